@@ -1,5 +1,5 @@
-// Command accept-edge-enrolment registers boxes that wait, each with the hash that it waits with: 204. They learn it when
-// they redeem their ids again.
+// Command accept-edge-enrolment registers waiting boxes, each with the token hash that it waits with: 204. The boxes
+// learn of it when they redeem their ids again.
 package main
 
 import (

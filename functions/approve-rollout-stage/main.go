@@ -1,5 +1,5 @@
-// Command approve-rollout-stage gives a second person's approval of a stage of a rollout: 204, also where the caller has
-// given it before.
+// Command approve-rollout-stage records a second person's approval of a stage of a rollout: 204, also if the caller has
+// already approved it.
 package main
 
 import (

@@ -40,7 +40,7 @@ func newHarness(t testing.TB, setting string, now func() time.Time) *harness {
 	return h
 }
 
-// gaveNone knows of no token.
+// gaveNone knows no token.
 func gaveNone(context.Context, boxtoken.Token) (auth.Principal, bool, error) {
 	return auth.Principal{}, false, nil
 }
@@ -54,7 +54,7 @@ func (h *harness) outcome(t *testing.T) token.RefusalReason {
 		Outcome token.RefusalReason `json:"outcome"`
 	}
 	if err := json.Unmarshal(h.log.Bytes(), &line); err != nil {
-		t.Fatalf("not one log line: %q", h.log.String())
+		t.Fatalf("got %q, want one log line", h.log.String())
 	}
 	return line.Outcome
 }

@@ -41,7 +41,7 @@ func TestAuthorize_CodeOfAnEnrolment_MayRedeemAndNothingElse(t *testing.T) {
 	}
 }
 
-// TestAuthorize_AttackWithACode_IsRefused: read says whether the store is asked. Nothing is ever written.
+// TestAuthorize_AttackWithACode_IsRefused: read is true if the store is asked. The log never contains the secret.
 func TestAuthorize_AttackWithACode_IsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		header func(code string) []string

@@ -9,12 +9,12 @@ import (
 	"wavegate/shared/access/boxtoken"
 )
 
-// A knows reports whether the service was told of a token, and whom it speaks for.
+// A knows looks up a token. It reports whether the service knows the token, and returns its principal.
 type knows func(context.Context, boxtoken.Token) (auth.Principal, bool, error)
 
-// issued verifies the tokens of boxes and gateways and the codes of enrolments, and remembers those that the service knows. They can be taken back, but
-// each operation that is called with such a token checks it again. So a container reads a token here at most once in
-// forty minutes.
+// issued verifies the tokens of boxes and gateways and the codes of enrolments, and remembers those that the service
+// knows. They can be revoked, but every operation that is called with such a token checks it again. So a container
+// reads a token here at most once in forty minutes.
 type issued struct {
 	knows knows
 	now   func() time.Time
@@ -32,7 +32,7 @@ const (
 	storeTime = 2 * time.Second
 )
 
-// verify returns the caller that a token speaks for; false if there is none.
+// verify returns the caller that a token authenticates, or false if there is none.
 func (s *issued) verify(ctx context.Context, t boxtoken.Token) (auth.Principal, bool, error) {
 	if p, ok := s.remembered(t); ok {
 		return p, true, nil
@@ -60,5 +60,5 @@ func (s *issued) remembered(t boxtoken.Token) (auth.Principal, bool) {
 	return p, ok && s.now().Add(margin).Before(p.Expires)
 }
 
-// margin is longer than the gateway keeps an answer: no answer outlives its principal there.
+// margin is longer than the gateway keeps an answer, so that no cached answer outlives its principal.
 const margin = auth.GatewayCache + 5*time.Minute

@@ -58,7 +58,7 @@ func TestAuthorize_TokenThatTheServiceKnows_IsABox(t *testing.T) {
 	}
 }
 
-// TestAuthorize_SchemeAndToken_BelongTogether: a token by another scheme than its own is denied.
+// TestAuthorize_SchemeAndToken_BelongTogether: a token with a scheme other than its own is denied.
 func TestAuthorize_SchemeAndToken_BelongTogether(t *testing.T) {
 	w := tokentest.NewWorld(noon)
 	for name, c := range map[string]struct {
@@ -84,7 +84,7 @@ func TestAuthorize_SchemeAndToken_BelongTogether(t *testing.T) {
 	}
 }
 
-// TestAuthorize_UnknownToken_IsRefused_AndNotForLong: the service may be told of it a moment later.
+// TestAuthorize_UnknownToken_IsRefused_AndNotForLong: the service may learn of it a moment later.
 func TestAuthorize_UnknownToken_IsRefused_AndNotForLong(t *testing.T) {
 	_, _, strangeBox, strangeGateway := issuing(t, atNoon)
 	_, _, box, _ := issuing(t, atNoon)

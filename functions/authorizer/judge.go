@@ -21,8 +21,8 @@ const operation = "authorizer"
 const (
 	accepted token.RefusalReason = "accepted"
 	noToken  token.RefusalReason = "no-token" // no Authorization header with one token of a known scheme
-	noBox    token.RefusalReason = "no-box"   // a DDI client came with the token of a person
-	noStore  token.RefusalReason = "no-store" // the hashes of the tokens are out of reach
+	noBox    token.RefusalReason = "no-box"   // a DDI client sent a person's token
+	noStore  token.RefusalReason = "no-store" // the token hashes could not be read
 	badEvent token.RefusalReason = "event"    // not an event of a REST API
 	fault    token.RefusalReason = "fault"    // a fault of ours
 )
@@ -40,11 +40,11 @@ type verdict struct {
 func (a *authorizer) judge(ctx context.Context, event request) verdict {
 	resource, ok := wholeAPI(event.MethodArn)
 	if !ok {
-		return verdict{class: badEvent, cause: errors.New("the method's ARN is of no REST API")}
+		return verdict{class: badEvent, cause: errors.New("the method's ARN is not that of a REST API")}
 	}
 	values := authorizations(event)
 	if len(values) > 1 {
-		// The gateway caches an answer by one of the values. By that value alone, the token may be good.
+		// The gateway caches an answer by one of the values. On its own, that value may be a good token.
 		return verdict{class: token.SeveralTokens, mayBecomeGood: true}
 	}
 	scheme, raw, ok := credentials(values)
@@ -67,7 +67,7 @@ func (a *authorizer) judge(ctx context.Context, event request) verdict {
 	return v
 }
 
-// comesBy reports whether a token of a kind may come by a scheme.
+// comesBy reports whether a kind of token may be sent with a scheme.
 func comesBy(kind boxtoken.Prefix, scheme string) bool {
 	switch kind {
 	case boxtoken.Gateway:
@@ -78,14 +78,14 @@ func comesBy(kind boxtoken.Prefix, scheme string) bool {
 	return scheme != gatewayToken
 }
 
-// judgeIssued judges a token of a box or of a gateway, or a code.
+// judgeIssued judges a box's or a gateway's token, or a code.
 func (a *authorizer) judgeIssued(ctx context.Context, t boxtoken.Token) verdict {
 	p, ok, err := a.issued.verify(ctx, t)
 	switch {
 	case err != nil:
 		return verdict{class: noStore, mayBecomeGood: true, cause: err}
 	case !ok:
-		// Whoever makes a box may use its token a moment before the service is told of it.
+		// Whoever makes a box may use its token a moment before the service learns of it.
 		return verdict{class: token.NotIssued, mayBecomeGood: true}
 	}
 	return verdict{class: accepted, principal: p, issuer: p.Issuer}
@@ -110,8 +110,8 @@ func wholeAPI(methodARN string) (string, bool) {
 	return parts[0] + "/" + parts[1] + "/*", true
 }
 
-// The schemes that a token may come by, in small letters. The last two are those of DDI clients. A box's own token may come
-// by the first as well, and a code by that alone.
+// The schemes of tokens, in lower case. The last two are those of DDI clients. A box's own token may also use the first
+// one. A code may only use the first one.
 const (
 	bearer       = "bearer"
 	targetToken  = "targettoken"
@@ -135,8 +135,8 @@ func authorizations(event request) (values []string) {
 	return values
 }
 
-// credentials returns scheme and token of the call's one Authorization header (RFC 6750 §2.1; the scheme's case
-// does not matter, RFC 9110 §11.1). A call with two is refused, since another reader might choose the other one.
+// credentials returns the scheme and the token of the call's only Authorization header (RFC 6750 §2.1; the scheme's
+// case does not matter, RFC 9110 §11.1). A call with two is refused, because another reader might choose the other one.
 func credentials(values []string) (scheme, raw string, ok bool) {
 	if len(values) != 1 {
 		return "", "", false

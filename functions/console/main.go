@@ -1,6 +1,6 @@
-// Command console serves the operator's page to anyone. It is no operation: it asks for no token, reads no
-// table and sees no data of the service. The page calls the operations by itself, with the token of whoever
-// signs in there. The local service always runs it; a stack has it when it is asked to (the setting console).
+// Command console serves the operator's page to anyone. It is not an operation: it asks for no token, reads no table
+// and sees no data of the service. The page itself calls the operations, with the token of the person who signs in. The
+// local service always runs it; a stack has it only on request (the setting console).
 package main
 
 import (
@@ -29,12 +29,12 @@ func main() {
 	lambda.Start(serve(login))
 }
 
-// serve answers the gateway's events with the page and its files. login is the origin that the page may call
-// beside its own.
+// serve answers the gateway's events with the page and its files. login is the origin that the page may call besides
+// its own.
 func serve(login string) func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 	site := read()
 	return func(ctx context.Context, event events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
-		// Under a stage's URL the path has the stage's prefix. The route has not.
+		// Under a stage's URL the path has the stage's prefix; the route does not.
 		route := operations.ConsolePath
 		if file := event.PathParameters["file"]; file != "" {
 			route = path.Join(route, event.PathParameters["version"], file)

@@ -25,7 +25,7 @@ import (
 
 const login = "https://login.example.com"
 
-// ask sends the sample event, asking for a path below the stage, which the gateway has taken apart.
+// ask sends the sample event for a path below the stage, with the path's parameters as the gateway would set them.
 func ask(t *testing.T, path string, headers map[string]string) (events.APIGatewayProxyResponse, string) {
 	t.Helper()
 	sample, err := os.ReadFile("../../events/console.json")
@@ -63,7 +63,7 @@ func header(a events.APIGatewayProxyResponse, name string) string {
 	return http.Header(a.MultiValueHeaders).Get(name)
 }
 
-// addresses are what the page refers to.
+// addresses lists what the page refers to.
 func addresses(t *testing.T) []string {
 	t.Helper()
 	_, page := ask(t, operations.ConsolePath, nil)
@@ -74,8 +74,9 @@ func addresses(t *testing.T) []string {
 	return all
 }
 
-// TestPage_NamesWhatItNeedsAtFirst: what it refers to is relative, so that it works below a stage. A module that a named
-// one imports is named too, and would be asked for late otherwise. Every other one is imported when it is needed.
+// TestPage_NamesWhatItNeedsAtFirst: everything that the page refers to is relative, so that it works below a stage. If
+// a named module imports another one, the page names that one too; otherwise the browser would ask for it late. All
+// other modules are imported only when they are needed.
 func TestPage_NamesWhatItNeedsAtFirst(t *testing.T) {
 	var first []string
 	for _, address := range addresses(t) {
@@ -111,7 +112,7 @@ func TestPage_NamesWhatItNeedsAtFirst(t *testing.T) {
 	}
 }
 
-// TestPage_TakesLittle: all that a browser loads for the first view, compressed as it is sent.
+// TestPage_TakesLittle measures everything that a browser loads for the first view, compressed as it is sent.
 func TestPage_TakesLittle(t *testing.T) {
 	const most = 60 << 10
 	total := 0
@@ -128,7 +129,7 @@ func TestPage_TakesLittle(t *testing.T) {
 	}
 }
 
-// TestPolicy_LetsThePageCallItsServiceAndTheLoginAlone: and nothing in it may be turned from text into a script.
+// TestPolicy_LetsThePageCallItsServiceAndTheLoginAlone also checks that no text can be turned into a script.
 func TestPolicy_LetsThePageCallItsServiceAndTheLoginAlone(t *testing.T) {
 	answer, _ := ask(t, operations.ConsolePath, nil)
 	got := strings.Split(header(answer, "Content-Security-Policy"), "; ")
@@ -196,7 +197,7 @@ func TestCompressed_ItIsTheSame(t *testing.T) {
 			body = string(b)
 		}
 		if body != want {
-			t.Errorf("%s: compressed it is something else", address)
+			t.Errorf("%s: its compressed form differs", address)
 		}
 	}
 }
@@ -207,7 +208,7 @@ func TestPage_HasTheStagesOfRollouts(t *testing.T) {
 	}
 }
 
-// TestPage_KnowsWhoMayDoWhat: the page offers nobody what the service refuses.
+// TestPage_KnowsWhoMayDoWhat: the page offers nobody an action that the service would refuse.
 func TestPage_KnowsWhoMayDoWhat(t *testing.T) {
 	_, page := ask(t, "/console", nil)
 	m := regexp.MustCompile(`data-may="([^"]*)"`).FindStringSubmatch(page)

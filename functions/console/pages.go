@@ -30,15 +30,15 @@ var mediaTypes = map[string]string{
 	".svg": "image/svg+xml",
 }
 
-// A site is the page and its files by name. The version is made of all of their bytes.
+// A site is the page and its files by name. The version is a hash of all their bytes.
 type site struct {
 	page    []byte
 	files   map[string][]byte
 	version string
 }
 
-// read takes the site from the embedded sources. Modules name each other relatively, so the page alone has
-// to know the version.
+// read takes the site from the embedded sources. Modules refer to each other by relative paths, so only the page has to
+// know the version.
 func read() site {
 	s := site{files: map[string][]byte{}}
 	sum := sha256.New()
@@ -67,7 +67,8 @@ func read() site {
 	return s
 }
 
-// rights says who may call what: "role role=operation operation;…". So the page offers nobody what the service refuses.
+// rights lists who may call what, as "role role=operation operation;…", so that the page offers nobody an action that
+// the service would refuse.
 func rights() string {
 	ids := map[string][]string{}
 	for _, op := range operations.Table {
@@ -93,8 +94,8 @@ func policy(login string) string {
 		"require-trusted-types-for 'script'; trusted-types 'none'"
 }
 
-// pages answers operations.ConsolePaths. missing answers every other path, and that of a file of another version: the page
-// has to be loaded again.
+// pages answers operations.ConsolePaths. missing answers every other path, and the files of other versions: then the
+// page must be loaded again.
 func pages(s site, login string, missing http.HandlerFunc) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", missing)
@@ -124,12 +125,12 @@ func pages(s site, login string, missing http.HandlerFunc) http.Handler {
 	})
 }
 
-// write answers with a body, or with 304 to a caller who has it.
+// write answers with a body, or with 304 if the caller has it.
 func write(w http.ResponseWriter, r *http.Request, mediaType, keep string, body []byte) {
 	h := w.Header()
 	h.Set("Content-Type", mediaType)
 	h.Set("Cache-Control", keep)
-	// Weak, since the same tag stands for the compressed bytes and the others.
+	// Weak, because the compressed and the uncompressed bytes share the tag.
 	h.Set("ETag", fmt.Sprintf(`W/"%x"`, sha256.Sum256(body)))
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 }

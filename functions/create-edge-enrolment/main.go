@@ -1,5 +1,5 @@
-// Command create-edge-enrolment lists new boxes and makes a code with which they register themselves: 201 with its
-// Location, and with the code, which is shown once.
+// Command create-edge-enrolment makes a code with which the listed new boxes register themselves: 201 with its
+// Location, and with the code, which is shown only once.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command delete-edge-enrolment ends an enrolment: 204, and its code is good for no further call.
+// Command delete-edge-enrolment ends an enrolment: 204. Its code is no longer valid.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command delete-edge-token ends a box's own tokens: 204, and the box's next call with one of them is answered with 401.
+// Command delete-edge-token ends a box's own tokens: 204. The box's next call with one of them gets 401.
 package main
 
 import (

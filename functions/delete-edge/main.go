@@ -1,5 +1,4 @@
-// Command delete-edge retires a box: 204, and it is out of every list and count from then on. A poll of a
-// retired box is answered with 404.
+// Command delete-edge retires a box: 204. From then on it is in no list or count, and its polls get 404.
 package main
 
 import (

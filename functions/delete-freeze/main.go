@@ -1,4 +1,4 @@
-// Command delete-freeze lifts the freeze: 204; 404 where none holds.
+// Command delete-freeze lifts the freeze: 204, or 404 if there is none.
 package main
 
 import (

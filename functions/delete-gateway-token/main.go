@@ -1,5 +1,5 @@
-// Command delete-gateway-token takes the token of an organization's gateway back: 204, and within two seconds no call
-// with it is answered.
+// Command delete-gateway-token ends the tokens of an organization's gateway: 204. After at most two seconds, calls with
+// them are refused.
 package main
 
 import (

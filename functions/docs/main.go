@@ -1,6 +1,5 @@
-// Command docs serves the contract and the page that shows it, to anyone: it is no operation, asks
-// for no token and reads no table. The local service always runs it; a stack has it when it is asked
-// to (the setting docs).
+// Command docs serves the contract and the page that shows it, to anyone. It is not an operation: it asks for no token
+// and reads no table. The local service always runs it; a stack has it only on request (the setting docs).
 package main
 
 import (
@@ -17,16 +16,16 @@ import (
 )
 
 func main() {
-	// Lambda names the directory that the function's files lie in.
+	// Lambda sets this variable to the directory with the function's files.
 	lambda.Start(serve(os.DirFS(os.Getenv("LAMBDA_TASK_ROOT"))))
 }
 
-// serve answers the gateway's events with the pages; files are what lies beside the program. Lambda
-// hands over 6 MB at the most, and a page loads faster the less it is, so answers are compressed.
+// serve answers the gateway's events with the pages; files are those beside the program. Answers are compressed,
+// because Lambda returns at most 6 MB and smaller pages load faster.
 func serve(files fs.FS) func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 	return func(ctx context.Context, event events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 		pages := gzhttp.GzipHandler(pages(files, base(event), lambdahttp.Missing(event)))
-		// Under a domain of one's own the path has that domain's prefix; the route has not.
+		// Under a custom domain the path has that domain's prefix; the route does not.
 		route := event.Resource
 		if strings.HasSuffix(event.Path, "/") {
 			route += "/"
@@ -36,7 +35,7 @@ func serve(files fs.FS) func(context.Context, events.APIGatewayProxyRequest) (ev
 	}
 }
 
-// base is the URL that the caller reached the API by: the operations' paths follow it.
+// base is the URL at which the caller reached the API. The operations' paths follow it.
 func base(event events.APIGatewayProxyRequest) string {
 	scheme := "https"
 	for name, value := range event.Headers {

@@ -22,7 +22,7 @@ import (
 	"wavegate/shared/operations"
 )
 
-// beside is what a built function has beside it.
+// beside is what lies beside the built function.
 var beside = fstest.MapFS{renderer: {Data: []byte("/* renderer */")}}
 
 // ask sends the sample event, asking for another page: below a stage, by the stage's own domain.
@@ -82,11 +82,11 @@ func TestContract_NamesTheServiceItWasAskedOfFirst(t *testing.T) {
 	if len(served.Servers) != len(written.Servers)+1 {
 		t.Errorf("%d servers became %d", len(written.Servers), len(served.Servers))
 	}
-	// But for those two lines it is the document.
+	// Apart from those two lines it is the document.
 	lines := strings.SplitAfter(body, "\n")
 	at := slices.Index(lines, "servers:\n") + 1
 	if strings.Join(slices.Delete(lines, at, at+2), "") != string(contract.Document) {
-		t.Error("more was changed than the servers")
+		t.Error("more than the servers was changed")
 	}
 }
 
@@ -117,7 +117,7 @@ func TestPage_WithoutTheRenderer_SaysHowToGetIt(t *testing.T) {
 		t.Errorf("the page is %s", body)
 	}
 	if answer, _ := ask(t, nil, "/docs/redoc.js", nil); answer.StatusCode != http.StatusNotFound {
-		t.Errorf("the renderer that is not there: %d", answer.StatusCode)
+		t.Errorf("a missing renderer is answered with %d", answer.StatusCode)
 	}
 }
 
@@ -149,7 +149,7 @@ func TestPage_LoadsNothingFromElsewhere(t *testing.T) {
 	}
 }
 
-// TestPage_WithASlashAtItsEnd_IsSentToThePage: relative links would lead astray from there.
+// TestPage_WithASlashAtItsEnd_IsSentToThePage: relative links would not work from there.
 func TestPage_WithASlashAtItsEnd_IsSentToThePage(t *testing.T) {
 	answer, _ := send(t, beside, events.APIGatewayProxyRequest{Resource: "/docs", Path: "/docs/", HTTPMethod: http.MethodGet})
 	if answer.StatusCode != http.StatusPermanentRedirect || header(answer, "Location") != "../docs" {
@@ -178,7 +178,7 @@ func TestAnswers_AreCompressedAndNotSentTwice(t *testing.T) {
 			t.Errorf("%s may be kept: %v", path, daily)
 		}
 		if body != want {
-			t.Errorf("%s: compressed it is something else", path)
+			t.Errorf("%s: its compressed form differs", path)
 		}
 		again, body := ask(t, large, path, map[string]string{"If-None-Match": header(plain, "ETag")})
 		if again.StatusCode != http.StatusNotModified || body != "" {

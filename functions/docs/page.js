@@ -40,7 +40,7 @@ Redoc.init('openapi.yaml', {
   sortRequiredPropsFirst: true,
   showExtensions: 'x-extensible-enum',
   jsonSampleExpandLevel: 'all',
-  payloadSampleIdx: 1, // the call by curl comes before the body alone
-  expandResponses: '201,204', // success, where there is no sample of it
+  payloadSampleIdx: 1, // the curl call comes first, then the body
+  expandResponses: '201,204', // successes without a sample
   theme: { ...theme, typography: { ...theme.typography, ...fonts, code: { ...theme.typography?.code, fontFamily: 'ui-monospace, monospace', wrap: true } } },
 }, document.querySelector('main'))

@@ -23,21 +23,21 @@ var (
 	script []byte
 )
 
-// renderer is Redoc, which ./scripts/contract docs puts beside the program.
+// renderer is Redoc. ./scripts/contract docs puts it beside the program.
 const renderer = "redoc.js"
 
-// unfetched is what is shown if it was not.
-const unfetched = "What shows this page is not there yet. ./scripts/dev fetches it by npm, which comes with Node.js\n" +
-	"(https://nodejs.org): load the page again in a minute; .dev/docs.log says what went wrong. For a stack,\n" +
+// unfetched is shown if it is missing.
+const unfetched = "The renderer of this page is not there yet. ./scripts/dev fetches it with npm, which is part of Node.js\n" +
+	"(https://nodejs.org). Load the page again in a minute; if it is still missing, see .dev/docs.log. For a stack,\n" +
 	"run ./scripts/contract docs. The contract itself is at openapi.yaml.\n"
 
-// policy lets the page use what this service serves, and nothing else. Redoc styles what it makes, and
-// searches in a worker that it makes itself.
+// policy lets the page use only what this service serves. Redoc adds inline styles, and searches in a worker that it
+// makes itself.
 const policy = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'unsafe-inline'; " +
 	"img-src data:; worker-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// pages answers operations.DocsPaths for an API whose base URL is given. The pages refer to each other
-// relatively, so that they work below whatever path the API has. missing answers every other path.
+// pages answers operations.DocsPaths for an API with the given base URL. The pages' links to each other are relative,
+// so that they work below any path. missing answers every other path.
 func pages(files fs.FS, base string, missing http.HandlerFunc) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", missing)
@@ -72,31 +72,31 @@ func pages(files fs.FS, base string, missing http.HandlerFunc) http.Handler {
 	})
 }
 
-// How long a browser may keep what it was given: the contract and its page are asked about each time, and
-// the renderer, which is large and changes with a release of its own at most, once a day.
+// How long a browser may keep what it was given. It asks for the contract and its page every time. It keeps the
+// renderer, which is large and rarely changes, for a day.
 const (
 	asked = "no-cache"
 	daily = "public, max-age=86400"
 )
 
-// write answers with a body, or with 304 to a caller who has it.
+// write answers with a body, or with 304 if the caller has it.
 func write(w http.ResponseWriter, r *http.Request, mediaType, keep string, body []byte) {
 	h := w.Header()
 	h.Set("Content-Type", mediaType)
 	h.Set("Content-Security-Policy", policy)
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", keep)
-	// Weak, since the same tag stands for the compressed bytes and the others.
+	// Weak, because the compressed and the uncompressed bytes share the tag.
 	h.Set("ETag", fmt.Sprintf(`W/"%x"`, sha256.Sum256(body)))
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 }
 
-// servers begins the contract's list of where the API lies.
+// servers is the start of the contract's list of the API's URLs.
 var servers = []byte("\nservers:\n")
 
-// document is the contract with the API it was asked of as the first server, so that a client made
-// from it calls just that.
+// document is the contract with the URL at which it was requested as the first server, so that a client made from it
+// calls that API.
 func document(base string) []byte {
-	first := fmt.Appendf(nil, "%s  - url: %s\n    description: Where this contract was asked for\n", servers, strconv.Quote(base))
+	first := fmt.Appendf(nil, "%s  - url: %s\n    description: The API that served this contract\n", servers, strconv.Quote(base))
 	return bytes.Replace(contract.Document, servers, first, 1)
 }

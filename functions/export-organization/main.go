@@ -1,4 +1,5 @@
-// Command export-organization answers with all that the service holds of an organization, page by page, as JSON Lines.
+// Command export-organization answers with everything that the service stores about an organization, page by page, as
+// JSON Lines.
 package main
 
 import (

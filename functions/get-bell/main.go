@@ -1,6 +1,6 @@
-// Command get-bell tells boxes that something has changed for them, and never what: they poll then. It is not an
-// operation. It has a URL of its own, asks for no token and counts for no limit, so it reads only at addresses that
-// the service made, and writes nothing. A stack has it if it is asked to (the setting bell).
+// Command get-bell tells boxes that something has changed for them, but not what: they then poll. It is not an
+// operation: it has its own URL, asks for no token and no limit counts it. So it reads only for addresses that the
+// service made, and writes nothing. A stack has it only on request (the setting bell).
 package main
 
 import (
@@ -43,9 +43,9 @@ func main() {
 type handler func(context.Context, events.LambdaFunctionURLRequest) (events.LambdaFunctionURLResponse, error)
 
 const (
-	// keep lets caches answer for as long as a container does.
+	// keep lets caches keep an answer for as long as a container does.
 	keep = "public, max-age=2"
-	// interval is the header that tells the interval with an answer that has no body, too.
+	// interval is the header with the interval, which answers without a body have too.
 	interval = "Wavegate-Interval"
 	// later is how long a box waits if the bell cannot be read.
 	later = time.Minute
@@ -74,7 +74,7 @@ func wire(env lambdahttp.Env, secrets secret.Manager) handler {
 	}
 }
 
-// ask returns NOT_FOUND without a read unless the service made the address, and UNAVAILABLE.
+// ask returns NOT_FOUND without a read unless the service made the address. It can also return UNAVAILABLE.
 func ask(ctx context.Context, r events.LambdaFunctionURLRequest, own *keys.Keys, rings *edge.Bell) (bell.Response, error) {
 	at, ok := bell.ParseAddress(r.RawPath)
 	if !ok {
@@ -89,13 +89,13 @@ func ask(ctx context.Context, r events.LambdaFunctionURLRequest, own *keys.Keys,
 		return bell.Response{}, problem.Missing()
 	}
 	if m := r.RequestContext.HTTP.Method; m != http.MethodGet {
-		return bell.Response{}, problem.New(problem.MethodNotAllowed, "The bell is asked by GET alone.").Allowing([]string{http.MethodGet})
+		return bell.Response{}, problem.New(problem.MethodNotAllowed, "The bell accepts only GET.").Allowing([]string{http.MethodGet})
 	}
 	a, err := rings.Ask(ctx, with, at)
 	return a, wait(err)
 }
 
-// wait has boxes come back after a while if the bell is not available.
+// wait tells boxes to come back later if the bell is not available.
 func wait(err error) error {
 	if problem.Has(err, problem.Unavailable) || problem.Has(err, problem.Timeout) {
 		return problem.Wrap(err, problem.Unavailable, "The bell is not available at the moment. Try again after the given time.").After(later)
@@ -112,7 +112,7 @@ func refuse(r events.LambdaFunctionURLRequest, p *problem.Error) (events.LambdaF
 	return respond(problem.ClassOf(p.Code).Status, header, p.Document(r.RawPath, r.RequestContext.RequestID))
 }
 
-// respond sends a body as JSON; nil: there is none.
+// respond sends a body as JSON, or no body if it is nil.
 func respond(status int, header map[string]string, body any) (events.LambdaFunctionURLResponse, error) {
 	for name := range lambdahttp.SecurityHeaders() {
 		header[name] = lambdahttp.SecurityHeaders().Get(name)

@@ -54,7 +54,7 @@ func (v *vault) GetSecretValue(_ context.Context, in *secretsmanager.GetSecretVa
 	return &secretsmanager.GetSecretValueOutput{SecretString: aws.String(string(value))}, v.err
 }
 
-// A store counts its reads, and fails if it is told to. Nothing may write.
+// A store counts its reads, and fails if told to. Nothing may write.
 type store struct {
 	dynamo.API
 	reads atomic.Int64
@@ -90,7 +90,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// wire begins a container.
+// wire starts a container.
 func (w *world) wire(t *testing.T) {
 	t.Helper()
 	env := lambdahttp.Env{
@@ -171,7 +171,6 @@ func TestBell_NothingRang_Is304WithTheInterval(t *testing.T) {
 	}
 }
 
-// TestBell_AContainer_ReadsTwiceInTwoSeconds_WhoeverAsks.
 func TestBell_AContainer_ReadsTwiceInTwoSeconds_WhoeverAsks(t *testing.T) {
 	w := newWorld(t)
 	first := w.hear(t, "").Headers["ETag"]
@@ -189,7 +188,7 @@ func TestBell_AContainer_ReadsTwiceInTwoSeconds_WhoeverAsks(t *testing.T) {
 	}
 }
 
-// TestBell_WhatTheServiceDidNotMake_Is404WithoutARead: a stranger who tries names or floods costs no read.
+// TestBell_WhatTheServiceDidNotMake_Is404WithoutARead: a stranger who tries names or floods the bell causes no reads.
 func TestBell_WhatTheServiceDidNotMake_Is404WithoutARead(t *testing.T) {
 	w := newWorld(t)
 	good := present.Address("gateway-x", "stable")

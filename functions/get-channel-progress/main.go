@@ -1,4 +1,5 @@
-// Command get-channel-progress answers which boxes of a release channel run what, by the last count or by a new one.
+// Command get-channel-progress answers with how many boxes of a release channel run each version, from the last count
+// or a new one.
 package main
 
 import (

@@ -40,7 +40,7 @@ func wire(env lambdahttp.Env) function.Handler {
 		}
 		return lambdahttp.Answer{
 			Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}},
-			Body: base.Answer(c.Self()), // by the path that the client knows
+			Body: base.Answer(c.Self()), // with the path that the client used
 			Wait: base.Sleep,
 		}, err
 	}

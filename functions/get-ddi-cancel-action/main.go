@@ -1,4 +1,4 @@
-// Command get-ddi-cancel-action tells a DDI client which action to give up.
+// Command get-ddi-cancel-action tells a DDI client which action to cancel.
 package main
 
 import (

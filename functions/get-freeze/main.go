@@ -1,4 +1,4 @@
-// Command get-freeze answers with the freeze that holds now; 404 where none does.
+// Command get-freeze answers with the current freeze, or 404 if there is none.
 package main
 
 import (

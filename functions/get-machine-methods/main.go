@@ -1,6 +1,5 @@
-// Command get-machine-methods answers the poll of a machine's controller: which versions of
-// methods hold on the machine, which follow, and which were withdrawn. method.MachinePolls says what a
-// poll costs.
+// Command get-machine-methods answers the poll of a machine's controller: which versions of methods hold on the
+// machine, which follow, and which were withdrawn. method.MachinePolls says what a poll costs.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command get-manifest answers a box's poll: what it is to run. It is nearly all the traffic of a
-// fleet; edge.Polls says what a poll costs, and edge.Resolve what a box is told.
+// Command get-manifest answers a box's poll with what it should run. Nearly all traffic of a fleet is such polls.
+// edge.Polls says what a poll costs, and edge.Resolve which version a box gets.
 package main
 
 import (
@@ -40,7 +40,7 @@ func wire(env lambdahttp.Env) function.Handler {
 			return lambdahttp.Answer{}, err
 		}
 		poll := edge.Poll{EdgeID: id, Installed: installed, Listens: listens == "true", Caller: c.Caller.User(), Tag: strings.Join(c.Request.Header.Values("If-None-Match"), ", ")}
-		if !c.Caller.Has(auth.PlatformOwner) { // who may look at every box
+		if !c.Caller.Has(auth.PlatformOwner) { // a platform owner may view any box
 			poll.Speaker = c.Caller
 		}
 		if c.Caller.Has(auth.Edge) && c.Caller.UserID == id {
@@ -61,8 +61,8 @@ func wire(env lambdahttp.Env) function.Handler {
 		if poll.Subject != "" { // a person viewing a manifest is not polling
 			wait = time.Duration(reply.Manifest.PollIntervalSeconds) * time.Second
 		}
-		// It is never kept anywhere. The entity tag is that of the last answer, whatever its URL was: a cache that is
-		// keyed by URLs would send an old one.
+		// Nothing may cache the answer. Its entity tag is that of the box's last answer, whatever its URL was, so a
+		// cache keyed by URLs would send an old one.
 		return lambdahttp.Answer{
 			Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}},
 			ETag: reply.ETag, NotModified: &reply.NotModified, Body: reply.Body,
@@ -71,7 +71,7 @@ func wire(env lambdahttp.Env) function.Handler {
 	}
 }
 
-// spread has a fleet that the store was too busy for come back over a minute, not all at once.
+// spread makes the boxes that the busy store turned away come back over a minute, not all at once.
 func spread(err error) error {
 	if problem.Has(err, problem.Unavailable) {
 		return problem.From(err).After(time.Second + rand.N(time.Minute))

@@ -27,7 +27,7 @@ func wire(env lambdahttp.Env) function.Handler {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		// Unlike other reads, this one depends on what the limiter writes, so it waits for it.
+		// Unlike other reads, this one depends on what the limiter writes, so it waits for the limiter.
 		if err := admission.Wait(c.Context()); err != nil {
 			return lambdahttp.Answer{}, err
 		}

@@ -1,4 +1,5 @@
-// Command get-overview answers what goes on now: the active rollouts, those with trouble first, and the freeze.
+// Command get-overview answers with what is going on now: the active rollouts, those with trouble first, and the
+// freeze.
 package main
 
 import (

@@ -1,4 +1,5 @@
-// Command get-rollout-policy answers with the policy by which the guard judges a rollout; 404 if it is managed manually.
+// Command get-rollout-policy answers with the policy by which the guard judges a rollout, or 404 if the rollout is
+// managed manually.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command get-rollout-progress answers how far a rollout is, by the last count of its boxes or by a new one, for each
-// stage or for each factory.
+// Command get-rollout-progress answers with the progress of a rollout, from the last count of its boxes or a new one,
+// by stage or by factory.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command get-update-why answers why a box is told what it is told, when it was last seen and what it last reported.
+// Command get-update-why explains why a box gets the version it gets, when it was last seen and what it last reported.
 package main
 
 import (

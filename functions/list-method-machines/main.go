@@ -1,5 +1,5 @@
-// Command list-method-machines lists the machines of which a version is a concern: which have it,
-// which run it, and which have not confirmed its withdrawal.
+// Command list-method-machines lists the machines that a version concerns: which have it, which run it, and which have
+// not confirmed its withdrawal.
 package main
 
 import (

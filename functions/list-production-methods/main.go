@@ -1,6 +1,5 @@
-// Command list-production-methods lists the production methods of a factory that the caller may
-// read. productId selects those of one product, status those whose latest version has that
-// status.
+// Command list-production-methods lists the production methods of a factory that the caller may read. productId selects
+// the methods of one product. status selects those whose latest version has that status.
 package main
 
 import (

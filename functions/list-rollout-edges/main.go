@@ -1,4 +1,4 @@
-// Command list-rollout-edges answers with the boxes that have come to a state with what a rollout offered them.
+// Command list-rollout-edges lists the boxes of a rollout that have reached a given state with their offer.
 package main
 
 import (

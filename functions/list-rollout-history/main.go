@@ -1,4 +1,4 @@
-// Command list-rollout-history answers with how a rollout went, one moment a minute, the newest first.
+// Command list-rollout-history answers with the history of a rollout, one entry per minute, the newest first.
 package main
 
 import (

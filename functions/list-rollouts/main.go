@@ -1,5 +1,5 @@
-// Command list-rollouts answers with the rollouts, those that started last first; edgeType, channel
-// and status narrow them.
+// Command list-rollouts answers with the rollouts, the most recently started first; edgeType, channel and status narrow
+// them.
 package main
 
 import (

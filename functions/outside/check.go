@@ -18,8 +18,8 @@ type checker struct {
 	client *http.Client
 }
 
-// check does all that it has accounts for, and gives what failed: a stranger is refused, a person logs in and reads, and a
-// box polls.
+// check runs every check that it has accounts for, and returns what failed: a stranger is refused, a person signs in
+// and reads, and a box polls.
 func (c checker) check(ctx context.Context, known Known) []error {
 	var faults []error
 	try := func(step string, err error) bool {
@@ -31,7 +31,7 @@ func (c checker) check(ctx context.Context, known Known) []error {
 	try("a stranger is refused", c.get(ctx, "/api/ota/release-channels?limit=1", "", http.StatusUnauthorized))
 	if known.Username != "" {
 		token, err := c.logIn(ctx, known)
-		if try("a person logs in", err) {
+		if try("a person signs in", err) {
 			try("a person reads", c.get(ctx, "/api/ota/release-channels?limit=1", token, http.StatusOK))
 		}
 	}
@@ -41,7 +41,7 @@ func (c checker) check(ctx context.Context, known Known) []error {
 	return faults
 }
 
-// get asks the API for a path, and wants one of the statuses.
+// get requests a path of the API, and expects one of the statuses.
 func (c checker) get(ctx context.Context, path, token string, want ...int) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.api+path, nil)
 	if err != nil {
@@ -64,7 +64,7 @@ func (c checker) get(ctx context.Context, path, token string, want ...int) error
 	return nil
 }
 
-// logIn gives an access token of the person.
+// logIn returns an access token of the person.
 func (c checker) logIn(ctx context.Context, known Known) (string, error) {
 	body, err := json.Marshal(map[string]any{
 		"AuthFlow": "USER_PASSWORD_AUTH", "ClientId": known.ClientID,
@@ -94,7 +94,7 @@ func (c checker) logIn(ctx context.Context, known Known) (string, error) {
 		return "", err
 	}
 	if result.AuthenticationResult.AccessToken == "" {
-		return "", fmt.Errorf("got no token: the account wants more than a password")
+		return "", fmt.Errorf("got no token: the account needs more than a password")
 	}
 	return result.AuthenticationResult.AccessToken, nil
 }

@@ -15,7 +15,7 @@ import (
 
 var everyone = Known{ClientID: "client", Username: "probe", Password: "s3cret", EdgeID: "probe/1", BoxToken: "box-token"}
 
-// A stand is an API and a pool that answer as they are told to.
+// A stand is an API and a pool that answer as told.
 type stand struct {
 	stranger, person, box, login int
 	token                        string
@@ -58,8 +58,8 @@ func TestCheck_NamesWhatFails(t *testing.T) {
 		"nothing new for a box":  {func(s *stand) { s.box = 304 }, everyone, nil},
 		"only a stranger":        {func(*stand) {}, Known{}, nil},
 		"a stranger is let in":   {func(s *stand) { s.stranger = 200 }, everyone, []string{"a stranger is refused: answered 200"}},
-		"the login fails":        {func(s *stand) { s.login = 400 }, everyone, []string{"a person logs in: answered 400"}},
-		"a second factor":        {func(s *stand) { s.token = "" }, everyone, []string{"a person logs in: got no token"}},
+		"the login fails":        {func(s *stand) { s.login = 400 }, everyone, []string{"a person signs in: answered 400"}},
+		"a second factor":        {func(s *stand) { s.token = "" }, everyone, []string{"a person signs in: got no token"}},
 		"reads fail":             {func(s *stand) { s.person = 500 }, everyone, []string{"a person reads: answered 500"}},
 		"polls and reads fail":   {func(s *stand) { s.person, s.box = 503, 403 }, everyone, []string{"a person reads: answered 503", "a box polls: answered 403"}},
 		"the gateway is too old": {func(s *stand) { s.stranger = 403 }, Known{}, []string{"a stranger is refused: answered 403"}},

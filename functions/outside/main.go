@@ -1,5 +1,5 @@
-// Command outside looks at the service as a stranger would: by its public name, with the account of a person and the token of
-// a box that are made for it. A schedule calls it; see infra/outside.md.
+// Command outside calls the service as a stranger would: by its public name, with a person's account and a box's token
+// that exist only for this check. A schedule calls it; see infra/outside.md.
 package main
 
 import (
@@ -47,22 +47,22 @@ func main() {
 		if err != nil {
 			log.ErrorContext(ctx, "the check failed", "operation", operation, "cause", err.Error())
 		}
-		return nil // the metric says it; an error would be tried again
+		return nil // the metric reports it; Lambda would retry after an error
 	})
 }
 
-// Known is what the secret holds.
+// Known is what the secret contains.
 type Known struct {
-	// ClientID, Username and Password log a person in at the stack's own pool; empty: nobody logs in.
+	// ClientID, Username and Password sign a person in at the stack's own pool. If they are empty, nobody signs in.
 	ClientID string `json:"clientId"`
 	Username string `json:"username"`
 	Password string `json:"password"`
-	// EdgeID and BoxToken poll as a box; empty: none polls.
+	// EdgeID and BoxToken are those of the box that polls. If they are empty, no box polls.
 	EdgeID   string `json:"edgeId"`
 	BoxToken string `json:"boxToken"`
 }
 
-// read reads the secret at each run, so that a new token or password needs no deploy.
+// read reads the secret on each run, so that a new token or password needs no deploy.
 func read(ctx context.Context, secrets secret.Manager, id string) (Known, error) {
 	var known Known
 	out, err := secrets.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &id})
@@ -70,7 +70,7 @@ func read(ctx context.Context, secrets secret.Manager, id string) (Known, error)
 		return known, fmt.Errorf("read the secret: %w", err)
 	}
 	if out.SecretString == nil || json.Unmarshal([]byte(*out.SecretString), &known) != nil {
-		return known, errors.New("the secret is no JSON object of texts") // and what it is stands in no log
+		return known, errors.New("the secret is not a JSON object of strings") // without the cause, which may quote the secret
 	}
 	return known, nil
 }

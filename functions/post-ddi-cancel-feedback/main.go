@@ -1,4 +1,4 @@
-// Command post-ddi-cancel-feedback takes whether a DDI client has given an action up.
+// Command post-ddi-cancel-feedback records whether a DDI client has cancelled an action.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command post-ddi-deployment-feedback takes how a DDI client gets on with an installation.
+// Command post-ddi-deployment-feedback records a DDI client's progress with an installation.
 package main
 
 import (

@@ -1,7 +1,6 @@
-// Command pre-token-generation is the trigger that the stack's own user pool asks before it issues a
-// token (Cognito, "Pre token generation Lambda trigger", version V2_0): it puts the user's
-// organization, roles and name into the access token, under the names that the authorizer's settings give.
-// A group of the pool is a role.
+// Command pre-token-generation is the trigger that the stack's own user pool calls before it issues a token (Cognito,
+// "Pre token generation Lambda trigger", version V2_0). It puts the user's organization, roles and name into the access
+// token, in the claims that the authorizer's settings name. A group of the pool is a role.
 package main
 
 import (
@@ -20,8 +19,8 @@ const organizationAttribute = "custom:organization"
 
 func main() { lambda.Start(generate) }
 
-// An event is what Cognito sends and wants back, with the response filled in. The library's type
-// would answer null for all that is left alone, groups included.
+// An event is what Cognito sends and expects back, with the response filled in. The library's type would send null for
+// everything that is not changed, groups included.
 type event struct {
 	events.CognitoEventUserPoolsHeader
 	Request  events.CognitoEventUserPoolsPreTokenGenRequestV2_0 `json:"request"`
@@ -45,8 +44,8 @@ func generate(_ context.Context, e event) (event, error) {
 	return e, nil
 }
 
-// claims gives what the access token says beside Cognito's own claims. A claim that would be empty
-// is left out. Boxes and programs are not people, so a group named edge makes nobody a box.
+// claims returns what the access token contains besides Cognito's own claims. Empty claims are omitted. Boxes and
+// programs are not people, so a group named edge makes nobody a box.
 func claims(attributes map[string]string, groups []string) map[string]string {
 	roles := slices.DeleteFunc(slices.Clone(groups), func(group string) bool {
 		return !slices.Contains(auth.People, auth.Role(group))

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// sent is an event as Cognito sends it when a user logs in.
+// sent is an event as Cognito sends it when a user signs in.
 const sent = `{
   "version": "2", "triggerSource": "TokenGeneration_Authentication", "region": "eu-central-1",
   "userPoolId": "eu-central-1_EXAMPLE", "userName": "3f1c1a52-0f0e-4b8e-9f06-1d9c2f6f1c11",
@@ -42,7 +42,7 @@ func TestTrigger_APersonLogsIn_TheAccessTokenSaysOrganizationRolesAndName(t *tes
 		t.Errorf("the response is %s, want %s", got["response"], want)
 	}
 	if string(got["version"]) != `"2"` || string(got["userPoolId"]) != `"eu-central-1_EXAMPLE"` {
-		t.Errorf("Cognito wants its event back, and got %s", b)
+		t.Errorf("Cognito expects its event back, and got %s", b)
 	}
 }
 
@@ -54,9 +54,9 @@ func TestClaims(t *testing.T) {
 	}{
 		"a user of no organization and no group says nothing": {want: map[string]string{}},
 		"an empty attribute says nothing":                     {attributes: map[string]string{"custom:organization": ""}, want: map[string]string{}},
-		"a group that is no role says nothing":                {groups: []string{"football"}, want: map[string]string{}},
+		"a group that is not a role says nothing":             {groups: []string{"football"}, want: map[string]string{}},
 		"a group named edge makes nobody a box":               {groups: []string{"edge", "platform_owner"}, want: map[string]string{"roles": "platform_owner"}},
-		"an attribute of another name is no organization":     {attributes: map[string]string{"organization": "acme"}, want: map[string]string{}},
+		"an attribute of another name says nothing":           {attributes: map[string]string{"organization": "acme"}, want: map[string]string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := claims(c.attributes, c.groups); !maps.Equal(got, c.want) {

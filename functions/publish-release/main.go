@@ -1,6 +1,5 @@
-// Command publish-release puts a version on a release channel: 201 when the channel is new, 204 when
-// it was there. Every box of the channel resolves the version at its next manifest poll, and a rollout that
-// is active on the channel ends.
+// Command publish-release publishes a version on a release channel: 201 if the channel is new, 204 otherwise. Every box
+// of the channel resolves the version at its next manifest poll. An active rollout on the channel ends.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command put-ddi-config-data takes what a DDI client says of its box: with the attribute installed, which version it
-// runs.
+// Command put-ddi-config-data records what a DDI client says about its box. The attribute installed is the version that
+// the box runs.
 package main
 
 import (

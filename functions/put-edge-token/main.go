@@ -1,5 +1,5 @@
-// Command put-edge-token gives a box another token of its own, of which the service is told the SHA-256: 204. The token
-// before it stays valid for a while; see boxtoken.Live.
+// Command put-edge-token gives a box another token of its own, as the token's SHA-256: 204. The previous token stays
+// valid for a while; see boxtoken.Live.
 package main
 
 import (

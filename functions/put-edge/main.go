@@ -1,5 +1,5 @@
-// Command put-edge registers a box on a release channel and in an organization, or moves it: 201 when
-// it is new, 204 when it was there. The box follows the channel from its next manifest poll on.
+// Command put-edge registers a box on a release channel and in an organization, or moves it: 201 if it is new, 204
+// otherwise. The box follows the channel from its next manifest poll on.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command put-freeze holds up every publication, start, promotion and resumption until a time, in place of a freeze
-// before: 201 when there was none, 204 when there was. Halts pass.
+// Command put-freeze refuses every publication, start, promotion and resumption until a given time. It replaces an
+// earlier freeze: 201 if there was none, 204 otherwise. Halts are still allowed.
 package main
 
 import (

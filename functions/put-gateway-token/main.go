@@ -1,5 +1,5 @@
-// Command put-gateway-token gives an organization's gateway another token, of which the service is told the SHA-256: 204.
-// The token before it stays valid for a while; see boxtoken.Live.
+// Command put-gateway-token gives an organization's gateway another token, as the token's SHA-256: 204. The previous
+// token stays valid for a while; see boxtoken.Live.
 package main
 
 import (

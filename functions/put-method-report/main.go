@@ -1,6 +1,6 @@
-// Command put-method-report keeps what a machine's box says about the machine and a version of a
-// method. It answers 201 for the machine's first word about the method, 204 otherwise, and 409
-// with the orders if the version was withdrawn. method.Store.Report says who may report.
+// Command put-method-report records what a machine's box reports about the machine and a version of a method. It
+// answers 201 for the machine's first report on the method, 204 otherwise, and 409 with the orders if the version was
+// withdrawn. method.Store.Report says who may report.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command put-rollout-policy has the guard judge a rollout by another policy from its next look on: 204. What is left
-// out is as in guard.Default.
+// Command put-rollout-policy sets the policy by which the guard judges a rollout from its next verdict on: 204. Omitted
+// fields are as in guard.Default.
 package main
 
 import (

@@ -1,5 +1,4 @@
-// Command put-update-report takes a box's report of how it gets on with the version that it was offered, and tells
-// it when to go on.
+// Command put-update-report records a box's report on its offer, and tells the box when to continue.
 package main
 
 import (
@@ -14,7 +13,7 @@ import (
 
 func main() { function.Run("put-update-report", wire) }
 
-// An advice is what a box is to do: wait and go on, or give up.
+// An advice tells a box what to do: wait and continue, or give up.
 type advice struct {
 	RetryAfterSeconds *int  `json:"retryAfterSeconds,omitempty"`
 	Retry             *bool `json:"retry,omitempty"`

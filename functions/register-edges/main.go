@@ -1,5 +1,5 @@
-// Command register-edges registers up to 30 boxes, or moves them, in one transaction: 200 with how many were
-// new, moved and left as they were. See put-edge for what is said of each box.
+// Command register-edges registers up to 30 boxes, or moves them, in one transaction: 200 with the numbers of new,
+// moved and unchanged boxes. See put-edge for the fields of each box.
 package main
 
 import (

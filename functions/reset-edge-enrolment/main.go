@@ -1,5 +1,5 @@
-// Command reset-edge-enrolment retires a box that an enrolment registered, and frees its id: 204, and the next box that
-// redeems it is registered.
+// Command reset-edge-enrolment retires a box that an enrolment registered, and frees its id: 204. The next box that
+// redeems the id is registered.
 package main
 
 import (

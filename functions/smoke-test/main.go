@@ -1,6 +1,7 @@
-// Command smoke-test tries new versions of functions before any call reaches them. CloudFormation asks it as a custom
-// resource in a deploy, after the functions were changed and before the API's routes, aliases and schedules move. If one
-// version does not answer as it should, the deploy fails, and CloudFormation takes the stack back. See infra/smoketest.go.
+// Command smoke-test tries new versions of functions before they get any traffic. CloudFormation calls it as a custom
+// resource during a deploy, after the functions have changed and before the API's routes, aliases and schedules move.
+// If a version does not answer as it should, the deploy fails and CloudFormation rolls the stack back. See
+// infra/smoketest.go.
 package main
 
 import (
@@ -37,13 +38,13 @@ func main() {
 const (
 	// longestCall bounds a call of a version. No function may run for longer than a minute.
 	longestCall = 65 * time.Second
-	// patience is how long a version that does not answer well is called again: a new right takes seconds to spread.
+	// patience is how long a version that does not answer well is called again: new permissions take seconds to spread.
 	patience = 20 * time.Second
-	// margin is what is left of the function's own time to tell CloudFormation.
+	// margin is the part of the function's own time that is left for answering CloudFormation.
 	margin = 15 * time.Second
 )
 
-// wishes are the custom resource's properties. The stage's functions have names of one prefix.
+// wishes are the custom resource's properties. The names of the stack's functions share a prefix.
 type wishes struct {
 	Prefix string
 	// Publish names functions. The latest code and configuration of each becomes a version.
@@ -52,8 +53,8 @@ type wishes struct {
 	Versions []string
 }
 
-// answer answers CloudFormation. Only a new resource is a new release. There is nothing to change or to delete, so neither a
-// rollback nor the end of a stack waits for a function.
+// answer answers CloudFormation. Only the creation of the resource is a release. There is nothing to update or delete,
+// so neither a rollback nor the deletion of a stack waits for a function.
 func (t tester) answer(ctx context.Context, event cfn.Event) (id string, data map[string]any, err error) {
 	if event.RequestType != cfn.RequestCreate {
 		return event.PhysicalResourceID, nil, nil
@@ -83,10 +84,10 @@ func (t tester) answer(ctx context.Context, event cfn.Event) (id string, data ma
 	return event.LogicalResourceID, data, nil
 }
 
-// mostReason is how many bytes of reasons CloudFormation is told: it takes an answer of 4,096 bytes.
+// mostReason bounds the reasons, in bytes: CloudFormation accepts an answer of at most 4,096 bytes.
 const mostReason = 2000
 
-// reason says which versions failed, and what they answered. The function's log has all of it.
+// reason says which versions failed, and what they answered. The function's log has the full text.
 func reason(faults []string) error {
 	text := fmt.Sprintf("%d of the release's versions failed their smoke test, and no traffic moved: %s", len(faults), strings.Join(faults, "; "))
 	if len(text) > mostReason {

@@ -24,7 +24,7 @@ import (
 	"wavegate/shared/platform/credentials"
 )
 
-// built is where the function under test and the one that stands for a release's are built.
+// built is where the function under test and the one that plays a release's functions are built.
 var built string
 
 func TestMain(m *testing.M) {
@@ -91,7 +91,7 @@ func (r *region) publish(w http.ResponseWriter, q *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]string{"Version": "7"})
 }
 
-// invoke calls a version's process, and tells of its end as Lambda does.
+// invoke calls a version's process, and reports its end as Lambda does.
 func (r *region) invoke(w http.ResponseWriter, q *http.Request) {
 	name, version, _ := strings.Cut(q.PathValue("name")[strings.LastIndex(q.PathValue("name"), prefix):], ":")
 	r.mu.Lock()
@@ -117,7 +117,7 @@ func (r *region) invoke(w http.ResponseWriter, q *http.Request) {
 	_, _ = w.Write(answer)
 }
 
-// deploy asks for a new release in this process, whose patience is short, and gives what CloudFormation is told.
+// deploy asks for a new release in this process, whose patience is short, and returns what CloudFormation is told.
 func (r *region) deploy(t *testing.T, publish, versions []string) cfn.Response {
 	t.Helper()
 	t.Setenv("AWS_ACCESS_KEY_ID", "AKIATEST")
@@ -200,7 +200,7 @@ func TestRelease_AllVersionsAreBad_NamesThemWithinWhatCloudFormationTakes(t *tes
 }
 
 func TestRelease_ANewRightSpreadsLate_IsWaitedFor(t *testing.T) {
-	r := newRegion(t, map[string]string{"list-edges": "has its rights after a while"})
+	r := newRegion(t, map[string]string{"list-edges": "has its permissions after a while"})
 	r.patience = patience
 	if told := r.deploy(t, []string{prefix + "list-edges"}, nil); told.Status != cfn.StatusSuccess || len(r.calls) != 3 {
 		t.Errorf("CloudFormation is told %+v after %d calls", told, len(r.calls))
@@ -235,7 +235,6 @@ func TestRollback_AndDelete_SucceedAtOnce(t *testing.T) {
 	}
 }
 
-// TestRelease_TimeIsOver_CloudFormationIsToldBeforeTheFunctionEnds.
 func TestRelease_TimeIsOver_CloudFormationIsToldBeforeTheFunctionEnds(t *testing.T) {
 	r := newRegion(t, map[string]string{"put-edge": "hangs", "list-edges": "answers"})
 	told := r.run(t, margin+2*time.Second, r.request(cfn.RequestCreate, []string{prefix + "put-edge", prefix + "list-edges"}, nil))
@@ -244,7 +243,7 @@ func TestRelease_TimeIsOver_CloudFormationIsToldBeforeTheFunctionEnds(t *testing
 	}
 }
 
-// TestRelease_PropertiesThatCannotBeRead_AreRefused: CloudFormation must not wait for the answer in vain.
+// TestRelease_PropertiesThatCannotBeRead_AreRefused: CloudFormation must not wait for an answer until its own timeout.
 func TestRelease_PropertiesThatCannotBeRead_AreRefused(t *testing.T) {
 	r := newRegion(t, nil)
 	event := r.request(cfn.RequestCreate, nil, nil)

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// atOnce is how many versions are tried at once: an account may have no more than ten concurrent executions.
+// atOnce is how many versions are tried in parallel: an account may have as few as ten concurrent executions.
 const atOnce = 5
 
 // A tester publishes versions and tries them.
@@ -26,7 +26,7 @@ type tester struct {
 	patience time.Duration
 }
 
-// try publishes what is to be published, and calls every version. It returns the published versions by function, and a text
+// try publishes the functions in w and calls every version. It returns the published versions by function, and a text
 // for each version that failed, in order.
 func (t tester) try(ctx context.Context, w wishes) (published map[string]string, faults []string) {
 	var mu sync.Mutex
@@ -41,7 +41,7 @@ func (t tester) try(ctx context.Context, w wishes) (published map[string]string,
 	for _, name := range w.Publish {
 		g.Go(func() error {
 			function := strings.TrimPrefix(name, w.Prefix)
-			// Lambda gives the version before if neither code nor configuration has changed since.
+			// Lambda returns the previous version if neither code nor configuration has changed since.
 			out, err := t.api.PublishVersion(ctx, &lambdaapi.PublishVersionInput{FunctionName: &name})
 			if err != nil {
 				failed("%s cannot be published: %v", function, err)
@@ -72,7 +72,7 @@ func (t tester) try(ctx context.Context, w wishes) (published map[string]string,
 	return published, faults
 }
 
-// check calls a version until it answers well, its patience ends or the time of all is over.
+// check calls a version until it answers well, its patience ends or the total time is over.
 func (t tester) check(ctx context.Context, function, version string) error {
 	trial, err := trialOf(function)
 	if err != nil {
@@ -87,7 +87,7 @@ func (t tester) check(ctx context.Context, function, version string) error {
 			return nil
 		}
 		if ctx.Err() != nil && last != nil {
-			return last // what the version said while there was time
+			return last // the version's own answer, not the timeout
 		}
 		last = err
 		t.log.WarnContext(ctx, "a version does not answer well", "version", version, "cause", err.Error())

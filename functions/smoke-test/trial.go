@@ -12,20 +12,20 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// A trial is an event that changes nothing, and what a good answer to it is.
+// A trial is an event that changes nothing, with a judge of the answer to it.
 type trial struct {
 	event []byte
 	judge func(answer []byte) error
 }
 
-// stranger is the caller in every trial. Nobody has this name, this issuer or this organization.
+// stranger is the caller in every trial. No user, issuer or organization has this name.
 const stranger = "smoke-test"
 
 // trialOf makes the trial of a function from its sample event. The function has to start, read its settings, understand
-// the event and answer. What it answers shows how much more has worked:
+// the event and answer. Its answer shows what else has worked:
 //
 //   - An operation that only reads does read, as a stranger to every organization. So its tables, its indexes
-//     and its rights are tried, too.
+//     and its permissions are tried, too.
 //   - Every other operation gets an expired caller, and answers 401 before anything else. So nothing is written.
 //   - The authorizer sees no token and refuses, the pages are served, the bell does not know the address, and a task
 //     is told not to run.
@@ -43,7 +43,7 @@ func trialOf(function string) (trial, error) {
 	}
 	i := slices.IndexFunc(operations.Table, func(op operations.Operation) bool { return op.ID == function })
 	if i < 0 {
-		return trial{}, fmt.Errorf("is no function of the service: %s", function)
+		return trial{}, fmt.Errorf("is not a function of the service: %s", function)
 	}
 	if reads(operations.Table[i]) {
 		return asStranger(function, nil, answers(http.StatusOK, http.StatusNotModified, http.StatusForbidden, http.StatusNotFound))
@@ -51,7 +51,7 @@ func trialOf(function string) (trial, error) {
 	return asStranger(function, map[string]any{"exp": "1"}, answers(http.StatusUnauthorized))
 }
 
-// reads reports whether an operation cannot write to a table, but for the limiter's counts.
+// reads reports whether an operation cannot write to a table, apart from the limiter's counts.
 func reads(op operations.Operation) bool {
 	if op.Method != http.MethodGet {
 		return false
@@ -66,13 +66,13 @@ func reads(op operations.Operation) bool {
 	return true
 }
 
-// sample is a trial with a sample event as it is.
+// sample is a trial with an unchanged sample event.
 func sample(name string, judge func([]byte) error) (trial, error) {
 	text, err := events.Files.ReadFile(name + ".json")
 	return trial{text, judge}, err
 }
 
-// asStranger is a trial with the sample event of an operation, of a caller with the sample's roles.
+// asStranger is a trial with the sample event of an operation, sent by a stranger with the sample's roles.
 func asStranger(operation string, changes map[string]any, judge func([]byte) error) (trial, error) {
 	t, err := sample(operation, judge)
 	if err != nil {
@@ -97,7 +97,7 @@ func asStranger(operation string, changes map[string]any, judge func([]byte) err
 }
 
 // answers judges an answer to API Gateway, or to a function's URL, by its status. A failure is named by its problem's
-// code, which says more than the status and holds nothing of anyone.
+// code, which says more than the status and contains no personal data.
 func answers(good ...int) func([]byte) error {
 	return func(answer []byte) error {
 		var got struct {

@@ -39,7 +39,7 @@ func TestTrials_OfEveryFunction_AreOfNobody(t *testing.T) {
 			})
 		})
 		if expired := caller.Expires.Year() < 1990; expired != writes {
-			t.Errorf("%s writes: %t, and its caller has expired: %t", op.ID, writes, expired)
+			t.Errorf("%s can write: %t, but its caller has expired: %t", op.ID, writes, expired)
 		}
 		if !writes {
 			read++

@@ -1,5 +1,5 @@
-// Command tick counts the boxes of the active rollouts, and has the guard judge and move those that have a policy. Then it
-// tells people of recalls that are not confirmed. A schedule calls it once a minute; see census.Store.Tick and
+// Command tick counts the boxes of the active rollouts, and has the guard judge and move those that have a policy. Then
+// it notifies people of unconfirmed recalls. A schedule calls it once a minute; see census.Store.Tick and
 // method.Store.TellUnconfirmed.
 package main
 
@@ -45,13 +45,13 @@ func wire(env lambdahttp.Env) function.TaskFunc {
 	}
 }
 
-// metrics are what a tick tells. The ages are told only if the rollouts could be listed, and an alarm takes their absence
-// for bad. A rollout whose count or verdict failed grows older.
+// metrics are what a tick reports. It reports the ages only if the rollouts could be listed, because the alarm treats
+// missing ages as bad. If a rollout's count or verdict fails, its age keeps growing.
 func metrics(t census.Tally) []telemetry.Metric {
 	list := []telemetry.Metric{
-		// Rollouts that are held since only one organization's boxes speak for a halt, and those that the guard moved.
+		// Rollouts that are held because only one organization's boxes call for a halt, and those that the guard moved.
 		{Name: "OneOrganization", Value: float64(t.OneOrganization), Unit: telemetry.Count},
-		// Rollouts whose release seems to go bad now that everybody has it or is told it.
+		// Rollouts whose release seems to go bad now that every box has it or is offered it.
 		{Name: "GoneBad", Value: float64(t.Paging), Unit: telemetry.Count},
 		{Name: "GuardActed", Value: float64(t.Acted), Unit: telemetry.Count},
 		// Rollouts and boxes that cannot be read.
@@ -63,7 +63,8 @@ func metrics(t census.Tally) []telemetry.Metric {
 		list = append(list, telemetry.Metric{Name: name, Value: float64(t.Verdicts[action]), Unit: telemetry.Count})
 	}
 	if t.Listed {
-		// How old the oldest count of an active rollout is, and the oldest verdict on one that has a policy; 0 without.
+		// The age of the oldest count of an active rollout, and of the oldest verdict on one with a policy; 0 if there
+		// is none.
 		list = append(list, telemetry.Metric{Name: "ProgressAge", Value: t.Oldest.Seconds(), Unit: telemetry.Seconds},
 			telemetry.Metric{Name: "VerdictAge", Value: t.OldestVerdict.Seconds(), Unit: telemetry.Seconds})
 	}

@@ -1,6 +1,6 @@
-// Command update-method-version moves a version: it submits or returns it, puts it on trial,
-// releases or withdraws it. It answers 200 with the outcome: the version, and what holds where.
-// method.Method.Move says what a move does and when it is refused.
+// Command update-method-version moves a version: it submits or returns it, puts it on trial, releases or withdraws it.
+// It answers 200 with the outcome: the version, and which versions hold where. method.Method.Move says what a move
+// does and when it is refused.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command update-rollout promotes a rollout to the next stage, halts, resumes or completes it: 204. What a
-// move does and when it is refused is rollout.Rollout.After.
+// Command update-rollout promotes a rollout to the next stage, halts, resumes or completes it: 204.
+// rollout.Rollout.After says what a move does and when it is refused.
 package main
 
 import (
@@ -23,7 +23,7 @@ func wire(env lambdahttp.Env) function.Handler {
 		grounds := audit.GroundsOf(body)
 		body.RequireAny()
 		if raises && rollout.Status(status) == rollout.Active {
-			body.Fault("status", "exclusive", "active must not stand beside staged_percent")
+			body.Fault("status", "exclusive", "active must not be given together with staged_percent")
 		}
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {

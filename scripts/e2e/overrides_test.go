@@ -100,7 +100,7 @@ func TestOverride_OfNothing_BlocksEveryCall(t *testing.T) {
 	w.Owner(t).Put(t, "/api/rate-limits/users/eric", `{"limit":0}`).Is(t, http.StatusCreated)
 	a := w.Engineer(t, "acme").Get(t, me)
 	limited(t, a, "user")
-	if p := a.Refused(t, problem.RateLimited); strings.Contains(p.Detail, "comes free in") {
+	if p := a.Refused(t, problem.RateLimited); strings.Contains(p.Detail, "Try again in") {
 		t.Errorf("a place is promised: %s", p.Detail)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"wavegate/shared/production/content"
 )
 
-// TestContent_OfContractAndCode_AreTheSame: the contents of real methods, and what is made of them by one
-// change. Where the code says more than a schema can, the contract may take what the code refuses.
+// TestContent_OfContractAndCode_AreTheSame compares the contents of real methods, and each of them with one change. If
+// the code says more than a schema can, the contract may accept what the code refuses.
 func TestContent_OfContractAndCode_AreTheSame(t *testing.T) {
 	schema := document(t).Components.Schemas["MethodContent"].Value
 	taken := func(text string) bool {
@@ -67,7 +67,7 @@ func TestContent_OfContractAndCode_AreTheSame(t *testing.T) {
 		{`Titanium racks`, `Titanium\u0007racks`, false, false},
 		{`https://docs`, `http://docs`, false, false},
 		{`"6f1b3a4c`, `"6F1B3A4C`, false, false},
-		// What a schema cannot say, or the library of this test does not look at.
+		// What a schema cannot express, or what this test's library ignores.
 		{`"erpRouting"`, `"erp routing"`, false, true},
 		{`"unit": "Cel"`, `"unit": "degC"`, false, true},
 		{`"target": 55, "min": 50`, `"target": 49, "min": 50`, false, true},

@@ -1,7 +1,6 @@
-// Package contract holds the service's contract with its callers, openapi.yaml. It is bundled from the
-// folder parts, which is written by hand, one file per subject. The function docs serves it, and tests
-// compare the code with it. No other function links it: they would carry the document to every start and
-// never read it.
+// Package contract holds the service's contract with its callers, openapi.yaml. It is bundled from the folder parts,
+// which is written by hand, one file per subject. The function docs serves it, and tests compare the code with it. No
+// other function links it: it would load the document at every start and never read it.
 package contract
 
 import _ "embed"

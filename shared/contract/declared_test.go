@@ -146,11 +146,11 @@ func ruleDifferences(key string, s *openapi3.Schema, field input.Field) (all []s
 		}
 	case input.Number:
 		if !s.Type.Is(openapi3.TypeNumber) {
-			add("is no number in the contract")
+			add("is not a number in the contract")
 		}
 	case input.Boolean:
 		if !s.Type.Is(openapi3.TypeBoolean) {
-			add("is no boolean in the contract")
+			add("is not a boolean in the contract")
 		}
 	case *input.Shape:
 		if field.Clearable {
@@ -163,14 +163,14 @@ func ruleDifferences(key string, s *openapi3.Schema, field input.Field) (all []s
 		return shapeDifferences(key, s, rule)
 	case *input.List:
 		if want := types(openapi3.TypeArray, field); !slices.Equal(s.Type.Slice(), want) {
-			add("is no list in the contract")
+			add("is not a list in the contract")
 			return all
 		}
 		if rule.Of == nil {
 			return all
 		}
 		if int(s.MinItems) != rule.Least || s.MaxItems == nil || int(*s.MaxItems) != rule.Most {
-			add("is no list of %d to %d elements in the contract", rule.Least, rule.Most)
+			add("is not a list of %d to %d elements in the contract", rule.Least, rule.Most)
 		}
 		if _, objects := rule.Of.(*input.Shape); s.UniqueItems == objects {
 			add("may hold an element twice: %v in the contract", !s.UniqueItems)
@@ -190,7 +190,7 @@ func integerDifference(s *openapi3.Schema, rule *input.Integer, fallback int) st
 	}
 	got, _ := s.Default.(float64)
 	if !s.Type.Is(openapi3.TypeInteger) || !same(s.Min, want.Min) || !same(s.Max, want.Max) || !slices.Equal(s.Enum, want.Enum) || got != float64(fallback) {
-		return fmt.Sprintf("is not %s, or %d if it is left out", rule.Says(), fallback)
+		return fmt.Sprintf("is not %s, or %d if it is omitted", rule.Says(), fallback)
 	}
 	return ""
 }
@@ -198,19 +198,19 @@ func integerDifference(s *openapi3.Schema, rule *input.Integer, fallback int) st
 func shapeDifferences(key string, s *openapi3.Schema, shape *input.Shape) (all []string) {
 	add := func(format string, args ...any) { all = append(all, key+" "+fmt.Sprintf(format, args...)) }
 	if !s.Type.Is(openapi3.TypeObject) {
-		add("is no object in the contract")
+		add("is not an object in the contract")
 		return all
 	}
 	further := s.AdditionalProperties
 	if shape.Names != nil {
 		if further.Schema == nil || s.MaxProps == nil || int(*s.MaxProps) != shape.Most {
-			add("is no object of at most %d texts in the contract", shape.Most)
+			add("is not an object of at most %d texts in the contract", shape.Most)
 			return all
 		}
 		return append(all, ruleDifferences(key+"{}", further.Schema.Value, input.Field{Is: shape.Texts})...)
 	}
 	if further.Has == nil || *further.Has != shape.Open {
-		add("takes further fields: %v in the row, not so in the contract", shape.Open)
+		add("takes further fields: %v in the row, but not in the contract", shape.Open)
 	}
 	known := map[string]bool{}
 	for _, field := range shape.Fields {
@@ -232,10 +232,10 @@ func shapeDifferences(key string, s *openapi3.Schema, shape *input.Shape) (all [
 		}
 	}
 	if key != "body" && shape.AnyOf == nil {
-		return all // what else fields of an inner object have to do with one another is a rule in words
+		return all // other relations between the fields of an inner object are only described
 	}
 	var anyOf []string
-	if s.Not != nil { // not every name is another than these
+	if s.Not != nil { // one of these names is required
 		for _, name := range s.Not.Value.PropertyNames.Value.Not.Value.Enum {
 			anyOf = append(anyOf, fmt.Sprint(name))
 		}

@@ -10,7 +10,7 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// TestDifferences_EveryDifference_IsFound changes one thing of a row at a time, which then is not what the contract says.
+// TestDifferences_EveryDifference_IsFound changes one thing of a row at a time, so that it differs from the contract.
 func TestDifferences_EveryDifference_IsFound(t *testing.T) {
 	other := &input.Text{Pattern: `[a-z]{1,8}`}
 	field := func(row *operations.Operation, name string) *input.Field {
@@ -39,13 +39,13 @@ func TestDifferences_EveryDifference_IsFound(t *testing.T) {
 		"a field less":         {"put-edge", func(o *operations.Operation) { o.Takes.Body.Fields = o.Takes.Body.Fields[1:] }, "the row does not have body.edgeType"},
 		"a field more":         {"put-edge", func(o *operations.Operation) { field(o, "channel").Name = "line" }, "the contract does not have body.line"},
 		"a rule of a field":    {"put-edge", func(o *operations.Operation) { field(o, "channel").Is = other }, "body.channel has the pattern"},
-		"a type":               {"put-edge", func(o *operations.Operation) { field(o, "channel").Is = input.Boolean{} }, "body.channel is no boolean"},
+		"a type":               {"put-edge", func(o *operations.Operation) { field(o, "channel").Is = input.Boolean{} }, "body.channel is not a boolean"},
 		"a field is optional":  {"put-edge", func(o *operations.Operation) { field(o, "channel").Required = false }, "body.channel is required: true in the contract"},
 		"null is not taken":    {"put-edge", func(o *operations.Operation) { field(o, "issuer").Clearable = false }, "body.issuer has the type"},
 		"an open body":         {"put-edge", func(o *operations.Operation) { o.Takes.Body.Open = true }, "body takes further fields"},
 		"no choice":            {"update-rollout", func(o *operations.Operation) { o.Takes.Body.AnyOf = nil }, "body needs one of"},
 		"a number of a choice": {"update-rollout", func(o *operations.Operation) { field(o, "staged_percent").Is = &input.Integer{OneOf: []int{1}} }, "body.staged_percent is not one of 1"},
-		"the length of a list": {"put-machine", func(o *operations.Operation) { field(o, "classes").Is = &input.List{Of: input.Name, Most: 9} }, "body.classes is no list of 0 to 9"},
+		"the length of a list": {"put-machine", func(o *operations.Operation) { field(o, "classes").Is = &input.List{Of: input.Name, Most: 9} }, "body.classes is not a list of 0 to 9"},
 		"the texts of a list":  {"put-machine", func(o *operations.Operation) { field(o, "classes").Is = &input.List{Of: other, Most: 20} }, "body.classes[] has the pattern"},
 		"a nested field":       {"start-rollout", func(o *operations.Operation) { field(o, "policy").Is = &input.Shape{} }, "the row does not have body.policy.guard"},
 		"a text that is trimmed": {"put-factory", func(o *operations.Operation) {

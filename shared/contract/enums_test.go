@@ -10,10 +10,10 @@ import (
 
 const extensible = "x-extensible-enum"
 
-// TestEnums_OfAnswers_AreOpen_OfRequestsClosed: a client that was generated from the contract fails at a
-// value that an enum does not list, and a new problem code is to break nobody.
+// TestEnums_OfAnswers_AreOpen_OfRequestsClosed: a generated client fails on a value that an enum does not list, and a
+// new problem code must not break clients.
 func TestEnums_OfAnswers_AreOpen_OfRequestsClosed(t *testing.T) {
-	// As callers read it: conform.Load takes one kind for the other.
+	// As callers read it: conform.Load treats open enumerations as closed.
 	doc, err := openapi3.NewLoader().LoadFromData(contract.Document)
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +76,7 @@ func answerSchemas(op *openapi3.Operation) []*openapi3.SchemaRef {
 	return schemas
 }
 
-// eachSchema visits a schema and all that it holds.
+// eachSchema visits a schema and everything in it.
 func eachSchema(ref *openapi3.SchemaRef, seen map[*openapi3.Schema]bool, visit func(*openapi3.Schema)) {
 	if ref == nil || ref.Value == nil || seen[ref.Value] {
 		return

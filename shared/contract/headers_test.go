@@ -12,7 +12,7 @@ import (
 	"wavegate/shared/platform/input"
 )
 
-// The headers' patterns speak of a value as HTTP carries it: without spaces around it.
+// The headers' patterns describe a value as HTTP carries it: without surrounding spaces.
 var (
 	quoted = rapid.StringOfN(rapid.RuneFrom([]rune(`"W/*,a3 ~!`+"\t")), 0, 12, -1)
 	key    = rapid.StringOfN(rapid.RuneFrom([]rune("aZ09 ~!-\té")), 0, 260, -1)

@@ -12,8 +12,8 @@ import (
 	"wavegate/shared/platform/input"
 )
 
-// odd are characters that rules of texts tell from others: white space of every kind and its neighbours,
-// control characters, and what is longer in UTF-8 or UTF-16 than one unit.
+// odd are characters that text rules treat differently: white space of every kind and its neighbours, control
+// characters, and characters of more than one unit in UTF-8 or UTF-16.
 var odd = []rune{
 	' ', '\t', '\n', '\v', '\f', '\r', 0, 8, 0x0e, 0x1f, 0x20, '!', '~', 0x7f, 0x80, 0x84, 0x85, 0x86, 0x9f, 0xa0, 0xa1, 0xac, 0xad, 0xae, 0x61b, 0x61c, 0x61d, 0x180d, 0x180e, 0x180f, 0x167f, 0x1680, 0x1681,
 	0x1fff, 0x2000, 0x2009, 0x200a, 0x200b, 0x200f, 0x2010, 0x2027, 0x2028, 0x2029, 0x202a, 0x202e, 0x202f, 0x205f, 0x2060, 0x206f, 0x2070, 0x2fff, 0x3000, 0x3001, 0xfeff, 0xff00, 0xfff8, 0xfff9, 0xfffb, 0xfffc, 'é', '😀',
@@ -108,7 +108,7 @@ func TestLikely_FindsWhatAPatternForgets(t *testing.T) {
 	}
 }
 
-// TestUnseen_OfEveryCharacterBeyondFFFF_SaysWhatTheCodeSays, not only of those that are likely.
+// TestUnseen_OfEveryCharacterBeyondFFFF_SaysWhatTheCodeSays checks all of them, not only the likely ones.
 func TestUnseen_OfEveryCharacterBeyondFFFF_SaysWhatTheCodeSays(t *testing.T) {
 	unseen := regexp.MustCompile(document(t).Components.Schemas["Unseen"].Value.Pattern)
 	for r := rune(0x10000); r <= unicode.MaxRune; r++ {

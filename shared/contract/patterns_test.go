@@ -14,8 +14,8 @@ import (
 	"wavegate/shared/platform/input"
 )
 
-// patternDifferences compares a rule that is a pattern and bounds of length, and nothing more, with the
-// same in the contract; a choice of words may be an enum.
+// patternDifferences compares a rule that is only a pattern and bounds of length with the schema. If the rule is a
+// choice of words, the schema may be an enum.
 func patternDifferences(s *openapi3.Schema, rule *input.Text) []string {
 	var differences []string
 	got, want := s.Pattern, ""
@@ -46,8 +46,8 @@ func words(enum []any) []string {
 	return all
 }
 
-// anchored is the pattern of a whole value, which the contract has to say and the code means. Of
-// alternatives, ^ and $ would else hold the first and the last alone.
+// anchored is the pattern of a whole value. The contract must write the anchors, which the code implies. With
+// alternatives, ^ and $ would otherwise apply only to the first and the last.
 func anchored(pattern string) string {
 	plain, whole := "^"+pattern+"$", "^(?:"+pattern+")$"
 	if a, err := syntax.Parse(plain, syntax.Perl); err == nil {
@@ -78,11 +78,11 @@ func textDifferences(s *openapi3.Schema, rule *input.Text) []string {
 	return tries(s, rule)
 }
 
-// tries compares a rule that trims, or leaves the last word to a function, with patterns that say the same, of which
-// one must match and the other must not: they agree on every text that is tried.
+// tries compares a rule that trims, or that ends in a function, with the schema's patterns: one must match, and the
+// other must not. Rule and patterns must agree on every text that is tried.
 func tries(s *openapi3.Schema, rule *input.Text) []string {
 	if s.Enum != nil {
-		return []string{"says in the contract by words what is taken"}
+		return []string{"lists the accepted values in the contract"}
 	}
 	longest := uint64(math.MaxInt)
 	if s.MaxLength != nil {
@@ -99,7 +99,7 @@ func tries(s *openapi3.Schema, rule *input.Text) []string {
 	return tried[key]
 }
 
-// tried holds what came of the patterns that were compared with their rules, which many operations share.
+// tried caches the results of comparing patterns with rules, because many operations share them.
 var tried = map[string][]string{}
 
 func disagreements(pattern, not string, least, most uint64, rule *input.Text) []string {
@@ -113,7 +113,7 @@ func disagreements(pattern, not string, least, most uint64, rule *input.Text) []
 	}
 	for text := range likely(rule) {
 		if !norm.NFC.IsNormalString(text) {
-			continue // no pattern can say that a text is in a normal form; the description does
+			continue // no pattern can require a normal form; the description does
 		}
 		n := uint64(utf8.RuneCountInString(text))
 		inContract := n >= least && n <= most && allowed.MatchString(text) && (not == "" || !forbidden.MatchString(text))

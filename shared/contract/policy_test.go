@@ -8,7 +8,7 @@ import (
 	"wavegate/shared/fleet/guard"
 )
 
-// TestPolicy_OfContractAndCode_AreTheSame: where the code says more than a schema can, the contract may take what the
+// TestPolicy_OfContractAndCode_AreTheSame: if the code says more than a schema can, the contract may accept what the
 // code refuses.
 func TestPolicy_OfContractAndCode_AreTheSame(t *testing.T) {
 	schemas := document(t).Components.Schemas

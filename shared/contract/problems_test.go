@@ -60,7 +60,7 @@ func TestProblems_EveryCode_IsDocumentedForSomeAnswer_UnderItsStatus(t *testing.
 		}
 	}
 	for _, k := range problem.Classes {
-		// A method that a path does not have is no operation.
+		// An answer to a method that a path does not have belongs to no operation.
 		if !seen[string(k.Code)] && k.Code != problem.MethodNotAllowed {
 			t.Errorf("no operation documents %s", k.Code)
 		}
@@ -107,6 +107,6 @@ func TestProblems_Examples_AreWhatTheServiceWouldSay(t *testing.T) {
 		}
 	}
 	if count < 10 {
-		t.Errorf("there are %d examples of problems only", count)
+		t.Errorf("there are only %d examples of problems", count)
 	}
 }

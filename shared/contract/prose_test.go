@@ -10,7 +10,7 @@ import (
 	"wavegate/shared/platform/paging"
 )
 
-// TestLimits_InTheProse_AreTheCodes: numbers that no schema can carry.
+// TestLimits_InTheProse_AreTheCodes compares numbers that no schema can express.
 func TestLimits_InTheProse_AreTheCodes(t *testing.T) {
 	doc := document(t)
 	prose := strings.Join(strings.Fields(doc.Info.Description+doc.Tags.Get("Problems").Description), " ")
@@ -22,7 +22,7 @@ func TestLimits_InTheProse_AreTheCodes(t *testing.T) {
 		"nests deeper than 16 levels":         input.MaxDepth == 16,
 	} {
 		if !strings.Contains(prose, says) || !holds {
-			t.Errorf("the prose says %q: %v; it is so in the code: %v", says, strings.Contains(prose, says), holds)
+			t.Errorf("the prose says %q: %v; the code agrees: %v", says, strings.Contains(prose, says), holds)
 		}
 	}
 }

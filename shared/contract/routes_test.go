@@ -21,7 +21,7 @@ import (
 
 var loadDocument = sync.OnceValues(func() (*openapi3.T, error) { return conform.Load(contract.Document) })
 
-// document is the contract, which is valid OpenAPI with valid examples, or ends the test.
+// document is the contract. The test ends if it is not valid OpenAPI with valid examples.
 func document(t *testing.T) *openapi3.T {
 	t.Helper()
 	doc, err := loadDocument()
@@ -55,7 +55,7 @@ func inContract(t *testing.T) map[string]*openapi3.Operation {
 // pathOf is a row's path in the contract: OpenAPI has no way to write the rest of a path.
 func pathOf(op operations.Operation) string { return strings.Replace(op.Path, "+}", "}", 1) }
 
-// methodsOf lists the methods that a row stands for, with the id that each has in the contract.
+// methodsOf lists the methods that a row covers, with the id that each has in the contract.
 func methodsOf(op operations.Operation) map[string]string {
 	if op.Method != operations.Any {
 		return map[string]string{op.ID: op.Method}
@@ -99,7 +99,7 @@ func TestRoutes_ContractAndTableOfOperations_AreTheSame(t *testing.T) {
 	}
 	for id := range got {
 		if _, there := want[id]; !there {
-			t.Errorf("the contract has %s, which is no operation of the table", id)
+			t.Errorf("the contract has %s, which is not an operation of the table", id)
 		}
 	}
 }
@@ -117,7 +117,7 @@ func rolesOf(t *testing.T, op *openapi3.Operation) []string {
 		}
 		roles = append(roles, list...)
 	}
-	// A reader of the page would otherwise have to open each of the alternatives.
+	// Otherwise, a reader of the page would have to open each alternative.
 	if says := "\n\nRoles: `" + strings.Join(roles, "` or `") + "`.\n"; !strings.HasSuffix(op.Description, says) {
 		t.Errorf("%s: the description does not end with%s", op.OperationID, says)
 	}
@@ -140,8 +140,8 @@ func TestRoutes_EveryRoleThatATokenCarries_IsExplainedAndListed(t *testing.T) {
 	}
 }
 
-// TestAnswers_WhatTheGatewayCanSayByItself_IsDocumentedEverywhere holds for the answers that reach a
-// route that exists, whatever its function does.
+// TestAnswers_WhatTheGatewayCanSayByItself_IsDocumentedEverywhere covers the answers to calls of existing routes,
+// whatever the function does.
 func TestAnswers_WhatTheGatewayCanSayByItself_IsDocumentedEverywhere(t *testing.T) {
 	statuses := map[int]problem.Code{http.StatusBadGateway: problem.GatewayResponseOf("DEFAULT_5XX").Code}
 	for _, kind := range []string{"UNAUTHORIZED", "ACCESS_DENIED", "THROTTLED", "WAF_FILTERED", "AUTHORIZER_FAILURE", "INTEGRATION_TIMEOUT"} {
@@ -168,8 +168,8 @@ func answerOf(op *openapi3.Operation, status int) *openapi3.Response {
 	return nil
 }
 
-// TestContract_NoOperationLinksIt: neither the document nor its validator is in a binary that answers
-// calls of the API; the function docs alone carries the document.
+// TestContract_NoOperationLinksIt: neither the document nor its validator is in a binary that answers API calls. Only
+// the function docs contains the document.
 func TestContract_NoOperationLinksIt(t *testing.T) {
 	arguments := []string{"list", "-deps"}
 	for _, name := range operations.Functions() {
@@ -194,7 +194,7 @@ func TestContract_NoOperationLinksIt(t *testing.T) {
 	}
 }
 
-// TestExamples_EveryBodyHasOne: that they fit their schemas is checked where the document is read.
+// TestExamples_EveryBodyHasOne does not check the examples against their schemas, because document does.
 func TestExamples_EveryBodyHasOne(t *testing.T) {
 	count := 0
 	check := func(where string, content openapi3.Content) {

@@ -10,7 +10,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// TestSamples_OfEveryOperation_AreItsCalls: each is one call by curl of the operation's method and path, with the token and
+// TestSamples_OfEveryOperation_AreItsCalls: each is one curl call with the operation's method and path, the token, and
 // a body that the contract allows. The generated clients' tests paste them into a shell.
 func TestSamples_OfEveryOperation_AreItsCalls(t *testing.T) {
 	for path, item := range document(t).Paths.Map() {
@@ -87,7 +87,7 @@ func fits(address, path string) bool {
 	return slices.Equal(got, want)
 }
 
-// shellWords are those that a shell makes of a line.
+// shellWords splits a line into words as a shell does.
 func shellWords(t *testing.T, line string) (all []string) {
 	t.Helper()
 	word, quote, escaped, open := "", rune(0), false, false

@@ -6,22 +6,22 @@ import (
 )
 
 const (
-	// breakerTimeouts is how many calls in a row have to time out before the upstream is left alone. One
-	// alone may be a hard question.
+	// breakerTimeouts is how many calls in a row must time out before the breaker opens. A single one may be a hard
+	// question.
 	breakerTimeouts = 2
-	// breakerRest is for how long it is left alone. Then one call tries.
+	// breakerRest is how long it stays open. Then one call tries again.
 	breakerRest = 30 * time.Second
 )
 
-// A breaker leaves an upstream alone that takes too long: a call that waits in vain holds one of the
-// account's concurrent executions for as long as the upstream may take. It is safe for concurrent use.
+// A breaker stops calls to an upstream that takes too long: each waiting call uses one of the account's concurrent
+// executions until it times out. It is safe for concurrent use.
 type breaker struct {
 	mu       sync.Mutex
 	timeouts int // in a row
 	until    time.Time
 }
 
-// rest tells for how long no call is made; 0: calls are made.
+// rest returns how long no calls are made; 0 means that calls are made.
 func (b *breaker) rest(now time.Time) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -29,7 +29,7 @@ func (b *breaker) rest(now time.Time) time.Duration {
 	return max(0, min(b.until.Sub(now.Round(0)), breakerRest))
 }
 
-// timedOut notes a call that took too long.
+// timedOut records a call that took too long.
 func (b *breaker) timedOut(now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -38,7 +38,7 @@ func (b *breaker) timedOut(now time.Time) {
 	}
 }
 
-// answered notes a call that did not: the upstream answers, or fails at once.
+// answered records a call that did not take too long: the upstream answered, or failed quickly.
 func (b *breaker) answered() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -86,7 +86,7 @@ func TestForward_ToAnUpstreamThatHangs_IsGivenUpAtOnce(t *testing.T) {
 		t.Errorf("the try: %v", err)
 	}
 	if err := call(); !problem.Has(err, problem.Unavailable) {
-		t.Errorf("after a try in vain: %v", err)
+		t.Errorf("after a failed try: %v", err)
 	}
 	now = now.Add(breakerRest)
 	heals.Store(true)

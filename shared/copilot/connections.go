@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// connections are those to the assistant. They are kept for GET, which net/http sends once more where one of
-// them broke. What is not to be sent twice goes over a fresh one: a kept one may have been closed while the
+// connections are those to the assistant. GET uses kept connections: if one is broken, net/http sends the request
+// again. Requests that must not be sent twice use fresh ones, because a kept one may have been closed while the
 // container was frozen.
 type connections struct{ kept, fresh http.RoundTripper }
 
@@ -18,7 +18,7 @@ func newConnections() connections {
 		ExpectContinueTimeout: time.Second,
 		MaxIdleConnsPerHost:   4,
 		IdleConnTimeout:       45 * time.Second, // shorter than load balancers keep one, a minute as a rule
-		// Bodies pass as they are.
+		// Bodies pass unchanged.
 		DisableCompression: true,
 	}
 	fresh := kept.Clone()
@@ -26,7 +26,7 @@ func newConnections() connections {
 	return connections{kept, fresh}
 }
 
-// RoundTrip sends a request over a connection that is fit for its method.
+// RoundTrip sends a request over a connection that suits its method.
 func (c connections) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Method == http.MethodGet {
 		return c.kept.RoundTrip(r)

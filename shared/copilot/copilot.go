@@ -1,7 +1,6 @@
-// Package copilot forwards calls to the assistant, which runs elsewhere. Method, path, query, body and
-// answer pass unchanged but for hop-by-hop headers; the caller's token stays here, and who calls goes
-// along in headers that a client cannot set, with a secret by which the upstream knows that they are
-// true.
+// Package copilot forwards calls to the assistant, which runs elsewhere. Method, path, query, body and answer pass
+// unchanged, apart from hop-by-hop headers. The caller's token is not forwarded. Headers that a client cannot set tell
+// the upstream who calls, and a secret proves that they come from this service.
 package copilot
 
 import (
@@ -12,12 +11,12 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
-// Settings are where the assistant is and how it is spoken to.
+// Settings say where the assistant is and how to call it.
 type Settings struct {
 	URL *url.URL // nil: there is no assistant
-	// SecretID names the secret in Secrets Manager by which the upstream knows the service.
+	// SecretID names the secret in Secrets Manager that proves to the upstream that the service calls.
 	SecretID string
-	// Secret is the secret itself, for local runs. It wins over SecretID.
+	// Secret is the secret itself, for local runs. It takes precedence over SecretID.
 	Secret  string
 	Timeout time.Duration
 }
@@ -38,9 +37,9 @@ func ReadSettings(r *setting.Values) Settings {
 	case err != nil:
 		r.Fault("%s is no URL: %w", setting.CopilotURL, err)
 	case u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		r.Fault("%s is %q; it is scheme, host and path alone", setting.CopilotURL, text)
+		r.Fault("%s is %q; it must be only scheme, host and path", setting.CopilotURL, text)
 	case u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())):
-		r.Fault("%s is %q; only https keeps the secret", setting.CopilotURL, text)
+		r.Fault("%s is %q; it must use https, to protect the secret", setting.CopilotURL, text)
 	case s.Secret == "" && s.SecretID == "":
 		r.Fault("%s must be set with %s", setting.CopilotSecretID, setting.CopilotURL)
 	case s.Secret != "" && !fitsHeader(s.Secret):

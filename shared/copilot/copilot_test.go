@@ -13,18 +13,18 @@ var names = []setting.Name{setting.CopilotURL, setting.CopilotSecretID, setting.
 
 func TestSettings_OnesThatMakeNoSense_AreRefused(t *testing.T) {
 	for name, env := range map[string][3]string{
-		"no URL":                     {"::", "s", ""},
-		"no host":                    {"https:///chat", "s", ""},
-		"a password in it":           {"https://u:p@copilot.example", "s", ""},
-		"a query":                    {"https://copilot.example/?key=1", "s", ""},
-		"a fragment":                 {"https://copilot.example/#x", "s", ""},
-		"the secret in the clear":    {"http://copilot.example", "s", ""},
-		"another scheme":             {"ftp://copilot.example", "s", ""},
-		"no secret":                  {"https://copilot.example", "", ""},
-		"a secret that is no header": {"https://copilot.example", "a\nb", ""},
-		"no time":                    {"https://copilot.example", "s", "0"},
-		"more time than there is":    {"https://copilot.example", "s", "28"},
-		"a time that is no number":   {"", "", "soon"},
+		"no URL":                        {"::", "s", ""},
+		"no host":                       {"https:///chat", "s", ""},
+		"a password in it":              {"https://u:p@copilot.example", "s", ""},
+		"a query":                       {"https://copilot.example/?key=1", "s", ""},
+		"a fragment":                    {"https://copilot.example/#x", "s", ""},
+		"the secret in the clear":       {"http://copilot.example", "s", ""},
+		"another scheme":                {"ftp://copilot.example", "s", ""},
+		"no secret":                     {"https://copilot.example", "", ""},
+		"a secret that is not a header": {"https://copilot.example", "a\nb", ""},
+		"no time":                       {"https://copilot.example", "s", "0"},
+		"more time than there is":       {"https://copilot.example", "s", "28"},
+		"a time that is not a number":   {"", "", "soon"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for i, key := range []setting.Name{setting.CopilotURL, setting.CopilotSecret, setting.CopilotTimeoutSeconds} {
@@ -51,7 +51,7 @@ func TestSettings_NoneAndSome_AreTaken(t *testing.T) {
 	}
 }
 
-// TestSettings_TheSecret_IsNamedByItsID in a deployment: its value is in no variable.
+// TestSettings_TheSecret_IsNamedByItsID in a deployment: no variable contains its value.
 func TestSettings_TheSecret_IsNamedByItsID(t *testing.T) {
 	t.Setenv("COPILOT_URL", "https://copilot.example/v1/")
 	t.Setenv("COPILOT_SECRET_ID", "wavegate/copilot")

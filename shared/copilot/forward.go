@@ -24,18 +24,17 @@ import (
 	"wavegate/shared/platform/secret"
 )
 
-// Lambda takes 6 MB for the whole answer, head included, in which the body is a JSON string: text grows by
-// what has to be escaped, and what is no text is sent as base64, a third more.
+// Lambda accepts 6 MB for the whole answer, head included, in which the body is a JSON string. Text grows when it is
+// escaped. A body that is not text is sent as base64, a third larger.
 const (
 	maxAnswer  = 4 << 20   // bytes of a body
 	maxEncoded = 5_900_000 // bytes of the string
 )
 
-// maxQuestion is the most bytes of a body that is sent on. A body arrives as base64 in an event of at
-// most 6 MiB.
+// maxQuestion is the most bytes of a body that are forwarded. A body arrives as base64 in an event of at most 6 MiB.
 const maxQuestion = 4_500_000
 
-// Methods are those that the assistant is asked by.
+// Methods are those that the assistant accepts.
 var Methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 
 // A Forwarder forwards calls to the assistant. It is safe for concurrent use.
@@ -47,26 +46,25 @@ type Forwarder struct {
 	breaker   breaker
 }
 
-// New makes a forwarder. secrets reads the secret that the settings name by its id.
+// New makes a forwarder. secrets reads the secret that the settings name.
 func New(s Settings, secrets secret.Manager, now func() time.Time) *Forwarder {
 	return &Forwarder{settings: s, now: now, transport: newConnections(),
 		secret: secret.Cached{ID: s.SecretID, Client: secrets, Now: now, Check: checkHeader}}
 }
 
-// Forward sends the request on and returns what writes the answer. rest is the path after
-// /api/copilot/, as the caller encoded it; it is put behind the upstream's own path.
+// Forward sends the request on and returns what writes the answer. rest is the path after /api/copilot/, as the caller
+// encoded it; it is appended to the upstream's own path.
 //
-// Errors: UNAVAILABLE where there is no assistant, where its secret cannot be read, and for 30 s after two
-// calls in a row took too long; TIMEOUT when it does not answer in time, BAD_GATEWAY when it cannot be
-// reached or its answer cannot be handed on, VALIDATION_FAILED for a path that would leave the upstream's,
-// METHOD_NOT_ALLOWED, BODY_TOO_LARGE.
+// Errors: UNAVAILABLE if there is no assistant, if its secret cannot be read, and for 30 s after two calls in a row
+// took too long; TIMEOUT if it does not answer in time; BAD_GATEWAY if it cannot be reached or its answer cannot be
+// forwarded; VALIDATION_FAILED for a path that would leave the upstream's, METHOD_NOT_ALLOWED, BODY_TOO_LARGE.
 func (f *Forwarder) Forward(r *http.Request, rest string, caller auth.Principal, requestID string) (http.HandlerFunc, error) {
-	// What is wrong with the call itself is told whether or not there is an assistant.
+	// Faults of the call itself are reported whether or not there is an assistant.
 	if !slices.Contains(Methods, r.Method) {
-		return nil, problem.New(problem.MethodNotAllowed, "The assistant is asked by %s alone.", strings.Join(Methods, ", ")).Allowing(Methods)
+		return nil, problem.New(problem.MethodNotAllowed, "The assistant accepts only %s.", strings.Join(Methods, ", ")).Allowing(Methods)
 	}
 	if r.ContentLength > maxQuestion {
-		return nil, problem.New(problem.BodyTooLarge, "The body is larger than %d bytes, the most that the assistant is sent.", maxQuestion)
+		return nil, problem.New(problem.BodyTooLarge, "The body is larger than %d bytes, the most that is forwarded to the assistant.", maxQuestion)
 	}
 	if f.settings.URL == nil {
 		return nil, problem.New(problem.Unavailable, "No assistant is set up here.").After(time.Minute)
@@ -76,7 +74,7 @@ func (f *Forwarder) Forward(r *http.Request, rest string, caller auth.Principal,
 		return nil, problem.Invalid([]problem.Fault{{Parameter: "proxy", Code: "format", Detail: "must be a path without . and .. segments, however they are written"}})
 	}
 	if rest := f.breaker.rest(f.now()); rest > 0 {
-		return nil, problem.New(problem.Unavailable, "The assistant takes too long to answer, and is left alone for a while.").After(rest)
+		return nil, problem.New(problem.Unavailable, "The assistant takes too long to answer. Calls to it are paused.").After(rest)
 	}
 	known := f.settings.Secret
 	if known == "" {
@@ -90,12 +88,12 @@ func (f *Forwarder) Forward(r *http.Request, rest string, caller auth.Principal,
 	var failed error
 	proxy := &httputil.ReverseProxy{
 		Transport: f.transport,
-		ErrorLog:  log.New(io.Discard, "", 0), // what fails is told by ErrorHandler
+		ErrorLog:  log.New(io.Discard, "", 0), // ErrorHandler reports failures
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.Out.URL.Scheme, p.Out.URL.Host = target.Scheme, target.Host
 			p.Out.URL.Path, p.Out.URL.RawPath = target.Path, target.RawPath
-			// API Gateway hands the query on decoded. A space is written as %20 again: the plus sign stands
-			// for a space in forms alone.
+			// API Gateway passes the query on decoded. A space is written as %20 again, because a plus sign means a
+			// space only in forms.
 			p.Out.URL.RawQuery = strings.ReplaceAll(p.In.URL.RawQuery, "+", "%20")
 			p.Out.Host = ""
 			identify(p.Out.Header, caller, requestID, known)
@@ -113,20 +111,20 @@ func (f *Forwarder) Forward(r *http.Request, rest string, caller auth.Principal,
 	case failed != nil && ctx.Err() != nil:
 		return nil, problem.Wrap(failed, problem.Timeout, "The assistant took too long to answer.")
 	case failed != nil:
-		return nil, problem.Wrap(failed, problem.BadGateway, "The assistant could not be reached, or its answer could not be handed on.")
+		return nil, problem.Wrap(failed, problem.BadGateway, "The assistant could not be reached, or its answer could not be forwarded.")
 	}
 	return answer.replay, nil
 }
 
-// timedOut reports whether a call failed since the upstream took too long: to answer, or to take the
+// timedOut reports whether a call failed because the upstream took too long, either to answer or to accept the
 // connection.
 func timedOut(ctx context.Context, failed error) bool {
 	var network net.Error
 	return failed != nil && (ctx.Err() != nil || errors.As(failed, &network) && network.Timeout())
 }
 
-// target is the upstream's URL for a path. Dot segments are refused, however they are written: they
-// would lead out of the part of the upstream that is meant.
+// target is the upstream's URL for a path. Dot segments are refused, however they are written: they would lead out of
+// the configured part of the upstream.
 func (f *Forwarder) target(rest string) (*url.URL, error) {
 	path, err := url.PathUnescape(rest)
 	if err != nil {
@@ -142,10 +140,9 @@ func (f *Forwarder) target(rest string) (*url.URL, error) {
 	return &u, nil
 }
 
-// leadsOut reports whether a decoded path holds a dot segment for any server: one that takes a backslash
-// for a slash, one that leaves out what stands behind a semicolon, white space or control characters, one
-// that takes UTF-8 of more bytes than are needed, or one that decodes again and passes over what it cannot
-// decode.
+// leadsOut reports whether any server might find a dot segment in a decoded path. Some servers treat a backslash as a
+// slash. Some ignore what follows a semicolon, or white space and control characters. Some accept overlong UTF-8. Some
+// decode again, and skip what they cannot decode.
 func leadsOut(path string) bool {
 	for _, segment := range strings.Split(overlong.Replace(path), "/") {
 		name, _, _ := strings.Cut(segment, ";")
@@ -158,7 +155,7 @@ func leadsOut(path string) bool {
 	return again != path && leadsOut(again)
 }
 
-// overlong turns what some servers take for a dot or a slash into one.
+// overlong replaces what some servers read as a dot or a slash.
 var overlong = strings.NewReplacer("\xc0\xae", ".", "\xe0\x80\xae", ".", "\xc0\xaf", "/", "\xe0\x80\xaf", "/", `\`, "/")
 
 // decoded is a path with its percent-encoded bytes decoded. A percent sign that encodes nothing stays.
@@ -177,8 +174,8 @@ func decoded(path string) string {
 	return b.String()
 }
 
-// readWhole reads an answer to its end while its failure can still be told, and keeps the upstream
-// from speaking with this service's voice.
+// readWhole reads an answer to its end while a failure can still be reported. It removes the headers that only this
+// service may send.
 func readWhole(res *http.Response) error {
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
 	if err = errors.Join(err, res.Body.Close()); err != nil {
@@ -187,7 +184,7 @@ func readWhole(res *http.Response) error {
 	if len(body) > maxAnswer {
 		return fmt.Errorf("copilot: the answer has more than %d bytes", maxAnswer)
 	}
-	// No byte becomes more than six, so it is seldom that there is anything to count.
+	// No byte grows to more than six, so the bytes rarely have to be counted.
 	if len(`""`)+6*len(body) > maxEncoded && utf8.Valid(body) {
 		// A string always marshals.
 		if text, _ := json.Marshal(string(body)); len(text) > maxEncoded {
@@ -205,11 +202,11 @@ func readWhole(res *http.Response) error {
 	return nil
 }
 
-// ours are headers, in lower case, that this service alone sends. So are those of CORS: which pages may
-// read an answer is this service's setting, not the upstream's.
+// ours are headers, in lower case, that only this service sends. CORS headers are removed as well: which pages may read
+// an answer is this service's setting, not the upstream's.
 var ours = []string{"ratelimit", "ratelimit-policy", "ratelimit-unchecked", "strict-transport-security", "x-content-type-options", "x-frame-options"}
 
-// A buffered answer is written to the caller when it is whole.
+// A buffered answer is written to the caller once it is complete.
 type buffered struct {
 	header http.Header
 	status int
@@ -219,7 +216,7 @@ type buffered struct {
 func (b *buffered) Header() http.Header { return b.header }
 
 func (b *buffered) WriteHeader(status int) {
-	// Informational answers come before the real one and are not handed on.
+	// Informational answers come before the real one and are not forwarded.
 	if status >= http.StatusOK && b.status == 0 {
 		b.status = status
 	}
@@ -238,6 +235,6 @@ func (b *buffered) replay(w http.ResponseWriter, _ *http.Request) {
 	if b.body.Len() == 0 {
 		return // writing nothing would add a Content-Type
 	}
-	// The caller's end of it is Lambda's own buffer, which takes everything.
+	// The writer is Lambda's own buffer, which accepts everything.
 	_, _ = w.Write(b.body.Bytes())
 }

@@ -18,7 +18,7 @@ import (
 	"wavegate/shared/platform/lambdahttp"
 )
 
-// answer is the head of what a caller gets, who would get Vary: Origin from this service.
+// answer returns the headers that a caller gets. Without the upstream, they would contain this service's Vary: Origin.
 func answer(t *testing.T, upstream http.HandlerFunc) http.Header {
 	t.Helper()
 	server := httptest.NewServer(upstream)
@@ -42,8 +42,8 @@ func answer(t *testing.T, upstream http.HandlerFunc) http.Header {
 	return got.MultiValueHeaders
 }
 
-// TestForward_UpstreamsVary_JoinsThisServices: without Origin in it, a cache would give the answer to one
-// origin to pages of another.
+// TestForward_UpstreamsVary_JoinsThisServices: without Origin in it, a cache would give one origin's answer to the
+// pages of another.
 func TestForward_UpstreamsVary_JoinsThisServices(t *testing.T) {
 	h := answer(t, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Vary", "Accept-Language") })
 	if got := strings.Join(h.Values("Vary"), ", "); got != "Origin, Accept-Language" {
@@ -58,8 +58,8 @@ func TestForward_EmptyAnswer_HasNoContentType(t *testing.T) {
 	}
 }
 
-// TestForward_KeptConnectionBroke_IsNoFailure has the upstream answer once on each connection and close it when
-// the next request comes: so does one that closed it while the container was frozen.
+// TestForward_KeptConnectionBroke_IsNoFailure has the upstream answer once on each connection and close it when the
+// next request arrives, like one that closed it while the container was frozen.
 func TestForward_KeptConnectionBroke_IsNoFailure(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -9,31 +9,31 @@ import (
 	"wavegate/shared/access/auth"
 )
 
-// Headers that tell the upstream who calls. A byte that is not printable ASCII, and the percent sign,
-// is percent-encoded in their values.
+// Headers that tell the upstream who calls. In their values, the percent sign and every byte that is not printable
+// ASCII are percent-encoded.
 const (
 	HeaderIssuer       = "X-Wavegate-Issuer"
 	HeaderUser         = "X-Wavegate-User"
-	HeaderOrganization = "X-Wavegate-Organization" // absent for a caller of none
+	HeaderOrganization = "X-Wavegate-Organization" // absent if the caller has none
 	HeaderRoles        = "X-Wavegate-Roles"        // separated by spaces
 	HeaderRequestID    = "X-Wavegate-Request-Id"
-	// HeaderSecret holds the shared secret. The upstream trusts the others only beside it.
+	// HeaderSecret holds the shared secret. The upstream must trust the other headers only together with it.
 	HeaderSecret = "X-Wavegate-Secret"
 
 	reserved = "x-wavegate-"
 )
 
-// withheld are headers that concern the caller and this service alone.
+// withheld are headers that concern only the caller and this service.
 var withheld = []string{
 	"Authorization", "Proxy-Authorization",
-	// The upstream is not to take the caller's word for where a request comes from.
+	// The upstream must not trust what the caller says about where a request comes from.
 	"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Port", "X-Forwarded-Proto", "X-Real-Ip",
 	// Nothing is upgraded: the answer is one body.
 	"Connection", "Upgrade",
 }
 
-// identify replaces whatever a client sent in place of identity headers. An underscore counts as a
-// hyphen, since some servers do not tell them apart.
+// identify replaces any identity headers that a client sent. An underscore counts as a hyphen, because some servers do
+// not distinguish them.
 func identify(h http.Header, caller auth.Principal, requestID, secret string) {
 	for name := range h {
 		if strings.HasPrefix(strings.ReplaceAll(strings.ToLower(name), "_", "-"), reserved) {
@@ -75,7 +75,7 @@ func fitsHeader(value string) bool { return value != "" && identityValue(value) 
 // checkHeader refuses a secret that cannot be sent as it is.
 func checkHeader(value string) error {
 	if !fitsHeader(value) {
-		return errors.New("the copilot's secret is not of printable ASCII without a percent sign")
+		return errors.New("the copilot's secret must be printable ASCII without a percent sign")
 	}
 	return nil
 }

@@ -1,8 +1,8 @@
-// Package export reads all that the service holds of one organization, page by page.
+// Package export reads everything that the service stores about one organization, page by page.
 //
-// An export takes no lock. What is there from its first page to its last is in it once. Of what changes meanwhile it
-// shows one of the states, and what is made or removed meanwhile may be in it or not. Most lists of an organization
-// are global indexes, which lag by a moment.
+// An export takes no lock. An item that exists from its first page to its last appears exactly once. An item that
+// changes meanwhile appears in one of its states. One that is created or removed meanwhile may or may not appear. Most
+// lists of an organization are global indexes, which lag slightly.
 package export
 
 import (
@@ -14,12 +14,12 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// These bound a page, beside the number of its lines. A page is one answer of a function, of 6 MB at most: the answer
-// is in a JSON string, which can double it. Each request to the database takes some milliseconds.
+// These bound a page, in addition to the number of its lines. A page is one answer of a function, of 6 MB at most. The
+// answer is inside a JSON string, which can double its size. Each request to the database takes some milliseconds.
 const (
 	maxBytes    = 2 << 20
 	maxRequests = 200
-	// atOnce bounds the items that are read at a time, because the ones that do not fit are read again.
+	// atOnce bounds the items that are read at a time, because items that do not fit are read again.
 	atOnce = 25
 )
 
@@ -36,9 +36,9 @@ type Exporter struct{ db *dynamo.DB }
 // New makes an exporter.
 func New(db *dynamo.DB) *Exporter { return &Exporter{db} }
 
-// Read returns at most limit lines of an organization, from a position on. The caller must know that the position
-// IsPosition, and that it may see the organization. A made-up position shows nothing of another organization: each
-// list that is read hangs on the organization, or on an item that was read.
+// Read returns at most limit lines of an organization, from a position on. The caller must have checked the position
+// with IsPosition, and that the user may see the organization. A made-up position shows nothing of another
+// organization: each list that is read belongs to the organization, or to an item that was read.
 func (x *Exporter) Read(ctx context.Context, organizationID, position string, limit int) (Page, error) {
 	p := page{db: x.db, organization: organizationID, lines: limit, requests: maxRequests}
 	from, _ := marksOf(position)
@@ -56,8 +56,8 @@ func IsPosition(text string) bool {
 	return ok
 }
 
-// A mark is a place in one source: behind the item with a sort key, or before the first one if that is empty. A
-// position is a list of marks. The second one, if there is one, is inside the item of the first, and so on.
+// A mark is a place in one source: after the item with a sort key, or before the first item if the key is empty. A
+// position is a list of marks. The second mark, if there is one, is inside the item of the first, and so on.
 type mark struct {
 	Source int
 	Key    string
@@ -81,18 +81,18 @@ func marksOf(position string) (marks []mark, ok bool) {
 	return marks, err == nil && len(marks) > 0
 }
 
-// A page that is being read.
+// A page is a Page that is being read.
 type page struct {
 	db              *dynamo.DB
 	organization    string
 	out             bytes.Buffer
-	lines, requests int    // that are left
+	lines, requests int    // remaining
 	position        []mark // of the next page
 }
 
 func (p *page) full() bool { return p.lines <= 0 || p.requests <= 0 }
 
-// walk reads sources from a position on. It reports whether it came to their end.
+// walk reads sources from a position on. It reports whether it reached their end.
 func (p *page) walk(ctx context.Context, list []source, parent row, from []mark) (all bool, err error) {
 	first := 0
 	if len(from) > 0 {
@@ -161,7 +161,7 @@ func (p *page) read(ctx context.Context, s source, at mark, parent row, from []m
 	return true, nil
 }
 
-// inside goes on inside the item of a mark, which it reads again. What hangs on an item that is gone is not read.
+// inside continues inside the item of a mark, which it reads again. If that item is gone, nothing inside it is read.
 func (p *page) inside(ctx context.Context, s source, list dynamo.Selection, at mark, from []mark) (all bool, err error) {
 	if at.Key == "" {
 		return true, nil

@@ -19,13 +19,13 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// A shelf is what a test stores of one organization. Each item has a mark of its own.
+// A shelf is what a test stores for one organization. Each item has its own mark.
 type shelf struct {
 	t            *rapid.T
 	ctx          context.Context
 	db           *dynamo.DB
 	organization string
-	marks        []string // of what an export must have
+	marks        []string // of what an export must contain
 	ids          []string // of boxes, factories and methods
 	content      int      // bytes of a method's content
 }

@@ -54,8 +54,8 @@ func valueOf(v types.AttributeValue) (any, error) {
 	return nil, fmt.Errorf("export: the service stores no %T", v)
 }
 
-// belongs reports whether an item is not another organization's. Most items name none: they hang on one that does. The
-// report of a box names the box's owner, and may lag behind the box.
+// belongs reports whether an item is not another organization's. Most items name no organization: they belong to an
+// item that does. A box's report names the box's owner, and may lag behind the box.
 func belongs(organizationID string, r row) bool {
 	owner, named := r["organizationId"].(string)
 	return !named || owner == organizationID
@@ -69,7 +69,7 @@ var technical = []string{
 	"stream", "position", "streamResource", "streamActor", "streamResourceActor", "streamOrganization", "why", "override",
 }
 
-// public are the hashes that an export shows. No other one is in it: it may be of a token or of a code.
+// public are the hashes that an export shows. It hides all others, because they may be of a token or of a code.
 var public = []string{"sha256", "contentSha256", "trailSha256"}
 
 // shown is a value of a row without secrets.

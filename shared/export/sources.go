@@ -13,18 +13,20 @@ type source struct {
 	index string
 	// keys bound the sort keys; nil means all items.
 	keys func(parent row) (least, most string)
-	// partition is the list's partition, by the organization and the item that the list hangs on. Empty means no list.
+	// partition is the list's partition, given the organization and the item that the list belongs to. Empty means no
+	// list.
 	partition func(organizationID string, parent row) string
-	// inside hang on each item.
+	// inside are the lists that belong to each item.
 	inside []source
-	// behind replaces a sort key in positions, which callers see. It must sort the same among all keys of the list.
+	// behind replaces a sort key in positions, which callers see. The replacement must keep the order of the list's
+	// keys.
 	behind func(key string) string
 }
 
-// last is a sort key behind all others.
+// last is a sort key after all others.
 const last = "~"
 
-// theOnly stands in positions for the sort key of a table's item without one.
+// theOnly replaces the sort key in positions if the table has none.
 const theOnly = "."
 
 // sort is the attribute of the list's sort key; empty if there is none.
@@ -50,7 +52,7 @@ func (s source) key(item row) string {
 	return item.text(name)
 }
 
-// withoutHash replaces the end of a sort key that ends with the hash of a token by a letter behind all hex digits.
+// withoutHash replaces the token hash at the end of a sort key by a letter that sorts after all hex digits.
 func withoutHash(key string) string {
 	const most = 56
 	if len(key) < most+len("ids") {
@@ -65,7 +67,8 @@ func by(name string) func(string, row) string {
 	return func(_ string, parent row) string { return parent.text(name) }
 }
 
-// sources are all lists of an organization. Their order must not change while an export may run: positions number them.
+// sources are all lists of an organization. Their order must not change while an export may run, because positions
+// number them.
 var sources = append([]source{
 	{kind: "gateway", table: dynamo.Gateways, partition: organization},
 	{kind: "rate-limit", table: dynamo.RateOverrides, partition: func(id string, _ row) string { return ratelimit.OrganizationOverride(id) }},
@@ -115,7 +118,7 @@ var Elsewhere = map[dynamo.TableID]string{
 	dynamo.Channels:     "the platform's; no organization owns a channel",
 	dynamo.Releases:     "the platform's; no organization owns a release",
 	dynamo.Rollouts:     "the platform's; no organization owns a rollout or the freeze",
-	dynamo.Bells:        "which boxes are to call soon, for some minutes, by release channel",
+	dynamo.Bells:        "which boxes should poll soon, for some minutes, by release channel",
 	dynamo.MethodPlaces: "an index of the methods by the machines and classes that their versions name",
 	dynamo.Idempotency:  "hashes of calls, for a day, under a hash of the caller and the key",
 }

@@ -24,12 +24,13 @@ type Call struct {
 	// Caller is who calls. For a gateway it is the box that the path names.
 	Caller auth.Principal
 
-	token   auth.Principal // whom the token names: the gateway itself
+	token   auth.Principal // who the token belongs to, which may be a gateway
 	limiter Limiter
 }
 
-// CountBox returns the name that the limiter counts a box under. If a gateway calls for the box, the call counts for both.
-// The gateway's own count comes first, and only a box that the gateway speaks for is counted. So made-up ids have no count.
+// CountBox returns the name that the limiter counts a box under. If a gateway calls for the box, the call counts for
+// both. The gateway's own count comes first, and only boxes that the gateway may call for are counted. So made-up ids
+// get no counter.
 func (c *Call) CountBox(ctx context.Context, box auth.Principal) (subject string, err error) {
 	if boxtoken.KindOf(c.token) == boxtoken.Gateway && c.limiter != nil {
 		if err := admission.Wait(ctx); err != nil {
@@ -50,9 +51,9 @@ func (c *Call) Origin() audit.Origin {
 	}
 }
 
-// A Handler answers one operation with an Answer, or with an error that package problem turns into a document.
-// It runs in parallel with the limiter. It may read at once, and its context ends if the call is refused. Its
-// writes through package change wait until the call is admitted.
+// A Handler answers one operation with an Answer, or with an error that package problem turns into a document. It runs
+// in parallel with the limiter. It may read immediately, and its context ends if the call is refused. Its writes
+// through package change wait until the call is admitted.
 type Handler func(*Call) (lambdahttp.Answer, error)
 
 // A Limiter enforces the caller's fair-use limits. The returned headers are sent with every answer to the call.
@@ -115,7 +116,7 @@ func (a admitter) answer(call *Call) (lambdahttp.Answer, error) {
 	}
 	class := a.op.Limit
 	if class == ratelimit.Reserved && !allowed {
-		class = ratelimit.Ordinary // the reserve is only for callers with the right role
+		class = ratelimit.Ordinary // the reserve is only for callers that have the role
 	}
 	decision, ctx, cancel := a.ask(call, class)
 	defer cancel()
@@ -166,8 +167,8 @@ func forbidden(op operations.Operation) error {
 	return problem.New(problem.Forbidden, "Your roles do not allow the operation %s.", op.ID)
 }
 
-// Organization is the one that a list is about: that of the query, or else the caller's own. A caller without either has made a
-// fault. The filter is what the links to other pages say of it.
+// Organization returns the organization that a list is about: the one in the query, otherwise the caller's own. If
+// there is neither, it records a fault. filter holds the query parameters for the links to other pages.
 func (c *Call) Organization() (id string, filter url.Values) {
 	id, named := c.Query("organizationId")
 	switch {

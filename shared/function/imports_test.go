@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// slow are packages that a function must not import. What they do when a process starts was measured to take longer
-// than all of the service's own code.
+// slow are packages that a function must not import. Measurements showed that their initialization takes longer than
+// all of the service's own code.
 var slow = []string{
 	"github.com/aws/aws-sdk-go-v2/config",                   // reads files; see dynamo.NewClient
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/schemas", // tables of every shape; see dynamo.NewClient

@@ -42,7 +42,7 @@ var accessRows = []Operation{
 		},
 	},
 	{
-		ID: "get-my-rate-limits", Summary: "Read one's own limits and what is left of them",
+		ID: "get-my-rate-limits", Summary: "Read the caller's own limits and what is left of them",
 		Method: http.MethodGet, Path: "/api/rate-limits/me",
 		Roles: anyone, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Gives:  shown,

@@ -16,14 +16,14 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
-// feedbackBody bounds what a client of hawkBit's DDI says of an action: some send their whole log.
+// feedbackBody bounds a DDI client's feedback on an action: some clients send their whole log.
 const feedbackBody = 256 << 10
 
 // DDIPath is what the paths of hawkBit's DDI begin with.
 const DDIPath = "/api/ddi"
 
-// RootPath is the second path of an operation of hawkBit's DDI, where clients find it that cannot have a path in the
-// server's URL. A stage has it only on request. It is empty for other operations.
+// RootPath is the second path of a hawkBit DDI operation, for clients that accept no path in the server's URL. A stack
+// has it only on request. It is empty for other operations.
 func (op Operation) RootPath() string {
 	if path, ok := strings.CutPrefix(op.Path, DDIPath); ok {
 		return path
@@ -31,7 +31,7 @@ func (op Operation) RootPath() string {
 	return ""
 }
 
-// boxes are who calls by hawkBit's DDI.
+// boxes are the roles that may call hawkBit's DDI.
 var boxes = []auth.Role{auth.Edge}
 
 // The operations of hawkBit's DDI, and on the tokens of boxes and gateways.
@@ -65,7 +65,7 @@ var ddiRows = []Operation{
 		}, gateways...),
 	},
 	{
-		ID: "get-ddi-cancel-action", Summary: "Read what to give up as a DDI client",
+		ID: "get-ddi-cancel-action", Summary: "Read what to cancel as a DDI client",
 		Method: http.MethodGet, Path: "/api/ddi/{tenant}/controller/v1/{controllerId}/cancelAction/{actionId}",
 		Roles: boxes, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: actionPath},
@@ -77,7 +77,7 @@ var ddiRows = []Operation{
 	},
 	reported("post-ddi-deployment-feedback", "Report on an installation as a DDI client", http.MethodPost, "/deploymentBase/{actionId}/feedback", actionPath, ddi.FeedbackBody),
 	reported("post-ddi-cancel-feedback", "Report on a cancellation as a DDI client", http.MethodPost, "/cancelAction/{actionId}/feedback", actionPath, ddi.FeedbackBody),
-	reported("put-ddi-config-data", "Say what a box runs as a DDI client", http.MethodPut, "/configData", controllerPath, ddi.ConfigBody, may(dynamo.Rollouts, dynamo.Get)),
+	reported("put-ddi-config-data", "Report what a box runs as a DDI client", http.MethodPut, "/configData", controllerPath, ddi.ConfigBody, may(dynamo.Rollouts, dynamo.Get)),
 	{
 		ID: "put-edge-token", Summary: "Give a box a token of its own",
 		Method: http.MethodPut, Path: "/api/edges/{edgeId}/token",
@@ -116,7 +116,7 @@ var ddiRows = []Operation{
 var pollSettings = []setting.Name{setting.PollIntervalSeconds, setting.IdlePollIntervalSeconds, setting.ChannelCacheSeconds,
 	setting.ReportShards, setting.FleetIssuers}
 
-// registration is what a change of a box takes.
+// registration grants what a change of a box needs.
 var registration = []Grant{
 	may(dynamo.Edges, dynamo.Get, dynamo.Put),
 	may(dynamo.Reports, dynamo.Get, dynamo.Put),
@@ -124,14 +124,14 @@ var registration = []Grant{
 	may(dynamo.Audit, dynamo.Put),
 }
 
-// gateways is what a change of an organization's gateway takes. A call of the gateway itself may change it, too: the first
-// with a new token, and one for a box with a token of its own.
+// gateways grants what a change of an organization's gateway needs. A call of the gateway itself may change it too: its
+// first call with a new token, and a call for a box that has a token of its own.
 var gateways = []Grant{
 	may(dynamo.Gateways, dynamo.Get, dynamo.Put),
 	may(dynamo.Audit, dynamo.Put),
 }
 
-// reported is an operation by which a DDI client says something.
+// reported makes an operation by which a DDI client reports something.
 func reported(id, summary, method, place string, path input.Fields, body *input.Shape, more ...Grant) Operation {
 	return Operation{
 		ID: id, Summary: summary,
@@ -144,5 +144,5 @@ func reported(id, summary, method, place string, path input.Fields, body *input.
 	}
 }
 
-// AuthorizerGrants are what the authorizer reads to verify the tokens of boxes and gateways, and codes.
+// AuthorizerGrants are what the authorizer reads to verify codes and the tokens of boxes and gateways.
 var AuthorizerGrants = []Grant{may(dynamo.Reports, dynamo.Get), may(dynamo.Gateways, dynamo.Get), may(dynamo.Enrolments, dynamo.Get)}

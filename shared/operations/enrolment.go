@@ -38,7 +38,7 @@ var enrolmentRows = []Operation{
 		Grants: []Grant{listByIndex(dynamo.Enrolments, "byOrganization")},
 	},
 	{
-		ID: "get-edge-enrolment", Summary: "Read an enrolment and what became of its boxes",
+		ID: "get-edge-enrolment", Summary: "Read an enrolment and the state of its boxes",
 		Method: http.MethodGet, Path: "/api/edge-enrolments/{enrolmentId}",
 		Roles: installers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: enrolmentPath},
@@ -63,7 +63,7 @@ var enrolmentRows = []Operation{
 		Grants:   append([]Grant{may(dynamo.Enrolments, dynamo.Get, dynamo.Query, dynamo.Put, dynamo.Delete)}, registration...),
 	},
 	{
-		ID: "accept-edge-enrolment", Summary: "Register up to 30 boxes that wait",
+		ID: "accept-edge-enrolment", Summary: "Register up to 30 waiting boxes",
 		Method: http.MethodPost, Path: "/api/edge-enrolments/{enrolmentId}/accept",
 		Roles: installers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: enrolmentPath, Body: enrolment.AcceptBody},

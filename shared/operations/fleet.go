@@ -149,7 +149,7 @@ var fleetRows = []Operation{
 		Grants: []Grant{listByIndex(dynamo.Edges, "byChannel", "byOrganization")},
 	},
 	{
-		ID: "get-manifest", Summary: "Poll for the release that a box is to run",
+		ID: "get-manifest", Summary: "Poll for the release that a box should run",
 		Method: http.MethodGet, Path: "/api/edges/{edgeId}/update/manifest",
 		Roles: []auth.Role{auth.Edge, auth.PlatformOwner}, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: edgePath, Query: edge.PollQuery},

@@ -16,7 +16,7 @@ import (
 // The operations that can stop rollouts: policies, approvals and the freeze.
 var guardRows = []Operation{
 	{
-		ID: "put-rollout-policy", Summary: "Have the guard judge a rollout by a policy",
+		ID: "put-rollout-policy", Summary: "Set the policy by which the guard judges a rollout",
 		Method: http.MethodPut, Path: "/api/ota/rollouts/{id}/policy",
 		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: rolloutPath, Body: guard.Body, Conditions: true},

@@ -60,7 +60,7 @@ type Operation struct {
 	Sampled bool
 }
 
-// Controller is the path parameter that names the box which a gateway calls for.
+// Controller is the path parameter that names the box that a gateway calls for.
 const Controller = "controllerId"
 
 // Any is the method of an operation that accepts every method.
@@ -78,19 +78,18 @@ const Docs = "docs"
 // DocsPaths are its paths.
 var DocsPaths = []string{"/docs", "/docs/page.js", "/docs/redoc.js", "/openapi.yaml"}
 
-// Bell is the function by which boxes hear that something has changed. It is not an operation: it has a URL of its own,
-// asks for no token, tells nothing but that, and may only read BellGrants. A stack has it only on request.
+// Bell is the function that tells boxes that something has changed, and nothing else. It is not an operation: it has
+// its own URL, asks for no token, and may only read BellGrants. A stack has it only on request.
 const Bell = "get-bell"
 
-// BellGrants are the rights of Bell.
+// BellGrants are the permissions of Bell.
 var BellGrants = []Grant{may(dynamo.Channels, dynamo.Get), may(dynamo.Bells, dynamo.Get)}
 
 // BellSettings are the settings of Bell.
 var BellSettings = append(bell.KeySettings[:len(bell.KeySettings):len(bell.KeySettings)], edge.BellSettings...)
 
-// Console is the function that serves the operator's page. It is no operation: the page is open to anyone
-// and holds no data. It calls the operations with the token of whoever signs in there. A stack has it only
-// if asked.
+// Console is the function that serves the operator's page. It is not an operation: the page is open to anyone and
+// contains no data. It calls the operations with the token of the person who signs in. A stack has it only on request.
 const Console = "console"
 
 // ConsolePath is the page's path. The other paths are its files, below a version that changes with them.
@@ -99,9 +98,8 @@ const ConsolePath = "/console"
 // ConsolePaths are its paths.
 var ConsolePaths = []string{ConsolePath, "/console/{version}/{file}"}
 
-// LoginPath tells anyone how people log in. It is a JSON object with issuer,
-// authorizationEndpoint, tokenEndpoint, clientId and scope. The gateway answers it without a
-// function.
+// LoginPath is the path of a public JSON object that says how people sign in. Its members are issuer,
+// authorizationEndpoint, tokenEndpoint, clientId and scope. The gateway answers it without a function.
 const LoginPath = "/console/config.json"
 
 // These size the functions that are not operations. The authorizer may have to fetch an issuer's

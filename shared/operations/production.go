@@ -232,7 +232,7 @@ var productionRows = []Operation{
 		},
 	},
 	{
-		ID: "list-method-machines", Summary: "List the machines that have a version, or may",
+		ID: "list-method-machines", Summary: "List the machines that have a version or may have it",
 		Method: http.MethodGet, Path: versions + "/{number}/machines",
 		Roles: readers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: method.RefPath, Query: slices.Concat(input.Fields{{Name: "clear", Is: method.ClearRule}}, paging.OffsetQuery)},

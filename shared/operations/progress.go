@@ -24,7 +24,7 @@ const countTimeout = 28 * time.Second
 // The operations on reports of boxes and on the counts of them.
 var progressRows = []Operation{
 	{
-		ID: "put-update-report", Summary: "Report how a box gets on with its update",
+		ID: "put-update-report", Summary: "Report the progress of a box's update",
 		Method: http.MethodPut, Path: "/api/edges/{edgeId}/update/report",
 		Roles: []auth.Role{auth.Edge}, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: edgePath, Body: edge.OutcomeBody},
@@ -35,7 +35,7 @@ var progressRows = []Operation{
 		Settings: []setting.Name{setting.ReportShards, setting.FleetIssuers},
 	},
 	{
-		ID: "get-update-why", Summary: "Explain which version a box is told, and why",
+		ID: "get-update-why", Summary: "Explain which version a box gets, and why",
 		Method: http.MethodGet, Path: "/api/edges/{edgeId}/update/why",
 		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: edgePath},
@@ -51,7 +51,7 @@ var progressRows = []Operation{
 		Settings: []setting.Name{setting.ReportShards},
 	},
 	{
-		ID: "get-overview", Summary: "See what goes on now",
+		ID: "get-overview", Summary: "See what is going on now",
 		Method: http.MethodGet, Path: "/api/ota/overview",
 		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Query: census.OverviewQuery},
@@ -64,7 +64,7 @@ var progressRows = []Operation{
 		Settings: progressSettings,
 	},
 	{
-		ID: "get-rollout-progress", Summary: "See how far a rollout has got",
+		ID: "get-rollout-progress", Summary: "See the progress of a rollout",
 		Method: http.MethodGet, Path: "/api/ota/rollouts/{id}/progress",
 		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: countTimeout, MemoryMB: censusMemory,
 		Takes: input.Takes{Path: rolloutPath, Query: census.RolloutQuery},
@@ -83,7 +83,7 @@ var progressRows = []Operation{
 		},
 	},
 	{
-		ID: "list-rollout-edges", Summary: "List the boxes of a rollout by how they got on",
+		ID: "list-rollout-edges", Summary: "List the boxes of a rollout by their state",
 		Method: http.MethodGet, Path: "/api/ota/rollouts/{id}/edges",
 		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: rolloutPath, Query: slices.Concat(input.Fields{{Name: "state", Is: report.StateRule, Required: true}}, paging.CursorQuery)},
@@ -95,7 +95,7 @@ var progressRows = []Operation{
 		Settings: []setting.Name{setting.ReportShards},
 	},
 	{
-		ID: "get-channel-progress", Summary: "See which boxes of a release channel run what",
+		ID: "get-channel-progress", Summary: "See how many boxes of a release channel run each version",
 		Method: http.MethodGet, Path: "/api/ota/release-channels/{edgeType}/{channel}/progress",
 		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: countTimeout, MemoryMB: censusMemory,
 		Takes: input.Takes{Path: channelPath, Query: census.ChannelQuery},

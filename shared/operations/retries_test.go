@@ -78,7 +78,7 @@ var allKeyed = map[string]keyed{
 	},
 }
 
-// An uneven client pauses before some calls, so that parallel calls meet each other at every step.
+// An uneven client pauses before some calls, so that parallel calls interleave at every step.
 type uneven struct{ dynamo.API }
 
 func (u uneven) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
@@ -97,7 +97,8 @@ func pause() {
 	}
 }
 
-// TestIdempotencyKey_EightRetriesAtOnce_AllGetTheResultOfOne: no retry is refused for what the call itself has made.
+// TestIdempotencyKey_EightRetriesAtOnce_AllGetTheResultOfOne: no retry is refused because of what the call itself has
+// made.
 func TestIdempotencyKey_EightRetriesAtOnce_AllGetTheResultOfOne(t *testing.T) {
 	eightAtOnce(t, 10)
 }
@@ -129,8 +130,8 @@ func eightAtOnce(t *testing.T, rounds int) {
 	}
 }
 
-// retry makes a call eight times at once with one key, and returns how many were refused. All the others must have one
-// result.
+// retry makes a call eight times in parallel with one key, and returns how many were refused. All others must return
+// the same result.
 func retry(t *testing.T, call func(idempotency.Claim) (string, error)) (refused int) {
 	t.Helper()
 	claim, err := idempotency.Of(emma, "any", "/", uuid.NewString(), "the same input")

@@ -53,7 +53,7 @@ func TestTable_EveryIndexIsQueriedBySomeOperation(t *testing.T) {
 				}
 			}
 			if !used {
-				t.Errorf("no operation queries the index %s of %s, and every write pays for it", x.Name, table.ID)
+				t.Errorf("no operation queries the index %s of %s, but every write pays for it", x.Name, table.ID)
 			}
 		}
 	}

@@ -35,7 +35,7 @@ var trailRows = []Operation{
 		},
 	},
 	{
-		ID: "export-organization", Summary: "Read all that the service holds of an organization",
+		ID: "export-organization", Summary: "Read everything that the service stores about an organization",
 		Method: http.MethodGet, Path: "/api/organizations/{organizationId}/export",
 		Roles: keepers, Limit: ratelimit.Ordinary, Timeout: exportTimeout, MemoryMB: memory,
 		Takes: input.Takes{Path: organizationPath, Query: paging.CursorQuery},
@@ -52,5 +52,5 @@ var trailRows = []Operation{
 	},
 }
 
-// exportTimeout is for a page of 200 requests to the database, each of which is tried again.
+// exportTimeout allows for a page of 200 requests to the database, each of which may be retried.
 const exportTimeout = 20 * time.Second

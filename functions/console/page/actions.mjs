@@ -27,16 +27,16 @@ export function total(progress) {
 
 export const bad = (s) => s.failed + s.reverted;
 
-// unread is what stands for counts that are not there.
+// unread is shown instead of missing counts.
 const unread = (progress) => progress === undefined ? 'Reading…' : 'Not counted yet';
 
-/** Tells whether the guard finds that the rollout should not be raised now, or has not judged its stage yet. */
+/** Reports whether the guard is against promoting the rollout now, or has not judged its stage yet. */
 export const against = (r, guard) => Boolean(guard) && (guard.stage !== r.staged_percent || guard.verdict === 'halt' || guard.verdict === 'hold' && guard.reason !== 'PEOPLE_PROMOTE');
 
 const path = (r) => at`/api/ota/rollouts/${r.id}`;
 
-// move changes a rollout and tells what became of it. A call without an answer may have arrived, so the rollout is
-// read back before anything is said.
+// move changes a rollout and returns the outcome as text. A call without an answer may have arrived, so the rollout is
+// read again before the outcome is reported.
 async function move(r, body, ifMatch, done, tries = 1) {
 	const wish = (now) => (!body.status || now.status === body.status) && (!body.staged_percent || now.staged_percent === body.staged_percent);
 	for (let i = 1; ; i++) {
@@ -53,9 +53,9 @@ async function move(r, body, ifMatch, done, tries = 1) {
 			moved('/api/ota/');
 			if (lost && now && wish(now.value) && now.value.revision > r.revision) return done;
 			if (lost && i < tries) continue;
-			if (lost && !now) throw new Error(`${e.message} It is not known whether the change was made.`);
+			if (lost && !now) throw new Error(`${e.message} The change may or may not have been made.`);
 			if (lost) throw new Error(`${e.message} The rollout is ${now.value.status} at ${now.value.staged_percent} %. Nothing was changed.`);
-			throw new Error('The rollout has changed since you opened this. Close this, look again, and repeat.');
+			throw new Error('The rollout has changed since you opened this. Close it, check the rollout, and try again.');
 		}
 	}
 }
@@ -66,12 +66,12 @@ const because = (values, body) => ({ ...body, ...(values.reason && { reason: val
 export function halt(r) {
 	ask({
 		title: `Halt ${r.targetVersion} on ${channelOf(r)}?`, action: 'Halt now', danger: true, halts: true,
-		body: () => html`<p>No further box gets ${r.targetVersion}. Boxes that run it keep it.</p><p>You can start the rollout again later.</p>`,
+		body: () => html`<p>No more boxes get ${r.targetVersion}. Boxes that run it keep it.</p><p>You can start the rollout again later.</p>`,
 		run: () => move(r, { status: 'halted' }, '', `${channelOf(r)}: ${r.targetVersion} is halted at ${r.staged_percent} %.`, 3),
 	});
 }
 
-// hurdles are what a raise has to pass: they are read while the question is open.
+// hurdles are what can block a promotion. They are read while the question is open.
 function hurdles(r, progress, stage) {
 	const freeze = read('/api/ota/freeze', 30).value;
 	const guard = progress?.guard;
@@ -81,9 +81,9 @@ function hurdles(r, progress, stage) {
 	return { freeze, closed, needed, guard, policy };
 }
 
-const override = (h) => (h.freeze || h.closed) && html`<${Reason} name="override" label=${`Why, although ${h.freeze ? 'rollouts are frozen' : 'the window is closed'}`} />`;
+const override = (h) => (h.freeze || h.closed) && html`<${Reason} name="override" label=${`Reason to override ${h.freeze ? 'the freeze' : 'the closed window'}`} />`;
 
-// Hurdles shows what a move has to pass. What the guard's sentence has told already is left out.
+// Hurdles shows what can block a move, except for what the guard's sentence has already said.
 function Hurdles({ h, stage, told = false }) {
 	return html`${h.freeze && html`<p class="warn"><span aria-hidden="true">▲ </span>Rollouts are frozen until ${moment(h.freeze.until)}: <bdi>${h.freeze.reason}</bdi></p>`}
 		${h.closed && !told && html`<p class="warn"><span aria-hidden="true">▲ </span>The window is closed until ${moment(h.closed)}. ${h.policy.promote.windows.map(windowText).join('; ')}.</p>`}
@@ -95,7 +95,7 @@ function Opposed({ r, guard }) {
 		${guard.stage === r.staged_percent && html`<${Sentence} text=${guard.sentence} />`}</div>`;
 }
 
-/** Shows what a raise to the next stage does, asks in proportion, and raises. */
+/** Shows what a promotion to the next stage does, asks for confirmation, and promotes. */
 export function promote(r, progress) {
 	const stage = next(r);
 	const opposed = against(r, progress?.guard);
@@ -111,7 +111,7 @@ export function promote(r, progress) {
 		body: () => html`<dl class="facts">
 				<div><dt>Channel</dt><dd class="mono">${channelOf(r)}</dd></div>
 				<div><dt>Stage</dt><dd>${r.staged_percent} % → <strong>${stage} %</strong></dd></div>
-				<div><dt>More boxes</dt><dd>${progress ? html`<strong>${boxes(more)}</strong>${plants() > 1 ? ` in ${some(plants(), 'plant')}` : ''}` : unread(progress)}</dd></div>
+				<div><dt>More boxes</dt><dd>${progress ? html`<strong>${boxes(more)}</strong>${plants() > 1 ? ` in ${some(plants(), 'factory', 'factories')}` : ''}` : unread(progress)}</dd></div>
 				<div><dt>So far</dt><dd>${progress ? `${count(sum.installed)} of ${count(sum.expected)} installed, ${count(bad(sum))} bad` : unread(progress)}</dd></div>
 			</dl>
 			${opposed && html`<${Opposed} r=${r} guard=${progress.guard} />`}
@@ -132,15 +132,15 @@ export function complete(r, progress) {
 	});
 }
 
-/** Lets a halted rollout go on. */
+/** Resumes a halted rollout. */
 export function resume(r, progress) {
 	ask({
 		title: `Start ${r.targetVersion} again?`, action: `Start again at ${r.staged_percent} %`, type: channelOf(r), danger: true,
 		body: () => html`<p>The same boxes are told ${r.targetVersion} again: ${progress ? boxes(total(progress).expected) : 'those of its stage'} of ${channelOf(r)}.</p>
-			${r.terms && html`<p>The guard only advises from then on. It does not halt or promote by itself.</p>`}
+			${r.terms && html`<p>From then on, the guard only advises. It neither halts nor promotes.</p>`}
 			<${Hurdles} h=${hurdles(r, progress, r.staged_percent)} stage=${0} />`,
 		fields: () => html`${override(hurdles(r, progress, r.staged_percent))}<${Reason} />`,
-		run: (values) => move(r, because(values, { status: 'active' }), `"${r.revision}"`, `${channelOf(r)}: ${r.targetVersion} goes on at ${r.staged_percent} %.`),
+		run: (values) => move(r, because(values, { status: 'active' }), `"${r.revision}"`, `${channelOf(r)}: ${r.targetVersion} continues at ${r.staged_percent} %.`),
 	});
 }
 
@@ -149,12 +149,12 @@ export function sendBack(r) {
 	const channel = at`/api/ota/release-channels/${r.edgeType}/${r.channel}`;
 	ask({
 		title: `Send boxes back to ${r.previousVersion}?`, action: `Publish ${r.previousVersion}`, type: channelOf(r), danger: true,
-		body: () => html`<p>This publishes ${r.previousVersion} on ${channelOf(r)} again. Every box of the channel gets it, also those that run ${r.targetVersion}. The rollout cannot be started again then.</p>`,
+		body: () => html`<p>This publishes ${r.previousVersion} on ${channelOf(r)} again. Every box of the channel gets it, including those that run ${r.targetVersion}. After that, the rollout cannot be started again.</p>`,
 		fields: () => html`${override({ freeze: read('/api/ota/freeze', 30).value })}`,
 		run: async (values) => {
 			const now = await call('GET', channel);
 			const { currentVersion, artifactUrl, sha256 } = now.value;
-			if (currentVersion !== r.previousVersion) throw new Error(`The channel has ${currentVersion} now. Look again.`);
+			if (currentVersion !== r.previousVersion) throw new Error(`The channel now has ${currentVersion}. Check it and try again.`);
 			await call('PUT', channel, { body: because(values, { currentVersion, artifactUrl, sha256 }), ifMatch: now.tag });
 			moved('/api/ota/');
 			return `${channelOf(r)}: every box is sent back to ${currentVersion}.`;
@@ -166,7 +166,7 @@ export function sendBack(r) {
 export function approve(r, stage) {
 	ask({
 		title: `Approve ${stage} % of ${r.targetVersion}?`, action: `Approve ${stage} %`,
-		body: () => html`<p>You let somebody else raise ${channelOf(r)} from ${r.staged_percent} % to ${stage} %. It stays at ${r.staged_percent} % until then.</p>`,
+		body: () => html`<p>This lets somebody else promote ${channelOf(r)} from ${r.staged_percent} % to ${stage} %. Until then, it stays at ${r.staged_percent} %.</p>`,
 		fields: () => html`<${Reason} />`,
 		run: async (values) => {
 			await call('POST', path(r) + '/approvals', { body: because(values, { stage }), ifMatch: `"${r.revision}"` });

@@ -1,8 +1,8 @@
-// Calls of the service, with the token of who is signed in.
+// Calls of the service, with the token of the person who is signed in.
 import { state, changed } from './state.mjs';
 import { base, token, refresh, over } from './login.mjs';
 
-/** The service said no. problem is its problem document. */
+/** The service refused a call. problem is its problem document. */
 export class Refusal extends Error {
 	constructor(status, problem, wait) {
 		super(problem?.detail || problem?.title || `The service answered ${status}.`);
@@ -13,7 +13,7 @@ export class Refusal extends Error {
 	}
 }
 
-/** No answer came. Whether the call arrived is not known. */
+/** No answer came. It is unknown whether the call arrived. */
 export class Unreachable extends Error {
 	constructor(late) { super(late ? 'The service did not answer in time.' : 'The service cannot be reached.'); }
 }
@@ -31,7 +31,7 @@ export const health = {
 const patience = 10_000;
 
 /**
- * Sends a call. Answers with what was said and with its entity tag; 304 has no value.
+ * Sends a call. Returns the answer's value and entity tag; 304 has no value.
  * @param {string} method
  * @param {string} path
  * @param {{body?: object, ifMatch?: string, ifNoneMatch?: string, key?: string}} [options]
@@ -70,7 +70,7 @@ async function send(method, path, { body, ifMatch, ifNoneMatch, key }) {
 	}
 }
 
-// note takes what is left of the limits, such as "user";r=412;t=9, "org";r=5871;t=2. The least counts.
+// note records what is left of the limits, such as "user";r=412;t=9, "org";r=5871;t=2. The smallest number counts.
 function note(headers) {
 	const numbers = (name, of) => [...(headers.get(name) ?? '').matchAll(new RegExp(`"(?:user|org)"[^,]*;${of}=(\\d+)`, 'g'))].map((m) => Number(m[1]));
 	const left = numbers('RateLimit', 'r');
@@ -84,7 +84,7 @@ export function at(strings, ...parts) {
 	return strings.reduce((path, s, i) => path + encodeURIComponent(parts[i - 1]) + s);
 }
 
-/** A query of what is given. */
+/** A query string of the values that are not empty. */
 export function query(values) {
 	const q = new URLSearchParams(Object.entries(values).filter(([, v]) => v));
 	return q.size ? `?${q}` : '';

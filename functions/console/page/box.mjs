@@ -1,10 +1,10 @@
-// One box: what it is told and why, what it runs, and what became of its last offer.
+// One box: what it is told and why, what it runs, and the state of its last offer.
 import { html } from './html.mjs';
 import { read, moved } from './sources.mjs';
 import { at, call, query } from './api.mjs';
 import { state, changed, may } from './state.mjs';
 import { ask } from './dialog.mjs';
-import { Ago, Said, boxes } from './format.mjs';
+import { Ago, Said } from './format.mjs';
 import { Chip, Empty, Shown } from './parts.mjs';
 import { Events } from './events.mjs';
 
@@ -13,7 +13,7 @@ const states = {
 	failed: ['bad', 'Failed'], reverted: ['bad', 'Fell back'],
 };
 
-/** The place of a box in the order of a version: SHA-256 over edge type, version and id. The service computes the same. */
+/** The percentile of a box for a version: SHA-256 over edge type, version and id. The service computes the same. */
 export async function percentile(edgeType, version, edgeId) {
 	const sum = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(`${edgeType}/${version}/${edgeId}`));
 	return Number((new DataView(sum).getBigUint64(0) * 100n) >> 64n);
@@ -36,7 +36,7 @@ function Check({ w }) {
 		: html`<p><${Chip} kind="bad">Not as computed here<//> The service says ${w.rollout.percentile}, this browser ${n}.</p>`;
 }
 
-// Steps shows the way of an offer as far as it got.
+// Steps shows how far an offer got.
 function Steps({ report }) {
 	const last = report.state;
 	const order = ['offered', 'working', last === 'failed' || last === 'deferred' ? last : 'installed', ...(last === 'reverted' ? ['reverted'] : [])];
@@ -49,7 +49,7 @@ function Report({ report }) {
 		<${Steps} report=${report} />
 		<dl class="facts"><div><dt>Since</dt><dd><${Ago} at=${report.since} /></dd></div>
 			${report.attempts && html`<div><dt>Attempts</dt><dd>${report.attempts}</dd></div>`}
-			${report.code && html`<div><dt>Why</dt><dd>${report.code}</dd></div>`}
+			${report.code && html`<div><dt>Reason</dt><dd>${report.code}</dd></div>`}
 			${report.detail && html`<div><dt>It said</dt><dd><${Said}>${report.detail}<//></dd></div>`}
 			${report.rolloutId && html`<div><dt>From</dt><dd><a href=${`#/rollout/${report.rolloutId}`}>this rollout</a></dd></div>`}</dl></section>`;
 }
@@ -57,14 +57,14 @@ function Report({ report }) {
 function move(edge) {
 	ask({
 		title: `Move ${edge.edgeId} to another channel?`, action: 'Move',
-		body: () => html`<p>It follows <span class="mono">${edge.edgeType}/${edge.channel}</span> now. It follows the new channel from its next poll on.</p>`,
+		body: () => html`<p>It now follows <span class="mono">${edge.edgeType}/${edge.channel}</span>. It follows the new channel from its next poll on.</p>`,
 		fields: () => html`<label class="field">Channel of ${edge.edgeType} <input name="channel" autocomplete="off" autocapitalize="off" autofocus=${true} required /></label>`,
 		run: async ({ channel }) => {
-			if (!channel) throw new Error('Name the channel.');
+			if (!channel) throw new Error('Enter the channel.');
 			const { edgeType, organizationId } = edge;
 			await call('PUT', at`/api/edges/${edge.edgeId}`, { body: { edgeType, channel, organizationId }, ifMatch: `"${edge.revision}"` });
 			moved('/api/edges');
-			return `${edge.edgeId} follows ${edgeType}/${channel} now.`;
+			return `${edge.edgeId} now follows ${edgeType}/${channel}.`;
 		},
 	});
 }
@@ -72,17 +72,17 @@ function move(edge) {
 function Nobody({ id }) {
 	const channels = read('/api/ota/release-channels?limit=100', 60).value?.items.slice(0, 3) ?? [];
 	const like = channels.flatMap((c) => read('/api/edges' + query({ edgeType: c.edgeType, channel: c.channel, idPrefix: id, limit: '20' }), 300).value?.items ?? []);
-	return html`<h1>Box</h1>${like.length ? html`<p>There is no box <strong><${Said}>${id}<//></strong>. ${boxes(like.length)} begin so:</p>
+	return html`<h1>Box</h1>${like.length ? html`<p>There is no box <strong><${Said}>${id}<//></strong>. Ids that begin with it:</p>
 		<ul class="plain">${like.map((b) => html`<li key=${b.edgeId}><a href=${`#/box/${encodeURIComponent(b.edgeId)}`}>${b.edgeId}</a> <span class="note">${b.edgeType}/${b.channel}</span></li>`)}</ul>`
-		: html`<${Empty} title=${html`There is no box <${Said}>${id}<//>.`}><p>Look for the id as it is registered, or for how it begins.</p><//>`}`;
+		: html`<${Empty} title=${html`There is no box <${Said}>${id}<//>.`}><p>Enter the registered id, or how it begins.</p><//>`}`;
 }
 
 export function Box({ id }) {
 	const why = read(at`/api/edges/${id}/update/why`, 10);
 	const edge = read(at`/api/edges/${id}`, 30).value;
 	return html`${why.value === undefined && html`<h1><${Said}>${id}<//></h1>`}<${Shown} of=${why} lines=${5} none=${() => html`<${Nobody} id=${id} />`} then=${(w) => html`
-		<header class="title"><div><h1>${w.edgeId}</h1><p class="versions">Runs <strong><${Said}>${w.running ?? 'what it has not said'}<//></strong></p>
-			<p>${w.lastSeenAt ? html`Seen <${Ago} at=${w.lastSeenAt} />` : 'When it was last seen is not known'} · ${w.edgeType}/${w.channel}${edge ? html` · <${Said}>${edge.organizationId}<//>${edge.factoryId ? ` · ${edge.factoryId}` : ''}` : ''}</p></div>
+		<header class="title"><div><h1>${w.edgeId}</h1><p class="versions">Runs <strong><${Said}>${w.running ?? 'an unknown version'}<//></strong></p>
+			<p>${w.lastSeenAt ? html`Seen <${Ago} at=${w.lastSeenAt} />` : 'Last seen: unknown'} · ${w.edgeType}/${w.channel}${edge ? html` · <${Said}>${edge.organizationId}<//>${edge.factoryId ? ` · ${edge.factoryId}` : ''}` : ''}</p></div>
 			${edge && may('put-edge') && html`<div class="act"><div class="buttons"><button type="button" class="button" onClick=${() => move(edge)}>Move…</button></div></div>`}</header>
 		<section class="panel" aria-labelledby="why"><h2 id="why">Why</h2><p class="sentence">${w.sentence}</p>
 			${w.rollout && html`<dl class="facts"><div><dt>Percentile</dt><dd>${w.rollout.percentile}</dd></div><div><dt>Reached at</dt><dd>${w.rollout.reachedAt} %</dd></div>

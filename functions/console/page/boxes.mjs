@@ -1,4 +1,4 @@
-// Boxes that are new: those that wait to be accepted, the enrolments by which they come, and a list to register.
+// New boxes: those that wait to be accepted, the enrolments that register them, and a list to register.
 import { html } from './html.mjs';
 import { moved } from './sources.mjs';
 import { at, call } from './api.mjs';
@@ -19,16 +19,16 @@ function accept(b) {
 	ask({
 		title: `Accept ${b.edgeId}?`, action: 'Accept',
 		body: () => html`<p>It becomes a box of <strong>${e.organizationId}</strong> on <span class="mono">${channelOf(e)}</span>${e.factoryId ? ` in ${e.factoryId}` : ''}, and gets its releases.</p>
-			<p>The box, or its station, shows a fingerprint. It has to be this one:</p><p class="mono">${groups(b.tokenSha256)}</p>`,
-		fields: () => html`<label class="field">How it begins on the box, at least ${least} characters <input name="shown" autocomplete="off" autocapitalize="off" spellcheck=${false} autofocus=${true} /></label>
-			<label class="check"><input type="checkbox" name="compared" /> Or: I have compared all of it</label>`,
+			<p>The box, or its station, shows a fingerprint. It must be this one:</p><p class="mono">${groups(b.tokenSha256)}</p>`,
+		fields: () => html`<label class="field">First characters of the fingerprint on the box, at least ${least} <input name="shown" autocomplete="off" autocapitalize="off" spellcheck=${false} autofocus=${true} /></label>
+			<label class="check"><input type="checkbox" name="compared" /> Or: I have compared the whole fingerprint</label>`,
 		run: async ({ shown, compared }) => {
 			const typed = shown.toLowerCase().replace(/[\s:.-]/g, '');
 			if (typed && !b.tokenSha256.startsWith(typed)) throw new Error('That is another fingerprint. This may not be your box, so do not accept it.');
-			if (typed.length < least && !compared) throw new Error(`Type at least ${least} characters of what the box shows, or compare all of it.`);
+			if (typed.length < least && !compared) throw new Error(`Type at least ${least} characters of the fingerprint, or compare all of it.`);
 			await call('POST', at`/api/edge-enrolments/${e.id}/accept`, { body: { items: [{ edgeId: b.edgeId, tokenSha256: b.tokenSha256 }] } });
 			moved('/api/edge-enrolments');
-			return `${b.edgeId} is accepted. It learns so when it calls next, within a minute.`;
+			return `${b.edgeId} is accepted. It learns of this at its next call, within a minute.`;
 		},
 	});
 }
@@ -36,7 +36,7 @@ function accept(b) {
 function end(e) {
 	ask({
 		title: `End the enrolment for ${channelOf(e)}?`, action: 'End it', danger: true,
-		body: () => html`<p>Its code is good for nothing from now on, and boxes that wait are not heard. The ${boxes(e.redemptions.length)} that it registered ${e.redemptions.length === 1 ? 'stays' : 'stay'} as they are.</p>`,
+		body: () => html`<p>Its code stops working, and waiting boxes are ignored. The ${boxes(e.redemptions.length)} that it registered ${e.redemptions.length === 1 ? 'stays' : 'stay'} as they are.</p>`,
 		run: async () => {
 			await call('DELETE', at`/api/edge-enrolments/${e.id}`);
 			moved('/api/edge-enrolments');
@@ -59,19 +59,19 @@ function reset(e, edgeId) {
 
 function Waiting({ w }) {
 	const twice = new Set(w.boxes.map((b) => b.edgeId).filter((id, i, all) => all.indexOf(id) !== i));
-	return html`<section class="panel" aria-labelledby="waiting"><h2 id="waiting">Boxes that wait</h2>
-		${!w.read ? html`<${Loading} lines=${2} />` : w.boxes.length ? html`<${Table} label="Boxes that wait" head=${['Box', 'Fingerprint', 'Channel', 'Since', html`<span class="unseen">Accept</span>`]}
-			rows=${w.boxes.map((b) => [html`${b.edgeId}${twice.has(b.edgeId) && html` <${Chip} kind="bad">Two say so<//>`}`, html`<span class="mono">${groups(b.tokenSha256).slice(0, 17)}…</span>`, channelOf(b.enrolment), html`<${Ago} at=${b.since} />`,
+	return html`<section class="panel" aria-labelledby="waiting"><h2 id="waiting">Waiting boxes</h2>
+		${!w.read ? html`<${Loading} lines=${2} />` : w.boxes.length ? html`<${Table} label="Waiting boxes" head=${['Box', 'Fingerprint', 'Channel', 'Since', html`<span class="unseen">Accept</span>`]}
+			rows=${w.boxes.map((b) => [html`${b.edgeId}${twice.has(b.edgeId) && html` <${Chip} kind="bad">Claimed twice<//>`}`, html`<span class="mono">${groups(b.tokenSha256).slice(0, 17)}…</span>`, channelOf(b.enrolment), html`<${Ago} at=${b.since} />`,
 				may('accept-edge-enrolment') && html`<button type="button" class="button small" onClick=${() => accept(b)}>Accept…<span class="unseen"> ${b.edgeId}</span></button>`])} />`
-		: html`<p>No box waits.</p><p class="note">A box waits if it has a code of ${organization() || 'the organization'}, and its id is not listed with it.</p>`}
-		${w.partial && html`<p class="note">Not every open enrolment could be looked into, so more may wait.</p>`}</section>`;
+		: html`<p>No box is waiting.</p><p class="note">A box waits if it calls with a code of ${organization() || 'the organization'} that does not list its id.</p>`}
+		${w.partial && html`<p class="note">Not every open enrolment could be checked, so more boxes may be waiting.</p>`}</section>`;
 }
 
 function Enrolment({ e }) {
 	return html`<li class="row">
 		<div class="row-name"><h3>${channelOf(e)}</h3><p>${e.factoryId ?? e.organizationId}</p></div>
 		<div class="row-state"><p>Open until <${Moment} at=${e.expiresAt} /></p>${e.refusedAt && html`<p class="bad-text"><span aria-hidden="true">■ </span>${e.refusedFor} was refused <${Ago} at=${e.refusedAt} />: another box has this id</p>`}</div>
-		<div><p>${count(e.redemptions.length)} of ${some(e.edgeIds.length, 'listed box', 'listed boxes')} registered${e.accepted ? `, ${count(e.accepted)} accepted besides` : ''}</p>
+		<div><p>${count(e.redemptions.length)} of ${some(e.edgeIds.length, 'listed box', 'listed boxes')} registered${e.accepted ? `, ${some(e.accepted, 'other')} accepted` : ''}</p>
 			${e.redemptions.length > 0 && html`<${More} id=${`enrolment ${e.id}`} label="Which"><ul class="plain">${e.redemptions.slice(0, 100).map((b) => html`<li key=${b.edgeId} class="line"><span>${may('get-edge') ? html`<a href=${`#/box/${encodeURIComponent(b.edgeId)}`}>${b.edgeId}</a>` : b.edgeId} <span class="note">${b.retiredAt ? 'retired ' : ''}<${Ago} at=${b.retiredAt ?? b.redeemedAt} /></span></span>
 				${may('reset-edge-enrolment') && html`<button type="button" class="button small" onClick=${() => reset(e, b.edgeId)}>Reset…<span class="unseen"> ${b.edgeId}</span></button>`}</li>`)}</ul>${e.redemptions.length > 100 && html`<p class="note">And ${count(e.redemptions.length - 100)} more.</p>`}<//>`}</div>
 		${may('delete-edge-enrolment') && html`<div class="row-act"><button type="button" class="button small" onClick=${() => end(e)}>End…<span class="unseen"> ${channelOf(e)}</span></button></div>`}</li>`;
@@ -80,16 +80,16 @@ function Enrolment({ e }) {
 function Enrolments() {
 	const list = enrolments();
 	const w = waiting(list);
-	return html`<${Organization} /><${Shown} of=${list} lines=${3} none=${() => html`<${Empty} title="There is no such organization."><p>Or it is none of yours.</p><//>`} then=${() => html`<${Waiting} w=${w} />
+	return html`<${Organization} /><${Shown} of=${list} lines=${3} none=${() => html`<${Empty} title="There is no such organization."><p>Or it is not yours.</p><//>`} then=${() => html`<${Waiting} w=${w} />
 		<section aria-labelledby="enrolments"><h2 id="enrolments">Open enrolments</h2>
-			${w.open.length ? html`<ul class="rows">${w.open.map((d) => d.value && html`<${Enrolment} key=${d.value.id} e=${d.value} />`)}</ul>` : html`<p class="note">No enrolment is open in ${organization()}. One is a code by which boxes of an image register themselves.</p>`}</section>`} />`;
+			${w.open.length ? html`<ul class="rows">${w.open.map((d) => d.value && html`<${Enrolment} key=${d.value.id} e=${d.value} />`)}</ul>` : html`<p class="note">No enrolment is open in ${organization()}. An enrolment is a code with which boxes of an image register themselves.</p>`}</section>`} />`;
 }
 
-/** The boxes that wait, and how boxes come. */
+/** The waiting boxes, the enrolments and the registration. */
 export function Boxes() {
 	const lists = may('list-edge-enrolments');
 	return html`<h1>Boxes</h1>
-		${may('get-update-why') && html`<p class="note">To see one box, type its id into the search above. The key <kbd>/</kbd> leads there.</p>`}
-		${lists && (organization() ? html`<${Enrolments} />` : html`<${Organization} /><p class="note">Name the organization whose boxes wait.</p>`)}
+		${may('get-update-why') && html`<p class="note">To see a box, type its id into the search field above. The key <kbd>/</kbd> opens it.</p>`}
+		${lists && (organization() ? html`<${Enrolments} />` : html`<${Organization} /><p class="note">Enter the organization whose waiting boxes you want to see.</p>`)}
 		${may('register-edges') && html`<${Register} />`}`;
 }

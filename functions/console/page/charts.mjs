@@ -1,4 +1,4 @@
-// The stages of a rollout and its course over time, as plain shapes. Every shape has its number beside it.
+// The stages of a rollout and its history, as plain shapes. Every shape has its number beside it.
 import { html } from './html.mjs';
 import { count, share, boxes, moment } from './format.mjs';
 import { bad } from './actions.mjs';
@@ -32,7 +32,7 @@ function Stage({ s, reached, bounds, most }) {
 	</li>`;
 }
 
-/** Who has what, stage by stage. Bad boxes have a lane of their own, since few of many are a sliver in one bar. */
+/** Which boxes have what, stage by stage. Bad boxes have their own lane, because a few of many would be a sliver in one bar. */
 export function Stages({ progress, policy }) {
 	const bounds = policy?.guard ?? { acceptable: 0.01, intolerable: 0.05 };
 	const highest = Math.max(bounds.intolerable * 100, ...progress.stages.filter((s) => s.percent <= progress.staged_percent).map(rate));
@@ -54,10 +54,10 @@ function area(xs, low, high, scale) {
 	return `M${there.join('L')}L${back.join('L')}Z`;
 }
 
-/** How a rollout went: installed boxes and those on the way, moves as flags, bad boxes below on their own scale. */
+/** The history of a rollout: installed boxes and those on the way, moves as flags, bad boxes below on their own scale. */
 export function History({ moments }) {
 	const all = [...moments].reverse();
-	if (all.length < 2) return html`<p class="note">The course shows here after two counts, one a minute.</p>`;
+	if (all.length < 2) return html`<p class="note">The history appears after two counts, one per minute.</p>`;
 	const times = all.map((m) => new Date(m.at).getTime());
 	const span = times.at(-1) - times[0] || 1;
 	const xs = times.map((t) => (t - times[0]) / span * 1000);

@@ -1,4 +1,4 @@
-// What a version of a production method says, for people to read.
+// The content of a version of a production method, for people to read.
 import { html } from './html.mjs';
 import { Said } from './format.mjs';
 import { Chip, Table } from './parts.mjs';
@@ -11,12 +11,12 @@ export function valueText(v) {
 	return Object.entries(v).map(([k, x]) => `${k}: ${valueText(x)}`).join('; ');
 }
 
-// unit shows a unit of UCUM. What stands in braces is a word.
+// unit shows a unit of UCUM. Text in braces is a word.
 const unit = (u) => u.replace(/^\{(.*)\}$/, '$1');
 
 const time = (d) => d.replace(/^PT/, '').replace(/(\d)([HMS])/g, (_, n, u) => `${n} ${{ H: 'h', M: 'min', S: 's' }[u]} `).trim();
 
-// limits tells the numbers of a parameter or a check, or its text.
+// limits shows the numbers of a parameter or a check, or its text.
 function limits(p) {
 	if (p.text !== undefined || p.accept !== undefined) return p.text ?? p.accept;
 	const range = p.min !== undefined && p.max !== undefined ? `${p.min} to ${p.max}` : p.min !== undefined ? `at least ${p.min}` : p.max !== undefined ? `at most ${p.max}` : '';

@@ -1,5 +1,5 @@
-// The question that comes before an action. One is open at a time. The browser's own dialog keeps the focus
-// inside and gives it back.
+// The question before an action. At most one is open. The browser's own dialog keeps the focus inside and
+// returns it.
 import { html, fields, Component, createRef } from './html.mjs';
 import { state, changed, tell } from './state.mjs';
 
@@ -21,7 +21,7 @@ export function ask(question) {
 	changed();
 }
 
-/** Does what the open question asks, as its button does. */
+/** Confirms the open question, as its button does. */
 export function confirm() { /** @type {HTMLFormElement | null} */ (document.querySelector('dialog form'))?.requestSubmit(); }
 
 async function submit(event, d) {
@@ -54,7 +54,7 @@ function close(d) {
 class Modal extends Component {
 	element = createRef();
 	componentDidMount() { this.element.current.showModal(); }
-	componentWillUnmount() { this.element.current.close(); } // gives the focus back
+	componentWillUnmount() { this.element.current.close(); } // returns the focus
 	render({ d }) {
 		return html`<dialog ref=${this.element} aria-labelledby="question" onClose=${() => close(d)}>
 			<form onSubmit=${(e) => submit(e, d)} novalidate>

@@ -1,4 +1,4 @@
-// Events of the audit trail as a timeline: who changed what, when and why, and what was before and after.
+// Events of the audit trail as a timeline: who changed what, when and why, and the states before and after.
 import { html } from './html.mjs';
 import { read } from './sources.mjs';
 import { call } from './api.mjs';
@@ -6,7 +6,7 @@ import { state, changed, may } from './state.mjs';
 import { Moment, Said, count, some } from './format.mjs';
 import { Shown, Empty, More, Table, nameOf } from './parts.mjs';
 
-// phrase says what an event did, with what.
+// phrase returns what an event did, and to what.
 function phrase(e) {
 	const a = e.after ?? e.before ?? {};
 	const stage = a.given?.at(-1)?.stage;
@@ -21,19 +21,19 @@ function phrase(e) {
 	case 'RolloutPolicyChanged': return ['changed the policy', `of ${a.targetVersion} on ${channel}`];
 	case 'RolloutNearHalt': return ['warned that a halt is near', `for ${a.targetVersion} on ${channel} at ${stage} %`];
 	case 'RolloutApprovalWaiting': return ['asks for an approval', `of ${stage} % of ${a.targetVersion} on ${channel}`];
-	case 'RolloutWentBad': return ['warned of a release that goes bad:', `${a.targetVersion} on ${channel}`];
+	case 'RolloutWentBad': return ['warned of a release going bad:', `${a.targetVersion} on ${channel}`];
 	case 'RecallUnconfirmed': return ['warned that machines may still have', `version ${a.version} of method ${a.methodId}`];
 	case 'ReleasePublished': return ['published', `${a.currentVersion} on ${channel}`];
-	case 'ReleaseAdopted': return ['made it the version', `${a.currentVersion} of ${channel}`];
+	case 'ReleaseAdopted': return ['made', `${a.currentVersion} the version of ${channel}`];
 	case 'FreezeSet': return ['froze', 'all rollouts'];
 	case 'FreezeLifted': return ['lifted', 'the freeze'];
 	case 'RateLimitSet': return ['set the limit', `of ${e.resource.id.replace(/^(?:.* |[^/]*\/)/, '')}`];
-	case 'RateLimitRemoved': return ['took back the limit', `of ${e.resource.id.replace(/^(?:.* |[^/]*\/)/, '')}`];
+	case 'RateLimitRemoved': return ['removed the limit', `of ${e.resource.id.replace(/^(?:.* |[^/]*\/)/, '')}`];
 	case 'EdgeRegistered': return ['registered', `${e.resource.id} on ${channel}`];
 	case 'EdgeReassigned': return ['moved', `${e.resource.id} to ${channel}`];
 	case 'EdgeRetired': return ['retired', e.resource.id];
 	}
-	// Others are named by what and how: FactoryRenamed is renamed, factory munich-1.
+	// Other names are split: FactoryRenamed becomes renamed, factory munich-1.
 	const words = e.eventName.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase().split(' ');
 	return [words.at(-1), `${words.slice(0, -1).join(' ')} ${e.resource.id}`];
 }
@@ -48,7 +48,7 @@ function flat(value, path = '', into = {}) {
 	return into;
 }
 
-/** What differs between two documents: path, before, after. */
+/** The differences between two documents: path, before, after. */
 export function differences(before, after) {
 	const [b, a] = [flat(before), flat(after)];
 	return [...new Set([...Object.keys(b), ...Object.keys(a)])].filter((k) => b[k] !== a[k] && !unsaid.has(k)).map((k) => [k, b[k], a[k]]);
@@ -69,7 +69,7 @@ function Event({ e }) {
 		<p class="event-when"><${Moment} at=${e.eventTime} /></p>
 		<div><p><strong><${Said}>${nameOf(e.actor)}<//></strong> ${did} ${link ? html`<a href=${link}><${Said}>${what}<//></a>` : html`<${Said}>${what}<//>`}</p>
 			${e.reason && html`<p class="said">“<${Said}>${e.reason}<//>”</p>`}
-			${e.overrideReason && html`<p class="said">Passed over a freeze or window: “<${Said}>${e.overrideReason}<//>”</p>`}
+			${e.overrideReason && html`<p class="said">Overrode a freeze or window: “<${Said}>${e.overrideReason}<//>”</p>`}
 			${e.cause?.sentence && html`<p class="note"><${Said}>${e.cause.sentence}<//></p>`}
 			${e.cause && html`<${More} id=${`cause ${e.eventId}`} label="What the guard saw"><${Difference} label=${`what the guard saw, ${e.eventId}`} rows=${Object.entries(flat(e.cause)).map(([k, v]) => [k, undefined, v])} /><//>`}
 			${rows.length > 0 && html`<${More} id=${`diff ${e.eventId}`} label=${e.before ? e.after ? 'Before and after' : 'What it was' : 'What it is'}><${Difference} label=${`differences, ${e.eventId}`} rows=${rows} /><//>`}
@@ -79,8 +79,8 @@ function Event({ e }) {
 const hidden = { items: [], next: undefined };
 
 /**
- * The events that lie at a path, newest first, with older ones on demand. If matches is given, only those are shown for
- * which it holds, and what was searched is said.
+ * The events at a path, newest first, with older ones on demand. If matches is given, only events that match are shown,
+ * with a note on what was searched.
  */
 export function Events({ path, matches = null }) {
 	const first = read(path, 20, true);
@@ -91,7 +91,7 @@ export function Events({ path, matches = null }) {
 		const put = (change) => { at = { ...at, ...change }; state.local[`older ${path}`] = at; changed(); };
 		put({});
 		try {
-			// A search goes on until something is found, but not for ever: each page is a call.
+			// A search continues until something is found, but only for some pages, because each page is a call.
 			for (let pages = 0; at.next && pages < (matches ? 5 : 1); pages++) {
 				const page = (await call('GET', at.next.slice(at.next.indexOf('/api/')))).value;
 				put({ items: [...at.items, ...page.items], next: page.next });
@@ -107,7 +107,7 @@ export function Events({ path, matches = null }) {
 		const all = [...page.items, ...older.items.filter((e) => !known.has(e.eventId))];
 		const items = matches ? all.filter(matches) : all;
 		const button = next && html`<button type="button" class="button" aria-disabled=${Boolean(older.busy)} onClick=${more}>${older.busy ? 'Reading…' : matches ? 'Search older ones' : 'Show older'}</button>`;
-		return html`${matches && html`<p class="note" role="status">${count(items.length)} of the ${next ? `newest ${count(all.length)} events that were read` : `${some(all.length, 'event')}, which are all`}. ${next ? html`Not searched: what is before <${Moment} at=${all.at(-1)?.eventTime ?? new Date()} />.` : ''}</p>`}
+		return html`${matches && html`<p class="note" role="status">Found ${count(items.length)} in ${next ? `the newest ${count(all.length)} events` : `all ${some(all.length, 'event')}`}. ${next ? html`Not searched: events before <${Moment} at=${all.at(-1)?.eventTime ?? new Date()} />.` : ''}</p>`}
 			${items.length ? html`<ol class="events">${items.map((e) => html`<${Event} key=${e.eventId} e=${e} />`)}</ol>` : html`<${Empty} title=${matches ? 'None of them matches.' : 'Nothing was changed here.'} />`}
 			${button}${older.error && html`<p class="bad-text" role="alert">${older.error}</p>`}`;
 	}} />`;

@@ -5,7 +5,7 @@ import { Chip, soaked } from './parts.mjs';
 
 const verdicts = { halt: ['bad', 'Halt'], promote: ['act', 'Promote'], complete: ['act', 'Complete'], hold: ['hold', 'Hold'] };
 
-/** The verdict in a word; quiet: a hold is not marked, as all goes well. */
+/** The verdict in a word. quiet: a hold is not marked, because all is well. */
 export function Verdict({ guard, quiet = false }) {
 	const [kind, word] = verdicts[guard.verdict] ?? ['quiet', guard.verdict];
 	return html`<${Chip} kind=${quiet && kind === 'hold' ? 'quiet' : kind}>${word}<//>`;
@@ -16,10 +16,10 @@ export function fewerBad(guard, stages = []) {
 	if (!guard) return '';
 	const { percent, bad } = guard.halting;
 	const failed = stages.filter((s) => percent ? s.percent === percent : s.percent <= guard.stage).reduce((n, s) => n + s.failed + s.reverted, 0);
-	return failed > bad ? `The guard counted ${count(bad)} as bad, as the others could still try again.` : '';
+	return failed > bad ? `The guard counted ${count(bad)} as bad, because the others could still retry.` : '';
 }
 
-// place is where the evidence stands: 0 clears the stage and 1 halts the rollout.
+// place is the position of the evidence: 0 clears the stage and 1 halts the rollout.
 function place(g) {
 	const within = (x) => Math.min(1, Math.max(0, x));
 	if (g.halting.likelihood > 0) return 0.5 + within(g.halting.likelihood / g.halting.limit) / 2;
@@ -45,7 +45,7 @@ export function Sentence({ text }) {
 export function Evidence({ guard, policy, stages = [] }) {
 	if (!guard) {
 		return html`<section class="panel evidence" aria-labelledby="guard"><h2 id="guard">Guard</h2>
-			<p>${policy ? 'The guard has not judged this rollout yet. It looks once a minute.' : 'No guard: people halt and promote this rollout.'}</p></section>`;
+			<p>${policy ? 'The guard has not judged this rollout yet. It does so once a minute.' : 'No guard: people halt and promote this rollout.'}</p></section>`;
 	}
 	const [clear, halt] = distances(guard);
 	const x = Math.round(place(guard) * 1000) / 10;
@@ -63,7 +63,7 @@ export function Evidence({ guard, policy, stages = [] }) {
 		<div class="ends"><span><strong>Clear</strong> ${clear}</span><span><strong>Halt</strong> ${halt}</span></div>
 		<dl class="facts">
 			<div><dt>Bad</dt><dd>${count(guard.halting.bad)} of ${count(guard.halting.boxes)} told${percent ? ` at stage ${percent} %` : ''}</dd></div>
-			${failed > guard.halting.bad && html`<div><dt>Not in this count</dt><dd>${count(failed - guard.halting.bad)} that failed: they may still try again${percent ? ', or are of another stage' : ''}</dd></div>`}
+			${failed > guard.halting.bad && html`<div><dt>Not in this count</dt><dd>${count(failed - guard.halting.bad)} that failed: they may still retry${percent ? ', or are of another stage' : ''}</dd></div>`}
 			${guard.taken && html`<div><dt>Took it</dt><dd>${count(guard.taken.good)} of ${count(guard.taken.boxes)}, ${count(guard.taken.needed)} needed</dd></div>`}
 			<div><dt>Silent</dt><dd>${share(guard.treated.silent, guard.treated.boxes)} here, ${share(guard.control.silent, guard.control.boxes)} elsewhere</dd></div>
 			<div><dt>Soaked</dt><dd>${soaked(d)}</dd></div>

@@ -1,7 +1,7 @@
 // Fields of forms, with what the service says about each of them.
 import { html } from './html.mjs';
 
-/** What the service found wrong, by field: { 'guard/acceptable': 'must be …' }. A field is named by its place below within. */
+/** The faults that the service found, by field: { 'guard/acceptable': 'must be …' }. A field is named by its path below within. */
 export function faultsOf(error, within = '') {
 	const all = {};
 	for (const f of error.problem?.errors ?? []) {

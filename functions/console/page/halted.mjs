@@ -1,4 +1,4 @@
-// What is known of a halt: who or what halted the rollout, why, when, and how many boxes have the release.
+// What is known about a halt: who or what halted the rollout, why, when, and how many boxes have the release.
 import { html } from './html.mjs';
 import { read } from './sources.mjs';
 import { query } from './api.mjs';
@@ -7,7 +7,7 @@ import { nameOf } from './parts.mjs';
 import { Sentence, fewerBad } from './evidence.mjs';
 import { total, bad } from './actions.mjs';
 
-// eventOf reads the audit event of a rollout's last halt; undefined: it is not read yet; null: there is none.
+// eventOf reads the audit event of a rollout's last halt. It is undefined until it is read, and null if there is none.
 function eventOf(r) {
 	const from = new Date(new Date(r.endedAt ?? r.updatedAt).getTime() - 1000).toISOString();
 	const said = read('/api/audit-events' + query({ resourceType: 'rollout', resourceId: r.id, from, limit: '5' }), 600).value;
@@ -30,7 +30,7 @@ export function HaltedWhy({ r }) {
 	return html`<p class="note">${r.endedBy === 'publication' ? 'The channel got another version.' : 'No reason was given.'}</p>`;
 }
 
-/** How many boxes have the release, by a count. */
+/** How many boxes have the release, from a count. */
 export function HaltedCounts({ r, p }) {
 	if (p === undefined) return html`<p class="note">Reading how many boxes have it…</p>`;
 	if (p === null) return html`<p>The boxes were never counted.</p>`;
@@ -39,7 +39,7 @@ export function HaltedCounts({ r, p }) {
 	return html`<p><strong>${some(sum.installed, 'box has', 'boxes have')}</strong> ${r.targetVersion}, <span class=${bad(sum) ? 'bad-text' : ''}>${bad(sum) ? html`<span aria-hidden="true">■ </span>` : ''}${count(bad(sum))} bad</span>, of ${count(sum.expected - sum.notYetPolled)} that were told it.${r.endedBy === 'guard' && fewerBad(p.guard, p.stages) ? ` ${fewerBad(p.guard, p.stages)}` : ''}</p>`;
 }
 
-/** What is shown of a halted rollout instead of the guard's judgement. */
+/** What is shown for a halted rollout instead of the guard's verdict. */
 export function Halted({ r, p, may }) {
 	const look = () => document.getElementById('which')?.scrollIntoView();
 	return html`<section class="panel evidence" aria-labelledby="halted"><h2 id="halted">Why it was halted</h2>

@@ -12,15 +12,15 @@ import { Events, textOf } from './events.mjs';
 const everything = ['', 'Everything'];
 const platform = [everything, ['release-channel', 'Channels'], ['rollout', 'Rollouts'], ['rollout-warning', 'Warnings of rollouts'], ['edge', 'Boxes'], ['enrolment', 'Enrolments'], ['freeze', 'Freeze'], ['rate-limit', 'Limits'], ['factory', 'Factories']];
 const plant = [everything, ['factory', 'Factory'], ['machine', 'Machines'], ['production-method', 'Methods'], ['production-method-version', 'Versions of methods'], ['method-on-machine', 'Methods on machines'], ['recall', 'Recalls not confirmed']];
-// Boxes are listed without an id, too, but only by the platform's trail.
+// Boxes can be listed without an id, but only in the platform's trail.
 const whole = (type) => type === 'edge' && may('list-audit-events');
 
 const names = ['type', 'id', 'person', 'from', 'to', 'text'];
 
-/** The address of the log, narrowed. */
+/** The address of the filtered log. */
 const address = (f) => ['#/log', ...names.map((n) => encodeURIComponent(f[n] ?? ''))].join('/').replace(/\/+$/, '');
 
-// Where says whose trail is read: the platform's, or a factory's for those who may not read that.
+// Where chooses the trail: the platform's, or a factory's for people who cannot read the platform's.
 function Where({ then }) {
 	if (may('list-audit-events')) return then('/api/audit-events');
 	const list = read('/api/factories' + query({ organizationId: organization(), limit: '100' }), 120);
@@ -32,7 +32,7 @@ function Where({ then }) {
 	}} />`;
 }
 
-/** The log, narrowed by its address: #/log/rollout/ID, and then a person, two times and a text. */
+/** The log, filtered by its address: #/log/rollout/ID, and then a person, two times and a text. */
 export function Log({ parts }) {
 	const f = Object.fromEntries(names.map((n, i) => [n, parts[i] ?? '']));
 	const me = read('/api/rate-limits/me', 120).value;
@@ -40,7 +40,7 @@ export function Log({ parts }) {
 	const actor = f.person && me ? { actorIssuer: guard ? 'urn:wavegate:guard' : me.issuer, actorUserId: guard ? 'guard' : f.person } : {};
 	const resource = f.type && (f.id || whole(f.type)) ? { resourceType: f.type, resourceId: f.id } : {};
 	const time = (t) => t && !isNaN(new Date(t).getTime()) ? new Date(t).toISOString() : '';
-	// The service narrows by a resource, a person and the time. The rest is searched in what was read.
+	// The service filters by a resource, a person and the time. The other filters apply to the events that were read.
 	const search = [
 		f.type && !resource.resourceType && ((e) => e.resource.type === f.type),
 		!f.type && f.id && ((e) => e.resource.id.toLowerCase().includes(f.id.toLowerCase())),

@@ -1,6 +1,6 @@
-// Signing in by the authorization code flow with PKCE (RFC 7636). The tokens are in this module's memory and
-// nowhere else: a page that is loaded again signs in again. While the person is away at the login, only the
-// verifier is kept, for this tab, and it is removed when they are back.
+// Signing in by the authorization code flow with PKCE (RFC 7636). The tokens are only in this module's memory, so a
+// page that is loaded again signs in again. While the person is away at the login, only the verifier is kept, for
+// this tab, and it is removed when they are back.
 import { state, changed } from './state.mjs';
 
 /** The path before /api and /console. */
@@ -13,7 +13,7 @@ const hours = 12;
 let config = null;
 let session = null;
 let refreshing = null;
-let ended = 0; // how often a session was over
+let ended = 0; // how many sessions have ended
 
 const text = (bytes) => btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 const random = () => text(crypto.getRandomValues(new Uint8Array(32)));
@@ -26,7 +26,7 @@ async function read() {
 	return config;
 }
 
-/** Sends the person to the login. A link can say of which issuer, and who it is. */
+/** Sends the person to the login. A link can name the issuer and the person. */
 export async function signIn(hint = '', issuer = '') {
 	try {
 		const c = await read();
@@ -47,8 +47,8 @@ export async function signIn(hint = '', issuer = '') {
 }
 
 /**
- * Signs in who comes back from the login. Who had signed in before in this tab is sent there at once, and so is who comes
- * by a link that starts a login (OpenID Connect Core 1.0, section 4).
+ * Signs in a person who comes back from the login. A person who signed in before in this tab is sent there immediately,
+ * and so is one whose link starts a login (OpenID Connect Core 1.0, section 4).
  */
 export async function start() {
 	const answer = new URLSearchParams(location.search);
@@ -86,14 +86,14 @@ async function exchange(grant, began) {
 	if (ended !== before) throw Object.assign(new Error('over'), { refused: true }); // meanwhile
 	session = { access: t.access_token, refresh: t.refresh_token ?? session?.refresh, expires: Date.now() + t.expires_in * 1000, began };
 	const claims = read64(t.access_token);
-	const roles = claims.roles ?? (claims.token_use ? [] : null); // a user pool leaves out the claim of who has none
+	const roles = claims.roles ?? (claims.token_use ? [] : null); // a user pool omits the claim if a user has no roles
 	state.person = {
 		id: claims.sub ?? '', user: claims.name ?? claims.username ?? claims.sub ?? '', organization: claims.org ?? '',
 		roles: typeof roles === 'string' ? roles.split(' ').filter(Boolean) : roles,
 	};
 }
 
-// read64 reads the claims for display alone. The service is the one that verifies them.
+// read64 reads the claims only for display. The service verifies them.
 function read64(token) {
 	try {
 		const bytes = Uint8Array.from(atob(token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/')), (c) => c.charCodeAt(0));
@@ -103,16 +103,16 @@ function read64(token) {
 	}
 }
 
-/** The access token; one that ends soon is refreshed first. */
+/** The access token. One that expires soon is refreshed first. */
 export async function token() {
 	if (session && session.expires - Date.now() < 5 * 60_000 && session.refresh) await refresh();
 	return session?.access ?? '';
 }
 
-/** Gets another access token. It is false where there is none: the session is over, or the login is away. */
+/** Gets another access token. It returns false if there is none: the session is over, or the login cannot be reached. */
 export function refresh() {
 	refreshing ??= (async () => {
-		await null; // what fails at once is noted before it ends
+		await null; // refreshing is set before even an immediate failure clears it
 		try {
 			if (!session?.refresh || Date.now() - session.began > hours * 3600_000) throw Object.assign(new Error('over'), { refused: true });
 			await exchange({ grant_type: 'refresh_token', refresh_token: session.refresh }, session.began);
@@ -127,7 +127,7 @@ export function refresh() {
 	return refreshing;
 }
 
-/** Until when the token is good, in milliseconds of the clock; 0: there is none. */
+/** When the token expires, in milliseconds of the clock; 0 if there is none. */
 export const expires = () => session?.expires ?? 0;
 
 /** Forgets the tokens. */

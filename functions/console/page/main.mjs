@@ -48,7 +48,7 @@ class Drawn extends Component {
 	render({ children }) { return this.state.failed ? html`<h1>Sorry</h1><p>This view cannot be shown. The other views, and halting, still work.</p>` : children; }
 }
 
-// place takes the view from the address: one that the person may see, or their first.
+// place takes the view from the address. If the person may not see that one, it takes their first.
 function place() {
 	const parts = location.hash.replace(/^#\/?/, '').split('/').map((p) => { try { return decodeURIComponent(p); } catch { return p; } });
 	const mine = views();
@@ -57,7 +57,7 @@ function place() {
 
 function route(first) {
 	place();
-	if (Date.now() - (state.notice?.at ?? 0) > 1000) state.notice = null; // an action that leads to another view has its outcome told there
+	if (Date.now() - (state.notice?.at ?? 0) > 1000) state.notice = null; // an action that leads to another view shows its outcome there
 	state.dialog = null;
 	changed();
 	if (!first) queueMicrotask(() => { document.getElementById('main')?.focus({ preventScroll: true }); window.scrollTo(0, 0); });
@@ -70,7 +70,7 @@ function onPage() {
 	return o && o.active === 1 ? o.items[0].rollout : null;
 }
 
-// A question is open until the browser has closed it, which it does before it says so.
+// A question is open until the browser has closed it, which happens before the browser's event.
 function asked() { return state.dialog && document.querySelector('dialog')?.open !== false; }
 
 function key(event) {

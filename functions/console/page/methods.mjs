@@ -48,7 +48,7 @@ function List({ factory }) {
 	return html`<section aria-labelledby="methods"><h2 id="methods">Methods of ${factory}</h2>
 		<div class="choice"><label for="status">Latest version</label><select id="status" onChange=${choose}><option value="">Any status</option>${Object.entries(statuses).map(([v, [, name]]) => html`<option value=${v} selected=${v === status}>${name}</option>`)}</select></div>
 		<${Shown} of=${list} lines=${4} none=${() => html`<p>There is no factory <${Said}>${factory}<//>.</p>`} then=${(page) => page.items.length ? html`<ul class="rows">${page.items.map((m) => html`<${Row} key=${m.methodId} factory=${factory} m=${m} />`)}</ul>${page.next && html`<p class="note">These are the first ${count(page.items.length)}. Choose a status to see others.</p>`}`
-			: html`<${Empty} title=${status ? 'No method has a latest version of this status.' : 'This factory has no method yet.'} />`} /></section>`;
+			: html`<${Empty} title=${status ? 'No method has a latest version with this status.' : 'This factory has no method yet.'} />`} /></section>`;
 }
 
 function Factories({ chosen }) {
@@ -61,7 +61,7 @@ function Factories({ chosen }) {
 	}} />`;
 }
 
-// Recall says how far the last withdrawal is, machine by machine.
+// Recall shows the progress of the last withdrawal, machine by machine.
 function Recall({ factory, m }) {
 	const last = m.withdrawn?.[0];
 	if (!last) return null;
@@ -88,7 +88,7 @@ function Method({ factory, id }) {
 		<div class="columns"><div class="column"><section class="panel" aria-labelledby="versions"><h2 id="versions">Versions</h2>
 			<${Shown} of=${versions} lines=${3} then=${(page) => page.items.length ? html`<${Table} label="Versions" head=${['Version', 'Status', 'By', 'Last change']} rows=${page.items.map((v) => [
 				html`<a href=${viewOf(factory, id, v.version)}>Version ${v.version}</a>`, html`<${Status} of=${v.status} standing=${v.standing} />`, html`<${Said}>${v.authors.map((a) => a.userId).join(', ')}<//>`, html`<${Ago} at=${v.updatedAt} />`])} />${page.next && html`<p class="note">The newest ${page.items.length}.</p>`}`
-				: html`<p>No version yet. Save a content as version 1: <code>PUT ${pathOf(factory, id, '1')}/content</code></p>`} /></section></div>
+				: html`<p>No version yet. Save content as version 1: <code>PUT ${pathOf(factory, id, '1')}/content</code></p>`} /></section></div>
 			<div class="column"><section class="panel" aria-labelledby="holds"><h2 id="holds">What holds</h2>
 				${holding(m).length ? html`<ul class="plain">${holding(m).map((d) => html`<li><a href=${viewOf(factory, id, d.version)}>Version ${d.version}</a> ${where(d.machines)}, since <${Moment} at=${d.from} /></li>`)}</ul>` : html`<p>Nothing. Machines may not start this method.</p>`}
 				${coming(m).map((d) => html`<p>Version ${d.version} follows ${where(d.machines)} at <${Moment} at=${d.from} />.</p>`)}</section>
@@ -99,5 +99,5 @@ function Method({ factory, id }) {
 export function Methods({ factory = '', id = '', number = '' }) {
 	if (number) return html`<${Version} key=${`${id} ${number}`} factory=${factory} id=${id} number=${number} />`;
 	if (id) return html`<${Method} key=${id} factory=${factory} id=${id} />`;
-	return html`<h1>Methods</h1><${Organization} />${organization() ? html`<${Factories} key=${organization()} chosen=${factory} />` : html`<p class="note">Name the organization whose methods you want to see.</p>`}`;
+	return html`<h1>Methods</h1><${Organization} />${organization() ? html`<${Factories} key=${organization()} chosen=${factory} />` : html`<p class="note">Enter the organization whose methods you want to see.</p>`}`;
 }

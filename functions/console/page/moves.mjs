@@ -7,10 +7,10 @@ import { ask, Reason } from './dialog.mjs';
 import { Said, moment } from './format.mjs';
 import { where } from './methods.mjs';
 
-/** What becomes of orders under way. */
+/** What happens to orders under way. */
 export const orderText = (orders) => orders === 'finish' ? 'may finish' : 'stop';
 
-const Effective = () => html`<label class="field">From, if not at once <input type="datetime-local" name="from" /></label>`;
+const Effective = () => html`<label class="field">From, if not immediately <input type="datetime-local" name="from" /></label>`;
 const begins = (from) => from ? { effectiveFrom: new Date(from).toISOString() } : {};
 
 // told puts the outcome of a move into a sentence.
@@ -20,9 +20,9 @@ function told(v, o) {
 	return `Version ${v.version} is ${{ in_review: 'in review', draft: 'a draft again', trial: 'on trial', released: 'released', withdrawn: 'withdrawn' }[o.version.status] ?? o.version.status}: ${now}.${next}`;
 }
 
-// move sends a move with the reason that signs it.
+// move sends a move with the reason for its signature.
 async function move({ v, path }, body, reason) {
-	if (!reason) throw new Error('Give the reason. It stands beside your signature.');
+	if (!reason) throw new Error('Give the reason. It is kept with your signature.');
 	const answer = await call('PATCH', path, { body: { ...body, reason }, ifMatch: `"${v.revision}"` });
 	moved('/api/factories/');
 	return told(v, answer.value);
@@ -43,7 +43,7 @@ function submit(on) {
 function back(on) {
 	ask({
 		title: `Return ${name(on)} to draft?`, action: 'Return to draft', fields: () => why,
-		body: () => html`<p>Its authors can save it again. The signatures of this content go.</p>`,
+		body: () => html`<p>Its authors can save it again. The signatures of this content are removed.</p>`,
 		run: ({ reason }) => move(on, { status: 'draft' }, reason),
 	});
 }
@@ -52,7 +52,7 @@ function trial(on) {
 	const machines = () => read(at`/api/factories/${on.factory}/machines` + '?limit=100', 120).value;
 	ask({
 		title: `Put ${name(on)} on trial?`, action: 'Put on trial',
-		body: () => html`<p>It holds on exactly these machines, and they must do all steps that machines do. You sign for the content that you see on this page.</p>`,
+		body: () => html`<p>It holds on exactly these machines. Together they must do all steps that machines do. You sign for the content that you see on this page.</p>`,
 		fields: () => html`<fieldset class="checks"><legend>Machines</legend>${machines()?.items.map((m) => html`<label class="check"><input type="checkbox" name=${`machine ${m.code}`} /> ${m.code} <span class="note"><${Said}>${m.name}<//></span></label>`) ?? html`<p class="note">Reading…</p>`}</fieldset><${Effective} />${why}`,
 		run: ({ reason, from, ...chosen }) => {
 			const codes = Object.keys(chosen).filter((k) => k.startsWith('machine ')).map((k) => k.slice(8));
@@ -80,7 +80,7 @@ function withdraw(on) {
 	const held = !['draft', 'in_review'].includes(on.v.status);
 	ask({
 		title: again ? `Withdraw ${name(on)} again?` : `Withdraw ${name(on)}?`, action: again ? 'Change the withdrawal' : 'Withdraw', danger: true,
-		body: () => html`<p>${held ? 'It never holds again, on no machine. Machines learn it at their next poll.' : 'It never holds. Begin another version to go on.'}</p>`,
+		body: () => html`<p>${held ? 'It will not hold on any machine again. Machines learn this at their next poll.' : 'It will never hold. Start another version to continue.'}</p>`,
 		fields: () => html`${held && html`<label class="field">Orders under way <select name="orders"><option value="stop">stop</option>${on.v.orders !== 'stop' && html`<option value="finish">may finish</option>`}</select></label>
 			<label class="field">Older version that holds again, if any <input name="reinstate" inputmode="numeric" autocomplete="off" /></label>`}${why}`,
 		run: ({ reason, orders, reinstate }) => {

@@ -1,4 +1,4 @@
-// What goes on now: rollouts, those with trouble first, and what holds for all of them.
+// What is going on now: rollouts, those with trouble first, and what applies to all of them.
 import { html, fields } from './html.mjs';
 import { read } from './sources.mjs';
 import { at, query } from './api.mjs';
@@ -10,41 +10,41 @@ import { Verdict } from './evidence.mjs';
 import { HaltedBy, HaltedWhy, HaltedCounts } from './halted.mjs';
 import { halt, resume, sendBack, total, bad, atStage } from './actions.mjs';
 
-const recent = 24 * 3600; // a halt is shown for so long
-const most = 50; // rollouts of a page
-const mostChannels = 20; // each takes a call
+const recent = 24 * 3600; // how long a halt is shown, in seconds
+const most = 50; // rollouts on a page
+const mostChannels = 20; // each needs a call
 
 const chosen = () => (state.local.filter ?? '').split('/');
 
-/** Where the rollouts of the page are that is shown, those with trouble first. */
+/** The path of the current page of rollouts, those with trouble first. */
 export function overview() {
 	const [edgeType, channel] = chosen();
 	const of = new URLSearchParams({ limit: String(most), skip: String((state.local.page ?? 0) * most), ...(edgeType && { edgeType }), ...(channel && { channel }) });
 	return `/api/ota/overview?${of}`;
 }
 
-// channelsPath is where the channels of the page are that is shown.
+// channelsPath is the path of the current page of channels.
 function channelsPath() {
 	const [edgeType] = chosen();
 	return '/api/ota/release-channels' + query({ edgeType, limit: String(mostChannels), offset: String((state.local.channels ?? 0) * mostChannels || '') });
 }
 
-// health tells in a few words how a rollout is, as the guard said last.
+// health describes a rollout in a few words, by the guard's last verdict.
 function health({ trouble, rollout: r, progress: p, ageSeconds }) {
 	const g = p?.guard;
 	const d = g?.distance;
 	const close = d && (d.moreBad > 0 && !(d.moreSilent > 0 && d.moreSilent < d.moreBad && g.treated.silent) ? `${count(d.moreBad)} more bad halt it` : d.moreSilent > 0 ? `${count(d.moreSilent)} more silent halt it` : '');
 	switch (trouble) {
-	case 'halting': return 'The guard finds it right to halt';
-	case 'bad': return g.organization ? `Bad for ${g.organization} alone` : 'Goes bad, and everybody has it';
+	case 'halting': return 'The guard would halt it';
+	case 'bad': return g.organization ? `Bad only for ${g.organization}` : 'Going bad, and all boxes get it';
 	case 'stale': return p ? `Not counted for ${length(ageSeconds)}` : `Never counted, active for ${length(ageSeconds)}`;
 	case 'stuck': return 'Too few boxes take it';
-	case 'waiting': return g.reason === 'APPROVAL_REQUIRED' ? `Waits for the approval of ${g.next} %` : 'Waits for people to promote';
+	case 'waiting': return g.reason === 'APPROVAL_REQUIRED' ? `Waiting for approval of ${g.next} %` : 'Waiting for a person to promote it';
 	}
 	return close || (g ? `Soaked ${soaked(d)}` : `At this stage for ${atStage(r)}`);
 }
 
-// The chip of a row: the verdict, but quiet as long as all goes well. What is near a halt must not look like that.
+// The chip of a row: the verdict, but quiet while all is well. A rollout that is near a halt must look different.
 function State({ trouble, guard: g }) {
 	if (trouble === 'near') return html`<${Chip} kind="bad">Near a halt<//>`;
 	return html`<${Verdict} guard=${g} quiet=${trouble === 'none'} />`;
@@ -57,7 +57,7 @@ function Row(row) {
 	const { trouble, rollout: r, progress: p, ageSeconds, at: readAt } = row;
 	const sum = total(p);
 	const g = p?.guard;
-	const age = ageSeconds + since(readAt); // the counts are those of the last minute at best
+	const age = ageSeconds + since(readAt); // the counts are up to a minute old at best
 	return html`<li class=${`row ${trouble}`}>
 		<div class="row-name"><h3><a href=${`#/rollout/${r.id}`}>${channelOf(r)}</a></h3><p>${r.previousVersion} → <strong>${r.targetVersion}</strong></p></div>
 		<div class="row-state">
@@ -91,11 +91,11 @@ function Channel({ c }) {
 	</li>`;
 }
 
-// Waiting says how many boxes wait to be accepted. Few enrolments are looked into, since each is a call.
+// Waiting shows how many boxes wait to be accepted. It checks few enrolments, because each needs a call.
 function Waiting() {
 	if (!may('list-edge-enrolments') || !organization()) return null;
 	const w = waiting(enrolments(), 3);
-	return html`<div><dt>Boxes that wait in <bdi>${organization()}</bdi></dt><dd>${!w.read ? 'Reading…' : html`<a href="#/box">${count(w.boxes.length)}${w.partial ? ' or more' : ''}<span class="unseen"> boxes that wait</span></a>`}</dd></div>`;
+	return html`<div><dt>Boxes waiting in <bdi>${organization()}</bdi></dt><dd>${!w.read ? 'Reading…' : html`<a href="#/box">${count(w.boxes.length)}${w.partial ? ' or more' : ''}<span class="unseen"> waiting boxes</span></a>`}</dd></div>`;
 }
 
 function Facts({ o }) {
@@ -112,7 +112,7 @@ function Facts({ o }) {
 	</dl>`;
 }
 
-// Choice narrows rollouts and channels, and turns the pages of rollouts.
+// Choice filters rollouts and channels, and turns the pages of rollouts.
 function Choice({ o, channels }) {
 	const page = state.local.page ?? 0;
 	const choose = (event) => {
@@ -126,11 +126,11 @@ function Choice({ o, channels }) {
 		${all > most && html`<${Pages} of="page" what="rollouts" from=${page * most + 1} to=${Math.min(all, (page + 1) * most)} all=${all} more=${(page + 1) * most < all} />`}</form>`;
 }
 
-// Pages says which items of a list are shown, and turns its pages, whose number is kept by a name.
+// Pages shows which items of a list are visible, and turns its pages. state.local keeps the page number under a name.
 function Pages({ of, what, from, to, all, more }) {
 	const page = state.local[of] ?? 0;
 	const turn = (by) => { state.local[of] = page + by; changed(); };
-	return html`<span>${count(from)} to ${count(to)}${all ? ` of ${count(all)}` : ''}</span><button type="button" class="button small" disabled=${!page} onClick=${() => turn(-1)}>Before<span class="unseen"> ${what}</span></button><button type="button" class="button small" disabled=${!more} onClick=${() => turn(1)}>Next<span class="unseen"> ${what}</span></button>`;
+	return html`<span>${count(from)} to ${count(to)}${all ? ` of ${count(all)}` : ''}</span><button type="button" class="button small" disabled=${!page} onClick=${() => turn(-1)}>Previous<span class="unseen"> ${what}</span></button><button type="button" class="button small" disabled=${!more} onClick=${() => turn(1)}>Next<span class="unseen"> ${what}</span></button>`;
 }
 
 // Quiet lists the channels without a rollout that is shown above.

@@ -12,17 +12,17 @@ export function Chip({ kind, children }) {
 /** The name of a rollout's channel. */
 export const channelOf = (r) => `${r.edgeType}/${r.channel}`;
 
-/** Who did something. The guard is told from a person of that name. */
+/** Who did something. The guard is distinguished from a person of that name. */
 export const nameOf = (who) => who?.issuer === 'urn:wavegate:guard' ? 'Guard' : who?.userId ?? '';
 
-/** What stands where there is nothing yet. */
+/** What is shown until there is something to show. */
 export function Loading({ lines = 3 }) {
 	return html`<div class="loading" role="status"><span class="unseen">Reading…</span>${Array.from({ length: lines }, () => html`<span class="line" aria-hidden="true"></span>`)}</div>`;
 }
 
 const later = {}; // what was opened, by its name
 
-/** A part of the page that is loaded when it is opened first. load imports its module, which has it under the name. */
+/** A part of the page that is loaded when it is first opened. load imports its module, which exports it under the name. */
 export function Later({ name, load, ...props }) {
 	later[name] ??= (load().then((m) => { later[name] = { Part: m[name] }; changed(); }, () => { later[name] = { failed: true }; changed(); }), {});
 	const { Part, failed } = later[name];
@@ -30,12 +30,12 @@ export function Later({ name, load, ...props }) {
 	return html`<h1>${name}</h1>${failed ? html`<${Empty} title="This part of the page could not be loaded."><p><button type="button" class="button" onClick=${() => location.reload()}>Load the page again</button></p><//>` : html`<${Loading} />`}`;
 }
 
-/** What stands where there is nothing, and what to do about it. */
+/** What is shown if there is nothing, and what to do about it. */
 export function Empty({ title, children }) {
 	return html`<div class="empty"><p class="lead">${title}</p>${children}</div>`;
 }
 
-/** What is shown of a source: its value, the wait for it, or why it is not there. */
+/** What is shown for a source: its value, a placeholder while it is read, or why it is missing. */
 export function Shown({ of, lines, none, then }) {
 	if (of.value === undefined) {
 		return of.error ? html`<p class="note bad-text"><span aria-hidden="true">▲ </span>${of.error.message}</p>` : html`<${Loading} lines=${lines} />`;
@@ -43,14 +43,14 @@ export function Shown({ of, lines, none, then }) {
 	return of.value === null && none ? none() : then(of.value);
 }
 
-/** A table that scrolls by itself where it is wider than its place. The first cell of a row names it. */
+/** A table that scrolls on its own if it is too wide. The first cell of a row names the row. */
 export function Table({ label, head, rows }) {
 	return html`<div class="wide" tabindex="0" role="region" aria-label=${`Table: ${label}`}><table>
 		<thead><tr>${head.map((h) => html`<th scope="col">${h}</th>`)}</tr></thead>
 		<tbody>${rows.map(([first, ...cells]) => html`<tr><th scope="row">${first}</th>${cells.map((c) => html`<td>${c}</td>`)}</tr>`)}</tbody></table></div>`;
 }
 
-/** How old what is shown is. */
+/** The age of what is shown. */
 export function Age({ of, prefix = 'Updated' }) {
 	return of.at ? html`<span class="age">${prefix} <${Ago} at=${of.at} /></span>` : null;
 }
@@ -85,5 +85,5 @@ export function windowText(w) {
 	return `${when}, ${w.from} to ${w.to}, ${w.timeZone}`;
 }
 
-/** How long something soaked, of how long: 4 of 24 h. */
+/** How long a stage has soaked, and of how long: 4 of 24 h. */
 export const soaked = (d) => `${length(Math.min(d.soakedSeconds, d.soakSeconds))} of ${length(d.soakSeconds)}`;

@@ -1,4 +1,4 @@
-// The policy of a rollout: what it means in sentences, and a form for it that shows what the service says.
+// The policy of a rollout: what it means in sentences, and a form for it that shows the service's faults.
 import { html, fields } from './html.mjs';
 import { moved, read } from './sources.mjs';
 import { at, call } from './api.mjs';
@@ -9,7 +9,7 @@ import { Field, Others, faultsOf } from './form.mjs';
 
 const stages = [1, 10, 50, 100];
 
-/** The policy that a rollout has if nobody says otherwise. */
+/** The default policy of a rollout. */
 export const standard = () => JSON.parse(document.documentElement.dataset.policy ?? '{}');
 
 const percent = (x) => Number((x * 100).toFixed(4));
@@ -22,12 +22,12 @@ export function meaning(p) {
 	const acts = p.mode === 'act';
 	const same = soaks.every((s) => s === soaks[0]);
 	return [
-		acts ? 'The guard halts a bad rollout by itself.' : 'The guard only says what it would do. People halt.',
+		acts ? 'The guard halts a bad rollout automatically.' : 'The guard only says what it would do. People halt.',
 		`${percent(g.acceptable)} % bad boxes are acceptable. With ${percent(g.intolerable)} %, the rollout must not go on.`,
-		`A box has ${length(seconds(g.decideWithin))} to install the release, and is silent if it is not heard of for ${length(seconds(g.silentAfter))}. Boxes without the release are compared.`,
+		`A box has ${length(seconds(g.decideWithin))} to install the release, and is silent if it is not heard from for ${length(seconds(g.silentAfter))}. Boxes without the release are compared.`,
 		`At least ${percent(g.taken)} % of a stage’s boxes must have run the release for a soak before the rollout goes on.`,
-		same ? `It stays at each stage for ${length(soaks[0])} at least.` : `It stays at ${stages.map((s, i) => `${s} % for ${length(soaks[i])}`).join(', at ')} at least.`,
-		acts && p.promote.auto ? `The guard promotes it by itself, and completes it after ${length(soaks.reduce((a, b) => a + b))} at the earliest.` : 'People promote it.',
+		same ? `It stays at each stage for at least ${length(soaks[0])}.` : `It stays at ${stages.map((s, i) => `${s} % for at least ${length(soaks[i])}`).join(', at ')}.`,
+		acts && p.promote.auto ? `The guard promotes it automatically, and completes it after at least ${length(soaks.reduce((a, b) => a + b))}.` : 'People promote it.',
 		g.smallFleet === 'people' ? 'A stage with too few boxes for the test is promoted by people.' : 'A stage with too few boxes for the test is clear if its bad and silent boxes are no more than chance explains.',
 		p.promote.windows?.length ? `It is promoted only in these windows: ${p.promote.windows.map((w) => windowText({ days: [], ...w })).join('; ')}.` : 'It may be promoted at any time.',
 		p.approvals.before?.length ? `A second person approves before ${p.approvals.before.map((s) => `${s} %`).join(', ')}.` : 'It needs no approval.',
@@ -37,7 +37,7 @@ export function meaning(p) {
 /** The sentences of a policy, as a list. */
 export function Meaning({ policy }) { return html`<ul class="reasons">${meaning(policy).map((s) => html`<li>${s}</li>`)}</ul>`; }
 
-// duration also takes 30 min, 2 h and 1 day. What it does not know is left to the service.
+// duration also accepts 30 min, 2 h and 1 day. The service checks everything else.
 function duration(text) {
 	const m = /^\s*(\d+)\s*(s|min|m|h|d|days?)\s*$/i.exec(text);
 	if (!m) return text.trim();
@@ -49,7 +49,7 @@ const number = (text) => text === '' || isNaN(Number(text)) ? text : Number((Num
 
 const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 
-// policyOf reads the form. A value that is no number is sent as it is, and the service says what is wrong with it.
+// policyOf reads the form. A value that is not a number is sent unchanged, and the service reports the fault.
 function policyOf(form, was) {
 	const f = fields(form);
 	const windows = (was.promote.windows ?? []).map((_, i) => ({
@@ -66,8 +66,8 @@ function policyOf(form, was) {
 	};
 }
 
-// No rollout has this id. The service reads the whole body before it looks for the rollout, so it says what is wrong
-// with a policy, and changes nothing.
+// No rollout has this id. The service reads the whole body before it looks for the rollout, so it reports the faults of
+// a policy, and changes nothing.
 const nobody = '/api/ota/rollouts/00000000-0000-7000-8000-000000000000/policy';
 
 async function faultsIn(policy) {
@@ -85,10 +85,10 @@ export const edited = (key, policy) => state.local[`policy ${key}`] ??= { policy
 
 let checks = 0;
 
-// Nothing moves for so long after a change, in ms: who leaves a field by clicking a button has to hit it.
+// How long nothing moves after a change, in ms, so that a click on a button that leaves a field still hits the button.
 const calm = 300;
 
-// edit takes what the form says now, and asks the service what is wrong with it.
+// edit reads the form, and asks the service for its faults.
 async function edit(form, e, windows = e.policy.promote.windows) {
 	const now = policyOf(form, e.policy);
 	e.policy = windows === e.policy.promote.windows ? now : { ...now, promote: { ...now.promote, windows: windows(now.promote.windows ?? []) } };
@@ -116,7 +116,7 @@ function Window({ i, w, faults, remove }) {
 		${faults[`${name}/days`] && html`<p class="wrong">${faults[`${name}/days`]}</p>`}</fieldset>`;
 }
 
-/** The form of a policy. Each change is checked by the service at once. */
+/** The form of a policy. The service checks each change immediately. */
 export function Editor({ e }) {
 	const { policy: p, faults } = e;
 	const form = (event) => event.target.closest('form');
@@ -138,7 +138,7 @@ export function Editor({ e }) {
 		${windows.map((w, i) => html`<${Window} key=${`${i} of ${windows.length}`} i=${i} w=${w} faults=${faults} remove=${(event) => edit(form(event), e, (all) => all.filter((_, j) => j !== i))} />`)}
 		<div class="buttons"><button type="button" class="button small" onClick=${(event) => edit(form(event), e, (all) => [...all, { days: days.slice(0, 5), from: '06:00', to: '22:00', timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone }])}>Add a window</button></div>
 		<${Others} faults=${Object.fromEntries(Object.entries(faults).filter(([place]) => !names.some((n) => place.startsWith(`${n}/`))))} names=${[]} />
-		<p class="lead">What it means</p><div role="status">${Object.keys(faults).length ? html`<p class="bad-text"><span aria-hidden="true">■ </span>The service would not take it. See the fields.</p>` : e.error ? html`<p class="bad-text">Not checked: ${e.error}</p>` : html`<${Meaning} policy=${e.meant} />`}</div>
+		<p class="lead">What it means</p><div role="status">${Object.keys(faults).length ? html`<p class="bad-text"><span aria-hidden="true">■ </span>The service would refuse it. See the fields.</p>` : e.error ? html`<p class="bad-text">Not checked: ${e.error}</p>` : html`<${Meaning} policy=${e.meant} />`}</div>
 	</form>`;
 }
 
@@ -153,7 +153,7 @@ async function save(r, e) {
 		location.hash = `#/rollout/${r.id}`;
 		tell(`The guard judges ${channelOf(r)} by the new policy.`);
 	} catch (error) {
-		Object.assign(e, { busy: false, faults: faultsOf(error), error: error.status === 412 ? 'The rollout has changed since you began. Look again, and repeat.' : error.message });
+		Object.assign(e, { busy: false, faults: faultsOf(error), error: error.status === 412 ? 'The rollout has changed since you began. Check it and try again.' : error.message });
 		changed();
 	}
 }

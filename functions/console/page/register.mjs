@@ -1,4 +1,4 @@
-// Registers boxes from lines of text, thirty in a call.
+// Registers boxes from lines of text, thirty per call.
 import { html, fields } from './html.mjs';
 import { call } from './api.mjs';
 import { again } from './sources.mjs';
@@ -8,7 +8,7 @@ import { boxes, some } from './format.mjs';
 const columns = ['edgeId', 'edgeType', 'channel', 'organizationId', 'factoryId'];
 const most = 30;
 
-/** Reads lines of edgeId,edgeType,channel,organizationId and optionally factoryId. All faults are told at once. */
+/** Reads lines of edgeId,edgeType,channel,organizationId and optionally factoryId. It returns all faults. */
 export function parse(text) {
 	const edges = [];
 	const faults = [];
@@ -40,7 +40,7 @@ async function register(event) {
 			said.done = Math.min(i + most, edges.length);
 			changed();
 		}
-		said.text = `${boxes(edges.length)} are registered as you said.`;
+		said.text = `${boxes(edges.length)} are registered.`;
 		again('/api/');
 	} catch (e) {
 		const more = (e.problem?.errors ?? []).map((f) => {
@@ -48,7 +48,7 @@ async function register(event) {
 			return m ? `${edges[said.done + Number(m[1])]?.edgeId}: ${m[2]} ${f.detail}.` : `${f.pointer} ${f.detail}.`;
 		});
 		faults.push(...(more.length ? more : [e.message]));
-		if (said.done) faults.push(`The first ${boxes(said.done)} are registered. Send the list again when the rest is right.`);
+		if (said.done) faults.push(`The first ${boxes(said.done)} are registered. Correct the rest and send the list again.`);
 	}
 	said.busy = false;
 	changed();
@@ -57,9 +57,9 @@ async function register(event) {
 export function Register() {
 	const said = state.local.register;
 	return html`<section class="panel" aria-labelledby="register"><h2 id="register">Register boxes</h2>
-		<form onSubmit=${register}><label class="field">One box a line: id, edge type, channel, organization, and plant if you know it
+		<form onSubmit=${register}><label class="field">One box per line: id, edge type, channel, organization, and factory if you know it
 			<textarea name="lines" rows="4" spellcheck=${false} autocapitalize="off" placeholder="box-0042,gateway-x,stable,acme,munich-1"></textarea></label>
 			<div class="buttons"><button class="button" aria-disabled=${Boolean(said?.busy)}>Register</button></div></form>
 		<div role="status">${said?.busy ? html`<p>${said.done} of ${boxes(said.of)}</p>` : said?.text && html`<p>${said.text}</p>`}
-			${said?.faults.length > 0 && html`<p class="bad-text"><span aria-hidden="true">■ </span>${some(said.faults.length, 'thing is', 'things are')} not right:</p><ul class="plain">${said.faults.slice(0, 20).map((f) => html`<li>${f}</li>`)}</ul>`}</div></section>`;
+			${said?.faults.length > 0 && html`<p class="bad-text"><span aria-hidden="true">■ </span>${some(said.faults.length, 'fault')}:</p><ul class="plain">${said.faults.slice(0, 20).map((f) => html`<li>${f}</li>`)}</ul>`}</div></section>`;
 }

@@ -1,4 +1,4 @@
-// Publishing a version, and starting a rollout: what it reaches, and by which policy it is judged.
+// Publishing a version, and starting a rollout: which boxes it reaches, and which policy judges it.
 import { html, fields } from './html.mjs';
 import { moved, read } from './sources.mjs';
 import { at, call, query } from './api.mjs';
@@ -11,7 +11,7 @@ import { Editor, Meaning, edited, standard } from './policy.mjs';
 
 const name = '[A-Za-z0-9][A-Za-z0-9._-]*';
 
-// facts are what is known of a channel that is named: what it has, how many boxes follow it, and its active rollout.
+// facts are what is known about the channel in a form: its version, how many boxes follow it, and its active rollout.
 function facts({ edgeType, channel }) {
 	if (!new RegExp(`^${name}$`).test(edgeType) || !new RegExp(`^${name}$`).test(channel)) return null;
 	return {
@@ -25,7 +25,7 @@ function facts({ edgeType, channel }) {
 const asText = (n) => n === undefined ? 'Reading…' : n === null ? 'None yet' : boxes(n.boxes);
 
 function Channel({ of, toStart }) {
-	if (!of) return html`<p class="note">Name a channel to see what it has.</p>`;
+	if (!of) return html`<p class="note">Enter a channel to see what it has.</p>`;
 	const rollout = of.active?.items[0];
 	return html`<dl class="facts"><div><dt>${of.name} has</dt><dd><bdi>${of.now === undefined ? 'Reading…' : of.now?.currentVersion ?? 'Nothing yet'}</bdi></dd></div>
 		<div><dt>Boxes that follow it</dt><dd>${of.now === null ? 'None known' : asText(of.progress)}</dd></div></dl>
@@ -34,15 +34,15 @@ function Channel({ of, toStart }) {
 }
 
 const channelFields = (f, keep) => html`<div class="filter"><${Field} label="Edge type" name="edgeType" value=${f.values.edgeType} scope=${f.scope} faults=${f.faults} onChange=${keep} placeholder="gateway-x" /><${Field} label="Channel" name="channel" value=${f.values.channel} scope=${f.scope} faults=${f.faults} onChange=${keep} /></div>`;
-const groundFields = (f, of) => html`<${Field} label="Reason, for the log (optional)" name="reason" value="" maxlength="256" scope=${f.scope} faults=${f.faults} />${of?.freeze && html`<${Field} label="Why, although rollouts are frozen" name="overrideReason" value="" maxlength="256" scope=${f.scope} faults=${f.faults} />`}`;
+const groundFields = (f, of) => html`<${Field} label="Reason, for the log (optional)" name="reason" value="" maxlength="256" scope=${f.scope} faults=${f.faults} />${of?.freeze && html`<${Field} label="Reason to override the freeze" name="overrideReason" value="" maxlength="256" scope=${f.scope} faults=${f.faults} />`}`;
 
 const given = (values) => Object.fromEntries(Object.entries(values).filter(([, v]) => v !== ''));
 
-// form is what a form holds. Its values are kept when the page is drawn again.
+// form is the state of a form. Its values are kept when the page is drawn again.
 const form = (id, values) => state.local[id] ??= { scope: id, values, faults: {} };
 const keeper = (f) => (event) => { f.values = fields(event.target.closest('form')); changed(); };
 
-// send makes a call and puts what is wrong beside the fields.
+// send makes a call and shows faults beside the fields.
 async function send(f, method, path, options) {
 	f.faults = {};
 	try {
@@ -93,7 +93,7 @@ function Publish({ edgeType, channel }) {
 /** @type {[string, number][]} */
 const shares = [['1 %', 0.01], ['10 %', 0.1], ['50 %', 0.5], ['100 %', 1]];
 
-// Reach says about how many boxes each stage reaches. A box's place is by its hash, so the shares are not exact.
+// Reach shows about how many boxes each stage reaches. A box's place depends on its hash, so the shares are not exact.
 function Reach({ of }) {
 	const n = of?.progress?.boxes;
 	if (!n) return html`<p class="note">${of && of.progress === undefined ? 'Reading how many boxes it reaches…' : 'No box follows this channel yet.'}</p>`;
@@ -124,7 +124,7 @@ function Start({ edgeType, channel }) {
 					location.hash = `#/rollout/${a.headers.get('Location').split('/').at(-1)}`;
 					return `${targetVersion} is started on ${on?.name}, at 1 %.`;
 				} catch (error) {
-					if (error.status < 500) f.key = undefined; // it was refused: what is sent next is another
+					if (error.status < 500) f.key = undefined; // it was refused, so the next request is a different one
 					e.faults = Object.fromEntries(Object.entries(f.faults).filter(([place]) => place.startsWith('policy/')).map(([place, d]) => [place.slice(7), d]));
 					throw error;
 				}
@@ -134,8 +134,8 @@ function Start({ edgeType, channel }) {
 	return html`<section class="panel" aria-labelledby="start"><h2 id="start">Start a rollout</h2>
 		<p>It brings a published version to 1 % of a channel’s boxes, then to 10, 50 and 100 %.</p>
 		<form id="start-form" onSubmit=${submit} novalidate>${channelFields(f, keep)}<${Channel} of=${of} toStart=${true} /><${Reach} of=${of} />
-			<${Field} label="Version to bring" name="targetVersion" value=${f.values.targetVersion} scope=${f.scope} faults=${f.faults} hint="It has to be published on a channel of this edge type." />
-			<${Field} label="Guard" name="guard" scope=${f.scope} value=${f.values.guard} options=${[['policy', 'judges it by the policy below'], ['none', 'none: people alone']]} onChange=${keep} />
+			<${Field} label="Version to roll out" name="targetVersion" value=${f.values.targetVersion} scope=${f.scope} faults=${f.faults} hint="It must be published on a channel of this edge type." />
+			<${Field} label="Guard" name="guard" scope=${f.scope} value=${f.values.guard} options=${[['policy', 'judges it by the policy below'], ['none', 'none: only people']]} onChange=${keep} />
 			${groundFields(f, of)}
 			<${Others} faults=${f.faults} names=${['edgeType', 'channel', 'targetVersion', 'reason', 'overrideReason', 'policy']} /></form>
 		${guarded && html`${!state.local.policy && html`<${Meaning} policy=${e.meant} />`}<${More} id="policy" label="Change the policy"><${Editor} e=${e} /><//>`}
@@ -144,6 +144,6 @@ function Start({ edgeType, channel }) {
 
 /** The forms to publish and to start. */
 export function Release({ edgeType = '', channel = '' }) {
-	if (!may('publish-release')) return html`<h1>Publish and start</h1><${Empty} title="A platform owner publishes and starts." />`;
+	if (!may('publish-release')) return html`<h1>Publish and start</h1><${Empty} title="Only a platform owner can publish and start." />`;
 	return html`<h1>Publish and start</h1><div class="columns even"><div class="column"><${Publish} edgeType=${edgeType} channel=${channel} /></div><div class="column"><${Start} edgeType=${edgeType} channel=${channel} /></div></div>`;
 }

@@ -1,4 +1,4 @@
-// One rollout: who has what, how far the evidence is, how it went, and what to do.
+// One rollout: which boxes have what, the evidence so far, its history, and what to do.
 import { html } from './html.mjs';
 import { read } from './sources.mjs';
 import { at } from './api.mjs';
@@ -43,7 +43,7 @@ function Actions({ r, p }) {
 	return null;
 }
 
-// Silent names some of the boxes that were not heard of.
+// Silent names some of the silent boxes.
 function Silent({ s }) {
 	return html`<p>${s.boxes ? `Silent: about ${count(s.boxes)} of ${count(s.of)}` : `None of ${count(s.of)} is silent`}${s.edgeIds?.length > 0 && html`, ${s.edgeIds.slice(0, 5).map((id, i) => html`${i > 0 && ', '}<a href=${`#/box/${encodeURIComponent(id)}`}>${id}</a>`)}${s.edgeIds.length > 5 || s.boxes > s.edgeIds.length ? ' …' : ''}`}</p>`;
 }
@@ -62,15 +62,15 @@ function Boxes({ r, state }) {
 	const s = read(at`/api/ota/rollouts/${r.id}/edges` + `?state=${state}&limit=20`, 30);
 	return html`<${Shown} of=${s} lines=${2} then=${(page) => page.items.length ? html`<div class="wide" tabindex="0" role="region" aria-label=${said[state]}><table>
 		<caption>${said[state]}${page.next ? ', the first 20' : ''}</caption>
-		<thead><tr><th scope="col">Box</th><th scope="col">Plant</th><th scope="col">Why</th><th scope="col">It said</th><th scope="col">Since</th></tr></thead>
+		<thead><tr><th scope="col">Box</th><th scope="col">Factory</th><th scope="col">Reason</th><th scope="col">It said</th><th scope="col">Since</th></tr></thead>
 		<tbody>${page.items.map((b) => html`<tr key=${b.edgeId}><th scope="row"><a href=${`#/box/${encodeURIComponent(b.edgeId)}`}>${b.edgeId}</a></th><td>${b.factoryId ?? '–'}</td><td>${reasons[b.code] ?? b.code ?? '–'}</td><td><${Said}>${b.detail ?? '–'}<//></td><td><${Ago} at=${b.since} /></td></tr>`)}</tbody></table></div>` : null} />`;
 }
 
 function Plants({ r }) {
 	const s = read(at`/api/ota/rollouts/${r.id}/progress` + '?by=factory', 60);
-	return html`<section class="panel" aria-labelledby="plants"><h2 id="plants">By plant</h2>
-		<${Shown} of=${s} lines=${2} none=${() => html`<p class="note">Not counted yet.</p>`} then=${({ factories = [], moreFactories = 0 }) => factories.length ? html`<table class="plain"><thead><tr><th scope="col">Plant</th><th scope="col">Installed</th><th scope="col">Bad</th></tr></thead>
-			<tbody>${factories.slice(0, 10).map((f) => html`<tr><th scope="row">${f.factoryId ?? 'No plant named'}</th><td>${count(f.installed)} of ${count(f.expected)}</td><td class=${bad(f) ? 'bad-text' : ''}>${count(bad(f))}</td></tr>`)}</tbody></table>
+	return html`<section class="panel" aria-labelledby="plants"><h2 id="plants">By factory</h2>
+		<${Shown} of=${s} lines=${2} none=${() => html`<p class="note">Not counted yet.</p>`} then=${({ factories = [], moreFactories = 0 }) => factories.length ? html`<table class="plain"><thead><tr><th scope="col">Factory</th><th scope="col">Installed</th><th scope="col">Bad</th></tr></thead>
+			<tbody>${factories.slice(0, 10).map((f) => html`<tr><th scope="row">${f.factoryId ?? 'No factory named'}</th><td>${count(f.installed)} of ${count(f.expected)}</td><td class=${bad(f) ? 'bad-text' : ''}>${count(bad(f))}</td></tr>`)}</tbody></table>
 			${factories.length > 10 && html`<p class="note">And ${count(factories.length - 10 + moreFactories)} more.</p>`}` : html`<p class="note">No box yet.</p>`} /></section>`;
 }
 
@@ -85,19 +85,19 @@ function People({ r }) {
 	</dl>`;
 }
 
-/** The rollout of an id. Without one, the rollout that needs a look most is chosen by the list of active ones. */
+/** The rollout of an id, or a list of rollouts if there is none. */
 export function Rollout({ id }) {
 	if (!id) return html`<${Choice} />`;
 	const rollout = read(at`/api/ota/rollouts/${id}`, 10, true);
 	const progress = read(at`/api/ota/rollouts/${id}/progress`, 20, true);
 	const history = read(at`/api/ota/rollouts/${id}/progress/history` + '?limit=100', 60);
 	const p = progress.value;
-	return html`${rollout.value === undefined && html`<h1>Rollout</h1>`}<${Shown} of=${rollout} lines=${6} none=${() => html`<h1>Rollout</h1><${Empty} title="There is no such rollout."><p><a href="#/now">See what goes on now</a></p><//>`} then=${(r) => html`
+	return html`${rollout.value === undefined && html`<h1>Rollout</h1>`}<${Shown} of=${rollout} lines=${6} none=${() => html`<h1>Rollout</h1><${Empty} title="There is no such rollout."><p><a href="#/now">See what is going on now</a></p><//>`} then=${(r) => html`
 		<header class="title"><div><h1>${channelOf(r)}</h1><p class="versions">${r.previousVersion} → <strong>${r.targetVersion}</strong></p><${Standing} r=${r} /></div>
 			<div class="act"><${Actions} r=${r} p=${p} /></div></header>
 		<div class="columns">
 			<div class="column">
-				${p ? html`<${Stages} progress=${p} policy=${r.terms?.policy} />` : p === null ? html`<section class="panel"><h2>Stages</h2><p>The boxes were not counted yet. They are once a minute.</p></section>` : html`<section class="panel"><h2>Stages</h2><${Loading} lines=${6} /></section>`}
+				${p ? html`<${Stages} progress=${p} policy=${r.terms?.policy} />` : p === null ? html`<section class="panel"><h2>Stages</h2><p>The boxes have not been counted yet. They are counted once a minute.</p></section>` : html`<section class="panel"><h2>Stages</h2><${Loading} lines=${6} /></section>`}
 				<section class="panel" aria-labelledby="course"><h2 id="course">Over time</h2><${Shown} of=${history} lines=${4} none=${() => html`<p class="note">Not counted yet.</p>`} then=${(h) => html`<${History} moments=${h.items} />`} /></section>
 				<${Plants} r=${r} />
 			</div>
@@ -117,5 +117,5 @@ function Choice() {
 	const list = read('/api/ota/rollouts?limit=20', 10);
 	return html`<header class="title"><h1>Rollouts</h1>${may('start-rollout') && html`<div class="act"><a class="button" href="#/rollout/new">Publish or start…</a></div>`}</header><${Shown} of=${list} lines=${5} then=${(page) => page.items.length ? html`<ul class="rows">${page.items.map((r) => html`<li class="row" key=${r.id}>
 		<div class="row-name"><h2><a href=${`#/rollout/${r.id}`}>${channelOf(r)}</a></h2><p>${r.previousVersion} → <strong>${r.targetVersion}</strong></p></div><div class="row-state"><${Standing} r=${r} /></div></li>`)}</ul>`
-		: html`<${Empty} title="There was no rollout yet."><p>${may('start-rollout') ? html`<a href="#/rollout/new">Publish a version and start one</a>` : 'A platform owner starts one.'}</p><//>`} />`;
+		: html`<${Empty} title="There has been no rollout yet."><p>${may('start-rollout') ? html`<a href="#/rollout/new">Publish a version and start one</a>` : 'A platform owner starts one.'}</p><//>`} />`;
 }

@@ -1,4 +1,4 @@
-// What holds for rollouts: the freeze, windows, approvals that are waited for, limits, and new boxes.
+// The rules for rollouts: the freeze, pending approvals, policies and limits.
 import { html, fields } from './html.mjs';
 import { read, moved, again } from './sources.mjs';
 import { at, call } from './api.mjs';
@@ -14,7 +14,7 @@ const inHours = (h) => new Date(Date.now() + h * 3600_000).toISOString();
 function freeze() {
 	ask({
 		title: 'Freeze all rollouts?', action: 'Freeze',
-		body: () => html`<p>Nothing is published, started, promoted or resumed until then, by people or by the guard. Halts pass.</p>`,
+		body: () => html`<p>Nothing is published, started, promoted or resumed until then, by people or by the guard. Halts still work.</p>`,
 		fields: () => html`<label class="field">For <select name="hours"><option value="12">12 hours</option><option value="24">1 day</option><option value="72">3 days</option><option value="168">1 week</option><option value="720">30 days</option></select></label>
 			<${Reason} label="Reason, for everyone to read" focus=${true} />`,
 		run: async ({ hours, reason }) => {
@@ -30,7 +30,7 @@ function freeze() {
 function lift(f) {
 	ask({
 		title: 'Lift the freeze?', action: 'Lift the freeze', type: 'freeze', danger: true,
-		body: () => html`<p>It was set until ${moment(f.until)}: <${Said}>${f.reason}<//></p><p>The guard promotes again, where it acts by itself.</p>`,
+		body: () => html`<p>It was set until ${moment(f.until)}: <${Said}>${f.reason}<//></p><p>The guard promotes again if its policy lets it.</p>`,
 		run: async () => {
 			await call('DELETE', '/api/ota/freeze', { ifMatch: `"${f.revision}"` });
 			moved('/api/ota/');
@@ -55,7 +55,7 @@ function Approvals({ list }) {
 	const mine = (r) => [r.startedBy, r.promotedBy, r.terms.by].some((p) => p?.userId === state.person?.id);
 	return html`${waiting.length ? html`<ul class="rows inner">${waiting.map(({ r, stage, given }) => html`<li class="row" key=${r.id}>
 			<div class="row-name"><h3><a href=${`#/rollout/${r.id}`}>${channelOf(r)}</a></h3><p>${r.targetVersion} to ${stage} %</p></div>
-			<div class="row-state">${given ? html`<p><${Chip} kind="good">Approved<//> by <${Said}>${nameOf(given.by)}<//></p>` : html`<p><${Chip} kind="wait">Waits for a second person<//></p>${mine(r) && html`<p class="note">You started, promoted or set it up, so somebody else approves.</p>`}`}</div>
+			<div class="row-state">${given ? html`<p><${Chip} kind="good">Approved<//> by <${Said}>${nameOf(given.by)}<//></p>` : html`<p><${Chip} kind="wait">Waits for a second person<//></p>${mine(r) && html`<p class="note">You started, promoted or set it up, so somebody else must approve.</p>`}`}</div>
 			${!given && mayAct() && html`<div class="row-act"><button type="button" class="button" onClick=${() => approve(r, stage)}>Approve ${stage} %…</button></div>`}</li>`)}</ul>` : html`<p>No rollout waits for an approval.</p>`}`;
 }
 
@@ -78,11 +78,11 @@ function Limits() {
 	};
 	return html`<section class="panel" aria-labelledby="limits"><h2 id="limits">Limits</h2>
 		<${Shown} of=${me} lines=${2} then=${(m) => html`<table class="plain"><caption>Yours, in calls a minute</caption><thead><tr><th scope="col">Limit</th><th scope="col">Used</th><th scope="col">Of</th></tr></thead>
-			<tbody>${m.limits.map((l) => html`<tr key=${l.policy}><th scope="row">${{ user: 'You', org: 'Your organization', 'copilot-user': 'Copilot, you', 'copilot-org': 'Copilot, organization' }[l.policy] ?? l.policy}</th><td>${count(l.used)}</td><td>${count(l.limit)}${l.arranged ? ', arranged' : ''}</td></tr>`)}</tbody></table>`} />
+			<tbody>${m.limits.map((l) => html`<tr key=${l.policy}><th scope="row">${{ user: 'You', org: 'Your organization', 'copilot-user': 'Copilot, you', 'copilot-org': 'Copilot, organization' }[l.policy] ?? l.policy}</th><td>${count(l.used)}</td><td>${count(l.limit)}${l.arranged ? ', override' : ''}</td></tr>`)}</tbody></table>`} />
 		${mayAct() && html`<form class="filter" onSubmit=${look}>
 			<label class="field">Whose <select name="kind"><option value="users">User</option><option value="organizations">Organization</option></select></label>
 			<label class="field">Name <input name="id" autocomplete="off" autocapitalize="off" /></label><button class="button">Look up</button></form>
-		${asked && html`<h3><${Said}>${asked.id}<//></h3><${Shown} of=${arranged} lines=${1} none=${() => html`<p>The defaults apply.</p><button type="button" class="button" onClick=${() => arrange(asked)}>Arrange…</button>`}
+		${asked && html`<h3><${Said}>${asked.id}<//></h3><${Shown} of=${arranged} lines=${1} none=${() => html`<p>The defaults apply.</p><button type="button" class="button" onClick=${() => arrange(asked)}>Set…</button>`}
 			then=${(v) => html`<p><strong>${v.limit === undefined ? 'The default' : count(v.limit)}</strong> calls a minute${v.expiresAt ? html`, until <${Moment} at=${v.expiresAt} />` : ''}${v.reason ? html`: <${Said}>${v.reason}<//>` : ''}</p>
 				<div class="buttons"><button type="button" class="button" onClick=${() => arrange(asked)}>Change…</button><button type="button" class="button" onClick=${() => takeBack(asked, v)}>Return to the default…</button></div>`} />`}`}
 	</section>`;
@@ -90,8 +90,8 @@ function Limits() {
 
 function arrange({ kind, id }) {
 	ask({
-		title: `Arrange a limit for ${id}`, action: 'Arrange',
-		body: () => html`<p>It acts from the next call on. 0 stops everything but halts.</p>`,
+		title: `Set a limit for ${id}`, action: 'Set',
+		body: () => html`<p>It applies from the next call on. 0 stops everything except halts.</p>`,
 		fields: () => html`<label class="field">Calls a minute, 0 to 30,000 <input name="limit" type="number" min="0" max="30000" inputmode="numeric" autofocus=${true} /></label>
 			<label class="field">For <select name="hours"><option value="24">1 day</option><option value="168">1 week</option><option value="720">30 days</option><option value="">No end</option></select></label><${Reason} />`,
 		run: async ({ limit, hours, reason }) => {

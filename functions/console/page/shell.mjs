@@ -1,4 +1,4 @@
-// What every view stands in: the header with the views, the search, and whether a halt would go through.
+// The frame of every view: the header with the views, the search, and whether a halt would succeed.
 import { html, fields } from './html.mjs';
 import { state, changed } from './state.mjs';
 import { health } from './api.mjs';
@@ -11,7 +11,7 @@ import { Empty } from './parts.mjs';
 import { may, mayAct } from './state.mjs';
 
 /**
- * Each view, and the operations of which a person must be allowed one to have it.
+ * Each view, and its operations. A person who may call one of them has the view.
  * @type {[string, string, string[]][]}
  */
 const all = [
@@ -19,10 +19,10 @@ const all = [
 	['methods', 'Methods', ['list-production-methods']], ['log', 'Log', ['list-audit-events', 'list-factory-audit-events']], ['rules', 'Rules', ['get-freeze']],
 ];
 
-/** The views that who is signed in may see. Before the sign-in, nobody knows. */
+/** The views that the signed-in person may see. Before the sign-in, all views. */
 export const views = () => all.filter(([, , operations]) => !state.person || operations.some(may));
 
-/** Whether a halt would go through, and what speaks against it. It says no before the emergency does. Who may not halt is told whether the service answers. */
+/** Whether a halt would succeed, and what would prevent it, before there is an emergency. People who cannot halt see whether the service answers. */
 export function readiness() {
 	const left = expires() - Date.now();
 	const quiet = Date.now() - health.answered;
@@ -63,14 +63,14 @@ function Header() {
 	</header>`;
 }
 
-// Trouble says what is not up to date, and when it is tried again.
+// Trouble shows what is out of date, and when it is read again.
 function Trouble() {
 	const f = failing();
 	const wait = Math.ceil((health.waitUntil - Date.now()) / 1000);
 	const offline = navigator.onLine === false;
 	if (!f && wait <= 0 && !offline) return null;
-	const why = offline ? 'Your computer is offline.' : wait > 0 ? 'You have used up your calls of this minute.' : f.error.status === 403 ? 'Your role may not read all of this.' : f.error.message;
-	const again = offline ? 'It goes on when you are back.' : `Again in ${Math.max(wait, f?.seconds ?? 0)} s.`;
+	const why = offline ? 'Your computer is offline.' : wait > 0 ? 'You have used up your calls for this minute.' : f.error.status === 403 ? 'Your role cannot read all of this.' : f.error.message;
+	const again = offline ? 'It continues when you are back online.' : `Again in ${Math.max(wait, f?.seconds ?? 0)} s.`;
 	return html`<p class="trouble"><span aria-hidden="true">▲ </span><span role="status">Not up to date. ${why}</span> ${again} ${f?.at ? html`What you see is from <${Ago} at=${f.at} />.` : ''}</p>`;
 }
 
@@ -81,12 +81,12 @@ function Notice() {
 
 function Keys() {
 	return html`<footer class="foot"><details><summary>Keys</summary>
-		<ul class="plain"><li><kbd>1</kbd> to <kbd>${views().length}</kbd> views</li>${may('get-update-why') && html`<li><kbd>/</kbd> search</li>`}${mayAct() && html`<li><kbd>Shift</kbd>+<kbd>H</kbd> asks to halt the rollout on this page, and again halts it</li>`}</ul>
+		<ul class="plain"><li><kbd>1</kbd> to <kbd>${views().length}</kbd> views</li>${may('get-update-why') && html`<li><kbd>/</kbd> search</li>`}${mayAct() && html`<li><kbd>Shift</kbd>+<kbd>H</kbd> asks to halt the rollout on this page; pressed again, halts it</li>`}</ul>
 		<label class="check"><input type="checkbox" checked=${state.keys} onChange=${(e) => { state.keys = e.target.checked; changed(); }} /> Use these keys</label></details>
-		<p class="note">This page makes at most ${most} calls a minute by itself.</p></footer>`;
+		<p class="note">This page makes at most ${most} calls a minute on its own.</p></footer>`;
 }
 
-/** What is shown to who is not signed in. */
+/** What is shown to people who are not signed in. */
 export function Welcome() {
 	return html`<main class="welcome" id="main"><svg viewBox="0 0 32 32" width="56" height="56" aria-hidden="true"><rect width="32" height="32" rx="7" class="brand-ground" /><path class="brand-bars" d="M6 22V18M12 22V15M18 22V11M24 22V7" /></svg>
 		<h1>Wavegate</h1><p>Watch rollouts and halt them. Release production methods and recall them.</p>
@@ -94,7 +94,7 @@ export function Welcome() {
 		${state.starting ? html`<p role="status">Signing in…</p>` : html`<button type="button" class="button main" onClick=${() => signIn()}>Sign in</button>`}</main>`;
 }
 
-/** What is shown to who may see no view. */
+/** What is shown to people who may see no view. */
 export function Nothing() {
 	const { roles } = state.person;
 	return html`<h1>Nothing to see</h1><${Empty} title="Your account has no role that this page is for."><p>${roles?.length ? html`It has: <bdi>${roles.join(', ')}</bdi>.` : 'It has none.'} Ask a platform owner for one of: platform_owner, organization_admin, production_engineer, fleet_viewer, fleet_installer.</p><//>`;

@@ -1,9 +1,9 @@
-// What views read, kept fresh. A view says with read what it shows; while it is on the page, that is read
-// again and again, with the entity tag of the last answer. What was read stays when the service is away.
+// What views read, kept fresh. A view calls read for what it shows. While it is on the page, that is read repeatedly,
+// with the entity tag of the last answer. If the service cannot be reached, what was read stays.
 import { state, changed } from './state.mjs';
 import { call, health, Refusal } from './api.mjs';
 
-/** The most calls that the page makes by itself in a minute. What a person does is not counted. */
+/** The most calls that the page makes on its own in a minute. Calls for what a person does are not counted. */
 export const most = 30;
 
 const retry = 8_000; // after a failure
@@ -26,7 +26,7 @@ let wanted = new Map();
 let shown = new Map(); // what the drawing before wanted
 let calls = [];
 let movedAt = 0;
-let probe = 0; // no call before, while the service is away
+let probe = 0; // no call before this, while the service cannot be reached
 
 /** Begins a drawing: what is read during it is what the page shows. */
 export function begin() {
@@ -35,7 +35,7 @@ export function begin() {
 }
 
 /**
- * What lies at a path, and every how many seconds it is read again. live sources are read more often after a move.
+ * Reads what is at a path, again every so many seconds. live sources are read more often after a move.
  * @returns {Source}
  */
 export function read(path, every, live = false) {
@@ -50,7 +50,7 @@ export function read(path, every, live = false) {
 	return s;
 }
 
-/** Has sources read again now: all, or those whose paths begin so. */
+/** Reads sources again now: all, or those whose paths have a prefix. */
 export function again(prefix = '') {
 	probe = 0;
 	for (const s of sources.values()) if (s.path.startsWith(prefix)) Object.assign(s, { next: 0, asked: true });
@@ -63,7 +63,7 @@ export function moved(prefix) {
 	again(prefix);
 }
 
-/** Puts what the service has just confirmed of a resource into what is shown, which may not be read anew for a while. */
+/** Applies a change that the service has just confirmed to what is shown, because that may not be read again for a while. */
 export function known(id, change) {
 	const put = (v) => v?.id === id ? { ...v, ...change } : v?.rollout?.id === id ? { ...v, rollout: { ...v.rollout, ...change } } : v;
 	for (const s of sources.values()) s.value = s.value?.items ? { ...s.value, items: s.value.items.map(put) } : put(s.value);
@@ -72,7 +72,7 @@ export function known(id, change) {
 /** Forgets everything, for the next person. */
 export function forget() { sources.clear(); wanted.clear(); shown.clear(); }
 
-/** What could not be read, and in how many seconds it is read again; null: nothing failed. */
+/** What could not be read, and in how many seconds it is read again; null if nothing failed. */
 export function failing() {
 	const bad = [...shown.values()].filter((s) => s.error);
 	if (!bad.length) return null;
@@ -81,7 +81,7 @@ export function failing() {
 	return { error: bad[0].error, seconds: Math.max(0, Math.ceil((next - Date.now()) / 1000)), at: read.length ? Math.min(...read) : 0 };
 }
 
-// soonest is what is read next, if no answer has come for a while. The page has to know whether the service answers.
+// soonest is what is read next, if no answer has come for a while. The page must know whether the service answers.
 function soonest(now) {
 	if (now - health.answered < quiet) return null;
 	return [...wanted.values()].reduce((a, b) => a && a.next <= b.next ? a : b, null);
@@ -133,7 +133,7 @@ async function fetchOne(s) {
 	changed();
 }
 
-/** Starts reading. Counts down what is shown in seconds, too. */
+/** Starts reading. It also draws the page each second, to update ages and countdowns. */
 export function run() {
 	setInterval(() => { turn(); changed(); }, 1000);
 	for (const event of ['online', 'offline', 'visibilitychange', 'focus']) {

@@ -38,13 +38,13 @@ const doing = { loaded: ['wait', 'Has it'], running: ['act', 'Runs it'], finishe
 function Machines({ path, v }) {
 	const s = read(`${path}/machines?limit=100`, 20, true);
 	const withdrawn = v.status === 'withdrawn';
-	return html`<section class="panel" aria-labelledby="machines"><h2 id="machines">${withdrawn ? 'What is left of the recall' : 'Machines that have it, or may'}</h2>
+	return html`<section class="panel" aria-labelledby="machines"><h2 id="machines">${withdrawn ? 'What is left of the recall' : 'Machines that have it or may have it'}</h2>
 		<${Shown} of=${s} lines=${2} then=${(page) => html`${withdrawn && html`<p>Orders under way ${orderText(v.orders)}.</p><${Left} page=${page} />`}
-			${page.items.length ? html`<${Table} label="Machines" head=${['Machine', 'It said', 'Since', 'Heard of']} rows=${[...page.items].sort((a, b) => Number(a.clear) - Number(b.clear)).map((m) => [
+			${page.items.length ? html`<${Table} label="Machines" head=${['Machine', 'It said', 'Since', 'Last heard from']} rows=${[...page.items].sort((a, b) => Number(a.clear) - Number(b.clear)).map((m) => [
 				html`${m.machine} <span class="note"><${Said}>${m.name}<//></span>`,
 				html`${m.state ? html`<${Chip} kind=${(doing[m.state] ?? ['quiet'])[0]}>${(doing[m.state] ?? ['', m.state])[1]}<//>` : html`<${Chip} kind=${withdrawn && !m.clear ? 'bad' : 'quiet'}>Nothing<//>`}${m.order && html` <span class="note">order <${Said}>${m.order}<//></span>`}${m.detail && html` <span class="note"><${Said}>${m.detail}<//></span>`}${withdrawn && m.told && html` <span class="note">told: orders ${orderText(m.told)}</span>`}`,
-				m.since ? html`<${Ago} at=${m.since} />` : '–', m.lastHeardAt ? html`<${Ago} at=${m.lastHeardAt} />` : 'not known'])} />${page.next && html`<p class="note">The first ${page.items.length}.</p>`}`
-			: !withdrawn && html`<p>No machine has it, and none may.</p>`}`} /></section>`;
+				m.since ? html`<${Ago} at=${m.since} />` : '–', m.lastHeardAt ? html`<${Ago} at=${m.lastHeardAt} />` : 'unknown'])} />${page.next && html`<p class="note">The first ${page.items.length}.</p>`}`
+			: !withdrawn && html`<p>No machine has it or may have it.</p>`}`} /></section>`;
 }
 
 /** A version, by its number. */
@@ -62,7 +62,7 @@ export function Version({ factory, id, number }) {
 				<p class="versions"><a href=${viewOf(factory)}>${factory}</a> · <a href=${viewOf(factory, id)}>all versions</a></p>
 				<p class="chips"><${Status} of=${v.status} standing=${v.standing} /><span>changed <${Ago} at=${v.updatedAt} /></span></p></div>
 			<div class="act">${possible.length > 0 && html`<div class="buttons">${possible.map((m) => html`<button type="button" class=${`button ${m.danger ? 'halt' : ''}`} onClick=${m.ask}>${m.name}…</button>`)}</div>`}
-				${author && mine && v.status === 'in_review' && html`<p class="note">You saved or submitted it, so somebody else approves it.</p>`}
+				${author && mine && v.status === 'in_review' && html`<p class="note">You saved or submitted it, so somebody else must approve it.</p>`}
 				${!mine && plant && html`<p class="note">You can look. An engineer of ${plant.organizationId} can act.</p>`}</div></header>
 			<div class="columns"><div class="column">
 				<${Changes} path=${path} number=${number} />

@@ -4,7 +4,7 @@ import { read } from './sources.mjs';
 import { at, query } from './api.mjs';
 import { state, changed, may } from './state.mjs';
 
-const most = 8; // enrolments that are looked into
+const most = 8; // enrolments that are checked
 
 /** The organization that the page is about: the person's own, unless a platform owner names another. */
 export const organization = () => state.local.organization ?? state.person?.organization ?? '';
@@ -15,7 +15,7 @@ export const enrolments = () => read('/api/edge-enrolments' + query({ organizati
 const open = (e) => !e.endedAt && new Date(e.expiresAt).getTime() > Date.now();
 
 /**
- * The boxes that wait, newest first. partial: not every open enrolment was looked into. read: whether the others were.
+ * The waiting boxes, newest first. partial: not every open enrolment was checked. read: whether the others were.
  */
 export function waiting(list, looked = most) {
 	const all = (list.value?.items ?? []).filter(open);
@@ -25,7 +25,7 @@ export function waiting(list, looked = most) {
 	return { boxes, open: details, partial: all.length > looked || Boolean(list.value?.next) || details.some((d) => d.error), read: list.value !== undefined && details.every((d) => d.value !== undefined || d.error) };
 }
 
-/** Lets a platform owner, who belongs to no plant, choose whose boxes or methods are shown. */
+/** Lets a platform owner choose the organization whose boxes or methods are shown. */
 export function Organization() {
 	if (!may('put-factory')) return null;
 	const choose = (event) => {

@@ -1,4 +1,4 @@
-// What the page uses of preact, for the check of types.
+// The parts of preact that the page uses, for type checking.
 export const h: (...given: any[]) => any;
 export const render: (what: any, into: Element | null) => void;
 export const createRef: () => { current: any };

@@ -218,7 +218,7 @@ test('what was read stays when the service does not answer as it should', async 
 	await again();
 	await answer(403);
 	await online(page);
-	await says(page, 'Your role may not read all of this.');
+	await says(page, 'Your role cannot read all of this.');
 	await again();
 });
 
@@ -332,7 +332,7 @@ test('two clicks halt, although the calls of the minute are used up, and a box\'
 	await signIn(page);
 	await showRollout(page, scene);
 	await as('otto', 'PUT', mine, { limit: 0 });
-	await says(page, 'You have used up your calls of this minute.');
+	await says(page, 'You have used up your calls for this minute.');
 	await says(page, 'Stages');
 	await looksWell(page, 'no calls left');
 	expect(await poll(scene.waiting, '1.0.0')).toBe('1.1.0');

@@ -12,7 +12,7 @@ test('a version is compared, and approved by a second person with a reason', asy
 	const path = `/api/factories/${scene.method.replace('/', '/production-methods/')}/versions/2`;
 	await signIn(page, 'eva', 'production_engineer');
 	await show(page, `#/methods/${scene.method}/2`, 'What it changes');
-	await says(page, 'You saved or submitted it, so somebody else approves it.');
+	await says(page, 'You saved or submitted it, so somebody else must approve it.');
 	await expect(page.getByRole('button', { name: 'Release…' })).toHaveCount(0);
 	await press(page, 'Sign out');
 	await signIn(page, 'emil', 'production_engineer');
@@ -49,7 +49,7 @@ test('a withdrawal asks for a reason, and shows which machines may still have th
 	const rows = table(page, 'Machines').locator('tbody tr');
 	await expect(rows.first()).toContainText(/tank-[23]/);
 	await expect(rows.filter({ hasText: 'tank-1' })).toContainText('Finished with it');
-	await show(page, `#/methods/${scene.method}/1`, 'Machines that have it, or may');
+	await show(page, `#/methods/${scene.method}/1`, 'Machines that have it or may have it');
 	await press(page, 'Withdraw…');
 	await press(page, 'Withdraw');
 	await says(page, 'Give the reason.');
@@ -64,7 +64,7 @@ test('a box that waits is accepted by its fingerprint, and not by another', asyn
 	await signIn(page, 'ines', 'fleet_installer');
 	await show(page, '#/box', 'box-9100');
 	await press(page, 'Accept… box-9100');
-	const shown = dialog(page).getByLabel(/How it begins on the box/);
+	const shown = dialog(page).getByLabel(/First characters of the fingerprint/);
 	await press(page, 'Accept');
 	await says(page, 'Type at least 8 characters');
 	await shown.fill('0000 0000');
@@ -74,7 +74,7 @@ test('a box that waits is accepted by its fingerprint, and not by another', asyn
 	await shown.fill(scene.waits.slice(0, 8).toUpperCase());
 	await press(page, 'Accept');
 	await says(page, 'box-9100 is accepted.');
-	await expect(table(page, 'Boxes that wait')).not.toContainText('box-9100');
+	await expect(table(page, 'Waiting boxes')).not.toContainText('box-9100');
 	expect((await as('otto', 'GET', '/api/edges/box-9100')).value).toMatchObject({ edgeType: 'gateway-x', channel: 'stable', factoryId: 'munich-1' });
 	const { keyboard } = page; // and by keys alone
 	const next = page.getByRole('button', { name: 'Accept… box-9101' });
@@ -87,7 +87,7 @@ test('a box that waits is accepted by its fingerprint, and not by another', asyn
 	await keyboard.press('Space');
 	await keyboard.press('Enter');
 	await says(page, 'box-9101 is accepted.');
-	await says(page, 'No box waits.');
+	await says(page, 'No box is waiting.');
 });
 
 test('a box whose board was replaced is reset, and an enrolment is ended', async ({ page }) => {
@@ -133,7 +133,7 @@ test('what was read stays when the service does not answer as it should, and an 
 	await dialog(page).getByLabel('Reason, beside your signature').fill('Again');
 	await press(page, 'Change the withdrawal');
 	await expect(dialog(page).locator('.wrong')).toHaveText('The service is being changed');
-	await says(page, 'You have used up your calls of this minute.');
+	await says(page, 'You have used up your calls for this minute.');
 	await looksWell(page, '429');
 	await page.unrouteAll({ behavior: 'ignoreErrors' });
 	await page.route('**/api/**', (route) => route.fulfill({ status: 401 }));
@@ -204,7 +204,7 @@ test('a version is published and rolled out, by a policy that the service checks
 
 	await field(start, 'Edge type').fill('welder');
 	await field(start, 'Channel').fill('stable');
-	await field(start, 'Version to bring').fill('1.1.0');
+	await field(start, 'Version to roll out').fill('1.1.0');
 	await expect(start).toContainText('20 boxes');
 	await press(page, 'Change the policy');
 	await field(start, 'Acceptable, % bad').fill('4');
@@ -216,7 +216,7 @@ test('a version is published and rolled out, by a policy that the service checks
 	await field(start, 'Acceptable, % bad').fill('2');
 	await field(start, 'Silent after').fill('45 min');
 	await start.getByRole('checkbox', { name: '50 %' }).check();
-	await expect(start.locator('.policy .reasons')).toContainText('is silent if it is not heard of for 45 min');
+	await expect(start.locator('.policy .reasons')).toContainText('is silent if it is not heard from for 45 min');
 	await expect(start.locator('.policy .reasons')).toContainText('A second person approves before 50 %.');
 	await start.getByRole('button', { name: 'Start…' }).click();
 	await expect(dialog(page)).toContainText('2 % bad boxes are acceptable.');
@@ -252,7 +252,7 @@ test('a freeze is set, seen where things are started, and ended', async ({ page 
 	await press(page, 'Freeze');
 	await says(page, 'Year-end count in all plants');
 	await looksWell(page, 'frozen');
-	await show(page, '#/rollout/new/gateway-x/stable', 'Why, although rollouts are frozen');
+	await show(page, '#/rollout/new/gateway-x/stable', 'Reason to override the freeze');
 	await show(page, '#/now', 'until');
 	await show(page, '#/rules', 'Lift…');
 	await press(page, 'Lift…');
@@ -269,13 +269,13 @@ test('the log is searched by type, person, text and time, and says what it has n
 	await expect(events).toHaveCount(3);
 	await field(page, 'Text').fill('torque readings');
 	await press(page, 'Show');
-	await says(page, '0 of the newest 3 events that were read. Not searched: what is before');
+	await says(page, 'Found 0 in the newest 3 events. Not searched: events before');
 	await expect(async () => { // five pages at a time, until something is found
 		if (await events.count() === 0) await press(page, 'Search older ones');
 		await expect(events).toHaveCount(1, { timeout: 3000 });
 	}).toPass();
 	await expect(events).toContainText('mia halted');
-	await says(page, 'events that were read');
+	await says(page, 'Found 1 in the newest');
 	await page.unrouteAll({ behavior: 'ignoreErrors' });
 	await field(page, 'Text').fill('no such words');
 	await press(page, 'Show');
@@ -289,7 +289,7 @@ test('the log is searched by type, person, text and time, and says what it has n
 	for (const text of await events.allInnerTexts()) expect(text).toContain('otto');
 	await field(page, 'To').fill('2020-01-01T00:00');
 	await press(page, 'Show');
-	await says(page, '0 of the 0 events, which are all.');
+	await says(page, 'Found 0 in all 0 events.');
 	await show(page, `#/log/${rollout(scene.good).slice(2)}`, 'The night shift wants it before Monday');
 	await expect(events.filter({ hasText: 'gateway-x' })).toHaveCount(0);
 });
@@ -305,7 +305,7 @@ test('rollouts that are being halted, or go bad with everybody, are drawn as suc
 	await signIn(page);
 	const row = (name) => page.locator('.row', { hasText: name });
 	for (const [name, text, prominent] of [
-		['line-1', 'The guard finds it right to halt', true], ['line-2', 'Goes bad, and everybody has it', true], ['line-3', 'Bad for acme alone', true], ['line-4', 'Too few boxes take it', false],
+		['line-1', 'The guard would halt it', true], ['line-2', 'Going bad, and all boxes get it', true], ['line-3', 'Bad only for acme', true], ['line-4', 'Too few boxes take it', false],
 	]) {
 		await expect(row(name)).toContainText(text);
 		await expect(row(name)).toContainText(/counted \d+\s(s|min) ago/);

@@ -6,7 +6,7 @@ import (
 )
 
 // Places limit where a FleetInstaller may register boxes: in which factories, and on which release channels, as
-// edgeType/channel. An empty list is no limit.
+// edgeType/channel. An empty list means no limit.
 type Places struct {
 	Factories, Channels []string
 }

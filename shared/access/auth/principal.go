@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// GatewayCache is how long the gateway uses an answer of the authorizer again, by token. It is longer than the interval of
-// idle boxes, of whose polls each would otherwise ask the authorizer. The functions look at the token's expiry themselves,
-// and at each poll at the token that the service gave a box.
+// GatewayCache is how long the gateway reuses an answer of the authorizer, by token. It is longer than the polling
+// interval of idle boxes; otherwise each of their polls would call the authorizer. The functions check the token's
+// expiry themselves, and a box's own token at each poll.
 const GatewayCache = 15 * time.Minute
 
-// A Role is a right that an issuer of tokens granted to a caller.
+// A Role is a set of permissions that an issuer of tokens grants to a caller.
 type Role string
 
 const (
@@ -48,7 +48,7 @@ const (
 	// an organization, whatever their roles. A box is not a person. A caller whose only roles are
 	// FleetViewer and FleetInstaller is not a member.
 	Member Role = "(member)"
-	// Anyone is a placeholder too. It means any caller, boxes included, but for an Enrolment.
+	// Anyone is a placeholder too. It means any caller, boxes included, except an Enrolment.
 	Anyone Role = "(anyone)"
 )
 
@@ -71,15 +71,15 @@ type Principal struct {
 	// does not have them.
 	Name            string
 	AuthenticatedAt time.Time
-	// Credential is the SHA-256 of the token of a box or of a gateway; see package boxtoken. It is checked again
-	// where the call is answered, so that a token which is taken back is good for no further call.
+	// Credential is the SHA-256 of the token of a box or of a gateway; see package boxtoken. Each function checks it
+	// again, so that a revoked token cannot be used any longer.
 	Credential string
 	// Channels are those of a Program.
 	Channels Listed
 	// Places are where a FleetInstaller may register boxes.
 	Places Places
-	// CountedBy is the issuer as whose user the fair-use limits count a box that calls with a token of its own. So its
-	// calls with an access token count together with these. Empty: Issuer.
+	// CountedBy is the issuer under which the fair-use limits count a box that calls with a token of its own. So its
+	// calls with an access token count together with these. Empty means Issuer.
 	CountedBy string
 }
 
@@ -107,7 +107,7 @@ func User(issuer, id string) string { return escape.Replace(issuer) + " " + id }
 
 var escape = strings.NewReplacer("%", "%25", " ", "%20")
 
-// Has reports whether the caller holds at least one of the roles.
+// Has reports whether the caller has at least one of the roles.
 func (p Principal) Has(roles ...Role) bool {
 	for _, r := range roles {
 		if r == Anyone {

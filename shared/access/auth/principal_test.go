@@ -19,7 +19,7 @@ func TestHas_OneOfTheRolesIsEnough(t *testing.T) {
 		t.Error("an engineer is refused where engineers are allowed")
 	}
 	if p.Has(auth.PlatformOwner, auth.OrganizationAdmin) {
-		t.Error("an engineer is allowed where only others are")
+		t.Error("an engineer is allowed where only others should be")
 	}
 	if p.Has() {
 		t.Error("allowed where nobody is")

@@ -1,7 +1,8 @@
-// Package boxtoken is about the tokens that whoever makes a box gives it, for clients that cannot renew an access token,
-// and about those of an organization's gateway, which speaks for the boxes of the organization that have none. Such a
-// token is random and does not expire. The service is told only its SHA-256: no token crosses the API but in a call that
-// it speaks for. The code of an enrolment has the same form. testdata/vectors.json has examples for other languages.
+// Package boxtoken is about two kinds of tokens. Whoever makes a box gives it its own token, for clients that cannot
+// renew an access token. An organization's gateway has a token with which it calls for those boxes of the organization
+// that have no token of their own. Such a token is random and does not expire. The service knows only its SHA-256: a
+// token crosses the API only in the calls that it authenticates. The code of an enrolment has the same form.
+// testdata/vectors.json has examples for other languages.
 package boxtoken
 
 import (
@@ -16,8 +17,7 @@ import (
 	"wavegate/shared/platform/input"
 )
 
-// A Prefix is what a token speaks for. The token's text begins with it, so that scanners for leaked secrets can find the
-// token.
+// A Prefix is a kind of token. The token's text begins with it, so that scanners for leaked secrets can find the token.
 type Prefix string
 
 // Kinds.
@@ -28,7 +28,7 @@ const (
 	Enrolment Prefix = "wavegate-enrol"
 )
 
-// A Token is what a token's text says.
+// A Token is the content of a token's text.
 type Token struct {
 	Kind Prefix
 	// Subject is the id of the box, of the gateway's organization or of the enrolment.
@@ -39,7 +39,8 @@ type Token struct {
 
 const separator = ":"
 
-// secretBytes is the length of a token's secret. A code is typed now and then, and it expires.
+// secretBytes is the length of a token's secret. A code's is shorter, because people sometimes type a code, and it
+// expires.
 func (k Prefix) secretBytes() int {
 	if k == Enrolment {
 		return 16
@@ -47,8 +48,8 @@ func (k Prefix) secretBytes() int {
 	return 32
 }
 
-// New makes a token. Its text is its kind, the subject, and 256 random bits, or 128 of a code, in base64url without padding,
-// with colons between them.
+// New makes a token. Its text is its kind, the subject, and 256 random bits, or 128 for a code, in base64url without
+// padding, with colons between them.
 func New(kind Prefix, subject string) (text string, t Token) {
 	secret := make([]byte, kind.secretBytes())
 	_, _ = rand.Read(secret) // it never fails
@@ -94,18 +95,19 @@ func hash(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// The issuers of these tokens' principals. An issuer of the settings is a URL of https or http, so it is none of them.
+// The issuers of these tokens' principals. An issuer in the settings is a URL of https or http, so it is never one of
+// them.
 const (
 	boxes      = "urn:wavegate:edge-tokens"
 	gateways   = "urn:wavegate:gateway-tokens:"
 	enrolments = "urn:wavegate:edge-enrolments"
 )
 
-// Principal is the caller that a token speaks for, given the organization that it belongs to and, for a box, the issuer of
-// its access tokens, if it has one.
+// Principal is the caller that a token authenticates, given its organization and, for a box, the issuer of its access
+// tokens, if it has one.
 func (t Token) Principal(organizationID, issuer string) auth.Principal {
 	if t.Kind == Enrolment {
-		// It is of no organization, whose members may read.
+		// It has no organization, because members of an organization may read its data.
 		return auth.Principal{Issuer: enrolments, UserID: t.Subject, Roles: []auth.Role{auth.Enrolment}, Credential: t.SHA256}
 	}
 	p := auth.Principal{
@@ -122,7 +124,7 @@ func Counted(issuer, edgeID string) auth.Principal {
 	return auth.Principal{Issuer: cmp.Or(issuer, boxes), UserID: edgeID, Roles: []auth.Role{auth.Edge}}
 }
 
-// KindOf returns what token a caller came with; empty: one of another issuer.
+// KindOf returns the kind of token that a caller sent, or an empty Prefix for the token of another issuer.
 func KindOf(p auth.Principal) Prefix {
 	switch {
 	case p.Issuer == boxes:

@@ -48,7 +48,7 @@ func TestParse_OtherTexts_AreNoTokens(t *testing.T) {
 	}
 }
 
-// TestParse_Vectors_AreReadAsTheySay: the file is for makers who write their own.
+// TestParse_Vectors_AreReadAsTheySay: the file is for makers of boxes who write their own code.
 func TestParse_Vectors_AreReadAsTheySay(t *testing.T) {
 	text, err := os.ReadFile("testdata/vectors.json")
 	if err != nil {
@@ -76,7 +76,7 @@ func TestParse_Vectors_AreReadAsTheySay(t *testing.T) {
 	}
 }
 
-// FuzzParse: what is taken is written in one way only.
+// FuzzParse checks that an accepted token has only one spelling.
 func FuzzParse(f *testing.F) {
 	text, _ := boxtoken.New(boxtoken.Gateway, "acme")
 	f.Add(text)

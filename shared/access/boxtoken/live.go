@@ -5,32 +5,32 @@ import (
 	"time"
 )
 
-// Live are the hashes of the tokens that speak for one box or gateway: the current one and, for a while, the one before.
-// So a box that runs keeps its token until it has got the new one. The zero Live has no token.
+// Live are the hashes of the tokens of one box or gateway: the current one and, for a while, the previous one. So a
+// running box keeps its token until it has the new one. The zero Live has no token.
 type Live struct {
 	Current  string `json:"current,omitempty"`
 	Previous string `json:"previous,omitempty"`
 	// ReplacedAt is when Previous stopped being the current one.
 	ReplacedAt *time.Time `json:"replacedAt,omitempty"`
-	// FirstUsedAt is the first call with Current; nil: there was none.
+	// FirstUsedAt is the first call with Current, or nil if there was none.
 	FirstUsedAt *time.Time `json:"firstUsedAt,omitempty"`
-	// EndedAt is when all tokens were ended; nil: they were not, or there is a token again.
+	// EndedAt is when all tokens were ended. It is nil if they were not, or if there is a token again.
 	EndedAt *time.Time `json:"endedAt,omitempty"`
-	// LastUsedAt is a call with either. The last call was less than noteEvery later.
+	// LastUsedAt is the time of a call with either token. The latest call was less than noteEvery after it.
 	LastUsedAt *time.Time `json:"lastUsedAt,omitempty"`
 }
 
 const (
-	// overlap is how long the token before stays valid after the first call with the new one, and patience how long it
-	// does at most.
+	// overlap is how long the previous token stays valid after the first call with the new one. patience is how long it
+	// stays valid without such a call.
 	overlap  = 24 * time.Hour
 	patience = 30 * 24 * time.Hour
-	// noteEvery bounds the writes that note when a token was used.
+	// noteEvery limits how often a token's use is written.
 	noteEvery = 24 * time.Hour
 )
 
-// Replace makes a hash the current one, and reports whether that changes anything. A current token that was used stays
-// valid for a while. One that was not used is void: the box never had it, so the token before it stays.
+// Replace makes a hash the current one, and reports whether that changes anything. If the current token was used, it
+// stays valid for a while. If it was not used, the box never had it: it becomes invalid, and the token before it stays.
 func (l Live) Replace(sha256 string, at time.Time) (next Live, changed bool) {
 	if sha256 == l.Current {
 		return l, false
@@ -58,8 +58,8 @@ func (l Live) previousValid(at time.Time) bool {
 		(l.FirstUsedAt == nil || at.Before(l.FirstUsedAt.Add(overlap)))
 }
 
-// Used is after a call with a valid token. It is the same unless this is the first call with the current token, or the
-// last one that is known is a day old.
+// Used returns the state after a call with a valid token. Nothing changes unless this is the first call with the
+// current token, or the last recorded call is a day old.
 func (l Live) Used(sha256 string, at time.Time) (next Live, changed bool) {
 	if !l.Accepts(sha256, at) {
 		return l, false
@@ -92,7 +92,7 @@ func (l Live) Same(other Live) bool {
 
 func sameTime(a, b *time.Time) bool { return (a == nil) == (b == nil) && (a == nil || a.Equal(*b)) }
 
-// matches compares two digests. An empty one is none.
+// matches compares two digests. An empty digest never matches.
 func matches(shown, kept string) bool {
 	return kept != "" && subtle.ConstantTimeCompare([]byte(shown), []byte(kept)) == 1
 }

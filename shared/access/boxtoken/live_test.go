@@ -11,7 +11,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// A model keeps every token that was ever given with its whole history, and derives from it which are valid.
+// A model keeps every token that was ever given, with its whole history, and derives which are valid.
 type model struct {
 	given []given // in order; the last one is the current one
 }
@@ -46,7 +46,7 @@ func (m *model) replace(sha256 string, at time.Time) {
 	m.lapse(at)
 }
 
-// lapse makes void what is over: a token that was replaced never comes back by itself.
+// lapse removes tokens that are over: a replaced token never becomes valid again.
 func (m *model) lapse(at time.Time) {
 	for i := range m.given {
 		m.given[i].void = m.given[i].void || !m.live(i, at)
@@ -77,8 +77,9 @@ func (m *model) call(sha256 string, at time.Time) {
 	}
 }
 
-// TestLive_AnyHistory_AcceptsWhatTheRuleSays: a new token is valid at once; the one before until 24 hours after the first
-// call with the new one, and for 30 days at most; at most two are, and use is noted once a day.
+// TestLive_AnyHistory_AcceptsWhatTheRuleSays: a new token is valid immediately. The previous one is valid until 24
+// hours after the first call with the new one, and for 30 days at most. At most two are valid, and use is noted once a
+// day.
 func TestLive_AnyHistory_AcceptsWhatTheRuleSays(t *testing.T) {
 	hashes := []string{"a", "b", "c", "d"}
 	rapid.Check(t, func(t *rapid.T) {

@@ -182,7 +182,7 @@ func (f *fleet) waits() {
 		}
 		return
 	}
-	f.t.Fatalf("property 1: %d requests at once were admitted", f.limits.User+1)
+	f.t.Fatalf("property 1: %d parallel requests were admitted", f.limits.User+1)
 }
 
 // TestProperties_PeopleOfAnOrganization checks that a request that the organization rejects is

@@ -88,14 +88,14 @@ func (d Result) Err() error {
 
 func (d Result) rateLimited() error {
 	var names, limits []string
-	place := fmt.Sprintf("A place comes free in %d s.", d.RetryAfter/time.Second)
+	place := fmt.Sprintf("Try again in %d s.", d.RetryAfter/time.Second)
 	for _, p := range d.Policies {
 		if p.Exceeded {
 			names = append(names, p.Name)
 			limits = append(limits, fmt.Sprintf("%s (%d in any 60 s)", p.Name, p.Quota))
 		}
 		if p.Exceeded && p.Quota == 0 && !d.reserved() {
-			place = "While a limit is 0, no place comes free."
+			place = "While a limit is 0, a retry cannot succeed."
 		}
 	}
 	e := problem.New(problem.RateLimited, "Exceeded: %s. %s", strings.Join(limits, ", "), place).After(d.RetryAfter)
@@ -108,9 +108,9 @@ func (d Result) reserved() bool {
 	return slices.ContainsFunc(d.Policies, func(p QuotaPolicy) bool { return p.Name == reservePolicy })
 }
 
-// Unchecked is the header of an answer to a request that could not be checked: the structured
-// boolean true. The draft below has no word for that. Its policies need a quota, which is unknown
-// here, since an override is read with the count.
+// Unchecked is the header of an answer to a request that could not be checked: the structured boolean true. The draft
+// below cannot express that. Its policies need a quota, which is unknown here, because an override is read with the
+// count.
 const Unchecked = "RateLimit-Unchecked"
 
 // Header returns RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-11). In

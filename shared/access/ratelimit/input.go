@@ -28,7 +28,7 @@ var (
 	TargetQuery = input.Fields{{Name: "issuer", Is: IssuerRule}}
 )
 
-// OverrideBody is what is said of an override.
+// OverrideBody is the body that sets an override.
 var OverrideBody = &input.Shape{
 	Fields: input.Fields{
 		{Name: "limit", Is: LimitRule},

@@ -18,7 +18,7 @@ import (
 type Caller struct {
 	// User names the user across issuers; see auth.Principal.User.
 	User string
-	// Organization is empty for a caller of none.
+	// Organization is empty if the caller has none.
 	Organization string
 	// Box is set for an edge device. It counts against its own limit only, so that a fleet
 	// cannot use up the limit of the people in its organization.

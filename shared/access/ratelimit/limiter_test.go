@@ -125,8 +125,8 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// TestMemory_StartsAfterThreeRejections: the first rejections come from the store, so that a raised limit
-// takes effect at once. The later ones of a flood cost no writes, for at most 5 s.
+// TestMemory_StartsAfterThreeRejections: the first rejections come from the store, so that a raised limit takes effect
+// immediately. The later ones of a flood cost no writes, for at most 5 s.
 func TestMemory_StartsAfterThreeRejections(t *testing.T) {
 	s := newTestLimiter(small)
 	for range 3 {

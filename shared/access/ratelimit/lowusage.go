@@ -16,11 +16,10 @@ const (
 	lowUsageSize = 4096
 )
 
-// lowUsage remembers the users who were far below their limits a moment ago. Their counts and
-// their organization's are written in parallel, which saves a round trip. For all other users
-// the organization's count comes second, so that a rejected user costs the organization no
-// write. A remembered user can use up the second half of a limit within lowUsageTime. Then each
-// container writes the organization's count once in vain, and gives it back; the rejection
+// lowUsage remembers the users who were far below their limits a moment ago. Their counts and their organization's are
+// written in parallel, which saves a round trip. For all other users the organization's count comes second, so that a
+// rejected user costs the organization no write. A remembered user can use up the second half of a limit within
+// lowUsageTime. Then each container writes the organization's count once for nothing, and gives it back; the rejection
 // removes the user from the memory.
 type lowUsage struct {
 	mu   sync.Mutex

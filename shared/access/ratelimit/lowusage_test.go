@@ -60,9 +60,8 @@ func TestLowUsage_IsForgottenAfterAWhile(t *testing.T) {
 	})
 }
 
-// TestLowUsage_UserUsedUpTheLimitElsewhere_OrganizationGetsItsCountBack checks the one case
-// in which the organization is written in vain: its count is given back, and it is not written
-// again.
+// TestLowUsage_UserUsedUpTheLimitElsewhere_OrganizationGetsItsCountBack checks the one case in which the organization's
+// count is written for nothing: it is given back, and it is not written again.
 func TestLowUsage_UserUsedUpTheLimitElsewhere_OrganizationGetsItsCountBack(t *testing.T) {
 	here, there := newTestLimiter(small), newTestLimiter(small)
 	there.model, there.store = here.model, here.model

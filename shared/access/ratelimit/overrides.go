@@ -165,8 +165,8 @@ func (s *OverrideStore) Get(ctx context.Context, target Target) (Override, error
 	return r.Override, err
 }
 
-// Put sets the override of a target, in place of any previous one. Created reports whether there
-// was none. It returns VALIDATION_FAILED for an expiry in the past, and PRECONDITION_FAILED.
+// Put sets the override of a target, and replaces any previous one. Created reports whether there was none. It returns
+// VALIDATION_FAILED for an expiry in the past, and PRECONDITION_FAILED.
 func (s *OverrideStore) Put(ctx context.Context, from audit.Origin, target Target, spec OverrideSpec, when input.Preconditions) (created bool, err error) {
 	if now := s.db.Now(); spec.ExpiresAt != nil && !now.Before(*spec.ExpiresAt) {
 		return false, problem.Invalid([]problem.Fault{{Pointer: "/expiresAt", Code: "range", Detail: "must be in the future"}})

@@ -66,7 +66,7 @@ func TestReserve_OwnOrganizationHasLimitZero_OverrideCanStillBeRemoved(t *testin
 		if d.Outcome != Rejected {
 			t.Fatalf("got %+v", d)
 		}
-		if says := problem.From(d.Err()).Detail; strings.Contains(says, "comes free in") {
+		if says := problem.From(d.Err()).Detail; strings.Contains(says, "Try again in") {
 			t.Errorf("a place is promised: %s", says)
 		}
 	}

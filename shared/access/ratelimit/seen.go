@@ -27,7 +27,7 @@ func LastSeen(ctx context.Context, api Getter, subject string) (time.Time, error
 	})
 	if err != nil {
 		return time.Time{}, problem.Wrap(fmt.Errorf("ratelimit: read a counter: %w", err), problem.Unavailable,
-			"It cannot be read at the moment when a box was last seen.").After(time.Second)
+			"When a box was last seen cannot be read right now.").After(time.Second)
 	}
 	it, err := slotLog.decode(out.Item)
 	if err != nil {

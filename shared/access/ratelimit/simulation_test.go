@@ -71,8 +71,7 @@ func newSimulation(p pick, m mutation) *simulation {
 	if m.rules != nil {
 		m.rules(&s.rules)
 	}
-	// The store takes only the names of slots from the true rules. The conditions come with each
-	// write.
+	// The store takes only the names of slots from the true rules. Each write brings its own conditions.
 	s.store = newModel(s.rules)
 	s.limit = []int{p.between(1, 10), p.between(1, 100), p.between(50, 700)}[p(3)]
 	s.spread = []time.Duration{0, 0, 100 * time.Millisecond, time.Second, 5 * time.Second, 40 * time.Second}[p(6)]
@@ -174,7 +173,7 @@ type pending struct {
 	began     time.Duration
 }
 
-// burst starts some requests at once and steps them in random order until all are answered.
+// burst starts some requests at the same time and steps them in random order until all are answered.
 func (s *simulation) burst(size int) error {
 	var open []pending
 	for range size {
@@ -282,7 +281,7 @@ func (s *simulation) verdict(p pending, v verdict, alone bool) error {
 	return nil
 }
 
-// admit records an admission and checks the first promise (the seventh, when clocks differ).
+// admit records an admission and checks the first property (the seventh if clocks differ).
 func (s *simulation) admit(p pending, v verdict) error {
 	if newest, found := s.item().newest(); s.spread == 0 && s.delay == 0 && !s.jumps && (!found || newest != s.rules.at(p.now)) {
 		return &violation{9, fmt.Sprintf("admitted in slot %d, the newest slot is %d", s.rules.at(p.now), newest)}
@@ -306,7 +305,7 @@ func (s *simulation) admit(p pending, v verdict) error {
 	return nil
 }
 
-// undo gives an admitted request back and checks that nothing other changed.
+// undo gives an admitted request back and checks that nothing else changed.
 func (s *simulation) undo(p pending, v verdict) error {
 	before := s.item()
 	w := giveBack{at: v.at, last: v.alone}
@@ -330,7 +329,7 @@ func (s *simulation) undo(p pending, v verdict) error {
 	return nil
 }
 
-// waitAndAsk checks the third promise.
+// waitAndAsk checks the third property.
 func (s *simulation) waitAndAsk(container int, wait time.Duration) error {
 	s.now += wait
 	if s.limitAt(container) == 0 {

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// Callers who share a subject are rejected together. If all of them were told the first free place, they would all
-// come for it at once. So each is given a turn: a whole second at which the item has a place for it, beside all who
-// were given a turn before.
+// Callers who share a subject are rejected together. If all of them were told the first free place, they would all come
+// back at the same time. So each is given a turn: a whole second at which the item has a place for it and for all who
+// were given an earlier turn.
 
-// A timeline is what an item holds over the next seconds if nobody comes but those who were given a turn. Its index is
-// the number of slots after the present one.
+// A timeline is what an item holds over the next seconds if only those who were given a turn come. Its index is the
+// number of slots after the present one.
 type timeline struct {
 	// used is how many requests count at a slot.
 	used []int
-	// told is how many come at a slot.
+	// told is how many were told to come at a slot.
 	told []int
 }
 
@@ -51,9 +51,9 @@ func (r rules) timeline(it item, told map[slot]int, present slot) timeline {
 	return t
 }
 
-// turn is the wait of a rejected caller, in whole seconds from the given one on. If everyone comes when they were told
-// to, each is admitted. At most a share of the limit is told the same second, so that a limit that was used up at once is
-// not used up at once again. If more are waiting than have a place in the next two minutes, the wait is the
+// turn is the wait of a rejected caller, in whole seconds from the given one on. If everyone comes when told to, each
+// is admitted. At most a share of the limit is told the same second. Otherwise a limit that was used up in one moment
+// would be used up in one moment again. If more callers wait than have a place in the next two minutes, the wait is the
 // longest, and a place is not certain.
 func (r rules) turn(it item, told map[slot]int, now time.Time, standard int, from time.Duration) time.Duration {
 	present := r.at(now)
@@ -77,7 +77,7 @@ func (r rules) turn(it item, told map[slot]int, now time.Time, standard int, fro
 	return r.patience
 }
 
-// fits reports whether one more may come at a slot, without taking the place of anyone who was told a later one.
+// fits reports whether one more may come at a slot, without taking the place of anyone who was told a later slot.
 func (r rules) fits(t timeline, it item, now time.Time, standard, at int) bool {
 	for i := at; i <= at+int(r.window); i++ {
 		if i > at && t.told[i] == 0 {
@@ -91,12 +91,12 @@ func (r rules) fits(t timeline, it item, now time.Time, standard, at int) bool {
 	return true
 }
 
-// share is how many requests of a shared limit one second, or one caller who waits, may have of those that are told a
-// turn: a sixtieth, rounded up.
+// share is how many turns of a shared limit one second, or one waiting caller, may have: a sixtieth of the limit,
+// rounded up.
 func share(limit int) int { return (limit + 59) / 60 }
 
-// turns remembers which turns this container has given. Other containers give theirs on their own, so a caller may
-// still find the place taken.
+// turns remembers which turns this container has given. Other containers give their own, so a caller may still find the
+// place taken.
 type turns struct {
 	mu    sync.Mutex
 	given map[string]given // by subject
@@ -108,8 +108,8 @@ type given struct {
 	of   map[string][]time.Time // by the caller
 }
 
-// take gives a caller the next turn of a subject. A caller who does not wait, and asks again and again, has no more turns
-// than its share, and is told its last one again. So it cannot use up those of the others.
+// take gives a caller the next turn of a subject. A caller who does not wait and asks repeatedly gets no more turns
+// than its share, and is then told its last one again. So it cannot use up the turns of the others.
 func (t *turns) take(r rules, key, caller string, it item, now time.Time, standard int, from time.Duration) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -121,7 +121,7 @@ func (t *turns) take(r rules, key, caller string, it item, now time.Time, standa
 	}
 	g := t.given[key]
 	present := r.at(now)
-	// A turn that is over has become a count of the item. One that is far ahead is of a clock that has moved back.
+	// A turn that is over has become a count of the item. One that is far ahead was given before the clock moved back.
 	gone := func(s slot) bool { return s < present || s > present+slot(r.last()) }
 	maps.DeleteFunc(g.told, func(s slot, _ int) bool { return gone(s) })
 	for c, own := range g.of {

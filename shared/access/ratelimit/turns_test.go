@@ -10,8 +10,8 @@ import (
 )
 
 // TestTurns_EveryoneWhoWaitsAsTold_IsAdmitted: an organization uses up its limit in any way, and more callers are
-// rejected. If each of them comes back exactly when it was told to, each is admitted. Only those for whom there is no
-// place in two minutes, and who are told the longest wait, may not be.
+// rejected. If each comes back exactly when told to, each is admitted. Only callers who are told the longest wait,
+// because two minutes have no place for them, might be rejected.
 func TestTurns_EveryoneWhoWaitsAsTold_IsAdmitted(t *testing.T) {
 	waited := 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// A ClaimPath says where a token has a value: the name of a claim, and then the names of members inside it.
+// A ClaimPath says where a token has a value: the name of a claim, then the names of members inside it.
 type ClaimPath []string
 
-// parseClaim reads the setting of a claim. Dots lead into it: "realm_access.roles" is the member roles of the claim
-// realm_access. A name with a colon or a slash is one name with all its dots, such as "cognito:groups" or
-// "https://acme.example/roles". A list has the names one by one.
+// parseClaim reads the setting of a claim. Dots separate nested members: "realm_access.roles" is the member roles of
+// the claim realm_access. A name with a colon or a slash is a single name, dots included, such as "cognito:groups" or
+// "https://acme.example/roles". A list contains the names one by one.
 func parseClaim(m members, name string) (ClaimPath, error) {
 	if list, err := m.texts(name); err == nil {
 		return ClaimPath(list), nil
@@ -27,16 +27,16 @@ func parseClaim(m members, name string) (ClaimPath, error) {
 	return strings.Split(text, "."), nil
 }
 
-// isValid reports whether the claim has names, and no meaning already.
+// isValid reports whether the path has no empty name and does not start with a claim that already has a meaning.
 func (c ClaimPath) isValid() bool {
 	return len(c) > 0 && !slices.Contains(c, "") && !slices.Contains(registered, c[0])
 }
 
-// String is the setting that means the claim.
+// String returns the path as a setting.
 func (c ClaimPath) String() string { return strings.Join(c, ".") }
 
-// within returns the object that has the claim's value, and the value's name there. If a part of the path is missing or
-// null, so is the value.
+// within returns the object that contains the claim's value, and the value's name in it. If a part of the path is
+// missing or null, so is the value.
 func (c ClaimPath) within(m members) (members, string, error) {
 	for _, name := range c[:len(c)-1] {
 		if m.isAbsent(name) {

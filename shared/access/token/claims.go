@@ -99,7 +99,7 @@ func readDate(m members, name string) (time.Time, error) {
 }
 
 // organization reads the caller's organization; empty if the claim is missing, null or empty. A provider may list the
-// organizations of a person: then there must be exactly one, since a token acts for one.
+// organizations of a person: then there must be exactly one, because a token acts for one.
 func (c claims) organization(at ClaimPath) (string, error) {
 	m, name, err := at.within(c.all)
 	if err != nil {
@@ -111,7 +111,7 @@ func (c claims) organization(at ClaimPath) (string, error) {
 	names, err := m.names(name)
 	switch {
 	case err != nil || len(names) > 1:
-		return "", refuse(BadClaims, "the organization is not one id")
+		return "", refuse(BadClaims, "the organization is not exactly one id")
 	case len(names) == 0 || names[0] == "":
 		return "", nil
 	case !input.Name.Accepts(names[0]):
@@ -120,8 +120,8 @@ func (c claims) organization(at ClaimPath) (string, error) {
 	return names[0], nil
 }
 
-// roles reads the known roles, each once, from an array of strings or one string with spaces. Other names belong to other
-// services and are ignored. If the settings say what the issuer calls the roles, only those names count.
+// roles reads the known roles, each once, from an array of strings or one string with spaces. Other names belong to
+// other services and are ignored. If the settings give the issuer's names for the roles, only those names count.
 func (c claims) roles(at ClaimPath, called map[string]auth.Role) ([]auth.Role, error) {
 	m, name, err := at.within(c.all)
 	if err != nil {

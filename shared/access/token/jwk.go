@@ -108,7 +108,7 @@ func parseKey(raw []byte) (id string, k key, err error) {
 		k.algorithm = "EdDSA"
 		k.public, err = parseEd25519(m)
 	default:
-		err = errors.New("kty is not known")
+		err = errors.New("kty is unknown")
 	}
 	if err != nil {
 		return "", key{}, err

@@ -8,7 +8,8 @@ import (
 	"wavegate/shared/platform/input"
 )
 
-// What the settings of an issuer say of people: providers name organizations and roles in their own ways.
+// This file reads what an issuer's settings say about people, because providers name organizations and roles in their
+// own ways.
 
 func (r *reader) claim(member, byDefault string) ClaimPath {
 	if !r.has(member) {
@@ -34,13 +35,13 @@ func (r *reader) organization() string {
 	}
 	for _, other := range []string{"organizationClaim", "organizations"} {
 		if r.has(other) {
-			r.fault("organization", "it is that of every token, so %s must be left out", other)
+			r.fault("organization", "it applies to every token, so %s must be left out", other)
 		}
 	}
 	return name
 }
 
-// roleNames reads what the issuer calls the roles.
+// roleNames reads the issuer's names for the roles.
 func (r *reader) roleNames() map[string]auth.Role {
 	if !r.has("roleNames") {
 		return nil
@@ -65,7 +66,7 @@ func (r *reader) roleNames() map[string]auth.Role {
 	return names
 }
 
-// grants reads the roles that the issuer may grant. If they are left out, they are those that it has names for.
+// grants reads the roles that the issuer may grant. If they are omitted, they are those that it has names for.
 func (r *reader) grants(called map[string]auth.Role) []auth.Role {
 	var roles []auth.Role
 	if !r.has("grants") && len(called) > 0 {
@@ -105,7 +106,7 @@ func (r *reader) grants(called map[string]auth.Role) []auth.Role {
 
 func (r *reader) edgeAlone(roles []auth.Role) []auth.Role {
 	if slices.Contains(roles, auth.Edge) && len(roles) > 1 {
-		r.fault("grants", "an issuer that grants edge may grant nothing else")
+		r.fault("grants", "an issuer that grants edge must grant nothing else")
 	}
 	return roles
 }

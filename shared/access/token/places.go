@@ -31,7 +31,7 @@ func (r *reader) places() (p auth.Places) {
 		accepts := map[string]func(string) bool{"factories": input.Slug.Accepts, "channels": isChannel}[name]
 		switch {
 		case accepts == nil:
-			r.fault("places", "there are factories and channels, and not %.40q", name)
+			r.fault("places", "must have only factories and channels, not %.40q", name)
 		case err != nil || len(list) == 0 || len(list) > mostPlaces || !all(list, accepts):
 			r.fault("places", "%s must be a list of 1 to %d, such as [\"munich-1\"] or [\"gateway-x/stable\"]", name, mostPlaces)
 		case name == "factories":

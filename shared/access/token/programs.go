@@ -9,8 +9,8 @@ import (
 	"wavegate/shared/platform/input"
 )
 
-// subjects reads the programs of an issuer. A program acts for the platform owner, so each is named in full: a pattern such
-// as repo:acme* would also let acme-evil in, and one that ends in * a pull request.
+// subjects reads the programs of an issuer. A program acts for the platform owner, so each is named in full. A pattern
+// such as repo:acme* would also admit acme-evil, and one that ends in * would admit a pull request.
 func (r *reader) subjects() map[string]auth.Listed {
 	for _, other := range []string{"grants", "roleNames", "rolesClaim", "places", "organization", "organizationClaim", "organizations"} {
 		if r.has(other) {
@@ -42,7 +42,7 @@ func (r *reader) channels(sub string, raw []byte) (c auth.Listed) {
 		list, err := m.texts(name)
 		switch {
 		case name != "publish" && name != "start":
-			r.fault("subjects", `%.80q: a program may "publish" and "start", and not %.40q`, sub, name)
+			r.fault("subjects", `%.80q: a program may only "publish" and "start", not %.40q`, sub, name)
 		case err != nil || len(list) == 0 || slices.ContainsFunc(list, func(channel string) bool { return !isChannel(channel) }):
 			r.fault("subjects", `%.80q: %s must be a list of channels such as "gateway-x/canary"`, sub, name)
 		case name == "publish":
@@ -64,7 +64,7 @@ func isChannel(s string) bool {
 	return found && input.Name.Accepts(edgeType) && input.Name.Accepts(channel)
 }
 
-// program makes the caller of an issuer with subjects. Nothing but iss and sub counts.
+// program makes the caller of an issuer with subjects. Only iss and sub count.
 func (i Issuer) program(c claims) (auth.Principal, error) {
 	channels, listed := i.Subjects[c.subject]
 	if !listed {

@@ -118,7 +118,7 @@ func TestParseIssuers_Programs_ThatCannotBe_AreRefused(t *testing.T) {
 		"a pattern":              {of(subjects("repo:acme/*", publish("g/c"))), `AUTH_ISSUERS[0].subjects: "repo:acme/*": must be a whole sub, without *`},
 		"an empty sub":           {of(subjects("", publish("g/c"))), `AUTH_ISSUERS[0].subjects: "": must be a whole sub`},
 		"nothing to do":          {of(subjects(main, map[string]any{})), `must be an object with "publish", "start" or both`},
-		"something else to do":   {of(subjects(main, map[string]any{"halt": []string{"g/c"}})), `a program may "publish" and "start", and not "halt"`},
+		"something else to do":   {of(subjects(main, map[string]any{"halt": []string{"g/c"}})), `a program may only "publish" and "start", not "halt"`},
 		"no channel":             {of(subjects(main, publish())), `publish must be a list of channels such as "gateway-x/canary"`},
 		"not a channel":          {of(subjects(main, publish("gateway-x"))), "publish must be a list of channels"},
 		"all channels":           {of(subjects(main, publish("gateway-x/*"))), "publish must be a list of channels"},
@@ -130,7 +130,7 @@ func TestParseIssuers_Programs_ThatCannotBe_AreRefused(t *testing.T) {
 	} {
 		refusesSetting(t, name, c.setting, c.want)
 	}
-	// Programs speak for no organization, so they stand beside any issuers of people.
+	// Programs belong to no organization, so any issuers of people may be beside them.
 	if _, err := token.ParseIssuers(of(programs(key), issuer(tokentest.People, tokentest.KeySet(w.PeopleES256), "platform_owner"))); err != nil {
 		t.Error(err)
 	}

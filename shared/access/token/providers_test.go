@@ -78,7 +78,7 @@ func TestProviders_TokenOfEach_BecomesTheCallerOfThePage(t *testing.T) {
 	}
 }
 
-// TestProviders_SettingOfThePage_NeedsNoKeys: each provider says where its keys are.
+// TestProviders_SettingOfThePage_NeedsNoKeys: each provider publishes where its keys are.
 func TestProviders_SettingOfThePage_NeedsNoKeys(t *testing.T) {
 	for _, r := range recipes(t) {
 		if _, err := token.ParseIssuers(tokentest.JSON([]any{r.setting})); err != nil {
@@ -87,7 +87,7 @@ func TestProviders_SettingOfThePage_NeedsNoKeys(t *testing.T) {
 	}
 }
 
-// TestProviders_WhatTheSettingDoesNotSay_CountsForNothing, or is refused.
+// TestProviders_WhatTheSettingDoesNotSay_CountsForNothing, or it is refused.
 func TestProviders_WhatTheSettingDoesNotSay_CountsForNothing(t *testing.T) {
 	key := tokentest.NewES256("provider")
 	for _, r := range recipes(t) {
@@ -99,7 +99,7 @@ func TestProviders_WhatTheSettingDoesNotSay_CountsForNothing(t *testing.T) {
 			}
 			return r.draft(key).With(claim[0], roles)
 		}
-		// Our own name of a role, in the claim of another provider.
+		// Our own name for a role, in the claim of another provider.
 		p, err := v.Verify(t.Context(), put("administrator").With("role", "platform_owner").With("org", "rival").Sign())
 		if err != nil || len(p.Roles) != 0 || p.OrganizationID != r.org {
 			t.Errorf("%s, roles elsewhere: %+v, %v", r.name, p, err)
@@ -177,7 +177,7 @@ func TestVerify_Organizations_OfAList_MustBeOne(t *testing.T) {
 	}
 }
 
-// TestVerify_KeysByDiscovery: the issuer's own description says where its keys are, and nobody else's does.
+// TestVerify_KeysByDiscovery: only the issuer's own description says where its keys are.
 func TestVerify_KeysByDiscovery(t *testing.T) {
 	key := tokentest.NewES256("one")
 	for name, c := range map[string]struct {

@@ -18,8 +18,8 @@ const (
 	BadAudience     RefusalReason = "audience"      // meant for another service
 	BadTokenUse     RefusalReason = "token-use"     // an ID token or another kind
 	BadClaims       RefusalReason = "claims"        // a claim is missing or malformed
-	BadRole         RefusalReason = "role"          // a role that the issuer may not grant
-	BadOrganization RefusalReason = "organization"  // one that the issuer may not speak for
+	BadRole         RefusalReason = "role"          // a role that the issuer must not grant
+	BadOrganization RefusalReason = "organization"  // one that the issuer must not name
 	BadSubject      RefusalReason = "subject"       // a program that the settings do not list
 	BadLifetime     RefusalReason = "lifetime"      // valid for longer than the issuer's tokens may be
 	Expired         RefusalReason = "expired"       // past exp
@@ -36,7 +36,7 @@ const (
 
 // The authorizer refuses these itself, and they may become valid, too.
 const (
-	NotIssued     RefusalReason = "unknown"        // of the form of a box's or a gateway's own, and not known or not valid any more
+	NotIssued     RefusalReason = "unknown"        // has the form of a box's or a gateway's token, but is unknown or no longer valid
 	SeveralTokens RefusalReason = "several-tokens" // more than one Authorization header, of which one may be good
 )
 

@@ -19,7 +19,7 @@ import (
 // Setting is the environment variable that holds the issuers.
 const Setting = "AUTH_ISSUERS"
 
-// An Issuer is one whose tokens are accepted, with what they may contain.
+// An Issuer is an issuer whose tokens are accepted, with what they may contain.
 type Issuer struct {
 	// Name is the exact value of iss.
 	Name string
@@ -28,21 +28,21 @@ type Issuer struct {
 	// ClientIDs lists the values of client_id that are accepted instead of aud. They apply to a
 	// token without aud and with the token_use "access", as Cognito sends it.
 	ClientIDs []string
-	// JWKSURL is where the issuer publishes its keys. It is empty if the settings contain the keys, and if the issuer's
+	// JWKSURL is where the issuer publishes its keys. It is empty if the settings contain the keys, or if the issuer's
 	// own description says where they are (OpenID Connect Discovery).
 	JWKSURL string
 	// OrganizationClaim and RolesClaim say where the caller's organization and roles are.
 	OrganizationClaim, RolesClaim ClaimPath
-	// RoleNames are what the issuer calls the roles; nil: as the service does.
+	// RoleNames are the issuer's names for the roles; nil means the service's own names.
 	RoleNames map[string]auth.Role
-	// Organization is that of every person of the issuer; empty: the token says it.
+	// Organization is that of every person of the issuer. If it is empty, the token names it.
 	Organization string
-	// Grants are the roles that the issuer may grant: auth.Edge alone, or any others.
+	// Grants are the roles that the issuer may grant: only auth.Edge, or any others.
 	Grants []auth.Role
 	// Places are where the issuer's installers may register boxes; the zero Places are everywhere.
 	Places auth.Places
-	// Subjects are the programs that the issuer speaks for, by their sub, with the channels of each; nil: it speaks for
-	// people or boxes.
+	// Subjects are the programs that the issuer speaks for, by their sub, with the channels of each. If it is nil, the
+	// issuer speaks for people or boxes.
 	Subjects map[string]auth.Listed
 	// Organizations are the ones that the issuer may name in tokens; nil means any.
 	Organizations *Organizations
@@ -57,19 +57,19 @@ type Issuer struct {
 //	issuer             the value of iss: an https URL
 //	audience           list of values of aud; optional if there are clientIds
 //	clientIds          list of values of client_id; optional if there is an audience
-//	jwksUrl or jwks    the URL of the keys, or the keys: a JWK Set. If both are left out, the keys are where the issuer's
+//	jwksUrl or jwks    the URL of the keys, or the keys: a JWK Set. If both are omitted, the keys are where the issuer's
 //	                   own description says: <issuer>/.well-known/openid-configuration
-//	organizationClaim  where the organization is, such as "org" (also if left out) or "tenant.name"; see parseClaim
-//	organization       that of every person of the issuer, in place of organizationClaim
-//	rolesClaim         where the roles are, such as "roles" (also if left out) or "realm_access.roles"
-//	roleNames          object of what the issuer calls the roles: {"Wavegate Owners": "platform_owner"}. No other names count
-//	grants             list of roles; those of roleNames if left out
+//	organizationClaim  where the organization is, such as "org" (the default) or "tenant.name"; see parseClaim
+//	organization       that of every person of the issuer, instead of organizationClaim
+//	rolesClaim         where the roles are, such as "roles" (the default) or "realm_access.roles"
+//	roleNames          object from the issuer's names to roles: {"Wavegate Owners": "platform_owner"}. No other names count
+//	grants             list of roles; by default those of roleNames
 //	places             where a fleet_installer may register boxes: {"factories": ["munich-1"], "channels": ["gateway-x/stable"]};
-//	                   everywhere if left out. The claims wavegate_factories and wavegate_channels of a token limit it further
-//	subjects           the programs of an issuer, by their sub, in place of grants: {"repo:acme/firmware:ref:refs/heads/main":
+//	                   by default everywhere. The claims wavegate_factories and wavegate_channels of a token limit it further
+//	subjects           the programs of an issuer, by their sub, instead of grants: {"repo:acme/firmware:ref:refs/heads/main":
 //	                   {"publish": ["gateway-x/canary"], "start": ["gateway-x/stable"]}}
-//	organizations      list of names, or of one prefix such as acme-*; any organization if left out
-//	maxLifetimeSeconds the longest that a token may last, from iat to exp; 24 hours if left out
+//	organizations      list of names, or of one prefix such as acme-*; by default any organization
+//	maxLifetimeSeconds the longest that a token may last, from iat to exp; by default 24 hours
 //
 // URLs are https, or http to this machine. The error names every fault, and never a key.
 //
@@ -81,7 +81,7 @@ type Issuer struct {
 // for people, each names its organizations, and these do not overlap. Only one of them may grant
 // platform_owner or fleet_viewer.
 //
-// An issuer with subjects speaks for programs alone: no claim of its tokens grants anything, and a sub that is not listed
+// An issuer with subjects speaks only for programs: no claim of its tokens grants anything, and a sub that is not listed
 // is refused.
 func ParseIssuers(setting string) ([]Issuer, error) {
 	var list []json.RawMessage
@@ -108,8 +108,7 @@ func ParseIssuers(setting string) ([]Issuer, error) {
 	return issuers, nil
 }
 
-// conflicts returns what two issuers may not have together. Each text ends where the path of the
-// other issuer follows.
+// conflicts returns how two issuers contradict each other. The path of the other issuer follows each text.
 func (i Issuer) conflicts(other Issuer) (faults []string) {
 	if i.Name != "" && i.Name == other.Name {
 		faults = append(faults, ".issuer: the same as that of")
@@ -253,7 +252,7 @@ func (r *reader) url(member string, required bool) string {
 	return s
 }
 
-// urlFault says why a URL cannot be an issuer's; empty: it can.
+// urlFault says why a URL cannot be an issuer's. It is empty if the URL can be.
 func urlFault(s string) string {
 	u, err := url.Parse(s)
 	switch {
@@ -294,7 +293,7 @@ func (r *reader) organizations() *Organizations {
 	}
 	o, ok := parseOrganizations(list)
 	if !ok {
-		r.fault("organizations", "must be names of organizations, or one prefix that ends in -, . or _ and a * behind it")
+		r.fault("organizations", "must be names of organizations, or one prefix that ends in -, . or _ followed by a *")
 	}
 	return &o
 }

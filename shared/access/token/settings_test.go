@@ -38,8 +38,8 @@ func TestParseIssuers_GoodSetting_IsRead(t *testing.T) {
 	}
 }
 
-// Each bad setting is refused at start. The message says where the fault is and what it is, so
-// that whoever deploys can fix it without reading code.
+// Each bad setting is refused at start. The message says where the fault is and what it is, so that it can be fixed
+// without reading code.
 func TestParseIssuers_BadSetting_IsRefusedWithItsPlace(t *testing.T) {
 	w := tokentest.NewWorld(noon)
 	good := func() map[string]any {
@@ -104,14 +104,14 @@ func TestParseIssuers_BadSetting_IsRefusedWithItsPlace(t *testing.T) {
 		"a role without a name":                    {of(with("roleNames", map[string]any{"": "platform_owner"})), "AUTH_ISSUERS[0].roleNames: a name is empty"},
 		"no names of roles":                        {of(with("roleNames", map[string]any{})), "AUTH_ISSUERS[0].roleNames: must be an object"},
 		"a name of a role that is not granted":     {of(with("roleNames", map[string]any{"Viewers": "fleet_viewer"})), `AUTH_ISSUERS[0].roleNames: "Viewers" is fleet_viewer, which grants does not list`},
-		"an organization that is no id":            {of(with("organization", "a/b")), "AUTH_ISSUERS[0].organization: must be the id of an organization"},
-		"the organization and its claim":           {of(func() map[string]any { m := with("organization", "acme"); m["organizationClaim"] = "tid"; return m }()), "AUTH_ISSUERS[0].organization: it is that of every token, so organizationClaim must be left out"},
+		"an organization that is not an id":        {of(with("organization", "a/b")), "AUTH_ISSUERS[0].organization: must be the id of an organization"},
+		"the organization and its claim":           {of(func() map[string]any { m := with("organization", "acme"); m["organizationClaim"] = "tid"; return m }()), "AUTH_ISSUERS[0].organization: it applies to every token, so organizationClaim must be left out"},
 		"no grants":                                {of(with("grants", nil)), "AUTH_ISSUERS[0].grants: must be a list of at least one role"},
 		"grants nothing":                           {of(with("grants", []string{})), "AUTH_ISSUERS[0].grants: must be a list of at least one role"},
 		"grants an unknown role":                   {of(with("grants", []string{"root"})), `AUTH_ISSUERS[0].grants: there is no role "root"`},
 		"grants the placeholder":                   {of(with("grants", []string{"(member)"})), `AUTH_ISSUERS[0].grants: there is no role "(member)"`},
 		"grants a role twice":                      {of(with("grants", []string{"platform_owner", "platform_owner"})), "AUTH_ISSUERS[0].grants: platform_owner is listed twice"},
-		"grants edge and another":                  {of(with("grants", []string{"edge", "platform_owner"})), "AUTH_ISSUERS[0].grants: an issuer that grants edge may grant nothing else"},
+		"grants edge and another":                  {of(with("grants", []string{"edge", "platform_owner"})), "AUTH_ISSUERS[0].grants: an issuer that grants edge must grant nothing else"},
 		"fleet and people share a key":             {tokentest.JSON([]any{good(), fleet(func(m map[string]any) { m["jwks"] = good()["jwks"] })}), "AUTH_ISSUERS[1]: only one of them grants edge, and it has a key in common with AUTH_ISSUERS[0]"},
 		"fleet and people share a host":            {tokentest.JSON([]any{remote("https://a.example/keys"), fleet(func(m map[string]any) { delete(m, "jwks"); m["jwksUrl"] = "https://a.example/keys" })}), "AUTH_ISSUERS[1]: only one of them grants edge, and it has a key in common with AUTH_ISSUERS[0]"},
 		"organizations not a list":                 {of(with("organizations", "acme")), "AUTH_ISSUERS[0].organizations: must be a list of at least one string"},
@@ -147,7 +147,7 @@ func TestParseIssuers_BadSetting_IsRefusedWithItsPlace(t *testing.T) {
 }
 
 const (
-	badOrganizations = "AUTH_ISSUERS[0].organizations: must be names of organizations, or one prefix that ends in -, . or _ and a * behind it"
+	badOrganizations = "AUTH_ISSUERS[0].organizations: must be names of organizations, or one prefix that ends in -, . or _ followed by a *"
 	badLifetime      = "AUTH_ISSUERS[0].maxLifetimeSeconds: must be a whole number from 1 to 316224000"
 )
 

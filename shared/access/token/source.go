@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// A source is where an issuer's keys are: at the URL of the settings, or, without one, at the URL that the issuer's own
-// description has.
+// A source is where an issuer's keys are: at the URL in the settings or, if there is none, at the URL in the issuer's
+// own description.
 type source struct{ issuer, url string }
 
 func (i Issuer) source() source { return source{issuer: i.Name, url: i.JWKSURL} }
@@ -31,8 +31,8 @@ func (s source) keys(ctx context.Context, client *http.Client) (map[string]key, 
 	return parseKeySet(set)
 }
 
-// discover asks the issuer where its keys are (OpenID Connect Discovery 1.0 §4). The description must be the issuer's own
-// (§4.3), or one issuer could give its keys for those of another.
+// discover asks the issuer where its keys are (OpenID Connect Discovery 1.0 §4). The description must be the issuer's
+// own (§4.3); otherwise one issuer could pass off its keys as those of another.
 func (s source) discover(ctx context.Context, client *http.Client) (string, error) {
 	text, err := get(ctx, client, strings.TrimSuffix(s.issuer, "/")+"/.well-known/openid-configuration")
 	if err != nil {

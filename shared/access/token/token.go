@@ -142,7 +142,7 @@ func (i Issuer) principal(c claims) (auth.Principal, error) {
 		return auth.Principal{}, err
 	}
 	if organization != "" && i.Organizations != nil && !i.Organizations.include(organization) {
-		return auth.Principal{}, refuse(BadOrganization, "the issuer may not name the organization")
+		return auth.Principal{}, refuse(BadOrganization, "the issuer must not name the organization")
 	}
 	roles, err := c.roles(i.RolesClaim, i.RoleNames)
 	if err != nil {
@@ -152,7 +152,7 @@ func (i Issuer) principal(c claims) (auth.Principal, error) {
 		// The whole token is refused, and not only the role. So a token that was forged or made
 		// by mistake cannot be used at all, and the log shows it.
 		if !slices.Contains(i.Grants, role) {
-			return auth.Principal{}, refuse(BadRole, "the issuer may not grant %s", role)
+			return auth.Principal{}, refuse(BadRole, "the issuer must not grant %s", role)
 		}
 	}
 	if slices.Contains(i.Grants, auth.Edge) {

@@ -20,8 +20,8 @@ const head = `# The contract of the service. Generated from the folder parts by 
 # (package conform). compatibility.md says what may change.
 `
 
-// bundle puts the parts together: every tag, every path and every component of each, and what service.yaml
-// says of every operation and every answer.
+// bundle puts the parts together: all their tags, paths and components, and what service.yaml specifies for every
+// operation and every answer.
 func bundle(parts fs.FS) ([]byte, error) {
 	document, err := read(parts, root)
 	if err != nil {
@@ -65,7 +65,7 @@ func complete(parts fs.FS, listed []string) error {
 	})
 }
 
-// read reads a part, which is a mapping in which no key comes twice.
+// read reads a part, which must be a mapping without duplicate keys.
 func read(parts fs.FS, name string) (*yaml.Node, error) {
 	text, err := fs.ReadFile(parts, name)
 	if err != nil {
@@ -84,7 +84,7 @@ func read(parts fs.FS, name string) (*yaml.Node, error) {
 	return part.Content[0], nil
 }
 
-// add puts a part's tags, paths, webhooks and components beside those that are there.
+// add adds a part's tags, paths, webhooks and components to those of the document.
 func add(document, part *yaml.Node) error {
 	for key, value := range entries(part) {
 		switch key.Value {
@@ -109,7 +109,7 @@ func add(document, part *yaml.Node) error {
 	return nil
 }
 
-// union adds the entries of a mapping to another that has none of them.
+// union adds the entries of a mapping to another, which must have none of them.
 func union(into, from *yaml.Node) error {
 	for key, value := range entries(from) {
 		if get(into, key.Value) != nil {
@@ -120,8 +120,8 @@ func union(into, from *yaml.Node) error {
 	return nil
 }
 
-// spread gives every operation and every answer what service.yaml says of all. An operation with a
-// default answer, and an answer that names Cache-Control or may be any, says everything itself.
+// spread adds to every operation and every answer what service.yaml specifies for all. It leaves two kinds unchanged:
+// an operation with a default answer, and an answer that names Cache-Control or may be anything.
 func spread(document *yaml.Node) {
 	headers := get(get(document, "x-every-answer"), "headers")
 	responses := get(get(document, "x-every-operation"), "responses")
@@ -147,7 +147,7 @@ func spread(document *yaml.Node) {
 	}
 }
 
-// fill adds the entries of a mapping that another does not have.
+// fill copies the entries that a mapping lacks from another.
 func fill(into, from *yaml.Node) {
 	for key, value := range entries(from) {
 		if get(into, key.Value) == nil {
@@ -163,7 +163,8 @@ func byStatus(responses *yaml.Node) {
 	responses.Content = slices.Concat(pairs...)
 }
 
-// encode writes a document. What is not ASCII is escaped: spaces that look alike can then be told apart.
+// encode writes a document. Characters that are not ASCII are escaped, so that spaces that look alike can be told
+// apart.
 func encode(document *yaml.Node) ([]byte, error) {
 	quote(document)
 	var text bytes.Buffer
@@ -187,7 +188,7 @@ func encode(document *yaml.Node) ([]byte, error) {
 	return ascii, nil
 }
 
-// quote puts what is not ASCII in double quotes, within which YAML knows escapes.
+// quote puts values that are not ASCII in double quotes, because YAML has escapes only there.
 func quote(n *yaml.Node) {
 	if strings.ContainsFunc(n.Value, func(r rune) bool { return r >= 0x80 }) {
 		n.Style = yaml.DoubleQuotedStyle

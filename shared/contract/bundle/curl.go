@@ -11,10 +11,10 @@ import (
 	yaml "github.com/oasdiff/yaml3"
 )
 
-// methods are those that an item of the paths may have.
+// methods are those that a path can have.
 var methods = []string{"get", "put", "post", "delete", "patch"}
 
-// illustrate gives every operation a call to paste into a shell, made of its own examples.
+// illustrate adds a curl call, made of its own examples, to every operation.
 func illustrate(document *yaml.Node) error {
 	for path, item := range entries(get(document, "paths")) {
 		for method, operation := range entries(item) {
@@ -36,10 +36,11 @@ func illustrate(document *yaml.Node) error {
 	return nil
 }
 
-// curl is the call of an operation, with the examples of what it needs. BASE and TOKEN are as in the first steps.
+// curl is the call of an operation, with examples of what it needs. BASE and TOKEN are set in the contract's first
+// steps.
 func curl(document *yaml.Node, path, method string, item, operation *yaml.Node) (string, error) {
 	var query []string
-	asked := get(operation, "x-sample-query") // the names of those that a call needs one of
+	asked := get(operation, "x-sample-query") // the names of parameters, one of which a call needs
 	remove(operation, "x-sample-query")
 	for _, from := range []*yaml.Node{get(item, "parameters"), get(operation, "parameters")} {
 		if from == nil {
@@ -81,7 +82,7 @@ func lists(names *yaml.Node, name string) bool {
 	return names != nil && slices.ContainsFunc(names.Content, func(one *yaml.Node) bool { return one.Value == name })
 }
 
-// firstBody is the first example of an operation's body; empty if it takes none, or anything.
+// firstBody is the first example of an operation's body. It is empty if the operation takes no body or any body.
 func firstBody(document, operation *yaml.Node) (string, error) {
 	media := get(get(resolve(document, get(operation, "requestBody")), "content"), "application/json")
 	if media == nil {

@@ -2,7 +2,7 @@
 //
 //	go generate ./shared/contract
 //
-// Its test fails while the two differ.
+// Its test fails if the two differ.
 package main
 
 import (

@@ -46,7 +46,7 @@ func TestBundle_HasTheTagsPathsAndComponentsOfAllParts(t *testing.T) {
 		}
 	}
 	if strings.Contains(document, "x-") {
-		t.Errorf("the bundle has what only its making needs:\n%s", document)
+		t.Errorf("the bundle contains what only bundling needs:\n%s", document)
 	}
 }
 
@@ -82,7 +82,7 @@ func TestBundle_EveryAnswer_HasTheHeadersOfAll(t *testing.T) {
 	}
 }
 
-// TestBundle_WhatIsNotASCII_IsEscaped: spaces that look alike can be told apart, and mean the same.
+// TestBundle_WhatIsNotASCII_IsEscaped: spaces that look alike can be told apart, and keep their meaning.
 func TestBundle_WhatIsNotASCII_IsEscaped(t *testing.T) {
 	text, err := bundle(parts(`components: {schemas: {plain: ü😀, quoted: "a\u00a0b\u0085\u2028"}}`, "tags: []"))
 	if err != nil {
@@ -108,18 +108,18 @@ func TestBundle_FaultsOfTheParts_AreNamed(t *testing.T) {
 		parts fstest.MapFS
 		says  string
 	}{
-		"a path of two parts":         {parts("paths: {/a: {}}", "paths: {/a: {}}"), "b/c.yaml: /a is given twice"},
-		"a component of two parts":    {parts("components: {schemas: {A: {}}}", "components: {schemas: {A: {}}}"), "b/c.yaml: schemas: A is given twice"},
-		"a key given twice in a part": {parts("paths: {}\npaths: {}", "tags: []"), `a.yaml: yaml: unmarshal errors`},
-		"what belongs to the service": {parts("info: {}", "tags: []"), "info belongs in service.yaml"},
-		"a part that is no mapping":   {parts("[]", "tags: []"), "a.yaml: yaml: unmarshal errors"},
-		"an empty part":               {parts("", "tags: []"), "a.yaml: the part is empty"},
-		"a part that is not listed":   {with(parts("tags: []", "tags: []"), "d.yaml"), "d.yaml is not listed"},
-		"a part that is not there":    {fstest.MapFS{root: {Data: []byte(service)}}, "a.yaml"},
-		"a service that is not there": {fstest.MapFS{}, root},
-		"no value for a path":         {parts("paths: {'/a/{b}': {parameters: [{name: b, in: path, required: true}], get: {}}}", "tags: []"), "get /a/{b}: the parameter b has no example"},
-		"no value for a query":        {parts("paths: {/a: {get: {parameters: [{name: b, in: query, required: true}]}}}", "tags: []"), "get /a: the parameter b has no example"},
-		"no value for a body":         {parts("paths: {/a: {put: {requestBody: {content: {application/json: {}}}}}}", "tags: []"), "put /a: the body has no example"},
+		"a path of two parts":          {parts("paths: {/a: {}}", "paths: {/a: {}}"), "b/c.yaml: /a is given twice"},
+		"a component of two parts":     {parts("components: {schemas: {A: {}}}", "components: {schemas: {A: {}}}"), "b/c.yaml: schemas: A is given twice"},
+		"a key given twice in a part":  {parts("paths: {}\npaths: {}", "tags: []"), `a.yaml: yaml: unmarshal errors`},
+		"what belongs to the service":  {parts("info: {}", "tags: []"), "info belongs in service.yaml"},
+		"a part that is not a mapping": {parts("[]", "tags: []"), "a.yaml: yaml: unmarshal errors"},
+		"an empty part":                {parts("", "tags: []"), "a.yaml: the part is empty"},
+		"a part that is not listed":    {with(parts("tags: []", "tags: []"), "d.yaml"), "d.yaml is not listed"},
+		"a part that is not there":     {fstest.MapFS{root: {Data: []byte(service)}}, "a.yaml"},
+		"a service that is not there":  {fstest.MapFS{}, root},
+		"no value for a path":          {parts("paths: {'/a/{b}': {parameters: [{name: b, in: path, required: true}], get: {}}}", "tags: []"), "get /a/{b}: the parameter b has no example"},
+		"no value for a query":         {parts("paths: {/a: {get: {parameters: [{name: b, in: query, required: true}]}}}", "tags: []"), "get /a: the parameter b has no example"},
+		"no value for a body":          {parts("paths: {/a: {put: {requestBody: {content: {application/json: {}}}}}}", "tags: []"), "put /a: the body has no example"},
 	} {
 		if _, err := bundle(c.parts); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: got %v, want it to say %q", name, err, c.says)

@@ -36,7 +36,7 @@ func Refuse(header http.Header, refusal error) *Admission {
 	return a
 }
 
-// Refused tells, without waiting, whether the call is known to be refused.
+// Refused reports, without waiting, whether the call is known to be refused.
 func (a *Admission) Refused() bool {
 	select {
 	case <-a.done:

@@ -14,7 +14,7 @@ import (
 	"wavegate/shared/platform/timestamp"
 )
 
-var errTwoValues = errors.New("canonical: the text is not one JSON value")
+var errTwoValues = errors.New("canonical: the text must be exactly one JSON value")
 
 // JSON is the canonical form of a JSON text. The text's numbers must fit into float64 without
 // loss, and the names of its objects must be ASCII.

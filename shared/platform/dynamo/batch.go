@@ -13,9 +13,9 @@ import (
 // mostKeys is how many items one request may ask for.
 const mostKeys = 100
 
-// GetAll reads the items with the given keys, strongly consistent, in one request for each hundred. They cost what single
-// reads cost. It returns those that there are, in no order. The keys must differ. It returns UNAVAILABLE if the store
-// does not answer, or goes on leaving out items.
+// GetAll reads the items with the given keys, strongly consistent, in one request for each hundred. They cost what
+// single reads cost. It returns the items that exist, in no order. The keys must differ. It returns UNAVAILABLE if the
+// store does not answer, or keeps omitting items.
 func GetAll[T any](ctx context.Context, db *DB, table TableID, keys []Key) ([]T, error) {
 	var all []T
 	for some := range slices.Chunk(keys, mostKeys) {
@@ -34,7 +34,7 @@ func GetAll[T any](ctx context.Context, db *DB, table TableID, keys []Key) ([]T,
 	return all, nil
 }
 
-// batch reads up to a hundred items. DynamoDB may leave some out if it is busy, or if they have more than 16 MB together.
+// batch reads up to a hundred items. DynamoDB may omit some if it is busy, or if they have more than 16 MB together.
 func (db *DB) batch(ctx context.Context, table TableID, keys []Key) ([]map[string]types.AttributeValue, error) {
 	name := table.Name()
 	asked := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
@@ -54,7 +54,7 @@ func (db *DB) batch(ctx context.Context, table TableID, keys []Key) ([]map[strin
 			return items, nil
 		}
 		if attempt == commitAttempts || !wait(ctx, pause) {
-			return nil, fmt.Errorf("%d of %d items were left out", len(rest.Keys), len(keys))
+			return nil, fmt.Errorf("%d of %d items were omitted", len(rest.Keys), len(keys))
 		}
 		asked, pause = rest, min(2*pause, pauseMost)
 	}

@@ -20,7 +20,7 @@ type boxed struct {
 	EdgeID string `json:"edgeId"`
 }
 
-// busy answers the first key of a batch only, and says that the rest was left out.
+// busy answers only the first key of a batch, and says that the rest was omitted.
 type busy struct {
 	dynamo.API
 	always bool // not even the first

@@ -39,7 +39,7 @@ func NewClient() *dynamodb.Client {
 		Region:      os.Getenv("AWS_REGION"),
 		Credentials: credentials.FromEnvironment(),
 		HTTPClient:  &http.Client{Transport: transport()},
-		// TLS finds what was changed on the way. The SDK's own checksum costs a poll some processor time.
+		// TLS detects changes on the way. The SDK's own checksum costs a poll some processor time.
 		DisableValidateResponseChecksum: true,
 		// Four attempts take about a second. That survives a short failure, and reports a
 		// lasting one before the caller's own timeout.

@@ -88,7 +88,8 @@ func CheckPart(name string, table TableID, key Key, when Condition) Part {
 	}}}
 }
 
-// DeletePart removes an item, if there is one or the condition asks for it. It is for what nobody needs to know of later.
+// DeletePart removes an item, if there is one or the condition requires it. It is for items that nobody needs to know
+// about later.
 func DeletePart(name string, table TableID, key Key, when Condition) Part {
 	values, err := when.values(nil)
 	return Part{name: name, err: err, item: types.TransactWriteItem{Delete: &types.Delete{
@@ -144,7 +145,7 @@ func Collided(err error) bool {
 	return ok && r.Collided
 }
 
-// errCollision is that another transaction was writing the same items. Nothing was written.
+// errCollision means that another transaction was writing the same items. Nothing was written.
 var errCollision = errors.New("dynamo: collided with another transaction")
 
 // These limit how often a transaction is tried when it collides with others, and the pauses
@@ -204,8 +205,7 @@ func transaction(parts []Part) (*dynamodb.TransactWriteItemsInput, error) {
 	return in, nil
 }
 
-// try sends a transaction once. It returns a *ConditionError, or errCollision if only collisions were in the
-// way.
+// try sends a transaction once. It returns a *ConditionError, or errCollision if it failed only because of collisions.
 func (db *DB) try(ctx context.Context, in *dynamodb.TransactWriteItemsInput, parts []Part) error {
 	if err := admission.Wait(ctx); err != nil {
 		return err
@@ -282,7 +282,7 @@ func Insist(ctx context.Context, once func() error) error {
 			return err
 		}
 		if ctx.Err() != nil || collided && !wait(ctx, insistPause) {
-			return problem.Wrap(errors.New(err.Error()), problem.Timeout, "The resource kept changing until the time was over. Nothing was changed; try again.")
+			return problem.Wrap(errors.New(err.Error()), problem.Timeout, "The resource kept changing until the request timed out. Nothing was changed; try again.")
 		}
 	}
 }

@@ -60,7 +60,7 @@ func TestCommit_WritesAllPartsOrNone(t *testing.T) {
 			put("b", thing{b, "B2", 2}, dynamo.AtRevision("factoryId", 7)))
 		refusal, ok := errors.AsType[*dynamo.ConditionError](err)
 		if !ok || !slices.Equal(refusal.Parts, []string{"b"}) || !dynamo.Refused(err, "b") || dynamo.Refused(err, "a") {
-			t.Fatalf("got %v, want a refusal of b alone", err)
+			t.Fatalf("got %v, want a refusal of only b", err)
 		}
 		if got, want := get(t, db, a), (thing{a, "A", 1}); got != want {
 			t.Errorf("a is %v, want %v", got, want)
@@ -258,7 +258,7 @@ func TestCommit_StoreIsDown_IsUnavailable(t *testing.T) {
 	if !problem.Has(err, problem.Unavailable) || problem.From(err).RetryAfter <= 0 {
 		t.Errorf("commit: got %v", err)
 	}
-	if detail := problem.From(err).Detail; !strings.Contains(detail, "Whether a change was made is not known") {
+	if detail := problem.From(err).Detail; !strings.Contains(detail, "A change may or may not have been made") {
 		t.Errorf("a commit that may have been applied says %q", detail)
 	}
 	_, err = db.Get(t.Context(), dynamo.Factories, dynamo.Key{"factoryId": "x"}, &thing{})
@@ -294,7 +294,8 @@ func TestCommit_FailedConditionAndCollision_SaysThatOtherConditionsAreOpen(t *te
 	}
 }
 
-// TestInsist_LosesMoreRacesThanDecideTakes_IsMade has more collisions and failed conditions than Commit and Decide take.
+// TestInsist_LosesMoreRacesThanDecideTakes_IsMade has more collisions and failed conditions than Commit and Decide
+// survive.
 func TestInsist_LosesMoreRacesThanDecideTakes_IsMade(t *testing.T) {
 	f := &faultyClient{API: dynamotest.Embedded(t), tokens: map[string]bool{}}
 	for range 20 {

@@ -113,7 +113,7 @@ func unavailable(ctx context.Context, changing bool, err error) error {
 // unknown says that a failed change may have been made. For a failed read it is empty.
 func unknown(changing bool) string {
 	if changing {
-		return " Whether a change was made is not known; read before trying again."
+		return " A change may or may not have been made; read before trying again."
 	}
 	return ""
 }

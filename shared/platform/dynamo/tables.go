@@ -80,8 +80,8 @@ type Table struct {
 	Sort      string // empty means no sort key
 	Indexes   []Index
 	TTL       string // the attribute with an item's expiry in epoch seconds; empty means none
-	// Ephemeral tables hold nothing worth restoring: the service carries on without it. They have no
-	// point-in-time recovery and no deletion protection.
+	// Ephemeral tables contain nothing worth restoring: the service continues without it. They have no point-in-time
+	// recovery and no deletion protection.
 	Ephemeral bool
 }
 
@@ -118,8 +118,8 @@ var Tables = []Table{
 	// The contents of a method's versions, by their SHA-256. Lists do not read them. Items are
 	// never rewritten, because other bytes have another key.
 	{ID: MethodContents, Partition: "methodId", Sort: "sha256"},
-	// The methods whose versions name a machine or a class, by that. Items are only added: a poll reads
-	// the methods and finds what holds.
+	// The methods whose versions name a machine or a class, by that machine or class. Items are only added: a poll
+	// reads the methods and finds which versions hold.
 	{ID: MethodPlaces, Partition: "place", Sort: "methodId"},
 	// What each machine has said about the versions of a method.
 	{ID: MethodReports, Partition: "methodId", Sort: "machine"},
@@ -152,11 +152,11 @@ var Tables = []Table{
 	// contains only what a census needs, because a census reads all of it.
 	{ID: Reports, Partition: "edgeId", Indexes: []Index{
 		{Name: "byState", Partition: "shard", Sort: "stateKey", Holds: []string{"running", "rolloutId", "factoryId", "organizationId", "code", "since"}}}},
-	// The last census of a rollout or a channel, its history, and what people were told of it; and the recalls of production
-	// methods that are watched.
+	// The last census of a rollout or a channel, its history and the notifications about it. Also the recalls of
+	// production methods that are watched.
 	{ID: Progress, Partition: "subject", Sort: "part"},
-	// What rang on a release channel beside the changes of its row: the boxes that are called, for some
-	// minutes. If an item is lost, all boxes of its channel poll once.
+	// What rang on a release channel besides the changes of its row: the boxes that are called, for some minutes. If an
+	// item is lost, all boxes of its channel poll once.
 	{ID: Bells, Partition: "edgeType", Sort: "channel", Ephemeral: true},
 }
 

@@ -4,14 +4,14 @@ package input
 type Takes struct {
 	Path  Fields // the parameters of the path; all are required
 	Query Fields
-	Body  *Shape // nil: it takes no body
+	Body  *Shape // nil if the operation takes none
 	// MaxBody bounds the body, in bytes; 0 means MaxBody.
 	MaxBody int
-	// Conditions: it takes If-Match and If-None-Match; see Preconditions.
+	// Conditions is set if the operation takes If-Match and If-None-Match; see Preconditions.
 	Conditions bool
-	// IdempotencyKey: it takes an Idempotency-Key.
+	// IdempotencyKey is set if the operation takes an Idempotency-Key.
 	IdempotencyKey bool
-	// Anything: what is forwarded is not read.
+	// Anything is set if the operation forwards the request without reading it.
 	Anything bool
 }
 
@@ -23,9 +23,9 @@ type Field struct {
 	Name     string
 	Is       Rule
 	Required bool
-	// Clearable fields are texts or objects that null takes away.
+	// Clearable fields are texts or objects that null removes.
 	Clearable bool
-	// Default is what a number in the query is that is left out.
+	// Default is the value of an omitted number in the query.
 	Default int
 }
 

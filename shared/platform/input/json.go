@@ -21,7 +21,7 @@ var (
 	ErrUTF8      = errors.New("is not valid UTF-8")
 	ErrDepth     = errors.New("nests deeper than 16 levels")
 	ErrSyntax    = errors.New("must be exactly one JSON value (RFC 8259)")
-	ErrSurrogate = errors.New(`holds a \u escape that is half of a surrogate pair`)
+	ErrSurrogate = errors.New(`contains a \u escape that is half of a surrogate pair`)
 )
 
 // CheckJSON reports whether a text is one JSON value that can be read without loss.

@@ -25,7 +25,7 @@ func (f *Faults) List() []problem.Fault { return f.list }
 func (f *Faults) Copy() Faults { return Faults{slices.Clone(f.list)} }
 
 // An Object is a JSON object that is being read by its shape. Ask for its fields, then call Unread. Objects inside it
-// are read on their own. A declared field that nobody asks for is checked all the same, after the others.
+// are read on their own. A declared field that nobody asks for is still checked, after the others.
 type Object struct {
 	shape   *Shape
 	faults  *Faults
@@ -60,7 +60,7 @@ func (o *Object) Unread(faults *Faults) {
 	}
 }
 
-// rest reads what nobody asked for.
+// rest checks the fields that nobody asked for.
 func (o *Object) rest() {
 	for _, field := range o.shape.Fields {
 		if slices.Contains(o.asked, field.Name) {
@@ -137,7 +137,7 @@ func (o *Object) find(field Field, kind Type) (raw json.RawMessage, given, usabl
 	return nil, false, false
 }
 
-// Missing adds the fault that a field is missing, which what else was given requires.
+// Missing adds the fault that a field is missing, if other fields require it.
 func (o *Object) Missing(name string) { o.Fault(name, "required", "is required") }
 
 // RequireAny adds a fault if none of the shape's AnyOf is given.
@@ -163,8 +163,8 @@ func (o *Object) OptionalText(name string) (text string, given bool) {
 	return o.TextBy(name, rule)
 }
 
-// TextBy is OptionalText by another rule than the declared one: by one that a setting makes narrower, or by a wider one if the
-// caller of TextBy says better what is wrong.
+// TextBy is OptionalText with another rule than the declared one: a narrower one from a setting, or a wider one if the
+// caller of TextBy describes faults better.
 func (o *Object) TextBy(name string, rule *Text) (text string, given bool) {
 	_, field := ruleOf[*Text](o.shape.Fields, name)
 	if field.Clearable && o.isNull(name) {
@@ -178,7 +178,7 @@ func (o *Object) TextBy(name string, rule *Text) (text string, given bool) {
 	return o.text(name, raw, rule), true
 }
 
-// Null reports whether null takes a field away.
+// Null reports whether null removes a field.
 func (o *Object) Null(name string) bool {
 	field, declared := o.shape.Fields.find(name)
 	if !declared || !field.Clearable {
@@ -195,7 +195,7 @@ func (o *Object) isNull(name string) bool {
 	return slices.ContainsFunc(o.members, func(m Member) bool { return m.Name == name && KindOf(m.Value) == NullKind })
 }
 
-// ClearableText returns a text that null takes away: nil if it is missing, and an empty text for null.
+// ClearableText returns a text that null removes: nil if it is missing, and an empty text for null.
 func (o *Object) ClearableText(name string) *string {
 	text, given := o.OptionalText(name)
 	if !given {
@@ -332,7 +332,7 @@ func (o *Object) Texts(name string) (texts []string, given bool) {
 	return texts, given
 }
 
-// Strings returns the texts of a list of anything.
+// Strings returns the texts of a list of any elements.
 func (o *Object) Strings(name string) []string {
 	_, field := ruleOf[*List](o.shape.Fields, name)
 	raw, _, usable := o.find(field, ArrayKind)
@@ -349,7 +349,7 @@ func (o *Object) Strings(name string) []string {
 	return texts
 }
 
-// Integers returns a list of whole numbers, and reports whether it is given. Faulty elements are left out.
+// Integers returns a list of whole numbers, and reports whether it is given. Faulty elements are omitted.
 func (o *Object) Integers(name string) (numbers []int64, given bool) {
 	list, elements, given := o.list(name)
 	for i, raw := range elements {

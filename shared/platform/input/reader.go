@@ -27,8 +27,8 @@ import (
 // MaxBody is the largest body in bytes, unless the operation's row sets another bound.
 const MaxBody = 16 << 10
 
-// A Reader reads a request by what its operation takes. Ask for every value, then call Err. The values may only be used if
-// Err returns nil. What is declared and not asked for is checked all the same, after the others.
+// A Reader reads a request by what its operation takes. Ask for every value, then call Err. The values may only be used
+// if Err returns nil. A declared value that nobody asks for is still checked, after the others.
 type Reader struct {
 	r       *http.Request
 	takes   Takes
@@ -84,7 +84,7 @@ func (in *Reader) Err() error {
 	return problem.Invalid(faults)
 }
 
-// rest reads what nobody asked for.
+// rest checks the values that nobody asked for.
 func (in *Reader) rest() {
 	for _, field := range in.takes.Path {
 		if !slices.Contains(in.asked, field.Name) {
@@ -181,7 +181,7 @@ func (in *Reader) QueryInteger(name string) int {
 	return n
 }
 
-// QueryText returns a query parameter as it was sent, by no rule.
+// QueryText returns a query parameter as it was sent, without checking a rule.
 func (in *Reader) QueryText(name string) (string, bool) {
 	if _, declared := in.takes.Query.find(name); !declared {
 		panic("input: the operation declares no such " + name)
@@ -238,8 +238,8 @@ func (in *Reader) Body() *Object {
 	return in.BodyWith(func([]byte) []byte { return nil })
 }
 
-// BodyWith is Body for what programs of others send, which nobody here can correct. A body that is no JSON is read as
-// repair makes it, if that is JSON.
+// BodyWith is Body for what the programs of others send, which nobody here can correct. A body that is not JSON is read
+// as repair returns it, if that is JSON.
 func (in *Reader) BodyWith(repair func([]byte) []byte) *Object {
 	if in.takes.Body == nil {
 		panic("input: the operation declares no body")
@@ -286,7 +286,7 @@ func (in *Reader) read(repair func([]byte) []byte) ([]byte, *problem.Error) {
 func (in *Reader) mediaType() *problem.Error {
 	for _, coding := range in.r.Header.Values("Content-Encoding") {
 		if !strings.EqualFold(strings.TrimSpace(coding), "identity") {
-			return problem.New(problem.UnsupportedMediaType, "The body must not be compressed: leave Content-Encoding out.")
+			return problem.New(problem.UnsupportedMediaType, "The body must not be compressed; omit Content-Encoding.")
 		}
 	}
 	values := in.r.Header.Values("Content-Type")

@@ -24,7 +24,7 @@ var (
 	aStage = input.Takes{Body: &input.Shape{Fields: input.Fields{{Name: "staged_percent", Is: stage}}}}
 )
 
-// number is a parameter from 1 to 100, 50 if it is left out.
+// number is a parameter from 1 to 100; the default is 50.
 func number(name string) input.Field {
 	return input.Field{Name: name, Is: &input.Integer{Least: 1, Most: 100}, Default: 50}
 }

@@ -66,10 +66,10 @@ func ParseTime(text string) time.Time {
 	return at.UTC()
 }
 
-// Visible reports whether all characters of a text can be seen, and only in the order in which they
-// stand. It refuses what can make two texts look the same (Unicode Technical Report 36): control
-// characters, characters without a width or a mark, marks of the direction of writing, line
-// separators, and code points that are no characters. It is the rule of every text that people send.
+// Visible reports whether all characters of a text can be seen, and only in the order in which they are stored. It
+// refuses what can make two texts look the same (Unicode Technical Report 36): control characters, characters without a
+// width or a mark, marks of the direction of writing, line separators, and code points that are not characters. It is
+// the rule of every text that people send.
 func Visible(text string) bool { return !strings.ContainsFunc(text, hostile) }
 
 func hostile(c rune) bool {
@@ -88,7 +88,7 @@ var invisible = &unicode.RangeTable{
 		{Lo: 0x2028, Hi: 0x202e, Stride: 1}, // line and paragraph separators, embeddings and overrides
 		{Lo: 0x2060, Hi: 0x206f, Stride: 1}, // word joiner, isolates, deprecated format characters
 		{Lo: 0x3164, Hi: 0x3164, Stride: 1}, // Hangul filler
-		{Lo: 0xfdd0, Hi: 0xfdef, Stride: 1}, // no characters
+		{Lo: 0xfdd0, Hi: 0xfdef, Stride: 1}, // not characters
 		{Lo: 0xfeff, Hi: 0xfeff, Stride: 1}, // zero-width no-break space
 		{Lo: 0xffa0, Hi: 0xffa0, Stride: 1}, // halfwidth Hangul filler
 		{Lo: 0xfff0, Hi: 0xfffb, Stride: 1}, // annotations
@@ -112,7 +112,7 @@ func Cleaned(text string) string {
 	}, text))
 }
 
-// Printable reports whether a value holds no control characters.
+// Printable reports whether a value contains no control characters.
 func Printable(value string) bool {
 	return !strings.ContainsFunc(value, unicode.IsControl)
 }

@@ -15,7 +15,7 @@ func TestVisible_RefusesWhatCannotBeSeen(t *testing.T) {
 		"a control character": 0x07, "a line break": '\n', "delete": 0x7f, "a C1 control": 0x85, "a soft hyphen": 0xad,
 		"a zero-width space": 0x200b, "a zero-width joiner": 0x200d, "a mark of direction": 0x200f, "a line separator": 0x2028,
 		"an override of direction": 0x202e, "an isolate": 0x2066, "a byte order mark": 0xfeff, "a filler": 0x3164,
-		"a code point that is no character": 0xfdd0, "the last of a plane": 0x1ffff, "the last but one of the last plane": 0x10fffe, "a tag": 0xe0041,
+		"a code point that is not a character": 0xfdd0, "the last of a plane": 0x1ffff, "the last but one of the last plane": 0x10fffe, "a tag": 0xe0041,
 	} {
 		if text := "a" + string(c) + "b"; input.Visible(text) {
 			t.Errorf("%s is accepted", name)

@@ -22,8 +22,8 @@ type Call struct {
 	Request   *http.Request
 	RequestID string
 	SourceIP  string
-	// Authorizer is what the authorizer says of the caller. It comes from the event: a header can be sent by
-	// anyone.
+	// Authorizer is what the authorizer says about the caller. It comes from the event, because anyone can send a
+	// header.
 	Authorizer map[string]any
 	// Header is sent with the answer, whatever it is.
 	Header http.Header
@@ -66,13 +66,13 @@ func (c *Call) Href(path string) string {
 	return prefix + path
 }
 
-// Self is the URL that the caller asked for, without a slash at its end, for a client that follows whole URLs alone.
+// Self is the URL that the caller asked for, without a slash at its end, for a client that follows only complete URLs.
 func (c *Call) Self() string { return c.host + strings.TrimSuffix(c.path, "/") }
 
-// host is the scheme and the host that the gateway was called by.
+// host is the scheme and the host with which the gateway was called.
 func host(r *http.Request, event events.APIGatewayProxyRequest) string {
 	scheme := "https://"
-	if r.Header.Get("X-Forwarded-Proto") == "http" { // the gateway's own word, for local runs
+	if r.Header.Get("X-Forwarded-Proto") == "http" { // set by the gateway itself, for local runs
 		scheme = "http://"
 	}
 	return scheme + event.RequestContext.DomainName
@@ -87,10 +87,9 @@ type Answer struct {
 	Body any
 	// ETag is the entity tag of the answer to a GET. It is compared with If-None-Match.
 	ETag string
-	// NotModified, if set, says whether the caller already has the answer, instead of
-	// If-None-Match.
+	// NotModified, if set, decides whether the caller already has the answer, instead of If-None-Match.
 	NotModified *bool
-	// Wait is how long the caller is asked to wait before its next call; 0: the answer does not say. It is
+	// Wait is how long the caller is asked to wait before its next call; 0 means that the answer does not say. It is
 	// counted as the metric Waits.
 	Wait time.Duration
 	// Serve, if set, writes the whole answer; the fields above are then ignored.

@@ -28,8 +28,8 @@ type Env struct {
 	Metrics io.Writer
 }
 
-// Start ends the process if a setting is invalid, because the function would not do what it was
-// told. Call it after all settings were read.
+// Start ends the process if a setting is invalid, because the function would not do what it should. Call it after all
+// settings were read.
 func (e Env) Start() {
 	if err := e.Settings.Err(); err != nil {
 		e.Log.Error("the function cannot start", "error", err.Error())
@@ -41,7 +41,7 @@ func (e Env) Start() {
 // into a document.
 type Handler func(*Call) (Answer, error)
 
-// A Spec is what the package has to know of an operation.
+// A Spec is what the package needs to know about an operation.
 type Spec struct {
 	ID    string
 	Takes input.Takes

@@ -25,8 +25,8 @@ type line struct {
 	wait    time.Duration
 }
 
-// Waits is the metric of the seconds that answers ask callers to wait. Its sum over a period, divided by the
-// period, is how many callers there are that come back, whatever each is asked to wait.
+// Waits is the metric of the seconds that answers ask callers to wait. Its sum over a period, divided by the period, is
+// the number of callers that keep coming back, whatever each is asked to wait.
 const Waits = "Waits"
 
 func (s *server) begin(event events.APIGatewayProxyRequest) *line {

@@ -46,7 +46,7 @@ func (s *sampler) count(ms float64, wait time.Duration) {
 	defer s.mu.Unlock()
 	s.durations = append(s.durations, ms)
 	s.waits += wait
-	now := s.env.Now().Round(0) // the monotonic clock stands still while a container is frozen
+	now := s.env.Now().Round(0) // the monotonic clock stops while a container is frozen
 	if len(s.durations) < telemetry.MostValues && now.Sub(s.flushed) < flushAfter {
 		return
 	}

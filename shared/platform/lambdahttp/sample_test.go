@@ -93,7 +93,8 @@ func TestSampled_EverySuccess_WhenTheSampleIsOne(t *testing.T) {
 	}
 }
 
-// TestWaits_AreSummedUp_SampledOrNot: the sum over a period, divided by the period, is how many callers come back.
+// TestWaits_AreSummedUp_SampledOrNot: the sum over a period, divided by the period, is the number of callers that come
+// back.
 func TestWaits_AreSummedUp_SampledOrNot(t *testing.T) {
 	for name, every := range map[string]int{"sampled": 100, "each logged": 1} {
 		t.Run(name, func(t *testing.T) {

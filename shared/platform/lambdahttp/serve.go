@@ -101,7 +101,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request, event events.APIG
 	line.wait = answer.Wait
 }
 
-// Recovered turns a panic into an error, so that the process goes on and the caller gets an answer.
+// Recovered turns a panic into an error, so that the process continues and the caller gets an answer.
 func Recovered(run func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {

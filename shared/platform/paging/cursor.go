@@ -26,10 +26,10 @@ func ByCursor(in *input.Reader) Cursor {
 	return c
 }
 
-// A cursor is a version, a seal and a position, in base64url without padding. The seal binds the
-// position to its query. So a cursor is refused if it was altered, or if it comes from another
-// version, list, factory or filter. It contains no secret: the path and the caller's rights
-// select the list, and the position is only a place in it, without a partition key.
+// A cursor is a version, a seal and a position, in base64url without padding. The seal binds the position to its query.
+// So a cursor is refused if it was altered, or if it comes from another version, list, factory or filter. It contains
+// no secret: the path and the caller's permissions select the list, and the position is only a place in it, without a
+// partition key.
 const (
 	cursorVersion = 1
 	sealSize      = 16
@@ -52,7 +52,7 @@ func (q Query) Pack(position string) string {
 	return encoding.EncodeToString(append(b, position...))
 }
 
-// Behind is the path of the page behind a position.
+// Behind is the path of the page after a position.
 func (q Query) Behind(c linker, limit int, position string) string {
 	return q.href(c, limit, "cursor", q.Pack(position))
 }
@@ -81,7 +81,7 @@ func (c Cursor) Position(q Query, valid func(string) bool) (string, error) {
 // badCursor is INVALID_CURSOR. It does not say what is wrong, because callers that follow next
 // never see it.
 func badCursor() error {
-	p := problem.New(problem.InvalidCursor, "The cursor does not belong to this query. Begin without a cursor, and do not change the next of a page.")
+	p := problem.New(problem.InvalidCursor, "The cursor does not belong to this query. Start without a cursor, and use the next of a page unchanged.")
 	p.Faults = []problem.Fault{{Parameter: "cursor", Code: "cursor", Detail: "must come from a page of this query"}}
 	return p
 }

@@ -71,9 +71,9 @@ var GatewayResponses = []GatewayResponse{
 	{Type: "WAF_FILTERED", Status: 403, Code: Forbidden, Detail: "The request was refused before it reached the service."},
 	{Type: "BAD_REQUEST_BODY", Status: 400, Code: ValidationFailed, Detail: "The body is not valid."},
 	{Type: "BAD_REQUEST_PARAMETERS", Status: 400, Code: ValidationFailed, Detail: "The parameters are not valid."},
-	{Type: "REQUEST_TOO_LARGE", Status: 413, Code: BodyTooLarge, Detail: "The body is larger than the gateway takes."},
+	{Type: "REQUEST_TOO_LARGE", Status: 413, Code: BodyTooLarge, Detail: "The body is larger than the gateway accepts."},
 	{Type: "UNSUPPORTED_MEDIA_TYPE", Status: 415, Code: UnsupportedMediaType, Detail: "The body's media type is not supported."},
-	{Type: "THROTTLED", Status: 429, Code: RateLimited, Detail: "The service takes no more calls at the moment.", SpreadRetry: true},
+	{Type: "THROTTLED", Status: 429, Code: RateLimited, Detail: "The service accepts no more calls at the moment.", SpreadRetry: true},
 	{Type: "QUOTA_EXCEEDED", Status: 429, Code: RateLimited, Detail: "The quota is used up.", RetryAfter: time.Minute},
 	{Type: "API_CONFIGURATION_ERROR", Status: 500, Code: Internal, Detail: "The service failed."},
 	{Type: "AUTHORIZER_CONFIGURATION_ERROR", Status: 500, Code: Internal, Detail: "The service failed."},
@@ -88,11 +88,11 @@ var GatewayResponses = []GatewayResponse{
 }
 
 // NoValidToken is the answer to a call with a token that is not valid, whoever finds that.
-const NoValidToken = "The request carries no access token that is valid here."
+const NoValidToken = "The request has no valid access token."
 
 const (
-	failed   = "The service gave no answer. If the call was to change something, whether it did is not known; read before trying again."
-	timedOut = "The service took too long to answer. If the call was to change something, whether it did is not known; read before trying again."
+	failed   = "The service did not answer. A change may or may not have been made; read before trying again."
+	timedOut = "The service took too long to answer. A change may or may not have been made; read before trying again."
 )
 
 // GatewayResponseOf returns the answer of a type. For a type that is not listed, it is the

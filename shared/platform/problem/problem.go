@@ -81,7 +81,7 @@ var Classes = []Class{
 	{InvalidCursor, http.StatusBadRequest, "The cursor is not valid for this query"},
 	{OffsetTooLarge, http.StatusBadRequest, "The offset is too large"},
 	{Unauthenticated, http.StatusUnauthorized, "A valid access token is required"},
-	{Forbidden, http.StatusForbidden, "The caller may not do this"},
+	{Forbidden, http.StatusForbidden, "The caller is not allowed to do this"},
 	{SelfApproval, http.StatusForbidden, "Someone else has to approve this"},
 	{NotFound, http.StatusNotFound, "There is no such resource"},
 	{MethodNotAllowed, http.StatusMethodNotAllowed, "The resource has no such method"},
@@ -93,7 +93,7 @@ var Classes = []Class{
 	{ReleaseImmutable, http.StatusConflict, "The version was published with another digest"},
 	{VersionFrozen, http.StatusConflict, "The version can no longer be saved"},
 	{VersionOpen, http.StatusConflict, "Another version is still open"},
-	{ContentChanged, http.StatusConflict, "The content is not the one that was named"},
+	{ContentChanged, http.StatusConflict, "The content is not the one named in the request"},
 	{EffectivityFull, http.StatusConflict, "The method has no room for another decision"},
 	{Conflict, http.StatusConflict, "The resource is in conflict with the request"},
 	{VersionWithdrawn, http.StatusConflict, "The version was withdrawn"},
@@ -106,7 +106,7 @@ var Classes = []Class{
 	{FactoryNotInOrganization, http.StatusUnprocessableEntity, "The factory does not belong to the organization"},
 	{EdgeNotInOrganization, http.StatusUnprocessableEntity, "The box does not belong to the organization"},
 	{MethodIncomplete, http.StatusUnprocessableEntity, "The version is not complete"},
-	{TrialSplitsRoute, http.StatusUnprocessableEntity, "The trial leaves out steps"},
+	{TrialSplitsRoute, http.StatusUnprocessableEntity, "The trial omits steps"},
 	{ReachesNothing, http.StatusUnprocessableEntity, "No machine would run the version"},
 	{IdempotencyKeyReused, http.StatusUnprocessableEntity, "The idempotency key belongs to another request"},
 	{RateLimited, http.StatusTooManyRequests, "The fair-use limit is reached"},
@@ -226,7 +226,7 @@ func From(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
-	return Wrap(err, Internal, "The request could not be answered because of a fault in the service. The request id finds it in the log.")
+	return Wrap(err, Internal, "The request could not be answered because of a fault in the service. The request id identifies it in the log.")
 }
 
 // Document is the body of application/problem+json, RFC 9457.
@@ -256,8 +256,8 @@ const (
 // bytes.
 const maxText = 256
 
-// Document returns the error's body. instance is the request's path. Faults beyond the bounds
-// are left out, and the detail says how many.
+// Document returns the error's body. instance is the request's path. Faults beyond the bounds are omitted, and the
+// detail says how many.
 func (e *Error) Document(instance, requestID string) Document {
 	k := ClassOf(e.Code)
 	d := Document{

@@ -20,9 +20,9 @@ import (
 const (
 	// age is how long a secret is used before it is read again. A rotation arrives within it, without a deploy.
 	age = 5 * time.Minute
-	// grace is how long a secret that was read serves on while it cannot be read again.
+	// grace is how long the last value of a secret is used while the secret cannot be read again.
 	grace = time.Hour
-	// Retry is how long to wait after a failed read, in which the old secret serves.
+	// Retry is how long to wait after a failed read. The old value is used meanwhile.
 	Retry = 10 * time.Second
 	// timeout bounds a read.
 	timeout = 2 * time.Second
@@ -34,7 +34,7 @@ type Manager interface {
 }
 
 // NewClient makes a client of Secrets Manager from the variables that Lambda gives every function, and
-// AWS_ENDPOINT_URL_SECRETS_MANAGER where another service stands in for it.
+// AWS_ENDPOINT_URL_SECRETS_MANAGER if another service replaces it.
 func NewClient() Manager {
 	o := secretsmanager.Options{
 		Region:           os.Getenv("AWS_REGION"),
@@ -48,12 +48,12 @@ func NewClient() Manager {
 	return secretsmanager.New(o)
 }
 
-// A Cached is a secret as it was last read. Its age goes by the wall clock: the monotonic one stands still while a
-// container is frozen. It is safe for concurrent use.
+// A Cached is a secret as it was last read. Its age is measured by the wall clock, because the monotonic clock stops
+// while a container is frozen. It is safe for concurrent use.
 type Cached struct {
 	// ID names the secret.
 	ID string
-	// Before is set for the value before the present one. It is empty if there is none.
+	// Before selects the previous value, which is empty if there is none.
 	Before bool
 	Client Manager
 	Now    func() time.Time
@@ -66,7 +66,7 @@ type Cached struct {
 	notBefore time.Time // no other try before
 }
 
-// Get gives the secret, read again when it is five minutes old.
+// Get returns the secret, and reads it again when it is five minutes old.
 func (s *Cached) Get(ctx context.Context) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -82,15 +82,15 @@ func TestSecret_ThatCannotBeReadAgain_ServesOnForAnHour(t *testing.T) {
 	}
 }
 
-// TestSecret_AfterAFreeze_IsReadAgain: a frozen container's monotonic clock stands still, so that ages are
-// taken by the wall clock.
+// TestSecret_AfterAFreeze_IsReadAgain: a frozen container's monotonic clock stops, so ages are measured by the wall
+// clock.
 func TestSecret_AfterAFreeze_IsReadAgain(t *testing.T) {
 	now, v := time.Now(), &vault{value: "old"}
 	s := Cached{ID: "wavegate/copilot", Client: v, Now: func() time.Time { return now }, Check: anything}
 	if _, err := s.Get(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	v.value, now = "new", now.Round(0).Add(age) // no monotonic reading to go by
+	v.value, now = "new", now.Round(0).Add(age) // without a monotonic reading
 	if got, err := s.Get(t.Context()); got != "new" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -103,7 +103,7 @@ func TestSecret_ThatCannotBeUsed_IsRefused(t *testing.T) {
 	}
 }
 
-// TestSecret_BeforeThePresentOne_IsEmptyUntilItWasRotated: only that it does not exist is no error.
+// TestSecret_BeforeThePresentOne_IsEmptyUntilItWasRotated: only a missing previous value is not an error.
 func TestSecret_BeforeThePresentOne_IsEmptyUntilItWasRotated(t *testing.T) {
 	v := &vault{err: &types.ResourceNotFoundException{}}
 	now := noon
@@ -119,7 +119,7 @@ func TestSecret_BeforeThePresentOne_IsEmptyUntilItWasRotated(t *testing.T) {
 	}
 	missing := Cached{ID: "wavegate/copilot", Client: &vault{err: &types.ResourceNotFoundException{}}, Now: time.Now, Check: anything}
 	if _, err := missing.Get(t.Context()); err == nil {
-		t.Error("a present secret that does not exist is taken")
+		t.Error("a missing current secret is accepted")
 	}
 }
 

@@ -52,18 +52,17 @@ const (
 
 	// BellURL is the base URL of the bell. If it is empty, the stage has no bell.
 	BellURL Name = "BELL_URL"
-	// BellSecretID is the name or ARN of a secret in Secrets Manager that makes the bell's addresses.
-	// The value before the present one stays valid, too.
+	// BellSecretID is the name or ARN of a secret in Secrets Manager that makes the bell's addresses. The previous
+	// value stays valid too.
 	BellSecretID Name = "BELL_SECRET_ID"
 	// BellSecret is that secret itself, for local runs.
 	BellSecret Name = "BELL_SECRET"
-	// HeartbeatSeconds is the time between the polls of a box that listens to the bell, while the bell
-	// is silent. Whatever did not ring reaches the box within it.
+	// HeartbeatSeconds is the time between the polls of a box that listens to the bell, while the bell is silent. A
+	// change that did not ring the bell reaches the box within this time.
 	HeartbeatSeconds Name = "HEARTBEAT_SECONDS"
 
-	// GuardIntervalSeconds is the time between two ticks. A tick counts the active rollouts, and
-	// the guard judges them. The stack runs it once a minute. A local run uses less time, to
-	// show in a minute what takes an hour.
+	// GuardIntervalSeconds is the time between two ticks. A tick counts the active rollouts, and the guard judges them.
+	// The stack runs it once a minute. A local run uses a shorter time, to show in a minute what takes an hour.
 	GuardIntervalSeconds Name = "GUARD_INTERVAL_SECONDS"
 
 	// LoginOrigin is the origin at which the operator's page exchanges codes and refresh tokens, such
@@ -132,7 +131,7 @@ func NewValues(named ...Name) *Values { return &Values{get: os.Getenv, named: na
 // Text returns a setting; empty if it is not set.
 func (r *Values) Text(name Name) string {
 	if !slices.Contains(r.named, name) {
-		r.Fault("%s is read, and the function's row does not name it", name)
+		r.Fault("%s is read, but the function's row does not name it", name)
 		return ""
 	}
 	return r.get(string(name))

@@ -81,8 +81,7 @@ func Emit(w io.Writer, now time.Time, dimensions map[string]string, metrics ...M
 	line["_aws"] = map[string]any{"Timestamp": now.UnixMilli(), "CloudWatchMetrics": []directive{d}}
 	b, err := json.Marshal(line)
 	if err != nil {
-		// Only NaN and infinite values cannot be written, and such a value is no reason to fail
-		// a call.
+		// Only NaN and infinite values cannot be written, and a call must not fail because of them.
 		return
 	}
 	_, _ = w.Write(append(b, '\n'))

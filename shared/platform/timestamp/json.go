@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// JSON encodes a value as encoding/json does, but for two things: times have the form of Text, and the characters <, >
+// JSON encodes a value as encoding/json does, with two exceptions: times have the form of Text, and the characters <, >
 // and & are not escaped. A type with a MarshalJSON method encodes its own times. The option string of a tag is not
 // supported.
 func JSON(v any) ([]byte, error) {
@@ -57,7 +57,7 @@ func write(b *bytes.Buffer, v reflect.Value) error {
 	return plain(b, v)
 }
 
-// plain writes a value without times by encoding/json.
+// plain writes a value without times with encoding/json.
 func plain(b *bytes.Buffer, v reflect.Value) error {
 	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)
@@ -89,7 +89,7 @@ func object(b *bytes.Buffer, v reflect.Value) error {
 	return nil
 }
 
-// table writes a map with texts as keys; mayHold is false for any other.
+// table writes a map with texts as keys. mayHold is false for any other map.
 func table(b *bytes.Buffer, v reflect.Value) error {
 	keys := v.MapKeys()
 	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
@@ -124,7 +124,7 @@ func list(b *bytes.Buffer, v reflect.Value) error {
 	return nil
 }
 
-// empty reports what the option omitempty leaves out.
+// empty reports whether the option omitempty omits a value.
 func empty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Array, reflect.Map, reflect.Slice, reflect.String:

@@ -1,6 +1,6 @@
 // Package timestamp writes times in the one form that the service stores, answers and sends: RFC 3339 in UTC with three
-// digits of milliseconds. So texts sort as their times do. encoding/json leaves out zeros at the end, and has no option
-// for that.
+// digits of milliseconds. So texts sort as their times do. encoding/json omits zeros at the end, and has no option for
+// that.
 package timestamp
 
 import "time"

@@ -1,5 +1,5 @@
-// Package conform holds HTTP exchanges against the contract. It is for tests: whatever passes through
-// it must be documented, down to each status, header, media type and field.
+// Package conform checks HTTP exchanges against the contract. It is for tests: every status, header, media type and
+// field that passes through it must be documented.
 package conform
 
 import (
@@ -41,9 +41,9 @@ func New() (*Checker, error) {
 	return &Checker{doc: doc, seen: map[string]map[Answer]int{}, shapes: map[string]int{}}, nil
 }
 
-// Load reads a document and checks that it is valid OpenAPI, its examples included. Callers of the service
-// must take values that x-extensible-enum does not list. The service itself is held to those listed: here
-// they are an enum like any other.
+// Load reads a document and checks that it is valid OpenAPI, its examples included. Callers must accept values that
+// x-extensible-enum does not list. The service itself may only send the listed ones: here they are an enum like any
+// other.
 func Load(document []byte) (*openapi3.T, error) {
 	document = bytes.ReplaceAll(document, []byte("x-extensible-enum:"), []byte("enum:"))
 	doc, err := openapi3.NewLoader().LoadFromData(document)
@@ -59,7 +59,7 @@ func Load(document []byte) (*openapi3.T, error) {
 // An Exchange is one request and its answer.
 type Exchange struct {
 	Method string
-	// Target is the path, with any prefix before /api, and the query, as they stood in the request.
+	// Target is the path, with any prefix before /api, and the query, as they were in the request.
 	Target     string
 	Header     http.Header
 	Body       []byte
@@ -68,14 +68,13 @@ type Exchange struct {
 	AnswerBody []byte
 }
 
-// perShape is how many exchanges of one shape are looked at. A fleet's polls differ in values alone, and
-// there are tens of thousands of them; another status, header, media type, field or problem is another
-// shape.
+// perShape is how many exchanges of one shape are checked. A fleet's polls differ only in values, and there are tens of
+// thousands of them. Another status, header, media type, field or problem makes another shape.
 const perShape = 100
 
-// Check returns everything in which an exchange departs from the contract: what the answer has that is
-// not documented, what it lacks, a request that was carried out although the contract forbids it, and
-// one that was refused as bad although the contract allows it.
+// Check returns every difference between an exchange and the contract: what the answer has that is not documented, and
+// what it lacks. It also finds a request that was carried out although the contract forbids it, and one that was
+// refused as bad although the contract allows it.
 func (c *Checker) Check(x Exchange) error {
 	path, rawQuery, _ := strings.Cut(x.Target, "?")
 	route, parameters := c.route(x.Method, path)
@@ -104,7 +103,7 @@ func (c *Checker) Check(x Exchange) error {
 	return nil
 }
 
-// request holds what the service made of a request against what the contract says of it.
+// request checks what the service did with a request against what the contract says of it.
 func request(input *openapi3filter.RequestValidationInput, x Exchange) error {
 	refusal := validRequest(input)
 	switch {
@@ -119,7 +118,7 @@ func request(input *openapi3filter.RequestValidationInput, x Exchange) error {
 	return nil
 }
 
-// validRequest tells what of a request the contract forbids.
+// validRequest returns what the contract forbids in a request.
 func validRequest(input *openapi3filter.RequestValidationInput) error {
 	query, err := url.ParseQuery(input.Request.URL.RawQuery)
 	if err != nil {
@@ -140,7 +139,7 @@ func validRequest(input *openapi3filter.RequestValidationInput) error {
 	return openapi3filter.ValidateRequest(context.Background(), input)
 }
 
-// answer holds an answer against its operation.
+// answer checks an answer against its operation.
 func answer(input *openapi3filter.RequestValidationInput, x Exchange) error {
 	documented := input.Route.Operation.Responses.Status(x.Status)
 	if documented == nil {
@@ -195,7 +194,7 @@ func headers(documented *openapi3.Response, got http.Header) error {
 	return errors.Join(all...)
 }
 
-// count counts an exchange and reports whether it has to be looked at.
+// count counts an exchange and reports whether it must be checked.
 func (c *Checker) count(operation string, x Exchange) bool {
 	shape := operation + " " + shapeOf(x)
 	c.mu.Lock()
@@ -221,7 +220,7 @@ func (c *Checker) route(method, path string) (*routers.Route, map[string]string)
 		if op == nil || !ok || found != nil && len(got) >= len(values) {
 			continue
 		}
-		// Fewer parameters is the more exact of two templates.
+		// Of two templates, the one with fewer parameters is more exact.
 		found = &routers.Route{Spec: c.doc, Path: template, PathItem: item, Method: method, Operation: op}
 		values = got
 	}

@@ -11,7 +11,7 @@ import (
 	"wavegate/shared/testing/conform"
 )
 
-// read is an exchange that keeps the contract: a factory is read.
+// read is an exchange that follows the contract: a factory is read.
 func read() conform.Exchange {
 	return conform.Exchange{
 		Method: http.MethodGet, Target: "/prod/api/factories/munich-1",
@@ -26,7 +26,7 @@ func read() conform.Exchange {
 	}
 }
 
-// refused is an exchange that keeps the contract: a factory's body has two faults.
+// refused is an exchange that follows the contract: a factory's body has two faults.
 func refused() conform.Exchange {
 	return conform.Exchange{
 		Method: http.MethodPut, Target: "/api/factories/munich-1",
@@ -40,7 +40,7 @@ func refused() conform.Exchange {
 	}
 }
 
-// taken is an exchange that keeps the contract: a factory is registered.
+// taken is an exchange that follows the contract: a factory is registered.
 func taken() conform.Exchange {
 	x := refused()
 	x.Body = []byte(`{"organizationId":"acme","name":"Munich 1"}`)
@@ -49,7 +49,7 @@ func taken() conform.Exchange {
 	return x
 }
 
-// stray is an exchange that keeps the contract: nothing is there, and the gateway says so.
+// stray is an exchange that follows the contract: nothing is there, and the gateway says so.
 func stray() conform.Exchange {
 	x := refused()
 	x.Method, x.Target, x.Status = http.MethodDelete, "/api/nothing", http.StatusNotFound
@@ -102,10 +102,10 @@ func TestCheck_EveryDeparture_IsFound(t *testing.T) {
 		"a parameter that is taken":    {taken, func(x *conform.Exchange) { x.Target += "?force=1" }, `no query parameter "force"`},
 		"a bad path that is taken":     {taken, func(x *conform.Exchange) { x.Target = "/api/factories/Munich" }, "took a request that the contract forbids"},
 		"a bad header that is taken":   {taken, func(x *conform.Exchange) { x.Header.Set("If-Match", "3") }, "took a request that the contract forbids"},
-		"a route":                      {stray, func(x *conform.Exchange) { x.Status = http.StatusOK }, "no operation of the contract"},
+		"a route":                      {stray, func(x *conform.Exchange) { x.Status = http.StatusOK }, "not an operation of the contract"},
 		"a 405 without Allow":          {stray, func(x *conform.Exchange) { x.Status = http.StatusMethodNotAllowed }, "the header Allow is missing"},
 		"a 405 that is something else": {stray, func(x *conform.Exchange) { x.Status = http.StatusMethodNotAllowed; x.Answer.Set("Allow", "GET") }, "the code is NOT_FOUND"},
-		"a method":                     {stray, func(x *conform.Exchange) { x.Target, x.Status = "/api/factories/munich-1", http.StatusNoContent }, "no operation of the contract"},
+		"a method":                     {stray, func(x *conform.Exchange) { x.Target, x.Status = "/api/factories/munich-1", http.StatusNoContent }, "not an operation of the contract"},
 		"the gateway's own body":       {stray, func(x *conform.Exchange) { x.AnswerBody = swap(x.AnswerBody, `{`, `{"message":"Forbidden",`) }, "message"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -118,8 +118,8 @@ func TestCheck_EveryDeparture_IsFound(t *testing.T) {
 	}
 }
 
-// TestCheck_NewShapes_AreAlwaysLookedAt: after many exchanges of one shape a departure of another is
-// still found.
+// TestCheck_NewShapes_AreAlwaysLookedAt: after many exchanges of one shape, a difference in another shape is still
+// found.
 func TestCheck_NewShapes_AreAlwaysLookedAt(t *testing.T) {
 	c, err := conform.New()
 	if err != nil {

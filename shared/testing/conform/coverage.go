@@ -10,7 +10,7 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// An Answer is a status and, of a refusal, its code.
+// An Answer is a status and, for a refusal, its code.
 type Answer struct {
 	Status int
 	Code   problem.Code
@@ -20,7 +20,7 @@ func answerOf(x Exchange) Answer {
 	a := Answer{Status: x.Status}
 	if x.Status >= http.StatusBadRequest {
 		var p struct{ Code problem.Code }
-		_ = json.Unmarshal(x.AnswerBody, &p) // what is no problem is found by Check
+		_ = json.Unmarshal(x.AnswerBody, &p) // Check finds what is not a problem
 		a.Code = p.Code
 	}
 	return a
@@ -39,8 +39,8 @@ func (c *Checker) Coverage() (exchanges, operations, answers int) {
 	return exchanges, len(c.seen), answers
 }
 
-// Unseen lists the answers that the table of operations declares and that no exchange had. Each code in common has to be
-// seen once, of any operation. Those in elsewhere are not asked for.
+// Unseen lists the answers that the table of operations declares and that no exchange had. Each code in common must be
+// seen once, from any operation. Those in elsewhere need not be seen.
 func (c *Checker) Unseen(common, elsewhere []problem.Code) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -16,8 +16,8 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// match holds a path against a template of the contract. A parameter stands for one segment, and
-// {proxy} at the end, which is the contract's way to write the gateway's {proxy+}, for the rest.
+// match matches a path against a template of the contract. A parameter matches one segment. {proxy} at the end, which
+// is how the contract writes the gateway's {proxy+}, matches the rest.
 func match(template, path string) (map[string]string, bool) {
 	values := map[string]string{}
 	pattern, segments := strings.Split(template, "/"), strings.Split(path, "/")
@@ -43,10 +43,10 @@ func match(template, path string) (map[string]string, bool) {
 	return values, len(segments) == len(pattern)
 }
 
-// noRoute holds the answer to a path that is no operation's: the gateway's own, which is a problem.
+// noRoute checks the answer to a path that belongs to no operation: the gateway's own answer, which is a problem.
 func (c *Checker) noRoute(x Exchange) error {
 	fail := func(format string, args ...any) error {
-		return fmt.Errorf("%s %s is no operation of the contract, and was answered %d: %w", x.Method, x.Target, x.Status, fmt.Errorf(format, args...))
+		return fmt.Errorf("%s %s is not an operation of the contract, and was answered %d: %w", x.Method, x.Target, x.Status, fmt.Errorf(format, args...))
 	}
 	var body any
 	switch err := json.Unmarshal(x.AnswerBody, &body); {
@@ -70,7 +70,7 @@ func (c *Checker) noRoute(x Exchange) error {
 	return nil
 }
 
-// noMethod holds the answer to a method that a path does not have: what the section of its code says.
+// noMethod checks the answer to a method that a path does not have against the section of its code.
 func (c *Checker) noMethod(x Exchange, body any) error {
 	if x.Answer.Get("Allow") == "" {
 		return errors.New("the header Allow is missing")
@@ -84,12 +84,12 @@ func (c *Checker) noMethod(x Exchange, body any) error {
 	return c.doc.Components.Schemas["Problem"].Value.VisitJSON(body, openapi3.EnableJSONSchema2020())
 }
 
-// DependsOn marks a parameter or a field whose values are bound by something that no schema can name:
-// another value, the caller or the time.
+// DependsOn marks a parameter or a field whose valid values depend on something that no schema can express: another
+// value, the caller or the time.
 const DependsOn = "x-depends-on"
 
-// faultsBeyondSchemas explains a refusal of a request that the contract's schemas allow: by what no
-// schema can say. It returns an error if there is no such explanation.
+// faultsBeyondSchemas explains the refusal of a request that the contract's schemas allow by rules that no schema can
+// express. It returns an error if there is no such explanation.
 func faultsBeyondSchemas(route *routers.Route, body []byte) error {
 	var p struct {
 		Code   problem.Code
@@ -101,7 +101,7 @@ func faultsBeyondSchemas(route *routers.Route, body []byte) error {
 	}
 	switch p.Code {
 	case problem.InvalidJSON, problem.InvalidCursor:
-		return nil // text that is no JSON, and cursors that were made up
+		return nil // text that is not JSON, and made-up cursors
 	}
 	for _, fault := range p.Errors {
 		if fault.Code == "duplicate" {

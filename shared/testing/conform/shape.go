@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// shapeOf is what an exchange is but for its values: the names of query parameters, headers and fields,
-// the media types, the status, and the whole text of a refusal.
+// shapeOf is an exchange without its values: the names of query parameters, headers and fields, the media types, the
+// status, and the whole text of a refusal.
 func shapeOf(x Exchange) string {
 	_, rawQuery, _ := strings.Cut(x.Target, "?")
 	query, err := url.ParseQuery(rawQuery)
@@ -24,7 +24,7 @@ func shapeOf(x Exchange) string {
 			Detail string
 			Errors []any
 		}
-		_ = json.Unmarshal(x.AnswerBody, &p) // what is no problem has a skeleton of its own
+		_ = json.Unmarshal(x.AnswerBody, &p) // what is not a problem has a skeleton of its own
 		shape += fmt.Sprint(p)
 	}
 	return shape
@@ -34,7 +34,7 @@ func names(h http.Header) string {
 	return fmt.Sprint(slices.Sorted(maps.Keys(h)), h.Get("Content-Type"))
 }
 
-// skeleton is a JSON value with the types of its values in their place, or the size of what is no JSON.
+// skeleton is a JSON value with each value replaced by its type, or the size if the text is not JSON.
 func skeleton(body []byte) string {
 	if len(body) == 0 {
 		return "none"
@@ -62,7 +62,7 @@ func bones(v any) any {
 		if len(v) == 0 {
 			return v
 		}
-		// The items of a list are alike; how many there are says nothing.
+		// The items of a list are alike; their number does not matter.
 		kinds := map[string]bool{}
 		for _, value := range v {
 			b, _ := json.Marshal(bones(value))

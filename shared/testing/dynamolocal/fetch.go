@@ -25,7 +25,7 @@ const (
 	archiveFolder  = "package/emulator/"
 )
 
-const howNPM = "Install Node.js 22 or newer (https://nodejs.org), which brings npm."
+const howNPM = "Install Node.js 22 or newer (https://nodejs.org), which includes npm."
 
 // fetch returns the directory with DynamoDBLocal.jar and its libraries. Several processes may
 // fetch at the same time; the first to finish wins.

@@ -1,6 +1,6 @@
-// Package dynamolocal provides the DynamoDB of local runs and tests: an embedded store, which
-// starts at once, and a reference, Amazon's DynamoDB Local. README.md says where they differ
-// from AWS. Both create their tables from the definitions of the stack.
+// Package dynamolocal provides the DynamoDB of local runs and tests: an embedded store, which starts immediately, and a
+// reference, Amazon's DynamoDB Local. README.md says where they differ from AWS. Both create their tables from the
+// definitions of the stack.
 package dynamolocal
 
 import (

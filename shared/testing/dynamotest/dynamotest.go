@@ -46,7 +46,7 @@ func Each(t *testing.T, test func(t *testing.T, client *dynamodb.Client)) {
 	}
 }
 
-// Embedded is an embedded store for one test, which needs a store without other items.
+// Embedded returns an embedded store for a test that needs one without other items.
 func Embedded(t *testing.T) *dynamodb.Client {
 	t.Helper()
 	if err := start(); err != nil {

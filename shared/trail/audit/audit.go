@@ -120,7 +120,7 @@ type Record struct {
 	StreamResourceActor string `json:"streamResourceActor"`
 	// StreamOrganization is missing in the streams of factories, each of which is one organization's.
 	StreamOrganization string `json:"streamOrganization,omitempty"`
-	// Why and Override are for the event bus, whose pipe can only take what is always there.
+	// Why and Override are for the event bus, whose pipe needs fields that are always present.
 	Why      string `json:"why"`
 	Override string `json:"override"` // yes or no
 	Event

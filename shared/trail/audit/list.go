@@ -84,8 +84,8 @@ func merged(pages []dynamo.Page[Event], limit int) dynamo.Page[Event] {
 	return all
 }
 
-// FirstAfter returns the first event of a resource after a time, and whether there is one. It
-// reads a global index, so an event shows after a moment.
+// FirstAfter returns the first event of a resource after a time, and whether there is one. It reads a global index, so
+// an event appears after a moment.
 func (l *Log) FirstAfter(ctx context.Context, stream, resourceType, id string, t time.Time) (e Event, found bool, err error) {
 	page, err := dynamo.List[Event](ctx, l.db, dynamo.Selection{
 		Table: dynamo.Audit, Index: "byResource", Partition: key(stream, resourceType, id),

@@ -6,8 +6,8 @@ import (
 	"wavegate/shared/platform/timestamp"
 )
 
-// A Notice is an event as the event bus carries it: what happened to what, who did it, and why. It leaves out what a
-// change held and where it came from, which only the trail tells, and to fewer people.
+// A Notice is an event as the event bus carries it: what happened to what, who did it, and why. It omits the states and
+// the origin of a change. Only the trail shows those, to fewer people.
 type Notice struct {
 	EventID   string      `json:"eventId"`
 	EventTime string      `json:"eventTime"`
@@ -19,7 +19,7 @@ type Notice struct {
 	Resource  struct {
 		Type string `json:"type"`
 		ID   string `json:"id"`
-		// Revision is in digits, as the table's stream has numbers.
+		// Revision is a string, as numbers are in the table's stream.
 		Revision string `json:"revision"`
 	} `json:"resource"`
 }
@@ -30,7 +30,7 @@ type NoticeActor struct {
 	UserID string `json:"userId"`
 }
 
-// Notice is what the event bus carries of an event.
+// Notice is what the event bus carries about an event.
 func (e Record) Notice() Notice {
 	n := Notice{
 		EventID: e.EventID, EventTime: timestamp.Text(e.EventTime), EventName: e.EventName,
@@ -41,5 +41,5 @@ func (e Record) Notice() Notice {
 	return n
 }
 
-// NoticeSource is what names the service of a stage on an event bus.
+// NoticeSource is the source of a stage's events on an event bus.
 func NoticeSource(stage string) string { return "wavegate." + stage }

@@ -2,20 +2,20 @@ package audit
 
 import "strings"
 
-// What Why says of a change without a reason, and of one whose reason is for fewer people than those who are told of
-// changes.
+// What Why says about a change without a reason, and about one whose reason must not be shown to everyone who is
+// notified.
 const (
 	NoReason  = "No reason given."
 	InTrail   = "See the audit trail."
-	overrides = "A freeze or a closed window was to be overridden: "
+	overrides = "Asked to override a freeze or a closed window: "
 )
 
 // An Explainer is a cause that says in a sentence why the service made a change.
 type Explainer interface{ Explain() string }
 
-// Why tells why a change was made, for those who are told of it by the event bus. It is never empty. Of the events of
-// boxes, machines and production methods, it tells what the service itself says, and nothing that people wrote: their
-// trails are for fewer people.
+// Why returns the reason for a change, for those whom the event bus notifies. It is never empty. For changes of boxes,
+// machines and production methods, it contains what the service itself says and nothing that people wrote, because
+// fewer people may read those trails.
 func Why(stream string, g Grounds) string {
 	var parts []string
 	if cause, is := g.Cause.(Explainer); is {
@@ -39,11 +39,11 @@ func Why(stream string, g Grounds) string {
 	return plain.Replace(strings.Join(parts, " "))
 }
 
-// plain keeps what people write from ending the text of a message, which rules put together from a template, and from
-// calling people or linking to pages in a chat.
+// plain replaces characters in what people write. So it can neither end the text of a message, which rules build from a
+// template, nor mention people or add links in a chat.
 var plain = strings.NewReplacer(`"`, "'", `\`, "/", "<", "(", ">", ")", "[", "(", "]", ")", "@", "(at)", "\n", " ")
 
-// Overrides reports whether a change was to override a freeze or a closed window, as the event bus carries it.
+// Overrides reports whether a change asked to override a freeze or a closed window, in the form of the event bus.
 func Overrides(g Grounds) string {
 	if g.OverrideReason != "" {
 		return "yes"

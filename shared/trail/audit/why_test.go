@@ -22,7 +22,7 @@ func TestWhy_TellsTheSentenceAndTheReasons(t *testing.T) {
 		{audit.Platform, audit.Grounds{}, "No reason given."},
 		{audit.Platform, audit.Grounds{Reason: "Two boxes did not come back"}, "Two boxes did not come back"},
 		{audit.Platform, audit.Grounds{Cause: sentence("Halt: 17 bad of 291.")}, "Halt: 17 bad of 291."},
-		{audit.Platform, audit.Grounds{Reason: "a fix", OverrideReason: "the line stands"}, "A freeze or a closed window was to be overridden: the line stands a fix"},
+		{audit.Platform, audit.Grounds{Reason: "a fix", OverrideReason: "the line stands"}, "Asked to override a freeze or a closed window: the line stands a fix"},
 		{audit.Platform, audit.Grounds{Reason: `<!here> [see](http://x.example) "now" \ @all`}, "(!here) (see)(http://x.example) 'now' / (at)all"},
 		{audit.Platform, audit.Grounds{Cause: "of another form"}, "No reason given."},
 		{audit.Factory("munich-1"), audit.Grounds{Reason: "a customer's secret"}, audit.InTrail},
@@ -35,7 +35,7 @@ func TestWhy_TellsTheSentenceAndTheReasons(t *testing.T) {
 	}
 }
 
-// TestWhy_StandsInAMessage: the pipe and the rules put it into JSON, and a chat shows it.
+// TestWhy_StandsInAMessage: the pipe and the rules put it into JSON, and a chat displays it.
 func TestWhy_StandsInAMessage(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.OneOf(rapid.SampledFrom([]rune("\"\\<>[]@\n")), rapid.Rune()))

@@ -68,7 +68,7 @@ type world struct {
 
 const organization = "acme"
 
-// boxes stands for the streams of boxes, which are read together.
+// boxes is the name for the streams of boxes, which are read together.
 const boxes = "boxes"
 
 var users = []string{"olga", "eric", "mia"}
@@ -81,7 +81,7 @@ func newWorld(client *dynamodb.Client, skews ...time.Duration) *world {
 		now:      time.UnixMilli(rand.Int64N(100 * 365 * 24 * 3600 * 1000)).UTC(),
 		edgeType: name, factory: name, last: map[string]any{}, revisions: map[string]int64{},
 	}
-	var ticking sync.Mutex // a store may read several rows at once, and the clock for each
+	var ticking sync.Mutex // a store may read several rows in parallel, each with the clock
 	for _, skew := range skews {
 		db := dynamo.Open(client, func() time.Time {
 			ticking.Lock()

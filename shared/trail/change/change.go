@@ -147,8 +147,8 @@ func Create(ctx context.Context, db *dynamo.DB, from audit.Origin, claim idempot
 		}
 		set := &Set{db: db, from: from}
 		if refusal := decide(set, id); refusal != nil {
-			// The same call, sent twice at once, may have succeeded since the claim was read. Then it is its result
-			// that this one meets.
+			// The same call, sent twice at the same time, may have succeeded since the claim was read. Then this call
+			// was refused because of that call's result.
 			if first, repeated, err := claim.First(ctx, db); err == nil && repeated {
 				id = first
 				return nil

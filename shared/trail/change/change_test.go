@@ -247,7 +247,7 @@ func TestCreate_ClaimUsedBefore_GivesTheFirstId(t *testing.T) {
 }
 
 // TestCreate_RepeatedWhileTheFirstCallIsOnItsWay_GivesItsResult: the second call reads the claim before the first one
-// commits, and its decision after that. What it would be refused for is its own first call.
+// commits, and decides after that. It would be refused because of its own first call.
 func TestCreate_RepeatedWhileTheFirstCallIsOnItsWay_GivesItsResult(t *testing.T) {
 	each(t, func(w *world) {
 		claim, err := idempotency.Of(auth.Principal{UserID: "olga"}, "make", "/", w.id, "a")

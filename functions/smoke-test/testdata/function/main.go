@@ -27,7 +27,7 @@ func main() {
 			return "hello", nil
 		case fate == "hangs":
 			time.Sleep(time.Hour)
-		case fate == "has its rights after a while" && calls < 3:
+		case fate == "has its permissions after a while" && calls < 3:
 			answer = map[string]any{"statusCode": 503, "body": `{"code":"UNAVAILABLE"}`}
 		case strings.Contains(string(event), `"exp":"1"`):
 			answer = map[string]any{"statusCode": 401, "body": `{"code":"UNAUTHENTICATED"}`}
