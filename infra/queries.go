@@ -13,7 +13,7 @@ import (
 var queries = []struct{ id, name, lines string }{
 	{"who-limited", "Who was limited",
 		"filter status = 429 | stats count(*) as calls by organizationId, userId, issuer | sort calls desc | limit 20"},
-	{"gateway-throttles", "Throttled by the gateway itself",
+	{"gateway-throttles", "Throttled by API Gateway itself",
 		"filter error = 'THROTTLED' | stats count(*) as calls by bin(5m) | limit 20"},
 	{"steps-taken", "Releases and rollouts: steps taken",
 		"filter operation like /release-channels|rollouts/ and operation not like /GET/ and status < 300 | stats count(*) as steps by operation, path | limit 20"},
