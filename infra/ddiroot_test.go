@@ -37,7 +37,7 @@ func TestDDIRoot_IsASecondPathOfTheSameFunction(t *testing.T) {
 	}
 }
 
-// TestPaths_HaveOneVariableAfterTheSamePath: API Gateway takes no other.
+// TestPaths_HaveOneVariableAfterTheSamePath: API Gateway accepts no others.
 func TestPaths_HaveOneVariableAfterTheSamePath(t *testing.T) {
 	for name, s := range map[string]stage{"dev": dev(), "full": full()} {
 		variables := map[string][]string{}

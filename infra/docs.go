@@ -8,8 +8,7 @@ import (
 	"wavegate/shared/operations"
 )
 
-// addDocs makes the function that serves the contract and the page that shows it, where the settings ask
-// for it.
+// addDocs makes the function that serves the contract and its page, if the settings ask for it.
 func (s *service) addDocs() {
 	if s.settings.Docs {
 		s.add(helper(operations.Docs, "Serve the contract and the page that shows it", nil))
@@ -20,7 +19,7 @@ func (s *service) addDocs() {
 func checkDocs(settings Settings) error {
 	renderer := filepath.Join(settings.Functions, operations.Docs, "redoc.js")
 	if _, err := os.Stat(renderer); settings.Docs && err != nil {
-		return fmt.Errorf("docs: there is no %s; ./scripts/contract docs puts it there", renderer)
+		return fmt.Errorf("docs: %s is missing; ./scripts/contract docs writes it", renderer)
 	}
 	return nil
 }

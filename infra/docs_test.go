@@ -25,8 +25,8 @@ func TestDocs_UnlessAskedFor_AreInNoStack(t *testing.T) {
 	}
 }
 
-// TestDocs_AskedFor_OpenTheirPathsAndNothingElse: what is added is open to anyone and may read nothing;
-// every other method asks the authorizer as before.
+// TestDocs_AskedFor_OpenTheirPathsAndNothingElse: the pages are open to anyone and may read nothing; every
+// other method still requires the authorizer.
 func TestDocs_AskedFor_OpenTheirPathsAndNothingElse(t *testing.T) {
 	template := pages().template
 	function := template.id(t, "AWS::Lambda::Function", operations.Docs)

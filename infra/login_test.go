@@ -10,8 +10,8 @@ import (
 	"wavegate/shared/operations"
 )
 
-// TestLogin_TheStacksOwnPool: what the API tells of the login is what the pool has. The operator's client
-// takes codes with PKCE alone, and sends people to the command alone.
+// TestLogin_TheStacksOwnPool: the API publishes the pool's own login. The operator's client accepts only codes
+// with PKCE, and sends people only to the command.
 func TestLogin_TheStacksOwnPool(t *testing.T) {
 	template := dev().template
 	status, headers, body := mockOf(t, template.api(t).routes()["GET "+operations.LoginPath])
@@ -42,7 +42,7 @@ func TestLogin_TheStacksOwnPool(t *testing.T) {
 	}
 }
 
-// trustedName is the issuer of people that the template's authorizer trusts, as the template writes it.
+// trustedName is the issuer of people that the template's authorizer trusts, in the template's form.
 func trustedName(t *testing.T, template template) string {
 	t.Helper()
 	return "https://cognito-idp.${AWS::Region}.${AWS::URLSuffix}/${" + template.id(t, "AWS::Cognito::UserPool", "people") + "}"

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestOutside_GoesByThePublicName_AndMayReadItsSecretAlone, and is off unless a secret is named.
+// TestOutside_GoesByThePublicName_AndMayReadItsSecretAlone, and is off unless a secret is set.
 func TestOutside_GoesByThePublicName_AndMayReadItsSecretAlone(t *testing.T) {
 	template := full()
 	f := template.Resources[template.id(t, "AWS::Lambda::Function", outside)].Properties
