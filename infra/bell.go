@@ -44,8 +44,8 @@ func (s *service) addBell() {
 	}
 }
 
-// bellAlias is the alias that has the bell's URL. The bell has its own smoke test, because the other functions need the
-// URL before they can be made.
+// bellAlias is the alias that has the bell's URL, or without versions the function. The bell has its own smoke test, because
+// the other functions need the URL before they can be made.
 func (s *service) bellAlias() awslambda.IFunction {
 	f := s.functions[operations.Bell]
 	if !s.versioned() {
