@@ -18,7 +18,7 @@ import (
 // An alarm is a rule for when to notify operators. Its kind has a section of the same name in runbook.md.
 type alarm struct {
 	kind      string
-	part      string // tells alarms of one kind apart
+	part      string // distinguishes alarms of one kind
 	says      string
 	metric    awscloudwatch.IMetric
 	threshold float64 // the alarm goes off at this value or above

@@ -39,7 +39,7 @@ func mockOf(t *testing.T, m map[string]any) (status string, header map[string]an
 		}
 	}
 	if got := value(integration, "requestTemplates", "application/json"); got != `{"statusCode": `+status+`}` {
-		t.Errorf("a mock of %s is asked with %v", status, got)
+		t.Errorf("the request template of a mock of %s is %v", status, got)
 	}
 	return status, header, body
 }
@@ -134,10 +134,10 @@ func TestGatewayResponses_SpeakLikeTheFunctions(t *testing.T) {
 			t.Errorf("%s: WWW-Authenticate belongs to 401 and to nothing else: %v", want.Type, headers)
 		}
 		if after := headers[header+"Retry-After"]; (after != nil) != (want.RetryAfter > 0 || want.SpreadRetry) {
-			t.Errorf("%s asks to wait %v, want %v", want.Type, after, want.RetryAfter)
+			t.Errorf("%s has Retry-After %v, want %v", want.Type, after, want.RetryAfter)
 		}
 		if headers[header+"Access-Control-Allow-Origin"] != nil {
-			t.Errorf("%s lets pages of other origins read it, and none is set", want.Type)
+			t.Errorf("%s lets pages of other origins read it, although none is set", want.Type)
 		}
 	}
 	if value(responses["MISSING_AUTHENTICATION_TOKEN"], "statusCode") != "404" || value(responses["ACCESS_DENIED"], "statusCode") != "401" {

@@ -64,7 +64,7 @@ func addBackup(p part) {
 	life := &awsbackup.CfnBackupPlan_LifecycleResourceTypeProperty{DeleteAfterDays: jsii.Number(b.Days)}
 	rule := &awsbackup.CfnBackupPlan_BackupRuleResourceTypeProperty{
 		RuleName: jsii.String("nightly"), TargetBackupVault: vault.Ref(), ScheduleExpression: jsii.String("cron(0 2 * * ? *)"),
-		// All tables start within the hour, so that their backups are from about the same time.
+		// All backups start within the hour, so that they are from about the same time.
 		StartWindowMinutes: jsii.Number(60), CompletionWindowMinutes: jsii.Number(720), Lifecycle: life,
 	}
 	if b.CopyVaultARN != "" {

@@ -77,10 +77,10 @@ func TestBell_BoxesAreToldItsURL_AndChangesOfBoxesRing(t *testing.T) {
 			url, secret = url || name == "BELL_URL", secret || name == "BELL_SECRET_ID"
 		}
 		if got := text(value(env, "BELL_URL")); url != strings.HasPrefix(got, "${livegetbellFunctionUrl") {
-			t.Errorf("%s is told the URL %s: %v", op.ID, got, url)
+			t.Errorf("%s has the URL %s: %v", op.ID, got, url)
 		}
 		if got := text(value(env, "BELL_SECRET_ID")); secret != (got == "${bellsecret}") || secret && op.ID != "get-manifest" {
-			t.Errorf("%s knows the secret as %s: %v", op.ID, got, secret)
+			t.Errorf("%s has the secret as %s: %v", op.ID, got, secret)
 		}
 	}
 	given := other()

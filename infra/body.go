@@ -24,7 +24,7 @@ const (
 	longestIntegration = 29 * time.Second
 	// anyMethod matches every method without its own entry.
 	anyMethod = "x-amazon-apigateway-any-method"
-	// scheme is what the document calls the authorizer.
+	// scheme is the authorizer's name in the document.
 	scheme = "token"
 )
 
@@ -55,7 +55,7 @@ type response struct {
 	Headers     map[string]map[string]any `json:"headers,omitempty"`
 }
 
-// An integration is what answers a method: a function, or a mock.
+// An integration answers a method: a function, or a mock.
 type integration struct {
 	Type        string `json:"type"` // aws_proxy or mock
 	HTTPMethod  string `json:"httpMethod,omitempty"`
@@ -69,7 +69,7 @@ type integration struct {
 	Responses        map[string]mockResponse `json:"responses,omitempty"`
 }
 
-// A mockResponse is what a mock answers.
+// A mockResponse is a mock's answer.
 type mockResponse struct {
 	StatusCode string            `json:"statusCode"`
 	Parameters map[string]string `json:"responseParameters"`

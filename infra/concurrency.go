@@ -48,7 +48,7 @@ func (c Concurrency) check(r *reader) {
 	}
 }
 
-// of is what is reserved for a function; 0: nothing.
+// of is the reservation of a function; 0: none.
 func (c Concurrency) of(function string, op operations.Operation) int {
 	switch {
 	case function == operations.Authorizer:

@@ -20,7 +20,7 @@ func TestDDIRoot_IsASecondPathOfTheSameFunction(t *testing.T) {
 		}
 		second++
 		if without[op.Method+" "+root] != nil {
-			t.Errorf("%s is served without being asked for", root)
+			t.Errorf("%s is served without the setting", root)
 		}
 		uri := func(path string) any {
 			return text(value(with[op.Method+" "+path], "x-amazon-apigateway-integration", "uri"))

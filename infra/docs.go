@@ -15,7 +15,7 @@ func (s *service) addDocs() {
 	}
 }
 
-// checkDocs refuses to deploy the page without what renders it.
+// checkDocs refuses to deploy the page without its renderer.
 func checkDocs(settings Settings) error {
 	renderer := filepath.Join(settings.Functions, operations.Docs, "redoc.js")
 	if _, err := os.Stat(renderer); settings.Docs && err != nil {

@@ -61,7 +61,7 @@ func TestDocs_WithoutTheRenderer_AreNotDeployed(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if err := checkDocs(Settings{Functions: functions}); err != nil {
-		t.Errorf("nobody asked for docs: %v", err)
+		t.Errorf("without the setting docs: %v", err)
 	}
 	if err := os.Mkdir(filepath.Join(functions, operations.Docs), 0o755); err != nil {
 		t.Fatal(err)

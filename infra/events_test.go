@@ -100,7 +100,7 @@ func TestEvents_ThePipeSays_WhatTheContractSays(t *testing.T) {
 		}
 		for _, secret := range []string{"before", "after", "sourceIp"} {
 			if strings.Contains(value(target, "InputTemplate").(string), secret) {
-				t.Errorf("it tells %s", secret)
+				t.Errorf("it reveals %s", secret)
 			}
 		}
 	}
@@ -129,7 +129,7 @@ func TestEvents_ThePipe_ReadsTheAuditTableAlone_AndGivesUpIntoAQueue(t *testing.
 	for _, pipe := range pipes {
 		source := value(pipe.Properties, "SourceParameters", "DynamoDBStreamParameters")
 		if text(pipe.Properties["Source"]) != "${"+table+".StreamArn}" || text(value(source, "DeadLetterConfig", "Arn")) != "${"+queue+".Arn}" {
-			t.Errorf("it reads %v and gives up into %v", pipe.Properties["Source"], value(source, "DeadLetterConfig"))
+			t.Errorf("it reads %v and sends undelivered events to %v", pipe.Properties["Source"], value(source, "DeadLetterConfig"))
 		}
 		if value(source, "MaximumRetryAttempts") != 20.0 || value(source, "MaximumRecordAgeInSeconds") != 14400.0 || value(source, "StartingPosition") != "TRIM_HORIZON" {
 			t.Errorf("it tries %v", source)
@@ -139,7 +139,7 @@ func TestEvents_ThePipe_ReadsTheAuditTableAlone_AndGivesUpIntoAQueue(t *testing.
 		}
 	}
 	if r := prod(); len(r.of("AWS::Pipes::Pipe")) > 0 || len(r.of("AWS::Events::EventBus")) > 0 {
-		t.Error("there is a bus, unasked")
+		t.Error("there is a bus without the setting")
 	}
 }
 
@@ -177,7 +177,7 @@ func TestEvents_TheRules_HaveABoundAndAQueue(t *testing.T) {
 			matched = list(value(chat, "EventPattern", "detail", want.path))
 		}
 		if len(matched) != 1 || matched[0] != want.matches || text(value(chat, "Targets", 0, "Arn")) != testTopic {
-			t.Errorf("the chat is told of %v", chat)
+			t.Errorf("the chat gets %v", chat)
 		}
 		transformer := value(chat, "Targets", 0, "InputTransformer")
 		message := value(transformer, "InputTemplate").(string)

@@ -17,7 +17,7 @@ import (
 	"wavegate/shared/platform/telemetry"
 )
 
-// A functionSpec is what distinguishes a function from the others.
+// A functionSpec defines a function.
 type functionSpec struct {
 	name        string // also its folder in functions and in dist
 	description string

@@ -82,7 +82,7 @@ func TestAlarms_Concurrency_At80PercentOfTheAccount(t *testing.T) {
 	}
 	for _, a := range pages().of("AWS::CloudWatch::Alarm") {
 		if kindOf(t, a) == "concurrency" {
-			t.Error("the account's quota is not known, and is watched")
+			t.Error("the account's quota is unknown, but an alarm watches it")
 		}
 	}
 }
@@ -100,7 +100,7 @@ func TestAlarms_TheAuthorizersErrors_LeaveOutStrangersTokens(t *testing.T) {
 
 func TestAlarms_OfDev_AreASetting(t *testing.T) {
 	if n := len(dev().of("AWS::CloudWatch::Alarm")) + len(dev().of("AWS::SNS::Topic")); n > 0 {
-		t.Errorf("dev has %d alarms and topics, unasked", n)
+		t.Errorf("dev has %d alarms and topics without the setting", n)
 	}
 }
 
@@ -111,7 +111,7 @@ func TestAlarms_TellTheTopicOfTheSettings(t *testing.T) {
 	}
 	for id, a := range template.stacks["wavegate-prod-watch"].of("AWS::CloudWatch::Alarm") {
 		if got := list(a.Properties["AlarmActions"]); len(got) != 1 || got[0] != otherTopic {
-			t.Errorf("%s tells %v", id, got)
+			t.Errorf("%s notifies %v", id, got)
 		}
 	}
 }
@@ -122,7 +122,7 @@ func TestDashboard_AsksNoLogs(t *testing.T) {
 	for name, s := range stages() {
 		for _, d := range s.of("AWS::CloudWatch::Dashboard") {
 			if strings.Contains(text(d.Properties["DashboardBody"]), `"type":"log"`) {
-				t.Errorf("%s: the dashboard asks the logs", name)
+				t.Errorf("%s: the dashboard queries the logs", name)
 			}
 		}
 		saved := s.of("AWS::Logs::QueryDefinition")
@@ -131,7 +131,7 @@ func TestDashboard_AsksNoLogs(t *testing.T) {
 		}
 		for id, q := range saved {
 			if got := list(q.Properties["LogGroupNames"]); len(got) != 1 || !strings.HasPrefix(got[0], "${accesslogs") {
-				t.Errorf("%s: %s asks %v", name, id, got)
+				t.Errorf("%s: %s queries %v", name, id, got)
 			}
 		}
 	}

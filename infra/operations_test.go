@@ -108,7 +108,7 @@ func TestStack_EveryMethod_AsksTheAuthorizerAndOutwaitsItsFunction(t *testing.T)
 			continue
 		}
 		if security, _ := json.Marshal(m["security"]); string(security) != `[{"token":[]}]` {
-			t.Errorf("%s asks %s", route, security)
+			t.Errorf("%s requires %s", route, security)
 		}
 		op := operations.Get(m["operationId"].(string))
 		wait := value(m, "x-amazon-apigateway-integration", "timeoutInMillis").(float64)
@@ -208,7 +208,7 @@ func TestInvoker_PoliciesOfTheLongestNames_FitIntoWhatIAMTakes(t *testing.T) {
 	}
 }
 
-// allowances writes what a role may do, as "action resource", sorted.
+// allowances lists a role's permissions, as "action resource", sorted.
 func allowances(role resource) []string {
 	var all []string
 	for i := range list(role.Properties["Policies"]) {
@@ -218,7 +218,7 @@ func allowances(role resource) []string {
 	return all
 }
 
-// allowed writes what a policy's document allows, in the same form.
+// allowed lists the permissions of a policy's document, in the same form.
 func allowed(document any) []string {
 	var all []string
 	statements, _ := value(document, "Statement").([]any)
@@ -232,7 +232,7 @@ func allowed(document any) []string {
 	return all
 }
 
-// rowAllowances is what an operation's row allows, in the same form.
+// rowAllowances lists the permissions of an operation's row, in the same form.
 func rowAllowances(t *testing.T, template template, function string, grants []operations.Grant) []string {
 	t.Helper()
 	logs := "${" + template.id(t, "AWS::Logs::LogGroup", function+"-logs") + ".Arn}"
@@ -285,7 +285,7 @@ func TestStack_EachFunction_MayDoWhatItsRowSaysAndNoMore(t *testing.T) {
 		t.Errorf("there are permissions outside of roles: %v", sorted(policies))
 	}
 	if n := len(template.of("AWS::Lambda::Function")); n != len(grants) {
-		t.Errorf("there are %d functions, the table and the stack's own ask for %d", n, len(grants))
+		t.Errorf("there are %d functions, want %d of the table and of the stack", n, len(grants))
 	}
 }
 
@@ -308,7 +308,7 @@ func TestStack_EachFunction_KnowsTheTablesOfItsRowAndNoOthers(t *testing.T) {
 		}
 		for key := range env {
 			if strings.HasPrefix(key, "TABLE_") && !want[key] {
-				t.Errorf("%s knows %s, which its row does not name", name, key)
+				t.Errorf("%s has %s, which is not in its row", name, key)
 			}
 		}
 	}

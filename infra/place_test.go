@@ -19,7 +19,7 @@ func TestDomain_NoneSet_TheStagesOwnURLServes(t *testing.T) {
 			}
 		}
 		if url := text(s.Outputs["ApiUrl"].Value); !strings.HasPrefix(url, "https://${api") || !strings.HasSuffix(url, "/"+name) {
-			t.Errorf("%s lies at %s", name, url)
+			t.Errorf("%s is at %s", name, url)
 		}
 	}
 }

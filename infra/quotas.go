@@ -86,7 +86,7 @@ func (w *watch) addBudget(topic awssns.ITopic) {
 		},
 		NotificationsWithSubscribers: &[]any{notify("ACTUAL", 100*nearQuota), notify("FORECASTED", 100)},
 	})
-	// A topic of the settings has its own policy; deploying.md lists what it needs.
+	// A topic of the settings has its own policy; deploying.md shows the statements that it needs.
 	topic.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 		Sid:        jsii.String("BudgetOfThisAccount"),
 		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("budgets.amazonaws.com"), nil)},

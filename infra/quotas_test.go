@@ -46,7 +46,7 @@ func TestQuotas_Alarms_GoOffAtEightyPercent_OfWhatTheSettingsSay(t *testing.T) {
 // TestBudget_AskedFor_TellsTheTopic_WhatIsSpentAndWhatIsForecast. Without the setting there is no budget.
 func TestBudget_AskedFor_TellsTheTopic_WhatIsSpentAndWhatIsForecast(t *testing.T) {
 	if n := len(prod().of("AWS::Budgets::Budget")); n != 0 {
-		t.Errorf("%d budgets were made unasked", n)
+		t.Errorf("there are %d budgets without the setting", n)
 	}
 	template := full()
 	topic := "${" + template.id(t, "AWS::SNS::Topic", "alarms") + "}"
@@ -60,11 +60,11 @@ func TestBudget_AskedFor_TellsTheTopic_WhatIsSpentAndWhatIsForecast(t *testing.T
 		for _, n := range notifications {
 			told = append(told, fmt.Sprint(value(n, "Notification", "NotificationType"), value(n, "Notification", "Threshold"), value(n, "Notification", "ThresholdType")))
 			if value(n, "Subscribers", 0, "SubscriptionType") != "SNS" || text(value(n, "Subscribers", 0, "Address")) != topic {
-				t.Errorf("told is %v", value(n, "Subscribers"))
+				t.Errorf("the subscribers are %v", value(n, "Subscribers"))
 			}
 		}
 		if !slices.Equal(told, []string{"ACTUAL80PERCENTAGE", "FORECASTED100PERCENTAGE"}) {
-			t.Errorf("it is told at %v", told)
+			t.Errorf("the notifications are at %v", told)
 		}
 	}
 	may := false

@@ -62,8 +62,8 @@ type Settings struct {
 	// Console is the API's base URL, under which the operator's page is; empty: there is no page. If people do not sign in
 	// at the stack's own pool, it may be "true".
 	Console string
-	// Bell notifies listening boxes of changes. BellURL replaces the URL of its function in what boxes are told; empty: that
-	// URL.
+	// Bell notifies listening boxes of changes. Boxes listen at BellURL, or if it is empty, at the URL
+	// of its function.
 	Bell    bool
 	BellURL string
 	// Origins are the web origins whose pages may call the API.

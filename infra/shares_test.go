@@ -83,7 +83,7 @@ func TestConcurrency_WhereTheAccountHasIt_IsDivided(t *testing.T) {
 func TestConcurrency_OfASmallAccount_IsLeftWhole(t *testing.T) {
 	for id, f := range dev().of("AWS::Lambda::Function") {
 		if f.Properties["ReservedConcurrentExecutions"] != nil {
-			t.Errorf("%s reserves, and the account is not known", id)
+			t.Errorf("%s has a reservation, although the account's quota is unknown", id)
 		}
 	}
 	for quota, want := range map[string]Concurrency{

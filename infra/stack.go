@@ -133,7 +133,7 @@ func (p part) function(id string) string { return p.name() + "-" + id }
 // name is the prefix of names that operators look for.
 func (p part) name() string { return "wavegate-" + string(p.settings.Stage) }
 
-// removal is what happens to a resource with data when it is removed from its stack.
+// removal is the policy for a resource with data that is removed from its stack.
 func (p part) removal() awscdk.RemovalPolicy {
 	if p.settings.Keeps() {
 		return awscdk.RemovalPolicy_RETAIN
@@ -141,7 +141,7 @@ func (p part) removal() awscdk.RemovalPolicy {
 	return awscdk.RemovalPolicy_DESTROY
 }
 
-// versionRemoval is what happens to old versions of functions. A rollback deletes the version that its deploy made:
+// versionRemoval is the policy for old versions of functions. A rollback deletes the version that its deploy made:
 // Lambda does not publish the same code twice, so otherwise the release could never be deployed again.
 func (p part) versionRemoval() awscdk.RemovalPolicy {
 	if p.settings.Keeps() {

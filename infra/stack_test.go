@@ -107,7 +107,7 @@ func TestTables_AreTheDefinitions(t *testing.T) {
 					want = fmt.Sprint("INCLUDE", x.Holds)
 				}
 				if kept[x.Name] != want {
-					t.Errorf("%s: %s holds %s, want %s", at, x.Name, kept[x.Name], want)
+					t.Errorf("%s: %s has %s, want %s", at, x.Name, kept[x.Name], want)
 				}
 			}
 			if fmt.Sprint(got) != fmt.Sprint(indexes) {
@@ -294,7 +294,7 @@ func TestStage_LogsAndTraces(t *testing.T) {
 			}
 			for field, variable := range line {
 				if strings.Contains(strings.ToLower(variable), "header") || strings.Contains(strings.ToLower(variable), "authorizationtoken") {
-					t.Errorf("%s: the access log's %s may hold a token: %s", stage, field, variable)
+					t.Errorf("%s: the access log's %s may contain a token: %s", stage, field, variable)
 				}
 			}
 		}
@@ -318,7 +318,7 @@ func TestCopilotSecret_IsReadAtRunTime(t *testing.T) {
 			want = "wavegate/copilot"
 		}
 		if got := value(env, "COPILOT_SECRET_ID"); got != want || value(env, "COPILOT_SECRET") != nil {
-			t.Errorf("%s knows the secret as %v", op.ID, got)
+			t.Errorf("%s has the secret as %v", op.ID, got)
 		}
 		role := strings.TrimSuffix(strings.Trim(text(function.Properties["Role"]), "${}"), ".Arn")
 		if may := slices.Contains(allowances(template.Resources[role]), "Allow secretsmanager:GetSecretValue "+secret); may != (want != nil) {

@@ -70,7 +70,7 @@ func TestCheck_AsksForEachStackOfTheAssembly_WhereItLies(t *testing.T) {
 	} {
 		err := check(t.Context(), dir, deployed{template: func(_ context.Context, stack, region string) ([]byte, error) {
 			if stack != "wavegate-prod" || region != "eu-central-1" {
-				t.Errorf("it asks for %s in %s", stack, region)
+				t.Errorf("it requests %s in %s", stack, region)
 			}
 			if c.deployed == "" {
 				return nil, nil

@@ -27,7 +27,7 @@ func main() {
 	}
 }
 
-// These read what is deployed in a region, by the name of a stack or a table.
+// deployed reads the deployed stacks and tables of a region.
 type deployed struct {
 	// template is the template of a stack; nil if there is none.
 	template func(ctx context.Context, stack, region string) ([]byte, error)
@@ -35,7 +35,7 @@ type deployed struct {
 	table func(ctx context.Context, name, region string) (table, error)
 }
 
-// check compares every stack of an assembly with what is deployed.
+// check compares every stack of an assembly with the deployed one.
 func check(ctx context.Context, assembly fs.FS, there deployed) error {
 	b, err := fs.ReadFile(assembly, "manifest.json")
 	if err != nil {

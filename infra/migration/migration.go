@@ -87,7 +87,7 @@ func (r Run) Left(ctx context.Context) (left, read int64, err error) {
 	return p.Changed, p.Read, err
 }
 
-// An outcome is what became of one item.
+// An outcome is the result for one item.
 type outcome int
 
 const (

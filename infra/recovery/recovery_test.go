@@ -72,7 +72,7 @@ func TestRestore_NamesEveryTableThatFails(t *testing.T) {
 	f := &failing{}
 	err = recovery.Restore(t.Context(), f, plan, noon)
 	if f.asked != len(plan) || err == nil || !strings.Contains(err.Error(), "old-edges") || !strings.Contains(err.Error(), "old-audit") {
-		t.Errorf("%d were asked for, and the error is %v", f.asked, err)
+		t.Errorf("%d were requested, and the error is %v", f.asked, err)
 	}
 }
 

@@ -147,7 +147,7 @@ func TestMigrate_KilledInTheMiddle_GoesOnWhereItWas(t *testing.T) {
 		}
 		for n := 0; n < s.number; n += 97 {
 			if got, want := s.row(t, n)["shard"].(*types.AttributeValueMemberS).Value, after.Of("gateway-x/stable", s.id(n)); got != want {
-				t.Errorf("%s lies in %s, want %s", s.id(n), got, want)
+				t.Errorf("%s is in %s, want %s", s.id(n), got, want)
 			}
 		}
 	})
@@ -201,11 +201,11 @@ func TestBefore_AnotherFormOrAnEnd_BeginsAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, err := earlier(file, now); err != nil || (got.Read == 7) != test.goes {
-			t.Errorf("%s: goes on from %+v, %v", name, got, err)
+			t.Errorf("%s: continues from %+v, %v", name, got, err)
 		}
 	}
 	if got, err := earlier(file+".none", now); err != nil || got.Read != 0 {
-		t.Errorf("without a file it goes on from %+v, %v", got, err)
+		t.Errorf("without a file it continues from %+v, %v", got, err)
 	}
 }
 
