@@ -15,24 +15,23 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// An alarm is a rule for when somebody is told. Its kind has a section of the same name in
-// runbook.md.
+// An alarm is a rule for when to notify operators. Its kind has a section of the same name in runbook.md.
 type alarm struct {
 	kind      string
-	part      string // of what, where a kind has several
+	part      string // distinguishes alarms of one kind
 	says      string
 	metric    awscloudwatch.IMetric
-	threshold float64 // the alarm goes off at it and above
-	minutes   int     // so many periods of the metric, which are minutes unless it says otherwise, ...
-	of        int     // ... of the last so many must be at the threshold
-	missed    bool    // a time without figures counts as one at the threshold
-	// below is by how many standard deviations the metric must lie below what CloudWatch has learnt to expect, in
-	// place of the threshold; 0: the threshold counts.
+	threshold float64 // the alarm goes off at this value or above
+	minutes   int     // this many periods of the metric, which are minutes unless it has its own period, ...
+	of        int     // ... of this many must be at the threshold
+	missed    bool    // a period without data counts as one at the threshold
+	// below replaces the threshold: the metric must be this many standard deviations below what CloudWatch has learned to
+	// expect. 0: the threshold counts.
 	below float64
 }
 
-// missing is how an alarm takes a time without figures. No calls, no figures: a quiet service is a healthy one,
-// except where silence itself is bad.
+// missing is how an alarm treats a period without data. Without calls there is no data: a quiet service is healthy,
+// unless silence itself is a fault.
 func (a alarm) missing() awscloudwatch.TreatMissingData {
 	if a.missed {
 		return awscloudwatch.TreatMissingData_BREACHING
@@ -40,7 +39,7 @@ func (a alarm) missing() awscloudwatch.TreatMissingData {
 	return awscloudwatch.TreatMissingData_NOT_BREACHING
 }
 
-// make makes the alarm in a stack.
+// make adds the alarm to a stack.
 func (a alarm) make(p part) awscloudwatch.Alarm {
 	name := a.kind
 	if a.part != "" {
@@ -62,7 +61,7 @@ func (a alarm) make(p part) awscloudwatch.Alarm {
 	})
 }
 
-// addAlarms makes the alarms and, unless the settings name one, the topic that they tell.
+// addAlarms makes the alarms and, unless the settings name one, their topic.
 func (w *watch) addAlarms() []awscloudwatch.Alarm {
 	topic := w.addTopic()
 	w.addBudget(topic)
@@ -90,13 +89,13 @@ func (w *watch) apiAlarms() []alarm {
 	api, own, authorizer := w.gateway(), w.own(), w.lambda(operations.Authorizer)
 	return []alarm{
 		{
-			kind: "api-5xx", says: "More than 1 % of the answers are failures of the service.",
+			kind: "api-5xx", says: "The service fails more than 1 % of the calls.",
 			metric: over("IF(m0 >= 3, 100 * m0 / m1, 0)", "failures, %",
 				api.metric("5XXError", sum, ""), api.metric("Count", sum, "")),
 			threshold: 1, minutes: 3, of: 5,
 		},
 		{
-			kind: "authorizer-errors", says: "The authorizer cannot judge one token in twenty, for a reason that is not the token's.",
+			kind: "authorizer-errors", says: "The authorizer cannot check 5 % of the tokens, although the tokens are not at fault.",
 			metric:    w.notTheTokens(authorizer),
 			threshold: 5, minutes: 3, of: 5,
 		},
@@ -105,56 +104,55 @@ func (w *watch) apiAlarms() []alarm {
 			metric: own.metric("KeyFetchFailures", sum, ""), threshold: 1, minutes: 3, of: 15,
 		},
 		{
-			kind: "limiter-fail-open", says: "Calls are let through uncounted, since the limiter's table does not answer in time.",
+			kind: "limiter-fail-open", says: "Calls are admitted without being counted, because the limiter's table does not answer in time.",
 			metric: own.metric(function.LimiterFailOpen, sum, ""), threshold: 5, minutes: 2, of: 5,
 		},
 		{
-			kind: "edge-enrolled-twice", says: "A box redeems an id that another box has: a clone, a thief or a new board.",
+			kind: "edge-enrolled-twice", says: "A box redeems an id that another box has: a clone, a stolen code or a replaced board.",
 			metric: own.metric(enrolment.Refusals, sum, ""), threshold: 1, minutes: 1, of: 1,
 		},
 		{
-			kind: "reports-not-recorded", says: "What boxes are told cannot be recorded in time.",
+			kind: "reports-not-recorded", says: "The boxes' reports cannot be recorded in time.",
 			metric: own.metric(report.NotRecorded, sum, ""), threshold: 5, minutes: 3, of: 5,
 		},
 	}
 }
 
-// functionAlarms watch the functions in groups: one alarm a function would be several hundred
-// resources by and by.
+// functionAlarms watch the functions in groups: an alarm for each function would soon be several hundred resources.
 func (w *watch) functionAlarms() []alarm {
 	var alarms []alarm
 	for _, g := range w.groups() {
-		// The authorizer reports a token that it cannot judge as an error, as API Gateway wants it; its
-		// errors have an alarm of their own, by their share.
+		// The authorizer reports a token that it cannot check as an error, as API Gateway requires. A separate alarm
+		// watches the share of its errors.
 		if dead := g.without(operations.Authorizer); len(dead.functions) > 0 {
 			alarms = append(alarms, alarm{
-				kind: "functions-dead", part: g.name, says: "A function crashes or runs into its timeout.",
+				kind: "functions-dead", part: g.name, says: "A function crashes or times out.",
 				metric:    over("SUM(METRICS())", "errors", w.each(dead, "Errors", sum)...),
 				threshold: 3, minutes: 2, of: 5,
 			})
 		}
 		if failures := w.failures(g); len(failures) > 0 {
 			alarms = append(alarms, alarm{
-				kind: "operations-failing", part: g.name, says: "Operations answer with failures of the service.",
+				kind: "operations-failing", part: g.name, says: "Operations answer 500, 503 or 504.",
 				metric:    over("SUM(METRICS())", "failures", failures...),
 				threshold: 3, minutes: 2, of: 5,
 			})
 		}
-		if g.name != copilotGroup && g.name != taskGroup { // these take as long as the assistant, and as a count, do
+		if g.name != copilotGroup && g.name != taskGroup { // these take as long as the assistant or a count takes
 			alarms = append(alarms, alarm{
-				kind: "functions-late", part: g.name, says: "A function takes a second or more for one call in twenty.",
+				kind: "functions-late", part: g.name, says: "5 % of a function's calls take a second or more.",
 				metric:    over("MAX(METRICS())", "ms", w.each(g, "Duration", p95)...),
 				threshold: 1000, minutes: 3, of: 5,
 			})
 		}
 		alarms = append(alarms,
 			alarm{
-				kind: "functions-throttled", part: g.name, says: "Lambda refuses to run a function: the account's concurrency is used up.",
+				kind: "functions-throttled", part: g.name, says: "Lambda refuses to run a function: its share or the account's concurrency is used up.",
 				metric:    over("SUM(METRICS())", "throttles", w.each(g, "Throttles", sum)...),
 				threshold: 1, minutes: 2, of: 5,
 			},
 			alarm{
-				kind: "functions-slow", part: g.name, says: "A function comes near its timeout.",
+				kind: "functions-slow", part: g.name, says: "A function is close to its timeout.",
 				metric:    over("MAX(METRICS())", "ms", w.each(g, "Duration", p99)...),
 				threshold: 0.8 * g.shortest, minutes: 3, of: 5,
 			},
@@ -166,8 +164,8 @@ func (w *watch) functionAlarms() []alarm {
 // copilotGroup is the group of the functions that wait for the assistant.
 const copilotGroup = "copilot"
 
-// failures are what a group's operations count of their own failures: a function that answers 500 or 503
-// is alive, and among the polls of a fleet its answers are too few for the alarm on the whole API.
+// failures are the failures that a group's operations count themselves. A function that answers 500 or 503 has not
+// crashed, and its answers are too few among a fleet's polls for the alarm on the whole API.
 func (w *watch) failures(g group) []awscloudwatch.IMetric {
 	var metrics []awscloudwatch.IMetric
 	for _, f := range g.functions {
@@ -206,7 +204,7 @@ func (w *watch) storeAlarms() []alarm {
 	for some := range slices.Chunk(throttles, maxMetrics) {
 		part++
 		alarms = append(alarms, alarm{
-			kind: "tables-throttled", part: fmt.Sprint(part), says: "DynamoDB refuses calls: a partition gets more than it can take.",
+			kind: "tables-throttled", part: fmt.Sprint(part), says: "DynamoDB refuses calls: a partition gets more traffic than it can take.",
 			metric: over("SUM(METRICS())", "throttles", some...), threshold: 10, minutes: 2, of: 5,
 		})
 	}

@@ -11,7 +11,7 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// kindOf gives the kind of an alarm, which its description points to.
+// kindOf returns an alarm's kind, from its description.
 func kindOf(t *testing.T, alarm resource) string {
 	t.Helper()
 	found := regexp.MustCompile(`See ([a-z0-9-]+) in infra/runbook.md\.$`).FindStringSubmatch(alarm.Properties["AlarmDescription"].(string))
@@ -47,7 +47,7 @@ func TestRunbook_HasASectionForEachKindOfAlarmAndNoOthers(t *testing.T) {
 	kinds["budget"] = len(full().of("AWS::Budgets::Budget")) == 1
 	for name := range sections {
 		if !kinds[name] {
-			t.Errorf("the runbook speaks of %s, and there is no such alarm", name)
+			t.Errorf("the runbook has a section on %s, and there is no such alarm", name)
 		}
 	}
 }
@@ -58,7 +58,7 @@ func TestAlarms_TellTheTopic_WhenTheyBeginAndEnd(t *testing.T) {
 	alarms := template.of("AWS::CloudWatch::Alarm")
 	for id, a := range alarms {
 		if kindOf(t, a) == "canary" {
-			continue // it speaks to the deployment alone
+			continue // it only notifies CodeDeploy
 		}
 		for _, actions := range []string{"AlarmActions", "OKActions"} {
 			if got := list(a.Properties[actions]); len(got) != 1 || got[0] != topic {
@@ -67,10 +67,10 @@ func TestAlarms_TellTheTopic_WhenTheyBeginAndEnd(t *testing.T) {
 		}
 		want := "notBreaching"
 		if slices.Contains([]string{"guard-stale", "polls-fewer", "backup-missing", "outside-failing"}, kindOf(t, a)) {
-			want = "breaching" // the tick comes every minute, and boxes poll, whoever else calls
+			want = "breaching" // the tick runs every minute and boxes poll, even if nobody else calls
 		}
 		if a.Properties["TreatMissingData"] != want {
-			t.Errorf("%s: a minute without figures is %v, want %s", id, a.Properties["TreatMissingData"], want)
+			t.Errorf("%s: a minute without data is %v, want %s", id, a.Properties["TreatMissingData"], want)
 		}
 		metrics, _ := a.Properties["Metrics"].([]any)
 		if len(metrics) > maxMetrics+1 {
@@ -90,7 +90,7 @@ func TestAlarms_TellTheTopic_WhenTheyBeginAndEnd(t *testing.T) {
 	}
 }
 
-// watched tells which of the values of a dimension the alarms of a kind look at.
+// watched returns the values of a dimension that the alarms of a kind watch.
 func watched(t *testing.T, template template, kind, dimension string) map[string]bool {
 	t.Helper()
 	seen := map[string]bool{}
@@ -111,7 +111,7 @@ func watched(t *testing.T, template template, kind, dimension string) map[string
 	return seen
 }
 
-// counted is the name under which Lambda counts a function.
+// counted is a function's name in Lambda's metrics.
 func counted(t *testing.T, template template, function string) string {
 	t.Helper()
 	id := template.id(t, "AWS::Lambda::Function", function)
@@ -123,8 +123,8 @@ func counted(t *testing.T, template template, function string) string {
 
 func TestAlarms_WatchEveryFunctionAndEveryTable(t *testing.T) {
 	template := full().template
-	// The authorizer's errors are watched by their share. The copilot is as late as the assistant, and a
-	// task as a count.
+	// Another alarm watches the share of the authorizer's errors. The copilot takes as long as the assistant, and a task as
+	// long as a count.
 	except := map[string][]string{"functions-dead": {operations.Authorizer}, "functions-late": {"copilot", operations.Tick}}
 	for _, kind := range []string{"functions-dead", "functions-late", "functions-slow", "functions-throttled"} {
 		seen := watched(t, template, kind, "FunctionName")

@@ -18,21 +18,21 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// A mock is an answer that the gateway gives to a method without asking a function. Nobody is asked for a
-// token: the answer says nothing but what is here.
+// A mock is API Gateway's own answer to a method: it calls no function and requires no token, so the answer must
+// not reveal anything but this.
 type mock struct {
 	status  int
-	headers map[string]string // as mappings: a text stands in single quotes
-	// body is a template, and kind names it: mocks of one kind have the same. One without a kind is the only
-	// one, and may hold what only a deploy knows.
+	headers map[string]string // as mapping expressions: a literal is in single quotes
+	// body is a template. Mocks of the same kind share it. A mock without a kind has its own, which may contain values that
+	// are known only at deploy time.
 	body, kind string
 	// dynamic are headers that the body's template sets.
 	dynamic []string
-	// passthrough says what becomes of a body that no template is for; "never" refuses it with 415.
+	// passthrough is what API Gateway does with a body of a media type without a template; "never" refuses it with 415.
 	passthrough string
 }
 
-// mocked is the mock as the document has it. Its body stands in the stack's template once for each kind.
+// mocked is the mock in the OpenAPI document. The stack's template contains its body once for each kind.
 func (s *service) mocked(m mock) method {
 	status := strconv.Itoa(m.status)
 	declared, parameters := map[string]map[string]any{}, map[string]string{}
@@ -48,10 +48,10 @@ func (s *service) mocked(m mock) method {
 		declared[name] = map[string]any{"schema": map[string]any{"type": "string"}}
 	}
 	return method{
-		Responses: map[string]response{status: {Description: "The gateway's own answer", Headers: declared}},
+		Responses: map[string]response{status: {Description: "API Gateway's own answer", Headers: declared}},
 		Integration: integration{
 			Type: "mock", Passthrough: m.passthrough,
-			// Every media type counts as binary, and a template is read as text only if told so.
+			// Every media type counts as binary, so API Gateway must be told to read a template as text.
 			ContentHandling:  "CONVERT_TO_TEXT",
 			RequestTemplates: map[string]string{"application/json": `{"statusCode": ` + status + `}`},
 			Responses: map[string]mockResponse{"default": {
@@ -61,7 +61,7 @@ func (s *service) mocked(m mock) method {
 	}
 }
 
-// shared is a reference to a text that the template holds once.
+// shared is a reference to a text that the template contains once.
 func (s *service) shared(name, text string) string {
 	if s.texts == nil {
 		s.texts = awscdk.NewCfnMapping(s.stack, jsii.String("texts"), nil)
@@ -71,13 +71,13 @@ func (s *service) shared(name, text string) string {
 	return *s.texts.FindInMap(jsii.String(answers), &name, nil)
 }
 
-// mocks are the methods that the gateway answers itself, by path and method:
+// mocks are the methods that API Gateway answers itself, by path and method:
 //
-//   - OPTIONS of every operation's path, where pages of other origins may call;
-//   - how people log in;
+//   - OPTIONS of every operation's path, if pages of other origins may call;
+//   - how people sign in;
 //   - 405 for the other methods of the paths that exist;
-//   - 404 for the parts that lead to them, and for everything else. Left to itself API Gateway takes the
-//     token of such a call for one of AWS's own signatures, and answers 403.
+//   - 404 for their parent paths, and for everything else. Otherwise API Gateway would take the token of such a call
+//     for an AWS signature, and answer 403.
 func (s *service) mocks() map[string]map[string]mock {
 	mocks := map[string]map[string]mock{}
 	set := func(path, method string, m mock) {
@@ -115,7 +115,7 @@ func (s *service) mocks() map[string]map[string]mock {
 	return mocks
 }
 
-// unknown is the path of what no other path matches. The API can have only one variable segment after the same path.
+// unknown is the path that matches everything else. API Gateway allows only one variable segment after the same path.
 func (s *service) unknown() string {
 	if s.settings.DDIRoot {
 		return "/{tenant}/{unknown+}"
@@ -123,7 +123,7 @@ func (s *service) unknown() string {
 	return "/{unknown+}"
 }
 
-// methods lists the methods of every path that answers something.
+// methods lists the methods of every path that has some.
 func (s *service) methods() map[string][]string {
 	methods := map[string][]string{}
 	for _, op := range s.rows {
@@ -146,8 +146,8 @@ func (s *service) methods() map[string][]string {
 	return methods
 }
 
-// refusal is a mock that answers with a problem document. The body's template sets the headers that all mocks of its
-// kind have: the stack's template holds it once, and mappings once for each path.
+// refusal is a mock that answers with a problem document. The body's template also sets the headers that all mocks of
+// its kind share, because the stack's template contains it only once, but mappings once for each path.
 func (s *service) refusal(kind string, g problem.GatewayResponse) mock {
 	body, headers := s.answer(g)
 	own := map[string]string{}
@@ -165,13 +165,12 @@ func (s *service) refusal(kind string, g problem.GatewayResponse) mock {
 	return mock{status: g.Status, headers: own, body: sets.String() + body, kind: kind, dynamic: names, passthrough: "never"}
 }
 
-// setHeader is the part of a template that sets a header of the answer. It leaves nothing in the body.
+// setHeader is the part of a template that sets a header of the answer. It adds nothing to the body.
 func setHeader(name, value string) string {
 	return fmt.Sprintf("#set($context.responseOverride.header.%s = %q)", name, value)
 }
 
-// gatewayResponses makes the answers that the gateway gives without a method look like the functions'
-// own.
+// gatewayResponses gives API Gateway's answers to calls that reach no method the form of the functions' answers.
 func (s *service) gatewayResponses() map[string]gatewayResponse {
 	responses := map[string]gatewayResponse{}
 	for _, g := range problem.GatewayResponses {
@@ -189,8 +188,7 @@ func (s *service) gatewayResponses() map[string]gatewayResponse {
 	return responses
 }
 
-// answer is the body and the headers of an answer that the gateway gives by itself, as its templates have
-// them.
+// answer is the body and the headers of API Gateway's own answer, as templates.
 func (s *service) answer(g problem.GatewayResponse) (body string, headers map[string]string) {
 	document := g.Document("$context.path", "$context.requestId")
 	text, err := json.Marshal(document)
@@ -200,7 +198,7 @@ func (s *service) answer(g problem.GatewayResponse) (body string, headers map[st
 	h := g.Header()
 	maps.Copy(h, lambdahttp.SecurityHeaders())
 	if g.SpreadRetry {
-		h.Set("Retry-After", "") // put in below
+		h.Set("Retry-After", "") // replaced below
 	}
 	lambdahttp.ShareOwn(h, s.settings.Origins)
 	headers = map[string]string{}

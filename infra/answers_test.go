@@ -15,10 +15,10 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// headerSet is a header that a template sets before its body begins.
+// headerSet matches a header that a template sets before its body.
 var headerSet = regexp.MustCompile(`^#set\(\$context\.responseOverride\.header\.([A-Za-z-]+) = "([^"$]*)"\)`)
 
-// mockOf gives what a mocked method answers: status, headers and the template of the body.
+// mockOf returns a mocked method's answer: status, headers and the template of the body.
 func mockOf(t *testing.T, m map[string]any) (status string, header map[string]any, body string) {
 	t.Helper()
 	integration := m["x-amazon-apigateway-integration"]
@@ -39,12 +39,12 @@ func mockOf(t *testing.T, m map[string]any) (status string, header map[string]an
 		}
 	}
 	if got := value(integration, "requestTemplates", "application/json"); got != `{"statusCode": `+status+`}` {
-		t.Errorf("a mock of %s is asked with %v", status, got)
+		t.Errorf("the request template of a mock of %s is %v", status, got)
 	}
 	return status, header, body
 }
 
-// hasSecurityHeaders checks the headers that every answer has; prefix stands before their names.
+// hasSecurityHeaders checks the headers that every answer has; their names begin with prefix.
 func hasSecurityHeaders(t *testing.T, what, prefix string, header map[string]any) {
 	t.Helper()
 	for name, values := range lambdahttp.SecurityHeaders() {
@@ -54,9 +54,8 @@ func hasSecurityHeaders(t *testing.T, what, prefix string, header map[string]any
 	}
 }
 
-// TestAnswers_WhatIsNoOperation_IsToldSo: 405 with the methods there are where something is, and 404 where
-// nothing is. Without a method of its own, API Gateway takes the token of a call that leads nowhere for
-// a signature of AWS's, and answers 403.
+// TestAnswers_WhatIsNoOperation_IsToldSo: existing paths answer 405 with their methods, others 404. Without a method for
+// it, API Gateway takes the token of such a call for an AWS signature, and answers 403.
 func TestAnswers_WhatIsNoOperation_IsToldSo(t *testing.T) {
 	const header = "method.response.header."
 	for name, s := range map[string]stage{"dev": dev(), "pages": pages(), "full": full()} {
@@ -69,7 +68,7 @@ func TestAnswers_WhatIsNoOperation_IsToldSo(t *testing.T) {
 		for path, all := range methods {
 			for parent := path; parent != "" && parent != "/"; parent = parent[:strings.LastIndex(parent, "/")] {
 				if routes["ANY "+parent] == nil {
-					t.Errorf("%s: some methods of %s are left to the gateway", name, parent)
+					t.Errorf("%s: some methods of %s are left to API Gateway", name, parent)
 				}
 			}
 			answer := routes["ANY "+path]
@@ -101,7 +100,7 @@ func TestAnswers_WhatIsNoOperation_IsToldSo(t *testing.T) {
 		}
 		for _, path := range []string{"/", unknown} {
 			if routes["ANY "+path] == nil {
-				t.Errorf("%s: some paths are left to the gateway", name)
+				t.Errorf("%s: some paths are left to API Gateway", name)
 			}
 		}
 	}
@@ -135,10 +134,10 @@ func TestGatewayResponses_SpeakLikeTheFunctions(t *testing.T) {
 			t.Errorf("%s: WWW-Authenticate belongs to 401 and to nothing else: %v", want.Type, headers)
 		}
 		if after := headers[header+"Retry-After"]; (after != nil) != (want.RetryAfter > 0 || want.SpreadRetry) {
-			t.Errorf("%s asks to wait %v, want %v", want.Type, after, want.RetryAfter)
+			t.Errorf("%s has Retry-After %v, want %v", want.Type, after, want.RetryAfter)
 		}
 		if headers[header+"Access-Control-Allow-Origin"] != nil {
-			t.Errorf("%s lets pages of other origins read it, and none is set", want.Type)
+			t.Errorf("%s lets pages of other origins read it, although none is set", want.Type)
 		}
 	}
 	if value(responses["MISSING_AUTHENTICATION_TOKEN"], "statusCode") != "404" || value(responses["ACCESS_DENIED"], "statusCode") != "401" {
@@ -146,8 +145,8 @@ func TestGatewayResponses_SpeakLikeTheFunctions(t *testing.T) {
 	}
 }
 
-// TestThrottled_RetryAfter_IsTheCallersOwn: the authorizer hands on a number of seconds for each caller. A
-// number for all would bring them back together.
+// TestThrottled_RetryAfter_IsTheCallersOwn: the authorizer passes on a number of seconds for each caller. With the same
+// number, all would come back together.
 func TestThrottled_RetryAfter_IsTheCallersOwn(t *testing.T) {
 	throttled := value(map[string]any(dev().api(t)), "x-amazon-apigateway-gateway-responses", "THROTTLED", "responseParameters")
 	if got := value(throttled, "gatewayresponse.header.Retry-After"); got != "context.authorizer."+auth.KeyRetryAfter {
@@ -155,8 +154,7 @@ func TestThrottled_RetryAfter_IsTheCallersOwn(t *testing.T) {
 	}
 }
 
-// TestOwnAnswers_MayBeReadByTheOnlyOrigin_OrByAnyOfSeveral: what the gateway says by itself has fixed
-// headers.
+// TestOwnAnswers_MayBeReadByTheOnlyOrigin_OrByAnyOfSeveral: API Gateway's own answers have fixed headers.
 func TestOwnAnswers_MayBeReadByTheOnlyOrigin_OrByAnyOfSeveral(t *testing.T) {
 	one, err := ReadSettings(map[string]any{"origins": "https://a.example"})
 	if err != nil {
@@ -171,7 +169,7 @@ func TestOwnAnswers_MayBeReadByTheOnlyOrigin_OrByAnyOfSeveral(t *testing.T) {
 			t.Errorf("may be read by %s, want %s", got, want)
 		}
 	}
-	// A page may read what the answer says beside its body.
+	// A page may also read the answer's headers.
 	for kind, want := range map[string]string{"THROTTLED": "'Retry-After'", "QUOTA_EXCEEDED": "'Retry-After'", "UNAUTHORIZED": ""} {
 		if got := headersOf(one, problem.GatewayResponseOf(kind))["Access-Control-Expose-Headers"]; got != want {
 			t.Errorf("of %s a page may read %s, want %s", kind, got, want)
@@ -213,7 +211,7 @@ func TestOrigins_OnlyThoseOfTheSettings_MayCallFromABrowser(t *testing.T) {
 			t.Errorf("%s: %s by %s", route, status, body)
 		}
 		if len(headers) > 0 {
-			t.Errorf("%s has mapped headers, such as an origin that nobody looked at: %v", route, headers)
+			t.Errorf("%s has mapped headers, such as an unchecked origin: %v", route, headers)
 		}
 		declared, _ := value(m, "responses", "204", "headers").(map[string]any)
 		for name, want := range map[string]string{

@@ -11,7 +11,7 @@ import (
 	"wavegate/shared/operations"
 )
 
-// addAPI makes the REST API from its body, and the stage that serves it.
+// addAPI makes the REST API from its body, and the API Gateway stage that serves it.
 func (s *service) addAPI() {
 	role, policies := s.addInvoker()
 	s.access = s.addLogs("access-logs", nil)
@@ -21,40 +21,40 @@ func (s *service) addAPI() {
 		ApiDefinition:             awsapigateway.ApiDefinition_FromInline(s.body(role)),
 		EndpointTypes:             &[]awsapigateway.EndpointType{awsapigateway.EndpointType_REGIONAL},
 		DisableExecuteApiEndpoint: jsii.Bool(s.settings.Domain.Name != ""),
-		// One role a region and account, through which API Gateway writes logs. Other APIs of the
-		// account come to lean on it, so it stays when the stack goes.
+		// API Gateway writes logs with one role per region and account. Other APIs of the account may come to need it,
+		// so it stays when the stack is deleted.
 		CloudWatchRole:              jsii.Bool(true),
 		CloudWatchRoleRemovalPolicy: awscdk.RemovalPolicy_RETAIN,
 		DeployOptions:               s.stageOptions(),
 	})
-	// The CDK's own output of the URL knows nothing of a domain. ApiUrl is the one to use.
+	// The CDK's own output of the URL ignores the domain. Use ApiUrl instead.
 	s.api.Node().TryRemoveChild(jsii.String("Endpoint"))
-	// A route goes live with its deployment. The right to invoke its function is there before.
+	// A route goes live with its deployment. The permission to invoke its function must exist before.
 	for _, policy := range policies {
 		s.api.LatestDeployment().Node().AddDependency(policy)
 	}
 	s.addExecutionLogs()
 	s.addDomain()
 	s.addWebACL()
-	excuse(s.api, "AwsSolutions-APIG2", "The functions check every request themselves: they report all faults at once and in the service's own form, which the gateway's validation cannot.")
-	excuse(s.api, "AwsSolutions-IAM4", "AWS's own policy for the role that API Gateway writes the account's logs with.",
+	excuse(s.api, "AwsSolutions-APIG2", "The functions check every request themselves: they report all faults together and in the service's own form, which API Gateway's validation cannot.")
+	excuse(s.api, "AwsSolutions-IAM4", "AWS's own policy for the role with which API Gateway writes the account's logs.",
 		"Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs")
-	s.output("ApiUrl", "The base URL: the operations' paths follow it, without a slash between", s.baseURL())
+	s.output("ApiUrl", "The base URL: append an operation's path, which begins with a slash", s.baseURL())
 	if s.settings.Docs {
-		s.output("DocsUrl", "The contract, to be read by people; openapi.yaml lies beside it",
+		s.output("DocsUrl", "The contract for people; openapi.yaml is next to it",
 			awscdk.Fn_Join(jsii.String(""), &[]*string{s.baseURL(), jsii.String("/docs")}))
 	}
 	if s.settings.Console != "" {
 		s.output("ConsoleUrl", "The operator's page", awscdk.Fn_Join(jsii.String(""), &[]*string{s.baseURL(), jsii.String(operations.ConsolePath)}))
 	}
-	s.output("StageArn", "The API's stage, to put a web ACL in front of it", s.api.DeploymentStage().StageArn())
+	s.output("StageArn", "The API's stage in API Gateway, for a web ACL", s.api.DeploymentStage().StageArn())
 }
 
 // addWebACL puts the web ACL of the settings in front of the API.
 func (s *service) addWebACL() {
 	if s.settings.WebACLARN == "" {
-		excuse(s.api, "AwsSolutions-APIG3", "No web ACL is set (webAclArn). Without one, calls without a valid token are bounded by the gateway's throttles alone: "+
-			"each method has one, and the authorizer looks at every token that it does not know.")
+		excuse(s.api, "AwsSolutions-APIG3", "No web ACL is set (webAclArn). Without one, only API Gateway's throttles bound calls without a valid token: "+
+			"each method has one, and the authorizer checks every token that is not cached.")
 		return
 	}
 	awswafv2.NewCfnWebACLAssociation(s.stack, jsii.String("web-acl"), &awswafv2.CfnWebACLAssociationProps{
@@ -77,9 +77,9 @@ func (s *service) stageOptions() *awsapigateway.StageOptions {
 	}
 }
 
-// accessLog is the format of an access log line: API Gateway fills in the variables. The operation
-// is named by method and route, since the gateway knows no other name when it writes the line. The
-// query is left out; the functions' own lines, found by the request id, hold the problem's code.
+// accessLog is the format of an access log line: API Gateway fills in the variables. An operation is named by method and
+// route, because API Gateway has no other name for it. The line omits the query. The problem's code is in the function's
+// own lines, which have the same request id.
 func accessLog() string {
 	line, err := json.Marshal(map[string]string{
 		"time":           "$context.requestTimeEpoch",
@@ -107,8 +107,8 @@ func accessLog() string {
 	return string(line)
 }
 
-// addExecutionLogs declares the log group that API Gateway would otherwise make by itself when it
-// first logs an error, to be kept for ever.
+// addExecutionLogs declares the log group that API Gateway would otherwise make when it first logs an error, and keep
+// forever.
 func (s *service) addExecutionLogs() {
 	group := s.addLogs("execution-logs", awscdk.Fn_Join(jsii.String(""), &[]*string{
 		jsii.String("API-Gateway-Execution-Logs_"), s.api.RestApiId(), jsii.String("/" + string(s.settings.Stage)),

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestArtifacts_ThatWereChanged_AreNotDeployed: every stage runs the bytes that were built, or none.
+// TestArtifacts_ThatWereChanged_AreNotDeployed: every deployment runs exactly the bytes that were built.
 func TestArtifacts_ThatWereChanged_AreNotDeployed(t *testing.T) {
 	release := t.TempDir()
 	write := func(name, text string) {

@@ -13,14 +13,14 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// Backup says whether copies of the tables are kept outside of them. Point-in-time recovery, which every stage has,
-// does not outlive the account, and ends with a table.
+// Backup configures copies of the tables. Point-in-time recovery, which every deployment has, is lost with the account,
+// and with the table.
 type Backup struct {
-	// On has a backup made each night.
+	// On makes a backup each night.
 	On bool
 	// Days is how long backups and their copies are kept.
 	Days int
-	// CopyVaultARN is a vault, of another account as a rule, that gets a copy. Empty: none does.
+	// CopyVaultARN is a vault that gets a copy, usually in another account. Empty: none does.
 	CopyVaultARN string
 }
 
@@ -35,14 +35,14 @@ func readBackup(r *reader) Backup {
 
 func (b Backup) check(r *reader) {
 	if b.CopyVaultARN != "" && !vaultARN.MatchString(b.CopyVaultARN) {
-		r.fault("backupCopyVaultArn: %q is no ARN of a backup vault", b.CopyVaultARN)
+		r.fault("backupCopyVaultArn: %q is not the ARN of a backup vault", b.CopyVaultARN)
 	}
 	if b.CopyVaultARN != "" && !b.On {
-		r.fault("backup, backupCopyVaultArn: there is nothing to copy without backups")
+		r.fault("backup, backupCopyVaultArn: copies need backup=true")
 	}
 }
 
-// lasting are the tables whose items last: what is backed up, and what a restore brings back.
+// lasting are the tables that are backed up and restored; the items of the others matter for a short time only.
 func lasting() []dynamo.Table {
 	var tables []dynamo.Table
 	for _, t := range dynamo.Tables {
@@ -53,8 +53,8 @@ func lasting() []dynamo.Table {
 	return tables
 }
 
-// addBackup makes the vault and the plan. They have a stack of their own: backups outlive the data's stack, and what a
-// plan says changes without touching a table.
+// addBackup makes the vault and the plan. They have their own stack: backups outlive the data stack, and the plan can
+// change without a change of a table.
 func addBackup(p part) {
 	b := p.settings.Backup
 	vault := awsbackup.NewCfnBackupVault(p.stack, jsii.String("vault"), &awsbackup.CfnBackupVaultProps{
@@ -64,7 +64,7 @@ func addBackup(p part) {
 	life := &awsbackup.CfnBackupPlan_LifecycleResourceTypeProperty{DeleteAfterDays: jsii.Number(b.Days)}
 	rule := &awsbackup.CfnBackupPlan_BackupRuleResourceTypeProperty{
 		RuleName: jsii.String("nightly"), TargetBackupVault: vault.Ref(), ScheduleExpression: jsii.String("cron(0 2 * * ? *)"),
-		// All tables begin within the hour, so that their moments lie close together.
+		// All backups start within the hour, so that they are from about the same time.
 		StartWindowMinutes: jsii.Number(60), CompletionWindowMinutes: jsii.Number(720), Lifecycle: life,
 	}
 	if b.CopyVaultARN != "" {
@@ -107,7 +107,7 @@ func nonEmpty(text string) *string {
 	return &text
 }
 
-// backupAlarms watch that every table was backed up in the last day. Silence is what a stopped plan sounds like.
+// backupAlarms check that every table was backed up in the last day. A plan that has stopped sends no data.
 func (w *watch) backupAlarms() []alarm {
 	if !w.settings.Backup.On {
 		return nil

@@ -44,7 +44,7 @@ func TestBackup_EveryNight_OfEveryTableThatLasts_WithACopyElsewhere(t *testing.T
 		t.Errorf("it is watched by %s", got)
 	}
 	if len(template.of("AWS::Backup::BackupPlan")) != 1 || len(prod().of("AWS::Backup::BackupPlan")) != 0 {
-		t.Error("there is a plan unasked, or none")
+		t.Error("there is a plan without the setting, or none with it")
 	}
 }
 
@@ -78,8 +78,8 @@ func TestRestoredTables_TheirEvents_HaveAPipeOfTheirOwn(t *testing.T) {
 	}
 }
 
-// TestRestoredTables_AreTheStacksOwn: it has them under their names, with all that its other tables have, as new resources
-// that are never deleted, so that a deploy imports them.
+// TestRestoredTables_AreTheStacksOwn: they have their names and all settings of other tables, as new resources that are
+// never deleted, so that a deploy imports them.
 func TestRestoredTables_AreTheStacksOwn(t *testing.T) {
 	made, restored, plain := other().stacks["wavegate-prod"], restoredNames(), prod().stacks["wavegate-prod"]
 	if len(made.of("AWS::DynamoDB::Table")) != len(dynamo.Tables) {
@@ -108,10 +108,10 @@ func TestRestoredTables_AreTheStacksOwn(t *testing.T) {
 
 func TestSettings_RestoredTables_AreOfTablesThatARestoreMakes(t *testing.T) {
 	for want, context := range map[string]map[string]any{
-		`"a b" is not a name of a table, for edges`:     prodContext("restoredTables", `{"edges":"a b"}`),
-		`restoredTables: rate-counters is not restored`: prodContext("restoredTables", `{"rate-counters":"wavegate-prod-x"}`),
-		`backupCopyVaultArn: "x" is no ARN`:             prodContext("backupCopyVaultArn", "x"),
-		`there is nothing to copy without backups`:      prodContext("backup", "false", "backupCopyVaultArn", testVault),
+		`"a b" is not a valid name for the table edges`:    prodContext("restoredTables", `{"edges":"a b"}`),
+		`restoredTables: rate-counters cannot be restored`: prodContext("restoredTables", `{"rate-counters":"wavegate-prod-x"}`),
+		`backupCopyVaultArn: "x" is not the ARN`:           prodContext("backupCopyVaultArn", "x"),
+		`copies need backup=true`:                          prodContext("backup", "false", "backupCopyVaultArn", testVault),
 	} {
 		if _, err := ReadSettings(context); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)

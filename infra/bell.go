@@ -12,12 +12,12 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
-// A bellRef is where boxes listen, and the ARN of the secret that makes the addresses. Both are nil in a stage without a
-// bell.
+// A bellRef is the URL at which boxes listen, and the ARN of the secret from which the addresses are made. Both are nil
+// without a bell.
 type bellRef struct{ url, secret *string }
 
-// addBell makes the function by which boxes hear of changes, its URL and its secret, where the settings ask for it. It
-// answers at a URL of its own: API Gateway would cost fifteen times as much as the rest of a call.
+// addBell makes the function at which boxes listen for changes, its URL and its secret, if the settings ask for it. It
+// has its own URL, because API Gateway would cost fifteen times as much as the rest of a call.
 func (s *service) addBell() {
 	if !s.settings.Bell {
 		return
@@ -29,23 +29,23 @@ func (s *service) addBell() {
 		},
 	})
 	secret.ApplyRemovalPolicy(s.removal(), nil)
-	excuse(secret, "AwsSolutions-SMG4", "It opens nothing but what any box of a channel hears. A new value moves every box to a new address, "+
-		"so it is given by hand, when an address has come to strangers.")
+	excuse(secret, "AwsSolutions-SMG4", "It reveals nothing but what any box of a channel hears. A new value moves every box to a new address, "+
+		"so operators set one only after an address has leaked.")
 	spec := helper(operations.Bell, "Tell boxes that something has changed", s.bellEnvironment())
 	spec.environment[string(setting.BellSecretID)] = secret.Ref()
 	spec.grants, spec.secret, spec.reserved = operations.BellGrants, secret.Ref(), s.settings.Concurrency.Bell
 	spec.sampled, spec.untraced = true, true
 	s.add(spec)
 	url := s.bellAlias().AddFunctionUrl(&awslambda.FunctionUrlOptions{AuthType: awslambda.FunctionUrlAuthType_NONE}).Url()
-	s.output("BellUrl", "Where boxes listen", url)
+	s.output("BellUrl", "The URL at which boxes listen", url)
 	s.bell = bellRef{url, secret.Ref()}
 	if given := s.settings.BellURL; given != "" {
 		s.bell.url = &given
 	}
 }
 
-// bellAlias is what has the bell's URL: a function's URL is that of an alias, or of the function itself. The bell has a
-// smoke test of its own, since the other functions need the URL before they can be made.
+// bellAlias is the alias that has the bell's URL, or without versions the function. The bell has its own smoke test, because
+// the other functions need the URL before they can be made.
 func (s *service) bellAlias() awslambda.IFunction {
 	f := s.functions[operations.Bell]
 	if !s.versioned() {
@@ -58,7 +58,7 @@ func (s *service) bellAlias() awslambda.IFunction {
 	return awslambda.NewAlias(s.stack, jsii.String(alias+"-"+operations.Bell), &awslambda.AliasProps{AliasName: jsii.String(alias), Version: version})
 }
 
-// bellEnvironment gives the bell's function the settings that a deployment chooses.
+// bellEnvironment gives the bell's function its settings.
 func (s *service) bellEnvironment() map[string]*string {
 	return s.operationEnvironment(operations.Operation{Settings: operations.BellSettings})
 }
@@ -68,24 +68,24 @@ func (s *service) listens(op operations.Operation) bool {
 	return s.bell.secret != nil && slices.Contains(op.Settings, setting.BellSecretID)
 }
 
-// checkBell checks what bounds the cost of strangers' calls, and where boxes are told to listen.
+// checkBell checks the bound on the cost of strangers' calls, and the URL at which boxes listen.
 func (s Settings) checkBell(r *reader) {
 	if s.Bell && s.Concurrency.Bell == 0 {
-		r.fault("bell: nothing would bound what strangers' calls of it cost; name accountConcurrency, 200 or more, or reserveBell")
+		r.fault("bell: nothing would bound the cost of strangers' calls; set accountConcurrency to 200 or more, or reserveBell")
 	}
 	if s.BellURL != "" && (!s.Bell || !absolute(s.BellURL, "https")) {
-		r.fault("bellUrl: an https URL in front of the bell; it goes with bell=true")
+		r.fault("bellUrl: must be an https URL in front of the bell; it needs bell=true")
 	}
 }
 
-// bellAlarms watch that boxes are heard when they listen.
+// bellAlarms check that listening boxes get answers.
 func (w *watch) bellAlarms() []alarm {
 	if !w.settings.Bell {
 		return nil
 	}
 	bell := w.lambda(operations.Bell)
 	return []alarm{{
-		kind: "bell-unheard", says: "The bell does not answer boxes that listen: it is refused by Lambda, or fails.",
+		kind: "bell-unheard", says: "The bell does not answer listening boxes: Lambda refuses to run it, or it fails.",
 		metric: over("SUM(METRICS())", "not answered", []awscloudwatch.IMetric{
 			bell.metric("Throttles", sum, ""), bell.metric("Url5xxCount", sum, ""),
 		}...),

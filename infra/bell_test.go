@@ -24,8 +24,8 @@ func TestBell_UnlessAskedFor_IsInNoStack(t *testing.T) {
 	}
 }
 
-// TestBell_AskedFor_MayReadTwoTablesAndItsSecret_AndIsCappedAndOpen: strangers can call it, so nothing else may follow
-// from a call.
+// TestBell_AskedFor_MayReadTwoTablesAndItsSecret_AndIsCappedAndOpen: strangers can call it, so a call must not be able to
+// do anything else.
 func TestBell_AskedFor_MayReadTwoTablesAndItsSecret_AndIsCappedAndOpen(t *testing.T) {
 	template := full().template
 	id := template.id(t, "AWS::Lambda::Function", operations.Bell)
@@ -67,7 +67,7 @@ func TestBell_AskedFor_MayReadTwoTablesAndItsSecret_AndIsCappedAndOpen(t *testin
 	}
 }
 
-// TestBell_BoxesAreToldItsURL_AndChangesOfBoxesRing: by those functions alone that need to know.
+// TestBell_BoxesAreToldItsURL_AndChangesOfBoxesRing: only the functions that need URL or secret have it.
 func TestBell_BoxesAreToldItsURL_AndChangesOfBoxesRing(t *testing.T) {
 	template := full().template
 	for _, op := range operations.Table {
@@ -77,10 +77,10 @@ func TestBell_BoxesAreToldItsURL_AndChangesOfBoxesRing(t *testing.T) {
 			url, secret = url || name == "BELL_URL", secret || name == "BELL_SECRET_ID"
 		}
 		if got := text(value(env, "BELL_URL")); url != strings.HasPrefix(got, "${livegetbellFunctionUrl") {
-			t.Errorf("%s is told the URL %s: %v", op.ID, got, url)
+			t.Errorf("%s has the URL %s: %v", op.ID, got, url)
 		}
 		if got := text(value(env, "BELL_SECRET_ID")); secret != (got == "${bellsecret}") || secret && op.ID != "get-manifest" {
-			t.Errorf("%s knows the secret as %s: %v", op.ID, got, secret)
+			t.Errorf("%s has the secret as %s: %v", op.ID, got, secret)
 		}
 	}
 	given := other()

@@ -14,17 +14,17 @@ import (
 	"wavegate/shared/operations"
 )
 
-// The API is one document, OpenAPI 3.0 with the extensions that API Gateway reads. As single resources it
-// would take several for each operation, of the 500 that a stack may have.
+// The API is one document: OpenAPI 3.0 with API Gateway's extensions. As separate resources it would take several for
+// each operation, and a stack may have only 500.
 
 const (
-	// The gateway waits this much longer than a function may run, so that the function's own end is
-	// what is seen; and never longer than API Gateway can.
+	// API Gateway waits this much longer than a function may run, so that the function itself reports the timeout; but
+	// never longer than API Gateway can.
 	integrationMargin  = time.Second
 	longestIntegration = 29 * time.Second
-	// anyMethod stands for every method that has no entry of its own.
+	// anyMethod matches every method without its own entry.
 	anyMethod = "x-amazon-apigateway-any-method"
-	// scheme is what the document calls the authorizer.
+	// scheme is the authorizer's name in the document.
 	scheme = "token"
 )
 
@@ -34,10 +34,10 @@ type document struct {
 	Info       map[string]string            `json:"info"`
 	Paths      map[string]map[string]method `json:"paths"`
 	Components map[string]map[string]any    `json:"components"`
-	// Responses are the gateway's own answers by their type.
+	// Responses are API Gateway's own answers by their type.
 	Responses map[string]gatewayResponse `json:"x-amazon-apigateway-gateway-responses"`
-	// The copilot passes bodies on that are no text; with this the gateway hands over every body as
-	// bytes, and the functions' adapter undoes it.
+	// The copilot forwards binary bodies. With this, API Gateway passes every body on in base64, and the functions' adapter
+	// decodes it.
 	BinaryMediaTypes []string `json:"x-amazon-apigateway-binary-media-types"`
 }
 
@@ -49,13 +49,13 @@ type method struct {
 	Integration integration           `json:"x-amazon-apigateway-integration"`
 }
 
-// A response declares what a mocked method answers with.
+// A response declares the answer of a mocked method.
 type response struct {
 	Description string                    `json:"description"`
 	Headers     map[string]map[string]any `json:"headers,omitempty"`
 }
 
-// An integration is what answers a method: a function, or a mock.
+// An integration answers a method: a function, or a mock.
 type integration struct {
 	Type        string `json:"type"` // aws_proxy or mock
 	HTTPMethod  string `json:"httpMethod,omitempty"`
@@ -69,21 +69,21 @@ type integration struct {
 	Responses        map[string]mockResponse `json:"responses,omitempty"`
 }
 
-// A mockResponse is what a mock answers.
+// A mockResponse is a mock's answer.
 type mockResponse struct {
 	StatusCode string            `json:"statusCode"`
 	Parameters map[string]string `json:"responseParameters"`
 	Templates  map[string]string `json:"responseTemplates"`
 }
 
-// A gatewayResponse is an answer that the gateway gives when no method could.
+// A gatewayResponse is API Gateway's answer to a call that no method could answer.
 type gatewayResponse struct {
 	StatusCode string            `json:"statusCode,omitempty"`
 	Parameters map[string]string `json:"responseParameters"`
 	Templates  map[string]string `json:"responseTemplates"`
 }
 
-// body is the API's document. invoker is the role by which the gateway calls functions.
+// body is the API's document. invoker is the role with which API Gateway calls functions.
 func (s *service) body(invoker awsiam.Role) any {
 	paths := map[string]map[string]method{}
 	set := func(path, name string, m method) {
@@ -122,7 +122,7 @@ func (s *service) body(invoker awsiam.Role) any {
 	})
 }
 
-// key is how the document names a method.
+// key is a method's name in the document.
 func key(method string) string {
 	if method == operations.Any {
 		return anyMethod
@@ -130,7 +130,7 @@ func key(method string) string {
 	return strings.ToLower(method)
 }
 
-// invocation has a function answer.
+// invocation makes a function answer.
 func (s *service) invocation(function string, invoker awsiam.Role, wait time.Duration) integration {
 	return integration{
 		Type: "aws_proxy", HTTPMethod: "POST", URI: s.invocationURI(function),
@@ -138,7 +138,7 @@ func (s *service) invocation(function string, invoker awsiam.Role, wait time.Dur
 	}
 }
 
-// authorizer is the security scheme that asks the authorizer, which sees the whole request.
+// authorizer is the security scheme that calls the authorizer, which gets the whole request.
 func (s *service) authorizer(invoker awsiam.Role) any {
 	return map[string]any{
 		"type": "apiKey", "name": "Authorization", "in": "header",
@@ -153,7 +153,7 @@ func (s *service) authorizer(invoker awsiam.Role) any {
 	}
 }
 
-// invocationURI is by what name API Gateway calls a function.
+// invocationURI is the URI with which API Gateway calls a function.
 func (s *service) invocationURI(function string) string {
 	return *awscdk.Fn_Join(jsii.String(""), &[]*string{
 		jsii.String("arn:"), s.stack.Partition(), jsii.String(":apigateway:"), s.stack.Region(),
@@ -161,7 +161,7 @@ func (s *service) invocationURI(function string) string {
 	})
 }
 
-// inline turns a value into maps and lists, which is what the CDK takes.
+// inline turns a value into maps and lists, as the CDK requires.
 func inline(value any) any {
 	b, err := json.Marshal(value)
 	if err != nil {

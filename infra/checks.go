@@ -12,18 +12,18 @@ import (
 	"strings"
 )
 
-// maxResources is how many resources the stack may have. CloudFormation takes 500; the rest is room
-// to divide the stack in peace.
+// maxResources is how many resources a stack may have. CloudFormation takes 500; the difference leaves time to divide the
+// stack.
 const maxResources = 430
 
 // maxTemplate is how many bytes a template may have. CloudFormation takes a megabyte.
 const maxTemplate = 1_000_000
 
-// stateful are the types of resources that hold what a deploy cannot make again.
+// stateful are the types of resources whose content a deploy cannot make again.
 var stateful = []string{"AWS::DynamoDB::Table", "AWS::Cognito::UserPool", "AWS::Logs::LogGroup"}
 
-// checkTemplate refuses a synthesised template that must not be deployed, whatever code made it: one that
-// would lose data of a stage that keeps it, or that grew too large. All faults are reported.
+// checkTemplate refuses a synthesised template that would lose data of a deployment that keeps it, or that is too large.
+// It reports all faults.
 func checkTemplate(path string, settings Settings) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -41,15 +41,15 @@ func checkTemplate(path string, settings Settings) error {
 	}
 	var faults []string
 	if len(b) >= maxTemplate {
-		faults = append(faults, fmt.Sprintf("the template has %d bytes, and %d are too many", len(b), maxTemplate))
+		faults = append(faults, fmt.Sprintf("the template has %d bytes; it must have fewer than %d", len(b), maxTemplate))
 	}
 	if n := len(template.Resources); n >= maxResources {
-		faults = append(faults, fmt.Sprintf("the stack has %d resources, and %d are too many", n, maxResources))
+		faults = append(faults, fmt.Sprintf("the stack has %d resources; it must have fewer than %d", n, maxResources))
 	}
 	for _, id := range slices.Sorted(maps.Keys(template.Resources)) {
 		r := template.Resources[id]
 		if settings.Keeps() && slices.Contains(stateful, r.Type) && (r.DeletionPolicy != "Retain" || r.UpdateReplacePolicy != "Retain") {
-			faults = append(faults, fmt.Sprintf("%s (%s) would be lost with its stack; in prod it is kept", id, r.Type))
+			faults = append(faults, fmt.Sprintf("%s (%s) would be deleted with its stack; with keep, it must be retained", id, r.Type))
 		}
 	}
 	if len(faults) > 0 {
@@ -58,8 +58,8 @@ func checkTemplate(path string, settings Settings) error {
 	return nil
 }
 
-// checkPrograms refuses functions that were built for another processor than they will run on: the
-// build and the setting are told apart by nothing else, and the mistake would show at the first call.
+// checkPrograms refuses functions that were built for another processor than the setting architecture. Otherwise only the
+// first call would reveal the mistake.
 func checkPrograms(settings Settings) error {
 	want := map[string]elf.Machine{"arm64": elf.EM_AARCH64, "x86_64": elf.EM_X86_64}[settings.Architecture]
 	programs, err := filepath.Glob(filepath.Join(settings.Functions, "*", "bootstrap"))
@@ -69,7 +69,7 @@ func checkPrograms(settings Settings) error {
 	for _, p := range programs {
 		f, err := elf.Open(p)
 		if err != nil {
-			continue // no program: scripts/synth puts a text there
+			continue // not a program: scripts/synth writes a text there
 		}
 		machine := f.Machine
 		f.Close()

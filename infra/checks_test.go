@@ -52,7 +52,7 @@ func TestCheck_ATemplateTooLarge_IsRefused(t *testing.T) {
 
 func TestCheck_FunctionsForAnotherProcessor_AreRefused(t *testing.T) {
 	settings := Settings{Architecture: "arm64", Functions: t.TempDir()}
-	header := func(machine byte) []byte { // the least that is an ELF file
+	header := func(machine byte) []byte { // a minimal ELF file
 		b := make([]byte, 64)
 		copy(b, "\x7fELF\x02\x01\x01")
 		b[16], b[18], b[20], b[52], b[54], b[58] = 2, machine, 1, 64, 56, 64
@@ -76,7 +76,7 @@ func TestCheck_FunctionsForAnotherProcessor_AreRefused(t *testing.T) {
 	}
 }
 
-// write puts a template into a file.
+// write writes a template to a file.
 func write(t *testing.T, template template) string {
 	t.Helper()
 	b, err := json.Marshal(template)

@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// prefixes are what IAM calls the services whose resources have another name in CloudFormation. A custom resource is a call of
-// its function.
+// prefixes are IAM's names of services that have another name in CloudFormation. A custom resource is a call of its
+// function.
 var prefixes = map[string]string{"Cognito": "cognito-idp", "ApiGateway": "apigateway", "SmokeTest": "lambda"}
 
-// TestCI_TheExecutionPolicy_CoversEveryKindOfResource, of the largest stage, and nothing of people's accounts.
+// TestCI_TheExecutionPolicy_CoversEveryKindOfResource, of the largest deployment, and none that manages people's accounts.
 func TestCI_TheExecutionPolicy_CoversEveryKindOfResource(t *testing.T) {
 	b, err := os.ReadFile("ci/execution-policy.json")
 	if err != nil {
@@ -49,8 +49,8 @@ func TestCI_TheExecutionPolicy_CoversEveryKindOfResource(t *testing.T) {
 	}
 }
 
-// TestCI_Names_OfRolesAndFunctions_AreThoseThatThePolicyKnows: it knows what begins with wavegate-, and CloudFormation
-// begins the names that it makes with the stack's.
+// TestCI_Names_OfRolesAndFunctions_AreThoseThatThePolicyKnows: it covers names that begin with wavegate-, and the
+// names that CloudFormation makes begin with the stack's.
 func TestCI_Names_OfRolesAndFunctions_AreThoseThatThePolicyKnows(t *testing.T) {
 	for id, r := range full().Resources {
 		for _, property := range []string{"FunctionName", "AlarmName", "DashboardName", "QueueName", "RoleName", "ApplicationName"} {

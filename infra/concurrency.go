@@ -5,29 +5,27 @@ import (
 	"wavegate/shared/operations"
 )
 
-// Concurrency says how the account's concurrent executions are divided. What Lambda reserves for a
-// function is kept for it, and is also the most that it can have.
+// Concurrency divides the account's concurrent executions. A function's reservation is both a guarantee and a maximum.
 type Concurrency struct {
-	// Account is the account's quota of concurrent executions in the region; 0: not known, and nothing is
-	// reserved.
+	// Account is the account's quota of concurrent executions in the region; 0: unknown, and nothing is reserved.
 	Account int
-	// Copilot caps the copilot, whose calls take as long as the assistant does: a slow assistant cannot
-	// take the executions that polls and halts need.
+	// Copilot caps the copilot, whose calls take as long as the assistant does: a slow assistant must not use up the
+	// executions that polls and halts need.
 	Copilot int
-	// Manifest and DDIBase are kept for polls, and Authorizer for tokens, whatever else runs; 0: nothing is.
+	// Manifest and DDIBase are kept for polls, and Authorizer for tokens; 0: nothing is.
 	Manifest, DDIBase, Authorizer int
-	// Bell caps the bell, which strangers can call, and is kept for the boxes that listen.
+	// Bell caps the bell, which strangers can call, and is kept for listening boxes.
 	Bell int
 }
 
-// unreserved is how many executions Lambda keeps for the functions that have no reservation.
+// unreserved is how many executions Lambda keeps for functions without a reservation.
 const unreserved = 100
 
 func readConcurrency(r *reader) Concurrency {
 	const highest = 1_000_000
 	c := Concurrency{Account: r.number("accountConcurrency", 0, 0, highest)}
 	if _, said := r.value("accountConcurrency"); !said && r.stage == string(Prod) {
-		r.fault("accountConcurrency: prod names the account's quota of concurrent executions (aws lambda get-account-settings)")
+		r.fault("accountConcurrency: prod must set the account's quota of concurrent executions (aws lambda get-account-settings)")
 	}
 	var copilot, manifest, ddiBase, authorizer, bell int
 	if c.Account >= 2*unreserved { // otherwise there is nothing to divide
@@ -46,11 +44,11 @@ func readConcurrency(r *reader) Concurrency {
 
 func (c Concurrency) check(r *reader) {
 	if reserved := c.Copilot + c.Manifest + c.DDIBase + c.Authorizer + c.Bell; reserved > 0 && c.Account-reserved < unreserved {
-		r.fault("reserveCopilot, reserveManifest, reserveDdiBase, reserveAuthorizer, reserveBell: of accountConcurrency, %d, they leave less than the %d that Lambda asks for", c.Account, unreserved)
+		r.fault("reserveCopilot, reserveManifest, reserveDdiBase, reserveAuthorizer, reserveBell: of accountConcurrency, %d, they leave less than the %d that Lambda requires", c.Account, unreserved)
 	}
 }
 
-// of is what is reserved for a function; 0: nothing.
+// of is the reservation of a function; 0: none.
 func (c Concurrency) of(function string, op operations.Operation) int {
 	switch {
 	case function == operations.Authorizer:

@@ -11,7 +11,7 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
-// A page is what answers a path that is open to anyone.
+// A page answers a path that is open to anyone.
 type page struct {
 	function string
 	throttle Throttle
@@ -33,21 +33,20 @@ func (s *service) pages() map[string]page {
 	return pages
 }
 
-// addConsole makes the function that serves the operator's page, where the settings ask for it.
+// addConsole makes the function that serves the operator's page, if the settings ask for it.
 func (s *service) addConsole() {
 	if s.settings.Console == "" {
 		return
 	}
-	// The text has parts that only a deploy knows, so it is no URL yet.
+	// The text has parts that are known only at deploy time, so it cannot be parsed as a URL.
 	scheme, rest, _ := strings.Cut(s.login.TokenEndpoint, "://")
 	host, _, _ := strings.Cut(rest, "/")
 	s.add(helper(operations.Console, "Serve the operator's page", map[string]*string{string(setting.LoginOrigin): jsii.String(scheme + "://" + host)}))
 }
 
-// readConsole reads where the operator's page is, the base URL of the API; empty: there is no page. The pool's
-// login sends people back to the page, so it has to know the URL. That of a stage without a domain is made up
-// by its first deploy, and the login cannot refer to it: the API tells how people log in, so it refers to the
-// login.
+// readConsole reads the base URL of the API, where the operator's page is; empty: there is no page. The pool's login sends
+// people back to the page, so it needs the URL. Without a domain, the first deploy makes that URL, and the template cannot
+// refer to it: the API publishes how people sign in, so it already refers to the login.
 func readConsole(r *reader, s Settings) string {
 	given := ""
 	if v, ok := r.value("console"); ok {
@@ -57,19 +56,19 @@ func readConsole(r *reader, s Settings) string {
 	case given == "", given == "false":
 		return ""
 	case s.Login == nil && !s.OwnUserPool():
-		r.fault("console: nobody could sign in to the page; say by login how people log in")
+		r.fault("console: nobody could sign in to the page; set login")
 	case given != "true":
 		if u, err := url.Parse(given); err != nil || !absolute(given, "https") || strings.HasSuffix(u.Path, "/") {
-			r.fault("console: %q is neither true nor false nor the API's https URL without a slash at its end (output ApiUrl)", given)
+			r.fault("console: %q is not true, false or the API's https URL without a slash at the end (output ApiUrl)", given)
 		}
 		if s.Domain.Name != "" {
-			r.fault("console: say true; the domain tells where the page is")
+			r.fault("console: set it to true; the domain is the page's address")
 		}
 		return given
 	case s.Domain.Name != "":
 		return "https://" + s.Domain.Name
 	case s.Login == nil:
-		r.fault("console: the pool's login has to know where the page is: give the API's URL, which is the output ApiUrl of a deploy without it")
+		r.fault("console: the pool's login needs the page's address: deploy without console first, then set it to the output ApiUrl")
 	}
 	return given
 }

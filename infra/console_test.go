@@ -25,8 +25,8 @@ func TestConsole_UnlessAskedFor_IsInNoStack(t *testing.T) {
 	}
 }
 
-// TestConsole_AskedFor_OpensItsPathsAndNothingElse: the function is open to anyone, may read nothing, and knows where
-// codes are exchanged.
+// TestConsole_AskedFor_OpensItsPathsAndNothingElse: the function is open to anyone, may read nothing, and has the
+// address at which codes are exchanged.
 func TestConsole_AskedFor_OpensItsPathsAndNothingElse(t *testing.T) {
 	template := pages().template
 	function := template.id(t, "AWS::Lambda::Function", operations.Console)
@@ -47,7 +47,7 @@ func TestConsole_AskedFor_OpensItsPathsAndNothingElse(t *testing.T) {
 	}
 }
 
-// TestConsole_TheStacksOwnLogin_SendsPeopleBackToThePage, and to nobody else but the command.
+// TestConsole_TheStacksOwnLogin_SendsPeopleBackToThePage, and otherwise only to the command.
 func TestConsole_TheStacksOwnLogin_SendsPeopleBackToThePage(t *testing.T) {
 	for want, s := range map[string]stage{consoleURL: pages(), "https://api.wavegate.example": full()} {
 		client := s.template.Resources[s.template.id(t, "AWS::Cognito::UserPoolClient", "operator")].Properties
@@ -71,11 +71,11 @@ func TestConsole_OfAnIssuerElsewhere_CallsItsOrigin(t *testing.T) {
 
 func TestSettings_Console_ThatCannotBe_IsRefused(t *testing.T) {
 	for name, context := range map[string]map[string]any{
-		"nobody knows where it is": {"console": "true"},
-		"not https":                {"console": "http://api.example"},
-		"a slash at its end":       {"console": "https://api.example/dev/"},
-		"nobody could sign in":     {"console": "true", "issuers": "[" + people + "]"},
-		"beside a domain":          prodContext("console", consoleURL, "domain", "api.wavegate.example", "certificateArn", "arn:aws:acm:eu-central-1:111122223333:certificate/c-1"),
+		"the address is unknown": {"console": "true"},
+		"not https":              {"console": "http://api.example"},
+		"a slash at its end":     {"console": "https://api.example/dev/"},
+		"nobody could sign in":   {"console": "true", "issuers": "[" + people + "]"},
+		"beside a domain":        prodContext("console", consoleURL, "domain", "api.wavegate.example", "certificateArn", "arn:aws:acm:eu-central-1:111122223333:certificate/c-1"),
 	} {
 		if _, err := ReadSettings(context); err == nil || !strings.Contains(err.Error(), "console: ") {
 			t.Errorf("%s: %v", name, err)

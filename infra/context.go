@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// A reader takes typed values out of the CDK context. A value given on the command line comes as a
-// string, one from cdk.json with its JSON type; both are understood.
+// A reader reads typed values from the CDK context. A value from the command line is a string, one from cdk.json has its
+// JSON type; the reader accepts both.
 type reader struct {
 	stage   string
-	context map[string]any // what was given by key
+	context map[string]any // by key
 	file    map[string]any // cdk.json's stages.<stage>
 	asked   []string
 	faults  []string
@@ -27,7 +27,7 @@ const (
 	keyKeep   = "keep"
 )
 
-// stageName has no hyphen, so that no stage's stack is named like another stage's second one.
+// stageName has no hyphen, so that no deployment's stack has the name of another deployment's second one.
 var stageName = regexp.MustCompile(`^[a-z][a-z0-9]{0,19}$`)
 
 func newReader(context map[string]any) *reader {
@@ -37,12 +37,12 @@ func newReader(context map[string]any) *reader {
 		r.stage = fmt.Sprint(v)
 	}
 	if !stageName.MatchString(r.stage) {
-		r.fault("stage: %q is no name of a stage: lower-case letters and digits, 20 at most, a letter first", r.stage)
+		r.fault("stage: %q is not a valid name: use at most 20 lower-case letters and digits, a letter first", r.stage)
 	}
 	stages, _ := context[keyStages].(map[string]any)
 	for _, name := range keysOf(stages) {
 		if !stageName.MatchString(name) {
-			r.fault("stages: %q is no name of a stage", name)
+			r.fault("stages: %q is not a valid name", name)
 		}
 	}
 	r.file, _ = stages[r.stage].(map[string]any)
@@ -53,7 +53,7 @@ func (r *reader) fault(format string, args ...any) {
 	r.faults = append(r.faults, fmt.Sprintf(format, args...))
 }
 
-// value gives what was set; the command line wins over the file.
+// value returns the setting; the command line wins over the file.
 func (r *reader) value(key string) (any, bool) {
 	r.asked = append(r.asked, key)
 	if v, ok := r.context[key]; ok {
@@ -70,7 +70,7 @@ func (r *reader) text(key, fallback string) string {
 	}
 	s, ok := v.(string)
 	if !ok {
-		r.fault("%s: %v is no text", key, v)
+		r.fault("%s: %v is not a string", key, v)
 	}
 	return s
 }
@@ -78,7 +78,7 @@ func (r *reader) text(key, fallback string) string {
 func (r *reader) oneOf(key, fallback string, allowed ...string) string {
 	s := r.text(key, fallback)
 	if !slices.Contains(allowed, s) {
-		r.fault("%s: %q is none of %s", key, s, strings.Join(allowed, ", "))
+		r.fault("%s: %q must be one of %s", key, s, strings.Join(allowed, ", "))
 	}
 	return s
 }
@@ -93,7 +93,7 @@ func (r *reader) number(key string, fallback, low, high int) int {
 	}
 	n, err := strconv.Atoi(fmt.Sprint(v))
 	if err != nil || n < low || n > high {
-		r.fault("%s: %v is no whole number from %d to %d", key, v, low, high)
+		r.fault("%s: %v must be a whole number from %d to %d", key, v, low, high)
 		return fallback
 	}
 	return n
@@ -106,13 +106,13 @@ func (r *reader) flag(key string, fallback bool) bool {
 	}
 	b, err := strconv.ParseBool(fmt.Sprint(v))
 	if err != nil {
-		r.fault("%s: %v is neither true nor false", key, v)
+		r.fault("%s: %v must be true or false", key, v)
 	}
 	return b
 }
 
-// keep reports whether the stage keeps its data. Every stage but dev and prod has to say so itself: a
-// misspelt name would otherwise make a stage that loses its data.
+// keep reports whether the deployment keeps its data. Every deployment except dev and prod must set it: otherwise a
+// misspelt name would make one that loses its data.
 func (r *reader) keep() bool {
 	_, said := r.value(keyKeep)
 	keep := r.flag(keyKeep, false)
@@ -122,7 +122,7 @@ func (r *reader) keep() bool {
 	case stage == Prod:
 		return true
 	case stage != Dev && !said:
-		r.fault("keep: the stage %s has to say whether it keeps its data: true or false", r.stage)
+		r.fault("keep: the deployment %s must set keep to true or false", r.stage)
 	}
 	return keep
 }
@@ -145,7 +145,7 @@ func (r *reader) list(key string) []string {
 	}
 	values, ok := v.([]any)
 	if !ok {
-		r.fault("%s: %v is no list", key, v)
+		r.fault("%s: %v is not a list", key, v)
 	}
 	var list []string
 	for _, v := range values {
@@ -154,7 +154,7 @@ func (r *reader) list(key string) []string {
 	return list
 }
 
-// structured takes a JSON value, as such or as text, strictly into target.
+// structured reads a JSON value, or a text with one, strictly into target.
 func (r *reader) structured(key string, target any) {
 	v, ok := r.value(key)
 	if !ok {
@@ -176,10 +176,10 @@ func (r *reader) structured(key string, target any) {
 	}
 }
 
-// plain is what a setting's key looks like; the CDK's own keys hold a colon, a slash or a dash.
+// plain is the form of a setting's key; the CDK's own keys contain a colon, a slash or a dash.
 var plain = regexp.MustCompile(`^[a-z][A-Za-z]*$`)
 
-// unknown reports keys that nothing asked for, so that a misspelt setting does not pass as a default.
+// unknown reports keys that nothing has read, so that a misspelt setting does not silently get its default.
 func (r *reader) unknown() {
 	for _, key := range keysOf(r.file) {
 		if !slices.Contains(r.asked, key) {

@@ -9,8 +9,8 @@ import (
 	"wavegate/shared/platform/lambdahttp"
 )
 
-// preflight answers the preflight requests of browsers, for the origins of the settings. Without origins
-// there is no such method, and no page of another origin can call.
+// preflight answers browsers' preflight requests for the origins of the settings. Without origins there is no such
+// method, and no page of another origin can call.
 func (s *service) preflight() mock {
 	headers := map[string]string{
 		"Access-Control-Allow-Headers": lambdahttp.AllowedHeaders,
@@ -19,7 +19,7 @@ func (s *service) preflight() mock {
 		"Vary":                         "Origin",
 	}
 	names := slices.Sorted(maps.Keys(headers))
-	// The body's template sets all headers. The stack's template holds it once, and mappings once for each path.
+	// The body's template sets all headers, because the stack's template contains it only once, but mappings once for each path.
 	body := s.originTemplate()
 	for _, name := range names {
 		body += "\n" + setHeader(name, headers[name])
@@ -30,7 +30,7 @@ func (s *service) preflight() mock {
 	}
 }
 
-// originTemplate names the caller's origin in the answer if it is one of the settings'.
+// originTemplate returns the caller's origin in the answer if the settings list it.
 func (s *service) originTemplate() string {
 	tests := make([]string, len(s.settings.Origins))
 	for i, o := range s.settings.Origins {

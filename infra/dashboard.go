@@ -16,8 +16,8 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// addDashboard makes one page with four questions. Everything on it is by operation, function or
-// table, or a question to the logs: nothing grows with the fleet.
+// addDashboard makes one page with four questions. Its metrics are by operation, function or table, so it does not grow
+// with the fleet.
 func (w *watch) addDashboard(alarms []awscloudwatch.Alarm) {
 	dashboard := awscloudwatch.NewDashboard(w.stack, jsii.String("dashboard"), &awscloudwatch.DashboardProps{
 		DashboardName: w.dashboardName(),
@@ -36,7 +36,7 @@ func (w *watch) addDashboard(alarms []awscloudwatch.Alarm) {
 	}))
 }
 
-// dashboardName names the region, too: an account's dashboards share one set of names.
+// dashboardName contains the region, because an account's dashboards share one set of names.
 func (w *watch) dashboardName() *string {
 	return awscdk.Fn_Join(jsii.String("-"), &[]*string{jsii.String(w.name()), w.stack.Region()})
 }
@@ -71,8 +71,8 @@ func stacked(title string, metrics []awscloudwatch.IMetric) awscloudwatch.IWidge
 	return ofSums(awscloudwatch.GraphWidgetProps{Title: &title, Left: &metrics, Stacked: jsii.Bool(true)})
 }
 
-// ofSums makes a graph that says once that its metrics are sums of a minute, since the dashboard is one text in
-// the template. A metric repeats neither when it has CloudWatch's own statistic and period.
+// ofSums makes a graph that states once that its metrics are sums of a minute, which keeps the dashboard's text in the
+// template short. A metric with CloudWatch's default statistic and period repeats neither.
 func ofSums(props awscloudwatch.GraphWidgetProps) awscloudwatch.IWidget {
 	for _, axis := range []*[]awscloudwatch.IMetric{props.Left, props.Right} {
 		if axis == nil {
@@ -89,7 +89,7 @@ func ofSums(props awscloudwatch.GraphWidgetProps) awscloudwatch.IWidget {
 	return awscloudwatch.NewGraphWidget(&props)
 }
 
-// asWidgetSays is the metric without a statistic and a period of its own.
+// asWidgetSays is the metric without its own statistic and period.
 func asWidgetSays(m awscloudwatch.Metric) awscloudwatch.Metric {
 	return m.With(&awscloudwatch.MetricOptions{Statistic: jsii.String("Average"), Period: awscdk.Duration_Minutes(jsii.Number(5))})
 }
@@ -115,7 +115,7 @@ func (w *watch) healthy() []awscloudwatch.IWidget {
 			api.metric("Latency", p50, p50), api.metric("Latency", p95, p95), api.metric("Latency", p99, p99),
 		}, nil),
 		graph("Authorizer", []awscloudwatch.IMetric{
-			authorizer.metric("Invocations", sum, "tokens looked at"), authorizer.metric("Errors", sum, "not judged"),
+			authorizer.metric("Invocations", sum, "tokens checked"), authorizer.metric("Errors", sum, "not checked"),
 			own.metric("TokenRefusals", sum, "refused"),
 			own.metric("KeyFetchFailures", sum, "keys not fetched"),
 		}, []awscloudwatch.IMetric{authorizer.metric("Duration", p95, "p95, ms")}),
@@ -129,16 +129,16 @@ func (w *watch) healthy() []awscloudwatch.IWidget {
 func (w *watch) limited() []awscloudwatch.IWidget {
 	own := w.own()
 	return []awscloudwatch.IWidget{
-		graph("Calls over a fair-use limit, and calls let through uncounted",
+		graph("Calls over a fair-use limit, and calls admitted uncounted",
 			[]awscloudwatch.IMetric{own.metric("Limited", sum, "limited")},
 			[]awscloudwatch.IMetric{own.metric(function.LimiterFailOpen, sum, "uncounted")}),
 		graph("Refused with 429, %", []awscloudwatch.IMetric{w.throttled(), w.limitedShare()}, nil),
-		saved("Who was limited, and whom the gateway throttled"),
+		saved("Who was limited, and whom API Gateway throttled"),
 	}
 }
 
-// saved points to the saved queries. A widget that asks the logs would ask them again every minute that the page is
-// open: in a large fleet's access logs that is some hundred dollars a day.
+// saved points to the saved queries. A widget that queries the logs would do so every minute while the page is open: with
+// a large fleet's access logs, that costs some hundred dollars a day.
 func saved(question string) awscloudwatch.IWidget {
 	return awscloudwatch.NewTextWidget(&awscloudwatch.TextWidgetProps{
 		Markdown: jsii.String("**" + question + "**: CloudWatch, Logs Insights, saved queries."), Width: jsii.Number(8), Height: jsii.Number(6),
@@ -172,7 +172,7 @@ func (w *watch) cost() []awscloudwatch.IWidget {
 	var compute, reads, writes []awscloudwatch.IMetric
 	for _, g := range w.groups() {
 		for _, f := range g.functions {
-			if f != preTokenGeneration { // it is called at a log-in alone
+			if f != preTokenGeneration { // it is only called when somebody signs in
 				compute = append(compute, w.gigabyteSeconds(f))
 			}
 		}
@@ -185,12 +185,12 @@ func (w *watch) cost() []awscloudwatch.IWidget {
 		stacked("Functions, GB-seconds", compute),
 		stacked("DynamoDB, read units", reads),
 		stacked("DynamoDB, write units", writes),
-		stacked("Logs, bytes taken in", []awscloudwatch.IMetric{w.logBytes()}),
+		stacked("Logs, bytes ingested", []awscloudwatch.IMetric{w.logBytes()}),
 		graph("API calls", []awscloudwatch.IMetric{w.gateway().metric("Count", sum, "calls")}, nil),
 	}
 }
 
-// logBytes finds the log groups of the service by the first words of their names, whatever they are.
+// logBytes finds all log groups of the service by the start of their names.
 func (w *watch) logBytes() awscloudwatch.IMetric {
 	return awscloudwatch.NewSearchExpression(&awscloudwatch.SearchExpressionProps{
 		Expression: jsii.String(fmt.Sprintf(`SEARCH('{AWS/Logs,LogGroupName} MetricName="IncomingBytes" LogGroupName="%s-service"', 'Sum', 60)`, w.name())),
@@ -212,14 +212,13 @@ func (w *watch) memory(function string) float64 {
 	return operations.HelperMemoryMB
 }
 
-// gigabyteSeconds is what Lambda bills a function's calls by. In one graph, no two metrics may have
-// one id.
+// gigabyteSeconds is the unit by which Lambda bills a function's calls. Two metrics of a graph must not have the same id.
 func (w *watch) gigabyteSeconds(function string) awscloudwatch.IMetric {
 	id := "d" + strings.ReplaceAll(function, "-", "_")
 	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
 		Expression:   jsii.String(fmt.Sprintf("%s / 1000 * %g", id, w.memory(function)/1024)),
 		Label:        &function,
 		UsingMetrics: &map[string]awscloudwatch.IMetric{id: asWidgetSays(w.lambda(function).metric("Duration", sum, ""))},
-		Period:       awscdk.Duration_Minutes(jsii.Number(5)), // left out of the text, so that the widget's holds
+		Period:       awscdk.Duration_Minutes(jsii.Number(5)), // the widget's own period, so that the text omits it
 	})
 }

@@ -11,22 +11,21 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// What the service has to know of the data's stack.
+// held is what the other stacks need to know about the data stack.
 type held struct {
 	tables map[dynamo.TableID]tableRef
 	// pool is the user pool for people; nil: their tokens come from an issuer of the settings.
 	pool *poolRef
 }
 
-// A tableRef names a table, and its stream if it has one.
+// A tableRef refers to a table, and its stream if it has one.
 type tableRef struct{ name, arn, stream *string }
 
-// A poolRef names the user pool, the URL that its tokens name as their issuer, and the function that
-// writes those tokens.
+// A poolRef refers to the user pool, the issuer of its tokens, and the function that writes those tokens.
 type poolRef struct{ id, url, trigger *string }
 
-// addData makes what holds data: the tables, and the user pool with its groups and its trigger. Keys are
-// not among it: a key of one's own is named by the setting kmsKeyArn and outlives every stack.
+// addData makes the tables, and the user pool with its groups and its trigger. It makes no key: the setting kmsKeyArn
+// refers to one, which outlives every stack.
 func addData(p part) held {
 	h := held{tables: p.addTables()}
 	if p.settings.OwnUserPool() {
@@ -35,7 +34,7 @@ func addData(p part) held {
 	return h
 }
 
-// parameter is the name of a parameter of Systems Manager by which the stacks of a stage speak.
+// parameter is the name of a Systems Manager parameter through which a deployment's stacks share a value.
 func (p part) parameter(name string) string {
 	return "/wavegate/" + string(p.settings.Stage) + "/" + name
 }
@@ -49,7 +48,7 @@ const (
 
 func parameterTable(id dynamo.TableID) string { return "tables/" + string(id) }
 
-// publish writes the names for the service to read.
+// publish writes the names that the other stacks read.
 func (p part) publish(h held) {
 	write := func(name, description string, value *string) {
 		awsssm.NewCfnParameter(p.stack, jsii.String("parameter-"+name), &awsssm.CfnParameterProps{
@@ -64,20 +63,20 @@ func (p part) publish(h held) {
 	}
 	if h.pool != nil {
 		write(parameterPool, "The id of the user pool", h.pool.id)
-		write(parameterPoolURL, "The issuer that the user pool's tokens name", h.pool.url)
+		write(parameterPoolURL, "The issuer of the user pool's tokens", h.pool.url)
 		write(parameterTrigger, "The function that writes the user pool's tokens", h.pool.trigger)
 	}
 }
 
 // read reads one of the names. CloudFormation reads it at each deploy.
 func (p part) read(name string) *string {
-	// The CDK's own way names it by 70 characters, which a large template repeats some hundred times.
+	// The CDK's own name has 70 characters, which a large template repeats some hundred times.
 	return awscdk.NewCfnParameter(p.stack, jsii.String(strings.ReplaceAll(name, "/", "-")), &awscdk.CfnParameterProps{
 		Type: jsii.String("AWS::SSM::Parameter::Value<String>"), Default: jsii.String(p.parameter(name)),
 	}).ValueAsString()
 }
 
-// publishedNames reads what figures are kept under: the names of tables and of the pool's trigger.
+// publishedNames reads the names that metrics have as dimensions: those of the tables and of the pool's trigger.
 func (p part) publishedNames() held {
 	h := held{tables: map[dynamo.TableID]tableRef{}}
 	for _, t := range dynamo.Tables {
@@ -89,12 +88,12 @@ func (p part) publishedNames() held {
 	return h
 }
 
-// published reads what the service needs of what publish writes.
+// published reads the values of publish that the service stack needs.
 func (p part) published() held {
 	h := held{tables: map[dynamo.TableID]tableRef{}}
 	for _, t := range dynamo.Tables {
-		// A restored table goes by its name, so that functions get new versions. The new value of a parameter would reach
-		// none of the versions that calls go to.
+		// A restored table's name is in the template, so that functions get new versions. A parameter's new value would not
+		// reach the versions that take calls.
 		name := nonEmpty(p.settings.RestoredTables[t.ID])
 		if name == nil {
 			name = p.read(parameterTable(t.ID))

@@ -20,7 +20,7 @@ func TestDDIRoot_IsASecondPathOfTheSameFunction(t *testing.T) {
 		}
 		second++
 		if without[op.Method+" "+root] != nil {
-			t.Errorf("%s is served without being asked for", root)
+			t.Errorf("%s is served without the setting", root)
 		}
 		uri := func(path string) any {
 			return text(value(with[op.Method+" "+path], "x-amazon-apigateway-integration", "uri"))
@@ -37,7 +37,7 @@ func TestDDIRoot_IsASecondPathOfTheSameFunction(t *testing.T) {
 	}
 }
 
-// TestPaths_HaveOneVariableAfterTheSamePath: API Gateway takes no other.
+// TestPaths_HaveOneVariableAfterTheSamePath: API Gateway accepts no others.
 func TestPaths_HaveOneVariableAfterTheSamePath(t *testing.T) {
 	for name, s := range map[string]stage{"dev": dev(), "full": full()} {
 		variables := map[string][]string{}

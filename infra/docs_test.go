@@ -25,8 +25,8 @@ func TestDocs_UnlessAskedFor_AreInNoStack(t *testing.T) {
 	}
 }
 
-// TestDocs_AskedFor_OpenTheirPathsAndNothingElse: what is added is open to anyone and may read nothing;
-// every other method asks the authorizer as before.
+// TestDocs_AskedFor_OpenTheirPathsAndNothingElse: the pages are open to anyone and may read nothing; every
+// other method still requires the authorizer.
 func TestDocs_AskedFor_OpenTheirPathsAndNothingElse(t *testing.T) {
 	template := pages().template
 	function := template.id(t, "AWS::Lambda::Function", operations.Docs)
@@ -61,7 +61,7 @@ func TestDocs_WithoutTheRenderer_AreNotDeployed(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if err := checkDocs(Settings{Functions: functions}); err != nil {
-		t.Errorf("nobody asked for docs: %v", err)
+		t.Errorf("without the setting docs: %v", err)
 	}
 	if err := os.Mkdir(filepath.Join(functions, operations.Docs), 0o755); err != nil {
 		t.Fatal(err)

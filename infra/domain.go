@@ -10,18 +10,17 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// A Domain is the name that the API keeps for years, whatever happens to the stacks.
+// A Domain is the API's own name, which stays the same when stacks are made again.
 type Domain struct {
-	// Name is a host name. Empty: the API is reached by its stage's own URL.
+	// Name is a host name. Empty: the API has only its URL in API Gateway.
 	Name string
-	// CertificateARN is a certificate of ACM for the name, in the stage's region.
+	// CertificateARN is an ACM certificate for the name, in the deployment's region.
 	CertificateARN string
-	// HostedZone is the id of the Route 53 zone in which the name is to point to the API. Empty: the
-	// name is set up elsewhere.
+	// HostedZone is the id of the Route 53 zone that gets the DNS record. Empty: the record is made elsewhere.
 	HostedZone string
 }
 
-// noDomain is how a stage says that it wants no domain.
+// noDomain is the value of the setting domain for a deployment without a domain.
 const noDomain = "none"
 
 var (
@@ -37,7 +36,7 @@ func readDomain(r *reader) Domain {
 		HostedZone:     r.text("hostedZone", ""),
 	}
 	if d.Name == "" && r.stage == string(Prod) {
-		r.fault("domain: boxes keep the API's URL for years, so prod names a domain, or says domain=%s", noDomain)
+		r.fault("domain: boxes keep the API's URL for years, so prod must set a domain, or domain=%s", noDomain)
 	}
 	if d.Name == noDomain {
 		d.Name = ""
@@ -48,24 +47,24 @@ func readDomain(r *reader) Domain {
 func (d Domain) check(r *reader, s Settings) {
 	if d.Name == "" {
 		if d.CertificateARN != "" || d.HostedZone != "" {
-			r.fault("certificateArn, hostedZone: they go with a domain")
+			r.fault("certificateArn, hostedZone: they need a domain")
 		}
 		return
 	}
 	if !hostName.MatchString(d.Name) || len(d.Name) > 253 {
-		r.fault("domain: %q is no host name in lower case", d.Name)
+		r.fault("domain: %q is not a host name in lower case", d.Name)
 	}
 	if d.CertificateARN == "" {
-		r.fault("certificateArn: the domain needs a certificate of ACM in the stage's region")
+		r.fault("certificateArn: the domain needs an ACM certificate in the deployment's region")
 	}
 	s.checkARN(r, "certificateArn", d.CertificateARN, certificateARN, "a certificate")
 	if d.HostedZone != "" && !hostedZoneID.MatchString(d.HostedZone) {
-		r.fault("hostedZone: %q is no id of a Route 53 zone, such as Z0123456789ABCDEFGHIJ", d.HostedZone)
+		r.fault("hostedZone: %q is not the id of a Route 53 zone, such as Z0123456789ABCDEFGHIJ", d.HostedZone)
 	}
 }
 
-// addDomain puts the API under the domain of the settings. The API's default endpoint is off then: it
-// takes TLS 1.0, a web ACL by host name would not see it, and boxes that learnt it could not be moved.
+// addDomain maps the domain of the settings to the API. The API's default endpoint is then turned off, for three reasons:
+// it accepts TLS 1.0, a web ACL that filters by host name would not match it, and boxes that use it could not be moved.
 func (s *service) addDomain() {
 	d := s.settings.Domain
 	if d.Name == "" {
@@ -86,10 +85,10 @@ func (s *service) addDomain() {
 			},
 		})
 	}
-	s.output("DomainTarget", "What the domain's name has to point to", name.DomainNameAliasDomainName())
+	s.output("DomainTarget", "The name that the domain must point to", name.DomainNameAliasDomainName())
 }
 
-// baseURL is where the API lies, without a slash at its end, since the operations' paths begin with one.
+// baseURL is the API's URL without a slash at the end, because the operations' paths begin with one.
 func (s *service) baseURL() *string {
 	if s.settings.Domain.Name != "" {
 		return jsii.String("https://" + s.settings.Domain.Name)

@@ -13,7 +13,7 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
-// operationEnvironment gives an operation's function the settings that its row names.
+// operationEnvironment gives an operation's function the settings that its row lists.
 func (s *service) operationEnvironment(op operations.Operation) map[string]*string {
 	values := s.settings.values()
 	env := map[string]*string{}
@@ -31,7 +31,7 @@ func (s *service) operationEnvironment(op operations.Operation) map[string]*stri
 	return env
 }
 
-// values are the settings of functions that a deployment chooses. What is left out has its default.
+// values are the functions' settings that a deployment chooses. The others have their defaults.
 func (s Settings) values() map[setting.Name]*string {
 	values := map[setting.Name]*string{
 		setting.LimitUser:                number(s.Limits.User),
@@ -55,8 +55,8 @@ func (s Settings) values() map[setting.Name]*string {
 	return values
 }
 
-// secretOf is the ARN of the secret that an operation's function may read; nil: none. The copilot's secret may be given by
-// name, and the ARN of a secret ends with six characters that Secrets Manager chooses, which a name does not tell.
+// secretOf is the ARN of the secret that an operation's function may read; nil: none. If the copilot's secret is given by
+// name, the ARN ends in a wildcard, because Secrets Manager chooses its last six characters.
 func (s *service) secretOf(op operations.Operation) *string {
 	secret := s.settings.Copilot.Secret
 	switch {
@@ -68,7 +68,7 @@ func (s *service) secretOf(op operations.Operation) *string {
 	return s.secretARN(secret)
 }
 
-// secretARN is the ARN of a secret by its name or ARN, as a policy names it.
+// secretARN is the ARN of a secret in a policy, from the secret's name or ARN.
 func (p part) secretARN(secret string) *string {
 	if strings.HasPrefix(secret, "arn:") {
 		return &secret

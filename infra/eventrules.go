@@ -15,32 +15,32 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// A chatRule is a kind of event that the chat is told of.
+// A chatRule is a kind of event that is sent to the chat.
 type chatRule struct {
 	id, says string
 	matches  map[string]any
-	// text is the message. It may have <event>, <type>, <id>, <who> and <why> of the event.
+	// text is the message. It may contain <event>, <type>, <id>, <who> and <why> of the event.
 	text string
-	// view is the view of the operator's page that the message links to; it may have <id>.
+	// view is the view of the operator's page that the message links to; it may contain <id>.
 	view string
 }
 
 var chatRules = []chatRule{
 	told("chat", "A rollout was halted", "RolloutHalted", "<why> By <who>. Rollout <id>.", "rollout/<id>"),
-	{"chat-override", "A freeze or a closed window was to be overridden", map[string]any{"detail": map[string]any{"override": []any{"yes"}}}, "<why> <event> of <type> <id>, by <who>.", "log"},
-	told("chat-near-halt", "A rollout is near a halt", census.NearHalt, "<why> Rollout <id>.", "rollout/<id>"),
+	{"chat-override", "A caller asked to override a freeze or a closed window", map[string]any{"detail": map[string]any{"override": []any{"yes"}}}, "<why> <event> of <type> <id>, by <who>.", "log"},
+	told("chat-near-halt", "A rollout is close to a halt", census.NearHalt, "<why> Rollout <id>.", "rollout/<id>"),
 	told("chat-approval", "A rollout waits for an approval", census.ApprovalWaiting, "<why> Rollout <id>.", "rollout/<id>"),
-	told("chat-went-bad", "A release that everybody has seems to go bad", census.WentBad, "<why> Rollout <id>.", "rollout/<id>"),
+	told("chat-went-bad", "A release that all boxes have seems bad", census.WentBad, "<why> Rollout <id>.", "rollout/<id>"),
 	told("chat-recall", "A recall is not confirmed", methods.RecallUnconfirmed, "<why> Method <id>.", "methods/<id>"),
 }
 
-// told is the rule that tells the chat of one kind of event.
+// told is the rule that sends one kind of event to the chat.
 func told(id, says, event, text, view string) chatRule {
 	return chatRule{id, says, map[string]any{"detail-type": []any{event}}, text, view}
 }
 
-// message is the form that Amazon Q Developer in chat applications takes for messages of one's own. page is the address
-// of the operator's page; empty: the message has no link.
+// message has the form of a custom message for Amazon Q Developer in chat applications. page is the address of the
+// operator's page; empty: the message has no link.
 func (c chatRule) message(page string) string {
 	text := c.text
 	if page != "" {
@@ -49,7 +49,7 @@ func (c chatRule) message(page string) string {
 	return `{"version":"1.0","source":"custom","content":{"textType":"client-markdown","title":"` + c.says + `","description":"` + text + `"}}`
 }
 
-// consolePage is the address of the operator's page; empty if there is none, or if only the deploy knows it.
+// consolePage is the address of the operator's page; empty if there is none, or if it is known only at deploy time.
 func consolePage(s Settings) string {
 	if !strings.HasPrefix(s.Console, "https://") {
 		return ""
@@ -57,7 +57,7 @@ func consolePage(s Settings) string {
 	return s.Console + operations.ConsolePath
 }
 
-// addRules makes the rules of the settings. They are examples, too: a rule of your own has the same form.
+// addRules makes the rules of the settings.
 func (p part) addRules(events awsevents.EventBus, queue awssqs.Queue) {
 	pattern := map[string]any{"source": []any{audit.NoticeSource(string(p.settings.Stage))}}
 	if topic := p.settings.Events.ChatTopicARN; topic != "" {
@@ -83,20 +83,20 @@ func (p part) addRules(events awsevents.EventBus, queue awssqs.Queue) {
 		})
 		statements := []awsiam.PolicyStatement{allow(texts("events:InvokeApiDestination"), destination.AttrArn())}
 		role := awsiam.NewRole(p.stack, jsii.String("endpoint-role"), &awsiam.RoleProps{
-			Description: jsii.String("What the rule of the endpoint may call"),
+			Description: jsii.String("What the endpoint's rule may call"),
 			AssumedBy:   awsiam.NewServicePrincipal(jsii.String("events.amazonaws.com"), nil),
 			InlinePolicies: &map[string]awsiam.PolicyDocument{
 				"call": awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Statements: &statements}),
 			},
 		})
-		// The endpoint gets the event alone, which is what the contract describes.
+		// The endpoint gets the event only, as the contract describes it.
 		p.addRule(events, queue, "endpoint", "Send every change to the endpoint", pattern, &awsevents.CfnRule_TargetProperty{
 			Id: jsii.String("endpoint"), Arn: destination.AttrArn(), RoleArn: role.RoleArn(), InputPath: jsii.String("$.detail"),
 		})
 	}
 }
 
-// addRule makes a rule with one target. What it cannot deliver goes to the queue.
+// addRule makes a rule with one target. Undelivered events go to the queue.
 func (p part) addRule(events awsevents.EventBus, queue awssqs.Queue, id, says string, pattern map[string]any, target *awsevents.CfnRule_TargetProperty) {
 	target.RetryPolicy = &awsevents.CfnRule_RetryPolicyProperty{
 		MaximumEventAgeInSeconds: jsii.Number(eventAge), MaximumRetryAttempts: jsii.Number(eventRetries),
@@ -113,7 +113,7 @@ func (p part) addRule(events awsevents.EventBus, queue awssqs.Queue, id, says st
 	}))
 }
 
-// eventAlarms watch what was not delivered. The pipe and the queue are known by their names.
+// eventAlarms watch undelivered events. They find the pipe and the queue by name.
 func (w *watch) eventAlarms() []alarm {
 	if !w.settings.Events.On {
 		return nil
@@ -122,11 +122,11 @@ func (w *watch) eventAlarms() []alarm {
 	pipe := source{"AWS/EventBridge/Pipes", map[string]*string{"PipeName": jsii.String(w.pipeName())}}
 	return []alarm{
 		{
-			kind: "events-undelivered", says: "Events of changes were given up, and lie in the queue of what was not delivered.",
+			kind: "events-undelivered", says: "Events could not be delivered, and are in the queue of undelivered events.",
 			metric: queue.metric("ApproximateNumberOfMessagesVisible", maximum, ""), threshold: 1, minutes: 1, of: 1,
 		},
 		{
-			kind: "events-failing", says: "The pipe of audit events fails, and tries again.",
+			kind: "events-failing", says: "The pipe of audit events fails, and retries.",
 			metric: pipe.metric("ExecutionFailed", sum, ""), threshold: 1, minutes: 10, of: 15,
 		},
 	}

@@ -17,22 +17,22 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// Events configures who is told of changes, in addition to the audit trail.
+// Events configures the event bus and its receivers.
 type Events struct {
 	// On makes the event bus.
 	On bool
-	// ChatTopicARN is a topic that a chat reads; it is told what chatRules match. Empty: none is.
+	// ChatTopicARN is a chat's topic; it gets the events that chatRules match. Empty: none does.
 	ChatTopicARN string
-	// Endpoint is sent every event over HTTP; nil: none is.
+	// Endpoint gets every event over HTTP; nil: none does.
 	Endpoint *Endpoint
 }
 
 // An Endpoint is a third party's HTTP endpoint.
 type Endpoint struct {
 	URL string `json:"url"`
-	// ConnectionARN is a connection of EventBridge, which holds how the endpoint knows the service.
+	// ConnectionARN is an EventBridge connection, which contains the endpoint's credentials.
 	ConnectionARN string `json:"connectionArn"`
-	// Rate is how many requests a second it is sent at the most. Events beyond that wait, for four hours at the most.
+	// Rate is the maximum of requests a second. Events beyond that wait, for four hours at most.
 	Rate int `json:"rate"`
 }
 
@@ -52,32 +52,31 @@ func readEvents(r *reader) Events {
 
 func (e Events) check(r *reader, s Settings) {
 	if !e.On && (e.ChatTopicARN != "" || e.Endpoint != nil) {
-		r.fault("eventsChatTopicArn, eventsEndpoint: they go with events=true")
+		r.fault("eventsChatTopicArn, eventsEndpoint: they need events=true")
 	}
 	s.checkARN(r, "eventsChatTopicArn", e.ChatTopicARN, topicARN, "an SNS topic")
 	if e.Endpoint == nil {
 		return
 	}
 	if !absolute(e.Endpoint.URL, "https") {
-		r.fault("eventsEndpoint: %q is no https URL of scheme, host and path alone", e.Endpoint.URL)
+		r.fault("eventsEndpoint: %q must be an https URL with only scheme, host and path", e.Endpoint.URL)
 	}
-	s.checkARN(r, "eventsEndpoint", e.Endpoint.ConnectionARN, connectionARN, "a connection of EventBridge")
+	s.checkARN(r, "eventsEndpoint", e.Endpoint.ConnectionARN, connectionARN, "an EventBridge connection")
 	if e.Endpoint.Rate < 1 || e.Endpoint.Rate > mostEndpointRate {
 		r.fault("eventsEndpoint: the rate is %d; give 1 to %d requests a second", e.Endpoint.Rate, mostEndpointRate)
 	}
 }
 
 const (
-	// An event that the pipe or a rule cannot deliver is tried again for this long, and so often, before it goes
-	// to the queue of what was not delivered. The table's stream itself keeps events for a day.
+	// The pipe and the rules retry delivery for this long, and this often, before an event goes to the queue of
+	// undelivered events. The table's stream itself keeps events for a day.
 	eventAge     = 4 * 60 * 60
 	eventRetries = 20
 	queueName    = "undelivered"
 	busName      = "events"
 )
 
-// noticeTemplate is what the pipe makes of a new item of the audit table. It is audit.Notice, which is in the
-// contract.
+// noticeTemplate turns a new item of the audit table into an audit.Notice, which is in the contract.
 var noticeTemplate = func() string {
 	field := func(path ...string) string {
 		return `"<$.dynamodb.NewImage.` + strings.Join(path, ".M.") + `>"`
@@ -88,25 +87,24 @@ var noticeTemplate = func() string {
 		`,"resource":{"type":` + field("resource", "type.S") + `,"id":` + field("resource", "id.S") + `,"revision":` + field("resource", "revision.N") + `}}`
 }()
 
-// addEvents makes the bus, the pipe that brings the audit table's events to it, and the rules that the settings ask
-// for. It has a stack of its own: who is told of changes is changed apart from what makes them, and a fault there
-// stops no call.
+// addEvents makes the bus, the pipe that sends the audit table's events to it, and the rules of the settings. They have
+// their own stack, so that receivers can change without a deploy of the service, and a fault there stops no call.
 func addEvents(p part, stream *string) {
 	queue := awssqs.NewQueue(p.stack, jsii.String("undelivered"), &awssqs.QueueProps{
 		QueueName: jsii.String(p.function(queueName)), EnforceSSL: jsii.Bool(true),
 		RetentionPeriod: awscdk.Duration_Days(jsii.Number(14)), EncryptionMasterKey: p.key, RemovalPolicy: p.removal(),
 	})
-	excuse(queue, "AwsSolutions-SQS3", "It is itself the queue of what could not be delivered.")
+	excuse(queue, "AwsSolutions-SQS3", "It is itself the queue of undelivered events.")
 	events := awsevents.NewEventBus(p.stack, jsii.String("bus"), &awsevents.EventBusProps{
 		EventBusName: jsii.String(p.function(busName)), Description: jsii.String("Every change, as the contract's audit-event"), KmsKey: p.key,
 	})
 	p.addPipe(events, queue, stream)
 	p.addRules(events, queue)
-	p.output("EventBus", "Rules on this bus are told of every change", events.EventBusArn())
+	p.output("EventBus", "The bus: rules on it get every change", events.EventBusArn())
 }
 
-// pipeName is the pipe's name. A restored audit table has a stream of its own, and a pipe that reads another stream is a new
-// one, which CloudFormation does not make under the name of the old.
+// pipeName is the pipe's name. A restored audit table has a new stream, and for another stream CloudFormation must make a
+// new pipe, which cannot have the old one's name.
 func (p part) pipeName() string {
 	name := string(dynamo.Audit)
 	if table := p.settings.RestoredTables[dynamo.Audit]; table != "" {

@@ -15,7 +15,7 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// streamed writes an item as a table's stream has it.
+// streamed writes an item in the form of a table's stream.
 func streamed(v types.AttributeValue) any {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS:
@@ -38,7 +38,7 @@ func streamed(v types.AttributeValue) any {
 	return map[string]any{"NULL": true}
 }
 
-// rendered fills a pipe's template in from a record of the stream.
+// rendered fills in a pipe's template from a record of the stream.
 func rendered(t *testing.T, template string, record any) string {
 	t.Helper()
 	return regexp.MustCompile(`<\$\.([^>]*)>`).ReplaceAllStringFunc(template, func(variable string) string {
@@ -54,8 +54,8 @@ func rendered(t *testing.T, template string, record any) string {
 	})
 }
 
-// TestEvents_ThePipeSays_WhatTheContractSays: an event as the write path stores it becomes, by the pipe's template, the
-// notice of package audit, and that is what the contract's webhook describes.
+// TestEvents_ThePipeSays_WhatTheContractSays: the pipe's template turns a stored event into the notice of package
+// audit, which the contract's webhook describes.
 func TestEvents_ThePipeSays_WhatTheContractSays(t *testing.T) {
 	e := audit.Event{
 		EventID: "0192f0c2-9a10-7d3e-8b60-2f1e0d9c8b7a", EventTime: time.Date(2026, 3, 2, 11, 30, 12, 110e6, time.UTC), EventName: "RolloutHalted",
@@ -100,7 +100,7 @@ func TestEvents_ThePipeSays_WhatTheContractSays(t *testing.T) {
 		}
 		for _, secret := range []string{"before", "after", "sourceIp"} {
 			if strings.Contains(value(target, "InputTemplate").(string), secret) {
-				t.Errorf("it tells %s", secret)
+				t.Errorf("it reveals %s", secret)
 			}
 		}
 	}
@@ -113,7 +113,7 @@ func must(b []byte, err error) []byte {
 	return b
 }
 
-// TestEvents_ThePipe_ReadsTheAuditTableAlone_AndGivesUpIntoAQueue: nothing is tried for ever, and nothing is lost unseen.
+// TestEvents_ThePipe_ReadsTheAuditTableAlone_AndGivesUpIntoAQueue: no retry is endless, and no loss is silent.
 func TestEvents_ThePipe_ReadsTheAuditTableAlone_AndGivesUpIntoAQueue(t *testing.T) {
 	template := full()
 	table, queue := template.id(t, "AWS::DynamoDB::Table", "table-audit"), template.id(t, "AWS::SQS::Queue", "undelivered")
@@ -129,7 +129,7 @@ func TestEvents_ThePipe_ReadsTheAuditTableAlone_AndGivesUpIntoAQueue(t *testing.
 	for _, pipe := range pipes {
 		source := value(pipe.Properties, "SourceParameters", "DynamoDBStreamParameters")
 		if text(pipe.Properties["Source"]) != "${"+table+".StreamArn}" || text(value(source, "DeadLetterConfig", "Arn")) != "${"+queue+".Arn}" {
-			t.Errorf("it reads %v and gives up into %v", pipe.Properties["Source"], value(source, "DeadLetterConfig"))
+			t.Errorf("it reads %v and sends undelivered events to %v", pipe.Properties["Source"], value(source, "DeadLetterConfig"))
 		}
 		if value(source, "MaximumRetryAttempts") != 20.0 || value(source, "MaximumRecordAgeInSeconds") != 14400.0 || value(source, "StartingPosition") != "TRIM_HORIZON" {
 			t.Errorf("it tries %v", source)
@@ -139,12 +139,12 @@ func TestEvents_ThePipe_ReadsTheAuditTableAlone_AndGivesUpIntoAQueue(t *testing.
 		}
 	}
 	if r := prod(); len(r.of("AWS::Pipes::Pipe")) > 0 || len(r.of("AWS::Events::EventBus")) > 0 {
-		t.Error("there is a bus, unasked")
+		t.Error("there is a bus without the setting")
 	}
 }
 
-// TestEvents_TheRules_HaveABoundAndAQueue: a chat is told of what people have to know or do, with the reason and a link to
-// where they do it, and an endpoint of every change.
+// TestEvents_TheRules_HaveABoundAndAQueue: a chat gets events that people must know or act on, with the reason and a link;
+// an endpoint gets every change.
 func TestEvents_TheRules_HaveABoundAndAQueue(t *testing.T) {
 	template := full()
 	queue := "${" + template.id(t, "AWS::SQS::Queue", "undelivered") + ".Arn}"
@@ -177,7 +177,7 @@ func TestEvents_TheRules_HaveABoundAndAQueue(t *testing.T) {
 			matched = list(value(chat, "EventPattern", "detail", want.path))
 		}
 		if len(matched) != 1 || matched[0] != want.matches || text(value(chat, "Targets", 0, "Arn")) != testTopic {
-			t.Errorf("the chat is told of %v", chat)
+			t.Errorf("the chat gets %v", chat)
 		}
 		transformer := value(chat, "Targets", 0, "InputTransformer")
 		message := value(transformer, "InputTemplate").(string)
@@ -205,11 +205,11 @@ func TestEvents_TheRules_HaveABoundAndAQueue(t *testing.T) {
 
 func TestSettings_Events_ThatCannotBe_AreRefused(t *testing.T) {
 	for want, context := range map[string]map[string]any{
-		"they go with events=true":        {"eventsChatTopicArn": testTopic},
-		"is no https URL":                 {"events": "true", "eventsEndpoint": `{"url":"http://x.example","connectionArn":"` + testConnection + `"}`},
-		"the rate is 301":                 {"events": "true", "eventsEndpoint": `{"url":"https://x.example","connectionArn":"` + testConnection + `","rate":301}`},
-		"is no ARN of a connection":       {"events": "true", "eventsEndpoint": `{"url":"https://x.example","connectionArn":"arn:x"}`},
-		"eventsChatTopicArn: \"chat\" is": {"events": "true", "eventsChatTopicArn": "chat"},
+		"they need events=true":                       {"eventsChatTopicArn": testTopic},
+		"must be an https URL":                        {"events": "true", "eventsEndpoint": `{"url":"http://x.example","connectionArn":"` + testConnection + `"}`},
+		"the rate is 301":                             {"events": "true", "eventsEndpoint": `{"url":"https://x.example","connectionArn":"` + testConnection + `","rate":301}`},
+		"is not the ARN of an EventBridge connection": {"events": "true", "eventsEndpoint": `{"url":"https://x.example","connectionArn":"arn:x"}`},
+		"eventsChatTopicArn: \"chat\" is":             {"events": "true", "eventsChatTopicArn": "chat"},
 	} {
 		if _, err := ReadSettings(context); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)

@@ -17,7 +17,7 @@ import (
 	"wavegate/shared/platform/telemetry"
 )
 
-// A functionSpec is what one function differs in from the others.
+// A functionSpec defines a function.
 type functionSpec struct {
 	name        string // also its folder in functions and in dist
 	description string
@@ -26,20 +26,20 @@ type functionSpec struct {
 	grants      []operations.Grant
 	tables      []tableRef // of each grant
 	environment map[string]*string
-	// reserved is its share of the account's concurrent executions; 0: it has none of its own.
+	// reserved is its share of the account's concurrent executions; 0: it has no reservation.
 	reserved int
 	// secret is the ARN of the secret that it reads; nil: none.
 	secret *string
-	// rights are those that no table and no secret gives it.
+	// rights are permissions other than those for its tables and its secret.
 	rights []awsiam.PolicyStatement
-	// sampled functions are called so often that Lambda's own two lines a call would cost more than
-	// the calls: of those only warnings are kept.
+	// sampled functions are called so often that Lambda's own two log lines for each call would cost more than the calls.
+	// Of Lambda's lines, only warnings are kept.
 	sampled bool
 	// untraced functions are called so often that traces would cost as much as the calls.
 	untraced bool
 }
 
-// wholeProcessor is the memory, in MB, from which on Lambda gives a function a whole processor or more.
+// wholeProcessor is the memory, in MB, with which Lambda gives a function a whole processor.
 const wholeProcessor = 1769
 
 // preTokenGeneration is the trigger of the stack's own user pool.
@@ -64,7 +64,7 @@ func (s *service) addAuthorizer(issuers *string) {
 	s.add(spec)
 }
 
-// helper is a function that is no operation.
+// helper is a function that is not an operation.
 func helper(name, description string, environment map[string]*string) functionSpec {
 	return functionSpec{
 		name: name, description: description, environment: environment,
@@ -72,7 +72,7 @@ func helper(name, description string, environment map[string]*string) functionSp
 	}
 }
 
-// add makes a function of the service and remembers it.
+// add makes a function of the service and registers it.
 func (s *service) add(spec functionSpec) awslambda.Function {
 	for _, g := range spec.grants {
 		spec.tables = append(spec.tables, s.held.tables[g.Table])
@@ -87,8 +87,8 @@ func (p part) addFunction(spec functionSpec, name *string) awslambda.Function {
 	logs := p.addLogs(spec.name+"-logs", nil)
 	env := map[string]*string{telemetry.Stage: jsii.String(string(p.settings.Stage))}
 	if spec.memoryMB < wholeProcessor {
-		// Lambda shows two processors to a function that has the time of less than one. Go's scheduler and
-		// collector then work for both; scripts/lab/benchmarks/results/gomaxprocs.md says what that costs.
+		// Lambda shows two processors even to a function that gets less than one processor's time. Go's scheduler and
+		// collector would use both; scripts/lab/benchmarks/results/gomaxprocs.md has the cost of that.
 		env["GOMAXPROCS"] = jsii.String("1")
 	}
 	maps.Copy(env, spec.environment)
@@ -118,20 +118,20 @@ func (p part) addFunction(spec functionSpec, name *string) awslambda.Function {
 		Environment:  &env,
 		Tracing:      tracing,
 		LogGroup:     logs,
-		// The functions write JSON themselves; this makes Lambda's own lines JSON too.
+		// The functions write JSON themselves; this makes Lambda's own lines JSON, too.
 		LoggingFormat:         awslambda.LoggingFormat_JSON,
 		ApplicationLogLevelV2: awslambda.ApplicationLogLevel_INFO,
 		SystemLogLevelV2:      lambdaLines,
-		// Without this the CDK would add to the role what it deems fit.
+		// Otherwise the CDK would add permissions to the role.
 		Role: p.role(spec, logs).WithoutPolicyUpdates(nil),
 	}
-	// An old version is what a rollback goes back to.
+	// A rollback needs the old version.
 	props.CurrentVersionOptions = &awslambda.VersionOptions{RemovalPolicy: p.versionRemoval()}
 	if spec.reserved > 0 {
 		props.ReservedConcurrentExecutions = jsii.Number(spec.reserved)
 	}
 	f := awslambda.NewFunction(p.stack, jsii.String(spec.name), props)
-	// The role is referred to already; the CDK's explicit dependency says it twice.
+	// The function already refers to the role, so the CDK's explicit dependency is redundant.
 	f.Node().DefaultChild().(awslambda.CfnFunction).AddDeletionOverride(jsii.String("DependsOn"))
 	return f
 }
@@ -150,11 +150,11 @@ func (p part) architecture() awslambda.Architecture {
 	return awslambda.Architecture_ARM_64()
 }
 
-// role gives a function the rights of its row and no others.
+// role gives a function the permissions of its row and no others.
 func (p part) role(spec functionSpec, logs awslogs.LogGroup) awsiam.Role {
 	statements := []awsiam.PolicyStatement{allow(texts("logs:CreateLogStream", "logs:PutLogEvents"), logs.LogGroupArn())}
 	if !spec.untraced {
-		// X-Ray knows no resources: nothing narrower can be granted.
+		// X-Ray has no resources, so nothing narrower can be granted.
 		statements = append(statements, allow(texts("xray:PutTraceSegments", "xray:PutTelemetryRecords"), jsii.String("*")))
 	}
 	for i, g := range spec.grants {
@@ -181,8 +181,8 @@ func (p part) role(spec functionSpec, logs awslogs.LogGroup) awsiam.Role {
 	})
 }
 
-// addTablesKey makes the policy that lets functions use the customer-managed key through DynamoDB. It is one
-// policy for all, since it would take half a kilobyte of the template for each function.
+// addTablesKey makes the policy that lets functions use the customer-managed key through DynamoDB. All functions share it,
+// because a statement for each would take half a kilobyte of the template.
 func (p *part) addTablesKey() {
 	if p.settings.KMSKeyARN == "" {
 		return
@@ -194,7 +194,7 @@ func (p *part) addTablesKey() {
 	})
 }
 
-// useOfKey is the right to use the customer-managed key through a service of AWS, and not otherwise.
+// useOfKey is the permission to use the customer-managed key, but only through one AWS service.
 func (p part) useOfKey(through string, actions ...string) awsiam.PolicyStatement {
 	statement := allow(texts(actions...), &p.settings.KMSKeyARN)
 	via := awscdk.Fn_Join(jsii.String("."), &[]*string{&through, p.stack.Region(), p.stack.UrlSuffix()})
@@ -202,8 +202,8 @@ func (p part) useOfKey(through string, actions ...string) awsiam.PolicyStatement
 	return statement
 }
 
-// rights turns one grant into IAM: queries go to the named indexes and, unless the grant says otherwise,
-// to the table; everything else goes to the table.
+// rights turns one grant into IAM statements: queries on the listed indexes and, unless the grant excludes it, on the
+// table; everything else on the table.
 func rights(g operations.Grant, table *string) []awsiam.PolicyStatement {
 	var indexes []*string
 	for _, name := range g.Indexes {

@@ -10,12 +10,11 @@ import (
 	"wavegate/shared/access/auth"
 )
 
-// organizationAttribute is the user's attribute that names their organization. Only an administrator
-// of the pool writes it.
+// organizationAttribute is the user attribute with the organization. Only an administrator of the pool can write it.
 const organizationAttribute = "organization"
 
-// issuers gives the authorizer's setting: the issuers of the settings and, where none of them speaks for
-// people, the stage's own user pool. It holds the pool's ids, which only a deploy knows.
+// issuers gives the authorizer's setting: the issuers of the settings and, if none of them is for people, the stack's
+// own user pool. It contains the pool's ids, which are known only at deploy time.
 func (s *service) issuers() *string {
 	issuers := slices.Clone(s.settings.Issuers)
 	if s.held.pool != nil {
@@ -31,14 +30,14 @@ func (p part) mfa() awscognito.Mfa {
 	return awscognito.Mfa_OPTIONAL
 }
 
-// addUserPool makes the pool for people and its groups, named like the roles. The pool's tokens carry
-// what the pre-token-generation function puts into them.
+// addUserPool makes the pool for people and its groups, named like the roles. The pre-token-generation function writes
+// the claims of the pool's tokens.
 func (p part) addUserPool() *poolRef {
 	trigger := p.addFunction(helper(preTokenGeneration, "Put organization and roles into access tokens", nil), nil)
 	pool := awscognito.NewUserPool(p.stack, jsii.String("people"), &awscognito.UserPoolProps{
 		SelfSignUpEnabled: jsii.Bool(false),
 		SignInAliases:     &awscognito.SignInAliases{Email: jsii.Bool(true)},
-		// Ann@example.com is ann@example.com. A pool cannot change its mind later.
+		// Ann@example.com is ann@example.com. A pool cannot change this later.
 		SignInCaseSensitive: jsii.Bool(false),
 		AutoVerify:          &awscognito.AutoVerifiedAttrs{Email: jsii.Bool(true)},
 		KeepOriginal:        &awscognito.KeepOriginalAttrs{Email: jsii.Bool(true)},
@@ -55,13 +54,13 @@ func (p part) addUserPool() *poolRef {
 		},
 		Mfa:             p.mfa(),
 		MfaSecondFactor: &awscognito.MfaSecondFactor{Otp: jsii.Bool(true), Sms: jsii.Bool(false)},
-		// Essentials is the first plan whose trigger may write access tokens.
+		// Essentials is the cheapest plan whose trigger may change access tokens.
 		FeaturePlan:        awscognito.FeaturePlan_ESSENTIALS,
 		DeletionProtection: jsii.Bool(p.settings.Keeps()),
 		RemovalPolicy:      p.removal(),
 	})
-	excuse(pool, "AwsSolutions-COG2", "Whether people need a second factor is the setting requireMfa; without it each may set one up.")
-	excuse(pool, "AwsSolutions-COG3", "Threat protection needs the Plus plan, at several times the price for each person; the pool has no self sign-up and few people.")
+	excuse(pool, "AwsSolutions-COG2", "The setting requireMfa requires a second factor; without it, each person may set one up.")
+	excuse(pool, "AwsSolutions-COG3", "Threat protection needs the Plus plan, at several times the price per person; the pool has no self sign-up and few people.")
 	pool.AddTrigger(awscognito.UserPoolOperation_PRE_TOKEN_GENERATION_CONFIG(), trigger, awscognito.LambdaVersion_V2_0)
 
 	for _, role := range auth.People {
@@ -76,8 +75,8 @@ func (p part) addUserPool() *poolRef {
 	return &poolRef{id: pool.UserPoolId(), url: issuer, trigger: trigger.FunctionName()}
 }
 
-// addPoolClient makes the clients that people log in with, by their passwords or with a browser, and gives what
-// the authorizer has to know of the pool.
+// addPoolClient makes the clients with which people sign in, by password or with a browser, and returns what the
+// authorizer needs to know about the pool.
 func (s *service) addPoolClient(pool poolRef) map[string]any {
 	people := awscognito.UserPool_FromUserPoolId(s.stack, jsii.String("pool"), pool.id)
 	client := awscognito.NewUserPoolClient(s.stack, jsii.String("client"), &awscognito.UserPoolClientProps{
@@ -91,12 +90,12 @@ func (s *service) addPoolClient(pool poolRef) map[string]any {
 		WriteAttributes:            ownAttributes(),
 	})
 	operator := s.addLogin(pool, people)
-	s.output("UserPoolClientId", "The client that people log in with by their passwords", client.UserPoolClientId())
+	s.output("UserPoolClientId", "The client with which people sign in by password", client.UserPoolClientId())
 	return map[string]any{
 		"issuer":    pool.url,
 		"clientIds": []any{client.UserPoolClientId(), operator.UserPoolClientId()},
 		"jwksUrl":   *pool.url + "/.well-known/jwks.json",
-		// The names that the pre-token-generation function writes.
+		// These are the claims that the pre-token-generation function writes.
 		"organizationClaim": "org",
 		"rolesClaim":        "roles",
 		"grants":            auth.People,

@@ -40,8 +40,8 @@ func TestIdentity_TheStacksOwnPool(t *testing.T) {
 	}
 }
 
-// trusted gives the issuers that the template's authorizer trusts, with what only a deploy knows
-// replaced by what it may become.
+// trusted returns the issuers that the template's authorizer trusts, with possible values instead of those that are known
+// only at deploy time.
 func trusted(t *testing.T, template template) []token.Issuer {
 	t.Helper()
 	authorizer := template.Resources[template.id(t, "AWS::Lambda::Function", operations.Authorizer)]

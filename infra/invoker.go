@@ -14,21 +14,20 @@ import (
 	"wavegate/shared/operations"
 )
 
-// policyFunctions is how many functions one policy names, each twice. A policy takes 6,144 characters, and a
-// function's ARN up to 130.
+// policyFunctions is how many functions one policy lists, each twice. A policy may have 6,144 characters, and a function's
+// ARN up to 130.
 const policyFunctions = 20
 
-// elsewhere reports whether a function is called by a schedule, by CloudFormation or at a URL of its own, and not by the gateway.
+// elsewhere reports whether a function is called by a schedule, by CloudFormation or at its own URL, and not by API Gateway.
 func elsewhere(function string) bool {
 	return function == operations.Bell || function == smokeTest || slices.ContainsFunc(operations.Tasks, func(t operations.Task) bool { return t.ID == function })
 }
 
-// addInvoker makes the one role by which the gateway calls the functions and the authorizer, and its
-// policies. A permission on each function would take one resource more each, and would come to be after
-// the route that needs it.
+// addInvoker makes the one role with which API Gateway calls the functions and the authorizer, and its policies. A
+// permission on each function would take one more resource each, and would be made after the route that needs it.
 func (s *service) addInvoker() (awsiam.Role, []awsiam.ManagedPolicy) {
 	role := awsiam.NewRole(s.stack, jsii.String("invoker"), &awsiam.RoleProps{
-		Description: jsii.String("What the gateway may call"),
+		Description: jsii.String("What API Gateway may call"),
 		AssumedBy:   awsiam.NewServicePrincipal(jsii.String("apigateway.amazonaws.com"), nil),
 	})
 	var policies []awsiam.ManagedPolicy
@@ -36,7 +35,7 @@ func (s *service) addInvoker() (awsiam.Role, []awsiam.ManagedPolicy) {
 	for some := range slices.Chunk(names, policyFunctions) {
 		var arns []*string
 		for _, name := range some {
-			// Until a deploy has moved the route, it calls the version that it called before.
+			// Until a deploy has moved the route, API Gateway calls the previous version.
 			arns = append(arns, s.functions[name].FunctionArn(), anyVersion(s.functions[name]))
 		}
 		policies = append(policies, awsiam.NewManagedPolicy(s.stack, jsii.String(fmt.Sprint("invoker-", len(policies)+1)), &awsiam.ManagedPolicyProps{
@@ -55,8 +54,8 @@ func anyVersion(f awslambda.IFunction) *string {
 	return awscdk.Fn_Join(jsii.String(""), &[]*string{f.FunctionArn(), jsii.String(":*")})
 }
 
-// excuseVersions tells cdk-nag of anyVersion.
+// excuseVersions explains anyVersion to cdk-nag.
 func excuseVersions(construct constructs.IConstruct) {
-	excuseLike(construct, "AwsSolutions-IAM5", "Any version of one function: each release makes another, and the one before is called until the deploy is over.",
+	excuseLike(construct, "AwsSolutions-IAM5", "Any version of one function: each release makes a new one, and the previous one is called until the deploy ends.",
 		`/^Resource::<[A-Za-z0-9]+\.Arn>:\*$/`)
 }

@@ -12,11 +12,11 @@ import (
 	"wavegate/shared/operations"
 )
 
-// How new versions of the functions in byDegrees take over their traffic: the setting traffic.
+// The setting traffic: how new versions of the functions in byDegrees take over their traffic.
 const (
-	// canary gives it 10 % for five minutes, and the rest unless an alarm goes off.
+	// canary moves 10 % for five minutes, and then the rest unless an alarm goes off.
 	canary = "canary"
-	// atOnce gives it everything at once, which is what a rollback wants.
+	// atOnce moves all traffic immediately, as a rollback needs.
 	atOnce = "at-once"
 	// direct has no versions and no smoke test: the API calls the functions themselves.
 	direct = "direct"
@@ -25,15 +25,16 @@ const (
 // versioned reports whether calls go to versions of functions.
 func (p part) versioned() bool { return p.settings.Traffic != direct && !p.settings.Local() }
 
-// alias is what the gateway calls of a function that has versions.
+// alias is the name under which API Gateway calls a function that has versions.
 const alias = "live"
 
-// byDegrees are the functions with the traffic that shows a fault within minutes: boxes call them. The others are called too
-// seldom for that, so their new versions take over at once, if all pass their smoke test.
+// byDegrees are the functions with enough traffic to reveal a fault within minutes: boxes call them. The others are called
+// too rarely, so their new versions take over immediately if all pass their smoke test.
 var byDegrees = []string{manifest, ddiBase, reported, operations.Authorizer}
 
-// addLive makes calls go to versions of functions. Those in byDegrees get an alias, and a deployment that moves traffic by
-// degrees. The versions of all others are published by their smoke test, so no call can reach one that has not passed it.
+// addLive routes calls to versions of functions. Functions in byDegrees get an alias, and a CodeDeploy deployment that
+// moves traffic step by step. The smoke test publishes the versions of all others, so no call can reach one that has
+// not passed it.
 func (s *service) addLive() {
 	if !s.versioned() {
 		return
@@ -72,8 +73,8 @@ func (s *service) addLive() {
 	}
 }
 
-// canaryAlarms watch the version that takes over. Those on Lambda's figures see it alone; those on the functions' own
-// see it among the old one, of whose calls it has a tenth.
+// canaryAlarms watch the version that takes over. Alarms on Lambda's metrics see only that version. Alarms on the
+// functions' own metrics see both versions, and the new one has a tenth of the calls.
 func (s *service) canaryAlarms(function string, version awslambda.Version) []alarm {
 	name := s.function(function)
 	fresh := source{"AWS/Lambda", map[string]*string{
@@ -83,11 +84,11 @@ func (s *service) canaryAlarms(function string, version awslambda.Version) []ala
 		all := source{"AWS/Lambda", map[string]*string{"FunctionName": &name}}
 		return []alarm{
 			{
-				kind: "canary", part: "authorizer-errors", says: "The new version of the authorizer cannot judge tokens.",
+				kind: "canary", part: "authorizer-errors", says: "The new version of the authorizer cannot check tokens.",
 				metric: s.notTheTokens(fresh), threshold: 5, minutes: 2, of: 3,
 			},
 			{
-				kind: "canary", part: "authorizer-refusals", says: "The authorizer refuses one token in ten.",
+				kind: "canary", part: "authorizer-refusals", says: "The authorizer refuses 10 % of the tokens.",
 				metric: over("IF(FILL(m0, 0) >= 20, 100 * m0 / m1, 0)", "refused, %",
 					s.own().metric("TokenRefusals", sum, ""), all.metric("Invocations", sum, "")),
 				threshold: 10, minutes: 2, of: 3,
@@ -97,13 +98,13 @@ func (s *service) canaryAlarms(function string, version awslambda.Version) []ala
 	own := s.operation(function)
 	return []alarm{
 		{
-			kind: "canary", part: function + "-errors", says: "The new version of " + function + " crashes or runs into its timeout.",
+			kind: "canary", part: function + "-errors", says: "The new version of " + function + " crashes or times out.",
 			metric: over("IF(m0 >= 3, 100 * m0 / m1, 0)", "errors, %",
 				fresh.metric("Errors", sum, ""), fresh.metric("Invocations", sum, "")),
 			threshold: 1, minutes: 2, of: 3,
 		},
 		{
-			kind: "canary", part: function + "-failures", says: "Calls of " + function + " are answered with failures of the service.",
+			kind: "canary", part: function + "-failures", says: "Calls of " + function + " fail with 500, 503 or 504.",
 			metric: over("IF(FILL(m0, 0) >= 3, 100 * m0 / m1, 0)", "failures, %",
 				own.metric("Failures", sum, ""), own.metric("Calls", sum, "")),
 			threshold: 1, minutes: 2, of: 3,
@@ -111,7 +112,7 @@ func (s *service) canaryAlarms(function string, version awslambda.Version) []ala
 	}
 }
 
-// called is the ARN that calls of a function go to.
+// called is the ARN to which calls of a function go.
 func (s *service) called(function string) *string {
 	if live, ok := s.live[function]; ok {
 		return live

@@ -52,7 +52,7 @@ func TestLive_PollsAndTokens_GoToAnAlias_ThatMovesByDegrees(t *testing.T) {
 	}
 }
 
-// TestLive_TheAlarmsOnErrors_SeeTheNewVersionAlone: a tenth of the calls would drown among those of the old one.
+// TestLive_TheAlarmsOnErrors_SeeTheNewVersionAlone: otherwise the old version's calls would hide them.
 func TestLive_TheAlarmsOnErrors_SeeTheNewVersionAlone(t *testing.T) {
 	template := prod()
 	for _, part := range []string{"get-manifest-errors", "get-ddi-base-errors", "put-update-report-errors", "authorizer-errors"} {
@@ -63,8 +63,8 @@ func TestLive_TheAlarmsOnErrors_SeeTheNewVersionAlone(t *testing.T) {
 	}
 }
 
-// TestLive_OldVersions_StayInProd: a rollback goes back to them. Those that a failed deploy made go, so that it can be
-// tried again. A function that is not moved by degrees has none.
+// TestLive_OldVersions_StayInProd: a rollback needs them. The versions of a failed deploy are deleted, so that it can be
+// repeated. A function that does not move by degrees has none in the template.
 func TestLive_OldVersions_StayInProd(t *testing.T) {
 	versions := prod().of("AWS::Lambda::Version")
 	for id, v := range versions {
@@ -77,14 +77,14 @@ func TestLive_OldVersions_StayInProd(t *testing.T) {
 	}
 }
 
-// TestLive_TrafficOfTheSettings: a rollback moves everything at once, and dev has no versions.
+// TestLive_TrafficOfTheSettings: a rollback moves all traffic immediately, and dev has no versions.
 func TestLive_TrafficOfTheSettings(t *testing.T) {
 	if n := len(dev().of("AWS::Lambda::Alias")) + len(dev().of("AWS::CodeDeploy::DeploymentGroup")); n > 0 {
 		t.Errorf("dev has %d aliases and deployments", n)
 	}
 	b, err := json.Marshal(other().of("AWS::CodeDeploy::DeploymentGroup"))
 	if err != nil || strings.Count(string(b), "CodeDeployDefault.LambdaAllAtOnce") != len(byDegrees) {
-		t.Errorf("at once is %s, %v", b, err)
+		t.Errorf("at-once is %s, %v", b, err)
 	}
 	if _, err := ReadSettings(map[string]any{"traffic": "slowly"}); err == nil {
 		t.Error("any word passes")

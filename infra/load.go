@@ -13,16 +13,17 @@ import (
 	"wavegate/shared/platform/telemetry"
 )
 
-// gatewayThrottled is the metric of calls that the gateway itself refused with 429. API Gateway counts them among
-// all others of 4xx, so it is taken from the access logs.
+// gatewayThrottled is the metric of calls that API Gateway itself refused with 429. API Gateway counts them among all
+// other 4xx answers, so the metric is made from the access logs.
 const gatewayThrottled = "GatewayThrottled"
 
-// throttledNamespace holds it. A metric filter cannot add the stage as a dimension.
+// throttledNamespace is the metric's namespace. It contains the deployment's name, because a metric filter cannot add it
+// as a dimension.
 func (p part) throttledNamespace() string {
 	return telemetry.Namespace + "/" + string(p.settings.Stage)
 }
 
-// addThrottledCount counts the calls that the gateway refused.
+// addThrottledCount counts the calls that API Gateway refused.
 func (s *service) addThrottledCount() {
 	awslogs.NewMetricFilter(s.stack, jsii.String("gateway-throttled"), &awslogs.MetricFilterProps{
 		LogGroup:        s.access,
@@ -32,9 +33,9 @@ func (s *service) addThrottledCount() {
 	})
 }
 
-// throttled is the share of calls that the gateway refused, in percent.
+// throttled is the share of calls that API Gateway refused, in percent.
 func (w *watch) throttled() awscloudwatch.IMetric {
-	return w.share("throttled", "refused by the gateway, %", source{w.throttledNamespace(), nil}.metric(gatewayThrottled, sum, ""))
+	return w.share("throttled", "refused by API Gateway, %", source{w.throttledNamespace(), nil}.metric(gatewayThrottled, sum, ""))
 }
 
 // limitedShare is the share of calls that the fair-use limiter refused, in percent.
@@ -42,7 +43,7 @@ func (w *watch) limitedShare() awscloudwatch.IMetric {
 	return w.share("limited", "refused by the limiter, %", w.own().metric("Limited", sum, ""))
 }
 
-// share is that of some calls among all, in percent. Of fewer than ten a minute it is none.
+// share is the share of some calls among all, in percent. It is 0 for fewer than ten a minute.
 func (w *watch) share(id, label string, some awscloudwatch.IMetric) awscloudwatch.IMetric {
 	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
 		Expression:   jsii.String("IF(FILL(" + id + ", 0) >= 10, 100 * " + id + " / calls, 0)"),
@@ -52,14 +53,14 @@ func (w *watch) share(id, label string, some awscloudwatch.IMetric) awscloudwatc
 	})
 }
 
-// waits are the seconds that boxes were asked to wait, in five minutes, whichever way they poll.
+// waits are the seconds that boxes were asked to wait, in five minutes, for both kinds of polls.
 func (w *watch) waits() awscloudwatch.Metric {
 	return w.own().metric(lambdahttp.Waits, sum, "").With(&awscloudwatch.MetricOptions{
 		Period: awscdk.Duration_Minutes(jsii.Number(5)),
 	})
 }
 
-// polling is how many boxes poll: the seconds that they were asked to wait, by the seconds that passed. It does
+// polling is how many boxes poll: the seconds that they were asked to wait, divided by the seconds that passed. It does
 // not jump when the interval changes.
 func (w *watch) polling() awscloudwatch.IMetric {
 	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
@@ -76,8 +77,8 @@ func (p part) refusals(reason token.RefusalReason) awscloudwatch.Metric {
 	return s.metric("TokenRefusals", sum, "")
 }
 
-// notTheTokens is the share of the authorizer's errors that tokens are not to blame for, in percent. API Gateway
-// has the authorizer report a token that may become good as an error, and any stranger can make one up.
+// notTheTokens is the share of the authorizer's errors that the tokens did not cause, in percent. API Gateway requires
+// the authorizer to report a token that may become valid as an error, and any stranger can make one up.
 func (p part) notTheTokens(authorizer source) awscloudwatch.IMetric {
 	ours, metrics := "m0", []awscloudwatch.IMetric{authorizer.metric("Errors", sum, ""), authorizer.metric("Invocations", sum, "")}
 	for _, reason := range token.Strangers {
@@ -87,14 +88,14 @@ func (p part) notTheTokens(authorizer source) awscloudwatch.IMetric {
 	return over("IF("+ours+" >= 5, 100 * ("+ours+") / m1, 0)", "errors, %", metrics...)
 }
 
-// learnt is by how many standard deviations fewer boxes must poll than CloudWatch expects at that hour of the week.
+// learnt is how many standard deviations below CloudWatch's expectation for that hour of the week raise the alarm.
 const learnt = 3
 
-// loadAlarms watch how much comes, and how much of it is refused.
+// loadAlarms watch the load, and the share of it that is refused.
 func (w *watch) loadAlarms() []alarm {
 	alarms := []alarm{
 		{
-			kind: "gateway-throttled", says: "The gateway refuses more than 1 % of the calls with 429.",
+			kind: "gateway-throttled", says: "API Gateway refuses more than 1 % of the calls with 429.",
 			metric: w.throttled(), threshold: 1, minutes: 3, of: 5,
 		},
 		{
@@ -102,14 +103,14 @@ func (w *watch) loadAlarms() []alarm {
 			metric: w.limitedShare(), threshold: 5, minutes: 3, of: 5,
 		},
 		{
-			kind: "polls-fewer", says: "Fewer boxes poll than at this hour before.",
+			kind: "polls-fewer", says: "Fewer boxes poll than usual at this hour of the week.",
 			metric: w.waits(), below: learnt, minutes: 2, of: 3, missed: true,
 		},
 	}
 	if account := w.settings.Concurrency.Account; account > 0 {
 		alarms = append(alarms, alarm{
 			kind: "concurrency", says: "80 % of the account's concurrent executions are in use or reserved.",
-			// What is reserved counts as used: nothing else can have it.
+			// Reserved executions count as used: nothing else can have them.
 			metric:    source{"AWS/Lambda", nil}.metric("ClaimedAccountConcurrency", maximum, ""),
 			threshold: 0.8 * float64(account), minutes: 3, of: 5,
 		})

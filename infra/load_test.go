@@ -11,7 +11,7 @@ const (
 	otherTopic = "arn:aws:sns:us-east-1:111122223333:operators"
 )
 
-// theAlarm gives the one alarm of a kind.
+// theAlarm returns the only alarm of a kind.
 func theAlarm(t *testing.T, template template, kind string) resource {
 	t.Helper()
 	for _, a := range template.of("AWS::CloudWatch::Alarm") {
@@ -34,8 +34,8 @@ func metricsOf(a resource) string {
 	return strings.Join(parts, " ")
 }
 
-// TestAlarms_429_ByTheGatewayAndByTheLimiter_AreShares: the gateway counts its own among all others of 4xx, so they
-// are counted in the access logs.
+// TestAlarms_429_ByTheGatewayAndByTheLimiter_AreShares: API Gateway counts its own 429 among all 4xx answers, so the
+// access logs count them.
 func TestAlarms_429_ByTheGatewayAndByTheLimiter_AreShares(t *testing.T) {
 	template := prod()
 	for kind, want := range map[string][]string{
@@ -61,8 +61,8 @@ func TestAlarms_429_ByTheGatewayAndByTheLimiter_AreShares(t *testing.T) {
 	}
 }
 
-// TestAlarms_FewerBoxesPoll_WhateverTheirInterval: the alarm looks at the seconds that boxes are asked to wait, whose
-// sum does not change with the interval, and silence is bad.
+// TestAlarms_FewerBoxesPoll_WhateverTheirInterval: the alarm watches the seconds that boxes are asked to wait. Their sum does
+// not change with the interval. Silence raises the alarm.
 func TestAlarms_FewerBoxesPoll_WhateverTheirInterval(t *testing.T) {
 	a := theAlarm(t, prod().template, "polls-fewer")
 	got := metricsOf(a)
@@ -74,7 +74,7 @@ func TestAlarms_FewerBoxesPoll_WhateverTheirInterval(t *testing.T) {
 	}
 }
 
-// TestAlarms_Concurrency_At80PercentOfTheAccount: what is reserved for one function is gone for the others.
+// TestAlarms_Concurrency_At80PercentOfTheAccount: other functions cannot use what is reserved for one.
 func TestAlarms_Concurrency_At80PercentOfTheAccount(t *testing.T) {
 	a := theAlarm(t, prod().template, "concurrency")
 	if a.Properties["Threshold"] != 800.0 || a.Properties["MetricName"] != "ClaimedAccountConcurrency" {
@@ -82,13 +82,13 @@ func TestAlarms_Concurrency_At80PercentOfTheAccount(t *testing.T) {
 	}
 	for _, a := range pages().of("AWS::CloudWatch::Alarm") {
 		if kindOf(t, a) == "concurrency" {
-			t.Error("the account's quota is not known, and is watched")
+			t.Error("the account's quota is unknown, but an alarm watches it")
 		}
 	}
 }
 
-// TestAlarms_TheAuthorizersErrors_LeaveOutStrangersTokens: anyone can send a token with a key id that nobody has, or one of the form
-// of a box's own.
+// TestAlarms_TheAuthorizersErrors_LeaveOutStrangersTokens: anyone can send a token with an unknown key id, or one in the form
+// of a box token.
 func TestAlarms_TheAuthorizersErrors_LeaveOutStrangersTokens(t *testing.T) {
 	got := metricsOf(theAlarm(t, prod().template, "authorizer-errors"))
 	for _, part := range []string{"m0 - FILL(m2, 0) - FILL(m3, 0) - FILL(m4, 0) - FILL(m5, 0) >= 5", "Errors", "Invocations", "TokenRefusals", `"unknown-key"`, `"not-yet-valid"`, `"unknown"`, `"several-tokens"`} {
@@ -100,7 +100,7 @@ func TestAlarms_TheAuthorizersErrors_LeaveOutStrangersTokens(t *testing.T) {
 
 func TestAlarms_OfDev_AreASetting(t *testing.T) {
 	if n := len(dev().of("AWS::CloudWatch::Alarm")) + len(dev().of("AWS::SNS::Topic")); n > 0 {
-		t.Errorf("dev has %d alarms and topics, unasked", n)
+		t.Errorf("dev has %d alarms and topics without the setting", n)
 	}
 }
 
@@ -111,18 +111,18 @@ func TestAlarms_TellTheTopicOfTheSettings(t *testing.T) {
 	}
 	for id, a := range template.stacks["wavegate-prod-watch"].of("AWS::CloudWatch::Alarm") {
 		if got := list(a.Properties["AlarmActions"]); len(got) != 1 || got[0] != otherTopic {
-			t.Errorf("%s tells %v", id, got)
+			t.Errorf("%s notifies %v", id, got)
 		}
 	}
 }
 
-// TestDashboard_AsksNoLogs: an open page would ask them again every minute, and each answer is paid for by the bytes
-// that it reads. The questions are saved, and asked by hand.
+// TestDashboard_AsksNoLogs: an open page would query them every minute, and each query is charged by the bytes read.
+// Operators run the saved queries by hand.
 func TestDashboard_AsksNoLogs(t *testing.T) {
 	for name, s := range stages() {
 		for _, d := range s.of("AWS::CloudWatch::Dashboard") {
 			if strings.Contains(text(d.Properties["DashboardBody"]), `"type":"log"`) {
-				t.Errorf("%s: the dashboard asks the logs", name)
+				t.Errorf("%s: the dashboard queries the logs", name)
 			}
 		}
 		saved := s.of("AWS::Logs::QueryDefinition")
@@ -131,7 +131,7 @@ func TestDashboard_AsksNoLogs(t *testing.T) {
 		}
 		for id, q := range saved {
 			if got := list(q.Properties["LogGroupNames"]); len(got) != 1 || !strings.HasPrefix(got[0], "${accesslogs") {
-				t.Errorf("%s: %s asks %v", name, id, got)
+				t.Errorf("%s: %s queries %v", name, id, got)
 			}
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"wavegate/shared/platform/lambdahttp"
 )
 
-// A Login is how people log in with a browser. The API tells anyone at operations.LoginPath.
+// A Login is how people sign in with a browser. The API publishes it at operations.LoginPath.
 type Login struct {
 	Issuer                string `json:"issuer"`
 	AuthorizationEndpoint string `json:"authorizationEndpoint"`
@@ -23,11 +23,11 @@ type Login struct {
 	Scope                 string `json:"scope"`
 }
 
-// loginPorts are those that the operator's command awaits the answer to a login at, on the person's machine.
-// Cognito takes http for localhost alone, and only addresses that are registered.
+// loginPorts are the ports at which the operator's command waits for the answer to a login, on the person's machine.
+// Cognito accepts only registered addresses, and http only for localhost.
 var loginPorts = []int{47813, 47814, 47815}
 
-// readLogin reads how people log in where their issuer is not the stack's own pool.
+// readLogin reads how people sign in if their issuer is not the stack's own pool.
 func readLogin(r *reader) *Login {
 	var l *Login
 	r.structured("login", &l)
@@ -35,13 +35,13 @@ func readLogin(r *reader) *Login {
 		return nil
 	}
 	if !absolute(l.Issuer, "https") || !absolute(l.AuthorizationEndpoint, "https") || !absolute(l.TokenEndpoint, "https") || l.ClientID == "" {
-		r.fault("login: give issuer, authorizationEndpoint and tokenEndpoint, which are https URLs, and clientId")
+		r.fault("login: give issuer, authorizationEndpoint and tokenEndpoint as https URLs, and clientId")
 	}
 	return l
 }
 
-// addLogin makes what people log in with a browser by: the pool's login pages under a domain of AWS's, and a
-// client for the authorization code flow with PKCE. The client has no secret and takes no passwords.
+// addLogin makes the browser login: the pool's login pages under an AWS domain, and a client for the authorization code
+// flow with PKCE. The client has no secret and accepts no passwords.
 func (s *service) addLogin(pool poolRef, people awscognito.IUserPool) awscognito.UserPoolClient {
 	var callbacks []string
 	for _, port := range loginPorts {
@@ -68,7 +68,7 @@ func (s *service) addLogin(pool poolRef, people awscognito.IUserPool) awscognito
 	domain := awscognito.NewCfnUserPoolDomain(s.stack, jsii.String("login"), &awscognito.CfnUserPoolDomainProps{
 		UserPoolId: pool.id, Domain: prefix, ManagedLoginVersion: jsii.Number(2),
 	})
-	// Without a style, even AWS's own, the pages say that they are unavailable.
+	// Without a style, even AWS's own, the pages report that they are unavailable.
 	style := awscognito.NewCfnManagedLoginBranding(s.stack, jsii.String("login-style"), &awscognito.CfnManagedLoginBrandingProps{
 		UserPoolId: pool.id, ClientId: client.UserPoolClientId(), UseCognitoProvidedValues: jsii.Bool(true),
 	})
@@ -81,13 +81,13 @@ func (s *service) addLogin(pool poolRef, people awscognito.IUserPool) awscognito
 	return client
 }
 
-// ownAttributes are what a person may change of themselves. Naming them keeps people from changing their
-// organization, and the name that they sign production methods with.
+// ownAttributes are the attributes that people may change themselves. The list keeps them from changing their organization,
+// and the name with which they sign production methods.
 func ownAttributes() awscognito.ClientAttributes {
 	return awscognito.NewClientAttributes().WithStandardAttributes(&awscognito.StandardAttributesMask{Email: jsii.Bool(true)})
 }
 
-// loginAnswer is the gateway's own answer at operations.LoginPath. It says nothing that a login page does not.
+// loginAnswer is API Gateway's own answer at operations.LoginPath. It reveals nothing that a login page does not.
 func (l Login) loginAnswer() mock {
 	body, err := json.Marshal(l)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"wavegate/shared/operations"
 )
 
-// TestLogin_TheStacksOwnPool: what the API tells of the login is what the pool has. The operator's client
-// takes codes with PKCE alone, and sends people to the command alone.
+// TestLogin_TheStacksOwnPool: the API publishes the pool's own login. The operator's client accepts only codes
+// with PKCE, and sends people only to the command.
 func TestLogin_TheStacksOwnPool(t *testing.T) {
 	template := dev().template
 	status, headers, body := mockOf(t, template.api(t).routes()["GET "+operations.LoginPath])
@@ -26,7 +26,7 @@ func TestLogin_TheStacksOwnPool(t *testing.T) {
 	host := "https://" + text(domain["Domain"]) + ".auth."
 	if told.ClientID != "${"+id+"}" || told.Scope != "openid" || !strings.HasPrefix(told.AuthorizationEndpoint, host) || !strings.HasSuffix(told.AuthorizationEndpoint, "/oauth2/authorize") ||
 		!strings.HasPrefix(told.TokenEndpoint, host) || !strings.HasSuffix(told.TokenEndpoint, "/oauth2/token") || told.Issuer != trustedName(t, template) {
-		t.Errorf("it tells %+v", told)
+		t.Errorf("it publishes %+v", told)
 	}
 	var ports []string
 	for _, port := range login.Ports {
@@ -42,7 +42,7 @@ func TestLogin_TheStacksOwnPool(t *testing.T) {
 	}
 }
 
-// trustedName is the issuer of people that the template's authorizer trusts, as the template writes it.
+// trustedName is the issuer of people that the template's authorizer trusts, in the template's form.
 func trustedName(t *testing.T, template template) string {
 	t.Helper()
 	return "https://cognito-idp.${AWS::Region}.${AWS::URLSuffix}/${" + template.id(t, "AWS::Cognito::UserPool", "people") + "}"
@@ -55,15 +55,15 @@ func TestLogin_OfAnIssuerElsewhere_IsTold_OrNotThere(t *testing.T) {
 	}
 	_, _, body := mockOf(t, foreignLogin().template.api(t).routes()["GET "+operations.LoginPath])
 	if body != testLogin {
-		t.Errorf("it tells %s", body)
+		t.Errorf("it publishes %s", body)
 	}
 }
 
 func TestSettings_Login_ThatCannotBe_IsRefused(t *testing.T) {
 	for name, context := range map[string]map[string]any{
-		"beside the own pool": {"login": `{"issuer":"https://a.example","authorizationEndpoint":"https://a.example/a","tokenEndpoint":"https://a.example/t","clientId":"c"}`},
-		"not https":           {"issuers": "[" + people + "]", "login": `{"issuer":"https://a.example","authorizationEndpoint":"http://a.example/a","tokenEndpoint":"https://a.example/t","clientId":"c"}`},
-		"no client":           {"issuers": "[" + people + "]", "login": `{"issuer":"https://a.example","authorizationEndpoint":"https://a.example/a","tokenEndpoint":"https://a.example/t"}`},
+		"with the stack's own pool": {"login": `{"issuer":"https://a.example","authorizationEndpoint":"https://a.example/a","tokenEndpoint":"https://a.example/t","clientId":"c"}`},
+		"not https":                 {"issuers": "[" + people + "]", "login": `{"issuer":"https://a.example","authorizationEndpoint":"http://a.example/a","tokenEndpoint":"https://a.example/t","clientId":"c"}`},
+		"no client":                 {"issuers": "[" + people + "]", "login": `{"issuer":"https://a.example","authorizationEndpoint":"https://a.example/a","tokenEndpoint":"https://a.example/t"}`},
 	} {
 		if _, err := ReadSettings(context); err == nil || !strings.Contains(err.Error(), "login: ") {
 			t.Errorf("%s: %v", name, err)

@@ -2,7 +2,7 @@ package main
 
 import "github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 
-// retentionDays maps the periods that CloudWatch Logs takes to the CDK's names for them.
+// retentionDays maps the periods of CloudWatch Logs to the CDK's names for them.
 var retentionDays = map[int]awslogs.RetentionDays{
 	1: awslogs.RetentionDays_ONE_DAY, 3: awslogs.RetentionDays_THREE_DAYS, 5: awslogs.RetentionDays_FIVE_DAYS,
 	7: awslogs.RetentionDays_ONE_WEEK, 14: awslogs.RetentionDays_TWO_WEEKS, 30: awslogs.RetentionDays_ONE_MONTH,

@@ -1,6 +1,5 @@
-// Command infra is the CDK app: it defines everything that the service is made of on AWS, from the
-// table of operations, the table definitions and the list of gateway responses. deploying.md says
-// how it is used.
+// Command infra is the CDK app: it defines all AWS resources of the service, from the table of operations, the table
+// definitions and the list of API Gateway's own responses. deploying.md describes its use.
 package main
 
 import (
@@ -35,7 +34,7 @@ func main() {
 	}
 }
 
-// contextOf gives what cdk.json and the command line set.
+// contextOf returns the settings of cdk.json and the command line.
 func contextOf(app awscdk.App) map[string]any {
 	context, _ := app.Node().GetAllContext(nil).(map[string]any)
 	return context

@@ -30,7 +30,7 @@ type source struct {
 	dimensions map[string]*string
 }
 
-// metric gives one figure of a source, a minute each.
+// metric is one metric of a source, with a period of a minute.
 func (s source) metric(name, statistic, label string) awscloudwatch.Metric {
 	props := &awscloudwatch.MetricProps{
 		Namespace: &s.namespace, MetricName: &name, Statistic: &statistic,
@@ -45,8 +45,7 @@ func (s source) metric(name, statistic, label string) awscloudwatch.Metric {
 	return awscloudwatch.NewMetric(props)
 }
 
-// own are the figures that the functions write themselves, for the whole stage; see package
-// telemetry.
+// own are the metrics that the functions write themselves, for the whole deployment; see package telemetry.
 func (p part) own() source {
 	return source{telemetry.Namespace, map[string]*string{"stage": jsii.String(string(p.settings.Stage))}}
 }
@@ -57,7 +56,7 @@ func (p part) gateway() source {
 	}}
 }
 
-// functionName is by what name Lambda counts a function; nil: the stage has no such function.
+// functionName is a function's name in Lambda's metrics; nil: the deployment has no such function.
 func (w *watch) functionName(function string) *string {
 	switch {
 	case function == operations.Docs && !w.settings.Docs, function == operations.Bell && !w.settings.Bell:
@@ -79,29 +78,29 @@ func (w *watch) table(id dynamo.TableID) source {
 	return source{"AWS/DynamoDB", map[string]*string{"TableName": w.held.tables[id].name}}
 }
 
-// index is a global index's figures, which are not among its table'w.
+// index are a global index's metrics, which its table's metrics do not include.
 func (w *watch) index(id dynamo.TableID, name string) source {
 	t := w.table(id)
 	t.dimensions["GlobalSecondaryIndexName"] = &name
 	return t
 }
 
-// operation are the figures that a function writes of its calls.
+// operation are the metrics that a function writes about its calls.
 func (p part) operation(id string) source {
 	own := p.own()
 	own.dimensions["operation"] = &id
 	return own
 }
 
-// tableCall is a table's figures by the kind of call, which is how DynamoDB counts its own errors.
+// tableCall are a table's metrics by the kind of call, as DynamoDB counts its own errors.
 func (w *watch) tableCall(id dynamo.TableID, call string) source {
 	t := w.table(id)
 	t.dimensions["Operation"] = &call
 	return t
 }
 
-// calls lists the kinds of DynamoDB calls that the operations make on a table. Writes are counted
-// as transactions, beside the single update of a counter.
+// calls lists the kinds of DynamoDB calls that the operations make on a table. Writes count as transactions, except for
+// the single update of a counter.
 func (w *watch) calls(id dynamo.TableID) []string {
 	made := map[string]bool{}
 	for _, op := range w.rows {
@@ -130,8 +129,8 @@ func (w *watch) calls(id dynamo.TableID) []string {
 // maxMetrics is how many metrics one alarm can look at.
 const maxMetrics = 10
 
-// A group is a part of the functions that share alarms: those under one part of the paths, in
-// portions that an alarm can hold.
+// A group is a set of functions that share alarms: those under one segment of the paths, divided by how many metrics an
+// alarm can have.
 type group struct {
 	name      string
 	functions []string
@@ -139,8 +138,8 @@ type group struct {
 	shortest float64
 }
 
-// groups divides the operations by the segment after /api. What answers for identity is one more,
-// and the pages that are served are another.
+// groups divides the operations by the segment after /api. The functions for identity are one more group, and each page
+// is another.
 func (w *watch) groups() []group {
 	var groups []group
 	add := func(name, function string, timeout float64) {
@@ -177,13 +176,13 @@ func (w *watch) groups() []group {
 	return groups
 }
 
-// without is the group but for a function.
+// without is the group without a function.
 func (g group) without(function string) group {
 	g.functions = slices.DeleteFunc(slices.Clone(g.functions), func(f string) bool { return f == function })
 	return g
 }
 
-// over is a formula over metrics that it names m0, m1 and so on.
+// over is a formula over metrics, which it calls m0, m1 and so on.
 func over(formula, label string, metrics ...awscloudwatch.IMetric) awscloudwatch.IMetric {
 	named := map[string]awscloudwatch.IMetric{}
 	for i, m := range metrics {
@@ -195,8 +194,8 @@ func over(formula, label string, metrics ...awscloudwatch.IMetric) awscloudwatch
 	})
 }
 
-// each gives one figure of every function of a group. They have no labels, to keep the template small:
-// CloudWatch shows the functions' names.
+// each returns one metric of every function of a group. They have no labels, to keep the template small: CloudWatch shows
+// the functions' names.
 func (w *watch) each(g group, name, statistic string) []awscloudwatch.IMetric {
 	var metrics []awscloudwatch.IMetric
 	for _, f := range g.functions {

@@ -7,13 +7,13 @@ import (
 	"github.com/cdklabs/cdk-nag-go/cdknag/v2"
 )
 
-// excuse tells cdk-nag that a construct, and what it is made of, breaks a rule on purpose, and why.
-// findings, where given, narrow it to those findings of the rule.
+// excuse tells cdk-nag why a construct, including its children, breaks a rule on purpose. If there are findings, it
+// applies only to these.
 func excuse(construct constructs.IConstruct, rule, reason string, findings ...string) {
 	cdknag.NagSuppressions_AddResourceSuppressions(construct, suppression(rule, reason, findings), jsii.Bool(true))
 }
 
-// excuseAll says the same of a whole stack, once.
+// excuseAll does the same for a whole stack.
 func excuseAll(stack awscdk.Stack, rule, reason string, findings ...string) {
 	cdknag.NagSuppressions_AddStackSuppressions(stack, suppression(rule, reason, findings), nil)
 }

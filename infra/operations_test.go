@@ -14,7 +14,7 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// An api is what the template's body says of the API.
+// An api is the API in the template's body.
 type api map[string]any
 
 func (t template) api(test *testing.T) api {
@@ -43,20 +43,20 @@ func (a api) routes() map[string]map[string]any {
 	return routes
 }
 
-// mocked reports whether the gateway itself answers a method.
+// mocked reports whether API Gateway itself answers a method.
 func mocked(method map[string]any) bool {
 	return value(method, "x-amazon-apigateway-integration", "type") == "mock"
 }
 
 var invokes = regexp.MustCompile(`^arn:(?:aws|\$\{AWS::Partition\}):apigateway:[^:]+(?:::Region\})?:lambda:path/2015-03-31/functions/\$\{([A-Za-z0-9]+(?:\.Arn)?)\}(:\$\{smoketestrelease[0-9a-f]+\.[a-z0-9]+\})?/invocations$`)
 
-// versionOfRelease reports whether an address of API Gateway invokes the version that has passed the smoke test.
+// versionOfRelease reports whether an integration URI invokes the version that has passed the smoke test.
 func versionOfRelease(uri any) bool {
 	found := invokes.FindStringSubmatch(text(uri))
 	return found != nil && found[2] != ""
 }
 
-// functionOf gives the logical id of the function, or of the alias, that an address of API Gateway invokes.
+// functionOf returns the logical id of the function, or of the alias, that an integration URI invokes.
 func functionOf(uri any) string {
 	if found := invokes.FindStringSubmatch(text(uri)); found != nil {
 		return strings.TrimSuffix(found[1], ".Arn")
@@ -81,10 +81,8 @@ func TestStack_RoutesAndTheirFunctions_AreTheTableOfOperations(t *testing.T) {
 	}
 }
 
-// TestStack_EveryFunctionThatIsWritten_IsDeployed holds the template against the folders of functions,
-// which no row of the table makes: a row that is lost would otherwise take its route out of the stack
-// and out of every test that goes by the table. The stacks have all of them once they are
-// asked for everything.
+// TestStack_EveryFunctionThatIsWritten_IsDeployed compares the template, with all settings, with the folders of functions.
+// Every other test uses the table of operations, so none would notice a missing row.
 func TestStack_EveryFunctionThatIsWritten_IsDeployed(t *testing.T) {
 	written, err := filepath.Glob(filepath.Join("..", "functions", "*", "main.go"))
 	if err != nil || len(written) == 0 {
@@ -110,7 +108,7 @@ func TestStack_EveryMethod_AsksTheAuthorizerAndOutwaitsItsFunction(t *testing.T)
 			continue
 		}
 		if security, _ := json.Marshal(m["security"]); string(security) != `[{"token":[]}]` {
-			t.Errorf("%s asks %s", route, security)
+			t.Errorf("%s requires %s", route, security)
 		}
 		op := operations.Get(m["operationId"].(string))
 		wait := value(m, "x-amazon-apigateway-integration", "timeoutInMillis").(float64)
@@ -133,8 +131,8 @@ func TestStack_TheAuthorizer_SeesTheHeaderAndIsCachedByIt(t *testing.T) {
 	}
 }
 
-// TestInvoker_OneRole_MayCallWhatTheAPICallsAndNothingElse: there is no permission on a function but the
-// user pool's on its trigger.
+// TestInvoker_OneRole_MayCallWhatTheAPICallsAndNothingElse: the only permission on a function is the user pool's on its
+// trigger.
 func TestInvoker_OneRole_MayCallWhatTheAPICallsAndNothingElse(t *testing.T) {
 	for name, template := range map[string]template{"dev": dev().template, "full": full().template} {
 		role := template.id(t, "AWS::IAM::Role", "invoker")
@@ -146,7 +144,7 @@ func TestInvoker_OneRole_MayCallWhatTheAPICallsAndNothingElse(t *testing.T) {
 				id = strings.Trim(text(live.Properties["FunctionName"]), "${}")
 			}
 			may := "Allow lambda:InvokeFunction ${" + strings.TrimSuffix(id, ".Arn") + ".Arn}"
-			called[may], called[may+":*"] = true, true // until a deploy has moved the route, it calls another version
+			called[may], called[may+":*"] = true, true // until a deploy has moved the route, it calls the previous version
 		}
 		call(functionOf(value(authorizer, "authorizerUri")))
 		if text(value(authorizer, "authorizerCredentials")) != "${"+role+".Arn}" {
@@ -166,7 +164,7 @@ func TestInvoker_OneRole_MayCallWhatTheAPICallsAndNothingElse(t *testing.T) {
 		var policies []string
 		for id, p := range template.of("AWS::IAM::ManagedPolicy") {
 			if p.Properties["Roles"] == nil {
-				continue // functions' roles name it; the gateway's names none, see below
+				continue // functions' roles name it; API Gateway's names none, see below
 			}
 			if got := list(p.Properties["Roles"]); !slices.Equal(got, []string{"${" + role + "}"}) {
 				t.Errorf("%s: %s is for %v", name, id, got)
@@ -176,12 +174,12 @@ func TestInvoker_OneRole_MayCallWhatTheAPICallsAndNothingElse(t *testing.T) {
 		}
 		slices.Sort(may)
 		if want := sorted(called); !slices.Equal(may, want) {
-			t.Errorf("%s: the gateway may %v\nand calls %v", name, may, want)
+			t.Errorf("%s: API Gateway may %v\nand calls %v", name, may, want)
 		}
 		if r := template.Resources[role]; len(allowances(r)) > 0 || r.Properties["ManagedPolicyArns"] != nil {
-			t.Errorf("%s: the role has more rights: %v", name, r.Properties)
+			t.Errorf("%s: the role has more permissions: %v", name, r.Properties)
 		}
-		// No route is live before the right to call its function.
+		// No route is live before the permission to call its function.
 		for id, d := range template.of("AWS::ApiGateway::Deployment") {
 			for _, policy := range policies {
 				if !slices.Contains(d.DependsOn, policy) {
@@ -200,7 +198,7 @@ func TestInvoker_OneRole_MayCallWhatTheAPICallsAndNothingElse(t *testing.T) {
 	}
 }
 
-// TestInvoker_PoliciesOfTheLongestNames_FitIntoWhatIAMTakes: 6,144 characters, white space apart.
+// TestInvoker_PoliciesOfTheLongestNames_FitIntoWhatIAMTakes: 6,144 characters without white space.
 func TestInvoker_PoliciesOfTheLongestNames_FitIntoWhatIAMTakes(t *testing.T) {
 	// Lambda's names have 64 characters, and no region's name has more than 14.
 	arn := "arn:aws-us-gov:lambda:ap-southeast-99:123456789012:function:" + strings.Repeat("f", 64)
@@ -210,7 +208,7 @@ func TestInvoker_PoliciesOfTheLongestNames_FitIntoWhatIAMTakes(t *testing.T) {
 	}
 }
 
-// allowances writes what a role may do, as "action resource", sorted.
+// allowances lists a role's permissions, as "action resource", sorted.
 func allowances(role resource) []string {
 	var all []string
 	for i := range list(role.Properties["Policies"]) {
@@ -220,7 +218,7 @@ func allowances(role resource) []string {
 	return all
 }
 
-// allowed writes what a policy's document allows, in the same form.
+// allowed lists the permissions of a policy's document, in the same form.
 func allowed(document any) []string {
 	var all []string
 	statements, _ := value(document, "Statement").([]any)
@@ -234,7 +232,7 @@ func allowed(document any) []string {
 	return all
 }
 
-// rowAllowances is what the row of an operation says, in the same form.
+// rowAllowances lists the permissions of an operation's row, in the same form.
 func rowAllowances(t *testing.T, template template, function string, grants []operations.Grant) []string {
 	t.Helper()
 	logs := "${" + template.id(t, "AWS::Logs::LogGroup", function+"-logs") + ".Arn}"
@@ -280,14 +278,14 @@ func TestStack_EachFunction_MayDoWhatItsRowSaysAndNoMore(t *testing.T) {
 			}
 		}
 		if template.Resources[role].Properties["ManagedPolicyArns"] != nil {
-			t.Errorf("%s has rights of a managed policy", name)
+			t.Errorf("%s has permissions of a managed policy", name)
 		}
 	}
 	if policies := template.of("AWS::IAM::Policy"); len(policies) > 0 {
-		t.Errorf("rights stand outside of roles: %v", sorted(policies))
+		t.Errorf("there are permissions outside of roles: %v", sorted(policies))
 	}
 	if n := len(template.of("AWS::Lambda::Function")); n != len(grants) {
-		t.Errorf("there are %d functions, the table and the stack's own ask for %d", n, len(grants))
+		t.Errorf("there are %d functions, want %d of the table and of the stack", n, len(grants))
 	}
 }
 
@@ -310,7 +308,7 @@ func TestStack_EachFunction_KnowsTheTablesOfItsRowAndNoOthers(t *testing.T) {
 		}
 		for key := range env {
 			if strings.HasPrefix(key, "TABLE_") && !want[key] {
-				t.Errorf("%s knows %s, which its row does not name", name, key)
+				t.Errorf("%s has %s, which is not in its row", name, key)
 			}
 		}
 	}

@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-// TestOutside_GoesByThePublicName_AndMayReadItsSecretAlone, and is off unless a secret is named.
+// TestOutside_GoesByThePublicName_AndMayReadItsSecretAlone, and is off unless a secret is set.
 func TestOutside_GoesByThePublicName_AndMayReadItsSecretAlone(t *testing.T) {
 	template := full()
 	f := template.Resources[template.id(t, "AWS::Lambda::Function", outside)].Properties
 	env := value(f, "Environment", "Variables")
 	if value(env, "OUTSIDE_URL") != "https://api.wavegate.example" || value(env, "OUTSIDE_SECRET_ID") != "wavegate/outside" {
-		t.Errorf("it knows %v", env)
+		t.Errorf("its environment is %v", env)
 	}
 	role := strings.TrimSuffix(strings.Trim(text(f["Role"]), "${}"), ".Arn")
 	for _, right := range allowances(template.Resources[role]) {
@@ -32,7 +32,7 @@ func TestOutside_GoesByThePublicName_AndMayReadItsSecretAlone(t *testing.T) {
 	}
 	for id := range prod().of("AWS::Lambda::Function") {
 		if strings.HasPrefix(id, outside) {
-			t.Errorf("there is %s, unasked", id)
+			t.Errorf("there is %s without the setting", id)
 		}
 	}
 }

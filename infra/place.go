@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Forms of what names a place or a resource of the account. %s stands for the region.
+// Forms of accounts, regions and ARNs.
 var (
 	accountID = regexp.MustCompile(`^[0-9]{12}$`)
 	regionID  = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-[0-9]$`)
@@ -23,38 +23,38 @@ const (
 	tagStage   = "stage"
 )
 
-// checkPlace checks where the stage is deployed and what it uses of the account.
+// checkPlace checks the account, the region, and the resources of the account that the deployment uses.
 func (s Settings) checkPlace(r *reader) {
 	if s.Account != "" && !accountID.MatchString(s.Account) {
-		r.fault("account: %q is no account id of twelve digits", s.Account)
+		r.fault("account: %q is not an account id of twelve digits", s.Account)
 	}
 	if s.Region != "" && !regionID.MatchString(s.Region) {
-		r.fault("region: %q is no region", s.Region)
+		r.fault("region: %q is not a region", s.Region)
 	}
 	if s.Stage == Prod && (s.Account == "" || s.Region == "") {
-		r.fault("account, region: prod names both, so that the wrong credentials cannot make a second prod")
+		r.fault("account, region: prod must set both, so that the wrong credentials cannot make a second prod")
 	}
 	s.checkARN(r, "kmsKeyArn", s.KMSKeyARN, keyARN, "a KMS key")
 	s.checkARN(r, "webAclArn", s.WebACLARN, aclARN, "a regional web ACL")
 	if s.PermissionsBoundary != "" && !policyARN.MatchString(s.PermissionsBoundary) {
-		r.fault("permissionsBoundary: %q is no ARN of an IAM policy", s.PermissionsBoundary)
+		r.fault("permissionsBoundary: %q is not the ARN of an IAM policy", s.PermissionsBoundary)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Tags)) {
 		if name == tagService || name == tagStage || strings.HasPrefix(strings.ToLower(name), "aws:") || name == "" || len(name) > 128 || len(s.Tags[name]) > 256 {
-			r.fault("tags: %q cannot be set: names have 1 to 128 characters and values 256 at most; %s, %s and aws:… are taken", name, tagService, tagStage)
+			r.fault("tags: %q cannot be set: names have 1 to 128 characters and values at most 256; %s, %s and aws:… are reserved", name, tagService, tagStage)
 		}
 	}
 }
 
-// checkARN checks the ARN of something that lies in the stage's region.
+// checkARN checks the ARN of a resource in the deployment's region.
 func (s Settings) checkARN(r *reader, key, arn string, form *regexp.Regexp, what string) {
 	if arn == "" {
 		return
 	}
 	parts := form.FindStringSubmatch(arn)
 	if parts == nil {
-		r.fault("%s: %q is no ARN of %s", key, arn, what)
+		r.fault("%s: %q is not the ARN of %s", key, arn, what)
 	} else if s.Region != "" && parts[1] != s.Region {
-		r.fault("%s: it lies in %s, and the stage in %s", key, parts[1], s.Region)
+		r.fault("%s: it is in %s, and the deployment in %s", key, parts[1], s.Region)
 	}
 }

@@ -19,7 +19,7 @@ func TestDomain_NoneSet_TheStagesOwnURLServes(t *testing.T) {
 			}
 		}
 		if url := text(s.Outputs["ApiUrl"].Value); !strings.HasPrefix(url, "https://${api") || !strings.HasSuffix(url, "/"+name) {
-			t.Errorf("%s lies at %s", name, url)
+			t.Errorf("%s is at %s", name, url)
 		}
 	}
 }
@@ -94,7 +94,7 @@ func TestRegions_OfOneAccount_DoNotCollide(t *testing.T) {
 	if len(here) == 0 || len(here) != len(there) {
 		t.Errorf("names are %v and %v", sorted(here), sorted(there))
 	}
-	// Where no region is named, the name holds the region that the credentials point to.
+	// If no region is set, the name contains the credentials' region.
 	for name := range names(dev()) {
 		if !strings.Contains(name, "${AWS::Region}") {
 			t.Errorf("dev has the %s in every region", name)
@@ -136,7 +136,7 @@ func TestKey_OfOnesOwn_IsUsedForTablesLogsAndTheTopic(t *testing.T) {
 			t.Errorf("%s is encrypted by %s", id, got)
 		}
 	}
-	// A function uses the key through the services that it calls, and only where it calls them.
+	// A function may use the key only through the services that it calls.
 	for id, role := range template.of("AWS::IAM::Role") {
 		through := map[string]bool{}
 		reads := map[string]bool{}
@@ -153,7 +153,7 @@ func TestKey_OfOnesOwn_IsUsedForTablesLogsAndTheTopic(t *testing.T) {
 			for _, s := range value(document, "Statement").([]any) {
 				action := list(value(s, "Action"))[0]
 				if !strings.HasPrefix(action, "kms:") {
-					if service, _, _ := strings.Cut(action, ":"); action != "events:InvokeApiDestination" { // nothing is kept there
+					if service, _, _ := strings.Cut(action, ":"); action != "events:InvokeApiDestination" { // nothing is stored there
 						reads[service] = true
 					}
 					continue
@@ -203,7 +203,7 @@ func TestWebACL_IsPutInFrontOfTheStage(t *testing.T) {
 	}
 }
 
-// TestOutputs_TellTheURLOnce: with a domain, the gateway's own URL is off, and no output names it.
+// TestOutputs_TellTheURLOnce: with a domain, API Gateway's own URL is off, and no output contains it.
 func TestOutputs_TellTheURLOnce(t *testing.T) {
 	for name, s := range map[string]stage{"dev": dev(), "full": full()} {
 		var urls []string
@@ -213,7 +213,7 @@ func TestOutputs_TellTheURLOnce(t *testing.T) {
 			}
 		}
 		if !slices.Equal(urls, []string{"ApiUrl"}) {
-			t.Errorf("%s: the URL is told as %v", name, urls)
+			t.Errorf("%s: the URL is given as %v", name, urls)
 		}
 	}
 }

@@ -7,13 +7,12 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// queries are the questions to the access logs that operators ask again and again: who, which metrics must not
-// tell, since a metric a caller would cost with the fleet. Each is asked by hand, since each answer is paid for by
-// the bytes that it reads.
+// queries are the usual questions to the access logs about callers. Metrics cannot answer them, because a metric for each
+// caller would cost more with a larger fleet. Operators run them by hand, because each run is charged by the bytes read.
 var queries = []struct{ id, name, lines string }{
 	{"who-limited", "Who was limited",
 		"filter status = 429 | stats count(*) as calls by organizationId, userId, issuer | sort calls desc | limit 20"},
-	{"gateway-throttles", "Throttled by the gateway itself",
+	{"gateway-throttles", "Throttled by API Gateway itself",
 		"filter error = 'THROTTLED' | stats count(*) as calls by bin(5m) | limit 20"},
 	{"steps-taken", "Releases and rollouts: steps taken",
 		"filter operation like /release-channels|rollouts/ and operation not like /GET/ and status < 300 | stats count(*) as steps by operation, path | limit 20"},
@@ -21,7 +20,7 @@ var queries = []struct{ id, name, lines string }{
 		"filter status >= 500 | stats count(*) as calls by operation, status, error, organizationId | sort calls desc | limit 20"},
 }
 
-// addQueries saves the questions in CloudWatch, in a folder named like the stage.
+// addQueries saves the queries in CloudWatch, in a folder named like the deployment.
 func (s *service) addQueries() {
 	for _, q := range queries {
 		awslogs.NewCfnQueryDefinition(s.stack, jsii.String("query-"+q.id), &awslogs.CfnQueryDefinitionProps{

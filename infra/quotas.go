@@ -13,18 +13,18 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// Quotas are what AWS gives an account in a region before somebody asks for more, and what it may cost. AWS publishes no
-// metric of the use of these quotas, so the alarms compare the service's own figures with the numbers said here.
+// Quotas are the account's quotas in a region, by default those of a new account, and its budget. AWS publishes no metric
+// for the use of these quotas, so the alarms compare the service's own metrics with these numbers.
 type Quotas struct {
-	// API is how many requests a second API Gateway takes of all APIs of the account together.
+	// API is how many requests a second API Gateway accepts for all APIs of the account together.
 	API int
-	// Table is how many read units, and how many write units, a second DynamoDB takes of one on-demand table.
+	// Table is how many read units, and how many write units, a second DynamoDB grants one on-demand table.
 	Table int
-	// BudgetUSD is what the whole account may cost a month; 0: nobody is told.
+	// BudgetUSD is the whole account's monthly budget; 0: there is none.
 	BudgetUSD int
 }
 
-// nearQuota is the share of a quota at which somebody is told.
+// nearQuota is the share of a quota at which the alarm goes off.
 const nearQuota = 0.8
 
 func readQuotas(r *reader) Quotas {
@@ -37,14 +37,14 @@ func readQuotas(r *reader) Quotas {
 
 func (q Quotas) check(r *reader, s Settings) {
 	if q.BudgetUSD > 0 && !s.Alarms {
-		r.fault("budgetUsd: the stage has no alarms; say alarms=true")
+		r.fault("budgetUsd: the deployment has no alarms; set alarms=true")
 	}
 }
 
-// quotaAlarms go off at 80 % of a quota. A figure of CloudWatch is of a whole minute.
+// quotaAlarms go off at 80 % of a quota. CloudWatch's metrics are sums of a minute, so the formulas divide by 60.
 func (w *watch) quotaAlarms() []alarm {
 	alarms := []alarm{{
-		kind: "api-quota", says: "The API takes 80 % of the requests a second that the account has for all APIs.",
+		kind: "api-quota", says: "The API uses 80 % of the account's requests a second for all APIs.",
 		metric:    over("m0 / 60", "requests a second", w.gateway().metric("Count", sum, "")),
 		threshold: nearQuota * float64(w.settings.Quotas.API), minutes: 3, of: 5,
 	}}
@@ -56,7 +56,7 @@ func (w *watch) quotaAlarms() []alarm {
 	for some := range slices.Chunk(used, maxMetrics) {
 		part++
 		alarms = append(alarms, alarm{
-			kind: "table-quota", part: fmt.Sprint(part), says: "A table takes 80 % of the units a second that DynamoDB gives one table.",
+			kind: "table-quota", part: fmt.Sprint(part), says: "A table uses 80 % of the units a second that DynamoDB grants one table.",
 			metric:    over("MAX(METRICS()) / 60", "units a second", some...),
 			threshold: nearQuota * float64(w.settings.Quotas.Table), minutes: 3, of: 5,
 		})
@@ -64,8 +64,8 @@ func (w *watch) quotaAlarms() []alarm {
 	return alarms
 }
 
-// addBudget has the alarms' topic told when the account has cost 80 % of its budget, and when it is expected to cost more than
-// all of it. A filter by the stage's tags would count nothing until somebody activates the tags for billing.
+// addBudget notifies the alarms' topic when the account has cost 80 % of its budget, and when AWS forecasts more than all
+// of it. The budget has no filter by tags, which would count nothing until somebody activates the tags for billing.
 func (w *watch) addBudget(topic awssns.ITopic) {
 	amount := w.settings.Quotas.BudgetUSD
 	if amount == 0 {
@@ -86,7 +86,7 @@ func (w *watch) addBudget(topic awssns.ITopic) {
 		},
 		NotificationsWithSubscribers: &[]any{notify("ACTUAL", 100*nearQuota), notify("FORECASTED", 100)},
 	})
-	// A topic of the settings has a policy of its own; deploying.md says what it needs.
+	// A topic of the settings has its own policy; deploying.md shows the statements that it needs.
 	topic.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 		Sid:        jsii.String("BudgetOfThisAccount"),
 		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("budgets.amazonaws.com"), nil)},

@@ -13,7 +13,7 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// TestQuotas_Alarms_GoOffAtEightyPercent_OfWhatTheSettingsSay: of a minute's sum, by the second.
+// TestQuotas_Alarms_GoOffAtEightyPercent_OfWhatTheSettingsSay: of a minute's sum, divided by 60.
 func TestQuotas_Alarms_GoOffAtEightyPercent_OfWhatTheSettingsSay(t *testing.T) {
 	for name, want := range map[string][2]float64{"prod": {8000, 32_000}, "full": {2000, 64_000}} {
 		template := map[string]stage{"prod": prod(), "full": full()}[name]
@@ -43,10 +43,10 @@ func TestQuotas_Alarms_GoOffAtEightyPercent_OfWhatTheSettingsSay(t *testing.T) {
 	}
 }
 
-// TestBudget_AskedFor_TellsTheTopic_WhatIsSpentAndWhatIsForecast, and no budget is made unasked.
+// TestBudget_AskedFor_TellsTheTopic_WhatIsSpentAndWhatIsForecast. Without the setting there is no budget.
 func TestBudget_AskedFor_TellsTheTopic_WhatIsSpentAndWhatIsForecast(t *testing.T) {
 	if n := len(prod().of("AWS::Budgets::Budget")); n != 0 {
-		t.Errorf("%d budgets were made unasked", n)
+		t.Errorf("there are %d budgets without the setting", n)
 	}
 	template := full()
 	topic := "${" + template.id(t, "AWS::SNS::Topic", "alarms") + "}"
@@ -60,11 +60,11 @@ func TestBudget_AskedFor_TellsTheTopic_WhatIsSpentAndWhatIsForecast(t *testing.T
 		for _, n := range notifications {
 			told = append(told, fmt.Sprint(value(n, "Notification", "NotificationType"), value(n, "Notification", "Threshold"), value(n, "Notification", "ThresholdType")))
 			if value(n, "Subscribers", 0, "SubscriptionType") != "SNS" || text(value(n, "Subscribers", 0, "Address")) != topic {
-				t.Errorf("told is %v", value(n, "Subscribers"))
+				t.Errorf("the subscribers are %v", value(n, "Subscribers"))
 			}
 		}
 		if !slices.Equal(told, []string{"ACTUAL80PERCENTAGE", "FORECASTED100PERCENTAGE"}) {
-			t.Errorf("it is told at %v", told)
+			t.Errorf("the notifications are at %v", told)
 		}
 	}
 	may := false
@@ -85,8 +85,8 @@ func TestBudget_AskedFor_TellsTheTopic_WhatIsSpentAndWhatIsForecast(t *testing.T
 	}
 }
 
-// priced is how many metrics CloudWatch charges alarms for: each one that an alarm looks at, and three for an alarm by
-// what CloudWatch has learnt.
+// priced is how many alarm metrics CloudWatch charges for: each metric of an alarm, and three for an anomaly detection
+// alarm.
 func priced(template stage) int {
 	n := 0
 	for _, a := range template.of("AWS::CloudWatch::Alarm") {
@@ -106,7 +106,7 @@ func priced(template stage) int {
 	return n
 }
 
-// TestPrices_OfTheAlarms_AreThoseOfTheTemplate: the page and the table of costs say how many metrics prod's alarms look at.
+// TestPrices_OfTheAlarms_AreThoseOfTheTemplate: the page and the table of costs have the number of metrics of prod's alarms.
 func TestPrices_OfTheAlarms_AreThoseOfTheTemplate(t *testing.T) {
 	metrics := priced(prod())
 	page, err := os.ReadFile("deploying.md")
@@ -116,7 +116,7 @@ func TestPrices_OfTheAlarms_AreThoseOfTheTemplate(t *testing.T) {
 	says := regexp.MustCompile(`the\s+alarms\s+\((\d+)\s+metrics,\s+0\.10\s+USD\s+a\s+month\s+each,\s+so\s+(\d+)\s+USD\)`).FindSubmatch(page)
 	dollars := int(math.Round(0.10 * float64(metrics)))
 	if says == nil || string(says[1]) != strconv.Itoa(metrics) || string(says[2]) != strconv.Itoa(dollars) {
-		t.Errorf("deploying.md says %q; prod's alarms look at %d metrics, for %d dollars", says, metrics, dollars)
+		t.Errorf("deploying.md has %q; prod's alarms have %d metrics, for %d dollars", says, metrics, dollars)
 	}
 	costs, err := os.ReadFile("../scripts/lab/benchmarks/cost/prices.go")
 	if err != nil {
@@ -127,8 +127,7 @@ func TestPrices_OfTheAlarms_AreThoseOfTheTemplate(t *testing.T) {
 	}
 }
 
-// TestBoundaries_OfTheTableOfFleets_AreTheStacksDefaults: the command that computes what breaks at how many boxes cannot import
-// this one.
+// TestBoundaries_OfTheTableOfFleets_AreTheStacksDefaults: the command that computes the table cannot import this package.
 func TestBoundaries_OfTheTableOfFleets_AreTheStacksDefaults(t *testing.T) {
 	var source []byte
 	for _, file := range []string{"breaks.go", "fleet.go"} {
@@ -153,7 +152,7 @@ func TestBoundaries_OfTheTableOfFleets_AreTheStacksDefaults(t *testing.T) {
 	} {
 		text := strings.ReplaceAll(regexp.MustCompile(`[ \t]+`).ReplaceAllString(string(source), " "), "_", "")
 		if !strings.Contains(text, want) {
-			t.Errorf("the table of fleets does not say %s", want)
+			t.Errorf("the table of fleets lacks %s", want)
 		}
 	}
 }

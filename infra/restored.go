@@ -9,8 +9,8 @@ import (
 
 var tableName = regexp.MustCompile(`^[A-Za-z0-9_.-]{3,255}$`)
 
-// checkRestored checks the names of tables that a restore made. A table without a name is the stack's own: one that a
-// release after the restore added, for example.
+// checkRestored checks the names of tables that a restore made. The stack makes each table without a name itself, such as
+// one that a later release added.
 func (s Settings) checkRestored(r *reader) {
 	restorable := map[dynamo.TableID]bool{}
 	for _, t := range recovery.Together() {
@@ -19,9 +19,9 @@ func (s Settings) checkRestored(r *reader) {
 	for _, id := range keysOf(s.RestoredTables) {
 		switch name := s.RestoredTables[id]; {
 		case !restorable[id]:
-			r.fault("restoredTables: %s is not restored", id)
+			r.fault("restoredTables: %s cannot be restored", id)
 		case !tableName.MatchString(name):
-			r.fault("restoredTables: %q is not a name of a table, for %s", name, id)
+			r.fault("restoredTables: %q is not a valid name for the table %s", name, id)
 		}
 	}
 }

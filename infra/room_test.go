@@ -14,16 +14,14 @@ import (
 // maxParameters is how many parameters a template may have.
 const maxParameters = 200
 
-// usedTemplate is how many bytes of a template may be used. CloudFormation takes a megabyte; the rest is for what no test
-// foresees.
+// usedTemplate is how many bytes a template may have. CloudFormation takes a megabyte; the difference is a reserve.
 const usedTemplate = 700_000
 
-// metadata is how many bytes the CDK command adds to each resource: where it comes from.
+// metadata is how many bytes the CDK command adds to each resource for its origin.
 const metadata = 150
 
-// TestRoom_NinetyOperations_FitIntoTheLargestStack: with everything set that can be set. The operations that
-// there are stand for those to come, half of them below paths that there are and half in areas of their
-// own.
+// TestRoom_NinetyOperations_FitIntoTheLargestStack: with all settings. Copies of the existing operations represent
+// future ones, half of them under existing paths and half in new areas.
 func TestRoom_NinetyOperations_FitIntoTheLargestStack(t *testing.T) {
 	table := ninety(t)
 	for name, stacks := range map[string]stage{"90 operations": synthesiseTable(fullContext(), table), "all settings": full(), "dev": dev()} {
@@ -48,7 +46,7 @@ func ninety(t *testing.T) []operations.Operation {
 	for n := 0; len(table) < 90; n++ {
 		op := operations.Table[n%len(operations.Table)]
 		if op.ID == "copilot" {
-			continue // there is one assistant
+			continue // there is only one assistant
 		}
 		op.ID = fmt.Sprintf("%s-%d", op.ID, n)
 		if n%2 == 0 {

@@ -17,29 +17,27 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
-// A Stage is one deployment of the service in an account and region. Its name is free: lower-case
-// letters and digits, 20 at most.
+// A Stage is the name of a deployment of the service in an account and region: at most 20 lower-case letters and digits.
 type Stage string
 
 const (
-	// Dev is the stage when none is named. It keeps nothing unless told to.
+	// Dev is the default. It keeps no data unless the setting keep is true.
 	Dev Stage = "dev"
-	// Prod always keeps its data, and has to say where it is deployed and under which domain.
+	// Prod always keeps its data, and must set its account, region and domain.
 	Prod Stage = "prod"
 )
 
-// Settings are what a deployment chooses. Each is a value of the CDK context: given on the command
-// line with `-c key=value`, or in cdk.json under stages.<stage>, or left at its default. deploying.md
-// lists them.
+// Settings are the settings of a deployment. Each is a value of the CDK context: from the command line (`-c key=value`),
+// from cdk.json under stages.<stage>, or the default. deploying.md lists them.
 type Settings struct {
 	Stage Stage
-	// Keep makes data, logs and identities outlive the stacks and mistakes. Without it, destroyed
-	// stacks leave nothing behind.
+	// Keep makes data, logs and identities outlive the stacks and mistakes. Without it, destroyed stacks leave nothing
+	// behind.
 	Keep bool
-	// Account and Region are where the stage is deployed. Empty: where the credentials point to.
+	// Account and Region are where to deploy. Empty: those of the credentials.
 	Account, Region string
 	Domain          Domain
-	// Tags are put on every resource, beside the project's own.
+	// Tags are set on every resource, in addition to the project's own.
 	Tags map[string]string
 	// KMSKeyARN is the customer-managed key for tables, logs and the alarms' topic. Empty: keys that
 	// AWS manages.
@@ -49,35 +47,35 @@ type Settings struct {
 	// WebACLARN is the web ACL (WAF) in front of the API. Empty: none.
 	WebACLARN    string
 	Architecture string // arm64 or x86_64
-	// Issuers of tokens beside the stack's own user pool, each as the authorizer's setting describes
-	// it; token.ParseIssuers says how.
+	// Issuers are the issuers of tokens besides the stack's own user pool; token.ParseIssuers describes them.
 	Issuers []map[string]any
-	// peopleElsewhere tells that one of them may grant a person's role.
+	// peopleElsewhere reports whether one of them may grant a role of people.
 	peopleElsewhere bool
-	// Login is how people log in with a browser where the stack has no pool for them; nil: the API does not say.
+	// Login is how people sign in with a browser if the stack has no pool; nil: the API does not publish it.
 	Login *Login
-	// RequireMFA makes people of the stack's own pool log in with a second factor.
+	// RequireMFA makes people of the stack's own pool sign in with a second factor.
 	RequireMFA bool
-	// DDIRoot makes the API serve hawkBit's DDI at its root, too, for clients that cannot have a path in the server's URL.
+	// DDIRoot makes the API also serve hawkBit's DDI at its root, for clients that do not support a path in the server's URL.
 	DDIRoot bool
 	// Docs makes the API serve its contract, and the page that shows it, to anyone.
 	Docs bool
-	// Console is where the operator's page is, the API's base URL; empty: there is no page. Where people log in
-	// elsewhere than at the stack's own pool, it may be just "true".
+	// Console is the API's base URL, under which the operator's page is; empty: there is no page. If people do not sign in
+	// at the stack's own pool, it may be "true".
 	Console string
-	// Bell makes the stage tell boxes that listen when something has changed. BellURL is what they are told in place of
-	// the URL of its function; empty: that URL.
+	// Bell notifies listening boxes of changes. Boxes listen at BellURL, or if it is empty, at the URL
+	// of its function.
 	Bell    bool
 	BellURL string
-	// Origins whose pages may call the API from a browser.
+	// Origins are the web origins whose pages may call the API.
 	Origins []string
-	// Alarms reports whether the stage has alarms.
+	// Alarms reports whether the deployment has alarms.
 	Alarms bool
 	// AlarmEmail receives alarms; empty: nobody does until somebody subscribes to the topic.
 	AlarmEmail string
-	// AlarmTopicARN is a topic that receives alarms in place of the stack's own. Empty: the stack makes one.
+	// AlarmTopicARN is the topic that receives alarms. Empty: the stack makes one.
 	AlarmTopicARN string
-	// OutsideSecret is the name or the ARN of the secret with what the check from outside needs. Empty: there is none.
+	// OutsideSecret is the name or the ARN of the secret with the credentials of the check from outside. Empty: there is no
+	// check.
 	OutsideSecret string
 	// Limits are the fair-use limits, in requests a minute.
 	Limits      ratelimit.Limits
@@ -88,23 +86,23 @@ type Settings struct {
 	Traffic string
 	Events  Events
 	Backup  Backup
-	// RestoredTables are the names of tables that a restore made, and that the stack takes in place of its own.
+	// RestoredTables are the names of restored tables that the stack uses instead of its own.
 	RestoredTables map[dynamo.TableID]string
 	Copilot        Copilot
-	// PollIntervalSeconds is how often a box is told to poll.
+	// PollIntervalSeconds is the interval between a box's polls.
 	PollIntervalSeconds int
-	// IdlePollIntervalSeconds is how often a box is told to poll while nothing goes on at its channel.
+	// IdlePollIntervalSeconds is the same while a box's channel is idle.
 	IdlePollIntervalSeconds int
 	// ReportShards is the number of index partitions over which a channel's boxes are spread.
 	ReportShards int
-	// HeartbeatSeconds is how often a box that listens is told to poll while the bell is silent.
+	// HeartbeatSeconds is the interval between a listening box's polls while the bell is silent.
 	HeartbeatSeconds int
-	// WarmWrites is how many writes a second a table and its global indexes can take at once. One that is not named takes as
-	// many as a new table.
+	// WarmWrites is how many writes a second a table and its global indexes can take immediately. Other tables take as many
+	// as new ones.
 	WarmWrites map[dynamo.TableID]int
-	// ChannelCacheSeconds is how long a function may answer polls from a channel it has read.
+	// ChannelCacheSeconds is how long a function may answer polls from a channel that it has read.
 	ChannelCacheSeconds int
-	// LogSamplePolls is the share of polls that are logged: one in so many.
+	// LogSamplePolls is the share of successful polls that are logged: one in this many.
 	LogSamplePolls int
 	// fleetIssuers are the names of the issuers of boxes.
 	fleetIssuers []string
@@ -112,36 +110,34 @@ type Settings struct {
 	LogRetentionDays int
 	// Functions is the directory that holds the built functions, as <function>/bootstrap.
 	Functions string
-	// StoreEndpoint sends the functions to another store than AWS's: a local run under SAM sets it,
-	// a deployment never does.
+	// StoreEndpoint is the URL of a store other than AWS's. A local run under SAM sets it, a deployment never does.
 	StoreEndpoint string
 }
 
-// Copilot says where the assistant is.
+// Copilot configures the assistant.
 type Copilot struct {
 	// URL is the upstream; empty: the copilot's operations answer 503.
 	URL string
-	// Secret is the name or the ARN of the Secrets Manager secret that the upstream knows the service
-	// by. The function reads it at run time, so its value is in no template and no environment.
+	// Secret is the name or the ARN of the Secrets Manager secret by which the upstream recognizes the service. The function
+	// reads it at run time, so neither template nor environment contains its value.
 	Secret string
 	// TimeoutSeconds is how long the upstream may take to answer.
 	TimeoutSeconds int
 }
 
-// Keeps reports whether the stage's data outlives its stack.
+// Keeps reports whether the deployment's data outlives its stack.
 func (s Settings) Keeps() bool { return s.Keep }
 
 // Local reports whether the template is for a run under SAM.
 func (s Settings) Local() bool { return s.StoreEndpoint != "" }
 
-// OwnUserPool reports whether the stack makes a user pool for people: it does unless an issuer is
-// given that may grant a person's role. An issuer of boxes alone changes nothing for people.
+// OwnUserPool reports whether the stack makes a user pool for people: it does unless an issuer may grant a role of people.
 func (s Settings) OwnUserPool() bool { return !s.peopleElsewhere }
 
-// ReadSettings takes the settings from the CDK context. Every fault is reported at once.
+// ReadSettings reads the settings from the CDK context. It reports all faults together.
 func ReadSettings(context map[string]any) (Settings, error) {
 	r := newReader(context)
-	// A number that a function reads has the range and the default that the function knows.
+	// A number that a function reads has the function's range and default.
 	number := func(key string, name setting.Name) int {
 		n := setting.Ranges[name]
 		return r.number(key, n.Default, n.Least, n.Most)
@@ -220,58 +216,58 @@ func ReadSettings(context map[string]any) (Settings, error) {
 	return s, nil
 }
 
-// check holds the settings against what one value alone does not show.
+// check checks rules that involve more than one value's type and range.
 func (s Settings) check(r *reader) {
 	if _, ok := retentionDays[s.LogRetentionDays]; !ok {
-		r.fault("logRetentionDays: CloudWatch Logs takes one of %v", slices.Sorted(maps.Keys(retentionDays)))
+		r.fault("logRetentionDays: must be one of %v", slices.Sorted(maps.Keys(retentionDays)))
 	}
 	s.checkAlarms(r)
 	for _, o := range s.Origins {
 		if !isOrigin(o) {
-			r.fault("origins: %q is no origin as browsers send it: give scheme, host and port alone, in lower case, without the port that goes without saying and without wildcards, over https unless it is localhost", o)
+			r.fault("origins: %q is not an origin as browsers send it: give only scheme, host and port, in lower case, without the scheme's default port and without wildcards, with https unless it is localhost", o)
 		}
 	}
 	if s.Login != nil && s.OwnUserPool() {
-		r.fault("login: the stack's own pool says how people log in; give it with an issuer of people")
+		r.fault("login: it needs an issuer of people; otherwise people sign in at the stack's own pool")
 	}
 	if s.OutsideSecret != "" && (!secretName.MatchString(s.OutsideSecret) || s.Domain.Name == "") {
-		r.fault("outsideSecret: give the name or the ARN of a Secrets Manager secret, and a domain, which the check goes by")
+		r.fault("outsideSecret: give the name or the ARN of a Secrets Manager secret, and a domain, which the check calls")
 	}
 	for _, id := range keysOf(s.WarmWrites) {
 		if !slices.ContainsFunc(dynamo.Tables, func(t dynamo.Table) bool { return t.ID == id }) {
 			r.fault("warmWrites: there is no table %s", id)
 		}
 		if writes := s.WarmWrites[id]; writes < leastWarm || writes > mostWarm {
-			r.fault("warmWrites: %d writes of %s; a new table takes %d, and the most is %d", writes, id, leastWarm, mostWarm)
+			r.fault("warmWrites: %d writes of %s; give %d, as a new table takes, to %d", writes, id, leastWarm, mostWarm)
 		}
 	}
 	if err := s.Limits.Validate(); err != nil {
 		r.fault("%s", strings.ReplaceAll(err.Error(), "\n", "\n  "))
 	}
 	if s.StoreEndpoint != "" && (s.Keeps() || !absolute(s.StoreEndpoint, "http")) {
-		r.fault("storeEndpoint: an http URL, and never in a stage that keeps its data")
+		r.fault("storeEndpoint: must be an http URL, and the deployment must not keep its data")
 	}
 }
 
-// checkAlarms checks who is told of alarms.
+// checkAlarms checks who receives alarms.
 func (s Settings) checkAlarms(r *reader) {
 	if s.AlarmEmail != "" {
 		if a, err := mail.ParseAddress(s.AlarmEmail); err != nil || a.Address != s.AlarmEmail {
-			r.fault("alarmEmail: %q is no mail address", s.AlarmEmail)
+			r.fault("alarmEmail: %q is not a mail address", s.AlarmEmail)
 		}
 	}
 	s.checkARN(r, "alarmTopicArn", s.AlarmTopicARN, topicARN, "an SNS topic")
 	switch {
 	case s.AlarmEmail != "" && s.AlarmTopicARN != "":
-		r.fault("alarmEmail, alarmTopicArn: give one; the address can be subscribed to the topic")
+		r.fault("alarmEmail, alarmTopicArn: give only one; you can subscribe the address to the topic")
 	case s.Stage == Prod && (!s.Alarms || s.AlarmEmail == "" && s.AlarmTopicARN == ""):
-		r.fault("alarmEmail, alarmTopicArn: prod has alarms, and says who is told of them")
+		r.fault("alarmEmail, alarmTopicArn: prod must have alarms, and set who receives them")
 	case !s.Alarms && (s.AlarmEmail != "" || s.AlarmTopicARN != ""):
-		r.fault("alarmEmail, alarmTopicArn: the stage has no alarms; say alarms=true")
+		r.fault("alarmEmail, alarmTopicArn: the deployment has no alarms; set alarms=true")
 	}
 }
 
-// isOrigin reports whether the text is an origin as a browser writes it (RFC 6454, section 6.2), since it is
+// isOrigin reports whether the text is an origin as a browser writes it (RFC 6454, section 6.2), because origins are
 // compared as text.
 func isOrigin(text string) bool {
 	u, err := url.Parse(text)
@@ -282,7 +278,7 @@ func isOrigin(text string) bool {
 	return u.Port() != usual && (u.Scheme == "https" || u.Hostname() == "localhost")
 }
 
-// mostIssuers is how many bytes the issuers may take, of the 4 KB that all variables of a function may.
+// mostIssuers is how many bytes the issuers may take, of the 4 KB for all of a function's variables.
 const mostIssuers = 3000
 
 // secretName is a secret's name or ARN.
@@ -290,18 +286,18 @@ var secretName = regexp.MustCompile(`^[A-Za-z0-9/_+=.@:-]{1,512}$`)
 
 func (c Copilot) check(r *reader) {
 	if c.URL != "" && !absolute(c.URL, "https") {
-		r.fault("copilotUrl: %q is no https URL of scheme, host and path alone", c.URL)
+		r.fault("copilotUrl: %q must be an https URL with only scheme, host and path", c.URL)
 	}
 	if (c.URL == "") != (c.Secret == "") {
-		r.fault("copilotUrl, copilotSecret: give both or none: the upstream knows the service by the secret")
+		r.fault("copilotUrl, copilotSecret: give both or none: the upstream recognizes the service by the secret")
 	}
 	if c.Secret != "" && !secretName.MatchString(c.Secret) {
 		r.fault("copilotSecret: give the name or the ARN of a Secrets Manager secret, never its value")
 	}
 }
 
-// issuers reads the setting with the authorizer's own reader, so that what the authorizer would
-// refuse to start with is not deployed.
+// issuers reads the setting with the authorizer's own reader, so that no deploy can contain issuers with which the
+// authorizer would refuse to start.
 func issuers(r *reader) (list []map[string]any, fleets []string, people bool) {
 	r.structured("issuers", &list)
 	if len(list) == 0 {
@@ -312,7 +308,7 @@ func issuers(r *reader) (list []map[string]any, fleets []string, people bool) {
 		panic(err) // it was JSON a moment ago
 	}
 	if len(setting) > mostIssuers {
-		r.fault("issuers: they take %d bytes, and a function's environment has room for %d; give a jwksUrl in place of keys", len(setting), mostIssuers)
+		r.fault("issuers: they take %d bytes, and a function's environment has room for %d; use jwksUrl instead of keys", len(setting), mostIssuers)
 	}
 	parsed, err := token.ParseIssuers(string(setting))
 	if err != nil {
@@ -320,14 +316,14 @@ func issuers(r *reader) (list []map[string]any, fleets []string, people bool) {
 	}
 	for _, i := range parsed {
 		if own := "wavegate-" + r.stage; i.Subjects != nil && len(i.Audience) > 0 && !slices.Equal(i.Audience, []string{own}) {
-			r.fault("issuers: the audience of programs must be this stage's alone: %s, not %q", own, i.Audience)
+			r.fault("issuers: the audience of programs must be only this deployment's: %s, not %q", own, i.Audience)
 		}
 		people = people || slices.ContainsFunc(i.Grants, func(role auth.Role) bool { return slices.Contains(auth.People, role) })
 	}
 	return list, token.Fleets(parsed), people
 }
 
-// absolute reports whether the text is a URL of scheme, host and path alone.
+// absolute reports whether the text is a URL with only scheme, host and path.
 func absolute(text, scheme string) bool {
 	u, err := url.Parse(text)
 	return err == nil && u.Scheme == scheme && u.Host != "" && u.User == nil && u.Fragment == "" && u.RawQuery == ""

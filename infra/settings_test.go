@@ -24,7 +24,7 @@ func TestSettings_NoneGiven_AreThoseOfDev(t *testing.T) {
 	}
 }
 
-// TestSettings_TheProjectsOwnContext_IsValid, but prod is deployed by nobody until it is said where.
+// TestSettings_TheProjectsOwnContext_IsValid, except for prod, which needs an account and a region first.
 func TestSettings_TheProjectsOwnContext_IsValid(t *testing.T) {
 	context := projectContext()
 	if _, err := ReadSettings(context); err != nil {
@@ -32,7 +32,7 @@ func TestSettings_TheProjectsOwnContext_IsValid(t *testing.T) {
 	}
 	context["stage"] = "prod"
 	_, err := ReadSettings(context)
-	for _, missing := range []string{"account, region: prod names both", "domain: boxes keep the API's URL", "accountConcurrency: prod names", "alarmEmail, alarmTopicArn: prod has alarms"} {
+	for _, missing := range []string{"account, region: prod must set both", "domain: boxes keep the API's URL", "accountConcurrency: prod must set", "alarmEmail, alarmTopicArn: prod must have alarms"} {
 		if err == nil || !strings.Contains(err.Error(), missing) {
 			t.Errorf("prod lacks no %q: %v", missing, err)
 		}
@@ -54,7 +54,7 @@ func TestSettings_AStageOfAnyName_SaysWhetherItKeepsItsData(t *testing.T) {
 		"a prod that forgets":    {prodContext("keep", "false"), true, "keep: prod always keeps"},
 		"staging, from the file": {map[string]any{"stage": "staging", "stages": map[string]any{"staging": map[string]any{"keep": true}}}, true, ""},
 		"a person's own":         {map[string]any{"stage": "ann", "keep": "false"}, false, ""},
-		"a slip of the pen":      {map[string]any{"stage": "prdo"}, false, "keep: the stage prdo has to say"},
+		"a slip of the pen":      {map[string]any{"stage": "prdo"}, false, "keep: the deployment prdo must set keep"},
 	} {
 		s, err := ReadSettings(c.context)
 		switch {
@@ -101,71 +101,71 @@ func TestSettings_AnIssuerOfBoxes_LeavesTheUserPoolInPlace(t *testing.T) {
 
 func TestSettings_EachFault_IsNamed(t *testing.T) {
 	for want, context := range map[string]map[string]any{
-		`stage: "Test" is no name of a stage`:                               {"stage": "Test", "keep": "false"},
-		`stage: "dev-service" is no name of a stage`:                        {"stage": "dev-service", "keep": "false"},
-		`stages: "my_stage" is no name of a stage`:                          {"stages": map[string]any{"my_stage": map[string]any{}}},
-		`keep: perhaps is neither true nor false`:                           {"stage": "test", "keep": "perhaps"},
-		`account: "1234" is no account id`:                                  {"account": "1234"},
-		`region: "Frankfurt" is no region`:                                  {"region": "Frankfurt"},
-		`domain: "API.example" is no host name`:                             {"domain": "API.example", "certificateArn": "arn:aws:acm:eu-central-1:111122223333:certificate/c"},
-		`domain: "https://api.example" is no host name`:                     {"domain": "https://api.example", "certificateArn": "arn:aws:acm:eu-central-1:111122223333:certificate/c"},
-		`certificateArn: the domain needs`:                                  {"domain": "api.wavegate.example"},
-		`certificateArn, hostedZone: they go with a`:                        {"hostedZone": "Z1234"},
-		`certificateArn: it lies in us-east-1, and the`:                     {"region": "eu-central-1", "domain": "api.wavegate.example", "certificateArn": "arn:aws:acm:us-east-1:111122223333:certificate/c"},
-		`hostedZone: "wavegate.example" is no id`:                           {"domain": "api.wavegate.example", "certificateArn": "arn:aws:acm:eu-central-1:111122223333:certificate/c", "hostedZone": "wavegate.example"},
-		`kmsKeyArn: "alias/mine" is no ARN of a KMS`:                        {"kmsKeyArn": "alias/mine"},
-		`webAclArn: "mine" is no ARN of a regional`:                         {"webAclArn": "mine"},
-		`permissionsBoundary: "mine" is no ARN`:                             {"permissionsBoundary": "mine"},
-		`tags: "stage" cannot be set`:                                       {"tags": `{"stage":"x"}`},
-		`tags: "aws:x" cannot be set`:                                       {"tags": map[string]any{"aws:x": "y"}},
-		`alarmEmail, alarmTopicArn: prod has alarms, an`:                    prodContext("alarmEmail", ""),
-		`alarmEmail, alarmTopicArn: prod has alarms,`:                       prodContext("alarms", "false"),
-		`alarmEmail, alarmTopicArn: the stage has no al`:                    {"alarms": "false", "alarmEmail": "a@example.com"},
-		`warmWrites: 100 writes of reports; a new table takes 4000`:         {"warmWrites": `{"reports":100}`},
-		`warmWrites: there is no table recipe`:                              {"warmWrites": `{"recipe":5000}`},
-		`alarmEmail, alarmTopicArn: give one`:                               prodContext("alarmTopicArn", testTopic),
-		`alarmTopicArn: "ops" is no ARN of an SNS topic`:                    {"alarms": "true", "alarmTopicArn": "ops"},
-		`pollRate, pollBurst: 2000 and 1000 do not lie`:                     {"pollRate": "2000"},
-		`pollRate, pollBurst: 1800 and 2000 do not lie`:                     {"pollBurst": "2000"},
-		`reserveCopilot, reserveManifest, reserveDdiBase, reserveAutho`:     {"reserveCopilot": "1"},
-		`of accountConcurrency, 1000, they leave less`:                      {"accountConcurrency": "1000", "reserveManifest": "800"},
-		`stages.dev: there is no setting "alarmMail"`:                       {"stages": map[string]any{"dev": map[string]any{"alarmMail": "a@example.com"}}},
-		`bell: nothing would bound what strangers`:                          {"bell": "true"},
-		`bellUrl: an https URL in front of the bell`:                        prodContext("bellUrl", "https://bell.example"),
-		`bellUrl: an https URL in front of`:                                 prodContext("bell", "true", "bellUrl", "http://bell.example"),
-		`there is no setting "limitUsers"`:                                  {"limitUsers": "1"},
-		`architecture: "arm" is none of arm64, x86_64`:                      {"architecture": "arm"},
-		`limitUser: many is no whole number`:                                {"limitUser": "many"},
-		`limitUser: 0.5 is no whole number`:                                 {"limitUser": 0.5},
-		`limitOrganization: 30001 is no whole number`:                       {"limitOrganization": "30001"},
-		`LIMIT_USER (700) is more than LIMIT_ORGANIZAT`:                     {"limitUser": "700", "limitOrganization": "650"},
-		`throttleRate: 100 a second lies below`:                             {"throttleRate": "100"},
-		`requireMfa: perhaps is neither true nor false`:                     {"requireMfa": "perhaps"},
-		`logRetentionDays: CloudWatch Logs takes one`:                       {"logRetentionDays": 8.0},
-		`alarmEmail: "Ops <ops@example.com>" is no`:                         {"alarmEmail": "Ops <ops@example.com>"},
-		`alarmEmail: 5 is no text`:                                          {"alarmEmail": 5.0},
-		`origins: "https://a.example/" is no origin`:                        {"origins": "https://a.example/"},
-		`origins: "http://a.example" is no origin`:                          {"origins": "http://a.example"},
-		`origins: "*" is no origin`:                                         {"origins": "*"},
-		`origins: "https://*.a.example" is no origin`:                       {"origins": "https://*.a.example"},
-		`origins: "https://A.example" is no origin`:                         {"origins": "https://A.example"},
-		`origins: "https://a.example:443" is no origin`:                     {"origins": "https://a.example:443"},
-		`issuers: they take 3`:                                              {"issuers": strings.ReplaceAll("["+fleet+"]", "/jwks", "/"+strings.Repeat("j", 3000))},
-		`origins: 5 is no list`:                                             {"origins": 5.0},
-		`copilotUrl: "http://c.example" is no https`:                        {"copilotUrl": "http://c.example", "copilotSecret": "s"},
-		`copilotUrl, copilotSecret: give both or none`:                      {"copilotUrl": "https://c.example"},
-		`copilotSecret: give the name or the ARN`:                           {"copilotUrl": "https://c.example", "copilotSecret": "a}}b"},
-		`there is no setting "copilotSecretVersion"`:                        {"copilotSecretVersion": "1"},
-		`copilotTimeoutSeconds: 28 is no whole number`:                      {"copilotTimeoutSeconds": 28.0},
-		`channelCacheSeconds: 3 is no whole number`:                         {"channelCacheSeconds": 3.0},
-		`storeEndpoint: an http URL, and never in a`:                        {"keep": "true", "storeEndpoint": "http://localhost:8000"},
-		`issuers: unexpected EOF`:                                           {"issuers": "[{"},
-		`grants: there is no role "root"`:                                   {"issuers": strings.ReplaceAll("["+people+"]", "platform_owner", "root")},
-		`an issuer that grants edge may grant nothing`:                      {"issuers": strings.ReplaceAll("["+fleet+"]", `"edge"`, `"edge","platform_owner"`)},
-		`maxLifetimeSeconds: an issuer that grants edge must set it`:        {"issuers": strings.ReplaceAll("["+fleet+"]", `,"maxLifetimeSeconds":604800`, "")},
-		`organizations: each of several issuers`:                            {"issuers": "[" + people + "," + strings.ReplaceAll(people, "https://people", "https://customer") + "]"},
-		`the audience of programs must be this stage's alone: wavegate-dev`: {"issuers": `[{"issuer":"https://ci.example","audience":["wavegate"],"subjects":{"a":{"publish":["g/c"]}}}]`},
-		`jwksUrl: must be https`:                                            {"issuers": strings.ReplaceAll("["+people+"]", "https://people.example/jwks", "http://people.example/jwks")},
+		`stage: "Test" is not a valid name`:                                     {"stage": "Test", "keep": "false"},
+		`stage: "dev-service" is not a valid name`:                              {"stage": "dev-service", "keep": "false"},
+		`stages: "my_stage" is not a valid name`:                                {"stages": map[string]any{"my_stage": map[string]any{}}},
+		`keep: perhaps must be true or false`:                                   {"stage": "test", "keep": "perhaps"},
+		`account: "1234" is not an account id`:                                  {"account": "1234"},
+		`region: "Frankfurt" is not a region`:                                   {"region": "Frankfurt"},
+		`domain: "API.example" is not a host name`:                              {"domain": "API.example", "certificateArn": "arn:aws:acm:eu-central-1:111122223333:certificate/c"},
+		`domain: "https://api.example" is not a host name`:                      {"domain": "https://api.example", "certificateArn": "arn:aws:acm:eu-central-1:111122223333:certificate/c"},
+		`certificateArn: the domain needs`:                                      {"domain": "api.wavegate.example"},
+		`certificateArn, hostedZone: they need a domain`:                        {"hostedZone": "Z1234"},
+		`certificateArn: it is in us-east-1, and the`:                           {"region": "eu-central-1", "domain": "api.wavegate.example", "certificateArn": "arn:aws:acm:us-east-1:111122223333:certificate/c"},
+		`hostedZone: "wavegate.example" is not the id`:                          {"domain": "api.wavegate.example", "certificateArn": "arn:aws:acm:eu-central-1:111122223333:certificate/c", "hostedZone": "wavegate.example"},
+		`kmsKeyArn: "alias/mine" is not the ARN of a KMS`:                       {"kmsKeyArn": "alias/mine"},
+		`webAclArn: "mine" is not the ARN of a regional`:                        {"webAclArn": "mine"},
+		`permissionsBoundary: "mine" is not the ARN`:                            {"permissionsBoundary": "mine"},
+		`tags: "stage" cannot be set`:                                           {"tags": `{"stage":"x"}`},
+		`tags: "aws:x" cannot be set`:                                           {"tags": map[string]any{"aws:x": "y"}},
+		`alarmEmail, alarmTopicArn: prod must have alarms, an`:                  prodContext("alarmEmail", ""),
+		`alarmEmail, alarmTopicArn: prod must have alarms,`:                     prodContext("alarms", "false"),
+		`alarmEmail, alarmTopicArn: the deployment has no al`:                   {"alarms": "false", "alarmEmail": "a@example.com"},
+		`warmWrites: 100 writes of reports; give 4000, as a new table takes`:    {"warmWrites": `{"reports":100}`},
+		`warmWrites: there is no table recipe`:                                  {"warmWrites": `{"recipe":5000}`},
+		`alarmEmail, alarmTopicArn: give only one`:                              prodContext("alarmTopicArn", testTopic),
+		`alarmTopicArn: "ops" is not the ARN of an SNS topic`:                   {"alarms": "true", "alarmTopicArn": "ops"},
+		`pollRate, pollBurst: 2000 and 1000 must be lower`:                      {"pollRate": "2000"},
+		`pollRate, pollBurst: 1800 and 2000 must be lower`:                      {"pollBurst": "2000"},
+		`reserveCopilot, reserveManifest, reserveDdiBase, reserveAutho`:         {"reserveCopilot": "1"},
+		`of accountConcurrency, 1000, they leave less`:                          {"accountConcurrency": "1000", "reserveManifest": "800"},
+		`stages.dev: there is no setting "alarmMail"`:                           {"stages": map[string]any{"dev": map[string]any{"alarmMail": "a@example.com"}}},
+		`bell: nothing would bound the cost of strangers`:                       {"bell": "true"},
+		`bellUrl: must be an https URL in front of the bell`:                    prodContext("bellUrl", "https://bell.example"),
+		`bellUrl: must be an https URL in front of`:                             prodContext("bell", "true", "bellUrl", "http://bell.example"),
+		`there is no setting "limitUsers"`:                                      {"limitUsers": "1"},
+		`architecture: "arm" must be one of arm64, x86_64`:                      {"architecture": "arm"},
+		`limitUser: many must be a whole number`:                                {"limitUser": "many"},
+		`limitUser: 0.5 must be a whole number`:                                 {"limitUser": 0.5},
+		`limitOrganization: 30001 must be a whole number`:                       {"limitOrganization": "30001"},
+		`LIMIT_USER (700) is more than LIMIT_ORGANIZAT`:                         {"limitUser": "700", "limitOrganization": "650"},
+		`throttleRate: 100 a second is lower than`:                              {"throttleRate": "100"},
+		`requireMfa: perhaps must be true or false`:                             {"requireMfa": "perhaps"},
+		`logRetentionDays: must be one of`:                                      {"logRetentionDays": 8.0},
+		`alarmEmail: "Ops <ops@example.com>" is not a mail address`:             {"alarmEmail": "Ops <ops@example.com>"},
+		`alarmEmail: 5 is not a string`:                                         {"alarmEmail": 5.0},
+		`origins: "https://a.example/" is not an origin`:                        {"origins": "https://a.example/"},
+		`origins: "http://a.example" is not an origin`:                          {"origins": "http://a.example"},
+		`origins: "*" is not an origin`:                                         {"origins": "*"},
+		`origins: "https://*.a.example" is not an origin`:                       {"origins": "https://*.a.example"},
+		`origins: "https://A.example" is not an origin`:                         {"origins": "https://A.example"},
+		`origins: "https://a.example:443" is not an origin`:                     {"origins": "https://a.example:443"},
+		`issuers: they take 3`:                                                  {"issuers": strings.ReplaceAll("["+fleet+"]", "/jwks", "/"+strings.Repeat("j", 3000))},
+		`origins: 5 is not a list`:                                              {"origins": 5.0},
+		`copilotUrl: "http://c.example" must be an https`:                       {"copilotUrl": "http://c.example", "copilotSecret": "s"},
+		`copilotUrl, copilotSecret: give both or none`:                          {"copilotUrl": "https://c.example"},
+		`copilotSecret: give the name or the ARN`:                               {"copilotUrl": "https://c.example", "copilotSecret": "a}}b"},
+		`there is no setting "copilotSecretVersion"`:                            {"copilotSecretVersion": "1"},
+		`copilotTimeoutSeconds: 28 must be a whole number`:                      {"copilotTimeoutSeconds": 28.0},
+		`channelCacheSeconds: 3 must be a whole number`:                         {"channelCacheSeconds": 3.0},
+		`storeEndpoint: must be an http URL, and the deployment must not keep`:  {"keep": "true", "storeEndpoint": "http://localhost:8000"},
+		`issuers: unexpected EOF`:                                               {"issuers": "[{"},
+		`grants: there is no role "root"`:                                       {"issuers": strings.ReplaceAll("["+people+"]", "platform_owner", "root")},
+		`an issuer that grants edge may grant nothing`:                          {"issuers": strings.ReplaceAll("["+fleet+"]", `"edge"`, `"edge","platform_owner"`)},
+		`maxLifetimeSeconds: an issuer that grants edge must set it`:            {"issuers": strings.ReplaceAll("["+fleet+"]", `,"maxLifetimeSeconds":604800`, "")},
+		`organizations: each of several issuers`:                                {"issuers": "[" + people + "," + strings.ReplaceAll(people, "https://people", "https://customer") + "]"},
+		`the audience of programs must be only this deployment's: wavegate-dev`: {"issuers": `[{"issuer":"https://ci.example","audience":["wavegate"],"subjects":{"a":{"publish":["g/c"]}}}]`},
+		`jwksUrl: must be https`:                                                {"issuers": strings.ReplaceAll("["+people+"]", "https://people.example/jwks", "http://people.example/jwks")},
 	} {
 		t.Run(want, func(t *testing.T) {
 			if _, err := ReadSettings(context); err == nil || !strings.Contains(err.Error(), want) {
@@ -175,7 +175,7 @@ func TestSettings_EachFault_IsNamed(t *testing.T) {
 	}
 }
 
-// TestSettings_NumbersOfTheFile_AreReadWhole: JSON's numbers come as floating-point ones.
+// TestSettings_NumbersOfTheFile_AreReadWhole: JSON's numbers are floating-point numbers.
 func TestSettings_NumbersOfTheFile_AreReadWhole(t *testing.T) {
 	got, err := ReadSettings(map[string]any{"throttleRate": 1_000_000.0, "origins": "https://a.example:8443,http://localhost:3000"})
 	if err != nil || got.Throttles.Method.Rate != 1_000_000 {

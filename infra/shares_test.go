@@ -10,7 +10,7 @@ import (
 	"wavegate/shared/operations"
 )
 
-// throttles reads the bounds of a stage's methods, by method and path; "*" is the stage's own.
+// throttles reads the bounds of an API Gateway stage's methods, by method and path; "*" is the stage's own.
 func throttles(t *testing.T, s stage) map[string]Throttle {
 	t.Helper()
 	found := map[string]Throttle{}
@@ -33,8 +33,8 @@ func throttles(t *testing.T, s stage) map[string]Throttle {
 	return found
 }
 
-// TestThrottles_EachMethodHasItsOwn: API Gateway gives every method the whole of the stage's bound. Polls
-// have less than an operator's methods, and what the gateway answers itself has little.
+// TestThrottles_EachMethodHasItsOwn: API Gateway applies the stage's bound to every method separately. Polls
+// have less than an operator's methods, and API Gateway's own answers have little.
 func TestThrottles_EachMethodHasItsOwn(t *testing.T) {
 	for name, s := range map[string]stage{"dev": dev(), "pages": pages(), "full": full()} {
 		got := throttles(t, s)
@@ -79,11 +79,11 @@ func TestConcurrency_WhereTheAccountHasIt_IsDivided(t *testing.T) {
 	}
 }
 
-// TestConcurrency_OfASmallAccount_IsLeftWhole: Lambda refuses reservations that leave less than it wants.
+// TestConcurrency_OfASmallAccount_IsLeftWhole: Lambda refuses reservations that leave less than it requires.
 func TestConcurrency_OfASmallAccount_IsLeftWhole(t *testing.T) {
 	for id, f := range dev().of("AWS::Lambda::Function") {
 		if f.Properties["ReservedConcurrentExecutions"] != nil {
-			t.Errorf("%s reserves, and the account is not known", id)
+			t.Errorf("%s has a reservation, although the account's quota is unknown", id)
 		}
 	}
 	for quota, want := range map[string]Concurrency{
@@ -99,6 +99,6 @@ func TestConcurrency_OfASmallAccount_IsLeftWhole(t *testing.T) {
 	}
 	got, err := ReadSettings(prodContext("reserveCopilot", "5", "reserveManifest", "0"))
 	if want := (Concurrency{Account: 1000, Copilot: 5, DDIBase: 100, Authorizer: 100}); err != nil || got.Concurrency != want {
-		t.Errorf("as told: %+v, %v", got.Concurrency, err)
+		t.Errorf("with explicit settings: %+v, %v", got.Concurrency, err)
 	}
 }

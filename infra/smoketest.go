@@ -19,7 +19,7 @@ import (
 const (
 	// smokeTest is the function that tries new versions.
 	smokeTest = "smoke-test"
-	// smokeTestTime bounds a smoke test. CloudFormation gives up a little later, should the function not even start.
+	// smokeTestTime bounds a smoke test. CloudFormation gives up a little later, in case the function does not even start.
 	smokeTestTime  = 5 * time.Minute
 	smokeTestWaits = smokeTestTime + time.Minute
 )
@@ -31,22 +31,22 @@ func (s *service) addSmokeTest() {
 	}
 	spec := helper(smokeTest, "Try new versions before calls reach them", nil)
 	spec.timeout = smokeTestTime
-	// By the prefix of the stage: to name some ninety functions twice takes more than a role may hold.
+	// By the deployment's prefix: the names of some ninety functions, twice each, exceed the size of a role's policies.
 	all := s.stack.FormatArn(&awscdk.ArnComponents{
 		Service: jsii.String("lambda"), Resource: jsii.String("function"),
 		ArnFormat: awscdk.ArnFormat_COLON_RESOURCE_NAME, ResourceName: jsii.String(s.function("*")),
 	})
 	spec.rights = []awsiam.PolicyStatement{allow(texts("lambda:PublishVersion", "lambda:InvokeFunction"), all)}
 	s.smokeTest = s.add(spec)
-	excuseLike(s.smokeTest.Role(), "AwsSolutions-IAM5", "The smoke test publishes and calls every function of the stage, and a role cannot hold all their names.",
+	excuseLike(s.smokeTest.Role(), "AwsSolutions-IAM5", "The smoke test publishes and calls every function of the deployment, and a role's policies have no room for all names.",
 		`/^Resource::arn:.+:function:`+s.function(`\*$/`))
 }
 
-// tried has versions tried in a deploy: those given, and those of the functions named, which the smoke test publishes.
-// Calls of the named functions go to these. What depends on the custom resource changes after all have passed.
+// tried makes a deploy test versions: the given ones, and those of the named functions, which the smoke test publishes and
+// to which calls of these functions then go. Resources that depend on the custom resource change after all have passed.
 //
-// It is another resource for each release, made when a deploy changes a function. So a rollback has nothing to change
-// back, and it stays when its stack goes, since there is nothing to delete: neither waits for the function.
+// Each release that changes a function makes a new custom resource, which is retained. So neither a rollback nor a
+// deletion of the stack has to wait for the function.
 func (s *service) tried(id string, versions map[string]awslambda.Version, publish []string) awscdk.CustomResource {
 	var names, arns []*string
 	for _, name := range publish {
@@ -73,7 +73,7 @@ func (s *service) tried(id string, versions map[string]awslambda.Version, publis
 	return resource
 }
 
-// fingerprint is the same as long as the functions' code and configuration are.
+// fingerprint changes if and only if the functions' code or configuration does.
 func (s *service) fingerprint(functions []string) string {
 	slices.Sort(functions)
 	sum := sha256.New()
@@ -83,7 +83,7 @@ func (s *service) fingerprint(functions []string) string {
 			name, f.Code(), f.Environment(), f.MemorySize(), f.Timeout(), f.Runtime(), f.Architectures(), f.TracingConfig(), f.LoggingConfig(),
 		}))
 		if err != nil {
-			panic(err) // it is what a template holds
+			panic(err) // templates are JSON
 		}
 		sum.Write(b)
 	}

@@ -9,7 +9,7 @@ import (
 	"wavegate/shared/operations"
 )
 
-// releaseOf is the id of the custom resource that tries a release.
+// releaseOf is the id of the custom resource that tests a release.
 func releaseOf(t *testing.T, template stage) string {
 	t.Helper()
 	for id := range template.of("Custom::SmokeTest") {
@@ -21,8 +21,8 @@ func releaseOf(t *testing.T, template stage) string {
 	return ""
 }
 
-// TestSmokeTest_NoCallReachesAVersion_BeforeItHasPassed: routes, aliases and schedules name versions that the smoke test has
-// told, or wait for it. The API's deployment, by which routes move, comes after the API.
+// TestSmokeTest_NoCallReachesAVersion_BeforeItHasPassed: routes, aliases and schedules use versions that the smoke test has
+// returned, or wait for it. The API's deployment, which moves routes, comes after the API.
 func TestSmokeTest_NoCallReachesAVersion_BeforeItHasPassed(t *testing.T) {
 	for name, template := range map[string]stage{"prod": prod(), "full": full(), "other": other()} {
 		release := releaseOf(t, template)
@@ -66,7 +66,7 @@ func TestSmokeTest_NoCallReachesAVersion_BeforeItHasPassed(t *testing.T) {
 	}
 }
 
-// TestSmokeTest_AReleaseWithAnotherFunction_IsAnotherResource: it is made, and never changed.
+// TestSmokeTest_AReleaseWithAnotherFunction_IsAnotherResource: CloudFormation creates it, and never updates it.
 func TestSmokeTest_AReleaseWithAnotherFunction_IsAnotherResource(t *testing.T) {
 	again, restored := synthesise(prodContext()), synthesise(prodContext("restoredTables", `{"reports":"wavegate-prod-reports-2"}`))
 	first := releaseOf(t, prod())
@@ -80,7 +80,7 @@ func TestSmokeTest_AReleaseWithAnotherFunction_IsAnotherResource(t *testing.T) {
 	if !slices.Equal(deployments(again), deployments(prod())) || slices.Equal(deployments(restored), deployments(prod())) {
 		t.Errorf("routes move by %v, again by %v, and with other functions by %v", deployments(prod()), deployments(again), deployments(restored))
 	}
-	// The versions of the functions that move by degrees know restored tables, too.
+	// The versions of the functions that move by degrees use restored tables, too.
 	for id := range restored.of("AWS::Lambda::Version") {
 		if _, same := prod().of("AWS::Lambda::Version")[id]; same {
 			t.Errorf("a restored table does not reach %s", id)
@@ -108,7 +108,7 @@ func TestSmokeTest_MayPublishAndCall_TheStagesFunctionsAlone(t *testing.T) {
 	}
 }
 
-// TestSmokeTest_WithoutVersions_IsNot: a stage with traffic=direct calls the functions themselves.
+// TestSmokeTest_WithoutVersions_IsNot: with traffic=direct, calls go to the functions themselves.
 func TestSmokeTest_WithoutVersions_IsNot(t *testing.T) {
 	b, err := json.Marshal(dev().stacks)
 	if err != nil || strings.Contains(string(b), "smoketest") || strings.Contains(string(b), smokeTest) {

@@ -13,7 +13,7 @@ import (
 	"wavegate/shared/operations"
 )
 
-// A part is one stack while it is put together.
+// A part is a stack under construction.
 type part struct {
 	stack    awscdk.Stack
 	settings Settings
@@ -33,22 +33,21 @@ type service struct {
 	smokeTest awslambda.Function // tries new versions; nil: there are none
 	api       awsapigateway.SpecRestApi
 	access    awslogs.LogGroup  // the access logs
-	texts     awscdk.CfnMapping // what many methods of the API answer
-	login     *Login            // how people log in; nil: that is not known
+	texts     awscdk.CfnMapping // answers that many methods of the API share
+	login     *Login            // how people sign in; nil: unknown
 	bell      bellRef
 }
 
-// NewStacks defines the stage as stacks, each with a life of its own: what holds data; the service, which can
-// be made again at any time; and what watches it, which calls do not need. They are made and changed one by one, the
-// data first. The names of what the data's stack has reach the others by parameters of the account: an export
-// could not be changed while another stack reads it. A local run under SAM has data and service in one stack,
-// since SAM reads one.
+// NewStacks defines the deployment as separate stacks: the data stack; the service stack, which can be made again at any
+// time; and alarms and dashboard, which calls do not need. They are deployed one after the other, the data first. The
+// other stacks read the names of tables and pool from Systems Manager parameters, because an export cannot change while
+// another stack reads it. A local run under SAM has data and service in one stack, because SAM reads only one.
 func NewStacks(app constructs.Construct, settings Settings, table []operations.Operation) []awscdk.Stack {
 	name := "wavegate-" + string(settings.Stage)
-	// The data's stack has the stage's plain name, which is the one that must never be made again.
+	// The data stack, which must never be made again, has the deployment's plain name.
 	data := newPart(app, name, "Wavegate: data and identities", settings)
 	held := addData(data)
-	// Every stack but the first waits for the one before it.
+	// Every stack except the first waits for the previous one.
 	stacks := []awscdk.Stack{data.stack}
 	next := func(name, description, why string) part {
 		p := newPart(app, name, description, settings)
@@ -61,16 +60,16 @@ func NewStacks(app constructs.Construct, settings Settings, table []operations.O
 		return stacks
 	}
 	data.publish(held)
-	rest := next(name+"-service", "Wavegate: releases and production methods for factories", "it reads the parameters that the data's stack writes")
+	rest := next(name+"-service", "Wavegate: releases and production methods for factories", "it reads the parameters that the data stack writes")
 	addService(rest, rest.published(), table)
 	if settings.Events.On {
-		told := next(name+"-events", "Wavegate: who is told of changes", "it reads the stream of the data's stack")
+		told := next(name+"-events", "Wavegate: events for other systems", "it reads the stream of the data stack")
 		addEvents(told, told.read(parameterStream))
 	}
 	if settings.Backup.On {
-		addBackup(next(name+"-backup", "Wavegate: backups of the tables", "it reads the parameters that the data's stack writes"))
+		addBackup(next(name+"-backup", "Wavegate: backups of the tables", "it reads the parameters that the data stack writes"))
 	}
-	seen := next(name+"-watch", "Wavegate: alarms and dashboard", "it watches what the stacks before it make")
+	seen := next(name+"-watch", "Wavegate: alarms and dashboard", "it watches the resources of the other stacks")
 	addWatch(seen, seen.publishedNames(), table)
 	return stacks
 }
@@ -89,14 +88,14 @@ func newPart(app constructs.Construct, name, description string, settings Settin
 	}
 	p := part{settings: settings, stack: awscdk.NewStack(app, &name, &awscdk.StackProps{
 		Description: jsii.String(description + " (" + string(settings.Stage) + ")"),
-		// The stacks of a stage that keeps its data are not deleted by one slip.
+		// A single mistake must not delete the stacks of a deployment that keeps its data.
 		TerminationProtection: jsii.Bool(settings.Keeps()),
 		Tags:                  &tags,
 		// CloudFormation takes a megabyte, white space included.
 		SuppressTemplateIndentation: jsii.Bool(true),
 		Env:                         &env,
 	})}
-	excuseAll(p.stack, "AwsSolutions-IAM5", "X-Ray's actions know no resources; AWS documents * as the only value. A test checks that nothing else has it.", "Resource::*")
+	excuseAll(p.stack, "AwsSolutions-IAM5", "X-Ray's actions have no resources; AWS documents * as the only value. A test checks that nothing else has it.", "Resource::*")
 	if settings.KMSKeyARN != "" {
 		p.key = awskms.Key_FromKeyArn(p.stack, jsii.String("key"), &settings.KMSKeyARN)
 	}
@@ -128,14 +127,13 @@ func addService(p part, held held, table []operations.Operation) {
 	s.addQueries()
 }
 
-// function is the name of a function of the service. It is fixed, so that what watches functions needs no export
-// of theirs.
+// function is the name of a function of the service. It is fixed, so that alarms need no export from the service stack.
 func (p part) function(id string) string { return p.name() + "-" + id }
 
-// name is what the stage is called in names that an operator looks for.
+// name is the prefix of names that operators look for.
 func (p part) name() string { return "wavegate-" + string(p.settings.Stage) }
 
-// removal is what happens to what holds data when it leaves the stack.
+// removal is the policy for a resource with data that is removed from its stack.
 func (p part) removal() awscdk.RemovalPolicy {
 	if p.settings.Keeps() {
 		return awscdk.RemovalPolicy_RETAIN
@@ -143,8 +141,8 @@ func (p part) removal() awscdk.RemovalPolicy {
 	return awscdk.RemovalPolicy_DESTROY
 }
 
-// versionRemoval is what becomes of old versions of functions. One that a rolled-back deploy made goes: Lambda publishes no
-// second version of the same code, so the same release could never be deployed again.
+// versionRemoval is the policy for old versions of functions. A rollback deletes the version that its deploy made:
+// Lambda does not publish the same code twice, so otherwise the release could never be deployed again.
 func (p part) versionRemoval() awscdk.RemovalPolicy {
 	if p.settings.Keeps() {
 		return awscdk.RemovalPolicy_RETAIN_ON_UPDATE_OR_DELETE
@@ -156,7 +154,7 @@ func (p part) output(id, description string, value *string) {
 	awscdk.NewCfnOutput(p.stack, &id, &awscdk.CfnOutputProps{Description: &description, Value: value})
 }
 
-// texts turns strings into what the CDK takes.
+// texts turns strings into the CDK's type.
 func texts[S ~string](values ...S) *[]*string {
 	list := make([]*string, len(values))
 	for i, v := range values {

@@ -13,11 +13,11 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// stages are the stages with as few settings as they can have, by name.
+// stages are the deployments with as few settings as possible, by name.
 func stages() map[string]stage { return map[string]stage{"dev": dev(), "prod": prod()} }
 
-// TestStacks_WhatHoldsData_IsApartFromTheService: the service can be replaced, and no export ties the
-// stacks together, since an export cannot be changed while it is read.
+// TestStacks_WhatHoldsData_IsApartFromTheService: the service can be replaced, and there are no exports,
+// because an export cannot change while another stack reads it.
 func TestStacks_WhatHoldsData_IsApartFromTheService(t *testing.T) {
 	for name, s := range map[string]stage{"dev": dev(), "prod": prod(), "full": full()} {
 		data, service := s.stacks["wavegate-"+strings.Replace(name, "full", "prod", 1)], s.stacks["wavegate-"+strings.Replace(name, "full", "prod", 1)+"-service"]
@@ -75,7 +75,7 @@ func TestStacks_WhatHoldsData_IsApartFromTheService(t *testing.T) {
 	}
 }
 
-// TestStacks_ForSAM_AreOne: SAM reads one template, and knows no parameters of another stack.
+// TestStacks_ForSAM_AreOne: SAM reads only one template, and no parameters of another stack.
 func TestStacks_ForSAM_AreOne(t *testing.T) {
 	s := local()
 	if len(s.stacks) != 1 || len(s.of("AWS::SSM::Parameter")) > 0 || len(s.of("AWS::DynamoDB::Table")) == 0 || len(s.of("AWS::ApiGateway::RestApi")) != 1 {
@@ -107,7 +107,7 @@ func TestTables_AreTheDefinitions(t *testing.T) {
 					want = fmt.Sprint("INCLUDE", x.Holds)
 				}
 				if kept[x.Name] != want {
-					t.Errorf("%s: %s holds %s, want %s", at, x.Name, kept[x.Name], want)
+					t.Errorf("%s: %s has %s, want %s", at, x.Name, kept[x.Name], want)
 				}
 			}
 			if fmt.Sprint(got) != fmt.Sprint(indexes) {
@@ -136,7 +136,7 @@ func TestTables_AreTheDefinitions(t *testing.T) {
 	}
 }
 
-// TestTables_AreWarmAsTold: a new table takes 4,000 writes a second, and a fleet that comes at once needs more.
+// TestTables_AreWarmAsTold: a new table takes 4,000 writes a second, and a large fleet needs more.
 func TestTables_AreWarmAsTold(t *testing.T) {
 	for name, want := range map[string]map[dynamo.TableID]any{"prod": {}, "full": {dynamo.RateCounters: 21000.0, dynamo.Reports: 17000.0}} {
 		template := map[string]stage{"prod": prod(), "full": full()}[name]
@@ -192,7 +192,7 @@ func TestRights_NoWildcards_ButWhereAWSHasNothingNarrower(t *testing.T) {
 					resource = strings.TrimSuffix(resource, ".Arn}:*") // the versions of one function
 				}
 				if strings.HasPrefix(id, "smoketest") {
-					resource = strings.TrimSuffix(resource, ":function:wavegate-prod-*") // the functions of the stage
+					resource = strings.TrimSuffix(resource, ":function:wavegate-prod-*") // the deployment's functions
 				}
 				if strings.Contains(resource, "*") && !strings.HasPrefix(fields[1], "xray:") {
 					t.Errorf("%s: %s has %s", stage, id, allowed)
@@ -231,7 +231,7 @@ func TestProd_KeepsWhatItHolds_AndDevNothing(t *testing.T) {
 				}
 			}
 		}
-		for id, r := range template.of("AWS::ApiGateway::Account") { // made once an account and region
+		for id, r := range template.of("AWS::ApiGateway::Account") { // one for each account and region
 			if r.DeletionPolicy != "Retain" {
 				t.Errorf("%s: the account's logging would end with the stack: %s", stage, id)
 			}
@@ -294,7 +294,7 @@ func TestStage_LogsAndTraces(t *testing.T) {
 			}
 			for field, variable := range line {
 				if strings.Contains(strings.ToLower(variable), "header") || strings.Contains(strings.ToLower(variable), "authorizationtoken") {
-					t.Errorf("%s: the access log's %s may hold a token: %s", stage, field, variable)
+					t.Errorf("%s: the access log's %s may contain a token: %s", stage, field, variable)
 				}
 			}
 		}
@@ -306,8 +306,7 @@ func TestStage_LogsAndTraces(t *testing.T) {
 	}
 }
 
-// TestCopilotSecret_IsReadAtRunTime: its value is in no template and no environment, and one function may
-// read it.
+// TestCopilotSecret_IsReadAtRunTime: its value is in no template or environment, and only one function may read it.
 func TestCopilotSecret_IsReadAtRunTime(t *testing.T) {
 	template := full()
 	const secret = "arn:aws:secretsmanager:eu-central-1:111122223333:secret:wavegate/copilot-??????"
@@ -319,7 +318,7 @@ func TestCopilotSecret_IsReadAtRunTime(t *testing.T) {
 			want = "wavegate/copilot"
 		}
 		if got := value(env, "COPILOT_SECRET_ID"); got != want || value(env, "COPILOT_SECRET") != nil {
-			t.Errorf("%s knows the secret as %v", op.ID, got)
+			t.Errorf("%s has the secret as %v", op.ID, got)
 		}
 		role := strings.TrimSuffix(strings.Trim(text(function.Properties["Role"]), "${}"), ".Arn")
 		if may := slices.Contains(allowances(template.Resources[role]), "Allow secretsmanager:GetSecretValue "+secret); may != (want != nil) {

@@ -1,4 +1,4 @@
-# What a script needs to work on a deployed stage; the script sources this file.
+# Functions for scripts that work on a deployment; the script sources this file.
 # shellcheck shell=sh
 
 if ! command -v aws >/dev/null; then
@@ -6,7 +6,7 @@ if ! command -v aws >/dev/null; then
 	exit 1
 fi
 
-# stage_of prints the stage that the arguments name.
+# stage_of prints the value of --stage in the arguments.
 stage_of() {
 	previous=
 	for argument in "$@"; do
@@ -15,9 +15,9 @@ stage_of() {
 	done
 }
 
-# credentials gives the programs that follow the user's credentials and region.
+# credentials exports the user's credentials and region for the programs that follow.
 credentials() {
-	if [ -z "${AWS_ACCESS_KEY_ID:-}" ]; then # those in the environment are taken as they are
+	if [ -z "${AWS_ACCESS_KEY_ID:-}" ]; then # otherwise the environment has them
 		found=$(aws configure export-credentials --format env)
 		eval "$found"
 	fi

@@ -8,23 +8,23 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// leastWarm is how many writes a second a new on-demand table takes, and mostWarm the most that can be asked for.
+// leastWarm is how many writes a second a new on-demand table takes, and mostWarm the most that warmWrites may request.
 const leastWarm, mostWarm = 4000, 1_000_000
 
-// addTables makes every table of the definitions. They have no names of their own, so that one that
-// has to be replaced can stand beside its successor; functions learn the names from their
-// environment. A table that a restore made has the name of the setting restoredTables.
+// addTables makes every table of the definitions. CloudFormation chooses their names, so that a table can exist next to
+// its replacement; functions get the names from their environment. A restored table has its name in the setting
+// restoredTables.
 //
-// They are tables of one region, and no global ones: conditions and transactions, by which every change
-// is made, hold within a region alone. A replica elsewhere would take writes that break the audit trail.
+// They are not global tables: every change uses conditions and transactions, which DynamoDB guarantees in one region only.
+// A replica elsewhere would accept writes that break the audit trail.
 func (p part) addTables() map[dynamo.TableID]tableRef {
 	tables := map[dynamo.TableID]tableRef{}
 	for _, t := range dynamo.Tables {
 		props := &awsdynamodb.TableProps{
 			PartitionKey: attribute(t.Partition),
 			BillingMode:  awsdynamodb.BillingMode_PAY_PER_REQUEST,
-			// The account's own key for DynamoDB: its use shows in the account's trail, and there is
-			// nothing to rotate or to lose.
+			// The account's own key for DynamoDB: CloudTrail records its use, and there is nothing to rotate or to
+			// lose.
 			Encryption:         awsdynamodb.TableEncryption_AWS_MANAGED,
 			RemovalPolicy:      p.removal(),
 			DeletionProtection: jsii.Bool(p.settings.Keeps() && !t.Ephemeral),
@@ -51,8 +51,8 @@ func (p part) addTables() map[dynamo.TableID]tableRef {
 		}
 		construct := "table-" + string(t.ID)
 		if restored := p.settings.RestoredTables[t.ID]; restored != "" {
-			// Another construct: CloudFormation imports a table as a new resource, under the name that it has. It stays
-			// when the setting goes, as every table does that somebody had restored.
+			// Another construct, because CloudFormation imports the table as a new resource under its existing name. Like
+			// every restored table, it is retained when the setting is removed.
 			construct += "-" + restored
 			props.TableName, props.RemovalPolicy = &restored, awscdk.RemovalPolicy_RETAIN
 		}
@@ -61,14 +61,14 @@ func (p part) addTables() map[dynamo.TableID]tableRef {
 			addIndex(table, x, warm)
 		}
 		if t.Ephemeral {
-			excuse(table, "AwsSolutions-DDB3", "The service carries on without what it holds, so there is no point in time worth going back to.")
+			excuse(table, "AwsSolutions-DDB3", "The service works without its items, so there is no point in time worth going back to.")
 		}
 		tables[t.ID] = tableRef{name: table.TableName(), arn: table.TableArn(), stream: table.TableStreamArn()}
 	}
 	return tables
 }
 
-// addIndex adds an index. A write of the table writes its global indexes, too, so they are as warm.
+// addIndex adds an index. A write to the table also writes to its global indexes, so they get the same warm throughput.
 func addIndex(table awsdynamodb.Table, x dynamo.Index, warm *awsdynamodb.WarmThroughput) {
 	if x.Local {
 		table.AddLocalSecondaryIndex(&awsdynamodb.LocalSecondaryIndexProps{

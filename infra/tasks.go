@@ -15,8 +15,8 @@ import (
 // taskGroup is the group of the functions that a schedule calls.
 const taskGroup = "tasks"
 
-// taskAlarms watch what the tasks are for. A task runs once a minute, so the alarms on the functions, which
-// ask for several errors in a minute, never go off for one that fails.
+// taskAlarms watch the results of the tasks. A task runs once a minute, so the alarms on functions, which need several
+// errors in a minute, never go off for it.
 func (w *watch) taskAlarms() []alarm {
 	tick := w.lambda(operations.Tick)
 	return []alarm{
@@ -29,19 +29,19 @@ func (w *watch) taskAlarms() []alarm {
 			metric: w.operation(operations.Tick).metric("ProgressAge", maximum, ""), threshold: 180, minutes: 3, of: 5,
 		},
 		{
-			kind: "guard-stale", says: "The guard has not judged a rollout for five minutes, or does not say so.",
+			kind: "guard-stale", says: "The guard has not judged a rollout for five minutes, or has not reported it.",
 			metric: w.operation(operations.Tick).metric("VerdictAge", maximum, ""), threshold: 300, minutes: 3, of: 5, missed: true,
 		},
 		{
-			kind: "unreadable", says: "A rollout, its policy or a box cannot be read, and is left out of the counts.",
+			kind: "unreadable", says: "A rollout, its policy or a box cannot be read, and is missing from the counts.",
 			metric: w.operation(operations.Tick).metric("Unreadable", maximum, ""), threshold: 1, minutes: 3, of: 5,
 		},
 		{
-			kind: "gone-bad", says: "A release that everybody has or is told seems to go bad.",
+			kind: "gone-bad", says: "A release that is at 100 percent or completed seems bad.",
 			metric: w.operation(operations.Tick).metric("GoneBad", maximum, ""), threshold: 1, minutes: 1, of: 1,
 		},
 		{
-			kind: "one-organization", says: "A rollout is held since only one organization's boxes speak for a halt.",
+			kind: "one-organization", says: "The guard delays a halt, because only one organization's boxes speak for it.",
 			metric: w.operation(operations.Tick).metric("OneOrganization", maximum, ""), threshold: 1, minutes: 1, of: 1,
 		},
 	}
@@ -57,16 +57,15 @@ func (s *service) addTasks() {
 	}
 }
 
-// addSchedules makes the tasks' schedules. A run that fails is not tried again: the next one makes up for it, and a retry
-// would run beside it.
+// addSchedules makes the tasks' schedules.
 func (s *service) addSchedules() {
 	for _, task := range operations.Tasks {
 		s.addSchedule(task.ID, task.Summary, task.Every, s.functions[task.ID], s.called(task.ID))
 	}
 }
 
-// addSchedule has a function, or the version of it that target names, called again and again. A run that fails is not
-// tried again.
+// addSchedule makes a schedule for a function, or for the version of it in target. A failed run is not retried: the next
+// run does its work, and a retry would run at the same time.
 func (p part) addSchedule(id, summary string, every time.Duration, f awslambda.Function, target *string) {
 	statements := []awsiam.PolicyStatement{allow(texts("lambda:InvokeFunction"), f.FunctionArn(), anyVersion(f))}
 	role := awsiam.NewRole(p.stack, jsii.String(id+"-schedule-role"), &awsiam.RoleProps{

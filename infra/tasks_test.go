@@ -6,7 +6,7 @@ import (
 	"wavegate/shared/operations"
 )
 
-// TestTasks_AreCalledByTheirSchedule_AndNotTriedAgain: a retry would run beside the next run.
+// TestTasks_AreCalledByTheirSchedule_AndNotTriedAgain: a retry would run at the same time as the next run.
 func TestTasks_AreCalledByTheirSchedule_AndNotTriedAgain(t *testing.T) {
 	for stage, template := range stages() {
 		schedules := template.of("AWS::Scheduler::Schedule")

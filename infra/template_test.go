@@ -19,7 +19,7 @@ import (
 	"wavegate/shared/operations"
 )
 
-// dist stands for the built functions: what is in them does not matter to a template.
+// dist is a directory of empty functions, because their content does not matter to a template.
 var dist string
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
@@ -58,15 +58,15 @@ type template struct {
 	Outputs    map[string]struct{ Value any }
 }
 
-// A stage is what a context leads to: its templates by the stack's name, and all of them as one, in
-// which a parameter that the data's stack publishes is what was published.
+// A stage is a synthesised deployment: its templates by the stack's name, and all of them merged into one, in which
+// published values replace parameters.
 type stage struct {
 	template
 	stacks map[string]template
 	made   []awscdk.Stack
 }
 
-// prodContext is what prod has to say.
+// prodContext is prod with the settings that it requires.
 func prodContext(more ...string) map[string]any {
 	context := map[string]any{
 		"stage": "prod", "account": "111122223333", "region": "eu-central-1", "domain": "none", "accountConcurrency": "1000",
@@ -78,7 +78,7 @@ func prodContext(more ...string) map[string]any {
 	return context
 }
 
-// fullContext is prod with everything that can be set.
+// fullContext is prod with all settings.
 func fullContext() map[string]any {
 	return prodContext(
 		"domain", "api.wavegate.example", "certificateArn", "arn:aws:acm:eu-central-1:111122223333:certificate/c-1", "hostedZone", "Z0123456789",
@@ -92,7 +92,7 @@ func fullContext() map[string]any {
 }
 
 const (
-	// consoleURL is where a stage without a domain has its operator's page.
+	// consoleURL is the operator's page of a deployment without a domain.
 	consoleURL     = "https://a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com/dev"
 	testKey        = "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 	testVault      = "arn:aws:backup:eu-central-1:444455556666:backup-vault:wavegate"
@@ -100,21 +100,21 @@ const (
 	testBoundary   = "arn:aws:iam::111122223333:policy/boundary"
 )
 
-// otherContext is prod with what fullContext leaves out, or says otherwise.
+// otherContext is prod with the settings that fullContext lacks, or other values.
 func otherContext() map[string]any {
-	restored, _ := json.Marshal(restoredNames()) // of texts: it cannot fail
+	restored, _ := json.Marshal(restoredNames()) // a map of strings: it cannot fail
 	return prodContext(
 		"region", "us-east-1", "alarmEmail", "", "alarmTopicArn", otherTopic, "traffic", "at-once", "restoredTables", string(restored), "events", "true",
 		"bell", "true", "bellUrl", "https://bell.example.com", "reserveBell", "300",
 	)
 }
 
-// testLogin is the login of people whom another issuer knows.
+// testLogin is a login at another issuer.
 const testLogin = `{"issuer":"https://people.example","authorizationEndpoint":"https://people.example/authorize","tokenEndpoint":"https://tokens.people.example/v1/token","clientId":"wavegate","scope":"openid"}`
 
-// The stages as they are if nothing is set that need not be, dev with its pages served, dev for SAM, dev with an
-// issuer of people and with that issuer's login, and prod with everything that can be set, twice. Each is synthesised
-// once, which takes seconds: a test reads one of them rather than making its own.
+// The deployments: dev and prod with as few settings as possible, dev with its pages, dev for SAM, dev with an issuer of
+// people and with that issuer's login, and prod with all settings, twice. Each is synthesised once, which takes seconds:
+// use one of them instead of making another.
 var (
 	dev   = sync.OnceValue(func() stage { return synthesise(nil) })
 	prod  = sync.OnceValue(func() stage { return synthesise(prodContext()) })
@@ -131,7 +131,7 @@ var (
 	})
 )
 
-// synthesise gives the stage that a context leads to.
+// synthesise makes the deployment of a context.
 func synthesise(context map[string]any) stage { return synthesiseTable(context, operations.Table) }
 
 func synthesiseTable(context map[string]any, table []operations.Operation) stage {
@@ -158,8 +158,7 @@ func synthesiseTable(context map[string]any, table []operations.Operation) stage
 	return s
 }
 
-// together puts templates into one. It does what a deploy of one after the other does with parameters: what
-// one stack publishes, the other reads.
+// together merges templates into one, and replaces parameters with the values that other stacks publish, as a deploy does.
 func together(stacks map[string]template) template {
 	all := template{Resources: map[string]resource{}, Outputs: map[string]struct{ Value any }{}}
 	published, read, texts := map[string]any{}, map[string]any{}, map[string]map[string]map[string]any{}
@@ -192,7 +191,7 @@ func together(stacks map[string]template) template {
 	return all
 }
 
-// resolve replaces references to parameters and to the template's own texts by what they stand for.
+// resolve replaces references to parameters and to the template's own texts with their values.
 func resolve(v any, values map[string]any, texts map[string]map[string]map[string]any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -227,12 +226,12 @@ func projectContext() map[string]any {
 	if err := json.Unmarshal(b, &project); err != nil {
 		panic(err)
 	}
-	// scripts/synth checks templates against CloudFormation's own rules; here it would take most of the time.
+	// scripts/synth checks templates against CloudFormation's rules; here that would take most of the time.
 	project.Context["@aws-cdk/core:validateAgainstDefaultRules"] = false
 	return project.Context
 }
 
-// of gives the resources of a type by logical id.
+// of returns the resources of a type by logical id.
 func (t template) of(kind string) map[string]resource {
 	found := map[string]resource{}
 	for id, r := range t.Resources {
@@ -243,7 +242,7 @@ func (t template) of(kind string) map[string]resource {
 	return found
 }
 
-// id gives the logical id of the resource of a type that a construct was made for.
+// id returns the logical id of a construct's resource of a type.
 func (t template) id(test *testing.T, kind, construct string) string {
 	test.Helper()
 	pattern := regexp.MustCompile("^" + strings.NewReplacer("-", "", "_", "").Replace(construct) + "[0-9A-F]{8}$")
@@ -274,11 +273,11 @@ func value(v any, path ...any) any {
 	return v
 }
 
-// tableARN is the ARN of a table as the service makes it of the table's name.
+// tableARN is the ARN of a table as the service makes it from the table's name.
 var tableARN = regexp.MustCompile(`arn:(?:aws|\$\{AWS::Partition\}):dynamodb:(?:[a-z0-9-]+|\$\{AWS::Region\}):(?:[0-9]+|\$\{AWS::AccountId\}):table/\$\{([A-Za-z0-9]+)\}`)
 
-// text writes intrinsic functions as the text that they stand for: a reference as ${id}, an
-// attribute as ${id.attribute}, a join as its parts.
+// text replaces intrinsic functions with text: a reference with ${id}, an attribute with ${id.attribute}, a join with its
+// parts.
 func text(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -302,7 +301,7 @@ func text(v any) string {
 	return string(b)
 }
 
-// list gives none, one or several values as texts.
+// list returns no value, one value or several as texts.
 func list(v any) []string {
 	if v == nil {
 		return nil

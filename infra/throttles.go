@@ -9,22 +9,21 @@ import (
 	"wavegate/shared/access/ratelimit"
 )
 
-// Throttles are the gateway's own bounds, over all callers together. API Gateway applies a stage's
-// throttle to each method by itself: every method has the whole of it. What all methods and all APIs of
-// the account share in a region is the account's quota: 10,000 requests a second and bursts of 5,000,
-// or 2,500 and 1,250 in some regions.
+// Throttles are API Gateway's bounds, for all callers together. API Gateway applies the throttle of its stage to each
+// method separately. All methods and all APIs of the account share the account's quota in a region: 10,000 requests a
+// second and bursts of 5,000, or 2,500 and 1,250 in some regions.
 type Throttles struct {
-	// Method bounds every method that has no bound of its own.
+	// Method bounds every method without its own bound.
 	Method Throttle
-	// Poll bounds each operation by which boxes poll. It lies below Method, and leaves room in the account's
-	// quota: a storm of polls is refused by its own bound before it can use up what operators need.
+	// Poll bounds each operation with which boxes poll. It is lower than Method, and leaves room in the account's quota: a
+	// storm of polls reaches its own bound before it uses up what operators need.
 	Poll Throttle
 }
 
-// A Throttle is a bound in requests a second, and how many may come at once.
+// A Throttle is a bound in requests a second, with a burst.
 type Throttle struct{ Rate, Burst int }
 
-// The operations by which boxes poll, their own and that of hawkBit's DDI, and the one by which they report.
+// The operations with which boxes poll, their own and hawkBit's DDI, and the one with which they report.
 const (
 	manifest = "get-manifest"
 	ddiBase  = "get-ddi-base"
@@ -32,14 +31,14 @@ const (
 )
 
 var (
-	// mockThrottle bounds each method that the gateway answers itself. Nobody is asked for a token there,
-	// and no limiter counts those calls.
+	// mockThrottle bounds each method that API Gateway answers itself. These calls need no token, and the limiter does not
+	// count them.
 	mockThrottle = Throttle{Rate: 20, Burst: 40}
-	// docsThrottle bounds each page of the contract. It bounds what a stranger can make the stack pay
-	// for, and how many concurrent executions those calls take from the fleet.
+	// docsThrottle bounds each page of the contract. It limits the cost that a stranger can cause, and the concurrent
+	// executions that these calls take from the fleet.
 	docsThrottle = Throttle{Rate: 2, Burst: 6}
-	// consoleThrottle bounds the operator's page and, together, its files. A browser that has them asks for the
-	// page alone; one that has not asks for some twenty files at once.
+	// consoleThrottle bounds the operator's page and, together, its files. A browser that has them cached requests only the
+	// page; another requests some twenty files at the same time.
 	consoleThrottle = Throttle{Rate: 2, Burst: 40}
 )
 
@@ -53,18 +52,18 @@ func readThrottles(r *reader) Throttles {
 
 func (t Throttles) check(r *reader, limits ratelimit.Limits) {
 	if t.Method.Rate*60 <= limits.Organization {
-		r.fault("throttleRate: %d a second lies below the fair-use limit of %d a minute", t.Method.Rate, limits.Organization)
+		r.fault("throttleRate: %d a second is lower than the fair-use limit of %d a minute", t.Method.Rate, limits.Organization)
 	}
 	if t.Poll.Rate >= t.Method.Rate || t.Poll.Burst >= t.Method.Burst {
-		r.fault("pollRate, pollBurst: %d and %d do not lie below throttleRate and throttleBurst, %d and %d", t.Poll.Rate, t.Poll.Burst, t.Method.Rate, t.Method.Burst)
+		r.fault("pollRate, pollBurst: %d and %d must be lower than throttleRate and throttleBurst, %d and %d", t.Poll.Rate, t.Poll.Burst, t.Method.Rate, t.Method.Burst)
 	}
 }
 
-// methodThrottles are the bounds of the methods that have one of their own, by path and method.
+// methodThrottles are the bounds of the methods that have their own, by path and method.
 func (s *service) methodThrottles() *map[string]*awsapigateway.MethodDeploymentOptions {
 	methods := map[string]*awsapigateway.MethodDeploymentOptions{}
 	add := func(path, method string, t Throttle) {
-		// What is not said here is not taken over from the stage.
+		// These settings do not inherit the missing ones from the API Gateway stage.
 		methods[path+"/"+method] = &awsapigateway.MethodDeploymentOptions{
 			LoggingLevel: awsapigateway.MethodLoggingLevel_ERROR, DataTraceEnabled: jsii.Bool(false),
 			ThrottlingRateLimit: jsii.Number(t.Rate), ThrottlingBurstLimit: jsii.Number(t.Burst),

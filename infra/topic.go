@@ -6,8 +6,8 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// addTopic makes the topic for alarms, or takes the one of the settings. Its policy names who may publish, since a policy of one's own
-// replaces the one that lets the account's services in.
+// addTopic makes the topic for alarms, or uses the one of the settings. The policy lists who may publish, because it
+// replaces the default policy, which admits the account's services.
 func (w *watch) addTopic() awssns.ITopic {
 	if arn := w.settings.AlarmTopicARN; arn != "" {
 		return awssns.Topic_FromTopicArn(w.stack, jsii.String("alarms"), &arn)
@@ -27,6 +27,6 @@ func (w *watch) addTopic() awssns.ITopic {
 			Topic: topic, Protocol: awssns.SubscriptionProtocol_EMAIL, Endpoint: jsii.String(w.settings.AlarmEmail),
 		})
 	}
-	w.output("AlarmTopic", "Subscribe here to be told of alarms", topic.TopicArn())
+	w.output("AlarmTopic", "Subscribe here to receive alarms", topic.TopicArn())
 	return topic
 }

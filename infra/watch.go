@@ -6,15 +6,15 @@ import (
 	"wavegate/shared/operations"
 )
 
-// A watch is the stack with alarms and dashboard. It knows functions by their fixed names and tables by the
-// parameters of the data's stack, so nothing ties it to the service's stack.
+// A watch is the stack with alarms and dashboard. It finds functions by their fixed names and tables by the parameters of
+// the data stack, so it does not depend on the service stack.
 type watch struct {
 	part
 	rows []operations.Operation // the table of operations
 	held held
 }
 
-// addWatch makes the dashboard and, where the settings want them, the alarms.
+// addWatch makes the dashboard and, if the settings ask for them, the alarms.
 func addWatch(p part, held held, table []operations.Operation) {
 	w := &watch{part: p, rows: table, held: held}
 	w.addOutside()

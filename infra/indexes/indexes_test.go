@@ -52,7 +52,7 @@ func TestRefused_OneIndexADeploy(t *testing.T) {
 	}
 }
 
-// TestCheck_AsksForEachStackOfTheAssembly_WhereItLies: a stack that is not deployed yet may have everything.
+// TestCheck_AsksForEachStackOfTheAssembly_WhereItLies: a stack that is not deployed yet may contain anything.
 func TestCheck_AsksForEachStackOfTheAssembly_WhereItLies(t *testing.T) {
 	dir := fstest.MapFS{
 		"manifest.json": {Data: []byte(`{"artifacts":{
@@ -70,7 +70,7 @@ func TestCheck_AsksForEachStackOfTheAssembly_WhereItLies(t *testing.T) {
 	} {
 		err := check(t.Context(), dir, deployed{template: func(_ context.Context, stack, region string) ([]byte, error) {
 			if stack != "wavegate-prod" || region != "eu-central-1" {
-				t.Errorf("it asks for %s in %s", stack, region)
+				t.Errorf("it requests %s in %s", stack, region)
 			}
 			if c.deployed == "" {
 				return nil, nil
@@ -83,7 +83,7 @@ func TestCheck_AsksForEachStackOfTheAssembly_WhereItLies(t *testing.T) {
 	}
 }
 
-// published is a template of the data's stack with one table and the parameter that has its name.
+// published is a template of the data stack with one table and the parameter with its name.
 func published(t *testing.T, id, name string, indexes ...string) template {
 	t.Helper()
 	made := one(t, "id", indexes...)
@@ -97,7 +97,7 @@ func published(t *testing.T, id, name string, indexes ...string) template {
 	return made
 }
 
-// TestTaken_TableInPlaceOfAnother_ExistsAsTheTemplateHasIt: CloudFormation would import any table of the name, and make an
+// TestTaken_TableInPlaceOfAnother_ExistsAsTheTemplateHasIt: CloudFormation would import any table with that name, and make an
 // empty one if there is none.
 func TestTaken_TableInPlaceOfAnother_ExistsAsTheTemplateHasIt(t *testing.T) {
 	was := published(t, "Old", "", "a:x")
@@ -109,10 +109,10 @@ func TestTaken_TableInPlaceOfAnother_ExistsAsTheTemplateHasIt(t *testing.T) {
 	}{
 		"the same":              {was, table{}, ""},
 		"a restored one":        {published(t, "New", "restored", "a:x"), live("a:x"), ""},
-		"one with no name":      {published(t, "New", "", "a:x"), table{}, "New: a new, empty table takes the place of Old"},
-		"one that is not there": {published(t, "New", "restored", "a:x"), table{}, "New: there is no such table"},
-		"one without the index": {published(t, "New", "restored", "a:x"), live(), "New: it does not have the index a"},
-		"another index":         {published(t, "New", "restored", "a:x"), live("a:y"), "New: it does not have the index a"},
+		"one with no name":      {published(t, "New", "", "a:x"), table{}, "New: a new, empty table would replace Old"},
+		"one that is not there": {published(t, "New", "restored", "a:x"), table{}, "New: this table does not exist"},
+		"one without the index": {published(t, "New", "restored", "a:x"), live(), "New: its index a is missing or differs"},
+		"another index":         {published(t, "New", "restored", "a:x"), live("a:y"), "New: its index a is missing or differs"},
 		"one index more":        {published(t, "New", "restored", "a:x"), live("a:x", "b:y"), "New: it has an index b"},
 		"other keys":            {published(t, "New", "restored", "a:x"), one(t, "other", "a:x").Resources["T"].Properties.table, "New: its keys"},
 	} {

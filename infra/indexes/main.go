@@ -1,4 +1,4 @@
-// Command indexes compares the tables that a deploy would make with those that are deployed; see scripts/cdk.
+// Command indexes compares a deploy's tables with the deployed ones; see scripts/cdk.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 
 func main() {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := errors.New("name the directory that was synthesised")
+	err := errors.New("give the directory with the synthesised templates")
 	if len(os.Args) == 2 {
 		err = check(ctx, os.DirFS(os.Args[1]), deployed{deployedTemplate, liveTable})
 	}
@@ -27,15 +27,15 @@ func main() {
 	}
 }
 
-// What is deployed in a region, by the name of a stack or a table.
+// deployed reads the deployed stacks and tables of a region.
 type deployed struct {
 	// template is the template of a stack; nil if there is none.
 	template func(ctx context.Context, stack, region string) ([]byte, error)
-	// table is a table as it is; the zero table if there is none.
+	// table is an existing table; the zero table if there is none.
 	table func(ctx context.Context, name, region string) (table, error)
 }
 
-// check compares every stack of an assembly with what is deployed.
+// check compares every stack of an assembly with the deployed one.
 func check(ctx context.Context, assembly fs.FS, there deployed) error {
 	b, err := fs.ReadFile(assembly, "manifest.json")
 	if err != nil {
@@ -110,10 +110,10 @@ func liveTable(ctx context.Context, name, region string) (t table, err error) {
 	return t, err
 }
 
-// ask asks the AWS command.
+// ask runs the AWS command.
 func ask(ctx context.Context, region string, args ...string) ([]byte, error) {
 	args = append(args, "--output", "json")
-	if region != "unknown-region" { // the stage is deployed where the credentials point to
+	if region != "unknown-region" { // otherwise the credentials' region
 		args = append(args, "--region", region)
 	}
 	cmd := exec.CommandContext(ctx, "aws", args...)

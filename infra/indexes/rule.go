@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A template is what of a stack's template is compared.
+// A template is the part of a stack's template that is compared.
 type template struct {
 	Resources map[string]resource
 }
@@ -20,19 +20,19 @@ type resource struct {
 		// Of a table.
 		TableName any
 		table
-		// Of a parameter. The data's stack publishes the name of each table in one.
+		// Of a parameter. The data stack publishes the name of each table in one.
 		Value json.RawMessage
 	}
 }
 
-// A table is what a deploy cannot change of one, or only in part.
+// A table is the part of a table that a deploy can change only in part, or not at all.
 type table struct {
 	KeySchema              any
 	LocalSecondaryIndexes  []map[string]any
 	GlobalSecondaryIndexes []map[string]any
 }
 
-// publishes is the logical id of the table whose name a parameter has; empty if it has none.
+// publishes is the logical id of the table whose name a parameter contains; empty if there is none.
 func (r resource) publishes() string {
 	var value struct{ Ref string }
 	if r.Type != "AWS::SSM::Parameter" || json.Unmarshal(r.Properties.Value, &value) != nil {
@@ -41,8 +41,8 @@ func (r resource) publishes() string {
 	return value.Ref
 }
 
-// taken finds the tables that a deploy takes in place of others, by the names that they have: by parameter. It says which
-// deploys would begin with an empty table in place of one that is in use.
+// taken finds the tables that replace others in a deploy: their names by parameter. It reports deploys that would replace a
+// table in use with an empty one.
 func taken(was, next template) (names map[string]string, faults []string) {
 	names = map[string]string{}
 	for _, parameter := range slices.Sorted(maps.Keys(was.Resources)) {
@@ -52,7 +52,7 @@ func taken(was, next template) (names map[string]string, faults []string) {
 		}
 		name, _ := next.Resources[now].Properties.TableName.(string)
 		if name == "" {
-			faults = append(faults, fmt.Sprintf("%s: a new, empty table takes the place of %s; name the table in restoredTables", now, old))
+			faults = append(faults, fmt.Sprintf("%s: a new, empty table would replace %s; name the table in restoredTables", now, old))
 			continue
 		}
 		names[now] = name
@@ -60,11 +60,11 @@ func taken(was, next template) (names map[string]string, faults []string) {
 	return names, faults
 }
 
-// differs says how a table that exists differs from the one that the template would take it for. CloudFormation imports it
-// all the same, and never looks again.
+// differs lists how an existing table differs from its definition in the template. CloudFormation would import it without
+// looking.
 func differs(id string, live, want table) []string {
 	if live.KeySchema == nil {
-		return []string{id + ": there is no such table; the deploy would make an empty one"}
+		return []string{id + ": this table does not exist; the deploy would make an empty one"}
 	}
 	text := func(v any) string {
 		b, err := json.Marshal(v)
@@ -74,19 +74,19 @@ func differs(id string, live, want table) []string {
 		return string(b)
 	}
 	if text(live.KeySchema) != text(want.KeySchema) {
-		return []string{id + ": its keys are not those of the template"}
+		return []string{id + ": its keys differ from the template's"}
 	}
 	var faults []string
 	for _, lists := range [][2][]map[string]any{{live.LocalSecondaryIndexes, want.LocalSecondaryIndexes}, {live.GlobalSecondaryIndexes, want.GlobalSecondaryIndexes}} {
 		there, wanted := byName(lists[0]), byName(lists[1])
 		for _, name := range slices.Sorted(maps.Keys(wanted)) {
 			if there[name] != wanted[name] {
-				faults = append(faults, fmt.Sprintf("%s: it does not have the index %s as the template has it", id, name))
+				faults = append(faults, fmt.Sprintf("%s: its index %s is missing or differs from the template's", id, name))
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(there)) {
 			if wanted[name] == "" {
-				faults = append(faults, fmt.Sprintf("%s: it has an index %s, which the template does not have", id, name))
+				faults = append(faults, fmt.Sprintf("%s: it has an index %s that is not in the template", id, name))
 			}
 		}
 	}
@@ -95,8 +95,8 @@ func differs(id string, live, want table) []string {
 
 const tableType = "AWS::DynamoDB::Table"
 
-// refused says what of a change DynamoDB refuses, or what would replace a table: a deploy adds or removes one global
-// index of a table at the most, and an index or a key that is there does not change. Tables that come or go are fine.
+// refused lists the changes that DynamoDB would refuse or that would replace a table: a deploy may add or remove one global
+// index of a table, but not change an existing index or key. New and removed tables are fine.
 func refused(was, next template) []string {
 	var faults []string
 	for _, id := range slices.Sorted(maps.Keys(was.Resources)) {
@@ -114,7 +114,7 @@ func refused(was, next template) []string {
 			case !there:
 				changed = append(changed, "-"+name)
 			case now != before[name]:
-				faults = append(faults, fmt.Sprintf("%s: the index %s changes; add another beside it, and remove this one later", id, name))
+				faults = append(faults, fmt.Sprintf("%s: the index %s changes; add another one, and remove this one later", id, name))
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(after)) {

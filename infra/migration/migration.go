@@ -1,4 +1,4 @@
-// Package migration brings what is stored into a new form while the service runs; see upgrades.md.
+// Package migration converts stored items to a new form while the service runs; see upgrades.md.
 package migration
 
 import (
@@ -18,34 +18,33 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// An Item is one as DynamoDB has it.
+// An Item is a DynamoDB item.
 type Item = map[string]types.AttributeValue
 
-// A Migration brings the items of a table into a new form.
+// A Migration converts the items of a table to a new form.
 type Migration struct {
 	Table dynamo.TableID
-	// Form gives the attributes that an item should have and does not; none if the item has the new form. It depends on the
-	// item alone. Every change of an item must change its attribute revision, and only that of Form does not.
+	// Form returns the attributes that an item should have and does not; none if the item has the new form. It must depend
+	// only on the item. Every change of an item must change its attribute revision, except for the change by Form.
 	Form func(Item) (Item, error)
 }
 
 // Progress is how far a migration has come.
 type Progress struct {
-	// Behind is the key of the last item that was read, and Done is set when it was the last of all.
+	// Behind is the key of the last item that was read. Done reports whether the table has no more items.
 	Behind map[string]string `json:"behind,omitempty"`
 	Done   bool              `json:"done,omitempty"`
 	Counts
 }
 
-// Counts are of items: all that were read, those that were changed, and those that had the new form already. The rest was
-// deleted meanwhile.
+// Counts are numbers of items: read, changed, and already in the new form. The others were deleted meanwhile.
 type Counts struct {
 	Read    int64 `json:"read"`
 	Changed int64 `json:"changed"`
 	Already int64 `json:"already"`
 }
 
-// A Client is what a migration needs of DynamoDB. *dynamodb.Client implements it.
+// A Client is the part of DynamoDB that a migration needs. *dynamodb.Client implements it.
 type Client interface {
 	dynamodb.ScanAPIClient
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
@@ -57,9 +56,9 @@ type Run struct {
 	Client Client
 	Name   string // of the table
 	Migration
-	// Save is called after each page with what has been done. A run that is told the same again goes on from there.
+	// Save is called after each page with the progress. A run that starts with that progress continues from there.
 	Save func(Progress) error
-	// Wait is called before each write, and holds it back.
+	// Wait is called before each write, to limit the rate.
 	Wait func(context.Context) error
 }
 
@@ -69,8 +68,8 @@ const (
 	atOnce = 8
 )
 
-// Migrate brings every item into the new form. An item that somebody else changes meanwhile is decided on again. What it has
-// done may be done again: nothing changes by it.
+// Migrate converts every item to the new form. If somebody else changes an item meanwhile, Migrate decides on it again.
+// It is idempotent.
 func (r Run) Migrate(ctx context.Context, p Progress) (Progress, error) {
 	return r.walk(ctx, p, r.change)
 }
@@ -88,7 +87,7 @@ func (r Run) Left(ctx context.Context) (left, read int64, err error) {
 	return p.Changed, p.Read, err
 }
 
-// An outcome is what became of one item.
+// An outcome is the result for one item.
 type outcome int
 
 const (
@@ -114,7 +113,7 @@ func (r Run) walk(ctx context.Context, p Progress, each func(context.Context, It
 			})
 		}
 		if err := writers.Wait(); err != nil {
-			return p, err // The page is done again by the next run.
+			return p, err // the next run repeats the page
 		}
 		p.Read += int64(len(page.Items))
 		p.Changed += counts[changed].Load()
@@ -127,7 +126,7 @@ func (r Run) walk(ctx context.Context, p Progress, each func(context.Context, It
 	return p, nil
 }
 
-// change brings one item into the new form.
+// change converts one item to the new form.
 func (r Run) change(ctx context.Context, item Item) (outcome, error) {
 	for {
 		attributes, err := r.Form(item)
@@ -160,7 +159,7 @@ func (r Run) change(ctx context.Context, item Item) (outcome, error) {
 	}
 }
 
-// update sets attributes of an item if it is still what was read.
+// update sets attributes of an item if the item has not changed since it was read.
 func (r Run) update(item, attributes Item) *dynamodb.UpdateItemInput {
 	names, values := map[string]string{"#revision": "revision"}, Item{":revision": item["revision"]}
 	var sets []string
@@ -184,7 +183,7 @@ func (r Run) key(item Item) Item {
 	return key
 }
 
-// started and ended are a key of texts as DynamoDB has it, and as a file does.
+// started and ended convert a key of strings from the file's form to DynamoDB's, and back.
 func started(key map[string]string) Item {
 	if key == nil {
 		return nil

@@ -23,8 +23,8 @@ func stage() recovery.Names {
 	return names
 }
 
-// TestPlan_BringsBackWhatBelongsTogether: all tables with a history, an empty table of idempotency records, and
-// the counters and calls not at all.
+// TestPlan_BringsBackWhatBelongsTogether: all tables with a history, and an empty table of idempotency records,
+// but not the counters and the bell's calls.
 func TestPlan_BringsBackWhatBelongsTogether(t *testing.T) {
 	plan, err := recovery.Plan("prod", stage(), noon)
 	if err != nil {
@@ -72,11 +72,11 @@ func TestRestore_NamesEveryTableThatFails(t *testing.T) {
 	f := &failing{}
 	err = recovery.Restore(t.Context(), f, plan, noon)
 	if f.asked != len(plan) || err == nil || !strings.Contains(err.Error(), "old-edges") || !strings.Contains(err.Error(), "old-audit") {
-		t.Errorf("%d were asked for, and the error is %v", f.asked, err)
+		t.Errorf("%d were requested, and the error is %v", f.asked, err)
 	}
 }
 
-// TestFit_YoungerTables_ComeUpEmpty: a release that came after the moment added them.
+// TestFit_YoungerTables_ComeUpEmpty: a later release added them.
 func TestFit_YoungerTables_ComeUpEmpty(t *testing.T) {
 	plan, err := recovery.Plan("prod", stage(), noon)
 	if err != nil {
@@ -94,7 +94,7 @@ func TestFit_YoungerTables_ComeUpEmpty(t *testing.T) {
 	for name, c := range map[string]struct {
 		pasts map[dynamo.TableID]recovery.Past
 		now   time.Time
-		empty []dynamo.TableID // beside the idempotency records
+		empty []dynamo.TableID // in addition to the idempotency records
 		says  string           // of the error; empty: there is none
 	}{
 		"all are older": {past(func(map[dynamo.TableID]recovery.Past) {}), now, nil, ""},
@@ -106,7 +106,7 @@ func TestFit_YoungerTables_ComeUpEmpty(t *testing.T) {
 			now, nil, "old-edges has no point-in-time recovery"},
 		"a moment that is too new": {past(func(p map[dynamo.TableID]recovery.Past) {
 			p[dynamo.Edges] = recovery.Past{Made: noon.Add(-time.Hour), Latest: noon.Add(-time.Minute)}
-		}), now, nil, "by now is 2026-03-01T11:59:00Z"},
+		}), now, nil, "can be restored is 2026-03-01T11:59:00Z"},
 		"a moment that is too old": {past(func(map[dynamo.TableID]recovery.Past) {}), noon.Add(36 * 24 * time.Hour), nil, "restore a backup"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -126,7 +126,7 @@ func TestFit_YoungerTables_ComeUpEmpty(t *testing.T) {
 	}
 }
 
-// TestFit_TableThatARestoreMade_IsNotTakenForANewOne: it would come up empty, and its items are in the table before it.
+// TestFit_TableThatARestoreMade_IsNotTakenForANewOne: it would start empty, although the earlier table has the items.
 func TestFit_TableThatARestoreMade_IsNotTakenForANewOne(t *testing.T) {
 	names := stage()
 	names[dynamo.Edges] = "wavegate-prod-edges-20260301T110000"

@@ -1,4 +1,4 @@
-// Command command brings what a stage stores into a new form; see scripts/migrate.
+// Command command converts a deployment's stored items to a new form; see scripts/migrate.
 package main
 
 import (
@@ -42,7 +42,7 @@ func shards(number report.Shards) migration.Migration {
 	}}
 }
 
-// A state is what is kept in a file, so that a run that was broken off goes on. It is of one table and one form.
+// A state is the content of the file from which an interrupted run continues. It belongs to one table and one form.
 type state struct {
 	Table    string             `json:"table"`
 	Form     string             `json:"form"`
@@ -51,10 +51,10 @@ type state struct {
 
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("migrate", flag.ContinueOnError)
-	stage := flags.String("stage", "", "the stage")
+	stage := flags.String("stage", "", "the deployment")
 	check := flags.Bool("check", false, "only count what is left")
-	file := flags.String("state", "", "the file that holds how far it has come")
-	perSecond := flags.Int("rate", 500, "writes a second, at the most")
+	file := flags.String("state", "", "the file with the progress")
+	perSecond := flags.Int("rate", 500, "the maximum of writes a second")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -89,17 +89,17 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	if begin.Read > 0 {
-		fmt.Fprintf(out, "going on behind %d items\n", begin.Read)
+		fmt.Fprintf(out, "continuing after %d items\n", begin.Read)
 	}
 	p, err := r.Migrate(ctx, begin)
-	fmt.Fprintf(out, "%s, %s: %d items read, %d changed, %d already so\n", now.Table, now.Form, p.Read, p.Changed, p.Already)
+	fmt.Fprintf(out, "%s, %s: %d items read, %d changed, %d already in the new form\n", now.Table, now.Form, p.Read, p.Changed, p.Already)
 	if err != nil {
-		return fmt.Errorf("broken off; run it again: %w", err)
+		return fmt.Errorf("interrupted; run it again: %w", err)
 	}
 	return nil
 }
 
-// earlier is how far an earlier run came, if it was of the same table and form and did not come to its end.
+// earlier is the progress of an earlier run, if it had the same table and form and was interrupted.
 func earlier(file string, now state) (migration.Progress, error) {
 	b, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -118,7 +118,7 @@ func earlier(file string, now state) (migration.Progress, error) {
 	return was.Progress, nil
 }
 
-// write replaces a file at once, so that a process that is killed leaves the old one or the new one.
+// write replaces a file atomically, so that a killed process leaves either the old or the new one.
 func write(file string, now state) error {
 	b, err := json.Marshal(now)
 	if err != nil {

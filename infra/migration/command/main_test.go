@@ -29,7 +29,7 @@ import (
 
 const before, after report.Shards = 32, 128
 
-// A stage has the rows of boxes that were written with fewer partitions.
+// A stage is a deployment with rows of boxes that were written with fewer partitions.
 type stage struct {
 	client *dynamodb.Client
 	prefix string
@@ -92,7 +92,7 @@ func (s *stage) command(ctx context.Context, program string, arguments ...string
 }
 
 // TestMigrate_KilledInTheMiddle_GoesOnWhereItWas moves 100,000 rows on Amazon's DynamoDB Local, and 3,000 on the embedded store,
-// which reads a table for each page. Boxes go on polling.
+// which reads the whole table for each page. Boxes continue to poll.
 func TestMigrate_KilledInTheMiddle_GoesOnWhereItWas(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "migrate")
 	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
@@ -103,7 +103,7 @@ func TestMigrate_KilledInTheMiddle_GoesOnWhereItWas(t *testing.T) {
 		if strings.HasSuffix(t.Name(), "/reference") {
 			s.number = 100_000
 		}
-		// A table of its own: a migration changes all that is there.
+		// Its own table, because a migration changes all items.
 		t.Setenv(dynamo.Reports.EnvName(), "wavegate-migrated-"+s.prefix)
 		if _, err := client.CreateTable(t.Context(), dynamo.TableOf(dynamo.Reports).CreateInput(dynamo.Reports.Name())); err != nil {
 			t.Fatal(err)
@@ -136,7 +136,7 @@ func TestMigrate_KilledInTheMiddle_GoesOnWhereItWas(t *testing.T) {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		t.Logf("killed behind %d, of which %d were changed; then: %s", was.Read, was.Changed, out)
-		if !bytes.Contains(out, fmt.Appendf(nil, "going on behind %d items", was.Read)) {
+		if !bytes.Contains(out, fmt.Appendf(nil, "continuing after %d items", was.Read)) {
 			t.Errorf("it says %s", out)
 		}
 		if now := read(t, program).Progress; !now.Done || now.Read != int64(s.number) || now.Changed+now.Already != now.Read {
@@ -147,13 +147,13 @@ func TestMigrate_KilledInTheMiddle_GoesOnWhereItWas(t *testing.T) {
 		}
 		for n := 0; n < s.number; n += 97 {
 			if got, want := s.row(t, n)["shard"].(*types.AttributeValueMemberS).Value, after.Of("gateway-x/stable", s.id(n)); got != want {
-				t.Errorf("%s lies in %s, want %s", s.id(n), got, want)
+				t.Errorf("%s is in %s, want %s", s.id(n), got, want)
 			}
 		}
 	})
 }
 
-// poll has a box be told something, by a function of the new setting.
+// poll records an offer to a box, as a function with the new setting does.
 func (s *stage) poll(t *testing.T, n int) {
 	t.Helper()
 	store := report.NewStore(dynamo.Open(s.client, time.Now), after)
@@ -168,7 +168,7 @@ func (s *stage) poll(t *testing.T, n int) {
 	}
 }
 
-// read is what the file says; nothing, if there is none yet.
+// read is the content of the state file; empty if there is none yet.
 func read(t *testing.T, program string) (s state) {
 	t.Helper()
 	b, err := os.ReadFile(program + ".json")
@@ -201,11 +201,11 @@ func TestBefore_AnotherFormOrAnEnd_BeginsAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, err := earlier(file, now); err != nil || (got.Read == 7) != test.goes {
-			t.Errorf("%s: goes on from %+v, %v", name, got, err)
+			t.Errorf("%s: continues from %+v, %v", name, got, err)
 		}
 	}
 	if got, err := earlier(file+".none", now); err != nil || got.Read != 0 {
-		t.Errorf("without a file it goes on from %+v, %v", got, err)
+		t.Errorf("without a file it continues from %+v, %v", got, err)
 	}
 }
 

@@ -14,13 +14,13 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// longest is how long a restore may take. AWS gives no bound; large tables take hours.
+// longest is how long a restore may take. AWS guarantees no bound; large tables take hours.
 const longest = 24 * time.Hour
 
-// aws brings tables back by point-in-time recovery.
+// aws restores tables with point-in-time recovery.
 type aws struct{ client *dynamodb.Client }
 
-// Past reads what of the plan's tables can be brought back.
+// Past reads the period to which each table of the plan can be restored.
 func (a aws) Past(ctx context.Context, plan []recovery.Restoration) (map[dynamo.TableID]recovery.Past, error) {
 	pasts := map[dynamo.TableID]recovery.Past{}
 	for _, t := range plan {
@@ -41,8 +41,8 @@ func (a aws) Past(ctx context.Context, plan []recovery.Restoration) (map[dynamo.
 	return pasts, nil
 }
 
-// Restore starts the restore of a table, waits until it is there, and gives it what a restore leaves out, as the old one has
-// it. A table that is there already is taken as it is, so that the command can be run again.
+// Restore starts the restore of a table, waits until it exists, and copies the settings that AWS does not restore from the
+// old table. It does not restore a table that exists already, so that the command can be run again.
 func (a aws) Restore(ctx context.Context, t recovery.Restoration, at time.Time) error {
 	from, err := a.describe(ctx, t.From)
 	if err != nil {
@@ -142,8 +142,8 @@ func (a aws) recover(ctx context.Context, t recovery.Restoration, _ *types.Table
 	return err
 }
 
-// index adds the indexes that the old table has and the new one lacks: those that were added after the moment. DynamoDB takes
-// one at a time. A local index cannot be added.
+// index adds the indexes that the old table got after the moment. DynamoDB takes one at a time. A local index cannot be
+// added.
 func (a aws) index(ctx context.Context, t recovery.Restoration, from *types.TableDescription) error {
 	to, err := a.describe(ctx, t.To)
 	if err != nil {
@@ -172,7 +172,7 @@ func (a aws) index(ctx context.Context, t recovery.Restoration, from *types.Tabl
 	return nil
 }
 
-// keyOf is the key of a table; nil if DynamoDB's own encrypts it.
+// keyOf is the key of a table; nil for DynamoDB's own key.
 func keyOf(table *types.TableDescription) *types.SSESpecification {
 	d := table.SSEDescription
 	if d == nil || d.KMSMasterKeyArn == nil {
@@ -201,7 +201,7 @@ func (a aws) stream(ctx context.Context, t recovery.Restoration, from *types.Tab
 	return a.update(ctx, &dynamodb.UpdateTableInput{TableName: &t.To, StreamSpecification: from.StreamSpecification})
 }
 
-// tag gives the new table the old one's tags. Those of AWS are not given by hand.
+// tag gives the new table the old one's tags. Only AWS can set its own tags.
 func (a aws) tag(ctx context.Context, t recovery.Restoration, from *types.TableDescription) error {
 	to, err := a.describe(ctx, t.To)
 	if err != nil {
@@ -226,7 +226,7 @@ func (a aws) protect(ctx context.Context, t recovery.Restoration, from *types.Ta
 	return a.update(ctx, &dynamodb.UpdateTableInput{TableName: &t.To, DeletionProtectionEnabled: new(true)})
 }
 
-// update changes one setting of a table, and waits until it is so.
+// update changes one setting of a table, and waits until the change is complete.
 func (a aws) update(ctx context.Context, in *dynamodb.UpdateTableInput) error {
 	if _, err := a.client.UpdateTable(ctx, in); err != nil {
 		return err

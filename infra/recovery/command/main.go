@@ -1,4 +1,4 @@
-// Command command brings a stage's tables back to a moment; see scripts/restore.
+// Command command restores a deployment's tables to a moment; see scripts/restore.
 package main
 
 import (
@@ -33,11 +33,11 @@ func main() {
 
 func run(ctx context.Context, args []string, tables io.Reader, out io.Writer) error {
 	flags := flag.NewFlagSet("restore", flag.ContinueOnError)
-	stage := flags.String("stage", "", "the stage")
+	stage := flags.String("stage", "", "the deployment")
 	moment := flags.String("at", "", "the moment, RFC 3339")
-	check := flags.Bool("check", false, "only compare tables that were restored to that moment with their audit trail")
+	check := flags.Bool("check", false, "only compare tables that are restored already with their audit trail")
 	from := recovery.Names{}
-	flags.Func("from", "a table that is restored in place of the one in use, `table=NAME`; may be given more than once", func(text string) error {
+	flags.Func("from", "a table to restore instead of the one in use, `table=NAME`; may be repeated", func(text string) error {
 		id, name, ok := strings.Cut(text, "=")
 		if !ok || name == "" {
 			return errors.New("give table=NAME")
@@ -80,7 +80,7 @@ func run(ctx context.Context, args []string, tables io.Reader, out io.Writer) er
 	return tell(out, *stage, at, names, restored, found)
 }
 
-// boxesAtOnce is how many boxes are compared at once. They take some hundred megabytes.
+// boxesAtOnce is how many boxes are compared at the same time. They take some hundred megabytes.
 const boxesAtOnce = 20_000
 
 func bringBack(ctx context.Context, a aws, plan []recovery.Restoration, at time.Time, out io.Writer) error {
@@ -99,7 +99,7 @@ func bringBack(ctx context.Context, a aws, plan []recovery.Restoration, at time.
 	return recovery.Restore(ctx, a, plan, at)
 }
 
-// read reads the names of tables as Systems Manager has them: parameter and value, a line each.
+// read reads the names of tables from Systems Manager's output: parameter and value, one line each.
 func read(tables io.Reader, stage string) (recovery.Names, error) {
 	names := recovery.Names{}
 	lines := bufio.NewScanner(tables)
@@ -112,16 +112,16 @@ func read(tables io.Reader, stage string) (recovery.Names, error) {
 	return names, lines.Err()
 }
 
-// tell says how the tables and their audit trail compare, and what to deploy.
+// tell prints the result of the comparison with the audit trail, and what to deploy.
 func tell(out io.Writer, stage string, at time.Time, were, restored recovery.Names, found ledger.Comparison) error {
 	fmt.Fprintf(out, "%d audit events, the last of %s\n", found.Events, found.Newest[dynamo.Audit].Format(time.RFC3339Nano))
 	wrong := found.Wrong
 	if found.Events == 0 {
-		wrong = append(wrong, "there is no audit event: nothing was there at that moment, or nothing came back")
+		wrong = append(wrong, "there is no audit event: either the tables were empty at that moment, or nothing was restored")
 	}
 	for _, id := range slices.Sorted(maps.Keys(found.Newest)) {
 		if newest := found.Newest[id]; newest.After(at) {
-			wrong = append(wrong, fmt.Sprintf("%s has an item of %s, after the moment", id, newest.Format(time.RFC3339Nano)))
+			wrong = append(wrong, fmt.Sprintf("%s has an item of %s, after that moment", id, newest.Format(time.RFC3339Nano)))
 		}
 	}
 	for _, line := range wrong {
@@ -139,16 +139,16 @@ func tell(out io.Writer, stage string, at time.Time, were, restored recovery.Nam
 		before[id] = were[id]
 	}
 	fmt.Fprintf(out, `
-The setting of the stage %[1]s, for cdk.json:
+The setting of the deployment %[1]s, for cdk.json:
 
   %[2]s
 
 Then: ./scripts/cdk indexes --context stage=%[1]s && ./scripts/cdk deploy --all --import-existing-resources --context stage=%[1]s
-To go back to the tables of before, in the same way: %[3]s
+To go back to the earlier tables in the same way: %[3]s
 `, stage, setting(restored), setting(before))
 	if len(wrong) > 0 {
-		return fmt.Errorf("tables and audit trail disagree in %d points; infra/recovery.md says what to do", len(wrong))
+		return fmt.Errorf("tables and audit trail disagree in %d points; see infra/recovery.md", len(wrong))
 	}
-	fmt.Fprintln(out, "tables and audit trail tell one story")
+	fmt.Fprintln(out, "tables and audit trail agree")
 	return nil
 }

@@ -31,14 +31,14 @@ func TestTell_SaysTheSettingAndTheWayBack(t *testing.T) {
 	if err != nil {
 		t.Errorf("%v: %s", err, out.String())
 	}
-	for _, want := range []string{`"restoredTables": {"edges":"e-2"}`, `"restoredTables": {"edges":"e-1"}`, "--import-existing-resources", "tell one story"} {
+	for _, want := range []string{`"restoredTables": {"edges":"e-2"}`, `"restoredTables": {"edges":"e-1"}`, "--import-existing-resources", "audit trail agree"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in %s", want, out.String())
 		}
 	}
 }
 
-// TestTell_WhatCannotBeRight_IsAFailure: tables that disagree, that hold nothing, or that are of a later moment.
+// TestTell_WhatCannotBeRight_IsAFailure: tables that disagree, that are empty, or that are from a later moment.
 func TestTell_WhatCannotBeRight_IsAFailure(t *testing.T) {
 	for want, c := range map[string]ledger.Comparison{
 		"WRONG: two stories":              found(func(c *ledger.Comparison) { c.Wrong = []string{"two stories"} }),
@@ -46,7 +46,7 @@ func TestTell_WhatCannotBeRight_IsAFailure(t *testing.T) {
 		"WRONG: reports has an item of 2": found(func(c *ledger.Comparison) { c.Newest[dynamo.Reports] = moment.Add(time.Second) }),
 	} {
 		var out strings.Builder
-		if err := tell(&out, "prod", moment, nil, nil, c); err == nil || !strings.Contains(out.String(), want) || strings.Contains(out.String(), "one story") {
+		if err := tell(&out, "prod", moment, nil, nil, c); err == nil || !strings.Contains(out.String(), want) || strings.Contains(out.String(), "audit trail agree") {
 			t.Errorf("%v: %s", err, out.String())
 		}
 	}

@@ -239,7 +239,7 @@ func (l *played) restore(ctx context.Context) error {
 		return err
 	}
 	setting := regexp.MustCompile(`"restoredTables": (\{.*\})`).FindStringSubmatch(out)
-	if setting == nil || !strings.Contains(out, "tell one story") {
+	if setting == nil || !strings.Contains(out, "audit trail agree") {
 		return fmt.Errorf("it says %s", out)
 	}
 	restored := time.Since(begin)
