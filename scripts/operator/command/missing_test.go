@@ -33,7 +33,7 @@ func TestTypos_OfNames_SayWhatIsMissing_AndWhatIsNear(t *testing.T) {
 		"methods versions munich-1 " + nobody:                 "there is no method " + nobody,
 		"rollouts show " + nobody:                             "there is no rollout " + nobody,
 		"policy show gateway-x/stable":                        "it is managed manually",
-		"enrol show " + nobody:                                "there are no enrolments " + nobody,
+		"enrol show " + nobody:                                "there is no enrolment " + nobody,
 		"boxes gateway-x/canary --prefix box-":                "",
 	} {
 		r := d.does(strings.Fields(line)...)
