@@ -27,7 +27,7 @@ const (
 
 var migrate = filepath.Join("scripts", "migrate")
 
-// life plays the life of a stage, in this order.
+// life plays the life of a deployment, in this order.
 func life(ctx context.Context, w *workspace) error {
 	past, err := w.past(ctx)
 	if err != nil {
@@ -64,7 +64,7 @@ func life(ctx context.Context, w *workspace) error {
 	return nil
 }
 
-// What has been played so far.
+// The state so far.
 type played struct {
 	*workspace
 	now     *source
@@ -81,7 +81,7 @@ func (l *played) first(ctx context.Context, past *source) error {
 	return l.version.deploy(ctx)
 }
 
-// upgrade deploys the working tree over the earlier commit: tables and what is in them are the same.
+// upgrade deploys the working tree over the earlier commit: the tables and their content stay.
 func (l *played) upgrade(ctx context.Context) error {
 	before, err := l.cloud.resources(ctx, l.version.data())
 	if err != nil {
@@ -117,7 +117,7 @@ func (l *played) upgrade(ctx context.Context) error {
 	return nil
 }
 
-// again deploys the same once more, which replaces nothing.
+// again repeats the deploy, which replaces nothing.
 func (l *played) again(ctx context.Context) error {
 	before, err := l.version.physical(ctx)
 	if err != nil {
@@ -137,8 +137,8 @@ func (l *played) again(ctx context.Context) error {
 	return nil
 }
 
-// failure deploys a service whose last function cannot be made, after others were changed. It is rolled back and goes on
-// answering. Then the same release is deployed without the fault.
+// failure deploys a service with a last function that cannot be created, after others have changed. The stack is
+// rolled back, and the service keeps answering. Then the same release is deployed without the fault.
 func (l *played) failure(ctx context.Context) error {
 	before, err := l.version.physical(ctx)
 	if err != nil {
@@ -148,7 +148,7 @@ func (l *played) failure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// A parameter of a name that is taken, which CloudFormation makes after the functions and their versions.
+	// A parameter with a name that is already used, which CloudFormation creates after the functions and their versions.
 	err = release.change(release.service(), func(resources map[string]map[string]any) {
 		var functions []any
 		for id, r := range resources {
@@ -213,7 +213,7 @@ func (l *played) migrate(ctx context.Context) error {
 	return err
 }
 
-// restore brings all tables back, and takes the new ones in.
+// restore restores all tables, and deploys the service with the new ones.
 func (l *played) restore(ctx context.Context) error {
 	channels, err := l.channels(ctx)
 	if err != nil {
@@ -223,7 +223,7 @@ func (l *played) restore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// The emulator does not take it from the template.
+	// The emulator ignores it in the template.
 	for _, t := range dynamo.Tables {
 		_, err := l.cloud.db().UpdateContinuousBackups(ctx, &dynamodb.UpdateContinuousBackupsInput{
 			TableName:                        new(names["/wavegate/"+stage+"/tables/"+string(t.ID)]),
@@ -324,7 +324,8 @@ func (l *played) index(ctx context.Context) error {
 	return l.test(ctx, "TestOperations_EachCalledOnce")
 }
 
-// end destroys the stage, which is protected, and leaves its tables: those in use, and those of before the restore.
+// end destroys the deployment, which is protected, and leaves its tables: those in use, and those from before the
+// restore.
 func (l *played) end(ctx context.Context) error {
 	if err := l.version.destroy(ctx); err == nil {
 		return errors.New("the stacks were destroyed, protected as they are")

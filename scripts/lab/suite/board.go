@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A board shows what runs, what is done and what is left: a line for each group that begins or ends.
+// A board shows which groups run, are done and are left, with a line for each beginning and end.
 type board struct {
 	mu      sync.Mutex
 	out     io.Writer

@@ -20,16 +20,16 @@ type group struct {
 	name  string
 	mode  mode // daily or rest
 	says  string
-	needs []program // without them it is left out
+	needs []program // without them it is skipped
 	// steps are the commands, one after the other. A "go test" prints its results as JSON, which the suite
 	// reads: it counts tests, and shows the output of those that fail.
 	steps [][]string
 	env   []string
-	// yields: it makes room for the longest group, which decides how long a run takes.
+	// yields is set for groups that make room for the longest group, which decides how long a run takes.
 	yields bool
 }
 
-// A program is one that a group needs, and how to get it.
+// A program that a group needs, and how to get it.
 type program struct {
 	names []string // any of them
 	how   string
@@ -52,7 +52,7 @@ var (
 	samCommand = program{[]string{"sam"}, "pip install aws-sam-cli"}
 )
 
-// proof is the package of the proofs; see its README.
+// proof is the package with the proof tests; see its README.
 const proof = "./scripts/lab/proof"
 
 // groups lists the suite. Three groups run at a time, in this order; the longest come first.
@@ -154,12 +154,12 @@ func groups(p packages, m mode) []group {
 	return slices.DeleteFunc(all, func(g group) bool { return m == daily && g.mode == rest || m == rest && g.mode == daily })
 }
 
-// goTest is a call of go test that the suite can read.
+// goTest returns a call of go test with output that the suite can read.
 func goTest(arguments ...string) []string {
 	return append([]string{"go", "test", "-json"}, arguments...)
 }
 
-// usage is what -h prints.
+// usage is the output of -h.
 func usage() string {
 	var b strings.Builder
 	b.WriteString("Checks the sources and runs the tests.\n\n" +
