@@ -24,10 +24,10 @@ import (
 
 const usage = `usage: scripts/contract fuzz [--examples N] [--seed S] [--role R]
 
-  --examples N   how many requests are made up for each operation, role and mode: 3 if not given; from
-                 20 on, every boundary of every value is tried as every role
-  --seed S       the seed of what is made up: 1 if not given; the same seed makes up the same
-  --role R       one of %s only
+  --examples N   the number of generated requests for each operation, role and mode; by default, 3. From
+                 20 on, every role tries every boundary of every value
+  --seed S       the seed of the requests; by default, 1. The same seed generates the same requests
+  --role R       only one of %s
 
 A long run is ./scripts/contract fuzz --examples 200 --seed $RANDOM.
 `

@@ -113,7 +113,7 @@ func (l *played) upgrade(ctx context.Context) error {
 	if still, err := l.channels(ctx); err != nil || still != channels {
 		return errors.Join(fmt.Errorf("%d channels, and %d before", still, channels), err)
 	}
-	say("the upgrade kept %d tables, and the %d channels in them", kept, channels)
+	say("the upgrade kept %d tables with %d channels", kept, channels)
 	return nil
 }
 
@@ -133,7 +133,7 @@ func (l *played) again(ctx context.Context) error {
 	if !maps.Equal(before, after) {
 		return fmt.Errorf("it replaced resources: %v became %v", before, after)
 	}
-	say("all %d resources are as before", len(after))
+	say("all %d resources are unchanged", len(after))
 	return nil
 }
 
@@ -163,12 +163,12 @@ func (l *played) failure(ctx context.Context) error {
 		return err
 	}
 	if err := release.deploy(ctx); err == nil {
-		return errors.New("the deploy with a fault went through")
+		return errors.New("the deploy with a fault succeeded")
 	} else if !strings.Contains(err.Error(), "refused") {
 		return fmt.Errorf("the deploy failed for another reason: %w", err)
 	}
 	if _, err := l.channels(ctx); err != nil {
-		return fmt.Errorf("after a deploy that failed: %w", err)
+		return fmt.Errorf("after a failed deploy: %w", err)
 	}
 	if l.version, err = l.now.synth(ctx, "retried", logs); err != nil {
 		return err
@@ -186,7 +186,7 @@ func (l *played) failure(ctx context.Context) error {
 			replaced++
 		}
 	}
-	say("the deploy that failed was rolled back, and its retry went through; %d resources are new ones", replaced)
+	say("the failed deploy was rolled back, and its retry succeeded; %d resources are new", replaced)
 	return nil
 }
 
@@ -202,7 +202,7 @@ func (l *played) migrate(ctx context.Context) error {
 	}
 	arguments := []string{"--stage", stage, "shards"}
 	if _, err := l.command(ctx, l.root, migrate, append([]string{"--check"}, arguments...)...); err == nil {
-		return errors.New("no row was to be moved")
+		return errors.New("there was no row to move")
 	}
 	out, err := l.command(ctx, l.root, migrate, arguments...)
 	if err != nil {
@@ -270,7 +270,7 @@ func (l *played) restore(ctx context.Context) error {
 			return fmt.Errorf("%s is %s, want %s", id, now[parameter], name)
 		}
 	}
-	say("%d tables were restored in %.0f s, and in use after %.0f s in all", len(wanted), restored.Seconds(), took.Seconds())
+	say("%d tables were restored in %.0f s, and in use after a total of %.0f s", len(wanted), restored.Seconds(), took.Seconds())
 	return nil
 }
 
@@ -328,7 +328,7 @@ func (l *played) index(ctx context.Context) error {
 // restore.
 func (l *played) end(ctx context.Context) error {
 	if err := l.version.destroy(ctx); err == nil {
-		return errors.New("the stacks were destroyed, protected as they are")
+		return errors.New("the stacks were destroyed although they are protected")
 	}
 	for _, stack := range l.version.stacks() {
 		if err := l.cloud.unprotect(ctx, stack); err != nil {

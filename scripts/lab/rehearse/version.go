@@ -58,7 +58,7 @@ func (w *workspace) past(ctx context.Context) (*source, error) {
 	archive := exec.CommandContext(ctx, "sh", "-euc", `git archive --format=tar "$1" | tar -x -C "$2"`, "sh", w.from, root)
 	archive.Dir = w.root
 	if out, err := archive.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("the commit %s cannot be had (a shallow clone lacks it): %w: %s", w.from, err, out)
+		return nil, fmt.Errorf("the commit %s is missing (a shallow clone lacks it): %w: %s", w.from, err, out)
 	}
 	return w.build(ctx, root, "before")
 }
@@ -139,7 +139,7 @@ func (v *version) strip() error {
 		}
 	}
 	for _, kind := range slices.Sorted(maps.Keys(count)) {
-		say("left out, as the emulator does not know it: %d %s", count[kind], kind)
+		say("removed, because the emulator does not support it: %d %s", count[kind], kind)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func (t tools) ensureImage(ctx context.Context, tag string) error {
 	if err == nil {
 		return nil
 	}
-	say("it cannot be pulled (%s); making a stand-in from busybox. To remove it: docker image rm %s", firstLine(out), image)
+	say("it cannot be pulled (%s); making a substitute from busybox. To remove it: docker image rm %s", firstLine(out), image)
 	box, err := staticBusybox()
 	if err != nil {
 		return err

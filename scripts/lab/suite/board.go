@@ -28,7 +28,7 @@ func (b *board) starts(g group) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.waiting = slices.DeleteFunc(b.waiting, func(name string) bool { return name == g.name })
-	_, _ = fmt.Fprintf(b.out, "runs      %s\n", g.name)
+	_, _ = fmt.Fprintf(b.out, "running   %s\n", g.name)
 }
 
 func (b *board) ends(r result) {
@@ -49,7 +49,7 @@ func (r result) state() string {
 	case r.err != nil:
 		return "FAILED"
 	case r.leftOut != "":
-		return "left out"
+		return "skipped"
 	}
 	return "ok"
 }

@@ -164,17 +164,17 @@ func usage() string {
 	var b strings.Builder
 	b.WriteString("Checks the sources and runs the tests.\n\n" +
 		"  ./scripts/test         what a change has to pass\n" +
-		"  ./scripts/test full    all of it\n" +
+		"  ./scripts/test full    everything\n" +
 		"  ./scripts/test rest    only what full adds\n" +
-		"  ./scripts/test long    all of it, with the counts of a release; takes hours\n" +
-		"  ./scripts/test GROUP…  only the groups of these names\n")
+		"  ./scripts/test long    everything, with the counts of a release; takes hours\n" +
+		"  ./scripts/test GROUP…  only the named groups\n")
 	for _, m := range []mode{daily, rest} {
 		b.WriteString(map[mode]string{daily: "\n./scripts/test runs:\n", rest: "\nfull adds:\n"}[m])
 		for _, g := range groups(packages{}, m) {
 			b.WriteString("  " + g.name + strings.Repeat(" ", max(1, 15-len(g.name))) + g.says + "\n")
 		}
 	}
-	b.WriteString("\nA group that needs a program which the machine lacks is left out, with a line that says so. With\n" +
-		"CI=true that is a failure. The output of each group is kept in .dev/test.\n")
+	b.WriteString("\nA group that needs a missing program is skipped, and a line says so. With CI=true, that is a failure.\n" +
+		"The output of each group is kept in .dev/test.\n")
 	return b.String()
 }
