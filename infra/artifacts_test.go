@@ -26,7 +26,7 @@ func TestArtifacts_ThatWereChanged_AreNotDeployed(t *testing.T) {
 	write("functions/get-edge/bootstrap", "another program")
 	write("SHA256SUMS", fmt.Sprintf("%x  ./functions/get-edge/bootstrap\n", sha256.Sum256([]byte("the program"))))
 	out, err := exec.CommandContext(t.Context(), "../scripts/cdk", "deploy", "--artifacts", release, "--context", "stage=dev").CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "is not what ./scripts/build release made") {
+	if err == nil || !strings.Contains(string(out), "is not the output of ./scripts/build release") {
 		t.Errorf("it says %s, %v", out, err)
 	}
 }

@@ -14,17 +14,17 @@ import (
 	"time"
 )
 
-// A Call is one that the client has made.
+// A Call is a call that the client has made.
 type Call struct {
 	Deed   Deed // Listen, Poll or Tell
-	Status int  // of the answer; 0: there was none
+	Status int  // of the answer; 0: no answer
 	Took   time.Duration
-	// Installed is what a poll said the device runs. Manifest is what the answer told, if it was a new one, and Tag its
-	// entity tag.
+	// Installed is the version that a poll reported. Manifest is the answer, if it was a new one, and Tag its entity
+	// tag.
 	Installed string
 	Manifest  *Manifest
 	Tag       string
-	Report    *Report // that was sent
+	Report    *Report // the report that was sent
 	Err       error
 }
 
@@ -130,7 +130,7 @@ func (c *Client) tell(ctx context.Context, s *State) {
 	c.trace(call)
 }
 
-// update is the URL of what a box calls.
+// update is the base URL of a box's calls.
 func (c *Client) update() string {
 	return c.API + "/api/edges/" + url.PathEscape(c.EdgeID) + "/update"
 }
@@ -140,7 +140,7 @@ func (c *Client) authorized(ctx context.Context) (http.Header, error) {
 	return http.Header{"Authorization": {value}}, err
 }
 
-// mostAnswer bounds what is read of an answer.
+// mostAnswer is the most that is read of an answer, in bytes.
 const mostAnswer = 64 << 10
 
 // call makes a call. Its Err is set unless the answer has a status of 200 or 304.
@@ -179,7 +179,7 @@ func (c *Client) trace(call Call) {
 	}
 }
 
-// retryAfter is the wait that an answer asks for; 0: none.
+// retryAfter returns the wait that an answer asks for, or 0.
 func retryAfter(header http.Header) time.Duration {
 	seconds, err := strconv.Atoi(header.Get("Retry-After"))
 	if err != nil || seconds < 0 || seconds > longest {

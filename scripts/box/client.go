@@ -12,17 +12,18 @@ import (
 
 // A Device is what the client updates.
 type Device interface {
-	// Installed is the version that the device runs; empty: it does not know.
+	// Installed returns the version that the device runs; empty if it is unknown.
 	Installed(ctx context.Context) (string, error)
-	// Activate has the device run the version that the manifest tells, from the file, whose digest was checked. It may
-	// start the device again and not return. The error may be a *Failure or a *Deferral; another one is a failure with the
-	// code "install".
+	// Activate makes the device run the manifest's version from the file, after its digest was checked. It may restart
+	// the device and not return. The error may be a *Failure or a *Deferral; any other error is a failure with the code
+	// "install".
 	Activate(ctx context.Context, m Manifest, file string) error
 }
 
-// A Failure is why an attempt failed.
+// A Failure is the reason why an attempt failed.
 type Failure struct {
-	// Code is one of the API: download, checksum, signature, space, power, incompatible, install, boot, health, other.
+	// Code is one of the API's codes: download, checksum, signature, space, power, incompatible, install, boot, health,
+	// other.
 	Code string
 	Err  error
 }
@@ -34,30 +35,31 @@ func (f *Failure) Unwrap() error { return f.Err }
 
 // A Deferral says that a person put the update off.
 type Deferral struct {
-	Until time.Time // zero: the person did not say
+	Until time.Time // zero: not given
 }
 
 func (d *Deferral) Error() string { return "a person put the update off" }
 
 // A Client updates a device.
 type Client struct {
-	// API is the service's URL without a slash at its end, and EdgeID is the box's id.
+	// API is the service's URL without a slash at the end, and EdgeID is the box's id.
 	API, EdgeID string
-	// Authorization gives the value of that header. It is sent to the API, and never to the bell or the artifact's host.
+	// Authorization returns the value of that header. It is sent only to the API, never to the bell or the artifact's
+	// host.
 	Authorization func(ctx context.Context) (string, error)
 	Device        Device
-	// Folder keeps the download and what the box remembers of its attempts. It must survive a device that falls back to
-	// the version before. Nothing is kept if it is empty.
+	// Folder keeps the download and the box's memory of its attempts. It must survive a fallback of the device to the
+	// previous version. If it is empty, nothing is kept.
 	Folder string
-	// BellVia is the scheme and host of a plant cache, for example http://cache.plant.example:8080. The bell is called
-	// directly if it is empty.
+	// BellVia is the scheme and host of a plant cache, for example http://cache.plant.example:8080. If it is empty, the
+	// client calls the bell directly.
 	BellVia string
-	// HTTP makes the calls. If it is nil, Run sets one that resumes TLS sessions: a full handshake is ten times as long as
-	// an answer of the bell. A call ends after 30 seconds, and a download after an hour.
+	// HTTP makes the calls. If it is nil, Run sets one that resumes TLS sessions: a full handshake is ten times as large
+	// as an answer of the bell. A call ends after 30 seconds, and a download after an hour.
 	HTTP *http.Client
 	// Fetch downloads the artifact of a manifest into a file. If it is nil, the artifact is downloaded from its URL.
 	Fetch func(ctx context.Context, m Manifest, file string) error
-	// Timing is DefaultTiming if it is zero.
+	// Timing defaults to DefaultTiming.
 	Timing Timing
 	// Trace is called after each call, if it is not nil.
 	Trace func(Call)
@@ -112,7 +114,7 @@ type loop struct {
 	download *download
 }
 
-// keep keeps what the box remembers, if that has changed.
+// keep stores the box's memory, if it has changed.
 func (l *loop) keep() error {
 	if l.s.Memory == l.kept {
 		return nil
@@ -124,7 +126,7 @@ func (l *loop) keep() error {
 	return err
 }
 
-// do carries out an action and tells the state how it went.
+// do carries out an action and passes its result to the state.
 func (l *loop) do(ctx context.Context, a Action) {
 	switch a.Deed {
 	case Wait:
@@ -149,7 +151,7 @@ func (l *loop) do(ctx context.Context, a Action) {
 	}
 }
 
-// wait waits for a time or the end of the download. A download that the box is no longer told ends.
+// wait waits for a time or the end of the download. It stops a download that the box should no longer make.
 func (l *loop) wait(ctx context.Context, until time.Time) {
 	if l.download != nil && l.download.digest != l.s.Fetching() {
 		l.stopDownload()
@@ -174,12 +176,12 @@ func (l *loop) wait(ctx context.Context, until time.Time) {
 	}
 }
 
-// A download goes on beside the calls.
+// A download runs in the background of the calls.
 type download struct {
 	digest string
 	cancel context.CancelFunc
-	done   chan struct{} // is closed at its end
-	err    error         // how it ended
+	done   chan struct{} // closed at the end
+	err    error         // the result
 }
 
 func (l *loop) begin(ctx context.Context, m Manifest) *download {
@@ -193,7 +195,7 @@ func (l *loop) begin(ctx context.Context, m Manifest) *download {
 	return d
 }
 
-// stopDownload ends the download, if there is one, and waits for its end.
+// stopDownload stops the download, if there is one, and waits for its end.
 func (l *loop) stopDownload() {
 	if l.download != nil {
 		l.download.cancel()
@@ -202,7 +204,8 @@ func (l *loop) stopDownload() {
 	}
 }
 
-// attempted notes an attempt that failed or was put off. An attempt that the end of the client broke off did neither.
+// attempted records an attempt that failed or was put off. It ignores an attempt that was interrupted because the
+// client ended.
 func (l *loop) attempted(ctx context.Context, err error, code string) {
 	if ctx.Err() != nil {
 		return
@@ -221,7 +224,7 @@ func (l *loop) attempted(ctx context.Context, err error, code string) {
 	l.s.Attempt(r, time.Now())
 }
 
-// detail is a text as the API takes it: 256 printable characters of ASCII at most.
+// detail makes a text acceptable to the API: at most 256 printable ASCII characters.
 func detail(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {

@@ -4,24 +4,24 @@ set -u
 : "${API:?}" "${BOX:?}" "${FOLDER:=/var/lib/wavegate}" "${HOOKS:=/etc/wavegate}" "${BELL_VIA:=}" "${MINUTE:=60}"
 cd "$FOLDER" && touch tries activating || exit 1
 never=4102444800 url=$API/api/edges/$BOX/update tag='' bell='' call='' sound='' ring_tag='' interval=300 unheard=0 failed=0
-later() { # SECONDS MORE: the time after so many seconds, a tenth more or less, and at random up to MORE later
+later() { # SECONDS MORE: the time in SECONDS, varied by a tenth, plus a random part of MORE
 	awk -v t="$(date +%s)" -v s="$1" -v m="$2" -v unit="$MINUTE" -v r="$(od -An -N2 -tu2 /dev/urandom)" \
 		'BEGIN { r /= 65536; printf "%d", t + (s * (0.9 + 0.2 * r) + m * r) * unit / 60 + 0.5 }'; }
-by() { [ "$next" -le "$1" ] || next=$1; } # the next poll comes at that time, or sooner
+by() { [ "$next" -le "$1" ] || next=$1; } # makes the next poll come by that time
 get() { jq -r "$1 // empty" "$2"; }
 header() { awk -v h="$1:" 'tolower($1) == h { sub(/\r$/, ""); sub(/^[^:]*: */, ""); print }' head; }
-good() { sha256sum "artifact.$sum" 2>/dev/null | grep -q "^$sum"; } # the file is there and has the digest
+good() { sha256sum "artifact.$sum" 2>/dev/null | grep -q "^$sum"; } # the file exists and has the digest
 ask() { curl -sS -m 30 -D head -o body -w '%{http_code}' "$@"; } # prints the status
 api() { printf 'header = "Authorization: %s"\n' "$("$HOOKS/authorization")" | ask -K - "$@"; }
-report() { # CODE; empty: it was put off. The answer says when the next attempt may begin
+report() { # CODE; empty: the update was put off. The answer says when the next attempt may begin
 	jq -n --arg v "$version" --arg r "$(get .rolloutId told)" --arg c "$1" --argjson n $((tries + 1)) '{version: $v, attempt: $n} +
 		if $r == "" then {} else {rolloutId: $r} end + if $c == "" then {outcome: "deferred"} else {outcome: "failed", code: $c} end' >report
 	[ "$(api -X PUT -H 'Content-Type: application/json' --data-binary @report "$url/report")" = 200 ] || { by "$(later 60 0)" && return; }
 	after=$(($(date +%s) + $(jq 'if .retry == false then 1e8 else .retryAfterSeconds end | floor' body)))
-	[ -z "$1" ] || tries=$((tries + 1)) # an attempt that was put off is made later
+	[ -z "$1" ] || tries=$((tries + 1)) # an attempt that was put off does not count
 	echo "$offer $tries $after" >tries && by $after
 }
-poll() { # succeeds if the answer told the box what to run
+poll() { # succeeds if the answer says what to run
 	runs=$("$HOOKS/installed")
 	case $(api -G -d bell=true --data-urlencode "installed=$runs" -H "If-None-Match: $tag" "$url/manifest") in
 	304) ;; 200) mv body told && tag=$(header etag) ;;
@@ -33,7 +33,7 @@ poll() { # succeeds if the answer told the box what to run
 	bell=$(get .bell.url told) call=$(get .bell.call told) && [ -n "$bell" ] || ring=$never
 	[ -n "$tag" ] || { by "$(later 60 0)" && return 1; } # the service could not record the poll
 }
-update() { # does what the poll right before told
+update() { # does what the latest poll told
 	[ "$version" != "$runs" ] || { rm -f artifact.* && : >activating && return; }
 	offer=$version/$(get .rolloutId told) tries=0 after=0 && read -r last n t <tries && [ "$last" = "$offer" ] && tries=$n after=$t
 	[ "$(cat activating)" != "$version" ] || { : >activating && report boot && return; } # it fell back

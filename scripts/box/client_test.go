@@ -18,7 +18,7 @@ func content(version string) []byte { return bytes.Repeat([]byte("image of "+ver
 
 func readerOf(b []byte) io.ReadSeeker { return bytes.NewReader(b) }
 
-// A device is a folder: the file "version" has what it runs, and "does" what becomes of activations.
+// A device is a folder: the file "version" has the version that it runs, and "does" the outcome of activations.
 type device string
 
 func newDevice(t *testing.T) device {
@@ -80,10 +80,10 @@ func (d device) Activate(_ context.Context, m Manifest, file string) error {
 	return os.WriteFile(d.file("version"), []byte(m.Version), 0o600)
 }
 
-// A start starts a client for the box-1, on a device, and returns what ends it.
+// A start starts a client for box-1 on a device, and returns the function that ends it.
 type start func(t *testing.T, o *origin, d device, folder string) (end func())
 
-// A minute takes a tenth of a second.
+// A minute takes a tenth of a second here.
 var fast = DefaultTiming.Scaled(1.0 / 600)
 
 func authorizes(context.Context) (string, error) { return authorization, nil }
@@ -134,7 +134,7 @@ func playLoop(t *testing.T, begin start) {
 		t.Errorf("it activated %q", got)
 	}
 
-	// It cannot take 1.3.0, and is put off by a person. Then it is told to give up.
+	// It cannot install 1.3.0, and a person puts it off. Then it is told to give up.
 	o.mu.Lock()
 	o.serving = nil
 	o.mu.Unlock()
@@ -165,7 +165,7 @@ func playLoop(t *testing.T, begin start) {
 	o.reports, o.advice = nil, `{"retryAfterSeconds":3600}`
 	o.mu.Unlock()
 
-	// It is switched off while it activates 1.4.0, and comes back with the version before.
+	// It is switched off while it activates 1.4.0, and comes back with the previous version.
 	end()
 	d.write(t, "does", "well")
 	beginsToActivate(t, folder, "1.4.0")
@@ -176,7 +176,7 @@ func playLoop(t *testing.T, begin start) {
 		t.Errorf("it reports %+v", r)
 	}
 
-	// The bell calls it alone.
+	// The bell calls only this box.
 	settled()
 	polls = o.polled("1.1.0")
 	o.mu.Lock()
@@ -188,7 +188,7 @@ func playLoop(t *testing.T, begin start) {
 	}
 }
 
-// beginsToActivate leaves in the folder what either client keeps before it activates a version.
+// beginsToActivate leaves the files that either client writes before it activates a version.
 func beginsToActivate(t *testing.T, folder, version string) {
 	t.Helper()
 	for name, text := range map[string]string{

@@ -16,10 +16,10 @@ import (
 	"time"
 )
 
-// mostDownload is how long a download may take.
+// mostDownload is the longest time for a download.
 const mostDownload = time.Hour
 
-// file is where the download lies; empty: nothing is kept.
+// file is the path of the download; empty if nothing is kept.
 func (c *Client) file() string {
 	if c.Folder == "" {
 		return ""
@@ -29,7 +29,7 @@ func (c *Client) file() string {
 
 func (c *Client) memory() string { return filepath.Join(c.Folder, "memory.json") }
 
-// fetch downloads the artifact and checks its digest. A file that is there and has the digest is kept.
+// fetch downloads the artifact and checks its digest. It keeps an existing file with the digest.
 func (c *Client) fetch(ctx context.Context, m Manifest) error {
 	if c.Folder == "" && c.Fetch != nil {
 		return c.Fetch(ctx, m, "")
@@ -93,15 +93,15 @@ func digest(file string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
-// discard removes the download. If that fails, the next download writes over it.
+// discard removes the download. If that fails, the next download overwrites it.
 func (c *Client) discard() {
 	if c.Folder != "" {
 		_ = os.Remove(c.file())
 	}
 }
 
-// recall reads what the box remembers. A box whose memory cannot be read begins again. The service counts its attempts,
-// too, so that it does not try a bad version for ever.
+// recall reads the box's memory. If it cannot be read, the box starts with an empty one. The service also counts
+// attempts, so the box does not try a bad version forever.
 func (c *Client) recall() (m Memory) {
 	if c.Folder == "" {
 		return m
@@ -113,7 +113,7 @@ func (c *Client) recall() (m Memory) {
 	return m
 }
 
-// keep writes what the box remembers, as a whole or not at all.
+// keep writes the box's memory, completely or not at all.
 func (c *Client) keep(m Memory) error {
 	if c.Folder == "" {
 		return nil

@@ -7,11 +7,11 @@ import (
 	"wavegate/scripts/box"
 )
 
-// Calls are those of one box.
+// Calls counts the calls of one box.
 type calls struct {
 	Bells     float64
 	Polls     float64 // all
-	Unneeded  float64 // of them, those that no ring, heartbeat, download or installation asked for
+	Unneeded  float64 // polls that no ring, heartbeat, download or installation caused
 	Reports   float64
 	Installed float64 // releases
 }
@@ -27,7 +27,7 @@ func (c *calls) add(o calls) {
 // failing is the share of first attempts that fail.
 const failing = 0.02
 
-// A life is a box that lives by the client's decisions.
+// A life is a box that follows the client's decisions.
 type life struct {
 	*service
 	*resident
@@ -37,13 +37,13 @@ type life struct {
 	runs   int
 	last   telling
 	since  time.Time // the last poll
-	asked  bool      // something but the interval asked for the next poll
+	asked  bool      // something other than the interval caused the next poll
 	ends   time.Time // of the download
 	calls  calls
 
-	offeredAt           time.Time // when it was first offered what it is told
+	offeredAt           time.Time // when it was first offered the present version
 	toldAt, activatedAt time.Time // when it was last told another version than it runs, and when it last activated one
-	holds               bool      // a download that it has not activated
+	holds               bool      // it has a download that it has not activated
 }
 
 func newLife(s *service, r *resident, seed uint64, from time.Time) *life {
@@ -53,7 +53,7 @@ func newLife(s *service, r *resident, seed uint64, from time.Time) *life {
 	return l
 }
 
-// until lives up to a time.
+// until runs the box up to a time.
 func (l *life) until(end time.Time) {
 	for {
 		a := l.state.Next(l.now)

@@ -2,7 +2,7 @@ package box
 
 import "time"
 
-// A Deed is what a box does next.
+// A Deed is a step of a box.
 type Deed int
 
 // Deeds.
@@ -10,8 +10,8 @@ const (
 	Wait     Deed = iota
 	Listen        // call the bell
 	Poll          // poll the manifest
-	Fetch         // begin to download what was told
-	Activate      // run what was told
+	Fetch         // begin to download the version
+	Activate      // run the version
 	Tell          // send the report
 )
 
@@ -21,10 +21,10 @@ type Action struct {
 	Until time.Time
 }
 
-// Next decides what the box does at a time.
+// Next decides what the box does at a given time.
 //
-// It activates a version only if the last thing that happened is a poll that told it, and only for as long as
-// Timing.Fresh. So a box that downloaded the version polls again, and after a halt no box activates it.
+// It activates a version only if the latest event is a poll that told it, and only within Timing.Fresh. So a box
+// polls again after the download, and after a halt no box activates the version.
 func (s *State) Next(now time.Time) Action {
 	switch {
 	case s.isTold(now) && s.fetched == s.told.SHA256:
@@ -43,13 +43,14 @@ func (s *State) Next(now time.Time) Action {
 	return Action{Deed: Wait, Until: sooner(s.nextPoll, s.nextRing)}
 }
 
-// isTold reports whether a poll told the box right before to run a version that it does not run, and may try.
+// isTold reports whether the latest event is a poll that told the box another version than it runs, and the box may
+// try it.
 func (s *State) isTold(now time.Time) bool {
 	age := now.Sub(s.confirmed)
 	return !s.confirmed.IsZero() && age >= 0 && age <= s.Timing.Fresh && s.wants() && !now.Before(s.Memory.NotBefore)
 }
 
-// wants reports whether the box is told a version that it does not run and has not given up.
+// wants reports whether the box is told another version than it runs and has not given up on it.
 func (s *State) wants() bool {
 	return s.told.Version != "" && s.told.Version != s.installed && !s.Memory.GivenUp && s.Memory.Report == nil
 }

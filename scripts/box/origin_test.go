@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// An origin answers as the service does: the bell, polls and reports. It also serves the artifacts. Every box is told the
-// target.
+// An origin answers like the service: the bell, polls and reports. It also serves the artifacts. Every box is told
+// the target.
 type origin struct {
 	*httptest.Server
 
@@ -24,12 +24,12 @@ type origin struct {
 	called    string // the box that the bell calls
 	down      bool
 	advice    string               // the answer to reports
-	serving   func(version string) // is called before an artifact is sent
+	serving   func(version string) // called before an artifact is sent
 	bells     int                  // calls of the bell
-	polls     map[string]int       // by what the boxes said they run
-	silent    int                  // answers of 304 to a poll
+	polls     map[string]int       // by the version that the boxes reported
+	silent    int                  // polls that were answered with 304
 	reports   []Report
-	strangers []string // what came with a token or without one, and should not
+	strangers []string // calls with a token that need none, or without one that need it
 }
 
 const authorization = "Bearer of the box"
@@ -96,7 +96,7 @@ func (o *origin) manifest(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	_ = json.NewEncoder(w).Encode(m) // the test finds it out
+	_ = json.NewEncoder(w).Encode(m) // the test notices
 }
 
 func (o *origin) report(w http.ResponseWriter, r *http.Request) {
@@ -124,28 +124,28 @@ func (o *origin) artifact(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "artifact", time.Time{}, readerOf(content(r.PathValue("version"))))
 }
 
-// expect notes a call that has another authorization than it should. The caller holds the lock.
+// expect records a call with the wrong authorization. The caller holds the lock.
 func (o *origin) expect(r *http.Request, want string) {
 	if got := r.Header.Get("Authorization"); got != want {
 		o.strangers = append(o.strangers, r.Method+" "+r.URL.Path+" "+got)
 	}
 }
 
-// changes changes what the boxes are told, and rings.
+// changes changes the version that boxes are told, and rings.
 func (o *origin) changes(target string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.target, o.sound = target, o.sound+1
 }
 
-// polled is how often boxes have polled that said they run a version.
+// polled counts the polls that reported a version.
 func (o *origin) polled(version string) int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.polls[version]
 }
 
-// until waits until something is so.
+// until waits for a condition.
 func (o *origin) until(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {

@@ -21,7 +21,7 @@ import (
 // A minute of the boxes and of the cache takes a second here.
 const minute = time.Second
 
-// plantCache runs nginx with the configuration of infra/plant-cache.md before an origin, and returns its URL.
+// plantCache runs nginx in front of an origin, with the configuration of infra/plant-cache.md, and returns its URL.
 func plantCache(t *testing.T, origin string) string {
 	t.Helper()
 	nginx, err := exec.LookPath("nginx")
@@ -89,16 +89,16 @@ func plantCache(t *testing.T, origin string) string {
 	}
 }
 
-// A plant is boxes that hear the bell through a cache.
+// A plant is a group of boxes that hear the bell through a cache.
 type plant struct {
-	asked, heard, polled atomic.Int64 // calls of the bell, those that were answered, and polls that were
+	asked, heard, polled atomic.Int64 // calls of the bell, answered ones, and answered polls
 	activated            atomic.Int64
 	downloading          atomic.Int64
 	cut, back            atomic.Int64  // boxes whose poll failed, and boxes that have polled since
-	arrives              chan struct{} // is closed when the downloads end
+	arrives              chan struct{} // closed when the downloads end
 }
 
-// A plantBox is a device whose installations take no time.
+// A plantBox is a device that installs in no time.
 type plantBox struct {
 	*plant
 	runs      string
@@ -144,7 +144,7 @@ func (b *plantBox) trace(c Call) {
 	}
 }
 
-// run has boxes live until the returned function is called.
+// run runs boxes until the returned function is called.
 func (p *plant) run(t *testing.T, boxes int, api, cache string) (end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	transport := &http.Transport{MaxConnsPerHost: 128, MaxIdleConnsPerHost: 128}
@@ -163,7 +163,7 @@ func (p *plant) run(t *testing.T, boxes int, api, cache string) (end func()) {
 }
 
 // TestPlantCache_AThousandBoxes_AnHourWithoutTheUplink counts what reaches the bell through the cache. Then all boxes
-// download a release, the uplink goes, and the release is halted meanwhile: no box activates it.
+// download a release, the uplink fails, and meanwhile the release is halted: no box activates it.
 func TestPlantCache_AThousandBoxes_AnHourWithoutTheUplink(t *testing.T) {
 	const boxes = 1000
 	o := newOrigin(t)
@@ -186,8 +186,8 @@ func TestPlantCache_AThousandBoxes_AnHourWithoutTheUplink(t *testing.T) {
 	o.mu.Lock()
 	reached := o.bells - before
 	o.mu.Unlock()
-	// One call a minute of the cache's clock, which has whole seconds, and on a busy machine jumps. So what is counted is that
-	// boxes do not come through: less than one call of a hundred.
+	// The cache makes one call a minute by its own clock, which has whole seconds and jumps on a busy machine. So the
+	// test only checks that less than one call in a hundred comes through.
 	if calls := p.asked.Load() - asked; int64(reached)*100 > calls {
 		t.Errorf("%d of %d calls reached the bell, in %v", reached, calls, time.Since(began))
 	}
@@ -204,7 +204,7 @@ func TestPlantCache_AThousandBoxes_AnHourWithoutTheUplink(t *testing.T) {
 	reach("all poll again before they activate", &p.cut, boxes)
 	o.changes("1.0.0") // the halt
 	time.Sleep(time.Until(down.Add(3 * minute)))
-	heard := p.heard.Load() // an answer that was on its way, or one of the last 60 s
+	heard := p.heard.Load() // an answer that was on its way, or from the last 60 s
 	time.Sleep(time.Until(down.Add(60 * minute)))
 	if late := p.heard.Load() - heard; late > 0 {
 		t.Errorf("%d boxes were served an old answer", late)

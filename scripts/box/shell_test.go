@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestShellClient_DoesTheWholeLoop plays the same life as the client in Go.
+// TestShellClient_DoesTheWholeLoop plays the same scenario as for the Go client.
 func TestShellClient_DoesTheWholeLoop(t *testing.T) {
 	for _, program := range []string{"curl", "jq", "sha256sum"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -20,7 +20,7 @@ func TestShellClient_DoesTheWholeLoop(t *testing.T) {
 	playLoop(t, startShell)
 }
 
-// startShell has a minute take a second.
+// startShell makes a minute take a second.
 func startShell(t *testing.T, o *origin, d device, folder string) func() {
 	t.Helper()
 	hooks := t.TempDir()
@@ -43,7 +43,7 @@ func startShell(t *testing.T, o *origin, d device, folder string) func() {
 		t.Fatal(err)
 	}
 	return func() {
-		_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) // with what it waits for
+		_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) // with its children
 		_ = c.Wait()                                      // it was killed
 	}
 }

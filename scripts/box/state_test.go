@@ -13,7 +13,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func at(d time.Duration) time.Time { return noon.Add(d) }
 
-// middle makes every wait exactly as long as it is on average.
+// middle makes every wait exactly its average.
 func middle() float64 { return 0.5 }
 
 func tells(version string) Manifest {
@@ -130,7 +130,7 @@ func TestNext_AfterWhatHappened(t *testing.T) {
 	}
 }
 
-// downloads has a box be told a version and download it, by noon.
+// downloads makes a box learn of a version and download it, by noon.
 func downloads(s *State, version string) {
 	s.Told(tells(version), "tag", "1.0.0", at(-time.Second))
 	s.Fetch()
@@ -190,19 +190,19 @@ func TestUnheard_ForTenIntervals_PollsEachHour_UntilItHearsTheBell(t *testing.T)
 	}
 }
 
-// A played box lives with a service that answers as it likes.
+// A played box has a service with random answers.
 type played struct {
 	*State
 	now      time.Time
 	runs     string
-	polled   bool   // the last thing that happened is a poll
+	polled   bool   // the latest event is a poll
 	told     string // by that poll
 	lastPoll time.Time
-	file     string // the digest of the file that was downloaded last; a download that began and did not end has none
+	file     string // the digest of the last complete download; empty while a download has not ended
 }
 
-// TestState_AnyHistory: a box never activates a version unless a poll has told it right before, no poll comes later than
-// the heartbeat, and it never acts without an end at one time.
+// TestState_AnyHistory: a box activates a version only immediately after a poll that told it, no poll comes later
+// than the heartbeat, and the box never acts endlessly at one moment.
 func TestState_AnyHistory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
@@ -351,7 +351,7 @@ func TestState_HundredsOfBoxes_SpreadTheirCalls(t *testing.T) {
 	}
 }
 
-// together is the largest number of times within a window.
+// together returns the largest number of times within a window.
 func together(times []time.Duration, window time.Duration) (most int) {
 	first := 0
 	for i, t := range times {

@@ -22,16 +22,16 @@ type Manifest struct {
 	Bell *Bell `json:"bell"`
 }
 
-// A Bell is where a box hears that something may have changed for it.
+// A Bell is where a box learns that something may have changed for it.
 type Bell struct {
 	URL string `json:"url"`
-	// Call is the code by which the bell calls this box alone.
+	// Call is the code by which the bell calls only this box.
 	Call string `json:"call"`
 }
 
 // A Ring is an answer of the bell.
 type Ring struct {
-	// Sound is another one if something has changed on the channel.
+	// Sound changes if something has changed on the channel.
 	Sound string
 	// Tag is the entity tag. It changes with the sound and with the calls.
 	Tag string
@@ -41,7 +41,7 @@ type Ring struct {
 	Calls []string
 }
 
-// A Report is what a box says of an attempt.
+// A Report is a box's report about an attempt.
 type Report struct {
 	Version   string     `json:"version"`
 	RolloutID string     `json:"rolloutId,omitempty"`
@@ -61,10 +61,10 @@ const (
 // Advice is the answer to a report.
 type Advice struct {
 	RetryAfter time.Duration
-	GiveUp     bool // no other attempt is to be made
+	GiveUp     bool // make no further attempt
 }
 
-// longest bounds intervals that the service names. It keeps sums of times in range.
+// longest is the longest interval that is accepted from the service. It keeps sums of times in range.
 const longest = 366 * 24 * 3600
 
 func parseManifest(body []byte) (Manifest, error) {

@@ -2,7 +2,7 @@ package box
 
 import "testing"
 
-// FuzzAnswers: whatever the service or a plant cache answers, the box goes on and waits for some time.
+// FuzzAnswers: whatever the service or a plant cache answers, the box continues, and waits for some time.
 func FuzzAnswers(f *testing.F) {
 	f.Add([]byte(`{"version":"1.1.0","artifactUrl":"https://a.example/x","sha256":"7d865e959b2466918c9863afca942d0fb89d7c9ac0c99bafc3749504ded97730","pollIntervalSeconds":60,"bell":{"url":"https://b.example/b/x/y/z","call":"9f"}}`), []byte(`{"sound":"b","intervalSeconds":300,"calls":["9f"]}`), []byte(`{"retryAfterSeconds":300}`))
 	f.Add([]byte(`{}`), []byte(`{"intervalSeconds":-1}`), []byte(`{"retry":false}`))

@@ -18,12 +18,12 @@ const year = 365 * 24 * time.Hour
 // shares are the parts of a channel's boxes that each stage adds.
 var shares = [4]float64{0.01, 0.09, 0.40, 0.50}
 
-// A fleet draws residents of a channel with so many boxes.
+// A fleet generates residents of a channel.
 type fleet struct {
-	watched [4]float64 // the part of each stage's boxes that is
+	watched [4]float64 // the share of each stage's boxes that is watched
 }
 
-// newFleet asks the rule of the service about many names.
+// newFleet applies the service's rule to many names.
 func newFleet(boxes float64) fleet {
 	const asked = 20_000
 	f := fleet{}
@@ -55,7 +55,7 @@ func (f fleet) resident(random *rand.Rand, releases int) *resident {
 	return r
 }
 
-// play is the mean calls of a box in the year.
+// play returns the mean calls of a box in the year.
 func (f fleet) play(s service, boxes int) calls {
 	var sum calls
 	var mu sync.Mutex
@@ -82,13 +82,13 @@ func (f fleet) play(s service, boxes int) calls {
 	return calls{sum.Bells * n, sum.Polls * n, sum.Unneeded * n, sum.Reports * n, sum.Installed * n}
 }
 
-// A halt is what became of a rollout that was halted while its boxes were told of it.
+// A halt is the outcome of a rollout that was halted while its boxes were told of it.
 type halt struct {
 	boxes, told, downloaded, activated int
 	lastTold, lastActivated            time.Duration // after the halt
 }
 
-// playHalt halts a rollout that reaches everyone so long after it began.
+// playHalt halts a rollout that reaches all boxes, some time after it began.
 func playHalt(boxes int, after time.Duration) halt {
 	r := release{began: begin.Add(24 * time.Hour), halted: true}
 	for i := range r.reached {
@@ -118,7 +118,7 @@ func playHalt(boxes int, after time.Duration) halt {
 	return h
 }
 
-// idle is a day of a fleet that nothing changes for, after the boxes have settled.
+// idle returns the calls of a day without changes, after the boxes have settled.
 func idle(boxes int) calls {
 	s := service{interval: idleInterval, heartbeat: heartbeat}
 	var sum calls

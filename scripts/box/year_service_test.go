@@ -12,7 +12,7 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
-// Paces of the service, as its settings are by default.
+// Intervals of the service, with default settings.
 var (
 	busyInterval = byDefault(setting.PollIntervalSeconds)
 	idleInterval = byDefault(setting.IdlePollIntervalSeconds)
@@ -26,13 +26,13 @@ func byDefault(name setting.Name) time.Duration {
 
 const (
 	kept          = 2 * time.Second
-	firstCount    = time.Minute // of a rollout's boxes, after its start; until then all are watched
+	firstCount    = time.Minute // from a rollout's start to the first count of its boxes; until then all are watched
 	soaks         = 24*time.Hour + 15*time.Minute
 	monthlyLength = 365 * 24 * time.Hour / 12
 )
 
-// A release is a rollout under the default policy, promoted by the guard: a stage soaks a day, and is seen to be clear at
-// a tick a little later.
+// A release is a rollout under the default policy, promoted by the guard: a stage soaks for a day, and the guard
+// clears it at a tick a little later.
 type release struct {
 	began   time.Time
 	reached [4]time.Time // the stages 1, 10, 50 and 100
@@ -40,15 +40,15 @@ type release struct {
 	halted  bool
 }
 
-// A service is what boxes hear and are told at each moment of a history of releases on one channel.
+// A service knows what boxes hear and are told at each moment of a history of releases on one channel.
 type service struct {
 	releases  []release
-	changes   []time.Time // of the channel's row; each rings
+	changes   []time.Time // changes of the channel's row; each one rings
 	interval  time.Duration
 	heartbeat time.Duration
 }
 
-// newYear is a year in which a release comes each month.
+// newYear returns a year with a number of releases.
 func newYear(begin time.Time, releases int, interval, heartbeat time.Duration) service {
 	s := service{interval: interval, heartbeat: heartbeat}
 	for i := range releases {
@@ -68,7 +68,7 @@ func (s *service) add(r release) {
 	s.changes = append(s.changes, r.over)
 }
 
-// ring is what the bell says at a time: how many changes there were, and the interval.
+// ring returns what the bell says at a time: the number of changes so far, and the interval.
 func (s *service) ring(at time.Time) (sound int, interval time.Duration) {
 	sound = sort.Search(len(s.changes), func(i int) bool { return s.changes[i].After(at) })
 	var changed time.Time
@@ -84,8 +84,7 @@ type resident struct {
 	watched []bool
 }
 
-// A telling is what decides the answer to a poll. Version 0 is what all boxes run at first, and version n that of the
-// n-th release.
+// A telling decides the answer to a poll. All boxes run version 0 at first; version n is that of the n-th release.
 type telling struct {
 	version   int
 	byRollout bool
@@ -93,7 +92,7 @@ type telling struct {
 	interval  time.Duration
 }
 
-// tell is the answer to a poll at a time, of a box that was first offered what it is told at another.
+// tell returns the answer to a poll. offered is when the box was first offered its present version.
 func (s *service) tell(r *resident, installed int, at, offered time.Time) telling {
 	n := sort.Search(len(s.releases), func(i int) bool { return s.releases[i].began.After(at) })
 	t := telling{version: n, installed: installed}
@@ -120,7 +119,7 @@ func (s *service) tell(r *resident, installed int, at, offered time.Time) tellin
 	return t
 }
 
-// manifest is the answer as the client reads it.
+// manifest returns the answer in the client's form.
 func (t telling) manifest() box.Manifest {
 	name := versions[t.version]
 	m := box.Manifest{Version: name, SHA256: name, ArtifactURL: "https://a.example/", PollIntervalSeconds: int(t.interval / time.Second), Bell: &place}
@@ -143,7 +142,7 @@ func names(stem string) (list []string) {
 	return list
 }
 
-// stale is a time that a container may have read the channel at when it answers.
+// stale returns a time at which a container may have read the channel that it answers from.
 func stale(at time.Time, random *rand.Rand) time.Time {
 	return at.Add(-time.Duration(random.Int64N(int64(kept))))
 }

@@ -13,7 +13,7 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// callers are one of each kind, of the organization acme and of a rival.
+// callers are one of each kind, from the organization acme and from a rival.
 func callers(t *testing.T, w *harness.World) map[string]*harness.Caller {
 	all := map[string]*harness.Caller{"nobody": w.Nobody(), "a box": w.Box(t, "edge-1"), "a person of no organization": w.As(t, "paul", ""), "program": w.As(t, harness.Program, "", auth.Program)}
 	for _, organization := range []string{"acme", "rival"} {
@@ -25,11 +25,11 @@ func callers(t *testing.T, w *harness.World) map[string]*harness.Caller {
 	return all
 }
 
-// owns reports whether a caller's name says that they are of the organization that owns the factory.
+// owns reports whether a caller belongs to the organization that owns the factory, by the caller's name.
 func owns(caller string) bool { return strings.HasSuffix(caller, " of acme") }
 
-// refusesStrangers calls an operation as everyone who may not, and compares the answer with its roles: 401 without a token,
-// 403 without a role, and 404 for a factory of another organization.
+// refusesStrangers calls an operation as everyone who is not allowed to, and compares the answer with its roles: 401
+// without a token, 403 without a role, and 404 for a factory of another organization.
 func refusesStrangers(t *testing.T, w *harness.World, op operations.Operation, call samples.Call) {
 	for name, caller := range callers(t, w) {
 		if allowed(op, name) {
@@ -48,7 +48,7 @@ func refusesStrangers(t *testing.T, w *harness.World, op operations.Operation, c
 			case op.Method == http.MethodGet:
 				a.Refused(t, problem.NotFound)
 			default:
-				// The empty body is refused before the factory is looked for; nothing is told of it.
+				// The empty body is refused before the factory is looked up, so the answer reveals nothing about it.
 				if a.Status != http.StatusBadRequest && a.Status != http.StatusNotFound && a.Status != http.StatusForbidden {
 					t.Errorf("answered %d %s", a.Status, a.Body)
 				}
@@ -57,7 +57,7 @@ func refusesStrangers(t *testing.T, w *harness.World, op operations.Operation, c
 	}
 }
 
-// mayCall reports whether one of the roles that a caller's name says is one of the operation's.
+// mayCall reports whether the operation has one of the roles in the caller's name.
 func mayCall(op operations.Operation, caller string) bool {
 	return slices.ContainsFunc(op.Roles, func(r auth.Role) bool {
 		if r == auth.Anyone {
@@ -70,8 +70,8 @@ func mayCall(op operations.Operation, caller string) bool {
 	})
 }
 
-// allowed reports whether a caller may do the operation in the test's world: by role, and where it is
-// about a factory or an enrolment, by being of its organization, unless the operation is for platform owners.
+// allowed reports whether a caller is allowed to do the operation in the test's world: by role, and for a factory or
+// an enrolment by organization, unless the operation is for platform owners.
 func allowed(op operations.Operation, caller string) bool {
 	if !mayCall(op, caller) {
 		return false
@@ -80,7 +80,7 @@ func allowed(op operations.Operation, caller string) bool {
 		slices.Contains(op.Roles, auth.PlatformOwner) && strings.HasPrefix(caller, string(auth.PlatformOwner))
 }
 
-// TestTenancy_PlatformOwner reads everything; to create a method takes a role and the organization.
+// TestTenancy_PlatformOwner: a platform owner reads everything; creating a method takes a role and the organization.
 func TestTenancy_PlatformOwner(t *testing.T) {
 	w := harness.New(t)
 	factory(t, w, "munich-1", "acme")
@@ -93,7 +93,7 @@ func TestTenancy_PlatformOwner(t *testing.T) {
 	w.As(t, "olga", "acme", auth.PlatformOwner, auth.ProductionEngineer).Post(t, methods, method).Is(t, http.StatusCreated)
 }
 
-// TestLogs_HoldNoTokenAndNoBody looks through what all functions wrote in a session.
+// TestLogs_HoldNoTokenAndNoBody searches the logs of all functions after a session.
 func TestLogs_HoldNoTokenAndNoBody(t *testing.T) {
 	w := harness.New(t)
 	path := start(t, w.Owner(t), "gateway-x")

@@ -15,7 +15,7 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// An event is a change as the trail tells of it.
+// An event is a change in the trail.
 type event struct {
 	EventID, EventName, OrganizationID, SourceIP, RequestID string
 	EventTime                                               time.Time
@@ -47,7 +47,7 @@ func trail(t testing.TB, c *harness.Caller, path string, limit int) []event {
 	return all
 }
 
-// tell is the events as sentences.
+// tell returns the events as sentences.
 func tell(events []event) []string {
 	var story []string
 	for _, e := range events {
@@ -67,8 +67,7 @@ func tell(events []event) []string {
 	return story
 }
 
-// chained checks that per resource each before is the after that came before, and that revisions count
-// from 1.
+// chained checks that for each resource, before equals the previous after, and that revisions count from 1.
 func chained(t *testing.T, events []event) {
 	t.Helper()
 	last := map[string]event{}
@@ -83,8 +82,8 @@ func chained(t *testing.T, events []event) {
 	}
 }
 
-// TestAudit_OfAWholeRollout_ReadsAsItsStory has two operators bring a version to a fleet: it is halted
-// on the way, mended, and started again.
+// TestAudit_OfAWholeRollout_ReadsAsItsStory makes two operators bring a version to a fleet: it is halted, fixed, and
+// started again.
 func TestAudit_OfAWholeRollout_ReadsAsItsStory(t *testing.T) {
 	w := harness.New(t)
 	olga, otto := w.Owner(t), w.As(t, "otto", "wavegate", "platform_owner")
@@ -198,8 +197,8 @@ func TestAudit_BadFilters_EachHaveTheirProblem(t *testing.T) {
 	}
 }
 
-// TestAudit_WalkedWhileOthersWrite_RepeatsNothingAndMissesNothingThatWasThere has several processes
-// register machines while the trail is read by small pages.
+// TestAudit_WalkedWhileOthersWrite_RepeatsNothingAndMissesNothingThatWasThere makes several processes register
+// machines while the trail is read in small pages.
 func TestAudit_WalkedWhileOthersWrite_RepeatsNothingAndMissesNothingThatWasThere(t *testing.T) {
 	t.Parallel()
 	p := newPlant(t, harness.New(t, harness.WithProcesses(4)))

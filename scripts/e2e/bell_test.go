@@ -27,7 +27,7 @@ func listenPath(id, installed string) string {
 	return "/api/edges/" + id + "/update/manifest?bell=true&installed=" + installed
 }
 
-// listens polls as a box that listens.
+// listens polls like a listening box.
 func listens(t *testing.T, w *harness.World, id, installed string) edge.Manifest {
 	t.Helper()
 	var m edge.Manifest
@@ -60,7 +60,7 @@ func hear(t *testing.T, method, url, tag string) harness.Answer {
 	return harness.Answer{Status: res.StatusCode, Header: res.Header, Body: body}
 }
 
-// sound is what the bell says at an address.
+// sound returns the bell's answer at an address.
 func sound(t *testing.T, url string) bell.Response {
 	t.Helper()
 	var a bell.Response
@@ -68,7 +68,7 @@ func sound(t *testing.T, url string) bell.Response {
 	return a
 }
 
-// TestBell_RingsWithEachChangeOfTheChannel_AndIsSilentBetween: the poll after it tells what has changed.
+// TestBell_RingsWithEachChangeOfTheChannel_AndIsSilentBetween: the next poll says what has changed.
 func TestBell_RingsWithEachChangeOfTheChannel_AndIsSilentBetween(t *testing.T) {
 	w := harness.New(t, harness.WithBell(), uncached)
 	owner := w.Owner(t)
@@ -124,7 +124,7 @@ func TestBell_ABoxThatDoesNotAsk_IsAnsweredAsWithoutABell(t *testing.T) {
 	}
 }
 
-// TestBell_PathsThatTheServiceDidNotMake_MakeNoCallOfTheStore: counted before the store.
+// TestBell_PathsThatTheServiceDidNotMake_MakeNoCallOfTheStore: counted in front of the store.
 func TestBell_PathsThatTheServiceDidNotMake_MakeNoCallOfTheStore(t *testing.T) {
 	w := harness.New(t, harness.WithBell())
 	var calls atomic.Int64
@@ -171,8 +171,8 @@ func TestBell_TheStoreIsDown_Is503_AndPollsOfOthersGoOn(t *testing.T) {
 	listens(t, w, "box-1", "1.0.0")
 }
 
-// TestBell_KilledBetweenTheChangeAndTheRing_TheBoxLearnsAtItsHeartbeat: the move holds, nothing rings, and the next poll
-// tells it.
+// TestBell_KilledBetweenTheChangeAndTheRing_TheBoxLearnsAtItsHeartbeat: the move is stored, nothing rings, and the
+// next poll delivers it.
 func TestBell_KilledBetweenTheChangeAndTheRing_TheBoxLearnsAtItsHeartbeat(t *testing.T) {
 	w := harness.New(t, harness.WithBell(), uncached)
 	owner := w.Owner(t)
@@ -219,7 +219,7 @@ func TestBell_KilledBetweenTheChangeAndTheRing_TheBoxLearnsAtItsHeartbeat(t *tes
 	}
 }
 
-// TestBell_CallsTheBoxThatChanged_AndNobodyElse, by every operation that changes one.
+// TestBell_CallsTheBoxThatChanged_AndNobodyElse, for every operation that changes a box.
 func TestBell_CallsTheBoxThatChanged_AndNobodyElse(t *testing.T) {
 	w := harness.New(t, harness.WithBell(), uncached)
 	owner := w.Owner(t)
@@ -244,7 +244,7 @@ func TestBell_CallsTheBoxThatChanged_AndNobodyElse(t *testing.T) {
 			owner.Put(t, "/api/edges/"+id, box).Is(t, http.StatusCreated)
 			if name == "delete-edge-token" {
 				owner.SetToken(t, "/api/edges/"+id+"/token")
-				time.Sleep(time.Second) // a call of the same second is not written again
+				time.Sleep(time.Second) // a call in the same second is not written again
 			}
 			m := listens(t, w, id, "1.0.0")
 			before, tag := sound(t, m.Bell.URL), hear(t, http.MethodGet, m.Bell.URL, "").Header.Get("ETag")

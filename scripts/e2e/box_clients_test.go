@@ -33,13 +33,13 @@ import (
 	"wavegate/shared/testing/dynamolocal"
 )
 
-// A listeningBox is a box on the channel stable that runs 1.0.0 and one of the reference clients. A minute of it takes a
+// A listeningBox is a box on the channel stable that runs 1.0.0 and one of the reference clients. Its minutes take a
 // second.
 type listeningBox struct {
 	*harness.World
 	id    string
-	dir   string       // with the file "version", which it runs, and the list "activations"
-	polls atomic.Int64 // as the service sees them
+	dir   string       // with the files "version", which it runs, and "activations"
+	polls atomic.Int64 // counted by the service
 	bells atomic.Int64
 	deaf  atomic.Bool // its calls of the bell do not arrive
 	via   *httptest.Server
@@ -53,7 +53,7 @@ type listeningBox struct {
 // clients start a client on a box.
 var clients = map[string]func(*testing.T, *listeningBox){"go": goClient, "shell": shellClient}
 
-// eachClient runs a test with each client, on a service of its own.
+// eachClient runs a test with each client, each on its own service.
 func eachClient(t *testing.T, heartbeat int, test func(*testing.T, *listeningBox)) {
 	for name, begin := range clients {
 		t.Run(name, func(t *testing.T) {
@@ -136,11 +136,11 @@ func (b *listeningBox) write(t *testing.T, name, text string) {
 }
 
 func (b *listeningBox) read(name string) string {
-	text, _ := os.ReadFile(filepath.Join(b.dir, name)) // a file that is not there says nothing
+	text, _ := os.ReadFile(filepath.Join(b.dir, name)) // a missing file is empty
 	return strings.TrimSpace(string(text))
 }
 
-// until waits until something is so.
+// until waits for a condition.
 func (b *listeningBox) until(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(3 * time.Minute); !is(); time.Sleep(200 * time.Millisecond) {
@@ -232,14 +232,14 @@ func TestBoxClients_ARollout_AHalt_TheWayBack_AndALostRing(t *testing.T) {
 		b.runs(t, "1.2.0") // the channel's version, at its heartbeat
 
 		owner.Put(t, "/api/edges/"+b.id, box).Is(t, http.StatusNoContent)
-		b.runs(t, "1.0.0") // called alone
+		b.runs(t, "1.0.0") // only this box is called
 		if got := strings.Fields(b.read("activations")); !slices.Equal(got, []string{"1.1.0", "1.0.0", "1.2.0", "1.0.0"}) {
 			t.Errorf("it activated %v", got)
 		}
 	})
 }
 
-// TestBoxClients_TheBellIsDown_PollEachHour_AndReturnToIt. Its heartbeat is six minutes away here.
+// TestBoxClients_TheBellIsDown_PollEachHour_AndReturnToIt. The heartbeat is six minutes here.
 func TestBoxClients_TheBellIsDown_PollEachHour_AndReturnToIt(t *testing.T) {
 	eachClient(t, 21_600, func(t *testing.T, b *listeningBox) {
 		owner := b.Owner(t)
@@ -317,7 +317,7 @@ func shellClient(t *testing.T, b *listeningBox) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) // with what it waits for
+		_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) // with its children
 		_ = c.Wait()                                      // it was killed
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
-// quick has boxes poll every second.
+// quick makes boxes poll every second.
 func quick(o *service.Options) {
 	o.Environment = func(string) []string {
 		return []string{setting.PollIntervalSeconds.Assign(1), setting.IdlePollIntervalSeconds.Assign(1), setting.ChannelCacheSeconds.Assign(0)}
@@ -36,7 +36,7 @@ func enrol(t *testing.T, owner *harness.Caller, id string) string {
 	return owner.SetToken(t, "/api/edges/"+id+"/token")
 }
 
-// why is what the service knows of a box.
+// why returns what the service knows about a box.
 func why(t *testing.T, owner *harness.Caller, id string) census.Why {
 	t.Helper()
 	var known census.Why

@@ -17,13 +17,13 @@ import (
 	"wavegate/shared/access/auth"
 )
 
-// A job is one that releases firmware, as infra/ci has it: its commands and what its CI sets.
+// A job releases firmware, as in infra/ci: its commands, and the variables that its CI sets.
 type job struct {
 	script string
 	env    []string
 }
 
-// githubJob is the step of the workflow, on a machine where GitHub's token service gives out the token.
+// githubJob is the step of the workflow, on a machine with GitHub's token service.
 func githubJob(t *testing.T, token string) job {
 	t.Helper()
 	var workflow struct {
@@ -44,7 +44,7 @@ func githubJob(t *testing.T, token string) job {
 	}}
 }
 
-// gitlabJob is the job of the template, whose token GitLab puts into the environment.
+// gitlabJob is the job of the template. GitLab puts its token into the environment.
 func gitlabJob(t *testing.T, token string) job {
 	t.Helper()
 	var template map[string]struct{ Script []string }
@@ -63,7 +63,7 @@ func readYAML(t *testing.T, file string, into any) {
 	}
 }
 
-// run runs the job's commands, as its CI does, beside an image.
+// run runs the job's commands like its CI, in a folder with an image.
 func (j job) run(t *testing.T, url string) (string, error) {
 	t.Helper()
 	shell := exec.CommandContext(t.Context(), "bash", "-e")
@@ -77,7 +77,7 @@ func (j job) run(t *testing.T, url string) (string, error) {
 	return string(out), err
 }
 
-// Claims of the shape that GitHub and GitLab give a run of the branch main.
+// Claims like those of GitHub and GitLab for a run of the branch main.
 var (
 	githubClaims = devissuer.Claims{User: harness.Program, Roles: []string{string(auth.Program)}, More: map[string]any{
 		"ref": "refs/heads/main", "repository": "acme/firmware", "repository_owner": "acme", "run_id": "9012345678", "event_name": "push", "roles": nil,
@@ -87,7 +87,7 @@ var (
 	}}
 )
 
-// TestCI_Jobs_PublishOnCanary_AndStartOnStable, and a job that runs again finds that it is done.
+// TestCI_Jobs_PublishOnCanary_AndStartOnStable, and a repeated job has nothing to do.
 func TestCI_Jobs_PublishOnCanary_AndStartOnStable(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

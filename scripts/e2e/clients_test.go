@@ -15,10 +15,10 @@ import (
 	"wavegate/shared/fleet/report"
 )
 
-// A library is a DDI client for programs, in a program that uses it as the library's documentation says.
+// A library is a DDI client library, in a program that uses it according to its documentation.
 type library struct {
 	program []string
-	server  string // what is set as its server's URL, after the service's own
+	server  string // the configured path after the service's URL
 	refused string // what it prints when a poll is refused
 }
 
@@ -42,7 +42,7 @@ type clientBox struct {
 	shelf            *shelf
 }
 
-// start starts the program on the box, which runs a version, and returns what ends it.
+// start starts the program on a box that runs a version, and returns the function that ends it.
 func (b clientBox) start(t *testing.T, runs string) (stop func()) {
 	t.Helper()
 	log, err := os.OpenFile(filepath.Join(b.place, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -79,7 +79,7 @@ func (b clientBox) said() string {
 	return string(said)
 }
 
-// told has the box say what it runs, and starts a rollout of 1.1.0 that reaches it.
+// told makes the box report its version, and starts a rollout of 1.1.0 that reaches it.
 func (b clientBox) told(t *testing.T, owner *harness.Caller, broken bool) (rollout string) {
 	t.Helper()
 	eventually(t, "the box says what it runs", func() bool { return why(t, owner, b.id).Running == "1.0.0" })
@@ -88,9 +88,9 @@ func (b clientBox) told(t *testing.T, owner *harness.Caller, broken bool) (rollo
 	return owner.Post(t, rollouts, body).Is(t, http.StatusCreated).Header.Get("Location")
 }
 
-// follow runs a library with a good image, one with another checksum, one that does not boot, a halt during the download, and
-// a token that is taken back. None of the libraries polls while it downloads, and each sends its token to the artifact's
-// host.
+// follow runs a library with a good image, one with another checksum, one that does not boot, a halt during the
+// download, and a revoked token. None of the libraries polls while it downloads, and each sends its token to the
+// artifact's host.
 func follow(t *testing.T, l library) {
 	if l.program == nil {
 		return
@@ -146,7 +146,7 @@ func follow(t *testing.T, l library) {
 		eventually(t, "the client has finished, since it does not poll meanwhile", func() bool { return strings.Contains(b.said(), "written: ") })
 		eventually(t, "that is known", func() bool {
 			known := why(t, owner, b.id)
-			return known.Written == "1.1.0" || at(known, "1.1.0", report.Reverted) // as the box does not boot what it wrote
+			return known.Written == "1.1.0" || at(known, "1.1.0", report.Reverted) // because the box does not boot the written version
 		})
 	})
 	t.Run("token taken back", func(t *testing.T) {

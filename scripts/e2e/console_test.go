@@ -11,8 +11,8 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// TestConsole_AnyoneMayLoadThePage: below a stage, too, and its files lie beside it. The page may call its own
-// service and the login that the service names.
+// TestConsole_AnyoneMayLoadThePage: also below a deployment's path, and its files are next to it. The page can call
+// its own service and the sign-in that the service names.
 func TestConsole_AnyoneMayLoadThePage(t *testing.T) {
 	target := harness.New(t, harness.WithPrefix("/prod")).Target
 	page := visitPage(t, target, http.MethodGet, operations.ConsolePath)
@@ -35,7 +35,7 @@ func TestConsole_AnyoneMayLoadThePage(t *testing.T) {
 	}
 }
 
-// TestConsole_NothingBesideIt_IsOpen: what is neither an operation nor a page is as unknown as before.
+// TestConsole_NothingBesideIt_IsOpen: paths that are neither operations nor pages stay unknown.
 func TestConsole_NothingBesideIt_IsOpen(t *testing.T) {
 	target := harness.New(t).Target
 	for _, other := range []string{"/console/main.mjs", "/console/a/b/c", "/Console", "/api/console"} {

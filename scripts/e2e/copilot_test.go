@@ -24,7 +24,7 @@ import (
 
 const secret = "s3cret between us"
 
-// setting gives a variable to every function.
+// setting sets a variable of every function.
 func withSettings(variables ...string) func(*service.Options) {
 	return func(o *service.Options) {
 		before := o.Environment
@@ -43,14 +43,14 @@ func withAssistant(t *testing.T) func(*service.Options) {
 	return assistantOf(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") })
 }
 
-// assistantOf runs an assistant under a path of its own.
+// assistantOf runs an assistant under its own path.
 func assistantOf(t *testing.T, handler http.HandlerFunc) func(*service.Options) {
 	upstream := httptest.NewServer(handler)
 	t.Cleanup(upstream.Close)
 	return withSettings("COPILOT_URL="+upstream.URL+"/v1", "COPILOT_SECRET="+secret, "COPILOT_TIMEOUT_SECONDS=1")
 }
 
-// statusOf is what an assistant answers by its own mind.
+// statusOf returns the status that an assistant chooses itself.
 func statusOf(method string) int {
 	if method == http.MethodGet {
 		return http.StatusTeapot
@@ -104,8 +104,8 @@ func TestCopilot_RequestAndAnswer_PassUnchanged(t *testing.T) {
 	}
 }
 
-// TestCopilot_OtherMethod_IsRefused: the assistant trusts what comes with the shared secret. Whether there is one does not
-// matter to what is wrong with the call.
+// TestCopilot_OtherMethod_IsRefused: the assistant trusts calls with the shared secret. The call is refused with or
+// without an assistant.
 func TestCopilot_OtherMethod_IsRefused(t *testing.T) {
 	set := harness.New(t, assistantOf(t, func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("the assistant was asked by %s", r.Method)
@@ -155,7 +155,7 @@ func TestCopilot_RequestThatNoClientSends_IsRefused(t *testing.T) {
 	}
 }
 
-// TestCopilot_UpstreamsHeadersOfItsOwn_AreDropped: which pages may read answers is this service's setting.
+// TestCopilot_UpstreamsHeadersOfItsOwn_AreDropped: this service decides which pages can read answers.
 func TestCopilot_UpstreamsHeadersOfItsOwn_AreDropped(t *testing.T) {
 	w := harness.New(t, assistantOf(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Access-Control-Allow-Origin", "*")
@@ -170,8 +170,8 @@ func TestCopilot_UpstreamsHeadersOfItsOwn_AreDropped(t *testing.T) {
 	}
 }
 
-// TestCopilot_TooLongAQuestion_IsRefused: a body comes to the function as base64, in an event of 6 MiB at
-// the most, which the gateway refuses above.
+// TestCopilot_TooLongAQuestion_IsRefused: a body reaches the function as base64, in an event of at most 6 MiB. API
+// Gateway refuses larger ones.
 func TestCopilot_TooLongAQuestion_IsRefused(t *testing.T) {
 	var got atomic.Int64
 	w := harness.New(t, assistantOf(t, func(_ http.ResponseWriter, r *http.Request) {
@@ -273,7 +273,7 @@ func TestCopilot_PathThatLeadsOut_IsRefused(t *testing.T) {
 	}
 }
 
-// TestCopilot_OddPath_PassesAsItWasSent: what leads nowhere else is the assistant's to judge.
+// TestCopilot_OddPath_PassesAsItWasSent: the assistant judges paths that stay within it.
 func TestCopilot_OddPath_PassesAsItWasSent(t *testing.T) {
 	seen := make(chan string, 1)
 	w := harness.New(t, assistantOf(t, func(_ http.ResponseWriter, r *http.Request) { seen <- r.RequestURI }))
@@ -289,8 +289,8 @@ func TestCopilot_ABox_IsForbidden(t *testing.T) {
 	harness.New(t, withAssistant(t)).Box(t, "edge-1").Get(t, "/api/copilot/chat").Refused(t, problem.Forbidden)
 }
 
-// TestCopilot_AnswerThatLambdaWouldNotTake_IsRefusedHere: Lambda counts the answer as a JSON string, in
-// which text can be six times as long as it was.
+// TestCopilot_AnswerThatLambdaWouldNotTake_IsRefusedHere: Lambda counts the answer as a JSON string, in which a text
+// can be six times as long.
 func TestCopilot_AnswerThatLambdaWouldNotTake_IsRefusedHere(t *testing.T) {
 	for name, answer := range map[string]struct {
 		body  string

@@ -33,7 +33,7 @@ func (b ddiBox) runs(t *testing.T, version string) {
 	b.Put(t, ddiPath("acme", b.id)+"/configData", `{"data":{"installed":"`+version+`"}}`).Is(t, http.StatusOK)
 }
 
-// ddiFleet registers boxes with DDI clients and has them poll once.
+// ddiFleet registers boxes with DDI clients and makes them poll once.
 func ddiFleet(t *testing.T, w *harness.World, n int) (boxes []ddiBox) {
 	t.Helper()
 	owner := w.Owner(t)
@@ -63,8 +63,8 @@ func ddiRollout(t *testing.T, w *harness.World, policy string) string {
 	return rollout
 }
 
-// TestDDI_BoxesThatDoNotBoot_HaltTheRollout: sixty each way. Without a boot state, SWUpdate begins the same action again.
-// A client of RAUC says that the old version runs.
+// TestDDI_BoxesThatDoNotBoot_HaltTheRollout: sixty boxes in each of two ways. Without a boot state, SWUpdate begins
+// the same action again. A RAUC client reports that the old version runs.
 func TestDDI_BoxesThatDoNotBoot_HaltTheRollout(t *testing.T) {
 	t.Parallel()
 	const boxes = 60
@@ -126,7 +126,7 @@ func TestDDI_BoxesThatDoNotBoot_HaltTheRollout(t *testing.T) {
 	}
 }
 
-// TestDDI_UpdatesWait_ForTheWindowOfThePolicy: outside of it, the client may download and is not to install.
+// TestDDI_UpdatesWait_ForTheWindowOfThePolicy: outside of it, the client may download but must not install.
 func TestDDI_UpdatesWait_ForTheWindowOfThePolicy(t *testing.T) {
 	hour := func(later time.Duration) string { return time.Now().UTC().Add(later).Format("15:00") }
 	for name, c := range map[string]struct{ from, to, update, window string }{
@@ -168,7 +168,7 @@ func TestDDI_PutOff_IsDeferred_WithTheClientsWords(t *testing.T) {
 	}
 }
 
-// TestDDI_Publication_SaysWhatClientsAreTold: its kind, another address, and what the release lacks.
+// TestDDI_Publication_SaysWhatClientsAreTold: its kind, another address, and missing fields of the release.
 func TestDDI_Publication_SaysWhatClientsAreTold(t *testing.T) {
 	w := harness.New(t, quick)
 	owner := w.Owner(t)
@@ -195,7 +195,7 @@ func TestDDI_Publication_SaysWhatClientsAreTold(t *testing.T) {
 	}
 }
 
-// atRoot serves the second paths of DDI, too. Boxes poll every second.
+// atRoot also serves the second paths of DDI. Boxes poll every second.
 func atRoot(o *service.Options) {
 	quick(o)
 	o.DDIRoot = true

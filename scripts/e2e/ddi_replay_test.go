@@ -18,8 +18,8 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
-// A move of a recorded run is a request of the client, or what somebody did beside it. {token} stands for the box's token,
-// and {action} for the number of the action that the client was told last.
+// A move of a recorded run is a request of the client, or an action of somebody else. {token} is replaced by the
+// box's token, and {action} by the number of the action that the client was told last.
 type move struct {
 	Did    string            `json:"did,omitempty"`
 	Method string            `json:"method,omitempty"`
@@ -30,8 +30,9 @@ type move struct {
 	Link   string            `json:"link,omitempty"`   // the one in the answer to a poll
 }
 
-// TestDDI_RecordedRunsOfClients_AreFollowed: what clients sent that the tests cannot run, since no package registry has them.
-// A request that the client would not have sent after the service's present answers ends the test.
+// TestDDI_RecordedRunsOfClients_AreFollowed: recorded requests of clients that the tests cannot run, because no
+// package registry has them. The test fails if the client would not have sent a request after the service's present
+// answers.
 func TestDDI_RecordedRunsOfClients_AreFollowed(t *testing.T) {
 	for run, is := range map[string]func(known census.Why) bool{
 		"good": func(known census.Why) bool {
@@ -42,7 +43,7 @@ func TestDDI_RecordedRunsOfClients_AreFollowed(t *testing.T) {
 			return at(known, "1.1.0", report.Reverted) && known.Report.Code == report.CodeBoot
 		},
 		"halted": func(known census.Why) bool {
-			return known.Report.Cancelled || known.Written == "1.1.0" // by one that does not stop
+			return known.Report.Cancelled || known.Written == "1.1.0" // by a client that does not stop
 		},
 		"token-taken-back": func(known census.Why) bool { return known.Report == nil && known.Running == "1.0.0" },
 	} {
@@ -65,7 +66,7 @@ func TestDDI_RecordedRunsOfClients_AreFollowed(t *testing.T) {
 	}
 }
 
-// swift has boxes poll every second, and allows a policy to give them seconds.
+// swift makes boxes poll every second, and allows policies with seconds.
 func swift(o *service.Options) {
 	o.Environment = func(string) []string {
 		return []string{setting.PollIntervalSeconds.Assign(1), setting.IdlePollIntervalSeconds.Assign(1), setting.ChannelCacheSeconds.Assign(0), setting.GuardIntervalSeconds.Assign(1)}
@@ -93,7 +94,7 @@ func recorded(t *testing.T, file string) (moves []move) {
 	return moves
 }
 
-// A replay is a box that sends what a client sent.
+// A replay is a box that repeats a client's requests.
 type replay struct {
 	w               *harness.World
 	owner           *harness.Caller
@@ -133,7 +134,7 @@ func (r *replay) take(t *testing.T, s move) {
 
 var actionIn = regexp.MustCompile(`/(?:deploymentBase|cancelAction)/([0-9]+)`)
 
-// send sends a request of the client. Of a poll, it keeps the action that the client is told.
+// send sends a request of the client. After a poll, it keeps the action that the client is told.
 func (r *replay) send(t *testing.T, s move) {
 	t.Helper()
 	if r.action == "" && strings.Contains(s.Path+s.Body, "{action}") {

@@ -17,12 +17,12 @@ import (
 // ddiPath is where a box's DDI client polls.
 func ddiPath(tenant, id string) string { return "/api/ddi/" + tenant + "/controller/v1/" + id }
 
-// described is the body of a publication that DDI clients can be told of.
+// described is the body of a publication for DDI clients.
 func described(version, sha256 string) string {
 	return strings.Replace(release(version, sha256), "}", `,"sizeBytes":10,"sha1":"`+strings.Repeat("1", 40)+`"}`, 1)
 }
 
-// client is a DDI client with a token of its own.
+// client is a DDI client with its own token.
 func client(t *testing.T, w *harness.World, scheme, place string) *harness.Caller {
 	t.Helper()
 	return &harness.Caller{URL: w.Target.URL, Bearer: scheme + " " + w.Owner(t).SetToken(t, place)}
@@ -44,11 +44,11 @@ func linked(t *testing.T, w *harness.World, l *ddi.Hyperlink) string {
 	if l == nil || !strings.HasPrefix(l.Href, w.Target.URL+"/") {
 		t.Fatalf("the link is %v", l)
 	}
-	path, _, _ := strings.Cut(strings.TrimPrefix(l.Href, w.Target.URL), "?") // of which only the read of the action takes any
+	path, _, _ := strings.Cut(strings.TrimPrefix(l.Href, w.Target.URL), "?") // only the read of the action accepts a query
 	return path
 }
 
-// feedback is what a client says of an action.
+// feedback is a client's report about an action.
 func feedback(execution, finished, words string) string {
 	return fmt.Sprintf(`{"status":{"execution":%q,"result":{"finished":%q},"details":[%q]}}`, execution, finished, words)
 }
@@ -82,8 +82,8 @@ func TestDDI_Gateway_SpeaksForEachBoxOfItsOrganization(t *testing.T) {
 	}
 }
 
-// TestDDI_TokenThatWasEnded_IsGoodForNoFurtherCall, also one that was replaced and is still valid: the gateway keeps the
-// authorizer's answer, so each operation checks the token again.
+// TestDDI_TokenThatWasEnded_IsGoodForNoFurtherCall, including one that was replaced and is still valid: API Gateway
+// caches the authorizer's answer, so each operation checks the token again.
 func TestDDI_TokenThatWasEnded_IsGoodForNoFurtherCall(t *testing.T) {
 	w := harness.New(t, quick)
 	owner := w.Owner(t)
@@ -116,8 +116,8 @@ func TestDDI_TokenThatWasEnded_IsGoodForNoFurtherCall(t *testing.T) {
 	}
 }
 
-// TestDDI_WhatIsForeign_IsTheSameNotFound, byte for byte: a box of another organization, one that is not there, and one
-// under another organization's name.
+// TestDDI_WhatIsForeign_IsTheSameNotFound, byte for byte: a box of another organization, a missing one, and one under
+// another organization's name.
 func TestDDI_WhatIsForeign_IsTheSameNotFound(t *testing.T) {
 	w := harness.New(t, quick)
 	owner := w.Owner(t)

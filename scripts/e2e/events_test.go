@@ -12,8 +12,8 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// TestEvents_TheScheduleOfTheTick_CountsTheActiveRollouts hands the tick's event to its function, twice: the second
-// finds nothing to count. The progress is then that of the tick.
+// TestEvents_TheScheduleOfTheTick_CountsTheActiveRollouts passes the tick's event to its function, twice: the second
+// call finds nothing to count. The progress is that of the tick.
 func TestEvents_TheScheduleOfTheTick_CountsTheActiveRollouts(t *testing.T) {
 	w := harness.New(t, uncached)
 	owner := w.Owner(t)

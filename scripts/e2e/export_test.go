@@ -44,7 +44,7 @@ func exported(t *testing.T, by *harness.Caller, organization string, limit int) 
 	return values, all.String()
 }
 
-// A kind of lines is of the rows of a table; the fields identify a row in it.
+// A kind of lines comes from the rows of a table; the fields identify a row in it.
 type exportedKind struct {
 	table  dynamo.TableID
 	fields []string
@@ -78,7 +78,7 @@ var exportedKinds = map[string]exportedKind{
 	"audit-event":               {dynamo.Audit, []string{"eventId"}},
 }
 
-// notExported are the attributes of rows that no line has: those of lists and filters, and hashes of tokens and codes.
+// notExported are the attributes that are not in lines: those for lists and filters, and hashes of tokens and codes.
 var notExported = []string{
 	"listKey", "pair", "shard", "stateKey", "productMethod", "factoryStatus", "number", "part", "why", "override",
 	"stream", "position", "streamResource", "streamActor", "streamResourceActor", "streamOrganization", "codeSha256", "tokenSha256",
@@ -174,7 +174,7 @@ func doEverything(t *testing.T, w *harness.World) int {
 	for _, s := range samples.All {
 		call := calls[s.Operation]
 		if call.Method == http.MethodDelete || s.Operation == "reset-edge-enrolment" {
-			call = w.Session(t, samples.Fresh(harness.Name)).Call(t, s.Operation) // others need what it would take away
+			call = w.Session(t, samples.Fresh(harness.Name)).Call(t, s.Operation) // other samples need what it would delete
 		}
 		if w.Make(t, call).Status/100 == 2 {
 			did++
@@ -191,7 +191,7 @@ func doEverything(t *testing.T, w *harness.World) int {
 		}
 		w.Make(t, call).Is(t, call.Status)
 	}
-	// A box moves from the other organization to acme. Its events until then stay the other's.
+	// A box moves from the other organization to acme. Its earlier events still belong to the other one.
 	moves := `{"edgeType":"gateway-x","channel":"stable","organizationId":%q}`
 	w.Owner(t).Put(t, "/api/edges/moved-1", fmt.Sprintf(moves, "rival")).Is(t, http.StatusCreated)
 	w.Owner(t).Put(t, "/api/edges/moved-1", fmt.Sprintf(moves, "acme")).Is(t, http.StatusNoContent)
@@ -217,8 +217,8 @@ func namesOfAcme(t *testing.T, w *harness.World) []string {
 	return names
 }
 
-// ofAcme reports whether a row has the name of the organization or of something that is its own. A row of a box that moved
-// to it, from the time before, is the other organization's.
+// ofAcme reports whether a row names the organization or one of its things. Earlier rows of a box that moved to it
+// belong to the other organization.
 func ofAcme(t *testing.T, row map[string]any, names []string) bool {
 	t.Helper()
 	text, err := json.Marshal(row)
@@ -229,7 +229,7 @@ func ofAcme(t *testing.T, row map[string]any, names []string) bool {
 		!strings.Contains(string(text), `"organizationId":"rival"`)
 }
 
-// checkNoHashes looks in an export for all hashes of tokens and codes that are stored.
+// checkNoHashes searches an export for all stored hashes of tokens and codes.
 func checkNoHashes(t *testing.T, w *harness.World, text string) {
 	t.Helper()
 	hashes := 0

@@ -15,7 +15,7 @@ import (
 	"wavegate/shared/contract"
 )
 
-// TestContract_FirstSteps_DoWhatTheySay types what the contract shows a newcomer, below a stage's path.
+// TestContract_FirstSteps_DoWhatTheySay types the contract's first steps, below a deployment's path.
 func TestContract_FirstSteps_DoWhatTheySay(t *testing.T) {
 	for name, target := range targets(t) {
 		t.Run(name, func(t *testing.T) {
@@ -31,20 +31,20 @@ func TestContract_FirstSteps_DoWhatTheySay(t *testing.T) {
 	}
 }
 
-// TestFirstStepsAndREADME_OnOneService_WorkInAnyOrderAndTwice: each comes after each of the two once.
+// TestFirstStepsAndREADME_OnOneService_WorkInAnyOrderAndTwice: each of the two follows each of the two once.
 func TestFirstStepsAndREADME_OnOneService_WorkInAnyOrderAndTwice(t *testing.T) {
 	t.Parallel()
 	by := newReader(t)
 	firstSteps(t, by.Target)
 	firstSteps(t, by.Target)
 	typeSession(t, by, "README.md", "A first session")
-	// A box may be told for 2 s what its channel had before.
+	// For 2 s, a box may be told its channel's earlier version.
 	time.Sleep(2 * time.Second)
 	typeSession(t, by, "README.md", "A first session")
 	firstSteps(t, by.Target)
 }
 
-// firstSteps types the contract's first steps, and looks at what has become of the channel.
+// firstSteps types the contract's first steps, and checks the channel afterwards.
 func firstSteps(t *testing.T, target harness.Target) {
 	t.Helper()
 	document, err := openapi3.NewLoader().LoadFromData(contract.Document)

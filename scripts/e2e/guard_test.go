@@ -25,7 +25,7 @@ func judgedRollout(t *testing.T, w *harness.World, policy string) string {
 	return owner.Post(t, rollouts, body).Is(t, http.StatusCreated).Header.Get("Location")
 }
 
-// TestGuard_Policy_TellsEveryFaultAtOnce_AndChangesNothing: the whole document is corrected in one go.
+// TestGuard_Policy_TellsEveryFaultAtOnce_AndChangesNothing: so that the whole document can be corrected in one go.
 func TestGuard_Policy_TellsEveryFaultAtOnce_AndChangesNothing(t *testing.T) {
 	w := harness.New(t)
 	owner := w.Owner(t)
@@ -44,7 +44,7 @@ func TestGuard_Policy_TellsEveryFaultAtOnce_AndChangesNothing(t *testing.T) {
 	if after := owner.Get(t, rollout+"/policy").Is(t, http.StatusOK); string(after.Body) != string(before.Body) || after.Header.Get("ETag") != before.Header.Get("ETag") {
 		t.Errorf("the policy was %s and is %s", before.Body, after.Body)
 	}
-	// At the start, the policy's faults stand beside the plan's, and no rollout starts.
+	// At the start, the answer lists the policy's faults with those of the plan, and no rollout starts.
 	d = owner.Post(t, rollouts, `{"edgeType":"gateway x","channel":"canary","targetVersion":"1.0.0","policy":{"mode":"on"}}`).Refused(t, problem.ValidationFailed)
 	if len(d.Errors) != 2 || d.Errors[0].Pointer != "/edgeType" || d.Errors[1].Pointer != "/policy/mode" {
 		t.Errorf("faults %+v", d.Errors)
@@ -52,8 +52,8 @@ func TestGuard_Policy_TellsEveryFaultAtOnce_AndChangesNothing(t *testing.T) {
 	owner.Get(t, rollouts+"/0192f0c1-6d2e-7a55-9c3b-1f2e3d4c5b6a/policy").Refused(t, problem.NotFound)
 }
 
-// TestGuard_ARolloutThatSaysNothing_HasTheGuardThatHalts: only null is without a guard, and whatever shows the rollout
-// says so. The PATCH of the specification works with all of them.
+// TestGuard_ARolloutThatSaysNothing_HasTheGuardThatHalts: only null means no guard, and every answer with the rollout
+// says so. The specification's PATCH works with all of them.
 func TestGuard_ARolloutThatSaysNothing_HasTheGuardThatHalts(t *testing.T) {
 	for policy, want := range map[string]struct{ mode, auto string }{
 		``: {"act", "false"}, `{}`: {"act", "false"}, `{"promote":{"auto":true}}`: {"act", "true"}, `{"mode":"advise"}`: {"advise", "false"}, `null`: {"none", ""},
@@ -85,11 +85,12 @@ func TestGuard_ARolloutThatSaysNothing_HasTheGuardThatHalts(t *testing.T) {
 	}
 }
 
-// TestGuard_SecondPair_WindowsAndFreeze_HoldUpEveryoneButHalts follows one rollout past all that people can set.
+// TestGuard_SecondPair_WindowsAndFreeze_HoldUpEveryoneButHalts takes one rollout through everything that people can
+// set.
 func TestGuard_SecondPair_WindowsAndFreeze_HoldUpEveryoneButHalts(t *testing.T) {
 	w := harness.New(t)
 	olga, otto := w.Owner(t), w.As(t, "otto", "wavegate", auth.PlatformOwner)
-	// A window that is closed for hours to come, whatever the time of the run.
+	// A window that stays closed for hours, at any time of the run.
 	hour := time.Now().UTC().Add(6 * time.Hour).Format("15:00")
 	closed := `{"from":"` + hour + `","to":"` + hour[:2] + `:01","timeZone":"UTC"}`
 	rollout := judgedRollout(t, w, `{"promote":{"windows":[`+closed+`]},"approvals":{"before":[10]}}`)
@@ -141,18 +142,18 @@ func TestGuard_Freeze_EndsInTheFutureAndWithinThirtyDays(t *testing.T) {
 	owner.Get(t, "/api/ota/freeze").Refused(t, problem.NotFound)
 }
 
-// quickly is a policy by which two boxes decide, seconds after they polled.
+// quickly is a policy with which two boxes decide, seconds after they polled.
 const quickly = `{"guard":{"acceptable":0.001,"intolerable":0.5,"silentAfter":"PT2S","decideWithin":"PT2S"},` +
 	`"promote":{"auto":true,"soak":{"1":"PT0S","10":"PT0S","50":"PT0S","100":"PT0S"}}}`
 
-// lookEachSecond lets policies name seconds. Polls read their channel's row each time.
+// lookEachSecond allows policies with seconds. Every poll reads its channel's row.
 func lookEachSecond(o *service.Options) {
 	o.Environment = func(string) []string {
 		return []string{setting.ChannelCacheSeconds.Assign(0), setting.GuardIntervalSeconds.Assign(1)}
 	}
 }
 
-// TestGuard_Tick_HaltsABadRelease_AndCompletesAGoodOne by what two boxes report.
+// TestGuard_Tick_HaltsABadRelease_AndCompletesAGoodOne by the reports of two boxes.
 func TestGuard_Tick_HaltsABadRelease_AndCompletesAGoodOne(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -16,7 +16,7 @@ import (
 	"wavegate/shared/operations"
 )
 
-// A hangingAssistant takes every call and answers none until it is let go.
+// A hangingAssistant accepts every call and answers none until it is released.
 type hangingAssistant struct {
 	url     string
 	letGo   func()
@@ -43,7 +43,7 @@ func newHangingAssistant(t *testing.T) *hangingAssistant {
 	return a
 }
 
-// with runs the service with the assistant, and with as many executions as an account of few.
+// with runs the service with the assistant, in an account with few executions.
 func (a *hangingAssistant) with(seconds int, reserved map[string]int) func(*service.Options) {
 	return func(o *service.Options) {
 		withSettings("COPILOT_URL="+a.url, "COPILOT_SECRET="+secret, fmt.Sprintf("COPILOT_TIMEOUT_SECONDS=%d", seconds))(o)
@@ -54,9 +54,8 @@ func (a *hangingAssistant) with(seconds int, reserved map[string]int) func(*serv
 // few is how many concurrent executions the account has.
 const few = 6
 
-// hang has that many people ask the assistant, until each of their calls waits there. They ask one after
-// another, since the authorizer needs an execution for each token that it does not know. answers waits
-// for what they are told in the end.
+// hang makes a number of people ask the assistant, until each of their calls waits there. They ask one after another,
+// because the authorizer needs an execution for each unknown token. answers waits for their final answers.
 func (a *hangingAssistant) hang(t *testing.T, w *harness.World, people int) (answers func() []int) {
 	t.Helper()
 	statuses := make(chan int, people)
@@ -99,14 +98,14 @@ func fleetOf(t *testing.T, w *harness.World) (rollout string, owner, box *harnes
 	return rollout, owner, box
 }
 
-// TestHangingAssistant_CostsTheCopilotAlone: with few executions, polls and halts go on while all of the
-// copilot's calls hang.
+// TestHangingAssistant_CostsTheCopilotAlone: with few executions, polls and halts continue while all calls of the
+// copilot hang.
 func TestHangingAssistant_CostsTheCopilotAlone(t *testing.T) {
 	a := newHangingAssistant(t)
 	w := harness.New(t, a.with(27, map[string]int{"copilot": 2, "get-manifest": 1, operations.Authorizer: 1}))
 	rollout, owner, box := fleetOf(t, w)
 	answers := a.hang(t, w, 2)
-	// The copilot has no more; others of its callers are refused at once.
+	// The copilot has no more; its other callers are refused immediately.
 	w.Engineer(t, "acme").Get(t, "/api/copilot/chat").Is(t, http.StatusBadGateway)
 	for range 5 {
 		box.Get(t, manifestPath("box-1")).Is(t, http.StatusOK)
@@ -122,8 +121,8 @@ func TestHangingAssistant_CostsTheCopilotAlone(t *testing.T) {
 	}
 }
 
-// TestHangingAssistant_WithoutAReservation_TakesWhatPollsNeed shows that the test above would notice: the
-// account's executions all wait for the assistant, and boxes are refused.
+// TestHangingAssistant_WithoutAReservation_TakesWhatPollsNeed shows that the test above would notice: all executions
+// of the account wait for the assistant, and boxes are refused.
 func TestHangingAssistant_WithoutAReservation_TakesWhatPollsNeed(t *testing.T) {
 	a := newHangingAssistant(t)
 	w := harness.New(t, a.with(27, nil))
@@ -137,8 +136,8 @@ func TestHangingAssistant_WithoutAReservation_TakesWhatPollsNeed(t *testing.T) {
 	box.Get(t, manifestPath("box-1")).Is(t, http.StatusOK)
 }
 
-// TestHangingAssistant_IsLeftAlone_AfterTwoTimeouts: without any reservation, the executions come free as
-// well, since the copilot stops asking.
+// TestHangingAssistant_IsLeftAlone_AfterTwoTimeouts: even without a reservation, the executions become free, because
+// the copilot stops asking.
 func TestHangingAssistant_IsLeftAlone_AfterTwoTimeouts(t *testing.T) {
 	a := newHangingAssistant(t)
 	w := harness.New(t, a.with(1, nil), harness.WithProcesses(1))

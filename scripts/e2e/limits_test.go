@@ -80,13 +80,13 @@ func TestLimits_User_600PassThe601stWaits(t *testing.T) {
 		t.Fatalf("600 calls were answered %v", got)
 	}
 	wait := limited(t, eric.Get(t, me), "user")
-	w.As(t, "emma", "acme").Get(t, me).Is(t, http.StatusOK) // a colleague is not touched
+	w.As(t, "emma", "acme").Get(t, me).Is(t, http.StatusOK) // a colleague is not affected
 	time.Sleep(wait)
 	eric.Get(t, me).Is(t, http.StatusOK)
 }
 
-// TestLimits_HaltAfter600Calls_GetsThrough uses the real limit: an operator whose script ran wild can still stop
-// the rollout, at once.
+// TestLimits_HaltAfter600Calls_GetsThrough uses the real limit: an operator with a script that went wild can still
+// stop the rollout immediately.
 func TestLimits_HaltAfter600Calls_GetsThrough(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t)
@@ -106,12 +106,12 @@ func TestLimits_HaltAfter600Calls_GetsThrough(t *testing.T) {
 	if got := a.Header.Get("RateLimit"); !strings.Contains(got, `"user";r=0`) || !strings.Contains(got, `"reserve";r=59`) {
 		t.Errorf("RateLimit is %s", got)
 	}
-	engineer := w.As(t, "olga", "wavegate", auth.ProductionEngineer) // the same user, without the right to halt
+	engineer := w.As(t, "olga", "wavegate", auth.ProductionEngineer) // the same user, without the permission to halt
 	limited(t, engineer.Do(t, http.MethodPatch, rollout, `{"status":"halted"}`), "user")
 }
 
-// TestLimits_Copilot_30PassThe31stWaits uses the real limit of 30. A call counts as an ordinary one
-// too, and one that is rejected counts as neither.
+// TestLimits_Copilot_30PassThe31stWaits uses the real limit of 30. A call also counts as an ordinary one; a rejected
+// call counts as neither.
 func TestLimits_Copilot_30PassThe31stWaits(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, withAssistant(t))
@@ -147,8 +147,7 @@ func standings(t *testing.T, c *harness.Caller) []standing {
 	return body.Limits
 }
 
-// TestLimits_Organization_CountsItsPeopleTogether uses small limits. The organization's boxes count
-// for themselves.
+// TestLimits_Organization_CountsItsPeopleTogether uses small limits. The organization's boxes count separately.
 func TestLimits_Organization_CountsItsPeopleTogether(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, withSettings("LIMIT_USER=20", "LIMIT_ORGANIZATION=50", "LIMIT_COPILOT_USER=5", "LIMIT_COPILOT_ORGANIZATION=5"))
@@ -180,7 +179,7 @@ func TestLimits_ForbiddenCalls_CountAsWell(t *testing.T) {
 	}
 }
 
-// TestLimits_RejectedWrite_WritesNothing: the limiter's word comes before the transaction.
+// TestLimits_RejectedWrite_WritesNothing: the limiter decides before the transaction.
 func TestLimits_RejectedWrite_WritesNothing(t *testing.T) {
 	w := harness.New(t, withSettings("LIMIT_USER=3", "LIMIT_COPILOT_USER=3"))
 	owner := w.Owner(t)
@@ -216,7 +215,7 @@ func TestLimits_Override_ActsOnTheVeryNextCall(t *testing.T) {
 	}
 }
 
-// troubled makes the limiter's writes suffer, and nothing else.
+// troubled disturbs only the limiter's writes.
 func troubled(t *testing.T, w *harness.World, effect storefront.Effect) {
 	t.Helper()
 	counters := dynamolocal.TableName(dynamo.RateCounters)
@@ -228,7 +227,7 @@ func troubled(t *testing.T, w *harness.World, effect storefront.Effect) {
 	}))
 }
 
-// uncounted is how many calls a function says it let through uncounted.
+// uncounted is the number of calls that a function logged as let through uncounted.
 func uncounted(w *harness.World, name string) int {
 	n := 0
 	for _, line := range w.Logs(name) {
@@ -266,8 +265,8 @@ func TestLimits_StoreStopped_OrdinaryCallsPassAndCopilotCallsDoNot(t *testing.T)
 	}
 }
 
-// TestLimits_StoreSlow_TheDeadlineHolds: the limiter's writes would succeed after three seconds; no
-// answer waits for that, which shows in that none of them was counted.
+// TestLimits_StoreSlow_TheDeadlineHolds: the limiter's writes would succeed after three seconds. No answer waits for
+// that: none of the calls is counted.
 func TestLimits_StoreSlow_TheDeadlineHolds(t *testing.T) {
 	w := harness.New(t, withAssistant(t), withSettings("LIMIT_DEADLINE_MS=100"))
 	troubled(t, w, storefront.Effect{Delay: 3 * time.Second})

@@ -11,9 +11,9 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// TestLists_ForOtherOrganizations_ShowNothing calls every list, and every filter that names something,
-// as callers of another organization in each role. Nothing of the first organization is in any answer,
-// and what the answer says of a factory does not depend on whether there is one.
+// TestLists_ForOtherOrganizations_ShowNothing calls every list, and every filter that names something, as callers of
+// another organization in each role. Nothing of the first organization is in any answer, and the answer for a factory
+// does not depend on whether it exists.
 func TestLists_ForOtherOrganizations_ShowNothing(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t)
@@ -60,7 +60,7 @@ func TestLists_ForOtherOrganizations_ShowNothing(t *testing.T) {
 							t.Errorf("learns of %s: %s", secret, a.Body)
 						}
 					}
-					// The same call about what is not there.
+					// The same call for something that does not exist.
 					other := c.Get(t, absent.Replace(path))
 					e, _ := other.Problem()
 					if other.Status != a.Status || e.Detail != d.Detail || a.Status == http.StatusOK && !bytes.Equal(other.Body, a.Body) {
@@ -84,7 +84,7 @@ func TestAuditEvents_AreForAdminsOfTheOrganizationAndPlatformOwners(t *testing.T
 	if got := pageOf(t, p.owner, p.factory+"/audit-events"); len(got.Items) != 10 {
 		t.Errorf("the owner sees %d events, want 10", len(got.Items))
 	}
-	// Members read what the factory has, though not who did what.
+	// Members read the factory's things, but not who did what.
 	member := w.As(t, "mia", p.organization)
 	for _, l := range []string{"/machines", "/production-methods"} {
 		if got := pageOf(t, member, p.factory+l); len(got.Items) != 5 {

@@ -21,23 +21,23 @@ import (
 	"wavegate/shared/testing/dynamolocal"
 )
 
-// A list is one of the service's lists, as its sample calls it, with a page of items and more.
+// A list of the service, with its sample's call and more than a page of items.
 type list struct {
 	caller  *harness.Caller
 	path    string
 	filter  url.Values
 	factory string // of the path; empty: none
-	series  bool   // takes cursor instead of offset
+	series  bool   // uses cursor instead of offset
 }
 
-// with is the path with the sample's filter and more of a query.
+// with returns the path with the sample's filter and further parameters.
 func (l list) with(name, value string) string {
 	query := url.Values{name: {value}}
 	maps.Copy(query, l.filter)
 	return l.path + "?" + query.Encode()
 }
 
-// lists makes what the lists of the service list, in an organization of its own.
+// lists makes items for all lists of the service, in its own organization.
 func lists(t testing.TB, w *harness.World, organization string) map[string]list {
 	t.Helper()
 	session, all := w.Session(t, samples.Fresh(harness.Name)), map[string]list{}
@@ -66,7 +66,7 @@ func lists(t testing.TB, w *harness.World, organization string) map[string]list 
 	return all
 }
 
-// remember adds ten minutes to the history of a rollout, which a tick would take ten minutes for.
+// remember adds ten minutes to the history of a rollout, which would take a tick ten minutes.
 func remember(t testing.TB, w *harness.World, rollout string) {
 	t.Helper()
 	hour := census.Hour{Subject: rollout, Part: census.HourPart(time.Unix(0, 0)), Revision: 1}
@@ -82,7 +82,7 @@ func remember(t testing.TB, w *harness.World, rollout string) {
 	}
 }
 
-// A plant is an organization with a factory in which something of every kind was made.
+// A plant is an organization with a factory that has something of every kind.
 type plant struct {
 	owner, engineer, admin *harness.Caller
 	organization           string
@@ -109,7 +109,7 @@ func newPlant(t testing.TB, w *harness.World) plant {
 	return p
 }
 
-// page is what a list is answered with.
+// page is the answer of a list.
 type page struct {
 	Items  []map[string]any `json:"items"`
 	Limit  int              `json:"limit"`
@@ -129,7 +129,7 @@ func pageOf(t testing.TB, c *harness.Caller, path string) page {
 	return p
 }
 
-// walk follows next from the first page and returns the values of a field, or without one the items.
+// walk follows next from the first page and returns the values of a field, or the items without one.
 func walk(t testing.TB, c *harness.Caller, path, field string) []string {
 	t.Helper()
 	base, err := url.Parse(c.URL)
@@ -160,7 +160,7 @@ func TestLists_WalkedByNext_WithAndWithoutAStage_GiveEveryItemOnce(t *testing.T)
 	for name, world := range map[string]*harness.World{"": harness.New(t, often), "/prod": harness.New(t, often, harness.WithPrefix("/prod"))} {
 		for operation, l := range lists(t, world, "acme") {
 			t.Run(name+" "+operation, func(t *testing.T) { walkBySizes(t, l) })
-			// Boxes are listed by a filter alone.
+			// Boxes are only listed by a filter.
 			if l.filter = nil; operation != "list-edges" && operation != "list-rollout-edges" {
 				t.Run(name+" "+operation+", unfiltered", func(t *testing.T) { walkBySizes(t, l) })
 			}
@@ -168,7 +168,7 @@ func TestLists_WalkedByNext_WithAndWithoutAStage_GiveEveryItemOnce(t *testing.T)
 	}
 }
 
-// walkBySizes walks a list by pages of several sizes: each time every item comes once, in one order.
+// walkBySizes walks a list in pages of several sizes: each time, every item comes once, in the same order.
 func walkBySizes(t *testing.T, l list) {
 	t.Helper()
 	all := walk(t, l.caller, l.with("limit", "100"), "")
@@ -191,7 +191,7 @@ func TestLists_BadPaging_IsRefusedByEach(t *testing.T) {
 		"offset=-1": problem.ValidationFailed,
 	}
 	events := []string{"from=2020-01-01T00:00:00Z", "resourceType=machine&resourceId=press-1", "actorIssuer=a&actorUserId=b"}
-	// Other queries of a series, for which its cursor is none.
+	// Other queries of a series, for which its cursor is not valid.
 	others := map[string][]string{
 		"list-audit-events": events, "list-factory-audit-events": events, "list-rollout-edges": {"state=offered"},
 	}
@@ -278,8 +278,8 @@ func TestRollouts_ByEachCombinationOfFilters_GiveTheOneThatFits(t *testing.T) {
 	p.owner.Get(t, "/api/ota/rollouts?status=").Refused(t, problem.ValidationFailed)
 }
 
-// TestLists_OfAFactory_ShowAtOnceWhatWasWritten holds for machines and methods, by a filter as well,
-// and for the factory's events.
+// TestLists_OfAFactory_ShowAtOnceWhatWasWritten covers machines and methods, also with a filter, and the factory's
+// events.
 func TestLists_OfAFactory_ShowAtOnceWhatWasWritten(t *testing.T) {
 	p := newPlant(t, harness.New(t))
 	for i := range 20 {

@@ -10,9 +10,9 @@ import (
 	"wavegate/scripts/e2e/harness"
 )
 
-// TestMain fails a whole run in which a right of some function was never used: least privilege is
-// what the functions need, and no more. A whole run also fails if a declared answer was not seen, and any run if an
-// exchange departed from the contract.
+// TestMain fails a whole run if some permission of a function was never used: functions have only the permissions
+// that they need. A whole run also fails if a declared answer was not seen, and any run if an exchange violated the
+// contract.
 func TestMain(m *testing.M) {
 	contract, err := harness.WatchContract()
 	if err != nil {

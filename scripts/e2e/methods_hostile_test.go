@@ -14,8 +14,8 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
-// An approver read one content; meanwhile the version was returned, saved again and released by someone else.
-// Neither the release nor a trial or submission of what they read is taken for made.
+// An approver read one content; meanwhile the version was returned, saved again and released by someone else. The
+// release, a trial or a submission of the content that they read is refused.
 func TestMethods_MoveThatWasMade_OfAnotherContent_IsRefused(t *testing.T) {
 	b := newBench(t)
 	b.save(1, smallContent).Is(t, http.StatusCreated)
@@ -31,12 +31,12 @@ func TestMethods_MoveThatWasMade_OfAnotherContent_IsRefused(t *testing.T) {
 	b.approver.Patch(t, b.version(1), tried).Refused(t, problem.ContentChanged)
 	b.move(b.approver, 1, "released", `,"firstArticle":{"reference":"F"}`).Is(t, http.StatusOK)
 	b.approver.Patch(t, b.version(1), released).Refused(t, problem.ContentChanged)
-	b.move(b.approver, 1, "released", "").Is(t, http.StatusOK) // of what is released
+	b.move(b.approver, 1, "released", "").Is(t, http.StatusOK) // of the released content
 	b.author.Patch(t, b.version(1), `{"status":"withdrawn","reason":"r","contentSha256":"`+digest("a")+`"}`).Is(t, http.StatusOK)
 }
 
-// A content is what was sent, or it is refused: nothing is replaced silently, so no hash stands for other
-// bytes than the author's.
+// A content is stored exactly as sent, or refused: nothing is replaced silently, so a hash always belongs to the
+// author's bytes.
 func TestMethods_TextsThatJSONLibrariesReadDifferently_AreRefused(t *testing.T) {
 	b := newBench(t)
 	for name, text := range map[string]string{
@@ -57,7 +57,7 @@ func TestMethods_TextsThatJSONLibrariesReadDifferently_AreRefused(t *testing.T) 
 	b.author.Get(t, b.version(1)).Refused(t, problem.NotFound)
 }
 
-// Two spellings of one content are one content, and saving the second changes nothing.
+// Two spellings of a content are the same content, and saving the second one changes nothing.
 func TestMethods_SpellingsOfOneContent_HaveOneHash(t *testing.T) {
 	b := newBench(t)
 	b.save(1, smallContent).Is(t, http.StatusCreated)
@@ -68,8 +68,8 @@ func TestMethods_SpellingsOfOneContent_HaveOneHash(t *testing.T) {
 	}
 }
 
-// Whoever wrote a version cannot approve it by having someone else submit it, return it or save the same
-// again; and a namesake of another issuer's people is someone else only with a token of that issuer.
+// Whoever wrote a version cannot approve it by having someone else submit it, return it or save the same again; and a
+// person of the same name from another issuer is a different person only with that issuer's token.
 func TestMethods_Author_CannotApproveByDetour(t *testing.T) {
 	b := newBench(t)
 	otto := b.w.As(t, "otto", "acme", auth.OrganizationAdmin)
@@ -82,14 +82,14 @@ func TestMethods_Author_CannotApproveByDetour(t *testing.T) {
 	b.move(otto, 1, "in_review", "").Is(t, http.StatusOK)
 	b.move(b.author, 1, "released", "").Refused(t, problem.SelfApproval)
 	b.move(b.author, 1, "trial", `,"machines":["press-1"]`).Refused(t, problem.SelfApproval)
-	// A role more does not make another person of them.
+	// An additional role does not make them another person.
 	promoted := b.w.As(t, "eric", "acme", auth.OrganizationAdmin, auth.ProductionEngineer)
 	b.move(promoted, 1, "released", "").Refused(t, problem.SelfApproval)
 	b.move(b.approver, 1, "released", "").Is(t, http.StatusOK)
 }
 
-// registration is the body that registers a box of acme's: where it stands, and further fields. An empty slug
-// leaves out the factory.
+// registration is the body that registers a box of acme: its factory, and further fields. An empty slug omits the
+// factory.
 func registration(slug, more string) string {
 	if slug != "" {
 		more += `,"factoryId":"` + slug + `"`
@@ -97,7 +97,7 @@ func registration(slug, more string) string {
 	return `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"` + more + `}`
 }
 
-// A second fleet's issuer speaks for its own boxes only: its box of the same id is another one.
+// A second fleet issuer speaks only for its own boxes: its box with the same id is a different one.
 func TestMethods_BoxOfAnotherFleet_IsAnother(t *testing.T) {
 	const first = "https://first-fleet.example"
 	b := benchIn(t, harness.New(t, withSettings(string(setting.FleetIssuers)+"="+first+" "+devissuer.Fleet)))
@@ -119,7 +119,7 @@ func TestMethods_BoxOfAnotherFleet_IsAnother(t *testing.T) {
 	}
 }
 
-// A box reads what its factory produces by, and nothing else.
+// A box reads the production methods of its factory, and nothing else.
 func TestMethods_Box_ReadsWhatMayBeProducedBy_WhereItStands(t *testing.T) {
 	b := newBench(t)
 	owner := b.w.Owner(t)
@@ -146,8 +146,7 @@ func TestMethods_Box_ReadsWhatMayBeProducedBy_WhereItStands(t *testing.T) {
 	here.Get(t, b.version(1)).Refused(t, problem.Forbidden)
 }
 
-// The history of a machine or method does not reach back before it was there, and the times at its edges
-// are exact.
+// The history of a machine or method does not begin before it existed, and the times at its edges are exact.
 func TestMethods_TimesAtTheEdges(t *testing.T) {
 	b := newBench(t)
 	b.release(1, smallContent)
@@ -177,7 +176,7 @@ func TestMethods_TimesAtTheEdges(t *testing.T) {
 	}
 }
 
-// A version with as many signatures as it can have says so, and can still be released and withdrawn.
+// A version with the maximum number of signatures says so, and can still be released and withdrawn.
 func TestMethods_ManySignatures_LeaveReleaseAndWithdrawalFree(t *testing.T) {
 	b := newBench(t)
 	b.save(1, smallContent).Is(t, http.StatusCreated)
@@ -190,7 +189,7 @@ func TestMethods_ManySignatures_LeaveReleaseAndWithdrawalFree(t *testing.T) {
 			refused++
 		}
 	}
-	if refused != 3 { // two of the last five asked for what already was
+	if refused != 3 { // two of the last five changed nothing
 		t.Errorf("%d of 20 trials were refused", refused)
 	}
 	b.move(b.approver, 1, "released", `,"firstArticle":{"reference":"F"}`).Is(t, http.StatusOK)
@@ -201,7 +200,7 @@ func TestMethods_ManySignatures_LeaveReleaseAndWithdrawalFree(t *testing.T) {
 	}
 }
 
-// Withdrawals pass a limit that refuses everything else.
+// Withdrawals are allowed when the limit refuses everything else.
 func TestMethods_Withdrawal_PassesTheLimit(t *testing.T) {
 	b := benchIn(t, harness.New(t, withSettings("LIMIT_USER=12", "LIMIT_COPILOT_USER=5")))
 	b.release(1, smallContent)
@@ -215,7 +214,7 @@ func TestMethods_Withdrawal_PassesTheLimit(t *testing.T) {
 	b.author.Patch(t, b.version(1), `{"status":"withdrawn","reason":"stop"}`).Is(t, http.StatusOK)
 }
 
-// What an old client sends and gets is what it was before methods had versions.
+// For an old client, requests and answers are as they were before methods had versions.
 func TestMethods_OldClient_NoticesNothing(t *testing.T) {
 	b := newBench(t)
 	a := b.author.Post(t, methods, `{"productId":"7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11","name":"Milling"}`).Is(t, http.StatusCreated)

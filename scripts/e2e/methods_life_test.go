@@ -23,7 +23,7 @@ func TestMethods_Withdrawal_MayReinstate_AtOnceOrLater(t *testing.T) {
 		t.Errorf("reinstated is %d", got)
 	}
 	b.release(3, another("Three"))
-	// What cannot be reinstated is refused with what holds, and nothing is withdrawn.
+	// Reinstating an unsuitable version is refused. The answer says what holds, and nothing is withdrawn.
 	d := b.move(b.author, 3, "withdrawn", `,"reinstate":2`).Refused(t, problem.InvalidStateTransition)
 	if !strings.Contains(d.Detail, "Version 3 is released on all machines") || b.holds("press-1", time.Time{}) != 3 {
 		t.Errorf("%s", d.Detail)
@@ -39,8 +39,7 @@ func TestMethods_Withdrawal_MayReinstate_AtOnceOrLater(t *testing.T) {
 	}
 }
 
-// TestMethods_Recall_FromFinishToStop_IsToldToMachines: the second instruction is neither dropped nor
-// can it be taken back.
+// TestMethods_Recall_FromFinishToStop_IsToldToMachines: the second instruction is not dropped, and cannot be revoked.
 func TestMethods_Recall_FromFinishToStop_IsToldToMachines(t *testing.T) {
 	b := newBench(t)
 	b.release(1, smallContent)
@@ -123,7 +122,7 @@ func TestMethods_OfAnotherOrganization_AreNotThere(t *testing.T) {
 			foreign := by.Do(t, c.method, b.path+c.path, c.body)
 			absent := by.Do(t, c.method, nowhere+c.path, c.body)
 			if by == rivalBox && foreign.Status == http.StatusForbidden {
-				continue // not for boxes at all
+				continue // not for boxes
 			}
 			foreign.Refused(t, problem.NotFound)
 			if got, want := masked(t, foreign), masked(t, absent); got != want {
@@ -139,14 +138,14 @@ func TestMethods_OfAnotherOrganization_AreNotThere(t *testing.T) {
 			t.Errorf("poll: %s, of what is not there %s", got, want)
 		}
 	}
-	// A method of one factory is not there in another of the same organization.
+	// A method of one factory does not exist in another one of the same organization.
 	factory(t, b.w, "munich-2", "acme")
 	b.author.Get(t, strings.Replace(b.version(1), "munich-1", "munich-2", 1)).Refused(t, problem.NotFound)
 	b.author.Get(t, strings.Replace(b.version(1)+"/content", "munich-1", "munich-2", 1)).Refused(t, problem.NotFound)
 	b.author.Patch(t, strings.Replace(b.version(1), "munich-1", "munich-2", 1), `{"status":"withdrawn","reason":"x"}`).Refused(t, problem.NotFound)
 }
 
-// masked is a problem without what is of its own call.
+// masked is a problem without the values of its call.
 func masked(t testing.TB, a harness.Answer) string {
 	t.Helper()
 	d, err := a.Problem()

@@ -38,7 +38,7 @@ func TestPoll_WithoutParameters_ListsAllThatHoldsOnTheMachine(t *testing.T) {
 	for i := range 5 {
 		b.path = b.author.Post(t, methods, method).Is(t, http.StatusCreated).Header.Get("Location")
 		content := smallContent
-		if i == 4 { // by name and by class at once
+		if i == 4 { // by name and by class
 			content = strings.Replace(smallContent, `{"class":"press"}`, `{"machines":["press-1"]}`, 1)
 		}
 		b.release(1, content)
@@ -82,7 +82,7 @@ func TestPoll_WithoutParameters_ListsAllThatHoldsOnTheMachine(t *testing.T) {
 	b.author.Get(t, path+"?cursor=x").Refused(t, problem.InvalidCursor)
 }
 
-// A controller can fetch what follows before it holds.
+// A controller can fetch the next version before it holds.
 func TestPoll_Next_CanBeFetchedAhead(t *testing.T) {
 	b := newBench(t)
 	b.release(1, smallContent)

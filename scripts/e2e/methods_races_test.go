@@ -32,7 +32,7 @@ func inReview(t *testing.T) *bench {
 	return b
 }
 
-// both has two moves decided on the same state, and returns their statuses, the first caller's first.
+// both makes two moves that are decided on the same state, and returns their statuses in order.
 func (b *bench) both(t *testing.T, first, second string) (statuses []int) {
 	t.Helper()
 	callers := []*harness.Caller{b.approver, b.w.As(t, "otto", "acme", "organization_admin")}
@@ -75,7 +75,7 @@ func TestRace_ApproveAgainstReturn_OneIsMade(t *testing.T) {
 	}
 }
 
-// Two people withdraw a version at once. Whichever comes first, machines are told to stop in the end.
+// Two people withdraw a version at the same time. Whichever comes first, machines are told to stop in the end.
 func TestRace_FinishAgainstStop_EndsWithStop(t *testing.T) {
 	b := inReview(t)
 	b.move(b.approver, 1, "released", "").Is(t, http.StatusOK)

@@ -98,7 +98,7 @@ func TestMethods_MachineThatGetsAClass_WaitsForTheNextApproval(t *testing.T) {
 	check("after it lost the class", map[string]int{"press-1": 1, "press-3": 0})
 }
 
-// The content that orders finish by is served as long as they may finish.
+// The content for orders that may finish is served as long as they may.
 func TestMethods_Content_IsServedWhileOrdersFinish(t *testing.T) {
 	b := newBench(t)
 	b.w.Owner(t).Put(t, "/api/edges/box-1", registration("munich-1", "")).Is(t, http.StatusCreated)
@@ -108,7 +108,7 @@ func TestMethods_Content_IsServedWhileOrdersFinish(t *testing.T) {
 	box.Get(t, content).Is(t, http.StatusOK)
 	b.move(b.author, 1, "withdrawn", `,"orders":"stop"`).Is(t, http.StatusOK)
 	box.Get(t, content).Refused(t, problem.NotFound)
-	// A draft was never approved, whatever its withdrawal says.
+	// A draft was never approved, no matter what its withdrawal says.
 	b.save(2, another("Two")).Is(t, http.StatusCreated)
 	b.move(b.author, 2, "withdrawn", `,"orders":"finish"`).Is(t, http.StatusOK)
 	box.Get(t, b.version(2)+"/content").Refused(t, problem.NotFound)

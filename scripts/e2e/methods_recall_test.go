@@ -18,7 +18,7 @@ import (
 	"wavegate/shared/testing/dynamolocal"
 )
 
-// TestRecall_ThatNoMachineConfirms_IsToldOnceByTheTick_WithItsOwnRights lets half an hour pass.
+// TestRecall_ThatNoMachineConfirms_IsToldOnceByTheTick_WithItsOwnRights simulates half an hour.
 func TestRecall_ThatNoMachineConfirms_IsToldOnceByTheTick_WithItsOwnRights(t *testing.T) {
 	b := newBench(t)
 	b.release(1, smallContent)

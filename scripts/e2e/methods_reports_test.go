@@ -10,7 +10,7 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// boxed is a bench with version 1 released, whose press-1 names box-1; press-2 has no box.
+// boxed is a bench with version 1 released. Its press-1 names box-1; press-2 has no box.
 func boxed(t *testing.T) (*bench, *harness.Caller) {
 	t.Helper()
 	b := newBench(t)
@@ -29,7 +29,7 @@ func (b *bench) says(n int, state string) string {
 	return fmt.Sprintf(`{"version":%d,"contentSha256":%q,"state":%q,"order":"PO-1"}`, n, b.hash(n), state)
 }
 
-// left tells the machines of a version that have not said that they do not have it.
+// left returns the machines of a version that have not reported that they do not have it.
 func (b *bench) left(n int) string {
 	b.Helper()
 	var page struct {
@@ -46,8 +46,8 @@ func (b *bench) left(n int) string {
 	return strings.Join(all, ", ")
 }
 
-// TestReports_Recall_IsAListThatEmpties: a machine that still has a withdrawn version is told, and
-// listed until it says that it no longer has it.
+// TestReports_Recall_IsAListThatEmpties: a machine that still has a withdrawn version is told, and listed until it
+// reports that it no longer has it.
 func TestReports_Recall_IsAListThatEmpties(t *testing.T) {
 	b, box := boxed(t)
 	if got := b.left(1); got != "press-1 box-1, press-2" {
@@ -83,7 +83,7 @@ func TestReports_Recall_IsAListThatEmpties(t *testing.T) {
 	}
 }
 
-// Only the box that a machine names speaks for it; for any other, there is no such machine.
+// Only the box that a machine names speaks for it; for any other, the machine does not exist.
 func TestReports_OnlyTheMachinesBoxReports(t *testing.T) {
 	b, box := boxed(t)
 	owner := b.w.Owner(t)
@@ -109,7 +109,7 @@ func TestReports_OnlyTheMachinesBoxReports(t *testing.T) {
 		a.Refused(t, problem.NotFound)
 	}
 	b.author.Put(t, b.report("press-1"), body).Refused(t, problem.Forbidden)
-	// An engineer can name boxes of their own organization only, and cannot tell others from none.
+	// An engineer can only name boxes of their own organization, and cannot distinguish others from missing ones.
 	for _, other := range []string{"box-r", "box-9"} {
 		b.author.Put(t, "/api/factories/munich-1/machines/press-2", fmt.Sprintf(`{"name":"Press 2","edgeId":%q}`, other)).Refused(t, problem.EdgeNotInOrganization)
 	}
@@ -131,7 +131,7 @@ func TestReports_WhatMakesNoSense_IsRefused(t *testing.T) {
 	}
 	box.Put(t, b.report("press-1"), fmt.Sprintf(`{"version":1,"contentSha256":%q,"state":"running"}`, b.hash(2))).Refused(t, problem.ContentChanged)
 	box.Put(t, b.report("press-1"), b.says(2, "loaded")).Refused(t, problem.NotFound) // nobody approved it
-	// What a box says is kept, without what cannot be seen.
+	// A box's text is stored without invisible characters.
 	box.Put(t, b.report("press-1"), fmt.Sprintf(`{"version":1,"contentSha256":%q,"state":"refused","detail":"door\u202eopen"}`, b.hash(1))).Is(t, http.StatusCreated)
 	page := b.author.Get(t, b.version(1)+"/machines").Object(t)["items"].([]any)
 	if got := page[0].(map[string]any)["detail"]; got != "door\ufffdopen" {
@@ -139,7 +139,7 @@ func TestReports_WhatMakesNoSense_IsRefused(t *testing.T) {
 	}
 }
 
-// What machines say of a method is not shown to other organizations.
+// Machines' reports about a method are not shown to other organizations.
 func TestReports_OfAnotherOrganization_AreNotThere(t *testing.T) {
 	b, box := boxed(t)
 	box.Put(t, b.report("press-1"), b.says(1, "running")).Is(t, http.StatusCreated)

@@ -23,8 +23,8 @@ import (
 	"wavegate/shared/testing/dynamolocal"
 )
 
-// verified compares the bench's method with the trail, as an auditor does. It calls the service
-// unseen by those who compare answers with the contract, since rows are changed by hand here.
+// verified compares the bench's method with the trail, as an auditor does. Its calls are not checked against the
+// contract, because rows are changed by hand here.
 func (b *bench) verified(kept ...chain.Kept) (verify.Conclusion, error) {
 	get := func(ctx context.Context, path string) ([]byte, error) {
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, b.approver.URL+path, nil)
@@ -46,8 +46,7 @@ func (b *bench) verified(kept ...chain.Kept) (verify.Conclusion, error) {
 	return verify.Method(b.Context(), get, "munich-1", id(b.path), kept)
 }
 
-// TestMethods_EachFieldOfEachRow_ChangedByHand_IsFound changes what is stored, past the service, one
-// field at a time.
+// TestMethods_EachFieldOfEachRow_ChangedByHand_IsFound changes the stored data directly, one field at a time.
 func TestMethods_EachFieldOfEachRow_ChangedByHand_IsFound(t *testing.T) {
 	t.Parallel()
 	b := benchIn(t, harness.New(t, withSettings("LIMIT_USER=30000", "LIMIT_ORGANIZATION=30000")))
@@ -106,7 +105,7 @@ func (b *bench) put(id dynamo.TableID, item map[string]types.AttributeValue) {
 	}
 }
 
-// altered is another value of the same type.
+// altered returns another value of the same type.
 func altered(v types.AttributeValue) types.AttributeValue {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS:
@@ -132,7 +131,7 @@ func altered(v types.AttributeValue) types.AttributeValue {
 	return &types.AttributeValueMemberS{Value: "x"}
 }
 
-// The addresses and the actors' names are erased past the service, each with its salt.
+// The addresses and the actors' names are erased directly in the table, each with its salt.
 func TestMethods_ErasedAddressesAndActors_LeaveTheChainWhole(t *testing.T) {
 	b := newBench(t)
 	b.release(1, smallContent)
@@ -160,8 +159,8 @@ func TestMethods_ErasedAddressesAndActors_LeaveTheChainWhole(t *testing.T) {
 	}
 }
 
-// The head row is set back by hand to what it was before a release: the poll follows it, but what the
-// machine keeps and the comparison tell.
+// The head row is reset by hand to its state before a release: the poll follows it, but the machine's record and the
+// comparison reveal it.
 func TestMethods_HeadSetBack_IsFound(t *testing.T) {
 	b := newBench(t)
 	b.release(1, smallContent)
@@ -174,7 +173,7 @@ func TestMethods_HeadSetBack_IsFound(t *testing.T) {
 	}
 }
 
-// Content that nobody approved is put under its own hash, and the version and the head name it.
+// Content that nobody approved is stored under its own hash, and the version and the head name it.
 func TestMethods_ContentThatNobodyApproved_IsNotServedAndIsFound(t *testing.T) {
 	b := newBench(t)
 	b.w.Owner(t).Put(t, "/api/edges/box-1", registration("munich-1", "")).Is(t, http.StatusCreated)
@@ -201,8 +200,8 @@ func TestMethods_ContentThatNobodyApproved_IsNotServedAndIsFound(t *testing.T) {
 	}
 }
 
-// What a machine kept is found with its version and content, and with no others. An unknown method, or
-// one without a version, is an error.
+// A machine's record is found only with its own version and content. An unknown method, or one without a version, is
+// an error.
 func TestMethods_Verified_ByWhatMachinesKept(t *testing.T) {
 	b := newBench(t)
 	if _, err := b.verified(); err == nil {

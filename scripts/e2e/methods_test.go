@@ -15,8 +15,8 @@ import (
 	"wavegate/shared/platform/timestamp"
 )
 
-// TestMethods_EveryStatusAndMove_IsAnsweredAsTheTableSays makes the table of shared/production/README.md from
-// calls, and compares.
+// TestMethods_EveryStatusAndMove_IsAnsweredAsTheTableSays generates the table of shared/production/README.md from
+// calls, and compares it.
 func TestMethods_EveryStatusAndMove_IsAnsweredAsTheTableSays(t *testing.T) {
 	b := newBench(t)
 	reach := map[string]func(){
@@ -65,7 +65,7 @@ func TestMethods_EveryStatusAndMove_IsAnsweredAsTheTableSays(t *testing.T) {
 	}
 }
 
-// told makes a move, and says how it was answered and what became of the version.
+// told makes a move, and returns its answer and the resulting state of the version.
 func (b *bench) told(column, from string) string {
 	b.Helper()
 	before := b.author.Get(b, b.version(1))
@@ -159,7 +159,7 @@ func TestMethods_Faults_AreAllToldWithPointers(t *testing.T) {
 	if strings.Join(got, ",") != want {
 		t.Errorf("got  %s\nwant %s", strings.Join(got, ","), want)
 	}
-	// 64 KiB are taken, and not a byte more; other operations keep their bound.
+	// 64 KiB are accepted, and not a byte more; other operations keep their limit.
 	large := func(size int) string {
 		text := strings.Replace(smallContent, `"form":1`, `"form":1,"attributes":{}`, 1)
 		return text + strings.Repeat(" ", size-len(text))
@@ -265,7 +265,7 @@ func TestMethods_WhatHeldAndWillHold_IsToldForAnyTime(t *testing.T) {
 		t.Errorf("next is %v", next)
 	}
 	b.author.Get(t, "/api/factories/munich-1/machines/press-2/methods?methodId="+id(b.path), "If-None-Match", poll.Header.Get("ETag")).Is(t, http.StatusNotModified)
-	b.move(b.approver, 2, "released", fmt.Sprintf(`,"firstArticle":{"reference":"F"},"effectiveFrom":%q`, later.Format(time.RFC3339))).Is(t, http.StatusOK) // as before
+	b.move(b.approver, 2, "released", fmt.Sprintf(`,"firstArticle":{"reference":"F"},"effectiveFrom":%q`, later.Format(time.RFC3339))).Is(t, http.StatusOK) // no change
 	b.move(b.approver, 2, "released", `,"effectiveFrom":"2026-01-01T00:00:00Z"`).Refused(t, problem.ValidationFailed)
 	b.move(b.author, 2, "withdrawn", `,"orders":"stop"`).Is(t, http.StatusOK)
 	b.author.Put(t, "/api/factories/munich-1/machines/press-1", `{"name":"Saw","classes":["saw"]}`).Is(t, http.StatusNoContent)

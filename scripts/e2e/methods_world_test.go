@@ -34,7 +34,7 @@ func methodContent(t testing.TB, name string) string {
 const smallContent = `{"form":1,"basis":{"quantity":1,"unit":"{piece}"},"steps":[{"id":"10","name":"Press","equipment":{"class":"press"},` +
 	`"run":{"time":"PT1M","per":{"quantity":1,"unit":"{piece}"}},"outputs":[{"material":"PART","quantity":1,"unit":"{piece}"}]}]}`
 
-// another is the small content with another name of its step.
+// another is the small content with a different name of its step.
 func another(name string) string { return strings.Replace(smallContent, "Press", name, 1) }
 
 func newBench(t *testing.T) *bench {
@@ -68,7 +68,7 @@ func (b *bench) save(n int, content string) harness.Answer {
 	return b.author.Put(b, b.version(n)+"/content", content)
 }
 
-// hash is the entity tag of a version's content, without quotes.
+// hash returns the entity tag of a version's content, without quotes.
 func (b *bench) hash(n int) string {
 	b.Helper()
 	return strings.Trim(b.author.Get(b, b.version(n)+"/content").Is(b, http.StatusOK).Header.Get("ETag"), `"`)
@@ -96,7 +96,7 @@ func (b *bench) release(n int, content string) {
 	b.move(b.approver, n, "released", "").Is(b, http.StatusOK)
 }
 
-// holds is the version that holds on a machine, 0 for none, at a time or now.
+// holds returns the version that holds on a machine, at a time or now; 0 for none.
 func (b *bench) holds(machine string, at time.Time) int {
 	b.Helper()
 	query := "?methodId=" + id(b.path)

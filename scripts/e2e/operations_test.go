@@ -17,10 +17,10 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// TestOperations_EachCalledOnce is the least that a deployment must do: the sample of every operation,
-// through its own route and function, on every target. A list holds what was made, and a read shows it.
+// TestOperations_EachCalledOnce is the minimum for a deployment: the sample of every operation, through its own route
+// and function, on every target. Lists and reads show what was made.
 func TestOperations_EachCalledOnce(t *testing.T) {
-	// Another target may hold what an earlier run left, so every run has names of its own.
+	// Another target may have data of an earlier run, so every run has its own names.
 	own := func(stem string) string { return harness.Name(fmt.Sprintf("%s-%d", stem, os.Getpid())) }
 	for name, target := range targets(t) {
 		t.Run(name, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestOperations_EachCalledOnce(t *testing.T) {
 	}
 }
 
-// shown fails unless a call succeeded as its sample says. A list holds what was made, and a read shows it.
+// shown fails unless a call succeeded as its sample says. Lists and reads must show what was made.
 func shown(t *testing.T, op operations.Operation, call samples.Call, answer harness.Answer) {
 	t.Helper()
 	if samples.Lists(op.ID) {

@@ -35,14 +35,14 @@ func TestOverride_IsSetReadReplacedAndTakenBack(t *testing.T) {
 		t.Errorf("ETag is %q", first.Header.Get("ETag"))
 	}
 
-	// What is there already changes nothing.
+	// Repeating the same values changes nothing.
 	before := w.State(t)
 	owner.Put(t, path, `{"limit":9000,"copilotLimit":500,"expiresAt":"2098-12-31T23:00:00Z","reason":"ticket 1"}`).Is(t, http.StatusNoContent)
 	if after := w.State(t); after != before {
 		t.Errorf("something was written:\nbefore %s\nafter  %s", before, after)
 	}
 
-	// A PUT replaces all of it: the copilot's limit is the default again.
+	// A PUT replaces everything: the copilot's limit is the default again.
 	owner.Put(t, path, `{"limit":100}`, "If-Match", `"7"`).Refused(t, problem.PreconditionFailed)
 	owner.Put(t, path, `{"limit":100}`, "If-Match", `"1"`).Is(t, http.StatusNoContent)
 	for _, s := range standings(t, w.Engineer(t, "acme")) {
@@ -55,7 +55,7 @@ func TestOverride_IsSetReadReplacedAndTakenBack(t *testing.T) {
 	owner.Do(t, http.MethodDelete, path, "", "If-Match", `"2"`).Is(t, http.StatusNoContent)
 	owner.Do(t, http.MethodDelete, path, "").Refused(t, problem.NotFound)
 
-	// Revisions go on, so that no entity tag ever means two things.
+	// Revisions continue, so that an entity tag never means two things.
 	owner.Put(t, path, `{"limit":7}`).Is(t, http.StatusCreated)
 	if tag := owner.Get(t, path).Header.Get("ETag"); tag != `"4"` {
 		t.Errorf("ETag is %s", tag)
@@ -65,12 +65,12 @@ func TestOverride_IsSetReadReplacedAndTakenBack(t *testing.T) {
 	}
 }
 
-// TestOverride_EndsByItself waits for the second at which it does.
+// TestOverride_EndsByItself waits for that second.
 func TestOverride_EndsByItself(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, withSettings("LIMIT_USER=3", "LIMIT_COPILOT_USER=3"))
 	owner, eric := w.Owner(t), w.Engineer(t, "acme")
-	ends := time.Now().Add(15 * time.Second) // time for the calls before it, on a busy machine
+	ends := time.Now().Add(15 * time.Second) // enough for the calls before it, on a busy machine
 	owner.Put(t, "/api/rate-limits/users/eric", `{"limit":50,"expiresAt":"`+ends.UTC().Format(time.RFC3339Nano)+`"}`).Is(t, http.StatusCreated)
 	for range 5 {
 		eric.Get(t, me).Is(t, http.StatusOK)

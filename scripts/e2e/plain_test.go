@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A plain client calls without the harness, which checks each call against the contract: that has neither the paths at the
-// root nor bodies that are no JSON.
+// A plain client calls without the harness, which checks each call against the contract: the contract has neither the
+// paths at the root nor bodies that are not JSON.
 type plain struct{ authorization, url string }
 
 // call makes a call that is answered with 200, and returns the body.
@@ -46,7 +46,7 @@ func (p plain) try(t *testing.T, method, url, body string, header ...string) (in
 	return answer.StatusCode, string(b)
 }
 
-// between is what stands between two texts.
+// between returns the part between two texts.
 func between(t *testing.T, text, before, after string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(text, before)

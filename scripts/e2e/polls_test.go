@@ -15,7 +15,7 @@ import (
 	"wavegate/shared/fleet/edge"
 )
 
-// onePoll is one box of a world whose polls one process answers, or more.
+// onePoll is one box of a world in which one or more processes answer polls.
 func onePoll(t *testing.T, processes int) (*harness.World, *harness.Caller, *poller) {
 	t.Helper()
 	w := harness.New(t, harness.WithProcesses(processes))
@@ -25,8 +25,8 @@ func onePoll(t *testing.T, processes int) (*harness.World, *harness.Caller, *pol
 	return w, owner, &poller{id: "box-1", caller: w.Box(t, "box-1")}
 }
 
-// TestPoll_ContainerThatWasFrozen_ServesNoOldRow stops the process that has read the row, as Lambda
-// freezes a container between calls, and lets it go on when the row is old.
+// TestPoll_ContainerThatWasFrozen_ServesNoOldRow stops the process that has read the row, as Lambda freezes a
+// container between calls, and continues it when the row is old.
 func TestPoll_ContainerThatWasFrozen_ServesNoOldRow(t *testing.T) {
 	w, owner, p := onePoll(t, 1)
 	if m, err := p.poll(); err != nil || m.Version != "1.0.0" {
@@ -43,7 +43,7 @@ func TestPoll_ContainerThatWasFrozen_ServesNoOldRow(t *testing.T) {
 	t.Cleanup(func() { _ = thaw() })
 	owner.Put(t, channel, release("1.1.0", digest("b"))).Is(t, http.StatusNoContent)
 	time.Sleep(arrives)
-	// The poll reaches the container while it is frozen, and is answered after.
+	// The poll reaches the container while it is frozen, and is answered afterwards.
 	type answer struct {
 		m   edge.Manifest
 		err error
@@ -64,16 +64,16 @@ func TestPoll_ContainerThatWasFrozen_ServesNoOldRow(t *testing.T) {
 	}
 }
 
-// TestPoll_ContainersWithDifferentRows_ServeOneOrTheOther has two processes keep different rows of one
-// channel, and polls both many times: each answer is whole, of one of the two.
+// TestPoll_ContainersWithDifferentRows_ServeOneOrTheOther makes two processes cache different rows of one channel,
+// and polls both many times: each answer is consistent with one of the two.
 func TestPoll_ContainersWithDifferentRows_ServeOneOrTheOther(t *testing.T) {
 	w, owner, p := onePoll(t, 2)
 	function := w.Function("get-manifest")
 	if m, err := p.poll(); err != nil || m.Version != "1.0.0" {
 		t.Fatalf("told %+v, %v", m, err)
 	}
-	// The first process, which has the row of 1.0.0, is held at its next read of the box. What it is
-	// held by lets the second one pass, which so reads the row of 1.1.0.
+	// The first process, which has the row of 1.0.0, is held at its next read of the box. The second one is not held,
+	// and reads the row of 1.1.0.
 	release1 := make(chan struct{})
 	var held atomic.Bool
 	remove := w.Front.Intercept(func(c *storefront.Call) storefront.Effect {

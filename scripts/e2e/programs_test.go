@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// lacks reports whether the machine lacks a program, and says what brings it. CI must have all of them.
+// lacks reports whether the machine lacks a program, and logs how to install it. CI must have all of them.
 func lacks(t *testing.T, brings string, programs ...string) bool {
 	t.Helper()
 	for _, program := range programs {
@@ -55,7 +55,7 @@ func npmPackage(t *testing.T) []string {
 		}
 		in(t, dir, "npm", "ci", "--silent", "--no-audit", "--no-fund")
 	})
-	dir := t.TempDir() // with the program, which finds packages beside it
+	dir := t.TempDir() // with the program, which finds packages next to it
 	place(t, "testdata/npm/box.js", dir)
 	place(t, "testdata/npm/package.json", dir)
 	if err := os.Symlink(filepath.Join(installed, "node_modules"), filepath.Join(dir, "node_modules")); err != nil {
@@ -72,7 +72,7 @@ func pypiPackage(t *testing.T) []string {
 	if lacks(t, brings, "dbus-daemon", python) {
 		return nil
 	}
-	// Debian has the packages for its own Python, whatever else is on the PATH.
+	// Debian has the packages for its own Python, no matter which one is on the PATH.
 	if err := exec.CommandContext(t.Context(), python, "-c", "import gi, aiohttp, ensurepip").Run(); err != nil {
 		leaveOut(t, fmt.Errorf("%s has no gi, aiohttp or ensurepip: %w", python, err), brings)
 		return nil

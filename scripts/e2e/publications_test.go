@@ -12,7 +12,7 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// TestPublication_DuringARollout_ReachesEveryBox takes a fleet back in the middle of a rollout, by one call.
+// TestPublication_DuringARollout_ReachesEveryBox sends a fleet back in the middle of a rollout, with one call.
 func TestPublication_DuringARollout_ReachesEveryBox(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t)

@@ -19,9 +19,8 @@ import (
 	"wavegate/shared/testing/dynamolocal"
 )
 
-// race has n callers do the same at once, and counts their answers by status. Each process of the
-// function is held at its transaction until all n stand there, so that every one of them has decided
-// on the same state.
+// race makes n callers do the same at the same time, and counts their answers by status. Each process of the function
+// is held at its transaction until all n have arrived, so that all have decided on the same state.
 func race(t *testing.T, w *harness.World, n int, function string, call func(i int) (harness.Answer, error)) (map[int]int, []harness.Answer) {
 	t.Helper()
 	barrier := w.Front.Barrier(n, func(c *storefront.Call) bool {
@@ -49,7 +48,7 @@ func race(t *testing.T, w *harness.World, n int, function string, call func(i in
 	return counts, answers
 }
 
-// meet waits until the callers of a race stand at the barrier; a minute is for a slow machine.
+// meet waits until the callers of a race are at the barrier; a minute is enough for a slow machine.
 func meet(t *testing.T, b *storefront.Barrier) error {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -211,7 +210,7 @@ func factory(t testing.TB, w *harness.World, slug, organization string) {
 	w.Owner(t).Put(t, "/api/factories/"+slug, fmt.Sprintf(`{"organizationId":%q,"name":"A factory"}`, organization)).Is(t, http.StatusCreated)
 }
 
-// id is the last segment of a path.
+// id returns the last segment of a path.
 func id(path string) string { return path[strings.LastIndex(path, "/")+1:] }
 
 func eventNames(w *harness.World, t testing.TB, resourceType, id string) []string {
@@ -223,12 +222,12 @@ func eventNames(w *harness.World, t testing.TB, resourceType, id string) []strin
 	return names
 }
 
-// TestRace_PutsOfOneNewThing_OneMadeIt has two callers put the same new thing: both succeed, and only
-// the one who made it hears that it is new.
+// TestRace_PutsOfOneNewThing_OneMadeIt makes two callers put the same new thing: both succeed, and only the one who
+// made it learns that it is new.
 func TestRace_PutsOfOneNewThing_OneMadeIt(t *testing.T) {
 	for _, op := range operations.Table {
 		if op.Method != http.MethodPut || !samples.Audited(op) || samples.Of(op.ID).Status != http.StatusCreated {
-			continue // it makes no thing
+			continue // it makes nothing
 		}
 		t.Run(op.ID, func(t *testing.T) {
 			w := harness.New(t)

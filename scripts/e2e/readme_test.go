@@ -13,7 +13,7 @@ import (
 	"wavegate/scripts/local/service"
 )
 
-// A step of the session is a command and what it prints.
+// A step of the session is a command and its output.
 type step struct{ command, want string }
 
 // steps reads the console blocks of a section of a page of the project, in order.
@@ -41,33 +41,33 @@ func steps(t *testing.T, page, section string) []step {
 	return list
 }
 
-// TestREADME_FirstSession_IsAsPrinted types the README's session into a shell, as a newcomer would,
-// and compares every answer with the one that is printed there; … stands for anything.
+// TestREADME_FirstSession_IsAsPrinted types the README's session into a shell, like a newcomer, and compares every
+// answer with the printed one; … matches anything.
 func TestREADME_FirstSession_IsAsPrinted(t *testing.T) {
 	typeSession(t, newReader(t), "README.md", "A first session")
 }
 
-// TestFairUse_Session_IsAsPrinted does so with the section on limits.
+// TestFairUse_Session_IsAsPrinted does the same for the section on limits.
 func TestFairUse_Session_IsAsPrinted(t *testing.T) {
 	typeSession(t, newReader(t, withSettings("LIMIT_USER=5", "LIMIT_COPILOT_USER=5")), "shared/access/README.md", "Fair use")
 }
 
-// TestCommand_Session_IsAsPrinted does so with the operator's command.
+// TestCommand_Session_IsAsPrinted does the same for the operator's command.
 func TestCommand_Session_IsAsPrinted(t *testing.T) {
 	typeSession(t, newReader(t), "scripts/operator/README.md", "A session")
 }
 
-// TestDDI_Session_IsAsPrinted does so with what a DDI client does.
+// TestDDI_Session_IsAsPrinted does the same for a DDI client.
 func TestDDI_Session_IsAsPrinted(t *testing.T) {
 	typeSession(t, newReader(t), "shared/fleet/ddi/README.md", "Bring your boxes")
 }
 
-// TestEnrolment_Session_IsAsPrinted does so with boxes from one image.
+// TestEnrolment_Session_IsAsPrinted does the same for boxes from one image.
 func TestEnrolment_Session_IsAsPrinted(t *testing.T) {
 	typeSession(t, newReader(t), "shared/fleet/enrolment/README.md", "A session")
 }
 
-// TestProduction_Session_IsAsPrinted does so with the life of a production method.
+// TestProduction_Session_IsAsPrinted does the same for the life of a production method.
 func TestProduction_Session_IsAsPrinted(t *testing.T) {
 	typeSession(t, newReader(t), "shared/production/README.md", "A method from draft to recall")
 }
@@ -92,7 +92,7 @@ func newReader(t *testing.T, change ...func(*service.Options)) reader {
 	return reader{w, keys}
 }
 
-// typeSession types a section's commands and compares what they print.
+// typeSession types a section's commands and compares their output.
 func typeSession(t *testing.T, by reader, page, section string) {
 	t.Helper()
 	const mark = "=== next ==="

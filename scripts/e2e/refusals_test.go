@@ -11,12 +11,12 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// A refusal is a bad request and what must be said of it.
+// A refusal is a bad request and the required answer.
 type refusal struct {
 	name, method, path, body string
 	header                   []string
 	code                     problem.Code
-	faults                   []string // "place code", in any order; nil: not looked at
+	faults                   []string // "place code", in any order; nil: not checked
 }
 
 const (
@@ -27,7 +27,7 @@ const (
 	methods  = munich + "/production-methods"
 )
 
-// bodies are refused by every operation that takes a body, whatever its fields.
+// bodies are refused by every operation with a body, no matter which fields it has.
 func bodies(method, path string) []refusal {
 	deep := strings.Repeat(`{"a":`, 17) + "1" + strings.Repeat("}", 17)
 	list := []refusal{
@@ -133,8 +133,7 @@ func refusals(rollout string) []refusal {
 	return list
 }
 
-// TestRefusals_SayEverythingAndWriteNothing sends every bad request and compares all that is stored
-// with what was stored before.
+// TestRefusals_SayEverythingAndWriteNothing sends every bad request and compares the stored data before and after.
 func TestRefusals_SayEverythingAndWriteNothing(t *testing.T) {
 	w := harness.New(t)
 	owner, engineer := w.Owner(t), w.Engineer(t, "acme")
@@ -173,7 +172,7 @@ func TestRefusals_SayEverythingAndWriteNothing(t *testing.T) {
 	t.Logf("%d refusals", len(all))
 }
 
-// TestAccepted_OddButRight sends what looks wrong and is not.
+// TestAccepted_OddButRight sends requests that look wrong but are right.
 func TestAccepted_OddButRight(t *testing.T) {
 	w := harness.New(t)
 	owner := w.Owner(t)
@@ -200,7 +199,7 @@ func TestAccepted_OddButRight(t *testing.T) {
 	}
 }
 
-// TestRefusals_ManyFaults_AreBounded sends bodies of 15 KB, each field of which is a fault.
+// TestRefusals_ManyFaults_AreBounded sends bodies of 15 KB with a fault in every field.
 func TestRefusals_ManyFaults_AreBounded(t *testing.T) {
 	w := harness.New(t)
 	owner := w.Owner(t)

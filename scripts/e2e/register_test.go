@@ -11,14 +11,14 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// boxSaid is a box as a batch says it; more are further fields.
+// boxSaid is a box in a batch; more are further fields.
 func boxSaid(id, edgeType, channel string, more ...string) string {
 	return fmt.Sprintf(`{"edgeId":%q,"edgeType":%q,"channel":%q,"organizationId":"acme"%s}`, id, edgeType, channel, strings.Join(more, ""))
 }
 
 func boxes(list ...string) string { return `{"edges":[` + strings.Join(list, ",") + `]}` }
 
-// became is the answer to a batch.
+// became returns the answer to a batch.
 func became(t *testing.T, a harness.Answer, registered, reassigned, unchanged float64) {
 	t.Helper()
 	want := map[string]any{"registered": registered, "reassigned": reassigned, "unchanged": unchanged}

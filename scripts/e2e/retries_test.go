@@ -23,7 +23,7 @@ func TestIdempotencyKey_SameRequest_GivesTheFirstAnswerAgain(t *testing.T) {
 	first := engineer.Post(t, methods, method, "Idempotency-Key", "k").Is(t, http.StatusCreated).Header.Get("Location")
 	before := w.State(t)
 	again := engineer.Post(t, methods, method, "Idempotency-Key", "k").Is(t, http.StatusCreated).Header.Get("Location")
-	// Written in another way it is the same request.
+	// In another spelling, it is the same request.
 	other := engineer.Post(t, methods, `{ "name":"\u004dilling ", "productId":"7B0F2C52-6E0B-4F53-9F51-0C5D6A3C1E11" }`, "Idempotency-Key", "k").
 		Is(t, http.StatusCreated).Header.Get("Location")
 	if again != first || other != first {
@@ -34,7 +34,7 @@ func TestIdempotencyKey_SameRequest_GivesTheFirstAnswerAgain(t *testing.T) {
 		t.Errorf("a repeated request wrote:\nbefore %s\nafter  %s", before, after)
 	}
 
-	// The same key of another user, organization or path is another key.
+	// The same key from another user or organization, or for another path, is a different key.
 	colleague := w.As(t, "emma", "acme", auth.ProductionEngineer)
 	factory(t, w, "munich-2", "acme")
 	seen := []string{first,
@@ -48,7 +48,7 @@ func TestIdempotencyKey_SameRequest_GivesTheFirstAnswerAgain(t *testing.T) {
 		t.Errorf("%d methods, want 5: %q", n, seen)
 	}
 
-	// A start that succeeded is not refused for the rollout that it made.
+	// A successful start is not refused because of its own rollout.
 	owner.Put(t, channel, release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
 	one := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.0.0"), "Idempotency-Key", "k").Is(t, http.StatusCreated).Header.Get("Location")
 	two := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.0.0"), "Idempotency-Key", "k").Is(t, http.StatusCreated).Header.Get("Location")
@@ -72,7 +72,7 @@ func TestIdempotencyKey_RepeatedBehindAnotherPrefix_HandsOutThatPrefix(t *testin
 	}
 }
 
-// cancelledAnswer is what DynamoDB says of a transaction that failed for reasons, part by part.
+// cancelledAnswer is DynamoDB's answer for a failed transaction, with the reason of each part.
 func cancelledAnswer(codes ...string) *storefront.Answer {
 	var reasons []string
 	for _, c := range codes {
@@ -83,8 +83,8 @@ func cancelledAnswer(codes ...string) *storefront.Answer {
 		strings.Join(reasons, ","))}
 }
 
-// TestTrouble_PassesOrIsToldPlainly injects what no local store raises. A passing fault is not seen by
-// the caller; a lasting one is a problem with Retry-After; in neither case is anything half done.
+// TestTrouble_PassesOrIsToldPlainly injects errors that local stores never raise. The caller does not notice a
+// passing fault; a lasting one is a problem with Retry-After. Nothing is ever half done.
 func TestTrouble_PassesOrIsToldPlainly(t *testing.T) {
 	t.Parallel()
 	faults := map[string]storefront.Effect{
@@ -133,8 +133,8 @@ func TestTrouble_PassesOrIsToldPlainly(t *testing.T) {
 	}
 }
 
-// TestTrouble_AnswerLost_ChangeIsMadeOnce drops the store's answer after the transaction was applied.
-// On the store that does not know the transaction's token, the change is found by what it wrote.
+// TestTrouble_AnswerLost_ChangeIsMadeOnce drops the store's answer after the transaction was applied. On the store
+// that does not support the transaction's token, the change is recognized by its result.
 func TestTrouble_AnswerLost_ChangeIsMadeOnce(t *testing.T) {
 	w := harness.New(t)
 	owner := w.Owner(t)
@@ -157,8 +157,8 @@ func TestTrouble_AnswerLost_ChangeIsMadeOnce(t *testing.T) {
 	lost()
 	owner.Patch(t, path, `{"staged_percent":10}`).Is(t, http.StatusNoContent)
 	lost()
-	// The embedded store does not know the token of the second try, which then finds the channel as
-	// it should be and has nothing to change.
+	// The embedded store ignores the token of the second try, which finds the channel in the wanted state and has
+	// nothing to change.
 	if a := owner.Put(t, channelPath("gateway-x", "beta"), release("1.0.0", digest("a"))); a.Status != http.StatusCreated && a.Status != http.StatusNoContent {
 		t.Errorf("answered %d %s", a.Status, a.Body)
 	}

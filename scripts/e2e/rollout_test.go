@@ -16,7 +16,7 @@ import (
 	"wavegate/shared/fleet/edge"
 )
 
-// arrives is how long what is done to a channel may take to reach every poll; the setting's default.
+// arrives is how long a change of a channel may take to reach every poll, by default.
 const arrives = 2 * time.Second
 
 // boxesOf finds a box that a stage of the version reaches, and one that not even half of it does.
@@ -36,7 +36,7 @@ func boxesOf(version string, percent int) (in, out string) {
 // A fleet is boxes that poll.
 type fleet []*poller
 
-// A poller is one box: what it has installed, and what it was last told.
+// A poller is one box: its installed version, and the one that it was last told.
 type poller struct {
 	id        string
 	caller    *harness.Caller
@@ -61,7 +61,7 @@ func newFleet(t *testing.T, w *harness.World, n int) fleet {
 	return f
 }
 
-// each does something for every box, several at a time.
+// each calls a function for every box, several at a time.
 func (f fleet) each(t *testing.T, do func(i int, p *poller) error) {
 	t.Helper()
 	var wg sync.WaitGroup
@@ -85,7 +85,7 @@ func (f fleet) each(t *testing.T, do func(i int, p *poller) error) {
 	}
 }
 
-// poll asks what the box is to run.
+// poll asks which version the box should run.
 func (p *poller) poll() (edge.Manifest, error) {
 	path := manifestPath(p.id)
 	if p.installed != "" {
@@ -103,7 +103,7 @@ func (p *poller) poll() (edge.Manifest, error) {
 	return m, err
 }
 
-// tell polls for every box, holds what it is told against what it should be, and installs it.
+// tell polls for every box, checks the version that it is told, and installs it.
 func (f fleet) tell(t *testing.T, state string, want func(p *poller) string) {
 	t.Helper()
 	counts := make(map[string]int)
@@ -151,9 +151,9 @@ func TestRollout_ReachesExactlyTheBoxesOfItsCohort(t *testing.T) {
 	boxes.tell(t, "completed", func(*poller) string { return "1.1.0" })
 }
 
-// TestRollout_HaltAt50_OffersTheTargetToNobodyNew halts while boxes poll all the time. A poll that began 2 s
-// after the halt was answered offers the target to no box that does not have it; the boxes that have it
-// are told nothing else, then or ever, until a publication brings them back.
+// TestRollout_HaltAt50_OffersTheTargetToNobodyNew halts while boxes poll all the time. A poll that began 2 s after
+// the halt was answered offers the target to no box that does not have it; the boxes that have it are never told
+// anything else, until a publication sends them back.
 func TestRollout_HaltAt50_OffersTheTargetToNobodyNew(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t)
@@ -195,7 +195,7 @@ func TestRollout_HaltAt50_OffersTheTargetToNobodyNew(t *testing.T) {
 				select {
 				case <-stop:
 					return
-				case <-time.After(5 * time.Millisecond): // no box comes near its own limit
+				case <-time.After(5 * time.Millisecond): // no box gets near its own limit
 				}
 				p := late[i%len(late)]
 				began := time.Now()
@@ -227,7 +227,7 @@ func TestRollout_HaltAt50_OffersTheTargetToNobodyNew(t *testing.T) {
 	keep := func(p *poller) string { return p.installed }
 	boxes.tell(t, "halted", keep)
 
-	// The start of another rollout sends nobody back either.
+	// The start of another rollout also sends no box back.
 	owner.Put(t, channelPath("gateway-x", "canary"), release("1.2.0", digest("c"))).Is(t, http.StatusNoContent)
 	owner.Post(t, rollouts, plan("gateway-x", "stable", "1.2.0")).Is(t, http.StatusCreated)
 	time.Sleep(arrives)

@@ -63,7 +63,7 @@ func (s *shelf) certificate(t *testing.T) string {
 	return file
 }
 
-// publication is that of the file, with the digests of other bytes if it is broken.
+// publication is the publication of the file, with the digests of other bytes if it is broken.
 func (s *shelf) publication(version string, broken bool) string {
 	content := s.content
 	if broken {

@@ -20,8 +20,8 @@ import (
 	"wavegate/shared/operations"
 )
 
-// TestSmokeTest_OfEveryFunction_PassesAndChangesNothing has the smoke test call all functions, as a deploy does. Before, an
-// organization has what the samples are about.
+// TestSmokeTest_OfEveryFunction_PassesAndChangesNothing makes the smoke test call all functions, like a deploy. An
+// organization has the resources of the samples.
 func TestSmokeTest_OfEveryFunction_PassesAndChangesNothing(t *testing.T) {
 	w := harness.New(t, harness.WithBell())
 	owner := w.Owner(t)
@@ -39,7 +39,8 @@ func TestSmokeTest_OfEveryFunction_PassesAndChangesNothing(t *testing.T) {
 	}
 }
 
-// TestSmokeTest_AFunctionThatCannotReadItsTable_FailsTheDeploy: the trial of what only reads shows more than that it starts.
+// TestSmokeTest_AFunctionThatCannotReadItsTable_FailsTheDeploy: the trial of a read-only function shows more than
+// that it starts.
 func TestSmokeTest_AFunctionThatCannotReadItsTable_FailsTheDeploy(t *testing.T) {
 	w := harness.New(t, func(o *service.Options) {
 		o.Environment = func(function string) []string {
@@ -55,8 +56,8 @@ func TestSmokeTest_AFunctionThatCannotReadItsTable_FailsTheDeploy(t *testing.T) 
 	}
 }
 
-// smokeTest runs the function smoke-test for a release of functions, with their processes for their new versions. It gives
-// what CloudFormation is told.
+// smokeTest runs the function smoke-test for a release of functions, with their processes for their new versions. It
+// returns the answer to CloudFormation.
 func smokeTest(t *testing.T, w *harness.World, timeout time.Duration, functions []string) cfn.Response {
 	t.Helper()
 	const prefix = "wavegate-dev-"
@@ -81,7 +82,7 @@ func smokeTest(t *testing.T, w *harness.World, timeout time.Duration, functions 
 		mu.Lock()
 		defer mu.Unlock()
 		b, err := io.ReadAll(q.Body)
-		// CloudFormation takes an answer of 4,096 bytes. The stack may come to have half as many functions more.
+		// CloudFormation accepts an answer of 4,096 bytes. The stack may grow by half as many functions again.
 		if err != nil || json.Unmarshal(b, &told) != nil || len(b) > 2700 {
 			t.Errorf("CloudFormation is told %d bytes: %s, %v", len(b), b, err)
 		}

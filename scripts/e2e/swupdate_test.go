@@ -33,9 +33,9 @@ import (
 type depot struct {
 	dir    string // with the signer's key and certificate, and the server's certificate
 	server *httptest.Server
-	// padding is how many bytes an image's file has beside its version.
+	// padding is the number of bytes in an image's file besides its version.
 	padding int
-	// slow has images come in small parts with pauses between them.
+	// slow sends images in small parts with pauses.
 	slow bool
 	// sent, begun and broken count the bytes of slow images, the downloads of them, and those that a box broke off.
 	sent, begun, broken atomic.Int64
@@ -76,7 +76,7 @@ func (d *depot) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Length", strconv.Itoa(len(image)))
-	if !d.slow || r.Method == http.MethodHead { // by which SWUpdate asks for the size first
+	if !d.slow || r.Method == http.MethodHead { // SWUpdate first asks for the size
 		_, _ = w.Write(image)
 		return
 	}
@@ -124,8 +124,8 @@ func (d *depot) installed(version string) bool {
 	return err == nil
 }
 
-// A daemon is SWUpdate on one box, under a supervisor like systemd's Restart=always. It needs one: SWUpdate 2022.12 is ended
-// by SIGPIPE if a thread of its own that asked it for its status has not been answered within 100 ms.
+// A daemon is SWUpdate on one box, under a supervisor like systemd's Restart=always. It needs one: SIGPIPE ends
+// SWUpdate 2022.12 if one of its own threads asks it for its status and gets no answer within 100 ms.
 type daemon struct {
 	log     string
 	command func() *exec.Cmd
@@ -134,7 +134,7 @@ type daemon struct {
 
 	mu    sync.Mutex
 	runs  *exec.Cmd
-	ended []string // how SWUpdate ended by itself
+	ended []string // how SWUpdate ended on its own
 }
 
 // swupdate starts SWUpdate for a box that runs a version.
@@ -189,7 +189,7 @@ func (b *daemon) start() error {
 	return b.runs.Start()
 }
 
-// supervise starts SWUpdate again, a second after it has ended by itself.
+// supervise starts SWUpdate again, a second after it has ended on its own.
 func (b *daemon) supervise() {
 	defer close(b.over)
 	for {
@@ -206,7 +206,7 @@ func (b *daemon) supervise() {
 	}
 }
 
-// stop ends SWUpdate, as the loss of power does.
+// stop ends SWUpdate like a loss of power.
 func (b *daemon) stop() {
 	b.mu.Lock()
 	select {
@@ -219,7 +219,7 @@ func (b *daemon) stop() {
 	<-b.over
 }
 
-// last are the last lines of many.
+// last returns the last lines of many.
 func last(lines []string, n int) string { return strings.Join(lines[max(0, len(lines)-n):], "\n") }
 
 // says reports whether SWUpdate has logged a text.
@@ -267,7 +267,7 @@ func TestSWUpdate_BrokenImage_IsAFailedAttempt(t *testing.T) {
 	if r.Attempts != 1 || !strings.HasSuffix(r.Detail, "No suitable .swu image found") || r.RetryAt == nil || known.Running != "1.0.0" || d.installed("1.1.0") {
 		t.Errorf("known as %+v, its report as %+v", known, r)
 	}
-	// SWUpdate reports the last lines of its log, and does not always get to the line with the cause.
+	// SWUpdate reports the last lines of its log, which do not always include the cause.
 	want := report.CodeOther
 	if strings.Contains(r.Detail, "Signature verification failed") {
 		want = report.CodeSignature
@@ -278,7 +278,7 @@ func TestSWUpdate_BrokenImage_IsAFailedAttempt(t *testing.T) {
 	b.stop()
 }
 
-// TestSWUpdate_HaltBeforeTheReboot_IsCancelled: SWUpdate has not closed the action, and gives it up.
+// TestSWUpdate_HaltBeforeTheReboot_IsCancelled: SWUpdate has not closed the action, and abandons it.
 func TestSWUpdate_HaltBeforeTheReboot_IsCancelled(t *testing.T) {
 	d := newDepot(t)
 	if d == nil {
@@ -300,8 +300,8 @@ func TestSWUpdate_HaltBeforeTheReboot_IsCancelled(t *testing.T) {
 	}
 }
 
-// TestSWUpdate_HaltDuringTheDownload_StopsIt: SWUpdate polls while it downloads, breaks the download off and gives the
-// action up. Nothing is installed, and the box has not failed.
+// TestSWUpdate_HaltDuringTheDownload_StopsIt: SWUpdate polls while it downloads, stops the download and abandons the
+// action. Nothing is installed, and the box has not failed.
 func TestSWUpdate_HaltDuringTheDownload_StopsIt(t *testing.T) {
 	d := newDepot(t)
 	if d == nil {
@@ -310,7 +310,7 @@ func TestSWUpdate_HaltDuringTheDownload_StopsIt(t *testing.T) {
 	w := harness.New(t, quick)
 	owner := w.Owner(t)
 	owner.Put(t, channel, release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
-	d.padding, d.slow = 32<<20, true // which takes 100 seconds
+	d.padding, d.slow = 32<<20, true // this takes 100 seconds
 	owner.Put(t, channelPath("gateway-x", "canary"), d.image(t, "1.1.0", false)).Is(t, http.StatusCreated)
 	id, _ := boxesOf("1.1.0", 1)
 	b := d.swupdate(t, w, id, enrol(t, owner, id), "1.0.0")

@@ -74,7 +74,7 @@ func TestSWUpdate_WrongChecksum_IsAFailedAttempt(t *testing.T) {
 	if !b.says("Checksum does not match") || !d.installed("1.1.0") {
 		t.Error("it failed for another reason, or did not install the image first")
 	}
-	// As with a broken image, what SWUpdate reports does not always have the cause.
+	// As with a broken image, SWUpdate's report does not always include the cause.
 	want := report.CodeOther
 	r := why(t, owner, "box-1").Report
 	if strings.Contains(r.Detail, "Checksum does not match") {

@@ -11,7 +11,7 @@ import (
 	"wavegate/scripts/local/devissuer"
 )
 
-// digest makes a SHA-256 digest that is a repeated character.
+// digest makes a SHA-256 digest from a repeated character.
 func digest(c string) string { return strings.Repeat(c, 64) }
 
 // release is the body of a publication.
@@ -28,8 +28,8 @@ func plan(edgeType, channel, target string) string {
 	return fmt.Sprintf(`{"edgeType":%q,"channel":%q,"targetVersion":%q}`, edgeType, channel, target)
 }
 
-// start publishes 1.0.0 on stable and 1.1.0 on canary and starts a rollout of 1.1.0 on stable; it
-// returns the rollout's path, as handed out.
+// start publishes 1.0.0 on stable and 1.1.0 on canary and starts a rollout of 1.1.0 on stable; it returns the
+// rollout's path from the answer.
 func start(t testing.TB, owner *harness.Caller, edgeType string) string {
 	t.Helper()
 	owner.Put(t, channelPath(edgeType, "stable"), release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
@@ -37,8 +37,8 @@ func start(t testing.TB, owner *harness.Caller, edgeType string) string {
 	return owner.Post(t, "/api/ota/rollouts", plan(edgeType, "stable", "1.1.0")).Is(t, http.StatusCreated).Header.Get("Location")
 }
 
-// targets are the places that the operations are tried on beside the local gateway: the same with a stage in its path, or
-// the one place that the environment names.
+// targets are the places to test the operations on besides the local gateway: the same with a deployment in its path,
+// or the one in the environment.
 func targets(t *testing.T) map[string]harness.Target {
 	if url := os.Getenv("E2E_URL"); url != "" {
 		issuers, err := devissuer.Load("")

@@ -77,7 +77,7 @@ func TestBoxToken_ThatIsToldLater_IsRefusedUntilThen(t *testing.T) {
 
 // TestGateway_TokenThatWasReplaced_WorksAtOnce_AndTheOldOneGoesOn, in each of the six operations.
 func TestGateway_TokenThatWasReplaced_WorksAtOnce_AndTheOldOneGoesOn(t *testing.T) {
-	w := harness.New(t) // the container keeps the gateway for two seconds
+	w := harness.New(t) // the container caches the gateway's tokens for two seconds
 	owner := w.Owner(t)
 	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
 	owner.Put(t, boxPath, box).Is(t, http.StatusCreated)
@@ -104,7 +104,7 @@ func TestGateway_TokenThatWasReplaced_WorksAtOnce_AndTheOldOneGoesOn(t *testing.
 	}
 }
 
-// TestGateway_BoxWithATokenOfItsOwn_IsAnsweredLikeAStranger: with the same body. The trail has it once.
+// TestGateway_BoxWithATokenOfItsOwn_IsAnsweredLikeAStranger: with the same body. The trail has one event.
 func TestGateway_BoxWithATokenOfItsOwn_IsAnsweredLikeAStranger(t *testing.T) {
 	w := harness.New(t, quick)
 	owner := w.Owner(t)
@@ -135,7 +135,7 @@ func TestGateway_BoxWithATokenOfItsOwn_IsAnsweredLikeAStranger(t *testing.T) {
 	}
 }
 
-// TestGateway_MadeUpIDs_ShareItsLimit_AndHaveNoRows: whatever boxes the calls name.
+// TestGateway_MadeUpIDs_ShareItsLimit_AndHaveNoRows: no matter which boxes the calls name.
 func TestGateway_MadeUpIDs_ShareItsLimit_AndHaveNoRows(t *testing.T) {
 	w := harness.New(t, quick)
 	owner := w.Owner(t)
@@ -167,7 +167,7 @@ func TestGateway_MadeUpIDs_ShareItsLimit_AndHaveNoRows(t *testing.T) {
 	}
 }
 
-// TestBoxID_MACAddressOrLongSerialNumber_WorksEverywhere, and nothing with a slash, a space or a control.
+// TestBoxID_MACAddressOrLongSerialNumber_WorksEverywhere, but nothing with a slash, a space or a control character.
 func TestBoxID_MACAddressOrLongSerialNumber_WorksEverywhere(t *testing.T) {
 	w := harness.New(t, quick)
 	owner := w.Owner(t)
@@ -179,7 +179,7 @@ func TestBoxID_MACAddressOrLongSerialNumber_WorksEverywhere(t *testing.T) {
 		base(t, gateway, id)
 		b := &harness.Caller{URL: w.Target.URL, Bearer: "Bearer " + owner.SetToken(t, path+"/token")}
 		b.Get(t, path+"/update/manifest?installed=0.9.0").Is(t, http.StatusOK)
-		base(t, b, id) // the first poll asks what the box runs
+		base(t, b, id) // the first answer asks which version the box runs
 		b.Get(t, linked(t, w, base(t, b, id).Links.DeploymentBase)).Is(t, http.StatusOK)
 		if known := why(t, owner, id); known.Running != "0.9.0" {
 			t.Errorf("%s is known as %+v", id, known)
@@ -193,8 +193,8 @@ func TestBoxID_MACAddressOrLongSerialNumber_WorksEverywhere(t *testing.T) {
 	}
 }
 
-// TestAuthorization_DoubledOrMalformed_DoesNotSpoilTheToken: the next call with it is answered, though a gateway keeps what
-// the authorizer says of a header's value.
+// TestAuthorization_DoubledOrMalformed_DoesNotSpoilTheToken: the next call with it is answered, although API Gateway
+// caches the authorizer's answer for a header's value.
 func TestAuthorization_DoubledOrMalformed_DoesNotSpoilTheToken(t *testing.T) {
 	w := harness.New(t)
 	owner := w.Owner(t)
@@ -253,7 +253,7 @@ func TestBoxToken_SetWhileItIsEnded_IsAsTheTrailSays(t *testing.T) {
 		wg.Go(func() { owner.Put(t, boxPath+"/token", body).Is(t, http.StatusNoContent) })
 		wg.Go(func() {
 			if a := owner.Do(t, http.MethodDelete, boxPath+"/token", ""); a.Status != http.StatusNoContent {
-				a.Refused(t, problem.NotFound) // the round before ended with none
+				a.Refused(t, problem.NotFound) // the previous round ended without a token
 			}
 		})
 		wg.Wait()

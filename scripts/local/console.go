@@ -11,14 +11,13 @@ import (
 	"wavegate/scripts/local/gateway"
 )
 
-// A console shows what happens in short lines: one for each call, and what functions have to
-// complain about.
+// A console shows what happens in short lines: one for each call, and the warnings and errors of functions.
 type console struct {
 	to  io.Writer
-	all bool // every line of the functions, as they wrote it
+	all bool // show every line of the functions, unchanged
 
 	mu    sync.Mutex
-	ready bool // before that the only calls are those that seed
+	ready bool // before that, all calls are for seeding
 }
 
 func (c *console) print(format string, arguments ...any) {
@@ -50,8 +49,8 @@ func (c *console) access(a gateway.Access) {
 	c.print("%d %-6s %s  %d ms%s", a.Status, a.Method, a.Path, a.Duration.Milliseconds(), note)
 }
 
-// line shows a function's line if it is a warning, an error, or no JSON at all, such as a panic's
-// trace. Metrics and the line that each call leaves are told by access already.
+// line shows a function's line if it is a warning, an error, or not JSON, such as the trace of a panic. Metrics and
+// the line of each call are left to access.
 func (c *console) line(function, line string) {
 	if c.all {
 		c.print("%s: %s", function, line)

@@ -1,6 +1,6 @@
-// Command local runs the service on this machine; see scripts/dev, which builds and starts it. With the argument token it
-// prints an access token instead, with fleet it plays a fleet of boxes, and with demo it shows the service with fleets and
-// rollouts; see the scripts of these names.
+// Command local runs the service on this machine; see scripts/dev, which builds and starts it. With the argument
+// token it prints an access token instead, with fleet it simulates a fleet of boxes, and with demo it shows the
+// service with fleets and rollouts. There is a script for each.
 package main
 
 import (
@@ -41,7 +41,7 @@ func main() {
 			os.Exit(demo.Run(ctx, os.Args[2:], os.Stdout, os.Stderr))
 		}
 	}
-	functions := flag.String("functions", ".dev/functions", "the directory that scripts/build wrote to")
+	functions := flag.String("functions", ".dev/functions", "the output directory of scripts/build")
 	flag.Parse()
 	if err := run(ctx, *functions); err != nil && !errors.Is(err, context.Canceled) {
 		fmt.Fprintln(os.Stderr, "dev:", err)
@@ -78,7 +78,7 @@ func run(ctx context.Context, functions string) error {
 		Every:       every,
 	})
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("%s or the port of the bell beside it is in use; choose another port: PORT=8090 ./scripts/dev", address)
+		return fmt.Errorf("%s or the port of the bell after it is in use; choose another port: PORT=8090 ./scripts/dev", address)
 	}
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func run(ctx context.Context, functions string) error {
 	return nil
 }
 
-// hints are what to try first.
+// hints are the commands to try first.
 const hints = `
   token=$(./scripts/token --user ann --org acme --role platform_owner)
   curl -H "Authorization: Bearer $token" %[1]s/api/ota/release-channels/gateway-x/stable
@@ -105,11 +105,11 @@ const hints = `
   ./scripts/wavegate login %[1]s --as ann && ./scripts/wavegate status
 
 The operator's page is at %[1]s/console; sign in as olga.
-The contract is at %[1]s/openapi.yaml and, to be read by people, at %[1]s/docs
-Boxes that poll with bell=true are told to listen at %[2]s
+The contract is at %[1]s/openapi.yaml, and in a readable form at %[1]s/docs
+Boxes that poll with bell=true are told to listen to the bell at %[2]s
 `
 
-// beside is the port of the bell: the one after the API's. If the API takes any free port, so does the bell.
+// beside returns the port of the bell: the one after the API's. If the API takes any free port, so does the bell.
 func beside(port string) string {
 	n, err := strconv.Atoi(port)
 	if err != nil || n == 0 {
@@ -129,14 +129,14 @@ func openStore(ctx context.Context) (*dynamolocal.Store, error) {
 		return dynamolocal.Reference(ctx, dynamolocal.ReferenceOptions{DataDir: data, Progress: os.Stderr})
 	case "", "embedded":
 		if data != "" {
-			return nil, errors.New("the embedded store keeps nothing; DATA_DIR goes with STORE=dynamodb-local")
+			return nil, errors.New("the embedded store keeps nothing; DATA_DIR needs STORE=dynamodb-local")
 		}
 		return dynamolocal.Embedded()
 	}
 	return nil, fmt.Errorf("STORE=%s is unknown; it is embedded (the default) or dynamodb-local", kind)
 }
 
-// events writes what an event bus would carry, if that is asked for.
+// events writes the events of an event bus, if EVENTS asks for them.
 func events(ctx context.Context, s *service.Service) error {
 	switch to := os.Getenv("EVENTS"); to {
 	case "":
@@ -153,7 +153,7 @@ func events(ctx context.Context, s *service.Service) error {
 		}()
 		return nil
 	default:
-		return fmt.Errorf("EVENTS=%s is unknown; it is -, or left out", to)
+		return fmt.Errorf("EVENTS=%s is unknown; it must be - or unset", to)
 	}
 }
 
@@ -162,7 +162,7 @@ func seed(ctx context.Context, s *service.Service) error {
 	case kind == "none":
 		return nil
 	case kind != "":
-		return fmt.Errorf("SEED=%s is unknown; it is none, or left out", kind)
+		return fmt.Errorf("SEED=%s is unknown; it must be none or unset", kind)
 	case os.Getenv(token.Setting) != "":
 		fmt.Fprintf(os.Stderr, "dev: %s is set, so the local tokens are not trusted and nothing is seeded\n", token.Setting)
 		return nil
@@ -170,7 +170,7 @@ func seed(ctx context.Context, s *service.Service) error {
 	return s.Seed(ctx)
 }
 
-// passed are the beginnings of the names of settings that are handed on to the functions.
+// passed are the prefixes of the settings that are passed on to the functions.
 var passed = []string{token.Setting + "=", "AWS_LAMBDA_LOG_LEVEL=", "BELL_", "CHANNEL_", "COPILOT_", "GUARD_", "HEARTBEAT_", "IDLE_POLL_", "LIMIT_", "LOG_", "POLL_", "REPORT_", "STAGE="}
 
 // settings picks the variables that are settings of functions.

@@ -57,7 +57,7 @@ func TestConsole_ShowsCallsAndComplaints(t *testing.T) {
 	}
 }
 
-// dev starts ./scripts/dev and returns its URL, once it is ready, and the way to end it.
+// dev starts ./scripts/dev, waits until it is ready, and returns its URL and a function that ends it.
 func dev(t *testing.T, env ...string) (url string, cmd *exec.Cmd) {
 	t.Helper()
 	root, err := service.Root()
@@ -87,7 +87,7 @@ func dev(t *testing.T, env ...string) (url string, cmd *exec.Cmd) {
 	return "", nil
 }
 
-// freePort returns a port that is free, as the next one is: the bell's.
+// freePort returns a free port that is followed by another free port, for the bell.
 func freePort(t *testing.T) string {
 	t.Helper()
 	for range 100 {
@@ -144,7 +144,7 @@ func TestDev_AskedHowToUseIt_OrMisused_StartsNothing(t *testing.T) {
 	}
 }
 
-// TestDev_GuardInterval_IsThatOfTheTicksAndOfPolicies: without a tick, a count stays for 90 s.
+// TestDev_GuardInterval_IsThatOfTheTicksAndOfPolicies: without a tick, a count is kept for 90 s.
 func TestDev_GuardInterval_IsThatOfTheTicksAndOfPolicies(t *testing.T) {
 	dir := t.TempDir()
 	url, _ := dev(t, "GUARD_INTERVAL_SECONDS=1", "WAVEGATE_DEV_DIR="+dir)
@@ -208,7 +208,7 @@ func TestRun_Misused_SaysWhatIsWrong(t *testing.T) {
 	_, port, _ := net.SplitHostPort(taken.Addr().String())
 	for name, c := range map[string]struct{ variable, value, want string }{
 		"an unknown store":       {"STORE", "other", "STORE=other is unknown"},
-		"data without its store": {"DATA_DIR", "x", "DATA_DIR goes with STORE=dynamodb-local"},
+		"data without its store": {"DATA_DIR", "x", "DATA_DIR needs STORE=dynamodb-local"},
 		"an unknown seed":        {"SEED", "some", "SEED=some is unknown"},
 		"a port that is taken":   {"PORT", port, "choose another port"},
 		"a wrong setting":        {"LIMIT_USER", "many", "was answered with 502"},
@@ -224,8 +224,8 @@ func TestRun_Misused_SaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestDev_WithoutTheRenderer_FetchesItOrSaysWhatIsMissing runs the script alone: what it starts says that it
-// was started.
+// TestDev_WithoutTheRenderer_FetchesItOrSaysWhatIsMissing runs only the script: fake programs report that they were
+// started.
 func TestDev_WithoutTheRenderer_FetchesItOrSaysWhatIsMissing(t *testing.T) {
 	root, err := service.Root()
 	if err != nil {
@@ -256,7 +256,7 @@ func TestDev_WithoutTheRenderer_FetchesItOrSaysWhatIsMissing(t *testing.T) {
 				"scripts/build":    "#!/bin/sh\nmkdir -p .dev/functions/docs\n",
 				"scripts/contract": "#!/bin/sh\n[ \"$1\" = docs ] && echo >" + fetched + "\n",
 				"bin/go":           "#!/bin/sh\n[ \"$1\" = env ] || { cp scripts/local .dev/local; }\n",
-				// The service is up until it has the renderer, where one is expected.
+				// The service runs until it has the renderer, if one is expected.
 				"scripts/local": "#!/bin/sh\n" + waits(c.ready),
 			}
 			for _, program := range c.programs {
@@ -299,7 +299,7 @@ func TestDev_WithoutTheRenderer_FetchesItOrSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-// waits is what the service does until the renderer is there, if it ever is.
+// waits makes the service wait for the renderer, if one is expected.
 func waits(expected bool) string {
 	if !expected {
 		return ""

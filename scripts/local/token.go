@@ -16,9 +16,9 @@ const tokenUsage = `usage: scripts/token --user U [--org O] [--role R]... [--ttl
 
   --user U   the caller: a name, or for a box its edge id
   --org O    the organization that the caller belongs to
-  --role R   %s; may be given more than once, but edge and program not with others
-  --ttl T    how long the token is valid, for example 90s, 15m or 12h; the default is 1h,
-             24h at most, and for a box 720h
+  --role R   %s; can be repeated; edge and program cannot be combined with others
+  --ttl T    how long the token is valid, for example 90s, 15m or 12h; by default 1h,
+             at most 24h, and for a box 720h
 
 Prints only the token.
 `

@@ -27,5 +27,5 @@ var access = []Sample{
 	},
 }
 
-// organizations has a limit arranged for an organization, not for a user.
+// organizations makes the limit one for an organization instead of a user.
 var organizations = Values{"kind": "organizations", "id": "{organization}"}

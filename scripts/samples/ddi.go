@@ -10,21 +10,21 @@ import (
 // Controller is a box with a DDI client.
 var Controller = Caller{"{controller}", "", auth.Edge}
 
-// controllerPath are the values of its path. The first action of a box is the third change of its report row, after its
-// registration and the poll that asks what it runs.
+// controllerPath has the values of its path. The first action of a box is the third change of its report row, after
+// its registration and the poll that asks what it runs.
 var controllerPath = Values{"tenant": "{organization}", "controllerId": "{controller}", "actionId": "3", "poll": "1"}
 
-// described is a publication that a DDI client is told of.
+// described is a publication for a DDI client.
 var described = Step{"publish-release", Values{"channel": "ddi", "version": "2.0.0", "details": Described}}
 
 // Described are the fields of a publication that a DDI client needs.
 const Described = `,"sizeBytes":1048576,"sha1":"356a192b7913b04c54574d18c28d46e6395428ab"`
 
-// enrolled are the calls by which a box with a DDI client is there, and told those by which it is told an action.
+// enrolled are the calls that register a box with a DDI client, and told those after which it has an action.
 var (
 	enrolled = []Step{described, {"put-edge", Values{"edgeId": "{controller}", "channel": "ddi"}}}
 	told     = append(enrolled, polled("1"), polled("2"))
-	// cancelled are those by which it is asked to give the action up: the box moves to a channel with another version.
+	// cancelled are the calls after which it should abandon the action: the box moves to a channel with another version.
 	cancelled = append(told, Step{"publish-release", Values{"channel": "ddi-next", "version": "2.0.1", "details": Described}},
 		Step{"put-edge", Values{"edgeId": "{controller}", "channel": "ddi-next"}}, polled("3"))
 )
@@ -32,7 +32,7 @@ var (
 // polled is one of a client's polls.
 func polled(poll string) Step { return Step{"get-ddi-base", Values{"poll": poll}} }
 
-// tokenHash is that of the token in the contract.
+// tokenHash is the hash of the token in the contract.
 var tokenHash = Values{"tokenSha256": "6deff27d5384b3f21add1fe9e186d2a5da492550f98c62f83f3ec47fc2347145"}
 
 var ddi = []Sample{

@@ -9,10 +9,10 @@ import (
 // Newcomer is a box with the code of its enrolment.
 var Newcomer = Caller{"{enrolmentCode}", "", auth.Enrolment}
 
-// newcomer says what a box says of itself.
+// newcomer is the body that a box sends about itself.
 const newcomer = `{"edgeId":"{redeemer}","tokenSha256":"{tokenSha256}"}`
 
-// stranger is a box whose id is not listed.
+// stranger is a box with an id that is not listed.
 var stranger = Values{"redeemer": "{newcomer}-b"}
 
 var enrolments = []Sample{

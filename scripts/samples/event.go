@@ -16,8 +16,8 @@ import (
 	"wavegate/shared/operations"
 )
 
-// The shape follows recorded events of a Lambda proxy integration, with one difference: the body is
-// text and not base64, so that it can be read.
+// The shape follows recorded events of a Lambda proxy integration, with one difference: the body is text, not base64,
+// so that people can read it.
 //
 //go:embed event.json.tmpl
 var eventText string
@@ -27,7 +27,7 @@ var eventTemplate = template.Must(template.New("event").Funcs(template.FuncMap{"
 // Event returns the text of the sample's event file.
 func (s Sample) Event() ([]byte, error) { return s.Call(fixed, Case{}).Event() }
 
-// Event returns the call as the input of the operation's function, as the event files have it.
+// Event returns the call as the input of the operation's function, as in the event files.
 func (call Call) Event() ([]byte, error) {
 	op := operations.Get(call.Operation)
 	path, query, _ := strings.Cut(call.Path, "?")
@@ -77,7 +77,7 @@ func (call Call) Event() ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// encode is JSON on one line, as people would write it.
+// encode returns JSON on one line, as people would write it.
 func encode(v any) (string, error) {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
@@ -86,7 +86,7 @@ func encode(v any) (string, error) {
 	return strings.TrimSpace(b.String()), err
 }
 
-// single keeps the last value of each name; nil: there are none.
+// single keeps the last value of each name; nil if there are none.
 func single(all map[string][]string) map[string]string {
 	if len(all) == 0 {
 		return nil

@@ -222,10 +222,10 @@ var fleet = []Sample{
 // second is a platform owner who approves what another one started.
 var second = Caller{"otto", "wavegate", auth.PlatformOwner}
 
-// before100 is a policy that wants a second person before everyone is reached.
+// before100 is a policy that requires a second person before stage 100.
 var before100 = Values{"before": `,"approvals":{"before":[100]}`}
 
-// offered are the calls by which a box is offered the version of its channel.
+// offered are the calls after which a box is offered its channel's version.
 var offered = []Step{{Operation: "publish-release"}, {Operation: "put-edge"}, {"get-manifest", Values{"installed": "0.9.0"}}}
 
 // batch is the body that registers boxes on one channel.

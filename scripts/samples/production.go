@@ -93,7 +93,7 @@ var production = []Sample{
 	{
 		Operation: "update-method-version", By: Caller{"{signer}", "{organization}", auth.OrganizationAdmin}, After: After("put-machine", "put-method-content"),
 		Status:   http.StatusOK,
-		Weight:   40, // a version is approved after two other moves at the earliest
+		Weight:   40, // a version can be approved only after two other moves
 		Defaults: Values{"number": "1", "signer": "anna", "status": "in_review", "details": ""},
 		Body:     `{"status":"{status}","reason":"Pressed and measured"{details}}`,
 		About:    About{versionType, "{methodId}:{number}"},
@@ -153,7 +153,7 @@ var production = []Sample{
 // versionType is the type of versions of methods in the audit trail.
 const versionType = "production-method-version"
 
-// submitted is the submission of a version by someone who does not approve it, and release its release. The
+// submitted is the submission of a version by a person who does not approve it, and release its release. The
 // content's entity tag is its hash in quotes.
 var (
 	submitted = Step{"update-method-version", Values{"signer": "otto"}}

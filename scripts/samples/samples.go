@@ -1,9 +1,9 @@
-// Package samples holds one sample of each operation: a call that succeeds, who makes it, and what has
-// to be there before. The sample events, the end-to-end test of every operation, the counted calls and
-// the requests that are drawn under faults are derived from it.
+// Package samples has one sample of each operation: a call that succeeds, its caller, and the calls that must come
+// first. The sample events, the end-to-end test of every operation, the counted calls and the random requests under
+// faults are derived from it.
 //
-// What a sample says are templates. Values fill their placeholders, such as {edgeType}: those of the
-// event files, new ones for each run, or drawn ones.
+// Samples consist of templates. Values fill their placeholders, such as {edgeType}: those of the event files, new
+// ones for each run, or random ones.
 package samples
 
 //go:generate go test -count=1 -run Events . -update
@@ -23,51 +23,51 @@ import (
 type Sample struct {
 	Operation string
 	By        Caller
-	// After lists the calls that make what this one acts on, in order. What they need goes without saying.
+	// After lists the calls that make this one's resources, in order. The calls that those need are implied.
 	After []Step
-	// Defaults are the values of placeholders to which a run gives none.
+	// Defaults are the values of placeholders that a run does not set.
 	Defaults Values
-	// Own are values that come before those of a run.
+	// Own are values that take precedence over those of a run.
 	Own         Values
 	Query, Body string
-	Status      int // that it is answered with; 0: as the method has it, 201 of a PUT and of a POST
-	// Makes is the value that the last segment of the answer's Location becomes.
+	Status      int // of the answer; 0: the method's default, 201 for PUT and POST
+	// Makes is the value to set from the last segment of the answer's Location.
 	Makes string
-	// Told is a member of the answer, and the value that it becomes.
+	// Told is a member of the answer, and the value to set from it.
 	Told [2]string
-	// About is the resource that the call changes, reads or lists; empty where the audit trail has none.
+	// About is the resource that the call changes, reads or lists; empty if the audit trail has none.
 	About About
-	// Shows is JSON whose members a read answers with; empty: those of the body that made its resource.
+	// Shows is JSON with the members of a read's answer; empty: those of the body that made its resource.
 	Shows string
 
-	// Cases are the calls whose cost is counted; nil: the sample itself, by the name "new" if it is a PUT.
-	// One with an Idempotency-Key is added where the operation takes one.
+	// Cases are the calls with a counted cost; nil: the sample itself, named "new" for a PUT. If the operation accepts
+	// an Idempotency-Key, a case with one is added.
 	Cases []Case
-	// Also are further calls that are drawn under faults, three of ten; nil: none.
+	// Also are further calls for runs under faults, three of ten; nil: none.
 	Also []Case
-	// Weight is how often the operation is drawn under faults; 0: by the method, reads 2 and changes 6.
+	// Weight is the frequency of the operation in runs under faults; 0: by the method, reads 2 and changes 6.
 	Weight int
 }
 
-// A Case departs from a sample. What is empty stays as it is there.
+// A Case is a variation of a sample. Empty fields are those of the sample.
 type Case struct {
 	Name        string
-	After       []Step // beside the sample's
-	With        Values // of this call, before all others
+	After       []Step // in addition to the sample's
+	With        Values // for this call; they take precedence
 	Query, Body string
 	Header      [2]string // name and value
 	Status      int
-	// Each is the value that is new for every item of a list; the sample's After makes one.
+	// Each is the value that changes for every item of a list; the sample's After makes one item.
 	Each string
 }
 
-// A Step is the call of a sample, with some values of its own.
+// A Step is the call of a sample, with its own values for some placeholders.
 type Step struct {
 	Operation string
 	With      Values
 }
 
-// After lists steps without values of their own.
+// After returns steps without their own values.
 func After(operations ...string) []Step {
 	var steps []Step
 	for _, op := range operations {
@@ -76,8 +76,8 @@ func After(operations ...string) []Step {
 	return steps
 }
 
-// An About is a type of resource in the audit trail, and a template of its id. The template's values
-// are the path's parameters, or the fields of a list's item. A POST's resource is what it made.
+// An About is a type of resource in the audit trail, and a template of its id. The template's values are the path's
+// parameters, or the fields of a list's item. The resource of a POST is the one that it made.
 type About struct{ Type, ID string }
 
 // Name fills the template of the id.
@@ -91,7 +91,7 @@ type Caller struct {
 	Role               auth.Role
 }
 
-// Code is what the code of an enrolment sends as its token.
+// Code is the code of an enrolment, which is sent as a token.
 func (c Caller) Code() string { return string(boxtoken.Enrolment) + ":" + c.User }
 
 // The callers of samples.
@@ -106,7 +106,7 @@ var (
 // All are the samples of all operations.
 var All = completed(slices.Concat(fleet, ddi, enrolments, production, access, trail, copilot))
 
-// Of returns the sample of an operation. An operation without one is a slip in the code.
+// Of returns the sample of an operation. It panics if there is none.
 func Of(operation string) Sample {
 	i := slices.IndexFunc(All, func(s Sample) bool { return s.Operation == operation })
 	if i < 0 {
@@ -115,7 +115,7 @@ func Of(operation string) Sample {
 	return All[i]
 }
 
-// completed fills in what samples leave to their operation's row.
+// completed fills in the fields that follow from the operation's row.
 func completed(all []Sample) []Sample {
 	for i := range all {
 		s, op := &all[i], operations.Get(all[i].Operation)
@@ -154,8 +154,8 @@ func idempotent(op operations.Operation) bool {
 	return slices.ContainsFunc(op.Grants, func(g operations.Grant) bool { return g.Table == dynamo.Idempotency })
 }
 
-// Audited reports whether an operation changes something, and so writes audit events. A call of a DDI client changes nothing
-// but, sometimes, the gateway that makes it.
+// Audited reports whether an operation changes something, and so writes audit events. Calls of DDI clients only
+// change, sometimes, the gateway that makes them.
 func Audited(op operations.Operation) bool {
 	return op.RootPath() == "" && slices.ContainsFunc(op.Grants, func(g operations.Grant) bool {
 		return g.Table == dynamo.Audit && slices.Contains(g.Actions, dynamo.Put)
@@ -165,7 +165,7 @@ func Audited(op operations.Operation) bool {
 // Lists reports whether an operation answers with a list.
 func Lists(operation string) bool { return strings.HasPrefix(operation, "list-") }
 
-// page is a list's case: a full page of ten items, if there is one more at least.
+// page is a list's case: a full page of ten items, with at least one more item.
 func page(each, query string) Case {
 	return Case{Name: "10 of a page", Query: query, Each: each}
 }

@@ -19,8 +19,8 @@ var update = flag.Bool("update", false, "rewrite the event files")
 
 var folder = filepath.Join("..", "..", "events")
 
-// TestSamples_EveryOperationHasOne also checks what can be checked without a call: that the caller may
-// make it, and that whatever changes a resource says which.
+// TestSamples_EveryOperationHasOne also checks what can be checked without a call: that the caller is allowed to make
+// it, and that every change names its resource.
 func TestSamples_EveryOperationHasOne(t *testing.T) {
 	for _, op := range operations.Table {
 		i := slices.IndexFunc(samples.All, func(s samples.Sample) bool { return s.Operation == op.ID })
@@ -58,7 +58,7 @@ func TestSamples_EveryCall_IsWhole(t *testing.T) {
 	}
 }
 
-// TestSamples_Session_MakesWhatACallActsOn plays a session without a service.
+// TestSamples_Session_MakesWhatACallActsOn runs a session without a service.
 func TestSamples_Session_MakesWhatACallActsOn(t *testing.T) {
 	var made []string
 	session := samples.Session{Values: samples.Fixed(), Do: func(c samples.Call) (http.Header, []byte, error) {

@@ -12,7 +12,7 @@ import (
 // A Session makes the calls of samples with one set of values, each call once.
 type Session struct {
 	Values Values
-	// Name makes a new name that begins with a stem. Without it a list is given one item, not a page.
+	// Name makes a new name with a stem. Without it, a list gets one item, not a page.
 	Name func(stem string) string
 	// Do makes a call, and fails unless it succeeds. It returns the answer's header and body.
 	Do func(Call) (http.Header, []byte, error)
@@ -21,7 +21,7 @@ type Session struct {
 	said map[string]string // by type of resource: the body of the last call about one
 }
 
-// Prepare makes what a case of an operation's sample acts on, and returns the call.
+// Prepare makes the resources for a case of an operation's sample, and returns the call.
 func (s *Session) Prepare(operation string, c Case) (Call, error) {
 	x, items := Of(operation), 1
 	if c.Each != "" && s.Name != nil {
@@ -48,7 +48,7 @@ func (s *Session) Prepare(operation string, c Case) (Call, error) {
 	return call, nil
 }
 
-// make makes what a step needs, and then its call.
+// make makes the calls that a step needs, and then its own.
 func (s *Session) make(step Step) error {
 	x := Of(step.Operation)
 	for _, before := range x.After {
@@ -57,7 +57,7 @@ func (s *Session) make(step Step) error {
 		}
 	}
 	call := x.Call(s.Values, Case{With: step.With})
-	once := fmt.Sprint(call.Method, call.Path, call.Body, step.With) // a step may repeat a call with a value of its own
+	once := fmt.Sprint(call.Method, call.Path, call.Body, step.With) // a step may repeat a call with another value
 	if s.made[once] {
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 	"wavegate/shared/operations"
 )
 
-// Values fill the placeholders of templates. A value may have placeholders of its own.
+// Values fill the placeholders of templates. A value may contain placeholders.
 type Values map[string]string
 
 var placeholder = regexp.MustCompile(`\{\w+\+?\}`)
@@ -38,23 +38,23 @@ var fixed = Values{
 	"key":          "key-1",
 	"etag":         `"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`,
 	"enrolmentId":  "0192f0c1-8a31-7b0c-9d2e-4f5a6b7c8d90",
-	// The code is only right where it was made.
+	// The code is only valid at the service that made it.
 	"enrolmentCode": "0192f0c1-8a31-7b0c-9d2e-4f5a6b7c8d90:q83vEjRWeJCrze8SNFZ4kA",
 	"soon":          Soon,
 	"passing":       "",
 }
 
-// named are the values that name what a call makes, so that a run needs new ones.
+// named are the values that name new things, so that each run needs new ones.
 var named = []string{"user", "edgeType", "edgeId", "controller", "newcomer", "factoryId", "code", "key"}
 
-// numbered is the value that is no name: it counts from 1, without gaps.
+// numbered is the value that is not a name: it counts from 1, without gaps.
 const numbered = "number"
 
-// Soon is the time to come of the event files, which a run replaces.
+// Soon is the future time in the event files, which a run replaces.
 const Soon = "2026-12-27T06:00:00Z"
 
-// Fixed returns the values of the event files, with what is only right at the time of a run: soon is in the future,
-// and what a freeze would hold up passes it, so that the samples of the freeze leave the others alone.
+// Fixed returns the values of the event files, adjusted to the time of a run: soon is in the future, and calls that a
+// freeze would block have an override, so that the samples of the freeze do not affect the others.
 func Fixed() Values {
 	v := maps.Clone(fixed)
 	v["soon"] = time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
@@ -69,7 +69,7 @@ func with(values, more Values) Values {
 	return all
 }
 
-// Fresh returns values whose names are new. name makes a new name that begins with a stem.
+// Fresh returns values with new names. name makes a new name with a stem.
 func Fresh(name func(stem string) string) Values {
 	v := Fixed()
 	for _, n := range named {
@@ -78,27 +78,27 @@ func Fresh(name func(stem string) string) Values {
 	return v
 }
 
-// stem is what a value's names begin with.
+// stem is the beginning of a value's names.
 func stem(value string) string {
 	s, _, _ := strings.Cut(cmp.Or(fixed[value], value), "-")
 	return s
 }
 
-// A Call is a sample's call, filled.
+// A Call is a sample's call with all values.
 type Call struct {
 	Operation  string
 	By         Caller
 	Method     string
 	Path       string // with the query
 	Body       string
-	Header     [2]string         // a further one, name and value; empty: none
+	Header     [2]string         // an additional one, name and value; empty: none
 	Parameters map[string]string // of the path
 	Status     int
 	Shows      string
 }
 
-// Call fills a case of the sample. The case's own values come first, then the sample's own, then those given, then the
-// sample's defaults. A placeholder without a value is a slip in the sample.
+// Call fills a case of the sample. The case's own values come first, then the sample's own, then those given, then
+// the sample's defaults. It panics if a placeholder has no value.
 func (s Sample) Call(given Values, c Case) Call {
 	op := operations.Get(s.Operation)
 	var fill func(string) string

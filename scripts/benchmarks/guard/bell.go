@@ -7,10 +7,11 @@ import (
 	"wavegate/shared/fleet/cohort"
 )
 
-// heartbeat is how often a box that listens polls while nothing rings and it is not watched.
+// heartbeat is the time between polls of a listening box that is not watched, while nothing rings.
 const heartbeat = 6 * time.Hour
 
-// addBell has the boxes of a world listen to a bell. Those that are watched poll each w.IdlePoll, whatever they are told.
+// addBell makes the boxes of a world listen to a bell. The watched ones poll every w.IdlePoll, no matter what they
+// are told.
 func (p *play) addBell() {
 	sizes := bell.Sizes{}
 	for _, percent := range cohort.Stages {
@@ -30,7 +31,7 @@ func (p *play) addBell() {
 // stage is the first stage that reaches the box.
 func (b *box) stage() int { return cohort.FirstStage(edgeType, target, b.edge.EdgeID) }
 
-// rings is when a box polls after something changed on the channel: at its next regular poll, or after it has heard the
+// rings returns when a box polls after a change on the channel: at its next regular poll, or after it has heard the
 // bell.
 func (p *play) rings(b *box) time.Duration {
 	if !p.world.Bell {
@@ -44,7 +45,8 @@ func (p *play) rings(b *box) time.Duration {
 	return b.ifAlive(b.dark.lit(at))
 }
 
-// again is when a box polls after something happened to it: at its next regular poll. A box that listens does so at once.
+// again returns when a box polls after something happened to it: at its next regular poll, or immediately if it
+// listens.
 func (p *play) again(b *box) time.Duration {
 	if !p.world.Bell {
 		return b.nextPoll(p.now)
@@ -52,7 +54,7 @@ func (p *play) again(b *box) time.Duration {
 	return b.ifAlive(b.dark.lit(p.now))
 }
 
-// ifAlive is the time, or never if the box is dead by then.
+// ifAlive returns the time, or never if the box is dead by then.
 func (b *box) ifAlive(at time.Duration) time.Duration {
 	if at >= b.dies {
 		return never

@@ -16,20 +16,20 @@ const (
 // never is after everything that happens.
 const never = time.Duration(1<<63 - 1)
 
-// A box is a box as it really is, and the row that the service keeps of it.
+// A box has the real state of a box, and the service's row about it.
 type box struct {
 	edge  edge.Edge
 	row   report.Row
 	entry report.IndexEntry
 	dark  spans // of its plant
 	// first is the box's first poll since the rollout started, and every the time between its polls from then on, while
-	// its plant is on and it lives.
+	// its plant is on and it is alive.
 	first, every time.Duration
-	dies         time.Duration // never: it lives
-	// called is when the box last called apart from its polls.
+	dies         time.Duration // never: it survives
+	// called is the time of the box's last call other than a poll.
 	called time.Duration
 
-	effects       uint32 // by their places in the world's release
+	effects       uint32 // bits, in the order of the world's release
 	neverInstalls bool
 
 	runsTarget bool
@@ -38,20 +38,20 @@ type box struct {
 	attempt    int
 	failing    bool // its last attempt failed, or its health check does
 	fellBack   bool
-	stays      bool // with the old version, for good
-	installs   int  // how often it has installed the target
+	stays      bool // on the old version, forever
+	installs   int  // number of installations of the target
 	wasPutOff  bool
 }
 
 // has reports whether the release has an effect on the box.
 func (b *box) has(i int) bool { return b.effects&(1<<i) != 0 }
 
-// hurt reports whether the box is worse off than before.
+// hurt reports whether the box is in a worse state than before.
 func (b *box) hurt() bool {
 	return b.dies != never && b.told || b.failing || b.fellBack && !b.runsTarget
 }
 
-// nextPoll is the box's first regular poll at or after a time; never: it polls no more.
+// nextPoll returns the box's first regular poll at or after a time; never if it polls no more.
 func (b *box) nextPoll(t time.Duration) time.Duration {
 	for {
 		if t <= b.first {
@@ -70,7 +70,7 @@ func (b *box) nextPoll(t time.Duration) time.Duration {
 	}
 }
 
-// lastSeen is when the box last called, at a time. Before the rollout it polled as well.
+// lastSeen returns the time of the box's last call before a time. Before the rollout, it also polled.
 func (b *box) lastSeen(t time.Duration) time.Duration {
 	t = min(t, b.dies-1)
 	for {

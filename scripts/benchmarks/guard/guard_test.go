@@ -113,7 +113,7 @@ func TestBox_PollsOnlyWhileItsPlantIsOn(t *testing.T) {
 	}
 }
 
-// TestRun_EndsAsItShould plays one fleet of small worlds, of each kind of end.
+// TestRun_EndsAsItShould plays one small world for each kind of end.
 func TestRun_EndsAsItShould(t *testing.T) {
 	const auto = `"policy": {"promote": {"auto": true}}}`
 	for name, c := range map[string]struct {

@@ -8,7 +8,7 @@ import (
 	"wavegate/shared/fleet/report"
 )
 
-// happen plays an event of a box that lives.
+// happen plays an event of a living box.
 func (p *play) happen(e event, b *box) {
 	switch e.kind {
 	case polls:
@@ -34,7 +34,7 @@ func (p *play) happen(e event, b *box) {
 	}
 }
 
-// put puts an event to the box's row.
+// put applies an event to the box's row.
 func (p *play) put(b *box, e report.Input) {
 	row, changed := report.Next(b.row, e)
 	if changed {
@@ -45,7 +45,7 @@ func (p *play) put(b *box, e report.Input) {
 	}
 }
 
-// poll is a poll whose answer may differ from the last one. The box begins what it is told.
+// poll is a poll with a possibly new answer. The box starts to install the version that it is told.
 func (p *play) poll(i int32, b *box) {
 	runs := oldVersion
 	if b.runsTarget {
@@ -75,7 +75,7 @@ func (p *play) installation() time.Duration {
 	return p.world.InstallLeast + time.Duration(p.random.Int64N(int64(p.world.InstallMost-p.world.InstallLeast)+1))
 }
 
-// putOff has a person put the box off, once.
+// putOff makes a person put the update off, once.
 func (p *play) putOff(i int32, b *box) bool {
 	for j, e := range p.world.Release {
 		if e.Does != defers || !b.has(j) || b.wasPutOff {
@@ -130,7 +130,7 @@ func (p *play) failed(i int32, b *box, code report.FailureCode) {
 	}
 }
 
-// doom schedules what the release does to a box that now runs it.
+// doom schedules the effects of the release on a box that now runs it.
 func (p *play) doom(i int32, b *box, number int8, e effect) {
 	kinds := map[string]kind{fails: failsLate, bricks: dies, reverts: fallsBack}
 	k, ok := kinds[e.Does]
@@ -158,7 +158,7 @@ func (p *play) doom(i int32, b *box, number int8, e effect) {
 	p.push(ev)
 }
 
-// failLate is a failure of a box that runs the release. If its health check fails it goes on running it; otherwise it
+// failLate is a failure of a box that runs the release. If its health check fails, it keeps running it; otherwise it
 // falls back and tries again.
 func (p *play) failLate(ev event, b *box) {
 	if lit := b.dark.lit(p.now); lit != p.now {

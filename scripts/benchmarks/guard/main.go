@@ -1,11 +1,12 @@
-// Command guard plays whole fleets on the pure rules of rollouts: what a box is told, what the service knows of it, the
-// count of the boxes, the guard's verdict and what it does. Only the clock, the plants and the boxes are simulated.
+// Command guard simulates whole fleets with the pure rules of rollouts: what a box is told, what the service knows
+// about it, the count of the boxes, the guard's verdict and its actions. Only the clock, the plants and the boxes are
+// simulated.
 //
 //	go run ./scripts/benchmarks/guard -world scripts/benchmarks/guard/worlds/good.json -seeds 20
 //
-// prints one line of JSON a seed. Without -world it plays all worlds of the folder worlds and prints a table, with 20
-// seeds of each if -seeds does not say otherwise. -results names a folder of such lines, one file per world; worlds that
-// have a file there are not played again. README.md tells what a world file says.
+// prints one line of JSON per seed. Without -world it plays all worlds of the folder worlds and prints a table, by
+// default with 20 seeds each. -results names a folder of such lines, one file per world; worlds with a file there are
+// not played again. README.md describes world files.
 package main
 
 import (
@@ -76,7 +77,7 @@ func writeLine(out *bufio.Writer, r result) error {
 	return out.Flush()
 }
 
-// each plays a world with so many seeds, side by side, and hands over the results in the order of the seeds.
+// each plays a world with a number of seeds in parallel, and passes on the results in the order of the seeds.
 func each(w world, first, seeds int, take func(result) error) error {
 	results := make([]chan result, seeds)
 	for i := range results {

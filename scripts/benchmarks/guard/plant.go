@@ -13,7 +13,7 @@ type span struct{ from, to time.Duration }
 // spans are in order and do not touch.
 type spans []span
 
-// at is the span that holds a time; false: the plant is on.
+// at returns the span that contains a time; false: the plant is on.
 func (s spans) at(t time.Duration) (span, bool) {
 	i, _ := slices.BinarySearchFunc(s, t, func(x span, t time.Duration) int {
 		if x.to <= t {
@@ -27,7 +27,7 @@ func (s spans) at(t time.Duration) (span, bool) {
 	return span{}, false
 }
 
-// lit is the first time at or after t at which the plant is on.
+// lit returns the first time at or after t at which the plant is on.
 func (s spans) lit(t time.Duration) time.Duration {
 	if x, dark := s.at(t); dark {
 		return x.to
@@ -35,7 +35,7 @@ func (s spans) lit(t time.Duration) time.Duration {
 	return t
 }
 
-// nextPowerUp is when the plant is switched on next, after a time; false: it is not switched any more.
+// nextPowerUp returns when the plant is next switched on after a time; false: never again.
 func (s spans) nextPowerUp(t time.Duration) (time.Duration, bool) {
 	for _, x := range s {
 		if x.to > t {
@@ -45,7 +45,7 @@ func (s spans) nextPowerUp(t time.Duration) (time.Duration, bool) {
 	return 0, false
 }
 
-// darkness is when each plant is off. Each entry of the world chooses its plants by chance.
+// darkness returns when each plant is off. Each entry of the world chooses its plants at random.
 func (w world) darkness(r *rand.Rand) []spans {
 	const before, after = 3, 4 // days around the world's own
 	plants := make([]spans, w.Plants)
@@ -66,10 +66,10 @@ func (w world) darkness(r *rand.Rand) []spans {
 	return plants
 }
 
-// chosen is a share of a number, rounded.
+// chosen returns a share of a number, rounded.
 func chosen(share float64, of int) int { return min(int(share*float64(of)+0.5), of) }
 
-// joined is the spans in order, with those that overlap or touch as one.
+// joined returns the spans in order, with overlapping or touching ones merged.
 func (s spans) joined() spans {
 	slices.SortFunc(s, func(a, b span) int { return int(a.from - b.from) })
 	var list spans

@@ -18,10 +18,10 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// afterwards is how long a world plays on after its rollout ended.
+// afterwards is how long a world continues after its rollout has ended.
 const afterwards = 48 * time.Hour
 
-// A result is what became of a rollout.
+// A result of a rollout.
 type result struct {
 	Seed    int    `json:"seed"`
 	Outcome string `json:"outcome"` // completed, halted or held
@@ -38,13 +38,13 @@ type play struct {
 	random  *rand.Rand
 	boxes   []box
 	byID    map[string]int32
-	order   []int32 // boxes by the hash of their entries: samples are cut from them
+	order   []int32 // boxes by the hash of their entries, for samples
 	channel release.ChannelRow
 	rollout rollout.Rollout
 	last    *census.Judgement
 	events  events
 	now     time.Duration
-	changed bool // some row has, since the last count
+	changed bool // some row has changed since the last count
 	wake    map[time.Duration]bool
 }
 
@@ -93,7 +93,7 @@ func newPlay(w world, seed int) *play {
 	return p
 }
 
-// place makes the boxes. Each is in a plant by chance, and each plant belongs to an organization.
+// place makes the boxes. Each is in a random plant, and each plant belongs to an organization.
 func (p *play) place(seed int) {
 	w, dark := p.world, p.world.darkness(p.random)
 	clusters := make([]map[int]bool, len(w.Release))
@@ -134,18 +134,19 @@ func (p *play) place(seed int) {
 	}
 }
 
-// at is a time of the simulation on the calendar.
+// at converts a time of the simulation to a calendar time.
 func (p *play) at(t time.Duration) time.Time { return p.world.Start.Add(t) }
 
-// How often the boxes are counted while no row changes and nothing else is due: usually, and around the end of a soak.
+// The time between counts of the boxes while no row changes and nothing else is due: usually, and around the end of a
+// soak.
 const (
 	quiet = 30 * time.Minute
 	close = 5 * time.Minute
 	long  = 2 * time.Hour
 )
 
-// ticks reports whether a tick at a minute could find something new: a row that changed, a look at silence that is due,
-// a failure that becomes bad, or what time alone brings. A tick in each other minute would find what the last one found.
+// ticks reports whether a tick at a minute could find something new: a changed row, a due check for silence, a
+// failure that becomes bad, or an effect of time alone. All other ticks would have the same result as the last one.
 func (p *play) ticks(minute time.Duration) bool {
 	if p.changed || minute%quiet == 0 || p.wake[minute] {
 		return true
@@ -174,7 +175,7 @@ func (p *play) ticks(minute time.Duration) bool {
 	return false
 }
 
-// tick counts the boxes, has the guard judge the count, and moves the rollout by its verdict.
+// tick counts the boxes, lets the guard judge the count, and moves the rollout by its verdict.
 func (p *play) tick() {
 	p.changed = false
 	c := census.NewCensus(p.rollout, p.at(p.now))
@@ -198,7 +199,7 @@ func (p *play) tick() {
 	}
 }
 
-// act moves the rollout, as census.Store does.
+// act moves the rollout like census.Store.
 func (p *play) act() {
 	var m rollout.Move
 	switch p.last.Action {

@@ -16,7 +16,7 @@ import (
 // folder has the worlds that the table shows.
 const folder = "scripts/benchmarks/guard/worlds"
 
-// writeReport plays all worlds and writes what became of their rollouts as a table. Worlds that have a file of results are
+// writeReport plays all worlds and writes the results of their rollouts as a table. Worlds with a file of results are
 // not played again.
 func writeReport(out *bufio.Writer, seeds int, results string) error {
 	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
@@ -83,7 +83,7 @@ func resultsOf(file, kept string, seeds int) (list []result, err error) {
 	}
 }
 
-// summary is the cells of a row behind the number of fleets.
+// summary returns the cells of a row after the number of fleets.
 func summary(w world, list []result) string {
 	ends, reasons := map[string]int{}, map[string]int{}
 	halted := map[int]int{}
@@ -109,7 +109,7 @@ func summary(w world, list []result) string {
 		lasting(minutes[len(minutes)/2]), share(float64(hurt)/float64(len(list))), share(float64(most)), frequent(reasons))
 }
 
-// frequent is the most frequent name.
+// frequent returns the most frequent name.
 func frequent(counts map[string]int) (name string) {
 	for n, count := range counts {
 		if name == "" || count > counts[name] || count == counts[name] && n < name {

@@ -12,8 +12,8 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// A world is a fleet, its plants, a release and what it does to boxes, and the policy of its rollout. See README.md for
-// the file.
+// A world is a fleet, its plants, a release with its effects on boxes, and the policy of its rollout. See README.md
+// for the file.
 type world struct {
 	Boxes, Plants, Organizations int
 	Days                         int
@@ -27,14 +27,14 @@ type world struct {
 	Policy                       guard.Policy
 }
 
-// A dark is when a share of the plants is switched off. Its days are those on which it begins.
+// A dark is a time at which a share of the plants is switched off. Its days are those on which it begins.
 type dark struct {
 	Plants   float64
-	From, To time.Duration // of the day; To is after From, on the next day if need be
+	From, To time.Duration // of the day; To is after From, on the next day if necessary
 	Days     [7]bool       // from Sunday on
 }
 
-// What an effect does to a box.
+// The kinds of effects on a box.
 const (
 	fails   = "fail"
 	bricks  = "brick"
@@ -42,7 +42,7 @@ const (
 	defers  = "defer"
 )
 
-// An effect is what the release does to a share of the boxes, each by its own draw.
+// An effect of the release on a share of the boxes, each drawn independently.
 type effect struct {
 	Share float64
 	Does  string
@@ -51,14 +51,14 @@ type effect struct {
 	After, Until time.Duration
 	PowerUp      bool // it happens when the box's plant is switched on again
 	Every        time.Duration
-	For          time.Duration // of a deferral; 0: for ever
+	For          time.Duration // of a deferral; 0: forever
 	// Clustered is the share of the plants that have all such boxes; 0: all plants.
 	Clustered float64
-	// Attempts is how many attempts fail; the next one works. 0: all.
+	// Attempts is the number of attempts that fail; the next one works. 0: all fail.
 	Attempts int
 }
 
-// Rules of what a world file says.
+// Rules for world files.
 var (
 	boxesRule    = &input.Integer{Least: 1, Most: 1_000_000}
 	daysRule     = &input.Integer{Least: 1, Most: 365}

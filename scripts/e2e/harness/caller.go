@@ -20,7 +20,7 @@ import (
 // A Caller calls the API as one user.
 type Caller struct {
 	URL    string
-	Bearer string // the Authorization header; empty: none is sent
+	Bearer string // the Authorization header; empty: not sent
 }
 
 // As makes a caller with roles, in an organization or none.
@@ -61,7 +61,7 @@ const Program = "repo:acme/firmware:ref:refs/heads/main"
 // Box is an edge device.
 func (t Target) Box(tb testing.TB, edgeID string) *Caller { return t.As(tb, edgeID, "", auth.Edge) }
 
-// An Answer is what a call was answered with.
+// An Answer to a call.
 type Answer struct {
 	Status int
 	Header http.Header
@@ -80,8 +80,7 @@ var (
 	observers   []func(Exchange)
 )
 
-// Observe has every exchange of every caller of the run shown to see, which may be called from many
-// goroutines at once.
+// Observe passes every exchange of every caller of the run to see, which must be safe for concurrent use.
 func Observe(see func(Exchange)) {
 	observersMu.Lock()
 	defer observersMu.Unlock()
@@ -97,8 +96,8 @@ var client = &http.Client{
 	},
 }
 
-// Do sends a request; header holds names and values by turns. The path may hold anything that can be
-// sent in a request line.
+// Do sends a request; header has alternating names and values. The path can be anything that can be sent in a request
+// line.
 func (c *Caller) Do(t testing.TB, method, path, body string, header ...string) Answer {
 	t.Helper()
 	a, err := c.Try(method, path, body, header...)
@@ -114,7 +113,7 @@ func (c *Caller) Try(method, path, body string, header ...string) (Answer, error
 	if err != nil {
 		return Answer{}, err
 	}
-	// The path goes out as it is: no cleaning, no second encoding.
+	// The path is sent unchanged: no cleaning, no second encoding.
 	prefix := r.URL.Path
 	path, query, _ := strings.Cut(path, "?")
 	r.URL.Opaque = prefix + path
@@ -175,7 +174,7 @@ func (c *Caller) Patch(t testing.TB, path, body string, header ...string) Answer
 	return c.Do(t, http.MethodPatch, path, body, header...)
 }
 
-// Is fails the test unless the answer has the status, and where it has no body, none.
+// Is fails the test unless the answer has the status, and no body if the status has none.
 func (a Answer) Is(t testing.TB, status int) Answer {
 	t.Helper()
 	if a.Status != status {
@@ -184,18 +183,18 @@ func (a Answer) Is(t testing.TB, status int) Answer {
 	if (status == http.StatusNoContent || status == http.StatusNotModified) && len(a.Body) > 0 {
 		t.Fatalf("answered %d with a body: %s", status, a.Body)
 	}
-	// The contract says which 201 have a body, and each answer is compared with it.
+	// The contract says which 201 have a body, and every answer is checked against it.
 	if kind := a.Header.Get("Content-Type"); status == http.StatusCreated && len(a.Body) > 0 && kind != "application/json" {
 		t.Fatalf("answered %d as %s: %s", status, kind, a.Body)
 	}
-	// A target elsewhere may be SAM, which gives every answer a type.
+	// Another target may be SAM, which adds a type to every answer.
 	if kind := a.Header.Get("Content-Type"); os.Getenv("E2E_URL") == "" && (status == http.StatusNoContent || status == http.StatusNotModified) && kind != "" {
 		t.Fatalf("answered %d, without content, as %s", status, kind)
 	}
 	return a
 }
 
-// Refused fails the test unless the answer is a whole problem document of the code, and returns it.
+// Refused fails the test unless the answer is a complete problem document with the code, and returns it.
 func (a Answer) Refused(t testing.TB, code problem.Code) problem.Document {
 	t.Helper()
 	kind := problem.ClassOf(code)

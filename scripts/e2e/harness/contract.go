@@ -12,7 +12,7 @@ import (
 	"wavegate/shared/testing/conform"
 )
 
-// A Contract holds every exchange of a run against the contract.
+// A Contract checks every exchange of a run against the contract.
 type Contract struct {
 	checker *conform.Checker
 
@@ -53,7 +53,7 @@ func (c *Contract) see(x Exchange) {
 	}
 }
 
-// Kept prints what was checked, and reports whether the contract was kept.
+// Kept prints the number of checks, and reports whether the contract was kept.
 func (c *Contract) Kept() bool {
 	exchanges, operations, answers := c.checker.Coverage()
 	fmt.Printf("contract: %d exchanges of %d operations checked, %d different answers\n", exchanges, operations, answers)
@@ -63,8 +63,8 @@ func (c *Contract) Kept() bool {
 	return len(c.breaches) == 0
 }
 
-// Codes that come from what all operations have in common: the gateway, the authorizer, the limiter and the
-// transactions. Each has to be seen once, of any operation. Tests with injected faults show the others; see scripts/lab/proof.
+// Codes from the parts that all operations share: API Gateway, the authorizer, the limiter and the transactions. Each
+// must occur once, in any operation. Tests with injected faults cover the others; see scripts/lab/proof.
 var (
 	common    = []problem.Code{problem.Unauthenticated, problem.Forbidden, problem.RateLimited, problem.Conflict}
 	elsewhere = []problem.Code{problem.Internal, problem.BadGateway, problem.Unavailable, problem.Timeout}

@@ -15,7 +15,7 @@ func (t Target) Make(tb testing.TB, c samples.Call) Answer {
 	return t.By(tb, c).Do(tb, c.Method, c.Path, c.Body, c.Header[:]...)
 }
 
-// By is the caller of a sample's call.
+// By returns the caller of a sample's call.
 func (t Target) By(tb testing.TB, c samples.Call) *Caller {
 	tb.Helper()
 	if c.By.Role == auth.Enrolment {
@@ -24,10 +24,10 @@ func (t Target) By(tb testing.TB, c samples.Call) *Caller {
 	return t.As(tb, c.By.User, c.By.Organization, c.By.Role)
 }
 
-// A Session makes what samples act on, on one target.
+// A Session makes the resources of samples, on one target.
 type Session struct{ samples.Session }
 
-// Session begins one with the values. In it, a call that does not succeed ends the test.
+// Session begins a session with the values. A call that fails ends the test.
 func (t Target) Session(tb testing.TB, values samples.Values) *Session {
 	return &Session{samples.Session{Values: values, Do: func(c samples.Call) (http.Header, []byte, error) {
 		a := t.Make(tb, c)
@@ -38,7 +38,7 @@ func (t Target) Session(tb testing.TB, values samples.Values) *Session {
 	}}}
 }
 
-// Call makes what an operation's sample acts on, and returns the sample's call.
+// Call makes the resources of an operation's sample, and returns the sample's call.
 func (s *Session) Call(tb testing.TB, operation string) samples.Call {
 	tb.Helper()
 	c, err := s.Prepare(operation, samples.Case{})
@@ -48,8 +48,7 @@ func (s *Session) Call(tb testing.TB, operation string) samples.Call {
 	return c
 }
 
-// Samples makes all that the samples of the event files act on, and returns the samples' calls by
-// operation.
+// Samples makes all resources of the samples in the event files, and returns the samples' calls by operation.
 func (t Target) Samples(tb testing.TB) map[string]samples.Call {
 	tb.Helper()
 	session, calls := t.Session(tb, samples.Fixed()), map[string]samples.Call{}

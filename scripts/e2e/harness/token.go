@@ -8,7 +8,7 @@ import (
 	"wavegate/shared/access/boxtoken"
 )
 
-// SetToken makes a token for a box or a gateway, tells the service its hash at a path, and returns the token.
+// SetToken makes a token for a box or a gateway, sends its hash to a path of the service, and returns the token.
 func (c *Caller) SetToken(t testing.TB, path string) string {
 	t.Helper()
 	kind, subject := boxtoken.Box, strings.TrimSuffix(strings.TrimPrefix(path, "/api/edges/"), "/token")

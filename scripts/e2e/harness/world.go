@@ -1,6 +1,6 @@
-// Package harness gives the end-to-end tests a running service and callers of it. What is tested are
-// the real function binaries behind the local gateway; a Target of its own can point the callers at
-// any other place that serves the API, such as SAM.
+// Package harness gives the end-to-end tests a running service and callers of it. They test the real function
+// binaries behind the local gateway. With another Target, the callers call any other place that serves the API, such
+// as SAM.
 package harness
 
 import (
@@ -34,7 +34,7 @@ type Target struct {
 	Token func(devissuer.Claims) (string, error)
 }
 
-// A World is a service of its own, with a store of its own.
+// A World is a separate service with its own store.
 type World struct {
 	Target
 	*service.Service
@@ -46,10 +46,10 @@ var (
 	errBuild  error
 
 	rightsMu sync.Mutex
-	rights   = map[storefront.Right]bool{} // true: used in some world of this run
+	rights   = map[storefront.Right]bool{} // true: used by some world of this run
 )
 
-// Functions builds the functions, once a run, and returns where they are.
+// Functions builds the functions, once per run, and returns their directory.
 func Functions() (string, error) {
 	buildOnce.Do(func() { functions, errBuild = service.Build(context.Background(), os.Stderr) })
 	return functions, errBuild
@@ -87,7 +87,7 @@ func New(t testing.TB, change ...func(*service.Options)) *World {
 	return &World{Target: Target{URL: s.URL, Token: s.Token}, Service: s}
 }
 
-// tell shows what the functions logged of faults of theirs, for a test that failed.
+// tell shows the faults in the functions' logs, for a failed test.
 func tell(t testing.TB, s *service.Service) {
 	for _, f := range operations.Functions() {
 		for _, line := range s.Logs(f) {
@@ -98,7 +98,7 @@ func tell(t testing.TB, s *service.Service) {
 	}
 }
 
-// WithProcesses lets a function have as many processes as a race needs.
+// WithProcesses allows a function as many processes as a race needs.
 func WithProcesses(n int) func(*service.Options) {
 	return func(o *service.Options) { o.Processes = n }
 }
@@ -121,7 +121,7 @@ func remember(f *storefront.Front) {
 	}
 }
 
-// Unused lists the rights that no test of the run has made use of: a function should not have them.
+// Unused lists the permissions that no test of the run has used: a function should not have them.
 func Unused() []string {
 	rightsMu.Lock()
 	defer rightsMu.Unlock()
@@ -140,7 +140,7 @@ var names atomic.Int64
 // Name makes a name that no other test of the run uses.
 func Name(stem string) string { return stem + "-" + strconv.FormatInt(names.Add(1), 10) }
 
-// Items reads everything in a table, past the functions and their rights.
+// Items reads everything in a table, independently of the functions and their permissions.
 func (w *World) Items(t testing.TB, table dynamo.TableID) []map[string]any {
 	t.Helper()
 	var list []map[string]any
@@ -162,8 +162,8 @@ func (w *World) Items(t testing.TB, table dynamo.TableID) []map[string]any {
 	return list
 }
 
-// State is everything that is stored, but for the limiter's counters, as one text: two states are
-// equal if and only if nothing was written in between.
+// State returns everything that is stored, except for the limiter's counters, as one text: two states are equal if
+// and only if nothing was written in between.
 func (w *World) State(t testing.TB) string {
 	t.Helper()
 	var lines []string
@@ -205,7 +205,7 @@ func (w *World) Events(t testing.TB, resourceType, id string) []map[string]any {
 	return list
 }
 
-// WithPrefix has the API lie under a path, as behind a stage's default URL.
+// WithPrefix puts the API under a path, like the default URL of a deployment.
 func WithPrefix(prefix string) func(*service.Options) {
 	return func(o *service.Options) { o.Prefix = prefix }
 }

@@ -1,6 +1,6 @@
-// The page that shows the contract: it shows every operation, reports no error, asks nothing of another host, is not
-// wider than its window, and cuts no code sample. Each operation has a call by curl, and shows success before refusals.
-// What axe finds is looked for in light and in dark.
+// The page that shows the contract: it shows every operation, reports no error, loads nothing from another host, is
+// not wider than its window, and cuts no code sample. Each operation has a curl call, and shows success before
+// refusals. Checked with axe in light and dark.
 import { readFile } from 'node:fs/promises';
 import { expect } from '@playwright/test';
 import axe from 'axe-core';
@@ -8,7 +8,7 @@ import { test } from './page.mjs';
 import { service } from './world.mjs';
 
 test('the page of the contract', async ({ page, viewport }) => {
-	test.slow(); // the page is long, and axe reads all of it
+	test.slow(); // the page is long, and axe reads everything
 	const faults = [];
 	page.on('request', (r) => { if (!r.url().startsWith(service + '/') && !/^(data|blob):/.test(r.url())) faults.push(`it asks for ${r.url()}`); });
 	page.on('response', (r) => { if (r.status() >= 400) faults.push(`${r.url()} was answered with ${r.status()}`); });
@@ -17,7 +17,7 @@ test('the page of the contract', async ({ page, viewport }) => {
 	const contract = await readFile('shared/contract/openapi.yaml', 'utf8');
 	const operations = [...contract.matchAll(/^ +operationId: (\S+)$/gm)].map(([, id]) => id);
 	expect(operations).not.toEqual([]);
-	// The renderer adds the operations by and by, as parts whose ids end with the operation's.
+	// The renderer adds the operations gradually, as parts with ids that end with the operation's.
 	const shown = () => page.locator('[id*="operation/"]').evaluateAll((parts) => parts.map((e) => e.id.replace(/.*operation\//, '')));
 	await expect.poll(shown).toEqual(expect.arrayContaining(operations));
 	expect(await page.evaluate(() => document.documentElement.scrollWidth), 'the width of the page').toBeLessThanOrEqual(viewport.width);
@@ -27,7 +27,7 @@ test('the page of the contract', async ({ page, viewport }) => {
 	expect(calls, 'operations with a call by curl').toBe(contract.match(/x-codeSamples:/g).length);
 	expect(await refusedFirst(page), 'samples of answers that begin with a refusal').toEqual([]);
 	for (const colorScheme of ['light', 'dark']) {
-		if (colorScheme === 'dark') await Promise.all([page.waitForEvent('load'), page.emulateMedia({ colorScheme })]); // the page loads itself again
+		if (colorScheme === 'dark') await Promise.all([page.waitForEvent('load'), page.emulateMedia({ colorScheme })]); // the page reloads itself
 		await expect.poll(shown).toEqual(expect.arrayContaining(operations));
 		const [red, green, blue] = await page.evaluate(() => getComputedStyle(document.body).color.match(/\d+/g).map(Number));
 		expect(red + green + blue > 384, `light text: ${colorScheme}`).toBe(colorScheme === 'dark');
@@ -42,7 +42,7 @@ test('the page of the contract', async ({ page, viewport }) => {
 	expect(faults).toEqual([]);
 });
 
-// refusedFirst lists the samples of answers that one sees, and of which the first is a refusal.
+// refusedFirst lists the visible groups of sample answers that begin with a refusal.
 function refusedFirst(page) {
 	return page.locator('ul.react-tabs__tab-list').evaluateAll((lists) => lists
 		.filter((list) => list.checkVisibility() && list.firstElementChild.classList.contains('tab-error'))

@@ -1,10 +1,10 @@
-// What an operator does on the page, with a small fleet in the middle of a failing rollout. The last tests change it.
+// An operator's work on the page, with a small fleet in the middle of a failing rollout. The last tests change it.
 import { readFile } from 'node:fs/promises';
 import { expect } from '@playwright/test';
 import { logIn, looksWell, press, rollout, says, show, signIn, test } from './page.mjs';
 import { as, poll, service } from './world.mjs';
 
-const online = (page) => page.evaluate(() => window.dispatchEvent(new Event('online'))); // has the page look at once
+const online = (page) => page.evaluate(() => window.dispatchEvent(new Event('online'))); // makes the page look immediately
 const showRollout = (page, scene) => show(page, rollout(scene.failing), 'Which boxes');
 
 test('the modules of others are those of the packages that scripts/package.json names', async () => {
@@ -90,7 +90,7 @@ test('200 rollouts are read with one call, turned page by page, narrowed by name
 	await press(page, 'Next rollouts');
 	await expect(rows.first()).toContainText('line-50/');
 	await page.getByLabel('Only').fill('line-123');
-	await page.waitForTimeout(1500); // the page is drawn again each second, and what is typed stays
+	await page.waitForTimeout(1500); // the page is redrawn every second, and typed text stays
 	await press(page, 'Show');
 	await expect(rows).toHaveCount(1);
 	await expect(rows).toContainText('line-123/');
@@ -237,7 +237,7 @@ test('a token that has run out is renewed, and nobody notices', async ({ page, s
 
 test('the page stands while nothing answers, and says so when the session is over', async ({ page }) => {
 	await signIn(page);
-	await page.route('**/api/**', () => {}); // for ever
+	await page.route('**/api/**', () => {}); // forever
 	await page.evaluate(() => { location.hash = '#/box/cell-0002'; });
 	await expect(page.locator('.loading').first()).toBeVisible();
 	await looksWell(page, 'nothing answers');
@@ -265,13 +265,13 @@ test('a script cannot turn text into markup', async ({ page, complaints }) => {
 	await signIn(page);
 	const refused = await page.evaluate(() => { try { document.getElementById('page').innerHTML = '<b>x</b>'; return false; } catch { return true; } });
 	expect(refused).toBe(true);
-	await expect.poll(() => complaints.splice(0).join()).toContain('TrustedHTML'); // the browser says so
+	await expect.poll(() => complaints.splice(0).join()).toContain('TrustedHTML'); // the browser reports it
 });
 
 test('hostile text stays text', async ({ page, scene }) => {
 	const bad = '<img src=x onerror="window.hurt = true"><script>window.hurt = true</script>\u202e"\'&amp;{{7*7}}' + 'x'.repeat(200);
-	let kept = []; // names of what leads to other resources
-	// Every text of every answer is hostile, except times and what the page decides by.
+	let kept = []; // names of fields that lead to other resources
+	// Every text of every answer is hostile, except times and the fields on which the page's logic depends.
 	const worse = (v, key) => {
 		if (Array.isArray(v)) return v.map((x) => worse(x));
 		if (v && typeof v === 'object') return Object.fromEntries(Object.entries(v).map(([k, x]) => [k, worse(x, k)]));

@@ -1,4 +1,4 @@
-// Serves an empty page of each of three origins until it is ended.
+// Serves an empty page from each of three origins until it is stopped.
 import { createServer } from 'node:http';
 
 const page = '<!doctype html><title>A page</title><link rel="icon" href="data:,">';

@@ -1,10 +1,11 @@
-// Pages of other origins: two may call, and read, write and see the headers they need. One may not: it sees the gateway's
-// own refusals, and nothing else.
+// Pages of other origins: two are allowed to call; they read, write and see the headers that they need. One is not:
+// it sees only the refusals of API Gateway.
 import { expect, test } from '@playwright/test';
 import { bearer, service } from './world.mjs';
 
-// The page asks for what only the gateway answers: an unknown path, an unknown method, no token. Then it reads a factory,
-// names it again under the tag it read, and tries that with the old tag again. An error is the browser's refusal.
+// The page makes calls that only API Gateway answers: an unknown path, an unknown method, no token. Then it reads a
+// factory, renames it with the tag that it read, and tries that again with the old tag. An error is the browser's
+// refusal.
 async function call({ service, reader, owner }) {
 	const seen = {};
 	try {
@@ -23,7 +24,7 @@ async function call({ service, reader, owner }) {
 	return seen;
 }
 
-// What any page may see of the gateway's own answers, if several origins may call.
+// What any page can see of API Gateway's own answers, if several origins are allowed to call.
 const own = { unknown: 404, wrong: 405, nobody: 401, allow: 'GET, OPTIONS, PUT' };
 const all = { ...own, read: 200, changed: 204, stale: 412, tag: expect.stringMatching(/./), limit: expect.stringMatching(/./) };
 

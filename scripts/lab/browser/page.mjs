@@ -1,12 +1,12 @@
-// The operator's page as a person uses it, and what no view of it may have.
+// Functions to use the operator's page like a person, and checks for every view.
 import { readFile } from 'node:fs/promises';
 import { test as base, expect } from '@playwright/test';
 import axe from 'axe-core';
 import { service } from './world.mjs';
 
 export const test = base.extend({
-	// A test fails on what a page's own code does wrong: exceptions, what it writes to the console, and what its policy
-	// keeps it from. Answers of the service are not among them.
+	// A test fails on errors of the page's own code: exceptions, console output, and violations of its policy. Error
+	// answers of the service do not count.
 	complaints: [async ({ context }, use) => {
 		const said = [];
 		context.on('weberror', (e) => said.push(`exception: ${e.error()}`));
@@ -59,7 +59,7 @@ export async function signIn(page, user = 'olga', ...roles) {
 
 /** Fills in the form of the login. */
 export async function logIn(page, user, role = 'platform_owner', organization = 'acme') {
-	await expect(page.getByLabel('Name')).toBeFocused(); // by itself; the browser notes if something else has the focus before
+	await expect(page.getByLabel('Name')).toBeFocused(); // automatically; the browser complains if something else had the focus before
 	await page.getByLabel('Name').fill(user);
 	await page.getByRole('textbox', { name: 'Organization' }).fill(organization);
 	for (const box of await page.getByRole('checkbox').all()) await box.setChecked(await box.inputValue() === role);
@@ -79,7 +79,7 @@ export async function looksWell(page, what = '') {
 	expect.soft(await page.evaluate(misfits), `sizes: ${what}`).toEqual([]);
 }
 
-// misfits finds what is wider than the window, and what is too small to touch.
+// misfits finds elements that are wider than the window, or too small to touch.
 function misfits() {
 	const width = document.documentElement.clientWidth, whole = document.documentElement.scrollWidth;
 	const seen = (selector) => [...document.querySelectorAll(selector)].filter((e) => e.checkVisibility());
@@ -89,7 +89,8 @@ function misfits() {
 	return [...(whole > width ? [`the page is ${whole} px wide`] : []), ...wide.map(html('too wide')), ...small.map(html('too small'))];
 }
 
-// pale computes the contrast of each text with what is behind it, since axe leaves some undecided. WCAG wants 4.5 to 1.
+// pale computes the contrast of each text with its background, because axe leaves some undecided. WCAG requires 4.5
+// to 1.
 function pale() {
 	const light = (c) => {
 		const [r, g, b] = c.slice(0, 3).map((x) => { x /= 255; return x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4; });

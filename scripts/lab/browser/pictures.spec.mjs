@@ -1,4 +1,4 @@
-// Takes pictures of the operator's page. One shows what a window shows at first, for the README.
+// Takes screenshots of the operator's page. One shows the first screen of a window, for the README.
 import { press, show, signIn, test, views } from './page.mjs';
 
 test('pictures', async ({ page, scene, viewport, colorScheme }) => {

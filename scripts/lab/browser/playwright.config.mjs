@@ -1,4 +1,4 @@
-// The widths and colours that pages are looked at in, and the processes that the tests need.
+// The widths and colour schemes for the tests, and the processes that they need.
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { defineConfig } from '@playwright/test';
@@ -22,7 +22,7 @@ export default defineConfig({
 	forbidOnly: true,
 	use: {
 		actionTimeout: 30_000,
-		trace: { mode: 'retain-on-failure', snapshots: false, screenshots: false }, // those take longer than the tests
+		trace: { mode: 'retain-on-failure', snapshots: false, screenshots: false }, // these take longer than the tests
 		screenshot: 'only-on-failure',
 		contextOptions: { reducedMotion: 'reduce' },
 		launchOptions: { executablePath: browser, chromiumSandbox: process.getuid() !== 0 }, // Chromium refuses to run as root with its sandbox on
@@ -38,11 +38,11 @@ export default defineConfig({
 			{ name: 'work', use: looks(1280, 'light'), ...before, testMatch: 'work.spec.mjs' },
 		]),
 	],
-	// The first prints the addresses of other origins, and the second its own.
+	// The first process prints the addresses of other origins, and the second its own.
 	webServer: [
 		{ command: 'node origins.mjs', wait: { stdout: /one (?<one>\S+) two (?<two>\S+) stranger (?<stranger>\S+)/ } },
 		{
-			// A move shows at the next poll, and the guard looks each second.
+			// A change is visible at the next poll, and the guard looks every second.
 			command: 'CORS_ORIGINS=$ONE,$TWO exec ./scripts/dev 2>.dev/browser-service.log', cwd: root,
 			env: { PORT: '0', PREFIX: '/prod', GUARD_INTERVAL_SECONDS: '1', CHANNEL_CACHE_SECONDS: '0' },
 			wait: { stdout: /^ready (?<service>\S+)$/m }, timeout: 600_000,

@@ -1,9 +1,10 @@
-// What each role sees of the operator's page: what it may do, and nothing that the service refuses.
+// The views of each role on the operator's page: everything that the role is allowed to do, and nothing that the
+// service refuses.
 import { expect } from '@playwright/test';
 import { logIn, looksWell, press, show, signIn, test } from './page.mjs';
 import { bearer } from './world.mjs';
 
-// The views of each role, the first first.
+// The views of each role, in order.
 const views = {
 	platform_owner: ['Now', 'Rollouts', 'Boxes', 'Methods', 'Log', 'Rules'],
 	organization_admin: ['Boxes', 'Methods', 'Log'],
@@ -12,7 +13,7 @@ const views = {
 	fleet_installer: ['Boxes'],
 };
 
-// refusals collects what the service refuses the page. Nothing being there is no refusal.
+// refusals collects the calls of the page that the service refuses. A missing resource is not a refusal.
 function refusals(page) {
 	const all = [];
 	page.on('response', (r) => { if (r.status() >= 400 && r.status() !== 404) all.push(`${r.status()} ${r.url()}`); });
@@ -41,7 +42,7 @@ for (const [role, names] of Object.entries(views)) {
 		await walk(page, names);
 		if (names.includes('Rollouts')) await show(page, '#/rollout/' + scene.failing.split('/').at(-1), 'Which boxes');
 		if (names.includes('Methods')) await show(page, `#/methods/${scene.method}/2`, 'What it changes');
-		await page.waitForTimeout(3000); // what is read again
+		await page.waitForTimeout(3000); // so that the page reads again
 		await expect(page.locator('.light')).toHaveText(role === 'platform_owner' ? '✓Ready to halt' : '✓Connected');
 		expect(refused).toEqual([]);
 		for (const foreign of ['now', 'rules', 'box', 'methods', 'log']) await page.evaluate((to) => { location.hash = to; }, `#/${foreign}`);
@@ -50,7 +51,7 @@ for (const [role, names] of Object.entries(views)) {
 	});
 }
 
-// The login lets nobody in who is not a person. What the page would do with their tokens is seen by handing it one.
+// Only people can sign in. To see what the page would do with other tokens, the test gives it one.
 for (const [role, organization, names] of [['', 'acme', ['Methods']], ['', '', []], ['edge', '', []]]) {
 	test(`${role || 'somebody without a role'} ${organization ? 'of an organization' : 'without an organization'} sees ${names.join() || 'why there is nothing'}`, async ({ page }) => {
 		const refused = refusals(page);

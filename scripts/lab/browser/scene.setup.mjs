@@ -1,5 +1,5 @@
-// The world in the middle of a rollout that fails: one at 10 percent that goes wrong, one that goes well, one that was
-// halted, and a channel without any.
+// The world in the middle of failing rollouts: one at 10 percent that goes wrong, one that goes well, one that was
+// halted, and a channel without a rollout.
 import { writeFile } from 'node:fs/promises';
 import { test } from '@playwright/test';
 import { as, counted, each, engineer, enrol, install, move, plants, poll, publish, reached, register, report, says, start, tell, until } from './world.mjs';
@@ -7,7 +7,7 @@ import { as, counted, each, engineer, enrol, install, move, plants, poll, publis
 const n = Number(process.env.BOXES || 240);
 const slow = Boolean(process.env.SLOW);
 
-// What the bad boxes say, in turn.
+// The reports of the bad boxes, in turn.
 const failures = [
 	['boot', 'no heartbeat within 90 s'], ['boot', 'kernel panic, slot b'], ['health', 'line controller does not answer'],
 	['boot', 'no heartbeat within 90 s'], ['install', 'cannot write /boot'],
@@ -21,14 +21,14 @@ test('a fleet in the middle of a failing rollout', async () => {
 	const [waits] = await enrol(['box-9001', 'box-9002'], 'box-9100', 'box-9101');
 	const methods = await produces();
 	const failing = await start('otto', 'gateway-x', '1.1.0', {
-		...(slow && { guard: { decideWithin: 'PT1M' } }), // what failed counts as bad while the minutes are played
+		...(slow && { guard: { decideWithin: 'PT1M' } }), // failures count as bad within the simulated minutes
 		promote: { auto: true, windows: [{ days: ['mon', 'tue', 'wed', 'thu', 'fri'], from: '06:00', to: '22:00', timeZone: 'Europe/Berlin' }] },
 		approvals: { before: [50, 100] },
 	});
 	await install(reached('gateway-x', '1.1.0', boxes, 1), '1.0.0', '1.1.0');
 	await counted(failing, slow);
 	await move('otto', failing, { staged_percent: 10, reason: 'All boxes of the first stage are fine', overrideReason: 'Agreed with the plants' });
-	// Boxes that the stage does not reach are what the guard compares with.
+	// The guard compares with boxes that the stage does not reach.
 	await each(reached('gateway-x', '1.1.0', boxes, 50).slice(0, 200), (box) => poll(box, '1.0.0'));
 	const second = reached('gateway-x', '1.1.0', boxes, 10);
 	await spoil(failing, second);
@@ -36,7 +36,7 @@ test('a fleet in the middle of a failing rollout', async () => {
 	await writeFile('.dev/browser/scene.json', JSON.stringify(scene));
 });
 
-// spoil plays the second stage: most boxes install the release, some fail, and some are not heard of yet.
+// spoil plays the second stage: most boxes install the release, some fail, and some have not reported yet.
 async function spoil(failing, boxes) {
 	const told = boxes.slice(0, Math.floor(boxes.length * 4 / 5));
 	const every = Math.floor(told.length / Math.max(3, Math.floor(boxes.length * 28 / 1000))); // bad boxes are spread over the stage
@@ -50,7 +50,7 @@ async function spoil(failing, boxes) {
 				await report(box, { version: '1.1.0', outcome: 'failed', code, detail });
 			} else if (at % 31 === 5) {
 				await report(box, { version: '1.1.0', outcome: 'deferred', until: new Date(Date.now() + 3600_000).toISOString().replace(/\.\d+/, '') });
-			} else if (from + size < told.length) { // the last ones are still at it
+			} else if (from + size < told.length) { // the last ones are still installing
 				await poll(box, '1.1.0');
 			}
 		});
@@ -58,7 +58,7 @@ async function spoil(failing, boxes) {
 	}
 }
 
-// goesWell plays the rollout that the guard and then people promote, and returns its path.
+// goesWell plays a rollout that first the guard and then people promote, and returns its path.
 async function goesWell(n) {
 	const [type, was, target] = ['gateway-y', '2.3.1', '2.4.0'];
 	await publish('mia', type, 'stable', was);
@@ -68,7 +68,7 @@ async function goesWell(n) {
 	});
 	const [first, second, third] = [1, 10, 50].map((stage) => reached(type, target, boxes, stage));
 	await install(first, was, target);
-	await until('the guard does not promote', async () => { // the boxes go on polling
+	await until('the guard does not promote', async () => { // the boxes keep polling
 		await each(first, (box) => poll(box, target));
 		return (await as('mia', 'GET', path)).value.staged_percent === 10;
 	});
@@ -78,7 +78,7 @@ async function goesWell(n) {
 	return path;
 }
 
-// goesOn plays what else goes on.
+// goesOn plays everything else.
 async function goesOn() {
 	await publish('mia', 'press-line', 'stable', '7.0.2');
 	const path = await start('mia', 'press-line', '7.1.0');
@@ -87,7 +87,7 @@ async function goesOn() {
 	return path;
 }
 
-// content is that of a method with two steps.
+// content is the content of a method with two steps.
 const content = (current, time = 'PT32M') => ({
 	form: 1, basis: { quantity: 40, unit: '{piece}' }, steps: [
 		{ id: '40', name: 'Degrease', setup: 'PT5M', run: { time: 'PT10M', per: { quantity: 40, unit: '{piece}' } }, instructions: 'Rinse twice in deionized water.' },
@@ -100,7 +100,7 @@ const content = (current, time = 'PT32M') => ({
 	],
 });
 
-// produces plays two methods: the second version of one waits for an approval, and the other is called back.
+// produces plays two methods: the second version of one waits for an approval, and the other is recalled.
 async function produces() {
 	const factory = '/api/factories/munich-1';
 	for (const [code, edgeId] of [['tank-1', 'box-0001'], ['tank-2', 'box-0002'], ['tank-3', 'box-0003']]) {

@@ -1,8 +1,8 @@
-// Each view of the operator's page, in each width and scheme.
+// Each view of the operator's page, at each width and in each colour scheme.
 import { looksWell, show, signIn, test, views } from './page.mjs';
 
 test('each view looks well', async ({ page, scene }) => {
-	// The page is given a longer course of the rollout than the seconds that this takes.
+	// The page gets a longer history of the rollout than these few seconds.
 	await page.route('**/progress/history*', async (route) => {
 		const response = await route.fetch();
 		const [last] = (await response.json()).items;

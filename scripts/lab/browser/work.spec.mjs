@@ -1,5 +1,5 @@
-// What people do on the parts of the operator's page that are opened later: methods, new boxes, releases, policies, the
-// freeze and the log. Each test changes things of its own.
+// People's work on the parts of the operator's page that load later: methods, new boxes, releases, policies, the
+// freeze and the log. Each test changes its own things.
 import { expect } from '@playwright/test';
 import { looksWell, press, rollout, says, show, signIn, test } from './page.mjs';
 import { as, engineer, register } from './world.mjs';
@@ -76,7 +76,7 @@ test('a box that waits is accepted by its fingerprint, and not by another', asyn
 	await says(page, 'box-9100 is accepted.');
 	await expect(table(page, 'Waiting boxes')).not.toContainText('box-9100');
 	expect((await as('otto', 'GET', '/api/edges/box-9100')).value).toMatchObject({ edgeType: 'gateway-x', channel: 'stable', factoryId: 'munich-1' });
-	const { keyboard } = page; // and by keys alone
+	const { keyboard } = page; // and only with keys
 	const next = page.getByRole('button', { name: 'Accept… box-9101' });
 	const focused = () => next.evaluate((e) => e === document.activeElement);
 	for (let i = 0; i < 60 && !await focused(); i++) await keyboard.press('Tab');
@@ -165,7 +165,7 @@ test('after the guard halted, the rollout says so in the guard\'s words, with on
 	await says(page, sentence);
 	await says(page, '260 boxes have 7.1.0, ■ 17 bad, of 291 that were told it.');
 	await says(page, '17 bad of 291 told, 5.8');
-	await expect(page.locator('.evidence .chip')).toHaveCount(0); // it is not held: it is halted
+	await expect(page.locator('.evidence .chip')).toHaveCount(0); // it is halted, not held
 	expect(await page.locator('main').innerText()).not.toContain('not active');
 	for (const next of ['Look at the boxes', 'Send back', 'Start again']) await expect(page.locator('[aria-labelledby=halted]')).toContainText(next);
 	await looksWell(page, 'halted by the guard');

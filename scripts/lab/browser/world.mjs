@@ -1,4 +1,4 @@
-// A service with fleets whose boxes are played call by call, so that what is seen of them is the same each time.
+// A service with fleets of boxes that are simulated call by call, so that the result is the same each time.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -50,7 +50,7 @@ export const says = (box, factory, machine, method, body) => send(bearer(box, 'e
 export async function poll(box, installed) {
 	for (let i = 0; i < 20; i++) {
 		const a = await send(bearer(box, 'edge'), 'GET', `/api/edges/${box}/update/manifest?installed=${installed}`);
-		if (a.headers.has('ETag')) return a.value.version; // otherwise it could not be recorded in time, and the box polls again
+		if (a.headers.has('ETag')) return a.value.version; // otherwise the poll was not recorded in time, and the box polls again
 	}
 	throw new Error(`no poll of ${box} was recorded`);
 }
@@ -115,7 +115,7 @@ export async function counted(path, nextMinute) {
 	if (nextMinute) await sleep(61_000 - Date.now() % 60_000);
 	const since = Date.now();
 	await until(`${path} is not counted`, async () => {
-		const progress = await as('otto', 'GET', path + '/progress').catch(() => null); // it may never have been counted
+		const progress = await as('otto', 'GET', path + '/progress').catch(() => null); // it may not have been counted yet
 		return Date.parse(progress?.value.asOf) > since;
 	});
 }

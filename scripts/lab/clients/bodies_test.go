@@ -11,10 +11,10 @@ import (
 	"wavegate/shared/contract"
 )
 
-// inPython is how the Python client declares what an operation sends.
+// inPython matches the declaration of a body in the Python client.
 var inPython = regexp.MustCompile(`(?m)^    body: (.+),$`)
 
-// pythonBodies checks that the Python client has a class of its own for the body of every operation.
+// pythonBodies checks that the Python client has its own class for the body of every operation.
 func pythonBodies(t *testing.T, client string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(client, "api", "*", "*.py"))
@@ -39,7 +39,7 @@ func pythonBodies(t *testing.T, client string) {
 	countBodies(t, found)
 }
 
-// inGo is how the Go client declares what an operation sends.
+// inGo matches the declaration of a body in the Go client.
 var inGo = regexp.MustCompile(`(?m)^type (\w+)JSONRequestBody = (\w+)$`)
 
 // goBodies checks that the Go client has a struct for the body of every operation, and no type that is anything.
@@ -61,7 +61,7 @@ func goBodies(t *testing.T, file string) {
 	countBodies(t, len(all))
 }
 
-// countBodies compares how many typed bodies were found with the operations that take JSON. The TypeScript client
+// countBodies compares the number of typed bodies with the number of operations that take JSON. The TypeScript client
 // checks its own in session.ts, at compile time.
 func countBodies(t *testing.T, found int) {
 	t.Helper()

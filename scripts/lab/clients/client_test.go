@@ -14,9 +14,9 @@ import (
 	"wavegate/shared/access/auth"
 )
 
-// TestContract_AGeneratedClient_DoesTheREADMEsSession shows that others can program against the
-// contract: common generators make clients of it, which do the README's first session and go on when a
-// later service answers with a problem code and a manifest source that the contract does not list.
+// TestContract_AGeneratedClient_DoesTheREADMEsSession shows that others can program against the contract: common
+// generators make clients from it, which run the README's first session. The clients continue if a later service
+// answers with a problem code and a manifest source that the contract does not list.
 func TestContract_AGeneratedClient_DoesTheREADMEsSession(t *testing.T) {
 	t.Run("Go", func(t *testing.T) {
 		tools := absolute(t, "..", "tools", "oapi-codegen.mod")
@@ -52,7 +52,7 @@ func TestContract_AGeneratedClient_DoesTheREADMEsSession(t *testing.T) {
 	})
 }
 
-// there reports whether a generator is there. CI must have it.
+// there reports whether a generator is installed. CI must have it.
 func there(t *testing.T, file string) bool {
 	t.Helper()
 	_, err := os.Stat(file)
@@ -65,7 +65,7 @@ func there(t *testing.T, file string) bool {
 	return err == nil
 }
 
-// doSession runs a client on a service of its own, and on one that knows more than this contract.
+// doSession runs a client on a new service, and on one that knows more than this contract.
 func doSession(t *testing.T, dir, program string, arguments ...string) {
 	t.Helper()
 	w := harness.New(t)
@@ -88,7 +88,7 @@ func doSession(t *testing.T, dir, program string, arguments ...string) {
 	}
 }
 
-// fromTomorrow answers as a later service may: a poll with another source, all else with another problem.
+// fromTomorrow answers like a later service: polls with another source, and everything else with another problem.
 func fromTomorrow(w http.ResponseWriter, r *http.Request) {
 	if strings.HasSuffix(r.URL.Path, "/update/manifest") {
 		w.Header().Set("Content-Type", "application/json")
@@ -116,7 +116,7 @@ func theContract(t *testing.T) string {
 	return absolute(t, "..", "..", "..", "shared", "contract", "openapi.yaml")
 }
 
-// copied is a copy of a client's folder, which the generator may write to.
+// copied makes a copy of a client's folder, so that the generator can write to it.
 func copied(t *testing.T, client string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -18,8 +18,9 @@ import (
 	"wavegate/shared/contract"
 )
 
-// TestContract_ItsPatterns_SayInJavaScriptWhatTheySayInGo: with the flag u of every text. Without it, a character beyond
-// U+FFFF is two, so only texts without one are compared; that the pattern is valid is shown of all.
+// TestContract_ItsPatterns_SayInJavaScriptWhatTheySayInGo: with the flag u, for all texts. Without it, a character
+// beyond U+FFFF counts as two, so the test compares only texts without such characters, but checks that every pattern
+// is valid.
 func TestContract_ItsPatterns_SayInJavaScriptWhatTheySayInGo(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil && os.Getenv("CI") != "true" {
@@ -70,7 +71,7 @@ func TestContract_ItsPatterns_SayInJavaScriptWhatTheySayInGo(t *testing.T) {
 
 func beyond(r rune) bool { return r > 0xffff }
 
-// patterns lists those of the contract, each once.
+// patterns lists the contract's patterns, each once.
 func patterns(t *testing.T) []string {
 	var document any
 	if err := yaml.Unmarshal(contract.Document, &document); err != nil {
@@ -97,7 +98,7 @@ func patterns(t *testing.T) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// texts are some that a pattern matches, and these with a character that it may not allow.
+// texts generates texts that a pattern matches, and the same ones with a character that it may not allow.
 func texts(pattern string) []string {
 	all := []string{"", "a", "😀"}
 	generator := rapid.StringMatching(pattern)

@@ -15,7 +15,7 @@ import (
 	"wavegate/shared/contract"
 )
 
-// TestContract_ItsSamples_PastedIntoAShell_AreUnderstood: what they act on may be missing, or in another state.
+// TestContract_ItsSamples_PastedIntoAShell_AreUnderstood: their resources may be missing, or in another state.
 func TestContract_ItsSamples_PastedIntoAShell_AreUnderstood(t *testing.T) {
 	w := harness.New(t)
 	if err := w.Seed(t.Context()); err != nil {
@@ -27,7 +27,7 @@ func TestContract_ItsSamples_PastedIntoAShell_AreUnderstood(t *testing.T) {
 	}
 	understood := []int{200, 201, 204, 404, 409, 412, 422}
 	except := map[string]int{
-		"create-edge-enrolment": 400, // it must end within months of the call, and a freeze within days
+		"create-edge-enrolment": 400, // the sample's end is too far from the time of the call, as with a freeze
 		"put-freeze":            400,
 		"redeem-edge-enrolment": 403,
 	}
@@ -40,7 +40,7 @@ func TestContract_ItsSamples_PastedIntoAShell_AreUnderstood(t *testing.T) {
 			sample := op.Extensions["x-codeSamples"].([]any)[0].(map[string]any)["source"].(string)
 			role := auth.Role((*op.Security)[0]["accessToken"][0])
 			if !slices.Contains(auth.Roles, role) || role == auth.Enrolment {
-				role = auth.PlatformOwner // of anyone; the code of an enrolment is only right where it was made
+				role = auth.PlatformOwner // anyone; an enrolment's code is only valid at the service that made it
 			}
 			shell := exec.CommandContext(t.Context(), "sh", "-c", sample)
 			shell.Env = append(os.Environ(), "BASE="+w.Target.URL, "TOKEN="+strings.TrimPrefix(w.As(t, "box-0017", "acme", role).Bearer, "Bearer "))

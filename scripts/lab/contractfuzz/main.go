@@ -1,7 +1,7 @@
-// Command contractfuzz starts a service and checks it against the contract. schemathesis makes the requests
-// from the contract: valid and invalid ones, as callers of every role, and sequences that follow its links.
-// scripts/contract installs schemathesis and runs this command. The Go fuzz targets of the parsers are another
-// matter: see scripts/fuzz-parsers.
+// Command contractfuzz starts a service and checks it against the contract. schemathesis generates the requests from
+// the contract: valid and invalid ones, as callers of every role, and sequences that follow its links.
+// scripts/contract installs schemathesis and runs this command. For the Go fuzz targets of the parsers, see
+// scripts/lab/fuzz/run.
 package main
 
 import (
@@ -24,16 +24,16 @@ import (
 
 const usage = `usage: scripts/contract fuzz [--examples N] [--seed S] [--role R]
 
-  --examples N   how many requests are made up for each operation, role and mode: 3 if not given; from
-                 20 on, every boundary of every value is tried as every role
-  --seed S       the seed of what is made up: 1 if not given; the same seed makes up the same
-  --role R       one of %s only
+  --examples N   the number of generated requests for each operation, role and mode; by default, 3. From
+                 20 on, every role tries every boundary of every value
+  --seed S       the seed of the requests; by default, 1. The same seed generates the same requests
+  --role R       only one of %s
 
 A long run is ./scripts/contract fuzz --examples 200 --seed $RANDOM.
 `
 
-// A caller is one role that requests are made as. The two that may change something have every boundary
-// of every value tried in short runs, too; the others in long ones.
+// A caller is a role that makes requests. For the two roles that can change something, short runs also try every
+// boundary of every value; for the others, only long runs do.
 type caller struct {
 	name, user string
 	roles      []auth.Role
@@ -48,11 +48,11 @@ var callers = []caller{
 	{"member", "mia", nil, false},
 }
 
-// long is from how many examples on a run is a long one.
+// long is the number of examples from which a run is a long one.
 const long = 20
 
-// phases are what schemathesis tries. The modes are run apart: together, schemathesis 4.32 lets values of
-// the second into requests that it takes for valid.
+// phases are the phases of schemathesis. The modes run separately: together, schemathesis 4.32 uses values of the
+// second in requests that it considers valid.
 func (c caller) phases(mode string, examples int) string {
 	phases := "fuzzing"
 	if c.coverage || examples >= long {
@@ -109,7 +109,7 @@ func run(ctx context.Context, chosen []caller, examples, seed int) error {
 	return errors.Join(append(failed, t.faults())...)
 }
 
-// fuzz runs schemathesis once and prints what it came to; all that it said, if it found anything.
+// fuzz runs schemathesis once and prints its summary, or its whole output if it found anything.
 func (t *target) fuzz(ctx context.Context, c caller, mode string, examples, seed int) error {
 	bearer, err := t.service.Bearer(c.user, "acme", c.roles...)
 	if err != nil {
@@ -126,11 +126,11 @@ func (t *target) fuzz(ctx context.Context, c caller, mode string, examples, seed
 		"--max-examples", strconv.Itoa(examples), "--seed", strconv.Itoa(seed),
 		"--generation-database", "none", "--warnings", "off", "--no-color", "--suppress-health-check", "all"}
 	if mode == "negative" {
-		// Its one parameter is a header that may hold any text, so no request of it is wrong.
+		// Its only parameter is a header with any text, so its requests are never invalid.
 		arguments = append(arguments, "--exclude-operation-id", "get-freeze")
 	}
 	cmd := exec.CommandContext(ctx, os.Getenv("SCHEMATHESIS"), arguments...)
-	cmd.Dir = t.scratch // where it keeps notes of its own
+	cmd.Dir = t.scratch // where it keeps its own files
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		fmt.Printf("%s\n", out)
@@ -140,7 +140,7 @@ func (t *target) fuzz(ctx context.Context, c caller, mode string, examples, seed
 	return nil
 }
 
-// closing is the last part of what schemathesis says: how many requests it made up, and the seed.
+// closing is the last part of schemathesis's output: the number of requests, and the seed.
 func closing(out string) string {
 	_, end, _ := strings.Cut(out, "Test cases:")
 	end = strings.ReplaceAll(strings.Trim(end, "= \n"), "=", "")

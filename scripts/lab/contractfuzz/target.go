@@ -20,13 +20,13 @@ import (
 type target struct {
 	service   *service.Service
 	assistant *httptest.Server
-	scratch   string // a directory that ends with it
+	scratch   string // a directory that is deleted with it
 
 	mu      sync.Mutex
 	crashes []string
 }
 
-// startTarget starts it with limits as high as they can be set: requests come faster than a person's.
+// startTarget starts the target with the highest possible limits, because requests come faster than from a person.
 func startTarget(ctx context.Context) (*target, error) {
 	functions, err := service.Build(ctx, os.Stderr)
 	if err != nil {
@@ -67,7 +67,7 @@ func (t *target) stop() {
 	_ = os.RemoveAll(t.scratch)
 }
 
-// see notes calls that the gateway had to answer because a function crashed, hung or talked nonsense.
+// see records calls that the gateway had to answer because a function crashed, hung or gave a malformed answer.
 func (t *target) see(a gateway.Access) {
 	if a.Response == "" || a.Status < http.StatusInternalServerError {
 		return
@@ -77,7 +77,7 @@ func (t *target) see(a gateway.Access) {
 	t.crashes = append(t.crashes, fmt.Sprintf("%s %s: %d, %s: %v", a.Method, a.Path, a.Status, a.Response, a.Cause))
 }
 
-// faults tells what went wrong behind the answers.
+// faults reports what went wrong behind the answers.
 func (t *target) faults() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -21,8 +21,8 @@ import (
 	"wavegate/shared/testing/dynamolocal"
 )
 
-// A past is what point-in-time recovery has: what each table held at a moment. DynamoDB Local has no recovery, so
-// a drill remembers the moment when it comes.
+// A past simulates point-in-time recovery: it keeps the content of each table at a moment. DynamoDB Local has no
+// recovery, so a drill has to save the moment when it comes.
 type past struct {
 	db     *dynamodb.Client
 	moment time.Time
@@ -46,7 +46,7 @@ func remember(t *testing.T, db *dynamodb.Client) *past {
 	return h
 }
 
-// Restore makes the new table, and writes into it what the old one held then.
+// Restore makes the new table, with the old one's content of that moment.
 func (h *past) Restore(ctx context.Context, t recovery.Restoration, at time.Time) error {
 	if !at.Equal(h.moment) {
 		return fmt.Errorf("there is no history of %s", at)
@@ -62,8 +62,8 @@ func (h *past) Restore(ctx context.Context, t recovery.Restoration, at time.Time
 	return nil
 }
 
-// TestDrill_RestoredTables_TellTheStoryOfTheirMoment fills a stage, goes on with it, brings its tables back to a moment
-// before, and compares them with the audit trail.
+// TestDrill_RestoredTables_TellTheStoryOfTheirMoment fills a deployment, continues to use it, restores its tables to
+// an earlier moment, and compares them with the audit trail.
 func TestDrill_RestoredTables_TellTheStoryOfTheirMoment(t *testing.T) {
 	t.Parallel()
 	drill(t, nil)
@@ -97,7 +97,7 @@ func drill(t *testing.T, store *dynamolocal.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if store != nil { // which later tests go on with
+	if store != nil { // which later tests use again
 		t.Cleanup(func() {
 			for _, table := range plan {
 				_, _ = w.DB.DeleteTable(context.WithoutCancel(t.Context()), &dynamodb.DeleteTableInput{TableName: &table.To})
@@ -116,7 +116,7 @@ func drill(t *testing.T, store *dynamolocal.Store) {
 	for _, id := range slices.Sorted(maps.Keys(then)) {
 		want := then[id]
 		if id == dynamo.Idempotency {
-			want = nil // it starts empty
+			want = nil // it was empty at first
 		}
 		if !sameItems(books[id], want) {
 			t.Errorf("%s has %d items, and other ones than the %d of the moment", id, len(books[id]), len(want))
@@ -125,7 +125,7 @@ func drill(t *testing.T, store *dynamolocal.Store) {
 	t.Logf("%s: %d tables restored to %s: %d audit events of %d, the last of %s; tables and audit trail tell one story",
 		w.Store.Kind, len(plan), first.moment.UTC().Format(time.RFC3339), len(books[dynamo.Audit]), len(now[dynamo.Audit]), books.Latest().Format(time.RFC3339Nano))
 
-	// A table of another moment is found out: the trail of then beside a table of now.
+	// A table of another moment is found: the restored trail with a present table.
 	for _, id := range []dynamo.TableID{dynamo.Channels, dynamo.Factories, dynamo.Edges, dynamo.Rollouts} {
 		if sameItems(now[id], then[id]) {
 			continue
@@ -142,7 +142,7 @@ func drill(t *testing.T, store *dynamolocal.Store) {
 	}
 }
 
-// compare compares tables with few boxes at a time, and expects what an audit of the whole books finds.
+// compare compares tables with few boxes at a time, and expects the findings of an audit of the whole books.
 func compare(t *testing.T, db *dynamodb.Client, names recovery.Names, books ledger.Books) {
 	t.Helper()
 	for _, most := range []int{1, 1_000_000} {
@@ -165,7 +165,7 @@ func read(t *testing.T, db *dynamodb.Client, name func(dynamo.TableID) string) l
 	return books
 }
 
-// sameItems reports whether two lists hold the same, in any order.
+// sameItems reports whether two lists have the same items, in any order.
 func sameItems(a, b []ledger.Item) bool {
 	text := func(items []ledger.Item) []string {
 		var all []string

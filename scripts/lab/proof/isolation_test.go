@@ -19,10 +19,10 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// TestIsolation_ResourceOfAnotherOrganization_LooksTheSameWhetherItExists makes each operation's sample call as
-// everyone who may not make it, in two worlds. In one world, everything in the call exists and
-// belongs to acme. The other world is empty. Every answer is 401, 403 or 404, byte for byte the
-// same in both worlds, and nothing is written.
+// TestIsolation_ResourceOfAnotherOrganization_LooksTheSameWhetherItExists makes each operation's sample call as every
+// caller who is not allowed to, in two worlds. In one world, everything in the call exists and belongs to acme. The
+// other world is empty. Every answer is 401, 403 or 404, byte for byte the same in both worlds, and nothing is
+// written.
 func TestIsolation_ResourceOfAnotherOrganization_LooksTheSameWhetherItExists(t *testing.T) {
 	t.Parallel()
 	full, empty := harness.New(t, freshPolls), harness.New(t, freshPolls)
@@ -59,13 +59,13 @@ func TestIsolation_ResourceOfAnotherOrganization_LooksTheSameWhetherItExists(t *
 	t.Logf("%d calls of %d operations, answered with %v", made, len(operations.Table), answers)
 }
 
-// freshPolls lets a poll see at once what the previous call changed.
+// freshPolls lets a poll see the previous call's change immediately.
 func freshPolls(o *service.Options) {
 	o.Environment = func(string) []string { return []string{"CHANNEL_CACHE_SECONDS=0"} }
 }
 
-// checkForeign checks an answer to a caller who may not call: 401 without a token, 403 without
-// the role, otherwise 404.
+// checkForeign checks an answer to a caller who is not allowed to call: 401 without a token, 403 without the role,
+// otherwise 404.
 func checkForeign(t *testing.T, name string, p person, op operations.Operation, a harness.Answer) {
 	t.Helper()
 	want := problem.NotFound
@@ -75,8 +75,7 @@ func checkForeign(t *testing.T, name string, p person, op operations.Operation, 
 	case !p.Has(op.Roles...):
 		want = problem.Forbidden
 	case op.ID == "list-factories" && a.Status == http.StatusOK:
-		// The exception is the caller's own list of factories, which is empty, also if another
-		// organization is named.
+		// The exception is the caller's own list of factories, which is empty, even if another organization is named.
 		if text := string(a.Body); !strings.Contains(text, `"items":[]`) || strings.Contains(text, "munich") {
 			t.Errorf("%s: is shown %s", name, text)
 		}
@@ -121,7 +120,7 @@ func everyone(t *testing.T, target harness.Target) []person {
 	return all
 }
 
-// The issuers of tokens that the service gave out, as the tests call them.
+// The tests' names for the issuers of tokens that the service gave out.
 const (
 	boxTokens     = "box tokens"
 	gatewayTokens = "gateway tokens"
@@ -161,10 +160,10 @@ func clients(t *testing.T, target harness.Target) []person {
 // ofController reports whether the operation is one of DDI clients.
 func ofController(op operations.Operation) bool { return strings.Contains(op.Path, "{controllerId}") }
 
-// ofAdmins reports whether the operation is on what an organization has, besides factories.
+// ofAdmins reports whether the operation is for admins, on an organization's resources other than factories.
 func ofAdmins(op operations.Operation) bool { return slices.Contains(op.Roles, auth.OrganizationAdmin) }
 
-// under is the call as the sample has it, and that of a DDI client also under the caller's own organization.
+// under returns the sample's call, and for a DDI client also the same call under its own organization.
 func under(p person, c samples.Call) []samples.Call {
 	calls := []samples.Call{c}
 	if tenant := c.Parameters["tenant"]; tenant != "" && p.OrganizationID != "" && p.OrganizationID != tenant {

@@ -49,8 +49,7 @@ func judge(p person, r samples.Call, a harness.Answer, killing bool) []string {
 	if p.nobody() && a.Status != http.StatusUnauthorized {
 		add("nobody was answered with %d", a.Status)
 	}
-	// Those who view the fleet see the organization of each box, and the events of factories in
-	// the platform's audit trail.
+	// Fleet viewers see the organization of each box, and the events of factories in the platform's audit trail.
 	everyones := p.readsAll(op)
 	for _, o := range organizations {
 		if o != p.OrganizationID && !everyones &&
@@ -61,7 +60,7 @@ func judge(p person, r samples.Call, a harness.Answer, killing bool) []string {
 	return wrong
 }
 
-// mayNot returns why a caller may not use an operation, or an empty string.
+// mayNot returns why a caller is not allowed to use an operation, or an empty string.
 func mayNot(p person, r samples.Call) string {
 	op := operations.Get(r.Operation)
 	if !p.Has(op.Roles...) {

@@ -17,7 +17,7 @@ type person struct {
 	caller *harness.Caller
 }
 
-// readsAll reports whether the person may read everything that the operation shows.
+// readsAll reports whether the person is allowed to read everything that the operation shows.
 func (p person) readsAll(op operations.Operation) bool {
 	return p.Has(auth.PlatformOwner) || p.Has(auth.FleetViewer) && slices.Contains(op.Roles, auth.FleetViewer)
 }

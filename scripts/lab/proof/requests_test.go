@@ -42,7 +42,7 @@ var (
 	moves     = []string{"in_review", "in_review", "released", "released", "trial", "withdrawn"}
 )
 
-// A world is what callers know about existing things.
+// A world is the callers' knowledge of existing things.
 type world struct {
 	mu   sync.Mutex
 	made map[string][]thing // by their names in samples, the latest last
@@ -111,8 +111,7 @@ func (d *drawer) factoryID(p person) string {
 // ownerOf is the organization that owns a factory, from the factory's name.
 func ownerOf(factoryID string) string { return factoryID[:strings.LastIndex(factoryID, "-")] }
 
-// id is usually one of the latest known ids. If it comes from another factory, nobody may find
-// it in this one.
+// id is usually one of the latest known ids. If it comes from another factory, nobody must find it in this one.
 func (d *drawer) id(made, factory string, latest int) string {
 	d.world.mu.Lock()
 	defer d.world.mu.Unlock()
@@ -166,7 +165,7 @@ func (d *drawer) values(op operations.Operation, p person) samples.Values {
 		}
 	}
 	d.control(v, op, p)
-	// Boxes that enrol have the ids of others, or wait; of each id there are three boxes.
+	// Boxes that enrol use the ids of others, or wait. There are three boxes for each id.
 	v["newcomer"], v["redeemer"], v["tokenSha256"] = fmt.Sprintf("edge-%d", d.IntN(8)), fmt.Sprintf("edge-%d", d.IntN(9)), strings.Repeat(one(d, []string{"c", "d", "e"}), 64)
 	if op.ID == "update-method-version" {
 		v["status"], v["signer"], v["details"] = one(d, moves), p.UserID, ""
@@ -182,7 +181,7 @@ func (d *drawer) values(op operations.Operation, p person) samples.Values {
 	return v
 }
 
-// control fills what DDI clients call with: mostly the caller's own box, and the action that it was told last.
+// control sets the parameters of DDI clients: mostly the caller's own box, and the action that it was told last.
 func (d *drawer) control(v samples.Values, op operations.Operation, p person) {
 	v["controller"] = v["edgeId"]
 	if p.Has(auth.Edge) && d.IntN(12) > 0 {
@@ -238,12 +237,12 @@ func (d *drawer) newcomer(otherwise person) person {
 	}
 	e := all[max(0, len(all)-1-d.IntN(3))]
 	box := boxtoken.Token{Kind: boxtoken.Enrolment, Subject: e.id}.Principal("", "")
-	box.OrganizationID = e.organization // of which it is told
+	box.OrganizationID = e.organization // which the answer tells it
 	return person{box, &harness.Caller{URL: otherwise.caller.URL, Bearer: "Bearer " + string(boxtoken.Enrolment) + ":" + e.code}}
 }
 
-// request is a sample's call. What no sample can have is drawn: the things that calls collide on, conditions on what other
-// callers left, and bodies that must be refused.
+// request returns a sample's call, with random parts that no sample can have: things that calls collide on, entity
+// tags from other callers, and bodies that must be refused.
 func (d *drawer) request(op operations.Operation, p person) samples.Call {
 	sample, way := samples.Of(op.ID), samples.Case{}
 	if len(sample.Also) > 0 && d.IntN(10) < 3 {

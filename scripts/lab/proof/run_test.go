@@ -160,7 +160,7 @@ func counted(t *testing.T, w *harness.World, books ledger.Books) (findings []str
 				break
 			}
 			if a.Into(t, &p); !p.AsOf.After(began) {
-				time.Sleep(time.Second) // it was counted less than ten seconds ago
+				time.Sleep(time.Second) // the last count is less than ten seconds old
 			}
 		}
 		n := census.Total(p.Stages)
@@ -198,7 +198,7 @@ func (o round) killer(w *harness.World, killed *atomic.Int64) func(*storefront.C
 	}
 }
 
-// kill ends a process that the service started, at once.
+// kill ends a process that the service started, immediately.
 func kill(pid int) bool {
 	p, err := os.FindProcess(pid)
 	return err == nil && p.Kill() == nil
@@ -268,7 +268,7 @@ func (c *callers) take() bool {
 	return c.left >= 0
 }
 
-// make makes a call, records it and what is wrong with its answer, and returns its status.
+// make makes a call, records it and the faults of its answer, and returns its status.
 func (c *callers) make(p person, r samples.Call) int {
 	began := time.Now()
 	a, err := p.caller.Try(r.Method, r.Path, r.Body, r.Header[:]...)

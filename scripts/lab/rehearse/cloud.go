@@ -29,10 +29,10 @@ const (
 	account = "111122223333"
 )
 
-// startTimeout bounds the emulator's start.
+// startTimeout limits the start of the emulator.
 const startTimeout = time.Minute
 
-// credentials are any; the emulator takes a key of twelve digits for the account.
+// credentials are arbitrary; the emulator uses a key of twelve digits as the account.
 var credentials = aws.Credentials{AccessKeyID: account, SecretAccessKey: "test"}
 
 // A cloud is a running emulator.
@@ -42,7 +42,7 @@ type cloud struct {
 	ended    chan struct{}
 }
 
-// startCloud runs the emulator on a free port of loopback, and waits until it takes connections.
+// startCloud runs the emulator on a free loopback port, and waits until it accepts connections.
 func startCloud(ctx context.Context, program, logFile string) (*cloud, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -93,7 +93,7 @@ func (c *cloud) stop() {
 	<-c.ended
 }
 
-// environment is how a program finds the emulator, and nothing of the user's own account.
+// environment lets a program find the emulator, and contains nothing of the user's own account.
 func (c *cloud) environment() []string {
 	return []string{
 		"AWS_ENDPOINT_URL=" + c.endpoint, "AWS_ENDPOINT_URL_DYNAMODB=" + c.endpoint, "AWS_REGION=" + region, "AWS_DEFAULT_REGION=" + region,
@@ -128,7 +128,7 @@ func (c *cloud) call(ctx context.Context, service, contentType, target string, b
 	return text, err
 }
 
-// A resource is what CloudFormation says of one.
+// A resource is CloudFormation's description of one.
 type resource struct {
 	ID       string `xml:"LogicalResourceId"`
 	Physical string `xml:"PhysicalResourceId"`
@@ -136,7 +136,7 @@ type resource struct {
 	Status   string `xml:"ResourceStatus"`
 }
 
-// resources lists what a stack has, by logical id.
+// resources lists a stack's resources, by logical id.
 func (c *cloud) resources(ctx context.Context, stack string) (map[string]resource, error) {
 	all := map[string]resource{}
 	for next := ""; ; {
@@ -162,7 +162,7 @@ func (c *cloud) resources(ctx context.Context, stack string) (map[string]resourc
 	}
 }
 
-// stacks lists the names and states of the stacks that there are.
+// stacks lists the names and states of the existing stacks.
 func (c *cloud) stacks(ctx context.Context) (map[string]string, error) {
 	var page struct {
 		Result struct {
@@ -235,7 +235,7 @@ func (c *cloud) db() *dynamodb.Client {
 	})
 }
 
-// tables lists the tables that there are, whatever stack they are of.
+// tables lists all tables, of any stack.
 func (c *cloud) tables(ctx context.Context) ([]string, error) {
 	var all []string
 	pages := dynamodb.NewListTablesPaginator(c.db(), &dynamodb.ListTablesInput{})
@@ -262,7 +262,7 @@ func (c *cloud) indexes(ctx context.Context, table string) ([]string, error) {
 	return names, nil
 }
 
-// front gives an API of the emulator an address of its own on loopback: the emulator knows APIs by the host's name.
+// front gives an API of the emulator its own loopback address, because the emulator identifies APIs by host name.
 func (c *cloud) front(api string) (address string, end func(), err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

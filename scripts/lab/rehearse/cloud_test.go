@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// playEmulator has this program listen as the emulator does, or end at once.
+// playEmulator makes this program listen like the emulator, or end immediately.
 const playEmulator = "REHEARSE_TEST_EMULATOR"
 
 func TestMain(m *testing.M) {
@@ -55,8 +55,8 @@ func TestStartCloud_EmulatorThatEnds_IsToldWithItsLog(t *testing.T) {
 	}
 }
 
-// emulated is a cloud whose answers are given by the function: from the action of CloudFormation or the target of
-// Systems Manager, and the token of the page that is asked for.
+// emulated is a cloud with answers from a function. Its arguments are the action of CloudFormation or the target of
+// Systems Manager, and the token of the requested page.
 func emulated(t *testing.T, answer func(call, token string) string) *cloud {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -86,7 +86,7 @@ func emulated(t *testing.T, answer func(call, token string) string) *cloud {
 	return &cloud{endpoint: server.URL}
 }
 
-// listed is a page of resources of CloudFormation.
+// listed is a page of CloudFormation resources.
 func listed(next string, resources ...resource) string {
 	var b strings.Builder
 	b.WriteString("<ListStackResourcesResponse><ListStackResourcesResult><StackResourceSummaries>")

@@ -15,7 +15,7 @@ import (
 	"wavegate/shared/access/auth"
 )
 
-// api finds the deployed API, and gives an address for it.
+// api finds the deployed API and returns its address.
 func (l *played) api(ctx context.Context) (address string, end func(), err error) {
 	resources, err := l.cloud.resources(ctx, l.version.service())
 	if err != nil {
@@ -57,7 +57,7 @@ func (l *played) test(ctx context.Context, name string) error {
 		return err
 	}
 	defer end()
-	// The emulator does not know routes of any method, such as the assistant's.
+	// The emulator does not support routes for any method, such as the assistant's.
 	c := exec.CommandContext(ctx, "go", "test", "-count=1", "-v", "-run", "^"+name+"$", "-skip", "//^copilot$", "./scripts/e2e")
 	c.Dir = l.root
 	c.Env = append(os.Environ(), "E2E_URL="+address)

@@ -1,5 +1,5 @@
-// Command rehearse plays the life of a stage on an emulated AWS: its deploys, those that fail, a restore, and its end. It
-// checks what is there after each step. See scripts/rehearse, which installs the emulator.
+// Command rehearse plays the life of a deployment on an AWS emulator: its deploys, failed ones, a restore, and its
+// end. It checks the result of each step. See scripts/rehearse, which installs the emulator.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 	"wavegate/scripts/local/devissuer"
 )
 
-// earlier is the commit that is upgraded from: the last one whose stack did not take restored tables in.
+// earlier is the commit to upgrade from: the last one with a stack that cannot use restored tables.
 const earlier = "e47aa70"
 
 func main() {
@@ -31,7 +31,7 @@ func main() {
 }
 
 func run(ctx context.Context, from string) error {
-	// The AWS command takes no empty name of a profile.
+	// The AWS command does not accept an empty profile name.
 	if err := os.Unsetenv("AWS_PROFILE"); err != nil {
 		return err
 	}

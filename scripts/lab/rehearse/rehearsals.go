@@ -27,7 +27,7 @@ const (
 
 var migrate = filepath.Join("scripts", "migrate")
 
-// life plays the life of a stage, in this order.
+// life plays the life of a deployment, in this order.
 func life(ctx context.Context, w *workspace) error {
 	past, err := w.past(ctx)
 	if err != nil {
@@ -64,7 +64,7 @@ func life(ctx context.Context, w *workspace) error {
 	return nil
 }
 
-// What has been played so far.
+// The state so far.
 type played struct {
 	*workspace
 	now     *source
@@ -81,7 +81,7 @@ func (l *played) first(ctx context.Context, past *source) error {
 	return l.version.deploy(ctx)
 }
 
-// upgrade deploys the working tree over the earlier commit: tables and what is in them are the same.
+// upgrade deploys the working tree over the earlier commit: the tables and their content stay.
 func (l *played) upgrade(ctx context.Context) error {
 	before, err := l.cloud.resources(ctx, l.version.data())
 	if err != nil {
@@ -113,11 +113,11 @@ func (l *played) upgrade(ctx context.Context) error {
 	if still, err := l.channels(ctx); err != nil || still != channels {
 		return errors.Join(fmt.Errorf("%d channels, and %d before", still, channels), err)
 	}
-	say("the upgrade kept %d tables, and the %d channels in them", kept, channels)
+	say("the upgrade kept %d tables with %d channels", kept, channels)
 	return nil
 }
 
-// again deploys the same once more, which replaces nothing.
+// again repeats the deploy, which replaces nothing.
 func (l *played) again(ctx context.Context) error {
 	before, err := l.version.physical(ctx)
 	if err != nil {
@@ -133,12 +133,12 @@ func (l *played) again(ctx context.Context) error {
 	if !maps.Equal(before, after) {
 		return fmt.Errorf("it replaced resources: %v became %v", before, after)
 	}
-	say("all %d resources are as before", len(after))
+	say("all %d resources are unchanged", len(after))
 	return nil
 }
 
-// failure deploys a service whose last function cannot be made, after others were changed. It is rolled back and goes on
-// answering. Then the same release is deployed without the fault.
+// failure deploys a service with a last function that cannot be created, after others have changed. The stack is
+// rolled back, and the service keeps answering. Then the same release is deployed without the fault.
 func (l *played) failure(ctx context.Context) error {
 	before, err := l.version.physical(ctx)
 	if err != nil {
@@ -148,7 +148,7 @@ func (l *played) failure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// A parameter of a name that is taken, which CloudFormation makes after the functions and their versions.
+	// A parameter with a name that is already used, which CloudFormation creates after the functions and their versions.
 	err = release.change(release.service(), func(resources map[string]map[string]any) {
 		var functions []any
 		for id, r := range resources {
@@ -163,12 +163,12 @@ func (l *played) failure(ctx context.Context) error {
 		return err
 	}
 	if err := release.deploy(ctx); err == nil {
-		return errors.New("the deploy with a fault went through")
+		return errors.New("the deploy with a fault succeeded")
 	} else if !strings.Contains(err.Error(), "refused") {
 		return fmt.Errorf("the deploy failed for another reason: %w", err)
 	}
 	if _, err := l.channels(ctx); err != nil {
-		return fmt.Errorf("after a deploy that failed: %w", err)
+		return fmt.Errorf("after a failed deploy: %w", err)
 	}
 	if l.version, err = l.now.synth(ctx, "retried", logs); err != nil {
 		return err
@@ -186,7 +186,7 @@ func (l *played) failure(ctx context.Context) error {
 			replaced++
 		}
 	}
-	say("the deploy that failed was rolled back, and its retry went through; %d resources are new ones", replaced)
+	say("the failed deploy was rolled back, and its retry succeeded; %d resources are new", replaced)
 	return nil
 }
 
@@ -202,7 +202,7 @@ func (l *played) migrate(ctx context.Context) error {
 	}
 	arguments := []string{"--stage", stage, "shards"}
 	if _, err := l.command(ctx, l.root, migrate, append([]string{"--check"}, arguments...)...); err == nil {
-		return errors.New("no row was to be moved")
+		return errors.New("there was no row to move")
 	}
 	out, err := l.command(ctx, l.root, migrate, arguments...)
 	if err != nil {
@@ -213,7 +213,7 @@ func (l *played) migrate(ctx context.Context) error {
 	return err
 }
 
-// restore brings all tables back, and takes the new ones in.
+// restore restores all tables, and deploys the service with the new ones.
 func (l *played) restore(ctx context.Context) error {
 	channels, err := l.channels(ctx)
 	if err != nil {
@@ -223,7 +223,7 @@ func (l *played) restore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// The emulator does not take it from the template.
+	// The emulator ignores it in the template.
 	for _, t := range dynamo.Tables {
 		_, err := l.cloud.db().UpdateContinuousBackups(ctx, &dynamodb.UpdateContinuousBackupsInput{
 			TableName:                        new(names["/wavegate/"+stage+"/tables/"+string(t.ID)]),
@@ -270,7 +270,7 @@ func (l *played) restore(ctx context.Context) error {
 			return fmt.Errorf("%s is %s, want %s", id, now[parameter], name)
 		}
 	}
-	say("%d tables were restored in %.0f s, and in use after %.0f s in all", len(wanted), restored.Seconds(), took.Seconds())
+	say("%d tables were restored in %.0f s, and in use after a total of %.0f s", len(wanted), restored.Seconds(), took.Seconds())
 	return nil
 }
 
@@ -324,10 +324,11 @@ func (l *played) index(ctx context.Context) error {
 	return l.test(ctx, "TestOperations_EachCalledOnce")
 }
 
-// end destroys the stage, which is protected, and leaves its tables: those in use, and those of before the restore.
+// end destroys the deployment, which is protected, and leaves its tables: those in use, and those from before the
+// restore.
 func (l *played) end(ctx context.Context) error {
 	if err := l.version.destroy(ctx); err == nil {
-		return errors.New("the stacks were destroyed, protected as they are")
+		return errors.New("the stacks were destroyed although they are protected")
 	}
 	for _, stack := range l.version.stacks() {
 		if err := l.cloud.unprotect(ctx, stack); err != nil {

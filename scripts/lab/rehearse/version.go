@@ -17,16 +17,16 @@ import (
 	"strings"
 )
 
-// A workspace is where versions of the project are built, and deployed with the unmodified CDK command.
+// A workspace is where versions of the project are built and deployed with the unmodified CDK command.
 type workspace struct {
 	cloud    *cloud
 	root     string // of the project
-	dir      string // for what is made
-	from     string // the commit that is upgraded from
+	dir      string // for built files
+	from     string // the commit to upgrade from
 	settings []string
 }
 
-// A version is the project at one commit, with the settings of a stage.
+// A version is the project at one commit, with the settings of a deployment.
 type version struct {
 	in  *workspace
 	app string // the directory of its synthesised stacks
@@ -40,16 +40,16 @@ type source struct {
 	program, function string
 }
 
-// prepare gives the account what the CDK wants in it.
+// prepare sets up the account for the CDK.
 func (w *workspace) prepare(ctx context.Context) error {
 	_, err := w.cdk(ctx, w.dir, "bootstrap", fmt.Sprintf("aws://%s/%s", account, region))
 	return err
 }
 
-// present is the project as it lies in the working tree.
+// present is the project in the working tree.
 func (w *workspace) present(ctx context.Context) (*source, error) { return w.build(ctx, w.root, "now") }
 
-// past is the project as it was at the commit that is upgraded from.
+// past is the project at the commit to upgrade from.
 func (w *workspace) past(ctx context.Context) (*source, error) {
 	root := filepath.Join(w.dir, "source")
 	if err := os.MkdirAll(root, 0o750); err != nil {
@@ -58,7 +58,7 @@ func (w *workspace) past(ctx context.Context) (*source, error) {
 	archive := exec.CommandContext(ctx, "sh", "-euc", `git archive --format=tar "$1" | tar -x -C "$2"`, "sh", w.from, root)
 	archive.Dir = w.root
 	if out, err := archive.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("the commit %s cannot be had (a shallow clone lacks it): %w: %s", w.from, err, out)
+		return nil, fmt.Errorf("the commit %s is missing (a shallow clone lacks it): %w: %s", w.from, err, out)
 	}
 	return w.build(ctx, root, "before")
 }
@@ -78,10 +78,10 @@ func (w *workspace) build(ctx context.Context, root, name string) (*source, erro
 	return s, nil
 }
 
-// architectures are the CDK's names of processors, by Go's.
+// architectures maps Go's names of processors to the CDK's.
 var architectures = map[string]string{"amd64": "x86_64", "arm64": "arm64"}
 
-// synth synthesises a source's stacks as a version of the stage.
+// synth synthesises a source's stacks as a version of the deployment.
 func (s *source) synth(ctx context.Context, name string, settings ...string) (*version, error) {
 	v := &version{in: s.in, app: filepath.Join(s.in.dir, name)}
 	arguments := []string{"synth", "--quiet", "--output", v.app, "--app", s.program, "--build", "true", "--context", "stage=" + stage,
@@ -95,14 +95,14 @@ func (s *source) synth(ctx context.Context, name string, settings ...string) (*v
 	return v, v.strip()
 }
 
-// unknown are the types of resources that the emulator does not know.
+// unknown are the types of resources that the emulator does not support.
 var unknown = []string{
 	"AWS::Backup::BackupSelection", "AWS::CloudWatch::CompositeAlarm", "AWS::CodeDeploy::Application", "AWS::CodeDeploy::DeploymentGroup",
 	"AWS::Cognito::ManagedLoginBranding", "AWS::Events::ApiDestination", "AWS::Events::Connection", "AWS::Logs::QueryDefinition",
 	"AWS::ServiceQuotas::Template",
 }
 
-// unknownOf is what the emulator does not know of a resource; empty if it knows it.
+// unknownOf returns the part of a resource that the emulator does not support; empty if it supports all.
 func unknownOf(resource map[string]any) string {
 	kind, _ := resource["Type"].(string)
 	properties, _ := resource["Properties"].(map[string]any)
@@ -115,7 +115,7 @@ func unknownOf(resource map[string]any) string {
 	return ""
 }
 
-// strip takes the resources out of the templates that the emulator does not know.
+// strip removes the resources from the templates that the emulator does not support.
 func (v *version) strip() error {
 	count := map[string]int{}
 	for _, stack := range v.stacks() {
@@ -139,7 +139,7 @@ func (v *version) strip() error {
 		}
 	}
 	for _, kind := range slices.Sorted(maps.Keys(count)) {
-		say("left out, as the emulator does not know it: %d %s", count[kind], kind)
+		say("removed, because the emulator does not support it: %d %s", count[kind], kind)
 	}
 	return nil
 }
@@ -164,7 +164,8 @@ func (v *version) change(stack string, how func(resources map[string]map[string]
 	return errors.Join(os.WriteFile(file, b, 0o600), v.rename(stack, fmt.Sprintf("%x.json", sha256.Sum256(b))))
 }
 
-// rename has the CDK upload a changed template under a name of its own. It takes one of a name that is there for the same.
+// rename makes the CDK upload a changed template under a new name. The CDK assumes that a template with an existing
+// name has not changed.
 func (v *version) rename(stack, name string) (err error) {
 	app, err := os.OpenRoot(v.app)
 	if err != nil {
@@ -202,11 +203,11 @@ func (v *version) rename(stack, name string) (err error) {
 	return nil
 }
 
-// data and service are the names of the stage's stacks.
+// data and service are the names of the deployment's stacks.
 func (v *version) data() string    { return "wavegate-" + stage }
 func (v *version) service() string { return "wavegate-" + stage + "-service" }
 
-// stacks are the names of those that the version has, in the order in which deploy --all takes them.
+// stacks are the names of the version's stacks, in the order of deploy --all.
 func (v *version) stacks() []string {
 	var names []string
 	for _, part := range []string{"", "-service", "-events", "-backup", "-watch"} {
@@ -217,7 +218,7 @@ func (v *version) stacks() []string {
 	return names
 }
 
-// deploy deploys all stacks, and checks that each has what its template says.
+// deploy deploys all stacks, and checks each against its template.
 func (v *version) deploy(ctx context.Context, options ...string) error {
 	if _, err := v.run(ctx, append([]string{"deploy", "--all", "--require-approval", "never"}, options...)...); err != nil {
 		return err
@@ -237,7 +238,7 @@ func (v *version) deploy(ctx context.Context, options ...string) error {
 	return nil
 }
 
-// A template is the part that is looked at.
+// A template has the parts that are read.
 type template struct {
 	Resources map[string]struct{ Type string }
 }
@@ -283,7 +284,7 @@ func (v *version) run(ctx context.Context, arguments ...string) (string, error) 
 	return v.in.cdk(ctx, v.in.dir, append(arguments, "--app", v.app)...)
 }
 
-// cdk calls the CDK command in a directory. What it says is shown only when it fails.
+// cdk calls the CDK command in a directory. Its output is shown only if it fails.
 func (w *workspace) cdk(ctx context.Context, dir string, arguments ...string) (string, error) {
 	return w.command(ctx, dir, filepath.Join(w.root, "scripts", "node_modules", ".bin", "cdk"), arguments...)
 }

@@ -18,7 +18,7 @@ import (
 	"wavegate/shared/operations"
 )
 
-// startTimeout bounds SAM's start, with all its containers where they are made before the first call.
+// startTimeout limits the start of SAM, including all containers if they are made before the first call.
 const startTimeout = 10 * time.Minute
 
 // An api is a running `sam local start-api`.
@@ -28,9 +28,9 @@ type api struct {
 	ended chan struct{}
 }
 
-// When SAM makes the container of a function, which is kept then. SAM sends a call to a new container when Docker
-// takes connections for it, tries three times at once, and answers 502 if the container is not ready by then. So on a busy
-// machine tests need containers that are there before the first call.
+// When SAM makes a function's container, which it then keeps. SAM sends a call to a new container as soon as Docker
+// accepts connections for it, tries three times without a wait, and answers 502 if the container is not ready by
+// then. So on a busy machine, tests need containers that exist before the first call.
 const (
 	atFirstCall = "LAZY"
 	atStart     = "EAGER"
@@ -79,7 +79,7 @@ func freePort() (string, error) {
 	return port, err
 }
 
-// answers waits until SAM answers at all: what it says to no known route does not matter.
+// answers waits until SAM gives any answer, even one for an unknown route.
 func (a *api) answers(ctx context.Context) error {
 	for deadline := time.Now().Add(startTimeout); time.Now().Before(deadline); {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.url+"/", nil)
@@ -104,8 +104,8 @@ func (a *api) stop() {
 	<-a.ended
 }
 
-// test runs the part of the end-to-end suite that calls every operation once, and says how many tests
-// that were; everything is shown only when one fails.
+// test runs the part of the end-to-end suite that calls every operation once, and reports the number of tests. It
+// shows the whole output only if one fails.
 func test(ctx context.Context, url string) error {
 	c := exec.CommandContext(ctx, "go", "test", "-count=1", "-v", "-run", "^(TestOperations_EachCalledOnce|TestDocs_AnyoneMayReadTheContract)$", "./scripts/e2e")
 	c.Env = append(os.Environ(), "E2E_URL="+url)
@@ -118,8 +118,8 @@ func test(ctx context.Context, url string) error {
 	return nil
 }
 
-// eventOf finds the sample event of a name and the function that it is for: an event has its function's
-// name, but for the authorizer's, which are several.
+// eventOf finds the sample event of a name and the function that it is for: an event has its function's name, except
+// the several events of the authorizer.
 func eventOf(name string) (function, file string, err error) {
 	file = filepath.Join("events", name+".json")
 	if _, err := os.Stat(file); err != nil {

@@ -17,7 +17,7 @@ import (
 	"wavegate/shared/testing/dynamolocal"
 )
 
-// The working directory of all this is the repository; what is made lies under .dev/sam.
+// The working directory is the repository. Generated files are in .dev/sam.
 const (
 	functionsDir = ".dev/sam/functions"
 	assemblyDir  = ".dev/sam/cdk.out"
@@ -25,12 +25,12 @@ const (
 	template     = assemblyDir + "/wavegate-dev.template.json"
 )
 
-// host is this machine as the containers know it.
+// host is the containers' name of this machine.
 const host = "host.docker.internal"
 
 func say(format string, values ...any) { fmt.Fprintf(os.Stderr, "sam: "+format+"\n", values...) }
 
-// An environment is what the functions run in: their store, and the template that names them.
+// An environment of the functions: their store, and the template that names them.
 type environment struct {
 	tools tools
 	undo  []func()
@@ -87,7 +87,7 @@ func absolute(path string) string {
 	return filepath.Join(dir, path)
 }
 
-// loud runs a command whose output is shown only when it fails.
+// loud runs a command, and shows its output only if it fails.
 func loud(c *exec.Cmd) error {
 	if out, err := c.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", c.Path, err, out)
@@ -95,8 +95,8 @@ func loud(c *exec.Cmd) error {
 	return nil
 }
 
-// startStore starts DynamoDB Local with its tables and returns the endpoint that containers reach
-// it by. It listens on loopback; what containers reach is a relay on Docker's own network.
+// startStore starts DynamoDB Local with its tables and returns the endpoint for containers. The store listens on
+// loopback; containers reach it by a relay on Docker's own network.
 func (e *environment) startStore(ctx context.Context) (string, error) {
 	db, err := dynamolocal.Reference(ctx, dynamolocal.ReferenceOptions{Progress: os.Stderr})
 	if err != nil {
@@ -116,8 +116,8 @@ func (e *environment) startStore(ctx context.Context) (string, error) {
 	return "http://" + net.JoinHostPort(host, port), err
 }
 
-// bridge is this machine's address on Docker's network. Where Docker runs in a machine of its own,
-// as on macOS, there is no such network here, and containers reach loopback.
+// bridge is this machine's address on Docker's network. If Docker runs in a virtual machine, as on macOS, there is no
+// such network here, and containers can reach loopback.
 func bridge() string {
 	docker, err := net.InterfaceByName("docker0")
 	if err != nil {
@@ -135,7 +135,7 @@ func bridge() string {
 	return "127.0.0.1"
 }
 
-// relay carries connections on to a server until the listener is closed.
+// relay forwards connections to a server until the listener is closed.
 func relay(from net.Listener, to string) {
 	for {
 		client, err := from.Accept()
@@ -156,8 +156,8 @@ func relay(from net.Listener, to string) {
 	}
 }
 
-// writeVariables tells SAM the names of the local tables: in the template they are references that
-// only a deploy resolves. SAM takes them for the functions that have the variable.
+// writeVariables gives SAM the names of the local tables: in the template they are references that only a deploy
+// resolves. SAM uses them for the functions that have the variable.
 func writeVariables() error {
 	names := map[string]string{}
 	for _, t := range dynamo.Tables {
@@ -170,7 +170,7 @@ func writeVariables() error {
 	return os.WriteFile(variables, b, 0o600)
 }
 
-// flags are what every call of SAM is given.
+// flags are the options of every SAM call.
 func (e *environment) flags() []string {
 	return []string{
 		"--template", template, "--env-vars", variables, "--region", dynamolocal.Region,
@@ -178,7 +178,7 @@ func (e *environment) flags() []string {
 	}
 }
 
-// sam is a call of SAM. It is interrupted when the context ends, so that it removes its containers.
+// sam returns a SAM command. It is interrupted when the context ends, so that it removes its containers.
 func (e *environment) sam(ctx context.Context, out io.Writer, arguments ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, e.tools.sam, arguments...)
 	c.Env = append(os.Environ(), "SAM_CLI_TELEMETRY=0", "AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local")
@@ -187,12 +187,12 @@ func (e *environment) sam(ctx context.Context, out io.Writer, arguments ...strin
 	return c
 }
 
-// invoke is a call of SAM that gives one event to one function.
+// invoke returns a SAM command that sends one event to one function.
 func (e *environment) invoke(ctx context.Context, out io.Writer, function, event string) *exec.Cmd {
 	return e.sam(ctx, out, append([]string{"local", "invoke", function, "--event", event}, e.flags()...)...)
 }
 
-// quiet leaves out what SAM says about every resource that is no function.
+// quiet drops SAM's messages about resources that are not functions.
 type quiet struct{ to io.Writer }
 
 func (q *quiet) Write(text []byte) (int, error) {

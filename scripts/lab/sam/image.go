@@ -17,9 +17,8 @@ const baseImage = "public.ecr.aws/lambda/provided:"
 // pullTimeout bounds the pull of the base image, some 50 MB.
 const pullTimeout = 5 * time.Minute
 
-// ensureImage sees to the base image: the one that is there, else AWS's, else a stand-in. The
-// functions are static and bring all they need, so any image will do that has the three programs
-// which SAM calls while it builds on it.
+// ensureImage provides the base image: an existing one, otherwise AWS's, otherwise a substitute. The functions are
+// static binaries without dependencies, so any image with the three programs that SAM calls during its build works.
 func (t tools) ensureImage(ctx context.Context, tag string) error {
 	image := baseImage + tag
 	if exec.CommandContext(ctx, t.docker, "image", "inspect", image).Run() == nil {
@@ -32,7 +31,7 @@ func (t tools) ensureImage(ctx context.Context, tag string) error {
 	if err == nil {
 		return nil
 	}
-	say("it cannot be pulled (%s); making a stand-in from busybox. To be rid of it: docker image rm %s", firstLine(out), image)
+	say("it cannot be pulled (%s); making a substitute from busybox. To remove it: docker image rm %s", firstLine(out), image)
 	box, err := staticBusybox()
 	if err != nil {
 		return err
@@ -41,7 +40,7 @@ func (t tools) ensureImage(ctx context.Context, tag string) error {
 	if err != nil {
 		return err
 	}
-	// AWS's image sets this too; the function docs looks there for what lies beside it.
+	// AWS's image also sets this; the function docs looks there for its files.
 	load := exec.CommandContext(ctx, t.docker, "import", "--change", "ENV LAMBDA_TASK_ROOT=/var/task", "-", image)
 	load.Stdin = bytes.NewReader(archive)
 	if out, err := load.CombinedOutput(); err != nil {

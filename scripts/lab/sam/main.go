@@ -1,6 +1,6 @@
-// Command sam runs the synthesised stack on this machine under the AWS SAM CLI: the functions as
-// they are deployed, in containers, behind the template's own routes and authorizer, with DynamoDB
-// Local as their store. See scripts/sam, which builds and starts it.
+// Command sam runs the synthesised stack on this machine under the AWS SAM CLI: the deployed functions, in
+// containers, behind the template's own routes and authorizer, with DynamoDB Local as their store. See
+// scripts/lab/sam/run, which builds and starts it.
 package main
 
 import (
@@ -75,7 +75,7 @@ func serve(ctx context.Context, containers string, use func(e *environment, url 
 	return use(e, api.url)
 }
 
-// invoke gives one event to the function that is meant by it.
+// invoke sends one event to its function.
 func invoke(ctx context.Context, event string) error {
 	tools, err := findTools(ctx)
 	if err != nil {

@@ -11,12 +11,12 @@ import (
 	"wavegate/shared/operations"
 )
 
-// testTasks invokes every task as its schedule does, on what the tests of the API left in the store.
+// testTasks invokes every task like its schedule, on the data that the API tests left in the store.
 func (e *environment) testTasks(ctx context.Context) error {
 	for _, task := range operations.Tasks {
 		out, err := e.run(ctx, task.ID)
 		if errors.Is(err, errSilent) {
-			// SAM sometimes does not hand the event to the new container. The schedule, too, calls again.
+			// SAM sometimes does not pass the event to the new container. The schedule would also call again.
 			fmt.Printf("sam: %s on SAM gave no sign of life; once more\n", task.ID)
 			out, err = e.run(ctx, task.ID)
 		}
@@ -28,7 +28,7 @@ func (e *environment) testTasks(ctx context.Context) error {
 	return nil
 }
 
-// run invokes a task once and returns what SAM shows.
+// run invokes a task once and returns SAM's output.
 func (e *environment) run(ctx context.Context, task string) ([]byte, error) {
 	var out bytes.Buffer
 	c := e.invoke(ctx, &out, task, filepath.Join("events", task+".json"))
@@ -40,11 +40,11 @@ func (e *environment) run(ctx context.Context, task string) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// errSilent is that SAM shows neither an answer nor a line of the function's log.
+// errSilent means that SAM shows neither an answer nor a line of the function's log.
 var errSilent = errors.New("it did not start")
 
-// ended looks for the end of a run in what SAM shows of it: the function's log and its answer, which is null.
-// SAM itself ends well also where the function does not.
+// ended looks for the end of a run in SAM's output: the function's log and its answer, which is null. SAM itself
+// succeeds even if the function fails.
 func ended(output []byte) error {
 	answered, logged := false, false
 	for line := range bytes.Lines(output) {

@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// Tools are the programs that a run under SAM needs beside Go.
+// Tools are the programs that a run under SAM needs besides Go.
 type tools struct {
 	docker, sam, npm, npx string
 }
 
-// A missingError names what the machine lacks and how to get it.
+// A missingError names a missing program and how to get it.
 type missingError struct{ what, how string }
 
 func (e *missingError) Error() string { return e.what + "; " + e.how }
 
-// samHome is where the SAM CLI may be installed for this project alone.
+// samHome is where the SAM CLI may be installed only for this project.
 func samHome() string {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -60,7 +60,7 @@ func firstLine(out []byte) string {
 	return line
 }
 
-// A processor is this machine's, by the three names that it goes by.
+// A processor is this machine's processor, by its three names.
 type processor struct {
 	goarch string // Go's
 	cdk    string // Lambda's

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A board shows what runs, what is done and what is left: a line for each group that begins or ends.
+// A board shows which groups run, are done and are left, with a line for each beginning and end.
 type board struct {
 	mu      sync.Mutex
 	out     io.Writer
@@ -28,7 +28,7 @@ func (b *board) starts(g group) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.waiting = slices.DeleteFunc(b.waiting, func(name string) bool { return name == g.name })
-	_, _ = fmt.Fprintf(b.out, "runs      %s\n", g.name)
+	_, _ = fmt.Fprintf(b.out, "running   %s\n", g.name)
 }
 
 func (b *board) ends(r result) {
@@ -49,7 +49,7 @@ func (r result) state() string {
 	case r.err != nil:
 		return "FAILED"
 	case r.leftOut != "":
-		return "left out"
+		return "skipped"
 	}
 	return "ok"
 }

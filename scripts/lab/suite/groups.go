@@ -20,16 +20,16 @@ type group struct {
 	name  string
 	mode  mode // daily or rest
 	says  string
-	needs []program // without them it is left out
+	needs []program // without them it is skipped
 	// steps are the commands, one after the other. A "go test" prints its results as JSON, which the suite
 	// reads: it counts tests, and shows the output of those that fail.
 	steps [][]string
 	env   []string
-	// yields: it makes room for the longest group, which decides how long a run takes.
+	// yields is set for groups that make room for the longest group, which decides how long a run takes.
 	yields bool
 }
 
-// A program is one that a group needs, and how to get it.
+// A program that a group needs, and how to get it.
 type program struct {
 	names []string // any of them
 	how   string
@@ -52,7 +52,7 @@ var (
 	samCommand = program{[]string{"sam"}, "pip install aws-sam-cli"}
 )
 
-// proof is the package of the proofs; see its README.
+// proof is the package with the proof tests; see its README.
 const proof = "./scripts/lab/proof"
 
 // groups lists the suite. Three groups run at a time, in this order; the longest come first.
@@ -154,27 +154,27 @@ func groups(p packages, m mode) []group {
 	return slices.DeleteFunc(all, func(g group) bool { return m == daily && g.mode == rest || m == rest && g.mode == daily })
 }
 
-// goTest is a call of go test that the suite can read.
+// goTest returns a call of go test with output that the suite can read.
 func goTest(arguments ...string) []string {
 	return append([]string{"go", "test", "-json"}, arguments...)
 }
 
-// usage is what -h prints.
+// usage is the output of -h.
 func usage() string {
 	var b strings.Builder
 	b.WriteString("Checks the sources and runs the tests.\n\n" +
 		"  ./scripts/test         what a change has to pass\n" +
-		"  ./scripts/test full    all of it\n" +
+		"  ./scripts/test full    everything\n" +
 		"  ./scripts/test rest    only what full adds\n" +
-		"  ./scripts/test long    all of it, with the counts of a release; takes hours\n" +
-		"  ./scripts/test GROUP…  only the groups of these names\n")
+		"  ./scripts/test long    everything, with the counts of a release; takes hours\n" +
+		"  ./scripts/test GROUP…  only the named groups\n")
 	for _, m := range []mode{daily, rest} {
 		b.WriteString(map[mode]string{daily: "\n./scripts/test runs:\n", rest: "\nfull adds:\n"}[m])
 		for _, g := range groups(packages{}, m) {
 			b.WriteString("  " + g.name + strings.Repeat(" ", max(1, 15-len(g.name))) + g.says + "\n")
 		}
 	}
-	b.WriteString("\nA group that needs a program which the machine lacks is left out, with a line that says so. With\n" +
-		"CI=true that is a failure. The output of each group is kept in .dev/test.\n")
+	b.WriteString("\nA group that needs a missing program is skipped, and a line says so. With CI=true, that is a failure.\n" +
+		"The output of each group is kept in .dev/test.\n")
 	return b.String()
 }

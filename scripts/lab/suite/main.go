@@ -20,7 +20,7 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:]))
 }
 
-// atOnce is how many groups run at a time. Some wait for other programs most of the time.
+// atOnce is the number of groups that run at a time. Some mostly wait for other programs.
 const atOnce = 3
 
 func run(ctx context.Context, arguments []string) int {
@@ -42,7 +42,7 @@ func run(ctx context.Context, arguments []string) int {
 		fmt.Fprintln(os.Stderr, "test:", err)
 		return 1
 	}
-	// Tests are short and memory is there: the compiler and the tests collect garbage less often.
+	// Tests are short and there is enough memory, so the compiler and the tests collect garbage less often.
 	if os.Getenv("GOGC") == "" {
 		if err := os.Setenv("GOGC", "400"); err != nil {
 			fmt.Fprintln(os.Stderr, "test:", err)
@@ -100,7 +100,7 @@ func choose(p packages, arguments []string) ([]group, error) {
 	return chosen, nil
 }
 
-// missing says which program a group lacks; empty: none.
+// missing returns the program that a group lacks, or an empty string.
 func (g group) missing() string {
 	for _, p := range g.needs {
 		if !slices.ContainsFunc(p.names, func(name string) bool { _, err := exec.LookPath(name); return err == nil }) {

@@ -13,21 +13,21 @@ import (
 	"strings"
 )
 
-// packages are the module's packages with tests, by how they are run.
+// packages are the module's packages with tests, by the way they run.
 type packages struct {
-	// pure packages run no server and no other program, so Go's cache of test results knows all that they read.
+	// pure packages run no server and no other program, so Go's cache of test results tracks everything that they read.
 	pure []string
-	// processes are the others, but for those that have a group of their own.
+	// processes are the others, except those with their own group.
 	processes []string
-	// goroutines are the pure packages that start goroutines themselves, but for the tools of maintainers.
+	// goroutines are the pure packages that start goroutines themselves, except maintainers' tools.
 	goroutines []string
-	// stores are the packages that test what they store.
+	// stores are the packages that test their stored data.
 	stores []string
 	// rapid are the pure packages with property tests.
 	rapid []string
 }
 
-// own are the packages that have a group of their own.
+// own are the packages that have their own group.
 var own = []string{"wavegate/scripts/e2e", "wavegate/scripts/lab/proof", "wavegate/scripts/lab/clients", "wavegate/infra"}
 
 // outside are the imports of tests that start servers or other programs.
@@ -83,14 +83,14 @@ func list() (p packages, err error) {
 	}
 }
 
-// raced are the pure packages that the group "races" leaves to the race detector's own.
+// raced are the pure packages that start no goroutines themselves.
 func (p packages) raced() []string {
 	return slices.DeleteFunc(slices.Clone(p.pure), func(name string) bool { return slices.Contains(p.goroutines, name) })
 }
 
 var testName = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
 
-// tagged are the calls that run the tests of packages whose files carry the build tag full.
+// tagged are the calls that run the tests of packages that have files with the build tag full.
 func (packages) tagged(directories ...string) [][]string {
 	var calls [][]string
 	for _, directory := range directories {

@@ -17,26 +17,26 @@ import (
 	"time"
 )
 
-// A result is what became of a group.
+// A result of a group.
 type result struct {
 	group
 	took           time.Duration
 	leftOut        string // why
 	passed, failed int    // tests
-	cached         int    // packages whose results came from Go's cache
+	cached         int    // packages with results from Go's cache
 	slow           []timed
-	log            string // the file that holds all output
+	log            string // the file with all output
 	err            error
-	shows          string // what a failure has to show
+	shows          string // the output to show after a failure
 }
 
-// A timed test took a while.
+// A timed test is a slow one.
 type timed struct {
 	name string
 	took time.Duration
 }
 
-// slowTest is how long a test may take before the summary names it.
+// slowTest is the time from which the summary names a test.
 const slowTest = 5 * time.Second
 
 // play runs the steps of a group until one fails.
@@ -64,7 +64,7 @@ func play(ctx context.Context, g group) (r result) {
 	return r
 }
 
-// step runs a command. What it prints goes to the log, and as much as helps to what a failure shows.
+// step runs a command. It writes the output to the log, and keeps the useful part to show after a failure.
 func (r *result) step(ctx context.Context, log io.Writer, step []string) {
 	_, _ = fmt.Fprintln(log, "$", strings.Join(step, " "))
 	if r.yields {
@@ -92,30 +92,30 @@ func (r *result) step(ctx context.Context, log io.Writer, step []string) {
 		}
 	}()
 	err := cmd.Run()
-	_ = write.Close() // of a pipe: it cannot fail
+	_ = write.Close() // closing a pipe cannot fail
 	<-done
 	if err != nil {
 		r.err, r.shows = fmt.Errorf("%s: %w", strings.Join(step[:min(len(step), 4)], " "), err), show.failure()
 	}
 }
 
-// A show reads what a command prints: events of go test -json, and plain lines.
+// A show reads the output of a command: events of go test -json, and plain lines.
 type show struct {
 	r      *result
-	plain  []string            // the last lines that are no event
+	plain  []string            // the last lines that are not events
 	output map[string][]string // of each test that has not passed
 	failed []string
 }
 
 func newShow(r *result) *show { return &show{r: r, output: map[string][]string{}} }
 
-// An event is one of go test -json.
+// An event of go test -json.
 type event struct {
 	Action, Package, Test, Output string
 	Elapsed                       float64
 }
 
-// mostLines bounds what is shown of one failure.
+// mostLines is the most lines that are shown of one failure.
 const mostLines = 120
 
 func (s *show) line(log io.Writer, line string) {
@@ -152,7 +152,7 @@ func (s *show) line(log io.Writer, line string) {
 	}
 }
 
-// failure is what the failed tests printed, and the last plain lines.
+// failure returns the output of the failed tests, and the last plain lines.
 func (s *show) failure() string {
 	var b strings.Builder
 	for _, name := range s.failed {

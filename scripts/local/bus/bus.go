@@ -1,4 +1,4 @@
-// Package bus tells what the event bus of a deployment would carry, from the audit table of a local run.
+// Package bus writes the events that the event bus of a deployment would carry, from the audit table of a local run.
 package bus
 
 import (
@@ -18,7 +18,7 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// An Entry is an event as the bus carries it, without what EventBridge adds by itself: version, id, account, region.
+// An Entry is an event of the bus, without the fields that EventBridge adds: version, id, account, region.
 type Entry struct {
 	Source     string       `json:"source"`
 	DetailType string       `json:"detail-type"`
@@ -26,20 +26,20 @@ type Entry struct {
 	Detail     audit.Notice `json:"detail"`
 }
 
-// EntryOf is what the pipe of a stage makes of an audit event.
+// EntryOf converts an audit event like the pipe of a deployment.
 func EntryOf(stage string, e audit.Record) Entry {
 	n := e.Notice()
 	return Entry{Source: audit.NoticeSource(stage), DetailType: n.EventName, Time: n.EventTime, Detail: n}
 }
 
-// A Follower writes the events that come to the audit table, a line each.
+// A Follower writes the events that arrive in the audit table, one per line.
 type Follower struct {
 	db    *dynamodb.Client
 	out   io.Writer
 	known map[string]bool
 }
 
-// Follow makes a follower. It writes nothing of what is there already.
+// Follow makes a follower. It skips the events that exist already.
 func Follow(ctx context.Context, db *dynamodb.Client, out io.Writer) (*Follower, error) {
 	f := &Follower{db: db, out: out, known: map[string]bool{}}
 	_, err := f.unknown(ctx)
@@ -63,7 +63,7 @@ func (f *Follower) Run(ctx context.Context, every time.Duration) error {
 	}
 }
 
-// Look writes the events that came since the last look.
+// Look writes the events that arrived since the last look.
 func (f *Follower) Look(ctx context.Context) error {
 	events, err := f.unknown(ctx)
 	if err != nil {
@@ -81,7 +81,7 @@ func (f *Follower) Look(ctx context.Context) error {
 	return nil
 }
 
-// unknown reads the events that were not there before, in the order of their times.
+// unknown reads the new events, in the order of their times.
 func (f *Follower) unknown(ctx context.Context) ([]audit.Record, error) {
 	var events []audit.Record
 	pages := dynamodb.NewScanPaginator(f.db, &dynamodb.ScanInput{

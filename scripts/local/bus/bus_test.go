@@ -27,7 +27,7 @@ func event(id, name string, at time.Time, revision int64) audit.Event {
 	}
 }
 
-// TestFollow_WritesEachNewEventOnce_InTheOrderOfTime, and nothing that was there before.
+// TestFollow_WritesEachNewEventOnce_InTheOrderOfTime, and no earlier ones.
 func TestFollow_WritesEachNewEventOnce_InTheOrderOfTime(t *testing.T) {
 	store, err := dynamolocal.Embedded()
 	if err != nil {

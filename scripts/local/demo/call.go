@@ -24,7 +24,7 @@ func person(name, organization string, role auth.Role) devissuer.Claims {
 	return devissuer.Claims{User: name, Organization: organization, Roles: []string{string(role)}}
 }
 
-// call calls the service as somebody. The answer must be one of success.
+// call calls the service as a person. The answer must be a success.
 func (d *demo) call(ctx context.Context, by devissuer.Claims, method, path, body string, into any) (http.Header, error) {
 	token, err := d.token(by)
 	if err != nil {

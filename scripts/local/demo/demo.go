@@ -61,14 +61,14 @@ func Run(ctx context.Context, args []string, out, problems io.Writer) int {
 	return 0
 }
 
-// A demo is a running service and where it is shown.
+// A demo is a running service and its output.
 type demo struct {
 	url   string
 	token func(devissuer.Claims) (string, error)
 	out   io.Writer
 }
 
-// play returns after the context has ended, or with an error. Then nothing that it started still runs.
+// play returns after the context has ended, or with an error. Everything that it started has ended by then.
 func play(ctx context.Context, functions string, out io.Writer, show func(address string)) error {
 	began := time.Now()
 	port := cmp.Or(os.Getenv("PORT"), "8080")
@@ -90,7 +90,7 @@ func play(ctx context.Context, functions string, out io.Writer, show func(addres
 	var fleets sync.WaitGroup
 	defer fleets.Wait()
 	defer cancel()
-	d.say("starting %s boxes in %d plants; this takes half a minute", grouped(boxes*len(stories)), plants)
+	d.say("starting %s boxes in %d factories; this takes half a minute", grouped(boxes*len(stories)), plants)
 	if err := d.prepare(ctx); err != nil {
 		return err
 	}
@@ -113,12 +113,12 @@ func play(ctx context.Context, functions string, out io.Writer, show func(addres
 	return d.follow(ctx, rollouts)
 }
 
-// address is the page's, and signs olga in.
+// address returns the page's address, which signs olga in.
 func (d *demo) address() string {
 	return d.url + "/console?" + url.Values{"iss": {devissuer.People}, "login_hint": {olga.User}}.Encode()
 }
 
-// prepare makes the plants, and publishes what the boxes run at first.
+// prepare makes the factories, and publishes the versions that the boxes run at first.
 func (d *demo) prepare(ctx context.Context) error {
 	for i := range plants {
 		body := fmt.Sprintf(`{"organizationId":"acme","name":"Plant %d"}`, i+1)
@@ -134,7 +134,7 @@ func (d *demo) prepare(ctx context.Context) error {
 	return nil
 }
 
-// startFleets returns when each box runs what its channel has.
+// startFleets returns when each box runs its channel's version.
 func (d *demo) startFleets(ctx context.Context, running *sync.WaitGroup) error {
 	settled := make(chan error, 2*len(stories)) // each fleet settles and ends once
 	for _, story := range stories {
@@ -157,7 +157,7 @@ func (d *demo) startFleets(ctx context.Context, running *sync.WaitGroup) error {
 	return nil
 }
 
-// begin starts a story's rollout, and returns its id.
+// begin starts a story's rollout and returns its id.
 func (d *demo) begin(ctx context.Context, story story) (string, error) {
 	if err := d.publish(ctx, story.edgeType+"/canary", story.edgeType, target); err != nil {
 		return "", err

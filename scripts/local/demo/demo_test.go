@@ -26,14 +26,14 @@ import (
 	"wavegate/shared/fleet/rollout"
 )
 
-// A shown demo is ./scripts/demo in a process of its own, on a pretended desktop.
+// A shown demo is ./scripts/demo in its own process, on a simulated desktop.
 type shown struct {
 	*testing.T
 	demo
 	cmd    *exec.Cmd
 	lines  chan string
 	screen []string
-	opened string // the file with the address that the desktop was asked to open
+	opened string // the file with the address that the desktop should open
 	temp   string
 }
 
@@ -95,7 +95,7 @@ func (s *shown) until(pattern string) []string {
 	}
 }
 
-// get reads something as a person.
+// get reads a resource as a person.
 func (s *shown) get(by devissuer.Claims, path string, into any) {
 	s.Helper()
 	if _, err := s.call(s.Context(), by, http.MethodGet, path, "", into); err != nil {
@@ -103,7 +103,7 @@ func (s *shown) get(by devissuer.Claims, path string, into any) {
 	}
 }
 
-// TestDemo_ShowsWhatTheServiceSays_AndLeavesNothing runs the demo to its end. What is on its screen must be what the API says.
+// TestDemo_ShowsWhatTheServiceSays_AndLeavesNothing runs the demo to its end. Its screen must show what the API says.
 func TestDemo_ShowsWhatTheServiceSays_AndLeavesNothing(t *testing.T) {
 	s := start(t)
 	address := s.until(`^  (http://127\.0\.0\.1:\d+)/console\?(.*)$`)
@@ -122,10 +122,10 @@ func TestDemo_ShowsWhatTheServiceSays_AndLeavesNothing(t *testing.T) {
 	s.leavesNothing()
 }
 
-// opensSignedIn asks the login as the page does that the address opens.
+// opensSignedIn signs in like the page at the address.
 func (s *shown) opensSignedIn(address, query string) {
 	var opened []byte
-	for deadline := time.Now().Add(time.Minute); string(opened) != address; time.Sleep(20 * time.Millisecond) { // it is asked after the screen is written
+	for deadline := time.Now().Add(time.Minute); string(opened) != address; time.Sleep(20 * time.Millisecond) { // this comes after the screen is written
 		var err error
 		if opened, err = os.ReadFile(s.opened); time.Now().After(deadline) {
 			s.Fatalf("the desktop was asked for %q, %v", opened, err)
@@ -151,11 +151,11 @@ func (s *shown) opensSignedIn(address, query string) {
 }
 
 func (s *shown) hasFleets() {
-	s.until(`^The demo is ready after .*: 3,000 boxes in 40 plants\.$`)
+	s.until(`^The demo is ready after .*: 3,000 boxes in 40 factories\.$`)
 	var factories struct{ Items []json.RawMessage }
 	s.get(anna, "/api/factories?organizationId=acme&limit=100", &factories)
 	if len(factories.Items) != plants {
-		s.Errorf("there are %d plants", len(factories.Items))
+		s.Errorf("there are %d factories", len(factories.Items))
 	}
 	for _, story := range stories {
 		var progress struct{ Boxes int }
@@ -198,7 +198,7 @@ func (s *shown) guardPromotes() {
 	}
 }
 
-// rollout reads the rollout of an edge type, and why it was moved each time.
+// rollout reads the rollout of an edge type, and the reason of each move.
 func (s *shown) rollout(edgeType string) (r rollout.Rollout, sentences []string) {
 	var list struct{ Items []rollout.Rollout }
 	s.get(olga, "/api/ota/rollouts?limit=10", &list)
@@ -214,7 +214,7 @@ func (s *shown) rollout(edgeType string) (r rollout.Rollout, sentences []string)
 	return list.Items[i], sentences
 }
 
-// leavesNothing ends the demo as Ctrl-C does.
+// leavesNothing ends the demo like Ctrl-C.
 func (s *shown) leavesNothing() {
 	children, err := exec.Command("pgrep", "-P", strconv.Itoa(s.cmd.Process.Pid)).Output()
 	if err != nil || len(strings.Fields(string(children))) < 10 {

@@ -7,7 +7,8 @@ import (
 	"syscall"
 )
 
-// open opens an address in the browser of the desktop, if there is one. What goes wrong is not told: the address is printed.
+// open opens an address in the browser of the desktop, if there is one. It ignores errors, because the address is
+// also printed.
 func open(address string) {
 	program := "xdg-open"
 	switch {

@@ -11,7 +11,7 @@ import (
 	"wavegate/shared/access/auth"
 )
 
-// A recall is a withdrawn version of a production method, and the machines that have not said that they stopped.
+// A recall is a withdrawn version of a production method, and the machines that have not reported that they stopped.
 type recall struct {
 	version string // its path
 	open    []string
@@ -19,14 +19,14 @@ type recall struct {
 
 const (
 	presses   = 8
-	confirmed = 5 // the others are not heard of
+	confirmed = 5 // the others do not report
 	plant     = "/api/factories/plant-01"
 
 	content = `{"form":1,"basis":{"quantity":1,"unit":"{piece}"},"steps":[{"id":"10","name":"Press","equipment":{"class":"press"},` +
 		`"run":{"time":"PT1M","per":{"quantity":1,"unit":"{piece}"}},"outputs":[{"material":"HOUSING","quantity":1,"unit":"{piece}"}]}]}`
 )
 
-// recall plays the life of a production method until eric withdraws it. The first machines stop and say so.
+// recall plays the life of a production method until eric withdraws it. The first machines stop and report it.
 func (d *demo) recall(ctx context.Context) (r recall, err error) {
 	step := func(by devissuer.Claims, method, at, body string, into any) (header http.Header) {
 		if err == nil {
@@ -34,7 +34,7 @@ func (d *demo) recall(ctx context.Context) (r recall, err error) {
 		}
 		return header
 	}
-	box := func(i int) devissuer.Claims { // boxes take turns to stand in the plants
+	box := func(i int) devissuer.Claims { // boxes are spread over the factories
 		return person(fmt.Sprintf("%s%04d", stories[0].prefix(), (i-1)*plants+1), "", auth.Edge)
 	}
 	for i := 1; i <= presses; i++ {
@@ -68,7 +68,7 @@ func (d *demo) recall(ctx context.Context) (r recall, err error) {
 	return r, err
 }
 
-// list is the command that lists the machines.
+// list returns the command that lists the machines.
 func (d *demo) list(r recall) string {
 	return strings.Join([]string{`curl -s -H "Authorization: Bearer $(./scripts/token --user eric --org acme --role production_engineer)" \`,
 		`    "` + d.url + r.version + `/machines?clear=false"`}, "\n")

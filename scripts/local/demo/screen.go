@@ -12,15 +12,15 @@ import (
 )
 
 const introduction = `
-The demo is ready after %.0f s: %s boxes in %d plants.
+The demo is ready after %.0f s: %s boxes in %d factories.
 
   %s
 
-This address opens the operator's page and signs you in as olga, who may do everything. Its first view shows:
+This address opens the operator's page and signs you in as olga, who is allowed to do everything. Its first view shows:
 
 %s
-Click on a rollout to see its stages, its bad boxes and what the guard says, and on Log to see who did what. A soak, which
-takes a day by default, takes 50 seconds here. A production method was recalled, too:
+Click on a rollout to see its stages, its bad boxes and the guard's verdict, and on Log to see who did what. A soak, which
+takes a day by default, takes 50 seconds here. There is also the recall of a production method:
 
   Press housings    made plant-01's housings. %d of %d machines have not confirmed that they stopped:
                     %s. This lists them:
@@ -44,7 +44,7 @@ func (d *demo) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(d.out, time.Now().Format("15:04:05  ")+format+"\n", args...)
 }
 
-// An event is what the demo reads of an audit event of a rollout.
+// An event has the fields of a rollout's audit event that the demo reads.
 type event struct {
 	Actor  struct{ UserID string }
 	Reason string
@@ -52,7 +52,7 @@ type event struct {
 	Cause  struct{ Sentence string }
 }
 
-// follow prints what becomes of the rollouts until the context ends.
+// follow prints the course of the rollouts until the context ends.
 func (d *demo) follow(ctx context.Context, rollouts []string) error {
 	told := map[string]int64{} // the last revision
 	for tick := time.NewTicker(time.Second); ctx.Err() == nil; {
@@ -69,7 +69,7 @@ func (d *demo) follow(ctx context.Context, rollouts []string) error {
 	return nil
 }
 
-// tell prints the events of a rollout that were not told.
+// tell prints the events of a rollout that were not printed yet.
 func (d *demo) tell(ctx context.Context, id string, told map[string]int64) error {
 	var now rollout.Rollout
 	if _, err := d.call(ctx, olga, http.MethodGet, "/api/ota/rollouts/"+id, "", &now); err != nil || now.Revision == told[id] {
@@ -86,7 +86,7 @@ func (d *demo) tell(ctx context.Context, id string, told map[string]int64) error
 	return err
 }
 
-// line tells an event: which rollout, where it is now, who moved it, and why.
+// line describes an event: which rollout, where it is now, who moved it, and why.
 func (e event) line() string {
 	r := e.After
 	state := fmt.Sprintf("at %d percent", r.StagedPercent)
@@ -100,7 +100,7 @@ func (e event) line() string {
 	return strings.TrimSuffix(fmt.Sprintf("%s/%s %s: %s, by %s. %s", r.EdgeType, r.Channel, r.TargetVersion, state, e.Actor.UserID, why), " ")
 }
 
-// grouped writes a number of up to six digits with a comma before the thousands.
+// grouped formats a number of up to six digits with a comma.
 func grouped(n int) string {
 	if n < 1000 {
 		return fmt.Sprint(n)

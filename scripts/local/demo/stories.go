@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// A story is a rollout that the demo plays, with a fleet of its own.
+// A story is a rollout that the demo plays, with its own fleet.
 type story struct {
 	edgeType string
-	fleet    []string // options of its fleet: what becomes of the boxes with the target
+	fleet    []string // options of its fleet: the fates of the boxes with the target version
 	policy   string
-	raise    bool // people raise it to 10 percent at once, and not the guard
+	raise    bool // a person, not the guard, raises it to 10 percent, immediately
 	shows    string
 }
 
@@ -23,10 +23,10 @@ const (
 	target   = "1.1.0"
 )
 
-// hurried is a policy by which 50 seconds show what takes a day by default. A box polls twice within them.
+// hurried is a policy with 50 seconds for what takes a day by default. A box polls twice in that time.
 const (
 	hurried = `{"guard":{"silentAfter":"PT50S","decideWithin":"PT10S"},"promote":{"auto":%t,"soak":{"1":"PT50S","10":"PT50S","50":"PT50S","100":"PT50S"}}}`
-	// dieAfter is when the boxes of the last story die: they have told by then that all is well.
+	// dieAfter is when the boxes of the last story die: by then they have reported that all is well.
 	dieAfter = 45 * time.Second
 )
 
@@ -34,7 +34,7 @@ const (
 var stories = []story{
 	{
 		edgeType: "gateway-x", policy: fmt.Sprintf(hurried, true),
-		shows: "a good release. The guard takes it from 1 to 100 percent by itself, a stage in about a minute and a half.",
+		shows: "a good release. The guard takes it from 1 to 100 percent automatically, a stage in about a minute and a half.",
 	},
 	{
 		edgeType: "gateway-y", policy: fmt.Sprintf(hurried, false), raise: true,
@@ -44,16 +44,16 @@ var stories = []story{
 	{
 		edgeType: "gateway-z", policy: fmt.Sprintf(hurried, false), raise: true,
 		fleet: []string{"--brick", "50%", "--brick-after", dieAfter.String()},
-		shows: "all goes well at first; then half of the boxes die without a word. The guard halts it within 3 minutes.",
+		shows: "all goes well at first; then half of the boxes die without a report. The guard halts it within 3 minutes.",
 	},
 }
 
-// prefix begins the ids of a story's boxes.
+// prefix is the beginning of the ids of a story's boxes.
 func (s story) prefix() string { return s.edgeType[len("gateway-"):] + "-" }
 
 func (s story) channel() string { return s.edgeType + "/stable" }
 
-// arguments are those of the story's fleet.
+// arguments are the arguments of the story's fleet.
 func (s story) arguments(url string) []string {
 	return append([]string{
 		"--boxes", fmt.Sprint(boxes), "--interval", interval.String(), "--plants", fmt.Sprint(plants),

@@ -1,8 +1,8 @@
-// Package devissuer simulates the issuers of access tokens on a developer's machine: one for
-// people and one for the fleet, each with its own key. Their keys are in a directory that is
-// never committed. A token is valid as long as the local service uses the same directory.
+// Package devissuer simulates the issuers of access tokens on a developer's machine: one for people and one for the
+// fleet, each with its own key. Their keys are in a directory that is never committed. A token is valid as long as
+// the local service uses the same directory.
 //
-// It is only for local runs and tests; nothing that is deployed imports it.
+// It is only for local runs and tests; deployed code does not import it.
 package devissuer
 
 import (
@@ -20,7 +20,7 @@ import (
 	"wavegate/shared/access/token"
 )
 
-// Names of the issuers, and the audiences of their tokens. That of programs is the stage's own.
+// Names of the issuers, and the audiences of their tokens. Each deployment has its own audience for programs.
 const (
 	People   = "https://people.wavegate.localhost"
 	Fleet    = "https://fleet.wavegate.localhost"
@@ -30,8 +30,8 @@ const (
 	ProgramsAudience = "wavegate-dev"
 )
 
-// subjects are the programs that the local service knows: a job of GitHub's shape and one of GitLab's. Each may publish on
-// gateway-x/canary and start a rollout on gateway-x/stable.
+// subjects are the programs that the local service knows: a job like one of GitHub and one like one of GitLab. Each
+// may publish on gateway-x/canary and start a rollout on gateway-x/stable.
 var subjects = map[string]any{
 	"repo:acme/firmware:ref:refs/heads/main":              channels,
 	"project_path:acme/firmware:ref_type:branch:ref:main": channels,

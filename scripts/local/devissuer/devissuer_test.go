@@ -39,7 +39,7 @@ func load(t *testing.T, dir string) *devissuer.Issuers {
 	return issuers
 }
 
-// verify does what the authorizer does with a token, some time from now.
+// verify verifies a token like the authorizer, at a later time.
 func verify(t *testing.T, issuers *devissuer.Issuers, raw string, in time.Duration) (auth.Principal, error) {
 	t.Helper()
 	trusted, err := token.ParseIssuers(issuers.Setting())

@@ -7,8 +7,8 @@ import (
 	"wavegate/shared/access/auth"
 )
 
-// ask shows the login form. With prompt=none it shows nothing, and the request names the person
-// by login_hint, organization and role.
+// ask shows the sign-in form. With prompt=none it shows nothing, and the request names the person by login_hint,
+// organization and role.
 func (p *Provider) ask(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	if wrong := check(q); wrong != "" {

@@ -135,7 +135,7 @@ func create(path string, generate func() (crypto.Signer, error)) ([]byte, error)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	beside, err := os.CreateTemp(filepath.Dir(path), ".key-*") // it has the mode 0600
+	beside, err := os.CreateTemp(filepath.Dir(path), ".key-*") // with mode 0600
 	if err != nil {
 		return nil, err
 	}

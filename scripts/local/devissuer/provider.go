@@ -13,10 +13,9 @@ import (
 	"time"
 )
 
-// A Provider lets people log in to the people's issuer by OpenID Connect, with the authorization
-// code flow, PKCE and refresh tokens. It asks for no password, because it is for one machine
-// only. It must listen only on loopback, and it sends codes only to loopback. It is safe for
-// concurrent use.
+// A Provider lets people sign in to the people's issuer by OpenID Connect, with the authorization code flow, PKCE and
+// refresh tokens. It asks for no password, because it is for one machine only. It must listen only on loopback, and
+// it sends codes only to loopback. It is safe for concurrent use.
 type Provider struct {
 	issuers *Issuers
 	url     string
@@ -56,10 +55,10 @@ func (i *Issuers) Provider(url string) *Provider {
 	return &Provider{issuers: i, url: url, now: time.Now, codes: map[string]code{}, fresh: map[string]session{}}
 }
 
-// Know names a person who is logged in without a form by a request that names them in login_hint.
+// Know names a person who is signed in without a form if login_hint names them.
 func (p *Provider) Know(person Claims) { p.known = person }
 
-// Login tells a client how to log in. The service answers it at operations.LoginPath.
+// Login describes to a client how to sign in. The service serves it at operations.LoginPath.
 func (p *Provider) Login() map[string]any {
 	return map[string]any{
 		"issuer": People, "authorizationEndpoint": p.url + "/authorize", "tokenEndpoint": p.url + "/token",
@@ -77,7 +76,7 @@ func (p *Provider) Handler() http.Handler {
 	mux.HandleFunc("OPTIONS /token", func(w http.ResponseWriter, r *http.Request) { share(w, r); w.WriteHeader(http.StatusNoContent) })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, _, err := net.SplitHostPort(r.Host)
-		if err != nil || !loopback(host) { // a page whose host name was made to point here
+		if err != nil || !loopback(host) { // a page with a host name that was made to point here
 			http.Error(w, "use a loopback address", http.StatusForbidden)
 			return
 		}
@@ -121,7 +120,7 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// authorize logs in the person in the form, and sends a code to the client.
+// authorize signs in the person in the form, and sends a code to the client.
 func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil {
 		http.Error(w, "the form cannot be read", http.StatusBadRequest)
@@ -155,7 +154,7 @@ func (p *Provider) grant(w http.ResponseWriter, r *http.Request, user, organizat
 		had[name] = values
 	}
 	redirect.RawQuery = had.Encode()
-	http.Redirect(w, r, redirect.String(), http.StatusSeeOther) //nolint:gosec // check lets it lead to this machine alone
+	http.Redirect(w, r, redirect.String(), http.StatusSeeOther) //nolint:gosec // check allows only this machine
 }
 
 func (p *Provider) keep(c code) string {

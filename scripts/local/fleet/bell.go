@@ -11,13 +11,13 @@ import (
 	"wavegate/shared/fleet/report"
 )
 
-// A listener is a box that lives by the client that makers take: it hears the bell, and polls when that rings.
+// A listener is a box with the client for makers: it listens to the bell, and polls when that rings.
 type listener struct {
 	*box
-	stop func() // ends the client: the box dies, or starts again
+	stop func() // ends the client: the box dies, or restarts
 }
 
-// listen lives until the context ends or the box dies.
+// listen runs the box until the context ends or the box dies.
 func (b *box) listen(ctx context.Context, p plan) {
 	timing := client.DefaultTiming
 	if p.interval > 0 {
@@ -36,7 +36,7 @@ func (b *box) listen(ctx context.Context, p plan) {
 
 func (l *listener) authorization(context.Context) (string, error) { return l.bearer() }
 
-// fetch downloads nothing. A version that the box fell back from never arrives.
+// fetch downloads nothing. For a version that the box fell back from, it never ends.
 func (l *listener) fetch(ctx context.Context, m client.Manifest, _ string) error {
 	if m.Version == l.refused {
 		<-ctx.Done()
@@ -55,7 +55,7 @@ func (l *listener) Installed(ctx context.Context) (string, error) {
 func (l *listener) Activate(ctx context.Context, m client.Manifest, _ string) error {
 	f, code := l.chances.of(l.id, m.Version)
 	if l.installed == "" || l.told.Version == m.Version && f == deferred {
-		f = well // what it leaves the plant with, and what was put off for long enough
+		f = well // the version from production, and one that was put off long enough
 	}
 	l.told.Version = m.Version
 	switch f {
@@ -92,7 +92,7 @@ func (l *listener) made(c client.Call) {
 	case client.Poll:
 		o := outcome{status: c.Status, took: c.Took, failed: c.Err}
 		if c.Status == http.StatusUnauthorized {
-			l.token, o.failed = "", nil // it has run out; the next poll has a new one
+			l.token, o.failed = "", nil // it has expired; the next poll has a new one
 		}
 		if c.Manifest != nil {
 			o.version, o.source = c.Manifest.Version, edge.Source(c.Manifest.Source)
@@ -103,7 +103,7 @@ func (l *listener) made(c client.Call) {
 		l.seen.poll(l.id, o)
 		if l.falls && c.Err == nil && c.Installed == l.installed {
 			l.falls, l.refused, l.installed = false, l.installed, l.before
-			l.stop() // it falls back by starting again
+			l.stop() // it restarts to fall back
 		}
 	case client.Tell:
 		if c.Err != nil {

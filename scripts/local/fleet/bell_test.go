@@ -21,8 +21,8 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
-// TestBell_AFleetThatListens_IsCountedAsItKnowsItself takes boxes through a rollout that hear of each stage by the bell
-// alone. While nothing changes they do not poll.
+// TestBell_AFleetThatListens_IsCountedAsItKnowsItself takes boxes through a rollout. They hear of each stage only by
+// the bell, and do not poll while nothing changes.
 func TestBell_AFleetThatListens_IsCountedAsItKnowsItself(t *testing.T) {
 	issuers, err := devissuer.Load(t.TempDir())
 	if err != nil {
@@ -86,7 +86,7 @@ func TestBell_AFleetThatListens_IsCountedAsItKnowsItself(t *testing.T) {
 	}
 }
 
-// until waits until something is so.
+// until waits for a condition.
 func (f *played) until(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(5 * time.Minute); !is(); time.Sleep(100 * time.Millisecond) {
@@ -96,7 +96,7 @@ func (f *played) until(t *testing.T, what string, is func() bool) {
 	}
 }
 
-// decided reports whether all boxes that a stage reaches have come to where their fate brings them.
+// decided reports whether all boxes that a stage reaches have met their fate.
 func (f *played) decided(rollout string, percent int) bool {
 	f.seen.mu.Lock()
 	defer f.seen.mu.Unlock()

@@ -19,7 +19,7 @@ import (
 	"wavegate/shared/fleet/report"
 )
 
-// A box polls, does with what it is told what its fate is, and says so.
+// A box polls, meets its fate with the version that it is told, and reports it.
 type box struct {
 	id       string
 	url      string // of its /update, without the slash
@@ -29,19 +29,19 @@ type box struct {
 	issuers  *devissuer.Issuers
 	seen     *tally
 
-	own       string // its own token; empty: it gets access tokens of the issuer
+	own       string // its own token; empty: it gets access tokens from the issuer
 	token     string
-	etag      string        // of the last answer; empty if what it said was not recorded
-	asked     time.Duration // the interval that the service asked for
+	etag      string        // of the last answer; empty if the poll was not recorded
+	asked     time.Duration // the interval that the service set
 	installed string
-	before    string // what it had before that
+	before    string // the version before that
 	falls     bool   // it runs a version that it will fall back from
 	told      edge.Manifest
-	attempt   int       // at what it is told
-	idle      time.Time // until when it leaves alone what it is told
+	attempt   int       // at the present version
+	idle      time.Time // until when it ignores the version that it is told
 	refused   string    // a version that it will not try again
 	dead      bool
-	dies      time.Time // when it will be, if it has installed a version that it dies of
+	dies      time.Time // when it dies, if it has installed a version that kills it
 }
 
 func newBox(id string, p *plan, client *http.Client, issuers *devissuer.Issuers) *box {
@@ -49,8 +49,8 @@ func newBox(id string, p *plan, client *http.Client, issuers *devissuer.Issuers)
 		asked: time.Minute}
 }
 
-// run polls until the context ends. The first polls spread over an interval, and no two boxes stay in
-// step: every wait is up to a tenth shorter or longer.
+// run polls until the context ends. The first polls spread over an interval, and every wait is up to a tenth shorter
+// or longer, so that boxes do not stay in step.
 func (b *box) run(ctx context.Context) {
 	first := b.interval
 	if first == 0 {
@@ -71,7 +71,7 @@ func (b *box) pause() time.Duration {
 	return d - d/10 + rand.N(d/5+1)
 }
 
-// poll makes one poll, does what it is told, and returns how long to wait then.
+// poll makes one poll, acts on the answer, and returns how long to wait.
 func (b *box) poll(ctx context.Context) time.Duration {
 	if !b.dies.IsZero() && time.Now().After(b.dies) {
 		b.dead = true
@@ -106,7 +106,7 @@ func (b *box) poll(ctx context.Context) time.Duration {
 		}
 	case http.StatusNotModified:
 	case http.StatusUnauthorized:
-		b.token = "" // it has run out; the next poll has a new one
+		b.token = "" // it has expired; the next poll has a new one
 		if b.own != "" {
 			o.failed = errors.New("its own token is refused")
 		}
@@ -117,13 +117,13 @@ func (b *box) poll(ctx context.Context) time.Duration {
 	if wait, told := retryAfter(got.status, got.header); told {
 		return wait + rand.N(time.Second)
 	}
-	if o.failed == nil && b.etag != "" { // otherwise the service may not know yet what it said
+	if o.failed == nil && b.etag != "" { // otherwise the service may not have recorded the poll
 		b.update(ctx)
 	}
 	return b.pause()
 }
 
-// update does what the box's fate is with the version that it is told. What it runs then, the next poll says.
+// update carries out the box's fate with the version that it is told. The next poll reports what it runs.
 func (b *box) update(ctx context.Context) {
 	version := b.told.Version
 	if b.falls {
@@ -135,7 +135,7 @@ func (b *box) update(ctx context.Context) {
 	}
 	f, code := b.chances.of(b.id, version)
 	if b.installed == "" || b.attempt > 0 && f == deferred {
-		f = well // what it leaves the plant with, and what was put off for long enough
+		f = well // the version from production, and one that was put off long enough
 	}
 	switch f {
 	case fails:
@@ -178,7 +178,7 @@ func (b *box) report(ctx context.Context, body map[string]any) {
 		err = fmt.Errorf("%d %.300s", got.status, got.body)
 	}
 	if err != nil {
-		b.attempt-- // it says so again after the next poll
+		b.attempt-- // it reports again after the next poll
 		b.seen.trouble(b.id, err)
 		return
 	}
@@ -189,14 +189,14 @@ func (b *box) report(ctx context.Context, body map[string]any) {
 	}
 }
 
-// An answer is what the service answered a call.
+// An answer is the service's answer to a call.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// bearer is what the box calls with.
+// bearer returns the token with which the box calls.
 func (b *box) bearer() (string, error) {
 	if b.own != "" {
 		return "Bearer " + b.own, nil
@@ -234,7 +234,7 @@ func (b *box) call(ctx context.Context, method, at string, body []byte) (answer,
 	return answer{res.StatusCode, res.Header, text}, err
 }
 
-// retryAfter is the wait that an answer of 429 or 503 asks for, one second if it does not say.
+// retryAfter returns the wait that a 429 or 503 asks for; by default, one second.
 func retryAfter(status int, header http.Header) (time.Duration, bool) {
 	if status != http.StatusTooManyRequests && status != http.StatusServiceUnavailable {
 		return 0, false

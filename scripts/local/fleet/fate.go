@@ -14,19 +14,19 @@ import (
 	"wavegate/shared/fleet/report"
 )
 
-// A fate is what becomes of a box that is brought a version.
+// A fate is what happens to a box with a version.
 type fate int
 
 // Fates.
 const (
 	well     fate = iota // it installs the version and runs it
 	fails                // it reports that it cannot, each time it tries
-	bricks               // it dies of it, and is never heard of again
-	reverts              // it runs it for one poll and falls back to what it had
+	bricks               // it dies and is never heard of again
+	reverts              // it runs the version for one poll and falls back
 	deferred             // a person at the machine puts it off
 )
 
-// A share is a part of the boxes, from 0 to 1. It is written in percent.
+// A share of the boxes, from 0 to 1. Its text is a percentage.
 type share float64
 
 // String implements flag.Value.
@@ -42,11 +42,11 @@ func (s *share) Set(text string) error {
 	return nil
 }
 
-// chances are the shares of the boxes that meet each fate with a version. The rest do well.
+// chances are the shares of the boxes with each fate. The rest do well.
 type chances struct {
 	fail, brick, revert, deferred share
-	code                          report.FailureCode // why all of them fail; a code of its own for each box if empty
-	brickAfter                    time.Duration      // how long they run the version before they die of it
+	code                          report.FailureCode // why all of them fail; if empty, each box has its own code
+	brickAfter                    time.Duration      // how long they run the version before they die
 }
 
 func (c *chances) flags(flags *flag.FlagSet) {
@@ -71,7 +71,7 @@ func (c *chances) check() error {
 	return nil
 }
 
-// of draws the fate of a box with a version, and why it fails if it does. It is always the same.
+// of returns the fate of a box with a version, and the code if it fails. It is always the same.
 func (c *chances) of(id, version string) (fate, report.FailureCode) {
 	sum := sha256.Sum256([]byte("fate/" + version + "/" + id))
 	drawn := share(binary.BigEndian.Uint32(sum[:4])) / (1 << 32)

@@ -20,7 +20,7 @@ func publication(version, digest string) string {
 	return fmt.Sprintf(`{"currentVersion":%q,"artifactUrl":"https://a.example/%s","sha256":%q}`, version, version, strings.Repeat(digest, 64))
 }
 
-// TestFleet_ShowsTheRollout has a fleet poll while a rollout is raised, and reads what it shows.
+// TestFleet_ShowsTheRollout makes a fleet poll while a rollout is raised, and reads its screen.
 func TestFleet_ShowsTheRollout(t *testing.T) {
 	keys := t.TempDir()
 	t.Setenv(devissuer.DirEnv, keys)

@@ -18,15 +18,14 @@ import (
 	"wavegate/shared/operations"
 )
 
-// acting is a policy that shows in seconds what takes hours. The guard looks at most once a second. Boxes are silent
-// after so long, and a stage soaks so long; where all of them poll in turn, a turn takes its time. A failure is bad after
-// decideWithin.
+// acting is a policy under which things happen in seconds instead of hours. The guard looks at most once a second.
+// silentAfter must be longer than it takes all boxes to poll in turn. A failure is bad after decideWithin.
 func acting(silentAfter, decideWithin string) string {
 	return `{"guard":{"silentAfter":"` + silentAfter + `","decideWithin":"` + decideWithin + `"},"promote":{"auto":true,"soak":{"1":"PT1S","10":"PT1S","50":"PT1S","100":"PT1S"}}}`
 }
 
-// TestGuard_LeadsAFleetBySight has the guard lead rollouts over a fleet of 1,200 simulated boxes, two of whose
-// organizations are acme and, with every tenth box, initech. What becomes of each rollout is told by the audit trail.
+// TestGuard_LeadsAFleetBySight makes the guard lead rollouts over a fleet of 1,200 simulated boxes. Every tenth box
+// belongs to initech, the others to acme. The audit trail has the outcome of each rollout.
 func TestGuard_LeadsAFleetBySight(t *testing.T) {
 	f := newPlayed(t, nil, 1200)
 	f.prepared(t)
@@ -41,7 +40,7 @@ func TestGuard_LeadsAFleetBySight(t *testing.T) {
 		{"one organization's boxes fall back", "PT2M", "PT5M", (*lead).oneOrganization},
 		{"an operator halts while the guard promotes", "PT30S", "PT4S", (*lead).contested},
 		{"good", "PT30S", "PT4S", (*lead).good},
-		{"bricking", "PT12S", "PT4S", (*lead).bricks}, // the last ones: what they brick never comes back
+		{"bricking", "PT12S", "PT4S", (*lead).bricks}, // the last ones: bricked boxes never come back
 		{"bricking late", "PT12S", "PT4S", (*lead).bricksLate},
 	} {
 		t.Run(run.name, func(t *testing.T) {
@@ -60,7 +59,7 @@ func TestGuard_AFleetOfAHundred_ReachesTheEndAlone(t *testing.T) {
 	l.timeline(t)
 }
 
-// prepared readies the fleet: every tenth box belongs to another organization, and all of them run 1.0.0.
+// prepared sets up the fleet: every tenth box belongs to another organization, and all of them run 1.0.0.
 func (f *played) prepared(t *testing.T) {
 	t.Helper()
 	for i := 0; i < len(f.boxes); i += 10 {
@@ -73,12 +72,12 @@ func (f *played) prepared(t *testing.T) {
 	f.everyonePolls(t, 2)
 }
 
-// A lead is a rollout with a policy of a version of its own, over the boxes that are alive.
+// A lead is a rollout of its own version, with a policy, over the boxes that are alive.
 type lead struct {
 	*played
 	id, version string
 	began       time.Time
-	told        int // boxes that it was offered to, at the most
+	told        int // the most boxes that it was offered to
 }
 
 func (f *played) start(t *testing.T, policy string) *lead {
@@ -95,7 +94,7 @@ func (f *played) start(t *testing.T, policy string) *lead {
 
 func (l *lead) path() string { return "/api/ota/rollouts/" + l.id }
 
-// toTen promotes the rollout: stage 1 has a dozen boxes, which is few to judge by.
+// toTen promotes the rollout: stage 1 has a dozen boxes, which is too few to judge by.
 func (l *lead) toTen(t *testing.T) {
 	t.Helper()
 	l.Owner(t).Patch(t, l.path(), `{"staged_percent":10,"reason":"more boxes to judge by"}`).Is(t, http.StatusNoContent)
@@ -107,7 +106,7 @@ func (l *lead) fate(c chances) {
 	}
 }
 
-// poll has the boxes poll that the rollout reaches, and 600 of the others, but for those that are off.
+// poll makes the boxes that the rollout reaches poll, and 600 of the others, except those that are off.
 func (l *lead) poll(t *testing.T, times int, off func(int) bool) {
 	t.Helper()
 	percent, others := l.rollout(t).StagedPercent, 0
@@ -127,7 +126,7 @@ func (l *lead) poll(t *testing.T, times int, off func(int) bool) {
 	l.everyonePolls(t, times)
 }
 
-// look has the tick come, a second after the one before.
+// look runs the tick, a second after the previous one.
 func (l *lead) look(t *testing.T) {
 	t.Helper()
 	time.Sleep(time.Second)
@@ -149,7 +148,7 @@ func (l *lead) progress(t *testing.T) (p census.Progress) {
 	return p
 }
 
-// until has boxes poll and the guard look until something is so.
+// until makes boxes poll and the guard look until a condition holds.
 func (l *lead) until(t *testing.T, off func(int) bool, so func(rollout.Rollout, guard.Verdict) bool) (rollout.Rollout, guard.Verdict) {
 	t.Helper()
 	said := ""
@@ -173,7 +172,7 @@ func (l *lead) until(t *testing.T, off func(int) bool, so func(rollout.Rollout, 
 	}
 }
 
-// gotIt is how many boxes were told the release.
+// gotIt counts the boxes that were told the release.
 func (l *lead) gotIt() int {
 	n := 0
 	for _, s := range l.seen.truth {
@@ -208,7 +207,7 @@ func (l *lead) bricks(t *testing.T) {
 	l.haltedByItself(t, r, guard.TooManySilent)
 }
 
-// bricksLate has boxes die after they ran the release for a while and said so.
+// bricksLate makes boxes die after they have run the release for a while and reported it.
 func (l *lead) bricksLate(t *testing.T) {
 	l.fate(chances{brick: 0.5, brickAfter: 5 * time.Second})
 	l.toTen(t)
@@ -216,7 +215,8 @@ func (l *lead) bricksLate(t *testing.T) {
 	l.haltedByItself(t, r, guard.TooManySilent)
 }
 
-// noSpace has half of the boxes lack the room. The release is not to blame, so nothing is halted, and it goes no further.
+// noSpace makes half of the boxes lack space. The release is not to blame, so nothing is halted, but it goes no
+// further.
 func (l *lead) noSpace(t *testing.T) {
 	l.fate(chances{fail: 0.5, code: report.CodeSpace})
 	l.toTen(t)
@@ -241,8 +241,8 @@ func (l *lead) fails(t *testing.T) {
 	l.haltedByItself(t, r, guard.TooManyBad)
 }
 
-// dark switches three of ten plants off once their boxes were told of the release. Both groups go silent alike, so
-// nothing is halted. The rollout stays where too few boxes take it.
+// dark switches three of ten factories off after their boxes were told of the release. Both groups go silent equally,
+// so nothing is halted. The rollout stays at its stage, because too few boxes take it.
 func (l *lead) dark(t *testing.T) {
 	l.fate(chances{})
 	l.poll(t, 1, nil)
@@ -259,12 +259,12 @@ func (l *lead) dark(t *testing.T) {
 		t.Errorf("the verdict is %+v", v)
 	}
 	l.Owner(t).Patch(t, l.path(), `{"status":"halted","reason":"the run is over"}`).Is(t, http.StatusNoContent)
-	for _, b := range l.boxes { // the plants come back
+	for _, b := range l.boxes { // the factories come back
 		b.etag = ""
 	}
 }
 
-// oneOrganization has every box of initech fall back, and no other.
+// oneOrganization makes every box of initech fall back, and no other.
 func (l *lead) oneOrganization(t *testing.T) {
 	for i, b := range l.boxes {
 		b.chances = &chances{}
@@ -283,13 +283,13 @@ func (l *lead) oneOrganization(t *testing.T) {
 	l.Owner(t).Patch(t, l.path(), `{"status":"halted","reason":"the run is over"}`).Is(t, http.StatusNoContent)
 }
 
-// contested has an operator halt at the moment at which the guard promotes.
+// contested makes an operator halt at the moment at which the guard promotes.
 func (l *lead) contested(t *testing.T) {
 	l.fate(chances{})
 	l.poll(t, 2, nil)
 	l.until(t, nil, func(r rollout.Rollout, v guard.Verdict) bool { return r.StagedPercent == 10 })
 	l.poll(t, 2, nil)
-	time.Sleep(time.Until(since(t, l).Add(35 * time.Second))) // soaked and lived on: the next tick promotes
+	time.Sleep(time.Until(since(t, l).Add(35 * time.Second))) // the soak is over: the next tick promotes
 	l.poll(t, 1, nil)
 	ticked := make(chan error)
 	go func() { ticked <- l.RunTask(t.Context(), operations.Tick) }()
@@ -303,7 +303,7 @@ func (l *lead) contested(t *testing.T) {
 	}
 }
 
-// since is when the rollout got to its stage.
+// since returns when the rollout reached its stage.
 func since(t *testing.T, l *lead) time.Time {
 	t.Helper()
 	return l.rollout(t).StageSince
@@ -317,7 +317,7 @@ func (l *lead) good(t *testing.T) {
 	}
 }
 
-// timeline tells how the rollout went, by the audit trail.
+// timeline describes the course of the rollout, by the audit trail.
 func (l *lead) timeline(t *testing.T) {
 	t.Helper()
 	var page struct {

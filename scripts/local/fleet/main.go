@@ -1,6 +1,6 @@
-// Package fleet plays a fleet of boxes against the local service: real tokens, real polls with jitter,
-// entity tags kept, reports made and Retry-After obeyed. It shows live how many boxes resolve which version,
-// and what the boxes of a rollout know of themselves beside what the service says of them. See scripts/fleet.
+// Package fleet simulates a fleet of boxes that calls the local service, with real tokens, jittered polls, entity
+// tags, reports and Retry-After. It shows live how many boxes are told which version. For a rollout, it compares the
+// boxes' own states with the service's counts. See scripts/fleet.
 package fleet
 
 import (
@@ -23,27 +23,27 @@ const usage = `usage: scripts/fleet [--boxes 100] [--interval 5s] [option]...
 
   --boxes N         how many boxes poll
   --interval T      how often each one does, for example 5s or 1m; 0: as the service asks
-  --bell            they call the bell at that interval, and poll when it rings or as the service asks
-  --edge-type T     their edge type; gateway-x if not given
-  --channel C       the channel that they follow; stable if not given
-  --organization O  whom they belong to; acme if not given
-  --plants N        they stand in N factories of that organization, plant-01, plant-02 and so on; in none if not given
-  --prefix P        their ids are P0001, P0002 and so on; box- if not given
-  --tokens DIR      registers none: the boxes are those whose tokens wavegate register --make-tokens DIR has made
-  --url U           where the service is; http://127.0.0.1 at $PORT, or 8080, if not given
-  --for T           ends after that time; if not given, when interrupted
+  --bell            they call the bell at that interval, and poll if it rings or as the service asks
+  --edge-type T     their edge type; by default, gateway-x
+  --channel C       the channel that they follow; by default, stable
+  --organization O  the organization that they belong to; by default, acme
+  --plants N        they are in N factories of that organization, plant-01, plant-02 and so on; by default, in none
+  --prefix P        their ids are P0001, P0002 and so on; by default, P is box-
+  --tokens DIR      registers no boxes, and uses those with tokens from wavegate register --make-tokens DIR
+  --url U           the address of the service; by default, http://127.0.0.1 at $PORT or 8080
+  --for T           ends after that time; by default, when interrupted
 
-What becomes of the boxes that a version is brought to. The others install it at once:
+What happens to boxes that are told a new version. Percentages are 0 by default; the other boxes install it immediately:
 
-  --fail P          percent of them that cannot, and report so; 0 if not given, as for the others
-  --brick P         percent that die of it without a word
-  --revert P        percent that run it for one poll and fall back to what they had
+  --fail P          percent that cannot install it, and report that
+  --brick P         percent that die from it without a report
+  --revert P        percent that run it for one poll and fall back to the version before
   --defer P         percent where a person puts it off for an hour
-  --fail-code C     why they cannot, for example space or boot; another reason for each box if not given
-  --brick-after T   how long they run it before they die; 0 if not given
+  --fail-code C     why they fail, for example space or boot; by default, each box has its own reason
+  --brick-after T   how long they run it before they die; by default, 0
 `
 
-// A plan is what the fleet is to be.
+// A plan describes the fleet.
 type plan struct {
 	boxes, plants                   int
 	interval, length                time.Duration
@@ -53,8 +53,8 @@ type plan struct {
 	chances                         chances
 }
 
-// Run plays the fleet that the arguments describe until the context ends, and shows it. It returns the exit code: 0, 1 if the
-// fleet cannot start, 2 if the arguments are wrong.
+// Run simulates the fleet of the arguments until the context ends, and shows it. It returns the exit code: 0, 1 if
+// the fleet cannot start, 2 if the arguments are wrong.
 func Run(ctx context.Context, args []string, out *os.File, problems io.Writer) int {
 	p, err := parse(args, problems)
 	if errors.Is(err, flag.ErrHelp) {
@@ -80,8 +80,7 @@ func Run(ctx context.Context, args []string, out *os.File, problems io.Writer) i
 	return 0
 }
 
-// Play plays the fleet that the arguments of Run describe until the context ends, and shows nothing. It calls settled as soon
-// as each box was told a version.
+// Play is like Run, but shows nothing. It calls settled as soon as each box was told a version.
 func Play(ctx context.Context, args []string, settled func()) error {
 	p, err := parse(args, io.Discard)
 	if err != nil {
@@ -125,7 +124,7 @@ func parse(args []string, problems io.Writer) (plan, error) {
 	var err error
 	switch p.interval, err = time.ParseDuration(interval); {
 	case err != nil || p.interval < 0:
-		return p, fmt.Errorf("--interval %s is no length of time", interval)
+		return p, fmt.Errorf("--interval %s is not a duration", interval)
 	case flags.NArg() > 0:
 		return p, fmt.Errorf("not an option: %s", flags.Arg(0))
 	case p.plants < 0 || p.plants > 99:
@@ -137,7 +136,7 @@ func parse(args []string, problems io.Writer) (plan, error) {
 	return p, p.chances.check()
 }
 
-// play registers the boxes and has them poll until the context ends. There may be no screen.
+// play registers the boxes and makes them poll until the context ends. The screen may be nil.
 func play(ctx context.Context, p plan, issuers *devissuer.Issuers, show *screen, settled func()) error {
 	client := &http.Client{
 		Timeout: 30 * time.Second,

@@ -19,15 +19,15 @@ import (
 	"wavegate/shared/access/auth"
 )
 
-// boxesAnOwner is how many boxes one platform owner registers: fewer than the 600 calls a minute that
-// a user may make.
+// boxesAnOwner is how many boxes one platform owner registers: fewer than the 600 calls a minute that a user can
+// make.
 const boxesAnOwner = 500
 
 // register puts every box on its channel, several at a time, and returns the boxes.
 func register(ctx context.Context, p plan, client *http.Client, issuers *devissuer.Issuers, show *screen) ([]*box, error) {
 	var owners []string
 	for i := range p.boxes/boxesAnOwner + 1 {
-		// Organizations of their own, so that they do not meet in one organization's limit.
+		// Each owner has its own organization, so that they do not share one organization's limit.
 		name := fmt.Sprintf("fleet-owner-%s%d", p.prefix, i)
 		token, err := issuers.Token(devissuer.Claims{User: name, Organization: name, Roles: []string{string(auth.PlatformOwner)}})
 		if err != nil {
@@ -68,7 +68,7 @@ func register(ctx context.Context, p plan, client *http.Client, issuers *devissu
 	return boxes, ctx.Err()
 }
 
-// withTokens returns the boxes whose tokens are in a directory.
+// withTokens returns the boxes that have tokens in a directory.
 func withTokens(p plan, client *http.Client) ([]*box, error) {
 	tokens, err := tokenfile.All(p.tokens)
 	if err == nil && len(tokens) == 0 {
@@ -83,7 +83,7 @@ func withTokens(p plan, client *http.Client) ([]*box, error) {
 	return boxes, err
 }
 
-// registration is what a box is registered with. The boxes take turns to stand in the plants.
+// registration returns the body that registers a box. The boxes are spread over the factories.
 func (p *plan) registration(i int) string {
 	body := map[string]string{"edgeType": p.edgeType, "channel": p.channel, "organizationId": p.organization}
 	if p.plants > 0 {
@@ -91,7 +91,7 @@ func (p *plan) registration(i int) string {
 	}
 	text, err := json.Marshal(body)
 	if err != nil {
-		panic(err) // texts can be written
+		panic(err) // strings can always be encoded
 	}
 	return string(text)
 }
@@ -128,7 +128,7 @@ func put(ctx context.Context, client *http.Client, url, token, body string) erro
 	}
 }
 
-// sleep waits, and reports whether the context let it.
+// sleep waits, and reports whether the context is still active.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

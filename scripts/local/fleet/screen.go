@@ -9,14 +9,13 @@ import (
 	"time"
 )
 
-// A screen shows the fleet: a picture that is drawn over and over on a terminal, a plain log anywhere
-// else.
+// A screen shows the fleet: on a terminal as a picture that is redrawn, anywhere else as a plain log.
 type screen struct {
 	out  *os.File
 	live bool
 
 	mu    sync.Mutex
-	drawn int // lines of the picture that stands on the terminal
+	drawn int // lines of the picture on the terminal
 }
 
 func newScreen(out *os.File) *screen {
@@ -25,7 +24,7 @@ func newScreen(out *os.File) *screen {
 	return &screen{out: out, live: terminal && os.Getenv("TERM") != "dumb" && os.Getenv("TERM") != ""}
 }
 
-// draw replaces the picture that stands on the terminal.
+// draw replaces the picture on the terminal.
 func (s *screen) draw(lines ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -36,7 +35,7 @@ func (s *screen) draw(lines ...string) {
 	for _, line := range lines {
 		text.WriteString(line + "\x1b[K\n") // and clear what was longer
 	}
-	text.WriteString("\x1b[J") // and what stood below
+	text.WriteString("\x1b[J") // and the lines below
 	s.drawn = len(lines)
 	_, _ = s.out.WriteString(text.String())
 }
@@ -45,7 +44,7 @@ func (s *screen) log(format string, args ...any) {
 	_, _ = fmt.Fprintf(s.out, time.Now().Format("15:04:05 ")+format+"\n", args...)
 }
 
-// registering tells how far the registration is.
+// registering shows the progress of the registration.
 func (s *screen) registering(done, all int) {
 	switch {
 	case s.live && (done%50 == 0 || done == all):
@@ -57,7 +56,7 @@ func (s *screen) registering(done, all int) {
 
 const (
 	redraw = 250 * time.Millisecond
-	// A plain log has a line when the shares changed, at most one a second, and one every ten seconds.
+	// A plain log has a line for each change of the shares, at most one a second, and one every ten seconds.
 	logEvery  = time.Second
 	logAtMost = 10 * time.Second
 	barWidth  = 40
@@ -89,7 +88,7 @@ func (s *screen) follow(ctx context.Context, p plan, seen *tally, asking *watch)
 	}
 }
 
-// end leaves the last picture and a summary.
+// end shows the last picture and a summary.
 func (s *screen) end(p plan, seen *tally) {
 	now := seen.picture()
 	if s.live {
@@ -99,7 +98,7 @@ func (s *screen) end(p plan, seen *tally) {
 		now.line(), now.polls, now.modified, now.same, now.limited, now.failures, now.rings(), now.trouble())
 }
 
-// line is the shares on one line.
+// line returns the shares on one line.
 func (p picture) line() string {
 	parts := make([]string, 0, len(p.shares)+1)
 	for _, s := range p.shares {
@@ -168,7 +167,7 @@ func bar(share float64) string {
 	return text + strings.Repeat(" ", barWidth-(eighths+7)/8)
 }
 
-// A rate is polls a second over the last few seconds.
+// A rate is the number of polls a second over the last few seconds.
 type rate struct {
 	at    []time.Time
 	polls []int

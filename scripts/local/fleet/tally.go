@@ -11,7 +11,7 @@ import (
 	"wavegate/shared/fleet/report"
 )
 
-// An outcome is how one poll ended.
+// An outcome is the result of one poll.
 type outcome struct {
 	status  int
 	took    time.Duration
@@ -20,11 +20,11 @@ type outcome struct {
 	failed  error
 }
 
-// A tally counts what the boxes of a fleet resolve and how their polls end.
+// A tally counts the versions that boxes are told, and the results of their polls.
 type tally struct {
 	mu       sync.Mutex
 	boxes    int
-	version  map[string]string // of each box that was told one
+	version  map[string]string // by box
 	source   map[string]edge.Source
 	statuses map[int]int
 	failures int
@@ -35,13 +35,13 @@ type tally struct {
 	truth    map[string]position // of each box that a rollout has reached
 }
 
-// A position is the state that a box knows to have with what a rollout brought it.
+// A position is a box's own knowledge of its state in a rollout.
 type position struct {
 	rollout, version string
 	state            report.State
 }
 
-// recentPolls is how many polls the shown durations are of.
+// recentPolls is the number of polls in the shown durations.
 const recentPolls = 2000
 
 func newTally(boxes []*box) *tally {
@@ -69,7 +69,7 @@ func (t *tally) poll(id string, o outcome) {
 	}
 }
 
-// told notes a poll that the service gave a receipt for: what the box said it runs, and what it was told.
+// told records a poll that the service recorded: the version that the box reported, and the one that it was told.
 func (t *tally) told(id string, m edge.Manifest, installed string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -90,7 +90,7 @@ func (t *tally) told(id string, m edge.Manifest, installed string) {
 	t.truth[id] = was
 }
 
-// reported notes a report that the service took.
+// reported records a report that the service accepted.
 func (t *tally) reported(id, version string, state report.State) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -100,7 +100,7 @@ func (t *tally) reported(id, version string, state report.State) {
 	}
 }
 
-// bell notes a call of the bell.
+// bell records a call of the bell.
 func (t *tally) bell(id string, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -118,7 +118,7 @@ func (t *tally) trouble(id string, err error) {
 	t.failure = id + ": " + err.Error()
 }
 
-// counts are the boxes that a rollout has reached, by their state as they know it.
+// counts returns the boxes that a rollout has reached, by their own states.
 func (t *tally) counts(rollout string) map[report.State]int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -131,7 +131,7 @@ func (t *tally) counts(rollout string) map[report.State]int {
 	return n
 }
 
-// A portion is the boxes that resolve one version.
+// A portion is the number of boxes that are told one version.
 type portion struct {
 	version string
 	boxes   int
@@ -142,7 +142,7 @@ type portion struct {
 type picture struct {
 	boxes    int
 	shares   []portion // in the order of the versions' names
-	silent   int       // boxes that were told nothing yet
+	silent   int       // boxes without an answer so far
 	polls    int
 	bells    int // calls of the bell
 	modified int // answers of 200

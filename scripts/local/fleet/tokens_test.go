@@ -17,7 +17,8 @@ import (
 	"wavegate/scripts/operator/tokenfile"
 )
 
-// TestFleet_WithADirectoryOfTokens_PollsWithThem, and registers none. A token that the service does not know is told.
+// TestFleet_WithADirectoryOfTokens_PollsWithThem, and registers none. It reports a token that the service does not
+// know.
 func TestFleet_WithADirectoryOfTokens_PollsWithThem(t *testing.T) {
 	t.Setenv(devissuer.DirEnv, t.TempDir())
 	issuers, err := devissuer.Load("")
@@ -48,7 +49,7 @@ func TestFleet_WithADirectoryOfTokens_PollsWithThem(t *testing.T) {
 	}
 }
 
-// plays has a fleet poll until it shows the texts.
+// plays makes a fleet poll until it shows the texts.
 func plays(t *testing.T, args, texts []string) {
 	t.Helper()
 	out, err := os.Create(filepath.Join(t.TempDir(), "log"))

@@ -24,9 +24,9 @@ import (
 	"wavegate/shared/testing/dynamotest"
 )
 
-// TestProgress_OfAWholeRollout_IsTheFleetsOwnTruth takes 2,000 boxes through a rollout, some of which fail, die,
-// fall back or are put off. After each stage it compares every number of the service's progress with what the
-// boxes know of themselves.
+// TestProgress_OfAWholeRollout_IsTheFleetsOwnTruth takes 2,000 boxes through a rollout, some of which fail, die, fall
+// back or are put off. After each stage it compares every number of the service's progress with the boxes' own
+// states.
 func TestProgress_OfAWholeRollout_IsTheFleetsOwnTruth(t *testing.T) {
 	t.Run("embedded", func(t *testing.T) { compareRollout(t, nil) })
 	if os.Getenv(dynamotest.Reference) == "" {
@@ -43,7 +43,7 @@ func TestProgress_OfAWholeRollout_IsTheFleetsOwnTruth(t *testing.T) {
 	})
 }
 
-// A played is a fleet whose boxes poll when the test has them poll.
+// A played is a fleet that polls only when the test makes it poll.
 type played struct {
 	*harness.World
 	boxes []*box
@@ -54,7 +54,7 @@ type played struct {
 
 func compareRollout(t *testing.T, store *dynamolocal.Store) {
 	f := newPlayed(t, store, 2000)
-	f.everyonePolls(t, 2) // is told 1.0.0, and says that it runs it
+	f.everyonePolls(t, 2) // it is told 1.0.0, and then reports that it runs it
 	owner := f.Owner(t)
 	id := owner.Post(t, "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.1.0"}`).
 		Is(t, http.StatusCreated).Header.Get("Location")
@@ -63,14 +63,14 @@ func compareRollout(t *testing.T, store *dynamolocal.Store) {
 		if percent > 1 {
 			owner.Patch(t, id, fmt.Sprintf(`{"staged_percent":%d}`, percent)).Is(t, http.StatusNoContent)
 		}
-		for poll := range 3 { // is told, says that it runs it, and may have fallen back
+		for poll := range 3 { // it is told, reports that it runs it, and may have fallen back
 			if poll == 0 {
 				f.everyonePolls(t, 1)
 			} else {
-				f.reachedPoll(t, percent) // nothing is new for the others
+				f.reachedPoll(t, percent) // nothing changes for the others
 			}
 			if poll == 1 && percent != 50 {
-				continue // 50 percent is compared in the middle of things, too
+				continue // 50 percent is also compared halfway
 			}
 			f.compare(t, percent)
 		}
@@ -126,7 +126,7 @@ func newPlayed(t *testing.T, store *dynamolocal.Store, boxes int) *played {
 	return f
 }
 
-// reachedPoll has the boxes poll that the rollout of 1.1.0 reaches.
+// reachedPoll makes the boxes poll that the rollout of 1.1.0 reaches.
 func (f *played) reachedPoll(t *testing.T, percent int) {
 	t.Helper()
 	all := f.boxes
@@ -135,8 +135,8 @@ func (f *played) reachedPoll(t *testing.T, percent int) {
 	f.everyonePolls(t, 1)
 }
 
-// everyonePolls has every box poll that is alive, until each was given a receipt: a poll whose report could not
-// be recorded in time says so by having none, and the box tries again.
+// everyonePolls makes every living box poll until its poll is recorded. The answer to a poll that could not be
+// recorded in time has no entity tag, and the box tries again.
 func (f *played) everyonePolls(t *testing.T, times int) {
 	t.Helper()
 	for range times {
@@ -166,7 +166,7 @@ func (f *played) everyonePolls(t *testing.T, times int) {
 	}
 }
 
-// compare compares the service's progress, counted from now on, with what the boxes know.
+// compare compares a new count of the service's progress with the boxes' own states.
 func (f *played) compare(t *testing.T, percent int) {
 	t.Helper()
 	began := time.Now()

@@ -18,7 +18,7 @@ import (
 // askEvery is a little more than the least time between two counts of a rollout.
 const askEvery = 11 * time.Second
 
-// A watch asks the service how far the rollout of the fleet's channel is.
+// A watch asks the service for the progress of the rollout on the fleet's channel.
 type watch struct {
 	url, channel string
 	client       *http.Client
@@ -26,7 +26,7 @@ type watch struct {
 
 	mu   sync.Mutex
 	last census.Progress
-	told time.Time // the count that news told of
+	told time.Time // the last count in news
 }
 
 func newWatch(p plan, client *http.Client, issuers *devissuer.Issuers) *watch {
@@ -38,7 +38,7 @@ func newWatch(p plan, client *http.Client, issuers *devissuer.Issuers) *watch {
 	}
 }
 
-// run asks until the context ends. An answer that does not come leaves what was known.
+// run asks until the context ends. If an answer is missing, the previous one stays.
 func (w *watch) run(ctx context.Context) {
 	for sleep(ctx, askEvery) {
 		if p, err := w.ask(ctx); err == nil {
@@ -49,7 +49,8 @@ func (w *watch) run(ctx context.Context) {
 	}
 }
 
-// ask has the boxes of the active rollout counted; none is no error and no progress.
+// ask makes the service count the boxes of the active rollout. Without a rollout, it returns neither progress nor an
+// error.
 func (w *watch) ask(ctx context.Context) (p census.Progress, err error) {
 	var channel struct{ ActiveRollout struct{ ID string } }
 	if err = w.get(ctx, w.channel, &channel); err != nil || channel.ActiveRollout.ID == "" {
@@ -86,7 +87,7 @@ func (w *watch) get(ctx context.Context, path string, into any) error {
 // states are in the order in which they are shown.
 var states = []report.State{report.Offered, report.Working, report.Deferred, report.Installed, report.Failed, report.Reverted}
 
-// lines tell what the boxes know of themselves beside what the service says of them; none without a rollout.
+// lines shows the boxes' own states next to the service's counts; none without a rollout.
 func (w *watch) lines(seen *tally) []string {
 	w.mu.Lock()
 	p := w.last
@@ -107,7 +108,7 @@ func (w *watch) lines(seen *tally) []string {
 	return append(lines, fmt.Sprintf("  %-16s %7d", "not yet polled", theirs.NotYetPolled), fmt.Sprintf("  %-16s %7d", "silent", p.Silent.Boxes))
 }
 
-// news are the lines of a count that was not told of yet.
+// news returns the lines of a count that was not shown yet.
 func (w *watch) news(seen *tally) []string {
 	w.mu.Lock()
 	fresh := w.last.AsOf.After(w.told)

@@ -20,7 +20,7 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// A fake is a function that records its events and answers as the test says.
+// A fake is a function that records its events and gives the test's answers.
 type fake struct {
 	answer func(ctx context.Context, event []byte) ([]byte, error)
 

@@ -1,5 +1,5 @@
-// Command reference runs another command beside Amazon's DynamoDB Local, the reference for the embedded store.
-// The command finds its endpoint in WAVEGATE_REFERENCE_STORE. It exits as the command did.
+// Command reference runs another command while Amazon's DynamoDB Local runs, the reference for the embedded store.
+// The command finds its endpoint in WAVEGATE_REFERENCE_STORE. It exits with the command's exit code.
 //
 //	go run ./scripts/local/reference go test ./shared/platform/dynamo/...
 package main

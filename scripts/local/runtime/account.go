@@ -10,9 +10,9 @@ import (
 // not called.
 var ErrThrottled = errors.New("runtime: the account's concurrency is used up")
 
-// An Account limits the parallel calls of all functions together, like an account's concurrent
-// executions on AWS. A call without a free execution is refused at once. Executions that are
-// reserved for a function are kept for it, and are also the most that it can have.
+// An Account limits the parallel calls of all functions together, like an account's concurrent executions on AWS. A
+// call without a free execution is refused immediately. Executions that are reserved for a function are kept for it,
+// and are also the most that it can have.
 type Account struct {
 	mu       sync.Mutex
 	free     int            // for functions without a reservation

@@ -214,8 +214,7 @@ func (p *process) initFailure() error {
 	return fmt.Errorf("%w while it started: %s", ErrCrashed, p.cmd.ProcessState)
 }
 
-// kill ends the process at once, as Lambda does with a frozen process. It does not wait for the
-// process.
+// kill ends the process immediately, as Lambda does with a frozen process. It does not wait for the process.
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill() // it may have ended already
 }

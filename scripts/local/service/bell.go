@@ -13,16 +13,16 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
-// bell is what the bell has of an operation: its rights and its settings.
+// bell describes the bell as an operation: its permissions and its settings.
 var bell = operations.Operation{ID: operations.Bell, Grants: operations.BellGrants, Settings: operations.BellSettings}
 
-// A bellPort is where the bell answers, and the secret of its addresses.
+// A bellPort is the port at which the bell answers, and the secret of its addresses.
 type bellPort struct {
 	listener net.Listener
 	secret   string
 }
 
-// openBell takes the bell's port, which functions must know when they start.
+// openBell opens the bell's port, which functions must know when they start.
 func (s *Service) openBell(address string) error {
 	if address == "" {
 		return nil
@@ -37,7 +37,7 @@ func (s *Service) openBell(address string) error {
 	return nil
 }
 
-// bellEnvironment are the settings of an operation that concern the bell.
+// bellEnvironment returns an operation's settings for the bell.
 func (s *Service) bellEnvironment(op operations.Operation) []string {
 	if s.BellURL == "" {
 		return nil
@@ -51,7 +51,7 @@ func (s *Service) bellEnvironment(op operations.Operation) []string {
 	return env
 }
 
-// serveBell answers at the bell's port.
+// serveBell serves the bell's port.
 func (s *Service) serveBell(o Options) {
 	if s.BellURL == "" {
 		return

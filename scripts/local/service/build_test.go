@@ -31,8 +31,8 @@ func build(t *testing.T, root string, env ...string) map[string][32]byte {
 	return hashes
 }
 
-// copyOf copies the sources to another directory and commits them to a new repository, so that a
-// stamp of the commit would show.
+// copyOf copies the sources to another directory and commits them to a new repository, so that a dependence on the
+// commit would show.
 func copyOf(t *testing.T, root string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "another", "place")

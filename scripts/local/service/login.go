@@ -36,7 +36,7 @@ func (s *Service) startLogin(known devissuer.Claims) error {
 	return err
 }
 
-// A loginAnswer is the answer at operations.LoginPath. In the stack the gateway gives it itself.
+// A loginAnswer is the answer at operations.LoginPath. In the stack, API Gateway gives it itself.
 type loginAnswer []byte
 
 // Invoke answers a call of the gateway.

@@ -70,7 +70,7 @@ type Options struct {
 	Access func(gateway.Access)
 }
 
-// authorizer is what the authorizer has of an operation: its rights.
+// authorizer describes the authorizer as an operation: its permissions.
 var authorizer = operations.Operation{ID: operations.Authorizer, Grants: operations.AuthorizerGrants}
 
 // A Service runs until Stop.
@@ -91,15 +91,14 @@ type Service struct {
 	functions map[string]*runtime.Function
 	logs      logs
 	bell      bellPort
-	// login tells how people log in, and loginOrigin is where.
+	// login describes how people sign in, and loginOrigin is where.
 	login       loginAnswer
 	loginOrigin string
 	stop        []func()
 	once        sync.Once
 }
 
-// Start starts everything and returns when the service answers calls. After an error nothing is
-// left running.
+// Start starts everything and returns when the service answers calls. After an error, nothing keeps running.
 func Start(ctx context.Context, o Options) (s *Service, err error) {
 	s = &Service{Store: o.Store, issuers: o.Issuers, functions: map[string]*runtime.Function{}}
 	s.logs.forward = o.Log
@@ -230,7 +229,7 @@ func (s *Service) environment(op operations.Operation) []string {
 		env = append(env, setting.ReportShards.Assign(1))
 	}
 	if slices.Contains(op.Settings, setting.LimitDeadlineMS) {
-		// A machine that is busy with tests, or with a fleet, may take longer than a store on AWS ever does.
+		// A machine that is busy with tests or a fleet may take longer than a store on AWS ever does.
 		env = append(env, setting.LimitDeadlineMS.Assign(setting.Ranges[setting.LimitDeadlineMS].Most))
 	}
 	env = append(env, s.bellEnvironment(op)...)

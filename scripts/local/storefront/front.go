@@ -1,7 +1,7 @@
-// Package storefront is a proxy between the functions and the store. It simulates IAM: each
-// function has its own access key, and a call that its row in the table of operations does not
-// grant is refused as by AWS. It records which rights were used. To force races and faults, it
-// can hold calls at a barrier, and delay, fail, repeat or lose them.
+// Package storefront is a proxy between the functions and the store. It simulates IAM: each function has its own
+// access key, and a call that its row in the table of operations does not grant is refused as by AWS. It records
+// which permissions were used. To force races and faults, it can hold calls at a barrier, and delay, fail, repeat or
+// lose them.
 package storefront
 
 import (
@@ -19,8 +19,8 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// AdminKey is the access key of tests and tools. It has all rights, and its calls are not held,
-// failed or recorded.
+// AdminKey is the access key of tests and tools. It has all permissions, and its calls are not held, failed or
+// recorded.
 const AdminKey = "LOCALADMIN"
 
 // AccessKey is the access key id of a function. DynamoDB Local accepts only letters and digits.
@@ -32,7 +32,7 @@ func AccessKey(function string) string {
 type Options struct {
 	// Endpoint is the store's base URL.
 	Endpoint string
-	// Grants are the rights of each function. A function that is not listed has no key.
+	// Grants are the permissions of each function. A function that is not listed has no key.
 	Grants map[string][]operations.Grant
 	// TableName returns a table's name in the store.
 	TableName func(dynamo.TableID) string

@@ -10,8 +10,8 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// A Use is one right that a call uses. Each part of a transaction or batch is a Use, with the
-// right that IAM requires: the Put in a TransactWriteItems is a PutItem.
+// A Use is one permission that a call uses. Each part of a transaction or batch is a Use, with the permission that
+// IAM requires: the Put in a TransactWriteItems is a PutItem.
 type Use struct {
 	Table  string // its name in the store
 	Action dynamo.Permission
@@ -24,7 +24,7 @@ type target struct {
 	IndexName string
 }
 
-// body is the part of a call's body that matters for rights.
+// body is the part of a call's body that matters for permissions.
 type body struct {
 	target
 	TransactItems []map[string]target

@@ -8,7 +8,7 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// A Right is the right to do one action on a table, or to query one of its indexes.
+// A Right is the permission to do one action on a table, or to query one of its indexes.
 type Right struct {
 	Function string
 	Table    dynamo.TableID
@@ -35,10 +35,10 @@ func rightsOf(function string, grants []operations.Grant) []Right {
 	return all
 }
 
-// Used lists the rights that functions have used.
+// Used lists the permissions that functions have used.
 func (f *Front) Used() []Right { return f.rights(true) }
 
-// Unused lists the rights that functions have never used.
+// Unused lists the permissions that functions have never used.
 func (f *Front) Unused() []Right { return f.rights(false) }
 
 func (f *Front) rights(used bool) []Right {

@@ -1,5 +1,4 @@
-// Package upstream forwards requests to a store and returns whole answers. It is for proxies of
-// a store.
+// Package upstream forwards requests to a store and returns complete answers, for proxies of a store.
 package upstream
 
 import (

@@ -1,8 +1,7 @@
 // Package api calls the service for the operator's command.
 //
-// A call is repeated while that is safe: after 429, where nothing was done, and after an answer that leaves
-// open what was done, where the same call again does nothing more. It ends with an answer, a *RefusedError, or
-// an *Unknown.
+// A call is repeated while that is safe: after 429, because nothing was done, and after an unclear outcome if a
+// second call has no further effect. It ends with an answer, a *RefusedError, or an *Unknown.
 package api
 
 import (
@@ -22,16 +21,16 @@ import (
 
 // A Client calls one service as one person. It is safe for concurrent use.
 type Client struct {
-	// URL is where the API lies, without a slash at the end.
+	// URL is the address of the API, without a slash at the end.
 	URL string
-	// Token returns an access token; with renew, another one than it returned last.
+	// Token returns an access token; with renew, a different one from the last.
 	Token func(ctx context.Context, renew bool) (string, error)
 	HTTP  *http.Client
-	// Patience bounds how long all repetitions of a call wait in all. Reach bounds it for those of a call that never reached
-	// the service.
+	// Patience limits the total wait of all repetitions of a call. Reach limits it while the call has not reached the
+	// service.
 	Patience, Reach time.Duration
-	// Trying is told of each try; what it returns is called once that is answered. Failed is told why a call is tried
-	// again. They may be nil.
+	// Trying is called at each try, and the function that it returns once the try is answered. Failed is called with the
+	// reason before each retry. Both may be nil.
 	Trying func() (answered func())
 	Failed func(why error)
 }
@@ -44,11 +43,11 @@ type Request struct {
 	IfMatch      string // an entity tag; empty: none
 	IfNoneMatch  string
 	Key          string // Idempotency-Key; empty: none
-	// Repeatable says that a POST without a key does nothing more if it is made again.
+	// Repeatable marks a POST without a key that has no further effect if it is repeated.
 	Repeatable bool
 }
 
-// A Response is what a call was answered with. Its status is 2xx or 304.
+// A Response is the answer to a call. Its status is 2xx or 304.
 type Response struct {
 	Status int
 	Header http.Header
@@ -58,20 +57,20 @@ type Response struct {
 // A RefusedError is an answer of 4xx.
 type RefusedError struct {
 	Status   int
-	Document []byte // as it came; as a rule a problem document
+	Document []byte // unchanged; usually a problem document
 	Problem
-	// Repeated reports whether the call was sent before, with an outcome that is not known.
+	// Repeated reports whether the call was sent before with an unknown outcome.
 	Repeated bool
 }
 
-// A Problem is what the command reads of a problem document.
+// A Problem is the part of a problem document that the command reads.
 type Problem struct {
 	Code   string       `json:"code"`
 	Detail string       `json:"detail"`
 	Errors []InputFault `json:"errors"`
 }
 
-// An InputFault is one thing that is wrong with a request.
+// An InputFault is one fault of a request.
 type InputFault struct {
 	Pointer   string `json:"pointer"`
 	Parameter string `json:"parameter"`
@@ -89,7 +88,7 @@ func (r *RefusedError) Error() string {
 	return text
 }
 
-// An Unknown is a call whose outcome is not known, or that the service kept putting off.
+// An Unknown is a call with an unknown outcome, or one that the service kept delaying.
 type Unknown struct {
 	Cause    error
 	Document []byte // the last answer; nil: none
@@ -98,7 +97,7 @@ type Unknown struct {
 func (u *Unknown) Error() string { return u.Cause.Error() }
 func (u *Unknown) Unwrap() error { return u.Cause }
 
-// How long to wait before a call is repeated where the service does not say.
+// The wait before a call is repeated, if the service does not give one.
 const (
 	pauseFirst = 200 * time.Millisecond
 	pauseMost  = 5 * time.Second
@@ -161,14 +160,14 @@ func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
 	}
 }
 
-// refusal reads an answer that is no success.
+// refusal reads an error answer.
 func refusal(a Response, repeated bool) *RefusedError {
 	r := &RefusedError{Status: a.Status, Document: a.Body, Repeated: repeated}
-	_ = json.Unmarshal(a.Body, &r.Problem) // what is no document has no code
+	_ = json.Unmarshal(a.Body, &r.Problem) // other bodies have no code
 	return r
 }
 
-// after is how long the service asks to wait.
+// after is the wait that the service asks for.
 func after(h http.Header, otherwise time.Duration) time.Duration {
 	if n, err := strconv.Atoi(h.Get("Retry-After")); err == nil && n >= 0 {
 		return time.Duration(n)*time.Second + 50*time.Millisecond
@@ -176,7 +175,7 @@ func after(h http.Header, otherwise time.Duration) time.Duration {
 	return otherwise
 }
 
-// maxAnswer bounds an answer, in bytes.
+// maxAnswer is the largest answer, in bytes.
 const maxAnswer = 8 << 20
 
 func (c *Client) once(ctx context.Context, r Request, body []byte, renew bool) (Response, error) {
@@ -236,21 +235,21 @@ func (a Response) Into(v any) error {
 	return nil
 }
 
-// A List is what was read of a list.
+// A List is the part of a list that was read.
 type List struct {
 	Items []json.RawMessage `json:"items"`
-	// More reports whether items are left out, and Next is the path at which the list goes on, if there is one.
+	// More reports whether the list has more items, and Next is the path of the next ones, if there is one.
 	More bool   `json:"more"`
 	Next string `json:"next,omitempty"`
 }
 
-// pageSize is how many items a page has at most.
+// pageSize is the most items of a page.
 const pageSize = 100
 
-// outlast is how long the pages behind the first may wait for the limit of calls in a minute.
+// outlast is how long the pages after the first may wait for the limit of calls per minute.
 const outlast = time.Minute + time.Second
 
-// List reads the first items of a list, most at most; with 0, all of them.
+// List reads at most the first most items of a list; with 0, all of them.
 func (c *Client) List(ctx context.Context, path string, query url.Values, most int) (List, error) {
 	list := List{Items: []json.RawMessage{}}
 	if query = maps.Clone(query); query == nil {
@@ -277,7 +276,7 @@ func (c *Client) List(ctx context.Context, path string, query url.Values, most i
 	}
 }
 
-// patient is the client for the pages behind the first.
+// patient is the client for the pages after the first.
 func (c *Client) patient() *Client {
 	if c.Patience >= outlast {
 		return c
@@ -287,7 +286,7 @@ func (c *Client) patient() *Client {
 	return &patient
 }
 
-// Items reads what a list holds.
+// Items decodes the items of a list.
 func Items[T any](list List) ([]T, error) {
 	items := make([]T, len(list.Items))
 	for i, text := range list.Items {
@@ -298,7 +297,7 @@ func Items[T any](list List) ([]T, error) {
 	return items, nil
 }
 
-// Pages hands over the pages of a list until each returns false.
+// Pages calls each with the pages of a list until it returns false.
 func (c *Client) Pages(ctx context.Context, path string, query url.Values, each func(Response) (more bool, err error)) error {
 	for {
 		var page List
@@ -318,8 +317,8 @@ func (c *Client) Pages(ctx context.Context, path string, query url.Values, each 
 	}
 }
 
-// behind takes the address of the next page apart. A page names the path as this client knows it, behind a prefix such
-// as a stage.
+// behind splits the address of the next page. A page may put a prefix, such as a deployment's, before the path that
+// this client knows.
 func behind(next string) (path string, query url.Values, err error) {
 	at, err := url.Parse(next[max(strings.Index(next, "/api/"), 0):])
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"wavegate/scripts/operator/api"
 )
 
-// answers is a service that gives answers in turn, the last one again and again.
+// answers is a service that gives the answers in turn, and then repeats the last one.
 func answers(t *testing.T, list ...func(http.ResponseWriter)) (*api.Client, *[]string) {
 	t.Helper()
 	var seen []string
@@ -81,7 +81,7 @@ func TestDo_ARenewedToken_IsSent(t *testing.T) {
 	}
 }
 
-// TestDo_ARedirect_IsNotFollowed: the token is for the service alone.
+// TestDo_ARedirect_IsNotFollowed: the token is only for the service.
 func TestDo_ARedirect_IsNotFollowed(t *testing.T) {
 	client, seen := answers(t, status(307, "Location", "https://elsewhere.example/"))
 	if _, err := client.Do(t.Context(), api.Request{Method: http.MethodGet}); err == nil || !strings.Contains(err.Error(), "elsewhere") || len(*seen) != 1 {
@@ -143,7 +143,8 @@ func TestList_AsksForNoMoreThanItIsToGive(t *testing.T) {
 	}
 }
 
-// TestList_TheFirstPage_SaysThatTheLimitIsUsedUp_AndTheOthersWait: a long list takes more calls than a minute has.
+// TestList_TheFirstPage_SaysThatTheLimitIsUsedUp_AndTheOthersWait: a long list takes more calls than the limit of a
+// minute.
 func TestList_TheFirstPage_SaysThatTheLimitIsUsedUp_AndTheOthersWait(t *testing.T) {
 	page := func(text string) func(http.ResponseWriter) {
 		return func(w http.ResponseWriter) { _, _ = w.Write([]byte(text)) } // the test sees what is missing

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Lines hands over all pages of JSON Lines, each with the number of its lines. The address of the next page is in the
-// header Link (RFC 8288). The pages behind the first wait for the limit of calls in a minute.
+// Lines calls each with all pages of JSON Lines and the number of their lines. The address of the next page is in the
+// header Link (RFC 8288). The pages after the first wait for the limit of calls per minute.
 func (c *Client) Lines(ctx context.Context, path string, each func(page []byte, lines int) error) error {
 	query := url.Values{"limit": {strconv.Itoa(pageSize)}}
 	for {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// What the command reads of the contract's documents.
+// The parts of the contract's documents that the command reads.
 type (
 	// A Channel is a release channel.
 	Channel struct {
@@ -19,7 +19,7 @@ type (
 		UpdatedAt      time.Time       `json:"updatedAt"`
 		ActiveRollout  *RunningRollout `json:"activeRollout"`
 	}
-	// A RunningRollout is the one that is active on a channel.
+	// A RunningRollout is the active rollout of a channel.
 	RunningRollout struct {
 		ID            string `json:"id"`
 		TargetVersion string `json:"targetVersion"`
@@ -45,7 +45,7 @@ type (
 		Terms       *Terms     `json:"terms"`
 		EndedAt     *time.Time `json:"endedAt"`
 		EndedBy     string     `json:"endedBy"`
-		CompletedAt *time.Time `json:"completedAt"` // such a rollout is never active again
+		CompletedAt *time.Time `json:"completedAt"` // a completed rollout is never active again
 		Adopted     bool       `json:"adopted"`
 		Revision    int64      `json:"revision"`
 	}
@@ -68,16 +68,16 @@ type (
 		By    Person    `json:"by"`
 		At    time.Time `json:"at"`
 	}
-	// A Freeze lets nobody start, promote or publish until a time.
+	// A Freeze keeps everybody from starting, promoting and publishing until a time.
 	Freeze struct {
 		Reason string    `json:"reason"`
 		Until  time.Time `json:"until"`
 	}
-	// An Overview is what goes on now: a page of the active rollouts, those with trouble first. Its parts are documents.
+	// An Overview is a page of the active rollouts, those with trouble first. Its parts are documents.
 	Overview struct {
 		Freeze json.RawMessage `json:"freeze"`
 		Active int             `json:"active"`
-		More   bool            `json:"more"` // whether more are active than were looked at
+		More   bool            `json:"more"` // more rollouts are active than were examined
 		Items  []OverviewRow   `json:"items"`
 	}
 	// An OverviewRow is an active rollout with its last count.
@@ -87,7 +87,7 @@ type (
 		Progress   json.RawMessage `json:"progress"` // nil: it was never counted
 		AgeSeconds int64           `json:"ageSeconds"`
 	}
-	// Progress is how far a rollout is.
+	// Progress is how far a rollout has come.
 	Progress struct {
 		AsOf          time.Time       `json:"asOf"`
 		StagedPercent int             `json:"staged_percent"`
@@ -99,7 +99,7 @@ type (
 		} `json:"silent"`
 		Guard *Guard `json:"guard"`
 	}
-	// A Guard is what the guard says of a rollout at a stage.
+	// A Guard is the guard's judgement of a rollout at a stage.
 	Guard struct {
 		Stage        int    `json:"stage"`
 		Next         int    `json:"next"`
@@ -122,7 +122,7 @@ type (
 			SoakSeconds   int64 `json:"soakSeconds"`
 		} `json:"distance"`
 	}
-	// A StageProgress counts the boxes that it is the first to reach.
+	// A StageProgress counts the boxes that the stage adds.
 	StageProgress struct {
 		Percent      int `json:"percent"`
 		Expected     int `json:"expected"`
@@ -134,11 +134,11 @@ type (
 		Failed       int `json:"failed"`
 		Reverted     int `json:"reverted"`
 	}
-	// A ChannelProgress is which boxes of a channel run what.
+	// A ChannelProgress counts the boxes of a channel by version.
 	ChannelProgress struct {
 		Boxes int `json:"boxes"`
 	}
-	// An Event is one of the audit trail.
+	// An Event is an event of the audit trail.
 	Event struct {
 		EventTime time.Time `json:"eventTime"`
 		EventName string    `json:"eventName"`
@@ -157,7 +157,7 @@ type (
 	}
 )
 
-// OnItsWay counts the boxes that were told of the version and have come to no end with it.
+// OnItsWay counts the boxes that were told of the version and have neither installed it nor failed.
 func (s StageProgress) OnItsWay() int { return s.Offered + s.Working + s.Deferred }
 
 // Told counts the boxes that were told of the version.
@@ -166,7 +166,7 @@ func (s StageProgress) Told() int { return s.Expected - s.NotYetPolled }
 // Total adds up the stages that the rollout has reached.
 func (p Progress) Total() StageProgress { return p.Of(0) }
 
-// Of is one of the stages that the rollout has reached; with 0, all of them together.
+// Of is the progress at one of the stages that the rollout has reached; with 0, at all of them together.
 func (p Progress) Of(stage int) (sum StageProgress) {
 	for _, s := range p.Stages {
 		if s.Percent <= p.StagedPercent && (stage == 0 || stage == s.Percent) {
@@ -183,10 +183,10 @@ func (p Progress) Of(stage int) (sum StageProgress) {
 	return sum
 }
 
-// ChannelID is the rollout's channel as people name it.
+// ChannelID is the name of the rollout's channel.
 func (r Rollout) ChannelID() string { return r.EdgeType + "/" + r.Channel }
 
-// Approved returns the approval of a stage; nil: there is none.
+// Approved returns the approval of a stage, or nil.
 func (r Rollout) Approved(stage int) *Approval {
 	if r.Terms != nil {
 		for i, given := range r.Terms.Approvals {
@@ -198,16 +198,16 @@ func (r Rollout) Approved(stage int) *Approval {
 	return nil
 }
 
-// ID is the channel as people name it.
+// ID is the channel's name.
 func (c Channel) ID() string { return c.EdgeType + "/" + c.Channel }
 
-// ChannelPath is the path of a channel, and ChannelName reports whether a text names one.
+// ChannelPath is the path of a channel.
 func ChannelPath(name string) string {
 	edgeType, channel, _ := strings.Cut(name, "/")
 	return "/api/ota/release-channels/" + url.PathEscape(edgeType) + "/" + url.PathEscape(channel)
 }
 
-// ChannelName takes the name of a channel apart.
+// ChannelName splits the name of a channel. ok reports whether it is one.
 func ChannelName(name string) (edgeType, channel string, ok bool) {
 	edgeType, channel, _ = strings.Cut(name, "/")
 	return edgeType, channel, edgeType != "" && channel != "" && !strings.Contains(channel, "/")

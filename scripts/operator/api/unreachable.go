@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// An UnreachableError is a call without an answer.
+// An UnreachableError is a call that got no answer.
 type UnreachableError struct {
 	URL   string // of the service
 	Cause error

@@ -15,7 +15,7 @@ import (
 	"wavegate/shared/platform/input"
 )
 
-// A waitingBox is one that is accepted with the hash of its token, its fingerprint.
+// A waitingBox is accepted by its fingerprint, which is the hash of its token.
 type waitingBox struct {
 	EdgeID      string `json:"edgeId"`
 	TokenSHA256 string `json:"tokenSha256"`
@@ -24,10 +24,11 @@ type waitingBox struct {
 func (a *app) enrolAccept() *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
-		Use: "accept ENROLMENT [BOX FINGERPRINT]", Short: "Register boxes that wait, each with its fingerprint",
+		Use: "accept ENROLMENT [BOX FINGERPRINT]", Short: "Register waiting boxes, each by its fingerprint",
 		Example: "  wavegate enrol accept 0192f0c1-7f10-7c1d-8a4e-2b3c4d5e6f70 SN-2 6deff27d5384b3f21add1fe9e186d2a5da492550f98c62f83f3ec47fc2347145\n  wavegate enrol accept 0192f0c1-7f10-7c1d-8a4e-2b3c4d5e6f70 --file waiting.csv",
-		Long: "Registers boxes that wait. Give the whole fingerprint that the box or its station shows, not the one of wavegate enrol\n" +
-			"show: somebody else may wait with the same id. With --file, the columns edgeId and tokenSha256 of a CSV file name them.",
+		Long: "Registers waiting boxes. Give the whole fingerprint that the box or its station shows, not the one from wavegate enrol\n" +
+			"show: somebody else may be waiting with the same id. With --file, the columns edgeId and tokenSha256 of a CSV file\n" +
+			"name them.",
 		Args: cobra.RangeArgs(1, 3),
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			if len(args) == 2 || (len(args) == 3) == (file != "") {
@@ -45,7 +46,7 @@ func (a *app) enrolAccept() *cobra.Command {
 				return err
 			}
 			c.Patience = max(c.Patience, patience)
-			if err := a.ask(fmt.Sprintf("Register %d boxes that wait?", len(list))); err != nil {
+			if err := a.ask(fmt.Sprintf("Register %d waiting boxes?", len(list))); err != nil {
 				return err
 			}
 			done := 0
@@ -63,7 +64,7 @@ func (a *app) enrolAccept() *cobra.Command {
 	return cmd
 }
 
-// waitingBoxes are the one of the arguments, or those of a file.
+// waitingBoxes returns the box that the arguments name, or those of a file.
 func waitingBoxes(args []string, file string) (list []waitingBox, err error) {
 	if file == "" {
 		return []waitingBox{{args[0], args[1]}}, nil
@@ -73,12 +74,12 @@ func waitingBoxes(args []string, file string) (list []waitingBox, err error) {
 		list = append(list, waitingBox{row[0], row[1]})
 	}
 	if err == nil && len(list) == 0 {
-		err = fail(Misused, "%s holds no box", file)
+		err = fail(Misused, "%s lists no boxes", file)
 	}
 	return list, err
 }
 
-// faults says what is wrong with boxes, and writes their hashes as the service does.
+// faults lists what is wrong with boxes, and rewrites their hashes in the service's form.
 func faults(list []waitingBox) (bad []string) {
 	for i, w := range list {
 		hash, _, wrong := input.SHA256.Apply(w.TokenSHA256)
@@ -92,7 +93,7 @@ func faults(list []waitingBox) (bad []string) {
 	return bad
 }
 
-// refusedBoxes names the boxes of a batch that the service refuses, if it says which.
+// refusedBoxes lists the boxes of a batch that the service refused, if it says which.
 func (a *app) refusedBoxes(err error, batch []waitingBox, then string) error {
 	var bad []string
 	if refused, ok := errors.AsType[*api.RefusedError](err); ok {

@@ -2,7 +2,7 @@ package command
 
 import (
 	"crypto/md5"  //nolint:gosec // clients of hawkBit's DDI compare it; it protects nothing
-	"crypto/sha1" //nolint:gosec // as MD5
+	"crypto/sha1" //nolint:gosec // like MD5
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// An artifact is what a person says of a version's bytes.
+// An artifact is a person's description of a version's bytes.
 type artifact struct {
 	url, httpURL, part, digest, file string
 	withoutToken                     bool
@@ -20,17 +20,17 @@ type artifact struct {
 
 func (a *artifact) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.url, "url", "", "where the boxes find the version, an https URL")
-	cmd.Flags().StringVar(&a.digest, "sha256", "", "the SHA-256 of its bytes, in hexadecimal, in place of --file")
-	cmd.Flags().StringVar(&a.file, "file", "", "the version's bytes, for their size and digests; they are not sent")
-	cmd.Flags().StringVar(&a.httpURL, "http-url", "", "another address of the bytes, for DDI clients that follow the link download-http alone")
-	cmd.Flags().StringVar(&a.part, "part", "", "what DDI clients are told the kind of the release is, os by default")
-	cmd.Flags().BoolVar(&a.withoutToken, "download-without-token", false, "say that the host of the bytes asks for no token")
+	cmd.Flags().StringVar(&a.digest, "sha256", "", "the SHA-256 of its bytes, in hexadecimal, instead of --file")
+	cmd.Flags().StringVar(&a.file, "file", "", "the version's bytes, to compute their size and digests; they are not sent")
+	cmd.Flags().StringVar(&a.httpURL, "http-url", "", "another address of the bytes, for DDI clients that only follow the link download-http")
+	cmd.Flags().StringVar(&a.part, "part", "", "the kind of the release that DDI clients are told; os by default")
+	cmd.Flags().BoolVar(&a.withoutToken, "download-without-token", false, "the host of the bytes needs no token")
 	_ = cmd.MarkFlagRequired("url") // it was declared above
 	cmd.MarkFlagsOneRequired("sha256", "file")
 	cmd.MarkFlagsMutuallyExclusive("sha256", "file")
 }
 
-// publication is the body of the version's publication.
+// publication returns the request body that publishes the version.
 func (a *artifact) publication(version string) (map[string]any, error) {
 	body := map[string]any{"currentVersion": version, "artifactUrl": a.url, "sha256": a.digest}
 	for name, value := range map[string]string{"artifactHttpUrl": a.httpURL, "part": a.part} {

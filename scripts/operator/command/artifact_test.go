@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestArtifact_File_GivesItsSizeAndDigests: those that FIPS 180 and RFC 1321 give for abc.
+// TestArtifact_File_GivesItsSizeAndDigests: they are those of FIPS 180 and RFC 1321 for abc.
 func TestArtifact_File_GivesItsSizeAndDigests(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "image")
 	if err := os.WriteFile(file, []byte("abc"), 0o600); err != nil {

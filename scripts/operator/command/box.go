@@ -20,8 +20,8 @@ func (a *app) boxSet() *cobra.Command {
 	var channel, organization, factory, issuer string
 	cmd := &cobra.Command{
 		Use: use, Short: "Register a box, or move it to another channel, organization or factory", Args: exactly(use),
-		Long: "Registers a box, or changes it. What is left out stays as it is. A box that moves is told the version of its new channel at\n" +
-			"its next poll. Many boxes are registered from a file: wavegate register.",
+		Long: "Registers a box, or changes it. Omitted fields stay unchanged. A box that moves is told the version of its new channel\n" +
+			"at its next poll. To register many boxes from a file, use wavegate register.",
 		Example: "  wavegate box set box-0017 --channel gateway-x/stable --organization acme --factory munich-1\n  wavegate box set box-0017 --channel gateway-x/canary",
 	}
 	cmd.RunE = a.run(func(ctx context.Context, args []string) error {
@@ -42,7 +42,7 @@ func (a *app) boxSet() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&channel, "channel", "", "the `channel` that it follows, such as gateway-x/stable")
 	f.StringVar(&organization, "organization", "", "the `organization` that it belongs to")
-	f.StringVar(&factory, "factory", "", "the `factory` in which it stands; '' for none")
+	f.StringVar(&factory, "factory", "", "the `factory` where it is installed; '' for none")
 	f.StringVar(&issuer, "issuer", "", "the `issuer` of its tokens; '' for the service's own")
 	return cmd
 }
@@ -51,8 +51,8 @@ func (a *app) boxManifest() *cobra.Command {
 	const use = "manifest BOX"
 	var installed string
 	cmd := &cobra.Command{
-		Use: use, Short: "Show what a box would be told, if it polled now", Args: exactly(use),
-		Long:    "Shows what a box would be told, if it polled now. Nothing is recorded of it. wavegate why says why.",
+		Use: use, Short: "Show what a box would be told if it polled now", Args: exactly(use),
+		Long:    "Shows what a box would be told if it polled now, without recording a poll. wavegate why explains the reason.",
 		Example: "  wavegate box manifest box-0017 --installed 1.0.0",
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			query := url.Values{}
@@ -62,6 +62,6 @@ func (a *app) boxManifest() *cobra.Command {
 			return a.read(ctx, api.EdgePath(args[0])+"/update/manifest", query)
 		}),
 	}
-	cmd.Flags().StringVar(&installed, "installed", "", "the `version` that it would say it runs")
+	cmd.Flags().StringVar(&installed, "installed", "", "the `version` that it would report as installed")
 	return cmd
 }

@@ -17,7 +17,7 @@ func (a *app) boxes() *cobra.Command {
 	var most uint
 	var asCSV bool
 	cmd := &cobra.Command{
-		Use: "boxes CHANNEL", Short: "List the boxes of a channel, or those of its rollout by how they got on",
+		Use: "boxes CHANNEL", Short: "List the boxes of a channel, or those of its rollout in one state",
 		Example: "  wavegate boxes gateway-x/stable --state failed\n  wavegate boxes gateway-x/stable --prefix box-00\n  wavegate boxes gateway-x/stable --csv --limit 0",
 		Args:    cobra.ExactArgs(1),
 		RunE: a.run(func(ctx context.Context, args []string) error {
@@ -63,12 +63,12 @@ func (a *app) boxes() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asCSV, "csv", false, "print a CSV file; without --state it has the columns that register reads")
 	cmd.Flags().StringVar(&state, "state", "", "only those of the rollout that are offered, working, deferred, installed, failed or reverted")
-	cmd.Flags().StringVar(&prefix, "prefix", "", "only those whose ids begin so")
+	cmd.Flags().StringVar(&prefix, "prefix", "", "only those with ids that begin like this")
 	limited(cmd, &most, 1000)
 	return cmd
 }
 
-// A box is one of either list.
+// A box is a row of either list.
 type box struct {
 	EdgeID         string     `json:"edgeId"`
 	EdgeType       string     `json:"edgeType"`
@@ -86,7 +86,7 @@ type box struct {
 	Detail         string     `json:"detail"`
 }
 
-// These are the columns of the CSV files of either list.
+// The columns of the CSV files of either list.
 var (
 	registrationColumns = []string{"edgeId", "edgeType", "channel", "organizationId", "factoryId"}
 	progressColumns     = []string{"edgeId", "stage", "version", "state", "since", "running", "attempts", "code", "detail"}

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A build is what identifies this program. Builds from the same sources with the same Go have the same bytes, so the digest
-// names the sources, too; dist/cli or SHA256SUMS has it.
+// A build identifies this program. Builds from the same sources with the same Go have the same bytes, so the digest
+// also identifies the sources; dist/cli/SHA256SUMS lists it.
 type build struct {
 	SHA256   string `json:"sha256"`
 	Revision string `json:"revision,omitempty"` // the commit, if the program was built with it
@@ -25,9 +25,9 @@ type build struct {
 
 func (a *app) version() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Say which build of the command this is",
-		Long: "Says which build of the command this is, by the SHA-256 of its bytes: the same sources, built with the same Go for the\n" +
-			"same platform, have the same bytes. It calls no service.",
+		Use: "version", Short: "Show which build of the command this is",
+		Long: "Shows which build of the command this is, by the SHA-256 of its bytes: the same sources, built with the same Go for\n" +
+			"the same platform, have the same bytes. It calls no service.",
 		Example: "  wavegate version\n  wavegate version --json",
 		Args:    cobra.NoArgs,
 		RunE: a.run(func(context.Context, []string) error {

@@ -11,16 +11,16 @@ import (
 	"wavegate/scripts/operator/api"
 )
 
-// A change is what a person wants a resource to say: wish. Other fields stay as they are, unless the wish is the whole
+// A change sets the fields of a resource that wish has. Other fields stay unchanged, unless wish is the whole
 // resource.
 type change struct {
 	what, path string
-	in         string // the path of what it is in; empty: of nothing
+	in         string // the path of the resource that contains it; may be empty
 	wish       map[string]any
 	whole      bool
 }
 
-// put shows the person what changes, asks, and writes the resource, unless somebody else has changed it in between.
+// put shows the person what changes, asks, and writes the resource, unless somebody else has changed it since.
 func (a *app) put(ctx context.Context, w change) error {
 	c, err := a.client()
 	if err != nil {
@@ -35,7 +35,7 @@ func (a *app) put(ctx context.Context, w change) error {
 			return err
 		}
 	case isMissing(err):
-	case isForbidden(err): // an installer may write a box and not read one: everything is written as it was given
+	case isForbidden(err): // an installer may write boxes but not read them: write everything as given
 		unread = true
 	case err != nil:
 		return err
@@ -66,10 +66,10 @@ func (a *app) put(ctx context.Context, w change) error {
 		return err
 	}
 	if len(lines) == 0 && was != nil {
-		a.say("%s is so already", w.what)
+		a.say("%s has not changed", w.what)
 		return a.shown(ctx, c, w.path)
 	}
-	if err := a.ask(question + ":\n" + strings.Join(lines, "\n") + "\nGo on?"); err != nil {
+	if err := a.ask(question + ":\n" + strings.Join(lines, "\n") + "\nContinue?"); err != nil {
 		return err
 	}
 	if _, err := c.Do(ctx, request); err != nil {
@@ -82,7 +82,7 @@ func (a *app) put(ctx context.Context, w change) error {
 	return a.shown(ctx, c, w.path)
 }
 
-// differences lists what the wish changes.
+// differences lists the changes that the wish makes.
 func (w change) differences(was map[string]json.RawMessage) ([]string, error) {
 	before := map[string]json.RawMessage{}
 	for name, v := range was {
@@ -101,7 +101,7 @@ func (w change) differences(was map[string]json.RawMessage) ([]string, error) {
 	return differences(old, wish), nil
 }
 
-// mostDifferences bounds the lines of a question.
+// mostDifferences limits the lines of a question.
 const mostDifferences = 30
 
 // differences lists the fields in which two documents differ.

@@ -11,7 +11,7 @@ import (
 	"wavegate/scripts/operator/api"
 )
 
-// versions counts which boxes of a channel run what.
+// versions counts the boxes of a channel by version.
 func (a *app) versions() *cobra.Command {
 	var fresh bool
 	cmd := &cobra.Command{
@@ -33,7 +33,7 @@ func (a *app) versions() *cobra.Command {
 			return a.versionsOf(answer)
 		}),
 	}
-	cmd.Flags().BoolVar(&fresh, "fresh", false, "count the boxes now, if they were not in the last 10 seconds")
+	cmd.Flags().BoolVar(&fresh, "fresh", false, "count the boxes now, unless they were counted in the last 10 seconds")
 	return cmd
 }
 

@@ -13,7 +13,7 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// operationOf finds the operation that answers a call, with the parameters of its path as they are sent.
+// operationOf finds the operation that answers a call, with its path parameters still encoded.
 func operationOf(method, path string) (op operations.Operation, values map[string]string, ok bool) {
 	segments := strings.Split(path, "/")
 	for _, op := range operations.Table {
@@ -36,12 +36,12 @@ func operationOf(method, path string) (op operations.Operation, values map[strin
 	return op, nil, false
 }
 
-// acceptable checks a call by the rules that the service itself reads it with, so that nobody is asked about what would be
-// refused. It tells all faults at once.
+// acceptable checks a call by the service's own rules, so that nobody is asked to confirm what would be refused. It
+// reports all faults together.
 func acceptable(method, path string, body any) error {
 	op, values, ok := operationOf(method, path)
 	if !ok {
-		return nil // the service says what is wrong with such a path
+		return nil // the service reports what is wrong with the path
 	}
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -66,12 +66,12 @@ func acceptable(method, path string, body any) error {
 				faults[i].Parameter = word
 			}
 		}
-		return fail(Misused, "this cannot be sent:%s", faultsOf(faults))
+		return fail(Misused, "the request is not valid:%s", faultsOf(faults))
 	}
 	return nil
 }
 
-// typedAs are the options with which people give fields, and namedAs the words with which they give parts of a path.
+// typedAs maps fields to the options that set them, and namedAs maps parts of a path to words of a command's usage.
 var (
 	typedAs = map[string]string{
 		"currentVersion": "VERSION", "artifactUrl": "--url", "artifactHttpUrl": "--http-url", "sha256": "--sha256", "tokenSha256": "--sha256", "part": "--part",
@@ -82,7 +82,7 @@ var (
 		"edgeType": "CHANNEL", "channel": "CHANNEL"}
 )
 
-// faultsOf lists faults, a line each, with its place.
+// faultsOf lists faults, one per line, each with its place.
 func faultsOf(faults []problem.Fault) string {
 	lines := ""
 	for _, f := range faults {

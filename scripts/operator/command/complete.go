@@ -12,10 +12,10 @@ import (
 	"wavegate/scripts/operator/api"
 )
 
-// mostSearched bounds the channels in which boxes are looked for.
+// mostSearched limits the channels that are searched for boxes.
 const mostSearched = 8
 
-// boxNames are some boxes whose ids begin so. Boxes are listed by channel.
+// boxNames returns some boxes with ids that begin with prefix. Boxes are listed by channel.
 func (a *app) boxNames(ctx context.Context, c *api.Client, prefix string) (names []string) {
 	channels := a.channelNames(ctx, c)
 	for _, name := range channels[:min(len(channels), mostSearched)] {
@@ -29,12 +29,13 @@ func (a *app) boxNames(ctx context.Context, c *api.Client, prefix string) (names
 	return names
 }
 
-// factoryNames are the factories of the person's own organization.
+// factoryNames returns the factories of the person's own organization.
 func (a *app) factoryNames(ctx context.Context, c *api.Client) []string {
 	return namesIn(ctx, c, "/api/factories", nil, "factoryId")
 }
 
-// completed has a command and those in it offer names for what their uses name in capitals, and for their options.
+// completed makes a command and its subcommands complete the arguments that their usage has in capitals, and their
+// options.
 func (a *app) completed(cmd *cobra.Command) {
 	for _, one := range cmd.Commands() {
 		a.completed(one)
@@ -58,10 +59,11 @@ func (a *app) completed(cmd *cobra.Command) {
 	}
 }
 
-// stands are how a box may have got on with a rollout.
+// stands are the states that a box can have in a rollout.
 var stands = []string{"offered", "working", "deferred", "installed", "failed", "reverted"}
 
-// proposed returns the names that begin as what is typed, of what a word in capitals stands for. It is never waited for long.
+// proposed returns the names that complete what is typed, for a word in capitals such as CHANNEL. It gives up after a
+// short time.
 func (a *app) proposed(cmd *cobra.Command, word string, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	c, err := a.client()
 	if err != nil {

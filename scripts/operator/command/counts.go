@@ -10,10 +10,10 @@ import (
 	"wavegate/scripts/operator/api"
 )
 
-// counted says how old the counts are, and of which stage, if it is not the present one.
+// counted says how old the counts are, and their stage if it is not the present one.
 func (v view) counted(now time.Time) string {
 	if v.progress == nil {
-		return "its boxes were not counted yet; they are once a minute"
+		return "its boxes have not been counted yet; they are counted once a minute"
 	}
 	text := fmt.Sprintf("counted %s ago", length(now.Sub(v.progress.AsOf)))
 	if at := v.progress.StagedPercent; at != v.rollout.StagedPercent {
@@ -22,10 +22,10 @@ func (v view) counted(now time.Time) string {
 	return text
 }
 
-// wide is from how many columns on all states have a column of their own.
+// wide is the number of columns from which all states have their own column.
 const wide = 66
 
-// table counts the boxes of each stage by their state, and those of all that the rollout has reached.
+// table counts boxes by state, for each stage and for all stages that the rollout has reached.
 func (v view) table(columns int) []string {
 	if v.progress == nil {
 		return nil
@@ -58,7 +58,7 @@ func (v view) table(columns int) []string {
 	return aligned(rows, gap)
 }
 
-// aligned puts cells below each other, to the right.
+// aligned lines cells up in right-aligned columns.
 func aligned(rows [][]string, gap int) []string {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -80,7 +80,7 @@ func aligned(rows [][]string, gap int) []string {
 	return list
 }
 
-// more counts the boxes that a stage adds to those that are reached.
+// more counts the boxes that a stage adds.
 func (v view) more(stage int) (n int) {
 	for _, s := range v.progress.Stages {
 		if s.Percent > v.rollout.StagedPercent && s.Percent <= stage {
@@ -90,16 +90,16 @@ func (v view) more(stage int) (n int) {
 	return n
 }
 
-// moreBoxes is that as words to append to a question.
+// moreBoxes returns that number as text to append to a question.
 func (v view) moreBoxes(stage int) string {
 	if v.progress == nil {
-		return " (its boxes were not counted yet)"
+		return " (its boxes have not been counted yet)"
 	}
 	return ", " + count(v.more(stage)) + " more boxes"
 }
 
-// reasons lists why boxes failed, the most frequent reasons first. The guard counts a failure only when there was time for
-// another try, so its sentence may have fewer.
+// reasons lists why boxes failed, the most frequent reasons first. The guard counts a failure only after there was
+// time for another try, so its sentence may name fewer.
 func (v view) reasons() string {
 	if v.progress == nil {
 		return ""

@@ -14,7 +14,7 @@ import (
 	"wavegate/shared/platform/input"
 )
 
-// A column is one of a file of boxes, with the rule of its values.
+// A column of a file of boxes, with the rule for its values.
 type column struct {
 	name     string
 	rule     *input.Text
@@ -26,21 +26,20 @@ var columns = []column{
 	{"organizationId", input.Name, false}, {"factoryId", input.Slug, true}, {"issuer", input.ID, true},
 }
 
-// A boxLine is a box of a file.
+// A boxLine is a box in a file.
 type boxLine struct {
 	line   int
 	fields map[string]string
 }
 
-// A boxFile is what one reading of a file found. The boxes themselves are not kept: a file may be of any length.
+// A boxFile summarizes one reading of a file. It does not keep the boxes, because a file may have any length.
 type boxFile struct {
 	hash  string
 	boxes int
-	bad   []string // what is wrong, each with its line
+	bad   []string // faults, each with its line
 }
 
-// readBoxes reads a file and hands over its boxes, in order, but for those that are at fault. Empty cells of
-// columns that may be left out say nothing of the box.
+// readBoxes reads a file and calls each with its valid boxes, in order. Empty cells of optional columns are ignored.
 func readBoxes(name string, each func(boxLine) error) (f boxFile, err error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -75,7 +74,7 @@ func readBoxes(name string, each func(boxLine) error) (f boxFile, err error) {
 		}
 		b, faults := boxOf(line, record, at)
 		if id := b.fields["edgeId"]; seen[id] > 0 && id != "" {
-			faults = append(faults, fmt.Sprintf("line %d: edgeId %s stands in line %d already", line, id, seen[id]))
+			faults = append(faults, fmt.Sprintf("line %d: edgeId %s is already in line %d", line, id, seen[id]))
 		} else {
 			seen[id] = line
 		}
@@ -89,20 +88,20 @@ func readBoxes(name string, each func(boxLine) error) (f boxFile, err error) {
 	}
 }
 
-// columnsOf finds the columns in the first line, in any order.
+// columnsOf finds the columns by the first line, in any order.
 func columnsOf(head []string) (map[string]int, error) {
 	at := map[string]int{}
 	for i, name := range head {
-		name = strings.TrimSpace(strings.TrimPrefix(name, "\ufeff")) // as spreadsheets begin a file
+		name = strings.TrimSpace(strings.TrimPrefix(name, "\ufeff")) // spreadsheets begin files with it
 		known := slices.ContainsFunc(columns, func(c column) bool { return c.name == name })
 		if _, twice := at[name]; !known || twice {
-			return nil, fmt.Errorf("the first line names the columns; %q is unknown or there twice", name)
+			return nil, fmt.Errorf("the first line must name the columns; %q is unknown or a duplicate", name)
 		}
 		at[name] = i
 	}
 	for _, c := range columns {
 		if _, there := at[c.name]; !there && !c.optional {
-			return nil, fmt.Errorf("the first line names the columns; %s is missing", c.name)
+			return nil, fmt.Errorf("the first line must name the columns; %s is missing", c.name)
 		}
 	}
 	return at, nil

@@ -12,7 +12,7 @@ import (
 	"wavegate/scripts/operator/command"
 )
 
-// An order is what happens, in its order: calls that are made, and lines that a person is told.
+// An order records what happens in order: calls, and lines that a person sees.
 type order struct {
 	mu   sync.Mutex
 	list []string
@@ -31,7 +31,7 @@ func (o *order) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// ordered runs the command against another service than the desk's own, as olga.
+// ordered runs the command as olga, against a service that is not the desk's own.
 func (d *desk) ordered(service string, change func(*command.Environment), args ...string) (int, []string) {
 	d.Helper()
 	token := strings.TrimPrefix(d.Owner(d.T).Bearer, "Bearer ")
@@ -48,7 +48,7 @@ func (d *desk) ordered(service string, change func(*command.Environment), args .
 	return code, o.list
 }
 
-// nobody is the address of a service that is not there.
+// nobody is the address of a service that does not exist.
 func nobody(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -59,7 +59,7 @@ func nobody(t *testing.T) string {
 	return "http://" + l.Addr().String()
 }
 
-// silent is the address of a service that takes calls and never answers.
+// silent is the address of a service that accepts calls and never answers.
 func silent(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -94,7 +94,7 @@ func TestDeadService_ThatRefuses_IsSaidAtOnce(t *testing.T) {
 	}
 }
 
-// TestDeadService_Halt_SaysSo_BeforeItTriesAgain: and it tries as long as its patience lasts.
+// TestDeadService_Halt_SaysSo_BeforeItTriesAgain: it keeps trying until its patience ends.
 func TestDeadService_Halt_SaysSo_BeforeItTriesAgain(t *testing.T) {
 	d := newDesk(t)
 	service := nobody(t)
@@ -108,7 +108,7 @@ func TestDeadService_Halt_SaysSo_BeforeItTriesAgain(t *testing.T) {
 	}
 }
 
-// TestDeadService_Halt_GoesByTheRolloutThatWasSeenLast: without a channel that can be read.
+// TestDeadService_Halt_GoesByTheRolloutThatWasSeenLast: the channel cannot be read.
 func TestDeadService_Halt_GoesByTheRolloutThatWasSeenLast(t *testing.T) {
 	d := newDesk(t)
 	d.starts(0)
@@ -125,7 +125,7 @@ func TestDeadService_Halt_GoesByTheRolloutThatWasSeenLast(t *testing.T) {
 	d.stands("halted", 1)
 }
 
-// atOnce is a clock that does at once what is to be done after a time.
+// atOnce is a clock that calls delayed functions immediately.
 func atOnce(_ time.Duration, do func()) func() {
 	do()
 	return func() {}

@@ -22,7 +22,7 @@ const enrolments = "/api/edge-enrolments"
 
 func enrolmentPath(id string) string { return enrolments + "/" + url.PathEscape(id) }
 
-// An enrolment is what the command reads of one.
+// An enrolment has the fields of an enrolment that the command reads.
 type enrolment struct {
 	ID             string     `json:"id"`
 	EdgeType       string     `json:"edgeType"`
@@ -46,7 +46,7 @@ type enrolment struct {
 	} `json:"waiting"`
 }
 
-// state is whether boxes may still redeem their ids.
+// state says whether boxes can still redeem their ids.
 func (e enrolment) state() string {
 	switch {
 	case e.EndedAt != nil:
@@ -61,10 +61,10 @@ func (a *app) enrolCreate() *cobra.Command {
 	var file, channel, organization, factory string
 	var lasts time.Duration
 	cmd := &cobra.Command{
-		Use: "create --file FILE.csv --channel CHANNEL --organization O", Short: "Make a code with which the boxes of a list register themselves",
-		Long: "Makes a code with which 1 to 1,000 boxes register themselves: those of the column edgeId of a CSV file. The code is\n" +
-			"printed once, and nothing else is printed to standard output. It goes into the image of all these boxes. Who has it\n" +
-			"can register a box of the list that has not registered yet, and nothing else.",
+		Use: "create --file FILE.csv --channel CHANNEL --organization O", Short: "Make a code with which listed boxes register themselves",
+		Long: "Makes a code with which 1 to 1,000 boxes register themselves: those in the column edgeId of a CSV file. The code is\n" +
+			"printed only once, and standard output has nothing else. Put it into the image of these boxes. Whoever has it can\n" +
+			"register boxes of the list that have not registered yet, and can do nothing else.",
 		Example: "  wavegate enrol create --file serials.csv --channel gateway-x/stable --organization acme >code",
 		Args:    cobra.NoArgs,
 		RunE: a.run(func(ctx context.Context, _ []string) error {
@@ -79,7 +79,7 @@ func (a *app) enrolCreate() *cobra.Command {
 				ids, err = unique(ids)
 			}
 			if err == nil && len(ids) == 0 {
-				err = fail(Misused, "%s holds no box", file)
+				err = fail(Misused, "%s lists no boxes", file)
 			}
 			if err != nil {
 				return err
@@ -104,12 +104,12 @@ func (a *app) enrolCreate() *cobra.Command {
 	f.StringVar(&file, "file", "", "the boxes: a CSV `file` with a column edgeId")
 	f.StringVar(&channel, "channel", "", "the `channel` that they follow, such as gateway-x/stable")
 	f.StringVar(&organization, "organization", "", "the `organization` that they belong to")
-	f.StringVar(&factory, "factory", "", "the `factory` in which they stand")
+	f.StringVar(&factory, "factory", "", "the `factory` where they are installed")
 	f.DurationVar(&lasts, "for", 7*24*time.Hour, "how long the code is valid: 720h at most")
 	return cmd
 }
 
-// code makes an enrolment and prints its code.
+// code creates an enrolment and prints its code.
 func (a *app) code(ctx context.Context, c *api.Client, body map[string]any) error {
 	answer, err := c.Do(ctx, api.Request{Method: http.MethodPost, Path: enrolments, Body: body, Key: uuid.NewString()})
 	if err != nil {
@@ -122,7 +122,7 @@ func (a *app) code(ctx context.Context, c *api.Client, body map[string]any) erro
 	if err := answer.Into(&made); err != nil {
 		return err
 	}
-	if made.Code == "" { // nobody has the code of an answer that was lost
+	if made.Code == "" { // the code was in an answer that was lost
 		if _, err := c.Do(ctx, api.Request{Method: http.MethodDelete, Path: enrolmentPath(made.ID)}); err != nil {
 			return fmt.Errorf("the answer with the code was lost, and enrolment %s could not be ended: %w", made.ID, err)
 		}
@@ -132,7 +132,7 @@ func (a *app) code(ctx context.Context, c *api.Client, body map[string]any) erro
 		a.show(answer.Body)
 		return nil
 	}
-	a.note("wavegate: enrolment %s is valid until %s; its code is shown this once", made.ID, clock(made.ExpiresAt))
+	a.note("wavegate: enrolment %s is valid until %s; its code is shown only this once", made.ID, clock(made.ExpiresAt))
 	fmt.Fprintln(a.Out, printable(made.Code))
 	return nil
 }
@@ -153,7 +153,7 @@ func (a *app) enrolList() *cobra.Command {
 				query.Set("organizationId", organization)
 			}
 			return list[enrolment]{
-				path: enrolments, query: query, none: "there is no enrolment; make one: wavegate enrol create",
+				path: enrolments, query: query, none: "there are no enrolments; make one: wavegate enrol create",
 				head: cells("ENROLMENT", "CHANNEL", "BOXES", "ACCEPTED", "VALID", "REFUSED"),
 				row: func(e enrolment) string {
 					return cells(e.ID, e.EdgeType+"/"+e.Channel, e.Edges, e.Accepted, e.state(), e.RefusedFor)
@@ -161,7 +161,7 @@ func (a *app) enrolList() *cobra.Command {
 			}.print(ctx, a, c, most)
 		}),
 	}
-	cmd.Flags().StringVar(&organization, "organization", "", "the `organization`; your own if left out")
+	cmd.Flags().StringVar(&organization, "organization", "", "the `organization`; by default, your own")
 	limited(cmd, &most, 1000)
 	return cmd
 }
@@ -183,10 +183,10 @@ func (a *app) enrolShow() *cobra.Command {
 				a.show(answer.Body)
 				return nil
 			}
-			a.say("%s/%s, organization %s, %s: %d boxes are listed, and %d were accepted besides; %d are registered, %d wait", e.EdgeType, e.Channel, e.OrganizationID, e.state(),
+			a.say("%s/%s, organization %s, %s: %d boxes are listed, and %d more were accepted; %d are registered, %d are waiting", e.EdgeType, e.Channel, e.OrganizationID, e.state(),
 				e.Edges, e.Accepted, len(e.Redemptions), len(e.Waiting))
 			if e.RefusedAt != nil {
-				a.say("a box was refused at %s, since another has the id %s", clock(*e.RefusedAt), e.RefusedFor)
+				a.say("a box was refused at %s because another box has the id %s", clock(*e.RefusedAt), e.RefusedFor)
 			}
 			rows := []string{cells("BOX", "STATE", "SINCE", "FINGERPRINT")}
 			for _, w := range e.Waiting {
@@ -214,7 +214,7 @@ func (a *app) enrolReset() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := a.askName(args[1], "Retire "+args[1]+" and free its id? The box cannot poll any more."); err != nil {
+			if err := a.askName(args[1], "Retire "+args[1]+" and free its id? The box can no longer poll."); err != nil {
 				return err
 			}
 			if _, err = c.Do(ctx, api.Request{Method: http.MethodDelete, Path: enrolmentPath(args[0]) + "/redemptions/" + url.PathEscape(args[1])}); err == nil {
@@ -234,7 +234,7 @@ func (a *app) enrolDelete() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := a.ask("End enrolment " + args[0] + "? Its code is not valid any more."); err != nil {
+			if err := a.ask("End enrolment " + args[0] + "? Its code will no longer be valid."); err != nil {
 				return err
 			}
 			if _, err = c.Do(ctx, api.Request{Method: http.MethodDelete, Path: enrolmentPath(args[0])}); err == nil {

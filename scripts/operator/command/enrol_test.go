@@ -19,7 +19,7 @@ import (
 	"wavegate/shared/access/boxtoken"
 )
 
-// enrols makes a code for boxes, and returns the enrolment's id and the file with the code.
+// enrols makes a code for boxes, and returns the id of the enrolment and the file with the code.
 func (d *desk) enrols(ids ...string) (enrolment, codeFile string) {
 	d.Helper()
 	r := d.does("enrol", "create", "--file", d.file("serials.csv", "edgeId\n"+strings.Join(ids, "\n")+"\n"), "--channel", "gateway-x/stable", "--organization", "acme", "--yes").is(command.Done)
@@ -35,7 +35,7 @@ func (d *desk) redeem(code, id string, more ...string) []string {
 	return append([]string{"enrol", "redeem", "--url", d.Target.URL, "--code-file", code, "--id", id, "--token-file", filepath.Join(d.dir, tokenfile.Name(id))}, more...)
 }
 
-// token is what is in the file of a box.
+// token is the content of the file of a box.
 func (d *desk) token(id string) (text string, t boxtoken.Token) {
 	d.Helper()
 	text, t, err := tokenfile.Read(filepath.Join(d.dir, tokenfile.Name(id)), id)
@@ -65,7 +65,7 @@ func TestEnrol_BoxesOfAList_RegisterThemselves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := d.does("enrol", "show", id).is(command.Done).says("2 boxes are listed", "2 are registered, 0 wait", "00:1A:2B  registered")
+	shown := d.does("enrol", "show", id).is(command.Done).says("2 boxes are listed", "2 are registered, 0 are waiting", "00:1A:2B  registered")
 	listed := d.does("enrol", "list", "--organization", "acme").is(command.Done).says(id, "gateway-x/stable")
 	if strings.Contains(shown.out+listed.out, strings.TrimSpace(string(secret))) {
 		t.Error("the code is shown again")
@@ -78,7 +78,7 @@ func TestEnrol_BoxesOfAList_RegisterThemselves(t *testing.T) {
 	}
 	d.does("enrol", "delete", id).is(command.Misused).warns("--yes")
 	d.does("enrol", "delete", id, "--yes").is(command.Done).says("has ended")
-	d.does(d.redeem(code, "SN-1")...).is(command.SignIn).warns("not valid any more")
+	d.does(d.redeem(code, "SN-1")...).is(command.SignIn).warns("no longer valid")
 	d.does("enrol", "show", id, "--json").is(command.Done).says(`"endedAt"`)
 }
 
@@ -139,7 +139,7 @@ func TestEnrol_WhatIsMisused_IsToldBeforeAnyCall(t *testing.T) {
 	}
 }
 
-// TestEnrol_AnAnswerThatIsLost_CostsNothing: a box is registered once, and a code that nobody has is ended.
+// TestEnrol_AnAnswerThatIsLost_CostsNothing: a box is registered once, and a lost code is ended.
 func TestEnrol_AnAnswerThatIsLost_CostsNothing(t *testing.T) {
 	d := newDesk(t)
 	d.publishes()

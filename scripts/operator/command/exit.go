@@ -13,18 +13,18 @@ import (
 	"wavegate/shared/operations"
 )
 
-// What the command exits with.
+// The exit codes of the command.
 const (
-	Done        = 0   // done, or already so
-	Refused     = 1   // the service refused, or something on this machine is in the way
-	Misused     = 2   // the command cannot be understood, or was not confirmed
-	Otherwise   = 3   // what was watched or awaited ended in another way
-	SignIn      = 4   // nobody is signed in, or the person may not do this
-	Unknown     = 5   // the service cannot be reached, or what became of the call is not known
+	Done        = 0   // done, or nothing to do
+	Refused     = 1   // the service refused, or something on this machine prevents it
+	Misused     = 2   // wrong use of the command, or not confirmed
+	Otherwise   = 3   // the rollout that was watched or awaited ended in another way
+	SignIn      = 4   // nobody is signed in, or the person is not allowed to do this
+	Unknown     = 5   // the service cannot be reached, or the outcome of the call is unknown
 	Interrupted = 130 // by a signal
 )
 
-// A failure is an error with what the command exits with.
+// A failure is an error with the exit code of the command.
 type failure struct {
 	code int
 	err  error
@@ -37,7 +37,7 @@ func fail(code int, format string, args ...any) error {
 	return &failure{code, fmt.Errorf(format, args...)}
 }
 
-// codeOf is what an error of a command means for the exit code.
+// codeOf is the exit code for an error of a command.
 func codeOf(err error) int {
 	if err == nil {
 		return Done
@@ -65,13 +65,13 @@ func codeOf(err error) int {
 	return Refused
 }
 
-// lost reports whether a call was refused for what may have come of its own first try, whose answer was lost.
+// lost reports whether a call may have been refused because its first try succeeded and the answer was lost.
 func lost(err error) bool {
 	r, ok := errors.AsType[*api.RefusedError](err)
 	return ok && r.Repeated && r.Status == http.StatusPreconditionFailed
 }
 
-// hint says what to type after an error; empty where the error says enough.
+// hint says what to do after an error; empty if the error says enough.
 func hint(err error) string {
 	if lost(err) {
 		return "the answer to the first try was lost, and it may have been carried out; look again"
@@ -82,14 +82,14 @@ func hint(err error) string {
 	}
 	switch r.Code {
 	case "FROZEN", "WINDOW_CLOSED":
-		return "with --override REASON it is done all the same"
+		return "use --override REASON to do it anyway"
 	case "APPROVAL_REQUIRED":
-		return "a second person approves it with wavegate approve CHANNEL"
+		return "a second person has to approve it: wavegate approve CHANNEL"
 	}
 	return ""
 }
 
-// forbidden reports whether none of the person's roles allows a call, of which the service only names the operation.
+// forbidden reports whether none of the person's roles allows a call. The service only names the operation.
 func forbidden(err error) (operation string, is bool) {
 	r, ok := errors.AsType[*api.RefusedError](err)
 	if !ok || r.Code != "FORBIDDEN" {
@@ -103,15 +103,15 @@ func forbidden(err error) (operation string, is bool) {
 var may = map[string]string{
 	"platform_owner":      "looks after boxes, rollouts, factories and limits",
 	"organization_admin":  "looks after the methods, machines and tokens of one organization",
-	"production_engineer": "works on production methods and machines (wavegate methods), and neither sees nor moves rollouts",
+	"production_engineer": "works on production methods and machines (wavegate methods), and neither sees nor changes rollouts",
 	"fleet_viewer":        "sees everything about boxes and rollouts (wavegate status, watch, boxes, why, log), and changes nothing",
 	"fleet_installer":     "registers new boxes (wavegate register)",
 }
 
-// mayDo says who is signed in, what their roles are for, and whose roles allow the operation.
+// mayDo says who is signed in, what their roles are for, and which roles allow the operation.
 func (a *app) mayDo(operation string) string {
 	text := "your roles do not allow this" + takers(operation)
-	who, _, _ := a.person() // without one, no role is named
+	who, _, _ := a.person() // without a person, no role is named
 	for i, role := range who.Roles {
 		if i == 0 {
 			text += ". You are " + who.Subject
@@ -123,7 +123,7 @@ func (a *app) mayDo(operation string) string {
 	return text
 }
 
-// one is a role with its article.
+// one returns a role with its article.
 func one(role string) string {
 	if strings.HasPrefix(role, "o") {
 		return "an " + role
@@ -131,7 +131,7 @@ func one(role string) string {
 	return "a " + role
 }
 
-// takers names the people whose roles allow an operation.
+// takers lists the roles that allow an operation.
 func takers(operation string) string {
 	var list []string
 	for _, op := range operations.Table {
@@ -147,7 +147,7 @@ func takers(operation string) string {
 	return "; ask " + strings.Join(list, " or ")
 }
 
-// document is the service's own answer behind an error; nil: there is none.
+// document returns the service's own answer that caused an error, or nil.
 func document(err error) []byte {
 	if u, ok := errors.AsType[*api.Unknown](err); ok {
 		return u.Document

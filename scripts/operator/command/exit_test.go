@@ -13,7 +13,7 @@ import (
 	"wavegate/scripts/operator/command"
 )
 
-// TestExit_EachCodeOfTheHelp_IsWhatItSays, and there is no other one.
+// TestExit_EachCodeOfTheHelp_IsWhatItSays, and there are no others.
 func TestExit_EachCodeOfTheHelp_IsWhatItSays(t *testing.T) {
 	d := newDesk(t)
 	d.starts(0)
@@ -38,7 +38,7 @@ func TestExit_EachCodeOfTheHelp_IsWhatItSays(t *testing.T) {
 		"no such flag":              {d, []string{"status", "--nope"}, 2},
 		"no channel":                {d, []string{"halt", "gateway-x"}, 2},
 		"not confirmed":             {d, []string{"complete", "gateway-x/stable"}, 2},
-		"the time is over":          {d, []string{"wait", "gateway-x/stable", "--timeout", "1ms"}, 5},
+		"the timeout is over":       {d, []string{"wait", "gateway-x/stable", "--timeout", "1ms"}, 5},
 		"nobody is signed in":       {&nobody, []string{"status"}, 4},
 		"the role does not allow":   {&viewer, []string{"halt", "gateway-x/stable"}, 4},
 		"the service is not there":  {&lost, []string{"status"}, 5},
@@ -55,11 +55,11 @@ func TestExit_EachCodeOfTheHelp_IsWhatItSays(t *testing.T) {
 	d.does("watch", "gateway-x/stable").is(command.Otherwise)
 	d.does("wait", "gateway-x/stable").is(command.Otherwise)
 	got[command.Otherwise], got[command.Interrupted] = true, true // see TestWatch_Interrupted
-	_, text, _ := strings.Cut(d.does("help").is(command.Done).out, "It exits with")
+	_, text, _ := strings.Cut(d.does("help").is(command.Done).out, "Exit codes:")
 	text, _, _ = strings.Cut(text, "\n\n")
 	var said []int
 	for _, code := range regexp.MustCompile(`\d+`).FindAllString(text, -1) {
-		n, _ := strconv.Atoi(code) // digits alone
+		n, _ := strconv.Atoi(code) // only digits
 		said = append(said, n)
 	}
 	if want := slices.Sorted(maps.Keys(got)); !slices.Equal(said, want) {
@@ -67,7 +67,7 @@ func TestExit_EachCodeOfTheHelp_IsWhatItSays(t *testing.T) {
 	}
 }
 
-// with is the desk with variables of the environment: names and values.
+// with returns the desk with environment variables, given as names and values.
 func (d *desk) with(variables ...string) *desk {
 	other := *d
 	other.env = map[string]string{}
@@ -77,7 +77,7 @@ func (d *desk) with(variables ...string) *desk {
 	return &other
 }
 
-// TestQuestion_NamesTheService_ThePerson_AndWhatChanges: whatever is asked.
+// TestQuestion_NamesTheService_ThePerson_AndWhatChanges covers every question.
 func TestQuestion_NamesTheService_ThePerson_AndWhatChanges(t *testing.T) {
 	d := newDesk(t)
 	d.starts(2)
@@ -90,13 +90,13 @@ func TestQuestion_NamesTheService_ThePerson_AndWhatChanges(t *testing.T) {
 	asks("gateway-x/stable: raise 1.1.0 from 1 to 10 %", "promote", "gateway-x/stable")
 	asks("gateway-x/stable: approve 10 % of 1.1.0", "approve", "gateway-x/stable")
 	asks("gateway-x/stable: end the rollout of 1.1.0 at 1 %?", "complete", "gateway-x/stable")
-	asks("gateway-x/canary: start a rollout of 1.0.0 in place of 1.1.0", "start", "gateway-x/canary", "1.0.0")
-	asks("gateway-x/stable: publish 1.2.0 in place of 1.0.0", append([]string{"publish", "gateway-x/stable", "1.2.0"}, published...)...)
+	asks("gateway-x/canary: start a rollout of 1.0.0 instead of 1.1.0", "start", "gateway-x/canary", "1.0.0")
+	asks("gateway-x/stable: publish 1.2.0 instead of 1.0.0", append([]string{"publish", "gateway-x/stable", "1.2.0"}, published...)...)
 	asks("Freeze all channels until", "freeze", "--for", "1h", "--reason", "holidays")
 	asks("End the freeze of all channels", "unfreeze")
 	asks("Retire box-0001 of acme", "retire", "box-0001")
 	d.does("halt", "gateway-x/stable").is(command.Done)
-	asks("gateway-x/stable: let the rollout of 1.1.0 go on at 1 %?", "resume", "gateway-x/stable")
+	asks("gateway-x/stable: resume the rollout of 1.1.0 at 1 %?", "resume", "gateway-x/stable")
 	d.asks, d.typed = true, strings.NewReader("n\n")
-	d.does("resume", "gateway-x/stable").is(command.Misused).warns(at+"gateway-x/stable: let the rollout", "[y/N]")
+	d.does("resume", "gateway-x/stable").is(command.Misused).warns(at+"gateway-x/stable: resume the rollout", "[y/N]")
 }

@@ -2,7 +2,7 @@ package command
 
 import "github.com/spf13/cobra"
 
-// What tests look at by itself.
+// Parts that tests use directly.
 var (
 	OperationOf     = operationOf
 	Near            = near
@@ -12,7 +12,7 @@ var (
 	TypedAs         = typedAs
 )
 
-// Commands are all commands, as a run makes them.
+// Commands returns all commands, as a run builds them.
 func Commands(e Environment) *cobra.Command {
 	a := &app{Environment: e}
 	root := a.root()

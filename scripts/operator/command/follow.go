@@ -9,21 +9,21 @@ import (
 	"wavegate/scripts/operator/api"
 )
 
-// resized is how long a screen may have another size before it is drawn again.
+// resized is the longest time until a screen of another size is redrawn.
 const resized = 250 * time.Millisecond
 
-// controlC is the key, where the terminal sends no signal for it.
+// controlC is what the key sends if the terminal makes no signal of it.
 const controlC = 3
 
-// An outcome is what came of a look, or of a halt.
+// An outcome is the result of a look or of a halt.
 type outcome struct {
 	view view // of a look
 	halt bool
 	err  error
 }
 
-// follow looks until the rollout ends. A look that fails is told, and the last view stays. Keys are heard while calls are
-// made, so that a service that does not answer holds up nobody who wants to halt or to leave.
+// follow looks until the rollout ends. If a look fails, it says so, and the last view stays. Keys work during calls,
+// so that one can halt or leave even if the service does not answer.
 func (a *app) follow(ctx context.Context, c *api.Client, v view, every time.Duration, draw func(v view, note string), keys <-chan byte) (view, error) {
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
@@ -48,7 +48,7 @@ func (a *app) follow(ctx context.Context, c *api.Client, v view, every time.Dura
 	}
 	redraw := time.NewTicker(resized)
 	defer redraw.Stop()
-	said, stale := "", ""              // by the keys, and by the looks
+	said, stale := "", ""              // what the keys and the looks have to say
 	armed, halting := false, false     // H was pressed once, and twice
 	notSince := func(why any) string { // the last view was current
 		return fmt.Sprintf("not up to date since %s: %s", clock(current), why)
@@ -71,7 +71,7 @@ func (a *app) follow(ctx context.Context, c *api.Client, v view, every time.Dura
 			switch {
 			case key == controlC:
 				return v, context.Canceled
-			case halting: // it is worth waiting for
+			case halting: // a halt is worth waiting for
 			case key == 'q':
 				return v, nil
 			case key == 'H' && armed:
@@ -92,7 +92,7 @@ func (a *app) follow(ctx context.Context, c *api.Client, v view, every time.Dura
 		case o := <-came:
 			switch code := codeOf(o.err); {
 			case o.halt:
-				// What became of it is looked at next, and a look that is being made may have come before it.
+				// The next look shows the result. A look that is under way may be older than the halt.
 				if said, halting, pause = a.told("halted", o.err), false, 0; due != nil {
 					due = time.After(0)
 				}

@@ -16,9 +16,9 @@ func (a *app) freeze() *cobra.Command {
 	var reason string
 	var lasts time.Duration
 	cmd := &cobra.Command{
-		Use: "freeze --for TIME --reason REASON", Short: "Let nobody start, promote or publish for a time",
-		Long:    "Lets nobody start, promote, resume or publish for a time, unless they say why it must be. Halts always pass.",
-		Example: "  wavegate freeze --for 48h --reason 'the plants count their stock'\n  wavegate freeze show",
+		Use: "freeze --for TIME --reason REASON", Short: "Block starts, promotions and publications for a time",
+		Long:    "Blocks starts, promotions, resumes and publications for a time, except with --override REASON. Halts are always possible.",
+		Example: "  wavegate freeze --for 48h --reason 'stocktaking in all factories'\n  wavegate freeze show",
 		Args:    known,
 		RunE: a.run(func(ctx context.Context, _ []string) error {
 			c, err := a.client()
@@ -47,11 +47,11 @@ func (a *app) freeze() *cobra.Command {
 
 func (a *app) freezeShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show", Short: "Show the freeze that is on", Args: cobra.NoArgs, Example: "  wavegate freeze show",
+		Use: "show", Short: "Show the active freeze", Args: cobra.NoArgs, Example: "  wavegate freeze show",
 		RunE: a.run(func(ctx context.Context, _ []string) error {
 			err := a.read(ctx, freezePath, nil)
 			if isMissing(err) && !a.json {
-				a.say("no freeze is on")
+				a.say("no freeze is active")
 				return nil
 			}
 			return err
@@ -59,16 +59,16 @@ func (a *app) freezeShow() *cobra.Command {
 	}
 }
 
-// thawed refuses to go on while a freeze is on.
+// thawed fails during a freeze.
 func thawed(ctx context.Context, c *api.Client) error {
 	f, _, err := freezeNow(ctx, c)
-	if isForbidden(err) || err == nil && f == nil { // whom the service does not tell, it refuses all the same
+	if isForbidden(err) || err == nil && f == nil { // if the person is not allowed to read it, the service still enforces it
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return fail(Refused, "all channels are frozen until %s: %s. With --override REASON it is done all the same", clock(f.Until), f.Reason)
+	return fail(Refused, "all channels are frozen until %s: %s. Use --override REASON to do it anyway", clock(f.Until), f.Reason)
 }
 
 func (a *app) unfreeze() *cobra.Command {
@@ -84,7 +84,7 @@ func (a *app) unfreeze() *cobra.Command {
 			}
 			_, err = c.Do(ctx, api.Request{Method: http.MethodDelete, Path: freezePath})
 			if isMissing(err) {
-				a.say("no freeze is on")
+				a.say("no freeze is active")
 				return nil
 			}
 			if err == nil {

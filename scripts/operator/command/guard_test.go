@@ -16,7 +16,7 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
-// acting is a policy that shows in seconds what takes hours.
+// acting is a policy under which things happen in seconds instead of hours.
 const acting = `{"guard":{"silentAfter":"PT2M","decideWithin":"PT4S"},"promote":{"auto":true,"soak":{"1":"PT1S","10":"PT1S","50":"PT1S","100":"PT1S"}}}`
 
 // newJudgedDesk starts a service whose guard looks every second.
@@ -25,7 +25,7 @@ func newJudgedDesk(t *testing.T) *desk {
 	return newDesk(t, settings(setting.ChannelCacheSeconds.Assign(0), setting.GuardIntervalSeconds.Assign(1)))
 }
 
-// startsJudged starts a rollout of 1.1.0 on stable that the guard judges, over boxes that it reaches at 1 percent.
+// startsJudged starts a rollout of 1.1.0 on stable that the guard judges, for boxes that it reaches at 1 percent.
 func (d *desk) startsJudged(policy string, boxes int) (ids []string) {
 	d.Helper()
 	d.publishes()
@@ -41,7 +41,7 @@ func (d *desk) startsJudged(policy string, boxes int) (ids []string) {
 	return ids
 }
 
-// guardLooks has the guard look, a second after it did so before.
+// guardLooks makes the guard look, a second after its last look.
 func (d *desk) guardLooks() {
 	d.Helper()
 	time.Sleep(time.Second)
@@ -50,7 +50,7 @@ func (d *desk) guardLooks() {
 	}
 }
 
-// as is another person at the same service.
+// as returns the desk of another person at the same service.
 func (d *desk) as(user string) *desk {
 	d.Helper()
 	other := *d
@@ -59,14 +59,14 @@ func (d *desk) as(user string) *desk {
 	return &other
 }
 
-// TestSession_TheGuardHalts types what an operator types while the guard halts a bad release.
+// TestSession_TheGuardHalts runs the commands of an operator while the guard halts a bad release.
 func TestSession_TheGuardHalts(t *testing.T) {
 	d := newJudgedDesk(t)
 	boxes := d.startsJudged(acting, 5)
 	waited, waiting := d.watches(nil, "wait", "gateway-x/stable", "--until", "ended", "--every", "200ms")
 	lines, watching := d.watches(nil, "watch", "gateway-x/stable", "--every", "200ms")
 	view, drawing := d.watches(func(e *command.Environment) {
-		keys, _ := io.Pipe() // nobody presses one
+		keys, _ := io.Pipe() // nobody presses a key
 		e.In, e.Draws = keys, true
 		e.Raw = func() (func(), error) { return func() {}, nil }
 	}, "watch", "gateway-x/stable", "--every", "200ms", "--no-color")
@@ -124,7 +124,7 @@ func TestStart_PolicyThatIsWrong_IsRefused(t *testing.T) {
 		return d.does("start", "gateway-x/stable", "1.1.0", "--yes", "--policy", policy)
 	}
 	start(d.dir + "/nowhere.json").is(command.Misused)
-	start(d.file("text.json", "mode: act")).is(command.Misused).warns("holds no policy", "exactly one JSON value")
+	start(d.file("text.json", "mode: act")).is(command.Misused).warns("is not a valid policy", "exactly one JSON value")
 	start(d.file("wrong.json", `{"mode":"drive","approvals":{"before":[5]}}`)).is(command.Misused).warns("/mode must be advise or act", "/approvals/before/0")
 	d.does("start", "gateway-x/stable", "1.1.0", "--yes", "--reason", "the tests are green").is(command.Done)
 	d.does("log").is(command.Done).says("the tests are green")
@@ -137,7 +137,7 @@ func TestPromote_AgainstTheGuard_AsksForTheName(t *testing.T) {
 	d.does("status", "gateway-x/stable").is(command.Done).says("guard     Hold: ")
 	d.does("promote", "gateway-x/stable", "--yes").is(command.Misused).warns("Guard: Hold: ", "--confirm gateway-x/stable")
 	d.does("promote", "gateway-x/stable", "--confirm", "gateway-x/stable").is(command.Done).says("is at 10 %")
-	d.does("complete", "gateway-x/stable", "--yes").is(command.Done) // it reaches nobody else
+	d.does("complete", "gateway-x/stable", "--yes").is(command.Done) // it reaches no other box
 }
 
 func TestComplete_AgainstTheGuard_AsksForTheName(t *testing.T) {
@@ -167,7 +167,7 @@ func TestApprove_OnlyASecondPersonCan(t *testing.T) {
 func TestFreeze_HoldsEverythingButHalts_UntilItIsLifted(t *testing.T) {
 	d := newDesk(t)
 	d.starts(0)
-	d.does("unfreeze", "--confirm", "unfreeze").is(command.Done).says("no freeze is on")
+	d.does("unfreeze", "--confirm", "unfreeze").is(command.Done).says("no freeze is active")
 	d.does("freeze", "--for", "1h").is(command.Misused)
 	d.does("freeze", "--for", "1h", "--reason", "holidays").is(command.Misused).warns("Freeze all channels until", "--yes")
 	d.does("freeze", "--for", "9000h", "--reason", "holidays", "--yes").is(command.Refused).warns("/until")
@@ -211,7 +211,7 @@ func TestApprove_AnswerThatIsLost_IsUnknown_AndToRepeatItIsSafe(t *testing.T) {
 	d.does("promote", "gateway-x/stable", "--confirm", "gateway-x/stable").is(command.Done)
 }
 
-// TestPublish_AnswerThatIsLost_IsUnknown: the second try is refused for what the first one did.
+// TestPublish_AnswerThatIsLost_IsUnknown: the second try is refused because the first one succeeded.
 func TestPublish_AnswerThatIsLost_IsUnknown(t *testing.T) {
 	d := newDesk(t)
 	d.publishes()
@@ -221,8 +221,8 @@ func TestPublish_AnswerThatIsLost_IsUnknown(t *testing.T) {
 	d.does("status", "gateway-x/stable").is(command.Done).says("1.2.0")
 }
 
-// TestStart_TheGuardOfARollout_IsShownWhereverItIs: by itself it halts, with --auto it promotes, too, and --no-guard is
-// told at every turn.
+// TestStart_TheGuardOfARollout_IsShownWhereverItIs: by default it halts, with --auto it also promotes, and every
+// command mentions --no-guard.
 func TestStart_TheGuardOfARollout_IsShownWhereverItIs(t *testing.T) {
 	for _, c := range []struct {
 		flags        []string

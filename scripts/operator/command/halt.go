@@ -19,10 +19,11 @@ func (a *app) halt() *cobra.Command {
 	var why reasons
 	var all bool
 	cmd := &cobra.Command{
-		Use: "halt CHANNEL | --all", Short: "Halt a rollout at once",
+		Use: "halt CHANNEL | --all", Short: "Halt a rollout immediately",
 		Example: "  wavegate halt gateway-x/stable --reason 'two boxes did not come back'\n  wavegate halt --all",
-		Long: "Halts the rollout that is active on a channel, or with --all every active rollout. It asks nothing, halts whatever is\n" +
-			"there, and is admitted where your limit is used up. Where no rollout is active, it is done.",
+		Long: "Halts the rollout that is active on a channel, or with --all every active rollout. It asks for no confirmation, halts\n" +
+			"the rollout in any state, and works even if your limit is used up. If no rollout is active, it does nothing and\n" +
+			"succeeds.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			if all == (len(args) == 1) {
@@ -76,7 +77,7 @@ func (a *app) haltOne(ctx context.Context, c *api.Client, name string, body map[
 	return a.shown(ctx, c, api.RolloutPath(r.ID))
 }
 
-// atOnce reads a channel, and does not wait for a service that is slow or says to wait.
+// atOnce reads a channel, and does not wait if the service is slow or asks to wait.
 func (a *app) atOnce(ctx context.Context, c *api.Client, name string) (api.Channel, api.Response, error) {
 	quick := *c
 	quick.Patience, quick.Trying = 0, nil
@@ -92,9 +93,9 @@ func (a *app) atOnce(ctx context.Context, c *api.Client, name string) (api.Chann
 
 var errSlow = errors.New("has not answered for " + length(patient))
 
-// haltUnseen halts where the channel cannot be read, as after 429: a halt is admitted then, and a read is not.
-// It goes by the rollout that was last seen active there. If that has not changed since, it was the active one,
-// and it is halted. Otherwise it is halted all the same, and another rollout may be active.
+// haltUnseen halts if the channel cannot be read, for example after 429, which allows halts but not reads. It halts
+// the rollout that was last seen active there. If that one had not changed since, it was the active rollout.
+// Otherwise another rollout may be active.
 func (a *app) haltUnseen(ctx context.Context, c *api.Client, name string, body map[string]any, seen api.RunningRollout) error {
 	_, err := c.Do(ctx, api.Request{Method: http.MethodPatch, Path: api.RolloutPath(seen.ID), Body: body, IfMatch: tagOf(api.Rollout{Revision: seen.Revision})})
 	if err == nil {
@@ -107,11 +108,11 @@ func (a *app) haltUnseen(ctx context.Context, c *api.Client, name string, body m
 	if err := a.move(ctx, c, api.Rollout{ID: seen.ID}, body, ""); err != nil {
 		return err
 	}
-	a.note("halted the rollout of %s that was last seen on %s; reading whether another one is active", seen.TargetVersion, name)
+	a.note("halted the rollout of %s that was last seen on %s; checking whether another one is active", seen.TargetVersion, name)
 	channel, _, err := api.Get[api.Channel](ctx, c, api.ChannelPath(name), nil)
 	switch {
 	case err != nil:
-		return fail(Unknown, "the rollout of %s is halted; whether another one is active on %s is not known: %w", seen.TargetVersion, name, err)
+		return fail(Unknown, "the rollout of %s is halted; it is unknown whether another one is active on %s: %w", seen.TargetVersion, name, err)
 	case channel.ActiveRollout == nil:
 		a.say("no rollout is active on %s", name)
 		return nil
@@ -119,7 +120,7 @@ func (a *app) haltUnseen(ctx context.Context, c *api.Client, name string, body m
 	return a.move(ctx, c, api.Rollout{ID: channel.ActiveRollout.ID}, body, "")
 }
 
-// haltAll halts side by side. A list of rollouts lags by a moment, as does one of channels, so both are read.
+// haltAll halts all rollouts in parallel. The lists of rollouts and of channels both lag a little, so it reads both.
 func (a *app) haltAll(ctx context.Context, c *api.Client, body map[string]any) error {
 	found := map[string]string{} // channel by id
 	err := c.Pages(ctx, "/api/ota/rollouts", url.Values{"status": {"active"}, "limit": {"100"}}, func(page api.Response) (bool, error) {

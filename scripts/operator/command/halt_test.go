@@ -32,7 +32,7 @@ func TestHalt_ABoxesNextPollIsToldOtherwise(t *testing.T) {
 	d.does("log").is(command.Done).says("RolloutHalted", "two boxes did not come back")
 }
 
-// TestHalt_WithTheLimitUsedUp: nothing but the halt itself is admitted then.
+// TestHalt_WithTheLimitUsedUp: only the halt itself is allowed then.
 func TestHalt_WithTheLimitUsedUp(t *testing.T) {
 	d := newDesk(t, settings("LIMIT_USER=40", "LIMIT_COPILOT_USER=40"))
 	d.starts(0)
@@ -55,7 +55,7 @@ func (d *desk) usesUp() {
 	d.Fatal("the limit refuses nothing")
 }
 
-// allow gives olga a limit that is not used up.
+// allow gives olga a new limit.
 func (d *desk) allow() {
 	d.Helper()
 	d.does("limit", "set", "olga", "--calls", "1000").is(command.Done)
@@ -70,8 +70,8 @@ func TestHalt_WithTheLimitUsedUp_AndARolloutThatMovedOn(t *testing.T) {
 	anna.does("login", d.Target.URL, "--as", "anna").is(command.Done)
 	anna.does("promote", "gateway-x/stable", "--yes").is(command.Done)
 	d.usesUp()
-	// It is halted, but the command cannot know that no other rollout is active.
-	d.does("halt", "gateway-x/stable").is(command.Unknown).warns("is halted; whether another one is active on gateway-x/stable is not known")
+	// The rollout is halted, but the command cannot know that no other one is active.
+	d.does("halt", "gateway-x/stable").is(command.Unknown).warns("is halted; it is unknown whether another one is active on gateway-x/stable")
 	d.allow()
 	d.stands("halted", 10)
 }

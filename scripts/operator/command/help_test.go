@@ -12,7 +12,7 @@ import (
 	"wavegate/scripts/operator/command"
 )
 
-// leaves hands over every command that does something.
+// leaves calls a function for every command that does something.
 func leaves(cmd *cobra.Command, each func(*cobra.Command)) {
 	for _, one := range cmd.Commands() {
 		leaves(one, each)
@@ -79,7 +79,7 @@ func TestHelp_EveryCommandHasAnExample_ThatCanBeTyped(t *testing.T) {
 	}
 }
 
-// typed takes a line apart as a shell does: quotes keep words together, and what follows > or | is not the command's.
+// typed splits a line like a shell: quotes keep words together, and the command ends at > or |.
 func typed(line string) (words []string, ok bool) {
 	line, _, _ = strings.Cut(line, " | ")
 	line, _, _ = strings.Cut(line, " >")
@@ -94,7 +94,7 @@ func typed(line string) (words []string, ok bool) {
 	return words, strings.Count(line, "'")%2 == 0 && len(words) > 1
 }
 
-// TestHelp_WrongUse_SaysHowTheCommandIsUsed, and exits with 2.
+// TestHelp_WrongUse_SaysHowTheCommandIsUsed also checks that it exits with 2.
 func TestHelp_WrongUse_SaysHowTheCommandIsUsed(t *testing.T) {
 	d := newDesk(t)
 	for line, says := range map[string][]string{

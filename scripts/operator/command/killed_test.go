@@ -19,8 +19,8 @@ import (
 	"wavegate/shared/access/boxtoken"
 )
 
-// killedAt is the environment variable that makes the test's binary the command, killed before its step of that number. The
-// steps are the changes of files, and the calls that register: before they are sent, and after their answer has come.
+// killedAt is the environment variable that makes the test binary run the command and kills it before that step. The
+// steps are changes of files, and registering calls: before they are sent, and after their answer.
 const killedAt = "WAVEGATE_TEST_KILLED_AT"
 
 func TestMain(m *testing.M) {
@@ -60,7 +60,7 @@ func runs(at int) int {
 	return command.Run(ctx, os.Args[1:], e)
 }
 
-// killed runs the command in a process of its own, and reports whether it was killed before the step.
+// killed runs the command in its own process, and reports whether it was killed before the step.
 func (d *desk) killed(at int, args ...string) bool {
 	d.Helper()
 	cmd := exec.CommandContext(d.Context(), os.Args[0], args...)
@@ -77,7 +77,7 @@ func (d *desk) killed(at int, args ...string) bool {
 	return killed
 }
 
-// kept fails if a box has a token whose file is not there or does not have it.
+// kept fails if a box has a token that its file does not have.
 func (d *desk) kept(dir string, ids ...string) {
 	d.Helper()
 	for _, id := range ids {
@@ -95,7 +95,7 @@ func (d *desk) kept(dir string, ids ...string) {
 	}
 }
 
-// TestMakeTokens_KilledBeforeAnyStep_NoBoxHasATokenWithoutItsFile, and the same command goes on from there.
+// TestMakeTokens_KilledBeforeAnyStep_NoBoxHasATokenWithoutItsFile, and the same command continues from there.
 func TestMakeTokens_KilledBeforeAnyStep_NoBoxHasATokenWithoutItsFile(t *testing.T) {
 	d := newDesk(t)
 	d.publishes()
@@ -158,7 +158,7 @@ func TestMakeTokens_AFileThatCannotBeWritten_EndsItBeforeTheCall(t *testing.T) {
 	}
 }
 
-// TestMakeTokens_EachFileIsOnTheDisk_BeforeItsHashIsSent: also after a power failure, a token has its file.
+// TestMakeTokens_EachFileIsOnTheDisk_BeforeItsHashIsSent: even after a power failure, each token has its file.
 func TestMakeTokens_EachFileIsOnTheDisk_BeforeItsHashIsSent(t *testing.T) {
 	d := newDesk(t)
 	dir := filepath.Join(d.dir, "tokens")

@@ -12,14 +12,14 @@ import (
 )
 
 func (a *app) limit() *cobra.Command {
-	return group("limit", "Show, set or end what was arranged for the calls of a user or an organization", a.limitGet(), a.limitSet(), a.limitEnd())
+	return group("limit", "Show, set or end the limit on the calls of a user or an organization", a.limitGet(), a.limitSet(), a.limitEnd())
 }
 
-// A target is whose calls a limit is about.
+// A target is the user or organization that a limit applies to.
 type target struct{ organization bool }
 
 func (t *target) flags(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&t.organization, "organization", false, "the name is that of an organization, for all of its people and boxes together")
+	cmd.Flags().BoolVar(&t.organization, "organization", false, "NAME is an organization, and the limit is for all its people and boxes together")
 }
 
 func (t *target) path(name string) string {
@@ -33,7 +33,7 @@ func (t *target) path(name string) string {
 func (a *app) limitGet() *cobra.Command {
 	var of target
 	cmd := &cobra.Command{
-		Use: "get NAME", Short: "Show what is arranged for a user or an organization", Args: cobra.ExactArgs(1),
+		Use: "get NAME", Short: "Show the limit of a user or an organization", Args: cobra.ExactArgs(1),
 		Example: "  wavegate limit get eric\n  wavegate limit get acme --organization",
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			c, err := a.client()
@@ -47,7 +47,7 @@ func (a *app) limitGet() *cobra.Command {
 				Reason       string     `json:"reason"`
 			}](ctx, c, of.path(args[0]), nil)
 			if isMissing(err) && !a.json {
-				a.say("nothing is arranged for %s; the defaults apply", args[0])
+				a.say("%s has no limit of its own; the defaults apply", args[0])
 				return nil
 			}
 			if err != nil {
@@ -83,7 +83,7 @@ func (a *app) limitSet() *cobra.Command {
 	var reason string
 	var lasts time.Duration
 	cmd := &cobra.Command{
-		Use: "set NAME --calls N", Short: "Arrange how many calls a user or an organization may make in any 60 seconds", Args: cobra.ExactArgs(1),
+		Use: "set NAME --calls N", Short: "Set how many calls a user or an organization may make in any 60 seconds", Args: cobra.ExactArgs(1),
 		Example: "  wavegate limit set eric --calls 1200 --for 24h --reason 'data migration'\n  wavegate limit set acme --organization --calls 6000",
 	}
 	of.flags(cmd)
@@ -111,12 +111,12 @@ func (a *app) limitSet() *cobra.Command {
 		if _, err := c.Do(ctx, api.Request{Method: http.MethodPut, Path: of.path(args[0]), Body: body}); err != nil {
 			return err
 		}
-		a.say("arranged for %s", args[0])
+		a.say("the limit of %s is set", args[0])
 		return a.shown(ctx, c, of.path(args[0]))
 	})
 	cmd.Flags().IntVar(&calls, "calls", 0, "calls in any 60 seconds")
 	cmd.Flags().IntVar(&copilot, "copilot", 0, "calls to the copilot in any 60 seconds")
-	cmd.Flags().DurationVar(&lasts, "for", 0, "how long, such as 24h; until it is ended if left out")
+	cmd.Flags().DurationVar(&lasts, "for", 0, "how long, such as 24h; by default, until it is ended")
 	cmd.Flags().StringVar(&reason, "reason", "", "why, for the audit trail")
 	return cmd
 }
@@ -124,7 +124,7 @@ func (a *app) limitSet() *cobra.Command {
 func (a *app) limitEnd() *cobra.Command {
 	var of target
 	cmd := &cobra.Command{
-		Use: "end NAME", Short: "Have the defaults apply again", Args: cobra.ExactArgs(1), Example: "  wavegate limit end eric",
+		Use: "end NAME", Short: "Restore the default limit", Args: cobra.ExactArgs(1), Example: "  wavegate limit end eric",
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			c, err := a.client()
 			if err != nil {
@@ -132,7 +132,7 @@ func (a *app) limitEnd() *cobra.Command {
 			}
 			_, err = c.Do(ctx, api.Request{Method: http.MethodDelete, Path: of.path(args[0])})
 			if isMissing(err) {
-				err = nil // it is so already
+				err = nil // there is nothing to end
 			}
 			if err == nil {
 				a.say("the defaults apply to %s", args[0])

@@ -12,20 +12,20 @@ import (
 	"wavegate/scripts/operator/api"
 )
 
-// A list is one of the service's lists, and how it is shown to people.
+// A list is one of the service's lists, and how to show it.
 type list[T any] struct {
 	path  string
 	query url.Values
-	none  string // what is said of an empty list
-	of    string // the path of what the list is of, if the service gives an empty list also of what does not exist
+	none  string // the message for an empty list
+	of    string // the path of the listed thing's owner, if the service also answers with an empty list when that does not exist
 	head  string // of the table
 	row   func(T) string
-	// columns are those of a CSV file, and record a line of it; nil: the list is shown as a table.
+	// columns are those of a CSV file, and record makes a line of it; nil: the list is shown as a table.
 	columns []string
 	record  func(T) []string
 }
 
-// limited declares how many items of a list are shown. Nobody is shown more than they asked for.
+// limited declares the option for the most items that are shown.
 func limited(cmd *cobra.Command, most *uint, otherwise uint) {
 	cmd.Flags().UintVar(most, "limit", otherwise, "how many at most; 0 for all")
 }
@@ -42,7 +42,8 @@ func (l list[T]) print(ctx context.Context, a *app, c *api.Client, most uint) er
 	return l.printed(a, read)
 }
 
-// printed prints items that were read: as a table, with --json as one document, or as CSV. It says what is left out.
+// printed prints items that were read: as a table, with --json as one document, or as CSV. It says whether there are
+// more.
 func (l list[T]) printed(a *app, read api.List) error {
 	if a.json {
 		return a.showDocument(read)
@@ -75,7 +76,7 @@ func (a *app) noteMore(read api.List) {
 	}
 }
 
-// printedCSV prints items as CSV, also if there are none.
+// printedCSV prints items as CSV, even if there are none.
 func (l list[T]) printedCSV(a *app, read api.List) error {
 	items, err := api.Items[T](read)
 	if err != nil {
@@ -91,7 +92,8 @@ func (l list[T]) printedCSV(a *app, read api.List) error {
 	return err
 }
 
-// inSheet is a text that others wrote, as a cell that neither steers a terminal nor is a formula in a spreadsheet.
+// inSheet makes a text that others wrote safe as a cell: it contains no terminal control and is not a spreadsheet
+// formula.
 func inSheet(text string) string {
 	text = printable(text)
 	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {

@@ -10,7 +10,7 @@ import (
 	"wavegate/scripts/operator/command"
 )
 
-// A page is the document that a command prints of a list.
+// A page is the document that a command prints for a list.
 type page struct {
 	Items []struct {
 		EdgeID    string
@@ -50,7 +50,7 @@ func TestList_Limit_IsKept_AlsoAcrossPages(t *testing.T) {
 	d.does("boxes", "gateway-x/stable", "--limit", "-1").is(command.Misused)
 }
 
-// TestList_Next_IsBehindTheLastItem: who follows it misses nothing, and sees nothing twice.
+// TestList_Next_IsBehindTheLastItem: following it misses nothing and repeats nothing.
 func TestList_Next_IsBehindTheLastItem(t *testing.T) {
 	d := newDesk(t)
 	d.publishes()
@@ -80,7 +80,7 @@ func TestList_Empty_SaysSo(t *testing.T) {
 	d.does("log", "box-0001", "--actor", "nobody").is(command.Done).warns("no such event of box-0001")
 	d.does("log", "box-0002").is(command.Refused).warns("there is no box box-0002")
 	d.does("log", "gateway-x/nowhere").is(command.Refused).warns("there is no channel gateway-x/nowhere")
-	d.does("enrol", "list").is(command.Done).warns("there is no enrolment")
+	d.does("enrol", "list").is(command.Done).warns("there are no enrolments")
 	if p := d.does("boxes", "gateway-x/canary", "--json").is(command.Done).lists(); len(p.Items) != 0 || p.More {
 		t.Errorf("it prints %v", p)
 	}

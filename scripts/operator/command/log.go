@@ -61,12 +61,12 @@ func (a *app) log() *cobra.Command {
 		}),
 	}
 	cmd.Flags().StringVar(&actor, "actor", "", "only what this `user` did; guard for the guard")
-	cmd.Flags().DurationVar(&since, "since", 0, "only what was done in this time, such as 2h")
+	cmd.Flags().DurationVar(&since, "since", 0, "only what was done within this time, such as 2h")
 	limited(cmd, &most, 50)
 	return cmd
 }
 
-// issuerOf is the issuer of the caller's token: people are named within it. The guard has an issuer of its own.
+// issuerOf returns the issuer within which an actor is named: that of the caller's token, or the guard's own.
 func issuerOf(ctx context.Context, c *api.Client, actor string) (string, error) {
 	if actor == byGuard {
 		return "urn:wavegate:guard", nil
@@ -88,8 +88,8 @@ func eventRow(e api.Event) string {
 	return cells(e.EventTime.Local().Format("2006-01-02 15:04:05"), e.Actor.UserID, describe(e), of(e), reasonOf(e))
 }
 
-// reasonOf is why something was done: what the person said, what they passed a freeze or a window for, or what the
-// guard found. A freeze has its reason as a field.
+// reasonOf returns why something was done: the person's reason, the reason for an override, or the guard's finding. A
+// freeze has its reason as a field.
 func reasonOf(e api.Event) string {
 	text := e.Reason
 	if own, ok := e.After["reason"].(string); ok && text == "" {
@@ -104,8 +104,8 @@ func reasonOf(e api.Event) string {
 	return text
 }
 
-// eventsOfChannel merges the newest events of a channel with those of its rollouts: the trail lists the events of each
-// resource by itself. A rollout that was not changed since the oldest event that is shown is not asked for.
+// eventsOfChannel merges the newest events of a channel with those of its rollouts: the trail lists the events of
+// each resource separately. It skips rollouts that have not changed since the oldest event shown.
 func eventsOfChannel(ctx context.Context, c *api.Client, most int, query url.Values, name string) (api.List, error) {
 	edgeType, channel, _ := api.ChannelName(name)
 	page, err := c.List(ctx, "/api/ota/rollouts", url.Values{"edgeType": {edgeType}, "channel": {channel}}, 0)
@@ -137,20 +137,20 @@ func eventsOfChannel(ctx context.Context, c *api.Client, most int, query url.Val
 	return list, nil
 }
 
-// merged are the newest events of several resources, at most so many; with 0, all of them.
+// merged collects the newest events of several resources, up to a number; with 0, all of them.
 type merged struct {
 	most   int
-	more   bool // whether some are left out
+	more   bool // there are more
 	events []timed
 }
 
-// A timed event is one as it came, with its time.
+// A timed event is the service's event, with its time.
 type timed struct {
 	at   time.Time
 	text json.RawMessage
 }
 
-// read adds the events of a resource.
+// read adds the events of one resource.
 func (m *merged) read(ctx context.Context, c *api.Client, query url.Values, kind, id string) error {
 	query.Set("resourceType", kind)
 	query.Set("resourceId", id)
@@ -173,15 +173,15 @@ func (m *merged) read(ctx context.Context, c *api.Client, query url.Values, kind
 	return nil
 }
 
-// full reports whether no event up to a time can be among the newest.
+// full reports whether events up to a time are too old to be among the newest.
 func (m *merged) full(until time.Time) bool {
 	return m.most > 0 && len(m.events) == m.most && m.events[m.most-1].at.After(until)
 }
 
-// describe says what an event did, with what a rollout's stage or a channel's version became.
+// describe says what an event did, with the new stage of a rollout or the new version of a channel.
 func describe(e api.Event) string {
 	text := e.EventName
-	if given, _ := e.After["given"].([]any); len(given) > 0 { // of the warnings of a rollout, the last
+	if given, _ := e.After["given"].([]any); len(given) > 0 { // the last of a rollout's warnings
 		last, _ := given[len(given)-1].(map[string]any)
 		return fmt.Sprintf("%s at %v %%", text, last["stage"])
 	}
@@ -202,7 +202,7 @@ func describe(e api.Event) string {
 	return text
 }
 
-// of names what an event is about: a rollout by its channel and version.
+// of names the subject of an event: a rollout by its channel and version.
 func of(e api.Event) string {
 	state := e.After
 	if state == nil {

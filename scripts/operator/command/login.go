@@ -22,7 +22,7 @@ func (a *app) login() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "login URL", Short: "Sign in to a service",
 		Long: "Signs in with the browser. The session lasts 12 hours at most. Without --profile, the service becomes the default one.\n" +
-			"With --profile, it does only if it is the first, or with --default.\n\n" +
+			"With --profile, it does so only if it is the first one, or with --default.\n\n" +
 			"Pipelines need no login: they set WAVEGATE_TOKEN to an access token, and WAVEGATE_URL to the service.",
 		Example: "  wavegate login https://api.example.com\n  wavegate login http://127.0.0.1:8080 --as olga",
 		Args:    cobra.ExactArgs(1),
@@ -48,7 +48,7 @@ func (a *app) login() *cobra.Command {
 			if name == "" {
 				name = hostOf(service)
 			}
-			before, _, _ := a.Files.Profile("") // without one, this is the first
+			before, _, _ := a.Files.Profile("") // without one, this one is the first
 			if err := a.Files.Begin(name, login.Profile{URL: service}, session, makeDefault || a.profile == ""); err != nil {
 				return err
 			}
@@ -60,16 +60,16 @@ func (a *app) login() *cobra.Command {
 			case now != name:
 				a.say("without --profile, commands still go to %s; --default at login changes that", now)
 			case before != "" && before != name:
-				a.say("without --profile, commands go to %s from now on, and no more to %s", now, before)
+				a.say("without --profile, commands now go to %s, no longer to %s", now, before)
 			}
 			return nil
 		}),
 	}
-	cmd.Flags().StringVar(&o.As, "as", "", "who to be, where the local service asks nobody (development only)")
-	cmd.Flags().StringArrayVar(&o.Roles, "role", []string{"platform_owner"}, "the role to have with --as; may be given again")
+	cmd.Flags().StringVar(&o.As, "as", "", "the user to sign in as, without a password; for the local service only")
+	cmd.Flags().StringArrayVar(&o.Roles, "role", []string{"platform_owner"}, "the role to have with --as; can be repeated")
 	cmd.Flags().StringVar(&o.Organization, "org", "wavegate", "the organization to belong to with --as")
-	cmd.Flags().BoolVar(&makeDefault, "default", false, "let commands without --profile go to this service")
-	cmd.Flags().BoolVar(&noBrowser, "no-browser", false, "print the address to open, and take the one that the browser ends at")
+	cmd.Flags().BoolVar(&makeDefault, "default", false, "use this service for commands without --profile")
+	cmd.Flags().BoolVar(&noBrowser, "no-browser", false, "print the address to open, and ask for the one at which the browser ends")
 	return cmd
 }
 
@@ -116,7 +116,7 @@ func (a *app) logout() *cobra.Command {
 
 func (a *app) whoami() *cobra.Command {
 	return &cobra.Command{
-		Use: "whoami", Short: "Show who is signed in, where, and what is left of their limits", Args: cobra.NoArgs,
+		Use: "whoami", Short: "Show who is signed in, where, and how many calls are left", Args: cobra.NoArgs,
 		Example: "  wavegate whoami",
 		RunE: a.run(func(ctx context.Context, _ []string) error {
 			c, err := a.client()
@@ -152,7 +152,7 @@ func (a *app) whoami() *cobra.Command {
 	}
 }
 
-// A token is what the command reads of an access token, for display alone: the service judges it.
+// A token has the claims of an access token that the command displays. Only the service verifies it.
 type token struct {
 	Subject string   `json:"sub"`
 	Roles   []string `json:"roles"`
@@ -172,7 +172,7 @@ func claims(raw string) (t token, ok bool) {
 	return t, err == nil
 }
 
-// person is who is signed in, and until when, by the token as it is kept. No call is made.
+// person returns who is signed in, and until when, by the stored token. It makes no call.
 func (a *app) person() (who token, until time.Time, ok bool) {
 	raw := a.Getenv("WAVEGATE_TOKEN")
 	if raw == "" {
@@ -192,7 +192,7 @@ func (a *app) person() (who token, until time.Time, ok bool) {
 	return who, until, ok
 }
 
-// hostOf names a profile that was given no name.
+// hostOf is the default name of a profile.
 func hostOf(service string) string {
 	u, err := url.Parse(service)
 	if err != nil || u.Host == "" {
@@ -201,7 +201,7 @@ func hostOf(service string) string {
 	return u.Host
 }
 
-// clock is a time of today as people read it, and the date with any other.
+// clock formats a time of today, and adds the date to any other.
 func clock(at time.Time) string {
 	at = at.Local()
 	if today := "2006-01-02"; time.Now().Format(today) == at.Format(today) {

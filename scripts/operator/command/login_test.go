@@ -17,7 +17,7 @@ import (
 	"wavegate/scripts/operator/login"
 )
 
-// browser is a person at a browser, who fills in the issuer's form and follows where it leads.
+// browser is a person at a browser who fills in the issuer's form and follows its redirects.
 func (d *desk) browser(user string) func(context.Context, string) error {
 	return func(_ context.Context, address string) error {
 		go func() {
@@ -103,7 +103,7 @@ func TestLogin_Files_AreTheOwnersOnly_AndHoldNoKeys(t *testing.T) {
 	}
 }
 
-// changes changes the session that is kept.
+// changes changes the stored session.
 func (d *desk) changes(how func(*login.Session)) {
 	d.Helper()
 	path := filepath.Join(d.dir, "sessions.json")
@@ -150,9 +150,9 @@ func TestLogin_WhatIsNotRight_IsRefused(t *testing.T) {
 	d := newDesk(t)
 	d.does("login", d.Target.URL, "--as", "box-1", "--role", "edge").is(command.Refused).warns("access_denied")
 	d.does("login", d.Target.URL, "--as", "olga", "--role", "root").is(command.Refused).warns("there is no role")
-	d.does("login", d.Target.URL+"/elsewhere").is(command.Refused).warns("does not say how to log in")
+	d.does("login", d.Target.URL+"/elsewhere").is(command.Refused).warns("does not say how to sign in")
 	d.does("login", "http://192.0.2.1").is(command.Misused).warns("https")
-	d.does("whoami").is(command.Done).says("olga") // the session before is kept
+	d.does("whoami").is(command.Done).says("olga") // the earlier session is kept
 }
 
 func TestProfiles_TheDefaultOne_ChangesOnlyIfItIsSaid(t *testing.T) {
@@ -163,11 +163,11 @@ func TestProfiles_TheDefaultOne_ChangesOnlyIfItIsSaid(t *testing.T) {
 	d.does("whoami").is(command.Done).says("olga")
 	d.does("whoami", "--profile", "reader").is(command.Done).says("vera")
 	d.does("whoami", "--profile", "none").is(command.SignIn)
-	d.does(append(vera, "--default")...).is(command.Done).says("without --profile, commands go to reader from now on, and no more to " + first)
+	d.does(append(vera, "--default")...).is(command.Done).says("without --profile, commands now go to reader, no longer to " + first)
 	d.does("whoami").is(command.Done).says("vera")
 	d.does(vera...).is(command.Done)
 	d.does("whoami").is(command.Done).says("vera")
-	d.does("login", d.Target.URL, "--as", "olga").is(command.Done).says("go to " + first + " from now on, and no more to reader")
+	d.does("login", d.Target.URL, "--as", "olga").is(command.Done).says("now go to " + first + ", no longer to reader")
 	d.does("whoami").is(command.Done).says("olga")
 }
 

@@ -36,8 +36,8 @@ func TestBoxes_ByStand_ByPrefix_AndCut(t *testing.T) {
 	d.does("boxes", "gateway-x/stable", "--state", "asleep").is(command.Refused).warns("VALIDATION_FAILED")
 }
 
-// TestBoxes_AsCSV_CanBeRegisteredAgain: a file of a channel's boxes is one that register reads. What a box says of its failure is no
-// formula in a spreadsheet.
+// TestBoxes_AsCSV_CanBeRegisteredAgain: register reads the file of a channel's boxes. What a box reports about its
+// failure is not a formula in a spreadsheet.
 func TestBoxes_AsCSV_CanBeRegisteredAgain(t *testing.T) {
 	d := newDesk(t, settings("CHANNEL_CACHE_SECONDS=0"))
 	d.starts(30)
@@ -46,7 +46,7 @@ func TestBoxes_AsCSV_CanBeRegisteredAgain(t *testing.T) {
 	if lines := strings.Split(strings.TrimSpace(r.out), "\n"); len(lines) != 31 || lines[0] != "edgeId,edgeType,channel,organizationId,factoryId" || lines[1] != "box-0001,gateway-x,stable,acme," {
 		t.Fatalf("it is %q", r.out)
 	}
-	d.does("register", d.file("again.csv", r.out), "--yes").is(command.Done).says("30 as they were")
+	d.does("register", d.file("again.csv", r.out), "--yes").is(command.Done).says("30 unchanged")
 	r = d.does("boxes", "gateway-x/stable", "--csv", "--state", "failed").is(command.Done)
 	if records, err := csvreader.NewReader(strings.NewReader(r.out)).ReadAll(); err != nil || len(records) != 2 || records[1][0] != "box-0027" || records[1][3] != "failed" || records[1][7] != "boot" {
 		t.Errorf("it is %q, %v", r.out, err)
@@ -97,7 +97,7 @@ func TestCompletion_OffersTheChannels_AndRemembersThemForAMinute(t *testing.T) {
 	}
 }
 
-// TestImports_NoFunctionHasWhatTheCommandNeeds: what is deployed does not grow by it.
+// TestImports_NoFunctionHasWhatTheCommandNeeds: the command does not make the functions larger.
 func TestImports_NoFunctionHasWhatTheCommandNeeds(t *testing.T) {
 	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "./functions/...")
 	list.Dir = "../../.."

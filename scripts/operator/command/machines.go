@@ -51,9 +51,9 @@ func (a *app) machinesSet() *cobra.Command {
 	var classes []string
 	cmd := &cobra.Command{
 		Use: use, Short: "Register a machine, or change its name, classes or box", Args: exactly(use),
-		Long: "Registers a machine, or changes it. What is left out stays as it is. Production methods name classes of machines; a\n" +
-			"version that is released already does not come to a machine with a new class. Somebody of the factory's own\n" +
-			"organization does this.",
+		Long: "Registers a machine, or changes it. Omitted fields stay unchanged. Production methods name classes of machines. A\n" +
+			"version that was released before a machine got its class does not reach that machine. Only people of the factory's own\n" +
+			"organization can do this.",
 		Example: "  wavegate machines set munich-1 cnc-04 --name 'Mill 4' --class mill --box box-0017\n  wavegate machines set munich-1 cnc-04 --box ''",
 	}
 	cmd.RunE = a.run(func(ctx context.Context, args []string) error {
@@ -66,8 +66,8 @@ func (a *app) machinesSet() *cobra.Command {
 		}
 		return a.put(ctx, change{what: "machine " + args[1] + " of " + args[0], path: machinePath(args), in: factoryPath(args[0]), wish: wish})
 	})
-	cmd.Flags().StringVar(&name, "name", "", "the `name` that people know it by")
-	cmd.Flags().StringSliceVar(&classes, "class", nil, "a `class` of equipment; may be given several times. They replace the present ones")
+	cmd.Flags().StringVar(&name, "name", "", "the `name` to display")
+	cmd.Flags().StringSliceVar(&classes, "class", nil, "a `class` of equipment; can be repeated. The classes replace the present ones")
 	cmd.Flags().StringVar(&box, "box", "", "the `box` that speaks for it; '' for none")
 	return cmd
 }
@@ -117,7 +117,7 @@ func (a *app) machinesMethods() *cobra.Command {
 		}
 		return l, nil
 	})
-	cmd.Flags().StringSliceVar(&methods, "method", nil, "only this `method`; may be given several times")
+	cmd.Flags().StringSliceVar(&methods, "method", nil, "only this `method`; can be repeated")
 	cmd.Flags().StringVar(&at, "at", "", "as of this `time`, RFC 3339; for the past, --method is needed")
 	return cmd
 }

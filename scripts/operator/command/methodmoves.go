@@ -11,8 +11,8 @@ import (
 	"wavegate/scripts/operator/api"
 )
 
-// moving makes the command of a move. details adds what belongs to the move, and what the person is
-// asked to confirm by the name of the version, METHOD:VERSION; an empty question asks nothing.
+// moving makes the command of a move. details adds the move's own fields to the body and returns the question, which
+// the person confirms by the version's name, METHOD:VERSION. Without a question, nothing is asked.
 func (a *app) moving(use, short, status, example string, details func(ctx context.Context, c *api.Client, args []string, body map[string]any) (question string, err error)) *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
@@ -45,7 +45,7 @@ func (a *app) moving(use, short, status, example string, details func(ctx contex
 	return cmd
 }
 
-// outcome tells what a move led to.
+// outcome reports the result of a move.
 func (a *app) outcome(answer api.Response) error {
 	var o struct {
 		Changed bool
@@ -113,8 +113,8 @@ func (a *app) methodsTrial() *cobra.Command {
 			err := signing(ctx, c, args, body)
 			return fmt.Sprintf("version %s: sign its content %.12s…, for a trial on %s.", args[2], body["contentSha256"], strings.Join(machines, ", ")), err
 		})
-	cmd.Flags().StringSliceVar(&machines, "machine", nil, "a machine of the trial; may be given several times")
-	cmd.Flags().StringVar(&from, "from", "", "when it begins; at once if left out")
+	cmd.Flags().StringSliceVar(&machines, "machine", nil, "a machine of the trial; can be repeated")
+	cmd.Flags().StringVar(&from, "from", "", "when it begins; by default, immediately")
 	_ = cmd.MarkFlagRequired("machine") // it was declared
 	return cmd
 }
@@ -132,7 +132,7 @@ func (a *app) methodsRelease() *cobra.Command {
 			err := signing(ctx, c, args, body)
 			return fmt.Sprintf("version %s: sign its content %.12s…, and release it to all machines.", args[2], body["contentSha256"]), err
 		})
-	cmd.Flags().StringVar(&from, "from", "", "when it begins; at once if left out")
+	cmd.Flags().StringVar(&from, "from", "", "when it begins; by default, immediately")
 	cmd.Flags().StringVar(&article, "first-article", "", "the inspection record of the first article; required after a trial")
 	return cmd
 }

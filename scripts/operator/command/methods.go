@@ -25,7 +25,7 @@ func (a *app) methods() *cobra.Command {
 	return cmd
 }
 
-// A version of a method, as the command reads it.
+// A methodVersion has the fields of a version that the command reads.
 type methodVersion struct {
 	Version  int64
 	Status   string
@@ -82,7 +82,7 @@ func (a *app) methodsVersions() *cobra.Command {
 	return cmd
 }
 
-// anyMethod is the id of a method, for examples.
+// anyMethod is a method's id for the examples.
 const anyMethod = "0192f0c1-7f10-7c1d-8a4e-2b3c4d5e6f70"
 
 func (a *app) methodsDiff() *cobra.Command {
@@ -113,7 +113,7 @@ func (a *app) methodsDiff() *cobra.Command {
 				return nil
 			}
 			if len(list.Changes) == 0 {
-				a.note("wavegate: nothing differs")
+				a.note("wavegate: no differences")
 				return nil
 			}
 			rows := []string{"CHANGE\tPLACE\tFROM\tTO\tCRITICAL"}
@@ -141,22 +141,22 @@ func brief(v any) string {
 func (a *app) methodsMachines() *cobra.Command {
 	type reached struct{ Machine, EdgeID, State, Order, Told, LastHeardAt string }
 	var left bool
-	cmd := listing(a, "machines FACTORY METHOD VERSION", "List the machines that have a version, or may", "  wavegate methods machines munich-1 "+anyMethod+" 3 --left", 1000,
+	cmd := listing(a, "machines FACTORY METHOD VERSION", "List the machines that have or may have a version", "  wavegate methods machines munich-1 "+anyMethod+" 3 --left", 1000,
 		func(args []string) (list[reached], error) {
-			l := list[reached]{path: versionPath(args) + "/machines", query: url.Values{}, none: "no machine has this version, or may",
+			l := list[reached]{path: versionPath(args) + "/machines", query: url.Values{}, none: "no machine has or may have this version",
 				head: cells("MACHINE", "BOX", "STATE", "ORDER", "TOLD", "LAST HEARD OF"),
 				row: func(m reached) string {
 					return cells(m.Machine, orDash(m.EdgeID), orDash(m.State), orDash(m.Order), orDash(m.Told), orDash(m.LastHeardAt))
 				}}
 			if left {
 				l.query.Set("clear", "false")
-				l.none = "every machine has said that it does not have this version"
+				l.none = "every machine has reported that it does not have this version"
 			}
 			return l, nil
 		})
-	cmd.Long = "Lists the machines that do a step of the version or have said something about it. After a withdrawal, the list with\n" +
-		"--left is what is left of the recall. To a machine without a box, somebody has to go."
-	cmd.Flags().BoolVar(&left, "left", false, "only machines that have not said that they do not have it")
+	cmd.Long = "Lists the machines that do a step of the version or have reported about it. After a withdrawal, --left lists the\n" +
+		"machines that the recall has not reached. Somebody has to visit machines without a box."
+	cmd.Flags().BoolVar(&left, "left", false, "only machines that have not reported that they do not have it")
 	return cmd
 }
 
@@ -189,14 +189,14 @@ func (a *app) methodsVerify() *cobra.Command {
 			if len(report.Findings) > 0 {
 				return fail(Refused, "%s", strings.Join(report.Findings, "\n"))
 			}
-			a.say("all is as the trail says; links: %d, kept by machines and found: %d", len(report.Links), len(kept))
+			a.say("everything matches the trail; links: %d, kept by machines and found: %d", len(report.Links), len(kept))
 			return nil
 		}),
 	}
 }
 
-// reads reads paths of the API. A page names a path as this client knows it, behind a prefix such as
-// a stage.
+// reads returns a function that reads paths of the API. A page may put a prefix, such as a deployment's, before the
+// path that this client knows.
 func (a *app) reads(c *api.Client) verify.Get {
 	return func(ctx context.Context, path string) ([]byte, error) {
 		target, err := url.Parse(path[max(strings.Index(path, "/api/"), 0):])
@@ -212,7 +212,7 @@ func (a *app) methodsExport() *cobra.Command {
 	return &cobra.Command{
 		Use: "export FACTORY METHOD VERSION FILE", Short: "Write a readable copy of a version", Args: cobra.ExactArgs(4),
 		Example: "  wavegate methods export munich-1 " + anyMethod + " 3 version-3.json",
-		Long:    "Writes the version with its signatures, its content and its audit events into a file that must not exist.",
+		Long:    "Writes the version with its signatures, its content and its audit events into a file that must not exist yet.",
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			c, err := a.client()
 			if err != nil {

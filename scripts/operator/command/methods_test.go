@@ -14,12 +14,12 @@ import (
 const pressed = `{"form":1,"basis":{"quantity":1,"unit":"{piece}"},"steps":[{"id":"10","name":"Press","equipment":{"class":"press"},` +
 	`"run":{"time":"PT1M","per":{"quantity":1,"unit":"{piece}"}},"outputs":[{"material":"PART","quantity":1,"unit":"{piece}"}]}]}`
 
-// by has the next runs made by a person.
+// by makes a person run the next commands.
 func (d *desk) by(c *harness.Caller) {
 	d.env["WAVEGATE_URL"], d.env["WAVEGATE_TOKEN"] = c.URL, strings.TrimPrefix(c.Bearer, "Bearer ")
 }
 
-// TestMethods_FromDraftToRecall works on a method as its author and its approver do.
+// TestMethods_FromDraftToRecall works on a method like its author and its approver.
 func TestMethods_FromDraftToRecall(t *testing.T) {
 	d := newDesk(t)
 	eric, anna := d.Engineer(t, "acme"), d.Admin(t, "acme")
@@ -47,7 +47,7 @@ func TestMethods_FromDraftToRecall(t *testing.T) {
 	says(methods("release", "--reason", "good", "--confirm", method+":1"), command.Done, "version 1 holds on all machines")
 	says(d.does("methods", "list", "munich-1"), command.Done, "1 released")
 	says(d.does("methods", "versions", "munich-1", method), command.Done, "released holds")
-	says(methods("diff", "--since", "1"), command.Done, "nothing differs")
+	says(methods("diff", "--since", "1"), command.Done, "no differences")
 	says(methods("withdraw", "--reason", "danger", "--confirm", method+":1"), command.Done, "version 1 is withdrawn stop")
 	says(methods("withdraw", "--reason", "danger", "--confirm", method+":1"), command.Done, "as before")
 	says(methods("withdraw", "--reason", "danger", "--orders", "finish", "--confirm", method+":1"), command.Refused, "told to stop")

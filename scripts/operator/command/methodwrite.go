@@ -46,7 +46,7 @@ func (a *app) methodsContent() *cobra.Command {
 	}
 }
 
-// indented is a document as people edit it.
+// indented formats a document for people to edit.
 func indented(document []byte) []byte {
 	text, err := json.MarshalIndent(json.RawMessage(document), "", "  ")
 	if err != nil {
@@ -86,8 +86,8 @@ func (a *app) methodsCreate() *cobra.Command {
 			return a.shown(ctx, c, list+"/"+id)
 		}),
 	}
-	cmd.Flags().StringVar(&product, "product", "", "the `product` that is made by it, a UUID")
-	cmd.Flags().StringVar(&name, "name", "", "the `name` that people know it by")
+	cmd.Flags().StringVar(&product, "product", "", "the `product` that it makes, a UUID")
+	cmd.Flags().StringVar(&name, "name", "", "the `name` to display")
 	_ = cmd.MarkFlagRequired("product") // it was declared
 	_ = cmd.MarkFlagRequired("name")    // two lines above
 	return cmd

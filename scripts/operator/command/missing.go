@@ -12,7 +12,7 @@ import (
 	"wavegate/scripts/operator/api"
 )
 
-// said is what a person is told of an error. Of what does not exist it says which thing that is, and which names are near.
+// said returns the text of an error for a person. If something does not exist, it names that thing and similar names.
 func (a *app) said(ctx context.Context, err error) string {
 	r, ok := errors.AsType[*api.RefusedError](err)
 	if !ok || r.Status != http.StatusNotFound {
@@ -35,26 +35,26 @@ func (a *app) said(ctx context.Context, err error) string {
 			continue
 		}
 		if _, err := c.Do(ctx, api.Request{Method: http.MethodGet, Path: path}); !isMissing(err) {
-			continue // it is there, or cannot be told
+			continue // it exists, or that is unknown
 		}
 		name := names[len(names)-1]
 		more := didYouMean(name, k.near(ctx, a, c, names))
 		if more == "" {
-			more = ", or you may not see it; see wavegate " + k.lists
+			more = ", or you are not allowed to see it; see wavegate " + k.lists
 		}
 		return "there is no " + k.word + " " + name + more + " (" + r.Code + ")"
 	}
 	return err.Error()
 }
 
-// A kind is a kind of things that people name.
+// A kind of things that have names.
 type kind struct {
-	word, path string // the path of one; * stands for a name
+	word, path string // the path of one, with * for each name
 	lists      string // the command that lists them
 	near       func(ctx context.Context, a *app, c *api.Client, names []string) []string
 }
 
-// kinds are those things, each after what it is in.
+// kinds are in order: each one comes after the one that contains it.
 var kinds = []kind{
 	{"channel", "/api/ota/release-channels/*/*", "status", func(ctx context.Context, a *app, c *api.Client, _ []string) []string {
 		return a.channelNames(ctx, c)
@@ -82,7 +82,7 @@ var kinds = []kind{
 
 func nobody(context.Context, *app, *api.Client, []string) []string { return nil }
 
-// in takes the names out of the path of a call about such a thing, or about what is in it. A channel has one name of two
+// in takes the names out of the path of a call to such a thing, or to something in it. A channel has one name of two
 // parts.
 func (k kind) in(instance string) (path string, names []string, ok bool) {
 	instance = instance[max(strings.Index(instance, "/api/"), 0):]
@@ -109,7 +109,7 @@ func (k kind) in(instance string) (path string, names []string, ok bool) {
 	return strings.Join(parts[:len(pattern)], "/"), names, true
 }
 
-// namesIn are the names in the first page of a list; none if it cannot be read.
+// namesIn returns the names on the first page of a list; none if it cannot be read.
 func namesIn(ctx context.Context, c *api.Client, path string, query url.Values, field string) (names []string) {
 	if query == nil {
 		query = url.Values{}

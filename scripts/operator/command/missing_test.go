@@ -8,7 +8,7 @@ import (
 	"wavegate/scripts/operator/command"
 )
 
-// TestTypos_OfNames_SayWhatIsMissing_AndWhatIsNear: of everything that people name.
+// TestTypos_OfNames_SayWhatIsMissing_AndWhatIsNear: for everything that has a name.
 func TestTypos_OfNames_SayWhatIsMissing_AndWhatIsNear(t *testing.T) {
 	d := newDesk(t)
 	d.starts(3)
@@ -21,10 +21,10 @@ func TestTypos_OfNames_SayWhatIsMissing_AndWhatIsNear(t *testing.T) {
 		"boxes gateway-x/satble":                              "there is no channel gateway-x/satble; did you mean gateway-x/stable?",
 		"rollouts list gateway-x/stabe":                       "there is no channel gateway-x/stabe; did you mean gateway-x/stable?",
 		"tokens list --channel gateway-x/stbale":              "there is no channel gateway-x/stbale; did you mean gateway-x/stable?",
-		"versions nothing/like-it":                            "there is no channel nothing/like-it, or you may not see it; see wavegate status",
+		"versions nothing/like-it":                            "there is no channel nothing/like-it, or you are not allowed to see it; see wavegate status",
 		"why box-00001":                                       "there is no box box-00001; did you mean box-0001",
 		"box show bxo-0001":                                   "there is no box bxo-0001; did you mean box-0001",
-		"retire other-9":                                      "there is no box other-9, or you may not see it",
+		"retire other-9":                                      "there is no box other-9, or you are not allowed to see it",
 		"factories show munch-1":                              "there is no factory munch-1; did you mean munich-1?",
 		"machines list munich-2":                              "there is no factory munich-2; did you mean munich-1?",
 		"machines show munich-1 pres-1":                       "there is no machine pres-1; did you mean press-1?",
@@ -38,7 +38,7 @@ func TestTypos_OfNames_SayWhatIsMissing_AndWhatIsNear(t *testing.T) {
 	} {
 		r := d.does(strings.Fields(line)...)
 		if says == "" {
-			r.is(command.Done) // the channel is there, and the list is empty
+			r.is(command.Done) // the channel exists, and the list is empty
 			continue
 		}
 		r.is(command.Refused).warns(says)

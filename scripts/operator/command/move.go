@@ -15,7 +15,7 @@ import (
 	"wavegate/shared/fleet/cohort"
 )
 
-// reasons are the options of what is kept in the audit trail.
+// reasons are the options with texts for the audit trail.
 type reasons struct{ reason, override string }
 
 func (r *reasons) flags(cmd *cobra.Command, overrides bool) {
@@ -25,7 +25,7 @@ func (r *reasons) flags(cmd *cobra.Command, overrides bool) {
 	}
 }
 
-// with adds what was given to a body.
+// with adds the reasons to a body.
 func (r reasons) with(body map[string]any) map[string]any {
 	if r.reason != "" {
 		body["reason"] = r.reason
@@ -36,9 +36,9 @@ func (r reasons) with(body map[string]any) map[string]any {
 	return body
 }
 
-// move changes a rollout. With an entity tag it is changed only if it is still the one that was seen. A call
-// whose answer was lost is sent again; where the first one was made, the second is refused, so the rollout is
-// read back.
+// move changes a rollout. With an entity tag, it does so only if the rollout has not changed since it was read. If an
+// answer is lost, the call is sent again. If the first call succeeded, the second is refused, so the rollout is read
+// back.
 func (a *app) move(ctx context.Context, c *api.Client, was api.Rollout, body map[string]any, tag string) error {
 	_, err := c.Do(ctx, api.Request{Method: http.MethodPatch, Path: api.RolloutPath(was.ID), Body: body, IfMatch: tag})
 	r, refused := errors.AsType[*api.RefusedError](err)
@@ -63,8 +63,8 @@ func (a *app) promote() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "promote CHANNEL", Short: "Raise a rollout to its next stage",
 		Example: "  wavegate promote gateway-x/stable --reason 'canary is fine'",
-		Long: "Raises the rollout that is active on a channel to its next stage, if nobody changed it since it was shown to you.\n" +
-			"The last stage, and a raise against the guard, ask for the channel's name.",
+		Long: "Raises the rollout that is active on a channel to its next stage, if nobody has changed it since it was shown to you.\n" +
+			"For the last stage, and against the guard's verdict, you have to type the channel's name.",
 		Args: cobra.ExactArgs(1),
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			name, c, v, err := a.onActive(ctx, args)
@@ -93,7 +93,7 @@ func (a *app) promote() *cobra.Command {
 	return cmd
 }
 
-// onChannel is the channel that the first argument names, and a client of who is signed in.
+// onChannel returns the channel that the first argument names, and a client for the person who is signed in.
 func (a *app) onChannel(args []string) (name string, c *api.Client, err error) {
 	if name, err = channelArg(args); err != nil {
 		return "", nil, err
@@ -102,7 +102,7 @@ func (a *app) onChannel(args []string) (name string, c *api.Client, err error) {
 	return name, c, err
 }
 
-// onActive reads the channel that is named and the rollout that is active on it.
+// onActive reads the named channel and its active rollout.
 func (a *app) onActive(ctx context.Context, args []string) (name string, c *api.Client, v view, err error) {
 	if name, c, err = a.onChannel(args); err != nil {
 		return name, nil, v, err
@@ -118,8 +118,8 @@ func (a *app) onActive(ctx context.Context, args []string) (name string, c *api.
 	return name, c, v, err
 }
 
-// places counts the factories that have boxes of a rollout; 0 where that cannot be told now, which is no reason
-// to hold up a raise.
+// places counts the factories that have boxes of a rollout; 0 if the number cannot be read, which does not stop a
+// promotion.
 func places(ctx context.Context, c *api.Client, id string) int {
 	p, _, err := api.Get[struct {
 		Factories     []json.RawMessage `json:"factories"`
@@ -131,27 +131,27 @@ func places(ctx context.Context, c *api.Client, id string) int {
 	return len(p.Factories) + p.MoreFactories
 }
 
-// plan says what a raise does, for who is asked to confirm it.
+// plan says what a promotion does, for the question that confirms it.
 func plan(name string, v view, next, places int) string {
 	text := fmt.Sprintf("%s: raise %s from %d to %d %%", name, v.rollout.TargetVersion, v.rollout.StagedPercent, next)
 	if v.progress == nil {
-		return text + "? Its boxes were not counted yet."
+		return text + "? Its boxes have not been counted yet."
 	}
 	s := v.progress.Total()
 	text += fmt.Sprintf(", %s more boxes? Now: %s of %s installed, %s failed, %s reverted, %s silent", count(v.more(next)),
 		count(s.Installed), count(s.Expected), count(s.Failed), count(s.Reverted), count(v.progress.Silent.Boxes))
 	if places > 1 {
-		text += fmt.Sprintf(", in %d places", places)
+		text += fmt.Sprintf(", in %d factories", places)
 	}
 	return text + "." + v.guardSays()
 }
 
-// steeredByPeople reports whether no guard judges a rollout that is active.
+// steeredByPeople reports whether an active rollout has no guard.
 func (v view) steeredByPeople() bool {
 	return v.rollout.Guard == "none" && v.rollout.Status == "active"
 }
 
-// guardSays is the guard's verdict as a sentence to append, or that there is no guard; empty if it has not judged yet.
+// guardSays returns a sentence with the guard's verdict, or that there is no guard; empty if it has not judged yet.
 func (v view) guardSays() string {
 	if v.steeredByPeople() {
 		return " No guard."
@@ -162,8 +162,8 @@ func (v view) guardSays() string {
 	return ""
 }
 
-// against reports whether the guard finds that the rollout should not be raised now, or has not judged its stage
-// yet. That it leaves the raise to people is nothing against it.
+// against reports whether the guard advises against raising the rollout now, or has not judged its stage yet. If it
+// leaves the decision to people, it is not against it.
 func (v view) against() bool {
 	g := v.judgement()
 	return g != nil && (g.Stage != v.rollout.StagedPercent || g.Verdict == "halt" || g.Verdict == "hold" && g.Reason != "PEOPLE_PROMOTE")
@@ -172,7 +172,7 @@ func (v view) against() bool {
 func (a *app) approve() *cobra.Command {
 	var why reasons
 	cmd := &cobra.Command{
-		Use: "approve CHANNEL", Short: "Approve the next stage of a rollout that somebody else steers",
+		Use: "approve CHANNEL", Short: "Approve the next stage of a rollout that somebody else promotes",
 		Example: "  wavegate approve gateway-x/stable",
 		Args:    cobra.ExactArgs(1),
 		RunE: a.run(func(ctx context.Context, args []string) error {
@@ -205,8 +205,8 @@ func (a *app) complete() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "complete CHANNEL", Short: "End a rollout that went well",
 		Example: "  wavegate complete gateway-x/stable",
-		Long: "Ends the rollout that is active on a channel. At 100 % its version becomes the channel's, and against the guard that\n" +
-			"asks for the channel's name. Before, it ends where it is.",
+		Long: "Ends the rollout that is active on a channel. At 100 %, its version becomes the channel's; if the guard advises\n" +
+			"against it, you have to type the channel's name. Before 100 %, the rollout ends at its stage.",
 		Args: cobra.ExactArgs(1),
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			name, c, v, err := a.onActive(ctx, args)
@@ -216,7 +216,7 @@ func (a *app) complete() *cobra.Command {
 			question, ask := fmt.Sprintf("%s: make %s the version of the channel?%s", name, v.rollout.TargetVersion, v.guardSays()), a.ask
 			switch {
 			case v.rollout.StagedPercent < 100:
-				question = fmt.Sprintf("%s: end the rollout of %s at %d %%? Nobody else gets it then.", name, v.rollout.TargetVersion, v.rollout.StagedPercent)
+				question = fmt.Sprintf("%s: end the rollout of %s at %d %%? No more boxes get it then.", name, v.rollout.TargetVersion, v.rollout.StagedPercent)
 			case v.against():
 				ask = func(q string) error { return a.askName(name, q) }
 			}
@@ -237,10 +237,10 @@ func (a *app) complete() *cobra.Command {
 func (a *app) resume() *cobra.Command {
 	var why reasons
 	cmd := &cobra.Command{
-		Use: "resume CHANNEL", Short: "Let a halted rollout go on at the stage where it was",
-		Example: "  wavegate resume gateway-x/stable --reason 'it was the network of the plant'",
-		Long: "Lets a halted rollout go on at the stage where it was. The guard only advises from then on.\n" +
-			"If it halted the rollout, this asks for the channel's name.",
+		Use: "resume CHANNEL", Short: "Resume a halted rollout at its stage",
+		Example: "  wavegate resume gateway-x/stable --reason 'it was the factory network'",
+		Long: "Resumes a halted rollout at its stage. From then on, the guard only advises. If the guard halted it, you have to type\n" +
+			"the channel's name.",
 		Args: cobra.ExactArgs(1),
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			name, c, err := a.onChannel(args)
@@ -255,9 +255,9 @@ func (a *app) resume() *cobra.Command {
 				a.say("the rollout of %s on %s is active", r.TargetVersion, name)
 				return a.shown(ctx, c, api.RolloutPath(r.ID))
 			}
-			question, ask := fmt.Sprintf("%s: let the rollout of %s go on at %d %%?", name, r.TargetVersion, r.StagedPercent), a.ask
+			question, ask := fmt.Sprintf("%s: resume the rollout of %s at %d %%?", name, r.TargetVersion, r.StagedPercent), a.ask
 			if r.EndedBy == byGuard {
-				question += " The guard halted it, and only advises from then on."
+				question += " The guard halted it, and will only advise from then on."
 				ask = func(q string) error { return a.askName(name, q) }
 			}
 			if err := ask(question); err != nil {

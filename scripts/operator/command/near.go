@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// mostNear bounds how many names are offered in place of one that does not exist.
+// mostNear is the most names that are offered instead of one that does not exist.
 const mostNear = 3
 
-// didYouMean offers the names that are spelled most like one that does not exist; empty if none is.
+// didYouMean offers the names that are most similar to one that does not exist; empty if there are none.
 func didYouMean(wrong string, names []string) string { return meaning(near(wrong, names)) }
 
 func meaning(list []string) string {
@@ -18,8 +18,9 @@ func meaning(list []string) string {
 	return "; did you mean " + strings.Join(list, " or ") + "?"
 }
 
-// near returns the names that are spelled most like another one, the nearest first: those in which a third of the letters
-// differ at most, and hardly more than in the nearest. A name that begins as the other one is near, too.
+// near returns the names that are most similar to another one, the most similar first. At most a third of their
+// letters differ, and hardly more than in the most similar one. A name with the other one as its beginning is also
+// similar.
 func near(wrong string, names []string) []string {
 	if wrong == "" {
 		return nil
@@ -48,7 +49,7 @@ func near(wrong string, names []string) []string {
 	return found
 }
 
-// letters counts the letters to change, add or leave out that make one text of another (Levenshtein).
+// letters is the Levenshtein distance of two texts.
 func letters(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -28,7 +28,7 @@ func TestNear_OffersWhatIsSpelledAlike_TheNearestFirst(t *testing.T) {
 	}
 }
 
-// TestLetters_AreADistance: none from a text to itself, as many back as forth, and never more than over a third text.
+// TestLetters_AreADistance: it is 0 from a text to itself, symmetric, and satisfies the triangle inequality.
 func TestLetters_AreADistance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOfN(rapid.RuneFrom([]rune("abc/")), 0, 8, -1)
@@ -40,7 +40,7 @@ func TestLetters_AreADistance(t *testing.T) {
 	})
 }
 
-// TestDifferences_AreNoneExactlyBetweenEqualDocuments, but for values that say nothing: null, and empty lists and texts.
+// TestDifferences_AreNoneExactlyBetweenEqualDocuments, except for empty values: null, and empty lists and texts.
 func TestDifferences_AreNoneExactlyBetweenEqualDocuments(t *testing.T) {
 	document := rapid.Custom(func(t *rapid.T) map[string]any {
 		inner := rapid.MapOfN(rapid.SampledFrom([]string{"a", "a.b", "b", ""}), rapid.OneOf(rapid.Just[any](true), rapid.Just[any]("x"), rapid.Just[any](1.5), rapid.Just[any]([]any{"x", "y"})), 1, 3)
@@ -82,7 +82,7 @@ func wide(n int) map[string]int {
 	return m
 }
 
-// FuzzWithoutComments checks that a document without comments is as it was, and that what is left out are whole lines.
+// FuzzWithoutComments checks that a document without comments stays unchanged, and that only whole lines are dropped.
 func FuzzWithoutComments(f *testing.F) {
 	f.Add([]byte("// what for\n{\n  // and why\n  \"a\": \"// not this\"\n}\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -14,24 +14,24 @@ import (
 	"wavegate/scripts/operator/tokenfile"
 )
 
-// tokenFiles says where the tokens are.
+// tokenFiles is the help text about the files.
 const tokenFiles = "The token of box-0017 is in the file edge-box-0017.token of\n" +
 	"the directory; a colon in an id is a + in the name. The directory has the mode 0700, its files have 0600, and git\n" +
 	"ignores it."
 
-// newTokens are those that boxes of a file get. Nil: they get none.
+// newTokens are the tokens that the boxes of a file get. Nil: they get none.
 type newTokens struct {
 	app *app
 	dir tokenfile.Dir
 
 	seen    map[string]string // by an id in lower case, the id
 	missing []boxLine         // boxes without a file
-	there   int               // boxes with one
+	there   int               // boxes with a file
 	bad     []string
 	made    int
 }
 
-// newTokens looks at the directory.
+// newTokens checks the directory.
 func (a *app) newTokens(dir string) (*newTokens, error) {
 	n := &newTokens{app: a, dir: tokenfile.Dir{Path: dir, Disk: a.Disk}, seen: map[string]string{}}
 	if err := n.dir.Check(); err != nil {
@@ -40,7 +40,7 @@ func (a *app) newTokens(dir string) (*newTokens, error) {
 	return n, nil
 }
 
-// look looks at the file of a box. What is wrong with it is told with where it is named.
+// look checks the token file of a box. where is the place in the input, for errors.
 func (n *newTokens) look(where string, b boxLine) {
 	if n == nil {
 		return
@@ -48,7 +48,7 @@ func (n *newTokens) look(where string, b boxLine) {
 	id := b.fields["edgeId"]
 	folded := strings.ToLower(id)
 	if other := n.seen[folded]; other != "" {
-		n.bad = append(n.bad, fmt.Sprintf("%s: edgeId %s differs from %s in its case only; not every disk keeps their files apart", where, id, other))
+		n.bad = append(n.bad, fmt.Sprintf("%s: edgeId %s differs from %s only in case; not every disk can keep both files", where, id, other))
 	}
 	n.seen[folded] = id
 	there, err := n.dir.Has(id)
@@ -62,8 +62,8 @@ func (n *newTokens) look(where string, b boxLine) {
 	}
 }
 
-// faults are the lines whose boxes cannot get a token. A box that has one whose file is not there keeps it: the box may be
-// running, and would lose its access some day.
+// faults returns the lines of boxes that cannot get a token. A box that has a token without a file keeps it: the box
+// may be running, and would lose its access some day.
 func (n *newTokens) faults(ctx context.Context, c *api.Client) ([]string, error) {
 	if n == nil {
 		return nil, nil
@@ -88,14 +88,14 @@ func (n *newTokens) faults(ctx context.Context, c *api.Client) ([]string, error)
 			err := page.Into(&list)
 			for _, b := range list.Items {
 				if line[b.EdgeID] > 0 && b.TokenSetAt != nil {
-					n.bad = append(n.bad, fmt.Sprintf("line %d: %s has a token, and its file is not in %s; to replace it: wavegate tokens renew", line[b.EdgeID], b.EdgeID, n.dir.Path))
+					n.bad = append(n.bad, fmt.Sprintf("line %d: %s has a token, but its file is not in %s; to replace it: wavegate tokens renew", line[b.EdgeID], b.EdgeID, n.dir.Path))
 				}
 			}
 			return true, err
 		})
 		refused, ok := errors.AsType[*api.RefusedError](err)
 		if ok && refused.Status == http.StatusForbidden {
-			continue // who may not read this may not replace a token either
+			continue // a person who cannot read this cannot replace a token either
 		}
 		if err != nil {
 			return nil, err
@@ -104,7 +104,7 @@ func (n *newTokens) faults(ctx context.Context, c *api.Client) ([]string, error)
 	return n.bad, nil
 }
 
-// beginning is what all texts begin with.
+// beginning is the longest common prefix of the texts.
 func beginning(texts []string) string {
 	least, most := slices.Min(texts), slices.Max(texts)
 	i := 0
@@ -114,12 +114,12 @@ func beginning(texts []string) string {
 	return least[:i]
 }
 
-// with says with what tokens the boxes are registered.
+// with describes the tokens that the boxes get.
 func (n *newTokens) with() string {
 	if n == nil {
 		return ""
 	}
-	return fmt.Sprintf(", each with a token of its own (%d new, %d that are in %s)", len(n.missing), n.there, n.dir.Path)
+	return fmt.Sprintf(", each with a token of its own (%d new, %d already in %s)", len(n.missing), n.there, n.dir.Path)
 }
 
 func (n *newTokens) prepare() error {
@@ -129,7 +129,7 @@ func (n *newTokens) prepare() error {
 	return n.dir.Prepare()
 }
 
-// give gives each box of a batch the hash of its token. The tokens are on the disk then.
+// give sets the token hash of each box of a batch. By then, the tokens are on the disk.
 func (n *newTokens) give(batch []boxLine) error {
 	if n == nil {
 		return nil

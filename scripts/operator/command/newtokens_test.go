@@ -18,7 +18,7 @@ import (
 	"wavegate/shared/access/boxtoken"
 )
 
-// A wire is all that the command sends.
+// A wire records everything that the command sends.
 type wire struct {
 	calls map[string]int // by method and path
 	text  strings.Builder
@@ -45,7 +45,7 @@ func (d *desk) listens() *wire {
 	return w
 }
 
-// secrets are the tokens of a directory, which must appear in none of the texts.
+// secrets returns the tokens of a directory, and fails if one of them appears in the texts.
 func (d *desk) secrets(dir string, texts ...string) map[string]string {
 	d.Helper()
 	all, err := tokenfile.All(dir)
@@ -71,7 +71,7 @@ func (d *desk) polls(id, token string) {
 	box.Get(d.T, "/api/edges/"+id+"/update/manifest").Is(d.T, http.StatusOK)
 }
 
-// TestFirstMile_AThousandBoxesPollWithTokensOfTheirOwn_AndNoSecretCrossesTheAPI counts what it takes: commands, calls, secrets.
+// TestFirstMile_AThousandBoxesPollWithTokensOfTheirOwn_AndNoSecretCrossesTheAPI counts commands, calls and secrets.
 func TestFirstMile_AThousandBoxesPollWithTokensOfTheirOwn_AndNoSecretCrossesTheAPI(t *testing.T) {
 	const boxes = 1000
 	d := newDesk(t)
@@ -79,7 +79,7 @@ func TestFirstMile_AThousandBoxesPollWithTokensOfTheirOwn_AndNoSecretCrossesTheA
 	w := d.listens()
 	dir, began := filepath.Join(d.dir, "tokens"), time.Now()
 	r := d.does("register", d.file("boxes.csv", csv(boxes)), "--make-tokens", dir, "--yes").is(command.Done).
-		says("1000 boxes registered, 0 moved or changed, 0 as they were", "1000 tokens were made")
+		says("1000 boxes registered, 0 moved or changed, 0 unchanged", "1000 tokens were made")
 	t.Logf("registered after %s", time.Since(began).Round(10*time.Millisecond))
 	if n := w.calls["POST /api/edges"]; n != 34 || w.calls["GET /api/edges"] != 1 || len(w.calls) != 2 {
 		t.Errorf("the calls are %v, want 34 to register and one to look", w.calls)
@@ -145,9 +145,9 @@ func TestMakeTokens_Again_UsesTheFilesThatAreThere(t *testing.T) {
 	dir := filepath.Join(d.dir, "tokens")
 	d.does("register", d.file("boxes.csv", csv(2)), "--make-tokens", dir, "--yes").is(command.Done)
 	before := d.secrets(dir)
-	d.does("register", d.file("boxes.csv", csv(3)), "--make-tokens", dir).is(command.Misused).warns("1 new, 2 that are in " + dir)
+	d.does("register", d.file("boxes.csv", csv(3)), "--make-tokens", dir).is(command.Misused).warns("1 new, 2 already in " + dir)
 	d.does("register", d.file("boxes.csv", csv(3)), "--make-tokens", dir, "--yes").is(command.Done).
-		says("1 boxes registered, 0 moved or changed, 2 as they were", "1 tokens were made")
+		says("1 boxes registered, 0 moved or changed, 2 unchanged", "1 tokens were made")
 	after := d.secrets(dir)
 	for id, token := range before {
 		if after[id] != token {
@@ -157,12 +157,12 @@ func TestMakeTokens_Again_UsesTheFilesThatAreThere(t *testing.T) {
 	for id, token := range after {
 		d.polls(id, token)
 	}
-	// A file that an editor has ended with a line break is the same.
+	// A line break that an editor added at the end changes nothing.
 	path := filepath.Join(dir, tokenfile.Name("box-0001"))
 	if err := os.WriteFile(path, []byte(before["box-0001"]+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d.does("register", d.file("boxes.csv", csv(3)), "--make-tokens", dir, "--yes").is(command.Done).says("3 as they were", "0 tokens were made")
+	d.does("register", d.file("boxes.csv", csv(3)), "--make-tokens", dir, "--yes").is(command.Done).says("3 unchanged", "0 tokens were made")
 }
 
 func TestMakeTokens_BadLinesAndFiles_AreAllTold_AndNothingIsMadeOrSent(t *testing.T) {
@@ -188,11 +188,11 @@ func TestMakeTokens_BadLinesAndFiles_AreAllTold_AndNothingIsMadeOrSent(t *testin
 	w := d.listens()
 	file := d.file("boxes.csv", csvOf([]string{"box-1", "box-2", "box-3", "box-4", "box-5", "box-6", "box-7", "Box-1", "box-2", "box 9"}))
 	d.does("register", file, "--make-tokens", dir, "--yes").is(command.Refused).
-		warns("line 10: edgeId box-2 stands in line 3 already", "line 11: edgeId must be", "2 lines are at fault; nothing was sent")
+		warns("line 10: edgeId box-2 is already in line 3", "line 11: edgeId must be", "2 lines have errors; nothing was sent")
 	file = d.file("boxes.csv", csvOf([]string{"box-1", "box-2", "box-3", "box-4", "box-5", "box-6", "box-7", "Box-1"}))
 	r := d.does("register", file, "--make-tokens", dir, "--yes").is(command.Refused).
 		warns("line 3: ", "has the token of another box, box-0001", "line 4: ", "line 5: ", "line 6: ", "does not have the token of a box", "line 7: ", "0600", "line 8: ", "is not a file",
-			"line 9: edgeId Box-1 differs from box-1 in its case only", "7 lines are at fault; nothing was sent")
+			"line 9: edgeId Box-1 differs from box-1 only in case", "7 lines have errors; nothing was sent")
 	if len(w.calls) > 0 {
 		t.Errorf("the calls are %v", w.calls)
 	}
@@ -210,7 +210,7 @@ func TestMakeTokens_ABoxWithATokenThatIsNotHere_KeepsIt(t *testing.T) {
 	here, elsewhere := filepath.Join(d.dir, "here"), filepath.Join(d.dir, "elsewhere")
 	d.does("register", d.file("boxes.csv", csv(2)), "--make-tokens", elsewhere, "--yes").is(command.Done)
 	d.does("register", d.file("boxes.csv", csv(3)), "--make-tokens", here, "--yes").is(command.Refused).
-		warns("line 2: box-0001 has a token, and its file is not in "+here, "line 3: box-0002", "wavegate tokens renew", "2 lines are at fault; nothing was sent")
+		warns("line 2: box-0001 has a token, but its file is not in "+here, "line 3: box-0002", "wavegate tokens renew", "2 lines have errors; nothing was sent")
 	if _, err := os.Lstat(here); err == nil {
 		t.Error("the directory was made")
 	}
@@ -219,7 +219,8 @@ func TestMakeTokens_ABoxWithATokenThatIsNotHere_KeepsIt(t *testing.T) {
 	}
 }
 
-// TestMakeTokens_WhoMayNotListBoxes_RegistersThem: the service itself refuses to replace the token of a box then.
+// TestMakeTokens_WhoMayNotListBoxes_RegistersThem: in this case the service itself refuses to replace the token of a
+// box.
 func TestMakeTokens_WhoMayNotListBoxes_RegistersThem(t *testing.T) {
 	d := newDesk(t)
 	d.publishes()
@@ -255,7 +256,7 @@ func TestMakeTokens_ADirectoryThatOthersMayUse_IsRefused(t *testing.T) {
 	}
 }
 
-// TestMakeTokens_ALimitOrALostAnswer_IsFollowed: what was sent twice is the same, so each box has the token in its file.
+// TestMakeTokens_ALimitOrALostAnswer_IsFollowed: both times the same is sent, so each box has the token of its file.
 func TestMakeTokens_ALimitOrALostAnswer_IsFollowed(t *testing.T) {
 	d := newDesk(t)
 	d.publishes()
@@ -267,7 +268,7 @@ func TestMakeTokens_ALimitOrALostAnswer_IsFollowed(t *testing.T) {
 		switch sent++; sent {
 		case 1, 2:
 			return &http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"0"}}, Body: http.NoBody, Request: r}, nil
-		case 3: // it arrives, and its answer does not
+		case 3: // the call arrives, but its answer does not
 			res, err := http.DefaultTransport.RoundTrip(r)
 			if err != nil {
 				return nil, err

@@ -13,18 +13,18 @@ import (
 	"wavegate/shared/fleet/cohort"
 )
 
-// A standing is a channel with its rollout, if there is one, as it is now.
+// A standing is the present state of a channel and of its rollout, if there is one.
 type standing struct {
 	Trouble  string          `json:"trouble,omitempty"`
 	Channel  json.RawMessage `json:"channel,omitempty"`
 	Rollout  json.RawMessage `json:"rollout,omitempty"`
 	Progress json.RawMessage `json:"progress,omitempty"`
 
-	// What people are shown of it.
+	// The cells of the table.
 	name, version, stage, since, installed, guard, health string
 }
 
-// A now is what goes on on all channels, those with trouble first.
+// A now is the present state of all channels, those with trouble first.
 type now struct {
 	Freeze json.RawMessage `json:"freeze,omitempty"`
 	Active int             `json:"active"` // rollouts
@@ -32,7 +32,7 @@ type now struct {
 	More   bool            `json:"more"`
 }
 
-// statusOfAll shows the active rollouts, those that were halted a short time ago, and the channels without a rollout.
+// statusOfAll shows the active rollouts, those that were halted recently, and the channels without a rollout.
 func (a *app) statusOfAll(ctx context.Context, c *api.Client, most int) error {
 	all, err := a.now(ctx, c)
 	if err != nil {
@@ -62,7 +62,7 @@ func (a *app) statusOfAll(ctx context.Context, c *api.Client, most int) error {
 		return err
 	}
 	if all.More {
-		a.note("wavegate: more than %s rollouts are active; the others were not looked at", count(all.Active))
+		a.note("wavegate: more than %s rollouts are active; the others were not checked", count(all.Active))
 	}
 	if left > 0 {
 		a.note("wavegate: %s more; --limit 0 for all", count(left))
@@ -70,10 +70,10 @@ func (a *app) statusOfAll(ctx context.Context, c *api.Client, most int) error {
 	return nil
 }
 
-// roomy is how many columns the table takes, as a rule.
+// roomy is the usual width of the table.
 const roomy = 110
 
-// standings prints a table. Where a terminal is too narrow for it, each channel has lines of its own.
+// standings prints a table. If the terminal is too narrow, each channel has lines of its own.
 func (a *app) standings(list []standing) error {
 	columns := a.columns()
 	if columns == 0 || columns >= roomy {
@@ -94,7 +94,7 @@ func (a *app) standings(list []standing) error {
 	return nil
 }
 
-// details are the other cells, in words.
+// details returns the other cells, in words.
 func (s standing) details() string {
 	text := "at " + s.stage + " since " + s.since
 	if s.installed != "-" {
@@ -106,7 +106,7 @@ func (s standing) details() string {
 	return strings.TrimSuffix(text+", "+s.guard, ", -")
 }
 
-// now reads what goes on.
+// now reads the present state.
 func (a *app) now(ctx context.Context, c *api.Client) (now, error) {
 	list, err := c.List(ctx, "/api/ota/release-channels", nil, 0)
 	if err != nil {
@@ -189,11 +189,11 @@ func standingOf(one api.OverviewRow) (standing, error) {
 	return s, nil
 }
 
-// health says in a few words how a rollout is, with a ! if somebody should look at it.
+// health describes the state of a rollout in a few words, with a ! if it needs attention.
 func (v view) health(trouble string, age time.Duration) string {
 	g := v.judgement()
 	if g != nil && g.Revision != v.rollout.Revision {
-		g = nil // the rollout was changed since
+		g = nil // the rollout has changed since
 	}
 	next := cohort.After(v.rollout.StagedPercent)
 	switch {
@@ -236,7 +236,7 @@ func (v view) health(trouble string, age time.Duration) string {
 	return strings.Join(parts, "; ")
 }
 
-// distance says what is closest to a halt; empty: nothing is.
+// distance says how few more bad or silent boxes would halt the rollout; empty if that is not close.
 func distance(g *api.Guard) string {
 	d := g.Distance
 	silence := d.MoreSilent > 0 && g.Treated.Silent > 0 && (d.MoreBad <= 0 || d.MoreSilent < d.MoreBad)
@@ -253,10 +253,10 @@ func distance(g *api.Guard) string {
 	return count(number) + " more " + what + " halt it"
 }
 
-// recently is for how long a halt is shown.
+// recently is how long a halt is shown.
 const recently = 24 * time.Hour
 
-// justHalted reads the rollouts that were halted in the last 24 hours, on channels that were not changed since.
+// justHalted reads the rollouts that were halted in the last 24 hours, on channels that have not changed since.
 func justHalted(ctx context.Context, c *api.Client, channels map[string]api.Channel) ([]standing, error) {
 	list, err := c.List(ctx, "/api/ota/rollouts", url.Values{"status": {"halted"}}, 100)
 	if err != nil {

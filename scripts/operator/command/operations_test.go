@@ -13,7 +13,7 @@ import (
 	"wavegate/shared/operations"
 )
 
-// noCommand are the operations for people that no command calls, and why.
+// noCommand lists the operations for people that no command calls, and why.
 var noCommand = map[string]string{
 	"copilot": "what it forwards, and to which paths, is between the assistant and the program that a person talks to it with",
 }
@@ -23,8 +23,8 @@ func forPeople(op operations.Operation) bool {
 	return slices.ContainsFunc(op.Roles, func(r auth.Role) bool { return r != auth.Edge && r != auth.Program && r != auth.Enrolment })
 }
 
-// TestEveryOperationForPeople_HasACommand runs a command for each operation, one after the other. What counts is the call that
-// the service saw and granted, not what the test says of the command.
+// TestEveryOperationForPeople_HasACommand runs a command for each operation, one after the other. It checks the calls
+// that the service received and granted.
 func TestEveryOperationForPeople_HasACommand(t *testing.T) {
 	d := newDesk(t, settings("CHANNEL_CACHE_SECONDS=0"))
 	olga, vera := d.Owner(t), d.As(t, "vera", "wavegate", auth.PlatformOwner)

@@ -10,9 +10,9 @@ import (
 func (a *app) export() *cobra.Command {
 	const use = "export ORGANIZATION"
 	return &cobra.Command{
-		Use: use, Short: "Write all that the service holds of an organization", Args: exactly(use),
-		Long: "Writes all that the service holds of an organization to standard output, as JSON Lines: objects with a kind and a\n" +
-			"value. It ends with an error if it cannot be read to its end; what was written is then a part.",
+		Use: use, Short: "Write everything that the service holds about an organization", Args: exactly(use),
+		Long: "Writes everything that the service holds about an organization to standard output, as JSON Lines: objects with a kind\n" +
+			"and a value. If the command ends with an error, the output is incomplete.",
 		Example: "  wavegate export acme > acme.jsonl",
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			c, err := a.client()

@@ -17,16 +17,16 @@ import (
 	"wavegate/shared/fleet/guard"
 )
 
-// examplePolicy is a policy with every field, and what each is about.
+// examplePolicy is a policy with every field and an explanation of each.
 //
 //go:embed policy.example
 var examplePolicy string
 
 func (a *app) policy() *cobra.Command {
-	return group("policy", "See, check and set by what the guard judges a rollout", a.policyShow(), a.policyCheck(), a.policySet())
+	return group("policy", "Show, check and set the policy by which the guard judges a rollout", a.policyShow(), a.policyCheck(), a.policySet())
 }
 
-const policyFiles = "A policy is a JSON object; lines that begin with // are comments. What it leaves out has its default."
+const policyFiles = "A policy is a JSON object; lines that begin with // are comments. Omitted fields have their defaults."
 
 func (a *app) policyShow() *cobra.Command {
 	var example bool
@@ -56,9 +56,10 @@ func (a *app) policyShow() *cobra.Command {
 func (a *app) policyCheck() *cobra.Command {
 	const use = "check FILE"
 	return &cobra.Command{
-		Use: use, Short: "Say everything that is wrong with a policy, and send nothing", Args: exactly(use),
-		Long: "Says everything that is wrong with a policy, and calls no service. The rules are those of the service. If the guard of a\n" +
-			"service looks less often than once a minute, that service wants longer silentAfter and decideWithin.\n\n" + policyFiles,
+		Use: use, Short: "List everything that is wrong with a policy, and send nothing", Args: exactly(use),
+		Long: "Lists everything that is wrong with a policy, and calls no service. The rules are the service's own. If the guard of a\n" +
+			"service looks less often than once a minute, that service requires longer silentAfter and decideWithin.\n\n" +
+			"" + policyFiles,
 		Example: "  wavegate policy check policy.json",
 		RunE: a.run(func(_ context.Context, args []string) error {
 			p, err := policyIn(args[0], time.Minute)
@@ -69,7 +70,7 @@ func (a *app) policyCheck() *cobra.Command {
 				a.show(p.JSON())
 				return nil
 			}
-			a.say("%s is a policy; of the default policy it changes:", args[0])
+			a.say("%s is a valid policy; it changes the default policy in:", args[0])
 			lines := differences(guard.Default().JSON(), p.JSON())
 			if len(lines) == 0 {
 				lines = []string{"  nothing"}
@@ -80,10 +81,11 @@ func (a *app) policyCheck() *cobra.Command {
 	}
 }
 
-// shortest is how often a guard looks at most. Which times are too short for its own, a service says itself.
+// shortest is the shortest interval of a guard. The service itself reports times that are too short for its own
+// guard.
 const shortest = time.Second
 
-// policyIn reads a policy from a file, for a guard that looks so often.
+// policyIn reads a policy from a file, for a guard with this interval.
 func policyIn(name string, interval time.Duration) (guard.Policy, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -91,12 +93,13 @@ func policyIn(name string, interval time.Duration) (guard.Policy, error) {
 	}
 	p, faults := guard.Parse(withoutComments(text), interval)
 	if len(faults) > 0 {
-		return p, fail(Misused, "%s holds no policy:%s", name, faultsOf(faults))
+		return p, fail(Misused, "%s is not a valid policy:%s", name, faultsOf(faults))
 	}
 	return p, nil
 }
 
-// withoutComments leaves out the lines that begin with //. JSON has no such lines, as its texts have no line ends.
+// withoutComments drops the lines that begin with //. JSON never has such lines, because its strings contain no line
+// ends.
 func withoutComments(text []byte) []byte {
 	var kept [][]byte
 	for _, line := range bytes.Split(text, []byte("\n")) {
@@ -111,9 +114,10 @@ func withoutComments(text []byte) []byte {
 func (a *app) policySet() *cobra.Command {
 	const use = "set CHANNEL|ROLLOUT FILE"
 	return &cobra.Command{
-		Use: use, Short: "Have the guard judge a rollout by another policy", Args: exactly(use),
-		Long: "Sets the policy of a rollout from a file, from the guard's next look on. It shows what changes, and asks. Approvals of\n" +
-			"stages that are not reached yet are deleted, because they were given under the old policy.\n\n" + policyFiles,
+		Use: use, Short: "Set the policy by which the guard judges a rollout", Args: exactly(use),
+		Long: "Sets the policy of a rollout from a file. It shows what changes, and asks. The guard uses the new policy from its next\n" +
+			"look on. Approvals of stages that are not reached yet are deleted, because they were given under the old policy.\n\n" +
+			"" + policyFiles,
 		Example: "  wavegate policy set gateway-x/stable policy.json",
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			p, err := policyIn(args[1], shortest)
@@ -137,7 +141,8 @@ func (a *app) policySet() *cobra.Command {
 	}
 }
 
-// setPolicy shows what a policy changes of the present one, asks, and sets it if nobody has changed the rollout since.
+// setPolicy shows how a policy differs from the present one, asks, and sets it if nobody has changed the rollout
+// since.
 func (a *app) setPolicy(ctx context.Context, c *api.Client, r api.Rollout, p guard.Policy) error {
 	path, what := api.RolloutPath(r.ID)+"/policy", fmt.Sprintf("the rollout of %s on %s", r.TargetVersion, r.ChannelID())
 	present, _, err := api.Get[json.RawMessage](ctx, c, path, nil)
@@ -149,11 +154,11 @@ func (a *app) setPolicy(ctx context.Context, c *api.Client, r api.Rollout, p gua
 	if err == nil {
 		question = "Change the policy of " + what + ":"
 		if lines = differences(present, p.JSON()); len(lines) == 0 {
-			a.say("the policy of %s is so already", what)
+			a.say("the policy of %s has not changed", what)
 			return nil
 		}
 	}
-	if err := a.ask(question + "\n" + strings.Join(lines, "\n") + "\nGo on?"); err != nil {
+	if err := a.ask(question + "\n" + strings.Join(lines, "\n") + "\nContinue?"); err != nil {
 		return err
 	}
 	if _, err := c.Do(ctx, api.Request{Method: http.MethodPut, Path: path, Body: p, IfMatch: tagOf(r)}); err != nil {

@@ -9,7 +9,7 @@ import (
 	"wavegate/scripts/operator/command"
 )
 
-// TestPolicy_TheExample_HasEveryField_AndIsTakenByTheService as it is printed, with its comments.
+// TestPolicy_TheExample_HasEveryField_AndIsTakenByTheService as printed, with its comments.
 func TestPolicy_TheExample_HasEveryField_AndIsTakenByTheService(t *testing.T) {
 	d := newDesk(t)
 	d.starts(3)
@@ -19,7 +19,7 @@ func TestPolicy_TheExample_HasEveryField_AndIsTakenByTheService(t *testing.T) {
 	d.does("policy", "set", "gateway-x/stable", file).is(command.Misused).warns("which has no policy now", "promote.auto: true", "--yes")
 	d.Owner(t).Get(t, "/api/ota/rollouts/"+d.rollout()+"/policy").Is(t, http.StatusNotFound)
 	d.does("policy", "set", "gateway-x/stable", file, "--yes").is(command.Done)
-	d.does("policy", "set", d.rollout(), file).is(command.Done).says("is so already")
+	d.does("policy", "set", d.rollout(), file).is(command.Done).says("has not changed")
 
 	var taken map[string]any
 	if err := json.Unmarshal(d.Owner(t).Get(t, "/api/ota/rollouts/"+d.rollout()+"/policy").Is(t, http.StatusOK).Body, &taken); err != nil {

@@ -17,9 +17,10 @@ func (a *app) publish() *cobra.Command {
 	var said artifact
 	cmd := &cobra.Command{
 		Use: "publish CHANNEL VERSION --url URL --file FILE", Short: "Publish a version to all boxes of a channel",
-		Long: "Publishes a version on a channel. It reaches every box of the channel at its next poll, and ends a rollout that is active\n" +
-			"there. Publish a new version where few boxes are, and roll it out elsewhere: wavegate start.\n\n" +
-			"With --file, the size, SHA-256, SHA-1 and MD5 are those of the file: boxes with a client of hawkBit's DDI need them.",
+		Long: "Publishes a version on a channel. It reaches every box of the channel at its next poll, and ends a rollout that is\n" +
+			"active there. Publish a new version on a channel with few boxes first, then roll it out on the others: wavegate start.\n\n" +
+			"With --file, the command computes the size, SHA-256, SHA-1 and MD5 of the file. Boxes with a client for hawkBit's DDI\n" +
+			"need them.",
 		Example: "  wavegate publish gateway-x/canary 1.1.0 --url https://artifacts.example.com/gateway-x/1.1.0.tar.gz --file 1.1.0.tar.gz",
 		Args:    cobra.ExactArgs(2),
 		RunE: a.run(func(ctx context.Context, args []string) error {
@@ -32,7 +33,7 @@ func (a *app) publish() *cobra.Command {
 				return err
 			}
 			body = why.with(body)
-			if a.confirm != name { // somebody is asked; otherwise the service tells it as well
+			if a.confirm != name { // somebody will be asked; otherwise the service reports it
 				if err := passes(ctx, c, name, args[1], body); err != nil {
 					return err
 				}
@@ -59,8 +60,9 @@ func (a *app) publish() *cobra.Command {
 	return cmd
 }
 
-// passes checks, before anybody is asked, what a publication would be refused for: what is said of it, a freeze, and other
-// bytes of the version on a channel of its type. Versions that no channel has now, the service alone knows.
+// passes checks, before anybody is asked, whether a publication would be refused: for its fields, for a freeze, or
+// because a channel of its type has the version with other bytes. Only the service knows versions that no channel has
+// now.
 func passes(ctx context.Context, c *api.Client, name, version string, body map[string]any) error {
 	if err := acceptable(http.MethodPut, api.ChannelPath(name), body); err != nil {
 		return err
@@ -78,7 +80,7 @@ func passes(ctx context.Context, c *api.Client, name, version string, body map[s
 		err := page.Into(&list)
 		for _, one := range list.Items {
 			if one.CurrentVersion == version && !strings.EqualFold(one.SHA256, fmt.Sprint(body["sha256"])) {
-				return false, fail(Refused, "version %s is on %s/%s with other bytes, of SHA-256 %s; a version never changes its bytes. Publish the new bytes as a new version",
+				return false, fail(Refused, "version %s is on %s/%s with other bytes (SHA-256 %s); a version never changes its bytes. Publish the new bytes as a new version",
 					version, edgeType, one.Channel, one.SHA256)
 			}
 		}
@@ -86,8 +88,8 @@ func passes(ctx context.Context, c *api.Client, name, version string, body map[s
 	})
 }
 
-// reach says what a publication does, for who is asked to confirm it, and the entity tag of the channel that
-// was looked at. There is none where the channel is new.
+// reach returns a question that says what a publication does, and the entity tag of the channel that was read; empty
+// if the channel is new.
 func (a *app) reach(ctx context.Context, c *api.Client, name, version string) (question, tag string, err error) {
 	channel, answer, err := api.Get[api.Channel](ctx, c, api.ChannelPath(name), nil)
 	if isMissing(err) {
@@ -101,9 +103,9 @@ func (a *app) reach(ctx context.Context, c *api.Client, name, version string) (q
 	if err != nil {
 		return "", "", err
 	}
-	question = fmt.Sprintf("%s: publish %s in place of %s to all %d boxes at once.", name, version, channel.CurrentVersion, counted.Boxes)
+	question = fmt.Sprintf("%s: publish %s instead of %s to all %d boxes immediately.", name, version, channel.CurrentVersion, counted.Boxes)
 	if version == channel.CurrentVersion {
-		question = fmt.Sprintf("%s: publish %s again, which is the channel's version already, to all %d boxes. Boxes that run the version of a rollout go back to it.",
+		question = fmt.Sprintf("%s: publish %s, which is already the channel's version, again to all %d boxes. Boxes that run the version of a rollout go back to it.",
 			name, version, counted.Boxes)
 	}
 	if earlier(version, channel.CurrentVersion) {

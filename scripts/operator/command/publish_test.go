@@ -8,7 +8,7 @@ import (
 	"wavegate/scripts/operator/command"
 )
 
-// TestPublish_WhatWouldBeRefused_IsSaidBeforeAnybodyIsAsked, all of it at once.
+// TestPublish_WhatWouldBeRefused_IsSaidBeforeAnybodyIsAsked: all faults together.
 func TestPublish_WhatWouldBeRefused_IsSaidBeforeAnybodyIsAsked(t *testing.T) {
 	d := newDesk(t)
 	d.publishes()
@@ -34,13 +34,14 @@ func TestPublish_WhatWouldBeRefused_IsSaidBeforeAnybodyIsAsked(t *testing.T) {
 		warns("version 1.1.0 is on gateway-x/canary with other bytes", "Publish the new bytes as a new version")
 	asked(publish("gateway-x/stabel", "1.2.0", "https://artifacts.example/1.2.0", digest("c")), true).
 		warns("gateway-x/stabel: publish 1.2.0 on a new channel; did you mean gateway-x/stable?")
-	asked(publish("gateway-x/stable", "1.0.0", "https://artifacts.example/1.0.0", digest("0")), true).warns("which is the channel's version already")
+	asked(publish("gateway-x/stable", "1.0.0", "https://artifacts.example/1.0.0", digest("0")), true).warns("which is already the channel's version")
 	d.seen = nil
 	d.does("freeze", "--for", "1h", "--reason", "stocktaking", "--yes").is(command.Done)
 	asked(publish("gateway-x/stable", "1.2.0", "https://artifacts.example/1.2.0", digest("c")), false).is(command.Refused).warns("frozen until", "stocktaking", "--override")
 }
 
-// TestPut_ShowsWhatChanges_AndOverwritesNobody: a factory, a machine or a box that is as it is wished is not written.
+// TestPut_ShowsWhatChanges_AndOverwritesNobody: a factory, a machine or a box that already has the values is not
+// written.
 func TestPut_ShowsWhatChanges_AndOverwritesNobody(t *testing.T) {
 	d := newDesk(t)
 	set := func(more ...string) result {
@@ -50,7 +51,7 @@ func TestPut_ShowsWhatChanges_AndOverwritesNobody(t *testing.T) {
 	d.does("factories", "set", "lyon-1", "--name", "", "--approval", "nobody").is(command.Misused).warns("--name must have", "--approval must be", "--organization is required")
 	set("--name", "Munich", "--organization", "acme").is(command.Misused).warns("Add factory munich-1", "name: Munich", "organizationId: acme", "--yes")
 	set("--name", "Munich", "--organization", "acme", "--yes").is(command.Done)
-	set("--name", "Munich").is(command.Done).says("is so already")
+	set("--name", "Munich").is(command.Done).says("has not changed")
 	set("--approval", "single").is(command.Misused).warns("Change factory munich-1", "methodApproval: single")
 	set("--organization", "rival", "--yes").is(command.Refused).warns("never changes its organization")
 	d.seen = func(r *http.Request) error {

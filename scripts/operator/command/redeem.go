@@ -17,7 +17,7 @@ import (
 	"wavegate/shared/platform/input"
 )
 
-// enrolScheme is what stands before a code in the place of a token.
+// enrolScheme is the prefix of a code that is sent as a token.
 const enrolScheme = "wavegate-enrol:"
 
 func (a *app) enrolRedeem() *cobra.Command {
@@ -26,10 +26,10 @@ func (a *app) enrolRedeem() *cobra.Command {
 	var every time.Duration
 	cmd := &cobra.Command{
 		Use: "redeem --url URL --code-file FILE --id BOX --token-file FILE", Short: "On the box: make its token, and register it with the code",
-		Long: "Runs on the box. Makes the token of the box, if its file is not there, and registers the box with the code and the\n" +
-			"SHA-256 of the token. It can be repeated: the file is on the disk before the service is told anything, and is never\n" +
-			"replaced. If the id is not listed, it prints the fingerprint with which a person accepts the box, and exits with 3.\n" +
-			"With --wait it tries again until then.",
+		Long: "Runs on the box. Makes the token of the box, if its file does not exist, and registers the box with the code and the\n" +
+			"SHA-256 of the token. It can be repeated: the file is on the disk before the service is called, and is never replaced.\n" +
+			"If the id is not listed, the command prints the fingerprint with which a person accepts the box, and exits with 3.\n" +
+			"With --wait, it tries again until the box is accepted.",
 		Example: "  wavegate enrol redeem --url https://api.example.com --code-file /etc/wavegate/code --id SN-000017 --token-file /data/wavegate.token",
 		Args:    cobra.NoArgs,
 		RunE: a.run(func(ctx context.Context, _ []string) error {
@@ -91,10 +91,10 @@ func (a *app) enrolRedeem() *cobra.Command {
 	return cmd
 }
 
-// refusedCode says what a refusal of the code means.
+// refusedCode explains a refusal of the code.
 func refusedCode(err error) error {
 	if codeOf(err) == SignIn {
-		return fmt.Errorf("%w: the code is wrong or not valid any more; a box that it has registered can poll all the same", err)
+		return fmt.Errorf("%w: the code is wrong or no longer valid; boxes that it has registered can still poll", err)
 	}
 	return err
 }

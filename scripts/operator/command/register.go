@@ -20,10 +20,10 @@ import (
 	"wavegate/scripts/operator/api"
 )
 
-// atOnce is how many boxes a call takes.
+// atOnce is the number of boxes per call.
 const atOnce = 30
 
-// patience is how long a file waits for allowance.
+// patience is how long a file waits for the limit of calls.
 const patience = 5 * time.Minute
 
 func (a *app) register() *cobra.Command {
@@ -31,11 +31,12 @@ func (a *app) register() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "register FILE.csv", Short: "Register the boxes of a file, of any length",
 		Long: "Registers the boxes of a file, or moves them. The first line of the file names its columns: edgeId, edgeType, channel,\n" +
-			"organizationId, and where wanted factoryId and issuer. Bad lines are named before anything is sent. Where it was\n" +
-			"interrupted, the same command goes on. Boxes that are registered so already stay as they are.\n\n" +
-			"With --make-tokens, each box gets a token of its own. " + tokenFiles + "\n" +
-			"Only the hash of a token is sent. A file that is there is used, so the same command goes on where it was\n" +
-			"interrupted. A box with a token whose file is not there is named as a bad line; see wavegate tokens renew.",
+			"organizationId, and optionally factoryId and issuer. All bad lines are listed before anything is sent. If the command\n" +
+			"is interrupted, run it again: it continues where it stopped. Boxes that are already registered this way stay\n" +
+			"unchanged.\n\n" +
+			"With --make-tokens, each box gets a token of its own. " + tokenFiles + " Only the hash of a token is sent. An existing\n" +
+			"file is used, so that the command can be repeated. If a box has a token but its file is missing, its line is bad; see\n" +
+			"wavegate tokens renew.",
 		Example: "  wavegate register boxes.csv\n  wavegate register boxes.csv --make-tokens tokens",
 		Args:    cobra.ExactArgs(1),
 		RunE: a.run(func(ctx context.Context, args []string) error {
@@ -66,11 +67,11 @@ func (a *app) register() *cobra.Command {
 				return a.badLines(f.bad, "nothing was sent")
 			}
 			if f.boxes == 0 {
-				return fail(Misused, "%s holds no box", args[0])
+				return fail(Misused, "%s lists no boxes", args[0])
 			}
 			s := a.sending(c, f, tokens)
 			if s.Line > 0 {
-				a.note("wavegate: going on behind line %d of %s", s.Line, args[0])
+				a.note("wavegate: continuing after line %d of %s", s.Line, args[0])
 			} else if err := a.ask(fmt.Sprintf("Register %d boxes: %s%s?", f.boxes, reached(channels), tokens.with())); err != nil {
 				return err
 			}
@@ -84,7 +85,7 @@ func (a *app) register() *cobra.Command {
 	return cmd
 }
 
-// reached names the channels that the boxes of a file are to follow.
+// reached lists the channels that the boxes of a file will follow.
 func reached(channels map[string]int) string {
 	var list []string
 	for i, name := range byCount(channels) {
@@ -97,7 +98,7 @@ func reached(channels map[string]int) string {
 	return strings.Join(list, ", ")
 }
 
-// badLines names the lines that are at fault, so many at most.
+// badLines lists lines with errors, up to a limit.
 func (a *app) badLines(bad []string, then string) error {
 	const most = 100
 	for _, line := range bad[:min(len(bad), most)] {
@@ -106,10 +107,10 @@ func (a *app) badLines(bad []string, then string) error {
 	if len(bad) > most {
 		fmt.Fprintf(a.Err, "and %d more\n", len(bad)-most)
 	}
-	return fail(Refused, "%d lines are at fault; %s", len(bad), then)
+	return fail(Refused, "%d lines have errors; %s", len(bad), then)
 }
 
-// A sending is how far a file was sent. It is kept between runs until the file is done.
+// A sending records how far a file was sent. It is kept between runs until the file is done.
 type sending struct {
 	Line  int      `json:"line"` // the last that was acknowledged
 	Boxes int      `json:"boxes"`
@@ -130,8 +131,8 @@ type tally struct {
 	Unchanged  int `json:"unchanged"`
 }
 
-// sending recalls how far a file with these bytes was sent to the service. With tokens it starts over, so that each box
-// has the token whose file is there.
+// sending recalls how far a file with these bytes was sent to the service. With tokens it starts over, so that each
+// box has the token of its file.
 func (a *app) sending(c *api.Client, f boxFile, tokens *newTokens) *sending {
 	s := &sending{app: a, client: c, file: f, tokens: tokens}
 	if tokens != nil {
@@ -150,7 +151,7 @@ func (s *sending) keep() {
 	}
 	text, err := json.Marshal(s)
 	if err == nil && os.MkdirAll(filepath.Dir(s.kept), 0o700) == nil {
-		_ = os.WriteFile(s.kept, text, 0o600) // without it, the file is sent from its start again
+		_ = os.WriteFile(s.kept, text, 0o600) // without it, the file is sent again from its start
 	}
 }
 
@@ -189,11 +190,11 @@ func (s *sending) send(ctx context.Context, name string) error {
 	}
 	s.app.drawn("")
 	if err != nil {
-		s.app.note("wavegate: %d of %d boxes were sent; run the command again to go on", s.Boxes, s.file.boxes)
+		s.app.note("wavegate: %d of %d boxes were sent; run the command again to continue", s.Boxes, s.file.boxes)
 		return err
 	}
 	if s.kept != "" {
-		_ = os.Remove(s.kept) // it would begin at the end
+		_ = os.Remove(s.kept) // otherwise the next run would begin at the end
 	}
 	if s.app.json {
 		text, err := json.Marshal(s.Tally)
@@ -202,7 +203,7 @@ func (s *sending) send(ctx context.Context, name string) error {
 		}
 		s.app.show(text)
 	}
-	s.app.say("%d boxes registered, %d moved or changed, %d as they were", s.Tally.Registered, s.Tally.Reassigned, s.Tally.Unchanged)
+	s.app.say("%d boxes registered, %d moved or changed, %d unchanged", s.Tally.Registered, s.Tally.Reassigned, s.Tally.Unchanged)
 	s.tokens.tell()
 	if len(s.Bad) > 0 {
 		return s.app.badLines(s.Bad, "all others were sent")
@@ -210,7 +211,7 @@ func (s *sending) send(ctx context.Context, name string) error {
 	return nil
 }
 
-// one sends a batch. Boxes that the service finds at fault are left out and noted, and the others sent again.
+// one sends a batch. If the service finds errors in boxes, these boxes are noted, and the others are sent again.
 func (s *sending) one(ctx context.Context, batch []boxLine) error {
 	batch = slices.Clone(batch)
 	for len(batch) > 0 {
@@ -252,7 +253,7 @@ func (s *sending) one(ctx context.Context, batch []boxLine) error {
 	return nil
 }
 
-// place reads a pointer such as /edges/3/channel.
+// place parses a pointer such as /edges/3/channel.
 func place(pointer string) (i int, field string, ok bool) {
 	parts := strings.Split(strings.TrimPrefix(pointer, "/edges/"), "/")
 	i, err := strconv.Atoi(parts[0])
@@ -262,11 +263,11 @@ func place(pointer string) (i int, field string, ok bool) {
 	return i, parts[1], true
 }
 
-// draw shows how far it is: a bar that is redrawn, or without a terminal a line for each tenth.
+// draw shows the progress: a bar that is redrawn, or without a terminal a line for each tenth.
 func (s *sending) draw() {
 	const width = 30
 	n := s.Boxes * width / s.file.boxes
-	bar := fmt.Sprintf("[%s%s] %d of %d boxes, %d at fault", strings.Repeat("#", n), strings.Repeat(".", width-n), s.Boxes, s.file.boxes, len(s.Bad))
+	bar := fmt.Sprintf("[%s%s] %d of %d boxes, %d with errors", strings.Repeat("#", n), strings.Repeat(".", width-n), s.Boxes, s.file.boxes, len(s.Bad))
 	switch {
 	case s.app.quiet:
 	case s.app.Asks && !s.app.plain:
@@ -276,7 +277,7 @@ func (s *sending) draw() {
 	}
 }
 
-// drawn replaces the line that is drawn if there is a terminal.
+// drawn replaces the current line if there is a terminal.
 func (a *app) drawn(text string) {
 	if a.Asks && !a.plain && !a.quiet {
 		fmt.Fprintf(a.Err, "\r\x1b[K%s", text)

@@ -11,12 +11,12 @@ import (
 	"wavegate/scripts/operator/api"
 )
 
-// A memory is what was seen of a service, kept between runs. It can be lost.
+// A memory keeps what was seen of a service between runs. Losing it is harmless.
 type memory struct {
-	// Active are the rollouts that were seen active, by channel. A halt goes by them where the service lets
-	// nothing else through.
+	// Active are the rollouts that were seen active, by channel. A halt uses them if the service refuses all other
+	// calls.
 	Active map[string]api.RunningRollout `json:"active"`
-	// Channels are those that are offered for completion, as of At.
+	// Channels are the names for completion, as of At.
 	Channels []string  `json:"channels"`
 	At       time.Time `json:"at"`
 }
@@ -28,7 +28,7 @@ func (a *app) memoryFile(c *api.Client) string {
 func (a *app) recall(c *api.Client) memory {
 	m := memory{}
 	if text, err := os.ReadFile(a.memoryFile(c)); err == nil && json.Unmarshal(text, &m) != nil {
-		m = memory{} // it is written from scratch
+		m = memory{} // it starts empty
 	}
 	if m.Active == nil {
 		m.Active = map[string]api.RunningRollout{}
@@ -45,13 +45,13 @@ func (a *app) keep(c *api.Client, m memory) {
 	if err != nil {
 		return
 	}
-	defer func() { _ = os.Remove(file.Name()) }() // it was renamed, as a rule
+	defer func() { _ = os.Remove(file.Name()) }() // usually it was renamed
 	if _, err = file.Write(text); file.Close() == nil && err == nil {
-		_ = os.Rename(file.Name(), a.memoryFile(c)) // it can be lost
+		_ = os.Rename(file.Name(), a.memoryFile(c)) // losing it is harmless
 	}
 }
 
-// saw remembers what a channel showed.
+// saw remembers the state of channels.
 func (a *app) saw(c *api.Client, channels ...api.Channel) {
 	m := a.recall(c)
 	for _, one := range channels {
@@ -64,10 +64,10 @@ func (a *app) saw(c *api.Client, channels ...api.Channel) {
 	a.keep(c, m)
 }
 
-// lasts is how long the names of channels are offered before they are read again.
+// lasts is how long the names of channels are used before they are read again.
 const lasts = time.Minute
 
-// channelNames are the names of the first channels, as of a minute ago at most; none if they cannot be read.
+// channelNames returns the names of the first channels, at most a minute old; none if they cannot be read.
 func (a *app) channelNames(ctx context.Context, c *api.Client) []string {
 	m := a.recall(c)
 	if time.Since(m.At) <= lasts {
@@ -85,7 +85,7 @@ func (a *app) channelNames(ctx context.Context, c *api.Client) []string {
 	return m.Channels
 }
 
-// forgetNames has the names of channels read again, since there is a new one.
+// forgetNames makes the names of channels be read again, because there is a new one.
 func (a *app) forgetNames(c *api.Client) {
 	m := a.recall(c)
 	m.At = time.Time{}

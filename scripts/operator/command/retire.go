@@ -11,9 +11,9 @@ import (
 
 func (a *app) retire() *cobra.Command {
 	return &cobra.Command{
-		Use: "retire BOX", Short: "Take the registration of a box back", Args: cobra.ExactArgs(1),
+		Use: "retire BOX", Short: "Retire a box", Args: cobra.ExactArgs(1),
 		Example: "  wavegate retire box-0017",
-		Long:    "Takes the registration of a box back: it is out of every list and count, and its polls are refused.",
+		Long:    "Retires a box: it disappears from all lists and counts, and its polls are refused.",
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			c, err := a.client()
 			if err != nil {

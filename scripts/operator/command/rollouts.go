@@ -14,7 +14,7 @@ import (
 )
 
 func (a *app) rollouts() *cobra.Command {
-	cmd := group("rollouts", "See rollouts, also past ones, and how they went",
+	cmd := group("rollouts", "Show active and past rollouts, and how they went",
 		a.rolloutsList(), a.rolloutsShow(), a.rolloutsProgress(), a.rolloutsHistory(), a.rolloutsBoxes())
 	cmd.Aliases = []string{"rollout"}
 	return cmd
@@ -24,7 +24,7 @@ func (a *app) rolloutsList() *cobra.Command {
 	var status string
 	var most uint
 	cmd := &cobra.Command{
-		Use: "list [CHANNEL]", Short: "List the rollouts, also past ones, newest first", Args: cobra.MaximumNArgs(1),
+		Use: "list [CHANNEL]", Short: "List active and past rollouts, newest first", Args: cobra.MaximumNArgs(1),
 		Example: "  wavegate rollouts list gateway-x/stable\n  wavegate rollouts list --status halted --limit 10",
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			l := list[api.Rollout]{path: "/api/ota/rollouts", query: url.Values{}, none: "there is no such rollout",
@@ -61,10 +61,10 @@ func rolloutRow(r api.Rollout) string {
 	return cells(r.ID, r.ChannelID(), r.PreviousVersion, r.TargetVersion, state, fmt.Sprintf("%d %%", r.StagedPercent), r.StartedAt.Local().Format("2006-01-02 15:04"))
 }
 
-// onRollout makes a command that is about one rollout: the one with an id, or the latest of a channel.
+// onRollout makes a command for one rollout: the one with an id, or the latest of a channel.
 func (a *app) onRollout(verb, short, long, example string, do func(ctx context.Context, c *api.Client, id string) error) *cobra.Command {
 	return &cobra.Command{
-		Use: verb + " CHANNEL|ROLLOUT", Short: short, Long: strings.TrimSpace(short + ". Of a channel, it is the rollout that is active or was started last.\n\n" + long),
+		Use: verb + " CHANNEL|ROLLOUT", Short: short, Long: strings.TrimSpace(short + ". With a channel, it is the active rollout, or the one that was started last.\n\n" + long),
 		Example: example, Args: cobra.ExactArgs(1),
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			c, err := a.client()
@@ -80,7 +80,7 @@ func (a *app) onRollout(verb, short, long, example string, do func(ctx context.C
 	}
 }
 
-// rolloutID is the id that a person gave, or that of the latest rollout of the channel that they named.
+// rolloutID returns the id that a person gave, or that of the latest rollout of the channel that they named.
 func (a *app) rolloutID(ctx context.Context, c *api.Client, name string) (string, error) {
 	if uuid.Validate(name) == nil {
 		return name, nil
@@ -101,7 +101,7 @@ func (a *app) rolloutsShow() *cobra.Command {
 
 func (a *app) rolloutsProgress() *cobra.Command {
 	var fresh, plants bool
-	cmd := a.onRollout("progress", "Show how far a rollout is, by the last count of its boxes", "wavegate watch follows it.",
+	cmd := a.onRollout("progress", "Show the progress of a rollout, by the last count of its boxes", "wavegate watch follows it.",
 		"  wavegate rollouts progress gateway-x/stable\n  wavegate rollouts progress gateway-x/stable --by-factory",
 		func(ctx context.Context, c *api.Client, id string) error {
 			query := url.Values{}
@@ -123,7 +123,7 @@ func (a *app) rolloutsProgress() *cobra.Command {
 			}
 			return err
 		})
-	cmd.Flags().BoolVar(&fresh, "fresh", false, "count the boxes now, if they were not in the last 10 seconds")
+	cmd.Flags().BoolVar(&fresh, "fresh", false, "count the boxes now, unless they were counted in the last 10 seconds")
 	cmd.Flags().BoolVar(&plants, "by-factory", false, "count the boxes of each factory")
 	return cmd
 }
@@ -164,7 +164,7 @@ func (a *app) rolloutsHistory() *cobra.Command {
 	cmd := a.onRollout("history", "List how a rollout went, minute by minute, newest first", "",
 		"  wavegate rollouts history gateway-x/stable --limit 10\n  wavegate rollouts history gateway-x/stable --json",
 		func(ctx context.Context, c *api.Client, id string) error {
-			return list[moment]{path: api.RolloutPath(id) + "/progress/history", query: url.Values{}, none: "its boxes were not counted yet; they are once a minute",
+			return list[moment]{path: api.RolloutPath(id) + "/progress/history", query: url.Values{}, none: "its boxes have not been counted yet; they are counted once a minute",
 				head: cells("TIME", "STAGE", "BOXES", "TOLD", "INSTALLED", "ON ITS WAY", "FAILED", "REVERTED", "SILENT"),
 				row: func(m moment) string {
 					return cells(m.At.Local().Format("2006-01-02 15:04"), fmt.Sprintf("%d %%", m.StagedPercent), m.Expected, m.Told(), m.Installed, m.OnItsWay(), m.Failed, m.Reverted, m.Silent)
@@ -177,7 +177,7 @@ func (a *app) rolloutsHistory() *cobra.Command {
 func (a *app) rolloutsBoxes() *cobra.Command {
 	var state string
 	var most uint
-	cmd := a.onRollout("boxes", "List the boxes of a rollout by how they got on", "", "  wavegate rollouts boxes gateway-x/stable --state failed",
+	cmd := a.onRollout("boxes", "List the boxes of a rollout in one state", "", "  wavegate rollouts boxes gateway-x/stable --state failed",
 		func(ctx context.Context, c *api.Client, id string) error {
 			l := boxesOf(id, state)
 			return l.print(ctx, a, c, most)

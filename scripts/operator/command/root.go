@@ -1,4 +1,4 @@
-// Package command is what people type: one file a command.
+// Package command implements the commands that people type, one file per command.
 package command
 
 import (
@@ -19,21 +19,21 @@ import (
 	"wavegate/scripts/operator/tokenfile"
 )
 
-// An Environment is what the command runs in.
+// An Environment is the surroundings in which the command runs.
 type Environment struct {
 	Terminal
 	Getenv func(string) string
-	// Files keep the profiles and sessions. Cache is a directory for what can be lost.
+	// Files keep the profiles and sessions. Cache is a directory for data that can be lost.
 	Files login.Files
 	Cache string
 	HTTP  *http.Client
-	// Disk is where the files of tokens are.
+	// Disk holds the token files.
 	Disk tokenfile.Disk
 	// Open shows an address in the person's browser.
 	Open func(ctx context.Context, address string) error
-	// Patience bounds how long a call waits for the service in all, and Reach how long it tries to reach it.
+	// Patience limits the total wait of a call for the service, and Reach the time that it tries to reach it.
 	Patience, Reach time.Duration
-	// After calls a function after a time, unless it is stopped before.
+	// After calls a function after a time, unless it is stopped first.
 	After func(d time.Duration, do func()) (stop func())
 }
 
@@ -72,18 +72,18 @@ type app struct {
 	plain   bool
 	noColor bool
 	quiet   bool
-	// ran tells that the arguments were understood.
+	// ran is set once the arguments were understood.
 	ran bool
-	// service is who is called, and as whom.
+	// service is the client of the service.
 	service *api.Client
-	// failed is why a call was made again last.
+	// failed is the reason of the last retry.
 	mu     sync.Mutex
 	failed string
 }
 
-// Run runs the command and returns what to exit with.
+// Run runs the command and returns its exit code.
 func Run(ctx context.Context, args []string, e Environment) int {
-	e.Err = &shared{to: e.Err} // a call that takes long is told beside what is printed
+	e.Err = &shared{to: e.Err} // notes about slow calls are written concurrently
 	a := &app{Environment: e}
 	root := a.root()
 	root.SetArgs(args)
@@ -115,7 +115,7 @@ func Run(ctx context.Context, args []string, e Environment) int {
 	fmt.Fprintf(e.Err, "wavegate: %s\n", printable(text))
 	switch {
 	case code == SignIn && errors.Is(err, login.ErrSignIn) && e.Getenv("WAVEGATE_TOKEN") != "":
-		fmt.Fprintln(e.Err, "wavegate: WAVEGATE_TOKEN is not taken any more")
+		fmt.Fprintln(e.Err, "wavegate: WAVEGATE_TOKEN is no longer accepted")
 	case !a.ran:
 		fmt.Fprintln(e.Err, usage(cmd))
 	case hint(err) != "":
@@ -128,24 +128,24 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use: "wavegate", Short: "Bring releases to boxes, and see how they get on",
 		Long: "Bring releases to boxes, and see how they get on. A CHANNEL is an edge type and a channel, such as gateway-x/stable.\n\n" +
-			"It exits with 0 when done or already so, 1 when refused, 2 when misused or not confirmed, 3 when a rollout ended\n" +
-			"otherwise, 4 when you have to sign in or may not do this, 5 when the outcome is unknown, 130 when interrupted.",
+			"Exit codes: 0 done, or nothing to do; 1 refused; 2 wrong use, or not confirmed; 3 a rollout ended in another way; 4\n" +
+			"you have to sign in, or your role does not allow this; 5 the outcome is unknown; 130 interrupted.",
 		SilenceErrors: true, SilenceUsage: true, Args: known, RunE: help,
 	}
 	root.SetFlagErrorFunc(unknownFlag)
 	f := root.PersistentFlags()
-	f.StringVar(&a.profile, "profile", "", "the service to use, by the name given at login; the default one if left out")
-	f.BoolVar(&a.json, "json", false, "print one JSON document, or with watch one a line; problem documents go to stderr")
-	f.BoolVarP(&a.yes, "yes", "y", false, "answer yes where one is asked yes or no")
-	f.StringVar(&a.confirm, "confirm", "", "the `name` that one is asked to type")
+	f.StringVar(&a.profile, "profile", "", "the service to use, by the name given at login; by default, the default one")
+	f.BoolVar(&a.json, "json", false, "print one JSON document, or with watch one per line; problem documents go to stderr")
+	f.BoolVarP(&a.yes, "yes", "y", false, "answer yes to yes-or-no questions")
+	f.StringVar(&a.confirm, "confirm", "", "the `name` that a question asks for")
 	f.BoolVar(&a.plain, "plain", false, "print lines, and never redraw")
 	f.BoolVar(&a.noColor, "no-color", a.Getenv("NO_COLOR") != "", "use no colour")
-	f.BoolVarP(&a.quiet, "quiet", "q", false, "say nothing about what was done")
+	f.BoolVarP(&a.quiet, "quiet", "q", false, "do not report what was done")
 	for _, g := range []struct {
 		title string
 		of    []*cobra.Command
 	}{
-		{"See what goes on:", []*cobra.Command{a.status(), a.watch(), a.wait(), a.rollouts(), a.versions(), a.boxes(), a.why(), a.log()}},
+		{"See what is going on:", []*cobra.Command{a.status(), a.watch(), a.wait(), a.rollouts(), a.versions(), a.boxes(), a.why(), a.log()}},
 		{"Bring versions to boxes:", []*cobra.Command{a.publish(), a.start(), a.promote(), a.approve(), a.complete(), a.policy()}},
 		{"Stop, and go back:", []*cobra.Command{a.halt(), a.resume(), a.sendBack(), a.freeze(), a.unfreeze()}},
 		{"Boxes:", []*cobra.Command{a.box(), a.register(), a.enrol(), a.tokens(), a.gatewayToken(), a.retire()}},
@@ -163,7 +163,7 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// run makes a command's function: what fails in it was understood.
+// run makes a command's function. Errors in it are not errors of usage.
 func (a *app) run(do func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		a.ran = true
@@ -171,7 +171,7 @@ func (a *app) run(do func(ctx context.Context, args []string) error) func(*cobra
 	}
 }
 
-// client calls the service of the profile. WAVEGATE_TOKEN and WAVEGATE_URL come before it.
+// client calls the service of the profile. WAVEGATE_TOKEN and WAVEGATE_URL take precedence.
 func (a *app) client() (*api.Client, error) {
 	c := &api.Client{HTTP: a.HTTP, Patience: a.Patience, Reach: a.Reach}
 	address, token := a.Getenv("WAVEGATE_URL"), a.Getenv("WAVEGATE_TOKEN")
@@ -181,7 +181,7 @@ func (a *app) client() (*api.Client, error) {
 			return nil, err
 		}
 		if address != "" {
-			return nil, fail(Misused, "WAVEGATE_URL goes with WAVEGATE_TOKEN; the session is another service's")
+			return nil, fail(Misused, "WAVEGATE_URL needs WAVEGATE_TOKEN; your session is for another service")
 		}
 		address = profile.URL
 		c.Token = a.Files.Tokens(a.HTTP, name)
@@ -203,10 +203,10 @@ func (a *app) client() (*api.Client, error) {
 	return c, nil
 }
 
-// channelArg takes the first argument for the name of a channel.
+// channelArg returns the first argument, which must be the name of a channel.
 func channelArg(args []string) (string, error) {
 	if _, _, ok := api.ChannelName(args[0]); !ok {
-		return "", fail(Misused, "%q is no channel; give edge type and channel, such as gateway-x/stable", args[0])
+		return "", fail(Misused, "%q is not a channel; give edge type and channel, such as gateway-x/stable", args[0])
 	}
 	return args[0], nil
 }

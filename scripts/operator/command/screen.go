@@ -10,7 +10,7 @@ import (
 	"golang.org/x/text/width"
 )
 
-// widthOf is how many columns of a terminal a text takes.
+// widthOf is the number of terminal columns that a text takes.
 func widthOf(text string) (n int) {
 	for _, c := range text {
 		n += widthOfRune(c)
@@ -28,8 +28,8 @@ func widthOfRune(c rune) int {
 	return 1
 }
 
-// wrapped breaks lines between words, so that none is wider than so many columns; with 0, none is broken. What follows a
-// label is set behind it.
+// wrapped breaks lines between words, so that none is wider than columns; with 0, none is broken. Continuation lines
+// are indented past the label.
 func wrapped(lines []line, columns int) (list []line) {
 	for _, l := range lines {
 		indent := 0
@@ -54,8 +54,8 @@ func wrapped(lines []line, columns int) (list []line) {
 	return list
 }
 
-// words breaks a text into lines of so many columns. All but the first leave room for an indent. A word that is too wide
-// is broken, too.
+// words breaks a text into lines of at most columns. All but the first leave room for an indent. Words that are too
+// wide are also broken.
 func words(text string, columns, indent int) (lines []string) {
 	if columns <= 0 {
 		return []string{text}
@@ -87,7 +87,7 @@ func words(text string, columns, indent int) (lines []string) {
 	return append(lines, text)
 }
 
-// fit takes the lines that a screen has room for: the first ones, and the last ones that have to be seen.
+// fit returns the lines that fit a screen: as many of lines as there is room for, and always last.
 func fit(lines, last []line, columns, rows int) []line {
 	lines, last = wrapped(lines, columns), wrapped(last, columns)
 	last = last[:min(len(last), max(rows-1, 0))]
@@ -98,8 +98,8 @@ func fit(lines, last []line, columns, rows int) []line {
 	return append(lines[:len(lines):len(lines)], last...)
 }
 
-// frame draws lines over a whole screen of so many rows. Each row is cleared before it is written: to clear what is
-// behind a full row would clear its last letter.
+// frame draws lines over a whole screen. Each row is cleared before it is written: clearing the rest of a full row
+// would clear its last letter.
 func frame(lines []line, rows int, colours bool) string {
 	var b strings.Builder
 	b.WriteString("\x1b[H")
@@ -116,7 +116,7 @@ func frame(lines []line, rows int, colours bool) string {
 	return b.String()
 }
 
-// drawn is the line as it is written, with its mark if there are colours.
+// drawn returns the line as it is written, with its mark if there are colours.
 func (l line) drawn(colours bool) string {
 	if l.mark == "" || !colours {
 		return l.text
@@ -124,7 +124,7 @@ func (l line) drawn(colours bool) string {
 	return string(l.mark) + l.text + unmark
 }
 
-// count writes a number as people read it: 1,203.
+// count formats a number with separators: 1,203.
 func count(n int) string {
 	text := strconv.Itoa(n)
 	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
@@ -133,7 +133,7 @@ func count(n int) string {
 	return text
 }
 
-// length is how long something takes, in the largest unit of which there are a few.
+// length formats a duration in the largest unit of which it has at least a few.
 func length(d time.Duration) string {
 	switch d = max(d, 0).Round(time.Second); {
 	case d < 90*time.Second:

@@ -11,10 +11,10 @@ import (
 	"wavegate/scripts/operator/api"
 )
 
-// text draws what people, boxes and the guard write: words of letters of any width, with what steers a terminal among them.
+// text generates what people, boxes and the guard write: words with letters of any width and terminal controls.
 var text = rapid.StringOfN(rapid.OneOf(rapid.RuneFrom([]rune("abcé  ;:→日本\u0301\x1b\n\t\u202e")), rapid.Rune()), 0, 200, -1)
 
-// someLines draws lines as a view has them.
+// someLines generates lines like those of a view.
 var someLines = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) line {
 	return line{
 		mark:  rapid.SampledFrom([]mark{"", strong, red}).Draw(t, "mark"),
@@ -38,7 +38,7 @@ func TestFit_NoLineIsWiderThanTheScreen_AndNoMoreThanItsRows(t *testing.T) {
 	})
 }
 
-// TestWrapped_LosesNothing: all that is left out of a text are the blanks at which it was broken.
+// TestWrapped_LosesNothing: a text only loses the blanks at which it was broken.
 func TestWrapped_LosesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := line{label: "guard", text: text.Draw(t, "text")}
@@ -53,7 +53,7 @@ func TestWrapped_LosesNothing(t *testing.T) {
 	})
 }
 
-// TestFit_WhatHasToBeSeen_IsOnTheSmallestScreens: the channel and what can be pressed.
+// TestFit_WhatHasToBeSeen_IsOnTheSmallestScreens: the channel and the keys.
 func TestFit_WhatHasToBeSeen_IsOnTheSmallestScreens(t *testing.T) {
 	keys := []line{{"", "", "H H halt   q quit"}}
 	for _, rows := range []int{2, 5, 24} {
@@ -64,7 +64,7 @@ func TestFit_WhatHasToBeSeen_IsOnTheSmallestScreens(t *testing.T) {
 	}
 }
 
-// TestTable_EachCountIsOnce: the stages add up to what is so far, on a wide screen and on a narrow one.
+// TestTable_EachCountIsOnce: the stages add up to the total, on a wide screen and on a narrow one.
 func TestTable_EachCountIsOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := judged("hold", "SOAKING")

@@ -18,19 +18,19 @@ import (
 	"wavegate/shared/platform/input"
 )
 
-// A selection says which boxes a command is about: those that are named, those of a file, or those of a channel.
+// A selection is the boxes that a command works on: named ones, those of a file, or those of a channel.
 type selection struct{ file, channel, prefix string }
 
 func (s *selection) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&s.file, "file", "", "the boxes of a CSV `file`, in its column edgeId")
 	cmd.Flags().StringVar(&s.channel, "channel", "", "the boxes of a `channel`, such as gateway-x/stable")
-	cmd.Flags().StringVar(&s.prefix, "prefix", "", "with --channel, only those whose ids begin so")
+	cmd.Flags().StringVar(&s.prefix, "prefix", "", "with --channel, only those with ids that begin like this")
 }
 
-// whole reports whether the boxes are all of a channel.
+// whole reports whether the selection is a whole channel.
 func (s *selection) whole() bool { return s.channel != "" && s.prefix == "" }
 
-// name is what is typed to confirm what reaches far: a channel, a box, or how many there are.
+// name is what a person types to confirm: the channel, the box, or the number of boxes.
 func (s *selection) name(boxes []box) string {
 	switch {
 	case s.whole():
@@ -41,7 +41,7 @@ func (s *selection) name(boxes []box) string {
 	return strconv.Itoa(len(boxes))
 }
 
-// said names the boxes in a question.
+// said describes the boxes in a question.
 func (s *selection) said(boxes []box) string {
 	switch {
 	case s.channel != "":
@@ -52,8 +52,8 @@ func (s *selection) said(boxes []box) string {
 	return fmt.Sprintf("%d boxes", len(boxes))
 }
 
-// boxes returns the boxes, up to so many if most is not negative. Of those of a channel it knows everything, of others the
-// ids. Whatever is wrong with the ids is told at once.
+// boxes returns the boxes, at most most of them unless most is negative. Boxes of a channel have all fields, others
+// only their ids. All bad ids are reported together.
 func (s *selection) boxes(ctx context.Context, c *api.Client, args []string, most int) (list []box, err error) {
 	given := 0
 	for _, is := range []bool{len(args) > 0, s.file != "", s.channel != ""} {
@@ -79,7 +79,7 @@ func (s *selection) boxes(ctx context.Context, c *api.Client, args []string, mos
 	return list, err
 }
 
-// unique returns each id once. Those that are not ids are told together.
+// unique returns each id once. All bad ids are reported together.
 func unique(ids []string) (list []string, err error) {
 	var bad []string
 	seen := map[string]bool{}
@@ -128,7 +128,7 @@ func idsOf(name string) (ids []string, err error) {
 	return ids, err
 }
 
-// columnsIn reads the columns of a CSV file that have names. Other columns may be there.
+// columnsIn reads the wanted columns of a CSV file, which may have others.
 func columnsIn(name string, wanted ...string) (rows [][]string, err error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -145,7 +145,7 @@ func columnsIn(name string, wanted ...string) (rows [][]string, err error) {
 	for i, column := range wanted {
 		at[i] = slices.IndexFunc(all[0], func(head string) bool { return strings.TrimSpace(strings.TrimPrefix(head, "\ufeff")) == column })
 		if at[i] < 0 {
-			return nil, fail(Misused, "%s: the first line names the columns; %s is missing", name, column)
+			return nil, fail(Misused, "%s: the first line must name the columns; %s is missing", name, column)
 		}
 	}
 	for _, record := range all[1:] {

@@ -16,8 +16,8 @@ func (a *app) sendBack() *cobra.Command {
 	var why reasons
 	cmd := &cobra.Command{
 		Use: "send-back CHANNEL", Short: "After a halt, send the boxes back to the version that is published",
-		Long: "Publishes the channel's version again after its rollout was halted. Every box of the channel gets it, also those that\n" +
-			"run the version of the rollout. The rollout cannot be resumed then.",
+		Long: "Publishes the channel's version again after its rollout was halted. Every box of the channel gets it, including those\n" +
+			"that run the version of the rollout. After that, the rollout cannot be resumed.",
 		Example: "  wavegate send-back gateway-x/stable --reason '1.1.0 loses the network'",
 		Args:    cobra.ExactArgs(1), SuggestFor: []string{"rollback", "back", "revert", "undo"},
 		RunE: a.run(func(ctx context.Context, args []string) error {
@@ -41,7 +41,8 @@ func (a *app) sendBack() *cobra.Command {
 	return cmd
 }
 
-// publishAgain publishes what a channel has, with all that was said of it, unless the channel was changed since the rollout.
+// publishAgain publishes the version of a channel again with all its fields, unless the channel has changed since the
+// rollout.
 func (a *app) publishAgain(ctx context.Context, c *api.Client, name string, r api.Rollout, why reasons) error {
 	present, answer, err := api.Get[map[string]json.RawMessage](ctx, c, api.ChannelPath(name), nil)
 	if err != nil {
@@ -73,7 +74,7 @@ func (a *app) publishAgain(ctx context.Context, c *api.Client, name string, r ap
 	if err != nil {
 		return err
 	}
-	question := fmt.Sprintf("%s: publish %s again, so that all %d boxes get it, also those that run %s. The rollout of %s cannot be resumed then.",
+	question := fmt.Sprintf("%s: publish %s again, so that all %d boxes get it, including those that run %s. The rollout of %s cannot be resumed then.",
 		name, r.PreviousVersion, counted.Boxes, r.TargetVersion, r.TargetVersion)
 	if err := a.askName(name, question); err != nil {
 		return err
@@ -85,7 +86,7 @@ func (a *app) publishAgain(ctx context.Context, c *api.Client, name string, r ap
 	return a.shown(ctx, c, api.ChannelPath(name))
 }
 
-// publishedSince reports whether a version was published on the channel after the rollout ended, so that its boxes were sent
+// publishedSince reports whether a version was published on the channel after the rollout ended, which sent its boxes
 // back.
 func publishedSince(channel api.Channel, r api.Rollout) bool {
 	return r.EndedAt != nil && channel.UpdatedAt.After(*r.EndedAt)

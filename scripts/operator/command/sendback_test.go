@@ -7,7 +7,8 @@ import (
 	"wavegate/scripts/operator/command"
 )
 
-// TestSendBack_AfterAHalt_TellsTheBoxesOfTheRolloutTheEarlierVersion, as the page does, with all that was said of its bytes.
+// TestSendBack_AfterAHalt_TellsTheBoxesOfTheRolloutTheEarlierVersion, as the page does, with all fields of the
+// artifact.
 func TestSendBack_AfterAHalt_TellsTheBoxesOfTheRolloutTheEarlierVersion(t *testing.T) {
 	d := newDesk(t, settings("CHANNEL_CACHE_SECONDS=0"))
 	said := []string{"publish", "gateway-x/stable", "1.0.0", "--url", "https://artifacts.example/1.0.0", "--sha256", digest("0"), "--part", "os", "--http-url", "http://cache.example/1.0.0", "--confirm", "gateway-x/stable"}
@@ -24,7 +25,7 @@ func TestSendBack_AfterAHalt_TellsTheBoxesOfTheRolloutTheEarlierVersion(t *testi
 	if !strings.Contains(told(), "version              1.1.0") {
 		t.Errorf("after the halt, a box that runs 1.1.0 is told %s", told())
 	}
-	d.does("send-back", "gateway-x/stable").is(command.Misused).warns("publish 1.0.0 again, so that all 30 boxes get it, also those that run 1.1.0", "--confirm gateway-x/stable")
+	d.does("send-back", "gateway-x/stable").is(command.Misused).warns("publish 1.0.0 again, so that all 30 boxes get it, including those that run 1.1.0", "--confirm gateway-x/stable")
 	d.does("send-back", "gateway-x/stable", "--confirm", "gateway-x/stable", "--reason", "it hangs").is(command.Done).says("sent back to 1.0.0")
 	if !strings.Contains(told(), "version              1.0.0") {
 		t.Errorf("after that, a box that runs 1.1.0 is told %s", told())
@@ -42,7 +43,7 @@ func TestSendBack_AfterAHalt_TellsTheBoxesOfTheRolloutTheEarlierVersion(t *testi
 func TestSendBack_WhereThereIsNothingToSendBackTo_IsRefused(t *testing.T) {
 	d := newDesk(t)
 	d.publishes()
-	d.does("send-back", "gateway-x/stable", "--confirm", "gateway-x/stable").is(command.Refused).warns("never a rollout")
+	d.does("send-back", "gateway-x/stable", "--confirm", "gateway-x/stable").is(command.Refused).warns("has never been a rollout")
 	d.does("start", "gateway-x/stable", "1.1.0", "--no-guard", "--yes").is(command.Done)
 	d.does("halt", "gateway-x/stable").is(command.Done)
 	d.does("publish", "gateway-x/stable", "1.2.0", "--url", "https://artifacts.example/1.2.0", "--sha256", digest("c"), "--confirm", "gateway-x/stable").is(command.Done)

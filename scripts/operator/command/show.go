@@ -14,7 +14,7 @@ import (
 	"wavegate/shared/platform/input"
 )
 
-// shows makes a command that reads a resource and shows all of it.
+// shows makes a command that reads a resource and shows all its fields.
 func (a *app) shows(use, short, example string, path func(args []string) string) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Example: example, Args: exactly(use),
@@ -22,7 +22,7 @@ func (a *app) shows(use, short, example string, path func(args []string) string)
 	}
 }
 
-// listing makes a command that prints a list, by default up to so many items of it.
+// listing makes a command that prints a list, by default up to otherwise items.
 func listing[T any](a *app, use, short, example string, otherwise uint, of func(args []string) (list[T], error)) *cobra.Command {
 	var most uint
 	cmd := &cobra.Command{
@@ -56,7 +56,7 @@ func (a *app) read(ctx context.Context, path string, query url.Values) error {
 	return a.display(answer)
 }
 
-// display prints a document of the service: with --json as it came, otherwise a field a line.
+// display prints a document of the service: with --json unchanged, otherwise one field per line.
 func (a *app) display(answer api.Response) error {
 	if a.json {
 		a.show(answer.Body)
@@ -73,7 +73,7 @@ func (a *app) display(answer api.Response) error {
 	return a.table(rows...)
 }
 
-// A field is a value of a document, and its place, such as promote.soak.10.
+// A field is a value in a document and its place, such as promote.soak.10.
 type field struct{ name, text string }
 
 // fieldsOf lists the values of a document in its order. A list of plain values is one field.

@@ -14,10 +14,10 @@ import (
 func (a *app) status() *cobra.Command {
 	var most uint
 	cmd := &cobra.Command{
-		Use: "status [CHANNEL]", Short: "Show what goes on, or how a channel and its last rollout are",
+		Use: "status [CHANNEL]", Short: "Show what is going on, or the state of a channel and its last rollout",
 		Long: "Shows the active rollouts, those with trouble first, then those that were halted in the last 24 hours and the channels\n" +
-			"without a rollout. With a channel, it shows the channel's last rollout: its stage, its boxes, what the guard says, and,\n" +
-			"if it has ended, who or what ended it, why, and what can be done next.",
+			"without a rollout. With a channel, it shows the channel's last rollout: its stage, its boxes and the guard's verdict.\n" +
+			"If it has ended, it shows who or what ended it, why, and what you can do next.",
 		Example: "  wavegate status\n  wavegate status gateway-x/stable\n  wavegate status --json | jq '.items[] | select(.trouble == \"near\")'",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: a.run(func(ctx context.Context, args []string) error {
@@ -71,7 +71,7 @@ func (a *app) statusOf(ctx context.Context, c *api.Client, name string) error {
 	}
 	switch {
 	case id == "":
-		a.say("%s  %s  there was never a rollout", name, channel.CurrentVersion)
+		a.say("%s  %s  there has never been a rollout", name, channel.CurrentVersion)
 		return nil
 	case v.rollout.Status != "active":
 		a.say("%s  %s  no rollout is active; the last one:\n", name, channel.CurrentVersion)
@@ -84,7 +84,7 @@ func (a *app) statusOf(ctx context.Context, c *api.Client, name string) error {
 	return nil
 }
 
-// freezeNow reads the freeze that holds; nil: there is none.
+// freezeNow reads the active freeze, or nil.
 func freezeNow(ctx context.Context, c *api.Client) (*api.Freeze, []byte, error) {
 	f, answer, err := api.Get[api.Freeze](ctx, c, freezePath, nil)
 	if isMissing(err) {
@@ -96,7 +96,7 @@ func freezeNow(ctx context.Context, c *api.Client) (*api.Freeze, []byte, error) 
 	return &f, answer.Body, nil
 }
 
-// offer says what can be done about a rollout that was halted, as commands.
+// offer prints the commands that are useful after a halt.
 func (a *app) offer(v view) {
 	r := v.rollout
 	if r.Status != "halted" || r.EndedBy == "publication" {
@@ -110,7 +110,7 @@ func (a *app) offer(v view) {
 	case v.channel.CurrentVersion == r.PreviousVersion:
 		a.say("send the boxes back  wavegate send-back %s", name)
 		if r.CompletedAt == nil {
-			a.say("let it go on         wavegate resume %s", name)
+			a.say("resume it            wavegate resume %s", name)
 		}
 	}
 	a.say("who did what         wavegate log %s", name)
@@ -137,7 +137,7 @@ func (a *app) latest(ctx context.Context, c *api.Client, name string) (r api.Rol
 	a.saw(c, channel)
 	id, err := last(ctx, c, channel)
 	if err == nil && id == "" {
-		err = fail(Refused, "there was never a rollout on %s", name)
+		err = fail(Refused, "there has never been a rollout on %s", name)
 	}
 	if err != nil {
 		return r, err
@@ -146,8 +146,8 @@ func (a *app) latest(ctx context.Context, c *api.Client, name string) (r api.Rol
 	return r, err
 }
 
-// last is the rollout of a channel that is active or was started last; empty: there was never one. The list lags; the
-// rollout itself does not.
+// last returns the rollout of a channel that is active or was started last; empty if there has never been one. The
+// list lags; the rollout itself does not.
 func last(ctx context.Context, c *api.Client, channel api.Channel) (id string, err error) {
 	if channel.ActiveRollout != nil {
 		return channel.ActiveRollout.ID, nil
@@ -163,7 +163,7 @@ func last(ctx context.Context, c *api.Client, channel api.Channel) (id string, e
 	return rollouts[0].ID, nil
 }
 
-// shown prints a resource as it is now, for --json.
+// shown prints the present state of a resource, for --json.
 func (a *app) shown(ctx context.Context, c *api.Client, path string) error {
 	if !a.json {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
-// A whole is the document that status prints of a channel.
+// A whole is the document that status prints for a channel.
 type whole struct {
 	Channel struct {
 		EdgeType, Channel, CurrentVersion string
@@ -45,10 +45,10 @@ func TestStatus_OfAChannel_IsOneDocument_WithItsRollout_ItsCounts_AndTheGuard(t 
 		t.Errorf("it is %+v", w)
 	}
 	d.does("status", "gateway-x/stable").is(command.Done).says("freeze    until", "holidays", "guard     Hold: ")
-	d.does("status", "gateway-x/canary").is(command.Done).says("1.1.0  there was never a rollout")
+	d.does("status", "gateway-x/canary").is(command.Done).says("1.1.0  there has never been a rollout")
 }
 
-// TestStatus_AfterAHalt_SaysWho_Why_HowMany_AndWhatNext: in commands that can be copied, and do what they say.
+// TestStatus_AfterAHalt_SaysWho_Why_HowMany_AndWhatNext: the commands can be copied and work.
 func TestStatus_AfterAHalt_SaysWho_Why_HowMany_AndWhatNext(t *testing.T) {
 	d := newDesk(t, settings(setting.ChannelCacheSeconds.Assign(0)))
 	d.starts(30)
@@ -106,7 +106,7 @@ func TestStatus_OfAll_HasTrouble_First_AndSaysWhatIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestStatus_ReadsAllPagesOfTheOverview: in the order of the service, each rollout once.
+// TestStatus_ReadsAllPagesOfTheOverview: it keeps the service's order and lists each rollout once.
 func TestStatus_ReadsAllPagesOfTheOverview(t *testing.T) {
 	d := newDesk(t)
 	d.publishes()

@@ -35,7 +35,7 @@ func TestConfirm_WhatReachesFar_AsksForTheName(t *testing.T) {
 			t.Errorf("%s: exited with %d: %s", name, r.code, r.err)
 		}
 	}
-	d.does(append(version, "--yes")...).is(command.Misused).warns("in place of 1.0.0 to all 0 boxes", "earlier version", "--confirm gateway-x/stable")
+	d.does(append(version, "--yes")...).is(command.Misused).warns("instead of 1.0.0 to all 0 boxes", "earlier version", "--confirm gateway-x/stable")
 	d.does("start", "gateway-x/canary", "1.0.0", "--yes").is(command.Misused).warns("earlier version")
 	d.does("start", "gateway-x/stable", "1.1.0", "--no-guard", "--yes").is(command.Done)
 	d.does("promote", "gateway-x/stable", "--yes").is(command.Done)
@@ -100,8 +100,7 @@ func TestPromote_AnswerThatIsLost_IsReadBack(t *testing.T) {
 	}
 }
 
-// losesOne has the answer to the first call with a method get lost: the call is made, and its answer does not
-// come back.
+// losesOne loses the answer to the first call with a method: the call is made, but its answer does not come back.
 func losesOne(method string) func(*http.Request) error {
 	lost := false
 	return func(r *http.Request) error {
@@ -134,7 +133,7 @@ func (d *desk) rollout() string {
 func TestResume_AHaltedRollout_GoesOnWhereItWas(t *testing.T) {
 	d := newDesk(t)
 	d.does("publish", "gateway-x/stable", "1.0.0", "--url", "https://artifacts.example/1", "--sha256", digest("0"), "--confirm", "gateway-x/stable").is(command.Done)
-	d.does("resume", "gateway-x/stable", "--yes").is(command.Refused).warns("never a rollout")
+	d.does("resume", "gateway-x/stable", "--yes").is(command.Refused).warns("has never been a rollout")
 	d.starts(0)
 	d.does("halt", "gateway-x/stable").is(command.Done).says("halted 1.1.0 on gateway-x/stable at 1 %")
 	d.does("resume", "gateway-x/stable").is(command.Misused)

@@ -19,19 +19,19 @@ import (
 	"golang.org/x/term"
 )
 
-// A Terminal is where the command reads and writes.
+// A Terminal is the input and output of the command.
 type Terminal struct {
 	In       io.Reader
 	Out, Err io.Writer
-	// Asks tells that there is a person to ask, and Draws that Out can be redrawn.
+	// Asks is set if there is a person to ask, and Draws if Out can be redrawn.
 	Asks, Draws bool
-	// Raw has keys come as they are pressed, until the function that it returns is called.
+	// Raw delivers keys as they are pressed, until restore is called.
 	Raw func() (restore func(), err error)
-	// Size is how many columns and rows Out has.
+	// Size returns the columns and rows of Out.
 	Size func() (columns, rows int)
 }
 
-// standard is the process's own.
+// standard is the terminal of the process.
 func standard() Terminal {
 	in, out := int(os.Stdin.Fd()), int(os.Stdout.Fd())
 	return Terminal{
@@ -52,7 +52,7 @@ func standard() Terminal {
 	}
 }
 
-// columns is how wide what is printed may be; 0: as wide as it is, as nobody reads it on a terminal.
+// columns is the width to print to; 0 means unlimited, because Out is not a terminal.
 func (a *app) columns() int {
 	if !a.Draws {
 		return 0
@@ -68,7 +68,7 @@ func (a *app) showLines(lines []line) {
 	}
 }
 
-// colours reports whether text may be coloured.
+// colours reports whether to colour text.
 func (a *app) colours() bool { return a.Draws && !a.noColor && !a.plain }
 
 // browse shows an address in a browser.
@@ -83,24 +83,24 @@ func browse(ctx context.Context, address string) error {
 	return exec.CommandContext(ctx, name, args...).Start()
 }
 
-// say tells a person what was done.
+// say reports what was done.
 func (a *app) say(format string, args ...any) {
 	if !a.quiet && !a.json {
 		fmt.Fprintln(a.Out, printable(fmt.Sprintf(format, args...)))
 	}
 }
 
-// note tells a person what goes on, beside what is printed.
+// note writes a message for people to standard error.
 func (a *app) note(format string, args ...any) {
 	if !a.quiet {
 		fmt.Fprintln(a.Err, printable(fmt.Sprintf(format, args...)))
 	}
 }
 
-// show prints a document of the service as it came.
+// show prints a document of the service unchanged.
 func (a *app) show(document []byte) { fmt.Fprintf(a.Out, "%s\n", document) }
 
-// showDocument prints one document that the command makes of the service's.
+// showDocument prints a document that the command composed.
 func (a *app) showDocument(v any) error {
 	text, err := written(v)
 	if err == nil {
@@ -109,7 +109,7 @@ func (a *app) showDocument(v any) error {
 	return err
 }
 
-// written is a document on one line. Addresses in it stay readable.
+// written encodes a document on one line, with readable addresses.
 func written(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -118,7 +118,7 @@ func written(v any) ([]byte, error) {
 	return bytes.TrimSpace(b.Bytes()), err
 }
 
-// table prints rows whose cells are divided by tabs.
+// table prints rows of tab-separated cells.
 func (a *app) table(rows ...string) error {
 	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
@@ -136,7 +136,7 @@ func cells(texts ...any) string {
 	return strings.Join(list, "\t")
 }
 
-// printable takes out of a text what would steer the terminal. Some texts are what boxes say.
+// printable removes terminal control characters from a text. Some texts come from boxes.
 func printable(text string) string {
 	return strings.Map(func(c rune) rune {
 		if c != '\n' && (unicode.IsControl(c) || unicode.Is(unicode.Cf, c)) {
@@ -162,7 +162,7 @@ func (a *app) ask(question string) error {
 	return fail(Misused, "not confirmed; nothing was done")
 }
 
-// askName asks to type a name, for what reaches far. Without a person to ask, only --confirm is one.
+// askName asks to type a name, for changes that affect many boxes. Without a person to ask, --confirm must give it.
 func (a *app) askName(name, question string) error {
 	question = a.where() + question
 	switch {
@@ -173,32 +173,32 @@ func (a *app) askName(name, question string) error {
 	case !a.Asks:
 		return fail(Misused, "%s Not confirmed: add --confirm %s", question, name)
 	}
-	fmt.Fprintf(a.Err, "%s\nType %s to go on: ", printable(question), name)
+	fmt.Fprintf(a.Err, "%s\nType %s to continue: ", printable(question), name)
 	if a.line() == name {
 		return nil
 	}
 	return fail(Misused, "not confirmed; nothing was done")
 }
 
-// where names the service and the person, as every question begins.
+// where is the beginning of every question: the service and the person.
 func (a *app) where() string {
 	if a.service == nil {
-		return "" // nobody is signed in; the box itself calls
+		return "" // nobody is signed in: the command runs on the box
 	}
 	who, _, ok := a.person()
 	if !ok {
-		return "At " + a.service.URL + ": " // the call itself says what is wrong
+		return "At " + a.service.URL + ": " // the call itself reports what is wrong
 	}
 	return "At " + a.service.URL + " as " + who.Subject + ": "
 }
 
-// line reads what a person types.
+// line reads a line that a person types.
 func (a *app) line() string {
-	text, _ := bufio.NewReader(a.In).ReadString('\n') // at the end of input it is empty, which confirms nothing
+	text, _ := bufio.NewReader(a.In).ReadString('\n') // empty at the end of input, which confirms nothing
 	return strings.TrimSpace(text)
 }
 
-// A shared writer may be written to by several at a time.
+// A shared writer is safe for concurrent use.
 type shared struct {
 	mu sync.Mutex
 	to io.Writer
@@ -210,17 +210,17 @@ func (s *shared) Write(text []byte) (int, error) {
 	return s.to.Write(text)
 }
 
-// patient is how long a call may take before a person is told that it does.
+// patient is how long a call may take before the command says that it is waiting.
 const patient = 3 * time.Second
 
-// slow tells a person if the service does not answer soon, until it has.
+// slow reports that the service has not answered soon; answered cancels that.
 func (a *app) slow(service string) (answered func()) {
 	return a.After(patient, func() {
-		fmt.Fprintf(a.Err, "wavegate: %s has not answered for %s; waiting for it (Ctrl-C ends that)\n", service, length(patient))
+		fmt.Fprintf(a.Err, "wavegate: %s has not answered for %s; still waiting (Ctrl-C to stop)\n", service, length(patient))
 	})
 }
 
-// again tells a person why a call is made again, a reason only once.
+// again reports why a call is repeated, each reason only once.
 func (a *app) again(why error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -20,7 +20,7 @@ import (
 	"wavegate/scripts/operator/command"
 )
 
-// An emulator is a terminal: the command runs in it as a process of its own, on a pseudo terminal.
+// An emulator is a terminal. The command runs in it as a separate process, on a pseudo terminal.
 type emulator struct {
 	*testing.T
 	cmd  *exec.Cmd
@@ -47,7 +47,7 @@ func (d *desk) emulates(columns, rows int, env []string, args ...string) *emulat
 		for b := make([]byte, 4096); ; {
 			n, err := e.file.Read(b)
 			e.mu.Lock()
-			_, _ = e.vt.Write(b[:n]) // it takes everything
+			_, _ = e.vt.Write(b[:n]) // it accepts everything
 			e.printed.Write(b[:n])
 			e.mu.Unlock()
 			if err != nil {
@@ -59,7 +59,7 @@ func (d *desk) emulates(columns, rows int, env []string, args ...string) *emulat
 	return e
 }
 
-// screen is what the terminal shows, a text a row.
+// screen is what the terminal shows, one text per row.
 func (e *emulator) screen() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -75,8 +75,8 @@ func (e *emulator) rows() (list []string) {
 
 var escapes = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`)
 
-// exact reports whether the terminal shows what was drawn last, row by row: nothing is wrapped by the terminal, and nothing of
-// an earlier picture is left.
+// exact reports whether the terminal shows exactly the last drawing: the terminal wrapped nothing, and nothing of an
+// earlier drawing is left.
 func (e *emulator) exact() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -89,7 +89,7 @@ func (e *emulator) exact() bool {
 	columns, rows := e.vt.Size()
 	shown := e.rows()
 	if len(drawn) != rows {
-		return false // it comes just now, or is of another size
+		return false // it is still being drawn, or has another size
 	}
 	for i, row := range drawn {
 		row = strings.TrimRight(escapes.ReplaceAllString(row, ""), " ")
@@ -100,7 +100,7 @@ func (e *emulator) exact() bool {
 	return true
 }
 
-// until waits until the screen is as it should be.
+// until waits until the screen meets a condition.
 func (e *emulator) until(what string, is func(screen []string) bool) {
 	e.Helper()
 	for range 500 {
@@ -122,7 +122,7 @@ func (e *emulator) draws(text string) {
 
 func headers(screen []string) int { return strings.Count(joined(screen), "1.0.0 → 1.1.0") }
 
-// joined is a screen as a text, without where its lines are broken.
+// joined is the text of a screen without its line breaks.
 func joined(screen []string) string {
 	return strings.Join(strings.Fields(strings.Join(screen, " ")), " ")
 }
@@ -144,7 +144,7 @@ func (e *emulator) press(keys string) {
 	}
 }
 
-// ends waits for the end, and compares what the process exited with.
+// ends waits for the process to end, and compares its exit code.
 func (e *emulator) ends(want int) {
 	e.Helper()
 	select {
@@ -158,7 +158,7 @@ func (e *emulator) ends(want int) {
 	}
 }
 
-// frames is how often the whole screen was drawn.
+// frames counts how often the whole screen was drawn.
 func (e *emulator) frames() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -175,7 +175,7 @@ func TestWatch_InATerminal_DrawsOnePicture_WhateverItsSize(t *testing.T) {
 			d := d.at(t)
 			e := d.emulates(columns, 24, nil, "watch", "gateway-x/stable", "--every", "100ms")
 			e.draws(sentence)
-			for range 10 { // each key draws another picture
+			for range 10 { // each key redraws the screen
 				e.press("p")
 				e.draws("promote in another terminal")
 				e.press("x")
@@ -255,21 +255,21 @@ func TestWatch_ControlC_IsAnInterruption(t *testing.T) {
 	e.ends(command.Interrupted)
 }
 
-// sentence is what the guard says of the rollout.
+// sentence is the guard's sentence about the rollout.
 func (d *desk) sentence() string {
 	d.Helper()
 	p := d.Owner(d.T).Get(d.T, "/api/ota/rollouts/"+d.rollout()+"/progress").Is(d.T, http.StatusOK).Object(d.T)
 	return p["guard"].(map[string]any)["sentence"].(string)
 }
 
-// at is the same desk in a test of its own.
+// at is the same desk in a subtest.
 func (d *desk) at(t *testing.T) *desk {
 	other := *d
 	other.T = t
 	return &other
 }
 
-// TestStatus_InATerminal_BreaksNoWord: where it is too narrow for a table, each channel has lines of its own.
+// TestStatus_InATerminal_BreaksNoWord: if it is too narrow for a table, each channel has lines of its own.
 func TestStatus_InATerminal_BreaksNoWord(t *testing.T) {
 	d := newJudgedDesk(t)
 	d.startsJudged(acting, 5)

@@ -17,7 +17,7 @@ func (a *app) tokens() *cobra.Command {
 	return group("tokens", "See, renew and end the tokens of boxes", a.tokensList(), a.tokensRenew(), a.tokensDelete())
 }
 
-// A tokenUse is what is known of a box's tokens and of their use.
+// A tokenUse has the dates of a box's tokens and of their use.
 type tokenUse struct {
 	EdgeID string     `json:"edgeId"`
 	SetAt  *time.Time `json:"tokenSetAt,omitempty"`
@@ -25,7 +25,7 @@ type tokenUse struct {
 	Last   *time.Time `json:"tokenLastUsedAt,omitempty"`
 }
 
-// said is which token a box uses, and when it last used one.
+// said returns which token a box uses, and when it last used one.
 func (u tokenUse) said() (which, last string) {
 	switch {
 	case u.SetAt == nil:
@@ -33,7 +33,7 @@ func (u tokenUse) said() (which, last string) {
 	case u.Last == nil:
 		return "none yet", ""
 	case u.First == nil:
-		return "the one before", u.Last.Format(time.DateOnly)
+		return "the previous one", u.Last.Format(time.DateOnly)
 	}
 	return "this one since " + u.First.Format(time.DateOnly), u.Last.Format(time.DateOnly)
 }
@@ -45,8 +45,8 @@ func (a *app) tokensList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list [BOX...]", Short: "List boxes with the day on which each got its token",
 		Example: "  wavegate tokens list box-0017\n  wavegate tokens list --channel gateway-x/stable --used",
-		Long: "Lists boxes with the day on which each got its token. With --used, it says whether a box uses this token or the one\n" +
-			"before, and the day of the last call with either. That takes one call to the service for each box.",
+		Long: "Lists boxes with the day on which each got its token. With --used, it also shows whether a box uses this token or the\n" +
+			"previous one, and the day of the last call with either. That takes one call to the service for each box.",
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			c, err := a.client()
 			if err != nil {
@@ -87,12 +87,12 @@ func (a *app) tokensList() *cobra.Command {
 		}),
 	}
 	s.flags(cmd)
-	cmd.Flags().BoolVar(&used, "used", false, "say which token a box uses, and since when")
+	cmd.Flags().BoolVar(&used, "used", false, "show which token a box uses, and since when")
 	limited(cmd, &most, 1000)
 	return cmd
 }
 
-// day is the day on which a box got its token.
+// day returns the day on which a box got its token.
 func (u tokenUse) day() string {
 	if u.SetAt == nil {
 		return "none"
@@ -100,7 +100,7 @@ func (u tokenUse) day() string {
 	return u.SetAt.Format(time.DateOnly)
 }
 
-// tokenOf reads what is known of a box's tokens. The boxes of a channel were listed with the day of the token.
+// tokenOf reads the dates of a box's tokens. The list of a channel's boxes already has the day of the token.
 func (s *selection) tokenOf(ctx context.Context, c *api.Client, b box, used bool) (u tokenUse, err error) {
 	id := b.EdgeID
 	if s.channel == "" {
@@ -121,12 +121,12 @@ func (a *app) tokensRenew() *cobra.Command {
 	var s selection
 	var dir string
 	cmd := &cobra.Command{
-		Use: "renew [BOX...] --make-tokens DIR", Short: "Give boxes that run new tokens",
-		Long: "Gives boxes that run new tokens. " + tokenFiles + "\n" +
-			"Take a new directory each time: a file that is there is used, so the same command goes on where it was interrupted.\n\n" +
-			"A box's token of before is valid until 24 hours after its first call with the new one, and for 30 days at most. So\n" +
-			"bring the new tokens to the boxes within 30 days; wavegate tokens list --used says which boxes use them. A new token\n" +
-			"that no box has used is replaced at once.",
+		Use: "renew [BOX...] --make-tokens DIR", Short: "Give boxes new tokens",
+		Long: "Gives boxes that run new tokens. " + tokenFiles + " Use a new directory each time. An existing file is used, so that\n" +
+			"the command can be repeated if it was interrupted.\n\n" +
+			"A box's previous token stays valid until 24 hours after its first call with the new one, and for at most 30 days. So\n" +
+			"bring the new tokens to the boxes within 30 days; wavegate tokens list --used shows which boxes use them. A new token\n" +
+			"that the box has not used yet is replaced immediately.",
 		Example: "  wavegate tokens renew box-0017 box-0018 --make-tokens tokens-2\n  wavegate tokens renew --channel gateway-x/stable --make-tokens tokens-2",
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			if dir == "" {
@@ -146,7 +146,7 @@ func (a *app) tokensRenew() *cobra.Command {
 			if len(tokens.bad) > 0 {
 				return a.badLines(tokens.bad, "nothing was sent")
 			}
-			question := fmt.Sprintf("Replace the tokens of %s%s? Their present ones are valid for 30 days at most", s.said(boxes), tokens.with())
+			question := fmt.Sprintf("Replace the tokens of %s%s? Their present ones stay valid for at most 30 days.", s.said(boxes), tokens.with())
 			if s.whole() {
 				err = a.askName(s.channel, question)
 			} else {
@@ -166,7 +166,7 @@ func (a *app) tokensRenew() *cobra.Command {
 	return cmd
 }
 
-// renew gives boxes the tokens of a directory. Each is on the disk before the service is told its hash.
+// renew gives boxes the tokens of a directory. Each token is on the disk before its hash is sent.
 func (a *app) renew(ctx context.Context, c *api.Client, boxes []box, tokens *newTokens) error {
 	var done []string
 	var missing []string
@@ -180,7 +180,7 @@ func (a *app) renew(ctx context.Context, c *api.Client, boxes []box, tokens *new
 		case isMissing(err):
 			missing = append(missing, b.EdgeID+": there is no such box")
 		case err != nil:
-			a.note("wavegate: %d of %d boxes were done; run the command again to go on", i, len(boxes))
+			a.note("wavegate: %d of %d boxes were done; run the command again to continue", i, len(boxes))
 			return err
 		default:
 			done = append(done, b.EdgeID)
@@ -189,22 +189,22 @@ func (a *app) renew(ctx context.Context, c *api.Client, boxes []box, tokens *new
 	if a.json {
 		return a.result(map[string]any{"renewed": len(done), "made": tokens.made, "missing": len(missing)}, missing)
 	}
-	a.say("%d boxes have the tokens in %s, of which %d were made", len(done), tokens.dir.Path, tokens.made)
+	a.say("%d boxes have the tokens in %s; %d of them are new", len(done), tokens.dir.Path, tokens.made)
 	return a.result(nil, missing)
 }
 
 func (a *app) tokensDelete() *cobra.Command {
 	var s selection
 	cmd := &cobra.Command{
-		Use: "delete [BOX...]", Short: "End all tokens of boxes, at once",
+		Use: "delete [BOX...]", Short: "End all tokens of boxes immediately",
 		Example: "  wavegate tokens delete box-0017\n  wavegate tokens delete --file stolen.csv",
-		Long:    "Ends all tokens of boxes, at once. A box that has no other access cannot poll until it has another token.",
+		Long:    "Ends all tokens of boxes immediately. A box that has no other access cannot poll until it has another token.",
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			c, boxes, err := a.chosen(ctx, s, args)
 			if err != nil {
 				return err
 			}
-			if err := a.askName(s.name(boxes), "End all tokens of "+s.said(boxes)+"? They cannot poll with them any more."); err != nil {
+			if err := a.askName(s.name(boxes), "End all tokens of "+s.said(boxes)+"? They can no longer poll with them."); err != nil {
 				return err
 			}
 			ended, none := 0, 0
@@ -214,7 +214,7 @@ func (a *app) tokensDelete() *cobra.Command {
 				case isMissing(err):
 					none++
 				case err != nil:
-					a.note("wavegate: %d of %d boxes were done; run the command again to go on", i, len(boxes))
+					a.note("wavegate: %d of %d boxes were done; run the command again to continue", i, len(boxes))
 					return err
 				default:
 					ended++
@@ -231,7 +231,7 @@ func (a *app) tokensDelete() *cobra.Command {
 	return cmd
 }
 
-// chosen are the boxes of a selection, and a client that may wait for long.
+// chosen returns the boxes of a selection, and a client that may wait long.
 func (a *app) chosen(ctx context.Context, s selection, args []string) (*api.Client, []box, error) {
 	c, err := a.client()
 	if err != nil {
@@ -245,7 +245,7 @@ func (a *app) chosen(ctx context.Context, s selection, args []string) (*api.Clie
 	return c, boxes, err
 }
 
-// result prints what was done where JSON is wanted, and fails if there are faults.
+// result prints what was done if JSON is wanted, and fails if there are errors.
 func (a *app) result(done map[string]any, bad []string) error {
 	if done != nil {
 		text, err := json.Marshal(done)
@@ -260,7 +260,7 @@ func (a *app) result(done map[string]any, bad []string) error {
 	return nil
 }
 
-// isMissing reports whether the service knows no such thing.
+// isMissing reports whether the service answered that something does not exist.
 func isMissing(err error) bool {
 	r, ok := errors.AsType[*api.RefusedError](err)
 	return ok && r.Status == http.StatusNotFound

@@ -34,18 +34,18 @@ func TestTokens_Renewed_BothAreValid_AndTheListSaysWhichIsUsed(t *testing.T) {
 
 	w := d.listens()
 	renew := []string{"tokens", "renew", "box-0001", "box-0002", "--make-tokens", second}
-	d.does(renew...).is(command.Misused).warns("Replace the tokens of 2 boxes", "2 new, 0 that are in", "--yes")
+	d.does(renew...).is(command.Misused).warns("Replace the tokens of 2 boxes", "2 new, 0 already in", "--yes")
 	if _, err := os.Lstat(second); err == nil || len(w.calls) > 0 {
 		t.Error("something was done before the yes")
 	}
-	r := d.does(append(renew, "--yes")...).is(command.Done).says("2 boxes have the tokens in "+second, "2 were made")
+	r := d.does(append(renew, "--yes")...).is(command.Done).says("2 boxes have the tokens in "+second, "2 of them are new")
 	latest := d.secrets(second, w.text.String(), r.out, r.err)
 	if n := w.calls["PUT /api/edges/box-0001/token"] + w.calls["PUT /api/edges/box-0002/token"]; n != 2 || len(w.calls) != 2 {
 		t.Errorf("the calls are %v", w.calls)
 	}
 	d.polls("box-0001", old["box-0001"])
 	d.refuses("box-0002", old["box-0002"]) // nobody had used it
-	d.does("tokens", "list", "box-0001", "box-0002", "box-0003", "--used").is(command.Done).says("the one before  20", "none yet")
+	d.does("tokens", "list", "box-0001", "box-0002", "box-0003", "--used").is(command.Done).says("the previous one  20", "none yet")
 	d.polls("box-0001", latest["box-0001"])
 	d.polls("box-0001", old["box-0001"])
 	d.does("tokens", "list", "--file", d.file("boxes.csv", csv(1)), "--used").is(command.Done).says("this one since 20")
@@ -61,7 +61,7 @@ func TestTokens_Renewed_BothAreValid_AndTheListSaysWhichIsUsed(t *testing.T) {
 	d.does("tokens", "list", "--channel", "gateway-x/stable", "--json").is(command.Done).says(`{"edgeId":"box-0001"}`, `"more":false`)
 }
 
-// TestTokens_AWholeChannel_IsConfirmedByItsName, and some of its boxes by a yes.
+// TestTokens_AWholeChannel_IsConfirmedByItsName, and some of its boxes with a yes.
 func TestTokens_AWholeChannel_IsConfirmedByItsName(t *testing.T) {
 	d := newDesk(t)
 	d.does("register", d.file("boxes.csv", csv(101)), "--yes").is(command.Done)
@@ -69,7 +69,7 @@ func TestTokens_AWholeChannel_IsConfirmedByItsName(t *testing.T) {
 	renew := []string{"tokens", "renew", "--channel", "gateway-x/stable", "--make-tokens", dir}
 	d.does(append(renew, "--yes")...).is(command.Misused).warns("101 boxes on gateway-x/stable", "--confirm gateway-x/stable")
 	d.does(append(renew, "--prefix", "box-010", "--yes")...).is(command.Done).says("2 boxes have the tokens") // 0100 and 0101
-	d.does(append(renew, "--confirm", "gateway-x/stable")...).is(command.Done).says("101 boxes have the tokens", "99 were made")
+	d.does(append(renew, "--confirm", "gateway-x/stable")...).is(command.Done).says("101 boxes have the tokens", "99 of them are new")
 	d.does("tokens", "delete", "--file", d.file("boxes.csv", csv(2)), "--yes").is(command.Misused).warns("--confirm 2")
 	d.does("tokens", "list", "--channel", "gateway-x/stable", "--limit", "100").is(command.Done).warns("there are more")
 }
@@ -105,7 +105,8 @@ func TestTokens_BoxesThatCannotHaveOne_AreAllTold(t *testing.T) {
 	}
 }
 
-// TestTokensRenew_KilledBeforeAnyStep_NoBoxHasATokenWithoutItsFile, and the one before is valid as long as it should.
+// TestTokensRenew_KilledBeforeAnyStep_NoBoxHasATokenWithoutItsFile, and the previous one is valid as long as it
+// should be.
 func TestTokensRenew_KilledBeforeAnyStep_NoBoxHasATokenWithoutItsFile(t *testing.T) {
 	d := newDesk(t)
 	d.publishes()

@@ -18,7 +18,7 @@ func group(use, short string, commands ...*cobra.Command) *cobra.Command {
 
 func help(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
-// known refuses a word that is not a command of a group, and names those that are spelled alike.
+// known refuses a word that is not a command of a group, and names similar ones.
 func known(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -37,7 +37,7 @@ func known(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("%q is not a command of %s%s", args[0], cmd.CommandPath(), didYouMean(args[0], names))
 }
 
-// unknownFlag names the options that are spelled like one that does not exist.
+// unknownFlag adds the options that are similar to an unknown one.
 func unknownFlag(cmd *cobra.Command, err error) error {
 	wrong, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
@@ -52,7 +52,7 @@ func unknownFlag(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w%s", err, meaning(list))
 }
 
-// exactly takes as many arguments as the words in capitals of a command's use, such as "show FACTORY".
+// exactly requires one argument for each word in capitals of a command's usage, such as "show FACTORY".
 func exactly(use string) cobra.PositionalArgs {
 	n := 0
 	for _, word := range strings.Fields(use)[1:] {
@@ -64,7 +64,7 @@ func exactly(use string) cobra.PositionalArgs {
 	return cobra.ExactArgs(n)
 }
 
-// usage is how a command is used, for somebody who used it wrongly.
+// usage returns the usage text for a command that was used wrongly.
 func usage(cmd *cobra.Command) string {
 	text := "usage: " + cmd.UseLine()
 	if cmd.HasAvailableSubCommands() {

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// dotted is a version that is made of numbers.
+// dotted matches versions that consist of numbers.
 var dotted = regexp.MustCompile(`^v?[0-9]{1,9}(\.[0-9]{1,9}){0,3}$`)
 
-// earlier reports whether one version comes before another, where both are made of numbers. Of other versions it
-// is not known, and the service takes any.
+// earlier reports whether one version comes before another, if both consist of numbers. Other versions have no known
+// order; the service accepts any.
 func earlier(a, b string) bool {
 	if !dotted.MatchString(a) || !dotted.MatchString(b) {
 		return false
@@ -23,7 +23,7 @@ func earlier(a, b string) bool {
 func numbers(version string) []int {
 	list := make([]int, 4)
 	for i, part := range strings.Split(strings.TrimPrefix(version, "v"), ".") {
-		list[i], _ = strconv.Atoi(part) // it is made of digits
+		list[i], _ = strconv.Atoi(part) // it consists of digits
 	}
 	return list
 }

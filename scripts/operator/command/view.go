@@ -13,21 +13,22 @@ import (
 	"wavegate/shared/fleet/cohort"
 )
 
-// A view is what is known of a rollout at one moment. Nothing is told of what was not read.
+// A view is the state of a rollout at one moment, as far as it was read.
 type view struct {
 	rollout  api.Rollout
-	progress *api.Progress // nil: there was no count yet
-	ending   *ending       // nil: it is active, or how it ended was not read
+	progress *api.Progress // nil: not counted yet
+	ending   *ending       // nil: the rollout is active, or its end was not read
 	freeze   *api.Freeze   // nil: there is none, or it was not read
-	channel  api.Channel   // empty where it was not read
+	channel  api.Channel   // empty if it was not read
 	tag      string        // of the rollout
 
-	// The documents of the rollout and its progress as they came.
+	// The documents of the rollout and its progress, unchanged.
 	document, counts json.RawMessage
 }
 
-// look reads a rollout and its progress. With the entity tag of the last look, the rollout is sent only if it
-// has changed; see again. With fresh "true" its boxes are counted again, if they were not in the last 10 seconds.
+// look reads a rollout and its progress. With the entity tag of the last look, the service sends the rollout only if
+// it has changed; see again. With fresh "true", its boxes are counted again unless they were counted in the last 10
+// seconds.
 func look(ctx context.Context, c *api.Client, id, tag string, fresh ...string) (v view, err error) {
 	a, err := c.Do(ctx, api.Request{Method: http.MethodGet, Path: api.RolloutPath(id), IfNoneMatch: tag})
 	if err != nil {
@@ -42,14 +43,14 @@ func look(ctx context.Context, c *api.Client, id, tag string, fresh ...string) (
 	}
 	progress, a, err := api.Get[api.Progress](ctx, c, api.RolloutPath(id)+"/progress", url.Values{"fresh": fresh})
 	if isMissing(err) {
-		return v, nil // it was not counted yet
+		return v, nil // not counted yet
 	}
 	v.progress, v.counts = &progress, a.Body
 	return v, err
 }
 
-// again looks once more. What has not changed is kept. A count of another stage than the present one is not waited
-// for: it is taken again.
+// again looks once more, and keeps what has not changed. If the count is of another stage than the present one, it
+// asks for a new count.
 func (v view) again(ctx context.Context, c *api.Client) (view, error) {
 	var fresh []string
 	if v.rollout.Status == "active" && (v.progress == nil || v.progress.StagedPercent != v.rollout.StagedPercent) {
@@ -69,14 +70,14 @@ func (v view) again(ctx context.Context, c *api.Client) (view, error) {
 	return next, nil
 }
 
-// both is the rollout and its progress as one document.
+// both returns the rollout and its progress as one document.
 func (v view) both() []byte {
 	text, err := written(struct {
 		Rollout  json.RawMessage `json:"rollout"`
 		Progress json.RawMessage `json:"progress,omitempty"`
 	}{v.document, v.counts})
 	if err != nil {
-		return nil // documents that were read can be written
+		return nil // documents that were parsed can be encoded
 	}
 	return text
 }
@@ -97,7 +98,7 @@ func (v *view) ends(ctx context.Context, c *api.Client) error {
 	}
 	i := slices.IndexFunc(events, func(e api.Event) bool { return e.EventName == "RolloutHalted" || e.EventName == "RolloutCompleted" })
 	if i < 0 {
-		return nil // its events come a moment later
+		return nil // its events arrive a moment later
 	}
 	v.ending = &ending{by: events[i].Actor.UserID, why: reasonOf(events[i])}
 	switch v.rollout.EndedBy {
@@ -109,7 +110,7 @@ func (v *view) ends(ctx context.Context, c *api.Client) error {
 	return nil
 }
 
-// A mark says how a line should be seen, where there is colour.
+// A mark is the emphasis of a line on terminals with colour.
 type mark string
 
 const (
@@ -118,7 +119,7 @@ const (
 	unmark      = "\x1b[0m"
 )
 
-// A line of a view is a label and a text that may be wrapped behind it.
+// A line of a view is a label and a text, which may be wrapped.
 type line struct {
 	mark  mark
 	label string
@@ -128,7 +129,7 @@ type line struct {
 // labelled is the width of labels.
 const labelled = 10
 
-// lines tells all that is known of the rollout, for a screen of so many columns; with 0, they do not matter.
+// lines describes the rollout, for a screen of a width; with 0, of any width.
 func (v view) lines(columns int, now time.Time) []line {
 	r := v.rollout
 	list := []line{
@@ -169,7 +170,7 @@ func (v view) lines(columns int, now time.Time) []line {
 	return list
 }
 
-// standing says at which stage the rollout is since when, or who or what ended it.
+// standing says at which stage the rollout is and since when, or who or what ended it.
 func (v view) standing(now time.Time) string {
 	r := v.rollout
 	if r.Status == "active" {
@@ -192,7 +193,7 @@ func (v view) standing(now time.Time) string {
 	return text
 }
 
-// guardSentence is what the guard said last, and whether that was before a change.
+// guardSentence returns what the guard said last, and whether that was before a change.
 func (v view) guardSentence() string {
 	switch g := v.judgement(); {
 	case g != nil && g.Revision != v.rollout.Revision:
@@ -207,7 +208,7 @@ func (v view) guardSentence() string {
 	return ""
 }
 
-// judgement is the guard's last; nil: none was read.
+// judgement returns the guard's last judgement, or nil.
 func (v view) judgement() *api.Guard {
 	if v.progress == nil || v.progress.Guard == nil || v.progress.Guard.Sentence == "" {
 		return nil
@@ -215,7 +216,7 @@ func (v view) judgement() *api.Guard {
 	return v.progress.Guard
 }
 
-// approval says whether the next stage needs one, as the rollout stands now.
+// approval says whether the next stage needs an approval.
 func (v view) approval() string {
 	next := cohort.After(v.rollout.StagedPercent)
 	if given := v.rollout.Approved(next); given != nil {
@@ -230,7 +231,7 @@ func (v view) approval() string {
 // showView prints the view, within the terminal's columns.
 func (a *app) showView(v view) { a.showLines(v.lines(a.columns(), time.Now())) }
 
-// brief is the view on one line, without what changes by itself, for where nothing can be redrawn.
+// brief is the view on one line, without values that change constantly, for output that cannot be redrawn.
 func (v view) brief() string {
 	r := v.rollout
 	text := fmt.Sprintf("%s %s → %s at %d %%, %s%s", r.ChannelID(), r.PreviousVersion, r.TargetVersion, r.StagedPercent, r.Status, byWhat(r))

@@ -19,7 +19,7 @@ func judged(verdict, reason string) view {
 	return v
 }
 
-// shown is a view as text.
+// shown is the text of a view.
 func shown(v view) string {
 	var b strings.Builder
 	for _, l := range wrapped(v.lines(0, time.Now()), 0) {
@@ -77,7 +77,7 @@ func TestEarlier_OfVersionsThatAreMadeOfNumbers(t *testing.T) {
 	}
 }
 
-// TestView_HasOneSetOfCounts: a sentence of the guard with fewer bad boxes than have failed is explained.
+// TestView_HasOneSetOfCounts: if the guard's sentence has fewer bad boxes than have failed, the view explains why.
 func TestView_HasOneSetOfCounts(t *testing.T) {
 	v := judged("halt", "TOO_MANY_BAD")
 	v.progress.Guard.Halting.Bad = 2
@@ -101,7 +101,7 @@ func TestView_NothingIsTold_ThatWasNotRead(t *testing.T) {
 	}
 	v.progress = nil
 	text := shown(v)
-	if !strings.Contains(text, "its boxes were not counted yet") {
+	if !strings.Contains(text, "its boxes have not been counted yet") {
 		t.Errorf("it shows\n%s", text)
 	}
 	for _, not := range []string{"guard", "silent", "next", "stage", "failures"} {
@@ -109,7 +109,7 @@ func TestView_NothingIsTold_ThatWasNotRead(t *testing.T) {
 			t.Errorf("it tells of %s:\n%s", not, text)
 		}
 	}
-	if got := v.moreBoxes(50); !strings.Contains(got, "not counted yet") {
+	if got := v.moreBoxes(50); !strings.Contains(got, "not been counted yet") {
 		t.Errorf("a question says %q", got)
 	}
 }

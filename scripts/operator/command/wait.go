@@ -23,8 +23,8 @@ func (a *app) wait() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "wait CHANNEL --until STAGE|ended", Short: "Wait until a rollout is at a stage, or has ended",
 		Example: "  wavegate wait gateway-x/stable --until ended\n  wavegate wait gateway-x/stable --until 10 --timeout 2h",
-		Long: "Waits until the rollout of a channel is at a stage (" + stages + "), or has ended. It exits with 3 if the rollout ended\n" +
-			"before the stage or was not completed, and with 5 when the time is over.",
+		Long: "Waits until the rollout of a channel has reached a stage (" + stages + "), or has ended. It exits with 3 if the\n" +
+			"rollout ended before the stage or was not completed, and with 5 after the timeout.",
 		Args: cobra.ExactArgs(1),
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			name, err := channelArg(args)
@@ -63,13 +63,13 @@ func (a *app) wait() *cobra.Command {
 				}
 			}
 			if ctx.Err() == context.DeadlineExceeded {
-				return fail(Unknown, "the time is over; the rollout is at %d %% and %s", r.StagedPercent, r.Status)
+				return fail(Unknown, "the timeout is over; the rollout is at %d %% and %s", r.StagedPercent, r.Status)
 			}
 			return err
 		}),
 	}
 	cmd.Flags().StringVar(&until, "until", "ended", stages+" or ended")
 	cmd.Flags().DurationVar(&every, "every", 5*time.Second, "how often to look")
-	cmd.Flags().DurationVar(&timeout, "timeout", 0, "how long to wait; for ever if left out")
+	cmd.Flags().DurationVar(&timeout, "timeout", 0, "how long to wait; by default, forever")
 	return cmd
 }

@@ -15,9 +15,9 @@ func (a *app) watch() *cobra.Command {
 	var every time.Duration
 	cmd := &cobra.Command{
 		Use: "watch CHANNEL", Short: "Follow a rollout until it ends",
-		Long: "Follows the rollout of a channel until it ends, and says at the end how it is. On a terminal it draws over the whole\n" +
-			"screen. Without a terminal, or with --plain, it prints a line when something has changed, and with --json a document\n" +
-			"on a line. It exits with 0 if the rollout was completed or you pressed q, and with 3 if it ended otherwise.",
+		Long: "Follows the rollout of a channel until it ends, and shows at the end how it went. On a terminal it uses the whole\n" +
+			"screen. Without a terminal, or with --plain, it prints a line for each change, and with --json one document per line.\n" +
+			"It exits with 0 if the rollout was completed or you pressed q, and with 3 if it ended in another way.",
 		Example: "  wavegate watch gateway-x/stable\n  wavegate watch gateway-x/stable --json | jq -r .progress.guard.sentence",
 		Args:    cobra.ExactArgs(1),
 		RunE: a.run(func(ctx context.Context, args []string) error {
@@ -48,13 +48,13 @@ func (a *app) watch() *cobra.Command {
 	return cmd
 }
 
-// The other screen of a terminal, without a cursor, and the way back.
+// Switch to the alternate screen of a terminal without a cursor, and back.
 const (
 	otherScreen = "\x1b[?1049h\x1b[?25l"
 	firstScreen = "\x1b[?25h\x1b[?1049l"
 )
 
-// onScreen follows a rollout on the terminal's other screen.
+// onScreen follows a rollout on the terminal's alternate screen.
 func (a *app) onScreen(ctx context.Context, c *api.Client, v view, every time.Duration) (view, error) {
 	restore, err := a.Raw()
 	if err != nil {
@@ -64,11 +64,11 @@ func (a *app) onScreen(ctx context.Context, c *api.Client, v view, every time.Du
 	fmt.Fprint(a.Out, otherScreen)
 	defer fmt.Fprint(a.Out, firstScreen)
 	quiet := *c
-	quiet.Trying, quiet.Failed = nil, nil // a look that fails is told on the screen
+	quiet.Trying, quiet.Failed = nil, nil // the screen shows that a look failed
 	return a.follow(ctx, &quiet, v, every, a.redraws(), a.keys())
 }
 
-// sums says at the end how the rollout is, and what can be done about it.
+// sums shows at the end how the rollout went, and what can be done next.
 func (a *app) sums(ctx context.Context, c *api.Client, v view) {
 	if v.rollout.Status != "active" {
 		if channel, _, err := api.Get[api.Channel](ctx, c, api.ChannelPath(v.rollout.ChannelID()), nil); err == nil {
@@ -82,7 +82,7 @@ func (a *app) sums(ctx context.Context, c *api.Client, v view) {
 	a.offer(v)
 }
 
-// told is what became of something, for the screen.
+// told returns the result of a call, for the screen.
 func (a *app) told(done string, err error) string {
 	if operation, is := forbidden(err); is {
 		return a.mayDo(operation)
@@ -93,7 +93,7 @@ func (a *app) told(done string, err error) string {
 	return done
 }
 
-// ended is what a rollout that is not active any more means for the exit code.
+// ended returns the error for a rollout that is no longer active, which sets the exit code.
 func ended(r api.Rollout) error {
 	switch {
 	case r.Status == "completed" && r.Adopted:
@@ -102,10 +102,10 @@ func ended(r api.Rollout) error {
 	return fail(Otherwise, "the rollout was %s%s, at %d %%", r.Status, byWhat(r), r.StagedPercent)
 }
 
-// byGuard is what ended a rollout that the guard halted or completed.
+// byGuard is the value of endedBy if the guard halted or completed the rollout.
 const byGuard = "guard"
 
-// byWhat is what ended a rollout, as words to append; empty where a person did, or it is active.
+// byWhat says what ended a rollout, as text to append; empty if a person did, or if it is active.
 func byWhat(r api.Rollout) string {
 	switch r.EndedBy {
 	case "":
@@ -116,7 +116,7 @@ func byWhat(r api.Rollout) string {
 	return " by a " + r.EndedBy
 }
 
-// lines prints a line, or with --json a document on a line, for each change.
+// lines prints a line for each change; with --json, the line is a document.
 func (a *app) lines() func(view, string) {
 	last, lastNote := "", ""
 	return func(v view, note string) {
@@ -138,7 +138,7 @@ func (a *app) lines() func(view, string) {
 	}
 }
 
-// redraws draws the view over the whole screen, which the terminal keeps apart from what was printed before.
+// redraws draws the view over the whole alternate screen.
 func (a *app) redraws() func(view, string) {
 	last := ""
 	return func(v view, note string) {
@@ -154,11 +154,11 @@ func (a *app) redraws() func(view, string) {
 	}
 }
 
-// keysOf says what can be pressed, and until when the person can halt without signing in again.
+// keysOf lists the keys, and says until when the person can halt without signing in again.
 func (a *app) keysOf(v view) []line {
 	who, until, ok := a.person()
 	if !ok || !slices.Contains(who.Roles, "platform_owner") {
-		return []line{{"", "", "q quit. You may look; a platform owner may halt."}}
+		return []line{{"", "", "q quit. You can only watch; a platform owner can halt."}}
 	}
 	return []line{
 		{"", "", fmt.Sprintf("ready to halt: %s until %s", who.Subject, clock(until))},
@@ -166,7 +166,7 @@ func (a *app) keysOf(v view) []line {
 	}
 }
 
-// keys reads the keys that are pressed.
+// keys returns a channel of pressed keys.
 func (a *app) keys() <-chan byte {
 	keys := make(chan byte)
 	go func() {

@@ -15,7 +15,7 @@ import (
 	"wavegate/scripts/operator/command"
 )
 
-// A screen is what was printed so far. It can be read while it is written.
+// A screen is what was printed so far. It can be read during writes.
 type screen struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -45,7 +45,7 @@ func (s *screen) shows(t *testing.T, text string) {
 	t.Fatalf("the screen never shows %q:\n%s", text, s)
 }
 
-// watches runs a command beside the test.
+// watches runs a command in the background.
 func (d *desk) watches(change func(*command.Environment), args ...string) (*screen, chan int) {
 	s, code := &screen{}, make(chan int, 1)
 	e := d.environment(s, s)
@@ -68,8 +68,8 @@ func ends(t *testing.T, code chan int, want int) {
 	}
 }
 
-// fails raises the rollout to the first tenth, and has a box of it report that 1.1.0 does not boot. It goes past
-// the command, which would have the boxes counted before: a count is kept for 10 seconds.
+// fails raises the rollout to the first tenth, and makes one of its boxes report that 1.1.0 does not boot. It does
+// not use the command, which would count the boxes too early: a count is kept for 10 seconds.
 func (d *desk) fails() {
 	d.Helper()
 	d.Owner(d.T).Patch(d.T, "/api/ota/rollouts/"+d.rollout(), `{"staged_percent":10}`).Is(d.T, http.StatusNoContent)
@@ -77,11 +77,11 @@ func (d *desk) fails() {
 	d.Owner(d.T).Get(d.T, "/api/ota/rollouts/"+d.rollout()+"/progress?fresh=true").Is(d.T, http.StatusOK)
 }
 
-// breaks has a box poll, and report that 1.1.0 does not boot.
+// breaks makes a box poll, and report that 1.1.0 does not boot.
 func (d *desk) breaks(id string) {
 	d.Helper()
 	box := d.Box(d.T, id)
-	// A poll whose report could not be written in time has no entity tag, and is to be repeated.
+	// A poll has no entity tag if its report could not be written in time. It must be repeated.
 	for range 20 {
 		if box.Get(d.T, "/api/edges/"+id+"/update/manifest?installed=1.0.0").Is(d.T, http.StatusOK).Header.Get("ETag") != "" {
 			break
@@ -134,7 +134,7 @@ func TestWatch_Redrawn_HaltsByTwoKeys(t *testing.T) {
 	}
 }
 
-// TestWatch_Redrawn_HaltsAlsoWhileALookIsNotAnswered: the service still takes a halt, though it answers no reads.
+// TestWatch_Redrawn_HaltsAlsoWhileALookIsNotAnswered: the service still accepts a halt, although it answers no reads.
 func TestWatch_Redrawn_HaltsAlsoWhileALookIsNotAnswered(t *testing.T) {
 	d := newDesk(t)
 	d.starts(0)
@@ -246,7 +246,7 @@ func TestWait_ForAStage_ForTheEnd_AndNoLonger(t *testing.T) {
 	d := newDesk(t)
 	d.starts(0)
 	d.does("wait", "gateway-x/stable", "--until", "1").is(command.Done).says("is at 1 %")
-	d.does("wait", "gateway-x/stable", "--until", "10", "--every", "10ms", "--timeout", "50ms").is(command.Unknown).warns("the time is over")
+	d.does("wait", "gateway-x/stable", "--until", "10", "--every", "10ms", "--timeout", "50ms").is(command.Unknown).warns("the timeout is over")
 	_, code := d.watches(nil, "wait", "gateway-x/stable", "--until", "10", "--every", "20ms")
 	d.does("promote", "gateway-x/stable", "--yes").is(command.Done)
 	ends(t, code, command.Done)

@@ -11,7 +11,7 @@ import (
 	"wavegate/shared/fleet/cohort"
 )
 
-// A reasoned is why a box is told what it is told.
+// A reasoned explains why a box is told its version.
 type reasoned struct {
 	EdgeID   string `json:"edgeId"`
 	EdgeType string `json:"edgeType"`
@@ -37,7 +37,7 @@ type reasoned struct {
 func (a *app) why() *cobra.Command {
 	var verify bool
 	cmd := &cobra.Command{
-		Use: "why BOX", Short: "Say why a box is told what it is told", Args: cobra.ExactArgs(1),
+		Use: "why BOX", Short: "Explain why a box is told its version", Args: cobra.ExactArgs(1),
 		Example: "  wavegate why box-0017\n  wavegate why box-0017 --verify",
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			c, err := a.client()
@@ -59,7 +59,7 @@ func (a *app) why() *cobra.Command {
 			return nil
 		}),
 	}
-	cmd.Flags().BoolVar(&verify, "verify", false, "compute here, too, at which stage the rollout reaches the box")
+	cmd.Flags().BoolVar(&verify, "verify", false, "also compute here at which stage the rollout reaches the box")
 	return cmd
 }
 
@@ -94,7 +94,7 @@ var states = map[string]string{
 	"offered": "was offered", "working": "works on", "deferred": "put off", "installed": "runs", "failed": "failed at", "reverted": "went back from",
 }
 
-// verify computes the box's place in the rollout's order and compares it with what the service says.
+// verify computes the box's place in the rollout's order and compares it with the service's.
 func (a *app) verify(w reasoned) error {
 	if w.Rollout == nil {
 		a.say("There is no rollout to compute a place in.")

@@ -21,23 +21,23 @@ import (
 	"wavegate/shared/testing/conform"
 )
 
-// A desk is a person at a terminal, and a service.
+// A desk is a person at a terminal with a service.
 type desk struct {
 	*testing.T
 	*harness.World
 	dir  string
 	disk tokenfile.Disk
 	env  map[string]string
-	// asks is that a person can be asked; typed is what they answer.
+	// asks is set if a person can be asked; typed is their answer.
 	asks  bool
 	typed io.Reader
-	// seen looks at every call before it is made, and may end it.
+	// seen is called before every call is made, and can stop it.
 	seen func(*http.Request) error
-	// answered is told of every answer of the service.
+	// answered is called with every answer of the service.
 	answered func(r *http.Request, status int)
-	// answers answers calls in place of the service; nothing and no error: the service does.
+	// answers answers calls instead of the service, which answers itself after nil and no error.
 	answers func(*http.Request) (*http.Response, error)
-	// after is the clock of what the command tells while it waits; nil: a real one.
+	// after is the clock for the command's messages while it waits; nil: a real one.
 	after func(time.Duration, func()) func()
 }
 
@@ -49,12 +49,12 @@ func newDesk(t *testing.T, change ...func(*service.Options)) *desk {
 	return d
 }
 
-// settings gives the functions settings.
+// settings sets environment variables of the functions.
 func settings(list ...string) func(*service.Options) {
 	return func(o *service.Options) { o.Environment = func(string) []string { return list } }
 }
 
-// A result is what a run of the command left.
+// A result is the outcome of a run of the command.
 type result struct {
 	*testing.T
 	args     []string
@@ -110,7 +110,7 @@ func (r result) says(texts ...string) result {
 	return r
 }
 
-// warns fails unless the run told the texts on the side.
+// warns fails unless the run wrote the texts to standard error.
 func (r result) warns(texts ...string) result {
 	r.Helper()
 	for _, text := range texts {

@@ -17,22 +17,22 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// Path is where a service tells how people log in.
+// Path is where a service describes how people sign in.
 const Path = "/console/config.json"
 
-// A Provider is how people log in to a service.
+// A Provider describes how people sign in to a service.
 type Provider struct {
 	Issuer                string `json:"issuer"`
 	AuthorizationEndpoint string `json:"authorizationEndpoint"`
 	TokenEndpoint         string `json:"tokenEndpoint"`
 	ClientID              string `json:"clientId"`
 	Scope                 string `json:"scope"`
-	// Local tells that the issuer logs in whom the request names, which the local one does.
+	// Local reports whether the issuer signs in the person that the request names, as the local issuer does.
 	Local bool `json:"local,omitempty"`
 }
 
-// Discover asks a service how to log in. Whatever it names must be https, as the service itself, unless both
-// are on this machine.
+// Discover asks a service how to sign in. All URLs must be https, like the service's own, unless both are on this
+// machine.
 func Discover(ctx context.Context, client *http.Client, service string) (c Provider, err error) {
 	at, err := Service(service)
 	if err != nil {
@@ -48,7 +48,7 @@ func Discover(ctx context.Context, client *http.Client, service string) (c Provi
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		return c, fmt.Errorf("%s does not say how to log in: it answered %d", at+Path, res.StatusCode)
+		return c, fmt.Errorf("%s does not say how to sign in: it answered %d", at+Path, res.StatusCode)
 	}
 	if err := json.NewDecoder(io.LimitReader(res.Body, 64<<10)).Decode(&c); err != nil {
 		return c, fmt.Errorf("%s: %w", at+Path, err)
@@ -56,20 +56,19 @@ func Discover(ctx context.Context, client *http.Client, service string) (c Provi
 	for _, endpoint := range []string{c.AuthorizationEndpoint, c.TokenEndpoint} {
 		u, err := url.Parse(endpoint)
 		if err != nil || u.Host == "" || u.Scheme != "https" && !(u.Scheme == "http" && Loopback(u.Hostname()) && strings.HasPrefix(at, "http:")) {
-			return c, fmt.Errorf("%s names %q to log in at, which is no https URL", at+Path, endpoint)
+			return c, fmt.Errorf("%s names %q for signing in, which is not an https URL", at+Path, endpoint)
 		}
 	}
 	c.Local = c.Local && strings.HasPrefix(at, "http:")
 	return c, nil
 }
 
-// Service checks the address of a service: https, or http on this machine. It gives it without a slash at the
-// end.
+// Service checks the address of a service: https, or http on this machine. It returns it without a slash at the end.
 func Service(address string) (string, error) {
 	u, err := url.Parse(strings.TrimRight(address, "/"))
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" ||
 		u.Scheme != "https" && !(u.Scheme == "http" && Loopback(u.Hostname())) {
-		return "", fmt.Errorf("%q is no address of a service: give an https URL, or an http URL of this machine", address)
+		return "", fmt.Errorf("%q is not the address of a service: give an https URL, or an http URL of this machine", address)
 	}
 	return u.String(), nil
 }
@@ -87,21 +86,21 @@ func (c Provider) oauth(redirect string) *oauth2.Config {
 	}
 }
 
-// A Way takes a person to an address, where they log in, and returns the address that they are sent to then.
-// The issuer sends them to redirect.
+// A Way takes a person to the address where they sign in, and returns the address to which the issuer then redirects
+// them.
 type Way func(ctx context.Context, address string) (back string, err error)
 
-// Identity name who logs in, where the issuer lets the request do so.
+// Identity names who signs in, if the issuer lets the request choose.
 type Identity struct {
 	As           string
 	Organization string
 	Roles        []string
 }
 
-// SignIn logs a person in.
+// SignIn signs a person in. redirect is the address to which the issuer sends them back.
 func SignIn(ctx context.Context, client *http.Client, c Provider, redirect string, o Identity, way Way) (Session, error) {
 	if o.As != "" && !c.Local {
-		return Session{}, errors.New("only the local issuer lets you say who you are: leave --as out")
+		return Session{}, errors.New("only the local issuer lets you choose who you are: omit --as")
 	}
 	oauth, verifier, state := c.oauth(redirect), oauth2.GenerateVerifier(), oauth2.GenerateVerifier()
 	parameters := []oauth2.AuthCodeOption{oauth2.S256ChallengeOption(verifier)}
@@ -116,12 +115,12 @@ func SignIn(ctx context.Context, client *http.Client, c Provider, redirect strin
 	}
 	u, err := url.Parse(strings.TrimSpace(back))
 	if err != nil {
-		return Session{}, errors.New("that is no address")
+		return Session{}, errors.New("that is not an address")
 	}
 	q := u.Query()
 	switch {
 	case q.Get("state") != state:
-		return Session{}, errors.New("the address is not the answer to this login; log in again")
+		return Session{}, errors.New("the address is not the answer to this login; sign in again")
 	case q.Get("iss") != "" && q.Get("iss") != c.Issuer: // RFC 9207
 		return Session{}, fmt.Errorf("the answer came from %q, not from %s", q.Get("iss"), c.Issuer)
 	case q.Get("error") != "":
@@ -134,7 +133,7 @@ func SignIn(ctx context.Context, client *http.Client, c Provider, redirect strin
 	return Session{Login: c, Access: token.AccessToken, Refresh: token.RefreshToken, Expires: token.Expiry, Began: time.Now()}, nil
 }
 
-// AsNamed is the way of a request that names who logs in: nobody is asked.
+// AsNamed is the Way of a request that names who signs in: nobody is asked.
 func AsNamed(client *http.Client) Way {
 	return func(ctx context.Context, address string) (string, error) {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)

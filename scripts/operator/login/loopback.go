@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// Ports are those that the answer to a login is awaited at, the first that is free. Cognito takes only
-// addresses that the client is registered with, so there is no port at random.
+// Ports are tried in order to receive the answer to a login. Cognito accepts only registered addresses, so a random
+// port is not possible.
 var Ports = []int{47813, 47814, 47815}
 
-// Redirect is the address that the answer is sent to. Cognito takes http for localhost alone, not for 127.0.0.1.
+// Redirect is the address that the answer is sent to. Cognito accepts http only for localhost, not for 127.0.0.1.
 func Redirect(port int) string { return fmt.Sprintf("http://localhost:%d/callback", port) }
 
 // A Receiver waits on loopback for the answer to a login.
@@ -29,17 +29,17 @@ func Receive() (*Receiver, error) {
 			return &Receiver{Redirect(port), l}, nil
 		}
 	}
-	return nil, fmt.Errorf("the ports %v are all in use; free one, or log in with --no-browser", Ports)
+	return nil, fmt.Errorf("the ports %v are all in use; free one, or use wavegate login --no-browser", Ports)
 }
 
-// Close ends the listening.
+// Close stops listening.
 func (r *Receiver) Close() error { return r.listener.Close() }
 
-// done is what the person's browser shows then.
+// done is the page that the person's browser shows at the end.
 const done = `<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>Wavegate</title>` +
 	`<p style="font: 1.2rem system-ui; margin: 3rem">You can close this page and go back to the terminal.</p>`
 
-// Browse is the way by a browser on this machine. open shows an address to the person.
+// Browse is the Way through a browser on this machine. open shows an address to the person.
 func (r *Receiver) Browse(open func(address string) error) Way {
 	return func(ctx context.Context, address string) (string, error) {
 		back := make(chan string, 1)
@@ -50,7 +50,7 @@ func (r *Receiver) Browse(open func(address string) error) Way {
 			}
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			w.Header().Set("Referrer-Policy", "no-referrer")
-			_, _ = w.Write([]byte(done)) // the page is a courtesy
+			_, _ = w.Write([]byte(done)) // the page is only a courtesy
 			select {
 			case back <- "http://localhost" + q.URL.RequestURI():
 			default:
@@ -72,7 +72,7 @@ func (r *Receiver) Browse(open func(address string) error) Way {
 		case err := <-failed:
 			return "", err
 		case <-ctx.Done():
-			return "", errors.Join(errors.New("nobody logged in"), ctx.Err())
+			return "", errors.Join(errors.New("nobody signed in"), ctx.Err())
 		}
 	}
 }

@@ -27,7 +27,7 @@ type Session struct {
 // Lasts is how long a session lasts.
 const Lasts = 12 * time.Hour
 
-// Ends is when the person has to log in again.
+// Ends is when the person has to sign in again.
 func (s Session) Ends() time.Time {
 	if s.Refresh == "" {
 		return s.Expires
@@ -35,10 +35,10 @@ func (s Session) Ends() time.Time {
 	return s.Began.Add(Lasts)
 }
 
-// ErrSignIn is that there is no session, or that it has ended.
+// ErrSignIn means that there is no session, or that it has ended.
 var ErrSignIn = errors.New("you are not signed in; run: wavegate login URL")
 
-// A Profile is a service that somebody uses.
+// A Profile is a service that a person uses.
 type Profile struct {
 	URL string `json:"url"`
 }
@@ -46,7 +46,7 @@ type Profile struct {
 // Files keep profiles and sessions in a directory that is the person's own.
 type Files struct{ Dir string }
 
-// A settings is what is kept of profiles.
+// settings are the stored profiles.
 type settings struct {
 	Current  string             `json:"current"` // the default one
 	Profiles map[string]Profile `json:"profiles"`
@@ -61,12 +61,12 @@ func (f Files) read(name string, v any) error {
 		return err
 	}
 	if err := json.Unmarshal(text, v); err != nil {
-		return fmt.Errorf("%s: %w; remove it and log in again", filepath.Join(f.Dir, name), err)
+		return fmt.Errorf("%s: %w; remove it and sign in again", filepath.Join(f.Dir, name), err)
 	}
 	return nil
 }
 
-// write replaces a file as a whole, readable by its owner alone.
+// write replaces a whole file, readable only by its owner.
 func (f Files) write(name string, v any) error {
 	if err := os.MkdirAll(f.Dir, 0o700); err != nil {
 		return err
@@ -75,7 +75,7 @@ func (f Files) write(name string, v any) error {
 	if err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(f.Dir, name+".*") // has the mode 0600
+	file, err := os.CreateTemp(f.Dir, name+".*") // with mode 0600
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (f Files) write(name string, v any) error {
 		err = os.Rename(file.Name(), filepath.Join(f.Dir, name))
 	}
 	if err != nil {
-		_ = os.Remove(file.Name()) // what is left of a failure
+		_ = os.Remove(file.Name()) // a leftover after a failure
 	}
 	return err
 }
@@ -110,7 +110,8 @@ func (f Files) Profile(name string) (string, Profile, error) {
 	return name, p, nil
 }
 
-// Begin keeps a new session of a profile. The first profile becomes the default one, and another one if it is to.
+// Begin stores a new session of a profile. The first profile becomes the default one; another one does with
+// makeDefault.
 func (f Files) Begin(name string, p Profile, s Session, makeDefault bool) error {
 	var all settings
 	if err := f.read(settingsFile, &all); err != nil {
@@ -156,8 +157,8 @@ func (f Files) Session(name string) (Session, error) {
 	return s, nil
 }
 
-// Tokens returns a source of access tokens of a profile's session, as api.Client takes it. A token that is
-// about to expire is renewed, and the new one is kept.
+// Tokens returns the function Token of an api.Client, for a profile's session. It renews tokens that are about to
+// expire, and stores the new ones.
 func (f Files) Tokens(client *http.Client, name string) func(ctx context.Context, renew bool) (string, error) {
 	var mu sync.Mutex
 	last := ""
@@ -168,7 +169,7 @@ func (f Files) Tokens(client *http.Client, name string) func(ctx context.Context
 		if err != nil {
 			return "", err
 		}
-		// Another process may have renewed it meanwhile.
+		// Another process may have renewed it in the meantime.
 		if good := time.Until(s.Expires) > time.Minute; good && (!renew || s.Access != last) {
 			last = s.Access
 			return last, nil

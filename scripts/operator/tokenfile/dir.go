@@ -12,14 +12,14 @@ import (
 
 const (
 	prefix, suffix = "edge-", ".token"
-	// draftPrefix is of files that are not whole yet. No box has such a file.
+	// draftPrefix marks incomplete files. No box has such a file.
 	draftPrefix = ".draft-"
-	// forgotten is how old a draft is that the process which wrote it has left behind.
+	// forgotten is the age at which a draft counts as left behind by its process.
 	forgotten = time.Hour
 )
 
-// Name is the name of a box's file. Every file system takes it: the id's colons are written as +, which no id has; with
-// edge- before it, it is not a name that a system keeps for itself, such as con; and it has 139 characters at most.
+// Name is the name of a box's file. It is valid on every file system: colons of the id become +, which no id has; the
+// prefix edge- avoids names that a system reserves, such as con; and it has at most 139 characters.
 func Name(edgeID string) string { return prefix + strings.ReplaceAll(edgeID, ":", "+") + suffix }
 
 // A Dir is a directory with a file for each box.
@@ -28,7 +28,7 @@ type Dir struct {
 	Disk Disk
 }
 
-// Check reports what is wrong with the directory. It need not be there yet, but its parent must.
+// Check reports what is wrong with the directory. It need not exist yet, but its parent must.
 func (d Dir) Check() error {
 	info, err := os.Stat(d.Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -48,7 +48,7 @@ func (d Dir) Check() error {
 	return nil
 }
 
-// Has reports whether the file of a box is there. The error says what is wrong with it.
+// Has reports whether the file of a box exists. The error says what is wrong with it.
 func (d Dir) Has(edgeID string) (bool, error) {
 	_, _, err := Read(d.file(edgeID), edgeID)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -59,7 +59,8 @@ func (d Dir) Has(edgeID string) (bool, error) {
 
 func (d Dir) file(edgeID string) string { return filepath.Join(d.Path, Name(edgeID)) }
 
-// Prepare makes the directory, which only its owner may use and which git ignores, and removes drafts that were left.
+// Prepare makes the directory, which only its owner can use and which git ignores, and removes drafts that were left
+// behind.
 func (d Dir) Prepare() error {
 	if err := d.Disk.before("mkdir", d.Path); err != nil {
 		return err
@@ -79,7 +80,7 @@ func (d Dir) Prepare() error {
 	return syncDir(d.Disk, filepath.Dir(filepath.Clean(d.Path)))
 }
 
-// ignore has git ignore the directory, wherever it is.
+// ignore makes git ignore the directory, wherever it is.
 func (d Dir) ignore() error {
 	path := filepath.Join(d.Path, ".gitignore")
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
@@ -91,7 +92,7 @@ func (d Dir) ignore() error {
 	return nil
 }
 
-// sweep removes the drafts that were left.
+// sweep removes the drafts that were left behind.
 func (d Dir) sweep() error {
 	entries, err := os.ReadDir(d.Path)
 	for _, e := range entries {
@@ -105,7 +106,7 @@ func (d Dir) sweep() error {
 	return err
 }
 
-// Hashes returns the SHA-256 of each box's token, and how many tokens were made. The directory is prepared. If there is an
+// Hashes returns the SHA-256 of each box's token, and how many tokens were made. It prepares the directory. After an
 // error, some of the files may have been made.
 func (d Dir) Hashes(edgeIDs []string) (list []string, made int, err error) {
 	for _, id := range edgeIDs {

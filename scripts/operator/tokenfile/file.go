@@ -1,8 +1,8 @@
-// Package tokenfile keeps the tokens of boxes in files: a token in a file of its own, which only its owner may read. The
-// text of a token never leaves the package but by Read and All.
+// Package tokenfile keeps the tokens of boxes in files, one token per file, which only its owner can read. Only Read
+// and All return the text of a token.
 //
-// A file appears whole and on the disk, or not at all. So whoever tells the service a hash after Make or Hashes has
-// returned it never tells one without a file, whatever ends the process.
+// A file appears complete and on the disk, or not at all. So a hash that Make or Hashes has returned always has its
+// file, no matter how the process ends.
 package tokenfile
 
 import (
@@ -18,9 +18,9 @@ import (
 	"wavegate/shared/access/boxtoken"
 )
 
-// A Disk is where the files are. The zero Disk is the machine's own.
+// A Disk holds the files. The zero Disk is that of the machine.
 type Disk struct {
-	// Before is called before each step that changes a file or a directory. An error is the step's. Nil: nobody listens.
+	// Before is called before each step that changes a file or a directory. Its error becomes the step's. It may be nil.
 	Before func(step, path string) error
 }
 
@@ -31,7 +31,7 @@ func (d Disk) before(step, path string) error {
 	return d.Before(step, path)
 }
 
-// most bounds a file, in bytes.
+// most is the largest file, in bytes.
 const most = 1 << 10
 
 // Read reads the token of a box. The error is fs.ErrNotExist if there is no file, and otherwise says what is wrong with it.
@@ -64,7 +64,7 @@ func parse(path string) (text string, t boxtoken.Token, err error) {
 	if err != nil {
 		return "", t, err
 	}
-	text = strings.TrimRight(string(content), "\r\n") // as editors and echo end a file
+	text = strings.TrimRight(string(content), "\r\n") // editors and echo end files with it
 	t, ok := boxtoken.Parse(text)
 	if !ok || t.Kind != boxtoken.Box {
 		return "", t, fmt.Errorf("%s does not have the token of a box", path)
@@ -72,10 +72,10 @@ func parse(path string) (text string, t boxtoken.Token, err error) {
 	return text, t, nil
 }
 
-// open reports whether others than its owner may use a file or a directory. Windows keeps that elsewhere.
+// open reports whether people other than the owner can use a file or a directory. Windows keeps that elsewhere.
 func open(info fs.FileInfo) bool { return runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 }
 
-// Make returns the token of a box, and reports whether it was made. A file that is there stays.
+// Make returns the token of a box, and reports whether it was made. An existing file stays.
 func Make(disk Disk, path, edgeID string) (t boxtoken.Token, made bool, err error) {
 	t, made, err = place(disk, path, edgeID)
 	if err == nil {
@@ -84,7 +84,7 @@ func Make(disk Disk, path, edgeID string) (t boxtoken.Token, made bool, err erro
 	return t, made, err
 }
 
-// place makes the file of a box, if it is not there. The directory is not on the disk yet.
+// place makes the file of a box, if it does not exist. It does not sync the directory.
 func place(disk Disk, path, edgeID string) (t boxtoken.Token, made bool, err error) {
 	if _, t, err = Read(path, edgeID); !errors.Is(err, fs.ErrNotExist) {
 		return t, false, err
@@ -97,7 +97,8 @@ func place(disk Disk, path, edgeID string) (t boxtoken.Token, made bool, err err
 	return t, err == nil, err
 }
 
-// create makes a file that only its owner may read. It appears whole. The error is fs.ErrExist if it is there already.
+// create makes a file that only its owner can read. It appears complete. The error is fs.ErrExist if it exists
+// already.
 func create(disk Disk, path, text string) (err error) {
 	draft, err := write(disk, filepath.Dir(path), text)
 	if draft != "" {
@@ -109,10 +110,10 @@ func create(disk Disk, path, text string) (err error) {
 	if err != nil {
 		return err
 	}
-	return os.Link(draft, path) // unlike a rename, it never takes the place of another file
+	return os.Link(draft, path) // unlike a rename, it never replaces another file
 }
 
-// write writes a text to a new file that only its owner may read, and returns its name once it is on the disk.
+// write writes a text to a new file that only its owner can read, and returns its name once it is on the disk.
 func write(disk Disk, dir, text string) (name string, err error) {
 	if err := disk.before("create", dir); err != nil {
 		return "", err
@@ -140,7 +141,7 @@ func remove(disk Disk, path string) error {
 	return os.Remove(path)
 }
 
-// syncDir brings the names in a directory to the disk. Windows does so by itself.
+// syncDir brings the names in a directory to the disk. Windows does so automatically.
 func syncDir(disk Disk, path string) error {
 	if err := disk.before("sync", path); err != nil || runtime.GOOS == "windows" {
 		return err

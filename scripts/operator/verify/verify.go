@@ -1,5 +1,5 @@
-// Package verify compares a production method with the audit trail: the chain of its changes, and
-// what the service shows and serves now. It reads all through the API, as an auditor can.
+// Package verify compares a production method with the audit trail: the chain of its changes, and what the service
+// shows and serves now. It reads everything through the API, as an auditor can.
 package verify
 
 import (
@@ -22,13 +22,13 @@ type Get func(ctx context.Context, path string) ([]byte, error)
 // A Conclusion is the result of a comparison.
 type Conclusion struct {
 	Links    []chain.Link
-	Findings []string // what is wrong; none if all agrees
+	Findings []string // what is wrong; empty if everything agrees
 }
 
 var errNothing = errors.New("the method has no version yet, so there is nothing to verify")
 
-// Method compares a method of a factory with the trail, and looks for what machines kept. Nothing
-// to compare is an error.
+// Method compares a method of a factory with the trail, and looks for the hashes that machines kept. It is an error
+// if there is nothing to compare.
 func Method(ctx context.Context, get Get, factory, method string, kept []chain.Kept) (r Conclusion, err error) {
 	c := comparison{get: get, factory: "/api/factories/" + url.PathEscape(factory), method: method}
 	head, err := c.object(ctx, c.path())
@@ -77,7 +77,7 @@ type comparison struct {
 	get             Get
 	factory, method string
 	findings        []string
-	err             error // of the comparison of resources
+	err             error // from the comparison of resources
 }
 
 func (c *comparison) add(format string, args ...any) {
@@ -106,7 +106,7 @@ func (c *comparison) versions(ctx context.Context) (all []audit.Event, err error
 		}
 		v, found := shown[number]
 		delete(shown, number)
-		if len(events) == 0 && !found { // numbers have no gaps, so there is no later version
+		if len(events) == 0 && !found { // numbers are consecutive, so there is no later version
 			break
 		}
 		all = append(all, events...)
@@ -131,7 +131,7 @@ func (c *comparison) versions(ctx context.Context) (all []audit.Event, err error
 	return all, nil
 }
 
-// content compares the served bytes of a version with its last event, and that with the approvals.
+// content compares the served bytes of a version with its last event, and the event with the approvals.
 func (c *comparison) content(ctx context.Context, name, number string, events []audit.Event) error {
 	var last struct {
 		Status     string `json:"status"`
@@ -172,8 +172,8 @@ func (c *comparison) content(ctx context.Context, name, number string, events []
 	return nil
 }
 
-// machines compares the machines of the factory with their events, because their classes decide on
-// which of them a version holds.
+// machines compares the machines of the factory with their events, because their classes decide where a version
+// holds.
 func (c *comparison) machines(ctx context.Context) error {
 	var all []map[string]any
 	if err := c.pages(ctx, c.factory+"/machines?limit=100", func(m map[string]any) { all = append(all, m) }); err != nil {
@@ -247,7 +247,7 @@ func walk[T any](ctx context.Context, get Get, path string, each func(T)) error 
 	return nil
 }
 
-// Parse reads what a machine kept: HASH, or HASH:VERSION:CONTENT.
+// Parse parses what a machine kept: HASH, or HASH:VERSION:CONTENT.
 func Parse(text string) (k chain.Kept, err error) {
 	hash, rest, more := strings.Cut(text, ":")
 	k.Hash = hash

@@ -1,5 +1,5 @@
-// Command wavegate is the operator's command: it signs in to a service, watches and steers rollouts, and looks
-// after boxes and limits. Run wavegate help for its commands, and scripts/operator/README.md for a session.
+// Command wavegate is the operator's command: it signs in to a service, watches and controls rollouts, and manages
+// boxes and limits. Run wavegate help for its commands, and scripts/operator/README.md for a session.
 package main
 
 import (

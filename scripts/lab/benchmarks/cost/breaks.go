@@ -13,22 +13,23 @@ import (
 
 // Defaults of the stack's settings. A test of infra compares them with infra.
 const (
-	webhookRate, webhookHours = 10, 4 // events a second that an endpoint is sent, and hours for which they wait
+	webhookRate, webhookHours = 10, 4 // events a second that an endpoint gets, and hours for which they wait
 	tableQuota                = 40_000
 	manifestReserved          = 0.20 // of the account's concurrent executions
 	authorizerReserved        = 0.10
 )
 
-// What AWS gives, by the pages named in infra/fleet-size.md.
+// Limits of AWS, from the pages named in infra/fleet-size.md.
 const (
 	partitionWrites, partitionReads = 1000, 3000 // units a second of one partition
-	newRequests                     = 10_000     // a second, that Lambda makes room for in ten seconds
+	newRequests                     = 10_000     // a second, for which Lambda makes room in ten seconds
 	callsOfExecution                = 10         // a second, of one execution
-	// movedWrites is what the index byState writes for a box that moves on: its old entry goes, and a new one comes.
+	// movedWrites is the number of writes of the index byState for a box in a new state: the old entry is deleted, and a
+	// new one added.
 	movedWrites = 2.0
 )
 
-// A boundary is reached by a number of boxes, with the defaults of all settings.
+// A boundary is a limit that some number of boxes reaches, with default settings.
 type boundary struct {
 	What    string
 	Boxes   float64
@@ -37,8 +38,8 @@ type boundary struct {
 	Moves   string
 }
 
-// boundaries lists what boxes reach that poll, or listen, at the default interval, all of them at a channel on which something goes
-// on.
+// boundaries lists the limits for boxes that poll, or listen, at the default interval, all on a channel with an
+// active rollout.
 func boundaries(poll limit) []boundary {
 	every := float64(setting.Ranges[setting.PollIntervalSeconds].Default)
 	shards := float64(setting.Ranges[setting.ReportShards].Default)
@@ -86,7 +87,7 @@ func boundaries(poll limit) []boundary {
 	return list
 }
 
-// writeBoundaries writes the table of what breaks at how many boxes.
+// writeBoundaries writes the table of limits by number of boxes.
 func writeBoundaries(w io.Writer) error {
 	all, err := limits()
 	if err != nil {

@@ -21,8 +21,9 @@ var (
 
 const heading = "call\trequests\tround trips\tread units\twrite units"
 
-// TestCalls_TakeNoMoreThanTheTableSays counts what each case of each sample asks of DynamoDB. More than before is a
-// regression, or a decision that shows in the table. Less is written down, too, so that it stays:
+// TestCalls_TakeNoMoreThanTheTableSays counts the DynamoDB requests of each case of each sample. If there are more
+// than before, that is a regression, or a decision that the table has to show. If there are fewer, the table is also
+// updated, so that it stays so:
 //
 //	go test ./scripts/lab/benchmarks/cost -run Calls -update [-only <operation>]
 func TestCalls_TakeNoMoreThanTheTableSays(t *testing.T) {
@@ -77,16 +78,16 @@ func TestCalls_TakeNoMoreThanTheTableSays(t *testing.T) {
 	}
 }
 
-// quietTimes are how long the meter waits for requests of the same round trip, try by try. With a longer wait, a
-// slow machine does not split a round trip.
+// quietTimes are the meter's waits for requests of the same round trip, one per try. With a longer wait, a slow
+// machine does not split a round trip.
 var quietTimes = []time.Duration{12 * time.Millisecond, 40 * time.Millisecond, 150 * time.Millisecond, 600 * time.Millisecond, 600 * time.Millisecond}
 
-// count measures a call in a warm process until it is within the limit, at most five times, and returns the least
-// that was seen. Without a limit it measures five times.
+// count measures a call in a warm process until it is within the limit, at most five times, and returns the smallest
+// result. Without a limit it measures five times.
 func (w *world) count(t *testing.T, m *meter, operation string, c samples.Case, within *limit) limit {
 	t.Helper()
 	ask := func(call samples.Call) func() { return func() { w.Make(t, call).Is(t, call.Status) } }
-	ask(w.prepare(t, operation, c))() // warms the process, and makes its connections
+	ask(w.prepare(t, operation, c))() // warms the process and opens its connections
 	least := limit{Requests: math.MaxInt, Rounds: math.MaxInt, Read: math.Inf(1), Write: math.Inf(1)}
 	for _, quiet := range quietTimes {
 		u := m.measure(quiet, ask(w.prepare(t, operation, c)))

@@ -10,22 +10,21 @@ import (
 	"wavegate/shared/operations"
 )
 
-// afterEnd is on how many days after a rollout these go on.
+// afterEnd is the number of days after a rollout for which these continue.
 var afterEnd = bell.AfterEnd(heartbeat*time.Second).Hours() / 24
 
-// A fleet is what boxes do in a month.
+// A fleet describes the boxes and what they do in a month.
 type fleet struct {
 	Boxes float64
-	// Interval is how often a box polls while something goes on at its channel, and Idle otherwise, in seconds.
+	// Interval is the time between polls while the box's channel is busy, and Idle at other times, in seconds.
 	Interval, Idle float64
-	// Days is on how many days of the month something goes on at a box's channel, and Releases how many releases
-	// come.
+	// Days is the number of busy days of a channel in a month, and Releases the number of releases.
 	Days, Releases float64
 	// Bell is set if the boxes listen, all of one channel.
 	Bell bool
 }
 
-// authorizerCache is auth.GatewayCache in seconds. It keeps a box that polls less often from ever being known.
+// authorizerCache is auth.GatewayCache in seconds. A box that polls less often is never in the cache.
 var authorizerCache = auth.GatewayCache.Seconds()
 
 const (
@@ -35,37 +34,37 @@ const (
 	pollCPU, pollLogged             = 1.3, 10.0
 	authorizerCPU, authorizerLogged = 0.63, 300.0
 	authorizerMemory                = operations.HelperMemoryMB
-	// answerBytes is what an answer to a poll takes on the wire, most of it headers: an estimate.
+	// answerBytes is an estimate of an answer to a poll on the wire, mostly headers.
 	answerBytes = 700.0
-	// handshakeBytes is what the service sends in a full TLS handshake, most of it certificates.
+	// handshakeBytes are the bytes that the service sends in a full TLS handshake, mostly certificates.
 	handshakeBytes = 3800.0
-	// storedBytes is what the tables keep of a box.
+	// storedBytes are the bytes that the tables keep for a box.
 	storedBytes = 2000.0
-	// fixed is what a stage costs that nobody calls, and the metrics of operations that people use.
+	// fixed is the cost of a deployment without calls, and of the metrics of operations that people use.
 	fixed = alarmMetrics*alarmMetric + dashboard + writtenMetrics*writtenMetric
 	// A count of a channel's boxes is made each minute of an active rollout. It reads the index entry of each box,
 	// entryBytes with names of some 20 characters, at half a unit for 4 KB. It looks up when boxes were last seen, at a
 	// unit for the row and half a unit for the counter: 1,000 for the progress, 1,000 of the present stage once it has
-	// soaked, and 5,000 each half an hour, when the guard looks at silence. It keeps what it counted.
+	// soaked, and 5,000 every half hour, when the guard checks for silence. It stores its counts.
 	entryBytes  = 280.0
 	countShare  = entryBytes / 8192
 	countUnits  = 1.5 * (1000 + 1000 + 5000.0/30)
 	countWrites = 8.0
-	// A box that listens does so at Idle, and at Interval for an hour after each of the five changes that a release makes
-	// by itself: start, three stages and completion. It polls at its heartbeat, at each of these changes, and some ten
-	// times around its update.
+	// A box listens at Idle, and at Interval for an hour after each of the five changes of a release: start, three
+	// stages and completion. It polls at its heartbeat, at each of these changes, and about ten times around its update.
 	releaseChanges, updatePolls = 5.0, 10.0
 	heartbeat                   = 21_600.0
-	// bellCPU is milliseconds of processor time for a call of the bell, and bellBytes what its answer takes on the wire.
+	// bellCPU is milliseconds of processor time for a call of the bell, and bellBytes the size of its answer on the
+	// wire.
 	bellCPU, bellBytes = 0.32, 400.0
-	// watched is how many boxes of a stage poll at Idle during a rollout and afterwards. See bell.Sizes.
+	// watched is the number of a stage's boxes that poll at Idle during a rollout and afterwards. See bell.Sizes.
 	watched = 1.2 * 1000
-	// reportReads and reportWrites are what a box's report row takes for a release, by the same page.
+	// reportReads and reportWrites are the units for a box's report row per release, from the same page.
 	reportReads, reportWrites = 2.0, 6.0
 )
 
-// Shares of the gateway's first price that calls beyond so many millions a month cost, as us-east-1 has them. They
-// are taken off in a line of their own, since regions differ.
+// The prices of API Gateway beyond so many million calls a month, as shares of its first price in us-east-1. The
+// discount has its own line, because regions differ.
 var tiers = []struct{ Millions, Share float64 }{{333, 1}, {667, 2.80 / 3.50}, {19_000, 2.38 / 3.50}, {1e12, 1.51 / 3.50}}
 
 // A cost is one line of a fleet's bill, in dollars a month.
@@ -74,10 +73,10 @@ type cost struct {
 	Dollars       float64
 }
 
-// stageShares are the shares of a fleet that the stages of a rollout reach first.
+// stageShares are the shares of a fleet that each stage of a rollout adds.
 var stageShares = []float64{0.01, 0.09, 0.4, 0.5}
 
-// listens is how often the boxes listen in a month.
+// listens is the number of calls of the bell in a month.
 func (f fleet) listens() float64 {
 	if !f.Bell {
 		return 0
@@ -85,12 +84,12 @@ func (f fleet) listens() float64 {
 	return f.Boxes * (day*monthDays/f.Idle + f.Releases*releaseChanges*3600*max(0, 1/f.Interval-1/f.Idle))
 }
 
-// rare is how many polls boxes that listen make at their heartbeats and for releases, in a month.
+// rare is the number of polls in a month that listening boxes make at heartbeats and for releases.
 func (f fleet) rare() float64 {
 	return f.Boxes * (day*monthDays/heartbeat + f.Releases*(releaseChanges+updatePolls))
 }
 
-// watched is how many polls the watched boxes make beside these, at so many seconds.
+// watched is the number of additional polls of the watched boxes, at an interval in seconds.
 func (f fleet) watched(interval float64) (sum float64) {
 	for _, share := range stageShares {
 		sum += min(share*f.Boxes, watched) * day * min(f.Days+f.Releases*afterEnd, monthDays) / interval
@@ -98,7 +97,7 @@ func (f fleet) watched(interval float64) (sum float64) {
 	return sum
 }
 
-// polls is how many polls a fleet makes in a month.
+// polls is the number of polls of a fleet in a month.
 func (f fleet) polls() float64 {
 	if f.Bell {
 		return f.rare() + f.watched(f.Idle)
@@ -106,8 +105,8 @@ func (f fleet) polls() float64 {
 	return f.Boxes * day * (f.Days/f.Interval + (monthDays-f.Days)/f.Idle)
 }
 
-// checks is how often the authorizer looks at a token. It is asked at each poll that comes later than the gateway's
-// cache lasts.
+// checks is the number of calls of the authorizer: one for each poll that comes after API Gateway's cache has
+// expired.
 func (f fleet) checks() float64 {
 	if f.Bell {
 		return f.rare() + f.watched(max(f.Idle, authorizerCache))
@@ -115,7 +114,7 @@ func (f fleet) checks() float64 {
 	return f.Boxes * day * (f.Days/max(f.Interval, authorizerCache) + (monthDays-f.Days)/max(f.Idle, authorizerCache))
 }
 
-// bill is what a fleet costs, by what a poll takes of the store.
+// bill is the cost of a fleet. poll has the units of a poll.
 func (f fleet) bill(poll limit) []cost {
 	millions, checks := f.polls()/1e6, f.checks()/1e6
 	op := operations.Get("get-manifest")
@@ -150,12 +149,12 @@ func (f fleet) bill(poll limit) []cost {
 	}...)
 }
 
-// handshakes is what the bytes of TLS handshakes cost, if each poll begins a connection and they are on the bill.
+// handshakes is the cost of the bytes of TLS handshakes, if each poll opens a connection and AWS bills them.
 func (f fleet) handshakes() float64 {
 	return (f.polls() + f.listens()) * handshakeBytes / 1e9 * transferGB
 }
 
-// tiered is what the gateway's volume prices take off.
+// tiered is the discount of API Gateway's volume prices.
 func (f fleet) tiered() float64 {
 	left, off := f.polls()/1e6, 0.0
 	for _, t := range tiers {
@@ -166,9 +165,9 @@ func (f fleet) tiered() float64 {
 	return off
 }
 
-// A need is what a fleet's account and settings must allow.
+// A need has the quotas and settings that a fleet needs.
 type need struct {
-	PerSecond               float64 // polls, while something goes on at every box's channel
+	PerSecond               float64 // polls, while every box's channel is busy
 	PollRate, PollBurst     int
 	ThrottleRate, Burst     int
 	GatewayQuota            int // requests a second of the account
@@ -178,20 +177,20 @@ type need struct {
 }
 
 const (
-	// spare is how much more than the mean rate is allowed for: boxes that come back together.
+	// spare is the reserve over the mean rate, for boxes that come back together.
 	spare = 1.25
 	// The defaults of settings and of the quotas.
 	pollRate, pollBurst, throttleRate, throttleBurst = 1800, 1000, 2000, 2000
 	gatewayQuota, concurrencyQuota                   = 10_000, 1_000
-	// warmed is how many writes a second a new on-demand table takes at once.
+	// warmed is the number of writes a second that a new on-demand table accepts immediately.
 	warmed = 4_000
-	// manifestShare is the share of the account's executions that get-manifest has at the most.
+	// manifestShare is the largest share of the account's executions for get-manifest.
 	manifestShare = 0.3
-	// bellShare is the share that get-bell has if nothing else is said.
+	// bellShare is the default share of get-bell.
 	bellShare = 0.1
 )
 
-// needs is what a fleet needs of settings and quotas.
+// needs returns the settings and quotas that a fleet needs.
 func (f fleet) needs(poll limit) need {
 	n := need{PerSecond: f.Boxes / min(f.Interval, f.Idle)}
 	up := func(x float64, step int) int { return (int(x)/step + 1) * step }
@@ -209,7 +208,7 @@ func (f fleet) needs(poll limit) need {
 	if wanted := float64(n.Executions) * 3 / manifestShare; wanted > concurrencyQuota {
 		n.Concurrency = up(wanted, 500)
 	}
-	if f.Bell { // three times what the fleet needs, of 10 calls a second each
+	if f.Bell { // three times the need, at 10 calls a second each
 		n.Bell = int(math.Ceil(3 * f.Boxes / f.Interval / 10))
 		if wanted := float64(n.Concurrency)*(1-bellShare) + float64(n.Bell); wanted > float64(n.Concurrency) {
 			n.Concurrency = up(wanted, 500)

@@ -12,8 +12,8 @@ import (
 	"wavegate/scripts/local/service"
 )
 
-// TestFleetPage_HasWhatTheCommandPrints: each marker of the page names the command's arguments, and the tables that the
-// command prints stand behind it.
+// TestFleetPage_HasWhatTheCommandPrints: each marker of the page names the command's arguments, and the tables that
+// the command prints follow it.
 func TestFleetPage_HasWhatTheCommandPrints(t *testing.T) {
 	page := fleetSize(t)
 	markers := regexp.MustCompile(`<!-- fleet(.*) -->`).FindAllStringSubmatch(page, -1)
@@ -34,7 +34,7 @@ func TestFleetPage_HasWhatTheCommandPrints(t *testing.T) {
 	}
 }
 
-// fleetSize is the page that holds what the command prints.
+// fleetSize is the page with the command's output.
 func fleetSize(t *testing.T) string {
 	t.Helper()
 	root, err := service.Root()
@@ -59,7 +59,8 @@ func TestBoundaries_ThePageHasWhatTheCommandPrints(t *testing.T) {
 	}
 }
 
-// TestBoundaries_AreWhatTheFleetOfThatSizeNeeds: at the number of boxes of a boundary, a fleet begins to need more than the default.
+// TestBoundaries_AreWhatTheFleetOfThatSizeNeeds: from the number of boxes of a boundary on, a fleet needs more than
+// the default.
 func TestBoundaries_AreWhatTheFleetOfThatSizeNeeds(t *testing.T) {
 	poll := limit{Requests: 2, Rounds: 1, Read: 0.5, Write: 1}
 	at := map[string]float64{}
@@ -79,7 +80,8 @@ func TestBoundaries_AreWhatTheFleetOfThatSizeNeeds(t *testing.T) {
 	}
 }
 
-// TestFleet_AMillionBoxesEverySixtySeconds: the figures by hand. 10^6 × 2,628,000 / 60 polls are 43,800 million.
+// TestFleet_AMillionBoxesEverySixtySeconds: figures calculated by hand. 10^6 × 2,628,000 / 60 polls are 43,800
+// million.
 func TestFleet_AMillionBoxesEverySixtySeconds(t *testing.T) {
 	f := fleet{Boxes: 1e6, Interval: 60, Idle: 60}
 	poll := limit{Requests: 2, Rounds: 1, Read: 0.5, Write: 1}
@@ -102,9 +104,10 @@ func TestFleet_AMillionBoxesEverySixtySeconds(t *testing.T) {
 	}
 }
 
-// TestFleet_WithTheBell_CostsATwentiethFrom100000BoxesOn: the figures by hand. 10^5 boxes listen 8,760 times a month each,
-// and 240 times more in the five hours after changes; they poll 122 times at heartbeats and 15 times for a release. All
-// 1,000 boxes of the first stage are watched, and 1,200 of each other one, for the four days and one after them.
+// TestFleet_WithTheBell_CostsATwentiethFrom100000BoxesOn: figures calculated by hand. Each of 10^5 boxes listens
+// 8,760 times a month, and 240 times more in the five hours after changes. It polls 122 times at heartbeats and 15
+// times for a release. All 1,000 boxes of the first stage are watched, and 1,200 of each other one, for the four days
+// and one day after.
 func TestFleet_WithTheBell_CostsATwentiethFrom100000BoxesOn(t *testing.T) {
 	f := fleet{Boxes: 1e5, Interval: 60, Idle: 300, Days: 4, Releases: 1}
 	poll := limit{Requests: 2, Rounds: 1, Read: 0.5, Write: 1}
@@ -125,7 +128,7 @@ func TestFleet_WithTheBell_CostsATwentiethFrom100000BoxesOn(t *testing.T) {
 	}
 }
 
-// TestFleet_MoreBoxesCostMore_AndLongerIntervalsLess, and what a fleet needs never shrinks as it grows.
+// TestFleet_MoreBoxesCostMore_AndLongerIntervalsLess, and a larger fleet never needs less.
 func TestFleet_MoreBoxesCostMore_AndLongerIntervalsLess(t *testing.T) {
 	poll := limit{Requests: 2, Rounds: 1, Read: 0.5, Write: 1}
 	rapid.Check(t, func(t *rapid.T) {

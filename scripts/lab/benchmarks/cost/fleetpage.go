@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// pollCall is the line of counted.tsv that nearly all polls are.
+// pollCall is the line of counted.tsv for nearly all polls.
 const pollCall = "get-manifest: nothing new, 304"
 
 // fleetCommand writes the tables for the fleets that the arguments describe.
@@ -44,7 +44,7 @@ func fleetCommand(w io.Writer, args []string) error {
 	return nil
 }
 
-// write writes what fleets need and what they cost, one column each.
+// write writes the needs and costs of fleets, one column each.
 func (f fleet) write(w io.Writer, boxes []float64, poll limit) {
 	fleets := make([]fleet, len(boxes))
 	for i, n := range boxes {
@@ -121,7 +121,7 @@ func (f fleet) total(poll limit) float64 {
 	return sum
 }
 
-// thousands writes a number with commas, and with a decimal while it is small.
+// thousands formats a number with commas, and a small one with a decimal.
 func thousands(x float64) string {
 	if x < 9.95 && x != math.Trunc(x) {
 		return strconv.FormatFloat(x, 'f', 1, 64)

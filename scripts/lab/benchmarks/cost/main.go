@@ -1,11 +1,11 @@
-// Command cost computes what fleets cost a month, from the counted units of a poll and list prices. It writes the tables
-// of infra/fleet-size.md:
+// Command cost computes what fleets cost a month, from the counted units of a poll and list prices. It writes the
+// tables of infra/fleet-size.md:
 //
 //	go run ./scripts/lab/benchmarks/cost fleet -boxes 25000,50000 -interval 60 -idle 300 -days 8
 //	go run ./scripts/lab/benchmarks/cost breaks
 //
-// Its test counts what each call asks of DynamoDB. Its benchmarks measure the processor time of the warm functions, and
-// compute the dollars of a million calls.
+// Its test counts the DynamoDB requests of each call. Its benchmarks measure the processor time of the warm
+// functions, and compute the price of a million calls.
 package main
 
 import (

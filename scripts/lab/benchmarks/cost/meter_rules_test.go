@@ -49,7 +49,7 @@ func TestWriteUnits_ATransactionIsTwice_AndIndexesComeOnTop(t *testing.T) {
 			t.Errorf("an event of %d bytes takes %g units, want %g", size, got, want)
 		}
 	}
-	// Moved to another partition of one index, a row is taken out and put in.
+	// A row that moves to another partition of an index is deleted there and added again.
 	edges := target{table: dynamo.TableOf(dynamo.Edges)}
 	edges.before = parse(t, `{"edgeId":{"S":"e"},"pair":{"S":"a/b"},"organizationId":{"S":"o"}}`)
 	if got := edges.writeUnits(parse(t, `{"edgeId":{"S":"e"},"pair":{"S":"a/c"},"organizationId":{"S":"o"}}`), false); got != 1+2+1 {

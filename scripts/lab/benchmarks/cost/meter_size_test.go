@@ -19,8 +19,8 @@ func (i item) size() int {
 	return n
 }
 
-// valueSize is the size of one value. A text has its bytes in UTF-8. A number has one byte for two digits and one
-// more. A list or map has three bytes, and one for each member. The service stores no sets and no binary values.
+// valueSize is the size of one value. A text takes its bytes in UTF-8. A number takes one byte for two digits and one
+// more. A list or map takes three bytes, and one for each member. The service stores no sets and no binary values.
 func valueSize(raw json.RawMessage) int {
 	var typed map[string]json.RawMessage
 	if json.Unmarshal(raw, &typed) != nil {
@@ -66,11 +66,11 @@ func numberSize(s string) int {
 
 func text(raw json.RawMessage) string {
 	var s string
-	_ = json.Unmarshal(raw, &s) // what is no text has no size
+	_ = json.Unmarshal(raw, &s) // other values have no size
 	return s
 }
 
-// units is how many units of so many bytes hold n bytes; an empty one still takes one.
+// units is the number of units that n bytes take, at least one.
 func units(n, each int) float64 { return math.Max(1, math.Ceil(float64(n)/float64(each))) }
 
 // A read unit holds 4 KB and a write unit 1 KB.

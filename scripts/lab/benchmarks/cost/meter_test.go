@@ -15,43 +15,43 @@ import (
 	"wavegate/scripts/local/upstream"
 )
 
-// functionKey is how the access keys of functions begin; see storefront.AccessKey.
+// functionKey is the prefix of the access keys of functions; see storefront.AccessKey.
 const functionKey = "Credential=LOCAL"
 
-// A usage is what one call took.
+// A usage is the consumption of one call.
 type usage struct {
 	Requests int
 	// Rounds counts the round trips that followed one another. Requests that were under way at the same time are one
 	// round trip.
 	Rounds      int
 	Read, Write float64 // units
-	// Disagreements say where the store reports units that differ from those of the rules.
+	// Disagreements lists requests for which the store reports other units than the rules.
 	Disagreements []string
 }
 
-// A meter is a proxy between the store front and the store. It counts the requests that functions send to
-// DynamoDB, the round trips, and the read and write units that AWS would charge.
+// A meter is a proxy between the store front and the store. It counts the requests that functions send to DynamoDB,
+// the round trips, and the read and write units that AWS would charge.
 //
-// Units are computed from the sizes of items by the rules of the DynamoDB Developer Guide, so that they are the
-// same on every store. Where a store reports the units of a request, the meter compares them. It does not compare
+// Units are computed from the sizes of items by the rules of the DynamoDB Developer Guide, so that they are the same
+// on every store. If a store reports the units of a request, the meter compares them. It does not compare
 // transactions: DynamoDB Local reports wrong units for them.
 type meter struct {
 	url   string
 	store *upstream.Store
 
 	mu    sync.Mutex
-	usage *usage // of the measurement under way; nil: nothing is counted
+	usage *usage // of the present measurement; nil: nothing is counted
 	quiet time.Duration
-	batch *batch // requests that wait to go together
+	batch *batch // requests that wait to be sent together
 }
 
-// A batch is the requests of one round trip. It is sent on when no other request has come for a while.
+// A batch is the requests of one round trip. It is forwarded when no other request has arrived for a while.
 type batch struct {
 	timer *time.Timer
 	open  chan struct{}
 }
 
-// startMeter opens a meter before the store at the endpoint. It ends with the test.
+// startMeter opens a meter in front of the store at the endpoint. It ends with the test.
 func startMeter(t *testing.T, endpoint string) *meter {
 	t.Helper()
 	m := &meter{store: upstream.New(endpoint)}
@@ -62,8 +62,8 @@ func startMeter(t *testing.T, endpoint string) *meter {
 }
 
 // measure counts the requests of functions while do runs, which must make one call. It holds each request until no
-// other has come for the quiet time. The requests that it holds together are one round trip. A slow machine may
-// split a round trip in two, but two never become one: so the least of several measurements is right.
+// other has come for the quiet time. The requests that it holds together are one round trip. A slow machine may split
+// a round trip in two, but two never become one. So the smallest of several measurements is right.
 func (m *meter) measure(quiet time.Duration, do func()) usage {
 	m.mu.Lock()
 	// Requests that an earlier call left waiting do not count.
@@ -108,7 +108,7 @@ func (m *meter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	// The request that opens a container's connection belongs to no call.
+	// The request that opens a container's connection is not part of a call.
 	counted := strings.Contains(r.Header.Get("Authorization"), functionKey) && !bytes.Contains(raw, []byte(`"warm#`))
 	var u *usage
 	if counted {
@@ -135,7 +135,7 @@ func (m *meter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(a.Body)
 }
 
-// count sends a request to the store and adds up what it took.
+// count sends a request to the store and adds its units.
 func (m *meter) count(r *http.Request, raw []byte, u *usage) (upstream.Answer, error) {
 	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	var b body

@@ -25,7 +25,7 @@ var tables = func() map[string]dynamo.Table {
 // A target is one item that a request writes.
 type target struct {
 	table  dynamo.Table
-	name   string // the table's, in the store
+	name   string // of the table in the store
 	key    item
 	before item
 }
@@ -68,9 +68,10 @@ func (b body) targets(operation string) []target {
 	return list
 }
 
-// writeUnits is what a write of the item takes, its indexes included. The table and each local index take one unit
-// for each KB of the larger of the old and the new item, and twice that in a transaction. A global index takes an
-// ordinary write when the item changes, and two when its key changes: it is updated after the transaction.
+// writeUnits is the number of units for a write of the item, including its indexes. The table and each local index
+// take one unit for each KB of the larger of the old and the new item, and twice that in a transaction. A global
+// index takes an ordinary write when the item changes, and two when its key changes: it is updated after the
+// transaction.
 func (t target) writeUnits(after item, transaction bool) float64 {
 	factor := 1.0
 	if transaction {
@@ -87,7 +88,7 @@ func (t target) writeUnits(after item, transaction bool) float64 {
 	return n
 }
 
-// indexed is the item as the index has it: whole, or not at all if it lacks a key.
+// indexed returns the index's copy of the item: the whole item, or nothing if it lacks a key.
 func indexed(i item, x dynamo.Index) item {
 	if i[x.Partition] == nil || i[x.Sort] == nil {
 		return nil
@@ -124,7 +125,7 @@ type reply struct {
 	Item             item
 	Items            []item
 	Responses        map[string][]item // of a batch of reads
-	ConsumedCapacity json.RawMessage   // of a batch a list, otherwise one
+	ConsumedCapacity json.RawMessage   // a list for a batch, otherwise a single value
 }
 
 // reported is the capacity that the store reports, or nil.
@@ -141,10 +142,10 @@ func (r reply) reported() *float64 {
 	return nil
 }
 
-// readUnits is what a read took: one unit for each 4 KB of the items, and half of that if the read is not
+// readUnits is the number of units of a read: one for each 4 KB of the items, and half of that if the read is not
 // consistent.
 func (b body) readUnits(r reply) float64 {
-	if len(b.RequestItems) > 0 { // each item is a read of its own
+	if len(b.RequestItems) > 0 { // each item is a separate read
 		sum := 0.0
 		for table, asked := range b.RequestItems {
 			for _, i := range r.Responses[table] {

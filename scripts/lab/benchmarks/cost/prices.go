@@ -1,6 +1,6 @@
 package main
 
-// List prices in US dollars for eu-central-1 without any free tier or discount. They were not compared with
+// List prices in US dollars for eu-central-1 without any free tier or discount. They have not been checked against
 // the public pages, aws.amazon.com/{lambda,api-gateway,dynamodb,cloudwatch,xray}/pricing, for this release.
 const (
 	lambdaRequests = 0.20         // a million invocations
@@ -8,9 +8,9 @@ const (
 	gatewayCalls   = 3.70         // a million calls of a REST API, without its cache
 	readUnits      = 0.1525       // a million on-demand read units
 	writeUnits     = 0.7625       // a million on-demand write units
-	logsGB         = 0.63         // a GB that CloudWatch Logs takes in
+	logsGB         = 0.63         // a GB that CloudWatch Logs ingests
 	traces         = 5.00         // a million traces that X-Ray records
-	transferGB     = 0.09         // a GB that leaves for the internet
+	transferGB     = 0.09         // a GB sent to the internet
 	storedGB       = 0.306        // a GB that DynamoDB stores for a month
 	backedUpGB     = 0.2448       // a GB whose backups allow a restore to any second
 	alarmMetric    = 0.10         // a metric that an alarm looks at, for a month
@@ -33,6 +33,6 @@ const (
 	traced = 0.05
 	// alarmMetrics is how many metrics the alarms of prod look at. A test of infra counts them.
 	alarmMetrics = 583
-	// writtenMetrics is how many metrics tick and the operations that people use write: an estimate.
+	// writtenMetrics is an estimate of the number of metrics that tick and the operations for people write.
 	writtenMetrics = 60
 )

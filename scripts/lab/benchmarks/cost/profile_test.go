@@ -19,8 +19,8 @@ import (
 	"wavegate/shared/operations"
 )
 
-// BenchmarkCalls measures what a call takes of its function's warm process, without what prepares it: processor time and
-// bytes logged. From these and counted.tsv it computes the dollars of a million calls.
+// BenchmarkCalls measures the processor time and logged bytes of a call in a warm process, without its preparation.
+// From these and counted.tsv it computes the price of a million calls.
 //
 //	go test ./scripts/lab/benchmarks/cost -run '^$' -bench Calls -benchtime 50x
 func BenchmarkCalls(b *testing.B) {
@@ -44,7 +44,7 @@ func BenchmarkCalls(b *testing.B) {
 	}
 }
 
-// BenchmarkAuthorizer measures the check of a token whose issuer's keys are known.
+// BenchmarkAuthorizer measures the check of a token with the issuer's keys in memory.
 func BenchmarkAuthorizer(b *testing.B) {
 	p := startProfiler(b)
 	bearer, err := p.Bearer("anna", "acme", auth.OrganizationAdmin)
@@ -68,7 +68,7 @@ func BenchmarkAuthorizer(b *testing.B) {
 	})
 }
 
-// A profile is what a call takes of the function's warm process, on average.
+// A profile is the average consumption of a call in the function's warm process.
 type profile struct {
 	CPU    float64 // ms of processor time, with the requests to Lambda and DynamoDB
 	Logged float64 // bytes
@@ -89,7 +89,7 @@ func startProfiler(b *testing.B) *profiler {
 	return p
 }
 
-// profile makes a few calls that warm the function's process, and then those that count.
+// profile makes a few calls to warm the function's process, and then the measured ones.
 func (p *profiler) profile(b *testing.B, function string, prepare func() (call func())) profile {
 	b.Helper()
 	for range 5 {
@@ -140,8 +140,8 @@ func changes(op operations.Operation, c samples.Case) bool {
 	return op.Method != http.MethodGet && op.Method != operations.Any && !strings.HasPrefix(c.Name, "nothing new")
 }
 
-// million is what a million calls cost, in dollars. Their duration is a model: what DynamoDB takes to answer, and the
-// processor time at the share of a processor that the function's memory buys.
+// million is the price of a million calls, in dollars. Their duration is a model: the answer time of DynamoDB, and
+// the processor time at the share of a processor that comes with the function's memory.
 func million(op operations.Operation, took limit, p profile, writes bool) float64 {
 	duration := float64(took.Rounds)*roundTripMS + p.CPU*fullCPU/float64(op.MemoryMB)
 	if writes {

@@ -16,11 +16,11 @@ import (
 	"wavegate/shared/operations"
 )
 
-// mostZipped is the most bytes that a function's zip may have: what is loaded at a cold start.
+// mostZipped is the largest size of a function's zip, in bytes, which is loaded at a cold start.
 const mostZipped = 4_000_000
 
-// TestFunctions_AreSmallAsDeployed zips the largest binary of those that are deployed. All are made
-// of the same packages but for their own, so the others' zips are smaller.
+// TestFunctions_AreSmallAsDeployed zips the largest deployed binary. All binaries share most of their packages, so
+// the zips of the others are smaller.
 func TestFunctions_AreSmallAsDeployed(t *testing.T) {
 	root, err := service.Root()
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// table says what each call may take. A line has the operation and case, the requests, round trips, read units and
-// write units, with tabs between them. A test checks it.
+// table has the limits of each call. A line has the operation and case, the requests, round trips, read units and
+// write units, separated by tabs. A test checks it.
 //
 //go:embed counted.tsv
 var table string

@@ -34,7 +34,7 @@ import (
 
 var boxes = flag.Int("boxes", 2000, "the boxes of the channel whose counts are counted")
 
-// countedFleet is a channel with a guarded rollout, half of whose boxes run the release, on a clock that the test sets.
+// countedFleet is a channel with a guarded rollout, on the test's clock. Half of its boxes run the release.
 type countedFleet struct {
 	now      time.Time
 	progress *census.Store
@@ -107,7 +107,7 @@ func newCountedFleet(t *testing.T, endpoint, metered string, boxes int) *counted
 	}
 	factory := "plant-of-the-north"
 	runs := make([]string, boxes)
-	pollTwice := func(i int) error { // it is told, and says that it runs it
+	pollTwice := func(i int) error { // it is told, and then reports that it runs it
 		told, err := poll(id(i), runs[i])
 		if err == nil && told != runs[i] {
 			runs[i] = told
@@ -137,9 +137,9 @@ func newCountedFleet(t *testing.T, endpoint, metered string, boxes int) *counted
 	return f
 }
 
-// TestTick_ACountOfRollouts_TakesTheUnitsThatThePriceHas counts the units of two ticks in the middle of a rollout, once its
-// stage has soaked. fleet.go computes from these what the counts of a fleet cost; 100,000 boxes, in
-// some minutes:
+// TestTick_ACountOfRollouts_TakesTheUnitsThatThePriceHas counts the units of two ticks in the middle of a rollout,
+// once its stage has soaked. fleet.go computes from these the cost of a fleet's counts. With 100,000 boxes, this
+// takes some minutes:
 //
 //	go test -tags full -v ./scripts/lab/benchmarks/cost -run TestTick -boxes 100000
 func TestTick_ACountOfRollouts_TakesTheUnitsThatThePriceHas(t *testing.T) {
@@ -164,7 +164,7 @@ func TestTick_ACountOfRollouts_TakesTheUnitsThatThePriceHas(t *testing.T) {
 		})
 		return u
 	}
-	look, usual := tick(), tick() // the guard looks at silence each half an hour, and has not looked for a day
+	look, usual := tick(), tick() // the guard checks for silence every half hour, and has not done so for a day
 	reads, writes := usual.Read+(look.Read-usual.Read)/30, max(look.Write, usual.Write)
 	priced := countUnits + float64(*boxes)*countShare
 	t.Logf("%d boxes: %.0f read units a minute, %.0f with a look at silence, and %.0f write units; the price has %.0f and %.0f", *boxes, usual.Read, look.Read, writes, priced, countWrites)

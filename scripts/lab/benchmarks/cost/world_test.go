@@ -13,7 +13,7 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
-// A world is a service with one process for each function, an assistant, and the highest limits that can be set.
+// A world is a service with one process for each function, an assistant, and the highest possible limits.
 type world struct {
 	*harness.World
 	made int
@@ -33,20 +33,20 @@ func startWorld(tb testing.TB, change func(*service.Options)) *world {
 	})}
 }
 
-// name makes a new name that begins with a stem. All names of a stem have the same length, so that items keep their sizes.
+// name makes a new name with a stem. All names of a stem have the same length, so that items keep their sizes.
 func (w *world) name(stem string) string {
 	w.made++
 	return fmt.Sprintf("%s-%06d", stem, w.made)
 }
 
-// prepare makes what a case of an operation's sample acts on, with new names each time, and returns the call.
+// prepare makes the resources for a case of an operation's sample, with new names each time, and returns the call.
 func (w *world) prepare(tb testing.TB, operation string, c samples.Case) samples.Call {
 	tb.Helper()
 	s := w.Session(tb, samples.Fresh(w.name))
 	do := s.Do
 	s.Name, s.Do = w.name, func(c samples.Call) (http.Header, []byte, error) {
 		head, body, err := do(c)
-		// A busy machine may not record a poll in time. The poll has no receipt then, and the box polls again.
+		// A busy machine may not record a poll in time. Then the answer has no entity tag, and the box polls again.
 		for try := 0; err == nil && c.Operation == "get-manifest" && head.Get("ETag") == "" && try < 20; try++ {
 			head, body, err = do(c)
 		}
@@ -59,7 +59,7 @@ func (w *world) prepare(tb testing.TB, operation string, c samples.Case) samples
 	return call
 }
 
-// nameOf is the operation and the case, as counted.tsv has them.
+// nameOf returns the operation and the case, as in counted.tsv.
 func nameOf(operation string, c samples.Case) string {
 	if c.Name == "" {
 		return operation

@@ -1,4 +1,4 @@
-// Reads patterns with texts, and writes which texts each pattern matches, with the flag u and without it.
+// Reads patterns with texts, and writes which texts each pattern matches, with and without the flag u.
 let input = ''
 for await (const part of process.stdin) input += part
 const matches = ({ Pattern, Texts }, flags) => {

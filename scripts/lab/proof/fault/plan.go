@@ -55,8 +55,8 @@ const (
 // BeforeTheWrite are the faults after which nothing was written.
 var BeforeTheWrite = []Kind{Throttled, InternalError, Reset, Slow, Conflict, ThrottledReason, InProgress}
 
-// AfterTheWrite are the faults in which the store applies a change that the caller does not hear
-// of, or gets the change twice. The service then relies on ClientRequestToken.
+// AfterTheWrite are the faults in which the store applies a change without the caller's knowledge, or gets the change
+// twice. The service then relies on ClientRequestToken.
 var AfterTheWrite = []Kind{AnswerLost, AnswerCut, Twice, Straggler}
 
 // Everything is all faults of single calls.
@@ -146,7 +146,7 @@ func transactional(k Kind) bool { return k == Conflict || k == ThrottledReason |
 
 func (s *stream) effect(kind Kind, c *storefront.Call) storefront.Effect {
 	wait := beyondClient
-	if c.Operation == "UpdateItem" { // of the limiter, which waits only a tenth of a second
+	if c.Operation == "UpdateItem" { // from the limiter, which waits only a tenth of a second
 		wait = beyondLimiter
 	}
 	switch kind {
@@ -189,7 +189,7 @@ func Cancelled(parts, at int, code string) *storefront.Answer {
 		strings.Join(reasons, ","))}
 }
 
-// Met tells how many calls had each kind of fault.
+// Met returns the number of calls with each kind of fault.
 func (p *Plan) Met() map[Kind]int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

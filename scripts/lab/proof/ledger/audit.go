@@ -28,7 +28,7 @@ func (f *findings) add(format string, args ...any) { *f = append(*f, fmt.Sprintf
 //   - Every box has a report row that matches its registration.
 //   - Versions of methods count from 1, and their contents are stored by their hashes. A version that
 //     takes effect was approved by a second person. The chain of each method's changes is complete.
-//   - Of a token that was given out, only its hash is stored.
+//   - Only the hash of a token is stored.
 //   - Every resource in a factory, and each of its events, has an existing factory and the
 //     organization of that factory.
 func (b Books) Audit() []string {

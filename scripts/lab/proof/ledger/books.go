@@ -36,7 +36,7 @@ func Read(ctx context.Context, db *dynamodb.Client) (Books, error) {
 	return ReadNamed(ctx, db, dynamolocal.TableName)
 }
 
-// ReadNamed reads tables of other names.
+// ReadNamed reads tables with other names.
 func ReadNamed(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableID) string) (Books, error) {
 	books := Books{}
 	err := scan(ctx, db, name, func(table dynamo.TableID, item Item) error {
@@ -46,7 +46,7 @@ func ReadNamed(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableI
 	return books, err
 }
 
-// scan hands over every item of all tables, with the table that Books lists it under.
+// scan calls a function with every item of all tables, and with the table under which Books lists it.
 func scan(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableID) string, each func(dynamo.TableID, Item) error) error {
 	for _, table := range dynamo.Tables {
 		if table.ID == dynamo.RateCounters || table.ID == dynamo.Bells {
@@ -69,7 +69,7 @@ func scan(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableID) st
 				case table.ID == dynamo.Rollouts && id == "freeze":
 					under = freezes
 				case table.ID == dynamo.Rollouts && strings.HasPrefix(id, "halt#"):
-					continue // It says that a halt is being tried, and is no resource.
+					continue // It records the attempt to halt, and is not a resource.
 				case table.ID == dynamo.Enrolments && text(item, "part") != "enrolment":
 					continue // The ids of an enrolment, and boxes that wait.
 				}
@@ -94,7 +94,7 @@ func (b Books) Latest() (last time.Time) {
 
 func text(item Item, name string) string { s, _ := item[name].(string); return s }
 
-// plain is an attribute in the form of a resource id: a text or a whole number.
+// plain returns an attribute in the form of a resource id: a text or a whole number.
 func plain(item Item, name string) string {
 	if f, ok := item[name].(float64); ok {
 		return strconv.FormatInt(int64(f), 10)
@@ -104,7 +104,7 @@ func plain(item Item, name string) string {
 
 func number(item Item, name string) int64 { f, _ := item[name].(float64); return int64(f) }
 
-// moment is an attribute's time, or the zero time if it is missing.
+// moment returns an attribute's time, or the zero time if it is missing.
 func moment(item Item, name string) time.Time {
 	at, _ := time.Parse(time.RFC3339, text(item, name))
 	return at

@@ -36,7 +36,7 @@ func (c Call) done() bool { return c.Status >= 200 && c.Status < 300 }
 // unknown reports whether the call may have had an effect: it got no answer, or an answer of 5xx.
 func (c Call) unknown() bool { return c.Status == 0 || c.Status >= 500 }
 
-// removes reports whether the call leaves nothing to be shown. An enrolment that has ended is still shown.
+// removes reports whether the resource can no longer be read after the call. An enrolment that has ended still can.
 func (c Call) removes() bool {
 	return strings.HasPrefix(c.Operation, "delete-") && c.Operation != "delete-edge-enrolment" || c.Operation == "reset-edge-enrolment"
 }

@@ -21,21 +21,22 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// A Comparison is what Compare found.
+// A Comparison is the result of Compare.
 type Comparison struct {
 	// Events counts the audit events.
 	Events int
-	// Newest is the time of the newest item of each table whose items have a time.
+	// Newest is the time of the newest item of each table with times.
 	Newest map[dynamo.TableID]time.Time
 	// Wrong are the findings of Audit.
 	Wrong []string
 }
 
-// parts is how many files the boxes are spread over.
+// parts is the number of files over which the boxes are spread.
 const parts = 256
 
-// Compare audits tables as Audit does, whatever number of boxes there is: it holds the items of at most so many boxes at
-// once, or of a 256th of them if that is more. The items of boxes are kept in a directory meanwhile; all others are held.
+// Compare audits tables like Audit, for any number of boxes: it keeps in memory the items of only so many boxes at a
+// time, or of a 256th of them if that is more. The items of the other boxes are in files. All items that are not
+// about boxes are in memory.
 func Compare(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableID) string, dir string, most int) (Comparison, error) {
 	c := Comparison{Newest: map[dynamo.TableID]time.Time{}}
 	held, boxes := Books{}, shelf{dir: dir}
@@ -70,7 +71,7 @@ func Compare(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableID)
 	return c, nil
 }
 
-// date notes the times of an item that lie in the past when they are written.
+// date records the times of an item that were in the past when they were written.
 func (c *Comparison) date(table dynamo.TableID, item Item) {
 	for _, name := range []string{"eventTime", "createdAt", "updatedAt", "statedAt", "toldAt", "lastHeardAt"} {
 		if at := moment(item, name); at.After(c.Newest[table]) {
@@ -79,7 +80,7 @@ func (c *Comparison) date(table dynamo.TableID, item Item) {
 	}
 }
 
-// boxOf is the box that an item is about, if nothing but the items of this box has to do with it.
+// boxOf returns the box that an item is about, if only items of this box depend on it.
 func boxOf(table dynamo.TableID, item Item) string {
 	switch table {
 	case dynamo.Edges, dynamo.Reports:
@@ -92,7 +93,7 @@ func boxOf(table dynamo.TableID, item Item) string {
 	return ""
 }
 
-// A shelf keeps the items of boxes in files, those of one box in one file.
+// A shelf keeps the items of boxes in files. All items of a box are in the same file.
 type shelf struct {
 	dir   string
 	files [parts]*os.File

@@ -6,22 +6,23 @@ import (
 	"slices"
 )
 
-// redeems reports whether the call is one of a box with a code. Its User is the enrolment.
+// redeems reports whether a box made the call with a code. Its User is the enrolment.
 func (c Call) redeems() bool { return c.Operation == "redeem-edge-enrolment" }
 
-// refusedBox reports whether the changes of a refused call say that a box was refused, and nothing else.
+// refusedBox reports whether the only change of a refused call is the record that a box was refused.
 func (c Call) refusedBox(events []Event) bool {
 	return c.redeems() && c.Status == http.StatusConflict && !slices.ContainsFunc(events, func(e Event) bool {
 		return e.Name != "EnrolmentRefused" || e.Resource.ID != c.User
 	})
 }
 
-// enrolled reports whether a box is as an enrolment registers it.
+// enrolled reports whether a box has the values with which an enrolment registers it.
 func enrolled(box Item, edgeID, enrolmentID string) bool {
 	return text(box, "edgeId") == edgeID && text(box, "enrolmentId") == enrolmentID && text(box, "tokenSetAt") != ""
 }
 
-// redemption: a box that was told that it is registered was so, and one that was told to wait made no change.
+// redemption checks that a box that was told that it is registered was registered, and that one that was told to wait
+// changed nothing.
 func (x *explainer) redemption(c Call) {
 	switch made := x.made[c.RequestID]; {
 	case c.Status == http.StatusCreated && len(made) == 0 && !x.wasTrue(c, x.trail[c.resource()]):
@@ -31,7 +32,7 @@ func (x *explainer) redemption(c Call) {
 	}
 }
 
-// accepted are the calls that would set the tokens of the boxes that a call accepts, one by one.
+// accepted returns the calls that would set the tokens of the accepted boxes one by one.
 func (c Call) accepted() []Call {
 	var body struct{ Items []json.RawMessage }
 	if c.Operation != "accept-edge-enrolment" || json.Unmarshal(c.Body, &body) != nil {
@@ -47,7 +48,7 @@ func (c Call) accepted() []Call {
 	return list
 }
 
-// accepts reports whether an event registers one of the boxes that the call accepts.
+// accepts reports whether an event registers a box that the call accepts.
 func (c Call) accepts(e Event) bool {
 	return slices.ContainsFunc(c.accepted(), func(one Call) bool {
 		return one.resource() == e.Resource && enrolled(e.After, e.Resource.ID, c.Parameter["enrolmentId"])

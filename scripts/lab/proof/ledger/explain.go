@@ -15,13 +15,11 @@ import (
 //
 //   - For every change there is a call of that user that asked for exactly this change and was not
 //     refused.
-//   - For every acknowledged call there is a change, or what it asked for was already so during the
-//     call.
+//   - For every acknowledged call there is a change, or nothing had to change at some moment during the call.
 //   - All calls with one idempotency key, repeated or not, made one thing, and all answers name it.
 //   - Every read shows a whole state after some change, and no older state than one that was
 //     acknowledged before. Every version that a box was offered was on its channel.
-//   - The hash of a token that was set last is the one that is stored. A DDI client was answered for its own
-//     box, and under the organization of the box at that time.
+//   - The stored hash of a token is the one that was set last. A DDI client was answered for its own box, and under the organization of the box at that time.
 //
 // A call that ended with a 5xx may have made its change or not, but never a part of it.
 func (b Books) Explain(calls []Call) []string {
@@ -60,7 +58,7 @@ func (b Books) Explain(calls []Call) []string {
 		case c.redeems():
 			x.redemption(c)
 		case c.about().Type == "":
-			// The call is about nothing in the trail.
+			// The call's resource has no events in the trail.
 		case c.writes():
 			x.write(c)
 		case samples.Lists(c.Operation):
@@ -120,7 +118,7 @@ func (x *explainer) changes() {
 	}
 }
 
-// beside reports whether an event is another one than that of the call's resource.
+// beside reports whether an event is not about the call's resource.
 func (c Call) beside(e Event) bool {
 	return e.Name == "ReleaseAdopted" && c.Operation == "update-rollout" ||
 		e.Name == "RolloutHalted" && c.Operation == "publish-release" ||
@@ -128,7 +126,7 @@ func (c Call) beside(e Event) bool {
 		e.Type == methodType && c.about().Type == versionType && e.Resource.ID == c.Parameter["methodId"]
 }
 
-// says reports whether a thing is as the call asks, apart from the fields in but.
+// says reports whether a thing has the values of the call, apart from the fields in but.
 func (c Call) says(thing Item, but ...string) bool {
 	if c.token() {
 		return c.saysToken(thing)
@@ -200,7 +198,7 @@ func (x *explainer) write(c Call) {
 	}
 }
 
-// wasTrue reports whether the thing was as the call asks at some moment during the call.
+// wasTrue reports whether the thing had the values of the call at some moment during the call.
 func (x *explainer) wasTrue(c Call, events []Event) bool {
 	for i, e := range events {
 		if !c.says(e.After) && !x.published(c, e) || !x.began(e).Before(c.Ended) {
@@ -321,7 +319,7 @@ func (x *explainer) activeRollout(c Call, channel Item) {
 	}
 }
 
-// guard checks what a rollout's answer says of its guard, and removes it, because it follows from the policy.
+// guard checks the guard in a rollout's answer, and removes it, because it follows from the policy.
 func (x *explainer) guard(c Call, rollout Item) {
 	shown, given := rollout["guard"]
 	if !given {
@@ -333,7 +331,7 @@ func (x *explainer) guard(c Call, rollout Item) {
 	}
 }
 
-// modeOf is the mode of a rollout's guard by its policy.
+// modeOf returns the mode of a rollout's guard, by its policy.
 func modeOf(rollout Item) string {
 	if policy := object(object(rollout, "terms"), "policy"); policy != nil {
 		return text(policy, "mode")
@@ -341,8 +339,8 @@ func modeOf(rollout Item) string {
 	return "none"
 }
 
-// poll checks a box's poll against what was published or rolled out on its channel. A poll may
-// lag for a moment, but it must never name anything else.
+// poll checks a box's poll against the publications and rollouts of its channel. A poll may lag for a moment, but it
+// must never name anything else.
 func (x *explainer) poll(c Call) {
 	if c.Status != http.StatusOK {
 		return

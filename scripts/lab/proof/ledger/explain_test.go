@@ -94,8 +94,8 @@ func TestExplain_PlantedFaults_AreFound(t *testing.T) {
 	}
 }
 
-// TestExplain_WhatAnotherChannelSaidOfTheRelease_IsFound: a publication with the size of a version that has it already changes
-// nothing, even if another channel's publication said it. A size that nobody said is not found.
+// TestExplain_WhatAnotherChannelSaidOfTheRelease_IsFound: a publication with a version's known size changes nothing,
+// even if another channel's publication gave the size. A size that nobody gave is found.
 func TestExplain_WhatAnotherChannelSaidOfTheRelease_IsFound(t *testing.T) {
 	for size, faults := range map[float64]int{7: 0, 8: 1} {
 		r := honest(t)

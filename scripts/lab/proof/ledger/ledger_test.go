@@ -27,7 +27,7 @@ import (
 	"wavegate/shared/trail/idempotency"
 )
 
-// A run is a small honest run: its books, and its calls as their callers saw them.
+// A run is a small correct run: its books, and its calls with their answers.
 type run struct {
 	books ledger.Books
 	calls []ledger.Call
@@ -79,7 +79,7 @@ const (
 	digest = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 )
 
-// honest makes a run with every kind of change, by the service's own packages on a new store.
+// honest makes a run with every kind of change, with the service's own packages on a new store.
 func honest(t *testing.T) *run {
 	t.Helper()
 	embedded, err := dynamolocal.Embedded()
@@ -100,8 +100,7 @@ func honest(t *testing.T) *run {
 	var none input.Preconditions
 	user := "olga" // the caller
 
-	// made records a call that do makes. do returns the status and the last part of the
-	// Location.
+	// made records the call that do makes. do returns the status and the last part of the Location.
 	made := func(operation, path, body string, parameter map[string]string, do func(context.Context, audit.Origin) (int, string, error)) string {
 		t.Helper()
 		c := ledger.Call{Operation: operation, Path: path, Body: []byte(body), Parameter: parameter, Issuer: issuer, User: user,
@@ -232,7 +231,7 @@ func signer(user string) auth.Principal {
 	return auth.Principal{Issuer: issuer, UserID: user, OrganizationID: "acme", Roles: []auth.Role{auth.ProductionEngineer}}
 }
 
-// read records reads of what is stored, as callers would see it.
+// read records reads of the stored resources, as callers see them.
 func (r *run) read(t *testing.T) {
 	t.Helper()
 	for name, event := range map[string]string{"get-rollout": "RolloutCompleted", "get-machine": "MachineRegistered"} {
@@ -263,7 +262,7 @@ func (r *run) read(t *testing.T) {
 		Answer: fmt.Appendf(nil, `{"edgeType":"gateway-x","channel":"stable","version":"1.1.0","sha256":%q,"source":"rollout"}`, digest)})
 }
 
-// An address is erased with its salt. Its salted hash is left in its place.
+// An address is erased with its salt. Its salted hash stays.
 func TestAudit_ErasedAddress_LeavesTheChainWhole(t *testing.T) {
 	r := honest(t)
 	event := r.event(t, "ProductionMethodVersionSubmitted")

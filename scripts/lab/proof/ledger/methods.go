@@ -230,7 +230,7 @@ func linked(e Event) Item {
 	return entry
 }
 
-// hidden is a value of an event with salted hashes. No name of a field has a character that JSON Pointer escapes.
+// hidden returns a value of an event with salted hashes. No field name has a character that JSON Pointer escapes.
 func hidden(v any, pointer string, salts Item) any {
 	switch v := v.(type) {
 	case string:
@@ -328,12 +328,12 @@ func (x *explainer) foreign(c Call) {
 	}
 }
 
-// recalled reports whether a machine was told that it has a withdrawn version. Its report is kept.
+// recalled reports whether a machine was told that it has a withdrawn version. Its report is stored nevertheless.
 func (c Call) recalled() bool {
 	return c.Operation == "put-method-report" && c.Status == http.StatusConflict && bytes.Contains(c.Answer, []byte("VERSION_WITHDRAWN"))
 }
 
-// said reports whether a machine's words about a version are those of the call.
+// said reports whether a machine's stored report about a version is that of the call.
 func (c Call) said(thing Item) bool {
 	list, _ := thing["versions"].([]any)
 	fields := c.fields()

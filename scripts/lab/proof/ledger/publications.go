@@ -6,10 +6,12 @@ import (
 	"time"
 )
 
-// ofRelease are what a publication says of its release, beside its digest. All channels of the version show it, whichever said it.
+// ofRelease are the fields of a publication about its release, except for the digest. All channels with the version
+// show them, no matter which publication gave them.
 var ofRelease = []string{"artifactUrl", "sizeBytes", "sha1", "md5", "part", "artifactHttpUrl", "downloadWithoutToken"}
 
-// published reports whether a channel was as a publication asks, with what others had said of the release.
+// published reports whether a channel had the values of a publication, together with those that others had given for
+// the release.
 func (x *explainer) published(c Call, e Event) bool {
 	if c.Operation != "publish-release" || !c.says(e.After, ofRelease...) {
 		return false
@@ -20,7 +22,7 @@ func (x *explainer) published(c Call, e Event) bool {
 	})
 }
 
-// said reports whether a channel's version was published with a value, there or on another channel, before a time.
+// said reports whether a version was published with a value before a time, on this channel or another one.
 func (x *explainer) said(channel Item, name string, value any, before time.Time) bool {
 	for _, events := range x.trail {
 		for _, e := range events {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// within reports whether a value has everything in wish. What wish leaves out has its default.
+// within reports whether a value has everything in wish. Fields that wish omits have their defaults.
 func within(wish, value any) bool {
 	fields, ok := wish.(Item)
 	if !ok {

@@ -8,10 +8,10 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// token reports whether the call sets a token or ends one.
+// token reports whether the call sets or ends a token.
 func (c Call) token() bool { return strings.HasSuffix(c.Operation, "-token") }
 
-// saysToken reports whether a box or a gateway is shown as the call leaves it: with a token, or with none.
+// saysToken reports whether a box or a gateway is shown as it is after the call: with or without a token.
 func (c Call) saysToken(thing Item) bool {
 	if c.about().Type == "gateway" {
 		return (thing == nil) == c.removes()
@@ -19,7 +19,7 @@ func (c Call) saysToken(thing Item) bool {
 	return (text(thing, "tokenSetAt") == "") == c.removes()
 }
 
-// hashes are those of the tokens that an item keeps.
+// hashes returns the token hashes in an item.
 func hashes(item Item) (all []string) {
 	tokens := object(item, "tokens")
 	for _, name := range []string{"current", "previous"} {
@@ -33,7 +33,7 @@ func hashes(item Item) (all []string) {
 	return all
 }
 
-// tokens: the hash that is stored last is the one that the last change of a box's or a gateway's tokens was asked for.
+// tokens checks that the stored hash is that of the last change of a box's or a gateway's tokens.
 func (x *explainer) tokens(b Books) {
 	stored := map[string]string{}
 	for table, id := range map[dynamo.TableID]string{dynamo.Reports: "edgeId", dynamo.Gateways: "organizationId"} {
@@ -78,8 +78,8 @@ func (x *explainer) hashAfter(before string, e Event) string {
 	return before
 }
 
-// auditTokens: no item and no event holds a token, or anything that could be one. Hashes of tokens are where they are
-// compared, and nowhere that is shown.
+// auditTokens checks that no item and no event contains a token, or anything like one. Hashes of tokens are only in
+// the attributes that are compared, never in those that are shown.
 func (b Books) auditTokens(f *findings) {
 	kept := map[string]bool{}
 	for _, items := range b {
@@ -119,11 +119,11 @@ func holds(value any, is func(string) bool) bool {
 	return false
 }
 
-// controller is the box that a DDI client calls for; empty: the call is not one of a DDI client.
+// controller returns the box that a DDI client calls for; empty for other callers.
 func (c Call) controller() string { return c.Parameter["controllerId"] }
 
-// controlled compares the answer to a DDI client with the changes: the box was one of the organization in the path, and it
-// was told only what was published on a channel of its type.
+// controlled compares the answer to a DDI client with the changes: the box belonged to the organization in the path,
+// and it was told only versions that were published on a channel of its type.
 func (x *explainer) controlled(c Call) {
 	if !c.done() {
 		return
@@ -139,7 +139,7 @@ func (x *explainer) controlled(c Call) {
 	}
 }
 
-// belonged reports whether the box was of the organization in the path at some moment while the call ran.
+// belonged reports whether the box belonged to the organization in the path at some moment during the call.
 func (x *explainer) belonged(c Call) bool {
 	events := x.trail[c.of("edge", c.controller())]
 	for i, e := range events {
@@ -151,7 +151,7 @@ func (x *explainer) belonged(c Call) bool {
 	return false
 }
 
-// deployment compares what a box is told to install with what was published: the same bytes of a version of its type.
+// deployment compares a box's instructions with the publications: the same bytes of a version for its type.
 func (x *explainer) deployment(c Call) {
 	chunks, _ := object(c.answered(), "deployment")["chunks"].([]any)
 	if len(chunks) != 1 {

@@ -1,7 +1,7 @@
-// Does the README's first session with types that were generated from the contract.
+// Runs the README's first session with types that were generated from the contract.
 //
-// The arguments are the service's URL and that of a later service, which answers with a problem code and a
-// manifest source that this contract does not list. The tokens are in the environment.
+// The arguments are the service's URL and that of a later service, which answers with a problem code and a manifest
+// source that this contract does not list. The tokens are in the environment.
 import createClient from "openapi-fetch";
 import type { components, operations, paths } from "./contract.js";
 

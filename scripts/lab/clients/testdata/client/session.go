@@ -1,7 +1,6 @@
-// Command client does the README's first session with a client that was generated from the contract. It
-// takes the service's URL as its argument and that of a later service, which answers with a problem code
-// and a manifest source that this contract does not list; and the tokens of a platform owner, two boxes
-// and an engineer from its environment.
+// Command client runs the README's first session with a client that was generated from the contract. Its arguments
+// are the URL of the service, and that of a later service, which answers with a problem code and a manifest source
+// that this contract does not list. Its environment has the tokens of a platform owner, two boxes and an engineer.
 package main
 
 import (
@@ -25,7 +24,7 @@ func main() {
 	fmt.Println("done")
 }
 
-// as is a client that sends the token of an environment variable.
+// as returns a client that sends the token in an environment variable.
 func as(url, variable string) *ClientWithResponses {
 	c, err := NewClientWithResponses(url, WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
 		r.Header.Set("Authorization", "Bearer "+os.Getenv(variable))
@@ -101,8 +100,7 @@ func session(ctx context.Context, url string) error {
 	return methods(ctx, url)
 }
 
-// promote raises the rollout to 10, and then tries what is refused: a stage that is skipped, which is
-// told as a problem.
+// promote raises the rollout to 10, and then tries to skip a stage, which is refused with a problem.
 func promote(ctx context.Context, owner *ClientWithResponses, id uuid.UUID) error {
 	raised, err := owner.UpdateRolloutWithResponse(ctx, id, nil, RolloutMove{StagedPercent: ptr(N10)})
 	if err := is(err, raised.HTTPResponse, raised.Body, 204); err != nil {
@@ -118,7 +116,7 @@ func promote(ctx context.Context, owner *ClientWithResponses, id uuid.UUID) erro
 	return nil
 }
 
-// boxes polls as one that is in the cohort and as one that is not.
+// boxes polls as a box in the cohort and as one outside it.
 func boxes(ctx context.Context, owner *ClientWithResponses, url string, id uuid.UUID) error {
 	for box, want := range map[string]Manifest{
 		"box-0027": {Version: "1.1.0", Source: "rollout", RolloutId: &id},
@@ -167,7 +165,7 @@ func methods(ctx context.Context, url string) error {
 	return nil
 }
 
-// later reads what this contract does not list.
+// later reads values that this contract does not list.
 func later(ctx context.Context, url string) error {
 	poll, err := as(url, "BOX_0027").GetManifestWithResponse(ctx, "box-0027", nil)
 	if err := is(err, poll.HTTPResponse, poll.Body, 200); err != nil {
