@@ -31,7 +31,7 @@ func TestIsolation_ResourceOfAnotherOrganization_LooksTheSameWhetherItExists(t *
 	before := []string{full.State(t), empty.State(t)}
 	made, answers := 0, map[int]int{}
 	for n, op := range operations.Table {
-		fulls, empties := append(everyone(t, full.Target), fullClients...), append(everyone(t, empty.Target), emptyClients...)
+		fulls, empties := append(everyone(t, full.Target, op.ID), fullClients...), append(everyone(t, empty.Target, op.ID), emptyClients...)
 		for i, p := range fulls {
 			if entitled(p, op) {
 				continue
@@ -89,7 +89,7 @@ func checkForeign(t *testing.T, name string, p person, op operations.Operation, 
 
 // everyone is one caller of each kind: with every role and with several, in acme, in another
 // organization and in none; boxes; and one without a token.
-func everyone(t *testing.T, target harness.Target) []person {
+func everyone(t *testing.T, target harness.Target, operation string) []person {
 	t.Helper()
 	all := []person{{caller: target.Nobody()}}
 	add := func(issuer, user, organization string, roles ...auth.Role) {
@@ -107,12 +107,12 @@ func everyone(t *testing.T, target harness.Target) []person {
 					roles = append(roles, role)
 				}
 			}
-			add(devissuer.People, fmt.Sprintf("person-%d", set), organization, roles...)
+			add(devissuer.People, fmt.Sprintf("person-%d-%s", set, operation), organization, roles...)
 		}
 	}
 	for _, organization := range []string{"acme", "rival"} {
-		add(devissuer.People, "viewer", organization, auth.FleetViewer)
-		add(devissuer.People, "installer", organization, auth.FleetInstaller)
+		add(devissuer.People, "viewer-"+operation, organization, auth.FleetViewer)
+		add(devissuer.People, "installer-"+operation, organization, auth.FleetInstaller)
 	}
 	add(devissuer.Programs, harness.Program, "", auth.Program)
 	add(devissuer.Fleet, "box-0001", "", auth.Edge)

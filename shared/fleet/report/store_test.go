@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/dynamotest"
 )
 
@@ -127,6 +129,63 @@ func TestSave_RowChangedMeanwhile_IsRefused(t *testing.T) {
 			t.Fatalf("a poll's row was written over a move: %v", err)
 		}
 	})
+}
+
+// An answerLost writes an item, but the answer is lost. It runs meanwhile; then the client's second try is refused.
+type answerLost struct {
+	dynamo.API
+	meanwhile func()
+}
+
+func (a *answerLost) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	out, err := a.API.PutItem(ctx, in, o...)
+	if meanwhile := a.meanwhile; meanwhile != nil {
+		a.meanwhile = nil
+		meanwhile()
+		return nil, &types.ConditionalCheckFailedException{}
+	}
+	return out, err
+}
+
+func TestObserve_AnswerLost_CountsAnEventOnce(t *testing.T) {
+	ctx := admission.Unlimited(t.Context())
+	client := dynamotest.Embedded(t)
+	w := newWorld(client, 1)
+	runs := func(version string) report.Polled {
+		return report.Polled{Told: "2.0.0", RolloutID: "r", Stage: 100, Running: version, Subject: "box", At: noon}
+	}
+	for name, later := range map[string][]string{"nothing else": nil, "the box runs it again": {"2.0.0"}, "and falls back again": {"2.0.0", "1.0.0"}} {
+		g := report.Registration{EdgeID: w.prefix + name, EdgeType: "gateway-x", Channel: w.prefix, At: noon}
+		w.register(t, g)
+		observe := func(version string) {
+			if _, err := w.store.Observe(ctx, g, runs(version)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		observe("1.0.0")
+		observe("2.0.0")
+		var want report.Row
+		read := func() (row report.Row) {
+			row, err := w.store.Get(ctx, g.EdgeID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return row
+		}
+		lossy := report.NewStore(dynamo.Open(&answerLost{client, func() {
+			for _, version := range later {
+				observe(version)
+			}
+			want = read()
+		}}, time.Now), 1)
+		_, err := lossy.Observe(ctx, g, runs("1.0.0"))
+		if known := len(later) == 0; problem.Has(err, problem.Unavailable) == known || known && err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := read(); !report.Same(got, want) {
+			t.Errorf("%s: the row is %+v, want %+v", name, got, want)
+		}
+	}
 }
 
 // TestFind_PagesHoldEachBoxOfTheStandOnce walks pages of any size.
