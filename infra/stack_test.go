@@ -40,7 +40,7 @@ func TestStacks_WhatHoldsData_IsApartFromTheService(t *testing.T) {
 			t.Errorf("%s is watched by %v", name, sorted(watch.Resources))
 		}
 		if n := len(data.of("AWS::Lambda::Function")); n != 1 {
-			t.Errorf("%s: the data's stack has %d functions, and needs the pool's trigger alone", name, n)
+			t.Errorf("%s: the data stack has %d functions, and needs only the pool's trigger", name, n)
 		}
 		published := map[string]bool{}
 		for _, p := range data.of("AWS::SSM::Parameter") {
