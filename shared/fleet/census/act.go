@@ -12,7 +12,7 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// GuardOrigin is the origin of the guard's changes. The request id is that of the tick's run.
+// GuardOrigin is the origin of the guard's changes. The request id is the tick's.
 func GuardOrigin(requestID string) audit.Origin {
 	return audit.Origin{Actor: audit.Actor{Issuer: rollout.Guard.Issuer, UserID: rollout.Guard.UserID, Roles: []auth.Role{}}, RequestID: requestID}
 }

@@ -129,7 +129,7 @@ type CancelAnswer struct {
 	} `json:"cancelAction"`
 }
 
-// NewCancelAnswer makes the answer of a cancellation. Its id is that of the action to stop.
+// NewCancelAnswer makes the answer of a cancellation. Its stopId is the action to stop.
 func NewCancelAnswer(action int64) CancelAnswer {
 	a := CancelAnswer{ID: strconv.FormatInt(action, 10)}
 	a.CancelAction.StopID = a.ID

@@ -64,9 +64,9 @@ func TestCache_IsKeptForLessThanTwoSecondsByBothClocks(t *testing.T) {
 		wall, monotonic time.Duration
 		kept            bool
 	}{
-		"at once":    {0, 0, true},
-		"almost 2 s": {almost, almost, true},
-		"2 s":        {all, all, false},
+		"immediately": {0, 0, true},
+		"almost 2 s":  {almost, almost, true},
+		"2 s":         {all, all, false},
 		"frozen: the monotonic clock stood still":        {all, 0, false},
 		"frozen for an hour":                             {time.Hour, time.Millisecond, false},
 		"the wall clock was set back":                    {-time.Minute, time.Second, false},

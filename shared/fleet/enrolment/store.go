@@ -101,7 +101,7 @@ func (s *Reader) List(ctx context.Context, caller auth.Principal, organizationID
 	return page, err
 }
 
-// managed returns NOT_FOUND unless the caller may register boxes where the enrolment does, whether it exists or not.
+// managed returns NOT_FOUND unless the caller may register the enrolment's boxes, whether the enrolment exists or not.
 func (e Kept) managed(caller auth.Principal) error {
 	if e.Revision == 0 || edge.MayInstall(caller, e.OrganizationID, e.FactoryID, e.EdgeType, e.Channel) != nil {
 		return problem.Missing()

@@ -124,7 +124,7 @@ func (o Organization) told() int {
 	return told
 }
 
-// A Freeze keeps every rollout where it is until a time.
+// A Freeze keeps every rollout at its stage until a time.
 type Freeze struct {
 	Until  time.Time
 	Reason string

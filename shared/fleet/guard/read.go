@@ -28,8 +28,8 @@ var (
 	soakRule       = durationRule(0)
 )
 
-// Body is a policy, or those of its fields that differ from Default. The interval of the guard narrows silentAfter and
-// decideWithin.
+// Body is a policy, or those of its fields that differ from Default. The guard's interval is the least value of
+// silentAfter and decideWithin.
 var Body = &input.Shape{Fields: input.Fields{
 	{Name: "mode", Is: modeRule},
 	{Name: "guard", Is: &input.Shape{Fields: input.Fields{

@@ -22,8 +22,8 @@ const (
 	lastLevel = Alpha / 8
 )
 
-// A Wald is Wald's sequential probability ratio test of whether a share of boxes is acceptable or intolerable. It needs
-// only the number of bad boxes and that of the others.
+// A Wald is Wald's sequential probability ratio test of whether a share of boxes is acceptable or intolerable. It only
+// needs the numbers of bad and other boxes.
 type Wald struct {
 	hit, miss float64 // what a bad box and any other one add
 }
@@ -40,7 +40,7 @@ func NewWald(acceptable, intolerable float64) Wald {
 var (
 	// HaltAt halts by failures.
 	HaltAt = math.Log((1 - Beta) / waldLevel)
-	// silentAt halts by silence, beside Fisher's test.
+	// silentAt halts by silence, together with Fisher's test.
 	silentAt = math.Log((1 - Beta) / Alpha)
 	// clearAt determines how many boxes the test needs.
 	clearAt = math.Log(Beta / (1 - Alpha))

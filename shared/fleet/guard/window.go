@@ -59,7 +59,7 @@ func (w Window) open(local time.Time) bool {
 	return now >= from && slices.Contains(w.Days, today) || now < to && slices.Contains(w.Days, yesterday)
 }
 
-// Windows are those of a policy. A policy without windows is always open.
+// Windows are the windows of a policy. Without any, promotion is always allowed.
 type Windows []Window
 
 // Open reports whether one of the windows is open.

@@ -82,7 +82,7 @@ func (r *Row) stamp(was Row, at time.Time) {
 // sameOffer reports whether two offers are the same, in whatever state.
 func sameOffer(a, b Offer) bool { return a.RolloutID == b.RolloutID && a.Version == b.Version }
 
-// same reports whether two rows hold the same. Times only date changes, so they are not compared.
+// same reports whether two rows hold the same. The times of changes are not compared.
 func same(a, b Row) bool {
 	if !a.Tokens.Same(b.Tokens) || a.Told != b.Told || a.Running != b.Running || a.Subject != b.Subject || (a.Offer == nil) != (b.Offer == nil) ||
 		a.DDI != b.DDI || a.Written != b.Written || a.Cancel != b.Cancel || !sameTime(a.AskedAt, b.AskedAt) {

@@ -96,8 +96,8 @@ type Link struct {
 	Fault string
 }
 
-// Check recomputes the chain of a method from its events and those of its versions, in any
-// order. A method's events before its first version are not links.
+// Check recomputes the chain of a method from its events and its versions' events, in any order. A method's events
+// before its first version are not links.
 func Check(methodEvents, versionEvents []audit.Event) ([]Link, error) {
 	versions := map[string]audit.Event{}
 	for _, e := range versionEvents {
