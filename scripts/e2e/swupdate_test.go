@@ -166,7 +166,7 @@ func (d *depot) swupdate(t *testing.T, w *harness.World, id, token, runs string,
 		b.stop()
 		_ = out.Close()
 		if len(b.ended) > 0 {
-			t.Logf("SWUpdate on %s ended by itself: %s", id, strings.Join(b.ended, ", "))
+			t.Logf("SWUpdate on %s ended on its own: %s", id, strings.Join(b.ended, ", "))
 		}
 		if t.Failed() {
 			log, _ := os.ReadFile(b.log)

@@ -179,7 +179,7 @@ test('keys alone lead to a view, open a question, leave it, and lead back', asyn
 	await says(page, 'Checked in this browser');
 });
 
-test('the page asks seldom by itself, and conditionally', async ({ page, scene }) => {
+test('the page rarely polls, and conditionally', async ({ page, scene }) => {
 	await signIn(page);
 	await showRollout(page, scene);
 	let asked = 0;
