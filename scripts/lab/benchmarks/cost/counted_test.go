@@ -15,8 +15,8 @@ import (
 )
 
 var (
-	update = flag.Bool("update", false, "write what is counted to counted.tsv")
-	only   = flag.String("only", "", "count the calls of this operation alone")
+	update = flag.Bool("update", false, "write the counts to counted.tsv")
+	only   = flag.String("only", "", "count only the calls of this operation")
 )
 
 const heading = "call\trequests\tround trips\tread units\twrite units"
