@@ -252,7 +252,7 @@ func TestManifest_IfNoneMatch_IsTheReceiptOfTheLastAnswer(t *testing.T) {
 		}
 	}
 	if a := owner.Get(t, manifestPath("box-1"), "If-None-Match", etag); a.Status != http.StatusOK || a.Header.Get("ETag") == etag {
-		t.Errorf("the box's receipt is worth something to somebody else: %d %v", a.Status, a.Header)
+		t.Errorf("the box's receipt is valid for somebody else: %d %v", a.Status, a.Header)
 	}
 	updated := caller.Get(t, manifestPath("box-1")+"?installed=1.0.0", "If-None-Match", etag).Is(t, http.StatusOK)
 	caller.Get(t, manifestPath("box-1")+"?installed=0.9.0", "If-None-Match", updated.Header.Get("ETag")).Is(t, http.StatusOK)

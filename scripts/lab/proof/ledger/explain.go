@@ -328,7 +328,7 @@ func (x *explainer) guard(c Call, rollout Item) {
 	}
 	delete(rollout, "guard")
 	if mode := modeOf(rollout); shown != mode {
-		x.add("%s shows the guard as %v, and its policy says %s", c, shown, mode)
+		x.add("%s shows the guard as %v, but its policy says %s", c, shown, mode)
 	}
 }
 
