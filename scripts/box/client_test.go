@@ -120,7 +120,7 @@ func playLoop(t *testing.T, begin start) {
 	}
 
 	o.changes("1.1.0")
-	o.until(t, "it says that it runs 1.1.0", func() bool { return o.polls["1.1.0"] > 0 })
+	o.until(t, "it reports that it runs 1.1.0", func() bool { return o.polls["1.1.0"] > 0 })
 
 	// A halt during the download.
 	o.mu.Lock()

@@ -94,7 +94,7 @@ type plant struct {
 	asked, heard, polled atomic.Int64 // calls of the bell, answered ones, and answered polls
 	activated            atomic.Int64
 	downloading          atomic.Int64
-	cut, back            atomic.Int64  // boxes whose poll failed, and boxes that have polled since
+	cut, back            atomic.Int64  // boxes with a failed poll, and boxes that have polled since
 	arrives              chan struct{} // closed when the downloads end
 }
 

@@ -155,7 +155,7 @@ func (b *listeningBox) until(t *testing.T, what string, is func() bool) {
 func (b *listeningBox) runs(t *testing.T, version string) {
 	t.Helper()
 	owner := b.Owner(t)
-	b.until(t, "it says that it runs "+version, func() bool {
+	b.until(t, "it reports that it runs "+version, func() bool {
 		return owner.Get(t, "/api/edges/"+b.id+"/update/why").Is(t, http.StatusOK).Object(t)["running"] == version
 	})
 }

@@ -82,7 +82,7 @@ func (b clientBox) said() string {
 // told makes the box report its version, and starts a rollout of 1.1.0 that reaches it.
 func (b clientBox) told(t *testing.T, owner *harness.Caller, broken bool) (rollout string) {
 	t.Helper()
-	eventually(t, "the box says what it runs", func() bool { return why(t, owner, b.id).Running == "1.0.0" })
+	eventually(t, "the box reports what it runs", func() bool { return why(t, owner, b.id).Running == "1.0.0" })
 	owner.Put(t, channelPath("gateway-x", "canary"), b.shelf.publication("1.1.0", broken)).Is(t, http.StatusCreated)
 	body := strings.TrimSuffix(plan("gateway-x", "stable", "1.1.0"), "}") + `,"policy":` + brief + `}`
 	return owner.Post(t, rollouts, body).Is(t, http.StatusCreated).Header.Get("Location")
@@ -152,7 +152,7 @@ func follow(t *testing.T, l library) {
 	t.Run("token taken back", func(t *testing.T) {
 		owner, b := begin(t)
 		b.start(t, "1.0.0")
-		eventually(t, "the box says what it runs", func() bool { return why(t, owner, b.id).Running == "1.0.0" })
+		eventually(t, "the box reports what it runs", func() bool { return why(t, owner, b.id).Running == "1.0.0" })
 		owner.Do(t, http.MethodDelete, "/api/edges/"+b.id+"/token", "").Is(t, http.StatusNoContent)
 		eventually(t, "its polls are refused", func() bool { return strings.Contains(b.said(), b.refused) })
 	})

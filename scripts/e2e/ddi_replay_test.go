@@ -138,7 +138,7 @@ var actionIn = regexp.MustCompile(`/(?:deploymentBase|cancelAction)/([0-9]+)`)
 func (r *replay) send(t *testing.T, s move) {
 	t.Helper()
 	if r.action == "" && strings.Contains(s.Path+s.Body, "{action}") {
-		t.Fatalf("the client would not send %s %s: it was told no action", s.Method, s.Path)
+		t.Fatalf("the client would not send %s %s: it has no action", s.Method, s.Path)
 	}
 	fill := strings.NewReplacer("{token}", r.token, "{action}", r.action)
 	header := []string{}

@@ -148,8 +148,7 @@ func TestDDI_WhatIsForeign_IsTheSameNotFound(t *testing.T) {
 	}
 }
 
-// bare is an answer without what differs between any two: ids of requests, the date, what is left of the limit, and the
-// path that was asked for.
+// bare is an answer without the parts that always differ: request ids, the date, the rest of the limit, and the path.
 func bare(a harness.Answer, path string) string {
 	header := a.Header.Clone()
 	id := header.Get("X-Amzn-Requestid")
@@ -159,7 +158,7 @@ func bare(a harness.Answer, path string) string {
 	return fmt.Sprint(a.Status, header, strings.NewReplacer(id, "", path, "").Replace(string(a.Body)))
 }
 
-// TestDDI_FailureOfRAUC_HasTheErrorThatWasNamedBefore: the bodies are those that rauc-hawkbit-updater was seen to send.
+// TestDDI_FailureOfRAUC_HasTheErrorThatWasNamedBefore: the bodies are recorded from rauc-hawkbit-updater.
 func TestDDI_FailureOfRAUC_HasTheErrorThatWasNamedBefore(t *testing.T) {
 	w := harness.New(t, quick)
 	owner := w.Owner(t)
@@ -185,7 +184,7 @@ func TestDDI_FailureOfRAUC_HasTheErrorThatWasNamedBefore(t *testing.T) {
 	}
 }
 
-// TestDDI_WordsThatAreNoJSON_AreAFailureAllTheSame: SWUpdate puts its words between quotes as they are.
+// TestDDI_WordsThatAreNoJSON_AreAFailureAllTheSame: SWUpdate puts its message between quotes without escaping.
 func TestDDI_WordsThatAreNoJSON_AreAFailureAllTheSame(t *testing.T) {
 	w := harness.New(t, quick)
 	owner := w.Owner(t)
@@ -195,7 +194,7 @@ func TestDDI_WordsThatAreNoJSON_AreAFailureAllTheSame(t *testing.T) {
 	base(t, c, "box-1")
 	action := linked(t, w, base(t, c, "box-1").Links.DeploymentBase)
 	// It is sent without the harness, which checks each call against the contract. The contract has no schema for a body
-	// that is no JSON.
+	// that is not JSON.
 	body := `{"id": 7, "status": {"result": {"finished": "failure"}, "execution": "closed", "details": ["cannot open "/dev/mmcblk0p3" for writing"]}}`
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.Target.URL+action+"/feedback", strings.NewReader(body))
 	if err != nil {

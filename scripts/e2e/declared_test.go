@@ -17,10 +17,10 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
-// TestDeclared_EveryOperation_AnswersAsItsRowSays goes through all operations once, in one service. Each is called by everyone
-// who may not, in every form that is refused alike, and then as it should be. What is refused writes nothing. Last, its
-// function is handed an event like that of its file. The tests of its subject provoke what only one operation says. A whole run fails if a
-// declared answer was not seen; see TestMain.
+// TestDeclared_EveryOperation_AnswersAsItsRowSays goes through all operations once, in one service. Each is called by
+// everyone who is not allowed to, in every bad form that all operations refuse, and then correctly. Refused calls
+// write nothing. Last, its function gets an event like that of its file. The tests of each subject provoke the
+// answers of single operations. A whole run fails if a declared answer was not seen; see TestMain.
 func TestDeclared_EveryOperation_AnswersAsItsRowSays(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, uncached, withAssistant(t), withSettings(setting.LimitUser.Assign(setting.HighestLimit), setting.LimitOrganization.Assign(setting.HighestLimit)))
@@ -42,7 +42,7 @@ func TestDeclared_EveryOperation_AnswersAsItsRowSays(t *testing.T) {
 	}
 }
 
-// takesEvent hands a call to its function as an event.
+// takesEvent passes a call to its function as an event.
 func takesEvent(t *testing.T, w *harness.World, call samples.Call) {
 	event, err := call.Event()
 	if err != nil {
@@ -61,7 +61,7 @@ func takesEvent(t *testing.T, w *harness.World, call samples.Call) {
 	}
 }
 
-// succeeds makes a call, and the calls after it whose answers follow from the row.
+// succeeds makes a call, and then the further calls with answers that follow from the row.
 func succeeds(t *testing.T, w *harness.World, op operations.Operation, call samples.Call) {
 	by, header := w.By(t, call), call.Header[:]
 	if op.Takes.IdempotencyKey {
@@ -83,7 +83,7 @@ func succeeds(t *testing.T, w *harness.World, op operations.Operation, call samp
 	}
 }
 
-// refusesBadForms makes a call in the forms that every operation with the code refuses.
+// refusesBadForms makes a call in the bad forms that every operation with the code refuses.
 func refusesBadForms(t *testing.T, w *harness.World, op operations.Operation, call samples.Call) {
 	by, codes := w.By(t, call), op.Problems()
 	for _, r := range refusedAlike(op, call) {
@@ -93,7 +93,7 @@ func refusesBadForms(t *testing.T, w *harness.World, op operations.Operation, ca
 	}
 }
 
-// refusedAlike are bad forms of a good call, and how each is refused by every operation that has the code.
+// refusedAlike are bad forms of a good call, with the refusal of every operation that has the code.
 func refusedAlike(op operations.Operation, c samples.Call) []refusal {
 	with := func(query string) string {
 		if strings.Contains(c.Path, "?") {
@@ -117,7 +117,8 @@ func refusedAlike(op operations.Operation, c samples.Call) []refusal {
 	return list
 }
 
-// makeWhatTheyName are operations whose NOT_FOUND is about the organization: what their path names may be new.
+// makeWhatTheyName are operations that may create the resource in their path. Their NOT_FOUND is about the
+// organization.
 var makeWhatTheyName = []string{"put-edge", "put-gateway-token"}
 
 // elsewhere is the path of a call with its first name or id replaced by one that does not exist.

@@ -13,9 +13,8 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// TestDocs_AnyoneMayReadTheContract: the pages ask for no token, and the contract says where it was
-// asked for. The harness is left aside, since it holds what it sends against the contract, which has
-// no such paths.
+// TestDocs_AnyoneMayReadTheContract: the pages need no token, and the contract names the server that it was loaded
+// from. The test does not use the harness, which checks calls against the contract, because that has no such paths.
 func TestDocs_AnyoneMayReadTheContract(t *testing.T) {
 	for name, target := range targets(t) {
 		t.Run(name, func(t *testing.T) {
@@ -39,7 +38,7 @@ func TestDocs_AnyoneMayReadTheContract(t *testing.T) {
 	}
 }
 
-// TestDocs_NothingBesideThem_IsOpen: what is neither an operation nor a page is as unknown as before.
+// TestDocs_NothingBesideThem_IsOpen: paths that are neither operations nor pages stay unknown.
 func TestDocs_NothingBesideThem_IsOpen(t *testing.T) {
 	target := harness.New(t, harness.WithPrefix("/prod")).Target
 	for _, path := range operations.DocsPaths {
@@ -50,8 +49,8 @@ func TestDocs_NothingBesideThem_IsOpen(t *testing.T) {
 	}
 }
 
-// visitPage asks without a token, and for answers that are not compressed: SAM hands those over as they
-// come from the function, in base64.
+// visitPage asks without a token, and for uncompressed answers: SAM passes on compressed ones in the function's
+// base64.
 func visitPage(t *testing.T, target harness.Target, method, path string) harness.Answer {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, target.URL+path, nil)

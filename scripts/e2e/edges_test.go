@@ -16,13 +16,12 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
-// box is the body that puts a box on the channel that the tests publish on.
+// box is the body that puts a box on the tests' channel.
 const box = `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`
 
 func manifestPath(edgeID string) string { return "/api/edges/" + edgeID + "/update/manifest" }
 
-// uncached has polls read their channel's row each time, so that a test need not wait for what it did
-// to arrive.
+// uncached makes every poll read its channel's row, so that a test need not wait for its changes to arrive.
 func uncached(o *service.Options) {
 	o.Environment = func(string) []string { return []string{setting.ChannelCacheSeconds.Assign(0)} }
 }
@@ -146,9 +145,8 @@ func TestManifest_IsForTheBoxItselfAndForPlatformOwners(t *testing.T) {
 	w.Box(t, "box-1").Get(t, "/api/edges/box-1").Refused(t, problem.Forbidden)
 }
 
-// TestManifest_NotModified_InEveryStateWhereNothingServedChanged takes a channel through its life and
-// polls after each step with the entity tag of the poll before: 304 exactly when the bytes would be the
-// same.
+// TestManifest_NotModified_InEveryStateWhereNothingServedChanged takes a channel through its life and polls after
+// each step with the previous poll's entity tag: 304 exactly if the bytes would be the same.
 func TestManifest_NotModified_InEveryStateWhereNothingServedChanged(t *testing.T) {
 	w := harness.New(t, uncached)
 	owner := w.Owner(t)
@@ -169,7 +167,7 @@ func TestManifest_NotModified_InEveryStateWhereNothingServedChanged(t *testing.T
 	steps := []struct {
 		name    string
 		do      func()
-		changed []string // what changes for the box in, the box out, and the same with 2.0.0 installed
+		changed []string // which answers change: for the box in, the box out, and both with 2.0.0 installed
 	}{
 		{"published", publish("1.0.0", digest("a")), []string{"in", "out", "in has", "out has"}},
 		{"published again", publish("1.0.0", digest("a")), nil},
@@ -232,8 +230,8 @@ func TestManifest_NotModified_InEveryStateWhereNothingServedChanged(t *testing.T
 	}
 }
 
-// TestManifest_IfNoneMatch_IsTheReceiptOfTheLastAnswer: the tag stands for what the box was told and what it
-// said. Whatever else may stand there is no receipt.
+// TestManifest_IfNoneMatch_IsTheReceiptOfTheLastAnswer: the tag covers what the box was told and what it reported.
+// Any other value is not a receipt.
 func TestManifest_IfNoneMatch_IsTheReceiptOfTheLastAnswer(t *testing.T) {
 	w := harness.New(t)
 	owner := w.Owner(t)
@@ -254,7 +252,7 @@ func TestManifest_IfNoneMatch_IsTheReceiptOfTheLastAnswer(t *testing.T) {
 		}
 	}
 	if a := owner.Get(t, manifestPath("box-1"), "If-None-Match", etag); a.Status != http.StatusOK || a.Header.Get("ETag") == etag {
-		t.Errorf("the box's receipt is worth something to somebody else: %d %v", a.Status, a.Header)
+		t.Errorf("the box's receipt is valid for somebody else: %d %v", a.Status, a.Header)
 	}
 	updated := caller.Get(t, manifestPath("box-1")+"?installed=1.0.0", "If-None-Match", etag).Is(t, http.StatusOK)
 	caller.Get(t, manifestPath("box-1")+"?installed=0.9.0", "If-None-Match", updated.Header.Get("ETag")).Is(t, http.StatusOK)
@@ -296,8 +294,8 @@ func TestManifest_SettingsThatMakeNoSense_KeepTheFunctionFromStarting(t *testing
 	}
 }
 
-// TestEdge_OfAnotherFleet_IsNotSpokenForByThisOnesIssuer: where the first issuer of boxes is another fleet's, this
-// fleet's tokens speak for those boxes alone that name their issuer.
+// TestEdge_OfAnotherFleet_IsNotSpokenForByThisOnesIssuer: if the first issuer of boxes belongs to another fleet, this
+// fleet's tokens only speak for boxes that name their issuer.
 func TestEdge_OfAnotherFleet_IsNotSpokenForByThisOnesIssuer(t *testing.T) {
 	const other = "https://other.example"
 	w := harness.New(t, uncached, withSettings(string(setting.FleetIssuers)+"="+other+" "+devissuer.Fleet))
@@ -316,7 +314,7 @@ func TestEdge_OfAnotherFleet_IsNotSpokenForByThisOnesIssuer(t *testing.T) {
 	owner.Get(t, manifestPath("box-1")).Is(t, http.StatusOK)
 	owner.Put(t, path, with(`"`+devissuer.Fleet+`"`)).Is(t, http.StatusNoContent)
 	poll().Is(t, http.StatusOK)
-	owner.Put(t, path, box).Is(t, http.StatusNoContent) // what is not said stays
+	owner.Put(t, path, box).Is(t, http.StatusNoContent) // omitted fields stay
 	poll().Is(t, http.StatusOK)
 	if got := owner.Get(t, path).Object(t); got["issuer"] != devissuer.Fleet || got["revision"] != 2.0 {
 		t.Errorf("the box is %v", got)

@@ -33,7 +33,7 @@ func enrols(t *testing.T, w *harness.World, by *harness.Caller, ids, more string
 	return enrolments + "/" + made.ID, &harness.Caller{URL: w.Target.URL, Bearer: "Bearer wavegate-enrol:" + made.Code}
 }
 
-// redemption is what a box says with a token that it has made.
+// redemption is the body that a box sends with its own token's hash.
 func redemption(id string) (token, body string) {
 	text, made := boxtoken.New(boxtoken.Box, id)
 	return text, fmt.Sprintf(`{"edgeId":%q,"tokenSha256":%q}`, id, made.SHA256)
@@ -69,7 +69,7 @@ func TestEnrolment_ABoxOfTheList_PollsWithItsOwnToken(t *testing.T) {
 		time.Now().Add(time.Hour).UTC().Format(time.RFC3339))).Refused(t, problem.FactoryNotInOrganization)
 }
 
-// TestEnrolment_TheCode_DoesNothingElse: it is refused everywhere but where it redeems.
+// TestEnrolment_TheCode_DoesNothingElse: only the redemption accepts it.
 func TestEnrolment_TheCode_DoesNothingElse(t *testing.T) {
 	w := harness.New(t)
 	_, code := enrols(t, w, w.Owner(t), `"box-1"`, "")
@@ -124,7 +124,7 @@ func TestEnrolment_ABoxThatIsRegisteredWhileItWaits_IsNotAccepted(t *testing.T) 
 	admin.Post(t, path+"/accept", `{"items":[`+body+`]}`).Refused(t, problem.EdgeEnrolled)
 }
 
-// TestEnrolment_ABoxThatMayListen_IsCalled: at the address that it had before it was retired, and before it is reset.
+// TestEnrolment_ABoxThatMayListen_IsCalled: at its address from before it was retired or reset.
 func TestEnrolment_ABoxThatMayListen_IsCalled(t *testing.T) {
 	w := harness.New(t, harness.WithBell())
 	owner, admin := w.Owner(t), w.As(t, "anna", "acme", auth.OrganizationAdmin)
@@ -134,7 +134,7 @@ func TestEnrolment_ABoxThatMayListen_IsCalled(t *testing.T) {
 		listens(t, w, id, "0.9.0")
 		owner.Do(t, http.MethodDelete, "/api/edges/"+id, "").Is(t, http.StatusNoContent)
 	}
-	// A call lasts for a while, and the boxes were called when they were retired.
+	// A call lasts for some time, and the boxes were called when they were retired.
 	if _, err := w.DB.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: new(dynamolocal.TableName(dynamo.Bells)), Key: map[string]types.AttributeValue{
 		"edgeType": &types.AttributeValueMemberS{Value: "gateway-x"}, "channel": &types.AttributeValueMemberS{Value: "stable"},
 	}}); err != nil {
@@ -170,7 +170,8 @@ func TestEnrolment_ABoxThatMayListen_IsCalled(t *testing.T) {
 	(&harness.Caller{URL: w.Target.URL, Bearer: "Bearer " + next}).Get(t, manifest).Is(t, http.StatusOK)
 }
 
-// TestEnrolment_TheOldestOfAThousandThatWait_FallsOut. They are stored past the service, whose limit would take two minutes.
+// TestEnrolment_TheOldestOfAThousandThatWait_FallsOut. They are written directly to the store, because the limit of
+// the service would take two minutes.
 func TestEnrolment_TheOldestOfAThousandThatWait_FallsOut(t *testing.T) {
 	w := harness.New(t)
 	admin := w.As(t, "anna", "acme", auth.OrganizationAdmin)

@@ -146,7 +146,7 @@ func TestExport_OfAnOrganizationThatDidEverything_HasEveryRowOfIt(t *testing.T) 
 		}
 	}
 	if none, _ := exported(t, w.Owner(t), "unknown", 100); len(none) > 0 {
-		t.Errorf("of an organization that nobody knows there is %v", none)
+		t.Errorf("for an unknown organization there is %v", none)
 	}
 	t.Logf("after %d calls: %d lines of %s", did, strings.Count(text, "\n"), slices.Sorted(maps.Keys(values)))
 }

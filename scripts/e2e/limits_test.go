@@ -242,7 +242,7 @@ func uncounted(w *harness.World, name string) int {
 func unchecked(t *testing.T, a harness.Answer) {
 	t.Helper()
 	if h := a.Header; h.Get(ratelimit.Unchecked) != "?1" || h.Get("RateLimit") != "" || h.Get("RateLimit-Policy") != "" {
-		t.Errorf("an unchecked call was told %v", h)
+		t.Errorf("an unchecked call got %v", h)
 	}
 }
 

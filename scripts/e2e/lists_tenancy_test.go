@@ -64,7 +64,7 @@ func TestLists_ForOtherOrganizations_ShowNothing(t *testing.T) {
 					other := c.Get(t, absent.Replace(path))
 					e, _ := other.Problem()
 					if other.Status != a.Status || e.Detail != d.Detail || a.Status == http.StatusOK && !bytes.Equal(other.Body, a.Body) {
-						t.Errorf("is told %s, and %s of what is not there", a.Body, other.Body)
+						t.Errorf("is told %s, and %s for a missing one", a.Body, other.Body)
 					}
 				})
 			}

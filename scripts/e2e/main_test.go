@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	whole := flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.skip").Value.String() == "" &&
 		flag.Lookup("test.list").Value.String() == ""
 	if unused := harness.Unused(); code == 0 && whole && len(unused) > 0 {
-		fmt.Println("FAIL: these rights were granted and never used:")
+		fmt.Println("FAIL: these permissions were granted and never used:")
 		for _, r := range unused {
 			fmt.Println("  ", r)
 		}

@@ -126,7 +126,7 @@ func TestMethods_OfAnotherOrganization_AreNotThere(t *testing.T) {
 			}
 			foreign.Refused(t, problem.NotFound)
 			if got, want := masked(t, foreign), masked(t, absent); got != want {
-				t.Errorf("%s %s: %s, of what is not there %s", c.method, c.path, got, want)
+				t.Errorf("%s %s: %s, for a missing one %s", c.method, c.path, got, want)
 			}
 		}
 	}
@@ -135,7 +135,7 @@ func TestMethods_OfAnotherOrganization_AreNotThere(t *testing.T) {
 		foreign := by.Get(t, "/api/factories/munich-1"+poll)
 		foreign.Refused(t, problem.NotFound)
 		if got, want := masked(t, foreign), masked(t, by.Get(t, "/api/factories/nowhere-1"+poll)); got != want {
-			t.Errorf("poll: %s, of what is not there %s", got, want)
+			t.Errorf("poll: %s, for a missing one %s", got, want)
 		}
 	}
 	// A method of one factory does not exist in another one of the same organization.

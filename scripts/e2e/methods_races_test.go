@@ -23,7 +23,7 @@ func (b *bench) versionEvents(n string) string {
 	return strings.Join(names, " ")
 }
 
-// inReview is a bench whose version 1 waits for an approval.
+// inReview is a bench with version 1 waiting for approval.
 func inReview(t *testing.T) *bench {
 	t.Helper()
 	b := benchIn(t, harness.New(t, harness.WithProcesses(2)))

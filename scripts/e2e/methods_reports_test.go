@@ -147,7 +147,7 @@ func TestReports_OfAnotherOrganization_AreNotThere(t *testing.T) {
 	foreign, absent := rival.Get(t, b.version(1)+"/machines"), rival.Get(t, strings.Replace(b.version(1), "munich-1", "nowhere-1", 1)+"/machines")
 	foreign.Refused(t, problem.NotFound)
 	if masked(t, foreign) != masked(t, absent) {
-		t.Errorf("%s, of what is not there %s", foreign.Body, absent.Body)
+		t.Errorf("%s, for a missing one %s", foreign.Body, absent.Body)
 	}
 	box.Get(t, b.version(1)+"/machines").Refused(t, problem.Forbidden)
 }

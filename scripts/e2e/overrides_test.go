@@ -65,7 +65,7 @@ func TestOverride_IsSetReadReplacedAndTakenBack(t *testing.T) {
 	}
 }
 
-// TestOverride_EndsByItself waits for that second.
+// TestOverride_EndsByItself waits until the override ends.
 func TestOverride_EndsByItself(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, withSettings("LIMIT_USER=3", "LIMIT_COPILOT_USER=3"))

@@ -28,7 +28,7 @@ func leaveOut(t *testing.T, why error, brings string) {
 	if os.Getenv("CI") == "true" {
 		t.Fatal(why)
 	}
-	t.Logf("left out: %v; %s", why, brings)
+	t.Logf("skipped: %v; %s", why, brings)
 }
 
 // crate builds the program that uses the Rust crate hawkbit, once for a user's machine. It is nil on a machine without

@@ -72,7 +72,7 @@ func TestProduction_Session_IsAsPrinted(t *testing.T) {
 	typeSession(t, newReader(t), "shared/production/README.md", "A method from draft to recall")
 }
 
-// A reader of the README has a seeded service, whose keys ./scripts/token finds.
+// A reader of the README has a seeded service, and ./scripts/token finds its keys.
 type reader struct {
 	*harness.World
 	keys string

@@ -166,7 +166,7 @@ func (d *depot) swupdate(t *testing.T, w *harness.World, id, token, runs string,
 		b.stop()
 		_ = out.Close()
 		if len(b.ended) > 0 {
-			t.Logf("SWUpdate on %s ended by itself: %s", id, strings.Join(b.ended, ", "))
+			t.Logf("SWUpdate on %s ended on its own: %s", id, strings.Join(b.ended, ", "))
 		}
 		if t.Failed() {
 			log, _ := os.ReadFile(b.log)
@@ -238,7 +238,7 @@ func TestSWUpdate_GoodImage_IsInstalledOnceTheBoxHasRebooted(t *testing.T) {
 	owner.Put(t, channel, release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
 	token := enrol(t, owner, "box-1")
 	first := d.swupdate(t, w, "box-1", token, "1.0.0")
-	eventually(t, "the box says what it runs", func() bool { return why(t, owner, "box-1").Running == "1.0.0" })
+	eventually(t, "the box reports what it runs", func() bool { return why(t, owner, "box-1").Running == "1.0.0" })
 	owner.Put(t, channel, d.image(t, "1.1.0", false)).Is(t, http.StatusNoContent)
 	eventually(t, "SWUpdate has installed the image", func() bool { return first.says("Update successful") && d.installed("1.1.0") })
 	if known := why(t, owner, "box-1"); !at(known, "1.1.0", report.Working) || known.Running != "1.0.0" {
@@ -290,7 +290,7 @@ func TestSWUpdate_HaltBeforeTheReboot_IsCancelled(t *testing.T) {
 	owner.Put(t, channelPath("gateway-x", "canary"), d.image(t, "1.1.0", false)).Is(t, http.StatusCreated)
 	id, _ := boxesOf("1.1.0", 1)
 	b := d.swupdate(t, w, id, enrol(t, owner, id), "1.0.0")
-	eventually(t, "the box says what it runs", func() bool { return why(t, owner, id).Running == "1.0.0" })
+	eventually(t, "the box reports what it runs", func() bool { return why(t, owner, id).Running == "1.0.0" })
 	rollout := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.1.0")).Is(t, http.StatusCreated).Header.Get("Location")
 	eventually(t, "SWUpdate has installed the image", func() bool { return b.says("Update successful") })
 	owner.Patch(t, rollout, `{"status":"halted"}`).Is(t, http.StatusNoContent)
@@ -314,7 +314,7 @@ func TestSWUpdate_HaltDuringTheDownload_StopsIt(t *testing.T) {
 	owner.Put(t, channelPath("gateway-x", "canary"), d.image(t, "1.1.0", false)).Is(t, http.StatusCreated)
 	id, _ := boxesOf("1.1.0", 1)
 	b := d.swupdate(t, w, id, enrol(t, owner, id), "1.0.0")
-	eventually(t, "the box says what it runs", func() bool { return why(t, owner, id).Running == "1.0.0" })
+	eventually(t, "the box reports what it runs", func() bool { return why(t, owner, id).Running == "1.0.0" })
 	rollout := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.1.0")).Is(t, http.StatusCreated).Header.Get("Location")
 	eventually(t, "SWUpdate downloads the image", func() bool { return d.sent.Load() > 1<<20 })
 	owner.Patch(t, rollout, `{"status":"halted"}`).Is(t, http.StatusNoContent)
@@ -354,7 +354,7 @@ func TestSWUpdate_Rollout_ReachesTheBoxesOfEachStage(t *testing.T) {
 		}
 	})
 	for _, stage := range cohort.Stages {
-		eventually(t, "the box says what it runs", func() bool { return why(t, owner, ids[stage]).Running == "1.0.0" })
+		eventually(t, "the box reports what it runs", func() bool { return why(t, owner, ids[stage]).Running == "1.0.0" })
 	}
 	rollout := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.1.0")).Is(t, http.StatusCreated).Header.Get("Location")
 	for n, stage := range cohort.Stages {

@@ -34,7 +34,7 @@ func TestSamples_EveryOperationHasOne(t *testing.T) {
 			t.Errorf("%s: its caller is %s, its roles are %v", op.ID, s.By.Role, op.Roles)
 		}
 		if samples.Audited(op) && s.About == (samples.About{}) {
-			t.Errorf("%s writes audit events, and its sample does not say about what", op.ID)
+			t.Errorf("%s writes audit events, but its sample has no About", op.ID)
 		}
 	}
 	if len(samples.All) != len(operations.Table) {

@@ -7,13 +7,13 @@ import { as, poll, service } from './world.mjs';
 const online = (page) => page.evaluate(() => window.dispatchEvent(new Event('online'))); // makes the page look immediately
 const showRollout = (page, scene) => show(page, rollout(scene.failing), 'Which boxes');
 
-test('the modules of others are those of the packages that scripts/package.json names', async () => {
+test('the vendored modules are those of the packages in scripts/package.json', async () => {
 	for (const [mine, theirs] of [['preact.mjs', 'preact/dist/preact.mjs'], ['preact.LICENSE', 'preact/LICENSE'], ['htm.mjs', 'htm/dist/htm.mjs']]) {
 		expect(await readFile(`functions/console/page/vendor/${mine}`, 'utf8'), `copy ${theirs}`).toBe(await readFile(`scripts/node_modules/${theirs}`, 'utf8'));
 	}
 });
 
-test('the sign-in keeps no token where another page could read it, and takes no answer that nobody asked for', async ({ page }) => {
+test('the sign-in keeps no token where another page could read it, and accepts no unrequested answer', async ({ page }) => {
 	await page.goto(`${service}/console?code=forged&state=forged`);
 	await says(page, 'That was not the answer to this sign-in.');
 	await signIn(page);
@@ -21,7 +21,7 @@ test('the sign-in keeps no token where another page could read it, and takes no 
 	expect(kept).not.toMatch(/eyJ|code|verifier/);
 });
 
-test('a page that is loaded again leads to the login and back to the view', async ({ page, scene }) => {
+test('a reloaded page leads to the sign-in and back to the view', async ({ page, scene }) => {
 	await signIn(page);
 	await showRollout(page, scene);
 	await page.reload();
@@ -44,7 +44,7 @@ test('the numbers are those of the service', async ({ page, scene }) => {
 	await expect(page.locator('[aria-labelledby=which] tbody tr')).toHaveCount(bad);
 });
 
-test('a link that starts the sign-in leads to the login, and one of another service does not', async ({ page }) => {
+test('a link that starts the sign-in leads to the login, but not for another service', async ({ page }) => {
 	await page.goto(`${service}/console?iss=https%3A%2F%2Fpeople.wavegate.localhost&login_hint=olga`);
 	await expect(page.getByLabel('Name')).toHaveValue('olga');
 	await page.getByRole('button', { name: 'Sign in' }).click();
@@ -122,7 +122,7 @@ test('130 channels without a rollout are turned page by page, and narrowed by na
 	await expect(rows).toContainText('press-042/stable');
 });
 
-test('what is near a halt looks unlike what goes well', async ({ page }) => {
+test('a rollout that is near a halt looks different from a good one', async ({ page }) => {
 	await page.route('**/api/ota/overview?*', async (route) => {
 		const one = await (await route.fetch()).json();
 		const [x] = one.items.filter((item) => item.progress?.guard);
@@ -137,7 +137,7 @@ test('what is near a halt looks unlike what goes well', async ({ page }) => {
 	await expect(row('line-2').locator('.chip.hold, .chip.bad, .halt')).toHaveCount(0);
 });
 
-test('what was not read yet is not claimed', async ({ page, scene }) => {
+test('the page shows nothing that it has not read yet', async ({ page, scene }) => {
 	await page.route('**/progress', (route) => new Promise((go) => setTimeout(() => go(route.continue().catch(() => {})), 5000)));
 	await signIn(page);
 	await page.evaluate((to) => { location.hash = to; }, rollout(scene.failing));
@@ -146,7 +146,7 @@ test('what was not read yet is not claimed', async ({ page, scene }) => {
 	await expect(page.locator('.evidence .sentence')).toBeVisible();
 });
 
-test('keys alone lead to a view, open a question, leave it, and lead back', async ({ page, scene }) => {
+test('keys lead to a view, open a question, leave it, and lead back', async ({ page, scene }) => {
 	const { keyboard } = page;
 	const halt = page.getByRole('button', { name: 'Halt gateway-x/stable' });
 	const dialog = page.getByRole('dialog');
@@ -179,7 +179,7 @@ test('keys alone lead to a view, open a question, leave it, and lead back', asyn
 	await says(page, 'Checked in this browser');
 });
 
-test('the page asks seldom by itself, and conditionally', async ({ page, scene }) => {
+test('the page rarely polls, and conditionally', async ({ page, scene }) => {
 	await signIn(page);
 	await showRollout(page, scene);
 	let asked = 0;
@@ -190,7 +190,7 @@ test('the page asks seldom by itself, and conditionally', async ({ page, scene }
 	expect(asked).toBeLessThanOrEqual(12);
 });
 
-test('what was read stays when the service does not answer as it should', async ({ page, context, scene }) => {
+test('content stays when the service answers with errors', async ({ page, context, scene }) => {
 	const answer = (status, title = 'The service is being changed') => page.route('**/api/**', (route) => route.fulfill({ status, json: { title, status }, contentType: 'application/problem+json' }));
 	const again = async () => {
 		await page.unrouteAll({ behavior: 'ignoreErrors' });
@@ -222,7 +222,7 @@ test('what was read stays when the service does not answer as it should', async 
 	await again();
 });
 
-test('a token that has run out is renewed, and nobody notices', async ({ page, scene }) => {
+test('an expired token is renewed unnoticed', async ({ page, scene }) => {
 	await signIn(page);
 	await showRollout(page, scene);
 	let renewed = 0;
@@ -235,7 +235,7 @@ test('a token that has run out is renewed, and nobody notices', async ({ page, s
 	expect(renewed).toBe(1);
 });
 
-test('the page stands while nothing answers, and says so when the session is over', async ({ page }) => {
+test('the page stays while nothing answers, and says when the session is over', async ({ page }) => {
 	await signIn(page);
 	await page.route('**/api/**', () => {}); // forever
 	await page.evaluate(() => { location.hash = '#/box/cell-0002'; });
@@ -249,7 +249,7 @@ test('the page stands while nothing answers, and says so when the session is ove
 	await looksWell(page, 'the session is over');
 });
 
-test('who may only look cannot act, and can sign out', async ({ page, scene }) => {
+test('a viewer cannot act, and can sign out', async ({ page, scene }) => {
 	await signIn(page, 'vera', 'fleet_viewer');
 	await showRollout(page, scene);
 	await says(page, 'You can look. A platform owner can act.');
@@ -327,7 +327,7 @@ test('a promotion against the guard asks for the channel\'s name, and for a seco
 	await says(page, 'Approved 50 %');
 });
 
-test('two clicks halt, although the calls of the minute are used up, and a box\'s next poll proves it', async ({ page, scene }) => {
+test('two clicks halt, although the limit is used up, and a box\'s next poll proves it', async ({ page, scene }) => {
 	const mine = '/api/rate-limits/users/olga';
 	await signIn(page);
 	await showRollout(page, scene);
@@ -347,7 +347,7 @@ test('two clicks halt, although the calls of the minute are used up, and a box\'
 	await looksWell(page, 'halted');
 });
 
-test('after a halt, the page says who halted, why, how many boxes have it, and what can be done', async ({ page }) => {
+test('after a halt, the page says who halted, why, how many boxes have it, and what to do next', async ({ page }) => {
 	await signIn(page, 'olaf');
 	const ended = (name) => page.locator('.row.ended', { hasText: name });
 	for (const text of ['Halted at 10 %', 'By olga', 'have 1.1.0', 'Look at the boxes', 'Send back', 'Start again']) await expect(ended('gateway-x/stable')).toContainText(text);

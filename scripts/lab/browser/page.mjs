@@ -17,7 +17,7 @@ export const test = base.extend({
 	scene: async ({}, use) => { await use(JSON.parse(await readFile('.dev/browser/scene.json', 'utf8'))); },
 });
 
-/** The views of a scene, and a text that shows that each is there. */
+/** The views of a scene, each with a text that shows that it is complete. */
 export const views = (scene) => [
 	['now', '#/now', 'Other channels'],
 	['rollout', rollout(scene.failing), 'Which boxes'],
@@ -39,7 +39,7 @@ export const rollout = (path) => '#/rollout/' + path.split('/').at(-1);
 /** Waits until the page shows a text. */
 export const says = (page, text) => expect(page.locator('body')).toContainText(text, { useInnerText: true });
 
-/** Leads to a view and waits until it shows what it is for. */
+/** Opens a view and waits for its text. */
 export async function show(page, hash, text) {
 	await page.evaluate((to) => { location.hash = to; }, hash);
 	await says(page, text);
@@ -47,17 +47,17 @@ export async function show(page, hash, text) {
 	await expect(page.locator('main')).not.toContainText('Reading');
 }
 
-/** Clicks the button of a name. */
+/** Clicks the button with a name. */
 export const press = (page, name) => page.getByRole('button', { name, exact: true }).click();
 
-/** Signs in by the service's own login. */
+/** Signs in with the service's own login. */
 export async function signIn(page, user = 'olga', ...roles) {
 	await page.goto(`${service}/console`);
 	await press(page, 'Sign in');
 	await logIn(page, user, ...roles);
 }
 
-/** Fills in the form of the login. */
+/** Fills in the sign-in form. */
 export async function logIn(page, user, role = 'platform_owner', organization = 'acme') {
 	await expect(page.getByLabel('Name')).toBeFocused(); // automatically; the browser complains if something else had the focus before
 	await page.getByLabel('Name').fill(user);
@@ -67,7 +67,7 @@ export async function logIn(page, user, role = 'platform_owner', organization = 
 	await expect(page.locator('.light')).toBeVisible();
 }
 
-/** Looks for what is wrong with what the page shows: what axe finds, text without contrast, and what is wider than the window or too small to touch. */
+/** Checks the page: axe's findings, text without contrast, and elements that are wider than the window or too small to touch. */
 export async function looksWell(page, what = '') {
 	if (!await page.evaluate(() => 'axe' in window)) await page.evaluate(axe.source);
 	expect.soft(await page.evaluate(async () => {

@@ -35,7 +35,7 @@ async function walk(page, names) {
 }
 
 for (const [role, names] of Object.entries(views)) {
-	test(`a ${role} sees what it may, first what it works with`, async ({ page, scene }) => {
+	test(`a ${role} sees its own views, the most important first`, async ({ page, scene }) => {
 		const refused = refusals(page);
 		await signIn(page, `a-${role}`, role);
 		await expect(page.locator('h1')).toHaveText(names[0]);

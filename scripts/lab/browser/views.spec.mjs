@@ -1,7 +1,7 @@
 // Each view of the operator's page, at each width and in each colour scheme.
 import { looksWell, show, signIn, test, views } from './page.mjs';
 
-test('each view looks well', async ({ page, scene }) => {
+test('each view looks right', async ({ page, scene }) => {
 	// The page gets a longer history of the rollout than these few seconds.
 	await page.route('**/progress/history*', async (route) => {
 		const response = await route.fetch();

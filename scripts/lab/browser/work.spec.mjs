@@ -60,7 +60,7 @@ test('a withdrawal asks for a reason, and shows which machines may still have th
 	await says(page, 'What is left of the recall');
 });
 
-test('a box that waits is accepted by its fingerprint, and not by another', async ({ page, scene }) => {
+test('a waiting box is accepted by its fingerprint, and not by another one', async ({ page, scene }) => {
 	await signIn(page, 'ines', 'fleet_installer');
 	await show(page, '#/box', 'box-9100');
 	await press(page, 'Accept… box-9100');
@@ -90,7 +90,7 @@ test('a box that waits is accepted by its fingerprint, and not by another', asyn
 	await says(page, 'No box is waiting.');
 });
 
-test('a box whose board was replaced is reset, and an enrolment is ended', async ({ page }) => {
+test('a box with a replaced board is reset, and an enrolment is ended', async ({ page }) => {
 	await signIn(page, 'anna', 'organization_admin');
 	await show(page, '#/box', 'Open enrolments');
 	await press(page, 'Which');
@@ -104,7 +104,7 @@ test('a box whose board was replaced is reset, and an enrolment is ended', async
 	await says(page, 'No enrolment is open in acme.');
 });
 
-test('what was read stays when the service does not answer as it should, and an action says what became of it', async ({ page, context, scene }) => {
+test('content stays when the service answers with errors, and an action shows its result', async ({ page, context, scene }) => {
 	await signIn(page, 'emil', 'production_engineer');
 	const answer = (status, more = {}) => page.route('**/api/**', (route) => route.fulfill({ status, json: { title: 'The service is being changed', status }, contentType: 'application/problem+json', ...more }));
 	const again = async () => {
@@ -242,7 +242,7 @@ test('a version is published and rolled out, by a policy that the service checks
 	expect((await as('otto', 'GET', `/api/ota/rollouts/${started.id}/policy`)).value).toMatchObject({ mode: 'advise', promote: { windows: [{ timeZone: 'Europe/Berlin', from: '06:00' }] } });
 });
 
-test('a freeze is set, seen where things are started, and ended', async ({ page }) => {
+test('a freeze is set, shown where rollouts are started, and ended', async ({ page }) => {
 	await signIn(page);
 	await show(page, '#/rules', 'Nothing is frozen.');
 	await press(page, 'Freeze…');
@@ -294,7 +294,7 @@ test('the log is searched by type, person, text and time, and says what it has n
 	await expect(events.filter({ hasText: 'gateway-x' })).toHaveCount(0);
 });
 
-test('rollouts that are being halted, or go bad with everybody, are drawn as such', async ({ page }) => {
+test('rollouts that are being halted, or are bad at 100 %, are marked', async ({ page }) => {
 	await page.route('**/api/ota/overview?*', async (route) => {
 		const one = (await (await route.fetch()).json());
 		const [x] = one.items.filter((item) => item.progress?.guard);

@@ -29,12 +29,12 @@ async function send(authorization, method, path, body) {
 /** Calls the service as a platform owner. */
 export const as = (user, method, path, body) => send(bearer(user, 'platform_owner', 'wavegate'), method, path, body);
 
-/** Calls it as an engineer of the plants. */
+/** Calls it as an engineer of the factories. */
 export const engineer = (user, method, path, body) => send(bearer(user, 'production_engineer', 'acme'), method, path, body);
 
 const sha256 = (text) => createHash('sha256').update(text).digest('hex');
 
-/** Makes a code for boxes, has those that are not listed with it call, and returns the SHA-256 of each one's token. */
+/** Makes a code for boxes, makes boxes that are not listed use it, and returns the SHA-256 of each one's token. */
 export async function enrol(listed, ...others) {
 	const expiresAt = new Date(Date.now() + 14 * 24 * 3600_000).toISOString();
 	const { code } = (await as('otto', 'POST', '/api/edge-enrolments', { edgeType: 'gateway-x', channel: 'stable', organizationId: 'acme', factoryId: 'munich-1', edgeIds: listed, expiresAt })).value;
@@ -43,10 +43,10 @@ export async function enrol(listed, ...others) {
 	return others.map((edgeId) => sha256(`token of ${edgeId}`));
 }
 
-/** The state that a machine's box says it is in with a version. */
+/** Makes a machine's box report its state with a version. */
 export const says = (box, factory, machine, method, body) => send(bearer(box, 'edge'), 'PUT', `/api/factories/${factory}/machines/${machine}/methods/${method}/report`, body);
 
-/** Has a box say what it runs, and returns what it is told to run. */
+/** Makes a box report the version that it runs, and returns the one that it is told. */
 export async function poll(box, installed) {
 	for (let i = 0; i < 20; i++) {
 		const a = await send(bearer(box, 'edge'), 'GET', `/api/edges/${box}/update/manifest?installed=${installed}`);
@@ -55,22 +55,22 @@ export async function poll(box, installed) {
 	throw new Error(`no poll of ${box} was recorded`);
 }
 
-/** Has a box say how it gets on. */
+/** Makes a box report about an attempt. */
 export const report = (box, what) => send(bearer(box, 'edge'), 'PUT', `/api/edges/${box}/update/report`, { ...what, attempt: 1 });
 
-/** Has a box poll that is to be told a version. */
+/** Makes a box poll that should be told a version. */
 export async function tell(box, installed, version) {
 	const told = await poll(box, installed);
 	if (told !== version) throw new Error(`${box} was told ${told}, not ${version}`);
 }
 
-/** Tells boxes the version, and has them run it at their next poll. */
+/** Tells boxes the version, and makes them run it at their next poll. */
 export const install = (boxes, was, target) => each(boxes, async (box) => {
 	await tell(box, was, target);
 	await poll(box, target);
 });
 
-/** Does something with boxes, eight at a time. */
+/** Calls a function for boxes, eight at a time. */
 export async function each(boxes, act) {
 	const left = boxes.entries();
 	await Promise.all(Array.from({ length: 8 }, async () => { for (const [i, box] of left) await act(box, i); }));
@@ -80,7 +80,7 @@ export const plants = ['munich-1', 'lyon-2', 'graz-1', 'brno-3', 'porto-1', 'gda
 
 const batch = 30;
 
-/** Puts n boxes on a channel, and has each say that it runs the version. */
+/** Puts n boxes on a channel, and makes each report that it runs the version. */
 export async function register(edgeType, channel, version, prefix, n) {
 	const boxes = Array.from({ length: n }, (_, i) => prefix + String(i + 1).padStart(4, '0'));
 	const members = boxes.map((edgeId, i) => ({ edgeId, edgeType, channel, organizationId: 'acme', factoryId: plants[i % plants.length] }));
@@ -89,13 +89,13 @@ export async function register(edgeType, channel, version, prefix, n) {
 	return boxes;
 }
 
-/** Publishes a version. Its digest is made of its name. */
+/** Publishes a version, with a digest that is made from its name. */
 export const publish = (user, edgeType, channel, version) => as(user, 'PUT', `/api/ota/release-channels/${edgeType}/${channel}`, {
 	currentVersion: version, artifactUrl: `https://artifacts.example.com/${edgeType}/${version}.tar.gz`,
 	sha256: sha256(edgeType + version),
 });
 
-/** Starts a rollout on the channel stable of a version that is published on canary, and returns its path. */
+/** Starts a rollout on the channel stable, of a version that was published on canary, and returns its path. */
 export async function start(user, edgeType, targetVersion, policy) {
 	await publish(user, edgeType, 'canary', targetVersion);
 	const a = await as(user, 'POST', '/api/ota/rollouts', { edgeType, channel: 'stable', targetVersion, policy });
@@ -104,13 +104,13 @@ export async function start(user, edgeType, targetVersion, policy) {
 
 export const move = (user, path, body) => as(user, 'PATCH', path, body);
 
-/** The boxes that a stage is the first to reach, as shared/fleet/cohort computes it. */
+/** The boxes that a stage adds, computed like in shared/fleet/cohort. */
 export const reached = (edgeType, version, boxes, stage) => boxes.filter((box) => {
 	const bucket = createHash('sha256').update(`${edgeType}/${version}/${box}`).digest().readBigUInt64BE();
 	return [1, 10, 50, 100].find((s) => bucket * 100n >> 64n < s) === stage;
 });
 
-/** Waits until a rollout is counted and judged: now or, for a course of minutes, in the next minute, as the history keeps one count a minute. */
+/** Waits until a rollout is counted and judged: now or, for a history of minutes, in the next minute, because the history keeps one count a minute. */
 export async function counted(path, nextMinute) {
 	if (nextMinute) await sleep(61_000 - Date.now() % 60_000);
 	const since = Date.now();
@@ -120,7 +120,7 @@ export async function counted(path, nextMinute) {
 	});
 }
 
-/** Tries until something holds. */
+/** Tries until a condition holds. */
 export async function until(otherwise, holds) {
 	for (let i = 0; i < 60; i++) {
 		if (await holds()) return;

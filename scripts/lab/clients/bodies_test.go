@@ -33,7 +33,7 @@ func pythonBodies(t *testing.T, client string) {
 		}
 		found++
 		if !regexp.MustCompile(`(?m)^from \.\.\.models\.\w+ import ` + regexp.QuoteMeta(string(body[1])) + `$`).Match(b) {
-			t.Errorf("%s takes %s, which is no class of the client", filepath.Base(file), body[1])
+			t.Errorf("%s takes %s, which is not a class of the client", filepath.Base(file), body[1])
 		}
 	}
 	countBodies(t, found)
@@ -52,7 +52,7 @@ func goBodies(t *testing.T, file string) {
 	all := inGo.FindAllSubmatch(b, -1)
 	for _, body := range all {
 		if !regexp.MustCompile(`(?m)^type ` + string(body[2]) + ` struct \{$`).Match(b) {
-			t.Errorf("%s takes %s, which is no struct", body[1], body[2])
+			t.Errorf("%s takes %s, which is not a struct", body[1], body[2])
 		}
 	}
 	if anything := regexp.MustCompile(`(?m)^type \w+ = interface\{\}$|\bunion +json\.RawMessage`).Find(b); anything != nil {

@@ -60,7 +60,7 @@ func there(t *testing.T, file string) bool {
 		t.Fatalf("%v; ./scripts/contract clients fetches it", err)
 	}
 	if err != nil {
-		t.Logf("left out: there is no %s; ./scripts/contract clients fetches it", file)
+		t.Logf("skipped: there is no %s; ./scripts/contract clients fetches it", file)
 	}
 	return err == nil
 }

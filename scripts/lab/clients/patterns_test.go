@@ -24,7 +24,7 @@ import (
 func TestContract_ItsPatterns_SayInJavaScriptWhatTheySayInGo(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil && os.Getenv("CI") != "true" {
-		t.Log("left out: there is no node: https://nodejs.org")
+		t.Log("skipped: there is no node: https://nodejs.org")
 		return
 	}
 	type tried struct {

@@ -135,7 +135,7 @@ func drill(t *testing.T, store *dynamolocal.Store) {
 		torn := read(t, w.DB, func(id dynamo.TableID) string { return names[id] })
 		wrong := torn.Audit()
 		if len(wrong) == 0 {
-			t.Errorf("%s of a later moment is not found out", id)
+			t.Errorf("%s of a later moment is not found", id)
 		}
 		t.Logf("%s of a later moment than the rest: %d findings", id, len(wrong))
 		compare(t, w.DB, names, torn)

@@ -51,7 +51,7 @@ func (t tools) ensureImage(ctx context.Context, tag string) error {
 
 // staticBusybox reads a busybox that needs no libraries.
 func staticBusybox() ([]byte, error) {
-	const how = "install busybox as one static program (Debian: apt-get install busybox-static)"
+	const how = "install busybox as a single static program (Debian: apt-get install busybox-static)"
 	path, err := exec.LookPath("busybox")
 	if err != nil {
 		return nil, &missingError{"there is no busybox", how}

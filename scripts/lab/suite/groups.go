@@ -59,7 +59,7 @@ const proof = "./scripts/lab/proof"
 func groups(p packages, m mode) []group {
 	all := []group{
 		{
-			name: "end to end", says: "the whole service by its real functions: every operation, role, refusal, race and README session",
+			name: "end to end", says: "the whole service with its real functions: every operation, role, refusal, race and README session",
 			steps: [][]string{goTest("-count=1", "-parallel=8", "-timeout=15m", "./scripts/e2e")},
 		},
 		{
@@ -67,16 +67,16 @@ func groups(p packages, m mode) []group {
 			steps: [][]string{{"./scripts/check"}},
 		},
 		{
-			name: "packages", says: "every package that runs no server and no other program; what did not change is not run again",
+			name: "packages", says: "every package that runs no server and no other program; unchanged ones are not run again",
 			steps: [][]string{goTest(p.pure...)},
 		},
 		{
-			name: "isolation", says: "every operation by everyone who may not call it; 150 random histories are linearizable",
+			name: "isolation", says: "every operation by everyone who is not allowed to call it; 150 random histories are linearizable",
 			env:   []string{"PROOF_HISTORIES=100", "PROOF_HISTORIES_BOXES=50"},
 			steps: [][]string{goTest("-count=1", "-run=^(TestIsolation|TestHistories_OfOneChannel|TestHistories_OfOneBox)_", proof)},
 		},
 		{
-			name: "stacks", says: "the stacks' templates and what cdk-nag says of them; one synthesis of dev and of prod",
+			name: "stacks", says: "the stacks' templates and cdk-nag's findings; one synthesis of dev and of prod",
 			needs: []program{node, npm},
 			steps: [][]string{goTest("-count=1", "./infra"), {"./scripts/synth", "stages"}},
 		},
@@ -129,12 +129,12 @@ func groups(p packages, m mode) []group {
 				goTest("-count=1", "-parallel=8", "-timeout=30m", "-skip=^(TestIsolation|TestHistories_OfOneChannel|TestHistories_OfOneBox)_", proof)),
 		},
 		{
-			name: "boxes", mode: rest, says: "boxes with SWUpdate, with clients of DDI from crates.io, npm and PyPI, and with the shell client; a plant's cache",
+			name: "boxes", mode: rest, says: "boxes with SWUpdate, with DDI clients from crates.io, npm and PyPI, and with the shell client; a plant cache",
 			needs: []program{swupdate, cargo, npm, dbus, curl, jq, nginx},
 			steps: p.tagged("./scripts/e2e", "./scripts/box"),
 		},
 		{
-			name: "browser", mode: rest, says: "the operator's page and the contract's in a real browser",
+			name: "browser", mode: rest, says: "the operator's page and the contract's page in a real browser",
 			needs: []program{chromium, npm},
 			steps: [][]string{{"./scripts/lab/browser/run"}},
 		},

@@ -79,7 +79,7 @@ func choose(p packages, arguments []string) ([]group, error) {
 	switch m := mode(arguments[0]); m {
 	case rest, full, long:
 		if len(arguments) > 1 {
-			return nil, fmt.Errorf("%s stands alone", m)
+			return nil, fmt.Errorf("%s cannot be combined with other arguments", m)
 		}
 		if m == long {
 			if err := os.Setenv("LONG", "1"); err != nil {

@@ -83,7 +83,7 @@ func list() (p packages, err error) {
 	}
 }
 
-// raced are the pure packages that start no goroutines themselves.
+// raced are the pure packages for the group "race detector": those that start no goroutines themselves.
 func (p packages) raced() []string {
 	return slices.DeleteFunc(slices.Clone(p.pure), func(name string) bool { return slices.Contains(p.goroutines, name) })
 }

@@ -1,5 +1,5 @@
-// What ./scripts/check lints the example of a deploy by CI with (infra/ci). The tool has modules of its own, so that
-// they do not mix with the service's.
+// ./scripts/check lints the CI example (infra/ci) with this tool. It has its own modules, so that they do not mix
+// with the service's.
 module wavegate
 
 go 1.26.0

@@ -1,4 +1,4 @@
-// golangci-lint with all that it needs, apart from go.mod, which holds what the service is made of.
+// golangci-lint with its dependencies, separate from go.mod, which has those of the service.
 // Used by scripts/check: go tool -modfile=scripts/lab/tools/golangci-lint.mod golangci-lint
 module wavegate
 

@@ -1,4 +1,4 @@
-// oapi-codegen with all that it needs, apart from go.mod. The end-to-end tests generate a client of the
+// oapi-codegen with its dependencies, separate from go.mod. The end-to-end tests generate a client of the
 // contract with it: go tool -modfile=scripts/lab/tools/oapi-codegen.mod oapi-codegen
 module wavegate
 

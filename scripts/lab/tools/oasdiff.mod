@@ -1,5 +1,5 @@
-// What ./scripts/contract compares the contract with its baseline with. The tool has modules of its
-// own, so that they do not mix with the service's.
+// ./scripts/contract compares the contract with its baseline with this tool. It has its own modules, so that they
+// do not mix with the service's.
 module wavegate
 
 go 1.26.0

@@ -30,7 +30,7 @@ import (
 func TestProgress_OfAWholeRollout_IsTheFleetsOwnTruth(t *testing.T) {
 	t.Run("embedded", func(t *testing.T) { compareRollout(t, nil) })
 	if os.Getenv(dynamotest.Reference) == "" {
-		t.Logf("left out: %s is not set; ./scripts/test full starts DynamoDB Local and sets it", dynamotest.Reference)
+		t.Logf("skipped: %s is not set; ./scripts/test full starts DynamoDB Local and sets it", dynamotest.Reference)
 		return
 	}
 	t.Run("reference", func(t *testing.T) {

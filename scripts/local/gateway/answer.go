@@ -80,8 +80,8 @@ func outgoing(name string) string {
 	return name
 }
 
-// own builds the gateway's own answer, with the origins whose pages may read it. status is used
-// if the answer has none.
+// own builds the gateway's own answer, with the origins that are allowed to read it. status is used if the answer has
+// none.
 func own(g problem.GatewayResponse, status int, c requestContext, origins []string) parsedAnswer {
 	if g.Status != 0 {
 		status = g.Status

@@ -51,9 +51,8 @@ type Options struct {
 	// Prefix is the path prefix of the API, such as /prod on a stage's default URL. It is empty
 	// for a custom domain.
 	Prefix string
-	// Origins are the origins whose pages may call from a browser. The gateway answers their
-	// preflight requests. As in the stack, its own answers name the only origin, or allow any
-	// origin if there are several.
+	// Origins are the origins that are allowed to call from a browser. The gateway answers their preflight requests. As
+	// in the stack, its own answers name the only origin, or allow any origin if there are several.
 	Origins []string
 	// Docs, if set, answers operations.DocsPaths, without a token.
 	Docs Invoker

@@ -42,7 +42,7 @@ type Options struct {
 	Prefix string
 	// DDIRoot adds the second paths of hawkBit's DDI; see gateway.Options.
 	DDIRoot bool
-	// Origins are the origins whose pages may call from a browser; see gateway.Options.
+	// Origins are the origins that are allowed to call from a browser; see gateway.Options.
 	Origins []string
 	// Store is the store behind the front, which the caller must close. Nil means an embedded
 	// store that the service closes.

@@ -109,7 +109,7 @@ type (
 		Sentence     string `json:"sentence"`
 		Organization string `json:"organization"`
 		Halting      struct {
-			Percent int `json:"percent"` // the stage whose boxes are counted; 0: all
+			Percent int `json:"percent"` // the stage of the counted boxes; 0: all
 			Bad     int `json:"bad"`
 		} `json:"halting"`
 		Treated struct {

@@ -168,7 +168,7 @@ func (a *app) enrolList() *cobra.Command {
 
 func (a *app) enrolShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show ENROLMENT", Short: "Show which boxes have registered themselves, and which wait", Args: cobra.ExactArgs(1),
+		Use: "show ENROLMENT", Short: "Show which boxes have registered themselves, and which are waiting", Args: cobra.ExactArgs(1),
 		Example: "  wavegate enrol show 0192f0c1-7f10-7c1d-8a4e-2b3c4d5e6f70",
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			c, err := a.client()

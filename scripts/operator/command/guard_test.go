@@ -19,7 +19,7 @@ import (
 // acting is a policy under which things happen in seconds instead of hours.
 const acting = `{"guard":{"silentAfter":"PT2M","decideWithin":"PT4S"},"promote":{"auto":true,"soak":{"1":"PT1S","10":"PT1S","50":"PT1S","100":"PT1S"}}}`
 
-// newJudgedDesk starts a service whose guard looks every second.
+// newJudgedDesk starts a service with a guard that looks every second.
 func newJudgedDesk(t *testing.T) *desk {
 	t.Helper()
 	return newDesk(t, settings(setting.ChannelCacheSeconds.Assign(0), setting.GuardIntervalSeconds.Assign(1)))

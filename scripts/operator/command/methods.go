@@ -69,7 +69,7 @@ func (a *app) methodsList() *cobra.Command {
 			return l, nil
 		})
 	cmd.Flags().StringVar(&product, "product", "", "only those of this `product`")
-	cmd.Flags().StringVar(&status, "status", "", "only those whose latest version is in this `status`: draft, in_review, trial, released or withdrawn")
+	cmd.Flags().StringVar(&status, "status", "", "only those with the latest version in this `status`: draft, in_review, trial, released or withdrawn")
 	return cmd
 }
 

@@ -21,7 +21,7 @@ type reasons struct{ reason, override string }
 func (r *reasons) flags(cmd *cobra.Command, overrides bool) {
 	cmd.Flags().StringVar(&r.reason, "reason", "", "why, for the audit trail")
 	if overrides {
-		cmd.Flags().StringVar(&r.override, "override", "", "why it is done during a freeze or outside the windows, for the audit trail")
+		cmd.Flags().StringVar(&r.override, "override", "", "why to act despite a freeze or outside the windows, for the audit trail")
 	}
 }
 

@@ -15,9 +15,8 @@ import (
 )
 
 // tokenFiles is the help text about the files.
-const tokenFiles = "The token of box-0017 is in the file edge-box-0017.token of\n" +
-	"the directory; a colon in an id is a + in the name. The directory has the mode 0700, its files have 0600, and git\n" +
-	"ignores it."
+const tokenFiles = "The token of box-0017 is in the file edge-box-0017.token of the directory; a colon in an id is a + in the name.\n" +
+	"The directory has the mode 0700, its files have 0600, and git ignores it."
 
 // newTokens are the tokens that the boxes of a file get. Nil: they get none.
 type newTokens struct {

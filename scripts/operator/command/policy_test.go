@@ -27,12 +27,12 @@ func TestPolicy_TheExample_HasEveryField_AndIsTakenByTheService(t *testing.T) {
 	}
 	for name, fields := range taken {
 		if !strings.Contains(example, `"`+name+`":`) {
-			t.Errorf("the example leaves out %s", name)
+			t.Errorf("the example lacks %s", name)
 		}
 		inner, _ := fields.(map[string]any)
 		for field := range inner {
 			if !strings.Contains(example, `"`+field+`":`) {
-				t.Errorf("the example leaves out %s.%s", name, field)
+				t.Errorf("the example lacks %s.%s", name, field)
 			}
 		}
 	}

@@ -82,7 +82,7 @@ func (a *app) enrolRedeem() *cobra.Command {
 		}),
 	}
 	f := cmd.Flags()
-	f.StringVar(&address, "url", "", "the address of the `service`; WAVEGATE_URL if left out")
+	f.StringVar(&address, "url", "", "the address of the `service`; by default, WAVEGATE_URL")
 	f.StringVar(&codeFile, "code-file", "", "the `file` with the code")
 	f.StringVar(&id, "id", "", "the id of the `box`")
 	f.StringVar(&tokenFile, "token-file", "", "the `file` of the token, where it survives updates")

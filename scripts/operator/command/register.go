@@ -34,9 +34,9 @@ func (a *app) register() *cobra.Command {
 			"organizationId, and optionally factoryId and issuer. All bad lines are listed before anything is sent. If the command\n" +
 			"is interrupted, run it again: it continues where it stopped. Boxes that are already registered this way stay\n" +
 			"unchanged.\n\n" +
-			"With --make-tokens, each box gets a token of its own. " + tokenFiles + " Only the hash of a token is sent. An existing\n" +
-			"file is used, so that the command can be repeated. If a box has a token but its file is missing, its line is bad; see\n" +
-			"wavegate tokens renew.",
+			"With --make-tokens, each box gets a token of its own.\n" + tokenFiles + "\n" +
+			"Only the hash of a token is sent. An existing file is used, so that the command can be repeated. If a box has a token\n" +
+			"but its file is missing, its line is bad; see wavegate tokens renew.",
 		Example: "  wavegate register boxes.csv\n  wavegate register boxes.csv --make-tokens tokens",
 		Args:    cobra.ExactArgs(1),
 		RunE: a.run(func(ctx context.Context, args []string) error {

@@ -64,7 +64,7 @@ func rolloutRow(r api.Rollout) string {
 // onRollout makes a command for one rollout: the one with an id, or the latest of a channel.
 func (a *app) onRollout(verb, short, long, example string, do func(ctx context.Context, c *api.Client, id string) error) *cobra.Command {
 	return &cobra.Command{
-		Use: verb + " CHANNEL|ROLLOUT", Short: short, Long: strings.TrimSpace(short + ". With a channel, it is the active rollout, or the one that was started last.\n\n" + long),
+		Use: verb + " CHANNEL|ROLLOUT", Short: short, Long: strings.TrimSpace(short + ".\nWith a channel, it is the active rollout, or the one that was started last.\n\n" + long),
 		Example: example, Args: cobra.ExactArgs(1),
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			c, err := a.client()

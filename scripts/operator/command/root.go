@@ -128,8 +128,14 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use: "wavegate", Short: "Bring releases to boxes, and see how they get on",
 		Long: "Bring releases to boxes, and see how they get on. A CHANNEL is an edge type and a channel, such as gateway-x/stable.\n\n" +
-			"Exit codes: 0 done, or nothing to do; 1 refused; 2 wrong use, or not confirmed; 3 a rollout ended in another way; 4\n" +
-			"you have to sign in, or your role does not allow this; 5 the outcome is unknown; 130 interrupted.",
+			"Exit codes:\n" +
+			"    0  done, or nothing to do\n" +
+			"    1  the service refused\n" +
+			"    2  wrong use of the command, or not confirmed\n" +
+			"    3  a rollout ended, but not in the way that was waited for\n" +
+			"    4  you have to sign in, or your role does not allow this\n" +
+			"    5  the service cannot be reached, or the outcome is unknown\n" +
+			"  130  interrupted",
 		SilenceErrors: true, SilenceUsage: true, Args: known, RunE: help,
 	}
 	root.SetFlagErrorFunc(unknownFlag)

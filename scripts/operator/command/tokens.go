@@ -122,8 +122,8 @@ func (a *app) tokensRenew() *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use: "renew [BOX...] --make-tokens DIR", Short: "Give boxes new tokens",
-		Long: "Gives boxes that run new tokens. " + tokenFiles + " Use a new directory each time. An existing file is used, so that\n" +
-			"the command can be repeated if it was interrupted.\n\n" +
+		Long: "Gives boxes new tokens.\n" + tokenFiles + "\n\n" +
+			"Use a new directory each time. An existing file is used, so that the command can be repeated if it was interrupted.\n\n" +
 			"A box's previous token stays valid until 24 hours after its first call with the new one, and for at most 30 days. So\n" +
 			"bring the new tokens to the boxes within 30 days; wavegate tokens list --used shows which boxes use them. A new token\n" +
 			"that the box has not used yet is replaced immediately.",

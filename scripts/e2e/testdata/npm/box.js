@@ -1,4 +1,4 @@
-// A box that updates itself with the package @awesomeorganization/hawkbit-ddi, and says which version it runs.
+// A box that updates itself with the package @awesomeorganization/hawkbit-ddi, and prints which version it runs.
 // Arguments: the server's URL, the tenant, the box, its token, the version that it runs, the folder to install into.
 import { constants, hawkBitDDI } from '@awesomeorganization/hawkbit-ddi'
 
@@ -6,7 +6,7 @@ const { execution, finished, hashes, mode, update } = constants
 const [url, tenant, controllerId, targetToken, runs, artifactsPath] = process.argv.slice(2)
 
 const { polling } = await hawkBitDDI({
-  // The tests' artifact host is an address, at which the package's HTTP library fails. This is the name in its certificate.
+  // The package's HTTP library cannot use the IP address of the tests' artifact host. This is the name in its certificate.
   agentOptions: { connect: { servername: 'example.com' } },
   artifactsPath,
   controllerId,

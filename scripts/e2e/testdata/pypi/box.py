@@ -1,4 +1,4 @@
-"""A box that updates itself with the package rauc-hawkbit, as the package's script does, and says which version it runs.
+"""A box that updates itself with the package rauc-hawkbit, like the package's script, and prints which version it runs.
 
 Arguments: the server's URL, the tenant, the box, its token, the version that it runs, the folder to install into.
 """

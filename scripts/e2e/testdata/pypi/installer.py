@@ -1,4 +1,4 @@
-"""An installer with the D-Bus interface of RAUC, which says that each bundle is installed. It ends with the bus."""
+"""An installer with the D-Bus interface of RAUC, which reports each bundle as installed. It ends with the bus."""
 
 from gi.repository import Gio, GLib
 

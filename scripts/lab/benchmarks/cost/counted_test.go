@@ -15,8 +15,8 @@ import (
 )
 
 var (
-	update = flag.Bool("update", false, "write what is counted to counted.tsv")
-	only   = flag.String("only", "", "count the calls of this operation alone")
+	update = flag.Bool("update", false, "write the counts to counted.tsv")
+	only   = flag.String("only", "", "count only the calls of this operation")
 )
 
 const heading = "call\trequests\tround trips\tread units\twrite units"
@@ -63,7 +63,7 @@ func TestCalls_TakeNoMoreThanTheTableSays(t *testing.T) {
 			case !within.holds(took):
 				t.Errorf("took more than it may\n%s\n%s", took.line(name), heading)
 			case took.Requests < was.Requests || took.Rounds < was.Rounds:
-				t.Errorf("took less than the table says, which is good and belongs into it:\n%s", took.line(name))
+				t.Errorf("took less than the table says; update the table:\n%s", took.line(name))
 			}
 		}
 	}
@@ -74,7 +74,7 @@ func TestCalls_TakeNoMoreThanTheTableSays(t *testing.T) {
 		return
 	}
 	for name := range all {
-		t.Errorf("counted.tsv has a line for %q, and there is no such call", name)
+		t.Errorf("counted.tsv has a line for %q, but there is no such call", name)
 	}
 }
 

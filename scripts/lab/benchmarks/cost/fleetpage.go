@@ -32,7 +32,7 @@ func fleetCommand(w io.Writer, args []string) error {
 	for _, text := range strings.Split(*boxes, ",") {
 		n, err := strconv.ParseFloat(text, 64)
 		if err != nil || n < 1 || math.IsInf(n, 0) {
-			return fmt.Errorf("%q is no number of boxes", text)
+			return fmt.Errorf("%q is not a number of boxes", text)
 		}
 		of = append(of, n)
 	}

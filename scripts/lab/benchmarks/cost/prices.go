@@ -12,7 +12,7 @@ const (
 	traces         = 5.00         // a million traces that X-Ray records
 	transferGB     = 0.09         // a GB sent to the internet
 	storedGB       = 0.306        // a GB that DynamoDB stores for a month
-	backedUpGB     = 0.2448       // a GB whose backups allow a restore to any second
+	backedUpGB     = 0.2448       // a GB with backups for a restore to any second
 	alarmMetric    = 0.10         // a metric that an alarm looks at, for a month
 	writtenMetric  = 0.30         // a metric of the service's own that was written, for a month
 	dashboard      = 3.00         // a dashboard, for a month

@@ -32,7 +32,7 @@ import (
 	"wavegate/shared/trail/idempotency"
 )
 
-var boxes = flag.Int("boxes", 2000, "the boxes of the channel whose counts are counted")
+var boxes = flag.Int("boxes", 2000, "the number of boxes of the channel")
 
 // countedFleet is a channel with a guarded rollout, on the test's clock. Half of its boxes run the release.
 type countedFleet struct {

@@ -52,7 +52,7 @@ func (a Action) reads() bool {
 type Input struct {
 	Action  Action
 	Version string // that is published, or started
-	Digest  string // of a publication; stands for the bytes of Version
+	Digest  string // of a publication; represents the bytes of Version
 	Rollout string // that is moved or read
 	Percent int    // of a move; 0 means not sent
 	Status  string // of a move; empty means not sent
@@ -132,7 +132,7 @@ func (s state) with(id string, r Rollout) state {
 
 func (s state) active() bool { return s.Carried != "" && s.Rollouts[s.Carried].Status == active }
 
-// lost is the prefix of names for rollouts whose start got no answer.
+// lost is the prefix of names for rollouts with an unanswered start.
 const lost = "lost-"
 
 const (

@@ -79,7 +79,7 @@ func (t *table) latest(random *rand.Rand) string {
 	}
 }
 
-// knows reports whether the id is empty or the id of a rollout whose start was answered.
+// knows reports whether the id is empty, or from the answer to a start.
 func (t *table) knows(id string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -110,7 +110,7 @@ func (p *player) call(in Input) {
 		p.table.mu.Unlock()
 		p.rollout = 1
 	case ReadChannel, ReadRow:
-		if p.table.knows(out.Tag.Rollout) { // nobody knows the id of a rollout whose start got no answer
+		if p.table.knows(out.Tag.Rollout) { // nobody knows the id of a rollout with an unanswered start
 			p.channel = out.Tag
 		}
 	case ReadRollout:

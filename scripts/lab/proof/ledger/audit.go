@@ -81,14 +81,14 @@ func auditChain(f *findings, r Resource, events []Event) {
 	var last Event
 	for i, e := range events {
 		if e.Revision != int64(i)+1 {
-			f.add("%s: event %s is of revision %d, want %d", r, e.Name, e.Revision, i+1)
+			f.add("%s: event %s has revision %d, want %d", r, e.Name, e.Revision, i+1)
 			return
 		}
 		if !reflect.DeepEqual(e.Before, last.After) {
-			f.add("%s: %s, revision %d, begins with %v; the one before ended with %v", r, e.Name, e.Revision, e.Before, last.After)
+			f.add("%s: %s, revision %d, begins with %v; the previous one ended with %v", r, e.Name, e.Revision, e.Before, last.After)
 		}
 		if !e.Time.After(last.Time) {
-			f.add("%s: revision %d is of %s, not after %s", r, e.Revision, e.Time, last.Time)
+			f.add("%s: revision %d is at %s, not after %s", r, e.Revision, e.Time, last.Time)
 		}
 		if n := number(e.After, "revision"); e.After != nil && n != e.Revision {
 			f.add("%s: %s of revision %d ends with revision %d", r, e.Name, e.Revision, n)
@@ -118,7 +118,7 @@ func (k kind) auditEnd(f *findings, r Resource, events []Event, item Item) {
 		delete(shown, name)
 	}
 	if !reflect.DeepEqual(shown, last.After) {
-		f.add("%s: stored is %v; the last event ended with %v", r, shown, last.After)
+		f.add("%s: %v is stored; the last event ended with %v", r, shown, last.After)
 	}
 }
 
@@ -232,7 +232,7 @@ func (b Books) auditReleases(f *findings) {
 	}
 	names := func(what string, item Item, version string) {
 		if d := digests[text(item, "edgeType")+" "+text(item, version)]; d == "" || d != text(item, "sha256") {
-			f.add("%s names %s with the digest %q; published was %q", what, text(item, version), text(item, "sha256"), d)
+			f.add("%s names %s with the digest %q; the published one is %q", what, text(item, version), text(item, "sha256"), d)
 		}
 	}
 	for _, c := range b[dynamo.Channels] {
@@ -319,7 +319,7 @@ func (b Books) auditFactories(f *findings, trail map[Resource][]Event) {
 		factory, inside := strings.CutPrefix(r.Stream, "factory/")
 		for _, e := range events {
 			if inside && e.Organization != owners[factory] {
-				f.add("%s: an event is of the organization %q; the factory is of %q", r, e.Organization, owners[factory])
+				f.add("%s: an event has the organization %q; the factory has %q", r, e.Organization, owners[factory])
 			}
 		}
 	}

@@ -26,9 +26,9 @@ func enrolled(box Item, edgeID, enrolmentID string) bool {
 func (x *explainer) redemption(c Call) {
 	switch made := x.made[c.RequestID]; {
 	case c.Status == http.StatusCreated && len(made) == 0 && !x.wasTrue(c, x.trail[c.resource()]):
-		x.add("%s was told that it is registered, and was not", c)
+		x.add("%s was told that it is registered, but it was not", c)
 	case c.Status == http.StatusAccepted && len(made) > 0:
-		x.add("%s was told to wait, and made %s", c, made[0].Name)
+		x.add("%s was told to wait, but made %s", c, made[0].Name)
 	}
 }
 

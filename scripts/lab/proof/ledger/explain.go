@@ -19,7 +19,8 @@ import (
 //   - All calls with one idempotency key, repeated or not, made one thing, and all answers name it.
 //   - Every read shows a whole state after some change, and no older state than one that was
 //     acknowledged before. Every version that a box was offered was on its channel.
-//   - The stored hash of a token is the one that was set last. A DDI client was answered for its own box, and under the organization of the box at that time.
+//   - The stored hash of a token is the one that was set last. A DDI client was answered for its own box, and under
+//     the organization of the box at that time.
 //
 // A call that ended with a 5xx may have made its change or not, but never a part of it.
 func (b Books) Explain(calls []Call) []string {
@@ -327,7 +328,7 @@ func (x *explainer) guard(c Call, rollout Item) {
 	}
 	delete(rollout, "guard")
 	if mode := modeOf(rollout); shown != mode {
-		x.add("%s shows the guard as %v, and its policy says %s", c, shown, mode)
+		x.add("%s shows the guard as %v, but its policy says %s", c, shown, mode)
 	}
 }
 

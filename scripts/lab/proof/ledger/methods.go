@@ -117,7 +117,7 @@ func auditVersions(f *findings, m Item, versions map[int64]Item) {
 		case n < 1 || n > int64(len(versions)):
 			f.add("method %s: version %d of %d", id, n, len(versions))
 		case text(v, "factoryId") != text(m, "factoryId"):
-			f.add("method %s: version %d is of the factory %s", id, n, text(v, "factoryId"))
+			f.add("method %s: version %d belongs to the factory %s", id, n, text(v, "factoryId"))
 		case n < int64(len(versions)) && open(v):
 			f.add("method %s: version %d is still %s", id, n, text(v, "status"))
 		case n == int64(len(versions)) && v["status"] != latest["status"]:

@@ -132,7 +132,7 @@ func (x *explainer) controlled(c Call) {
 		x.add("%s was answered for another box", c)
 	}
 	if !x.belonged(c) {
-		x.add("%s was answered, and the box was never of %s meanwhile", c, c.Parameter["tenant"])
+		x.add("%s was answered, but the box never belonged to %s during the call", c, c.Parameter["tenant"])
 	}
 	if c.Operation == "get-ddi-deployment" && c.Status == http.StatusOK {
 		x.deployment(c)

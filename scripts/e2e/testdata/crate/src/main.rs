@@ -1,4 +1,4 @@
-//! A box that updates itself with the crate hawkbit, as the crate's example does, and says which version it runs.
+//! A box that updates itself with the crate hawkbit, like the crate's example, and prints which version it runs.
 //! Arguments: the server's URL, the tenant, the box, its token, the version that it runs, the folder to install into.
 
 use hawkbit::ddi::{Client, ClientAuthorization, Error, Execution, Finished, Reply, Type};
@@ -13,7 +13,7 @@ struct Attributes {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
     let a: Vec<String> = env::args().skip(1).collect();
-    // The tests' artifact host has a certificate that nobody knows.
+    // The tests' artifact host has a certificate of an unknown authority.
     let builder = reqwest::Client::builder().danger_accept_invalid_certs(true);
     let auth = ClientAuthorization::TargetToken(a[3].clone());
     let client = Client::new_from_client_builder(&a[0], &a[1], &a[2], auth, builder)?;

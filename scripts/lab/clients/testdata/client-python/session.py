@@ -1,4 +1,4 @@
-"""Does the README's first session with a client that was generated from the contract.
+"""Runs the README's first session with a client that was generated from the contract.
 
 The arguments are the service's URL and that of a later service, which answers with a problem code and a
 manifest source that this contract does not list. The tokens are in the environment.
