@@ -53,13 +53,7 @@ func (b Books) auditReports(f *findings) {
 		if rollout := text(offer, "rolloutId"); rollout != "" && text(rollouts[rollout], "targetVersion") != text(offer, "version") {
 			f.add("reports: %v was offered by the rollout %v", offer, rollouts[rollout])
 		}
-		code, state := report.FailureCode(text(offer, "code")), report.State(text(offer, "state"))
-		if code == "" && (state == report.Failed || state == report.Reverted) {
-			f.add("reports: %v failed without a failure code", offer)
-		}
-		if code != "" && code != report.CodeReverted && !slices.Contains(report.Codes, code) {
-			f.add("reports: %v has an unknown failure code", offer)
-		}
+		f.auditCode(offer)
 		place := pairOf(row)
 		if retired(box) {
 			place = "-"
@@ -71,6 +65,16 @@ func (b Books) auditReports(f *findings) {
 	}
 	for id := range boxes {
 		f.add("reports: the box %s has no row", id)
+	}
+}
+
+func (f *findings) auditCode(offer Item) {
+	code, state := report.FailureCode(text(offer, "code")), report.State(text(offer, "state"))
+	if code == "" && (state == report.Failed || state == report.Reverted) {
+		f.add("reports: %v failed without a failure code", offer)
+	}
+	if code != "" && code != report.CodeReverted && !slices.Contains(report.Codes, code) {
+		f.add("reports: %v has an unknown failure code", offer)
 	}
 }
 
