@@ -161,7 +161,7 @@ func TestSettings_EachFault_IsNamed(t *testing.T) {
 		`storeEndpoint: must be an http URL, and the deployment must not keep`:  {"keep": "true", "storeEndpoint": "http://localhost:8000"},
 		`issuers: unexpected EOF`:                                               {"issuers": "[{"},
 		`grants: there is no role "root"`:                                       {"issuers": strings.ReplaceAll("["+people+"]", "platform_owner", "root")},
-		`an issuer that grants edge may grant nothing`:                          {"issuers": strings.ReplaceAll("["+fleet+"]", `"edge"`, `"edge","platform_owner"`)},
+		`an issuer that grants edge must grant nothing`:                         {"issuers": strings.ReplaceAll("["+fleet+"]", `"edge"`, `"edge","platform_owner"`)},
 		`maxLifetimeSeconds: an issuer that grants edge must set it`:            {"issuers": strings.ReplaceAll("["+fleet+"]", `,"maxLifetimeSeconds":604800`, "")},
 		`organizations: each of several issuers`:                                {"issuers": "[" + people + "," + strings.ReplaceAll(people, "https://people", "https://customer") + "]"},
 		`the audience of programs must be only this deployment's: wavegate-dev`: {"issuers": `[{"issuer":"https://ci.example","audience":["wavegate"],"subjects":{"a":{"publish":["g/c"]}}}]`},

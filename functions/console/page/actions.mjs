@@ -136,7 +136,7 @@ export function complete(r, progress) {
 export function resume(r, progress) {
 	ask({
 		title: `Start ${r.targetVersion} again?`, action: `Start again at ${r.staged_percent} %`, type: channelOf(r), danger: true,
-		body: () => html`<p>The same boxes are told ${r.targetVersion} again: ${progress ? boxes(total(progress).expected) : 'those of its stage'} of ${channelOf(r)}.</p>
+		body: () => html`<p>The same boxes are offered ${r.targetVersion} again: ${progress ? boxes(total(progress).expected) : 'those of its stage'} of ${channelOf(r)}.</p>
 			${r.terms && html`<p>From then on, the guard only advises. It neither halts nor promotes.</p>`}
 			<${Hurdles} h=${hurdles(r, progress, r.staged_percent)} stage=${0} />`,
 		fields: () => html`${override(hurdles(r, progress, r.staged_percent))}<${Reason} />`,

@@ -1,4 +1,4 @@
-// One box: what it is told and why, what it runs, and the state of its last offer.
+// One box: its version and why, what it runs, and the state of its last offer.
 import { html } from './html.mjs';
 import { read, moved } from './sources.mjs';
 import { at, call, query } from './api.mjs';
@@ -9,7 +9,7 @@ import { Chip, Empty, Shown } from './parts.mjs';
 import { Events } from './events.mjs';
 
 const states = {
-	offered: ['wait', 'Told'], working: ['wait', 'Working'], deferred: ['hold', 'Put off'], installed: ['good', 'Installed'],
+	offered: ['wait', 'Offered'], working: ['wait', 'Working'], deferred: ['hold', 'Deferred'], installed: ['good', 'Installed'],
 	failed: ['bad', 'Failed'], reverted: ['bad', 'Fell back'],
 };
 

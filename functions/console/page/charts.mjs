@@ -27,7 +27,7 @@ function Stage({ s, reached, bounds, most }) {
 			<svg class="bar lane" width="100%" height="12" aria-hidden="true"><rect class="empty-bar" width="100%" height="12" rx="2" />
 				<rect class="bad" width=${`${Math.min(100, rate(s) / most * 100)}%`} height="12" />
 				${[bounds.acceptable, bounds.intolerable].map((b) => b * 100 <= most && html`<rect class="bound" x=${`${b * 100 / most * 100}%`} y="0" width="2" height="12" />`)}</svg>
-			<p class=${`numbers ${bad(s) ? 'bad-text' : ''}`}>${bad(s) ? html`<span aria-hidden="true">■ </span><strong>${count(bad(s))}</strong> bad of ${count(told(s))} told, ${share(bad(s), told(s))}` : `No bad boxes of ${count(told(s))} told`}</p>
+			<p class=${`numbers ${bad(s) ? 'bad-text' : ''}`}>${bad(s) ? html`<span aria-hidden="true">■ </span><strong>${count(bad(s))}</strong> bad of ${count(told(s))} offered, ${share(bad(s), told(s))}` : `No bad boxes of ${count(told(s))} offered`}</p>
 		</div>` : html`<p class="numbers">${boxes(s.expected)}, not reached yet</p>`}
 	</li>`;
 }
@@ -39,7 +39,7 @@ export function Stages({ progress, policy }) {
 	const most = [6, 10, 20, 50].find((n) => n > highest) ?? 100; // where the lanes of bad boxes end, in percent
 	return html`<section class="panel" aria-labelledby="stages"><h2 id="stages">Stages</h2>
 		<ol class="stages">${progress.stages.map((s) => html`<${Stage} key=${s.percent} s=${s} reached=${s.percent <= progress.staged_percent} bounds=${bounds} most=${most} />`)}</ol>
-		<p class="legend"><span><span class="key installed"></span>installed</span> <span><span class="key on-way"></span>on the way</span> <span><span class="key open"></span>not polled yet</span> <span><span class="key bad"></span>bad of those told, 0 to ${most} %; lines at ${share(bounds.acceptable, 1)} and ${share(bounds.intolerable, 1)}</span></p>
+		<p class="legend"><span><span class="key installed"></span>installed</span> <span><span class="key on-way"></span>on the way</span> <span><span class="key open"></span>not polled yet</span> <span><span class="key bad"></span>bad of those offered, 0 to ${most} %; lines at ${share(bounds.acceptable, 1)} and ${share(bounds.intolerable, 1)}</span></p>
 	</section>`;
 }
 

@@ -35,8 +35,8 @@ export function HaltedCounts({ r, p }) {
 	if (p === undefined) return html`<p class="note">Reading how many boxes have it…</p>`;
 	if (p === null) return html`<p>The boxes were never counted.</p>`;
 	const sum = total(p);
-	if (sum.expected === sum.notYetPolled) return html`<p>No box was told ${r.targetVersion}.</p>`;
-	return html`<p><strong>${some(sum.installed, 'box has', 'boxes have')}</strong> ${r.targetVersion}, <span class=${bad(sum) ? 'bad-text' : ''}>${bad(sum) ? html`<span aria-hidden="true">■ </span>` : ''}${count(bad(sum))} bad</span>, of ${count(sum.expected - sum.notYetPolled)} that were told it.${r.endedBy === 'guard' && fewerBad(p.guard, p.stages) ? ` ${fewerBad(p.guard, p.stages)}` : ''}</p>`;
+	if (sum.expected === sum.notYetPolled) return html`<p>No box was offered ${r.targetVersion}.</p>`;
+	return html`<p><strong>${some(sum.installed, 'box has', 'boxes have')}</strong> ${r.targetVersion}, <span class=${bad(sum) ? 'bad-text' : ''}>${bad(sum) ? html`<span aria-hidden="true">■ </span>` : ''}${count(bad(sum))} bad</span>, of ${count(sum.expected - sum.notYetPolled)} that were offered it.${r.endedBy === 'guard' && fewerBad(p.guard, p.stages) ? ` ${fewerBad(p.guard, p.stages)}` : ''}</p>`;
 }
 
 /** What is shown for a halted rollout instead of the guard's verdict. */
@@ -47,5 +47,5 @@ export function Halted({ r, p, may }) {
 		<h3>What now</h3><ul class="reasons">
 			${p && total(p).installed + bad(total(p)) > 0 && html`<li><button type="button" class="link" onClick=${look}>Look at the boxes</button></li>`}
 			${may && !r.adopted && html`<li><strong>Send back</strong>: every box of the channel gets ${r.previousVersion} again.</li>`}
-			${may && !r.completedAt && r.endedBy !== 'publication' && html`<li><strong>Start again</strong>: the same boxes are told ${r.targetVersion} again, and the guard only advises.</li>`}</ul></section>`;
+			${may && !r.completedAt && r.endedBy !== 'publication' && html`<li><strong>Start again</strong>: the same boxes are offered ${r.targetVersion} again, and the guard only advises.</li>`}</ul></section>`;
 }

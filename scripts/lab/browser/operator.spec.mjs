@@ -40,7 +40,7 @@ test('the numbers are those of the service', async ({ page, scene }) => {
 	const row = page.locator('.row', { hasText: 'gateway-x/stable' });
 	await expect(row.locator('.row-count')).toHaveText(new RegExp(`^${sum('installed')} of ${sum('expected')} installed■ ${bad} badcounted \\d+\\s(s|min) ago$`));
 	await showRollout(page, scene);
-	await expect(page.locator('.evidence div:has(> dt:text-is("Bad")) dd')).toHaveText(`${guard.halting.bad} of ${guard.halting.boxes} told${guard.halting.percent ? ` at stage ${guard.halting.percent} %` : ''}`);
+	await expect(page.locator('.evidence div:has(> dt:text-is("Bad")) dd')).toHaveText(`${guard.halting.bad} of ${guard.halting.boxes} offered${guard.halting.percent ? ` at stage ${guard.halting.percent} %` : ''}`);
 	await expect(page.locator('[aria-labelledby=which] tbody tr')).toHaveCount(bad);
 });
 

@@ -163,8 +163,8 @@ test('after the guard halted, the rollout says so in the guard\'s words, with on
 	await show(page, rollout(scene.halted), 'Why it was halted');
 	await says(page, 'By the guard,');
 	await says(page, sentence);
-	await says(page, '260 boxes have 7.1.0, ■ 17 bad, of 291 that were told it.');
-	await says(page, '17 bad of 291 told, 5.8');
+	await says(page, '260 boxes have 7.1.0, ■ 17 bad, of 291 that were offered it.');
+	await says(page, '17 bad of 291 offered, 5.8');
 	await expect(page.locator('.evidence .chip')).toHaveCount(0); // it is halted, not held
 	expect(await page.locator('main').innerText()).not.toContain('not active');
 	for (const next of ['Look at the boxes', 'Send back', 'Start again']) await expect(page.locator('[aria-labelledby=halted]')).toContainText(next);
