@@ -9,9 +9,10 @@ import (
 // redeems reports whether a box made the call with a code. Its User is the enrolment.
 func (c Call) redeems() bool { return c.Operation == "redeem-edge-enrolment" }
 
-// refusedBox reports whether the only change of a refused call is the record that a box was refused.
+// refusedBox reports whether the only change of a call that was refused, or got no clear answer, is the record that a box
+// was refused.
 func (c Call) refusedBox(events []Event) bool {
-	return c.redeems() && c.Status == http.StatusConflict && !slices.ContainsFunc(events, func(e Event) bool {
+	return c.redeems() && (c.Status == http.StatusConflict || c.unknown()) && !slices.ContainsFunc(events, func(e Event) bool {
 		return e.Name != "EnrolmentRefused" || e.Resource.ID != c.User
 	})
 }
