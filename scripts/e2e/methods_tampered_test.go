@@ -168,7 +168,7 @@ func TestMethods_HeadSetBack_IsFound(t *testing.T) {
 	b.release(2, another("Two"))
 	b.put(dynamo.Recipes, old)
 	r, err := b.verified()
-	if err != nil || !strings.Contains(strings.Join(r.Findings, "\n"), "effectivity is not what the trail says") {
+	if err != nil || !strings.Contains(strings.Join(r.Findings, "\n"), "effectivity differs from the trail") {
 		t.Errorf("%v, %v", r.Findings, err)
 	}
 }

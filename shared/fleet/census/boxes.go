@@ -49,7 +49,7 @@ func (s RolloutBoxes) IsPosition(text string) bool { return s.store.IsPosition(s
 // Position is a box's position in the list.
 func (s RolloutBoxes) Position(b Box) string { return s.store.Position(b.row) }
 
-// Page returns a page of the list behind a position, in a random order that stays the same. It reads an index, so a
+// Page returns a page of the list after a position, in a random order that stays the same. It reads an index, so a
 // change shows after a moment, usually within a second.
 func (s RolloutBoxes) Page(ctx context.Context, after string, limit int) (dynamo.Page[Box], error) {
 	rows, err := s.store.Find(ctx, s.of, after, limit)

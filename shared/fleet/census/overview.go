@@ -70,8 +70,8 @@ func NewRow(r rollout.Rollout, last *Progress, now time.Time) Row {
 	return row
 }
 
-// near reports whether some boxes are bad or silent, and a few more would halt the rollout. Without any such box a
-// rollout is not near a halt: a small stage always needs only a few.
+// near reports whether some boxes are bad or silent, and a few more would halt the rollout. If no box is, the rollout
+// is not near a halt, even if few boxes would halt a small stage.
 func near(v guard.Verdict) bool {
 	d := v.Distance
 	bad := v.Halting.Bad > 0 && d.MoreBad <= min(nearHalt, d.Undecided)

@@ -17,8 +17,7 @@ type Candidate struct {
 }
 
 // Plan lists the rollouts that a tick counts, in order: those without a recent count, ordered by when their last count
-// began. So a count that never ends in time does not keep the others waiting. A tick that comes twice finds nothing to
-// do.
+// began. So a count that never ends in time does not keep the others waiting. A repeated tick finds nothing to do.
 func Plan(active []Candidate, now time.Time, recent time.Duration) []Candidate {
 	due := slices.DeleteFunc(slices.Clone(active), func(c Candidate) bool {
 		age := now.Sub(c.Begun)

@@ -8,7 +8,7 @@ import (
 	"wavegate/shared/fleet/report"
 )
 
-// SampleSize is the maximum number of last polls that a tick looks up for a group. Boxes that may be among them poll
+// SampleSize is the maximum number of last polls that a tick looks up for a group. Boxes that may be in a sample poll
 // often; see bell.Sizes.
 const SampleSize = bell.SampleSize
 

@@ -20,7 +20,7 @@ const WarningResourceType = "rollout-warning"
 // Warnings are the events by which people learn that a rollout needs them. The rollout itself does not change.
 const (
 	NearHalt        = "RolloutNearHalt"        // a few more bad or silent boxes would halt it, or the guard would but is not allowed to
-	ApprovalWaiting = "RolloutApprovalWaiting" // only an approval is missing, perhaps with a closed window or a freeze
+	ApprovalWaiting = "RolloutApprovalWaiting" // it needs an approval, and nothing more from its boxes
 	WentBad         = "RolloutWentBad"         // everybody has the release, or is being told it, and it seems to go bad
 )
 
