@@ -56,6 +56,17 @@ func (c Call) accepts(e Event) bool {
 	})
 }
 
+// registered reports whether the enrolment had registered all boxes that the call accepts: also those that redeemed a
+// listed id, which nobody had to accept.
+func (x *explainer) registered(c Call) bool {
+	boxes := c.accepted()
+	return len(boxes) > 0 && !slices.ContainsFunc(boxes, func(one Call) bool {
+		return !slices.ContainsFunc(x.trail[one.resource()], func(e Event) bool {
+			return enrolled(e.After, e.Resource.ID, c.Parameter["enrolmentId"]) && x.began(e).Before(c.Ended)
+		})
+	})
+}
+
 // owner is the organization that owns the call's factory or enrolment; empty if the call has none.
 func (x *explainer) owner(c Call) string {
 	if c.about().Type == "enrolment" {
