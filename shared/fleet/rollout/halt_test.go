@@ -46,11 +46,14 @@ type slowStore struct {
 	dynamo.API
 	busy     atomic.Bool
 	collided atomic.Int64
+	third    func() // runs with the third collision, if it is set
 }
 
 func (s *slowStore) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	if !s.busy.CompareAndSwap(false, true) {
-		s.collided.Add(1)
+		if s.collided.Add(1) == 3 && s.third != nil {
+			s.third()
+		}
 		e := &types.TransactionCanceledException{}
 		for range in.TransactItems {
 			e.CancellationReasons = append(e.CancellationReasons, types.CancellationReason{Code: aws.String("TransactionConflict")})
@@ -279,13 +282,14 @@ func TestMove_HaltThatCannotBeWrittenInTime_SaysSo(t *testing.T) {
 	s := &slowStore{API: dynamotest.Embedded(t)}
 	f, id := startJudged(t, s)
 	s.busy.Store(true)
-	ctx, cancel := context.WithTimeout(admission.Unlimited(t.Context()), 50*time.Millisecond)
+	ctx, cancel := context.WithCancel(admission.Unlimited(t.Context()))
 	defer cancel()
+	s.third = cancel
 	_, err := f.rollouts.Move(ctx, as("hanna"), id, rollout.Move{Status: rollout.Halted}, input.Preconditions{})
 	if !problem.Has(err, problem.Timeout) || errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if s.collided.Load() < 2 {
+	if s.collided.Load() != 3 {
 		t.Errorf("the halt was tried %d times", s.collided.Load())
 	}
 }
