@@ -22,8 +22,8 @@ type alarm struct {
 	says      string
 	metric    awscloudwatch.IMetric
 	threshold float64 // the alarm goes off at this value or above
-	minutes   int     // this many periods of the metric, which are minutes unless it has its own period, ...
-	of        int     // ... of this many must be at the threshold
+	minutes   int     // how many of the last `of` periods must reach the threshold; a period is a minute unless the metric has its own
+	of        int     // how many periods are looked at
 	missed    bool    // a period without data counts as one at the threshold
 	// below replaces the threshold: the metric must be this many standard deviations below what CloudWatch has learned to
 	// expect. 0: the threshold counts.

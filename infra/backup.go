@@ -20,7 +20,7 @@ type Backup struct {
 	On bool
 	// Days is how long backups and their copies are kept.
 	Days int
-	// CopyVaultARN is a vault that gets a copy, usually in another account. Empty: none does.
+	// CopyVaultARN is a vault that gets a copy, usually in another account. If it is empty, there are no copies.
 	CopyVaultARN string
 }
 
@@ -54,7 +54,7 @@ func lasting() []dynamo.Table {
 }
 
 // addBackup makes the vault and the plan. They have their own stack: backups outlive the data stack, and the plan can
-// change without a change of a table.
+// change while the tables stay the same.
 func addBackup(p part) {
 	b := p.settings.Backup
 	vault := awsbackup.NewCfnBackupVault(p.stack, jsii.String("vault"), &awsbackup.CfnBackupVaultProps{

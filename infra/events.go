@@ -21,9 +21,9 @@ import (
 type Events struct {
 	// On makes the event bus.
 	On bool
-	// ChatTopicARN is a chat's topic; it gets the events that chatRules match. Empty: none does.
+	// ChatTopicARN is a chat's topic; it gets the events that chatRules match. If it is empty, no chat gets any.
 	ChatTopicARN string
-	// Endpoint gets every event over HTTP; nil: none does.
+	// Endpoint gets every event over HTTP. If it is nil, there is no endpoint.
 	Endpoint *Endpoint
 }
 

@@ -70,7 +70,7 @@ type Settings struct {
 	Origins []string
 	// Alarms reports whether the deployment has alarms.
 	Alarms bool
-	// AlarmEmail receives alarms; empty: nobody does until somebody subscribes to the topic.
+	// AlarmEmail receives alarms. If it is empty, nobody does until somebody subscribes to the topic.
 	AlarmEmail string
 	// AlarmTopicARN is the topic that receives alarms. Empty: the stack makes one.
 	AlarmTopicARN string
@@ -116,12 +116,12 @@ type Settings struct {
 
 // Copilot configures the assistant.
 type Copilot struct {
-	// URL is the upstream; empty: the copilot's operations answer 503.
+	// URL is the assistant's. If it is empty, the copilot's operation answers 503.
 	URL string
-	// Secret is the name or the ARN of the Secrets Manager secret by which the upstream recognizes the service. The function
+	// Secret is the name or the ARN of the Secrets Manager secret by which the assistant recognizes the service. The function
 	// reads it at run time, so neither template nor environment contains its value.
 	Secret string
-	// TimeoutSeconds is how long the upstream may take to answer.
+	// TimeoutSeconds is how long the assistant may take to answer.
 	TimeoutSeconds int
 }
 
@@ -289,7 +289,7 @@ func (c Copilot) check(r *reader) {
 		r.fault("copilotUrl: %q must be an https URL with only scheme, host and path", c.URL)
 	}
 	if (c.URL == "") != (c.Secret == "") {
-		r.fault("copilotUrl, copilotSecret: give both or none: the upstream recognizes the service by the secret")
+		r.fault("copilotUrl, copilotSecret: give both or none: the assistant recognizes the service by the secret")
 	}
 	if c.Secret != "" && !secretName.MatchString(c.Secret) {
 		r.fault("copilotSecret: give the name or the ARN of a Secrets Manager secret, never its value")

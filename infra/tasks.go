@@ -41,7 +41,7 @@ func (w *watch) taskAlarms() []alarm {
 			metric: w.operation(operations.Tick).metric("GoneBad", maximum, ""), threshold: 1, minutes: 1, of: 1,
 		},
 		{
-			kind: "one-organization", says: "The guard delays a halt, because only one organization's boxes speak for it.",
+			kind: "one-organization", says: "The guard delays a halt, because only one organization's boxes give reason for it.",
 			metric: w.operation(operations.Tick).metric("OneOrganization", maximum, ""), threshold: 1, minutes: 1, of: 1,
 		},
 	}

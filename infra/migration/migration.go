@@ -25,7 +25,7 @@ type Item = map[string]types.AttributeValue
 type Migration struct {
 	Table dynamo.TableID
 	// Form returns the attributes that an item should have and does not; none if the item has the new form. It must depend
-	// only on the item. Every change of an item must change its attribute revision, except for the change by Form.
+	// only on the item. Every change to an item must change its attribute revision, except for the change by Form.
 	Form func(Item) (Item, error)
 }
 
