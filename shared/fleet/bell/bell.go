@@ -1,9 +1,10 @@
 // Package bell tells boxes that something has changed for them, but never what. A box that hears it polls its manifest,
 // which authenticates it and answers it alone.
 //
-// Anyone may ask, so nothing that the bell says can be turned back into a name: addresses, sounds and call codes are
-// parts of an HMAC-SHA-256 with a secret. Whoever has an address, such as any box of the channel, learns when something
-// changed there and how many boxes are called.
+// Anyone may ask. An address contains the edge type and the channel, and a proof that nobody can guess from them. Nothing
+// else that the bell says can be turned back into a name: proofs, sounds and call codes are parts of an HMAC-SHA-256 with
+// a secret. Whoever has an address, such as any box of the channel, learns when something changed there and how many
+// boxes are called.
 //
 // The rules are pure. store.go stores what the row of a channel does not show.
 package bell

@@ -95,7 +95,7 @@ func (r Rollout) WithPolicy(p guard.Policy, by audit.Person, at time.Time) (next
 			}
 		}
 		if p.Promote.Windows.Open(at) {
-			if err := closed(g.Policy.Promote.Windows, at, "A new policy cannot open them; raise the rollout with an overrideReason instead."); err != nil {
+			if err := closed(g.Policy.Promote.Windows, at, "A new policy cannot open them; promote the rollout with an overrideReason instead."); err != nil {
 				return r, "", err
 			}
 		}

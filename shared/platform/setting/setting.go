@@ -17,7 +17,7 @@ import (
 // A Name is the name of a setting: a variable of a function's environment.
 type Name string
 
-// These settings are read by operations. Numbers has the range and the default of whole numbers.
+// These settings are read by operations. Ranges has the range and the default of each whole number.
 const (
 	// LimitUser and the next three are the default fair-use limits, in requests in any 60 s: for
 	// one user, for all people of one organization, and for the copilot calls of each.
@@ -50,7 +50,7 @@ const (
 	// become smaller. The embedded store has one, because it reads every row for each partition.
 	ReportShards Name = "REPORT_SHARDS"
 
-	// BellURL is the base URL of the bell. If it is empty, the stage has no bell.
+	// BellURL is the base URL of the bell. If it is empty, the deployment has no bell.
 	BellURL Name = "BELL_URL"
 	// BellSecretID is the name or ARN of a secret in Secrets Manager that makes the bell's addresses. The previous
 	// value stays valid too.
@@ -72,15 +72,15 @@ const (
 	// FleetIssuers are the issuers that grant the role edge, separated by spaces, in the order
 	// of the authorizer's setting. A box whose registration names no issuer has the first one.
 	FleetIssuers Name = "FLEET_ISSUERS"
-	// CopilotURL is the URL of the copilot's upstream: an absolute https URL, or http on
-	// loopback. Empty means none.
+	// CopilotURL is the URL of the assistant to which the copilot forwards calls: an absolute https
+	// URL, or http on loopback. Empty means none.
 	CopilotURL Name = "COPILOT_URL"
-	// CopilotSecretID is the name or ARN of a secret in Secrets Manager. The upstream recognises
+	// CopilotSecretID is the name or ARN of a secret in Secrets Manager. The assistant recognises
 	// the service by that secret. With a URL, either this or CopilotSecret is required.
 	CopilotSecretID Name = "COPILOT_SECRET_ID"
 	// CopilotSecret is that secret itself, for local runs.
 	CopilotSecret Name = "COPILOT_SECRET"
-	// CopilotTimeoutSeconds is how long the upstream may take to answer. The gateway waits for
+	// CopilotTimeoutSeconds is how long the assistant may take to answer. API Gateway waits for
 	// 29 s.
 	CopilotTimeoutSeconds Name = "COPILOT_TIMEOUT_SECONDS"
 )

@@ -144,7 +144,11 @@ func (m Method) Save(v Version, number int64, c content.Content, author audit.Pe
 	if latest := m.latest(); begins && number != latest.Version+1 {
 		return Result{}, problem.Missing()
 	} else if begins && latest.Status.open() {
-		return Result{}, problem.New(problem.VersionOpen, "Version %d is %s. Release or withdraw it before you begin another.", latest.Version, latest.Status)
+		advice := "Continue with it, or withdraw it"
+		if latest.Status == InReview {
+			advice = "Put it on trial, release it or withdraw it"
+		}
+		return Result{}, problem.New(problem.VersionOpen, "Version %d is %s. %s before you begin another.", latest.Version, latest.Status.words(), advice)
 	}
 	v.MethodID, v.FactoryID, v.Version = m.MethodID, m.FactoryID, number
 	next, event, err := v.saved(c, author, at)

@@ -115,8 +115,7 @@ func (m Method) refuse(at time.Time, v Version, format string, args ...any) erro
 
 // tell puts the state of a version into a sentence.
 func (m Method) tell(v Version, at time.Time) string {
-	name := fmt.Sprintf("Version %d is %s", v.Version, map[Status]string{
-		Draft: "a draft", InReview: "in review", Trial: "on trial", Released: "released", Withdrawn: "withdrawn"}[v.Status])
+	name := fmt.Sprintf("Version %d is %s", v.Version, v.Status.words())
 	if v.Status == Withdrawn && v.Orders != "" {
 		return name + "; its orders must " + string(v.Orders) + m.tellOthers(v, at) + "."
 	}

@@ -174,6 +174,37 @@ func TestSave_Numbers_HaveNoGapAndAreNeverReused(t *testing.T) {
 	}
 }
 
+func TestSave_WhenRefused_AdvisesWhatIsPossible(t *testing.T) {
+	for status, says := range map[Status]string{
+		InReview:  "Version 1 is in review, and only a draft can be saved. Return it to draft first.",
+		Trial:     "Version 1 is on trial, and only a draft can be saved. Save the content as a new version.",
+		Released:  "Version 1 is released, and only a draft can be saved. Save the content as a new version.",
+		Withdrawn: "Version 1 is withdrawn, and only a draft can be saved. Save the content as a new version.",
+	} {
+		w := reach(t, status)
+		_, err := w.method.Save(w.versions[1], 1, made("b"), author.Person, w.tick())
+		isRefused(t, err, problem.VersionFrozen, says)
+		if _, err := w.method.Save(Version{}, 2, made("b"), author.Person, w.tick()); status != InReview && err != nil {
+			t.Errorf("version 1 is %s: %v", status, err)
+		}
+	}
+	for status, says := range map[Status]string{
+		Draft:    "Version 1 is a draft. Continue with it, or withdraw it before you begin another.",
+		InReview: "Version 1 is in review. Put it on trial, release it or withdraw it before you begin another.",
+	} {
+		w := reach(t, status)
+		_, err := w.method.Save(Version{}, 2, made("b"), author.Person, w.tick())
+		isRefused(t, err, problem.VersionOpen, says)
+	}
+}
+
+func isRefused(t *testing.T, err error, code problem.Code, detail string) {
+	t.Helper()
+	if p := problem.From(err); p.Code != code || p.Detail != detail {
+		t.Errorf("%s: %s\nwant %s: %s", p.Code, p.Detail, code, detail)
+	}
+}
+
 // After the approver has read the content and before the approver signs, the version goes back
 // to draft, is changed and is submitted again.
 func TestMove_ContentChangedBetweenReadAndSign_IsRefused(t *testing.T) {

@@ -30,6 +30,11 @@ var Statuses = []Status{Draft, InReview, Trial, Released, Withdrawn}
 // version.
 func (s Status) open() bool { return s == Draft || s == InReview }
 
+// words is the status after "Version 5 is", for people.
+func (s Status) words() string {
+	return map[Status]string{Draft: "a draft", InReview: "in review", Trial: "on trial", Released: "released", Withdrawn: "withdrawn"}[s]
+}
+
 // A Meaning says what a signature means.
 type Meaning string
 
@@ -139,7 +144,11 @@ const (
 // nothing. With every later status it returns VERSION_FROZEN.
 func (v Version) saved(c content.Content, author audit.Person, at time.Time) (next Version, event string, err error) {
 	if v.Revision > 0 && v.Status != Draft {
-		return v, "", problem.New(problem.VersionFrozen, "Version %d is %s; only a draft can be saved. Save the content as a new version.", v.Version, v.Status)
+		advice := "Save the content as a new version."
+		if v.Status == InReview { // a method has at most one open version
+			advice = "Return it to draft first."
+		}
+		return v, "", problem.New(problem.VersionFrozen, "Version %d is %s, and only a draft can be saved. %s", v.Version, v.Status.words(), advice)
 	}
 	if v.Revision > 0 && v.ContentSHA256 == c.SHA256() {
 		return v, "", nil
