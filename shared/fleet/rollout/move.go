@@ -120,7 +120,7 @@ func (r Rollout) raised(percent int) (int, error) {
 	}
 	if r.Status != Active {
 		return 0, problem.New(problem.InvalidStateTransition,
-			"The rollout is %s at %d percent; only an active rollout can be raised.", r.Status, r.StagedPercent)
+			"The rollout is %s at %d percent; only an active rollout can be promoted.", r.Status, r.StagedPercent)
 	}
 	following := cohort.After(r.StagedPercent)
 	if following == 0 {

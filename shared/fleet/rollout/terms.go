@@ -17,7 +17,7 @@ var Guard = audit.Person{Issuer: "urn:wavegate:guard", UserID: "guard"}
 // Terms holds a rollout's policy, who set it, and which stages were approved.
 type Terms struct {
 	Policy guard.Policy `json:"policy"`
-	// Revision is the rollout's revision at the last change of the policy.
+	// Revision is the rollout's revision at the last change to the policy.
 	Revision int64 `json:"revision"`
 	// By is who changed the policy last.
 	By audit.Person `json:"by"`
@@ -95,7 +95,7 @@ func (r Rollout) WithPolicy(p guard.Policy, by audit.Person, at time.Time) (next
 			}
 		}
 		if p.Promote.Windows.Open(at) {
-			if err := closed(g.Policy.Promote.Windows, at, "A new policy cannot open them; raise the rollout with an overrideReason instead."); err != nil {
+			if err := closed(g.Policy.Promote.Windows, at, "A new policy cannot open them; promote the rollout with an overrideReason instead."); err != nil {
 				return r, "", err
 			}
 		}
