@@ -43,7 +43,7 @@ type release struct {
 // A service knows what boxes hear and are told at each moment of a history of releases on one channel.
 type service struct {
 	releases  []release
-	changes   []time.Time // changes of the channel's row; each one rings
+	changes   []time.Time // changes to the channel's row; each one rings
 	interval  time.Duration
 	heartbeat time.Duration
 }

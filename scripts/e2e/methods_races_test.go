@@ -109,7 +109,7 @@ func TestRace_ReleaseAgainstWithdrawal_EndsWithdrawn(t *testing.T) {
 	}
 }
 
-// TestMethods_LostAnswers_AreFoundAgain loses the answer of each change of a version after it was
+// TestMethods_LostAnswers_AreFoundAgain loses the answer of each change to a version after it was
 // committed. The caller sends the change again, and nothing is done twice.
 func TestMethods_LostAnswers_AreFoundAgain(t *testing.T) {
 	b := newBench(t)

@@ -16,7 +16,7 @@ import (
 	"wavegate/shared/fleet/edge"
 )
 
-// arrives is how long a change of a channel may take to reach every poll, by default.
+// arrives is how long a change to a channel may take to reach every poll, by default.
 const arrives = 2 * time.Second
 
 // boxesOf finds a box that a stage of the version reaches, and one that not even half of it does.

@@ -10,7 +10,7 @@ import (
 // Controller is a box with a DDI client.
 var Controller = Caller{"{controller}", "", auth.Edge}
 
-// controllerPath has the values of its path. The first action of a box is the third change of its report row, after
+// controllerPath has the values of its path. The first action of a box is the third change to its report row, after
 // its registration and the poll that asks what it runs.
 var controllerPath = Values{"tenant": "{organization}", "controllerId": "{controller}", "actionId": "3", "poll": "1"}
 

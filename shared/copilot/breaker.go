@@ -13,7 +13,7 @@ const (
 	breakerRest = 30 * time.Second
 )
 
-// A breaker stops calls to an upstream that takes too long: each waiting call uses one of the account's concurrent
+// A breaker stops calls to an assistant that takes too long: each waiting call uses one of the account's concurrent
 // executions until it times out. It is safe for concurrent use.
 type breaker struct {
 	mu       sync.Mutex
@@ -38,7 +38,7 @@ func (b *breaker) timedOut(now time.Time) {
 	}
 }
 
-// answered records a call that did not take too long: the upstream answered, or failed quickly.
+// answered records a call that did not take too long: the assistant answered, or failed quickly.
 func (b *breaker) answered() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -79,7 +79,7 @@ func TestForward_ToAnUpstreamThatHangs_IsGivenUpAtOnce(t *testing.T) {
 		t.Errorf("to be tried again after %s", got)
 	}
 	if asked.Load() != breakerTimeouts {
-		t.Errorf("the upstream was asked %d times", asked.Load())
+		t.Errorf("the assistant was asked %d times", asked.Load())
 	}
 	now = now.Add(breakerRest)
 	if err := call(); !problem.Has(err, problem.Timeout) {

@@ -1,6 +1,6 @@
 // Package copilot forwards calls to the assistant, which runs elsewhere. Method, path, query, body and answer pass
 // unchanged, apart from hop-by-hop headers. The caller's token is not forwarded. Headers that a client cannot set tell
-// the upstream who calls, and a secret proves that they come from this service.
+// the assistant who calls, and a secret proves that they come from this service.
 package copilot
 
 import (
@@ -14,7 +14,7 @@ import (
 // Settings say where the assistant is and how to call it.
 type Settings struct {
 	URL *url.URL // nil: there is no assistant
-	// SecretID names the secret in Secrets Manager that proves to the upstream that the service calls.
+	// SecretID names the secret in Secrets Manager that proves to the assistant that the service calls.
 	SecretID string
 	// Secret is the secret itself, for local runs. It takes precedence over SecretID.
 	Secret  string

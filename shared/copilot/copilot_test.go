@@ -61,7 +61,7 @@ func TestSettings_TheSecret_IsNamedByItsID(t *testing.T) {
 	}
 }
 
-// TestTarget keeps the caller's own encoding and never leaves the upstream's path.
+// TestTarget keeps the caller's own encoding and never leaves the assistant's path.
 func TestTarget(t *testing.T) {
 	t.Setenv("COPILOT_URL", "https://copilot.example/v1/")
 	t.Setenv("COPILOT_SECRET", "s")

@@ -53,11 +53,11 @@ func New(s Settings, secrets secret.Manager, now func() time.Time) *Forwarder {
 }
 
 // Forward sends the request on and returns what writes the answer. rest is the path after /api/copilot/, as the caller
-// encoded it; it is appended to the upstream's own path.
+// encoded it; it is appended to the assistant's own path.
 //
 // Errors: UNAVAILABLE if there is no assistant, if its secret cannot be read, and for 30 s after two calls in a row
 // took too long; TIMEOUT if it does not answer in time; BAD_GATEWAY if it cannot be reached or its answer cannot be
-// forwarded; VALIDATION_FAILED for a path that would leave the upstream's, METHOD_NOT_ALLOWED, BODY_TOO_LARGE.
+// forwarded; VALIDATION_FAILED for a path that would leave the assistant's, METHOD_NOT_ALLOWED, BODY_TOO_LARGE.
 func (f *Forwarder) Forward(r *http.Request, rest string, caller auth.Principal, requestID string) (http.HandlerFunc, error) {
 	// Faults of the call itself are reported whether or not there is an assistant.
 	if !slices.Contains(Methods, r.Method) {
@@ -116,15 +116,15 @@ func (f *Forwarder) Forward(r *http.Request, rest string, caller auth.Principal,
 	return answer.replay, nil
 }
 
-// timedOut reports whether a call failed because the upstream took too long, either to answer or to accept the
+// timedOut reports whether a call failed because the assistant took too long, either to answer or to accept the
 // connection.
 func timedOut(ctx context.Context, failed error) bool {
 	var network net.Error
 	return failed != nil && (ctx.Err() != nil || errors.As(failed, &network) && network.Timeout())
 }
 
-// target is the upstream's URL for a path. Dot segments are refused, however they are written: they would lead out of
-// the configured part of the upstream.
+// target is the assistant's URL for a path. Dot segments are refused, however they are written: they would lead out of
+// the configured part of the assistant.
 func (f *Forwarder) target(rest string) (*url.URL, error) {
 	path, err := url.PathUnescape(rest)
 	if err != nil {
@@ -203,7 +203,7 @@ func readWhole(res *http.Response) error {
 }
 
 // ours are headers, in lower case, that only this service sends. CORS headers are removed as well: which pages may read
-// an answer is this service's setting, not the upstream's.
+// an answer is this service's setting, not the assistant's.
 var ours = []string{"ratelimit", "ratelimit-policy", "ratelimit-unchecked", "strict-transport-security", "x-content-type-options", "x-frame-options"}
 
 // A buffered answer is written to the caller once it is complete.

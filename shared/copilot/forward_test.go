@@ -18,7 +18,7 @@ import (
 	"wavegate/shared/platform/lambdahttp"
 )
 
-// answer returns the headers that a caller gets. Without the upstream, they would contain this service's Vary: Origin.
+// answer returns the headers that a caller gets. Without the assistant, they would contain this service's Vary: Origin.
 func answer(t *testing.T, upstream http.HandlerFunc) http.Header {
 	t.Helper()
 	server := httptest.NewServer(upstream)
@@ -58,7 +58,7 @@ func TestForward_EmptyAnswer_HasNoContentType(t *testing.T) {
 	}
 }
 
-// TestForward_KeptConnectionBroke_IsNoFailure has the upstream answer once on each connection and close it when the
+// TestForward_KeptConnectionBroke_IsNoFailure has the assistant answer once on each connection and close it when the
 // next request arrives, like one that closed it while the container was frozen.
 func TestForward_KeptConnectionBroke_IsNoFailure(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

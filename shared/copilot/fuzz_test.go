@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// FuzzTarget checks any path: it is refused, or it leads into the configured part of the upstream, on the configured
-// host, even if the upstream resolves dot segments.
+// FuzzTarget checks any path: it is refused, or it leads into the configured part of the assistant, on the configured
+// host, even if the assistant resolves dot segments.
 func FuzzTarget(f *testing.F) {
 	for _, seed := range []string{
 		"chat", "", "a/b", "../admin", "%2e%2e/admin", "%252e%252e/admin", "..%2fadmin", "a%5c..%5cb", `..\admin`, "//other.example/x", "@other.example",

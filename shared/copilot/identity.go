@@ -9,7 +9,7 @@ import (
 	"wavegate/shared/access/auth"
 )
 
-// Headers that tell the upstream who calls. In their values, the percent sign and every byte that is not printable
+// Headers that tell the assistant who calls. In their values, the percent sign and every byte that is not printable
 // ASCII are percent-encoded.
 const (
 	HeaderIssuer       = "X-Wavegate-Issuer"
@@ -17,7 +17,7 @@ const (
 	HeaderOrganization = "X-Wavegate-Organization" // absent if the caller has none
 	HeaderRoles        = "X-Wavegate-Roles"        // separated by spaces
 	HeaderRequestID    = "X-Wavegate-Request-Id"
-	// HeaderSecret holds the shared secret. The upstream must trust the other headers only together with it.
+	// HeaderSecret holds the shared secret. The assistant must trust the other headers only together with it.
 	HeaderSecret = "X-Wavegate-Secret"
 
 	reserved = "x-wavegate-"
@@ -26,7 +26,7 @@ const (
 // withheld are headers that concern only the caller and this service.
 var withheld = []string{
 	"Authorization", "Proxy-Authorization",
-	// The upstream must not trust what the caller says about where a request comes from.
+	// The assistant must not trust what the caller says about where a request comes from.
 	"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Port", "X-Forwarded-Proto", "X-Real-Ip",
 	// Nothing is upgraded: the answer is one body.
 	"Connection", "Upgrade",

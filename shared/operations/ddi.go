@@ -116,7 +116,7 @@ var ddiRows = []Operation{
 var pollSettings = []setting.Name{setting.PollIntervalSeconds, setting.IdlePollIntervalSeconds, setting.ChannelCacheSeconds,
 	setting.ReportShards, setting.FleetIssuers}
 
-// registration grants what a change of a box needs.
+// registration grants what a change to a box needs.
 var registration = []Grant{
 	may(dynamo.Edges, dynamo.Get, dynamo.Put),
 	may(dynamo.Reports, dynamo.Get, dynamo.Put),
@@ -124,7 +124,7 @@ var registration = []Grant{
 	may(dynamo.Audit, dynamo.Put),
 }
 
-// gateways grants what a change of an organization's gateway needs. A call of the gateway itself may change it too: its
+// gateways grants what a change to an organization's gateway needs. A call of the gateway itself may change it too: its
 // first call with a new token, and a call for a box that has a token of its own.
 var gateways = []Grant{
 	may(dynamo.Gateways, dynamo.Get, dynamo.Put),

@@ -65,7 +65,7 @@ var guardRows = []Operation{
 	},
 }
 
-// guards is what a change of a rollout's guard needs: the rollout, and its copy in the channel's
+// guards is what a change to a rollout's guard needs: the rollout, and its copy in the channel's
 // row.
 func guards() []Grant {
 	return []Grant{

@@ -199,7 +199,7 @@ func counting() []Grant {
 	}
 }
 
-// tick is what a tick needs: a census, the changes of a rollout, and the recalls with their machines.
+// tick is what a tick needs: a census, the changes to a rollout, and the recalls with their machines.
 func tick() []Grant {
 	others := []dynamo.TableID{dynamo.Rollouts, dynamo.Channels, dynamo.Progress}
 	return append(slices.DeleteFunc(counting(), func(g Grant) bool { return slices.Contains(others, g.Table) }),

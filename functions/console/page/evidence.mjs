@@ -1,6 +1,6 @@
 // The guard's verdict, as a sentence and as a distance to clear and to halt.
 import { html } from './html.mjs';
-import { count, share, moment } from './format.mjs';
+import { count, some, share, moment } from './format.mjs';
 import { Chip, soaked } from './parts.mjs';
 
 const verdicts = { halt: ['bad', 'Halt'], promote: ['act', 'Promote'], complete: ['act', 'Complete'], hold: ['hold', 'Hold'] };
@@ -29,8 +29,8 @@ function place(g) {
 
 function distances(g) {
 	const d = g.distance;
-	const clear = g.verdict === 'promote' || g.verdict === 'complete' || d.moreGood === 0 ? 'Clear' : d.moreGood > 0 ? `${count(d.moreGood)} more good clear it` : 'Soaking';
-	const halt = d.fewerBad > 0 ? 'Over the line' : d.moreBad > 0 ? `${count(d.moreBad)} more bad halt it` : 'Cannot halt yet';
+	const clear = g.verdict === 'promote' || g.verdict === 'complete' || d.moreGood === 0 ? 'Clear' : d.moreGood > 0 ? `${some(d.moreGood, 'more good box', 'more good boxes')} would clear it` : 'Soaking';
+	const halt = d.fewerBad > 0 ? 'Over the line' : d.moreBad > 0 ? `${some(d.moreBad, 'more bad box', 'more bad boxes')} would halt it` : 'Cannot halt yet';
 	return [clear, halt];
 }
 

@@ -4,7 +4,7 @@ import { read } from './sources.mjs';
 import { at, query } from './api.mjs';
 import { state, changed, may, mayAct } from './state.mjs';
 import { enrolments, organization, waiting } from './waiting.mjs';
-import { count, boxes, since, length, moment } from './format.mjs';
+import { count, some, boxes, since, length, moment } from './format.mjs';
 import { Chip, Empty, Shown, Loading, channelOf, soaked, Command } from './parts.mjs';
 import { Verdict } from './evidence.mjs';
 import { HaltedBy, HaltedWhy, HaltedCounts } from './halted.mjs';
@@ -33,7 +33,7 @@ function channelsPath() {
 function health({ trouble, rollout: r, progress: p, ageSeconds }) {
 	const g = p?.guard;
 	const d = g?.distance;
-	const close = d && (d.moreBad > 0 && !(d.moreSilent > 0 && d.moreSilent < d.moreBad && g.treated.silent) ? `${count(d.moreBad)} more bad halt it` : d.moreSilent > 0 ? `${count(d.moreSilent)} more silent halt it` : '');
+	const close = d && (d.moreBad > 0 && !(d.moreSilent > 0 && d.moreSilent < d.moreBad && g.treated.silent) ? `${some(d.moreBad, 'more bad box', 'more bad boxes')} would halt it` : d.moreSilent > 0 ? `${some(d.moreSilent, 'more silent box', 'more silent boxes')} would halt it` : '');
 	switch (trouble) {
 	case 'halting': return 'The guard would halt it';
 	case 'bad': return g.organization ? `Bad only for ${g.organization}` : 'Going bad, and all boxes get it';

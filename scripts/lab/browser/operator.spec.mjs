@@ -132,7 +132,7 @@ test('a rollout that is near a halt looks different from a good one', async ({ p
 	await signIn(page);
 	const row = (name) => page.locator('.row', { hasText: name });
 	await expect(row('line-1').locator('.chip.bad')).toHaveText(/Near a halt/);
-	await expect(row('line-1')).toContainText('2 more bad halt it');
+	await expect(row('line-1')).toContainText('2 more bad boxes would halt it');
 	await expect(row('line-2').locator('.chip.quiet')).toHaveText(/Hold/);
 	await expect(row('line-2').locator('.chip.hold, .chip.bad, .halt')).toHaveCount(0);
 });

@@ -137,7 +137,11 @@ func drill(t *testing.T, store *dynamolocal.Store) {
 		if len(wrong) == 0 {
 			t.Errorf("%s of a later moment is not found", id)
 		}
-		t.Logf("%s of a later moment than the rest: %d findings", id, len(wrong))
+		findings := "findings"
+		if len(wrong) == 1 {
+			findings = "finding"
+		}
+		t.Logf("%s of a later moment than the rest: %d %s", id, len(wrong), findings)
 		compare(t, w.DB, names, torn)
 	}
 }

@@ -70,7 +70,7 @@ func play(t *testing.T, o round, total int) {
 		total -= o.calls
 		t.Run(fmt.Sprintf("seed=%d", o.seed), func(t *testing.T) { o.play(t, sum) })
 	}
-	t.Logf("PROOF_SEED=%d: %d calls, %d changes, %d approvals of methods, %d changes of boxes in factories, answers %v, faults met %v, %d processes killed", first, sum.calls, sum.changes, sum.approvals, sum.placed, sum.answers, sum.faults, sum.killed)
+	t.Logf("PROOF_SEED=%d: %d calls, %d changes, %d approvals of methods, %d changes to boxes in factories, answers %v, faults met %v, %d processes killed", first, sum.calls, sum.changes, sum.approvals, sum.placed, sum.answers, sum.faults, sum.killed)
 	if !t.Failed() {
 		t.Logf("tables, audit trail and answers agree")
 	}
@@ -79,7 +79,7 @@ func play(t *testing.T, o round, total int) {
 type tally struct {
 	calls, changes, killed int
 	approvals              int // trials and releases of versions of methods
-	placed                 int // changes of boxes that are then in a factory
+	placed                 int // changes to boxes that are then in a factory
 	answers                map[int]int
 	faults                 map[fault.Kind]int
 }

@@ -56,7 +56,7 @@ func (s *screen) registering(done, all int) {
 
 const (
 	redraw = 250 * time.Millisecond
-	// A plain log has a line for each change of the shares, at most one a second, and one every ten seconds.
+	// A plain log has a line for each change in the shares, at most one a second, and one every ten seconds.
 	logEvery  = time.Second
 	logAtMost = 10 * time.Second
 	barWidth  = 40

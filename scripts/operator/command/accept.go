@@ -46,7 +46,7 @@ func (a *app) enrolAccept() *cobra.Command {
 				return err
 			}
 			c.Patience = max(c.Patience, patience)
-			if err := a.ask(fmt.Sprintf("Register %d waiting boxes?", len(list))); err != nil {
+			if err := a.ask(fmt.Sprintf("Register %d waiting %s?", len(list), noun(len(list), "box", "boxes"))); err != nil {
 				return err
 			}
 			done := 0
@@ -56,7 +56,7 @@ func (a *app) enrolAccept() *cobra.Command {
 				}
 				done += len(batch)
 			}
-			a.say("%d boxes are registered", done)
+			a.say("%d %s registered", done, noun(done, "box is", "boxes are"))
 			return nil
 		}),
 	}

@@ -34,8 +34,8 @@ func (a *app) factoryNames(ctx context.Context, c *api.Client) []string {
 	return namesIn(ctx, c, "/api/factories", nil, "factoryId")
 }
 
-// completed makes a command and its subcommands complete the arguments that their usage has in capitals, and their
-// options.
+// completed adds shell completion to a command and its subcommands: for the arguments that their usage line shows in
+// capitals, and for the values of some options.
 func (a *app) completed(cmd *cobra.Command) {
 	for _, one := range cmd.Commands() {
 		a.completed(one)

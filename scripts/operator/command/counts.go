@@ -95,7 +95,8 @@ func (v view) moreBoxes(stage int) string {
 	if v.progress == nil {
 		return " (its boxes have not been counted yet)"
 	}
-	return ", " + count(v.more(stage)) + " more boxes"
+	n := v.more(stage)
+	return ", " + count(n) + noun(n, " more box", " more boxes")
 }
 
 // reasons lists why boxes failed, the most frequent reasons first. The guard counts a failure only after there was
@@ -114,7 +115,7 @@ func (v view) reasons() string {
 	text := strings.Join(list, ", ")
 	if g := v.judgement(); g != nil && text != "" {
 		if of := v.progress.Of(g.Halting.Percent); g.Halting.Bad < of.Failed+of.Reverted {
-			text += fmt.Sprintf("; the guard counted %s as bad, as the others could still try again", count(g.Halting.Bad))
+			text += fmt.Sprintf("; the guard counted %s as bad, because the others could still retry", count(g.Halting.Bad))
 		}
 	}
 	return text

@@ -89,7 +89,7 @@ func (a *app) enrolCreate() *cobra.Command {
 				return err
 			}
 			expires := time.Now().Add(lasts).UTC().Truncate(time.Second)
-			if err := a.ask(fmt.Sprintf("Make a code with which %d boxes register themselves on %s, in organization %s, until %s?", len(ids), channel, organization, clock(expires))); err != nil {
+			if err := a.ask(fmt.Sprintf("Make a code with which %d %s on %s, in organization %s, until %s?", len(ids), noun(len(ids), "box registers itself", "boxes register themselves"), channel, organization, clock(expires))); err != nil {
 				return err
 			}
 			edgeType, name, _ := api.ChannelName(channel)
@@ -183,8 +183,9 @@ func (a *app) enrolShow() *cobra.Command {
 				a.show(answer.Body)
 				return nil
 			}
-			a.say("%s/%s, organization %s, %s: %d boxes are listed, and %d more were accepted; %d are registered, %d are waiting", e.EdgeType, e.Channel, e.OrganizationID, e.state(),
-				e.Edges, e.Accepted, len(e.Redemptions), len(e.Waiting))
+			a.say("%s/%s, organization %s, %s: %d %s listed, and %d more %s accepted; %d %s registered, %d %s waiting", e.EdgeType, e.Channel, e.OrganizationID, e.state(),
+				e.Edges, noun(e.Edges, "box is", "boxes are"), e.Accepted, noun(e.Accepted, "was", "were"),
+				len(e.Redemptions), noun(len(e.Redemptions), "is", "are"), len(e.Waiting), noun(len(e.Waiting), "is", "are"))
 			if e.RefusedAt != nil {
 				a.say("a box was refused at %s because another box has the id %s", clock(*e.RefusedAt), e.RefusedFor)
 			}

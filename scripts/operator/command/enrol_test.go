@@ -93,7 +93,7 @@ func TestEnrol_ABoxThatIsNotListed_WaitsUntilItsFingerprintIsAccepted(t *testing
 	d.does("enrol", "accept", id, "SN-2", two.SHA256[:63], "--yes").is(command.Refused).warns("64 hexadecimal digits", "nothing was sent")
 	d.does("enrol", "accept", id, "SN-2", digest("a"), "--yes").is(command.Refused).warns("SN-2: must be waiting with this hash", "0 of 1 boxes are registered")
 	d.does("enrol", "accept", id, "SN-2", two.SHA256).is(command.Misused).warns("--yes")
-	d.does("enrol", "accept", id, "SN-2", strings.ToUpper(two.SHA256), "--yes").is(command.Done).says("1 boxes are registered")
+	d.does("enrol", "accept", id, "SN-2", strings.ToUpper(two.SHA256), "--yes").is(command.Done).says("1 box is registered")
 	d.does(d.redeem(code, "SN-2")...).is(command.Done)
 
 	var file strings.Builder

@@ -87,7 +87,7 @@ func TestQuestion_NamesTheService_ThePerson_AndWhatChanges(t *testing.T) {
 		d.does(args...).is(command.Misused).warns("wavegate: " + at + what)
 	}
 	published := []string{"--url", "https://artifacts.example/1.2.0", "--sha256", digest("c")}
-	asks("gateway-x/stable: raise 1.1.0 from 1 to 10 %", "promote", "gateway-x/stable")
+	asks("gateway-x/stable: promote 1.1.0 from 1 to 10 %", "promote", "gateway-x/stable")
 	asks("gateway-x/stable: approve 10 % of 1.1.0", "approve", "gateway-x/stable")
 	asks("gateway-x/stable: end the rollout of 1.1.0 at 1 %?", "complete", "gateway-x/stable")
 	asks("gateway-x/canary: start a rollout of 1.0.0 instead of 1.1.0", "start", "gateway-x/canary", "1.0.0")

@@ -17,7 +17,7 @@ func (a *app) freeze() *cobra.Command {
 	var lasts time.Duration
 	cmd := &cobra.Command{
 		Use: "freeze --for TIME --reason REASON", Short: "Block starts, promotions and publications for a time",
-		Long:    "Blocks starts, promotions, resumes and publications for a time, except with --override REASON. Halts are always possible.",
+		Long:    "Blocks starts, promotions, resumptions and publications for a time, except with --override REASON. Halts are always possible.",
 		Example: "  wavegate freeze --for 48h --reason 'stocktaking in all factories'\n  wavegate freeze show",
 		Args:    known,
 		RunE: a.run(func(ctx context.Context, _ []string) error {

@@ -20,7 +20,7 @@ import (
 )
 
 // killedAt is the environment variable that makes the test binary run the command and kills it before that step. The
-// steps are changes of files, and registering calls: before they are sent, and after their answer.
+// steps are changes to files, and registering calls: before they are sent, and after their answer.
 const killedAt = "WAVEGATE_TEST_KILLED_AT"
 
 func TestMain(m *testing.M) {

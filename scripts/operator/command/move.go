@@ -133,12 +133,12 @@ func places(ctx context.Context, c *api.Client, id string) int {
 
 // plan says what a promotion does, for the question that confirms it.
 func plan(name string, v view, next, places int) string {
-	text := fmt.Sprintf("%s: raise %s from %d to %d %%", name, v.rollout.TargetVersion, v.rollout.StagedPercent, next)
+	text := fmt.Sprintf("%s: promote %s from %d to %d %%", name, v.rollout.TargetVersion, v.rollout.StagedPercent, next)
 	if v.progress == nil {
 		return text + "? Its boxes have not been counted yet."
 	}
 	s := v.progress.Total()
-	text += fmt.Sprintf(", %s more boxes? Now: %s of %s installed, %s failed, %s reverted, %s silent", count(v.more(next)),
+	text += fmt.Sprintf("%s? Now: %s of %s installed, %s failed, %s reverted, %s silent", v.moreBoxes(next),
 		count(s.Installed), count(s.Expected), count(s.Failed), count(s.Reverted), count(v.progress.Silent.Boxes))
 	if places > 1 {
 		text += fmt.Sprintf(", in %d factories", places)
@@ -162,7 +162,7 @@ func (v view) guardSays() string {
 	return ""
 }
 
-// against reports whether the guard advises against raising the rollout now, or has not judged its stage yet. If it
+// against reports whether the guard advises against promoting the rollout now, or has not judged its stage yet. If it
 // leaves the decision to people, it is not against it.
 func (v view) against() bool {
 	g := v.judgement()

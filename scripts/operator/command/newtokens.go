@@ -147,6 +147,6 @@ func (n *newTokens) give(batch []boxLine) error {
 
 func (n *newTokens) tell() {
 	if n != nil {
-		n.app.say("%d tokens were made; all are in %s", n.made, n.dir.Path)
+		n.app.say("%d %s made; all are in %s", n.made, noun(n.made, "token was", "tokens were"), n.dir.Path)
 	}
 }

@@ -147,7 +147,7 @@ func TestMakeTokens_Again_UsesTheFilesThatAreThere(t *testing.T) {
 	before := d.secrets(dir)
 	d.does("register", d.file("boxes.csv", csv(3)), "--make-tokens", dir).is(command.Misused).warns("1 new, 2 already in " + dir)
 	d.does("register", d.file("boxes.csv", csv(3)), "--make-tokens", dir, "--yes").is(command.Done).
-		says("1 boxes registered, 0 moved or changed, 2 unchanged", "1 tokens were made")
+		says("1 box registered, 0 moved or changed, 2 unchanged", "1 token was made")
 	after := d.secrets(dir)
 	for id, token := range before {
 		if after[id] != token {

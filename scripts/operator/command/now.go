@@ -198,11 +198,11 @@ func (v view) health(trouble string, age time.Duration) string {
 	next := cohort.After(v.rollout.StagedPercent)
 	switch {
 	case trouble == "halting":
-		return "! the guard finds it right to halt"
+		return "! the guard would halt it"
 	case trouble == "bad" && g != nil && g.Organization != "":
-		return "! bad for " + g.Organization + " alone"
+		return "! bad only for " + g.Organization
 	case trouble == "bad":
-		return "! goes bad, and everybody has it"
+		return "! going bad, and all boxes get it"
 	case trouble == "near" && g != nil:
 		return "! " + distance(g)
 	case trouble == "stale" && v.progress == nil:
@@ -244,13 +244,10 @@ func distance(g *api.Guard) string {
 	if silence || d.MoreBad <= 0 {
 		number, what = d.MoreSilent, "silent"
 	}
-	switch {
-	case number <= 0:
+	if number <= 0 {
 		return ""
-	case number == 1:
-		return "1 more " + what + " one halts it"
 	}
-	return count(number) + " more " + what + " halt it"
+	return count(number) + " more " + what + noun(number, " box", " boxes") + " would halt it"
 }
 
 // recently is how long a halt is shown.

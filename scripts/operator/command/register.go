@@ -72,7 +72,7 @@ func (a *app) register() *cobra.Command {
 			s := a.sending(c, f, tokens)
 			if s.Line > 0 {
 				a.note("wavegate: continuing after line %d of %s", s.Line, args[0])
-			} else if err := a.ask(fmt.Sprintf("Register %d boxes: %s%s?", f.boxes, reached(channels), tokens.with())); err != nil {
+			} else if err := a.ask(fmt.Sprintf("Register %d %s: %s%s?", f.boxes, noun(f.boxes, "box", "boxes"), reached(channels), tokens.with())); err != nil {
 				return err
 			}
 			if err := tokens.prepare(); err != nil {
@@ -90,7 +90,7 @@ func reached(channels map[string]int) string {
 	var list []string
 	for i, name := range byCount(channels) {
 		if i == 5 {
-			list = append(list, fmt.Sprintf("and %d more channels", len(channels)-i))
+			list = append(list, fmt.Sprintf("and %d more %s", len(channels)-i, noun(len(channels)-i, "channel", "channels")))
 			break
 		}
 		list = append(list, fmt.Sprintf("%d on %s", channels[name], name))
@@ -107,7 +107,7 @@ func (a *app) badLines(bad []string, then string) error {
 	if len(bad) > most {
 		fmt.Fprintf(a.Err, "and %d more\n", len(bad)-most)
 	}
-	return fail(Refused, "%d lines have errors; %s", len(bad), then)
+	return fail(Refused, "%d %s errors; %s", len(bad), noun(len(bad), "line has", "lines have"), then)
 }
 
 // A sending records how far a file was sent. It is kept between runs until the file is done.
@@ -203,7 +203,7 @@ func (s *sending) send(ctx context.Context, name string) error {
 		}
 		s.app.show(text)
 	}
-	s.app.say("%d boxes registered, %d moved or changed, %d unchanged", s.Tally.Registered, s.Tally.Reassigned, s.Tally.Unchanged)
+	s.app.say("%d %s registered, %d moved or changed, %d unchanged", s.Tally.Registered, noun(s.Tally.Registered, "box", "boxes"), s.Tally.Reassigned, s.Tally.Unchanged)
 	s.tokens.tell()
 	if len(s.Bad) > 0 {
 		return s.app.badLines(s.Bad, "all others were sent")

@@ -113,5 +113,5 @@ func TestRegister_Interrupted_GoesOn(t *testing.T) {
 	if err := os.WriteFile(file, []byte(csv(1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d.does("register", file).is(command.Misused).warns("Register 1 boxes") // another file starts over
+	d.does("register", file).is(command.Misused).warns("Register 1 box:") // another file starts over
 }

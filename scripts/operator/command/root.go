@@ -131,7 +131,7 @@ func (a *app) root() *cobra.Command {
 			"Exit codes:\n" +
 			"    0  done, or nothing to do\n" +
 			"    1  the service refused\n" +
-			"    2  wrong use of the command, or not confirmed\n" +
+			"    2  the command was used incorrectly, or the change was not confirmed\n" +
 			"    3  a rollout ended, but not in the way that was waited for\n" +
 			"    4  you have to sign in, or your role does not allow this\n" +
 			"    5  the service cannot be reached, or the outcome is unknown\n" +

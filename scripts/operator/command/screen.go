@@ -133,6 +133,14 @@ func count(n int) string {
 	return text
 }
 
+// noun returns the noun for a number of things.
+func noun(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
 // length formats a duration in the largest unit of which it has at least a few.
 func length(d time.Duration) string {
 	switch d = max(d, 0).Round(time.Second); {

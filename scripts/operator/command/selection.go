@@ -45,7 +45,7 @@ func (s *selection) name(boxes []box) string {
 func (s *selection) said(boxes []box) string {
 	switch {
 	case s.channel != "":
-		return fmt.Sprintf("%d boxes on %s", len(boxes), s.channel)
+		return fmt.Sprintf("%d %s on %s", len(boxes), noun(len(boxes), "box", "boxes"), s.channel)
 	case len(boxes) == 1:
 		return boxes[0].EdgeID
 	}

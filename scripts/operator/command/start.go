@@ -55,7 +55,7 @@ func (a *app) start() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			question := fmt.Sprintf("%s: start a rollout of %s instead of %s, to about 1 %% of %d boxes?", name, args[1], channel.CurrentVersion, counted.Boxes)
+			question := fmt.Sprintf("%s: start a rollout of %s instead of %s, to about 1 %% of %d %s?", name, args[1], channel.CurrentVersion, counted.Boxes, noun(counted.Boxes, "box", "boxes"))
 			if earlier(args[1], channel.CurrentVersion) {
 				err = a.askName(name, question+" It is an earlier version.")
 			} else {

@@ -25,7 +25,7 @@ type tokenUse struct {
 	Last   *time.Time `json:"tokenLastUsedAt,omitempty"`
 }
 
-// said returns which token a box uses, and when it last used one.
+// said returns, as text, which token a box uses and when it last used one.
 func (u tokenUse) said() (which, last string) {
 	switch {
 	case u.SetAt == nil:
@@ -189,7 +189,7 @@ func (a *app) renew(ctx context.Context, c *api.Client, boxes []box, tokens *new
 	if a.json {
 		return a.result(map[string]any{"renewed": len(done), "made": tokens.made, "missing": len(missing)}, missing)
 	}
-	a.say("%d boxes have the tokens in %s; %d of them are new", len(done), tokens.dir.Path, tokens.made)
+	a.say("%d %s in %s; %d of them %s new", len(done), noun(len(done), "box has the token", "boxes have the tokens"), tokens.dir.Path, tokens.made, noun(tokens.made, "is", "are"))
 	return a.result(nil, missing)
 }
 
@@ -223,7 +223,7 @@ func (a *app) tokensDelete() *cobra.Command {
 			if a.json {
 				return a.result(map[string]any{"ended": ended, "none": none}, nil)
 			}
-			a.say("the tokens of %d boxes have ended; %d had none", ended, none)
+			a.say("the tokens of %d %s have ended; %d had none", ended, noun(ended, "box", "boxes"), none)
 			return nil
 		}),
 	}

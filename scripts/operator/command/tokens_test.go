@@ -53,7 +53,7 @@ func TestTokens_Renewed_BothAreValid_AndTheListSaysWhichIsUsed(t *testing.T) {
 	d.polls("box-0001", latest["box-0001"])
 
 	d.does("tokens", "delete", "box-0001", "--yes").is(command.Misused).warns("--confirm box-0001")
-	d.does("tokens", "delete", "box-0001", "--confirm", "box-0001").is(command.Done).says("the tokens of 1 boxes have ended; 0 had none")
+	d.does("tokens", "delete", "box-0001", "--confirm", "box-0001").is(command.Done).says("the tokens of 1 box have ended; 0 had none")
 	d.refuses("box-0001", latest["box-0001"])
 	d.refuses("box-0001", old["box-0001"])
 	d.does("tokens", "delete", "--channel", "gateway-x/stable", "--confirm", "gateway-x/stable").is(command.Done).says("the tokens of 2 boxes have ended; 2 had none")

@@ -57,10 +57,10 @@ func TestView_AgainstTheGuard(t *testing.T) {
 	}
 	next := judged("promote", "CLEAR")
 	if next.rollout.StagedPercent = 50; !next.against() {
-		t.Error("the guard has not judged the stage yet, and nothing is against a raise")
+		t.Error("the guard has not judged the stage yet, and nothing is against a promotion")
 	}
 	if (view{}).against() {
-		t.Error("without a guard nothing is against a raise")
+		t.Error("without a guard nothing is against a promotion")
 	}
 }
 
@@ -81,7 +81,7 @@ func TestEarlier_OfVersionsThatAreMadeOfNumbers(t *testing.T) {
 func TestView_HasOneSetOfCounts(t *testing.T) {
 	v := judged("halt", "TOO_MANY_BAD")
 	v.progress.Guard.Halting.Bad = 2
-	if text := shown(v); !strings.Contains(text, "failures  health 2, boot 1, reverted 1; the guard counted 2 as bad, as the others could still try again\n") {
+	if text := shown(v); !strings.Contains(text, "failures  health 2, boot 1, reverted 1; the guard counted 2 as bad, because the others could still retry\n") {
 		t.Errorf("it shows\n%s", text)
 	}
 	for stage, bad := range map[int]int{0: 4, 10: 4, 1: 0} {
@@ -129,14 +129,14 @@ func TestHealth_SaysItInAFewWords(t *testing.T) {
 		change  func(*view)
 		want    string
 	}{
-		"two bad boxes from a halt": {"near", func(v *view) { v.progress.Guard.Distance.MoreBad = 2 }, "! 2 more bad halt it"},
+		"two bad boxes from a halt": {"near", func(v *view) { v.progress.Guard.Distance.MoreBad = 2 }, "! 2 more bad boxes would halt it"},
 		"one silent box from a halt": {"near", func(v *view) {
 			v.progress.Guard.Distance.MoreBad, v.progress.Guard.Distance.MoreSilent, v.progress.Guard.Treated.Silent = 4, 1, 3
-		}, "! 1 more silent one halts it"},
-		"healthy":                   {"none", func(v *view) { v.progress.Guard.Distance.MoreBad = 5 }, "5 more bad halt it"},
-		"the guard would halt it":   {"halting", func(*view) {}, "! the guard finds it right to halt"},
-		"bad for one organization":  {"bad", func(v *view) { v.progress.Guard.Organization = "acme" }, "! bad for acme alone"},
-		"bad for everybody":         {"bad", func(*view) {}, "! goes bad, and everybody has it"},
+		}, "! 1 more silent box would halt it"},
+		"healthy":                   {"none", func(v *view) { v.progress.Guard.Distance.MoreBad = 5 }, "5 more bad boxes would halt it"},
+		"the guard would halt it":   {"halting", func(*view) {}, "! the guard would halt it"},
+		"bad for one organization":  {"bad", func(v *view) { v.progress.Guard.Organization = "acme" }, "! bad only for acme"},
+		"bad for everybody":         {"bad", func(*view) {}, "! going bad, and all boxes get it"},
 		"not counted lately":        {"stale", func(*view) {}, "! not counted for 3 min"},
 		"never counted":             {"stale", func(v *view) { v.progress = nil }, "! never counted, active for 3 min"},
 		"few take it":               {"stuck", func(*view) {}, "! too few boxes take it"},

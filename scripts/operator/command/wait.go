@@ -46,7 +46,7 @@ func (a *app) wait() *cobra.Command {
 				defer cancel()
 			}
 			r, err := a.latest(ctx, c, name)
-			for ; err == nil; r, _, err = api.Get[api.Rollout](ctx, c, api.RolloutPath(r.ID), nil) {
+			for err == nil {
 				switch {
 				case until != "ended" && r.StagedPercent >= stage && (r.Status == "active" || r.Adopted):
 					a.say("%s is at %d %%", name, r.StagedPercent)
@@ -61,8 +61,15 @@ func (a *app) wait() *cobra.Command {
 				case <-ctx.Done():
 				case <-time.After(every):
 				}
+				var now api.Rollout
+				if now, _, err = api.Get[api.Rollout](ctx, c, api.RolloutPath(r.ID), nil); err == nil {
+					r = now
+				}
 			}
-			if ctx.Err() == context.DeadlineExceeded {
+			switch {
+			case ctx.Err() == context.DeadlineExceeded && r.ID == "":
+				return fail(Unknown, "the timeout is over, and the rollout could not be read")
+			case ctx.Err() == context.DeadlineExceeded:
 				return fail(Unknown, "the timeout is over; the rollout is at %d %% and %s", r.StagedPercent, r.Status)
 			}
 			return err

@@ -64,7 +64,7 @@ func (a *app) onScreen(ctx context.Context, c *api.Client, v view, every time.Du
 	fmt.Fprint(a.Out, otherScreen)
 	defer fmt.Fprint(a.Out, firstScreen)
 	quiet := *c
-	quiet.Trying, quiet.Failed = nil, nil // the screen shows that a look failed
+	quiet.Trying, quiet.Failed = nil, nil // the screen itself shows failed requests
 	return a.follow(ctx, &quiet, v, every, a.redraws(), a.keys())
 }
 
@@ -82,7 +82,7 @@ func (a *app) sums(ctx context.Context, c *api.Client, v view) {
 	a.offer(v)
 }
 
-// told returns the result of a call, for the screen.
+// told returns what the screen says after an action: that it is done, or why it failed.
 func (a *app) told(done string, err error) string {
 	if operation, is := forbidden(err); is {
 		return a.mayDo(operation)

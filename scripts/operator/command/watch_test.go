@@ -246,7 +246,8 @@ func TestWait_ForAStage_ForTheEnd_AndNoLonger(t *testing.T) {
 	d := newDesk(t)
 	d.starts(0)
 	d.does("wait", "gateway-x/stable", "--until", "1").is(command.Done).says("is at 1 %")
-	d.does("wait", "gateway-x/stable", "--until", "10", "--every", "10ms", "--timeout", "50ms").is(command.Unknown).warns("the timeout is over")
+	d.does("wait", "gateway-x/stable", "--until", "10", "--every", "100ms", "--timeout", "1s").is(command.Unknown).
+		warns("wavegate: the timeout is over; the rollout is at 1 % and active\n")
 	_, code := d.watches(nil, "wait", "gateway-x/stable", "--until", "10", "--every", "20ms")
 	d.does("promote", "gateway-x/stable", "--yes").is(command.Done)
 	ends(t, code, command.Done)

@@ -24,10 +24,10 @@ type count struct {
 	limit int // the default, unless an override is in force
 }
 
-// A roll removes expired slots from an item and, unless only is set, counts a request. Its condition: the base is from,
-// the total is less than below, and every slot to remove holds what was read. Others may count in the meantime, as long
-// as no count is lost and the limit is kept. If exact is set, the total must be the one that was read (seen), so no
-// other request can be counted in the meantime.
+// A roll removes expired slots from an item and, unless only is set, counts a request. It is applied only if the item's
+// base equals the field from, its total is less than the field below, and every slot in remove still holds what was
+// read. Others may count in the meantime, as long as no count is lost and the limit is kept. If exact is set, the total
+// must be the one that was read (seen), so no other request can be counted in the meantime.
 type roll struct {
 	at       slot
 	now      time.Time

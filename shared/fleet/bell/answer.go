@@ -28,7 +28,7 @@ type Scene struct {
 	Rings     Rings
 }
 
-// Pace is how often boxes listen: at Busy for an hour after a change of the channel, otherwise at Idle.
+// Pace is how often boxes listen: at Busy for an hour after a change to the channel, otherwise at Idle.
 type Pace struct{ Busy, Idle time.Duration }
 
 // attentive is how long after a change boxes listen often.

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Rings records what rang on a release channel, apart from changes of its row.
+// Rings records what rang on a release channel, apart from changes to its row.
 type Rings struct {
 	EdgeType string `json:"edgeType"`
 	Channel  string `json:"channel"`

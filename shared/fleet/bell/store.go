@@ -33,7 +33,7 @@ func NewStore(db *dynamo.DB, interval time.Duration, log *slog.Logger) *Store {
 	return &Store{db, Lasting(interval), log}
 }
 
-// Get reads the rings of a channel, strongly consistent.
+// Get reads the rings of a channel with a strongly consistent read.
 func Get(ctx context.Context, db *dynamo.DB, edgeType, channel string) (Rings, error) {
 	r := Rings{EdgeType: edgeType, Channel: channel}
 	_, err := db.Get(ctx, dynamo.Bells, dynamo.Key{"edgeType": edgeType, "channel": channel}, &r)
@@ -43,11 +43,11 @@ func Get(ctx context.Context, db *dynamo.DB, edgeType, channel string) (Rings, e
 // A Call is for a box that listens at a channel's address.
 type Call struct{ EdgeType, Channel, EdgeID string }
 
-// ringTime is how long a change waits for its boxes to be called.
+// ringTime is how long a change may spend on calling its boxes.
 const ringTime = 500 * time.Millisecond
 
-// Ring calls boxes after a change was written, as best effort: the change stands either way, and a box that is not
-// called notices at its heartbeat.
+// Ring calls boxes after a change was written, on a best-effort basis: the change stands even if the call fails, and a
+// box that is not called notices at its heartbeat.
 func (s *Store) Ring(ctx context.Context, list ...Call) {
 	if s == nil {
 		return

@@ -80,7 +80,7 @@ func (s *Store) countAndJudge(ctx context.Context, r rollout.Rollout, last *Prog
 		if r.Terms == nil {
 			return nil
 		}
-		// A freeze that cannot be read must not keep the guard from halting. A raise reads it again.
+		// A freeze that cannot be read must not keep the guard from halting. A promotion reads it again.
 		if frozen, err := s.freezes.Holding(ctx); err == nil && frozen != nil {
 			freeze = &guard.Freeze{Until: frozen.Until, Reason: frozen.Reason}
 		}

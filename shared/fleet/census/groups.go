@@ -88,7 +88,7 @@ func (g *Groups) merge(other *Groups) {
 // A Judgement is the guard's verdict on a count.
 type Judgement struct {
 	guard.Verdict
-	// Revision is the revision of the rollout that was judged. PolicyRevision is its revision at the last change of
+	// Revision is the revision of the rollout that was judged. PolicyRevision is its revision at the last change to
 	// its policy.
 	Revision       int64 `json:"revision"`
 	PolicyRevision int64 `json:"policyRevision"`

@@ -16,7 +16,7 @@ type Trouble string
 // Troubles, the worst first.
 const (
 	Halting Trouble = "halting" // the guard would halt it
-	Bad     Trouble = "bad"     // it goes bad, but the guard does not halt it: everybody has it, or only one organization is affected
+	Bad     Trouble = "bad"     // it is going bad, but the guard does not halt it: all boxes get it, or it is bad only for one organization
 	Near    Trouble = "near"    // a few more bad or silent boxes would halt it
 	Stale   Trouble = "stale"   // it was not counted recently, so its state is unknown
 	Stuck   Trouble = "stuck"   // too few boxes take the release

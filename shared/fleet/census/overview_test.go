@@ -41,7 +41,7 @@ func TestNewRow_TroubleIsTheWorstOfTheGuardsLastJudgement(t *testing.T) {
 	}{
 		"the guard would halt":              {judged(guard.Verdict{Action: guard.Halt}, 0, 0), Halting},
 		"it would have, minutes ago":        {judged(guard.Verdict{Action: guard.Halt}, time.Hour, 0), Halting},
-		"everybody has it and it goes bad":  {judged(paging, 0, 0), Bad},
+		"all boxes get it, and it goes bad": {judged(paging, 0, 0), Bad},
 		"one organization":                  {judged(hold(guard.OneOrganization), 0, 0), Bad},
 		"2 more bad would halt it":          {judged(near(4, 2, 50), 0, 4), Near},
 		"3 more, and only 2 may come":       {judged(near(4, 3, 2), 0, 4), None},

@@ -107,7 +107,7 @@ func (r *Registry) Find(ctx context.Context, id string) (f Stored, err error) {
 	return f, err
 }
 
-// Record adds an assignment's change of a box to a set of changes. It returns the name of the event, empty if nothing
+// Record adds an assignment's change to a box to a set of changes. It returns the name of the event, empty if nothing
 // changes, and the boxes to call once the set is written; see Ring.
 func (r *Registry) Record(set *change.Set, m BatchItem, f Stored) (event string, called []bell.Call) {
 	next, has, event := f.Edge.assign(m.EdgeID, m.Assignment, f.Row.Tokens, set.After(f.Edge.UpdatedAt))

@@ -8,7 +8,7 @@ import (
 )
 
 // Channels caches the rows of release channels, and the releases that rollouts bring, in a container for a short time,
-// so that polls do not read them each time. A change of a channel reaches every poll within keep. It is safe for
+// so that polls do not read them each time. A change to a channel reaches every poll within keep. It is safe for
 // concurrent use.
 type Channels struct {
 	keep     time.Duration

@@ -13,7 +13,7 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
-// A Bell answers boxes that listen for changes of their channel. It is safe for concurrent use.
+// A Bell answers boxes that listen for changes to their channel. It is safe for concurrent use.
 type Bell struct {
 	channels *Channels
 	rings    *cache[bell.Rings]

@@ -41,7 +41,7 @@ func (r *Registry) For(caller auth.Principal) *Registry {
 	return &own
 }
 
-// calls returns the calls after a change of a box, at the addresses where it may listen. No box listens before its
+// calls returns the calls after a change to a box, at the addresses where it may listen. No box listens before its
 // first registration. After a move the box may listen at either channel, since it may have missed the previous move.
 func calls(was, next Edge) []bell.Call {
 	if was.Revision == 0 {

@@ -29,7 +29,7 @@ func seconds(r *setting.Values, name setting.Name) time.Duration {
 	return time.Duration(r.Number(name)) * time.Second
 }
 
-// attentive is how long after a change of its channel a box should poll often.
+// attentive is how long after a change to its channel a box should poll often.
 const attentive = 10 * time.Minute
 
 // Interval is how often the boxes of a channel should poll: often while a rollout is active there and for a while after

@@ -2,8 +2,9 @@ package guard
 
 import "wavegate/shared/fleet/stats"
 
-// counts are the tests of failures, without the boxes of one organization: of all told boxes, of each stage, and at the
-// end of a soak of the present stage with as many of those before it as the test needs.
+// counts returns the counts that are tested for failures, without the boxes of one organization: one of all boxes that
+// were told the release, and one of each stage. Once the soak is over, there is one more: of the present stage, pooled
+// with as many earlier stages as the test needs.
 func (d decision) counts(without Organization) []Count {
 	count := func(percent int, p Share, last bool) Count {
 		return Count{Percent: percent, Boxes: p.Told, Bad: p.Bad, Likelihood: d.test.Likelihood(p.Bad, p.Told), Limit: HaltAt, last: last}
@@ -68,8 +69,8 @@ func (d decision) pooled(without Organization) (sum Share) {
 // small reports whether the stage has too few boxes for the test, together with those before it.
 func (d decision) small() bool { return d.pooled(Organization{}).Told < d.test.Needs() }
 
-// moreBad is how many more bad boxes of the present stage halt the rollout. If that is more than were told the release,
-// it counts the rest as told, too.
+// moreBad is how many more bad boxes of the present stage halt the rollout. If the bad boxes would then outnumber those
+// that were told the release, the surplus counts as told, too.
 func (d decision) moreBad() int {
 	more := boundless
 	for _, c := range d.counts(Organization{}) {

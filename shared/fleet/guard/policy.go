@@ -19,7 +19,7 @@ type SmallFleet string
 
 // Ways to clear a small stage.
 const (
-	AllDecided SmallFleet = "allDecided" // all its boxes have installed the release and reported
+	AllDecided SmallFleet = "allDecided" // the soak, if chance explains its bad and silent boxes
 	People     SmallFleet = "people"     // nothing: people promote
 )
 

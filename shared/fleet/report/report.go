@@ -75,7 +75,7 @@ type Row struct {
 	Cancel int64 `json:"cancel,omitempty"`
 	// AskedAt is when the box was last asked what it runs.
 	AskedAt *time.Time `json:"askedAt,omitempty"`
-	// Revision counts the changes of the row.
+	// Revision counts the changes to the row.
 	Revision int64 `json:"revision"`
 }
 

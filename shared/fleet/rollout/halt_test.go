@@ -162,7 +162,7 @@ func TestMove_HaltBesideEightWriters_IsNeverRefused(t *testing.T) {
 		writers []write
 	}{
 		{"a person", person, 0, []write{changePolicy, changePolicy, approve, approve, promote, promote, resume, resume}},
-		// A change of the policy may prevent the guard's halt, and so may a resumption, which also changes it.
+		// A change to the policy may prevent the guard's halt, and so may a resumption, which also changes it.
 		{"the guard", byGuard, 1, []write{approve, approve, approve, approve, approve, approve, promote, promote}},
 	} {
 		t.Run(c.who, func(t *testing.T) {

@@ -108,7 +108,7 @@ const mostEarlier = 20
 // keeps changing. It also returns CONFLICT if the channel's row carries another revision of the rollout. That happens
 // if one of the two tables was restored to an earlier time. A halt then makes them agree.
 //
-// A halt never loses to other changes of the rollout: it is retried until the call's time is over, and the others wait
+// A halt never loses to other changes to the rollout: it is retried until the call's time is over, and the others wait
 // meanwhile.
 func (s *Store) Move(ctx context.Context, from audit.Origin, id string, m Move, when input.Preconditions) (now Rollout, err error) {
 	if m.Status == Halted {

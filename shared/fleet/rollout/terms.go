@@ -17,7 +17,7 @@ var Guard = audit.Person{Issuer: "urn:wavegate:guard", UserID: "guard"}
 // Terms holds a rollout's policy, who set it, and which stages were approved.
 type Terms struct {
 	Policy guard.Policy `json:"policy"`
-	// Revision is the rollout's revision at the last change of the policy.
+	// Revision is the rollout's revision at the last change to the policy.
 	Revision int64 `json:"revision"`
 	// By is who changed the policy last.
 	By audit.Person `json:"by"`

@@ -155,7 +155,7 @@ var Tables = []Table{
 	// The last census of a rollout or a channel, its history and the notifications about it. Also the recalls of
 	// production methods that are watched.
 	{ID: Progress, Partition: "subject", Sort: "part"},
-	// What rang on a release channel besides the changes of its row: the boxes that are called, for some minutes. If an
+	// What rang on a release channel besides the changes to its row: the boxes that are called, for some minutes. If an
 	// item is lost, all boxes of its channel poll once.
 	{ID: Bells, Partition: "edgeType", Sort: "channel", Ephemeral: true},
 }

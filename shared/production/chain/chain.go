@@ -1,4 +1,4 @@
-// Package chain links the changes of a production method by hashes. Each poll gives the newest hash to machine
+// Package chain links the changes to a production method by hashes. Each poll gives the newest hash to machine
 // controllers, which store it with what they produce. Someone who rewrites the audit trail later cannot rewrite these
 // stored hashes. The chain computed from the rewritten events no longer contains them.
 //

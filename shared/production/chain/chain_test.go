@@ -22,7 +22,7 @@ type state struct {
 	Trail string `json:"trailSha256,omitempty"`
 }
 
-// changes makes the events of n changes of a method, after its creation.
+// changes makes the events of n changes to a method, after its creation.
 func changes(t testing.TB, n int) (methods, versions []audit.Event) {
 	t.Helper()
 	event := func(i int, kind string, after any) audit.Event {

@@ -25,7 +25,7 @@ func drawPeople(t *rapid.T) people {
 	}
 }
 
-// signed makes one change of a version with an author and a signature of the same person.
+// signed makes one change to a version with an author and a signature of the same person.
 func signed(t *rapid.T, p people) (method, version audit.Event) {
 	person := map[string]any{"issuer": "https://people.example", "userId": p.user}
 	after := map[string]any{

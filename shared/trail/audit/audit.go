@@ -53,7 +53,7 @@ type Resource struct {
 	Revision int64  `json:"revision"`
 }
 
-// An Event is one change of one resource. Before is missing if the change created the resource,
+// An Event is one change to one resource. Before is missing if the change created the resource,
 // and After if it removed it. Both show the resource as its read operation does. The events of a
 // resource form a chain: each Before is the previous After, and revisions increase by one.
 type Event struct {

@@ -13,7 +13,7 @@ const (
 // An Explainer is a cause that says in a sentence why the service made a change.
 type Explainer interface{ Explain() string }
 
-// Why returns the reason for a change, for those whom the event bus notifies. It is never empty. For changes of boxes,
+// Why returns the reason for a change, for those whom the event bus notifies. It is never empty. For changes to boxes,
 // machines and production methods, it contains what the service itself says and nothing that people wrote, because
 // fewer people may read those trails.
 func Why(stream string, g Grounds) string {

@@ -44,7 +44,7 @@ func (x *explainer) batchChanges(c Call, events []Event) {
 		}
 	}
 	if len(events) > len(members) {
-		x.add("%s made %d changes of %d boxes", c, len(events), len(members))
+		x.add("%s made %d changes to %d boxes", c, len(events), len(members))
 	}
 }
 

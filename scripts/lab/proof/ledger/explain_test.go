@@ -22,7 +22,7 @@ func TestExplain_PlantedFaults_AreFound(t *testing.T) {
 		"a refusal that made a change":   func(t *testing.T, r *run) { r.call(t, "put-factory").Status = 409 },
 		"a change in another's name":     func(t *testing.T, r *run) { r.event(t, "FactoryRegistered")["actor"].(ledger.Item)["userId"] = "eve" },
 		"a change to other values":       func(t *testing.T, r *run) { r.call(t, "put-machine").Body = []byte(`{"name":"Lathe"}`) },
-		"a change of another thing":      func(t *testing.T, r *run) { r.call(t, "put-machine").Parameter["code"] = "m-2" },
+		"a change to another thing":      func(t *testing.T, r *run) { r.call(t, "put-machine").Parameter["code"] = "m-2" },
 		"nothing changed and nothing found unchanged": func(t *testing.T, r *run) {
 			c := *r.call(t, "put-machine")
 			c.RequestID, c.Status, c.Body = "again", 204, []byte(`{"name":"Saw"}`)

@@ -86,7 +86,7 @@ func (b Books) auditMethods(f *findings, trail map[Resource][]Event) {
 		single[insideFactory(factory)] = text(factory, "methodApproval") == "single"
 	}
 	named := map[string]bool{}
-	changed := map[string]Event{} // the change of the version, by request
+	changed := map[string]Event{} // the change to the version, by request
 	for r, events := range trail {
 		if r.Type != versionType {
 			continue
@@ -206,7 +206,7 @@ func auditLinks(f *findings, r Resource, events []Event, changed map[string]Even
 	for _, e := range events[min(1, len(events)):] {
 		version, found := changed[e.RequestID]
 		if !found || !strings.HasPrefix(version.Resource.ID, r.ID+":") {
-			f.add("%s: %s, revision %d, without a change of a version", r, e.Name, e.Revision)
+			f.add("%s: %s, revision %d, without a change to a version", r, e.Name, e.Revision)
 			return
 		}
 		method := linked(e)

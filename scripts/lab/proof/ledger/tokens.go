@@ -33,7 +33,7 @@ func hashes(item Item) (all []string) {
 	return all
 }
 
-// tokens checks that the stored hash is that of the last change of a box's or a gateway's tokens.
+// tokens checks that the stored hash is that of the last change to a box's or a gateway's tokens.
 func (x *explainer) tokens(b Books) {
 	stored := map[string]string{}
 	for table, id := range map[dynamo.TableID]string{dynamo.Reports: "edgeId", dynamo.Gateways: "organizationId"} {
