@@ -101,19 +101,25 @@ func (b Books) Carried() []Item {
 	return list
 }
 
-// report checks an accepted report against the box's polls: one of them must have offered the
-// version.
+// report checks an accepted report against the box's polls: one of them must have offered the version. A poll by DDI that
+// names a deployment may have, because its answer does not show the version.
 func (x *explainer) report(c Call, calls []Call) {
 	if !c.done() {
 		return
 	}
-	for _, poll := range calls {
-		if poll.Operation != "get-manifest" || poll.Parameter["edgeId"] != c.Parameter["edgeId"] || !poll.Began.Before(c.Ended) {
-			continue
+	offers := func(poll Call) bool {
+		box := c.Parameter["edgeId"]
+		switch {
+		case !poll.Began.Before(c.Ended):
+			return false
+		case poll.Operation == "get-manifest" && poll.Parameter["edgeId"] == box:
+			return poll.unknown() || poll.Status == http.StatusOK && text(poll.answered(), "version") == text(c.fields(), "version")
+		case poll.Operation == "get-ddi-base" && poll.controller() == box:
+			return poll.unknown() || strings.Contains(string(poll.Answer), "deploymentBase")
 		}
-		if poll.unknown() || poll.Status == http.StatusOK && text(poll.answered(), "version") == text(c.fields(), "version") {
-			return
-		}
+		return false
 	}
-	x.add("%s was accepted, but no poll offered that version to the box", c)
+	if !slices.ContainsFunc(calls, offers) {
+		x.add("%s was accepted, but no poll offered that version to the box", c)
+	}
 }
