@@ -70,6 +70,9 @@ func mayNot(p person, r samples.Call) string {
 		return "another box"
 	}
 	factory, about := r.Parameters["factoryId"]
+	if p.Has(auth.Edge) {
+		return "" // the ledger knows in which factory the box was
+	}
 	if !about || ownerOf(factory) == p.OrganizationID ||
 		p.Has(auth.PlatformOwner) && slices.Contains(op.Roles, auth.PlatformOwner) {
 		return ""

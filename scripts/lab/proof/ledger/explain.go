@@ -62,6 +62,9 @@ func (b Books) Explain(calls []Call) []string {
 			// The call's resource has no events in the trail.
 		case c.writes():
 			x.write(c)
+			if c.Operation == "put-method-report" {
+				x.foreign(c)
+			}
 		case samples.Lists(c.Operation):
 			x.list(c)
 		default:
@@ -288,9 +291,7 @@ func (x *explainer) read(c Call) {
 		if !x.began(events[revision-1]).Before(c.Ended) {
 			x.add("%s read revision %d before anyone asked for it", c, revision)
 		}
-		if o := x.owner(c); o != "" && o != c.Organization && !c.ReadsAll {
-			x.add("%s read data of %q", c, o)
-		}
+		x.foreign(c)
 	case http.StatusNotFound:
 		o := x.owner(c)
 		if acknowledged > 0 && !gone && (c.ReadsAll || o == "" || c.Member && o == c.Organization) {

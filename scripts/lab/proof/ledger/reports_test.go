@@ -1,6 +1,8 @@
 package ledger_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"wavegate/scripts/lab/proof/ledger"
@@ -32,6 +34,24 @@ func TestAudit_FailureCode(t *testing.T) {
 		row["code"], row["stateKey"] = string(test.code), "1.1.0#"+string(test.state)+"#1#00#box-1"
 		if found := r.books.Audit(); (len(found) > 0) != test.found {
 			t.Errorf("%s with the code %q: found %q", test.state, test.code, found)
+		}
+	}
+}
+
+// TestExplain_BoxReadsWhatIsInItsFactory_AndInNoOther: a box's token names no organization.
+func TestExplain_BoxReadsWhatIsInItsFactory_AndInNoOther(t *testing.T) {
+	for factory, foreign := range map[string]bool{"munich-1": false, "rival-1": true, "": true} {
+		r := honest(t)
+		poll := r.call(t, "get-machine-methods")
+		poll.User, poll.Organization, poll.Member = "box-1", "", false
+		for _, e := range r.books[dynamo.Audit] {
+			if after, _ := e["after"].(ledger.Item); after["edgeId"] == "box-1" {
+				after["factoryId"] = factory
+			}
+		}
+		found := slices.ContainsFunc(r.books.Explain(r.calls), func(f string) bool { return strings.Contains(f, `read data of "acme"`) })
+		if found != foreign {
+			t.Errorf("a box in %q: found %v", factory, r.books.Explain(r.calls))
 		}
 	}
 }

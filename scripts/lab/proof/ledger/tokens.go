@@ -131,7 +131,7 @@ func (x *explainer) controlled(c Call) {
 	if c.controller() != c.User {
 		x.add("%s was answered for another box", c)
 	}
-	if !x.belonged(c) {
+	if !x.was(c, c.controller(), "organizationId", c.Parameter["tenant"]) {
 		x.add("%s was answered, but the box never belonged to %s during the call", c, c.Parameter["tenant"])
 	}
 	if c.Operation == "get-ddi-deployment" && c.Status == http.StatusOK {
@@ -139,12 +139,11 @@ func (x *explainer) controlled(c Call) {
 	}
 }
 
-// belonged reports whether the box belonged to the organization in the path at some moment during the call.
-func (x *explainer) belonged(c Call) bool {
-	events := x.trail[c.of("edge", c.controller())]
+// was reports whether a box was registered with a value at some moment during the call.
+func (x *explainer) was(c Call, box, name, value string) bool {
+	events := x.trail[c.of("edge", box)]
 	for i, e := range events {
-		if text(e.After, "organizationId") == c.Parameter["tenant"] && x.began(e).Before(c.Ended) &&
-			(i+1 == len(events) || !x.acknowledged(events[i+1], c.Began)) {
+		if value != "" && text(e.After, name) == value && x.began(e).Before(c.Ended) && (i+1 == len(events) || !x.acknowledged(events[i+1], c.Began)) {
 			return true
 		}
 	}
