@@ -64,7 +64,7 @@ var ErrOutdated = errors.New("report: the box was registered again meanwhile")
 // the event was decided with. If the row changes meanwhile, Observe tries again, at most three times. It returns
 // UNAVAILABLE if it cannot tell whether the event was applied, because no event may count twice.
 func (s *Store) Observe(ctx context.Context, g Registration, e Input) (row Row, err error) {
-	tried := int64(-1) // the revision that the last try wrote, if the store applied it
+	var tried int64 // the revision that the last try wrote, if the store applied it
 	err = dynamo.Decide(ctx, func() error {
 		was, err := s.Get(ctx, g.EdgeID)
 		if err != nil {
@@ -78,7 +78,7 @@ func (s *Store) Observe(ctx context.Context, g Registration, e Input) (row Row, 
 		if !was.EdgeAt.Equal(g.At) {
 			return ErrOutdated
 		}
-		if tried >= 0 && was.Revision > tried {
+		if tried > 0 && was.Revision > tried {
 			// The client sends a write again if its answer is lost, and the second one is refused. So the row may have had
 			// this event before it had the later ones.
 			return problem.New(problem.Unavailable, "The box's state changed several times at this moment; try again after the given time.").After(time.Second)
