@@ -204,11 +204,13 @@ func (x *explainer) write(c Call) {
 
 // wasTrue reports whether the thing had the values of the call at some moment during the call.
 func (x *explainer) wasTrue(c Call, events []Event) bool {
+	return x.during(c, events, func(e Event) bool { return c.says(e.After) || x.published(c, e) })
+}
+
+// during reports whether a change after which something holds was the last one of a thing at some moment during the call.
+func (x *explainer) during(c Call, events []Event, holds func(Event) bool) bool {
 	for i, e := range events {
-		if !c.says(e.After) && !x.published(c, e) || !x.began(e).Before(c.Ended) {
-			continue
-		}
-		if i+1 == len(events) || !x.acknowledged(events[i+1], c.Began) {
+		if holds(e) && x.began(e).Before(c.Ended) && (i+1 == len(events) || !x.acknowledged(events[i+1], c.Began)) {
 			return true
 		}
 	}

@@ -141,13 +141,7 @@ func (x *explainer) controlled(c Call) {
 
 // was reports whether a box was registered with a value at some moment during the call.
 func (x *explainer) was(c Call, box, name, value string) bool {
-	events := x.trail[c.of("edge", box)]
-	for i, e := range events {
-		if value != "" && text(e.After, name) == value && x.began(e).Before(c.Ended) && (i+1 == len(events) || !x.acknowledged(events[i+1], c.Began)) {
-			return true
-		}
-	}
-	return false
+	return x.during(c, x.trail[c.of("edge", box)], func(e Event) bool { return value != "" && text(e.After, name) == value })
 }
 
 // deployment compares a box's instructions with the publications: the same bytes of a version for its type.
