@@ -28,8 +28,10 @@ func TestRunbook_HasASectionForEachKindOfAlarmAndNoOthers(t *testing.T) {
 	}
 	sections := map[string]string{}
 	for _, section := range strings.Split(string(b), "\n## ")[1:] {
-		name, body, _ := strings.Cut(section, "\n")
-		sections[name] = body
+		names, body, _ := strings.Cut(section, "\n")
+		for _, name := range strings.Split(names, ", ") {
+			sections[name] = body
+		}
 	}
 	kinds := map[string]bool{}
 	for id, a := range full().of("AWS::CloudWatch::Alarm") {
