@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,7 +49,11 @@ func (a aws) Restore(ctx context.Context, t recovery.Restoration, at time.Time) 
 	if err != nil {
 		return err
 	}
-	if there, err := a.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &t.To}); err != nil || there.Table == nil {
+	there, err := a.exists(ctx, t.To)
+	if err != nil {
+		return err
+	}
+	if !there {
 		if err := a.begin(ctx, t, from, at); err != nil {
 			return err
 		}
@@ -76,6 +81,14 @@ func (a aws) describe(ctx context.Context, name string) (*types.TableDescription
 		return nil, err
 	}
 	return out.Table, nil
+}
+
+func (a aws) exists(ctx context.Context, name string) (bool, error) {
+	_, err := a.describe(ctx, name)
+	if _, ok := errors.AsType[*types.ResourceNotFoundException](err); ok {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // wait waits until a table and all its indexes can be used.

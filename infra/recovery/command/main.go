@@ -36,6 +36,7 @@ func run(ctx context.Context, args []string, tables io.Reader, out io.Writer) er
 	stage := flags.String("stage", "", "the deployment")
 	moment := flags.String("at", "", "the moment, RFC 3339")
 	check := flags.Bool("check", false, "only compare tables that are restored already with their audit trail")
+	backups := flags.Bool("backups", false, "the tables were restored from backups under their new names: complete and compare them")
 	from := recovery.Names{}
 	flags.Func("from", "a table to restore instead of the one in use, `table=NAME`; may be repeated", func(text string) error {
 		id, name, ok := strings.Cut(text, "=")
@@ -52,6 +53,9 @@ func run(ctx context.Context, args []string, tables io.Reader, out io.Writer) er
 	if err != nil || *stage == "" {
 		return errors.New("give --stage, and --at as 2026-11-22T09:30:00Z")
 	}
+	if *check && *backups {
+		return errors.New("give --check or --backups; --backups also compares")
+	}
 	names, err := read(tables, *stage)
 	if err != nil {
 		return err
@@ -62,10 +66,15 @@ func run(ctx context.Context, args []string, tables io.Reader, out io.Writer) er
 		return err
 	}
 	client := dynamo.NewClient()
-	if !*check {
-		if err := bringBack(ctx, aws{client}, plan, at, out); err != nil {
-			return err
-		}
+	switch {
+	case *check:
+	case *backups:
+		err = complete(ctx, aws{client}, plan, at)
+	default:
+		err = bringBack(ctx, aws{client}, plan, at, out)
+	}
+	if err != nil {
+		return err
 	}
 	restored := recovery.Restored(plan)
 	dir, err := os.MkdirTemp("", "wavegate-restore-")
@@ -96,6 +105,25 @@ func bringBack(ctx context.Context, a aws, plan []recovery.Restoration, at time.
 		return err
 	}
 	fmt.Fprintf(out, "restoring %d tables to %s; this takes some ten minutes or more\n", len(plan), at.Format(time.RFC3339))
+	return recovery.Restore(ctx, a, plan, at)
+}
+
+// complete gives tables that were restored from backups what a backup does not have: the settings of the tables in use,
+// and the empty tables.
+func complete(ctx context.Context, a aws, plan []recovery.Restoration, at time.Time) error {
+	var missing []string
+	for _, t := range plan {
+		there, err := a.exists(ctx, t.To)
+		if err != nil {
+			return err
+		}
+		if !there && !t.Empty {
+			missing = append(missing, t.To)
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("first restore these tables from their backups: %s", strings.Join(missing, ", "))
+	}
 	return recovery.Restore(ctx, a, plan, at)
 }
 

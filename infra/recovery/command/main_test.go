@@ -8,6 +8,7 @@ import (
 	"wavegate/infra/recovery"
 	"wavegate/scripts/lab/proof/ledger"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/dynamolocal"
 )
 
 func TestRead_TakesTheTablesOfTheStageAlone(t *testing.T) {
@@ -52,8 +53,45 @@ func TestTell_WhatCannotBeRight_IsAFailure(t *testing.T) {
 	}
 }
 
+// TestComplete_TablesWithoutABackup_AreRefusedByName: it must not take a table that somebody forgot for an empty one.
+func TestComplete_TablesWithoutABackup_AreRefusedByName(t *testing.T) {
+	store, err := dynamolocal.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	db := store.Client()
+	names := recovery.Names{}
+	for _, table := range recovery.Together() {
+		names[table.ID] = "wavegate-prod-" + string(table.ID)
+	}
+	plan, err := recovery.Plan("prod", names, moment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range plan {
+		if table.ID == dynamo.Edges || table.ID == dynamo.Idempotency || table.ID == dynamo.Reports {
+			continue
+		}
+		if _, err := db.CreateTable(t.Context(), table.CreateInput(table.To)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err = complete(t.Context(), aws{db}, plan, moment)
+	want := "wavegate-prod-edges-20260301T120000, wavegate-prod-reports-20260301T120000"
+	if err == nil || !strings.HasSuffix(err.Error(), ": "+want) {
+		t.Errorf("it says %v, want %s", err, want)
+	}
+	if there, err := (aws{db}).exists(t.Context(), "wavegate-prod-idempotency-20260301T120000"); there || err != nil {
+		t.Errorf("it made a table: %v, %v", there, err)
+	}
+}
+
 func TestRun_WithoutAMoment_IsRefused(t *testing.T) {
-	for _, args := range [][]string{nil, {"--stage", "prod"}, {"--at", "2026-03-01T12:00:00Z"}, {"--stage", "prod", "--at", "yesterday"}} {
+	for _, args := range [][]string{
+		nil, {"--stage", "prod"}, {"--at", "2026-03-01T12:00:00Z"}, {"--stage", "prod", "--at", "yesterday"},
+		{"--stage", "prod", "--at", "2026-03-01T12:00:00Z", "--check", "--backups"},
+	} {
 		if err := run(t.Context(), args, strings.NewReader(""), &strings.Builder{}); err == nil {
 			t.Errorf("%v passes", args)
 		}

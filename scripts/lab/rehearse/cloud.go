@@ -16,12 +16,15 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
 const (
@@ -260,6 +263,36 @@ func (c *cloud) indexes(ctx context.Context, table string) ([]string, error) {
 		names = append(names, *x.IndexName)
 	}
 	return names, nil
+}
+
+// settings describes what a backup does not have of a table.
+func (c *cloud) settings(ctx context.Context, name string) (string, error) {
+	out, err := c.db().DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &name})
+	if err != nil {
+		return "", err
+	}
+	ttl, err := c.db().DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &name})
+	if err != nil {
+		return "", err
+	}
+	tags, err := c.db().ListTagsOfResource(ctx, &dynamodb.ListTagsOfResourceInput{ResourceArn: out.Table.TableArn})
+	if err != nil {
+		return "", err
+	}
+	slices.SortFunc(tags.Tags, func(a, b types.Tag) int { return strings.Compare(*a.Key, *b.Key) })
+	b, err := json.Marshal([]any{
+		out.Table.StreamSpecification, ttl.TimeToLiveDescription, out.Table.DeletionProtectionEnabled, out.Table.SSEDescription, tags.Tags,
+	})
+	return string(b), err
+}
+
+// drop deletes a table, also a protected one.
+func (c *cloud) drop(ctx context.Context, name string) error {
+	if _, err := c.db().UpdateTable(ctx, &dynamodb.UpdateTableInput{TableName: &name, DeletionProtectionEnabled: new(false)}); err != nil {
+		return err
+	}
+	_, err := c.db().DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &name})
+	return err
 }
 
 // front gives an API of the emulator its own loopback address, because the emulator identifies APIs by host name.

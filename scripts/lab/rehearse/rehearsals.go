@@ -2,19 +2,14 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"wavegate/shared/platform/dynamo"
 )
@@ -52,6 +47,7 @@ func life(ctx context.Context, w *workspace) error {
 		{"a deploy that fails, and its retry", l.failure},
 		{"more partitions, and the move of what is stored", l.migrate},
 		{"a restore, and the deploy that takes it in", l.restore},
+		{"tables restored from backups", l.backups},
 		{"an upgrade after the restore", l.index},
 		{"the end", l.end},
 	} {
@@ -211,67 +207,6 @@ func (l *played) migrate(ctx context.Context) error {
 	say("%s", strings.TrimSpace(out))
 	_, err = l.command(ctx, l.root, migrate, append([]string{"--check"}, arguments...)...)
 	return err
-}
-
-// restore restores all tables, and deploys the service with the new ones.
-func (l *played) restore(ctx context.Context) error {
-	channels, err := l.channels(ctx)
-	if err != nil {
-		return err
-	}
-	names, err := l.cloud.parameters(ctx, "/wavegate/"+stage+"/tables")
-	if err != nil {
-		return err
-	}
-	// The emulator ignores it in the template.
-	for _, t := range dynamo.Tables {
-		_, err := l.cloud.db().UpdateContinuousBackups(ctx, &dynamodb.UpdateContinuousBackupsInput{
-			TableName:                        new(names["/wavegate/"+stage+"/tables/"+string(t.ID)]),
-			PointInTimeRecoverySpecification: &types.PointInTimeRecoverySpecification{PointInTimeRecoveryEnabled: new(!t.Ephemeral)},
-		})
-		if err != nil {
-			return err
-		}
-	}
-	begin := time.Now()
-	out, err := l.command(ctx, l.root, filepath.Join("scripts", "restore"), "--stage", stage, "--at", time.Now().UTC().Add(time.Second).Format(time.RFC3339))
-	if err != nil {
-		return err
-	}
-	setting := regexp.MustCompile(`"restoredTables": (\{.*\})`).FindStringSubmatch(out)
-	if setting == nil || !strings.Contains(out, "audit trail agree") {
-		return fmt.Errorf("it says %s", out)
-	}
-	restored := time.Since(begin)
-	l.restored = "restoredTables=" + setting[1]
-	if l.version, err = l.now.synth(ctx, "restored", logs, l.restored); err != nil {
-		return err
-	}
-	if err := l.indexes(ctx); err != nil {
-		return err
-	}
-	if err := l.version.deploy(ctx, "--import-existing-resources"); err != nil {
-		return err
-	}
-	if still, err := l.channels(ctx); err != nil || still != channels {
-		return errors.Join(fmt.Errorf("%d channels, and %d before", still, channels), err)
-	}
-	took := time.Since(begin)
-	now, err := l.cloud.parameters(ctx, "/wavegate/"+stage+"/tables")
-	if err != nil {
-		return err
-	}
-	var wanted map[string]string
-	if err := json.Unmarshal([]byte(setting[1]), &wanted); err != nil {
-		return err
-	}
-	for id, name := range wanted {
-		if parameter := "/wavegate/" + stage + "/tables/" + id; now[parameter] != name || names[parameter] == name {
-			return fmt.Errorf("%s is %s, want %s", id, now[parameter], name)
-		}
-	}
-	say("%d tables were restored in %.0f s, and in use after a total of %.0f s", len(wanted), restored.Seconds(), took.Seconds())
-	return nil
 }
 
 // indexes runs the check before a deploy.
