@@ -19,7 +19,11 @@ import (
 const longest = 24 * time.Hour
 
 // aws restores tables with point-in-time recovery.
-type aws struct{ client *dynamodb.Client }
+type aws struct {
+	client *dynamodb.Client
+	// completes is set if all tables with content were restored before: none is restored to another moment than the others.
+	completes bool
+}
 
 // Past reads the period to which each table of the plan can be restored.
 func (a aws) Past(ctx context.Context, plan []recovery.Restoration) (map[dynamo.TableID]recovery.Past, error) {
@@ -54,7 +58,7 @@ func (a aws) Restore(ctx context.Context, t recovery.Restoration, at time.Time) 
 		return err
 	}
 	if !there {
-		if err := a.begin(ctx, t, from, at); err != nil {
+		if err := a.begin(ctx, t, at); err != nil {
 			return err
 		}
 	}
@@ -115,12 +119,13 @@ func (a aws) wait(ctx context.Context, name string) error {
 	}
 }
 
-func (a aws) begin(ctx context.Context, t recovery.Restoration, from *types.TableDescription, at time.Time) error {
+func (a aws) begin(ctx context.Context, t recovery.Restoration, at time.Time) error {
 	if t.Empty {
-		in := t.CreateInput(t.To)
-		in.SSESpecification = keyOf(from)
-		_, err := a.client.CreateTable(ctx, in)
+		_, err := a.client.CreateTable(ctx, t.CreateInput(t.To))
 		return err
+	}
+	if a.completes {
+		return errors.New("it does not exist any more")
 	}
 	_, err := a.client.RestoreTableToPointInTime(ctx, &dynamodb.RestoreTableToPointInTimeInput{
 		SourceTableName: &t.From, TargetTableName: &t.To, RestoreDateTime: &at, BillingModeOverride: types.BillingModePayPerRequest,
@@ -185,25 +190,31 @@ func (a aws) index(ctx context.Context, t recovery.Restoration, from *types.Tabl
 	return nil
 }
 
-// keyOf is the key of a table; nil for DynamoDB's own key.
-func keyOf(table *types.TableDescription) *types.SSESpecification {
-	d := table.SSEDescription
-	if d == nil || d.KMSMasterKeyArn == nil {
-		return nil
+// keyOf is the ARN of the key of a table; empty if AWS owns the key.
+func keyOf(table *types.TableDescription) string {
+	if d := table.SSEDescription; d != nil && d.KMSMasterKeyArn != nil {
+		return *d.KMSMasterKeyArn
 	}
-	return &types.SSESpecification{Enabled: new(true), SSEType: types.SSETypeKms, KMSMasterKeyId: d.KMSMasterKeyArn}
+	return ""
 }
 
+// encrypt gives the new table the old one's key. AWS's key for DynamoDB in this account must not be named, and a table does
+// not say whose its key is. So the table gets that key first, and then the old table's if it is another.
 func (a aws) encrypt(ctx context.Context, t recovery.Restoration, from *types.TableDescription) error {
-	to, err := a.describe(ctx, t.To)
-	if err != nil {
-		return err
+	want := keyOf(from)
+	for _, name := range []*string{nil, &want} {
+		to, err := a.describe(ctx, t.To)
+		if err != nil || want == "" || keyOf(to) == want {
+			return err
+		}
+		err = a.update(ctx, &dynamodb.UpdateTableInput{TableName: &t.To, SSESpecification: &types.SSESpecification{
+			Enabled: new(true), SSEType: types.SSETypeKms, KMSMasterKeyId: name,
+		}})
+		if err != nil {
+			return err
+		}
 	}
-	want, have := keyOf(from), keyOf(to)
-	if want == nil || have != nil && *have.KMSMasterKeyId == *want.KMSMasterKeyId {
-		return nil
-	}
-	return a.update(ctx, &dynamodb.UpdateTableInput{TableName: &t.To, SSESpecification: want})
+	return nil
 }
 
 func (a aws) stream(ctx context.Context, t recovery.Restoration, from *types.TableDescription) error {

@@ -37,14 +37,18 @@ func run(ctx context.Context, args []string, tables io.Reader, out io.Writer) er
 	moment := flags.String("at", "", "the moment, RFC 3339")
 	check := flags.Bool("check", false, "only compare tables that are restored already with their audit trail")
 	backups := flags.Bool("backups", false, "the tables were restored from backups under their new names: complete and compare them")
-	from := recovery.Names{}
+	from, none := recovery.Names{}, map[dynamo.TableID]bool{}
 	flags.Func("from", "a table to restore instead of the one in use, `table=NAME`; may be repeated", func(text string) error {
 		id, name, ok := strings.Cut(text, "=")
 		if !ok || name == "" {
 			return errors.New("give table=NAME")
 		}
 		from[dynamo.TableID(id)] = name
-		return nil
+		return known(id)
+	})
+	flags.Func("empty", "with --backups, a `table` that has no backup because it is newer; may be repeated", func(id string) error {
+		none[dynamo.TableID(id)] = true
+		return known(id)
 	})
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -53,13 +57,14 @@ func run(ctx context.Context, args []string, tables io.Reader, out io.Writer) er
 	if err != nil || *stage == "" {
 		return errors.New("give --stage, and --at as 2026-11-22T09:30:00Z")
 	}
-	if *check && *backups {
-		return errors.New("give --check or --backups; --backups also compares")
+	if *check && *backups || len(none) > 0 && !*backups {
+		return errors.New("give --check or --backups, which also compares; --empty goes with --backups")
 	}
-	names, err := read(tables, *stage)
+	inUse, err := read(tables, *stage)
 	if err != nil {
 		return err
 	}
+	names := maps.Clone(inUse)
 	maps.Copy(names, from)
 	plan, err := recovery.Plan(*stage, names, at)
 	if err != nil {
@@ -69,9 +74,12 @@ func run(ctx context.Context, args []string, tables io.Reader, out io.Writer) er
 	switch {
 	case *check:
 	case *backups:
-		err = complete(ctx, aws{client}, plan, at)
+		for i, t := range plan {
+			plan[i].Empty = t.Empty || none[t.ID]
+		}
+		err = complete(ctx, aws{client: client, completes: true}, plan, at)
 	default:
-		err = bringBack(ctx, aws{client}, plan, at, out)
+		err = bringBack(ctx, aws{client: client}, plan, at, out)
 	}
 	if err != nil {
 		return err
@@ -86,7 +94,7 @@ func run(ctx context.Context, args []string, tables io.Reader, out io.Writer) er
 	if err != nil {
 		return err
 	}
-	return tell(out, *stage, at, names, restored, found)
+	return tell(out, *stage, at, inUse, restored, found)
 }
 
 // boxesAtOnce is how many boxes are compared at the same time. They take some hundred megabytes.
@@ -109,9 +117,9 @@ func bringBack(ctx context.Context, a aws, plan []recovery.Restoration, at time.
 }
 
 // complete gives tables that were restored from backups what a backup does not have: the settings of the tables in use,
-// and the empty tables.
+// and the empty tables. It changes nothing if a table is missing.
 func complete(ctx context.Context, a aws, plan []recovery.Restoration, at time.Time) error {
-	var missing []string
+	var missing, lost []string
 	for _, t := range plan {
 		there, err := a.exists(ctx, t.To)
 		if err != nil {
@@ -120,11 +128,33 @@ func complete(ctx context.Context, a aws, plan []recovery.Restoration, at time.T
 		if !there && !t.Empty {
 			missing = append(missing, t.To)
 		}
+		there, err = a.exists(ctx, t.From)
+		if err != nil {
+			return err
+		}
+		if !there {
+			lost = append(lost, fmt.Sprintf("--from %s=%s", t.ID, t.To))
+		}
 	}
+	var faults []error
 	if len(missing) > 0 {
-		return fmt.Errorf("first restore these tables from their backups: %s", strings.Join(missing, ", "))
+		faults = append(faults, fmt.Errorf("first restore these tables from their backups: %s", strings.Join(missing, ", ")))
+	}
+	if len(lost) > 0 {
+		faults = append(faults, fmt.Errorf("some tables in use are gone, and their settings with them; add %s", strings.Join(lost, " ")))
+	}
+	if err := errors.Join(faults...); err != nil {
+		return err
 	}
 	return recovery.Restore(ctx, a, plan, at)
+}
+
+// known reports a table that is not restored.
+func known(id string) error {
+	if !slices.ContainsFunc(recovery.Together(), func(t dynamo.Table) bool { return string(t.ID) == id }) {
+		return fmt.Errorf("%q is not a table that is restored", id)
+	}
+	return nil
 }
 
 // read reads the names of tables from Systems Manager's output: parameter and value, one line each.
@@ -143,6 +173,9 @@ func read(tables io.Reader, stage string) (recovery.Names, error) {
 // tell prints the result of the comparison with the audit trail, and what to deploy.
 func tell(out io.Writer, stage string, at time.Time, were, restored recovery.Names, found ledger.Comparison) error {
 	fmt.Fprintf(out, "%d audit events, the last of %s\n", found.Events, found.Newest[dynamo.Audit].Format(time.RFC3339Nano))
+	for _, id := range slices.Sorted(maps.Keys(found.Newest)) {
+		fmt.Fprintf(out, "  %s: %d items, the newest of %s\n", id, found.Items[id], found.Newest[id].Format(time.RFC3339))
+	}
 	wrong := found.Wrong
 	if found.Events == 0 {
 		wrong = append(wrong, "there is no audit event: either the tables were empty at that moment, or nothing was restored")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -77,12 +78,27 @@ func TestComplete_TablesWithoutABackup_AreRefusedByName(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	err = complete(t.Context(), aws{db}, plan, moment)
-	want := "wavegate-prod-edges-20260301T120000, wavegate-prod-reports-20260301T120000"
-	if err == nil || !strings.HasSuffix(err.Error(), ": "+want) {
-		t.Errorf("it says %v, want %s", err, want)
+	for _, table := range plan {
+		if table.ID != dynamo.Machines {
+			if _, err := db.CreateTable(t.Context(), table.CreateInput(table.From)); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
-	if there, err := (aws{db}).exists(t.Context(), "wavegate-prod-idempotency-20260301T120000"); there || err != nil {
+	a := aws{client: db, completes: true}
+	err = complete(t.Context(), a, plan, moment)
+	for _, want := range []string{
+		": wavegate-prod-edges-20260301T120000, wavegate-prod-reports-20260301T120000\n", "add --from machines=wavegate-prod-machines-20260301T120000",
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("it says %v, want %s", err, want)
+		}
+	}
+	i := slices.IndexFunc(plan, func(r recovery.Restoration) bool { return r.ID == dynamo.Edges })
+	if err := a.Restore(t.Context(), plan[i], moment); err == nil || !strings.Contains(err.Error(), "does not exist any more") {
+		t.Errorf("a table of another moment: %v", err)
+	}
+	if there, err := a.exists(t.Context(), "wavegate-prod-idempotency-20260301T120000"); there || err != nil {
 		t.Errorf("it made a table: %v, %v", there, err)
 	}
 }
@@ -91,6 +107,9 @@ func TestRun_WithoutAMoment_IsRefused(t *testing.T) {
 	for _, args := range [][]string{
 		nil, {"--stage", "prod"}, {"--at", "2026-03-01T12:00:00Z"}, {"--stage", "prod", "--at", "yesterday"},
 		{"--stage", "prod", "--at", "2026-03-01T12:00:00Z", "--check", "--backups"},
+		{"--stage", "prod", "--at", "2026-03-01T12:00:00Z", "--empty", "edges"},
+		{"--stage", "prod", "--at", "2026-03-01T12:00:00Z", "--backups", "--empty", "edge"},
+		{"--stage", "prod", "--at", "2026-03-01T12:00:00Z", "--from", "rate-counters=x"},
 	} {
 		if err := run(t.Context(), args, strings.NewReader(""), &strings.Builder{}); err == nil {
 			t.Errorf("%v passes", args)

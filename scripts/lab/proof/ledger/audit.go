@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"wavegate/shared/platform/dynamo"
 )
@@ -28,6 +29,8 @@ func (f *findings) add(format string, args ...any) { *f = append(*f, fmt.Sprintf
 //   - Every box has a report row that matches its registration.
 //   - Versions of methods count from 1, and their contents are stored by their hashes. A version that
 //     takes effect was approved by a second person. The chain of each method's changes is complete.
+//   - Each machine and class that a method names leads to it.
+//   - People were warned at most once of a recall, and its version is stored.
 //   - Only the hash of a token is stored.
 //   - Every resource in a factory, and each of its events, has an existing factory and the
 //     organization of that factory.
@@ -43,6 +46,8 @@ func (b Books) Audit() []string {
 	b.auditFactories(&f, trail)
 	b.auditReports(&f)
 	b.auditMethods(&f, trail)
+	b.auditPlaces(&f)
+	b.auditRecalls(&f, trail)
 	b.auditTokens(&f)
 	slices.Sort(f)
 	return f
@@ -62,9 +67,11 @@ func (b Books) auditChanges(f *findings, trail map[Resource][]Event) {
 	}
 	ids := map[string]bool{}
 	for r, events := range trail {
-		if !known[r.Type] {
+		switch {
+		case r.Type == recallType:
+		case !known[r.Type]:
 			f.add("%s: the audit has no table for resources of this type", r)
-		} else if !stored[r] {
+		case !stored[r] && !expired(events):
 			f.add("%s: %d events of a thing that is not stored", r, len(events))
 		}
 		for _, e := range events {
@@ -74,6 +81,13 @@ func (b Books) auditChanges(f *findings, trail map[Resource][]Event) {
 			ids[e.ID] = true
 		}
 	}
+}
+
+// expired reports whether the last event is of an enrolment that ended so long ago that the store deletes it.
+func expired(events []Event) bool {
+	last := events[len(events)-1]
+	ends := moment(last.After, "expiresAt")
+	return last.Type == "enrolment" && !ends.IsZero() && time.Since(ends) > 90*24*time.Hour
 }
 
 // auditChain compares the events of one resource with each other.

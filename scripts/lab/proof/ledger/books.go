@@ -26,10 +26,13 @@ import (
 type Item = map[string]any
 
 // Books are all items of all tables, except the limiter's counters and the bell's calls. The freeze is stored among
-// the rollouts, but is listed under freezes.
+// the rollouts, but is listed under freezes; rollouts' warnings are stored among the counts, but are listed under warnings.
 type Books map[dynamo.TableID][]Item
 
-const freezes dynamo.TableID = "freezes"
+const (
+	freezes  dynamo.TableID = "freezes"
+	warnings dynamo.TableID = "warnings"
+)
 
 // Read reads all tables, strongly consistent.
 func Read(ctx context.Context, db *dynamodb.Client) (Books, error) {
@@ -68,6 +71,8 @@ func scan(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableID) st
 				switch id := text(item, "id"); {
 				case table.ID == dynamo.Rollouts && id == "freeze":
 					under = freezes
+				case table.ID == dynamo.Progress && text(item, "part") == "warnings":
+					under = warnings
 				case table.ID == dynamo.Rollouts && strings.HasPrefix(id, "halt#"):
 					continue // It records the attempt to halt, and is not a resource.
 				case table.ID == dynamo.Enrolments && text(item, "part") != "enrolment":
@@ -186,6 +191,7 @@ var kinds = []kind{
 		[]string{"rollout", "earlier", "past", "list", "listKey"}},
 	{dynamo.Rollouts, "rollout", platform, by("id"),
 		[]string{"list", "pair", "edgeTypeStatus", "channelStatus", "pairStatus"}},
+	{warnings, "rollout-warning", platform, by("rolloutId"), []string{"subject", "part"}},
 	{freezes, "freeze", platform, by("id"), []string{"id", "lifted"}},
 	{dynamo.Factories, "factory", platform, by("factoryId"), nil},
 	{dynamo.Edges, "edge", shard, by("edgeId"), []string{"pair"}},

@@ -25,7 +25,8 @@ import (
 type Comparison struct {
 	// Events counts the audit events.
 	Events int
-	// Newest is the time of the newest item of each table with times.
+	// Items counts the items of each table, and Newest is the time of the newest one, if they have times.
+	Items  map[dynamo.TableID]int
 	Newest map[dynamo.TableID]time.Time
 	// Wrong are the findings of Audit.
 	Wrong []string
@@ -38,12 +39,13 @@ const parts = 256
 // time, or of a 256th of them if that is more. The items of the other boxes are in files. All items that are not
 // about boxes are in memory.
 func Compare(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableID) string, dir string, most int) (Comparison, error) {
-	c := Comparison{Newest: map[dynamo.TableID]time.Time{}}
+	c := Comparison{Items: map[dynamo.TableID]int{}, Newest: map[dynamo.TableID]time.Time{}}
 	held, boxes := Books{}, shelf{dir: dir}
 	err := scan(ctx, db, name, func(table dynamo.TableID, item Item) error {
 		if table == dynamo.Audit {
 			c.Events++
 		}
+		c.Items[table]++
 		c.date(table, item)
 		if box := boxOf(table, item); box != "" {
 			return boxes.put(box, table, item)
