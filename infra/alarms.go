@@ -15,7 +15,7 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// An alarm is a rule for when to notify operators. Its kind has a section of the same name in runbook.md.
+// An alarm is a rule for when to notify operators. A section of runbook.md has its kind in the title.
 type alarm struct {
 	kind      string
 	part      string // distinguishes alarms of one kind

@@ -39,9 +39,10 @@ func (s *service) addLive() {
 	if !s.versioned() {
 		return
 	}
-	config := awscodedeploy.LambdaDeploymentConfig_CANARY_10PERCENT_5MINUTES()
-	if s.settings.Traffic == atOnce {
-		config = awscodedeploy.LambdaDeploymentConfig_ALL_AT_ONCE()
+	byStep := s.settings.Traffic == canary
+	config := awscodedeploy.LambdaDeploymentConfig_ALL_AT_ONCE()
+	if byStep {
+		config = awscodedeploy.LambdaDeploymentConfig_CANARY_10PERCENT_5MINUTES()
 	}
 	application := awscodedeploy.NewLambdaApplication(s.stack, jsii.String("application"), &awscodedeploy.LambdaApplicationProps{
 		ApplicationName: jsii.String(s.name()),
@@ -57,14 +58,18 @@ func (s *service) addLive() {
 		version := versions[id]
 		live := awslambda.NewAlias(s.stack, jsii.String(alias+"-"+id), &awslambda.AliasProps{AliasName: jsii.String(alias), Version: version})
 		live.Node().AddDependency(passed)
+		// CodeDeploy stops a deployment if one of its alarms is on already. In an incident that would stop the rollback, so
+		// a deployment that moves all traffic immediately has none. It would be over before an alarm goes off.
 		var alarms []interfacesawscloudwatch.IAlarmRef
-		for _, a := range s.canaryAlarms(id, version) {
-			alarms = append(alarms, a.make(s.part))
+		if byStep {
+			for _, a := range s.canaryAlarms(id, version) {
+				alarms = append(alarms, a.make(s.part))
+			}
 		}
 		group := awscodedeploy.NewLambdaDeploymentGroup(s.stack, jsii.String("deployment-"+id), &awscodedeploy.LambdaDeploymentGroupProps{
 			Application: application, DeploymentGroupName: jsii.String(s.function(id)), Alias: live, DeploymentConfig: config, Alarms: &alarms,
 			AutoRollback: &awscodedeploy.AutoRollbackConfig{
-				DeploymentInAlarm: jsii.Bool(true), FailedDeployment: jsii.Bool(true), StoppedDeployment: jsii.Bool(true),
+				DeploymentInAlarm: &byStep, FailedDeployment: jsii.Bool(true), StoppedDeployment: jsii.Bool(true),
 			},
 		})
 		excuse(group, "AwsSolutions-IAM4", "AWS's own policy for moving an alias, which changes with the service.",

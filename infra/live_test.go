@@ -86,6 +86,9 @@ func TestLive_TrafficOfTheSettings(t *testing.T) {
 	if err != nil || strings.Count(string(b), "CodeDeployDefault.LambdaAllAtOnce") != len(byDegrees) {
 		t.Errorf("at-once is %s, %v", b, err)
 	}
+	if strings.Count(string(b), `"AlarmConfiguration":{"Enabled":false}`) != len(byDegrees) || strings.Contains(string(b), "DEPLOYMENT_STOP_ON_ALARM") {
+		t.Errorf("an alarm that is on already stops a rollback: %s", b)
+	}
 	if _, err := ReadSettings(map[string]any{"traffic": "slowly"}); err == nil {
 		t.Error("any word passes")
 	}
