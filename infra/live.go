@@ -69,7 +69,7 @@ func (s *service) addLive() {
 		group := awscodedeploy.NewLambdaDeploymentGroup(s.stack, jsii.String("deployment-"+id), &awscodedeploy.LambdaDeploymentGroupProps{
 			Application: application, DeploymentGroupName: jsii.String(s.function(id)), Alias: live, DeploymentConfig: config, Alarms: &alarms,
 			AutoRollback: &awscodedeploy.AutoRollbackConfig{
-				DeploymentInAlarm: &byStep, FailedDeployment: jsii.Bool(true), StoppedDeployment: jsii.Bool(true),
+				DeploymentInAlarm: jsii.Bool(byStep), FailedDeployment: jsii.Bool(true), StoppedDeployment: jsii.Bool(true),
 			},
 		})
 		excuse(group, "AwsSolutions-IAM4", "AWS's own policy for moving an alias, which changes with the service.",

@@ -202,9 +202,12 @@ func keyOf(table *types.TableDescription) string {
 // not say whose its key is. So the table gets that key first, and then the old table's if it is another.
 func (a aws) encrypt(ctx context.Context, t recovery.Restoration, from *types.TableDescription) error {
 	want := keyOf(from)
+	if want == "" {
+		return nil
+	}
 	for _, name := range []*string{nil, &want} {
 		to, err := a.describe(ctx, t.To)
-		if err != nil || want == "" || keyOf(to) == want {
+		if err != nil || keyOf(to) == want {
 			return err
 		}
 		err = a.update(ctx, &dynamodb.UpdateTableInput{TableName: &t.To, SSESpecification: &types.SSESpecification{

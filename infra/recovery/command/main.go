@@ -77,7 +77,7 @@ func run(ctx context.Context, args []string, tables io.Reader, out io.Writer) er
 		for i, t := range plan {
 			plan[i].Empty = t.Empty || none[t.ID]
 		}
-		err = complete(ctx, aws{client: client, completes: true}, plan, at)
+		err = complete(ctx, aws{client: client}, plan, at)
 	default:
 		err = bringBack(ctx, aws{client: client}, plan, at, out)
 	}
@@ -146,10 +146,11 @@ func complete(ctx context.Context, a aws, plan []recovery.Restoration, at time.T
 	if err := errors.Join(faults...); err != nil {
 		return err
 	}
+	a.completes = true
 	return recovery.Restore(ctx, a, plan, at)
 }
 
-// known reports a table that is not restored.
+// known returns an error for a table that is not restored.
 func known(id string) error {
 	if !slices.ContainsFunc(recovery.Together(), func(t dynamo.Table) bool { return string(t.ID) == id }) {
 		return fmt.Errorf("%q is not a table that is restored", id)

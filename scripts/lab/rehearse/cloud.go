@@ -267,15 +267,16 @@ func (c *cloud) indexes(ctx context.Context, table string) ([]string, error) {
 
 // settings describes what a backup does not have of a table.
 func (c *cloud) settings(ctx context.Context, name string) (string, error) {
-	out, err := c.db().DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &name})
+	db := c.db()
+	out, err := db.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &name})
 	if err != nil {
 		return "", err
 	}
-	ttl, err := c.db().DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &name})
+	ttl, err := db.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &name})
 	if err != nil {
 		return "", err
 	}
-	tags, err := c.db().ListTagsOfResource(ctx, &dynamodb.ListTagsOfResourceInput{ResourceArn: out.Table.TableArn})
+	tags, err := db.ListTagsOfResource(ctx, &dynamodb.ListTagsOfResourceInput{ResourceArn: out.Table.TableArn})
 	if err != nil {
 		return "", err
 	}
@@ -288,10 +289,11 @@ func (c *cloud) settings(ctx context.Context, name string) (string, error) {
 
 // drop deletes a table, also a protected one.
 func (c *cloud) drop(ctx context.Context, name string) error {
-	if _, err := c.db().UpdateTable(ctx, &dynamodb.UpdateTableInput{TableName: &name, DeletionProtectionEnabled: new(false)}); err != nil {
+	db := c.db()
+	if _, err := db.UpdateTable(ctx, &dynamodb.UpdateTableInput{TableName: &name, DeletionProtectionEnabled: new(false)}); err != nil {
 		return err
 	}
-	_, err := c.db().DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &name})
+	_, err := db.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &name})
 	return err
 }
 

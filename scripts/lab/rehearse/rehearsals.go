@@ -247,11 +247,11 @@ func (l *played) index(ctx context.Context) error {
 	if err := l.version.deploy(ctx); err != nil {
 		return err
 	}
-	names, err := l.cloud.parameters(ctx, "/wavegate/"+stage+"/tables")
+	names, err := l.tables(ctx)
 	if err != nil {
 		return err
 	}
-	there, err := l.cloud.indexes(ctx, names["/wavegate/"+stage+"/tables/"+string(dynamo.Factories)])
+	there, err := l.cloud.indexes(ctx, names[dynamo.Factories])
 	if err != nil || !slices.Contains(there, added) {
 		return errors.Join(fmt.Errorf("the restored table has the indexes %v", there), err)
 	}

@@ -17,20 +17,47 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
+// tables returns the names of the tables in use.
+func (l *played) tables(ctx context.Context) (recovery.Names, error) {
+	const path = "/wavegate/" + stage + "/tables"
+	parameters, err := l.cloud.parameters(ctx, path)
+	names := recovery.Names{}
+	for parameter, name := range parameters {
+		names[dynamo.TableID(strings.TrimPrefix(parameter, path+"/"))] = name
+	}
+	return names, err
+}
+
+// soon is a moment after everything that has happened, to the second, as scripts/restore takes it.
+func soon() time.Time { return time.Now().UTC().Add(time.Second).Truncate(time.Second) }
+
+// bringBack runs scripts/restore, which must find that tables and trail agree. It returns the setting that it prints.
+func (l *played) bringBack(ctx context.Context, at time.Time, more ...string) (setting string, err error) {
+	out, err := l.command(ctx, l.root, filepath.Join("scripts", "restore"), append([]string{"--stage", stage, "--at", at.Format(time.RFC3339)}, more...)...)
+	if err != nil {
+		return "", err
+	}
+	found := regexp.MustCompile(`"restoredTables": (\{.*\})`).FindStringSubmatch(out)
+	if found == nil || !strings.Contains(out, "audit trail agree") {
+		return "", fmt.Errorf("it says %s", out)
+	}
+	return found[1], nil
+}
+
 // restore restores all tables, and deploys the service with the new ones.
 func (l *played) restore(ctx context.Context) error {
 	channels, err := l.channels(ctx)
 	if err != nil {
 		return err
 	}
-	names, err := l.cloud.parameters(ctx, "/wavegate/"+stage+"/tables")
+	names, err := l.tables(ctx)
 	if err != nil {
 		return err
 	}
 	// The emulator ignores it in the template.
 	for _, t := range dynamo.Tables {
 		_, err := l.cloud.db().UpdateContinuousBackups(ctx, &dynamodb.UpdateContinuousBackupsInput{
-			TableName:                        new(names["/wavegate/"+stage+"/tables/"+string(t.ID)]),
+			TableName:                        new(names[t.ID]),
 			PointInTimeRecoverySpecification: &types.PointInTimeRecoverySpecification{PointInTimeRecoveryEnabled: new(!t.Ephemeral)},
 		})
 		if err != nil {
@@ -38,16 +65,12 @@ func (l *played) restore(ctx context.Context) error {
 		}
 	}
 	begin := time.Now()
-	out, err := l.command(ctx, l.root, filepath.Join("scripts", "restore"), "--stage", stage, "--at", time.Now().UTC().Add(time.Second).Format(time.RFC3339))
+	setting, err := l.bringBack(ctx, soon())
 	if err != nil {
 		return err
 	}
-	setting := regexp.MustCompile(`"restoredTables": (\{.*\})`).FindStringSubmatch(out)
-	if setting == nil || !strings.Contains(out, "audit trail agree") {
-		return fmt.Errorf("it says %s", out)
-	}
 	restored := time.Since(begin)
-	l.restored = "restoredTables=" + setting[1]
+	l.restored = "restoredTables=" + setting
 	if l.version, err = l.now.synth(ctx, "restored", logs, l.restored); err != nil {
 		return err
 	}
@@ -61,17 +84,17 @@ func (l *played) restore(ctx context.Context) error {
 		return errors.Join(fmt.Errorf("%d channels, and %d before", still, channels), err)
 	}
 	took := time.Since(begin)
-	now, err := l.cloud.parameters(ctx, "/wavegate/"+stage+"/tables")
+	now, err := l.tables(ctx)
 	if err != nil {
 		return err
 	}
-	var wanted map[string]string
-	if err := json.Unmarshal([]byte(setting[1]), &wanted); err != nil {
+	var wanted recovery.Names
+	if err := json.Unmarshal([]byte(setting), &wanted); err != nil {
 		return err
 	}
 	for id, name := range wanted {
-		if parameter := "/wavegate/" + stage + "/tables/" + id; now[parameter] != name || names[parameter] == name {
-			return fmt.Errorf("%s is %s, want %s", id, now[parameter], name)
+		if now[id] != name || names[id] == name {
+			return fmt.Errorf("%s is %s, want %s", id, now[id], name)
 		}
 	}
 	say("%d tables were restored in %.0f s, and in use after a total of %.0f s", len(wanted), restored.Seconds(), took.Seconds())
@@ -80,24 +103,17 @@ func (l *played) restore(ctx context.Context) error {
 
 // backups completes tables as AWS Backup restores them, with their items and indexes alone, and removes them again.
 func (l *played) backups(ctx context.Context) error {
-	parameters, err := l.cloud.parameters(ctx, "/wavegate/"+stage+"/tables")
+	now, err := l.tables(ctx)
 	if err != nil {
 		return err
 	}
-	now := recovery.Names{}
-	for parameter, name := range parameters {
-		now[dynamo.TableID(filepath.Base(parameter))] = name
-	}
-	at := time.Now().UTC().Add(time.Second).Truncate(time.Second)
+	at := soon()
 	plan, err := recovery.Plan(stage, now, at)
 	if err != nil {
 		return err
 	}
-	restore := func() (string, error) {
-		return l.command(ctx, l.root, filepath.Join("scripts", "restore"), "--stage", stage, "--at", at.Format(time.RFC3339), "--backups")
-	}
-	if out, err := restore(); err == nil {
-		return fmt.Errorf("it completes tables that do not exist: %s", out)
+	if _, err := l.bringBack(ctx, at, "--backups"); err == nil {
+		return errors.New("it completes tables that do not exist")
 	}
 	db := l.cloud.db()
 	for _, t := range plan {
@@ -108,8 +124,8 @@ func (l *played) backups(ctx context.Context) error {
 			return err
 		}
 	}
-	if out, err := restore(); err != nil || !strings.Contains(out, "audit trail agree") {
-		return errors.Join(fmt.Errorf("it says %s", out), err)
+	if _, err := l.bringBack(ctx, at, "--backups"); err != nil {
+		return err
 	}
 	for _, t := range plan {
 		was, err := l.cloud.settings(ctx, t.From)

@@ -198,14 +198,9 @@ func honest(t *testing.T) *run {
 	version := "/api/factories/munich-1/production-methods/" + methodID + "/versions/1"
 	of := map[string]string{"factoryId": "munich-1", "methodId": methodID, "number": "1"}
 	ref := method.Ref{FactoryID: "munich-1", MethodID: methodID, Version: 1}
-	text := `{"form":1,"basis":{"quantity":1,"unit":"1"},"steps":[{"id":"10","name":"Mill","equipment":{"machines":["m-1"]},` +
-		`"run":{"time":"PT1M","per":{"quantity":1,"unit":"1"}},"outputs":[{"material":"PART","quantity":1,"unit":"1"}]}]}`
-	parsed, faults := content.Parse([]byte(text))
-	if len(faults) > 0 {
-		t.Fatal(faults)
-	}
+	parsed := parsedMilling(t)
 	user = "eric"
-	made("put-method-content", version+"/content", text, of,
+	made("put-method-content", version+"/content", milling, of,
 		func(ctx context.Context, from audit.Origin) (int, string, error) {
 			return put(methods.Save(admission.Unlimited(ctx), signer("eric"), from, ref, parsed, none))
 		})
@@ -224,6 +219,19 @@ func honest(t *testing.T) *run {
 	}
 	r.read(t)
 	return r
+}
+
+// milling is a content of a method on the machine m-1.
+const milling = `{"form":1,"basis":{"quantity":1,"unit":"1"},"steps":[{"id":"10","name":"Mill","equipment":{"machines":["m-1"]},` +
+	`"run":{"time":"PT1M","per":{"quantity":1,"unit":"1"}},"outputs":[{"material":"PART","quantity":1,"unit":"1"}]}]}`
+
+func parsedMilling(t *testing.T) content.Content {
+	t.Helper()
+	parsed, faults := content.Parse([]byte(milling))
+	if len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	return parsed
 }
 
 // signer is a person who works on methods.

@@ -18,7 +18,6 @@ import (
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
-	"wavegate/shared/production/content"
 	"wavegate/shared/production/factory"
 	"wavegate/shared/production/machine"
 	"wavegate/shared/production/method"
@@ -146,11 +145,7 @@ func recallOn(t *testing.T, db *dynamo.DB, from func(string) audit.Origin) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parsed, faults := content.Parse([]byte(`{"form":1,"basis":{"quantity":1,"unit":"1"},"steps":[{"id":"10","name":"Mill","equipment":{"machines":["m-1"]},` +
-		`"run":{"time":"PT1M","per":{"quantity":1,"unit":"1"}},"outputs":[{"material":"PART","quantity":1,"unit":"1"}]}]}`))
-	if len(faults) > 0 {
-		t.Fatal(faults)
-	}
+	parsed := parsedMilling(t)
 	ref := method.Ref{FactoryID: "munich-1", MethodID: id, Version: 1}
 	if _, err := methods.Save(ctx, who, from("save"), ref, parsed, none); err != nil {
 		t.Fatal(err)
