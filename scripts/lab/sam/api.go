@@ -36,36 +36,93 @@ const (
 	atStart     = "EAGER"
 )
 
-// startAPI runs SAM on a port and waits until it answers.
+// starts is how often startAPI tries.
+const starts = 3
+
+// errPortTaken means that SAM ended because a port was taken. SAM chooses the ports of its containers at random and
+// without reserving them, so two containers that start together can get the same one.
+var errPortTaken = errors.New("a port was taken")
+
+// startAPI runs SAM on a port and waits until it answers. If a port was taken, it starts SAM again.
 func (e *environment) startAPI(ctx context.Context, containers string) (*api, error) {
+	for try := 1; ; try++ {
+		a, err := e.startOnce(ctx, containers)
+		if try == starts || !errors.Is(err, errPortTaken) {
+			return a, err
+		}
+		say("%v", err)
+	}
+}
+
+func (e *environment) startOnce(ctx context.Context, containers string) (*api, error) {
 	port, err := freePort()
 	if err != nil {
 		return nil, err
 	}
 	say("starting SAM")
-	ctx, cancel := context.WithCancel(ctx)
-	log, err := os.Create(filepath.Join(".dev", "sam", "sam.log"))
+	log, err := os.Create(samLog)
 	if err != nil {
-		cancel()
 		return nil, err
 	}
-	c := e.sam(ctx, log, append([]string{"local", "start-api", "--host", "127.0.0.1", "--port", port, "--warm-containers", containers}, e.flags()...)...)
+	ctx, cancel := context.WithCancel(ctx)
+	c := e.sam(ctx, log, append([]string{
+		"local", "start-api", "--host", "127.0.0.1", "--port", port, "--warm-containers", containers, "--no-watch",
+	}, e.flags()...)...)
 	c.Stderr = log
 	if err := c.Start(); err != nil {
 		cancel()
+		log.Close()
 		return nil, err
 	}
 	a := &api{url: "http://127.0.0.1:" + port, end: cancel, ended: make(chan struct{})}
 	go func() {
 		_ = c.Wait()
 		log.Close()
+		e.removeContainers()
 		close(a.ended)
 	}()
 	if err := a.answers(ctx); err != nil {
 		a.stop()
-		return nil, fmt.Errorf("%w; see .dev/sam/sam.log", err)
+		return nil, explain(err)
 	}
 	return a, nil
+}
+
+// explain adds the end of SAM's log to an error.
+func explain(err error) error {
+	log, readErr := os.ReadFile(samLog)
+	if readErr != nil {
+		return errors.Join(err, readErr)
+	}
+	lines := strings.Split(strings.TrimSpace(string(log)), "\n")
+	end := strings.Join(lines[max(0, len(lines)-10):], "\n")
+	if strings.Contains(end, "port is already allocated") || strings.Contains(strings.ToLower(end), "address already in use") {
+		err = fmt.Errorf("%w: %w", err, errPortTaken)
+	}
+	return fmt.Errorf("%w; the end of %s:\n%s", err, samLog, end)
+}
+
+// removeContainers removes the containers that SAM's log names and SAM has not removed: it forgets the first few of
+// those that it starts together.
+func (e *environment) removeContainers() {
+	log, err := os.ReadFile(samLog)
+	if err != nil {
+		say("%v", err)
+		return
+	}
+	var ids []string
+	for line := range strings.Lines(string(log)) {
+		if _, id, ok := strings.Cut(strings.TrimSpace(line), "SAM_CONTAINER_ID: "); ok {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		return
+	}
+	// It succeeds if a container is already gone.
+	if out, err := exec.Command(e.tools.docker, append([]string{"rm", "--force"}, ids...)...).CombinedOutput(); err != nil {
+		say("docker rm: %s", firstLine(out))
+	}
 }
 
 // freePort asks the system for a port, unless PORT names one.
@@ -90,6 +147,8 @@ func (a *api) answers(ctx context.Context) error {
 			return answer.Body.Close()
 		}
 		select {
+		case <-ctx.Done():
+			return ctx.Err()
 		case <-a.ended:
 			return errors.New("SAM ended")
 		case <-time.After(200 * time.Millisecond):

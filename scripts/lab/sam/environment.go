@@ -22,6 +22,7 @@ const (
 	functionsDir = ".dev/sam/functions"
 	assemblyDir  = ".dev/sam/cdk.out"
 	variables    = ".dev/sam/variables.json"
+	samLog       = ".dev/sam/sam.log"
 	template     = assemblyDir + "/wavegate-dev.template.json"
 )
 
