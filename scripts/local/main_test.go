@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -65,7 +64,7 @@ func dev(t *testing.T, env ...string) (url string, cmd *exec.Cmd) {
 		t.Fatal(err)
 	}
 	cmd = exec.Command(filepath.Join(root, "scripts", "dev"))
-	cmd.Env = append(append(os.Environ(), "PORT="+freePort(t), "WAVEGATE_DEV_DIR="+t.TempDir()), env...)
+	cmd.Env = append(append(os.Environ(), "PORT=0", "WAVEGATE_DEV_DIR="+t.TempDir()), env...)
 	var problems bytes.Buffer
 	cmd.Stderr = &problems
 	out, err := cmd.StdoutPipe()
@@ -85,25 +84,6 @@ func dev(t *testing.T, env ...string) (url string, cmd *exec.Cmd) {
 	}
 	t.Fatalf("it ended without being ready: %s", problems.String())
 	return "", nil
-}
-
-// freePort returns a free port that is followed by another free port, for the bell.
-func freePort(t *testing.T) string {
-	t.Helper()
-	for range 100 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		port := strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
-		if next, err := net.Listen("tcp", "127.0.0.1:"+beside(port)); err == nil {
-			next.Close()
-			return port
-		}
-	}
-	t.Fatal("no two ports side by side are free")
-	return ""
 }
 
 func TestDev_AnswersOnceItIsReady_AndEndsOnInterrupt(t *testing.T) {
@@ -214,7 +194,7 @@ func TestRun_Misused_SaysWhatIsWrong(t *testing.T) {
 		"a wrong setting":        {"LIMIT_USER", "many", "was answered with 502"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Setenv("PORT", freePort(t))
+			t.Setenv("PORT", "0")
 			t.Setenv("WAVEGATE_DEV_DIR", t.TempDir())
 			t.Setenv(c.variable, c.value)
 			if err := run(t.Context(), functions); err == nil || !strings.Contains(err.Error(), c.want) {
