@@ -78,7 +78,10 @@ func (d *depot) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Length", strconv.Itoa(len(image)))
-	if d.hold != nil && r.Method == http.MethodGet {
+	if r.Method == http.MethodHead { // SWUpdate first asks for the size
+		return
+	}
+	if d.hold != nil {
 		_, _ = w.Write(image[:1])
 		_ = http.NewResponseController(w).Flush()
 		select {
@@ -88,7 +91,7 @@ func (d *depot) serve(w http.ResponseWriter, r *http.Request) {
 		}
 		image = image[1:]
 	}
-	if !d.slow || r.Method == http.MethodHead { // SWUpdate first asks for the size
+	if !d.slow {
 		_, _ = w.Write(image)
 		return
 	}

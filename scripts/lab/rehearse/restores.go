@@ -31,9 +31,14 @@ func (l *played) tables(ctx context.Context) (recovery.Names, error) {
 // soon is a moment after everything that has happened, to the second, as scripts/restore takes it.
 func soon() time.Time { return time.Now().UTC().Add(time.Second).Truncate(time.Second) }
 
+// restoreScript runs scripts/restore and returns its output.
+func (l *played) restoreScript(ctx context.Context, at time.Time, more ...string) (out string, err error) {
+	return l.command(ctx, l.root, filepath.Join("scripts", "restore"), append([]string{"--stage", stage, "--at", at.Format(time.RFC3339)}, more...)...)
+}
+
 // bringBack runs scripts/restore, which must find that tables and trail agree. It returns the setting that it prints.
 func (l *played) bringBack(ctx context.Context, at time.Time, more ...string) (setting string, err error) {
-	out, err := l.command(ctx, l.root, filepath.Join("scripts", "restore"), append([]string{"--stage", stage, "--at", at.Format(time.RFC3339)}, more...)...)
+	out, err := l.restoreScript(ctx, at, more...)
 	if err != nil {
 		return "", err
 	}
@@ -112,8 +117,8 @@ func (l *played) backups(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := l.bringBack(ctx, at, "--backups"); err == nil {
-		return errors.New("it completes tables that do not exist")
+	if out, err := l.restoreScript(ctx, at, "--backups"); err == nil {
+		return fmt.Errorf("it completes tables that do not exist: %s", out)
 	}
 	db := l.cloud.db()
 	for _, t := range plan {
