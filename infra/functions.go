@@ -214,7 +214,9 @@ func rights(g operations.Grant, table *string) []awsiam.PolicyStatement {
 		if a == dynamo.Query && g.OnlyIndexes {
 			continue
 		}
-		onTable = append(onTable, "dynamodb:"+string(a))
+		for _, action := range a.Actions() {
+			onTable = append(onTable, "dynamodb:"+string(action))
+		}
 	}
 	var list []awsiam.PolicyStatement
 	if len(onTable) > 0 {

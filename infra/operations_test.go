@@ -243,8 +243,10 @@ func rowAllowances(t *testing.T, template template, function string, grants []op
 	for _, g := range grants {
 		table := "${" + template.id(t, "AWS::DynamoDB::Table", "table-"+string(g.Table)) + ".Arn}"
 		for _, a := range g.Actions {
-			if a != dynamo.Query || !g.OnlyIndexes {
-				all["Allow dynamodb:"+string(a)+" "+table] = true
+			for _, action := range a.Actions() {
+				if action != dynamo.Query || !g.OnlyIndexes {
+					all["Allow dynamodb:"+string(action)+" "+table] = true
+				}
 			}
 		}
 		for _, index := range g.Indexes {

@@ -39,7 +39,7 @@ func (s *shelf) put(table dynamo.TableID, item map[string]any) {
 	mark := s.organization + " " + uuid.NewString()
 	item["mark"] = mark
 	s.marks = append(s.marks, mark)
-	if err := s.db.Put(s.ctx, table, item, dynamo.Condition{}); err != nil {
+	if err := s.db.Commit(s.ctx, dynamo.NewPart("item", table, item, dynamo.Condition{})); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -18,7 +18,7 @@ var accessRows = []Operation{
 		Takes: input.Takes{Path: ratelimit.TargetPath, Query: ratelimit.TargetQuery, Body: ratelimit.OverrideBody, Conditions: true},
 		Gives: stored,
 		Grants: []Grant{
-			may(dynamo.RateOverrides, dynamo.Get, dynamo.Put),
+			may(dynamo.RateOverrides, dynamo.Get, dynamo.Write),
 			may(dynamo.Audit, dynamo.Put),
 		},
 	},
@@ -37,7 +37,7 @@ var accessRows = []Operation{
 		Takes: input.Takes{Path: ratelimit.TargetPath, Query: ratelimit.TargetQuery, Conditions: true},
 		Gives: changed, Refuses: []problem.Code{problem.NotFound},
 		Grants: []Grant{
-			may(dynamo.RateOverrides, dynamo.Get, dynamo.Put),
+			may(dynamo.RateOverrides, dynamo.Get, dynamo.Write),
 			may(dynamo.Audit, dynamo.Put),
 		},
 	},

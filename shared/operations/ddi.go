@@ -47,7 +47,7 @@ var ddiRows = []Operation{
 		Grants: append([]Grant{
 			may(dynamo.Channels, dynamo.Get),
 			may(dynamo.Releases, dynamo.Get),
-			may(dynamo.Reports, dynamo.Get, dynamo.Put),
+			may(dynamo.Reports, dynamo.Get, dynamo.Write),
 		}, gateways...),
 	},
 	{
@@ -118,16 +118,16 @@ var pollSettings = []setting.Name{setting.PollIntervalSeconds, setting.IdlePollI
 
 // registration grants what a change to a box needs.
 var registration = []Grant{
-	may(dynamo.Edges, dynamo.Get, dynamo.Put),
-	may(dynamo.Reports, dynamo.Get, dynamo.Put),
-	may(dynamo.Bells, dynamo.Get, dynamo.Put),
+	may(dynamo.Edges, dynamo.Get, dynamo.Write),
+	may(dynamo.Reports, dynamo.Get, dynamo.Write),
+	may(dynamo.Bells, dynamo.Get, dynamo.Write),
 	may(dynamo.Audit, dynamo.Put),
 }
 
 // gateways grants what a change to an organization's gateway needs. A call of the gateway itself may change it too: its
 // first call with a new token, and a call for a box that has a token of its own.
 var gateways = []Grant{
-	may(dynamo.Gateways, dynamo.Get, dynamo.Put),
+	may(dynamo.Gateways, dynamo.Get, dynamo.Write),
 	may(dynamo.Audit, dynamo.Put),
 }
 
@@ -140,7 +140,7 @@ func reported(id, summary, method, place string, path input.Fields, body *input.
 		Takes: input.Takes{Path: path, Body: body, MaxBody: feedbackBody},
 		Gives: shown, Refuses: []problem.Code{problem.NotFound},
 		Settings: pollSettings,
-		Grants:   slices.Concat([]Grant{may(dynamo.Reports, dynamo.Get, dynamo.Put)}, gateways, more),
+		Grants:   slices.Concat([]Grant{may(dynamo.Reports, dynamo.Get, dynamo.Write)}, gateways, more),
 	}
 }
 

@@ -23,7 +23,7 @@ var enrolmentRows = []Operation{
 		Takes: input.Takes{Body: enrolment.Body, IdempotencyKey: true, MaxBody: 256 << 10},
 		Gives: created, Refuses: []problem.Code{problem.FactoryNotInOrganization, problem.NotFound},
 		Grants: []Grant{
-			may(dynamo.Enrolments, dynamo.Put),
+			may(dynamo.Enrolments, dynamo.Write),
 			may(dynamo.Factories, dynamo.Get),
 			may(dynamo.Idempotency, dynamo.Get, dynamo.Put),
 			may(dynamo.Audit, dynamo.Put),
@@ -51,7 +51,7 @@ var enrolmentRows = []Operation{
 		Roles: installers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: enrolmentPath},
 		Gives: changed, Refuses: []problem.Code{problem.NotFound},
-		Grants: []Grant{may(dynamo.Enrolments, dynamo.Get, dynamo.Put), may(dynamo.Audit, dynamo.Put)},
+		Grants: []Grant{may(dynamo.Enrolments, dynamo.Get, dynamo.Write), may(dynamo.Audit, dynamo.Put)},
 	},
 	{
 		ID: "redeem-edge-enrolment", Summary: "Register the calling box with a code",
@@ -60,7 +60,7 @@ var enrolmentRows = []Operation{
 		Takes: input.Takes{Body: enrolment.PairBody},
 		Gives: []int{http.StatusCreated, http.StatusAccepted}, Refuses: []problem.Code{problem.EdgeEnrolled},
 		Settings: append([]setting.Name{setting.ReportShards}, bell.Settings...),
-		Grants:   append([]Grant{may(dynamo.Enrolments, dynamo.Get, dynamo.Query, dynamo.Put, dynamo.Delete)}, registration...),
+		Grants:   append([]Grant{may(dynamo.Enrolments, dynamo.Get, dynamo.Query, dynamo.Write, dynamo.Delete)}, registration...),
 	},
 	{
 		ID: "accept-edge-enrolment", Summary: "Register up to 30 waiting boxes",
@@ -69,7 +69,7 @@ var enrolmentRows = []Operation{
 		Takes: input.Takes{Path: enrolmentPath, Body: enrolment.AcceptBody},
 		Gives: changed, Refuses: []problem.Code{problem.EdgeEnrolled, problem.NotFound},
 		Settings: append([]setting.Name{setting.ReportShards}, bell.Settings...),
-		Grants:   append([]Grant{may(dynamo.Enrolments, dynamo.Get, dynamo.Put)}, registration...),
+		Grants:   append([]Grant{may(dynamo.Enrolments, dynamo.Get, dynamo.Write)}, registration...),
 	},
 	{
 		ID: "reset-edge-enrolment", Summary: "Retire an enrolled box and free its id",

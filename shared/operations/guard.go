@@ -46,7 +46,7 @@ var guardRows = []Operation{
 		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes:  input.Takes{Body: freeze.Body, Conditions: true},
 		Gives:  stored,
-		Grants: []Grant{may(dynamo.Rollouts, dynamo.Get, dynamo.Put), may(dynamo.Audit, dynamo.Put)},
+		Grants: []Grant{may(dynamo.Rollouts, dynamo.Get, dynamo.Write), may(dynamo.Audit, dynamo.Put)},
 	},
 	{
 		ID: "get-freeze", Summary: "Read the freeze",
@@ -61,7 +61,7 @@ var guardRows = []Operation{
 		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Conditions: true},
 		Gives: changed, Refuses: []problem.Code{problem.NotFound},
-		Grants: []Grant{may(dynamo.Rollouts, dynamo.Get, dynamo.Put), may(dynamo.Audit, dynamo.Put)},
+		Grants: []Grant{may(dynamo.Rollouts, dynamo.Get, dynamo.Write), may(dynamo.Audit, dynamo.Put)},
 	},
 }
 
@@ -69,7 +69,7 @@ var guardRows = []Operation{
 // row.
 func guards() []Grant {
 	return []Grant{
-		may(dynamo.Rollouts, dynamo.Get, dynamo.Put),
+		may(dynamo.Rollouts, dynamo.Get, dynamo.Write),
 		may(dynamo.Channels, dynamo.Get, dynamo.Update),
 		may(dynamo.Audit, dynamo.Put),
 	}

@@ -195,7 +195,7 @@ func counting() []Grant {
 	return []Grant{
 		reports,
 		may(dynamo.Rollouts, dynamo.Get), may(dynamo.Channels, dynamo.Get),
-		may(dynamo.Progress, dynamo.Get, dynamo.Put), may(dynamo.RateCounters, dynamo.Get),
+		may(dynamo.Progress, dynamo.Get, dynamo.Write), may(dynamo.RateCounters, dynamo.Get),
 	}
 }
 
@@ -203,10 +203,10 @@ func counting() []Grant {
 func tick() []Grant {
 	others := []dynamo.TableID{dynamo.Rollouts, dynamo.Channels, dynamo.Progress}
 	return append(slices.DeleteFunc(counting(), func(g Grant) bool { return slices.Contains(others, g.Table) }),
-		may(dynamo.Progress, dynamo.Get, dynamo.Put, dynamo.Query, dynamo.Delete),
+		may(dynamo.Progress, dynamo.Get, dynamo.Write, dynamo.Query, dynamo.Delete),
 		may(dynamo.MethodVersions, dynamo.Get), list(dynamo.MethodReports), list(dynamo.Machines),
-		Grant{Table: dynamo.Rollouts, Actions: []dynamo.Permission{dynamo.Get, dynamo.Put, dynamo.Query}, Indexes: []string{"byStatus"}, OnlyIndexes: true},
-		may(dynamo.Channels, dynamo.Get, dynamo.Put, dynamo.Update),
+		Grant{Table: dynamo.Rollouts, Actions: []dynamo.Permission{dynamo.Get, dynamo.Write, dynamo.Query}, Indexes: []string{"byStatus"}, OnlyIndexes: true},
+		may(dynamo.Channels, dynamo.Get, dynamo.Write),
 		may(dynamo.Releases, dynamo.Get),
 		may(dynamo.Audit, dynamo.Put))
 }

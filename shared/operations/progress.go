@@ -30,7 +30,7 @@ var progressRows = []Operation{
 		Takes: input.Takes{Path: edgePath, Body: edge.OutcomeBody},
 		Gives: shown, Refuses: []problem.Code{problem.NotFound, problem.ReportStale},
 		Grants: []Grant{
-			may(dynamo.Reports, dynamo.Get, dynamo.Put),
+			may(dynamo.Reports, dynamo.Get, dynamo.Write),
 		},
 		Settings: []setting.Name{setting.ReportShards, setting.FleetIssuers},
 	},
@@ -103,7 +103,7 @@ var progressRows = []Operation{
 		Grants: []Grant{
 			may(dynamo.Channels, dynamo.Get),
 			listByIndex(dynamo.Reports, "byState"),
-			may(dynamo.Progress, dynamo.Get, dynamo.Put),
+			may(dynamo.Progress, dynamo.Get, dynamo.Write),
 		},
 		Settings: progressSettings,
 	},

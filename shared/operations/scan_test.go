@@ -16,7 +16,7 @@ import (
 
 // actions are all actions that a function may be granted. Scan is missing, because its cost
 // grows with everything that was ever stored.
-var actions = []dynamo.Permission{dynamo.Get, dynamo.BatchGet, dynamo.Query, dynamo.Put, dynamo.Update, dynamo.Delete, dynamo.ConditionCheck}
+var actions = []dynamo.Permission{dynamo.Get, dynamo.BatchGet, dynamo.Query, dynamo.Put, dynamo.Update, dynamo.Write, dynamo.Delete, dynamo.ConditionCheck}
 
 func TestTable_GrantsNoScan(t *testing.T) {
 	for _, op := range operations.Table {

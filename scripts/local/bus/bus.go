@@ -93,7 +93,7 @@ func (f *Follower) unknown(ctx context.Context) ([]audit.Record, error) {
 		}
 		for _, item := range page.Items {
 			var r audit.Record
-			if err := dynamo.Decode(item, &r); err != nil {
+			if err := dynamo.Decode(dynamo.Audit, item, &r); err != nil {
 				return nil, err
 			}
 			if !f.known[r.EventID] {

@@ -72,6 +72,11 @@ func (f *Front) exercise(function string, all []Use) (refused Use, ok bool) {
 	return Use{}, true
 }
 
+// right is the right that a use needs: its own, or Write.
 func (f *Front) right(function string, u Use) Right {
-	return Right{function, f.tables[u.Table], u.Action, u.Index}
+	own := Right{function, f.tables[u.Table], u.Action, u.Index}
+	if _, granted := f.granted[own]; !granted && slices.Contains(dynamo.Write.Actions(), u.Action) {
+		own.Action = dynamo.Write
+	}
+	return own
 }

@@ -84,14 +84,6 @@ func (l Live) Never() bool { return !l.Exists() && l.EndedAt == nil }
 // Exists reports whether there is a token.
 func (l Live) Exists() bool { return l.Current != "" }
 
-// Same reports whether two are equal.
-func (l Live) Same(other Live) bool {
-	return l.Current == other.Current && l.Previous == other.Previous && sameTime(l.ReplacedAt, other.ReplacedAt) &&
-		sameTime(l.FirstUsedAt, other.FirstUsedAt) && sameTime(l.LastUsedAt, other.LastUsedAt) && sameTime(l.EndedAt, other.EndedAt)
-}
-
-func sameTime(a, b *time.Time) bool { return (a == nil) == (b == nil) && (a == nil || a.Equal(*b)) }
-
 // matches compares two digests. An empty digest never matches.
 func matches(shown, kept string) bool {
 	return kept != "" && subtle.ConstantTimeCompare([]byte(shown), []byte(kept)) == 1

@@ -52,12 +52,6 @@ type OverrideSpec struct {
 	Reason       string     `json:"reason,omitempty"`
 }
 
-func (s OverrideSpec) equal(o OverrideSpec) bool {
-	same := func(a, b *int) bool { return a == b || a != nil && b != nil && *a == *b }
-	expire := s.ExpiresAt == o.ExpiresAt || s.ExpiresAt != nil && o.ExpiresAt != nil && s.ExpiresAt.Equal(*o.ExpiresAt)
-	return same(s.Limit, o.Limit) && same(s.CopilotLimit, o.CopilotLimit) && expire && s.Reason == o.Reason
-}
-
 // An Override is a target's own limits.
 type Override struct {
 	Target
@@ -102,7 +96,7 @@ func (r record) set(target Target, spec OverrideSpec, at time.Time) (next record
 	next = record{Subject: target.subject(), Override: Override{
 		Target: target, OverrideSpec: spec, CreatedAt: at, UpdatedAt: at, Revision: r.Revision + 1}}
 	if r.exists(at) {
-		if r.equal(spec) {
+		if dynamo.Same(r.OverrideSpec, spec) {
 			return r, ""
 		}
 		next.CreatedAt = r.CreatedAt

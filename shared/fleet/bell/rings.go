@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"wavegate/shared/platform/dynamo"
 )
 
 // Rings records what rang on a release channel, apart from changes to its row.
@@ -37,7 +39,7 @@ func (r Rings) Ring(boxes []string, at time.Time, lasting time.Duration) (next R
 	next = r
 	next.Calls = maps.Clone(r.Calls)
 	maps.DeleteFunc(next.Calls, func(_ string, until int64) bool { return until <= at.Unix() })
-	if next.Calls == nil {
+	if next.Calls == nil && len(boxes) > 0 {
 		next.Calls = map[string]int64{}
 	}
 	until := at.Add(lasting).Unix()
@@ -52,7 +54,7 @@ func (r Rings) Ring(boxes []string, at time.Time, lasting time.Duration) (next R
 	if left && (r.WholeAt == nil || at.Sub(*r.WholeAt) >= wholeEvery) {
 		next.N, next.WholeAt, next.Calls = r.N+1, &at, nil
 	}
-	if next.N == r.N && maps.Equal(next.Calls, r.Calls) {
+	if dynamo.Same(next, r) {
 		return r, false
 	}
 	next.Revision++

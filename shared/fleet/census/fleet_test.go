@@ -53,8 +53,8 @@ const (
 
 var errStore = errors.New("the store is in trouble")
 
-func (f *faulty) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	return write(f, func() (*dynamodb.PutItemOutput, error) { return f.API.PutItem(ctx, in, o...) })
+func (f *faulty) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	return write(f, func() (*dynamodb.UpdateItemOutput, error) { return f.API.UpdateItem(ctx, in, o...) })
 }
 
 func (f *faulty) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {

@@ -48,9 +48,9 @@ func (c *counted) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...f
 	return c.API.GetItem(ctx, in, o...)
 }
 
-func (c *counted) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+func (c *counted) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
 	c.count(0, 1)
-	return c.API.PutItem(ctx, in, o...)
+	return c.API.UpdateItem(ctx, in, o...)
 }
 
 const issuer = "https://fleet.example"

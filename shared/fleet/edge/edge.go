@@ -98,14 +98,13 @@ const (
 // assign applies an assignment to a box that has some tokens. It returns the box's next state and tokens, and the
 // event; no event if nothing changes.
 func (e Edge) assign(id string, a Assignment, had boxtoken.Live, at time.Time) (next Edge, has boxtoken.Live, event string) {
-	next = Edge{
-		EdgeID: id, EdgeType: a.EdgeType, Channel: a.Channel, OrganizationID: a.OrganizationID,
-		FactoryID: a.factory(e), Issuer: a.issuer(e), TokenSetAt: e.TokenSetAt,
-		CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, Revision: e.Revision,
+	next = e
+	if !e.Exists() {
+		next = Edge{CreatedAt: at, UpdatedAt: e.UpdatedAt, Revision: e.Revision}
 	}
-	if e.Exists() && e.OrganizationID == a.OrganizationID {
-		next.EnrolmentID = e.EnrolmentID
-	} else {
+	next.EdgeID, next.EdgeType, next.Channel, next.OrganizationID = id, a.EdgeType, a.Channel, a.OrganizationID
+	next.FactoryID, next.Issuer = a.factory(e), a.issuer(e)
+	if !e.Exists() || e.OrganizationID != a.OrganizationID {
 		had, next.TokenSetAt, next.EnrolmentID = boxtoken.Live{}, nil, a.EnrolmentID // a box that moves to another organization loses its tokens
 	}
 	has = had
@@ -120,7 +119,7 @@ func (e Edge) assign(id string, a Assignment, had boxtoken.Live, at time.Time) (
 	}
 	event = reassigned
 	if !e.Exists() {
-		next.CreatedAt, event = at, registered
+		event = registered
 	}
 	next.UpdatedAt = at
 	next.Revision++

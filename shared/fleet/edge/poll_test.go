@@ -64,14 +64,14 @@ func (m *meter) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...fun
 	return m.API.GetItem(ctx, in, o...)
 }
 
-func (m *meter) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+func (m *meter) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
 	m.count(*in.TableName, "puts")
 	if m.put != nil {
 		if err := m.put(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return m.API.PutItem(ctx, in, o...)
+	return m.API.UpdateItem(ctx, in, o...)
 }
 
 // A place is a box on a channel, and polls on a metered store.

@@ -8,6 +8,7 @@ package freeze
 import (
 	"time"
 
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/trail/audit"
 )
@@ -42,10 +43,12 @@ func (r record) set(w Wish, at time.Time) (next record, event string, err error)
 	}
 	next = record{ID: id, Freeze: Freeze{Reason: w.Reason, Until: w.Until, CreatedAt: at, UpdatedAt: at, Revision: r.Revision + 1}}
 	if r.holds(at) {
-		if r.Reason == w.Reason && r.Until.Equal(w.Until) {
+		next.CreatedAt = r.CreatedAt
+		again := next
+		again.UpdatedAt, again.Revision = r.UpdatedAt, r.Revision
+		if dynamo.Same(again, r) {
 			return r, "", nil
 		}
-		next.CreatedAt = r.CreatedAt
 	}
 	return next, "FreezeSet", nil
 }

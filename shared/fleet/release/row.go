@@ -89,19 +89,16 @@ func (r ChannelRow) Knows(version string) bool {
 // published version reaches every box, so the row forgets its rollout and all remembered targets. To publish the same
 // again changes nothing, unless there is something to forget.
 func (r ChannelRow) Publish(p Publication, at time.Time) (next ChannelRow, event string) {
-	same := r.Revision > 0 && r.CurrentVersion == p.CurrentVersion && r.ArtifactURL == p.ArtifactURL && r.SHA256 == p.SHA256 &&
-		r.Details == p.Details && r.Delivery == p.Delivery
-	if same && r.Rollout == nil && len(r.Earlier) == 0 {
+	published := Channel{
+		EdgeType: p.EdgeType, Channel: p.Channel,
+		CurrentVersion: p.CurrentVersion, ArtifactURL: p.ArtifactURL, SHA256: p.SHA256, Details: p.Details, Delivery: p.Delivery,
+		Revision: r.Revision, UpdatedAt: r.UpdatedAt,
+	}
+	if r.Revision > 0 && published == r.Channel && r.Rollout == nil && len(r.Earlier) == 0 {
 		return r, ""
 	}
-	return ChannelRow{
-		Channel: Channel{
-			EdgeType: p.EdgeType, Channel: p.Channel,
-			CurrentVersion: p.CurrentVersion, ArtifactURL: p.ArtifactURL, SHA256: p.SHA256, Details: p.Details, Delivery: p.Delivery,
-			Revision: r.Revision + 1, UpdatedAt: at,
-		},
-		Past: r.past(p.CurrentVersion),
-	}, "ReleasePublished"
+	published.Revision, published.UpdatedAt = r.Revision+1, at
+	return ChannelRow{Channel: published, Past: r.past(p.CurrentVersion)}, "ReleasePublished"
 }
 
 // past lists the former versions after a change of the channel's version to next.

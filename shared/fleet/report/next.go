@@ -1,6 +1,10 @@
 package report
 
-import "time"
+import (
+	"time"
+
+	"wavegate/shared/platform/dynamo"
+)
 
 // An Input changes a row: a Polled, an Outcome, or what a DDI box says; see action.go.
 type Input interface {
@@ -82,23 +86,17 @@ func (r *Row) stamp(was Row, at time.Time) {
 // sameOffer reports whether two offers are the same, in whatever state.
 func sameOffer(a, b Offer) bool { return a.RolloutID == b.RolloutID && a.Version == b.Version }
 
-// same reports whether two rows hold the same. The times of changes are not compared.
+// same reports whether two rows hold the same, apart from since when.
 func same(a, b Row) bool {
-	if !a.Tokens.Same(b.Tokens) || a.Told != b.Told || a.Running != b.Running || a.Subject != b.Subject || (a.Offer == nil) != (b.Offer == nil) ||
-		a.DDI != b.DDI || a.Written != b.Written || a.Cancel != b.Cancel || !sameTime(a.AskedAt, b.AskedAt) {
-		return false
+	for _, r := range []*Row{&a, &b} {
+		if r.Offer != nil {
+			offer := *r.Offer
+			offer.Since = time.Time{}
+			r.Offer = &offer
+		}
 	}
-	if a.Offer == nil {
-		return true
-	}
-	x, y := *a.Offer, *b.Offer
-	timesSame := sameTime(x.Until, y.Until) && sameTime(x.RetryAt, y.RetryAt) && sameTime(x.WrittenAt, y.WrittenAt) && sameTime(x.StatedAt, y.StatedAt)
-	x.Until, x.RetryAt, x.WrittenAt, x.StatedAt, x.Since = nil, nil, nil, nil, time.Time{}
-	y.Until, y.RetryAt, y.WrittenAt, y.StatedAt, y.Since = nil, nil, nil, nil, time.Time{}
-	return x == y && timesSame
+	return dynamo.Same(a, b)
 }
-
-func sameTime(a, b *time.Time) bool { return (a == nil) == (b == nil) && (a == nil || a.Equal(*b)) }
 
 // change first judges the box's offer by what the box runs, and then makes a new offer if the box is told one.
 func (p Polled) change(next *Row, was Row) {

@@ -32,7 +32,7 @@ func (n Shards) Of(pair, edgeID string) string {
 // written while there were fewer partitions. They are found anyway.
 func (n Shards) Moved(stored map[string]types.AttributeValue) (shard string, moved bool, err error) {
 	var row item
-	if err := dynamo.Decode(stored, &row); err != nil {
+	if err := dynamo.Decode(dynamo.Reports, stored, &row); err != nil {
 		return "", false, err
 	}
 	shard = n.Of(row.pair(), row.EdgeID)

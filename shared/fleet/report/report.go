@@ -130,17 +130,18 @@ type Registration struct {
 // that a census counts the box where it belongs from then on. What the box was told and has reported stays unless the
 // edge type changes.
 func (r Row) Registered(g Registration) Row {
-	next := Row{
-		EdgeID: g.EdgeID, EdgeType: g.EdgeType, Channel: g.Channel, FactoryID: g.FactoryID, OrganizationID: g.OrganizationID, Issuer: g.Issuer,
-		Tokens: g.Tokens, EdgeAt: g.At, Retired: g.Retired,
-		Revision: r.Revision + 1,
+	next := r
+	if g.Retired || r.starts(g.EdgeType) {
+		next = Row{}
 	}
-	if r.EdgeType == g.EdgeType && !g.Retired {
-		next.Told, next.Running, next.Subject, next.Offer = r.Told, r.Running, r.Subject, r.Offer
-		next.DDI, next.Written, next.Cancel, next.AskedAt = r.DDI, r.Written, r.Cancel, r.AskedAt
-	}
+	next.EdgeID, next.EdgeType, next.Channel, next.FactoryID = g.EdgeID, g.EdgeType, g.Channel, g.FactoryID
+	next.OrganizationID, next.Issuer, next.Tokens = g.OrganizationID, g.Issuer, g.Tokens
+	next.EdgeAt, next.Retired, next.Revision = g.At, g.Retired, r.Revision+1
 	return next
 }
+
+// starts reports whether a registration begins an empty row: after a retirement, and with another edge type.
+func (r Row) starts(edgeType string) bool { return r.Retired || r.EdgeType != edgeType }
 
 // pair is the release channel that the row counts for. A retired box counts for none: no edge type has this name.
 func (r Row) pair() string {

@@ -96,7 +96,11 @@ func (s *Store) Observe(ctx context.Context, g Registration, e Input) (row Row, 
 
 // Part is the part of a registration's transaction that writes the box's row; see Row.Registered.
 func (s *Store) Part(was, next Row) dynamo.Part {
-	return dynamo.PutPart("report", dynamo.Reports, s.item(next), dynamo.AtRevision("edgeId", was.Revision))
+	write := dynamo.PutPart
+	if was.starts(next.EdgeType) {
+		write = dynamo.NewPart // nothing of the row stays, not even what a newer version of the service wrote
+	}
+	return write("report", dynamo.Reports, s.item(next), dynamo.AtRevision("edgeId", was.Revision))
 }
 
 func (s *Store) item(r Row) item {

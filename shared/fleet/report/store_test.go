@@ -137,8 +137,8 @@ type answerLost struct {
 	meanwhile func()
 }
 
-func (a *answerLost) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	out, err := a.API.PutItem(ctx, in, o...)
+func (a *answerLost) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	out, err := a.API.UpdateItem(ctx, in, o...)
 	if meanwhile := a.meanwhile; meanwhile != nil {
 		a.meanwhile = nil
 		meanwhile()

@@ -25,7 +25,7 @@ func GetAll[T any](ctx context.Context, db *DB, table TableID, keys []Key) ([]T,
 		}
 		for _, item := range items {
 			var v T
-			if err := Decode(item, &v); err != nil {
+			if err := Decode(table, item, &v); err != nil {
 				return nil, err
 			}
 			all = append(all, v)

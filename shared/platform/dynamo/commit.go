@@ -57,8 +57,20 @@ type Part struct {
 	err  error
 }
 
-// PutPart writes a whole item. A Refusal uses the name.
+// PutPart writes an item: every attribute that its type declares. It keeps attributes that the type does not declare,
+// which a newer version of the service may have written. A Refusal uses the name.
 func PutPart(name string, table TableID, item any, when Condition) Part {
+	e, err := editOf(table, item, when)
+	return Part{name: name, err: err, item: types.TransactWriteItem{Update: &types.Update{
+		TableName: aws.String(table.Name()), Key: e.key, UpdateExpression: aws.String(e.expr),
+		ConditionExpression:      optional(when.Expr),
+		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+	}}}
+}
+
+// NewPart writes an item and keeps nothing of an item with the same key. It is for an item that is never changed
+// afterwards, and for one that is made again after its removal.
+func NewPart(name string, table TableID, item any, when Condition) Part {
 	encoded, err := Encode(item)
 	values, err2 := when.values(nil)
 	return Part{name: name, err: errors.Join(err, err2), item: types.TransactWriteItem{Put: &types.Put{

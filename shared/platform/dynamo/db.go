@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"reflect"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -62,7 +65,7 @@ func (db *DB) get(ctx context.Context, table TableID, key Key, out any, consiste
 	if res.Item == nil {
 		return false, nil
 	}
-	return true, Decode(res.Item, out)
+	return true, Decode(table, res.Item, out)
 }
 
 // Encode turns a struct into an item with the names of its json tags. So the names in the table
@@ -75,6 +78,14 @@ func Encode(v any) (map[string]types.AttributeValue, error) {
 	return item, nil
 }
 
+// Same reports whether two structs are stored as the same item. It compares all that is stored, so that nobody has to
+// remember a new attribute.
+func Same(a, b any) bool {
+	one, err := Encode(a)
+	other, err2 := Encode(b)
+	return err == nil && err2 == nil && reflect.DeepEqual(one, other)
+}
+
 // encoding has the names of the json tags, and times in the form of package timestamp.
 func encoding(o *attributevalue.EncoderOptions) {
 	o.TagKey = "json"
@@ -83,13 +94,43 @@ func encoding(o *attributevalue.EncoderOptions) {
 	}
 }
 
-// Decode is the reverse of Encode.
-func Decode(item map[string]types.AttributeValue, out any) error {
-	err := attributevalue.UnmarshalMapWithOptions(item, out, func(o *attributevalue.DecoderOptions) { o.TagKey = "json" })
-	if err != nil {
-		return fmt.Errorf("dynamo: decode into %T: %w", out, err)
+// Decode is the reverse of Encode, for an item of a table. Its error names the table, the key and the attribute.
+func Decode(table TableID, item map[string]types.AttributeValue, out any) error {
+	err := decode(item, out)
+	if err == nil {
+		return nil
 	}
-	return nil
+	again := reflect.New(reflect.TypeOf(out).Elem())
+	wrong := culprit(item, func(some map[string]types.AttributeValue) error { return decode(some, again.Interface()) })
+	t, key := TableOf(table), text(item[TableOf(table).Partition])
+	if t.Sort != "" {
+		key += " " + text(item[t.Sort])
+	}
+	return fmt.Errorf("dynamo: item %q of %s: attribute %s: %w", key, table, wrong, err)
+}
+
+func decode(item map[string]types.AttributeValue, out any) error {
+	return attributevalue.UnmarshalMapWithOptions(item, out, func(o *attributevalue.DecoderOptions) { o.TagKey = "json" })
+}
+
+// culprit returns the path of the first attribute that cannot be decoded.
+func culprit(item map[string]types.AttributeValue, decode func(map[string]types.AttributeValue) error) string {
+	for _, name := range slices.Sorted(maps.Keys(item)) {
+		one := func(v types.AttributeValue) error { return decode(map[string]types.AttributeValue{name: v}) }
+		if one(item[name]) == nil {
+			continue
+		}
+		if m, ok := item[name].(*types.AttributeValueMemberM); ok {
+			inner := culprit(m.Value, func(some map[string]types.AttributeValue) error {
+				return one(&types.AttributeValueMemberM{Value: some})
+			})
+			if inner != "" {
+				return name + "." + inner
+			}
+		}
+		return name
+	}
+	return ""
 }
 
 // unavailable turns an error of the store into UNAVAILABLE or a timeout for the caller. An error

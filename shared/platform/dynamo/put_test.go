@@ -114,10 +114,10 @@ func TestWalk_ItemMovesInTheIndex_IsFoundOnce(t *testing.T) {
 	})
 }
 
-// A lockedStore refuses to put an item, as DynamoDB does while a transaction writes it.
+// A lockedStore refuses to write an item, as DynamoDB does while a transaction writes it.
 type lockedStore struct{ dynamo.API }
 
-func (lockedStore) PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+func (lockedStore) UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
 	return nil, fmt.Errorf("operation error DynamoDB: %w", &types.TransactionConflictException{})
 }
 

@@ -71,7 +71,7 @@ func List[T any](ctx context.Context, db *DB, s Selection, w Span) (Page[T], err
 				return page, nil
 			}
 			var v T
-			if err := Decode(item, &v); err != nil {
+			if err := Decode(s.Table, item, &v); err != nil {
 				return Page[T]{}, err
 			}
 			page.Items = append(page.Items, v)
@@ -158,7 +158,7 @@ func (db *DB) skip(ctx context.Context, in *dynamodb.QueryInput, n int) (ended b
 func Walk[T any](ctx context.Context, db *DB, s Selection, after Key, atOnce int, each func(T) error) error {
 	return walk(ctx, db, s, after, atOnce, func(item map[string]types.AttributeValue) error {
 		var v T
-		if err := Decode(item, &v); err != nil {
+		if err := Decode(s.Table, item, &v); err != nil {
 			return err
 		}
 		return each(v)
@@ -170,7 +170,7 @@ func Walk[T any](ctx context.Context, db *DB, s Selection, after Key, atOnce int
 func WalkReadable[T any](ctx context.Context, db *DB, s Selection, each func(T) error, unreadable func(key string, err error)) error {
 	return walk(ctx, db, s, nil, 0, func(item map[string]types.AttributeValue) error {
 		var v T
-		if err := Decode(item, &v); err != nil {
+		if err := Decode(s.Table, item, &v); err != nil {
 			unreadable(text(item[TableOf(s.Table).Partition]), err)
 			return nil
 		}

@@ -50,6 +50,9 @@ func (id TableID) Name() string { return os.Getenv(id.EnvName()) }
 type Permission string
 
 // These are the actions that operations use. Scan is missing on purpose and must never be added.
+//
+// Write is for items that change: both PutItem and UpdateItem. The function of an earlier or a later release, which has
+// the same role during a deploy, may use the other one.
 const (
 	Get            Permission = "GetItem"
 	BatchGet       Permission = "BatchGetItem"
@@ -58,7 +61,16 @@ const (
 	Update         Permission = "UpdateItem"
 	Delete         Permission = "DeleteItem"
 	ConditionCheck Permission = "ConditionCheckItem"
+	Write          Permission = "Write"
 )
+
+// Actions lists the actions of DynamoDB that a permission allows.
+func (p Permission) Actions() []Permission {
+	if p == Write {
+		return []Permission{Put, Update}
+	}
+	return []Permission{p}
+}
 
 // An Index is another order of a table's items. All key attributes are strings. A Local index
 // has the table's partition key and can be read strongly consistent. A global index lags behind

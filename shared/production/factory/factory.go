@@ -2,6 +2,7 @@
 package factory
 
 import (
+	"cmp"
 	"time"
 
 	"wavegate/shared/platform/input"
@@ -49,18 +50,17 @@ var Body = &input.Shape{Fields: input.Fields{
 // register decides the result of a registration: the factory's next state and the name of the event. The event is empty
 // if nothing changes. An organization other than the factory's is CONFLICT.
 func (f Factory) register(id string, r Registration, at time.Time) (next Factory, event string, err error) {
-	next = Factory{FactoryID: id, OrganizationID: r.OrganizationID, Name: r.Name, MethodApproval: r.MethodApproval,
-		CreatedAt: at, UpdatedAt: at, Revision: f.Revision + 1}
-	if r.MethodApproval == "" {
-		next.MethodApproval = f.MethodApproval
-	}
+	next = f
+	next.FactoryID, next.OrganizationID, next.Name = id, r.OrganizationID, r.Name
+	next.MethodApproval = cmp.Or(r.MethodApproval, f.MethodApproval)
+	next.UpdatedAt, next.Revision = at, f.Revision+1
 	switch {
 	case f.Revision == 0:
+		next.CreatedAt = at
 		return next, "FactoryRegistered", nil
 	case f.OrganizationID != r.OrganizationID:
 		return f, "", problem.New(problem.Conflict, "The factory belongs to another organization, and a factory never changes its organization.")
 	}
-	next.CreatedAt = f.CreatedAt
 	switch {
 	case f.Name != r.Name:
 		return next, "FactoryRenamed", nil

@@ -64,7 +64,9 @@ func ClassesOf(body *input.Object) []string {
 // register decides the result of a registration: the machine's next state and the name of the
 // event. The event is empty if nothing changes.
 func (m Machine) register(factoryID, code string, r Registration, at time.Time) (next Machine, event string) {
-	next = Machine{FactoryID: factoryID, Code: code, Name: r.Name, Classes: m.Classes, ClassesSince: m.ClassesSince, EdgeID: m.EdgeID, CreatedAt: m.CreatedAt, UpdatedAt: at, Revision: m.Revision + 1}
+	next = m
+	next.FactoryID, next.Code, next.Name = factoryID, code, r.Name
+	next.UpdatedAt, next.Revision = at, m.Revision+1
 	if r.Classes != nil {
 		// Make an empty list nil: an empty list would be stored, but never shown.
 		next.Classes = append([]string(nil), r.Classes...)

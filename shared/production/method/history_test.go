@@ -214,7 +214,7 @@ func storedAsShown(o Result) string {
 		item, err := dynamo.Encode(v)
 		var kept map[string]any
 		if err == nil {
-			err = dynamo.Decode(item, &kept)
+			err = dynamo.Decode(dynamo.MethodVersions, item, &kept)
 		}
 		if err != nil {
 			return err.Error()

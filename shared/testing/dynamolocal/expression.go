@@ -54,9 +54,9 @@ func (w write) expressions() error {
 	return nil
 }
 
-// correct fixes two mistakes of minidyn in an update. minidyn keeps the attributes that REMOVE
+// correct fixes three mistakes of minidyn in an update. minidyn keeps the attributes that REMOVE
 // names. It also rewrites attributes that the expression does not name, and turns numbers into
-// floating-point ones.
+// floating-point ones, even in a value that is only assigned.
 func (w write) correct(c *change) {
 	named := map[string]bool{}
 	for _, a := range w.actions() {
@@ -77,8 +77,14 @@ func (w write) correct(c *change) {
 			name = full
 		}
 		named[name] = true
-		if a.Token.Type == language.REMOVE && root == a.Left {
+		if root != a.Left {
+			continue
+		}
+		if a.Token.Type == language.REMOVE {
 			delete(c.is, name)
+		}
+		if v, ok := a.Right.(*language.Identifier); ok && w.ExpressionAttributeValues[v.Value] != nil && a.Token.Type == language.SET {
+			c.is[name] = w.ExpressionAttributeValues[v.Value]
 		}
 	}
 	for name, v := range c.was {

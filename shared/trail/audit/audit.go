@@ -155,5 +155,5 @@ const PartName = "audit"
 // overwrite one.
 func Write(stream string, e Event) dynamo.Part {
 	e.EventID = uuid.Must(uuid.NewV7()).String()
-	return dynamo.PutPart(PartName, dynamo.Audit, RecordOf(cmp.Or(stream, Platform), e), dynamo.Absent("position"))
+	return dynamo.NewPart(PartName, dynamo.Audit, RecordOf(cmp.Or(stream, Platform), e), dynamo.Absent("position"))
 }

@@ -214,7 +214,11 @@ func RecordSalted[T any](s *Set, k Kind[T], was, next T, event string, salts map
 	if s.first == "" {
 		s.first = k.Type
 	}
-	s.With(dynamo.PutPart(k.Type, k.Table, item, unchanged))
+	write := dynamo.PutPart
+	if k.tag(was, s.db.Now()) == "" {
+		write = dynamo.NewPart // made again after its removal, it keeps nothing that it had before
+	}
+	s.With(write(k.Type, k.Table, item, unchanged))
 	if k.Along != nil {
 		s.With(k.Along(next)...)
 	}

@@ -86,7 +86,7 @@ func (c Claim) Parts(result string, now time.Time) []dynamo.Part {
 		return nil
 	}
 	r := record{Key: c.key, Digest: c.digest, Result: result, Created: now.UnixMilli(), Expires: now.Add(Lifetime).Unix()}
-	return []dynamo.Part{dynamo.PutPart(PartName, dynamo.Idempotency, r, dynamo.Condition{
+	return []dynamo.Part{dynamo.NewPart(PartName, dynamo.Idempotency, r, dynamo.Condition{
 		Expr: "attribute_not_exists(#key) OR #created < :cutoff", Values: map[string]any{":cutoff": cutoff(now)}})}
 }
 
