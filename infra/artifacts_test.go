@@ -6,27 +6,91 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+
+	"wavegate/shared/platform/dynamo"
 )
+
+// putFile makes a file of a test's directory.
+func putFile(t *testing.T, dir, name, text string, mode os.FileMode) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+}
 
 // TestArtifacts_ThatWereChanged_AreNotDeployed: every deployment runs exactly the bytes that were built.
 func TestArtifacts_ThatWereChanged_AreNotDeployed(t *testing.T) {
 	release := t.TempDir()
-	write := func(name, text string) {
-		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(release, name)), 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(release, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("commit", "c0ffee\n")
-	write("functions/get-edge/bootstrap", "another program")
-	write("SHA256SUMS", fmt.Sprintf("%x  ./functions/get-edge/bootstrap\n", sha256.Sum256([]byte("the program"))))
+	putFile(t, release, "commit", "c0ffee\n", 0o600)
+	putFile(t, release, "functions/get-edge/bootstrap", "another program", 0o600)
+	putFile(t, release, "SHA256SUMS", fmt.Sprintf("%x  ./functions/get-edge/bootstrap\n", sha256.Sum256([]byte("the program"))), 0o600)
 	out, err := exec.CommandContext(t.Context(), "../scripts/cdk", "deploy", "--artifacts", release, "--context", "stage=dev").CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "is not the output of ./scripts/build release") {
 		t.Errorf("it says %s, %v", out, err)
+	}
+}
+
+// TestArtifacts_OfALowerFormThanTheData_AreNotDeployed: an old release would erase what a newer one has stored. The AWS
+// command is a script that answers as Systems Manager and DynamoDB do.
+func TestArtifacts_OfALowerFormThanTheData_AreNotDeployed(t *testing.T) {
+	const found = `case "$*" in
+ssm*) echo "wavegate-prod-progress" ;;
+dynamodb*"--table-name wavegate-prod-progress"*) echo "%s" ;;
+*) exit 9 ;;
+esac`
+	none := `echo "An error occurred (ParameterNotFound) when calling the GetParameter operation" >&2; exit 254`
+	for name, c := range map[string]struct{ release, aws, says string }{
+		"the first release, of data of form 2": {"", fmt.Sprintf(found, "2"), "the stored data has form 2, and this release knows forms up to 1"},
+		"form 2, of data of form 3":            {"2", fmt.Sprintf(found, "3"), "the stored data has form 3, and this release knows forms up to 2"},
+		"form 2, of data of form 2":            {"2", fmt.Sprintf(found, "2"), "deploying commit c0ffee"},
+		"the first release, of its own data":   {"", fmt.Sprintf(found, "None"), "deploying commit c0ffee"},
+		"form 2, of no data yet":               {"2", none, "deploying commit c0ffee"},
+		"the form cannot be read":              {"2", `echo "AccessDeniedException" >&2; exit 254`, "AccessDeniedException"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			release, bin := t.TempDir(), t.TempDir()
+			putFile(t, release, "commit", "c0ffee\n", 0o600)
+			sums := fmt.Sprintf("%x  ./commit\n", sha256.Sum256([]byte("c0ffee\n")))
+			if c.release != "" {
+				putFile(t, release, "form", c.release+"\n", 0o600)
+				sums += fmt.Sprintf("%x  ./form\n", sha256.Sum256([]byte(c.release+"\n")))
+			}
+			putFile(t, release, "SHA256SUMS", sums, 0o600)
+			putFile(t, bin, "aws", "#!/bin/sh\n"+c.aws+"\n", 0o700)
+			putFile(t, bin, "npm", "#!/bin/sh\necho no packages here >&2\nexit 1\n", 0o700) // nothing is deployed either way
+			cmd := exec.CommandContext(t.Context(), "../scripts/cdk", "deploy", "--artifacts", release, "--all", "--context", "stage=prod", "--context", "traffic=at-once")
+			cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
+			out, err := cmd.CombinedOutput()
+			deploys := strings.HasPrefix(c.says, "deploying")
+			if err == nil || !strings.Contains(string(out), c.says) || strings.Contains(string(out), "deploying commit") != deploys {
+				t.Errorf("it says %s, %v", out, err)
+			}
+		})
+	}
+}
+
+// TestArtifacts_FormOfARelease_IsThatOfItsCode: scripts/build reads the number from the source.
+func TestArtifacts_FormOfARelease_IsThatOfItsCode(t *testing.T) {
+	b, err := os.ReadFile("../scripts/build")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, found := strings.Cut(string(b), "\tsed -n 's/^const Form")
+	line, _, _ := strings.Cut(after, "\n")
+	command, _, to := strings.Cut("sed -n 's/^const Form"+line, " >")
+	if !found || !to {
+		t.Fatal("scripts/build writes no form")
+	}
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", command) //nolint:gosec // a command of this repository
+	cmd.Dir = ".."
+	out, err := cmd.Output()
+	if err != nil || strings.TrimSpace(string(out)) != strconv.Itoa(dynamo.Form) {
+		t.Errorf("a release has the form %q, and its code %d: %v", out, dynamo.Form, err)
 	}
 }

@@ -15,6 +15,27 @@ stage_of() {
 	done
 }
 
+# context_of prints a value of CDK's context in the arguments: --context name=value.
+context_of() {
+	wanted=$1
+	shift
+	for argument in "$@"; do
+		argument=${argument#--context=}
+		case $argument in "$wanted="*) echo "${argument#*=}" ;; esac
+	done
+}
+
+# form_of prints the form of a deployment's stored data: 1 if it has no number, or there is no data yet.
+form_of() {
+	if ! table=$(aws ssm get-parameter --name "/wavegate/$1/tables/progress" --query Parameter.Value --output text 2>&1); then
+		case $table in *ParameterNotFound*) echo 1 && return ;; esac
+		echo "$table" >&2
+		return 1
+	fi
+	number=$(aws dynamodb get-item --table-name "$table" --key '{"subject":{"S":"data"},"part":{"S":"form"}}' --consistent-read --query Item.form.N --output text)
+	case $number in None) echo 1 ;; *) echo "$number" ;; esac
+}
+
 # credentials exports the user's credentials and region for the programs that follow.
 credentials() {
 	if [ -z "${AWS_ACCESS_KEY_ID:-}" ]; then # otherwise the environment has them

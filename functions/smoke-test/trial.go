@@ -28,7 +28,7 @@ const stranger = "smoke-test"
 //     and its permissions are tried, too.
 //   - Every other operation gets an expired caller, and answers 401 before anything else. So nothing is written.
 //   - The authorizer sees no token and refuses, the pages are served, the bell does not know the address, and a task
-//     is told not to run.
+//     only looks whether it knows the form of the stored data.
 func trialOf(function string) (trial, error) {
 	switch function {
 	case operations.Authorizer:

@@ -3,21 +3,28 @@ package e2e
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-lambda-go/cfn"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/runtime"
 	"wavegate/scripts/local/service"
 	"wavegate/shared/operations"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/dynamolocal"
 )
 
 // TestSmokeTest_OfEveryFunction_PassesAndChangesNothing makes the smoke test call all functions, like a deploy. An
@@ -52,6 +59,22 @@ func TestSmokeTest_AFunctionThatCannotReadItsTable_FailsTheDeploy(t *testing.T) 
 	})
 	told := smokeTest(t, w, 20*time.Second, []string{"list-edges", "list-rollouts"})
 	if told.Status != cfn.StatusFailed || !strings.Contains(told.Reason, "list-edges, version 99999: answered 50") || strings.Contains(told.Reason, "list-rollouts") {
+		t.Errorf("CloudFormation is told %s: %s", told.Status, told.Reason)
+	}
+}
+
+// TestSmokeTest_DataOfAHigherForm_FailsTheDeploy: an old release would erase what a newer one has stored.
+func TestSmokeTest_DataOfAHigherForm_FailsTheDeploy(t *testing.T) {
+	w := harness.New(t)
+	_, err := w.DB.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(dynamolocal.TableName(dynamo.Progress)), Item: map[string]types.AttributeValue{
+		"subject": &types.AttributeValueMemberS{Value: "data"}, "part": &types.AttributeValueMemberS{Value: "form"},
+		"form": &types.AttributeValueMemberN{Value: strconv.Itoa(dynamo.Form + 1)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := smokeTest(t, w, 20*time.Second, []string{operations.Tick, "list-rollouts"})
+	want := fmt.Sprintf("errorString: dynamo: item \"data form\" of progress: attribute form: the stored data has form %d", dynamo.Form+1)
+	if told.Status != cfn.StatusFailed || !strings.Contains(told.Reason, "1 of the release's versions failed") || !strings.Contains(told.Reason, want) || strings.Contains(told.Reason, "list-rollouts") {
 		t.Errorf("CloudFormation is told %s: %s", told.Status, told.Reason)
 	}
 }

@@ -56,13 +56,14 @@ func RunTask(id string, wire func(lambdahttp.Env) TaskFunc) {
 	env.Start()
 	lambda.Start(func(ctx context.Context, event taskEvent) error {
 		if event.SmokeTest {
-			return nil
+			return dynamo.CheckForm(ctx, client, dynamo.Progress.Name())
 		}
 		return task(admission.Unlimited(ctx))
 	})
 }
 
-// A taskEvent is what a task reads of its event. The smoke test of a new version asks only that the function starts.
+// A taskEvent is what a task reads of its event. For the smoke test of a new version, it only starts, and looks whether
+// it knows the form of the stored data.
 type taskEvent struct {
 	SmokeTest bool `json:"smokeTest"`
 }

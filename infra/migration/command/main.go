@@ -11,6 +11,9 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/time/rate"
@@ -58,8 +61,12 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if *stage == "" || flags.NArg() != 1 || flags.Arg(0) != "shards" || *perSecond < 1 || *file == "" {
-		return errors.New("give --stage, --state, a --rate of 1 or more, and the name of a migration: shards")
+	names := []string{"form", "shards"}
+	if *stage == "" || flags.NArg() != 1 || !slices.Contains(names, flags.Arg(0)) || *perSecond < 1 || *file == "" {
+		return fmt.Errorf("give --stage, --state, a --rate of 1 or more, and the name of a migration: %s", strings.Join(names, ", "))
+	}
+	if flags.Arg(0) == "form" {
+		return raise(ctx, *check, out)
 	}
 	settings := setting.NewValues(setting.ReportShards)
 	number := report.ReadShards(settings)
@@ -96,6 +103,19 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("interrupted; run it again: %w", err)
 	}
+	return nil
+}
+
+// raise makes the number of the data's form the one of this release. From then on, no release with a lower one is deployed.
+func raise(ctx context.Context, check bool, out io.Writer) error {
+	client := dynamo.NewClient()
+	if check {
+		return dynamo.CheckForm(ctx, client, dynamo.Progress.Name())
+	}
+	if err := dynamo.RaiseForm(ctx, dynamo.Open(client, time.Now)); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%s: the stored data has form %d\n", dynamo.Progress.Name(), dynamo.Form)
 	return nil
 }
 

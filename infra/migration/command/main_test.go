@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
@@ -207,6 +208,32 @@ func TestBefore_AnotherFormOrAnEnd_BeginsAgain(t *testing.T) {
 	if got, err := earlier(file+".none", now); err != nil || got.Read != 0 {
 		t.Errorf("without a file it continues from %+v, %v", got, err)
 	}
+}
+
+func TestRun_Form_IsRaisedUnlessItIsHigher(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		endpoint := *client.Options().BaseEndpoint
+		for name, value := range map[string]string{"AWS_ENDPOINT_URL_DYNAMODB": endpoint, "AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local"} {
+			t.Setenv(name, value)
+		}
+		args := []string{"--stage", "a", "--state", "b", "form"}
+		var out bytes.Buffer
+		if err := run(t.Context(), args, &out); err != nil || !strings.Contains(out.String(), fmt.Sprintf("the stored data has form %d", dynamo.Form)) {
+			t.Errorf("it says %q, %v", &out, err)
+		}
+		_, err := client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String(dynamo.Progress.Name()),
+			Key:              map[string]types.AttributeValue{"subject": &types.AttributeValueMemberS{Value: "data"}, "part": &types.AttributeValueMemberS{Value: "form"}},
+			UpdateExpression: aws.String("SET #form = #form + :one"), ExpressionAttributeNames: map[string]string{"#form": "form"},
+			ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]string{args, append([]string{"--check"}, args...)} {
+			if err := run(t.Context(), args, &out); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("the stored data has form %d", dynamo.Form+1)) {
+				t.Errorf("%v: it says %v", args, err)
+			}
+		}
+	})
 }
 
 func TestRun_WhatIsMissing_IsSaid(t *testing.T) {

@@ -85,6 +85,9 @@ func run(ctx context.Context, args []string, tables io.Reader, out io.Writer) er
 		return err
 	}
 	restored := recovery.Restored(plan)
+	if err := dynamo.CheckForm(ctx, client, restored[dynamo.Progress]); err != nil {
+		return err
+	}
 	dir, err := os.MkdirTemp("", "wavegate-restore-")
 	if err != nil {
 		return err

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"wavegate/infra/recovery"
 	"wavegate/scripts/lab/proof/ledger"
@@ -100,6 +104,36 @@ func TestComplete_TablesWithoutABackup_AreRefusedByName(t *testing.T) {
 	}
 	if there, err := a.exists(t.Context(), "wavegate-prod-idempotency-20260301T120000"); there || err != nil {
 		t.Errorf("it made a table: %v, %v", there, err)
+	}
+}
+
+// TestRun_DataOfAHigherForm_IsNotTaken: this release would erase what a newer one has stored.
+func TestRun_DataOfAHigherForm_IsNotTaken(t *testing.T) {
+	store, err := dynamolocal.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	for name, value := range map[string]string{"AWS_ENDPOINT_URL_DYNAMODB": store.Endpoint, "AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local"} {
+		t.Setenv(name, value)
+	}
+	var tables strings.Builder
+	for _, table := range recovery.Together() {
+		fmt.Fprintf(&tables, "/wavegate/prod/tables/%[1]s\twavegate-prod-%[1]s\n", table.ID)
+	}
+	db, restored := store.Client(), "wavegate-prod-progress-20260301T120000"
+	if _, err := db.CreateTable(t.Context(), dynamo.TableOf(dynamo.Progress).CreateInput(restored)); err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &restored, Item: map[string]types.AttributeValue{
+		"subject": &types.AttributeValueMemberS{Value: "data"}, "part": &types.AttributeValueMemberS{Value: "form"}, "form": &types.AttributeValueMemberN{Value: "99"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	err = run(t.Context(), []string{"--stage", "prod", "--at", "2026-03-01T12:00:00Z", "--check"}, strings.NewReader(tables.String()), &out)
+	if err == nil || !strings.Contains(err.Error(), "the stored data has form 99") || out.Len() > 0 {
+		t.Errorf("it says %v, and prints %s", err, &out)
 	}
 }
 

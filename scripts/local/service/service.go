@@ -148,6 +148,9 @@ func (s *Service) startStore(ctx context.Context, o Options) error {
 	if err := dynamolocal.CreateTables(ctx, s.DB); err != nil {
 		return err
 	}
+	if err := dynamo.CheckForm(ctx, s.DB, dynamolocal.TableName(dynamo.Progress)); err != nil {
+		return err
+	}
 	grants := map[string][]operations.Grant{authorizer.ID: authorizer.Grants, bell.ID: bell.Grants}
 	for _, op := range o.Operations {
 		grants[op.ID] = op.Grants

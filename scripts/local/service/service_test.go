@@ -11,9 +11,15 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"wavegate/scripts/local/devissuer"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/operations"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/dynamolocal"
 )
 
 var functions string
@@ -43,6 +49,32 @@ func start(t *testing.T, change ...func(*Options)) *Service {
 	}
 	t.Cleanup(s.Stop)
 	return s
+}
+
+// TestStart_DataOfAHigherForm_IsRefused: local data can be kept, and used by an older version of the sources.
+func TestStart_DataOfAHigherForm_IsRefused(t *testing.T) {
+	store, err := dynamolocal.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	db := store.Client()
+	if err := dynamolocal.CreateTables(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(dynamolocal.TableName(dynamo.Progress)), Item: map[string]types.AttributeValue{
+		"subject": &types.AttributeValueMemberS{Value: "data"}, "part": &types.AttributeValueMemberS{Value: "form"}, "form": &types.AttributeValueMemberN{Value: "99"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Start(t.Context(), Options{Functions: functions, Store: store})
+	if err == nil || !strings.Contains(err.Error(), "the stored data has form 99") {
+		t.Errorf("it says %v", err)
+	}
+	if s != nil {
+		s.Stop()
+		t.Error("it runs")
+	}
 }
 
 // do sends a request as a platform owner and returns the status and body.

@@ -1,0 +1,63 @@
+package dynamo
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"wavegate/shared/platform/admission"
+)
+
+// Form is the highest form of the stored data that this code can be trusted with. The data has a form, too: a number
+// that only ./scripts/migrate raises, after a deploy. A release is never deployed on data of a higher form.
+//
+//	1  written by code that replaces whole items. Data without a number has this form
+//	2  may have attributes that only code that keeps what it does not know may write beside
+const Form = 2
+
+// A form is the item with the number.
+type form struct {
+	Subject string `json:"subject"`
+	Part    string `json:"part"`
+	Form    int    `json:"form"`
+}
+
+// theForm is in a table that is restored with the others. No rollout and no release channel has this name.
+var theForm = form{Subject: "data", Part: "form"}
+
+func (f form) key() Key { return Key{"subject": f.Subject, "part": f.Part} }
+
+// CheckForm returns an error if this code must not touch the stored data. The table of Progress has the given name.
+func CheckForm(ctx context.Context, api API, table string) error {
+	stored := form{Form: 1}
+	out, err := api.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(table), Key: theForm.key().item(), ConsistentRead: aws.Bool(true)})
+	if err == nil {
+		err = Decode(Progress, out.Item, &stored)
+	}
+	if err != nil {
+		return fmt.Errorf("dynamo: the form of the stored data cannot be read: %w", err)
+	}
+	if stored.Form > Form {
+		return fmt.Errorf("dynamo: item %q of %s: attribute form: the stored data has form %d, and this release knows forms up to %d: use a newer release",
+			theForm.Subject+" "+theForm.Part, Progress, stored.Form, Form)
+	}
+	return nil
+}
+
+// RaiseForm makes the stored data's form that of this code. It returns an error if it is higher. It is for
+// ./scripts/migrate; no function calls it.
+func RaiseForm(ctx context.Context, db *DB) error {
+	if err := CheckForm(ctx, db.api, Progress.Name()); err != nil {
+		return err
+	}
+	next := theForm
+	next.Form = Form
+	err := db.Commit(admission.Unlimited(ctx), PutPart("form", Progress, next, Condition{
+		Expr: "attribute_not_exists(#form) OR #form <= :form", Values: map[string]any{":form": Form}}))
+	if Refused(err, "form") { // a newer release has raised it meanwhile
+		return CheckForm(ctx, db.api, Progress.Name())
+	}
+	return err
+}

@@ -1,0 +1,68 @@
+package dynamo_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"wavegate/shared/platform/admission"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/dynamotest"
+)
+
+// A formItem is the item with the form of the data, with any number.
+type formItem struct {
+	Subject string `json:"subject"`
+	Part    string `json:"part"`
+	Form    any    `json:"form"`
+}
+
+func TestForm_IsCheckedAndRaised(t *testing.T) {
+	const higher = `item "data form" of progress: attribute form: the stored data has form 99`
+	for _, c := range []struct {
+		name   string
+		stored any    // nil: no item
+		check  string // what CheckForm says; empty: nothing
+		raised any    // the form after RaiseForm
+		says   string // what RaiseForm says
+	}{
+		{name: "no number", raised: 2.0},
+		{name: "lower", stored: 1, raised: 2.0},
+		{name: "the same", stored: dynamo.Form, raised: 2.0},
+		{name: "higher", stored: 99, check: higher, raised: 99.0, says: higher},
+		{name: "not a number", stored: "two", check: `item "data form" of progress: attribute form: `, raised: "two", says: "attribute form"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+				db, ctx := dynamo.Open(client, time.Now), admission.Unlimited(t.Context())
+				key := dynamo.Key{"subject": "data", "part": "form"}
+				if err := db.Commit(ctx, dynamo.DeletePart("form", dynamo.Progress, key, dynamo.Condition{})); err != nil {
+					t.Fatal(err)
+				}
+				if c.stored != nil {
+					if err := db.Put(ctx, dynamo.Progress, formItem{"data", "form", c.stored}, dynamo.Condition{}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				says(t, dynamo.CheckForm(t.Context(), client, dynamo.Progress.Name()), c.check)
+				says(t, dynamo.RaiseForm(t.Context(), db), c.says)
+				if got := raw(t, client, dynamo.Progress, key)["form"]; got != c.raised {
+					t.Errorf("the form is %v, want %v", got, c.raised)
+				}
+			})
+		})
+	}
+}
+
+func TestCheckForm_NoTable_IsSaid(t *testing.T) {
+	says(t, dynamo.CheckForm(t.Context(), dynamotest.Embedded(t), "no-such-table"), "the form of the stored data cannot be read")
+}
+
+func says(t *testing.T, err error, want string) {
+	t.Helper()
+	if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+		t.Errorf("it says %v, want %q", err, want)
+	}
+}
