@@ -54,6 +54,10 @@ func (r Subject) Compare() ([]string, error) {
 	return findings, err
 }
 
+// zero are the values of a field that was never set. A field that one of two objects lacks may be newer than that object,
+// and then the other has such a value.
+var zero = []string{"", "null", "false", "0", `""`, "[]", "{}"}
+
 // differences names the fields in which two objects differ.
 func differences(a, b any) ([]string, error) {
 	left, err := fieldsOf(a)
@@ -73,7 +77,8 @@ func differences(a, b any) ([]string, error) {
 	}
 	var differ []string
 	for name := range names {
-		if left[name] != right[name] {
+		lacks := left[name] == "" || right[name] == ""
+		if left[name] != right[name] && !(lacks && slices.Contains(zero, left[name]+right[name])) {
 			differ = append(differ, name)
 		}
 	}
