@@ -90,6 +90,9 @@ func (c Call) String() string {
 func (x *explainer) changes() {
 	for request, events := range x.made {
 		c, known := x.asked[request]
+		if !known && guarded(events) {
+			continue
+		}
 		if !known {
 			x.add("%s: %s by the request %q, which nobody made", events[0].Resource, events[0].Name, request)
 			continue
@@ -120,6 +123,14 @@ func (x *explainer) changes() {
 			x.add("%s made %d changes", c, own)
 		}
 	}
+}
+
+// guarded reports whether the guard made changes, in a tick. Nobody called for them.
+func guarded(events []Event) bool {
+	return !slices.ContainsFunc(events, func(e Event) bool {
+		ours := []string{"rollout", "rollout-warning", "release-channel", recallType}
+		return e.Issuer != "urn:wavegate:guard" || e.User != "guard" || !slices.Contains(ours, e.Type)
+	})
 }
 
 // beside reports whether an event is not about the call's resource.
