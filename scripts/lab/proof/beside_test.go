@@ -26,12 +26,18 @@ import (
 // by those of an old commit, as during a deploy. Then the old functions answer alone, as after a rollback.
 func TestBeside_OldAndNew_AnswersAndTablesAgree(t *testing.T) {
 	t.Parallel()
+	o := round{share: 0.01, kinds: append(slices.Clone(fault.Everything), fault.Dead), kills: 60, calls: 1000, old: oldFunctions(t)}
+	play(t, o, count(t, "PROOF_BESIDE", 2000, 20_000))
+}
+
+// oldFunctions builds the functions of the commit in PROOF_OLD, or of old.Commit, and returns their directory.
+func oldFunctions(t *testing.T) string {
+	t.Helper()
 	dir, err := old.Functions(t.Context(), cmp.Or(os.Getenv("PROOF_OLD"), old.Commit), os.Stderr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := round{share: 0.01, kinds: append(slices.Clone(fault.Everything), fault.Dead), kills: 60, calls: 1000, old: dir}
-	play(t, o, count(t, "PROOF_BESIDE", 2000, 20_000))
+	return dir
 }
 
 // beside makes two thirds of a round's calls while both versions answer, and the others after the rollback.
