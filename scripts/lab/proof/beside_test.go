@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -67,7 +68,8 @@ func (o round) oldHas(operation string) bool {
 	return err == nil
 }
 
-// verified compares every method with the audit trail, as an auditor does, and ticks once more. Both versions answer.
+// verified ticks once more, compares what both versions tell each box, and compares every method with the audit trail, as
+// an auditor does. Both versions answer.
 func verified(t *testing.T, w *harness.World, books ledger.Books) (findings []string) {
 	t.Helper()
 	w.Answer(service.Both)
@@ -76,19 +78,11 @@ func verified(t *testing.T, w *harness.World, books ledger.Books) (findings []st
 	}
 	owner := w.Owner(t)
 	get := func(_ context.Context, path string) ([]byte, error) {
-		for {
-			a, err := owner.Try(http.MethodGet, path, "")
-			switch {
-			case err != nil:
-				return nil, err
-			case a.Status == http.StatusTooManyRequests:
-				time.Sleep(time.Second)
-			case a.Status != http.StatusOK:
-				return nil, fmt.Errorf("%s: %d %s", path, a.Status, a.Body)
-			default:
-				return a.Body, nil
-			}
+		a, err := patient(owner, path)
+		if err == nil && a.Status != http.StatusOK {
+			err = fmt.Errorf("%s: %d %s", path, a.Status, a.Body)
 		}
+		return a.Body, err
 	}
 	compared := 0
 	for _, m := range books[dynamo.Recipes] {
@@ -104,12 +98,82 @@ func verified(t *testing.T, w *harness.World, books ledger.Books) (findings []st
 			findings = append(findings, fmt.Sprintf("the method %s: %s", m["methodId"], f))
 		}
 	}
-	guards := 0
-	for _, e := range books[dynamo.Audit] {
-		if actor, ok := e["actor"].(ledger.Item); ok && actor["userId"] == "guard" {
-			guards++
+	boxes := late(t, owner)
+	for _, box := range books[dynamo.Edges] {
+		boxes = append(boxes, fmt.Sprint(box["edgeId"]))
+	}
+	for _, box := range boxes {
+		for _, installed := range append([]string{""}, versions...) {
+			path := "/api/edges/" + box + "/update/manifest"
+			if installed != "" {
+				path += "?installed=" + installed
+			}
+			findings = append(findings, bothTell(w, owner, path)...)
 		}
 	}
-	t.Logf("%d methods agree with the trail, or are named; the guard made %d changes", compared, guards)
+	t.Logf("%d methods were compared with the trail, and %d boxes asked both versions", compared, len(boxes))
 	return findings
+}
+
+// late registers a dozen boxes on each channel, so that its rollout reaches some, and raises each active rollout to 50
+// percent. A rollout may have a policy that is against it.
+func late(t *testing.T, owner *harness.Caller) (boxes []string) {
+	t.Helper()
+	for _, edgeType := range edgeTypes {
+		for _, channel := range channels {
+			var batch []string
+			for i := range 12 {
+				id := fmt.Sprintf("late-%s-%s-%d", edgeType, channel, i)
+				boxes = append(boxes, id)
+				batch = append(batch, fmt.Sprintf(`{"edgeId":%q,"edgeType":%q,"channel":%q,"organizationId":"acme"}`, id, edgeType, channel))
+			}
+			owner.Post(t, "/api/edges", `{"edges":[`+strings.Join(batch, ",")+`]}`)
+		}
+	}
+	a, err := patient(owner, "/api/ota/rollouts?status=active")
+	if err != nil {
+		t.Fatal(err)
+	}
+	items, _ := a.Object(t)["items"].([]any)
+	for _, r := range items {
+		for _, percent := range []int{10, 50} {
+			owner.Patch(t, "/api/ota/rollouts/"+fmt.Sprint(r.(map[string]any)["id"]), fmt.Sprintf(`{"staged_percent":%d,"overrideReason":"the end"}`, percent))
+		}
+	}
+	t.Logf("%d rollouts are active at the end", len(items))
+	return boxes
+}
+
+// bothTell compares the answers of both versions to a poll. A container may cache a channel for two seconds.
+func bothTell(w *harness.World, owner *harness.Caller, path string) []string {
+	said := map[service.Turn]string{}
+	for begin := time.Now(); time.Since(begin) < 5*time.Second; time.Sleep(100 * time.Millisecond) {
+		for _, by := range []service.Turn{service.First, service.Second} {
+			w.Answer(by)
+			a, err := patient(owner, path)
+			if err != nil {
+				return []string{err.Error()}
+			}
+			said[by] = fmt.Sprint(a.Status, " ", string(a.Body))
+			if a.Status/100 == 4 {
+				said[by] = fmt.Sprint(a.Status) // a problem has the request's id
+			}
+		}
+		if said[service.First] == said[service.Second] {
+			return nil
+		}
+	}
+	return []string{fmt.Sprintf("%s: the working tree answers %s, and the old version %s", path, said[service.First], said[service.Second])}
+}
+
+// patient reads a path until the call is not rejected.
+func patient(c *harness.Caller, path string) (a harness.Answer, err error) {
+	for range 100 {
+		a, err = c.Try(http.MethodGet, path, "")
+		if err != nil || a.Status != http.StatusTooManyRequests {
+			break
+		}
+		time.Sleep(time.Second)
+	}
+	return a, err
 }

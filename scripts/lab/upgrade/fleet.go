@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
+	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/samples"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/operations"
+	"wavegate/shared/platform/problem"
 )
 
 // A box of the fleet, and the version that it runs.
@@ -142,24 +145,37 @@ func (d *Deployment) everyBox(channel string) error {
 		if i%4 == 0 || channel != "" && b.channel != channel {
 			return nil
 		}
-		a, err := d.must(b.caller(), http.MethodGet, b.poll().Path, "")
-		if err != nil {
-			return err
+		for range 10 {
+			a, err := d.visit(b, i%4)
+			if err != nil || a.Status == http.StatusOK {
+				return err
+			}
+			if !refused(a, problem.ReportStale) {
+				return fmt.Errorf("upgrade: the report of %s is answered with %d: %s", b.id, a.Status, a.Body)
+			}
+			time.Sleep(time.Second) // the poll was answered from a cached channel
 		}
-		var told struct{ Version string }
-		if err := json.Unmarshal(a.Body, &told); err != nil {
-			return err
-		}
-		outcome := map[int]string{2: `"failed","code":"boot","detail":"no heartbeat"`, 3: `"deferred"`}[i%4]
-		if outcome == "" {
-			b.running = told.Version
-			_, err = d.must(b.caller(), http.MethodGet, b.poll().Path, "")
-			return err
-		}
-		_, err = d.must(b.caller(), http.MethodPut, "/api/edges/"+b.id+"/update/report",
-			fmt.Sprintf(`{"version":%q,"attempt":1,"outcome":%s}`, told.Version, outcome))
-		return err
+		return fmt.Errorf("upgrade: the box %s is told another version than it may report on", b.id)
 	})
+}
+
+// visit has a box poll and install, or report on, what it is told. It returns the last answer.
+func (d *Deployment) visit(b *box, way int) (harness.Answer, error) {
+	a, err := d.must(b.caller(), http.MethodGet, b.poll().Path, "")
+	if err != nil {
+		return a, err
+	}
+	var told struct{ Version string }
+	if err := json.Unmarshal(a.Body, &told); err != nil {
+		return a, err
+	}
+	outcome := map[int]string{2: `"failed","code":"boot","detail":"no heartbeat"`, 3: `"deferred"`}[way]
+	if outcome == "" {
+		b.running = told.Version
+		return d.must(b.caller(), http.MethodGet, b.poll().Path, "")
+	}
+	return d.call(b.caller(), http.MethodPut, "/api/edges/"+b.id+"/update/report",
+		fmt.Sprintf(`{"version":%q,"attempt":1,"outcome":%s}`, told.Version, outcome))
 }
 
 func numbers(n int) []int {
