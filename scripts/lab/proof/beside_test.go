@@ -108,7 +108,9 @@ func verified(t *testing.T, w *harness.World, books ledger.Books) (findings []st
 			if installed != "" {
 				path += "?installed=" + installed
 			}
-			findings = append(findings, bothTell(w, owner, path)...)
+			if len(findings) < 20 {
+				findings = append(findings, bothTell(w, owner, path)...)
+			}
 		}
 	}
 	t.Logf("%d methods were compared with the trail, and %d boxes asked both versions", compared, len(boxes))
@@ -147,7 +149,7 @@ func late(t *testing.T, owner *harness.Caller) (boxes []string) {
 // bothTell compares the answers of both versions to a poll. A container may cache a channel for two seconds.
 func bothTell(w *harness.World, owner *harness.Caller, path string) []string {
 	said := map[service.Turn]string{}
-	for begin := time.Now(); time.Since(begin) < 5*time.Second; time.Sleep(100 * time.Millisecond) {
+	for begin := time.Now(); time.Since(begin) < 3*time.Second; time.Sleep(100 * time.Millisecond) {
 		for _, by := range []service.Turn{service.First, service.Second} {
 			w.Answer(by)
 			a, err := patient(owner, path)

@@ -54,7 +54,7 @@ func TestUpgrade_OfAFilledDeployment_ChangesNoAnswer(t *testing.T) {
 // settled looks after everything has come to rest.
 func settled(t *testing.T, d *upgrade.Deployment) upgrade.View {
 	t.Helper()
-	if err := d.Settle(); err != nil {
+	if err := d.Settle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	v, err := d.Look()

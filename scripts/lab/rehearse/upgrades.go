@@ -42,11 +42,11 @@ func (l *played) fill(ctx context.Context) error {
 	if err := l.deployment.Fill(); err != nil {
 		return err
 	}
-	return l.look()
+	return l.look(ctx)
 }
 
-func (l *played) look() error {
-	err := l.deployment.Settle()
+func (l *played) look(ctx context.Context) error {
+	err := l.deployment.Settle(ctx)
 	if err == nil {
 		l.view, err = l.deployment.Look()
 	}
@@ -88,7 +88,7 @@ func (l *played) goOn(ctx context.Context) error {
 		return fmt.Errorf("going on with %d rollouts and %d methods, these do not agree with the trail: %q", c.Rollouts, c.Methods, c.Wrong)
 	}
 	say("%d active rollouts and %d methods went on, and %d methods agree with the trail", c.Rollouts, c.Methods, c.Verified)
-	return l.look()
+	return l.look(ctx)
 }
 
 // rollback deploys the earlier release's service again. The data stays as the upgrade left it.

@@ -1,10 +1,12 @@
 package upgrade
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -21,10 +23,16 @@ var passes = []string{
 	"asOf", "ageSeconds", "lastSeenAt", "tokenLastUsedAt", "silent", "soakedSeconds", "used", "remaining", "resetSeconds", "requestId",
 }
 
-// Settle has every box poll, and waits until all boxes were counted again. After that, a look changes nothing that a later
-// one shows.
-func (d *Deployment) Settle() error {
+// soaked is how long a stage has soaked, in the guard's sentences.
+var soaked = regexp.MustCompile(`soaked \d+ of`)
+
+// Settle has every box poll, ticks, and waits until all boxes were counted again. After that, a look changes nothing that a
+// later one shows.
+func (d *Deployment) Settle(ctx context.Context) error {
 	if _, err := d.poll(); err != nil {
+		return err
+	}
+	if err := d.Tick(ctx); err != nil {
 		return err
 	}
 	begin := time.Now()
@@ -39,7 +47,9 @@ func (d *Deployment) Settle() error {
 				return err
 			}
 			if a.Status != http.StatusOK || count.AsOf.After(begin) {
-				return nil
+				// A count without the parameter is kept apart.
+				_, err := d.call(c.By, c.Method, strings.TrimSuffix(c.Path, fresh), "")
+				return err
 			}
 			time.Sleep(200 * time.Millisecond) // until the last count is old enough
 		}
@@ -131,7 +141,7 @@ func plain(body []byte, until time.Time) (shown, next string) {
 	if err != nil { // it was JSON
 		panic(err)
 	}
-	return string(text), next
+	return soaked.ReplaceAllString(string(text), "soaked some of"), next
 }
 
 // lines returns the lasting part of an answer that has a JSON object on each line, without the limiter's counters.

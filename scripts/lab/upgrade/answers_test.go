@@ -14,6 +14,7 @@ func TestPlain_LeavesOutWhatPasses_AndNothingElse(t *testing.T) {
 		"the next page":             {`{"items":[1],"next":"/api/factories?cursor=x"}`, `{"items":[1]}`, "/api/factories?cursor=x"},
 		"a count from afterwards":   {`{"items":[{"at":"2026-11-24T13:00:00Z"},{"at":"2026-11-24T11:00:00Z"}]}`, `{"items":[{"at":"2026-11-24T11:00:00Z"}]}`, ""},
 		"lines without the limiter": {"{\"kind\":\"edge\",\"value\":1}\n{\"kind\":\"call-counter\",\"value\":2}\n", `{"kind":"edge","value":1}`, ""},
+		"how long a stage soaked":   {`{"sentence":"Hold: soaked 3 of 60 minutes; x"}`, `{"sentence":"Hold: soaked some of 60 minutes; x"}`, ""},
 		"text":                      {"text", "text", ""},
 		"nothing":                   {"", "", ""},
 	} {

@@ -48,6 +48,9 @@ var (
 	counted = []string{"get-rollout-progress", "get-channel-progress"}
 )
 
+// fresh asks for a new count.
+const fresh = "?fresh=true"
+
 // shows remembers a call that shows what was made.
 func (d *Deployment) shows(c samples.Call) {
 	switch {
@@ -57,7 +60,7 @@ func (d *Deployment) shows(c samples.Call) {
 	case slices.Contains(counted, c.Operation):
 		c.Path, _, _ = strings.Cut(c.Path, "?")
 		again := c
-		again.Path += "?fresh=true"
+		again.Path += fresh
 		d.counts = append(d.counts, again)
 	}
 	d.reads = append(d.reads, c)
