@@ -27,8 +27,9 @@ type Turn int
 const (
 	// Both versions answer, each about half of the calls.
 	Both Turn = iota
-	// First is Options.Functions, and Second is Beside.Functions.
+	// First is Options.Functions.
 	First
+	// Second is Beside.Functions.
 	Second
 )
 

@@ -125,14 +125,6 @@ func (x *explainer) changes() {
 	}
 }
 
-// guarded reports whether the guard made changes, in a tick. Nobody called for them.
-func guarded(events []Event) bool {
-	return !slices.ContainsFunc(events, func(e Event) bool {
-		ours := []string{"rollout", "rollout-warning", "release-channel", recallType}
-		return e.Issuer != "urn:wavegate:guard" || e.User != "guard" || !slices.Contains(ours, e.Type)
-	})
-}
-
 // beside reports whether an event is not about the call's resource.
 func (c Call) beside(e Event) bool {
 	return e.Name == "ReleaseAdopted" && c.Operation == "update-rollout" ||
