@@ -56,6 +56,10 @@ type round struct {
 	kills int // one of this many transactions has a process of its function killed
 	limit int // one user's requests a minute; 0 means unlimited
 	store *dynamolocal.Store
+	// old is the directory of an old version's functions, which answer beside those of the working tree, and then alone.
+	old string
+	// alone is set when only the old version answers.
+	alone bool
 }
 
 func play(t *testing.T, o round, total int) {
@@ -91,6 +95,9 @@ func (o round) play(t *testing.T, sum *tally) {
 	w := harness.New(t, func(s *service.Options) {
 		s.Store = o.store
 		s.Environment = func(string) []string { return o.limits() }
+		if o.old != "" {
+			s.Beside = &service.Beside{Functions: o.old, Seed: o.seed}
+		}
 	})
 	plan := fault.New(o.seed, o.share, o.kinds)
 	callers := &callers{world: newWorld(), people: people(t, w.Target), begin: time.Now(), killing: o.kills > 0}
@@ -98,7 +105,11 @@ func (o round) play(t *testing.T, sum *tally) {
 	endFaults := w.Front.Intercept(plan.Effect)
 	var killed atomic.Int64
 	stay := w.Front.Intercept(o.killer(w, &killed))
-	callers.call(o)
+	if o.old == "" {
+		callers.call(o)
+	} else {
+		o.beside(t, w, callers)
+	}
 	endFaults()
 	stay()
 	if slices.Contains(o.kinds, fault.Straggler) {
@@ -110,6 +121,9 @@ func (o round) play(t *testing.T, sum *tally) {
 		t.Fatal(err)
 	}
 	found := slices.Concat(callers.findings, books.Audit(), books.Explain(callers.calls), counted(t, w, books))
+	if o.old != "" {
+		found = append(found, verified(t, w, books)...)
+	}
 	for _, f := range found[:min(len(found), 20)] {
 		t.Errorf("PROOF_SEED=%d: %s", o.seed, f)
 	}
@@ -190,7 +204,7 @@ func (o round) killer(w *harness.World, killed *atomic.Int64) func(*storefront.C
 		if o.kills == 0 || c.Operation != "TransactWriteItems" || n.Add(1)%int64(o.kills) != 0 {
 			return storefront.Effect{}
 		}
-		pids := w.Function(c.Function).PIDs()
+		pids := w.PIDs(c.Function)
 		if len(pids) > 0 && kill(pids[rand.IntN(len(pids))]) {
 			killed.Add(1)
 		}
@@ -242,6 +256,9 @@ func (c *callers) call(o round) {
 			d := &drawer{rand.New(rand.NewPCG(o.seed, uint64(i))), c.world}
 			for c.take() {
 				op := d.operation()
+				if o.alone && !o.oldHas(op.ID) {
+					continue
+				}
 				p := d.person(op, c.people)
 				if op.ID == "redeem-edge-enrolment" && d.IntN(8) > 0 {
 					p = d.newcomer(p)

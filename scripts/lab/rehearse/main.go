@@ -12,14 +12,12 @@ import (
 	"syscall"
 	"time"
 
+	"wavegate/scripts/lab/old"
 	"wavegate/scripts/local/devissuer"
 )
 
-// earlier is the commit to upgrade from: the last one with a stack that cannot use restored tables.
-const earlier = "e47aa70"
-
 func main() {
-	from := flag.String("from", earlier, "the `commit` that is upgraded from")
+	from := flag.String("from", old.Commit, "the `commit` that is upgraded from")
 	flag.Parse()
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, *from)
@@ -57,6 +55,7 @@ func run(ctx context.Context, from string) error {
 	defer cloud.stop()
 	w := &workspace{cloud: cloud, root: root, dir: dir, from: from, settings: []string{
 		"keep=true", "events=true", "backup=true", "traffic=at-once", "issuers=" + issuers.Setting(),
+		"limitUser=30000", "limitOrganization=30000", // one person fills it
 	}}
 	begin := time.Now()
 	if err := w.prepare(ctx); err != nil {

@@ -24,7 +24,7 @@ var migrate = filepath.Join("scripts", "migrate")
 
 // life plays the life of a deployment, in this order.
 func life(ctx context.Context, w *workspace) error {
-	past, err := w.past(ctx)
+	past, err := w.before(ctx)
 	if err != nil {
 		return err
 	}
@@ -32,16 +32,24 @@ func life(ctx context.Context, w *workspace) error {
 	if err != nil {
 		return err
 	}
-	l := &played{workspace: w, now: now}
+	l := &played{workspace: w, past: past, now: now}
 	for _, step := range []struct {
 		name string
 		do   func(context.Context) error
 	}{
-		{"the first deploy, of " + w.from, func(ctx context.Context) error { return l.first(ctx, past) }},
+		{"the first deploy, of " + w.from, l.first},
+		{"200 boxes, and everything else", l.fill},
+		{"the upgrade", l.upgrade},
+		{"the same answers after the upgrade", l.same},
+		{"going on after the upgrade", l.goOn},
+		{"the rollback", l.rollback},
+		{"the same answers after the rollback", l.same},
+		{"going on after the rollback", l.goOn},
+		{"the upgrade again", l.upgrade},
+		{"the same answers after the upgrade again", l.same},
 		{"the contract's first session", func(ctx context.Context) error {
 			return l.test(ctx, "TestContract_FirstSteps_DoWhatTheySay")
 		}},
-		{"the upgrade", l.upgrade},
 		{"the sample of every operation", func(ctx context.Context) error { return l.test(ctx, "TestOperations_EachCalledOnce") }},
 		{"a deploy that changes nothing", l.again},
 		{"a deploy that fails, and its retry", l.failure},
@@ -63,17 +71,19 @@ func life(ctx context.Context, w *workspace) error {
 // The state so far.
 type played struct {
 	*workspace
-	now     *source
-	version *version
+	past, now *source
+	version   *version
+	filled
 	// restored is the setting that names the restored tables.
 	restored string
 }
 
-func (l *played) first(ctx context.Context, past *source) error {
+func (l *played) first(ctx context.Context) error {
 	var err error
-	if l.version, err = past.synth(ctx, "first"); err != nil {
+	if l.version, err = l.past.synth(ctx, "first"); err != nil {
 		return err
 	}
+	l.release = l.version
 	return l.version.deploy(ctx)
 }
 

@@ -14,7 +14,10 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
+
+	"wavegate/scripts/lab/old"
 )
 
 // A workspace is where versions of the project are built and deployed with the unmodified CDK command.
@@ -49,16 +52,11 @@ func (w *workspace) prepare(ctx context.Context) error {
 // present is the project in the working tree.
 func (w *workspace) present(ctx context.Context) (*source, error) { return w.build(ctx, w.root, "now") }
 
-// past is the project at the commit to upgrade from.
-func (w *workspace) past(ctx context.Context) (*source, error) {
+// before is the project at the commit to upgrade from.
+func (w *workspace) before(ctx context.Context) (*source, error) {
 	root := filepath.Join(w.dir, "source")
-	if err := os.MkdirAll(root, 0o750); err != nil {
+	if err := old.Source(ctx, w.root, w.from, root); err != nil {
 		return nil, err
-	}
-	archive := exec.CommandContext(ctx, "sh", "-euc", `git archive --format=tar "$1" | tar -x -C "$2"`, "sh", w.from, root)
-	archive.Dir = w.root
-	if out, err := archive.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("the commit %s is missing (a shallow clone lacks it): %w: %s", w.from, err, out)
 	}
 	return w.build(ctx, root, "before")
 }
@@ -81,13 +79,40 @@ func (w *workspace) build(ctx context.Context, root, name string) (*source, erro
 // architectures maps Go's names of processors to the CDK's.
 var architectures = map[string]string{"amd64": "x86_64", "arm64": "arm64"}
 
-// synth synthesises a source's stacks as a version of the deployment.
+// knows reports whether the source's app reads a setting: "name=value". An app refuses those that it does not know.
+func (s *source) knows(setting string) (bool, error) {
+	name, _, _ := strings.Cut(setting, "=")
+	files, err := filepath.Glob(filepath.Join(s.root, "infra", "*.go"))
+	if err != nil {
+		return false, err
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return false, err
+		}
+		if !strings.HasSuffix(file, "_test.go") && bytes.Contains(text, []byte(strconv.Quote(name))) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// synth synthesises a source's stacks as a version of the deployment, with the settings that the source knows.
 func (s *source) synth(ctx context.Context, name string, settings ...string) (*version, error) {
 	v := &version{in: s.in, app: filepath.Join(s.in.dir, name)}
-	arguments := []string{"synth", "--quiet", "--output", v.app, "--app", s.program, "--build", "true", "--context", "stage=" + stage,
-		"--context", "functions=" + s.function, "--context", "architecture=" + architectures[runtime.GOARCH]}
-	for _, setting := range append(slices.Clone(s.in.settings), settings...) {
-		arguments = append(arguments, "--context", setting)
+	arguments := []string{"synth", "--quiet", "--output", v.app, "--app", s.program, "--build", "true"}
+	own := []string{"stage=" + stage, "functions=" + s.function, "architecture=" + architectures[runtime.GOARCH]}
+	for _, setting := range slices.Concat(own, s.in.settings, settings) {
+		known, err := s.knows(setting)
+		switch {
+		case err != nil:
+			return nil, err
+		case known:
+			arguments = append(arguments, "--context", setting)
+		default:
+			say("%s has no setting %s", s.name, setting)
+		}
 	}
 	if _, err := s.in.cdk(ctx, s.root, arguments...); err != nil {
 		return nil, err

@@ -124,7 +124,7 @@ func groups(p packages, m mode) []group {
 			),
 		},
 		{
-			name: "faults", mode: rest, says: "calls under faults, repeated calls, killed processes, failing key servers, restored tables",
+			name: "faults", mode: rest, says: "calls under faults, also with an old commit's functions beside; an upgrade and a rollback; killed processes; restored tables",
 			steps: append(p.tagged("./shared/operations"),
 				goTest("-count=1", "-parallel=8", "-timeout=30m", "-skip=^(TestIsolation|TestHistories_OfOneChannel|TestHistories_OfOneBox)_", proof)),
 		},

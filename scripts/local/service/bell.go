@@ -57,7 +57,7 @@ func (s *Service) serveBell(o Options) {
 		return
 	}
 	server := &http.Server{
-		Handler:           gateway.URL{Function: o.Account.Caller(s.functions[operations.Bell]), Name: operations.Bell, Access: o.Access},
+		Handler:           gateway.URL{Function: s.invoker(o.Account, operations.Bell), Name: operations.Bell, Access: o.Access},
 		ReadHeaderTimeout: 10 * time.Second,
 	}
 	served := make(chan struct{})

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -34,6 +35,8 @@ import (
 type Options struct {
 	// Functions is the directory with <function>/bootstrap for this machine; see Build.
 	Functions string
+	// Beside is a second version of the functions; nil means none. See Answer.
+	Beside *Beside
 	// Address is the address to listen on; empty means a free port on loopback.
 	Address string
 	// Bell is the address of the bell's URL; empty means that there is no bell.
@@ -89,6 +92,8 @@ type Service struct {
 
 	issuers   *devissuer.Issuers
 	functions map[string]*runtime.Function
+	beside    map[string]*runtime.Function // of the second version
+	versions  versions
 	logs      logs
 	bell      bellPort
 	// login describes how people sign in, and loginOrigin is where.
@@ -100,7 +105,10 @@ type Service struct {
 
 // Start starts everything and returns when the service answers calls. After an error, nothing keeps running.
 func Start(ctx context.Context, o Options) (s *Service, err error) {
-	s = &Service{Store: o.Store, issuers: o.Issuers, functions: map[string]*runtime.Function{}}
+	s = &Service{Store: o.Store, issuers: o.Issuers, functions: map[string]*runtime.Function{}, beside: map[string]*runtime.Function{}}
+	if o.Beside != nil {
+		s.versions.random = rand.New(rand.NewPCG(o.Beside.Seed, 0))
+	}
 	s.logs.forward = o.Log
 	defer func() {
 		if err != nil {
@@ -179,13 +187,14 @@ func (s *Service) addFunctions(o Options) error {
 		if o.Environment != nil {
 			env = append(env, o.Environment(name)...)
 		}
-		f := runtime.New(runtime.Spec{
+		spec := runtime.Spec{
 			Name: name, Binary: binary, Timeout: timeout, MemoryMB: memory,
 			Processes: o.Processes, Env: env, Log: s.logs.add,
-		})
+		}
+		f := runtime.New(spec)
 		s.functions[name] = f
 		s.onStop(f.Stop)
-		return nil
+		return s.addBeside(o, spec)
 	}
 	for _, op := range o.Operations {
 		env := append(s.environment(op), string(setting.CORSOrigins)+"="+strings.Join(o.Origins, ","))
@@ -255,14 +264,14 @@ func (s *Service) listen(o Options) error {
 	}
 	s.Gateway = gateway.New(gateway.Options{
 		Login:      s.login,
-		Console:    o.Account.Caller(s.functions[operations.Console]),
+		Console:    s.invoker(o.Account, operations.Console),
 		Operations: o.Operations,
-		Functions:  func(id string) gateway.Invoker { return o.Account.Caller(s.functions[id]) },
-		Authorizer: o.Account.Caller(s.functions[operations.Authorizer]),
+		Functions:  func(id string) gateway.Invoker { return s.invoker(o.Account, id) },
+		Authorizer: s.invoker(o.Account, operations.Authorizer),
 		Prefix:     o.Prefix,
 		DDIRoot:    o.DDIRoot,
 		Access:     o.Access,
-		Docs:       o.Account.Caller(s.functions[operations.Docs]),
+		Docs:       s.invoker(o.Account, operations.Docs),
 		Origins:    o.Origins,
 	})
 	server := &http.Server{ReadHeaderTimeout: 10 * time.Second}
@@ -291,15 +300,19 @@ func (s *Service) Bearer(user, organization string, roles ...auth.Role) (string,
 	return "Bearer " + t, err
 }
 
-// Function returns the processes of a function, to count, list or recycle them. An unknown name
+// Function returns the processes of a function of the first version, to count, list or recycle them. An unknown name
 // gives nil.
 func (s *Service) Function(name string) *runtime.Function { return s.functions[name] }
 
-// PIDs lists all running processes of all functions.
-func (s *Service) PIDs() []int {
+// PIDs lists the running processes of the named functions, or of all functions, of both versions.
+func (s *Service) PIDs(names ...string) []int {
 	var all []int
-	for _, f := range s.functions {
-		all = append(all, f.PIDs()...)
+	for _, functions := range []map[string]*runtime.Function{s.functions, s.beside} {
+		for name, f := range functions {
+			if len(names) == 0 || slices.Contains(names, name) {
+				all = append(all, f.PIDs()...)
+			}
+		}
 	}
 	return all
 }

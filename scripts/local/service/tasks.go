@@ -12,11 +12,10 @@ import (
 
 // RunTask runs a task's function once, as its schedule does.
 func (s *Service) RunTask(ctx context.Context, id string) error {
-	f, known := s.functions[id]
-	if !known {
+	if s.functions[id] == nil {
 		return fmt.Errorf("service: there is no task %s", id)
 	}
-	_, err := f.Invoke(ctx, []byte("{}"))
+	_, err := s.invoker(nil, id).Invoke(ctx, []byte("{}"))
 	return err
 }
 

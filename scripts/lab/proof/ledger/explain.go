@@ -90,6 +90,9 @@ func (c Call) String() string {
 func (x *explainer) changes() {
 	for request, events := range x.made {
 		c, known := x.asked[request]
+		if !known && guarded(events) {
+			continue
+		}
 		if !known {
 			x.add("%s: %s by the request %q, which nobody made", events[0].Resource, events[0].Name, request)
 			continue

@@ -19,10 +19,14 @@ func TestExplain_PlantedFaults_AreFound(t *testing.T) {
 			r.remove(t, dynamo.Audit, "eventName", "MachineRegistered")
 		},
 		"a change that nobody asked for": func(t *testing.T, r *run) { r.event(t, "MachineRegistered")["requestId"] = "nobody's" },
-		"a refusal that made a change":   func(t *testing.T, r *run) { r.call(t, "put-factory").Status = 409 },
-		"a change in another's name":     func(t *testing.T, r *run) { r.event(t, "FactoryRegistered")["actor"].(ledger.Item)["userId"] = "eve" },
-		"a change to other values":       func(t *testing.T, r *run) { r.call(t, "put-machine").Body = []byte(`{"name":"Lathe"}`) },
-		"a change to another thing":      func(t *testing.T, r *run) { r.call(t, "put-machine").Parameter["code"] = "m-2" },
+		"a change of a machine by the guard": func(t *testing.T, r *run) {
+			e := r.event(t, "MachineRegistered")
+			e["requestId"], e["actor"] = "a tick's", ledger.Item{"issuer": "urn:wavegate:guard", "userId": "guard"}
+		},
+		"a refusal that made a change": func(t *testing.T, r *run) { r.call(t, "put-factory").Status = 409 },
+		"a change in another's name":   func(t *testing.T, r *run) { r.event(t, "FactoryRegistered")["actor"].(ledger.Item)["userId"] = "eve" },
+		"a change to other values":     func(t *testing.T, r *run) { r.call(t, "put-machine").Body = []byte(`{"name":"Lathe"}`) },
+		"a change to another thing":    func(t *testing.T, r *run) { r.call(t, "put-machine").Parameter["code"] = "m-2" },
 		"nothing changed and nothing found unchanged": func(t *testing.T, r *run) {
 			c := *r.call(t, "put-machine")
 			c.RequestID, c.Status, c.Body = "again", 204, []byte(`{"name":"Saw"}`)

@@ -56,3 +56,11 @@ func (x *explainer) policy(c Call) {
 	}
 	x.add("%s read %s, which no change led to", c, c.Answer)
 }
+
+// guarded reports whether the guard made changes, in a tick. Nobody called for them.
+func guarded(events []Event) bool {
+	return !slices.ContainsFunc(events, func(e Event) bool {
+		ours := []string{"rollout", "rollout-warning", "release-channel", recallType}
+		return e.Issuer != "urn:wavegate:guard" || e.User != "guard" || !slices.Contains(ours, e.Type)
+	})
+}

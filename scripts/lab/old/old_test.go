@@ -1,0 +1,47 @@
+package old
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestFunctions_CommitIsMissing_SaysWhatToDo(t *testing.T) {
+	_, err := Functions(t.Context(), "0123456789abcdef0123456789abcdef01234567", t.Output())
+	if err == nil || !strings.Contains(err.Error(), "0123456789abcdef") || !strings.Contains(err.Error(), "git fetch --unshallow") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestSource_OfACommit_HasItsFilesAndNoLaterOnes(t *testing.T) {
+	root := t.TempDir()
+	write := func(text string) {
+		if err := os.WriteFile(filepath.Join(root, "file"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git := func(arguments string) {
+		c := exec.Command("git", strings.Fields(arguments)...)
+		c.Dir = root
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("git %s: %v: %s", arguments, err, out)
+		}
+	}
+	write("old")
+	git("init -q")
+	git("add -A")
+	git("-c user.name=a -c user.email=a@example.com commit -qm first")
+	write("new")
+	to := filepath.Join(t.TempDir(), "source")
+	if err := Source(t.Context(), root, "HEAD", to); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(to, "file")); err != nil || string(text) != "old" {
+		t.Errorf("%q %v", text, err)
+	}
+	if _, err := os.Stat(to + ".tar"); err == nil {
+		t.Error("the archive is left")
+	}
+}

@@ -1,0 +1,28 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestSource_KnowsOnlyTheSettingsThatItsAppReads(t *testing.T) {
+	s := &source{root: t.TempDir()}
+	for name, text := range map[string]string{
+		"settings.go":      "package main\n\nvar keep = r.flag(\"keep\", false)\n// \"quoted\"Other\n",
+		"settings_test.go": "package main\n\nvar later = \"later\"\n",
+	} {
+		file := filepath.Join(s.root, "infra", name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for setting, want := range map[string]bool{"keep=true": true, "kee=true": false, "later=1": false, "issuers=[]": false} {
+		if known, err := s.knows(setting); err != nil || known != want {
+			t.Errorf("%s: %t %v", setting, known, err)
+		}
+	}
+}

@@ -1,0 +1,224 @@
+package upgrade
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"wavegate/scripts/samples"
+)
+
+// Answers are what a deployment answered, by caller and call.
+type Answers map[string]string
+
+// passes are members that follow from the time or from the polls in between, not from what is stored alone.
+var passes = []string{
+	"asOf", "ageSeconds", "lastSeenAt", "tokenLastUsedAt", "silent", "soakedSeconds", "used", "remaining", "resetSeconds", "requestId",
+}
+
+// soaked is how long a stage has soaked, in the guard's sentences.
+var soaked = regexp.MustCompile(`soaked \d+ of`)
+
+// Settle has every box poll, ticks, and waits until all boxes were counted again. After that, a look changes nothing that a
+// later one shows.
+func (d *Deployment) Settle(ctx context.Context) error {
+	if _, err := d.poll(); err != nil {
+		return err
+	}
+	if err := d.Tick(ctx); err != nil {
+		return err
+	}
+	begin := time.Now()
+	err := each(d.counts, func(c samples.Call) error {
+		for time.Since(begin) < time.Minute {
+			a, err := d.make(c)
+			if err != nil {
+				return err
+			}
+			var count struct{ AsOf time.Time }
+			if err := json.Unmarshal(a.Body, &count); err != nil {
+				return err
+			}
+			if a.Status != http.StatusOK || count.AsOf.After(begin) {
+				// A count without the parameter is kept apart.
+				_, err := d.call(c.By, c.Method, strings.TrimSuffix(c.Path, fresh), "")
+				return err
+			}
+			time.Sleep(200 * time.Millisecond) // until the last count is old enough
+		}
+		return fmt.Errorf("upgrade: %s is not counted again", c.Path)
+	})
+	d.settled = time.Now()
+	return err
+}
+
+// A View is everything that a deployment answers.
+type View struct {
+	// Reads are the answers to every read of what Fill made, all pages of it.
+	Reads Answers
+	// Polls are the answers to every poll of a box or a machine, which tell it what to run, and to every call with an
+	// Idempotency-Key, which is repeated.
+	Polls Answers
+}
+
+// Look asks everything. Polls are last, because they may change what is read later.
+func (d *Deployment) Look() (v View, err error) {
+	if v.Reads, err = d.ask(d.reads); err != nil {
+		return v, err
+	}
+	v.Polls, err = d.poll()
+	return v, err
+}
+
+// Compare returns how a later view differs.
+func (v View) Compare(later View) []string {
+	return append(v.Polls.compare(later.Polls), v.Reads.compare(later.Reads)...)
+}
+
+func (d *Deployment) poll() (Answers, error) {
+	calls := slices.Clone(d.polls)
+	for _, b := range d.boxes {
+		calls = append(calls, b.poll())
+	}
+	return d.ask(calls)
+}
+
+func (d *Deployment) ask(calls []samples.Call) (Answers, error) {
+	var mu sync.Mutex
+	all := Answers{}
+	err := each(calls, func(c samples.Call) error {
+		first := strings.Join([]string{c.By.User, c.Method, c.Path, c.Header[1]}, " ")
+		for page := 1; c.Path != ""; page++ {
+			a, err := d.make(c)
+			if err != nil {
+				return err
+			}
+			if a.Status >= http.StatusInternalServerError {
+				return fmt.Errorf("upgrade: %s %s is answered with %d: %s", c.Method, c.Path, a.Status, a.Body)
+			}
+			shown, next := plain(a.Body, d.settled)
+			location := d.local(a.Header.Get("Location"))
+			mu.Lock()
+			all[fmt.Sprintf("%s page %d", first, page)] = fmt.Sprint(a.Status, " ", location, " ", shown)
+			mu.Unlock()
+			if link, _, is := strings.Cut(a.Header.Get("Link"), `>; rel="next"`); is {
+				next = strings.TrimPrefix(link, "<")
+			}
+			c.Path = d.local(next)
+		}
+		return nil
+	})
+	return all, err
+}
+
+// plain returns the lasting part of an answer, and the path of the next page. A list has no moments after a time, at which
+// boxes were counted in between.
+func plain(body []byte, until time.Time) (shown, next string) {
+	var v any
+	if json.Unmarshal(body, &v) != nil {
+		return lines(body, until), ""
+	}
+	if page, is := v.(map[string]any); is {
+		next, _ = page["next"].(string)
+		delete(page, "next") // a cursor is sealed with a time
+		if items, is := page["items"].([]any); is {
+			page["items"] = slices.DeleteFunc(items, func(item any) bool {
+				moment, _ := item.(map[string]any)
+				text, _ := moment["at"].(string)
+				at, err := time.Parse(time.RFC3339, text)
+				return err == nil && at.After(until)
+			})
+		}
+	}
+	text, err := json.Marshal(lasting(v))
+	if err != nil { // it was JSON
+		panic(err)
+	}
+	return soaked.ReplaceAllString(string(text), "soaked some of"), next
+}
+
+// lines returns the lasting part of an answer that has a JSON object on each line, without the limiter's counters.
+func lines(body []byte, until time.Time) string {
+	var all []string
+	for line := range strings.Lines(string(body)) {
+		line = strings.TrimSpace(line)
+		if json.Valid([]byte(line)) && !strings.HasPrefix(line, `{"kind":"call-counter"`) {
+			line, _ = plain([]byte(line), until)
+			all = append(all, line)
+		}
+	}
+	if all == nil {
+		return string(body)
+	}
+	return strings.Join(all, "\n")
+}
+
+// lasting removes members that pass from a value.
+func lasting(v any) any {
+	switch v := v.(type) {
+	case []any:
+		for i := range v {
+			v[i] = lasting(v[i])
+		}
+	case map[string]any:
+		for name := range v {
+			if slices.Contains(passes, name) {
+				delete(v, name)
+			} else {
+				v[name] = lasting(v[name])
+			}
+		}
+	}
+	return v
+}
+
+// compare returns how later answers differ from these.
+func (a Answers) compare(later Answers) []string {
+	var differ []string
+	for _, call := range slices.Sorted(maps.Keys(a)) {
+		if was, is := a[call], later[call]; was != is {
+			differ = append(differ, call+": "+between(was, is))
+		}
+	}
+	for _, call := range slices.Sorted(maps.Keys(later)) {
+		if _, known := a[call]; !known {
+			differ = append(differ, fmt.Sprintf("%s is a new page: %s", call, later[call]))
+		}
+	}
+	return differ
+}
+
+// between shows where two texts begin to differ.
+func between(was, is string) string {
+	at := 0
+	for at < min(len(was), len(is)) && was[at] == is[at] {
+		at++
+	}
+	part := func(s string) string { return s[max(0, at-100):min(len(s), at+200)] }
+	return fmt.Sprintf("the answer was\n\t…%s…\nand is\n\t…%s…", part(was), part(is))
+}
+
+// Told counts the boxes of the fleet by channel and by the version that they are told.
+func (v View) Told() map[string]int {
+	n := map[string]int{}
+	for call, answer := range v.Polls {
+		name, found := strings.CutPrefix(strings.Fields(call)[0], edgeType+"-")
+		if !found {
+			continue
+		}
+		_, text, _ := strings.Cut(answer, "{")
+		var told struct{ Version string }
+		if json.Unmarshal([]byte("{"+text), &told) == nil {
+			channel, _, _ := strings.Cut(name, "-")
+			n[channel+" "+told.Version]++
+		}
+	}
+	return n
+}
