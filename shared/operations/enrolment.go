@@ -74,7 +74,7 @@ var enrolmentRows = []Operation{
 	{
 		ID: "reset-edge-enrolment", Summary: "Retire an enrolled box and free its id",
 		Method: http.MethodDelete, Path: "/api/edge-enrolments/{enrolmentId}/redemptions/{edgeId}",
-		Roles: keepers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: keepers, Limit: ratelimit.Reserved, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: redemptionPath},
 		Gives: changed, Refuses: []problem.Code{problem.NotFound},
 		Settings: append([]setting.Name{setting.ReportShards}, bell.Settings...),

@@ -138,14 +138,23 @@ func (e Edge) retire(at time.Time) (next Edge, event string, err error) {
 	return e, "EdgeRetired", nil
 }
 
-// reset retires a box and frees its id for the enrolment that registered it; NOT_FOUND if none did.
-func (e Edge) reset(enrolmentID string, at time.Time) (next Edge, event string, err error) {
-	if e.EnrolmentID != enrolmentID {
+// An Enroller is an enrolment that frees an id.
+type Enroller struct {
+	ID, OrganizationID string
+	Names              bool // it lists the id, or has accepted it
+}
+
+// reset retires a box if there is one, and frees its id. It returns NOT_FOUND if the enrolment neither names the id nor
+// registered the box, and for a box of another organization. Nothing changes if the id is free.
+func (e Edge) reset(by Enroller, at time.Time) (next Edge, event string, err error) {
+	switch {
+	case !by.Names && e.EnrolmentID != by.ID, e.Exists() && e.OrganizationID != by.OrganizationID:
 		return e, "", problem.Missing()
-	}
-	if e.Exists() {
+	case e.Exists():
 		e, _, _ = e.retire(at)
-	} else {
+	case e.EnrolmentID == "":
+		return e, "", nil
+	default:
 		e.UpdatedAt = at
 		e.Revision++
 	}
@@ -171,7 +180,7 @@ func (e Edge) Registration() report.Registration {
 	g := report.Registration{EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel, FactoryID: e.FactoryID,
 		OrganizationID: e.OrganizationID, Issuer: e.Issuer, At: e.UpdatedAt}
 	if e.retired() {
-		g.OrganizationID, g.Retired = "", true
+		g.OrganizationID, g.Retired, g.Reset = "", true, e.EnrolmentID == ""
 	}
 	return g
 }

@@ -34,7 +34,7 @@ func (s *Store) Accept(ctx context.Context, from audit.Origin, caller auth.Princ
 			case Enrols:
 				_, calls := s.edges.Record(set, kept.assignment(p), boxes[i].Stored)
 				called, ids = append(called, calls...), ids.with(p.EdgeID)
-			case Refused, Waits:
+			case Refused, Banned, Waits:
 				refused.add(i, outcome)
 			}
 		}
@@ -89,8 +89,11 @@ type faults struct {
 
 func (f *faults) add(i int, outcome Outcome) {
 	fault := problem.Fault{Pointer: "/items/" + strconv.Itoa(i), Code: "reference", Detail: "must be waiting with this hash"}
-	if outcome == Refused {
+	switch outcome {
+	case Refused:
 		f.enrolled, fault.Detail = true, "is already registered, or must be reset"
+	case Banned:
+		f.enrolled, fault.Detail = true, "was reset, and must wait with a new token"
 	}
 	f.list = append(f.list, fault)
 }

@@ -38,7 +38,7 @@ func (s *Store) Redeem(ctx context.Context, from audit.Origin, caller auth.Princ
 		}
 		judge := func() { outcome = kept.redeem(p.TokenSHA256, slices.Contains(ids.Listed, p.EdgeID), is, s.db.Now()) }
 		e = kept.Enrolment
-		if judge(); outcome == Refused { // some of the reads may predate an earlier call of the same box
+		if judge(); outcome.refused() { // some of the reads may predate an earlier call of the same box
 			if is, err = s.edges.Find(ctx, p.EdgeID); err != nil {
 				return err
 			}
@@ -51,7 +51,7 @@ func (s *Store) Redeem(ctx context.Context, from audit.Origin, caller auth.Princ
 			_, called = s.edges.Record(set, e.assignment(p), is)
 		case Waits:
 			return s.wait(ctx, set, e, p)
-		case Refused:
+		case Refused, Banned:
 			if next, event := kept.refuse(p.EdgeID, set.After(kept.UpdatedAt)); event != "" {
 				change.Record(set, kind, kept, next, event)
 			}
@@ -61,7 +61,10 @@ func (s *Store) Redeem(ctx context.Context, from audit.Origin, caller auth.Princ
 	if err != nil {
 		return e, outcome, err
 	}
-	if outcome == Refused {
+	switch outcome {
+	case Banned:
+		return e, outcome, problem.New(problem.EdgeEnrolled, OldToken)
+	case Refused:
 		return e, outcome, problem.New(problem.EdgeEnrolled, "Another token was registered for the box, or the box was retired. Its owner can reset it.")
 	}
 	s.edges.Ring(ctx, called...)
