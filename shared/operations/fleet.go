@@ -99,9 +99,9 @@ var fleetRows = []Operation{
 		Roles: installers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: edgePath, Body: edge.AssignmentBody, Conditions: true},
 		Gives: stored, Refuses: []problem.Code{problem.FactoryNotInOrganization, problem.NotFound},
-		Settings: append([]setting.Name{setting.FleetIssuers, setting.ReportShards}, bell.Settings...),
+		Settings: slices.Concat([]setting.Name{setting.FleetIssuers, setting.ReportShards}, bell.Settings, edge.QuotaSettings),
 		Grants: []Grant{
-			may(dynamo.Edges, dynamo.Get, dynamo.Put),
+			registered,
 			may(dynamo.Reports, dynamo.Get, dynamo.Put),
 			may(dynamo.Bells, dynamo.Get, dynamo.Put),
 			may(dynamo.Factories, dynamo.Get),
@@ -114,9 +114,9 @@ var fleetRows = []Operation{
 		Roles: installers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Body: edge.BatchBody, IdempotencyKey: true, MaxBody: 64 << 10},
 		Gives: shown, Refuses: []problem.Code{problem.FactoryNotInOrganization, problem.NotFound},
-		Settings: append([]setting.Name{setting.FleetIssuers, setting.ReportShards}, bell.Settings...),
+		Settings: slices.Concat([]setting.Name{setting.FleetIssuers, setting.ReportShards}, bell.Settings, edge.QuotaSettings),
 		Grants: []Grant{
-			may(dynamo.Edges, dynamo.Get, dynamo.Put),
+			registered,
 			may(dynamo.Reports, dynamo.Get, dynamo.Put),
 			may(dynamo.Bells, dynamo.Get, dynamo.Put),
 			may(dynamo.Factories, dynamo.Get),
@@ -163,4 +163,9 @@ var fleetRows = []Operation{
 			may(dynamo.Progress, dynamo.Get),
 		},
 	},
+}
+
+// registered grants what a registration needs of the boxes: the box itself, and a count of an organization's boxes.
+var registered = Grant{
+	Table: dynamo.Edges, Actions: []dynamo.Permission{dynamo.Get, dynamo.Put, dynamo.Query}, Indexes: []string{"byOrganization"}, OnlyIndexes: true,
 }

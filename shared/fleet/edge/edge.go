@@ -76,6 +76,8 @@ type Assignment struct {
 	TokenSHA256 string
 	// EnrolmentID is the enrolment by which a new box is registered.
 	EnrolmentID string
+	// TakeOver says that a box of another organization is meant, too.
+	TakeOver bool `json:",omitempty"`
 }
 
 // factory is the box's factory after an assignment.
@@ -93,6 +95,7 @@ func (a Assignment) factory(was Edge) string {
 const (
 	registered = "EdgeRegistered"
 	reassigned = "EdgeReassigned"
+	takenOver  = "EdgeTakenOver"
 )
 
 // assign applies an assignment to a box that has some tokens. It returns the box's next state and tokens, and the
@@ -118,9 +121,13 @@ func (e Edge) assign(id string, a Assignment, had boxtoken.Live, at time.Time) (
 	if next == e {
 		return e, had, ""
 	}
-	event = reassigned
-	if !e.Exists() {
+	switch {
+	case !e.Exists():
 		next.CreatedAt, event = at, registered
+	case a.TakeOver && e.OrganizationID != a.OrganizationID:
+		event = takenOver
+	default:
+		event = reassigned
 	}
 	next.UpdatedAt = at
 	next.Revision++

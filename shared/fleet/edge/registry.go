@@ -20,6 +20,7 @@ type Registry struct {
 	db      *dynamo.DB
 	reports *report.Store
 	bells   *bell.Store
+	quotas  Quotas
 	caller  auth.Principal
 }
 
@@ -63,12 +64,17 @@ func (r *Registry) Put(ctx context.Context, from audit.Origin, id string, a Assi
 	if err := a.mayBeSaid(r.caller); err != nil {
 		return false, err
 	}
+	arrivals := ArrivalsBy(RegistrarOf(r.caller))
 	return r.change(ctx, from, anyBox, id, when, func(was Edge, row report.Row, at time.Time) (Edge, boxtoken.Live, string, error) {
 		next, has, event := was.assign(id, a, row.Tokens, at)
 		if event == "" {
 			return next, has, event, nil
 		}
-		return next, has, event, mayAssign(r.caller, was, next, row)
+		err := mayAssign(r.caller, was, next, row)
+		if err == nil && arrives(was, next) {
+			err = r.Enter(ctx, arrivals, next)
+		}
+		return next, has, event, err
 	}, beside...)
 }
 

@@ -47,6 +47,8 @@ type Enrolment struct {
 type Kept struct {
 	Enrolment
 	CodeSHA256 string `json:"codeSha256"`
+	// Registrar is who the boxes count for that redeem their ids.
+	Registrar edge.Registrar `json:"registrar,omitempty"`
 }
 
 // IDs holds the ids of an enrolment's boxes: the listed ones, and others that were accepted.

@@ -21,6 +21,7 @@ import (
 // cannot.
 func (s *Store) Redeem(ctx context.Context, from audit.Origin, caller auth.Principal, p Pair) (e Enrolment, outcome Outcome, err error) {
 	var called []bell.Call
+	var arrivals *edge.Arrivals
 	err = change.Make(ctx, s.db, from, func(set *change.Set) error {
 		var kept Kept
 		var ids IDs
@@ -48,6 +49,12 @@ func (s *Store) Redeem(ctx context.Context, from audit.Origin, caller auth.Princ
 		case Again: // the box may have been moved since
 			e.EdgeType, e.Channel, e.OrganizationID = is.Edge.EdgeType, is.Edge.Channel, is.Edge.OrganizationID
 		case Enrols:
+			if arrivals == nil {
+				arrivals = edge.ArrivalsBy(kept.Registrar)
+			}
+			if err := s.edges.Enter(ctx, arrivals, edge.Edge{OrganizationID: e.OrganizationID}); err != nil {
+				return err
+			}
 			_, called = s.edges.Record(set, e.assignment(p), is)
 		case Waits:
 			return s.wait(ctx, set, e, p)
@@ -65,7 +72,9 @@ func (s *Store) Redeem(ctx context.Context, from audit.Origin, caller auth.Princ
 	case Banned:
 		return e, outcome, problem.New(problem.EdgeEnrolled, OldToken)
 	case Refused:
-		return e, outcome, problem.New(problem.EdgeEnrolled, "Another token was registered for the box, or the box was retired. Its owner can reset it.")
+		return e, outcome, problem.New(problem.EdgeEnrolled, "Another token was registered for the box, or the box was retired. "+
+			"An admin of its organization can reset the id. If another organization has registered the id of your box, ask a platform owner "+
+			"to give the id to yours (POST /api/edges with takeOver), and then reset it.")
 	}
 	s.edges.Ring(ctx, called...)
 	return e, outcome, nil

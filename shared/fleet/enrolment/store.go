@@ -128,7 +128,8 @@ func (s *Store) Create(ctx context.Context, from audit.Origin, p Plan, claim ide
 		if made.Subject != id { // a retry keeps the code of the first try, which may have been written
 			code, made = boxtoken.New(boxtoken.Enrolment, id)
 		}
-		e := Kept{plan(id, p, set.After(time.Time{})), made.SHA256}
+		by := auth.Principal{Issuer: from.Actor.Issuer, UserID: from.Actor.UserID, Roles: from.Actor.Roles}
+		e := Kept{plan(id, p, set.After(time.Time{})), made.SHA256, edge.RegistrarOf(by)}
 		change.Record(set, kind, Kept{}, e, "EnrolmentCreated")
 		set.With(IDs{Listed: p.EdgeIDs}.write(e.Enrolment))
 		return nil
