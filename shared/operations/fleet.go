@@ -24,7 +24,7 @@ var fleetRows = []Operation{
 		Method: http.MethodPut, Path: "/api/ota/release-channels/{edgeType}/{channel}",
 		Roles: releasers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: channelPath, Body: release.PublicationBody, Conditions: true},
-		Gives: stored, Refuses: []problem.Code{problem.Frozen, problem.ReleaseImmutable},
+		Gives: stored, Refuses: []problem.Code{problem.Frozen, problem.ReleaseImmutable, problem.RolloutActive},
 		Grants: []Grant{
 			may(dynamo.Channels, dynamo.Get, dynamo.Put),
 			may(dynamo.Releases, dynamo.Get, dynamo.Put),

@@ -49,7 +49,7 @@ const (
 	// fullFor is how long a full organization is not counted again.
 	fullFor = time.Minute
 	// tallyKept is how long a tally is kept after the last registration.
-	tallyKept = 90 * 24 * time.Hour
+	tallyKept = 35 * 24 * time.Hour
 	// mostStale bounds the numbers of earlier days in a tally.
 	mostStale = 20
 	// registrarPrefix begins the attribute with a registrar's number of a day.
@@ -65,6 +65,9 @@ type tally struct {
 	N         int   `json:"n"`
 	CountedAt int64 `json:"countedAt"` // in milliseconds
 }
+
+// TallySubject is the key of an organization's tally.
+func TallySubject(organizationID string) string { return "edges#" + organizationID }
 
 // Within makes the registry keep quotas.
 func (r *Registry) Within(q Quotas) *Registry {
@@ -109,7 +112,7 @@ func arrives(was, next Edge) bool {
 
 func (r *Registry) enter(ctx context.Context, organizationID string, by Registrar, n int) error {
 	now := r.db.Now()
-	key := dynamo.Key{"subject": "edges#" + organizationID}
+	key := dynamo.Key{"subject": TallySubject(organizationID)}
 	update, when := "SET #ttl = :ttl ADD #n :k", dynamo.Condition{}
 	values := map[string]any{":ttl": now.Add(tallyKept).Unix(), ":k": n}
 	today := registrarPrefix + now.Format("20060102")
