@@ -66,9 +66,6 @@ type tally struct {
 	CountedAt int64 `json:"countedAt"` // in milliseconds
 }
 
-// TallySubject is the key of an organization's tally.
-func TallySubject(organizationID string) string { return "edges#" + organizationID }
-
 // Within makes the registry keep quotas.
 func (r *Registry) Within(q Quotas) *Registry {
 	r.quotas = q
@@ -78,7 +75,6 @@ func (r *Registry) Within(q Quotas) *Registry {
 // Arrivals are the boxes that one call adds to organizations.
 type Arrivals struct {
 	by      Registrar
-	numbers map[string]int
 	entered bool
 }
 
@@ -112,7 +108,7 @@ func arrives(was, next Edge) bool {
 
 func (r *Registry) enter(ctx context.Context, organizationID string, by Registrar, n int) error {
 	now := r.db.Now()
-	key := dynamo.Key{"subject": TallySubject(organizationID)}
+	key := dynamo.Key{"subject": dynamo.BoxTally(organizationID)}
 	update, when := "SET #ttl = :ttl ADD #n :k", dynamo.Condition{}
 	values := map[string]any{":ttl": now.Add(tallyKept).Unix(), ":k": n}
 	today := registrarPrefix + now.Format("20060102")

@@ -12,6 +12,9 @@ import (
 	"wavegate/shared/platform/admission"
 )
 
+// BoxTally is the key, in the table of rate counters, of the count of an organization's boxes.
+func BoxTally(organizationID string) string { return "edges#" + organizationID }
+
 // Tally updates one item that counts something, without a transaction, and reads the item as it is then into out. If the
 // condition fails, nothing is written, and applied is false. Like Commit, it waits until the call is admitted. If a lost
 // answer makes the client send the update again, it may count twice.
