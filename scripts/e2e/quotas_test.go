@@ -52,11 +52,16 @@ func TestQuotas_AStolenInstaller_TakesSoManyIDsADay(t *testing.T) {
 
 // TestQuotas_AnOrganization_HasSoManyBoxes, however they arrive.
 func TestQuotas_AnOrganization_HasSoManyBoxes(t *testing.T) {
-	w := harness.New(t, withSettings("EDGES_PER_ORGANIZATION=2"))
+	w := harness.New(t, withSettings("EDGES_PER_ORGANIZATION=4"))
 	owner, admin := w.Owner(t), w.As(t, "anna", "acme", auth.OrganizationAdmin)
-	path, code := enrols(t, w, admin, `"sn-3"`, "")
+	path, code := enrols(t, w, admin, `"sn-3","sn-5"`, "")
 	_, waits := redemption("sn-9")
 	code.Post(t, redeems, waits).Is(t, http.StatusAccepted)
+	_, early := redemption("sn-5")
+	code.Post(t, redeems, early).Is(t, http.StatusCreated)
+	_, accepted := redemption("sn-8")
+	code.Post(t, redeems, accepted).Is(t, http.StatusAccepted)
+	admin.Post(t, path+"/accept", `{"items":[`+accepted+`]}`).Is(t, http.StatusNoContent)
 	admin.Post(t, "/api/edges", organizationBoxes("acme", "sn-1", "sn-2")).Is(t, http.StatusOK)
 	_, body := redemption("sn-3")
 	owner.Put(t, "/api/edges/sn-4", strings.Replace(box, "acme", "rival", 1)).Is(t, http.StatusCreated)
@@ -65,7 +70,7 @@ func TestQuotas_AnOrganization_HasSoManyBoxes(t *testing.T) {
 		"a code": code.Post(t, redeems, body), "an acceptance": admin.Post(t, path+"/accept", `{"items":[`+waits+`]}`),
 		"a move": owner.Put(t, "/api/edges/sn-4", box),
 	} {
-		if d := a.Refused(t, problem.Conflict); !strings.Contains(d.Detail, "at most 2 boxes") {
+		if d := a.Refused(t, problem.Conflict); !strings.Contains(d.Detail, "at most 4 boxes") {
 			t.Errorf("%s: %s", name, a.Body)
 		}
 	}
