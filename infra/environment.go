@@ -44,6 +44,8 @@ func (s Settings) values() map[setting.Name]*string {
 		setting.ChannelCacheSeconds:      number(s.ChannelCacheSeconds),
 		setting.HeartbeatSeconds:         number(s.HeartbeatSeconds),
 		setting.ReportShards:             number(s.ReportShards),
+		setting.EdgesPerOrganization:     number(s.EdgesPerOrganization),
+		setting.RegistrationsPerDay:      number(s.RegistrationsPerDay),
 		setting.FleetIssuers:             jsii.String(strings.Join(s.fleetIssuers, " ")),
 		setting.CopilotURL:               jsii.String(s.Copilot.URL),
 		setting.CopilotSecretID:          jsii.String(s.Copilot.Secret),

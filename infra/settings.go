@@ -95,6 +95,8 @@ type Settings struct {
 	IdlePollIntervalSeconds int
 	// ReportShards is the number of index partitions over which a channel's boxes are spread.
 	ReportShards int
+	// EdgesPerOrganization and RegistrationsPerDay are the quotas of boxes.
+	EdgesPerOrganization, RegistrationsPerDay int
 	// HeartbeatSeconds is the interval between a listening box's polls while the bell is silent.
 	HeartbeatSeconds int
 	// WarmWrites is how many writes a second a table and its global indexes can take immediately. Other tables take as many
@@ -184,6 +186,8 @@ func ReadSettings(context map[string]any) (Settings, error) {
 		PollIntervalSeconds:     number("pollIntervalSeconds", setting.PollIntervalSeconds),
 		IdlePollIntervalSeconds: number("idlePollIntervalSeconds", setting.IdlePollIntervalSeconds),
 		ChannelCacheSeconds:     number("channelCacheSeconds", setting.ChannelCacheSeconds),
+		EdgesPerOrganization:    number("edgesPerOrganization", setting.EdgesPerOrganization),
+		RegistrationsPerDay:     number("registrationsPerDay", setting.RegistrationsPerDay),
 		HeartbeatSeconds:        number("heartbeatSeconds", setting.HeartbeatSeconds),
 		ReportShards:            r.number("reportShards", shards.Default, shards.Default, shards.Most),
 		LogSamplePolls:          number("logSamplePolls", setting.LogSamplePolls),

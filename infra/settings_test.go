@@ -14,6 +14,7 @@ func TestSettings_NoneGiven_AreThoseOfDev(t *testing.T) {
 		Stage: Dev, Architecture: "arm64", Limits: ratelimit.Limits{User: 600, Organization: 6000, CopilotUser: 30, CopilotOrganization: 300},
 		Throttles: Throttles{Method: Throttle{Rate: 2000, Burst: 2000}, Poll: Throttle{Rate: 1800, Burst: 1000}},
 		Copilot:   Copilot{TimeoutSeconds: 25}, Backup: Backup{Days: 35}, Traffic: direct, Quotas: Quotas{API: 10_000, Table: 40_000}, PollIntervalSeconds: 60, IdlePollIntervalSeconds: 300, ChannelCacheSeconds: 2, HeartbeatSeconds: 21_600, ReportShards: 32,
+		EdgesPerOrganization: 200_000, RegistrationsPerDay: 5_000,
 		LogSamplePolls: 100, LogRetentionDays: 14, Functions: "dist",
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
@@ -137,6 +138,8 @@ func TestSettings_EachFault_IsNamed(t *testing.T) {
 		`architecture: "arm" must be one of arm64, x86_64`:                      {"architecture": "arm"},
 		`limitUser: many must be a whole number`:                                {"limitUser": "many"},
 		`limitUser: 0.5 must be a whole number`:                                 {"limitUser": 0.5},
+		`edgesPerOrganization: 0 must be a whole number`:                        {"edgesPerOrganization": "0"},
+		`registrationsPerDay: 0 must be a whole number`:                         {"registrationsPerDay": "0"},
 		`limitOrganization: 30001 must be a whole number`:                       {"limitOrganization": "30001"},
 		`LIMIT_USER (700) is more than LIMIT_ORGANIZAT`:                         {"limitUser": "700", "limitOrganization": "650"},
 		`throttleRate: 100 a second is lower than`:                              {"throttleRate": "100"},

@@ -35,7 +35,7 @@ func wire(env lambdahttp.Env) function.Handler {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		if err := program.MayPublish(c.Caller, p.EdgeType, p.Channel, grounds); err != nil {
+		if err := program.MayPublish(c.Caller, p, grounds); err != nil {
 			return lambdahttp.Answer{}, err
 		}
 		created, err := publications.Publish(c.Context(), c.Origin().For(grounds), p, when)

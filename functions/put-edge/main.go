@@ -16,7 +16,9 @@ import (
 func main() { function.Run("put-edge", wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
-	edges, factories := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)).Ringing(bell.Open(env.DB, env.Settings, env.Log)), factory.NewStore(env.DB)
+	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)).Ringing(bell.Open(env.DB, env.Settings, env.Log)).
+		Within(edge.ReadQuotas(env.Settings))
+	factories := factory.NewStore(env.DB)
 	issuers := edge.ReadIssuers(env.Settings)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
 		id := c.Path("edgeId")

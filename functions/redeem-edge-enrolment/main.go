@@ -18,7 +18,8 @@ import (
 func main() { function.Run("redeem-edge-enrolment", wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
-	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)).Ringing(bell.Open(env.DB, env.Settings, env.Log))
+	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)).Ringing(bell.Open(env.DB, env.Settings, env.Log)).
+		Within(edge.ReadQuotas(env.Settings))
 	enrolments := enrolment.NewStore(env.DB, edges)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
 		pair := enrolment.PairOf(c.Body())

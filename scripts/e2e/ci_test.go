@@ -9,12 +9,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	yaml "github.com/oasdiff/yaml3"
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/devissuer"
 	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/problem"
 )
 
 // A job releases firmware, as in infra/ci: its commands, and the variables that its CI sets.
@@ -161,5 +163,44 @@ func TestCI_AProgram_MayNothingElse(t *testing.T) {
 	}
 	if after := w.State(t); after != before {
 		t.Errorf("something was written:\nbefore %s\nafter  %s", before, after)
+	}
+}
+
+// TestCI_AProgram_EndsNoRolloutOfSomebodyElse_UnlessTheSettingsSaySo, and only with a reason. People need none.
+func TestCI_AProgram_EndsNoRolloutOfSomebodyElse_UnlessTheSettingsSaySo(t *testing.T) {
+	w := harness.New(t)
+	owner, program, trusted := w.Owner(t), w.As(t, harness.Program, "", auth.Program), w.As(t, devissuer.TrustedProgram, "", auth.Program)
+	canary := channelPath("gateway-x", "canary")
+	publication := func(version, host, reason string) string {
+		body := fmt.Sprintf(`{"currentVersion":%q,"artifactUrl":"https://%s/%s","sha256":%q`, version, host, version, digest("c"))
+		if reason != "" {
+			body += fmt.Sprintf(`,"overrideReason":%q`, reason)
+		}
+		return body + "}"
+	}
+	owner.Put(t, canary, release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	owner.Put(t, channelPath("gateway-x", "stable"), release("1.1.0", digest("b"))).Is(t, http.StatusCreated)
+	rollout := owner.Post(t, rollouts, plan("gateway-x", "canary", "1.1.0")).Is(t, http.StatusCreated).Header.Get("Location")
+	before := w.State(t)
+	program.Put(t, canary, publication("1.2.0", "a.example", "")).Refused(t, problem.RolloutActive)
+	program.Put(t, canary, publication("1.2.0", "a.example", "urgent")).Refused(t, problem.Forbidden)
+	trusted.Put(t, canary, publication("1.2.0", devissuer.ArtifactHost, "")).Refused(t, problem.RolloutActive)
+	trusted.Put(t, canary, publication("1.2.0", "evil.example", "urgent")).Refused(t, problem.Forbidden)
+	trusted.Put(t, canary, publication("1.2.0", devissuer.ArtifactHost+".evil.example", "urgent")).Refused(t, problem.Forbidden)
+	if after := w.State(t); after != before {
+		t.Errorf("something was written:\nbefore %s\nafter  %s", before, after)
+	}
+	owner.Put(t, "/api/ota/freeze", fmt.Sprintf(`{"reason":"holidays","until":%q}`, time.Now().Add(time.Hour).UTC().Format(time.RFC3339))).Is(t, http.StatusCreated)
+	trusted.Put(t, canary, publication("1.2.0", devissuer.ArtifactHost, "urgent")).Refused(t, problem.Frozen)
+	owner.Do(t, http.MethodDelete, "/api/ota/freeze", "").Is(t, http.StatusNoContent)
+	trusted.Put(t, canary, publication("1.2.0", strings.ToUpper(devissuer.ArtifactHost)+":443", "the canaries burn")).Is(t, http.StatusNoContent)
+	if got := owner.Get(t, rollout).Object(t); got["status"] != "halted" || got["endedBy"] != "publication" {
+		t.Errorf("the rollout is %v", got)
+	}
+	program.Put(t, canary, publication("1.3.0", "a.example", "")).Is(t, http.StatusNoContent)
+	rollout = owner.Post(t, rollouts, plan("gateway-x", "canary", "1.1.0")).Is(t, http.StatusCreated).Header.Get("Location")
+	owner.Put(t, canary, publication("1.4.0", "a.example", "")).Is(t, http.StatusNoContent)
+	if got := owner.Get(t, rollout).Object(t); got["status"] != "halted" {
+		t.Errorf("the rollout is %v", got)
 	}
 }

@@ -69,7 +69,7 @@ func TestCopilot_RequestAndAnswer_PassUnchanged(t *testing.T) {
 		seen, body = r, b
 		mu.Unlock()
 		w.Header().Set("Content-Type", "application/octet-stream")
-		w.Header().Add("X-Answer", "one")
+		w.Header().Add("Content-Language", "de")
 		w.Header().Set("RateLimit", "the assistant's own")
 		w.Header().Set(copilot.HeaderSecret, "told")
 		w.WriteHeader(statusOf(r.Method))
@@ -83,7 +83,7 @@ func TestCopilot_RequestAndAnswer_PassUnchanged(t *testing.T) {
 			}
 			a := w.Engineer(t, "acme").Do(t, method, "/api/copilot/threads/a%2Fb/x%20y?q=1&q=2&r=%26", sent,
 				"Content-Type", "application/octet-stream", "X-Mine", "kept")
-			if a.Status != statusOf(method) || !bytes.Equal(a.Body, binary) || a.Header.Get("X-Answer") != "one" {
+			if a.Status != statusOf(method) || !bytes.Equal(a.Body, binary) || a.Header.Get("Content-Language") != "de" {
 				t.Errorf("answered %d, %d bytes, %v", a.Status, len(a.Body), a.Header)
 			}
 			if a.Header.Get(copilot.HeaderSecret) != "" || strings.Contains(a.Header.Get("RateLimit"), "assistant") {
@@ -155,17 +155,20 @@ func TestCopilot_RequestThatNoClientSends_IsRefused(t *testing.T) {
 	}
 }
 
-// TestCopilot_UpstreamsHeadersOfItsOwn_AreDropped: this service decides which pages can read answers.
+// TestCopilot_UpstreamsHeadersOfItsOwn_AreDropped: the assistant cannot speak for this service's origin.
 func TestCopilot_UpstreamsHeadersOfItsOwn_AreDropped(t *testing.T) {
 	w := harness.New(t, assistantOf(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Access-Control-Allow-Origin", "*")
 		w.Header().Set("Access-Control-Allow-Credentials", "true")
 		w.Header().Set("Strict-Transport-Security", "max-age=0")
+		w.Header().Set("Set-Cookie", "session=1")
+		w.Header().Set("Cache-Control", "public")
 		_, _ = io.WriteString(w, "{}")
 	}))
 	a := w.Engineer(t, "acme").Get(t, "/api/copilot/chat", "Origin", "https://elsewhere.example").Is(t, http.StatusOK)
 	if a.Header.Get("Access-Control-Allow-Origin") != "" || a.Header.Get("Access-Control-Allow-Credentials") != "" ||
-		a.Header.Get("Strict-Transport-Security") != "max-age=31536000" {
+		a.Header.Get("Strict-Transport-Security") != "max-age=31536000" ||
+		a.Header.Get("Set-Cookie") != "" || a.Header.Get("Cache-Control") != "no-store" {
 		t.Errorf("the headers are %v", a.Header)
 	}
 }

@@ -170,6 +170,27 @@ func TestEnrolment_ABoxThatMayListen_IsCalled(t *testing.T) {
 	(&harness.Caller{URL: w.Target.URL, Bearer: "Bearer " + next}).Get(t, manifest).Is(t, http.StatusOK)
 }
 
+// TestReset_WhoHasTheOldTokenAndTheCode_DoesNotGetTheID, however fast. The new board gets it.
+func TestReset_WhoHasTheOldTokenAndTheCode_DoesNotGetTheID(t *testing.T) {
+	w := harness.New(t)
+	owner, admin := w.Owner(t), w.As(t, "anna", "acme", auth.OrganizationAdmin)
+	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	path, code := enrols(t, w, admin, `"box-1"`, "")
+	stolen, old := redemption("box-1")
+	code.Post(t, redeems, old).Is(t, http.StatusCreated)
+	for range 2 { // the first answer may be lost
+		admin.Do(t, http.MethodDelete, path+"/redemptions/box-1", "").Is(t, http.StatusNoContent)
+	}
+	if d := code.Post(t, redeems, old).Refused(t, problem.EdgeEnrolled); d.Detail != enrolment.OldToken {
+		t.Errorf("told %q", d.Detail)
+	}
+	token, body := redemption("box-1")
+	code.Post(t, redeems, body).Is(t, http.StatusCreated)
+	(&harness.Caller{URL: w.Target.URL, Bearer: "Bearer " + token}).Get(t, manifest).Is(t, http.StatusOK)
+	(&harness.Caller{URL: w.Target.URL, Bearer: "Bearer " + stolen}).Get(t, manifest).Refused(t, problem.Unauthenticated)
+	admin.Do(t, http.MethodDelete, path+"/redemptions/box-7", "").Refused(t, problem.NotFound)
+}
+
 // TestEnrolment_TheOldestOfAThousandThatWait_FallsOut. They are written directly to the store, because the limit of
 // the service would take two minutes.
 func TestEnrolment_TheOldestOfAThousandThatWait_FallsOut(t *testing.T) {

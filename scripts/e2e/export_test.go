@@ -64,6 +64,7 @@ var exportedKinds = map[string]exportedKind{
 	"gateway":                   {dynamo.Gateways, []string{"organizationId"}},
 	"rate-limit":                {dynamo.RateOverrides, []string{"subject"}},
 	"call-counter":              {dynamo.RateCounters, []string{"subject"}},
+	"box-counter":               {dynamo.RateCounters, []string{"subject"}},
 	"edge":                      {dynamo.Edges, []string{"edgeId"}},
 	"edge-report":               {dynamo.Reports, []string{"edgeId"}},
 	"enrolment":                 {dynamo.Enrolments, enrolmentFields},
@@ -82,6 +83,7 @@ var exportedKinds = map[string]exportedKind{
 var notExported = []string{
 	"listKey", "pair", "shard", "stateKey", "productMethod", "factoryStatus", "number", "part", "why", "override",
 	"stream", "position", "streamResource", "streamActor", "streamResourceActor", "streamOrganization", "codeSha256", "tokenSha256",
+	"endedSha256", "bannedSha256",
 }
 
 // TestExport_OfAnOrganizationThatDidEverything_HasEveryRowOfIt makes the call of every sample for the organization acme, and

@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"wavegate/scripts/local/storefront"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
@@ -108,6 +110,41 @@ func TestLimits_HaltAfter600Calls_GetsThrough(t *testing.T) {
 	}
 	engineer := w.As(t, "olga", "wavegate", auth.ProductionEngineer) // the same user, without the permission to halt
 	limited(t, engineer.Do(t, http.MethodPatch, rollout, `{"status":"halted"}`), "user")
+}
+
+// TestLimits_ReportsAboveTheLimit_GetThrough: whoever has a box's token can use up its limit with polls, but cannot keep
+// the guard from hearing that the box failed.
+func TestLimits_ReportsAboveTheLimit_GetThrough(t *testing.T) {
+	b, _ := boxed(t)
+	w, owner := b.w, b.w.Owner(t)
+	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	own := &harness.Caller{URL: w.Target.URL, Bearer: "Bearer " + owner.SetToken(t, boxPath+"/token")}
+	owner.Put(t, "/api/edges/box-2", box).Is(t, http.StatusCreated)
+	gateway := client(t, w, "GatewayToken", gatewayToken)
+	base(t, gateway, "box-2")
+	own.Get(t, manifest).Is(t, http.StatusOK)
+	for user, issuer := range map[string]string{"box-1": devissuer.Fleet, "box-2": devissuer.Fleet, "acme": "urn:wavegate:gateway-tokens:acme"} {
+		owner.Put(t, "/api/rate-limits/users/"+user+"?issuer="+url.QueryEscape(issuer), `{"limit":0}`).Is(t, http.StatusCreated)
+	}
+	limited(t, own.Get(t, manifest), "user")
+	limited(t, own.Get(t, ddiPath("acme", "box-1")), "user")
+	limited(t, gateway.Get(t, ddiPath("acme", "box-2")), "user")
+	for name, a := range map[string]harness.Answer{
+		"a failure":          own.Put(t, reports, `{"version":"1.0.0","attempt":1,"outcome":"failed","detail":"no space"}`),
+		"a method's state":   b.w.Box(t, "box-1").Put(t, b.report("press-1"), b.says(1, "running")),
+		"feedback":           own.Post(t, ddiPath("acme", "box-1")+"/deploymentBase/1/feedback", feedback("closed", "failure", "no space")),
+		"of a gateway's box": gateway.Post(t, ddiPath("acme", "box-2")+"/deploymentBase/1/feedback", feedback("closed", "failure", "no space")),
+		"of a cancellation":  gateway.Post(t, ddiPath("acme", "box-2")+"/cancelAction/1/feedback", feedback("closed", "success", "")),
+		"of what a box runs": gateway.Put(t, ddiPath("acme", "box-2")+"/configData", `{"data":{"installed":"0.9.0"}}`),
+	} {
+		if state := a.Header.Get("RateLimit"); a.Status > http.StatusCreated || !strings.Contains(state, `"user";r=0`) || !strings.Contains(state, `"reserve";r=`) {
+			t.Errorf("%s is answered %d with %s: %s", name, a.Status, state, a.Body)
+		}
+	}
+	if known := why(t, owner, "box-1"); !at(known, "1.0.0", report.Failed) {
+		t.Errorf("the box is known as %+v", known)
+	}
+	limited(t, own.Get(t, manifest), "user")
 }
 
 // TestLimits_Copilot_30PassThe31stWaits uses the real limit of 30. A call also counts as an ordinary one; a rejected

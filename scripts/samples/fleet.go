@@ -146,6 +146,7 @@ var fleet = []Sample{
 			{Name: "2 there already", After: After("register-edges")},
 			{Name: "30 new", Body: batch(thirty()...)},
 		},
+		Also: []Case{{Body: `{"takeOver":true,` + strings.TrimPrefix(batch("{edgeId}", "{neighbour}"), "{")}},
 	},
 	{
 		Operation: "delete-edge", By: Owner, After: After("put-edge"),

@@ -1,6 +1,7 @@
-// Package copilot forwards calls to the assistant, which runs elsewhere. Method, path, query, body and answer pass
-// unchanged, apart from hop-by-hop headers. The caller's token is not forwarded. Headers that a client cannot set tell
-// the assistant who calls, and a secret proves that they come from this service.
+// Package copilot forwards calls to the assistant, which runs elsewhere. Method, path, query and body pass unchanged, and
+// so do the status and the body of the answer. Of the answer's headers, only a few pass. The caller's token is not
+// forwarded. Headers that a client cannot set tell the assistant who calls, and a secret proves that they come from this
+// service.
 package copilot
 
 import (

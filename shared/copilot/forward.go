@@ -174,8 +174,7 @@ func decoded(path string) string {
 	return b.String()
 }
 
-// readWhole reads an answer to its end while a failure can still be reported. It removes the headers that only this
-// service may send.
+// readWhole reads an answer to its end while a failure can still be reported.
 func readWhole(res *http.Response) error {
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
 	if err = errors.Join(err, res.Body.Close()); err != nil {
@@ -193,18 +192,14 @@ func readWhole(res *http.Response) error {
 	}
 	res.Body = io.NopCloser(bytes.NewReader(body))
 	res.Trailer = nil
-	for name := range res.Header {
-		lower := strings.ToLower(name)
-		if strings.HasPrefix(lower, reserved) || strings.HasPrefix(lower, "access-control-") || slices.Contains(ours, lower) {
-			delete(res.Header, name)
-		}
-	}
 	return nil
 }
 
-// ours are headers, in lower case, that only this service sends. CORS headers are removed as well: which pages may read
-// an answer is this service's setting, not the assistant's.
-var ours = []string{"ratelimit", "ratelimit-policy", "ratelimit-unchecked", "strict-transport-security", "x-content-type-options", "x-frame-options"}
+// passed are the headers of an answer that reach the caller: those that a client needs to read the body, to repeat a
+// call and to make a conditional one. All others stay here, because the API's origin is also that of the operator's
+// page: there, a header such as Set-Cookie, Clear-Site-Data or Service-Worker-Allowed would speak for this service.
+// Location and Link name paths of the assistant, which mean nothing here.
+var passed = []string{"Allow", "Content-Disposition", "Content-Encoding", "Content-Language", "Content-Type", "Etag", "Retry-After"}
 
 // A buffered answer is written to the caller once it is complete.
 type buffered struct {
@@ -225,12 +220,12 @@ func (b *buffered) WriteHeader(status int) {
 func (b *buffered) Write(p []byte) (int, error) { return b.body.Write(p) }
 
 func (b *buffered) replay(w http.ResponseWriter, _ *http.Request) {
-	for name, values := range b.header {
-		if name == "Vary" { // this service's own stays: its answers depend on Origin
-			values = append(w.Header()[name], values...)
+	for _, name := range passed {
+		if values, has := b.header[name]; has {
+			w.Header()[name] = slices.Clone(values)
 		}
-		w.Header()[name] = slices.Clone(values)
 	}
+	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(b.status)
 	if b.body.Len() == 0 {
 		return // writing nothing would add a Content-Type

@@ -18,7 +18,7 @@ import (
 	"wavegate/shared/platform/lambdahttp"
 )
 
-// answer returns the headers that a caller gets. Without the assistant, they would contain this service's Vary: Origin.
+// answer returns the headers that a caller gets. Without the assistant, they would contain only this service's Vary: Origin.
 func answer(t *testing.T, upstream http.HandlerFunc) http.Header {
 	t.Helper()
 	server := httptest.NewServer(upstream)
@@ -42,12 +42,42 @@ func answer(t *testing.T, upstream http.HandlerFunc) http.Header {
 	return got.MultiValueHeaders
 }
 
-// TestForward_UpstreamsVary_JoinsThisServices: without Origin in it, a cache would give one origin's answer to the
-// pages of another.
-func TestForward_UpstreamsVary_JoinsThisServices(t *testing.T) {
-	h := answer(t, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Vary", "Accept-Language") })
-	if got := strings.Join(h.Values("Vary"), ", "); got != "Origin, Accept-Language" {
-		t.Errorf("Vary is %q", got)
+// TestForward_HeadersOfTheAssistant_OnlyTheAllowedPass: the API's origin is also the page's. There, most headers would
+// change what a browser keeps, loads or sends.
+func TestForward_HeadersOfTheAssistant_OnlyTheAllowedPass(t *testing.T) {
+	passes := map[string]string{
+		"Allow": "GET, POST", "Content-Disposition": "attachment", "Content-Encoding": "gzip", "Content-Language": "de",
+		"Content-Type": "text/plain", "Etag": `"7"`, "Retry-After": "9",
+	}
+	stays := []string{
+		"Access-Control-Allow-Origin", "Access-Control-Allow-Credentials", "Alt-Svc", "Clear-Site-Data", "Content-Security-Policy", "Link",
+		"Location", "Nel", "Ratelimit", "RateLimit-Unchecked", "Refresh", "Report-To", "Reporting-Endpoints", "Service-Worker-Allowed",
+		"Set-Cookie", "Set-Login", "SourceMap", "Strict-Transport-Security", "Www-Authenticate", "X-Frame-Options", "X-Unknown", HeaderSecret,
+	}
+	h := answer(t, func(w http.ResponseWriter, _ *http.Request) {
+		for name, value := range passes {
+			w.Header().Set(name, value)
+		}
+		for _, name := range stays {
+			w.Header()[name] = []string{"the assistant's"}
+		}
+		w.Header().Set("Cache-Control", "public, max-age=31536000")
+		w.Header().Set("Vary", "Accept-Language")
+		_, _ = io.WriteString(w, "{}")
+	})
+	for name, want := range passes {
+		if got := h.Values(name); len(got) != 1 || got[0] != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	for _, name := range stays {
+		if got := h.Values(name); len(got) > 0 {
+			t.Errorf("%s is %q", name, got)
+		}
+	}
+	// Without Origin, a cache would give one origin's answer to the pages of another.
+	if cache, vary := h.Values("Cache-Control"), h.Values("Vary"); len(cache) != 1 || cache[0] != "no-store" || len(vary) != 1 || vary[0] != "Origin" {
+		t.Errorf("Cache-Control is %q, Vary is %q", cache, vary)
 	}
 }
 

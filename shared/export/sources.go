@@ -91,7 +91,8 @@ var sources = append([]source{
 			}},
 		{kind: "audit-event", table: dynamo.Audit, partition: func(_ string, parent row) string { return audit.Factory(parent.text("factoryId")) }},
 	}},
-}, events()...)
+}, append(events(),
+	source{kind: "box-counter", table: dynamo.RateCounters, partition: func(id string, _ row) string { return dynamo.BoxTally(id) }})...)
 
 // report is what a box reported, and when it called.
 var report = source{kind: "edge-report", table: dynamo.Reports, partition: by("edgeId"), inside: []source{

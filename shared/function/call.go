@@ -26,6 +26,7 @@ type Call struct {
 
 	token   auth.Principal // who the token belongs to, which may be a gateway
 	limiter Limiter
+	class   ratelimit.Class
 }
 
 // CountBox returns the name that the limiter counts a box under. If a gateway calls for the box, the call counts for
@@ -36,7 +37,7 @@ func (c *Call) CountBox(ctx context.Context, box auth.Principal) (subject string
 		if err := admission.Wait(ctx); err != nil {
 			return "", err
 		}
-		if _, err := c.limiter.Admit(ctx, box, ratelimit.Ordinary); err != nil {
+		if _, err := c.limiter.Admit(ctx, box, c.class); err != nil {
 			return "", err
 		}
 	}
@@ -74,7 +75,7 @@ func New(op operations.Operation, limiter Limiter, now func() time.Time, handle 
 		if err != nil {
 			return lambdahttp.Answer{}, problem.Wrap(err, problem.Unauthenticated, problem.NoValidToken)
 		}
-		call := &Call{Call: technical, Caller: edge.CallerFor(caller, technical.Request.PathValue(operations.Controller)), token: caller, limiter: limiter}
+		call := &Call{Call: technical, Caller: edge.CallerFor(caller, technical.Request.PathValue(operations.Controller)), token: caller, limiter: limiter, class: op.Limit}
 		call.Attributes = []slog.Attr{
 			slog.String("issuer", call.Caller.Issuer),
 			slog.String("userId", call.Caller.UserID),

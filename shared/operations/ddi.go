@@ -136,7 +136,7 @@ func reported(id, summary, method, place string, path input.Fields, body *input.
 	return Operation{
 		ID: id, Summary: summary,
 		Method: method, Path: "/api/ddi/{tenant}/controller/v1/{controllerId}" + place,
-		Roles: boxes, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: boxes, Limit: ratelimit.Reserved, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: path, Body: body, MaxBody: feedbackBody},
 		Gives: shown, Refuses: []problem.Code{problem.NotFound},
 		Settings: pollSettings,

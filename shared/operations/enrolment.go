@@ -6,6 +6,7 @@ import (
 
 	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/fleet/bell"
+	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/enrolment"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
@@ -59,8 +60,8 @@ var enrolmentRows = []Operation{
 		Roles: codes, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Body: enrolment.PairBody},
 		Gives: []int{http.StatusCreated, http.StatusAccepted}, Refuses: []problem.Code{problem.EdgeEnrolled},
-		Settings: append([]setting.Name{setting.ReportShards}, bell.Settings...),
-		Grants:   append([]Grant{may(dynamo.Enrolments, dynamo.Get, dynamo.Query, dynamo.Write, dynamo.Delete)}, registration...),
+		Settings: slices.Concat([]setting.Name{setting.ReportShards}, bell.Settings, edge.QuotaSettings),
+		Grants:   append([]Grant{may(dynamo.Enrolments, dynamo.Get, dynamo.Query, dynamo.Write, dynamo.Delete)}, registering...),
 	},
 	{
 		ID: "accept-edge-enrolment", Summary: "Register up to 30 waiting boxes",
@@ -68,16 +69,19 @@ var enrolmentRows = []Operation{
 		Roles: installers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: enrolmentPath, Body: enrolment.AcceptBody},
 		Gives: changed, Refuses: []problem.Code{problem.EdgeEnrolled, problem.NotFound},
-		Settings: append([]setting.Name{setting.ReportShards}, bell.Settings...),
-		Grants:   append([]Grant{may(dynamo.Enrolments, dynamo.Get, dynamo.Write)}, registration...),
+		Settings: slices.Concat([]setting.Name{setting.ReportShards}, bell.Settings, edge.QuotaSettings),
+		Grants:   append([]Grant{may(dynamo.Enrolments, dynamo.Get, dynamo.Write)}, registering...),
 	},
 	{
 		ID: "reset-edge-enrolment", Summary: "Retire an enrolled box and free its id",
 		Method: http.MethodDelete, Path: "/api/edge-enrolments/{enrolmentId}/redemptions/{edgeId}",
-		Roles: keepers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: keepers, Limit: ratelimit.Reserved, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: redemptionPath},
 		Gives: changed, Refuses: []problem.Code{problem.NotFound},
 		Settings: append([]setting.Name{setting.ReportShards}, bell.Settings...),
 		Grants:   append([]Grant{may(dynamo.Enrolments, dynamo.Get)}, registration...),
 	},
 }
+
+// registering is registration with the count of an organization's boxes.
+var registering = append([]Grant{registered}, registration[1:]...)

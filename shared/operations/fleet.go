@@ -24,7 +24,7 @@ var fleetRows = []Operation{
 		Method: http.MethodPut, Path: "/api/ota/release-channels/{edgeType}/{channel}",
 		Roles: releasers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: channelPath, Body: release.PublicationBody, Conditions: true},
-		Gives: stored, Refuses: []problem.Code{problem.Frozen, problem.ReleaseImmutable},
+		Gives: stored, Refuses: []problem.Code{problem.Frozen, problem.ReleaseImmutable, problem.RolloutActive},
 		Grants: []Grant{
 			may(dynamo.Channels, dynamo.Get, dynamo.Write),
 			may(dynamo.Releases, dynamo.Get, dynamo.Write),
@@ -99,9 +99,9 @@ var fleetRows = []Operation{
 		Roles: installers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: edgePath, Body: edge.AssignmentBody, Conditions: true},
 		Gives: stored, Refuses: []problem.Code{problem.FactoryNotInOrganization, problem.NotFound},
-		Settings: append([]setting.Name{setting.FleetIssuers, setting.ReportShards}, bell.Settings...),
+		Settings: slices.Concat([]setting.Name{setting.FleetIssuers, setting.ReportShards}, bell.Settings, edge.QuotaSettings),
 		Grants: []Grant{
-			may(dynamo.Edges, dynamo.Get, dynamo.Write),
+			registered,
 			may(dynamo.Reports, dynamo.Get, dynamo.Write),
 			may(dynamo.Bells, dynamo.Get, dynamo.Write),
 			may(dynamo.Factories, dynamo.Get),
@@ -114,9 +114,9 @@ var fleetRows = []Operation{
 		Roles: installers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Body: edge.BatchBody, IdempotencyKey: true, MaxBody: 64 << 10},
 		Gives: shown, Refuses: []problem.Code{problem.FactoryNotInOrganization, problem.NotFound},
-		Settings: append([]setting.Name{setting.FleetIssuers, setting.ReportShards}, bell.Settings...),
+		Settings: slices.Concat([]setting.Name{setting.FleetIssuers, setting.ReportShards}, bell.Settings, edge.QuotaSettings),
 		Grants: []Grant{
-			may(dynamo.Edges, dynamo.Get, dynamo.Write),
+			registered,
 			may(dynamo.Reports, dynamo.Get, dynamo.Write),
 			may(dynamo.Bells, dynamo.Get, dynamo.Write),
 			may(dynamo.Factories, dynamo.Get),
@@ -163,4 +163,9 @@ var fleetRows = []Operation{
 			may(dynamo.Progress, dynamo.Get),
 		},
 	},
+}
+
+// registered grants what a registration needs of the boxes: the box itself, and a count of an organization's boxes.
+var registered = Grant{
+	Table: dynamo.Edges, Actions: []dynamo.Permission{dynamo.Get, dynamo.Write, dynamo.Query}, Indexes: []string{"byOrganization"}, OnlyIndexes: true,
 }

@@ -217,7 +217,7 @@ var productionRows = []Operation{
 	{
 		ID: "put-method-report", Summary: "Report what a machine does with a version",
 		Method: http.MethodPut, Path: "/api/factories/{factoryId}/machines/{code}/methods/{methodId}/report",
-		Roles: []auth.Role{auth.Edge}, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: []auth.Role{auth.Edge}, Limit: ratelimit.Reserved, Timeout: timeout, MemoryMB: memory,
 		Takes:    input.Takes{Path: slices.Concat(machinePath, input.Fields{{Name: "methodId", Is: input.UUID}}), Body: method.ReportBody},
 		Gives:    stored,
 		Refuses:  []problem.Code{problem.ContentChanged, problem.NotFound, problem.VersionWithdrawn},

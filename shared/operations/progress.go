@@ -26,7 +26,7 @@ var progressRows = []Operation{
 	{
 		ID: "put-update-report", Summary: "Report the progress of a box's update",
 		Method: http.MethodPut, Path: "/api/edges/{edgeId}/update/report",
-		Roles: []auth.Role{auth.Edge}, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: []auth.Role{auth.Edge}, Limit: ratelimit.Reserved, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: edgePath, Body: edge.OutcomeBody},
 		Gives: shown, Refuses: []problem.Code{problem.NotFound, problem.ReportStale},
 		Grants: []Grant{

@@ -31,13 +31,21 @@ const (
 )
 
 // subjects are the programs that the local service knows: a job like one of GitHub and one like one of GitLab. Each
-// may publish on gateway-x/canary and start a rollout on gateway-x/stable.
+// may publish on gateway-x/canary and start a rollout on gateway-x/stable. TrustedProgram may also end a rollout of
+// somebody else on gateway-x/canary, and its artifacts must be on ArtifactHost.
 var subjects = map[string]any{
 	"repo:acme/firmware:ref:refs/heads/main":              channels,
 	"project_path:acme/firmware:ref_type:branch:ref:main": channels,
+	TrustedProgram: map[string][]string{"publish": {"gateway-x/canary"}, "override": {"gateway-x/canary"}, "hosts": {ArtifactHost}},
 }
 
 var channels = map[string][]string{"publish": {"gateway-x/canary"}, "start": {"gateway-x/stable"}}
+
+// TrustedProgram is a job that may override, and ArtifactHost the host of its artifacts.
+const (
+	TrustedProgram = "repo:acme/firmware:environment:prod"
+	ArtifactHost   = "artifacts.example"
+)
 
 // Claims are the content of a token.
 type Claims struct {

@@ -158,6 +158,8 @@ const (
 	keyCredential   = "credential"
 	keyPublish      = "publish"
 	keyStart        = "start"
+	keyOverride     = "override"
+	keyHosts        = "hosts"
 	keyCountedBy    = "countedBy"
 	keyFactories    = "factories"
 	keyChannels     = "channels"
@@ -218,7 +220,7 @@ func FromContext(values map[string]any) (Principal, error) {
 	}
 	p.Expires = time.Unix(exp, 0)
 	p.Name, p.Credential, p.CountedBy = text(keyName), text(keyCredential), text(keyCountedBy)
-	p.Channels = Listed{Publish: strings.Fields(text(keyPublish)), Start: strings.Fields(text(keyStart))}
+	p.Channels.read(text)
 	p.Places = Places{Factories: strings.Fields(text(keyFactories)), Channels: strings.Fields(text(keyChannels))}
 	if authTime := text(keyAuthTime); authTime != "" {
 		seconds, err := strconv.ParseInt(authTime, 10, 64)

@@ -11,6 +11,6 @@ const (
 	Copilot Class = "copilot"
 	// Reserved calls count like ordinary ones. If those limits refuse them, they can still be
 	// admitted from the caller's reserve. Halting a rollout, withdrawing a method or removing an
-	// override must not have to wait.
+	// override must not have to wait, and neither must a box's report of a failure.
 	Reserved Class = "reserved"
 )

@@ -7,7 +7,7 @@ import (
 
 // Reserve is how many requests a user may make in any 60 s beyond their limits. It applies only
 // to operations that may use the reserve: see Reserved. It is the same for everyone,
-// so no override can stop a user from halting a rollout, not even an override of 0.
+// so no override can stop a user from halting a rollout, or a box from reporting a failure, not even an override of 0.
 const Reserve = 60
 
 // reservePolicy names the reserve in headers and problems.

@@ -2,6 +2,7 @@ package token
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -41,14 +42,28 @@ func (r *reader) channels(sub string, raw []byte) (c auth.Listed) {
 	for name := range m {
 		list, err := m.texts(name)
 		switch {
-		case name != "publish" && name != "start":
+		case !slices.Contains([]string{"publish", "start", "override", "hosts"}, name):
 			r.fault("subjects", `%.80q: a program may only "publish" and "start", not %.40q`, sub, name)
+		case name == "hosts":
+			if c.Hosts = list; err != nil || len(list) == 0 || slices.ContainsFunc(list, func(host string) bool { return !programHost.MatchString(host) }) {
+				r.fault("subjects", `%.80q: hosts must be a list of hosts such as "artifacts.example" or "artifacts.example:8443"`, sub)
+			}
 		case err != nil || len(list) == 0 || slices.ContainsFunc(list, func(channel string) bool { return !isChannel(channel) }):
 			r.fault("subjects", `%.80q: %s must be a list of channels such as "gateway-x/canary"`, sub, name)
 		case name == "publish":
 			c.Publish = list
+		case name == "override":
+			c.Override = list
 		default:
 			c.Start = list
+		}
+	}
+	if len(c.Publish) == 0 && len(c.Start) == 0 {
+		r.fault("subjects", `%.80q: must be an object with "publish", "start" or both`, sub)
+	}
+	for _, channel := range c.Override {
+		if !slices.Contains(c.Publish, channel) {
+			r.fault("subjects", "%.80q: override: it may not publish on %s", sub, channel)
 		}
 	}
 	for _, channel := range c.Start {
@@ -58,6 +73,9 @@ func (r *reader) channels(sub string, raw []byte) (c auth.Listed) {
 	}
 	return c
 }
+
+// programHost is a host name, with a port if it is not that of https.
+var programHost = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9._-]{0,251}[A-Za-z0-9_])?(:[1-9][0-9]{0,4})?$`)
 
 func isChannel(s string) bool {
 	edgeType, channel, found := strings.Cut(s, "/")

@@ -21,7 +21,10 @@ const (
 func programs(key tokentest.Key) map[string]any {
 	return map[string]any{
 		"issuer": github, "audience": []string{"wavegate-prod"}, "jwks": json.RawMessage(tokentest.KeySet(key)),
-		"subjects": map[string]any{main: map[string]any{"publish": []string{"gateway-x/canary"}, "start": []string{"gateway-x/stable", "camera-y/stable"}}},
+		"subjects": map[string]any{main: map[string]any{
+			"publish": []string{"gateway-x/canary", "camera-y/canary"}, "start": []string{"gateway-x/stable", "camera-y/stable"},
+			"override": []string{"camera-y/canary"}, "hosts": []string{"a.example", "B.example:8443"},
+		}},
 	}
 }
 
@@ -57,6 +60,18 @@ func TestVerify_Program_MayWhatTheSettingsList_WhateverItsTokenClaims(t *testing
 		if !p.MayPublish("gateway-x", "canary") || !p.MayStart("gateway-x", "stable") || !p.MayStart("camera-y", "stable") ||
 			p.MayPublish("gateway-x", "stable") || p.MayStart("gateway-x", "canary") || p.MayPublish("gateway-x", "canar") || p.MayPublish("", "") {
 			t.Errorf("it may %+v", p.Channels)
+		}
+		if p.MayOverride("gateway-x", "canary") || !p.MayOverride("camera-y", "canary") {
+			t.Errorf("it may override %q", p.Channels.Override)
+		}
+		for url, may := range map[string]bool{
+			"https://a.example/1": true, "https://A.Example:443/1": true, "https://b.example:8443/1": true, "http://a.example/1": true,
+			"https://b.example/1": false, "https://a.example:8443/1": false, "https://a.example.evil.example/1": false,
+			"https://evil.example/a.example": false, "https://evil.example?a.example": false, "https://sub.a.example/": false, "http://a.example:443/": false,
+		} {
+			if p.MayFetchFrom(url) != may {
+				t.Errorf("%s: %v", url, !may)
+			}
 		}
 	}
 }
@@ -109,24 +124,30 @@ func TestParseIssuers_Programs_ThatCannotBe_AreRefused(t *testing.T) {
 	subjects := func(sub string, channels any) map[string]any { return with("subjects", map[string]any{sub: channels}) }
 	publish := func(list ...string) map[string]any { return map[string]any{"publish": list} }
 	for name, c := range map[string]struct{ setting, want string }{
-		"roles, too":             {of(with("grants", []string{"platform_owner"})), "AUTH_ISSUERS[0].grants: the claims of an issuer with subjects grant nothing, so it must be left out"},
-		"names of roles, too":    {of(with("roleNames", map[string]any{"a": "fleet_viewer"})), "AUTH_ISSUERS[0].roleNames: the claims"},
-		"an organization, too":   {of(with("organization", "acme")), "AUTH_ISSUERS[0].organization: the claims"},
-		"organizations, too":     {of(with("organizations", []string{"acme"})), "AUTH_ISSUERS[0].organizations: the claims"},
-		"no subjects":            {of(with("subjects", map[string]any{})), "AUTH_ISSUERS[0].subjects: must be an object of at least one sub"},
-		"a list":                 {of(with("subjects", []string{main})), "AUTH_ISSUERS[0].subjects: must be an object of at least one sub"},
-		"a pattern":              {of(subjects("repo:acme/*", publish("g/c"))), `AUTH_ISSUERS[0].subjects: "repo:acme/*": must be a whole sub, without *`},
-		"an empty sub":           {of(subjects("", publish("g/c"))), `AUTH_ISSUERS[0].subjects: "": must be a whole sub`},
-		"nothing to do":          {of(subjects(main, map[string]any{})), `must be an object with "publish", "start" or both`},
-		"something else to do":   {of(subjects(main, map[string]any{"halt": []string{"g/c"}})), `a program may only "publish" and "start", not "halt"`},
-		"no channel":             {of(subjects(main, publish())), `publish must be a list of channels such as "gateway-x/canary"`},
-		"not a channel":          {of(subjects(main, publish("gateway-x"))), "publish must be a list of channels"},
-		"all channels":           {of(subjects(main, publish("gateway-x/*"))), "publish must be a list of channels"},
-		"a channel in both":      {of(subjects(main, map[string]any{"publish": []string{"g/c"}, "start": []string{"g/c"}})), "needs no rollout there"},
-		"the role by its name":   {of(issuer(tokentest.People, tokentest.KeySet(w.PeopleES256), "program")), "AUTH_ISSUERS[0].grants: programs are listed in subjects"},
-		"a key of people's":      {of(programs(w.PeopleES256), issuer(tokentest.People, tokentest.KeySet(w.PeopleES256), "platform_owner")), "only one of them has subjects, and it has a key in common with"},
-		"the issuer of people":   {of(with("issuer", tokentest.People), issuer(tokentest.People, tokentest.KeySet(w.PeopleES256), "platform_owner")), "AUTH_ISSUERS[1].issuer: the same as that of AUTH_ISSUERS[0]"},
-		"no audience, no client": {of(func() map[string]any { m := programs(key); delete(m, "audience"); return m }()), "AUTH_ISSUERS[0].audience: missing"},
+		"roles, too":               {of(with("grants", []string{"platform_owner"})), "AUTH_ISSUERS[0].grants: the claims of an issuer with subjects grant nothing, so it must be left out"},
+		"names of roles, too":      {of(with("roleNames", map[string]any{"a": "fleet_viewer"})), "AUTH_ISSUERS[0].roleNames: the claims"},
+		"an organization, too":     {of(with("organization", "acme")), "AUTH_ISSUERS[0].organization: the claims"},
+		"organizations, too":       {of(with("organizations", []string{"acme"})), "AUTH_ISSUERS[0].organizations: the claims"},
+		"no subjects":              {of(with("subjects", map[string]any{})), "AUTH_ISSUERS[0].subjects: must be an object of at least one sub"},
+		"a list":                   {of(with("subjects", []string{main})), "AUTH_ISSUERS[0].subjects: must be an object of at least one sub"},
+		"a pattern":                {of(subjects("repo:acme/*", publish("g/c"))), `AUTH_ISSUERS[0].subjects: "repo:acme/*": must be a whole sub, without *`},
+		"an empty sub":             {of(subjects("", publish("g/c"))), `AUTH_ISSUERS[0].subjects: "": must be a whole sub`},
+		"nothing to do":            {of(subjects(main, map[string]any{})), `must be an object with "publish", "start" or both`},
+		"something else to do":     {of(subjects(main, map[string]any{"halt": []string{"g/c"}})), `a program may only "publish" and "start", not "halt"`},
+		"no channel":               {of(subjects(main, publish())), `publish must be a list of channels such as "gateway-x/canary"`},
+		"not a channel":            {of(subjects(main, publish("gateway-x"))), "publish must be a list of channels"},
+		"all channels":             {of(subjects(main, publish("gateway-x/*"))), "publish must be a list of channels"},
+		"only a right to override": {of(subjects(main, map[string]any{"override": []string{"g/c"}})), `must be an object with "publish", "start" or both`},
+		"an override elsewhere":    {of(subjects(main, map[string]any{"publish": []string{"g/c"}, "override": []string{"g/d"}})), "override: it may not publish on g/d"},
+		"no host":                  {of(subjects(main, map[string]any{"publish": []string{"g/c"}, "hosts": []string{}})), "hosts must be a list of hosts"},
+		"a URL as host":            {of(subjects(main, map[string]any{"publish": []string{"g/c"}, "hosts": []string{"https://a.example"}})), "hosts must be a list of hosts"},
+		"any host":                 {of(subjects(main, map[string]any{"publish": []string{"g/c"}, "hosts": []string{"*.a.example"}})), "hosts must be a list of hosts"},
+		"a host with a space":      {of(subjects(main, map[string]any{"publish": []string{"g/c"}, "hosts": []string{"a.example b.example"}})), "hosts must be a list of hosts"},
+		"a channel in both":        {of(subjects(main, map[string]any{"publish": []string{"g/c"}, "start": []string{"g/c"}})), "needs no rollout there"},
+		"the role by its name":     {of(issuer(tokentest.People, tokentest.KeySet(w.PeopleES256), "program")), "AUTH_ISSUERS[0].grants: programs are listed in subjects"},
+		"a key of people's":        {of(programs(w.PeopleES256), issuer(tokentest.People, tokentest.KeySet(w.PeopleES256), "platform_owner")), "only one of them has subjects, and it has a key in common with"},
+		"the issuer of people":     {of(with("issuer", tokentest.People), issuer(tokentest.People, tokentest.KeySet(w.PeopleES256), "platform_owner")), "AUTH_ISSUERS[1].issuer: the same as that of AUTH_ISSUERS[0]"},
+		"no audience, no client":   {of(func() map[string]any { m := programs(key); delete(m, "audience"); return m }()), "AUTH_ISSUERS[0].audience: missing"},
 	} {
 		refusesSetting(t, name, c.setting, c.want)
 	}

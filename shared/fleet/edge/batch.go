@@ -18,11 +18,21 @@ type BatchCounts struct {
 	Registered int `json:"registered"` // new, or registered again
 	Reassigned int `json:"reassigned"`
 	Unchanged  int `json:"unchanged"`
+	// TakenOver and Items are only for a batch that takes boxes over.
+	TakenOver int         `json:"takenOver,omitempty"`
+	Items     []BatchMove `json:"items,omitempty"`
+}
+
+// A BatchMove is what happened to one box.
+type BatchMove struct {
+	EdgeID  string `json:"edgeId"`
+	Outcome string `json:"outcome"` // registered, reassigned, takenOver or unchanged
 }
 
 // PutAll registers or moves the boxes of a batch, all in one transaction or none. A claim that was used before changes
 // nothing and returns the counts of its first use. The check runs with the reads, but refuses only after the claim was
-// read. PutAll returns NOT_FOUND and FORBIDDEN like Put, what the check returns, and CONFLICT if a box keeps changing.
+// read. PutAll returns NOT_FOUND and FORBIDDEN like Put, what the check returns, errors of Enter,
+// and CONFLICT if a box keeps changing.
 func (r *Registry) PutAll(ctx context.Context, from audit.Origin, batch []BatchItem, claim idempotency.Claim,
 	check func(context.Context) (refusal, err error)) (tally BatchCounts, err error) {
 	for _, m := range batch {
@@ -31,6 +41,7 @@ func (r *Registry) PutAll(ctx context.Context, from audit.Origin, batch []BatchI
 		}
 	}
 	var called []bell.Call
+	arrivals := ArrivalsBy(RegistrarOf(r.caller))
 	err = change.Make(ctx, r.db, from, func(set *change.Set) error {
 		called = nil
 		was := make([]Stored, len(batch))
@@ -63,6 +74,7 @@ func (r *Registry) PutAll(ctx context.Context, from audit.Origin, batch []BatchI
 			return refusal
 		}
 		tally = BatchCounts{}
+		var arriving []Edge
 		for i, m := range batch {
 			next, _, event := was[i].Edge.assign(m.EdgeID, m.Assignment, was[i].Row.Tokens, set.After(was[i].Edge.UpdatedAt))
 			if event != "" {
@@ -70,9 +82,15 @@ func (r *Registry) PutAll(ctx context.Context, from audit.Origin, batch []BatchI
 					return err
 				}
 			}
+			if arrives(was[i].Edge, next) {
+				arriving = append(arriving, next)
+			}
 			event, calls := r.Record(set, m, was[i])
-			tally.count(event)
+			tally.count(m, event)
 			called = append(called, calls...)
+		}
+		if err := r.Enter(ctx, arrivals, arriving...); err != nil {
+			return err
 		}
 		result, err := json.Marshal(tally)
 		if err != nil {
@@ -121,13 +139,18 @@ func (r *Registry) Record(set *change.Set, m BatchItem, f Stored) (event string,
 // Ring calls boxes after their changes were written.
 func (r *Registry) Ring(ctx context.Context, called ...bell.Call) { r.bells.Ring(ctx, called...) }
 
-func (t *BatchCounts) count(event string) {
+func (t *BatchCounts) count(m BatchItem, event string) {
+	outcome, number := "unchanged", &t.Unchanged
 	switch event {
 	case registered:
-		t.Registered++
+		outcome, number = "registered", &t.Registered
 	case reassigned:
-		t.Reassigned++
-	default:
-		t.Unchanged++
+		outcome, number = "reassigned", &t.Reassigned
+	case takenOver:
+		outcome, number = "takenOver", &t.TakenOver
+	}
+	*number++
+	if m.TakeOver {
+		t.Items = append(t.Items, BatchMove{m.EdgeID, outcome})
 	}
 }

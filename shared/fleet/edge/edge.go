@@ -76,6 +76,8 @@ type Assignment struct {
 	TokenSHA256 string
 	// EnrolmentID is the enrolment by which a new box is registered.
 	EnrolmentID string
+	// TakeOver says that a box of another organization is meant, too.
+	TakeOver bool `json:",omitempty"`
 }
 
 // factory is the box's factory after an assignment.
@@ -93,6 +95,7 @@ func (a Assignment) factory(was Edge) string {
 const (
 	registered = "EdgeRegistered"
 	reassigned = "EdgeReassigned"
+	takenOver  = "EdgeTakenOver"
 )
 
 // assign applies an assignment to a box that has some tokens. It returns the box's next state and tokens, and the
@@ -117,9 +120,13 @@ func (e Edge) assign(id string, a Assignment, had boxtoken.Live, at time.Time) (
 	if next == e {
 		return e, had, ""
 	}
-	event = reassigned
-	if !e.Exists() {
+	switch {
+	case !e.Exists():
 		event = registered
+	case a.TakeOver && e.OrganizationID != a.OrganizationID:
+		event = takenOver
+	default:
+		event = reassigned
 	}
 	next.UpdatedAt = at
 	next.Revision++
@@ -137,14 +144,23 @@ func (e Edge) retire(at time.Time) (next Edge, event string, err error) {
 	return e, "EdgeRetired", nil
 }
 
-// reset retires a box and frees its id for the enrolment that registered it; NOT_FOUND if none did.
-func (e Edge) reset(enrolmentID string, at time.Time) (next Edge, event string, err error) {
-	if e.EnrolmentID != enrolmentID {
+// An Enroller is an enrolment that frees an id.
+type Enroller struct {
+	ID, OrganizationID string
+	Names              bool // it lists the id, or has accepted it
+}
+
+// reset retires a box if there is one, and frees its id. It returns NOT_FOUND if the enrolment neither names the id nor
+// registered the box, and for a box of another organization. Nothing changes if the id is free.
+func (e Edge) reset(by Enroller, at time.Time) (next Edge, event string, err error) {
+	switch {
+	case !by.Names && e.EnrolmentID != by.ID, e.Exists() && e.OrganizationID != by.OrganizationID:
 		return e, "", problem.Missing()
-	}
-	if e.Exists() {
+	case e.Exists():
 		e, _, _ = e.retire(at)
-	} else {
+	case e.EnrolmentID == "":
+		return e, "", nil
+	default:
 		e.UpdatedAt = at
 		e.Revision++
 	}
@@ -170,7 +186,7 @@ func (e Edge) Registration() report.Registration {
 	g := report.Registration{EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel, FactoryID: e.FactoryID,
 		OrganizationID: e.OrganizationID, Issuer: e.Issuer, At: e.UpdatedAt}
 	if e.retired() {
-		g.OrganizationID, g.Retired = "", true
+		g.OrganizationID, g.Retired, g.Reset = "", true, e.EnrolmentID == ""
 	}
 	return g
 }

@@ -28,8 +28,11 @@ func MayInstall(caller auth.Principal, organizationID, factoryID, edgeType, chan
 	return nil
 }
 
-// mayBeSaid checks an assignment with MayInstall.
+// mayBeSaid checks an assignment with MayInstall. Only a platform owner takes boxes over.
 func (a Assignment) mayBeSaid(caller auth.Principal) error {
+	if a.TakeOver && !caller.Has(auth.PlatformOwner) {
+		return problem.New(problem.Forbidden, "Only a platform owner may take boxes over.")
+	}
 	factoryID := ""
 	if a.FactoryID != nil {
 		factoryID = *a.FactoryID

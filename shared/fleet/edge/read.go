@@ -19,11 +19,14 @@ var assignment = input.Fields{
 var AssignmentBody = &input.Shape{Fields: assignment}
 
 // BatchBody is the body of a batch of assignments.
-var BatchBody = &input.Shape{Fields: input.Fields{{Name: "edges", Required: true, Is: &input.List{
-	Least: 1, Most: MostAtOnce,
-	Of: &input.Shape{Fields: slices.Concat(input.Fields{{Name: "edgeId", Is: input.EdgeID, Required: true}}, assignment,
-		input.Fields{{Name: "tokenSha256", Is: input.SHA256}})},
-}}}}
+var BatchBody = &input.Shape{Fields: input.Fields{
+	{Name: "edges", Required: true, Is: &input.List{
+		Least: 1, Most: MostAtOnce,
+		Of: &input.Shape{Fields: slices.Concat(input.Fields{{Name: "edgeId", Is: input.EdgeID, Required: true}}, assignment,
+			input.Fields{{Name: "tokenSha256", Is: input.SHA256}})},
+	}},
+	{Name: "takeOver", Is: input.Boolean{}},
+}}
 
 // ReadAssignment reads an assignment from a body. An issuer that the service does not trust for boxes is a fault.
 func ReadAssignment(body *input.Object, issuers Issuers) Assignment {
@@ -53,8 +56,10 @@ const MostAtOnce = 30
 func ReadBatch(body *input.Object, issuers Issuers) []BatchItem {
 	var batch []BatchItem
 	seen := map[string]bool{}
+	takeOver := body.Boolean("takeOver")
 	body.Objects("edges", func(o *input.Object) {
 		m := BatchItem{EdgeID: o.Text("edgeId"), Assignment: ReadAssignment(o, issuers)}
+		m.TakeOver = takeOver
 		m.TokenSHA256, _ = o.OptionalText("tokenSha256")
 		if m.EdgeID != "" && seen[m.EdgeID] {
 			o.Fault("edgeId", "duplicate", "must not be given twice")

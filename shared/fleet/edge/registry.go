@@ -20,6 +20,7 @@ type Registry struct {
 	db      *dynamo.DB
 	reports *report.Store
 	bells   *bell.Store
+	quotas  Quotas
 	caller  auth.Principal
 }
 
@@ -63,12 +64,17 @@ func (r *Registry) Put(ctx context.Context, from audit.Origin, id string, a Assi
 	if err := a.mayBeSaid(r.caller); err != nil {
 		return false, err
 	}
+	arrivals := ArrivalsBy(RegistrarOf(r.caller))
 	return r.change(ctx, from, anyBox, id, when, func(was Edge, row report.Row, at time.Time) (Edge, boxtoken.Live, string, error) {
 		next, has, event := was.assign(id, a, row.Tokens, at)
 		if event == "" {
 			return next, has, event, nil
 		}
-		return next, has, event, mayAssign(r.caller, was, next, row)
+		err := mayAssign(r.caller, was, next, row)
+		if err == nil && arrives(was, next) {
+			err = r.Enter(ctx, arrivals, next)
+		}
+		return next, has, event, err
 	}, beside...)
 }
 
@@ -82,13 +88,28 @@ func (r *Registry) Retire(ctx context.Context, from audit.Origin, id string, whe
 	return err
 }
 
-// Reset retires a box that an enrolment registered, and lets the enrolment register it again. It returns NOT_FOUND if
-// the enrolment did not make the last registration of the box, and CONFLICT if the box keeps changing.
-func (r *Registry) Reset(ctx context.Context, from audit.Origin, id, enrolmentID string) error {
-	_, err := r.change(ctx, from, anyBox, id, input.Preconditions{}, func(was Edge, _ report.Row, at time.Time) (Edge, boxtoken.Live, string, error) {
-		next, event, err := was.reset(enrolmentID, at)
-		return next, boxtoken.Live{}, event, err
+// Reset retires a box, if there is one, and lets an enrolment register its id again, but with none of its former
+// tokens. It returns NOT_FOUND if the enrolment has nothing to do with the id. A box that keeps changing does not
+// prevent it.
+func (r *Registry) Reset(ctx context.Context, from audit.Origin, id string, by Enroller) error {
+	var called []bell.Call
+	err := change.Insist(ctx, r.db, from, func(set *change.Set) error {
+		called = nil
+		was, err := r.Find(ctx, id)
+		if err != nil {
+			return err
+		}
+		next, event, err := was.Edge.reset(by, set.After(was.Edge.UpdatedAt))
+		if err != nil || event == "" {
+			return err
+		}
+		called = calls(was.Edge, next)
+		change.Record(set, r.along(&was.Row, &boxtoken.Live{}), was.Edge, next, event)
+		return nil
 	})
+	if err == nil {
+		r.bells.Ring(ctx, called...)
+	}
 	return err
 }
 

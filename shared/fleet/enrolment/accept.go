@@ -16,6 +16,7 @@ import (
 // EDGE_ENROLLED if another box has an id, and CONFLICT if the enrolment has ended or no box waits with the hash.
 func (s *Store) Accept(ctx context.Context, from audit.Origin, caller auth.Principal, id string, pairs []Pair) error {
 	var called []bell.Call
+	arrivals := edge.ArrivalsBy(edge.RegistrarOf(caller))
 	err := change.Make(ctx, s.db, from, func(set *change.Set) error {
 		called = nil
 		kept, ids, boxes, err := s.find(ctx, id, pairs)
@@ -28,13 +29,14 @@ func (s *Store) Accept(ctx context.Context, from audit.Origin, caller auth.Princ
 		if !kept.valid(s.db.Now()) {
 			return problem.New(problem.Conflict, "The enrolment has ended.")
 		}
-		refused := faults{}
+		refused, arriving := faults{}, []edge.Edge(nil)
 		for i, p := range pairs {
 			switch outcome := kept.accept(p.TokenSHA256, boxes[i].Stored, boxes[i].waits, s.db.Now()); outcome {
 			case Enrols:
 				_, calls := s.edges.Record(set, kept.assignment(p), boxes[i].Stored)
 				called, ids = append(called, calls...), ids.with(p.EdgeID)
-			case Refused, Waits:
+				arriving = append(arriving, edge.Edge{OrganizationID: kept.OrganizationID})
+			case Refused, Banned, Waits:
 				refused.add(i, outcome)
 			}
 		}
@@ -43,6 +45,9 @@ func (s *Store) Accept(ctx context.Context, from audit.Origin, caller auth.Princ
 		}
 		next, err := kept.accepted(ids, set.After(kept.UpdatedAt))
 		if err != nil {
+			return err
+		}
+		if err := s.edges.Enter(ctx, arrivals, arriving...); err != nil {
 			return err
 		}
 		change.Record(set, kind, kept, next, "EnrolmentAccepted")
@@ -89,8 +94,11 @@ type faults struct {
 
 func (f *faults) add(i int, outcome Outcome) {
 	fault := problem.Fault{Pointer: "/items/" + strconv.Itoa(i), Code: "reference", Detail: "must be waiting with this hash"}
-	if outcome == Refused {
+	switch outcome {
+	case Refused:
 		f.enrolled, fault.Detail = true, "is already registered, or must be reset"
+	case Banned:
+		f.enrolled, fault.Detail = true, "was reset, and must wait with a new token"
 	}
 	f.list = append(f.list, fault)
 }

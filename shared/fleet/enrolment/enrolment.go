@@ -47,6 +47,8 @@ type Enrolment struct {
 type Kept struct {
 	Enrolment
 	CodeSHA256 string `json:"codeSha256"`
+	// Registrar is who the boxes count for that redeem their ids.
+	Registrar edge.Registrar `json:"registrar,omitempty"`
 }
 
 // IDs holds the ids of an enrolment's boxes: the listed ones, and others that were accepted.
@@ -119,17 +121,27 @@ const (
 	Again                  // it was already
 	Waits                  // its id is not listed
 	Refused                // another box has the id, or this one has lost it
+	Banned                 // the token was the box's own before a reset
 )
+
+// refused reports whether the outcome is a refusal.
+func (o Outcome) refused() bool { return o == Refused || o == Banned }
+
+// OldToken is what a box is told that sends a token of before a reset.
+const OldToken = "The box was reset, and this token was its own before. Make a new token, and redeem the id with that."
 
 // redeem decides the outcome for a box with an id and a token's hash, given the stored state of the id. A code never
 // changes a registered box. If the enrolment registered the box and the box was retired or its token was ended, only a
 // reset frees the id. The same is true of every box that was retired after the enrolment was made: whoever has a stolen
-// box may also have the code. Nobody learns whether there is a box with an unlisted id.
+// box may also have the code. A reset frees the id for new tokens only. Nobody learns whether there is a box with an
+// unlisted id.
 func (e Enrolment) redeem(sha256 string, listed bool, is edge.Stored, at time.Time) Outcome {
 	mine := is.Edge.EnrolmentID == e.ID
 	switch {
 	case mine && is.Edge.Exists() && is.Row.Tokens.Accepts(sha256, at):
 		return Again
+	case slices.Contains(is.Row.Banned, sha256):
+		return Banned
 	case mine:
 		return Refused
 	case !listed:
@@ -148,15 +160,22 @@ func (e Enrolment) accept(sha256 string, is edge.Stored, waits bool, at time.Tim
 		return Again
 	case !waits: // so that nobody can probe for boxes with made-up ids
 		return Waits
+	case slices.Contains(is.Row.Banned, sha256):
+		return Banned
 	case mine || is.Edge.Exists():
 		return Refused
 	}
 	return Enrols
 }
 
+// name reports whether the ids include one.
+func (i IDs) name(id string) bool {
+	return slices.Contains(i.Listed, id) || slices.Contains(i.Accepted, id)
+}
+
 // with adds an accepted id.
 func (i IDs) with(id string) IDs {
-	if !slices.Contains(i.Listed, id) && !slices.Contains(i.Accepted, id) {
+	if !i.name(id) {
 		i.Accepted = append(slices.Clone(i.Accepted), id)
 	}
 	return i

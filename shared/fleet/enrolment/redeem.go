@@ -21,6 +21,7 @@ import (
 // cannot.
 func (s *Store) Redeem(ctx context.Context, from audit.Origin, caller auth.Principal, p Pair) (e Enrolment, outcome Outcome, err error) {
 	var called []bell.Call
+	var arrivals *edge.Arrivals
 	err = change.Make(ctx, s.db, from, func(set *change.Set) error {
 		var kept Kept
 		var ids IDs
@@ -38,7 +39,7 @@ func (s *Store) Redeem(ctx context.Context, from audit.Origin, caller auth.Princ
 		}
 		judge := func() { outcome = kept.redeem(p.TokenSHA256, slices.Contains(ids.Listed, p.EdgeID), is, s.db.Now()) }
 		e = kept.Enrolment
-		if judge(); outcome == Refused { // some of the reads may predate an earlier call of the same box
+		if judge(); outcome.refused() { // some of the reads may predate an earlier call of the same box
 			if is, err = s.edges.Find(ctx, p.EdgeID); err != nil {
 				return err
 			}
@@ -48,10 +49,16 @@ func (s *Store) Redeem(ctx context.Context, from audit.Origin, caller auth.Princ
 		case Again: // the box may have been moved since
 			e.EdgeType, e.Channel, e.OrganizationID = is.Edge.EdgeType, is.Edge.Channel, is.Edge.OrganizationID
 		case Enrols:
+			if arrivals == nil {
+				arrivals = edge.ArrivalsBy(kept.Registrar)
+			}
+			if err := s.edges.Enter(ctx, arrivals, edge.Edge{OrganizationID: e.OrganizationID}); err != nil {
+				return err
+			}
 			_, called = s.edges.Record(set, e.assignment(p), is)
 		case Waits:
 			return s.wait(ctx, set, e, p)
-		case Refused:
+		case Refused, Banned:
 			if next, event := kept.refuse(p.EdgeID, set.After(kept.UpdatedAt)); event != "" {
 				change.Record(set, kind, kept, next, event)
 			}
@@ -61,8 +68,13 @@ func (s *Store) Redeem(ctx context.Context, from audit.Origin, caller auth.Princ
 	if err != nil {
 		return e, outcome, err
 	}
-	if outcome == Refused {
-		return e, outcome, problem.New(problem.EdgeEnrolled, "Another token was registered for the box, or the box was retired. Its owner can reset it.")
+	switch outcome {
+	case Banned:
+		return e, outcome, problem.New(problem.EdgeEnrolled, OldToken)
+	case Refused:
+		return e, outcome, problem.New(problem.EdgeEnrolled, "Another token was registered for the box, or the box was retired. "+
+			"An admin of its organization can reset the id. If another organization has registered the id of your box, ask a platform owner "+
+			"to give the id to yours (POST /api/edges with takeOver), and then reset it.")
 	}
 	s.edges.Ring(ctx, called...)
 	return e, outcome, nil

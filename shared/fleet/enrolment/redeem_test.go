@@ -118,19 +118,6 @@ func TestRedeem_BoxThatWasRegisteredOtherwiseAndRetired_IsRefused(t *testing.T) 
 	})
 }
 
-func TestReset_OfABoxThatTheEnrolmentDidNotRegister_IsNotFound(t *testing.T) {
-	each(t, func(w *world) {
-		if err := w.register(w.box); err != nil {
-			t.Fatal(err)
-		}
-		for _, id := range []string{w.box, "nobody"} {
-			if err := w.enrolments.Reset(w.ctx(), audit.Origin{}, owner, w.id, id); !problem.Has(err, problem.NotFound) {
-				t.Errorf("%s: %v", id, err)
-			}
-		}
-	})
-}
-
 // TestRedeem_CodeThatIsNoLongerGood_IsUnauthenticated, although the authorizer may have known it for a while.
 func TestRedeem_CodeThatIsNoLongerGood_IsUnauthenticated(t *testing.T) {
 	spoil := map[string]func(w *world){

@@ -128,7 +128,8 @@ func (s *Store) Create(ctx context.Context, from audit.Origin, p Plan, claim ide
 		if made.Subject != id { // a retry keeps the code of the first try, which may have been written
 			code, made = boxtoken.New(boxtoken.Enrolment, id)
 		}
-		e := Kept{plan(id, p, set.After(time.Time{})), made.SHA256}
+		by := auth.Principal{Issuer: from.Actor.Issuer, UserID: from.Actor.UserID, Roles: from.Actor.Roles}
+		e := Kept{plan(id, p, set.After(time.Time{})), made.SHA256, edge.RegistrarOf(by)}
 		change.Record(set, kind, Kept{}, e, "EnrolmentCreated")
 		set.With(IDs{Listed: p.EdgeIDs}.write(e.Enrolment))
 		return nil
@@ -152,15 +153,19 @@ func (s *Store) End(ctx context.Context, from audit.Origin, caller auth.Principa
 	return err
 }
 
-// Reset retires a box that the enrolment registered, and lets it register the id again. It returns NOT_FOUND, also if
-// the enrolment did not register the box, and CONFLICT if the box keeps changing.
+// Reset retires a box that the enrolment names or registered, and lets it register the id again, with a new token. It
+// returns NOT_FOUND, also for any other id. A reset is never refused because of the state of the id.
 func (s *Store) Reset(ctx context.Context, from audit.Origin, caller auth.Principal, id, edgeID string) error {
-	e, err := s.get(ctx, id)
+	var e Kept
+	var ids IDs
+	err := dynamo.Together(ctx,
+		func(ctx context.Context) (err error) { e, err = s.get(ctx, id); return err },
+		func(ctx context.Context) (err error) { ids, err = s.ids(ctx, id); return err })
 	if err == nil {
 		err = e.managed(caller)
 	}
 	if err != nil {
 		return err
 	}
-	return s.edges.For(caller).Reset(ctx, from, edgeID, id)
+	return s.edges.Reset(ctx, from, edgeID, edge.Enroller{ID: id, OrganizationID: e.OrganizationID, Names: ids.name(edgeID)})
 }

@@ -30,6 +30,7 @@ var (
 // A world is a store with one enrolment of acme, which lists the box w.box, and a clock.
 type world struct {
 	*testing.T
+	client     *dynamodb.Client
 	db         *dynamo.DB
 	edges      *edge.Registry
 	enrolments *enrolment.Store
@@ -41,7 +42,7 @@ type world struct {
 
 func each(t *testing.T, test func(w *world)) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		w := &world{T: t, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), box: "sn-" + uuid.NewString()}
+		w := &world{T: t, client: client, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), box: "sn-" + uuid.NewString()}
 		w.db = dynamo.Open(client, func() time.Time { return w.now })
 		w.edges = edge.NewRegistry(w.db, 1).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}})
 		w.enrolments = enrolment.NewStore(w.db, w.edges)

@@ -1,23 +1,57 @@
 // Package program says what a program such as a CI job may do. It acts for the platform owner: it publishes, and starts
 // rollouts under the default policy, on the channels that the settings list. Whoever steals its token can do only that:
-// not end a guard, override a freeze or move a rollout.
+// not end a guard, override a freeze or move a rollout. Only if the settings say so can it end a rollout of somebody else
+// by a publication, and the settings can list the hosts of its artifacts.
 package program
 
 import (
+	"slices"
+
 	"wavegate/shared/access/auth"
+	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/trail/audit"
 )
 
-// MayPublish returns FORBIDDEN if the caller is a program that may not publish on a channel in this way.
-func MayPublish(caller auth.Principal, edgeType, channel string, g audit.Grounds) error {
+// MayPublish returns FORBIDDEN if the caller is a program that may not make a publication in this way.
+func MayPublish(caller auth.Principal, p release.Publication, g audit.Grounds) error {
 	switch {
 	case caller.Has(auth.PlatformOwner):
 		return nil
-	case !caller.MayPublish(edgeType, channel):
-		return problem.New(problem.Forbidden, "The settings do not list %s/%s among the channels on which this program may publish.", edgeType, channel)
+	case !caller.MayPublish(p.EdgeType, p.Channel):
+		return problem.New(problem.Forbidden, "The settings do not list %s/%s among the channels on which this program may publish.", p.EdgeType, p.Channel)
+	case !caller.MayFetchFrom(p.ArtifactURL):
+		return problem.New(problem.Forbidden, "The settings do not list the host of artifactUrl among the hosts of this program.")
+	case p.ArtifactHTTPURL != "" && !caller.MayFetchFrom(p.ArtifactHTTPURL):
+		return problem.New(problem.Forbidden, "The settings do not list the host of artifactHttpUrl among the hosts of this program.")
+	case g.OverrideReason != "" && !caller.MayOverride(p.EdgeType, p.Channel):
+		return problem.New(problem.Forbidden, "The settings do not allow this program to override anything on %s/%s. "+
+			"Omit overrideReason, or let a platform owner make the call.", p.EdgeType, p.Channel)
 	}
-	return noOverride(g)
+	return nil
+}
+
+// Grounds are the grounds on which a caller passes a freeze. No program overrides one, whatever reason it gives.
+func Grounds(from audit.Origin) audit.Grounds {
+	if is(from) {
+		return audit.Grounds{}
+	}
+	return from.Grounds
+}
+
+// MayEnd returns ROLLOUT_ACTIVE if a program would end a rollout that it did not start, without a reason to override.
+// MayPublish has checked that it may give one.
+func MayEnd(from audit.Origin, startedBy audit.Person) error {
+	if !is(from) || startedBy == from.Actor.Person() || from.Grounds.OverrideReason != "" {
+		return nil
+	}
+	return problem.New(problem.RolloutActive, "The publication would end a rollout that this program did not start. "+
+		"Wait for its end, let a platform owner make the call, or give an overrideReason if the settings allow that.")
+}
+
+// is reports whether a program calls.
+func is(from audit.Origin) bool {
+	return slices.Contains(from.Actor.Roles, auth.Program) && !slices.Contains(from.Actor.Roles, auth.PlatformOwner)
 }
 
 // MayStart returns FORBIDDEN if the caller is a program that may not start a rollout on a channel in this way.
@@ -31,10 +65,6 @@ func MayStart(caller auth.Principal, edgeType, channel string, ownPolicy bool, g
 	case ownPolicy:
 		return problem.New(problem.Forbidden, "A program starts rollouts with the default policy. Omit policy; a platform owner can change it afterwards.")
 	}
-	return noOverride(g)
-}
-
-func noOverride(g audit.Grounds) error {
 	if g.OverrideReason != "" {
 		return problem.New(problem.Forbidden, "A program cannot override a freeze. Omit overrideReason, or let a platform owner make the call.")
 	}

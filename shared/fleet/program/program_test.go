@@ -6,6 +6,7 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/program"
+	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/trail/audit"
 )
@@ -18,12 +19,17 @@ var (
 )
 
 func TestMayPublish(t *testing.T) {
+	trusted, bound := ci, ci
+	trusted.Channels.Override = []string{"g/canary"}
+	bound.Channels.Hosts = []string{"cdn.example", "other.example"}
 	for name, c := range map[string]struct {
 		caller  auth.Principal
 		channel string
 		grounds audit.Grounds
 		may     bool
 	}{
+		"with the right to override":   {trusted, "canary", override, true},
+		"from a listed host":           {bound, "canary", audit.Grounds{}, true},
 		"a listed channel":             {ci, "canary", audit.Grounds{Reason: "build 17"}, true},
 		"a channel to start on":        {ci, "stable", audit.Grounds{}, false},
 		"a channel that is not listed": {ci, "beta", audit.Grounds{}, false},
@@ -31,7 +37,15 @@ func TestMayPublish(t *testing.T) {
 		"an owner, anywhere":           {owner, "beta", override, true},
 		"a person of another role":     {engineer, "canary", audit.Grounds{}, false},
 	} {
-		expect(t, name, program.MayPublish(c.caller, "g", c.channel, c.grounds), c.may)
+		p := release.Publication{EdgeType: "g", Channel: c.channel, ArtifactURL: "https://CDN.example/1",
+			Delivery: release.Delivery{ArtifactHTTPURL: "http://other.example/1"}}
+		expect(t, name, program.MayPublish(c.caller, p, c.grounds), c.may)
+	}
+	for _, p := range []release.Publication{
+		{ArtifactURL: "https://evil.example/1"}, {ArtifactURL: "https://cdn.example/1", Delivery: release.Delivery{ArtifactHTTPURL: "http://evil.example/1"}},
+	} {
+		p.EdgeType, p.Channel = "g", "canary"
+		expect(t, "another host", program.MayPublish(bound, p, audit.Grounds{}), false)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"wavegate/shared/fleet/freeze"
+	"wavegate/shared/fleet/program"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/dynamo"
@@ -28,8 +29,8 @@ func NewStore(db *dynamo.DB) *Store {
 }
 
 // Publish puts a version on a channel and reports whether the channel is new. It returns RELEASE_IMMUTABLE for a
-// version that was published with another digest, FROZEN, PRECONDITION_FAILED, and CONFLICT if the channel keeps
-// changing.
+// version that was published with another digest, FROZEN, ROLLOUT_ACTIVE to a program that may not end the rollout,
+// PRECONDITION_FAILED, and CONFLICT if the channel keeps changing.
 func (s *Store) Publish(ctx context.Context, from audit.Origin, p release.Publication, when input.Preconditions) (created bool, err error) {
 	err = change.Make(ctx, s.db, from, func(set *change.Set) error {
 		var row release.ChannelRow
@@ -71,21 +72,21 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, p release.Public
 		if event == "" {
 			return nil
 		}
-		if err := frozen.Refuse(from.Grounds); err != nil {
+		if err := frozen.Refuse(program.Grounds(from)); err != nil {
 			return err
 		}
 		change.Record(set, release.Kind, row, next, event)
 		if bound := known.Published(p, next.UpdatedAt); bound != known {
 			set.With(release.Bind(known, bound))
 		}
-		return s.end(ctx, set, row.Rollout)
+		return s.end(ctx, set, from, row.Rollout)
 	})
 	return created, err
 }
 
 // end ends the rollout that the row carried, if it is active. After a restore of one table, the row and the rollout may
 // disagree about that, so both are read. The row forgets the rollout in any case.
-func (s *Store) end(ctx context.Context, set *change.Set, carried *release.Carried) error {
+func (s *Store) end(ctx context.Context, set *change.Set, from audit.Origin, carried *release.Carried) error {
 	if carried == nil {
 		return nil
 	}
@@ -94,6 +95,9 @@ func (s *Store) end(ctx context.Context, set *change.Set, carried *release.Carri
 		return err
 	}
 	if next, event := was.Superseded(carried.Revision, set.After(was.UpdatedAt)); event != "" {
+		if err := program.MayEnd(from, was.StartedBy); err != nil {
+			return err
+		}
 		change.Record(set, rollout.Kind, was, next, event)
 	}
 	return nil

@@ -6,6 +6,7 @@
 package report
 
 import (
+	"slices"
 	"time"
 
 	"wavegate/shared/access/boxtoken"
@@ -53,7 +54,11 @@ type Row struct {
 	// Tokens are the hashes of the box's own tokens. They are only here, so that no list or event shows them. A
 	// registration writes which tokens there are, and the box's calls write when they were used; see By.
 	Tokens boxtoken.Live `json:"tokens"`
-	// EdgeAt is when the box's registration last changed. The seven fields above have that time. They are written in the
+	// Ended are hashes of tokens that were taken from the box since the last reset of its id, and Banned are those of the
+	// tokens before it: no code registers the box with one of them. Both hold the newest few.
+	Ended  []string `json:"endedSha256,omitempty"`
+	Banned []string `json:"bannedSha256,omitempty"`
+	// EdgeAt is when the box's registration last changed. The nine fields above have that time. They are written in the
 	// same transaction as the registration.
 	EdgeAt time.Time `json:"edgeAt"`
 	// Retired is set if the box was retired. The row stays, so that a poll that still read the old registration cannot
@@ -124,6 +129,7 @@ type Registration struct {
 	Tokens  boxtoken.Live
 	At      time.Time // when it last changed
 	Retired bool
+	Reset   bool // the id is free for whoever redeems it, but not with an earlier token
 }
 
 // Registered returns the row after its box was registered, moved or retired. It is written in the same transaction, so
@@ -137,11 +143,32 @@ func (r Row) Registered(g Registration) Row {
 	next.EdgeID, next.EdgeType, next.Channel, next.FactoryID = g.EdgeID, g.EdgeType, g.Channel, g.FactoryID
 	next.OrganizationID, next.Issuer, next.Tokens = g.OrganizationID, g.Issuer, g.Tokens
 	next.EdgeAt, next.Retired, next.Revision = g.At, g.Retired, r.Revision+1
+	next.Ended, next.Banned = r.Ended, r.Banned
+	if !g.Tokens.Exists() || r.OrganizationID != g.OrganizationID { // the tokens were not replaced, but taken away
+		next.Ended = remember(r.Ended, r.Tokens.Current, r.Tokens.Previous)
+	}
+	if g.Reset {
+		next.Ended, next.Banned = nil, remember(r.Banned, next.Ended...)
+	}
 	return next
 }
 
 // starts reports whether a registration begins an empty row: after a retirement, and with another edge type.
 func (r Row) starts(edgeType string) bool { return r.Retired || r.EdgeType != edgeType }
+
+// mostRemembered bounds the hashes of former tokens, because each write of a row pays for its size.
+const mostRemembered = 16
+
+// remember adds hashes to others, and keeps the newest.
+func remember(known []string, hashes ...string) []string {
+	known = slices.Clone(known)
+	for _, h := range hashes {
+		if h != "" && !slices.Contains(known, h) {
+			known = append(known, h)
+		}
+	}
+	return known[max(0, len(known)-mostRemembered):]
+}
 
 // pair is the release channel that the row counts for. A retired box counts for none: no edge type has this name.
 func (r Row) pair() string {

@@ -65,6 +65,11 @@ const (
 	// The stack runs it once a minute. A local run uses a shorter time, to show in a minute what takes an hour.
 	GuardIntervalSeconds Name = "GUARD_INTERVAL_SECONDS"
 
+	// EdgesPerOrganization is how many boxes an organization may have, and RegistrationsPerDay how many one installer may
+	// register on one day, in UTC.
+	EdgesPerOrganization Name = "EDGES_PER_ORGANIZATION"
+	RegistrationsPerDay  Name = "REGISTRATIONS_PER_DAY"
+
 	// LoginOrigin is the origin at which the operator's page exchanges codes and refresh tokens, such
 	// as https://login.example.com. If it is empty, nobody can sign in there.
 	LoginOrigin Name = "LOGIN_ORIGIN"
@@ -109,6 +114,8 @@ var Ranges = map[Name]Range{
 	GuardIntervalSeconds:     {60, 1, 60},
 	ChannelCacheSeconds:      {2, 0, 2},
 	CopilotTimeoutSeconds:    {25, 1, 27},
+	EdgesPerOrganization:     {200_000, 1, 10_000_000},
+	RegistrationsPerDay:      {5_000, 1, 10_000_000},
 }
 
 // Limits are the limiter's settings. The function of every operation reads them.

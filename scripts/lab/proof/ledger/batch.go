@@ -67,6 +67,7 @@ func (x *explainer) batch(c Call, calls []Call) {
 	}
 	answer, members := c.answered(), c.members()
 	if number(answer, "registered") != int64(made["EdgeRegistered"]) || number(answer, "reassigned") != int64(made["EdgeReassigned"]) ||
+		number(answer, "takenOver") != int64(made["EdgeTakenOver"]) ||
 		number(answer, "unchanged") != int64(len(members)-len(x.made[c.RequestID])) {
 		x.add("%s was answered with %s, but made %v", c, c.Answer, made)
 	}
