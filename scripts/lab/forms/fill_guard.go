@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+
+	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/operations"
+)
+
+// inStage returns n ids of boxes that a rollout of version 1.1.0 reaches at a stage.
+func inStage(edgeType string, percent, n int) (ids []string) {
+	for i := 0; len(ids) < n; i++ {
+		if id := fmt.Sprintf("%s-%d", edgeType, i); cohort.FirstStage(edgeType, "1.1.0", id) == percent {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// judged makes the guard halt, promote, complete and warn. Each case has its own edge type.
+func (w *world) judged() {
+	const seconds = `"guard":{"acceptable":0.001,"intolerable":0.5,"silentAfter":"PT2S","decideWithin":"PT2S"},` +
+		`"promote":{"auto":true,"soak":{"1":"PT0S","10":"PT0S","50":"PT0S","100":"PT0S"}}`
+	boxes := map[string][]string{}
+	for _, c := range []struct{ name, policy string }{
+		{"bad", `{` + seconds + `}`}, {"good", `{` + seconds + `}`}, {"late", `{` + seconds + `}`}, {"alone", `{` + seconds + `}`},
+		{"advised", `{"mode":"advise",` + seconds + `}`}, {"waits", `{` + seconds + `,"approvals":{"before":[10]}}`},
+		{"raised", `{` + seconds + `}`}, {"early", `{` + seconds + `}`},
+	} {
+		w.do(created, "olga", channel+c.name+"/stable", released("1.0.0", ""))
+		w.do(created, "olga", channel+c.name+"/canary", released("1.1.0", ""))
+		boxes[c.name] = inStage(c.name, 1, 2)
+		for i, id := range append(inStage(c.name, 100, 2), boxes[c.name]...) {
+			organization := []string{"acme", "rival"}[i%2]
+			if c.name == "alone" {
+				organization = []string{"acme", "rival"}[i/2]
+			}
+			w.do(created, "olga", "PUT /api/edges/"+id, fmt.Sprintf(`{"edgeType":%q,"channel":"stable","organizationId":%q}`, c.name, organization))
+			w.poll(id, "1.0.0")
+		}
+		w.start(c.name, c.name, "stable", "1.1.0", `,"policy":`+c.policy)
+		if c.name != "waits" && c.name != "raised" && c.name != "early" {
+			w.move("olga", c.name, toAll...)
+		}
+		for _, id := range boxes[c.name] {
+			w.poll(id, "1.0.0")
+		}
+	}
+	w.move("olga", "late", `{"status":"completed"}`)
+	all := func(does func(id string), names ...string) {
+		for _, name := range names {
+			for _, id := range boxes[name] {
+				does(id)
+			}
+		}
+	}
+	fails := func(id string) { w.report(id, "1.1.0", 1, "failed", `,"code":"boot"`) }
+	installs := func(id string) { w.poll(id, "1.1.0") }
+	all(fails, "bad", "advised", "late", "alone", "early")
+	all(installs, "good", "waits", "raised")
+	for _, id := range inStage("good", 100, 2) {
+		w.poll(id, "1.1.0")
+	}
+	for _, id := range inStage("alone", 100, 2) {
+		w.poll(id, "1.1.0")
+	}
+	w.pass()
+	all(installs, "good", "waits", "raised")
+	for _, id := range inStage("good", 100, 2) {
+		w.poll(id, "1.1.0")
+	}
+	w.task(operations.Tick)
+	w.pass()
+	w.task(operations.Tick)
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"wavegate/scripts/local/service"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/golden"
+)
+
+// record fills the world and appends items with new forms. The first recording has all items of the filled world.
+func (w *world) record(ctx context.Context) error {
+	known, err := golden.Items()
+	if err != nil {
+		return err
+	}
+	cover, err := golden.Covered()
+	if err != nil {
+		return err
+	}
+	var found []golden.Item
+	w.after = func(string) error { // items that the fill changes again or removes count, too
+		at := now()
+		return golden.Scan(ctx, w.DB, func(id dynamo.TableID, p golden.Plain) error {
+			added, err := cover.Add(id, p)
+			if added {
+				found = append(found, golden.Item{Table: id, Recorded: at, Plain: p})
+			}
+			return err
+		})
+	}
+	if err := w.fillAll(); err != nil {
+		return err
+	}
+	if len(known) == 0 {
+		if found, err = w.whole(ctx, found); err != nil {
+			return err
+		}
+	}
+	return appendTo(found)
+}
+
+func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
+// whole returns all items of the world, and those found earlier with forms that they lack.
+func (w *world) whole(ctx context.Context, found []golden.Item) (all []golden.Item, err error) {
+	at, cover := now(), golden.Cover{}
+	err = golden.Scan(ctx, w.DB, func(id dynamo.TableID, p golden.Plain) error {
+		all = append(all, golden.Item{Table: id, Recorded: at, Plain: p})
+		_, err := cover.Add(id, p)
+		return err
+	})
+	for _, i := range found {
+		added, fault := cover.Add(i.Table, i.Plain)
+		if fault != nil {
+			err = fault
+		}
+		if added {
+			all = append(all, i)
+		}
+	}
+	return all, err
+}
+
+// appendTo appends items to the files.
+func appendTo(found []golden.Item) error {
+	root, err := service.Root()
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(found, golden.Item.Compare)
+	for _, t := range dynamo.Tables {
+		file, err := os.OpenFile(filepath.Join(root, golden.Folder, golden.File(t.ID)), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+		if err != nil {
+			return err
+		}
+		defer file.Close() //nolint:errcheck // a failed write is an error below
+		for _, i := range found {
+			if i.Table != t.ID {
+				continue
+			}
+			text, err := i.Line()
+			if err != nil {
+				return err
+			}
+			if _, err := file.Write(text); err != nil {
+				return err
+			}
+		}
+	}
+	fmt.Printf("%d items added\n", len(found))
+	return nil
+}
