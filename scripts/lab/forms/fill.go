@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"time"
 
 	"wavegate/scripts/local/storefront"
 	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/operations"
+	"wavegate/shared/platform/dynamo"
 )
 
 // fillAll makes resources of every kind, in every state. Whoever adds a kind or an attribute adds the calls that store
@@ -174,6 +176,9 @@ func (w *world) rollouts() {
 	w.start("unguarded", "gateway-x", "plain", "1.1.0", `,"policy":null`)
 	w.move("olga", "unguarded", `{"status":"completed"}`)
 	w.contested("again")
+	w.contested("again")
+	w.edit(place{dynamo.Progress, "channel#gateway-x/stable", "latest"}, "begun", earlier(time.Minute))
+	w.do(ok, "vera", "GET /api/ota/release-channels/gateway-x/stable/progress?fresh=true", "")
 	w.task(operations.Tick)
 }
 

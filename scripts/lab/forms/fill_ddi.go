@@ -63,7 +63,7 @@ func (w *world) ddi() {
 			fleet[i].runs("1.0.0")
 		}
 	}
-	w.start("ddi", "gateway-d", "stable", "1.1.0", `,"policy":{"guard":{"silentAfter":"PT2S","decideWithin":"PT2S"},"promote":{"soak":{"1":"PT0S","10":"PT0S","50":"PT0S","100":"PT0S"}}}`)
+	w.start("ddi", "gateway-d", "stable", "1.1.0", `,"policy":{"guard":{"silentAfter":"PT1S","decideWithin":"PT1S"},"promote":{"soak":{"1":"PT0S","10":"PT0S","50":"PT0S","100":"PT0S"}}}`)
 	w.move("olga", "ddi", toAll...)
 	action := make([]string, len(fleet))
 	for i, c := range fleet[1:] {
@@ -121,5 +121,9 @@ func (w *world) tokens() {
 	w.do(http.StatusUnauthorized, "token:first token of acme", "GET /api/ddi/acme/controller/v1/box-31", "")
 	set(boxtoken.Gateway, "acme", "/api/organizations/acme/gateway-token", "second token of acme")
 	gateway.base()
-	w.do(done, "olga", "DELETE /api/organizations/third/gateway-token", "")
+	for _, organization := range []string{"fourth", "third"} {
+		set(boxtoken.Gateway, organization, "/api/organizations/"+organization+"/gateway-token", "second token of "+organization)
+		w.do(done, "olga", "DELETE /api/organizations/"+organization+"/gateway-token", "")
+	}
+	set(boxtoken.Gateway, "fourth", "/api/organizations/fourth/gateway-token", "third token of fourth")
 }

@@ -1,10 +1,16 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"slices"
+	"strings"
+	"time"
 
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/operations"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/golden"
 )
 
 // inStage returns n ids of boxes that a rollout of version 1.1.0 reaches at a stage.
@@ -19,13 +25,13 @@ func inStage(edgeType string, percent, n int) (ids []string) {
 
 // judged makes the guard halt, promote, complete and warn. Each case has its own edge type.
 func (w *world) judged() {
-	const seconds = `"guard":{"acceptable":0.001,"intolerable":0.5,"silentAfter":"PT2S","decideWithin":"PT2S"},` +
+	const seconds = `"guard":{"acceptable":0.001,"intolerable":0.5,"silentAfter":"PT1S","decideWithin":"PT1S"},` +
 		`"promote":{"auto":true,"soak":{"1":"PT0S","10":"PT0S","50":"PT0S","100":"PT0S"}}`
 	boxes := map[string][]string{}
 	for _, c := range []struct{ name, policy string }{
 		{"bad", `{` + seconds + `}`}, {"good", `{` + seconds + `}`}, {"late", `{` + seconds + `}`}, {"alone", `{` + seconds + `}`},
-		{"advised", `{"mode":"advise",` + seconds + `}`}, {"waits", `{` + seconds + `,"approvals":{"before":[10]}}`},
-		{"raised", `{` + seconds + `}`}, {"early", `{` + seconds + `}`},
+		{"advised", `{"mode":"advise",` + seconds + `}`}, {"waits", `{"mode":"advise",` + seconds + `,"approvals":{"before":[10]}}`},
+		{"raised", `{` + seconds + `}`}, {"early", `{` + seconds + `}`}, {"near", `{"mode":"advise",` + seconds + `}`},
 	} {
 		w.do(created, "olga", channel+c.name+"/stable", released("1.0.0", ""))
 		w.do(created, "olga", channel+c.name+"/canary", released("1.1.0", ""))
@@ -39,7 +45,7 @@ func (w *world) judged() {
 			w.poll(id, "1.0.0")
 		}
 		w.start(c.name, c.name, "stable", "1.1.0", `,"policy":`+c.policy)
-		if c.name != "waits" && c.name != "raised" && c.name != "early" {
+		if !slices.Contains([]string{"waits", "raised", "early", "near"}, c.name) {
 			w.move("olga", c.name, toAll...)
 		}
 		for _, id := range boxes[c.name] {
@@ -56,7 +62,7 @@ func (w *world) judged() {
 	}
 	fails := func(id string) { w.report(id, "1.1.0", 1, "failed", `,"code":"boot"`) }
 	installs := func(id string) { w.poll(id, "1.1.0") }
-	all(fails, "bad", "advised", "late", "alone", "early")
+	all(fails, "bad", "advised", "late", "alone", "early", "near")
 	all(installs, "good", "waits", "raised")
 	for _, id := range inStage("good", 100, 2) {
 		w.poll(id, "1.1.0")
@@ -71,5 +77,34 @@ func (w *world) judged() {
 	}
 	w.task(operations.Tick)
 	w.pass()
-	w.task(operations.Tick)
+	w.aMinutePasses("near")
+	w.task(operations.Tick) // people are warned of what the last tick saw
+	w.move("olga", "near", toAll...)
+	for range 2 {
+		w.pass()
+		w.task(operations.Tick)
+	}
+}
+
+// aMinutePasses makes the history of a rollout a minute older.
+func (w *world) aMinutePasses(name string) {
+	if w.err != nil {
+		return
+	}
+	w.err = golden.Scan(context.Background(), w.DB, func(id dynamo.TableID, p golden.Plain) error {
+		part, _ := p["part"].(string)
+		if id == dynamo.Progress && p["subject"] == w.values[name] && strings.HasPrefix(part, "hour#") {
+			w.edit(place{id, w.values[name], part}, "moments", func(v any) (any, error) {
+				for _, moment := range v.([]any) {
+					var err error
+					m := moment.(golden.Plain)
+					if m["at"], err = earlier(time.Minute)(m["at"]); err != nil {
+						return nil, err
+					}
+				}
+				return v, nil
+			})
+		}
+		return w.err
+	})
 }

@@ -1,19 +1,12 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/timestamp"
 	production "wavegate/shared/production/method"
-	"wavegate/shared/testing/dynamolocal"
-	"wavegate/shared/testing/golden"
 )
 
 const inMunich = " /api/factories/munich-1"
@@ -118,7 +111,8 @@ func (w *world) methods() {
 		stopped.says("press-2", 1, "loaded", "", http.StatusConflict)
 		stopped.says("press-2", 1, "finished", "", done)
 	}
-	w.late("munich-1/<unconfirmed>/1")
+	w.edit(place{dynamo.Progress, "recalls", w.fill("munich-1/<unconfirmed>/1")}, "since", earlier(production.ConfirmWithin))
+	w.task(operations.Tick)
 
 	finished := w.method("finished")
 	finished.review(1, "Press")
@@ -128,20 +122,4 @@ func (w *world) methods() {
 	finished.move("alma", 2, "released", "")
 	finished.move("anna", 2, "withdrawn", `,"orders":"finish","reinstate":1`)
 	finished.move("anna", 2, "withdrawn", `,"orders":"stop"`)
-}
-
-// late makes a recall half an hour older, so that people are warned.
-func (w *world) late(recall string) {
-	if w.err != nil {
-		return
-	}
-	key := golden.Encoded(golden.Plain{"subject": "recalls", "part": w.fill(recall)})
-	_, err := w.DB.UpdateItem(context.Background(), &dynamodb.UpdateItemInput{
-		TableName: aws.String(dynamolocal.TableName(dynamo.Progress)), Key: key,
-		UpdateExpression:          aws.String("SET since = :since"),
-		ConditionExpression:       aws.String("attribute_exists(since)"),
-		ExpressionAttributeValues: golden.Encoded(golden.Plain{":since": timestamp.Text(now().Add(-production.ConfirmWithin))}),
-	})
-	w.done("half an hour", err)
-	w.task(operations.Tick)
 }

@@ -24,15 +24,26 @@ func (w *world) record(ctx context.Context) error {
 		return err
 	}
 	var found []golden.Item
+	written := watch(w.Front)
 	w.after = func(string) error { // items that the fill changes again or removes count, too
 		at := now()
-		return golden.Scan(ctx, w.DB, func(id dynamo.TableID, p golden.Plain) error {
-			added, err := cover.Add(id, p)
-			if added {
-				found = append(found, golden.Item{Table: id, Recorded: at, Plain: p})
+		for _, p := range written.take() {
+			item, err := p.get(ctx, w.DB)
+			if err != nil {
+				return err
 			}
-			return err
-		})
+			if item == nil {
+				continue
+			}
+			added, err := cover.Add(p.table, item)
+			if err != nil {
+				return err
+			}
+			if added {
+				found = append(found, golden.Item{Table: p.table, Recorded: at, Plain: item})
+			}
+		}
+		return nil
 	}
 	if err := w.fillAll(); err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"wavegate/scripts/local/service"
 	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/platform/setting"
+	"wavegate/shared/platform/timestamp"
 )
 
 // A world is the local service with the functions of some version of the code, and everyone who calls it.
@@ -171,7 +172,30 @@ func (w *world) task(id string) {
 // pass waits until a time that the policies name has passed.
 func (w *world) pass() {
 	if w.err == nil {
-		time.Sleep(2100 * time.Millisecond)
+		time.Sleep(1100 * time.Millisecond)
+	}
+}
+
+// edit changes an attribute of an item directly, as if time had passed.
+func (w *world) edit(p place, name string, change func(any) (any, error)) {
+	if w.err != nil {
+		return
+	}
+	item, err := p.get(context.Background(), w.DB)
+	if err == nil {
+		var value any
+		if value, err = change(item[name]); err == nil {
+			err = p.set(context.Background(), w.DB, name, value)
+		}
+	}
+	w.done(fmt.Sprintf("%v: %s", p, name), err)
+}
+
+// earlier makes a time earlier.
+func earlier(by time.Duration) func(any) (any, error) {
+	return func(v any) (any, error) {
+		t, err := time.Parse(time.RFC3339Nano, fmt.Sprint(v))
+		return timestamp.Text(t.Add(-by)), err
 	}
 }
 
