@@ -56,6 +56,10 @@ func (w *world) factories() {
 
 const channel = "PUT /api/ota/release-channels/"
 
+// twoBoxes is a batch of boxes, one with a token.
+const twoBoxes = `{"edges":[{"edgeId":"box-23","edgeType":"gateway-x","channel":"stable","organizationId":"acme","tokenSha256":"<token of box-23 sha256>"},` +
+	`{"edgeId":"box-24","edgeType":"gateway-x","channel":"stable","organizationId":"rival"}]}`
+
 // boxes registers boxes on gateway-x/stable, moves one and retires two. One was registered again.
 func (w *world) boxes() {
 	w.do(created, "olga", channel+"gateway-x/stable", released("0.9.0", ""))
@@ -72,8 +76,7 @@ func (w *world) boxes() {
 	w.do(done, "olga", "PUT /api/edges/box-22", onChannel("gateway-x", "beta", `,"factoryId":"lyon-1"`))
 	w.token(boxtoken.Box, "box-23", "token of box-23")
 	for range 2 {
-		w.do(ok, "olga", "POST /api/edges", `{"edges":[{"edgeId":"box-23","edgeType":"gateway-x","channel":"stable","organizationId":"acme","tokenSha256":"<token of box-23 sha256>"},`+
-			`{"edgeId":"box-24","edgeType":"gateway-x","channel":"stable","organizationId":"rival"}]}`, "Idempotency-Key", "boxes")
+		w.do(ok, "olga", "POST /api/edges", twoBoxes, "Idempotency-Key", "boxes")
 	}
 	for _, id := range []string{"box-25", "box-26"} {
 		w.do(created, "olga", "PUT /api/edges/"+id, onChannel("gateway-x", "stable", ""))
@@ -148,7 +151,7 @@ func (w *world) rollouts() {
 	w.poll("box-04", "1.1.0") // it is sent back
 	w.poll("box-07", "1.0.0")
 
-	const careful = `{"mode":"act","promote":{"soak":{"1":"PT1H"},"windows":[{"days":["mon","sun"],"from":"00:00","to":"24:00","timeZone":"UTC"},` +
+	const careful = `{"mode":"act","promote":{"soak":{"1":"PT1H"},"windows":[{"days":["mon","tue","wed","thu","fri","sat","sun"],"from":"00:00","to":"24:00","timeZone":"UTC"},` +
 		`{"from":"00:00","to":"24:00","timeZone":"Europe/Berlin"}]},"approvals":{"before":[10,50]}}`
 	w.start("second", "gateway-x", "stable", "1.2.0", `,"policy":`+careful)
 	w.do(done, "otto", "POST /api/ota/rollouts/<second>/approvals", `{"stage":10,"reason":"looked at the boxes"}`)

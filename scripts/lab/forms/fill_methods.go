@@ -25,8 +25,12 @@ type bench struct {
 	name string
 }
 
+func methodBody(name string) string {
+	return fmt.Sprintf(`{"productId":"7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11","name":%q}`, name)
+}
+
 func (w *world) method(name string, header ...string) bench {
-	a := w.do(created, "eric", "POST"+inMunich+"/production-methods", fmt.Sprintf(`{"productId":"7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11","name":%q}`, name), header...)
+	a := w.do(created, "eric", "POST"+inMunich+"/production-methods", methodBody(name), header...)
 	w.values[name] = a.id()
 	return bench{w, name}
 }
@@ -87,7 +91,7 @@ func (w *world) methods() {
 
 	trial := w.method("on trial")
 	trial.review(1, "Press")
-	trial.move("anna", 1, "trial", `,"machines":["press-1"],"effectiveFrom":"<tomorrow>"`)
+	trial.move("anna", 1, "trial", `,"machines":["press-1"],"effectiveFrom":"2099-01-01T00:00:00Z"`)
 	trial.move("anna", 1, "trial", `,"machines":["press-1","press-2"]`)
 
 	m := w.method("released")
@@ -99,7 +103,7 @@ func (w *world) methods() {
 	m.says("press-1", 1, "running", `,"order":"PO-1","detail":"piece 1"`, done)
 	m.says("press-2", 1, "refused", `,"detail":"tool is missing"`, created)
 	m.review(2, "Press hard")
-	m.move("anna", 2, "released", `,"effectiveFrom":"<tomorrow>"`)
+	m.move("anna", 2, "released", `,"effectiveFrom":"2099-01-01T00:00:00Z"`)
 
 	for _, name := range []string{"stopped", "unconfirmed"} {
 		stopped := w.method(name)

@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
-	"wavegate/scripts/local/service"
 	"wavegate/shared/testing/golden"
 )
 
@@ -53,34 +51,15 @@ type marker struct {
 // TestForeignAttributes_OutliveEveryWrite: the functions of two releases write the same items during a deploy, and after
 // a rollback. Neither may drop what only the other one knows.
 func TestForeignAttributes_OutliveEveryWrite(t *testing.T) {
-	filled(t, func(w *world) {
-		m := &marker{world: w, writes: watch(w.Front), t: t, items: map[place]golden.Plain{},
-			counts: map[string]*struct{ writes, kept, again int }{}, faults: map[string][]string{}}
-		w.after = m.look
-		t.Cleanup(m.conclude)
-	})
-}
-
-// filled is a filled world with the functions of the working tree.
-func filled(t *testing.T, prepare func(*world)) *world {
-	t.Helper()
-	functions := os.Getenv("FORMS_FUNCTIONS")
-	if functions == "" {
-		var err error
-		if functions, err = service.Build(t.Context(), os.Stderr); err != nil {
-			t.Fatal(err)
-		}
-	}
-	w, err := open(t.Context(), functions)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(w.Stop)
-	prepare(w)
+	t.Parallel()
+	w := opened(t)
+	m := &marker{world: w, writes: watch(w.Front), t: t, items: map[place]golden.Plain{},
+		counts: map[string]*struct{ writes, kept, again int }{}, faults: map[string][]string{}}
+	w.after = m.look
 	if err := w.fillAll(); err != nil {
 		t.Fatal(err)
 	}
-	return w
+	m.conclude()
 }
 
 func (m *marker) look(what string) error {
