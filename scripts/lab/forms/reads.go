@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -64,7 +65,21 @@ func (w *world) reads(items []golden.Item) (all []read) {
 			add("olga", "/api/rate-limits/%s/%s%s", text("kind"), text("id"), query)
 		}
 	}
-	return append(all, lists()...)
+	all = append(lists(), all...)
+	slices.SortStableFunc(all, func(a, b read) int { return cmp.Compare(a.changes(), b.changes()) })
+	return append(all, retries...)
+}
+
+// changes says how much a read changes. Counts and polls are noted, and come after what would show that. Polls come last,
+// because some policies call boxes silent that were not seen for a second.
+func (r read) changes() int {
+	switch {
+	case strings.Contains(r.Call, "fresh=true"):
+		return 1
+	case strings.Contains(r.Call, "/update/manifest") || strings.Contains(r.Call, "/ddi/") || strings.Contains(r.Call, " action>"):
+		return 2
+	}
+	return 0
 }
 
 func readRollout(add func(by, format string, a ...any), at string) {
@@ -93,7 +108,7 @@ func (w *world) readBox(add func(by, format string, a ...any), p golden.Plain) {
 			add(by, "/api/ddi/%s/controller/v1/%s", p["organizationId"], id)
 		}
 		if action := w.values[id+" action"]; action != "" {
-			add(by, "%s", action)
+			add(by, "<%s action>", id)
 		}
 	}
 	for _, installed := range []string{"", "?installed=1.0.0", "?installed=1.1.0"} {
@@ -104,9 +119,10 @@ func (w *world) readBox(add func(by, format string, a ...any), p golden.Plain) {
 	}
 }
 
-// lists are the calls that do not name one resource.
+// lists are the calls that do not name one resource. The first ones show counts of calls.
 func lists() (all []read) {
 	for _, call := range []string{
+		"olga /api/organizations/acme/export?limit=100", "olga /api/organizations/rival/export?limit=50", "eric /api/rate-limits/me",
 		"vera /api/ota/overview", "vera /api/ota/overview?edgeType=gateway-x&channel=stable", "vera /api/ota/freeze",
 		"vera /api/ota/release-channels", "vera /api/ota/release-channels?edgeType=gateway-x", "vera /api/ota/release-channels?limit=3&offset=2",
 		"vera /api/ota/rollouts?limit=100", "vera /api/ota/rollouts?limit=3&offset=2", "vera /api/ota/rollouts?edgeType=gateway-x&channel=stable&status=halted",
@@ -129,14 +145,16 @@ func lists() (all []read) {
 		"anna /api/factories/munich-1/audit-events?resourceType=machine&resourceId=oven-1",
 		"anna /api/factories/munich-1/audit-events?resourceType=method-on-machine&resourceId=press-1%2F<released>",
 		"anna /api/factories/munich-1/audit-events?resourceType=recall&resourceId=munich-1%2F<unconfirmed>%2F1",
-		"olga /api/organizations/acme/export?limit=100", "olga /api/organizations/rival/export?limit=50", "eric /api/rate-limits/me",
 	} {
 		by, path, _ := strings.Cut(call, " ")
 		all = append(all, read{By: by, Call: "GET " + path})
 	}
-	return slices.Concat(all, []read{
-		{By: "olga", Call: "POST /api/ota/rollouts", Key: "first", Body: `{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.1.0","reason":"fixes the clock"}`},
-		{By: "olga", Call: "POST /api/edges", Key: "boxes", Body: twoBoxes},
-		{By: "eric", Call: "POST /api/factories/munich-1/production-methods", Key: "method", Body: methodBody("empty")},
-	})
+	return all
+}
+
+// retries are calls that were made before, with their keys.
+var retries = []read{
+	{By: "olga", Call: "POST /api/ota/rollouts", Key: "first", Body: `{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.1.0","reason":"fixes the clock"}`},
+	{By: "olga", Call: "POST /api/edges", Key: "boxes", Body: twoBoxes},
+	{By: "eric", Call: "POST /api/factories/munich-1/production-methods", Key: "method", Body: methodBody("empty")},
 }
