@@ -25,6 +25,7 @@ import (
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/dynamolocal"
+	"wavegate/shared/testing/golden"
 )
 
 // A Target is a place that serves the API, and the means to call it as anyone.
@@ -76,6 +77,7 @@ func New(t testing.TB, change ...func(*service.Options)) *World {
 	}
 	t.Cleanup(func() {
 		remember(s.Front)
+		golden.Check(t, s.DB)
 		if t.Failed() {
 			tell(t, s)
 		}

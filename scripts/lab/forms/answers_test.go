@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"wavegate/scripts/operator/verify"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/golden"
+)
+
+// TestAnswers_AboutOldItems_AreTheSame makes every read that was recorded, on the items that were recorded with it.
+func TestAnswers_AboutOldItems_AreTheSame(t *testing.T) {
+	t.Parallel()
+	items, err := golden.Items()
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded, err := readAnswers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := opened(t)
+	w.values = recorded.Values
+	start := time.Now().Truncate(time.Second)
+	by, err := w.load(t.Context(), items, recorded.Recorded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := time.Duration(recorded.Shift) * time.Second
+	c := comparison{shift: by - before, was: recorded.Recorded.Add(before + age), start: start}
+	for _, was := range recorded.Calls {
+		now, err := w.make(was.read)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, fault := range c.compare(was, now) {
+			t.Errorf("%s: %s: %s", was.By, w.fill(was.Call), fault)
+		}
+	}
+	t.Logf("%d answers about items of %s", len(recorded.Calls), recorded.Recorded.Format(time.DateOnly))
+	chains(t, w, items, recorded.Recorded)
+}
+
+// chains verifies the chain of each method, as an auditor does.
+func chains(t *testing.T, w *world, items []golden.Item, recorded time.Time) {
+	t.Helper()
+	get := func(_ context.Context, path string) ([]byte, error) {
+		a, err := w.ask("anna", "GET "+path, "")
+		if err == nil && a.status != http.StatusOK {
+			err = fmt.Errorf("GET %s: answered %d: %s", path, a.status, a.body)
+		}
+		return a.body, err
+	}
+	verified := 0
+	for _, i := range items {
+		if i.Table != dynamo.Recipes || !i.Recorded.Equal(recorded) || i.Plain["latest"] == nil {
+			continue
+		}
+		r, err := verify.Method(t.Context(), get, fmt.Sprint(i.Plain["factoryId"]), fmt.Sprint(i.Plain["methodId"]), nil)
+		if err != nil || len(r.Findings) > 0 || len(r.Links) == 0 {
+			t.Errorf("the method %v: %d links, %q, %v", i.Plain["name"], len(r.Links), r.Findings, err)
+		}
+		verified++
+	}
+	if verified == 0 {
+		t.Error("no method was verified")
+	}
+}

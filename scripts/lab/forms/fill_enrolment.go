@@ -1,0 +1,62 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"wavegate/shared/access/boxtoken"
+)
+
+// enrol makes an enrolment, and keeps its id and code under a name.
+func (w *world) enrol(name, ids, more string, header ...string) {
+	a := w.do(created, "anna", "POST /api/edge-enrolments",
+		`{"edgeType":"gateway-d","channel":"stable","organizationId":"acme","edgeIds":[`+ids+`],"expiresAt":"<in a week>"`+more+`}`, header...)
+	var made struct{ ID, Code string }
+	if w.err == nil {
+		w.err = json.Unmarshal(a.body, &made)
+	}
+	w.values[name], w.values[name+" code"] = made.ID, "wavegate-enrol:"+made.Code
+}
+
+// redeem registers a box with the code of an enrolment.
+func (w *world) redeem(name, id string, want int) {
+	w.token(boxtoken.Box, id, "token of "+id)
+	w.do(want, "token:"+name+" code", "POST /api/edge-enrolments/redemptions", fmt.Sprintf(`{"edgeId":%q,"tokenSha256":"<token of %[1]s sha256>"}`, id))
+}
+
+func (w *world) enrolments() {
+	w.enrol("enrolment", `"box-41","box-42"`, `,"factoryId":"munich-1"`, "Idempotency-Key", "enrolment")
+	w.enrol("closed", `"box-45"`, "")
+	w.redeem("enrolment", "box-41", created)
+	w.redeem("enrolment", "box-42", created)
+	w.do(http.StatusConflict, "token:enrolment code", "POST /api/edge-enrolments/redemptions", `{"edgeId":"box-41","tokenSha256":"`+digest("a clone")+`"}`)
+	w.redeem("enrolment", "box-43", http.StatusAccepted)
+	w.redeem("enrolment", "box-44", http.StatusAccepted)
+	w.do(done, "anna", "POST /api/edge-enrolments/<enrolment>/accept", `{"items":[{"edgeId":"box-43","tokenSha256":"<token of box-43 sha256>"}]}`)
+	w.do(done, "anna", "DELETE /api/edge-enrolments/<enrolment>/redemptions/box-42", "")
+	w.do(ok, "token:token of box-41", "GET /api/edges/box-41/update/manifest?installed=1.0.0", "")
+	w.do(done, "anna", "DELETE /api/edge-enrolments/<closed>", "")
+}
+
+// limits sets fair-use limits, and removes some.
+func (w *world) limits() {
+	const limits = "PUT /api/rate-limits/"
+	w.do(created, "olga", limits+"users/eric", `{"limit":1200,"copilotLimit":60,"expiresAt":"<in a week>","reason":"data migration"}`)
+	w.do(done, "olga", limits+"users/eric", `{"limit":1300,"copilotLimit":60,"expiresAt":"<in a week>","reason":"data migration"}`)
+	w.do(created, "olga", limits+"organizations/acme", `{"limit":9000}`)
+	w.do(created, "olga", limits+"organizations/rival", `{"copilotLimit":10}`)
+	for _, target := range []string{"users/emma", "organizations/third"} {
+		w.do(created, "olga", limits+target, `{"limit":30}`)
+		w.do(done, "olga", "DELETE /api/rate-limits/"+target, "")
+	}
+	w.do(created, "olga", limits+"organizations/third", `{"limit":31}`)
+}
+
+// freeze sets, changes and lifts the freeze, and sets another.
+func (w *world) freeze() {
+	w.do(created, "olga", "PUT /api/ota/freeze", `{"reason":"an audit","until":"<soon>"}`)
+	w.do(done, "olga", "DELETE /api/ota/freeze", "")
+	w.do(created, "otto", "PUT /api/ota/freeze", `{"reason":"holidays","until":"<tomorrow>"}`)
+	w.do(done, "otto", "PUT /api/ota/freeze", `{"reason":"holidays","until":"<in a week>"}`)
+}

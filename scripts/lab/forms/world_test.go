@@ -1,0 +1,33 @@
+package main
+
+import (
+	"context"
+	"os"
+	"sync"
+	"testing"
+
+	"wavegate/scripts/local/service"
+)
+
+// functions builds those of the working tree, or names others for a look at older code.
+var functions = sync.OnceValues(func() (string, error) {
+	if dir := os.Getenv("FORMS_FUNCTIONS"); dir != "" {
+		return dir, nil
+	}
+	return service.Build(context.Background(), os.Stderr)
+})
+
+// opened is a world with the functions of the working tree.
+func opened(t *testing.T) *world {
+	t.Helper()
+	dir, err := functions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := open(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Stop)
+	return w
+}

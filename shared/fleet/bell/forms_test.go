@@ -1,0 +1,12 @@
+package bell
+
+import (
+	"testing"
+
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/golden"
+)
+
+func TestForms_OfEachRelease_AreKept(t *testing.T) {
+	golden.Kept[Rings](t, dynamo.Bells, "bell")
+}

@@ -1,0 +1,15 @@
+package census
+
+import (
+	"testing"
+
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/golden"
+)
+
+func TestForms_OfEachRelease_AreKept(t *testing.T) {
+	golden.Kept[head[Progress]](t, dynamo.Progress, "census of a rollout")
+	golden.Kept[head[ChannelVersions]](t, dynamo.Progress, "census of a channel")
+	golden.Kept[Hour](t, dynamo.Progress, "hour")
+	golden.Kept[warningsItem](t, dynamo.Progress, "warnings")
+}

@@ -1,0 +1,13 @@
+package release
+
+import (
+	"testing"
+
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/golden"
+)
+
+func TestForms_OfEachRelease_AreKept(t *testing.T) {
+	golden.Kept[channelItem](t, dynamo.Channels, "channel")
+	golden.Kept[Release](t, dynamo.Releases, "release")
+}

@@ -1,0 +1,13 @@
+package rollout
+
+import (
+	"testing"
+
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/golden"
+)
+
+func TestForms_OfEachRelease_AreKept(t *testing.T) {
+	golden.Kept[rolloutItem](t, dynamo.Rollouts, "rollout")
+	golden.Kept[intent](t, dynamo.Rollouts, "halt")
+}

@@ -1,0 +1,12 @@
+package idempotency
+
+import (
+	"testing"
+
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/golden"
+)
+
+func TestForms_OfEachRelease_AreKept(t *testing.T) {
+	golden.Kept[record](t, dynamo.Idempotency, "record")
+}
