@@ -121,7 +121,7 @@ func (o round) play(t *testing.T, sum *tally) {
 		t.Fatal(err)
 	}
 	found := slices.Concat(callers.findings, books.Audit(), books.Explain(callers.calls), counted(t, w, books))
-	if o.old != "" {
+	if o.old != "" && o.limit == 0 { // with a limit it would take half an hour
 		found = append(found, verified(t, w, books)...)
 	}
 	for _, f := range found[:min(len(found), 20)] {

@@ -3,6 +3,7 @@ package upgrade
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -32,10 +33,10 @@ func (d *Deployment) Settle(ctx context.Context) error {
 	if _, err := d.poll(); err != nil {
 		return err
 	}
-	if err := d.Tick(ctx); err != nil {
+	begin := time.Now()
+	if err := d.judged(ctx, begin); err != nil {
 		return err
 	}
-	begin := time.Now()
 	err := each(d.counts, func(c samples.Call) error {
 		for time.Since(begin) < time.Minute {
 			a, err := d.make(c)
@@ -57,6 +58,30 @@ func (d *Deployment) Settle(ctx context.Context) error {
 	})
 	d.settled = time.Now()
 	return err
+}
+
+// judged ticks until all active rollouts were counted after a time. A tick does not count again what was counted a moment
+// ago.
+func (d *Deployment) judged(ctx context.Context, after time.Time) error {
+	for time.Since(after) < 2*time.Minute {
+		if err := d.Tick(ctx); err != nil {
+			return err
+		}
+		rows, err := d.items(samples.Owner, "/api/ota/overview?limit=100")
+		if err != nil {
+			return err
+		}
+		recent := !slices.ContainsFunc(rows, func(row map[string]any) bool {
+			progress, _ := row["progress"].(map[string]any)
+			at, err := time.Parse(time.RFC3339, fmt.Sprint(progress["asOf"]))
+			return err != nil || !at.After(after)
+		})
+		if recent {
+			return nil
+		}
+		time.Sleep(time.Second)
+	}
+	return errors.New("upgrade: the ticks do not count all active rollouts")
 }
 
 // A View is everything that a deployment answers.
