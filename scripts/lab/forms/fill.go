@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"os"
 	"sync"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/dynamolocal"
 )
 
 // fillAll makes resources of every kind, in every state. Whoever adds a kind or an attribute adds the calls that store
@@ -25,7 +28,22 @@ func (w *world) fillAll() error {
 	w.methods()
 	w.limits()
 	w.freeze()
+	w.quotas()
+	w.form()
 	return w.err
+}
+
+// form gives the data the form of this code, as ./scripts/migrate does.
+func (w *world) form() {
+	if w.err != nil {
+		return
+	}
+	err := os.Setenv(dynamo.Progress.EnvName(), dynamolocal.TableName(dynamo.Progress))
+	if err == nil { // as a function that may write there, so that the write is seen
+		client := dynamolocal.Client(w.Front.URL(), storefront.AccessKey(operations.Tick))
+		err = dynamo.RaiseForm(context.Background(), dynamo.Open(client, time.Now))
+	}
+	w.done("the form", err)
 }
 
 const (

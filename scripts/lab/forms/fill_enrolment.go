@@ -10,7 +10,11 @@ import (
 
 // enrol makes an enrolment, and keeps its id and code under a name.
 func (w *world) enrol(name, ids, more string, header ...string) {
-	a := w.do(created, "anna", "POST /api/edge-enrolments",
+	w.enrolBy("anna", name, ids, more, header...)
+}
+
+func (w *world) enrolBy(by, name, ids, more string, header ...string) {
+	a := w.do(created, by, "POST /api/edge-enrolments",
 		`{"edgeType":"gateway-d","channel":"stable","organizationId":"acme","edgeIds":[`+ids+`],"expiresAt":"<in a week>"`+more+`}`, header...)
 	var made struct{ ID, Code string }
 	if w.err == nil {
@@ -37,6 +41,14 @@ func (w *world) enrolments() {
 	w.do(done, "anna", "DELETE /api/edge-enrolments/<enrolment>/redemptions/box-42", "")
 	w.do(ok, "token:token of box-41", "GET /api/edges/box-41/update/manifest?installed=1.0.0", "")
 	w.do(done, "anna", "DELETE /api/edge-enrolments/<closed>", "")
+}
+
+// quotas has an installer register boxes, and a platform owner take one over.
+func (w *world) quotas() {
+	w.do(created, "ines", "PUT /api/edges/box-61", onChannel("gateway-x", "stable", ""))
+	w.enrolBy("ines", "by an installer", `"box-62"`, "")
+	w.redeem("by an installer", "box-62", created)
+	w.do(ok, "olga", "POST /api/edges", `{"takeOver":true,"edges":[{"edgeId":"box-61","edgeType":"gateway-x","channel":"stable","organizationId":"rival"}]}`)
 }
 
 // limits sets fair-use limits, and removes some.

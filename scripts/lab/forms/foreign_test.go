@@ -15,13 +15,15 @@ import (
 // foreign is an attribute that no code knows, as if a later release had written it.
 const foreign = "zForeign"
 
-// onlyOnce are the kinds that are never written again, and why.
+// onlyOnce are the kinds that are never written again, or never with other values, and why.
 var onlyOnce = map[string]string{
 	"audit: event":             "events are only added",
 	"idempotency: record":      "a key is used again after a day at the earliest",
 	"method-contents: content": "other bytes have another key",
 	"method-places: place":     "it has nothing besides its key",
 	"enrolments: waiting box":  "it waits until it is registered or dropped",
+	"progress: form":           "it is raised once for each form",
+	"rollouts: halt":           "each halt leaves it as the one before did",
 	"progress: recall":         "it is watched until it is removed",
 }
 

@@ -43,7 +43,8 @@ func open(ctx context.Context, functions string) (*world, error) {
 	s, err := service.Start(ctx, service.Options{
 		Functions: functions, Issuers: issuers, Bell: "127.0.0.1:0",
 		Environment: func(function string) []string {
-			env := []string{setting.ChannelCacheSeconds.Assign(0), setting.GuardIntervalSeconds.Assign(1)}
+			env := []string{setting.ChannelCacheSeconds.Assign(0), setting.GuardIntervalSeconds.Assign(1),
+				setting.EdgesPerOrganization.Assign(200)} // so that the boxes are counted
 			if function == "get-machine-methods" { // its answer must not depend on the age of methods
 				env = append(env, setting.IdlePollIntervalSeconds.Assign(setting.Ranges[setting.PollIntervalSeconds].Default))
 			}
@@ -66,6 +67,7 @@ var people = map[string]devissuer.Claims{
 	"vera": {Organization: "wavegate", Roles: []string{"fleet_viewer"}},
 	"anna": {Organization: "acme", Roles: []string{"organization_admin"}, More: map[string]any{"name": "Anna Admin", "auth_time": time.Now().Add(-time.Minute).Unix()}},
 	"alma": {Organization: "acme", Roles: []string{"organization_admin"}},
+	"ines": {Organization: "acme", Roles: []string{"fleet_installer"}},
 	"eric": {Organization: "acme", Roles: []string{"production_engineer"}},
 	"emma": {Organization: "acme", Roles: []string{"production_engineer"}, More: map[string]any{"name": "Emma Engineer"}},
 }

@@ -1,6 +1,9 @@
 package edge
 
 import (
+	"encoding/json"
+	"strconv"
+	"strings"
 	"testing"
 
 	"wavegate/shared/platform/dynamo"
@@ -10,4 +13,23 @@ import (
 func TestForms_OfEachRelease_AreKept(t *testing.T) {
 	golden.Kept[edgeItem](t, dynamo.Edges, "box")
 	golden.Kept[Gateway](t, dynamo.Gateways, "gateway")
+}
+
+// TestForms_OfBoxCounters_AreRead: updates name the attributes of a counter one by one. Each is known.
+func TestForms_OfBoxCounters_AreRead(t *testing.T) {
+	for _, i := range golden.Of(t, dynamo.RateCounters, "box counter") {
+		var is tally
+		if err := dynamo.Decode(dynamo.RateCounters, golden.Encoded(i.Plain), &is); err != nil {
+			t.Errorf("%s: %v", i.Key(), err)
+		}
+		for name, v := range i.Plain {
+			number, _ := v.(json.Number)
+			switch {
+			case name == "n" && number.String() == strconv.Itoa(is.N), name == "countedAt" && number.String() == strconv.FormatInt(is.CountedAt, 10):
+			case name == "subject", name == "ttl", strings.HasPrefix(name, registrarPrefix) && number != "":
+			default:
+				t.Errorf("%s: %s: lost: %v is read as %+v", i.Key(), name, v, is)
+			}
+		}
+	}
 }

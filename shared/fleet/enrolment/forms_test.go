@@ -16,7 +16,7 @@ func TestForms_OfBoxes_AreKept(t *testing.T) {
 	enrolments := map[string]Kept{}
 	for _, i := range golden.Of(t, dynamo.Enrolments, "enrolment") {
 		var e Kept
-		if err := dynamo.Decode(golden.Encoded(i.Plain), &e); err != nil {
+		if err := dynamo.Decode(dynamo.Enrolments, golden.Encoded(i.Plain), &e); err != nil {
 			t.Fatal(err)
 		}
 		enrolments[e.ID] = e

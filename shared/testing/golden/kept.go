@@ -38,17 +38,17 @@ func Of(t testing.TB, id dynamo.TableID, kind string) []Item {
 func Kept[T any](t *testing.T, id dynamo.TableID, kind string) {
 	t.Helper()
 	for _, i := range Of(t, id, kind) {
-		for _, fault := range kept[T](i.Plain) {
+		for _, fault := range kept[T](id, i.Plain) {
 			t.Errorf("%s %s: %s", id, i.Key(), fault)
 		}
 	}
 }
 
-func kept[T any](p Plain) []string {
+func kept[T any](id dynamo.TableID, p Plain) []string {
 	item := Encoded(p)
 	v := new(T)
-	if err := dynamo.Decode(item, v); err != nil {
-		return blame[T](item, err)
+	if err := dynamo.Decode(id, item, v); err != nil {
+		return blame[T](id, item, err)
 	}
 	again, err := dynamo.Encode(v)
 	if err != nil {
@@ -62,9 +62,9 @@ func kept[T any](p Plain) []string {
 }
 
 // blame finds the attributes that cannot be decoded.
-func blame[T any](item map[string]types.AttributeValue, err error) (list []string) {
+func blame[T any](id dynamo.TableID, item map[string]types.AttributeValue, err error) (list []string) {
 	for _, name := range slices.Sorted(maps.Keys(item)) {
-		if err := dynamo.Decode(map[string]types.AttributeValue{name: item[name]}, new(T)); err != nil {
+		if err := dynamo.Decode(id, map[string]types.AttributeValue{name: item[name]}, new(T)); err != nil {
 			list = append(list, name+": retyped: "+err.Error())
 		}
 	}

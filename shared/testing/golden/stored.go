@@ -22,8 +22,8 @@ func Stored[T any](t *testing.T, id dynamo.TableID, kind string, write func(v T,
 	db := dynamo.Open(client, time.Now)
 	for _, i := range Of(t, id, kind) {
 		item, v := Encoded(i.Plain), new(T)
-		if err := dynamo.Decode(item, v); err != nil {
-			for _, fault := range blame[T](item, err) {
+		if err := dynamo.Decode(id, item, v); err != nil {
+			for _, fault := range blame[T](id, item, err) {
 				t.Errorf("%s %s: %s", id, i.Key(), fault)
 			}
 			continue

@@ -1,0 +1,4 @@
+package dynamo
+
+// FormItem is the stored form, for its golden item.
+type FormItem = form
