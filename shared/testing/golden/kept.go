@@ -1,13 +1,18 @@
 package golden
 
 import (
+	"cmp"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"math/big"
+	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -37,6 +42,7 @@ func Of(t testing.TB, id dynamo.TableID, kind string) []Item {
 // be what it was. So nothing that is stored was renamed, retyped or dropped.
 func Kept[T any](t *testing.T, id dynamo.TableID, kind string) {
 	t.Helper()
+	checkNested[T](t, id, kind)
 	for _, i := range Of(t, id, kind) {
 		for _, fault := range kept[T](id, i.Plain) {
 			t.Errorf("%s %s: %s", id, i.Key(), fault)
@@ -128,4 +134,53 @@ func same(was, now any) bool {
 	x, ok := new(big.Rat).SetString(m.String())
 	y, ok2 := new(big.Rat).SetString(n.String())
 	return ok && ok2 && x.Cmp(y) == 0
+}
+
+// replaced are the kinds whose nested values may gain fields, because they are made again all the time.
+var replaced = []string{"census of a rollout", "census of a channel", "hour"}
+
+// checkNested fails a test if a nested value of a type has a field that the first release did not have. Code of an earlier
+// release writes a nested value as a whole, and would erase it: a new field is an attribute, or in an item of its own.
+func checkNested[T any](t testing.TB, id dynamo.TableID, kind string) {
+	t.Helper()
+	if slices.Contains(replaced, kind) {
+		return
+	}
+	for _, path := range fieldsIn(reflect.TypeFor[T](), "") {
+		form := fmt.Sprintf("%s: %s: %s", id, kind, path)
+		if strings.Contains(path, ".") && !slices.Contains(nested(), form) {
+			t.Errorf("%s is a new field of a nested value, which an earlier release erases; make it an attribute, or an item of its own", form)
+		}
+	}
+}
+
+//go:embed testdata/nested.txt
+var nestedFields string
+
+// nested lists the fields of the nested values of the first release.
+var nested = sync.OnceValue(func() []string { return strings.Split(nestedFields, "\n") })
+
+// fieldsIn lists the paths of the fields that a type stores.
+func fieldsIn(t reflect.Type, path string) (list []string) {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
+		if t.Kind() == reflect.Map {
+			path += ".*"
+		}
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct || t == reflect.TypeFor[time.Time]() {
+		return []string{path}
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case name == "-", !f.IsExported() && !f.Anonymous:
+		case f.Anonymous && name == "":
+			list = append(list, fieldsIn(f.Type, path)...)
+		default:
+			list = append(list, fieldsIn(f.Type, strings.TrimPrefix(path+"."+cmp.Or(name, f.Name), "."))...)
+		}
+	}
+	return list
 }

@@ -18,6 +18,7 @@ import (
 // Stored is Kept for items whose type has no name: a part of a transaction stores what was read of each again.
 func Stored[T any](t *testing.T, id dynamo.TableID, kind string, write func(v T, was Plain) dynamo.Part) {
 	t.Helper()
+	checkNested[T](t, id, kind)
 	client := dynamotest.Embedded(t)
 	db := dynamo.Open(client, time.Now)
 	for _, i := range Of(t, id, kind) {
