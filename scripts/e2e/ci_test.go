@@ -15,7 +15,10 @@ import (
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/devissuer"
+	"wavegate/scripts/local/service"
 	"wavegate/shared/access/auth"
+	"wavegate/shared/access/token"
+	"wavegate/shared/operations"
 	"wavegate/shared/platform/problem"
 )
 
@@ -168,7 +171,15 @@ func TestCI_AProgram_MayNothingElse(t *testing.T) {
 
 // TestCI_AProgram_EndsNoRolloutOfSomebodyElse_UnlessTheSettingsSaySo, and only with a reason. People need none.
 func TestCI_AProgram_EndsNoRolloutOfSomebodyElse_UnlessTheSettingsSaySo(t *testing.T) {
-	w := harness.New(t)
+	w := harness.New(t, func(o *service.Options) {
+		setting := token.Setting + "=" + o.Issuers.TrustingSetting()
+		o.Environment = func(function string) []string {
+			if function == operations.Authorizer {
+				return []string{setting}
+			}
+			return nil
+		}
+	})
 	owner, program, trusted := w.Owner(t), w.As(t, harness.Program, "", auth.Program), w.As(t, devissuer.TrustedProgram, "", auth.Program)
 	canary := channelPath("gateway-x", "canary")
 	publication := func(version, host, reason string) string {

@@ -128,7 +128,7 @@ func readAnswers() (all Answers, err error) {
 	if err != nil {
 		return all, err
 	}
-	text, err := os.ReadFile(filepath.Join(root, golden.Folder, answersFile)) //nolint:gosec // a fixed file
+	text, err := os.ReadFile(filepath.Join(root, golden.Folder, answersFile))
 	if err != nil {
 		return all, err
 	}

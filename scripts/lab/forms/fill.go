@@ -117,9 +117,9 @@ func (w *world) poll(id, installed string) {
 	w.do(ok, "box:"+id, "GET /api/edges/"+id+"/update/manifest"+query, "")
 }
 
-// report reports on an update.
-func (w *world) report(id, version string, attempt int, outcome, more string) {
-	w.do(ok, "box:"+id, "PUT /api/edges/"+id+"/update/report", fmt.Sprintf(`{"version":%q,"attempt":%d,"outcome":%q%s}`, version, attempt, outcome, more))
+// report reports on the update to 1.1.0.
+func (w *world) report(id string, attempt int, outcome, more string) {
+	w.do(ok, "box:"+id, "PUT /api/edges/"+id+"/update/report", fmt.Sprintf(`{"version":"1.1.0","attempt":%d,"outcome":%q%s}`, attempt, outcome, more))
 }
 
 // start starts a rollout and keeps its id under a name.
@@ -154,14 +154,14 @@ func (w *world) rollouts() {
 			w.poll(fmt.Sprintf("box-%02d", n+1), "1.0.0")
 		}
 	}
-	w.report("box-01", "1.1.0", 1, "working", "")
-	w.report("box-02", "1.1.0", 1, "deferred", `,"until":"<tomorrow>"`)
-	w.report("box-03", "1.1.0", 2, "failed", `,"code":"boot","detail":"no heartbeat within 90 s","rolloutId":"<first>"`)
+	w.report("box-01", 1, "working", "")
+	w.report("box-02", 1, "deferred", `,"until":"<tomorrow>"`)
+	w.report("box-03", 2, "failed", `,"code":"boot","detail":"no heartbeat within 90 s","rolloutId":"<first>"`)
 	w.poll("box-04", "1.1.0")
 	w.poll("box-05", "1.1.0")
 	w.poll("box-05", "1.0.0")
 	w.poll("box-06", "1.1.0")
-	w.report("box-06", "1.1.0", 1, "failed", `,"code":"health"`)
+	w.report("box-06", 1, "failed", `,"code":"health"`)
 	w.do(ok, "vera", "GET /api/ota/rollouts/<first>/progress?fresh=true", "")
 	w.do(ok, "vera", "GET /api/ota/rollouts/<first>/progress?by=factory", "")
 	w.do(ok, "vera", "GET /api/ota/release-channels/gateway-x/stable/progress?fresh=true", "")
@@ -200,7 +200,7 @@ func (w *world) rollouts() {
 	w.contested("again")
 	w.edit(place{dynamo.Progress, "channel#gateway-x/stable", "latest"}, "begun", earlier(time.Minute))
 	w.do(ok, "vera", "GET /api/ota/release-channels/gateway-x/stable/progress?fresh=true", "")
-	w.task(operations.Tick)
+	w.tick()
 }
 
 // contested halts a rollout while another writer is faster once, so that the halt announces itself.

@@ -8,14 +8,13 @@ import (
 	"time"
 
 	"wavegate/shared/fleet/cohort"
-	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/golden"
 )
 
-// inStage returns n ids of boxes that a rollout of version 1.1.0 reaches at a stage.
-func inStage(edgeType string, percent, n int) (ids []string) {
-	for i := 0; len(ids) < n; i++ {
+// inStage returns two ids of boxes that a rollout of version 1.1.0 reaches at a stage.
+func inStage(edgeType string, percent int) (ids []string) {
+	for i := 0; len(ids) < 2; i++ {
 		if id := fmt.Sprintf("%s-%d", edgeType, i); cohort.FirstStage(edgeType, "1.1.0", id) == percent {
 			ids = append(ids, id)
 		}
@@ -35,8 +34,8 @@ func (w *world) judged() {
 	} {
 		w.do(created, "olga", channel+c.name+"/stable", released("1.0.0", ""))
 		w.do(created, "olga", channel+c.name+"/canary", released("1.1.0", ""))
-		boxes[c.name] = inStage(c.name, 1, 2)
-		for i, id := range append(inStage(c.name, 100, 2), boxes[c.name]...) {
+		boxes[c.name] = inStage(c.name, 1)
+		for i, id := range append(inStage(c.name, 100), boxes[c.name]...) {
 			organization := []string{"acme", "rival"}[i%2]
 			if c.name == "alone" {
 				organization = []string{"acme", "rival"}[i/2]
@@ -60,29 +59,29 @@ func (w *world) judged() {
 			}
 		}
 	}
-	fails := func(id string) { w.report(id, "1.1.0", 1, "failed", `,"code":"boot"`) }
+	fails := func(id string) { w.report(id, 1, "failed", `,"code":"boot"`) }
 	installs := func(id string) { w.poll(id, "1.1.0") }
 	all(fails, "bad", "advised", "late", "alone", "early", "near")
 	all(installs, "good", "waits", "raised")
-	for _, id := range inStage("good", 100, 2) {
+	for _, id := range inStage("good", 100) {
 		w.poll(id, "1.1.0")
 	}
-	for _, id := range inStage("alone", 100, 2) {
+	for _, id := range inStage("alone", 100) {
 		w.poll(id, "1.1.0")
 	}
 	w.pass()
 	all(installs, "good", "waits", "raised")
-	for _, id := range inStage("good", 100, 2) {
+	for _, id := range inStage("good", 100) {
 		w.poll(id, "1.1.0")
 	}
-	w.task(operations.Tick)
+	w.tick()
 	w.pass()
 	w.aMinutePasses("near")
-	w.task(operations.Tick) // people are warned of what the last tick saw
+	w.tick() // people are warned of what the last tick saw
 	w.move("olga", "near", toAll...)
 	for range 2 {
 		w.pass()
-		w.task(operations.Tick)
+		w.tick()
 	}
 }
 

@@ -110,11 +110,11 @@ func appendTo(found []golden.Item) error {
 	}
 	slices.SortStableFunc(found, golden.Item.Compare)
 	for _, t := range dynamo.Tables {
-		file, err := os.OpenFile(filepath.Join(root, golden.Folder, golden.File(t.ID)), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+		file, err := os.OpenFile(filepath.Join(root, golden.Folder, golden.File(t.ID)), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 		if err != nil {
 			return err
 		}
-		defer file.Close() //nolint:errcheck // a failed write is an error below
+		defer file.Close()
 		for _, i := range found {
 			if i.Table != t.ID {
 				continue

@@ -15,6 +15,7 @@ import (
 	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/service"
 	"wavegate/shared/access/boxtoken"
+	"wavegate/shared/operations"
 	"wavegate/shared/platform/setting"
 	"wavegate/shared/platform/timestamp"
 )
@@ -35,7 +36,7 @@ func open(ctx context.Context, functions string) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(keys) //nolint:errcheck // the keys are for this process only
+	defer os.RemoveAll(keys)
 	issuers, err := devissuer.Load(keys)
 	if err != nil {
 		return nil, err
@@ -140,7 +141,7 @@ func (w *world) ask(by, call, body string, header ...string) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	defer res.Body.Close() //nolint:errcheck // it was read
+	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
 	return answer{res.StatusCode, res.Header, text}, err
 }
@@ -168,10 +169,10 @@ func (w *world) done(what string, err error) {
 	}
 }
 
-// task runs a task once.
-func (w *world) task(id string) {
+// tick counts the rollouts, and has the guard judge them.
+func (w *world) tick() {
 	if w.err == nil {
-		w.done(id, w.RunTask(context.Background(), id))
+		w.done(operations.Tick, w.RunTask(context.Background(), operations.Tick))
 	}
 }
 

@@ -31,17 +31,16 @@ const (
 )
 
 // subjects are the programs that the local service knows: a job like one of GitHub and one like one of GitLab. Each
-// may publish on gateway-x/canary and start a rollout on gateway-x/stable. TrustedProgram may also end a rollout of
-// somebody else on gateway-x/canary, and its artifacts must be on ArtifactHost.
+// may publish on gateway-x/canary and start a rollout on gateway-x/stable.
 var subjects = map[string]any{
 	"repo:acme/firmware:ref:refs/heads/main":              channels,
 	"project_path:acme/firmware:ref_type:branch:ref:main": channels,
-	TrustedProgram: map[string][]string{"publish": {"gateway-x/canary"}, "override": {"gateway-x/canary"}, "hosts": {ArtifactHost}},
 }
 
 var channels = map[string][]string{"publish": {"gateway-x/canary"}, "start": {"gateway-x/stable"}}
 
-// TrustedProgram is a job that may override, and ArtifactHost the host of its artifacts.
+// TrustedProgram is a job that TrustingSetting knows. It may end a rollout of somebody else on gateway-x/canary, and its
+// artifacts must be on ArtifactHost.
 const (
 	TrustedProgram = "repo:acme/firmware:environment:prod"
 	ArtifactHost   = "artifacts.example"
@@ -59,7 +58,7 @@ type Claims struct {
 // Issuers are the local issuers. They are safe for concurrent use.
 type Issuers struct {
 	people, fleet, programs issuer
-	setting                 string
+	setting, trusting       string
 	verifier                func(at time.Time) *token.Verifier
 	now                     func() time.Time
 }
@@ -104,10 +103,15 @@ func Load(dir string) (*Issuers, error) {
 	fleet.grants = []auth.Role{auth.Edge}
 	people.longest, fleet.longest, programs.longest = 24*time.Hour, 30*24*time.Hour, time.Hour
 	i := &Issuers{people: people, fleet: fleet, programs: programs, now: time.Now}
-	if i.setting, err = setting(people, fleet, programs); err != nil {
+	if i.setting, err = setting(subjects, people, fleet, programs); err != nil {
 		return nil, err
 	}
-	trusted, err := token.ParseIssuers(i.setting)
+	more := maps.Clone(subjects)
+	more[TrustedProgram] = map[string][]string{"publish": {"gateway-x/canary"}, "override": {"gateway-x/canary"}, "hosts": {ArtifactHost}}
+	if i.trusting, err = setting(more, people, fleet, programs); err != nil {
+		return nil, err
+	}
+	trusted, err := token.ParseIssuers(i.trusting)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +124,10 @@ func Load(dir string) (*Issuers, error) {
 // Setting is the value of AUTH_ISSUERS that trusts these issuers, with their public keys.
 func (i *Issuers) Setting() string { return i.setting }
 
-func setting(issuers ...issuer) (string, error) {
+// TrustingSetting is Setting with TrustedProgram. It has fields that releases before it do not know.
+func (i *Issuers) TrustingSetting() string { return i.trusting }
+
+func setting(subjects map[string]any, issuers ...issuer) (string, error) {
 	var list []map[string]any
 	for _, i := range issuers {
 		entry := map[string]any{
