@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 
 	"wavegate/scripts/local/devissuer"
@@ -50,8 +51,8 @@ func (l *played) channels(ctx context.Context) (int, error) {
 	return len(list.Items), err
 }
 
-// test runs tests of the end-to-end suite on the deployed API.
-func (l *played) test(ctx context.Context, name string) error {
+// test runs tests of a commit's end-to-end suite on the deployed API.
+func (l *played) test(ctx context.Context, of *source, name string) error {
 	address, end, err := l.api(ctx)
 	if err != nil {
 		return err
@@ -59,8 +60,8 @@ func (l *played) test(ctx context.Context, name string) error {
 	defer end()
 	// The emulator does not support routes for any method, such as the assistant's.
 	c := exec.CommandContext(ctx, "go", "test", "-count=1", "-v", "-run", "^"+name+"$", "-skip", "//^copilot$", "./scripts/e2e")
-	c.Dir = l.root
-	c.Env = append(os.Environ(), "E2E_URL="+address)
+	c.Dir = of.root
+	c.Env = append(os.Environ(), "E2E_URL="+address, devissuer.DirEnv+"="+filepath.Join(l.root, ".dev"))
 	out, err := c.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, out)

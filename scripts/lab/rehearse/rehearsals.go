@@ -38,6 +38,9 @@ func life(ctx context.Context, w *workspace) error {
 		do   func(context.Context) error
 	}{
 		{"the first deploy, of " + w.from, l.first},
+		{"the contract's first session", func(ctx context.Context) error {
+			return l.test(ctx, past, "TestContract_FirstSteps_DoWhatTheySay")
+		}},
 		{"200 boxes, and everything else", l.fill},
 		{"the upgrade", l.upgrade},
 		{"the same answers after the upgrade", l.same},
@@ -47,10 +50,7 @@ func life(ctx context.Context, w *workspace) error {
 		{"going on after the rollback", l.goOn},
 		{"the upgrade again", l.upgrade},
 		{"the same answers after the upgrade again", l.same},
-		{"the contract's first session", func(ctx context.Context) error {
-			return l.test(ctx, "TestContract_FirstSteps_DoWhatTheySay")
-		}},
-		{"the sample of every operation", func(ctx context.Context) error { return l.test(ctx, "TestOperations_EachCalledOnce") }},
+		{"the sample of every operation", func(ctx context.Context) error { return l.test(ctx, l.now, "TestOperations_EachCalledOnce") }},
 		{"a deploy that changes nothing", l.again},
 		{"a deploy that fails, and its retry", l.failure},
 		{"more partitions, and the move of what is stored", l.migrate},
@@ -266,7 +266,7 @@ func (l *played) index(ctx context.Context) error {
 		return errors.Join(fmt.Errorf("the restored table has the indexes %v", there), err)
 	}
 	say("the restored table has the index of a later release")
-	return l.test(ctx, "TestOperations_EachCalledOnce")
+	return l.test(ctx, l.now, "TestOperations_EachCalledOnce")
 }
 
 // end destroys the deployment, which is protected, and leaves its tables: those in use, and those from before the

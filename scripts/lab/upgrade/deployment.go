@@ -27,7 +27,7 @@ type Deployment struct {
 	// Has reports whether the release that fills the deployment has an operation.
 	Has func(operation string) bool
 
-	names int
+	names, starts int // so far
 	// reads write nothing; polls are those of boxes and machines, and repeated calls with an Idempotency-Key.
 	reads, polls []samples.Call
 	counts       []samples.Call // that count boxes again

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"wavegate/scripts/operator/verify"
 	"wavegate/scripts/samples"
@@ -17,8 +18,9 @@ type Continuation struct {
 	Wrong             []string // that do not agree with it
 }
 
-// GoOn continues everything: it halts one of three active rollouts and raises or completes the others, moves every
-// method, moves some boxes to another channel, has all boxes poll and report, and ticks. Then it verifies all methods.
+// GoOn continues everything: it halts one of three active rollouts and raises or completes the others, starts rollouts of a
+// new version on the other channels of the fleet, moves every method, moves some boxes to another channel, has all boxes poll
+// and report, and ticks. Then it verifies all methods.
 func (d *Deployment) GoOn(ctx context.Context) (c Continuation, err error) {
 	active, err := d.items(samples.Owner, "/api/ota/rollouts?status=active&limit=100")
 	if err != nil {
@@ -29,6 +31,9 @@ func (d *Deployment) GoOn(ctx context.Context) (c Continuation, err error) {
 			return c, err
 		}
 		c.Rollouts++
+	}
+	if err := d.startOthers(active); err != nil {
+		return c, err
 	}
 	versions, err := d.versions()
 	if err != nil {
@@ -47,7 +52,7 @@ func (d *Deployment) GoOn(ctx context.Context) (c Continuation, err error) {
 		return c, err
 	}
 	for range 2 {
-		if err := d.everyBox(""); err != nil {
+		if err := d.everyBox(); err != nil {
 			return c, err
 		}
 		if err := d.Tick(ctx); err != nil {
@@ -56,6 +61,28 @@ func (d *Deployment) GoOn(ctx context.Context) (c Continuation, err error) {
 	}
 	c.Verified, c.Wrong, err = d.verify(ctx)
 	return c, err
+}
+
+// startOthers starts a rollout of a new version on the channels without one that was active.
+func (d *Deployment) startOthers(active []map[string]any) error {
+	d.starts++
+	target := fmt.Sprintf("1.%d.0", 1+d.starts)
+	if err := d.publish("canary", target); err != nil {
+		return err
+	}
+	for _, l := range lives {
+		if slices.ContainsFunc(active, func(r map[string]any) bool { return r["edgeType"] == edgeType && r["channel"] == l.channel }) {
+			continue
+		}
+		path, err := d.start(l.channel, target)
+		if err != nil {
+			return err
+		}
+		if err := d.moves(path, l.channel, []string{stage(10)}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // relocate moves one of ten boxes to another channel.
