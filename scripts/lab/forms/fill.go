@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
 	"wavegate/scripts/local/storefront"
 	"wavegate/shared/access/boxtoken"
+	"wavegate/shared/fleet/bell"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/dynamolocal"
@@ -30,7 +32,22 @@ func (w *world) fillAll() error {
 	w.freeze()
 	w.quotas()
 	w.form()
+	w.rings()
 	return w.err
+}
+
+// rings moves more boxes than are called one by one, so that the whole channel rings.
+func (w *world) rings() {
+	const boxes, atOnce = bell.MostCalls + 8, 26
+	for _, factory := range []string{"munich-1", "lyon-1"} {
+		for first := 0; first < boxes; first += atOnce {
+			batch := make([]string, atOnce)
+			for i := range batch {
+				batch[i] = fmt.Sprintf(`{"edgeId":"box-w-%03d","edgeType":"gateway-w","channel":"stable","organizationId":"acme","factoryId":%q}`, first+i, factory)
+			}
+			w.do(ok, "olga", "POST /api/edges", `{"edges":[`+strings.Join(batch, ",")+`]}`)
+		}
+	}
 }
 
 // form gives the data the form of this code, as ./scripts/migrate does.

@@ -93,6 +93,14 @@ func (w *world) ddi() {
 	fleet[4].base()
 	fleet[4].runs("1.0.0") // it fell back
 	w.do(ok, "box:ddi-08", "GET <ddi-08 action>", "")
+
+	slow := controller{w, "ddi-11", "box:ddi-11"} // it still runs the old version, with the new one on disk
+	w.do(created, "olga", "PUT /api/edges/ddi-11", onChannel("gateway-d", "stable", ""))
+	slow.base()
+	slow.runs("1.0.0")
+	path := slow.base()
+	slow.says(path, "proceeding", "none", "All Chunks Installed.")
+	slow.runs("1.0.0")
 }
 
 // tokens gives boxes and a gateway tokens, replaces them and ends them.

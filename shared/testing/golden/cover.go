@@ -78,6 +78,9 @@ func Check(t testing.TB, db *dynamodb.Client) {
 	}
 	unknown := map[string]bool{}
 	err = Scan(context.WithoutCancel(t.Context()), db, func(id dynamo.TableID, p Plain) error {
+		if k, err := KindOf(id, p); err == nil && slices.Contains(replaced, k.Name) {
+			return nil
+		}
 		forms, err := Forms(id, p)
 		for _, f := range forms {
 			if !covered[f] {
