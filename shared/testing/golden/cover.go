@@ -83,7 +83,8 @@ func Check(t testing.TB, db *dynamodb.Client) {
 		}
 		forms, err := Forms(id, p)
 		for _, f := range forms {
-			if !covered[f] {
+			// The cause of an event is a copy of a census, and no event is ever written again.
+			if !covered[f] && !strings.HasPrefix(f, "audit: event: cause") {
 				unknown[f] = true
 			}
 		}
