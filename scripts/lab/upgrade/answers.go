@@ -37,6 +37,7 @@ func (d *Deployment) Settle(ctx context.Context) error {
 		}
 	}
 	begin := time.Now()
+	d.recounted = map[string]bool{}
 	if err := d.judged(ctx, begin); err != nil {
 		return err
 	}
@@ -53,15 +54,31 @@ func (d *Deployment) Settle(ctx context.Context) error {
 			// Nothing counts the boxes of a rollout after a later one has replaced it.
 			final := time.Since(count.AsOf) > 15*time.Second
 			if a.Status != http.StatusOK || count.AsOf.After(begin) || final {
-				// A count without the parameter is kept apart.
-				_, err := d.call(c.By, c.Method, strings.TrimSuffix(c.Path, fresh), "")
-				return err
+				return d.choose(c, begin)
 			}
 			time.Sleep(200 * time.Millisecond) // until the last count is old enough
 		}
 		return fmt.Errorf("upgrade: %s is not counted again", c.Path)
 	})
 	d.settled = time.Now()
+	return err
+}
+
+// choose decides which of the two answers on a count is compared. An answer without the parameter may show a count that
+// ticks made before a time, until it is too old: then the new count is compared.
+func (d *Deployment) choose(again samples.Call, after time.Time) error {
+	again.Path = strings.TrimSuffix(again.Path, fresh)
+	a, err := d.make(again)
+	if err != nil {
+		return err
+	}
+	var count struct{ AsOf time.Time }
+	if a.Status == http.StatusOK {
+		err = json.Unmarshal(a.Body, &count)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.recounted[again.Path] = a.Status == http.StatusOK && count.AsOf.Before(after)
 	return err
 }
 
@@ -100,7 +117,13 @@ type View struct {
 
 // Look asks everything. Polls are last, because they may change what is read later.
 func (d *Deployment) Look() (v View, err error) {
-	if v.Reads, err = d.ask(d.reads); err != nil {
+	reads := slices.Clone(d.reads)
+	for i, c := range reads {
+		if d.recounted[c.Path] {
+			reads[i].Path += fresh
+		}
+	}
+	if v.Reads, err = d.ask(reads); err != nil {
 		return v, err
 	}
 	v.Polls, err = d.poll()

@@ -34,8 +34,9 @@ type Deployment struct {
 	settled      time.Time      // of the last counts
 	boxes        []box
 
-	mu      sync.Mutex
-	callers map[samples.Caller]*harness.Caller
+	mu        sync.Mutex
+	callers   map[samples.Caller]*harness.Caller
+	recounted map[string]bool // the paths of counts whose new count is compared
 }
 
 // The callers of what a sample does not have.
