@@ -36,6 +36,7 @@ func bundle(parts fs.FS) ([]byte, error) {
 	if err := complete(parts, listed.Parts); err != nil {
 		return nil, err
 	}
+	var all []*yaml.Node
 	for _, name := range listed.Parts {
 		part, err := read(parts, name)
 		if err != nil {
@@ -43,6 +44,12 @@ func bundle(parts fs.FS) ([]byte, error) {
 		}
 		if err := add(document, part); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		all = append(all, part)
+	}
+	for _, part := range all {
+		if err := operate(document, part); err != nil {
+			return nil, err
 		}
 	}
 	spread(document)
@@ -102,8 +109,9 @@ func add(document, part *yaml.Node) error {
 					return fmt.Errorf("%s: %w", kind.Value, err)
 				}
 			}
+		case "operations": // see operate
 		default:
-			return fmt.Errorf("a part has tags, paths, webhooks and components; %s belongs in %s", key.Value, root)
+			return fmt.Errorf("a part has tags, operations, paths, webhooks and components; %s belongs in %s", key.Value, root)
 		}
 	}
 	return nil
