@@ -52,11 +52,14 @@ func bundle(parts fs.FS) ([]byte, error) {
 			return nil, err
 		}
 	}
+	if err := describe(document, all); err != nil {
+		return nil, err
+	}
 	spread(document)
 	if err := illustrate(document); err != nil {
 		return nil, err
 	}
-	for _, key := range []string{"x-parts", "x-every-answer", "x-every-operation"} {
+	for _, key := range []string{"x-parts", "x-every-answer", "x-every-operation", "x-names"} {
 		remove(document, key)
 	}
 	return encode(document)
