@@ -92,7 +92,26 @@ func must(t *testing.T, f *Function, event string) echo {
 	return e
 }
 
-func sleep(d time.Duration) string { return fmt.Sprintf(`{"do":"sleep","for":%d}`, d) }
+// wait is an event whose call runs until end is called.
+func wait(t *testing.T) (event string, end func()) {
+	file := filepath.Join(t.TempDir(), "end")
+	return fmt.Sprintf(`{"do":"wait","value":%q}`, file), func() {
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// until returns when the function's numbers are as wanted.
+func until(f *Function, wanted func(Counts) bool) {
+	for !wanted(f.Counts()) {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func idle(c Counts) bool { return c.Idle > 0 }
+
+func calls(n int) func(Counts) bool { return func(c Counts) bool { return c.Calls >= n } }
 
 func TestInvoke_FunctionSeesWhatLambdaGives(t *testing.T) {
 	f := start(t, func(s *Spec) { s.Env = []string{"AWS_REGION=" + Region, "SETTING=as given"} })
@@ -131,7 +150,9 @@ func TestInvoke_FunctionSeesWhatLambdaGives(t *testing.T) {
 
 func TestInvoke_OneAfterTheOther_UseOneWarmProcess(t *testing.T) {
 	f := start(t)
-	first, second := must(t, f, `{}`), must(t, f, `{}`)
+	first := must(t, f, `{}`)
+	until(f, idle)
+	second := must(t, f, `{}`)
 	if first.PID != second.PID {
 		t.Errorf("pids %d and %d", first.PID, second.PID)
 	}
@@ -145,34 +166,43 @@ func TestInvoke_OneAfterTheOther_UseOneWarmProcess(t *testing.T) {
 
 func TestInvoke_AtTheSameTime_UseAProcessEach(t *testing.T) {
 	f := start(t)
+	event, end := wait(t)
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			if _, err := f.Invoke(t.Context(), []byte(sleep(300*time.Millisecond))); err != nil {
+			if _, err := f.Invoke(t.Context(), []byte(event)); err != nil {
 				t.Error(err)
 			}
 		})
 	}
+	until(f, calls(4))
+	end()
 	wg.Wait()
 	if c := f.Counts(); c.Started != 4 || c.Live != 4 {
 		t.Errorf("%+v, want 4 processes", c)
 	}
 	// The most recently used process serves; the others stay idle.
-	if a, b := must(t, f, `{}`).PID, must(t, f, `{}`).PID; a != b {
+	until(f, func(c Counts) bool { return c.Idle == 4 })
+	a := must(t, f, `{}`).PID
+	until(f, func(c Counts) bool { return c.Idle == 4 })
+	if b := must(t, f, `{}`).PID; a != b {
 		t.Errorf("calls one after the other went to %d and %d", a, b)
 	}
 }
 
 func TestInvoke_MoreCallsThanProcesses_WaitTheirTurn(t *testing.T) {
 	f := start(t, func(s *Spec) { s.Processes = 3 })
+	event, end := wait(t)
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			if _, err := f.Invoke(t.Context(), []byte(sleep(10*time.Millisecond))); err != nil {
+			if _, err := f.Invoke(t.Context(), []byte(event)); err != nil {
 				t.Error(err)
 			}
 		})
 	}
+	until(f, calls(3))
+	end()
 	wg.Wait()
 	if c := f.Counts(); c.Started != 3 || c.Calls != 20 {
 		t.Errorf("%+v, want 3 processes for 20 calls", c)
@@ -182,16 +212,16 @@ func TestInvoke_MoreCallsThanProcesses_WaitTheirTurn(t *testing.T) {
 func TestInvoke_ContextEndsWhileWaiting_LeavesTheQueue(t *testing.T) {
 	f := start(t, func(s *Spec) { s.Processes = 1 })
 	must(t, f, `{}`)
+	event, end := wait(t)
 	busy := make(chan error)
-	go func() { _, err := f.Invoke(t.Context(), []byte(sleep(400*time.Millisecond))); busy <- err }()
-	for f.Counts().Idle > 0 {
-		time.Sleep(time.Millisecond)
-	}
+	go func() { _, err := f.Invoke(t.Context(), []byte(event)); busy <- err }()
+	until(f, calls(2))
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if _, err := f.Invoke(ctx, []byte(`{}`)); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}
+	end()
 	if err := <-busy; err != nil {
 		t.Error(err)
 	}
@@ -204,25 +234,29 @@ func TestInvoke_ContextEndsWhileWaiting_LeavesTheQueue(t *testing.T) {
 func TestInvoke_CallerLeaves_FunctionRunsOn(t *testing.T) {
 	f := start(t)
 	pid := must(t, f, `{}`).PID
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	if _, err := f.Invoke(ctx, []byte(sleep(200*time.Millisecond))); !errors.Is(err, context.DeadlineExceeded) {
+	until(f, idle)
+	event, end := wait(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { until(f, calls(2)); cancel() }()
+	if _, err := f.Invoke(ctx, []byte(event)); !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v", err)
 	}
-	for f.Counts().Idle == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	end()
+	until(f, idle)
 	if again := must(t, f, `{}`).PID; again != pid {
 		t.Errorf("the process was replaced: %d, then %d", pid, again)
 	}
 }
 
 func TestInvoke_OverItsTimeout_EndsTheProcess(t *testing.T) {
-	f := start(t, func(s *Spec) { s.Timeout = 100 * time.Millisecond })
+	f := start(t)
 	pid := must(t, f, `{}`).PID
-	if _, err := call(t, f, sleep(time.Minute)); !errors.Is(err, ErrTimeout) {
+	event, _ := wait(t)
+	f.spec.Timeout = 100 * time.Millisecond
+	if _, err := call(t, f, event); !errors.Is(err, ErrTimeout) {
 		t.Fatalf("got %v", err)
 	}
+	f.spec.Timeout = 10 * time.Second
 	next := must(t, f, `{}`).PID
 	if next == pid {
 		t.Error("the process still runs")
@@ -289,9 +323,7 @@ func TestInvoke_ProcessFailsAtItsStart_IsACrashThatSaysWhy(t *testing.T) {
 					t.Errorf("got %v, want it to say %q", err, want)
 				}
 			}
-			for f.Counts().Live > 0 {
-				time.Sleep(time.Millisecond)
-			}
+			until(f, func(c Counts) bool { return c.Live == 0 })
 		})
 	}
 }
@@ -335,9 +367,7 @@ func TestInvoke_ProcessesCrashUnderLoad_NoCallIsLost(t *testing.T) {
 func TestRecycle_NextCallIsAColdStart(t *testing.T) {
 	f := start(t)
 	pid := must(t, f, `{}`).PID
-	for f.Counts().Idle == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	until(f, idle)
 	f.Recycle()
 	if next := must(t, f, `{}`).PID; next == pid {
 		t.Error("the same process served")
@@ -363,13 +393,12 @@ func TestLog_CarriesBothOutputsLineByLine(t *testing.T) {
 func TestStop_RunningAndWaitingCalls_AreEnded(t *testing.T) {
 	f := start(t, func(s *Spec) { s.Processes = 1 })
 	must(t, f, `{}`)
+	event, _ := wait(t)
 	results := make(chan error, 2)
 	for range 2 {
-		go func() { _, err := f.Invoke(t.Context(), []byte(sleep(time.Minute))); results <- err }()
+		go func() { _, err := f.Invoke(t.Context(), []byte(event)); results <- err }()
 	}
-	for f.Counts().Idle > 0 {
-		time.Sleep(time.Millisecond)
-	}
+	until(f, calls(2))
 	f.Stop()
 	for range 2 {
 		if err := <-results; !errors.Is(err, ErrStopped) && !errors.Is(err, ErrCrashed) {
