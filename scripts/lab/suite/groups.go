@@ -23,7 +23,7 @@ const (
 var groups = []group{
 	{"end to end", daily, "the whole service with its real functions: every operation, role, refusal, race and README session", "",
 		[]string{"@test -count=1 -parallel=8 -timeout=15m ./scripts/e2e"}},
-	{"sources", daily, "gofmt, go vet, the linters, shellcheck", "", []string{"./scripts/check"}},
+	{"sources", daily, "gofmt, the linters with go vet, shellcheck", "", []string{"./scripts/check"}},
 	{"packages", daily, "packages that run no server and no other program; unchanged ones are not run again", "", []string{"@test @pure"}},
 	{"isolation", daily, "every operation by everyone who is not allowed to call it; 150 random histories are linearizable", "",
 		[]string{"env PROOF_HISTORIES=100 PROOF_HISTORIES_BOXES=50 @test -count=1 -run=" + isolation + " ./scripts/lab/proof"}},
@@ -55,6 +55,7 @@ var groups = []group{
 		[]string{"./scripts/lab/browser/run"}},
 	{"clients", rest, "clients that are generated from the contract, in Go, Python and TypeScript", "npm python3",
 		[]string{"./scripts/contract clients", "@test -count=1 ./scripts/lab/clients"}},
+	{"vulnerabilities", rest, "known faults of the modules that we use, from Go's vulnerability database", "", []string{"./scripts/check vulnerabilities"}},
 	{"properties", rest, "each property of the rules, 1,000 cases", "", []string{"@test -count=1 -timeout=1h @rapid -rapid.checks=1000"}},
 }
 
