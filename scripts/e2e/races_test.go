@@ -13,7 +13,7 @@ import (
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/storefront"
 	"wavegate/scripts/samples"
-	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/dynamolocal"
@@ -225,7 +225,7 @@ func eventNames(w *harness.World, t testing.TB, resourceType, id string) []strin
 // TestRace_PutsOfOneNewThing_OneMadeIt makes two callers put the same new thing: both succeed, and only the one who
 // made it learns that it is new.
 func TestRace_PutsOfOneNewThing_OneMadeIt(t *testing.T) {
-	for _, op := range operations.Table {
+	for _, op := range table.All {
 		if op.Method != http.MethodPut || !samples.Audited(op) || samples.Of(op.ID).Status != http.StatusCreated {
 			continue // it makes nothing
 		}

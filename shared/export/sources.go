@@ -1,8 +1,8 @@
 package export
 
 import (
-	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/ratelimit"
 	"wavegate/shared/trail/audit"
 )
 

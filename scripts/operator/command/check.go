@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 )
@@ -16,7 +17,7 @@ import (
 // operationOf finds the operation that answers a call, with its path parameters still encoded.
 func operationOf(method, path string) (op operations.Operation, values map[string]string, ok bool) {
 	segments := strings.Split(path, "/")
-	for _, op := range operations.Table {
+	for _, op := range table.All {
 		pattern := strings.Split(op.Path, "/")
 		if op.Method != method || len(pattern) != len(segments) {
 			continue

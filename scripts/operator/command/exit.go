@@ -10,7 +10,7 @@ import (
 
 	"wavegate/scripts/operator/api"
 	"wavegate/scripts/operator/login"
-	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 )
 
 // The exit codes of the command.
@@ -134,7 +134,7 @@ func one(role string) string {
 // takers lists the roles that allow an operation.
 func takers(operation string) string {
 	var list []string
-	for _, op := range operations.Table {
+	for _, op := range table.All {
 		for _, role := range op.Roles {
 			if _, person := may[string(role)]; op.ID == operation && person {
 				list = append(list, one(string(role)))
