@@ -34,7 +34,7 @@ var groups = []group{
 
 	{"fleets", rest, "thousands of boxes over HTTP; each number and verdict is what the boxes know; the demo; sizes; same bytes", "",
 		[]string{"@full -run=^Test(Bell|Guard|Progress)_ ./scripts/local/fleet", "@full ./scripts/local/demo",
-			"@full -run=^TestBuild_Command_ ./scripts/local/service", "@full -run=^Test(Functions|Tick)_ ./scripts/lab/benchmarks/cost"}},
+			"@full -run=^TestBuild_(AChangedWord|Command)_ ./scripts/local/service", "@full -run=^Test(Functions|Tick)_ ./scripts/lab/benchmarks/cost"}},
 	{"race detector", rest, "the same on the other packages of \"packages\"", "cc|gcc|clang", []string{"@test -race -timeout=20m @unraced"}},
 	{"sam", rest, "one call of every operation and a tick under the AWS SAM CLI; the stacks of every setting", "docker sam javac npm",
 		[]string{"./scripts/lab/sam/run test", "./scripts/synth"}},
@@ -68,5 +68,5 @@ var alone = []string{"wavegate/infra", "wavegate/scripts/e2e", "wavegate/scripts
 // goroutines are the packages of the group "races". The group "race detector" runs all others, so it also finds races in a package that
 // should be here.
 var goroutines = []string{"wavegate/infra/recovery", "wavegate/scripts/benchmarks/guard", "wavegate/scripts/box",
-	"wavegate/scripts/local/storefront", "wavegate/shared/access/ratelimit", "wavegate/shared/access/token",
+	"wavegate/scripts/local/storefront", "wavegate/shared/ratelimit", "wavegate/shared/access/token",
 	"wavegate/shared/fleet/census", "wavegate/shared/platform/admission", "wavegate/shared/platform/dynamo"}

@@ -182,6 +182,11 @@ func TestGroups_EveryTest_IsInOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, name := range slices.Concat(alone, goroutines) {
+		if !strings.Contains("\n"+string(out), "\n"+name+";") {
+			t.Errorf("there is no package %s", name)
+		}
+	}
 	for line := range strings.Lines(string(out)) {
 		part := strings.Split(strings.TrimSpace(line), ";")
 		if part[2] != "00" && !runs(plain, part[0], "") {
