@@ -27,7 +27,7 @@ var groups = []group{
 	{"packages", daily, "packages that run no server and no other program; unchanged ones are not run again", "", []string{"@test @pure"}},
 	{"isolation", daily, "every operation by everyone who is not allowed to call it; 150 random histories are linearizable", "",
 		[]string{"env PROOF_HISTORIES=100 PROOF_HISTORIES_BOXES=50 @test -count=1 -run=" + isolation + " ./scripts/lab/proof"}},
-	{"stacks", daily, "templates; cdk-nag; a synthesis of dev and prod", "node npm", []string{"@test -count=1 ./infra", "./scripts/synth stages"}},
+	{"stacks", daily, "templates; cdk-nag; synthesis of dev and prod", "node npm", []string{"@test -count=1 ./infra", "./scripts/synth stages"}},
 	{"processes", daily, "the local service, the command and the other tools, as processes", "", []string{"@test -count=1 @processes"}},
 	{"races", daily, "the race detector on packages that start goroutines", "cc|gcc|clang", []string{"@test -race " + strings.Join(goroutines, " ")}},
 	{"contract", daily, "the contract's lint, and whether it would break a caller", "npm", []string{"./scripts/contract check"}},
@@ -55,7 +55,7 @@ var groups = []group{
 		[]string{"./scripts/lab/browser/run"}},
 	{"clients", rest, "clients that are generated from the contract, in Go, Python and TypeScript", "npm python3",
 		[]string{"./scripts/contract clients", "@test -count=1 ./scripts/lab/clients"}},
-	{"vulnerabilities", rest, "known faults of the modules that we use, from Go's vulnerability database", "", []string{"./scripts/check vulnerabilities"}},
+	{"vulnerabilities", rest, "known faults of modules, from Go's vulnerability database", "", []string{"./scripts/check vulnerabilities"}},
 	{"properties", rest, "each property of the rules, 1,000 cases", "", []string{"@test -count=1 -timeout=1h @rapid -rapid.checks=1000"}},
 }
 
