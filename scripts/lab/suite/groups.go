@@ -46,7 +46,7 @@ var groups = []group{
 			".dev/reference @test -count=1 -timeout=30m -run=/^reference$ @stores",
 			".dev/reference @test -count=1 -timeout=30m -run=Reference ./scripts/lab/proof"}},
 	{"faults", rest, "calls under faults, also beside an old commit's functions; an upgrade and a rollback; killed processes; a restore", "",
-		[]string{"@full -run=^TestIdempotencyKey_EightRetries ./shared/operations",
+		[]string{"@full -run=^TestIdempotencyKey_EightRetriesAtOnce_InFiveHundredRounds_ ./shared/operations",
 			"@test -count=1 -parallel=8 -timeout=30m -skip=" + isolation + " ./scripts/lab/proof"}},
 	{"boxes", rest, "boxes with SWUpdate, with DDI clients from crates.io, npm and PyPI, and with the shell client; a plant cache",
 		"swupdate cargo npm dbus-daemon curl jq nginx|/usr/sbin/nginx",
