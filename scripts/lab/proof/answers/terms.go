@@ -1,19 +1,22 @@
-package ledger
+package answers
 
 import (
 	"net/http"
 	"reflect"
 	"slices"
 	"time"
+
+	"wavegate/infra/recovery/ledger"
+	"wavegate/shared/production/method"
 )
 
 // within reports whether a value has everything in wish. Fields that wish omits have their defaults.
 func within(wish, value any) bool {
-	fields, ok := wish.(Item)
+	fields, ok := wish.(ledger.Item)
 	if !ok {
 		return reflect.DeepEqual(wish, value)
 	}
-	has, ok := value.(Item)
+	has, ok := value.(ledger.Item)
 	for name, part := range fields {
 		if !ok || !within(part, has[name]) {
 			return false
@@ -35,12 +38,12 @@ func sameMoment(wish, value any) bool {
 }
 
 // approved reports whether a rollout has the caller's approval of the call's stage.
-func (c Call) approved(rollout Item) bool {
-	approvals, _ := object(rollout, "terms")["approvals"].([]any)
+func (c Call) approved(rollout ledger.Item) bool {
+	approvals, _ := ledger.Object(rollout, "terms")["approvals"].([]any)
 	return slices.ContainsFunc(approvals, func(a any) bool {
-		approval, _ := a.(Item)
-		by := object(approval, "by")
-		return approval["stage"] == c.fields()["stage"] && text(by, "issuer") == c.Issuer && text(by, "userId") == c.User
+		approval, _ := a.(ledger.Item)
+		by := ledger.Object(approval, "by")
+		return approval["stage"] == c.fields()["stage"] && ledger.Text(by, "issuer") == c.Issuer && ledger.Text(by, "userId") == c.User
 	})
 }
 
@@ -50,17 +53,17 @@ func (x *explainer) policy(c Call) {
 		return
 	}
 	for _, e := range x.trail[c.resource()] {
-		if reflect.DeepEqual(object(object(e.After, "terms"), "policy"), c.answered()) && x.began(e).Before(c.Ended) {
+		if reflect.DeepEqual(ledger.Object(ledger.Object(e.After, "terms"), "policy"), c.answered()) && x.began(e).Before(c.Ended) {
 			return
 		}
 	}
-	x.add("%s read %s, which no change led to", c, c.Answer)
+	x.Add("%s read %s, which no change led to", c, c.Answer)
 }
 
 // guarded reports whether the guard made changes, in a tick. Nobody called for them.
-func guarded(events []Event) bool {
-	return !slices.ContainsFunc(events, func(e Event) bool {
-		ours := []string{"rollout", "rollout-warning", "release-channel", recallType}
+func guarded(events []ledger.Event) bool {
+	return !slices.ContainsFunc(events, func(e ledger.Event) bool {
+		ours := []string{"rollout", "rollout-warning", "release-channel", method.RecallResourceType}
 		return e.Issuer != "urn:wavegate:guard" || e.User != "guard" || !slices.Contains(ours, e.Type)
 	})
 }
