@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path"
 	"strings"
 	"sync"
 	"time"
@@ -143,7 +144,7 @@ func (w *world) report(id string, attempt int, outcome, more string) {
 func (w *world) start(name, edgeType, channel, version, more string, header ...string) {
 	a := w.do(created, "olga", "POST /api/ota/rollouts",
 		fmt.Sprintf(`{"edgeType":%q,"channel":%q,"targetVersion":%q%s}`, edgeType, channel, version, more), header...)
-	w.values[name] = a.id()
+	w.values[name] = path.Base(a.Header.Get("Location"))
 }
 
 // move changes a rollout, in one or more steps.

@@ -18,7 +18,7 @@ func (w *world) enrolBy(by, name, ids, more string, header ...string) {
 		`{"edgeType":"gateway-d","channel":"stable","organizationId":"acme","edgeIds":[`+ids+`],"expiresAt":"<in a week>"`+more+`}`, header...)
 	var made struct{ ID, Code string }
 	if w.err == nil {
-		w.err = json.Unmarshal(a.body, &made)
+		w.err = json.Unmarshal(a.Body, &made)
 	}
 	w.values[name], w.values[name+" code"] = made.ID, "wavegate-enrol:"+made.Code
 }

@@ -212,6 +212,9 @@ func (x *explainer) write(c Call) {
 
 // wasTrue reports whether the thing had the values of the call at some moment during the call.
 func (x *explainer) wasTrue(c Call, events []ledger.Event) bool {
+	if c.removes() && (len(events) == 0 || !x.acknowledged(events[0], c.Began)) {
+		return true // it was not there yet: a reset of an id that no box has redeemed
+	}
 	return x.during(c, events, func(e ledger.Event) bool { return c.says(e.After) || x.published(c, e) })
 }
 
