@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"wavegate/scripts/e2e/harness"
+	"wavegate/scripts/lab/upgrade"
 	"wavegate/scripts/local/storefront"
 	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/fleet/bell"
@@ -29,12 +31,20 @@ func (w *world) fillAll() error {
 	w.tokens()
 	w.enrolments()
 	w.methods()
-	w.limits()
-	w.freeze()
 	w.quotas()
 	w.form()
 	w.rings()
+	w.everyOperation()
 	return w.err
+}
+
+// everyOperation makes what a deployment is filled with before an upgrade: the samples of all operations, and a fleet.
+func (w *world) everyOperation() {
+	if w.err != nil {
+		return
+	}
+	d := upgrade.Deployment{Target: harness.Target{URL: w.URL, Token: w.Token}, Has: func(string) bool { return true }, After: w.after}
+	w.err = d.Fill()
 }
 
 // rings moves more boxes than are called one by one, so that the whole channel rings.

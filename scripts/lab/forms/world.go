@@ -45,6 +45,7 @@ func open(ctx context.Context, functions string) (*world, error) {
 		Functions: functions, Issuers: issuers, Bell: "127.0.0.1:0",
 		Environment: func(function string) []string {
 			env := []string{setting.ChannelCacheSeconds.Assign(0), setting.GuardIntervalSeconds.Assign(1),
+				"LIMIT_USER=30000", "LIMIT_ORGANIZATION=30000",
 				setting.EdgesPerOrganization.Assign(2000)} // so that the boxes are counted
 			if function == "get-machine-methods" { // its answer must not depend on the age of methods
 				env = append(env, setting.IdlePollIntervalSeconds.Assign(setting.Ranges[setting.PollIntervalSeconds].Default))
