@@ -6,11 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"wavegate/infra/recovery/ledger"
 	"wavegate/scripts/samples"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/operations/table"
-
-	"wavegate/infra/recovery/ledger"
 )
 
 // A Call is one call of the API and its answer.

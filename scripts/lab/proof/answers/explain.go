@@ -9,11 +9,11 @@ import (
 	"slices"
 	"time"
 
-	"wavegate/scripts/samples"
-
 	"wavegate/infra/recovery/ledger"
+	"wavegate/scripts/samples"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/production/method"
-	"wavegate/shared/trail/audit"
 )
 
 // Explain compares the answers to callers with the audit trail, and returns all contradictions:
@@ -313,47 +313,6 @@ func (x *explainer) read(c Call) {
 	}
 }
 
-// activeRollout checks the rollout in a channel's answer against the changes, and removes it,
-// because the channel's events do not contain it.
-func (x *explainer) activeRollout(c Call, channel ledger.Item) {
-	shown := ledger.Object(channel, "activeRollout")
-	if shown == nil {
-		return
-	}
-	delete(channel, "activeRollout")
-	events := x.trail[ledger.Resource{Stream: audit.Platform, Type: "rollout", ID: ledger.Text(shown, "id")}]
-	revision := ledger.Number(shown, "revision")
-	if revision < 1 || revision > int64(len(events)) {
-		x.Add("%s shows the rollout %v, which no change led to", c, shown)
-		return
-	}
-	r := events[revision-1].After
-	want := ledger.Item{"id": r["id"], "targetVersion": r["targetVersion"], "staged_percent": r["staged_percent"], "revision": r["revision"], "guard": modeOf(r)}
-	if !reflect.DeepEqual(shown, want) || ledger.Text(r, "status") != "active" {
-		x.Add("%s shows the rollout %v, which was %v", c, shown, r)
-	}
-}
-
-// guard checks the guard in a rollout's answer, and removes it, because it follows from the policy.
-func (x *explainer) guard(c Call, rollout ledger.Item) {
-	shown, given := rollout["guard"]
-	if !given {
-		return
-	}
-	delete(rollout, "guard")
-	if mode := modeOf(rollout); shown != mode {
-		x.Add("%s shows the guard as %v, but its policy says %s", c, shown, mode)
-	}
-}
-
-// modeOf returns the mode of a rollout's guard, by its policy.
-func modeOf(rollout ledger.Item) string {
-	if policy := ledger.Object(ledger.Object(rollout, "terms"), "policy"); policy != nil {
-		return ledger.Text(policy, "mode")
-	}
-	return "none"
-}
-
 // poll checks a box's poll against the publications and rollouts of its channel. A poll may lag for a moment, but it
 // must never name anything else.
 func (x *explainer) poll(c Call) {
@@ -361,22 +320,25 @@ func (x *explainer) poll(c Call) {
 		return
 	}
 	m := c.answered()
-	rolled := func(e ledger.Event) bool {
-		return e.Type == "rollout" && ledger.Text(e.After, "edgeType") == ledger.Text(m, "edgeType") && ledger.Text(e.After, "channel") == ledger.Text(m, "channel") &&
-			ledger.Text(e.After, "targetVersion") == ledger.Text(m, "version") && ledger.Text(e.After, "sha256") == ledger.Text(m, "sha256")
+	is := func(e ledger.Event, version string) bool {
+		return ledger.Text(e.After, "edgeType") == ledger.Text(m, "edgeType") && ledger.Text(e.After, "channel") == ledger.Text(m, "channel") &&
+			ledger.Text(e.After, version) == ledger.Text(m, "version") && ledger.Text(e.After, "sha256") == ledger.Text(m, "sha256")
 	}
-	published := func(e ledger.Event) bool {
-		return ledger.Text(e.After, "currentVersion") == ledger.Text(m, "version") && ledger.Text(e.After, "sha256") == ledger.Text(m, "sha256")
+	if !x.some(func(e ledger.Event) bool {
+		return e.Type == rollout.ResourceType && is(e, "targetVersion") || e.Type == release.ResourceType && is(e, "currentVersion")
+	}) {
+		x.Add("%s was offered %s, which was never on its channel", c, c.Answer)
 	}
-	if slices.ContainsFunc(x.trail[c.of("release-channel", ledger.Text(m, "edgeType")+"/"+ledger.Text(m, "channel"))], published) {
-		return
-	}
+}
+
+// some reports whether something holds for an event.
+func (x *explainer) some(holds func(ledger.Event) bool) bool {
 	for _, events := range x.trail {
-		if slices.ContainsFunc(events, rolled) {
-			return
+		if slices.ContainsFunc(events, holds) {
+			return true
 		}
 	}
-	x.Add("%s was offered %s, which was never on its channel", c, c.Answer)
+	return false
 }
 
 // list checks each thing of a list against the changes. Some lists lag for a moment, so they may

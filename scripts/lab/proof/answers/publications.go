@@ -26,13 +26,8 @@ func (x *explainer) published(c Call, e ledger.Event) bool {
 
 // said reports whether a version was published with a value before a time, on this channel or another one.
 func (x *explainer) said(channel ledger.Item, name string, value any, before time.Time) bool {
-	for _, events := range x.trail {
-		for _, e := range events {
-			if ledger.Text(e.After, "edgeType") == ledger.Text(channel, "edgeType") && ledger.Text(e.After, "currentVersion") == ledger.Text(channel, "currentVersion") &&
-				reflect.DeepEqual(e.After[name], value) && x.began(e).Before(before) {
-				return true
-			}
-		}
-	}
-	return false
+	return x.some(func(e ledger.Event) bool {
+		return ledger.Text(e.After, "edgeType") == ledger.Text(channel, "edgeType") && ledger.Text(e.After, "currentVersion") == ledger.Text(channel, "currentVersion") &&
+			reflect.DeepEqual(e.After[name], value) && x.began(e).Before(before)
+	})
 }

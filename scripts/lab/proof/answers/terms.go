@@ -8,6 +8,7 @@ import (
 
 	"wavegate/infra/recovery/ledger"
 	"wavegate/shared/production/method"
+	"wavegate/shared/trail/audit"
 )
 
 // within reports whether a value has everything in wish. Fields that wish omits have their defaults.
@@ -66,4 +67,45 @@ func guarded(events []ledger.Event) bool {
 		ours := []string{"rollout", "rollout-warning", "release-channel", method.RecallResourceType}
 		return e.Issuer != "urn:wavegate:guard" || e.User != "guard" || !slices.Contains(ours, e.Type)
 	})
+}
+
+// activeRollout checks the rollout in a channel's answer against the changes, and removes it,
+// because the channel's events do not contain it.
+func (x *explainer) activeRollout(c Call, channel ledger.Item) {
+	shown := ledger.Object(channel, "activeRollout")
+	if shown == nil {
+		return
+	}
+	delete(channel, "activeRollout")
+	events := x.trail[ledger.Resource{Stream: audit.Platform, Type: "rollout", ID: ledger.Text(shown, "id")}]
+	revision := ledger.Number(shown, "revision")
+	if revision < 1 || revision > int64(len(events)) {
+		x.Add("%s shows the rollout %v, which no change led to", c, shown)
+		return
+	}
+	mode := ledger.Text(shown, "guard")
+	delete(shown, "guard")
+	if r := events[revision-1].After; !within(shown, r) || mode != modeOf(r) || ledger.Text(r, "status") != "active" {
+		x.Add("%s shows the rollout %v with the guard %s, which was %v", c, shown, mode, r)
+	}
+}
+
+// guard checks the guard in a rollout's answer, and removes it, because it follows from the policy.
+func (x *explainer) guard(c Call, rollout ledger.Item) {
+	shown, given := rollout["guard"]
+	if !given {
+		return
+	}
+	delete(rollout, "guard")
+	if mode := modeOf(rollout); shown != mode {
+		x.Add("%s shows the guard as %v, but its policy says %s", c, shown, mode)
+	}
+}
+
+// modeOf returns the mode of a rollout's guard, by its policy.
+func modeOf(rollout ledger.Item) string {
+	if policy := ledger.Object(ledger.Object(rollout, "terms"), "policy"); policy != nil {
+		return ledger.Text(policy, "mode")
+	}
+	return "none"
 }

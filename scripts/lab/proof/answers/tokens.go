@@ -1,13 +1,13 @@
 package answers
 
 import (
+	"encoding/json"
 	"net/http"
-	"slices"
 	"strings"
 
-	"wavegate/shared/platform/dynamo"
-
 	"wavegate/infra/recovery/ledger"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/platform/dynamo"
 )
 
 // token reports whether the call sets or ends a token.
@@ -93,27 +93,28 @@ func (x *explainer) was(c Call, box, name, value string) bool {
 
 // deployment compares a box's instructions with the publications: the same bytes of a version for its type.
 func (x *explainer) deployment(c Call) {
-	chunks, _ := ledger.Object(c.answered(), "deployment")["chunks"].([]any)
-	if len(chunks) != 1 {
-		x.Add("%s was told %d chunks: %s", c, len(chunks), c.Answer)
-		return
-	}
-	chunk, _ := chunks[0].(ledger.Item)
-	artifacts, _ := chunk["artifacts"].([]any)
-	if len(artifacts) != 1 {
-		x.Add("%s was told %d artifacts: %s", c, len(artifacts), c.Answer)
-		return
-	}
-	artifact, _ := artifacts[0].(ledger.Item)
-	hashes := ledger.Object(artifact, "hashes")
-	published := func(e ledger.Event) bool {
-		return e.Type == "release-channel" && ledger.Text(e.After, "edgeType") == ledger.Text(chunk, "name") && ledger.Text(e.After, "currentVersion") == ledger.Text(chunk, "version") &&
-			ledger.Text(e.After, "sha256") == ledger.Text(hashes, "sha256") && ledger.Text(e.After, "sha1") == ledger.Text(hashes, "sha1") && ledger.Number(e.After, "sizeBytes") == ledger.Number(artifact, "size")
-	}
-	for _, events := range x.trail {
-		if slices.ContainsFunc(events, published) {
-			return
+	var told struct {
+		Deployment struct {
+			Chunks []struct {
+				Name, Version string
+				Artifacts     []struct {
+					Hashes struct{ SHA1, SHA256 string }
+					Size   int64
+				}
+			}
 		}
 	}
-	x.Add("%s was told %s, which was never published", c, c.Answer)
+	if err := json.Unmarshal(c.Answer, &told); err != nil || len(told.Deployment.Chunks) != 1 || len(told.Deployment.Chunks[0].Artifacts) != 1 {
+		x.Add("%s was told %s, want one artifact", c, c.Answer)
+		return
+	}
+	chunk := told.Deployment.Chunks[0]
+	artifact := chunk.Artifacts[0]
+	if !x.some(func(e ledger.Event) bool {
+		return e.Type == release.ResourceType && ledger.Text(e.After, "edgeType") == chunk.Name && ledger.Text(e.After, "currentVersion") == chunk.Version &&
+			ledger.Text(e.After, "sha256") == artifact.Hashes.SHA256 && ledger.Text(e.After, "sha1") == artifact.Hashes.SHA1 &&
+			ledger.Number(e.After, "sizeBytes") == artifact.Size
+	}) {
+		x.Add("%s was told %s, which was never published", c, c.Answer)
+	}
 }
