@@ -1,43 +1,32 @@
 package ledger
 
 import (
-	"encoding/json"
-	"maps"
 	"reflect"
 	"slices"
-	"strings"
 
 	"wavegate/shared/platform/canonical"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/production/chain"
+	"wavegate/shared/production/factory"
 	"wavegate/shared/production/method"
 	"wavegate/shared/trail/audit"
 )
 
-// open reports whether a version is still being written or reviewed.
-func open(version Item) bool {
-	return Text(version, "status") == "draft" || Text(version, "status") == "in_review"
-}
-
-// effective reports whether a version may hold.
-func effective(version Item) bool {
-	return Text(version, "status") == "trial" || Text(version, "status") == "released"
-}
-
 // auditMethods compares methods, their versions and contents with each other.
 func (b Books) auditMethods(f *Findings, trail map[Resource][]Event) {
-	versions := map[string]map[int64]Item{}
-	for _, v := range b[dynamo.MethodVersions] {
-		id := Text(v, "methodId")
-		if versions[id] == nil {
-			versions[id] = map[int64]Item{}
+	versions := map[string]map[int64]method.Version{}
+	for _, item := range b[dynamo.MethodVersions] {
+		v := as[method.Version](item)
+		if versions[v.MethodID] == nil {
+			versions[v.MethodID] = map[int64]method.Version{}
 		}
-		versions[id][Number(v, "version")] = v
+		versions[v.MethodID][v.Version] = v
 	}
 	methods := map[string]bool{}
-	for _, m := range b[dynamo.Recipes] {
-		methods[Text(m, "methodId")] = true
-		auditVersions(f, m, versions[Text(m, "methodId")])
+	for _, item := range b[dynamo.Recipes] {
+		m := as[method.Method](item)
+		methods[m.MethodID] = true
+		auditVersions(f, m, versions[m.MethodID])
 	}
 	for id, of := range versions {
 		if !methods[id] {
@@ -45,19 +34,19 @@ func (b Books) auditMethods(f *Findings, trail map[Resource][]Event) {
 		}
 	}
 	single := map[string]bool{}
-	for _, factory := range b[dynamo.Factories] {
-		single[insideFactory(factory)] = Text(factory, "methodApproval") == "single"
+	for _, item := range b[dynamo.Factories] {
+		single[insideFactory(item)] = Text(item, "methodApproval") == string(factory.Single)
 	}
-	named, changes := map[string]bool{}, map[string][]Event{} // the changes to the versions of each method
+	named, changes := map[string]bool{}, map[string][]audit.Event{} // the changes to the versions of each method
 	for r, events := range trail {
 		if r.Type != method.VersionResourceType {
 			continue
 		}
-		id, _, _ := strings.Cut(r.ID, ":")
-		changes[id] = append(changes[id], events...)
 		for _, e := range events {
-			named[id+" "+Text(e.After, "contentSha256")] = true
-			auditSignature(f, e, single[r.Stream])
+			v := as[method.Version](e.After)
+			named[v.MethodID+" "+v.ContentSHA256] = true
+			changes[v.MethodID] = append(changes[v.MethodID], as[audit.Event](e.stored))
+			auditSignature(f, e, v, single[r.Stream])
 		}
 	}
 	b.auditContents(f, named)
@@ -69,74 +58,58 @@ func (b Books) auditMethods(f *Findings, trail map[Resource][]Event) {
 }
 
 // auditVersions compares a method with its versions.
-func auditVersions(f *Findings, m Item, versions map[int64]Item) {
-	id, latest := Text(m, "methodId"), Object(m, "latest")
-	if n := Number(latest, "version"); n != int64(len(versions)) {
-		f.Add("method %s: the latest version is %d; %d are stored", id, n, len(versions))
+func auditVersions(f *Findings, m method.Method, versions map[int64]method.Version) {
+	latest, last := method.Latest{}, int64(len(versions))
+	if m.Latest != nil {
+		latest = *m.Latest
+	}
+	if latest.Version != last {
+		f.Add("method %s: the latest version is %d; %d are stored", m.MethodID, latest.Version, last)
 	}
 	for n, v := range versions {
 		switch {
-		case n < 1 || n > int64(len(versions)):
-			f.Add("method %s: version %d of %d", id, n, len(versions))
-		case Text(v, "factoryId") != Text(m, "factoryId"):
-			f.Add("method %s: version %d belongs to the factory %s", id, n, Text(v, "factoryId"))
-		case n < int64(len(versions)) && open(v):
-			f.Add("method %s: version %d is still %s", id, n, Text(v, "status"))
-		case n == int64(len(versions)) && v["status"] != latest["status"]:
-			f.Add("method %s: the latest version is %v; the method says %v", id, v["status"], latest["status"])
+		case n < 1 || n > last:
+			f.Add("method %s: version %d of %d", m.MethodID, n, last)
+		case v.FactoryID != m.FactoryID:
+			f.Add("method %s: version %d belongs to the factory %s", m.MethodID, n, v.FactoryID)
+		case n < last && (v.Status == method.Draft || v.Status == method.InReview):
+			f.Add("method %s: version %d is still %s", m.MethodID, n, v.Status)
+		case n == last && v.Status != latest.Status:
+			f.Add("method %s: the latest version is %s; the method says %s", m.MethodID, v.Status, latest.Status)
 		}
 	}
-	decisions, _ := m["effectivity"].([]any)
-	for _, one := range decisions {
-		d, _ := one.(Item)
-		v := versions[Number(d, "version")]
-		if !effective(v) || d["contentSha256"] != v["contentSha256"] {
-			f.Add("method %s: %v takes effect, but the version is %v", id, d, v)
+	for _, d := range m.Effectivity {
+		if v := versions[d.Version]; v.Status != method.Trial && v.Status != method.Released || d.ContentSHA256 != v.ContentSHA256 {
+			f.Add("method %s: %v takes effect, but the version is %v", m.MethodID, d, v)
 		}
 	}
-	equipment, _ := m["equipment"].([]any)
-	for _, one := range equipment {
-		e, _ := one.(Item)
-		copied := maps.Clone(e)
-		delete(copied, "version")
-		if !reflect.DeepEqual(copied, Object(versions[Number(e, "version")], "equipment")) {
-			f.Add("method %s: the equipment %v is not the version's", id, e)
+	for _, e := range m.Equipment {
+		if !reflect.DeepEqual(e.Equipment, versions[e.Version].Equipment) {
+			f.Add("method %s: the equipment %v is not the version's", m.MethodID, e)
 		}
 	}
 }
 
+// meanings are those of the signatures that lead to a status.
+var meanings = map[method.Status]method.Meaning{
+	method.InReview: method.Authorship, method.Trial: method.Approval, method.Released: method.Approval, method.Withdrawn: method.Responsibility,
+}
+
 // auditSignature compares the event of a move with the resulting signature. A person who puts a
 // version on trial or releases it must not have saved or submitted it.
-func auditSignature(f *Findings, e Event, single bool) {
-	meaning := map[string]string{
-		"ProductionMethodVersionSubmitted": "authorship", "ProductionMethodVersionTried": "approval",
-		"ProductionMethodVersionReleased": "approval", "ProductionMethodVersionWithdrawn": "responsibility",
-	}[e.Name]
-	if e.Name == "ProductionMethodVersionCosigned" {
-		meaning = map[string]string{"in_review": "authorship", "trial": "approval", "released": "approval", "withdrawn": "responsibility"}[Text(e.After, "status")]
-	}
-	signatures, _ := e.After["signatures"].([]any)
-	if meaning == "" {
-		if len(signatures) > 0 {
-			f.Add("%s: %s left signatures", e.Resource, e.Name)
+func auditSignature(f *Findings, e Event, v method.Version, single bool) {
+	meaning := meanings[v.Status]
+	if len(v.Signatures) == 0 || meaning == "" {
+		if len(v.Signatures) > 0 || meaning != "" {
+			f.Add("%s: %s left %d signatures", e.Resource, e.Name, len(v.Signatures))
 		}
 		return
 	}
-	if len(signatures) == 0 {
-		f.Add("%s: %s without a signature", e.Resource, e.Name)
-		return
-	}
-	s, _ := signatures[len(signatures)-1].(Item)
-	if Text(s, "meaning") != meaning || Text(s, "issuer") != e.Issuer || Text(s, "userId") != e.User ||
-		s["contentSha256"] != e.After["contentSha256"] || !moment(s, "at").Equal(e.Time) {
+	s, by := v.Signatures[len(v.Signatures)-1], audit.Person{Issuer: e.Issuer, UserID: e.User}
+	if s.Meaning != meaning || s.Issuer != by.Issuer || s.UserID != by.UserID || s.ContentSHA256 != v.ContentSHA256 || !s.At.Equal(e.Time) {
 		f.Add("%s: %s by %s is signed with %v", e.Resource, e.Name, e.User, s)
 	}
-	authors, _ := e.After["authors"].([]any)
-	written := slices.ContainsFunc(authors, func(a any) bool {
-		author, _ := a.(Item)
-		return Text(author, "issuer") == e.Issuer && Text(author, "userId") == e.User
-	})
-	if meaning == "approval" && written && !single {
+	if meaning == method.Approval && slices.Contains(v.Authors, by) && !single {
 		f.Add("%s: %s wrote it and approved it", e.Resource, e.User)
 	}
 }
@@ -162,19 +135,13 @@ func (b Books) auditContents(f *Findings, named map[string]bool) {
 	}
 }
 
-// auditLinks checks the chain of each method's changes.
-func auditLinks(f *Findings, r Resource, events, versions []Event) {
-	list := func(of []Event) (all []audit.Event) {
-		for _, e := range of {
-			var one audit.Event
-			if text, err := json.Marshal(e.stored); err != nil || json.Unmarshal(text, &one) != nil {
-				f.Add("%s: the event %s cannot be read", e.Resource, e.ID)
-			}
-			all = append(all, one)
-		}
-		return all
+// auditLinks checks the chain of a method's changes.
+func auditLinks(f *Findings, r Resource, events []Event, versions []audit.Event) {
+	var changes []audit.Event
+	for _, e := range events {
+		changes = append(changes, as[audit.Event](e.stored))
 	}
-	links, err := chain.Check(list(events), list(versions))
+	links, err := chain.Check(changes, versions)
 	if err != nil {
 		f.Add("%s: %v", r, err)
 	}

@@ -1,8 +1,6 @@
 package ledger
 
 import (
-	"fmt"
-
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/production/method"
 )
@@ -43,20 +41,19 @@ func (b Books) auditPlaces(f *Findings) {
 	for _, p := range b[dynamo.MethodPlaces] {
 		entries[Text(p, "place")+" "+Text(p, "methodId")] = true
 	}
-	for _, m := range b[dynamo.Recipes] {
-		methods[Text(m, "methodId")] = true
-		equipment, _ := m["equipment"].([]any)
-		for _, e := range equipment {
-			of, _ := e.(Item)
-			for attribute, kind := range map[string]string{"machines": "machine", "classes": "class"} {
-				names, _ := of[attribute].([]any)
-				for _, name := range names {
-					place := fmt.Sprintf("%s#%s#%v", Text(m, "factoryId"), kind, name)
-					if !entries[place+" "+Text(m, "methodId")] {
-						f.Add("%s does not lead to the method %s, which names it", place, Text(m, "methodId"))
-					}
+	for _, item := range b[dynamo.Recipes] {
+		m := as[method.Method](item)
+		methods[m.MethodID] = true
+		leads := func(kind string, names []string) {
+			for _, name := range names {
+				if place := m.FactoryID + "#" + kind + "#" + name; !entries[place+" "+m.MethodID] {
+					f.Add("%s does not lead to the method %s, which names it", place, m.MethodID)
 				}
 			}
+		}
+		for _, e := range m.Equipment {
+			leads("machine", e.Machines)
+			leads("class", e.Classes)
 		}
 	}
 	for _, p := range b[dynamo.MethodPlaces] {
