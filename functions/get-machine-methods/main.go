@@ -33,7 +33,7 @@ func wire(env lambdahttp.Env) function.Handler {
 			return lambdahttp.Answer{}, err
 		}
 		if poll.Last != "" {
-			poll.Next = query.Behind(c, cursor.Limit, poll.Last)
+			poll.Next = query.After(c, cursor.Limit, poll.Last)
 		}
 		body, etag, err := poll.Encode()
 		return lambdahttp.OK(body, etag), err

@@ -281,7 +281,7 @@ func (b Books) auditDerived(f *Findings) {
 	derive(dynamo.Rollouts, func(i Item) Item {
 		return only(rollout.Kind.Item(as[rollout.Rollout](i)), "list", "pair", "pairStatus", "edgeTypeStatus", "channelStatus")
 	})
-	derive(dynamo.Recipes, func(i Item) Item {
+	derive(dynamo.Methods, func(i Item) Item {
 		keys := Item{"productMethod": Text(i, "productId") + "#" + Text(i, "methodId"), "factoryStatus": nil}
 		if latest := Object(i, "latest"); latest != nil {
 			keys["factoryStatus"] = Text(i, "factoryId") + "#" + Text(latest, "status")
@@ -319,7 +319,7 @@ func (b Books) auditFactories(f *Findings, trail map[Resource][]Event) {
 			made[Text(i, "id")] = true
 		}
 	}
-	for _, table := range []dynamo.TableID{dynamo.Recipes, dynamo.MethodVersions, dynamo.Machines} {
+	for _, table := range []dynamo.TableID{dynamo.Methods, dynamo.MethodVersions, dynamo.Machines} {
 		for _, i := range b[table] {
 			made[Text(i, "methodId")] = true
 			if owners[Text(i, "factoryId")] == "" {

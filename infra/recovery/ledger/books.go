@@ -185,7 +185,7 @@ var kinds = []kind{
 	{dynamo.Gateways, "gateway", platform, by("organizationId"), []string{"tokens"}},
 	{dynamo.Enrolments, "enrolment", platform, by("id"), []string{"part", "listKey", "expires", "codeSha256"}},
 	{dynamo.RateOverrides, "rate-limit", platform, by("subject"), []string{"subject", "removed"}},
-	{dynamo.Recipes, method.ResourceType, insideFactory, by("methodId"), []string{"productMethod", "factoryStatus"}},
+	{dynamo.Methods, method.ResourceType, insideFactory, by("methodId"), []string{"productMethod", "factoryStatus"}},
 	{dynamo.MethodVersions, method.VersionResourceType, insideFactory,
 		func(i Item) string { return Text(i, "methodId") + ":" + Plain(i, "version") }, []string{"number"}},
 	{dynamo.Machines, "machine", insideFactory, by("code"), nil},

@@ -23,7 +23,7 @@ func (b Books) auditMethods(f *Findings, trail map[Resource][]Event) {
 		versions[v.MethodID][v.Version] = v
 	}
 	methods := map[string]bool{}
-	for _, item := range b[dynamo.Recipes] {
+	for _, item := range b[dynamo.Methods] {
 		m := as[method.Method](item)
 		methods[m.MethodID] = true
 		auditVersions(f, m, versions[m.MethodID])

@@ -41,7 +41,7 @@ func (b Books) auditPlaces(f *Findings) {
 	for _, p := range b[dynamo.MethodPlaces] {
 		entries[Text(p, "place")+" "+Text(p, "methodId")] = true
 	}
-	for _, item := range b[dynamo.Recipes] {
+	for _, item := range b[dynamo.Methods] {
 		m := as[method.Method](item)
 		methods[m.MethodID] = true
 		leads := func(kind string, names []string) {

@@ -73,7 +73,7 @@ type box struct{ reports *report.Store }
 // find returns the row of a box, or NOT_FOUND. The row may be slightly old, but a box that was registered a moment ago
 // is found.
 func (b box) find(ctx context.Context, id string) (report.Row, error) {
-	row, err := b.reports.Glance(ctx, id)
+	row, err := b.reports.GetEventually(ctx, id)
 	if err == nil && (row.Revision == 0 || row.Retired) {
 		row, err = b.reports.Get(ctx, id)
 	}

@@ -27,7 +27,7 @@ var (
 		Gives: operations.Created, Refuses: []problem.Code{problem.NotFound},
 		Grants: []operations.Grant{
 			operations.May(dynamo.Factories, dynamo.Get),
-			operations.May(dynamo.Recipes, dynamo.Write),
+			operations.May(dynamo.Methods, dynamo.Write),
 			operations.May(dynamo.Idempotency, dynamo.Get, dynamo.Put),
 			operations.May(dynamo.Audit, dynamo.Put),
 		},
@@ -41,7 +41,7 @@ var (
 		Gives: operations.Read, Refuses: []problem.Code{problem.NotFound},
 		Grants: []operations.Grant{
 			operations.May(dynamo.Factories, dynamo.Get),
-			operations.May(dynamo.Recipes, dynamo.Get),
+			operations.May(dynamo.Methods, dynamo.Get),
 		},
 	})
 
@@ -53,7 +53,7 @@ var (
 		Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
 		Grants: []operations.Grant{
 			operations.May(dynamo.Factories, dynamo.Get),
-			operations.List(dynamo.Recipes, "byProduct", "byStatus"),
+			operations.List(dynamo.Methods, "byProduct", "byStatus"),
 		},
 	})
 
@@ -65,7 +65,7 @@ var (
 		Gives: operations.Stored, Refuses: []problem.Code{problem.NotFound, problem.VersionFrozen, problem.VersionOpen},
 		Grants: []operations.Grant{
 			operations.May(dynamo.Factories, dynamo.Get),
-			operations.May(dynamo.Recipes, dynamo.Get, dynamo.Write),
+			operations.May(dynamo.Methods, dynamo.Get, dynamo.Write),
 			operations.May(dynamo.MethodVersions, dynamo.Get, dynamo.Write),
 			operations.May(dynamo.MethodContents, dynamo.Write),
 			operations.May(dynamo.Audit, dynamo.Put),
@@ -95,7 +95,7 @@ var (
 		Gives: operations.Read, Refuses: []problem.Code{problem.NotFound},
 		Grants: []operations.Grant{
 			operations.May(dynamo.Factories, dynamo.Get),
-			operations.May(dynamo.Recipes, dynamo.Get),
+			operations.May(dynamo.Methods, dynamo.Get),
 			operations.May(dynamo.MethodVersions, dynamo.Get),
 		},
 	})
@@ -108,7 +108,7 @@ var (
 		Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
 		Grants: []operations.Grant{
 			operations.May(dynamo.Factories, dynamo.Get),
-			operations.May(dynamo.Recipes, dynamo.Get),
+			operations.May(dynamo.Methods, dynamo.Get),
 			operations.List(dynamo.MethodVersions),
 		},
 	})
@@ -123,7 +123,7 @@ var (
 		Grants: []operations.Grant{
 			operations.May(dynamo.Factories, dynamo.Get, dynamo.ConditionCheck),
 			operations.May(dynamo.Machines, dynamo.Get, dynamo.Query, dynamo.ConditionCheck),
-			operations.May(dynamo.Recipes, dynamo.Get, dynamo.Write),
+			operations.May(dynamo.Methods, dynamo.Get, dynamo.Write),
 			operations.May(dynamo.MethodVersions, dynamo.Get, dynamo.Write, dynamo.ConditionCheck),
 			operations.May(dynamo.MethodContents, dynamo.Get),
 			operations.May(dynamo.MethodPlaces, dynamo.Write),
@@ -156,7 +156,7 @@ var (
 			operations.May(dynamo.Factories, dynamo.Get),
 			operations.May(dynamo.Edges, dynamo.Get),
 			operations.May(dynamo.Machines, dynamo.Get),
-			{Table: dynamo.Recipes, Actions: []dynamo.Permission{dynamo.Get, dynamo.Query}, Indexes: []string{"byProduct"}, OnlyIndexes: true},
+			{Table: dynamo.Methods, Actions: []dynamo.Permission{dynamo.Get, dynamo.Query}, Indexes: []string{"byProduct"}, OnlyIndexes: true},
 			operations.List(dynamo.MethodPlaces),
 			operations.ListByIndex(dynamo.Audit, "byResource"),
 		},
