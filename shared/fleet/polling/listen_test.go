@@ -1,4 +1,4 @@
-package edge_test
+package polling_test
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/bell/keys"
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
@@ -52,9 +53,9 @@ func listening(t *testing.T, test func(t *testing.T, l *listener)) {
 // attach makes polls with empty caches and a bell.
 func (l *listener) attach(t *testing.T) {
 	t.Helper()
-	l.polls = edge.NewPolls(l.db, edge.Settings{PollInterval: time.Minute, IdlePollInterval: 5 * time.Minute, ChannelCache: time.Hour, Shards: 1}, time.Now)
-	r := setting.NewValues(edge.ListeningSettings...)
-	l.polls.With(edge.NewListening(r, keys.Read(r, noVault{}, time.Now), func(context.Context, string) (bell.Sizes, error) {
+	l.polls = polling.NewPolls(l.db, polling.Settings{PollInterval: time.Minute, IdlePollInterval: 5 * time.Minute, ChannelCache: time.Hour, Shards: 1}, time.Now)
+	r := setting.NewValues(polling.ListeningSettings...)
+	l.polls.With(polling.NewListening(r, keys.Read(r, noVault{}, time.Now), func(context.Context, string) (bell.Sizes, error) {
 		l.count("a rollout", "counted")
 		return l.sizes, l.lost
 	}, time.Now))
@@ -71,9 +72,9 @@ func (noVault) GetSecretValue(context.Context, *secretsmanager.GetSecretValueInp
 }
 
 // listen polls as a listening box.
-func (l *listener) listen(t *testing.T, installed, tag string) edge.Reply {
+func (l *listener) listen(t *testing.T, installed, tag string) polling.Reply {
 	t.Helper()
-	reply, err := l.polls.Answer(admission.Unlimited(t.Context()), edge.Poll{EdgeID: l.id, Installed: installed, Listens: true, Caller: "the box", Tag: tag, Subject: "its subject"})
+	reply, err := l.polls.Answer(admission.Unlimited(t.Context()), polling.Poll{EdgeID: l.id, Installed: installed, Listens: true, Caller: "the box", Tag: tag, Subject: "its subject"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,8 +85,8 @@ func (l *listener) listen(t *testing.T, installed, tag string) edge.Reply {
 func (l *listener) bell(t *testing.T, channel string) bell.Response {
 	t.Helper()
 	t.Setenv("CHANNEL_CACHE_SECONDS", "0")
-	r := setting.NewValues(edge.BellSettings...)
-	a, err := edge.NewBell(l.db, r, time.Now).Ask(t.Context(), secret, secret.Address("gateway-x", channel))
+	r := setting.NewValues(polling.BellSettings...)
+	a, err := polling.NewBell(l.db, r, time.Now).Ask(t.Context(), secret, secret.Address("gateway-x", channel))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +117,7 @@ func (l *listener) forgetCalls(t *testing.T, channel string) {
 func TestPoll_ThatListens_IsToldWhereAndByWhatCode_AndPollsAtItsHeartbeat(t *testing.T) {
 	listening(t, func(t *testing.T, l *listener) {
 		plain, told := l.ask(t, "1.0.0", ""), l.listen(t, "1.0.0", "")
-		want := edge.Address{URL: "https://bell.example" + secret.Address("gateway-x", l.box.Channel).Path(), Call: secret.Call(l.id)}
+		want := polling.Address{URL: "https://bell.example" + secret.Address("gateway-x", l.box.Channel).Path(), Call: secret.Call(l.id)}
 		if m := told.Manifest; m.Bell == nil || *m.Bell != want || m.PollIntervalSeconds != 21_600 || told.NoBell != nil {
 			t.Errorf("told %+v %+v, want %+v", m, m.Bell, want)
 		}

@@ -1,4 +1,5 @@
-package edge
+// Package cache keeps what polls read, such as the rows of release channels, in a container for a short time.
+package cache
 
 import (
 	"context"
@@ -9,7 +10,7 @@ import (
 // A cache keeps a container's values of an edge type for a short time, by name. Reads are strongly consistent, and a
 // value's age counts from the start of its read. So a value that is served was the stored one no longer ago than the
 // caller allows. It is safe for concurrent use.
-type cache[V any] struct {
+type Of[V any] struct {
 	read func(ctx context.Context, edgeType, name string) (V, error)
 	now  func() instant
 
@@ -39,16 +40,21 @@ func instants(now func() time.Time) func() instant {
 	}
 }
 
-func newCache[V any](now func() instant, read func(ctx context.Context, edgeType, name string) (V, error)) *cache[V] {
-	return &cache[V]{read: read, now: now, kept: map[[2]string]reading[V]{}}
+// New makes an empty cache. now must be a clock like time.Now, which reads the wall clock and the monotonic clock.
+func New[V any](now func() time.Time, read func(ctx context.Context, edgeType, name string) (V, error)) *Of[V] {
+	return newAt(instants(now), read)
+}
+
+func newAt[V any](now func() instant, read func(ctx context.Context, edgeType, name string) (V, error)) *Of[V] {
+	return &Of[V]{read: read, now: now, kept: map[[2]string]reading[V]{}}
 }
 
 // mostKept limits the values of one kind in a container. Beyond it, all are dropped: they are read again every few
 // seconds anyway.
 const mostKept = 1024
 
-// get returns the stored value, or one that was stored less than age ago.
-func (c *cache[V]) get(ctx context.Context, edgeType, name string, age time.Duration) (V, error) {
+// Get returns the stored value, or one that was stored less than age ago.
+func (c *Of[V]) Get(ctx context.Context, edgeType, name string, age time.Duration) (V, error) {
 	key, began := [2]string{edgeType, name}, c.now()
 	c.mu.Lock()
 	kept, ok := c.kept[key]
@@ -70,8 +76,8 @@ func (c *cache[V]) get(ctx context.Context, edgeType, name string, age time.Dura
 	return value, nil
 }
 
-// forget drops the value of a key.
-func (c *cache[V]) forget(edgeType, name string) {
+// Forget drops the value of a key.
+func (c *Of[V]) Forget(edgeType, name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.kept, [2]string{edgeType, name})

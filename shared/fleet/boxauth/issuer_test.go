@@ -1,4 +1,4 @@
-package edge_test
+package boxauth_test
 
 import (
 	"testing"
@@ -8,7 +8,9 @@ import (
 	"github.com/google/uuid"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/fleet/boxauth"
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
@@ -27,7 +29,7 @@ const (
 
 func TestSpeak_OnlyTheBoxsOwnIssuer(t *testing.T) {
 	for name, c := range map[string]struct {
-		issuers edge.Issuers
+		issuers boxauth.Issuers
 		named   string // by the box
 		caller  string
 		want    bool
@@ -56,8 +58,8 @@ func TestPoll_TokenOfAnotherFleetsIssuer_FindsNoBox(t *testing.T) {
 		if _, err := publication.NewStore(db).Publish(ctx, audit.Origin{}, what, input.Preconditions{}); err != nil {
 			t.Fatal(err)
 		}
-		polls := edge.NewPolls(db, edge.Settings{PollInterval: time.Minute, Shards: 1, Issuers: fleetA + " " + fleetB}, time.Now)
-		reports := edge.NewReports(db, 1, fleetA+" "+fleetB)
+		polls := polling.NewPolls(db, polling.Settings{PollInterval: time.Minute, Shards: 1, Issuers: fleetA + " " + fleetB}, time.Now)
+		reports := polling.NewReports(db, 1, fleetA+" "+fleetB)
 		boxes := edge.NewRegistry(db, 1).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}})
 		id := uuid.NewString()
 		put := func(issuer *string) {
@@ -69,7 +71,7 @@ func TestPoll_TokenOfAnotherFleetsIssuer_FindsNoBox(t *testing.T) {
 		}
 		speaks := func(issuer string, want bool) {
 			t.Helper()
-			reply, err := polls.Answer(ctx, edge.Poll{EdgeID: id, Speaker: auth.Principal{Issuer: issuer, UserID: id}})
+			reply, err := polls.Answer(ctx, polling.Poll{EdgeID: id, Speaker: auth.Principal{Issuer: issuer, UserID: id}})
 			if (err == nil) != want || err != nil && !problem.Has(err, problem.NotFound) || reply.Manifest.EdgeID != "" && !want {
 				t.Errorf("a poll with a token of %q: %+v, %v", issuer, reply, err)
 			}
@@ -89,7 +91,7 @@ func TestPoll_TokenOfAnotherFleetsIssuer_FindsNoBox(t *testing.T) {
 		put(new(""))
 		speaks(fleetA, true)
 		speaks(fleetB, false)
-		if _, err := polls.Answer(ctx, edge.Poll{EdgeID: id}); err != nil {
+		if _, err := polls.Answer(ctx, polling.Poll{EdgeID: id}); err != nil {
 			t.Errorf("a platform owner's look: %v", err)
 		}
 	})

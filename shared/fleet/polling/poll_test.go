@@ -1,4 +1,4 @@
-package edge_test
+package polling_test
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
@@ -78,7 +79,7 @@ func (m *meter) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o 
 type place struct {
 	*meter
 	db       *dynamo.DB
-	polls    *edge.Polls
+	polls    *polling.Polls
 	registry *edge.Registry
 	reports  *report.Store
 	id       string
@@ -107,7 +108,7 @@ func polled(t *testing.T, test func(t *testing.T, p *place)) {
 
 // forget makes the next poll read the channel. Otherwise the polls of a test use the cached channel.
 func (p *place) forget() {
-	p.polls = edge.NewPolls(p.db, edge.Settings{PollInterval: time.Minute, ChannelCache: time.Hour, Shards: 1}, time.Now)
+	p.polls = polling.NewPolls(p.db, polling.Settings{PollInterval: time.Minute, ChannelCache: time.Hour, Shards: 1}, time.Now)
 }
 
 func (p *place) register(t *testing.T) {
@@ -118,9 +119,9 @@ func (p *place) register(t *testing.T) {
 }
 
 // ask polls as the box.
-func (p *place) ask(t *testing.T, installed, tag string) edge.Reply {
+func (p *place) ask(t *testing.T, installed, tag string) polling.Reply {
 	t.Helper()
-	reply, err := p.polls.Answer(admission.Unlimited(t.Context()), edge.Poll{EdgeID: p.id, Installed: installed, Caller: "the box", Tag: tag, Subject: "its subject"})
+	reply, err := p.polls.Answer(admission.Unlimited(t.Context()), polling.Poll{EdgeID: p.id, Installed: installed, Caller: "the box", Tag: tag, Subject: "its subject"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +207,7 @@ func TestPoll_StoreDoesNotAnswer_TheBoxIsAnsweredAtTheDeadline(t *testing.T) {
 
 func TestPoll_SomebodyElseLooks_IsNoReport(t *testing.T) {
 	polled(t, func(t *testing.T, p *place) {
-		look := edge.Poll{EdgeID: p.id, Installed: "0.1.0", Caller: "olga"}
+		look := polling.Poll{EdgeID: p.id, Installed: "0.1.0", Caller: "olga"}
 		reply, err := p.polls.Answer(admission.Unlimited(t.Context()), look)
 		if err != nil || reply.Manifest.Version == "" || p.row(t).Told != "" {
 			t.Errorf("got %+v, %v; the row is %+v", reply, err, p.row(t))
@@ -221,7 +222,7 @@ func TestPoll_NotAdmitted_IsNoReport(t *testing.T) {
 	polled(t, func(t *testing.T, p *place) {
 		refusal := problem.New(problem.RateLimited, "Wait.")
 		a := admission.Ask(func() (http.Header, error) { return nil, refusal })
-		_, err := p.polls.Answer(a.Context(t.Context()), edge.Poll{EdgeID: p.id, Installed: "1.0.0", Caller: "the box", Subject: "its subject"})
+		_, err := p.polls.Answer(a.Context(t.Context()), polling.Poll{EdgeID: p.id, Installed: "1.0.0", Caller: "the box", Subject: "its subject"})
 		if !errors.Is(err, refusal) || p.row(t).Told != "" || p.calls[dynamo.Reports.Name()+" strongly"] != 1 { // the test's own read
 			t.Errorf("got %v; the row is %+v by %v", err, p.row(t), p.calls)
 		}
@@ -255,7 +256,7 @@ func TestPoll_BoxThatAReplicaDoesNotKnowYet_IsReadAgain(t *testing.T) {
 		if reply := p.ask(t, "", ""); reply.Manifest.Version == "" {
 			t.Errorf("got %+v", reply)
 		}
-		if _, err := p.polls.Answer(t.Context(), edge.Poll{EdgeID: "no-such-box"}); !problem.Has(err, problem.NotFound) {
+		if _, err := p.polls.Answer(t.Context(), polling.Poll{EdgeID: "no-such-box"}); !problem.Has(err, problem.NotFound) {
 			t.Errorf("a box that does not exist: %v", err)
 		}
 	})
@@ -265,7 +266,7 @@ func TestPoll_ChannelThatNothingIsPublishedOn_IsNotFoundAndNamed(t *testing.T) {
 	polled(t, func(t *testing.T, p *place) {
 		p.box.Channel = "none"
 		p.register(t)
-		_, err := p.polls.Answer(t.Context(), edge.Poll{EdgeID: p.id})
+		_, err := p.polls.Answer(t.Context(), polling.Poll{EdgeID: p.id})
 		if p := problem.From(err); p.Code != problem.NotFound || p.Detail == problem.Missing().Detail {
 			t.Errorf("got %v", err)
 		}
@@ -289,7 +290,7 @@ func TestRetire_TheBoxIsGoneFromPollsAndCounts_AndCanComeBack(t *testing.T) {
 		if err := p.registry.Retire(ctx, audit.Origin{}, p.id, input.Preconditions{}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.polls.Answer(ctx, edge.Poll{EdgeID: p.id}); !problem.Has(err, problem.NotFound) || counted() != 0 {
+		if _, err := p.polls.Answer(ctx, polling.Poll{EdgeID: p.id}); !problem.Has(err, problem.NotFound) || counted() != 0 {
 			t.Errorf("a retired box is answered with %v, and %d boxes are counted", err, counted())
 		}
 		if err := p.registry.Retire(ctx, audit.Origin{}, p.id, input.Preconditions{}); !problem.Has(err, problem.NotFound) {
@@ -333,12 +334,12 @@ func TestPoll_OfARollout_TakesTheURLThatWasPublishedLast(t *testing.T) {
 			t.Fatal(err)
 		}
 		publish("canary", "2.0.0", "https://new.example/2.0.0")
-		told := func(source edge.Source) {
+		told := func(source polling.Source) {
 			t.Helper()
-			polls := edge.NewPolls(db, edge.Settings{PollInterval: time.Minute, ChannelCache: time.Hour, Shards: 1}, time.Now)
+			polls := polling.NewPolls(db, polling.Settings{PollInterval: time.Minute, ChannelCache: time.Hour, Shards: 1}, time.Now)
 			clear(m.calls)
 			for range 100 {
-				reply, err := polls.Answer(t.Context(), edge.Poll{EdgeID: id, Installed: "2.0.0"})
+				reply, err := polls.Answer(t.Context(), polling.Poll{EdgeID: id, Installed: "2.0.0"})
 				got := reply.Manifest
 				if err != nil || got.Version != "2.0.0" || got.Source != source || got.ArtifactURL != "https://new.example/2.0.0" || got.SHA256 != "digest of 2.0.0" {
 					t.Fatalf("told %+v, %v", got, err)
@@ -348,32 +349,32 @@ func TestPoll_OfARollout_TakesTheURLThatWasPublishedLast(t *testing.T) {
 				t.Errorf("100 polls made the reads %v", m.calls)
 			}
 		}
-		told(edge.FromRollout)
+		told(polling.FromRollout)
 		if _, err := rollouts.Move(ctx, audit.Origin{}, started, rollout.Move{Status: rollout.Halted}, input.Preconditions{}); err != nil {
 			t.Fatal(err)
 		}
-		told(edge.FromInstalled)
+		told(polling.FromInstalled)
 	})
 }
 
 func TestEncode_SameBytesSameTag(t *testing.T) {
-	one := edge.Manifest{EdgeID: "box-1", Version: "1.0.0", PollIntervalSeconds: 60}
+	one := polling.Manifest{EdgeID: "box-1", Version: "1.0.0", PollIntervalSeconds: 60}
 	_, tag, err := one.Encode("box-1")
 	if err != nil || len(tag) != 24 || tag[0] != '"' {
 		t.Fatalf("tag %s, %v", tag, err)
 	}
-	changes := map[string]func(*edge.Manifest){
-		"edge id":   func(m *edge.Manifest) { m.EdgeID = "box-2" },
-		"edge type": func(m *edge.Manifest) { m.EdgeType = "x" },
-		"channel":   func(m *edge.Manifest) { m.Channel = "x" },
-		"version":   func(m *edge.Manifest) { m.Version = "1.0.1" },
-		"address":   func(m *edge.Manifest) { m.ArtifactURL = "x" },
-		"digest":    func(m *edge.Manifest) { m.SHA256 = "x" },
-		"source":    func(m *edge.Manifest) { m.Source = edge.FromRollout },
-		"rollout":   func(m *edge.Manifest) { m.RolloutID = "x" },
-		"installed": func(m *edge.Manifest) { m.Installed = "0.9.0" },
-		"interval":  func(m *edge.Manifest) { m.PollIntervalSeconds = 61 },
-		"nothing":   func(*edge.Manifest) {},
+	changes := map[string]func(*polling.Manifest){
+		"edge id":   func(m *polling.Manifest) { m.EdgeID = "box-2" },
+		"edge type": func(m *polling.Manifest) { m.EdgeType = "x" },
+		"channel":   func(m *polling.Manifest) { m.Channel = "x" },
+		"version":   func(m *polling.Manifest) { m.Version = "1.0.1" },
+		"address":   func(m *polling.Manifest) { m.ArtifactURL = "x" },
+		"digest":    func(m *polling.Manifest) { m.SHA256 = "x" },
+		"source":    func(m *polling.Manifest) { m.Source = polling.FromRollout },
+		"rollout":   func(m *polling.Manifest) { m.RolloutID = "x" },
+		"installed": func(m *polling.Manifest) { m.Installed = "0.9.0" },
+		"interval":  func(m *polling.Manifest) { m.PollIntervalSeconds = 61 },
+		"nothing":   func(*polling.Manifest) {},
 	}
 	for name, change := range changes {
 		other := one
@@ -388,11 +389,11 @@ func TestSettings_AreReadInSeconds(t *testing.T) {
 	t.Setenv("POLL_INTERVAL_SECONDS", "15")
 	t.Setenv("FLEET_ISSUERS", "https://a.example")
 	r := setting.NewValues(setting.PollIntervalSeconds, setting.IdlePollIntervalSeconds, setting.ChannelCacheSeconds, setting.ReportShards, setting.FleetIssuers)
-	want := edge.Settings{
+	want := polling.Settings{
 		PollInterval: 15 * time.Second, IdlePollInterval: 5 * time.Minute, ChannelCache: 2 * time.Second,
 		Shards: 32, Issuers: "https://a.example",
 	}
-	if s := edge.ReadSettings(r); r.Err() != nil || s != want {
+	if s := polling.ReadSettings(r); r.Err() != nil || s != want {
 		t.Errorf("got %+v, %v", s, r.Err())
 	}
 }

@@ -1,4 +1,4 @@
-package edge
+package cache
 
 import (
 	"context"
@@ -12,15 +12,14 @@ import (
 // concurrent use.
 type Channels struct {
 	keep     time.Duration
-	rows     *cache[release.ChannelRow]
-	releases *cache[release.Release]
+	rows     *Of[release.ChannelRow]
+	releases *Of[release.Release]
 }
 
 // NewChannels makes an empty cache over a store. now must be a clock like time.Now, which reads the wall clock and the
 // monotonic clock.
 func NewChannels(store *release.Store, keep time.Duration, now func() time.Time) *Channels {
-	clock := instants(now)
-	return &Channels{keep: keep, rows: newCache(clock, store.Row), releases: newCache(clock, store.Release)}
+	return &Channels{keep: keep, rows: New(now, store.Row), releases: New(now, store.Release)}
 }
 
 // unknownKeep is how long a row is kept for a box that runs a version that is not in the row.
@@ -35,11 +34,11 @@ const unknownKeep = 250 * time.Millisecond
 // after it was told the version. The exception is a version that the channel had before: the row knows it, since most
 // boxes run one after a publication. For such a version it takes as long as rows are kept.
 func (c *Channels) Row(ctx context.Context, edgeType, channel, installed string) (release.ChannelRow, error) {
-	row, err := c.rows.get(ctx, edgeType, channel, c.keep)
+	row, err := c.rows.Get(ctx, edgeType, channel, c.keep)
 	if err != nil || installed == "" || row.Knows(installed) {
 		return row, err
 	}
-	return c.rows.get(ctx, edgeType, channel, min(c.keep, unknownKeep))
+	return c.rows.Get(ctx, edgeType, channel, min(c.keep, unknownKeep))
 }
 
 // Target returns a rollout's target with the latest address that was published for its bytes on any channel: the
@@ -51,5 +50,5 @@ func (c *Channels) Target(ctx context.Context, edgeType string, t release.Rollou
 
 // Release returns the release of a version; its Version is empty if it was never published.
 func (c *Channels) Release(ctx context.Context, edgeType, version string) (release.Release, error) {
-	return c.releases.get(ctx, edgeType, version, c.keep)
+	return c.releases.Get(ctx, edgeType, version, c.keep)
 }

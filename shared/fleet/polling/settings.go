@@ -1,8 +1,9 @@
-package edge
+package polling
 
 import (
 	"time"
 
+	"wavegate/shared/fleet/boxauth"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/setting"
@@ -14,14 +15,14 @@ type Settings struct {
 	IdlePollInterval time.Duration
 	ChannelCache     time.Duration
 	Shards           report.Shards
-	Issuers          Issuers
+	Issuers          boxauth.Issuers
 }
 
 // ReadSettings reads the settings of polls.
 func ReadSettings(r *setting.Values) Settings {
 	return Settings{
 		PollInterval: seconds(r, setting.PollIntervalSeconds), IdlePollInterval: seconds(r, setting.IdlePollIntervalSeconds),
-		ChannelCache: seconds(r, setting.ChannelCacheSeconds), Shards: report.ReadShards(r), Issuers: ReadIssuers(r),
+		ChannelCache: seconds(r, setting.ChannelCacheSeconds), Shards: report.ReadShards(r), Issuers: boxauth.ReadIssuers(r),
 	}
 }
 

@@ -1,4 +1,4 @@
-package edge_test
+package polling_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
@@ -79,11 +80,11 @@ func (w *world) row(t *rapid.T) release.ChannelRow {
 
 // told returns what a box is told, with its manifest's entity tag and bytes.
 func told(t *rapid.T, e edge.Edge, installed string, row release.ChannelRow) (version, etag, body string) {
-	r, ok := edge.Resolve(e, installed, row)
+	r, ok := polling.Resolve(e, installed, row)
 	if !ok {
 		t.Fatal("nothing is published")
 	}
-	m := edge.Manifest{EdgeID: e.EdgeID, Version: r.Version, ArtifactURL: r.ArtifactURL, SHA256: r.SHA256, Source: r.Source, RolloutID: r.RolloutID}
+	m := polling.Manifest{EdgeID: e.EdgeID, Version: r.Version, ArtifactURL: r.ArtifactURL, SHA256: r.SHA256, Source: r.Source, RolloutID: r.RolloutID}
 	b, tag, err := m.Encode("box")
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package edge
+package polling
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"wavegate/shared/fleet/bell"
+	"wavegate/shared/fleet/cache"
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
@@ -15,8 +16,8 @@ import (
 
 // A Bell answers boxes that listen for changes to their channel. It is safe for concurrent use.
 type Bell struct {
-	channels *Channels
-	rings    *cache[bell.Rings]
+	channels *cache.Channels
+	rings    *cache.Of[bell.Rings]
 	keep     time.Duration
 	pace     bell.Pace
 	now      func() time.Time
@@ -30,8 +31,8 @@ var BellSettings = []setting.Name{setting.PollIntervalSeconds, setting.IdlePollI
 func NewBell(db *dynamo.DB, r *setting.Values, now func() time.Time) *Bell {
 	keep := seconds(r, setting.ChannelCacheSeconds)
 	return &Bell{
-		channels: NewChannels(release.NewStore(db), keep, now),
-		rings: newCache(instants(now), func(ctx context.Context, edgeType, channel string) (bell.Rings, error) {
+		channels: cache.NewChannels(release.NewStore(db), keep, now),
+		rings: cache.New(now, func(ctx context.Context, edgeType, channel string) (bell.Rings, error) {
 			return bell.Get(ctx, db, edgeType, channel)
 		}),
 		keep: keep, pace: bell.Pace{Busy: seconds(r, setting.PollIntervalSeconds), Idle: seconds(r, setting.IdlePollIntervalSeconds)}, now: now,
@@ -48,7 +49,7 @@ func (b *Bell) Ask(ctx context.Context, with bell.Secret, at bell.Address) (bell
 			return err
 		},
 		func(ctx context.Context) (err error) {
-			rings, err = b.rings.get(ctx, at.EdgeType, at.Channel, b.keep)
+			rings, err = b.rings.Get(ctx, at.EdgeType, at.Channel, b.keep)
 			return err
 		})
 	if err != nil {
@@ -80,7 +81,7 @@ type Listening struct {
 	url       string
 	heartbeat time.Duration
 	keys      BellKeys
-	sizes     *cache[bell.Sizes]
+	sizes     *cache.Of[bell.Sizes]
 }
 
 // ListeningSettings lists the settings that NewListening and its keys read.
@@ -92,7 +93,7 @@ func NewListening(r *setting.Values, keys BellKeys, count CountSizes, now func()
 	if l.url != "" && keys.Missing() {
 		r.Fault("%s must be set with %s", setting.BellSecretID, setting.BellURL)
 	}
-	l.sizes = newCache(instants(now), func(ctx context.Context, rolloutID, _ string) (bell.Sizes, error) {
+	l.sizes = cache.New(now, func(ctx context.Context, rolloutID, _ string) (bell.Sizes, error) {
 		return count(ctx, rolloutID)
 	})
 	return l
@@ -136,7 +137,7 @@ func (l Listening) watched(ctx context.Context, channel release.ChannelRow, row 
 	if c == nil || !c.Active && now.Sub(c.ChangedAt) >= bell.AfterEnd(l.heartbeat) {
 		return false
 	}
-	sizes, err := l.sizes.get(ctx, c.ID, "", sizesKeep)
+	sizes, err := l.sizes.Get(ctx, c.ID, "", sizesKeep)
 	if err != nil {
 		sizes = nil
 	}

@@ -1,11 +1,11 @@
-package edge_test
+package boxauth_test
 
 import (
 	"testing"
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/boxtoken"
-	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/boxauth"
 )
 
 func TestPrincipal_OfAGateway_IsTheBoxThatTheCallNames(t *testing.T) {
@@ -41,7 +41,7 @@ func TestNamed_ABoxKnowsOfNoOther_AndSomeRolesMayLook(t *testing.T) {
 		"a person":           {owner, nil, false},
 		"a person who looks": {owner, []auth.Role{auth.PlatformOwner}, true},
 	} {
-		if got := edge.Named(c.caller, "box-1", c.look...) == nil; got != c.may {
+		if got := boxauth.Named(c.caller, "box-1", c.look...) == nil; got != c.may {
 			t.Errorf("%s: %v, want %v", name, got, c.may)
 		}
 	}

@@ -1,4 +1,6 @@
-package edge
+// Package polling answers the polls of boxes: which version a box should run, and where it listens for changes. A release
+// reaches the fleet only through these polls, and through those of package ddi.
+package polling
 
 import (
 	"context"
@@ -9,13 +11,31 @@ import (
 	"time"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/fleet/boxauth"
+	"wavegate/shared/fleet/cache"
 	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 )
+
+// InstalledRule accepts the version that a box says it has installed. The version is only compared for equality, so a
+// box may report whatever it was built with, and an odd name does not prevent its update. Empty means that the box did
+// not say.
+var InstalledRule = &input.Text{
+	Max: 128, Check: input.Printable,
+	Says: "at most 128 characters without control characters",
+}
+
+// PollQuery lists the parameters of a poll.
+var PollQuery = input.Fields{
+	{Name: "installed", Is: InstalledRule},
+	{Name: "bell", Is: &input.Text{Pattern: `true|false`, Says: "true or false"}},
+}
 
 // A Manifest is the answer to a poll: which version a box should run, and where its bytes are.
 type Manifest struct {
@@ -89,8 +109,8 @@ type Reply struct {
 // minute apart, so a strongly consistent read would double the cost of every poll for a case that rarely occurs. A box
 // that was registered a moment ago never gets NOT_FOUND: the box is read again first, strongly consistent.
 type Polls struct {
-	box
-	channels *Channels
+	boxauth.Finder
+	channels *cache.Channels
 	settings Settings
 	bell     Listening
 	now      func() time.Time
@@ -99,8 +119,8 @@ type Polls struct {
 // NewPolls makes Polls, with one cache of channels for the container.
 func NewPolls(db *dynamo.DB, settings Settings, now func() time.Time) *Polls {
 	return &Polls{
-		box:      box{report.NewStore(db, settings.Shards)},
-		channels: NewChannels(release.NewStore(db), settings.ChannelCache, now),
+		Finder:   boxauth.Finder{Reports: report.NewStore(db, settings.Shards)},
+		channels: cache.NewChannels(release.NewStore(db), settings.ChannelCache, now),
 		settings: settings,
 		now:      now,
 	}
@@ -157,7 +177,7 @@ type found struct {
 
 // resolve finds what a box is told.
 func (p *Polls) resolve(ctx context.Context, poll Poll) (found, error) {
-	box, err := p.find(ctx, poll.EdgeID)
+	box, err := p.Find(ctx, poll.EdgeID)
 	if err != nil {
 		return found{}, err
 	}
@@ -166,7 +186,7 @@ func (p *Polls) resolve(ctx context.Context, poll Poll) (found, error) {
 			return found{}, err
 		}
 	}
-	e := Of(box)
+	e := edge.Of(box)
 	row, err := p.channels.Row(ctx, e.EdgeType, e.Channel, poll.Installed)
 	if err != nil {
 		return found{}, err
@@ -201,6 +221,6 @@ func (p *Polls) event(edgeType string, r Resolution, poll Poll) report.Polled {
 func (p *Polls) record(ctx context.Context, known report.Row, event report.Input) error {
 	ctx, cancel := context.WithTimeout(ctx, recordTime)
 	defer cancel()
-	_, err := p.reports.Observe(ctx, Of(known).Registration(), event)
+	_, err := p.Reports.Observe(ctx, edge.Of(known).Registration(), event)
 	return err
 }

@@ -1,9 +1,9 @@
-package edge_test
+package polling_test
 
 import (
 	"testing"
 
-	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
@@ -41,7 +41,7 @@ func (p *place) rollOut(t *testing.T, version string) (rollouts *rollout.Store, 
 type snapshot struct{ running, tag string }
 
 // poll is a poll of a box that stores the tag in its snapshot.
-func (p *place) poll(t *testing.T, box snapshot) (snapshot, edge.Reply) {
+func (p *place) poll(t *testing.T, box snapshot) (snapshot, polling.Reply) {
 	t.Helper()
 	reply := p.ask(t, box.running, box.tag)
 	box.tag = reply.ETag
@@ -84,7 +84,7 @@ func TestPoll_WholeStateFallsBack_IsSeen(t *testing.T) {
 }
 
 func TestEncode_AnotherCaller_AnotherTag(t *testing.T) {
-	m := edge.Manifest{EdgeID: "box-1", Version: "1.0.0"}
+	m := polling.Manifest{EdgeID: "box-1", Version: "1.0.0"}
 	_, one, _ := m.Encode("box-1")
 	if _, other, _ := m.Encode("olga"); other == one {
 		t.Error("one tag for two callers")

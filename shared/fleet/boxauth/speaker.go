@@ -1,4 +1,5 @@
-package edge
+// Package boxauth says who speaks for a box: the box itself, or the gateway of its organization.
+package boxauth
 
 import (
 	"context"
@@ -67,15 +68,15 @@ func (i Issuers) Allow(caller auth.Principal, row report.Row, at time.Time) erro
 // unknown token.
 func errVoid() error { return problem.New(problem.Unauthenticated, problem.NoValidToken) }
 
-// A box finds boxes by their report rows.
-type box struct{ reports *report.Store }
+// A Finder finds boxes by their report rows.
+type Finder struct{ Reports *report.Store }
 
-// find returns the row of a box, or NOT_FOUND. The row may be slightly old, but a box that was registered a moment ago
+// Find returns the row of a box, or NOT_FOUND. The row may be slightly old, but a box that was registered a moment ago
 // is found.
-func (b box) find(ctx context.Context, id string) (report.Row, error) {
-	row, err := b.reports.GetEventually(ctx, id)
+func (f Finder) Find(ctx context.Context, id string) (report.Row, error) {
+	row, err := f.Reports.GetEventually(ctx, id)
 	if err == nil && (row.Revision == 0 || row.Retired) {
-		row, err = b.reports.Get(ctx, id)
+		row, err = f.Reports.Get(ctx, id)
 	}
 	return registeredRow(row, err)
 }

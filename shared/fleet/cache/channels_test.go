@@ -1,4 +1,4 @@
-package edge
+package cache
 
 import (
 	"context"
@@ -17,7 +17,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // A shelf is a cache over a store that counts its reads and answers with the number of the read as
 // the channel's revision, at a time that the test sets.
 type shelf struct {
-	*cache[release.ChannelRow]
+	*Of[release.ChannelRow]
 	keep  time.Duration
 	at    instant
 	reads int64
@@ -28,7 +28,7 @@ type shelf struct {
 
 func newShelf(keep time.Duration) *shelf {
 	s := &shelf{at: instant{wall: noon}, keep: keep}
-	s.cache = newCache(func() instant { return s.at }, func(_ context.Context, edgeType, channel string) (release.ChannelRow, error) {
+	s.Of = newAt(func() instant { return s.at }, func(_ context.Context, edgeType, channel string) (release.ChannelRow, error) {
 		s.reads++
 		row := release.ChannelRow{Channel: release.Channel{EdgeType: edgeType, Channel: channel, Revision: s.reads}}
 		if s.during != nil {
@@ -48,7 +48,7 @@ func (s *shelf) revision(t interface {
 	Context() context.Context
 	Fatal(...any)
 }, channel string) int64 {
-	row, err := s.get(t.Context(), "gateway-x", channel, s.keep)
+	row, err := s.Get(t.Context(), "gateway-x", channel, s.keep)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestCache_ReadFails_ServesNothingOldAndTriesAgain(t *testing.T) {
 	s.revision(t, "stable")
 	s.pass(2*time.Second, 2*time.Second)
 	s.err = errors.New("no answer")
-	if row, err := s.get(t.Context(), "gateway-x", "stable", s.keep); !errors.Is(err, s.err) || row.Revision != 0 {
+	if row, err := s.Get(t.Context(), "gateway-x", "stable", s.keep); !errors.Is(err, s.err) || row.Revision != 0 {
 		t.Fatalf("got %+v, %v", row, err)
 	}
 	s.err = nil

@@ -1,7 +1,8 @@
-package edge
+package polling
 
 import (
 	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/release"
 )
 
@@ -41,7 +42,7 @@ type Resolution struct {
 //
 // A box that does not say what it runs cannot be kept on it: after a halt it is told the channel's version. Only the
 // box knows whether it got the target in time.
-func Resolve(e Edge, installed string, row release.ChannelRow) (Resolution, bool) {
+func Resolve(e edge.Edge, installed string, row release.ChannelRow) (Resolution, bool) {
 	if row.Revision == 0 {
 		return Resolution{}, false
 	}

@@ -1,4 +1,4 @@
-package edge
+package boxauth
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/boxtoken"
+	"wavegate/shared/fleet/cache"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
@@ -15,22 +16,22 @@ import (
 // Speakers checks whether a caller of hawkBit's DDI speaks for a box: it must be the box itself, or the gateway of its
 // organization.
 type Speakers struct {
-	box
+	Finder
 	issuers  Issuers
 	gateways *Gateways
-	kept     *cache[Gateway]
+	kept     *cache.Of[Gateway]
 	keep     time.Duration
 	now      func() time.Time
 }
 
-// NewSpeakers makes Speakers. A container caches a gateway's tokens for as long as the row of a channel, so that polls
-// do not read them each time.
-func NewSpeakers(db *dynamo.DB, s Settings, now func() time.Time) *Speakers {
+// NewSpeakers makes Speakers. A container keeps a gateway's tokens for a while, so that polls do not read them each
+// time.
+func NewSpeakers(db *dynamo.DB, shards report.Shards, issuers Issuers, keep time.Duration, now func() time.Time) *Speakers {
 	gateways := NewGateways(db)
 	read := func(ctx context.Context, organizationID, _ string) (Gateway, error) {
 		return gateways.get(ctx, organizationID)
 	}
-	return &Speakers{box{report.NewStore(db, s.Shards)}, s.Issuers, gateways, newCache(instants(now), read), s.ChannelCache, now}
+	return &Speakers{Finder{report.NewStore(db, shards)}, issuers, gateways, cache.New(now, read), keep, now}
 }
 
 // Find returns the row of a tenant's box that the caller speaks for. Fresh reads the row strongly consistent. It
@@ -42,9 +43,9 @@ func (s *Speakers) Find(ctx context.Context, from audit.Origin, caller auth.Prin
 		return report.Row{}, err
 	}
 	if fresh {
-		row, err = registeredRow(s.reports.Get(ctx, id))
+		row, err = registeredRow(s.Reports.Get(ctx, id))
 	} else {
-		row, err = s.find(ctx, id)
+		row, err = s.Finder.Find(ctx, id)
 	}
 	if err == nil {
 		err = s.check(ctx, from, caller, row, tenant)
@@ -75,9 +76,9 @@ func (s *Speakers) check(ctx context.Context, from audit.Origin, caller auth.Pri
 // gateway returns an organization's gateway. A token that the container does not know may have been set a moment
 // ago, so the gateway is read again.
 func (s *Speakers) gateway(ctx context.Context, organizationID, sha256 string) (Gateway, error) {
-	g, err := s.kept.get(ctx, organizationID, "", s.keep)
+	g, err := s.kept.Get(ctx, organizationID, "", s.keep)
 	if err == nil && !g.Tokens.Accepts(sha256, s.now()) {
-		g, err = s.kept.get(ctx, organizationID, "", 0)
+		g, err = s.kept.Get(ctx, organizationID, "", 0)
 	}
 	return g, err
 }
@@ -91,7 +92,7 @@ func (s *Speakers) refuse(ctx context.Context, from audit.Origin, g Gateway, id 
 		}); err != nil {
 			return err
 		}
-		s.kept.forget(g.OrganizationID, "")
+		s.kept.Forget(g.OrganizationID, "")
 	}
 	return errVoid()
 }
@@ -103,7 +104,7 @@ func (s *Speakers) note(ctx context.Context, from audit.Origin, g Gateway, sha25
 		return
 	}
 	_ = s.gateways.change(ctx, from, g.OrganizationID, func(was Gateway, at time.Time) (Gateway, string, error) { return was.use(sha256, at) })
-	s.kept.forget(g.OrganizationID, "")
+	s.kept.Forget(g.OrganizationID, "")
 }
 
 // Counted is the caller that a box's calls count for in the fair-use limits, whichever token they have: a user of the
@@ -114,7 +115,7 @@ func (s *Speakers) Counted(row report.Row) auth.Principal {
 
 // Tokens verifies the tokens of boxes and gateways.
 type Tokens struct {
-	box
+	Finder
 	issuers  Issuers
 	gateways *Gateways
 	now      func() time.Time
@@ -122,7 +123,7 @@ type Tokens struct {
 
 // NewTokens makes Tokens.
 func NewTokens(db *dynamo.DB, issuers Issuers) *Tokens {
-	return &Tokens{box{report.NewStore(db, 1)}, issuers, NewGateways(db), db.Now} // the shards do not matter to reads
+	return &Tokens{Finder{report.NewStore(db, 1)}, issuers, NewGateways(db), db.Now} // the shards do not matter to reads
 }
 
 // Verify returns the caller that a token speaks for; false if the service knows no such token.
@@ -131,9 +132,9 @@ func (s *Tokens) Verify(ctx context.Context, t boxtoken.Token) (auth.Principal, 
 		g, err := s.gateways.get(ctx, t.Subject)
 		return t.Principal(t.Subject, ""), err == nil && g.Tokens.Accepts(t.SHA256, s.now()), err
 	}
-	row, err := s.find(ctx, t.Subject)
+	row, err := s.Finder.Find(ctx, t.Subject)
 	if err == nil && !row.Tokens.Accepts(t.SHA256, s.now()) {
-		row, err = registeredRow(s.reports.Get(ctx, t.Subject)) // it may have been set a moment ago
+		row, err = registeredRow(s.Reports.Get(ctx, t.Subject)) // it may have been set a moment ago
 	}
 	if problem.Has(err, problem.NotFound) {
 		return auth.Principal{}, false, nil

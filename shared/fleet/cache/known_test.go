@@ -1,4 +1,4 @@
-package edge
+package cache_test
 
 import (
 	"context"
@@ -8,44 +8,50 @@ import (
 
 	"pgregory.net/rapid"
 
+	"wavegate/shared/fleet/cache"
 	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/release"
 )
 
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
 // A source is the stored row of a channel, at a time that the test sets, with a count of its reads.
 type source struct {
-	row   release.ChannelRow
-	at    instant
-	reads int
+	row       release.ChannelRow
+	wall      time.Time
+	monotonic time.Duration
+	reads     int
 }
 
 // container is one more container that serves polls from the source.
-func (s *source) container() *Channels {
-	return &Channels{keep: 2 * time.Second, rows: newCache(func() instant { return s.at }, func(context.Context, string, string) (release.ChannelRow, error) {
+func (s *source) container() *cache.Channels {
+	return cache.ChannelsAt(2*time.Second, func() (time.Time, time.Duration) { return s.wall, s.monotonic }, func(context.Context, string, string) (release.ChannelRow, error) {
 		s.reads++
 		return s.row, nil
-	})}
+	})
 }
 
 func (s *source) pass(d time.Duration) {
-	s.at = instant{wall: s.at.wall.Add(d), monotonic: s.at.monotonic + d}
+	s.wall, s.monotonic = s.wall.Add(d), s.monotonic+d
 }
 
 func (s *source) publish(version string) {
 	s.row, _ = s.row.Publish(release.Publication{EdgeType: "gateway-x", Channel: "stable", CurrentVersion: version,
-		ArtifactURL: "https://a.example/" + version, SHA256: version}, s.at.wall)
+		ArtifactURL: "https://a.example/" + version, SHA256: version}, s.wall)
 }
 
 // poll returns what a container tells a box, given by its number, that has a version installed.
 func (s *source) poll(t interface {
 	Context() context.Context
 	Fatal(...any)
-}, c *Channels, box int, installed string) string {
+}, c *cache.Channels, box int, installed string) string {
 	row, err := c.Row(t.Context(), "gateway-x", "stable", installed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, ok := Resolve(Edge{EdgeID: fmt.Sprintf("box-%d", box), EdgeType: "gateway-x", Channel: "stable"}, installed, row)
+	r, ok := polling.Resolve(edge.Edge{EdgeID: fmt.Sprintf("box-%d", box), EdgeType: "gateway-x", Channel: "stable"}, installed, row)
 	if !ok {
 		t.Fatal("nothing is published")
 	}
@@ -57,9 +63,9 @@ func (s *source) poll(t interface {
 // it is told. It is never sent back from its own version.
 func TestRow_BoxThatHasTheTarget_IsSentBackByNoContainer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := &source{at: instant{wall: noon}}
+		s := &source{wall: noon}
 		s.publish("0")
-		containers := make([]*Channels, 4)
+		containers := make([]*cache.Channels, 4)
 		for i := range containers {
 			containers[i] = s.container()
 		}
@@ -80,11 +86,11 @@ func TestRow_BoxThatHasTheTarget_IsSentBackByNoContainer(t *testing.T) {
 				s.publish(fmt.Sprint(target))
 			default:
 				i := rapid.IntRange(0, len(boxes)-1).Draw(t, "box")
-				if s.at.wall.Sub(boxes[i].polled) < unknownKeep {
+				if s.wall.Sub(boxes[i].polled) < cache.UnknownKeep {
 					continue
 				}
 				told := s.poll(t, containers[rapid.IntRange(0, 3).Draw(t, "container")], i, fmt.Sprint(boxes[i].installed))
-				boxes[i].polled = s.at.wall
+				boxes[i].polled = s.wall
 				var version int
 				if _, err := fmt.Sscan(told, &version); err != nil {
 					t.Fatal(err)
@@ -112,7 +118,7 @@ func TestRow_PublicationToAMillionBoxes_IsReadAFewTimes(t *testing.T) {
 		"the target of an ended rollout": {"1.5.0", 240},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &source{at: instant{wall: noon}}
+			s := &source{wall: noon}
 			s.publish("1.0.0")
 			s.row = s.row.Begin(release.Carried{ID: "r", TargetVersion: "1.5.0", StagedPercent: 100, Active: true, Revision: 1})
 			container := s.container()
@@ -135,7 +141,7 @@ func TestRow_PublicationToAMillionBoxes_IsReadAFewTimes(t *testing.T) {
 // TestRow_StartThatAContainerDoesNotKnowOf_KeepsTheBox: the container read the row before a start, and the box has the
 // target from another container.
 func TestRow_StartThatAContainerDoesNotKnowOf_KeepsTheBox(t *testing.T) {
-	s := &source{at: instant{wall: noon}}
+	s := &source{wall: noon}
 	s.publish("1.0.0")
 	late := s.container()
 	in := 0
@@ -147,7 +153,7 @@ func TestRow_StartThatAContainerDoesNotKnowOf_KeepsTheBox(t *testing.T) {
 	if got := s.poll(t, s.container(), in, "1.0.0"); got != "2.0.0" {
 		t.Fatalf("the other container says %s", got)
 	}
-	s.pass(unknownKeep)
+	s.pass(cache.UnknownKeep)
 	if got := s.poll(t, late, in, "2.0.0"); got != "2.0.0" {
 		t.Errorf("the box is sent back to %s", got)
 	}

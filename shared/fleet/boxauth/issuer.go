@@ -1,4 +1,4 @@
-package edge
+package boxauth
 
 import (
 	"slices"
@@ -18,12 +18,4 @@ func ReadIssuers(r *setting.Values) Issuers { return Issuers(r.Text(setting.Flee
 // Include reports whether an issuer is trusted for boxes' tokens.
 func (i Issuers) Include(issuer string) bool {
 	return slices.Contains(strings.Fields(string(i)), issuer)
-}
-
-// issuer is the box's issuer after an assignment. Without a value it stays the same.
-func (a Assignment) issuer(was Edge) string {
-	if a.Issuer != nil {
-		return *a.Issuer
-	}
-	return was.Issuer
 }

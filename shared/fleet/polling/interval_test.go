@@ -1,4 +1,4 @@
-package edge
+package polling
 
 import (
 	"testing"
@@ -6,6 +6,8 @@ import (
 
 	"wavegate/shared/fleet/release"
 )
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func TestInterval_ShortWhileSomethingGoesOn_LongOtherwise(t *testing.T) {
 	settings := Settings{PollInterval: time.Minute, IdlePollInterval: 5 * time.Minute}
