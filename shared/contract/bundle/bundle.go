@@ -36,6 +36,7 @@ func bundle(parts fs.FS) ([]byte, error) {
 	if err := complete(parts, listed.Parts); err != nil {
 		return nil, err
 	}
+	var all []*yaml.Node
 	for _, name := range listed.Parts {
 		part, err := read(parts, name)
 		if err != nil {
@@ -44,12 +45,21 @@ func bundle(parts fs.FS) ([]byte, error) {
 		if err := add(document, part); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
+		all = append(all, part)
+	}
+	for _, part := range all {
+		if err := operate(document, part); err != nil {
+			return nil, err
+		}
+	}
+	if err := describe(document, all); err != nil {
+		return nil, err
 	}
 	spread(document)
 	if err := illustrate(document); err != nil {
 		return nil, err
 	}
-	for _, key := range []string{"x-parts", "x-every-answer", "x-every-operation"} {
+	for _, key := range []string{"x-parts", "x-every-answer", "x-every-operation", "x-names"} {
 		remove(document, key)
 	}
 	return encode(document)
@@ -102,8 +112,9 @@ func add(document, part *yaml.Node) error {
 					return fmt.Errorf("%s: %w", kind.Value, err)
 				}
 			}
+		case "operations": // see operate
 		default:
-			return fmt.Errorf("a part has tags, paths, webhooks and components; %s belongs in %s", key.Value, root)
+			return fmt.Errorf("a part has tags, operations, paths, webhooks and components; %s belongs in %s", key.Value, root)
 		}
 	}
 	return nil

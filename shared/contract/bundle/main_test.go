@@ -159,3 +159,38 @@ func flow(n *yaml.Node) {
 		flow(inner)
 	}
 }
+
+func TestBundle_Operations_SayWhatTheirRowsDoNot(t *testing.T) {
+	const page = "description: Frozen., schema: Freeze, examples: {freeze: Freeze}"
+	const freeze = "get-freeze: {description: Reads it., answers: {'200': {" + page + "}}}"
+	for name, c := range map[string]struct{ operations, fault string }{
+		"all is there":                       {freeze, ""},
+		"no row":                             {"get-thaw: {}", "there is no operation get-thaw"},
+		"no description":                     {"get-freeze: {}", "get-freeze: it has no description"},
+		"no answer":                          {"get-freeze: {description: a}", "get-freeze: it has no answer 200"},
+		"an answer too many":                 {"get-freeze: {description: a, answers: {'200': {description: a}, '201': {description: a}}}", "its row gives no answer 201"},
+		"a word that is not known":           {"get-freeze: {summary: a}", "get-freeze: summary is not known here"},
+		"a parameter that nothing describes": {"get-edge: {description: a, answers: {'200': {description: a}}}", "get-edge: 0 components describe the path parameter edgeId"},
+		"no body":                            {"put-freeze: {description: a}", "put-freeze: it has no body"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			document, err := bundle(parts("tags: [{name: A}]\noperations: {"+c.operations+"}", "components: {parameters: {IfNoneMatch: {name: If-None-Match, in: header}}, examples: {Freeze: {value: {}}}}"))
+			if c.fault != "" {
+				if err == nil || !strings.Contains(err.Error(), c.fault) {
+					t.Errorf("the bundle says %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, has := range []string{"/api/ota/freeze:", "operationId: get-freeze", "tags: [A]", "summary: Read the freeze", "Roles: `platform_owner` or `fleet_viewer`.",
+				"- accessToken: [fleet_viewer]", "'#/components/parameters/IfNoneMatch'", "'#/components/headers/ETag'", "'304':\n", "'404':\n", "'400':\n",
+				"'#/components/schemas/Freeze'", "freeze:\n"} {
+				if !strings.Contains(string(document), has) {
+					t.Errorf("the bundle lacks %s:\n%s", has, document)
+				}
+			}
+		})
+	}
+}
