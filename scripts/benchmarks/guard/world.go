@@ -73,38 +73,6 @@ var (
 	startRule    = &input.Text{Check: func(s string) bool { _, err := time.Parse(time.RFC3339, s); return err == nil }, Says: "a time such as 2026-03-02T08:00:00Z (RFC 3339)"}
 )
 
-// worldShape is a world file.
-var worldShape = &input.Shape{Fields: input.Fields{
-	{Name: "boxes", Is: boxesRule, Required: true},
-	{Name: "plants", Is: boxesRule},
-	{Name: "organizations", Is: boxesRule},
-	{Name: "days", Is: daysRule},
-	{Name: "start", Is: startRule},
-	{Name: "dead", Is: input.Number{}},
-	{Name: "neverInstalls", Is: input.Number{}},
-	{Name: "pollSeconds", Is: &input.List{Of: pollRule, Least: 2, Most: 2, Repeats: true}},
-	{Name: "bell", Is: input.Boolean{}},
-	{Name: "installMinutes", Is: &input.List{Of: minutesRule, Least: 2, Most: 2, Repeats: true}},
-	{Name: "dark", Is: &input.List{Most: 100, Of: &input.Shape{Fields: input.Fields{
-		{Name: "plants", Is: input.Number{}, Required: true},
-		{Name: "from", Is: clockRule, Required: true},
-		{Name: "to", Is: clockRule, Required: true},
-		{Name: "days", Is: &input.List{Of: dayRule, Least: 1, Most: len(guard.Days)}},
-	}}}},
-	{Name: "release", Is: &input.List{Most: 30, Of: &input.Shape{Fields: input.Fields{
-		{Name: "share", Is: input.Number{}, Required: true},
-		{Name: "does", Is: doesRule, Required: true},
-		{Name: "code", Is: report.CodeRule},
-		{Name: "after", Is: afterRule},
-		{Name: "until", Is: durationRule},
-		{Name: "every", Is: durationRule},
-		{Name: "for", Is: durationRule},
-		{Name: "clustered", Is: input.Number{}},
-		{Name: "attempts", Is: attemptsRule},
-	}}}},
-	{Name: "policy", Is: guard.Body},
-}}
-
 const powerUp = "powerUp"
 
 func isDuration(text string) bool {
@@ -114,73 +82,74 @@ func isDuration(text string) bool {
 
 // parse reads a world, or returns all its faults.
 func parse(text []byte) (world, []problem.Fault) {
-	if err := input.CheckJSON(text); err != nil {
-		return world{}, []problem.Fault{{Code: "format", Detail: "The text " + err.Error() + "."}}
-	}
-	if input.KindOf(text) != input.ObjectKind {
-		return world{}, []problem.Fault{{Code: "type", Detail: "must be an object"}}
-	}
-	var faults input.Faults
-	o := input.ObjectOf(text, worldShape, &faults)
+	return input.Parse(text, readWorld)
+}
+
+func readWorld(o *input.Object) world {
 	w := world{
-		Boxes: int(o.Integer("boxes")), Plants: whole(o, "plants", 200), Organizations: whole(o, "organizations", 1),
-		Days: whole(o, "days", 8), Start: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC),
+		Boxes: int(o.Integer("boxes", boxesRule)), Plants: whole(o, "plants", boxesRule, 200), Organizations: whole(o, "organizations", boxesRule, 1),
+		Days: whole(o, "days", daysRule, 8), Start: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC),
 		Dead: share(o, "dead"), NeverInstalls: share(o, "neverInstalls"), Policy: guard.Default(),
 	}
-	if start, given := o.OptionalText("start"); given {
+	if start, given := o.OptionalText("start", startRule); given {
 		w.Start, _ = time.Parse(time.RFC3339, start)
 		w.Start = w.Start.UTC()
 	}
 	w.Bell, _ = o.OptionalBoolean("bell")
-	active, idle := pair(o, "pollSeconds", 60, 300)
-	least, most := pair(o, "installMinutes", 2, 10)
+	active, idle := pair(o, "pollSeconds", pollRule, 60, 300)
+	least, most := pair(o, "installMinutes", minutesRule, 2, 10)
 	if least > most {
 		o.FaultIn("installMinutes", 1, "range", "must not be less than the first")
 	}
 	w.ActivePoll, w.IdlePoll = time.Duration(active)*time.Second, time.Duration(idle)*time.Second
 	w.InstallLeast, w.InstallMost = time.Duration(least)*time.Minute, time.Duration(most)*time.Minute
-	o.Objects("dark", func(d *input.Object) { w.Dark = append(w.Dark, readDark(d)) })
-	o.Objects("release", func(e *input.Object) { w.Release = append(w.Release, readEffect(e)) })
-	o.Object("policy", func(p *input.Object) { w.Policy = guard.Read(p, time.Minute) })
-	o.Unread(&faults)
-	return w, faults.List()
+	o.OptionalObjects("dark", 0, 100, func(d *input.Object) { w.Dark = append(w.Dark, readDark(d)) })
+	o.OptionalObjects("release", 0, 30, func(e *input.Object) { w.Release = append(w.Release, readEffect(e)) })
+	o.OptionalObject("policy", func(p *input.Object) { w.Policy = guard.Read(p, time.Minute) })
+	return w
 }
 
-func whole(o *input.Object, name string, missing int) int {
-	if n, given := o.OptionalInteger(name); given {
+func whole(o *input.Object, name string, rule *input.Integer, missing int) int {
+	if n, given := o.OptionalInteger(name, rule); given {
 		return int(n)
 	}
 	return missing
 }
 
 // pair reads a list of two numbers.
-func pair(o *input.Object, name string, first, second int64) (int64, int64) {
-	if numbers, given := o.Integers(name); given && len(numbers) == 2 {
+func pair(o *input.Object, name string, rule *input.Integer, first, second int64) (int64, int64) {
+	if numbers, given := o.Integers(name, &input.List{Of: rule, Least: 2, Most: 2, Repeats: true}); given && len(numbers) == 2 {
 		return numbers[0], numbers[1]
 	}
 	return first, second
 }
 
 func share(o *input.Object, name string) float64 {
-	n, given, ok := o.OptionalNumber(name)
-	if !given || !ok {
-		return 0
-	}
-	if n < 0 || n > 1 {
+	n, _, ok := o.OptionalNumber(name)
+	return within(o, name, n, ok)
+}
+
+func requiredShare(o *input.Object, name string) float64 {
+	n, ok := o.Number(name)
+	return within(o, name, n, ok)
+}
+
+func within(o *input.Object, name string, n float64, ok bool) float64 {
+	if ok && (n < 0 || n > 1) {
 		o.Fault(name, "range", "must be a share from 0 to 1")
 	}
 	return n
 }
 
 func readDark(o *input.Object) dark {
-	d := dark{Plants: share(o, "plants"), From: clock(o.Text("from")), To: clock(o.Text("to"))}
+	d := dark{Plants: requiredShare(o, "plants"), From: clock(o.Text("from", clockRule)), To: clock(o.Text("to", clockRule))}
 	if d.To == d.From {
 		o.Fault("to", "range", "must be another time of day than from")
 	}
 	if d.To < d.From {
 		d.To += 24 * time.Hour
 	}
-	days, given := o.Texts("days")
+	days, given := o.OptionalTexts("days", dayRule, 1, len(guard.Days))
 	for i, name := range guard.Days {
 		d.Days[i] = !given || slices.Contains(days, name)
 	}
@@ -196,16 +165,16 @@ func clock(text string) time.Duration {
 }
 
 func readEffect(o *input.Object) effect {
-	e := effect{Share: share(o, "share"), Does: o.Text("does"), Clustered: share(o, "clustered")}
+	e := effect{Share: requiredShare(o, "share"), Does: o.Text("does", doesRule), Clustered: share(o, "clustered")}
 	length := func(name string, of ...string) time.Duration {
-		text, given := o.OptionalText(name)
+		text, given := o.OptionalText(name, durationRule)
 		if given && e.Does != "" && !slices.Contains(of, e.Does) {
 			o.Fault(name, "unknown", "is not a field of "+e.Does)
 		}
 		d, _ := guard.ParseDuration(text)
 		return d
 	}
-	if after, given := o.OptionalText("after"); given {
+	if after, given := o.OptionalText("after", afterRule); given {
 		e.PowerUp = after == powerUp
 		e.After, _ = guard.ParseDuration(after)
 	}
@@ -214,10 +183,10 @@ func readEffect(o *input.Object) effect {
 		o.Fault("until", "range", "must be a duration that is not less than after")
 	}
 	e.Every, e.For = length("every", reverts), length("for", defers)
-	if code, given := o.OptionalText("code"); given {
+	if code, given := o.OptionalText("code", report.CodeRule); given {
 		e.Code = report.FailureCode(code)
 	}
-	if n, given := o.OptionalInteger("attempts"); given {
+	if n, given := o.OptionalInteger("attempts", attemptsRule); given {
 		e.Attempts = int(n)
 	}
 	if e.Does != fails && e.Does != "" {

@@ -21,12 +21,6 @@ var InstalledRule = &input.Text{
 	Says: "at most 128 characters without control characters",
 }
 
-// PollQuery lists the parameters of a poll.
-var PollQuery = input.Fields{
-	{Name: "installed", Is: InstalledRule},
-	{Name: "bell", Is: &input.Text{Pattern: `true|false`, Says: "true or false"}},
-}
-
 // An Edge is a box of an organization.
 type Edge struct {
 	EdgeID         string `json:"edgeId"`

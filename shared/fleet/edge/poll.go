@@ -14,6 +14,7 @@ import (
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 )
 
@@ -58,6 +59,14 @@ type Poll struct {
 	// Subject is the name that the fair-use limiter counts a box under. It is empty if a person views a box's manifest,
 	// which is not a report.
 	Subject string
+}
+
+// PollOf reads a poll: the path parameter edgeId, and the query parameters installed and bell.
+func PollOf(in *input.Reader) Poll {
+	p := Poll{EdgeID: in.Path("edgeId", input.EdgeID)}
+	p.Installed, _ = in.Query("installed", InstalledRule)
+	p.Listens = in.Flag("bell")
+	return p
 }
 
 // A Reply is the answer to a poll.
