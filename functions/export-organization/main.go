@@ -31,7 +31,7 @@ func wire(env lambdahttp.Env) function.Handler[paging.Asked[string, paging.Curso
 		page, err := exporter.Read(c.Context(), id, position, cursor.Limit)
 		header := http.Header{"Content-Type": {"application/jsonl"}, "Cache-Control": {"no-store"}}
 		if page.Position != "" {
-			header.Set("Link", "<"+query.Behind(c, cursor.Limit, page.Position)+`>; rel="next"`)
+			header.Set("Link", "<"+query.After(c, cursor.Limit, page.Position)+`>; rel="next"`)
 		}
 		return lambdahttp.Answer{Status: http.StatusOK, Header: header, Body: json.RawMessage(page.Lines)}, err
 	}

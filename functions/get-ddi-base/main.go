@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"wavegate/shared/fleet/ddi"
-	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/hawkbit"
@@ -22,7 +22,7 @@ import (
 func main() { function.Run(hawkbit.GetDDIBase(), wire) }
 
 func wire(env lambdahttp.Env) function.Handler[ddi.ClientCall] {
-	boxes := ddi.NewBoxes(env.DB, edge.ReadSettings(env.Settings), env.Now)
+	boxes := ddi.NewBoxes(env.DB, polling.ReadSettings(env.Settings), env.Now)
 	return func(c *function.Call, in ddi.ClientCall) (lambdahttp.Answer, error) {
 		base, err := boxes.Poll(c.Context(), in.By(c.Caller, c.Origin(), c.CountBox))
 		if base.Unrecorded != nil && !errors.Is(base.Unrecorded, report.ErrOutdated) {

@@ -3,7 +3,7 @@
 package main
 
 import (
-	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/boxauth"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/methods"
 	"wavegate/shared/platform/input"
@@ -15,7 +15,7 @@ import (
 func main() { function.Run(methods.GetMachineMethods(), wire) }
 
 func wire(env lambdahttp.Env) function.Handler[paging.Asked[method.PollRequest, paging.Cursor]] {
-	polls := method.NewMachinePolls(env.DB, env.Settings, edge.ReadIssuers(env.Settings).Speak)
+	polls := method.NewMachinePolls(env.DB, env.Settings, boxauth.ReadIssuers(env.Settings).Speak)
 	return func(c *function.Call, in paging.Asked[method.PollRequest, paging.Cursor]) (lambdahttp.Answer, error) {
 		question, cursor := in.List, in.Page
 		query := paging.Query{Path: c.Route()}
@@ -29,7 +29,7 @@ func wire(env lambdahttp.Env) function.Handler[paging.Asked[method.PollRequest, 
 			return lambdahttp.Answer{}, err
 		}
 		if poll.Last != "" {
-			poll.Next = query.Behind(c, cursor.Limit, poll.Last)
+			poll.Next = query.After(c, cursor.Limit, poll.Last)
 		}
 		body, etag, err := poll.Encode()
 		return lambdahttp.OK(body, etag), err

@@ -5,7 +5,7 @@ package main
 import (
 	"encoding/json"
 
-	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/boxauth"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/methods"
 	"wavegate/shared/platform/lambdahttp"
@@ -15,7 +15,7 @@ import (
 func main() { function.Run(methods.GetMethodContent(), wire) }
 
 func wire(env lambdahttp.Env) function.Handler[method.Ref] {
-	methods := method.NewStore(env.DB).ForBoxes(edge.ReadIssuers(env.Settings).Speak)
+	methods := method.NewStore(env.DB).ForBoxes(boxauth.ReadIssuers(env.Settings).Speak)
 	return func(c *function.Call, ref method.Ref) (lambdahttp.Answer, error) {
 		v, bytes, err := methods.Content(c.Context(), c.Caller, ref)
 		return lambdahttp.OK(json.RawMessage(bytes), v.ETag()), err

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"wavegate/shared/fleet/ddi"
-	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/hawkbit"
 	"wavegate/shared/platform/input"
@@ -15,7 +15,7 @@ import (
 func main() { function.Run(hawkbit.PostDDIDeploymentFeedback(), wire) }
 
 func wire(env lambdahttp.Env) function.Handler[input.Sent[ddi.CallAbout, ddi.Status]] {
-	boxes := ddi.NewBoxes(env.DB, edge.ReadSettings(env.Settings), env.Now)
+	boxes := ddi.NewBoxes(env.DB, polling.ReadSettings(env.Settings), env.Now)
 	return func(c *function.Call, in input.Sent[ddi.CallAbout, ddi.Status]) (lambdahttp.Answer, error) {
 		feedback := in.Body.Deployment(in.Path.Action)
 		feedback.At = env.DB.Now()

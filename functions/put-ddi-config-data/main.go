@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"wavegate/shared/fleet/ddi"
-	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/hawkbit"
 	"wavegate/shared/platform/input"
@@ -16,7 +16,7 @@ import (
 func main() { function.Run(hawkbit.PutDDIConfigData(), wire) }
 
 func wire(env lambdahttp.Env) function.Handler[input.Sent[ddi.ClientCall, string]] {
-	boxes := ddi.NewBoxes(env.DB, edge.ReadSettings(env.Settings), env.Now)
+	boxes := ddi.NewBoxes(env.DB, polling.ReadSettings(env.Settings), env.Now)
 	return func(c *function.Call, in input.Sent[ddi.ClientCall, string]) (lambdahttp.Answer, error) {
 		return lambdahttp.Empty(http.StatusOK), boxes.State(c.Context(), in.Path.By(c.Caller, c.Origin(), c.CountBox), in.Body)
 	}

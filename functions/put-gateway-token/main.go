@@ -5,7 +5,7 @@ package main
 import (
 	"net/http"
 
-	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/boxauth"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/boxes"
 	"wavegate/shared/platform/input"
@@ -15,7 +15,7 @@ import (
 func main() { function.Run(boxes.PutGatewayToken(), wire) }
 
 func wire(env lambdahttp.Env) function.Handler[input.Sent[string, string]] {
-	gateways := edge.NewGateways(env.DB)
+	gateways := boxauth.NewGateways(env.DB)
 	return func(c *function.Call, in input.Sent[string, string]) (lambdahttp.Answer, error) {
 		return lambdahttp.Empty(http.StatusNoContent), gateways.SetToken(c.Context(), c.Origin(), c.Caller, in.Path, in.Body, c.When)
 	}

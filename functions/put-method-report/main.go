@@ -4,7 +4,7 @@
 package main
 
 import (
-	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/boxauth"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/methods"
 	"wavegate/shared/platform/input"
@@ -16,7 +16,7 @@ import (
 func main() { function.Run(methods.PutMethodReport(), wire) }
 
 func wire(env lambdahttp.Env) function.Handler[input.Sent[method.About, method.Report]] {
-	methods := method.NewStore(env.DB).ForBoxes(edge.ReadIssuers(env.Settings).Speak)
+	methods := method.NewStore(env.DB).ForBoxes(boxauth.ReadIssuers(env.Settings).Speak)
 	return func(c *function.Call, in input.Sent[method.About, method.Report]) (lambdahttp.Answer, error) {
 		created, err := methods.Report(c.Context(), c.Caller, c.Origin(), in.Path.Machine.FactoryID, in.Path.Machine.Code, in.Path.MethodID, ratelimit.Subject(c.Caller.User()), in.Body)
 		return lambdahttp.Stored(created), err

@@ -140,7 +140,7 @@ func TestRace_200PostsWithOneKey_MakeOneMethodWithOneLocation(t *testing.T) {
 	if distinct := slices.Compact(slices.Clone(locations)); len(distinct) != 1 || distinct[0] == "" {
 		t.Errorf("%d locations, such as %q", len(distinct), distinct[0])
 	}
-	if items := w.Items(t, dynamo.Recipes); len(items) != 1 || !strings.HasSuffix(locations[0], items[0]["methodId"].(string)) {
+	if items := w.Items(t, dynamo.Methods); len(items) != 1 || !strings.HasSuffix(locations[0], items[0]["methodId"].(string)) {
 		t.Errorf("%d methods are stored, handed out was %s", len(items), locations[0])
 	}
 	if n := len(eventNames(w, t, "production-method", id(locations[0]))); n != 1 {

@@ -33,7 +33,7 @@ func bundle(parts fs.FS) ([]byte, error) {
 	if err := document.Decode(&listed); err != nil {
 		return nil, fmt.Errorf("%s: %w", root, err)
 	}
-	if err := complete(parts, listed.Parts); err != nil {
+	if err := whole(parts, listed.Parts); err != nil {
 		return nil, err
 	}
 	var all []*yaml.Node
@@ -46,6 +46,9 @@ func bundle(parts fs.FS) ([]byte, error) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		all = append(all, part)
+	}
+	if err := expand(document); err != nil {
+		return nil, err
 	}
 	for _, part := range all {
 		if err := operate(document, part); err != nil {
@@ -65,8 +68,8 @@ func bundle(parts fs.FS) ([]byte, error) {
 	return encode(document)
 }
 
-// complete reports whether every part is listed.
-func complete(parts fs.FS, listed []string) error {
+// whole reports whether every part is listed.
+func whole(parts fs.FS, listed []string) error {
 	return fs.WalkDir(parts, ".", func(name string, _ fs.DirEntry, err error) error {
 		if path.Ext(name) == ".yaml" && name != root && !slices.Contains(listed, name) {
 			return fmt.Errorf("%s is not listed in x-parts of %s", name, root)

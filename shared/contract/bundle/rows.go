@@ -55,7 +55,7 @@ func operation(document, part *yaml.Node, op operations.Operation, words *yaml.N
 	}
 	tags := get(words, "tags")
 	if tags == nil { // those of the part
-		tags = &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle, Content: []*yaml.Node{get(get(part, "tags").Content[0], "name")}}
+		tags = sequence(get(get(part, "tags").Content[0], "name"))
 	}
 	put(made, "tags", tags)
 	put(made, "summary", text(op.Summary))
@@ -101,7 +101,7 @@ func rolesOf(op operations.Operation) (words string, security *yaml.Node) {
 		scope := strings.Trim(string(role), "()")
 		names = append(names, "`"+scope+"`")
 		one := &yaml.Node{Kind: yaml.MappingNode}
-		put(one, "accessToken", &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle, Content: []*yaml.Node{text(scope)}})
+		put(one, "accessToken", sequence(text(scope)))
 		security.Content = append(security.Content, one)
 	}
 	return "Roles: " + strings.Join(names, " or ") + ".", security
@@ -239,7 +239,7 @@ func content(mediaType string, schema, examples *yaml.Node) *yaml.Node {
 
 func ref(kind, name string) *yaml.Node {
 	made := &yaml.Node{Kind: yaml.MappingNode}
-	put(made, "$ref", &yaml.Node{Kind: yaml.ScalarNode, Style: yaml.SingleQuotedStyle, Value: "#/components/" + kind + "/" + name})
+	put(made, "$ref", quoted("#/components/"+kind+"/"+name))
 	return made
 }
 

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	yaml "github.com/oasdiff/yaml3"
 
@@ -58,14 +60,11 @@ func describe(document *yaml.Node, parts []*yaml.Node) error {
 		one := queue[0]
 		queue = queue[1:]
 		schema := get(schemas, one.name)
-		if done[one.name] {
+		if done[one.name] || schema == nil {
 			continue
 		}
-		if schema == nil {
-			return fmt.Errorf("there is no schema %s", one.name)
-		}
 		done[one.name] = true
-		inner, err := object(document, schema, one)
+		inner, err := complete(document, schema, one)
 		if err != nil {
 			faults = append(faults, fmt.Errorf("%s: %w", one.name, err))
 		}
@@ -74,10 +73,10 @@ func describe(document *yaml.Node, parts []*yaml.Node) error {
 	return errors.Join(faults...)
 }
 
-// object adds to the schema of an object what Go knows of it. It returns the schemas that the object refers to.
-func object(document, schema *yaml.Node, one known) (inner []known, err error) {
+// complete adds to the schema of an object what Go knows of it. It returns the schemas that the object refers to.
+func complete(document, schema *yaml.Node, one known) (inner []known, err error) {
 	members := membersOf(one)
-	words, properties, required := get(schema, "properties"), &yaml.Node{Kind: yaml.MappingNode}, &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
+	words, properties, required := get(schema, "properties"), &yaml.Node{Kind: yaml.MappingNode}, sequence()
 	for _, m := range members {
 		property := get(words, m.name)
 		if property == nil || property.Kind != yaml.MappingNode {
@@ -161,37 +160,71 @@ func typed(document, property *yaml.Node, m member) error {
 	case m.field != nil && m.field.Clearable:
 		return ruled(property, m.field)
 	case named != nil:
-		put(property, "$ref", &yaml.Node{Kind: yaml.ScalarNode, Style: yaml.SingleQuotedStyle, Value: "#/components/schemas/" + named.Value})
+		put(property, "$ref", quoted("#/components/schemas/"+named.Value))
 	case m.field != nil:
 		return ruled(property, m.field)
+	case m.goes == reflect.TypeFor[time.Time]() || m.goes == reflect.TypeFor[*time.Time]():
+		put(property, "$ref", quoted("#/components/schemas/Time"))
 	case bare(m.goes).Kind() == reflect.Bool && m.goes.Kind() != reflect.Slice:
 		put(property, "type", text("boolean"))
 	case m.goes.Kind() == reflect.String:
 		put(property, "type", text("string"))
 	case m.goes.Kind() == reflect.Interface: // any value
+	case bare(m.goes).Kind() == reflect.Int && m.goes.Kind() != reflect.Slice && m.goes.Kind() != reflect.Map:
+		put(property, "type", text("integer"))
+	case m.goes.Kind() == reflect.Slice && nameOf(m.goes.Elem()) != "":
+		put(property, "type", text("array"))
+		if get(property, "items") == nil {
+			put(property, "items", ref("schemas", nameOf(m.goes.Elem())))
+		}
 	default:
 		return fmt.Errorf("its schema does not follow from %v", m.goes)
 	}
 	return nil
 }
 
-// ruled adds the rule of a field of a body.
-func ruled(property *yaml.Node, field *input.Field) error {
-	kind := func(name string) *yaml.Node {
-		if !field.Clearable {
-			return text(name)
+// nameOf is the schema of a type of answers.
+func nameOf(t reflect.Type) string {
+	for name, value := range answers {
+		if reflect.TypeOf(value) == t {
+			return name
 		}
-		return &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle, Content: []*yaml.Node{text(name), {Kind: yaml.ScalarNode, Style: yaml.SingleQuotedStyle, Value: "null"}}}
 	}
-	number := func(key string, n int) { put(property, key, text(strconv.Itoa(n))) }
+	return ""
+}
+
+// ruled adds the rule of a field of a body, as far as the words do not say it.
+func ruled(property *yaml.Node, field *input.Field) error {
+	say := func(key string, value *yaml.Node) {
+		if get(property, key) == nil {
+			put(property, key, value)
+		}
+	}
+	number := func(key string, n int) { say(key, text(strconv.Itoa(n))) }
+	kind := func(name string) {
+		if field.Clearable {
+			say("type", sequence(text(name), quoted("null")))
+			return
+		}
+		say("type", text(name))
+	}
 	switch rule := field.Is.(type) {
 	case *input.Text:
-		put(property, "type", kind("string"))
-		if rule.Trim || rule.Check != nil {
-			return fmt.Errorf("the rule of its text has more than a pattern")
-		}
-		if rule.Pattern != "" {
-			put(property, "pattern", &yaml.Node{Kind: yaml.ScalarNode, Style: yaml.SingleQuotedStyle, Value: anchored(rule.Pattern)})
+		kind("string")
+		values := strings.Split(rule.Pattern, "|")
+		switch {
+		case rule.Trim || rule.Check != nil:
+			if get(property, "pattern") == nil {
+				return fmt.Errorf("the rule of its text has more than a pattern")
+			}
+		case len(values) > 1 && !slices.ContainsFunc(values, func(value string) bool { return !plain.MatchString(value) }):
+			enum := sequence()
+			for _, value := range values {
+				enum.Content = append(enum.Content, text(value))
+			}
+			say("enum", enum)
+		case rule.Pattern != "":
+			say("pattern", quoted(anchored(rule.Pattern)))
 		}
 		if rule.Min > 0 {
 			number("minLength", rule.Min)
@@ -200,31 +233,52 @@ func ruled(property *yaml.Node, field *input.Field) error {
 			number("maxLength", rule.Max)
 		}
 	case *input.Integer:
-		put(property, "type", kind("integer"))
+		kind("integer")
 		if rule.OneOf != nil {
-			enum := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
+			enum := sequence()
 			for _, n := range rule.OneOf {
 				enum.Content = append(enum.Content, text(strconv.Itoa(n)))
 			}
-			put(property, "enum", enum)
+			say("enum", enum)
 			return nil
 		}
 		number("minimum", int(rule.Least))
 		number("maximum", int(rule.Most))
 	case input.Boolean:
-		put(property, "type", kind("boolean"))
+		kind("boolean")
 	default:
 		return fmt.Errorf("its schema does not follow from a %T", rule)
 	}
 	return nil
 }
 
-// anchored is a pattern of which the whole value must be an instance.
+// plain values have no special characters of a pattern.
+var plain = regexp.MustCompile(`^[A-Za-z_-]+$`)
+
+// anchored is a pattern that the whole value must match.
 func anchored(pattern string) string {
-	if strings.Contains(pattern, "|") && !strings.HasPrefix(pattern, "(") {
-		pattern = "(" + pattern + ")"
+	depth := 0
+	for _, c := range pattern {
+		switch c {
+		case '(', '[':
+			depth++
+		case ')', ']':
+			depth--
+		case '|':
+			if depth == 0 {
+				return "^(" + pattern + ")$"
+			}
+		}
 	}
 	return "^" + pattern + "$"
+}
+
+func sequence(content ...*yaml.Node) *yaml.Node {
+	return &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle, Content: content}
+}
+
+func quoted(value string) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Style: yaml.SingleQuotedStyle, Value: value}
 }
 
 // refersTo returns the schema of objects that a property refers to.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/input"
 )
@@ -210,7 +210,7 @@ func InstalledOf(body *input.Object) string {
 	body.Open()
 	body.Object("data", func(data *input.Object) {
 		data.Open()
-		installed, _ = data.OptionalText(Attribute, edge.InstalledRule)
+		installed, _ = data.OptionalText(Attribute, polling.InstalledRule)
 	})
 	return report.Shown(installed)
 }

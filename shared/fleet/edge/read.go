@@ -1,9 +1,12 @@
 package edge
 
-import "wavegate/shared/platform/input"
+import (
+	"wavegate/shared/fleet/boxauth"
+	"wavegate/shared/platform/input"
+)
 
 // ReadAssignment reads an assignment. An issuer that the service does not trust for boxes is a fault.
-func ReadAssignment(body *input.Object, issuers Issuers) Assignment {
+func ReadAssignment(body *input.Object, issuers boxauth.Issuers) Assignment {
 	a := Assignment{
 		EdgeType:       body.Text("edgeType", input.Name),
 		Channel:        body.Text("channel", input.Name),
@@ -27,7 +30,7 @@ type BatchItem struct {
 const MostAtOnce = 30
 
 // ReadBatch reads the boxes of a batch from the list "edges". A box that occurs twice is a fault.
-func ReadBatch(body *input.Object, issuers Issuers) []BatchItem {
+func ReadBatch(body *input.Object, issuers boxauth.Issuers) []BatchItem {
 	var batch []BatchItem
 	seen := map[string]bool{}
 	takeOver := body.Boolean("takeOver")

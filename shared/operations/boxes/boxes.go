@@ -7,7 +7,9 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/bell"
+	"wavegate/shared/fleet/boxauth"
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
@@ -36,7 +38,7 @@ var (
 				operations.May(dynamo.Audit, dynamo.Put),
 			},
 		}, func(in *input.Reader) input.Sent[string, edge.Assignment] {
-			return input.Sent[string, edge.Assignment]{Path: operations.EdgeID(in), Body: edge.ReadAssignment(in.Body(), edge.ReadIssuers(in.Settings))}
+			return input.Sent[string, edge.Assignment]{Path: operations.EdgeID(in), Body: edge.ReadAssignment(in.Body(), boxauth.ReadIssuers(in.Settings))}
 		})
 	}
 
@@ -57,7 +59,7 @@ var (
 				operations.May(dynamo.Audit, dynamo.Put),
 			},
 		}, func(in *input.Reader) []edge.BatchItem {
-			return edge.ReadBatch(in.Body(), edge.ReadIssuers(in.Settings))
+			return edge.ReadBatch(in.Body(), boxauth.ReadIssuers(in.Settings))
 		})
 	}
 
@@ -92,21 +94,21 @@ var (
 		}, paging.With(edge.FilterOf, paging.ByOffset))
 	}
 
-	GetManifest = func() operations.Row[edge.Poll] {
+	GetManifest = func() operations.Row[polling.Poll] {
 		return operations.New(operations.Operation{
 			ID: "get-manifest", Summary: "Poll for the release that a box should run",
 			Method: http.MethodGet, Path: "/api/edges/{edgeId}/update/manifest",
 			Roles: []auth.Role{auth.Edge, auth.PlatformOwner},
 			Gives: operations.Read, Refuses: []problem.Code{problem.NotFound},
 			Sampled:  true,
-			Settings: slices.Concat([]setting.Name{setting.LogSamplePolls}, operations.PollSettings, edge.ListeningSettings),
+			Settings: slices.Concat([]setting.Name{setting.LogSamplePolls}, operations.PollSettings, polling.ListeningSettings),
 			Grants: []operations.Grant{
 				operations.May(dynamo.Channels, dynamo.Get),
 				operations.May(dynamo.Releases, dynamo.Get),
 				operations.May(dynamo.Reports, dynamo.Get, dynamo.Write),
 				operations.May(dynamo.Progress, dynamo.Get),
 			},
-		}, edge.PollOf)
+		}, polling.PollOf)
 	}
 
 	PutEdgeToken = func() operations.Row[input.Sent[string, string]] {
@@ -163,9 +165,9 @@ var (
 				operations.May(dynamo.Reports, dynamo.Get, dynamo.Write),
 			},
 			Settings: []setting.Name{setting.ReportShards, setting.FleetIssuers},
-		}, input.Both(operations.EdgeID, edge.OutcomeOf))
+		}, input.Both(operations.EdgeID, polling.OutcomeOf))
 	}
 )
 
 // BellSettings are the settings of the bell, which is not an operation.
-var BellSettings = slices.Concat(bell.KeySettings, edge.BellSettings)
+var BellSettings = slices.Concat(bell.KeySettings, polling.BellSettings)

@@ -27,7 +27,7 @@ var (
 			Gives: operations.Created, Refuses: []problem.Code{problem.NotFound},
 			Grants: []operations.Grant{
 				operations.May(dynamo.Factories, dynamo.Get),
-				operations.May(dynamo.Recipes, dynamo.Write),
+				operations.May(dynamo.Methods, dynamo.Write),
 				operations.May(dynamo.Idempotency, dynamo.Get, dynamo.Put),
 				operations.May(dynamo.Audit, dynamo.Put),
 			},
@@ -42,7 +42,7 @@ var (
 			Gives: operations.Read, Refuses: []problem.Code{problem.NotFound},
 			Grants: []operations.Grant{
 				operations.May(dynamo.Factories, dynamo.Get),
-				operations.May(dynamo.Recipes, dynamo.Get),
+				operations.May(dynamo.Methods, dynamo.Get),
 			},
 		}, method.IDOf)
 	}
@@ -55,7 +55,7 @@ var (
 			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
 			Grants: []operations.Grant{
 				operations.May(dynamo.Factories, dynamo.Get),
-				operations.List(dynamo.Recipes, "byProduct", "byStatus"),
+				operations.List(dynamo.Methods, "byProduct", "byStatus"),
 			},
 		}, paging.With(method.FilterOf, paging.ByOffset))
 	}
@@ -69,7 +69,7 @@ var (
 			Gives: operations.Stored, Refuses: []problem.Code{problem.NotFound, problem.VersionFrozen, problem.VersionOpen},
 			Grants: []operations.Grant{
 				operations.May(dynamo.Factories, dynamo.Get),
-				operations.May(dynamo.Recipes, dynamo.Get, dynamo.Write),
+				operations.May(dynamo.Methods, dynamo.Get, dynamo.Write),
 				operations.May(dynamo.MethodVersions, dynamo.Get, dynamo.Write),
 				operations.May(dynamo.MethodContents, dynamo.Write),
 				operations.May(dynamo.Audit, dynamo.Put),
@@ -101,7 +101,7 @@ var (
 			Gives: operations.Read, Refuses: []problem.Code{problem.NotFound},
 			Grants: []operations.Grant{
 				operations.May(dynamo.Factories, dynamo.Get),
-				operations.May(dynamo.Recipes, dynamo.Get),
+				operations.May(dynamo.Methods, dynamo.Get),
 				operations.May(dynamo.MethodVersions, dynamo.Get),
 			},
 		}, method.RefOf)
@@ -115,7 +115,7 @@ var (
 			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
 			Grants: []operations.Grant{
 				operations.May(dynamo.Factories, dynamo.Get),
-				operations.May(dynamo.Recipes, dynamo.Get),
+				operations.May(dynamo.Methods, dynamo.Get),
 				operations.List(dynamo.MethodVersions),
 			},
 		}, paging.With(method.IDOf, paging.ByOffset))
@@ -132,7 +132,7 @@ var (
 			Grants: []operations.Grant{
 				operations.May(dynamo.Factories, dynamo.Get, dynamo.ConditionCheck),
 				operations.May(dynamo.Machines, dynamo.Get, dynamo.Query, dynamo.ConditionCheck),
-				operations.May(dynamo.Recipes, dynamo.Get, dynamo.Write),
+				operations.May(dynamo.Methods, dynamo.Get, dynamo.Write),
 				operations.May(dynamo.MethodVersions, dynamo.Get, dynamo.Write, dynamo.ConditionCheck),
 				operations.May(dynamo.MethodContents, dynamo.Get),
 				operations.May(dynamo.MethodPlaces, dynamo.Write),
@@ -167,7 +167,7 @@ var (
 				operations.May(dynamo.Factories, dynamo.Get),
 				operations.May(dynamo.Edges, dynamo.Get),
 				operations.May(dynamo.Machines, dynamo.Get),
-				{Table: dynamo.Recipes, Actions: []dynamo.Permission{dynamo.Get, dynamo.Query}, Indexes: []string{"byProduct"}, OnlyIndexes: true},
+				{Table: dynamo.Methods, Actions: []dynamo.Permission{dynamo.Get, dynamo.Query}, Indexes: []string{"byProduct"}, OnlyIndexes: true},
 				operations.List(dynamo.MethodPlaces),
 				operations.ListByIndex(dynamo.Audit, "byResource"),
 			},

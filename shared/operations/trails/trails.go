@@ -61,7 +61,7 @@ var (
 				operations.ListByIndex(dynamo.Edges, "byOrganization"), operations.List(dynamo.Reports),
 				operations.List(dynamo.Enrolments, "byOrganization"),
 				operations.ListByIndex(dynamo.Factories, "byOrganization"), operations.List(dynamo.Machines),
-				operations.List(dynamo.Recipes), operations.List(dynamo.MethodVersions), operations.List(dynamo.MethodContents), operations.List(dynamo.MethodReports),
+				operations.List(dynamo.Methods), operations.List(dynamo.MethodVersions), operations.List(dynamo.MethodContents), operations.List(dynamo.MethodReports),
 				operations.List(dynamo.Progress), // recalls
 				operations.List(dynamo.Audit, "byOrganization"),
 			},

@@ -74,8 +74,8 @@ func (Boolean) rule()  {}
 func (*List) rule()    {}
 func (*Shape) rule()   {}
 
-// find returns the field of a name.
-func (f Fields) find(name string) (Field, bool) {
+// Find returns the field of a name.
+func (f Fields) Find(name string) (Field, bool) {
 	for _, one := range f {
 		if one.Name == name {
 			return one, true

@@ -62,7 +62,7 @@ func (o *Object) Source() []byte { return o.source }
 func (o *Object) Unread(faults *Faults) {
 	seen := map[string]bool{}
 	for _, m := range o.members {
-		_, declared := o.shape.Fields.find(m.Name)
+		_, declared := o.shape.Fields.Find(m.Name)
 		switch {
 		case seen[m.Name]:
 			faults.Add(problem.Fault{Pointer: o.at(m.Name), Code: "duplicate", Detail: "must be given once"})

@@ -68,7 +68,7 @@ func (in *Reader) parameter(name, code, detail string) {
 func (in *Reader) Err() error {
 	all := in.faults.Copy()
 	for _, name := range slices.Sorted(maps.Keys(in.query)) {
-		if _, declared := in.takes.Query.find(name); !declared || slices.Contains(in.foreign, name) {
+		if _, declared := in.takes.Query.Find(name); !declared || slices.Contains(in.foreign, name) {
 			all.Add(problem.Fault{Parameter: name, Code: "unknown", Detail: "is not a parameter of this operation"})
 		}
 	}
