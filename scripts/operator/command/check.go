@@ -52,11 +52,7 @@ func acceptable(method, path string, body any) error {
 	for name, value := range values {
 		r.SetPathValue(name, value)
 	}
-	in := input.Of(r, op.Takes)
-	if op.Takes.Body != nil {
-		in.Body()
-	}
-	if err := in.Err(); err != nil {
+	if err := input.Of(r, op.Takes).Check(op.Takes); err != nil {
 		faults := problem.From(err).Faults
 		for i, f := range faults {
 			field, _, _ := strings.Cut(strings.TrimPrefix(f.Pointer, "/"), "/")

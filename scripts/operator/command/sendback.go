@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"wavegate/scripts/operator/api"
-	"wavegate/shared/fleet/release"
+	"wavegate/shared/operations/releases"
 )
 
 func (a *app) sendBack() *cobra.Command {
@@ -49,7 +49,7 @@ func (a *app) publishAgain(ctx context.Context, c *api.Client, name string, r ap
 		return err
 	}
 	body := map[string]any{}
-	for _, f := range release.PublicationBody.Fields {
+	for _, f := range releases.PublishRelease().Takes.Body.Fields {
 		if value, is := present[f.Name]; is {
 			body[f.Name] = value
 		}
