@@ -10,17 +10,17 @@ import (
 	"strings"
 	"testing"
 
-	"wavegate/scripts/operator/command"
+	"wavegate/scripts/operator/run"
 )
 
 // TestExit_EachCodeOfTheHelp_IsWhatItSays, and there are no others.
 func TestExit_EachCodeOfTheHelp_IsWhatItSays(t *testing.T) {
 	d := newDesk(t)
 	d.starts(0)
-	d.does("freeze", "--for", "1h", "--reason", "holidays", "--yes").is(command.Done)
+	d.does("freeze", "--for", "1h", "--reason", "holidays", "--yes").is(run.Done)
 	viewer := *d
 	viewer.dir = t.TempDir()
-	viewer.does("login", d.Target.URL, "--as", "vera", "--role", "fleet_viewer").is(command.Done)
+	viewer.does("login", d.Target.URL, "--as", "vera", "--role", "fleet_viewer").is(run.Done)
 	lost := *d
 	lost.seen = func(*http.Request) error { return io.ErrUnexpectedEOF }
 	nobody := *d
@@ -51,11 +51,11 @@ func TestExit_EachCodeOfTheHelp_IsWhatItSays(t *testing.T) {
 		}
 		got[c.code] = true
 	}
-	d.does("halt", "gateway-x/stable").is(command.Done)
-	d.does("watch", "gateway-x/stable").is(command.Otherwise)
-	d.does("wait", "gateway-x/stable").is(command.Otherwise)
-	got[command.Otherwise], got[command.Interrupted] = true, true // see TestWatch_Interrupted
-	_, text, _ := strings.Cut(d.does("help").is(command.Done).out, "Exit codes:")
+	d.does("halt", "gateway-x/stable").is(run.Done)
+	d.does("watch", "gateway-x/stable").is(run.Otherwise)
+	d.does("wait", "gateway-x/stable").is(run.Otherwise)
+	got[run.Otherwise], got[run.Interrupted] = true, true // see TestWatch_Interrupted
+	_, text, _ := strings.Cut(d.does("help").is(run.Done).out, "Exit codes:")
 	text, _, _ = strings.Cut(text, "\n\n")
 	var said []int
 	for _, code := range regexp.MustCompile(`\d+`).FindAllString(text, -1) {
@@ -84,7 +84,7 @@ func TestQuestion_NamesTheService_ThePerson_AndWhatChanges(t *testing.T) {
 	at := "At " + d.Target.URL + " as olga: "
 	asks := func(what string, args ...string) {
 		t.Helper()
-		d.does(args...).is(command.Misused).warns("wavegate: " + at + what)
+		d.does(args...).is(run.Misused).warns("wavegate: " + at + what)
 	}
 	published := []string{"--url", "https://artifacts.example/1.2.0", "--sha256", digest("c")}
 	asks("gateway-x/stable: promote 1.1.0 from 1 to 10 %", "promote", "gateway-x/stable")
@@ -95,8 +95,8 @@ func TestQuestion_NamesTheService_ThePerson_AndWhatChanges(t *testing.T) {
 	asks("Freeze all channels until", "freeze", "--for", "1h", "--reason", "holidays")
 	asks("End the freeze of all channels", "unfreeze")
 	asks("Retire box-0001 of acme", "retire", "box-0001")
-	d.does("halt", "gateway-x/stable").is(command.Done)
+	d.does("halt", "gateway-x/stable").is(run.Done)
 	asks("gateway-x/stable: resume the rollout of 1.1.0 at 1 %?", "resume", "gateway-x/stable")
 	d.asks, d.typed = true, strings.NewReader("n\n")
-	d.does("resume", "gateway-x/stable").is(command.Misused).warns(at+"gateway-x/stable: resume the rollout", "[y/N]")
+	d.does("resume", "gateway-x/stable").is(run.Misused).warns(at+"gateway-x/stable: resume the rollout", "[y/N]")
 }

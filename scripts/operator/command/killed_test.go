@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"wavegate/scripts/operator/command"
+	"wavegate/scripts/operator/run"
 	"wavegate/scripts/operator/tokenfile"
 	"wavegate/shared/access/boxtoken"
 )
@@ -53,7 +54,7 @@ func (k *killer) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func runs(at int) int {
 	k := &killer{at: at}
-	e := command.Process()
+	e := run.Process()
 	e.HTTP.Transport, e.Disk.Before = k, func(string, string) error { return k.step() }
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer cancel()
@@ -108,7 +109,7 @@ func TestMakeTokens_KilledBeforeAnyStep_NoBoxHasATokenWithoutItsFile(t *testing.
 			break
 		}
 		d.kept(dir, ids...)
-		d.does(args...).is(command.Done)
+		d.does(args...).is(run.Done)
 		all := d.secrets(dir)
 		for _, id := range ids {
 			d.polls(id, all[id])
@@ -140,17 +141,17 @@ func TestMakeTokens_AFileThatCannotBeWritten_EndsItBeforeTheCall(t *testing.T) {
 		r := d.does(args...)
 		d.disk.Before = nil
 		if failed == "" {
-			r.is(command.Done)
+			r.is(run.Done)
 			break
 		}
-		r.is(command.Refused).warns(full.Error())
+		r.is(run.Refused).warns(full.Error())
 		if w.calls["POST /api/edges"] > 0 {
 			t.Errorf("step %d, %s: the boxes were registered", at, failed)
 		}
 		if left, err := filepath.Glob(filepath.Join(dir, ".draft-*")); err != nil || len(left) > 0 && failed != "remove" {
 			t.Errorf("step %d, %s: it leaves %v, %v", at, failed, left, err)
 		}
-		d.does(args...).is(command.Done)
+		d.does(args...).is(run.Done)
 		d.kept(dir, ids...)
 	}
 	if at < 18 {
@@ -177,13 +178,13 @@ func TestMakeTokens_EachFileIsOnTheDisk_BeforeItsHashIsSent(t *testing.T) {
 		return nil
 	}
 	args := []string{"register", d.file("boxes.csv", csv(1)), "--make-tokens", dir, "--yes"}
-	d.does(args...).is(command.Done)
+	d.does(args...).is(run.Done)
 	file := "create tokens, write file, sync file, link file, remove file, "
 	if got, want := strings.Join(steps, ", "), "mkdir tokens, "+file+"sync file, "+file+"sync tokens, send"; got != want {
 		t.Errorf("the steps are\n%s, want\n%s", got, want)
 	}
 	steps = nil
-	d.does(args...).is(command.Done)
+	d.does(args...).is(run.Done)
 	if got, want := strings.Join(steps, ", "), "mkdir tokens, sync file, sync tokens, send"; got != want {
 		t.Errorf("the steps of a second run are\n%s, want\n%s", got, want)
 	}

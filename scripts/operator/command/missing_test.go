@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"wavegate/scripts/operator/command"
+	"wavegate/scripts/operator/run"
 )
 
 // TestTypos_OfNames_SayWhatIsMissing_AndWhatIsNear: for everything that has a name.
@@ -38,12 +38,12 @@ func TestTypos_OfNames_SayWhatIsMissing_AndWhatIsNear(t *testing.T) {
 	} {
 		r := d.does(strings.Fields(line)...)
 		if says == "" {
-			r.is(command.Done) // the channel exists, and the list is empty
+			r.is(run.Done) // the channel exists, and the list is empty
 			continue
 		}
-		r.is(command.Refused).warns(says)
+		r.is(run.Refused).warns(says)
 	}
-	if r := d.does("status", "gateway-x/stabel", "--json").is(command.Refused); !strings.HasPrefix(r.err, "{") {
+	if r := d.does("status", "gateway-x/stabel", "--json").is(run.Refused); !strings.HasPrefix(r.err, "{") {
 		t.Errorf("with --json it says %s", r.err)
 	}
 }
@@ -51,7 +51,7 @@ func TestTypos_OfNames_SayWhatIsMissing_AndWhatIsNear(t *testing.T) {
 func TestCompletion_OffersBoxes_Factories_Machines_AndStates(t *testing.T) {
 	d := newDesk(t)
 	d.publishes()
-	d.does("register", d.file("boxes.csv", csv(12)), "--yes").is(command.Done)
+	d.does("register", d.file("boxes.csv", csv(12)), "--yes").is(run.Done)
 	d.Owner(t).Put(t, "/api/factories/munich-1", `{"organizationId":"wavegate","name":"Munich"}`).Is(t, http.StatusCreated)
 	d.As(t, "eric", "wavegate", "production_engineer").Put(t, "/api/factories/munich-1/machines/press-1", `{"name":"Press"}`).Is(t, http.StatusCreated)
 	for line, offered := range map[string]string{
@@ -67,6 +67,6 @@ func TestCompletion_OffersBoxes_Factories_Machines_AndStates(t *testing.T) {
 		"pol":                             "policy\t",
 	} {
 		words := append([]string{"__complete"}, strings.Split(line, " ")...)
-		d.does(words...).is(command.Done).says(offered)
+		d.does(words...).is(run.Done).says(offered)
 	}
 }

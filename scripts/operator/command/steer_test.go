@@ -8,22 +8,22 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"wavegate/scripts/operator/command"
+	"wavegate/scripts/operator/run"
 )
 
 func TestSteer_FromPublicationToAdoption(t *testing.T) {
 	d := newDesk(t)
 	d.starts(20)
-	d.does("status").is(command.Done).says("gateway-x/canary", "gateway-x/stable", "1.1.0", "1 %")
-	d.does("status", "gateway-x/stable").is(command.Done).says("1.0.0 → 1.1.0", "told", "next      10 %")
-	d.does("promote", "gateway-x/stable", "--yes", "--reason", "canary is fine").is(command.Done).says("is at 10 %")
-	d.does("promote", "gateway-x/stable", "--yes").is(command.Done).says("is at 50 %")
-	d.does("complete", "gateway-x/stable").is(command.Misused).warns("end the rollout of 1.1.0 at 50 %", "--yes")
-	d.does("promote", "gateway-x/stable", "--confirm", "gateway-x/stable").is(command.Done).says("is at 100 %")
-	d.does("promote", "gateway-x/stable", "--yes").is(command.Refused).warns("complete it")
-	d.does("complete", "gateway-x/stable", "--yes").is(command.Done).says("is completed")
-	d.does("status", "gateway-x/stable").is(command.Done).says("1.1.0  no rollout is active")
-	d.does("log", "gateway-x/stable").is(command.Done).says("RolloutPromoted 1 → 10 %", "canary is fine", "ReleaseAdopted 1.0.0 → 1.1.0", "RolloutCompleted")
+	d.does("status").is(run.Done).says("gateway-x/canary", "gateway-x/stable", "1.1.0", "1 %")
+	d.does("status", "gateway-x/stable").is(run.Done).says("1.0.0 → 1.1.0", "told", "next      10 %")
+	d.does("promote", "gateway-x/stable", "--yes", "--reason", "canary is fine").is(run.Done).says("is at 10 %")
+	d.does("promote", "gateway-x/stable", "--yes").is(run.Done).says("is at 50 %")
+	d.does("complete", "gateway-x/stable").is(run.Misused).warns("end the rollout of 1.1.0 at 50 %", "--yes")
+	d.does("promote", "gateway-x/stable", "--confirm", "gateway-x/stable").is(run.Done).says("is at 100 %")
+	d.does("promote", "gateway-x/stable", "--yes").is(run.Refused).warns("complete it")
+	d.does("complete", "gateway-x/stable", "--yes").is(run.Done).says("is completed")
+	d.does("status", "gateway-x/stable").is(run.Done).says("1.1.0  no rollout is active")
+	d.does("log", "gateway-x/stable").is(run.Done).says("RolloutPromoted 1 → 10 %", "canary is fine", "ReleaseAdopted 1.0.0 → 1.1.0", "RolloutCompleted")
 }
 
 func TestConfirm_WhatReachesFar_AsksForTheName(t *testing.T) {
@@ -31,18 +31,18 @@ func TestConfirm_WhatReachesFar_AsksForTheName(t *testing.T) {
 	d.publishes()
 	version := []string{"publish", "gateway-x/stable", "0.9.0", "--url", "https://artifacts.example/0.9.0", "--sha256", digest("9")}
 	for name, flags := range map[string][]string{"nothing": nil, "yes": {"--yes"}, "another name": {"--confirm", "gateway-x/canary"}} {
-		if r := d.does(append(version, flags...)...); r.code != command.Misused || !strings.Contains(r.err, "gateway-x/stable") {
+		if r := d.does(append(version, flags...)...); r.code != run.Misused || !strings.Contains(r.err, "gateway-x/stable") {
 			t.Errorf("%s: exited with %d: %s", name, r.code, r.err)
 		}
 	}
-	d.does(append(version, "--yes")...).is(command.Misused).warns("instead of 1.0.0 to all 0 boxes", "earlier version", "--confirm gateway-x/stable")
-	d.does("start", "gateway-x/canary", "1.0.0", "--yes").is(command.Misused).warns("earlier version")
-	d.does("start", "gateway-x/stable", "1.1.0", "--no-guard", "--yes").is(command.Done)
-	d.does("promote", "gateway-x/stable", "--yes").is(command.Done)
-	d.does("promote", "gateway-x/stable", "--yes").is(command.Done)
-	d.does("promote", "gateway-x/stable", "--yes").is(command.Misused).warns("from 50 to 100 %")
+	d.does(append(version, "--yes")...).is(run.Misused).warns("instead of 1.0.0 to all 0 boxes", "earlier version", "--confirm gateway-x/stable")
+	d.does("start", "gateway-x/canary", "1.0.0", "--yes").is(run.Misused).warns("earlier version")
+	d.does("start", "gateway-x/stable", "1.1.0", "--no-guard", "--yes").is(run.Done)
+	d.does("promote", "gateway-x/stable", "--yes").is(run.Done)
+	d.does("promote", "gateway-x/stable", "--yes").is(run.Done)
+	d.does("promote", "gateway-x/stable", "--yes").is(run.Misused).warns("from 50 to 100 %")
 	d.stands("active", 50)
-	d.does(append(version, "--confirm", "gateway-x/stable")...).is(command.Done)
+	d.does(append(version, "--confirm", "gateway-x/stable")...).is(run.Done)
 	d.stands("halted", 50)
 }
 
@@ -50,16 +50,16 @@ func TestConfirm_APersonIsAsked_AndOnlyTheirYesIsOne(t *testing.T) {
 	d := newDesk(t)
 	d.publishes()
 	d.asks = true
-	for answer, code := range map[string]int{"": command.Misused, "n\n": command.Misused, "yes please\n": command.Misused} {
+	for answer, code := range map[string]int{"": run.Misused, "n\n": run.Misused, "yes please\n": run.Misused} {
 		d.typed = strings.NewReader(answer)
 		d.does("start", "gateway-x/stable", "1.1.0").is(code).warns("[y/N]")
 	}
 	d.typed = strings.NewReader("y\n")
-	d.does("start", "gateway-x/stable", "1.1.0", "--no-guard").is(command.Done)
+	d.does("start", "gateway-x/stable", "1.1.0", "--no-guard").is(run.Done)
 	d.typed = strings.NewReader("gateway-x/canary\n")
-	d.does("publish", "gateway-x/stable", "1.2.0", "--url", "https://artifacts.example/1.2.0", "--sha256", digest("c")).is(command.Misused).warns("It ends the rollout of 1.1.0")
+	d.does("publish", "gateway-x/stable", "1.2.0", "--url", "https://artifacts.example/1.2.0", "--sha256", digest("c")).is(run.Misused).warns("It ends the rollout of 1.1.0")
 	d.typed = strings.NewReader("gateway-x/stable\n")
-	d.does("publish", "gateway-x/stable", "1.2.0", "--url", "https://artifacts.example/1.2.0", "--sha256", digest("c")).is(command.Done)
+	d.does("publish", "gateway-x/stable", "1.2.0", "--url", "https://artifacts.example/1.2.0", "--sha256", digest("c")).is(run.Done)
 }
 
 // meanwhile does something while a person reads a question, and then answers it.
@@ -83,9 +83,9 @@ func TestPromote_RolloutThatChangedWhileOneWasAsked_IsRefused(t *testing.T) {
 	d.typed = &meanwhile{func() {
 		other := *d
 		other.asks = false
-		other.does("promote", "gateway-x/stable", "--yes").is(command.Done)
+		other.does("promote", "gateway-x/stable", "--yes").is(run.Done)
 	}, strings.NewReader("y\n")}
-	d.does("promote", "gateway-x/stable").is(command.Refused).warns("from 1 to 10 %", "has changed since you saw it: it is at 10 %")
+	d.does("promote", "gateway-x/stable").is(run.Refused).warns("from 1 to 10 %", "has changed since you saw it: it is at 10 %")
 	d.stands("active", 10)
 }
 
@@ -93,7 +93,7 @@ func TestPromote_AnswerThatIsLost_IsReadBack(t *testing.T) {
 	d := newDesk(t)
 	d.starts(0)
 	d.seen = losesOne(http.MethodPatch)
-	d.does("promote", "gateway-x/stable", "--yes").is(command.Done).says("is at 10 %")
+	d.does("promote", "gateway-x/stable", "--yes").is(run.Done).says("is at 10 %")
 	d.stands("active", 10)
 	if events := d.Events(t, "rollout", d.rollout()); len(events) != 2 {
 		t.Errorf("%d events", len(events))
@@ -132,13 +132,13 @@ func (d *desk) rollout() string {
 
 func TestResume_AHaltedRollout_GoesOnWhereItWas(t *testing.T) {
 	d := newDesk(t)
-	d.does("publish", "gateway-x/stable", "1.0.0", "--url", "https://artifacts.example/1", "--sha256", digest("0"), "--confirm", "gateway-x/stable").is(command.Done)
-	d.does("resume", "gateway-x/stable", "--yes").is(command.Refused).warns("has never been a rollout")
+	d.does("publish", "gateway-x/stable", "1.0.0", "--url", "https://artifacts.example/1", "--sha256", digest("0"), "--confirm", "gateway-x/stable").is(run.Done)
+	d.does("resume", "gateway-x/stable", "--yes").is(run.Refused).warns("has never been a rollout")
 	d.starts(0)
-	d.does("halt", "gateway-x/stable").is(command.Done).says("halted 1.1.0 on gateway-x/stable at 1 %")
-	d.does("resume", "gateway-x/stable").is(command.Misused)
-	d.does("resume", "gateway-x/stable", "--yes", "--reason", "it was the network").is(command.Done).says("active at 1 %")
-	d.does("resume", "gateway-x/stable").is(command.Done).says("is active")
+	d.does("halt", "gateway-x/stable").is(run.Done).says("halted 1.1.0 on gateway-x/stable at 1 %")
+	d.does("resume", "gateway-x/stable").is(run.Misused)
+	d.does("resume", "gateway-x/stable", "--yes", "--reason", "it was the network").is(run.Done).says("active at 1 %")
+	d.does("resume", "gateway-x/stable").is(run.Done).says("is active")
 	d.stands("active", 1)
 }
 
@@ -147,12 +147,12 @@ func TestJSON_PrintsTheServicesDocuments(t *testing.T) {
 	d.starts(0)
 	for _, args := range [][]string{{"status"}, {"status", "gateway-x/stable"}, {"whoami"}, {"log"}, {"boxes", "gateway-x/stable"},
 		{"promote", "gateway-x/stable", "--yes"}, {"halt", "gateway-x/stable"}, {"halt", "gateway-x/stable"}} {
-		r := d.does(append(args, "--json")...).is(command.Done)
+		r := d.does(append(args, "--json")...).is(run.Done)
 		if r.err != "" || !json.Valid([]byte(strings.TrimSpace(r.out))) {
 			t.Errorf("wavegate %q prints\n%s%s", args, r.out, r.err)
 		}
 	}
-	r := d.does("start", "gateway-x/stable", "9.9.9", "--yes", "--json").is(command.Refused)
+	r := d.does("start", "gateway-x/stable", "9.9.9", "--yes", "--json").is(run.Refused)
 	var problem struct{ Code string }
 	if err := json.Unmarshal([]byte(r.err), &problem); err != nil || problem.Code != "RELEASE_NOT_PUBLISHED" || r.out != "" {
 		t.Errorf("a refusal prints %q and %q", r.out, r.err)
@@ -161,22 +161,22 @@ func TestJSON_PrintsTheServicesDocuments(t *testing.T) {
 
 func TestExit_EachCode(t *testing.T) {
 	d := newDesk(t)
-	d.does("status").is(command.Done)
-	d.does("status", "gateway-x/nowhere").is(command.Refused).warns("NOT_FOUND")
+	d.does("status").is(run.Done)
+	d.does("status", "gateway-x/nowhere").is(run.Refused).warns("NOT_FOUND")
 	for _, args := range [][]string{{"steer"}, {"status", "--faster"}, {"status", "gateway-x"}, {"halt"}, {"halt", "a/b", "--all"}, {"promote"},
 		{"wait", "a/b", "--until", "soon"}, {"publish", "a/b", "1"}, {"login", "http://elsewhere.example"}, {"boxes", "a/b", "--state", "failed", "--prefix", "b"}} {
-		if r := d.does(args...); r.code != command.Misused {
+		if r := d.does(args...); r.code != run.Misused {
 			t.Errorf("wavegate %q exited with %d: %s", args, r.code, r.err)
 		}
 	}
 	viewer := *d
 	viewer.dir = t.TempDir()
-	viewer.does("status").is(command.SignIn).warns("wavegate login")
-	viewer.does("login", d.Target.URL, "--as", "vera", "--role", "fleet_viewer").is(command.Done)
+	viewer.does("status").is(run.SignIn).warns("wavegate login")
+	viewer.does("login", d.Target.URL, "--as", "vera", "--role", "fleet_viewer").is(run.Done)
 	d.starts(0)
-	viewer.does("halt", "gateway-x/stable").is(command.SignIn).warns("a fleet_viewer sees everything")
+	viewer.does("halt", "gateway-x/stable").is(run.SignIn).warns("a fleet_viewer sees everything")
 	viewer.env = map[string]string{"WAVEGATE_TOKEN": "x.y.z", "WAVEGATE_URL": d.Target.URL}
-	viewer.does("status").is(command.SignIn).warns("WAVEGATE_TOKEN")
+	viewer.does("status").is(run.SignIn).warns("WAVEGATE_TOKEN")
 	d.seen = func(*http.Request) error { return errors.New("the network is down") }
-	d.does("status").is(command.Unknown).warns("the network is down")
+	d.does("status").is(run.Unknown).warns("the network is down")
 }

@@ -17,6 +17,8 @@ import (
 	"wavegate/scripts/local/service"
 	"wavegate/scripts/operator/command"
 	"wavegate/scripts/operator/login"
+	"wavegate/scripts/operator/run"
+	"wavegate/scripts/operator/terminal"
 	"wavegate/scripts/operator/tokenfile"
 	"wavegate/shared/testing/conform"
 )
@@ -45,7 +47,7 @@ type desk struct {
 func newDesk(t *testing.T, change ...func(*service.Options)) *desk {
 	t.Helper()
 	d := &desk{T: t, World: harness.New(t, change...), dir: t.TempDir(), env: map[string]string{}, typed: strings.NewReader("")}
-	d.does("login", d.Target.URL, "--as", "olga").is(command.Done)
+	d.does("login", d.Target.URL, "--as", "olga").is(run.Done)
 	return d
 }
 
@@ -75,13 +77,13 @@ func (d *desk) runs(ctx context.Context, args ...string) result {
 	return result{d.T, args, code, out.String(), problems.String()}
 }
 
-func (d *desk) environment(out, problems io.Writer) command.Environment {
+func (d *desk) environment(out, problems io.Writer) run.Environment {
 	after := d.after
 	if after == nil {
-		after = command.Process().After
+		after = run.Process().After
 	}
-	return command.Environment{
-		Terminal: command.Terminal{In: d.typed, Out: out, Err: problems, Asks: d.asks, Size: func() (int, int) { return 80, 24 }},
+	return run.Environment{
+		Terminal: terminal.Terminal{In: d.typed, Out: out, Err: problems, Asks: d.asks, Size: func() (int, int) { return 80, 24 }},
 		After:    after,
 		Getenv:   func(name string) string { return d.env[name] },
 		Files:    login.Files{Dir: d.dir}, Cache: filepath.Join(d.dir, "cache"), Disk: d.disk,
@@ -181,7 +183,7 @@ func digest(c string) string { return strings.Repeat(c, 64) }
 func (d *desk) publishes() {
 	d.Helper()
 	for channel, version := range map[string]string{"gateway-x/stable": "1.0.0", "gateway-x/canary": "1.1.0"} {
-		d.does("publish", channel, version, "--url", "https://artifacts.example/"+version, "--sha256", digest(version[2:3]), "--confirm", channel).is(command.Done)
+		d.does("publish", channel, version, "--url", "https://artifacts.example/"+version, "--sha256", digest(version[2:3]), "--confirm", channel).is(run.Done)
 	}
 }
 
@@ -190,9 +192,9 @@ func (d *desk) starts(boxes int) {
 	d.Helper()
 	d.publishes()
 	if boxes > 0 {
-		d.does("register", d.file("boxes.csv", csv(boxes)), "--yes").is(command.Done)
+		d.does("register", d.file("boxes.csv", csv(boxes)), "--yes").is(run.Done)
 	}
-	d.does("start", "gateway-x/stable", "1.1.0", "--no-guard", "--yes").is(command.Done)
+	d.does("start", "gateway-x/stable", "1.1.0", "--no-guard", "--yes").is(run.Done)
 }
 
 // csv is a file of boxes.
