@@ -2,7 +2,6 @@ package boxes
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -112,23 +111,13 @@ type progress struct {
 func recall(c *run.Call, f boxFile, tokens *newTokens) *sending {
 	s := &sending{}
 	if tokens == nil {
-		s.kept = filepath.Join(c.Cache, "register-"+f.hash[:32]+"-"+url.QueryEscape(c.URL)+".json")
-		if text, err := os.ReadFile(s.kept); err == nil && json.Unmarshal(text, &s.progress) != nil {
+		s.kept = "register-" + f.hash[:32] + "-" + url.QueryEscape(c.URL) + ".json"
+		if c.Cached().Read(s.kept, &s.progress) != nil {
 			s.progress = progress{} // it starts over, which changes nothing twice
 		}
 	}
 	s.Call, s.file, s.tokens = c, f, tokens
 	return s
-}
-
-func (s *sending) keep() {
-	if s.kept == "" {
-		return
-	}
-	text, err := json.Marshal(s.progress)
-	if err == nil && os.MkdirAll(filepath.Dir(s.kept), 0o700) == nil {
-		_ = os.WriteFile(s.kept, text, 0o600) // without it, the file is sent again from its start
-	}
 }
 
 func (s *sending) send(ctx context.Context, name string) error {
@@ -145,7 +134,9 @@ func (s *sending) send(ctx context.Context, name string) error {
 		}
 		s.Line, s.Boxes = batch[len(batch)-1].line, s.Boxes+len(batch)
 		batch = batch[:0]
-		s.keep()
+		if s.kept != "" {
+			_ = s.Cached().Write(s.kept, s.progress) // without it, the file is sent again from its start
+		}
 		s.draw()
 		return nil
 	}
@@ -170,7 +161,7 @@ func (s *sending) send(ctx context.Context, name string) error {
 		return err
 	}
 	if s.kept != "" {
-		_ = os.Remove(s.kept) // otherwise the next run would begin at the end
+		_ = os.Remove(filepath.Join(s.Cache, s.kept)) // otherwise the next run would begin at the end
 	}
 	if s.JSON {
 		if err := s.ShowDocument(s.Tally); err != nil {

@@ -2,10 +2,7 @@ package command_test
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -130,9 +127,7 @@ func TestEnrol_WhatIsMisused_IsToldBeforeAnyCall(t *testing.T) {
 		"no address":     {"redeem", "--id", "SN-1", "--code-file", code, "--token-file", filepath.Join(d.dir, "t")},
 		"no code":        {"redeem", "--url", d.Target.URL, "--id", "SN-1", "--code-file", filepath.Join(d.dir, "none"), "--token-file", filepath.Join(d.dir, "t")},
 	} {
-		if r := d.does(append([]string{"enrol"}, args...)...); r.code != run.Misused {
-			t.Errorf("%s: exited with %d: %s", name, r.code, r.err)
-		}
+		t.Run(name, func(t *testing.T) { d.at(t).does(append([]string{"enrol"}, args...)...).is(run.Misused) })
 	}
 	if _, err := os.Lstat(filepath.Join(d.dir, "t")); err == nil || len(w.calls) > 0 {
 		t.Errorf("the calls are %v", w.calls)
@@ -143,33 +138,18 @@ func TestEnrol_WhatIsMisused_IsToldBeforeAnyCall(t *testing.T) {
 func TestEnrol_AnAnswerThatIsLost_CostsNothing(t *testing.T) {
 	d := newDesk(t)
 	d.publishes()
-	sent := 0
-	lose := func(r *http.Request) (*http.Response, error) {
-		if sent++; r.Method != http.MethodPost || sent > 1 {
-			return nil, nil
-		}
-		res, err := http.DefaultTransport.RoundTrip(r)
-		if err != nil {
-			return nil, err
-		}
-		return nil, errors.Join(io.ErrUnexpectedEOF, res.Body.Close())
-	}
-	d.answers = lose
+	d.seen = losesOne(http.MethodPost)
 	d.does("enrol", "create", "--file", d.file("ids.csv", "edgeId\nSN-1\n"), "--channel", "gateway-x/stable", "--organization", "acme", "--yes").
 		is(run.Unknown).warns("the answer with the code was lost", "was ended")
 	var page struct {
 		Items []struct{ EndedAt *time.Time }
 	}
-	r := d.does("enrol", "list", "--organization", "acme", "--json").is(run.Done)
-	if err := json.Unmarshal([]byte(r.out), &page); err != nil || len(page.Items) != 1 || page.Items[0].EndedAt == nil {
-		t.Errorf("the enrolments are %s", r.out)
+	if d.does("enrol", "list", "--organization", "acme", "--json").is(run.Done).into(&page); len(page.Items) != 1 || page.Items[0].EndedAt == nil {
+		t.Errorf("the enrolments are %v", page)
 	}
 	_, code := d.enrols("SN-1")
-	sent = 0
+	d.seen = losesOne(http.MethodPost)
 	d.does(d.redeem(code, "SN-1")...).is(run.Done)
-	if sent != 2 {
-		t.Errorf("%d calls, want 2", sent)
-	}
 	text, _ := d.token("SN-1")
 	d.polls("SN-1", text)
 }

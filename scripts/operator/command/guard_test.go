@@ -1,7 +1,6 @@
 package command_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -50,26 +49,14 @@ func (d *desk) guardLooks() {
 	}
 }
 
-// as returns the desk of another person at the same service.
-func (d *desk) as(user string) *desk {
-	d.Helper()
-	other := *d
-	other.dir = d.TempDir()
-	other.does("login", d.Target.URL, "--as", user).is(run.Done)
-	return &other
-}
-
 // TestSession_TheGuardHalts runs the commands of an operator while the guard halts a bad release.
 func TestSession_TheGuardHalts(t *testing.T) {
 	d := newJudgedDesk(t)
 	boxes := d.startsJudged(acting, 5)
 	waited, waiting := d.watches(nil, "wait", "gateway-x/stable", "--until", "ended", "--every", "200ms")
 	lines, watching := d.watches(nil, "watch", "gateway-x/stable", "--every", "200ms")
-	view, drawing := d.watches(func(e *run.Environment) {
-		keys, _ := io.Pipe() // nobody presses a key
-		e.In, e.Draws = keys, true
-		e.Raw = func() (func(), error) { return func() {}, nil }
-	}, "watch", "gateway-x/stable", "--every", "200ms", "--no-color")
+	keys, _ := io.Pipe() // nobody presses a key
+	view, drawing := d.watches(drawn(keys), "watch", "gateway-x/stable", "--every", "200ms", "--no-color")
 	d.guardLooks()
 	lines.shows(t, "Guard: Hold: ")
 	view.shows(t, "guard     Hold: ")
@@ -93,15 +80,11 @@ func TestSession_TheGuardHalts(t *testing.T) {
 	d.does("halt", "gateway-x/stable").is(run.Done).says("no rollout is active")
 	d.does("why", boxes[0], "--verify").is(run.Done).says("It failed at 1.1.0", "Computed here, too: percentile 0, reached at 1 %")
 	d.does("log", "gateway-x/stable").is(run.Done).says("guard  RolloutHalted", "Halt: 5 of 5 boxes with the release are bad")
-	if r := d.does("log", "--actor", "guard").is(run.Done).says("RolloutHalted"); strings.Contains(r.out, "olga") {
-		t.Errorf("it lists %s", r.out)
-	}
+	d.does("log", "--actor", "guard").is(run.Done).says("RolloutHalted").not("olga")
 	var events struct {
 		Items []struct{ Actor struct{ UserID string } }
 	}
-	if err := json.Unmarshal([]byte(d.does("log", "gateway-x/stable", "--json").is(run.Done).out), &events); err != nil {
-		t.Fatal(err)
-	}
+	d.does("log", "gateway-x/stable", "--json").is(run.Done).into(&events)
 	actors := map[string]int{}
 	for _, e := range events.Items {
 		actors[e.Actor.UserID]++
@@ -172,17 +155,13 @@ func TestFreeze_HoldsEverythingButHalts_UntilItIsLifted(t *testing.T) {
 	d.does("freeze", "--for", "1h", "--reason", "holidays").is(run.Misused).warns("Freeze all channels until", "--yes")
 	d.does("freeze", "--for", "9000h", "--reason", "holidays", "--yes").is(run.Refused).warns("/until")
 	d.does("freeze", "--for", "1h", "--reason", "holidays", "--yes").is(run.Done).says("frozen until")
-	version := []string{"publish", "gateway-x/canary", "1.2.0", "--url", "https://artifacts.example/1.2.0", "--sha256", digest("c"), "--confirm", "gateway-x/canary"}
-	held := map[string][]string{
+	for name, args := range map[string][]string{
 		"promote": {"promote", "gateway-x/stable", "--yes"},
-		"publish": version,
+		"publish": append(publishing("gateway-x/canary", "1.2.0"), "--confirm", "gateway-x/canary"),
 		"start":   {"start", "gateway-x/canary", "1.0.0", "--confirm", "gateway-x/canary"},
-	}
-	for name, args := range held {
-		r := d.does(args...).is(run.Refused).warns("FROZEN", "holidays", "--override")
-		if d.does(append(args, "--override", name+" cannot wait")...).is(run.Done); r.out != "" {
-			t.Errorf("%s says %s", name, r.out)
-		}
+	} {
+		d.does(args...).is(run.Refused).warns("FROZEN", "holidays", "--override").not("\n")
+		d.does(append(args, "--override", name+" cannot wait")...).is(run.Done)
 	}
 	d.does("halt", "gateway-x/stable").is(run.Done).says("at 10 %")
 	d.does("resume", "gateway-x/stable", "--yes").is(run.Refused).warns("FROZEN")
@@ -216,7 +195,7 @@ func TestPublish_AnswerThatIsLost_IsUnknown(t *testing.T) {
 	d := newDesk(t)
 	d.publishes()
 	d.seen = losesOne(http.MethodPut)
-	d.does("publish", "gateway-x/stable", "1.2.0", "--url", "https://artifacts.example/1.2.0", "--sha256", digest("c"), "--confirm", "gateway-x/stable").
+	d.publish("gateway-x/stable", "1.2.0").
 		is(run.Unknown).warns("PRECONDITION_FAILED", "the answer to the first try was lost")
 	d.does("status", "gateway-x/stable").is(run.Done).says("1.2.0")
 }
@@ -224,25 +203,26 @@ func TestPublish_AnswerThatIsLost_IsUnknown(t *testing.T) {
 // TestStart_TheGuardOfARollout_IsShownWhereverItIs: by default it halts, with --auto it also promotes, and every
 // command mentions --no-guard.
 func TestStart_TheGuardOfARollout_IsShownWhereverItIs(t *testing.T) {
-	for _, c := range []struct {
-		flags        []string
-		column, text string
-		auto         string
+	for name, c := range map[string]struct {
+		flags              []string
+		column, text, auto string
 	}{
-		{nil, "-          act", "", `"promote":{"auto":false`},
-		{[]string{"--auto"}, "-          act", "", `"promote":{"auto":true`},
-		{[]string{"--no-guard"}, "-          no guard", ", no guard", ""},
+		"by default":      {nil, "-          act", "", `"promote":{"auto":false`},
+		"it promotes":     {[]string{"--auto"}, "-          act", "", `"promote":{"auto":true`},
+		"without a guard": {[]string{"--no-guard"}, "-          no guard", ", no guard", ""},
 	} {
-		d := newDesk(t)
-		d.publishes()
-		d.does(append([]string{"start", "gateway-x/stable", "1.1.0", "--yes"}, c.flags...)...).is(run.Done)
-		d.does("status").is(run.Done).says(c.column)
-		d.does("status", "gateway-x/stable").is(run.Done).says("1.0.0 → 1.1.0", c.text)
-		policy := d.Owner(t).Get(t, "/api/ota/rollouts/"+d.rollout()+"/policy")
-		if c.auto == "" {
-			policy.Refused(t, problem.NotFound)
-		} else if text := string(policy.Is(t, http.StatusOK).Body); !strings.Contains(text, c.auto) || !strings.Contains(text, `"mode":"act"`) {
-			t.Errorf("%q: the policy is %s", c.flags, text)
-		}
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.publishes()
+			d.does(append([]string{"start", "gateway-x/stable", "1.1.0", "--yes"}, c.flags...)...).is(run.Done)
+			d.does("status").is(run.Done).says(c.column)
+			d.does("status", "gateway-x/stable").is(run.Done).says("1.0.0 → 1.1.0", c.text)
+			policy := d.Owner(t).Get(t, "/api/ota/rollouts/"+d.rollout()+"/policy")
+			if c.auto == "" {
+				policy.Refused(t, problem.NotFound)
+			} else if text := string(policy.Is(t, http.StatusOK).Body); !strings.Contains(text, c.auto) || !strings.Contains(text, `"mode":"act"`) {
+				t.Errorf("the policy is %s", text)
+			}
+		})
 	}
 }

@@ -1,7 +1,6 @@
 package command_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"testing"
@@ -65,10 +64,7 @@ func (d *desk) allow() {
 func TestHalt_WithTheLimitUsedUp_AndARolloutThatMovedOn(t *testing.T) {
 	d := newDesk(t, settings("LIMIT_USER=40", "LIMIT_COPILOT_USER=40"))
 	d.starts(0)
-	anna := *d
-	anna.dir = t.TempDir()
-	anna.does("login", d.Target.URL, "--as", "anna").is(run.Done)
-	anna.does("promote", "gateway-x/stable", "--yes").is(run.Done)
+	d.as("anna").does("promote", "gateway-x/stable", "--yes").is(run.Done)
 	d.usesUp()
 	// The rollout is halted, but the command cannot know that no other one is active.
 	d.does("halt", "gateway-x/stable").is(run.Unknown).warns("is halted; it is unknown whether another one is active on gateway-x/stable")
@@ -82,7 +78,7 @@ func TestHaltAll_HaltsEveryActiveRollout(t *testing.T) {
 	for _, edgeType := range []string{"a", "b", "c"} {
 		for channel, version := range map[string]string{"stable": "1.0.0", "canary": "1.1.0"} {
 			name := edgeType + "/" + channel
-			d.does("publish", name, version, "--url", "https://artifacts.example/"+version, "--sha256", digest(version[2:3]), "--confirm", name).is(run.Done)
+			d.publish(name, version).is(run.Done)
 		}
 		d.does("start", edgeType+"/stable", "1.1.0", "--yes").is(run.Done)
 	}
@@ -93,9 +89,8 @@ func TestHaltAll_HaltsEveryActiveRollout(t *testing.T) {
 	var list struct {
 		Items []struct{ Status string }
 	}
-	r := d.does("halt", "--all", "--json").is(run.Done)
-	if err := json.Unmarshal([]byte(r.out), &list); err != nil || len(list.Items) != 3 || list.Items[0].Status != "halted" {
-		t.Errorf("it prints %s, %v", r.out, err)
+	if d.does("halt", "--all", "--json").is(run.Done).into(&list); len(list.Items) != 3 || list.Items[0].Status != "halted" {
+		t.Errorf("it prints %v", list)
 	}
 	for _, edgeType := range []string{"a", "b", "c"} {
 		list := d.Owner(t).Get(t, fmt.Sprintf("/api/ota/rollouts?edgeType=%s", edgeType)).Object(t)["items"].([]any)

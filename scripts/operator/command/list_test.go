@@ -1,7 +1,6 @@
 package command_test
 
 import (
-	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -24,8 +23,8 @@ type page struct {
 // lists reads the one document that a run has printed, and fails if it has printed anything else.
 func (r result) lists() (p page) {
 	r.Helper()
-	if err := json.Unmarshal([]byte(r.out), &p); err != nil || p.Items == nil {
-		r.Fatalf("wavegate %q does not print one document with a list: %v\n%s", r.args, err, r.out)
+	if r.into(&p); p.Items == nil {
+		r.Fatalf("wavegate %q does not print a list:\n%s", r.args, r.out)
 	}
 	return p
 }

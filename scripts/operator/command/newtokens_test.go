@@ -1,7 +1,6 @@
 package command_test
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -158,10 +157,7 @@ func TestMakeTokens_Again_UsesTheFilesThatAreThere(t *testing.T) {
 		d.polls(id, token)
 	}
 	// A line break that an editor added at the end changes nothing.
-	path := filepath.Join(dir, tokenfile.Name("box-0001"))
-	if err := os.WriteFile(path, []byte(before["box-0001"]+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	d.file("tokens/"+tokenfile.Name("box-0001"), before["box-0001"]+"\n")
 	d.does("register", d.file("boxes.csv", csv(3)), "--make-tokens", dir, "--yes").is(run.Done).says("3 unchanged", "0 tokens were made")
 }
 
@@ -171,15 +167,10 @@ func TestMakeTokens_BadLinesAndFiles_AreAllTold_AndNothingIsMadeOrSent(t *testin
 	d.does("register", d.file("boxes.csv", csv(1)), "--make-tokens", dir, "--yes").is(run.Done)
 	token := d.secrets(dir)["box-0001"]
 	for name, text := range map[string]string{"box-2": token, "box-3": "", "box-4": "wavegate-edge:box-4:", "box-5": "wavegate-gateway:box-5:" + token[len(token)-43:]} {
-		if err := os.WriteFile(filepath.Join(dir, tokenfile.Name(name)), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		d.file("tokens/"+tokenfile.Name(name), text)
 	}
 	own, _ := boxtoken.New(boxtoken.Box, "box-6")
-	if err := os.WriteFile(filepath.Join(dir, tokenfile.Name("box-6")), []byte(own), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(filepath.Join(dir, tokenfile.Name("box-6")), 0o640); err != nil {
+	if err := os.Chmod(d.file("tokens/"+tokenfile.Name("box-6"), own), 0o640); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(tokenfile.Name("box-0001"), filepath.Join(dir, tokenfile.Name("box-7"))); err != nil {
@@ -228,7 +219,7 @@ func TestMakeTokens_WhoMayNotListBoxes_RegistersThem(t *testing.T) {
 		if r.Method != http.MethodGet {
 			return nil, nil
 		}
-		return &http.Response{StatusCode: http.StatusForbidden, Body: io.NopCloser(strings.NewReader(`{"code":"FORBIDDEN"}`)), Request: r}, nil
+		return answer(r, http.StatusForbidden, `{"code":"FORBIDDEN"}`), nil
 	}
 	dir := filepath.Join(d.dir, "tokens")
 	d.does("register", d.file("boxes.csv", csv(2)), "--make-tokens", dir, "--yes").is(run.Done).says("2 boxes registered")
@@ -260,22 +251,15 @@ func TestMakeTokens_ADirectoryThatOthersMayUse_IsRefused(t *testing.T) {
 func TestMakeTokens_ALimitOrALostAnswer_IsFollowed(t *testing.T) {
 	d := newDesk(t)
 	d.publishes()
-	w, sent := d.listens(), 0
+	w, sent, lose := d.listens(), 0, losesOne(http.MethodPost)
 	d.answers = func(r *http.Request) (*http.Response, error) {
 		if r.Method != http.MethodPost {
 			return nil, nil
 		}
-		switch sent++; sent {
-		case 1, 2:
-			return &http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"0"}}, Body: http.NoBody, Request: r}, nil
-		case 3: // the call arrives, but its answer does not
-			res, err := http.DefaultTransport.RoundTrip(r)
-			if err != nil {
-				return nil, err
-			}
-			return nil, errors.Join(io.ErrUnexpectedEOF, res.Body.Close())
+		if sent++; sent <= 2 {
+			return answer(r, http.StatusTooManyRequests, "", "Retry-After", "0"), nil
 		}
-		return nil, nil
+		return nil, lose(r) // it loses the third
 	}
 	dir := filepath.Join(d.dir, "tokens")
 	d.does("register", d.file("boxes.csv", csv(2)), "--make-tokens", dir, "--yes").is(run.Done).says("2 boxes registered")

@@ -262,13 +262,6 @@ func (d *desk) sentence() string {
 	return p["guard"].(map[string]any)["sentence"].(string)
 }
 
-// at is the same desk in a subtest.
-func (d *desk) at(t *testing.T) *desk {
-	other := *d
-	other.T = t
-	return &other
-}
-
 // TestStatus_InATerminal_BreaksNoWord: if it is too narrow for a table, each channel has lines of its own.
 func TestStatus_InATerminal_BreaksNoWord(t *testing.T) {
 	d := newJudgedDesk(t)

@@ -84,9 +84,9 @@ func TestTokens_BoxesThatCannotHaveOne_AreAllTold(t *testing.T) {
 		"no id": {"box 1", "../2"}, "no column": {"--file", d.file("other.csv", "id\nbox-0001\n")}, "no file": {"--file", filepath.Join(d.dir, "none")},
 		"no channel": {"--channel", "gateway-x"}, "no boxes": {"--file", d.file("empty.csv", "edgeId\n")},
 	} {
-		if r := d.does(append([]string{"tokens", "renew", "--make-tokens", dir, "--yes"}, args...)...); r.code != run.Misused {
-			t.Errorf("%s: exited with %d: %s", name, r.code, r.err)
-		}
+		t.Run(name, func(t *testing.T) {
+			d.at(t).does(append([]string{"tokens", "renew", "--make-tokens", dir, "--yes"}, args...)...).is(run.Misused)
+		})
 	}
 	d.does("tokens", "renew", "--yes", "box-0001").is(run.Misused).warns("--make-tokens")
 	d.does("tokens", "renew", "box 1", "../2", "--make-tokens", dir, "--yes").is(run.Misused).warns(`"box 1"`, `"../2"`)
@@ -96,9 +96,7 @@ func TestTokens_BoxesThatCannotHaveOne_AreAllTold(t *testing.T) {
 	d.does("tokens", "renew", "box-0001", "nowhere", "box-0002", "--make-tokens", dir, "--yes").is(run.Refused).
 		says("2 boxes have the tokens").warns("nowhere: there is no such box", "all others were done")
 	other, _ := boxtoken.New(boxtoken.Box, "box-0002")
-	if err := os.WriteFile(filepath.Join(dir, "edge-box-0003.token"), []byte(other), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	d.file("tokens/edge-box-0003.token", other)
 	r := d.does("tokens", "renew", "box-0003", "--make-tokens", dir, "--yes").is(run.Refused).warns("has the token of another box, box-0002")
 	if strings.Contains(r.err, other) {
 		t.Error("a token was said")

@@ -155,10 +155,7 @@ func TestWatch_Redrawn_HaltsAlsoWhileALookIsNotAnswered(t *testing.T) {
 		return nil, nil
 	}
 	keys, press := io.Pipe()
-	view, code := d.watches(func(e *run.Environment) {
-		e.In, e.Draws = keys, true
-		e.Raw = func() (func(), error) { return func() {}, nil }
-	}, "watch", "gateway-x/stable", "--every", "20ms")
+	view, code := d.watches(drawn(keys), "watch", "gateway-x/stable", "--every", "20ms")
 	view.shows(t, "active at 1 %")
 	hangs.Store(true)
 	<-held
@@ -174,10 +171,7 @@ func TestWatch_Redrawn_HaltsAlsoWhileALookIsNotAnswered(t *testing.T) {
 func TestWatch_KeyQ_Leaves(t *testing.T) {
 	d := newDesk(t)
 	d.starts(0)
-	view, code := d.watches(func(e *run.Environment) {
-		e.In, e.Draws = strings.NewReader("q"), true
-		e.Raw = func() (func(), error) { return func() {}, nil }
-	}, "watch", "gateway-x/stable")
+	view, code := d.watches(drawn(strings.NewReader("q")), "watch", "gateway-x/stable")
 	ends(t, code, run.Done)
 	view.shows(t, "q quit")
 	d.stands("active", 1)
@@ -256,8 +250,8 @@ func TestWait_ForAStage_ForTheEnd_AndNoLonger(t *testing.T) {
 	d.does("halt", "gateway-x/stable").is(run.Done)
 	ends(t, code, run.Otherwise)
 	d.does("wait", "gateway-x/stable", "--until", "10").is(run.Otherwise).warns("was halted, at 10 %")
-	d.does("publish", "gateway-x/stable", "1.0.0", "--url", "https://artifacts.example/1.0.0", "--sha256", digest("0"), "--confirm", "gateway-x/stable").is(run.Done)
+	d.publish("gateway-x/stable", "1.0.0").is(run.Done)
 	d.does("start", "gateway-x/stable", "1.1.0", "--no-guard", "--yes").is(run.Done)
-	d.does("publish", "gateway-x/stable", "1.0.0", "--url", "https://artifacts.example/1.0.0", "--sha256", digest("0"), "--confirm", "gateway-x/stable").is(run.Done)
+	d.publish("gateway-x/stable", "1.0.0").is(run.Done)
 	d.does("wait", "gateway-x/stable").is(run.Otherwise).warns("was halted by a publication")
 }

@@ -86,7 +86,7 @@ func machines(r *run.Run) *cobra.Command {
 			return run.List[machine.Machine]{
 				Path: c.Path(factoryPath + "/machines"), None: c.Args[0] + " has no machine", Head: "MACHINE|NAME|CLASSES|BOX",
 				Row: func(m machine.Machine) []any {
-					return []any{m.Code, m.Name, orDash(strings.Join(m.Classes, ", ")), orDash(m.EdgeID)}
+					return []any{m.Code, m.Name, terminal.OrDash(strings.Join(m.Classes, ", ")), terminal.OrDash(m.EdgeID)}
 				},
 			}, nil
 		}),
@@ -95,8 +95,6 @@ func machines(r *run.Run) *cobra.Command {
 	cmd.Aliases = []string{"machine"}
 	return cmd
 }
-
-func orDash(text string) string { return terminal.OrDash(text) }
 
 func machinesSet(r *run.Run) *cobra.Command {
 	cmd := &cobra.Command{
@@ -134,7 +132,7 @@ func machinesMethods(r *run.Run) *cobra.Command {
 		for _, w := range s.Withdrawn {
 			gone = append(gone, cell(w.Version, string(w.Orders)))
 		}
-		return []any{s.MethodID, holds, next, orDash(strings.Join(gone, ", "))}
+		return []any{s.MethodID, holds, next, terminal.OrDash(strings.Join(gone, ", "))}
 	}
 	cmd := &cobra.Command{
 		Use: "methods FACTORY MACHINE", Short: "List which versions of methods hold on a machine",

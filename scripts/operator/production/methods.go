@@ -223,7 +223,7 @@ func machinesOf(r *run.Run) *cobra.Command {
 				if m.LastHeardAt != nil {
 					heard = timestamp.Text(*m.LastHeardAt)
 				}
-				return []any{m.Machine, orDash(m.EdgeID), terminal.OrDash(m.State), orDash(m.Order), terminal.OrDash(m.Told), heard}
+				return []any{m.Machine, terminal.OrDash(m.EdgeID), terminal.OrDash(m.State), terminal.OrDash(m.Order), terminal.OrDash(m.Told), heard}
 			},
 		}
 		if *left {

@@ -63,7 +63,7 @@ func haltOne(ctx context.Context, c *run.Call, name string, body map[string]any)
 		}
 		return nil
 	}
-	if err := steer(ctx, c, rollout.Rollout{ID: r.ID}, body, ""); err != nil {
+	if err := steer(ctx, c, rollout.Rollout{ID: r.ID}, body); err != nil {
 		return err
 	}
 	return c.Done(ctx, api.RolloutPath(r.ID), "halted %s on %s at %d %%", r.TargetVersion, name, r.StagedPercent)
@@ -97,7 +97,7 @@ func haltUnseen(ctx context.Context, c *run.Call, name string, body map[string]a
 	if !run.Changed(err) {
 		return err
 	}
-	if err := steer(ctx, c, rollout.Rollout{ID: seen.ID}, body, ""); err != nil {
+	if err := steer(ctx, c, rollout.Rollout{ID: seen.ID}, body); err != nil {
 		return err
 	}
 	c.Note("halted the rollout of %s that was last seen on %s; checking whether another one is active", seen.TargetVersion, name)
@@ -109,7 +109,7 @@ func haltUnseen(ctx context.Context, c *run.Call, name string, body map[string]a
 		c.Say("no rollout is active on %s", name)
 		return nil
 	}
-	return steer(ctx, c, rollout.Rollout{ID: channel.ActiveRollout.ID}, body, "")
+	return steer(ctx, c, rollout.Rollout{ID: channel.ActiveRollout.ID}, body)
 }
 
 // haltAll halts all rollouts in parallel. The lists of rollouts and of channels both lag a little, so it reads both.
@@ -141,7 +141,7 @@ func haltAll(ctx context.Context, c *run.Call, body map[string]any) error {
 	side.SetLimit(8)
 	for _, id := range slices.Sorted(maps.Keys(found)) {
 		side.Go(func() error {
-			err := steer(ctx, c, rollout.Rollout{ID: id}, body, "")
+			err := steer(ctx, c, rollout.Rollout{ID: id}, body)
 			var now api.Response
 			if err == nil && c.JSON {
 				now, err = c.Get(ctx, api.RolloutPath(id))

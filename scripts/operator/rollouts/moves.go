@@ -55,56 +55,44 @@ func (w reasons) with(body map[string]any) map[string]any {
 	return body
 }
 
-// A step is what a move does to a rollout that was read.
-type step struct {
-	question string
-	typed    bool // the person confirms it with the channel's name
-	body     map[string]any
-	to       string // a path in the rollout that is posted to; empty: the rollout itself is changed
-	done     string
-}
-
-// moves makes the command of a move: it reads a rollout of the channel, plans a step, asks, and takes the step unless
-// somebody has changed the rollout since. A move that overrides a freeze has the option for it.
-func moves(r *run.Run, cmd *cobra.Command, overrides bool, read func(context.Context, *run.Call, string) (view, error), plan func(ctx context.Context, c *run.Call, name string, v view) (step, error)) *cobra.Command {
+// moves makes the command of a move: it reads a rollout of the channel, plans a step, and takes it unless somebody has
+// changed the rollout since. The plan gives the body of a change to the rollout, or a whole request; without either,
+// there is nothing to do. A move that overrides a freeze has the option for it.
+func moves(r *run.Run, cmd *cobra.Command, overrides bool, read func(context.Context, *run.Call, string) (view, error), plan func(ctx context.Context, c *run.Call, name string, v view) (run.Step, error)) *cobra.Command {
 	var why reasons
 	why.flags(cmd, overrides)
 	return r.Calls(cmd, func(ctx context.Context, c *run.Call) error {
-		name := c.Args[0]
-		v, err := read(ctx, c, name)
+		v, err := read(ctx, c, c.Args[0])
 		if err != nil {
 			return err
 		}
-		s, err := plan(ctx, c, name, v)
+		s, err := plan(ctx, c, c.Args[0], v)
 		if err != nil {
 			return err
 		}
-		if s.body != nil {
-			confirm := ""
-			if s.typed {
-				confirm = name
-			}
-			if err := c.AskName(confirm, s.question); err != nil {
-				return err
-			}
-			if s.to == "" {
-				err = steer(ctx, c, v.rollout, why.with(s.body), tagOf(v.rollout.Revision))
-			} else {
-				_, err = c.Do(ctx, api.Request{Method: http.MethodPost, Path: api.RolloutPath(v.rollout.ID) + s.to, Body: why.with(s.body), IfMatch: tagOf(v.rollout.Revision)})
-			}
-			if err != nil {
-				return err
-			}
+		path := api.RolloutPath(v.rollout.ID)
+		body, _ := s.Body.(map[string]any)
+		switch {
+		case body == nil:
+			return c.Done(ctx, path, "%s", s.Done)
+		case s.Path == "":
+			s.Method, s.Path = http.MethodPatch, path
+			s.Settle = func(err error) error { return settled(ctx, c, v.rollout, body, err) }
 		}
-		return c.Done(ctx, api.RolloutPath(v.rollout.ID), "%s", s.done)
+		s.Body, s.IfMatch, s.Shown = why.with(body), tagOf(v.rollout.Revision), path
+		return c.Take(ctx, s)
 	})
 }
 
-// steer changes a rollout. With an entity tag, it does so only if the rollout has not changed since it was read. If an
-// answer is lost, the call is sent again. If the first call succeeded, the second is refused, so the rollout is read
-// back.
-func steer(ctx context.Context, c *run.Call, was rollout.Rollout, body map[string]any, tag string) error {
-	_, err := c.Do(ctx, api.Request{Method: http.MethodPatch, Path: api.RolloutPath(was.ID), Body: body, IfMatch: tag})
+// steer changes a rollout, whatever has changed since it was read.
+func steer(ctx context.Context, c *run.Call, was rollout.Rollout, body map[string]any) error {
+	_, err := c.Do(ctx, api.Request{Method: http.MethodPatch, Path: api.RolloutPath(was.ID), Body: body})
+	return settled(ctx, c, was, body, err)
+}
+
+// settled says what the answer to a change of a rollout means. If an answer was lost, the call was sent again. If the
+// first call succeeded, the second is refused, so the rollout is read back.
+func settled(ctx context.Context, c *run.Call, was rollout.Rollout, body map[string]any, err error) error {
 	if !run.Changed(err) {
 		return err
 	}
@@ -185,15 +173,19 @@ func promote(r *run.Run) *cobra.Command {
 		Long: "Raises the rollout that is active on a channel to its next stage, if nobody has changed it since it was shown to you. " +
 			"For the last stage, and against the guard's verdict, you have to type the channel's name.",
 	}
-	return moves(r, cmd, true, active, func(ctx context.Context, c *run.Call, name string, v view) (step, error) {
+	return moves(r, cmd, true, active, func(ctx context.Context, c *run.Call, name string, v view) (run.Step, error) {
 		next := cohort.After(v.rollout.StagedPercent)
 		if next == 0 {
-			return step{}, run.Fail(run.Refused, "the rollout is at 100 %%; complete it: wavegate complete %s", name)
+			return run.Step{}, run.Fail(run.Refused, "the rollout is at 100 %%; complete it: wavegate complete %s", name)
 		}
-		return step{
-			question: promotion(name, v, next, places(ctx, c, v.rollout.ID)), typed: next == 100 || v.against(),
-			body: map[string]any{"staged_percent": next}, done: fmt.Sprintf("%s is at %d %%", name, next),
-		}, nil
+		s := run.Step{
+			Question: promotion(name, v, next, places(ctx, c, v.rollout.ID)),
+			Request:  api.Request{Body: map[string]any{"staged_percent": next}}, Done: fmt.Sprintf("%s is at %d %%", name, next),
+		}
+		if next == 100 || v.against() {
+			s.Name = name
+		}
+		return s, nil
 	})
 }
 
@@ -212,14 +204,15 @@ func approve(r *run.Run) *cobra.Command {
 		Use: "approve CHANNEL", Short: "Approve the next stage of a rollout that somebody else promotes",
 		Example: "wavegate approve gateway-x/stable",
 	}
-	return moves(r, cmd, false, active, func(_ context.Context, _ *run.Call, name string, v view) (step, error) {
+	return moves(r, cmd, false, active, func(_ context.Context, _ *run.Call, name string, v view) (run.Step, error) {
 		next := cohort.After(v.rollout.StagedPercent)
 		if next == 0 {
-			return step{}, run.Fail(run.Refused, "the rollout is at 100 %%; there is no stage to approve")
+			return run.Step{}, run.Fail(run.Refused, "the rollout is at 100 %%; there is no stage to approve")
 		}
-		return step{
-			question: fmt.Sprintf("%s: approve %d %% of %s%s?", name, next, v.rollout.TargetVersion, v.moreBoxes(next)),
-			body:     map[string]any{"stage": next}, to: "/approvals", done: fmt.Sprintf("%d %% is approved", next),
+		return run.Step{
+			Question: fmt.Sprintf("%s: approve %d %% of %s%s?", name, next, v.rollout.TargetVersion, v.moreBoxes(next)),
+			Request:  api.Request{Method: http.MethodPost, Path: api.RolloutPath(v.rollout.ID) + "/approvals", Body: map[string]any{"stage": next}},
+			Done:     fmt.Sprintf("%d %% is approved", next),
 		}, nil
 	})
 }
@@ -231,14 +224,16 @@ func complete(r *run.Run) *cobra.Command {
 		Long: "Ends the rollout that is active on a channel. At 100 %, its version becomes the channel's; if the guard advises " +
 			"against it, you have to type the channel's name. Before 100 %, the rollout ends at its stage.",
 	}
-	return moves(r, cmd, false, active, func(_ context.Context, _ *run.Call, name string, v view) (step, error) {
-		s := step{
-			question: fmt.Sprintf("%s: make %s the version of the channel?%s", name, v.rollout.TargetVersion, v.guardSays()), typed: v.against(),
-			body: map[string]any{"status": rollout.Completed}, done: fmt.Sprintf("the rollout of %s on %s is completed", v.rollout.TargetVersion, name),
+	return moves(r, cmd, false, active, func(_ context.Context, _ *run.Call, name string, v view) (run.Step, error) {
+		s := run.Step{
+			Question: fmt.Sprintf("%s: make %s the version of the channel?%s", name, v.rollout.TargetVersion, v.guardSays()),
+			Request:  api.Request{Body: map[string]any{"status": rollout.Completed}}, Done: fmt.Sprintf("the rollout of %s on %s is completed", v.rollout.TargetVersion, name),
 		}
-		if v.rollout.StagedPercent < 100 {
-			s.question = fmt.Sprintf("%s: end the rollout of %s at %d %%? No more boxes get it then.", name, v.rollout.TargetVersion, v.rollout.StagedPercent)
-			s.typed = false
+		switch {
+		case v.rollout.StagedPercent < 100:
+			s.Question = fmt.Sprintf("%s: end the rollout of %s at %d %%? No more boxes get it then.", name, v.rollout.TargetVersion, v.rollout.StagedPercent)
+		case v.against():
+			s.Name = name
 		}
 		return s, nil
 	})
@@ -251,18 +246,18 @@ func resume(r *run.Run) *cobra.Command {
 		Long: "Resumes a halted rollout at its stage. From then on, the guard only advises. If the guard halted it, you have to type " +
 			"the channel's name.",
 	}
-	return moves(r, cmd, true, latest, func(_ context.Context, _ *run.Call, name string, v view) (step, error) {
+	return moves(r, cmd, true, latest, func(_ context.Context, _ *run.Call, name string, v view) (run.Step, error) {
 		r := v.rollout
 		if r.Status == rollout.Active {
-			return step{done: fmt.Sprintf("the rollout of %s on %s is active", r.TargetVersion, name)}, nil
+			return run.Step{Done: fmt.Sprintf("the rollout of %s on %s is active", r.TargetVersion, name)}, nil
 		}
-		s := step{
-			question: fmt.Sprintf("%s: resume the rollout of %s at %d %%?", name, r.TargetVersion, r.StagedPercent),
-			body:     map[string]any{"status": rollout.Active}, done: fmt.Sprintf("the rollout of %s on %s is active at %d %%", r.TargetVersion, name, r.StagedPercent),
+		s := run.Step{
+			Question: fmt.Sprintf("%s: resume the rollout of %s at %d %%?", name, r.TargetVersion, r.StagedPercent),
+			Request:  api.Request{Body: map[string]any{"status": rollout.Active}}, Done: fmt.Sprintf("the rollout of %s on %s is active at %d %%", r.TargetVersion, name, r.StagedPercent),
 		}
 		if r.EndedBy == rollout.ByGuard {
-			s.question += " The guard halted it, and will only advise from then on."
-			s.typed = true
+			s.Question += " The guard halted it, and will only advise from then on."
+			s.Name = name
 		}
 		return s, nil
 	})

@@ -299,7 +299,7 @@ func follow(ctx context.Context, c *run.Call, v view, every time.Duration, draw 
 				r, firm := v.rollout, *c.Client
 				firm.Reach = firm.Patience // a halt is worth trying
 				begin(func() outcome {
-					return outcome{halt: true, err: steer(ctx, &run.Call{Run: c.Run, Client: &firm}, r, map[string]any{"status": rollout.Halted}, "")}
+					return outcome{halt: true, err: steer(ctx, &run.Call{Run: c.Run, Client: &firm}, r, map[string]any{"status": rollout.Halted})}
 				})
 			case key == 'H':
 				said = "press H again to halt " + v.rollout.TargetVersion + " on " + idOf(v.rollout)

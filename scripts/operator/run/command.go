@@ -106,6 +106,8 @@ type Step struct {
 	Done, Shown string
 	// None is said if what the request names does not exist; empty: that is an error.
 	None string
+	// Settle decides what a refusal means; nil: it is the error.
+	Settle func(error) error
 }
 
 // Takes makes a command that takes one step.
@@ -127,6 +129,9 @@ func (c *Call) Take(ctx context.Context, s Step) error {
 		}
 	}
 	_, err := c.Do(ctx, s.Request)
+	if err != nil && s.Settle != nil {
+		err = s.Settle(err)
+	}
 	switch {
 	case Missing(err) && s.None != "":
 		c.Say("%s", s.None)

@@ -83,6 +83,9 @@ type Run struct {
 	failed string
 }
 
+// Cached are files that can be lost.
+func (r *Run) Cached() login.Files { return login.Files{Dir: r.Cache} }
+
 // Flags declares the options of all commands.
 func (r *Run) Flags(cmd *cobra.Command) {
 	f := cmd.PersistentFlags()

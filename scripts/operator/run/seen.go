@@ -2,10 +2,7 @@ package run
 
 import (
 	"context"
-	"encoding/json"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -24,13 +21,11 @@ type Memory struct {
 	At       time.Time `json:"at"`
 }
 
-func (c *Call) memoryFile() string {
-	return filepath.Join(c.Cache, "seen-"+url.QueryEscape(c.URL)+".json")
-}
+func (c *Call) memoryFile() string { return "seen-" + url.QueryEscape(c.URL) + ".json" }
 
 // Recall returns what was seen.
 func (c *Call) Recall() (m Memory) {
-	if text, err := os.ReadFile(c.memoryFile()); err == nil && json.Unmarshal(text, &m) != nil {
+	if c.Cached().Read(c.memoryFile(), &m) != nil {
 		m = Memory{} // it starts empty
 	}
 	if m.Active == nil {
@@ -40,18 +35,7 @@ func (c *Call) Recall() (m Memory) {
 }
 
 func (c *Call) keep(m Memory) {
-	text, err := json.Marshal(m)
-	if err != nil || os.MkdirAll(c.Cache, 0o700) != nil {
-		return
-	}
-	file, err := os.CreateTemp(c.Cache, "seen.*")
-	if err != nil {
-		return
-	}
-	defer func() { _ = os.Remove(file.Name()) }() // usually it was renamed
-	if _, err = file.Write(text); file.Close() == nil && err == nil {
-		_ = os.Rename(file.Name(), c.memoryFile()) // losing it is harmless
-	}
+	_ = c.Cached().Write(c.memoryFile(), m) // losing it is harmless
 }
 
 // Saw remembers the state of channels.
