@@ -50,7 +50,8 @@ func list(r *run.Run) *cobra.Command {
 			if *asCSV {
 				l.Columns = []string{"edgeId", "stage", "version", "state", "since", "running", "attempts", "code", "detail"}
 				l.Record = func(b census.Box) []string {
-					return []string{b.EdgeID, strconv.Itoa(b.Stage), b.Version, string(b.State), timestamp.Text(b.Since), run.InSheet(b.Running), strconv.Itoa(b.Attempts), string(b.Code), run.InSheet(b.Detail)}
+					return []string{b.EdgeID, strconv.Itoa(b.Stage), b.Version, string(b.State), timestamp.Text(b.Since),
+						run.InSheet(b.Running), strconv.Itoa(b.Attempts), string(b.Code), run.InSheet(b.Detail)}
 				}
 			}
 			return l.Print(ctx, c, *most)
@@ -92,7 +93,8 @@ func set(r *run.Run) *cobra.Command {
 		Use: "set BOX", Short: "Register a box, or move it to another channel or factory",
 		Long: "Registers a box, or changes it. Omitted fields stay unchanged. A box that moves is told the version of its new channel " +
 			"at its next poll. To register many boxes from a file, use wavegate register.",
-		Example: "wavegate box set box-0017 --channel gateway-x/stable --organization acme \\\n    --factory munich-1\nwavegate box set box-0017 --channel gateway-x/canary",
+		Example: "wavegate box set box-0017 --channel gateway-x/stable --organization acme \\\n    --factory munich-1\n" +
+			"wavegate box set box-0017 --channel gateway-x/canary",
 	}
 	channel := cmd.Flags().String("channel", "", "the `channel` that it follows, such as gateway-x/stable")
 	cmd.Flags().String("organization", "", "the `organization` that it belongs to")

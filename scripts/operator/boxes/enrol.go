@@ -159,7 +159,8 @@ func enrolShow(r *run.Run) *cobra.Command {
 			return err
 		}
 		return c.Either(answer, func() error {
-			c.Say("%s/%s, organization %s, %s: %d %s listed, and %d more %s accepted; %d %s registered, %d %s waiting", e.EdgeType, e.Channel, e.OrganizationID, stateOf(e.Enrolment),
+			c.Say("%s/%s, organization %s, %s: %d %s listed, and %d more %s accepted; %d %s registered, %d %s waiting",
+				e.EdgeType, e.Channel, e.OrganizationID, stateOf(e.Enrolment),
 				e.Edges, noun(e.Edges, "box is", "boxes are"), e.Accepted, noun(e.Accepted, "was", "were"),
 				len(e.Redemptions), noun(len(e.Redemptions), "is", "are"), len(e.Waiting), noun(len(e.Waiting), "is", "are"))
 			if e.RefusedAt != nil {

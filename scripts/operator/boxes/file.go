@@ -153,11 +153,11 @@ func readSheet(name string, known func(head []string) error, each func(line int,
 		if errors.Is(err, io.EOF) {
 			return hex.EncodeToString(digest.Sum(nil)), nil
 		}
-		line, cells := 0, map[string]string{}
 		if p, wrong := errors.AsType[*csv.ParseError](err); wrong {
-			line, err = p.StartLine, each(p.StartLine, nil, p.Err)
+			err = each(p.StartLine, nil, p.Err)
 		} else if err == nil {
-			line, _ = r.FieldPos(0)
+			line, _ := r.FieldPos(0)
+			cells := map[string]string{}
 			for i, column := range head {
 				if i < len(record) {
 					cells[column] = strings.TrimSpace(record[i])

@@ -173,7 +173,7 @@ func renew(ctx context.Context, c *run.Call, boxes []edge.Edge, tokens *newToken
 	if err != nil {
 		return err
 	}
-	c.Say("%d %s in %s; %d of them %s new", done, terminal.Noun(done, "box has the token", "boxes have the tokens"), tokens.dir.Path, tokens.made, terminal.Noun(tokens.made, "is", "are"))
+	c.Say("%d %s in %s; %d of them %s new", done, noun(done, "box has the token", "boxes have the tokens"), tokens.dir.Path, tokens.made, noun(tokens.made, "is", "are"))
 	for i := range missing {
 		missing[i] += ": there is no such box"
 	}

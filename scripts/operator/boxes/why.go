@@ -46,16 +46,16 @@ func tell(c *run.Call, w census.Why) {
 		if r.Detail != "" {
 			text += ", " + r.Detail
 		}
-		c.Say("%s", terminal.Printable(text))
+		c.Say("%s", text)
 	}
 	if w.Running != "" {
-		c.Say("It runs %s, as it last said.", terminal.Printable(w.Running))
+		c.Say("It runs %s, as it last said.", w.Running)
 	}
 	if w.LastSeenAt != nil {
 		c.Say("It was last seen %s ago.", terminal.Length(time.Since(*w.LastSeenAt)))
 	}
 	for _, warning := range w.Warnings {
-		c.Say("%s", terminal.Printable(warning))
+		c.Say("%s", warning)
 	}
 }
 

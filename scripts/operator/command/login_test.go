@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"wavegate/scripts/operator/command"
 	"wavegate/scripts/operator/login"
 	"wavegate/scripts/operator/run"
 )
@@ -40,25 +39,16 @@ func TestLogin_ByTheBrowser(t *testing.T) {
 	d := newDesk(t)
 	d.does("logout").is(run.Done)
 	d.does("whoami").is(run.SignIn)
-	var out, problems bytes.Buffer
-	e := d.environment(&out, &problems)
-	e.Open = d.browser("ada")
-	if code := command.Run(t.Context(), []string{"login", d.Target.URL}, e); code != run.Done {
-		t.Fatalf("exited with %d: %s", code, problems.String())
-	}
-	if !strings.Contains(problems.String(), "/authorize?") || !strings.Contains(out.String(), "signed in to "+d.Target.URL+" as ada") {
-		t.Errorf("it says %s%s", out.String(), problems.String())
-	}
+	d.changed(t.Context(), func(e *run.Environment) { e.Open = d.browser("ada") }, "login", d.Target.URL).is(run.Done).
+		says("signed in to " + d.Target.URL + " as ada").warns("/authorize?")
 	d.does("whoami").is(run.Done).says("ada", "platform_owner", "calls left")
 }
 
 func TestLogin_WithoutABrowser_TakesTheAddressThatItEndsAt(t *testing.T) {
 	d := newDesk(t)
-	var problems, out bytes.Buffer
-	e := d.environment(&out, &problems)
-	ended := func() string {
+	ended := func(printed string) string {
 		// The person opens the printed address elsewhere, and copies the one that the browser cannot show.
-		_, rest, _ := strings.Cut(problems.String(), "sign in:\n\n  ")
+		_, rest, _ := strings.Cut(printed, "sign in:\n\n  ")
 		address, _, _ := strings.Cut(rest, "\n")
 		client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 		res, err := client.PostForm(address, url.Values{"user": {"ada"}, "role": {"platform_owner"}})
@@ -68,15 +58,13 @@ func TestLogin_WithoutABrowser_TakesTheAddressThatItEndsAt(t *testing.T) {
 		_ = res.Body.Close()
 		return res.Header.Get("Location") + "\n"
 	}
-	e.In = readerFunc(func(b []byte) (int, error) { return copy(b, ended()), nil })
-	if code := command.Run(t.Context(), []string{"login", d.Target.URL, "--no-browser"}, e); code != run.Done {
-		t.Fatalf("exited with %d: %s", code, problems.String())
-	}
+	d.changed(t.Context(), func(e *run.Environment) {
+		printed := e.Err.(*bytes.Buffer)
+		e.In = readerFunc(func(b []byte) (int, error) { return copy(b, ended(printed.String())), nil })
+	}, "login", d.Target.URL, "--no-browser").is(run.Done)
 	d.does("whoami").is(run.Done).says("ada")
-	e.In = strings.NewReader("http://localhost:47813/callback?code=stolen&state=another\n")
-	if code := command.Run(t.Context(), []string{"login", d.Target.URL, "--no-browser"}, e); code != run.Refused {
-		t.Errorf("the answer to another login: exited with %d", code)
-	}
+	d.typed = strings.NewReader("http://localhost:47813/callback?code=stolen&state=another\n")
+	d.does("login", d.Target.URL, "--no-browser").is(run.Refused).warns("not the answer to this login")
 }
 
 type readerFunc func([]byte) (int, error)
@@ -173,18 +161,12 @@ func TestProfiles_TheDefaultOne_ChangesOnlyIfItIsSaid(t *testing.T) {
 }
 
 func TestProfiles_TheFirst_IsTheDefaultOne(t *testing.T) {
-	d := newDesk(t)
-	d.dir = t.TempDir()
-	d.does("login", d.Target.URL, "--as", "vera", "--role", "fleet_viewer", "--profile", "reader").is(run.Done)
-	d.does("whoami").is(run.Done).says("vera")
+	newDesk(t).as("vera", "--role", "fleet_viewer", "--profile", "reader").does("whoami").is(run.Done).says("vera")
 }
 
 func TestToken_OfAPipeline_NeedsNoLogin(t *testing.T) {
 	d := newDesk(t)
 	token := strings.TrimPrefix(d.Owner(t).Bearer, "Bearer ")
-	d.dir = t.TempDir()
-	d.env = map[string]string{"WAVEGATE_TOKEN": token, "WAVEGATE_URL": d.Target.URL}
-	d.does("whoami").is(run.Done).says("olga")
-	d.env = map[string]string{"WAVEGATE_TOKEN": token}
-	d.does("whoami").is(run.SignIn)
+	d.nobody().with("WAVEGATE_TOKEN", token, "WAVEGATE_URL", d.Target.URL).does("whoami").is(run.Done).says("olga")
+	d.nobody().with("WAVEGATE_TOKEN", token).does("whoami").is(run.SignIn)
 }

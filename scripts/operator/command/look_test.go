@@ -28,9 +28,6 @@ func TestBoxes_ByStand_ByPrefix_AndCut(t *testing.T) {
 	if r := d.does("boxes", "gateway-x/stable", "--prefix", "box-002").is(run.Done); strings.Count(r.out, "box-") != 10 {
 		t.Errorf("it lists %s", r.out)
 	}
-	if r := d.does("boxes", "gateway-x/stable", "--limit", "7").is(run.Done).warns("there are more"); strings.Count(r.out, "box-") != 7 {
-		t.Errorf("it lists %s", r.out)
-	}
 	d.does("boxes", "gateway-x/stable", "--state", "asleep").is(run.Refused).warns("VALIDATION_FAILED")
 }
 
@@ -80,17 +77,6 @@ func TestRetire_ABox(t *testing.T) {
 	d.does("retire", "box-0001").is(run.Misused).warns("Retire box-0001 of acme, which follows gateway-x/stable?")
 	d.does("retire", "box-0001", "--yes").is(run.Done).says("is retired")
 	d.does("retire", "box-0001", "--yes").is(run.Refused)
-}
-
-func TestCompletion_OffersTheChannels_AndRemembersThemForAMinute(t *testing.T) {
-	d := newDesk(t)
-	d.publishes()
-	d.does("__complete", "watch", "gateway-x/s").is(run.Done).says("gateway-x/stable")
-	d.seen = func(*http.Request) error { return http.ErrServerClosed }
-	d.does("__complete", "halt", "").is(run.Done).says("gateway-x/canary\ngateway-x/stable")
-	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-		d.does("completion", shell).is(run.Done).says("wavegate")
-	}
 }
 
 // TestImports_NoFunctionHasWhatTheCommandNeeds: the command does not make the functions larger.

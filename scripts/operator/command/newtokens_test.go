@@ -142,7 +142,7 @@ func TestMakeTokens_Again_UsesTheFilesThatAreThere(t *testing.T) {
 	d := newDesk(t)
 	d.publishes()
 	dir := filepath.Join(d.dir, "tokens")
-	d.does("register", d.file("boxes.csv", csv(2)), "--make-tokens", dir, "--yes").is(run.Done)
+	d.does(d.registering(dir, "box-0001", "box-0002")...).is(run.Done)
 	before := d.secrets(dir)
 	d.does("register", d.file("boxes.csv", csv(3)), "--make-tokens", dir).is(run.Misused).warns("1 new, 2 already in " + dir)
 	d.does("register", d.file("boxes.csv", csv(3)), "--make-tokens", dir, "--yes").is(run.Done).
@@ -222,7 +222,7 @@ func TestMakeTokens_WhoMayNotListBoxes_RegistersThem(t *testing.T) {
 		return answer(r, http.StatusForbidden, `{"code":"FORBIDDEN"}`), nil
 	}
 	dir := filepath.Join(d.dir, "tokens")
-	d.does("register", d.file("boxes.csv", csv(2)), "--make-tokens", dir, "--yes").is(run.Done).says("2 boxes registered")
+	d.does(d.registering(dir, "box-0001", "box-0002")...).is(run.Done).says("2 boxes registered")
 	for id, token := range d.secrets(dir) {
 		d.polls(id, token)
 	}
@@ -262,7 +262,7 @@ func TestMakeTokens_ALimitOrALostAnswer_IsFollowed(t *testing.T) {
 		return nil, lose(r) // it loses the third
 	}
 	dir := filepath.Join(d.dir, "tokens")
-	d.does("register", d.file("boxes.csv", csv(2)), "--make-tokens", dir, "--yes").is(run.Done).says("2 boxes registered")
+	d.does(d.registering(dir, "box-0001", "box-0002")...).is(run.Done).says("2 boxes registered")
 	if sent != 4 {
 		t.Errorf("%d calls, want 4", sent)
 	}

@@ -152,6 +152,7 @@ func TestSignIn_WhoHasNoSessionOrRole_IsToldWhatToDo(t *testing.T) {
 	d := newDesk(t)
 	d.does("status", "gateway-x/nowhere").is(run.Refused).warns("NOT_FOUND")
 	d.nobody().does("status").is(run.SignIn).warns("wavegate login")
+	d.starts(0)
 	viewer := d.as("vera", "--role", "fleet_viewer")
 	viewer.does("halt", "gateway-x/stable").is(run.SignIn).warns("a fleet_viewer sees everything")
 	viewer.with("WAVEGATE_TOKEN", "x.y.z", "WAVEGATE_URL", d.Target.URL).does("status").is(run.SignIn).warns("WAVEGATE_TOKEN")

@@ -1,7 +1,6 @@
 package command_test
 
 import (
-	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -108,18 +107,16 @@ func TestTokens_BoxesThatCannotHaveOne_AreAllTold(t *testing.T) {
 func TestTokensRenew_KilledBeforeAnyStep_NoBoxHasATokenWithoutItsFile(t *testing.T) {
 	d := newDesk(t)
 	d.publishes()
-	at := 1
-	for ; ; at++ {
-		ids := []string{fmt.Sprintf("a:%d", at), fmt.Sprintf("b:%d", at)}
-		first, second := filepath.Join(d.dir, fmt.Sprint("first-", at)), filepath.Join(d.dir, fmt.Sprint("second-", at))
-		d.does("register", d.file("boxes.csv", csvOf(ids)), "--make-tokens", first, "--yes").is(run.Done)
+	d.everyStep(19, func(at int, ids []string) bool {
+		first, second := d.in("first", at), d.in("second", at)
+		d.does(d.registering(first, ids...)...).is(run.Done)
 		old := d.secrets(first)
 		for _, id := range ids {
 			d.polls(id, old[id])
 		}
 		args := []string{"tokens", "renew", "--make-tokens", second, "--yes", ids[0], ids[1]}
 		if !d.killed(at, args...) {
-			break
+			return false
 		}
 		d.does(args...).is(run.Done)
 		latest := d.secrets(second)
@@ -127,8 +124,6 @@ func TestTokensRenew_KilledBeforeAnyStep_NoBoxHasATokenWithoutItsFile(t *testing
 			d.polls(id, old[id])
 			d.polls(id, latest[id])
 		}
-	}
-	if at < 20 {
-		t.Errorf("only %d steps were seen", at-1)
-	}
+		return true
+	})
 }

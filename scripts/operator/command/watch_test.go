@@ -168,15 +168,6 @@ func TestWatch_Redrawn_HaltsAlsoWhileALookIsNotAnswered(t *testing.T) {
 	ends(t, code, run.Otherwise)
 }
 
-func TestWatch_KeyQ_Leaves(t *testing.T) {
-	d := newDesk(t)
-	d.starts(0)
-	view, code := d.watches(drawn(strings.NewReader("q")), "watch", "gateway-x/stable")
-	ends(t, code, run.Done)
-	view.shows(t, "q quit")
-	d.stands("active", 1)
-}
-
 func TestWatch_NetworkThatFails_IsTold_AndTheViewStays(t *testing.T) {
 	d := newDesk(t)
 	d.starts(0)

@@ -73,8 +73,16 @@ func (d *desk) does(args ...string) result {
 
 func (d *desk) runs(ctx context.Context, args ...string) result {
 	d.Helper()
+	return d.changed(ctx, func(*run.Environment) {}, args...)
+}
+
+// changed runs the command in a changed environment.
+func (d *desk) changed(ctx context.Context, change func(*run.Environment), args ...string) result {
+	d.Helper()
 	var out, problems bytes.Buffer
-	code := command.Run(ctx, args, d.environment(&out, &problems))
+	e := d.environment(&out, &problems)
+	change(&e)
+	code := command.Run(ctx, args, e)
 	return result{d.T, args, code, out.String(), problems.String()}
 }
 

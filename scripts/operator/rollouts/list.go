@@ -154,7 +154,8 @@ func history(r *run.Run) *cobra.Command {
 			Path: api.RolloutPath(id) + "/progress/history", None: "its boxes have not been counted yet; they are counted once a minute",
 			Head: "TIME|STAGE|BOXES|TOLD|INSTALLED|ON ITS WAY|FAILED|REVERTED|SILENT",
 			Row: func(m census.Snapshot) []any {
-				return []any{terminal.Dated(m.At), fmt.Sprintf("%d %%", m.StagedPercent), m.Expected, told(m.Counts), m.Installed, onItsWay(m.Counts), m.Failed, m.Reverted, m.Silent}
+				return []any{terminal.Dated(m.At), fmt.Sprintf("%d %%", m.StagedPercent), m.Expected, told(m.Counts), m.Installed,
+					onItsWay(m.Counts), m.Failed, m.Reverted, m.Silent}
 			},
 		}.Print(ctx, c, *most)
 	})

@@ -55,10 +55,16 @@ func (w reasons) with(body map[string]any) map[string]any {
 	return body
 }
 
+// A reader reads the rollout of a channel that a move is about.
+type reader func(ctx context.Context, c *run.Call, name string) (view, error)
+
+// A planner plans the step of a move. It gives the body of a change to the rollout, or a whole request; without either,
+// there is nothing to do.
+type planner func(ctx context.Context, c *run.Call, name string, v view) (run.Step, error)
+
 // moves makes the command of a move: it reads a rollout of the channel, plans a step, and takes it unless somebody has
-// changed the rollout since. The plan gives the body of a change to the rollout, or a whole request; without either,
-// there is nothing to do. A move that overrides a freeze has the option for it.
-func moves(r *run.Run, cmd *cobra.Command, overrides bool, read func(context.Context, *run.Call, string) (view, error), plan func(ctx context.Context, c *run.Call, name string, v view) (run.Step, error)) *cobra.Command {
+// changed the rollout since. A move that overrides a freeze has the option for it.
+func moves(r *run.Run, cmd *cobra.Command, overrides bool, read reader, plan planner) *cobra.Command {
 	var why reasons
 	why.flags(cmd, overrides)
 	return r.Calls(cmd, func(ctx context.Context, c *run.Call) error {
@@ -227,7 +233,8 @@ func complete(r *run.Run) *cobra.Command {
 	return moves(r, cmd, false, active, func(_ context.Context, _ *run.Call, name string, v view) (run.Step, error) {
 		s := run.Step{
 			Question: fmt.Sprintf("%s: make %s the version of the channel?%s", name, v.rollout.TargetVersion, v.guardSays()),
-			Request:  api.Request{Body: map[string]any{"status": rollout.Completed}}, Done: fmt.Sprintf("the rollout of %s on %s is completed", v.rollout.TargetVersion, name),
+			Request:  api.Request{Body: map[string]any{"status": rollout.Completed}},
+			Done:     fmt.Sprintf("the rollout of %s on %s is completed", v.rollout.TargetVersion, name),
 		}
 		switch {
 		case v.rollout.StagedPercent < 100:
@@ -253,7 +260,8 @@ func resume(r *run.Run) *cobra.Command {
 		}
 		s := run.Step{
 			Question: fmt.Sprintf("%s: resume the rollout of %s at %d %%?", name, r.TargetVersion, r.StagedPercent),
-			Request:  api.Request{Body: map[string]any{"status": rollout.Active}}, Done: fmt.Sprintf("the rollout of %s on %s is active at %d %%", r.TargetVersion, name, r.StagedPercent),
+			Request:  api.Request{Body: map[string]any{"status": rollout.Active}},
+			Done:     fmt.Sprintf("the rollout of %s on %s is active at %d %%", r.TargetVersion, name, r.StagedPercent),
 		}
 		if r.EndedBy == rollout.ByGuard {
 			s.Question += " The guard halted it, and will only advise from then on."

@@ -3,8 +3,8 @@ package rollouts
 import (
 	"cmp"
 	"context"
-	"crypto/md5"
-	"crypto/sha1"
+	"crypto/md5"  //nolint:gosec // clients of hawkBit's DDI compare it; it protects nothing
+	"crypto/sha1" //nolint:gosec // like MD5
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -239,7 +239,8 @@ func publishAgain(ctx context.Context, c *run.Call, name string, r rollout.Rollo
 		return c.Shown(ctx, api.ChannelPath(name))
 	}
 	if channel.CurrentVersion != r.PreviousVersion {
-		return run.Fail(run.Refused, "%s has %s by now, and had %s when the rollout of %s began; there is nothing to send back to", name, channel.CurrentVersion, r.PreviousVersion, r.TargetVersion)
+		return run.Fail(run.Refused, "%s has %s by now, and had %s when the rollout of %s began; there is nothing to send back to",
+			name, channel.CurrentVersion, r.PreviousVersion, r.TargetVersion)
 	}
 	if why.override == "" && c.Confirm != name {
 		if err := thawed(ctx, c); err != nil {

@@ -56,7 +56,8 @@ func start(r *run.Run) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		question, confirm := fmt.Sprintf("%s: start a rollout of %s instead of %s, to about 1 %% of %s?", name, version, channel.CurrentVersion, terminal.Boxes(counted.Boxes)), ""
+		confirm, question := "", fmt.Sprintf("%s: start a rollout of %s instead of %s, to about 1 %% of %s?",
+			name, version, channel.CurrentVersion, terminal.Boxes(counted.Boxes))
 		if earlier(version, channel.CurrentVersion) {
 			question, confirm = question+" It is an earlier version.", name
 		}

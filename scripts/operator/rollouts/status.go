@@ -316,7 +316,8 @@ func (v view) health(trouble census.Trouble, age time.Duration) string {
 	case g != nil && distance(g) != "":
 		parts = append(parts, distance(g))
 	case g != nil:
-		parts = append(parts, fmt.Sprintf("soaked %s of %s", terminal.Length(time.Duration(g.Distance.Soaked)*time.Second), terminal.Length(time.Duration(g.Distance.Soak)*time.Second)))
+		seconds := func(n int64) string { return terminal.Length(time.Duration(n) * time.Second) }
+		parts = append(parts, fmt.Sprintf("soaked %s of %s", seconds(g.Distance.Soaked), seconds(g.Distance.Soak)))
 	case v.progress == nil:
 		parts = append(parts, "not counted yet")
 	case v.unguarded():

@@ -206,7 +206,7 @@ func (v view) guardSays() string {
 		return " No guard."
 	}
 	if g := v.judgement(); g != nil {
-		return " Guard: " + terminal.Printable(g.Sentence)
+		return " Guard: " + g.Sentence
 	}
 	return ""
 }
