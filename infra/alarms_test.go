@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/dynamo"
 )
 
@@ -130,7 +131,7 @@ func TestAlarms_WatchEveryFunctionAndEveryTable(t *testing.T) {
 	except := map[string][]string{"functions-dead": {operations.Authorizer}, "functions-late": {"copilot", operations.Tick}}
 	for _, kind := range []string{"functions-dead", "functions-late", "functions-slow", "functions-throttled"} {
 		seen := watched(t, template, kind, "FunctionName")
-		for _, name := range append(operations.Functions(), preTokenGeneration) {
+		for _, name := range append(table.Functions(), preTokenGeneration) {
 			if seen[counted(t, template, name)] == slices.Contains(except[kind], name) {
 				t.Errorf("%s watches %s: %v", kind, name, slices.Contains(except[kind], name))
 			}
@@ -140,7 +141,7 @@ func TestAlarms_WatchEveryFunctionAndEveryTable(t *testing.T) {
 		t.Error("nothing watches the authorizer's errors")
 	}
 	failing := watched(t, template, "operations-failing", "operation")
-	for _, op := range operations.Table {
+	for _, op := range table.All {
 		if !failing[op.ID] {
 			t.Errorf("operations-failing does not watch %s", op.ID)
 		}
@@ -154,10 +155,10 @@ func TestAlarms_WatchEveryFunctionAndEveryTable(t *testing.T) {
 		}
 	}
 	errors, throttles := watched(t, template, "table-errors", "TableName"), watched(t, template, "tables-throttled", "TableName")
-	for _, table := range dynamo.Tables {
-		name := "${" + template.id(t, "AWS::DynamoDB::Table", "table-"+string(table.ID)) + "}"
-		if !throttles[name] || (errors[name] != (len((&watch{rows: operations.Table}).calls(table.ID)) > 0)) {
-			t.Errorf("%s: throttles watched: %v, errors watched: %v", table.ID, throttles[name], errors[name])
+	for _, stored := range dynamo.Tables {
+		name := "${" + template.id(t, "AWS::DynamoDB::Table", "table-"+string(stored.ID)) + "}"
+		if !throttles[name] || (errors[name] != (len((&watch{rows: table.All}).calls(stored.ID)) > 0)) {
+			t.Errorf("%s: throttles watched: %v, errors watched: %v", stored.ID, throttles[name], errors[name])
 		}
 	}
 }
@@ -175,7 +176,7 @@ func TestDashboard_AnswersFourQuestions_WithFewDimensions(t *testing.T) {
 			}
 		}
 		metrics := regexp.MustCompile(`\["AWS/[A-Za-z]+","[A-Za-z0-9]+"((?:,"[^"]*")*)|\["Wavegate","[A-Za-z]+"((?:,"[^"]*")*)`).FindAllStringSubmatch(body, -1)
-		if len(metrics) < len(operations.Table) {
+		if len(metrics) < len(table.All) {
 			t.Errorf("the dashboard has %d metrics that this test can read", len(metrics))
 		}
 		for _, metric := range metrics {

@@ -11,6 +11,7 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
 )
@@ -224,7 +225,7 @@ func TestOrigins_OnlyThoseOfTheSettings_MayCallFromABrowser(t *testing.T) {
 		}
 	}
 	paths := map[string]bool{}
-	for _, op := range operations.Table {
+	for _, op := range table.All {
 		paths[op.Path] = true
 		if root := op.RootPath(); root != "" {
 			paths[root] = true

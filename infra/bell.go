@@ -9,6 +9,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/boxes"
 	"wavegate/shared/platform/setting"
 )
 
@@ -60,7 +61,7 @@ func (s *service) bellAlias() awslambda.IFunction {
 
 // bellEnvironment gives the bell's function its settings.
 func (s *service) bellEnvironment() map[string]*string {
-	return s.operationEnvironment(operations.Operation{Settings: operations.BellSettings})
+	return s.operationEnvironment(operations.Operation{Settings: boxes.BellSettings})
 }
 
 // listens reports whether an operation's function needs the secret of the bell's addresses.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 )
 
 func TestBell_UnlessAskedFor_IsInNoStack(t *testing.T) {
@@ -70,7 +71,7 @@ func TestBell_AskedFor_MayReadTwoTablesAndItsSecret_AndIsCappedAndOpen(t *testin
 // TestBell_BoxesAreToldItsURL_AndChangesOfBoxesRing: only the functions that need URL or secret have it.
 func TestBell_BoxesAreToldItsURL_AndChangesOfBoxesRing(t *testing.T) {
 	template := full().template
-	for _, op := range operations.Table {
+	for _, op := range table.All {
 		env := value(template.Resources[template.id(t, "AWS::Lambda::Function", op.ID)].Properties, "Environment", "Variables")
 		var url, secret bool
 		for _, name := range op.Settings {

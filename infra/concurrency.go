@@ -1,8 +1,8 @@
 package main
 
 import (
-	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/operations"
+	"wavegate/shared/ratelimit"
 )
 
 // Concurrency divides the account's concurrent executions. A function's reservation is both a guarantee and a maximum.

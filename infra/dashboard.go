@@ -13,6 +13,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/function"
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/dynamo"
 )
 
@@ -201,7 +202,7 @@ func (w *watch) logBytes() awscloudwatch.IMetric {
 // memory is a function's, in MB.
 func (w *watch) memory(function string) float64 {
 	rows := slices.Clone(w.rows)
-	for _, task := range operations.Tasks {
+	for _, task := range table.Tasks {
 		rows = append(rows, task.Operation)
 	}
 	for _, op := range rows {

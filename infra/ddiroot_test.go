@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 )
 
 // TestDDIRoot_IsASecondPathOfTheSameFunction, only on request.
 func TestDDIRoot_IsASecondPathOfTheSameFunction(t *testing.T) {
 	without, with := dev().api(t).routes(), full().api(t).routes()
 	second := 0
-	for _, op := range operations.Table {
+	for _, op := range table.All {
 		root := op.RootPath()
 		if root == "" {
 			continue

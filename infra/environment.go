@@ -8,9 +8,9 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
 
-	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/setting"
+	"wavegate/shared/ratelimit"
 )
 
 // operationEnvironment gives an operation's function the settings that its row lists.

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 )
 
 // policyFunctions is how many functions one policy lists, each twice. A policy may have 6,144 characters, and a function's
@@ -20,7 +21,7 @@ const policyFunctions = 20
 
 // elsewhere reports whether a function is called by a schedule, by CloudFormation or at its own URL, and not by API Gateway.
 func elsewhere(function string) bool {
-	return function == operations.Bell || function == smokeTest || slices.ContainsFunc(operations.Tasks, func(t operations.Task) bool { return t.ID == function })
+	return function == operations.Bell || function == smokeTest || slices.ContainsFunc(table.Tasks, func(t operations.Task) bool { return t.ID == function })
 }
 
 // addInvoker makes the one role with which API Gateway calls the functions and the authorizer, and its policies. A

@@ -11,7 +11,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 	"github.com/cdklabs/cdk-nag-go/cdknag/v2"
 
-	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 )
 
 func main() {
@@ -24,7 +24,7 @@ func main() {
 	if err := errors.Join(checkPrograms(settings), checkDocs(settings)); err != nil {
 		fail(err)
 	}
-	NewStacks(app, settings, operations.Table)
+	NewStacks(app, settings, table.All)
 	awscdk.Aspects_Of(app).Add(cdknag.NewAwsSolutionsChecks(nil), nil)
 	assembly := app.Synth(nil)
 	for _, stack := range *assembly.Stacks() {

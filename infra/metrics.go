@@ -11,6 +11,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/telemetry"
 )
@@ -163,7 +164,7 @@ func (w *watch) groups() []group {
 	for _, op := range w.rows {
 		add(strings.Split(op.Path, "/")[2], op.ID, float64(op.Timeout.Milliseconds()))
 	}
-	for _, task := range operations.Tasks {
+	for _, task := range table.Tasks {
 		add(taskGroup, task.ID, float64(task.Timeout.Milliseconds()))
 	}
 	for _, helper := range []struct{ group, name string }{

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/dynamo"
 )
 
@@ -67,7 +68,7 @@ func functionOf(uri any) string {
 func TestStack_RoutesAndTheirFunctions_AreTheTableOfOperations(t *testing.T) {
 	template := dev().template
 	want := map[string]string{}
-	for _, op := range operations.Table {
+	for _, op := range table.All {
 		want[op.Method+" "+op.Path] = template.id(t, "AWS::Lambda::Function", op.ID)
 	}
 	got := map[string]string{}
@@ -110,7 +111,7 @@ func TestStack_EveryMethod_AsksTheAuthorizerAndOutwaitsItsFunction(t *testing.T)
 		if security, _ := json.Marshal(m["security"]); string(security) != `[{"token":[]}]` {
 			t.Errorf("%s requires %s", route, security)
 		}
-		op := operations.Get(m["operationId"].(string))
+		op := table.Get(m["operationId"].(string))
 		wait := value(m, "x-amazon-apigateway-integration", "timeoutInMillis").(float64)
 		if wait > 29_000 || (wait <= float64(op.Timeout.Milliseconds()) && wait != 29_000) {
 			t.Errorf("%s waits %v ms for a function that may take %v", route, wait, op.Timeout)
@@ -259,10 +260,10 @@ func rowAllowances(t *testing.T, template template, function string, grants []op
 func TestStack_EachFunction_MayDoWhatItsRowSaysAndNoMore(t *testing.T) {
 	template := dev().template
 	grants := map[string][]operations.Grant{operations.Authorizer: operations.AuthorizerGrants, preTokenGeneration: nil}
-	for _, op := range operations.Table {
+	for _, op := range table.All {
 		grants[op.ID] = op.Grants
 	}
-	for _, task := range operations.Tasks {
+	for _, task := range table.Tasks {
 		grants[task.ID] = task.Grants
 	}
 	for _, name := range sorted(grants) {
@@ -294,7 +295,7 @@ func TestStack_EachFunction_MayDoWhatItsRowSaysAndNoMore(t *testing.T) {
 func TestStack_EachFunction_KnowsTheTablesOfItsRowAndNoOthers(t *testing.T) {
 	template := dev().template
 	grants := map[string][]operations.Grant{operations.Authorizer: operations.AuthorizerGrants}
-	for _, op := range operations.Table {
+	for _, op := range table.All {
 		grants[op.ID] = op.Grants
 	}
 	for _, name := range sorted(grants) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 )
 
 // maxParameters is how many parameters a template may have.
@@ -42,9 +43,9 @@ func TestRoom_NinetyOperations_FitIntoTheLargestStack(t *testing.T) {
 // ninety is a table of 90 operations, each with its function.
 func ninety(t *testing.T) []operations.Operation {
 	t.Helper()
-	table := slices.Clone(operations.Table)
-	for n := 0; len(table) < 90; n++ {
-		op := operations.Table[n%len(operations.Table)]
+	rows := slices.Clone(table.All)
+	for n := 0; len(rows) < 90; n++ {
+		op := table.All[n%len(table.All)]
 		if op.ID == "copilot" {
 			continue // there is only one assistant
 		}
@@ -54,7 +55,7 @@ func ninety(t *testing.T) []operations.Operation {
 		} else {
 			op.Path = fmt.Sprintf("/api/area%d%s", n%3, op.Path[len("/api"):])
 		}
-		table = append(table, op)
+		rows = append(rows, op)
 		if err := os.MkdirAll(filepath.Join(dist, op.ID), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -62,5 +63,5 @@ func ninety(t *testing.T) []operations.Operation {
 			t.Fatal(err)
 		}
 	}
-	return table
+	return rows
 }

@@ -11,10 +11,10 @@ import (
 	"strings"
 
 	"wavegate/shared/access/auth"
-	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/access/token"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/setting"
+	"wavegate/shared/ratelimit"
 )
 
 // A Stage is the name of a deployment of the service in an account and region: at most 20 lower-case letters and digits.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/ratelimit"
 )
 
 func TestSettings_NoneGiven_AreThoseOfDev(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 )
 
 // throttles reads the bounds of an API Gateway stage's methods, by method and path; "*" is the stage's own.
@@ -68,7 +69,7 @@ func TestThrottles_EachMethodHasItsOwn(t *testing.T) {
 func TestConcurrency_WhereTheAccountHasIt_IsDivided(t *testing.T) {
 	want := map[string]any{"copilot": 50.0, manifest: 200.0, ddiBase: 100.0, operations.Authorizer: 100.0}
 	template := prod()
-	for _, name := range append(operations.Functions(), preTokenGeneration) {
+	for _, name := range append(table.Functions(), preTokenGeneration) {
 		if name == operations.Docs || name == operations.Console || name == operations.Bell {
 			continue
 		}

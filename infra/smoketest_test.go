@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 )
 
 // releaseOf is the id of the custom resource that tests a release.
@@ -57,7 +58,7 @@ func TestSmokeTest_NoCallReachesAVersion_BeforeItHasPassed(t *testing.T) {
 				t.Errorf("%s: %s is %v", name, id, r)
 			}
 		}
-		for _, function := range operations.Functions() {
+		for _, function := range table.Functions() {
 			deployed := !slices.Contains([]string{operations.Docs, operations.Console, operations.Bell}, function) || name == "full" || name == "other" && function == operations.Bell
 			if tried["wavegate-prod-"+function] != deployed {
 				t.Errorf("%s: %s is tried: %t", name, function, tried["wavegate-prod-"+function])

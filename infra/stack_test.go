@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"wavegate/shared/access/ratelimit"
-	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/ratelimit"
 )
 
 // stages are the deployments with as few settings as possible, by name.
@@ -263,7 +263,7 @@ func TestFunctions_AreBuiltAlike(t *testing.T) {
 				t.Errorf("%s: %s is sent to another store than AWS's", stage, id)
 			}
 		}
-		for _, op := range operations.Table {
+		for _, op := range table.All {
 			p := template.Resources[template.id(t, "AWS::Lambda::Function", op.ID)].Properties
 			if p["MemorySize"] != float64(op.MemoryMB) || p["Timeout"] != op.Timeout.Seconds() {
 				t.Errorf("%s: %s has %v MB and %v s, its row says %d and %v", stage, op.ID, p["MemorySize"], p["Timeout"], op.MemoryMB, op.Timeout)
@@ -310,7 +310,7 @@ func TestStage_LogsAndTraces(t *testing.T) {
 func TestCopilotSecret_IsReadAtRunTime(t *testing.T) {
 	template := full()
 	const secret = "arn:aws:secretsmanager:eu-central-1:111122223333:secret:wavegate/copilot-??????"
-	for _, op := range operations.Table {
+	for _, op := range table.All {
 		function := template.Resources[template.id(t, "AWS::Lambda::Function", op.ID)]
 		env := value(function.Properties, "Environment", "Variables")
 		want := any(nil)

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 )
 
 // taskGroup is the group of the functions that a schedule calls.
@@ -49,7 +50,7 @@ func (w *watch) taskAlarms() []alarm {
 
 // addTasks makes the functions that a schedule calls.
 func (s *service) addTasks() {
-	for _, task := range operations.Tasks {
+	for _, task := range table.Tasks {
 		s.add(functionSpec{
 			name: task.ID, description: task.Summary, memoryMB: task.MemoryMB, timeout: task.Timeout,
 			grants: task.Grants, environment: s.operationEnvironment(task.Operation),
@@ -59,7 +60,7 @@ func (s *service) addTasks() {
 
 // addSchedules makes the tasks' schedules.
 func (s *service) addSchedules() {
-	for _, task := range operations.Tasks {
+	for _, task := range table.Tasks {
 		s.addSchedule(task.ID, task.Summary, task.Every, s.functions[task.ID], s.called(task.ID))
 	}
 }

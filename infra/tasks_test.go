@@ -4,14 +4,15 @@ import (
 	"testing"
 
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 )
 
 // TestTasks_AreCalledByTheirSchedule_AndNotTriedAgain: a retry would run at the same time as the next run.
 func TestTasks_AreCalledByTheirSchedule_AndNotTriedAgain(t *testing.T) {
 	for stage, template := range stages() {
 		schedules := template.of("AWS::Scheduler::Schedule")
-		if len(schedules) != len(operations.Tasks) {
-			t.Errorf("%s has %d schedules for %d tasks", stage, len(schedules), len(operations.Tasks))
+		if len(schedules) != len(table.Tasks) {
+			t.Errorf("%s has %d schedules for %d tasks", stage, len(schedules), len(table.Tasks))
 		}
 		for _, s := range schedules {
 			target := value(s.Properties, "Target")

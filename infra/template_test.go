@@ -17,6 +17,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 )
 
 // dist is a directory of empty functions, because their content does not matter to a template.
@@ -31,7 +32,7 @@ func run(m *testing.M) int {
 		panic(err)
 	}
 	defer os.RemoveAll(dist)
-	for _, name := range append(operations.Functions(), preTokenGeneration, outside, smokeTest) {
+	for _, name := range append(table.Functions(), preTokenGeneration, outside, smokeTest) {
 		if err := os.Mkdir(filepath.Join(dist, name), 0o755); err != nil {
 			panic(err)
 		}
@@ -132,7 +133,7 @@ var (
 )
 
 // synthesise makes the deployment of a context.
-func synthesise(context map[string]any) stage { return synthesiseTable(context, operations.Table) }
+func synthesise(context map[string]any) stage { return synthesiseTable(context, table.All) }
 
 func synthesiseTable(context map[string]any, table []operations.Operation) stage {
 	settings, err := ReadSettings(context)

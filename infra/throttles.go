@@ -6,7 +6,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
 	"github.com/aws/jsii-runtime-go"
 
-	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/ratelimit"
 )
 
 // Throttles are API Gateway's bounds, for all callers together. API Gateway applies the throttle of its stage to each

@@ -10,10 +10,11 @@ import (
 	"wavegate/shared/fleet/enrolment"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/enrolments"
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run("accept-edge-enrolment", wire) }
+func main() { function.Run(enrolments.AcceptEdgeEnrolment, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)).Ringing(bell.Open(env.DB, env.Settings, env.Log)).

@@ -21,6 +21,7 @@ import (
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 )
 
 const login = "https://login.example.com"
@@ -222,13 +223,13 @@ func TestPage_KnowsWhoMayDoWhat(t *testing.T) {
 			got[id] = roles
 		}
 	}
-	for _, op := range operations.Table {
+	for _, op := range table.All {
 		if want := strings.Trim(fmt.Sprint(op.Roles), "[]"); got[op.ID] != want {
 			t.Errorf("%s: the page says %q may call it, and it is %q", op.ID, got[op.ID], want)
 		}
 	}
-	if len(got) != len(operations.Table) {
-		t.Errorf("the page names %d operations, and there are %d", len(got), len(operations.Table))
+	if len(got) != len(table.All) {
+		t.Errorf("the page names %d operations, and there are %d", len(got), len(table.All))
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/lambdahttp"
 )
 
@@ -71,7 +72,7 @@ func read() site {
 // the service would refuse.
 func rights() string {
 	ids := map[string][]string{}
-	for _, op := range operations.Table {
+	for _, op := range table.All {
 		roles := make([]string, len(op.Roles))
 		for i, role := range op.Roles {
 			roles[i] = string(role)

@@ -4,11 +4,12 @@ package main
 import (
 	"wavegate/shared/copilot"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/assistant"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/secret"
 )
 
-func main() { function.Run("copilot", wire) }
+func main() { function.Run(assistant.Copilot, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	assistant := copilot.New(copilot.ReadSettings(env.Settings), secret.NewClient(), env.Now)

@@ -8,12 +8,12 @@ import (
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/enrolment"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/enrolments"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/production/factory"
-	"wavegate/shared/trail/idempotency"
 )
 
-func main() { function.Run("create-edge-enrolment", wire) }
+func main() { function.Run(enrolments.CreateEdgeEnrolment, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	enrolments, factories := enrolment.NewStore(env.DB, nil), factory.NewStore(env.DB)
@@ -26,7 +26,7 @@ func wire(env lambdahttp.Env) function.Handler {
 		if err := edge.MayInstall(c.Caller, plan.OrganizationID, plan.FactoryID, plan.EdgeType, plan.Channel); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		claim, err := idempotency.Of(c.Caller, "create-edge-enrolment", "/api/edge-enrolments", key, plan)
+		claim, err := c.Claim(key, plan)
 		if err != nil {
 			return lambdahttp.Answer{}, err
 		}
@@ -35,7 +35,7 @@ func wire(env lambdahttp.Env) function.Handler {
 			beside = append(beside, func(ctx context.Context) error { return factories.Of(ctx, plan.OrganizationID, plan.FactoryID) })
 		}
 		id, code, err := enrolments.Create(c.Context(), c.Origin(), plan, claim, beside...)
-		answer := lambdahttp.Created(c.Href("/api/edge-enrolments/" + id))
+		answer := lambdahttp.Created(c.Href(c.Route() + "/" + id))
 		answer.Body = enrolment.Made{ID: id, Code: code, ExpiresAt: plan.ExpiresAt}
 		return answer, err
 	}

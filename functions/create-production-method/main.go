@@ -4,12 +4,12 @@ package main
 
 import (
 	"wavegate/shared/function"
+	"wavegate/shared/operations/methods"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/production/method"
-	"wavegate/shared/trail/idempotency"
 )
 
-func main() { function.Run("create-production-method", wire) }
+func main() { function.Run(methods.CreateProductionMethod, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	methods := method.NewStore(env.DB)
@@ -24,12 +24,11 @@ func wire(env lambdahttp.Env) function.Handler {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		path := "/api/factories/" + factoryID + "/production-methods"
-		claim, err := idempotency.Of(c.Caller, "create-production-method", path, key, draft)
+		claim, err := c.Claim(key, draft)
 		if err != nil {
 			return lambdahttp.Answer{}, err
 		}
 		id, err := methods.Create(c.Context(), c.Caller, c.Origin(), factoryID, draft, claim)
-		return lambdahttp.Created(c.Href(path + "/" + id)), err
+		return lambdahttp.Created(c.Href(c.Route() + "/" + id)), err
 	}
 }

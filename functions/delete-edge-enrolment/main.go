@@ -6,10 +6,11 @@ import (
 
 	"wavegate/shared/fleet/enrolment"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/enrolments"
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run("delete-edge-enrolment", wire) }
+func main() { function.Run(enrolments.DeleteEdgeEnrolment, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	enrolments := enrolment.NewStore(env.DB, nil)

@@ -8,10 +8,11 @@ import (
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/boxes"
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run("delete-edge-token", wire) }
+func main() { function.Run(boxes.DeleteEdgeToken, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)).Ringing(bell.Open(env.DB, env.Settings, env.Log))

@@ -6,10 +6,11 @@ import (
 
 	"wavegate/shared/fleet/freeze"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/freezes"
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run("delete-freeze", wire) }
+func main() { function.Run(freezes.DeleteFreeze, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	freezes := freeze.NewStore(env.DB)

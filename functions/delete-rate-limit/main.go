@@ -5,12 +5,13 @@ package main
 import (
 	"net/http"
 
-	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/limits"
 	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/ratelimit"
 )
 
-func main() { function.Run("delete-rate-limit", wire) }
+func main() { function.Run(limits.DeleteRateLimit, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	overrides := ratelimit.NewOverrideStore(env.DB)

@@ -8,12 +8,13 @@ import (
 
 	"wavegate/shared/export"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/trails"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/platform/problem"
 )
 
-func main() { function.Run("export-organization", wire) }
+func main() { function.Run(trails.ExportOrganization, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	exporter := export.New(env.DB)
@@ -26,7 +27,7 @@ func wire(env lambdahttp.Env) function.Handler {
 		if !c.Caller.MayRead(id) {
 			return lambdahttp.Answer{}, problem.Missing()
 		}
-		query := paging.Query{Path: "/api/organizations/" + id + "/export"}
+		query := paging.Query{Path: c.Route()}
 		position, err := cursor.Position(query, export.IsPosition)
 		if err != nil {
 			return lambdahttp.Answer{}, err
@@ -34,7 +35,7 @@ func wire(env lambdahttp.Env) function.Handler {
 		page, err := exporter.Read(c.Context(), id, position, cursor.Limit)
 		header := http.Header{"Content-Type": {"application/jsonl"}, "Cache-Control": {"no-store"}}
 		if page.Position != "" {
-			header.Set("Link", "<"+query.Behind(c, cursor.Limit, page.Position)+`>; rel="next"`)
+			header.Set("Link", "<"+query.After(c, cursor.Limit, page.Position)+`>; rel="next"`)
 		}
 		return lambdahttp.Answer{Status: http.StatusOK, Header: header, Body: json.RawMessage(page.Lines)}, err
 	}

@@ -19,7 +19,7 @@ import (
 	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/bell/keys"
 	"wavegate/shared/fleet/edge"
-	"wavegate/shared/operations"
+	"wavegate/shared/operations/boxes"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
@@ -32,7 +32,7 @@ func main() {
 	client := dynamo.NewClient()
 	env := lambdahttp.Env{
 		DB: dynamo.Open(client, time.Now), API: client, Now: time.Now,
-		Log: lambdacontext.NewLogger(), Metrics: os.Stdout, Settings: setting.NewValues(operations.BellSettings...),
+		Log: lambdacontext.NewLogger(), Metrics: os.Stdout, Settings: setting.NewValues(boxes.BellSettings...),
 	}
 	answer := wire(env, secret.NewClient())
 	env.Start()

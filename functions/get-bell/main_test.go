@@ -21,7 +21,7 @@ import (
 	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
-	"wavegate/shared/operations"
+	"wavegate/shared/operations/boxes"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
@@ -95,7 +95,7 @@ func (w *world) wire(t *testing.T) {
 	t.Helper()
 	env := lambdahttp.Env{
 		DB: dynamo.Open(w.store, time.Now), Now: func() time.Time { return w.now }, Log: slog.New(slog.NewJSONHandler(&w.log, nil)),
-		Settings: setting.NewValues(operations.BellSettings...),
+		Settings: setting.NewValues(boxes.BellSettings...),
 	}
 	w.answer = wire(env, w.vault)
 	if err := env.Settings.Err(); err != nil {

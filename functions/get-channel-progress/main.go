@@ -7,10 +7,11 @@ import (
 
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/progress"
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run("get-channel-progress", wire) }
+func main() { function.Run(progress.GetChannelProgress, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	store := census.NewStore(env.DB, census.ReadSettings(env.Settings), nil)

@@ -13,12 +13,13 @@ import (
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/hawkbit"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/telemetry"
 )
 
-func main() { function.Run("get-ddi-base", wire) }
+func main() { function.Run(hawkbit.GetDDIBase, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	boxes := ddi.NewBoxes(env.DB, edge.ReadSettings(env.Settings), env.Now)

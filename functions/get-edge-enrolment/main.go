@@ -6,10 +6,11 @@ import (
 
 	"wavegate/shared/fleet/enrolment"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/enrolments"
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run("get-edge-enrolment", wire) }
+func main() { function.Run(enrolments.GetEdgeEnrolment, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	enrolments := enrolment.NewReader(env.DB)

@@ -4,11 +4,12 @@ package main
 import (
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/boxes"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run("get-edge", wire) }
+func main() { function.Run(boxes.GetEdge, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	edges := edge.NewStore(env.DB)

@@ -4,12 +4,13 @@ package main
 
 import (
 	"wavegate/shared/function"
+	"wavegate/shared/operations/factories"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/production/factory"
 )
 
-func main() { function.Run("get-factory", wire) }
+func main() { function.Run(factories.GetFactory, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	factories := factory.NewStore(env.DB)

@@ -4,11 +4,12 @@ package main
 import (
 	"wavegate/shared/fleet/freeze"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/freezes"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run("get-freeze", wire) }
+func main() { function.Run(freezes.GetFreeze, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	freezes := freeze.NewStore(env.DB)

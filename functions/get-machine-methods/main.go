@@ -5,13 +5,14 @@ package main
 import (
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/methods"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/production/method"
 )
 
-func main() { function.Run("get-machine-methods", wire) }
+func main() { function.Run(methods.GetMachineMethods, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	polls := method.NewMachinePolls(env.DB, env.Settings, edge.ReadIssuers(env.Settings).Speak)
@@ -21,7 +22,7 @@ func wire(env lambdahttp.Env) function.Handler {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		query := paging.Query{Path: "/api/factories/" + question.FactoryID + "/machines/" + question.Machine + "/methods"}
+		query := paging.Query{Path: c.Route()}
 		after, err := cursor.Position(query, input.UUID.Accepts)
 		if err != nil {
 			return lambdahttp.Answer{}, err
@@ -32,7 +33,7 @@ func wire(env lambdahttp.Env) function.Handler {
 			return lambdahttp.Answer{}, err
 		}
 		if poll.Last != "" {
-			poll.Next = query.Behind(c, cursor.Limit, poll.Last)
+			poll.Next = query.After(c, cursor.Limit, poll.Last)
 		}
 		body, etag, err := poll.Encode()
 		return lambdahttp.OK(body, etag), err

@@ -3,12 +3,13 @@ package main
 
 import (
 	"wavegate/shared/function"
+	"wavegate/shared/operations/machines"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/production/machine"
 )
 
-func main() { function.Run("get-machine", wire) }
+func main() { function.Run(machines.GetMachine, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	machines := machine.NewStore(env.DB)

@@ -11,19 +11,20 @@ import (
 	"time"
 
 	"wavegate/shared/access/auth"
-	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/fleet/bell/keys"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/boxes"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/secret"
 	"wavegate/shared/platform/telemetry"
+	"wavegate/shared/ratelimit"
 )
 
-func main() { function.Run("get-manifest", wire) }
+func main() { function.Run(boxes.GetManifest, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	counts, secrets := census.NewCountedSizes(env.DB), keys.Read(env.Settings, secret.NewClient(), env.Now)

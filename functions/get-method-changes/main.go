@@ -4,11 +4,12 @@ package main
 
 import (
 	"wavegate/shared/function"
+	"wavegate/shared/operations/methods"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/production/method"
 )
 
-func main() { function.Run("get-method-changes", wire) }
+func main() { function.Run(methods.GetMethodChanges, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	methods := method.NewStore(env.DB)

@@ -7,11 +7,12 @@ import (
 
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/methods"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/production/method"
 )
 
-func main() { function.Run("get-method-content", wire) }
+func main() { function.Run(methods.GetMethodContent, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	methods := method.NewStore(env.DB).ForBoxes(edge.ReadIssuers(env.Settings).Speak)

@@ -6,15 +6,16 @@ import (
 	"net/http"
 
 	"wavegate/shared/access/auth"
-	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/limits"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/ratelimit"
 )
 
-func main() { function.Run("get-my-rate-limits", wire) }
+func main() { function.Run(limits.GetMyRateLimits, wire) }
 
-type limits struct {
+type answer struct {
 	Issuer         string                 `json:"issuer"`
 	UserID         string                 `json:"userId"`
 	OrganizationID string                 `json:"organizationId,omitempty"`
@@ -34,7 +35,7 @@ func wire(env lambdahttp.Env) function.Handler {
 		usages, err := ratelimit.ReadUsage(c.Context(), env.API, settings.Limits, env.Now(), ratelimit.Caller{
 			User: c.Caller.User(), Organization: c.Caller.OrganizationID, Box: c.Caller.Has(auth.Edge),
 		})
-		return lambdahttp.Answer{Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, Body: limits{
+		return lambdahttp.Answer{Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, Body: answer{
 			c.Caller.Issuer, c.Caller.UserID, c.Caller.OrganizationID, usages,
 		}}, err
 	}

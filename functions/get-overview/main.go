@@ -7,14 +7,15 @@ import (
 	"net/http"
 	"time"
 
-	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/progress"
 	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/ratelimit"
 )
 
-func main() { function.Run("get-overview", wire) }
+func main() { function.Run(progress.GetOverview, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	store := census.NewStore(env.DB, census.ReadSettings(env.Settings),

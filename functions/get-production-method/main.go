@@ -4,12 +4,13 @@ package main
 
 import (
 	"wavegate/shared/function"
+	"wavegate/shared/operations/methods"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/production/method"
 )
 
-func main() { function.Run("get-production-method", wire) }
+func main() { function.Run(methods.GetProductionMethod, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	methods := method.NewStore(env.DB)

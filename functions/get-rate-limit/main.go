@@ -3,13 +3,14 @@
 package main
 
 import (
-	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/limits"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/ratelimit"
 )
 
-func main() { function.Run("get-rate-limit", wire) }
+func main() { function.Run(limits.GetRateLimit, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	overrides := ratelimit.NewOverrideStore(env.DB)

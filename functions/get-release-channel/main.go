@@ -4,10 +4,11 @@ package main
 import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/releases"
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run("get-release-channel", wire) }
+func main() { function.Run(releases.GetReleaseChannel, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	channels := release.NewStore(env.DB)

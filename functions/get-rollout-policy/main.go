@@ -5,12 +5,13 @@ package main
 import (
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/rollouts"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
 )
 
-func main() { function.Run("get-rollout-policy", wire) }
+func main() { function.Run(rollouts.GetRolloutPolicy, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	rollouts := rollout.NewStore(env.DB)

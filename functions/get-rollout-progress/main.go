@@ -7,13 +7,14 @@ import (
 	"net/http"
 	"time"
 
-	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/progress"
 	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/ratelimit"
 )
 
-func main() { function.Run("get-rollout-progress", wire) }
+func main() { function.Run(progress.GetRolloutProgress, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	store := census.NewStore(env.DB, census.ReadSettings(env.Settings),

@@ -6,14 +6,15 @@ import (
 	"net/http"
 	"time"
 
-	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/progress"
 	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/ratelimit"
 )
 
-func main() { function.Run("get-update-why", wire) }
+func main() { function.Run(progress.GetUpdateWhy, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	store := census.NewStore(env.DB, census.Settings{Shards: report.ReadShards(env.Settings)},

@@ -4,12 +4,13 @@ package main
 
 import (
 	"wavegate/shared/function"
+	"wavegate/shared/operations/trails"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/trail/audit"
 )
 
-func main() { function.Run("list-audit-events", wire) }
+func main() { function.Run(trails.ListAuditEvents, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	trail := audit.NewLog(env.DB)
@@ -19,7 +20,7 @@ func wire(env lambdahttp.Env) function.Handler {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		query := paging.Query{Path: "/api/audit-events", Filter: filter.Values()}
+		query := paging.Query{Path: c.Route(), Filter: filter.Values()}
 		after, err := cursor.Position(query, audit.IsPosition)
 		if err != nil {
 			return lambdahttp.Answer{}, err

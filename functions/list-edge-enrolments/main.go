@@ -5,17 +5,18 @@ package main
 import (
 	"wavegate/shared/fleet/enrolment"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/enrolments"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 )
 
-func main() { function.Run("list-edge-enrolments", wire) }
+func main() { function.Run(enrolments.ListEdgeEnrolments, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	enrolments := enrolment.NewReader(env.DB)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
-		query := paging.Query{Path: "/api/edge-enrolments"}
+		query := paging.Query{Path: c.Route()}
 		place := paging.ByOffset(c.Reader)
 		organization, filter := c.Organization()
 		query.Filter = filter

@@ -4,12 +4,13 @@ package main
 import (
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/boxes"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 )
 
-func main() { function.Run("list-edges", wire) }
+func main() { function.Run(boxes.ListEdges, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	edges := edge.NewStore(env.DB)
@@ -19,7 +20,7 @@ func wire(env lambdahttp.Env) function.Handler {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		query := paging.Query{Path: "/api/edges", Filter: filter.Values()}
+		query := paging.Query{Path: c.Route(), Filter: filter.Values()}
 		return paging.List(c, query, place, func(w dynamo.Span) (dynamo.Page[edge.Edge], error) {
 			return edges.List(c.Context(), filter, w)
 		})

@@ -5,18 +5,19 @@ package main
 
 import (
 	"wavegate/shared/function"
+	"wavegate/shared/operations/factories"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/production/factory"
 )
 
-func main() { function.Run("list-factories", wire) }
+func main() { function.Run(factories.ListFactories, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	factories := factory.NewStore(env.DB)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
-		query := paging.Query{Path: "/api/factories"}
+		query := paging.Query{Path: c.Route()}
 		place := paging.ByOffset(c.Reader)
 		organization, filter := c.Organization()
 		query.Filter = filter

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"wavegate/shared/function"
+	"wavegate/shared/operations/trails"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
@@ -13,7 +14,7 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-func main() { function.Run("list-factory-audit-events", wire) }
+func main() { function.Run(trails.ListFactoryAuditEvents, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	factories, trail := factory.NewStore(env.DB), audit.NewLog(env.DB)
@@ -24,7 +25,7 @@ func wire(env lambdahttp.Env) function.Handler {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		query := paging.Query{Path: "/api/factories/" + factoryID + "/audit-events", Filter: filter.Values()}
+		query := paging.Query{Path: c.Route(), Filter: filter.Values()}
 		after, err := cursor.Position(query, audit.IsPosition)
 		if err != nil {
 			return lambdahttp.Answer{}, err

@@ -3,13 +3,14 @@ package main
 
 import (
 	"wavegate/shared/function"
+	"wavegate/shared/operations/machines"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/production/machine"
 )
 
-func main() { function.Run("list-machines", wire) }
+func main() { function.Run(machines.ListMachines, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	machines := machine.NewStore(env.DB)
@@ -19,7 +20,7 @@ func wire(env lambdahttp.Env) function.Handler {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		query := paging.Query{Path: "/api/factories/" + factoryID + "/machines"}
+		query := paging.Query{Path: c.Route()}
 		return paging.List(c, query, place, func(w dynamo.Span) (dynamo.Page[machine.Machine], error) {
 			return machines.List(c.Context(), c.Caller, factoryID, w)
 		})

@@ -5,18 +5,18 @@ package main
 import (
 	"context"
 	"net/url"
-	"strconv"
 	"time"
 
-	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/methods"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/production/method"
+	"wavegate/shared/ratelimit"
 )
 
-func main() { function.Run("list-method-machines", wire) }
+func main() { function.Run(methods.ListMethodMachines, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	methods := method.NewStore(env.DB)
@@ -30,7 +30,7 @@ func wire(env lambdahttp.Env) function.Handler {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		query := paging.Query{Path: "/api/factories/" + ref.FactoryID + "/production-methods/" + ref.MethodID + "/versions/" + strconv.FormatInt(ref.Version, 10) + "/machines"}
+		query := paging.Query{Path: c.Route()}
 		if filtered {
 			query.Filter = url.Values{"clear": {clear}}
 		}

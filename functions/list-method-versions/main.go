@@ -3,13 +3,14 @@ package main
 
 import (
 	"wavegate/shared/function"
+	"wavegate/shared/operations/methods"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/production/method"
 )
 
-func main() { function.Run("list-method-versions", wire) }
+func main() { function.Run(methods.ListMethodVersions, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	methods := method.NewStore(env.DB)
@@ -20,7 +21,7 @@ func wire(env lambdahttp.Env) function.Handler {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		query := paging.Query{Path: "/api/factories/" + factoryID + "/production-methods/" + methodID + "/versions"}
+		query := paging.Query{Path: c.Route()}
 		return paging.List(c, query, place, func(w dynamo.Span) (dynamo.Page[method.Shown], error) {
 			return methods.Versions(c.Context(), c.Caller, factoryID, methodID, w)
 		})

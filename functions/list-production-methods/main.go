@@ -6,13 +6,14 @@ import (
 	"net/url"
 
 	"wavegate/shared/function"
+	"wavegate/shared/operations/methods"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/production/method"
 )
 
-func main() { function.Run("list-production-methods", wire) }
+func main() { function.Run(methods.ListProductionMethods, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	methods := method.NewStore(env.DB)
@@ -27,7 +28,7 @@ func wire(env lambdahttp.Env) function.Handler {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		query := paging.Query{Path: "/api/factories/" + factoryID + "/production-methods"}
+		query := paging.Query{Path: c.Route()}
 		if byProduct {
 			query.Filter = url.Values{"productId": {productID}}
 		}

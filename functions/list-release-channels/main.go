@@ -7,12 +7,13 @@ import (
 
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/releases"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 )
 
-func main() { function.Run("list-release-channels", wire) }
+func main() { function.Run(releases.ListReleaseChannels, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	channels := release.NewStore(env.DB)
@@ -22,7 +23,7 @@ func wire(env lambdahttp.Env) function.Handler {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		query := paging.Query{Path: "/api/ota/release-channels"}
+		query := paging.Query{Path: c.Route()}
 		if filtered {
 			query.Filter = url.Values{"edgeType": {edgeType}}
 		}

@@ -7,11 +7,12 @@ import (
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/progress"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 )
 
-func main() { function.Run("list-rollout-edges", wire) }
+func main() { function.Run(progress.ListRolloutEdges, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	store := census.NewStore(env.DB, census.Settings{Shards: report.ReadShards(env.Settings)}, nil)
@@ -27,7 +28,7 @@ func wire(env lambdahttp.Env) function.Handler {
 		if err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		query := paging.Query{Path: "/api/ota/rollouts/" + id + "/edges", Filter: url.Values{"state": {string(state)}}}
+		query := paging.Query{Path: c.Route(), Filter: url.Values{"state": {string(state)}}}
 		after, err := cursor.Position(query, search.IsPosition)
 		if err != nil {
 			return lambdahttp.Answer{}, err

@@ -4,11 +4,12 @@ package main
 import (
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/progress"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 )
 
-func main() { function.Run("list-rollout-history", wire) }
+func main() { function.Run(progress.ListRolloutHistory, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	store := census.NewStore(env.DB, census.Settings{}, nil)
@@ -18,7 +19,7 @@ func wire(env lambdahttp.Env) function.Handler {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		query := paging.Query{Path: "/api/ota/rollouts/" + id + "/progress/history"}
+		query := paging.Query{Path: c.Route()}
 		before, err := cursor.Position(query, census.IsMoment)
 		if err != nil {
 			return lambdahttp.Answer{}, err

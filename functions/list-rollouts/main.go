@@ -5,12 +5,13 @@ package main
 import (
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/rollouts"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 )
 
-func main() { function.Run("list-rollouts", wire) }
+func main() { function.Run(rollouts.ListRollouts, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	rollouts := rollout.NewStore(env.DB)
@@ -20,7 +21,7 @@ func wire(env lambdahttp.Env) function.Handler {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		query := paging.Query{Path: "/api/ota/rollouts", Filter: filter.Values()}
+		query := paging.Query{Path: c.Route(), Filter: filter.Values()}
 		return paging.List(c, query, place, func(w dynamo.Span) (dynamo.Page[rollout.Rollout], error) {
 			return rollouts.List(c.Context(), filter, w)
 		})

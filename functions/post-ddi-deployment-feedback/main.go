@@ -7,10 +7,11 @@ import (
 	"wavegate/shared/fleet/ddi"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/hawkbit"
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run("post-ddi-deployment-feedback", wire) }
+func main() { function.Run(hawkbit.PostDDIDeploymentFeedback, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	boxes := ddi.NewBoxes(env.DB, edge.ReadSettings(env.Settings), env.Now)

@@ -7,11 +7,12 @@ import (
 	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/releases"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/trail/audit"
 )
 
-func main() { function.Run("publish-release", wire) }
+func main() { function.Run(releases.PublishRelease, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	publications := publication.NewStore(env.DB)

@@ -8,10 +8,11 @@ import (
 	"wavegate/shared/fleet/ddi"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/hawkbit"
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run("put-ddi-config-data", wire) }
+func main() { function.Run(hawkbit.PutDDIConfigData, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	boxes := ddi.NewBoxes(env.DB, edge.ReadSettings(env.Settings), env.Now)

@@ -9,11 +9,12 @@ import (
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/boxes"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/production/factory"
 )
 
-func main() { function.Run("put-edge", wire) }
+func main() { function.Run(boxes.PutEdge, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)).Ringing(bell.Open(env.DB, env.Settings, env.Log)).

@@ -4,11 +4,12 @@ package main
 
 import (
 	"wavegate/shared/function"
+	"wavegate/shared/operations/factories"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/production/factory"
 )
 
-func main() { function.Run("put-factory", wire) }
+func main() { function.Run(factories.PutFactory, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	factories := factory.NewStore(env.DB)

@@ -5,10 +5,11 @@ package main
 import (
 	"wavegate/shared/fleet/freeze"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/freezes"
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run("put-freeze", wire) }
+func main() { function.Run(freezes.PutFreeze, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	freezes := freeze.NewStore(env.DB)

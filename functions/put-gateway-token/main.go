@@ -7,10 +7,11 @@ import (
 
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/boxes"
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run("put-gateway-token", wire) }
+func main() { function.Run(boxes.PutGatewayToken, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	gateways := edge.NewGateways(env.DB)

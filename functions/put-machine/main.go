@@ -4,11 +4,12 @@ package main
 
 import (
 	"wavegate/shared/function"
+	"wavegate/shared/operations/machines"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/production/machine"
 )
 
-func main() { function.Run("put-machine", wire) }
+func main() { function.Run(machines.PutMachine, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	machines := machine.NewStore(env.DB)

@@ -5,12 +5,13 @@ package main
 
 import (
 	"wavegate/shared/function"
+	"wavegate/shared/operations/methods"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/production/content"
 	"wavegate/shared/production/method"
 )
 
-func main() { function.Run("put-method-content", wire) }
+func main() { function.Run(methods.PutMethodContent, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	methods := method.NewStore(env.DB)

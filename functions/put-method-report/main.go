@@ -4,14 +4,15 @@
 package main
 
 import (
-	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/methods"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/production/method"
+	"wavegate/shared/ratelimit"
 )
 
-func main() { function.Run("put-method-report", wire) }
+func main() { function.Run(methods.PutMethodReport, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	methods := method.NewStore(env.DB).ForBoxes(edge.ReadIssuers(env.Settings).Speak)

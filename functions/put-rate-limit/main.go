@@ -3,12 +3,13 @@
 package main
 
 import (
-	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/limits"
 	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/ratelimit"
 )
 
-func main() { function.Run("put-rate-limit", wire) }
+func main() { function.Run(limits.PutRateLimit, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	overrides := ratelimit.NewOverrideStore(env.DB)

@@ -8,10 +8,11 @@ import (
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/rollouts"
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run("put-rollout-policy", wire) }
+func main() { function.Run(rollouts.PutRolloutPolicy, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	rollouts := rollout.NewStore(env.DB)

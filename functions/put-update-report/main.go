@@ -8,10 +8,11 @@ import (
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/boxes"
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run("put-update-report", wire) }
+func main() { function.Run(boxes.PutUpdateReport, wire) }
 
 // An advice tells a box what to do: wait and continue, or give up.
 type advice struct {

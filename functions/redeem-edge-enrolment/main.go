@@ -10,12 +10,13 @@ import (
 	"wavegate/shared/fleet/enrolment"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/enrolments"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/telemetry"
 )
 
-func main() { function.Run("redeem-edge-enrolment", wire) }
+func main() { function.Run(enrolments.RedeemEdgeEnrolment, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)).Ringing(bell.Open(env.DB, env.Settings, env.Log)).

@@ -10,12 +10,12 @@ import (
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/boxes"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/production/factory"
-	"wavegate/shared/trail/idempotency"
 )
 
-func main() { function.Run("register-edges", wire) }
+func main() { function.Run(boxes.RegisterEdges, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)).Ringing(bell.Open(env.DB, env.Settings, env.Log)).
@@ -28,7 +28,7 @@ func wire(env lambdahttp.Env) function.Handler {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		claim, err := idempotency.Of(c.Caller, "register-edges", "/api/edges", key, batch)
+		claim, err := c.Claim(key, batch)
 		if err != nil {
 			return lambdahttp.Answer{}, err
 		}

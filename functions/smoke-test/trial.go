@@ -9,6 +9,7 @@ import (
 
 	"wavegate/events"
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/dynamo"
 )
 
@@ -38,14 +39,14 @@ func trialOf(function string) (trial, error) {
 	case operations.Bell:
 		return trial{[]byte(`{"rawPath":"/","headers":{},"requestContext":{"http":{"method":"GET"}}}`), answers(http.StatusNotFound)}, nil
 	}
-	if slices.ContainsFunc(operations.Tasks, func(t operations.Task) bool { return t.ID == function }) {
+	if slices.ContainsFunc(table.Tasks, func(t operations.Task) bool { return t.ID == function }) {
 		return trial{[]byte(`{"smokeTest":true}`), func([]byte) error { return nil }}, nil
 	}
-	i := slices.IndexFunc(operations.Table, func(op operations.Operation) bool { return op.ID == function })
+	i := slices.IndexFunc(table.All, func(op operations.Operation) bool { return op.ID == function })
 	if i < 0 {
 		return trial{}, fmt.Errorf("is not a function of the service: %s", function)
 	}
-	if reads(operations.Table[i]) {
+	if reads(table.All[i]) {
 		return asStranger(function, nil, answers(http.StatusOK, http.StatusNotModified, http.StatusForbidden, http.StatusNotFound))
 	}
 	return asStranger(function, map[string]any{"exp": "1"}, answers(http.StatusUnauthorized))

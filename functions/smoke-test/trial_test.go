@@ -9,19 +9,20 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/dynamo"
 )
 
 // TestTrials_OfEveryFunction_AreOfNobody: an operation that can write gets a caller who expired long ago.
 func TestTrials_OfEveryFunction_AreOfNobody(t *testing.T) {
-	for _, name := range operations.Functions() {
+	for _, name := range table.Functions() {
 		trial, err := trialOf(name)
 		if err != nil || !json.Valid(trial.event) {
 			t.Errorf("%s: %v, %s", name, err, trial.event)
 		}
 	}
 	read := 0
-	for _, op := range operations.Table {
+	for _, op := range table.All {
 		trial, _ := trialOf(op.ID)
 		var event struct {
 			RequestContext struct{ Authorizer map[string]any }

@@ -7,13 +7,13 @@ import (
 	"wavegate/shared/fleet/program"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/rollouts"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/trail/audit"
-	"wavegate/shared/trail/idempotency"
 )
 
-func main() { function.Run("start-rollout", wire) }
+func main() { function.Run(rollouts.StartRollout, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	rollouts := rollout.NewStore(env.DB)
@@ -40,11 +40,11 @@ func wire(env lambdahttp.Env) function.Handler {
 		if err := program.MayStart(c.Caller, plan.EdgeType, plan.Channel, ownPolicy, grounds); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		claim, err := idempotency.Of(c.Caller, "start-rollout", "/api/ota/rollouts", key, plan)
+		claim, err := c.Claim(key, plan)
 		if err != nil {
 			return lambdahttp.Answer{}, err
 		}
 		id, err := rollouts.Start(c.Context(), c.Origin().For(grounds), plan, claim)
-		return lambdahttp.Created(c.Href("/api/ota/rollouts/" + id)), err
+		return lambdahttp.Created(c.Href(c.Route() + "/" + id)), err
 	}
 }

@@ -10,17 +10,18 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
-	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/function"
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/progress"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/telemetry"
 	"wavegate/shared/production/method"
+	"wavegate/shared/ratelimit"
 )
 
-func main() { function.RunTask(operations.Tick, wire) }
+func main() { function.RunTask(progress.Tick, wire) }
 
 func wire(env lambdahttp.Env) function.TaskFunc {
 	store := census.NewStore(env.DB, census.ReadSettings(env.Settings),

@@ -7,11 +7,12 @@ import (
 	"net/http"
 
 	"wavegate/shared/function"
+	"wavegate/shared/operations/methods"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/production/method"
 )
 
-func main() { function.Run("update-method-version", wire) }
+func main() { function.Run(methods.UpdateMethodVersion, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	methods := method.NewStore(env.DB)

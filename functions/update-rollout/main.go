@@ -7,11 +7,12 @@ import (
 
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/function"
+	"wavegate/shared/operations/rollouts"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/trail/audit"
 )
 
-func main() { function.Run("update-rollout", wire) }
+func main() { function.Run(rollouts.UpdateRollout, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	rollouts := rollout.NewStore(env.DB)

@@ -10,6 +10,7 @@ import (
 	"wavegate/scripts/samples"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/problem"
 )
 
@@ -105,7 +106,7 @@ func TestLogs_HoldNoTokenAndNoBody(t *testing.T) {
 	forged := &harness.Caller{URL: w.Target.URL, Bearer: engineer.Bearer + "x"}
 	forged.Get(t, munich).Refused(t, problem.Unauthenticated)
 	lines := 0
-	for _, f := range operations.Functions() {
+	for _, f := range table.Functions() {
 		for _, line := range w.Logs(f) {
 			lines++
 			for _, secret := range []string{"secret-recipe", "eyJ", strings.TrimPrefix(engineer.Bearer, "Bearer ")} {

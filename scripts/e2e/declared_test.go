@@ -12,6 +12,7 @@ import (
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/samples"
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
@@ -24,7 +25,7 @@ import (
 func TestDeclared_EveryOperation_AnswersAsItsRowSays(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, uncached, withAssistant(t), withSettings(setting.LimitUser.Assign(setting.HighestLimit), setting.LimitOrganization.Assign(setting.HighestLimit)))
-	for _, op := range operations.Table {
+	for _, op := range table.All {
 		t.Run(op.ID, func(t *testing.T) {
 			prepared := func() samples.Call { return w.Session(t, samples.Fresh(harness.Name)).Call(t, op.ID) }
 			call := prepared()

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"wavegate/scripts/e2e/harness"
-	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/dynamo"
 )
 
@@ -70,7 +70,7 @@ func TestIdempotencyKey_DigestOfEachBody_StaysTheSame(t *testing.T) {
 			covered[c.operation] = true
 		})
 	}
-	for _, op := range operations.Table {
+	for _, op := range table.All {
 		if op.Takes.IdempotencyKey && !covered[op.ID] {
 			t.Errorf("%s takes a key, and has no digest here", op.ID)
 		}

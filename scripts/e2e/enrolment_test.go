@@ -15,7 +15,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/fleet/enrolment"
-	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/dynamolocal"
@@ -73,7 +73,7 @@ func TestEnrolment_ABoxOfTheList_PollsWithItsOwnToken(t *testing.T) {
 func TestEnrolment_TheCode_DoesNothingElse(t *testing.T) {
 	w := harness.New(t)
 	_, code := enrols(t, w, w.Owner(t), `"box-1"`, "")
-	for _, op := range operations.Table {
+	for _, op := range table.All {
 		if op.ID == "redeem-edge-enrolment" || len(op.Roles) == 0 {
 			continue
 		}

@@ -71,7 +71,7 @@ var exportedKinds = map[string]exportedKind{
 	"enrolment-boxes":           {dynamo.Enrolments, enrolmentFields},
 	"factory":                   {dynamo.Factories, []string{"factoryId"}},
 	"machine":                   {dynamo.Machines, []string{"factoryId", "code"}},
-	"production-method":         {dynamo.Recipes, []string{"methodId"}},
+	"production-method":         {dynamo.Methods, []string{"methodId"}},
 	"production-method-version": {dynamo.MethodVersions, []string{"methodId", "version"}},
 	"production-method-content": {dynamo.MethodContents, []string{"methodId", "sha256"}},
 	"production-method-report":  {dynamo.MethodReports, []string{"methodId", "machine"}},
@@ -208,7 +208,7 @@ func namesOfAcme(t *testing.T, w *harness.World) []string {
 		table dynamo.TableID
 		id    string
 	}{
-		{dynamo.Factories, "factoryId"}, {dynamo.Edges, "edgeId"}, {dynamo.Enrolments, "id"}, {dynamo.Recipes, "methodId"},
+		{dynamo.Factories, "factoryId"}, {dynamo.Edges, "edgeId"}, {dynamo.Enrolments, "id"}, {dynamo.Methods, "methodId"},
 	} {
 		for _, row := range w.Items(t, of.table) {
 			if ofAcme(t, row, names) {

@@ -15,11 +15,11 @@ import (
 	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/storefront"
 	"wavegate/shared/access/auth"
-	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/ratelimit"
 	"wavegate/shared/testing/dynamolocal"
 )
 

@@ -60,7 +60,7 @@ func TestMethods_EachFieldOfEachRow_ChangedByHand_IsFound(t *testing.T) {
 		t.Fatalf("untouched: %v, %v", r.Findings, err)
 	}
 	changed := 0
-	for _, id := range []dynamo.TableID{dynamo.Recipes, dynamo.MethodVersions, dynamo.MethodContents, dynamo.Machines} {
+	for _, id := range []dynamo.TableID{dynamo.Methods, dynamo.MethodVersions, dynamo.MethodContents, dynamo.Machines} {
 		table := dynamo.TableOf(id)
 		for _, item := range b.rows(id) {
 			for _, name := range slices.Sorted(maps.Keys(item)) {
@@ -164,9 +164,9 @@ func TestMethods_ErasedAddressesAndActors_LeaveTheChainWhole(t *testing.T) {
 func TestMethods_HeadSetBack_IsFound(t *testing.T) {
 	b := newBench(t)
 	b.release(1, smallContent)
-	old := b.rows(dynamo.Recipes)[0]
+	old := b.rows(dynamo.Methods)[0]
 	b.release(2, another("Two"))
-	b.put(dynamo.Recipes, old)
+	b.put(dynamo.Methods, old)
 	r, err := b.verified()
 	if err != nil || !strings.Contains(strings.Join(r.Findings, "\n"), "effectivity differs from the trail") {
 		t.Errorf("%v, %v", r.Findings, err)
@@ -190,10 +190,10 @@ func TestMethods_ContentThatNobodyApproved_IsNotServedAndIsFound(t *testing.T) {
 	version := b.rows(dynamo.MethodVersions)[0]
 	version["contentSha256"] = &types.AttributeValueMemberS{Value: hash}
 	b.put(dynamo.MethodVersions, version)
-	head := b.rows(dynamo.Recipes)[0]
+	head := b.rows(dynamo.Methods)[0]
 	decision := head["effectivity"].(*types.AttributeValueMemberL).Value[0].(*types.AttributeValueMemberM)
 	decision.Value["contentSha256"] = &types.AttributeValueMemberS{Value: hash}
-	b.put(dynamo.Recipes, head)
+	b.put(dynamo.Methods, head)
 	b.w.Box(t, "box-1").Get(t, b.version(1)+"/content").Refused(t, problem.NotFound)
 	if r, err := b.verified(); err != nil || len(r.Findings) < 3 {
 		t.Errorf("%v, %v", r.Findings, err)

@@ -12,9 +12,10 @@ import (
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/samples"
-	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/ratelimit"
 )
 
 // TestOperations_EachCalledOnce is the minimum for a deployment: the sample of every operation, through its own route
@@ -27,7 +28,7 @@ func TestOperations_EachCalledOnce(t *testing.T) {
 			_, at, _ := strings.Cut(target.URL, "://")
 			_, stage, _ := strings.Cut(at, "/")
 			root := path.Join("/", stage, "api") + "/"
-			for _, op := range operations.Table {
+			for _, op := range table.All {
 				t.Run(op.ID, func(t *testing.T) {
 					call := target.Session(t, samples.Fresh(own)).Call(t, op.ID)
 					answer := target.Make(t, call)

@@ -13,7 +13,7 @@ import (
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/storefront"
 	"wavegate/scripts/samples"
-	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/dynamolocal"
@@ -140,7 +140,7 @@ func TestRace_200PostsWithOneKey_MakeOneMethodWithOneLocation(t *testing.T) {
 	if distinct := slices.Compact(slices.Clone(locations)); len(distinct) != 1 || distinct[0] == "" {
 		t.Errorf("%d locations, such as %q", len(distinct), distinct[0])
 	}
-	if items := w.Items(t, dynamo.Recipes); len(items) != 1 || !strings.HasSuffix(locations[0], items[0]["methodId"].(string)) {
+	if items := w.Items(t, dynamo.Methods); len(items) != 1 || !strings.HasSuffix(locations[0], items[0]["methodId"].(string)) {
 		t.Errorf("%d methods are stored, handed out was %s", len(items), locations[0])
 	}
 	if n := len(eventNames(w, t, "production-method", id(locations[0]))); n != 1 {
@@ -225,7 +225,7 @@ func eventNames(w *harness.World, t testing.TB, resourceType, id string) []strin
 // TestRace_PutsOfOneNewThing_OneMadeIt makes two callers put the same new thing: both succeed, and only the one who
 // made it learns that it is new.
 func TestRace_PutsOfOneNewThing_OneMadeIt(t *testing.T) {
-	for _, op := range operations.Table {
+	for _, op := range table.All {
 		if op.Method != http.MethodPut || !samples.Audited(op) || samples.Of(op.ID).Status != http.StatusCreated {
 			continue // it makes nothing
 		}

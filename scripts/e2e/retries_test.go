@@ -172,7 +172,7 @@ func TestTrouble_AnswerLost_ChangeIsMadeOnce(t *testing.T) {
 	if n := len(w.Items(t, dynamo.Rollouts)); n != 1 {
 		t.Errorf("%d rollouts", n)
 	}
-	if n := len(w.Items(t, dynamo.Recipes)); n != 2 {
+	if n := len(w.Items(t, dynamo.Methods)); n != 2 {
 		t.Errorf("%d methods", n)
 	}
 	if names := eventNames(w, t, "rollout", id(path)); !slices.Equal(names, []string{"RolloutStarted", "RolloutPromoted"}) {

@@ -23,6 +23,7 @@ import (
 	"wavegate/scripts/local/runtime"
 	"wavegate/scripts/local/service"
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/dynamolocal"
 )
@@ -37,9 +38,9 @@ func TestSmokeTest_OfEveryFunction_PassesAndChangesNothing(t *testing.T) {
 	owner.Put(t, "/api/edges/box-0001", `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme","factoryId":"munich-1"}`).Is(t, http.StatusCreated)
 	before := w.State(t)
 
-	told := smokeTest(t, w, 5*time.Minute, operations.Functions())
-	if told.Status != cfn.StatusSuccess || len(told.Data) != len(operations.Functions()) {
-		t.Errorf("CloudFormation is told %s: %s; %d versions of %d functions", told.Status, told.Reason, len(told.Data), len(operations.Functions()))
+	told := smokeTest(t, w, 5*time.Minute, table.Functions())
+	if told.Status != cfn.StatusSuccess || len(told.Data) != len(table.Functions()) {
+		t.Errorf("CloudFormation is told %s: %s; %d versions of %d functions", told.Status, told.Reason, len(told.Data), len(table.Functions()))
 	}
 	if after := w.State(t); after != before {
 		t.Errorf("before the smoke test there were %s\nand after it %s", before, after)

@@ -13,7 +13,7 @@ import (
 	"wavegate/scripts/local/devissuer"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/boxtoken"
-	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 )
 
 // The shape follows recorded events of a Lambda proxy integration, with one difference: the body is text, not base64,
@@ -29,7 +29,7 @@ func (s Sample) Event() ([]byte, error) { return s.Call(fixed, Case{}).Event() }
 
 // Event returns the call as the input of the operation's function, as in the event files.
 func (call Call) Event() ([]byte, error) {
-	op := operations.Get(call.Operation)
+	op := table.Get(call.Operation)
 	path, query, _ := strings.Cut(call.Path, "?")
 	headers := map[string][]string{
 		"Accept": {"application/json"}, "Authorization": {"Bearer <ACCESS_TOKEN>"},

@@ -16,6 +16,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/dynamo"
 )
 
@@ -118,7 +119,7 @@ func Of(operation string) Sample {
 // completed fills in the fields that follow from the operation's row.
 func completed(all []Sample) []Sample {
 	for i := range all {
-		s, op := &all[i], operations.Get(all[i].Operation)
+		s, op := &all[i], table.Get(all[i].Operation)
 		if s.Cases == nil {
 			s.Cases = []Case{{}}
 		}

@@ -13,6 +13,7 @@ import (
 	"wavegate/scripts/samples"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 )
 
 var update = flag.Bool("update", false, "rewrite the event files")
@@ -22,7 +23,7 @@ var folder = filepath.Join("..", "..", "events")
 // TestSamples_EveryOperationHasOne also checks what can be checked without a call: that the caller is allowed to make
 // it, and that every change names its resource.
 func TestSamples_EveryOperationHasOne(t *testing.T) {
-	for _, op := range operations.Table {
+	for _, op := range table.All {
 		i := slices.IndexFunc(samples.All, func(s samples.Sample) bool { return s.Operation == op.ID })
 		if i < 0 {
 			t.Errorf("%s has no sample", op.ID)
@@ -37,8 +38,8 @@ func TestSamples_EveryOperationHasOne(t *testing.T) {
 			t.Errorf("%s writes audit events, but its sample has no About", op.ID)
 		}
 	}
-	if len(samples.All) != len(operations.Table) {
-		t.Errorf("%d samples of %d operations", len(samples.All), len(operations.Table))
+	if len(samples.All) != len(table.All) {
+		t.Errorf("%d samples of %d operations", len(samples.All), len(table.All))
 	}
 }
 

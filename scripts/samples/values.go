@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 )
 
 // Values fill the placeholders of templates. A value may contain placeholders.
@@ -100,7 +101,7 @@ type Call struct {
 // Call fills a case of the sample. The case's own values come first, then the sample's own, then those given, then
 // the sample's defaults. It panics if a placeholder has no value.
 func (s Sample) Call(given Values, c Case) Call {
-	op := operations.Get(s.Operation)
+	op := table.Get(s.Operation)
 	var fill func(string) string
 	value := func(name string) string {
 		for _, from := range []Values{c.With, s.Own, given, s.Defaults} {

@@ -11,6 +11,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 )
@@ -20,7 +21,7 @@ import (
 // problems. What an operation answers is compared with its row by the end-to-end tests.
 func TestOperations_DeclareWhatTheContractSays(t *testing.T) {
 	all := inContract(t)
-	for _, row := range operations.Table {
+	for _, row := range table.All {
 		for id := range methodsOf(row) {
 			if op := all[id]; op != nil {
 				for _, difference := range differences(document(t).Paths.Value(pathOf(row)), op, row) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 )
@@ -52,7 +53,7 @@ func TestDifferences_EveryDifference_IsFound(t *testing.T) {
 			field(o, "name").Is = &input.Text{Min: 1, Max: 199, Trim: true, Check: input.Visible}
 		}, "body.name takes"},
 	} {
-		row := operations.Get(c.id)
+		row := table.Get(c.id)
 		row.Takes.Path, row.Takes.Query = slices.Clone(row.Takes.Path), slices.Clone(row.Takes.Query)
 		if row.Takes.Body != nil {
 			body := *row.Takes.Body

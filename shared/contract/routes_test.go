@@ -15,6 +15,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/contract"
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/conform"
 )
@@ -71,7 +72,7 @@ func methodsOf(op operations.Operation) map[string]string {
 
 func TestRoutes_ContractAndTableOfOperations_AreTheSame(t *testing.T) {
 	want := map[string]route{}
-	for _, op := range operations.Table {
+	for _, op := range table.All {
 		path := pathOf(op)
 		roles := make([]string, len(op.Roles))
 		for i, r := range op.Roles {
@@ -172,7 +173,7 @@ func answerOf(op *openapi3.Operation, status int) *openapi3.Response {
 // the function docs contains the document.
 func TestContract_NoOperationLinksIt(t *testing.T) {
 	arguments := []string{"list", "-deps"}
-	for _, name := range operations.Functions() {
+	for _, name := range table.Functions() {
 		if name != operations.Docs {
 			arguments = append(arguments, "./functions/"+name)
 		}

@@ -137,7 +137,7 @@ func (p *page) read(ctx context.Context, s source, at mark, parent row, from []m
 			return false, nil
 		}
 		p.requests--
-		items, err := dynamo.List[row](ctx, p.db, list, dynamo.Span{Limit: min(p.lines, atOnce), Behind: at.Key})
+		items, err := dynamo.List[row](ctx, p.db, list, dynamo.Span{Limit: min(p.lines, atOnce), After: at.Key})
 		if err != nil {
 			return false, err
 		}

@@ -39,7 +39,7 @@ func (s *shelf) put(table dynamo.TableID, item map[string]any) {
 	mark := s.organization + " " + uuid.NewString()
 	item["mark"] = mark
 	s.marks = append(s.marks, mark)
-	if err := s.db.Commit(s.ctx, dynamo.NewPart("item", table, item, dynamo.Condition{})); err != nil {
+	if err := s.db.Commit(s.ctx, dynamo.TransactNew("item", table, item, dynamo.Condition{})); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -106,7 +106,7 @@ func (s *shelf) factory(int) {
 	s.some("methods", 3, func(int) {
 		method := uuid.NewString()
 		s.ids = append(s.ids, method)
-		s.put(dynamo.Recipes, map[string]any{"factoryId": factory, "methodId": method, "productMethod": method})
+		s.put(dynamo.Methods, map[string]any{"factoryId": factory, "methodId": method, "productMethod": method})
 		s.some("versions", 3, func(i int) {
 			s.put(dynamo.MethodVersions, map[string]any{"methodId": method, "number": fmt.Sprintf("%010d", i)})
 		})

@@ -1,8 +1,8 @@
 package export
 
 import (
-	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/ratelimit"
 	"wavegate/shared/trail/audit"
 )
 
@@ -80,7 +80,7 @@ var sources = append([]source{
 	}},
 	{kind: "factory", table: dynamo.Factories, index: "byOrganization", partition: organization, inside: []source{
 		{kind: "machine", table: dynamo.Machines, partition: by("factoryId")},
-		{kind: "production-method", table: dynamo.Recipes, partition: by("factoryId"), inside: []source{
+		{kind: "production-method", table: dynamo.Methods, partition: by("factoryId"), inside: []source{
 			{kind: "production-method-version", table: dynamo.MethodVersions, partition: by("methodId")},
 			{kind: "production-method-content", table: dynamo.MethodContents, partition: by("methodId")},
 			{kind: "production-method-report", table: dynamo.MethodReports, partition: by("methodId")},

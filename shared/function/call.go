@@ -5,17 +5,18 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/boxtoken"
-	"wavegate/shared/access/ratelimit"
-	"wavegate/shared/fleet/edge"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/ratelimit"
 	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/idempotency"
 )
 
 // A Call is one request of an authenticated caller.
@@ -26,7 +27,21 @@ type Call struct {
 
 	token   auth.Principal // who the token belongs to, which may be a gateway
 	limiter Limiter
-	class   ratelimit.Class
+	op      operations.Operation
+}
+
+// Route is the operation's path with the values of this call.
+func (c *Call) Route() string {
+	route := c.op.Path
+	for _, name := range c.op.Parameters() {
+		route = strings.Replace(route, "{"+name+"}", c.Request.PathValue(name), 1)
+	}
+	return route
+}
+
+// Claim is the claim to an Idempotency-Key for this operation with an input. It can fail with a bad input.
+func (c *Call) Claim(key string, input any) (idempotency.Claim, error) {
+	return idempotency.Of(c.Caller, c.op.ID, c.Route(), key, input)
 }
 
 // CountBox returns the name that the limiter counts a box under. If a gateway calls for the box, the call counts for
@@ -37,7 +52,7 @@ func (c *Call) CountBox(ctx context.Context, box auth.Principal) (subject string
 		if err := admission.Wait(ctx); err != nil {
 			return "", err
 		}
-		if _, err := c.limiter.Admit(ctx, box, c.class); err != nil {
+		if _, err := c.limiter.Admit(ctx, box, c.op.Limit); err != nil {
 			return "", err
 		}
 	}
@@ -75,7 +90,7 @@ func New(op operations.Operation, limiter Limiter, now func() time.Time, handle 
 		if err != nil {
 			return lambdahttp.Answer{}, problem.Wrap(err, problem.Unauthenticated, problem.NoValidToken)
 		}
-		call := &Call{Call: technical, Caller: edge.CallerFor(caller, technical.Request.PathValue(operations.Controller)), token: caller, limiter: limiter, class: op.Limit}
+		call := &Call{Call: technical, Caller: boxtoken.CallerFor(caller, technical.Request.PathValue(operations.Controller)), token: caller, limiter: limiter, op: op}
 		call.Attributes = []slog.Attr{
 			slog.String("issuer", call.Caller.Issuer),
 			slog.String("userId", call.Caller.UserID),

@@ -13,7 +13,7 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/function"
-	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
@@ -68,7 +68,7 @@ func (b *bench) callOf(t *testing.T, id string, e events.APIGatewayProxyRequest,
 }
 
 func (b *bench) run(t *testing.T, id string, e events.APIGatewayProxyRequest, handle function.Handler) (events.APIGatewayProxyResponse, error) {
-	handler := function.New(operations.Get(id), b.limiter, b.env.Now, handle)
+	handler := function.New(table.Get(id), b.limiter, b.env.Now, handle)
 	return lambdahttp.New(lambdahttp.Spec{ID: id, Takes: everything}, b.env, handler)(t.Context(), e)
 }
 

@@ -13,19 +13,19 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
 	"wavegate/shared/access/auth"
-	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/setting"
 	"wavegate/shared/platform/telemetry"
+	"wavegate/shared/ratelimit"
 )
 
 // Run is the main function of an operation. It makes the clients, calls wire, and serves calls
 // until the process ends. It does not return.
-func Run(id string, wire func(lambdahttp.Env) Handler) {
-	op, client := operations.Get(id), dynamo.NewClient()
+func Run(op operations.Operation, wire func(lambdahttp.Env) Handler) {
+	client := dynamo.NewClient()
 	env := lambdahttp.Env{
 		DB: dynamo.Open(client, time.Now), API: client, Now: time.Now,
 		Log: lambdacontext.NewLogger(), Metrics: os.Stdout, Settings: setting.NewValues(op.Settings...),
@@ -35,7 +35,7 @@ func Run(id string, wire func(lambdahttp.Env) Handler) {
 	limiter := ratelimit.New(ratelimit.Config{
 		Store: client, Limits: settings.Limits, Deadline: settings.Deadline, Clock: env.Now,
 	})
-	function := lambdahttp.New(lambdahttp.Spec{ID: op.ID, Takes: op.Takes, Sampled: op.Sampled}, env, New(op, fairUse{id, env, limiter}, env.Now, handler))
+	function := lambdahttp.New(lambdahttp.Spec{ID: op.ID, Takes: op.Takes, Sampled: op.Sampled}, env, New(op, fairUse{op.ID, env, limiter}, env.Now, handler))
 	env.Start()
 	// Open the limiter's connection while the function starts.
 	go limiter.Warm(context.Background())
@@ -46,8 +46,8 @@ func Run(id string, wire func(lambdahttp.Env) Handler) {
 type TaskFunc func(context.Context) error
 
 // RunTask is Run for the function of a task. No limit counts a task.
-func RunTask(id string, wire func(lambdahttp.Env) TaskFunc) {
-	row, client := operations.TaskOf(id), dynamo.NewClient()
+func RunTask(row operations.Task, wire func(lambdahttp.Env) TaskFunc) {
+	client := dynamo.NewClient()
 	env := lambdahttp.Env{
 		DB: dynamo.Open(client, time.Now), API: client, Now: time.Now,
 		Log: lambdacontext.NewLogger(), Metrics: os.Stdout, Settings: setting.NewValues(row.Settings...),

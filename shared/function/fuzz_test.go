@@ -12,7 +12,7 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/function"
-	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
@@ -78,7 +78,7 @@ func FuzzEvent(f *testing.F) {
 			return
 		}
 		context := e.RequestContext.Authorizer
-		if context["userId"] != seen.UserID || context["issuer"] != seen.Issuer || seen.UserID == "" || !seen.Has(operations.Get("get-rollout").Roles...) {
+		if context["userId"] != seen.UserID || context["issuer"] != seen.Issuer || seen.UserID == "" || !seen.Has(table.Get("get-rollout").Roles...) {
 			t.Fatalf("the caller is %+v, but the context is %v", *seen, context)
 		}
 	})

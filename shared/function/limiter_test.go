@@ -10,10 +10,10 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"wavegate/shared/access/auth"
-	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/ratelimit"
 )
 
 type limiter struct {

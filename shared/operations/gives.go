@@ -10,11 +10,11 @@ import (
 
 // These are the statuses of successes that several operations share.
 var (
-	shown   = []int{http.StatusOK}
-	read    = []int{http.StatusOK, http.StatusNotModified}
-	stored  = []int{http.StatusCreated, http.StatusNoContent}
-	created = []int{http.StatusCreated}
-	changed = []int{http.StatusNoContent}
+	Shown   = []int{http.StatusOK}
+	Read    = []int{http.StatusOK, http.StatusNotModified}
+	Stored  = []int{http.StatusCreated, http.StatusNoContent}
+	Created = []int{http.StatusCreated}
+	Changed = []int{http.StatusNoContent}
 )
 
 // always are the refusals of every operation. Some are the gateway's.

@@ -3,19 +3,17 @@
 package operations
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
 
 	"wavegate/shared/access/auth"
-	"wavegate/shared/access/ratelimit"
-	"wavegate/shared/fleet/bell"
-	"wavegate/shared/fleet/census"
-	"wavegate/shared/fleet/edge"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
+	"wavegate/shared/ratelimit"
 )
 
 // A Grant is the permission for some actions on one table.
@@ -83,10 +81,7 @@ var DocsPaths = []string{"/docs", "/docs/page.js", "/docs/redoc.js", "/openapi.y
 const Bell = "get-bell"
 
 // BellGrants are the permissions of Bell.
-var BellGrants = []Grant{may(dynamo.Channels, dynamo.Get), may(dynamo.Bells, dynamo.Get)}
-
-// BellSettings are the settings of Bell.
-var BellSettings = append(bell.KeySettings[:len(bell.KeySettings):len(bell.KeySettings)], edge.BellSettings...)
+var BellGrants = []Grant{May(dynamo.Channels, dynamo.Get), May(dynamo.Bells, dynamo.Get)}
 
 // Console is the function that serves the operator's page. It is not an operation: the page is open to anyone and
 // contains no data. It calls the operations with the token of the person who signs in. A stack has it only on request.
@@ -109,58 +104,54 @@ const (
 	HelperMemoryMB = 256
 )
 
-// These are the same in most rows.
+// New gives these to a row that does not say otherwise.
 const (
 	timeout = 10 * time.Second
 	memory  = 256
-	// copilotTimeout leaves time to send the answer before the gateway's own timeout of 29 s.
-	copilotTimeout = 28 * time.Second
 )
 
 // Roles that rows share.
 var (
-	owners     = []auth.Role{auth.PlatformOwner}
-	releasers  = []auth.Role{auth.PlatformOwner, auth.Program}
-	engineers  = []auth.Role{auth.ProductionEngineer, auth.OrganizationAdmin}
-	readers    = []auth.Role{auth.PlatformOwner, auth.Member}
-	viewers    = []auth.Role{auth.PlatformOwner, auth.FleetViewer}
-	anyone     = []auth.Role{auth.Anyone}
-	installers = []auth.Role{auth.PlatformOwner, auth.OrganizationAdmin, auth.FleetInstaller}
-	keepers    = []auth.Role{auth.PlatformOwner, auth.OrganizationAdmin}
-	codes      = []auth.Role{auth.Enrolment}
-	auditors   = []auth.Role{auth.PlatformOwner, auth.OrganizationAdmin}
+	Owners     = []auth.Role{auth.PlatformOwner}
+	Releasers  = []auth.Role{auth.PlatformOwner, auth.Program}
+	Engineers  = []auth.Role{auth.ProductionEngineer, auth.OrganizationAdmin}
+	Readers    = []auth.Role{auth.PlatformOwner, auth.Member}
+	Viewers    = []auth.Role{auth.PlatformOwner, auth.FleetViewer}
+	Anyone     = []auth.Role{auth.Anyone}
+	Installers = []auth.Role{auth.PlatformOwner, auth.OrganizationAdmin, auth.FleetInstaller}
+	Keepers    = []auth.Role{auth.PlatformOwner, auth.OrganizationAdmin}
+	Codes      = []auth.Role{auth.Enrolment}
+	Auditors   = []auth.Role{auth.PlatformOwner, auth.OrganizationAdmin}
 )
 
-func may(table dynamo.TableID, actions ...dynamo.Permission) Grant {
+// May is the permission for some actions on a table.
+func May(table dynamo.TableID, actions ...dynamo.Permission) Grant {
 	return Grant{Table: table, Actions: actions}
 }
 
-// list is the permission to query a table and some of its indexes.
-func list(table dynamo.TableID, indexes ...string) Grant {
+// List is the permission to query a table and some of its indexes.
+func List(table dynamo.TableID, indexes ...string) Grant {
 	return Grant{Table: table, Actions: []dynamo.Permission{dynamo.Query}, Indexes: indexes}
 }
 
-// listByIndex is the permission to query some indexes of a table, but not the table itself.
-func listByIndex(table dynamo.TableID, indexes ...string) Grant {
+// ListByIndex is the permission to query some indexes of a table, but not the table itself.
+func ListByIndex(table dynamo.TableID, indexes ...string) Grant {
 	return Grant{Table: table, Actions: []dynamo.Permission{dynamo.Query}, Indexes: indexes, OnlyIndexes: true}
 }
 
-// Table lists every operation.
-var Table = limited(slices.Concat(fleetRows, guardRows, ddiRows, enrolmentRows, progressRows, productionRows, accessRows, trailRows, copilotRows))
-
-// limited adds to every row what the fair-use limiter needs, because it counts every call, and
-// the setting of the origins that may read answers.
-func limited(rows []Operation) []Operation {
-	for i, op := range rows {
-		rows[i].Settings = slices.Concat(op.Settings, setting.Limits, []setting.Name{setting.CORSOrigins})
-		at := slices.IndexFunc(op.Grants, func(g Grant) bool { return g.Table == dynamo.RateCounters })
-		if at < 0 {
-			rows[i].Grants = append(op.Grants, may(dynamo.RateCounters, dynamo.Update))
-		} else if g := &rows[i].Grants[at]; !slices.Contains(g.Actions, dynamo.Update) {
-			g.Actions = append(g.Actions, dynamo.Update)
-		}
+// New completes a row: what it does not say is what most rows have. It adds what the fair-use limiter needs, because it
+// counts every call, and the setting of the origins that may read answers.
+func New(op Operation) Operation {
+	op.Limit, op.Timeout, op.MemoryMB = cmp.Or(op.Limit, ratelimit.Ordinary), cmp.Or(op.Timeout, timeout), cmp.Or(op.MemoryMB, memory)
+	op.Settings = slices.Concat(op.Settings, setting.Limits, []setting.Name{setting.CORSOrigins})
+	op.Grants = slices.Clone(op.Grants)
+	at := slices.IndexFunc(op.Grants, func(g Grant) bool { return g.Table == dynamo.RateCounters })
+	if at < 0 {
+		op.Grants = append(op.Grants, May(dynamo.RateCounters, dynamo.Update))
+	} else if g := &op.Grants[at]; !slices.Contains(g.Actions, dynamo.Update) {
+		g.Actions = append(slices.Clone(g.Actions), dynamo.Update)
 	}
-	return rows
+	return op
 }
 
 // A Task is a function that runs on a schedule. Its row has no method, path, roles or limit.
@@ -171,79 +162,6 @@ type Task struct {
 
 // Tick is the function that counts the active rollouts and has the guard judge those with a policy.
 const Tick = "tick"
-
-// Tasks lists every task.
-var Tasks = []Task{{
-	Operation: Operation{
-		ID: Tick, Summary: "Count the boxes of the active rollouts and have the guard judge them", Timeout: time.Minute, MemoryMB: censusMemory,
-		Settings: progressSettings,
-		Grants:   tick(),
-	},
-	Every: time.Minute,
-}}
-
-// censusMemory gives a function a whole CPU, because a census decodes every row that it counts.
-const censusMemory = 1769
-
-// progressSettings are the settings of census.ReadSettings.
-var progressSettings = census.SettingNames
-
-// counting is what counting a rollout needs.
-func counting() []Grant {
-	reports := listByIndex(dynamo.Reports, "byState")
-	reports.Actions = append(reports.Actions, dynamo.Get)
-	return []Grant{
-		reports,
-		may(dynamo.Rollouts, dynamo.Get), may(dynamo.Channels, dynamo.Get),
-		may(dynamo.Progress, dynamo.Get, dynamo.Write), may(dynamo.RateCounters, dynamo.Get),
-	}
-}
-
-// tick is what a tick needs: a census, the changes to a rollout, and the recalls with their machines.
-func tick() []Grant {
-	others := []dynamo.TableID{dynamo.Rollouts, dynamo.Channels, dynamo.Progress}
-	return append(slices.DeleteFunc(counting(), func(g Grant) bool { return slices.Contains(others, g.Table) }),
-		may(dynamo.Progress, dynamo.Get, dynamo.Write, dynamo.Query, dynamo.Delete),
-		may(dynamo.MethodVersions, dynamo.Get), list(dynamo.MethodReports), list(dynamo.Machines),
-		Grant{Table: dynamo.Rollouts, Actions: []dynamo.Permission{dynamo.Get, dynamo.Write, dynamo.Query}, Indexes: []string{"byStatus"}, OnlyIndexes: true},
-		may(dynamo.Channels, dynamo.Get, dynamo.Write),
-		may(dynamo.Releases, dynamo.Get),
-		may(dynamo.Audit, dynamo.Put))
-}
-
-// Get returns the row of an id. An unknown id is a mistake in the code, which shows at start-up.
-func Get(id string) Operation {
-	for _, op := range Table {
-		if op.ID == id {
-			return op
-		}
-	}
-	panic("operations: no operation " + id)
-}
-
-// TaskOf returns the row of a task. An unknown id is a mistake in the code, which shows at
-// start-up.
-func TaskOf(id string) Task {
-	for _, task := range Tasks {
-		if task.ID == id {
-			return task
-		}
-	}
-	panic("operations: no task " + id)
-}
-
-// Functions lists the names of all functions: the authorizer, Docs, Console, Bell, the tasks and the
-// operations.
-func Functions() []string {
-	names := []string{Authorizer, Docs, Console, Bell}
-	for _, task := range Tasks {
-		names = append(names, task.ID)
-	}
-	for _, op := range Table {
-		names = append(names, op.ID)
-	}
-	return names
-}
 
 // VersionAttribute is the attribute of the smoke test's custom resource that names the version of a function.
 func VersionAttribute(function string) string { return strings.ReplaceAll(function, "-", "") }
@@ -257,4 +175,16 @@ func (op Operation) Parameters() []string {
 		}
 	}
 	return names
+}
+
+// DDIPath is what the paths of hawkBit's DDI begin with.
+const DDIPath = "/api/ddi"
+
+// RootPath is the second path of a hawkBit DDI operation, for clients that accept no path in the server's URL. A stack
+// has it only on request. It is empty for other operations.
+func (op Operation) RootPath() string {
+	if path, ok := strings.CutPrefix(op.Path, DDIPath); ok {
+		return path
+	}
+	return ""
 }

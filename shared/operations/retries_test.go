@@ -18,7 +18,7 @@ import (
 	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
-	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
@@ -104,7 +104,7 @@ func TestIdempotencyKey_EightRetriesAtOnce_AllGetTheResultOfOne(t *testing.T) {
 }
 
 func eightAtOnce(t *testing.T, rounds int) {
-	for _, op := range operations.Table {
+	for _, op := range table.All {
 		if !op.Takes.IdempotencyKey {
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/dynamo"
 )
 
@@ -19,7 +19,7 @@ import (
 var actions = []dynamo.Permission{dynamo.Get, dynamo.BatchGet, dynamo.Query, dynamo.Put, dynamo.Update, dynamo.Write, dynamo.Delete, dynamo.ConditionCheck}
 
 func TestTable_GrantsNoScan(t *testing.T) {
-	for _, op := range operations.Table {
+	for _, op := range table.All {
 		for _, g := range op.Grants {
 			for _, a := range g.Actions {
 				if !slices.Contains(actions, a) || strings.Contains(string(a), "Scan") {
@@ -31,7 +31,7 @@ func TestTable_GrantsNoScan(t *testing.T) {
 }
 
 func TestTable_GrantedIndexes_Exist(t *testing.T) {
-	for _, op := range operations.Table {
+	for _, op := range table.All {
 		for _, g := range op.Grants {
 			for _, name := range g.Indexes {
 				known := slices.ContainsFunc(dynamo.TableOf(g.Table).Indexes, func(x dynamo.Index) bool { return x.Name == name })
@@ -44,16 +44,16 @@ func TestTable_GrantedIndexes_Exist(t *testing.T) {
 }
 
 func TestTable_EveryIndexIsQueriedBySomeOperation(t *testing.T) {
-	for _, table := range dynamo.Tables {
-		for _, x := range table.Indexes {
+	for _, stored := range dynamo.Tables {
+		for _, x := range stored.Indexes {
 			used := false
-			for _, op := range operations.Table {
+			for _, op := range table.All {
 				for _, g := range op.Grants {
-					used = used || g.Table == table.ID && slices.Contains(g.Indexes, x.Name)
+					used = used || g.Table == stored.ID && slices.Contains(g.Indexes, x.Name)
 				}
 			}
 			if !used {
-				t.Errorf("no operation queries the index %s of %s, but every write pays for it", x.Name, table.ID)
+				t.Errorf("no operation queries the index %s of %s, but every write pays for it", x.Name, stored.ID)
 			}
 		}
 	}

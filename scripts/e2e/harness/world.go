@@ -22,7 +22,7 @@ import (
 	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/service"
 	"wavegate/scripts/local/storefront"
-	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/dynamolocal"
 	"wavegate/shared/testing/golden"
@@ -91,7 +91,7 @@ func New(t testing.TB, change ...func(*service.Options)) *World {
 
 // tell shows the faults in the functions' logs, for a failed test.
 func tell(t testing.TB, s *service.Service) {
-	for _, f := range operations.Functions() {
+	for _, f := range table.Functions() {
 		for _, line := range s.Logs(f) {
 			if strings.Contains(line, `"level":"ERROR"`) || strings.Contains(line, "panic") {
 				t.Logf("%s: %s", f, line)

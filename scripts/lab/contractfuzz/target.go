@@ -13,7 +13,7 @@ import (
 
 	"wavegate/scripts/local/gateway"
 	"wavegate/scripts/local/service"
-	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 )
 
 // A target is the service that is fuzzed, with an assistant that answers anything.
@@ -85,7 +85,7 @@ func (t *target) faults() error {
 	for _, c := range t.crashes {
 		all = append(all, errors.New("a function failed: "+c))
 	}
-	for _, f := range operations.Functions() {
+	for _, f := range table.Functions() {
 		if i := slices.IndexFunc(t.service.Logs(f), func(line string) bool { return strings.Contains(line, "panic") }); i >= 0 {
 			all = append(all, fmt.Errorf("%s panicked: %s", f, t.service.Logs(f)[i]))
 		}

@@ -57,7 +57,7 @@ func chains(t *testing.T, w *world, items []golden.Item, recorded time.Time) {
 	}
 	verified := 0
 	for _, i := range items {
-		if i.Table != dynamo.Recipes || !i.Recorded.Equal(recorded) || i.Plain["latest"] == nil {
+		if i.Table != dynamo.Methods || !i.Recorded.Equal(recorded) || i.Plain["latest"] == nil {
 			continue
 		}
 		r, err := verify.Method(t.Context(), get, fmt.Sprint(i.Plain["factoryId"]), fmt.Sprint(i.Plain["methodId"]), nil)

@@ -14,7 +14,7 @@ import (
 )
 
 // chained are the tables of factories. Their times never shift, because a chain of hashes covers them.
-var chained = []dynamo.TableID{dynamo.Factories, dynamo.Machines, dynamo.Recipes, dynamo.MethodVersions, dynamo.MethodContents,
+var chained = []dynamo.TableID{dynamo.Factories, dynamo.Machines, dynamo.Methods, dynamo.MethodVersions, dynamo.MethodContents,
 	dynamo.MethodReports, dynamo.MethodPlaces}
 
 // shifts reports whether the times of an item shift.

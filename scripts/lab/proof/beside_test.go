@@ -86,7 +86,7 @@ func verified(t *testing.T, w *harness.World, books ledger.Books) (findings []st
 		return a.Body, err
 	}
 	compared := 0
-	for _, m := range books[dynamo.Recipes] {
+	for _, m := range books[dynamo.Methods] {
 		if m["latest"] == nil {
 			continue // it has no version, so there is nothing to compare
 		}

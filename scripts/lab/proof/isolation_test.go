@@ -16,6 +16,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/problem"
 )
 
@@ -30,7 +31,7 @@ func TestIsolation_ResourceOfAnotherOrganization_LooksTheSameWhetherItExists(t *
 	fullClients, emptyClients := clients(t, full.Target), clients(t, empty.Target)
 	before := []string{full.State(t), empty.State(t)}
 	made, answers := 0, map[int]int{}
-	for n, op := range operations.Table {
+	for n, op := range table.All {
 		fulls, empties := append(everyone(t, full.Target, op.ID), fullClients...), append(everyone(t, empty.Target, op.ID), emptyClients...)
 		for i, p := range fulls {
 			if entitled(p, op) {
@@ -56,7 +57,7 @@ func TestIsolation_ResourceOfAnotherOrganization_LooksTheSameWhetherItExists(t *
 	if after := []string{full.State(t), empty.State(t)}; !slices.Equal(after, before) {
 		t.Errorf("something was written:\nbefore %s\nafter  %s", before, after)
 	}
-	t.Logf("%d calls of %d operations, answered with %v", made, len(operations.Table), answers)
+	t.Logf("%d calls of %d operations, answered with %v", made, len(table.All), answers)
 }
 
 // freshPolls lets a poll see the previous call's change immediately.

@@ -10,13 +10,13 @@ import (
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/samples"
 	"wavegate/shared/access/auth"
-	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/problem"
 )
 
 // judge returns what is wrong with a single answer, without looking at the tables.
 func judge(p person, r samples.Call, a harness.Answer, killing bool) []string {
-	op := operations.Get(r.Operation)
+	op := table.Get(r.Operation)
 	var wrong []string
 	add := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	if a.Status >= 400 {
@@ -62,7 +62,7 @@ func judge(p person, r samples.Call, a harness.Answer, killing bool) []string {
 
 // mayNot returns why a caller is not allowed to use an operation, or an empty string.
 func mayNot(p person, r samples.Call) string {
-	op := operations.Get(r.Operation)
+	op := table.Get(r.Operation)
 	if !p.Has(op.Roles...) {
 		return "a caller without the role"
 	}

@@ -11,7 +11,7 @@ import (
 	"wavegate/scripts/lab/proof/ledger"
 	"wavegate/scripts/local/storefront"
 	"wavegate/scripts/samples"
-	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/problem"
 )
 
@@ -23,7 +23,7 @@ func TestKilled_DuringAChange_IsAppliedInFullOrNotAtAll(t *testing.T) {
 	for _, applied := range []bool{false, true} {
 		t.Run(fmt.Sprintf("applied=%t", applied), func(t *testing.T) {
 			w := harness.New(t)
-			for _, op := range operations.Table {
+			for _, op := range table.All {
 				if !samples.Audited(op) || op.Method == http.MethodDelete { // the second DELETE gives 404
 					continue
 				}

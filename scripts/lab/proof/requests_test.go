@@ -19,6 +19,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/canonical"
 )
 
@@ -178,7 +179,7 @@ func (d *drawer) values(op operations.Operation, p person) samples.Values {
 			v["details"] = `,"contentSha256":{etag},"machines":["{code}"]`
 		}
 		v["etag"] = d.world.tag(strings.NewReplacer("{factoryId}", factory, "{methodId}", v["methodId"], "{number}", v["number"]).
-			Replace(operations.Get("get-method-content").Path))
+			Replace(table.Get("get-method-content").Path))
 	}
 	return v
 }
@@ -209,7 +210,7 @@ func (d *drawer) operation() operations.Operation {
 	n := d.IntN(total)
 	for _, s := range samples.All {
 		if n -= s.Weight; n < 0 {
-			return operations.Get(s.Operation)
+			return table.Get(s.Operation)
 		}
 	}
 	panic("no operation was drawn")

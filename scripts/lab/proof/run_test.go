@@ -22,6 +22,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/setting"
 	"wavegate/shared/testing/dynamolocal"
@@ -293,7 +294,7 @@ func (c *callers) make(p person, r samples.Call) int {
 	call := ledger.Call{
 		Operation: r.Operation, Parameter: r.Parameters, Path: r.Path, Body: []byte(r.Body), Key: keyOf(r),
 		Issuer: p.Issuer, User: p.UserID, Organization: p.OrganizationID,
-		ReadsAll: p.readsAll(operations.Get(r.Operation)), Member: p.Has(auth.Member),
+		ReadsAll: p.readsAll(table.Get(r.Operation)), Member: p.Has(auth.Member),
 		Began: began, Ended: time.Now(),
 		Status: a.Status, RequestID: a.Header.Get("X-Amzn-Requestid"), Location: a.Header.Get("Location"), Answer: a.Body,
 	}

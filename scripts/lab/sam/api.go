@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 )
 
 // startTimeout limits the start of SAM, including all containers if they are made before the first call.
@@ -184,7 +185,7 @@ func eventOf(name string) (function, file string, err error) {
 	if _, err := os.Stat(file); err != nil {
 		return "", "", fmt.Errorf("there is no %s", file)
 	}
-	if slices.Contains(operations.Functions(), name) {
+	if slices.Contains(table.Functions(), name) {
 		return name, file, nil
 	}
 	if strings.HasPrefix(name, operations.Authorizer+"-") {

@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 )
 
 // testTasks invokes every task like its schedule, on the data that the API tests left in the store.
 func (e *environment) testTasks(ctx context.Context) error {
-	for _, task := range operations.Tasks {
+	for _, task := range table.Tasks {
 		out, err := e.run(ctx, task.ID)
 		if errors.Is(err, errSilent) {
 			// SAM sometimes does not pass the event to the new container. The schedule would also call again.

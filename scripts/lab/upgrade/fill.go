@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"wavegate/scripts/samples"
-	"wavegate/shared/access/ratelimit"
-	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
+	"wavegate/shared/ratelimit"
 )
 
 // Fill makes what the samples of all operations make and need, in each of their cases, and a fleet of 200 boxes.
@@ -18,7 +18,7 @@ func (d *Deployment) Fill() error {
 	}
 	known := map[string]bool{}
 	for _, s := range samples.All {
-		if operations.Get(s.Operation).Limit == ratelimit.Copilot || !d.Has(s.Operation) {
+		if table.Get(s.Operation).Limit == ratelimit.Copilot || !d.Has(s.Operation) {
 			continue // no deployment here has an assistant to ask
 		}
 		for _, c := range s.Cases {
@@ -94,7 +94,7 @@ func (d *Deployment) sample(s samples.Sample, c samples.Case, known map[string]b
 		d.polls = append(d.polls, call)
 	}
 	for _, of := range samples.All {
-		if operations.Get(of.Operation).Method != http.MethodGet || !d.Has(of.Operation) ||
+		if table.Get(of.Operation).Method != http.MethodGet || !d.Has(of.Operation) ||
 			slices.ContainsFunc(of.After, func(step samples.Step) bool { return !made[step.Operation] }) {
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/samples"
 	"wavegate/shared/access/auth"
-	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/problem"
 )
 
@@ -79,7 +79,7 @@ func (d *Deployment) fleet() error {
 			d.boxes = append(d.boxes, b)
 			list = append(list, fmt.Sprintf(`{"edgeId":%q,"edgeType":%q,"channel":%q,"organizationId":%q}`, b.id, edgeType, l.channel, organization))
 			for _, read := range []string{"get-edge", "get-update-why"} {
-				path := strings.ReplaceAll(operations.Get(read).Path, "{edgeId}", b.id)
+				path := strings.ReplaceAll(table.Get(read).Path, "{edgeId}", b.id)
 				d.shows(samples.Call{Operation: read, By: samples.Owner, Method: http.MethodGet, Path: path})
 			}
 		}
@@ -87,7 +87,7 @@ func (d *Deployment) fleet() error {
 			return err
 		}
 		for _, read := range []string{"get-release-channel", "get-channel-progress"} {
-			path := strings.NewReplacer("{edgeType}", edgeType, "{channel}", l.channel).Replace(operations.Get(read).Path)
+			path := strings.NewReplacer("{edgeType}", edgeType, "{channel}", l.channel).Replace(table.Get(read).Path)
 			d.shows(samples.Call{Operation: read, By: samples.Owner, Method: http.MethodGet, Path: path})
 		}
 	}

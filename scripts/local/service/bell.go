@@ -10,11 +10,12 @@ import (
 
 	"wavegate/scripts/local/gateway"
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/boxes"
 	"wavegate/shared/platform/setting"
 )
 
 // bell describes the bell as an operation: its permissions and its settings.
-var bell = operations.Operation{ID: operations.Bell, Grants: operations.BellGrants, Settings: operations.BellSettings}
+var bell = operations.Operation{ID: operations.Bell, Grants: operations.BellGrants, Settings: boxes.BellSettings}
 
 // A bellPort is the port at which the bell answers, and the secret of its addresses.
 type bellPort struct {

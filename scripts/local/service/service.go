@@ -26,6 +26,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/token"
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/setting"
 	"wavegate/shared/testing/dynamolocal"
@@ -117,7 +118,7 @@ func Start(ctx context.Context, o Options) (s *Service, err error) {
 		}
 	}()
 	if o.Operations == nil {
-		o.Operations = operations.Table
+		o.Operations = table.All
 	}
 	if s.issuers == nil {
 		if s.issuers, err = devissuer.Load(""); err != nil {
@@ -163,7 +164,7 @@ func (s *Service) startStore(ctx context.Context, o Options) error {
 	for _, op := range o.Operations {
 		grants[op.ID] = op.Grants
 	}
-	for _, task := range operations.Tasks {
+	for _, task := range table.Tasks {
 		grants[task.ID] = task.Grants
 	}
 	front, err := storefront.Start(storefront.Options{Endpoint: s.Store.Endpoint, Grants: grants, TableName: dynamolocal.TableName})
@@ -205,7 +206,7 @@ func (s *Service) addFunctions(o Options) error {
 			return err
 		}
 	}
-	for _, task := range operations.Tasks {
+	for _, task := range table.Tasks {
 		if err := add(task.ID, task.Timeout, task.MemoryMB, s.environment(task.Operation)); err != nil {
 			return err
 		}

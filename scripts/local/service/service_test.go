@@ -17,7 +17,7 @@ import (
 
 	"wavegate/scripts/local/devissuer"
 	"wavegate/shared/access/auth"
-	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/dynamolocal"
 )
@@ -182,7 +182,7 @@ func TestEnvironment_OfAFunction_HasOnlyItsRow(t *testing.T) {
 	s := start(t, func(o *Options) {
 		o.Environment = func(function string) []string { return []string{"SETTING=of " + function} }
 	})
-	env := s.environment(operations.Get("get-factory"))
+	env := s.environment(table.Get("get-factory"))
 	for _, want := range []string{"TABLE_FACTORIES=wavegate-factories", "AWS_ACCESS_KEY_ID=LOCALGETFACTORY", "AWS_ENDPOINT_URL_DYNAMODB=" + s.Front.URL()} {
 		if !slices.Contains(env, want) {
 			t.Errorf("%s is not among %q", want, env)

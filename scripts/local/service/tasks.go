@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 )
 
 // RunTask runs a task's function once, as its schedule does.
@@ -24,7 +24,7 @@ func (s *Service) RunTask(ctx context.Context, id string) error {
 func (s *Service) schedule(every time.Duration) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
-	for _, task := range operations.Tasks {
+	for _, task := range table.Tasks {
 		running.Go(func() {
 			for ticker := time.NewTicker(cmp.Or(every, task.Every)); ; {
 				select {

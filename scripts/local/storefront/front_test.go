@@ -18,6 +18,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/dynamolocal"
 	"wavegate/shared/testing/dynamotest"
@@ -143,7 +144,7 @@ func TestFront_GrantedCall_ReachesTheStore(t *testing.T) {
 // DynamoDB Local accepts no other characters in a key.
 func TestAccessKey_OfEveryFunction_IsUniqueAndAlphanumeric(t *testing.T) {
 	seen := map[string]bool{}
-	for _, name := range operations.Functions() {
+	for _, name := range table.Functions() {
 		key := AccessKey(name)
 		if seen[key] || !regexp.MustCompile(`^[A-Z0-9]{5,128}$`).MatchString(key) {
 			t.Errorf("%s has the key %s", name, key)

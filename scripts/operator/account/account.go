@@ -13,7 +13,7 @@ import (
 	"wavegate/scripts/operator/api"
 	"wavegate/scripts/operator/run"
 	"wavegate/scripts/operator/terminal"
-	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/ratelimit"
 )
 
 // Commands are those about the person and the organization.

@@ -11,6 +11,7 @@ import (
 	"wavegate/scripts/operator/run"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 )
 
 // noCommand lists the operations for people that no command calls, and why.
@@ -145,9 +146,9 @@ func TestEveryOperationForPeople_HasACommand(t *testing.T) {
 		}
 	}
 	for id := range noCommand {
-		operations.Get(id) // it panics if there is none
+		table.Get(id) // it panics if there is none
 	}
-	for _, op := range operations.Table {
+	for _, op := range table.All {
 		if why, none := noCommand[op.ID]; forPeople(op) && granted[op.ID] == none {
 			t.Errorf("%s: a command called it: %t; none is to, because %q", op.ID, granted[op.ID], why)
 		}

@@ -9,13 +9,14 @@ import (
 	"strings"
 
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 )
 
 // OperationOf finds the operation that answers a call, with its path parameters still encoded.
 func OperationOf(method, path string) (op operations.Operation, values map[string]string, ok bool) {
-	for _, op := range operations.Table {
+	for _, op := range table.All {
 		if values, rest, ok := Match(op.Path, path); ok && rest == "" && op.Method == method {
 			return op, values, true
 		}

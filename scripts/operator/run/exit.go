@@ -12,6 +12,7 @@ import (
 	"wavegate/scripts/operator/api"
 	"wavegate/scripts/operator/login"
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 )
 
 // The exit codes of the command.
@@ -135,12 +136,12 @@ func one(role string) string {
 
 // takers lists the roles that allow an operation.
 func takers(operation string) string {
-	i := slices.IndexFunc(operations.Table, func(op operations.Operation) bool { return op.ID == operation })
+	i := slices.IndexFunc(table.All, func(op operations.Operation) bool { return op.ID == operation })
 	if i < 0 {
 		return ""
 	}
 	var list []string
-	for _, role := range operations.Table[i].Roles {
+	for _, role := range table.All[i].Roles {
 		if _, person := may[string(role)]; person {
 			list = append(list, one(string(role)))
 		}

@@ -136,3 +136,12 @@ func KindOf(p auth.Principal) Prefix {
 	}
 	return ""
 }
+
+// CallerFor returns the caller of a call for a box: a gateway calls as the box. The gateway's organization stays part of
+// the caller.
+func CallerFor(caller auth.Principal, edgeID string) auth.Principal {
+	if KindOf(caller) == Gateway && input.EdgeID.Accepts(edgeID) {
+		caller.UserID = edgeID
+	}
+	return caller
+}

@@ -33,9 +33,10 @@ func bundle(parts fs.FS) ([]byte, error) {
 	if err := document.Decode(&listed); err != nil {
 		return nil, fmt.Errorf("%s: %w", root, err)
 	}
-	if err := complete(parts, listed.Parts); err != nil {
+	if err := whole(parts, listed.Parts); err != nil {
 		return nil, err
 	}
+	var all []*yaml.Node
 	for _, name := range listed.Parts {
 		part, err := read(parts, name)
 		if err != nil {
@@ -44,19 +45,31 @@ func bundle(parts fs.FS) ([]byte, error) {
 		if err := add(document, part); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
+		all = append(all, part)
+	}
+	if err := expand(document); err != nil {
+		return nil, err
+	}
+	for _, part := range all {
+		if err := operate(document, part); err != nil {
+			return nil, err
+		}
+	}
+	if err := describe(document, all); err != nil {
+		return nil, err
 	}
 	spread(document)
 	if err := illustrate(document); err != nil {
 		return nil, err
 	}
-	for _, key := range []string{"x-parts", "x-every-answer", "x-every-operation"} {
+	for _, key := range []string{"x-parts", "x-every-answer", "x-every-operation", "x-names"} {
 		remove(document, key)
 	}
 	return encode(document)
 }
 
-// complete reports whether every part is listed.
-func complete(parts fs.FS, listed []string) error {
+// whole reports whether every part is listed.
+func whole(parts fs.FS, listed []string) error {
 	return fs.WalkDir(parts, ".", func(name string, _ fs.DirEntry, err error) error {
 		if path.Ext(name) == ".yaml" && name != root && !slices.Contains(listed, name) {
 			return fmt.Errorf("%s is not listed in x-parts of %s", name, root)
@@ -102,8 +115,9 @@ func add(document, part *yaml.Node) error {
 					return fmt.Errorf("%s: %w", kind.Value, err)
 				}
 			}
+		case "operations": // see operate
 		default:
-			return fmt.Errorf("a part has tags, paths, webhooks and components; %s belongs in %s", key.Value, root)
+			return fmt.Errorf("a part has tags, operations, paths, webhooks and components; %s belongs in %s", key.Value, root)
 		}
 	}
 	return nil

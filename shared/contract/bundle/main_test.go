@@ -2,11 +2,15 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
+	"wavegate/shared/platform/input"
 
 	yaml "github.com/oasdiff/yaml3"
 )
@@ -22,6 +26,11 @@ func TestBundle_TheContract_IsMadeOfItsParts(t *testing.T) {
 	}
 	if !bytes.Equal(got, want) {
 		t.Error("openapi.yaml is not the bundle of its parts; run go generate ./shared/contract")
+	}
+	for name := range answers {
+		if !bytes.Contains(got, []byte("\n    "+name+":\n      description: ")) {
+			t.Errorf("the contract has no schema %s", name)
+		}
 	}
 }
 
@@ -143,12 +152,18 @@ func bundled(t *testing.T, parts fstest.MapFS) string {
 	if err := yaml.Unmarshal(document, &n); err != nil {
 		t.Fatal(err)
 	}
-	flow(&n)
-	text, err := yaml.Marshal(&n)
+	return inFlow(t, &n)
+}
+
+// inFlow is a node in flow style.
+func inFlow(t *testing.T, n *yaml.Node) string {
+	t.Helper()
+	flow(n)
+	text, err := yaml.Marshal(n)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(text)
+	return strings.TrimSpace(string(text))
 }
 
 func flow(n *yaml.Node) {
@@ -157,5 +172,122 @@ func flow(n *yaml.Node) {
 	}
 	for _, inner := range n.Content {
 		flow(inner)
+	}
+}
+
+func TestBundle_Operations_SayWhatTheirRowsDoNot(t *testing.T) {
+	const page = "description: Frozen., schema: Freeze, examples: {freeze: Freeze}"
+	const freeze = "get-freeze: {description: Reads it., answers: {'200': {" + page + "}}}"
+	for name, c := range map[string]struct{ operations, fault string }{
+		"all is there":                       {freeze, ""},
+		"no row":                             {"get-thaw: {}", "there is no operation get-thaw"},
+		"no description":                     {"get-freeze: {}", "get-freeze: it has no description"},
+		"no answer":                          {"get-freeze: {description: a}", "get-freeze: it has no answer 200"},
+		"an answer too many":                 {"get-freeze: {description: a, answers: {'200': {description: a}, '201': {description: a}}}", "its row gives no answer 201"},
+		"a word that is not known":           {"get-freeze: {summary: a}", "get-freeze: summary is not known here"},
+		"a parameter that nothing describes": {"get-edge: {description: a, answers: {'200': {description: a}}}", "get-edge: 0 components describe the path parameter edgeId"},
+		"no body":                            {"put-freeze: {description: a}", "put-freeze: it has no body"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			document, err := bundle(parts("tags: [{name: A}]\noperations: {"+c.operations+"}", "components: {parameters: {IfNoneMatch: {name: If-None-Match, in: header, schema: {}}}, examples: {Freeze: {value: {}}}}"))
+			if c.fault != "" {
+				if err == nil || !strings.Contains(err.Error(), c.fault) {
+					t.Errorf("the bundle says %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, has := range []string{"/api/ota/freeze:", "operationId: get-freeze", "tags: [A]", "summary: Read the freeze", "Roles: `platform_owner` or `fleet_viewer`.",
+				"- accessToken: [fleet_viewer]", "'#/components/parameters/IfNoneMatch'", "'#/components/headers/ETag'", "'304':\n", "'404':\n", "'400':\n",
+				"'#/components/schemas/Freeze'", "freeze:\n"} {
+				if !strings.Contains(string(document), has) {
+					t.Errorf("the bundle lacks %s:\n%s", has, document)
+				}
+			}
+		})
+	}
+}
+
+func TestBundle_Schemas_FollowFromShapesAndTypes(t *testing.T) {
+	const words = `components:
+  parameters:
+    EdgeId: {name: edgeId}
+    Match: {name: If-Match, in: header, schema: {}}
+    NoneMatch: {name: If-None-Match, in: header, schema: {}}
+  responses:
+    Refused: {description: no, codes: [CONFLICT], examples: {one: One}}
+  schemas:
+    FreezePage: {page: Freeze}
+    FreezeSeries: {series: Freeze}
+    %s
+`
+	for name, c := range map[string]struct{ schemas, has string }{
+		"a page":      {"A: {}", "FreezePage: {description: A page of a list., type: object, required: [items, limit], properties: {items: {type: array, maxItems: 100, items: {$ref: '#/components/schemas/Freeze'}}, limit: {$ref: '#/components/schemas/PageLimit'}, offset: "},
+		"a series":    {"A: {}", "limit: {$ref: '#/components/schemas/PageLimit'}, next: "},
+		"a refusal":   {"A: {}", "application/problem+json: {schema: {$ref: '#/components/schemas/Problem', properties: {code: {x-extensible-enum: [CONFLICT]}}}, examples: {one: {$ref: '#/components/examples/One'}}}"},
+		"a parameter": {"A: {}", "EdgeId: {name: edgeId, in: path, required: true, schema: {type: string, pattern: '^[A-Za-z0-9]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			document := bundled(t, parts("tags: []", fmt.Sprintf(words, c.schemas)))
+			if !strings.Contains(document, c.has) {
+				t.Errorf("the bundle lacks %s:\n%s", c.has, document)
+			}
+		})
+	}
+}
+
+// A thing is an answer.
+type thing struct {
+	Name  string     `json:"name"`
+	At    *time.Time `json:"at,omitempty"`
+	Count int        `json:"count"`
+	Yes   bool       `json:"yes,omitempty"`
+	Inner inner      `json:"inner"`
+	inner
+	Hidden string `json:"-"`
+}
+
+type inner struct {
+	Deep string `json:"deep"`
+}
+
+func TestComplete_FieldsTypesAndWhatIsRequired_FollowFromGo(t *testing.T) {
+	for name, c := range map[string]struct {
+		words, want, fault string
+		of                 known
+	}{
+		"an answer": {"{description: A., properties: {count: {minimum: 0}, inner: {$ref: '#/components/schemas/Inner'}}}",
+			"{description: A., type: object, required: [name, count, inner, deep], properties: {name: {$ref: '#/components/schemas/Name'}, at: {$ref: '#/components/schemas/Time'}, " +
+				"count: {minimum: 0, type: integer}, yes: {type: boolean}, inner: {$ref: '#/components/schemas/Inner'}, deep: {type: string}}}", "", known{goes: reflect.TypeFor[thing]()}},
+		"a field that is not one": {"{properties: {other: {type: string}, inner: {type: object}}}", "", "it has no field other", known{goes: reflect.TypeFor[thing]()}},
+		"a struct without words":  {"{}", "", "inner: its schema does not follow from main.inner", known{goes: reflect.TypeFor[thing]()}},
+		"a body": {"{properties: {b: {description: B.}}}",
+			"{type: object, additionalProperties: false, required: [a], properties: {a: {type: string, enum: [x, y]}, b: {description: B., type: integer, minimum: 1, maximum: 5}, " +
+				"c: {type: [string, 'null'], pattern: '^[a-z]{1,8}$'}, d: {type: integer, enum: [1, 10]}, e: {type: boolean}, f: {type: string, pattern: '^(a|[b|c]d)$', minLength: 1, maxLength: 2}}}", "",
+			known{shape: &input.Shape{Fields: input.Fields{{Name: "a", Is: &input.Text{Pattern: "x|y"}, Required: true}, {Name: "b", Is: &input.Integer{Least: 1, Most: 5}},
+				{Name: "c", Is: &input.Text{Pattern: "[a-z]{1,8}"}, Clearable: true}, {Name: "d", Is: &input.Integer{OneOf: []int{1, 10}}}, {Name: "e", Is: input.Boolean{}},
+				{Name: "f", Is: &input.Text{Pattern: "a|[b|c]d", Min: 1, Max: 2}}}}}},
+		"a text with a check": {"{}", "", "a: the rule of its text has more than a pattern", known{shape: &input.Shape{Fields: input.Fields{{Name: "a", Is: input.DisplayName}}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var document, schema yaml.Node
+			for text, into := range map[string]*yaml.Node{"x-names: {name: Name}": &document, c.words: &schema} {
+				if err := yaml.Unmarshal([]byte(text), into); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, err := complete(document.Content[0], schema.Content[0], c.of)
+			if c.fault != "" {
+				if err == nil || !strings.Contains(err.Error(), c.fault) {
+					t.Errorf("the fault is %v", err)
+				}
+				return
+			}
+			if got := inFlow(t, schema.Content[0]); err != nil || got != c.want {
+				t.Errorf("%v\n got %s\nwant %s", err, got, c.want)
+			}
+		})
 	}
 }

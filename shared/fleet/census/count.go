@@ -215,7 +215,7 @@ func (s *Store) countChannel(ctx context.Context, edgeType, channel string) (Cha
 }
 
 // errEnough ends a walk.
-var errEnough = errors.New("progress: enough was read")
+var errEnough = errors.New("census: enough was read")
 
 // Deadline is how long a tick may take: a little less than the time until the next one.
 const Deadline = 55 * time.Second

@@ -11,7 +11,6 @@ import (
 	"github.com/google/uuid"
 
 	"wavegate/shared/access/auth"
-	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/edge"
@@ -22,6 +21,7 @@ import (
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
+	"wavegate/shared/ratelimit"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
 )

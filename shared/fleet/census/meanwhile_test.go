@@ -11,11 +11,11 @@ import (
 	"pgregory.net/rapid"
 
 	"wavegate/shared/access/auth"
-	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/input"
+	"wavegate/shared/ratelimit"
 	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/trail/audit"
 )

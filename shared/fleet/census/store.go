@@ -360,4 +360,4 @@ func keep[T any](ctx context.Context, s *Store, h head[T], answer T, at time.Tim
 }
 
 // errCounting means that the first count is under way.
-var errCounting = errors.New("progress: the first count is under way")
+var errCounting = errors.New("census: the first count is under way")

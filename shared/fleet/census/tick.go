@@ -72,7 +72,7 @@ func (s *Store) Tick(ctx context.Context, from audit.Origin) (Tally, error) {
 	defer cancel()
 	active, unreadable, err := s.candidates(ctx)
 	if err != nil {
-		return Tally{}, fmt.Errorf("progress: list active rollouts: %w", err)
+		return Tally{}, fmt.Errorf("census: list active rollouts: %w", err)
 	}
 	tally := Tally{Active: len(active) + unreadable.Items, Verdicts: map[guard.Action]int{}, Listed: true, Unreadable: unreadable}
 	var faults []error
@@ -81,7 +81,7 @@ func (s *Store) Tick(ctx context.Context, from audit.Origin) (Tally, error) {
 	defer cancelCounting()
 	for _, c := range Plan(active, s.db.Now(), s.settings.recent()) {
 		if counting.Err() != nil {
-			faults = append(faults, fmt.Errorf("progress: out of time before rollout %s", c.ID))
+			faults = append(faults, fmt.Errorf("census: out of time before rollout %s", c.ID))
 			break
 		}
 		p, err := s.ofRollout(counting, c.ID, partLatest, s.countByTick, s.settings.recent())
@@ -89,7 +89,7 @@ func (s *Store) Tick(ctx context.Context, from audit.Origin) (Tally, error) {
 			continue // by a repeated tick
 		}
 		if err != nil {
-			faults = append(faults, fmt.Errorf("progress: rollout %s: %w", c.ID, err))
+			faults = append(faults, fmt.Errorf("census: rollout %s: %w", c.ID, err))
 			continue
 		}
 		latest[c.ID] = &p
@@ -101,13 +101,13 @@ func (s *Store) Tick(ctx context.Context, from audit.Origin) (Tally, error) {
 		c.Last = cmp.Or(latest[c.ID], c.Last)
 		acted, err := s.act(ctx, from, c)
 		if err != nil {
-			faults = append(faults, fmt.Errorf("progress: guard rollout %s: %w", c.ID, err))
+			faults = append(faults, fmt.Errorf("census: guard rollout %s: %w", c.ID, err))
 		}
 		tally.add(c, acted, s.db.Now())
 	}
 	for _, c := range active { // after all moves: a halt does not wait for a warning
 		if err := s.warn(ctx, from, c.Rollout, latest[c.ID]); err != nil {
-			faults = append(faults, fmt.Errorf("progress: warn of rollout %s: %w", c.ID, err))
+			faults = append(faults, fmt.Errorf("census: warn of rollout %s: %w", c.ID, err))
 		}
 	}
 	return tally, errors.Join(faults...)
@@ -124,7 +124,7 @@ const (
 func (s *Store) watch(ctx context.Context, from audit.Origin, tally *Tally) (faults []error) {
 	page, err := s.rollouts.List(ctx, rollout.Filter{Status: rollout.Completed}, dynamo.Span{Limit: mostWatched})
 	if err != nil {
-		return []error{fmt.Errorf("progress: list completed rollouts: %w", err)}
+		return []error{fmt.Errorf("census: list completed rollouts: %w", err)}
 	}
 	for _, r := range page.Items {
 		if !watched(r, s.db.Now()) {
@@ -134,11 +134,11 @@ func (s *Store) watch(ctx context.Context, from audit.Origin, tally *Tally) (fau
 		switch {
 		case errors.Is(err, errCounting):
 		case err != nil:
-			faults = append(faults, fmt.Errorf("progress: completed rollout %s: %w", r.ID, err))
+			faults = append(faults, fmt.Errorf("census: completed rollout %s: %w", r.ID, err))
 		case p.Guard != nil && p.Guard.Pages:
 			tally.Paging++
 			if err := s.warn(ctx, from, r, &p); err != nil {
-				faults = append(faults, fmt.Errorf("progress: warn of completed rollout %s: %w", r.ID, err))
+				faults = append(faults, fmt.Errorf("census: warn of completed rollout %s: %w", r.ID, err))
 			}
 		}
 	}
@@ -153,7 +153,7 @@ func watched(r rollout.Rollout, now time.Time) bool {
 
 // candidates lists the active rollouts, and those that cannot be read.
 func (s *Store) candidates(ctx context.Context) (active []Candidate, left Unreadable, err error) {
-	unreadable := func(id string, err error) { left.add(fmt.Errorf("progress: rollout %s: %w", id, err)) }
+	unreadable := func(id string, err error) { left.add(fmt.Errorf("census: rollout %s: %w", id, err)) }
 	err = s.rollouts.EachActive(ctx, func(r rollout.Rollout) {
 		h, err := readHead[Progress](ctx, s, r.ID, partLatest)
 		if err != nil {

@@ -192,7 +192,7 @@ func TestCalls_ByOthers_AreNotFound(t *testing.T) {
 			"another issuer":                   func(c *ddi.ClientCall) { c.Caller.Issuer = "https://people.example" },
 			"an organization in another token": func(c *ddi.ClientCall) { c.Caller.OrganizationID = "rival" },
 			"another organization's gateway": func(c *ddi.ClientCall) {
-				c.Caller = edge.CallerFor(gateway.Principal("rival", ""), c.ControllerID)
+				c.Caller = boxtoken.CallerFor(gateway.Principal("rival", ""), c.ControllerID)
 			},
 		} {
 			c := f.call()

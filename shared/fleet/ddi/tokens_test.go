@@ -23,7 +23,7 @@ func (f *fleet) verified(token boxtoken.Token) auth.Principal {
 	if err != nil || !known {
 		f.Fatal(known, err)
 	}
-	return edge.CallerFor(p, f.box)
+	return boxtoken.CallerFor(p, f.box)
 }
 
 func (f *fleet) setToken() boxtoken.Token {

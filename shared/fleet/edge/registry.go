@@ -93,7 +93,7 @@ func (r *Registry) Retire(ctx context.Context, from audit.Origin, id string, whe
 // prevent it.
 func (r *Registry) Reset(ctx context.Context, from audit.Origin, id string, by Enroller) error {
 	var called []bell.Call
-	err := change.Insist(ctx, r.db, from, func(set *change.Set) error {
+	err := change.Retry(ctx, r.db, from, func(set *change.Set) error {
 		called = nil
 		was, err := r.Find(ctx, id)
 		if err != nil {
@@ -163,8 +163,8 @@ func (r *Registry) change(ctx context.Context, from audit.Origin, on boxes, id s
 // along is the kind of boxes, with the report row written along. The row is read before the box is recorded.
 func (r *Registry) along(row *report.Row, has *boxtoken.Live) change.Kind[Edge] {
 	k := kind
-	k.Along = func(next Edge) []dynamo.Part {
-		return []dynamo.Part{r.reports.Part(*row, row.Registered(next.registration(*has)))}
+	k.Along = func(next Edge) []dynamo.TransactItem {
+		return []dynamo.TransactItem{r.reports.Part(*row, row.Registered(next.registration(*has)))}
 	}
 	return k
 }

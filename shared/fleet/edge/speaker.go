@@ -8,24 +8,15 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/fleet/report"
-	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 )
 
 // Who speaks for a box:
 //
 //   - the box itself, with an access token of its issuer or with a token of its own (Issuers.Allow)
-//   - the gateway of its organization, which names the box in the path (CallerFor, Speakers), if the box has no token of
+//   - the gateway of its organization, which names the box in the path (boxtoken.CallerFor, Speakers), if the box has no token of
 //     its own
 //   - nobody else. People with some roles may look at what a box is told; see Named.
-
-// CallerFor returns the caller as a box. The gateway's organization stays part of the caller.
-func CallerFor(caller auth.Principal, edgeID string) auth.Principal {
-	if boxtoken.KindOf(caller) == boxtoken.Gateway && input.EdgeID.Accepts(edgeID) {
-		caller.UserID = edgeID
-	}
-	return caller
-}
 
 // Named returns NOT_FOUND unless the caller is the box that a call names, or has one of the roles that may look at
 // every box. A box must not learn of others. Whether the caller speaks for the box is only known once its registration
@@ -82,7 +73,7 @@ type box struct{ reports *report.Store }
 // find returns the row of a box, or NOT_FOUND. The row may be slightly old, but a box that was registered a moment ago
 // is found.
 func (b box) find(ctx context.Context, id string) (report.Row, error) {
-	row, err := b.reports.Glance(ctx, id)
+	row, err := b.reports.GetEventually(ctx, id)
 	if err == nil && (row.Revision == 0 || row.Retired) {
 		row, err = b.reports.Get(ctx, id)
 	}

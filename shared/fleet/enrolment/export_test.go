@@ -10,7 +10,7 @@ import (
 // Fill makes boxes wait, without looking at those that wait already.
 func (s *Store) Fill(ctx context.Context, e Enrolment, all []Waiting) error {
 	for some := range slices.Chunk(all, 100) {
-		var parts []dynamo.Part
+		var parts []dynamo.TransactItem
 		for _, w := range some {
 			parts = append(parts, w.write(e))
 		}

@@ -21,10 +21,10 @@ func TestForms_OfBoxes_AreKept(t *testing.T) {
 		}
 		enrolments[e.ID] = e
 	}
-	golden.Stored(t, dynamo.Enrolments, "ids", func(i IDs, p golden.Plain) dynamo.Part {
+	golden.Stored(t, dynamo.Enrolments, "ids", func(i IDs, p golden.Plain) dynamo.TransactItem {
 		return i.write(enrolments[p["id"].(string)].Enrolment)
 	})
-	golden.Stored(t, dynamo.Enrolments, "waiting box", func(w Waiting, p golden.Plain) dynamo.Part {
+	golden.Stored(t, dynamo.Enrolments, "waiting box", func(w Waiting, p golden.Plain) dynamo.TransactItem {
 		return w.write(enrolments[p["id"].(string)].Enrolment)
 	})
 }

@@ -57,8 +57,8 @@ func (e Enrolment) expires() int64 { return e.ExpiresAt.Add(keep).Unix() }
 
 // write is the part of a transaction that stores the ids. The enrolment is written with them, and its revision detects
 // other writers.
-func (i IDs) write(e Enrolment) dynamo.Part {
-	return dynamo.PutPart(theIDs, dynamo.Enrolments, struct {
+func (i IDs) write(e Enrolment) dynamo.TransactItem {
+	return dynamo.TransactPut(theIDs, dynamo.Enrolments, struct {
 		IDs
 		ID      string `json:"id"`
 		Part    string `json:"part"`

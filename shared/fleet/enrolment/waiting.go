@@ -22,9 +22,9 @@ func waitingKey(id string, p Pair) dynamo.Key {
 }
 
 // write is the part of a transaction that stores the waiting box.
-func (w Waiting) write(e Enrolment) dynamo.Part {
+func (w Waiting) write(e Enrolment) dynamo.TransactItem {
 	at := waitingKey(e.ID, Pair{w.EdgeID, w.TokenSHA256})
-	return dynamo.PutPart("waiting", dynamo.Enrolments, struct {
+	return dynamo.TransactPut("waiting", dynamo.Enrolments, struct {
 		Waiting
 		ID      string `json:"id"`
 		Part    string `json:"part"`
@@ -53,7 +53,7 @@ func (s *Store) wait(ctx context.Context, set *change.Set, e Enrolment, p Pair) 
 	set.With(Waiting{p.EdgeID, p.TokenSHA256, s.db.Now()}.write(e))
 	for i, old := range all[min(MostBoxes-1, len(all)):] {
 		if i < mostGone {
-			set.With(dynamo.DeletePart("gone", dynamo.Enrolments, waitingKey(e.ID, Pair{old.EdgeID, old.TokenSHA256}), dynamo.Condition{}))
+			set.With(dynamo.TransactDelete("gone", dynamo.Enrolments, waitingKey(e.ID, Pair{old.EdgeID, old.TokenSHA256}), dynamo.Condition{}))
 		}
 	}
 	return nil

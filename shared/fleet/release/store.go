@@ -57,11 +57,11 @@ func (s *Store) Release(ctx context.Context, edgeType, version string) (r Releas
 
 // Bind stores a release, given the one that was read. A publication on another channel may bind the version at the same
 // time. Then the digest must be the same, and the details must not have changed since the read.
-func Bind(was, next Release) dynamo.Part {
+func Bind(was, next Release) dynamo.TransactItem {
 	unchanged := was.unchanged()
 	unchanged.Expr = "attribute_not_exists(#version) OR (#sha256 = :sha256 AND " + unchanged.Expr + ")"
 	unchanged.Values[":sha256"] = next.SHA256
-	return dynamo.PutPart("release", dynamo.Releases, next, unchanged)
+	return dynamo.TransactPut("release", dynamo.Releases, next, unchanged)
 }
 
 // Kind describes channels to the write path. Their rows are stored, and the audit trail shows only the channel.
@@ -93,13 +93,13 @@ func carries(c *Carried) dynamo.Condition {
 }
 
 // Replace replaces the row that was read, if the channel itself does not change.
-func Replace(was, next ChannelRow) dynamo.Part {
-	return dynamo.PutPart(ResourceType, dynamo.Channels, item(next), unchanged(was))
+func Replace(was, next ChannelRow) dynamo.TransactItem {
+	return dynamo.TransactPut(ResourceType, dynamo.Channels, item(next), unchanged(was))
 }
 
 // Carry updates the rollout in a channel's row, if the row still carries the rollout as it was. The row need not be
 // read.
-func Carry(edgeType, channel string, was, next Carried) dynamo.Part {
-	return dynamo.UpdatePart(ResourceType, dynamo.Channels, dynamo.Key{"edgeType": edgeType, "channel": channel},
+func Carry(edgeType, channel string, was, next Carried) dynamo.TransactItem {
+	return dynamo.TransactUpdate(ResourceType, dynamo.Channels, dynamo.Key{"edgeType": edgeType, "channel": channel},
 		"SET #rollout = :carried", map[string]any{":carried": next}, carries(&was))
 }

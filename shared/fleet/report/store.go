@@ -44,8 +44,8 @@ func (s *Store) Get(ctx context.Context, edgeID string) (row Row, err error) {
 	return row, err
 }
 
-// Glance is Get at half the price: the read is eventually consistent.
-func (s *Store) Glance(ctx context.Context, edgeID string) (row Row, err error) {
+// GetEventually is Get at half the price: the read is eventually consistent.
+func (s *Store) GetEventually(ctx context.Context, edgeID string) (row Row, err error) {
 	_, err = s.db.GetEventually(ctx, dynamo.Reports, key(edgeID), &row)
 	return row, err
 }
@@ -95,10 +95,10 @@ func (s *Store) Observe(ctx context.Context, g Registration, e Input) (row Row, 
 }
 
 // Part is the part of a registration's transaction that writes the box's row; see Row.Registered.
-func (s *Store) Part(was, next Row) dynamo.Part {
-	write := dynamo.PutPart
+func (s *Store) Part(was, next Row) dynamo.TransactItem {
+	write := dynamo.TransactPut
 	if was.starts(next.EdgeType) {
-		write = dynamo.NewPart // nothing of the row stays, not even what a newer version of the service wrote
+		write = dynamo.TransactNew // nothing of the row stays, not even what a newer version of the service wrote
 	}
 	return write("report", dynamo.Reports, s.item(next), dynamo.AtRevision("edgeId", was.Revision))
 }

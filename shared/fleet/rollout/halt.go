@@ -53,7 +53,7 @@ func (s *Store) halt(ctx context.Context, from audit.Origin, id string, m Move, 
 	}
 	again := false
 	var until time.Time // of the intent
-	err = change.Insist(ctx, s.db, from, func(set *change.Set) error {
+	err = change.Retry(ctx, s.db, from, func(set *change.Set) error {
 		var read Rollout
 		reads := []func(context.Context) error{func(ctx context.Context) (err error) {
 			read, err = s.Get(ctx, id)

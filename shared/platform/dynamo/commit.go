@@ -50,61 +50,61 @@ func (c Condition) And(other Condition) Condition {
 	return Condition{Expr: "(" + c.Expr + ") AND (" + other.Expr + ")", Values: values}
 }
 
-// A Part is one item of a transaction.
-type Part struct {
+// A TransactItem is one item of a transaction.
+type TransactItem struct {
 	name string
 	item types.TransactWriteItem
 	err  error
 }
 
-// PutPart writes an item: every attribute that its type declares. It keeps attributes that the type does not declare,
+// TransactPut writes an item: every attribute that its type declares. It keeps attributes that the type does not declare,
 // which a newer version of the service may have written. A Refusal uses the name.
-func PutPart(name string, table TableID, item any, when Condition) Part {
+func TransactPut(name string, table TableID, item any, when Condition) TransactItem {
 	e, err := editOf(table, item, when)
-	return Part{name: name, err: err, item: types.TransactWriteItem{Update: &types.Update{
+	return TransactItem{name: name, err: err, item: types.TransactWriteItem{Update: &types.Update{
 		TableName: aws.String(table.Name()), Key: e.key, UpdateExpression: aws.String(e.expr),
 		ConditionExpression:      optional(when.Expr),
 		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
 	}}}
 }
 
-// NewPart writes an item and keeps nothing of an item with the same key. It is for an item that is never changed
+// TransactNew writes an item and keeps nothing of an item with the same key. It is for an item that is never changed
 // afterwards, and for one that is made again after its removal.
-func NewPart(name string, table TableID, item any, when Condition) Part {
+func TransactNew(name string, table TableID, item any, when Condition) TransactItem {
 	encoded, err := Encode(item)
 	values, err2 := when.values(nil)
-	return Part{name: name, err: errors.Join(err, err2), item: types.TransactWriteItem{Put: &types.Put{
+	return TransactItem{name: name, err: errors.Join(err, err2), item: types.TransactWriteItem{Put: &types.Put{
 		TableName: aws.String(table.Name()), Item: encoded,
 		ConditionExpression:      optional(when.Expr),
 		ExpressionAttributeNames: names(when.Expr), ExpressionAttributeValues: values,
 	}}}
 }
 
-// UpdatePart changes some attributes of an item. set is an update expression with #name and
+// TransactUpdate changes some attributes of an item. set is an update expression with #name and
 // :value.
-func UpdatePart(name string, table TableID, key Key, set string, values map[string]any, when Condition) Part {
+func TransactUpdate(name string, table TableID, key Key, set string, values map[string]any, when Condition) TransactItem {
 	encoded, err := when.values(values)
-	return Part{name: name, err: err, item: types.TransactWriteItem{Update: &types.Update{
+	return TransactItem{name: name, err: err, item: types.TransactWriteItem{Update: &types.Update{
 		TableName: aws.String(table.Name()), Key: key.item(), UpdateExpression: aws.String(set),
 		ConditionExpression:      optional(when.Expr),
 		ExpressionAttributeNames: names(set, when.Expr), ExpressionAttributeValues: encoded,
 	}}}
 }
 
-// CheckPart changes nothing. It is the condition on an item that a decision depends on.
-func CheckPart(name string, table TableID, key Key, when Condition) Part {
+// TransactCheck changes nothing. It is the condition on an item that a decision depends on.
+func TransactCheck(name string, table TableID, key Key, when Condition) TransactItem {
 	values, err := when.values(nil)
-	return Part{name: name, err: err, item: types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
+	return TransactItem{name: name, err: err, item: types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
 		TableName: aws.String(table.Name()), Key: key.item(), ConditionExpression: aws.String(when.Expr),
 		ExpressionAttributeNames: names(when.Expr), ExpressionAttributeValues: values,
 	}}}
 }
 
-// DeletePart removes an item, if there is one or the condition requires it. It is for items that nobody needs to know
+// TransactDelete removes an item, if there is one or the condition requires it. It is for items that nobody needs to know
 // about later.
-func DeletePart(name string, table TableID, key Key, when Condition) Part {
+func TransactDelete(name string, table TableID, key Key, when Condition) TransactItem {
 	values, err := when.values(nil)
-	return Part{name: name, err: err, item: types.TransactWriteItem{Delete: &types.Delete{
+	return TransactItem{name: name, err: err, item: types.TransactWriteItem{Delete: &types.Delete{
 		TableName: aws.String(table.Name()), Key: key.item(), ConditionExpression: optional(when.Expr),
 		ExpressionAttributeNames: names(when.Expr), ExpressionAttributeValues: values,
 	}}}
@@ -174,7 +174,7 @@ const (
 //
 // All tries have the same ClientRequestToken. So a retry after a lost answer finds the commit,
 // and does not mistake it for a failed condition.
-func (db *DB) Commit(ctx context.Context, parts ...Part) error {
+func (db *DB) Commit(ctx context.Context, parts ...TransactItem) error {
 	in, err := transaction(parts)
 	if err != nil {
 		return err
@@ -197,8 +197,8 @@ func (db *DB) Commit(ctx context.Context, parts ...Part) error {
 }
 
 // CommitOnce is Commit with one try. A transaction that collides with others is not sent again. It
-// is for Insist, which then decides again.
-func (db *DB) CommitOnce(ctx context.Context, parts ...Part) error {
+// is for Retry, which then decides again.
+func (db *DB) CommitOnce(ctx context.Context, parts ...TransactItem) error {
 	in, err := transaction(parts)
 	if err != nil {
 		return err
@@ -206,7 +206,7 @@ func (db *DB) CommitOnce(ctx context.Context, parts ...Part) error {
 	return db.try(ctx, in, parts)
 }
 
-func transaction(parts []Part) (*dynamodb.TransactWriteItemsInput, error) {
+func transaction(parts []TransactItem) (*dynamodb.TransactWriteItemsInput, error) {
 	in := &dynamodb.TransactWriteItemsInput{ClientRequestToken: aws.String(uuid.NewString())}
 	for _, p := range parts {
 		if p.err != nil {
@@ -218,7 +218,7 @@ func transaction(parts []Part) (*dynamodb.TransactWriteItemsInput, error) {
 }
 
 // try sends a transaction once. It returns a *ConditionError, or errCollision if it failed only because of collisions.
-func (db *DB) try(ctx context.Context, in *dynamodb.TransactWriteItemsInput, parts []Part) error {
+func (db *DB) try(ctx context.Context, in *dynamodb.TransactWriteItemsInput, parts []TransactItem) error {
 	if err := admission.Wait(ctx); err != nil {
 		return err
 	}
@@ -281,11 +281,11 @@ func Decide(ctx context.Context, once func() error) error {
 // insistPause is the longest pause of a change that insists.
 const insistPause = 4 * time.Millisecond
 
-// Insist is Decide for a change that must not lose a race, such as a halt. It runs the function again
+// Retry is Decide for a change that must not lose a race, such as a halt. It runs the function again
 // until the context ends, which is a TIMEOUT. The function returns the error of CommitOnce, or its
-// own. Insist pauses only after a collision, and for a shorter time than Decide and Commit do. So it
+// own. Retry pauses only after a collision, and for a shorter time than Decide and Commit do. So it
 // is likely to be next.
-func Insist(ctx context.Context, once func() error) error {
+func Retry(ctx context.Context, once func() error) error {
 	for {
 		err := once()
 		_, refused := errors.AsType[*ConditionError](err)

@@ -29,8 +29,8 @@ type thing struct {
 	Revision int64  `json:"revision"`
 }
 
-func put(name string, v thing, when dynamo.Condition) dynamo.Part {
-	return dynamo.PutPart(name, dynamo.Factories, v, when)
+func put(name string, v thing, when dynamo.Condition) dynamo.TransactItem {
+	return dynamo.TransactPut(name, dynamo.Factories, v, when)
 }
 
 func get(t *testing.T, db *dynamo.DB, id string) thing {
@@ -89,7 +89,7 @@ func TestUpdatePart_ChangesNamedAttributesOnly(t *testing.T) {
 		if err := db.Commit(admission.Unlimited(t.Context()), put("a", thing{id, "A", 1}, dynamo.Condition{})); err != nil {
 			t.Fatal(err)
 		}
-		err := db.Commit(admission.Unlimited(t.Context()), dynamo.UpdatePart("a", dynamo.Factories, dynamo.Key{"factoryId": id},
+		err := db.Commit(admission.Unlimited(t.Context()), dynamo.TransactUpdate("a", dynamo.Factories, dynamo.Key{"factoryId": id},
 			"SET #revision = :next", map[string]any{":next": 2}, dynamo.AtRevision("factoryId", 1)))
 		if got, want := get(t, db, id), (thing{id, "A", 2}); err != nil || got != want {
 			t.Fatalf("got %v, %v, want %v", got, err, want)
@@ -302,7 +302,7 @@ func TestInsist_LosesMoreRacesThanDecideTakes_IsMade(t *testing.T) {
 		f.faults = append(f.faults, cancelled("TransactionConflict"), cancelled("ConditionalCheckFailed"))
 	}
 	db, id, decided := dynamo.Open(f, time.Now), uuid.NewString(), 0
-	err := dynamo.Insist(t.Context(), func() error {
+	err := dynamo.Retry(t.Context(), func() error {
 		decided++
 		return db.CommitOnce(admission.Unlimited(t.Context()), put("a", thing{id, "A", 1}, dynamo.Absent("factoryId")))
 	})
@@ -313,7 +313,7 @@ func TestInsist_LosesMoreRacesThanDecideTakes_IsMade(t *testing.T) {
 
 func TestInsist_AnotherError_IsReturnedAtOnce(t *testing.T) {
 	refusal, decided := problem.New(problem.PreconditionFailed, "No."), 0
-	err := dynamo.Insist(t.Context(), func() error { decided++; return refusal })
+	err := dynamo.Retry(t.Context(), func() error { decided++; return refusal })
 	if !errors.Is(err, refusal) || decided != 1 {
 		t.Errorf("got %v after %d decisions", err, decided)
 	}
@@ -322,7 +322,7 @@ func TestInsist_AnotherError_IsReturnedAtOnce(t *testing.T) {
 func TestInsist_TimeIsOver_SaysThatNothingWasChanged(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	err := dynamo.Insist(ctx, func() error { return &dynamo.ConditionError{Parts: []string{"a"}} })
+	err := dynamo.Retry(ctx, func() error { return &dynamo.ConditionError{Parts: []string{"a"}} })
 	if !problem.Has(err, problem.Timeout) || !strings.Contains(problem.From(err).Detail, "Nothing was changed") || dynamo.Refused(err, "a") {
 		t.Errorf("got %v", err)
 	}

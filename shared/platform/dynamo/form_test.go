@@ -38,7 +38,7 @@ func TestForm_IsCheckedAndRaised(t *testing.T) {
 			dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 				db, ctx := dynamo.Open(client, time.Now), admission.Unlimited(t.Context())
 				key := dynamo.Key{"subject": "data", "part": "form"}
-				if err := db.Commit(ctx, dynamo.DeletePart("form", dynamo.Progress, key, dynamo.Condition{})); err != nil {
+				if err := db.Commit(ctx, dynamo.TransactDelete("form", dynamo.Progress, key, dynamo.Condition{})); err != nil {
 					t.Fatal(err)
 				}
 				if c.stored != nil {

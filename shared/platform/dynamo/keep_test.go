@@ -40,7 +40,7 @@ type inner struct {
 // write stores an item in each way that keeps what its type does not declare.
 var writes = map[string]func(t *testing.T, db *dynamo.DB, item any){
 	"in a transaction": func(t *testing.T, db *dynamo.DB, item any) {
-		if err := db.Commit(admission.Unlimited(t.Context()), dynamo.PutPart("a", dynamo.Factories, item, dynamo.Condition{})); err != nil {
+		if err := db.Commit(admission.Unlimited(t.Context()), dynamo.TransactPut("a", dynamo.Factories, item, dynamo.Condition{})); err != nil {
 			t.Fatal(err)
 		}
 	},
@@ -135,7 +135,7 @@ func TestPutPart_OnlyAKey_IsMadeAndKept(t *testing.T) {
 		db, item := dynamo.Open(client, time.Now), onlyKey{"p", uuid.NewString()}
 		key := map[string]string{"place": item.Place, "methodId": item.MethodID}
 		for range 2 {
-			if err := db.Commit(admission.Unlimited(t.Context()), dynamo.PutPart("a", dynamo.MethodPlaces, item, dynamo.Condition{})); err != nil {
+			if err := db.Commit(admission.Unlimited(t.Context()), dynamo.TransactPut("a", dynamo.MethodPlaces, item, dynamo.Condition{})); err != nil {
 				t.Fatal(err)
 			}
 			if got := raw(t, client, dynamo.MethodPlaces, key); len(got) != 2 {
@@ -151,7 +151,7 @@ func TestNewPart_KeepsNothing(t *testing.T) {
 		item := thing{id, "A", 1}
 		writes["alone"](t, db, item)
 		foreign(t, client, id)
-		if err := db.Commit(admission.Unlimited(t.Context()), dynamo.NewPart("a", dynamo.Factories, item, dynamo.AtRevision("factoryId", 1))); err != nil {
+		if err := db.Commit(admission.Unlimited(t.Context()), dynamo.TransactNew("a", dynamo.Factories, item, dynamo.AtRevision("factoryId", 1))); err != nil {
 			t.Fatal(err)
 		}
 		if got := raw(t, client, dynamo.Factories, map[string]string{"factoryId": id}); len(got) != 3 {

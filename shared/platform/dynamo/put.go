@@ -19,7 +19,7 @@ import (
 )
 
 // Put writes one item without a transaction, at half the price. It is for what the service
-// observes, which has no audit event. Like PutPart, it keeps attributes that the item's type does not
+// observes, which has no audit event. Like TransactPut, it keeps attributes that the item's type does not
 // declare. It returns a *ConditionError of "item" if the condition failed or a transaction was writing
 // the item, and UNAVAILABLE if the store failed. In that case the item may have been written.
 //

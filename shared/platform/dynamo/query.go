@@ -24,11 +24,11 @@ type Selection struct {
 }
 
 // A Span is the part of a selection to read: at most Limit items after the first Skip, or
-// after the sort key Behind, in the selection's order. At most one of the two is set. A
-// selection that is both bounded and descending does not support Behind.
+// after the sort key After, in the selection's order. At most one of the two is set. A
+// selection that is both bounded and descending does not support After.
 type Span struct {
 	Skip, Limit int
-	Behind      string
+	After       string
 }
 
 // A Page is the items of a window.
@@ -46,13 +46,13 @@ type Page[T any] struct {
 // send the skipped items, but it reads and bills them. They cost one read unit for each 4 KB (8 KB
 // in a global index), in sequential requests of at most 1 MB.
 func List[T any](ctx context.Context, db *DB, s Selection, w Span) (Page[T], error) {
-	if w.Behind != "" && s.Most != "" {
-		s.Least, w.Behind = max(s.Least, w.Behind+"\x00"), "" // a range has no third bound
+	if w.After != "" && s.Most != "" {
+		s.Least, w.After = max(s.Least, w.After+"\x00"), "" // a range has no third bound
 	}
 	if s.Least > s.Most {
 		return Page[T]{}, nil // DynamoDB refuses a lower bound above the upper one
 	}
-	in := s.input(w.Behind)
+	in := s.input(w.After)
 	if ended, err := db.skip(ctx, in, w.Skip); err != nil || ended {
 		return Page[T]{}, err
 	}

@@ -31,9 +31,9 @@ func fill(t testing.TB, db *dynamo.DB, keys []string, text string) (partition st
 	t.Helper()
 	partition = uuid.NewString()
 	for chunk := range slices.Chunk(keys, 25) {
-		var parts []dynamo.Part
+		var parts []dynamo.TransactItem
 		for _, k := range chunk {
-			parts = append(parts, dynamo.PutPart(k, dynamo.Recipes,
+			parts = append(parts, dynamo.TransactPut(k, dynamo.Methods,
 				entry{partition, k, product(k) + "#" + k, text}, dynamo.Absent("methodId")))
 		}
 		if err := db.Commit(admission.Unlimited(context.Background()), parts...); err != nil {
@@ -58,7 +58,7 @@ func TestList_AnyWindow_IsThatPartOfTheSortedKeys(t *testing.T) {
 		db := dynamo.Open(client, time.Now)
 		dynamotest.Check(t, func(rt *rapid.T) {
 			keys := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-f]{1,4}`), 0, 40, rapid.ID[string]).Draw(rt, "keys")
-			s := dynamo.Selection{Table: dynamo.Recipes, Partition: fill(t, db, keys, "")}
+			s := dynamo.Selection{Table: dynamo.Methods, Partition: fill(t, db, keys, "")}
 			want := slices.Sorted(slices.Values(keys))
 			switch rapid.SampledFrom([]string{"all", "range", "index"}).Draw(rt, "selection") {
 			case "range":
@@ -89,7 +89,7 @@ func TestList_PagedByTheLastSortKey_GivesEveryItemOnceInOrder(t *testing.T) {
 		db := dynamo.Open(client, time.Now)
 		dynamotest.Check(t, func(rt *rapid.T) {
 			keys := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-c -]{1,4}`), 0, 40, rapid.ID[string]).Draw(rt, "keys")
-			s := dynamo.Selection{Table: dynamo.Recipes, Partition: fill(t, db, keys, "")}
+			s := dynamo.Selection{Table: dynamo.Methods, Partition: fill(t, db, keys, "")}
 			want := slices.Sorted(slices.Values(keys))
 			if rapid.Bool().Draw(rt, "by index") {
 				s.Index, s.Least, s.Most = "byProduct", "y#", "y#~"
@@ -109,7 +109,7 @@ func TestList_PagedByTheLastSortKey_GivesEveryItemOnceInOrder(t *testing.T) {
 					rt.Fatalf("a page that is not the last has %d of %d items", len(page.Items), w.Limit)
 				}
 				got = append(got, sorts(page)...)
-				w.Skip, w.Behind = 0, page.Last
+				w.Skip, w.After = 0, page.Last
 			}
 			if !slices.Equal(got, want) {
 				rt.Fatalf("the walk gives %q, want %q", got, want)
@@ -125,7 +125,7 @@ func TestList_ItemsOfMoreThanOneMegabyte_AreOnOnePage(t *testing.T) {
 		for i := range 40 {
 			keys = append(keys, fmt.Sprintf("%03d", i))
 		}
-		s := dynamo.Selection{Table: dynamo.Recipes, Partition: fill(t, db, keys, strings.Repeat("x", 100_000))}
+		s := dynamo.Selection{Table: dynamo.Methods, Partition: fill(t, db, keys, strings.Repeat("x", 100_000))}
 		page, err := dynamo.List[entry](t.Context(), db, s, dynamo.Span{Skip: 13, Limit: 25})
 		if err != nil {
 			t.Fatal(err)
@@ -154,8 +154,8 @@ func TestList_ReadsStronglyConsistent_UnlessByAGlobalIndex(t *testing.T) {
 			want bool
 		}{
 			{dynamo.Selection{Table: dynamo.Machines, Partition: "none"}, true},
-			{dynamo.Selection{Table: dynamo.Recipes, Partition: "none"}, true},
-			{dynamo.Selection{Table: dynamo.Recipes, Index: "byProduct", Partition: "none"}, true},
+			{dynamo.Selection{Table: dynamo.Methods, Partition: "none"}, true},
+			{dynamo.Selection{Table: dynamo.Methods, Index: "byProduct", Partition: "none"}, true},
 			{dynamo.Selection{Table: dynamo.Factories, Index: "byOrganization", Partition: "none"}, false},
 		} {
 			a := &recordingClient{API: client}
@@ -174,7 +174,7 @@ func TestList_FirstPage_IsOneRequestAndAnOffsetIsTwo(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		a := &recordingClient{API: client}
 		db := dynamo.Open(a, time.Now)
-		s := dynamo.Selection{Table: dynamo.Recipes, Partition: fill(t, db, []string{"a", "b", "c", "d", "e"}, "")}
+		s := dynamo.Selection{Table: dynamo.Methods, Partition: fill(t, db, []string{"a", "b", "c", "d", "e"}, "")}
 		for skip, want := range []int{1, 2, 2, 2, 2, 2} {
 			a.queries = nil
 			if _, err := dynamo.List[entry](t.Context(), db, s, dynamo.Span{Skip: skip, Limit: 2}); err != nil {
@@ -190,7 +190,7 @@ func TestList_FirstPage_IsOneRequestAndAnOffsetIsTwo(t *testing.T) {
 func TestList_CrossedBounds_GiveNothingWithoutAQuery(t *testing.T) {
 	a := &recordingClient{}
 	page, err := dynamo.List[entry](t.Context(), dynamo.Open(a, time.Now),
-		dynamo.Selection{Table: dynamo.Recipes, Partition: "p", Least: "b", Most: "a"}, dynamo.Span{Limit: 10})
+		dynamo.Selection{Table: dynamo.Methods, Partition: "p", Least: "b", Most: "a"}, dynamo.Span{Limit: 10})
 	if err != nil || len(page.Items) > 0 || page.More || len(a.queries) > 0 {
 		t.Errorf("got %+v, %v after %d queries", page, err, len(a.queries))
 	}

@@ -18,7 +18,7 @@ const (
 	Channels      TableID = "channels"
 	Releases      TableID = "releases"
 	Rollouts      TableID = "rollouts"
-	Recipes       TableID = "recipes"
+	Methods       TableID = "recipes"
 	Factories     TableID = "factories"
 	Machines      TableID = "machines"
 	Edges         TableID = "edges"
@@ -119,7 +119,7 @@ var Tables = []Table{
 		{Name: "byChannelAndStatus", Partition: "pairStatus", Sort: "id"}}},
 	// The production methods of a factory, by creation. The table's name is older than that term.
 	// The local index sorts them by product first, and is as fresh as the table.
-	{ID: Recipes, Partition: "factoryId", Sort: "methodId",
+	{ID: Methods, Partition: "factoryId", Sort: "methodId",
 		Indexes: []Index{
 			{Name: "byProduct", Local: true, Partition: "factoryId", Sort: "productMethod"},
 			// By the status of the latest version. It does not contain methods without a

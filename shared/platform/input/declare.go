@@ -67,8 +67,8 @@ func (Boolean) rule()  {}
 func (*List) rule()    {}
 func (*Shape) rule()   {}
 
-// find returns the field of a name.
-func (f Fields) find(name string) (Field, bool) {
+// Find returns the field of a name.
+func (f Fields) Find(name string) (Field, bool) {
 	for _, one := range f {
 		if one.Name == name {
 			return one, true
@@ -80,7 +80,7 @@ func (f Fields) find(name string) (Field, bool) {
 // ruleOf returns the rule of a field, and the field. To ask for one that is not declared so is a mistake in the code,
 // which shows in the first call.
 func ruleOf[R Rule](declared Fields, name string) (R, Field) {
-	field, _ := declared.find(name)
+	field, _ := declared.Find(name)
 	rule, ok := field.Is.(R)
 	if !ok {
 		panic("input: the operation declares no such " + name)

@@ -49,7 +49,7 @@ func (o *Object) Unread(faults *Faults) {
 	o.rest()
 	seen := map[string]bool{}
 	for _, m := range o.members {
-		_, declared := o.shape.Fields.find(m.Name)
+		_, declared := o.shape.Fields.Find(m.Name)
 		switch {
 		case seen[m.Name]:
 			faults.Add(problem.Fault{Pointer: o.at(m.Name), Code: "duplicate", Detail: "must be given once"})
@@ -180,7 +180,7 @@ func (o *Object) TextBy(name string, rule *Text) (text string, given bool) {
 
 // Null reports whether null removes a field.
 func (o *Object) Null(name string) bool {
-	field, declared := o.shape.Fields.find(name)
+	field, declared := o.shape.Fields.Find(name)
 	if !declared || !field.Clearable {
 		panic("input: " + name + " is not declared as clearable")
 	}

@@ -62,7 +62,7 @@ func (in *Reader) Err() error {
 	all := in.faults.Copy()
 	unknown := make([]string, 0, len(in.query))
 	for name := range in.query {
-		if _, declared := in.takes.Query.find(name); !declared || slices.Contains(in.foreign, name) {
+		if _, declared := in.takes.Query.Find(name); !declared || slices.Contains(in.foreign, name) {
 			unknown = append(unknown, name)
 		}
 	}
@@ -183,7 +183,7 @@ func (in *Reader) QueryInteger(name string) int {
 
 // QueryText returns a query parameter as it was sent, without checking a rule.
 func (in *Reader) QueryText(name string) (string, bool) {
-	if _, declared := in.takes.Query.find(name); !declared {
+	if _, declared := in.takes.Query.Find(name); !declared {
 		panic("input: the operation declares no such " + name)
 	}
 	in.asked = append(in.asked, name)

@@ -52,8 +52,8 @@ func (q Query) Pack(position string) string {
 	return encoding.EncodeToString(append(b, position...))
 }
 
-// Behind is the path of the page after a position.
-func (q Query) Behind(c linker, limit int, position string) string {
+// After is the path of the page after a position.
+func (q Query) After(c linker, limit int, position string) string {
 	return q.href(c, limit, "cursor", q.Pack(position))
 }
 
@@ -91,7 +91,7 @@ func Series[T any](c linker, q Query, limit int, page dynamo.Page[T], position f
 	b := body[T]{Items: page.Items, Limit: limit}
 	if page.More {
 		last := page.Items[len(page.Items)-1]
-		b.Next = q.Behind(c, limit, position(last))
+		b.Next = q.After(c, limit, position(last))
 	}
 	return b.answer()
 }

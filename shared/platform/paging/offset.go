@@ -129,7 +129,7 @@ func List[T any](c linker, q Query, p Place, read func(dynamo.Span) (dynamo.Page
 		return lambdahttp.Answer{}, err
 	}
 	w := p.window
-	w.Behind = behind
+	w.After = behind
 	page, err := read(w)
 	if err != nil {
 		return lambdahttp.Answer{}, err

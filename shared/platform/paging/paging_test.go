@@ -49,7 +49,7 @@ func numbers(n int) operation {
 		}
 		return paging.List(c, q, place, func(w dynamo.Span) (dynamo.Page[int], error) {
 			first := w.Skip
-			if last, err := strconv.Atoi(w.Behind); err == nil {
+			if last, err := strconv.Atoi(w.After); err == nil {
 				first = last + 1
 			}
 			var page dynamo.Page[int]

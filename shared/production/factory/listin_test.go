@@ -34,7 +34,7 @@ func TestListIn_StrangersOffset_ReadsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range 3 {
-			if err := db.Commit(ctx, dynamo.PutPart("thing", dynamo.Machines, thing{id, fmt.Sprint(i)}, dynamo.Condition{})); err != nil {
+			if err := db.Commit(ctx, dynamo.TransactPut("thing", dynamo.Machines, thing{id, fmt.Sprint(i)}, dynamo.Condition{})); err != nil {
 				t.Fatal(err)
 			}
 		}

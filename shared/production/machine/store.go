@@ -70,8 +70,8 @@ func (s *Store) Put(ctx context.Context, caller auth.Principal, from audit.Origi
 			_, err := s.db.Get(ctx, dynamo.Edges, row, &box)
 			return err
 		})
-		k.Along = func(Machine) []dynamo.Part {
-			return []dynamo.Part{dynamo.CheckPart("box", dynamo.Edges, row, dynamo.Condition{
+		k.Along = func(Machine) []dynamo.TransactItem {
+			return []dynamo.TransactItem{dynamo.TransactCheck("box", dynamo.Edges, row, dynamo.Condition{
 				Expr: "#organizationId = :organization", Values: map[string]any{":organization": owner.OrganizationID}})}
 		}
 	}

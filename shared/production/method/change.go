@@ -142,17 +142,17 @@ func (s *Store) Move(ctx context.Context, caller auth.Principal, from audit.Orig
 
 // conditions are the conditions on other items that a move depends on. The version and the method have the conditions
 // of their own writes.
-func (st state) conditions(move Move, s Signer) []dynamo.Part {
-	var parts []dynamo.Part
+func (st state) conditions(move Move, s Signer) []dynamo.TransactItem {
+	var parts []dynamo.TransactItem
 	if st.other.Revision > 0 {
-		parts = append(parts, dynamo.CheckPart("reinstated", dynamo.MethodVersions,
+		parts = append(parts, dynamo.TransactCheck("reinstated", dynamo.MethodVersions,
 			Ref{st.method.FactoryID, st.method.MethodID, st.other.Version}.key(), dynamo.AtRevision("number", st.other.Revision)))
 	}
 	approves := move.Status == Trial || move.Status == Released
 	if approves && st.owner.MethodApproval == factory.Single && slices.Contains(st.version.Authors, s.Person) {
 		// Only then does the decision depend on the factory's rule. Otherwise the moves of the factory's methods share no
 		// item.
-		parts = append(parts, dynamo.CheckPart("factory", dynamo.Factories,
+		parts = append(parts, dynamo.TransactCheck("factory", dynamo.Factories,
 			dynamo.Key{"factoryId": st.owner.FactoryID}, dynamo.AtRevision("factoryId", st.owner.Revision)))
 	}
 	return parts

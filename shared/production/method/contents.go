@@ -19,8 +19,8 @@ type contentItem struct {
 }
 
 // putContent writes a content. It needs no condition, because only these bytes have this hash.
-func putContent(methodID string, c content.Content) dynamo.Part {
-	return dynamo.PutPart("content", dynamo.MethodContents,
+func putContent(methodID string, c content.Content) dynamo.TransactItem {
+	return dynamo.TransactPut("content", dynamo.MethodContents,
 		contentItem{MethodID: methodID, SHA256: c.SHA256(), Bytes: string(c.Bytes())}, dynamo.Condition{})
 }
 

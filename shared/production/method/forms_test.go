@@ -8,7 +8,7 @@ import (
 )
 
 func TestForms_OfEachRelease_AreKept(t *testing.T) {
-	golden.Kept[methodItem](t, dynamo.Recipes, "method")
+	golden.Kept[methodItem](t, dynamo.Methods, "method")
 	golden.Kept[versionItem](t, dynamo.MethodVersions, "version")
 	golden.Kept[contentItem](t, dynamo.MethodContents, "content")
 	golden.Kept[onMachineItem](t, dynamo.MethodReports, "report of a machine")

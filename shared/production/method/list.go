@@ -16,7 +16,7 @@ import (
 // two containers differ, a new method can come before others and shift them by one. With a status, a method that
 // changes its status shifts those after it.
 func (s *Store) List(ctx context.Context, caller auth.Principal, factoryID, productID string, status Status, w dynamo.Span) (dynamo.Page[Method], error) {
-	in := dynamo.Selection{Table: dynamo.Recipes, Partition: factoryID}
+	in := dynamo.Selection{Table: dynamo.Methods, Partition: factoryID}
 	switch {
 	case productID != "":
 		// Every id of a method sorts between # and ~.

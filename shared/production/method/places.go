@@ -28,12 +28,12 @@ func (m Method) places() map[string]bool {
 }
 
 // newPlaces returns the writes of a method's new entries.
-func newPlaces(was, next Method) []dynamo.Part {
-	var parts []dynamo.Part
+func newPlaces(was, next Method) []dynamo.TransactItem {
+	var parts []dynamo.TransactItem
 	known := was.places()
 	for name := range next.places() {
 		if !known[name] {
-			parts = append(parts, dynamo.PutPart("place", dynamo.MethodPlaces, place{name, next.MethodID}, dynamo.Condition{}))
+			parts = append(parts, dynamo.TransactPut("place", dynamo.MethodPlaces, place{name, next.MethodID}, dynamo.Condition{}))
 		}
 	}
 	return parts

@@ -146,7 +146,7 @@ func (p *MachinePolls) machine(ctx context.Context, q PollRequest, past bool) (m
 func (p *MachinePolls) methods(ctx context.Context, q PollRequest, past bool) ([]Method, error) {
 	if q.ProductID != "" {
 		page, err := dynamo.List[Method](ctx, p.store.db, dynamo.Selection{
-			Table: dynamo.Recipes, Index: "byProduct", Partition: q.FactoryID,
+			Table: dynamo.Methods, Index: "byProduct", Partition: q.FactoryID,
 			Least: q.ProductID + "#", Most: q.ProductID + "#~", Descending: true, Eventually: true,
 		}, dynamo.Span{Limit: maxPolled})
 		return page.Items, err
@@ -160,7 +160,7 @@ func (p *MachinePolls) heads(ctx context.Context, factoryID string, ids []string
 	reads := make([]func(context.Context) error, len(ids))
 	for i, id := range ids {
 		reads[i] = func(ctx context.Context) error {
-			_, err := p.get(ctx, dynamo.Recipes, key(factoryID, id), &found[i], past)
+			_, err := p.get(ctx, dynamo.Methods, key(factoryID, id), &found[i], past)
 			return err
 		}
 	}
@@ -180,7 +180,7 @@ func (p *MachinePolls) all(ctx context.Context, q PollRequest, on machine.Machin
 	for i, one := range places {
 		reads[i] = func(ctx context.Context) error {
 			page, err := dynamo.List[place](ctx, p.store.db, dynamo.Selection{Table: dynamo.MethodPlaces, Partition: one, Eventually: true},
-				dynamo.Span{Limit: q.Limit + 1, Behind: q.After})
+				dynamo.Span{Limit: q.Limit + 1, After: q.After})
 			lists[i] = page.Items
 			return err
 		}

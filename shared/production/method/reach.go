@@ -29,7 +29,7 @@ func does(m machine.Machine, s content.Stop) bool {
 
 // complete checks that a version is complete for production, and that a trial or release reaches
 // the machines that it must. It returns the conditions on the machines that it depends on.
-func (s *Store) complete(ctx context.Context, v Version, move Move) ([]dynamo.Part, error) {
+func (s *Store) complete(ctx context.Context, v Version, move Move) ([]dynamo.TransactItem, error) {
 	c, err := s.parsed(ctx, v)
 	if err != nil {
 		return nil, err
@@ -174,10 +174,10 @@ func (s *Store) witnesses(ctx context.Context, factoryID string, classes []strin
 }
 
 // conditionsOn returns conditions that machines are still as they were read.
-func conditionsOn(all known, factoryID string, codes []string) []dynamo.Part {
-	var parts []dynamo.Part
+func conditionsOn(all known, factoryID string, codes []string) []dynamo.TransactItem {
+	var parts []dynamo.TransactItem
 	for _, code := range slices.Compact(slices.Sorted(slices.Values(codes))) {
-		parts = append(parts, dynamo.CheckPart("machine", dynamo.Machines,
+		parts = append(parts, dynamo.TransactCheck("machine", dynamo.Machines,
 			dynamo.Key{"factoryId": factoryID, "code": code}, dynamo.AtRevision("code", all[code].Revision)))
 	}
 	return parts

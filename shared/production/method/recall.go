@@ -40,14 +40,14 @@ type Recall struct {
 const recalls = "recalls"
 
 // recalled returns the write that begins to watch a recall, if the change of a version is a recall.
-func recalled(was, next Version, organization string) []dynamo.Part {
+func recalled(was, next Version, organization string) []dynamo.TransactItem {
 	if next.Orders != Stop || was.Orders == Stop || !next.approvedOnce() {
 		return nil
 	}
 	r := Recall{Subject: recalls, FactoryID: next.FactoryID, MethodID: next.MethodID, Version: next.Version,
 		OrganizationID: organization, Since: next.UpdatedAt, Revision: 1}
 	r.Part = r.id()
-	return []dynamo.Part{dynamo.PutPart("recall", dynamo.Progress, r, dynamo.Condition{})}
+	return []dynamo.TransactItem{dynamo.TransactPut("recall", dynamo.Progress, r, dynamo.Condition{})}
 }
 
 func (r Recall) id() string {
@@ -126,7 +126,7 @@ func (s *Store) tellUnconfirmed(ctx context.Context, from audit.Origin, r Recall
 	key := dynamo.Key{"subject": r.Subject, "part": r.Part}
 	m := r.missing(all)
 	if m.Left == 0 {
-		return false, s.db.Commit(ctx, dynamo.DeletePart("recall", dynamo.Progress, key, dynamo.Condition{}))
+		return false, s.db.Commit(ctx, dynamo.TransactDelete("recall", dynamo.Progress, key, dynamo.Condition{}))
 	}
 	now := s.db.Now()
 	event := audit.Event{
@@ -135,7 +135,7 @@ func (s *Store) tellUnconfirmed(ctx context.Context, from audit.Origin, r Recall
 		Resource: audit.Resource{Type: RecallResourceType, ID: r.id(), Revision: r.Revision},
 		After:    unconfirmed{r.FactoryID, r.MethodID, r.Version, r.Since},
 	}
-	err = s.db.Commit(ctx, dynamo.DeletePart("recall", dynamo.Progress, key, dynamo.AtRevision("subject", r.Revision)), audit.Write(audit.Factory(r.FactoryID), event))
+	err = s.db.Commit(ctx, dynamo.TransactDelete("recall", dynamo.Progress, key, dynamo.AtRevision("subject", r.Revision)), audit.Write(audit.Factory(r.FactoryID), event))
 	if dynamo.Refused(err, "recall") {
 		return false, nil // another run has told people
 	}

@@ -73,9 +73,9 @@ func (s *Store) Report(ctx context.Context, caller auth.Principal, from audit.Or
 		}
 		next.Machine = code
 		set.With(
-			dynamo.CheckPart("version", dynamo.MethodVersions, ref.key(), dynamo.AtRevision("number", v.Revision)),
-			dynamo.CheckPart("machine", dynamo.Machines, dynamo.Key{"factoryId": factoryID, "code": code}, dynamo.AtRevision("code", on.Revision)),
-			dynamo.CheckPart("box", dynamo.Edges, dynamo.Key{"edgeId": caller.UserID}, dynamo.AtRevision("edgeId", box.Revision)))
+			dynamo.TransactCheck("version", dynamo.MethodVersions, ref.key(), dynamo.AtRevision("number", v.Revision)),
+			dynamo.TransactCheck("machine", dynamo.Machines, dynamo.Key{"factoryId": factoryID, "code": code}, dynamo.AtRevision("code", on.Revision)),
+			dynamo.TransactCheck("box", dynamo.Edges, dynamo.Key{"edgeId": caller.UserID}, dynamo.AtRevision("edgeId", box.Revision)))
 		change.Record(set, onMachineKind(owner.OrganizationID, subject), was, next, event)
 		return nil
 	})
@@ -138,7 +138,7 @@ func (s *Store) Machines(ctx context.Context, caller auth.Principal, r Ref, only
 		return page, err
 	}
 	all = slices.DeleteFunc(all, func(m Reached) bool {
-		return onlyNotClear && m.Clear || w.Behind != "" && strings.Compare(m.Machine, w.Behind) <= 0
+		return onlyNotClear && m.Clear || w.After != "" && strings.Compare(m.Machine, w.After) <= 0
 	})
 	page.Items = all[min(w.Skip, len(all)):]
 	if len(page.Items) > w.Limit {

@@ -55,7 +55,7 @@ func factoryStatus(factoryID string, s Status) string { return factoryID + "#" +
 // made or changed.
 func kind(owner *factory.Factory) change.Kind[Method] {
 	return change.Kind[Method]{
-		Type: ResourceType, Table: dynamo.Recipes, Key: "methodId",
+		Type: ResourceType, Table: dynamo.Methods, Key: "methodId",
 		State: func(m Method) change.Stamp {
 			return change.Stamp{ID: m.MethodID, Revision: m.Revision, ChangedAt: m.changedAt(),
 				Stream: audit.Factory(m.FactoryID), Organization: owner.OrganizationID}
@@ -75,7 +75,7 @@ func key(factoryID, methodID string) dynamo.Key {
 }
 
 func (s *Store) find(ctx context.Context, factoryID, methodID string) (m Method, err error) {
-	found, err := s.db.Get(ctx, dynamo.Recipes, key(factoryID, methodID), &m)
+	found, err := s.db.Get(ctx, dynamo.Methods, key(factoryID, methodID), &m)
 	if err == nil && !found {
 		err = problem.Missing()
 	}

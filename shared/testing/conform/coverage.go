@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"slices"
 
-	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/problem"
 )
 
@@ -56,7 +56,7 @@ func (c *Checker) Unseen(common, elsewhere []problem.Code) []string {
 			unseen = append(unseen, fmt.Sprintf("%s of any operation", code))
 		}
 	}
-	for _, row := range operations.Table {
+	for _, row := range table.All {
 		for _, status := range row.Gives {
 			if c.seen[row.ID][Answer{Status: status}] == 0 {
 				unseen = append(unseen, fmt.Sprintf("%d of %s", status, row.ID))

@@ -21,7 +21,7 @@ import (
 
 // recipes is a table with a sort key and a local index. The index has the items with the
 // attribute productMethod.
-var recipes = aws.String(dynamolocal.TableName(dynamo.Recipes))
+var recipes = aws.String(dynamolocal.TableName(dynamo.Methods))
 
 // A row is an item of the model: attributes as text, by their names.
 type row map[string]string

@@ -32,7 +32,7 @@ var Kinds = []Kind{
 	{Table: dynamo.Rollouts, Name: "freeze", Is: has("id", "freeze")},
 	{Table: dynamo.Rollouts, Name: "halt", Is: begins("id", "halt#")},
 	{Table: dynamo.Rollouts, Name: "rollout", Is: without(has("id", "freeze"), begins("id", "halt#")), States: []string{"status", "endedBy"}},
-	{Table: dynamo.Recipes, Name: "method", States: []string{"latest.status"}},
+	{Table: dynamo.Methods, Name: "method", States: []string{"latest.status"}},
 	{Table: dynamo.Factories, Name: "factory"},
 	{Table: dynamo.Machines, Name: "machine", Free: []string{"classesSince"}},
 	{Table: dynamo.Edges, Name: "box"},

@@ -16,7 +16,7 @@ import (
 )
 
 // Stored is Kept for items whose type has no name: a part of a transaction stores what was read of each again.
-func Stored[T any](t *testing.T, id dynamo.TableID, kind string, write func(v T, was Plain) dynamo.Part) {
+func Stored[T any](t *testing.T, id dynamo.TableID, kind string, write func(v T, was Plain) dynamo.TransactItem) {
 	t.Helper()
 	checkNested[T](t, id, kind)
 	client := dynamotest.Embedded(t)

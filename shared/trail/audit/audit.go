@@ -153,7 +153,7 @@ const PartName = "audit"
 // Write returns the write of an event into a stream; an empty stream means the platform's. It
 // sets the event's id. The write fails if an event with this position exists, so it can never
 // overwrite one.
-func Write(stream string, e Event) dynamo.Part {
+func Write(stream string, e Event) dynamo.TransactItem {
 	e.EventID = uuid.Must(uuid.NewV7()).String()
-	return dynamo.NewPart(PartName, dynamo.Audit, RecordOf(cmp.Or(stream, Platform), e), dynamo.Absent("position"))
+	return dynamo.TransactNew(PartName, dynamo.Audit, RecordOf(cmp.Or(stream, Platform), e), dynamo.Absent("position"))
 }

@@ -3,7 +3,7 @@
 // A change has two steps. First a pure rule decides on it, from what was read and a given time.
 // Then one transaction writes the change and its audit events, on the condition that what was
 // read has not changed. If it has changed, the rule decides again on the new state, up to three
-// times, and after that the answer is CONFLICT; see Insist for the changes that do not give up. So no
+// times, and after that the answer is CONFLICT; see Retry for the changes that do not give up. So no
 // change is without its event, no event is without its change, and no change depends on an outdated
 // state.
 package change
@@ -44,7 +44,7 @@ type Kind[T any] struct {
 	// nil, the revision must be the same.
 	Unchanged func(was T) dynamo.Condition
 	// Along returns what is written together with a resource. If Along is nil, nothing is.
-	Along func(next T) []dynamo.Part
+	Along func(next T) []dynamo.TransactItem
 }
 
 // A Stamp is what every resource has in common.
@@ -108,14 +108,14 @@ func Make(ctx context.Context, db *dynamo.DB, from audit.Origin, decide func(*Se
 	return dynamo.Decide(ctx, func() error { return once(ctx, db, from, decide, db.Commit) })
 }
 
-// Insist is Make for a change that must not lose a race. The function is called again until the
+// Retry is Make for a change that must not lose a race. The function is called again until the
 // context ends, and it waits for less time than others do.
-func Insist(ctx context.Context, db *dynamo.DB, from audit.Origin, decide func(*Set) error) error {
-	return dynamo.Insist(ctx, func() error { return once(ctx, db, from, decide, db.CommitOnce) })
+func Retry(ctx context.Context, db *dynamo.DB, from audit.Origin, decide func(*Set) error) error {
+	return dynamo.Retry(ctx, func() error { return once(ctx, db, from, decide, db.CommitOnce) })
 }
 
 // once decides once and commits what the decision records.
-func once(ctx context.Context, db *dynamo.DB, from audit.Origin, decide func(*Set) error, commit func(context.Context, ...dynamo.Part) error) error {
+func once(ctx context.Context, db *dynamo.DB, from audit.Origin, decide func(*Set) error, commit func(context.Context, ...dynamo.TransactItem) error) error {
 	set := &Set{db: db, from: from}
 	if err := decide(set); err != nil || len(set.parts) == 0 {
 		return err
@@ -171,7 +171,7 @@ type Set struct {
 	db    *dynamo.DB
 	from  audit.Origin
 	now   time.Time
-	parts []dynamo.Part
+	parts []dynamo.TransactItem
 	first string // the name of the first recorded resource
 }
 
@@ -191,7 +191,7 @@ func (s *Set) After(last time.Time) time.Time {
 func (s *Set) Empty() bool { return len(s.parts) == 0 }
 
 // With adds parts that are not resources.
-func (s *Set) With(parts ...dynamo.Part) { s.parts = append(s.parts, parts...) }
+func (s *Set) With(parts ...dynamo.TransactItem) { s.parts = append(s.parts, parts...) }
 
 // Record adds the change of a resource from was to next, and its audit event. The event has the
 // time of the change.
@@ -214,9 +214,9 @@ func RecordSalted[T any](s *Set, k Kind[T], was, next T, event string, salts map
 	if s.first == "" {
 		s.first = k.Type
 	}
-	write := dynamo.PutPart
+	write := dynamo.TransactPut
 	if k.tag(was, s.db.Now()) == "" {
-		write = dynamo.NewPart // made again after its removal, it keeps nothing that it had before
+		write = dynamo.TransactNew // made again after its removal, it keeps nothing that it had before
 	}
 	s.With(write(k.Type, k.Table, item, unchanged))
 	if k.Along != nil {

@@ -81,12 +81,12 @@ func (c Claim) First(ctx context.Context, db *dynamo.DB) (result string, found b
 
 // Parts returns the write that records the result of this call, the first with the key: one
 // part, or none without a key.
-func (c Claim) Parts(result string, now time.Time) []dynamo.Part {
+func (c Claim) Parts(result string, now time.Time) []dynamo.TransactItem {
 	if c.key == "" {
 		return nil
 	}
 	r := record{Key: c.key, Digest: c.digest, Result: result, Created: now.UnixMilli(), Expires: now.Add(Lifetime).Unix()}
-	return []dynamo.Part{dynamo.NewPart(PartName, dynamo.Idempotency, r, dynamo.Condition{
+	return []dynamo.TransactItem{dynamo.TransactNew(PartName, dynamo.Idempotency, r, dynamo.Condition{
 		Expr: "attribute_not_exists(#key) OR #created < :cutoff", Values: map[string]any{":cutoff": cutoff(now)}})}
 }
 

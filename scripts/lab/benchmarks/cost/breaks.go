@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/setting"
 )
 
@@ -44,7 +44,7 @@ func boundaries(poll limit) []boundary {
 	every := float64(setting.Ranges[setting.PollIntervalSeconds].Default)
 	shards := float64(setting.Ranges[setting.ReportShards].Default)
 	cache := float64(setting.Ranges[setting.ChannelCacheSeconds].Default)
-	op := operations.Get("get-manifest")
+	op := table.Get("get-manifest")
 	duration := (float64(poll.Rounds)*roundTripMS + pollCPU*fullCPU/float64(op.MemoryMB)) / 1000
 	check := (authorizerCPU*fullCPU/authorizerMemory + roundTripMS) / 1000
 	list := []boundary{

@@ -8,6 +8,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/bell"
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 )
 
 // afterEnd is the number of days after a rollout for which these continue.
@@ -117,7 +118,7 @@ func (f fleet) checks() float64 {
 // bill is the cost of a fleet. poll has the units of a poll.
 func (f fleet) bill(poll limit) []cost {
 	millions, checks := f.polls()/1e6, f.checks()/1e6
-	op := operations.Get("get-manifest")
+	op := table.Get("get-manifest")
 	duration := float64(poll.Rounds)*roundTripMS + pollCPU*fullCPU/float64(op.MemoryMB)
 	compute := lambdaRequests + duration/1000*float64(op.MemoryMB)/1024*lambdaGBSecond*1e6
 	check := authorizerCPU*fullCPU/authorizerMemory/1000*authorizerMemory/1024*lambdaGBSecond*1e6 + lambdaRequests +
@@ -200,7 +201,7 @@ func (f fleet) needs(poll limit) need {
 	if wanted := float64(n.PollRate) * spare; wanted > gatewayQuota {
 		n.GatewayQuota = up(wanted, 1000)
 	}
-	op := operations.Get("get-manifest")
+	op := table.Get("get-manifest")
 	duration := float64(poll.Rounds)*roundTripMS + pollCPU*fullCPU/float64(op.MemoryMB)
 	n.Executions = int(n.PerSecond*duration/1000) + 1
 	n.Concurrency = concurrencyQuota

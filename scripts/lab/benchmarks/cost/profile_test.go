@@ -17,6 +17,7 @@ import (
 	"wavegate/scripts/samples"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 )
 
 // BenchmarkCalls measures the processor time and logged bytes of a call in a warm process, without its preparation.
@@ -37,7 +38,7 @@ func BenchmarkCalls(b *testing.B) {
 					call := p.prepare(b, sample.Operation, c)
 					return func() { p.Make(b, call).Is(b, call.Status) }
 				})
-				op := operations.Get(sample.Operation)
+				op := table.Get(sample.Operation)
 				b.ReportMetric(million(op, all[name], one, changes(op, c)), "USD/million")
 			})
 		}

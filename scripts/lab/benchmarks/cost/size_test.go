@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"wavegate/scripts/local/service"
-	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 )
 
 // mostZipped is the largest size of a function's zip, in bytes, which is loaded at a cold start.
@@ -33,7 +33,7 @@ func TestFunctions_AreSmallAsDeployed(t *testing.T) {
 	}
 	var largest string
 	var size int64
-	for _, f := range operations.Functions() {
+	for _, f := range table.Functions() {
 		path := filepath.Join(root, "dist", f, "bootstrap")
 		info, err := os.Stat(path)
 		if err != nil {

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// table has the limits of each call. A line has the operation and case, the requests, round trips, read units and
+// counted has the limits of each call. A line has the operation and case, the requests, round trips, read units and
 // write units, separated by tabs. A test checks it.
 //
 //go:embed counted.tsv
-var table string
+var counted string
 
 // A limit is a line of the table.
 type limit struct {
@@ -23,7 +23,7 @@ type limit struct {
 // limits reads the table.
 func limits() (map[string]limit, error) {
 	all := map[string]limit{}
-	for i, line := range strings.Split(strings.TrimSpace(table), "\n") {
+	for i, line := range strings.Split(strings.TrimSpace(counted), "\n") {
 		f := strings.Split(line, "\t")
 		if len(f) != 5 {
 			return nil, fmt.Errorf("counted.tsv: line %d has %d columns", i+1, len(f))

@@ -17,7 +17,6 @@ import (
 
 	"wavegate/scripts/local/storefront"
 	"wavegate/shared/access/auth"
-	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/guard"
@@ -27,6 +26,7 @@ import (
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
+	"wavegate/shared/ratelimit"
 	"wavegate/shared/testing/dynamolocal"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"

@@ -283,7 +283,7 @@ func (b Books) auditDerived(f *findings) {
 		return Item{"list": "rollout", "pair": pair(i), "pairStatus": pair(i) + status,
 			"edgeTypeStatus": text(i, "edgeType") + status, "channelStatus": text(i, "channel") + status}
 	})
-	derive(dynamo.Recipes, func(i Item) Item {
+	derive(dynamo.Methods, func(i Item) Item {
 		keys := Item{"productMethod": text(i, "productId") + "#" + text(i, "methodId"), "factoryStatus": nil}
 		if latest := object(i, "latest"); latest != nil {
 			keys["factoryStatus"] = text(i, "factoryId") + "#" + text(latest, "status")
@@ -316,7 +316,7 @@ func (b Books) auditFactories(f *findings, trail map[Resource][]Event) {
 			made[text(i, "id")] = true
 		}
 	}
-	for _, table := range []dynamo.TableID{dynamo.Recipes, dynamo.MethodVersions, dynamo.Machines} {
+	for _, table := range []dynamo.TableID{dynamo.Methods, dynamo.MethodVersions, dynamo.Machines} {
 		for _, i := range b[table] {
 			made[text(i, "methodId")] = true
 			if owners[text(i, "factoryId")] == "" {

@@ -198,7 +198,7 @@ var kinds = []kind{
 	{dynamo.Gateways, "gateway", platform, by("organizationId"), []string{"tokens"}},
 	{dynamo.Enrolments, "enrolment", platform, by("id"), []string{"part", "listKey", "expires", "codeSha256"}},
 	{dynamo.RateOverrides, "rate-limit", platform, by("subject"), []string{"subject", "removed"}},
-	{dynamo.Recipes, "production-method", insideFactory, by("methodId"), []string{"productMethod", "factoryStatus"}},
+	{dynamo.Methods, "production-method", insideFactory, by("methodId"), []string{"productMethod", "factoryStatus"}},
 	{dynamo.MethodVersions, versionType, insideFactory,
 		func(i Item) string { return text(i, "methodId") + ":" + plain(i, "version") }, []string{"number"}},
 	{dynamo.Machines, "machine", insideFactory, by("code"), nil},

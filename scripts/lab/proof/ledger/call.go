@@ -8,7 +8,7 @@ import (
 
 	"wavegate/scripts/samples"
 	"wavegate/shared/access/auth"
-	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
 )
 
 // A Call is one call of the API and its answer.
@@ -62,7 +62,7 @@ func (c Call) answered() Item {
 func (c Call) about() samples.About { return samples.Of(c.Operation).About }
 
 // writes reports whether the call's method is for changes.
-func (c Call) writes() bool { return operations.Get(c.Operation).Method != http.MethodGet }
+func (c Call) writes() bool { return table.Get(c.Operation).Method != http.MethodGet }
 
 // located is the thing that a POST made; empty if the answer does not name it.
 func (c Call) located() string { return c.Location[strings.LastIndex(c.Location, "/")+1:] }

@@ -256,7 +256,7 @@ func (r *run) read(t *testing.T) {
 	}
 	version := r.item(t, dynamo.MethodVersions, "version", 1.0)
 	id, hash := version["methodId"].(string), version["contentSha256"].(string)
-	chain := r.item(t, dynamo.Recipes, "methodId", id)["trailSha256"]
+	chain := r.item(t, dynamo.Methods, "methodId", id)["trailSha256"]
 	for operation, answer := range map[string]any{
 		"get-method-content":  r.item(t, dynamo.MethodContents, "sha256", hash)["bytes"],
 		"get-method-changes":  `{"since":1,"version":1,"changes":[]}`,
@@ -366,11 +366,11 @@ func TestAudit_PlantedFaults_AreFound(t *testing.T) {
 		"a content that was replaced":      func(t *testing.T, r *run) { r.books[dynamo.MethodContents][0]["bytes"] = "{}" },
 		"a content that was deleted":       func(t *testing.T, r *run) { r.books[dynamo.MethodContents] = nil },
 		"a version that is unknown to its method": func(t *testing.T, r *run) {
-			r.item(t, dynamo.Recipes, "name", "Milling")["latest"].(ledger.Item)["status"] = "in_review"
+			r.item(t, dynamo.Methods, "name", "Milling")["latest"].(ledger.Item)["status"] = "in_review"
 		},
 		"a version that was deleted": func(t *testing.T, r *run) { r.books[dynamo.MethodVersions] = nil },
 		"another content takes effect": func(t *testing.T, r *run) {
-			decisions := r.item(t, dynamo.Recipes, "name", "Milling")["effectivity"].([]any)
+			decisions := r.item(t, dynamo.Methods, "name", "Milling")["effectivity"].([]any)
 			decisions[0].(ledger.Item)["contentSha256"] = digest
 		},
 		"an author who approved": func(t *testing.T, r *run) {

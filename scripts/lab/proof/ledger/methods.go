@@ -72,7 +72,7 @@ func (b Books) auditMethods(f *findings, trail map[Resource][]Event) {
 		versions[id][number(v, "version")] = v
 	}
 	methods := map[string]bool{}
-	for _, m := range b[dynamo.Recipes] {
+	for _, m := range b[dynamo.Methods] {
 		methods[text(m, "methodId")] = true
 		auditVersions(f, m, versions[text(m, "methodId")])
 	}

@@ -45,7 +45,7 @@ func (b Books) auditPlaces(f *findings) {
 	for _, p := range b[dynamo.MethodPlaces] {
 		entries[text(p, "place")+" "+text(p, "methodId")] = true
 	}
-	for _, m := range b[dynamo.Recipes] {
+	for _, m := range b[dynamo.Methods] {
 		methods[text(m, "methodId")] = true
 		equipment, _ := m["equipment"].([]any)
 		for _, e := range equipment {

@@ -108,7 +108,7 @@ func TestAudit_WarningsThatCannotBe_AreFound(t *testing.T) {
 		"does not lead to the method":                without(dynamo.MethodPlaces, all),
 		"0 events, but revision 1 is stored":         without(dynamo.Audit, func(e ledger.Item) bool { return e["eventName"] == census.ApprovalWaiting }),
 		"which is not stored":                        without(dynamo.MethodVersions, all),
-		"munich-1#machine#m-1 leads to the method 0": without(dynamo.Recipes, all),
+		"munich-1#machine#m-1 leads to the method 0": without(dynamo.Methods, all),
 	} {
 		if found := strings.Join(books.Audit(), "\n"); !strings.Contains(found, want) {
 			t.Errorf("%q is not found: %s", want, found)

@@ -8,8 +8,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/ratelimit"
 )
 
 type failingGetter struct{}

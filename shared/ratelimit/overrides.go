@@ -132,9 +132,9 @@ var kind = change.Kind[record]{
 		return r.Override
 	},
 	ETag: record.etag,
-	Along: func(next record) []dynamo.Part {
+	Along: func(next record) []dynamo.TransactItem {
 		key, at := next.key(), next.UpdatedAt
-		return []dynamo.Part{
+		return []dynamo.TransactItem{
 			counterPart("counter", key, next.Limit, next.ExpiresAt, at),
 			counterPart("copilot-counter", copilotKey(key), next.CopilotLimit, next.ExpiresAt, at),
 		}
@@ -183,7 +183,7 @@ func (s *OverrideStore) Delete(ctx context.Context, from audit.Origin, target Ta
 // counterPart writes an override into a counter's item, or removes it. A new item counts no
 // request yet. An item with an override is kept for as long after the expiry as any other item
 // after its last request.
-func counterPart(part, key string, limit *int, expires *time.Time, now time.Time) dynamo.Part {
+func counterPart(part, key string, limit *int, expires *time.Time, now time.Time) dynamo.TransactItem {
 	values := map[string]any{":zero": 0, ":base": int64(slotLog.at(now) - slotLog.window)}
 	set := "SET #n = if_not_exists(#n, :zero), #b = if_not_exists(#b, :base), "
 	if limit == nil {
@@ -198,5 +198,5 @@ func counterPart(part, key string, limit *int, expires *time.Time, now time.Time
 		values[":keep"] = until(o)/1000 + int64(idle/time.Second)
 		set += "#ttl = :keep, #lim = :lim, #until = :until, #keep = :keep"
 	}
-	return dynamo.UpdatePart(part, dynamo.RateCounters, dynamo.Key{attrSubject: key}, set, values, dynamo.Condition{})
+	return dynamo.TransactUpdate(part, dynamo.RateCounters, dynamo.Key{attrSubject: key}, set, values, dynamo.Condition{})
 }

@@ -1,0 +1,94 @@
+//go:build full
+
+package service
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestBuild_AChangedWord_ChangesOnlyTheFunctionsThatLinkIt: a deploy makes a version of each function whose bytes
+// changed, and an alias moves to it by degrees.
+func TestBuild_AChangedWord_ChangesOnlyTheFunctionsThatLinkIt(t *testing.T) {
+	root, err := Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := copyOf(t, root)
+	before := deployed(t, tree)
+	apart := []string{"authorizer", "console", "docs", "get-bell", "outside", "pre-token-generation", "smoke-test", "tick"} // no operations
+	for _, c := range []struct {
+		file, word, other string
+		changed           []string
+	}{
+		{"shared/production/method/input.go", `is not allowed in a move to `, `is not possible in a move to `, []string{"update-method-version"}},
+		{"shared/fleet/guard/sentence.go", `"Hold: `, `"Held: `, []string{"get-rollout-progress", "tick"}},
+		// The shape of a body is made when a function of its package starts, even if its row is another one.
+		{"shared/production/method/input.go", `Says: "finish or stop"`, `Says: "stop or finish"`, strings.Fields(ofMethods)},
+		{"shared/ratelimit/decision.go", `"Exceeded: `, `"Too much: `, nil}, // every operation
+	} {
+		t.Run(c.file, func(t *testing.T) {
+			file := filepath.Join(tree, c.file)
+			text, err := os.ReadFile(file)
+			if err != nil || !bytes.Contains(text, []byte(c.word)) {
+				t.Fatalf("%s does not contain %q: %v", c.file, c.word, err)
+			}
+			if err := os.WriteFile(file, bytes.Replace(text, []byte(c.word), []byte(c.other), 1), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			var changed []string
+			for name, hash := range deployed(t, tree) {
+				if hash != before[name] {
+					changed = append(changed, name)
+				}
+			}
+			slices.Sort(changed)
+			if c.changed == nil {
+				c.changed = slices.DeleteFunc(slices.Sorted(maps.Keys(before)), func(name string) bool { return slices.Contains(apart, name) })
+			}
+			if !slices.Equal(changed, c.changed) {
+				t.Errorf("changed:\n%s\nwant:\n%s", strings.Join(changed, " "), strings.Join(c.changed, " "))
+			}
+			if err := os.WriteFile(file, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// ofMethods are the functions that link package production/method. The page and the smoke test read all rows.
+const ofMethods = `console create-production-method get-machine-methods get-method-changes get-method-content get-method-version
+	get-production-method list-method-machines list-method-versions list-production-methods put-method-content put-method-report
+	smoke-test tick update-method-version`
+
+// deployed builds all functions as for a deploy, and returns the hash of each.
+func deployed(t *testing.T, tree string) map[string][32]byte {
+	t.Helper()
+	out := t.TempDir()
+	cmd := exec.Command(filepath.Join(tree, "scripts", "build"))
+	cmd.Env = append(os.Environ(), "OUT="+out, "ARCH="+runtime.GOARCH, "TOOLCHAIN="+runtime.Version())
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: the build says %q", err, text)
+	}
+	files, err := filepath.Glob(filepath.Join(out, "*", "bootstrap"))
+	if err != nil || len(files) < 70 {
+		t.Fatalf("%d functions were built: %v", len(files), err)
+	}
+	hashes := map[string][32]byte{}
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hashes[filepath.Base(filepath.Dir(file))] = sha256.Sum256(b)
+	}
+	return hashes
+}

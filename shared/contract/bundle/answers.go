@@ -1,0 +1,52 @@
+package main
+
+import (
+	"wavegate/shared/fleet/census"
+	"wavegate/shared/fleet/ddi"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/enrolment"
+	"wavegate/shared/fleet/freeze"
+	"wavegate/shared/fleet/guard"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/production/factory"
+	"wavegate/shared/production/machine"
+	"wavegate/shared/production/method"
+	"wavegate/shared/ratelimit"
+	"wavegate/shared/trail/audit"
+)
+
+// answers are the types of answers, and of the items of lists, by the names of their schemas. The schemas that these
+// refer to follow from them.
+var answers = map[string]any{
+	"RateLimit":        ratelimit.Override{},
+	"DDIBase":          ddi.BaseAnswer{},
+	"DDIDeployment":    ddi.DeploymentAnswer{},
+	"DDICancel":        ddi.CancelAnswer{},
+	"Edge":             edge.Edge{},
+	"EdgeBatchResult":  edge.BatchCounts{},
+	"Manifest":         edge.Manifest{},
+	"Enrolment":        enrolment.Enrolment{},
+	"EnrolmentCode":    enrolment.Made{},
+	"EnrolledBox":      enrolment.Told{},
+	"EnrolmentDetails": enrolment.Details{},
+	"Freeze":           freeze.Freeze{},
+	"PolicyInForce":    guard.Policy{},
+	"Overview":         census.Overview{},
+	"Progress":         census.Progress{},
+	"Moment":           census.Snapshot{},
+	"RolloutBox":       census.Box{},
+	"ChannelProgress":  census.ChannelVersions{},
+	"Why":              census.Why{},
+	"Channel":          release.View{},
+	"Rollout":          rollout.Rollout{},
+	"Factory":          factory.Factory{},
+	"Machine":          machine.Machine{},
+	"Method":           method.Method{},
+	"MethodVersion":    method.Shown{},
+	"MethodComparison": method.Comparison{},
+	"MachineMethods":   method.PollAnswer{},
+	"MethodOutcome":    method.Moved{},
+	"ReachedMachine":   method.Reached{},
+	"Event":            audit.Event{},
+}

@@ -1,0 +1,255 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	yaml "github.com/oasdiff/yaml3"
+
+	"wavegate/shared/operations"
+	"wavegate/shared/operations/table"
+	"wavegate/shared/platform/input"
+	"wavegate/shared/platform/problem"
+)
+
+// operate adds the paths of the operations that a part describes. What a part says of an operation is its description,
+// the schemas and the examples; everything else comes from the operation's row.
+func operate(document, part *yaml.Node) error {
+	for id, words := range entries(get(part, "operations")) {
+		at := slices.IndexFunc(table.All, func(op operations.Operation) bool { return op.ID == id.Value })
+		if at < 0 {
+			return fmt.Errorf("there is no operation %s", id.Value)
+		}
+		op := table.All[at]
+		made, err := operation(document, part, op, words)
+		if err != nil {
+			return fmt.Errorf("%s: %w", op.ID, err)
+		}
+		item := child(child(document, "paths", yaml.MappingNode), strings.ReplaceAll(op.Path, "+}", "}"), yaml.MappingNode)
+		if get(item, "parameters") == nil && len(op.Takes.Path) > 0 {
+			parameters, err := parametersOf(document, "path", op.Takes.Path, get(words, "parameters"))
+			if err != nil {
+				return fmt.Errorf("%s: %w", op.ID, err)
+			}
+			put(item, "parameters", parameters)
+		}
+		put(item, strings.ToLower(op.Method), made)
+	}
+	return nil
+}
+
+// operation is the OpenAPI of one operation.
+func operation(document, part *yaml.Node, op operations.Operation, words *yaml.Node) (*yaml.Node, error) {
+	for key := range entries(words) {
+		if !slices.Contains([]string{"tags", "description", "parameters", "body", "examples", "answers", "refusals", "x-sample-query"}, key.Value) {
+			return nil, fmt.Errorf("%s is not known here", key.Value)
+		}
+	}
+	made := &yaml.Node{Kind: yaml.MappingNode}
+	put(made, "operationId", text(op.ID))
+	if asked := get(words, "x-sample-query"); asked != nil {
+		put(made, "x-sample-query", asked)
+	}
+	tags := get(words, "tags")
+	if tags == nil { // those of the part
+		tags = sequence(get(get(part, "tags").Content[0], "name"))
+	}
+	put(made, "tags", tags)
+	put(made, "summary", text(op.Summary))
+	description := get(words, "description")
+	if description == nil {
+		return nil, fmt.Errorf("it has no description")
+	}
+	roles, security := rolesOf(op)
+	put(made, "description", &yaml.Node{Kind: yaml.ScalarNode, Style: yaml.LiteralStyle, Value: strings.TrimSpace(description.Value) + "\n\n" + roles + "\n"})
+	put(made, "security", security)
+	parameters, err := parametersOf(document, "query", op.Takes.Query, get(words, "parameters"))
+	if err != nil {
+		return nil, err
+	}
+	parameters.Content = append(parameters.Content, conditions(op)...)
+	if len(parameters.Content) > 0 {
+		put(made, "parameters", parameters)
+	}
+	if op.Takes.Body != nil {
+		body := get(words, "body")
+		switch {
+		case body == nil:
+			return nil, fmt.Errorf("it has no body")
+		case get(words, "examples") == nil:
+			put(made, "requestBody", ref("requestBodies", body.Value))
+		default:
+			request := &yaml.Node{Kind: yaml.MappingNode}
+			put(request, "required", &yaml.Node{Kind: yaml.ScalarNode, Value: "true"})
+			put(request, "content", content("application/json", ref("schemas", body.Value), get(words, "examples")))
+			put(made, "requestBody", request)
+		}
+	}
+	responses, err := responsesOf(op, words)
+	put(made, "responses", responses)
+	return made, err
+}
+
+// rolesOf says in words and in OpenAPI which roles may call.
+func rolesOf(op operations.Operation) (words string, security *yaml.Node) {
+	security = &yaml.Node{Kind: yaml.SequenceNode}
+	var names []string
+	for _, role := range op.Roles {
+		scope := strings.Trim(string(role), "()")
+		names = append(names, "`"+scope+"`")
+		one := &yaml.Node{Kind: yaml.MappingNode}
+		put(one, "accessToken", sequence(text(scope)))
+		security.Content = append(security.Content, one)
+	}
+	return "Roles: " + strings.Join(names, " or ") + ".", security
+}
+
+// parametersOf refers to the component of each field. Of several components with the name of a field, one must be chosen.
+func parametersOf(document *yaml.Node, in string, fields input.Fields, chosen *yaml.Node) (*yaml.Node, error) {
+	all := &yaml.Node{Kind: yaml.SequenceNode}
+	for _, field := range fields {
+		var found []string
+		for name, parameter := range entries(get(get(document, "components"), "parameters")) {
+			if get(parameter, "name").Value == field.Name && get(parameter, "in").Value == in {
+				found = append(found, name.Value)
+			}
+		}
+		if len(found) > 1 {
+			found = slices.DeleteFunc(found, func(name string) bool { return !lists(chosen, name) })
+		}
+		if len(found) != 1 {
+			return nil, fmt.Errorf("%d components describe the %s parameter %s", len(found), in, field.Name)
+		}
+		all.Content = append(all.Content, ref("parameters", found[0]))
+	}
+	return all, nil
+}
+
+// conditions are the headers that an operation takes.
+func conditions(op operations.Operation) (all []*yaml.Node) {
+	if op.Takes.Conditions {
+		all = append(all, ref("parameters", "IfMatch"), ref("parameters", "IfNoneMatchOnWrite"))
+	}
+	if op.Takes.IdempotencyKey {
+		all = append(all, ref("parameters", "IdempotencyKey"))
+	}
+	if slices.Contains(op.Gives, http.StatusNotModified) {
+		all = append(all, ref("parameters", "IfNoneMatch"))
+	}
+	return all
+}
+
+// responsesOf are the answers of an operation. Refusals that a part does not name are the usual ones.
+func responsesOf(op operations.Operation, words *yaml.Node) (*yaml.Node, error) {
+	all, answers, refusals := &yaml.Node{Kind: yaml.MappingNode}, get(words, "answers"), get(words, "refusals")
+	for _, status := range op.Gives {
+		key := strconv.Itoa(status)
+		answer := get(answers, key)
+		switch {
+		case answer == nil && status == http.StatusNotModified:
+			answer = ref("responses", "NotModified")
+		case answer == nil:
+			return nil, fmt.Errorf("it has no answer %d", status)
+		case answer.Kind == yaml.ScalarNode:
+			answer = ref("responses", answer.Value)
+		default:
+			answer = inline(op, answer)
+		}
+		put(all, key, answer)
+	}
+	for key := range entries(answers) {
+		if get(all, key.Value) == nil {
+			return nil, fmt.Errorf("its row gives no answer %s", key.Value)
+		}
+	}
+	usual := map[int]string{http.StatusBadRequest: badRequest(op), http.StatusNotFound: "NotFound", http.StatusConflict: "Conflict",
+		http.StatusPreconditionFailed: "PreconditionFailed", http.StatusRequestEntityTooLarge: "BodyTooLarge",
+		http.StatusUnsupportedMediaType: "UnsupportedMediaType", http.StatusUnprocessableEntity: "KeyReused"}
+	for _, code := range op.Problems() {
+		status := problem.ClassOf(code).Status
+		key, name := strconv.Itoa(status), usual[status]
+		if own := get(refusals, key); own != nil {
+			name = own.Value
+		}
+		if name != "" && get(all, key) == nil {
+			put(all, key, ref("responses", name))
+		}
+	}
+	return all, nil
+}
+
+// badRequest names the answer to bad input, which depends on what there is to be wrong.
+func badRequest(op operations.Operation) string {
+	takes := func(name string) bool {
+		return slices.ContainsFunc(op.Takes.Query, func(f input.Field) bool { return f.Name == name })
+	}
+	switch {
+	case op.Takes.Body != nil:
+		return "BadBody"
+	case takes("offset"):
+		return "BadPage"
+	case takes("cursor"):
+		return "BadSeries"
+	}
+	return "BadParameters"
+}
+
+// inline is an answer with a description of its own.
+func inline(op operations.Operation, words *yaml.Node) *yaml.Node {
+	made := &yaml.Node{Kind: yaml.MappingNode}
+	put(made, "description", get(words, "description"))
+	headers := get(words, "headers")
+	if headers == nil && op.Method == http.MethodGet {
+		headers = &yaml.Node{Kind: yaml.MappingNode}
+		if slices.Contains(op.Gives, http.StatusNotModified) {
+			put(headers, "ETag", ref("headers", "ETag"))
+		}
+		if slices.ContainsFunc(op.Takes.Query, func(f input.Field) bool { return f.Name == "cursor" }) {
+			put(headers, "Link", ref("headers", "Link"))
+		}
+	}
+	if headers != nil && len(headers.Content) > 0 {
+		put(made, "headers", headers)
+	}
+	if schema := get(words, "schema"); schema != nil {
+		put(made, "content", content("application/json", ref("schemas", schema.Value), get(words, "examples")))
+	} else if raw := get(words, "content"); raw != nil {
+		put(made, "content", raw)
+	}
+	if links := get(words, "links"); links != nil {
+		put(made, "links", links)
+	}
+	return made
+}
+
+// content is a body with a schema and its examples, which a part gives by name.
+func content(mediaType string, schema, examples *yaml.Node) *yaml.Node {
+	all, media, refs := &yaml.Node{Kind: yaml.MappingNode}, &yaml.Node{Kind: yaml.MappingNode}, &yaml.Node{Kind: yaml.MappingNode}
+	for key, name := range entries(examples) {
+		put(refs, key.Value, ref("examples", name.Value))
+	}
+	put(media, "schema", schema)
+	put(media, "examples", refs)
+	put(all, mediaType, media)
+	return all
+}
+
+func ref(kind, name string) *yaml.Node {
+	made := &yaml.Node{Kind: yaml.MappingNode}
+	put(made, "$ref", quoted("#/components/"+kind+"/"+name))
+	return made
+}
+
+func text(value string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Value: value} }
+
+// put adds an entry to a mapping. A key that looks like a number is a text.
+func put(mapping *yaml.Node, key string, value *yaml.Node) {
+	name := text(key)
+	if _, err := strconv.Atoi(key); err == nil {
+		name.Style = yaml.SingleQuotedStyle
+	}
+	mapping.Content = append(mapping.Content, name, value)
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+
+	yaml "github.com/oasdiff/yaml3"
+
+	"wavegate/shared/operations/table"
+	"wavegate/shared/platform/input"
+)
+
+// expand writes out what parts say in short: a page of a list, a refusal with codes, and a parameter of operations.
+func expand(document *yaml.Node) error {
+	components := get(document, "components")
+	for _, schema := range entries(get(components, "schemas")) {
+		if of := get(schema, "page"); of != nil {
+			*schema = *page(of.Value, true)
+		} else if of := get(schema, "series"); of != nil {
+			*schema = *page(of.Value, false)
+		}
+	}
+	for _, response := range entries(get(components, "responses")) {
+		if codes := get(response, "codes"); codes != nil {
+			examples := get(response, "examples")
+			remove(response, "codes")
+			remove(response, "examples")
+			put(response, "content", refusal(codes, examples))
+		}
+	}
+	for key, parameter := range entries(get(components, "parameters")) {
+		if get(parameter, "in") != nil && get(parameter, "schema") != nil {
+			continue // of a header, or of what is forwarded
+		}
+		if err := fromRow(document, parameter); err != nil {
+			return fmt.Errorf("%s: %w", key.Value, err)
+		}
+	}
+	return nil
+}
+
+// page is the schema of a page of a list. A series is read by cursors alone.
+func page(of string, offset bool) *yaml.Node {
+	list, properties := object("array"), &yaml.Node{Kind: yaml.MappingNode}
+	put(list, "maxItems", text("100"))
+	put(list, "items", ref("schemas", of))
+	put(properties, "items", list)
+	put(properties, "limit", ref("schemas", "PageLimit"))
+	if offset {
+		put(properties, "offset", ref("schemas", "PageOffset"))
+	}
+	put(properties, "next", ref("schemas", "Next"))
+	made := &yaml.Node{Kind: yaml.MappingNode}
+	put(made, "description", text("A page of a list."))
+	put(made, "type", text("object"))
+	put(made, "required", sequence(text("items"), text("limit")))
+	put(made, "properties", properties)
+	return made
+}
+
+func object(kind string) *yaml.Node {
+	made := &yaml.Node{Kind: yaml.MappingNode}
+	put(made, "type", text(kind))
+	return made
+}
+
+// refusal is the content of a refusal with some codes.
+func refusal(codes, examples *yaml.Node) *yaml.Node {
+	code, properties := &yaml.Node{Kind: yaml.MappingNode}, &yaml.Node{Kind: yaml.MappingNode}
+	put(code, "x-extensible-enum", codes)
+	put(properties, "code", code)
+	schema := ref("schemas", "Problem")
+	put(schema, "properties", properties)
+	made := content("application/problem+json", schema, examples)
+	if media := get(made, "application/problem+json"); examples == nil {
+		remove(media, "examples")
+	}
+	return made
+}
+
+// fromRow adds to a parameter where it is, whether it is required, and its rule: those of the first row that takes it. If
+// there are a parameter of paths and one of queries with this name, the part says where it is.
+func fromRow(document, parameter *yaml.Node) error {
+	name, in := get(parameter, "name").Value, get(parameter, "in")
+	var taken []input.Field
+	var at string
+	for _, op := range table.All {
+		for place, fields := range map[string]input.Fields{"path": op.Takes.Path, "query": op.Takes.Query} {
+			field, takes := fields.Find(name)
+			if !takes || in != nil && in.Value != place {
+				continue
+			}
+			if at != "" && at != place {
+				return fmt.Errorf("it does not say where it is")
+			}
+			at, taken = place, append(taken, field)
+		}
+	}
+	if at == "" {
+		return fmt.Errorf("no operation takes it")
+	}
+	if in == nil {
+		put(parameter, "in", text(at))
+	}
+	if (at == "path" || taken[0].Required) && get(parameter, "required") == nil {
+		put(parameter, "required", text("true"))
+	}
+	if get(parameter, "schema") != nil {
+		return nil
+	}
+	schema := &yaml.Node{Kind: yaml.MappingNode}
+	put(parameter, "schema", schema)
+	return typed(document, schema, member{name: name, field: &taken[0]})
+}

@@ -1,0 +1,36 @@
+package operations
+
+import (
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/setting"
+)
+
+// Registered grants what a registration needs of the boxes: the box itself, and a count of an organization's boxes.
+var Registered = Grant{
+	Table: dynamo.Edges, Actions: []dynamo.Permission{dynamo.Get, dynamo.Write, dynamo.Query}, Indexes: []string{"byOrganization"}, OnlyIndexes: true,
+}
+
+// Registration grants what a change to a box needs.
+var Registration = []Grant{
+	May(dynamo.Edges, dynamo.Get, dynamo.Write),
+	May(dynamo.Reports, dynamo.Get, dynamo.Write),
+	May(dynamo.Bells, dynamo.Get, dynamo.Write),
+	May(dynamo.Audit, dynamo.Put),
+}
+
+// Registering is registration with the count of an organization's boxes.
+var Registering = append([]Grant{Registered}, Registration[1:]...)
+
+// Gateways grants what a change to an organization's gateway needs. A call of the gateway itself may change it too: its
+// first call with a new token, and a call for a box that has a token of its own.
+var Gateways = []Grant{
+	May(dynamo.Gateways, dynamo.Get, dynamo.Write),
+	May(dynamo.Audit, dynamo.Put),
+}
+
+// AuthorizerGrants are what the authorizer reads to verify codes and the tokens of boxes and gateways.
+var AuthorizerGrants = []Grant{May(dynamo.Reports, dynamo.Get), May(dynamo.Gateways, dynamo.Get), May(dynamo.Enrolments, dynamo.Get)}
+
+// PollSettings are those of edge.ReadSettings.
+var PollSettings = []setting.Name{setting.PollIntervalSeconds, setting.IdlePollIntervalSeconds, setting.ChannelCacheSeconds,
+	setting.ReportShards, setting.FleetIssuers}

@@ -1,0 +1,138 @@
+// Package progress has the rows of the operations on counts of boxes.
+package progress
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"wavegate/shared/fleet/census"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/operations"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
+	"wavegate/shared/platform/paging"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/setting"
+)
+
+// The rows.
+var (
+	GetUpdateWhy = operations.New(operations.Operation{
+		ID: "get-update-why", Summary: "Explain which version a box gets, and why",
+		Method: http.MethodGet, Path: "/api/edges/{edgeId}/update/why",
+		Roles: operations.Viewers,
+		Takes: input.Takes{Path: operations.EdgePath},
+		Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
+		Grants: []operations.Grant{
+			operations.May(dynamo.Edges, dynamo.Get),
+			operations.May(dynamo.Channels, dynamo.Get),
+			operations.May(dynamo.Releases, dynamo.Get),
+			operations.May(dynamo.Rollouts, dynamo.Get),
+			operations.May(dynamo.Reports, dynamo.Get),
+			operations.May(dynamo.RateCounters, dynamo.Get),
+		},
+		Settings: []setting.Name{setting.ReportShards},
+	})
+
+	GetOverview = operations.New(operations.Operation{
+		ID: "get-overview", Summary: "See what is going on now",
+		Method: http.MethodGet, Path: "/api/ota/overview",
+		Roles: operations.Viewers,
+		Takes: input.Takes{Query: census.OverviewQuery},
+		Gives: operations.Shown,
+		Grants: []operations.Grant{
+			operations.May(dynamo.Rollouts, dynamo.Get), // the freeze
+			operations.ListByIndex(dynamo.Rollouts, "byStatus", "byEdgeTypeAndStatus", "byChannelNameAndStatus", "byChannelAndStatus"),
+			operations.May(dynamo.Progress, dynamo.BatchGet),
+		},
+		Settings: census.SettingNames,
+	})
+
+	GetRolloutProgress = operations.New(operations.Operation{
+		ID: "get-rollout-progress", Summary: "See the progress of a rollout",
+		Method: http.MethodGet, Path: "/api/ota/rollouts/{id}/progress",
+		Roles: operations.Viewers, Timeout: countTimeout, MemoryMB: countMemory,
+		Takes: input.Takes{Path: operations.RolloutPath, Query: census.RolloutQuery},
+		Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
+		Grants: counting(), Settings: census.SettingNames,
+	})
+
+	ListRolloutHistory = operations.New(operations.Operation{
+		ID: "list-rollout-history", Summary: "List how a rollout went, minute by minute, newest first",
+		Method: http.MethodGet, Path: "/api/ota/rollouts/{id}/progress/history",
+		Roles: operations.Viewers,
+		Takes: input.Takes{Path: operations.RolloutPath, Query: paging.CursorQuery},
+		Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
+		Grants: []operations.Grant{
+			operations.May(dynamo.Rollouts, dynamo.Get),
+			operations.List(dynamo.Progress),
+		},
+	})
+
+	ListRolloutEdges = operations.New(operations.Operation{
+		ID: "list-rollout-edges", Summary: "List the boxes of a rollout by their state",
+		Method: http.MethodGet, Path: "/api/ota/rollouts/{id}/edges",
+		Roles: operations.Viewers,
+		Takes: input.Takes{Path: operations.RolloutPath, Query: slices.Concat(input.Fields{{Name: "state", Is: report.StateRule, Required: true}}, paging.CursorQuery)},
+		Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
+		Grants: []operations.Grant{
+			operations.May(dynamo.Rollouts, dynamo.Get),
+			{Table: dynamo.Reports, Actions: []dynamo.Permission{dynamo.Query, dynamo.BatchGet}, Indexes: []string{"byState"}, OnlyIndexes: true},
+		},
+		Settings: []setting.Name{setting.ReportShards},
+	})
+
+	GetChannelProgress = operations.New(operations.Operation{
+		ID: "get-channel-progress", Summary: "See how many boxes of a release channel run each version",
+		Method: http.MethodGet, Path: "/api/ota/release-channels/{edgeType}/{channel}/progress",
+		Roles: operations.Viewers, Timeout: countTimeout, MemoryMB: countMemory,
+		Takes: input.Takes{Path: operations.ChannelPath, Query: census.ChannelQuery},
+		Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
+		Grants: []operations.Grant{
+			operations.May(dynamo.Channels, dynamo.Get),
+			operations.ListByIndex(dynamo.Reports, "byState"),
+			operations.May(dynamo.Progress, dynamo.Get, dynamo.Write),
+		},
+		Settings: census.SettingNames,
+	})
+)
+
+// A count decodes every row that it counts, so it gets a whole CPU. The gateway waits for 29 s.
+const (
+	countTimeout = 28 * time.Second
+	countMemory  = 1769
+)
+
+// Tick counts the boxes of all active rollouts.
+var Tick = operations.Task{
+	Operation: operations.Operation{
+		ID: operations.Tick, Summary: "Count the boxes of the active rollouts and have the guard judge them", Timeout: time.Minute, MemoryMB: countMemory,
+		Settings: census.SettingNames,
+		Grants:   tick(),
+	},
+	Every: time.Minute,
+}
+
+// counting is what counting a rollout needs.
+func counting() []operations.Grant {
+	reports := operations.ListByIndex(dynamo.Reports, "byState")
+	reports.Actions = append(reports.Actions, dynamo.Get)
+	return []operations.Grant{
+		reports,
+		operations.May(dynamo.Rollouts, dynamo.Get), operations.May(dynamo.Channels, dynamo.Get),
+		operations.May(dynamo.Progress, dynamo.Get, dynamo.Write), operations.May(dynamo.RateCounters, dynamo.Get),
+	}
+}
+
+// tick is what a tick needs: a census, the changes to a rollout, and the recalls with their machines.
+func tick() []operations.Grant {
+	others := []dynamo.TableID{dynamo.Rollouts, dynamo.Channels, dynamo.Progress}
+	return append(slices.DeleteFunc(counting(), func(g operations.Grant) bool { return slices.Contains(others, g.Table) }),
+		operations.May(dynamo.Progress, dynamo.Get, dynamo.Write, dynamo.Query, dynamo.Delete),
+		operations.May(dynamo.MethodVersions, dynamo.Get), operations.List(dynamo.MethodReports), operations.List(dynamo.Machines),
+		operations.Grant{Table: dynamo.Rollouts, Actions: []dynamo.Permission{dynamo.Get, dynamo.Write, dynamo.Query}, Indexes: []string{"byStatus"}, OnlyIndexes: true},
+		operations.May(dynamo.Channels, dynamo.Get, dynamo.Write),
+		operations.May(dynamo.Releases, dynamo.Get),
+		operations.May(dynamo.Audit, dynamo.Put))
+}
