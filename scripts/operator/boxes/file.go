@@ -117,10 +117,10 @@ func columnsIn(name string, wanted ...string) (rows []map[string]string, err err
 			}
 		}
 		return nil
-	}, func(_ int, cells map[string]string, wrong error) error {
+	}, func(line int, cells map[string]string, wrong error) error {
 		rows = append(rows, cells)
 		if wrong != nil {
-			return run.Fail(run.Misused, "%s: %w", name, wrong)
+			return run.Fail(run.Misused, "%s: line %d: %w", name, line, wrong)
 		}
 		return nil
 	})

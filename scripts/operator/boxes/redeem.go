@@ -58,26 +58,10 @@ func enrolRedeem(r *run.Run) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		waiting := fmt.Sprintf("%s waits until a person accepts it; its fingerprint is %s", *id, t.SHA256)
 		for {
-			answer, err := c.Do(ctx, api.Request{Method: http.MethodPost, Path: enrolments + "/redemptions", Repeatable: true,
-				Body: waitingBox{*id, t.SHA256}})
-			switch waits := answer.Status == http.StatusAccepted; {
-			case run.CodeOf(err) == run.SignIn:
-				return fmt.Errorf("%w: the code is wrong or no longer valid; boxes that it has registered can still poll", err)
-			case err != nil:
+			if waits, err := redeemed(ctx, r, c, waitingBox{*id, t.SHA256}, *keepsTrying); err != nil || !waits {
 				return err
-			case !waits || !*keepsTrying:
-				if r.JSON {
-					r.Show(answer.Body)
-				}
-				if waits {
-					return run.Fail(run.Otherwise, "%s", waiting)
-				}
-				r.Say("%s is registered", *id)
-				return nil
 			}
-			r.Note("wavegate: %s", waiting)
 			select {
 			case <-ctx.Done():
 				return ctx.Err()
@@ -85,4 +69,29 @@ func enrolRedeem(r *run.Run) *cobra.Command {
 			}
 		}
 	})
+}
+
+// redeemed redeems the code for a box, and reports whether it waits for a person, which is a failure unless it keeps
+// trying.
+func redeemed(ctx context.Context, r *run.Run, c *api.Client, box waitingBox, keepsTrying bool) (waits bool, err error) {
+	answer, err := c.Do(ctx, api.Request{Method: http.MethodPost, Path: enrolments + "/redemptions", Repeatable: true, Body: box})
+	if run.CodeOf(err) == run.SignIn {
+		return false, fmt.Errorf("%w: the code is wrong or no longer valid; boxes that it has registered can still poll", err)
+	}
+	if err != nil {
+		return false, err
+	}
+	waiting := fmt.Sprintf("%s waits until a person accepts it; its fingerprint is %s", box.EdgeID, box.TokenSHA256)
+	if waits = answer.Status == http.StatusAccepted; waits && keepsTrying {
+		r.Note("wavegate: %s", waiting)
+		return true, nil
+	}
+	if r.JSON {
+		r.Show(answer.Body)
+	}
+	if waits {
+		return true, run.Fail(run.Otherwise, "%s", waiting)
+	}
+	r.Say("%s is registered", box.EdgeID)
+	return false, nil
 }
