@@ -20,7 +20,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/access/token"
-	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/boxauth"
 	"wavegate/shared/fleet/enrolment"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/telemetry"
@@ -34,7 +34,7 @@ func main() {
 		os.Exit(1)
 	}
 	db := dynamo.Open(dynamo.NewClient(), time.Now)
-	tokens, enrolments := edge.NewTokens(db, edge.Issuers(strings.Join(token.Fleets(issuers), " "))), enrolment.NewReader(db)
+	tokens, enrolments := boxauth.NewTokens(db, boxauth.Issuers(strings.Join(token.Fleets(issuers), " "))), enrolment.NewReader(db)
 	verify := func(ctx context.Context, t boxtoken.Token) (auth.Principal, bool, error) {
 		if t.Kind == boxtoken.Enrolment {
 			return enrolments.Verify(ctx, t)

@@ -5,7 +5,7 @@ package main
 import (
 	"net/http"
 
-	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/boxauth"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/boxes"
 	"wavegate/shared/platform/lambdahttp"
@@ -14,7 +14,7 @@ import (
 func main() { function.Run(boxes.DeleteGatewayToken, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
-	gateways := edge.NewGateways(env.DB)
+	gateways := boxauth.NewGateways(env.DB)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
 		id := c.Path("organizationId")
 		when := c.Preconditions()

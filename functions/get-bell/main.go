@@ -18,7 +18,7 @@ import (
 
 	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/bell/keys"
-	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/operations/boxes"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
@@ -52,7 +52,7 @@ const (
 )
 
 func wire(env lambdahttp.Env, secrets secret.Manager) handler {
-	own, rings := keys.Read(env.Settings, secrets, env.Now), edge.NewBell(env.DB, env.Settings, env.Now)
+	own, rings := keys.Read(env.Settings, secrets, env.Now), polling.NewBell(env.DB, env.Settings, env.Now)
 	if own.Missing() {
 		env.Settings.Fault("%s must be set", setting.BellSecretID)
 	}
@@ -75,7 +75,7 @@ func wire(env lambdahttp.Env, secrets secret.Manager) handler {
 }
 
 // ask returns NOT_FOUND without a read unless the service made the address. It can also return UNAVAILABLE.
-func ask(ctx context.Context, r events.LambdaFunctionURLRequest, own *keys.Keys, rings *edge.Bell) (bell.Response, error) {
+func ask(ctx context.Context, r events.LambdaFunctionURLRequest, own *keys.Keys, rings *polling.Bell) (bell.Response, error) {
 	at, ok := bell.ParseAddress(r.RawPath)
 	if !ok {
 		return bell.Response{}, problem.Missing()

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"wavegate/shared/fleet/ddi"
-	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/hawkbit"
@@ -22,7 +22,7 @@ import (
 func main() { function.Run(hawkbit.GetDDIBase, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
-	boxes := ddi.NewBoxes(env.DB, edge.ReadSettings(env.Settings), env.Now)
+	boxes := ddi.NewBoxes(env.DB, polling.ReadSettings(env.Settings), env.Now)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
 		call := ddi.ClientCall{
 			Tenant: c.Path("tenant"), ControllerID: c.Path("controllerId"),

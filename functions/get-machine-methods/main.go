@@ -3,7 +3,7 @@
 package main
 
 import (
-	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/boxauth"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/methods"
 	"wavegate/shared/platform/input"
@@ -15,7 +15,7 @@ import (
 func main() { function.Run(methods.GetMachineMethods, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
-	polls := method.NewMachinePolls(env.DB, env.Settings, edge.ReadIssuers(env.Settings).Speak)
+	polls := method.NewMachinePolls(env.DB, env.Settings, boxauth.ReadIssuers(env.Settings).Speak)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
 		question := method.PollRequestOf(c.Reader)
 		cursor := paging.ByCursor(c.Reader)

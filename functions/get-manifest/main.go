@@ -1,5 +1,5 @@
 // Command get-manifest answers a box's poll with what it should run. Nearly all traffic of a fleet is such polls.
-// edge.Polls says what a poll costs, and edge.Resolve which version a box gets.
+// polling.Polls says what a poll costs, and polling.Resolve which version a box gets.
 package main
 
 import (
@@ -12,8 +12,9 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/bell/keys"
+	"wavegate/shared/fleet/boxauth"
 	"wavegate/shared/fleet/census"
-	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/boxes"
@@ -28,8 +29,8 @@ func main() { function.Run(boxes.GetManifest, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
 	counts, secrets := census.NewCountedSizes(env.DB), keys.Read(env.Settings, secret.NewClient(), env.Now)
-	polls := edge.NewPolls(env.DB, edge.ReadSettings(env.Settings), env.Now).
-		With(edge.NewListening(env.Settings, secrets, counts.Of, env.Now))
+	polls := polling.NewPolls(env.DB, polling.ReadSettings(env.Settings), env.Now).
+		With(polling.NewListening(env.Settings, secrets, counts.Of, env.Now))
 	return func(c *function.Call) (lambdahttp.Answer, error) {
 		id := c.Path("edgeId")
 		installed, _ := c.Query("installed")
@@ -37,10 +38,10 @@ func wire(env lambdahttp.Env) function.Handler {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		if err := edge.Named(c.Caller, id, auth.PlatformOwner); err != nil {
+		if err := boxauth.Named(c.Caller, id, auth.PlatformOwner); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		poll := edge.Poll{EdgeID: id, Installed: installed, Listens: listens == "true", Caller: c.Caller.User(), Tag: strings.Join(c.Request.Header.Values("If-None-Match"), ", ")}
+		poll := polling.Poll{EdgeID: id, Installed: installed, Listens: listens == "true", Caller: c.Caller.User(), Tag: strings.Join(c.Request.Header.Values("If-None-Match"), ", ")}
 		if !c.Caller.Has(auth.PlatformOwner) { // a platform owner may view any box
 			poll.Speaker = c.Caller
 		}

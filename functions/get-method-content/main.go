@@ -5,7 +5,7 @@ package main
 import (
 	"encoding/json"
 
-	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/boxauth"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/methods"
 	"wavegate/shared/platform/lambdahttp"
@@ -15,7 +15,7 @@ import (
 func main() { function.Run(methods.GetMethodContent, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
-	methods := method.NewStore(env.DB).ForBoxes(edge.ReadIssuers(env.Settings).Speak)
+	methods := method.NewStore(env.DB).ForBoxes(boxauth.ReadIssuers(env.Settings).Speak)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
 		ref := method.RefOf(c.Reader)
 		if err := c.Err(); err != nil {

@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"wavegate/shared/fleet/ddi"
-	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/hawkbit"
 	"wavegate/shared/platform/lambdahttp"
@@ -15,7 +15,7 @@ import (
 func main() { function.Run(hawkbit.PutDDIConfigData, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
-	boxes := ddi.NewBoxes(env.DB, edge.ReadSettings(env.Settings), env.Now)
+	boxes := ddi.NewBoxes(env.DB, polling.ReadSettings(env.Settings), env.Now)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
 		call := ddi.ClientCall{
 			Tenant: c.Path("tenant"), ControllerID: c.Path("controllerId"),

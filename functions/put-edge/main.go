@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"wavegate/shared/fleet/bell"
+	"wavegate/shared/fleet/boxauth"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
@@ -20,7 +21,7 @@ func wire(env lambdahttp.Env) function.Handler {
 	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)).Ringing(bell.Open(env.DB, env.Settings, env.Log)).
 		Within(edge.ReadQuotas(env.Settings))
 	factories := factory.NewStore(env.DB)
-	issuers := edge.ReadIssuers(env.Settings)
+	issuers := boxauth.ReadIssuers(env.Settings)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
 		id := c.Path("edgeId")
 		assignment := edge.ReadAssignment(c.Body(), issuers)

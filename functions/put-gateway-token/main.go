@@ -5,6 +5,7 @@ package main
 import (
 	"net/http"
 
+	"wavegate/shared/fleet/boxauth"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/boxes"
@@ -14,7 +15,7 @@ import (
 func main() { function.Run(boxes.PutGatewayToken, wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
-	gateways := edge.NewGateways(env.DB)
+	gateways := boxauth.NewGateways(env.DB)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
 		id := c.Path("organizationId")
 		sha256 := edge.TokenOf(c.Body())

@@ -5,7 +5,8 @@ import (
 	"net/http"
 	"time"
 
-	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/boxauth"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/boxes"
@@ -21,14 +22,14 @@ type advice struct {
 }
 
 func wire(env lambdahttp.Env) function.Handler {
-	reports := edge.NewReports(env.DB, report.ReadShards(env.Settings), edge.ReadIssuers(env.Settings))
+	reports := polling.NewReports(env.DB, report.ReadShards(env.Settings), boxauth.ReadIssuers(env.Settings))
 	return func(c *function.Call) (lambdahttp.Answer, error) {
 		id := c.Path("edgeId")
-		outcome := edge.OutcomeOf(c.Body())
+		outcome := polling.OutcomeOf(c.Body())
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		if err := edge.Named(c.Caller, id); err != nil {
+		if err := boxauth.Named(c.Caller, id); err != nil {
 			return lambdahttp.Answer{}, err
 		}
 		outcome.At = env.DB.Now()

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"wavegate/shared/fleet/bell"
+	"wavegate/shared/fleet/boxauth"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
@@ -21,7 +22,7 @@ func wire(env lambdahttp.Env) function.Handler {
 	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)).Ringing(bell.Open(env.DB, env.Settings, env.Log)).
 		Within(edge.ReadQuotas(env.Settings))
 	factories := factory.NewStore(env.DB)
-	issuers := edge.ReadIssuers(env.Settings)
+	issuers := boxauth.ReadIssuers(env.Settings)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
 		batch := edge.ReadBatch(c.Body(), issuers)
 		key := c.IdempotencyKey()

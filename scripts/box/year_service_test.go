@@ -7,7 +7,7 @@ import (
 
 	"wavegate/scripts/box"
 	"wavegate/shared/fleet/bell"
-	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/setting"
 )
@@ -17,7 +17,7 @@ var (
 	busyInterval = byDefault(setting.PollIntervalSeconds)
 	idleInterval = byDefault(setting.IdlePollIntervalSeconds)
 	heartbeat    = byDefault(setting.HeartbeatSeconds)
-	paces        = edge.Settings{PollInterval: busyInterval, IdlePollInterval: idleInterval}
+	paces        = polling.Settings{PollInterval: busyInterval, IdlePollInterval: idleInterval}
 )
 
 func byDefault(name setting.Name) time.Duration {

@@ -15,7 +15,7 @@ import (
 	"wavegate/scripts/local/service"
 	"wavegate/scripts/local/storefront"
 	"wavegate/shared/fleet/bell"
-	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
@@ -28,9 +28,9 @@ func listenPath(id, installed string) string {
 }
 
 // listens polls like a listening box.
-func listens(t *testing.T, w *harness.World, id, installed string) edge.Manifest {
+func listens(t *testing.T, w *harness.World, id, installed string) polling.Manifest {
 	t.Helper()
-	var m edge.Manifest
+	var m polling.Manifest
 	w.Box(t, id).Get(t, listenPath(id, installed)).Is(t, http.StatusOK).Into(t, &m)
 	if m.Bell == nil || !strings.HasPrefix(m.Bell.URL, w.BellURL+"/b/gateway-x/") {
 		t.Fatalf("told %+v", m)

@@ -12,6 +12,7 @@ import (
 	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/service"
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
 )
@@ -122,10 +123,10 @@ func TestManifest_IsForTheBoxItselfAndForPlatformOwners(t *testing.T) {
 	owner.Put(t, "/api/edges/box-1", box).Is(t, http.StatusCreated)
 	owner.Put(t, "/api/edges/box-2", strings.Replace(box, "stable", "unpublished", 1)).Is(t, http.StatusCreated)
 
-	var m edge.Manifest
+	var m polling.Manifest
 	w.Box(t, "box-1").Get(t, manifestPath("box-1")).Is(t, http.StatusOK).Into(t, &m)
-	want := edge.Manifest{EdgeID: "box-1", EdgeType: "gateway-x", Channel: "stable", Version: "1.0.0",
-		ArtifactURL: "https://artifacts.example/1.0.0.tar.gz", SHA256: digest("a"), Source: edge.FromChannel, PollIntervalSeconds: 60}
+	want := polling.Manifest{EdgeID: "box-1", EdgeType: "gateway-x", Channel: "stable", Version: "1.0.0",
+		ArtifactURL: "https://artifacts.example/1.0.0.tar.gz", SHA256: digest("a"), Source: polling.FromChannel, PollIntervalSeconds: 60}
 	if m != want {
 		t.Errorf("got %+v, want %+v", m, want)
 	}
@@ -266,7 +267,7 @@ func TestManifest_PollIntervalIsASetting_AndAMovedBoxFollowsItsNewChannel(t *tes
 	owner.Put(t, channel, release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
 	owner.Put(t, channelPath("gateway-x", "canary"), release("1.1.0", digest("b"))).Is(t, http.StatusCreated)
 	owner.Put(t, "/api/edges/box-1", box).Is(t, http.StatusCreated)
-	var m edge.Manifest
+	var m polling.Manifest
 	w.Box(t, "box-1").Get(t, manifestPath("box-1")).Into(t, &m)
 	if m.PollIntervalSeconds != 15 || m.Version != "1.0.0" {
 		t.Errorf("got %+v", m)

@@ -12,7 +12,7 @@ import (
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/storefront"
-	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/polling"
 )
 
 // onePoll is one box of a world in which one or more processes answer polls.
@@ -45,7 +45,7 @@ func TestPoll_ContainerThatWasFrozen_ServesNoOldRow(t *testing.T) {
 	time.Sleep(arrives)
 	// The poll reaches the container while it is frozen, and is answered afterwards.
 	type answer struct {
-		m   edge.Manifest
+		m   polling.Manifest
 		err error
 	}
 	answered := make(chan answer, 1)
@@ -92,7 +92,7 @@ func TestPoll_ContainersWithDifferentRows_ServeOneOrTheOther(t *testing.T) {
 			return err
 		}
 		whole := map[string]string{"1.0.0": digest("a"), "1.1.0": digest("b")}
-		if m.SHA256 != whole[m.Version] || m.ArtifactURL != "https://artifacts.example/"+m.Version+".tar.gz" || m.Source != edge.FromChannel {
+		if m.SHA256 != whole[m.Version] || m.ArtifactURL != "https://artifacts.example/"+m.Version+".tar.gz" || m.Source != polling.FromChannel {
 			return fmt.Errorf("served what no row holds: %+v", m)
 		}
 		mu.Lock()

@@ -14,6 +14,7 @@ import (
 	"wavegate/scripts/e2e/harness"
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/polling"
 )
 
 // arrives is how long a change to a channel may take to reach every poll, by default.
@@ -41,7 +42,7 @@ type poller struct {
 	id        string
 	caller    *harness.Caller
 	installed string
-	told      edge.Manifest
+	told      polling.Manifest
 }
 
 // newFleet registers n boxes on gateway-x/stable.
@@ -86,19 +87,19 @@ func (f fleet) each(t *testing.T, do func(i int, p *poller) error) {
 }
 
 // poll asks which version the box should run.
-func (p *poller) poll() (edge.Manifest, error) {
+func (p *poller) poll() (polling.Manifest, error) {
 	path := manifestPath(p.id)
 	if p.installed != "" {
 		path += "?installed=" + p.installed
 	}
 	a, err := p.caller.Try(http.MethodGet, path, "")
 	if err != nil {
-		return edge.Manifest{}, err
+		return polling.Manifest{}, err
 	}
 	if a.Status != http.StatusOK {
-		return edge.Manifest{}, fmt.Errorf("answered %d %s", a.Status, a.Body)
+		return polling.Manifest{}, fmt.Errorf("answered %d %s", a.Status, a.Body)
 	}
-	var m edge.Manifest
+	var m polling.Manifest
 	err = json.Unmarshal(a.Body, &m)
 	return m, err
 }

@@ -31,6 +31,6 @@ var Gateways = []Grant{
 // AuthorizerGrants are what the authorizer reads to verify codes and the tokens of boxes and gateways.
 var AuthorizerGrants = []Grant{May(dynamo.Reports, dynamo.Get), May(dynamo.Gateways, dynamo.Get), May(dynamo.Enrolments, dynamo.Get)}
 
-// PollSettings are those of edge.ReadSettings.
+// PollSettings are those of polling.ReadSettings.
 var PollSettings = []setting.Name{setting.PollIntervalSeconds, setting.IdlePollIntervalSeconds, setting.ChannelCacheSeconds,
 	setting.ReportShards, setting.FleetIssuers}

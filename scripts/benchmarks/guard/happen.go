@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"wavegate/shared/fleet/cohort"
-	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/report"
 )
 
@@ -51,9 +51,9 @@ func (p *play) poll(i int32, b *box) {
 	if b.runsTarget {
 		runs = target
 	}
-	r, _ := edge.Resolve(b.edge, runs, p.channel)
+	r, _ := polling.Resolve(b.edge, runs, p.channel)
 	e := report.Polled{Told: r.Version, Running: runs, Subject: b.edge.EdgeID, At: p.at(p.now)}
-	if r.Source == edge.FromRollout {
+	if r.Source == polling.FromRollout {
 		e.RolloutID, e.Stage = r.RolloutID, cohort.FirstStage(edgeType, r.Version, b.edge.EdgeID)
 	}
 	p.put(b, e)

@@ -9,6 +9,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
@@ -52,8 +53,8 @@ var ofBoxes = kind{
 		return func(db *dynamo.DB, name string) func(history.Input) history.Output {
 			s := &box{
 				id: name, edgeType: edgeType, registry: edge.NewRegistry(db, 1).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}), edges: edge.NewStore(db), reports: report.NewStore(db, 1),
-				taken: edge.NewReports(db, 1, fleetIssuer),
-				polls: edge.NewPolls(db, edge.Settings{PollInterval: time.Minute, IdlePollInterval: time.Minute, Shards: 1, Issuers: fleetIssuer}, time.Now),
+				taken: polling.NewReports(db, 1, fleetIssuer),
+				polls: polling.NewPolls(db, polling.Settings{PollInterval: time.Minute, IdlePollInterval: time.Minute, Shards: 1, Issuers: fleetIssuer}, time.Now),
 			}
 			return toCaller(s.answer)
 		}
@@ -92,8 +93,8 @@ type box struct {
 	id, edgeType string
 	registry     *edge.Registry
 	edges        *edge.Store
-	polls        *edge.Polls
-	taken        *edge.Reports
+	polls        *polling.Polls
+	taken        *polling.Reports
 	reports      *report.Store
 }
 
@@ -107,8 +108,8 @@ func (s *box) answer(ctx context.Context, in history.Input) (out history.Output,
 	case history.Retire:
 		err = s.registry.Retire(ctx, from, s.id, when)
 	case history.Poll:
-		var reply edge.Reply
-		reply, err = s.polls.Answer(ctx, edge.Poll{EdgeID: s.id, Installed: in.Running, Caller: s.id, Speaker: auth.Principal{Issuer: fleetIssuer, UserID: s.id}, Subject: s.id})
+		var reply polling.Reply
+		reply, err = s.polls.Answer(ctx, polling.Poll{EdgeID: s.id, Installed: in.Running, Caller: s.id, Speaker: auth.Principal{Issuer: fleetIssuer, UserID: s.id}, Subject: s.id})
 		// Without a receipt, the answer does not show whether the poll was recorded.
 		out.Told, out.Lost = reply.Manifest.Version, err == nil && reply.ETag == ""
 	case history.Report:

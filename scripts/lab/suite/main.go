@@ -2,110 +2,227 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"log"
+	"maps"
 	"os"
 	"os/exec"
 	"os/signal"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 func main() {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
-	os.Exit(run(ctx, os.Args[1:]))
-}
-
-// atOnce is the number of groups that run at a time. Some mostly wait for other programs.
-const atOnce = 3
-
-func run(ctx context.Context, arguments []string) int {
-	if slices.ContainsFunc(arguments, func(a string) bool { return a == "-h" || a == "--help" }) {
-		fmt.Print(usage())
-		return 0
+	if slices.Contains(os.Args, "-h") || slices.Contains(os.Args, "--help") {
+		fmt.Print("The groups, and the mode that adds them:", table(), "\n")
+		return
 	}
-	p, err := list()
+	chosen, err := choose(os.Args[1:])
+	words, failure := replacer()
+	if err = errors.Join(err, failure); err == nil {
+		err = run(ctx, words, chosen, os.Stdout)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "test:", err)
-		return 1
+		os.Exit(1)
 	}
-	chosen, err := choose(p, arguments)
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "test: %v\n\n%s", err, usage())
-		return 2
-	}
-	if err := os.MkdirAll(".dev/test", 0o755); err != nil {
-		fmt.Fprintln(os.Stderr, "test:", err)
-		return 1
-	}
-	// Tests are short and there is enough memory, so the compiler and the tests collect garbage less often.
-	if os.Getenv("GOGC") == "" {
-		if err := os.Setenv("GOGC", "400"); err != nil {
-			fmt.Fprintln(os.Stderr, "test:", err)
-			return 1
-		}
-	}
-	began := time.Now()
-	b := newBoard(os.Stdout, chosen)
-	results := make([]result, len(chosen))
-	turns := make(chan int)
-	var workers sync.WaitGroup
-	for range atOnce {
-		workers.Go(func() {
-			for i := range turns {
-				b.starts(chosen[i])
-				results[i] = play(ctx, chosen[i])
-				b.ends(results[i])
-			}
-		})
-	}
-	for i := range chosen {
-		turns <- i
-	}
-	close(turns)
-	workers.Wait()
-	return b.summary(results, time.Since(began))
 }
 
-// choose returns the groups that the arguments ask for.
-func choose(p packages, arguments []string) ([]group, error) {
-	if len(arguments) == 0 {
-		return groups(p, daily), nil
-	}
-	switch m := mode(arguments[0]); m {
-	case rest, full, long:
-		if len(arguments) > 1 {
-			return nil, fmt.Errorf("%s cannot be combined with other arguments", m)
+// choose returns the groups of a mode, or those with the given names.
+func choose(arguments []string) (chosen []group, err error) {
+	mode := strings.Join(arguments, " ")
+	for _, g := range groups {
+		if mode == g.mode || mode == full || mode == long || slices.Contains(arguments, g.name) {
+			chosen = append(chosen, g)
 		}
-		if m == long {
-			if err := os.Setenv("LONG", "1"); err != nil {
-				return nil, err
-			}
-		}
-		return groups(p, m), nil
 	}
-	all := groups(p, full)
-	var chosen []group
 	for _, name := range arguments {
-		at := slices.IndexFunc(all, func(g group) bool { return g.name == name })
-		if at < 0 {
-			return nil, fmt.Errorf("there is no group and no mode %q", name)
+		known := func(g group) bool { return g.name == name }
+		if !slices.ContainsFunc(groups, known) && !slices.Contains([]string{rest, full, long}, mode) {
+			return nil, fmt.Errorf("%q is not a group, and not a mode that stands alone. The groups are:%s", name, table())
 		}
-		chosen = append(chosen, all[at])
 	}
 	return chosen, nil
 }
 
-// missing returns the program that a group lacks, or an empty string.
-func (g group) missing() string {
-	for _, p := range g.needs {
-		if !slices.ContainsFunc(p.names, func(name string) bool { _, err := exec.LookPath(name); return err == nil }) {
-			return fmt.Sprintf("there is no %s (%s)", strings.Join(p.names, " or "), p.how)
+func table() (text string) {
+	for _, g := range groups {
+		text += fmt.Sprintf("\n  %-15s %-6s %s", g.name, g.mode, g.says)
+	}
+	return text
+}
+
+// replacer replaces the words with an @ in steps. Packages with tests are sorted by what the tests import.
+func replacer() (*strings.Replacer, error) {
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .TestImports " "}} {{join .XTestImports " "}} `, "./...").Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w", err)
+	}
+	lists := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		name, imports, _ := strings.Cut(line, " ")
+		if strings.TrimSpace(imports) == "" || slices.Contains(alone, name) {
+			continue
+		}
+		imported := func(path string) bool { return strings.Contains(" "+imports, " "+path+" ") }
+		pure := !imported("os/exec") && !imported("wavegate/scripts/local/service") && !imported("wavegate/scripts/e2e/harness")
+		stores := imported("wavegate/shared/testing/dynamotest")
+		for list, fits := range map[string]bool{
+			"@processes": !pure, // the tests run servers or other programs
+			"@pure":      pure,  // so Go's cache of test results knows everything that they read
+			"@unraced":   pure && !slices.Contains(goroutines, name),
+			"@rapid":     pure && !stores && imported("pgregory.net/rapid"), // property tests
+			"@stores":    stores,                                            // tests of stored data
+		} {
+			if fits {
+				lists[list] += name + " "
+			}
 		}
 	}
-	return ""
+	words := []string{"@test", "go test -json", "@full", "go test -json -tags=full -count=1 -timeout=1h"} // the suite reads this output
+	for list, names := range lists {
+		words = append(words, list, names)
+	}
+	return strings.NewReplacer(words...), nil
+}
+
+// run plays groups, and shows what happens.
+func run(ctx context.Context, words *strings.Replacer, chosen []group, out io.Writer) error {
+	began, board := time.Now(), log.New(out, "", 0)
+	results := make([]*result, len(chosen))
+	var all errgroup.Group
+	all.SetLimit(3) // some mostly wait for other programs
+	for i, g := range chosen {
+		var before []string
+		if i > 0 && g.mode == daily {
+			before = []string{"nice", "-n", "5"} // they make room for the first, which takes longest
+		}
+		all.Go(func() error {
+			board.Printf("running   %s", g.name)
+			results[i] = g.play(ctx, words, before...)
+			board.Printf("%-9s %s, %.0f s  %s", results[i].state, g.name, results[i].took.Seconds(), results[i].why)
+			return nil
+		})
+	}
+	_ = all.Wait() // the results have the errors
+
+	board.Printf("\n%-15s %-9s %8s %7s %7s %7s", "group", "result", "seconds", "tests", "failed", "cached")
+	passed, failed, red := 0, 0, 0
+	for i, r := range results {
+		board.Printf("%-15s %-9s %8.0f %7d %7d %7d", chosen[i].name, r.state, r.took.Seconds(), r.passed+r.failed, r.failed, r.cached)
+		passed, failed = passed+r.passed, failed+r.failed
+		if r.state == "FAILED" {
+			red++
+		}
+	}
+	board.Printf("\n%d groups in %s; %d failed\n%d passed, %d failed", len(chosen), time.Since(began).Round(time.Second), red, passed, failed)
+	if red > 0 {
+		return fmt.Errorf("%d groups failed", red)
+	}
+	return nil
+}
+
+// play runs the steps of a group until one fails.
+func (g group) play(ctx context.Context, words *strings.Replacer, before ...string) *result {
+	for _, names := range strings.Fields(g.needs) {
+		found := func(name string) bool { _, err := exec.LookPath(name); return err == nil }
+		if slices.ContainsFunc(strings.Split(names, "|"), found) {
+			continue
+		}
+		why := "there is no " + strings.ReplaceAll(names, "|", " or ") + "; .ci/run says which package has it"
+		if os.Getenv("CI") == "true" {
+			return &result{state: "FAILED", why: why}
+		}
+		return &result{state: "skipped", why: why}
+	}
+	path := ".dev/test/" + strings.ReplaceAll(g.name, " ", "-") + ".log"
+	log, err := os.Create(path)
+	if err != nil {
+		return &result{state: "FAILED", why: err.Error()}
+	}
+	defer log.Close()
+	r, began := &result{state: "ok", log: log, output: map[string][]string{}}, time.Now()
+	for _, step := range g.steps {
+		if err := r.step(ctx, append(slices.Clip(before), strings.Fields(words.Replace(step))...)); err != nil {
+			r.state, r.why = "FAILED", fmt.Sprintf("%s: %v; all output: %s\n\n", step, err, path)
+			if ended, ok := errors.AsType[*exec.ExitError](err); ok && ended.ExitCode() == 77 {
+				r.state = "skipped" // the step says so with this code, as tests of automake do
+			}
+			for _, name := range slices.Sorted(maps.Keys(r.output)) {
+				lines := r.output[name]
+				r.why += strings.Join(lines[max(0, len(lines)-120):], "")
+			}
+			break
+		}
+	}
+	r.took = time.Since(began)
+	return r
+}
+
+// A result of a group. It reads the output of the group's commands.
+type result struct {
+	state, why             string // ok, skipped or FAILED
+	took                   time.Duration
+	passed, failed, cached int // tests, and packages with results from Go's cache
+
+	log    io.Writer
+	begun  []byte              // a line that has no end yet
+	output map[string][]string // of each test and package that has not passed, and of other programs
+}
+
+func (r *result) step(ctx context.Context, command []string) error {
+	r.line("$ " + strings.Join(command, " ") + "\n")
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = time.Minute
+	cmd.Stdout, cmd.Stderr = r, r
+	ran := r.passed + r.failed
+	err := cmd.Run()
+	_, _ = r.Write([]byte("\n")) // ends the last line
+	if err == nil && slices.Contains(command, "-json") && r.passed+r.failed == ran {
+		return errors.New("no test ran")
+	}
+	return err
+}
+
+// Write reads events of go test -json, and other lines.
+func (r *result) Write(b []byte) (int, error) {
+	lines := bytes.SplitAfter(append(r.begun, b...), []byte("\n"))
+	r.begun = lines[len(lines)-1]
+	for _, line := range lines[:len(lines)-1] {
+		r.line(string(line))
+	}
+	return len(b), nil
+}
+
+func (r *result) line(line string) {
+	var e struct{ Action, Package, Test, Output string }
+	if json.Unmarshal([]byte(line), &e) != nil || e.Action == "" {
+		e.Output = line
+	}
+	_, _ = io.WriteString(r.log, e.Output) // a log that cannot be written fails no test
+	name := e.Package + " " + e.Test       // both are empty for compilers and other programs
+	r.output[name] = append(r.output[name], e.Output)
+	switch {
+	case e.Test == "" && strings.Contains(e.Output, "(cached)"):
+		r.cached++
+	case e.Test != "" && e.Action == "pass":
+		r.passed++
+	case e.Test != "" && e.Action == "fail":
+		r.failed++
+	}
+	if e.Action == "pass" || e.Action == "skip" {
+		delete(r.output, name)
+	}
 }

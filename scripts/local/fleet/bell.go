@@ -7,7 +7,7 @@ import (
 	"time"
 
 	client "wavegate/scripts/box"
-	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/report"
 )
 
@@ -95,9 +95,9 @@ func (l *listener) made(c client.Call) {
 			l.token, o.failed = "", nil // it has expired; the next poll has a new one
 		}
 		if c.Manifest != nil {
-			o.version, o.source = c.Manifest.Version, edge.Source(c.Manifest.Source)
+			o.version, o.source = c.Manifest.Version, polling.Source(c.Manifest.Source)
 			if c.Tag != "" {
-				l.seen.told(l.id, edge.Manifest{Version: o.version, Source: o.source, RolloutID: c.Manifest.RolloutID}, c.Installed)
+				l.seen.told(l.id, polling.Manifest{Version: o.version, Source: o.source, RolloutID: c.Manifest.RolloutID}, c.Installed)
 			}
 		}
 		l.seen.poll(l.id, o)

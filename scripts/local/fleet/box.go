@@ -15,7 +15,7 @@ import (
 
 	"wavegate/scripts/local/devissuer"
 	"wavegate/shared/access/auth"
-	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/report"
 )
 
@@ -36,7 +36,7 @@ type box struct {
 	installed string
 	before    string // the version before that
 	falls     bool   // it runs a version that it will fall back from
-	told      edge.Manifest
+	told      polling.Manifest
 	attempt   int       // at the present version
 	idle      time.Time // until when it ignores the version that it is told
 	refused   string    // a version that it will not try again
@@ -92,7 +92,7 @@ func (b *box) poll(ctx context.Context) time.Duration {
 	o := outcome{status: got.status, took: time.Since(began)}
 	switch got.status {
 	case http.StatusOK:
-		var m edge.Manifest
+		var m polling.Manifest
 		if o.failed = json.Unmarshal(got.body, &m); o.failed != nil {
 			break
 		}

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/report"
 )
 
@@ -16,7 +16,7 @@ type outcome struct {
 	status  int
 	took    time.Duration
 	version string // of a 200
-	source  edge.Source
+	source  polling.Source
 	failed  error
 }
 
@@ -25,7 +25,7 @@ type tally struct {
 	mu       sync.Mutex
 	boxes    int
 	version  map[string]string // by box
-	source   map[string]edge.Source
+	source   map[string]polling.Source
 	statuses map[int]int
 	failures int
 	failure  string          // the last one
@@ -45,7 +45,7 @@ type position struct {
 const recentPolls = 2000
 
 func newTally(boxes []*box) *tally {
-	return &tally{boxes: len(boxes), version: map[string]string{}, source: map[string]edge.Source{}, statuses: map[int]int{}, truth: map[string]position{}}
+	return &tally{boxes: len(boxes), version: map[string]string{}, source: map[string]polling.Source{}, statuses: map[int]int{}, truth: map[string]position{}}
 }
 
 func (t *tally) poll(id string, o outcome) {
@@ -70,12 +70,12 @@ func (t *tally) poll(id string, o outcome) {
 }
 
 // told records a poll that the service recorded: the version that the box reported, and the one that it was told.
-func (t *tally) told(id string, m edge.Manifest, installed string) {
+func (t *tally) told(id string, m polling.Manifest, installed string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	was := t.truth[id]
 	switch {
-	case m.Source == edge.FromRollout && m.RolloutID != was.rollout:
+	case m.Source == polling.FromRollout && m.RolloutID != was.rollout:
 		was = position{m.RolloutID, m.Version, report.Offered}
 		if installed == m.Version {
 			was.state = report.Installed
@@ -163,7 +163,7 @@ func (t *tally) picture() picture {
 		s := counts[version]
 		s.version = version
 		s.boxes++
-		if t.source[id] == edge.FromRollout {
+		if t.source[id] == polling.FromRollout {
 			s.rollout++
 		}
 		counts[version] = s

@@ -3,96 +3,14 @@ package runtime
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 )
-
-var binary string
-
-func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "runtime")
-	if err != nil {
-		panic(err)
-	}
-	binary = filepath.Join(dir, "bootstrap")
-	build := exec.Command("go", "build", "-tags", "lambda.norpc", "-o", binary, "./testdata/function")
-	if out, err := build.CombinedOutput(); err != nil {
-		panic(fmt.Sprintf("building the test function: %v\n%s", err, out))
-	}
-	code := m.Run()
-	os.RemoveAll(dir)
-	os.Exit(code)
-}
-
-// start makes a function for a test. At the end of the test it is stopped, and no process may be
-// left.
-func start(t *testing.T, change ...func(*Spec)) *Function {
-	t.Helper()
-	spec := Spec{Name: "under-test", Binary: binary, Timeout: 10 * time.Second, MemoryMB: 256}
-	for _, c := range change {
-		c(&spec)
-	}
-	f := New(spec)
-	t.Cleanup(func() {
-		pids := f.PIDs()
-		f.Stop()
-		for _, pid := range pids {
-			if runs(pid) {
-				t.Errorf("process %d outlived its function", pid)
-			}
-		}
-		if c := f.Counts(); c.Live != 0 || c.Idle != 0 {
-			t.Errorf("after the end: %+v", c)
-		}
-	})
-	return f
-}
-
-func runs(pid int) bool { return syscall.Kill(pid, 0) == nil }
-
-type echo struct {
-	Value       string    `json:"value"`
-	PID         int       `json:"pid"`
-	Environment []string  `json:"environment"`
-	Deadline    time.Time `json:"deadline"`
-	RequestID   string    `json:"requestId"`
-	ARN         string    `json:"arn"`
-	Trace       string    `json:"trace"`
-}
-
-func call(t *testing.T, f *Function, event string) (echo, error) {
-	t.Helper()
-	payload, err := f.Invoke(t.Context(), []byte(event))
-	if err != nil {
-		return echo{}, err
-	}
-	var e echo
-	if err := json.Unmarshal(payload, &e); err != nil {
-		t.Fatalf("the answer is not JSON: %v: %s", err, payload)
-	}
-	return e, nil
-}
-
-func must(t *testing.T, f *Function, event string) echo {
-	t.Helper()
-	e, err := call(t, f, event)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
-}
-
-func sleep(d time.Duration) string { return fmt.Sprintf(`{"do":"sleep","for":%d}`, d) }
 
 func TestInvoke_FunctionSeesWhatLambdaGives(t *testing.T) {
 	f := start(t, func(s *Spec) { s.Env = []string{"AWS_REGION=" + Region, "SETTING=as given"} })
@@ -131,7 +49,9 @@ func TestInvoke_FunctionSeesWhatLambdaGives(t *testing.T) {
 
 func TestInvoke_OneAfterTheOther_UseOneWarmProcess(t *testing.T) {
 	f := start(t)
-	first, second := must(t, f, `{}`), must(t, f, `{}`)
+	first := must(t, f, `{}`)
+	until(f, idle)
+	second := must(t, f, `{}`)
 	if first.PID != second.PID {
 		t.Errorf("pids %d and %d", first.PID, second.PID)
 	}
@@ -145,34 +65,43 @@ func TestInvoke_OneAfterTheOther_UseOneWarmProcess(t *testing.T) {
 
 func TestInvoke_AtTheSameTime_UseAProcessEach(t *testing.T) {
 	f := start(t)
+	event, end := wait(t)
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			if _, err := f.Invoke(t.Context(), []byte(sleep(300*time.Millisecond))); err != nil {
+			if _, err := f.Invoke(t.Context(), []byte(event)); err != nil {
 				t.Error(err)
 			}
 		})
 	}
+	until(f, calls(4))
+	end()
 	wg.Wait()
 	if c := f.Counts(); c.Started != 4 || c.Live != 4 {
 		t.Errorf("%+v, want 4 processes", c)
 	}
 	// The most recently used process serves; the others stay idle.
-	if a, b := must(t, f, `{}`).PID, must(t, f, `{}`).PID; a != b {
+	until(f, func(c Counts) bool { return c.Idle == 4 })
+	a := must(t, f, `{}`).PID
+	until(f, func(c Counts) bool { return c.Idle == 4 })
+	if b := must(t, f, `{}`).PID; a != b {
 		t.Errorf("calls one after the other went to %d and %d", a, b)
 	}
 }
 
 func TestInvoke_MoreCallsThanProcesses_WaitTheirTurn(t *testing.T) {
 	f := start(t, func(s *Spec) { s.Processes = 3 })
+	event, end := wait(t)
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			if _, err := f.Invoke(t.Context(), []byte(sleep(10*time.Millisecond))); err != nil {
+			if _, err := f.Invoke(t.Context(), []byte(event)); err != nil {
 				t.Error(err)
 			}
 		})
 	}
+	until(f, calls(3))
+	end()
 	wg.Wait()
 	if c := f.Counts(); c.Started != 3 || c.Calls != 20 {
 		t.Errorf("%+v, want 3 processes for 20 calls", c)
@@ -182,16 +111,16 @@ func TestInvoke_MoreCallsThanProcesses_WaitTheirTurn(t *testing.T) {
 func TestInvoke_ContextEndsWhileWaiting_LeavesTheQueue(t *testing.T) {
 	f := start(t, func(s *Spec) { s.Processes = 1 })
 	must(t, f, `{}`)
+	event, end := wait(t)
 	busy := make(chan error)
-	go func() { _, err := f.Invoke(t.Context(), []byte(sleep(400*time.Millisecond))); busy <- err }()
-	for f.Counts().Idle > 0 {
-		time.Sleep(time.Millisecond)
-	}
+	go func() { _, err := f.Invoke(t.Context(), []byte(event)); busy <- err }()
+	until(f, calls(2))
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if _, err := f.Invoke(ctx, []byte(`{}`)); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}
+	end()
 	if err := <-busy; err != nil {
 		t.Error(err)
 	}
@@ -204,25 +133,29 @@ func TestInvoke_ContextEndsWhileWaiting_LeavesTheQueue(t *testing.T) {
 func TestInvoke_CallerLeaves_FunctionRunsOn(t *testing.T) {
 	f := start(t)
 	pid := must(t, f, `{}`).PID
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	if _, err := f.Invoke(ctx, []byte(sleep(200*time.Millisecond))); !errors.Is(err, context.DeadlineExceeded) {
+	until(f, idle)
+	event, end := wait(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { until(f, calls(2)); cancel() }()
+	if _, err := f.Invoke(ctx, []byte(event)); !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v", err)
 	}
-	for f.Counts().Idle == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	end()
+	until(f, idle)
 	if again := must(t, f, `{}`).PID; again != pid {
 		t.Errorf("the process was replaced: %d, then %d", pid, again)
 	}
 }
 
 func TestInvoke_OverItsTimeout_EndsTheProcess(t *testing.T) {
-	f := start(t, func(s *Spec) { s.Timeout = 100 * time.Millisecond })
+	f := start(t)
 	pid := must(t, f, `{}`).PID
-	if _, err := call(t, f, sleep(time.Minute)); !errors.Is(err, ErrTimeout) {
+	event, _ := wait(t)
+	f.spec.Timeout = 100 * time.Millisecond
+	if _, err := call(t, f, event); !errors.Is(err, ErrTimeout) {
 		t.Fatalf("got %v", err)
 	}
+	f.spec.Timeout = 10 * time.Second
 	next := must(t, f, `{}`).PID
 	if next == pid {
 		t.Error("the process still runs")
@@ -289,9 +222,7 @@ func TestInvoke_ProcessFailsAtItsStart_IsACrashThatSaysWhy(t *testing.T) {
 					t.Errorf("got %v, want it to say %q", err, want)
 				}
 			}
-			for f.Counts().Live > 0 {
-				time.Sleep(time.Millisecond)
-			}
+			until(f, func(c Counts) bool { return c.Live == 0 })
 		})
 	}
 }
@@ -335,9 +266,7 @@ func TestInvoke_ProcessesCrashUnderLoad_NoCallIsLost(t *testing.T) {
 func TestRecycle_NextCallIsAColdStart(t *testing.T) {
 	f := start(t)
 	pid := must(t, f, `{}`).PID
-	for f.Counts().Idle == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	until(f, idle)
 	f.Recycle()
 	if next := must(t, f, `{}`).PID; next == pid {
 		t.Error("the same process served")
@@ -363,13 +292,12 @@ func TestLog_CarriesBothOutputsLineByLine(t *testing.T) {
 func TestStop_RunningAndWaitingCalls_AreEnded(t *testing.T) {
 	f := start(t, func(s *Spec) { s.Processes = 1 })
 	must(t, f, `{}`)
+	event, _ := wait(t)
 	results := make(chan error, 2)
 	for range 2 {
-		go func() { _, err := f.Invoke(t.Context(), []byte(sleep(time.Minute))); results <- err }()
+		go func() { _, err := f.Invoke(t.Context(), []byte(event)); results <- err }()
 	}
-	for f.Counts().Idle > 0 {
-		time.Sleep(time.Millisecond)
-	}
+	until(f, calls(2))
 	f.Stop()
 	for range 2 {
 		if err := <-results; !errors.Is(err, ErrStopped) && !errors.Is(err, ErrCrashed) {

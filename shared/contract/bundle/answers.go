@@ -7,6 +7,7 @@ import (
 	"wavegate/shared/fleet/enrolment"
 	"wavegate/shared/fleet/freeze"
 	"wavegate/shared/fleet/guard"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/production/factory"
@@ -25,7 +26,7 @@ var answers = map[string]any{
 	"DDICancel":        ddi.CancelAnswer{},
 	"Edge":             edge.Edge{},
 	"EdgeBatchResult":  edge.BatchCounts{},
-	"Manifest":         edge.Manifest{},
+	"Manifest":         polling.Manifest{},
 	"Enrolment":        enrolment.Enrolment{},
 	"EnrolmentCode":    enrolment.Made{},
 	"EnrolledBox":      enrolment.Told{},

@@ -14,6 +14,7 @@ import (
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
@@ -115,8 +116,8 @@ type fleet struct {
 	channel      string
 	db           *dynamo.DB
 	registry     *edge.Registry
-	polls        *edge.Polls
-	reports      *edge.Reports
+	polls        *polling.Polls
+	reports      *polling.Reports
 	releases     *release.Store
 	publications *publication.Store
 	rollouts     *rollout.Store
@@ -140,8 +141,8 @@ func newFleet(t tester, client *dynamodb.Client, shards report.Shards) *fleet {
 	f := &fleet{ctx: admission.Unlimited(context.Background()), api: &faulty{API: client}, now: noon, edgeType: "t-" + uuid.NewString()[:8], channel: "stable"}
 	clock := f.time
 	f.db = dynamo.Open(f.api, clock)
-	settings := edge.Settings{PollInterval: time.Minute, IdlePollInterval: 5 * time.Minute, Shards: shards}
-	f.registry, f.polls, f.reports = edge.NewRegistry(f.db, shards).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}), edge.NewPolls(f.db, settings, clock), edge.NewReports(f.db, shards, fleetIssuer)
+	settings := polling.Settings{PollInterval: time.Minute, IdlePollInterval: 5 * time.Minute, Shards: shards}
+	f.registry, f.polls, f.reports = edge.NewRegistry(f.db, shards).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}), polling.NewPolls(f.db, settings, clock), polling.NewReports(f.db, shards, fleetIssuer)
 	f.releases, f.publications, f.rollouts = release.NewStore(f.db), publication.NewStore(f.db), rollout.NewStore(f.db)
 	f.limiter = ratelimit.New(ratelimit.Config{Store: client, Limits: ratelimit.Limits{User: 600}, Clock: clock, Deadline: 10 * time.Second})
 	f.progress = census.NewStore(f.db, census.Settings{Shards: shards, PollInterval: time.Minute, GuardInterval: time.Minute},
@@ -213,7 +214,7 @@ func (f *fleet) poll(t tester, id, installed string) {
 	user := fleetIssuer + " " + id
 	f.limiter.Admit(f.ctx, ratelimit.Caller{User: user, Box: true}, ratelimit.Ordinary)
 	for try := 1; ; try++ {
-		reply, err := f.polls.Answer(f.ctx, edge.Poll{EdgeID: id, Installed: installed, Caller: user, Subject: ratelimit.Subject(user)})
+		reply, err := f.polls.Answer(f.ctx, polling.Poll{EdgeID: id, Installed: installed, Caller: user, Subject: ratelimit.Subject(user)})
 		if err == nil && reply.Unrecorded == nil {
 			return
 		}

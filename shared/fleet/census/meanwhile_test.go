@@ -13,6 +13,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/ratelimit"
@@ -145,7 +146,7 @@ func (m *movers) make(next move) error {
 		return err
 	}
 	user := fleetIssuer + " " + next.box
-	reply, err := m.polls.Answer(m.ctx, edge.Poll{EdgeID: next.box, Installed: map[string]string{"polls": "1.0.0", "updates": "2.0.0"}[next.what],
+	reply, err := m.polls.Answer(m.ctx, polling.Poll{EdgeID: next.box, Installed: map[string]string{"polls": "1.0.0", "updates": "2.0.0"}[next.what],
 		Caller: user, Subject: ratelimit.Subject(user)})
 	if err == nil {
 		err = reply.Unrecorded

@@ -7,6 +7,7 @@ import (
 
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
@@ -16,7 +17,7 @@ import (
 // A Rule is why a box is told a version.
 type Rule string
 
-// Rules: one for each way through edge.Resolve, and RuleUndescribed.
+// Rules: one for each way through polling.Resolve, and RuleUndescribed.
 const (
 	// RuleNothing: nothing is published on the box's channel.
 	RuleNothing Rule = "nothing-published"
@@ -62,21 +63,21 @@ func (t Telling) withhold(has string) Telling {
 
 // Tell decides what a box is told, given what it runs, the row of its channel and the status of the rollout in that
 // row.
-func Tell(e edge.Edge, running string, row release.ChannelRow, status rollout.Status) (Telling, edge.Resolution) {
+func Tell(e edge.Edge, running string, row release.ChannelRow, status rollout.Status) (Telling, polling.Resolution) {
 	t := Telling{Rule: RuleChannel, Channel: e.Channel}
 	if c := row.Rollout; c != nil {
 		t.Target, t.Status, t.StagedPercent = c.TargetVersion, status, c.StagedPercent
 		t.Percentile = cohort.Of(e.EdgeType, c.TargetVersion, e.EdgeID).Percentile()
 		t.ReachedAt = cohort.FirstStage(e.EdgeType, c.TargetVersion, e.EdgeID)
 	}
-	r, ok := edge.Resolve(e, running, row)
+	r, ok := polling.Resolve(e, running, row)
 	t.Version = r.Version
 	switch {
 	case !ok:
 		t.Rule = RuleNothing
-	case r.Source == edge.FromRollout:
+	case r.Source == polling.FromRollout:
 		t.Rule = RuleRollout
-	case r.Source == edge.FromInstalled:
+	case r.Source == polling.FromInstalled:
 		t.Rule = RuleKept
 	case row.Rollout != nil && row.Rollout.Active:
 		t.Rule = RuleNotReached
@@ -131,13 +132,13 @@ func fellBack(row report.Row) string {
 
 // Why explains why a box is told a version, and holds what is known about the box.
 type Why struct {
-	EdgeID   string      `json:"edgeId"`
-	EdgeType string      `json:"edgeType"`
-	Channel  string      `json:"channel"`
-	Version  string      `json:"version,omitempty"` // told to the box; empty: none
-	Source   edge.Source `json:"source,omitempty"`  // empty if it is told nothing, or nothing new
-	Rule     Rule        `json:"rule"`
-	Sentence string      `json:"sentence"`
+	EdgeID   string         `json:"edgeId"`
+	EdgeType string         `json:"edgeType"`
+	Channel  string         `json:"channel"`
+	Version  string         `json:"version,omitempty"` // told to the box; empty: none
+	Source   polling.Source `json:"source,omitempty"`  // empty if it is told nothing, or nothing new
+	Rule     Rule           `json:"rule"`
+	Sentence string         `json:"sentence"`
 	// Rollout is the present or last one of the channel.
 	Rollout *WhyRollout `json:"rollout,omitempty"`
 	// Running is what the box last said it runs, and Report how its last offer went.

@@ -9,6 +9,7 @@ import (
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
@@ -75,7 +76,7 @@ func TestWhy_BoxWithADDIClient_IsToldNothingNewOfABareRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	why := func(want census.Rule, version string, source edge.Source) census.Why {
+	why := func(want census.Rule, version string, source polling.Source) census.Why {
 		t.Helper()
 		why, err := f.progress.Why(f.ctx, "box-1")
 		if err != nil || why.Rule != want || why.Version != version || why.Source != source {
@@ -96,7 +97,7 @@ func TestWhy_BoxWithADDIClient_IsToldNothingNewOfABareRelease(t *testing.T) {
 		ArtifactURL: "https://a.example/1.0.0", SHA256: "1.0.0", Details: release.Details{SizeBytes: 1, SHA1: "s"}}, input.Preconditions{}); err != nil {
 		t.Fatal(err)
 	}
-	why(census.RuleChannel, "1.0.0", edge.FromChannel)
+	why(census.RuleChannel, "1.0.0", polling.FromChannel)
 	f.register(t, "box-1", "nothing", "")
 	why(census.RuleNothing, "", "")
 }

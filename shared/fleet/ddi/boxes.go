@@ -1,5 +1,5 @@
 // Package ddi serves the part of hawkBit's Direct Device Integration API (DDI v1) that the clients of SWUpdate and RAUC
-// use. It has no model of deployments of its own: edge.Resolve decides what a box is told, and report.Next what its
+// use. It has no model of deployments of its own: polling.Resolve decides what a box is told, and report.Next what its
 // reports mean. README.md says what is served and how each client behaved in tests.
 package ddi
 
@@ -10,9 +10,12 @@ import (
 	"time"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/fleet/boxauth"
+	"wavegate/shared/fleet/cache"
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/guard"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
@@ -37,19 +40,19 @@ type ClientCall struct {
 type Boxes struct {
 	reports  *report.Store
 	rollouts *rollout.Store
-	channels *edge.Channels
-	speakers *edge.Speakers
-	settings edge.Settings
+	channels *cache.Channels
+	speakers *boxauth.Speakers
+	settings polling.Settings
 	now      func() time.Time
 }
 
 // NewBoxes makes a Boxes. It has a cache of channels for the container.
-func NewBoxes(db *dynamo.DB, settings edge.Settings, now func() time.Time) *Boxes {
+func NewBoxes(db *dynamo.DB, settings polling.Settings, now func() time.Time) *Boxes {
 	return &Boxes{
 		reports:  report.NewStore(db, settings.Shards),
 		rollouts: rollout.NewStore(db),
-		channels: edge.NewChannels(release.NewStore(db), settings.ChannelCache, now),
-		speakers: edge.NewSpeakers(db, settings, now),
+		channels: cache.NewChannels(release.NewStore(db), settings.ChannelCache, now),
+		speakers: boxauth.NewSpeakers(db, settings.Shards, settings.Issuers, settings.ChannelCache, now),
 		settings: settings,
 		now:      now,
 	}
@@ -96,7 +99,7 @@ func (b *Boxes) tell(ctx context.Context, e edge.Edge, has string) (telling, err
 		return telling{}, err
 	}
 	t := telling{version: has, interval: b.settings.Interval(row, b.now())}
-	r, published := edge.Resolve(e, has, row)
+	r, published := polling.Resolve(e, has, row)
 	if !published {
 		return t, nil
 	}
@@ -109,7 +112,7 @@ func (b *Boxes) tell(ctx context.Context, e edge.Edge, has string) (telling, err
 		}
 	}
 	t.version = r.Version
-	if r.Source == edge.FromRollout {
+	if r.Source == polling.FromRollout {
 		t.rolloutID = r.RolloutID
 	}
 	return t, nil
@@ -133,7 +136,7 @@ type Base struct {
 // has not cached it. As long as the box is told the same as before, nothing is written. Otherwise the report row, which
 // numbers the action, is written before the answer.
 //
-// The read is eventually consistent; see edge.Polls. So a client may be told of an action that it has just closed.
+// The read is eventually consistent; see polling.Polls. So a client may be told of an action that it has just closed.
 // Deployment reads the row strongly consistent and then returns NOT_FOUND.
 func (b *Boxes) Poll(ctx context.Context, c ClientCall) (Base, error) {
 	e, err := b.box(ctx, c, false)

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/input"
 )
@@ -61,7 +61,7 @@ var FeedbackBody = open("status", open("execution", ExecutionRule,
 	input.Field{Name: "result", Is: open("finished", FinishedRule), Required: true}))
 
 // ConfigBody is what a client says about the box.
-var ConfigBody = open("data", &input.Shape{Open: true, Fields: input.Fields{{Name: Attribute, Is: edge.InstalledRule}}})
+var ConfigBody = open("data", &input.Shape{Open: true, Fields: input.Fields{{Name: Attribute, Is: polling.InstalledRule}}})
 
 // open is an object with a required field, and any others.
 func open(name string, rule input.Rule, more ...input.Field) *input.Shape {

@@ -8,6 +8,7 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/boxtoken"
+	"wavegate/shared/fleet/boxauth"
 	"wavegate/shared/fleet/ddi"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
@@ -19,7 +20,7 @@ import (
 // verified is the caller of a token that the authorizer verifies.
 func (f *fleet) verified(token boxtoken.Token) auth.Principal {
 	f.Helper()
-	p, known, err := edge.NewTokens(f.db, issuer).Verify(f.ctx(), token)
+	p, known, err := boxauth.NewTokens(f.db, issuer).Verify(f.ctx(), token)
 	if err != nil || !known {
 		f.Fatal(known, err)
 	}
@@ -38,7 +39,7 @@ func (f *fleet) setToken() boxtoken.Token {
 func (f *fleet) setGatewayToken() boxtoken.Token {
 	f.Helper()
 	_, token := boxtoken.New(boxtoken.Gateway, "acme")
-	if err := edge.NewGateways(f.db).SetToken(f.ctx(), audit.Origin{}, auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}, "acme", token.SHA256, input.Preconditions{}); err != nil {
+	if err := boxauth.NewGateways(f.db).SetToken(f.ctx(), audit.Origin{}, auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}, "acme", token.SHA256, input.Preconditions{}); err != nil {
 		f.Fatal(err)
 	}
 	return token
@@ -74,7 +75,7 @@ func TestTokens_Ended_AreGoodForNoCall(t *testing.T) {
 				f.Errorf("a token that was ended: %v", err)
 			}
 		}
-		if _, known, err := edge.NewTokens(f.db, issuer).Verify(f.ctx(), token); err != nil || known {
+		if _, known, err := boxauth.NewTokens(f.db, issuer).Verify(f.ctx(), token); err != nil || known {
 			f.Errorf("it is still known: %v, %v", known, err)
 		}
 		if err := registry.EndTokens(f.ctx(), audit.Origin{}, f.box, input.Preconditions{}); !problem.Has(err, problem.NotFound) {
@@ -200,7 +201,7 @@ func TestTokens_SetAndUsedAtOnce_NoneIsLost(t *testing.T) {
 		group.Wait()
 		accepted := 0
 		for i, token := range []boxtoken.Token{a, b} {
-			_, known, err := edge.NewTokens(f.db, issuer).Verify(f.ctx(), token)
+			_, known, err := boxauth.NewTokens(f.db, issuer).Verify(f.ctx(), token)
 			if err != nil || set[i] != nil && known {
 				f.Errorf("token %d: %v, known %t, %v", i, set[i], known, err)
 			}

@@ -1,5 +1,5 @@
-// Package edge registers edge devices, called edges or boxes, and answers their polls: which release channel a box
-// follows, and which version it should run. A release reaches the fleet only through these polls.
+// Package edge registers edge devices, called edges or boxes: which organization has a box, which release channel it
+// follows, and which token it has.
 package edge
 
 import (
@@ -9,23 +9,8 @@ import (
 	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
-	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 )
-
-// InstalledRule accepts the version that a box says it has installed. The version is only compared for equality, so a
-// box may report whatever it was built with, and an odd name does not prevent its update. Empty means that the box did
-// not say.
-var InstalledRule = &input.Text{
-	Max: 128, Check: input.Printable,
-	Says: "at most 128 characters without control characters",
-}
-
-// PollQuery lists the parameters of a poll.
-var PollQuery = input.Fields{
-	{Name: "installed", Is: InstalledRule},
-	{Name: "bell", Is: &input.Text{Pattern: `true|false`, Says: "true or false"}},
-}
 
 // An Edge is a box of an organization.
 type Edge struct {
@@ -189,4 +174,12 @@ func (e Edge) Registration() report.Registration {
 		g.OrganizationID, g.Retired, g.Reset = "", true, e.EnrolmentID == ""
 	}
 	return g
+}
+
+// issuer is the box's issuer after an assignment. Without a value it stays the same.
+func (a Assignment) issuer(was Edge) string {
+	if a.Issuer != nil {
+		return *a.Issuer
+	}
+	return was.Issuer
 }

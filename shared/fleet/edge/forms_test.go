@@ -12,7 +12,6 @@ import (
 
 func TestForms_OfEachRelease_AreKept(t *testing.T) {
 	golden.Kept[edgeItem](t, dynamo.Edges, "box")
-	golden.Kept[Gateway](t, dynamo.Gateways, "gateway")
 }
 
 // TestForms_OfBoxCounters_AreRead: updates name the attributes of a counter one by one. Each is known.

@@ -3,6 +3,7 @@ package edge
 import (
 	"slices"
 
+	"wavegate/shared/fleet/boxauth"
 	"wavegate/shared/platform/input"
 )
 
@@ -29,7 +30,7 @@ var BatchBody = &input.Shape{Fields: input.Fields{
 }}
 
 // ReadAssignment reads an assignment from a body. An issuer that the service does not trust for boxes is a fault.
-func ReadAssignment(body *input.Object, issuers Issuers) Assignment {
+func ReadAssignment(body *input.Object, issuers boxauth.Issuers) Assignment {
 	a := Assignment{
 		EdgeType:       body.Text("edgeType"),
 		Channel:        body.Text("channel"),
@@ -53,7 +54,7 @@ type BatchItem struct {
 const MostAtOnce = 30
 
 // ReadBatch reads the boxes of a batch from the list "edges". A box that occurs twice is a fault.
-func ReadBatch(body *input.Object, issuers Issuers) []BatchItem {
+func ReadBatch(body *input.Object, issuers boxauth.Issuers) []BatchItem {
 	var batch []BatchItem
 	seen := map[string]bool{}
 	takeOver := body.Boolean("takeOver")

@@ -8,6 +8,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
@@ -83,10 +84,10 @@ var (
 		ID: "get-manifest", Summary: "Poll for the release that a box should run",
 		Method: http.MethodGet, Path: "/api/edges/{edgeId}/update/manifest",
 		Roles: []auth.Role{auth.Edge, auth.PlatformOwner},
-		Takes: input.Takes{Path: operations.EdgePath, Query: edge.PollQuery},
+		Takes: input.Takes{Path: operations.EdgePath, Query: polling.PollQuery},
 		Gives: operations.Read, Refuses: []problem.Code{problem.NotFound},
 		Sampled:  true,
-		Settings: slices.Concat([]setting.Name{setting.LogSamplePolls}, operations.PollSettings, edge.ListeningSettings),
+		Settings: slices.Concat([]setting.Name{setting.LogSamplePolls}, operations.PollSettings, polling.ListeningSettings),
 		Grants: []operations.Grant{
 			operations.May(dynamo.Channels, dynamo.Get),
 			operations.May(dynamo.Releases, dynamo.Get),
@@ -135,7 +136,7 @@ var (
 		ID: "put-update-report", Summary: "Report the progress of a box's update",
 		Method: http.MethodPut, Path: "/api/edges/{edgeId}/update/report",
 		Roles: []auth.Role{auth.Edge}, Limit: ratelimit.Reserved,
-		Takes: input.Takes{Path: operations.EdgePath, Body: edge.OutcomeBody},
+		Takes: input.Takes{Path: operations.EdgePath, Body: polling.OutcomeBody},
 		Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound, problem.ReportStale},
 		Grants: []operations.Grant{
 			operations.May(dynamo.Reports, dynamo.Get, dynamo.Write),
@@ -145,4 +146,4 @@ var (
 )
 
 // BellSettings are the settings of the bell, which is not an operation.
-var BellSettings = slices.Concat(bell.KeySettings, edge.BellSettings)
+var BellSettings = slices.Concat(bell.KeySettings, polling.BellSettings)

@@ -31,7 +31,7 @@ type Store struct {
 // NewStore makes a store.
 func NewStore(db *dynamo.DB) *Store { return &Store{db: db, factories: factory.NewStore(db)} }
 
-// Speaks reports whether an issuer's tokens speak for a box with the registered issuer own; see edge.Issuers.Speak.
+// Speaks reports whether an issuer's tokens speak for a box with the registered issuer own; see boxauth.Issuers.Speak.
 type Speaks func(own, issuer string) bool
 
 // ForBoxes makes the store also answer boxes.

@@ -23,7 +23,11 @@ func TestKinds_EachIsRecorded_AndReadByATest(t *testing.T) {
 		}
 		text, err := os.ReadFile(path)
 		for _, m := range reads.FindAllStringSubmatch(string(text), -1) {
-			read[strings.ToLower(strings.TrimPrefix(m[1], "dynamo."))+": "+m[2]] = true
+			table := strings.ToLower(strings.TrimPrefix(m[1], "dynamo."))
+			if table == "methods" {
+				table = string(dynamo.Methods) // the table kept its first name
+			}
+			read[table+": "+m[2]] = true
 		}
 		return err
 	})

@@ -20,6 +20,7 @@ import (
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/guard"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
@@ -64,8 +65,8 @@ func newCountedFleet(t *testing.T, endpoint, metered string, boxes int) *counted
 	clock := func() time.Time { return f.now }
 	direct := client(endpoint, storefront.AdminKey)
 	db := dynamo.Open(direct, clock)
-	settings := edge.Settings{PollInterval: time.Minute, IdlePollInterval: 5 * time.Minute, Shards: 32}
-	registry, polls := edge.NewRegistry(db, 32).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}), edge.NewPolls(db, settings, clock)
+	settings := polling.Settings{PollInterval: time.Minute, IdlePollInterval: 5 * time.Minute, Shards: 32}
+	registry, polls := edge.NewRegistry(db, 32).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}), polling.NewPolls(db, settings, clock)
 	limiter := ratelimit.New(ratelimit.Config{Store: direct, Limits: ratelimit.Limits{User: 600}, Clock: clock, Deadline: 10 * time.Second})
 	counted := client(metered, storefront.AccessKey("tick"))
 	f.progress = census.NewStore(dynamo.Open(counted, clock), census.Settings{Shards: 32, PollInterval: time.Minute, GuardInterval: time.Minute},
@@ -96,7 +97,7 @@ func newCountedFleet(t *testing.T, endpoint, metered string, boxes int) *counted
 		user := fleetIssuer + " " + id
 		limiter.Admit(ctx, ratelimit.Caller{User: user, Box: true}, ratelimit.Ordinary)
 		for try := 1; ; try++ {
-			reply, err := polls.Answer(ctx, edge.Poll{EdgeID: id, Installed: installed, Caller: user, Subject: ratelimit.Subject(user)})
+			reply, err := polls.Answer(ctx, polling.Poll{EdgeID: id, Installed: installed, Caller: user, Subject: ratelimit.Subject(user)})
 			if err == nil && reply.Unrecorded == nil {
 				return reply.Manifest.Version, nil
 			}

@@ -15,15 +15,16 @@ import (
 )
 
 type event struct {
-	Do    string        `json:"do"`
-	For   time.Duration `json:"for"`
-	Value string        `json:"value"`
+	Do    string `json:"do"`
+	Value string `json:"value"`
 }
 
 func handle(ctx context.Context, e event) (any, error) {
 	switch e.Do {
-	case "sleep":
-		time.Sleep(e.For)
+	case "wait": // until a file exists
+		for _, err := os.Stat(e.Value); err != nil; _, err = os.Stat(e.Value) {
+			time.Sleep(time.Millisecond)
+		}
 	case "exit":
 		os.Exit(3)
 	case "panic":

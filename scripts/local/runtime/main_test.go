@@ -1,0 +1,108 @@
+package runtime
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+var binary string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "runtime")
+	if err != nil {
+		panic(err)
+	}
+	binary = filepath.Join(dir, "bootstrap")
+	build := exec.Command("go", "build", "-tags", "lambda.norpc", "-o", binary, "./testdata/function")
+	if out, err := build.CombinedOutput(); err != nil {
+		panic(fmt.Sprintf("building the test function: %v\n%s", err, out))
+	}
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// start makes a function for a test. At the end of the test it is stopped, and no process may be
+// left.
+func start(t *testing.T, change ...func(*Spec)) *Function {
+	t.Helper()
+	spec := Spec{Name: "under-test", Binary: binary, Timeout: 10 * time.Second, MemoryMB: 256}
+	for _, c := range change {
+		c(&spec)
+	}
+	f := New(spec)
+	t.Cleanup(func() {
+		pids := f.PIDs()
+		f.Stop()
+		for _, pid := range pids {
+			if runs(pid) {
+				t.Errorf("process %d outlived its function", pid)
+			}
+		}
+		if c := f.Counts(); c.Live != 0 || c.Idle != 0 {
+			t.Errorf("after the end: %+v", c)
+		}
+	})
+	return f
+}
+
+func runs(pid int) bool { return syscall.Kill(pid, 0) == nil }
+
+type echo struct {
+	Value       string    `json:"value"`
+	PID         int       `json:"pid"`
+	Environment []string  `json:"environment"`
+	Deadline    time.Time `json:"deadline"`
+	RequestID   string    `json:"requestId"`
+	ARN         string    `json:"arn"`
+	Trace       string    `json:"trace"`
+}
+
+func call(t *testing.T, f *Function, event string) (echo, error) {
+	t.Helper()
+	payload, err := f.Invoke(t.Context(), []byte(event))
+	if err != nil {
+		return echo{}, err
+	}
+	var e echo
+	if err := json.Unmarshal(payload, &e); err != nil {
+		t.Fatalf("the answer is not JSON: %v: %s", err, payload)
+	}
+	return e, nil
+}
+
+func must(t *testing.T, f *Function, event string) echo {
+	t.Helper()
+	e, err := call(t, f, event)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// wait is an event whose call runs until end is called.
+func wait(t *testing.T) (event string, end func()) {
+	file := filepath.Join(t.TempDir(), "end")
+	return fmt.Sprintf(`{"do":"wait","value":%q}`, file), func() {
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// until returns when the function's numbers are as wanted.
+func until(f *Function, wanted func(Counts) bool) {
+	for !wanted(f.Counts()) {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func idle(c Counts) bool { return c.Idle > 0 }
+
+func calls(n int) func(Counts) bool { return func(c Counts) bool { return c.Calls >= n } }

@@ -1,0 +1,12 @@
+package boxauth
+
+import (
+	"testing"
+
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/golden"
+)
+
+func TestForms_OfEachRelease_AreKept(t *testing.T) {
+	golden.Kept[Gateway](t, dynamo.Gateways, "gateway")
+}

@@ -1,0 +1,41 @@
+package polling
+
+import (
+	"testing"
+	"time"
+
+	"wavegate/shared/fleet/release"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func TestInterval_ShortWhileSomethingGoesOn_LongOtherwise(t *testing.T) {
+	settings := Settings{PollInterval: time.Minute, IdlePollInterval: 5 * time.Minute}
+	carried := func(active bool, ago time.Duration) *release.Carried {
+		return &release.Carried{Active: active, ChangedAt: noon.Add(-ago)}
+	}
+	for name, c := range map[string]struct {
+		published time.Duration
+		carried   *release.Carried
+		want      time.Duration
+	}{
+		"published long ago":               {time.Hour, nil, 5 * time.Minute},
+		"published just under ten minutes": {10*time.Minute - 1, nil, time.Minute},
+		"published ten minutes ago":        {10 * time.Minute, nil, 5 * time.Minute},
+		"a rollout is active, for weeks":   {time.Hour, carried(true, 1000*time.Hour), time.Minute},
+		"a rollout ended a moment ago":     {time.Hour, carried(false, time.Minute), time.Minute},
+		"a rollout ended ten minutes ago":  {time.Hour, carried(false, 10*time.Minute), 5 * time.Minute},
+		"a publication after a rollout":    {time.Minute, carried(false, time.Hour), time.Minute},
+		"by a clock that is behind":        {-time.Second, nil, time.Minute},
+		"a rollout with an unknown time":   {time.Hour, &release.Carried{}, 5 * time.Minute},
+	} {
+		row := release.ChannelRow{Channel: release.Channel{UpdatedAt: noon.Add(-c.published)}, Rollout: c.carried}
+		if got := settings.Interval(row, noon); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+	settings.IdlePollInterval = time.Second
+	if got := settings.Interval(release.ChannelRow{}, noon); got != time.Minute {
+		t.Errorf("idle boxes are told to poll more often: %v", got)
+	}
+}

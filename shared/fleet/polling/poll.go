@@ -1,0 +1,226 @@
+// Package polling answers the polls of boxes: which version a box should run, and where it listens for changes. A release
+// reaches the fleet only through these polls, and through those of package ddi.
+package polling
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/fleet/boxauth"
+	"wavegate/shared/fleet/cache"
+	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/admission"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
+	"wavegate/shared/platform/problem"
+)
+
+// InstalledRule accepts the version that a box says it has installed. The version is only compared for equality, so a
+// box may report whatever it was built with, and an odd name does not prevent its update. Empty means that the box did
+// not say.
+var InstalledRule = &input.Text{
+	Max: 128, Check: input.Printable,
+	Says: "at most 128 characters without control characters",
+}
+
+// PollQuery lists the parameters of a poll.
+var PollQuery = input.Fields{
+	{Name: "installed", Is: InstalledRule},
+	{Name: "bell", Is: &input.Text{Pattern: `true|false`, Says: "true or false"}},
+}
+
+// A Manifest is the answer to a poll: which version a box should run, and where its bytes are.
+type Manifest struct {
+	EdgeID      string `json:"edgeId"`
+	EdgeType    string `json:"edgeType"`
+	Channel     string `json:"channel"`
+	Version     string `json:"version"`
+	ArtifactURL string `json:"artifactUrl"`
+	SHA256      string `json:"sha256"`
+	Source      Source `json:"source"`
+	RolloutID   string `json:"rolloutId,omitempty"`
+	// Installed is what the box said it runs, so that the entity tag also covers what was reported.
+	Installed string `json:"installed,omitempty"`
+	// PollIntervalSeconds is how long the box should wait before its next poll.
+	PollIntervalSeconds int `json:"pollIntervalSeconds"`
+	// Bell is where a box that asks for it listens for changes; nil: it did not ask, or the deployment has no bell.
+	Bell *Address `json:"bell,omitempty"`
+}
+
+// Encode returns the manifest's bytes and their entity tag. The tag is strong: the same bytes for the same caller have
+// the same tag in every container. Other bytes have a different tag, and so does another caller.
+func (m Manifest) Encode(caller string) (body json.RawMessage, etag string, err error) {
+	if body, err = json.Marshal(m); err != nil {
+		return nil, "", fmt.Errorf("edge: encode a manifest: %w", err)
+	}
+	sum := sha256.Sum256(append([]byte(caller+"\n"), body...))
+	return body, `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`, nil
+}
+
+// A Poll holds what a poll says.
+type Poll struct {
+	EdgeID    string
+	Installed string // what the box says it runs, or empty
+	// Listens is set if the box asks where to listen. It then polls less often.
+	Listens bool
+	// Caller names who polls, and Tag is the entity tag of the last answer, as the caller sent it.
+	Caller, Tag string
+	// Speaker is the caller as the box. It is the zero Principal if the caller is a person who may see every box.
+	Speaker auth.Principal
+	// Subject is the name that the fair-use limiter counts a box under. It is empty if a person views a box's manifest,
+	// which is not a report.
+	Subject string
+}
+
+// A Reply is the answer to a poll.
+type Reply struct {
+	Manifest Manifest
+	// Body is the manifest as sent.
+	Body json.RawMessage
+	// ETag is the tag of the manifest. It is empty if the poll and its answer could not be written to the box's report
+	// row.
+	ETag        string
+	NotModified bool
+	// Unrecorded is why the report could not be written.
+	Unrecorded error
+	// NoBell is why a box that asked is not told where to listen. It polls like boxes that do not listen.
+	NoBell error
+}
+
+// Polls answers polls. In the common case a poll reads only the box's report row, eventually consistent, for half a
+// read unit. The row also holds the registration. The row of the channel comes from Channels. A poll that finds no row
+// there, one in 2 s per channel and container, reads it after the box, since the box names the channel. If a rollout
+// gives the version, the same is true of the version's release, which says where the bytes are.
+//
+// The poll is the report. If the row already holds what the poll and its answer say, nothing is new. Otherwise the row
+// is read strongly consistent, and written if it changes, before the answer. The tag that the box sends never decides
+// whether something is new: a box that was restored to an old state sends an old tag with an old version.
+//
+// Consequences of the cheap read: a box that was moved to another channel follows it from its next poll on, if that
+// comes at least about a second after the move was answered. An earlier poll may still get the old channel. Polls are a
+// minute apart, so a strongly consistent read would double the cost of every poll for a case that rarely occurs. A box
+// that was registered a moment ago never gets NOT_FOUND: the box is read again first, strongly consistent.
+type Polls struct {
+	boxauth.Finder
+	channels *cache.Channels
+	settings Settings
+	bell     Listening
+	now      func() time.Time
+}
+
+// NewPolls makes Polls, with one cache of channels for the container.
+func NewPolls(db *dynamo.DB, settings Settings, now func() time.Time) *Polls {
+	return &Polls{
+		Finder:   boxauth.Finder{Reports: report.NewStore(db, settings.Shards)},
+		channels: cache.NewChannels(release.NewStore(db), settings.ChannelCache, now),
+		settings: settings,
+		now:      now,
+	}
+}
+
+// With makes the polls tell boxes where to listen, if the deployment has a bell.
+func (p *Polls) With(l Listening) *Polls {
+	p.bell = l
+	return p
+}
+
+// recordTime is how long a poll waits for its report to be written. It starts when the limiter has admitted the poll.
+const recordTime = 200 * time.Millisecond
+
+// Answer answers a poll. It returns NOT_FOUND for a box that is not registered, for one that the speaker does not speak
+// for, and for a channel that nothing is published on, and UNAUTHENTICATED for a token that is no longer valid. A
+// report that cannot be written never fails a poll.
+func (p *Polls) Answer(ctx context.Context, poll Poll) (Reply, error) {
+	found, err := p.resolve(ctx, poll)
+	if err != nil {
+		return Reply{}, err
+	}
+	event := p.event(found.box.EdgeType, found.Resolution, poll)
+	by := report.By{Input: event, SHA256: poll.Speaker.Credential}
+	next, news := report.Next(found.box, by)
+	news = news && poll.Subject != ""
+	reply := Reply{Manifest: found.manifest}
+	if poll.Listens && p.bell.url != "" {
+		reply.NoBell = p.bell.tell(ctx, &reply.Manifest, p.settings, found.channel, next, event.At)
+	}
+	if reply.Body, reply.ETag, err = reply.Manifest.Encode(poll.Caller); err != nil {
+		return Reply{}, err
+	}
+	if !news {
+		reply.NotModified = reply.ETag == poll.Tag
+		return reply, nil
+	}
+	if err := admission.Wait(ctx); err != nil {
+		return Reply{}, err
+	}
+	if reply.Unrecorded = p.record(ctx, found.box, by); reply.Unrecorded != nil {
+		reply.ETag = ""
+	}
+	return reply, nil
+}
+
+// A found holds a box's report row, the row of its channel, and what the box is told.
+type found struct {
+	box     report.Row
+	channel release.ChannelRow
+	Resolution
+	manifest Manifest
+}
+
+// resolve finds what a box is told.
+func (p *Polls) resolve(ctx context.Context, poll Poll) (found, error) {
+	box, err := p.Find(ctx, poll.EdgeID)
+	if err != nil {
+		return found{}, err
+	}
+	if poll.Speaker.Issuer != "" {
+		if err := p.settings.Issuers.Allow(poll.Speaker, box, p.now()); err != nil {
+			return found{}, err
+		}
+	}
+	e := edge.Of(box)
+	row, err := p.channels.Row(ctx, e.EdgeType, e.Channel, poll.Installed)
+	if err != nil {
+		return found{}, err
+	}
+	r, ok := Resolve(e, poll.Installed, row)
+	if !ok {
+		return found{}, problem.New(problem.NotFound, "Nothing is published on the release channel %s, which the box follows.", e.Pair())
+	}
+	if r.Source != FromChannel {
+		if r.RolloutTarget, err = p.channels.Target(ctx, e.EdgeType, r.RolloutTarget); err != nil {
+			return found{}, err
+		}
+	}
+	return found{box, row, r, Manifest{
+		EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel,
+		Version: r.Version, ArtifactURL: r.ArtifactURL, SHA256: r.SHA256,
+		Source: r.Source, RolloutID: r.RolloutID, Installed: poll.Installed,
+		PollIntervalSeconds: int(p.settings.Interval(row, p.now()) / time.Second),
+	}}, nil
+}
+
+// event is the report of a poll and its answer.
+func (p *Polls) event(edgeType string, r Resolution, poll Poll) report.Polled {
+	event := report.Polled{Told: r.Version, Running: report.Shown(poll.Installed), Subject: poll.Subject, At: p.now().UTC().Truncate(time.Millisecond)}
+	if r.Source == FromRollout {
+		event.RolloutID, event.Stage = r.RolloutID, cohort.FirstStage(edgeType, r.Version, poll.EdgeID)
+	}
+	return event
+}
+
+// record writes an event to the box's report row, if it changes the row.
+func (p *Polls) record(ctx context.Context, known report.Row, event report.Input) error {
+	ctx, cancel := context.WithTimeout(ctx, recordTime)
+	defer cancel()
+	_, err := p.Reports.Observe(ctx, edge.Of(known).Registration(), event)
+	return err
+}

@@ -1,0 +1,399 @@
+package polling_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/uuid"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/polling"
+	"wavegate/shared/fleet/publication"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/admission"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/setting"
+	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/idempotency"
+)
+
+// A meter counts the calls of a store by table and kind.
+type meter struct {
+	dynamo.API
+	mu    sync.Mutex
+	calls map[string]int
+	// blind makes the next eventually consistent reads find nothing, like a lagging replica; with old, they find that item
+	// instead.
+	blind bool
+	old   *dynamodb.GetItemOutput
+	// put, if set, is called before an item is put.
+	put func(context.Context) error
+}
+
+func (m *meter) count(table, kind string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.calls[table+" "+kind]++
+}
+
+func (m *meter) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+	if *in.ConsistentRead {
+		m.count(*in.TableName, "strongly")
+		return m.API.GetItem(ctx, in, o...)
+	}
+	m.count(*in.TableName, "eventually")
+	switch {
+	case m.blind:
+		return &dynamodb.GetItemOutput{}, nil
+	case m.old != nil:
+		return m.old, nil
+	}
+	return m.API.GetItem(ctx, in, o...)
+}
+
+func (m *meter) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	m.count(*in.TableName, "puts")
+	if m.put != nil {
+		if err := m.put(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return m.API.UpdateItem(ctx, in, o...)
+}
+
+// A place is a box on a channel, and polls on a metered store.
+type place struct {
+	*meter
+	db       *dynamo.DB
+	polls    *polling.Polls
+	registry *edge.Registry
+	reports  *report.Store
+	id       string
+	box      edge.Assignment
+}
+
+// polled runs a test on each store.
+func polled(t *testing.T, test func(t *testing.T, p *place)) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		p := &place{meter: &meter{API: client, calls: map[string]int{}}, id: "box-" + uuid.NewString()}
+		p.db = dynamo.Open(p.meter, time.Now)
+		db := p.db
+		p.box = edge.Assignment{EdgeType: "gateway-x", Channel: "c-" + uuid.NewString(), OrganizationID: "acme"}
+		_, err := publication.NewStore(db).Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{EdgeType: "gateway-x", Channel: p.box.Channel,
+			CurrentVersion: "1.0.0", ArtifactURL: "https://a.example/1", SHA256: "0"}, input.Preconditions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.registry, p.reports = edge.NewRegistry(db, 1).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}), report.NewStore(db, 1)
+		p.register(t)
+		clear(p.calls)
+		p.forget()
+		test(t, p)
+	})
+}
+
+// forget makes the next poll read the channel. Otherwise the polls of a test use the cached channel.
+func (p *place) forget() {
+	p.polls = polling.NewPolls(p.db, polling.Settings{PollInterval: time.Minute, ChannelCache: time.Hour, Shards: 1}, time.Now)
+}
+
+func (p *place) register(t *testing.T) {
+	t.Helper()
+	if _, err := p.registry.Put(admission.Unlimited(t.Context()), audit.Origin{}, p.id, p.box, input.Preconditions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ask polls as the box.
+func (p *place) ask(t *testing.T, installed, tag string) polling.Reply {
+	t.Helper()
+	reply, err := p.polls.Answer(admission.Unlimited(t.Context()), polling.Poll{EdgeID: p.id, Installed: installed, Caller: "the box", Tag: tag, Subject: "its subject"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply
+}
+
+func (p *place) row(t *testing.T) report.Row {
+	t.Helper()
+	row, err := p.reports.Get(t.Context(), p.id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return row
+}
+
+func TestPoll_NothingNew_ReadsTheBoxAtHalfThePriceAndNothingElse(t *testing.T) {
+	polled(t, func(t *testing.T, p *place) {
+		tag := p.ask(t, "1.0.0", "").ETag
+		clear(p.calls)
+		for range 100 {
+			if reply := p.ask(t, "1.0.0", tag); !reply.NotModified || reply.ETag != tag {
+				t.Fatalf("got %+v", reply)
+			}
+		}
+		if want := map[string]int{dynamo.Reports.Name() + " eventually": 100}; !maps.Equal(p.calls, want) {
+			t.Errorf("100 polls made the calls %v, want %v", p.calls, want)
+		}
+	})
+}
+
+func TestPoll_SomethingNew_IsRecordedInOneReadAndOneWrite(t *testing.T) {
+	polled(t, func(t *testing.T, p *place) {
+		told := p.ask(t, "0.9.0", "")
+		if row := p.row(t); row.Told != "1.0.0" || row.Running != "0.9.0" || row.Subject != "its subject" || row.Offer == nil || row.Offer.State != report.Offered {
+			t.Errorf("told: %+v", row)
+		}
+		clear(p.calls)
+		runs := p.ask(t, "1.0.0", told.ETag)
+		want := map[string]int{dynamo.Reports.Name() + " eventually": 1, dynamo.Reports.Name() + " strongly": 1, dynamo.Reports.Name() + " puts": 1}
+		if !maps.Equal(p.calls, want) || runs.ETag == "" || runs.ETag == told.ETag {
+			t.Errorf("%+v by the calls %v, want %v", runs, p.calls, want)
+		}
+		if row := p.row(t); row.Running != "1.0.0" || row.Offer.State != report.Installed {
+			t.Errorf("runs it: %+v", row)
+		}
+		clear(p.calls)
+		p.ask(t, "1.0.0", "")
+		if n := p.calls[dynamo.Reports.Name()+" puts"]; n != 0 {
+			t.Errorf("a poll that changed nothing wrote %d rows", n)
+		}
+	})
+}
+
+func TestPoll_ReportCannotBeWritten_IsAnsweredWithoutAReceiptAndMadeUpFor(t *testing.T) {
+	polled(t, func(t *testing.T, p *place) {
+		p.put = func(context.Context) error { return errors.New("throttled") }
+		lost := p.ask(t, "1.0.0", "")
+		if lost.Manifest.Version == "" || lost.ETag != "" || lost.Unrecorded == nil {
+			t.Fatalf("got %+v", lost)
+		}
+		p.put = nil
+		made := p.ask(t, "1.0.0", lost.ETag)
+		if made.ETag == "" || p.row(t).Running != "1.0.0" {
+			t.Errorf("the next poll: %+v, %+v", made, p.row(t))
+		}
+	})
+}
+
+func TestPoll_StoreDoesNotAnswer_TheBoxIsAnsweredAtTheDeadline(t *testing.T) {
+	polled(t, func(t *testing.T, p *place) {
+		p.put = func(ctx context.Context) error {
+			if ends, ok := ctx.Deadline(); !ok || time.Until(ends) > 200*time.Millisecond {
+				t.Errorf("the write may take until %v", ends)
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		if reply := p.ask(t, "1.0.0", ""); reply.Manifest.Version == "" || reply.ETag != "" {
+			t.Errorf("got %+v", reply)
+		}
+	})
+}
+
+func TestPoll_SomebodyElseLooks_IsNoReport(t *testing.T) {
+	polled(t, func(t *testing.T, p *place) {
+		look := polling.Poll{EdgeID: p.id, Installed: "0.1.0", Caller: "olga"}
+		reply, err := p.polls.Answer(admission.Unlimited(t.Context()), look)
+		if err != nil || reply.Manifest.Version == "" || p.row(t).Told != "" {
+			t.Errorf("got %+v, %v; the row is %+v", reply, err, p.row(t))
+		}
+		if box := p.ask(t, "0.1.0", reply.ETag); box.NotModified {
+			t.Error("the tag of another caller's answer is accepted as the box's receipt")
+		}
+	})
+}
+
+func TestPoll_NotAdmitted_IsNoReport(t *testing.T) {
+	polled(t, func(t *testing.T, p *place) {
+		refusal := problem.New(problem.RateLimited, "Wait.")
+		a := admission.Ask(func() (http.Header, error) { return nil, refusal })
+		_, err := p.polls.Answer(a.Context(t.Context()), polling.Poll{EdgeID: p.id, Installed: "1.0.0", Caller: "the box", Subject: "its subject"})
+		if !errors.Is(err, refusal) || p.row(t).Told != "" || p.calls[dynamo.Reports.Name()+" strongly"] != 1 { // the test's own read
+			t.Errorf("got %v; the row is %+v by %v", err, p.row(t), p.calls)
+		}
+	})
+}
+
+// TestPoll_ReadFromAReplicaThatLags_DoesNotPlaceTheBox: the box was moved, but its poll still finds the old channel.
+func TestPoll_ReadFromAReplicaThatLags_DoesNotPlaceTheBox(t *testing.T) {
+	polled(t, func(t *testing.T, p *place) {
+		old, err := p.API.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(dynamo.Reports.Name()),
+			Key: map[string]types.AttributeValue{"edgeId": &types.AttributeValueMemberS{Value: p.id}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		was := p.box.Channel
+		p.box.Channel = "c-" + uuid.NewString()
+		p.register(t)
+		p.old = old
+		if reply := p.ask(t, "1.0.0", ""); reply.ETag != "" || !errors.Is(reply.Unrecorded, report.ErrOutdated) {
+			t.Errorf("got %+v", reply)
+		}
+		if row := p.row(t); row.Channel != p.box.Channel || row.Told != "" {
+			t.Errorf("moved from %s: %+v", was, row)
+		}
+	})
+}
+
+func TestPoll_BoxThatAReplicaDoesNotKnowYet_IsReadAgain(t *testing.T) {
+	polled(t, func(t *testing.T, p *place) {
+		p.blind = true
+		if reply := p.ask(t, "", ""); reply.Manifest.Version == "" {
+			t.Errorf("got %+v", reply)
+		}
+		if _, err := p.polls.Answer(t.Context(), polling.Poll{EdgeID: "no-such-box"}); !problem.Has(err, problem.NotFound) {
+			t.Errorf("a box that does not exist: %v", err)
+		}
+	})
+}
+
+func TestPoll_ChannelThatNothingIsPublishedOn_IsNotFoundAndNamed(t *testing.T) {
+	polled(t, func(t *testing.T, p *place) {
+		p.box.Channel = "none"
+		p.register(t)
+		_, err := p.polls.Answer(t.Context(), polling.Poll{EdgeID: p.id})
+		if p := problem.From(err); p.Code != problem.NotFound || p.Detail == problem.Missing().Detail {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestRetire_TheBoxIsGoneFromPollsAndCounts_AndCanComeBack(t *testing.T) {
+	polled(t, func(t *testing.T, p *place) {
+		ctx := admission.Unlimited(t.Context())
+		pair := "gateway-x/" + p.box.Channel
+		counted := func() (n int) {
+			if err := p.reports.Each(ctx, pair, 0, func(report.IndexEntry) { n++ }, func(err error) { t.Error(err) }); err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		p.ask(t, "0.9.0", "")
+		if n := counted(); n != 1 {
+			t.Fatalf("%d boxes are counted", n)
+		}
+		if err := p.registry.Retire(ctx, audit.Origin{}, p.id, input.Preconditions{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.polls.Answer(ctx, polling.Poll{EdgeID: p.id}); !problem.Has(err, problem.NotFound) || counted() != 0 {
+			t.Errorf("a retired box is answered with %v, and %d boxes are counted", err, counted())
+		}
+		if err := p.registry.Retire(ctx, audit.Origin{}, p.id, input.Preconditions{}); !problem.Has(err, problem.NotFound) {
+			t.Errorf("retired twice: %v", err)
+		}
+		p.register(t)
+		p.ask(t, "1.0.0", "")
+		if row := p.row(t); counted() != 1 || row.Offer != nil || row.Running != "1.0.0" {
+			t.Errorf("registered again: %d boxes are counted, %+v", counted(), row)
+		}
+	})
+}
+
+// TestPoll_OfARollout_TakesTheURLThatWasPublishedLast republishes a target at another address while a rollout serves
+// it, and checks that the release is read once, like the row.
+func TestPoll_OfARollout_TakesTheURLThatWasPublishedLast(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		m := &meter{API: client, calls: map[string]int{}}
+		db, ctx := dynamo.Open(m, time.Now), admission.Unlimited(t.Context())
+		edgeType, id := "t-"+uuid.NewString(), "box-"+uuid.NewString()
+		publish := func(channel, version, url string) {
+			t.Helper()
+			if _, err := publication.NewStore(db).Publish(ctx, audit.Origin{}, release.Publication{EdgeType: edgeType, Channel: channel,
+				CurrentVersion: version, ArtifactURL: url, SHA256: "digest of " + version}, input.Preconditions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		publish("stable", "1.0.0", "https://a.example/1.0.0")
+		publish("canary", "2.0.0", "https://dead.example/2.0.0")
+		rollouts := rollout.NewStore(db)
+		started, err := rollouts.Start(ctx, audit.Origin{}, rollout.Plan{EdgeType: edgeType, Channel: "stable", TargetVersion: "2.0.0"}, idempotency.Claim{})
+		for _, percent := range []int{10, 50, 100} {
+			if err == nil {
+				_, err = rollouts.Move(ctx, audit.Origin{}, started, rollout.Move{StagedPercent: &percent}, input.Preconditions{})
+			}
+		}
+		if err == nil {
+			_, err = edge.NewRegistry(db, 1).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}).Put(ctx, audit.Origin{}, id, edge.Assignment{EdgeType: edgeType, Channel: "stable", OrganizationID: "acme"}, input.Preconditions{})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		publish("canary", "2.0.0", "https://new.example/2.0.0")
+		told := func(source polling.Source) {
+			t.Helper()
+			polls := polling.NewPolls(db, polling.Settings{PollInterval: time.Minute, ChannelCache: time.Hour, Shards: 1}, time.Now)
+			clear(m.calls)
+			for range 100 {
+				reply, err := polls.Answer(t.Context(), polling.Poll{EdgeID: id, Installed: "2.0.0"})
+				got := reply.Manifest
+				if err != nil || got.Version != "2.0.0" || got.Source != source || got.ArtifactURL != "https://new.example/2.0.0" || got.SHA256 != "digest of 2.0.0" {
+					t.Fatalf("told %+v, %v", got, err)
+				}
+			}
+			if n := m.calls[dynamo.Releases.Name()+" strongly"]; n != 1 || m.calls[dynamo.Channels.Name()+" strongly"] != 1 {
+				t.Errorf("100 polls made the reads %v", m.calls)
+			}
+		}
+		told(polling.FromRollout)
+		if _, err := rollouts.Move(ctx, audit.Origin{}, started, rollout.Move{Status: rollout.Halted}, input.Preconditions{}); err != nil {
+			t.Fatal(err)
+		}
+		told(polling.FromInstalled)
+	})
+}
+
+func TestEncode_SameBytesSameTag(t *testing.T) {
+	one := polling.Manifest{EdgeID: "box-1", Version: "1.0.0", PollIntervalSeconds: 60}
+	_, tag, err := one.Encode("box-1")
+	if err != nil || len(tag) != 24 || tag[0] != '"' {
+		t.Fatalf("tag %s, %v", tag, err)
+	}
+	changes := map[string]func(*polling.Manifest){
+		"edge id":   func(m *polling.Manifest) { m.EdgeID = "box-2" },
+		"edge type": func(m *polling.Manifest) { m.EdgeType = "x" },
+		"channel":   func(m *polling.Manifest) { m.Channel = "x" },
+		"version":   func(m *polling.Manifest) { m.Version = "1.0.1" },
+		"address":   func(m *polling.Manifest) { m.ArtifactURL = "x" },
+		"digest":    func(m *polling.Manifest) { m.SHA256 = "x" },
+		"source":    func(m *polling.Manifest) { m.Source = polling.FromRollout },
+		"rollout":   func(m *polling.Manifest) { m.RolloutID = "x" },
+		"installed": func(m *polling.Manifest) { m.Installed = "0.9.0" },
+		"interval":  func(m *polling.Manifest) { m.PollIntervalSeconds = 61 },
+		"nothing":   func(*polling.Manifest) {},
+	}
+	for name, change := range changes {
+		other := one
+		change(&other)
+		if _, got, _ := other.Encode("box-1"); (got == tag) != (name == "nothing") {
+			t.Errorf("%s changed: tag %s, before %s", name, got, tag)
+		}
+	}
+}
+
+func TestSettings_AreReadInSeconds(t *testing.T) {
+	t.Setenv("POLL_INTERVAL_SECONDS", "15")
+	t.Setenv("FLEET_ISSUERS", "https://a.example")
+	r := setting.NewValues(setting.PollIntervalSeconds, setting.IdlePollIntervalSeconds, setting.ChannelCacheSeconds, setting.ReportShards, setting.FleetIssuers)
+	want := polling.Settings{
+		PollInterval: 15 * time.Second, IdlePollInterval: 5 * time.Minute, ChannelCache: 2 * time.Second,
+		Shards: 32, Issuers: "https://a.example",
+	}
+	if s := polling.ReadSettings(r); r.Err() != nil || s != want {
+		t.Errorf("got %+v, %v", s, r.Err())
+	}
+}

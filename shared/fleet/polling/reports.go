@@ -1,0 +1,49 @@
+package polling
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/fleet/boxauth"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
+)
+
+// Reports takes the outcomes that boxes report between polls.
+type Reports struct {
+	boxauth.Finder
+	issuers boxauth.Issuers
+}
+
+// NewReports makes Reports.
+func NewReports(db *dynamo.DB, shards report.Shards, issuers boxauth.Issuers) *Reports {
+	return &Reports{boxauth.Finder{Reports: report.NewStore(db, shards)}, issuers}
+}
+
+// Take takes an outcome and returns what the box should do next. It returns NOT_FOUND for a box that is not registered
+// and for one that the caller does not speak for, UNAUTHENTICATED for a token that is no longer valid, and REPORT_STALE
+// if the outcome is about a version or rollout other than the box's last offer.
+func (r *Reports) Take(ctx context.Context, caller auth.Principal, id string, o report.Outcome) (report.Advice, error) {
+	row, err := r.Find(ctx, id)
+	if err != nil {
+		return report.Advice{}, err
+	}
+	if err := r.issuers.Allow(caller, row, o.At); err != nil {
+		return report.Advice{}, err
+	}
+	row, err = r.Reports.Observe(ctx, edge.Of(row).Registration(), report.By{Input: o, SHA256: caller.Credential})
+	if errors.Is(err, report.ErrOutdated) {
+		return report.Advice{}, problem.Wrap(err, problem.Unavailable, "The box was registered again a moment ago; try again after the given time.").After(time.Second)
+	}
+	if err != nil {
+		return report.Advice{}, err
+	}
+	if !o.About(row) {
+		return report.Advice{}, problem.New(problem.ReportStale, "Version %s is not the box's latest offer, or it was offered by another rollout; poll, then report on the latest offer.", o.Version)
+	}
+	return report.Reply(row, o), nil
+}
