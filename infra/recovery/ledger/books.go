@@ -83,9 +83,10 @@ func scan(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableID) st
 	return nil
 }
 
+// Text returns a text, or an empty one if it is missing.
 func Text(item Item, name string) string { s, _ := item[name].(string); return s }
 
-// plain returns an attribute in the form of a resource id: a text or a whole number.
+// Plain returns an attribute in the form of a resource id: a text or a whole number.
 func Plain(item Item, name string) string {
 	if f, ok := item[name].(float64); ok {
 		return strconv.FormatInt(int64(f), 10)
@@ -93,6 +94,7 @@ func Plain(item Item, name string) string {
 	return Text(item, name)
 }
 
+// Number returns a whole number, or 0 if it is missing.
 func Number(item Item, name string) int64 { f, _ := item[name].(float64); return int64(f) }
 
 // moment returns an attribute's time, or the zero time if it is missing.
@@ -101,6 +103,7 @@ func moment(item Item, name string) time.Time {
 	return at
 }
 
+// Object returns an object, or nil if it is missing.
 func Object(item Item, name string) Item { m, _ := item[name].(Item); return m }
 
 // as returns a value as another type, by its JSON. A value that cannot be read is the zero value, which agrees with nothing.

@@ -2,7 +2,6 @@ package answers
 
 import (
 	"bytes"
-	"fmt"
 	"net/http"
 	"slices"
 
@@ -23,11 +22,6 @@ func savedAs(body []byte) string {
 
 // notShown are the fields of a move that the version does not show unchanged.
 var notShown = []string{"reason", "machines", "effectiveFrom", "reinstate"}
-
-// versionOf is a version in the call's factory and method.
-func (c Call) versionOf(n int64) ledger.Resource {
-	return c.of(method.VersionResourceType, fmt.Sprintf("%s:%d", c.Parameter["methodId"], n))
-}
 
 // content checks a content that was read: it must be a whole content that was saved as the
 // version, and not older than what was acknowledged before.
