@@ -1,4 +1,5 @@
-package ledger
+// Package answers compares the answers to callers with the audit trail: a test knows all calls.
+package answers
 
 import (
 	"encoding/json"
@@ -8,7 +9,11 @@ import (
 	"slices"
 	"time"
 
+	"wavegate/infra/recovery/ledger"
 	"wavegate/scripts/samples"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/production/method"
 )
 
 // Explain compares the answers to callers with the audit trail, and returns all contradictions:
@@ -23,8 +28,8 @@ import (
 //     the organization of the box at that time.
 //
 // A call that ended with a 5xx may have made its change or not, but never a part of it.
-func (b Books) Explain(calls []Call) []string {
-	x := explainer{trail: b.Trail(), asked: map[string]Call{}, made: map[string][]Event{}}
+func Explain(b ledger.Books, calls []Call) []string {
+	x := explainer{trail: b.Trail(), asked: map[string]Call{}, made: map[string][]ledger.Event{}}
 	for _, c := range calls {
 		x.asked[c.RequestID] = c
 	}
@@ -55,7 +60,7 @@ func (b Books) Explain(calls []Call) []string {
 		case c.Operation == "get-method-content":
 			x.content(c)
 		case c.Operation == "get-method-changes":
-			x.comparison(c)
+			x.foreign(c)
 		case c.redeems():
 			x.redemption(c)
 		case c.about().Type == "":
@@ -71,15 +76,15 @@ func (b Books) Explain(calls []Call) []string {
 			x.read(c)
 		}
 	}
-	slices.Sort(x.findings)
-	return x.findings
+	slices.Sort(x.Findings)
+	return x.Findings
 }
 
 type explainer struct {
-	findings
-	trail map[Resource][]Event
-	asked map[string]Call    // by request id
-	made  map[string][]Event // by request id
+	ledger.Findings
+	trail map[ledger.Resource][]ledger.Event
+	asked map[string]Call           // by request id
+	made  map[string][]ledger.Event // by request id
 }
 
 func (c Call) String() string {
@@ -94,11 +99,11 @@ func (x *explainer) changes() {
 			continue
 		}
 		if !known {
-			x.add("%s: %s by the request %q, which nobody made", events[0].Resource, events[0].Name, request)
+			x.Add("%s: %s by the request %q, which nobody made", events[0].Resource, events[0].Name, request)
 			continue
 		}
 		if !c.done() && !c.unknown() && !c.recalled() && !c.refusedBox(events) {
-			x.add("%s was refused, but made %s of %s", c, events[0].Name, events[0].Resource)
+			x.Add("%s was refused, but made %s of %s", c, events[0].Name, events[0].Resource)
 		}
 		if c.batches() {
 			x.batchChanges(c, events)
@@ -107,34 +112,34 @@ func (x *explainer) changes() {
 		own := 0
 		for _, e := range events {
 			if e.Issuer != c.Issuer || e.User != c.User {
-				x.add("%s: the event %s names %s of %s as the actor", c, e.Name, e.User, e.Issuer)
+				x.Add("%s: the event %s names %s of %s as the actor", c, e.Name, e.User, e.Issuer)
 			}
 			if c.beside(e) {
 				continue
 			}
 			own++
 			if !c.writes() || e.Type != c.about().Type || !c.lost() && e.Resource != c.resource() {
-				x.add("%s made %s of %s", c, e.Name, e.Resource)
+				x.Add("%s made %s of %s", c, e.Name, e.Resource)
 			} else if !c.says(e.After) {
-				x.add("%s asked for %s, but the event says %v", c, c.Body, e.After)
+				x.Add("%s asked for %s, but the event says %v", c, c.Body, e.After)
 			}
 		}
 		if own != 1 && !c.refusedBox(events) {
-			x.add("%s made %d changes", c, own)
+			x.Add("%s made %d changes", c, own)
 		}
 	}
 }
 
 // beside reports whether an event is not about the call's resource.
-func (c Call) beside(e Event) bool {
+func (c Call) beside(e ledger.Event) bool {
 	return e.Name == "ReleaseAdopted" && c.Operation == "update-rollout" ||
 		e.Name == "RolloutHalted" && c.Operation == "publish-release" ||
 		e.Name == "EnrolmentRefused" || c.accepts(e) ||
-		e.Type == methodType && c.about().Type == versionType && e.Resource.ID == c.Parameter["methodId"]
+		e.Type == method.ResourceType && c.about().Type == method.VersionResourceType && e.Resource.ID == c.Parameter["methodId"]
 }
 
 // says reports whether a thing has the values of the call, apart from the fields in but.
-func (c Call) says(thing Item, but ...string) bool {
+func (c Call) says(thing ledger.Item, but ...string) bool {
 	if c.token() {
 		return c.saysToken(thing)
 	}
@@ -145,24 +150,24 @@ func (c Call) says(thing Item, but ...string) bool {
 		return c.said(thing)
 	}
 	if c.Operation == "put-method-content" {
-		return text(thing, "status") == "draft" && text(thing, "contentSha256") == canonicalHash(c.Body)
+		return ledger.Text(thing, "status") == "draft" && ledger.Text(thing, "contentSha256") == savedAs(c.Body)
 	}
 	fields := c.fields()
 	switch c.Operation {
 	case "redeem-edge-enrolment":
-		return enrolled(thing, text(fields, "edgeId"), c.User)
+		return enrolled(thing, ledger.Text(fields, "edgeId"), c.User)
 	case "create-edge-enrolment":
 		delete(fields, "edgeIds") // the trail has their number
 	case "delete-edge-enrolment":
-		return text(thing, "endedAt") != ""
+		return ledger.Text(thing, "endedAt") != ""
 	case "accept-edge-enrolment":
-		return number(thing, "accepted") > 0
+		return ledger.Number(thing, "accepted") > 0
 	case "put-rollout-policy":
-		return within(fields, object(object(thing, "terms"), "policy"))
+		return within(fields, ledger.Object(ledger.Object(thing, "terms"), "policy"))
 	case "approve-rollout-stage":
 		return c.approved(thing)
 	case "start-rollout":
-		if policy := object(fields, "policy"); policy != nil && !within(policy, object(object(thing, "terms"), "policy")) {
+		if policy := ledger.Object(fields, "policy"); policy != nil && !within(policy, ledger.Object(ledger.Object(thing, "terms"), "policy")) {
 			return false
 		}
 		delete(fields, "policy")
@@ -187,31 +192,34 @@ func (x *explainer) write(c Call) {
 		return
 	}
 	events := x.trail[c.resource()]
-	i := slices.IndexFunc(events, func(e Event) bool { return e.RequestID == c.RequestID })
+	i := slices.IndexFunc(events, func(e ledger.Event) bool { return e.RequestID == c.RequestID })
 	switch {
 	case c.Location != "":
 		// A repeated key is answered with the first call's thing.
 		if len(events) == 0 || events[0].Before != nil || i != 0 && (c.Key == "" || x.asked[events[0].RequestID].Key != c.Key) {
-			x.add("%s was answered with %s, which it did not make", c, c.Location)
+			x.Add("%s was answered with %s, which it did not make", c, c.Location)
 		}
 	case i < 0 && c.Status == http.StatusCreated:
-		x.add("%s was answered as if it had made it, but there is no event", c)
+		x.Add("%s was answered as if it had made it, but there is no event", c)
 	case i < 0:
 		if !x.wasTrue(c, events) && !x.registered(c) {
-			x.add("%s was acknowledged, but neither made a change nor found what it asked for: %s", c, c.Body)
+			x.Add("%s was acknowledged, but neither made a change nor found what it asked for: %s", c, c.Body)
 		}
 	case !c.token() && (events[i].Before == nil) != (c.Status == http.StatusCreated):
-		x.add("%s made %s from %v", c, events[i].Name, events[i].Before)
+		x.Add("%s made %s from %v", c, events[i].Name, events[i].Before)
 	}
 }
 
 // wasTrue reports whether the thing had the values of the call at some moment during the call.
-func (x *explainer) wasTrue(c Call, events []Event) bool {
-	return x.during(c, events, func(e Event) bool { return c.says(e.After) || x.published(c, e) })
+func (x *explainer) wasTrue(c Call, events []ledger.Event) bool {
+	if c.removes() && (len(events) == 0 || !x.acknowledged(events[0], c.Began)) {
+		return true // it was not there yet: a reset of an id that no box has redeemed
+	}
+	return x.during(c, events, func(e ledger.Event) bool { return c.says(e.After) || x.published(c, e) })
 }
 
 // during reports whether a change after which something holds was the last one of a thing at some moment during the call.
-func (x *explainer) during(c Call, events []Event, holds func(Event) bool) bool {
+func (x *explainer) during(c Call, events []ledger.Event, holds func(ledger.Event) bool) bool {
 	for i, e := range events {
 		if holds(e) && x.began(e).Before(c.Ended) && (i+1 == len(events) || !x.acknowledged(events[i+1], c.Began)) {
 			return true
@@ -221,10 +229,10 @@ func (x *explainer) during(c Call, events []Event, holds func(Event) bool) bool 
 }
 
 // began is the earliest time at which an event can have been written.
-func (x *explainer) began(e Event) time.Time { return x.asked[e.RequestID].Began }
+func (x *explainer) began(e ledger.Event) time.Time { return x.asked[e.RequestID].Began }
 
 // acknowledged reports whether the caller of a change had its answer before a time.
-func (x *explainer) acknowledged(e Event, before time.Time) bool {
+func (x *explainer) acknowledged(e ledger.Event, before time.Time) bool {
 	c := x.asked[e.RequestID]
 	return c.done() && c.Ended.Before(before)
 }
@@ -256,10 +264,10 @@ func (x *explainer) keys(calls []Call) {
 	}
 	for u, n := range made {
 		if n > 1 {
-			x.add("the key %q of %s on %s made %d things", u.key, u.user, u.path, n)
+			x.Add("the key %q of %s on %s made %d things", u.key, u.user, u.path, n)
 		}
 		if len(told[u]) > 1 {
-			x.add("the key %q of %s on %s was answered in %d ways", u.key, u.user, u.path, len(told[u]))
+			x.Add("the key %q of %s on %s was answered in %d ways", u.key, u.user, u.path, len(told[u]))
 		}
 	}
 }
@@ -285,65 +293,24 @@ func (x *explainer) read(c Call) {
 				delete(thing, name)
 			}
 		}
-		revision := number(thing, "revision")
+		revision := ledger.Number(thing, "revision")
 		if revision < 1 || revision > int64(len(events)) || !reflect.DeepEqual(thing, events[revision-1].After) {
-			x.add("%s read %s, which no change led to", c, c.Answer)
+			x.Add("%s read %s, which no change led to", c, c.Answer)
 			return
 		}
 		if revision < acknowledged {
-			x.add("%s read revision %d after %d was acknowledged", c, revision, acknowledged)
+			x.Add("%s read revision %d after %d was acknowledged", c, revision, acknowledged)
 		}
 		if !x.began(events[revision-1]).Before(c.Ended) {
-			x.add("%s read revision %d before anyone asked for it", c, revision)
+			x.Add("%s read revision %d before anyone asked for it", c, revision)
 		}
 		x.foreign(c)
 	case http.StatusNotFound:
 		o := x.owner(c)
 		if acknowledged > 0 && !gone && (c.ReadsAll || o == "" || c.Member && o == c.Organization) {
-			x.add("%s found nothing after revision %d was acknowledged", c, acknowledged)
+			x.Add("%s found nothing after revision %d was acknowledged", c, acknowledged)
 		}
 	}
-}
-
-// activeRollout checks the rollout in a channel's answer against the changes, and removes it,
-// because the channel's events do not contain it.
-func (x *explainer) activeRollout(c Call, channel Item) {
-	shown := object(channel, "activeRollout")
-	if shown == nil {
-		return
-	}
-	delete(channel, "activeRollout")
-	events := x.trail[Resource{"platform", "rollout", text(shown, "id")}]
-	revision := number(shown, "revision")
-	if revision < 1 || revision > int64(len(events)) {
-		x.add("%s shows the rollout %v, which no change led to", c, shown)
-		return
-	}
-	r := events[revision-1].After
-	want := Item{"id": r["id"], "targetVersion": r["targetVersion"], "staged_percent": r["staged_percent"], "revision": r["revision"], "guard": modeOf(r)}
-	if !reflect.DeepEqual(shown, want) || text(r, "status") != "active" {
-		x.add("%s shows the rollout %v, which was %v", c, shown, r)
-	}
-}
-
-// guard checks the guard in a rollout's answer, and removes it, because it follows from the policy.
-func (x *explainer) guard(c Call, rollout Item) {
-	shown, given := rollout["guard"]
-	if !given {
-		return
-	}
-	delete(rollout, "guard")
-	if mode := modeOf(rollout); shown != mode {
-		x.add("%s shows the guard as %v, but its policy says %s", c, shown, mode)
-	}
-}
-
-// modeOf returns the mode of a rollout's guard, by its policy.
-func modeOf(rollout Item) string {
-	if policy := object(object(rollout, "terms"), "policy"); policy != nil {
-		return text(policy, "mode")
-	}
-	return "none"
 }
 
 // poll checks a box's poll against the publications and rollouts of its channel. A poll may lag for a moment, but it
@@ -353,22 +320,25 @@ func (x *explainer) poll(c Call) {
 		return
 	}
 	m := c.answered()
-	rolled := func(e Event) bool {
-		return e.Type == "rollout" && text(e.After, "edgeType") == text(m, "edgeType") && text(e.After, "channel") == text(m, "channel") &&
-			text(e.After, "targetVersion") == text(m, "version") && text(e.After, "sha256") == text(m, "sha256")
+	is := func(e ledger.Event, version string) bool {
+		return ledger.Text(e.After, "edgeType") == ledger.Text(m, "edgeType") && ledger.Text(e.After, "channel") == ledger.Text(m, "channel") &&
+			ledger.Text(e.After, version) == ledger.Text(m, "version") && ledger.Text(e.After, "sha256") == ledger.Text(m, "sha256")
 	}
-	published := func(e Event) bool {
-		return text(e.After, "currentVersion") == text(m, "version") && text(e.After, "sha256") == text(m, "sha256")
+	if !x.some(func(e ledger.Event) bool {
+		return e.Type == rollout.ResourceType && is(e, "targetVersion") || e.Type == release.ResourceType && is(e, "currentVersion")
+	}) {
+		x.Add("%s was offered %s, which was never on its channel", c, c.Answer)
 	}
-	if slices.ContainsFunc(x.trail[c.of("release-channel", text(m, "edgeType")+"/"+text(m, "channel"))], published) {
-		return
-	}
+}
+
+// some reports whether something holds for an event.
+func (x *explainer) some(holds func(ledger.Event) bool) bool {
 	for _, events := range x.trail {
-		if slices.ContainsFunc(events, rolled) {
-			return
+		if slices.ContainsFunc(events, holds) {
+			return true
 		}
 	}
-	x.add("%s was offered %s, which was never on its channel", c, c.Answer)
+	return false
 }
 
 // list checks each thing of a list against the changes. Some lists lag for a moment, so they may
@@ -377,23 +347,23 @@ func (x *explainer) list(c Call) {
 	if c.Status != http.StatusOK {
 		return
 	}
-	var page struct{ Items []Item }
+	var page struct{ Items []ledger.Item }
 	if err := json.Unmarshal(c.Answer, &page); err != nil {
-		x.add("%s: the list cannot be read: %v", c, err)
+		x.Add("%s: the list cannot be read: %v", c, err)
 		return
 	}
 	for _, thing := range page.Items {
 		x.activeRollout(c, thing)
 		x.guard(c, thing)
 		delete(thing, "standing")
-		id := c.about().Name(func(name string) string { return plain(thing, name) })
+		id := c.about().Name(func(name string) string { return ledger.Plain(thing, name) })
 		events := x.trail[c.of(c.about().Type, id)]
-		revision := number(thing, "revision")
+		revision := ledger.Number(thing, "revision")
 		if revision < 1 || revision > int64(len(events)) || !reflect.DeepEqual(thing, events[revision-1].After) {
-			x.add("%s lists %v, which no change led to", c, thing)
+			x.Add("%s lists %v, which no change led to", c, thing)
 		}
-		if o := text(thing, "organizationId"); o != "" && o != c.Organization && !c.ReadsAll {
-			x.add("%s lists data of %q", c, o)
+		if o := ledger.Text(thing, "organizationId"); o != "" && o != c.Organization && !c.ReadsAll {
+			x.Add("%s lists data of %q", c, o)
 		}
 	}
 }

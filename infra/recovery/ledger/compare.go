@@ -86,10 +86,10 @@ func (c *Comparison) date(table dynamo.TableID, item Item) {
 func boxOf(table dynamo.TableID, item Item) string {
 	switch table {
 	case dynamo.Edges, dynamo.Reports:
-		return text(item, "edgeId")
+		return Text(item, "edgeId")
 	case dynamo.Audit:
-		if strings.HasPrefix(text(item, "stream"), "edges/") {
-			return text(object(item, "resource"), "id")
+		if strings.HasPrefix(Text(item, "stream"), "edges/") {
+			return Text(Object(item, "resource"), "id")
 		}
 	}
 	return ""

@@ -1,9 +1,11 @@
-package ledger
+package answers
 
 import (
 	"reflect"
 	"slices"
 	"time"
+
+	"wavegate/infra/recovery/ledger"
 )
 
 // ofRelease are the fields of a publication about its release, except for the digest. All channels with the version
@@ -12,7 +14,7 @@ var ofRelease = []string{"artifactUrl", "sizeBytes", "sha1", "md5", "part", "art
 
 // published reports whether a channel had the values of a publication, together with those that others had given for
 // the release.
-func (x *explainer) published(c Call, e Event) bool {
+func (x *explainer) published(c Call, e ledger.Event) bool {
 	if c.Operation != "publish-release" || !c.says(e.After, ofRelease...) {
 		return false
 	}
@@ -23,14 +25,9 @@ func (x *explainer) published(c Call, e Event) bool {
 }
 
 // said reports whether a version was published with a value before a time, on this channel or another one.
-func (x *explainer) said(channel Item, name string, value any, before time.Time) bool {
-	for _, events := range x.trail {
-		for _, e := range events {
-			if text(e.After, "edgeType") == text(channel, "edgeType") && text(e.After, "currentVersion") == text(channel, "currentVersion") &&
-				reflect.DeepEqual(e.After[name], value) && x.began(e).Before(before) {
-				return true
-			}
-		}
-	}
-	return false
+func (x *explainer) said(channel ledger.Item, name string, value any, before time.Time) bool {
+	return x.some(func(e ledger.Event) bool {
+		return ledger.Text(e.After, "edgeType") == ledger.Text(channel, "edgeType") && ledger.Text(e.After, "currentVersion") == ledger.Text(channel, "currentVersion") &&
+			reflect.DeepEqual(e.After[name], value) && x.began(e).Before(before)
+	})
 }

@@ -1,9 +1,12 @@
-package ledger
+package answers
 
 import (
 	"encoding/json"
 	"net/http"
 	"slices"
+
+	"wavegate/infra/recovery/ledger"
+	"wavegate/shared/trail/audit"
 )
 
 // redeems reports whether a box made the call with a code. Its User is the enrolment.
@@ -11,15 +14,15 @@ func (c Call) redeems() bool { return c.Operation == "redeem-edge-enrolment" }
 
 // refusedBox reports whether the only change of a call that was refused, or got no clear answer, is the record that a box
 // was refused.
-func (c Call) refusedBox(events []Event) bool {
-	return c.redeems() && (c.Status == http.StatusConflict || c.unknown()) && !slices.ContainsFunc(events, func(e Event) bool {
+func (c Call) refusedBox(events []ledger.Event) bool {
+	return c.redeems() && (c.Status == http.StatusConflict || c.unknown()) && !slices.ContainsFunc(events, func(e ledger.Event) bool {
 		return e.Name != "EnrolmentRefused" || e.Resource.ID != c.User
 	})
 }
 
 // enrolled reports whether a box has the values with which an enrolment registers it.
-func enrolled(box Item, edgeID, enrolmentID string) bool {
-	return text(box, "edgeId") == edgeID && text(box, "enrolmentId") == enrolmentID && text(box, "tokenSetAt") != ""
+func enrolled(box ledger.Item, edgeID, enrolmentID string) bool {
+	return ledger.Text(box, "edgeId") == edgeID && ledger.Text(box, "enrolmentId") == enrolmentID && ledger.Text(box, "tokenSetAt") != ""
 }
 
 // redemption checks that a box that was told that it is registered was registered, and that one that was told to wait
@@ -27,9 +30,9 @@ func enrolled(box Item, edgeID, enrolmentID string) bool {
 func (x *explainer) redemption(c Call) {
 	switch made := x.made[c.RequestID]; {
 	case c.Status == http.StatusCreated && len(made) == 0 && !x.wasTrue(c, x.trail[c.resource()]):
-		x.add("%s was told that it is registered, but it was not", c)
+		x.Add("%s was told that it is registered, but it was not", c)
 	case c.Status == http.StatusAccepted && len(made) > 0:
-		x.add("%s was told to wait, but made %s", c, made[0].Name)
+		x.Add("%s was told to wait, but made %s", c, made[0].Name)
 	}
 }
 
@@ -43,14 +46,14 @@ func (c Call) accepted() []Call {
 	for _, item := range body.Items {
 		one := c
 		one.Operation, one.Body = "put-edge-token", item
-		one.Parameter = map[string]string{"edgeId": text(one.fields(), "edgeId")}
+		one.Parameter = map[string]string{"edgeId": ledger.Text(one.fields(), "edgeId")}
 		list = append(list, one)
 	}
 	return list
 }
 
 // accepts reports whether an event registers a box that the call accepts.
-func (c Call) accepts(e Event) bool {
+func (c Call) accepts(e ledger.Event) bool {
 	return slices.ContainsFunc(c.accepted(), func(one Call) bool {
 		return one.resource() == e.Resource && enrolled(e.After, e.Resource.ID, c.Parameter["enrolmentId"])
 	})
@@ -61,7 +64,7 @@ func (c Call) accepts(e Event) bool {
 func (x *explainer) registered(c Call) bool {
 	boxes := c.accepted()
 	return len(boxes) > 0 && !slices.ContainsFunc(boxes, func(one Call) bool {
-		return !slices.ContainsFunc(x.trail[one.resource()], func(e Event) bool {
+		return !slices.ContainsFunc(x.trail[one.resource()], func(e ledger.Event) bool {
 			return enrolled(e.After, e.Resource.ID, c.Parameter["enrolmentId"]) && x.began(e).Before(c.Ended)
 		})
 	})
@@ -71,10 +74,10 @@ func (x *explainer) registered(c Call) bool {
 func (x *explainer) owner(c Call) string {
 	if c.about().Type == "enrolment" {
 		if events := x.trail[c.resource()]; len(events) > 0 {
-			return text(events[0].After, "organizationId")
+			return ledger.Text(events[0].After, "organizationId")
 		}
 	}
-	events := x.trail[Resource{"platform", "factory", c.Parameter["factoryId"]}]
+	events := x.trail[ledger.Resource{Stream: audit.Platform, Type: "factory", ID: c.Parameter["factoryId"]}]
 	if len(events) == 0 {
 		return ""
 	}

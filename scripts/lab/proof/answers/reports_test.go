@@ -1,11 +1,12 @@
-package ledger_test
+package answers_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
-	"wavegate/scripts/lab/proof/ledger"
+	"wavegate/infra/recovery/ledger"
+	"wavegate/scripts/lab/proof/answers"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/dynamo"
 )
@@ -31,7 +32,8 @@ func TestAudit_FailureCode(t *testing.T) {
 		r := honest(t)
 		row := r.item(t, dynamo.Reports, "edgeId", "box-1")
 		row["offer"] = ledger.Item{"version": "1.1.0", "state": string(test.state), "code": string(test.code)}
-		row["code"], row["stateKey"] = string(test.code), "1.1.0#"+string(test.state)+"#1#00#box-1"
+		of := report.Row{EdgeID: "box-1", Offer: &report.Offer{Version: "1.1.0", State: test.state, Code: test.code}}
+		row["code"], row["stateKey"] = string(test.code), of.Entry().StateKey()
 		if found := r.books.Audit(); (len(found) > 0) != test.found {
 			t.Errorf("%s with the code %q: found %q", test.state, test.code, found)
 		}
@@ -49,9 +51,9 @@ func TestExplain_BoxReadsWhatIsInItsFactory_AndInNoOther(t *testing.T) {
 				after["factoryId"] = factory
 			}
 		}
-		found := slices.ContainsFunc(r.books.Explain(r.calls), func(f string) bool { return strings.Contains(f, `read data of "acme"`) })
+		found := slices.ContainsFunc(answers.Explain(r.books, r.calls), func(f string) bool { return strings.Contains(f, `read data of "acme"`) })
 		if found != foreign {
-			t.Errorf("a box in %q: found %v", factory, r.books.Explain(r.calls))
+			t.Errorf("a box in %q: found %v", factory, answers.Explain(r.books, r.calls))
 		}
 	}
 }

@@ -1,17 +1,14 @@
-package ledger
+package answers
 
 import (
 	"encoding/json"
 	"slices"
-	"strings"
+
+	"wavegate/infra/recovery/ledger"
 )
 
 // batches reports whether the call registers several boxes at once.
 func (c Call) batches() bool { return c.Operation == "register-edges" }
-
-// isTally reports whether an idempotency record belongs to a batch. Such a record contains the
-// answer instead of a thing's id.
-func isTally(result string) bool { return strings.HasPrefix(result, `{"registered":`) }
 
 // members are the calls that would register the boxes of a batch one by one.
 func (c Call) members() []Call {
@@ -32,19 +29,19 @@ func (c Call) members() []Call {
 
 // batchChanges checks the events of a batch: each must be about one of its boxes, with the
 // values in the batch.
-func (x *explainer) batchChanges(c Call, events []Event) {
+func (x *explainer) batchChanges(c Call, events []ledger.Event) {
 	members := c.members()
 	for _, e := range events {
 		if e.Issuer != c.Issuer || e.User != c.User {
-			x.add("%s: the event %s names %s of %s as the actor", c, e.Name, e.User, e.Issuer)
+			x.Add("%s: the event %s names %s of %s as the actor", c, e.Name, e.User, e.Issuer)
 		}
 		i := slices.IndexFunc(members, func(m Call) bool { return m.resource() == e.Resource })
 		if i < 0 || !members[i].says(e.After) {
-			x.add("%s asked for %s, but the event of %s says %v", c, c.Body, e.Resource, e.After)
+			x.Add("%s asked for %s, but the event of %s says %v", c, c.Body, e.Resource, e.After)
 		}
 	}
 	if len(events) > len(members) {
-		x.add("%s made %d changes to %d boxes", c, len(events), len(members))
+		x.Add("%s made %d changes to %d boxes", c, len(events), len(members))
 	}
 }
 
@@ -66,16 +63,16 @@ func (x *explainer) batch(c Call, calls []Call) {
 		made[e.Name]++
 	}
 	answer, members := c.answered(), c.members()
-	if number(answer, "registered") != int64(made["EdgeRegistered"]) || number(answer, "reassigned") != int64(made["EdgeReassigned"]) ||
-		number(answer, "takenOver") != int64(made["EdgeTakenOver"]) ||
-		number(answer, "unchanged") != int64(len(members)-len(x.made[c.RequestID])) {
-		x.add("%s was answered with %s, but made %v", c, c.Answer, made)
+	if ledger.Number(answer, "registered") != int64(made["EdgeRegistered"]) || ledger.Number(answer, "reassigned") != int64(made["EdgeReassigned"]) ||
+		ledger.Number(answer, "takenOver") != int64(made["EdgeTakenOver"]) ||
+		ledger.Number(answer, "unchanged") != int64(len(members)-len(x.made[c.RequestID])) {
+		x.Add("%s was answered with %s, but made %v", c, c.Answer, made)
 	}
 	for _, m := range members {
 		events := x.trail[m.resource()]
-		own := slices.ContainsFunc(events, func(e Event) bool { return e.RequestID == c.RequestID })
+		own := slices.ContainsFunc(events, func(e ledger.Event) bool { return e.RequestID == c.RequestID })
 		if !own && !x.wasTrue(m, events) {
-			x.add("%s was acknowledged, but neither changed %s nor found it unchanged", c, m.Parameter["edgeId"])
+			x.Add("%s was acknowledged, but neither changed %s nor found it unchanged", c, m.Parameter["edgeId"])
 		}
 	}
 }

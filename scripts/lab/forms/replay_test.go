@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,12 +22,20 @@ import (
 // answersFile is beside the items.
 const answersFile = "answers.json"
 
-// Answers are what the functions of the first recording answered about its items.
+// Answers are what the functions of the first recording answered about its items. Like these, they are never recorded again.
 type Answers struct {
 	Recorded time.Time         `json:"recorded"` // as the items
 	Shift    int64             `json:"shift"`    // by how many seconds their times were shifted when they were read
 	Values   map[string]string `json:"values"`
 	Calls    []exchange        `json:"calls"`
+}
+
+// A read is a call whose answer must stay the same. Some are retries of calls that changed something, and change nothing.
+type read struct {
+	By   string `json:"by"`
+	Call string `json:"call"`
+	Body string `json:"body,omitempty"`
+	Key  string `json:"key,omitempty"` // the Idempotency-Key
 }
 
 // An exchange is a read and its answer.
@@ -64,62 +71,15 @@ func (w *world) make(r read) (x exchange, err error) {
 	if err != nil {
 		return x, fmt.Errorf("%s: %s: %w", r.By, r.Call, err)
 	}
-	x = exchange{read: r, Status: a.status, ETag: a.header.Get("ETag"), Answer: bytes.TrimSpace(a.body)}
-	if strings.HasPrefix(a.header.Get("Content-Type"), "application/jsonl") {
+	x = exchange{read: r, Status: a.Status, ETag: a.Header.Get("ETag"), Answer: bytes.TrimSpace(a.Body)}
+	if strings.HasPrefix(a.Header.Get("Content-Type"), "application/jsonl") {
 		x.Answer = slices.Concat([]byte("["), bytes.ReplaceAll(x.Answer, []byte("\n"), []byte(",")), []byte("]"))
 	}
-	if location := a.header.Get("Location"); len(x.Answer) == 0 && location != "" {
+	if location := a.Header.Get("Location"); len(x.Answer) == 0 && location != "" {
 		x.Answer = json.RawMessage(fmt.Sprintf("{\"Location\":%q}", location))
 	}
 	x.Answer = bytes.ReplaceAll(x.Answer, []byte(w.URL), []byte("URL"))
 	return x, nil
-}
-
-// answer reads everything about the items of a recording.
-func (w *world) answer(ctx context.Context, items []golden.Item, recorded time.Time) (Answers, error) {
-	by, err := w.load(ctx, items, recorded)
-	all := Answers{Recorded: recorded, Shift: int64(by.Seconds()), Values: w.values}
-	if err != nil {
-		return all, err
-	}
-	now := slices.DeleteFunc(slices.Clone(items), func(i golden.Item) bool { return !i.Recorded.Equal(recorded) })
-	for _, r := range w.reads(now) {
-		x, err := w.make(r)
-		if err != nil {
-			return all, err
-		}
-		if x.Status >= http.StatusInternalServerError {
-			return all, fmt.Errorf("%s: %s: answered %d: %s", r.By, r.Call, x.Status, x.Answer)
-		}
-		all.Calls = append(all.Calls, x)
-	}
-	return all, nil
-}
-
-// write writes the answers, with a call in each line.
-func (a Answers) write(file string) error {
-	calls := a.Calls
-	a.Calls = nil
-	head, err := encode(a)
-	if err != nil {
-		return err
-	}
-	lines := make([]string, len(calls))
-	for i, x := range calls {
-		if lines[i], err = encode(x); err != nil {
-			return err
-		}
-	}
-	text := strings.TrimSuffix(head, "null}") + "[\n" + strings.Join(lines, ",\n") + "\n]}\n"
-	return os.WriteFile(file, []byte(text), 0o644) //nolint:gosec // it is for everyone
-}
-
-func encode(v any) (string, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return strings.TrimSpace(b.String()), err
 }
 
 // readAnswers reads the recorded answers.

@@ -1,13 +1,13 @@
-// Package ledger audits the tables after a run: whether the resources, the audit trail and the
-// answers to callers agree.
+// Package ledger compares the tables with the audit trail: every change has its event, and tables that are written together
+// agree.
 //
-// It reads tables as plain items and knows their attributes by name. It shares no code with the
-// packages that wrote them.
+// It reads tables as plain items, so that it sees what is stored and not what the service makes of it.
 package ledger
 
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -19,7 +19,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/testing/dynamolocal"
+	"wavegate/shared/production/method"
+	"wavegate/shared/trail/audit"
 )
 
 // An Item is an item of a table, with the value types of encoding/json.
@@ -34,13 +35,8 @@ const (
 	warnings dynamo.TableID = "warnings"
 )
 
-// Read reads all tables, strongly consistent.
-func Read(ctx context.Context, db *dynamodb.Client) (Books, error) {
-	return ReadNamed(ctx, db, dynamolocal.TableName)
-}
-
-// ReadNamed reads tables with other names.
-func ReadNamed(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableID) string) (Books, error) {
+// Read reads all tables, by their names, strongly consistent.
+func Read(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableID) string) (Books, error) {
 	books := Books{}
 	err := scan(ctx, db, name, func(table dynamo.TableID, item Item) error {
 		books[table] = append(books[table], item)
@@ -68,14 +64,14 @@ func scan(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableID) st
 					return fmt.Errorf("ledger: read %s: %w", table.ID, err)
 				}
 				under := table.ID
-				switch id := text(item, "id"); {
+				switch id := Text(item, "id"); {
 				case table.ID == dynamo.Rollouts && id == "freeze":
 					under = freezes
-				case table.ID == dynamo.Progress && text(item, "part") == "warnings":
+				case table.ID == dynamo.Progress && Text(item, "part") == "warnings":
 					under = warnings
 				case table.ID == dynamo.Rollouts && strings.HasPrefix(id, "halt#"):
 					continue // It records the attempt to halt, and is not a resource.
-				case table.ID == dynamo.Enrolments && text(item, "part") != "enrolment":
+				case table.ID == dynamo.Enrolments && Text(item, "part") != "enrolment":
 					continue // The ids of an enrolment, and boxes that wait.
 				}
 				if err := each(under, item); err != nil {
@@ -87,35 +83,35 @@ func scan(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableID) st
 	return nil
 }
 
-// Latest is the time of the last event; the zero time if there is none.
-func (b Books) Latest() (last time.Time) {
-	for _, item := range b[dynamo.Audit] {
-		if at := moment(item, "eventTime"); at.After(last) {
-			last = at
-		}
-	}
-	return last
-}
-
-func text(item Item, name string) string { s, _ := item[name].(string); return s }
+func Text(item Item, name string) string { s, _ := item[name].(string); return s }
 
 // plain returns an attribute in the form of a resource id: a text or a whole number.
-func plain(item Item, name string) string {
+func Plain(item Item, name string) string {
 	if f, ok := item[name].(float64); ok {
 		return strconv.FormatInt(int64(f), 10)
 	}
-	return text(item, name)
+	return Text(item, name)
 }
 
-func number(item Item, name string) int64 { f, _ := item[name].(float64); return int64(f) }
+func Number(item Item, name string) int64 { f, _ := item[name].(float64); return int64(f) }
 
 // moment returns an attribute's time, or the zero time if it is missing.
 func moment(item Item, name string) time.Time {
-	at, _ := time.Parse(time.RFC3339, text(item, name))
+	at, _ := time.Parse(time.RFC3339, Text(item, name))
 	return at
 }
 
-func object(item Item, name string) Item { m, _ := item[name].(Item); return m }
+func Object(item Item, name string) Item { m, _ := item[name].(Item); return m }
+
+// as returns a value as another type, by its JSON. A value that cannot be read is the zero value, which agrees with nothing.
+func as[T any](value any) T {
+	var v, none T
+	text, err := json.Marshal(value)
+	if err != nil || json.Unmarshal(text, &v) != nil {
+		return none
+	}
+	return v
+}
 
 // A Resource is a resource in the audit trail.
 type Resource struct {
@@ -143,13 +139,13 @@ type Event struct {
 func (b Books) Trail() map[Resource][]Event {
 	trail := map[Resource][]Event{}
 	for _, item := range b[dynamo.Audit] {
-		what, actor := object(item, "resource"), object(item, "actor")
+		what, actor := Object(item, "resource"), Object(item, "actor")
 		e := Event{
-			Resource: Resource{text(item, "stream"), text(what, "type"), text(what, "id")},
-			ID:       text(item, "eventId"), Name: text(item, "eventName"), Time: moment(item, "eventTime"),
-			RequestID: text(item, "requestId"), Issuer: text(actor, "issuer"), User: text(actor, "userId"),
-			Organization: text(item, "organizationId"), Revision: number(what, "revision"),
-			Before: object(item, "before"), After: object(item, "after"), stored: item,
+			Resource: Resource{Text(item, "stream"), Text(what, "type"), Text(what, "id")},
+			ID:       Text(item, "eventId"), Name: Text(item, "eventName"), Time: moment(item, "eventTime"),
+			RequestID: Text(item, "requestId"), Issuer: Text(actor, "issuer"), User: Text(actor, "userId"),
+			Organization: Text(item, "organizationId"), Revision: Number(what, "revision"),
+			Before: Object(item, "before"), After: Object(item, "after"), stored: item,
 		}
 		trail[e.Resource] = append(trail[e.Resource], e)
 	}
@@ -169,25 +165,16 @@ type kind struct {
 	hidden []string
 }
 
-func platform(Item) string        { return "platform" }
-func shard(i Item) string         { return boxStream(text(i, "edgeId")) }
-func insideFactory(i Item) string { return "factory/" + text(i, "factoryId") }
-
-func boxStream(id string) string {
-	h := uint32(2166136261) // FNV-1a
-	for _, c := range []byte(id) {
-		h = (h ^ uint32(c)) * 16777619
-	}
-	return fmt.Sprintf("edges/%d", h%16)
-}
+func platform(Item) string        { return audit.Platform }
+func shard(i Item) string         { return audit.Box(Text(i, "edgeId")) }
+func insideFactory(i Item) string { return audit.Factory(Text(i, "factoryId")) }
 
 func by(name string) func(Item) string {
-	return func(i Item) string { return text(i, name) }
+	return func(i Item) string { return Text(i, name) }
 }
 
 var kinds = []kind{
-	{dynamo.Channels, "release-channel", platform,
-		func(i Item) string { return text(i, "edgeType") + "/" + text(i, "channel") },
+	{dynamo.Channels, "release-channel", platform, pairOf,
 		[]string{"rollout", "earlier", "past", "list", "listKey"}},
 	{dynamo.Rollouts, "rollout", platform, by("id"),
 		[]string{"list", "pair", "edgeTypeStatus", "channelStatus", "pairStatus"}},
@@ -198,10 +185,21 @@ var kinds = []kind{
 	{dynamo.Gateways, "gateway", platform, by("organizationId"), []string{"tokens"}},
 	{dynamo.Enrolments, "enrolment", platform, by("id"), []string{"part", "listKey", "expires", "codeSha256"}},
 	{dynamo.RateOverrides, "rate-limit", platform, by("subject"), []string{"subject", "removed"}},
-	{dynamo.Methods, "production-method", insideFactory, by("methodId"), []string{"productMethod", "factoryStatus"}},
-	{dynamo.MethodVersions, versionType, insideFactory,
-		func(i Item) string { return text(i, "methodId") + ":" + plain(i, "version") }, []string{"number"}},
+	{dynamo.Methods, method.ResourceType, insideFactory, by("methodId"), []string{"productMethod", "factoryStatus"}},
+	{dynamo.MethodVersions, method.VersionResourceType, insideFactory,
+		func(i Item) string { return Text(i, "methodId") + ":" + Plain(i, "version") }, []string{"number"}},
 	{dynamo.Machines, "machine", insideFactory, by("code"), nil},
 	{dynamo.MethodReports, "method-on-machine", insideFactory,
-		func(i Item) string { return text(i, "machine") + "/" + text(i, "methodId") }, []string{"subject"}},
+		func(i Item) string { return Text(i, "machine") + "/" + Text(i, "methodId") }, []string{"subject"}},
+}
+
+// Of returns a resource of a type, by its id. It is in the stream that the attributes name: of its factory or box, or of the
+// platform.
+func Of(name, id string, attributes Item) Resource {
+	for _, k := range kinds {
+		if k.name == name {
+			return Resource{k.stream(attributes), name, id}
+		}
+	}
+	panic("ledger: no kind " + name)
 }

@@ -1,4 +1,4 @@
-package ledger_test
+package answers_test
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"wavegate/scripts/lab/proof/ledger"
+	"wavegate/infra/recovery/ledger"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/edge"
@@ -21,6 +21,7 @@ import (
 	"wavegate/shared/production/factory"
 	"wavegate/shared/production/machine"
 	"wavegate/shared/production/method"
+	"wavegate/shared/testing/dynamolocal"
 	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
@@ -68,7 +69,7 @@ func warned(t *testing.T) ledger.Books {
 	if told, err := method.NewStore(db).TellUnconfirmed(ctx, from("told")); err != nil || told != 1 {
 		t.Fatalf("told of %d recalls, %v", told, err)
 	}
-	books, err := ledger.Read(t.Context(), client)
+	books, err := ledger.Read(t.Context(), client, dynamolocal.TableName)
 	if err != nil {
 		t.Fatal(err)
 	}

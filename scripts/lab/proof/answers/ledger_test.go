@@ -1,4 +1,4 @@
-package ledger_test
+package answers_test
 
 import (
 	"context"
@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"wavegate/scripts/lab/proof/ledger"
+	"wavegate/infra/recovery/ledger"
+	"wavegate/scripts/lab/proof/answers"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/publication"
@@ -30,11 +31,11 @@ import (
 // A run is a small correct run: its books, and its calls with their answers.
 type run struct {
 	books ledger.Books
-	calls []ledger.Call
+	calls []answers.Call
 }
 
 // call returns the run's only call of an operation.
-func (r *run) call(t *testing.T, operation string) *ledger.Call {
+func (r *run) call(t *testing.T, operation string) *answers.Call {
 	t.Helper()
 	for i := range r.calls {
 		if r.calls[i].Operation == operation {
@@ -103,7 +104,7 @@ func honest(t *testing.T) *run {
 	// made records the call that do makes. do returns the status and the last part of the Location.
 	made := func(operation, path, body string, parameter map[string]string, do func(context.Context, audit.Origin) (int, string, error)) string {
 		t.Helper()
-		c := ledger.Call{Operation: operation, Path: path, Body: []byte(body), Parameter: parameter, Issuer: issuer, User: user,
+		c := answers.Call{Operation: operation, Path: path, Body: []byte(body), Parameter: parameter, Issuer: issuer, User: user,
 			Organization: "acme", ReadsAll: true, Member: true, Began: time.Now(), RequestID: fmt.Sprintf("request-%d", len(r.calls))}
 		from := audit.Origin{Actor: audit.Actor{Issuer: issuer, UserID: user}, SourceIP: "192.0.2.7", RequestID: c.RequestID}
 		status, id, err := do(t.Context(), from)
@@ -214,7 +215,7 @@ func honest(t *testing.T) *run {
 	}
 	moveVersion("eric", method.Move{Status: method.InReview})
 	moveVersion("anna", method.Move{Status: method.Released, ContentSHA256: parsed.SHA256()})
-	if r.books, err = ledger.Read(t.Context(), client); err != nil {
+	if r.books, err = ledger.Read(t.Context(), client, dynamolocal.TableName); err != nil {
 		t.Fatal(err)
 	}
 	r.read(t)
@@ -249,7 +250,7 @@ func (r *run) read(t *testing.T) {
 			t.Fatal(err)
 		}
 		now := time.Now()
-		c := ledger.Call{Operation: name, Issuer: issuer, User: "olga", Organization: "acme", ReadsAll: true, Began: now, Ended: now,
+		c := answers.Call{Operation: name, Issuer: issuer, User: "olga", Organization: "acme", ReadsAll: true, Began: now, Ended: now,
 			Status: 200, RequestID: name, Answer: body, Parameter: map[string]string{"factoryId": "munich-1", "code": "m-1"}}
 		c.Parameter["id"], _ = after.(ledger.Item)["id"].(string)
 		r.calls = append(r.calls, c)
@@ -263,10 +264,10 @@ func (r *run) read(t *testing.T) {
 		"get-machine-methods": fmt.Sprintf(`{"items":[{"methodId":%q,"version":1,"contentSha256":%q,"trailSha256":%q}]}`, id, hash, chain),
 	} {
 		now := time.Now()
-		r.calls = append(r.calls, ledger.Call{Operation: operation, Issuer: issuer, User: "eric", Organization: "acme", Member: true, Began: now, Ended: now,
+		r.calls = append(r.calls, answers.Call{Operation: operation, Issuer: issuer, User: "eric", Organization: "acme", Member: true, Began: now, Ended: now,
 			Status: 200, RequestID: operation, Answer: fmt.Append(nil, answer), Parameter: map[string]string{"factoryId": "munich-1", "methodId": id, "number": "1", "code": "m-1"}})
 	}
-	r.calls = append(r.calls, ledger.Call{Operation: "get-manifest", User: "box-1", Status: 200, RequestID: "poll",
+	r.calls = append(r.calls, answers.Call{Operation: "get-manifest", User: "box-1", Status: 200, RequestID: "poll",
 		Answer: fmt.Appendf(nil, `{"edgeType":"gateway-x","channel":"stable","version":"1.1.0","sha256":%q,"source":"rollout"}`, digest)})
 }
 
@@ -294,7 +295,7 @@ func TestAudit_HonestRun_HasNoFindings(t *testing.T) {
 	if found := r.books.Audit(); len(found) > 0 {
 		t.Errorf("found %q", found)
 	}
-	if found := r.books.Explain(r.calls); len(found) > 0 {
+	if found := answers.Explain(r.books, r.calls); len(found) > 0 {
 		t.Errorf("found %q", found)
 	}
 	if n := len(r.books[dynamo.Audit]); n != 22 {

@@ -1,4 +1,4 @@
-package ledger
+package answers
 
 import (
 	"encoding/json"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"wavegate/infra/recovery/ledger"
 	"wavegate/scripts/samples"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/operations/table"
@@ -42,16 +43,16 @@ func (c Call) removes() bool {
 }
 
 // fields are the members of the call's body; nil if it is not an object.
-func (c Call) fields() Item {
-	var m Item
+func (c Call) fields() ledger.Item {
+	var m ledger.Item
 	if json.Unmarshal(c.Body, &m) != nil {
 		return nil
 	}
 	return m
 }
 
-func (c Call) answered() Item {
-	var m Item
+func (c Call) answered() ledger.Item {
+	var m ledger.Item
 	if json.Unmarshal(c.Answer, &m) != nil {
 		return nil
 	}
@@ -73,12 +74,12 @@ func (c Call) lost() bool { return c.makes() && c.located() == "" }
 // makes reports whether the call makes something with an id from the service.
 func (c Call) makes() bool { return samples.Of(c.Operation).Makes != "" }
 
-func (c Call) resource() Resource {
+func (c Call) resource() ledger.Resource {
 	if c.makes() {
 		return c.of(c.about().Type, c.located())
 	}
 	if c.redeems() {
-		return c.of("edge", text(c.fields(), "edgeId"))
+		return c.of("edge", ledger.Text(c.fields(), "edgeId"))
 	}
 	return c.of(c.about().Type, c.about().Name(func(name string) string {
 		if name == "id" && c.Parameter["kind"] == "users" {
@@ -90,12 +91,6 @@ func (c Call) resource() Resource {
 
 // of returns a resource in the place of the call: in the call's factory if such resources are in
 // factories, and a box in its shard.
-func (c Call) of(name, id string) Resource {
-	place := Item{"factoryId": c.Parameter["factoryId"], "edgeId": id}
-	for _, k := range kinds {
-		if k.name == name {
-			return Resource{k.stream(place), name, id}
-		}
-	}
-	panic("ledger: no kind " + name)
+func (c Call) of(name, id string) ledger.Resource {
+	return ledger.Of(name, id, ledger.Item{"factoryId": c.Parameter["factoryId"], "edgeId": id})
 }
