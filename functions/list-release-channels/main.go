@@ -3,12 +3,11 @@
 package main
 
 import (
-	"net/url"
-
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/releases"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 )
@@ -18,10 +17,7 @@ func main() { function.Run(releases.ListReleaseChannels(), wire) }
 func wire(env lambdahttp.Env) function.Handler[paging.Asked[string, paging.Place]] {
 	channels := release.NewStore(env.DB)
 	return func(c *function.Call, in paging.Asked[string, paging.Place]) (lambdahttp.Answer, error) {
-		query := paging.Query{Path: c.Route()}
-		if in.List != "" {
-			query.Filter = url.Values{"edgeType": {in.List}}
-		}
+		query := paging.Query{Path: c.Route(), Filter: input.Values("edgeType", in.List)}
 		return paging.List(c, query, in.Page, func(w dynamo.Span) (dynamo.Page[release.View], error) {
 			return channels.List(c.Context(), in.List, w)
 		})

@@ -41,6 +41,8 @@ type Operation struct {
 	// Takes is what the operation takes: every parameter and every field of its body, with its rule. New takes most of
 	// it from the function that reads the operation's requests.
 	Takes input.Takes
+	// Reads finds the faults of a request; New sets it.
+	Reads func(*input.Reader)
 	// Gives are the statuses of its successes.
 	Gives []int
 	// Refuses are the codes of its own refusals; see Problems for all.
@@ -140,7 +142,8 @@ func ListByIndex(table dynamo.TableID, indexes ...string) Grant {
 	return Grant{Table: table, Actions: []dynamo.Permission{dynamo.Query}, Indexes: indexes, OnlyIndexes: true}
 }
 
-// A Row is an operation, and how its requests are read: as a T.
+// A Row is an operation, and how its requests are read: as a T. Rows are made by functions, so that the binary of an
+// operation links what its own requests need, and not that of all operations of its package.
 type Row[T any] struct {
 	Operation
 	Read func(*input.Reader) T
@@ -152,7 +155,8 @@ func Nothing(*input.Reader) struct{} { return struct{}{} }
 // New completes a row: what it does not say is what most rows have. It adds what the fair-use limiter needs, because it
 // counts every call, and the setting of the origins that may read answers. The row takes what read asks for.
 func New[T any](op Operation, read func(*input.Reader) T) Row[T] {
-	op.Takes = op.Takes.Declare(func(in *input.Reader) { read(in) })
+	op.Reads = func(in *input.Reader) { read(in) }
+	op.Takes = op.Takes.Declare(op.Reads)
 	op.Limit, op.Timeout, op.MemoryMB = cmp.Or(op.Limit, ratelimit.Ordinary), cmp.Or(op.Timeout, timeout), cmp.Or(op.MemoryMB, memory)
 	op.Settings = slices.Concat(op.Settings, setting.Limits, []setting.Name{setting.CORSOrigins})
 	op.Grants = slices.Clone(op.Grants)
@@ -169,7 +173,7 @@ func New[T any](op Operation, read func(*input.Reader) T) Row[T] {
 func (r Row[T]) Check(settings *setting.Values) {
 	r.Takes.Declare(func(in *input.Reader) {
 		in.Settings = settings
-		r.Read(in)
+		r.Reads(in)
 	})
 }
 

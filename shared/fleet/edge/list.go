@@ -40,17 +40,7 @@ func FilterOf(in *input.Reader) Filter {
 
 // Values returns the filter as query parameters.
 func (f Filter) Values() url.Values {
-	v := url.Values{}
-	if f.OrganizationID != "" {
-		v.Set("organizationId", f.OrganizationID)
-	} else {
-		v.Set("edgeType", f.EdgeType)
-		v.Set("channel", f.Channel)
-	}
-	if f.IDPrefix != "" {
-		v.Set("idPrefix", f.IDPrefix)
-	}
-	return v
+	return input.Values("organizationId", f.OrganizationID, "edgeType", f.EdgeType, "channel", f.Channel, "idPrefix", f.IDPrefix)
 }
 
 // List returns boxes in the byte order of their ids. It reads a global index, so a change shows after a moment, usually

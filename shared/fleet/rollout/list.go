@@ -53,13 +53,7 @@ func FilterOf(in *input.Reader) Filter {
 
 // Values returns the filter as query parameters.
 func (f Filter) Values() url.Values {
-	v := url.Values{}
-	for name, value := range map[string]string{"edgeType": f.EdgeType, "channel": f.Channel, "status": string(f.Status)} {
-		if value != "" {
-			v.Set(name, value)
-		}
-	}
-	return v
+	return input.Values("edgeType", f.EdgeType, "channel", f.Channel, "status", string(f.Status))
 }
 
 // selection returns the index partition that holds exactly the rollouts that the filter accepts.

@@ -95,52 +95,6 @@ func (t Takes) Declare(read func(*Reader)) Takes {
 	return in.takes
 }
 
-// Check reads a request by what it takes, without the rules that involve several values.
-func (in *Reader) Check(takes Takes) error {
-	for _, f := range takes.Path {
-		in.Path(f.Name, f.Is.(*Text))
-	}
-	if takes.Body != nil {
-		in.Body().check(takes.Body)
-	}
-	return in.Err()
-}
-
-func (o *Object) check(shape *Shape) {
-	for _, f := range shape.Fields {
-		switch rule := f.Is.(type) {
-		case *Text:
-			o.text(f, rule)
-		case *Integer:
-			o.integer(f)
-		case Number:
-			o.number(f)
-		case Boolean:
-			o.boolean(f)
-		case *Shape:
-			o.object(f, func(inner *Object) { inner.check(rule) })
-		case *List:
-			switch of := rule.Of.(type) {
-			case *Text:
-				o.texts(f)
-			case *Integer:
-				o.integers(f)
-			case *Shape:
-				o.objects(f, func(inner *Object) { inner.check(of) })
-			default:
-				o.Strings(f.Name)
-			}
-		}
-	}
-	if len(shape.AnyOf) > 0 {
-		o.RequireAny(shape.AnyOf...)
-	}
-	if shape.Names != nil {
-		o.Names(shape.Names, shape.Texts, shape.Most)
-	}
-	o.shape.Open = shape.Open
-}
-
 // Sent is the body of a request, and what the request's path names.
 type Sent[P, B any] struct {
 	Path P

@@ -71,23 +71,19 @@ func (o *Object) Strings(name string) []string {
 
 // Integers returns a list of whole numbers, and reports whether it is given. Faulty elements are omitted.
 func (o *Object) Integers(name string, list *List) (numbers []int64, given bool) {
-	return o.integers(Field{Name: name, Is: list})
-}
-
-func (o *Object) integers(field Field) (numbers []int64, given bool) {
-	list, elements, given := o.list(field)
+	_, elements, given := o.list(Field{Name: name, Is: list})
 	for i, raw := range elements {
 		if kind := KindOf(raw); kind != NumberKind {
-			o.FaultIn(field.Name, i, "type", "must be a number, not "+string(kind))
+			o.FaultIn(name, i, "type", "must be a number, not "+string(kind))
 			continue
 		}
 		rule := list.Of.(*Integer)
 		n, ok := ParseInteger(string(raw))
 		switch {
 		case !ok || !rule.Accepts(n):
-			o.FaultIn(field.Name, i, "range", "must be "+rule.Says())
+			o.FaultIn(name, i, "range", "must be "+rule.Says())
 		case !list.Repeats && slices.Contains(numbers, n):
-			o.FaultIn(field.Name, i, "duplicate", "must not be given twice")
+			o.FaultIn(name, i, "duplicate", "must not be given twice")
 		default:
 			numbers = append(numbers, n)
 		}

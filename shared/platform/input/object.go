@@ -255,11 +255,7 @@ func (o *Object) Boolean(name string) bool {
 
 // OptionalBoolean returns a boolean, and reports whether it is given.
 func (o *Object) OptionalBoolean(name string) (b, given bool) {
-	return o.boolean(Field{Name: name, Is: Boolean{}})
-}
-
-func (o *Object) boolean(field Field) (b, given bool) {
-	raw, given, usable := o.find(field, BooleanKind)
+	raw, given, usable := o.find(Field{Name: name, Is: Boolean{}}, BooleanKind)
 	return usable && raw[0] == 't', given
 }
 

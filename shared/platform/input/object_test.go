@@ -82,35 +82,6 @@ func TestDeclare_IsWhatReadingAsksFor(t *testing.T) {
 	}
 }
 
-// TestCheck_FindsTheFaultsOfSingleValues, as reading does.
-func TestCheck_FindsTheFaultsOfSingleValues(t *testing.T) {
-	read := func(in *input.Reader) {
-		in.Path("id", word)
-		body := in.Body()
-		body.Text("name", title)
-		body.ClearableText("box", word)
-		body.OptionalInteger("stage", stage)
-		body.OptionalNumber("share")
-		body.OptionalBoolean("auto")
-		body.Objects("steps", 1, 9, func(step *input.Object) { step.OptionalTexts("tags", word, 0, 3) })
-		body.Integers("stages", &input.List{Of: stage, Most: 2})
-		body.OptionalObject("attributes", func(a *input.Object) { a.Names(word, title, 1) })
-		body.RequireAny("one", "other")
-	}
-	request := func() *input.Reader {
-		r := sent(`{"box":null,"stage":2,"share":"x","auto":1,"steps":[{"tags":["a","a"]},7],"stages":[1,1],"attributes":{"a":1,"b":"x"},"more":1}`)
-		r.SetPathValue("id", "UPPER")
-		return input.Of(r, input.Takes{})
-	}
-	in := request()
-	read(in)
-	want := faults(t, in.Err())
-	got := faults(t, request().Check(input.Takes{}.Declare(read)))
-	if !slices.Equal(got, want) || len(got) != 12 {
-		t.Errorf("got  %q\nwant %q", got, want)
-	}
-}
-
 func TestObject_Open_TakesFurtherFields(t *testing.T) {
 	var words []string
 	faults := read(t, `{"more":1,"words":["a",2,{},"b"]}`, func(o *input.Object) {

@@ -194,6 +194,17 @@ func (in *Reader) raw(field Field) (string, bool) {
 	return values[0], true
 }
 
+// Values makes a query of names and values, in turn. An empty value is not given.
+func Values(pairs ...string) url.Values {
+	query := url.Values{}
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			query.Set(pairs[i], pairs[i+1])
+		}
+	}
+	return query
+}
+
 // Fault adds a fault of a parameter that no rule of a single value can find.
 func (in *Reader) Fault(parameter, code, detail string) { in.parameter(parameter, code, detail) }
 

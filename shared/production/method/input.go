@@ -89,13 +89,7 @@ func FilterOf(in *input.Reader) Filter {
 
 // Values returns the filter as query parameters.
 func (f Filter) Values() url.Values {
-	switch {
-	case f.ProductID != "":
-		return url.Values{"productId": {f.ProductID}}
-	case f.Status != "":
-		return url.Values{"status": {string(f.Status)}}
-	}
-	return nil
+	return input.Values("productId", f.ProductID, "status", string(f.Status))
 }
 
 // ReachedBy says which machines of a version to list: those that have it or may have it, or, without Clear, only those

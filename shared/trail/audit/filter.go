@@ -79,19 +79,12 @@ func pairOf(in *input.Reader, first string, rule *input.Text, second string, alo
 
 // Values returns the filter as query parameters.
 func (f Filter) Values() url.Values {
-	v := url.Values{}
-	for name, value := range map[string]string{
-		"resourceType": f.ResourceType, "resourceId": f.ResourceID,
-		"actorIssuer": f.ActorIssuer, "actorUserId": f.ActorUserID,
-	} {
-		if value != "" {
-			v.Set(name, value)
+	at := func(t time.Time) string {
+		if t.IsZero() {
+			return ""
 		}
+		return t.Format(TimeFormat)
 	}
-	for name, at := range map[string]time.Time{"from": f.From, "to": f.To} {
-		if !at.IsZero() {
-			v.Set(name, at.Format(TimeFormat))
-		}
-	}
-	return v
+	return input.Values("resourceType", f.ResourceType, "resourceId", f.ResourceID, "actorIssuer", f.ActorIssuer, "actorUserId", f.ActorUserID,
+		"from", at(f.From), "to", at(f.To))
 }
