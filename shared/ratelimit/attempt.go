@@ -103,26 +103,24 @@ func (r rules) begin(now time.Time, standard int) *attempt {
 func (a *attempt) answered(it item, applied bool) (verdict, bool) {
 	a.writes++
 	at := a.rules.at(a.now)
-	if applied {
-		if roll, ok := a.next.(roll); ok && roll.only {
-			return a.rejected(it), true
-		}
+	if r, ok := a.next.(roll); applied && !(ok && r.only) {
 		return a.admitted(it), true
 	}
+	// A roll that does not count decides nothing either: the limit may be higher than when the item was read.
 	limit := it.limit(a.now, a.standard)
-	if a.writes > a.rules.attempts {
-		// This was never observed. A rejection keeps the first property; an admission might not.
-		return verdict{limit: limit, used: limit, free: a.now.Add(a.rules.slot), writes: a.writes}, true
-	}
 	if a.rules.used(it, at) >= limit {
 		free := a.rules.free(it, a.now, a.standard)
-		if it.ahead(at) > 0 && a.rules.retryAfter(a.now, free) < free.Sub(a.now) {
+		if a.writes <= a.rules.attempts && it.ahead(at) > 0 && a.rules.retryAfter(a.now, free) < free.Sub(a.now) {
 			// Requests are stored so far ahead of this clock that the wait would be longer than
 			// a minute. Moving them to the present keeps Retry-After correct for all callers.
 			a.next = a.rules.roll(it, a.now, limit, true)
 			return verdict{}, false
 		}
 		return a.rejected(it), true
+	}
+	if a.writes > a.rules.attempts {
+		// This was never observed. A rejection keeps the first property; an admission might not.
+		return verdict{limit: limit, used: limit, free: a.now.Add(a.rules.slot), writes: a.writes}, true
 	}
 	if count := (count{at: at, now: a.now, limit: a.standard}); a.rules.admits(it, count) {
 		a.next = count // another roll came first and made room
