@@ -11,21 +11,17 @@ import (
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/enrolments"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run(enrolments.AcceptEdgeEnrolment, wire) }
+func main() { function.Run(enrolments.AcceptEdgeEnrolment(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[input.Sent[string, []enrolment.Pair]] {
 	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)).Ringing(bell.Open(env.DB, env.Settings, env.Log)).
 		Within(edge.ReadQuotas(env.Settings))
 	enrolments := enrolment.NewStore(env.DB, edges)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("enrolmentId")
-		pairs := enrolment.AcceptedOf(c.Body())
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		return lambdahttp.Empty(http.StatusNoContent), enrolments.Accept(c.Context(), c.Origin(), c.Caller, id, pairs)
+	return func(c *function.Call, in input.Sent[string, []enrolment.Pair]) (lambdahttp.Answer, error) {
+		return lambdahttp.Empty(http.StatusNoContent), enrolments.Accept(c.Context(), c.Origin(), c.Caller, in.Path, in.Body)
 	}
 }

@@ -8,24 +8,17 @@ import (
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/rollouts"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/trail/audit"
 )
 
-func main() { function.Run(rollouts.ApproveRolloutStage, wire) }
+func main() { function.Run(rollouts.ApproveRolloutStage(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[input.Sent[string, rollout.ApprovalRequest]] {
 	rollouts := rollout.NewStore(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("id")
-		body := c.Body()
-		stage := body.Integer("stage")
-		reason, _ := body.OptionalText("reason")
-		when := c.Preconditions()
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		err := rollouts.Approve(c.Context(), c.Origin().For(audit.Grounds{Reason: reason}), id, int(stage), when)
+	return func(c *function.Call, in input.Sent[string, rollout.ApprovalRequest]) (lambdahttp.Answer, error) {
+		err := rollouts.Approve(c.Context(), c.Origin().For(audit.Grounds{Reason: in.Body.Reason}), in.Path, in.Body.Stage, c.When)
 		return lambdahttp.Empty(http.StatusNoContent), err
 	}
 }

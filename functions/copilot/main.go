@@ -9,11 +9,11 @@ import (
 	"wavegate/shared/platform/secret"
 )
 
-func main() { function.Run(assistant.Copilot, wire) }
+func main() { function.Run(assistant.Copilot(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[struct{}] {
 	assistant := copilot.New(copilot.ReadSettings(env.Settings), secret.NewClient(), env.Now)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call, _ struct{}) (lambdahttp.Answer, error) {
 		serve, err := assistant.Forward(c.Request, c.Request.PathValue("proxy"), c.Caller, c.RequestID)
 		return lambdahttp.Answer{Serve: serve}, err
 	}

@@ -13,20 +13,15 @@ import (
 	"wavegate/shared/production/factory"
 )
 
-func main() { function.Run(enrolments.CreateEdgeEnrolment, wire) }
+func main() { function.Run(enrolments.CreateEdgeEnrolment(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[enrolment.Plan] {
 	enrolments, factories := enrolment.NewStore(env.DB, nil), factory.NewStore(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		plan := enrolment.PlanOf(c.Body(), env.Now())
-		key := c.IdempotencyKey()
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
+	return func(c *function.Call, plan enrolment.Plan) (lambdahttp.Answer, error) {
 		if err := edge.MayInstall(c.Caller, plan.OrganizationID, plan.FactoryID, plan.EdgeType, plan.Channel); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		claim, err := c.Claim(key, plan)
+		claim, err := c.Claim(plan)
 		if err != nil {
 			return lambdahttp.Answer{}, err
 		}

@@ -5,30 +5,21 @@ package main
 import (
 	"wavegate/shared/function"
 	"wavegate/shared/operations/methods"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/production/method"
 )
 
-func main() { function.Run(methods.CreateProductionMethod, wire) }
+func main() { function.Run(methods.CreateProductionMethod(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[input.Sent[string, method.Creation]] {
 	methods := method.NewStore(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		factoryID := c.Path("factoryId")
-		body := c.Body()
-		draft := method.Creation{
-			ProductID: body.Text("productId"),
-			Name:      body.Text("name"),
-		}
-		key := c.IdempotencyKey()
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		claim, err := c.Claim(key, draft)
+	return func(c *function.Call, in input.Sent[string, method.Creation]) (lambdahttp.Answer, error) {
+		claim, err := c.Claim(in.Body)
 		if err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		id, err := methods.Create(c.Context(), c.Caller, c.Origin(), factoryID, draft, claim)
+		id, err := methods.Create(c.Context(), c.Caller, c.Origin(), in.Path, in.Body, claim)
 		return lambdahttp.Created(c.Href(c.Route() + "/" + id)), err
 	}
 }

@@ -10,15 +10,11 @@ import (
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run(enrolments.DeleteEdgeEnrolment, wire) }
+func main() { function.Run(enrolments.DeleteEdgeEnrolment(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[string] {
 	enrolments := enrolment.NewStore(env.DB, nil)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("enrolmentId")
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
+	return func(c *function.Call, id string) (lambdahttp.Answer, error) {
 		return lambdahttp.Empty(http.StatusNoContent), enrolments.End(c.Context(), c.Origin(), c.Caller, id)
 	}
 }

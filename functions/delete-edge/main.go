@@ -12,16 +12,11 @@ import (
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run(boxes.DeleteEdge, wire) }
+func main() { function.Run(boxes.DeleteEdge(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[string] {
 	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)).Ringing(bell.Open(env.DB, env.Settings, env.Log))
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("edgeId")
-		when := c.Preconditions()
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		return lambdahttp.Empty(http.StatusNoContent), edges.For(c.Caller).Retire(c.Context(), c.Origin(), id, when)
+	return func(c *function.Call, id string) (lambdahttp.Answer, error) {
+		return lambdahttp.Empty(http.StatusNoContent), edges.For(c.Caller).Retire(c.Context(), c.Origin(), id, c.When)
 	}
 }

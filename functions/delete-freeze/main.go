@@ -10,16 +10,12 @@ import (
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run(freezes.DeleteFreeze, wire) }
+func main() { function.Run(freezes.DeleteFreeze(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[struct{}] {
 	freezes := freeze.NewStore(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		when := c.Preconditions()
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		err := freezes.Lift(c.Context(), c.Origin(), when)
+	return func(c *function.Call, _ struct{}) (lambdahttp.Answer, error) {
+		err := freezes.Lift(c.Context(), c.Origin(), c.When)
 		return lambdahttp.Empty(http.StatusNoContent), err
 	}
 }

@@ -11,16 +11,11 @@ import (
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run(boxes.DeleteGatewayToken, wire) }
+func main() { function.Run(boxes.DeleteGatewayToken(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[string] {
 	gateways := boxauth.NewGateways(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("organizationId")
-		when := c.Preconditions()
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		return lambdahttp.Empty(http.StatusNoContent), gateways.EndTokens(c.Context(), c.Origin(), c.Caller, id, when)
+	return func(c *function.Call, id string) (lambdahttp.Answer, error) {
+		return lambdahttp.Empty(http.StatusNoContent), gateways.EndTokens(c.Context(), c.Origin(), c.Caller, id, c.When)
 	}
 }

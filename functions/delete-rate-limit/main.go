@@ -11,17 +11,12 @@ import (
 	"wavegate/shared/ratelimit"
 )
 
-func main() { function.Run(limits.DeleteRateLimit, wire) }
+func main() { function.Run(limits.DeleteRateLimit(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[ratelimit.Target] {
 	overrides := ratelimit.NewOverrideStore(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		target := ratelimit.ReadTarget(c.Reader, c.Caller.Issuer)
-		when := c.Preconditions()
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		err := overrides.Delete(c.Context(), c.Origin(), target, when)
+	return func(c *function.Call, target ratelimit.Target) (lambdahttp.Answer, error) {
+		err := overrides.Delete(c.Context(), c.Origin(), target.Of(c.Caller.Issuer), c.When)
 		return lambdahttp.Empty(http.StatusNoContent), err
 	}
 }

@@ -14,16 +14,12 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-func main() { function.Run(trails.ExportOrganization, wire) }
+func main() { function.Run(trails.ExportOrganization(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[paging.Asked[string, paging.Cursor]] {
 	exporter := export.New(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("organizationId")
-		cursor := paging.ByCursor(c.Reader)
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
+	return func(c *function.Call, in paging.Asked[string, paging.Cursor]) (lambdahttp.Answer, error) {
+		id, cursor := in.List, in.Page
 		if !c.Caller.MayRead(id) {
 			return lambdahttp.Answer{}, problem.Missing()
 		}

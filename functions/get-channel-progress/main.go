@@ -11,17 +11,12 @@ import (
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run(progress.GetChannelProgress, wire) }
+func main() { function.Run(progress.GetChannelProgress(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[census.OfChannel] {
 	store := census.NewStore(env.DB, census.ReadSettings(env.Settings), nil)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		edgeType, channel := c.Path("edgeType"), c.Path("channel")
-		fresh, _ := c.Query("fresh")
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		p, err := store.Channel(c.Context(), edgeType, channel, fresh == "true")
+	return func(c *function.Call, in census.OfChannel) (lambdahttp.Answer, error) {
+		p, err := store.Channel(c.Context(), in.EdgeType, in.Channel, in.Fresh)
 		return lambdahttp.Answer{Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, Body: p}, err
 	}
 }

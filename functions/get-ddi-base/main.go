@@ -19,19 +19,12 @@ import (
 	"wavegate/shared/platform/telemetry"
 )
 
-func main() { function.Run(hawkbit.GetDDIBase, wire) }
+func main() { function.Run(hawkbit.GetDDIBase(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[ddi.ClientCall] {
 	boxes := ddi.NewBoxes(env.DB, polling.ReadSettings(env.Settings), env.Now)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		call := ddi.ClientCall{
-			Tenant: c.Path("tenant"), ControllerID: c.Path("controllerId"),
-			Caller: c.Caller, Origin: c.Origin(), Counts: c.CountBox,
-		}
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		base, err := boxes.Poll(c.Context(), call)
+	return func(c *function.Call, in ddi.ClientCall) (lambdahttp.Answer, error) {
+		base, err := boxes.Poll(c.Context(), in.By(c.Caller, c.Origin(), c.CountBox))
 		if base.Unrecorded != nil && !errors.Is(base.Unrecorded, report.ErrOutdated) {
 			env.Log.LogAttrs(c.Context(), slog.LevelWarn, "the report was not recorded", slog.String("cause", base.Unrecorded.Error()))
 			telemetry.Emit(env.Metrics, env.Now(), map[string]string{"operation": "get-ddi-base"}, telemetry.One(report.NotRecorded))

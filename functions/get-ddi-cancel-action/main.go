@@ -11,21 +11,13 @@ import (
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run(hawkbit.GetDDICancelAction, wire) }
+func main() { function.Run(hawkbit.GetDDICancelAction(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[ddi.CallAbout] {
 	boxes := ddi.NewBoxes(env.DB, polling.ReadSettings(env.Settings), env.Now)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		call := ddi.ClientCall{
-			Tenant: c.Path("tenant"), ControllerID: c.Path("controllerId"),
-			Caller: c.Caller, Origin: c.Origin(), Counts: c.CountBox,
-		}
-		action := ddi.Action(c.Path("actionId"))
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
+	return func(c *function.Call, in ddi.CallAbout) (lambdahttp.Answer, error) {
 		return lambdahttp.Answer{
-			Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, Body: ddi.NewCancelAnswer(action),
-		}, boxes.Cancel(c.Context(), call, action)
+			Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, Body: ddi.NewCancelAnswer(in.Action),
+		}, boxes.Cancel(c.Context(), in.By(c.Caller, c.Origin(), c.CountBox), in.Action)
 	}
 }

@@ -11,20 +11,12 @@ import (
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run(hawkbit.GetDDIDeployment, wire) }
+func main() { function.Run(hawkbit.GetDDIDeployment(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[ddi.CallAbout] {
 	boxes := ddi.NewBoxes(env.DB, polling.ReadSettings(env.Settings), env.Now)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		call := ddi.ClientCall{
-			Tenant: c.Path("tenant"), ControllerID: c.Path("controllerId"),
-			Caller: c.Caller, Origin: c.Origin(), Counts: c.CountBox,
-		}
-		action := ddi.Action(c.Path("actionId"))
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		deployment, err := boxes.Deployment(c.Context(), call, action)
+	return func(c *function.Call, in ddi.CallAbout) (lambdahttp.Answer, error) {
+		deployment, err := boxes.Deployment(c.Context(), in.By(c.Caller, c.Origin(), c.CountBox), in.Action)
 		return lambdahttp.Answer{
 			Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, Body: deployment.Answer(),
 		}, err

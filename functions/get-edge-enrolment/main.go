@@ -10,15 +10,11 @@ import (
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run(enrolments.GetEdgeEnrolment, wire) }
+func main() { function.Run(enrolments.GetEdgeEnrolment(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[string] {
 	enrolments := enrolment.NewReader(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("enrolmentId")
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
+	return func(c *function.Call, id string) (lambdahttp.Answer, error) {
 		details, err := enrolments.Get(c.Context(), c.Caller, id)
 		return lambdahttp.Answer{Status: http.StatusOK, Body: details}, err
 	}

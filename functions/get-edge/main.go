@@ -9,15 +9,11 @@ import (
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run(boxes.GetEdge, wire) }
+func main() { function.Run(boxes.GetEdge(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[string] {
 	edges := edge.NewStore(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("edgeId")
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
+	return func(c *function.Call, id string) (lambdahttp.Answer, error) {
 		e, err := edges.Get(c.Context(), id)
 		return lambdahttp.OK(e, input.Revision(e.Revision)), err
 	}

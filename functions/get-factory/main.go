@@ -10,15 +10,11 @@ import (
 	"wavegate/shared/production/factory"
 )
 
-func main() { function.Run(factories.GetFactory, wire) }
+func main() { function.Run(factories.GetFactory(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[string] {
 	factories := factory.NewStore(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("factoryId")
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
+	return func(c *function.Call, id string) (lambdahttp.Answer, error) {
 		f, err := factories.Readable(c.Context(), c.Caller, id)
 		return lambdahttp.OK(f, input.Revision(f.Revision)), err
 	}

@@ -9,14 +9,11 @@ import (
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run(freezes.GetFreeze, wire) }
+func main() { function.Run(freezes.GetFreeze(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[struct{}] {
 	freezes := freeze.NewStore(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
+	return func(c *function.Call, _ struct{}) (lambdahttp.Answer, error) {
 		f, err := freezes.Get(c.Context())
 		return lambdahttp.OK(f, input.Revision(f.Revision)), err
 	}

@@ -12,16 +12,12 @@ import (
 	"wavegate/shared/production/method"
 )
 
-func main() { function.Run(methods.GetMachineMethods, wire) }
+func main() { function.Run(methods.GetMachineMethods(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[paging.Asked[method.PollRequest, paging.Cursor]] {
 	polls := method.NewMachinePolls(env.DB, env.Settings, boxauth.ReadIssuers(env.Settings).Speak)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		question := method.PollRequestOf(c.Reader)
-		cursor := paging.ByCursor(c.Reader)
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
+	return func(c *function.Call, in paging.Asked[method.PollRequest, paging.Cursor]) (lambdahttp.Answer, error) {
+		question, cursor := in.List, in.Page
 		query := paging.Query{Path: c.Route()}
 		after, err := cursor.Position(query, input.UUID.Accepts)
 		if err != nil {

@@ -9,17 +9,12 @@ import (
 	"wavegate/shared/production/machine"
 )
 
-func main() { function.Run(machines.GetMachine, wire) }
+func main() { function.Run(machines.GetMachine(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[machine.Place] {
 	machines := machine.NewStore(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		factoryID := c.Path("factoryId")
-		code := c.Path("code")
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		m, err := machines.Get(c.Context(), c.Caller, factoryID, code)
+	return func(c *function.Call, in machine.Place) (lambdahttp.Answer, error) {
+		m, err := machines.Get(c.Context(), c.Caller, in.FactoryID, in.Code)
 		return lambdahttp.OK(m, input.Revision(m.Revision)), err
 	}
 }

@@ -25,27 +25,21 @@ import (
 	"wavegate/shared/ratelimit"
 )
 
-func main() { function.Run(boxes.GetManifest, wire) }
+func main() { function.Run(boxes.GetManifest(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[polling.Poll] {
 	counts, secrets := census.NewCountedSizes(env.DB), keys.Read(env.Settings, secret.NewClient(), env.Now)
 	polls := polling.NewPolls(env.DB, polling.ReadSettings(env.Settings), env.Now).
 		With(polling.NewListening(env.Settings, secrets, counts.Of, env.Now))
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("edgeId")
-		installed, _ := c.Query("installed")
-		listens, _ := c.Query("bell")
-		if err := c.Err(); err != nil {
+	return func(c *function.Call, poll polling.Poll) (lambdahttp.Answer, error) {
+		if err := boxauth.Named(c.Caller, poll.EdgeID, auth.PlatformOwner); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		if err := boxauth.Named(c.Caller, id, auth.PlatformOwner); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		poll := polling.Poll{EdgeID: id, Installed: installed, Listens: listens == "true", Caller: c.Caller.User(), Tag: strings.Join(c.Request.Header.Values("If-None-Match"), ", ")}
+		poll.Caller, poll.Tag = c.Caller.User(), strings.Join(c.Request.Header.Values("If-None-Match"), ", ")
 		if !c.Caller.Has(auth.PlatformOwner) { // a platform owner may view any box
 			poll.Speaker = c.Caller
 		}
-		if c.Caller.Has(auth.Edge) && c.Caller.UserID == id {
+		if c.Caller.Has(auth.Edge) && c.Caller.UserID == poll.EdgeID {
 			poll.Subject = ratelimit.Subject(c.Caller.Counted())
 		}
 		reply, err := polls.Answer(c.Context(), poll)

@@ -9,17 +9,12 @@ import (
 	"wavegate/shared/production/method"
 )
 
-func main() { function.Run(methods.GetMethodChanges, wire) }
+func main() { function.Run(methods.GetMethodChanges(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[method.Two] {
 	methods := method.NewStore(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		ref := method.RefOf(c.Reader)
-		since := method.SinceOf(c.Reader, ref)
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		changes, err := methods.Changes(c.Context(), c.Caller, since, ref)
-		return lambdahttp.OK(method.Comparison{Since: since.Version, Version: ref.Version, Changes: changes}, ""), err
+	return func(c *function.Call, in method.Two) (lambdahttp.Answer, error) {
+		changes, err := methods.Changes(c.Context(), c.Caller, in.Since, in.Version)
+		return lambdahttp.OK(method.Comparison{Since: in.Since.Version, Version: in.Version.Version, Changes: changes}, ""), err
 	}
 }

@@ -12,15 +12,11 @@ import (
 	"wavegate/shared/production/method"
 )
 
-func main() { function.Run(methods.GetMethodContent, wire) }
+func main() { function.Run(methods.GetMethodContent(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[method.Ref] {
 	methods := method.NewStore(env.DB).ForBoxes(boxauth.ReadIssuers(env.Settings).Speak)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		ref := method.RefOf(c.Reader)
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
+	return func(c *function.Call, ref method.Ref) (lambdahttp.Answer, error) {
 		v, bytes, err := methods.Content(c.Context(), c.Caller, ref)
 		return lambdahttp.OK(json.RawMessage(bytes), v.ETag()), err
 	}

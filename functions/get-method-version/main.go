@@ -10,15 +10,11 @@ import (
 	"wavegate/shared/production/method"
 )
 
-func main() { function.Run(methods.GetMethodVersion, wire) }
+func main() { function.Run(methods.GetMethodVersion(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[method.Ref] {
 	methods := method.NewStore(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		ref := method.RefOf(c.Reader)
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
+	return func(c *function.Call, ref method.Ref) (lambdahttp.Answer, error) {
 		v, err := methods.Version(c.Context(), c.Caller, ref)
 		return lambdahttp.OK(v, input.Revision(v.Revision)), err
 	}

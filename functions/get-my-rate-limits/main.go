@@ -13,7 +13,7 @@ import (
 	"wavegate/shared/ratelimit"
 )
 
-func main() { function.Run(limits.GetMyRateLimits, wire) }
+func main() { function.Run(limits.GetMyRateLimits(), wire) }
 
 type answer struct {
 	Issuer         string                 `json:"issuer"`
@@ -22,12 +22,9 @@ type answer struct {
 	Limits         []ratelimit.LimitUsage `json:"limits"`
 }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[struct{}] {
 	settings := ratelimit.ReadSettings(env.Settings)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
+	return func(c *function.Call, _ struct{}) (lambdahttp.Answer, error) {
 		// Unlike other reads, this one depends on what the limiter writes, so it waits for the limiter.
 		if err := admission.Wait(c.Context()); err != nil {
 			return lambdahttp.Answer{}, err

@@ -8,28 +8,21 @@ import (
 	"time"
 
 	"wavegate/shared/fleet/census"
-	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/progress"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/ratelimit"
 )
 
-func main() { function.Run(progress.GetOverview, wire) }
+func main() { function.Run(progress.GetOverview(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[census.OfActive] {
 	store := census.NewStore(env.DB, census.ReadSettings(env.Settings),
 		func(ctx context.Context, subject string) (time.Time, error) {
 			return ratelimit.LastSeen(ctx, env.API, subject)
 		})
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		edgeType, _ := c.Query("edgeType")
-		channel, _ := c.Query("channel")
-		limit, skip := c.QueryInteger("limit"), c.QueryInteger("skip")
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		o, err := store.Overview(c.Context(), rollout.Filter{EdgeType: edgeType, Channel: channel}, limit, skip)
+	return func(c *function.Call, in census.OfActive) (lambdahttp.Answer, error) {
+		o, err := store.Overview(c.Context(), in.Filter, in.Limit, in.Skip)
 		return lambdahttp.Answer{Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, Body: o}, err
 	}
 }

@@ -10,17 +10,12 @@ import (
 	"wavegate/shared/production/method"
 )
 
-func main() { function.Run(methods.GetProductionMethod, wire) }
+func main() { function.Run(methods.GetProductionMethod(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[method.Ref] {
 	methods := method.NewStore(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		factoryID := c.Path("factoryId")
-		id := c.Path("methodId")
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		m, err := methods.Get(c.Context(), c.Caller, factoryID, id)
+	return func(c *function.Call, in method.Ref) (lambdahttp.Answer, error) {
+		m, err := methods.Get(c.Context(), c.Caller, in.FactoryID, in.MethodID)
 		return lambdahttp.OK(m, input.Revision(m.Revision)), err
 	}
 }

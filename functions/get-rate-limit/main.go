@@ -10,16 +10,12 @@ import (
 	"wavegate/shared/ratelimit"
 )
 
-func main() { function.Run(limits.GetRateLimit, wire) }
+func main() { function.Run(limits.GetRateLimit(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[ratelimit.Target] {
 	overrides := ratelimit.NewOverrideStore(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		target := ratelimit.ReadTarget(c.Reader, c.Caller.Issuer)
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		a, err := overrides.Get(c.Context(), target)
+	return func(c *function.Call, target ratelimit.Target) (lambdahttp.Answer, error) {
+		a, err := overrides.Get(c.Context(), target.Of(c.Caller.Issuer))
 		return lambdahttp.OK(a, input.Revision(a.Revision)), err
 	}
 }

@@ -8,17 +8,12 @@ import (
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run(releases.GetReleaseChannel, wire) }
+func main() { function.Run(releases.GetReleaseChannel(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[release.Name] {
 	channels := release.NewStore(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		edgeType := c.Path("edgeType")
-		name := c.Path("channel")
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		row, err := channels.Get(c.Context(), edgeType, name)
+	return func(c *function.Call, in release.Name) (lambdahttp.Answer, error) {
+		row, err := channels.Get(c.Context(), in.EdgeType, in.Channel)
 		return lambdahttp.OK(row.View(), row.ETag()), err
 	}
 }

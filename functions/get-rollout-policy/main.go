@@ -11,15 +11,11 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-func main() { function.Run(rollouts.GetRolloutPolicy, wire) }
+func main() { function.Run(rollouts.GetRolloutPolicy(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[string] {
 	rollouts := rollout.NewStore(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("id")
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
+	return func(c *function.Call, id string) (lambdahttp.Answer, error) {
 		r, err := rollouts.Get(c.Context(), id)
 		if err == nil && r.Terms == nil {
 			err = problem.New(problem.NotFound, "The rollout has no policy; it is managed manually.")

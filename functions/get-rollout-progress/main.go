@@ -14,21 +14,15 @@ import (
 	"wavegate/shared/ratelimit"
 )
 
-func main() { function.Run(progress.GetRolloutProgress, wire) }
+func main() { function.Run(progress.GetRolloutProgress(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[census.OfRollout] {
 	store := census.NewStore(env.DB, census.ReadSettings(env.Settings),
 		func(ctx context.Context, subject string) (time.Time, error) {
 			return ratelimit.LastSeen(ctx, env.API, subject)
 		})
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("id")
-		_, byFactory := c.Query("by")
-		fresh, _ := c.Query("fresh")
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		p, err := store.Rollout(c.Context(), id, byFactory, fresh == "true")
+	return func(c *function.Call, in census.OfRollout) (lambdahttp.Answer, error) {
+		p, err := store.Rollout(c.Context(), in.ID, in.ByFactory, in.Fresh)
 		return lambdahttp.Answer{Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, Body: p}, err
 	}
 }

@@ -9,15 +9,11 @@ import (
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run(rollouts.GetRollout, wire) }
+func main() { function.Run(rollouts.GetRollout(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[string] {
 	rollouts := rollout.NewStore(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("id")
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
+	return func(c *function.Call, id string) (lambdahttp.Answer, error) {
 		r, err := rollouts.Get(c.Context(), id)
 		return lambdahttp.OK(r, input.Revision(r.Revision)), err
 	}

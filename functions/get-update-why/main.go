@@ -14,18 +14,14 @@ import (
 	"wavegate/shared/ratelimit"
 )
 
-func main() { function.Run(progress.GetUpdateWhy, wire) }
+func main() { function.Run(progress.GetUpdateWhy(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[string] {
 	store := census.NewStore(env.DB, census.Settings{Shards: report.ReadShards(env.Settings)},
 		func(ctx context.Context, subject string) (time.Time, error) {
 			return ratelimit.LastSeen(ctx, env.API, subject)
 		})
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("edgeId")
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
+	return func(c *function.Call, id string) (lambdahttp.Answer, error) {
 		why, err := store.Why(c.Context(), id)
 		return lambdahttp.Answer{Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, Body: why}, err
 	}

@@ -10,16 +10,12 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-func main() { function.Run(trails.ListAuditEvents, wire) }
+func main() { function.Run(trails.ListAuditEvents(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[paging.Asked[audit.Filter, paging.Cursor]] {
 	trail := audit.NewLog(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		filter := audit.FilterOf(c.Reader, audit.Boxes)
-		cursor := paging.ByCursor(c.Reader)
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
+	return func(c *function.Call, in paging.Asked[audit.Filter, paging.Cursor]) (lambdahttp.Answer, error) {
+		filter, cursor := in.List, in.Page
 		query := paging.Query{Path: c.Route(), Filter: filter.Values()}
 		after, err := cursor.Position(query, audit.IsPosition)
 		if err != nil {

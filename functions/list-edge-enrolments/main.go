@@ -5,26 +5,21 @@ package main
 import (
 	"wavegate/shared/fleet/enrolment"
 	"wavegate/shared/function"
+	"wavegate/shared/operations"
 	"wavegate/shared/operations/enrolments"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 )
 
-func main() { function.Run(enrolments.ListEdgeEnrolments, wire) }
+func main() { function.Run(enrolments.ListEdgeEnrolments(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[paging.Asked[operations.Organization, paging.Place]] {
 	enrolments := enrolment.NewReader(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		query := paging.Query{Path: c.Route()}
-		place := paging.ByOffset(c.Reader)
-		organization, filter := c.Organization()
-		query.Filter = filter
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		return paging.List(c, query, place, func(w dynamo.Span) (dynamo.Page[enrolment.Enrolment], error) {
-			return enrolments.List(c.Context(), c.Caller, organization, w)
+	return func(c *function.Call, in paging.Asked[operations.Organization, paging.Place]) (lambdahttp.Answer, error) {
+		query := paging.Query{Path: c.Route(), Filter: in.List.Filter()}
+		return paging.List(c, query, in.Page, func(w dynamo.Span) (dynamo.Page[enrolment.Enrolment], error) {
+			return enrolments.List(c.Context(), c.Caller, in.List.ID, w)
 		})
 	}
 }

@@ -10,19 +10,14 @@ import (
 	"wavegate/shared/platform/paging"
 )
 
-func main() { function.Run(boxes.ListEdges, wire) }
+func main() { function.Run(boxes.ListEdges(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[paging.Asked[edge.Filter, paging.Place]] {
 	edges := edge.NewStore(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		filter := edge.FilterOf(c.Reader)
-		place := paging.ByOffset(c.Reader)
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		query := paging.Query{Path: c.Route(), Filter: filter.Values()}
-		return paging.List(c, query, place, func(w dynamo.Span) (dynamo.Page[edge.Edge], error) {
-			return edges.List(c.Context(), filter, w)
+	return func(c *function.Call, in paging.Asked[edge.Filter, paging.Place]) (lambdahttp.Answer, error) {
+		query := paging.Query{Path: c.Route(), Filter: in.List.Values()}
+		return paging.List(c, query, in.Page, func(w dynamo.Span) (dynamo.Page[edge.Edge], error) {
+			return edges.List(c.Context(), in.List, w)
 		})
 	}
 }

@@ -5,6 +5,7 @@ package main
 
 import (
 	"wavegate/shared/function"
+	"wavegate/shared/operations"
 	"wavegate/shared/operations/factories"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/lambdahttp"
@@ -12,20 +13,14 @@ import (
 	"wavegate/shared/production/factory"
 )
 
-func main() { function.Run(factories.ListFactories, wire) }
+func main() { function.Run(factories.ListFactories(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[paging.Asked[operations.Organization, paging.Place]] {
 	factories := factory.NewStore(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		query := paging.Query{Path: c.Route()}
-		place := paging.ByOffset(c.Reader)
-		organization, filter := c.Organization()
-		query.Filter = filter
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		return paging.List(c, query, place, func(w dynamo.Span) (dynamo.Page[factory.Factory], error) {
-			return factories.List(c.Context(), c.Caller, organization, w)
+	return func(c *function.Call, in paging.Asked[operations.Organization, paging.Place]) (lambdahttp.Answer, error) {
+		query := paging.Query{Path: c.Route(), Filter: in.List.Filter()}
+		return paging.List(c, query, in.Page, func(w dynamo.Span) (dynamo.Page[factory.Factory], error) {
+			return factories.List(c.Context(), c.Caller, in.List.ID, w)
 		})
 	}
 }

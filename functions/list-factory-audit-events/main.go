@@ -14,17 +14,12 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-func main() { function.Run(trails.ListFactoryAuditEvents, wire) }
+func main() { function.Run(trails.ListFactoryAuditEvents(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[paging.Asked[trails.FactoryEvents, paging.Cursor]] {
 	factories, trail := factory.NewStore(env.DB), audit.NewLog(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		factoryID := c.Path("factoryId")
-		filter := audit.FilterOf(c.Reader)
-		cursor := paging.ByCursor(c.Reader)
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
+	return func(c *function.Call, in paging.Asked[trails.FactoryEvents, paging.Cursor]) (lambdahttp.Answer, error) {
+		factoryID, filter, cursor := in.List.FactoryID, in.List.Filter, in.Page
 		query := paging.Query{Path: c.Route(), Filter: filter.Values()}
 		after, err := cursor.Position(query, audit.IsPosition)
 		if err != nil {

@@ -10,19 +10,14 @@ import (
 	"wavegate/shared/production/machine"
 )
 
-func main() { function.Run(machines.ListMachines, wire) }
+func main() { function.Run(machines.ListMachines(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[paging.Asked[string, paging.Place]] {
 	machines := machine.NewStore(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		factoryID := c.Path("factoryId")
-		place := paging.ByOffset(c.Reader)
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
+	return func(c *function.Call, in paging.Asked[string, paging.Place]) (lambdahttp.Answer, error) {
 		query := paging.Query{Path: c.Route()}
-		return paging.List(c, query, place, func(w dynamo.Span) (dynamo.Page[machine.Machine], error) {
-			return machines.List(c.Context(), c.Caller, factoryID, w)
+		return paging.List(c, query, in.Page, func(w dynamo.Span) (dynamo.Page[machine.Machine], error) {
+			return machines.List(c.Context(), c.Caller, in.List, w)
 		})
 	}
 }

@@ -16,26 +16,20 @@ import (
 	"wavegate/shared/ratelimit"
 )
 
-func main() { function.Run(methods.ListMethodMachines, wire) }
+func main() { function.Run(methods.ListMethodMachines(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[paging.Asked[method.ReachedBy, paging.Place]] {
 	methods := method.NewStore(env.DB)
 	seen := func(ctx context.Context, subject string) (time.Time, error) {
 		return ratelimit.LastSeen(ctx, env.API, subject)
 	}
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		ref := method.RefOf(c.Reader)
-		clear, filtered := c.Query("clear")
-		place := paging.ByOffset(c.Reader)
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
+	return func(c *function.Call, in paging.Asked[method.ReachedBy, paging.Place]) (lambdahttp.Answer, error) {
 		query := paging.Query{Path: c.Route()}
-		if filtered {
-			query.Filter = url.Values{"clear": {clear}}
+		if in.List.Unclear {
+			query.Filter = url.Values{"clear": {"false"}}
 		}
-		return paging.List(c, query, place, func(w dynamo.Span) (dynamo.Page[method.Reached], error) {
-			return methods.Machines(c.Context(), c.Caller, ref, filtered, seen, w)
+		return paging.List(c, query, in.Page, func(w dynamo.Span) (dynamo.Page[method.Reached], error) {
+			return methods.Machines(c.Context(), c.Caller, in.List.Ref, in.List.Unclear, seen, w)
 		})
 	}
 }

@@ -10,20 +10,14 @@ import (
 	"wavegate/shared/production/method"
 )
 
-func main() { function.Run(methods.ListMethodVersions, wire) }
+func main() { function.Run(methods.ListMethodVersions(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[paging.Asked[method.Ref, paging.Place]] {
 	methods := method.NewStore(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		factoryID := c.Path("factoryId")
-		methodID := c.Path("methodId")
-		place := paging.ByOffset(c.Reader)
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
+	return func(c *function.Call, in paging.Asked[method.Ref, paging.Place]) (lambdahttp.Answer, error) {
 		query := paging.Query{Path: c.Route()}
-		return paging.List(c, query, place, func(w dynamo.Span) (dynamo.Page[method.Shown], error) {
-			return methods.Versions(c.Context(), c.Caller, factoryID, methodID, w)
+		return paging.List(c, query, in.Page, func(w dynamo.Span) (dynamo.Page[method.Shown], error) {
+			return methods.Versions(c.Context(), c.Caller, in.List.FactoryID, in.List.MethodID, w)
 		})
 	}
 }

@@ -3,8 +3,6 @@
 package main
 
 import (
-	"net/url"
-
 	"wavegate/shared/function"
 	"wavegate/shared/operations/methods"
 	"wavegate/shared/platform/dynamo"
@@ -13,30 +11,15 @@ import (
 	"wavegate/shared/production/method"
 )
 
-func main() { function.Run(methods.ListProductionMethods, wire) }
+func main() { function.Run(methods.ListProductionMethods(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[paging.Asked[method.Filter, paging.Place]] {
 	methods := method.NewStore(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		factoryID := c.Path("factoryId")
-		productID, byProduct := c.Query("productId")
-		status, byStatus := c.Query("status")
-		if byProduct && byStatus {
-			c.Fault("status", "exclusive", "must not be given together with productId")
-		}
-		place := paging.ByOffset(c.Reader)
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		query := paging.Query{Path: c.Route()}
-		if byProduct {
-			query.Filter = url.Values{"productId": {productID}}
-		}
-		if byStatus {
-			query.Filter = url.Values{"status": {status}}
-		}
-		return paging.List(c, query, place, func(w dynamo.Span) (dynamo.Page[method.Method], error) {
-			return methods.List(c.Context(), c.Caller, factoryID, productID, method.Status(status), w)
+	return func(c *function.Call, in paging.Asked[method.Filter, paging.Place]) (lambdahttp.Answer, error) {
+		of := in.List
+		query := paging.Query{Path: c.Route(), Filter: of.Values()}
+		return paging.List(c, query, in.Page, func(w dynamo.Span) (dynamo.Page[method.Method], error) {
+			return methods.List(c.Context(), c.Caller, of.FactoryID, of.ProductID, of.Status, w)
 		})
 	}
 }

@@ -13,22 +13,17 @@ import (
 	"wavegate/shared/platform/paging"
 )
 
-func main() { function.Run(releases.ListReleaseChannels, wire) }
+func main() { function.Run(releases.ListReleaseChannels(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[paging.Asked[string, paging.Place]] {
 	channels := release.NewStore(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		edgeType, filtered := c.Query("edgeType")
-		place := paging.ByOffset(c.Reader)
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
+	return func(c *function.Call, in paging.Asked[string, paging.Place]) (lambdahttp.Answer, error) {
 		query := paging.Query{Path: c.Route()}
-		if filtered {
-			query.Filter = url.Values{"edgeType": {edgeType}}
+		if in.List != "" {
+			query.Filter = url.Values{"edgeType": {in.List}}
 		}
-		return paging.List(c, query, place, func(w dynamo.Span) (dynamo.Page[release.View], error) {
-			return channels.List(c.Context(), edgeType, w)
+		return paging.List(c, query, in.Page, func(w dynamo.Span) (dynamo.Page[release.View], error) {
+			return channels.List(c.Context(), in.List, w)
 		})
 	}
 }

@@ -12,18 +12,12 @@ import (
 	"wavegate/shared/platform/paging"
 )
 
-func main() { function.Run(progress.ListRolloutEdges, wire) }
+func main() { function.Run(progress.ListRolloutEdges(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[paging.Asked[census.OfState, paging.Cursor]] {
 	store := census.NewStore(env.DB, census.Settings{Shards: report.ReadShards(env.Settings)}, nil)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("id")
-		given, _ := c.Query("state")
-		state := report.State(given)
-		cursor := paging.ByCursor(c.Reader)
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
+	return func(c *function.Call, in paging.Asked[census.OfState, paging.Cursor]) (lambdahttp.Answer, error) {
+		id, state, cursor := in.List.RolloutID, in.List.State, in.Page
 		search, err := store.Search(c.Context(), id, state)
 		if err != nil {
 			return lambdahttp.Answer{}, err

@@ -9,16 +9,12 @@ import (
 	"wavegate/shared/platform/paging"
 )
 
-func main() { function.Run(progress.ListRolloutHistory, wire) }
+func main() { function.Run(progress.ListRolloutHistory(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[paging.Asked[string, paging.Cursor]] {
 	store := census.NewStore(env.DB, census.Settings{}, nil)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("id")
-		cursor := paging.ByCursor(c.Reader)
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
+	return func(c *function.Call, in paging.Asked[string, paging.Cursor]) (lambdahttp.Answer, error) {
+		id, cursor := in.List, in.Page
 		query := paging.Query{Path: c.Route()}
 		before, err := cursor.Position(query, census.IsMoment)
 		if err != nil {

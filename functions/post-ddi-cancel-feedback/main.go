@@ -8,25 +8,17 @@ import (
 	"wavegate/shared/fleet/polling"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/hawkbit"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run(hawkbit.PostDDICancelFeedback, wire) }
+func main() { function.Run(hawkbit.PostDDICancelFeedback(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[input.Sent[ddi.CallAbout, ddi.Status]] {
 	boxes := ddi.NewBoxes(env.DB, polling.ReadSettings(env.Settings), env.Now)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		call := ddi.ClientCall{
-			Tenant: c.Path("tenant"), ControllerID: c.Path("controllerId"),
-			Caller: c.Caller, Origin: c.Origin(), Counts: c.CountBox,
-		}
-		action := ddi.Action(c.Path("actionId"))
-		status := ddi.StatusOf(c.BodyWith(ddi.Quoted))
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		feedback := status.Cancellation(action)
+	return func(c *function.Call, in input.Sent[ddi.CallAbout, ddi.Status]) (lambdahttp.Answer, error) {
+		feedback := in.Body.Cancellation(in.Path.Action)
 		feedback.At = env.DB.Now()
-		return lambdahttp.Empty(http.StatusOK), boxes.Report(c.Context(), call, feedback)
+		return lambdahttp.Empty(http.StatusOK), boxes.Report(c.Context(), in.Path.By(c.Caller, c.Origin(), c.CountBox), feedback)
 	}
 }

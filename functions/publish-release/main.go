@@ -9,37 +9,17 @@ import (
 	"wavegate/shared/function"
 	"wavegate/shared/operations/releases"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/trail/audit"
 )
 
-func main() { function.Run(releases.PublishRelease, wire) }
+func main() { function.Run(releases.PublishRelease(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[release.PublicationRequest] {
 	publications := publication.NewStore(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		body := c.Body()
-		p := release.Publication{
-			EdgeType:       c.Path("edgeType"),
-			Channel:        c.Path("channel"),
-			CurrentVersion: body.Text("currentVersion"),
-			ArtifactURL:    body.Text("artifactUrl"),
-			SHA256:         body.Text("sha256"),
-		}
-		p.SizeBytes, _ = body.OptionalInteger("sizeBytes")
-		p.SHA1, _ = body.OptionalText("sha1")
-		p.MD5, _ = body.OptionalText("md5")
-		p.Part, _ = body.OptionalText("part")
-		p.ArtifactHTTPURL, _ = body.OptionalText("artifactHttpUrl")
-		p.DownloadWithoutToken = body.Boolean("downloadWithoutToken")
-		grounds := audit.GroundsOf(body)
-		when := c.Preconditions()
-		if err := c.Err(); err != nil {
+	return func(c *function.Call, in release.PublicationRequest) (lambdahttp.Answer, error) {
+		if err := program.MayPublish(c.Caller, in.Publication, in.Grounds); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		if err := program.MayPublish(c.Caller, p, grounds); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		created, err := publications.Publish(c.Context(), c.Origin().For(grounds), p, when)
+		created, err := publications.Publish(c.Context(), c.Origin().For(in.Grounds), in.Publication, c.When)
 		return lambdahttp.Stored(created), err
 	}
 }

@@ -9,22 +9,15 @@ import (
 	"wavegate/shared/fleet/polling"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/hawkbit"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run(hawkbit.PutDDIConfigData, wire) }
+func main() { function.Run(hawkbit.PutDDIConfigData(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[input.Sent[ddi.ClientCall, string]] {
 	boxes := ddi.NewBoxes(env.DB, polling.ReadSettings(env.Settings), env.Now)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		call := ddi.ClientCall{
-			Tenant: c.Path("tenant"), ControllerID: c.Path("controllerId"),
-			Caller: c.Caller, Origin: c.Origin(), Counts: c.CountBox,
-		}
-		installed := ddi.InstalledOf(c.Body())
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		return lambdahttp.Empty(http.StatusOK), boxes.State(c.Context(), call, installed)
+	return func(c *function.Call, in input.Sent[ddi.ClientCall, string]) (lambdahttp.Answer, error) {
+		return lambdahttp.Empty(http.StatusOK), boxes.State(c.Context(), in.Path.By(c.Caller, c.Origin(), c.CountBox), in.Body)
 	}
 }

@@ -10,20 +10,15 @@ import (
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/boxes"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run(boxes.PutEdgeToken, wire) }
+func main() { function.Run(boxes.PutEdgeToken(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[input.Sent[string, string]] {
 	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)).Ringing(bell.Open(env.DB, env.Settings, env.Log))
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("edgeId")
-		sha256 := edge.TokenOf(c.Body())
-		when := c.Preconditions()
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		return lambdahttp.Empty(http.StatusNoContent), edges.For(c.Caller).SetToken(c.Context(), c.Origin(), id, sha256, when)
+	return func(c *function.Call, in input.Sent[string, string]) (lambdahttp.Answer, error) {
+		return lambdahttp.Empty(http.StatusNoContent), edges.For(c.Caller).SetToken(c.Context(), c.Origin(), in.Path, in.Body, c.When)
 	}
 }

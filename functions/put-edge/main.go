@@ -6,34 +6,28 @@ import (
 	"context"
 
 	"wavegate/shared/fleet/bell"
-	"wavegate/shared/fleet/boxauth"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/boxes"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/production/factory"
 )
 
-func main() { function.Run(boxes.PutEdge, wire) }
+func main() { function.Run(boxes.PutEdge(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[input.Sent[string, edge.Assignment]] {
 	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)).Ringing(bell.Open(env.DB, env.Settings, env.Log)).
 		Within(edge.ReadQuotas(env.Settings))
 	factories := factory.NewStore(env.DB)
-	issuers := boxauth.ReadIssuers(env.Settings)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("edgeId")
-		assignment := edge.ReadAssignment(c.Body(), issuers)
-		when := c.Preconditions()
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
+	return func(c *function.Call, in input.Sent[string, edge.Assignment]) (lambdahttp.Answer, error) {
+		id, assignment := in.Path, in.Body
 		var beside []func(context.Context) error
 		if named := assignment.FactoryID; named != nil && *named != "" {
 			beside = append(beside, func(ctx context.Context) error { return factories.Of(ctx, assignment.OrganizationID, *named) })
 		}
-		created, err := edges.For(c.Caller).Put(c.Context(), c.Origin(), id, assignment, when, beside...)
+		created, err := edges.For(c.Caller).Put(c.Context(), c.Origin(), id, assignment, c.When, beside...)
 		return lambdahttp.Stored(created), err
 	}
 }

@@ -5,27 +5,17 @@ package main
 import (
 	"wavegate/shared/function"
 	"wavegate/shared/operations/factories"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/production/factory"
 )
 
-func main() { function.Run(factories.PutFactory, wire) }
+func main() { function.Run(factories.PutFactory(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[input.Sent[string, factory.Registration]] {
 	factories := factory.NewStore(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("factoryId")
-		body := c.Body()
-		organization := body.Text("organizationId")
-		name := body.Text("name")
-		approval, _ := body.OptionalText("methodApproval")
-		when := c.Preconditions()
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		created, err := factories.Put(c.Context(), c.Origin(), id, factory.Registration{
-			OrganizationID: organization, Name: name, MethodApproval: factory.ApprovalPolicy(approval),
-		}, when)
+	return func(c *function.Call, in input.Sent[string, factory.Registration]) (lambdahttp.Answer, error) {
+		created, err := factories.Put(c.Context(), c.Origin(), in.Path, in.Body, c.When)
 		return lambdahttp.Stored(created), err
 	}
 }

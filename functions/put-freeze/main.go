@@ -9,17 +9,12 @@ import (
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run(freezes.PutFreeze, wire) }
+func main() { function.Run(freezes.PutFreeze(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[freeze.Wish] {
 	freezes := freeze.NewStore(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		wish := freeze.WishOf(c.Body())
-		when := c.Preconditions()
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		created, err := freezes.Set(c.Context(), c.Origin(), wish, when)
+	return func(c *function.Call, in freeze.Wish) (lambdahttp.Answer, error) {
+		created, err := freezes.Set(c.Context(), c.Origin(), in, c.When)
 		return lambdahttp.Stored(created), err
 	}
 }

@@ -6,23 +6,17 @@ import (
 	"net/http"
 
 	"wavegate/shared/fleet/boxauth"
-	"wavegate/shared/fleet/edge"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/boxes"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run(boxes.PutGatewayToken, wire) }
+func main() { function.Run(boxes.PutGatewayToken(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[input.Sent[string, string]] {
 	gateways := boxauth.NewGateways(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("organizationId")
-		sha256 := edge.TokenOf(c.Body())
-		when := c.Preconditions()
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		return lambdahttp.Empty(http.StatusNoContent), gateways.SetToken(c.Context(), c.Origin(), c.Caller, id, sha256, when)
+	return func(c *function.Call, in input.Sent[string, string]) (lambdahttp.Answer, error) {
+		return lambdahttp.Empty(http.StatusNoContent), gateways.SetToken(c.Context(), c.Origin(), c.Caller, in.Path, in.Body, c.When)
 	}
 }

@@ -5,24 +5,17 @@ package main
 import (
 	"wavegate/shared/function"
 	"wavegate/shared/operations/machines"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/production/machine"
 )
 
-func main() { function.Run(machines.PutMachine, wire) }
+func main() { function.Run(machines.PutMachine(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[input.Sent[machine.Place, machine.Registration]] {
 	machines := machine.NewStore(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		factoryID := c.Path("factoryId")
-		code := c.Path("code")
-		body := c.Body()
-		r := machine.Registration{Name: body.Text("name"), Classes: machine.ClassesOf(body), EdgeID: body.ClearableText("edgeId")}
-		when := c.Preconditions()
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		created, err := machines.Put(c.Context(), c.Caller, c.Origin(), factoryID, code, r, when)
+	return func(c *function.Call, in input.Sent[machine.Place, machine.Registration]) (lambdahttp.Answer, error) {
+		created, err := machines.Put(c.Context(), c.Caller, c.Origin(), in.Path.FactoryID, in.Path.Code, in.Body, c.When)
 		return lambdahttp.Stored(created), err
 	}
 }

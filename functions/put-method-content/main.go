@@ -6,23 +6,18 @@ package main
 import (
 	"wavegate/shared/function"
 	"wavegate/shared/operations/methods"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/production/content"
 	"wavegate/shared/production/method"
 )
 
-func main() { function.Run(methods.PutMethodContent, wire) }
+func main() { function.Run(methods.PutMethodContent(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[input.Sent[method.Ref, content.Content]] {
 	methods := method.NewStore(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		version := method.RefOf(c.Reader)
-		saved := content.Read(c.Body())
-		when := c.Preconditions()
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		created, err := methods.Save(c.Context(), c.Caller, c.Origin(), version, saved, when)
+	return func(c *function.Call, in input.Sent[method.Ref, content.Content]) (lambdahttp.Answer, error) {
+		created, err := methods.Save(c.Context(), c.Caller, c.Origin(), in.Path, in.Body, c.When)
 		return lambdahttp.Stored(created), err
 	}
 }

@@ -7,24 +7,18 @@ import (
 	"wavegate/shared/fleet/boxauth"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/methods"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/production/method"
 	"wavegate/shared/ratelimit"
 )
 
-func main() { function.Run(methods.PutMethodReport, wire) }
+func main() { function.Run(methods.PutMethodReport(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[input.Sent[method.About, method.Report]] {
 	methods := method.NewStore(env.DB).ForBoxes(boxauth.ReadIssuers(env.Settings).Speak)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		factoryID := c.Path("factoryId")
-		code := c.Path("code")
-		methodID := c.Path("methodId")
-		report := method.ReportOf(c.Body())
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		created, err := methods.Report(c.Context(), c.Caller, c.Origin(), factoryID, code, methodID, ratelimit.Subject(c.Caller.User()), report)
+	return func(c *function.Call, in input.Sent[method.About, method.Report]) (lambdahttp.Answer, error) {
+		created, err := methods.Report(c.Context(), c.Caller, c.Origin(), in.Path.Machine.FactoryID, in.Path.Machine.Code, in.Path.MethodID, ratelimit.Subject(c.Caller.User()), in.Body)
 		return lambdahttp.Stored(created), err
 	}
 }

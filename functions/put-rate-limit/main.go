@@ -5,22 +5,17 @@ package main
 import (
 	"wavegate/shared/function"
 	"wavegate/shared/operations/limits"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/ratelimit"
 )
 
-func main() { function.Run(limits.PutRateLimit, wire) }
+func main() { function.Run(limits.PutRateLimit(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[input.Sent[ratelimit.Target, ratelimit.OverrideSpec]] {
 	overrides := ratelimit.NewOverrideStore(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		target := ratelimit.ReadTarget(c.Reader, c.Caller.Issuer)
-		spec := ratelimit.ReadOverrideSpec(c.Body())
-		when := c.Preconditions()
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		created, err := overrides.Put(c.Context(), c.Origin(), target, spec, when)
+	return func(c *function.Call, in input.Sent[ratelimit.Target, ratelimit.OverrideSpec]) (lambdahttp.Answer, error) {
+		created, err := overrides.Put(c.Context(), c.Origin(), in.Path.Of(c.Caller.Issuer), in.Body, c.When)
 		return lambdahttp.Stored(created), err
 	}
 }

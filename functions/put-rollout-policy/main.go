@@ -9,22 +9,16 @@ import (
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/rollouts"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run(rollouts.PutRolloutPolicy, wire) }
+func main() { function.Run(rollouts.PutRolloutPolicy(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[input.Sent[string, guard.Policy]] {
 	rollouts := rollout.NewStore(env.DB)
-	interval := guard.Interval(env.Settings)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("id")
-		policy := guard.Read(c.Body(), interval)
-		when := c.Preconditions()
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		err := rollouts.SetPolicy(c.Context(), c.Origin(), id, policy, when)
+	return func(c *function.Call, in input.Sent[string, guard.Policy]) (lambdahttp.Answer, error) {
+		err := rollouts.SetPolicy(c.Context(), c.Origin(), in.Path, in.Body, c.When)
 		return lambdahttp.Empty(http.StatusNoContent), err
 	}
 }

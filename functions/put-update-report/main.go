@@ -10,10 +10,11 @@ import (
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/boxes"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run(boxes.PutUpdateReport, wire) }
+func main() { function.Run(boxes.PutUpdateReport(), wire) }
 
 // An advice tells a box what to do: wait and continue, or give up.
 type advice struct {
@@ -21,14 +22,10 @@ type advice struct {
 	Retry             *bool `json:"retry,omitempty"`
 }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[input.Sent[string, report.Outcome]] {
 	reports := polling.NewReports(env.DB, report.ReadShards(env.Settings), boxauth.ReadIssuers(env.Settings))
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("edgeId")
-		outcome := polling.OutcomeOf(c.Body())
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
+	return func(c *function.Call, in input.Sent[string, report.Outcome]) (lambdahttp.Answer, error) {
+		id, outcome := in.Path, in.Body
 		if err := boxauth.Named(c.Caller, id); err != nil {
 			return lambdahttp.Answer{}, err
 		}

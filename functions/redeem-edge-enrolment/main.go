@@ -16,17 +16,13 @@ import (
 	"wavegate/shared/platform/telemetry"
 )
 
-func main() { function.Run(enrolments.RedeemEdgeEnrolment, wire) }
+func main() { function.Run(enrolments.RedeemEdgeEnrolment(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[enrolment.Pair] {
 	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)).Ringing(bell.Open(env.DB, env.Settings, env.Log)).
 		Within(edge.ReadQuotas(env.Settings))
 	enrolments := enrolment.NewStore(env.DB, edges)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		pair := enrolment.PairOf(c.Body())
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
+	return func(c *function.Call, pair enrolment.Pair) (lambdahttp.Answer, error) {
 		e, outcome, err := enrolments.Redeem(c.Context(), c.Origin(), c.Caller, pair)
 		if problem.Has(err, problem.EdgeEnrolled) {
 			telemetry.Emit(env.Metrics, env.Now(), nil, telemetry.One(enrolment.Refusals))

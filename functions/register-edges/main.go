@@ -7,7 +7,6 @@ import (
 	"net/http"
 
 	"wavegate/shared/fleet/bell"
-	"wavegate/shared/fleet/boxauth"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
@@ -16,20 +15,14 @@ import (
 	"wavegate/shared/production/factory"
 )
 
-func main() { function.Run(boxes.RegisterEdges, wire) }
+func main() { function.Run(boxes.RegisterEdges(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[[]edge.BatchItem] {
 	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)).Ringing(bell.Open(env.DB, env.Settings, env.Log)).
 		Within(edge.ReadQuotas(env.Settings))
 	factories := factory.NewStore(env.DB)
-	issuers := boxauth.ReadIssuers(env.Settings)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		batch := edge.ReadBatch(c.Body(), issuers)
-		key := c.IdempotencyKey()
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		claim, err := c.Claim(key, batch)
+	return func(c *function.Call, batch []edge.BatchItem) (lambdahttp.Answer, error) {
+		claim, err := c.Claim(batch)
 		if err != nil {
 			return lambdahttp.Answer{}, err
 		}

@@ -14,16 +14,12 @@ import (
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { function.Run(enrolments.ResetEdgeEnrolment, wire) }
+func main() { function.Run(enrolments.ResetEdgeEnrolment(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[enrolment.Place] {
 	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)).Ringing(bell.Open(env.DB, env.Settings, env.Log))
 	enrolments := enrolment.NewStore(env.DB, edges)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id, edgeID := c.Path("enrolmentId"), c.Path("edgeId")
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		return lambdahttp.Empty(http.StatusNoContent), enrolments.Reset(c.Context(), c.Origin(), c.Caller, id, edgeID)
+	return func(c *function.Call, in enrolment.Place) (lambdahttp.Answer, error) {
+		return lambdahttp.Empty(http.StatusNoContent), enrolments.Reset(c.Context(), c.Origin(), c.Caller, in.EnrolmentID, in.EdgeID)
 	}
 }

@@ -8,22 +8,17 @@ import (
 
 	"wavegate/shared/function"
 	"wavegate/shared/operations/methods"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/production/method"
 )
 
-func main() { function.Run(methods.UpdateMethodVersion, wire) }
+func main() { function.Run(methods.UpdateMethodVersion(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[input.Sent[method.Ref, method.Move]] {
 	methods := method.NewStore(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		version := method.RefOf(c.Reader)
-		move := method.MoveOf(c.Body())
-		when := c.Preconditions()
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		moved, err := methods.Move(c.Context(), c.Caller, c.Origin(), version, move, when)
+	return func(c *function.Call, in input.Sent[method.Ref, method.Move]) (lambdahttp.Answer, error) {
+		moved, err := methods.Move(c.Context(), c.Caller, c.Origin(), in.Path, in.Body, c.When)
 		return lambdahttp.Answer{Status: http.StatusOK, Body: moved}, err
 	}
 }

@@ -8,33 +8,16 @@ import (
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/rollouts"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/trail/audit"
 )
 
-func main() { function.Run(rollouts.UpdateRollout, wire) }
+func main() { function.Run(rollouts.UpdateRollout(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler {
+func wire(env lambdahttp.Env) function.Handler[input.Sent[string, rollout.MoveRequest]] {
 	rollouts := rollout.NewStore(env.DB)
-	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("id")
-		body := c.Body()
-		percent, raises := body.OptionalInteger("staged_percent")
-		status, _ := body.OptionalText("status")
-		grounds := audit.GroundsOf(body)
-		body.RequireAny()
-		if raises && rollout.Status(status) == rollout.Active {
-			body.Fault("status", "exclusive", "active must not be given together with staged_percent")
-		}
-		when := c.Preconditions()
-		if err := c.Err(); err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		move := rollout.Move{Status: rollout.Status(status)}
-		if raises {
-			move.StagedPercent = new(int(percent))
-		}
-		_, err := rollouts.Move(c.Context(), c.Origin().For(grounds), id, move, when)
+	return func(c *function.Call, in input.Sent[string, rollout.MoveRequest]) (lambdahttp.Answer, error) {
+		_, err := rollouts.Move(c.Context(), c.Origin().For(in.Body.Grounds), in.Path, in.Body.Move, c.When)
 		return lambdahttp.Empty(http.StatusNoContent), err
 	}
 }

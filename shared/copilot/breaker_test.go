@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -33,16 +34,69 @@ func TestBreaker_TwoTimeoutsInARow_LeaveTheUpstreamAlone(t *testing.T) {
 		"two, then the try is fine":    {[]bool{timeout, timeout, answer}, breakerRest, 0},
 		"two, and a clock that is set": {[]bool{timeout, timeout}, -time.Hour, breakerRest},
 	} {
-		var b breaker
-		for _, c := range c.calls {
-			if c == timeout {
-				b.timedOut(noon)
-			} else {
-				b.answered()
+		t.Run(name, func(t *testing.T) {
+			var b breakers
+			for _, late := range c.calls {
+				b.ended("acme", late, noon)
+			}
+			if got := b.rest("acme", noon.Add(c.at)); got != c.want {
+				t.Errorf("rests for %s, want %s", got, c.want)
+			}
+			if got := b.rest("globex", noon.Add(c.at)); got != 0 {
+				t.Errorf("another organization rests for %s", got)
+			}
+		})
+	}
+}
+
+func TestBreakers_OfManyCallers_AreForgottenTogether(t *testing.T) {
+	var b breakers
+	for i := range mostBreakers + 1 {
+		for range breakerTimeouts {
+			b.ended(strconv.Itoa(i), true, noon)
+		}
+	}
+	if len(b.each) != 1 || b.rest(strconv.Itoa(mostBreakers), noon) != breakerRest {
+		t.Errorf("%d callers are known", len(b.each))
+	}
+}
+
+// TestForward_SlowQuestionsOfOneOrganization_StopNoOther: users without an organization have a breaker each.
+func TestForward_SlowQuestionsOfOneOrganization_StopNoOther(t *testing.T) {
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Has("slow") {
+			<-r.Context().Done()
+		}
+	}))
+	defer upstream.Close()
+	base, err := url.Parse(upstream.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := New(Settings{URL: base, Secret: "s", Timeout: 50 * time.Millisecond}, nil, func() time.Time { return noon })
+	ask := func(p auth.Principal, path string) error {
+		_, err := f.Forward(httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil), "chat", p, "r")
+		return err
+	}
+	acme, ada := auth.Principal{Issuer: "i", UserID: "emma", OrganizationID: "acme"}, auth.Principal{Issuer: "i", UserID: "ada"}
+	for _, p := range []auth.Principal{acme, ada} {
+		for range breakerTimeouts {
+			if err := ask(p, "/?slow"); !problem.Has(err, problem.Timeout) {
+				t.Fatalf("%s: %v", p.UserID, err)
 			}
 		}
-		if got := b.rest(noon.Add(c.at)); got != c.want {
-			t.Errorf("%s: rests for %s, want %s", name, got, c.want)
+	}
+	for name, c := range map[string]struct {
+		caller auth.Principal
+		paused bool
+	}{
+		"another person of the organization": {auth.Principal{Issuer: "i", UserID: "otto", OrganizationID: "acme"}, true},
+		"another organization":               {auth.Principal{Issuer: "i", UserID: "gina", OrganizationID: "globex"}, false},
+		"the user without an organization":   {ada, true},
+		"another user without one":           {auth.Principal{Issuer: "i", UserID: "olga"}, false},
+	} {
+		if err := ask(c.caller, "/"); problem.Has(err, problem.Unavailable) != c.paused {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

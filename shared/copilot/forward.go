@@ -43,7 +43,7 @@ type Forwarder struct {
 	transport http.RoundTripper
 	now       func() time.Time
 	secret    secret.Cached
-	breaker   breaker
+	breakers  breakers
 }
 
 // New makes a forwarder. secrets reads the secret that the settings name.
@@ -56,7 +56,7 @@ func New(s Settings, secrets secret.Manager, now func() time.Time) *Forwarder {
 // encoded it; it is appended to the assistant's own path.
 //
 // Errors: UNAVAILABLE if there is no assistant, if its secret cannot be read, and for 30 s after two calls in a row
-// took too long; TIMEOUT if it does not answer in time; BAD_GATEWAY if it cannot be reached or its answer cannot be
+// of the caller's organization took too long; TIMEOUT if it does not answer in time; BAD_GATEWAY if it cannot be reached or its answer cannot be
 // forwarded; VALIDATION_FAILED for a path that would leave the assistant's, METHOD_NOT_ALLOWED, BODY_TOO_LARGE.
 func (f *Forwarder) Forward(r *http.Request, rest string, caller auth.Principal, requestID string) (http.HandlerFunc, error) {
 	// Faults of the call itself are reported whether or not there is an assistant.
@@ -73,8 +73,8 @@ func (f *Forwarder) Forward(r *http.Request, rest string, caller auth.Principal,
 	if err != nil {
 		return nil, problem.Invalid([]problem.Fault{{Parameter: "proxy", Code: "format", Detail: "must be a path without . and .. segments, however they are written"}})
 	}
-	if rest := f.breaker.rest(f.now()); rest > 0 {
-		return nil, problem.New(problem.Unavailable, "The assistant takes too long to answer. Calls to it are paused.").After(rest)
+	if rest := f.breakers.rest(callerOf(caller), f.now()); rest > 0 {
+		return nil, problem.New(problem.Unavailable, "The assistant takes too long to answer. Calls of your organization to it are paused.").After(rest)
 	}
 	known := f.settings.Secret
 	if known == "" {
@@ -102,11 +102,7 @@ func (f *Forwarder) Forward(r *http.Request, rest string, caller auth.Principal,
 		ErrorHandler:   func(_ http.ResponseWriter, _ *http.Request, err error) { failed = err },
 	}
 	proxy.ServeHTTP(answer, r.WithContext(ctx))
-	if timedOut(ctx, failed) {
-		f.breaker.timedOut(f.now())
-	} else {
-		f.breaker.answered()
-	}
+	f.breakers.ended(callerOf(caller), timedOut(ctx, failed), f.now())
 	switch {
 	case failed != nil && ctx.Err() != nil:
 		return nil, problem.Wrap(failed, problem.Timeout, "The assistant took too long to answer.")

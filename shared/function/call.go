@@ -4,14 +4,13 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"strings"
-	"time"
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/admission"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/ratelimit"
@@ -24,6 +23,9 @@ type Call struct {
 	*lambdahttp.Call
 	// Caller is who calls. For a gateway it is the box that the path names.
 	Caller auth.Principal
+	// When are the preconditions, and Key is the Idempotency-Key, if the operation takes them.
+	When input.Preconditions
+	Key  string
 
 	token   auth.Principal // who the token belongs to, which may be a gateway
 	limiter Limiter
@@ -39,9 +41,10 @@ func (c *Call) Route() string {
 	return route
 }
 
-// Claim is the claim to an Idempotency-Key for this operation with an input. It can fail with a bad input.
-func (c *Call) Claim(key string, input any) (idempotency.Claim, error) {
-	return idempotency.Of(c.Caller, c.op.ID, c.Route(), key, input)
+// Claim is the claim to the call's Idempotency-Key for this operation with an input. It can fail with a
+// bad input.
+func (c *Call) Claim(of any) (idempotency.Claim, error) {
+	return idempotency.Of(c.Caller, c.op.ID, c.Route(), c.Key, of)
 }
 
 // CountBox returns the name that the limiter counts a box under. If a gateway calls for the box, the call counts for
@@ -67,10 +70,24 @@ func (c *Call) Origin() audit.Origin {
 	}
 }
 
-// A Handler answers one operation with an Answer, or with an error that package problem turns into a document. It runs
-// in parallel with the limiter. It may read immediately, and its context ends if the call is refused. Its writes
+// A Handler answers one operation, given what its row reads of the request, with an Answer, or with an error that
+// package problem turns into a document. It runs in parallel with the limiter. It may read immediately, and its context ends if the call is refused. Its writes
 // through package change wait until the call is admitted.
-type Handler func(*Call) (lambdahttp.Answer, error)
+type Handler[T any] func(*Call, T) (lambdahttp.Answer, error)
+
+// read reads what every request of the operation may have, and returns all faults of the request.
+func (c *Call) read() error {
+	if c.op.Takes.Anything {
+		return nil
+	}
+	if c.op.Takes.Conditions {
+		c.When = c.Reader.Preconditions()
+	}
+	if c.op.Takes.IdempotencyKey {
+		c.Key = c.Reader.IdempotencyKey()
+	}
+	return c.Reader.Err()
+}
 
 // A Limiter enforces the caller's fair-use limits. The returned headers are sent with every answer to the call.
 type Limiter interface {
@@ -83,8 +100,17 @@ type Limiter interface {
 
 // New makes the handler of an operation's calls: it finds out who calls, asks the limiter, checks the role and
 // lets handle answer. Without a limiter no call can change anything.
-func New(op operations.Operation, limiter Limiter, now func() time.Time, handle Handler) lambdahttp.Handler {
-	a := admitter{op, limiter, handle}
+func New[T any](row operations.Row[T], limiter Limiter, env lambdahttp.Env, handle Handler[T]) lambdahttp.Handler {
+	op := row.Operation
+	a := admitter{op, limiter, func(c *Call) (lambdahttp.Answer, error) {
+		in := c.Reader
+		in.Settings, in.Now, in.Organization = env.Settings, env.Now(), c.Caller.OrganizationID
+		value := row.Read(in)
+		if err := c.read(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		return handle(c, value)
+	}}
 	return func(technical *lambdahttp.Call) (lambdahttp.Answer, error) {
 		caller, err := auth.FromContext(technical.Authorizer)
 		if err != nil {
@@ -96,7 +122,7 @@ func New(op operations.Operation, limiter Limiter, now func() time.Time, handle 
 			slog.String("userId", call.Caller.UserID),
 			slog.String("organizationId", call.Caller.OrganizationID),
 		}
-		if call.Caller.Expired(now()) {
+		if call.Caller.Expired(env.Now()) {
 			// The gateway may cache the authorizer's answer for longer than the token is valid.
 			return lambdahttp.Answer{}, problem.New(problem.Unauthenticated, "The access token has expired.")
 		}
@@ -108,7 +134,7 @@ func New(op operations.Operation, limiter Limiter, now func() time.Time, handle 
 type admitter struct {
 	op      operations.Operation
 	limiter Limiter
-	handle  Handler
+	handle  func(*Call) (lambdahttp.Answer, error)
 }
 
 // answer runs the handler in parallel with the limiter, and waits for both. A refusal by the limiter always wins.
@@ -181,18 +207,4 @@ func (a admitter) ask(call *Call, class ratelimit.Class) (*admission.Admission, 
 // forbidden does not say which roles are allowed.
 func forbidden(op operations.Operation) error {
 	return problem.New(problem.Forbidden, "Your roles do not allow the operation %s.", op.ID)
-}
-
-// Organization returns the organization that a list is about: the one in the query, otherwise the caller's own. If
-// there is neither, it records a fault. filter holds the query parameters for the links to other pages.
-func (c *Call) Organization() (id string, filter url.Values) {
-	id, named := c.Query("organizationId")
-	switch {
-	case named:
-		return id, url.Values{"organizationId": {id}}
-	case c.Caller.OrganizationID != "":
-		return c.Caller.OrganizationID, nil
-	}
-	c.Fault("organizationId", "required", "is required of a caller without an organization")
-	return "", nil
 }

@@ -13,7 +13,9 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/function"
+	"wavegate/shared/operations"
 	"wavegate/shared/operations/table"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
@@ -53,12 +55,12 @@ func event() events.APIGatewayProxyRequest {
 	}
 }
 
-func (b *bench) call(t *testing.T, e events.APIGatewayProxyRequest, handle function.Handler) events.APIGatewayProxyResponse {
+func (b *bench) call(t *testing.T, e events.APIGatewayProxyRequest, handle function.Handler[request]) events.APIGatewayProxyResponse {
 	t.Helper()
 	return b.callOf(t, "get-rollout", e, handle)
 }
 
-func (b *bench) callOf(t *testing.T, id string, e events.APIGatewayProxyRequest, handle function.Handler) events.APIGatewayProxyResponse {
+func (b *bench) callOf(t *testing.T, id string, e events.APIGatewayProxyRequest, handle function.Handler[request]) events.APIGatewayProxyResponse {
 	t.Helper()
 	res, err := b.run(t, id, e, handle)
 	if err != nil {
@@ -67,13 +69,14 @@ func (b *bench) callOf(t *testing.T, id string, e events.APIGatewayProxyRequest,
 	return res
 }
 
-func (b *bench) run(t *testing.T, id string, e events.APIGatewayProxyRequest, handle function.Handler) (events.APIGatewayProxyResponse, error) {
-	handler := function.New(table.Get(id), b.limiter, b.env.Now, handle)
-	return lambdahttp.New(lambdahttp.Spec{ID: id, Takes: everything}, b.env, handler)(t.Context(), e)
+func (b *bench) run(t *testing.T, id string, e events.APIGatewayProxyRequest, handle function.Handler[request]) (events.APIGatewayProxyResponse, error) {
+	row := operations.Row[request]{Operation: table.Get(id), Read: func(in *input.Reader) request { return readAll(in, e.HTTPMethod != http.MethodGet) }}
+	row.Takes = input.Takes{Conditions: true, IdempotencyKey: true}
+	return lambdahttp.New(lambdahttp.Spec{ID: id}, b.env, function.New(row, b.limiter, b.env, handle))(t.Context(), e)
 }
 
-func answers(body any) function.Handler {
-	return func(*function.Call) (lambdahttp.Answer, error) { return lambdahttp.OK(body, `"3"`), nil }
+func answers(body any) function.Handler[request] {
+	return func(*function.Call, request) (lambdahttp.Answer, error) { return lambdahttp.OK(body, `"3"`), nil }
 }
 
 // refused checks an answer that must be a problem document, and returns the document.
@@ -98,7 +101,7 @@ func TestCall_RoleIsMissing_IsForbiddenAndTheHandlerDoesNotRun(t *testing.T) {
 		e := event()
 		e.RequestContext.Authorizer["roles"] = string(role)
 		b := newBench()
-		res := b.call(t, e, func(*function.Call) (lambdahttp.Answer, error) {
+		res := b.call(t, e, func(*function.Call, request) (lambdahttp.Answer, error) {
 			t.Errorf("%s: the handler ran", role)
 			return lambdahttp.Answer{}, nil
 		})

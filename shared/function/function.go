@@ -24,7 +24,8 @@ import (
 
 // Run is the main function of an operation. It makes the clients, calls wire, and serves calls
 // until the process ends. It does not return.
-func Run(op operations.Operation, wire func(lambdahttp.Env) Handler) {
+func Run[T any](row operations.Row[T], wire func(lambdahttp.Env) Handler[T]) {
+	op := row.Operation
 	client := dynamo.NewClient()
 	env := lambdahttp.Env{
 		DB: dynamo.Open(client, time.Now), API: client, Now: time.Now,
@@ -32,10 +33,11 @@ func Run(op operations.Operation, wire func(lambdahttp.Env) Handler) {
 	}
 	settings := ratelimit.ReadSettings(env.Settings)
 	handler := wire(env)
+	row.Check(env.Settings)
 	limiter := ratelimit.New(ratelimit.Config{
 		Store: client, Limits: settings.Limits, Deadline: settings.Deadline, Clock: env.Now,
 	})
-	function := lambdahttp.New(lambdahttp.Spec{ID: op.ID, Takes: op.Takes, Sampled: op.Sampled}, env, New(op, fairUse{op.ID, env, limiter}, env.Now, handler))
+	function := lambdahttp.New(lambdahttp.Spec{ID: op.ID, Takes: op.Takes, Sampled: op.Sampled}, env, New(row, fairUse{op.ID, env, limiter}, env, handler))
 	env.Start()
 	// Open the limiter's connection while the function starts.
 	go limiter.Warm(context.Background())

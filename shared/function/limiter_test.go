@@ -49,7 +49,7 @@ func limited(t *testing.T, res events.APIGatewayProxyResponse) {
 func TestLimiter_RefusalIsRemembered_HandlerDoesNotRun(t *testing.T) {
 	b, l := newBench(), &limiter{known: tooMany}
 	b.limiter = l
-	limited(t, b.call(t, event(), func(*function.Call) (lambdahttp.Answer, error) {
+	limited(t, b.call(t, event(), func(*function.Call, request) (lambdahttp.Answer, error) {
 		t.Error("the handler ran")
 		return lambdahttp.Answer{}, nil
 	}))
@@ -64,7 +64,7 @@ func TestLimiter_Refuses_HandlersReadsAreCancelled(t *testing.T) {
 		b := newBench()
 		b.limiter = &limiter{refusal: tooMany, after: 5 * time.Millisecond}
 		began := time.Now()
-		limited(t, b.call(t, event(), func(c *function.Call) (lambdahttp.Answer, error) {
+		limited(t, b.call(t, event(), func(c *function.Call, _ request) (lambdahttp.Answer, error) {
 			select {
 			case <-c.Context().Done():
 			case <-time.After(time.Minute):
@@ -80,7 +80,7 @@ func TestLimiter_Refuses_HandlersReadsAreCancelled(t *testing.T) {
 func TestLimiter_Admits_ContextIsNotCancelled(t *testing.T) {
 	b := newBench()
 	b.limiter = &limiter{}
-	res := b.call(t, event(), func(c *function.Call) (lambdahttp.Answer, error) {
+	res := b.call(t, event(), func(c *function.Call, _ request) (lambdahttp.Answer, error) {
 		return lambdahttp.OK("x", ""), c.Context().Err()
 	})
 	if res.StatusCode != http.StatusOK {

@@ -38,7 +38,8 @@ type Operation struct {
 	Roles []auth.Role
 	// Limit is the class that a call counts as.
 	Limit ratelimit.Class
-	// Takes is what the operation takes: every parameter and every field of its body, with its rule.
+	// Takes is what the operation takes: every parameter and every field of its body, with its rule. New takes most of
+	// it from the function that reads the operation's requests.
 	Takes input.Takes
 	// Gives are the statuses of its successes.
 	Gives []int
@@ -139,9 +140,19 @@ func ListByIndex(table dynamo.TableID, indexes ...string) Grant {
 	return Grant{Table: table, Actions: []dynamo.Permission{dynamo.Query}, Indexes: indexes, OnlyIndexes: true}
 }
 
+// A Row is an operation, and how its requests are read: as a T.
+type Row[T any] struct {
+	Operation
+	Read func(*input.Reader) T
+}
+
+// Nothing reads a request of an operation without parameters and body.
+func Nothing(*input.Reader) struct{} { return struct{}{} }
+
 // New completes a row: what it does not say is what most rows have. It adds what the fair-use limiter needs, because it
-// counts every call, and the setting of the origins that may read answers.
-func New(op Operation) Operation {
+// counts every call, and the setting of the origins that may read answers. The row takes what read asks for.
+func New[T any](op Operation, read func(*input.Reader) T) Row[T] {
+	op.Takes = op.Takes.Declare(func(in *input.Reader) { read(in) })
 	op.Limit, op.Timeout, op.MemoryMB = cmp.Or(op.Limit, ratelimit.Ordinary), cmp.Or(op.Timeout, timeout), cmp.Or(op.MemoryMB, memory)
 	op.Settings = slices.Concat(op.Settings, setting.Limits, []setting.Name{setting.CORSOrigins})
 	op.Grants = slices.Clone(op.Grants)
@@ -151,7 +162,15 @@ func New(op Operation) Operation {
 	} else if g := &op.Grants[at]; !slices.Contains(g.Actions, dynamo.Update) {
 		g.Actions = append(slices.Clone(g.Actions), dynamo.Update)
 	}
-	return op
+	return Row[T]{op, read}
+}
+
+// Check reads the settings that the rules of a request depend on, so that one that is not valid shows at the start.
+func (r Row[T]) Check(settings *setting.Values) {
+	r.Takes.Declare(func(in *input.Reader) {
+		in.Settings = settings
+		r.Read(in)
+	})
 }
 
 // A Task is a function that runs on a schedule. Its row has no method, path, roles or limit.

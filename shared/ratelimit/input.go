@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"cmp"
 	"time"
 
 	"wavegate/shared/platform/input"
@@ -22,34 +23,18 @@ var (
 	ReasonRule = &input.Text{Min: 1, Max: 500, Trim: true, Check: input.Visible, Says: "1 to 500 characters without control characters and invisible characters"}
 )
 
-// These are the parameters of a target. Only users have an issuer.
-var (
-	TargetPath  = input.Fields{{Name: "kind", Is: KindRule}, {Name: "id", Is: TargetRule}}
-	TargetQuery = input.Fields{{Name: "issuer", Is: IssuerRule}}
-)
-
-// OverrideBody is the body that sets an override.
-var OverrideBody = &input.Shape{
-	Fields: input.Fields{
-		{Name: "limit", Is: LimitRule},
-		{Name: "copilotLimit", Is: LimitRule},
-		{Name: "expiresAt", Is: input.Time},
-		{Name: "reason", Is: ReasonRule},
-	},
-	AnyOf: []string{"limit", "copilotLimit"},
+// ReadTarget reads the path parameters kind and id and, for a user, the query parameter issuer. If it is not given, the
+// caller of ReadTarget sets the issuer: that of the caller's own token.
+func ReadTarget(in *input.Reader) Target {
+	target := Target{Kind: TargetKind(in.Path("kind", KindRule)), ID: in.Path("id", TargetRule)}
+	target.Issuer, _ = in.QueryIf(target.Kind == Users, "issuer", IssuerRule)
+	return target
 }
 
-// ReadTarget reads the path parameters kind and id and, for a user, the query parameter issuer.
-// The default issuer is that of the caller's own token.
-func ReadTarget(in *input.Reader, callersIssuer string) Target {
-	target := Target{Kind: TargetKind(in.Path("kind")), ID: in.Path("id")}
+// Of completes a target that a caller with a token of an issuer named.
+func (target Target) Of(issuer string) Target {
 	if target.Kind == Users {
-		target.Issuer = callersIssuer
-		if issuer, given := in.Query("issuer"); given {
-			target.Issuer = issuer
-		}
-	} else {
-		in.Exclude("issuer")
+		target.Issuer = cmp.Or(target.Issuer, issuer)
 	}
 	return target
 }
@@ -59,15 +44,15 @@ func ReadTarget(in *input.Reader, callersIssuer string) Target {
 func ReadOverrideSpec(body *input.Object) OverrideSpec {
 	var spec OverrideSpec
 	limit := func(name string) *int {
-		n, given := body.OptionalInteger(name)
+		n, given := body.OptionalInteger(name, LimitRule)
 		if !given {
 			return nil
 		}
 		return new(int(n))
 	}
 	spec.Limit, spec.CopilotLimit = limit("limit"), limit("copilotLimit")
-	body.RequireAny()
-	if text, given := body.OptionalText("expiresAt"); given {
+	body.RequireAny("limit", "copilotLimit")
+	if text, given := body.OptionalText("expiresAt", input.Time); given {
 		at := input.ParseTime(text)
 		if at.Year() > 9999 {
 			// A time zone can move a time into a year of five digits, which RFC 3339 cannot
@@ -76,6 +61,6 @@ func ReadOverrideSpec(body *input.Object) OverrideSpec {
 		}
 		spec.ExpiresAt = new(at.Truncate(time.Millisecond))
 	}
-	spec.Reason, _ = body.OptionalText("reason")
+	spec.Reason, _ = body.OptionalText("reason", ReasonRule)
 	return spec
 }

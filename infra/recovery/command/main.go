@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"wavegate/infra/recovery"
-	"wavegate/scripts/lab/proof/ledger"
+	"wavegate/infra/recovery/ledger"
 	"wavegate/shared/platform/dynamo"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"wavegate/infra/recovery"
-	"wavegate/scripts/lab/proof/ledger"
+	"wavegate/infra/recovery/ledger"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/dynamolocal"
 )

@@ -18,7 +18,6 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
-	"strings"
 	"sync"
 )
 
@@ -50,13 +49,9 @@ func read(file string) (world, error) {
 	if err != nil {
 		return world{}, err
 	}
-	w, faults := parse(text)
-	var lines []string
-	for _, f := range faults {
-		lines = append(lines, "\n  "+faultText(f))
-	}
-	if len(lines) > 0 {
-		return world{}, fmt.Errorf("%s has faults:%s", file, strings.Join(lines, ""))
+	w, err := parse(text)
+	if err != nil {
+		return world{}, fmt.Errorf("%s has faults:\n%w", file, err)
 	}
 	return w, nil
 }

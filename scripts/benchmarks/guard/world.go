@@ -1,15 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/report"
-	"wavegate/shared/platform/input"
-	"wavegate/shared/platform/problem"
 )
 
 // A world is a fleet, its plants, a release with its effects on boxes, and the policy of its rollout. See README.md
@@ -58,186 +58,134 @@ type effect struct {
 	Attempts int
 }
 
-// Rules for world files.
-var (
-	boxesRule    = &input.Integer{Least: 1, Most: 1_000_000}
-	daysRule     = &input.Integer{Least: 1, Most: 365}
-	pollRule     = &input.Integer{Least: 1, Most: 86_400}
-	minutesRule  = &input.Integer{Least: 0, Most: 10_000}
-	attemptsRule = &input.Integer{Least: 1, Most: report.MostAttempts - 1}
-	doesRule     = &input.Text{Pattern: `fail|brick|revert|defer`, Says: "fail, brick, revert or defer"}
-	dayRule      = &input.Text{Pattern: strings.Join(guard.Days, "|"), Says: "mon, tue, wed, thu, fri, sat or sun"}
-	clockRule    = &input.Text{Pattern: `([01][0-9]|2[0-3]):[0-5][0-9]|24:00`, Says: "a time of day from 00:00 to 24:00"}
-	durationRule = &input.Text{Check: isDuration, Says: "a duration such as PT2H or P1DT3H (ISO 8601), of 30 days at most"}
-	afterRule    = &input.Text{Check: func(s string) bool { return s == powerUp || isDuration(s) }, Says: `a duration such as PT2H (ISO 8601), or "powerUp"`}
-	startRule    = &input.Text{Check: func(s string) bool { _, err := time.Parse(time.RFC3339, s); return err == nil }, Says: "a time such as 2026-03-02T08:00:00Z (RFC 3339)"}
-)
-
-// worldShape is a world file.
-var worldShape = &input.Shape{Fields: input.Fields{
-	{Name: "boxes", Is: boxesRule, Required: true},
-	{Name: "plants", Is: boxesRule},
-	{Name: "organizations", Is: boxesRule},
-	{Name: "days", Is: daysRule},
-	{Name: "start", Is: startRule},
-	{Name: "dead", Is: input.Number{}},
-	{Name: "neverInstalls", Is: input.Number{}},
-	{Name: "pollSeconds", Is: &input.List{Of: pollRule, Least: 2, Most: 2, Repeats: true}},
-	{Name: "bell", Is: input.Boolean{}},
-	{Name: "installMinutes", Is: &input.List{Of: minutesRule, Least: 2, Most: 2, Repeats: true}},
-	{Name: "dark", Is: &input.List{Most: 100, Of: &input.Shape{Fields: input.Fields{
-		{Name: "plants", Is: input.Number{}, Required: true},
-		{Name: "from", Is: clockRule, Required: true},
-		{Name: "to", Is: clockRule, Required: true},
-		{Name: "days", Is: &input.List{Of: dayRule, Least: 1, Most: len(guard.Days)}},
-	}}}},
-	{Name: "release", Is: &input.List{Most: 30, Of: &input.Shape{Fields: input.Fields{
-		{Name: "share", Is: input.Number{}, Required: true},
-		{Name: "does", Is: doesRule, Required: true},
-		{Name: "code", Is: report.CodeRule},
-		{Name: "after", Is: afterRule},
-		{Name: "until", Is: durationRule},
-		{Name: "every", Is: durationRule},
-		{Name: "for", Is: durationRule},
-		{Name: "clustered", Is: input.Number{}},
-		{Name: "attempts", Is: attemptsRule},
-	}}}},
-	{Name: "policy", Is: guard.Body},
-}}
+// A file is a world as it is written.
+type file struct {
+	Boxes, Plants, Organizations, Days int
+	Start                              time.Time
+	Dead, NeverInstalls                float64
+	PollSeconds, InstallMinutes        []int64
+	Bell                               bool
+	Dark                               []struct {
+		Plants   float64
+		From, To string
+		Days     []string
+	}
+	Release []struct {
+		Share, Clustered               float64
+		Does, After, Until, Every, For string
+		Code                           report.FailureCode
+		Attempts                       int
+	}
+	Policy json.RawMessage
+}
 
 const powerUp = "powerUp"
 
-func isDuration(text string) bool {
-	_, ok := guard.ParseDuration(text)
-	return ok
-}
-
-// parse reads a world, or returns all its faults.
-func parse(text []byte) (world, []problem.Fault) {
-	if err := input.CheckJSON(text); err != nil {
-		return world{}, []problem.Fault{{Code: "format", Detail: "The text " + err.Error() + "."}}
+// parse reads a world. The error lists all faults of its values.
+func parse(text []byte) (world, error) {
+	f := file{
+		Plants: 200, Organizations: 1, Days: 8, Start: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC),
+		PollSeconds: []int64{60, 300}, InstallMinutes: []int64{2, 10}, Policy: json.RawMessage(`{}`),
 	}
-	if input.KindOf(text) != input.ObjectKind {
-		return world{}, []problem.Fault{{Code: "type", Detail: "must be an object"}}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&f); err != nil {
+		return world{}, err
 	}
-	var faults input.Faults
-	o := input.ObjectOf(text, worldShape, &faults)
+	r := &reader{}
+	r.must(f.Boxes >= 1 && f.Boxes <= 1_000_000 && f.Plants >= 1 && f.Plants <= 1_000_000 && f.Organizations >= 1 && f.Days >= 1 && f.Days <= 365,
+		"boxes, plants, organizations and days must be 1 or more, and not too many")
+	r.must(len(f.PollSeconds) == 2 && slices.Min(f.PollSeconds) >= 1 && slices.Max(f.PollSeconds) <= 86_400, "pollSeconds must be two numbers from 1 to 86400")
+	r.must(len(f.InstallMinutes) == 2 && f.InstallMinutes[0] >= 0 && slices.IsSorted(f.InstallMinutes) && slices.Max(f.InstallMinutes) <= 10_000,
+		"installMinutes must be two numbers, the second not less than the first")
+	r.shares(f.Dead, f.NeverInstalls)
 	w := world{
-		Boxes: int(o.Integer("boxes")), Plants: whole(o, "plants", 200), Organizations: whole(o, "organizations", 1),
-		Days: whole(o, "days", 8), Start: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC),
-		Dead: share(o, "dead"), NeverInstalls: share(o, "neverInstalls"), Policy: guard.Default(),
+		Boxes: f.Boxes, Plants: f.Plants, Organizations: f.Organizations, Days: f.Days, Start: f.Start.UTC(),
+		Dead: f.Dead, NeverInstalls: f.NeverInstalls, Bell: f.Bell,
 	}
-	if start, given := o.OptionalText("start"); given {
-		w.Start, _ = time.Parse(time.RFC3339, start)
-		w.Start = w.Start.UTC()
+	policy, faults := guard.Parse(f.Policy, time.Minute)
+	r.must(len(faults) == 0, "policy: %+v", faults)
+	w.Policy = policy
+	for _, d := range f.Dark {
+		w.Dark = append(w.Dark, r.dark(d.Plants, d.From, d.To, d.Days))
 	}
-	w.Bell, _ = o.OptionalBoolean("bell")
-	active, idle := pair(o, "pollSeconds", 60, 300)
-	least, most := pair(o, "installMinutes", 2, 10)
-	if least > most {
-		o.FaultIn("installMinutes", 1, "range", "must not be less than the first")
+	for _, e := range f.Release {
+		w.Release = append(w.Release, r.effect(effect{Share: e.Share, Does: e.Does, Code: e.Code, PowerUp: e.After == powerUp,
+			Clustered: e.Clustered, Attempts: e.Attempts}, e.After, e.Until, e.Every, e.For))
 	}
-	w.ActivePoll, w.IdlePoll = time.Duration(active)*time.Second, time.Duration(idle)*time.Second
-	w.InstallLeast, w.InstallMost = time.Duration(least)*time.Minute, time.Duration(most)*time.Minute
-	o.Objects("dark", func(d *input.Object) { w.Dark = append(w.Dark, readDark(d)) })
-	o.Objects("release", func(e *input.Object) { w.Release = append(w.Release, readEffect(e)) })
-	o.Object("policy", func(p *input.Object) { w.Policy = guard.Read(p, time.Minute) })
-	o.Unread(&faults)
-	return w, faults.List()
+	if r.faults != nil {
+		return world{}, errors.Join(r.faults...)
+	}
+	w.ActivePoll, w.IdlePoll = time.Duration(f.PollSeconds[0])*time.Second, time.Duration(f.PollSeconds[1])*time.Second
+	w.InstallLeast, w.InstallMost = time.Duration(f.InstallMinutes[0])*time.Minute, time.Duration(f.InstallMinutes[1])*time.Minute
+	return w, nil
 }
 
-func whole(o *input.Object, name string, missing int) int {
-	if n, given := o.OptionalInteger(name); given {
-		return int(n)
+// A reader collects the faults of a file.
+type reader struct{ faults []error }
+
+func (r *reader) must(holds bool, format string, a ...any) {
+	if !holds {
+		r.faults = append(r.faults, fmt.Errorf(format, a...))
 	}
-	return missing
 }
 
-// pair reads a list of two numbers.
-func pair(o *input.Object, name string, first, second int64) (int64, int64) {
-	if numbers, given := o.Integers(name); given && len(numbers) == 2 {
-		return numbers[0], numbers[1]
+func (r *reader) shares(of ...float64) {
+	for _, share := range of {
+		r.must(share >= 0 && share <= 1, "%g is not a share from 0 to 1", share)
 	}
-	return first, second
 }
 
-func share(o *input.Object, name string) float64 {
-	n, given, ok := o.OptionalNumber(name)
-	if !given || !ok {
+// duration reads an ISO 8601 duration; 0 if there is none.
+func (r *reader) duration(text string) time.Duration {
+	if text == "" {
 		return 0
 	}
-	if n < 0 || n > 1 {
-		o.Fault(name, "range", "must be a share from 0 to 1")
-	}
-	return n
+	d, ok := guard.ParseDuration(text)
+	r.must(ok, "%q is not a duration such as PT2H or P1DT3H (ISO 8601), of 30 days at most", text)
+	return d
 }
 
-func readDark(o *input.Object) dark {
-	d := dark{Plants: share(o, "plants"), From: clock(o.Text("from")), To: clock(o.Text("to"))}
-	if d.To == d.From {
-		o.Fault("to", "range", "must be another time of day than from")
-	}
+func (r *reader) dark(plants float64, from, to string, days []string) dark {
+	d := dark{Plants: plants, From: r.clock(from), To: r.clock(to)}
+	r.shares(plants)
+	r.must(d.From != d.To, "dark: from and to must be two times of day")
 	if d.To < d.From {
 		d.To += 24 * time.Hour
 	}
-	days, given := o.Texts("days")
+	for _, name := range days {
+		r.must(slices.Contains(guard.Days, name), "%q is not one of %v", name, guard.Days)
+	}
 	for i, name := range guard.Days {
-		d.Days[i] = !given || slices.Contains(days, name)
+		d.Days[i] = days == nil || slices.Contains(days, name)
 	}
 	return d
 }
 
-func clock(text string) time.Duration {
-	if len(text) != len("00:00") {
-		return 0
+// clock reads a time of day from 00:00 to 24:00.
+func (r *reader) clock(text string) time.Duration {
+	if text == "24:00" {
+		return 24 * time.Hour
 	}
-	digit := func(i int) int { return int(text[i] - '0') }
-	return time.Duration(60*(10*digit(0)+digit(1))+10*digit(3)+digit(4)) * time.Minute
+	at, err := time.Parse("15:04", text)
+	r.must(err == nil, "%q is not a time of day from 00:00 to 24:00", text)
+	return time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute
 }
 
-func readEffect(o *input.Object) effect {
-	e := effect{Share: share(o, "share"), Does: o.Text("does"), Clustered: share(o, "clustered")}
-	length := func(name string, of ...string) time.Duration {
-		text, given := o.OptionalText(name)
-		if given && e.Does != "" && !slices.Contains(of, e.Does) {
-			o.Fault(name, "unknown", "is not a field of "+e.Does)
-		}
-		d, _ := guard.ParseDuration(text)
-		return d
+func (r *reader) effect(e effect, after, until, every, lasts string) effect {
+	if !e.PowerUp {
+		e.After = r.duration(after)
 	}
-	if after, given := o.OptionalText("after"); given {
-		e.PowerUp = after == powerUp
-		e.After, _ = guard.ParseDuration(after)
-	}
-	e.Until = length("until", fails, bricks, reverts, defers)
-	if e.Until != 0 && (e.PowerUp || e.Until < e.After) {
-		o.Fault("until", "range", "must be a duration that is not less than after")
-	}
-	e.Every, e.For = length("every", reverts), length("for", defers)
-	if code, given := o.OptionalText("code"); given {
-		e.Code = report.FailureCode(code)
-	}
-	if n, given := o.OptionalInteger("attempts"); given {
-		e.Attempts = int(n)
-	}
-	if e.Does != fails && e.Does != "" {
-		if e.Code != "" {
-			o.Fault("code", "unknown", "is a field of fail alone")
-		}
-		if e.Attempts != 0 {
-			o.Fault("attempts", "unknown", "is a field of fail alone")
-		}
-	} else if e.Code == "" {
+	e.Until, e.Every, e.For = r.duration(until), r.duration(every), r.duration(lasts)
+	r.shares(e.Share, e.Clustered)
+	r.must(slices.Contains([]string{fails, bricks, reverts, defers}, e.Does), "does is %q, not fail, brick, revert or defer", e.Does)
+	r.must(until == "" || !e.PowerUp && e.Until >= e.After, "until must not be less than after")
+	r.must((every == "" || e.Does == reverts) && (lasts == "" || e.Does == defers), "every is a field of revert alone, and for of defer")
+	r.must(e.Does == fails || e.Code == "" && e.Attempts == 0, "code and attempts are fields of fail alone")
+	r.must(e.Attempts >= 0 && e.Attempts < report.MostAttempts, "attempts must be 0 to %d", report.MostAttempts-1)
+	r.must(e.Code == "" || slices.Contains(report.Codes, e.Code), "there is no code %q", e.Code)
+	if e.Does == fails && e.Code == "" {
 		e.Code = report.CodeOther
 	}
 	return e
-}
-
-// faultText writes a fault for a person.
-func faultText(f problem.Fault) string {
-	text, err := json.Marshal(f)
-	if err != nil {
-		return f.Pointer + ": " + f.Detail
-	}
-	return string(text)
 }

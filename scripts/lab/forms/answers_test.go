@@ -50,10 +50,10 @@ func chains(t *testing.T, w *world, items []golden.Item, recorded time.Time) {
 	t.Helper()
 	get := func(_ context.Context, path string) ([]byte, error) {
 		a, err := w.ask("anna", "GET "+path, "")
-		if err == nil && a.status != http.StatusOK {
-			err = fmt.Errorf("GET %s: answered %d: %s", path, a.status, a.body)
+		if err == nil && a.Status != http.StatusOK {
+			err = fmt.Errorf("GET %s: answered %d: %s", path, a.Status, a.Body)
 		}
-		return a.body, err
+		return a.Body, err
 	}
 	verified := 0
 	for _, i := range items {

@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path"
 	"strings"
 	"sync"
 	"time"
 
+	"wavegate/scripts/e2e/harness"
+	"wavegate/scripts/lab/upgrade"
 	"wavegate/scripts/local/storefront"
 	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/fleet/bell"
@@ -28,12 +31,20 @@ func (w *world) fillAll() error {
 	w.tokens()
 	w.enrolments()
 	w.methods()
-	w.limits()
-	w.freeze()
 	w.quotas()
 	w.form()
 	w.rings()
+	w.everyOperation()
 	return w.err
+}
+
+// everyOperation makes what a deployment is filled with before an upgrade: the samples of all operations, and a fleet.
+func (w *world) everyOperation() {
+	if w.err != nil {
+		return
+	}
+	d := upgrade.Deployment{Target: harness.Target{URL: w.URL, Token: w.Token}, Has: func(string) bool { return true }, After: w.after}
+	w.err = d.Fill()
 }
 
 // rings moves more boxes than are called one by one, so that the whole channel rings.
@@ -143,7 +154,7 @@ func (w *world) report(id string, attempt int, outcome, more string) {
 func (w *world) start(name, edgeType, channel, version, more string, header ...string) {
 	a := w.do(created, "olga", "POST /api/ota/rollouts",
 		fmt.Sprintf(`{"edgeType":%q,"channel":%q,"targetVersion":%q%s}`, edgeType, channel, version, more), header...)
-	w.values[name] = a.id()
+	w.values[name] = path.Base(a.Header.Get("Location"))
 }
 
 // move changes a rollout, in one or more steps.

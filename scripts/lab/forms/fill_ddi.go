@@ -26,7 +26,7 @@ func (c controller) base() string {
 		} `json:"_links"`
 	}
 	if c.err == nil {
-		c.err = json.Unmarshal(a.body, &told)
+		c.err = json.Unmarshal(a.Body, &told)
 	}
 	for _, name := range []string{"cancelAction", "deploymentBase"} {
 		if link, found := told.Links[name]; found {

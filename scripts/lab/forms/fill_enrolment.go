@@ -18,7 +18,7 @@ func (w *world) enrolBy(by, name, ids, more string, header ...string) {
 		`{"edgeType":"gateway-d","channel":"stable","organizationId":"acme","edgeIds":[`+ids+`],"expiresAt":"<in a week>"`+more+`}`, header...)
 	var made struct{ ID, Code string }
 	if w.err == nil {
-		w.err = json.Unmarshal(a.body, &made)
+		w.err = json.Unmarshal(a.Body, &made)
 	}
 	w.values[name], w.values[name+" code"] = made.ID, "wavegate-enrol:"+made.Code
 }
@@ -43,32 +43,13 @@ func (w *world) enrolments() {
 	w.do(done, "anna", "DELETE /api/edge-enrolments/<closed>", "")
 }
 
-// quotas has an installer register boxes, and a platform owner take one over.
+// quotas has an installer register boxes, a platform owner take one over, and the owner raise a limit.
 func (w *world) quotas() {
+	for _, limit := range []string{"1200", "1300"} {
+		w.do(map[string]int{"1200": created, "1300": done}[limit], "olga", "PUT /api/rate-limits/users/eric", `{"limit":`+limit+`,"copilotLimit":60}`)
+	}
 	w.do(created, "ines", "PUT /api/edges/box-61", onChannel("gateway-x", "stable", ""))
 	w.enrolBy("ines", "by an installer", `"box-62"`, "")
 	w.redeem("by an installer", "box-62", created)
 	w.do(ok, "olga", "POST /api/edges", `{"takeOver":true,"edges":[{"edgeId":"box-61","edgeType":"gateway-x","channel":"stable","organizationId":"rival"}]}`)
-}
-
-// limits sets fair-use limits, and removes some.
-func (w *world) limits() {
-	const limits = "PUT /api/rate-limits/"
-	w.do(created, "olga", limits+"users/eric", `{"limit":1200,"copilotLimit":60,"expiresAt":"<in a week>","reason":"data migration"}`)
-	w.do(done, "olga", limits+"users/eric", `{"limit":1300,"copilotLimit":60,"expiresAt":"<in a week>","reason":"data migration"}`)
-	w.do(created, "olga", limits+"organizations/acme", `{"limit":9000}`)
-	w.do(created, "olga", limits+"organizations/rival", `{"copilotLimit":10}`)
-	for _, target := range []string{"users/emma", "organizations/third"} {
-		w.do(created, "olga", limits+target, `{"limit":30}`)
-		w.do(done, "olga", "DELETE /api/rate-limits/"+target, "")
-	}
-	w.do(created, "olga", limits+"organizations/third", `{"limit":31}`)
-}
-
-// freeze sets, changes and lifts the freeze, and sets another.
-func (w *world) freeze() {
-	w.do(created, "olga", "PUT /api/ota/freeze", `{"reason":"an audit","until":"<soon>"}`)
-	w.do(done, "olga", "DELETE /api/ota/freeze", "")
-	w.do(created, "otto", "PUT /api/ota/freeze", `{"reason":"holidays","until":"<tomorrow>"}`)
-	w.do(done, "otto", "PUT /api/ota/freeze", `{"reason":"holidays","until":"<in a week>"}`)
 }

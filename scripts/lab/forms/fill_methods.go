@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"path"
+	"strings"
 
 	"wavegate/shared/platform/dynamo"
 	production "wavegate/shared/production/method"
@@ -30,7 +32,7 @@ func methodBody(name string) string {
 
 func (w *world) method(name string, header ...string) bench {
 	a := w.do(created, "eric", "POST"+inMunich+"/production-methods", methodBody(name), header...)
-	w.values[name] = a.id()
+	w.values[name] = path.Base(a.Header.Get("Location"))
 	return bench{w, name}
 }
 
@@ -42,7 +44,7 @@ func (b bench) path(version int) string {
 func (b bench) save(version int, step string, want int) {
 	b.values["step"] = step
 	b.do(want, "eric", "PUT"+b.path(version)+"/content", content)
-	b.values["hash"] = b.do(ok, "eric", "GET"+b.path(version)+"/content", "").hash()
+	b.values["hash"] = strings.Trim(b.do(ok, "eric", "GET"+b.path(version)+"/content", "").Header.Get("ETag"), `"`)
 }
 
 // move moves a version; more are further fields of the body.

@@ -33,5 +33,5 @@ func run(ctx context.Context, functions string) (err error) {
 		return err
 	}
 	defer w.Stop()
-	return w.record(ctx, functions)
+	return w.record(ctx)
 }

@@ -6,12 +6,12 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"strings"
 	"time"
 
+	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/service"
 	"wavegate/shared/access/boxtoken"
@@ -45,6 +45,7 @@ func open(ctx context.Context, functions string) (*world, error) {
 		Functions: functions, Issuers: issuers, Bell: "127.0.0.1:0",
 		Environment: func(function string) []string {
 			env := []string{setting.ChannelCacheSeconds.Assign(0), setting.GuardIntervalSeconds.Assign(1),
+				"LIMIT_USER=30000", "LIMIT_ORGANIZATION=30000",
 				setting.EdgesPerOrganization.Assign(2000)} // so that the boxes are counted
 			if function == "get-machine-methods" { // its answer must not depend on the age of methods
 				env = append(env, setting.IdlePollIntervalSeconds.Assign(setting.Ranges[setting.PollIntervalSeconds].Default))
@@ -95,22 +96,6 @@ func (w *world) bearer(by string) (string, error) {
 	return "Bearer " + text, err
 }
 
-// An answer to a call.
-type answer struct {
-	status int
-	header http.Header
-	body   []byte
-}
-
-// id is the last segment of the Location.
-func (a answer) id() string {
-	location := a.header.Get("Location")
-	return location[strings.LastIndex(location, "/")+1:]
-}
-
-// hash is the entity tag without quotes.
-func (a answer) hash() string { return strings.Trim(a.header.Get("ETag"), `"`) }
-
 // fill replaces names in angle brackets by values.
 func (w *world) fill(text string) string {
 	for name, value := range w.values {
@@ -120,40 +105,23 @@ func (w *world) fill(text string) string {
 }
 
 // ask makes a call: a method and a path, such as "GET /api/edges". The header has alternating names and values.
-func (w *world) ask(by, call, body string, header ...string) (answer, error) {
+func (w *world) ask(by, call, body string, header ...string) (harness.Answer, error) {
 	method, path, _ := strings.Cut(w.fill(call), " ")
-	r, err := http.NewRequestWithContext(context.Background(), method, w.URL+path, strings.NewReader(w.fill(body)))
-	if err != nil {
-		return answer{}, err
-	}
 	bearer, err := w.bearer(by)
 	if err != nil {
-		return answer{}, err
+		return harness.Answer{}, err
 	}
-	r.Header.Set("Authorization", bearer)
-	if body != "" {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	for i := 0; i+1 < len(header); i += 2 {
-		r.Header.Set(header[i], header[i+1])
-	}
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return answer{}, err
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	return answer{res.StatusCode, res.Header, text}, err
+	return (&harness.Caller{URL: w.URL, Bearer: bearer}).Try(method, path, w.fill(body), header...)
 }
 
 // do makes a call that must be answered with a status.
-func (w *world) do(want int, by, call, body string, header ...string) (a answer) {
+func (w *world) do(want int, by, call, body string, header ...string) (a harness.Answer) {
 	if w.err != nil {
-		return answer{header: http.Header{}}
+		return harness.Answer{Header: http.Header{}}
 	}
 	a, err := w.ask(by, call, body, header...)
-	if err == nil && a.status != want {
-		err = fmt.Errorf("answered %d, want %d: %s", a.status, want, a.body)
+	if err == nil && a.Status != want {
+		err = fmt.Errorf("answered %d, want %d: %s", a.Status, want, a.Body)
 	}
 	w.done(by+": "+call, err)
 	return a

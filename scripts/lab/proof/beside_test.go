@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"wavegate/infra/recovery/ledger"
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/lab/old"
 	"wavegate/scripts/lab/proof/fault"
-	"wavegate/scripts/lab/proof/ledger"
 	"wavegate/scripts/local/service"
 	"wavegate/scripts/operator/verify"
 	"wavegate/shared/access/auth"

@@ -7,12 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"wavegate/infra/recovery/ledger"
 	"wavegate/scripts/e2e/harness"
-	"wavegate/scripts/lab/proof/ledger"
 	"wavegate/scripts/local/storefront"
 	"wavegate/scripts/samples"
 	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/dynamolocal"
 )
 
 // TestKilled_DuringAChange_IsAppliedInFullOrNotAtAll kills a function's process during its
@@ -47,7 +48,7 @@ func TestKilled_DuringAChange_IsAppliedInFullOrNotAtAll(t *testing.T) {
 				if twice := w.State(t); twice != once || applied && once == before {
 					t.Errorf("%s: once %s\ntwice %s", operation, once, twice)
 				}
-				books, err := ledger.Read(t.Context(), w.DB)
+				books, err := ledger.Read(t.Context(), w.DB, dynamolocal.TableName)
 				if err != nil {
 					t.Fatal(err)
 				}

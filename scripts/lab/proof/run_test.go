@@ -13,9 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"wavegate/infra/recovery/ledger"
 	"wavegate/scripts/e2e/harness"
+	"wavegate/scripts/lab/proof/answers"
 	"wavegate/scripts/lab/proof/fault"
-	"wavegate/scripts/lab/proof/ledger"
 	"wavegate/scripts/local/service"
 	"wavegate/scripts/local/storefront"
 	"wavegate/scripts/samples"
@@ -118,11 +119,11 @@ func (o round) play(t *testing.T, sum *tally) {
 		time.Sleep(3 * time.Second) // until the last delayed call has arrived
 	}
 
-	books, err := ledger.Read(t.Context(), w.DB)
+	books, err := ledger.Read(t.Context(), w.DB, dynamolocal.TableName)
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := slices.Concat(callers.findings, books.Audit(), books.Explain(callers.calls), counted(t, w, books))
+	found := slices.Concat(callers.findings, books.Audit(), answers.Explain(books, callers.calls), counted(t, w, books))
 	if o.old != "" && o.limit == 0 { // with a limit it would take half an hour
 		found = append(found, verified(t, w, books)...)
 	}
@@ -161,7 +162,7 @@ func (o round) play(t *testing.T, sum *tally) {
 func counted(t *testing.T, w *harness.World, books ledger.Books) (findings []string) {
 	t.Helper()
 	began, viewer := time.Now(), w.As(t, "vera", "wavegate", auth.FleetViewer)
-	for _, r := range books.Carried() {
+	for _, r := range answers.Carried(books) {
 		var p census.Progress
 		id := samples.Values{"id": fmt.Sprint(r["id"])}
 		progress := samples.Of("get-rollout-progress").Call(samples.Fixed(), samples.Case{With: id})
@@ -182,7 +183,7 @@ func counted(t *testing.T, w *harness.World, books ledger.Books) (findings []str
 		n := census.Total(p.Stages)
 		got := map[string]int{"offered": n.Offered, "working": n.Working, "deferred": n.Deferred, "installed": n.Installed, "failed": n.Failed, "reverted": n.Reverted}
 		maps.DeleteFunc(got, func(_ string, n int) bool { return n == 0 })
-		if want := books.CountBoxes(r); !maps.Equal(got, want) {
+		if want := answers.CountBoxes(books, r); !maps.Equal(got, want) {
 			findings = append(findings, fmt.Sprintf("the rollout %s has the counts %v, but the rows give %v", r["id"], got, want))
 		}
 	}
@@ -229,7 +230,7 @@ type callers struct {
 
 	mu       sync.Mutex
 	left     int
-	calls    []ledger.Call
+	calls    []answers.Call
 	findings []string
 }
 
@@ -291,7 +292,7 @@ func (c *callers) take() bool {
 func (c *callers) make(p person, r samples.Call) int {
 	began := time.Now()
 	a, err := p.caller.Try(r.Method, r.Path, r.Body, r.Header[:]...)
-	call := ledger.Call{
+	call := answers.Call{
 		Operation: r.Operation, Parameter: r.Parameters, Path: r.Path, Body: []byte(r.Body), Key: keyOf(r),
 		Issuer: p.Issuer, User: p.UserID, Organization: p.OrganizationID,
 		ReadsAll: p.readsAll(table.Get(r.Operation)), Member: p.Has(auth.Member),

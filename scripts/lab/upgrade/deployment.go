@@ -26,6 +26,8 @@ type Deployment struct {
 	Tick func(context.Context) error
 	// Has reports whether the release that fills the deployment has an operation.
 	Has func(operation string) bool
+	// After is called after each call that was answered, one at a time; it may be nil.
+	After func(call string) error
 
 	names, starts int // so far
 	// reads write nothing; polls are those of boxes and machines, and repeated calls with an Idempotency-Key.
@@ -77,12 +79,24 @@ func (d *Deployment) call(by samples.Caller, method, path, body string, header .
 	}
 	for range 100 {
 		a, err := c.Try(method, path, body, header...)
-		if err != nil || a.Status != http.StatusTooManyRequests && a.Status != http.StatusServiceUnavailable {
+		if err == nil && a.Status != http.StatusTooManyRequests && a.Status != http.StatusServiceUnavailable {
+			return a, d.after(by.User + ": " + method + " " + path)
+		}
+		if err != nil {
 			return a, err
 		}
 		time.Sleep(time.Second)
 	}
 	return harness.Answer{}, fmt.Errorf("upgrade: %s %s is rejected for too long", method, path)
+}
+
+func (d *Deployment) after(call string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.After == nil {
+		return nil
+	}
+	return d.After(call)
 }
 
 func (d *Deployment) make(c samples.Call) (harness.Answer, error) {

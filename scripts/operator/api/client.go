@@ -37,7 +37,7 @@ type Client struct {
 
 // A Request is one call.
 type Request struct {
-	Method, Path string
+	Method, Path string // without a method, it is a GET
 	Query        url.Values
 	Body         any    // sent as JSON; nil: none
 	IfMatch      string // an entity tag; empty: none
@@ -218,9 +218,14 @@ func (c *Client) once(ctx context.Context, r Request, body []byte, renew bool) (
 	return Response{Status: res.StatusCode, Header: res.Header, Body: text}, nil
 }
 
+// A Caller makes calls.
+type Caller interface {
+	Do(ctx context.Context, r Request) (Response, error)
+}
+
 // Get reads a resource.
-func Get[T any](ctx context.Context, c *Client, path string, query url.Values) (v T, a Response, err error) {
-	a, err = c.Do(ctx, Request{Method: http.MethodGet, Path: path, Query: query})
+func Get[T any](ctx context.Context, c Caller, path string, query url.Values) (v T, a Response, err error) {
+	a, err = c.Do(ctx, Request{Path: path, Query: query})
 	if err == nil {
 		err = a.Into(&v)
 	}
@@ -297,25 +302,40 @@ func Items[T any](list List) ([]T, error) {
 	return items, nil
 }
 
-// Pages calls each with the pages of a list until it returns false.
-func (c *Client) Pages(ctx context.Context, path string, query url.Values, each func(Response) (more bool, err error)) error {
-	for {
-		var page List
-		a, err := c.Do(ctx, Request{Method: http.MethodGet, Path: path, Query: query})
-		if err != nil {
-			return err
-		}
-		if more, err := each(a); err != nil || !more {
-			return err
-		}
-		if err := a.Into(&page); err != nil || page.Next == "" {
-			return err
-		}
-		if path, query, err = behind(page.Next); err != nil {
-			return err
-		}
+// All reads the first most items of a list; with 0, all of them.
+func All[T any](ctx context.Context, c *Client, path string, query url.Values, most int) (items []T, err error) {
+	list, err := c.List(ctx, path, query, most)
+	if err == nil {
+		items, err = Items[T](list)
 	}
+	return items, err
 }
+
+// Path fills names into a path with a %s for each; further names are not used.
+func Path(pattern string, names ...string) string {
+	for _, name := range names {
+		pattern = strings.Replace(pattern, "%s", url.PathEscape(name), 1)
+	}
+	return pattern
+}
+
+// ChannelPath is the path of a channel.
+func ChannelPath(name string) string {
+	edgeType, channel, _ := ChannelName(name)
+	return Path("/api/ota/release-channels/%s/%s", edgeType, channel)
+}
+
+// ChannelName splits the name of a channel. ok reports whether it is one.
+func ChannelName(name string) (edgeType, channel string, ok bool) {
+	edgeType, channel, _ = strings.Cut(name, "/")
+	return edgeType, channel, edgeType != "" && channel != "" && !strings.Contains(channel, "/")
+}
+
+// RolloutPath is the path of a rollout.
+func RolloutPath(id string) string { return Path("/api/ota/rollouts/%s", id) }
+
+// EdgePath is the path of a box.
+func EdgePath(id string) string { return Path("/api/edges/%s", id) }
 
 // behind splits the address of the next page. A page may put a prefix, such as a deployment's, before the path that
 // this client knows.

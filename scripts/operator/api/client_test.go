@@ -98,14 +98,18 @@ func TestDo_ServiceThatIsNotThere_IsUnknown(t *testing.T) {
 	}
 }
 
-func TestPages_FollowNext_BelowWhateverPrefix(t *testing.T) {
-	client, seen := answers(t,
-		func(w http.ResponseWriter) { _, _ = w.Write([]byte(`{"items":[],"next":"/prod/api/edges?cursor=c"}`)) }, // the test sees what is missing
-		func(w http.ResponseWriter) { _, _ = w.Write([]byte(`{"items":[]}`)) })
-	pages := 0
-	err := client.Pages(t.Context(), "/api/edges", nil, func(api.Response) (bool, error) { pages++; return true, nil })
-	if err != nil || pages != 2 || len(*seen) != 2 {
-		t.Errorf("%d pages in %d calls: %v", pages, len(*seen), err)
+func TestAll_FollowsNext_BelowWhateverPrefix(t *testing.T) {
+	page := func(text string) func(http.ResponseWriter) {
+		return func(w http.ResponseWriter) { _, _ = w.Write([]byte(text)) } // the test sees what is missing
+	}
+	client, seen := answers(t, page(`{"items":[1],"next":"/prod/api/edges?cursor=c"}`), page(`{"items":[2]}`))
+	items, err := api.All[int](t.Context(), client, "/api/edges", nil, 0)
+	if err != nil || !slices.Equal(items, []int{1, 2}) || len(*seen) != 2 {
+		t.Errorf("%d in %d calls, %v", items, len(*seen), err)
+	}
+	client, _ = answers(t, page(`{"items":[1],"next":"/api/edges?cursor=c"}`), status(404))
+	if items, err := api.All[int](t.Context(), client, "/api/edges", nil, 0); err == nil {
+		t.Errorf("%d without the second page", items)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"wavegate/scripts/operator/command"
+	"wavegate/scripts/operator/run"
 )
 
 // An order records what happens in order: calls, and lines that a person sees.
@@ -32,7 +33,7 @@ func (o *order) Write(text []byte) (int, error) {
 }
 
 // ordered runs the command as olga, against a service that is not the desk's own.
-func (d *desk) ordered(service string, change func(*command.Environment), args ...string) (int, []string) {
+func (d *desk) ordered(service string, change func(*run.Environment), args ...string) (int, []string) {
 	d.Helper()
 	token := strings.TrimPrefix(d.Owner(d.T).Bearer, "Bearer ")
 	d.env = map[string]string{"WAVEGATE_TOKEN": token, "WAVEGATE_URL": service}
@@ -88,7 +89,7 @@ func TestDeadService_ThatRefuses_IsSaidAtOnce(t *testing.T) {
 		{"promote", "gateway-x/stable", "--yes"}, {"login", service},
 	} {
 		code, list := d.ordered(service, nil, args...)
-		if code != command.Unknown || len(list) != 2 || list[0] != "GET" || list[1] != want {
+		if code != run.Unknown || len(list) != 2 || list[0] != "GET" || list[1] != want {
 			t.Errorf("%v exited with %d, after %q", args, code, list)
 		}
 	}
@@ -99,9 +100,9 @@ func TestDeadService_Halt_SaysSo_BeforeItTriesAgain(t *testing.T) {
 	d := newDesk(t)
 	service := nobody(t)
 	for _, args := range [][]string{{"halt", "gateway-x/stable"}, {"halt", "--all"}} {
-		code, list := d.ordered(service, func(e *command.Environment) { e.Patience = time.Second }, args...)
+		code, list := d.ordered(service, func(e *run.Environment) { e.Patience = time.Second }, args...)
 		said := "wavegate: cannot reach " + service + ": connection refused; is the address right?"
-		if code != command.Unknown || len(list) < 6 || list[0] != "GET" || list[1] != said || list[2] != "wavegate: trying again" ||
+		if code != run.Unknown || len(list) < 6 || list[0] != "GET" || list[1] != said || list[2] != "wavegate: trying again" ||
 			list[3] != "GET" || list[4] != "GET" || list[len(list)-1] != said {
 			t.Errorf("%v exited with %d, after %q", args, code, list)
 		}
@@ -120,7 +121,7 @@ func TestDeadService_Halt_GoesByTheRolloutThatWasSeenLast(t *testing.T) {
 		return nil, nil
 	}
 	d.after = atOnce
-	d.does("halt", "gateway-x/stable").is(command.Done).says("halted 1.1.0 on gateway-x/stable").warns("has not answered for 3 s", "trying again")
+	d.does("halt", "gateway-x/stable").is(run.Done).says("halted 1.1.0 on gateway-x/stable").warns("has not answered for 3 s", "trying again")
 	d.answers = nil
 	d.stands("halted", 1)
 }
@@ -138,7 +139,7 @@ func TestDeadService_ThatNeverAnswers_IsSaidAfterThreeSeconds(t *testing.T) {
 	for _, args := range [][]string{{"status"}, {"halt", "gateway-x/stable"}, {"halt", "--all"}, {"log", "gateway-x/stable"}, {"login", service}} {
 		var waits []time.Duration
 		var mu sync.Mutex
-		code, list := d.ordered(service, func(e *command.Environment) {
+		code, list := d.ordered(service, func(e *run.Environment) {
 			e.Patience, e.HTTP.Timeout = 0, 300*time.Millisecond
 			e.After = func(wait time.Duration, do func()) func() {
 				mu.Lock()
@@ -147,7 +148,7 @@ func TestDeadService_ThatNeverAnswers_IsSaidAfterThreeSeconds(t *testing.T) {
 				return atOnce(wait, do)
 			}
 		}, args...)
-		if code != command.Unknown || len(list) < 2 || list[len(list)-1] != "wavegate: "+service+" did not answer: it took too long" {
+		if code != run.Unknown || len(list) < 2 || list[len(list)-1] != "wavegate: "+service+" did not answer: it took too long" {
 			t.Errorf("%v exited with %d, after %q", args, code, list)
 		}
 		first := strings.Join(list[:min(len(list), 2)], "\n")
@@ -162,5 +163,5 @@ func TestDeadService_HostThatIsNotThere_IsNamed(t *testing.T) {
 	d.seen = func(*http.Request) error {
 		return &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "api.example.invalid", IsNotFound: true}}
 	}
-	d.does("status").is(command.Unknown).warns("cannot reach "+d.Target.URL, "there is no host api.example.invalid; is the address right?")
+	d.does("status").is(run.Unknown).warns("cannot reach "+d.Target.URL, "there is no host api.example.invalid; is the address right?")
 }

@@ -2,10 +2,7 @@ package command_test
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -14,7 +11,7 @@ import (
 	"time"
 
 	"wavegate/scripts/e2e/harness"
-	"wavegate/scripts/operator/command"
+	"wavegate/scripts/operator/run"
 	"wavegate/scripts/operator/tokenfile"
 	"wavegate/shared/access/boxtoken"
 )
@@ -22,7 +19,7 @@ import (
 // enrols makes a code for boxes, and returns the id of the enrolment and the file with the code.
 func (d *desk) enrols(ids ...string) (enrolment, codeFile string) {
 	d.Helper()
-	r := d.does("enrol", "create", "--file", d.file("serials.csv", "edgeId\n"+strings.Join(ids, "\n")+"\n"), "--channel", "gateway-x/stable", "--organization", "acme", "--yes").is(command.Done)
+	r := d.does("enrol", "create", "--file", d.file("serials.csv", "edgeId\n"+strings.Join(ids, "\n")+"\n"), "--channel", "gateway-x/stable", "--organization", "acme", "--yes").is(run.Done)
 	if strings.Count(r.out, "\n") != 1 || strings.Contains(r.err, strings.TrimSpace(r.out)) {
 		d.Fatalf("it prints %q and says %q", r.out, r.err)
 	}
@@ -53,7 +50,7 @@ func TestEnrol_BoxesOfAList_RegisterThemselves(t *testing.T) {
 	id, code := d.enrols("SN-1", "00:1A:2B", "SN-1")
 	for _, box := range []string{"SN-1", "00:1A:2B"} {
 		for range 2 {
-			d.does(d.redeem(code, box)...).is(command.Done).says(box + " is registered")
+			d.does(d.redeem(code, box)...).is(run.Done).says(box + " is registered")
 		}
 		text, _ := d.token(box)
 		d.polls(box, text)
@@ -65,21 +62,21 @@ func TestEnrol_BoxesOfAList_RegisterThemselves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := d.does("enrol", "show", id).is(command.Done).says("2 boxes are listed", "2 are registered, 0 are waiting", "00:1A:2B  registered")
-	listed := d.does("enrol", "list", "--organization", "acme").is(command.Done).says(id, "gateway-x/stable")
+	shown := d.does("enrol", "show", id).is(run.Done).says("2 boxes are listed", "2 are registered, 0 are waiting", "00:1A:2B  registered")
+	listed := d.does("enrol", "list", "--organization", "acme").is(run.Done).says(id, "gateway-x/stable")
 	if strings.Contains(shown.out+listed.out, strings.TrimSpace(string(secret))) {
 		t.Error("the code is shown again")
 	}
-	d.does("enrol", "reset", id, "SN-1", "--yes").is(command.Misused).warns("--confirm SN-1")
-	d.does("enrol", "reset", id, "SN-1", "--confirm", "SN-1").is(command.Done)
+	d.does("enrol", "reset", id, "SN-1", "--yes").is(run.Misused).warns("--confirm SN-1")
+	d.does("enrol", "reset", id, "SN-1", "--confirm", "SN-1").is(run.Done)
 	before, _ := d.token("SN-1")
 	if a := (&harness.Caller{URL: d.Target.URL, Bearer: "Bearer " + before}).Get(t, "/api/edges/SN-1/update/manifest"); a.Status != http.StatusUnauthorized && a.Status != http.StatusNotFound {
 		t.Errorf("the box that was retired is answered with %d", a.Status)
 	}
-	d.does("enrol", "delete", id).is(command.Misused).warns("--yes")
-	d.does("enrol", "delete", id, "--yes").is(command.Done).says("has ended")
-	d.does(d.redeem(code, "SN-1")...).is(command.SignIn).warns("no longer valid")
-	d.does("enrol", "show", id, "--json").is(command.Done).says(`"endedAt"`)
+	d.does("enrol", "delete", id).is(run.Misused).warns("--yes")
+	d.does("enrol", "delete", id, "--yes").is(run.Done).says("has ended")
+	d.does(d.redeem(code, "SN-1")...).is(run.SignIn).warns("no longer valid")
+	d.does("enrol", "show", id, "--json").is(run.Done).says(`"endedAt"`)
 }
 
 // TestEnrol_ABoxThatIsNotListed_WaitsUntilItsFingerprintIsAccepted, and only with that.
@@ -87,20 +84,20 @@ func TestEnrol_ABoxThatIsNotListed_WaitsUntilItsFingerprintIsAccepted(t *testing
 	d := newDesk(t)
 	d.publishes()
 	id, code := d.enrols("SN-1")
-	d.does(d.redeem(code, "SN-2")...).is(command.Otherwise).warns("SN-2 waits until a person accepts it; its fingerprint is")
+	d.does(d.redeem(code, "SN-2")...).is(run.Otherwise).warns("SN-2 waits until a person accepts it; its fingerprint is")
 	_, two := d.token("SN-2")
-	d.does("enrol", "show", id).is(command.Done).says("SN-2", "waits", two.SHA256)
-	d.does("enrol", "accept", id, "SN-2", two.SHA256[:63], "--yes").is(command.Refused).warns("64 hexadecimal digits", "nothing was sent")
-	d.does("enrol", "accept", id, "SN-2", digest("a"), "--yes").is(command.Refused).warns("SN-2: must be waiting with this hash", "0 of 1 boxes are registered")
-	d.does("enrol", "accept", id, "SN-2", two.SHA256).is(command.Misused).warns("--yes")
-	d.does("enrol", "accept", id, "SN-2", strings.ToUpper(two.SHA256), "--yes").is(command.Done).says("1 box is registered")
-	d.does(d.redeem(code, "SN-2")...).is(command.Done)
+	d.does("enrol", "show", id).is(run.Done).says("SN-2", "waits", two.SHA256)
+	d.does("enrol", "accept", id, "SN-2", two.SHA256[:63], "--yes").is(run.Refused).warns("64 hexadecimal digits", "nothing was sent")
+	d.does("enrol", "accept", id, "SN-2", digest("a"), "--yes").is(run.Refused).warns("SN-2: must be waiting with this hash", "0 of 1 boxes are registered")
+	d.does("enrol", "accept", id, "SN-2", two.SHA256).is(run.Misused).warns("--yes")
+	d.does("enrol", "accept", id, "SN-2", strings.ToUpper(two.SHA256), "--yes").is(run.Done).says("1 box is registered")
+	d.does(d.redeem(code, "SN-2")...).is(run.Done)
 
 	var file strings.Builder
 	file.WriteString("note,tokenSha256,edgeId\n")
 	for i := range 31 {
 		box := fmt.Sprintf("W-%d", i)
-		d.does(d.redeem(code, box)...).is(command.Otherwise)
+		d.does(d.redeem(code, box)...).is(run.Otherwise)
 		_, waiting := d.token(box)
 		fmt.Fprintf(&file, "shelf %d,%s,%s\n", i, waiting.SHA256, box)
 	}
@@ -109,8 +106,8 @@ func TestEnrol_ABoxThatIsNotListed_WaitsUntilItsFingerprintIsAccepted(t *testing
 	defer cancel()
 	waits := d.redeem(code, "W-30", "--wait", "--every", "50ms")
 	go func() { ended <- d.runs(ctx, waits...) }()
-	d.does("enrol", "accept", id, "--file", d.file("waiting.csv", file.String()), "--yes").is(command.Done).says("31 boxes are registered")
-	(<-ended).is(command.Done).says("W-30 is registered")
+	d.does("enrol", "accept", id, "--file", d.file("waiting.csv", file.String()), "--yes").is(run.Done).says("31 boxes are registered")
+	(<-ended).is(run.Done).says("W-30 is registered")
 	text, _ := d.token("W-30")
 	d.polls("W-30", text)
 }
@@ -130,9 +127,7 @@ func TestEnrol_WhatIsMisused_IsToldBeforeAnyCall(t *testing.T) {
 		"no address":     {"redeem", "--id", "SN-1", "--code-file", code, "--token-file", filepath.Join(d.dir, "t")},
 		"no code":        {"redeem", "--url", d.Target.URL, "--id", "SN-1", "--code-file", filepath.Join(d.dir, "none"), "--token-file", filepath.Join(d.dir, "t")},
 	} {
-		if r := d.does(append([]string{"enrol"}, args...)...); r.code != command.Misused {
-			t.Errorf("%s: exited with %d: %s", name, r.code, r.err)
-		}
+		t.Run(name, func(t *testing.T) { d.at(t).does(append([]string{"enrol"}, args...)...).is(run.Misused) })
 	}
 	if _, err := os.Lstat(filepath.Join(d.dir, "t")); err == nil || len(w.calls) > 0 {
 		t.Errorf("the calls are %v", w.calls)
@@ -143,33 +138,18 @@ func TestEnrol_WhatIsMisused_IsToldBeforeAnyCall(t *testing.T) {
 func TestEnrol_AnAnswerThatIsLost_CostsNothing(t *testing.T) {
 	d := newDesk(t)
 	d.publishes()
-	sent := 0
-	lose := func(r *http.Request) (*http.Response, error) {
-		if sent++; r.Method != http.MethodPost || sent > 1 {
-			return nil, nil
-		}
-		res, err := http.DefaultTransport.RoundTrip(r)
-		if err != nil {
-			return nil, err
-		}
-		return nil, errors.Join(io.ErrUnexpectedEOF, res.Body.Close())
-	}
-	d.answers = lose
+	d.seen = losesOne(http.MethodPost)
 	d.does("enrol", "create", "--file", d.file("ids.csv", "edgeId\nSN-1\n"), "--channel", "gateway-x/stable", "--organization", "acme", "--yes").
-		is(command.Unknown).warns("the answer with the code was lost", "was ended")
+		is(run.Unknown).warns("the answer with the code was lost", "was ended")
 	var page struct {
 		Items []struct{ EndedAt *time.Time }
 	}
-	r := d.does("enrol", "list", "--organization", "acme", "--json").is(command.Done)
-	if err := json.Unmarshal([]byte(r.out), &page); err != nil || len(page.Items) != 1 || page.Items[0].EndedAt == nil {
-		t.Errorf("the enrolments are %s", r.out)
+	if d.does("enrol", "list", "--organization", "acme", "--json").is(run.Done).into(&page); len(page.Items) != 1 || page.Items[0].EndedAt == nil {
+		t.Errorf("the enrolments are %v", page)
 	}
 	_, code := d.enrols("SN-1")
-	sent = 0
-	d.does(d.redeem(code, "SN-1")...).is(command.Done)
-	if sent != 2 {
-		t.Errorf("%d calls, want 2", sent)
-	}
+	d.seen = losesOne(http.MethodPost)
+	d.does(d.redeem(code, "SN-1")...).is(run.Done)
 	text, _ := d.token("SN-1")
 	d.polls("SN-1", text)
 }
@@ -180,20 +160,17 @@ func TestEnrolRedeem_KilledBeforeAnyStep_TheBoxIsRegisteredWithTheTokenOfItsFile
 	d.publishes()
 	ids := make([]string, 30)
 	for i := range ids {
-		ids[i] = fmt.Sprintf("SN-%d", i+1)
+		ids[i] = fmt.Sprintf("a:%d", i+1)
 	}
 	_, code := d.enrols(ids...)
-	at := 1
-	for ; at <= len(ids); at++ {
-		id := fmt.Sprintf("SN-%d", at)
-		if !d.killed(at, d.redeem(code, id)...) {
-			break
+	d.everyStep(7, func(at int, ids []string) bool {
+		redeem := d.redeem(code, ids[0])
+		if !d.killed(at, redeem...) {
+			return false
 		}
-		d.does(d.redeem(code, id)...).is(command.Done)
-		text, _ := d.token(id)
-		d.polls(id, text)
-	}
-	if at < 8 {
-		t.Errorf("only %d steps were seen", at-1)
-	}
+		d.does(redeem...).is(run.Done)
+		text, _ := d.token(ids[0])
+		d.polls(ids[0], text)
+		return true
+	})
 }

@@ -10,21 +10,16 @@ import (
 	"strings"
 	"testing"
 
-	"wavegate/scripts/operator/command"
+	"wavegate/scripts/operator/run"
 )
 
 // TestExit_EachCodeOfTheHelp_IsWhatItSays, and there are no others.
 func TestExit_EachCodeOfTheHelp_IsWhatItSays(t *testing.T) {
 	d := newDesk(t)
 	d.starts(0)
-	d.does("freeze", "--for", "1h", "--reason", "holidays", "--yes").is(command.Done)
-	viewer := *d
-	viewer.dir = t.TempDir()
-	viewer.does("login", d.Target.URL, "--as", "vera", "--role", "fleet_viewer").is(command.Done)
-	lost := *d
+	d.does("freeze", "--for", "1h", "--reason", "holidays", "--yes").is(run.Done)
+	viewer, lost := d.as("vera", "--role", "fleet_viewer"), d.at(t)
 	lost.seen = func(*http.Request) error { return io.ErrUnexpectedEOF }
-	nobody := *d
-	nobody.dir = t.TempDir()
 	got := map[int]bool{}
 	for name, c := range map[string]struct {
 		desk *desk
@@ -39,23 +34,28 @@ func TestExit_EachCodeOfTheHelp_IsWhatItSays(t *testing.T) {
 		"no channel":                {d, []string{"halt", "gateway-x"}, 2},
 		"not confirmed":             {d, []string{"complete", "gateway-x/stable"}, 2},
 		"the timeout is over":       {d, []string{"wait", "gateway-x/stable", "--timeout", "1ms"}, 5},
-		"nobody is signed in":       {&nobody, []string{"status"}, 4},
-		"the role does not allow":   {&viewer, []string{"halt", "gateway-x/stable"}, 4},
-		"the service is not there":  {&lost, []string{"status"}, 5},
-		"the outcome is not known":  {&lost, []string{"approve", "gateway-x/stable", "--yes"}, 5},
+		"no such command":           {d, []string{"steer"}, 2},
+		"no argument":               {d, []string{"promote"}, 2},
+		"neither channel nor all":   {d, []string{"halt"}, 2},
+		"both channel and all":      {d, []string{"halt", "a/b", "--all"}, 2},
+		"no such stage":             {d, []string{"wait", "a/b", "--until", "soon"}, 2},
+		"nothing to publish":        {d, []string{"publish", "a/b", "1"}, 2},
+		"no address of a service":   {d, []string{"login", "http://elsewhere.example"}, 2},
+		"two ways":                  {d, []string{"boxes", "a/b", "--state", "failed", "--prefix", "b"}, 2},
+		"nobody is signed in":       {d.nobody(), []string{"status"}, 4},
+		"the role does not allow":   {viewer, []string{"halt", "gateway-x/stable"}, 4},
+		"the service is not there":  {lost, []string{"status"}, 5},
+		"the outcome is not known":  {lost, []string{"approve", "gateway-x/stable", "--yes"}, 5},
 		"a token that nobody takes": {d.with("WAVEGATE_TOKEN", "x", "WAVEGATE_URL", d.Target.URL), []string{"status"}, 4},
 	} {
-		c.desk.T = t
-		if r := c.desk.does(c.args...); r.code != c.code {
-			t.Errorf("%s: wavegate %v exited with %d, want %d: %s", name, c.args, r.code, c.code, r.err)
-		}
+		t.Run(name, func(t *testing.T) { c.desk.at(t).does(c.args...).is(c.code) })
 		got[c.code] = true
 	}
-	d.does("halt", "gateway-x/stable").is(command.Done)
-	d.does("watch", "gateway-x/stable").is(command.Otherwise)
-	d.does("wait", "gateway-x/stable").is(command.Otherwise)
-	got[command.Otherwise], got[command.Interrupted] = true, true // see TestWatch_Interrupted
-	_, text, _ := strings.Cut(d.does("help").is(command.Done).out, "Exit codes:")
+	d.does("halt", "gateway-x/stable").is(run.Done)
+	d.does("watch", "gateway-x/stable").is(run.Otherwise)
+	d.does("wait", "gateway-x/stable").is(run.Otherwise)
+	got[run.Otherwise], got[run.Interrupted] = true, true // see TestWatch_Interrupted
+	_, text, _ := strings.Cut(d.does("help").is(run.Done).out, "Exit codes:")
 	text, _, _ = strings.Cut(text, "\n\n")
 	var said []int
 	for _, code := range regexp.MustCompile(`\d+`).FindAllString(text, -1) {
@@ -67,16 +67,6 @@ func TestExit_EachCodeOfTheHelp_IsWhatItSays(t *testing.T) {
 	}
 }
 
-// with returns the desk with environment variables, given as names and values.
-func (d *desk) with(variables ...string) *desk {
-	other := *d
-	other.env = map[string]string{}
-	for i := 0; i < len(variables); i += 2 {
-		other.env[variables[i]] = variables[i+1]
-	}
-	return &other
-}
-
 // TestQuestion_NamesTheService_ThePerson_AndWhatChanges covers every question.
 func TestQuestion_NamesTheService_ThePerson_AndWhatChanges(t *testing.T) {
 	d := newDesk(t)
@@ -84,19 +74,18 @@ func TestQuestion_NamesTheService_ThePerson_AndWhatChanges(t *testing.T) {
 	at := "At " + d.Target.URL + " as olga: "
 	asks := func(what string, args ...string) {
 		t.Helper()
-		d.does(args...).is(command.Misused).warns("wavegate: " + at + what)
+		d.does(args...).is(run.Misused).warns("wavegate: " + at + what)
 	}
-	published := []string{"--url", "https://artifacts.example/1.2.0", "--sha256", digest("c")}
 	asks("gateway-x/stable: promote 1.1.0 from 1 to 10 %", "promote", "gateway-x/stable")
 	asks("gateway-x/stable: approve 10 % of 1.1.0", "approve", "gateway-x/stable")
 	asks("gateway-x/stable: end the rollout of 1.1.0 at 1 %?", "complete", "gateway-x/stable")
 	asks("gateway-x/canary: start a rollout of 1.0.0 instead of 1.1.0", "start", "gateway-x/canary", "1.0.0")
-	asks("gateway-x/stable: publish 1.2.0 instead of 1.0.0", append([]string{"publish", "gateway-x/stable", "1.2.0"}, published...)...)
+	asks("gateway-x/stable: publish 1.2.0 instead of 1.0.0", publishing("gateway-x/stable", "1.2.0")...)
 	asks("Freeze all channels until", "freeze", "--for", "1h", "--reason", "holidays")
 	asks("End the freeze of all channels", "unfreeze")
 	asks("Retire box-0001 of acme", "retire", "box-0001")
-	d.does("halt", "gateway-x/stable").is(command.Done)
+	d.does("halt", "gateway-x/stable").is(run.Done)
 	asks("gateway-x/stable: resume the rollout of 1.1.0 at 1 %?", "resume", "gateway-x/stable")
 	d.asks, d.typed = true, strings.NewReader("n\n")
-	d.does("resume", "gateway-x/stable").is(command.Misused).warns(at+"gateway-x/stable: resume the rollout", "[y/N]")
+	d.does("resume", "gateway-x/stable").is(run.Misused).warns(at+"gateway-x/stable: resume the rollout", "[y/N]")
 }

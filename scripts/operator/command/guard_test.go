@@ -1,7 +1,6 @@
 package command_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -9,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"wavegate/scripts/operator/command"
+	"wavegate/scripts/operator/run"
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/problem"
@@ -35,9 +34,9 @@ func (d *desk) startsJudged(policy string, boxes int) (ids []string) {
 		}
 	}
 	if boxes > 0 {
-		d.does("register", d.file("boxes.csv", csvOf(ids)), "--yes").is(command.Done)
+		d.does("register", d.file("boxes.csv", csvOf(ids)), "--yes").is(run.Done)
 	}
-	d.does("start", "gateway-x/stable", "1.1.0", "--policy", d.file("policy.json", policy), "--yes").is(command.Done)
+	d.does("start", "gateway-x/stable", "1.1.0", "--policy", d.file("policy.json", policy), "--yes").is(run.Done)
 	return ids
 }
 
@@ -50,26 +49,14 @@ func (d *desk) guardLooks() {
 	}
 }
 
-// as returns the desk of another person at the same service.
-func (d *desk) as(user string) *desk {
-	d.Helper()
-	other := *d
-	other.dir = d.TempDir()
-	other.does("login", d.Target.URL, "--as", user).is(command.Done)
-	return &other
-}
-
 // TestSession_TheGuardHalts runs the commands of an operator while the guard halts a bad release.
 func TestSession_TheGuardHalts(t *testing.T) {
 	d := newJudgedDesk(t)
 	boxes := d.startsJudged(acting, 5)
 	waited, waiting := d.watches(nil, "wait", "gateway-x/stable", "--until", "ended", "--every", "200ms")
 	lines, watching := d.watches(nil, "watch", "gateway-x/stable", "--every", "200ms")
-	view, drawing := d.watches(func(e *command.Environment) {
-		keys, _ := io.Pipe() // nobody presses a key
-		e.In, e.Draws = keys, true
-		e.Raw = func() (func(), error) { return func() {}, nil }
-	}, "watch", "gateway-x/stable", "--every", "200ms", "--no-color")
+	keys, _ := io.Pipe() // nobody presses a key
+	view, drawing := d.watches(drawn(keys), "watch", "gateway-x/stable", "--every", "200ms", "--no-color")
 	d.guardLooks()
 	lines.shows(t, "Guard: Hold: ")
 	view.shows(t, "guard     Hold: ")
@@ -82,26 +69,22 @@ func TestSession_TheGuardHalts(t *testing.T) {
 	}
 	time.Sleep(4 * time.Second) // a box may try again for so long
 	d.guardLooks()
-	ends(t, waiting, command.Otherwise)
-	ends(t, watching, command.Otherwise)
-	ends(t, drawing, command.Otherwise)
+	ends(t, waiting, run.Otherwise)
+	ends(t, watching, run.Otherwise)
+	ends(t, drawing, run.Otherwise)
 	waited.shows(t, "was halted by the guard, at 1 %")
 	lines.shows(t, "Guard: Halt: 5 of 5 boxes with the release are bad")
 	view.shows(t, "why       Halt: 5 of 5 boxes with the release are bad")
 	t.Logf("watch printed\n%s", lines)
 
-	d.does("halt", "gateway-x/stable").is(command.Done).says("no rollout is active")
-	d.does("why", boxes[0], "--verify").is(command.Done).says("It failed at 1.1.0", "Computed here, too: percentile 0, reached at 1 %")
-	d.does("log", "gateway-x/stable").is(command.Done).says("guard  RolloutHalted", "Halt: 5 of 5 boxes with the release are bad")
-	if r := d.does("log", "--actor", "guard").is(command.Done).says("RolloutHalted"); strings.Contains(r.out, "olga") {
-		t.Errorf("it lists %s", r.out)
-	}
+	d.does("halt", "gateway-x/stable").is(run.Done).says("no rollout is active")
+	d.does("why", boxes[0], "--verify").is(run.Done).says("It failed at 1.1.0", "Computed here, too: percentile 0, reached at 1 %")
+	d.does("log", "gateway-x/stable").is(run.Done).says("guard  RolloutHalted", "Halt: 5 of 5 boxes with the release are bad")
+	d.does("log", "--actor", "guard").is(run.Done).says("RolloutHalted").not("olga")
 	var events struct {
 		Items []struct{ Actor struct{ UserID string } }
 	}
-	if err := json.Unmarshal([]byte(d.does("log", "gateway-x/stable", "--json").is(command.Done).out), &events); err != nil {
-		t.Fatal(err)
-	}
+	d.does("log", "gateway-x/stable", "--json").is(run.Done).into(&events)
 	actors := map[string]int{}
 	for _, e := range events.Items {
 		actors[e.Actor.UserID]++
@@ -110,8 +93,8 @@ func TestSession_TheGuardHalts(t *testing.T) {
 		t.Errorf("the log is of %v", actors)
 	}
 
-	d.does("resume", "gateway-x/stable", "--yes").is(command.Misused).warns("The guard halted it", "--confirm gateway-x/stable")
-	d.does("resume", "gateway-x/stable", "--confirm", "gateway-x/stable").is(command.Done)
+	d.does("resume", "gateway-x/stable", "--yes").is(run.Misused).warns("The guard halted it", "--confirm gateway-x/stable")
+	d.does("resume", "gateway-x/stable", "--confirm", "gateway-x/stable").is(run.Done)
 	if mode := d.Owner(t).Get(t, "/api/ota/rollouts/"+d.rollout()+"/policy").Object(t)["mode"]; mode != "advise" {
 		t.Errorf("the guard's mode is %v", mode)
 	}
@@ -123,82 +106,78 @@ func TestStart_PolicyThatIsWrong_IsRefused(t *testing.T) {
 	start := func(policy string) result {
 		return d.does("start", "gateway-x/stable", "1.1.0", "--yes", "--policy", policy)
 	}
-	start(d.dir + "/nowhere.json").is(command.Misused)
-	start(d.file("text.json", "mode: act")).is(command.Misused).warns("is not a valid policy", "exactly one JSON value")
-	start(d.file("wrong.json", `{"mode":"drive","approvals":{"before":[5]}}`)).is(command.Misused).warns("/mode must be advise or act", "/approvals/before/0")
-	d.does("start", "gateway-x/stable", "1.1.0", "--yes", "--reason", "the tests are green").is(command.Done)
-	d.does("log").is(command.Done).says("the tests are green")
+	start(d.dir + "/nowhere.json").is(run.Misused)
+	start(d.file("text.json", "mode: act")).is(run.Misused).warns("is not a valid policy", "exactly one JSON value")
+	start(d.file("wrong.json", `{"mode":"drive","approvals":{"before":[5]}}`)).is(run.Misused).warns("/mode must be advise or act", "/approvals/before/0")
+	d.does("start", "gateway-x/stable", "1.1.0", "--yes", "--reason", "the tests are green").is(run.Done)
+	d.does("log").is(run.Done).says("the tests are green")
 }
 
 func TestPromote_AgainstTheGuard_AsksForTheName(t *testing.T) {
 	d := newJudgedDesk(t)
 	d.startsJudged(`{"mode":"advise"}`, 1)
 	d.guardLooks()
-	d.does("status", "gateway-x/stable").is(command.Done).says("guard     Hold: ")
-	d.does("promote", "gateway-x/stable", "--yes").is(command.Misused).warns("Guard: Hold: ", "--confirm gateway-x/stable")
-	d.does("promote", "gateway-x/stable", "--confirm", "gateway-x/stable").is(command.Done).says("is at 10 %")
-	d.does("complete", "gateway-x/stable", "--yes").is(command.Done) // it reaches no other box
+	d.does("status", "gateway-x/stable").is(run.Done).says("guard     Hold: ")
+	d.does("promote", "gateway-x/stable", "--yes").is(run.Misused).warns("Guard: Hold: ", "--confirm gateway-x/stable")
+	d.does("promote", "gateway-x/stable", "--confirm", "gateway-x/stable").is(run.Done).says("is at 10 %")
+	d.does("complete", "gateway-x/stable", "--yes").is(run.Done) // it reaches no other box
 }
 
 func TestComplete_AgainstTheGuard_AsksForTheName(t *testing.T) {
 	d := newJudgedDesk(t)
 	d.startsJudged(`{"mode":"advise"}`, 1)
 	for range 3 {
-		d.does("promote", "gateway-x/stable", "--confirm", "gateway-x/stable").is(command.Done)
+		d.does("promote", "gateway-x/stable", "--confirm", "gateway-x/stable").is(run.Done)
 	}
 	d.guardLooks()
-	d.does("complete", "gateway-x/stable", "--yes").is(command.Misused).warns("Guard: Hold: ", "--confirm gateway-x/stable")
-	d.does("complete", "gateway-x/stable", "--confirm", "gateway-x/stable").is(command.Done)
+	d.does("complete", "gateway-x/stable", "--yes").is(run.Misused).warns("Guard: Hold: ", "--confirm gateway-x/stable")
+	d.does("complete", "gateway-x/stable", "--confirm", "gateway-x/stable").is(run.Done)
 }
 
 func TestApprove_OnlyASecondPersonCan(t *testing.T) {
 	d := newDesk(t)
 	d.startsJudged(`{"approvals":{"before":[10]}}`, 0)
-	d.does("promote", "gateway-x/stable", "--confirm", "gateway-x/stable").is(command.Refused).warns("APPROVAL_REQUIRED", "wavegate approve")
-	d.does("approve", "gateway-x/stable", "--yes").is(command.SignIn).warns("SELF_APPROVAL")
+	d.does("promote", "gateway-x/stable", "--confirm", "gateway-x/stable").is(run.Refused).warns("APPROVAL_REQUIRED", "wavegate approve")
+	d.does("approve", "gateway-x/stable", "--yes").is(run.SignIn).warns("SELF_APPROVAL")
 	anna := d.as("anna")
-	anna.does("approve", "gateway-x/stable").is(command.Misused).warns("approve 10 % of 1.1.0", "--yes")
-	anna.does("approve", "gateway-x/stable", "--yes", "--reason", "looked at the first boxes").is(command.Done).says("10 % is approved")
-	d.does("promote", "gateway-x/stable", "--confirm", "gateway-x/stable").is(command.Done).says("is at 10 %")
-	anna.does("approve", "gateway-x/stable", "--yes").is(command.Refused).warns("INVALID_STATE_TRANSITION")
-	d.does("log", "--actor", "anna").is(command.Done).says("looked at the first boxes")
+	anna.does("approve", "gateway-x/stable").is(run.Misused).warns("approve 10 % of 1.1.0", "--yes")
+	anna.does("approve", "gateway-x/stable", "--yes", "--reason", "looked at the first boxes").is(run.Done).says("10 % is approved")
+	d.does("promote", "gateway-x/stable", "--confirm", "gateway-x/stable").is(run.Done).says("is at 10 %")
+	anna.does("approve", "gateway-x/stable", "--yes").is(run.Refused).warns("INVALID_STATE_TRANSITION")
+	d.does("log", "--actor", "anna").is(run.Done).says("looked at the first boxes")
 }
 
 func TestFreeze_HoldsEverythingButHalts_UntilItIsLifted(t *testing.T) {
 	d := newDesk(t)
 	d.starts(0)
-	d.does("unfreeze", "--confirm", "unfreeze").is(command.Done).says("no freeze is active")
-	d.does("freeze", "--for", "1h").is(command.Misused)
-	d.does("freeze", "--for", "1h", "--reason", "holidays").is(command.Misused).warns("Freeze all channels until", "--yes")
-	d.does("freeze", "--for", "9000h", "--reason", "holidays", "--yes").is(command.Refused).warns("/until")
-	d.does("freeze", "--for", "1h", "--reason", "holidays", "--yes").is(command.Done).says("frozen until")
-	version := []string{"publish", "gateway-x/canary", "1.2.0", "--url", "https://artifacts.example/1.2.0", "--sha256", digest("c"), "--confirm", "gateway-x/canary"}
-	held := map[string][]string{
+	d.does("unfreeze", "--confirm", "unfreeze").is(run.Done).says("no freeze is active")
+	d.does("freeze", "--for", "1h").is(run.Misused)
+	d.does("freeze", "--for", "1h", "--reason", "holidays").is(run.Misused).warns("Freeze all channels until", "--yes")
+	d.does("freeze", "--for", "9000h", "--reason", "holidays", "--yes").is(run.Refused).warns("/until")
+	d.does("freeze", "--for", "1h", "--reason", "holidays", "--yes").is(run.Done).says("frozen until")
+	for name, args := range map[string][]string{
 		"promote": {"promote", "gateway-x/stable", "--yes"},
-		"publish": version,
+		"publish": append(publishing("gateway-x/canary", "1.2.0"), "--confirm", "gateway-x/canary"),
 		"start":   {"start", "gateway-x/canary", "1.0.0", "--confirm", "gateway-x/canary"},
+	} {
+		d.does(args...).is(run.Refused).warns("FROZEN", "holidays", "--override").not("\n")
+		d.does(append(args, "--override", name+" cannot wait")...).is(run.Done)
 	}
-	for name, args := range held {
-		r := d.does(args...).is(command.Refused).warns("FROZEN", "holidays", "--override")
-		if d.does(append(args, "--override", name+" cannot wait")...).is(command.Done); r.out != "" {
-			t.Errorf("%s says %s", name, r.out)
-		}
-	}
-	d.does("halt", "gateway-x/stable").is(command.Done).says("at 10 %")
-	d.does("resume", "gateway-x/stable", "--yes").is(command.Refused).warns("FROZEN")
-	d.does("unfreeze", "--yes").is(command.Misused).warns("--confirm unfreeze")
-	d.does("unfreeze", "--confirm", "unfreeze").is(command.Done).says("the freeze has ended")
-	d.does("resume", "gateway-x/stable", "--yes").is(command.Done)
-	d.does("log").is(command.Done).says("holidays", "promote cannot wait", "publish cannot wait", "start cannot wait")
+	d.does("halt", "gateway-x/stable").is(run.Done).says("at 10 %")
+	d.does("resume", "gateway-x/stable", "--yes").is(run.Refused).warns("FROZEN")
+	d.does("unfreeze", "--yes").is(run.Misused).warns("--confirm unfreeze")
+	d.does("unfreeze", "--confirm", "unfreeze").is(run.Done).says("the freeze has ended")
+	d.does("resume", "gateway-x/stable", "--yes").is(run.Done)
+	d.does("log").is(run.Done).says("holidays", "promote cannot wait", "publish cannot wait", "start cannot wait")
 }
 
 func TestPromote_ClosedWindow_IsPassedWithAReason(t *testing.T) {
 	d := newDesk(t)
 	day := strings.ToLower(time.Now().UTC().AddDate(0, 0, 3).Weekday().String()[:3])
 	d.startsJudged(`{"promote":{"windows":[{"days":["`+day+`"],"from":"00:00","to":"01:00","timeZone":"UTC"}]}}`, 0)
-	d.does("promote", "gateway-x/stable", "--confirm", "gateway-x/stable").is(command.Refused).warns("WINDOW_CLOSED", "--override")
-	d.does("promote", "gateway-x/stable", "--confirm", "gateway-x/stable", "--override", "it fixes an outage").is(command.Done)
-	d.does("log").is(command.Done).says("it fixes an outage")
+	d.does("promote", "gateway-x/stable", "--confirm", "gateway-x/stable").is(run.Refused).warns("WINDOW_CLOSED", "--override")
+	d.does("promote", "gateway-x/stable", "--confirm", "gateway-x/stable", "--override", "it fixes an outage").is(run.Done)
+	d.does("log").is(run.Done).says("it fixes an outage")
 }
 
 func TestApprove_AnswerThatIsLost_IsUnknown_AndToRepeatItIsSafe(t *testing.T) {
@@ -206,9 +185,9 @@ func TestApprove_AnswerThatIsLost_IsUnknown_AndToRepeatItIsSafe(t *testing.T) {
 	d.startsJudged(`{"approvals":{"before":[10]}}`, 0)
 	anna := d.as("anna")
 	anna.seen = losesOne(http.MethodPost)
-	anna.does("approve", "gateway-x/stable", "--yes").is(command.Unknown)
-	anna.does("approve", "gateway-x/stable", "--yes").is(command.Done)
-	d.does("promote", "gateway-x/stable", "--confirm", "gateway-x/stable").is(command.Done)
+	anna.does("approve", "gateway-x/stable", "--yes").is(run.Unknown)
+	anna.does("approve", "gateway-x/stable", "--yes").is(run.Done)
+	d.does("promote", "gateway-x/stable", "--confirm", "gateway-x/stable").is(run.Done)
 }
 
 // TestPublish_AnswerThatIsLost_IsUnknown: the second try is refused because the first one succeeded.
@@ -216,33 +195,34 @@ func TestPublish_AnswerThatIsLost_IsUnknown(t *testing.T) {
 	d := newDesk(t)
 	d.publishes()
 	d.seen = losesOne(http.MethodPut)
-	d.does("publish", "gateway-x/stable", "1.2.0", "--url", "https://artifacts.example/1.2.0", "--sha256", digest("c"), "--confirm", "gateway-x/stable").
-		is(command.Unknown).warns("PRECONDITION_FAILED", "the answer to the first try was lost")
-	d.does("status", "gateway-x/stable").is(command.Done).says("1.2.0")
+	d.publish("gateway-x/stable", "1.2.0").
+		is(run.Unknown).warns("PRECONDITION_FAILED", "the answer to the first try was lost")
+	d.does("status", "gateway-x/stable").is(run.Done).says("1.2.0")
 }
 
 // TestStart_TheGuardOfARollout_IsShownWhereverItIs: by default it halts, with --auto it also promotes, and every
 // command mentions --no-guard.
 func TestStart_TheGuardOfARollout_IsShownWhereverItIs(t *testing.T) {
-	for _, c := range []struct {
-		flags        []string
-		column, text string
-		auto         string
+	for name, c := range map[string]struct {
+		flags              []string
+		column, text, auto string
 	}{
-		{nil, "-          act", "", `"promote":{"auto":false`},
-		{[]string{"--auto"}, "-          act", "", `"promote":{"auto":true`},
-		{[]string{"--no-guard"}, "-          no guard", ", no guard", ""},
+		"by default":      {nil, "-          act", "", `"promote":{"auto":false`},
+		"it promotes":     {[]string{"--auto"}, "-          act", "", `"promote":{"auto":true`},
+		"without a guard": {[]string{"--no-guard"}, "-          no guard", ", no guard", ""},
 	} {
-		d := newDesk(t)
-		d.publishes()
-		d.does(append([]string{"start", "gateway-x/stable", "1.1.0", "--yes"}, c.flags...)...).is(command.Done)
-		d.does("status").is(command.Done).says(c.column)
-		d.does("status", "gateway-x/stable").is(command.Done).says("1.0.0 → 1.1.0", c.text)
-		policy := d.Owner(t).Get(t, "/api/ota/rollouts/"+d.rollout()+"/policy")
-		if c.auto == "" {
-			policy.Refused(t, problem.NotFound)
-		} else if text := string(policy.Is(t, http.StatusOK).Body); !strings.Contains(text, c.auto) || !strings.Contains(text, `"mode":"act"`) {
-			t.Errorf("%q: the policy is %s", c.flags, text)
-		}
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.publishes()
+			d.does(append([]string{"start", "gateway-x/stable", "1.1.0", "--yes"}, c.flags...)...).is(run.Done)
+			d.does("status").is(run.Done).says(c.column)
+			d.does("status", "gateway-x/stable").is(run.Done).says("1.0.0 → 1.1.0", c.text)
+			policy := d.Owner(t).Get(t, "/api/ota/rollouts/"+d.rollout()+"/policy")
+			if c.auto == "" {
+				policy.Refused(t, problem.NotFound)
+			} else if text := string(policy.Is(t, http.StatusOK).Body); !strings.Contains(text, c.auto) || !strings.Contains(text, `"mode":"act"`) {
+				t.Errorf("the policy is %s", text)
+			}
+		})
 	}
 }

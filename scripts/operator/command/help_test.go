@@ -2,75 +2,90 @@ package command_test
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"wavegate/scripts/operator/command"
+	"wavegate/scripts/operator/run"
 )
 
-// leaves calls a function for every command that does something.
-func leaves(cmd *cobra.Command, each func(*cobra.Command)) {
+// every calls a function for a command and all that it holds.
+func every(cmd *cobra.Command, each func(*cobra.Command)) {
+	each(cmd)
 	for _, one := range cmd.Commands() {
-		leaves(one, each)
+		every(one, each)
 	}
-	if strings.HasPrefix(cmd.Short, "Generate the autocompletion") || cmd.Name() == "help" {
-		return // cobra made these
-	}
-	if cmd.Runnable() && (!cmd.HasSubCommands() || cmd.HasExample()) {
-		each(cmd)
-	}
+}
+
+// fresh returns all commands, as a run builds them.
+func fresh() *cobra.Command {
+	root := command.Commands(&run.Run{Environment: run.Environment{Getenv: func(string) string { return "" }}})
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	return root
+}
+
+// TestHelp_EveryPage_FitsIn80Columns, those of groups and of cobra's own commands, too.
+func TestHelp_EveryPage_FitsIn80Columns(t *testing.T) {
+	every(fresh(), func(cmd *cobra.Command) {
+		t.Run(cmd.CommandPath(), func(t *testing.T) {
+			var page bytes.Buffer
+			cmd.SetOut(&page)
+			if err := cmd.Help(); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(page.String(), "Usage:") {
+				t.Errorf("it is no help:\n%s", page.String())
+			}
+			for line := range strings.Lines(page.String()) {
+				if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+					t.Errorf("%d columns: %s", n, line)
+				}
+			}
+		})
+	})
 }
 
 // TestHelp_EveryCommandHasAnExample_ThatCanBeTyped: its command, options and number of arguments are right.
 func TestHelp_EveryCommandHasAnExample_ThatCanBeTyped(t *testing.T) {
-	seen := 0
-	fresh := func() *cobra.Command {
-		return command.Commands(command.Environment{Terminal: command.Terminal{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}, Getenv: func(string) string { return "" }})
-	}
-	leaves(fresh(), func(cmd *cobra.Command) {
+	seen, flags := 0, map[string]bool{}
+	every(fresh(), func(cmd *cobra.Command) {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { flags["--"+f.Name] = true })
+		if !cmd.Runnable() || cmd.HasSubCommands() && !cmd.HasExample() || cmd.Name() == "help" || strings.HasPrefix(cmd.CommandPath(), "wavegate completion") {
+			return // a group, or cobra made it
+		}
 		seen++
-		if cmd.Example == "" {
-			t.Errorf("%s has no example", cmd.CommandPath())
-		}
-		for _, line := range strings.Split(cmd.Example, "\n") {
-			words, ok := typed(line)
-			if line == "" || !strings.HasPrefix(line, "  "+cmd.CommandPath()) && !strings.HasPrefix(line, "  wavegate ") || !ok {
-				if line != "" {
-					t.Errorf("%s: the example %q cannot be read", cmd.CommandPath(), line)
+		t.Run(cmd.CommandPath(), func(t *testing.T) {
+			if !strings.Contains(cmd.Example, "  "+cmd.CommandPath()) {
+				t.Errorf("no example is of it: %q", cmd.Example)
+			}
+			for line := range strings.SplitSeq(strings.ReplaceAll(cmd.Example, "\\\n", ""), "\n") {
+				words, ok := typed(line)
+				if !ok || !strings.HasPrefix(line, "  wavegate ") {
+					t.Errorf("the example %q cannot be read", line)
+					continue
 				}
-				continue
+				found, rest, err := fresh().Find(words[1:])
+				for _, check := range []func() error{
+					func() error { return found.ParseFlags(rest) }, found.ValidateRequiredFlags,
+					func() error { return found.ValidateArgs(found.Flags().Args()) }, found.ValidateFlagGroups,
+				} {
+					if err == nil {
+						err = check()
+					}
+				}
+				if err != nil {
+					t.Errorf("the example %q: %v", line, err)
+				}
 			}
-			found, rest, err := fresh().Find(words[1:])
-			if err == nil {
-				err = found.ParseFlags(rest)
-			}
-			if err == nil {
-				err = found.ValidateRequiredFlags()
-			}
-			if err == nil {
-				err = found.ValidateArgs(found.Flags().Args())
-			}
-			if err == nil {
-				err = found.ValidateFlagGroups()
-			}
-			if err != nil {
-				t.Errorf("%s: the example %q: %v", cmd.CommandPath(), line, err)
-			}
-		}
-		if !strings.Contains(cmd.Example, cmd.CommandPath()) {
-			t.Errorf("%s: no example is of it: %q", cmd.CommandPath(), cmd.Example)
-		}
+		})
 	})
-	var flags []string
-	leaves(fresh(), func(cmd *cobra.Command) {
-		cmd.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, "--"+f.Name) })
-	})
-	for field, word := range command.TypedAs {
-		if strings.HasPrefix(word, "--") && !slices.Contains(flags, word) {
+	for field, word := range run.TypedAs {
+		if strings.HasPrefix(word, "--") && !flags[word] {
 			t.Errorf("%s is said to be %s, which no command has", field, word)
 		}
 	}
@@ -81,9 +96,9 @@ func TestHelp_EveryCommandHasAnExample_ThatCanBeTyped(t *testing.T) {
 
 // typed splits a line like a shell: quotes keep words together, and the command ends at > or |.
 func typed(line string) (words []string, ok bool) {
-	line, _, _ = strings.Cut(line, " | ")
-	line, _, _ = strings.Cut(line, " >")
-	line, _, _ = strings.Cut(line, "; ")
+	for _, end := range []string{" | ", " >", "; "} {
+		line, _, _ = strings.Cut(line, end)
+	}
 	for i, part := range strings.Split(line, "'") {
 		if i%2 == 1 {
 			words = append(words, part)
@@ -107,12 +122,12 @@ func TestHelp_WrongUse_SaysHowTheCommandIsUsed(t *testing.T) {
 		"freeze":                          {`required flag(s) "for", "reason" not set`, "usage: wavegate freeze"},
 		"xyzzy":                           {`"xyzzy" is not a command of wavegate` + "\n"},
 	} {
-		d.does(strings.Fields(line)...).is(command.Misused).warns(says...)
+		t.Run(line, func(t *testing.T) { d.at(t).does(strings.Fields(line)...).is(run.Misused).warns(says...) })
 	}
 }
 
 func TestVersion_NamesTheBuild_WithoutAService(t *testing.T) {
 	d := &desk{T: t, env: map[string]string{}}
-	d.does("version").is(command.Done).says("sha256", "go1.")
-	d.does("version", "--json").is(command.Done).says(`"sha256":"`, `"platform":"`)
+	d.does("version").is(run.Done).says("sha256", "go1.")
+	d.does("version", "--json").is(run.Done).says(`"sha256":"`, `"platform":"`)
 }

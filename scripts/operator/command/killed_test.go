@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"wavegate/scripts/operator/command"
+	"wavegate/scripts/operator/run"
 	"wavegate/scripts/operator/tokenfile"
 	"wavegate/shared/access/boxtoken"
 )
@@ -53,7 +54,7 @@ func (k *killer) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func runs(at int) int {
 	k := &killer{at: at}
-	e := command.Process()
+	e := run.Process()
 	e.HTTP.Transport, e.Disk.Before = k, func(string, string) error { return k.step() }
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer cancel()
@@ -95,28 +96,45 @@ func (d *desk) kept(dir string, ids ...string) {
 	}
 }
 
+// everyStep runs a command for other boxes each time, until nothing stops it any more: first before its first step, then
+// before its second, and so on. The command has at least so many steps.
+func (d *desk) everyStep(steps int, stopped func(at int, ids []string) bool) {
+	d.Helper()
+	at := 1
+	for stopped(at, []string{fmt.Sprintf("a:%d", at), fmt.Sprintf("b:%d", at)}) {
+		at++
+	}
+	if at <= steps {
+		d.Errorf("only %d steps were seen", at-1)
+	}
+}
+
+// registering is a command that registers boxes with tokens in a directory.
+func (d *desk) registering(dir string, ids ...string) []string {
+	return []string{"register", d.file("boxes.csv", csvOf(ids)), "--make-tokens", dir, "--yes"}
+}
+
+// in is a directory of the desk with a number.
+func (d *desk) in(name string, at int) string { return filepath.Join(d.dir, fmt.Sprint(name, "-", at)) }
+
 // TestMakeTokens_KilledBeforeAnyStep_NoBoxHasATokenWithoutItsFile, and the same command continues from there.
 func TestMakeTokens_KilledBeforeAnyStep_NoBoxHasATokenWithoutItsFile(t *testing.T) {
 	d := newDesk(t)
 	d.publishes()
-	at := 1
-	for ; ; at++ {
-		ids := []string{fmt.Sprintf("a:%d", at), fmt.Sprintf("b:%d", at)}
-		dir := filepath.Join(d.dir, fmt.Sprint("tokens-", at))
-		args := []string{"register", d.file("boxes.csv", csvOf(ids)), "--make-tokens", dir, "--yes"}
+	d.everyStep(19, func(at int, ids []string) bool { // two files in a new directory, and one call
+		dir := d.in("tokens", at)
+		args := d.registering(dir, ids...)
 		if !d.killed(at, args...) {
-			break
+			return false
 		}
 		d.kept(dir, ids...)
-		d.does(args...).is(command.Done)
+		d.does(args...).is(run.Done)
 		all := d.secrets(dir)
 		for _, id := range ids {
 			d.polls(id, all[id])
 		}
-	}
-	if at < 20 { // two files in a new directory, and one call
-		t.Errorf("only %d steps were seen", at-1)
-	}
+		return true
+	})
 }
 
 // TestMakeTokens_AFileThatCannotBeWritten_EndsItBeforeTheCall, and leaves no draft.
@@ -124,11 +142,9 @@ func TestMakeTokens_AFileThatCannotBeWritten_EndsItBeforeTheCall(t *testing.T) {
 	d := newDesk(t)
 	d.publishes()
 	full := errors.New("no space left on device")
-	at := 1
-	for ; ; at++ {
-		ids := []string{fmt.Sprintf("a:%d", at), fmt.Sprintf("b:%d", at)}
-		dir := filepath.Join(d.dir, fmt.Sprint("tokens-", at))
-		args := []string{"register", d.file("boxes.csv", csvOf(ids)), "--make-tokens", dir, "--yes"}
+	d.everyStep(17, func(at int, ids []string) bool {
+		dir := d.in("tokens", at)
+		args := d.registering(dir, ids...)
 		steps, failed, w := 0, "", d.listens()
 		d.disk.Before = func(step, _ string) error {
 			if steps++; steps == at {
@@ -140,22 +156,20 @@ func TestMakeTokens_AFileThatCannotBeWritten_EndsItBeforeTheCall(t *testing.T) {
 		r := d.does(args...)
 		d.disk.Before = nil
 		if failed == "" {
-			r.is(command.Done)
-			break
+			r.is(run.Done)
+			return false
 		}
-		r.is(command.Refused).warns(full.Error())
+		r.is(run.Refused).warns(full.Error())
 		if w.calls["POST /api/edges"] > 0 {
 			t.Errorf("step %d, %s: the boxes were registered", at, failed)
 		}
 		if left, err := filepath.Glob(filepath.Join(dir, ".draft-*")); err != nil || len(left) > 0 && failed != "remove" {
 			t.Errorf("step %d, %s: it leaves %v, %v", at, failed, left, err)
 		}
-		d.does(args...).is(command.Done)
+		d.does(args...).is(run.Done)
 		d.kept(dir, ids...)
-	}
-	if at < 18 {
-		t.Errorf("only %d steps were seen", at-1)
-	}
+		return true
+	})
 }
 
 // TestMakeTokens_EachFileIsOnTheDisk_BeforeItsHashIsSent: even after a power failure, each token has its file.
@@ -176,14 +190,14 @@ func TestMakeTokens_EachFileIsOnTheDisk_BeforeItsHashIsSent(t *testing.T) {
 		}
 		return nil
 	}
-	args := []string{"register", d.file("boxes.csv", csv(1)), "--make-tokens", dir, "--yes"}
-	d.does(args...).is(command.Done)
+	args := d.registering(dir, "box-0001")
+	d.does(args...).is(run.Done)
 	file := "create tokens, write file, sync file, link file, remove file, "
 	if got, want := strings.Join(steps, ", "), "mkdir tokens, "+file+"sync file, "+file+"sync tokens, send"; got != want {
 		t.Errorf("the steps are\n%s, want\n%s", got, want)
 	}
 	steps = nil
-	d.does(args...).is(command.Done)
+	d.does(args...).is(run.Done)
 	if got, want := strings.Join(steps, ", "), "mkdir tokens, sync file, sync tokens, send"; got != want {
 		t.Errorf("the steps of a second run are\n%s, want\n%s", got, want)
 	}

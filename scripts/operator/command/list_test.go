@@ -1,13 +1,12 @@
 package command_test
 
 import (
-	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
-	"wavegate/scripts/operator/command"
+	"wavegate/scripts/operator/run"
 )
 
 // A page is the document that a command prints for a list.
@@ -24,8 +23,8 @@ type page struct {
 // lists reads the one document that a run has printed, and fails if it has printed anything else.
 func (r result) lists() (p page) {
 	r.Helper()
-	if err := json.Unmarshal([]byte(r.out), &p); err != nil || p.Items == nil {
-		r.Fatalf("wavegate %q does not print one document with a list: %v\n%s", r.args, err, r.out)
+	if r.into(&p); p.Items == nil {
+		r.Fatalf("wavegate %q does not print a list:\n%s", r.args, r.out)
 	}
 	return p
 }
@@ -33,29 +32,29 @@ func (r result) lists() (p page) {
 func TestList_Limit_IsKept_AlsoAcrossPages(t *testing.T) {
 	d := newDesk(t)
 	d.publishes()
-	d.does("register", d.file("boxes.csv", csv(105)), "--yes").is(command.Done)
+	d.does("register", d.file("boxes.csv", csv(105)), "--yes").is(run.Done)
 	for limit, want := range map[string]int{"3": 3, "100": 100, "103": 103, "105": 105, "500": 105, "0": 105} {
-		p := d.does("boxes", "gateway-x/stable", "--limit", limit, "--json").is(command.Done).lists()
+		p := d.does("boxes", "gateway-x/stable", "--limit", limit, "--json").is(run.Done).lists()
 		if len(p.Items) != want || p.More != (want < 105) {
 			t.Errorf("--limit %s gives %d boxes, more %v; want %d", limit, len(p.Items), p.More, want)
 		}
 		if (p.Next != "") != p.More {
 			t.Errorf("--limit %s goes on at %q, and more is %v", limit, p.Next, p.More)
 		}
-		if r := d.does("boxes", "gateway-x/stable", "--limit", limit).is(command.Done); strings.Count(r.out, "box-") != want ||
+		if r := d.does("boxes", "gateway-x/stable", "--limit", limit).is(run.Done); strings.Count(r.out, "box-") != want ||
 			strings.Contains(r.err, "there are more; --limit 0 for all") != (want < 105) {
 			t.Errorf("--limit %s prints %d boxes, and says %q", limit, strings.Count(r.out, "box-"), r.err)
 		}
 	}
-	d.does("boxes", "gateway-x/stable", "--limit", "-1").is(command.Misused)
+	d.does("boxes", "gateway-x/stable", "--limit", "-1").is(run.Misused)
 }
 
 // TestList_Next_IsBehindTheLastItem: following it misses nothing and repeats nothing.
 func TestList_Next_IsBehindTheLastItem(t *testing.T) {
 	d := newDesk(t)
 	d.publishes()
-	d.does("register", d.file("boxes.csv", csv(105)), "--yes").is(command.Done)
-	p := d.does("boxes", "gateway-x/stable", "--limit", "103", "--json").is(command.Done).lists()
+	d.does("register", d.file("boxes.csv", csv(105)), "--yes").is(run.Done)
+	p := d.does("boxes", "gateway-x/stable", "--limit", "103", "--json").is(run.Done).lists()
 	seen := map[string]bool{}
 	for _, box := range p.Items {
 		seen[box.EdgeID] = true
@@ -71,17 +70,17 @@ func TestList_Next_IsBehindTheLastItem(t *testing.T) {
 
 func TestList_Empty_SaysSo(t *testing.T) {
 	d := newDesk(t)
-	d.does("status").is(command.Done).says("there is no channel yet")
+	d.does("status").is(run.Done).says("there is no channel yet")
 	d.publishes()
-	d.does("boxes", "gateway-x/stable").is(command.Done).warns("no box is on gateway-x/stable")
-	d.does("boxes", "gateway-x/nowhere").is(command.Refused).warns("there is no channel gateway-x/nowhere")
-	d.does("boxes", "gateway-x/stable", "--prefix", "z").is(command.Done).warns("an id that begins with z")
-	d.does("register", d.file("boxes.csv", csv(1)), "--yes").is(command.Done)
-	d.does("log", "box-0001", "--actor", "nobody").is(command.Done).warns("no such event of box-0001")
-	d.does("log", "box-0002").is(command.Refused).warns("there is no box box-0002")
-	d.does("log", "gateway-x/nowhere").is(command.Refused).warns("there is no channel gateway-x/nowhere")
-	d.does("enrol", "list").is(command.Done).warns("there are no enrolments")
-	if p := d.does("boxes", "gateway-x/canary", "--json").is(command.Done).lists(); len(p.Items) != 0 || p.More {
+	d.does("boxes", "gateway-x/stable").is(run.Done).warns("no box is on gateway-x/stable")
+	d.does("boxes", "gateway-x/nowhere").is(run.Refused).warns("there is no channel gateway-x/nowhere")
+	d.does("boxes", "gateway-x/stable", "--prefix", "z").is(run.Done).warns("an id that begins with z")
+	d.does("register", d.file("boxes.csv", csv(1)), "--yes").is(run.Done)
+	d.does("log", "box-0001", "--actor", "nobody").is(run.Done).warns("no such event of box-0001")
+	d.does("log", "box-0002").is(run.Refused).warns("there is no box box-0002")
+	d.does("log", "gateway-x/nowhere").is(run.Refused).warns("there is no channel gateway-x/nowhere")
+	d.does("enrol", "list").is(run.Done).warns("there are no enrolments")
+	if p := d.does("boxes", "gateway-x/canary", "--json").is(run.Done).lists(); len(p.Items) != 0 || p.More {
 		t.Errorf("it prints %v", p)
 	}
 }
@@ -89,14 +88,14 @@ func TestList_Empty_SaysSo(t *testing.T) {
 func TestLog_OfAChannel_IsOneDocument_NewestFirst(t *testing.T) {
 	d := newDesk(t)
 	d.starts(0)
-	d.does("halt", "gateway-x/stable").is(command.Done)
-	d.does("start", "gateway-x/stable", "1.1.0", "--no-guard", "--yes").is(command.Done)
-	d.does("halt", "gateway-x/stable").is(command.Done)
+	d.does("halt", "gateway-x/stable").is(run.Done)
+	d.does("start", "gateway-x/stable", "1.1.0", "--no-guard", "--yes").is(run.Done)
+	d.does("halt", "gateway-x/stable").is(run.Done)
 	for limit, want := range map[string]string{
 		"1": "RolloutHalted", "2": "RolloutHalted RolloutStarted", "3": "RolloutHalted RolloutStarted RolloutHalted",
 		"0": "RolloutHalted RolloutStarted RolloutHalted RolloutStarted ReleasePublished", "50": "RolloutHalted RolloutStarted RolloutHalted RolloutStarted ReleasePublished",
 	} {
-		p := d.does("log", "gateway-x/stable", "--limit", limit, "--json").is(command.Done).lists()
+		p := d.does("log", "gateway-x/stable", "--limit", limit, "--json").is(run.Done).lists()
 		var names []string
 		for i, e := range p.Items {
 			names = append(names, e.EventName)
@@ -107,6 +106,6 @@ func TestLog_OfAChannel_IsOneDocument_NewestFirst(t *testing.T) {
 		if got := strings.Join(names, " "); got != want || p.More != (len(names) < 5) {
 			t.Errorf("--limit %s gives %s, more %v; want %s", limit, got, p.More, want)
 		}
-		d.does("log", "gateway-x/stable", "--limit", limit).is(command.Done)
+		d.does("log", "gateway-x/stable", "--limit", limit).is(run.Done)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"wavegate/scripts/operator/command"
 	"wavegate/scripts/operator/login"
+	"wavegate/scripts/operator/run"
 )
 
 // browser is a person at a browser who fills in the issuer's form and follows its redirects.
@@ -37,27 +37,18 @@ func (d *desk) browser(user string) func(context.Context, string) error {
 
 func TestLogin_ByTheBrowser(t *testing.T) {
 	d := newDesk(t)
-	d.does("logout").is(command.Done)
-	d.does("whoami").is(command.SignIn)
-	var out, problems bytes.Buffer
-	e := d.environment(&out, &problems)
-	e.Open = d.browser("ada")
-	if code := command.Run(t.Context(), []string{"login", d.Target.URL}, e); code != command.Done {
-		t.Fatalf("exited with %d: %s", code, problems.String())
-	}
-	if !strings.Contains(problems.String(), "/authorize?") || !strings.Contains(out.String(), "signed in to "+d.Target.URL+" as ada") {
-		t.Errorf("it says %s%s", out.String(), problems.String())
-	}
-	d.does("whoami").is(command.Done).says("ada", "platform_owner", "calls left")
+	d.does("logout").is(run.Done)
+	d.does("whoami").is(run.SignIn)
+	d.changed(t.Context(), func(e *run.Environment) { e.Open = d.browser("ada") }, "login", d.Target.URL).is(run.Done).
+		says("signed in to " + d.Target.URL + " as ada").warns("/authorize?")
+	d.does("whoami").is(run.Done).says("ada", "platform_owner", "calls left")
 }
 
 func TestLogin_WithoutABrowser_TakesTheAddressThatItEndsAt(t *testing.T) {
 	d := newDesk(t)
-	var problems, out bytes.Buffer
-	e := d.environment(&out, &problems)
-	ended := func() string {
+	ended := func(printed string) string {
 		// The person opens the printed address elsewhere, and copies the one that the browser cannot show.
-		_, rest, _ := strings.Cut(problems.String(), "sign in:\n\n  ")
+		_, rest, _ := strings.Cut(printed, "sign in:\n\n  ")
 		address, _, _ := strings.Cut(rest, "\n")
 		client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 		res, err := client.PostForm(address, url.Values{"user": {"ada"}, "role": {"platform_owner"}})
@@ -67,15 +58,13 @@ func TestLogin_WithoutABrowser_TakesTheAddressThatItEndsAt(t *testing.T) {
 		_ = res.Body.Close()
 		return res.Header.Get("Location") + "\n"
 	}
-	e.In = readerFunc(func(b []byte) (int, error) { return copy(b, ended()), nil })
-	if code := command.Run(t.Context(), []string{"login", d.Target.URL, "--no-browser"}, e); code != command.Done {
-		t.Fatalf("exited with %d: %s", code, problems.String())
-	}
-	d.does("whoami").is(command.Done).says("ada")
-	e.In = strings.NewReader("http://localhost:47813/callback?code=stolen&state=another\n")
-	if code := command.Run(t.Context(), []string{"login", d.Target.URL, "--no-browser"}, e); code != command.Refused {
-		t.Errorf("the answer to another login: exited with %d", code)
-	}
+	d.changed(t.Context(), func(e *run.Environment) {
+		printed := e.Err.(*bytes.Buffer)
+		e.In = readerFunc(func(b []byte) (int, error) { return copy(b, ended(printed.String())), nil })
+	}, "login", d.Target.URL, "--no-browser").is(run.Done)
+	d.does("whoami").is(run.Done).says("ada")
+	d.typed = strings.NewReader("http://localhost:47813/callback?code=stolen&state=another\n")
+	d.does("login", d.Target.URL, "--no-browser").is(run.Refused).warns("not the answer to this login")
 }
 
 type readerFunc func([]byte) (int, error)
@@ -131,59 +120,53 @@ func TestSession_IsRenewed_UntilItEnds(t *testing.T) {
 	d := newDesk(t)
 	first := ""
 	d.changes(func(s *login.Session) { first, s.Expires = s.Access, time.Now() })
-	d.does("whoami").is(command.Done)
+	d.does("whoami").is(run.Done)
 	d.changes(func(s *login.Session) {
 		if s.Access == first {
 			t.Error("the token was not renewed")
 		}
 		s.Access = "not.a.token" // which the service refuses although it has not expired
 	})
-	d.does("whoami").is(command.Done)
+	d.does("whoami").is(run.Done)
 	d.changes(func(s *login.Session) { s.Began = time.Now().Add(-login.Lasts) })
-	d.does("whoami").is(command.SignIn).warns("wavegate login")
-	d.does("login", d.Target.URL, "--as", "olga").is(command.Done)
+	d.does("whoami").is(run.SignIn).warns("wavegate login")
+	d.does("login", d.Target.URL, "--as", "olga").is(run.Done)
 	d.changes(func(s *login.Session) { s.Expires, s.Refresh = time.Now(), "spent" })
-	d.does("whoami").is(command.SignIn)
+	d.does("whoami").is(run.SignIn)
 }
 
 func TestLogin_WhatIsNotRight_IsRefused(t *testing.T) {
 	d := newDesk(t)
-	d.does("login", d.Target.URL, "--as", "box-1", "--role", "edge").is(command.Refused).warns("access_denied")
-	d.does("login", d.Target.URL, "--as", "olga", "--role", "root").is(command.Refused).warns("there is no role")
-	d.does("login", d.Target.URL+"/elsewhere").is(command.Refused).warns("does not say how to sign in")
-	d.does("login", "http://192.0.2.1").is(command.Misused).warns("https")
-	d.does("whoami").is(command.Done).says("olga") // the earlier session is kept
+	d.does("login", d.Target.URL, "--as", "box-1", "--role", "edge").is(run.Refused).warns("access_denied")
+	d.does("login", d.Target.URL, "--as", "olga", "--role", "root").is(run.Refused).warns("there is no role")
+	d.does("login", d.Target.URL+"/elsewhere").is(run.Refused).warns("does not say how to sign in")
+	d.does("login", "http://192.0.2.1").is(run.Misused).warns("https")
+	d.does("whoami").is(run.Done).says("olga") // the earlier session is kept
 }
 
 func TestProfiles_TheDefaultOne_ChangesOnlyIfItIsSaid(t *testing.T) {
 	d := newDesk(t)
 	first := strings.TrimPrefix(d.Target.URL, "http://")
 	vera := []string{"login", d.Target.URL, "--as", "vera", "--role", "fleet_viewer", "--profile", "reader"}
-	d.does(vera...).is(command.Done).says("without --profile, commands still go to " + first)
-	d.does("whoami").is(command.Done).says("olga")
-	d.does("whoami", "--profile", "reader").is(command.Done).says("vera")
-	d.does("whoami", "--profile", "none").is(command.SignIn)
-	d.does(append(vera, "--default")...).is(command.Done).says("without --profile, commands now go to reader, no longer to " + first)
-	d.does("whoami").is(command.Done).says("vera")
-	d.does(vera...).is(command.Done)
-	d.does("whoami").is(command.Done).says("vera")
-	d.does("login", d.Target.URL, "--as", "olga").is(command.Done).says("now go to " + first + ", no longer to reader")
-	d.does("whoami").is(command.Done).says("olga")
+	d.does(vera...).is(run.Done).says("without --profile, commands still go to " + first)
+	d.does("whoami").is(run.Done).says("olga")
+	d.does("whoami", "--profile", "reader").is(run.Done).says("vera")
+	d.does("whoami", "--profile", "none").is(run.SignIn)
+	d.does(append(vera, "--default")...).is(run.Done).says("without --profile, commands now go to reader, no longer to " + first)
+	d.does("whoami").is(run.Done).says("vera")
+	d.does(vera...).is(run.Done)
+	d.does("whoami").is(run.Done).says("vera")
+	d.does("login", d.Target.URL, "--as", "olga").is(run.Done).says("now go to " + first + ", no longer to reader")
+	d.does("whoami").is(run.Done).says("olga")
 }
 
 func TestProfiles_TheFirst_IsTheDefaultOne(t *testing.T) {
-	d := newDesk(t)
-	d.dir = t.TempDir()
-	d.does("login", d.Target.URL, "--as", "vera", "--role", "fleet_viewer", "--profile", "reader").is(command.Done)
-	d.does("whoami").is(command.Done).says("vera")
+	newDesk(t).as("vera", "--role", "fleet_viewer", "--profile", "reader").does("whoami").is(run.Done).says("vera")
 }
 
 func TestToken_OfAPipeline_NeedsNoLogin(t *testing.T) {
 	d := newDesk(t)
 	token := strings.TrimPrefix(d.Owner(t).Bearer, "Bearer ")
-	d.dir = t.TempDir()
-	d.env = map[string]string{"WAVEGATE_TOKEN": token, "WAVEGATE_URL": d.Target.URL}
-	d.does("whoami").is(command.Done).says("olga")
-	d.env = map[string]string{"WAVEGATE_TOKEN": token}
-	d.does("whoami").is(command.SignIn)
+	d.nobody().with("WAVEGATE_TOKEN", token, "WAVEGATE_URL", d.Target.URL).does("whoami").is(run.Done).says("olga")
+	d.nobody().with("WAVEGATE_TOKEN", token).does("whoami").is(run.SignIn)
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"wavegate/scripts/e2e/harness"
-	"wavegate/scripts/operator/command"
+	"wavegate/scripts/operator/run"
 )
 
 const pressed = `{"form":1,"basis":{"quantity":1,"unit":"{piece}"},"steps":[{"id":"10","name":"Press","equipment":{"class":"press"},` +
@@ -40,26 +40,26 @@ func TestMethods_FromDraftToRecall(t *testing.T) {
 		}
 	}
 	d.by(eric)
-	says(methods("submit", "--reason", "ready"), command.Done, "version 1 is in_review")
-	says(methods("release", "--reason", "good", "--confirm", method+":1"), command.SignIn, "SELF_APPROVAL")
+	says(methods("submit", "--reason", "ready"), run.Done, "version 1 is in_review")
+	says(methods("release", "--reason", "good", "--confirm", method+":1"), run.SignIn, "SELF_APPROVAL")
 	d.by(anna)
-	says(methods("release", "--reason", "good"), command.Misused, "Not confirmed")
-	says(methods("release", "--reason", "good", "--confirm", method+":1"), command.Done, "version 1 holds on all machines")
-	says(d.does("methods", "list", "munich-1"), command.Done, "1 released")
-	says(d.does("methods", "versions", "munich-1", method), command.Done, "released holds")
-	says(methods("diff", "--since", "1"), command.Done, "no differences")
-	says(methods("withdraw", "--reason", "danger", "--confirm", method+":1"), command.Done, "version 1 is withdrawn stop")
-	says(methods("withdraw", "--reason", "danger", "--confirm", method+":1"), command.Done, "as before")
-	says(methods("withdraw", "--reason", "danger", "--orders", "finish", "--confirm", method+":1"), command.Refused, "told to stop")
-	says(methods("machines", "--left"), command.Done, "press-1")
-	says(d.does("methods", "verify", "munich-1", method), command.Done, "links: 4")
-	says(d.does("methods", "verify", "munich-1", method, strings.Repeat("a", 64)), command.Refused, "not in the chain")
-	says(d.does("methods", "verify", "munich-1", "0192f0c1-7f10-7c1d-8a4e-2b3c4d5e6f70"), command.Refused, "NOT_FOUND")
+	says(methods("release", "--reason", "good"), run.Misused, "Not confirmed")
+	says(methods("release", "--reason", "good", "--confirm", method+":1"), run.Done, "version 1 holds on all machines")
+	says(d.does("methods", "list", "munich-1"), run.Done, "1 released")
+	says(d.does("methods", "versions", "munich-1", method), run.Done, "released holds")
+	says(methods("diff", "--since", "1"), run.Done, "no differences")
+	says(methods("withdraw", "--reason", "danger", "--confirm", method+":1"), run.Done, "version 1 is withdrawn stop")
+	says(methods("withdraw", "--reason", "danger", "--confirm", method+":1"), run.Done, "as before")
+	says(methods("withdraw", "--reason", "danger", "--orders", "finish", "--confirm", method+":1"), run.Refused, "told to stop")
+	says(methods("machines", "--left"), run.Done, "press-1")
+	says(d.does("methods", "verify", "munich-1", method), run.Done, "links: 4")
+	says(d.does("methods", "verify", "munich-1", method, strings.Repeat("a", 64)), run.Refused, "not in the chain")
+	says(d.does("methods", "verify", "munich-1", "0192f0c1-7f10-7c1d-8a4e-2b3c4d5e6f70"), run.Refused, "NOT_FOUND")
 	file := filepath.Join(t.TempDir(), "copy.json")
-	says(methods("export", file), command.Done, "written")
+	says(methods("export", file), run.Done, "written")
 	text, err := os.ReadFile(file)
 	if err != nil || !strings.Contains(string(text), "ProductionMethodVersionWithdrawn") || !strings.Contains(string(text), `"form": 1`) {
 		t.Errorf("%v: %s", err, text)
 	}
-	says(methods("export", file), command.Refused, "exists")
+	says(methods("export", file), run.Refused, "exists")
 }

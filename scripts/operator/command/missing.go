@@ -4,125 +4,62 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
 	"wavegate/scripts/operator/api"
+	"wavegate/scripts/operator/run"
 )
 
-// said returns the text of an error for a person. If something does not exist, it names that thing and similar names.
-func (a *app) said(ctx context.Context, err error) string {
-	r, ok := errors.AsType[*api.RefusedError](err)
-	if !ok || r.Status != http.StatusNotFound {
-		return err.Error()
-	}
+// kinds are the things that have names, with the command that lists them. They are in order: each one comes after the
+// one that contains it.
+var kinds = []struct{ word, path, lists string }{
+	{"channel", "/api/ota/release-channels/{0}/{1}", "status"},
+	{"rollout", "/api/ota/rollouts/{0}", "rollouts list"},
+	{"box", "/api/edges/{0}", "boxes CHANNEL"},
+	{"enrolment", "/api/edge-enrolments/{0}", "enrol list"},
+	{"factory", "/api/factories/{0}", "factories list"},
+	{"machine", "/api/factories/{0}/machines/{1}", "machines list FACTORY"},
+	{"method", "/api/factories/{0}/production-methods/{1}", "methods list FACTORY"},
+	{"version", "/api/factories/{0}/production-methods/{1}/versions/{2}", "methods versions FACTORY METHOD"},
+}
+
+// missing returns the text of an error for a person. If something does not exist, it names that thing and similar
+// names.
+func missing(ctx context.Context, r *run.Run, err error) string {
+	refused, ok := errors.AsType[*api.RefusedError](err)
 	var document struct{ Instance string }
-	if json.Unmarshal(r.Document, &document) != nil {
+	if !ok || !run.Missing(err) || json.Unmarshal(refused.Document, &document) != nil {
 		return err.Error()
 	}
-	c, failed := a.client()
-	if failed != nil {
-		return err.Error()
-	}
+	instance, _, _ := strings.Cut(document.Instance[max(strings.Index(document.Instance, "/api/"), 0):], "?")
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
-	c.Patience = 0
+	c := r.Call(nil)
+	c.Client.Patience = 0
 	for _, k := range kinds {
-		path, names, ok := k.in(document.Instance)
+		values, rest, ok := run.Match(k.path, instance)
 		if !ok {
 			continue
 		}
-		if _, err := c.Do(ctx, api.Request{Method: http.MethodGet, Path: path}); !isMissing(err) {
+		if _, err := c.Get(ctx, strings.TrimSuffix(instance, "/"+rest)); !run.Missing(err) {
 			continue // it exists, or that is unknown
 		}
-		name := names[len(names)-1]
-		more := didYouMean(name, k.near(ctx, a, c, names))
+		var names []string
+		for i := range len(values) {
+			name, _ := url.PathUnescape(values[strconv.Itoa(i)]) // it is from the path of a call
+			names = append(names, name)
+		}
+		if k.word == "channel" { // it has one name of two parts
+			names = []string{strings.Join(names, "/")}
+		}
+		more := c.Near(ctx, strings.ToUpper(k.word), names)
 		if more == "" {
 			more = ", or you are not allowed to see it; see wavegate " + k.lists
 		}
-		return "there is no " + k.word + " " + name + more + " (" + r.Code + ")"
+		return "there is no " + k.word + " " + names[len(names)-1] + more + " (" + refused.Code + ")"
 	}
 	return err.Error()
-}
-
-// A kind of things that have names.
-type kind struct {
-	word, path string // the path of one, with * for each name
-	lists      string // the command that lists them
-	near       func(ctx context.Context, a *app, c *api.Client, names []string) []string
-}
-
-// kinds are in order: each one comes after the one that contains it.
-var kinds = []kind{
-	{"channel", "/api/ota/release-channels/*/*", "status", func(ctx context.Context, a *app, c *api.Client, _ []string) []string {
-		return a.channelNames(ctx, c)
-	}},
-	{"rollout", "/api/ota/rollouts/*", "rollouts list", nobody},
-	{"box", "/api/edges/*", "boxes CHANNEL", func(ctx context.Context, a *app, c *api.Client, names []string) []string {
-		found := a.boxNames(ctx, c, names[0][:(len(names[0])+1)/2])
-		if len(near(names[0], found)) == 0 {
-			found = a.boxNames(ctx, c, names[0][:1])
-		}
-		return found
-	}},
-	{"enrolment", "/api/edge-enrolments/*", "enrol list", nobody},
-	{"factory", "/api/factories/*", "factories list", func(ctx context.Context, a *app, c *api.Client, _ []string) []string {
-		return a.factoryNames(ctx, c)
-	}},
-	{"machine", "/api/factories/*/machines/*", "machines list FACTORY", func(ctx context.Context, _ *app, c *api.Client, names []string) []string {
-		return namesIn(ctx, c, factoryPath(names[0])+"/machines", nil, "code")
-	}},
-	{"method", "/api/factories/*/production-methods/*", "methods list FACTORY", func(ctx context.Context, _ *app, c *api.Client, names []string) []string {
-		return namesIn(ctx, c, factoryPath(names[0])+"/production-methods", nil, "methodId")
-	}},
-	{"version", "/api/factories/*/production-methods/*/versions/*", "methods versions FACTORY METHOD", nobody},
-}
-
-func nobody(context.Context, *app, *api.Client, []string) []string { return nil }
-
-// in takes the names out of the path of a call to such a thing, or to something in it. A channel has one name of two
-// parts.
-func (k kind) in(instance string) (path string, names []string, ok bool) {
-	instance = instance[max(strings.Index(instance, "/api/"), 0):]
-	instance, _, _ = strings.Cut(instance, "?")
-	parts, pattern := strings.Split(instance, "/"), strings.Split(k.path, "/")
-	if len(parts) < len(pattern) {
-		return "", nil, false
-	}
-	for i, p := range pattern {
-		switch {
-		case p == "*":
-			name, err := url.PathUnescape(parts[i])
-			if err != nil {
-				return "", nil, false
-			}
-			names = append(names, name)
-		case p != parts[i]:
-			return "", nil, false
-		}
-	}
-	if k.word == "channel" {
-		names = []string{strings.Join(names, "/")}
-	}
-	return strings.Join(parts[:len(pattern)], "/"), names, true
-}
-
-// namesIn returns the names on the first page of a list; none if it cannot be read.
-func namesIn(ctx context.Context, c *api.Client, path string, query url.Values, field string) (names []string) {
-	if query == nil {
-		query = url.Values{}
-	}
-	query.Set("limit", "100")
-	page, _, err := api.Get[struct{ Items []map[string]any }](ctx, c, path, query)
-	if err != nil {
-		return nil
-	}
-	for _, item := range page.Items {
-		if name, ok := item[field].(string); ok {
-			names = append(names, name)
-		}
-	}
-	return names
 }

@@ -1,7 +1,6 @@
 package command_test
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -13,7 +12,7 @@ import (
 	"time"
 
 	"wavegate/scripts/e2e/harness"
-	"wavegate/scripts/operator/command"
+	"wavegate/scripts/operator/run"
 	"wavegate/scripts/operator/tokenfile"
 	"wavegate/shared/access/boxtoken"
 )
@@ -78,7 +77,7 @@ func TestFirstMile_AThousandBoxesPollWithTokensOfTheirOwn_AndNoSecretCrossesTheA
 	d.publishes()
 	w := d.listens()
 	dir, began := filepath.Join(d.dir, "tokens"), time.Now()
-	r := d.does("register", d.file("boxes.csv", csv(boxes)), "--make-tokens", dir, "--yes").is(command.Done).
+	r := d.does("register", d.file("boxes.csv", csv(boxes)), "--make-tokens", dir, "--yes").is(run.Done).
 		says("1000 boxes registered, 0 moved or changed, 0 unchanged", "1000 tokens were made")
 	t.Logf("registered after %s", time.Since(began).Round(10*time.Millisecond))
 	if n := w.calls["POST /api/edges"]; n != 34 || w.calls["GET /api/edges"] != 1 || len(w.calls) != 2 {
@@ -106,7 +105,7 @@ func TestMakeTokens_Files_AreOnlyForTheirOwner_AndHaveSafeNames(t *testing.T) {
 	for id := range names {
 		ids = append(ids, id)
 	}
-	d.does("register", d.file("boxes.csv", csvOf(ids)), "--make-tokens", dir, "--yes").is(command.Done)
+	d.does("register", d.file("boxes.csv", csvOf(ids)), "--make-tokens", dir, "--yes").is(run.Done)
 	mode := func(name string) fs.FileMode {
 		info, err := os.Lstat(filepath.Join(dir, name))
 		if err != nil {
@@ -143,10 +142,10 @@ func TestMakeTokens_Again_UsesTheFilesThatAreThere(t *testing.T) {
 	d := newDesk(t)
 	d.publishes()
 	dir := filepath.Join(d.dir, "tokens")
-	d.does("register", d.file("boxes.csv", csv(2)), "--make-tokens", dir, "--yes").is(command.Done)
+	d.does(d.registering(dir, "box-0001", "box-0002")...).is(run.Done)
 	before := d.secrets(dir)
-	d.does("register", d.file("boxes.csv", csv(3)), "--make-tokens", dir).is(command.Misused).warns("1 new, 2 already in " + dir)
-	d.does("register", d.file("boxes.csv", csv(3)), "--make-tokens", dir, "--yes").is(command.Done).
+	d.does("register", d.file("boxes.csv", csv(3)), "--make-tokens", dir).is(run.Misused).warns("1 new, 2 already in " + dir)
+	d.does("register", d.file("boxes.csv", csv(3)), "--make-tokens", dir, "--yes").is(run.Done).
 		says("1 box registered, 0 moved or changed, 2 unchanged", "1 token was made")
 	after := d.secrets(dir)
 	for id, token := range before {
@@ -158,28 +157,20 @@ func TestMakeTokens_Again_UsesTheFilesThatAreThere(t *testing.T) {
 		d.polls(id, token)
 	}
 	// A line break that an editor added at the end changes nothing.
-	path := filepath.Join(dir, tokenfile.Name("box-0001"))
-	if err := os.WriteFile(path, []byte(before["box-0001"]+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	d.does("register", d.file("boxes.csv", csv(3)), "--make-tokens", dir, "--yes").is(command.Done).says("3 unchanged", "0 tokens were made")
+	d.file("tokens/"+tokenfile.Name("box-0001"), before["box-0001"]+"\n")
+	d.does("register", d.file("boxes.csv", csv(3)), "--make-tokens", dir, "--yes").is(run.Done).says("3 unchanged", "0 tokens were made")
 }
 
 func TestMakeTokens_BadLinesAndFiles_AreAllTold_AndNothingIsMadeOrSent(t *testing.T) {
 	d := newDesk(t)
 	dir := filepath.Join(d.dir, "tokens")
-	d.does("register", d.file("boxes.csv", csv(1)), "--make-tokens", dir, "--yes").is(command.Done)
+	d.does("register", d.file("boxes.csv", csv(1)), "--make-tokens", dir, "--yes").is(run.Done)
 	token := d.secrets(dir)["box-0001"]
 	for name, text := range map[string]string{"box-2": token, "box-3": "", "box-4": "wavegate-edge:box-4:", "box-5": "wavegate-gateway:box-5:" + token[len(token)-43:]} {
-		if err := os.WriteFile(filepath.Join(dir, tokenfile.Name(name)), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		d.file("tokens/"+tokenfile.Name(name), text)
 	}
 	own, _ := boxtoken.New(boxtoken.Box, "box-6")
-	if err := os.WriteFile(filepath.Join(dir, tokenfile.Name("box-6")), []byte(own), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(filepath.Join(dir, tokenfile.Name("box-6")), 0o640); err != nil {
+	if err := os.Chmod(d.file("tokens/"+tokenfile.Name("box-6"), own), 0o640); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(tokenfile.Name("box-0001"), filepath.Join(dir, tokenfile.Name("box-7"))); err != nil {
@@ -187,10 +178,10 @@ func TestMakeTokens_BadLinesAndFiles_AreAllTold_AndNothingIsMadeOrSent(t *testin
 	}
 	w := d.listens()
 	file := d.file("boxes.csv", csvOf([]string{"box-1", "box-2", "box-3", "box-4", "box-5", "box-6", "box-7", "Box-1", "box-2", "box 9"}))
-	d.does("register", file, "--make-tokens", dir, "--yes").is(command.Refused).
+	d.does("register", file, "--make-tokens", dir, "--yes").is(run.Refused).
 		warns("line 10: edgeId box-2 is already in line 3", "line 11: edgeId must be", "2 lines have errors; nothing was sent")
 	file = d.file("boxes.csv", csvOf([]string{"box-1", "box-2", "box-3", "box-4", "box-5", "box-6", "box-7", "Box-1"}))
-	r := d.does("register", file, "--make-tokens", dir, "--yes").is(command.Refused).
+	r := d.does("register", file, "--make-tokens", dir, "--yes").is(run.Refused).
 		warns("line 3: ", "has the token of another box, box-0001", "line 4: ", "line 5: ", "line 6: ", "does not have the token of a box", "line 7: ", "0600", "line 8: ", "is not a file",
 			"line 9: edgeId Box-1 differs from box-1 only in case", "7 lines have errors; nothing was sent")
 	if len(w.calls) > 0 {
@@ -208,8 +199,8 @@ func TestMakeTokens_ABoxWithATokenThatIsNotHere_KeepsIt(t *testing.T) {
 	d := newDesk(t)
 	d.publishes()
 	here, elsewhere := filepath.Join(d.dir, "here"), filepath.Join(d.dir, "elsewhere")
-	d.does("register", d.file("boxes.csv", csv(2)), "--make-tokens", elsewhere, "--yes").is(command.Done)
-	d.does("register", d.file("boxes.csv", csv(3)), "--make-tokens", here, "--yes").is(command.Refused).
+	d.does("register", d.file("boxes.csv", csv(2)), "--make-tokens", elsewhere, "--yes").is(run.Done)
+	d.does("register", d.file("boxes.csv", csv(3)), "--make-tokens", here, "--yes").is(run.Refused).
 		warns("line 2: box-0001 has a token, but its file is not in "+here, "line 3: box-0002", "wavegate tokens renew", "2 lines have errors; nothing was sent")
 	if _, err := os.Lstat(here); err == nil {
 		t.Error("the directory was made")
@@ -228,10 +219,10 @@ func TestMakeTokens_WhoMayNotListBoxes_RegistersThem(t *testing.T) {
 		if r.Method != http.MethodGet {
 			return nil, nil
 		}
-		return &http.Response{StatusCode: http.StatusForbidden, Body: io.NopCloser(strings.NewReader(`{"code":"FORBIDDEN"}`)), Request: r}, nil
+		return answer(r, http.StatusForbidden, `{"code":"FORBIDDEN"}`), nil
 	}
 	dir := filepath.Join(d.dir, "tokens")
-	d.does("register", d.file("boxes.csv", csv(2)), "--make-tokens", dir, "--yes").is(command.Done).says("2 boxes registered")
+	d.does(d.registering(dir, "box-0001", "box-0002")...).is(run.Done).says("2 boxes registered")
 	for id, token := range d.secrets(dir) {
 		d.polls(id, token)
 	}
@@ -249,7 +240,7 @@ func TestMakeTokens_ADirectoryThatOthersMayUse_IsRefused(t *testing.T) {
 	}
 	w := d.listens()
 	for dir, want := range map[string]string{shared: "0700", file: "not a directory", filepath.Join(d.dir, "none", "tokens"): "no such file", filepath.Join(file, "tokens"): "not a directory"} {
-		d.does("register", file, "--make-tokens", dir, "--yes").is(command.Misused).warns(want)
+		d.does("register", file, "--make-tokens", dir, "--yes").is(run.Misused).warns(want)
 	}
 	if len(w.calls) > 0 {
 		t.Errorf("the calls are %v", w.calls)
@@ -260,25 +251,18 @@ func TestMakeTokens_ADirectoryThatOthersMayUse_IsRefused(t *testing.T) {
 func TestMakeTokens_ALimitOrALostAnswer_IsFollowed(t *testing.T) {
 	d := newDesk(t)
 	d.publishes()
-	w, sent := d.listens(), 0
+	w, sent, lose := d.listens(), 0, losesOne(http.MethodPost)
 	d.answers = func(r *http.Request) (*http.Response, error) {
 		if r.Method != http.MethodPost {
 			return nil, nil
 		}
-		switch sent++; sent {
-		case 1, 2:
-			return &http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"0"}}, Body: http.NoBody, Request: r}, nil
-		case 3: // the call arrives, but its answer does not
-			res, err := http.DefaultTransport.RoundTrip(r)
-			if err != nil {
-				return nil, err
-			}
-			return nil, errors.Join(io.ErrUnexpectedEOF, res.Body.Close())
+		if sent++; sent <= 2 {
+			return answer(r, http.StatusTooManyRequests, "", "Retry-After", "0"), nil
 		}
-		return nil, nil
+		return nil, lose(r) // it loses the third
 	}
 	dir := filepath.Join(d.dir, "tokens")
-	d.does("register", d.file("boxes.csv", csv(2)), "--make-tokens", dir, "--yes").is(command.Done).says("2 boxes registered")
+	d.does(d.registering(dir, "box-0001", "box-0002")...).is(run.Done).says("2 boxes registered")
 	if sent != 4 {
 		t.Errorf("%d calls, want 4", sent)
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"wavegate/scripts/e2e/harness"
-	"wavegate/scripts/operator/command"
+	"wavegate/scripts/operator/run"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/operations"
 	"wavegate/shared/operations/table"
@@ -37,13 +37,13 @@ func TestEveryOperationForPeople_HasACommand(t *testing.T) {
 	}
 	granted := map[string]bool{}
 	d.answered = func(r *http.Request, status int) {
-		if op, _, ok := command.OperationOf(r.Method, r.URL.EscapedPath()); ok && status < 300 {
+		if op, _, ok := run.OperationOf(r.Method, r.URL.EscapedPath()); ok && status < 300 {
 			granted[op.ID] = true
 		}
 	}
 	// made remembers what a command made.
 	made := func(name, line, field string) {
-		r := d.does(append(strings.Fields(line), "--json")...).is(command.Done)
+		r := d.does(append(strings.Fields(line), "--json")...).is(run.Done)
 		var list struct{ Items []map[string]any }
 		if err := json.Unmarshal([]byte(r.out), &list); err != nil || len(list.Items) == 0 {
 			t.Fatalf("%s: %v, %s", line, err, r.out)
@@ -118,8 +118,8 @@ func TestEveryOperationForPeople_HasACommand(t *testing.T) {
 		{by: olga, operation: "create-edge-enrolment", line: "enrol create --file {serials} --channel gateway-x/stable --organization acme --yes", then: func(out string) {
 			words["{enrolment}"], _, _ = strings.Cut(out, ":")
 			code := d.file("code", out)
-			d.does(d.redeem(code, "SN-1")...).is(command.Done)
-			d.does(d.redeem(code, "SN-2")...).is(command.Otherwise) // it waits
+			d.does(d.redeem(code, "SN-1")...).is(run.Done)
+			d.does(d.redeem(code, "SN-2")...).is(run.Otherwise) // it waits
 			_, token := d.token("SN-2")
 			words["{fingerprint}"] = token.SHA256
 		}},
@@ -137,7 +137,7 @@ func TestEveryOperationForPeople_HasACommand(t *testing.T) {
 		}
 		d.by(step.by)
 		delete(granted, step.operation)
-		r := d.does(line...).is(command.Done)
+		r := d.does(line...).is(run.Done)
 		if !granted[step.operation] {
 			t.Errorf("wavegate %s does not call %s", step.line, step.operation)
 		}

@@ -6,20 +6,20 @@ import (
 	"strings"
 	"testing"
 
-	"wavegate/scripts/operator/command"
+	"wavegate/scripts/operator/run"
 )
 
 // TestPolicy_TheExample_HasEveryField_AndIsTakenByTheService as printed, with its comments.
 func TestPolicy_TheExample_HasEveryField_AndIsTakenByTheService(t *testing.T) {
 	d := newDesk(t)
 	d.starts(3)
-	example := d.does("policy", "show", "--example").is(command.Done).out
+	example := d.does("policy", "show", "--example").is(run.Done).out
 	file := d.file("policy.json", example)
-	d.does("policy", "check", file).is(command.Done).says("promote.soak.10: P1D → P7D")
-	d.does("policy", "set", "gateway-x/stable", file).is(command.Misused).warns("which has no policy now", "promote.auto: true", "--yes")
+	d.does("policy", "check", file).is(run.Done).says("promote.soak.10: P1D → P7D")
+	d.does("policy", "set", "gateway-x/stable", file).is(run.Misused).warns("which has no policy now", "promote.auto: true", "--yes")
 	d.Owner(t).Get(t, "/api/ota/rollouts/"+d.rollout()+"/policy").Is(t, http.StatusNotFound)
-	d.does("policy", "set", "gateway-x/stable", file, "--yes").is(command.Done)
-	d.does("policy", "set", d.rollout(), file).is(command.Done).says("has not changed")
+	d.does("policy", "set", "gateway-x/stable", file, "--yes").is(run.Done)
+	d.does("policy", "set", d.rollout(), file).is(run.Done).says("has not changed")
 
 	var taken map[string]any
 	if err := json.Unmarshal(d.Owner(t).Get(t, "/api/ota/rollouts/"+d.rollout()+"/policy").Is(t, http.StatusOK).Body, &taken); err != nil {
@@ -42,19 +42,19 @@ func TestPolicy_Check_SaysEveryFault_AndSendsNothing(t *testing.T) {
 	d := &desk{T: t, env: map[string]string{}, dir: t.TempDir()}
 	d.seen = func(*http.Request) error { t.Error("it calls the service"); return http.ErrServerClosed }
 	wrong := d.file("wrong.json", `{"mode":"drive","guard":{"acceptable":0.04,"silentAfter":"10m"},"approvals":{"before":[5]},"more":1}`)
-	d.does("policy", "check", wrong).is(command.Misused).warns("/mode must be", "/guard/intolerable must be at least twice", "/guard/silentAfter", "/approvals/before/0", "/more")
-	d.does("policy", "check", d.file("text.json", "x")).is(command.Misused).warns("exactly one JSON value")
-	d.does("policy", "check", d.dir+"/none").is(command.Misused).warns("no such file")
-	d.does("policy", "check", d.file("default.json", "{}")).is(command.Done).says("nothing")
+	d.does("policy", "check", wrong).is(run.Misused).warns("/mode must be", "/guard/intolerable must be at least twice", "/guard/silentAfter", "/approvals/before/0", "/more")
+	d.does("policy", "check", d.file("text.json", "x")).is(run.Misused).warns("exactly one JSON value")
+	d.does("policy", "check", d.dir+"/none").is(run.Misused).warns("no such file")
+	d.does("policy", "check", d.file("default.json", "{}")).is(run.Done).says("nothing")
 }
 
 // TestPolicy_Set_ShowsWhatChanges_OfThePresentOne, and refuses to overwrite what somebody else has set since.
 func TestPolicy_Set_ShowsWhatChanges_OfThePresentOne(t *testing.T) {
 	d := newDesk(t)
 	d.publishes()
-	d.does("start", "gateway-x/stable", "1.1.0", "--yes").is(command.Done)
+	d.does("start", "gateway-x/stable", "1.1.0", "--yes").is(run.Done)
 	file := d.file("policy.json", "// nothing before ten\n"+`{"guard":{"taken":0.5}}`)
-	r := d.does("policy", "set", "gateway-x/stable", file).is(command.Misused).warns("Change the policy of the rollout of 1.1.0 on gateway-x/stable", "guard.taken: 0.8 → 0.5")
+	r := d.does("policy", "set", "gateway-x/stable", file).is(run.Misused).warns("Change the policy of the rollout of 1.1.0 on gateway-x/stable", "guard.taken: 0.8 → 0.5")
 	if strings.Contains(r.err, "acceptable") {
 		t.Errorf("it shows what stays: %s", r.err)
 	}
@@ -65,6 +65,6 @@ func TestPolicy_Set_ShowsWhatChanges_OfThePresentOne(t *testing.T) {
 		}
 		return nil
 	}
-	d.does("policy", "set", "gateway-x/stable", file, "--yes").is(command.Refused).warns("PRECONDITION_FAILED")
-	d.does("policy", "show", "gateway-x/stable").is(command.Done).says("guard.taken         0.8")
+	d.does("policy", "set", "gateway-x/stable", file, "--yes").is(run.Refused).warns("PRECONDITION_FAILED")
+	d.does("policy", "show", "gateway-x/stable").is(run.Done).says("guard.taken         0.8")
 }

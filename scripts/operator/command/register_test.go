@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"wavegate/scripts/operator/command"
+	"wavegate/scripts/operator/run"
 )
 
 // calls counts the batches that are sent.
@@ -27,19 +27,19 @@ func TestRegister_AFile_InBatches_AndAgain(t *testing.T) {
 	d := newDesk(t)
 	file, batches := d.file("boxes.csv", csv(100)), 0
 	d.counts(&batches)
-	d.does("register", file).is(command.Misused).warns("Register 100 boxes: 100 on gateway-x/stable?", "--yes")
-	d.does("register", file, "--yes").is(command.Done).says("100 boxes registered, 0 moved or changed, 0 unchanged").warns("100 of 100 boxes")
+	d.does("register", file).is(run.Misused).warns("Register 100 boxes: 100 on gateway-x/stable?", "--yes")
+	d.does("register", file, "--yes").is(run.Done).says("100 boxes registered, 0 moved or changed, 0 unchanged").warns("100 of 100 boxes")
 	if batches != 4 {
 		t.Errorf("%d calls, want 4", batches)
 	}
-	d.does("register", file, "--yes").is(command.Done).says("0 boxes registered, 0 moved or changed, 100 unchanged")
+	d.does("register", file, "--yes").is(run.Done).says("0 boxes registered, 0 moved or changed, 100 unchanged")
 	moved := strings.Replace(csv(100), "box-0007,gateway-x,stable", "box-0007,gateway-x,canary", 1)
-	r := d.does("register", d.file("moved.csv", moved), "--yes", "--json").is(command.Done)
+	r := d.does("register", d.file("moved.csv", moved), "--yes", "--json").is(run.Done)
 	var tally struct{ Registered, Reassigned, Unchanged int }
 	if err := json.Unmarshal([]byte(r.out), &tally); err != nil || tally.Reassigned != 1 || tally.Unchanged != 99 {
 		t.Errorf("it prints %s", r.out)
 	}
-	d.does("boxes", "gateway-x/canary").is(command.Done).says("box-0007")
+	d.does("boxes", "gateway-x/canary").is(run.Done).says("box-0007")
 }
 
 func TestRegister_BadLines_AreNamed_AndNothingIsSent(t *testing.T) {
@@ -53,15 +53,15 @@ func TestRegister_BadLines_AreNamed_AndNothingIsSent(t *testing.T) {
 		"stable,box-4,gateway-x\n"+
 		"stable,\"box-5\"x,gateway-x,acme,\n"+
 		"stable,box-6,gateway-x,acme,munich-1\n")
-	d.does("register", file, "--yes").is(command.Refused).warns("line 3: edgeId must be 1 to 128", "line 3: factoryId must be",
+	d.does("register", file, "--yes").is(run.Refused).warns("line 3: edgeId must be 1 to 128", "line 3: factoryId must be",
 		"line 4: edgeId box-1 is already in line 2", "line 5: organizationId", "line 6: ", "5 lines have errors; nothing was sent")
 	for name, text := range map[string]string{"no columns": "box-1,gateway-x\n", "a column too many": "edgeId,edgeType,channel,organizationId,colour\n",
 		"nothing": "", "no boxes": "edgeId,edgeType,channel,organizationId\n"} {
-		if r := d.does("register", d.file("other.csv", text), "--yes"); r.code != command.Misused {
+		if r := d.does("register", d.file("other.csv", text), "--yes"); r.code != run.Misused {
 			t.Errorf("%s: exited with %d: %s", name, r.code, r.err)
 		}
 	}
-	d.does("register", filepath.Join(d.dir, "none.csv"), "--yes").is(command.Misused)
+	d.does("register", filepath.Join(d.dir, "none.csv"), "--yes").is(run.Misused)
 	if batches > 0 {
 		t.Errorf("%d calls were made", batches)
 	}
@@ -79,7 +79,7 @@ func TestRegister_BoxesThatTheServiceRefuses_AreNamed_AndTheOthersAreSent(t *tes
 		}
 		fmt.Fprintf(&b, "box-%d,gateway-x,stable,acme,%s\n", i, factory)
 	}
-	d.does("register", d.file("boxes.csv", b.String()), "--yes").is(command.Refused).
+	d.does("register", d.file("boxes.csv", b.String()), "--yes").is(run.Refused).
 		says("38 boxes registered").warns("line 5: factoryId must be a factory of organization acme", "line 37: factoryId", "2 lines have errors; all others were sent")
 }
 
@@ -96,10 +96,10 @@ func TestRegister_Interrupted_GoesOn(t *testing.T) {
 		}
 		return nil
 	}
-	d.runs(ctx, "register", file, "--yes").is(command.Interrupted).warns("60 of 200 boxes were sent")
+	d.runs(ctx, "register", file, "--yes").is(run.Interrupted).warns("60 of 200 boxes were sent")
 	batches = 0
 	d.counts(&batches)
-	d.does("register", file).is(command.Done).warns("continuing after line 61").says("boxes registered")
+	d.does("register", file).is(run.Done).warns("continuing after line 61").says("boxes registered")
 	if batches != 5 { // 140 boxes
 		t.Errorf("%d calls to go on, want 5", batches)
 	}
@@ -113,5 +113,5 @@ func TestRegister_Interrupted_GoesOn(t *testing.T) {
 	if err := os.WriteFile(file, []byte(csv(1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d.does("register", file).is(command.Misused).warns("Register 1 box:") // another file starts over
+	d.does("register", file).is(run.Misused).warns("Register 1 box:") // another file starts over
 }

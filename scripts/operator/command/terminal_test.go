@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"wavegate/scripts/operator/run"
+
 	"github.com/creack/pty"
 	"github.com/hinshun/vt10x"
-
-	"wavegate/scripts/operator/command"
 )
 
 // An emulator is a terminal. The command runs in it as a separate process, on a pseudo terminal.
@@ -189,7 +189,7 @@ func TestWatch_InATerminal_DrawsOnePicture_WhateverItsSize(t *testing.T) {
 				t.Error("nothing is bold")
 			}
 			e.press("q")
-			e.ends(command.Done)
+			e.ends(run.Done)
 			if n := headers(e.screen()); n != 1 || !strings.Contains(joined(e.screen()), "active at 1 %") {
 				t.Errorf("it leaves %d headers:\n%s", n, strings.Join(e.screen(), "\n"))
 			}
@@ -213,7 +213,7 @@ func TestWatch_InATerminal_FollowsItsSize_AndEndsWithASummary(t *testing.T) {
 	e.press("H")
 	e.draws("press H again to halt 1.1.0 on gateway-x/stable")
 	e.press("H")
-	e.ends(command.Otherwise)
+	e.ends(run.Otherwise)
 	text := joined(e.screen())
 	for _, want := range []string{"halted at 1 % by olga", "wavegate resume gateway-x/stable", "the rollout was halted, at 1 %"} {
 		if !strings.Contains(text, want) {
@@ -239,7 +239,7 @@ func TestWatch_InATerminal_ThatIsDumb_OrIfLinesAreWanted_PrintsLines(t *testing.
 		e := d.emulates(80, 24, c.env, slices.Concat([]string{"watch", "gateway-x/stable", "--every", "50ms"}, c.args)...)
 		e.until(name, func(screen []string) bool { return strings.Contains(joined(screen), "gateway-x") })
 		e.press("\x03")
-		e.ends(command.Interrupted)
+		e.ends(run.Interrupted)
 		if strings.Contains(e.printed.String(), "\x1b") {
 			t.Errorf("%s: it prints %q", name, e.printed.String())
 		}
@@ -252,7 +252,7 @@ func TestWatch_ControlC_IsAnInterruption(t *testing.T) {
 	e := d.emulates(80, 24, nil, "watch", "gateway-x/stable")
 	e.draws("quit")
 	e.press("\x03")
-	e.ends(command.Interrupted)
+	e.ends(run.Interrupted)
 }
 
 // sentence is the guard's sentence about the rollout.
@@ -260,13 +260,6 @@ func (d *desk) sentence() string {
 	d.Helper()
 	p := d.Owner(d.T).Get(d.T, "/api/ota/rollouts/"+d.rollout()+"/progress").Is(d.T, http.StatusOK).Object(d.T)
 	return p["guard"].(map[string]any)["sentence"].(string)
-}
-
-// at is the same desk in a subtest.
-func (d *desk) at(t *testing.T) *desk {
-	other := *d
-	other.T = t
-	return &other
 }
 
 // TestStatus_InATerminal_BreaksNoWord: if it is too narrow for a table, each channel has lines of its own.
@@ -281,7 +274,7 @@ func TestStatus_InATerminal_BreaksNoWord(t *testing.T) {
 	} {
 		for _, args := range [][]string{{"status"}, {"status", "gateway-x/stable"}} {
 			e := d.emulates(columns, 40, nil, args...)
-			e.ends(command.Done)
+			e.ends(run.Done)
 			e.mu.Lock()
 			rows := strings.Split(strings.TrimRight(escapes.ReplaceAllString(e.printed.String(), ""), "\r\n"), "\r\n")
 			shown := e.rows()

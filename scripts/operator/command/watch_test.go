@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"wavegate/scripts/operator/command"
+	"wavegate/scripts/operator/run"
 )
 
 // A screen is what was printed so far. It can be read during writes.
@@ -46,7 +47,7 @@ func (s *screen) shows(t *testing.T, text string) {
 }
 
 // watches runs a command in the background.
-func (d *desk) watches(change func(*command.Environment), args ...string) (*screen, chan int) {
+func (d *desk) watches(change func(*run.Environment), args ...string) (*screen, chan int) {
 	s, code := &screen{}, make(chan int, 1)
 	e := d.environment(s, s)
 	if change != nil {
@@ -96,8 +97,8 @@ func TestWatch_Lines_OneForEachChange_UntilTheHalt(t *testing.T) {
 	d.fails()
 	lines, code := d.watches(nil, "watch", "gateway-x/stable", "--every", "50ms")
 	lines.shows(t, "1 failed")
-	d.does("halt", "gateway-x/stable").is(command.Done)
-	ends(t, code, command.Otherwise)
+	d.does("halt", "gateway-x/stable").is(run.Done)
+	ends(t, code, run.Otherwise)
 	lines.shows(t, "was halted, at 10 %")
 	if n := strings.Count(lines.String(), "at 10 %, active"); n != 1 || strings.Contains(lines.String(), "\x1b") {
 		t.Errorf("%d lines of one state:\n%q", n, lines)
@@ -110,7 +111,7 @@ func TestWatch_Redrawn_HaltsByTwoKeys(t *testing.T) {
 	d.fails()
 	keys, press := io.Pipe()
 	restored := make(chan struct{})
-	view, code := d.watches(func(e *command.Environment) {
+	view, code := d.watches(func(e *run.Environment) {
 		e.In, e.Draws = keys, true
 		e.Raw = func() (func(), error) { return func() { close(restored) }, nil }
 	}, "watch", "gateway-x/stable", "--every", "50ms")
@@ -126,7 +127,7 @@ func TestWatch_Redrawn_HaltsByTwoKeys(t *testing.T) {
 	if _, err := press.Write([]byte("H")); err != nil {
 		t.Fatal(err)
 	}
-	ends(t, code, command.Otherwise)
+	ends(t, code, run.Otherwise)
 	<-restored
 	d.stands("halted", 10)
 	if !strings.Contains(view.String(), "press H again to halt 1.1.0 on gateway-x/stable") {
@@ -154,10 +155,7 @@ func TestWatch_Redrawn_HaltsAlsoWhileALookIsNotAnswered(t *testing.T) {
 		return nil, nil
 	}
 	keys, press := io.Pipe()
-	view, code := d.watches(func(e *command.Environment) {
-		e.In, e.Draws = keys, true
-		e.Raw = func() (func(), error) { return func() {}, nil }
-	}, "watch", "gateway-x/stable", "--every", "20ms")
+	view, code := d.watches(drawn(keys), "watch", "gateway-x/stable", "--every", "20ms")
 	view.shows(t, "active at 1 %")
 	hangs.Store(true)
 	<-held
@@ -167,19 +165,7 @@ func TestWatch_Redrawn_HaltsAlsoWhileALookIsNotAnswered(t *testing.T) {
 	view.shows(t, "halted")
 	d.stands("halted", 1)
 	hangs.Store(false)
-	ends(t, code, command.Otherwise)
-}
-
-func TestWatch_KeyQ_Leaves(t *testing.T) {
-	d := newDesk(t)
-	d.starts(0)
-	view, code := d.watches(func(e *command.Environment) {
-		e.In, e.Draws = strings.NewReader("q"), true
-		e.Raw = func() (func(), error) { return func() {}, nil }
-	}, "watch", "gateway-x/stable")
-	ends(t, code, command.Done)
-	view.shows(t, "q quit")
-	d.stands("active", 1)
+	ends(t, code, run.Otherwise)
 }
 
 func TestWatch_NetworkThatFails_IsTold_AndTheViewStays(t *testing.T) {
@@ -195,7 +181,7 @@ func TestWatch_NetworkThatFails_IsTold_AndTheViewStays(t *testing.T) {
 		}
 		return nil
 	}
-	lines, code := d.watches(func(e *command.Environment) { e.Patience = 0 }, "watch", "gateway-x/stable", "--every", "50ms")
+	lines, code := d.watches(func(e *run.Environment) { e.Patience = 0 }, "watch", "gateway-x/stable", "--every", "50ms")
 	lines.shows(t, "at 1 %, active")
 	mu.Lock()
 	down = true
@@ -204,19 +190,19 @@ func TestWatch_NetworkThatFails_IsTold_AndTheViewStays(t *testing.T) {
 	mu.Lock()
 	down = false
 	mu.Unlock()
-	d.does("halt", "gateway-x/stable").is(command.Done)
-	ends(t, code, command.Otherwise)
+	d.does("halt", "gateway-x/stable").is(run.Done)
+	ends(t, code, run.Otherwise)
 }
 
 func TestWatch_CompletedRollout_IsDone_AndJSONIsADocumentOnALine(t *testing.T) {
 	d := newDesk(t)
 	d.starts(10)
 	d.Owner(t).Get(t, "/api/ota/rollouts/"+d.rollout()+"/progress?fresh=true").Is(t, http.StatusOK)
-	d.does("promote", "gateway-x/stable", "--yes").is(command.Done)
-	d.does("promote", "gateway-x/stable", "--yes").is(command.Done)
-	d.does("promote", "gateway-x/stable", "--confirm", "gateway-x/stable").is(command.Done)
-	d.does("complete", "gateway-x/stable", "--yes").is(command.Done)
-	r := d.does("watch", "gateway-x/stable", "--json").is(command.Done)
+	d.does("promote", "gateway-x/stable", "--yes").is(run.Done)
+	d.does("promote", "gateway-x/stable", "--yes").is(run.Done)
+	d.does("promote", "gateway-x/stable", "--confirm", "gateway-x/stable").is(run.Done)
+	d.does("complete", "gateway-x/stable", "--yes").is(run.Done)
+	r := d.does("watch", "gateway-x/stable", "--json").is(run.Done)
 	var document struct {
 		Rollout  struct{ ID, Status string }
 		Progress struct{ RolloutID string }
@@ -237,7 +223,7 @@ func TestWatch_Interrupted(t *testing.T) {
 		}
 		return nil
 	}
-	if r := d.runs(ctx, "watch", "gateway-x/stable").is(command.Interrupted); r.err != "wavegate: interrupted\n" {
+	if r := d.runs(ctx, "watch", "gateway-x/stable").is(run.Interrupted); r.err != "wavegate: interrupted\n" {
 		t.Errorf("it says %q", r.err)
 	}
 }
@@ -245,18 +231,18 @@ func TestWatch_Interrupted(t *testing.T) {
 func TestWait_ForAStage_ForTheEnd_AndNoLonger(t *testing.T) {
 	d := newDesk(t)
 	d.starts(0)
-	d.does("wait", "gateway-x/stable", "--until", "1").is(command.Done).says("is at 1 %")
-	d.does("wait", "gateway-x/stable", "--until", "10", "--every", "100ms", "--timeout", "1s").is(command.Unknown).
+	d.does("wait", "gateway-x/stable", "--until", "1").is(run.Done).says("is at 1 %")
+	d.does("wait", "gateway-x/stable", "--until", "10", "--every", "100ms", "--timeout", "1s").is(run.Unknown).
 		warns("wavegate: the timeout is over; the rollout is at 1 % and active\n")
 	_, code := d.watches(nil, "wait", "gateway-x/stable", "--until", "10", "--every", "20ms")
-	d.does("promote", "gateway-x/stable", "--yes").is(command.Done)
-	ends(t, code, command.Done)
+	d.does("promote", "gateway-x/stable", "--yes").is(run.Done)
+	ends(t, code, run.Done)
 	_, code = d.watches(nil, "wait", "gateway-x/stable", "--until", "ended", "--every", "20ms")
-	d.does("halt", "gateway-x/stable").is(command.Done)
-	ends(t, code, command.Otherwise)
-	d.does("wait", "gateway-x/stable", "--until", "10").is(command.Otherwise).warns("was halted, at 10 %")
-	d.does("publish", "gateway-x/stable", "1.0.0", "--url", "https://artifacts.example/1.0.0", "--sha256", digest("0"), "--confirm", "gateway-x/stable").is(command.Done)
-	d.does("start", "gateway-x/stable", "1.1.0", "--no-guard", "--yes").is(command.Done)
-	d.does("publish", "gateway-x/stable", "1.0.0", "--url", "https://artifacts.example/1.0.0", "--sha256", digest("0"), "--confirm", "gateway-x/stable").is(command.Done)
-	d.does("wait", "gateway-x/stable").is(command.Otherwise).warns("was halted by a publication")
+	d.does("halt", "gateway-x/stable").is(run.Done)
+	ends(t, code, run.Otherwise)
+	d.does("wait", "gateway-x/stable", "--until", "10").is(run.Otherwise).warns("was halted, at 10 %")
+	d.publish("gateway-x/stable", "1.0.0").is(run.Done)
+	d.does("start", "gateway-x/stable", "1.1.0", "--no-guard", "--yes").is(run.Done)
+	d.publish("gateway-x/stable", "1.0.0").is(run.Done)
+	d.does("wait", "gateway-x/stable").is(run.Otherwise).warns("was halted by a publication")
 }

@@ -3,6 +3,7 @@ package command_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -17,6 +18,8 @@ import (
 	"wavegate/scripts/local/service"
 	"wavegate/scripts/operator/command"
 	"wavegate/scripts/operator/login"
+	"wavegate/scripts/operator/run"
+	"wavegate/scripts/operator/terminal"
 	"wavegate/scripts/operator/tokenfile"
 	"wavegate/shared/testing/conform"
 )
@@ -45,7 +48,7 @@ type desk struct {
 func newDesk(t *testing.T, change ...func(*service.Options)) *desk {
 	t.Helper()
 	d := &desk{T: t, World: harness.New(t, change...), dir: t.TempDir(), env: map[string]string{}, typed: strings.NewReader("")}
-	d.does("login", d.Target.URL, "--as", "olga").is(command.Done)
+	d.does("login", d.Target.URL, "--as", "olga").is(run.Done)
 	return d
 }
 
@@ -70,18 +73,26 @@ func (d *desk) does(args ...string) result {
 
 func (d *desk) runs(ctx context.Context, args ...string) result {
 	d.Helper()
+	return d.changed(ctx, func(*run.Environment) {}, args...)
+}
+
+// changed runs the command in a changed environment.
+func (d *desk) changed(ctx context.Context, change func(*run.Environment), args ...string) result {
+	d.Helper()
 	var out, problems bytes.Buffer
-	code := command.Run(ctx, args, d.environment(&out, &problems))
+	e := d.environment(&out, &problems)
+	change(&e)
+	code := command.Run(ctx, args, e)
 	return result{d.T, args, code, out.String(), problems.String()}
 }
 
-func (d *desk) environment(out, problems io.Writer) command.Environment {
+func (d *desk) environment(out, problems io.Writer) run.Environment {
 	after := d.after
 	if after == nil {
-		after = command.Process().After
+		after = run.Process().After
 	}
-	return command.Environment{
-		Terminal: command.Terminal{In: d.typed, Out: out, Err: problems, Asks: d.asks, Size: func() (int, int) { return 80, 24 }},
+	return run.Environment{
+		Terminal: terminal.Terminal{In: d.typed, Out: out, Err: problems, Asks: d.asks, Size: func() (int, int) { return 80, 24 }},
 		After:    after,
 		Getenv:   func(name string) string { return d.env[name] },
 		Files:    login.Files{Dir: d.dir}, Cache: filepath.Join(d.dir, "cache"), Disk: d.disk,
@@ -119,6 +130,37 @@ func (r result) warns(texts ...string) result {
 		}
 	}
 	return r
+}
+
+// into reads the JSON document that the run printed, or with --json its error.
+func (r result) into(v any) {
+	r.Helper()
+	text := r.out
+	if r.code != run.Done && text == "" {
+		text = r.err
+	}
+	if err := json.Unmarshal([]byte(text), v); err != nil {
+		r.Fatalf("wavegate %q does not print one document: %v\n%s%s", r.args, err, r.out, r.err)
+	}
+}
+
+// not fails if the run printed one of the texts.
+func (r result) not(texts ...string) {
+	r.Helper()
+	for _, text := range texts {
+		if strings.Contains(r.out, text) {
+			r.Errorf("wavegate %q says %q:\n%s", r.args, text, r.out)
+		}
+	}
+}
+
+// answer answers a call instead of the service.
+func answer(r *http.Request, status int, body string, header ...string) *http.Response {
+	res := &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: r}
+	for i := 0; i < len(header); i += 2 {
+		res.Header.Set(header[i], header[i+1])
+	}
+	return res
 }
 
 // checked compares every exchange of the command with the service's contract.
@@ -174,15 +216,65 @@ func (c checked) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
+// at is the same desk in a subtest.
+func (d *desk) at(t *testing.T) *desk {
+	other := *d
+	other.T = t
+	return &other
+}
+
+// as returns the desk of another person at the same service: a platform owner, unless options of login say otherwise.
+func (d *desk) as(user string, options ...string) *desk {
+	d.Helper()
+	other := *d
+	other.dir = d.TempDir()
+	other.does(append([]string{"login", d.Target.URL, "--as", user}, options...)...).is(run.Done)
+	return &other
+}
+
+// with returns the desk with environment variables, given as names and values.
+func (d *desk) with(variables ...string) *desk {
+	other := *d
+	other.env = map[string]string{}
+	for i := 0; i < len(variables); i += 2 {
+		other.env[variables[i]] = variables[i+1]
+	}
+	return &other
+}
+
+// nobody is the desk of somebody who is not signed in.
+func (d *desk) nobody() *desk {
+	other := *d
+	other.dir = d.TempDir()
+	return &other
+}
+
+// publishing is a command that publishes a version on a channel, and publish runs it, confirmed.
+func publishing(channel, version string) []string {
+	return []string{"publish", channel, version, "--url", "https://artifacts.example/" + version, "--sha256", digest(version[2:3])}
+}
+
+func (d *desk) publish(channel, version string) result {
+	d.Helper()
+	return d.does(append(publishing(channel, version), "--confirm", channel)...)
+}
+
+// drawn lets a person press keys at a terminal that can be redrawn.
+func drawn(keys io.Reader) func(*run.Environment) {
+	return func(e *run.Environment) {
+		e.In, e.Draws = keys, true
+		e.Raw = func() (func(), error) { return func() {}, nil }
+	}
+}
+
 // digest is a SHA-256 digest.
 func digest(c string) string { return strings.Repeat(c, 64) }
 
 // publishes publishes 1.0.0 on stable and 1.1.0 on canary.
 func (d *desk) publishes() {
 	d.Helper()
-	for channel, version := range map[string]string{"gateway-x/stable": "1.0.0", "gateway-x/canary": "1.1.0"} {
-		d.does("publish", channel, version, "--url", "https://artifacts.example/"+version, "--sha256", digest(version[2:3]), "--confirm", channel).is(command.Done)
-	}
+	d.publish("gateway-x/stable", "1.0.0").is(run.Done)
+	d.publish("gateway-x/canary", "1.1.0").is(run.Done)
 }
 
 // starts starts a rollout of 1.1.0 on stable, with some boxes on the channel.
@@ -190,9 +282,9 @@ func (d *desk) starts(boxes int) {
 	d.Helper()
 	d.publishes()
 	if boxes > 0 {
-		d.does("register", d.file("boxes.csv", csv(boxes)), "--yes").is(command.Done)
+		d.does("register", d.file("boxes.csv", csv(boxes)), "--yes").is(run.Done)
 	}
-	d.does("start", "gateway-x/stable", "1.1.0", "--no-guard", "--yes").is(command.Done)
+	d.does("start", "gateway-x/stable", "1.1.0", "--no-guard", "--yes").is(run.Done)
 }
 
 // csv is a file of boxes.
@@ -208,6 +300,7 @@ func csvOf(ids []string) string {
 	return "edgeId,edgeType,channel,organizationId\n" + strings.Join(ids, ",gateway-x,stable,acme\n") + ",gateway-x,stable,acme\n"
 }
 
+// file writes a file of the desk's directory, and returns its path.
 func (d *desk) file(name, text string) string {
 	d.Helper()
 	path := filepath.Join(d.dir, name)
@@ -217,11 +310,22 @@ func (d *desk) file(name, text string) string {
 	return path
 }
 
-// status is the present status and stage of the rollout on stable.
-func (d *desk) stands(status string, percent float64) {
+// last is the last rollout on stable, and rollout its id.
+func (d *desk) last() map[string]any {
 	d.Helper()
 	list := d.Owner(d.T).Get(d.T, "/api/ota/rollouts?edgeType=gateway-x&channel=stable").Object(d.T)["items"].([]any)
-	if r := list[0].(map[string]any); r["status"] != status || r["staged_percent"] != percent {
+	return list[0].(map[string]any)
+}
+
+func (d *desk) rollout() string {
+	d.Helper()
+	return d.last()["id"].(string)
+}
+
+// stands fails unless the last rollout on stable has a status and a stage.
+func (d *desk) stands(status string, percent float64) {
+	d.Helper()
+	if r := d.last(); r["status"] != status || r["staged_percent"] != percent {
 		d.Errorf("the rollout is %v at %v %%, want %s at %v %%", r["status"], r["staged_percent"], status, percent)
 	}
 }

@@ -43,7 +43,7 @@ type Profile struct {
 	URL string `json:"url"`
 }
 
-// Files keep profiles and sessions in a directory that is the person's own.
+// Files keep JSON documents, such as profiles and sessions, in a directory that is the person's own.
 type Files struct{ Dir string }
 
 // settings are the stored profiles.
@@ -52,7 +52,8 @@ type settings struct {
 	Profiles map[string]Profile `json:"profiles"`
 }
 
-func (f Files) read(name string, v any) error {
+// Read reads a file; one that does not exist changes nothing.
+func (f Files) Read(name string, v any) error {
 	text, err := os.ReadFile(filepath.Join(f.Dir, name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -66,8 +67,8 @@ func (f Files) read(name string, v any) error {
 	return nil
 }
 
-// write replaces a whole file, readable only by its owner.
-func (f Files) write(name string, v any) error {
+// Write replaces a whole file, readable only by its owner.
+func (f Files) Write(name string, v any) error {
 	if err := os.MkdirAll(f.Dir, 0o700); err != nil {
 		return err
 	}
@@ -97,7 +98,7 @@ const (
 // Profile returns a profile by its name; with an empty name, the default one.
 func (f Files) Profile(name string) (string, Profile, error) {
 	var s settings
-	if err := f.read(settingsFile, &s); err != nil {
+	if err := f.Read(settingsFile, &s); err != nil {
 		return "", Profile{}, err
 	}
 	if name == "" {
@@ -114,7 +115,7 @@ func (f Files) Profile(name string) (string, Profile, error) {
 // makeDefault.
 func (f Files) Begin(name string, p Profile, s Session, makeDefault bool) error {
 	var all settings
-	if err := f.read(settingsFile, &all); err != nil {
+	if err := f.Read(settingsFile, &all); err != nil {
 		return err
 	}
 	if all.Profiles == nil {
@@ -123,7 +124,7 @@ func (f Files) Begin(name string, p Profile, s Session, makeDefault bool) error 
 	if all.Profiles[name] = p; makeDefault || all.Current == "" {
 		all.Current = name
 	}
-	if err := f.write(settingsFile, all); err != nil {
+	if err := f.Write(settingsFile, all); err != nil {
 		return err
 	}
 	return f.keep(name, &s)
@@ -134,20 +135,20 @@ func (f Files) End(name string) error { return f.keep(name, nil) }
 
 func (f Files) keep(name string, s *Session) error {
 	all := map[string]Session{}
-	if err := f.read(sessionsFile, &all); err != nil {
+	if err := f.Read(sessionsFile, &all); err != nil {
 		return err
 	}
 	delete(all, name)
 	if s != nil {
 		all[name] = *s
 	}
-	return f.write(sessionsFile, all)
+	return f.Write(sessionsFile, all)
 }
 
 // Session returns the session of a profile, or ErrSignIn.
 func (f Files) Session(name string) (Session, error) {
 	all := map[string]Session{}
-	if err := f.read(sessionsFile, &all); err != nil {
+	if err := f.Read(sessionsFile, &all); err != nil {
 		return Session{}, err
 	}
 	s, ok := all[name]

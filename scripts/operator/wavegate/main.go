@@ -9,12 +9,13 @@ import (
 	"syscall"
 
 	"wavegate/scripts/operator/command"
+	"wavegate/scripts/operator/run"
 )
 
-func main() { os.Exit(run()) }
+func main() { os.Exit(operate()) }
 
-func run() int {
+func operate() int {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
-	return command.Run(ctx, os.Args[1:], command.Process())
+	return command.Run(ctx, os.Args[1:], run.Process())
 }

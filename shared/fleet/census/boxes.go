@@ -7,6 +7,7 @@ import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 )
 
 // A Box is a box in one of the states with what a rollout offered it.
@@ -32,6 +33,17 @@ type Box struct {
 type RolloutBoxes struct {
 	of    report.Search
 	store *report.Store
+}
+
+// OfState is a request for the boxes of a rollout at a state.
+type OfState struct {
+	RolloutID string
+	State     report.State
+}
+
+// OfStateOf reads the path parameter id and the query parameter state.
+func OfStateOf(in *input.Reader) OfState {
+	return OfState{in.Path("id", input.UUID), report.State(in.RequiredQuery("state", report.StateRule))}
 }
 
 // Search finds the boxes of a rollout at a state. It returns NOT_FOUND.

@@ -17,13 +17,25 @@ const (
 	overviewMost    = 100
 )
 
-// OverviewQuery lists the parameters of an overview. Rows move all the time, so there is no cursor.
-var OverviewQuery = input.Fields{
-	{Name: "edgeType", Is: input.Name},
-	{Name: "channel", Is: input.Name},
-	{Name: "limit", Is: &input.Integer{Least: 1, Most: overviewMost}, Default: overviewDefault},
-	{Name: "skip", Is: &input.Integer{Most: MostActive}, Default: 0},
+// OfActive is a request for an overview.
+type OfActive struct {
+	rollout.Filter
+	Limit, Skip int
 }
+
+// OfActiveOf reads the query parameters of an overview. Rows move all the time, so there is no cursor.
+func OfActiveOf(in *input.Reader) OfActive {
+	var r OfActive
+	r.EdgeType, _ = in.Query("edgeType", input.Name)
+	r.Channel, _ = in.Query("channel", input.Name)
+	r.Limit, r.Skip = in.QueryInteger("limit", limitRule, overviewDefault), in.QueryInteger("skip", skipRule, 0)
+	return r
+}
+
+var (
+	limitRule = &input.Integer{Least: 1, Most: overviewMost}
+	skipRule  = &input.Integer{Most: MostActive}
+)
 
 // Overview returns the active rollouts of a filter with their last counts. It neither counts nor judges: the ticks do,
 // once a minute.

@@ -129,11 +129,32 @@ const (
 	countAge = 90 * time.Second
 )
 
-// The parameters of a channel's count, and of a rollout's, which can be split by factory.
-var (
-	ChannelQuery = input.Fields{{Name: "fresh", Is: &input.Text{Pattern: `true|false`, Says: "true or false"}}}
-	RolloutQuery = append(input.Fields{{Name: "by", Is: &input.Text{Pattern: `factory`, Says: "factory"}}}, ChannelQuery...)
-)
+// OfRollout is a request for a rollout's count, which can be split by factory.
+type OfRollout struct {
+	ID               string
+	ByFactory, Fresh bool
+}
+
+// OfRolloutOf reads the path parameter id, and the query parameters by and fresh.
+func OfRolloutOf(in *input.Reader) OfRollout {
+	r := OfRollout{ID: in.Path("id", input.UUID)}
+	_, r.ByFactory = in.Query("by", byRule)
+	r.Fresh = in.Flag("fresh")
+	return r
+}
+
+var byRule = &input.Text{Pattern: `factory`, Says: "factory"}
+
+// OfChannel is a request for a channel's count.
+type OfChannel struct {
+	release.Name
+	Fresh bool
+}
+
+// OfChannelOf reads the channel in the path, and the query parameter fresh.
+func OfChannelOf(in *input.Reader) OfChannel {
+	return OfChannel{release.NameOf(in), in.Flag("fresh")}
+}
 
 func (s Settings) ageOf(fresh bool) time.Duration {
 	if fresh {

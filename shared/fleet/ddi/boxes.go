@@ -36,6 +36,12 @@ type ClientCall struct {
 	Counts func(context.Context, auth.Principal) (subject string, err error)
 }
 
+// By completes a call with what only the function knows.
+func (c ClientCall) By(caller auth.Principal, from audit.Origin, counts func(context.Context, auth.Principal) (string, error)) ClientCall {
+	c.Caller, c.Origin, c.Counts = caller, from, counts
+	return c
+}
+
 // Boxes answers the calls of DDI clients.
 type Boxes struct {
 	reports  *report.Store

@@ -19,8 +19,7 @@ var (
 		Says:    "closed, proceeding, canceled, scheduled, rejected, resumed, download or downloaded",
 	}
 	FinishedRule = &input.Text{Pattern: `success|failure|none`, Says: "success, failure or none"}
-	// CountRule is for the query parameters c and actionHistory, which some clients send. Neither has an effect.
-	CountRule = &input.Text{Pattern: `-?[0-9]{1,10}`, Says: "a whole number of at most ten digits"}
+	countRule    = &input.Text{Pattern: `-?[0-9]{1,10}`, Says: "a whole number of at most ten digits"}
 	// ActionRule is for an action's number in a path. Clients store it in 32 bits.
 	ActionRule = &input.Text{Pattern: `[1-9][0-9]{0,9}`, Says: "the number of an action"}
 )
@@ -54,30 +53,47 @@ func Quoted(body []byte) []byte {
 	return slices.Concat(before, []byte(`"details":[`), text, []byte(`]}}`))
 }
 
-// FeedbackBody is the body of feedback on an action. Other fields are ignored: the number of the action is in the path,
-// and the time is wrong on a box without a clock.
-var FeedbackBody = open("status", open("execution", ExecutionRule,
-	input.Field{Name: "details", Is: &input.List{}, Clearable: true},
-	input.Field{Name: "result", Is: open("finished", FinishedRule), Required: true}))
-
-// ConfigBody is what a client says about the box.
-var ConfigBody = open("data", &input.Shape{Open: true, Fields: input.Fields{{Name: Attribute, Is: polling.InstalledRule}}})
-
-// open is an object with a required field, and any others.
-func open(name string, rule input.Rule, more ...input.Field) *input.Shape {
-	return &input.Shape{Open: true, Fields: append(input.Fields{{Name: name, Is: rule, Required: true}}, more...)}
+// CallOf reads the path parameters of every call.
+func CallOf(in *input.Reader) ClientCall {
+	return ClientCall{Tenant: in.Path("tenant", input.Name), ControllerID: in.Path("controllerId", input.EdgeID)}
 }
 
-// StatusOf reads a client's feedback.
+// A CallAbout is a call about an action.
+type CallAbout struct {
+	ClientCall
+	Action int64
+}
+
+// CallAboutOf reads the path parameters of a call about an action.
+func CallAboutOf(in *input.Reader) CallAbout {
+	return CallAbout{CallOf(in), Action(in.Path("actionId", ActionRule))}
+}
+
+// DeploymentOf reads a call for a deployment, with two query parameters that some clients send. They have no effect.
+func DeploymentOf(in *input.Reader) CallAbout {
+	call := CallAboutOf(in)
+	in.Query("c", countRule)
+	in.Query("actionHistory", countRule)
+	return call
+}
+
+// FeedbackOf reads feedback on an action.
+func FeedbackOf(in *input.Reader) input.Sent[CallAbout, Status] {
+	return input.Sent[CallAbout, Status]{Path: CallAboutOf(in), Body: StatusOf(in.BodyWith(Quoted))}
+}
+
+// StatusOf reads a client's feedback on an action. Other fields are ignored: the number of the action is in the path, and
+// the time is wrong on a box without a clock.
 func StatusOf(body *input.Object) Status {
 	var s Status
+	body.Open()
 	body.Object("status", func(status *input.Object) {
-		s.Execution = status.Text("execution")
-		if !status.Null("details") {
-			s.Details = status.Strings("details")
-		}
+		status.Open()
+		s.Execution = status.Text("execution", ExecutionRule)
+		s.Details = status.Strings("details")
 		status.Object("result", func(result *input.Object) {
-			s.Finished = result.Text("finished")
+			result.Open()
+			s.Finished = result.Text("finished", FinishedRule)
 		})
 	})
 	return s
@@ -191,8 +207,10 @@ const Attribute = "installed"
 // InstalledOf reads the version that a client says the box runs from its attributes; empty: it does not say.
 func InstalledOf(body *input.Object) string {
 	var installed string
+	body.Open()
 	body.Object("data", func(data *input.Object) {
-		installed, _ = data.OptionalText(Attribute)
+		data.Open()
+		installed, _ = data.OptionalText(Attribute, polling.InstalledRule)
 	})
 	return report.Shown(installed)
 }

@@ -13,11 +13,8 @@ import (
 
 // read reads a body as an operation does.
 func read(body string) (Status, int) {
-	var faults input.Faults
-	object := input.ObjectOf([]byte(body), FeedbackBody, &faults)
-	s := StatusOf(object)
-	object.Unread(&faults)
-	return s, len(faults.List())
+	s, faults := input.Parse([]byte(body), StatusOf)
+	return s, len(faults)
 }
 
 // TestStatus_AsClientsSendIt: the requests were recorded from SWUpdate and rauc-hawkbit-updater.

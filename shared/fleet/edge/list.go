@@ -17,22 +17,14 @@ type Filter struct {
 	IDPrefix          string // the beginning of the ids; empty: any
 }
 
-// FilterQuery lists the parameters of a Filter.
-var FilterQuery = input.Fields{
-	{Name: "edgeType", Is: input.Name},
-	{Name: "channel", Is: input.Name},
-	{Name: "organizationId", Is: input.Name},
-	{Name: "idPrefix", Is: input.EdgeID}, // a prefix of an id has the same form
-}
-
 // FilterOf reads the query parameters edgeType with channel, or organizationId, and idPrefix.
 func FilterOf(in *input.Reader) Filter {
 	var f Filter
 	var byType, byChannel, byOrganization bool
-	f.EdgeType, byType = in.Query("edgeType")
-	f.Channel, byChannel = in.Query("channel")
-	f.OrganizationID, byOrganization = in.Query("organizationId")
-	f.IDPrefix, _ = in.Query("idPrefix")
+	f.EdgeType, byType = in.Query("edgeType", input.Name)
+	f.Channel, byChannel = in.Query("channel", input.Name)
+	f.OrganizationID, byOrganization = in.Query("organizationId", input.Name)
+	f.IDPrefix, _ = in.Query("idPrefix", input.EdgeID) // a prefix of an id has the same form
 	switch {
 	case byOrganization && (byType || byChannel):
 		in.Fault("organizationId", "exclusive", "must not be given together with edgeType and channel")

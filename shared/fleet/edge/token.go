@@ -11,11 +11,8 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// TokenBody is the body with a token's hash. The token itself stays with whoever made it.
-var TokenBody = &input.Shape{Fields: input.Fields{{Name: "tokenSha256", Is: input.SHA256, Required: true}}}
-
-// TokenOf reads the SHA-256 of a token.
-func TokenOf(body *input.Object) string { return body.Text("tokenSha256") }
+// TokenOf reads the SHA-256 of a token. The token itself stays with whoever made it.
+func TokenOf(body *input.Object) string { return body.Text("tokenSha256", input.SHA256) }
 
 // setToken gives a box a new token; NOT_FOUND if there is no box.
 func (e Edge) setToken(sha256 string, had boxtoken.Live, at time.Time) (next Edge, has boxtoken.Live, event string, err error) {

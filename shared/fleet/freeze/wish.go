@@ -13,16 +13,10 @@ type Wish struct {
 	Until  time.Time
 }
 
-// Body is the body of a freeze.
-var Body = &input.Shape{Fields: input.Fields{
-	{Name: "reason", Is: audit.ReasonRule, Required: true},
-	{Name: "until", Is: input.Time, Required: true},
-}}
-
 // WishOf reads reason and until.
 func WishOf(body *input.Object) Wish {
-	w := Wish{Reason: body.Text("reason")}
-	if text := body.Text("until"); text != "" {
+	w := Wish{Reason: body.Text("reason", audit.ReasonRule)}
+	if text := body.Text("until", input.Time); text != "" {
 		w.Until = input.ParseTime(text).Truncate(time.Millisecond)
 	}
 	return w

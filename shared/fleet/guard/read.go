@@ -28,35 +28,6 @@ var (
 	soakRule       = durationRule(0)
 )
 
-// Body is a policy, or those of its fields that differ from Default. The guard's interval is the least value of
-// silentAfter and decideWithin.
-var Body = &input.Shape{Fields: input.Fields{
-	{Name: "mode", Is: modeRule},
-	{Name: "guard", Is: &input.Shape{Fields: input.Fields{
-		{Name: "acceptable", Is: input.Number{}},
-		{Name: "intolerable", Is: input.Number{}},
-		{Name: "silentAfter", Is: soakRule},
-		{Name: "decideWithin", Is: soakRule},
-		{Name: "taken", Is: input.Number{}},
-		{Name: "smallFleet", Is: smallFleetRule},
-	}}},
-	{Name: "promote", Is: &input.Shape{Fields: input.Fields{
-		{Name: "auto", Is: input.Boolean{}},
-		{Name: "soak", Is: &input.Shape{Fields: input.Fields{
-			{Name: "1", Is: soakRule}, {Name: "10", Is: soakRule}, {Name: "50", Is: soakRule}, {Name: "100", Is: soakRule},
-		}}},
-		{Name: "windows", Is: &input.List{Most: mostWindows, Of: &input.Shape{Fields: input.Fields{
-			{Name: "days", Is: &input.List{Of: dayRule, Least: 1, Most: len(Days)}},
-			{Name: "from", Is: fromRule, Required: true},
-			{Name: "to", Is: toRule, Required: true},
-			{Name: "timeZone", Is: zoneRule, Required: true},
-		}}}},
-	}}},
-	{Name: "approvals", Is: &input.Shape{Fields: input.Fields{
-		{Name: "before", Is: &input.List{Of: StageRule, Most: len(StageRule.OneOf)}},
-	}}},
-}}
-
 // Interval reads how often the guard runs.
 func Interval(r *setting.Values) time.Duration {
 	return time.Duration(r.Number(setting.GuardIntervalSeconds)) * time.Second
@@ -67,29 +38,19 @@ var StageRule = &input.Integer{OneOf: []int{10, 50, 100}}
 
 // Parse reads a policy, or returns all its faults. interval is the time between two runs of the guard.
 func Parse(text []byte, interval time.Duration) (Policy, []problem.Fault) {
-	if err := input.CheckJSON(text); err != nil {
-		return Policy{}, []problem.Fault{{Code: "format", Detail: "The text " + err.Error() + "."}}
-	}
-	if kind := input.KindOf(text); kind != input.ObjectKind {
-		return Policy{}, []problem.Fault{{Code: "type", Detail: "must be an object, not " + string(kind)}}
-	}
-	var faults input.Faults
-	o := input.ObjectOf(text, Body, &faults)
-	p := Read(o, interval)
-	o.Unread(&faults)
-	return p, faults.List()
+	return input.Parse(text, func(o *input.Object) Policy { return Read(o, interval) })
 }
 
-// Read reads a policy from an object. Missing fields get the values of Default. Use the policy only if the object has
-// no fault. interval is the time between two runs of the guard; no duration of a policy may be shorter.
+// Read reads a policy, or those of its fields that differ from Default. Use the policy only if the object has no fault.
+// interval is the time between two runs of the guard: the least value of silentAfter and decideWithin.
 func Read(o *input.Object, interval time.Duration) Policy {
 	p := Default()
-	if mode, given := o.OptionalText("mode"); given {
+	if mode, given := o.OptionalText("mode", modeRule); given {
 		p.Mode = Mode(mode)
 	}
-	o.Object("guard", func(bounds *input.Object) { p.Guard.read(bounds, durationRule(interval)) })
-	o.Object("promote", p.Promote.read)
-	o.Object("approvals", p.Approvals.read)
+	o.OptionalObject("guard", func(bounds *input.Object) { p.Guard.read(bounds, durationRule(interval)) })
+	o.OptionalObject("promote", p.Promote.read)
+	o.OptionalObject("approvals", p.Approvals.read)
 	return p
 }
 
@@ -108,7 +69,7 @@ func (b *Bounds) read(o *input.Object, wait *input.Text) {
 			b.Taken = n
 		}
 	}
-	if small, given := o.OptionalText("smallFleet"); given {
+	if small, given := o.OptionalText("smallFleet", smallFleetRule); given {
 		b.SmallFleet = SmallFleet(small)
 	}
 }
@@ -128,7 +89,7 @@ func share(o *input.Object, name string, to *float64) bool {
 }
 
 func duration(o *input.Object, name string, rule *input.Text, to *Duration) {
-	text, given := o.TextBy(name, rule)
+	text, given := o.OptionalTextBy(name, soakRule, rule)
 	if d, ok := ParseDuration(text); given && ok {
 		*to = Lasting(d)
 	}
@@ -138,23 +99,23 @@ func (p *Promotion) read(o *input.Object) {
 	if auto, given := o.OptionalBoolean("auto"); given {
 		p.Auto = auto
 	}
-	o.Object("soak", func(soak *input.Object) {
+	o.OptionalObject("soak", func(soak *input.Object) {
 		duration(soak, "1", soakRule, &p.Soak.At1)
 		duration(soak, "10", soakRule, &p.Soak.At10)
 		duration(soak, "50", soakRule, &p.Soak.At50)
 		duration(soak, "100", soakRule, &p.Soak.At100)
 	})
-	o.Objects("windows", func(w *input.Object) { p.Windows = append(p.Windows, readWindow(w)) })
+	o.OptionalObjects("windows", 0, mostWindows, func(w *input.Object) { p.Windows = append(p.Windows, readWindow(w)) })
 }
 
 func readWindow(o *input.Object) Window {
 	var w Window
-	days, given := o.Texts("days")
+	days, given := o.OptionalTexts("days", dayRule, 1, len(Days))
 	if !given {
 		days = slices.Clone(Days)
 	}
 	w.Days = days
-	w.From, w.To, w.TimeZone = o.Text("from"), o.Text("to"), o.Text("timeZone")
+	w.From, w.To, w.TimeZone = o.Text("from", fromRule), o.Text("to", toRule), o.Text("timeZone", zoneRule)
 	if w.From != "" && w.From == w.To {
 		o.Fault("to", "range", "must be another time of day than from; the whole day is 00:00 to 24:00")
 	}
@@ -162,7 +123,7 @@ func readWindow(o *input.Object) Window {
 }
 
 func (a *Approvals) read(o *input.Object) {
-	stages, _ := o.Integers("before")
+	stages, _ := o.Integers("before", &input.List{Of: StageRule, Most: len(StageRule.OneOf)})
 	for _, stage := range stages {
 		a.Before = append(a.Before, int(stage))
 	}

@@ -8,28 +8,17 @@ import (
 	"wavegate/shared/platform/input"
 )
 
-// OutcomeBody is what a box reports.
-var OutcomeBody = &input.Shape{Fields: input.Fields{
-	{Name: "version", Is: release.VersionRule, Required: true},
-	{Name: "rolloutId", Is: input.UUID},
-	{Name: "attempt", Is: report.AttemptRule, Required: true},
-	{Name: "outcome", Is: report.OutcomeRule, Required: true},
-	{Name: "code", Is: report.CodeRule},
-	{Name: "detail", Is: report.DetailRule},
-	{Name: "until", Is: input.Time},
-}}
-
-// OutcomeOf reads an outcome.
+// OutcomeOf reads what a box reports.
 func OutcomeOf(body *input.Object) report.Outcome {
 	o := report.Outcome{
-		Version: body.Text("version"),
-		Attempt: int(body.Integer("attempt")),
-		State:   report.State(body.Text("outcome")),
+		Version: body.Text("version", release.VersionRule),
+		Attempt: int(body.Integer("attempt", report.AttemptRule)),
+		State:   report.State(body.Text("outcome", report.OutcomeRule)),
 	}
-	o.RolloutID, _ = body.OptionalText("rolloutId")
-	code, coded := body.OptionalText("code")
-	o.Detail, _ = body.OptionalText("detail")
-	until, ends := body.OptionalText("until")
+	o.RolloutID, _ = body.OptionalText("rolloutId", input.UUID)
+	code, coded := body.OptionalText("code", report.CodeRule)
+	o.Detail, _ = body.OptionalText("detail", report.DetailRule)
+	until, ends := body.OptionalText("until", input.Time)
 	if coded && o.State != report.Failed {
 		body.Fault("code", "exclusive", "is only allowed with the outcome failed")
 	}

@@ -31,12 +31,6 @@ var InstalledRule = &input.Text{
 	Says: "at most 128 characters without control characters",
 }
 
-// PollQuery lists the parameters of a poll.
-var PollQuery = input.Fields{
-	{Name: "installed", Is: InstalledRule},
-	{Name: "bell", Is: &input.Text{Pattern: `true|false`, Says: "true or false"}},
-}
-
 // A Manifest is the answer to a poll: which version a box should run, and where its bytes are.
 type Manifest struct {
 	EdgeID      string `json:"edgeId"`
@@ -78,6 +72,14 @@ type Poll struct {
 	// Subject is the name that the fair-use limiter counts a box under. It is empty if a person views a box's manifest,
 	// which is not a report.
 	Subject string
+}
+
+// PollOf reads a poll: the path parameter edgeId, and the query parameters installed and bell.
+func PollOf(in *input.Reader) Poll {
+	p := Poll{EdgeID: in.Path("edgeId", input.EdgeID)}
+	p.Installed, _ = in.Query("installed", InstalledRule)
+	p.Listens = in.Flag("bell")
+	return p
 }
 
 // A Reply is the answer to a poll.

@@ -23,20 +23,6 @@ var (
 	}
 )
 
-// PublicationBody is the body of a publication.
-var PublicationBody = &input.Shape{Fields: input.Fields{
-	{Name: "currentVersion", Is: VersionRule, Required: true},
-	{Name: "artifactUrl", Is: input.HTTPSURL, Required: true},
-	{Name: "sha256", Is: input.SHA256, Required: true},
-	{Name: "sizeBytes", Is: SizeRule},
-	{Name: "sha1", Is: SHA1Rule},
-	{Name: "md5", Is: MD5Rule},
-	{Name: "part", Is: PartRule},
-	{Name: "artifactHttpUrl", Is: input.HTTPURL},
-	{Name: "downloadWithoutToken", Is: input.Boolean{}},
-	audit.ReasonField, audit.OverrideReasonField,
-}}
-
 // A Channel is a release channel with what is published on it.
 type Channel struct {
 	EdgeType       string `json:"edgeType"`
@@ -72,6 +58,38 @@ type Publication struct {
 	EdgeType, Channel, CurrentVersion, ArtifactURL, SHA256 string
 	Details
 	Delivery
+}
+
+// A Name names a channel.
+type Name struct{ EdgeType, Channel string }
+
+// NameOf reads the path parameters edgeType and channel.
+func NameOf(in *input.Reader) Name {
+	return Name{in.Path("edgeType", input.Name), in.Path("channel", input.Name)}
+}
+
+// A PublicationRequest is a Publication and its grounds.
+type PublicationRequest struct {
+	Publication
+	audit.Grounds
+}
+
+// PublicationOf reads a publication: the path parameters edgeType and channel, and its body.
+func PublicationOf(in *input.Reader) PublicationRequest {
+	on, body := NameOf(in), in.Body()
+	p := Publication{
+		EdgeType: on.EdgeType, Channel: on.Channel,
+		CurrentVersion: body.Text("currentVersion", VersionRule),
+		ArtifactURL:    body.Text("artifactUrl", input.HTTPSURL),
+		SHA256:         body.Text("sha256", input.SHA256),
+	}
+	p.SizeBytes, _ = body.OptionalInteger("sizeBytes", SizeRule)
+	p.SHA1, _ = body.OptionalText("sha1", SHA1Rule)
+	p.MD5, _ = body.OptionalText("md5", MD5Rule)
+	p.Part, _ = body.OptionalText("part", PartRule)
+	p.ArtifactHTTPURL, _ = body.OptionalText("artifactHttpUrl", input.HTTPURL)
+	p.DownloadWithoutToken = body.Boolean("downloadWithoutToken")
+	return PublicationRequest{p, audit.GroundsOf(body)}
 }
 
 // Allows reports whether a version that may have been published before can be published with these digests and this

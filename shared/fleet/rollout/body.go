@@ -1,33 +1,68 @@
 package rollout
 
 import (
+	"time"
+
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/trail/audit"
 )
 
-// PlanBody is the body of a request to start a rollout.
-var PlanBody = &input.Shape{Fields: input.Fields{
-	{Name: "edgeType", Is: input.Name, Required: true},
-	{Name: "channel", Is: input.Name, Required: true},
-	{Name: "targetVersion", Is: release.VersionRule, Required: true},
-	{Name: "policy", Is: guard.Body, Clearable: true},
-	audit.ReasonField, audit.OverrideReasonField,
-}}
-
-// MoveBody is a Move and its grounds.
-var MoveBody = &input.Shape{
-	Fields: input.Fields{
-		{Name: "staged_percent", Is: StageRule},
-		{Name: "status", Is: StatusRule},
-		audit.ReasonField, audit.OverrideReasonField,
-	},
-	AnyOf: []string{"staged_percent", "status"},
+// A PlanRequest is a Plan and what else a caller says about it.
+type PlanRequest struct {
+	Plan
+	OwnPolicy bool // the caller says how the guard judges the rollout, or that it does not
+	audit.Grounds
 }
 
-// ApprovalBody is the approval of a stage.
-var ApprovalBody = &input.Shape{Fields: input.Fields{
-	{Name: "stage", Is: guard.StageRule, Required: true},
-	audit.ReasonField,
-}}
+// PlanOf reads a request to start a rollout. interval is the time between two runs of the guard.
+func PlanOf(body *input.Object, interval time.Duration) PlanRequest {
+	r := PlanRequest{Plan: Plan{
+		EdgeType:      body.Text("edgeType", input.Name),
+		Channel:       body.Text("channel", input.Name),
+		TargetVersion: body.Text("targetVersion", release.VersionRule),
+		Policy:        new(guard.Default()),
+	}}
+	given, null := body.ClearableObject("policy", func(o *input.Object) { *r.Policy = guard.Read(o, interval) })
+	if r.OwnPolicy = given; null {
+		r.Policy = nil
+	}
+	r.Grounds = audit.GroundsOf(body)
+	return r
+}
+
+// A MoveRequest is a Move and its grounds.
+type MoveRequest struct {
+	Move
+	audit.Grounds
+}
+
+// MoveOf reads a move.
+func MoveOf(body *input.Object) MoveRequest {
+	var r MoveRequest
+	percent, raises := body.OptionalInteger("staged_percent", StageRule)
+	if raises {
+		r.StagedPercent = new(int(percent))
+	}
+	status, _ := body.OptionalText("status", StatusRule)
+	r.Status, r.Grounds = Status(status), audit.GroundsOf(body)
+	body.RequireAny("staged_percent", "status")
+	if raises && r.Status == Active {
+		body.Fault("status", "exclusive", "active must not be given together with staged_percent")
+	}
+	return r
+}
+
+// An ApprovalRequest is a person's approval of a stage.
+type ApprovalRequest struct {
+	Stage  int
+	Reason string
+}
+
+// ApprovalOf reads an approval.
+func ApprovalOf(body *input.Object) ApprovalRequest {
+	a := ApprovalRequest{Stage: int(body.Integer("stage", guard.StageRule))}
+	a.Reason, _ = body.OptionalText("reason", audit.ReasonRule)
+	return a
+}

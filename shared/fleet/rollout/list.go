@@ -41,19 +41,12 @@ type Filter struct {
 	Status            Status
 }
 
-// FilterQuery lists the parameters of a Filter.
-var FilterQuery = input.Fields{
-	{Name: "edgeType", Is: input.Name},
-	{Name: "channel", Is: input.Name},
-	{Name: "status", Is: StatusRule},
-}
-
 // FilterOf reads the query parameters edgeType, channel and status.
 func FilterOf(in *input.Reader) Filter {
 	var f Filter
-	f.EdgeType, _ = in.Query("edgeType")
-	f.Channel, _ = in.Query("channel")
-	status, _ := in.Query("status")
+	f.EdgeType, _ = in.Query("edgeType", input.Name)
+	f.Channel, _ = in.Query("channel", input.Name)
+	status, _ := in.Query("status", StatusRule)
 	f.Status = Status(status)
 	return f
 }

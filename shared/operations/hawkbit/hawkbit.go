@@ -17,53 +17,65 @@ import (
 
 // The rows.
 var (
-	GetDDIBase = operations.New(operations.Operation{
-		ID: "get-ddi-base", Summary: "Poll as a DDI client",
-		Method: http.MethodGet, Path: "/api/ddi/{tenant}/controller/v1/{controllerId}",
-		Roles: boxes,
-		Takes: input.Takes{Path: operations.ControllerPath},
-		Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
-		Sampled:  true,
-		Settings: append([]setting.Name{setting.LogSamplePolls}, operations.PollSettings...),
-		Grants: append([]operations.Grant{
-			operations.May(dynamo.Channels, dynamo.Get),
-			operations.May(dynamo.Releases, dynamo.Get),
-			operations.May(dynamo.Reports, dynamo.Get, dynamo.Write),
-		}, operations.Gateways...),
-	})
+	GetDDIBase = func() operations.Row[ddi.ClientCall] {
+		return operations.New(operations.Operation{
+			ID: "get-ddi-base", Summary: "Poll as a DDI client",
+			Method: http.MethodGet, Path: "/api/ddi/{tenant}/controller/v1/{controllerId}",
+			Roles: boxes,
+			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
+			Sampled:  true,
+			Settings: append([]setting.Name{setting.LogSamplePolls}, operations.PollSettings...),
+			Grants: append([]operations.Grant{
+				operations.May(dynamo.Channels, dynamo.Get),
+				operations.May(dynamo.Releases, dynamo.Get),
+				operations.May(dynamo.Reports, dynamo.Get, dynamo.Write),
+			}, operations.Gateways...),
+		}, ddi.CallOf)
+	}
 
-	GetDDIDeployment = operations.New(operations.Operation{
-		ID: "get-ddi-deployment", Summary: "Read what to install as a DDI client",
-		Method: http.MethodGet, Path: "/api/ddi/{tenant}/controller/v1/{controllerId}/deploymentBase/{actionId}",
-		Roles: boxes,
-		Takes: input.Takes{Path: actionPath, Query: input.Fields{{Name: "c", Is: ddi.CountRule}, {Name: "actionHistory", Is: ddi.CountRule}}},
-		Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
-		Settings: operations.PollSettings,
-		Grants: append([]operations.Grant{
-			operations.May(dynamo.Channels, dynamo.Get),
-			operations.May(dynamo.Releases, dynamo.Get),
-			operations.May(dynamo.Reports, dynamo.Get),
-			operations.May(dynamo.Rollouts, dynamo.Get),
-		}, operations.Gateways...),
-	})
+	GetDDIDeployment = func() operations.Row[ddi.CallAbout] {
+		return operations.New(operations.Operation{
+			ID: "get-ddi-deployment", Summary: "Read what to install as a DDI client",
+			Method: http.MethodGet, Path: "/api/ddi/{tenant}/controller/v1/{controllerId}/deploymentBase/{actionId}",
+			Roles: boxes,
+			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
+			Settings: operations.PollSettings,
+			Grants: append([]operations.Grant{
+				operations.May(dynamo.Channels, dynamo.Get),
+				operations.May(dynamo.Releases, dynamo.Get),
+				operations.May(dynamo.Reports, dynamo.Get),
+				operations.May(dynamo.Rollouts, dynamo.Get),
+			}, operations.Gateways...),
+		}, ddi.DeploymentOf)
+	}
 
-	GetDDICancelAction = operations.New(operations.Operation{
-		ID: "get-ddi-cancel-action", Summary: "Read what to cancel as a DDI client",
-		Method: http.MethodGet, Path: "/api/ddi/{tenant}/controller/v1/{controllerId}/cancelAction/{actionId}",
-		Roles: boxes,
-		Takes: input.Takes{Path: actionPath},
-		Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
-		Settings: operations.PollSettings,
-		Grants: append([]operations.Grant{
-			operations.May(dynamo.Reports, dynamo.Get),
-		}, operations.Gateways...),
-	})
+	GetDDICancelAction = func() operations.Row[ddi.CallAbout] {
+		return operations.New(operations.Operation{
+			ID: "get-ddi-cancel-action", Summary: "Read what to cancel as a DDI client",
+			Method: http.MethodGet, Path: "/api/ddi/{tenant}/controller/v1/{controllerId}/cancelAction/{actionId}",
+			Roles: boxes,
+			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
+			Settings: operations.PollSettings,
+			Grants: append([]operations.Grant{
+				operations.May(dynamo.Reports, dynamo.Get),
+			}, operations.Gateways...),
+		}, ddi.CallAboutOf)
+	}
 
-	PostDDIDeploymentFeedback = reported("post-ddi-deployment-feedback", "Report on an installation as a DDI client", http.MethodPost, "/deploymentBase/{actionId}/feedback", actionPath, ddi.FeedbackBody)
+	PostDDIDeploymentFeedback = func() operations.Row[input.Sent[ddi.CallAbout, ddi.Status]] {
+		return operations.New(reported("post-ddi-deployment-feedback", "Report on an installation as a DDI client",
+			http.MethodPost, "/deploymentBase/{actionId}/feedback"), ddi.FeedbackOf)
+	}
 
-	PostDDICancelFeedback = reported("post-ddi-cancel-feedback", "Report on a cancellation as a DDI client", http.MethodPost, "/cancelAction/{actionId}/feedback", actionPath, ddi.FeedbackBody)
+	PostDDICancelFeedback = func() operations.Row[input.Sent[ddi.CallAbout, ddi.Status]] {
+		return operations.New(reported("post-ddi-cancel-feedback", "Report on a cancellation as a DDI client",
+			http.MethodPost, "/cancelAction/{actionId}/feedback"), ddi.FeedbackOf)
+	}
 
-	PutDDIConfigData = reported("put-ddi-config-data", "Report what a box runs as a DDI client", http.MethodPut, "/configData", operations.ControllerPath, ddi.ConfigBody, operations.May(dynamo.Rollouts, dynamo.Get))
+	PutDDIConfigData = func() operations.Row[input.Sent[ddi.ClientCall, string]] {
+		return operations.New(reported("put-ddi-config-data", "Report what a box runs as a DDI client",
+			http.MethodPut, "/configData", operations.May(dynamo.Rollouts, dynamo.Get)), input.Both(ddi.CallOf, ddi.InstalledOf))
+	}
 )
 
 // feedbackBody bounds a DDI client's feedback on an action: some clients send their whole log.
@@ -72,17 +84,15 @@ const feedbackBody = 256 << 10
 // boxes are the roles that may call hawkBit's DDI.
 var boxes = []auth.Role{auth.Edge}
 
-var actionPath = append(operations.ControllerPath[:2:2], input.Field{Name: "actionId", Is: ddi.ActionRule})
-
 // reported makes an operation by which a DDI client reports something.
-func reported(id, summary, method, place string, path input.Fields, body *input.Shape, more ...operations.Grant) operations.Operation {
-	return operations.New(operations.Operation{
+func reported(id, summary, method, place string, more ...operations.Grant) operations.Operation {
+	return operations.Operation{
 		ID: id, Summary: summary,
 		Method: method, Path: "/api/ddi/{tenant}/controller/v1/{controllerId}" + place,
 		Roles: boxes, Limit: ratelimit.Reserved,
-		Takes: input.Takes{Path: path, Body: body, MaxBody: feedbackBody},
+		Takes: input.Takes{MaxBody: feedbackBody},
 		Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
 		Settings: operations.PollSettings,
 		Grants:   slices.Concat([]operations.Grant{operations.May(dynamo.Reports, dynamo.Get, dynamo.Write)}, operations.Gateways, more),
-	})
+	}
 }

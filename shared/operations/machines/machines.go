@@ -14,41 +14,45 @@ import (
 
 // The rows.
 var (
-	PutMachine = operations.New(operations.Operation{
-		ID: "put-machine", Summary: "Register a machine",
-		Method: http.MethodPut, Path: "/api/factories/{factoryId}/machines/{code}",
-		Roles: operations.Engineers,
-		Takes: input.Takes{Path: operations.MachinePath, Body: machine.Body, Conditions: true},
-		Gives: operations.Stored, Refuses: []problem.Code{problem.EdgeNotInOrganization, problem.NotFound},
-		Grants: []operations.Grant{
-			operations.May(dynamo.Factories, dynamo.Get),
-			operations.May(dynamo.Edges, dynamo.Get, dynamo.ConditionCheck),
-			operations.May(dynamo.Machines, dynamo.Get, dynamo.Write),
-			operations.May(dynamo.Audit, dynamo.Put),
-		},
-	})
+	PutMachine = func() operations.Row[input.Sent[machine.Place, machine.Registration]] {
+		return operations.New(operations.Operation{
+			ID: "put-machine", Summary: "Register a machine",
+			Method: http.MethodPut, Path: "/api/factories/{factoryId}/machines/{code}",
+			Roles: operations.Engineers,
+			Takes: input.Takes{Conditions: true},
+			Gives: operations.Stored, Refuses: []problem.Code{problem.EdgeNotInOrganization, problem.NotFound},
+			Grants: []operations.Grant{
+				operations.May(dynamo.Factories, dynamo.Get),
+				operations.May(dynamo.Edges, dynamo.Get, dynamo.ConditionCheck),
+				operations.May(dynamo.Machines, dynamo.Get, dynamo.Write),
+				operations.May(dynamo.Audit, dynamo.Put),
+			},
+		}, input.Both(machine.PlaceOf, machine.RegistrationOf))
+	}
 
-	GetMachine = operations.New(operations.Operation{
-		ID: "get-machine", Summary: "Read a machine",
-		Method: http.MethodGet, Path: "/api/factories/{factoryId}/machines/{code}",
-		Roles: operations.Readers,
-		Takes: input.Takes{Path: operations.MachinePath},
-		Gives: operations.Read, Refuses: []problem.Code{problem.NotFound},
-		Grants: []operations.Grant{
-			operations.May(dynamo.Factories, dynamo.Get),
-			operations.May(dynamo.Machines, dynamo.Get),
-		},
-	})
+	GetMachine = func() operations.Row[machine.Place] {
+		return operations.New(operations.Operation{
+			ID: "get-machine", Summary: "Read a machine",
+			Method: http.MethodGet, Path: "/api/factories/{factoryId}/machines/{code}",
+			Roles: operations.Readers,
+			Gives: operations.Read, Refuses: []problem.Code{problem.NotFound},
+			Grants: []operations.Grant{
+				operations.May(dynamo.Factories, dynamo.Get),
+				operations.May(dynamo.Machines, dynamo.Get),
+			},
+		}, machine.PlaceOf)
+	}
 
-	ListMachines = operations.New(operations.Operation{
-		ID: "list-machines", Summary: "List the machines of a factory",
-		Method: http.MethodGet, Path: "/api/factories/{factoryId}/machines",
-		Roles: operations.Readers,
-		Takes: input.Takes{Path: operations.FactoryPath, Query: paging.OffsetQuery},
-		Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
-		Grants: []operations.Grant{
-			operations.May(dynamo.Factories, dynamo.Get),
-			operations.List(dynamo.Machines),
-		},
-	})
+	ListMachines = func() operations.Row[paging.Asked[string, paging.Place]] {
+		return operations.New(operations.Operation{
+			ID: "list-machines", Summary: "List the machines of a factory",
+			Method: http.MethodGet, Path: "/api/factories/{factoryId}/machines",
+			Roles: operations.Readers,
+			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
+			Grants: []operations.Grant{
+				operations.May(dynamo.Factories, dynamo.Get),
+				operations.List(dynamo.Machines),
+			},
+		}, paging.With(operations.FactoryID, paging.ByOffset))
+	}
 )

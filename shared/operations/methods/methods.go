@@ -3,7 +3,6 @@ package methods
 
 import (
 	"net/http"
-	"slices"
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/operations"
@@ -19,181 +18,196 @@ import (
 
 // The rows.
 var (
-	CreateProductionMethod = operations.New(operations.Operation{
-		ID: "create-production-method", Summary: "Create a production method",
-		Method: http.MethodPost, Path: "/api/factories/{factoryId}/production-methods",
-		Roles: operations.Engineers,
-		Takes: input.Takes{Path: operations.FactoryPath, Body: method.CreationBody, IdempotencyKey: true},
-		Gives: operations.Created, Refuses: []problem.Code{problem.NotFound},
-		Grants: []operations.Grant{
-			operations.May(dynamo.Factories, dynamo.Get),
-			operations.May(dynamo.Methods, dynamo.Write),
-			operations.May(dynamo.Idempotency, dynamo.Get, dynamo.Put),
-			operations.May(dynamo.Audit, dynamo.Put),
-		},
-	})
+	CreateProductionMethod = func() operations.Row[input.Sent[string, method.Creation]] {
+		return operations.New(operations.Operation{
+			ID: "create-production-method", Summary: "Create a production method",
+			Method: http.MethodPost, Path: "/api/factories/{factoryId}/production-methods",
+			Roles: operations.Engineers,
+			Takes: input.Takes{IdempotencyKey: true},
+			Gives: operations.Created, Refuses: []problem.Code{problem.NotFound},
+			Grants: []operations.Grant{
+				operations.May(dynamo.Factories, dynamo.Get),
+				operations.May(dynamo.Methods, dynamo.Write),
+				operations.May(dynamo.Idempotency, dynamo.Get, dynamo.Put),
+				operations.May(dynamo.Audit, dynamo.Put),
+			},
+		}, input.Both(operations.FactoryID, method.CreationOf))
+	}
 
-	GetProductionMethod = operations.New(operations.Operation{
-		ID: "get-production-method", Summary: "Read a production method",
-		Method: http.MethodGet, Path: "/api/factories/{factoryId}/production-methods/{methodId}",
-		Roles: operations.Readers,
-		Takes: input.Takes{Path: operations.MethodPath},
-		Gives: operations.Read, Refuses: []problem.Code{problem.NotFound},
-		Grants: []operations.Grant{
-			operations.May(dynamo.Factories, dynamo.Get),
-			operations.May(dynamo.Methods, dynamo.Get),
-		},
-	})
+	GetProductionMethod = func() operations.Row[method.Ref] {
+		return operations.New(operations.Operation{
+			ID: "get-production-method", Summary: "Read a production method",
+			Method: http.MethodGet, Path: "/api/factories/{factoryId}/production-methods/{methodId}",
+			Roles: operations.Readers,
+			Gives: operations.Read, Refuses: []problem.Code{problem.NotFound},
+			Grants: []operations.Grant{
+				operations.May(dynamo.Factories, dynamo.Get),
+				operations.May(dynamo.Methods, dynamo.Get),
+			},
+		}, method.IDOf)
+	}
 
-	ListProductionMethods = operations.New(operations.Operation{
-		ID: "list-production-methods", Summary: "List the production methods of a factory",
-		Method: http.MethodGet, Path: "/api/factories/{factoryId}/production-methods",
-		Roles: operations.Readers,
-		Takes: input.Takes{Path: operations.FactoryPath, Query: slices.Concat(input.Fields{{Name: "productId", Is: input.UUID}, {Name: "status", Is: method.StatusRule}}, paging.OffsetQuery)},
-		Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
-		Grants: []operations.Grant{
-			operations.May(dynamo.Factories, dynamo.Get),
-			operations.List(dynamo.Methods, "byProduct", "byStatus"),
-		},
-	})
+	ListProductionMethods = func() operations.Row[paging.Asked[method.Filter, paging.Place]] {
+		return operations.New(operations.Operation{
+			ID: "list-production-methods", Summary: "List the production methods of a factory",
+			Method: http.MethodGet, Path: "/api/factories/{factoryId}/production-methods",
+			Roles: operations.Readers,
+			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
+			Grants: []operations.Grant{
+				operations.May(dynamo.Factories, dynamo.Get),
+				operations.List(dynamo.Methods, "byProduct", "byStatus"),
+			},
+		}, paging.With(method.FilterOf, paging.ByOffset))
+	}
 
-	PutMethodContent = operations.New(operations.Operation{
-		ID: "put-method-content", Summary: "Save the content of a version",
-		Method: http.MethodPut, Path: versions + "/{number}/content",
-		Roles: operations.Engineers,
-		Takes: input.Takes{Path: method.RefPath, Body: content.Body, Conditions: true, MaxBody: 64 << 10},
-		Gives: operations.Stored, Refuses: []problem.Code{problem.NotFound, problem.VersionFrozen, problem.VersionOpen},
-		Grants: []operations.Grant{
-			operations.May(dynamo.Factories, dynamo.Get),
-			operations.May(dynamo.Methods, dynamo.Get, dynamo.Write),
-			operations.May(dynamo.MethodVersions, dynamo.Get, dynamo.Write),
-			operations.May(dynamo.MethodContents, dynamo.Write),
-			operations.May(dynamo.Audit, dynamo.Put),
-		},
-	})
+	PutMethodContent = func() operations.Row[input.Sent[method.Ref, content.Content]] {
+		return operations.New(operations.Operation{
+			ID: "put-method-content", Summary: "Save the content of a version",
+			Method: http.MethodPut, Path: versions + "/{number}/content",
+			Roles: operations.Engineers,
+			Takes: input.Takes{Conditions: true, MaxBody: 64 << 10},
+			Gives: operations.Stored, Refuses: []problem.Code{problem.NotFound, problem.VersionFrozen, problem.VersionOpen},
+			Grants: []operations.Grant{
+				operations.May(dynamo.Factories, dynamo.Get),
+				operations.May(dynamo.Methods, dynamo.Get, dynamo.Write),
+				operations.May(dynamo.MethodVersions, dynamo.Get, dynamo.Write),
+				operations.May(dynamo.MethodContents, dynamo.Write),
+				operations.May(dynamo.Audit, dynamo.Put),
+			},
+		}, input.Both(method.RefOf, content.Read))
+	}
 
-	GetMethodContent = operations.New(operations.Operation{
-		ID: "get-method-content", Summary: "Read the content of a version",
-		Method: http.MethodGet, Path: versions + "/{number}/content",
-		Roles: controllers,
-		Takes: input.Takes{Path: method.RefPath},
-		Gives: operations.Read, Refuses: []problem.Code{problem.NotFound},
-		Settings: []setting.Name{setting.FleetIssuers},
-		Grants: []operations.Grant{
-			operations.May(dynamo.Factories, dynamo.Get),
-			operations.May(dynamo.Edges, dynamo.Get),
-			operations.May(dynamo.MethodVersions, dynamo.Get),
-			operations.May(dynamo.MethodContents, dynamo.Get),
-		},
-	})
+	GetMethodContent = func() operations.Row[method.Ref] {
+		return operations.New(operations.Operation{
+			ID: "get-method-content", Summary: "Read the content of a version",
+			Method: http.MethodGet, Path: versions + "/{number}/content",
+			Roles: controllers,
+			Gives: operations.Read, Refuses: []problem.Code{problem.NotFound},
+			Settings: []setting.Name{setting.FleetIssuers},
+			Grants: []operations.Grant{
+				operations.May(dynamo.Factories, dynamo.Get),
+				operations.May(dynamo.Edges, dynamo.Get),
+				operations.May(dynamo.MethodVersions, dynamo.Get),
+				operations.May(dynamo.MethodContents, dynamo.Get),
+			},
+		}, method.RefOf)
+	}
 
-	GetMethodVersion = operations.New(operations.Operation{
-		ID: "get-method-version", Summary: "Read a version",
-		Method: http.MethodGet, Path: versions + "/{number}",
-		Roles: operations.Readers,
-		Takes: input.Takes{Path: method.RefPath},
-		Gives: operations.Read, Refuses: []problem.Code{problem.NotFound},
-		Grants: []operations.Grant{
-			operations.May(dynamo.Factories, dynamo.Get),
-			operations.May(dynamo.Methods, dynamo.Get),
-			operations.May(dynamo.MethodVersions, dynamo.Get),
-		},
-	})
+	GetMethodVersion = func() operations.Row[method.Ref] {
+		return operations.New(operations.Operation{
+			ID: "get-method-version", Summary: "Read a version",
+			Method: http.MethodGet, Path: versions + "/{number}",
+			Roles: operations.Readers,
+			Gives: operations.Read, Refuses: []problem.Code{problem.NotFound},
+			Grants: []operations.Grant{
+				operations.May(dynamo.Factories, dynamo.Get),
+				operations.May(dynamo.Methods, dynamo.Get),
+				operations.May(dynamo.MethodVersions, dynamo.Get),
+			},
+		}, method.RefOf)
+	}
 
-	ListMethodVersions = operations.New(operations.Operation{
-		ID: "list-method-versions", Summary: "List the versions of a method, newest first",
-		Method: http.MethodGet, Path: versions,
-		Roles: operations.Readers,
-		Takes: input.Takes{Path: operations.MethodPath, Query: paging.OffsetQuery},
-		Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
-		Grants: []operations.Grant{
-			operations.May(dynamo.Factories, dynamo.Get),
-			operations.May(dynamo.Methods, dynamo.Get),
-			operations.List(dynamo.MethodVersions),
-		},
-	})
+	ListMethodVersions = func() operations.Row[paging.Asked[method.Ref, paging.Place]] {
+		return operations.New(operations.Operation{
+			ID: "list-method-versions", Summary: "List the versions of a method, newest first",
+			Method: http.MethodGet, Path: versions,
+			Roles: operations.Readers,
+			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
+			Grants: []operations.Grant{
+				operations.May(dynamo.Factories, dynamo.Get),
+				operations.May(dynamo.Methods, dynamo.Get),
+				operations.List(dynamo.MethodVersions),
+			},
+		}, paging.With(method.IDOf, paging.ByOffset))
+	}
 
-	UpdateMethodVersion = operations.New(operations.Operation{
-		ID: "update-method-version", Summary: "Submit, approve, release or withdraw a version",
-		Method: http.MethodPatch, Path: versions + "/{number}",
-		Roles: operations.Engineers, Limit: ratelimit.Reserved,
-		Takes: input.Takes{Path: method.RefPath, Body: method.MoveBody, Conditions: true},
-		Gives: operations.Shown, Refuses: []problem.Code{problem.ContentChanged, problem.EffectivityFull, problem.InvalidStateTransition,
-			problem.MethodIncomplete, problem.NotFound, problem.ReachesNothing, problem.SelfApproval, problem.TrialSplitsRoute},
-		Grants: []operations.Grant{
-			operations.May(dynamo.Factories, dynamo.Get, dynamo.ConditionCheck),
-			operations.May(dynamo.Machines, dynamo.Get, dynamo.Query, dynamo.ConditionCheck),
-			operations.May(dynamo.Methods, dynamo.Get, dynamo.Write),
-			operations.May(dynamo.MethodVersions, dynamo.Get, dynamo.Write, dynamo.ConditionCheck),
-			operations.May(dynamo.MethodContents, dynamo.Get),
-			operations.May(dynamo.MethodPlaces, dynamo.Write),
-			operations.May(dynamo.Progress, dynamo.Write),
-			operations.May(dynamo.Audit, dynamo.Put),
-		},
-	})
+	UpdateMethodVersion = func() operations.Row[input.Sent[method.Ref, method.Move]] {
+		return operations.New(operations.Operation{
+			ID: "update-method-version", Summary: "Submit, approve, release or withdraw a version",
+			Method: http.MethodPatch, Path: versions + "/{number}",
+			Roles: operations.Engineers, Limit: ratelimit.Reserved,
+			Takes: input.Takes{Conditions: true},
+			Gives: operations.Shown, Refuses: []problem.Code{problem.ContentChanged, problem.EffectivityFull, problem.InvalidStateTransition,
+				problem.MethodIncomplete, problem.NotFound, problem.ReachesNothing, problem.SelfApproval, problem.TrialSplitsRoute},
+			Grants: []operations.Grant{
+				operations.May(dynamo.Factories, dynamo.Get, dynamo.ConditionCheck),
+				operations.May(dynamo.Machines, dynamo.Get, dynamo.Query, dynamo.ConditionCheck),
+				operations.May(dynamo.Methods, dynamo.Get, dynamo.Write),
+				operations.May(dynamo.MethodVersions, dynamo.Get, dynamo.Write, dynamo.ConditionCheck),
+				operations.May(dynamo.MethodContents, dynamo.Get),
+				operations.May(dynamo.MethodPlaces, dynamo.Write),
+				operations.May(dynamo.Progress, dynamo.Write),
+				operations.May(dynamo.Audit, dynamo.Put),
+			},
+		}, input.Both(method.RefOf, method.MoveOf))
+	}
 
-	GetMethodChanges = operations.New(operations.Operation{
-		ID: "get-method-changes", Summary: "Compare the contents of two versions",
-		Method: http.MethodGet, Path: versions + "/{number}/changes",
-		Roles: operations.Readers,
-		Takes: input.Takes{Path: method.RefPath, Query: method.SinceQuery},
-		Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
-		Grants: []operations.Grant{
-			operations.May(dynamo.Factories, dynamo.Get),
-			operations.May(dynamo.MethodVersions, dynamo.Get),
-			operations.May(dynamo.MethodContents, dynamo.Get),
-		},
-	})
+	GetMethodChanges = func() operations.Row[method.Two] {
+		return operations.New(operations.Operation{
+			ID: "get-method-changes", Summary: "Compare the contents of two versions",
+			Method: http.MethodGet, Path: versions + "/{number}/changes",
+			Roles: operations.Readers,
+			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
+			Grants: []operations.Grant{
+				operations.May(dynamo.Factories, dynamo.Get),
+				operations.May(dynamo.MethodVersions, dynamo.Get),
+				operations.May(dynamo.MethodContents, dynamo.Get),
+			},
+		}, method.TwoOf)
+	}
 
-	GetMachineMethods = operations.New(operations.Operation{
-		ID: "get-machine-methods", Summary: "Poll for the versions that hold on a machine",
-		Method: http.MethodGet, Path: "/api/factories/{factoryId}/machines/{code}/methods",
-		Roles: controllers, Sampled: true,
-		Takes: input.Takes{Path: operations.MachinePath, Query: slices.Concat(method.PollQuery, paging.CursorQuery)},
-		Gives: operations.Read, Refuses: []problem.Code{problem.NotFound},
-		Settings: []setting.Name{setting.PollIntervalSeconds, setting.IdlePollIntervalSeconds, setting.LogSamplePolls, setting.FleetIssuers},
-		Grants: []operations.Grant{
-			operations.May(dynamo.Factories, dynamo.Get),
-			operations.May(dynamo.Edges, dynamo.Get),
-			operations.May(dynamo.Machines, dynamo.Get),
-			{Table: dynamo.Methods, Actions: []dynamo.Permission{dynamo.Get, dynamo.Query}, Indexes: []string{"byProduct"}, OnlyIndexes: true},
-			operations.List(dynamo.MethodPlaces),
-			operations.ListByIndex(dynamo.Audit, "byResource"),
-		},
-	})
+	GetMachineMethods = func() operations.Row[paging.Asked[method.PollRequest, paging.Cursor]] {
+		return operations.New(operations.Operation{
+			ID: "get-machine-methods", Summary: "Poll for the versions that hold on a machine",
+			Method: http.MethodGet, Path: "/api/factories/{factoryId}/machines/{code}/methods",
+			Roles: controllers, Sampled: true,
+			Gives: operations.Read, Refuses: []problem.Code{problem.NotFound},
+			Settings: []setting.Name{setting.PollIntervalSeconds, setting.IdlePollIntervalSeconds, setting.LogSamplePolls, setting.FleetIssuers},
+			Grants: []operations.Grant{
+				operations.May(dynamo.Factories, dynamo.Get),
+				operations.May(dynamo.Edges, dynamo.Get),
+				operations.May(dynamo.Machines, dynamo.Get),
+				{Table: dynamo.Methods, Actions: []dynamo.Permission{dynamo.Get, dynamo.Query}, Indexes: []string{"byProduct"}, OnlyIndexes: true},
+				operations.List(dynamo.MethodPlaces),
+				operations.ListByIndex(dynamo.Audit, "byResource"),
+			},
+		}, paging.With(method.PollRequestOf, paging.ByCursor))
+	}
 
-	PutMethodReport = operations.New(operations.Operation{
-		ID: "put-method-report", Summary: "Report what a machine does with a version",
-		Method: http.MethodPut, Path: "/api/factories/{factoryId}/machines/{code}/methods/{methodId}/report",
-		Roles: []auth.Role{auth.Edge}, Limit: ratelimit.Reserved,
-		Takes:    input.Takes{Path: slices.Concat(operations.MachinePath, input.Fields{{Name: "methodId", Is: input.UUID}}), Body: method.ReportBody},
-		Gives:    operations.Stored,
-		Refuses:  []problem.Code{problem.ContentChanged, problem.NotFound, problem.VersionWithdrawn},
-		Settings: []setting.Name{setting.FleetIssuers},
-		Grants: []operations.Grant{
-			operations.May(dynamo.Factories, dynamo.Get),
-			operations.May(dynamo.Edges, dynamo.Get, dynamo.ConditionCheck),
-			operations.May(dynamo.Machines, dynamo.Get, dynamo.ConditionCheck),
-			operations.May(dynamo.MethodVersions, dynamo.Get, dynamo.ConditionCheck),
-			operations.May(dynamo.MethodReports, dynamo.Get, dynamo.Write),
-			operations.May(dynamo.Audit, dynamo.Put),
-		},
-	})
+	PutMethodReport = func() operations.Row[input.Sent[method.About, method.Report]] {
+		return operations.New(operations.Operation{
+			ID: "put-method-report", Summary: "Report what a machine does with a version",
+			Method: http.MethodPut, Path: "/api/factories/{factoryId}/machines/{code}/methods/{methodId}/report",
+			Roles: []auth.Role{auth.Edge}, Limit: ratelimit.Reserved,
+			Gives:    operations.Stored,
+			Refuses:  []problem.Code{problem.ContentChanged, problem.NotFound, problem.VersionWithdrawn},
+			Settings: []setting.Name{setting.FleetIssuers},
+			Grants: []operations.Grant{
+				operations.May(dynamo.Factories, dynamo.Get),
+				operations.May(dynamo.Edges, dynamo.Get, dynamo.ConditionCheck),
+				operations.May(dynamo.Machines, dynamo.Get, dynamo.ConditionCheck),
+				operations.May(dynamo.MethodVersions, dynamo.Get, dynamo.ConditionCheck),
+				operations.May(dynamo.MethodReports, dynamo.Get, dynamo.Write),
+				operations.May(dynamo.Audit, dynamo.Put),
+			},
+		}, input.Both(method.AboutOf, method.ReportOf))
+	}
 
-	ListMethodMachines = operations.New(operations.Operation{
-		ID: "list-method-machines", Summary: "List the machines that have a version or may have it",
-		Method: http.MethodGet, Path: versions + "/{number}/machines",
-		Roles: operations.Readers,
-		Takes: input.Takes{Path: method.RefPath, Query: slices.Concat(input.Fields{{Name: "clear", Is: method.ClearRule}}, paging.OffsetQuery)},
-		Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
-		Grants: []operations.Grant{
-			operations.May(dynamo.Factories, dynamo.Get),
-			operations.May(dynamo.MethodVersions, dynamo.Get),
-			operations.List(dynamo.MethodReports),
-			operations.List(dynamo.Machines),
-			operations.May(dynamo.RateCounters, dynamo.Get),
-		},
-	})
+	ListMethodMachines = func() operations.Row[paging.Asked[method.ReachedBy, paging.Place]] {
+		return operations.New(operations.Operation{
+			ID: "list-method-machines", Summary: "List the machines that have a version or may have it",
+			Method: http.MethodGet, Path: versions + "/{number}/machines",
+			Roles: operations.Readers,
+			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
+			Grants: []operations.Grant{
+				operations.May(dynamo.Factories, dynamo.Get),
+				operations.May(dynamo.MethodVersions, dynamo.Get),
+				operations.List(dynamo.MethodReports),
+				operations.List(dynamo.Machines),
+				operations.May(dynamo.RateCounters, dynamo.Get),
+			},
+		}, paging.With(method.ReachedByOf, paging.ByOffset))
+	}
 )
 
 const versions = "/api/factories/{factoryId}/production-methods/{methodId}/versions"

@@ -7,10 +7,8 @@ import (
 	"time"
 
 	"wavegate/shared/fleet/census"
-	"wavegate/shared/fleet/report"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
@@ -18,84 +16,90 @@ import (
 
 // The rows.
 var (
-	GetUpdateWhy = operations.New(operations.Operation{
-		ID: "get-update-why", Summary: "Explain which version a box gets, and why",
-		Method: http.MethodGet, Path: "/api/edges/{edgeId}/update/why",
-		Roles: operations.Viewers,
-		Takes: input.Takes{Path: operations.EdgePath},
-		Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
-		Grants: []operations.Grant{
-			operations.May(dynamo.Edges, dynamo.Get),
-			operations.May(dynamo.Channels, dynamo.Get),
-			operations.May(dynamo.Releases, dynamo.Get),
-			operations.May(dynamo.Rollouts, dynamo.Get),
-			operations.May(dynamo.Reports, dynamo.Get),
-			operations.May(dynamo.RateCounters, dynamo.Get),
-		},
-		Settings: []setting.Name{setting.ReportShards},
-	})
+	GetUpdateWhy = func() operations.Row[string] {
+		return operations.New(operations.Operation{
+			ID: "get-update-why", Summary: "Explain which version a box gets, and why",
+			Method: http.MethodGet, Path: "/api/edges/{edgeId}/update/why",
+			Roles: operations.Viewers,
+			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
+			Grants: []operations.Grant{
+				operations.May(dynamo.Edges, dynamo.Get),
+				operations.May(dynamo.Channels, dynamo.Get),
+				operations.May(dynamo.Releases, dynamo.Get),
+				operations.May(dynamo.Rollouts, dynamo.Get),
+				operations.May(dynamo.Reports, dynamo.Get),
+				operations.May(dynamo.RateCounters, dynamo.Get),
+			},
+			Settings: []setting.Name{setting.ReportShards},
+		}, operations.EdgeID)
+	}
 
-	GetOverview = operations.New(operations.Operation{
-		ID: "get-overview", Summary: "See what is going on now",
-		Method: http.MethodGet, Path: "/api/ota/overview",
-		Roles: operations.Viewers,
-		Takes: input.Takes{Query: census.OverviewQuery},
-		Gives: operations.Shown,
-		Grants: []operations.Grant{
-			operations.May(dynamo.Rollouts, dynamo.Get), // the freeze
-			operations.ListByIndex(dynamo.Rollouts, "byStatus", "byEdgeTypeAndStatus", "byChannelNameAndStatus", "byChannelAndStatus"),
-			operations.May(dynamo.Progress, dynamo.BatchGet),
-		},
-		Settings: census.SettingNames,
-	})
+	GetOverview = func() operations.Row[census.OfActive] {
+		return operations.New(operations.Operation{
+			ID: "get-overview", Summary: "See what is going on now",
+			Method: http.MethodGet, Path: "/api/ota/overview",
+			Roles: operations.Viewers,
+			Gives: operations.Shown,
+			Grants: []operations.Grant{
+				operations.May(dynamo.Rollouts, dynamo.Get), // the freeze
+				operations.ListByIndex(dynamo.Rollouts, "byStatus", "byEdgeTypeAndStatus", "byChannelNameAndStatus", "byChannelAndStatus"),
+				operations.May(dynamo.Progress, dynamo.BatchGet),
+			},
+			Settings: census.SettingNames,
+		}, census.OfActiveOf)
+	}
 
-	GetRolloutProgress = operations.New(operations.Operation{
-		ID: "get-rollout-progress", Summary: "See the progress of a rollout",
-		Method: http.MethodGet, Path: "/api/ota/rollouts/{id}/progress",
-		Roles: operations.Viewers, Timeout: countTimeout, MemoryMB: countMemory,
-		Takes: input.Takes{Path: operations.RolloutPath, Query: census.RolloutQuery},
-		Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
-		Grants: counting(), Settings: census.SettingNames,
-	})
+	GetRolloutProgress = func() operations.Row[census.OfRollout] {
+		return operations.New(operations.Operation{
+			ID: "get-rollout-progress", Summary: "See the progress of a rollout",
+			Method: http.MethodGet, Path: "/api/ota/rollouts/{id}/progress",
+			Roles: operations.Viewers, Timeout: countTimeout, MemoryMB: countMemory,
+			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
+			Grants: counting(), Settings: census.SettingNames,
+		}, census.OfRolloutOf)
+	}
 
-	ListRolloutHistory = operations.New(operations.Operation{
-		ID: "list-rollout-history", Summary: "List how a rollout went, minute by minute, newest first",
-		Method: http.MethodGet, Path: "/api/ota/rollouts/{id}/progress/history",
-		Roles: operations.Viewers,
-		Takes: input.Takes{Path: operations.RolloutPath, Query: paging.CursorQuery},
-		Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
-		Grants: []operations.Grant{
-			operations.May(dynamo.Rollouts, dynamo.Get),
-			operations.List(dynamo.Progress),
-		},
-	})
+	ListRolloutHistory = func() operations.Row[paging.Asked[string, paging.Cursor]] {
+		return operations.New(operations.Operation{
+			ID: "list-rollout-history", Summary: "List how a rollout went, minute by minute, newest first",
+			Method: http.MethodGet, Path: "/api/ota/rollouts/{id}/progress/history",
+			Roles: operations.Viewers,
+			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
+			Grants: []operations.Grant{
+				operations.May(dynamo.Rollouts, dynamo.Get),
+				operations.List(dynamo.Progress),
+			},
+		}, paging.With(operations.RolloutID, paging.ByCursor))
+	}
 
-	ListRolloutEdges = operations.New(operations.Operation{
-		ID: "list-rollout-edges", Summary: "List the boxes of a rollout by their state",
-		Method: http.MethodGet, Path: "/api/ota/rollouts/{id}/edges",
-		Roles: operations.Viewers,
-		Takes: input.Takes{Path: operations.RolloutPath, Query: slices.Concat(input.Fields{{Name: "state", Is: report.StateRule, Required: true}}, paging.CursorQuery)},
-		Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
-		Grants: []operations.Grant{
-			operations.May(dynamo.Rollouts, dynamo.Get),
-			{Table: dynamo.Reports, Actions: []dynamo.Permission{dynamo.Query, dynamo.BatchGet}, Indexes: []string{"byState"}, OnlyIndexes: true},
-		},
-		Settings: []setting.Name{setting.ReportShards},
-	})
+	ListRolloutEdges = func() operations.Row[paging.Asked[census.OfState, paging.Cursor]] {
+		return operations.New(operations.Operation{
+			ID: "list-rollout-edges", Summary: "List the boxes of a rollout by their state",
+			Method: http.MethodGet, Path: "/api/ota/rollouts/{id}/edges",
+			Roles: operations.Viewers,
+			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
+			Grants: []operations.Grant{
+				operations.May(dynamo.Rollouts, dynamo.Get),
+				{Table: dynamo.Reports, Actions: []dynamo.Permission{dynamo.Query, dynamo.BatchGet}, Indexes: []string{"byState"}, OnlyIndexes: true},
+			},
+			Settings: []setting.Name{setting.ReportShards},
+		}, paging.With(census.OfStateOf, paging.ByCursor))
+	}
 
-	GetChannelProgress = operations.New(operations.Operation{
-		ID: "get-channel-progress", Summary: "See how many boxes of a release channel run each version",
-		Method: http.MethodGet, Path: "/api/ota/release-channels/{edgeType}/{channel}/progress",
-		Roles: operations.Viewers, Timeout: countTimeout, MemoryMB: countMemory,
-		Takes: input.Takes{Path: operations.ChannelPath, Query: census.ChannelQuery},
-		Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
-		Grants: []operations.Grant{
-			operations.May(dynamo.Channels, dynamo.Get),
-			operations.ListByIndex(dynamo.Reports, "byState"),
-			operations.May(dynamo.Progress, dynamo.Get, dynamo.Write),
-		},
-		Settings: census.SettingNames,
-	})
+	GetChannelProgress = func() operations.Row[census.OfChannel] {
+		return operations.New(operations.Operation{
+			ID: "get-channel-progress", Summary: "See how many boxes of a release channel run each version",
+			Method: http.MethodGet, Path: "/api/ota/release-channels/{edgeType}/{channel}/progress",
+			Roles: operations.Viewers, Timeout: countTimeout, MemoryMB: countMemory,
+			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
+			Grants: []operations.Grant{
+				operations.May(dynamo.Channels, dynamo.Get),
+				operations.ListByIndex(dynamo.Reports, "byState"),
+				operations.May(dynamo.Progress, dynamo.Get, dynamo.Write),
+			},
+			Settings: census.SettingNames,
+		}, census.OfChannelOf)
+	}
 )
 
 // A count decodes every row that it counts, so it gets a whole CPU. The gateway waits for 29 s.

@@ -3,7 +3,6 @@ package releases
 
 import (
 	"net/http"
-	"slices"
 
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/operations"
@@ -13,37 +12,47 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
+// edgeType reads the type of box that channels are listed of; empty: of all.
+func edgeType(in *input.Reader) string {
+	name, _ := in.Query("edgeType", input.Name)
+	return name
+}
+
 // The rows.
 var (
-	PublishRelease = operations.New(operations.Operation{
-		ID: "publish-release", Summary: "Publish a version to a release channel",
-		Method: http.MethodPut, Path: "/api/ota/release-channels/{edgeType}/{channel}",
-		Roles: operations.Releasers,
-		Takes: input.Takes{Path: operations.ChannelPath, Body: release.PublicationBody, Conditions: true},
-		Gives: operations.Stored, Refuses: []problem.Code{problem.Frozen, problem.ReleaseImmutable, problem.RolloutActive},
-		Grants: []operations.Grant{
-			operations.May(dynamo.Channels, dynamo.Get, dynamo.Write),
-			operations.May(dynamo.Releases, dynamo.Get, dynamo.Write),
-			operations.May(dynamo.Rollouts, dynamo.Get, dynamo.Write),
-			operations.May(dynamo.Audit, dynamo.Put),
-		},
-	})
+	PublishRelease = func() operations.Row[release.PublicationRequest] {
+		return operations.New(operations.Operation{
+			ID: "publish-release", Summary: "Publish a version to a release channel",
+			Method: http.MethodPut, Path: "/api/ota/release-channels/{edgeType}/{channel}",
+			Roles: operations.Releasers,
+			Takes: input.Takes{Conditions: true},
+			Gives: operations.Stored, Refuses: []problem.Code{problem.Frozen, problem.ReleaseImmutable, problem.RolloutActive},
+			Grants: []operations.Grant{
+				operations.May(dynamo.Channels, dynamo.Get, dynamo.Write),
+				operations.May(dynamo.Releases, dynamo.Get, dynamo.Write),
+				operations.May(dynamo.Rollouts, dynamo.Get, dynamo.Write),
+				operations.May(dynamo.Audit, dynamo.Put),
+			},
+		}, release.PublicationOf)
+	}
 
-	GetReleaseChannel = operations.New(operations.Operation{
-		ID: "get-release-channel", Summary: "Read a release channel",
-		Method: http.MethodGet, Path: "/api/ota/release-channels/{edgeType}/{channel}",
-		Roles: operations.Viewers,
-		Takes: input.Takes{Path: operations.ChannelPath},
-		Gives: operations.Read, Refuses: []problem.Code{problem.NotFound},
-		Grants: []operations.Grant{operations.May(dynamo.Channels, dynamo.Get)},
-	})
+	GetReleaseChannel = func() operations.Row[release.Name] {
+		return operations.New(operations.Operation{
+			ID: "get-release-channel", Summary: "Read a release channel",
+			Method: http.MethodGet, Path: "/api/ota/release-channels/{edgeType}/{channel}",
+			Roles: operations.Viewers,
+			Gives: operations.Read, Refuses: []problem.Code{problem.NotFound},
+			Grants: []operations.Grant{operations.May(dynamo.Channels, dynamo.Get)},
+		}, release.NameOf)
+	}
 
-	ListReleaseChannels = operations.New(operations.Operation{
-		ID: "list-release-channels", Summary: "List release channels",
-		Method: http.MethodGet, Path: "/api/ota/release-channels",
-		Roles:  operations.Viewers,
-		Takes:  input.Takes{Query: slices.Concat(input.Fields{{Name: "edgeType", Is: input.Name}}, paging.OffsetQuery)},
-		Gives:  operations.Shown,
-		Grants: []operations.Grant{operations.List(dynamo.Channels, "all")},
-	})
+	ListReleaseChannels = func() operations.Row[paging.Asked[string, paging.Place]] {
+		return operations.New(operations.Operation{
+			ID: "list-release-channels", Summary: "List release channels",
+			Method: http.MethodGet, Path: "/api/ota/release-channels",
+			Roles:  operations.Viewers,
+			Gives:  operations.Shown,
+			Grants: []operations.Grant{operations.List(dynamo.Channels, "all")},
+		}, paging.With(edgeType, paging.ByOffset))
+	}
 )

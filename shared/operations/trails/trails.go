@@ -3,7 +3,6 @@ package trails
 
 import (
 	"net/http"
-	"slices"
 	"time"
 
 	"wavegate/shared/operations"
@@ -14,45 +13,60 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
+// FactoryEvents are the events of a factory.
+type FactoryEvents struct {
+	FactoryID string
+	audit.Filter
+}
+
+func factoryEvents(in *input.Reader) FactoryEvents {
+	return FactoryEvents{operations.FactoryID(in), audit.FilterOf(in)}
+}
+
+func events(in *input.Reader) audit.Filter { return audit.FilterOf(in, audit.Boxes) }
+
 // The rows.
 var (
-	ListAuditEvents = operations.New(operations.Operation{
-		ID: "list-audit-events", Summary: "List the changes on the platform, newest first",
-		Method: http.MethodGet, Path: "/api/audit-events",
-		Roles:  operations.Viewers,
-		Takes:  input.Takes{Query: slices.Concat(audit.FilterQuery, paging.CursorQuery)},
-		Gives:  operations.Shown,
-		Grants: []operations.Grant{operations.List(dynamo.Audit, "byResource", "byActor", "byResourceAndActor")},
-	})
+	ListAuditEvents = func() operations.Row[paging.Asked[audit.Filter, paging.Cursor]] {
+		return operations.New(operations.Operation{
+			ID: "list-audit-events", Summary: "List the changes on the platform, newest first",
+			Method: http.MethodGet, Path: "/api/audit-events",
+			Roles:  operations.Viewers,
+			Gives:  operations.Shown,
+			Grants: []operations.Grant{operations.List(dynamo.Audit, "byResource", "byActor", "byResourceAndActor")},
+		}, paging.With(events, paging.ByCursor))
+	}
 
-	ListFactoryAuditEvents = operations.New(operations.Operation{
-		ID: "list-factory-audit-events", Summary: "List the changes in a factory, newest first",
-		Method: http.MethodGet, Path: "/api/factories/{factoryId}/audit-events",
-		Roles: operations.Auditors,
-		Takes: input.Takes{Path: operations.FactoryPath, Query: slices.Concat(audit.FilterQuery, paging.CursorQuery)},
-		Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
-		Grants: []operations.Grant{
-			operations.May(dynamo.Factories, dynamo.Get),
-			operations.List(dynamo.Audit, "byResource", "byActor", "byResourceAndActor"),
-		},
-	})
+	ListFactoryAuditEvents = func() operations.Row[paging.Asked[FactoryEvents, paging.Cursor]] {
+		return operations.New(operations.Operation{
+			ID: "list-factory-audit-events", Summary: "List the changes in a factory, newest first",
+			Method: http.MethodGet, Path: "/api/factories/{factoryId}/audit-events",
+			Roles: operations.Auditors,
+			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
+			Grants: []operations.Grant{
+				operations.May(dynamo.Factories, dynamo.Get),
+				operations.List(dynamo.Audit, "byResource", "byActor", "byResourceAndActor"),
+			},
+		}, paging.With(factoryEvents, paging.ByCursor))
+	}
 
-	ExportOrganization = operations.New(operations.Operation{
-		ID: "export-organization", Summary: "Read everything that the service stores about an organization",
-		Method: http.MethodGet, Path: "/api/organizations/{organizationId}/export",
-		Roles: operations.Keepers, Timeout: exportTimeout,
-		Takes: input.Takes{Path: operations.OrganizationPath, Query: paging.CursorQuery},
-		Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
-		Grants: []operations.Grant{
-			operations.List(dynamo.Gateways), operations.List(dynamo.RateOverrides), operations.List(dynamo.RateCounters),
-			operations.ListByIndex(dynamo.Edges, "byOrganization"), operations.List(dynamo.Reports),
-			operations.List(dynamo.Enrolments, "byOrganization"),
-			operations.ListByIndex(dynamo.Factories, "byOrganization"), operations.List(dynamo.Machines),
-			operations.List(dynamo.Methods), operations.List(dynamo.MethodVersions), operations.List(dynamo.MethodContents), operations.List(dynamo.MethodReports),
-			operations.List(dynamo.Progress), // recalls
-			operations.List(dynamo.Audit, "byOrganization"),
-		},
-	})
+	ExportOrganization = func() operations.Row[paging.Asked[string, paging.Cursor]] {
+		return operations.New(operations.Operation{
+			ID: "export-organization", Summary: "Read everything that the service stores about an organization",
+			Method: http.MethodGet, Path: "/api/organizations/{organizationId}/export",
+			Roles: operations.Keepers, Timeout: exportTimeout,
+			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
+			Grants: []operations.Grant{
+				operations.List(dynamo.Gateways), operations.List(dynamo.RateOverrides), operations.List(dynamo.RateCounters),
+				operations.ListByIndex(dynamo.Edges, "byOrganization"), operations.List(dynamo.Reports),
+				operations.List(dynamo.Enrolments, "byOrganization"),
+				operations.ListByIndex(dynamo.Factories, "byOrganization"), operations.List(dynamo.Machines),
+				operations.List(dynamo.Methods), operations.List(dynamo.MethodVersions), operations.List(dynamo.MethodContents), operations.List(dynamo.MethodReports),
+				operations.List(dynamo.Progress), // recalls
+				operations.List(dynamo.Audit, "byOrganization"),
+			},
+		}, paging.With(operations.OrganizationID, paging.ByCursor))
+	}
 )
 
 // exportTimeout allows for a page of 200 requests to the database, each of which may be retried.

@@ -28,9 +28,6 @@ type tags struct {
 // Preconditions reads the request's conditions. It accepts lists and *. A malformed list is a
 // fault.
 func (in *Reader) Preconditions() Preconditions {
-	if !in.takes.Conditions {
-		panic("input: the operation declares no conditions")
-	}
 	var p Preconditions
 	p.match, p.hasMatch = in.tags("If-Match")
 	p.noneMatch, p.hasNoneMatch = in.tags("If-None-Match")

@@ -1,6 +1,13 @@
 package input
 
-// Takes is what an operation takes, as its row in shared/operations declares it. The contract says the same.
+import (
+	"net/http"
+
+	"wavegate/shared/platform/setting"
+)
+
+// Takes is what an operation takes. Most of it follows from the function that reads the operation's requests; see
+// Declare. The contract says the same.
 type Takes struct {
 	Path  Fields // the parameters of the path; all are required
 	Query Fields
@@ -77,13 +84,75 @@ func (f Fields) Find(name string) (Field, bool) {
 	return Field{}, false
 }
 
-// ruleOf returns the rule of a field, and the field. To ask for one that is not declared so is a mistake in the code,
-// which shows in the first call.
-func ruleOf[R Rule](declared Fields, name string) (R, Field) {
-	field, _ := declared.Find(name)
-	rule, ok := field.Is.(R)
-	if !ok {
-		panic("input: the operation declares no such " + name)
+// Declare returns what a request takes that is read with read, given the rest of what it takes. It calls read with an
+// empty request, so read must ask for every value in every request.
+func (t Takes) Declare(read func(*Reader)) Takes {
+	in := &Reader{r: &http.Request{}, takes: t, declares: true, Settings: &setting.Values{}}
+	read(in)
+	if in.body != nil {
+		in.takes.Body = &in.body.shape
 	}
-	return rule, field
+	return in.takes
+}
+
+// Check reads a request by what it takes, without the rules that involve several values.
+func (in *Reader) Check(takes Takes) error {
+	for _, f := range takes.Path {
+		in.Path(f.Name, f.Is.(*Text))
+	}
+	if takes.Body != nil {
+		in.Body().check(takes.Body)
+	}
+	return in.Err()
+}
+
+func (o *Object) check(shape *Shape) {
+	for _, f := range shape.Fields {
+		switch rule := f.Is.(type) {
+		case *Text:
+			o.text(f, rule)
+		case *Integer:
+			o.integer(f)
+		case Number:
+			o.number(f)
+		case Boolean:
+			o.boolean(f)
+		case *Shape:
+			o.object(f, func(inner *Object) { inner.check(rule) })
+		case *List:
+			switch of := rule.Of.(type) {
+			case *Text:
+				o.texts(f)
+			case *Integer:
+				o.integers(f)
+			case *Shape:
+				o.objects(f, func(inner *Object) { inner.check(of) })
+			default:
+				o.Strings(f.Name)
+			}
+		}
+	}
+	if len(shape.AnyOf) > 0 {
+		o.RequireAny(shape.AnyOf...)
+	}
+	if shape.Names != nil {
+		o.Names(shape.Names, shape.Texts, shape.Most)
+	}
+	o.shape.Open = shape.Open
+}
+
+// Sent is the body of a request, and what the request's path names.
+type Sent[P, B any] struct {
+	Path P
+	Body B
+}
+
+// Both reads the path of a request and then its body.
+func Both[P, B any](path func(*Reader) P, body func(*Object) B) func(*Reader) Sent[P, B] {
+	return func(in *Reader) Sent[P, B] { return Sent[P, B]{path(in), body(in.Body())} }
+}
+
+// Body reads the body of a request.
+func Body[B any](read func(*Object) B) func(*Reader) B {
+	return func(in *Reader) B { return read(in.Body()) }
 }

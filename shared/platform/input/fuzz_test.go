@@ -24,13 +24,10 @@ func FuzzBody(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		in := input.Of(sent(string(body)), input.Takes{Body: &input.Shape{Fields: input.Fields{
-			{Name: "name", Is: &input.Text{}},
-			{Name: "staged_percent", Is: &input.Integer{Least: math.MinInt64, Most: math.MaxInt64}},
-		}}})
+		in := input.Of(sent(string(body)), input.Takes{})
 		b := in.Body()
-		name, hasName := b.OptionalText("name")
-		percent, hasPercent := b.OptionalInteger("staged_percent")
+		name, hasName := b.OptionalText("name", &input.Text{})
+		percent, hasPercent := b.OptionalInteger("staged_percent", &input.Integer{Least: math.MinInt64, Most: math.MaxInt64})
 		err := in.Err()
 		if err != nil {
 			p := problem.From(err)
@@ -70,7 +67,7 @@ func FuzzHeaders(f *testing.F) {
 		for _, name := range []string{"If-Match", "If-None-Match", "Idempotency-Key"} {
 			r.Header[name] = []string{value}
 		}
-		in := input.Of(r, input.Takes{Conditions: true, IdempotencyKey: true})
+		in := input.Of(r, input.Takes{})
 		when := in.Preconditions()
 		if in.Err() == nil && when.Check("") == nil {
 			t.Fatalf("%q: If-Match held for a resource that does not exist", value)
@@ -92,9 +89,9 @@ func FuzzPathAndQuery(f *testing.F) {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		r.URL.RawQuery = query
 		r.SetPathValue("name", segment)
-		in := input.Of(r, input.Takes{Path: input.Fields{{Name: "name", Is: word}}, Query: input.Fields{number("limit")}})
-		name := in.Path("name")
-		limit := in.QueryInteger("limit")
+		in := input.Of(r, input.Takes{})
+		name := in.Path("name", word)
+		limit := in.QueryInteger("limit", upTo100, 50)
 		if in.Err() != nil {
 			return
 		}

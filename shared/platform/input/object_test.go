@@ -2,6 +2,7 @@ package input_test
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -10,13 +11,13 @@ import (
 )
 
 // read reads a text with the given function and lists its faults, as "pointer code".
-func read(t *testing.T, text string, shape *input.Shape, ask func(*input.Object)) []string {
+func read(t *testing.T, text string, ask func(*input.Object)) []string {
 	t.Helper()
 	if err := input.CheckJSON([]byte(text)); err != nil {
 		t.Fatalf("%s %v", text, err)
 	}
 	var faults input.Faults
-	o := input.ObjectOf([]byte(text), shape, &faults)
+	o := input.ObjectOf([]byte(text), &faults)
 	ask(o)
 	o.Unread(&faults)
 	var list []string
@@ -28,62 +29,94 @@ func read(t *testing.T, text string, shape *input.Shape, ask func(*input.Object)
 
 func TestObject_NestedFaults_HaveTheirPointers(t *testing.T) {
 	text := `{"id":7,"steps":[{"name":"a"},{"name":"B!","more":1},3,{"a/b~c":[],"name":"x","name":"y"}],"tags":["a","b","a","B",1],"extra":null}`
-	shape := &input.Shape{
-		Fields: input.Fields{
-			{Name: "id", Is: word},
-			{Name: "steps", Is: &input.List{Most: 9, Of: &input.Shape{Fields: input.Fields{
-				{Name: "name", Is: word},
-				{Name: "inner", Is: &input.Shape{}},
-			}}}},
-			{Name: "tags", Is: &input.List{Of: word, Least: 1, Most: 9}},
-			{Name: "missing", Is: word, Required: true},
-			{Name: "one", Is: word},
-			{Name: "other", Is: word},
-		},
-		AnyOf: []string{"one", "other"},
-	}
 	want := []string{"/id type", "/steps/1/name format", "/steps/1/more unknown", "/steps/2 type", "/steps/3/a~1b~0c unknown",
 		"/steps/3/name duplicate", "/tags/2 duplicate", "/tags/3 format", "/tags/4 type", "/missing required", " required", "/extra unknown"}
-	for name, ask := range map[string]func(*input.Object){
-		"nothing is asked for": func(*input.Object) {},
-		"everything is": func(o *input.Object) {
-			o.Text("id")
-			o.Objects("steps", func(step *input.Object) { step.Text("name") })
-			o.Texts("tags")
-			o.Text("missing")
-			o.RequireAny()
-		},
-	} {
-		if got := read(t, text, shape, ask); !slices.Equal(got, want) {
-			t.Errorf("%s: got %q\nwant %q", name, got, want)
-		}
+	ask := func(o *input.Object) {
+		o.OptionalText("id", word)
+		o.OptionalObjects("steps", 0, 9, func(step *input.Object) {
+			step.OptionalText("name", word)
+			step.OptionalObject("inner", func(*input.Object) {})
+		})
+		o.OptionalTexts("tags", word, 1, 9)
+		o.Text("missing", word)
+		o.OptionalText("one", word)
+		o.OptionalText("other", word)
+		o.RequireAny("one", "other")
+	}
+	if got := read(t, text, ask); !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }
 
-// TestObject_WhatIsNotDeclared_Panics: a handler cannot read what its operation does not declare.
-func TestObject_WhatIsNotDeclared_Panics(t *testing.T) {
-	shape := &input.Shape{Fields: input.Fields{{Name: "id", Is: word}}}
-	for name, ask := range map[string]func(*input.Object){
-		"another name":  func(o *input.Object) { o.Text("name") },
-		"another type":  func(o *input.Object) { o.Integer("id") },
-		"no such list":  func(o *input.Object) { o.Texts("id") },
-		"no such shape": func(o *input.Object) { o.Object("id", func(*input.Object) {}) },
-	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: was read", name)
-				}
-			}()
-			ask(input.ObjectOf([]byte(`{}`), shape, &input.Faults{}))
-		}()
+// TestDeclare_IsWhatReadingAsksFor: the row of an operation, and so the contract, follows from the function that reads
+// its requests.
+func TestDeclare_IsWhatReadingAsksFor(t *testing.T) {
+	got := input.Takes{Conditions: true}.Declare(func(in *input.Reader) {
+		in.Path("id", word)
+		in.RequiredQuery("state", word)
+		in.QueryIf(false, "issuer", word)
+		in.QueryInteger("limit", upTo100, 50)
+		body := in.Body()
+		body.Text("name", title)
+		body.ClearableText("box", word)
+		body.Objects("steps", 1, 9, func(step *input.Object) {
+			step.OptionalTexts("tags", word, 0, 3)
+			step.OptionalObject("attributes", func(a *input.Object) { a.Names(word, title, 2) })
+		})
+		body.RequireAny("name", "box")
+		body.Open()
+	})
+	want := input.Takes{
+		Path:       input.Fields{{Name: "id", Is: word}},
+		Query:      input.Fields{{Name: "state", Is: word, Required: true}, {Name: "issuer", Is: word}, {Name: "limit", Is: upTo100, Default: 50}},
+		Conditions: true,
+		Body: &input.Shape{Open: true, AnyOf: []string{"name", "box"}, Fields: input.Fields{
+			{Name: "name", Is: title, Required: true}, {Name: "box", Is: word, Clearable: true},
+			{Name: "steps", Required: true, Is: &input.List{Least: 1, Most: 9, Of: &input.Shape{Fields: input.Fields{
+				{Name: "tags", Is: &input.List{Of: word, Most: 3}}, {Name: "attributes", Is: &input.Shape{Names: word, Texts: title, Most: 2}},
+			}}}},
+		}},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+// TestCheck_FindsTheFaultsOfSingleValues, as reading does.
+func TestCheck_FindsTheFaultsOfSingleValues(t *testing.T) {
+	read := func(in *input.Reader) {
+		in.Path("id", word)
+		body := in.Body()
+		body.Text("name", title)
+		body.ClearableText("box", word)
+		body.OptionalInteger("stage", stage)
+		body.OptionalNumber("share")
+		body.OptionalBoolean("auto")
+		body.Objects("steps", 1, 9, func(step *input.Object) { step.OptionalTexts("tags", word, 0, 3) })
+		body.Integers("stages", &input.List{Of: stage, Most: 2})
+		body.OptionalObject("attributes", func(a *input.Object) { a.Names(word, title, 1) })
+		body.RequireAny("one", "other")
+	}
+	request := func() *input.Reader {
+		r := sent(`{"box":null,"stage":2,"share":"x","auto":1,"steps":[{"tags":["a","a"]},7],"stages":[1,1],"attributes":{"a":1,"b":"x"},"more":1}`)
+		r.SetPathValue("id", "UPPER")
+		return input.Of(r, input.Takes{})
+	}
+	in := request()
+	read(in)
+	want := faults(t, in.Err())
+	got := faults(t, request().Check(input.Takes{}.Declare(read)))
+	if !slices.Equal(got, want) || len(got) != 12 {
+		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }
 
 func TestObject_Open_TakesFurtherFields(t *testing.T) {
-	shape := &input.Shape{Open: true, Fields: input.Fields{{Name: "words", Is: &input.List{}}}}
 	var words []string
-	faults := read(t, `{"more":1,"words":["a",2,{},"b"]}`, shape, func(o *input.Object) { words = o.Strings("words") })
+	faults := read(t, `{"more":1,"words":["a",2,{},"b"]}`, func(o *input.Object) {
+		o.Open()
+		words = o.Strings("words")
+	})
 	if len(faults) > 0 || !slices.Equal(words, []string{"a", "b"}) {
 		t.Errorf("read %q with %q", words, faults)
 	}
@@ -91,7 +124,7 @@ func TestObject_Open_TakesFurtherFields(t *testing.T) {
 
 func TestObject_ListsAreBounded(t *testing.T) {
 	for text, want := range map[string]string{`{"l":[]}`: "/l length", `{"l":["a"]}`: "", `{"l":["a","b"]}`: "", `{"l":["a","b","c","C"]}`: "/l length", `{"l":{}}`: "/l type"} {
-		got := strings.Join(read(t, text, &input.Shape{Fields: input.Fields{{Name: "l", Is: &input.List{Of: word, Least: 1, Most: 2}}}}, func(*input.Object) {}), ",")
+		got := strings.Join(read(t, text, func(o *input.Object) { o.OptionalTexts("l", word, 1, 2) }), ",")
 		if got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
@@ -106,7 +139,7 @@ func TestOptionalNumber_AcceptsNumbersThatFitFloat64(t *testing.T) {
 		`"1"`: "type", "null": "type", "true": "type",
 	} {
 		var got string
-		faults := read(t, `{"n":`+literal+`}`, &input.Shape{Fields: input.Fields{{Name: "n", Is: input.Number{}}}}, func(o *input.Object) {
+		faults := read(t, `{"n":`+literal+`}`, func(o *input.Object) {
 			n, _, _ := o.OptionalNumber("n")
 			got = fmt.Sprint(n)
 		})
@@ -121,12 +154,12 @@ func TestOptionalNumber_AcceptsNumbersThatFitFloat64(t *testing.T) {
 
 func TestObject_NamesAndBooleans(t *testing.T) {
 	var yes, no, absent bool
-	shape := &input.Shape{Fields: input.Fields{
-		{Name: "yes", Is: input.Boolean{}}, {Name: "no", Is: input.Boolean{}}, {Name: "absent", Is: input.Boolean{}}, {Name: "odd", Is: input.Boolean{}},
-		{Name: "inner", Is: &input.Shape{Names: word, Texts: word, Most: 2}},
-	}}
 	text := `{"yes":true,"no":false,"inner":{"b":"x","a":1,"b":"z","C":"Y"},"odd":1}`
-	faults := read(t, text, shape, func(o *input.Object) { yes, no, absent = o.Boolean("yes"), o.Boolean("no"), o.Boolean("absent") })
+	faults := read(t, text, func(o *input.Object) {
+		yes, no, absent = o.Boolean("yes"), o.Boolean("no"), o.Boolean("absent")
+		o.Boolean("odd")
+		o.OptionalObject("inner", func(inner *input.Object) { inner.Names(word, word, 2) })
+	})
 	want := []string{"/odd type", "/inner length", "/inner/a type", "/inner/C format", "/inner/C format", "/inner/b duplicate"}
 	if !yes || no || absent || !slices.Equal(faults, want) {
 		t.Errorf("got %v, %v, %v, %q", yes, no, absent, faults)
@@ -136,7 +169,7 @@ func TestObject_NamesAndBooleans(t *testing.T) {
 func TestOptionalBoolean_False_IsGiven(t *testing.T) {
 	for text, want := range map[string][2]bool{`{"b":true}`: {true, true}, `{"b":false}`: {false, true}, `{}`: {false, false}} {
 		var b, given bool
-		if faults := read(t, text, &input.Shape{Fields: input.Fields{{Name: "b", Is: input.Boolean{}}}}, func(o *input.Object) { b, given = o.OptionalBoolean("b") }); len(faults) > 0 || [2]bool{b, given} != want {
+		if faults := read(t, text, func(o *input.Object) { b, given = o.OptionalBoolean("b") }); len(faults) > 0 || [2]bool{b, given} != want {
 			t.Errorf("%s: %v, given: %v, faults %q", text, b, given, faults)
 		}
 	}
@@ -155,8 +188,8 @@ func TestIntegers_AreDifferentAndFollowTheirRule(t *testing.T) {
 		`{"n":10}`:                {nil, []string{"/n type"}},
 	} {
 		var got []int64
-		shape := &input.Shape{Fields: input.Fields{{Name: "n", Is: &input.List{Of: &input.Integer{OneOf: []int{10, 50, 100}}, Most: 3}}}}
-		faults := read(t, text, shape, func(o *input.Object) { got, _ = o.Integers("n") })
+		list := &input.List{Of: &input.Integer{OneOf: []int{10, 50, 100}}, Most: 3}
+		faults := read(t, text, func(o *input.Object) { got, _ = o.Integers("n", list) })
 		if !slices.Equal(got, want.numbers) || !slices.Equal(faults, want.faults) {
 			t.Errorf("%s: %v, faults %q; want %v, %q", text, got, faults, want.numbers, want.faults)
 		}

@@ -14,35 +14,44 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/setting"
 )
 
 // MaxBody is the largest body in bytes, unless the operation's row sets another bound.
 const MaxBody = 16 << 10
 
-// A Reader reads a request by what its operation takes. Ask for every value, then call Err. The values may only be used
-// if Err returns nil. A declared value that nobody asks for is still checked, after the others.
+// A Reader reads a request. Ask for every value, then call Err. The values may only be used if Err returns nil. What was
+// asked for is what the operation takes.
 type Reader struct {
-	r       *http.Request
-	takes   Takes
-	faults  Faults
-	body    *Object
-	fatal   *problem.Error // a body that cannot be read
-	query   url.Values
-	asked   []string
-	foreign []string // declared parameters that this request does not have
+	// Settings, Now and Organization are what rules may depend on besides the request: the settings of the function, the
+	// time, and the caller's organization.
+	Settings     *setting.Values
+	Now          time.Time
+	Organization string
+
+	r        *http.Request
+	takes    Takes // so far
+	declares bool  // there is no request: it is read for what it takes
+	faults   Faults
+	body     *Object
+	fatal    *problem.Error // a body that cannot be read
+	query    url.Values
+	foreign  []string // declared parameters that this request does not have
 }
 
-// Of starts reading a request.
+// Of starts reading a request. Limit bounds the body, in bytes; 0 means MaxBody.
 func Of(r *http.Request, takes Takes) *Reader {
-	in := &Reader{r: r, takes: takes}
+	in := &Reader{r: r, takes: Takes{MaxBody: takes.MaxBody}}
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		in.parameter("query", "format", "must be a percent-encoded query string")
@@ -55,20 +64,13 @@ func (in *Reader) parameter(name, code, detail string) {
 	in.faults.Add(problem.Fault{Parameter: name, Code: code, Detail: detail})
 }
 
-// Err reports all faults at once: faults of the values, and every query parameter and body field that the operation does
-// not take.
+// Err reports all faults at once: faults of the values, and every query parameter and body field that nobody asked for.
 func (in *Reader) Err() error {
-	in.rest()
 	all := in.faults.Copy()
-	unknown := make([]string, 0, len(in.query))
-	for name := range in.query {
+	for _, name := range slices.Sorted(maps.Keys(in.query)) {
 		if _, declared := in.takes.Query.Find(name); !declared || slices.Contains(in.foreign, name) {
-			unknown = append(unknown, name)
+			all.Add(problem.Fault{Parameter: name, Code: "unknown", Detail: "is not a parameter of this operation"})
 		}
-	}
-	slices.Sort(unknown)
-	for _, name := range unknown {
-		all.Add(problem.Fault{Parameter: name, Code: "unknown", Detail: "is not a parameter of this operation"})
 	}
 	if in.fatal != nil {
 		in.fatal.Faults = append(all.List(), in.fatal.Faults...)
@@ -84,32 +86,9 @@ func (in *Reader) Err() error {
 	return problem.Invalid(faults)
 }
 
-// rest checks the values that nobody asked for.
-func (in *Reader) rest() {
-	for _, field := range in.takes.Path {
-		if !slices.Contains(in.asked, field.Name) {
-			in.Path(field.Name)
-		}
-	}
-	for _, field := range in.takes.Query {
-		if slices.Contains(in.asked, field.Name) {
-			continue
-		}
-		if _, number := field.Is.(*Integer); number {
-			in.QueryInteger(field.Name)
-		} else {
-			in.Query(field.Name)
-		}
-	}
-	if in.body != nil {
-		in.body.rest()
-	}
-}
-
 // Path returns a path parameter.
-func (in *Reader) Path(name string) string {
-	rule, _ := ruleOf[*Text](in.takes.Path, name)
-	in.asked = append(in.asked, name)
+func (in *Reader) Path(name string, rule *Text) string {
+	in.takes.Path = append(in.takes.Path, Field{Name: name, Is: rule})
 	raw := in.r.PathValue(name)
 	// API Gateway passes path parameters on as the caller encoded them.
 	value, err := url.PathUnescape(raw)
@@ -129,35 +108,52 @@ func (in *Reader) apply(parameter, raw string, rule *Text) string {
 }
 
 // Query returns a query parameter, which may be given once, and reports whether it is given.
-func (in *Reader) Query(name string) (value string, given bool) {
-	rule, field := ruleOf[*Text](in.takes.Query, name)
-	raw, given := in.QueryText(name)
-	if !given && field.Required {
-		in.parameter(name, "required", "is required")
-	}
+func (in *Reader) Query(name string, rule *Text) (value string, given bool) {
+	raw, given := in.raw(Field{Name: name, Is: rule})
 	if !given {
 		return "", false
 	}
 	return in.apply(name, raw, rule), true
 }
 
-// Exclude makes a declared query parameter unknown, because of another one.
-func (in *Reader) Exclude(name string) {
-	in.asked, in.foreign = append(in.asked, name), append(in.foreign, name)
+// RequiredQuery is Query for a parameter that is required.
+func (in *Reader) RequiredQuery(name string, rule *Text) string {
+	raw, given := in.raw(Field{Name: name, Is: rule, Required: true})
+	if !given {
+		in.parameter(name, "required", "is required")
+		return ""
+	}
+	return in.apply(name, raw, rule)
 }
 
+// QueryIf is Query for a parameter that only some requests may have. In others, it is unknown.
+func (in *Reader) QueryIf(may bool, name string, rule *Text) (value string, given bool) {
+	if may {
+		return in.Query(name, rule)
+	}
+	in.takes.Query, in.foreign = append(in.takes.Query, Field{Name: name, Is: rule}), append(in.foreign, name)
+	return "", false
+}
+
+// Flag returns a query parameter that is true or false; if it is not given, false.
+func (in *Reader) Flag(name string) bool {
+	text, _ := in.Query(name, flagRule)
+	return text == "true"
+}
+
+var flagRule = &Text{Pattern: `true|false`, Says: "true or false"}
+
 // QueryList returns the different values of a query parameter that may be given several times.
-func (in *Reader) QueryList(name string) []string {
-	list, _ := ruleOf[*List](in.takes.Query, name)
-	in.asked = append(in.asked, name)
+func (in *Reader) QueryList(name string, rule *Text, most int) []string {
+	in.takes.Query = append(in.takes.Query, Field{Name: name, Is: &List{Of: rule, Most: most}})
 	var kept []string
 	values := in.query[name]
-	if len(values) > list.Most {
-		in.parameter(name, "length", "must be given at most "+strconv.Itoa(list.Most)+" times")
-		values = values[:list.Most]
+	if len(values) > most {
+		in.parameter(name, "length", "must be given at most "+strconv.Itoa(most)+" times")
+		values = values[:most]
 	}
 	for _, raw := range values {
-		one := in.apply(name, raw, list.Of.(*Text))
+		one := in.apply(name, raw, rule)
 		if one != "" && slices.Contains(kept, one) {
 			in.parameter(name, "duplicate", "must not be given twice with the same value")
 		}
@@ -166,30 +162,30 @@ func (in *Reader) QueryList(name string) []string {
 	return kept
 }
 
-// QueryInteger returns a whole number, or its default.
-func (in *Reader) QueryInteger(name string) int {
-	rule, field := ruleOf[*Integer](in.takes.Query, name)
-	raw, given := in.QueryText(name)
+// QueryInteger returns a whole number, or a default.
+func (in *Reader) QueryInteger(name string, rule *Integer, otherwise int) int {
+	raw, given := in.raw(Field{Name: name, Is: rule, Default: otherwise})
 	if !given {
-		return field.Default
+		return otherwise
 	}
 	n, err := strconv.Atoi(raw)
 	if err != nil || !rule.Accepts(int64(n)) || raw != strconv.Itoa(n) {
 		in.parameter(name, "range", "must be "+rule.Says())
-		return field.Default
+		return otherwise
 	}
 	return n
 }
 
-// QueryText returns a query parameter as it was sent, without checking a rule.
-func (in *Reader) QueryText(name string) (string, bool) {
-	if _, declared := in.takes.Query.Find(name); !declared {
-		panic("input: the operation declares no such " + name)
-	}
-	in.asked = append(in.asked, name)
-	values, given := in.query[name]
+// QueryText returns a query parameter as it was sent, without checking the rule.
+func (in *Reader) QueryText(name string, rule Rule) (string, bool) {
+	return in.raw(Field{Name: name, Is: rule})
+}
+
+func (in *Reader) raw(field Field) (string, bool) {
+	in.takes.Query = append(in.takes.Query, field)
+	values, given := in.query[field.Name]
 	if len(values) > 1 {
-		in.parameter(name, "duplicate", "must be given once")
+		in.parameter(field.Name, "duplicate", "must be given once")
 		return "", false
 	}
 	if !given {
@@ -213,9 +209,6 @@ func (in *Reader) Refuse(p *problem.Error) {
 // (draft-ietf-httpapi-idempotency-key-header), or an empty string.
 func (in *Reader) IdempotencyKey() string {
 	const name = "Idempotency-Key"
-	if !in.takes.IdempotencyKey {
-		panic("input: the operation declares no such " + name)
-	}
 	values := in.r.Header.Values(name)
 	switch {
 	case len(values) == 0:
@@ -241,15 +234,16 @@ func (in *Reader) Body() *Object {
 // BodyWith is Body for what the programs of others send, which nobody here can correct. A body that is not JSON is read
 // as repair returns it, if that is JSON.
 func (in *Reader) BodyWith(repair func([]byte) []byte) *Object {
-	if in.takes.Body == nil {
-		panic("input: the operation declares no body")
+	if in.declares {
+		in.body = &Object{declares: true, faults: &in.faults}
+		return in.body
 	}
 	text, fatal := in.read(repair)
 	if fatal != nil {
 		in.fatal = fatal
-		return ObjectOf(nil, in.takes.Body, &Faults{})
+		return ObjectOf(nil, &Faults{})
 	}
-	in.body = ObjectOf(text, in.takes.Body, &in.faults)
+	in.body = ObjectOf(text, &in.faults)
 	return in.body
 }
 

@@ -18,16 +18,7 @@ var (
 	stage = &input.Integer{OneOf: []int{1, 10, 50, 100}}
 )
 
-// These are what the tests' operations take.
-var (
-	aName  = input.Takes{Body: &input.Shape{Fields: input.Fields{{Name: "name", Is: title, Required: true}}}}
-	aStage = input.Takes{Body: &input.Shape{Fields: input.Fields{{Name: "staged_percent", Is: stage}}}}
-)
-
-// number is a parameter from 1 to 100; the default is 50.
-func number(name string) input.Field {
-	return input.Field{Name: name, Is: &input.Integer{Least: 1, Most: 100}, Default: 50}
-}
+var upTo100 = &input.Integer{Least: 1, Most: 100}
 
 func sent(body string) *http.Request {
 	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
@@ -80,8 +71,8 @@ func TestBody_NotAnObject_IsRefusedWithItsCode(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			in := input.Of(sent(c.body), aName)
-			in.Body().Text("name")
+			in := input.Of(sent(c.body), input.Takes{})
+			in.Body().Text("name", title)
 			err := in.Err()
 			if !problem.Has(err, c.code) {
 				t.Fatalf("got %v, want %s", err, c.code)
@@ -98,15 +89,15 @@ func TestBody_AtTheLimit_IsAccepted(t *testing.T) {
 	if len(body) != input.MaxBody {
 		t.Fatalf("the body has %d bytes", len(body))
 	}
-	in := input.Of(sent(body), aName)
-	if got := in.Body().Text("name"); got != "a" || in.Err() != nil {
+	in := input.Of(sent(body), input.Takes{})
+	if got := in.Body().Text("name", title); got != "a" || in.Err() != nil {
 		t.Fatalf("got %q, %v", got, in.Err())
 	}
 }
 
 func TestBody_EscapedSurrogatePair_IsOneCharacter(t *testing.T) {
-	in := input.Of(sent(`{"name":"\ud83d\ude00 \\ud800"}`), aName)
-	if got := in.Body().Text("name"); got != `😀 \ud800` || in.Err() != nil {
+	in := input.Of(sent(`{"name":"\ud83d\ude00 \\ud800"}`), input.Takes{})
+	if got := in.Body().Text("name", title); got != `😀 \ud800` || in.Err() != nil {
 		t.Fatalf("got %q, %v", got, in.Err())
 	}
 }
@@ -117,11 +108,12 @@ func TestErr_ManyFaults_AreReportedTogether(t *testing.T) {
 	r.SetPathValue("slug", "UPPER")
 	r.Header.Add("Idempotency-Key", "one")
 	r.Header.Add("Idempotency-Key", "two")
-	in := input.Of(r, input.Takes{Path: input.Fields{{Name: "slug", Is: word}}, IdempotencyKey: true, Body: &input.Shape{Fields: input.Fields{
-		{Name: "name", Is: title, Required: true}, {Name: "productId", Is: input.UUID, Required: true},
-	}}})
+	in := input.Of(r, input.Takes{})
+	in.Path("slug", word)
 	in.IdempotencyKey()
-	in.Body()
+	body := in.Body()
+	body.Text("name", title)
+	body.Text("productId", input.UUID)
 	want := []string{
 		"slug format", "Idempotency-Key duplicate", "body:/name required", "body:/productId type",
 		"limit unknown", "verbose unknown",
@@ -138,8 +130,9 @@ func TestErr_ManyFaults_AreReportedTogether(t *testing.T) {
 func TestErr_BrokenBodyAndBadPath_AreReportedTogether(t *testing.T) {
 	r := sent(`{`)
 	r.SetPathValue("slug", "UPPER")
-	in := input.Of(r, input.Takes{Path: input.Fields{{Name: "slug", Is: word}}, Body: aName.Body})
-	in.Body()
+	in := input.Of(r, input.Takes{})
+	in.Path("slug", word)
+	in.Body().Text("name", title)
 	err := in.Err()
 	if !problem.Has(err, problem.InvalidJSON) || !slices.Equal(faults(t, err), []string{"slug format"}) {
 		t.Fatalf("got %v with %q", err, faults(t, err))
@@ -176,8 +169,8 @@ func TestOptionalInteger(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			in := input.Of(sent(`{"staged_percent":`+c.value+`}`), aStage)
-			got, given := in.Body().OptionalInteger("staged_percent")
+			in := input.Of(sent(`{"staged_percent":`+c.value+`}`), input.Takes{})
+			got, given := in.Body().OptionalInteger("staged_percent", stage)
 			err := in.Err()
 			if !given {
 				t.Fatal("the field was not found")
@@ -211,8 +204,8 @@ func TestBody_MediaType(t *testing.T) {
 	} {
 		r := sent(`{"name":"a"}`)
 		r.Header.Set("Content-Type", value)
-		in := input.Of(r, aName)
-		in.Body().Text("name")
+		in := input.Of(r, input.Takes{})
+		in.Body().Text("name", title)
 		if got := in.Err() == nil; got != taken {
 			t.Errorf("%q: accepted %v, want %v (%v)", value, got, taken, in.Err())
 		}
@@ -222,7 +215,7 @@ func TestBody_MediaType(t *testing.T) {
 	}
 	r := sent(`{"name":"a"}`)
 	r.Header.Del("Content-Type")
-	in := input.Of(r, aName)
+	in := input.Of(r, input.Takes{})
 	in.Body()
 	if !problem.Has(in.Err(), problem.UnsupportedMediaType) {
 		t.Errorf("none: got %v", in.Err())
@@ -237,8 +230,8 @@ func TestBody_Compressed_IsRefusedAsCompressed(t *testing.T) {
 		if coding != "" {
 			r.Header.Set("Content-Encoding", coding)
 		}
-		in := input.Of(r, aName)
-		in.Body().Text("name")
+		in := input.Of(r, input.Takes{})
+		in.Body().Text("name", title)
 		if got := in.Err() == nil; got != taken || !taken && !problem.Has(in.Err(), problem.UnsupportedMediaType) {
 			t.Errorf("%q: %v", coding, in.Err())
 		}
@@ -272,8 +265,8 @@ func TestPath_Parameters(t *testing.T) {
 	} {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		r.SetPathValue("name", raw)
-		in := input.Of(r, input.Takes{Path: input.Fields{{Name: "name", Is: name}}})
-		got := in.Path("name")
+		in := input.Of(r, input.Takes{})
+		got := in.Path("name", name)
 		if err := in.Err(); (err == nil) != (want != "") || got != want && want != "" {
 			t.Errorf("%q: got %q, %v", raw, got, err)
 		}
@@ -293,7 +286,7 @@ func TestIdempotencyKey_Values(t *testing.T) {
 	} {
 		r := httptest.NewRequest(http.MethodPost, "/", nil)
 		r.Header["Idempotency-Key"] = []string{key}
-		in := input.Of(r, input.Takes{IdempotencyKey: true})
+		in := input.Of(r, input.Takes{})
 		got := in.IdempotencyKey()
 		if err := in.Err(); (err == nil) != taken || taken && got != key {
 			t.Errorf("%q: got %q, %v", key, got, err)
@@ -302,22 +295,23 @@ func TestIdempotencyKey_Values(t *testing.T) {
 }
 
 func TestQuery_Values(t *testing.T) {
-	takes := input.Takes{Query: input.Fields{
-		number("limit"), number("absent"), {Name: "word", Is: word}, {Name: "foreign", Is: word},
-		{Name: "twice", Is: word}, number("big"), number("half"), number("plus"), number("empty"), {Name: "missing", Is: word, Required: true},
-	}}
 	r := httptest.NewRequest(http.MethodGet, "/?limit=7&word=abc&foreign=a&twice=a&twice=b&big=101&half=1.5&plus=%2B7&empty=&more=1", nil)
-	in := input.Of(r, takes)
-	if got := in.QueryInteger("limit"); got != 7 {
+	in := input.Of(r, input.Takes{})
+	if got := in.QueryInteger("limit", upTo100, 50); got != 7 {
 		t.Errorf("limit: got %d", got)
 	}
-	if got := in.QueryInteger("absent"); got != 50 {
+	if got := in.QueryInteger("absent", upTo100, 50); got != 50 {
 		t.Errorf("absent: got %d", got)
 	}
-	if got, given := in.Query("word"); got != "abc" || !given {
+	if got, given := in.Query("word", word); got != "abc" || !given {
 		t.Errorf("word: got %q, %v", got, given)
 	}
-	in.Exclude("foreign")
+	in.QueryIf(false, "foreign", word)
+	in.Query("twice", word)
+	for _, name := range []string{"big", "half", "plus", "empty"} {
+		in.QueryInteger(name, upTo100, 50)
+	}
+	in.RequiredQuery("missing", word)
 	want := []string{"twice duplicate", "big range", "half range", "plus range", "empty range", "missing required", "foreign unknown", "more unknown"}
 	for range 2 { // asking again changes nothing
 		if got := faults(t, in.Err()); !slices.Equal(got, want) {
@@ -327,8 +321,8 @@ func TestQuery_Values(t *testing.T) {
 }
 
 func TestFault_OfTheWholeBody_HasAnEmptyPointer(t *testing.T) {
-	in := input.Of(sent(`{}`), input.Takes{Body: &input.Shape{AnyOf: []string{"staged_percent", "status"}}})
-	in.Body()
+	in := input.Of(sent(`{}`), input.Takes{})
+	in.Body().RequireAny("staged_percent", "status")
 	b, err := json.Marshal(problem.From(in.Err()).Faults)
 	if err != nil || string(b) != `[{"pointer":"","code":"required","detail":"must have at least one of staged_percent, status"}]` {
 		t.Fatalf("got %s, %v", b, err)

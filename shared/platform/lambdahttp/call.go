@@ -18,7 +18,7 @@ import (
 
 // A Call is one request.
 type Call struct {
-	*input.Reader
+	Reader    *input.Reader
 	Request   *http.Request
 	RequestID string
 	SourceIP  string

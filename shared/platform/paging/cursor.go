@@ -21,8 +21,8 @@ type Cursor struct {
 // ByCursor reads limit (1 to 100, default 50) and cursor. The cursor is decoded later, when the
 // rest of the query is known to be valid.
 func ByCursor(in *input.Reader) Cursor {
-	c := Cursor{Limit: in.QueryInteger("limit")}
-	c.text, c.given = in.Query("cursor")
+	c := Cursor{Limit: in.QueryInteger("limit", limitRule, DefaultLimit)}
+	c.text, c.given = in.Query("cursor", anyCursor)
 	return c
 }
 

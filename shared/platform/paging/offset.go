@@ -39,14 +39,22 @@ var offsetRule = &input.Text{
 	Says:    "a whole number from 0 to " + strconv.Itoa(MaxOffset),
 }
 
-// These are the parameters of lists: of those that take offset or cursor, and of time series.
 var (
-	OffsetQuery = input.Fields{limitField, {Name: "offset", Is: &input.Integer{Most: MaxOffset}}, cursorField}
-	CursorQuery = input.Fields{limitField, cursorField}
-
-	limitField  = input.Field{Name: "limit", Is: &input.Integer{Least: 1, Most: MaxLimit}, Default: DefaultLimit}
-	cursorField = input.Field{Name: "cursor", Is: &input.Text{}}
+	limitRule  = &input.Integer{Least: 1, Most: MaxLimit}
+	numberRule = &input.Integer{Most: MaxOffset} // offsetRule and its size
+	anyCursor  = &input.Text{}
 )
+
+// Asked is what a request for a page asks for: a list, and where the page starts.
+type Asked[L, P any] struct {
+	List L
+	Page P
+}
+
+// With reads which list a request is about, and then the page by ByOffset or ByCursor.
+func With[L, P any](list func(*input.Reader) L, page func(*input.Reader) P) func(*input.Reader) Asked[L, P] {
+	return func(in *input.Reader) Asked[L, P] { return Asked[L, P]{list(in), page(in)} }
+}
 
 // A Place is the start of a page: an offset, or the cursor from the previous page.
 type Place struct {
@@ -59,7 +67,7 @@ type Place struct {
 func ByOffset(in *input.Reader) Place {
 	cursor := ByCursor(in)
 	p := Place{window: dynamo.Span{Limit: cursor.Limit}, cursor: cursor}
-	raw, given := in.QueryText("offset")
+	raw, given := in.QueryText("offset", numberRule)
 	if given {
 		if _, code, detail := offsetRule.Apply(raw); code != "" {
 			in.Fault("offset", code, detail)

@@ -28,23 +28,20 @@ var kindRule = &input.Text{Pattern: `[a-z]{1,8}`, Says: "1 to 8 lower-case lette
 
 func query(c *lambdahttp.Call, path string) paging.Query {
 	q := paging.Query{Path: path, Filter: url.Values{}}
-	if kind, given := c.Query("kind"); given {
+	if kind, given := c.Reader.Query("kind", kindRule); given {
 		q.Filter.Set("kind", kind)
 	}
 	return q
 }
 
 // An operation lists.
-type operation struct {
-	takes  input.Fields
-	handle lambdahttp.Handler
-}
+type operation = lambdahttp.Handler
 
 // numbers is a list of the numbers below n, with offset or cursor.
 func numbers(n int) operation {
-	return operation{paging.OffsetQuery, func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		q, place := query(c, "/api/numbers"), paging.ByOffset(c.Reader)
-		if err := c.Err(); err != nil {
+		if err := c.Reader.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
 		return paging.List(c, q, place, func(w dynamo.Span) (dynamo.Page[int], error) {
@@ -60,14 +57,14 @@ func numbers(n int) operation {
 			page.More = first+w.Limit < n
 			return page, nil
 		})
-	}}
+	}
 }
 
 // ticks is a time series of the numbers from n-1 down to 0, with cursor.
 func ticks(path string, n int) operation {
-	return operation{paging.CursorQuery, func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		q, cursor := query(c, path), paging.ByCursor(c.Reader)
-		if err := c.Err(); err != nil {
+		if err := c.Reader.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
 		position, err := cursor.Position(q, isNumber)
@@ -88,7 +85,7 @@ func ticks(path string, n int) operation {
 		}
 		page.More = next+1 > cursor.Limit
 		return paging.Series(c, q, cursor.Limit, page, strconv.Itoa), nil
-	}}
+	}
 }
 
 func isNumber(s string) bool { _, err := strconv.Atoi(s); return err == nil }
@@ -105,7 +102,7 @@ func get(t interface{ Fatalf(string, ...any) }, of operation, rawQuery string) e
 		Path: "/api/list", HTTPMethod: http.MethodGet, MultiValueQueryStringParameters: values,
 		RequestContext: events.APIGatewayProxyRequestContext{RequestID: "req-1", Path: "/prod/api/list"},
 	}
-	res, err := lambdahttp.New(lambdahttp.Spec{ID: "list", Takes: input.Takes{Query: append(input.Fields{{Name: "kind", Is: kindRule}}, of.takes...)}}, env, of.handle)(context.Background(), event)
+	res, err := lambdahttp.New(lambdahttp.Spec{ID: "list"}, env, of)(context.Background(), event)
 	if err != nil {
 		t.Fatalf("the function failed: %v", err)
 	}

@@ -76,17 +76,7 @@ func (c Content) Named() []string {
 
 // Parse reads a content, or returns all its faults.
 func Parse(text []byte) (Content, []problem.Fault) {
-	if err := input.CheckJSON(text); err != nil {
-		return Content{}, []problem.Fault{{Code: "format", Detail: "The text " + err.Error() + "."}}
-	}
-	if kind := input.KindOf(text); kind != input.ObjectKind {
-		return Content{}, []problem.Fault{{Code: "type", Detail: "must be an object, not " + string(kind)}}
-	}
-	var faults input.Faults
-	o := input.ObjectOf(text, Body, &faults)
-	c := Read(o)
-	o.Unread(&faults)
-	return c, faults.List()
+	return input.Parse(text, Read)
 }
 
 // Read reads a content from an object. The result is only valid if the object has no faults.
@@ -98,6 +88,7 @@ func Read(o *input.Object) Content {
 		o.Fault("", "length", "must have at most 65536 bytes in its canonical form")
 	}
 	c.bytes = bytes
+	attributes(o)
 	return c
 }
 

@@ -26,7 +26,9 @@ func limitsOf(o *input.Object) limits {
 		return number{n, given}
 	}
 	l.target, l.least, l.most = read("target"), read("min"), read("max")
-	if unitOf(o) != l.given() {
+	unit, given := o.OptionalTextBy("unit", unitRule, unitText)
+	checkUnit(o, unit)
+	if given != l.given() {
 		if l.given() {
 			o.Missing("unit")
 		} else {
@@ -53,16 +55,16 @@ func (l limits) contain(n float64) bool {
 // parameter reads a parameter: numbers with a unit, or a text, and overrides for some machines. It
 // returns the machines of the overrides.
 func parameter(o *input.Object, ids distinct, machines []string) (overridden []string) {
-	ids.check(o, "id", o.Text("id"))
-	o.OptionalText("name")
+	ids.check(o, "id", o.Text("id", input.Name))
+	o.OptionalText("name", nameRule)
 	l := limitsOf(o)
-	_, isText := o.OptionalText("text")
+	_, isText := o.OptionalText("text", nameRule)
 	if isText == l.given() {
 		o.Fault("", "required", "must have either text, or one of target, min and max")
 	}
 	o.Boolean("critical")
 	seen := distinct{}
-	o.Objects("overrides", func(v *input.Object) {
+	o.OptionalObjects("overrides", 1, maxMachines, func(v *input.Object) {
 		overridden = append(overridden, override(v, l, isText, seen, machines))
 	})
 	return overridden
@@ -70,13 +72,13 @@ func parameter(o *input.Object, ids distinct, machines []string) (overridden []s
 
 // override reads the values of a parameter for one machine, and returns the machine.
 func override(o *input.Object, l limits, isText bool, seen distinct, machines []string) (machine string) {
-	machine = o.Text("machine")
+	machine = o.Text("machine", input.Name)
 	seen.check(o, "machine", machine)
 	if notInStep(machine, machines) {
 		o.Fault("machine", "reference", foreignSays)
 	}
 	target, hasTarget, ok := o.OptionalNumber("target")
-	_, hasText := o.OptionalText("text")
+	_, hasText := o.OptionalText("text", nameRule)
 	switch {
 	case isText && hasTarget:
 		o.Fault("target", "exclusive", "is only allowed for a parameter with numbers")
@@ -102,17 +104,17 @@ const foreignSays = "must be one of the step's machines"
 
 // check reads a check: limits with a unit, or acceptance criteria in words.
 func check(o *input.Object, ids distinct) {
-	ids.check(o, "id", o.Text("id"))
-	o.Text("name")
+	ids.check(o, "id", o.Text("id", input.Name))
+	o.Text("name", nameRule)
 	l := limitsOf(o)
-	_, inWords := o.OptionalText("accept")
+	_, inWords := o.OptionalText("accept", nameRule)
 	switch {
 	case inWords == l.given():
 		o.Fault("", "required", "must have either accept, or min or max")
 	case l.given() && !l.least.given && !l.most.given:
 		o.Fault("", "required", "must have min or max together with target")
 	}
-	o.Object("every", quantity)
-	o.OptionalText("standard")
+	o.OptionalObject("every", quantity)
+	o.OptionalText("standard", wordRule)
 	o.Boolean("critical")
 }

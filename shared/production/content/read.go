@@ -75,11 +75,11 @@ type reader struct {
 }
 
 func (r *reader) content(o *input.Object) []step {
-	o.Integer("form")
+	o.Integer("form", formRule)
 	o.Object("basis", quantity)
 	ids := distinct{}
 	var steps []step
-	o.Objects("steps", func(s *input.Object) { steps = append(steps, r.step(s, ids)) })
+	o.Objects("steps", 0, maxSteps, func(s *input.Object) { steps = append(steps, r.step(s, ids)) })
 	return steps
 }
 
@@ -96,41 +96,42 @@ func (d distinct) check(o *input.Object, name, text string) {
 
 func (r *reader) step(o *input.Object, ids distinct) step {
 	var s step
-	s.id = o.Text("id")
+	s.id = o.Text("id", input.Name)
 	ids.check(o, "id", s.id)
-	o.Text("name")
-	o.Object("equipment", func(e *input.Object) { s.class, s.machines = r.equip(e) })
-	o.OptionalText("setup")
-	s.run = o.Object("run", func(run *input.Object) {
-		run.Text("time")
+	o.Text("name", nameRule)
+	o.OptionalObject("equipment", func(e *input.Object) { s.class, s.machines = r.equip(e) })
+	o.OptionalText("setup", durationRule)
+	s.run = o.OptionalObject("run", func(run *input.Object) {
+		run.Text("time", durationRule)
 		run.Object("per", quantity)
 	})
 	parameters, inputs, outputs, checks, documents := distinct{}, distinct{}, distinct{}, distinct{}, distinct{}
 	n := 0 // parameters so far
-	o.Objects("parameters", func(p *input.Object) {
+	o.OptionalObjects("parameters", 0, maxParameters, func(p *input.Object) {
 		for i, machine := range parameter(p, parameters, s.machines) {
 			s.named = append(s.named, named{pointerOf("parameters", n) + pointerOf("overrides", i) + "/machine", machine})
 		}
 		n++
 	})
-	o.Objects("inputs", func(m *input.Object) { material(m, inputs) })
-	o.Objects("outputs", func(m *input.Object) { s.outputs = true; material(m, outputs) })
-	o.Objects("checks", func(c *input.Object) { check(c, checks) })
-	o.OptionalText("instructions")
+	o.OptionalObjects("inputs", 0, maxInputs, func(m *input.Object) { material(m, inputs) })
+	o.OptionalObjects("outputs", 0, maxOutputs, func(m *input.Object) { s.outputs = true; material(m, outputs) })
+	o.OptionalObjects("checks", 0, maxChecks, func(c *input.Object) { check(c, checks) })
+	o.OptionalText("instructions", instructionsRule)
 	d := 0 // documents so far
-	o.Objects("documents", func(o *input.Object) {
+	o.OptionalObjects("documents", 0, maxDocuments, func(o *input.Object) {
 		for i, machine := range document(o, documents, s.machines) {
 			s.named = append(s.named, named{pointerOf("documents", d) + pointerOf("machines", i), machine})
 		}
 		d++
 	})
+	attributes(o)
 	return s
 }
 
 // equip reads the equipment of a step: one class, or some machines.
 func (r *reader) equip(o *input.Object) (class string, machines []string) {
-	class, hasClass := o.OptionalText("class")
-	machines, hasMachines := o.Texts("machines")
+	class, hasClass := o.OptionalText("class", input.Name)
+	machines, hasMachines := o.OptionalTexts("machines", input.Name, 1, maxMachines)
 	if hasClass == hasMachines {
 		o.Fault("", "required", "must have either class or machines")
 	}
@@ -148,35 +149,38 @@ func (r *reader) equip(o *input.Object) (class string, machines []string) {
 
 // quantity reads an amount, which must be more than 0, and its unit.
 func quantity(o *input.Object) {
-	n, given, ok := o.OptionalNumber("quantity")
-	if given && ok && n <= 0 {
+	if n, ok := o.Number("quantity"); ok && n <= 0 {
 		o.Fault("quantity", "range", "must be more than 0")
 	}
-	unitOf(o)
+	checkUnit(o, o.TextBy("unit", unitRule, unitText))
 }
 
-func unitOf(o *input.Object) (given bool) {
-	code, given := o.TextBy("unit", unitText)
+// checkUnit adds a fault for a unit that is not valid.
+func checkUnit(o *input.Object, code string) {
 	if code != "" {
 		if err := unit.Check(code); err != nil {
 			o.Fault("unit", "format", "must be "+err.Error())
 		}
 	}
-	return given
+}
+
+// attributes reads texts that the service does not interpret.
+func attributes(o *input.Object) {
+	o.OptionalObject("attributes", func(a *input.Object) { a.Names(input.Name, attributeRule, maxAttributes) })
 }
 
 func material(o *input.Object, seen distinct) {
-	seen.check(o, "material", o.Text("material"))
+	seen.check(o, "material", o.Text("material", wordRule))
 	quantity(o)
 	o.Boolean("lotTracked")
 }
 
 // document reads a document and returns the machines that it is for.
 func document(o *input.Object, titles distinct, machines []string) []string {
-	titles.check(o, "title", o.Text("title"))
-	o.Text("url")
-	o.Text("sha256")
-	only, _ := o.Texts("machines")
+	titles.check(o, "title", o.Text("title", nameRule))
+	o.Text("url", input.HTTPSURL)
+	o.Text("sha256", digestRule)
+	only, _ := o.OptionalTexts("machines", input.Name, 1, maxMachines)
 	for i, machine := range only {
 		if notInStep(machine, machines) {
 			o.FaultIn("machines", i, "reference", foreignSays)

@@ -40,12 +40,13 @@ const (
 // ApprovalRule is the rule for an ApprovalPolicy.
 var ApprovalRule = &input.Text{Pattern: string(FourEyes) + "|" + string(Single), Says: "four-eyes or single"}
 
-// Body is the body of a factory.
-var Body = &input.Shape{Fields: input.Fields{
-	{Name: "organizationId", Is: input.Name, Required: true},
-	{Name: "name", Is: input.DisplayName, Required: true},
-	{Name: "methodApproval", Is: ApprovalRule},
-}}
+// RegistrationOf reads a factory.
+func RegistrationOf(body *input.Object) Registration {
+	r := Registration{OrganizationID: body.Text("organizationId", input.Name), Name: body.Text("name", input.DisplayName)}
+	approval, _ := body.OptionalText("methodApproval", ApprovalRule)
+	r.MethodApproval = ApprovalPolicy(approval)
+	return r
+}
 
 // register decides the result of a registration: the factory's next state and the name of the event. The event is empty
 // if nothing changes. An organization other than the factory's is CONFLICT.

@@ -45,20 +45,23 @@ type Registration struct {
 
 const maxClasses = 20
 
-// Body is the body of a machine.
-var Body = &input.Shape{Fields: input.Fields{
-	{Name: "name", Is: input.DisplayName, Required: true},
-	{Name: "classes", Is: &input.List{Of: input.Name, Most: maxClasses}},
-	{Name: "edgeId", Is: input.EdgeID, Clearable: true},
-}}
+// A Place is where a machine is.
+type Place struct{ FactoryID, Code string }
 
-// ClassesOf reads the optional field classes. It returns nil if the field is missing.
-func ClassesOf(body *input.Object) []string {
-	classes, given := body.Texts("classes")
-	if given && classes == nil {
-		classes = []string{}
+// PlaceOf reads the path parameters factoryId and code.
+func PlaceOf(in *input.Reader) Place {
+	return Place{in.Path("factoryId", input.Slug), in.Path("code", input.Name)}
+}
+
+// RegistrationOf reads a machine.
+func RegistrationOf(body *input.Object) Registration {
+	r := Registration{Name: body.Text("name", input.DisplayName)}
+	classes, given := body.OptionalTexts("classes", input.Name, 0, maxClasses)
+	if r.Classes = classes; given && classes == nil {
+		r.Classes = []string{}
 	}
-	return classes
+	r.EdgeID = body.ClearableText("edgeId", input.EdgeID)
+	return r
 }
 
 // register decides the result of a registration: the machine's next state and the name of the

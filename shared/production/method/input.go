@@ -1,6 +1,7 @@
 package method
 
 import (
+	"net/url"
 	"strconv"
 	"time"
 
@@ -27,36 +28,21 @@ var (
 
 const maxTrialMachines = 20
 
-// These are the parameters of a version.
-var (
-	RefPath    = input.Fields{{Name: "factoryId", Is: input.Slug}, {Name: "methodId", Is: input.UUID}, {Name: "number", Is: NumberRule}}
-	SinceQuery = input.Fields{{Name: "since", Is: NumberRule}}
-)
+// CreationOf reads a new method.
+func CreationOf(body *input.Object) Creation {
+	return Creation{ProductID: body.Text("productId", input.UUID), Name: body.Text("name", input.DisplayName)}
+}
 
-// CreationBody is the body of a new method.
-var CreationBody = &input.Shape{Fields: input.Fields{
-	{Name: "productId", Is: input.UUID, Required: true},
-	{Name: "name", Is: input.DisplayName, Required: true},
-}}
-
-// MoveBody is the body of a move.
-var MoveBody = &input.Shape{Fields: input.Fields{
-	{Name: "status", Is: StatusRule, Required: true},
-	{Name: "reason", Is: ReasonRule, Required: true},
-	{Name: "contentSha256", Is: input.SHA256},
-	{Name: "effectiveFrom", Is: input.Time},
-	{Name: "machines", Is: &input.List{Of: input.Name, Least: 1, Most: maxTrialMachines}},
-	{Name: "firstArticle", Is: &input.Shape{Fields: input.Fields{
-		{Name: "reference", Is: ReferenceRule, Required: true},
-		{Name: "sha256", Is: input.SHA256},
-	}}},
-	{Name: "orders", Is: OrdersRule},
-	{Name: "reinstate", Is: ReinstateRule},
-}}
+// IDOf reads the path parameters factoryId and methodId. The Ref has no version.
+func IDOf(in *input.Reader) Ref {
+	return Ref{FactoryID: in.Path("factoryId", input.Slug), MethodID: in.Path("methodId", input.UUID)}
+}
 
 // RefOf reads the path parameters factoryId, methodId and number.
 func RefOf(in *input.Reader) Ref {
-	return Ref{FactoryID: in.Path("factoryId"), MethodID: in.Path("methodId"), Version: numberOf(in.Path("number"))}
+	r := IDOf(in)
+	r.Version = numberOf(in.Path("number", NumberRule))
+	return r
 }
 
 // numberOf parses a number that NumberRule accepted.
@@ -68,35 +54,82 @@ func numberOf(text string) int64 {
 	return n
 }
 
-// SinceOf reads the query parameter since, the number of a version. The default is the version
-// before r.
-func SinceOf(in *input.Reader, r Ref) Ref {
+// Two are two versions of a method.
+type Two struct{ Since, Version Ref }
+
+// TwoOf reads a version as RefOf, and the query parameter since, the number of another version. The default is the
+// version before.
+func TwoOf(in *input.Reader) Two {
+	r := RefOf(in)
 	since := r
 	since.Version--
-	if text, given := in.Query("since"); given {
+	if text, given := in.Query("since", NumberRule); given {
 		since.Version = numberOf(text)
 	}
-	return since
+	return Two{since, r}
+}
+
+// A Filter says which methods of a factory to list: those of a product, those with a status, or all.
+type Filter struct {
+	FactoryID, ProductID string
+	Status               Status
+}
+
+// FilterOf reads a filter.
+func FilterOf(in *input.Reader) Filter {
+	f := Filter{FactoryID: in.Path("factoryId", input.Slug)}
+	productID, byProduct := in.Query("productId", input.UUID)
+	status, byStatus := in.Query("status", StatusRule)
+	if byProduct && byStatus {
+		in.Fault("status", "exclusive", "must not be given together with productId")
+	}
+	f.ProductID, f.Status = productID, Status(status)
+	return f
+}
+
+// Values returns the filter as query parameters.
+func (f Filter) Values() url.Values {
+	switch {
+	case f.ProductID != "":
+		return url.Values{"productId": {f.ProductID}}
+	case f.Status != "":
+		return url.Values{"status": {string(f.Status)}}
+	}
+	return nil
+}
+
+// ReachedBy says which machines of a version to list: those that have it or may have it, or, without Clear, only those
+// that are not known to be without it.
+type ReachedBy struct {
+	Ref
+	Unclear bool
+}
+
+// ReachedByOf reads the version, and the query parameter clear.
+func ReachedByOf(in *input.Reader) ReachedBy {
+	r := RefOf(in)
+	_, unclear := in.Query("clear", ClearRule)
+	return ReachedBy{r, unclear}
 }
 
 // MoveOf reads a move. A field that the move does not allow is a fault, and so is a trial without machines.
 func MoveOf(body *input.Object) Move {
-	status := Status(body.Text("status"))
-	m := Move{Status: status, Reason: body.Text("reason")}
-	m.ContentSHA256, _ = body.OptionalText("contentSha256")
-	from, hasFrom := body.OptionalText("effectiveFrom")
+	status := Status(body.Text("status", StatusRule))
+	m := Move{Status: status, Reason: body.Text("reason", ReasonRule)}
+	m.ContentSHA256, _ = body.OptionalText("contentSha256", input.SHA256)
+	from, hasFrom := body.OptionalText("effectiveFrom", input.Time)
 	if m.EffectiveFrom = timeOf(from); hasFrom && from != "" && (m.EffectiveFrom.IsZero() || m.EffectiveFrom.After(latestTime)) {
 		body.Fault("effectiveFrom", "range", "must be now or later, and before the year 10000")
 	}
-	machines, hasMachines := body.Texts("machines")
+	machines, hasMachines := body.OptionalTexts("machines", input.Name, 1, maxTrialMachines)
 	m.Machines = machines
-	hasArticle := body.Object("firstArticle", func(o *input.Object) {
-		m.FirstArticle = &FirstArticle{Reference: o.Text("reference")}
-		m.FirstArticle.SHA256, _ = o.OptionalText("sha256")
+	hasArticle := body.OptionalObject("firstArticle", func(o *input.Object) {
+		m.FirstArticle = &FirstArticle{Reference: o.Text("reference", ReferenceRule)}
+		m.FirstArticle.SHA256, _ = o.OptionalText("sha256", input.SHA256)
 	})
-	orders, hasOrders := body.OptionalText("orders")
+	orders, hasOrders := body.OptionalText("orders", OrdersRule)
 	m.Orders = Orders(orders)
-	reinstate, hasReinstate := body.OptionalInteger("reinstate")
+	reinstate, hasReinstate := body.OptionalInteger("reinstate", ReinstateRule)
 	m.Reinstate = reinstate
 	belongs := func(name string, given bool, to ...Status) {
 		for _, one := range to {
@@ -129,13 +162,6 @@ func timeOf(text string) time.Time {
 	return t
 }
 
-// PollQuery lists the parameters of a PollRequest.
-var PollQuery = input.Fields{
-	{Name: "methodId", Is: &input.List{Of: input.UUID, Most: maxAsked}},
-	{Name: "productId", Is: input.UUID},
-	{Name: "at", Is: input.Time},
-}
-
 // maxAsked is how many methods a poll can name.
 const maxAsked = 25
 
@@ -143,14 +169,14 @@ const maxAsked = 25
 // parameters methodId, which can be given up to 25 times, or productId, and at. Without them it asks
 // about all methods of the machine.
 func PollRequestOf(in *input.Reader) PollRequest {
-	q := PollRequest{FactoryID: in.Path("factoryId"), Machine: in.Path("code")}
-	q.MethodIDs = in.QueryList("methodId")
-	productID, hasProduct := in.Query("productId")
+	q := PollRequest{FactoryID: in.Path("factoryId", input.Slug), Machine: in.Path("code", input.Name)}
+	q.MethodIDs = in.QueryList("methodId", input.UUID, maxAsked)
+	productID, hasProduct := in.Query("productId", input.UUID)
 	if len(q.MethodIDs) > 0 && hasProduct {
 		in.Fault("productId", "exclusive", "must not be given together with methodId")
 	}
 	q.ProductID = productID
-	if at, given := in.Query("at"); given {
+	if at, given := in.Query("at", input.Time); given {
 		q.At = new(input.ParseTime(at))
 	}
 	return q

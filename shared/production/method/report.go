@@ -7,6 +7,7 @@ import (
 
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/production/machine"
 )
 
 // A Doing is what a machine says about a version.
@@ -43,23 +44,25 @@ var (
 	detailRule = &input.Text{Max: 256, Says: "at most 256 characters"}
 )
 
-// ReportBody is the body of a report.
-var ReportBody = &input.Shape{Fields: input.Fields{
-	{Name: "version", Is: ReinstateRule, Required: true},
-	{Name: "contentSha256", Is: input.SHA256, Required: true},
-	{Name: "state", Is: doingRule, Required: true},
-	{Name: "order", Is: orderRule},
-	{Name: "detail", Is: detailRule},
-}}
+// About is what a report is about, besides the version.
+type About struct {
+	Machine  machine.Place
+	MethodID string
+}
+
+// AboutOf reads the path parameters factoryId, code and methodId.
+func AboutOf(in *input.Reader) About {
+	return About{machine.PlaceOf(in), in.Path("methodId", input.UUID)}
+}
 
 // ReportOf reads a report.
 func ReportOf(body *input.Object) Report {
 	r := Report{
-		Version: body.Integer("version"), ContentSHA256: body.Text("contentSha256"),
-		State: Doing(body.Text("state")),
+		Version: body.Integer("version", ReinstateRule), ContentSHA256: body.Text("contentSha256", input.SHA256),
+		State: Doing(body.Text("state", doingRule)),
 	}
-	r.Order, _ = body.OptionalText("order")
-	r.Detail, _ = body.OptionalText("detail")
+	r.Order, _ = body.OptionalText("order", orderRule)
+	r.Detail, _ = body.OptionalText("detail", detailRule)
 	r.Order, r.Detail = input.Cleaned(r.Order), input.Cleaned(r.Detail)
 	return r
 }

@@ -25,16 +25,6 @@ type Filter struct {
 // empty.
 var WordRule = &input.Text{Pattern: `[a-z][a-z-]{0,63}`, Says: "a type of resource such as rollout or release-channel"}
 
-// FilterQuery are the parameters of a Filter.
-var FilterQuery = input.Fields{
-	{Name: "from", Is: input.Time},
-	{Name: "to", Is: input.Time},
-	{Name: "resourceType", Is: WordRule},
-	{Name: "resourceId", Is: input.ID},
-	{Name: "actorIssuer", Is: input.ID},
-	{Name: "actorUserId", Is: input.ID},
-}
-
 // FilterOf reads the query parameters from, to, resourceType, resourceId, actorIssuer and
 // actorUserId. The types in alone need no resourceId.
 func FilterOf(in *input.Reader, alone ...string) Filter {
@@ -42,15 +32,15 @@ func FilterOf(in *input.Reader, alone ...string) Filter {
 	if !f.From.IsZero() && !f.To.IsZero() && f.From.After(f.To) {
 		in.Fault("from", "range", "must not be after to")
 	}
-	f.ResourceType, f.ResourceID = pairOf(in, "resourceType", "resourceId", alone...)
-	f.ActorIssuer, f.ActorUserID = pairOf(in, "actorIssuer", "actorUserId")
+	f.ResourceType, f.ResourceID = pairOf(in, "resourceType", WordRule, "resourceId", alone...)
+	f.ActorIssuer, f.ActorUserID = pairOf(in, "actorIssuer", input.ID, "actorUserId")
 	return f
 }
 
 // timeOf reads a time and rounds it up to milliseconds. A time outside the years 1 to 9999
 // becomes the nearest time inside, because no event is outside.
 func timeOf(in *input.Reader, name string) time.Time {
-	raw, _ := in.Query(name)
+	raw, _ := in.Query(name, input.Time)
 	if raw == "" {
 		return time.Time{}
 	}
@@ -73,11 +63,11 @@ var (
 	lastTime  = time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC)
 )
 
-// pairOf reads two parameters that are only valid together. Values of the first that are listed
+// pairOf reads two parameters that are only valid together; the second is an id. Values of the first that are listed
 // in alone need no second one.
-func pairOf(in *input.Reader, first, second string, alone ...string) (a, b string) {
-	a, hasA := in.Query(first)
-	b, hasB := in.Query(second)
+func pairOf(in *input.Reader, first string, rule *input.Text, second string, alone ...string) (a, b string) {
+	a, hasA := in.Query(first, rule)
+	b, hasB := in.Query(second, input.ID)
 	switch {
 	case hasA && !hasB && !slices.Contains(alone, a):
 		in.Fault(second, "required", "is required together with "+first)

@@ -16,16 +16,10 @@ type Grounds struct {
 // ReasonRule is the rule of a reason. Readers of the audit trail see it.
 var ReasonRule = &input.Text{Min: 1, Max: 256, Trim: true, Check: input.Visible, Says: "1 to 256 characters without control characters and invisible characters"}
 
-// These are the fields of Grounds in a body.
-var (
-	ReasonField         = input.Field{Name: "reason", Is: ReasonRule}
-	OverrideReasonField = input.Field{Name: "overrideReason", Is: ReasonRule}
-)
-
 // GroundsOf reads the optional fields reason and overrideReason.
 func GroundsOf(body *input.Object) Grounds {
 	var g Grounds
-	g.Reason, _ = body.OptionalText("reason")
-	g.OverrideReason, _ = body.OptionalText("overrideReason")
+	g.Reason, _ = body.OptionalText("reason", ReasonRule)
+	g.OverrideReason, _ = body.OptionalText("overrideReason", ReasonRule)
 	return g
 }

@@ -1,0 +1,62 @@
+package answers
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"wavegate/infra/recovery/ledger"
+	"wavegate/shared/platform/dynamo"
+)
+
+func pairOf(i ledger.Item) string {
+	return ledger.Text(i, "edgeType") + "/" + ledger.Text(i, "channel")
+}
+
+// CountBoxes counts the boxes of a rollout by the status in their rows.
+func CountBoxes(b ledger.Books, rollout ledger.Item) map[string]int {
+	n := map[string]int{}
+	for _, row := range b[dynamo.Reports] {
+		offer := ledger.Object(row, "offer")
+		if row["retired"] != true && pairOf(row) == pairOf(rollout) && ledger.Text(offer, "rolloutId") == ledger.Text(rollout, "id") {
+			n[ledger.Text(offer, "state")]++
+		}
+	}
+	return n
+}
+
+// Carried lists the rollouts in the rows of channels. Their boxes are still counted.
+func Carried(b ledger.Books) []ledger.Item {
+	var list []ledger.Item
+	for _, r := range b[dynamo.Rollouts] {
+		if slices.ContainsFunc(b[dynamo.Channels], func(row ledger.Item) bool {
+			return ledger.Text(ledger.Object(row, "rollout"), "id") == ledger.Text(r, "id")
+		}) {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// report checks an accepted report against the box's polls: one of them must have offered the version. A poll by DDI that
+// names a deployment may have, because its answer does not show the version.
+func (x *explainer) report(c Call, calls []Call) {
+	if !c.done() {
+		return
+	}
+	offers := func(poll Call) bool {
+		box := c.Parameter["edgeId"]
+		switch {
+		case !poll.Began.Before(c.Ended):
+			return false
+		case poll.Operation == "get-manifest" && poll.Parameter["edgeId"] == box:
+			return poll.unknown() || poll.Status == http.StatusOK && ledger.Text(poll.answered(), "version") == ledger.Text(c.fields(), "version")
+		case poll.Operation == "get-ddi-base" && poll.controller() == box:
+			return poll.unknown() || strings.Contains(string(poll.Answer), "deploymentBase")
+		}
+		return false
+	}
+	if !slices.ContainsFunc(calls, offers) {
+		x.Add("%s was accepted, but no poll offered that version to the box", c)
+	}
+}

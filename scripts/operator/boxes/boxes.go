@@ -1,0 +1,166 @@
+// Package boxes has the commands for boxes: to list and explain them, register them from files or let them register
+// themselves, and give them tokens.
+package boxes
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"wavegate/scripts/operator/api"
+	"wavegate/scripts/operator/rollouts"
+	"wavegate/scripts/operator/run"
+	"wavegate/shared/fleet/census"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/platform/timestamp"
+)
+
+// See are the commands that show boxes.
+func See(r *run.Run) []*cobra.Command { return []*cobra.Command{list(r), why(r)} }
+
+// Commands are the commands that change boxes.
+func Commands(r *run.Run) []*cobra.Command {
+	return []*cobra.Command{box(r), register(r), enrol(r), tokens(r), gatewayToken(r), retire(r)}
+}
+
+func list(r *run.Run) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "boxes CHANNEL", Short: "List the boxes of a channel, or of its rollout in one state",
+		Example: "wavegate boxes gateway-x/stable --state failed\nwavegate boxes gateway-x/stable --prefix box-00\nwavegate boxes gateway-x/stable --csv --limit 0",
+	}
+	asCSV := cmd.Flags().Bool("csv", false, "print a CSV file; without --state it has the columns that register reads")
+	state := cmd.Flags().String("state", "", "only those of the rollout that are offered, working, deferred, installed, failed or reverted")
+	prefix := cmd.Flags().String("prefix", "", "only those with ids that begin like this")
+	most := run.Limited(cmd, 1000)
+	return r.Calls(cmd, func(ctx context.Context, c *run.Call) error {
+		if *state != "" && *prefix != "" {
+			return run.Fail(run.Misused, "give --state or --prefix, not both")
+		}
+		if *asCSV && r.JSON {
+			return run.Fail(run.Misused, "give --csv or --json, not both")
+		}
+		name := c.Args[0]
+		if *state != "" {
+			l, err := rollouts.In(ctx, c, name, *state)
+			if err != nil {
+				return err
+			}
+			if *asCSV {
+				l.Columns = []string{"edgeId", "stage", "version", "state", "since", "running", "attempts", "code", "detail"}
+				l.Record = func(b census.Box) []string {
+					return []string{b.EdgeID, strconv.Itoa(b.Stage), b.Version, string(b.State), timestamp.Text(b.Since),
+						run.InSheet(b.Running), strconv.Itoa(b.Attempts), string(b.Code), run.InSheet(b.Detail)}
+				}
+			}
+			return l.Print(ctx, c, *most)
+		}
+		l := run.List[edge.Edge]{
+			Path: "/api/edges", Query: run.OnChannel(name, "idPrefix", *prefix), None: "no box is on " + name, Of: api.ChannelPath(name),
+			Head: "BOX|ORGANIZATION|FACTORY", Row: func(b edge.Edge) []any { return []any{b.EdgeID, b.OrganizationID, b.FactoryID} },
+		}
+		if *prefix != "" {
+			l.None = "no box on " + name + " has an id that begins with " + *prefix
+		}
+		if *asCSV {
+			l.Columns = []string{"edgeId", "edgeType", "channel", "organizationId", "factoryId"}
+			l.Record = func(b edge.Edge) []string {
+				return []string{b.EdgeID, b.EdgeType, b.Channel, b.OrganizationID, b.FactoryID}
+			}
+		}
+		return l.Print(ctx, c, *most)
+	})
+}
+
+func box(r *run.Run) *cobra.Command {
+	manifest := &cobra.Command{
+		Use: "manifest BOX", Short: "Show what a box would be told if it polled now",
+		Long:    "Shows what a box would be told if it polled now, without recording a poll. wavegate why explains the reason.",
+		Example: "wavegate box manifest box-0017 --installed 1.0.0",
+	}
+	installed := manifest.Flags().String("installed", "", "the `version` that it would report as installed")
+	return run.Group("box", "See a box, register it, or move it",
+		r.Shows(&cobra.Command{Use: "show BOX", Short: "Show a box", Example: "wavegate box show box-0017"}, "/api/edges/%s"),
+		set(r),
+		r.Calls(manifest, func(ctx context.Context, c *run.Call) error {
+			return c.Read(ctx, c.Path("/api/edges/%s/update/manifest"), run.Query("installed", *installed))
+		}))
+}
+
+func set(r *run.Run) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "set BOX", Short: "Register a box, or move it to another channel or factory",
+		Long: "Registers a box, or changes it. Omitted fields stay unchanged. A box that moves is told the version of its new channel " +
+			"at its next poll. To register many boxes from a file, use wavegate register.",
+		Example: "wavegate box set box-0017 --channel gateway-x/stable --organization acme \\\n    --factory munich-1\n" +
+			"wavegate box set box-0017 --channel gateway-x/canary",
+	}
+	channel := cmd.Flags().String("channel", "", "the `channel` that it follows, such as gateway-x/stable")
+	cmd.Flags().String("organization", "", "the `organization` that it belongs to")
+	cmd.Flags().String("factory", "", "the `factory` where it is installed; '' for none")
+	cmd.Flags().String("issuer", "", "the `issuer` of its tokens; '' for the service's own")
+	return r.Sets(cmd, func(args []string) (run.Change, error) {
+		wish := run.Given(cmd, map[string]string{"organization": "organizationId", "factory": "factoryId", "issuer": "issuer"})
+		for _, name := range []string{"factoryId", "issuer"} {
+			if wish[name] == "" {
+				wish[name] = nil
+			}
+		}
+		if *channel != "" {
+			if err := run.Channel(*channel); err != nil {
+				return run.Change{}, err
+			}
+			wish["edgeType"], wish["channel"], _ = api.ChannelName(*channel)
+		}
+		return run.Change{What: "box " + args[0], Path: api.EdgePath(args[0]), Wish: wish}, nil
+	})
+}
+
+func retire(r *run.Run) *cobra.Command {
+	return r.Takes(&cobra.Command{
+		Use: "retire BOX", Short: "Retire a box", Example: "wavegate retire box-0017",
+		Long: "Retires a box: it disappears from all lists and counts, and its polls are refused.",
+	}, func(ctx context.Context, c *run.Call) (run.Step, error) {
+		id, path := c.Args[0], c.Path("/api/edges/%s")
+		b, answer, err := api.Get[edge.Edge](ctx, c, path, nil)
+		return run.Step{
+			Question: "Retire " + id + " of " + b.OrganizationID + ", which follows " + b.Pair() + "?", Done: id + " is retired",
+			Request: api.Request{Method: http.MethodDelete, Path: path, IfMatch: answer.Header.Get("ETag")},
+		}, err
+	})
+}
+
+func gatewayToken(r *run.Run) *cobra.Command {
+	return run.Group("gateway-token", "Give the gateway of an organization a token, or end it", gatewayTokenSet(r),
+		r.Takes(&cobra.Command{
+			Use: "delete ORGANIZATION", Short: "End all tokens of the gateway of an organization immediately",
+			Example: "wavegate gateway-token delete acme",
+		}, func(_ context.Context, c *run.Call) (run.Step, error) {
+			return run.Step{
+				Question: "End all tokens of the gateway of " + c.Args[0] + "? Its boxes without a token of their own can no longer poll.", Name: c.Args[0],
+				Request: api.Request{Method: http.MethodDelete, Path: c.Path(gatewayPath)}, Done: "the tokens of the gateway of " + c.Args[0] + " have ended",
+			}, nil
+		}))
+}
+
+const gatewayPath = "/api/organizations/%s/gateway-token"
+
+func gatewayTokenSet(r *run.Run) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "set ORGANIZATION --sha256 HASH", Short: "Give the gateway of an organization a token, by its SHA-256",
+		Long: "Gives the gateway of an organization a token. Only the SHA-256 of the token is sent. The previous token stays valid " +
+			"until 24 hours after the first call with the new one. A gateway calls for all boxes of its organization that have no " +
+			"token of their own. shared/access/README.md says how to make a token.",
+		Example: "wavegate gateway-token set acme \\\n    --sha256 6deff27d5384b3f21add1fe9e186d2a5da492550f98c62f83f3ec47fc2347145",
+	}
+	hash := cmd.Flags().String("sha256", "", "the SHA-256 of the token, in hexadecimal")
+	run.Required(cmd, "sha256")
+	return r.Takes(cmd, func(_ context.Context, c *run.Call) (run.Step, error) {
+		request := api.Request{Method: http.MethodPut, Path: c.Path(gatewayPath), Body: map[string]any{"tokenSha256": *hash}}
+		return run.Step{
+			Question: "Give the gateway of " + c.Args[0] + " the token with the SHA-256 " + *hash + "?", Done: "the gateway of " + c.Args[0] + " has the token",
+			Request: request,
+		}, run.Acceptable(request.Method, request.Path, request.Body)
+	})
+}

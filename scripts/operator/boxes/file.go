@@ -1,0 +1,172 @@
+package boxes
+
+import (
+	"crypto/sha256"
+	"encoding/csv"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"wavegate/scripts/operator/run"
+	"wavegate/shared/platform/input"
+)
+
+// A column of a file of boxes, with the rule for its values.
+type column struct {
+	name     string
+	rule     *input.Text
+	optional bool
+}
+
+var columns = []column{
+	{"edgeId", input.EdgeID, false}, {"edgeType", input.Name, false}, {"channel", input.Name, false},
+	{"organizationId", input.Name, false}, {"factoryId", input.Slug, true}, {"issuer", input.ID, true},
+}
+
+// A boxLine is a box in a file.
+type boxLine struct {
+	line   int
+	fields map[string]string
+}
+
+// A boxFile summarizes one reading of a file. It does not keep the boxes, because a file may have any length.
+type boxFile struct {
+	hash  string // of its bytes
+	boxes int
+	bad   []string // faults, each with its line
+}
+
+// readBoxes reads a file and calls each with its valid boxes, in order. Empty cells of optional columns are ignored.
+func readBoxes(name string, each func(boxLine) error) (f boxFile, err error) {
+	seen := map[string]int{}
+	f.hash, err = readSheet(name, columnsOf, func(line int, cells map[string]string, wrong error) error {
+		if wrong != nil {
+			f.bad = append(f.bad, fmt.Sprintf("line %d: %v", line, wrong))
+			return nil
+		}
+		b, faults := boxOf(line, cells)
+		if id := b.fields["edgeId"]; seen[id] > 0 && id != "" {
+			faults = append(faults, fmt.Sprintf("line %d: edgeId %s is already in line %d", line, id, seen[id]))
+		} else {
+			seen[id] = line
+		}
+		f.boxes++
+		if f.bad = append(f.bad, faults...); len(faults) > 0 {
+			return nil
+		}
+		return each(b)
+	})
+	return f, err
+}
+
+// columnsOf refuses columns that a file of boxes does not have, and requires the others.
+func columnsOf(head []string) error {
+	for i, name := range head {
+		known := slices.ContainsFunc(columns, func(c column) bool { return c.name == name })
+		if !known || slices.Contains(head[:i], name) {
+			return fmt.Errorf("the first line must name the columns; %q is unknown or a duplicate", name)
+		}
+	}
+	for _, c := range columns {
+		if !c.optional && !slices.Contains(head, c.name) {
+			return missing(c.name)
+		}
+	}
+	return nil
+}
+
+func missing(column string) error {
+	return fmt.Errorf("the first line must name the columns; %s is missing", column)
+}
+
+func boxOf(line int, cells map[string]string) (b boxLine, faults []string) {
+	b = boxLine{line, map[string]string{}}
+	for _, c := range columns {
+		text := cells[c.name]
+		if text == "" && c.optional {
+			continue
+		}
+		kept, _, wrong := c.rule.Apply(text)
+		if wrong != "" {
+			faults = append(faults, fmt.Sprintf("line %d: %s %s", line, c.name, wrong))
+		}
+		b.fields[c.name] = kept
+	}
+	return b, faults
+}
+
+// idsOf reads the column edgeId of a CSV file.
+func idsOf(name string) (ids []string, err error) {
+	rows, err := columnsIn(name, "edgeId")
+	for _, row := range rows {
+		ids = append(ids, row["edgeId"])
+	}
+	return ids, err
+}
+
+// columnsIn reads the wanted columns of a CSV file, which may have others.
+func columnsIn(name string, wanted ...string) (rows []map[string]string, err error) {
+	_, err = readSheet(name, func(head []string) error {
+		for _, column := range wanted {
+			if !slices.Contains(head, column) {
+				return missing(column)
+			}
+		}
+		return nil
+	}, func(line int, cells map[string]string, wrong error) error {
+		rows = append(rows, cells)
+		if wrong != nil {
+			return run.Fail(run.Misused, "%s: line %d: %w", name, line, wrong)
+		}
+		return nil
+	})
+	return rows, err
+}
+
+// readSheet reads a CSV file that names its columns in the first line, if known accepts them. It calls each with every
+// other line: its number, and its cells by column or what is wrong with it. It returns the hash of the file's bytes.
+func readSheet(name string, known func(head []string) error, each func(line int, cells map[string]string, wrong error) error) (hash string, err error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return "", run.Fail(run.Misused, "%w", err)
+	}
+	defer file.Close()
+	digest := sha256.New()
+	r := csv.NewReader(io.TeeReader(file, digest))
+	r.FieldsPerRecord = -1
+	head, err := r.Read()
+	for i := range head {
+		head[i] = strings.TrimSpace(strings.TrimPrefix(head[i], "\ufeff")) // spreadsheets begin files with it
+	}
+	if err == nil {
+		err = known(head)
+	}
+	if err != nil {
+		return "", run.Fail(run.Misused, "%s: %w", name, err)
+	}
+	for {
+		record, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return hex.EncodeToString(digest.Sum(nil)), nil
+		}
+		if p, wrong := errors.AsType[*csv.ParseError](err); wrong {
+			err = each(p.StartLine, nil, p.Err)
+		} else if err == nil {
+			line, _ := r.FieldPos(0)
+			cells := map[string]string{}
+			for i, column := range head {
+				if i < len(record) {
+					cells[column] = strings.TrimSpace(record[i])
+				}
+			}
+			err = each(line, cells, nil)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+}

@@ -1,0 +1,155 @@
+// Package production has the commands for factories, their machines, and production methods.
+package production
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"wavegate/scripts/operator/api"
+	"wavegate/scripts/operator/rollouts"
+	"wavegate/scripts/operator/run"
+	"wavegate/scripts/operator/terminal"
+	"wavegate/shared/production/factory"
+	"wavegate/shared/production/machine"
+	"wavegate/shared/production/method"
+	"wavegate/shared/trail/audit"
+)
+
+// Commands are all of them.
+func Commands(r *run.Run) []*cobra.Command {
+	return []*cobra.Command{factories(r), machines(r), methods(r)}
+}
+
+// The paths of a factory, of a machine, and of a method in it.
+const (
+	factoryPath = "/api/factories/%s"
+	machinePath = factoryPath + "/machines/%s"
+	methodPath  = factoryPath + "/production-methods/%s"
+	versionPath = methodPath + "/versions/%s"
+)
+
+func factories(r *run.Run) *cobra.Command {
+	cmd := run.Group("factories", "See, register and rename factories", factoriesList(r),
+		r.Shows(&cobra.Command{Use: "show FACTORY", Short: "Show a factory", Example: "wavegate factories show munich-1"}, factoryPath),
+		factoriesSet(r),
+		run.Lists(r, &cobra.Command{
+			Use: "log FACTORY", Short: "Show who did what in a factory, newest first", Example: "wavegate factories log munich-1 --limit 20",
+		}, 50, func(_ context.Context, c *run.Call) (run.List[audit.Event], error) {
+			return rollouts.Events(c.Path(factoryPath+"/audit-events"), "nothing was changed in "+c.Args[0]), nil
+		}))
+	cmd.Aliases = []string{"factory"}
+	return cmd
+}
+
+func factoriesList(r *run.Run) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the factories of an organization",
+		Example: "wavegate factories list\nwavegate factories list --organization acme",
+	}
+	organization := cmd.Flags().String("organization", "", "the `organization`; by default, your own")
+	return run.Lists(r, cmd, 1000, func(context.Context, *run.Call) (run.List[factory.Factory], error) {
+		l := run.List[factory.Factory]{
+			Path: "/api/factories", Query: run.Query("organizationId", *organization), None: "your organization has no factory; for another one, use --organization",
+			Head: "FACTORY|NAME|ORGANIZATION", Row: func(f factory.Factory) []any { return []any{f.FactoryID, f.Name, f.OrganizationID} },
+		}
+		if *organization != "" {
+			l.None = "organization " + *organization + " has no factory, or you are not allowed to see it"
+		}
+		return l, nil
+	})
+}
+
+func factoriesSet(r *run.Run) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "set FACTORY", Short: "Register a factory, or change its name or who approves",
+		Long: "Registers a factory, or changes it. Omitted fields stay unchanged. A factory never changes its organization. With " +
+			"four-eyes, a version of a method is approved by somebody who has neither saved nor submitted it.",
+		Example: "wavegate factories set munich-1 --organization acme --name 'Munich, hall 1'\nwavegate factories set munich-1 --approval single",
+	}
+	cmd.Flags().String("name", "", "the `name` to display")
+	cmd.Flags().String("organization", "", "the `organization` that it belongs to; for a new factory")
+	cmd.Flags().String("approval", "", "who approves methods: four-eyes or single")
+	return r.Sets(cmd, func(args []string) (run.Change, error) {
+		wish := run.Given(cmd, map[string]string{"name": "name", "organization": "organizationId", "approval": "methodApproval"})
+		return run.Change{What: "factory " + args[0], Path: api.Path(factoryPath, args...), Wish: wish}, nil
+	})
+}
+
+func machines(r *run.Run) *cobra.Command {
+	cmd := run.Group("machines", "See and register machines, and ask what holds on them",
+		run.Lists(r, &cobra.Command{
+			Use: "list FACTORY", Short: "List the machines of a factory", Example: "wavegate machines list munich-1",
+		}, 1000, func(_ context.Context, c *run.Call) (run.List[machine.Machine], error) {
+			return run.List[machine.Machine]{
+				Path: c.Path(factoryPath + "/machines"), None: c.Args[0] + " has no machine", Head: "MACHINE|NAME|CLASSES|BOX",
+				Row: func(m machine.Machine) []any {
+					return []any{m.Code, m.Name, terminal.OrDash(strings.Join(m.Classes, ", ")), terminal.OrDash(m.EdgeID)}
+				},
+			}, nil
+		}),
+		r.Shows(&cobra.Command{Use: "show FACTORY MACHINE", Short: "Show a machine", Example: "wavegate machines show munich-1 cnc-04"}, machinePath),
+		machinesSet(r), machinesMethods(r))
+	cmd.Aliases = []string{"machine"}
+	return cmd
+}
+
+func machinesSet(r *run.Run) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "set FACTORY MACHINE", Short: "Register a machine, or change its name, classes or box",
+		Long: "Registers a machine, or changes it. Omitted fields stay unchanged. Production methods name classes of machines. A " +
+			"version that was released before a machine got its class does not reach that machine. Only people of the factory's own " +
+			"organization can do this.",
+		Example: "wavegate machines set munich-1 cnc-04 --name 'Mill 4' --class mill \\\n    --box box-0017\nwavegate machines set munich-1 cnc-04 --box ''",
+	}
+	cmd.Flags().String("name", "", "the `name` to display")
+	classes := cmd.Flags().StringSlice("class", nil, "a `class` of equipment; can be repeated. The classes replace the present ones")
+	cmd.Flags().String("box", "", "the `box` that speaks for it; '' for none")
+	return r.Sets(cmd, func(args []string) (run.Change, error) {
+		wish := run.Given(cmd, map[string]string{"name": "name", "box": "edgeId"})
+		if wish["edgeId"] == "" {
+			wish["edgeId"] = nil
+		}
+		if cmd.Flags().Changed("class") {
+			wish["classes"] = append([]string{}, *classes...)
+		}
+		return run.Change{What: "machine " + args[1] + " of " + args[0], Path: api.Path(machinePath, args...), In: api.Path(factoryPath, args...), Wish: wish}, nil
+	})
+}
+
+func machinesMethods(r *run.Run) *cobra.Command {
+	row := func(s method.MachineState) []any {
+		cell := func(n int64, more string) string { return strings.TrimSpace(fmt.Sprint(n, " ", more)) }
+		holds, next, gone := "-", "-", []string{}
+		if s.Version > 0 {
+			holds = cell(s.Version, string(s.Phase))
+		}
+		if s.Next != nil {
+			next = cell(s.Next.Version, "from "+terminal.Clock(s.Next.From))
+		}
+		for _, w := range s.Withdrawn {
+			gone = append(gone, cell(w.Version, string(w.Orders)))
+		}
+		return []any{s.MethodID, holds, next, terminal.OrDash(strings.Join(gone, ", "))}
+	}
+	cmd := &cobra.Command{
+		Use: "methods FACTORY MACHINE", Short: "List which versions of methods hold on a machine",
+		Long: "Lists which versions of methods hold on a machine, which follow, and which were withdrawn.",
+		Example: "wavegate machines methods munich-1 cnc-04\n" +
+			"wavegate machines methods munich-1 cnc-04 --at 2026-11-01T06:00:00Z \\\n    --method " + anyMethod,
+	}
+	methods := cmd.Flags().StringSlice("method", nil, "only this `method`; can be repeated")
+	at := cmd.Flags().String("at", "", "as of this `time`, RFC 3339; for the past, --method is needed")
+	return run.Lists(r, cmd, 1000, func(_ context.Context, c *run.Call) (run.List[method.MachineState], error) {
+		l := run.List[method.MachineState]{
+			Path: c.Path(machinePath + "/methods"), Query: run.Query("at", *at), None: "no method has a step for " + c.Args[1],
+			Head: "METHOD|HOLDS|NEXT|WITHDRAWN", Row: row,
+		}
+		if len(*methods) > 0 {
+			l.Query["methodId"] = *methods
+		}
+		return l, nil
+	})
+}

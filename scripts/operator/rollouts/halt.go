@@ -1,0 +1,165 @@
+package rollouts
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"wavegate/scripts/operator/api"
+	"wavegate/scripts/operator/run"
+	"wavegate/scripts/operator/terminal"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/rollout"
+)
+
+func halt(r *run.Run) *cobra.Command {
+	var why reasons
+	cmd := &cobra.Command{
+		Use: "halt CHANNEL | --all", Short: "Halt a rollout immediately", Args: cobra.MaximumNArgs(1),
+		Example: "wavegate halt gateway-x/stable --reason 'two boxes did not come back'\nwavegate halt --all",
+		Long: "Halts the rollout that is active on a channel, or with --all every active rollout. It asks for no confirmation, halts " +
+			"the rollout in any state, and works even if your limit is used up. If no rollout is active, it does nothing and " +
+			"succeeds.",
+	}
+	why.flags(cmd, false)
+	all := cmd.Flags().Bool("all", false, "halt every active rollout")
+	return r.Calls(cmd, func(ctx context.Context, c *run.Call) error {
+		if *all == (len(c.Args) == 1) {
+			return run.Fail(run.Misused, "give a channel, or --all")
+		}
+		c.Client.Reach = c.Client.Patience // a halt is worth trying
+		body := why.with(map[string]any{"status": rollout.Halted})
+		if *all {
+			return haltAll(ctx, c, body)
+		}
+		return haltOne(ctx, c, c.Args[0], body)
+	})
+}
+
+func haltOne(ctx context.Context, c *run.Call, name string, body map[string]any) error {
+	channel, answer, err := atOnce(ctx, c, name)
+	if err != nil && run.CodeOf(err) == run.Unknown && ctx.Err() == nil {
+		c.Again(err)
+		if seen, ok := c.Recall().Active[name]; ok {
+			return haltUnseen(ctx, c, name, body, seen)
+		}
+		channel, answer, err = api.Get[release.View](ctx, c, api.ChannelPath(name), nil)
+	}
+	if err != nil {
+		return err
+	}
+	c.Saw(channel)
+	r := channel.ActiveRollout
+	if r == nil {
+		if c.Say("no rollout is active on %s", name); c.JSON {
+			c.Show(answer.Body)
+		}
+		return nil
+	}
+	if err := steer(ctx, c, rollout.Rollout{ID: r.ID}, body); err != nil {
+		return err
+	}
+	return c.Done(ctx, api.RolloutPath(r.ID), "halted %s on %s at %d %%", r.TargetVersion, name, r.StagedPercent)
+}
+
+// atOnce reads a channel, and does not wait if the service is slow or asks to wait.
+func atOnce(ctx context.Context, c *run.Call, name string) (release.View, api.Response, error) {
+	quick := *c.Client
+	quick.Patience, quick.Trying = 0, nil
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer c.After(run.Patient, func() { cancel(errSlow) })()
+	channel, answer, err := api.Get[release.View](ctx, &quick, api.ChannelPath(name), nil)
+	if err != nil && errors.Is(context.Cause(ctx), errSlow) {
+		err = run.Fail(run.Unknown, "%s %w", c.URL, errSlow)
+	}
+	return channel, answer, err
+}
+
+var errSlow = errors.New("has not answered for " + terminal.Length(run.Patient))
+
+// haltUnseen halts if the channel cannot be read, for example after 429, which allows halts but not reads. It halts
+// the rollout that was last seen active there. If that one had not changed since, it was the active rollout.
+// Otherwise another rollout may be active.
+func haltUnseen(ctx context.Context, c *run.Call, name string, body map[string]any, seen release.ActiveRollout) error {
+	_, err := c.Do(ctx, api.Request{Method: http.MethodPatch, Path: api.RolloutPath(seen.ID), Body: body, IfMatch: tagOf(seen.Revision)})
+	if err == nil {
+		c.Say("halted %s on %s at %d %%", seen.TargetVersion, name, seen.StagedPercent)
+		return nil
+	}
+	if !run.Changed(err) {
+		return err
+	}
+	if err := steer(ctx, c, rollout.Rollout{ID: seen.ID}, body); err != nil {
+		return err
+	}
+	c.Note("halted the rollout of %s that was last seen on %s; checking whether another one is active", seen.TargetVersion, name)
+	channel, _, err := api.Get[release.View](ctx, c, api.ChannelPath(name), nil)
+	switch {
+	case err != nil:
+		return run.Fail(run.Unknown, "the rollout of %s is halted; it is unknown whether another one is active on %s: %w", seen.TargetVersion, name, err)
+	case channel.ActiveRollout == nil:
+		c.Say("no rollout is active on %s", name)
+		return nil
+	}
+	return steer(ctx, c, rollout.Rollout{ID: channel.ActiveRollout.ID}, body)
+}
+
+// haltAll halts all rollouts in parallel. The lists of rollouts and of channels both lag a little, so it reads both.
+func haltAll(ctx context.Context, c *run.Call, body map[string]any) error {
+	found := map[string]string{} // channel by id
+	rollouts, err := api.All[rollout.Rollout](ctx, c.Client, "/api/ota/rollouts", run.Query("status", string(rollout.Active)), 0)
+	if err != nil {
+		return err
+	}
+	for _, r := range rollouts {
+		found[r.ID] = idOf(r)
+	}
+	channels, err := api.All[release.View](ctx, c.Client, "/api/ota/release-channels", nil, 0)
+	if err != nil {
+		return err
+	}
+	for _, one := range channels {
+		if one.ActiveRollout != nil {
+			found[one.ActiveRollout.ID] = one.ID()
+		}
+	}
+	if len(found) == 0 {
+		c.Say("no rollout is active")
+	}
+	halted := api.List{Items: []json.RawMessage{}}
+	var mu sync.Mutex
+	var failed []error
+	var side errgroup.Group
+	side.SetLimit(8)
+	for _, id := range slices.Sorted(maps.Keys(found)) {
+		side.Go(func() error {
+			err := steer(ctx, c, rollout.Rollout{ID: id}, body)
+			var now api.Response
+			if err == nil && c.JSON {
+				now, err = c.Get(ctx, api.RolloutPath(id))
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				failed = append(failed, err)
+				return nil // the others are halted, too
+			}
+			c.Say("halted the rollout on %s", found[id])
+			halted.Items = append(halted.Items, now.Body)
+			return nil
+		})
+	}
+	failed = append(failed, side.Wait())
+	if c.JSON {
+		failed = append(failed, c.ShowDocument(halted))
+	}
+	return errors.Join(failed...)
+}

@@ -1,0 +1,264 @@
+package rollouts
+
+import (
+	"cmp"
+	"context"
+	"crypto/md5"  //nolint:gosec // clients of hawkBit's DDI compare it; it protects nothing
+	"crypto/sha1" //nolint:gosec // like MD5
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"wavegate/scripts/operator/api"
+	"wavegate/scripts/operator/run"
+	"wavegate/shared/fleet/census"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/operations/releases"
+)
+
+func publish(r *run.Run) *cobra.Command {
+	var why reasons
+	var said artifact
+	cmd := &cobra.Command{
+		Use: "publish CHANNEL VERSION --url URL --file FILE", Short: "Publish a version to all boxes of a channel",
+		Long: "Publishes a version on a channel. It reaches every box of the channel at its next poll, and ends a rollout that is " +
+			"active there. Publish a new version on a channel with few boxes first, then roll it out on the others: wavegate start.\n\n" +
+			"With --file, the command computes the size, SHA-256, SHA-1 and MD5 of the file. Boxes with a client for hawkBit's DDI " +
+			"need them.",
+		Example: "wavegate publish gateway-x/canary 1.1.0 --file 1.1.0.tar.gz \\\n" +
+			"    --url https://artifacts.example.com/gateway-x/1.1.0.tar.gz",
+	}
+	said.flags(cmd)
+	why.flags(cmd, true)
+	return r.Calls(cmd, func(ctx context.Context, c *run.Call) error {
+		name, version := c.Args[0], c.Args[1]
+		body, err := said.publication(version)
+		if err != nil {
+			return err
+		}
+		body = why.with(body)
+		if c.Confirm != name { // somebody will be asked; otherwise the service reports it
+			if err := passes(ctx, c, name, version, body); err != nil {
+				return err
+			}
+		}
+		question, tag, err := reach(ctx, c, name, version)
+		if err != nil {
+			return err
+		}
+		if tag == "" {
+			defer c.ForgetNames() // there is a new one
+		}
+		return c.Take(ctx, publication(name, question, body, tag, version+" is published on "+name))
+	})
+}
+
+// publication is the step that publishes a version on a channel.
+func publication(name, question string, body map[string]any, tag, done string) run.Step {
+	path := api.ChannelPath(name)
+	return run.Step{
+		Question: question, Name: name, Done: done, Shown: path,
+		Request: api.Request{Method: http.MethodPut, Path: path, Body: body, IfMatch: tag},
+	}
+}
+
+// passes checks, before anybody is asked, whether a publication would be refused: for its fields, for a freeze, or
+// because a channel of its type has the version with other bytes. Only the service knows versions that no channel has
+// now.
+func passes(ctx context.Context, c *run.Call, name, version string, body map[string]any) error {
+	if err := run.Acceptable(http.MethodPut, api.ChannelPath(name), body); err != nil {
+		return err
+	}
+	if body["overrideReason"] == nil {
+		if err := thawed(ctx, c); err != nil {
+			return err
+		}
+	}
+	edgeType, _, _ := api.ChannelName(name)
+	channels, err := api.All[release.View](ctx, c.Client, "/api/ota/release-channels", run.Query("edgeType", edgeType), 0)
+	for _, one := range channels {
+		if one.CurrentVersion == version && !strings.EqualFold(one.SHA256, fmt.Sprint(body["sha256"])) {
+			return run.Fail(run.Refused, "version %s is on %s/%s with other bytes (SHA-256 %s); a version never changes its bytes. Publish the new bytes as a new version",
+				version, edgeType, one.Channel.Channel, one.SHA256)
+		}
+	}
+	return err
+}
+
+// reach returns a question that says what a publication does, and the entity tag of the channel that was read; empty
+// if the channel is new.
+func reach(ctx context.Context, c *run.Call, name, version string) (question, tag string, err error) {
+	channel, answer, err := api.Get[release.View](ctx, c, api.ChannelPath(name), nil)
+	if run.Missing(err) {
+		question = fmt.Sprintf("%s: publish %s on a new channel", name, version)
+		return question + c.Near(ctx, "CHANNEL", []string{name}) + ".", "", nil
+	}
+	if err != nil {
+		return "", "", err
+	}
+	counted, _, err := api.Get[census.ChannelVersions](ctx, c, api.ChannelPath(name)+"/progress", nil)
+	if err != nil {
+		return "", "", err
+	}
+	question = fmt.Sprintf("%s: publish %s instead of %s to all %d boxes immediately.", name, version, channel.CurrentVersion, counted.Boxes)
+	if version == channel.CurrentVersion {
+		question = fmt.Sprintf("%s: publish %s, which is already the channel's version, again to all %d boxes. Boxes that run the version of a rollout go back to it.",
+			name, version, counted.Boxes)
+	}
+	if earlier(version, channel.CurrentVersion) {
+		question += " It is an earlier version."
+	}
+	if r := channel.ActiveRollout; r != nil {
+		question += fmt.Sprintf(" It ends the rollout of %s, which is at %d %%.", r.TargetVersion, r.StagedPercent)
+	}
+	return question, answer.Header.Get("ETag"), nil
+}
+
+// An artifact is a person's description of a version's bytes.
+type artifact struct {
+	url, httpURL, part, digest, file string
+	withoutToken                     bool
+}
+
+func (a *artifact) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.url, "url", "", "where the boxes find the version, an https URL")
+	cmd.Flags().StringVar(&a.digest, "sha256", "", "the SHA-256 of its bytes, in hexadecimal, instead of --file")
+	cmd.Flags().StringVar(&a.file, "file", "", "the version's bytes, to compute their size and digests; they are not sent")
+	cmd.Flags().StringVar(&a.httpURL, "http-url", "", "another address of the bytes, for DDI clients that only follow the link download-http")
+	cmd.Flags().StringVar(&a.part, "part", "", "the kind of the release that DDI clients are told; os by default")
+	cmd.Flags().BoolVar(&a.withoutToken, "download-without-token", false, "the host of the bytes needs no token")
+	_ = cmd.MarkFlagRequired("url") // it was declared above
+	cmd.MarkFlagsOneRequired("sha256", "file")
+	cmd.MarkFlagsMutuallyExclusive("sha256", "file")
+}
+
+// publication returns the request body that publishes the version.
+func (a *artifact) publication(version string) (map[string]any, error) {
+	body := map[string]any{"currentVersion": version, "artifactUrl": a.url, "sha256": a.digest}
+	for name, value := range map[string]string{"artifactHttpUrl": a.httpURL, "part": a.part} {
+		if value != "" {
+			body[name] = value
+		}
+	}
+	if a.withoutToken {
+		body["downloadWithoutToken"] = true
+	}
+	if a.file == "" {
+		return body, nil
+	}
+	f, err := os.Open(a.file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	strong, old, oldest := sha256.New(), sha1.New(), md5.New() //nolint:gosec // see above
+	size, err := io.Copy(io.MultiWriter(strong, old, oldest), f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", a.file, err)
+	}
+	body["sizeBytes"], body["sha256"] = size, hex.EncodeToString(strong.Sum(nil))
+	body["sha1"], body["md5"] = hex.EncodeToString(old.Sum(nil)), hex.EncodeToString(oldest.Sum(nil))
+	return body, nil
+}
+
+// dotted matches versions that consist of numbers.
+var dotted = regexp.MustCompile(`^v?[0-9]{1,9}(\.[0-9]{1,9}){0,3}$`)
+
+// earlier reports whether one version comes before another, if both consist of numbers. Other versions have no known
+// order; the service accepts any.
+func earlier(a, b string) bool {
+	if !dotted.MatchString(a) || !dotted.MatchString(b) {
+		return false
+	}
+	return slices.CompareFunc(numbers(a), numbers(b), cmp.Compare) < 0
+}
+
+func numbers(version string) []int {
+	list := make([]int, 4)
+	for i, part := range strings.Split(strings.TrimPrefix(version, "v"), ".") {
+		list[i], _ = strconv.Atoi(part) // it consists of digits
+	}
+	return list
+}
+
+func sendBack(r *run.Run) *cobra.Command {
+	var why reasons
+	cmd := &cobra.Command{
+		Use: "send-back CHANNEL", Short: "Send the boxes back to the published version, after a halt",
+		Long: "Publishes the channel's version again after its rollout was halted. Every box of the channel gets it, including those " +
+			"that run the version of the rollout. After that, the rollout cannot be resumed.",
+		Example:    "wavegate send-back gateway-x/stable --reason '1.1.0 loses the network'",
+		SuggestFor: []string{"rollback", "back", "revert", "undo"},
+	}
+	why.flags(cmd, true)
+	return r.Calls(cmd, func(ctx context.Context, c *run.Call) error {
+		name := c.Args[0]
+		v, err := latest(ctx, c, name)
+		r := v.rollout
+		switch {
+		case err != nil:
+			return err
+		case r.Status == rollout.Active:
+			return run.Fail(run.Refused, "the rollout of %s is active; halt it first: wavegate halt %s", r.TargetVersion, name)
+		case r.Status != rollout.Halted:
+			return run.Fail(run.Refused, "the latest rollout, of %s, is %s; publish an earlier version: wavegate publish %s VERSION", r.TargetVersion, r.Status, name)
+		}
+		return publishAgain(ctx, c, name, r, why)
+	})
+}
+
+// publishAgain publishes the version of a channel again with all its fields, unless the channel has changed since the
+// rollout.
+func publishAgain(ctx context.Context, c *run.Call, name string, r rollout.Rollout, why reasons) error {
+	present, answer, err := api.Get[map[string]json.RawMessage](ctx, c, api.ChannelPath(name), nil)
+	if err != nil {
+		return err
+	}
+	body := map[string]any{}
+	for _, f := range releases.PublishRelease().Takes.Body.Fields {
+		if value, is := present[f.Name]; is {
+			body[f.Name] = value
+		}
+	}
+	var channel release.View
+	if err := answer.Into(&channel); err != nil {
+		return err
+	}
+	if publishedSince(channel, r) && channel.CurrentVersion == r.PreviousVersion {
+		c.Say("%s was published again %s, after the rollout was halted", r.PreviousVersion, clock(channel.UpdatedAt))
+		return c.Shown(ctx, api.ChannelPath(name))
+	}
+	if channel.CurrentVersion != r.PreviousVersion {
+		return run.Fail(run.Refused, "%s has %s by now, and had %s when the rollout of %s began; there is nothing to send back to",
+			name, channel.CurrentVersion, r.PreviousVersion, r.TargetVersion)
+	}
+	if why.override == "" && c.Confirm != name {
+		if err := thawed(ctx, c); err != nil {
+			return err
+		}
+	}
+	counted, _, err := api.Get[census.ChannelVersions](ctx, c, api.ChannelPath(name)+"/progress", nil)
+	if err != nil {
+		return err
+	}
+	question := fmt.Sprintf("%s: publish %s again, so that all %d boxes get it, including those that run %s. The rollout of %s cannot be resumed then.",
+		name, r.PreviousVersion, counted.Boxes, r.TargetVersion, r.TargetVersion)
+	return c.Take(ctx, publication(name, question, why.with(body), answer.Header.Get("ETag"), "every box of "+name+" is sent back to "+r.PreviousVersion))
+}
+
+// publishedSince reports whether a version was published on the channel after the rollout ended, which sent its boxes
+// back.
+func publishedSince(channel release.View, r rollout.Rollout) bool {
+	return r.EndedAt != nil && channel.UpdatedAt.After(*r.EndedAt)
+}

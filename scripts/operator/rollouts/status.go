@@ -1,0 +1,385 @@
+package rollouts
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"wavegate/scripts/operator/api"
+	"wavegate/scripts/operator/run"
+	"wavegate/scripts/operator/terminal"
+	"wavegate/shared/fleet/census"
+	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/freeze"
+	"wavegate/shared/fleet/guard"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/rollout"
+)
+
+func status(r *run.Run) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "status [CHANNEL]", Short: "Show all that is going on, or a channel's last rollout",
+		Long: "Shows the active rollouts, those with trouble first, then those that were halted in the last 24 hours and the channels " +
+			"without a rollout. With a channel, it shows the channel's last rollout: its stage, its boxes and the guard's verdict. " +
+			"If it has ended, it shows who or what ended it, why, and what you can do next.",
+		Example: "wavegate status\nwavegate status gateway-x/stable\nwavegate status --json | jq '.items[] | select(.trouble == \"near\")'",
+	}
+	most := run.Limited(cmd, 100)
+	return r.Calls(cmd, func(ctx context.Context, c *run.Call) error {
+		if len(c.Args) == 0 {
+			return statusOfAll(ctx, c, int(*most))
+		}
+		return statusOf(ctx, c, c.Args[0])
+	})
+}
+
+// statusOf shows a channel and its last rollout.
+func statusOf(ctx context.Context, c *run.Call, name string) error {
+	channel, answer, err := channelOf(ctx, c, name)
+	if err != nil {
+		return err
+	}
+	frozen, text, err := freezeNow(ctx, c)
+	if err != nil {
+		return err
+	}
+	id, err := last(ctx, c, channel)
+	if err != nil {
+		return err
+	}
+	v := view{}
+	if id != "" {
+		if v, err = look(ctx, c, id, ""); err != nil {
+			return err
+		}
+	}
+	v.channel, v.freeze = channel, frozen
+	if c.JSON {
+		return c.ShowDocument(struct {
+			Channel  json.RawMessage `json:"channel"`
+			Freeze   json.RawMessage `json:"freeze,omitempty"`
+			Rollout  json.RawMessage `json:"rollout,omitempty"`
+			Progress json.RawMessage `json:"progress,omitempty"`
+		}{answer.Body, text, v.document, v.counts})
+	}
+	switch {
+	case id == "":
+		c.Say("%s  %s  there has never been a rollout", name, channel.CurrentVersion)
+		return nil
+	case v.rollout.Status != rollout.Active:
+		c.Say("%s  %s  no rollout is active; the last one:\n", name, channel.CurrentVersion)
+		if err := v.ends(ctx, c); err != nil {
+			return err
+		}
+	}
+	c.ShowLines(v.lines(c.Columns(), time.Now()))
+	offer(c, v)
+	return nil
+}
+
+// offer prints the commands that are useful after a halt.
+func offer(c *run.Call, v view) {
+	r := v.rollout
+	if r.Status != rollout.Halted || r.EndedBy == rollout.ByPublication {
+		return
+	}
+	name := idOf(r)
+	c.Say("\nlook at the boxes    wavegate boxes %s --state failed", name)
+	switch {
+	case publishedSince(v.channel, r):
+		c.Say("since then           %s was published %s", v.channel.CurrentVersion, clock(v.channel.UpdatedAt))
+	case v.channel.CurrentVersion == r.PreviousVersion:
+		c.Say("send the boxes back  wavegate send-back %s", name)
+		if r.CompletedAt == nil {
+			c.Say("resume it            wavegate resume %s", name)
+		}
+	}
+	c.Say("who did what         wavegate log %s", name)
+}
+
+// A standing is the present state of a channel and of its rollout, if there is one.
+type standing struct {
+	Trouble  string          `json:"trouble,omitempty"`
+	Channel  json.RawMessage `json:"channel,omitempty"`
+	Rollout  json.RawMessage `json:"rollout,omitempty"`
+	Progress json.RawMessage `json:"progress,omitempty"`
+
+	// The cells of the table.
+	name, version, stage, since, installed, guard, health string
+}
+
+// A now is the present state of all channels, those with trouble first.
+type now struct {
+	Freeze json.RawMessage `json:"freeze,omitempty"`
+	Active int             `json:"active"` // rollouts
+	Items  []standing      `json:"items"`
+	More   bool            `json:"more"`
+}
+
+// statusOfAll shows the active rollouts, those that were halted recently, and the channels without a rollout.
+func statusOfAll(ctx context.Context, c *run.Call, most int) error {
+	all, err := allOf(ctx, c)
+	if err != nil {
+		return err
+	}
+	left := 0
+	if most > 0 && len(all.Items) > most {
+		left = len(all.Items) - most
+		all.Items = all.Items[:most]
+	}
+	if c.JSON {
+		all.More = all.More || left > 0
+		return c.ShowDocument(all)
+	}
+	if all.Freeze != nil {
+		var frozen freeze.Freeze
+		if err := json.Unmarshal(all.Freeze, &frozen); err != nil {
+			return &api.Unknown{Cause: err}
+		}
+		c.Say("frozen until %s: %s", clock(frozen.Until), frozen.Reason)
+	}
+	if len(all.Items) == 0 {
+		c.Say("there is no channel yet; publish a version first: wavegate publish CHANNEL VERSION --url … --sha256 …")
+		return nil
+	}
+	if err := standings(c, all.Items); err != nil {
+		return err
+	}
+	if all.More {
+		c.Note("wavegate: more than %s rollouts are active; the others were not checked", count(all.Active))
+	}
+	if left > 0 {
+		c.Note("wavegate: %s more; --limit 0 for all", count(left))
+	}
+	return nil
+}
+
+// roomy is the usual width of the table.
+const roomy = 110
+
+// standings prints a table. If the terminal is too narrow, each channel has lines of its own.
+func standings(c *run.Call, list []standing) error {
+	columns := c.Columns()
+	if columns == 0 || columns >= roomy {
+		rows := []string{"CHANNEL\tVERSION\tSTAGE\tSINCE\tINSTALLED\tGUARD\tHEALTH"}
+		for _, s := range list {
+			rows = append(rows, terminal.Cells(s.name, s.version, s.stage, s.since, s.installed, s.guard, s.health))
+		}
+		return c.Table(rows...)
+	}
+	var lines []terminal.Line
+	for _, s := range list {
+		lines = append(lines, terminal.Line{Mark: terminal.Strong, Text: s.name + "  " + s.version}, terminal.Line{Text: "  " + s.health})
+		if s.stage != "-" {
+			lines = append(lines, terminal.Line{Text: "  " + s.details()})
+		}
+	}
+	c.ShowLines(lines)
+	return nil
+}
+
+// details returns the other cells, in words.
+func (s standing) details() string {
+	text := "at " + s.stage + " since " + s.since
+	if s.installed != "-" {
+		text += ", " + s.installed + " installed"
+	}
+	if s.guard == "act" || s.guard == "advise" {
+		return text + ", the guard " + s.guard + "s"
+	}
+	return strings.TrimSuffix(text+", "+s.guard, ", -")
+}
+
+// allOf reads the present state.
+func allOf(ctx context.Context, c *run.Call) (n now, err error) {
+	list, err := c.List(ctx, "/api/ota/release-channels", nil, 0)
+	if err != nil {
+		return n, err
+	}
+	channels, err := api.Items[release.View](list)
+	if err != nil {
+		return n, err
+	}
+	c.Saw(channels...)
+	documents, known := map[string]json.RawMessage{}, map[string]release.View{}
+	for i, one := range channels {
+		documents[one.ID()], known[one.ID()] = list.Items[i], one
+	}
+	if n, err = rollingOut(ctx, c); err != nil {
+		return n, err
+	}
+	halted, err := justHalted(ctx, c, known)
+	if err != nil {
+		return n, err
+	}
+	n.Items = append(n.Items, halted...)
+	shown := map[string]bool{}
+	for i, one := range n.Items {
+		n.Items[i].Channel, shown[one.name] = documents[one.name], true
+	}
+	for _, one := range channels {
+		if name := one.ID(); !shown[name] {
+			n.Items = append(n.Items, standing{
+				Channel: documents[name], name: name, version: one.CurrentVersion, stage: "-", since: "-", installed: "-", guard: "-", health: "no rollout",
+			})
+		}
+	}
+	return n, nil
+}
+
+// rollingOut reads the active rollouts, in the order of the service.
+func rollingOut(ctx context.Context, c *run.Call) (n now, err error) {
+	n.Items = []standing{}
+	for {
+		page, _, err := api.Get[struct {
+			now
+			Items []json.RawMessage `json:"items"`
+		}](ctx, c, "/api/ota/overview", run.Query("limit", "100", "skip", strconv.Itoa(len(n.Items))))
+		if err != nil {
+			return n, err
+		}
+		n.Freeze, n.Active, n.More = page.Freeze, page.Active, page.More
+		for _, text := range page.Items {
+			s, err := standingOf(text)
+			if err != nil {
+				return n, &api.Unknown{Cause: err}
+			}
+			n.Items = append(n.Items, s)
+		}
+		if len(page.Items) == 0 || len(n.Items) >= page.Active {
+			return n, nil
+		}
+	}
+}
+
+// standingOf reads a row of the overview.
+func standingOf(text []byte) (s standing, err error) {
+	var row census.Row
+	if err := json.Unmarshal(text, &s); err != nil { // its documents, unchanged
+		return s, err
+	}
+	if err := json.Unmarshal(text, &row); err != nil {
+		return s, err
+	}
+	v := view{rollout: row.Rollout, progress: row.Progress}
+	s.installed = "-"
+	if v.progress != nil {
+		sum := v.total()
+		s.installed = count(sum.Installed) + " of " + count(sum.Expected)
+	}
+	r := v.rollout
+	s.name, s.version, s.stage, s.since = idOf(r), r.PreviousVersion+" → "+r.TargetVersion, fmt.Sprintf("%d %%", r.StagedPercent), clock(r.StageSince)
+	if s.guard = string(r.Mode()); r.Terms == nil {
+		s.guard = "no guard"
+	}
+	s.health = v.health(row.Trouble, time.Duration(row.Age)*time.Second)
+	return s, nil
+}
+
+// health describes the state of a rollout in a few words, with a ! if it needs attention.
+func (v view) health(trouble census.Trouble, age time.Duration) string {
+	g := v.judgement()
+	if g != nil && g.Revision != v.rollout.Revision {
+		g = nil // the rollout has changed since
+	}
+	next := cohort.After(v.rollout.StagedPercent)
+	switch {
+	case trouble == census.Halting:
+		return "! the guard would halt it"
+	case trouble == census.Bad && g != nil && g.Organization != "":
+		return "! bad only for " + g.Organization
+	case trouble == census.Bad:
+		return "! going bad, and all boxes get it"
+	case trouble == census.Near && g != nil:
+		return "! " + distance(g)
+	case trouble == census.Stale && v.progress == nil:
+		return "! never counted, active for " + terminal.Length(age)
+	case trouble == census.Stale:
+		return "! not counted for " + terminal.Length(age)
+	case trouble == census.Stuck:
+		return "! too few boxes take it"
+	case trouble == census.Waiting && g != nil && g.Reason == guard.ApprovalRequired:
+		return fmt.Sprintf("waits for the approval of %d %%", next)
+	case trouble == census.Waiting:
+		return "waits for people to promote"
+	}
+	var parts []string
+	if given := v.approved(next); given != nil {
+		parts = append(parts, fmt.Sprintf("%d %% is approved by %s", next, given.By.UserID))
+	}
+	switch {
+	case g != nil && distance(g) != "":
+		parts = append(parts, distance(g))
+	case g != nil:
+		seconds := func(n int64) string { return terminal.Length(time.Duration(n) * time.Second) }
+		parts = append(parts, fmt.Sprintf("soaked %s of %s", seconds(g.Distance.Soaked), seconds(g.Distance.Soak)))
+	case v.progress == nil:
+		parts = append(parts, "not counted yet")
+	case v.unguarded():
+		s := v.total()
+		parts = append(parts, fmt.Sprintf("%s failed, %s reverted", count(s.Failed), count(s.Reverted)))
+	default:
+		parts = append(parts, "not judged since the last change")
+	}
+	return strings.Join(parts, "; ")
+}
+
+// distance says how few more bad or silent boxes would halt the rollout; empty if that is not close.
+func distance(g *census.Judgement) string {
+	d := g.Distance
+	silence := d.MoreSilent > 0 && g.Treated.Silent > 0 && (d.MoreBad <= 0 || d.MoreSilent < d.MoreBad)
+	number, what := d.MoreBad, "bad"
+	if silence || d.MoreBad <= 0 {
+		number, what = d.MoreSilent, "silent"
+	}
+	if number <= 0 {
+		return ""
+	}
+	return count(number) + " more " + what + terminal.Noun(number, " box", " boxes") + " would halt it"
+}
+
+// recently is how long a halt is shown.
+const recently = 24 * time.Hour
+
+// justHalted reads the rollouts that were halted in the last 24 hours, on channels that have not changed since.
+func justHalted(ctx context.Context, c *run.Call, channels map[string]release.View) ([]standing, error) {
+	list, err := c.List(ctx, "/api/ota/rollouts", run.Query("status", string(rollout.Halted)), 100)
+	if err != nil {
+		return nil, err
+	}
+	rollouts, err := api.Items[rollout.Rollout](list)
+	if err != nil {
+		return nil, err
+	}
+	var halted []standing
+	seen := map[string]bool{}
+	for i, r := range rollouts {
+		name := idOf(r)
+		channel := channels[name]
+		if seen[name] || channel.ActiveRollout != nil || r.EndedAt == nil || publishedSince(channel, r) || time.Since(*r.EndedAt) > recently {
+			continue
+		}
+		seen[name] = true
+		v := view{rollout: r}
+		if err := v.ends(ctx, c); err != nil {
+			return nil, err
+		}
+		health := "! halted" + byWhat(r)
+		if v.ending != nil {
+			health = "! halted by " + v.ending.by
+			if why, _, _ := strings.Cut(v.ending.why, ";"); why != "" {
+				health += ": " + strings.TrimSuffix(why, ".")
+			}
+		}
+		halted = append(halted, standing{
+			Rollout: list.Items[i], name: name, version: r.PreviousVersion + " → " + r.TargetVersion,
+			stage: fmt.Sprintf("%d %%", r.StagedPercent), since: clock(*r.EndedAt), installed: "-", guard: "-", health: health,
+		})
+	}
+	return halted, nil
+}

@@ -1,0 +1,73 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"wavegate/scripts/operator/terminal"
+)
+
+// Known refuses a word that is not a command of a group, and names similar ones.
+func Known(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	more := ""
+	if list := cmd.SuggestionsFor(args[0]); len(list) > 0 {
+		more = "; did you mean " + strings.Join(list, " or ") + "?"
+	}
+	return fmt.Errorf("%q is not a command of %s%s", args[0], cmd.CommandPath(), more)
+}
+
+// KnownFlag adds the options that are similar to an unknown one.
+func KnownFlag(cmd *cobra.Command, err error) error {
+	wrong, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return err
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	return fmt.Errorf("%w%s", err, terminal.DidYouMean("--"+wrong.GetSpecifiedName(), names))
+}
+
+// Usage is the usage of a command that was used wrongly.
+func Usage(cmd *cobra.Command) string {
+	text := "usage: " + cmd.UseLine()
+	if cmd.HasAvailableSubCommands() {
+		text = "usage: " + cmd.CommandPath() + " COMMAND"
+	}
+	return text + "\nsee " + cmd.CommandPath() + " --help"
+}
+
+// helpColumns is the width of a help page.
+const helpColumns = 80
+
+// Help makes a command and those in it print their help within 80 columns: a longer line goes on below its last
+// column.
+func Help(cmd *cobra.Command) {
+	cobraHelp := cmd.HelpFunc()
+	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		var page strings.Builder
+		out := cmd.OutOrStdout()
+		cmd.SetOut(&page)
+		cobraHelp(cmd, args)
+		cmd.SetOut(out)
+		for line := range strings.Lines(page.String()) {
+			line = strings.TrimRight(line, " \n")
+			at := len(line) - len(strings.TrimLeft(line, " "))
+			if column := strings.LastIndex(line, "   "); column > at {
+				at = column + 3
+			}
+			first := line[:at]
+			for _, part := range terminal.Broken(line[at:], helpColumns-at) {
+				fmt.Fprintln(out, first+part)
+				first = strings.Repeat(" ", at)
+			}
+		}
+	})
+}
