@@ -25,9 +25,10 @@ type count struct {
 }
 
 // A roll removes expired slots from an item and, unless only is set, counts a request. It is applied only if the item's
-// base equals the field from, its total is less than the field below, and every slot in remove still holds what was
-// read. Others may count in the meantime, as long as no count is lost and the limit is kept. If exact is set, the total
-// must be the one that was read (seen), so no other request can be counted in the meantime.
+// base equals the field from, its total is less than the field below, every slot in remove still holds what was read,
+// and the override is the one that was read. Others may count in the meantime, as long as no count is lost and the limit
+// is kept. If exact is set, the total must be the one that was read (seen), so no other request can be counted in the
+// meantime.
 type roll struct {
 	at       slot
 	now      time.Time
@@ -39,8 +40,9 @@ type roll struct {
 	pulled   int          // moves from later slots to the present one
 	remove   map[slot]int // the expired slots and the pulled ones, with what they hold
 	only     bool         // rolls without counting
-	// ended is the expired override that the same write removes.
-	ended *counterOverride
+	// override is the one that was read, or nil. The limit depends on it, both for below and for a rejection after only.
+	// If it has ended, the same write removes it.
+	override *counterOverride
 }
 
 // A giveBack undoes one count or roll in slot at. Its condition is that the slot holds more than
@@ -62,6 +64,8 @@ func (w roll) counted() int {
 	}
 	return 1
 }
+
+func (w roll) endsOverride() bool { return w.override != nil && !w.override.inForce(w.now) }
 
 // A verdict is the result of one request at one subject.
 type verdict struct {
@@ -152,7 +156,7 @@ func (a *attempt) rejected(it item) verdict {
 
 func (r rules) roll(it item, now time.Time, limit int, only bool) roll {
 	at := r.at(now)
-	w := roll{at: at, now: now, from: it.base, to: max(it.base, at-r.window), seen: it.total, remove: map[slot]int{}, only: only}
+	w := roll{at: at, now: now, from: it.base, to: max(it.base, at-r.window), seen: it.total, remove: map[slot]int{}, only: only, override: it.override}
 	// A clock that is this far behind moves the item back to its own time.
 	pull := only || it.base > at-r.settled
 	if pull {
@@ -167,9 +171,6 @@ func (r rules) roll(it item, now time.Time, limit int, only bool) roll {
 			w.pulled += n
 			w.remove[s] = n
 		}
-	}
-	if it.override != nil && !it.override.inForce(now) {
-		w.ended = it.override
 	}
 	w.below = limit + w.expired
 	// The roll removes slots in which others could still count without its notice.

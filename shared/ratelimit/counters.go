@@ -214,10 +214,13 @@ func (r rules) rollInput(w roll) *dynamodb.UpdateItemInput {
 		values[held] = number(w.remove[s])
 		condition += " AND " + r.attribute(s) + " = " + held
 	}
-	if w.ended != nil {
-		// The condition fails if another override was set since.
-		condition += " AND #until = :until"
-		names["#until"], values[":until"] = attrUntil, number(until(*w.ended))
+	if w.override == nil {
+		condition += " AND attribute_not_exists(lim)"
+	} else {
+		condition += " AND lim = :lim AND #until = :until"
+		names["#until"], values[":lim"], values[":until"] = attrUntil, number(w.override.Limit), number(until(*w.override))
+	}
+	if w.endsOverride() {
 		set = "SET b = :to, #ttl = :ttl"
 		remove = append(remove, attrLimit, "#until", attrKeep)
 	}

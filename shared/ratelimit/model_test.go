@@ -66,7 +66,7 @@ func (m *model) holds(s *stored, w write) bool {
 		if s == nil || s.b != int64(w.from) {
 			return false
 		}
-		if w.ended != nil && (!s.override || s.until != until(*w.ended)) {
+		if o := w.override; s.override != (o != nil) || o != nil && (s.lim != int64(o.Limit) || s.until != until(*o)) {
 			return false
 		}
 		for x, n := range w.remove {
@@ -106,7 +106,7 @@ func (m *model) change(s *stored, w write) {
 		s.n += int64(w.counted() - w.expired)
 		s.slots[r.attribute(w.at)] += int64(w.counted() + w.pulled)
 		s.ttl = w.now.Add(idle).Unix()
-		if w.ended != nil {
+		if w.endsOverride() {
 			s.override, s.lim, s.until, s.keep = false, 0, 0, 0
 		}
 	case giveBack:

@@ -56,6 +56,13 @@ var mutants = []mutant{
 		}
 		return w
 	}}},
+	{"a roll has no condition on the override", 1, mutation{write: func(_ rules, it item, w write) write {
+		if r, ok := w.(roll); ok {
+			r.override = it.override
+			return r
+		}
+		return w
+	}}},
 	{"a roll forgets a slot", 4, mutation{write: func(_ rules, _ item, w write) write {
 		if r, ok := w.(roll); ok {
 			r.remove = maps.Clone(r.remove)

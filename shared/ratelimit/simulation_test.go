@@ -187,6 +187,9 @@ func (s *simulation) burst(size int) error {
 		if s.delay > 0 && s.now-began < s.delay {
 			s.now += time.Duration(s.pick(int((s.delay-(s.now-began))/time.Millisecond)+1)) * time.Millisecond
 		}
+		if s.pick.chance(1) {
+			s.changeLimit()
+		}
 		v, done, err := s.step(open[i].attempt)
 		if err != nil {
 			return err

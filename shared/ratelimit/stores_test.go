@@ -72,7 +72,9 @@ func writes(it item, now time.Time, limit int, pick pick) []write {
 		if r.only && r.pulled == 0 {
 			r.only = false
 		}
-		list = append([]write{r}, list...)
+		stale := r
+		stale.override = []*counterOverride{nil, {Limit: pick(30)}}[pick(2)]
+		list = append([]write{stale, r}, list...)
 	}
 	for s, n := range it.slots {
 		if pick.chance(10) {

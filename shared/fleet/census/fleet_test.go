@@ -3,6 +3,7 @@ package census_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -183,6 +184,20 @@ func (f *fleet) register(t tester, id, channel, factory string) {
 	a := edge.Assignment{EdgeType: f.edgeType, Channel: channel, OrganizationID: "acme", FactoryID: &factory}
 	if _, err := f.registry.Put(f.ctx, audit.Origin{}, id, a, input.Preconditions{}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// name names one of so many boxes. A hash of the edge type, which is random, and of the name decides which stage reaches
+// the box. By chance, a stage could have too many boxes or too few for what a test expects. So names are tried until
+// each stage has its share.
+func (f *fleet) name(i, boxes int) string {
+	const stride = 37 // so that neighbors do not share a stage
+	percentile := i * stride % boxes * 100 / boxes
+	for try := 0; ; try++ {
+		id := fmt.Sprintf("%s-%03d-%d", f.edgeType, i, try)
+		if cohort.Of(f.edgeType, "2.0.0", id).Percentile() == percentile {
+			return id
+		}
 	}
 }
 

@@ -38,8 +38,7 @@ func TestGuard_RolloutChangesWhileItIsHalted_IsHaltedUnlessThePolicyChanged(t *t
 			g := newJudgedFleet(t, dynamotest.Embedded(t), p, 60, "acme", "initech")
 			g.raise(50)
 			g.poll("1.0.0", g.boxes...)
-			reached := g.reached() // about half of the boxes: their names vary between runs
-			for _, id := range reached[:len(reached)*2/3] {
+			for _, id := range g.reached()[:20] { // of 30
 				g.fails(t, id)
 			}
 			g.now = g.now.Add(2 * time.Minute) // they have had time to try again

@@ -2,7 +2,6 @@ package census_test
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -49,7 +48,7 @@ func newJudgedFleet(t *testing.T, client *dynamodb.Client, p guard.Policy, boxes
 	f.now = time.Now().UTC().Truncate(time.Millisecond) // the reference holds other tests' rollouts, too
 	g := &judgedFleet{fleet: f, t: t, updated: map[string]bool{}}
 	for i := range boxes {
-		id := fmt.Sprintf("%s-%03d", f.edgeType, i)
+		id := f.name(i, boxes)
 		a := edge.Assignment{EdgeType: f.edgeType, Channel: f.channel, OrganizationID: organizations[i%len(organizations)]}
 		if _, err := f.registry.Put(f.ctx, audit.Origin{}, id, a, input.Preconditions{}); err != nil {
 			t.Fatal(err)
