@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"flag"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,8 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/operations"
 	"wavegate/shared/operations/table"
+	"wavegate/shared/platform/input"
+	"wavegate/shared/platform/setting"
 )
 
 var update = flag.Bool("update", false, "rewrite the event files")
@@ -40,6 +43,40 @@ func TestSamples_EveryOperationHasOne(t *testing.T) {
 	}
 	if len(samples.All) != len(table.All) {
 		t.Errorf("%d samples of %d operations", len(samples.All), len(table.All))
+	}
+}
+
+// TestSamples_EveryCall_IsAskedForAllThatItsRowTakes: a row takes what its requests are asked for, so this must not depend
+// on the request. Calls with an empty body are tried, too.
+func TestSamples_EveryCall_IsAskedForAllThatItsRowTakes(t *testing.T) {
+	names := func(takes input.Takes) string {
+		body := &input.Shape{}
+		if takes.Body != nil {
+			body = takes.Body
+		}
+		var all []string
+		for _, field := range slices.Concat(takes.Path, takes.Query, body.Fields) {
+			all = append(all, field.Name)
+		}
+		return strings.Join(append(all, body.AnyOf...), " ")
+	}
+	for _, s := range samples.All {
+		op := table.Get(s.Operation)
+		for _, c := range slices.Concat(s.Cases, s.Also, []samples.Case{{}, {Body: "{}"}}) {
+			call := s.Call(samples.Fixed(), c)
+			r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(call.Body))
+			r.Header.Set("Content-Type", "application/json")
+			_, r.URL.RawQuery, _ = strings.Cut(call.Path, "?")
+			for name, value := range call.Parameters {
+				r.SetPathValue(name, value)
+			}
+			in := input.Of(r, op.Takes)
+			in.Settings = &setting.Values{}
+			op.Reads(in)
+			if got := names(in.Takes()); got != names(op.Takes) && (call.Body != "" || op.Takes.Body == nil) {
+				t.Errorf("%s %q is asked for %s, its row takes %s", s.Operation, c.Name, got, names(op.Takes))
+			}
+		}
 	}
 }
 

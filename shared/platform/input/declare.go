@@ -89,6 +89,11 @@ func (f Fields) Find(name string) (Field, bool) {
 func (t Takes) Declare(read func(*Reader)) Takes {
 	in := &Reader{r: &http.Request{}, takes: t, declares: true, Settings: &setting.Values{}}
 	read(in)
+	return in.Takes()
+}
+
+// Takes is what was asked for so far.
+func (in *Reader) Takes() Takes {
 	if in.body != nil {
 		in.takes.Body = &in.body.shape
 	}

@@ -92,8 +92,8 @@ func (f Filter) Values() url.Values {
 	return input.Values("productId", f.ProductID, "status", string(f.Status))
 }
 
-// ReachedBy says which machines of a version to list: those that have it or may have it, or, without Clear, only those
-// that are not known to be without it.
+// ReachedBy says which machines of a version to list: all that it concerns, or only those that have not confirmed that
+// they do not have it.
 type ReachedBy struct {
 	Ref
 	Unclear bool
