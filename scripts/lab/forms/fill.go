@@ -226,8 +226,11 @@ func (w *world) rollouts() {
 	w.move("olga", "unguarded", `{"status":"completed"}`)
 	w.contested("again")
 	w.contested("again")
-	w.edit(place{dynamo.Progress, "channel#gateway-x/stable", "latest"}, "begun", earlier(time.Minute))
-	w.do(ok, "vera", "GET /api/ota/release-channels/gateway-x/stable/progress?fresh=true", "")
+	for range 2 { // a count whose result could not be stored in time is answered, too
+		w.edit(place{dynamo.Progress, "channel#gateway-x/stable", "latest"}, "begun", earlier(time.Minute))
+		w.do(ok, "vera", "GET /api/ota/release-channels/gateway-x/stable/progress?fresh=true", "")
+		w.pass()
+	}
 	w.tick()
 }
 
