@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A cache keeps a container's values of an edge type for a short time, by name. Reads are strongly consistent, and a
+// Of keeps a container's values of an edge type for a short time, by name. Reads are strongly consistent, and a
 // value's age counts from the start of its read. So a value that is served was the stored one no longer ago than the
 // caller allows. It is safe for concurrent use.
 type Of[V any] struct {
