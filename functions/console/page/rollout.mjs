@@ -16,7 +16,7 @@ const reasons = {
 };
 
 function Standing({ r }) {
-	if (r.status === 'active') return html`<p class="chips"><${Chip} kind="wait">Active at ${r.staged_percent} %<//>${r.guard === 'none' && html` <${Chip} kind="quiet">No guard<//>`}<span>for ${atStage(r)}</span></p>`;
+	if (r.status === 'active') return html`<p class="chips"><${Chip} kind="wait">Active at ${r.staged_percent} %<//>${r.guard === 'none' && html` <${Chip} kind="quiet">No guard<//>`}${r.fast && html` <${Chip} kind="quiet">Fast<//>`}<span>for ${atStage(r)}</span></p>`;
 	if (r.status === 'halted') {
 		return html`<p class="chips"><${Chip} kind="bad">Halted at ${r.staged_percent} %<//><span><${HaltedBy} r=${r} /></span></p>`;
 	}
@@ -77,6 +77,7 @@ function Plants({ r }) {
 function People({ r }) {
 	const approvals = r.terms?.approvals ?? [];
 	return html`<dl class="facts">
+		${r.fast && html`<div><dt>Fast</dt><dd>${r.fast}</dd></div>`}
 		${r.startedBy && html`<div><dt>Started</dt><dd><${Said}>${nameOf(r.startedBy)}<//>, <${Moment} at=${r.startedAt} /></dd></div>`}
 		${r.promotedBy && html`<div><dt>Promoted last</dt><dd><${Said}>${nameOf(r.promotedBy)}<//></dd></div>`}
 		${approvals.map((a) => html`<div><dt>Approved ${a.stage} %</dt><dd><${Said}>${nameOf(a.by)}<//>, <${Moment} at=${a.at} /></dd></div>`)}

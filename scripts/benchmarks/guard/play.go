@@ -18,8 +18,8 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// afterwards is how long a world continues after its rollout has ended.
-const afterwards = 48 * time.Hour
+// afterwards is how long a world continues after its rollout has ended: what shows within a week has shown by then.
+const afterwards = 8 * 24 * time.Hour
 
 // A result of a rollout.
 type result struct {
@@ -187,6 +187,7 @@ func (p *play) tick() {
 	sightings := make([]census.Sighting, len(boxes))
 	for i, e := range boxes {
 		b := &p.boxes[p.byID[e.EdgeID]]
+		b.pace(p)
 		s := census.Sighting{EdgeID: e.EdgeID, OrganizationID: e.OrganizationID, LastSeen: p.at(b.lastSeen(p.now))}
 		if o := b.row.Offer; o != nil && o.RolloutID == p.rollout.ID {
 			s.Offer = *o

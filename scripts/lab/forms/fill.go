@@ -226,6 +226,10 @@ func (w *world) rollouts() {
 	w.move("olga", "unguarded", `{"status":"completed"}`)
 	w.contested("again")
 	w.contested("again")
+	w.do(created, "olga", channel+"gateway-x/urgent", released("1.0.0", ""))
+	w.do(created, "olga", channel+"gateway-x/hurried", released("9.0.0", `,"kind":"security"`))
+	w.start("hurried", "gateway-x", "urgent", "9.0.0", "")
+	w.move("olga", "hurried", halt)
 	for range 2 { // a count whose result could not be stored in time is answered, too
 		w.edit(place{dynamo.Progress, "channel#gateway-x/stable", "latest"}, "begun", earlier(time.Minute))
 		w.do(ok, "vera", "GET /api/ota/release-channels/gateway-x/stable/progress?fresh=true", "")

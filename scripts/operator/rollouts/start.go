@@ -36,13 +36,14 @@ func start(r *run.Run) *cobra.Command {
 		name, version := c.Args[0], c.Args[1]
 		edgeType, channelName, _ := api.ChannelName(name)
 		body := map[string]any{"edgeType": edgeType, "channel": channelName, "targetVersion": version}
+		fast := ""
 		switch {
 		case *policy != "":
 			p, err := policyIn(*policy, shortest)
 			if err != nil {
 				return err
 			}
-			body["policy"] = p
+			body["policy"], fast = p, p.Fast()
 		case *auto:
 			body["policy"] = map[string]any{"promote": map[string]any{"auto": true}}
 		case *alone:
@@ -58,6 +59,9 @@ func start(r *run.Run) *cobra.Command {
 		}
 		confirm, question := "", fmt.Sprintf("%s: start a rollout of %s instead of %s, to about 1 %% of %s?",
 			name, version, channel.CurrentVersion, terminal.Boxes(counted.Boxes))
+		if fast != "" {
+			question += " It is fast: " + fast
+		}
 		if earlier(version, channel.CurrentVersion) {
 			question, confirm = question+" It is an earlier version.", name
 		}

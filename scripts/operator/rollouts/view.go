@@ -157,6 +157,9 @@ func (v view) standing(now time.Time) string {
 		if v.unguarded() {
 			text += ", no guard"
 		}
+		if fast := r.Fast(); fast != "" {
+			text += "\nfast: " + fast
+		}
 		return text
 	}
 	text := fmt.Sprintf("%s at %d %%", r.Status, r.StagedPercent)

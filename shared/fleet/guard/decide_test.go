@@ -84,6 +84,7 @@ func since(age time.Duration) change { return func(e *guard.Evidence) { e.Since 
 // acting is the default policy, with automatic promotion of clear stages.
 func acting() guard.Policy {
 	p := guard.Default()
+	p.Promote.Soak.At10 = p.Promote.Soak.At1
 	p.Promote.Auto = true
 	return p
 }

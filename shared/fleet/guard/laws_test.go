@@ -80,6 +80,7 @@ type drawing struct {
 func draw(t *rapid.T) drawing {
 	n := func(most int, label string) int { return rapid.IntRange(0, most).Draw(t, label) }
 	p := guard.Default()
+	p.Promote.Soak.At10 = p.Promote.Soak.At1
 	p.Mode = rapid.SampledFrom([]guard.Mode{guard.Advise, guard.Act}).Draw(t, "mode")
 	p.Guard.SmallFleet = rapid.SampledFrom([]guard.SmallFleet{guard.AllDecided, guard.People}).Draw(t, "small fleet")
 	p.Promote.Auto = n(9, "auto") > 0

@@ -22,7 +22,7 @@ func PlanOf(body *input.Object, interval time.Duration) PlanRequest {
 		EdgeType:      body.Text("edgeType", input.Name),
 		Channel:       body.Text("channel", input.Name),
 		TargetVersion: body.Text("targetVersion", release.VersionRule),
-		Policy:        new(guard.Default()),
+		Policy:        new(guard.Open()),
 	}}
 	given, null := body.ClearableObject("policy", func(o *input.Object) { *r.Policy = guard.Read(o, interval) })
 	if r.OwnPolicy = given; null {

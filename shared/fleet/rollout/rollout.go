@@ -43,6 +43,7 @@ type Rollout struct {
 	TargetVersion   string    `json:"targetVersion"`
 	ArtifactURL     string    `json:"artifactUrl"` // the target's, at the start
 	SHA256          string    `json:"sha256"`      // the target's
+	release.Urgency           // the target's
 	PreviousVersion string    `json:"previousVersion"`
 	StagedPercent   int       `json:"staged_percent"`
 	Status          Status    `json:"status"`
@@ -155,12 +156,12 @@ func (p Plan) check(row release.ChannelRow, target release.Release) error {
 func Start(id string, on release.Channel, target release.Release, p *guard.Policy, by audit.Person, at time.Time) Rollout {
 	r := Rollout{
 		ID: id, EdgeType: on.EdgeType, Channel: on.Channel,
-		TargetVersion: target.Version, ArtifactURL: target.ArtifactURL, SHA256: target.SHA256,
+		TargetVersion: target.Version, ArtifactURL: target.ArtifactURL, SHA256: target.SHA256, Urgency: target.Urgency,
 		PreviousVersion: on.CurrentVersion, StagedPercent: cohort.Stages[0], Status: Active,
 		StartedAt: at, UpdatedAt: at, StageSince: at, StartedBy: by, Revision: 1,
 	}
 	if p != nil {
-		r.Terms = &Terms{Policy: *p, Revision: r.Revision, By: by}
+		r.Terms = &Terms{Policy: p.For(r.Security()), Revision: r.Revision, By: by}
 	}
 	return r.reaches(at)
 }
