@@ -22,14 +22,23 @@ type Groups struct {
 	decideWithin time.Duration
 	soaks        []time.Duration // of the stages
 	starts       []time.Time     // of the stages; zero: never reached
+	counts       []Counts        // of the stages
 	bad          []int           // boxes that count against the release, by stage
 	by           map[string][]guard.Share
+	// young are the groups of boxes that were registered since the start; nil if they count like the others.
+	young *Groups
 }
 
 func newGroups(r rollout.Rollout, at time.Time) *Groups {
+	g := emptyGroups(r, at)
+	g.young = emptyGroups(r, at)
+	return g
+}
+
+func emptyGroups(r rollout.Rollout, at time.Time) *Groups {
 	n := len(cohort.Stages)
 	g := &Groups{
-		Stages: make([]Sample, n), policy: r.Terms.Policy, at: at, starts: make([]time.Time, n), bad: make([]int, n),
+		Stages: make([]Sample, n), policy: r.Terms.Policy, at: at, starts: make([]time.Time, n), bad: make([]int, n), counts: make([]Counts, n),
 		decideWithin: r.Terms.Policy.Guard.DecideWithin.Length(), soaks: make([]time.Duration, n), by: map[string][]guard.Share{},
 	}
 	for i, percent := range cohort.Stages {
@@ -41,11 +50,15 @@ func newGroups(r rollout.Rollout, at time.Time) *Groups {
 	return g
 }
 
-// add counts a box of a stage.
-func (g *Groups) add(e report.IndexEntry, stage int, told bool) {
-	if g.starts[stage].IsZero() {
+// add counts a box of a stage. A trace is in no sample: nobody knows whether the box still calls. So only a failure
+// stays evidence.
+func (g *Groups) add(e report.IndexEntry, stage int, told, reached bool) {
+	g.counts[stage].add(e, told, reached)
+	switch {
+	case e.Trace:
+	case g.starts[stage].IsZero():
 		g.Unreached.Add(e)
-	} else {
+	default:
 		g.Stages[stage].Add(e)
 	}
 	if !told {
@@ -75,6 +88,10 @@ func (g *Groups) merge(other *Groups) {
 	for i := range g.Stages {
 		g.Stages[i].Merge(other.Stages[i])
 		g.bad[i] += other.bad[i]
+		g.counts[i] = g.counts[i].plus(other.counts[i])
+	}
+	if g.young != nil && other.young != nil {
+		g.young.merge(other.young)
 	}
 	for id, parts := range other.by {
 		for i, p := range parts {
@@ -107,7 +124,13 @@ type Question struct {
 // Ask returns what to look up for a census. last is the judgement before, or nil. looks is set if the guard may look at
 // silence now; see guard.Bounds.Due. Most of the time there is nothing to look up.
 func Ask(c *Census, last *Judgement, looks bool) Question {
+	c.settle()
 	g := c.Groups
+	if g.young != nil && !c.established {
+		young := g.young
+		g.young = nil
+		g.merge(young)
+	}
 	q := Question{rollout: c.of, census: c}
 	if last != nil {
 		q.looks = last.Looks
@@ -198,9 +221,9 @@ func (q Question) evidence() guard.Evidence {
 		Active: r.Status == rollout.Active, Completed: watched(r, g.at), Stage: r.StagedPercent, Since: r.StageSince, AsOf: g.at, CountedAt: r.StagedPercent,
 		Looks: q.looks, Approved: r.Approved(),
 	}
-	for i, s := range q.census.Stages {
+	for i, s := range g.counts {
 		e.Stages = append(e.Stages, guard.StageBoxes{
-			Percent: s.Percent, Start: g.starts[i], Expected: s.Expected, NotYetPolled: s.NotYetPolled, Offered: s.Offered, Working: s.Working,
+			Percent: cohort.Stages[i], Start: g.starts[i], Expected: s.Expected, NotYetPolled: s.NotYetPolled, Offered: s.Offered, Working: s.Working,
 			Deferred: s.Deferred, Installed: s.Installed, Failed: s.Failed, Reverted: s.Reverted, Bad: g.bad[i],
 		})
 	}

@@ -26,6 +26,9 @@ type Progress struct {
 	// Failures counts the failed boxes by why they failed.
 	Failures map[report.FailureCode]int `json:"failures"`
 	Silent   Silence                    `json:"silent"`
+	// Young counts the boxes that were registered since the start. The guard does not count them, unless NewFleet is set.
+	Young    int  `json:"young,omitempty"`
+	NewFleet bool `json:"newFleet,omitempty"`
 	// Factories holds the same by factory, if asked for; MoreFactories is how many are omitted.
 	Factories     []FactoryCounts `json:"factories,omitempty"`
 	MoreFactories int             `json:"moreFactories,omitempty"`

@@ -11,7 +11,8 @@
 // interval.
 //
 // Every stage that the release reached is judged until the rollout ends, from its own start. A resumption keeps the
-// starts. Another rollout of the same version on the channel inherits them: a release that failed once does not start
+// starts. What a box did stays counted if it is moved, retired or given away. Boxes that were registered after the start
+// do not count, so that nobody can make up evidence. Another rollout of the same version on the channel inherits them: a release that failed once does not start
 // afresh.
 //
 // # Failures

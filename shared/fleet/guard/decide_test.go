@@ -169,7 +169,7 @@ func TestDecide_EveryVerdict(t *testing.T) {
 		"too few have run it for a soak yet": {stage: 10, evidence: []change{took(700, 100, map[guard.Cause]int{guard.Deferred: 100})}, action: guard.Hold, reasons: []guard.Reason{guard.Undecided},
 			sentence: "Hold: 700 of 900 boxes have run the release for a soak, 20 more are needed and 100 may still come; with 0 undecided, 23 more bad boxes or 26 more silent halt it."},
 		"half have no space": {stage: 10, evidence: []change{took(400, 20, map[guard.Cause]int{guard.Space: 470, guard.Vanished: 10})}, action: guard.Hold, reasons: []guard.Reason{guard.TooFewTaken},
-			sentence: "Hold: 400 of 900 boxes have run the release for a soak, and 720 are needed: most of the others, 470, have no space for it (space); to go on without such boxes, retire them or lower taken in the policy; with 0 undecided, 23 more bad boxes or 26 more silent halt it."},
+			sentence: "Hold: 400 of 900 boxes have run the release for a soak, and 720 are needed: most of the others, 470, have no space for it (space); to go on without such boxes, lower taken in the policy; with 0 undecided, 23 more bad boxes or 26 more silent halt it."},
 		"how they took it was not looked up": {stage: 10, evidence: []change{func(e *guard.Evidence) { e.Taken = nil }}, action: guard.Hold, reasons: []guard.Reason{guard.NotCounted},
 			sentence: "Hold: how the boxes took the release has not been looked up yet; with 0 undecided, 23 more bad boxes or 26 more silent halt it."},
 		"too early": {stage: 10, evidence: []change{since(24*time.Hour - time.Second)}, action: guard.Hold, reasons: []guard.Reason{guard.Soaking},

@@ -149,7 +149,7 @@ var causes = map[Cause]string{
 
 func (d decision) tooFew(v Verdict) string {
 	cause, n := v.Taken.largest()
-	return fmt.Sprintf("%s, and %d are needed: most of the others, %d, %s; to go on without such boxes, retire them or lower taken in the policy",
+	return fmt.Sprintf("%s, and %d are needed: most of the others, %d, %s; to go on without such boxes, lower taken in the policy",
 		v.Taken.sentence(), v.Taken.Needed, n, causes[cause])
 }
 
