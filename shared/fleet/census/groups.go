@@ -25,6 +25,11 @@ type Groups struct {
 	counts       []Counts        // of the stages
 	bad          []int           // boxes that count against the release, by stage
 	by           map[string][]guard.Share
+	resumed      time.Time // zero: never
+	without      []string
+	// left counts the boxes that were bad or silent when the rollout was resumed, and excluded those of organizations that
+	// it leaves out. Both are in no group.
+	left, excluded int
 	// young are the groups of boxes that were registered since the start; nil if they count like the others.
 	young *Groups
 }
@@ -41,6 +46,10 @@ func emptyGroups(r rollout.Rollout, at time.Time) *Groups {
 		Stages: make([]Sample, n), policy: r.Terms.Policy, at: at, starts: make([]time.Time, n), bad: make([]int, n), counts: make([]Counts, n),
 		decideWithin: r.Terms.Policy.Guard.DecideWithin.Length(), soaks: make([]time.Duration, n), by: map[string][]guard.Share{},
 	}
+	if r.ResumedAt != nil {
+		g.resumed = *r.ResumedAt
+	}
+	g.without = r.Without
 	for i, percent := range cohort.Stages {
 		g.soaks[i] = g.policy.SoakAt(percent)
 		if start, ok := r.Reached(percent); ok {
@@ -53,6 +62,14 @@ func emptyGroups(r rollout.Rollout, at time.Time) *Groups {
 // add counts a box of a stage. A trace is in no sample: nobody knows whether the box still calls. So only a failure
 // stays evidence.
 func (g *Groups) add(e report.IndexEntry, stage int, told, reached bool) {
+	if slices.Contains(g.without, e.OrganizationID) {
+		g.excluded++
+		return
+	}
+	if told && g.wasBad(e, stage) {
+		g.left++
+		return
+	}
 	g.counts[stage].add(e, told, reached)
 	switch {
 	case e.Trace:
@@ -66,10 +83,18 @@ func (g *Groups) add(e report.IndexEntry, stage int, told, reached bool) {
 	}
 	p := g.part(e.OrganizationID, stage)
 	p.Told++
+	if e.State.Decided() {
+		p.Decided++
+	}
 	if e.Bad(g.at, g.decideWithin, g.soaks[stage]) {
 		g.bad[stage]++
 		p.Bad++
 	}
+}
+
+// wasBad reports whether a box's failure was known when the rollout was resumed.
+func (g *Groups) wasBad(e report.IndexEntry, stage int) bool {
+	return !g.resumed.IsZero() && !e.Since.After(g.resumed) && e.Bad(g.resumed, 0, g.soaks[stage])
 }
 
 // part is what an organization contributes to a stage.
@@ -90,6 +115,7 @@ func (g *Groups) merge(other *Groups) {
 		g.bad[i] += other.bad[i]
 		g.counts[i] = g.counts[i].plus(other.counts[i])
 	}
+	g.left, g.excluded = g.left+other.left, g.excluded+other.excluded
 	if g.young != nil && other.young != nil {
 		g.young.merge(other.young)
 	}
@@ -98,6 +124,7 @@ func (g *Groups) merge(other *Groups) {
 			sum := g.part(id, i)
 			sum.Told += p.Told
 			sum.Bad += p.Bad
+			sum.Decided += p.Decided
 		}
 	}
 }
@@ -109,6 +136,10 @@ type Judgement struct {
 	// its policy.
 	Revision       int64 `json:"revision"`
 	PolicyRevision int64 `json:"policyRevision"`
+	// Left counts the boxes that were bad or silent when the rollout was resumed, and Excluded those of organizations that
+	// it leaves out. The guard does not use them.
+	Left     int `json:"left,omitempty"`
+	Excluded int `json:"excluded,omitempty"`
 }
 
 // A Question lists samples of boxes. The guard has to know their last calls before it judges a count.
@@ -186,6 +217,7 @@ func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze) *Judgement {
 		boxes := g.Stages[i].Chosen()
 		of := sightings[:len(boxes)]
 		sightings = sightings[len(boxes):]
+		g.left += g.wereSilent(of, i)
 		e.Stages[i].Treated = g.group(boxes, of, i, q.half(), func(p *guard.Share) *guard.Group { return &p.Treated })
 		if q.soaked && cohort.Stages[i] == r.StagedPercent {
 			e.Taken = g.taken(r, i, of)
@@ -203,7 +235,7 @@ func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze) *Judgement {
 		e.Organizations = append(e.Organizations, guard.Organization{ID: id, Parts: parts})
 	}
 	slices.SortFunc(e.Organizations, func(a, b guard.Organization) int { return weight(b) - weight(a) })
-	return &Judgement{Verdict: guard.Decide(g.policy, e, g.at), Revision: r.Revision, PolicyRevision: r.Terms.Revision}
+	return &Judgement{Verdict: guard.Decide(g.policy, e, g.at), Revision: r.Revision, PolicyRevision: r.Terms.Revision, Left: g.left, Excluded: g.excluded}
 }
 
 // weight is how many bad and silent boxes an organization contributes.
@@ -219,7 +251,7 @@ func (q Question) evidence() guard.Evidence {
 	r, g := q.rollout, q.census.Groups
 	e := guard.Evidence{
 		Active: r.Status == rollout.Active, Completed: watched(r, g.at), Stage: r.StagedPercent, Since: r.StageSince, AsOf: g.at, CountedAt: r.StagedPercent,
-		Looks: q.looks, Approved: r.Approved(),
+		Looks: q.looks, Approved: r.Approved(), Resumed: g.resumed, Stopped: r.Stopped(),
 	}
 	for i, s := range g.counts {
 		e.Stages = append(e.Stages, guard.StageBoxes{
@@ -244,6 +276,9 @@ func (g *Groups) group(boxes []report.IndexEntry, sightings []Sighting, stage in
 		if box.LastSeen.Before(g.starts[stage]) {
 			continue
 		}
+		if box.LastSeen.Before(g.resumed.Add(-silentAfter)) {
+			continue // it was silent when the rollout was resumed
+		}
 		one := guard.Group{Boxes: 1}
 		if g.at.Sub(box.LastSeen) >= silentAfter {
 			one.Silent = 1
@@ -256,6 +291,16 @@ func (g *Groups) group(boxes []report.IndexEntry, sightings []Sighting, stage in
 		*in = in.Plus(one)
 	}
 	return sum
+}
+
+// wereSilent counts the boxes of a stage that were silent when the rollout was resumed, and still are.
+func (g *Groups) wereSilent(boxes []Sighting, stage int) (n int) {
+	for _, box := range boxes {
+		if !box.LastSeen.Before(g.starts[stage]) && box.LastSeen.Before(g.resumed.Add(-g.policy.Guard.SilentAfter.Length())) {
+			n++
+		}
+	}
+	return n
 }
 
 // taken is how a sample of a stage's boxes took the release; nil if it is unknown when any of them was last seen.

@@ -51,6 +51,12 @@ type Rollout struct {
 	UpdatedAt       time.Time `json:"updatedAt"`
 	// StageSince is when the rollout reached its stage, or was last resumed there.
 	StageSince time.Time `json:"stageSince"`
+	// ResumedAt is when a person last let the rollout go on, after a halt or after it stopped telling boxes. Boxes that were
+	// bad or silent then are no evidence any more.
+	ResumedAt *time.Time `json:"resumedAt,omitempty"`
+	Stop
+	// Without are organizations whose boxes the rollout leaves out. They are no evidence either.
+	Without []string `json:"without,omitempty"`
 	// StageStarts are when the target first reached each stage on the channel, by this rollout or an earlier one.
 	StageStarts StageStarts `json:"stageStarts"`
 	// StartedBy is who started the rollout, and PromotedBy who promoted it last.
@@ -67,6 +73,23 @@ type Rollout struct {
 	// Adopted reports whether the target became the channel's version.
 	Adopted  bool  `json:"adopted"`
 	Revision int64 `json:"revision"` // from 1
+}
+
+// A Stop says why a rollout tells no more boxes: the guard suspects something that people must judge.
+type Stop struct {
+	StoppedFor guard.Reason `json:"stoppedFor,omitempty"` // empty: it tells all boxes that it reaches
+	StoppedAt  *time.Time   `json:"stoppedAt,omitempty"`
+}
+
+// Stopped reports whether the rollout tells no more boxes.
+func (s Stop) Stopped() bool { return s.StoppedFor != "" }
+
+// telling is whom the rollout tells, for the channel's row.
+func (r Rollout) telling() release.Telling {
+	if !r.Stopped() && len(r.Without) == 0 {
+		return release.Telling{}
+	}
+	return release.Telling{TellingID: r.ID, Stopped: r.Stopped(), Without: r.Without}
 }
 
 // StageStarts are when a version first reached each stage; nil: never.

@@ -197,8 +197,8 @@ func (r Rollout) promotedBy(by audit.Person) Rollout {
 	return r
 }
 
-// advised sets the guard to only advise. It is for a resumed rollout, and for one with a target that was halted before.
-// Boxes that went silent then are no longer seen, so the guard cannot count them now.
+// advised sets the guard to only advise. It is for a rollout with a target that was halted before. Boxes that went silent
+// then are no longer seen, so the guard cannot count them now.
 func (r Rollout) advised() Rollout {
 	if r.Terms != nil && r.Terms.Policy.Mode != guard.Advise {
 		g := *r.Terms
