@@ -39,7 +39,7 @@ func (s *Store) act(ctx context.Context, from audit.Origin, c Candidate) (acted 
 	when := input.Matching(input.Revision(j.Revision))
 	switch j.Action {
 	case guard.Hold:
-		m.Stop, m.Judged = guard.OneOrganization, j.PolicyRevision
+		m.Stop, m.Judged = j.Suspicion(), j.PolicyRevision
 	case guard.Halt:
 		m.Status, m.Judged, when = rollout.Halted, j.PolicyRevision, input.Preconditions{}
 	case guard.Complete:

@@ -25,6 +25,7 @@ type Groups struct {
 	counts       []Counts        // of the stages
 	bad          []int           // boxes that count against the release, by stage
 	by           map[string][]guard.Share
+	places       places
 	resumed      time.Time // zero: never
 	without      []string
 	// left counts the boxes that were bad or silent when the rollout was resumed, and excluded those of organizations that
@@ -44,7 +45,7 @@ func emptyGroups(r rollout.Rollout, at time.Time) *Groups {
 	n := len(cohort.Stages)
 	g := &Groups{
 		Stages: make([]Sample, n), policy: r.Terms.Policy, at: at, starts: make([]time.Time, n), bad: make([]int, n), counts: make([]Counts, n),
-		decideWithin: r.Terms.Policy.Guard.DecideWithin.Length(), soaks: make([]time.Duration, n), by: map[string][]guard.Share{},
+		decideWithin: r.Terms.Policy.Guard.DecideWithin.Length(), soaks: make([]time.Duration, n), places: places{}, by: map[string][]guard.Share{},
 	}
 	if r.ResumedAt != nil {
 		g.resumed = *r.ResumedAt
@@ -85,10 +86,12 @@ func (g *Groups) add(e report.IndexEntry, stage int, told, reached bool) {
 	p.Told++
 	if e.State.Decided() {
 		p.Decided++
+		g.places.each(e, func(p *guard.Place) { p.Decided++ })
 	}
 	if e.Bad(g.at, g.decideWithin, g.soaks[stage]) {
 		g.bad[stage]++
 		p.Bad++
+		g.places.each(e, func(p *guard.Place) { p.Bad++ })
 	}
 }
 
@@ -118,6 +121,10 @@ func (g *Groups) merge(other *Groups) {
 	g.left, g.excluded = g.left+other.left, g.excluded+other.excluded
 	if g.young != nil && other.young != nil {
 		g.young.merge(other.young)
+	}
+	for key, p := range other.places {
+		sum := g.places.of(key)
+		sum.Decided, sum.Bad = sum.Decided+p.Decided, sum.Bad+p.Bad
 	}
 	for id, parts := range other.by {
 		for i, p := range parts {
@@ -219,18 +226,23 @@ func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze) *Judgement {
 		sightings = sightings[len(boxes):]
 		g.left += g.wereSilent(of, i)
 		e.Stages[i].Treated = g.group(boxes, of, i, q.half(), func(p *guard.Share) *guard.Group { return &p.Treated })
+		if q.groups && !g.starts[i].IsZero() {
+			g.look(boxes, of, i, func(p *guard.Place) *guard.Group { return &p.Treated })
+		}
 		if q.soaked && cohort.Stages[i] == r.StagedPercent {
 			e.Taken = g.taken(r, i, of)
 		}
 	}
 	if q.groups {
 		unreached := g.Unreached.Chosen()
+		g.look(unreached, sightings, slices.Index(cohort.Stages, r.StagedPercent), func(p *guard.Place) *guard.Group { return &p.Control })
 		for i := range g.Stages {
 			if !g.starts[i].IsZero() {
 				e.Stages[i].Control = g.group(unreached, sightings, i, q.half(), func(p *guard.Share) *guard.Group { return &p.Control })
 			}
 		}
 	}
+	e.Places = g.places.list()
 	for id, parts := range g.by {
 		e.Organizations = append(e.Organizations, guard.Organization{ID: id, Parts: parts})
 	}

@@ -14,6 +14,9 @@
 // contradict it, the rollout is held and tells no more boxes, until a person halts it or goes on, with that organization
 // or without it. Then boxes that were bad or silent leave both groups, and the guard judges what is new.
 //
+// A place, one factory or one organization, may be the only one that a release harms. If most of its boxes are bad, the
+// rollout is held and stops telling, too; see Place.
+//
 // Every stage that the release reached is judged until the rollout ends, from its own start. A resumption keeps the
 // starts. What a box did stays counted if it is moved, retired or given away. Boxes that were registered after the start
 // do not count, so that nobody can make up evidence. Another rollout of the same version on the channel inherits them: a release that failed once does not start
@@ -74,7 +77,7 @@ func Decide(p Policy, e Evidence, at time.Time) Verdict {
 	v := Verdict{Stage: e.Stage, Next: e.next(), Looks: d.seen, Taken: e.Taken}
 	v.Action, v.Reasons, v.Organization = d.judge()
 	v.Reason, v.Acts = v.Reasons[0], p.Mode == Act && v.Action != Hold
-	v.Stops = p.Mode == Act && v.Organization != "" && !e.Stopped
+	v.Stops = p.Mode == Act && v.Action == Hold && v.Suspicion() != "" && e.Active && e.next() != 0 && !e.Stopped
 	v.Pages = v.Next == 0 && (v.Action == Halt || slices.Contains(v.Reasons, TooManyBad) || slices.Contains(v.Reasons, Silent))
 	d.measure(&v)
 	v.Sentence = d.sentence(v)
@@ -203,6 +206,8 @@ func (d decision) holds(organization string) []Reason {
 	e, promote := d.evidence, d.policy.Promote
 	add(!d.counted() || d.soakOver() && e.Taken == nil, NotCounted)
 	add(organization != "", OneOrganization)
+	_, bad := e.bad()
+	add(bad, FactoryBad)
 	add(e.Stopped, TellingStopped)
 	add(d.tooSmall(), EvidenceTooSmall)
 	if t := e.Taken; t != nil && d.soakOver() {

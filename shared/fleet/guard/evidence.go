@@ -149,6 +149,7 @@ type Evidence struct {
 	CountedAt     int
 	Stages        []StageBoxes // all of them, in order
 	Organizations []Organization
+	Places        []Place
 	// Looks are the last looks at the stages. New is set if looks that are due are taken now.
 	Looks []Look
 	New   bool

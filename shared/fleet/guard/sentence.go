@@ -87,6 +87,9 @@ func (d decision) holdSentence(r Reason, v Verdict) string {
 		return d.notCounted()
 	case OneOrganization:
 		return d.aloneSentence(v)
+	case FactoryBad:
+		worst, _ := d.evidence.bad()
+		return worst.sentence(d.told)
 	case TellingStopped:
 		return "no more boxes are told until a person halts the rollout or goes on with it"
 	case EvidenceTooSmall:

@@ -27,6 +27,7 @@ const (
 	NotActive        Reason = "NOT_ACTIVE"         // the rollout ended
 	NotCounted       Reason = "NOT_COUNTED"        // there is no count, or it is old or of another stage
 	OneOrganization  Reason = "ONE_ORGANIZATION"   // only one organization's boxes speak for a halt, and the others against it
+	FactoryBad       Reason = "FACTORY_BAD"        // most boxes of one factory or organization are bad or silent
 	TellingStopped   Reason = "TELLING_STOPPED"    // the rollout tells no more boxes until a person decides
 	EvidenceTooSmall Reason = "EVIDENCE_TOO_SMALL" // the stage has too few boxes for the test, and is not clear
 	Undecided        Reason = "UNDECIDED"          // too few boxes have run the release for a soak yet
@@ -70,6 +71,16 @@ type Verdict struct {
 	// Looks are the last looks at the silence of each stage.
 	Looks    []Look   `json:"looks,omitempty"`
 	Distance Distance `json:"distance"`
+}
+
+// Suspicion is the reason for which the guard stops telling boxes; empty if there is none.
+func (v Verdict) Suspicion() Reason {
+	for _, r := range v.Reasons {
+		if r == OneOrganization || r == FactoryBad {
+			return r
+		}
+	}
+	return ""
 }
 
 // A Count is the input of a test of failures: the boxes of one stage, or of all, that were told the release.
