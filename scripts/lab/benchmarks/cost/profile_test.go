@@ -148,10 +148,10 @@ func million(op operations.Operation, took limit, p profile, writes bool) float6
 	if writes {
 		duration += transactionMS - roundTripMS
 	}
-	logged := p.Logged + accessLog
+	logged, followed := p.Logged+accessLog, traced
 	if !op.Sampled { // Lambda's own lines on a poll are switched off
-		logged += platformLog
+		logged, followed = logged+platformLog, tracedOther
 	}
 	return gatewayCalls + lambdaRequests + duration/1000*float64(op.MemoryMB)/1024*lambdaGBSecond*1e6 +
-		took.Read*readUnits + took.Write*writeUnits + logged/1e9*logsGB*1e6 + traced*traces
+		took.Read*readUnits + took.Write*writeUnits + logged/1e9*logsGB*1e6 + followed*traces
 }
