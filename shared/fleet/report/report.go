@@ -34,10 +34,6 @@ const (
 // States lists all of them.
 var States = []State{Offered, Working, Deferred, Installed, Failed, Reverted}
 
-// NotRecorded is the metric of polls with a report that could not be written in time. Such a poll is answered without a
-// receipt, or, for a DDI client, without anything new.
-const NotRecorded = "ReportNotRecorded"
-
 // Decided reports whether the outcome of an offer is final.
 func (s State) Decided() bool { return s == Installed || s == Failed || s == Reverted }
 
