@@ -65,7 +65,7 @@ var allKeyed = map[string]keyed{
 	"create-edge-enrolment": func(ctx context.Context, db *dynamo.DB) (func(idempotency.Claim) (string, error), error) {
 		plan := enrolment.Plan{EdgeType: "gateway-x", Channel: "stable", OrganizationID: "acme", EdgeIDs: []string{uuid.NewString()}, ExpiresAt: db.Now().Add(time.Hour)}
 		return func(claim idempotency.Claim) (string, error) {
-			id, _, err := enrolment.NewStore(db, nil).Create(ctx, trail, plan, claim)
+			id, _, err := enrolment.NewStore(db).Create(ctx, trail, plan, claim)
 			return id, err
 		}, nil
 	},

@@ -13,7 +13,7 @@ import (
 func TestLastSeen_IsTheLastAdmittedCall_WithinHalfASecond(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		user := "https://fleet.example " + uuid.NewString()
-		if seen, err := LastSeen(t.Context(), client, Subject(user)); err != nil || !seen.IsZero() {
+		if seen, err := LastSeen(client)(t.Context(), Subject(user)); err != nil || !seen.IsZero() {
 			t.Fatalf("a box that never called was seen at %v, %v", seen, err)
 		}
 		now := time.Now()
@@ -26,7 +26,7 @@ func TestLastSeen_IsTheLastAdmittedCall_WithinHalfASecond(t *testing.T) {
 		}
 		check := func(want time.Time) {
 			t.Helper()
-			seen, err := LastSeen(t.Context(), client, Subject(user))
+			seen, err := LastSeen(client)(t.Context(), Subject(user))
 			if age := want.Sub(seen); err != nil || age < 0 || age >= 500*time.Millisecond {
 				t.Fatalf("seen at %v, %v, called at %v", seen, err, want)
 			}
