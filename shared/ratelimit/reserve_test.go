@@ -24,6 +24,15 @@ func TestReserve_HaltAfterTheLimit_IsAdmittedInTheSameInstant(t *testing.T) {
 	s.admitted(t, Reserved, ann)
 }
 
+// TestReserve_HasAPlaceBeforeTheLimits_NamesItsSecond: the limit is 0, and the reserve was used up half a minute ago.
+func TestReserve_HasAPlaceBeforeTheLimits_NamesItsSecond(t *testing.T) {
+	s := newTestLimiter(small)
+	s.model.override(orders[0], s.now, &counterOverride{Limit: 0})
+	s.admitted(t, Reserved, slices.Repeat([]Caller{ann}, Reserve)...)
+	s.now = s.now.Add(30 * time.Second)
+	expect.Equal(t, s.ask(t, ann, Reserved).RetryAfter, 31*time.Second, "it is told to wait")
+}
+
 func TestReserve_UnderTheLimit_IsNotUsed(t *testing.T) {
 	s := newTestLimiter(small)
 	expect.Equal(t, answerOf(s.ask(t, ann, Reserved)), answer{Admitted, "", 2}, "the answer")

@@ -5,7 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
@@ -45,10 +48,23 @@ func TestStores_AnswerLikeTheModel(t *testing.T) {
 					if diff := cmp.Diff(want, got, cmp.AllowUnexported(item{}, counterOverride{})); applied != wantApplied || diff != "" {
 						t.Fatalf("step %d: %+v of %+v: applied %v, want %v:\n%s", i, w, it, applied, wantApplied, diff)
 					}
+					if _, back := w.(giveBack); applied && !back {
+						expect.Equal(t, ttlOf(t, client, holder.key()), m.items[holder.key()].ttl, "step %d: the time to live is", i)
+					}
 				}
 			}
 		}
 	})
+}
+
+// ttlOf is the time at which a stored item may be deleted.
+func ttlOf(t *testing.T, client *dynamodb.Client, key string) (seconds int64) {
+	t.Helper()
+	out, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(dynamo.RateCounters.Name()),
+		Key: map[string]types.AttributeValue{attrSubject: &types.AttributeValueMemberS{Value: key}}})
+	expect.OK(t, err)
+	expect.OK(t, attributevalue.Unmarshal(out.Item[attrTTL], &seconds))
+	return seconds
 }
 
 // writes makes the write that is due, and some that are stale or wrong.
