@@ -3,10 +3,10 @@ package telemetry
 import (
 	"encoding/json"
 	"math"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
+	"wavegate/shared/testing/expect"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -19,9 +19,7 @@ func emitted(t *testing.T, dimensions map[string]string, metrics ...Metric) map[
 		t.Fatalf("emitted %q, want one line", out.String())
 	}
 	var line map[string]any
-	if err := json.Unmarshal([]byte(out.String()), &line); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, json.Unmarshal([]byte(out.String()), &line))
 	return line
 }
 
@@ -42,9 +40,7 @@ func TestEmit_WithDimensions_CountsAlsoForTheStage(t *testing.T) {
 			}},
 		},
 	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("emitted %v, want %v", got, want)
-	}
+	expect.Equal(t, got, want, "emitted")
 }
 
 func TestEmit_WithoutAStage_HasTheStageLocal(t *testing.T) {
@@ -64,7 +60,5 @@ func TestEmit_NaNOrInfinity_WritesNothing(t *testing.T) {
 
 func TestEmit_SeveralValues_AreSeparateValues(t *testing.T) {
 	got := emitted(t, nil, Metric{Name: "Duration", Values: []float64{1.5, 2}, Unit: Milliseconds})
-	if !reflect.DeepEqual(got["Duration"], []any{1.5, 2.0}) {
-		t.Errorf("emitted %v", got["Duration"])
-	}
+	expect.Equal[any](t, got["Duration"], []any{1.5, 2.0}, "emitted")
 }
