@@ -155,6 +155,10 @@ func typed(document, property *yaml.Node, m member) error {
 			return nil
 		}
 	}
+	if get(property, "items") != nil {
+		put(property, "type", text("array"))
+		return nil
+	}
 	named := get(get(document, "x-names"), m.name)
 	switch {
 	case m.field != nil && m.field.Clearable:
