@@ -5,8 +5,6 @@ package ddi
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"wavegate/shared/access/auth"
@@ -255,7 +253,7 @@ func (b *Boxes) Report(ctx context.Context, c ClientCall, f Feedback) error {
 	if err == nil && (f.Action == 0 || f.Action > row.Revision) {
 		return problem.Missing()
 	}
-	return outdated(err)
+	return polling.Outdated(err)
 }
 
 // State takes the version that a box says it runs; empty: it does not say.
@@ -274,7 +272,7 @@ func (b *Boxes) State(ctx context.Context, c ClientCall, running string) error {
 	}
 	statement.At = b.at()
 	_, err = b.reports.Observe(ctx, e.Registration(), report.By{Input: statement, SHA256: c.Caller.Credential})
-	return outdated(err)
+	return polling.Outdated(err)
 }
 
 // policy returns a rollout's policy, or the default if it has none.
@@ -284,15 +282,4 @@ func (b *Boxes) policy(ctx context.Context, rolloutID string) (guard.Policy, err
 		return guard.Default(), err
 	}
 	return r.Terms.Policy, nil
-}
-
-// outdated asks a client to come back if its box was registered again while the call ran.
-func outdated(err error) error {
-	if errors.Is(err, report.ErrOutdated) {
-		return problem.Wrap(err, problem.Unavailable, "The box was registered again a moment ago; try again after the given time.").After(time.Second)
-	}
-	if err != nil {
-		return fmt.Errorf("ddi: %w", err)
-	}
-	return nil
 }

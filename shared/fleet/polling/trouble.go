@@ -27,6 +27,14 @@ func Warn(ctx context.Context, log *slog.Logger, metrics io.Writer, at time.Time
 	telemetry.Emit(metrics, at, map[string]string{"operation": operation}, telemetry.One(NotRecorded))
 }
 
+// Outdated asks a caller to come back if its box was registered again while the call ran.
+func Outdated(err error) error {
+	if errors.Is(err, report.ErrOutdated) {
+		return problem.Wrap(err, problem.Unavailable, "The box was registered again a moment ago; try again after the given time.").After(time.Second)
+	}
+	return err
+}
+
 // Spread makes the boxes that the busy store turned away come back over a minute, not all at once.
 func Spread(err error) error {
 	if problem.Has(err, problem.Unavailable) {
