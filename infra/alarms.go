@@ -11,7 +11,7 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/enrolment"
-	"wavegate/shared/fleet/report"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/function"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
@@ -127,7 +127,7 @@ func (w *watch) apiAlarms() []alarm {
 		},
 		{
 			kind: "reports-not-recorded", says: "The boxes' reports cannot be recorded in time.",
-			metric: own.metric(report.NotRecorded, sum, ""), threshold: 5, minutes: 3, of: 5,
+			metric: own.metric(polling.NotRecorded, sum, ""), threshold: 5, minutes: 3, of: 5,
 		},
 	}
 }

@@ -6,7 +6,6 @@ package main
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
@@ -22,10 +21,7 @@ import (
 func main() { function.RunTask(progress.Tick, wire) }
 
 func wire(env lambdahttp.Env) function.TaskFunc {
-	store := census.NewStore(env.DB, census.ReadSettings(env.Settings),
-		func(ctx context.Context, subject string) (time.Time, error) {
-			return ratelimit.LastSeen(ctx, env.API, subject)
-		})
+	store := census.NewStore(env.DB, census.ReadSettings(env.Settings), ratelimit.LastSeen(env.API))
 	methods := method.NewStore(env.DB)
 	return func(ctx context.Context) error {
 		run := ""

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+	"wavegate/shared/testing/expect"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -143,9 +144,7 @@ func TestAnswer_IsWrittenAsDocumented(t *testing.T) {
 func TestPace_IsBusyForAnHourAfterAChange(t *testing.T) {
 	p := Pace{time.Minute, 5 * time.Minute}
 	for ago, want := range map[time.Duration]time.Duration{-time.Second: time.Minute, 0: time.Minute, time.Hour - 1: time.Minute, time.Hour: 5 * time.Minute, 1000 * time.Hour: 5 * time.Minute} {
-		if got := p.At(noon, noon.Add(-ago)); got != want {
-			t.Errorf("%v after a change: %v, want %v", ago, got, want)
-		}
+		expect.Equal(t, p.At(noon, noon.Add(-ago)), want, "%v after a change", ago)
 	}
 	if got := (Pace{time.Minute, time.Second}).At(noon, noon.Add(-2*time.Hour)); got != time.Minute {
 		t.Errorf("idle boxes listen every %v, more often than others", got)
@@ -208,9 +207,7 @@ func TestRing_WhatIsCalledAlready_IsNotWrittenAgainInTheSameSecond(t *testing.T)
 
 func TestLasting_IsHeardByABoxThatMissesTwoTimes(t *testing.T) {
 	for interval, want := range map[time.Duration]time.Duration{5 * time.Minute: 17*time.Minute + 30*time.Second, time.Minute: 15 * time.Minute, 10 * time.Minute: 35 * time.Minute} {
-		if got := Lasting(interval); got != want {
-			t.Errorf("every %v: %v, want %v", interval, got, want)
-		}
+		expect.Equal(t, Lasting(interval), want, "every %v", interval)
 	}
 }
 

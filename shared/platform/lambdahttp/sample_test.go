@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/testing/expect"
 )
 
 // figures adds up the calls in the metrics that were written, and counts the lines.
@@ -100,9 +101,7 @@ func TestWaits_AreSummedUp_SampledOrNot(t *testing.T) {
 			sum := 0.0
 			for line := range strings.Lines(b.metrics.String()) {
 				var m struct{ Waits float64 }
-				if err := json.Unmarshal([]byte(line), &m); err != nil {
-					t.Fatal(err)
-				}
+				expect.OK(t, json.Unmarshal([]byte(line), &m))
 				sum += m.Waits
 			}
 			if sum != 12*300 {

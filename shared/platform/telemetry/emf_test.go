@@ -3,25 +3,24 @@ package telemetry
 import (
 	"encoding/json"
 	"math"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"wavegate/shared/testing/expect"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-func emitted(t *testing.T, dimensions map[string]string, metrics ...Metric) map[string]any {
+func emitted(t *testing.T, properties map[string]string, metrics ...Metric) map[string]any {
 	t.Helper()
 	var out strings.Builder
-	Emit(&out, noon, dimensions, metrics...)
+	Emit(&out, noon, properties, metrics...)
 	if !strings.HasSuffix(out.String(), "\n") || strings.Count(out.String(), "\n") != 1 {
 		t.Fatalf("emitted %q, want one line", out.String())
 	}
 	var line map[string]any
-	if err := json.Unmarshal([]byte(out.String()), &line); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, json.Unmarshal([]byte(out.String()), &line))
 	return line
 }
 
@@ -43,9 +42,7 @@ func TestEmit_Properties_AreNoDimensions(t *testing.T) {
 			}},
 		},
 	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("emitted %v, want %v", got, want)
-	}
+	expect.Equal(t, got, want, "emitted")
 }
 
 func TestEmit_WithoutAStage_HasTheStageLocal(t *testing.T) {

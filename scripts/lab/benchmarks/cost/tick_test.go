@@ -29,6 +29,7 @@ import (
 	"wavegate/shared/platform/input"
 	"wavegate/shared/ratelimit"
 	"wavegate/shared/testing/dynamolocal"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
 )
@@ -70,14 +71,10 @@ func newCountedFleet(t *testing.T, endpoint, metered string, boxes int) *counted
 	limiter := ratelimit.New(ratelimit.Config{Store: direct, Limits: ratelimit.Limits{User: 600}, Clock: clock, Deadline: 10 * time.Second})
 	counted := client(metered, storefront.AccessKey("tick"))
 	f.progress = census.NewStore(dynamo.Open(counted, clock), census.Settings{Shards: 32, PollInterval: time.Minute, GuardInterval: time.Minute},
-		func(ctx context.Context, subject string) (time.Time, error) {
-			return ratelimit.LastSeen(ctx, counted, subject)
-		})
+		ratelimit.LastSeen(counted))
 	must := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 	}
 	for channel, version := range map[string]string{"stable": "1.0.0", "canary": "2.0.0"} {
 		_, err := publication.NewStore(db).Publish(ctx, audit.Origin{}, release.Publication{EdgeType: "gateway-x", Channel: channel,
@@ -145,13 +142,9 @@ func newCountedFleet(t *testing.T, endpoint, metered string, boxes int) *counted
 //	go test -tags full -v ./scripts/lab/benchmarks/cost -run TestTick -boxes 100000
 func TestTick_ACountOfRollouts_TakesTheUnitsThatThePriceHas(t *testing.T) {
 	s, err := dynamolocal.Embedded()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	t.Cleanup(func() { s.Close() })
-	if err := dynamolocal.CreateTables(t.Context(), s.Client()); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, dynamolocal.CreateTables(t.Context(), s.Client()))
 	m := startMeter(t, s.Endpoint)
 	f := newCountedFleet(t, s.Endpoint, m.url, *boxes)
 
