@@ -127,7 +127,7 @@ func (r *Registry) Record(set *change.Set, m BatchItem, f Stored) (event string,
 		return "", nil
 	}
 	change.Record(set, r.along(&f.Row, &has), f.Edge, next, event)
-	return event, calls(f.Edge, next)
+	return event, r.calls(f.Edge, next)
 }
 
 // Ring calls boxes after their changes were written.
