@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/aws/aws-lambda-go/events"
+
+	"wavegate/shared/testing/expect"
 )
 
 // An urlFunction is a function with a URL.
@@ -70,7 +72,5 @@ func TestURL_ABodyThatIsTooLarge_IsRefusedWithoutACall(t *testing.T) {
 	})
 	w := httptest.NewRecorder()
 	URL{Function: f}.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/", strings.NewReader(strings.Repeat("x", maxURLBody+1))))
-	if w.Code != http.StatusRequestEntityTooLarge {
-		t.Errorf("answered %d", w.Code)
-	}
+	expect.Equal(t, w.Code, http.StatusRequestEntityTooLarge, "answered")
 }
