@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"wavegate/scripts/local/devissuer"
+	"wavegate/shared/testing/expect"
 )
 
 const verifier = "a-verifier-of-at-least-forty-three-characters"
@@ -54,19 +55,13 @@ func request(changes ...string) url.Values {
 func (l login) do(method, path string, form url.Values) (*http.Response, string) {
 	l.Helper()
 	r, err := http.NewRequestWithContext(l.Context(), method, l.url+path, strings.NewReader(form.Encode()))
-	if err != nil {
-		l.Fatal(err)
-	}
+	expect.OK(l, err)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	res, err := l.client.Do(r)
-	if err != nil {
-		l.Fatal(err)
-	}
+	expect.OK(l, err)
 	defer func() { _ = res.Body.Close() }()
 	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		l.Fatal(err)
-	}
+	expect.OK(l, err)
 	return res, string(body)
 }
 
@@ -84,9 +79,7 @@ func (l login) code(form url.Values) url.Values {
 func (l login) exchange(form url.Values) (status int, answer map[string]any) {
 	l.Helper()
 	res, body := l.do(http.MethodPost, "/token", form)
-	if err := json.Unmarshal([]byte(body), &answer); err != nil {
-		l.Fatal(err)
-	}
+	expect.OK(l, json.Unmarshal([]byte(body), &answer))
 	return res.StatusCode, answer
 }
 
@@ -107,9 +100,7 @@ func TestProvider_FormThenCodeThenRefresh_GivesValidTokens(t *testing.T) {
 		t.Fatalf("the form: %d %s", res.StatusCode, body)
 	}
 	back := l.code(olga)
-	if back.Get("state") != "s-1" {
-		t.Errorf("the state comes back as %q", back.Get("state"))
-	}
+	expect.Equal(t, back.Get("state"), "s-1", "the state comes back as")
 	status, tokens := l.exchange(byCode(back.Get("code")))
 	for range 2 {
 		if status != http.StatusOK {
@@ -154,9 +145,7 @@ func TestProvider_KnownPerson_SkipsTheForm_AndNobodyElse(t *testing.T) {
 		}
 	}
 	to, err := ask("olga").Location()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if status, answer := l.exchange(byCode(to.Query().Get("code"))); status != http.StatusOK || answer["access_token"] == "" {
 		t.Errorf("the code gives %d %v", status, answer)
 	}
@@ -220,18 +209,12 @@ func TestProvider_InvalidPerson_GetsAnError(t *testing.T) {
 func TestProvider_HostThatIsNotLoopback_IsRefused(t *testing.T) {
 	l := newLogin(t)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, l.url+"/.well-known/openid-configuration", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	for host, want := range map[string]int{"elsewhere.example:80": http.StatusForbidden, "localhost:1": http.StatusOK} {
 		r.Host = host
 		res, err := l.client.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		_ = res.Body.Close()
-		if res.StatusCode != want {
-			t.Errorf("%s: %d, want %d", host, res.StatusCode, want)
-		}
+		expect.Equal(t, res.StatusCode, want, "%s:", host)
 	}
 }

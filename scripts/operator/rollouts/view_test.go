@@ -12,6 +12,7 @@ import (
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 )
 
@@ -83,9 +84,7 @@ func TestView_AgainstTheGuard(t *testing.T) {
 		"a release that is not counted": {view{rollout: other.rollout}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := c.view.against(); got != c.against {
-				t.Errorf("against it: %t", got)
-			}
+			expect.Equal(t, c.view.against(), c.against, "against it:")
 		})
 	}
 }
@@ -98,9 +97,7 @@ func TestEarlier_OfVersionsThatAreMadeOfNumbers(t *testing.T) {
 		{"1.0.0", "1.1.0", true}, {"1.9.0", "1.10.0", true}, {"1.1.0", "1.1.0", false}, {"2.0", "1.9.9", false}, {"v1", "v2", true}, {"1.0.0-rc1", "2.0.0", false}, {"", "1", false},
 	} {
 		t.Run(c.a+" and "+c.b, func(t *testing.T) {
-			if got := earlier(c.a, c.b); got != c.earlier {
-				t.Errorf("earlier: %t", got)
-			}
+			expect.Equal(t, earlier(c.a, c.b), c.earlier, "earlier:")
 		})
 	}
 }
@@ -132,9 +129,7 @@ func TestView_IsActiveSinceItsStageBegan_WhateverWasChangedSince(t *testing.T) {
 	v := judged(guard.Hold, guard.Soaking)
 	at := time.Date(2026, 3, 2, 8, 15, 0, 0, time.Local)
 	v.rollout.StartedAt, v.rollout.StageSince, v.rollout.UpdatedAt = at.Add(-time.Hour), at, at.Add(time.Hour)
-	if got := v.standing(at.Add(2 * time.Hour)); got != "active at 10 % since 2026-03-02 08:15, started 2026-03-02 07:15 by olga" {
-		t.Errorf("it is %s", got)
-	}
+	expect.Equal(t, v.standing(at.Add(2*time.Hour)), "active at 10 % since 2026-03-02 08:15, started 2026-03-02 07:15 by olga", "it is")
 }
 
 func TestHealth_SaysItInAFewWords(t *testing.T) {
@@ -171,9 +166,7 @@ func TestHealth_SaysItInAFewWords(t *testing.T) {
 			if c.change != nil {
 				c.change(&v, v.progress.Guard)
 			}
-			if got := v.health(c.trouble, 3*time.Minute); got != c.want {
-				t.Errorf("it is %q, want %q", got, c.want)
-			}
+			expect.Equal(t, v.health(c.trouble, 3*time.Minute), c.want, "it is")
 		})
 	}
 }

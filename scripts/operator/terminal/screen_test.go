@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"wavegate/scripts/operator/terminal"
+	"wavegate/shared/testing/expect"
 )
 
 // text generates what people, boxes and the guard write: words with letters of any width and terminal controls.
@@ -95,14 +96,10 @@ func TestFit_WhatHasToBeSeen_IsOnTheSmallestScreens(t *testing.T) {
 
 func TestCount_AndLength(t *testing.T) {
 	for n, want := range map[int]string{0: "0", 999: "999", 1203: "1,203", 1234567: "1,234,567", -1203: "-1,203", -203: "-203"} {
-		if got := terminal.Count(n); got != want {
-			t.Errorf("%d is %s, want %s", n, got, want)
-		}
+		expect.Equal(t, terminal.Count(n), want, "%d is", n)
 	}
 	for d, want := range map[time.Duration]string{-time.Second: "0 s", 89 * time.Second: "89 s", 90 * time.Second: "2 min", 3 * time.Hour: "3 h", 50 * time.Hour: "2 days"} {
-		if got := terminal.Length(d); got != want {
-			t.Errorf("%s is %s, want %s", d, got, want)
-		}
+		expect.Equal(t, terminal.Length(d), want, "%s is", d)
 	}
 }
 
