@@ -14,6 +14,7 @@ import (
 	"wavegate/scripts/operator/run"
 	"wavegate/scripts/operator/tokenfile"
 	"wavegate/shared/access/boxtoken"
+	"wavegate/shared/testing/expect"
 )
 
 // enrols makes a code for boxes, and returns the id of the enrolment and the file with the code.
@@ -36,9 +37,7 @@ func (d *desk) redeem(code, id string, more ...string) []string {
 func (d *desk) token(id string) (text string, t boxtoken.Token) {
 	d.Helper()
 	text, t, err := tokenfile.Read(filepath.Join(d.dir, tokenfile.Name(id)), id)
-	if err != nil {
-		d.Fatal(err)
-	}
+	expect.OK(d, err)
 	return text, t
 }
 
@@ -59,9 +58,7 @@ func TestEnrol_BoxesOfAList_RegisterThemselves(t *testing.T) {
 		}
 	}
 	secret, err := os.ReadFile(code)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	shown := d.does("enrol", "show", id).is(run.Done).says("2 boxes are listed", "2 are registered, 0 are waiting", "00:1A:2B  registered")
 	listed := d.does("enrol", "list", "--organization", "acme").is(run.Done).says(id, "gateway-x/stable")
 	if strings.Contains(shown.out+listed.out, strings.TrimSpace(string(secret))) {

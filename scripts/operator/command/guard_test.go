@@ -13,6 +13,7 @@ import (
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
+	"wavegate/shared/testing/expect"
 )
 
 // acting is a policy under which things happen in seconds instead of hours.
@@ -44,9 +45,7 @@ func (d *desk) startsJudged(policy string, boxes int) (ids []string) {
 func (d *desk) guardLooks() {
 	d.Helper()
 	time.Sleep(time.Second)
-	if err := d.RunTask(d.Context(), operations.Tick); err != nil {
-		d.Fatal(err)
-	}
+	expect.OK(d, d.RunTask(d.Context(), operations.Tick))
 }
 
 // TestSession_TheGuardHalts runs the commands of an operator while the guard halts a bad release.
@@ -95,9 +94,7 @@ func TestSession_TheGuardHalts(t *testing.T) {
 
 	d.does("resume", "gateway-x/stable", "--yes").is(run.Misused).warns("The guard halted it", "--confirm gateway-x/stable")
 	d.does("resume", "gateway-x/stable", "--confirm", "gateway-x/stable").is(run.Done)
-	if mode := d.Owner(t).Get(t, "/api/ota/rollouts/"+d.rollout()+"/policy").Object(t)["mode"]; mode != "advise" {
-		t.Errorf("the guard's mode is %v", mode)
-	}
+	expect.Equal(t, d.Owner(t).Get(t, "/api/ota/rollouts/"+d.rollout()+"/policy").Object(t)["mode"], "advise", "the guard's mode is")
 }
 
 func TestStart_PolicyThatIsWrong_IsRefused(t *testing.T) {

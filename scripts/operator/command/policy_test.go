@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"wavegate/scripts/operator/run"
+	"wavegate/shared/testing/expect"
 )
 
 // TestPolicy_TheExample_HasEveryField_AndIsTakenByTheService as printed, with its comments.
@@ -22,9 +23,7 @@ func TestPolicy_TheExample_HasEveryField_AndIsTakenByTheService(t *testing.T) {
 	d.does("policy", "set", d.rollout(), file).is(run.Done).says("has not changed")
 
 	var taken map[string]any
-	if err := json.Unmarshal(d.Owner(t).Get(t, "/api/ota/rollouts/"+d.rollout()+"/policy").Is(t, http.StatusOK).Body, &taken); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, json.Unmarshal(d.Owner(t).Get(t, "/api/ota/rollouts/"+d.rollout()+"/policy").Is(t, http.StatusOK).Body, &taken))
 	for name, fields := range taken {
 		if !strings.Contains(example, `"`+name+`":`) {
 			t.Errorf("the example lacks %s", name)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"wavegate/scripts/operator/run"
+	"wavegate/shared/testing/expect"
 )
 
 // TestPublish_WhatWouldBeRefused_IsSaidBeforeAnybodyIsAsked: all faults together.
@@ -14,9 +15,7 @@ func TestPublish_WhatWouldBeRefused_IsSaidBeforeAnybodyIsAsked(t *testing.T) {
 	d.publishes()
 	d.asks = true
 	d.seen = func(r *http.Request) error {
-		if r.Method != http.MethodGet {
-			t.Errorf("it sends %s %s", r.Method, r.URL)
-		}
+		expect.Equal(t, r.Method, http.MethodGet, "for %s it sends", r.URL)
 		return nil
 	}
 	publish := func(channel, version, address, hash string) result {
@@ -24,9 +23,7 @@ func TestPublish_WhatWouldBeRefused_IsSaidBeforeAnybodyIsAsked(t *testing.T) {
 	}
 	asked := func(r result, is bool) result {
 		t.Helper()
-		if got := r.code == run.Misused && strings.Contains(r.err, "Type "); got != is {
-			t.Errorf("%q: asked %t: %s", r.args, got, r.err)
-		}
+		expect.Equal(t, r.code == run.Misused && strings.Contains(r.err, "Type "), is, "%q asks, with %s:", r.args, r.err)
 		return r
 	}
 	asked(publish("gateway-x/stable", "!", "http://x", "abc"), false).is(run.Misused).warns("VERSION must be", "--url must be", "--sha256 must be")
