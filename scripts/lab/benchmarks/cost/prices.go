@@ -20,9 +20,8 @@ const (
 
 // What no measurement on one machine can give.
 const (
-	// roundTripMS is how long DynamoDB takes to answer within its region, as a rule, and a transaction.
-	roundTripMS   = 4.0
-	transactionMS = 10.0
+	// roundTripMS is how long DynamoDB takes to answer within its region, as a rule.
+	roundTripMS = 4.0
 	// fullCPU is the memory in MB at which a function has one whole processor; it has less with less.
 	fullCPU = 1769.0
 	// accessLog is the size of the gateway's line on a call in bytes, with the variables filled in, and

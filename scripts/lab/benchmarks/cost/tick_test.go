@@ -29,6 +29,7 @@ import (
 	"wavegate/shared/platform/input"
 	"wavegate/shared/ratelimit"
 	"wavegate/shared/testing/dynamolocal"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
 )
@@ -75,9 +76,7 @@ func newCountedFleet(t *testing.T, endpoint, metered string, boxes int) *counted
 		})
 	must := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 	}
 	for channel, version := range map[string]string{"stable": "1.0.0", "canary": "2.0.0"} {
 		_, err := publication.NewStore(db).Publish(ctx, audit.Origin{}, release.Publication{EdgeType: "gateway-x", Channel: channel,
@@ -145,13 +144,9 @@ func newCountedFleet(t *testing.T, endpoint, metered string, boxes int) *counted
 //	go test -tags full -v ./scripts/lab/benchmarks/cost -run TestTick -boxes 100000
 func TestTick_ACountOfRollouts_TakesTheUnitsThatThePriceHas(t *testing.T) {
 	s, err := dynamolocal.Embedded()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	t.Cleanup(func() { s.Close() })
-	if err := dynamolocal.CreateTables(t.Context(), s.Client()); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, dynamolocal.CreateTables(t.Context(), s.Client()))
 	m := startMeter(t, s.Endpoint)
 	f := newCountedFleet(t, s.Endpoint, m.url, *boxes)
 
