@@ -12,6 +12,7 @@ import (
 	"wavegate/scripts/local/devissuer"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/token"
+	"wavegate/shared/testing/expect"
 )
 
 // taken verifies the output of a command: one line with one token that the service accepts.
@@ -22,17 +23,11 @@ func taken(t *testing.T, out string) auth.Principal {
 		t.Fatalf("printed %q", out)
 	}
 	issuers, err := devissuer.Load("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	trusted, err := token.ParseIssuers(issuers.Setting())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	p, err := token.New(trusted, token.Options{}).Verify(t.Context(), raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return p
 }
 
@@ -91,18 +86,12 @@ func TestToken_KeysCannotBeLoaded_IsExitCode1(t *testing.T) {
 
 func TestScript_WorksFromAnyDirectory(t *testing.T) {
 	script, err := filepath.Abs("../token")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	t.Setenv(devissuer.DirEnv, t.TempDir())
 	t.Chdir(t.TempDir())
 	out, err := exec.CommandContext(t.Context(), script, "--user", "ada", "--org", "acme").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p := taken(t, string(out)); p.UserID != "ada" {
-		t.Errorf("accepted as %+v", p)
-	}
+	expect.OK(t, err)
+	expect.Equal(t, taken(t, string(out)).UserID, "ada", "accepted as")
 	err = exec.CommandContext(t.Context(), script).Run()
 	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 2 {
 		t.Errorf("without arguments: %v", err)

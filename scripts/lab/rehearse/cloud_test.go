@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"wavegate/shared/testing/expect"
 )
 
 // playEmulator makes this program listen like the emulator, or end immediately.
@@ -32,13 +34,9 @@ func TestMain(m *testing.M) {
 func TestStartCloud_WaitsUntilTheEmulatorListens(t *testing.T) {
 	t.Setenv(playEmulator, "listen")
 	c, err := startCloud(t.Context(), os.Args[0], filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	answer, err := http.Get(c.endpoint)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	answer.Body.Close()
 	c.stop()
 	if answer, err := http.Get(c.endpoint); err == nil {
