@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"wavegate/shared/testing/expect"
 )
 
 func mustParse(t *testing.T, text string) world {
 	t.Helper()
 	w, err := parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return w
 }
 
@@ -66,9 +66,7 @@ func FuzzParse(f *testing.F) {
 	files, _ := filepath.Glob("worlds/*.json")
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
+		expect.OK(f, err)
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -16,6 +16,7 @@ import (
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/operations"
+	"wavegate/shared/testing/expect"
 )
 
 // acting is a policy under which things happen in seconds instead of hours. The guard looks at most once a second.
@@ -130,9 +131,7 @@ func (l *lead) poll(t *testing.T, times int, off func(int) bool) {
 func (l *lead) look(t *testing.T) {
 	t.Helper()
 	time.Sleep(time.Second)
-	if err := l.RunTask(t.Context(), operations.Tick); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, l.RunTask(t.Context(), operations.Tick))
 }
 
 func (l *lead) rollout(t *testing.T) (r rollout.Rollout) {
@@ -294,9 +293,7 @@ func (l *lead) contested(t *testing.T) {
 	ticked := make(chan error)
 	go func() { ticked <- l.RunTask(t.Context(), operations.Tick) }()
 	l.Owner(t).Patch(t, l.path(), `{"status":"halted","reason":"something smells"}`).Is(t, http.StatusNoContent)
-	if err := <-ticked; err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, <-ticked)
 	l.look(t)
 	if r := l.rollout(t); r.Status != rollout.Halted || r.EndedBy != "" || r.StagedPercent > 50 {
 		t.Errorf("the rollout is %s at %d, ended by %q", r.Status, r.StagedPercent, r.EndedBy)

@@ -25,9 +25,5 @@ func TestEffect_Late_ReachesTheStoreAfterTheCallerLeft(t *testing.T) {
 	if err := putFactory(ctx, f.as(AccessKey("writer")), "munich-1"); err == nil {
 		t.Fatal("the caller did not leave")
 	}
-	for deadline := time.Now().Add(time.Minute); !hasFactory(t, f, "munich-1"); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the call never arrived")
-		}
-	}
+	expect.Until(t, "the call arrives", func() bool { return hasFactory(t, f, "munich-1") })
 }

@@ -238,9 +238,7 @@ func TestBarrier_HoldsCallsUntilAllHaveArrived(t *testing.T) {
 	for i := range 4 {
 		put(i)
 	}
-	for b.Arrived() < 4 {
-		time.Sleep(time.Millisecond)
-	}
+	expect.Until(t, "four arrive", func() bool { return b.Arrived() == 4 })
 	for i := range 4 {
 		if hasFactory(t, f, fmt.Sprint("f-", i)) {
 			t.Fatal("a held call was let through")
@@ -278,9 +276,7 @@ func TestBarrier_NotAllArrive_WaitOpensItAndReturnsAnError(t *testing.T) {
 	b := f.Barrier(2, writesFactories)
 	result := make(chan error, 1)
 	go func() { result <- putFactory(t.Context(), f.as(AccessKey("writer")), "x") }()
-	for b.Arrived() < 1 {
-		time.Sleep(time.Millisecond)
-	}
+	expect.Until(t, "one arrives", func() bool { return b.Arrived() == 1 })
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	if err := b.Wait(ctx); err == nil || !strings.Contains(err.Error(), "1 of 2") {
