@@ -5,6 +5,7 @@ import (
 	"os"
 	"regexp"
 	"testing"
+
 	"wavegate/shared/testing/expect"
 )
 

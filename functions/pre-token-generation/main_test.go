@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"testing"
+
 	"wavegate/shared/testing/expect"
 )
 

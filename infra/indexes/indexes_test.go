@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
 	"wavegate/shared/testing/expect"
 )
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+
 	"wavegate/shared/testing/expect"
 )
 

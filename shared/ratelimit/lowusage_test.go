@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
 	"wavegate/shared/testing/expect"
 )
 

@@ -96,7 +96,8 @@ var olga = url.Values{"user": {"olga"}, "organization": {"wavegate"}, "role": {"
 
 func TestProvider_FormThenCodeThenRefresh_GivesValidTokens(t *testing.T) {
 	l := newLogin(t)
-	if res, body := l.do(http.MethodGet, "/authorize?"+request().Encode(), nil); res.StatusCode != http.StatusOK || !strings.Contains(body, `name="user"`) {
+	if res, body := l.do(http.MethodGet, "/authorize?"+request().Encode(), nil); res.StatusCode != http.StatusOK ||
+		!strings.Contains(body, `name="user"`) {
 		t.Fatalf("the form: %d %s", res.StatusCode, body)
 	}
 	back := l.code(olga)
@@ -107,9 +108,9 @@ func TestProvider_FormThenCodeThenRefresh_GivesValidTokens(t *testing.T) {
 			t.Fatalf("answered %d %v", status, tokens)
 		}
 		p, err := verify(t, l.issuers, tokens["access_token"].(string), 59*time.Minute)
-		if err != nil || p.UserID != "olga" || p.OrganizationID != "wavegate" || len(p.Roles) != 1 || p.Issuer != devissuer.People {
-			t.Errorf("accepted as %+v, %v", p, err)
-		}
+		expect.OK(t, err)
+		got := []any{p.UserID, p.OrganizationID, len(p.Roles), p.Issuer}
+		expect.Equal(t, got, []any{"olga", "wavegate", 1, devissuer.People}, "accepted as")
 		status, tokens = l.exchange(url.Values{"grant_type": {"refresh_token"}, "client_id": {devissuer.ClientID},
 			"refresh_token": {tokens["refresh_token"].(string)}})
 	}
@@ -155,7 +156,8 @@ func TestProvider_UsedCodeOrRefreshToken_IsRefused(t *testing.T) {
 	l := newLogin(t)
 	code := l.code(olga).Get("code")
 	_, tokens := l.exchange(byCode(code))
-	refresh := url.Values{"grant_type": {"refresh_token"}, "client_id": {devissuer.ClientID}, "refresh_token": {tokens["refresh_token"].(string)}}
+	refresh := url.Values{"grant_type": {"refresh_token"}, "client_id": {devissuer.ClientID},
+		"refresh_token": {tokens["refresh_token"].(string)}}
 	l.exchange(refresh)
 	for name, form := range map[string]url.Values{"code": byCode(code), "refresh token": refresh} {
 		if status, answer := l.exchange(form); status != http.StatusBadRequest || answer["error"] != "invalid_grant" {
@@ -188,7 +190,8 @@ func TestProvider_InvalidRequest_GetsNoCode(t *testing.T) {
 		"implicit":       request("response_type", "token"),
 	} {
 		for _, method := range []string{http.MethodGet, http.MethodPost} {
-			if res, body := l.do(method, "/authorize?"+q.Encode(), olga); res.StatusCode != http.StatusBadRequest || res.Header.Get("Location") != "" {
+			if res, body := l.do(method, "/authorize?"+q.Encode(), olga); res.StatusCode != http.StatusBadRequest ||
+				res.Header.Get("Location") != "" {
 				t.Errorf("%s: %s answered %d %s", name, method, res.StatusCode, body)
 			}
 		}

@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"wavegate/scripts/operator/run"
-	"wavegate/shared/testing/expect"
-
 	"github.com/creack/pty"
 	"github.com/hinshun/vt10x"
+
+	"wavegate/scripts/operator/run"
+	"wavegate/shared/testing/expect"
 )
 
 // An emulator is a terminal. The command runs in it as a separate process, on a pseudo terminal.

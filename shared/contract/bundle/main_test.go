@@ -10,9 +10,10 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
-	"wavegate/shared/platform/input"
 
 	yaml "github.com/oasdiff/yaml3"
+
+	"wavegate/shared/platform/input"
 )
 
 func TestBundle_TheContract_IsMadeOfItsParts(t *testing.T) {

@@ -3,6 +3,7 @@ package enrolment
 import (
 	"context"
 	"strconv"
+
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/edge"

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
 	"wavegate/shared/testing/expect"
 )
 

@@ -5,6 +5,7 @@ package dynamolocal
 import (
 	"path/filepath"
 	"testing"
+
 	"wavegate/shared/testing/expect"
 )
 

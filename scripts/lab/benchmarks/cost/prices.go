@@ -27,8 +27,8 @@ const (
 	// platformLog that of Lambda's own lines on it (start and report, as JSON).
 	accessLog   = 610.0
 	platformLog = 760.0
-	// traced is the share of polls that the stage's own rules sample, and tracedOther of other calls: infra/traces.go.
-	traced, tracedOther = 0.001, 0.01
+	// traced is the share of polls that the stage's own rules sample: infra/traces.go.
+	traced = 0.001
 	// alarmMetrics is how many metrics the alarms of prod look at. A test of infra counts them.
 	alarmMetrics = 68
 	// writtenMetrics is an estimate of the number of own metrics that a healthy deployment writes: VerdictAge, ProgressAge,

@@ -114,7 +114,9 @@ func newCountedFleet(t *testing.T, endpoint, metered string, boxes int) *counted
 		return err
 	}
 	all(func(i int) error {
-		_, err := registry.Put(ctx, audit.Origin{}, id(i), edge.Assignment{EdgeType: "gateway-x", Channel: "stable", OrganizationID: "acme", FactoryID: &factory}, input.Preconditions{})
+		_, err := registry.Put(ctx, audit.Origin{}, id(i),
+			edge.Assignment{EdgeType: "gateway-x", Channel: "stable", OrganizationID: "acme", FactoryID: &factory},
+			input.Preconditions{})
 		if err == nil {
 			err = pollTwice(i)
 		}
@@ -122,7 +124,8 @@ func newCountedFleet(t *testing.T, endpoint, metered string, boxes int) *counted
 	})
 	rollouts, policy := rollout.NewStore(db), guard.Default()
 	var err error
-	f.rollout, err = rollouts.Start(ctx, audit.Origin{}, rollout.Plan{EdgeType: "gateway-x", Channel: "stable", TargetVersion: "2.0.0", Policy: &policy}, idempotency.Claim{})
+	f.rollout, err = rollouts.Start(ctx, audit.Origin{},
+		rollout.Plan{EdgeType: "gateway-x", Channel: "stable", TargetVersion: "2.0.0", Policy: &policy}, idempotency.Claim{})
 	must(err)
 	for _, stage := range []int{10, 50} {
 		f.now = f.now.Add(time.Hour)
