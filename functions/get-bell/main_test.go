@@ -130,6 +130,16 @@ func (w *world) hear(t *testing.T, tag string) events.LambdaFunctionURLResponse 
 	return w.call(t, http.MethodGet, present.Address("gateway-x", "stable").Path(), tag)
 }
 
+// hasHeaders checks some headers; an empty one is not there.
+func hasHeaders(t *testing.T, a events.LambdaFunctionURLResponse, want map[string]string) {
+	t.Helper()
+	got := map[string]string{}
+	for name := range want {
+		got[name] = a.Headers[name]
+	}
+	expect.Equal(t, got, want, "the headers")
+}
+
 func refused(t *testing.T, a events.LambdaFunctionURLResponse, code problem.Code) {
 	t.Helper()
 	var d problem.Document
@@ -143,12 +153,13 @@ func TestBell_SaysTheSoundTheIntervalAndNobodysName(t *testing.T) {
 	w := newWorld(t)
 	a := w.hear(t, "")
 	var body bell.Response
-	if err := json.Unmarshal([]byte(a.Body), &body); err != nil || a.StatusCode != http.StatusOK || len(body.Sound) != 12 || body.IntervalSeconds != 60 || body.Calls == nil || len(body.Calls) != 0 {
-		t.Fatalf("answered %d %s", a.StatusCode, a.Body)
-	}
-	if a.Headers["ETag"] != `"`+body.Sound+`"` || a.Headers["Cache-Control"] != "public, max-age=2" || a.Headers["Wavegate-Interval"] != "60" || a.Headers["Content-Type"] != "application/json" {
-		t.Errorf("headers %v", a.Headers)
-	}
+	expect.OK(t, json.Unmarshal([]byte(a.Body), &body))
+	expect.Equal(t, a.StatusCode, http.StatusOK, "the status is")
+	expect.Equal(t, len(body.Sound), 12, "the length of the sound is")
+	expect.Equal(t, body, bell.Response{Sound: body.Sound, IntervalSeconds: 60, Calls: []string{}}, "the answer")
+	hasHeaders(t, a, map[string]string{
+		"ETag": `"` + body.Sound + `"`, "Wavegate-Interval": "60", "Cache-Control": "public, max-age=2", "Content-Type": "application/json",
+	})
 	bell.NewStore(w.db, 5*time.Minute, slog.Default()).Ring(admission.Unlimited(t.Context()), bell.Call{EdgeType: "gateway-x", Channel: "stable", EdgeID: "box-1"})
 	w.now = w.now.Add(2 * time.Second)
 	called := w.hear(t, a.Headers["ETag"])
@@ -161,9 +172,9 @@ func TestBell_NothingRang_Is304WithTheInterval(t *testing.T) {
 	w := newWorld(t)
 	tag := w.hear(t, "").Headers["ETag"]
 	a := w.hear(t, tag)
-	if a.StatusCode != http.StatusNotModified || a.Body != "" || a.Headers["ETag"] != tag || a.Headers["Wavegate-Interval"] != "60" || a.Headers["Cache-Control"] != "public, max-age=2" || a.Headers["Content-Type"] != "" {
-		t.Errorf("answered %d %v %q", a.StatusCode, a.Headers, a.Body)
-	}
+	expect.Equal(t, a.StatusCode, http.StatusNotModified, "the status is")
+	expect.Equal(t, a.Body, "", "the body is")
+	hasHeaders(t, a, map[string]string{"ETag": tag, "Wavegate-Interval": "60", "Cache-Control": "public, max-age=2", "Content-Type": ""})
 }
 
 func TestBell_AContainer_ReadsTwiceInTwoSeconds_WhoeverAsks(t *testing.T) {
