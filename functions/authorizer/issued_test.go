@@ -9,6 +9,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/access/token"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/testing/tokentest"
 )
 
@@ -42,19 +43,20 @@ func calling(authorization string) request {
 
 func TestAuthorize_TokenThatTheServiceKnows_IsABox(t *testing.T) {
 	for kind, user := range map[boxtoken.Prefix]string{boxtoken.Box: "box-1", boxtoken.Gateway: "acme"} {
-		h, _, box, gateway := issuing(t, atNoon)
-		authorization := "TargetToken " + box
-		if kind == boxtoken.Gateway {
-			authorization = "gatewaytoken " + gateway
-		}
-		answer, err := h.authorize(t.Context(), calling(authorization))
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := auth.FromContext(answer.Context)
-		if err != nil || p.UserID != user || p.OrganizationID != "acme" || len(p.Roles) != 1 || !p.Has(auth.Edge) || p.Credential == "" || boxtoken.KindOf(p) != kind {
-			t.Errorf("%s: the caller is %+v, %v", kind, p, err)
-		}
+		t.Run(string(kind), func(t *testing.T) {
+			h, _, box, gateway := issuing(t, atNoon)
+			authorization := map[boxtoken.Prefix]string{boxtoken.Box: "TargetToken " + box, boxtoken.Gateway: "gatewaytoken " + gateway}[kind]
+			answer, err := h.authorize(t.Context(), calling(authorization))
+			expect.OK(t, err)
+			p, err := auth.FromContext(answer.Context)
+			expect.OK(t, err)
+			expect.Equal(t, p.UserID+" of "+p.OrganizationID, user+" of acme", "the caller is")
+			expect.Equal(t, p.Roles, []auth.Role{auth.Edge}, "its roles")
+			expect.Equal(t, boxtoken.KindOf(p), kind, "its token is")
+			if p.Credential == "" {
+				t.Error("it has no credential")
+			}
+		})
 	}
 }
 
@@ -74,13 +76,13 @@ func TestAuthorize_SchemeAndToken_BelongTogether(t *testing.T) {
 		"another scheme":                    {func(box, _ string) string { return "Basic " + box }, noToken},
 		"nothing behind the scheme":         {func(string, string) string { return "TargetToken " }, noToken},
 	} {
-		h, _, box, gateway := issuing(t, atNoon)
-		h.verifier = newHarness(t, w.Setting, atNoon).verifier
-		answer, err := h.authorize(t.Context(), calling(c.authorization(box, gateway)))
-		mustDeny(t, answer, err)
-		if got := h.outcome(t); got != c.class {
-			t.Errorf("%s: found %s, want %s", name, got, c.class)
-		}
+		t.Run(name, func(t *testing.T) {
+			h, _, box, gateway := issuing(t, atNoon)
+			h.verifier = newHarness(t, w.Setting, atNoon).verifier
+			answer, err := h.authorize(t.Context(), calling(c.authorization(box, gateway)))
+			mustDeny(t, answer, err)
+			expect.Equal(t, h.outcome(t), c.class, "logged as")
+		})
 	}
 }
 
@@ -94,12 +96,12 @@ func TestAuthorize_UnknownToken_IsRefused_AndNotForLong(t *testing.T) {
 		"a gateway's":                     "GatewayToken " + strangeGateway,
 		"another box's name on the token": "TargetToken wavegate-edge:box-2" + box[len("wavegate-edge:box-1"):],
 	} {
-		h, _, _, _ := issuing(t, atNoon)
-		answer, err := h.authorize(t.Context(), calling(authorization))
-		mustBeUnauthorized(t, answer, err)
-		if got := h.outcome(t); got != token.NotIssued {
-			t.Errorf("%s: found %s", name, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			h, _, _, _ := issuing(t, atNoon)
+			answer, err := h.authorize(t.Context(), calling(authorization))
+			mustBeUnauthorized(t, answer, err)
+			expect.Equal(t, h.outcome(t), token.NotIssued, "logged as")
+		})
 	}
 }
 
@@ -116,16 +118,12 @@ func TestAuthorize_KnownToken_IsReadEachFortyMinutes(t *testing.T) {
 	h, s, box, _ := issuing(t, func() time.Time { return now })
 	for range 51 {
 		answer, err := h.authorize(t.Context(), calling("TargetToken "+box))
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		p, err := auth.FromContext(answer.Context)
 		if err != nil || p.Expires.Before(now.Add(auth.GatewayCache)) {
 			t.Fatalf("the principal ends at %s, and the gateway keeps it for %s from %s on: %v", p.Expires, auth.GatewayCache, now, err)
 		}
 		now = now.Add(time.Minute)
 	}
-	if s.reads != 2 {
-		t.Errorf("%d reads in 50 minutes", s.reads)
-	}
+	expect.Equal(t, s.reads, 2, "in 50 minutes, the number of reads is")
 }

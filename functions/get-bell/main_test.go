@@ -29,6 +29,7 @@ import (
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 )
 
@@ -98,9 +99,7 @@ func (w *world) wire(t *testing.T) {
 		Settings: setting.NewValues(boxes.BellSettings...),
 	}
 	w.answer = wire(env, w.vault)
-	if err := env.Settings.Err(); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, env.Settings.Err())
 	w.reads.Store(0)
 }
 
@@ -108,9 +107,7 @@ func (w *world) publish(t *testing.T, version string) {
 	t.Helper()
 	_, err := publication.NewStore(w.db).Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{EdgeType: "gateway-x", Channel: "stable",
 		CurrentVersion: version, ArtifactURL: "https://a.example/" + version, SHA256: version}, input.Preconditions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 }
 
 func (w *world) call(t *testing.T, method, path, tag string) events.LambdaFunctionURLResponse {
@@ -121,9 +118,7 @@ func (w *world) call(t *testing.T, method, path, tag string) events.LambdaFuncti
 		e.Headers["if-none-match"] = tag
 	}
 	a, err := w.answer(t.Context(), e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if a.Headers["Strict-Transport-Security"] == "" || a.Headers["X-Content-Type-Options"] != "nosniff" {
 		t.Errorf("%s: %v", path, a.Headers)
 	}
@@ -133,6 +128,16 @@ func (w *world) call(t *testing.T, method, path, tag string) events.LambdaFuncti
 func (w *world) hear(t *testing.T, tag string) events.LambdaFunctionURLResponse {
 	t.Helper()
 	return w.call(t, http.MethodGet, present.Address("gateway-x", "stable").Path(), tag)
+}
+
+// hasHeaders checks some headers; an empty one is not there.
+func hasHeaders(t *testing.T, a events.LambdaFunctionURLResponse, want map[string]string) {
+	t.Helper()
+	got := map[string]string{}
+	for name := range want {
+		got[name] = a.Headers[name]
+	}
+	expect.Equal(t, got, want, "the headers")
 }
 
 func refused(t *testing.T, a events.LambdaFunctionURLResponse, code problem.Code) {
@@ -148,12 +153,13 @@ func TestBell_SaysTheSoundTheIntervalAndNobodysName(t *testing.T) {
 	w := newWorld(t)
 	a := w.hear(t, "")
 	var body bell.Response
-	if err := json.Unmarshal([]byte(a.Body), &body); err != nil || a.StatusCode != http.StatusOK || len(body.Sound) != 12 || body.IntervalSeconds != 60 || body.Calls == nil || len(body.Calls) != 0 {
-		t.Fatalf("answered %d %s", a.StatusCode, a.Body)
-	}
-	if a.Headers["ETag"] != `"`+body.Sound+`"` || a.Headers["Cache-Control"] != "public, max-age=2" || a.Headers["Wavegate-Interval"] != "60" || a.Headers["Content-Type"] != "application/json" {
-		t.Errorf("headers %v", a.Headers)
-	}
+	expect.OK(t, json.Unmarshal([]byte(a.Body), &body))
+	expect.Equal(t, a.StatusCode, http.StatusOK, "the status is")
+	expect.Equal(t, len(body.Sound), 12, "the length of the sound is")
+	expect.Equal(t, body, bell.Response{Sound: body.Sound, IntervalSeconds: 60, Calls: []string{}}, "the answer")
+	hasHeaders(t, a, map[string]string{
+		"ETag": `"` + body.Sound + `"`, "Wavegate-Interval": "60", "Cache-Control": "public, max-age=2", "Content-Type": "application/json",
+	})
 	bell.NewStore(w.db, 5*time.Minute, slog.Default()).Ring(admission.Unlimited(t.Context()), bell.Call{EdgeType: "gateway-x", Channel: "stable", EdgeID: "box-1"})
 	w.now = w.now.Add(2 * time.Second)
 	called := w.hear(t, a.Headers["ETag"])
@@ -166,9 +172,9 @@ func TestBell_NothingRang_Is304WithTheInterval(t *testing.T) {
 	w := newWorld(t)
 	tag := w.hear(t, "").Headers["ETag"]
 	a := w.hear(t, tag)
-	if a.StatusCode != http.StatusNotModified || a.Body != "" || a.Headers["ETag"] != tag || a.Headers["Wavegate-Interval"] != "60" || a.Headers["Cache-Control"] != "public, max-age=2" || a.Headers["Content-Type"] != "" {
-		t.Errorf("answered %d %v %q", a.StatusCode, a.Headers, a.Body)
-	}
+	expect.Equal(t, a.StatusCode, http.StatusNotModified, "the status is")
+	expect.Equal(t, a.Body, "", "the body is")
+	hasHeaders(t, a, map[string]string{"ETag": tag, "Wavegate-Interval": "60", "Cache-Control": "public, max-age=2", "Content-Type": ""})
 }
 
 func TestBell_AContainer_ReadsTwiceInTwoSeconds_WhoeverAsks(t *testing.T) {
@@ -179,9 +185,7 @@ func TestBell_AContainer_ReadsTwiceInTwoSeconds_WhoeverAsks(t *testing.T) {
 		w.now = w.now.Add(19 * time.Millisecond)
 		w.hear(t, "")
 	}
-	if w.reads.Load() != 2 {
-		t.Errorf("100 calls made %d reads", w.reads.Load())
-	}
+	expect.Equal(t, w.reads.Load(), 2, "100 calls made this many reads")
 	w.now = w.now.Add(200 * time.Millisecond)
 	if a := w.hear(t, first); a.StatusCode != http.StatusOK || w.reads.Load() != 4 {
 		t.Errorf("two seconds after the publication: %d after %d reads", a.StatusCode, w.reads.Load())

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"wavegate/shared/testing/expect"
 )
 
 // content is an artifact.
@@ -34,17 +36,13 @@ func (d device) file(name string) string { return filepath.Join(string(d), name)
 
 func (d device) write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(d.file(name), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, os.WriteFile(d.file(name), []byte(text), 0o600))
 }
 
 func (d device) read(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(d.file(name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return strings.TrimSpace(string(text))
 }
 
@@ -130,9 +128,7 @@ func playLoop(t *testing.T, begin start) {
 	o.changes("1.2.0")
 	o.until(t, "it polls after the halt", func() bool { return o.polls["1.1.0"] >= polls+2 && o.target == "1.1.0" })
 	settled()
-	if got := d.read(t, "activations"); got != "1.1.0" {
-		t.Errorf("it activated %q", got)
-	}
+	expect.Equal(t, d.read(t, "activations"), "1.1.0", "it activated")
 
 	// It cannot install 1.3.0, and a person puts it off. Then it is told to give up.
 	o.mu.Lock()
@@ -152,9 +148,7 @@ func playLoop(t *testing.T, begin start) {
 	o.mu.Lock()
 	failures := 0
 	for i, r := range o.reports {
-		if r.Version != "1.3.0" || r.RolloutID != "rollout-1.3.0" || r.Attempt != failures+1 {
-			t.Errorf("report %d: %+v", i, r)
-		}
+		expect.Equal(t, []any{r.Version, r.RolloutID, r.Attempt}, []any{"1.3.0", "rollout-1.3.0", failures + 1}, "report %d", i)
 		if r.Outcome == Failed {
 			failures++
 		}
@@ -172,9 +166,8 @@ func playLoop(t *testing.T, begin start) {
 	o.changes("1.4.0")
 	end = begin(t, o, d, folder)
 	o.until(t, "it reports that it did not boot", func() bool { return len(o.reports) == 1 })
-	if r := o.reports[0]; r.Version != "1.4.0" || r.Code != "boot" || r.Attempt != 1 {
-		t.Errorf("it reports %+v", r)
-	}
+	r := o.reports[0]
+	expect.Equal(t, []any{r.Version, r.Code, r.Attempt}, []any{"1.4.0", "boot", 1}, "it reports %+v:", r)
 
 	// The bell calls only this box.
 	settled()
@@ -195,16 +188,13 @@ func beginsToActivate(t *testing.T, folder, version string) {
 		"memory.json": fmt.Sprintf(`{"version":%q,"rolloutId":"rollout-%s","activating":true}`, version, version),
 		"activating":  version + "\n",
 	} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 }
 
 func TestClient_OtherBytesThanTold_AreReported_AndNotActivated(t *testing.T) {
 	o, d := newOrigin(t), newDevice(t)
-	folder := t.TempDir()
-	c := &Client{API: o.URL, EdgeID: "box-1", Device: d, Folder: folder, Timing: fast, Authorization: authorizes,
+	c := &Client{API: o.URL, EdgeID: "box-1", Device: d, Folder: t.TempDir(), Timing: fast, Authorization: authorizes,
 		Fetch: func(_ context.Context, _ Manifest, file string) error {
 			return os.WriteFile(file, []byte("other bytes"), 0o600)
 		}}
@@ -221,16 +211,8 @@ func TestClient_OtherBytesThanTold_AreReported_AndNotActivated(t *testing.T) {
 
 func TestClient_MemoryThatCannotBeRead_BeginsAgain(t *testing.T) {
 	c := &Client{Folder: t.TempDir()}
-	if err := c.keep(Memory{Version: "1.1.0", Attempts: 2}); err != nil {
-		t.Fatal(err)
-	}
-	if m := c.recall(); m.Version != "1.1.0" || m.Attempts != 2 {
-		t.Errorf("it remembers %+v", m)
-	}
-	if err := os.WriteFile(c.memory(), []byte(`{"version":`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if m := c.recall(); m != (Memory{}) {
-		t.Errorf("it remembers %+v", m)
-	}
+	expect.OK(t, c.keep(Memory{Version: "1.1.0", Attempts: 2}))
+	expect.Equal(t, c.recall(), Memory{Version: "1.1.0", Attempts: 2}, "it remembers")
+	expect.OK(t, os.WriteFile(c.memory(), []byte(`{"version":`), 0o600))
+	expect.Equal(t, c.recall(), (Memory{}), "it remembers")
 }

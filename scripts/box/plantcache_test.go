@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"wavegate/shared/testing/expect"
 )
 
 // A minute of the boxes and of the cache takes a second here.
@@ -31,17 +33,13 @@ func plantCache(t *testing.T, origin string) string {
 		}
 	}
 	page, err := os.ReadFile(filepath.Join("..", "..", "infra", "plant-cache.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	block := regexp.MustCompile("(?s)```nginx\n(.*?)```").FindSubmatch(page)
 	if block == nil {
 		t.Fatal("the page has no configuration")
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	address, dir := listener.Addr().String(), t.TempDir()
 	listener.Close()
 	server := string(block[1])
@@ -65,14 +63,10 @@ func plantCache(t *testing.T, origin string) string {
 		whole += temp + "_temp_path " + dir + "/" + temp + ";\n"
 	}
 	config := filepath.Join(dir, "nginx.conf")
-	if err := os.WriteFile(config, []byte(whole+server+"}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, os.WriteFile(config, []byte(whole+server+"}\n"), 0o600))
 	c := exec.Command(nginx, "-c", config, "-p", dir, "-e", dir+"/error.log")
 	c.Stderr = t.Output()
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, c.Start())
 	t.Cleanup(func() {
 		_ = c.Process.Signal(os.Interrupt)
 		_ = c.Wait() // it was ended

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"wavegate/shared/testing/expect"
 )
 
 // TestShellClient_DoesTheWholeLoop plays the same scenario as for the Go client.
@@ -31,17 +33,13 @@ func startShell(t *testing.T, o *origin, d device, folder string) func() {
 			case $(cat '` + d.file("does") + `') in fail) exit 1 ;; defer) exit 75 ;; esac
 			grep -q "^image of $1$" "$2" && printf %s "$1" >'` + d.file("version") + "'",
 	} {
-		if err := os.WriteFile(filepath.Join(hooks, name), []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, os.WriteFile(filepath.Join(hooks, name), []byte("#!/bin/sh\n"+text+"\n"), 0o700))
 	}
 	c := exec.Command("sh", "client.sh")
 	c.Env = append(os.Environ(), "API="+o.URL, "BOX=box-1", "FOLDER="+folder, "HOOKS="+hooks, "MINUTE=1")
 	c.Stderr = t.Output()
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, c.Start())
 	return func() {
 		_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) // with its children
 		_ = c.Wait()                                      // it was killed

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"wavegate/shared/testing/expect"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -32,34 +34,44 @@ func settled() *State {
 }
 
 func TestNext_AfterWhatHappened(t *testing.T) {
-	failed := Report{Outcome: Failed, Code: "boot"}
+	anHour := Advice{RetryAfter: time.Hour}
 	for name, c := range map[string]struct {
 		happens func(*State)
 		after   time.Duration
 		want    Deed
 		until   time.Duration // for Wait
 	}{
-		"nothing new":            {func(*State) {}, 0, Wait, 4 * time.Minute},
-		"the interval is over":   {func(*State) {}, 4 * time.Minute, Listen, 0},
-		"the heartbeat is due":   {func(s *State) { s.Unchanged(7*time.Hour, at(0)) }, 6 * time.Hour, Poll, 0},
-		"the same sound":         {func(s *State) { s.Heard(Ring{Sound: "a", Tag: "a", Interval: time.Minute}, at(0)) }, 0, Wait, time.Minute},
-		"another sound, at once": {func(s *State) { s.Heard(Ring{Sound: "b", Tag: "b", Interval: time.Minute}, at(0)) }, 0, Wait, 4500 * time.Millisecond},
-		"another sound, settled": {func(s *State) { s.Heard(Ring{Sound: "b", Tag: "b", Interval: time.Minute}, at(0)) }, 5 * time.Second, Poll, 0},
-		"its own code":           {func(s *State) { s.Heard(Ring{"a", "a.1", time.Minute, []string{"other", "me"}}, at(0)) }, 5 * time.Second, Poll, 0},
+		"nothing new":          {func(*State) {}, 0, Wait, 4 * time.Minute},
+		"the interval is over": {func(*State) {}, 4 * time.Minute, Listen, 0},
+		"the heartbeat is due": {func(s *State) { s.Unchanged(7*time.Hour, at(0)) }, 6 * time.Hour, Poll, 0},
+		"the same sound":       {func(s *State) { s.Heard(Ring{Sound: "a", Tag: "a", Interval: time.Minute}, at(0)) }, 0, Wait, time.Minute},
+		"another sound, at once": {func(s *State) { s.Heard(Ring{Sound: "b", Tag: "b", Interval: time.Minute}, at(0)) }, 0,
+			Wait, 4500 * time.Millisecond},
+		"another sound, settled": {func(s *State) { s.Heard(Ring{Sound: "b", Tag: "b", Interval: time.Minute}, at(0)) },
+			5 * time.Second, Poll, 0},
+		"its own code": {func(s *State) {
+			s.Heard(Ring{"a", "a.1", time.Minute, []string{"other", "me"}},
+				at(0))
+		}, 5 * time.Second, Poll, 0},
 		"its own code as before": {func(s *State) {
 			s.Heard(Ring{"a", "a.1", time.Minute, []string{"me"}}, at(-time.Second))
 			s.NotModified("1.0.0", at(0))
 			s.Heard(Ring{"a", "a.1", time.Minute, []string{"me"}}, at(0))
 		}, 5 * time.Second, Wait, time.Minute},
-		"another box's code":        {func(s *State) { s.Heard(Ring{"a", "a.1", time.Minute, []string{"other"}}, at(0)) }, 5 * time.Second, Wait, time.Minute},
+		"another box's code": {func(s *State) { s.Heard(Ring{"a", "a.1", time.Minute, []string{"other"}}, at(0)) },
+			5 * time.Second, Wait, time.Minute},
 		"told another version":      {func(s *State) { s.Told(tells("1.1.0"), "tag", "1.0.0", at(0)) }, 0, Fetch, 0},
 		"told it a while ago":       {func(s *State) { s.Told(tells("1.1.0"), "tag", "1.0.0", at(-time.Minute)) }, 0, Wait, 4 * time.Minute},
 		"told, and not recorded":    {func(s *State) { s.Told(tells("1.1.0"), "", "1.0.0", at(0)) }, 0, Wait, time.Minute},
 		"downloads":                 {func(s *State) { s.Told(tells("1.1.0"), "tag", "1.0.0", at(0)); s.Fetch() }, 0, Wait, 4 * time.Minute},
 		"downloaded":                {func(s *State) { downloads(s, "1.1.0") }, 0, Poll, 0},
 		"downloaded, told so again": {func(s *State) { downloads(s, "1.1.0"); s.NotModified("1.0.0", at(0)) }, 0, Activate, 0},
-		"downloaded, then halted":   {func(s *State) { downloads(s, "1.1.0"); s.Told(tells("1.0.0"), "tag", "1.0.0", at(0)) }, 0, Wait, 4 * time.Minute},
-		"downloaded, then another":  {func(s *State) { downloads(s, "1.1.0"); s.Told(tells("1.2.0"), "tag", "1.0.0", at(0)) }, 0, Fetch, 0},
+		"downloaded, then halted": {func(s *State) {
+			downloads(s, "1.1.0")
+			s.Told(tells("1.0.0"), "tag", "1.0.0",
+				at(0))
+		}, 0, Wait, 4 * time.Minute},
+		"downloaded, then another": {func(s *State) { downloads(s, "1.1.0"); s.Told(tells("1.2.0"), "tag", "1.0.0", at(0)) }, 0, Fetch, 0},
 		"another was begun since": {func(s *State) {
 			downloads(s, "1.1.0")
 			s.Told(tells("1.2.0"), "tag", "1.0.0", at(0))
@@ -72,38 +84,16 @@ func TestNext_AfterWhatHappened(t *testing.T) {
 		"failed":                  {func(s *State) { activates(s); s.Attempt(failed, at(0)) }, 0, Tell, 0},
 		"the report is not taken": {func(s *State) { activates(s); s.Attempt(failed, at(0)); s.Untold(0, at(0)) }, 0, Poll, 0},
 		"the report is stale":     {func(s *State) { activates(s); s.Attempt(failed, at(0)); s.Stale(at(0)) }, 0, Poll, 0},
-		"to wait for an hour": {func(s *State) {
-			activates(s)
-			s.Attempt(failed, at(0))
-			s.Advised(Advice{RetryAfter: time.Hour}, at(0))
-		}, 5 * time.Minute, Listen, 0},
-		"the hour is over": {func(s *State) {
-			activates(s)
-			s.Attempt(failed, at(0))
-			s.Advised(Advice{RetryAfter: time.Hour}, at(0))
-		}, time.Hour, Poll, 0},
-		"the next attempt": {func(s *State) {
-			activates(s)
-			s.Attempt(failed, at(-time.Hour))
-			s.Advised(Advice{RetryAfter: time.Hour}, at(-time.Hour))
-			s.NotModified("1.0.0", at(0))
-		}, 0, Fetch, 0},
-		"told too early": {func(s *State) {
-			activates(s)
-			s.Attempt(failed, at(0))
-			s.Advised(Advice{RetryAfter: time.Hour}, at(0))
-			s.NotModified("1.0.0", at(0))
-		}, 0, Wait, 4 * time.Minute},
+		"to wait for an hour":     {func(s *State) { fails(s, anHour, at(0)) }, 5 * time.Minute, Listen, 0},
+		"the hour is over":        {func(s *State) { fails(s, anHour, at(0)) }, time.Hour, Poll, 0},
+		"the next attempt":        {func(s *State) { fails(s, anHour, at(-time.Hour)); s.NotModified("1.0.0", at(0)) }, 0, Fetch, 0},
+		"told too early":          {func(s *State) { fails(s, anHour, at(0)); s.NotModified("1.0.0", at(0)) }, 0, Wait, 4 * time.Minute},
 		"to give up": {func(s *State) {
-			activates(s)
-			s.Attempt(failed, at(-time.Hour))
-			s.Advised(Advice{GiveUp: true}, at(-time.Hour))
+			fails(s, Advice{GiveUp: true}, at(-time.Hour))
 			s.NotModified("1.0.0", at(0))
 		}, 0, Wait, 4 * time.Minute},
 		"gave up, and another rollout": {func(s *State) {
-			activates(s)
-			s.Attempt(failed, at(0))
-			s.Advised(Advice{GiveUp: true}, at(0))
+			fails(s, Advice{GiveUp: true}, at(0))
 			m := tells("1.1.0")
 			m.RolloutID = "another"
 			s.Told(m, "tag", "1.0.0", at(0))
@@ -137,10 +127,38 @@ func downloads(s *State, version string) {
 	s.Fetched(at(0))
 }
 
+var failed = Report{Outcome: Failed, Code: "boot"}
+
+// fails makes an activation fail, and the service give advice about it.
+func fails(s *State, advice Advice, at time.Time) {
+	activates(s)
+	s.Attempt(failed, at)
+	s.Advised(advice, at)
+}
+
 func activates(s *State) {
 	downloads(s, "1.1.0")
 	s.NotModified("1.0.0", at(0))
 	s.Activating()
+}
+
+func TestTold_AnotherArtifactThanItDownloads_EndsTheDownload(t *testing.T) {
+	for told, want := range map[string]string{"1.1.0": "digest of 1.1.0", "1.0.0": "", "1.2.0": ""} {
+		s := settled()
+		s.Told(tells("1.1.0"), "tag", "1.0.0", at(0))
+		s.Fetch()
+		s.Told(tells(told), "tag", "1.0.0", at(0))
+		expect.Equal(t, s.Fetching(), want, "told %s, it downloads", told)
+	}
+}
+
+func TestPolls_VaryByATenth(t *testing.T) {
+	for random, want := range map[float64]time.Duration{0: 324 * time.Minute, 0.5: 6 * time.Hour, 1: 396 * time.Minute} {
+		s := settled()
+		s.Random = func() float64 { return random }
+		s.NotModified("1.0.0", at(0))
+		expect.Equal(t, s.nextPoll, at(want), "with %v, the next poll is at", random)
+	}
 }
 
 func TestStarted_RunsAnotherVersionThanItActivated_ReportsThatItDidNotBoot(t *testing.T) {
@@ -148,13 +166,9 @@ func TestStarted_RunsAnotherVersionThanItActivated_ReportsThatItDidNotBoot(t *te
 	activates(s)
 	again := &State{Timing: DefaultTiming, Random: middle, Memory: s.Memory}
 	again.Started("1.0.0", at(0))
-	if got := again.Next(at(time.Minute)); got.Deed != Tell {
-		t.Fatalf("it does %d", got.Deed)
-	}
+	expect.Equal(t, again.Next(at(time.Minute)).Deed, Tell, "it does")
 	want := Report{Version: "1.1.0", RolloutID: "r-1.1.0", Attempt: 1, Outcome: Failed, Code: "boot", Detail: again.Memory.Report.Detail}
-	if *again.Memory.Report != want {
-		t.Errorf("it reports %+v", *again.Memory.Report)
-	}
+	expect.Equal(t, *again.Memory.Report, want, "it reports")
 	well := &State{Timing: DefaultTiming, Random: middle, Memory: s.Memory}
 	well.Started("1.1.0", at(0))
 	if got := well.Next(at(time.Minute)); got.Deed != Poll || well.Memory.Report != nil {
@@ -185,9 +199,7 @@ func TestUnheard_ForTenIntervals_PollsEachHour_UntilItHearsTheBell(t *testing.T)
 	}
 	s.Heard(Ring{Sound: "a", Tag: "a", Interval: 5 * time.Minute}, now)
 	s.NotModified("1.0.0", now)
-	if until := s.nextPoll.Sub(now); until != 6*time.Hour {
-		t.Errorf("after it heard the bell, its next poll is in %v", until)
-	}
+	expect.Equal(t, s.nextPoll.Sub(now), 6*time.Hour, "after it heard the bell, its next poll is in")
 }
 
 // A played box has a service with random answers.

@@ -11,7 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -20,14 +20,16 @@ import (
 	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/gateway"
 	"wavegate/scripts/local/service"
+	"wavegate/shared/access/token"
+	"wavegate/shared/platform/setting"
+	"wavegate/shared/testing/expect"
 )
 
 func TestSettings_OnlyThoseOfFunctionsAreHandedOn(t *testing.T) {
-	got := settings([]string{"HOME=/root", "LIMIT_USER=5", "COPILOT_URL=http://localhost", "AWS_SECRET_ACCESS_KEY=mine", "AUTH_ISSUERS=[]", "STAGE=dev", "STAGES=2",
-		"GUARD_INTERVAL_SECONDS=1", "REPORT_SHARDS=2"})
-	if want := []string{"LIMIT_USER=5", "COPILOT_URL=http://localhost", "AUTH_ISSUERS=[]", "STAGE=dev", "GUARD_INTERVAL_SECONDS=1", "REPORT_SHARDS=2"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	got := settings([]string{"HOME=/root", "LIMIT_USER=5", "COPILOT_URL=http://localhost", "AWS_SECRET_ACCESS_KEY=mine", "AUTH_ISSUERS=[]",
+		"STAGE=dev", "STAGES=2", "GUARD_INTERVAL_SECONDS=1", "REPORT_SHARDS=2"})
+	expect.Equal(t, got, []string{"LIMIT_USER=5", "COPILOT_URL=http://localhost", "AUTH_ISSUERS=[]", "STAGE=dev",
+		"GUARD_INTERVAL_SECONDS=1", "REPORT_SHARDS=2"}, "the settings are")
 }
 
 func TestConsole_ShowsCallsAndComplaints(t *testing.T) {
@@ -35,7 +37,8 @@ func TestConsole_ShowsCallsAndComplaints(t *testing.T) {
 	c := console{to: &out}
 	c.access(gateway.Access{Method: "GET", Path: "/seeding", Status: 200})
 	c.open()
-	c.access(gateway.Access{Method: "GET", Path: "/api/x", Status: 502, Duration: 7 * time.Millisecond, Response: "DEFAULT_5XX", Cause: errors.New("exit status 2")})
+	c.access(gateway.Access{Method: "GET", Path: "/api/x", Status: 502, Duration: 7 * time.Millisecond,
+		Response: "DEFAULT_5XX", Cause: errors.New("exit status 2")})
 	c.line("get-x", `{"level":"INFO","msg":"call"}`)
 	c.line("get-x", `{"_aws":{},"Calls":1}`)
 	c.line("get-x", `{"level":"ERROR","msg":"the store is gone"}`)
@@ -46,34 +49,24 @@ func TestConsole_ShowsCallsAndComplaints(t *testing.T) {
 		`get-x: {"level":"ERROR","msg":"the store is gone"}`,
 		`get-x: panic: nil map`,
 	}
-	if len(lines) != len(want) {
-		t.Fatalf("%q", lines)
+	for i, line := range lines {
+		_, lines[i], _ = strings.Cut(line, " ") // after the time
 	}
-	for i := range want {
-		if !strings.HasSuffix(lines[i], " "+want[i]) {
-			t.Errorf("%q, want %q after the time", lines[i], want[i])
-		}
-	}
+	expect.Equal(t, lines, want, "the console shows")
 }
 
 // dev starts ./scripts/dev, waits until it is ready, and returns its URL and a function that ends it.
 func dev(t *testing.T, env ...string) (url string, cmd *exec.Cmd) {
 	t.Helper()
 	root, err := service.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	cmd = exec.Command(filepath.Join(root, "scripts", "dev"))
 	cmd.Env = append(append(os.Environ(), "PORT=0", "WAVEGATE_DEV_DIR="+t.TempDir()), env...)
 	var problems bytes.Buffer
 	cmd.Stderr = &problems
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
+	expect.OK(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
@@ -92,16 +85,10 @@ func TestDev_AnswersOnceItIsReady_AndEndsOnInterrupt(t *testing.T) {
 		t.Errorf("ready at %s", url)
 	}
 	res, err := http.Get(url + "/api/factories/munich-1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	res.Body.Close()
-	if res.StatusCode != http.StatusUnauthorized {
-		t.Errorf("without a token: %d", res.StatusCode)
-	}
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	expect.Equal(t, res.StatusCode, http.StatusUnauthorized, "without a token:")
+	expect.OK(t, cmd.Process.Signal(os.Interrupt))
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("it ended with %v", err)
 	}
@@ -112,9 +99,7 @@ func TestDev_AnswersOnceItIsReady_AndEndsOnInterrupt(t *testing.T) {
 
 func TestDev_AskedHowToUseIt_OrMisused_StartsNothing(t *testing.T) {
 	root, err := service.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	for option, code := range map[string]int{"-h": 0, "--help": 0, "--other": 2, "more": 2} {
 		cmd := exec.CommandContext(t.Context(), filepath.Join(root, "scripts", "dev"), option)
 		out, _ := cmd.CombinedOutput()
@@ -129,30 +114,20 @@ func TestDev_GuardInterval_IsThatOfTheTicksAndOfPolicies(t *testing.T) {
 	dir := t.TempDir()
 	url, _ := dev(t, "GUARD_INTERVAL_SECONDS=1", "WAVEGATE_DEV_DIR="+dir)
 	issuers, err := devissuer.Load(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	token, err := issuers.Token(devissuer.Claims{User: "olga", Roles: []string{"platform_owner"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	call := func(method, path, body string) (*http.Response, string) {
 		t.Helper()
 		req, err := http.NewRequestWithContext(t.Context(), method, url+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		req.Header.Set("Authorization", "Bearer "+token)
 		req.Header.Set("Content-Type", "application/json")
 		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		defer res.Body.Close()
 		text, err := io.ReadAll(res.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		return res, string(text)
 	}
 	started, text := call(http.MethodPost, "/api/ota/rollouts",
@@ -169,7 +144,8 @@ func TestDev_GuardInterval_IsThatOfTheTicksAndOfPolicies(t *testing.T) {
 			AsOf  string
 			Guard struct{ Sentence string }
 		}
-		if _, text := call(http.MethodGet, started.Header.Get("Location")+"/progress", ""); json.Unmarshal([]byte(text), &p) == nil && p.Guard.Sentence != "" {
+		if _, text := call(http.MethodGet, started.Header.Get("Location")+"/progress", ""); json.Unmarshal([]byte(text),
+			&p) == nil && p.Guard.Sentence != "" {
 			counts[p.AsOf] = true
 		}
 	}
@@ -177,13 +153,9 @@ func TestDev_GuardInterval_IsThatOfTheTicksAndOfPolicies(t *testing.T) {
 
 func TestRun_Misused_SaysWhatIsWrong(t *testing.T) {
 	functions, err := service.Build(t.Context(), t.Output())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	defer taken.Close()
 	_, port, _ := net.SplitHostPort(taken.Addr().String())
 	for name, c := range map[string]struct{ variable, value, want string }{
@@ -208,17 +180,11 @@ func TestRun_Misused_SaysWhatIsWrong(t *testing.T) {
 // started.
 func TestDev_WithoutTheRenderer_FetchesItOrSaysWhatIsMissing(t *testing.T) {
 	root, err := service.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	script, err := os.ReadFile(filepath.Join(root, "scripts", "dev"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	sh, err := exec.LookPath("sh")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	const fetched = ".dev/functions/docs/redoc.js"
 	for name, c := range map[string]struct {
 		programs []string
@@ -247,21 +213,13 @@ func TestDev_WithoutTheRenderer_FetchesItOrSaysWhatIsMissing(t *testing.T) {
 			}
 			for file, text := range files {
 				file = filepath.Join(dir, file)
-				if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
-					t.Fatal(err)
-				}
+				expect.OK(t, os.MkdirAll(filepath.Dir(file), 0o755))
+				expect.OK(t, os.WriteFile(file, []byte(text), 0o755))
 			}
 			for _, tool := range []string{"dirname", "mkdir", "cp", "sleep"} {
 				path, err := exec.LookPath(tool)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := os.Symlink(path, filepath.Join(dir, "bin", tool)); err != nil {
-					t.Fatal(err)
-				}
+				expect.OK(t, err)
+				expect.OK(t, os.Symlink(path, filepath.Join(dir, "bin", tool)))
 			}
 			cmd := exec.CommandContext(t.Context(), sh, filepath.Join(dir, "scripts", "dev"))
 			cmd.Env = []string{"PATH=" + filepath.Join(dir, "bin")}
@@ -285,4 +243,33 @@ func waits(expected bool) string {
 		return ""
 	}
 	return "for i in 1 2 3 4 5 6 7 8 9 10; do [ -f .dev/functions/docs/redoc.js ] && exit; sleep 1; done\n"
+}
+
+// TestCheck_ASettingThatKeepsAFunctionFromItsStart_EndsTheStart: otherwise the service says that it is ready, and each call fails.
+func TestCheck_ASettingThatKeepsAFunctionFromItsStart_EndsTheStart(t *testing.T) {
+	if err := check(); err != nil {
+		t.Fatalf("without any setting: %v", err)
+	}
+	for name, rule := range setting.Ranges {
+		for _, text := range []string{strconv.Itoa(rule.Most + 1), strconv.Itoa(rule.Least - 1), "many"} {
+			t.Run(string(name)+"="+text, func(t *testing.T) {
+				t.Setenv(string(name), text)
+				if err := check(); err == nil || !strings.Contains(err.Error(), string(name)) {
+					t.Errorf("%v", err)
+				}
+			})
+		}
+	}
+	for name, text := range map[string]string{
+		"LIMIT_ORGANIZATION": "5", // lower than a user's
+		"COPILOT_URL":        "http://user@example.com/",
+		token.Setting:        "none",
+	} {
+		t.Run(name+"="+text, func(t *testing.T) {
+			t.Setenv(name, text)
+			if err := check(); err == nil {
+				t.Error("it is taken")
+			}
+		})
+	}
 }

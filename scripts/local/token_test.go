@@ -12,6 +12,7 @@ import (
 	"wavegate/scripts/local/devissuer"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/token"
+	"wavegate/shared/testing/expect"
 )
 
 // taken verifies the output of a command: one line with one token that the service accepts.
@@ -22,17 +23,11 @@ func taken(t *testing.T, out string) auth.Principal {
 		t.Fatalf("printed %q", out)
 	}
 	issuers, err := devissuer.Load("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	trusted, err := token.ParseIssuers(issuers.Setting())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	p, err := token.New(trusted, token.Options{}).Verify(t.Context(), raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return p
 }
 
@@ -44,10 +39,11 @@ func TestToken_PrintsOnlyAToken(t *testing.T) {
 		t.Fatalf("exit code %d, %s", code, problems.String())
 	}
 	p := taken(t, out.String())
-	left := time.Until(p.Expires)
-	if p.UserID != "ada" || p.OrganizationID != "acme" || !p.Has(auth.PlatformOwner) || !p.Has(auth.ProductionEngineer) || left < 80*time.Minute || left > 90*time.Minute {
-		t.Errorf("accepted as %+v", p)
+	if left := time.Until(p.Expires); left < 80*time.Minute || left > 90*time.Minute {
+		t.Errorf("it is valid for %s", left)
 	}
+	expect.Equal(t, []string{p.UserID, p.OrganizationID}, []string{"ada", "acme"}, "it is of")
+	expect.Equal(t, p.Roles, []auth.Role{auth.PlatformOwner, auth.ProductionEngineer}, "its roles are")
 }
 
 func TestToken_WrongArguments_AreExplainedWithExitCode2(t *testing.T) {
@@ -84,25 +80,20 @@ func TestToken_Help_IsExitCode0(t *testing.T) {
 func TestToken_KeysCannotBeLoaded_IsExitCode1(t *testing.T) {
 	t.Setenv(devissuer.DirEnv, "/dev/null/keys")
 	var out, problems bytes.Buffer
-	if code := printToken([]string{"--user", "ada"}, &out, &problems); code != 1 || out.Len() != 0 || !strings.Contains(problems.String(), "/dev/null/keys") {
+	if code := printToken([]string{"--user", "ada"}, &out, &problems); code != 1 || out.Len() != 0 ||
+		!strings.Contains(problems.String(), "/dev/null/keys") {
 		t.Errorf("exit code %d, printed %q, explained %q", code, out.String(), problems.String())
 	}
 }
 
 func TestScript_WorksFromAnyDirectory(t *testing.T) {
 	script, err := filepath.Abs("../token")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	t.Setenv(devissuer.DirEnv, t.TempDir())
 	t.Chdir(t.TempDir())
 	out, err := exec.CommandContext(t.Context(), script, "--user", "ada", "--org", "acme").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p := taken(t, string(out)); p.UserID != "ada" {
-		t.Errorf("accepted as %+v", p)
-	}
+	expect.OK(t, err)
+	expect.Equal(t, taken(t, string(out)).UserID, "ada", "accepted as")
 	err = exec.CommandContext(t.Context(), script).Run()
 	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 2 {
 		t.Errorf("without arguments: %v", err)

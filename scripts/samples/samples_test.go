@@ -17,6 +17,7 @@ import (
 	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/setting"
+	"wavegate/shared/testing/expect"
 )
 
 var update = flag.Bool("update", false, "rewrite the event files")
@@ -105,15 +106,12 @@ func TestSamples_Session_MakesWhatACallActsOn(t *testing.T) {
 	}}
 	halt := samples.Case{With: samples.Values{"percent": "100"}, After: samples.After("update-rollout", "get-rollout")}
 	call, err := session.Prepare("update-rollout", halt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	want := []string{"PUT /api/ota/release-channels/gateway-x/stable", "PUT /api/ota/release-channels/gateway-x/canary",
 		"POST /api/ota/rollouts", "PATCH /api/ota/rollouts/r-7", "GET /api/ota/rollouts/r-7"}
-	if !slices.Equal(made, want) {
-		t.Errorf("made %q", made)
-	}
-	if call.Path != "/api/ota/rollouts/r-7" || call.Body != `{"staged_percent":100,"overrideReason":"not held up by a sample"}` || call.Parameters["id"] != "r-7" {
+	expect.Equal(t, made, want, "made")
+	if call.Path != "/api/ota/rollouts/r-7" ||
+		call.Body != `{"staged_percent":100,"overrideReason":"not held up by a sample"}` || call.Parameters["id"] != "r-7" {
 		t.Errorf("the call is %+v", call)
 	}
 }
@@ -130,21 +128,18 @@ func TestEvents_AreThoseOfTheSamples(t *testing.T) {
 			t.Fatalf("%s: %v: %s", s.Operation, err, text)
 		}
 		if *update {
-			if err := os.WriteFile(file, text, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, os.WriteFile(file, text, 0o644))
 		}
 		if stored, err := os.ReadFile(file); err != nil || string(stored) != string(text) {
 			t.Errorf("%s is not the sample's event (%v); go generate ./scripts/samples writes it", file, err)
 		}
 	}
 	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	for _, file := range files {
 		name := filepath.Base(file)
-		other := name == operations.Docs+".json" || name == operations.Console+".json" || name == operations.Tick+".json" || strings.HasPrefix(name, operations.Authorizer+"-")
+		other := name == operations.Docs+".json" || name == operations.Console+".json" || name == operations.Tick+".json" ||
+			strings.HasPrefix(name, operations.Authorizer+"-")
 		if !other && !slices.Contains(want, file) {
 			t.Errorf("%s is of no operation", file)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"wavegate/shared/contract"
+	"wavegate/shared/testing/expect"
 )
 
 // inPython matches the declaration of a body in the Python client.
@@ -18,15 +19,11 @@ var inPython = regexp.MustCompile(`(?m)^    body: (.+),$`)
 func pythonBodies(t *testing.T, client string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(client, "api", "*", "*.py"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	found := 0
 	for _, file := range files {
 		b, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		body := inPython.FindSubmatch(b)
 		if body == nil {
 			continue
@@ -46,9 +43,7 @@ var inGo = regexp.MustCompile(`(?m)^type (\w+)JSONRequestBody = (\w+)$`)
 func goBodies(t *testing.T, file string) {
 	t.Helper()
 	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	all := inGo.FindAllSubmatch(b, -1)
 	for _, body := range all {
 		if !regexp.MustCompile(`(?m)^type ` + string(body[2]) + ` struct \{$`).Match(b) {
@@ -66,9 +61,7 @@ func goBodies(t *testing.T, file string) {
 func countBodies(t *testing.T, found int) {
 	t.Helper()
 	document, err := openapi3.NewLoader().LoadFromData(contract.Document)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	want := 0
 	for _, item := range document.Paths.Map() {
 		for _, op := range item.Operations() {
@@ -77,7 +70,5 @@ func countBodies(t *testing.T, found int) {
 			}
 		}
 	}
-	if found != want {
-		t.Errorf("the client types the bodies of %d operations, want %d", found, want)
-	}
+	expect.Equal(t, found, want, "the client types the bodies of operations:")
 }

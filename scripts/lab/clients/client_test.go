@@ -12,6 +12,7 @@ import (
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/shared/access/auth"
+	"wavegate/shared/testing/expect"
 )
 
 // TestContract_AGeneratedClient_DoesTheREADMEsSession shows that others can program against the contract: common
@@ -33,7 +34,8 @@ func TestContract_AGeneratedClient_DoesTheREADMEsSession(t *testing.T) {
 			return
 		}
 		dir := copied(t, "client-python")
-		in(t, dir, filepath.Join(bin, "openapi-python-client"), "generate", "--path", theContract(t), "--config", "generate.yaml", "--meta", "none", "--output-path", "wavegate_client")
+		in(t, dir, filepath.Join(bin, "openapi-python-client"), "generate", "--path", theContract(t),
+			"--config", "generate.yaml", "--meta", "none", "--output-path", "wavegate_client")
 		pythonBodies(t, filepath.Join(dir, "wavegate_client"))
 		doSession(t, dir, filepath.Join(bin, "python"), filepath.Join(dir, "session.py"))
 	})
@@ -43,9 +45,7 @@ func TestContract_AGeneratedClient_DoesTheREADMEsSession(t *testing.T) {
 			return
 		}
 		dir := copied(t, "client-typescript")
-		if err := os.Symlink(modules, filepath.Join(dir, "node_modules")); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, os.Symlink(modules, filepath.Join(dir, "node_modules")))
 		in(t, dir, filepath.Join(modules, ".bin", "openapi-typescript"), theContract(t), "-o", "contract.d.ts")
 		in(t, dir, filepath.Join(modules, ".bin", "tsc"), "-p", ".")
 		doSession(t, dir, "node", filepath.Join(dir, "session.js"))
@@ -69,9 +69,7 @@ func there(t *testing.T, file string) bool {
 func doSession(t *testing.T, dir, program string, arguments ...string) {
 	t.Helper()
 	w := harness.New(t)
-	if err := w.Seed(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, w.Seed(t.Context()))
 	later := httptest.NewServer(http.HandlerFunc(fromTomorrow))
 	defer later.Close()
 	token := func(c *harness.Caller) string { return strings.TrimPrefix(c.Bearer, "Bearer ") }
@@ -105,9 +103,7 @@ func fromTomorrow(w http.ResponseWriter, r *http.Request) {
 func absolute(t *testing.T, parts ...string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join(parts...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return path
 }
 
@@ -120,9 +116,7 @@ func theContract(t *testing.T) string {
 func copied(t *testing.T, client string) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", client))); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", client))))
 	return dir
 }
 

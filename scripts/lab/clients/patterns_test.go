@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"wavegate/shared/contract"
+	"wavegate/shared/testing/expect"
 )
 
 // TestContract_ItsPatterns_SayInJavaScriptWhatTheySayInGo: with the flag u, for all texts. Without it, a character
@@ -39,9 +40,7 @@ func TestContract_ItsPatterns_SayInJavaScriptWhatTheySayInGo(t *testing.T) {
 		t.Fatalf("the contract has %d patterns", len(all))
 	}
 	asked, err := json.Marshal(all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	script := exec.CommandContext(t.Context(), node, filepath.Join("testdata", "patterns.mjs"))
 	script.Stdin = bytes.NewReader(asked)
 	out, err := script.CombinedOutput()
@@ -74,9 +73,7 @@ func beyond(r rune) bool { return r > 0xffff }
 // patterns lists the contract's patterns, each once.
 func patterns(t *testing.T) []string {
 	var document any
-	if err := yaml.Unmarshal(contract.Document, &document); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, yaml.Unmarshal(contract.Document, &document))
 	found := map[string]bool{}
 	var visit func(any)
 	visit = func(node any) {

@@ -13,18 +13,15 @@ import (
 	"wavegate/scripts/e2e/harness"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/contract"
+	"wavegate/shared/testing/expect"
 )
 
 // TestContract_ItsSamples_PastedIntoAShell_AreUnderstood: their resources may be missing, or in another state.
 func TestContract_ItsSamples_PastedIntoAShell_AreUnderstood(t *testing.T) {
 	w := harness.New(t)
-	if err := w.Seed(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, w.Seed(t.Context()))
 	document, err := openapi3.NewLoader().LoadFromData(contract.Document)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	understood := []int{200, 201, 204, 404, 409, 412, 422}
 	except := map[string]int{
 		"create-edge-enrolment": 400, // the sample's end is too far from the time of the call, as with a freeze

@@ -9,6 +9,7 @@ import (
 
 	"wavegate/scripts/operator/verify"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/testing/golden"
 )
 
@@ -16,27 +17,19 @@ import (
 func TestAnswers_AboutOldItems_AreTheSame(t *testing.T) {
 	t.Parallel()
 	items, err := golden.Items()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	recorded, err := readAnswers()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	w := opened(t)
 	w.values = recorded.Values
 	start := time.Now().Truncate(time.Second)
 	by, err := w.load(t.Context(), items, recorded.Recorded)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	before := time.Duration(recorded.Shift) * time.Second
 	c := comparison{shift: by - before, was: recorded.Recorded.Add(before + age), start: start}
 	for _, was := range recorded.Calls {
 		now, err := w.make(was.read)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		for _, fault := range c.compare(was, now) {
 			t.Errorf("%s: %s: %s", was.By, w.fill(was.Call), fault)
 		}

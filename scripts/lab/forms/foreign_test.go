@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/testing/golden"
 )
 
@@ -58,9 +59,7 @@ func TestForeignAttributes_OutliveEveryWrite(t *testing.T) {
 	m := &marker{world: w, writes: watch(w.Front), t: t, items: map[place]golden.Plain{},
 		counts: map[string]*struct{ writes, kept, again int }{}, faults: map[string][]string{}}
 	w.after = m.look
-	if err := w.fillAll(); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, w.fillAll())
 	m.conclude()
 }
 

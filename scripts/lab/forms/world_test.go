@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"wavegate/scripts/local/service"
+	"wavegate/shared/testing/expect"
 )
 
 // functions builds those of the working tree, or names others for a look at older code.
@@ -21,13 +22,9 @@ var functions = sync.OnceValues(func() (string, error) {
 func opened(t *testing.T) *world {
 	t.Helper()
 	dir, err := functions()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	w, err := open(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	t.Cleanup(w.Stop)
 	return w
 }

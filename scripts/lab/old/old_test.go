@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"wavegate/shared/testing/expect"
 )
 
 func TestFunctions_CommitIsMissing_SaysWhatToDo(t *testing.T) {
@@ -18,9 +20,7 @@ func TestFunctions_CommitIsMissing_SaysWhatToDo(t *testing.T) {
 func TestSource_OfACommit_HasItsFilesAndNoLaterOnes(t *testing.T) {
 	root := t.TempDir()
 	write := func(text string) {
-		if err := os.WriteFile(filepath.Join(root, "file"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, os.WriteFile(filepath.Join(root, "file"), []byte(text), 0o600))
 	}
 	git := func(arguments string) {
 		c := exec.Command("git", strings.Fields(arguments)...)
@@ -35,9 +35,7 @@ func TestSource_OfACommit_HasItsFilesAndNoLaterOnes(t *testing.T) {
 	git("-c user.name=a -c user.email=a@example.com commit -qm first")
 	write("new")
 	to := filepath.Join(t.TempDir(), "source")
-	if err := Source(t.Context(), root, "HEAD", to); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, Source(t.Context(), root, "HEAD", to))
 	if text, err := os.ReadFile(filepath.Join(to, "file")); err != nil || string(text) != "old" {
 		t.Errorf("%q %v", text, err)
 	}

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"wavegate/shared/testing/expect"
 )
 
 // playEmulator makes this program listen like the emulator, or end immediately.
@@ -32,13 +34,9 @@ func TestMain(m *testing.M) {
 func TestStartCloud_WaitsUntilTheEmulatorListens(t *testing.T) {
 	t.Setenv(playEmulator, "listen")
 	c, err := startCloud(t.Context(), os.Args[0], filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	answer, err := http.Get(c.endpoint)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	answer.Body.Close()
 	c.stop()
 	if answer, err := http.Get(c.endpoint); err == nil {
@@ -188,7 +186,8 @@ func TestComplete_WhatLacksFailedOrIsLeft_IsNamed(t *testing.T) {
 
 func TestEnvironment_HoldsNothingOfTheUsersAccount(t *testing.T) {
 	environment := (&cloud{endpoint: "http://127.0.0.1:1"}).environment()
-	for _, want := range []string{"AWS_ENDPOINT_URL=http://127.0.0.1:1", "AWS_CONFIG_FILE=/dev/null", "AWS_SHARED_CREDENTIALS_FILE=/dev/null", "AWS_SESSION_TOKEN="} {
+	for _, want := range []string{"AWS_ENDPOINT_URL=http://127.0.0.1:1", "AWS_CONFIG_FILE=/dev/null",
+		"AWS_SHARED_CREDENTIALS_FILE=/dev/null", "AWS_SESSION_TOKEN="} {
 		if !slices.Contains(environment, want) {
 			t.Errorf("%s is not among %v", want, environment)
 		}

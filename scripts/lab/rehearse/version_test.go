@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"wavegate/shared/testing/expect"
 )
 
 func TestSource_KnowsOnlyTheSettingsThatItsAppReads(t *testing.T) {
@@ -13,12 +15,8 @@ func TestSource_KnowsOnlyTheSettingsThatItsAppReads(t *testing.T) {
 		"settings_test.go": "package main\n\nvar later = \"later\"\n",
 	} {
 		file := filepath.Join(s.root, "infra", name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, os.MkdirAll(filepath.Dir(file), 0o750))
+		expect.OK(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	for setting, want := range map[string]bool{"keep=true": true, "kee=true": false, "later=1": false, "issuers=[]": false} {
 		if known, err := s.knows(setting); err != nil || known != want {

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"wavegate/shared/testing/expect"
 )
 
 // files are a module with a test that passes and one that fails, and programs.
@@ -36,11 +38,13 @@ func TestRun_AGroup_HasItsResult(t *testing.T) {
 		shows     []string
 		showsNone string
 	}{
-		{name: "a test passes", steps: []string{"@test -run=Good ./a"}, shows: []string{"ok        group", "\n1 passed, 0 failed\n"}, showsNone: "output"},
+		{name: "a test passes", steps: []string{"@test -run=Good ./a"},
+			shows: []string{"ok        group", "\n1 passed, 0 failed\n"}, showsNone: "output"},
 		{name: "a test fails", steps: []string{"@test ./a"}, red: true,
 			shows: []string{"FAILED    group", "the bad one's reason", "\n1 passed, 1 failed\n"}, showsNone: "the good one's output"},
 		{name: "no test runs", steps: []string{"@test -run=None ./a"}, red: true, shows: []string{"no test ran", "\n0 passed, 0 failed\n"}},
-		{name: "a later step runs no test", steps: []string{"@test -run=Good ./a", "@test -run=None ./a"}, red: true, shows: []string{"no test ran"}},
+		{name: "a later step runs no test", steps: []string{"@test -run=Good ./a", "@test -run=None ./a"}, red: true,
+			shows: []string{"no test ran"}},
 		{name: "all tests skip", steps: []string{"@test ./skip"}, red: true, shows: []string{"no test ran"}},
 		{name: "a test does not compile", steps: []string{"@test ./broken"}, red: true, shows: []string{"undefined: undeclared"}},
 		{name: "a program fails", steps: []string{"./fails", "touch after"}, red: true, shows: []string{"the reason"}},
@@ -62,9 +66,7 @@ func TestRun_AGroup_HasItsResult(t *testing.T) {
 			var out bytes.Buffer
 			groups := []group{{"group", daily, "", c.needs, c.steps}, {"other", daily, "", "", []string{"true"}}}
 			err := run(t.Context(), strings.NewReplacer("@test", "go test -json"), groups, &out)
-			if (err != nil) != c.red {
-				t.Errorf("error %v", err)
-			}
+			expect.Equal(t, err != nil, c.red, "error %v", err)
 			for _, text := range c.shows {
 				if !strings.Contains(out.String(), text) {
 					t.Errorf("it does not show %q:\n%s", text, &out)
@@ -85,12 +87,8 @@ func TestRun_AGroup_HasItsResult(t *testing.T) {
 
 func write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	expect.OK(t, os.WriteFile(name, []byte(text), 0o755))
 }
 
 func TestRun_CachedPackages_AreCounted(t *testing.T) {
@@ -135,9 +133,7 @@ func TestChoose_ReturnsWhatIsAskedFor(t *testing.T) {
 			for _, g := range chosen {
 				names = append(names, g.name)
 			}
-			if !slices.Equal(names, c.want) {
-				t.Errorf("got %q, want %q", names, c.want)
-			}
+			expect.Equal(t, names, c.want, "got")
 			if (err != nil) != (c.fault != "") || err != nil && !strings.Contains(err.Error(), c.fault) {
 				t.Errorf("error %v, want one with %s", err, c.fault)
 			}
@@ -149,9 +145,7 @@ func TestChoose_ReturnsWhatIsAskedFor(t *testing.T) {
 func TestGroups_EveryTest_IsInOne(t *testing.T) {
 	t.Chdir("../../..")
 	words, err := replacer()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	var plain, raced, tagged [][]string
 	for _, g := range groups {
 		for _, step := range g.steps {
@@ -179,9 +173,7 @@ func TestGroups_EveryTest_IsInOne(t *testing.T) {
 	}
 	const format = `{{.ImportPath}};{{.Dir}};{{len .TestGoFiles}}{{len .XTestGoFiles}};{{join .IgnoredGoFiles " "}}`
 	out, err := exec.Command("go", "list", "-f", format, "./...").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	for _, name := range slices.Concat(alone, goroutines) {
 		if !strings.Contains("\n"+string(out), "\n"+name+";") {
 			t.Errorf("there is no package %s", name)
@@ -209,16 +201,12 @@ func TestGroups_EveryTest_IsInOne(t *testing.T) {
 func fullTests(t *testing.T, path string) (names []string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if !bytes.HasPrefix(text, []byte("//go:build full\n")) {
 		return nil
 	}
 	file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	for _, d := range file.Decls {
 		if f, ok := d.(*ast.FuncDecl); ok && strings.HasPrefix(f.Name.Name, "Test") && f.Name.Name != "TestMain" {
 			names = append(names, f.Name.Name)

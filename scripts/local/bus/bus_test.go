@@ -13,6 +13,7 @@ import (
 	"wavegate/scripts/local/bus"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/dynamolocal"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 )
 
@@ -30,36 +31,26 @@ func event(id, name string, at time.Time, revision int64) audit.Event {
 // TestFollow_WritesEachNewEventOnce_InTheOrderOfTime, and no earlier ones.
 func TestFollow_WritesEachNewEventOnce_InTheOrderOfTime(t *testing.T) {
 	store, err := dynamolocal.Embedded()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	t.Cleanup(func() { _ = store.Close() })
 	db := store.Client()
-	if err := dynamolocal.CreateTables(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, dynamolocal.CreateTables(t.Context(), db))
 	put := func(e audit.Event) {
 		t.Helper()
 		item, err := dynamo.Encode(audit.RecordOf(audit.Platform, e))
 		if err == nil {
 			_, err = db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(dynamolocal.TableName(dynamo.Audit)), Item: item})
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 	}
 	put(event("e-0", "RolloutStarted", noon.Add(-time.Minute), 1))
 	var out bytes.Buffer
 	f, err := bus.Follow(t.Context(), db, &out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	put(event("e-2", "RolloutHalted", noon.Add(time.Second), 3))
 	put(event("e-1", "RolloutPromoted", noon, 2))
 	for range 2 {
-		if err := f.Look(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, f.Look(t.Context()))
 	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	if len(lines) != 2 {
@@ -68,9 +59,7 @@ func TestFollow_WritesEachNewEventOnce_InTheOrderOfTime(t *testing.T) {
 	const first = `{"source":"wavegate.local","detail-type":"RolloutPromoted","time":"2026-03-01T12:00:00.110Z","detail":` +
 		`{"eventId":"e-1","eventTime":"2026-03-01T12:00:00.110Z","eventName":"RolloutPromoted","actor":{"issuer":"https://people.example","userId":"olga"},` +
 		`"requestId":"r-1","why":"No reason given.","override":"no","resource":{"type":"rollout","id":"one","revision":"2"}}}`
-	if lines[0] != first {
-		t.Errorf("it wrote\n%s\nwant\n%s", lines[0], first)
-	}
+	expect.Equal(t, lines[0], first, "it wrote")
 	var second bus.Entry
 	if err := json.Unmarshal([]byte(lines[1]), &second); err != nil || second.DetailType != "RolloutHalted" {
 		t.Errorf("then it wrote %s, %v", lines[1], err)

@@ -24,6 +24,7 @@ import (
 	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/service"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/testing/expect"
 )
 
 // A shown demo is ./scripts/demo in its own process, on a simulated desktop.
@@ -40,24 +41,16 @@ type shown struct {
 func start(t *testing.T) *shown {
 	t.Helper()
 	root, err := service.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	keys, desk := t.TempDir(), t.TempDir()
 	s := &shown{T: t, lines: make(chan string, 1000), opened: filepath.Join(desk, "opened"), temp: t.TempDir()}
-	if err := os.WriteFile(filepath.Join(desk, "xdg-open"), []byte("#!/bin/sh\nprintf %s \"$1\" >\""+s.opened+"\"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, os.WriteFile(filepath.Join(desk, "xdg-open"), []byte("#!/bin/sh\nprintf %s \"$1\" >\""+s.opened+"\"\n"), 0o755))
 	s.cmd = exec.Command(filepath.Join(root, "scripts", "demo"))
 	s.cmd.Env = append(os.Environ(), "PORT=0", "DISPLAY=:9", "PATH="+desk+":"+os.Getenv("PATH"), "TMPDIR="+s.temp, devissuer.DirEnv+"="+keys)
 	s.cmd.Stderr = t.Output()
 	out, err := s.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
+	expect.OK(t, s.cmd.Start())
 	t.Cleanup(func() { _ = s.cmd.Process.Kill() })
 	go func() {
 		for text := bufio.NewScanner(out); text.Scan(); {
@@ -109,9 +102,7 @@ func TestDemo_ShowsWhatTheServiceSays_AndLeavesNothing(t *testing.T) {
 	address := s.until(`^  (http://127\.0\.0\.1:\d+)/console\?(.*)$`)
 	s.until("Ctrl-C ends the demo")
 	issuers, err := devissuer.Load("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	s.url, s.token = address[1], issuers.Token
 	s.opensSignedIn(address[1]+"/console?"+address[2], address[2])
 	s.hasFleets()
@@ -124,13 +115,10 @@ func TestDemo_ShowsWhatTheServiceSays_AndLeavesNothing(t *testing.T) {
 
 // opensSignedIn signs in like the page at the address.
 func (s *shown) opensSignedIn(address, query string) {
-	var opened []byte
-	for deadline := time.Now().Add(time.Minute); string(opened) != address; time.Sleep(20 * time.Millisecond) { // this comes after the screen is written
-		var err error
-		if opened, err = os.ReadFile(s.opened); time.Now().After(deadline) {
-			s.Fatalf("the desktop was asked for %q, %v", opened, err)
-		}
-	}
+	expect.Until(s, "the desktop opens "+address, func() bool { // this comes after the screen is written
+		opened, _ := os.ReadFile(s.opened)
+		return string(opened) == address
+	})
 	var login struct{ Issuer, AuthorizationEndpoint, ClientID string }
 	s.get(olga, "/console/config.json", &login)
 	asked, err := url.ParseQuery(query)
@@ -141,9 +129,7 @@ func (s *shown) opensSignedIn(address, query string) {
 		"code_challenge": {strings.Repeat("c", 43)}, "code_challenge_method": {"S256"}, "login_hint": {asked.Get("login_hint")}}
 	stay := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	answer, err := stay.Get(login.AuthorizationEndpoint + "?" + request.Encode())
-	if err != nil {
-		s.Fatal(err)
-	}
+	expect.OK(s, err)
 	answer.Body.Close()
 	if back, err := answer.Location(); err != nil || back.Query().Get("code") == "" {
 		s.Errorf("the login answered %d: %v, %v", answer.StatusCode, back, err)
@@ -154,15 +140,11 @@ func (s *shown) hasFleets() {
 	s.until(`^The demo is ready after .*: 3,000 boxes in 40 factories\.$`)
 	var factories struct{ Items []json.RawMessage }
 	s.get(anna, "/api/factories?organizationId=acme&limit=100", &factories)
-	if len(factories.Items) != plants {
-		s.Errorf("there are %d factories", len(factories.Items))
-	}
+	expect.Equal(s, len(factories.Items), plants, "factories:")
 	for _, story := range stories {
 		var progress struct{ Boxes int }
 		s.get(olga, "/api/ota/release-channels/"+story.channel()+"/progress", &progress)
-		if progress.Boxes != boxes {
-			s.Errorf("%s has %d boxes", story.channel(), progress.Boxes)
-		}
+		expect.Equal(s, progress.Boxes, boxes, "boxes of %s:", story.channel())
 	}
 }
 
@@ -186,7 +168,8 @@ func (s *shown) recallsAMethod() {
 func (s *shown) guardHalts(edgeType, why string) {
 	said := s.until(edgeType + `/stable 1\.1\.0: halted at 10 percent, by guard\. (Halt: .*)$`)[1]
 	r, sentences := s.rollout(edgeType)
-	if r.Status != rollout.Halted || r.EndedBy != rollout.ByGuard || !slices.Contains(sentences, said) || !regexp.MustCompile(why).MatchString(said) {
+	if r.Status != rollout.Halted || r.EndedBy != rollout.ByGuard || !slices.Contains(sentences, said) ||
+		!regexp.MustCompile(why).MatchString(said) {
 		s.Errorf("%s is %s by %q for %q; the screen says %q", edgeType, r.Status, r.EndedBy, sentences, said)
 	}
 }
@@ -220,9 +203,7 @@ func (s *shown) leavesNothing() {
 	if err != nil || len(strings.Fields(string(children))) < 10 {
 		s.Fatalf("it runs %q, %v", children, err)
 	}
-	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
-		s.Fatal(err)
-	}
+	expect.OK(s, s.cmd.Process.Signal(os.Interrupt))
 	for range s.lines { // until its output ends
 	}
 	if err := s.cmd.Wait(); err != nil {

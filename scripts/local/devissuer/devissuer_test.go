@@ -14,6 +14,7 @@ import (
 	"wavegate/scripts/local/devissuer"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/token"
+	"wavegate/shared/testing/expect"
 )
 
 // TestMain lets a test run this program as one of several that load at the same time.
@@ -33,9 +34,7 @@ func TestMain(m *testing.M) {
 func load(t *testing.T, dir string) *devissuer.Issuers {
 	t.Helper()
 	issuers, err := devissuer.Load(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return issuers
 }
 
@@ -43,9 +42,7 @@ func load(t *testing.T, dir string) *devissuer.Issuers {
 func verify(t *testing.T, issuers *devissuer.Issuers, raw string, in time.Duration) (auth.Principal, error) {
 	t.Helper()
 	trusted, err := token.ParseIssuers(issuers.Setting())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	now := func() time.Time { return time.Now().Add(in) }
 	return token.New(trusted, token.Options{Now: now}).Verify(t.Context(), raw)
 }
@@ -56,24 +53,24 @@ func TestToken_IsAcceptedByTheService(t *testing.T) {
 		claims devissuer.Claims
 		issuer string
 	}{
-		"person":                {devissuer.Claims{User: "ada", Organization: "acme", Roles: []string{"organization_admin", "production_engineer"}}, devissuer.People},
+		"person": {devissuer.Claims{User: "ada", Organization: "acme",
+			Roles: []string{"organization_admin", "production_engineer"}}, devissuer.People},
 		"owner":                 {devissuer.Claims{User: "root@acme", Roles: []string{"platform_owner"}}, devissuer.People},
 		"person without a role": {devissuer.Claims{User: "eve", Organization: "acme"}, devissuer.People},
 		"box":                   {devissuer.Claims{User: "box-7", Organization: "acme", Roles: []string{"edge"}}, devissuer.Fleet},
 	} {
-		raw, err := issuers.Token(c.claims)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		p, err := verify(t, issuers, raw, 59*time.Minute)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if p.Issuer != c.issuer || p.UserID != c.claims.User || p.OrganizationID != c.claims.Organization || len(p.Roles) != len(c.claims.Roles) {
-			t.Errorf("%s: accepted as %+v", name, p)
-		}
+		t.Run(name, func(t *testing.T) {
+			raw, err := issuers.Token(c.claims)
+			expect.OK(t, err)
+			p, err := verify(t, issuers, raw, 59*time.Minute)
+			expect.OK(t, err)
+			got := devissuer.Claims{User: p.UserID, Organization: p.OrganizationID}
+			for _, role := range p.Roles {
+				got.Roles = append(got.Roles, string(role))
+			}
+			expect.Equal(t, got, c.claims, "accepted")
+			expect.Equal(t, p.Issuer, c.issuer, "accepted from")
+		})
 	}
 }
 
@@ -81,9 +78,7 @@ func TestToken_TTL_SetsTheExpiry(t *testing.T) {
 	issuers := load(t, t.TempDir())
 	for ttl, in := range map[time.Duration]time.Duration{time.Minute: 2 * time.Minute, 0: 2 * time.Hour, -time.Minute: 0} {
 		raw, err := issuers.Token(devissuer.Claims{User: "ada", TTL: ttl})
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		_, err = verify(t, issuers, raw, in)
 		if r, ok := errors.AsType[*token.Refusal](err); !ok || r.Reason != token.Expired {
 			t.Errorf("ttl %v, %v from now: %v", ttl, in, err)
@@ -110,12 +105,9 @@ func TestToken_ServiceWouldRefuseIt_IsAnError(t *testing.T) {
 func TestLoad_Again_GivesTheSameKeys(t *testing.T) {
 	dir := t.TempDir()
 	raw, err := load(t, dir).Token(devissuer.Claims{User: "ada"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := verify(t, load(t, dir), raw, 0); err != nil {
-		t.Error(err)
-	}
+	expect.OK(t, err)
+	_, err = verify(t, load(t, dir), raw, 0)
+	expect.OK(t, err)
 	if _, err := verify(t, load(t, t.TempDir()), raw, 0); err == nil {
 		t.Error("another directory has the same keys")
 	}
@@ -133,9 +125,7 @@ func TestLoad_KeyFiles_AreReadableOnlyByTheOwner(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if info.Mode().Perm()&0o077 != 0 {
-			t.Errorf("%s has mode %v", path, info.Mode())
-		}
+		expect.Equal(t, info.Mode().Perm()&0o077, 0, "%s has mode %v", path, info.Mode())
 		if !entry.IsDir() {
 			files++
 		}
@@ -164,9 +154,7 @@ func TestLoad_ManyProcessesAtOnce_GetTheSameKeys(t *testing.T) {
 	processes.Wait()
 	want := load(t, dir).Setting()
 	for n, setting := range settings {
-		if setting != want {
-			t.Errorf("process %d has other keys", n)
-		}
+		expect.Equal(t, setting, want, "the keys of process %d:", n)
 	}
 }
 
@@ -174,14 +162,11 @@ func TestLoad_BrokenKeyFile_IsNamedAndNotChanged(t *testing.T) {
 	dir := t.TempDir()
 	load(t, dir)
 	fleet, err := os.ReadFile(filepath.Join(dir, "fleet.pem"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{"empty": "", "no key": "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n", "another's key": string(fleet)} {
+	expect.OK(t, err)
+	for name, text := range map[string]string{"empty": "",
+		"no key": "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n", "another's key": string(fleet)} {
 		file := filepath.Join(dir, "people.pem")
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, os.WriteFile(file, []byte(text), 0o600))
 		if _, err := devissuer.Load(dir); err == nil || !strings.Contains(err.Error(), file) {
 			t.Errorf("%s: error %v", name, err)
 		}
@@ -194,9 +179,7 @@ func TestLoad_BrokenKeyFile_IsNamedAndNotChanged(t *testing.T) {
 func TestDir_WithoutTheEnvironmentVariable_IsInTheRepository(t *testing.T) {
 	t.Setenv(devissuer.DirEnv, "")
 	dir, err := devissuer.Dir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if _, err := os.Stat(filepath.Join(filepath.Dir(dir), "go.mod")); err != nil || filepath.Base(dir) != ".dev" {
 		t.Errorf("dir %s, error %v", dir, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"wavegate/scripts/local/devissuer"
+	"wavegate/shared/testing/expect"
 )
 
 const verifier = "a-verifier-of-at-least-forty-three-characters"
@@ -54,19 +55,13 @@ func request(changes ...string) url.Values {
 func (l login) do(method, path string, form url.Values) (*http.Response, string) {
 	l.Helper()
 	r, err := http.NewRequestWithContext(l.Context(), method, l.url+path, strings.NewReader(form.Encode()))
-	if err != nil {
-		l.Fatal(err)
-	}
+	expect.OK(l, err)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	res, err := l.client.Do(r)
-	if err != nil {
-		l.Fatal(err)
-	}
+	expect.OK(l, err)
 	defer func() { _ = res.Body.Close() }()
 	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		l.Fatal(err)
-	}
+	expect.OK(l, err)
 	return res, string(body)
 }
 
@@ -84,9 +79,7 @@ func (l login) code(form url.Values) url.Values {
 func (l login) exchange(form url.Values) (status int, answer map[string]any) {
 	l.Helper()
 	res, body := l.do(http.MethodPost, "/token", form)
-	if err := json.Unmarshal([]byte(body), &answer); err != nil {
-		l.Fatal(err)
-	}
+	expect.OK(l, json.Unmarshal([]byte(body), &answer))
 	return res.StatusCode, answer
 }
 
@@ -103,22 +96,21 @@ var olga = url.Values{"user": {"olga"}, "organization": {"wavegate"}, "role": {"
 
 func TestProvider_FormThenCodeThenRefresh_GivesValidTokens(t *testing.T) {
 	l := newLogin(t)
-	if res, body := l.do(http.MethodGet, "/authorize?"+request().Encode(), nil); res.StatusCode != http.StatusOK || !strings.Contains(body, `name="user"`) {
+	if res, body := l.do(http.MethodGet, "/authorize?"+request().Encode(), nil); res.StatusCode != http.StatusOK ||
+		!strings.Contains(body, `name="user"`) {
 		t.Fatalf("the form: %d %s", res.StatusCode, body)
 	}
 	back := l.code(olga)
-	if back.Get("state") != "s-1" {
-		t.Errorf("the state comes back as %q", back.Get("state"))
-	}
+	expect.Equal(t, back.Get("state"), "s-1", "the state comes back as")
 	status, tokens := l.exchange(byCode(back.Get("code")))
 	for range 2 {
 		if status != http.StatusOK {
 			t.Fatalf("answered %d %v", status, tokens)
 		}
 		p, err := verify(t, l.issuers, tokens["access_token"].(string), 59*time.Minute)
-		if err != nil || p.UserID != "olga" || p.OrganizationID != "wavegate" || len(p.Roles) != 1 || p.Issuer != devissuer.People {
-			t.Errorf("accepted as %+v, %v", p, err)
-		}
+		expect.OK(t, err)
+		got := []any{p.UserID, p.OrganizationID, len(p.Roles), p.Issuer}
+		expect.Equal(t, got, []any{"olga", "wavegate", 1, devissuer.People}, "accepted as")
 		status, tokens = l.exchange(url.Values{"grant_type": {"refresh_token"}, "client_id": {devissuer.ClientID},
 			"refresh_token": {tokens["refresh_token"].(string)}})
 	}
@@ -154,9 +146,7 @@ func TestProvider_KnownPerson_SkipsTheForm_AndNobodyElse(t *testing.T) {
 		}
 	}
 	to, err := ask("olga").Location()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if status, answer := l.exchange(byCode(to.Query().Get("code"))); status != http.StatusOK || answer["access_token"] == "" {
 		t.Errorf("the code gives %d %v", status, answer)
 	}
@@ -166,7 +156,8 @@ func TestProvider_UsedCodeOrRefreshToken_IsRefused(t *testing.T) {
 	l := newLogin(t)
 	code := l.code(olga).Get("code")
 	_, tokens := l.exchange(byCode(code))
-	refresh := url.Values{"grant_type": {"refresh_token"}, "client_id": {devissuer.ClientID}, "refresh_token": {tokens["refresh_token"].(string)}}
+	refresh := url.Values{"grant_type": {"refresh_token"}, "client_id": {devissuer.ClientID},
+		"refresh_token": {tokens["refresh_token"].(string)}}
 	l.exchange(refresh)
 	for name, form := range map[string]url.Values{"code": byCode(code), "refresh token": refresh} {
 		if status, answer := l.exchange(form); status != http.StatusBadRequest || answer["error"] != "invalid_grant" {
@@ -199,7 +190,8 @@ func TestProvider_InvalidRequest_GetsNoCode(t *testing.T) {
 		"implicit":       request("response_type", "token"),
 	} {
 		for _, method := range []string{http.MethodGet, http.MethodPost} {
-			if res, body := l.do(method, "/authorize?"+q.Encode(), olga); res.StatusCode != http.StatusBadRequest || res.Header.Get("Location") != "" {
+			if res, body := l.do(method, "/authorize?"+q.Encode(), olga); res.StatusCode != http.StatusBadRequest ||
+				res.Header.Get("Location") != "" {
 				t.Errorf("%s: %s answered %d %s", name, method, res.StatusCode, body)
 			}
 		}
@@ -220,18 +212,12 @@ func TestProvider_InvalidPerson_GetsAnError(t *testing.T) {
 func TestProvider_HostThatIsNotLoopback_IsRefused(t *testing.T) {
 	l := newLogin(t)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, l.url+"/.well-known/openid-configuration", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	for host, want := range map[string]int{"elsewhere.example:80": http.StatusForbidden, "localhost:1": http.StatusOK} {
 		r.Host = host
 		res, err := l.client.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		_ = res.Body.Close()
-		if res.StatusCode != want {
-			t.Errorf("%s: %d, want %d", host, res.StatusCode, want)
-		}
+		expect.Equal(t, res.StatusCode, want, "%s:", host)
 	}
 }

@@ -19,15 +19,14 @@ import (
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/setting"
+	"wavegate/shared/testing/expect"
 )
 
 // TestBell_AFleetThatListens_IsCountedAsItKnowsItself takes boxes through a rollout. They hear of each stage only by
 // the bell, and do not poll while nothing changes.
 func TestBell_AFleetThatListens_IsCountedAsItKnowsItself(t *testing.T) {
 	issuers, err := devissuer.Load(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	f := &played{World: harness.New(t, harness.WithBell(), func(o *service.Options) {
 		o.Issuers = issuers
 		o.Environment = func(string) []string { return []string{setting.GuardIntervalSeconds.Assign(1)} }
@@ -36,10 +35,9 @@ func TestBell_AFleetThatListens_IsCountedAsItKnowsItself(t *testing.T) {
 	owner.Put(t, "/api/ota/release-channels/gateway-x/stable", publication("1.0.0", "a")).Is(t, http.StatusCreated)
 	owner.Put(t, "/api/ota/release-channels/gateway-x/canary", publication("1.1.0", "b")).Is(t, http.StatusCreated)
 	out, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := plan{boxes: 200, interval: 2 * time.Second, bell: true, edgeType: "gateway-x", channel: "stable", organization: "acme", prefix: "box-", url: f.Target.URL,
+	expect.OK(t, err)
+	p := plan{boxes: 200, interval: 2 * time.Second, bell: true, edgeType: "gateway-x", channel: "stable",
+		organization: "acme", prefix: "box-", url: f.Target.URL,
 		chances: chances{fail: 0.02, brick: 0.02, revert: 0.02, deferred: 0.05}}
 	client := &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxConnsPerHost: 16, MaxIdleConnsPerHost: 16}}
 	if f.boxes, err = register(t.Context(), p, client, issuers, newScreen(out)); err != nil {
@@ -55,22 +53,24 @@ func TestBell_AFleetThatListens_IsCountedAsItKnowsItself(t *testing.T) {
 		all.Go(func() { b.listen(ctx, p) })
 	}
 
-	f.until(t, "all run 1.0.0", func() bool { return strings.HasPrefix(f.seen.picture().line(), fmt.Sprintf("1.0.0=%d", p.boxes)) })
+	expect.Until(t, "all run 1.0.0", func() bool { return strings.HasPrefix(f.seen.picture().line(), fmt.Sprintf("1.0.0=%d", p.boxes)) })
 	calls := func() int { return f.seen.picture().bells }
 	first := calls()
-	f.until(t, "all know the sound and have polled since", func() bool { return calls() > first+4*p.boxes })
+	expect.Until(t, "all know the sound and have polled since", func() bool { return calls() > first+4*p.boxes })
 	before := f.seen.picture()
-	f.until(t, "all listen a few times", func() bool { return calls() > before.bells+4*p.boxes })
+	expect.Until(t, "all listen a few times", func() bool { return calls() > before.bells+4*p.boxes })
 	if n := f.seen.picture().polls - before.polls; n > 0 {
 		t.Errorf("nothing changed, and %d boxes polled", n)
 	}
 
-	id := owner.Post(t, "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.1.0"}`).Is(t, http.StatusCreated).Header.Get("Location")
+	id := owner.Post(t, "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.1.0"}`).
+		Is(t, http.StatusCreated).Header.Get("Location")
 	for _, percent := range cohort.Stages {
 		if percent > 1 {
 			owner.Patch(t, id, fmt.Sprintf(`{"staged_percent":%d}`, percent)).Is(t, http.StatusNoContent)
 		}
-		f.until(t, fmt.Sprintf("all boxes of %d percent are decided", percent), func() bool { return f.decided(strings.TrimPrefix(id, "/api/ota/rollouts/"), percent) })
+		expect.Until(t, fmt.Sprintf("all boxes of %d percent are decided", percent),
+			func() bool { return f.decided(strings.TrimPrefix(id, "/api/ota/rollouts/"), percent) })
 		f.compare(t, percent)
 	}
 	truth := f.seen.counts(strings.TrimPrefix(id, "/api/ota/rollouts/"))
@@ -86,16 +86,6 @@ func TestBell_AFleetThatListens_IsCountedAsItKnowsItself(t *testing.T) {
 	}
 }
 
-// until waits for a condition.
-func (f *played) until(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(5 * time.Minute); !is(); time.Sleep(100 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("never: %s: %+v", what, f.seen.picture())
-		}
-	}
-}
-
 // decided reports whether all boxes that a stage reaches have met their fate.
 func (f *played) decided(rollout string, percent int) bool {
 	f.seen.mu.Lock()
@@ -106,7 +96,8 @@ func (f *played) decided(rollout string, percent int) bool {
 		if !cohort.Of("gateway-x", "1.1.0", b.id).In(percent) {
 			continue
 		}
-		if s.rollout != rollout || s.state != map[fate]report.State{well: report.Installed, fails: report.Failed, bricks: report.Offered, reverts: report.Reverted, deferred: report.Deferred}[ends] {
+		if s.rollout != rollout || s.state != map[fate]report.State{well: report.Installed, fails: report.Failed,
+			bricks: report.Offered, reverts: report.Reverted, deferred: report.Deferred}[ends] {
 			return false
 		}
 	}

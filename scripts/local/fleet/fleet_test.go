@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/service"
 	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/testing/expect"
 )
 
 func publication(version, digest string) string {
@@ -25,9 +25,7 @@ func TestFleet_ShowsTheRollout(t *testing.T) {
 	keys := t.TempDir()
 	t.Setenv(devissuer.DirEnv, keys)
 	issuers, err := devissuer.Load("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	w := harness.New(t, func(o *service.Options) { o.Issuers = issuers })
 	owner := w.Owner(t)
 	owner.Put(t, "/api/ota/release-channels/gateway-x/stable", publication("1.0.0", "a")).Is(t, http.StatusCreated)
@@ -38,14 +36,10 @@ func TestFleet_ShowsTheRollout(t *testing.T) {
 	}
 	const boxes = 40
 	out, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	shown := func() string {
 		text, err := os.ReadFile(out.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		return string(text)
 	}
 	ctx, end := context.WithCancel(t.Context())
@@ -57,17 +51,11 @@ func TestFleet_ShowsTheRollout(t *testing.T) {
 	}()
 	until := func(text string) {
 		t.Helper()
-		for deadline := time.Now().Add(time.Minute); !strings.Contains(shown(), text); time.Sleep(20 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("it never showed %q: %s%s", text, shown(), problems.String())
-			}
-		}
+		expect.Until(t, "it shows "+text, func() bool { return strings.Contains(shown(), text) })
 	}
 	until(fmt.Sprintf(" 1.0.0=%d  ", boxes))
 	for id, plant := range map[string]string{"box-0001": "plant-01", "box-0040": "plant-02"} {
-		if got := owner.Get(t, "/api/edges/"+id).Object(t)["factoryId"]; got != plant {
-			t.Errorf("%s stands in %v", id, got)
-		}
+		owner.Get(t, "/api/edges/"+id).Has(t, fmt.Sprintf(`{"factoryId":%q}`, plant))
 	}
 	rollout := owner.Post(t, "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.1.0"}`).
 		Is(t, http.StatusCreated).Header.Get("Location")
@@ -82,16 +70,16 @@ func TestFleet_ShowsTheRollout(t *testing.T) {
 	}
 	until(fmt.Sprintf(" 1.0.0=%d 1.1.0=%d  ", boxes-in, in))
 	end()
-	if code := <-ended; code != 0 {
-		t.Errorf("it ended with %d: %s", code, problems.String())
-	}
+	expect.Equal(t, <-ended, 0, "it says %s and ends with", problems.String())
 	if text := shown(); !strings.Contains(text, "not modified") || !strings.Contains(text, " 0 failed") {
 		t.Errorf("it shows:\n%s", text)
 	}
 }
 
 func TestFleet_WrongArguments_AreToldAndEndIt(t *testing.T) {
-	for _, args := range [][]string{{"--boxes", "0"}, {"--boxes", "x"}, {"--plants", "-1"}, {"--interval", "soon"}, {"--interval", "-1s"}, {"--fail", "101%"}, {"--brick", "-1"}, {"--fail", "60%", "--defer", "60%"}, {"more"}, {"--other"}} {
+	for _, args := range [][]string{{"--boxes", "0"}, {"--boxes", "x"}, {"--plants", "-1"}, {"--interval", "soon"},
+		{"--interval", "-1s"}, {"--fail", "101%"}, {"--brick", "-1"}, {"--fail", "60%", "--defer", "60%"}, {"more"},
+		{"--other"}} {
 		var problems strings.Builder
 		if code := Run(t.Context(), args, os.Stdout, &problems); code != 2 || problems.Len() == 0 {
 			t.Errorf("%q: %d %s", args, code, problems.String())
@@ -102,11 +90,10 @@ func TestFleet_WrongArguments_AreToldAndEndIt(t *testing.T) {
 func TestFleet_NoServiceThere_SaysSo(t *testing.T) {
 	t.Setenv(devissuer.DirEnv, t.TempDir())
 	out, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	var problems strings.Builder
-	if code := Run(t.Context(), []string{"--url", "http://127.0.0.1:1"}, out, &problems); code != 1 || !strings.Contains(problems.String(), "scripts/dev") {
+	if code := Run(t.Context(), []string{"--url", "http://127.0.0.1:1"}, out, &problems); code != 1 ||
+		!strings.Contains(problems.String(), "scripts/dev") {
 		t.Errorf("%d %s", code, problems.String())
 	}
 }
@@ -131,18 +118,15 @@ func TestChances_EachFateMeetsItsShare_AndABoxAlwaysTheSame(t *testing.T) {
 }
 
 func TestBar_IsAsLongAsTheShare(t *testing.T) {
-	for share, want := range map[float64]string{0: "", 1: strings.Repeat("█", barWidth), 0.5: strings.Repeat("█", barWidth/2), 0.0001: "▏", 1.0 / barWidth / 2: "▌"} {
-		if got := strings.TrimRight(bar(share), " "); got != want {
-			t.Errorf("%v: %q, want %q", share, got, want)
-		}
+	for share, want := range map[float64]string{0: "", 1: strings.Repeat("█", barWidth),
+		0.5: strings.Repeat("█", barWidth/2), 0.0001: "▏", 1.0 / barWidth / 2: "▌"} {
+		expect.Equal(t, strings.TrimRight(bar(share), " "), want, "%v:", share)
 	}
 }
 
 func TestDraw_ReplacesThePictureBefore(t *testing.T) {
 	out, err := os.Create(filepath.Join(t.TempDir(), "terminal"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	s := &screen{out: out, live: true}
 	s.draw("one", "two")
 	s.draw("three")

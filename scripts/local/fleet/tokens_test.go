@@ -15,6 +15,7 @@ import (
 	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/service"
 	"wavegate/scripts/operator/tokenfile"
+	"wavegate/shared/testing/expect"
 )
 
 // TestFleet_WithADirectoryOfTokens_PollsWithThem, and registers none. It reports a token that the service does not
@@ -22,29 +23,25 @@ import (
 func TestFleet_WithADirectoryOfTokens_PollsWithThem(t *testing.T) {
 	t.Setenv(devissuer.DirEnv, t.TempDir())
 	issuers, err := devissuer.Load("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	w := harness.New(t, func(o *service.Options) { o.Issuers = issuers })
 	owner := w.Owner(t)
 	owner.Put(t, "/api/ota/release-channels/gateway-x/stable", publication("1.0.0", "a")).Is(t, http.StatusCreated)
 	dir := tokenfile.Dir{Path: filepath.Join(t.TempDir(), "tokens")}
-	if err := dir.Prepare(); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, dir.Prepare())
 	ids := []string{"00:1A:2B:3C:4D:5E", "box-2", "unknown"}
 	hashes, _, err := dir.Hashes(ids)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	for i, id := range ids[:2] {
 		owner.Post(t, "/api/edges", fmt.Sprintf(`{"edges":[{"edgeId":%q,"edgeType":"gateway-x","channel":"stable","organizationId":"acme","tokenSha256":%q}]}`, id, hashes[i])).Is(t, http.StatusOK)
 	}
-	for how, want := range map[string][]string{"--bell=false": {"1.0.0=2 (none yet)=1", "its own token is refused"}, "--bell": {"1.0.0=2 (none yet)=1"}} {
+	for how, want := range map[string][]string{"--bell=false": {"1.0.0=2 (none yet)=1", "its own token is refused"},
+		"--bell": {"1.0.0=2 (none yet)=1"}} {
 		plays(t, []string{"--tokens", dir.Path, "--interval", "200ms", "--url", w.Target.URL, how}, want)
 	}
 	var problems strings.Builder
-	if code := Run(t.Context(), []string{"--tokens", t.TempDir(), "--url", w.Target.URL}, os.Stdout, &problems); code != 1 || !strings.Contains(problems.String(), "no token") {
+	if code := Run(t.Context(), []string{"--tokens", t.TempDir(), "--url", w.Target.URL}, os.Stdout,
+		&problems); code != 1 || !strings.Contains(problems.String(), "no token") {
 		t.Errorf("it ended with %d: %s", code, problems.String())
 	}
 }
@@ -53,9 +50,7 @@ func TestFleet_WithADirectoryOfTokens_PollsWithThem(t *testing.T) {
 func plays(t *testing.T, args, texts []string) {
 	t.Helper()
 	out, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	ctx, end := context.WithCancel(t.Context())
 	defer end()
 	ended := make(chan int)
@@ -69,7 +64,5 @@ func plays(t *testing.T, args, texts []string) {
 		texts = slices.DeleteFunc(texts, func(text string) bool { return strings.Contains(string(shown), text) })
 	}
 	end()
-	if code := <-ended; code != 0 {
-		t.Errorf("%q: it ended with %d: %s", args, code, problems.String())
-	}
+	expect.Equal(t, <-ended, 0, "%q says %s and ends with", args, problems.String())
 }

@@ -22,6 +22,7 @@ import (
 	"wavegate/shared/platform/setting"
 	"wavegate/shared/testing/dynamolocal"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 )
 
 // TestProgress_OfAWholeRollout_IsTheFleetsOwnTruth takes 2,000 boxes through a rollout, some of which fail, die, fall
@@ -35,9 +36,7 @@ func TestProgress_OfAWholeRollout_IsTheFleetsOwnTruth(t *testing.T) {
 	}
 	t.Run("reference", func(t *testing.T) {
 		store, err := dynamolocal.Reference(t.Context(), dynamolocal.ReferenceOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		t.Cleanup(func() { store.Close() })
 		compareRollout(t, store)
 	})
@@ -95,9 +94,7 @@ func compareRollout(t *testing.T, store *dynamolocal.Store) {
 func newPlayed(t *testing.T, store *dynamolocal.Store, boxes int) *played {
 	t.Helper()
 	issuers, err := devissuer.Load(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	f := &played{World: harness.New(t, func(o *service.Options) {
 		o.Issuers, o.Store = issuers, store
 		o.Environment = func(string) []string {
@@ -108,9 +105,7 @@ func newPlayed(t *testing.T, store *dynamolocal.Store, boxes int) *played {
 	owner.Put(t, "/api/ota/release-channels/gateway-x/stable", publication("1.0.0", "a")).Is(t, http.StatusCreated)
 	owner.Put(t, "/api/ota/release-channels/gateway-x/canary", publication("1.1.0", "b")).Is(t, http.StatusCreated)
 	out, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	p := plan{
 		boxes: boxes, edgeType: "gateway-x", channel: "stable", organization: "acme", prefix: "box-", url: f.Target.URL,
 		chances: chances{fail: 0.02, brick: 0.01, revert: 0.01, deferred: 0.05},
@@ -196,7 +191,5 @@ func (f *played) compare(t *testing.T, percent int) {
 			stage.NotYetPolled++
 		}
 	}
-	if got.StagedPercent != percent || !slices.Equal(got.Stages, want) {
-		t.Errorf("at %d percent\nthe service says %+v\nthe boxes know   %+v", percent, got.Stages, want)
-	}
+	expect.Equal(t, []any{got.StagedPercent, got.Stages}, []any{percent, want}, "the service counts")
 }

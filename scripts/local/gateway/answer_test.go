@@ -3,81 +3,62 @@ package gateway
 import (
 	"context"
 	"net"
-	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"wavegate/shared/testing/expect"
 )
 
 func TestAnswer_HeadersOfBothMaps_AreSent(t *testing.T) {
-	w := newWorld(t)
-	w.function.answer = answers(`{"statusCode":201,
+	r := answered(t, `{"statusCode":201,
 		"headers":{"X-One":"1","X-Both":"single","X-Number":7},
 		"multiValueHeaders":{"Set-Cookie":["a=1","b=2"],"X-Both":["many"]},
 		"body":"ok"}`)
-	r := w.raw(t, "GET "+somewhere)
-	if r.status != 201 || r.body != "ok" {
-		t.Errorf("%d %q", r.status, r.body)
-	}
+	expect.Equal(t, r.status, 201, "the status is")
+	expect.Equal(t, r.body, "ok", "the body is")
 	for name, want := range map[string][]string{
 		"X-One": {"1"}, "X-Both": {"many"}, "X-Number": {"7"}, "Set-Cookie": {"a=1", "b=2"},
 		"Content-Type": {"application/json"}, // API Gateway's own default
 	} {
-		if got := r.header.Values(name); !slices.Equal(got, want) {
-			t.Errorf("%s is %q, want %q", name, got, want)
-		}
+		expect.Equal(t, r.header.Values(name), want, "%s is", name)
 	}
 	for _, name := range []string{"X-Amzn-Requestid", "X-Amz-Apigw-Id", "X-Amzn-Trace-Id"} {
 		if r.header.Get(name) == "" {
 			t.Errorf("there is no %s", name)
 		}
 	}
-	if r.access.Operation != "list-factories" || r.access.Response != "" || r.access.Status != 201 {
-		t.Errorf("%+v", r.access)
-	}
+	a := r.access
+	expect.Equal(t, []any{a.Operation, a.Response, a.Status}, []any{"list-factories", "", 201}, "the access is")
 }
 
 func TestAnswer_WithoutContent_HasNoTypeWhereHTTPAllowsNone(t *testing.T) {
 	for status, want := range map[string]string{"201": "application/json", "204": "", "304": ""} {
-		w := newWorld(t)
-		w.function.answer = answers(`{"statusCode":` + status + `,"body":""}`)
-		if got := w.raw(t, "GET "+somewhere).header.Get("Content-Type"); got != want {
-			t.Errorf("%s comes as %q, want %q", status, got, want)
-		}
+		r := answered(t, `{"statusCode":`+status+`,"body":""}`)
+		expect.Equal(t, r.header.Get("Content-Type"), want, "%s comes as", status)
 	}
 }
 
 func TestAnswer_HeadersThatRESTAPIsRemap(t *testing.T) {
-	w := newWorld(t)
-	w.function.answer = answers(`{"statusCode":401,"multiValueHeaders":{"Www-Authenticate":["Bearer"],"Server":["x"],"Transfer-Encoding":["chunked"]},"body":""}`)
-	r := w.raw(t, "GET "+somewhere)
-	if got := r.header.Get("X-Amzn-Remapped-Www-Authenticate"); got != "Bearer" {
-		t.Errorf("remapped to %q", got)
-	}
+	r := answered(t, `{"statusCode":401,"body":"",
+		"multiValueHeaders":{"Www-Authenticate":["Bearer"],"Server":["x"],"Transfer-Encoding":["chunked"]}}`)
+	expect.Equal(t, r.header.Get("X-Amzn-Remapped-Www-Authenticate"), "Bearer", "remapped to")
 	for _, name := range []string{"Www-Authenticate", "Server"} {
-		if got := r.header.Get(name); got != "" {
-			t.Errorf("%s is %q", name, got)
-		}
+		expect.Equal(t, r.header.Get(name), "", "%s is", name)
 	}
 }
 
 func TestAnswer_Base64_IsDecoded(t *testing.T) {
-	w := newWorld(t)
-	w.function.answer = answers(`{"statusCode":200,"headers":{"Content-Type":"image/png"},"body":"/wD+","isBase64Encoded":true}`)
-	r := w.raw(t, "GET "+somewhere)
-	if r.body != "\xff\x00\xfe" || r.header.Get("Content-Type") != "image/png" {
-		t.Errorf("%q as %s", r.body, r.header.Get("Content-Type"))
-	}
+	r := answered(t, `{"statusCode":200,"headers":{"Content-Type":"image/png"},"body":"/wD+","isBase64Encoded":true}`)
+	expect.Equal(t, r.body, "\xff\x00\xfe", "the body is")
+	expect.Equal(t, r.header.Get("Content-Type"), "image/png", "its type is")
 }
 
 func TestAnswer_NoContent_HasNoBody(t *testing.T) {
 	for _, status := range []string{"204", "304"} {
-		w := newWorld(t)
-		w.function.answer = answers(`{"statusCode":` + status + `,"headers":{"ETag":"\"1\""},"body":""}`)
-		r := w.raw(t, "GET "+somewhere)
-		if r.body != "" || r.header.Get("Etag") != `"1"` || r.header.Get("Content-Length") != "" {
-			t.Errorf("%s: %q %v", status, r.body, r.header)
-		}
+		r := answered(t, `{"statusCode":`+status+`,"headers":{"ETag":"\"1\""},"body":""}`)
+		got := []string{r.body, r.header.Get("Etag"), r.header.Get("Content-Length")}
+		expect.Equal(t, got, []string{"", `"1"`, ""}, "the body, the tag and the length of %s", status)
 	}
 }
 
@@ -97,13 +78,9 @@ func TestAnswer_Malformed_Is502(t *testing.T) {
 		"not base64":         `{"statusCode":200,"body":"***","isBase64Encoded":true}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			w.function.answer = answers(text)
-			r := w.raw(t, "GET "+somewhere)
+			r := answered(t, text)
 			r.is(t, "INTEGRATION_FAILURE", 502)
-			if r.access.Cause == nil {
-				t.Error("the log has no cause")
-			}
+			expect.Equal(t, r.access.Cause == nil, false, "the log has no cause:")
 		})
 	}
 }
@@ -125,9 +102,7 @@ func TestIntegration_CallerLeaves_FunctionContinues(t *testing.T) {
 		return []byte(okAnswer), nil
 	}
 	conn, err := net.Dial("tcp", w.address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if _, err := conn.Write([]byte("GET " + somewhere + " HTTP/1.1\r\nHost: x\r\nAuthorization: a\r\n\r\n")); err != nil {
 		t.Fatal(err)
 	}
@@ -142,11 +117,8 @@ func TestIntegration_CallerLeaves_FunctionContinues(t *testing.T) {
 
 func TestBody_AtTheBound_IsAccepted_AboveIt_IsRefused(t *testing.T) {
 	w := newWorld(t)
-	if r := w.send(t, "PUT", "/api/factories/f/machines/m", strings.Repeat("x", MaxBody)); r.status != 200 {
-		t.Errorf("at the bound: %d", r.status)
-	}
-	w.send(t, "PUT", "/api/factories/f/machines/m", strings.Repeat("x", MaxBody+1)).is(t, "REQUEST_TOO_LARGE", 413)
-	if w.function.calls() != 1 {
-		t.Errorf("%d calls", w.function.calls())
-	}
+	r := w.send(t, "PUT /api/factories/f/machines/m", strings.Repeat("x", MaxBody))
+	expect.Equal(t, r.status, 200, "at the bound:")
+	w.send(t, "PUT /api/factories/f/machines/m", strings.Repeat("x", MaxBody+1)).is(t, "REQUEST_TOO_LARGE", 413)
+	expect.Equal(t, w.function.calls(), 1, "calls:")
 }

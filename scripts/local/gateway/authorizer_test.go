@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"wavegate/scripts/local/runtime"
 	"wavegate/shared/access/auth"
+	"wavegate/shared/testing/expect"
 )
 
 const somewhere = "/api/factories"
@@ -17,9 +19,7 @@ func TestAuthorizer_NoHeader_IsRefusedWithoutACall(t *testing.T) {
 	w := newWorld(t)
 	w.raw(t, "GET "+somewhere, "No-Token: 1").is(t, "UNAUTHORIZED", 401)
 	w.raw(t, "GET "+somewhere, "Authorization:").is(t, "UNAUTHORIZED", 401)
-	if n := w.authorizer.calls() + w.function.calls(); n != 0 {
-		t.Errorf("%d calls", n)
-	}
+	expect.Equal(t, w.authorizer.calls()+w.function.calls(), 0, "calls:")
 }
 
 func TestAuthorizer_Allow_IsCachedPerToken(t *testing.T) {
@@ -30,9 +30,7 @@ func TestAuthorizer_Allow_IsCachedPerToken(t *testing.T) {
 		if r := w.raw(t, "GET "+somewhere, "Authorization: "+token); r.status != 200 {
 			t.Fatalf("%d %s", r.status, r.body)
 		}
-		if n := w.authorizer.calls(); n != want {
-			t.Errorf("%d calls of the authorizer, want %d", n, want)
-		}
+		expect.Equal(t, w.authorizer.calls(), want, "calls of the authorizer:")
 	}
 	calls(0, "Bearer a", 1)
 	calls(0, "Bearer b", 2)
@@ -40,9 +38,8 @@ func TestAuthorizer_Allow_IsCachedPerToken(t *testing.T) {
 	calls(time.Second, "Bearer a", 3)
 	calls(0, "Bearer a", 3)
 	// Another method and path use the same answer.
-	if r := w.raw(t, "PUT /api/factories/f/machines/m", "Authorization: Bearer a"); r.status != 200 || w.authorizer.calls() != 3 {
-		t.Errorf("%d after %d calls", r.status, w.authorizer.calls())
-	}
+	r := w.raw(t, "PUT /api/factories/f/machines/m", "Authorization: Bearer a")
+	expect.Equal(t, []int{r.status, w.authorizer.calls()}, []int{200, 3}, "the status, and the authorizer's calls:")
 }
 
 func TestAuthorizer_Deny_IsCached(t *testing.T) {
@@ -51,9 +48,7 @@ func TestAuthorizer_Deny_IsCached(t *testing.T) {
 	for range 3 {
 		w.raw(t, "GET "+somewhere).is(t, "ACCESS_DENIED", 401)
 	}
-	if w.authorizer.calls() != 1 || w.function.calls() != 0 {
-		t.Errorf("%d calls of the authorizer, %d of the function", w.authorizer.calls(), w.function.calls())
-	}
+	expect.Equal(t, []int{w.authorizer.calls(), w.function.calls()}, []int{1, 0}, "calls of the authorizer, and of the function:")
 }
 
 func TestAuthorizer_ErrorUnauthorized_Is401AndNotCached(t *testing.T) {
@@ -62,35 +57,30 @@ func TestAuthorizer_ErrorUnauthorized_Is401AndNotCached(t *testing.T) {
 	w.raw(t, "GET "+somewhere).is(t, "UNAUTHORIZED", 401)
 	w.raw(t, "GET "+somewhere).is(t, "UNAUTHORIZED", 401)
 	w.authorizer.answer = answers(allowAnswer)
-	if r := w.raw(t, "GET "+somewhere); r.status != 200 || w.authorizer.calls() != 3 {
-		t.Errorf("%d after %d calls", r.status, w.authorizer.calls())
-	}
+	r := w.raw(t, "GET "+somewhere)
+	expect.Equal(t, []int{r.status, w.authorizer.calls()}, []int{200, 3}, "the status, and the authorizer's calls:")
 }
 
 func TestAuthorizer_FailureOrMalformedAnswer_Is500AndNotCached(t *testing.T) {
 	allow := `"policyDocument":{"Statement":[{"Action":"execute-api:Invoke","Effect":"Allow","Resource":"*"}]}`
-	for name, answer := range map[string]func(*fake){
-		"another error":   func(f *fake) { f.answer = fails(&runtime.FunctionError{Message: "unauthorized"}) },
-		"a crash":         func(f *fake) { f.answer = fails(runtime.ErrCrashed) },
-		"a timeout":       func(f *fake) { f.answer = fails(runtime.ErrTimeout) },
-		"no JSON":         func(f *fake) { f.answer = answers("no") },
-		"null":            func(f *fake) { f.answer = answers("null") },
-		"no principal":    func(f *fake) { f.answer = answers("{" + allow + "}") },
-		"no policy":       func(f *fake) { f.answer = answers(`{"principalId":"a"}`) },
-		"a list as value": func(f *fake) { f.answer = answers(`{"principalId":"a","context":{"roles":["x"]},` + allow + "}") },
-		"a nested object": func(f *fake) { f.answer = answers(`{"principalId":"a","context":{"who":{}},` + allow + "}") },
+	for name, answer := range map[string]func(context.Context, []byte) ([]byte, error){
+		"another error":   fails(&runtime.FunctionError{Message: "unauthorized"}),
+		"a crash":         fails(runtime.ErrCrashed),
+		"a timeout":       fails(runtime.ErrTimeout),
+		"no JSON":         answers("no"),
+		"null":            answers("null"),
+		"no principal":    answers("{" + allow + "}"),
+		"no policy":       answers(`{"principalId":"a"}`),
+		"a list as value": answers(`{"principalId":"a","context":{"roles":["x"]},` + allow + "}"),
+		"a nested object": answers(`{"principalId":"a","context":{"who":{}},` + allow + "}"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			answer(w.authorizer)
+			w.authorizer.answer = answer
 			r := w.raw(t, "GET "+somewhere)
 			r.is(t, "AUTHORIZER_FAILURE", 500)
-			if r.access.Cause == nil {
-				t.Error("the log has no cause")
-			}
-			if w.function.calls() != 0 {
-				t.Error("the function was called")
-			}
+			expect.Equal(t, r.access.Cause == nil, false, "the log has no cause:")
+			expect.Equal(t, w.function.calls(), 0, "calls of the function:")
 		})
 	}
 }
@@ -100,9 +90,7 @@ func TestAuthorizer_Forget_ClearsTheCache(t *testing.T) {
 	w.raw(t, "GET "+somewhere)
 	w.Forget()
 	w.raw(t, "GET "+somewhere)
-	if w.authorizer.calls() != 2 {
-		t.Errorf("%d calls", w.authorizer.calls())
-	}
+	expect.Equal(t, w.authorizer.calls(), 2, "calls of the authorizer:")
 }
 
 func TestPolicy_IsEvaluatedForTheMethod(t *testing.T) {
@@ -130,9 +118,7 @@ func TestPolicy_IsEvaluatedForTheMethod(t *testing.T) {
 		{"one of several", []statement{{"Allow", stringOrList{"a:b", invoke}, stringOrList{"x", "*/api/factories/*"}}}, true},
 		{"an unknown effect", []statement{one("allow", invoke, "*")}, false},
 	} {
-		if got := (policy{c.statements}).allows(arn); got != c.allows {
-			t.Errorf("%s: %t", c.name, got)
-		}
+		expect.Equal(t, (policy{c.statements}).allows(arn), c.allows, "%s:", c.name)
 	}
 }
 

@@ -4,12 +4,13 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net"
-	"reflect"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/aws/aws-lambda-go/events"
+
+	"wavegate/shared/testing/expect"
 )
 
 // masked checks the form of values that differ from call to call, and replaces them.
@@ -39,38 +40,22 @@ func masked(t *testing.T, e map[string]any) map[string]any {
 func document(t *testing.T, text string) map[string]any {
 	t.Helper()
 	var d map[string]any
-	if err := json.Unmarshal([]byte(text), &d); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, json.Unmarshal([]byte(text), &d))
 	return d
-}
-
-func same(t *testing.T, got, want map[string]any) {
-	t.Helper()
-	for name := range want {
-		if !reflect.DeepEqual(got[name], want[name]) {
-			t.Errorf("%s is\n  %v, want\n  %v", name, got[name], want[name])
-		}
-	}
-	for name, v := range got {
-		if _, ok := want[name]; !ok {
-			t.Errorf("%s should not be there: %v", name, v)
-		}
-	}
 }
 
 func TestEvent_OfAFunction_FieldByField(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.Prefix = "/prod" })
 	host := w.address
 	_, port, _ := net.SplitHostPort(host)
-	w.send(t, "PUT", "/prod/api/factories/munich-1/machines/M%201?a=1&b=x%20y&a=2+3&c", `{"name":"Größe"}`,
+	w.send(t, "PUT /prod/api/factories/munich-1/machines/M%201?a=1&b=x%20y&a=2+3&c", `{"name":"Größe"}`,
 		"Content-Type: application/json", "tEsT-HEADeR: aValUE", "User-Agent: test/1", "X-Twice: one", "X-Twice: two",
 		"X-Forwarded-For: 203.0.113.9", "Connection: keep-alive")
 
 	got := masked(t, w.function.last(t))
 	context := got["requestContext"].(map[string]any)
 	delete(got, "requestContext")
-	same(t, got, document(t, `{
+	expect.Equal(t, got, document(t, `{
 		"resource": "/api/factories/{factoryId}/machines/{code}",
 		"path": "/api/factories/munich-1/machines/M%201",
 		"httpMethod": "PUT",
@@ -90,8 +75,8 @@ func TestEvent_OfAFunction_FieldByField(t *testing.T) {
 		"stageVariables": null,
 		"body": "`+base64.StdEncoding.EncodeToString([]byte(`{"name":"Größe"}`))+`",
 		"isBase64Encoded": true
-	}`))
-	same(t, context, document(t, `{
+	}`), "the event")
+	expect.Equal(t, context, document(t, `{
 		"resourceId": "put-machine",
 		"authorizer": {"principalId": "ann", "userId": "ann", "exp": "1790000000", "number": "7", "truth": "true",
 			"integrationLatency": `+number(context)+`},
@@ -112,7 +97,7 @@ func TestEvent_OfAFunction_FieldByField(t *testing.T) {
 		"domainName": "`+host+`",
 		"deploymentId": "local1",
 		"apiId": "localgate1"
-	}`))
+	}`), "its context")
 }
 
 // number returns the authorizer's latency, which the test cannot know.
@@ -123,21 +108,19 @@ func number(context map[string]any) string {
 
 func TestEvent_WithoutQueryBodyOrParameters_HasNulls(t *testing.T) {
 	w := newWorld(t)
-	w.send(t, "GET", "/api/factories", "")
+	w.send(t, "GET /api/factories", "")
 	e := w.function.last(t)
 	for _, name := range []string{"body", "queryStringParameters", "multiValueQueryStringParameters", "pathParameters", "stageVariables"} {
 		if v, there := e[name]; !there || v != nil {
 			t.Errorf("%s is %v, want null", name, v)
 		}
 	}
-	if path := e["requestContext"].(map[string]any)["path"]; path != "/api/factories" {
-		t.Errorf("the context's path without a prefix is %v", path)
-	}
+	expect.Equal(t, e["requestContext"].(map[string]any)["path"], "/api/factories", "the context's path without a prefix is")
 }
 
 func TestEvent_OfTheAuthorizer_HasTheMethodArnAndNoBody(t *testing.T) {
 	w := newWorld(t)
-	w.send(t, "PUT", "/api/factories/munich-1/machines/M-1?a=1", `{}`, "Content-Type: application/json")
+	w.send(t, "PUT /api/factories/munich-1/machines/M-1?a=1", `{}`, "Content-Type: application/json")
 	e := w.authorizer.last(t)
 	if _, there := e["body"]; there {
 		t.Error("the authorizer sees a body")
@@ -152,31 +135,23 @@ func TestEvent_OfTheAuthorizer_HasTheMethodArnAndNoBody(t *testing.T) {
 		"queryStringParameters": map[string]any{"a": "1"},
 	}
 	for name, v := range want {
-		if !reflect.DeepEqual(e[name], v) {
-			t.Errorf("%s is %v, want %v", name, e[name], v)
-		}
+		expect.Equal(t, e[name], v, "%s is", name)
 	}
-	if h := e["headers"].(map[string]any)["authorization"]; h != "Bearer good" {
-		t.Errorf("Authorization is %v", h)
-	}
+	expect.Equal(t, e["headers"].(map[string]any)["authorization"], "Bearer good", "Authorization is")
 }
 
 // The types into which functions decode events must fit too.
 func TestEvent_DecodesIntoAWSTypes(t *testing.T) {
 	w := newWorld(t)
-	w.send(t, "GET", "/api/factories/munich-1/machines/M-1?a=1&a=2", "")
+	w.send(t, "GET /api/factories/munich-1/machines/M-1?a=1&a=2", "")
 	var e events.APIGatewayProxyRequest
-	if err := json.Unmarshal(w.function.events[0], &e); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, json.Unmarshal(w.function.events[0], &e))
 	if e.PathParameters["code"] != "M-1" || len(e.MultiValueQueryStringParameters["a"]) != 2 ||
 		e.RequestContext.Authorizer["userId"] != "ann" || e.RequestContext.Identity.SourceIP != "127.0.0.1" {
 		t.Errorf("%+v", e)
 	}
 	var a events.APIGatewayCustomAuthorizerRequestTypeRequest
-	if err := json.Unmarshal(w.authorizer.events[0], &a); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, json.Unmarshal(w.authorizer.events[0], &a))
 	if a.Type != "REQUEST" || a.MethodArn == "" || a.Headers["authorization"] != "Bearer good" {
 		t.Errorf("%+v", a)
 	}
@@ -184,11 +159,10 @@ func TestEvent_DecodesIntoAWSTypes(t *testing.T) {
 
 func TestEvent_BodyThatIsNotUTF8_IsUnchanged(t *testing.T) {
 	w := newWorld(t)
-	w.send(t, "PUT", "/api/factories/f/machines/m", "\xff\xfe{}")
+	w.send(t, "PUT /api/factories/f/machines/m", "\xff\xfe{}")
 	e := w.function.last(t)
-	if e["isBase64Encoded"] != true || e["body"] != base64.StdEncoding.EncodeToString([]byte("\xff\xfe{}")) {
-		t.Errorf("%v %v", e["isBase64Encoded"], e["body"])
-	}
+	want := []any{true, base64.StdEncoding.EncodeToString([]byte("\xff\xfe{}"))}
+	expect.Equal(t, []any{e["isBase64Encoded"], e["body"]}, want, "the body")
 }
 
 func TestEvent_HeaderNames_AreInLowerCase_AsOverHTTP2(t *testing.T) {

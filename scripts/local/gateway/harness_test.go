@@ -18,6 +18,7 @@ import (
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 )
 
 // A fake is a function that records its events and gives the test's answers.
@@ -49,9 +50,7 @@ func (f *fake) last(t *testing.T) map[string]any {
 		t.Fatal("the function was not called")
 	}
 	var e map[string]any
-	if err := json.Unmarshal(f.events[len(f.events)-1], &e); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, json.Unmarshal(f.events[len(f.events)-1], &e))
 	return e
 }
 
@@ -110,9 +109,7 @@ func newWorld(t *testing.T, change ...func(*Options)) *world {
 	}
 	w.Gateway = New(o)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	w.address = l.Addr().String()
 	server := &http.Server{ReadHeaderTimeout: time.Minute}
 	done := make(chan error, 1)
@@ -126,43 +123,34 @@ func newWorld(t *testing.T, change ...func(*Options)) *world {
 	return w
 }
 
-// raw sends a request byte by byte, because HTTP clients clean paths and change headers. It adds
-// the header Host. It adds Authorization unless the request has it or says "No-Token".
+// raw sends a request without a body byte by byte, because HTTP clients clean paths and change headers. It adds the header
+// Host. It adds Authorization unless the request has it or says "No-Token".
 func (w *world) raw(t *testing.T, requestLine string, headers ...string) reply {
 	t.Helper()
-	conn, err := net.Dial("tcp", w.address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	return w.on(t, conn, requestLine, "", headers...)
+	return w.send(t, requestLine, "", headers...)
 }
 
-func (w *world) on(t *testing.T, conn net.Conn, requestLine, body string, headers ...string) reply {
+// send is raw with a body.
+func (w *world) send(t *testing.T, requestLine, body string, headers ...string) reply {
 	t.Helper()
-	all := strings.Join(headers, "\r\n")
-	switch {
-	case strings.Contains(all, "No-Token"):
-	case !strings.Contains(strings.ToLower(all), "authorization:"):
+	conn, err := net.Dial("tcp", w.address)
+	expect.OK(t, err)
+	defer conn.Close()
+	all := strings.ToLower(strings.Join(headers, "\r\n"))
+	if !strings.Contains(all, "no-token") && !strings.Contains(all, "authorization:") {
 		headers = append(headers, "Authorization: Bearer good")
 	}
 	if body != "" {
 		headers = append(headers, fmt.Sprintf("Content-Length: %d", len(body)))
 	}
-	_, err := fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: %s\r\n%s\r\n\r\n%s", requestLine, w.address, strings.Join(headers, "\r\n"), body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, err = fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: %s\r\n%s\r\n\r\n%s", requestLine, w.address, strings.Join(headers, "\r\n"), body)
+	expect.OK(t, err)
 	method, _, _ := strings.Cut(requestLine, " ")
 	res, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	select {
 	case a := <-w.accesses:
 		return reply{res.StatusCode, res.Header, string(text), a}
@@ -172,14 +160,12 @@ func (w *world) on(t *testing.T, conn net.Conn, requestLine, body string, header
 	}
 }
 
-func (w *world) send(t *testing.T, method, path, body string, headers ...string) reply {
+// answered is the reply to a call of a function that gives the answer.
+func answered(t *testing.T, answer string) reply {
 	t.Helper()
-	conn, err := net.Dial("tcp", w.address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	return w.on(t, conn, method+" "+path, body, headers...)
+	w := newWorld(t)
+	w.function.answer = answers(answer)
+	return w.raw(t, "GET "+somewhere)
 }
 
 type reply struct {
@@ -201,12 +187,8 @@ func (r reply) is(t *testing.T, response string, status int) {
 	}
 	g := problem.GatewayResponseOf(response)
 	want := problem.New(g.Code, "%s", g.Detail).Document(r.access.Path, r.access.RequestID)
-	if fmt.Sprint(doc) != fmt.Sprint(want) {
-		t.Errorf("the document is %+v, want %+v", doc, want)
-	}
-	if ct := r.header.Get("Content-Type"); ct != problem.ContentType {
-		t.Errorf("Content-Type %q", ct)
-	}
+	expect.Equal(t, doc, want, "the document")
+	expect.Equal(t, r.header.Get("Content-Type"), problem.ContentType, "Content-Type")
 	for name := range lambdahttp.SecurityHeaders() {
 		if got, want := r.header.Get(name), lambdahttp.SecurityHeaders().Get(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"wavegate/shared/testing/expect"
 )
 
 const app = "https://app.example"
@@ -19,16 +21,17 @@ func TestPreflight_OfAllowedOrigins_IsAnsweredWithoutTokenOrFunction(t *testing.
 		if r.status != http.StatusNoContent || r.header.Get("Access-Control-Allow-Origin") != app || r.header.Get("Vary") != "Origin" {
 			t.Errorf("%s: %d %v", path, r.status, r.header)
 		}
-		if !strings.Contains(r.header.Get("Access-Control-Allow-Headers"), "Authorization") || !strings.Contains(r.header.Get("Access-Control-Allow-Methods"), "PATCH") {
+		if !strings.Contains(r.header.Get("Access-Control-Allow-Headers"), "Authorization") ||
+			!strings.Contains(r.header.Get("Access-Control-Allow-Methods"), "PATCH") {
 			t.Errorf("%s: a page may send %v", path, r.header)
 		}
 	}
-	if r := w.raw(t, "OPTIONS /api/factories", "Origin: https://app.example.evil.example"); r.status != http.StatusNoContent || r.header.Get("Access-Control-Allow-Origin") != "" {
+	if r := w.raw(t, "OPTIONS /api/factories",
+		"Origin: https://app.example.evil.example"); r.status != http.StatusNoContent ||
+		r.header.Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("another origin: %d %v", r.status, r.header)
 	}
-	if w.function.calls()+w.authorizer.calls() > 0 {
-		t.Error("a preflight request went further than the gateway")
-	}
+	expect.Equal(t, w.function.calls()+w.authorizer.calls(), 0, "calls beyond the gateway:")
 }
 
 func TestPreflight_UnknownPathOrNoOrigins_IsRefused(t *testing.T) {
@@ -60,9 +63,7 @@ func TestOwnAnswers_MayBeReadByTheOnlyOrigin_OrByAnyOfSeveral(t *testing.T) {
 	} {
 		for call, exposes := range map[string]string{"GET /api/no-such": "", "DELETE /api/factories": "Allow"} {
 			r := c.world.raw(t, call, "Origin: "+app)
-			if got := r.header.Get("Access-Control-Allow-Origin"); got != c.want {
-				t.Errorf("%s: %s may be read by %q, want %q", name, call, got, c.want)
-			}
+			expect.Equal(t, r.header.Get("Access-Control-Allow-Origin"), c.want, "%s: %s may be read by", name, call)
 			if got := r.header.Get("Access-Control-Expose-Headers"); c.want != "" && got != exposes {
 				t.Errorf("%s: %s: such a page may read %q, want %q", name, call, got, exposes)
 			}
@@ -74,16 +75,10 @@ func TestOwnAnswers_MayBeReadByTheOnlyOrigin_OrByAnyOfSeveral(t *testing.T) {
 func TestDocs_NeedNoToken(t *testing.T) {
 	docs := &fake{answer: answers(okAnswer)}
 	w := newWorld(t, func(o *Options) { o.Docs = docs })
-	if r := w.raw(t, "GET /openapi.yaml"); r.status != http.StatusOK || docs.calls() != 1 || w.authorizer.calls() != 0 {
-		t.Errorf("%d, %d calls of the function, %d of the authorizer", r.status, docs.calls(), w.authorizer.calls())
-	}
-	if got := docs.last(t)["resource"]; got != "/openapi.yaml" {
-		t.Errorf("the function was asked for %v", got)
-	}
-	if r := w.raw(t, "POST /docs"); r.status != http.StatusMethodNotAllowed || r.header.Get("Allow") != "GET" {
-		t.Errorf("POST: %d, %v", r.status, r.header)
-	}
-	if r := newWorld(t).raw(t, "GET /docs"); r.status != http.StatusNotFound {
-		t.Errorf("without the function: %d", r.status)
-	}
+	got := []int{w.raw(t, "GET /openapi.yaml").status, docs.calls(), w.authorizer.calls()}
+	expect.Equal(t, got, []int{http.StatusOK, 1, 0}, "the status, and calls of the function and of the authorizer:")
+	expect.Equal(t, docs.last(t)["resource"], "/openapi.yaml", "the function was asked for")
+	r := w.raw(t, "POST /docs")
+	expect.Equal(t, []any{r.status, r.header.Get("Allow")}, []any{http.StatusMethodNotAllowed, "GET"}, "POST is answered with")
+	expect.Equal(t, newWorld(t).raw(t, "GET /docs").status, http.StatusNotFound, "without the function:")
 }

@@ -2,10 +2,12 @@ package gateway
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
 	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/testing/expect"
 )
 
 func TestRoute_IsTheMostSpecificResource(t *testing.T) {
@@ -36,21 +38,17 @@ func TestRoute_IsTheMostSpecificResource(t *testing.T) {
 		{"GET", "", "", ""},
 	} {
 		got, parameters, _ := table.find(c.method, c.path)
-		if got.operation.ID != c.operation || parameters["proxy"] != c.proxy {
-			t.Errorf("%s %s goes to %q with %v, want %q with %q", c.method, c.path, got.operation.ID, parameters, c.operation, c.proxy)
-		}
+		expect.Equal(t, got.operation.ID, c.operation, "%s %s goes to", c.method, c.path)
+		expect.Equal(t, parameters["proxy"], c.proxy, "%s %s has the rest", c.method, c.path)
 	}
 }
 
 func TestRoute_OrderOfTheTable_DoesNotMatter(t *testing.T) {
-	reversed := append(routes[:0:0], routes...)
-	for i, j := 0, len(reversed)-1; i < j; i, j = i+1, j-1 {
-		reversed[i], reversed[j] = reversed[j], reversed[i]
-	}
+	reversed := slices.Clone(routes)
+	slices.Reverse(reversed)
 	table := newTable(Options{Operations: reversed, Functions: func(string) Invoker { return nil }})
-	if got, _, _ := table.find("GET", "/api/factories/f/machines/special"); got.operation.ID != "get-special" {
-		t.Errorf("got %q", got.operation.ID)
-	}
+	got, _, _ := table.find("GET", "/api/factories/f/machines/special")
+	expect.Equal(t, got.operation.ID, "get-special", "the operation is")
 }
 
 func TestRoute_ResourceWithoutTheMethod_Is405WithAllow(t *testing.T) {
@@ -74,14 +72,10 @@ func TestRoute_ResourceWithoutTheMethod_Is405WithAllow(t *testing.T) {
 			t.Errorf("%s: %s", c.call, r.body)
 		}
 		for name := range lambdahttp.SecurityHeaders() {
-			if r.header.Get(name) != lambdahttp.SecurityHeaders().Get(name) {
-				t.Errorf("%s: %s is %q", c.call, name, r.header.Get(name))
-			}
+			expect.Equal(t, r.header.Get(name), lambdahttp.SecurityHeaders().Get(name), "%s: %s is", c.call, name)
 		}
 	}
-	if w.authorizer.calls()+w.function.calls() != 0 {
-		t.Error("a function was called")
-	}
+	expect.Equal(t, w.authorizer.calls()+w.function.calls(), 0, "calls of functions:")
 }
 
 func TestRoute_Unknown_Is404_WithAndWithoutAToken(t *testing.T) {
@@ -91,7 +85,5 @@ func TestRoute_Unknown_Is404_WithAndWithoutAToken(t *testing.T) {
 		w.raw(t, "GET "+path, "No-Token: 1").is(t, "MISSING_AUTHENTICATION_TOKEN", 404)
 	}
 	w.raw(t, "OPTIONS *").is(t, "MISSING_AUTHENTICATION_TOKEN", 404)
-	if w.authorizer.calls()+w.function.calls() != 0 {
-		t.Error("a function was called")
-	}
+	expect.Equal(t, w.authorizer.calls()+w.function.calls(), 0, "calls of functions:")
 }

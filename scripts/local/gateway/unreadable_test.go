@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 )
 
 func TestUnreadable_Request_IsAnsweredWithAProblemDocument(t *testing.T) {
@@ -30,20 +31,14 @@ func TestUnreadable_Request_IsAnsweredWithAProblemDocument(t *testing.T) {
 		name, _, _ := strings.Cut(request, "\r\n")
 		t.Run(name, func(t *testing.T) {
 			c, err := net.Dial("tcp", w.address)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, err)
 			defer c.Close()
 			go func() { _, _ = c.Write([]byte(request)) }() // the gateway may close before it has read everything
 			res, err := http.ReadResponse(bufio.NewReader(c), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, err)
 			defer res.Body.Close()
 			var d problem.Document
-			if err := json.NewDecoder(res.Body).Decode(&d); err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, json.NewDecoder(res.Body).Decode(&d))
 			if res.StatusCode != status || res.Header.Get("Content-Type") != "application/problem+json" || d.Code == "" || d.RequestID == "" {
 				t.Errorf("%d %v %+v, want %d and a problem document", res.StatusCode, res.Header, d, status)
 			}
@@ -52,37 +47,29 @@ func TestUnreadable_Request_IsAnsweredWithAProblemDocument(t *testing.T) {
 			}
 		})
 	}
-	if w.function.calls() != 0 {
-		t.Error("a function was asked")
-	}
+	expect.Equal(t, w.function.calls(), 0, "calls of the function:")
 }
 
 // TestUnreadable_TextOfAFunction_IsUnchanged sends an answer that looks like one of net/http.
 func TestUnreadable_TextOfAFunction_IsUnchanged(t *testing.T) {
 	w := newWorld(t)
 	w.function.answer = answers(`{"statusCode":400,"headers":{"Content-Type":"text/plain; charset=utf-8"},"body":"400 Bad Request"}`)
-	got := w.send(t, "GET", "/api/factories", "", "Connection: close")
-	if got.status != 400 || got.body != "400 Bad Request" {
-		t.Errorf("got %+v", got)
-	}
+	r := w.raw(t, "GET "+somewhere, "Connection: close")
+	expect.Equal(t, []any{r.status, r.body}, []any{400, "400 Bad Request"}, "the answer is")
 }
 
 // TestUnfinishedBody_IsRefusedInTime: the caller announces more than it sends, and keeps the connection open.
 func TestUnfinishedBody_IsRefusedInTime(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.BodyTimeout = 50 * time.Millisecond })
 	c, err := net.Dial("tcp", w.address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	defer c.Close()
 	if _, err := c.Write([]byte("PUT /api/factories/a/machines/b HTTP/1.1\r\nHost: a\r\nAuthorization: a\r\nContent-Length: 100\r\n\r\n{")); err != nil {
 		t.Fatal(err)
 	}
 	answers := bufio.NewReader(c)
 	res, err := http.ReadResponse(answers, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	defer res.Body.Close()
 	var d problem.Document
 	if err := json.NewDecoder(res.Body).Decode(&d); err != nil || res.StatusCode != http.StatusRequestTimeout || d.Code == "" {
@@ -91,7 +78,5 @@ func TestUnfinishedBody_IsRefusedInTime(t *testing.T) {
 	if _, err := answers.ReadByte(); !errors.Is(err, io.EOF) {
 		t.Errorf("the connection stays open: %v", err)
 	}
-	if w.function.calls() != 0 {
-		t.Error("the function was called")
-	}
+	expect.Equal(t, w.function.calls(), 0, "calls of the function:")
 }

@@ -3,15 +3,15 @@ package runtime
 import (
 	"errors"
 	"testing"
+
+	"wavegate/shared/testing/expect"
 )
 
 func TestAccount_AReservation_IsGuaranteedAndIsALimit(t *testing.T) {
 	a := NewAccount(5, map[string]int{"copilot": 2, "get-manifest": 1})
 	take := func(function string, want bool) {
 		t.Helper()
-		if got := a.take(function, 1); got != want {
-			t.Errorf("%s is admitted: %v, want %v", function, got, want)
-		}
+		expect.Equal(t, a.take(function, 1), want, "%s is admitted:", function)
 	}
 	take("copilot", true)
 	take("copilot", true)
@@ -32,9 +32,7 @@ func TestAccount_WithoutFreeExecution_RefusesAtOnceWithoutACall(t *testing.T) {
 	if _, err := NewAccount(0, nil).Caller(f).Invoke(t.Context(), nil); !errors.Is(err, ErrThrottled) {
 		t.Errorf("got %v", err)
 	}
-	if f.Counts().Started != 0 {
-		t.Error("a process was started")
-	}
+	took(t, f, 0, 0)
 	var none *Account
 	if _, err := none.Caller(f).Invoke(t.Context(), nil); !errors.Is(err, ErrCrashed) {
 		t.Errorf("without an account: %v", err)

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"wavegate/shared/testing/expect"
 )
 
 func TestInvoke_FunctionSeesWhatLambdaGives(t *testing.T) {
@@ -17,12 +19,8 @@ func TestInvoke_FunctionSeesWhatLambdaGives(t *testing.T) {
 	before := time.Now()
 	e := must(t, f, `{"value":"hello"}`)
 
-	if e.Value != "hello" {
-		t.Errorf("value %q", e.Value)
-	}
-	if len(e.RequestID) != 36 {
-		t.Errorf("request id %q is not a UUID", e.RequestID)
-	}
+	expect.Equal(t, e.Value, "hello", "value")
+	expect.Equal(t, len(e.RequestID), 36, "the length of the request id %q:", e.RequestID)
 	if want := "arn:aws:lambda:eu-central-1:000000000000:function:under-test"; e.ARN != want {
 		t.Errorf("arn %q, want %q", e.ARN, want)
 	}
@@ -58,28 +56,17 @@ func TestInvoke_OneAfterTheOther_UseOneWarmProcess(t *testing.T) {
 	if first.RequestID == second.RequestID {
 		t.Error("two calls share a request id")
 	}
-	if c := f.Counts(); c.Started != 1 || c.Calls != 2 {
-		t.Errorf("%+v", c)
-	}
+	took(t, f, 1, 2)
 }
 
 func TestInvoke_AtTheSameTime_UseAProcessEach(t *testing.T) {
 	f := start(t)
 	event, end := wait(t)
-	var wg sync.WaitGroup
-	for range 4 {
-		wg.Go(func() {
-			if _, err := f.Invoke(t.Context(), []byte(event)); err != nil {
-				t.Error(err)
-			}
-		})
-	}
+	all := invokes(t, f, 4, event)
 	until(f, calls(4))
 	end()
-	wg.Wait()
-	if c := f.Counts(); c.Started != 4 || c.Live != 4 {
-		t.Errorf("%+v, want 4 processes", c)
-	}
+	all.Wait()
+	took(t, f, 4, 4)
 	// The most recently used process serves; the others stay idle.
 	until(f, func(c Counts) bool { return c.Idle == 4 })
 	a := must(t, f, `{}`).PID
@@ -92,20 +79,11 @@ func TestInvoke_AtTheSameTime_UseAProcessEach(t *testing.T) {
 func TestInvoke_MoreCallsThanProcesses_WaitTheirTurn(t *testing.T) {
 	f := start(t, func(s *Spec) { s.Processes = 3 })
 	event, end := wait(t)
-	var wg sync.WaitGroup
-	for range 20 {
-		wg.Go(func() {
-			if _, err := f.Invoke(t.Context(), []byte(event)); err != nil {
-				t.Error(err)
-			}
-		})
-	}
+	all := invokes(t, f, 20, event)
 	until(f, calls(3))
 	end()
-	wg.Wait()
-	if c := f.Counts(); c.Started != 3 || c.Calls != 20 {
-		t.Errorf("%+v, want 3 processes for 20 calls", c)
-	}
+	all.Wait()
+	took(t, f, 3, 20)
 }
 
 func TestInvoke_ContextEndsWhileWaiting_LeavesTheQueue(t *testing.T) {
@@ -125,9 +103,7 @@ func TestInvoke_ContextEndsWhileWaiting_LeavesTheQueue(t *testing.T) {
 		t.Error(err)
 	}
 	must(t, f, `{}`)
-	if c := f.Counts(); c.Started != 1 || c.Calls != 3 {
-		t.Errorf("%+v", c)
-	}
+	took(t, f, 1, 3)
 }
 
 func TestInvoke_CallerLeaves_FunctionRunsOn(t *testing.T) {
@@ -149,17 +125,15 @@ func TestInvoke_CallerLeaves_FunctionRunsOn(t *testing.T) {
 
 func TestInvoke_OverItsTimeout_EndsTheProcess(t *testing.T) {
 	f := start(t)
-	pid := must(t, f, `{}`).PID
+	must(t, f, `{}`)
 	event, _ := wait(t)
 	f.spec.Timeout = 100 * time.Millisecond
 	if _, err := call(t, f, event); !errors.Is(err, ErrTimeout) {
 		t.Fatalf("got %v", err)
 	}
 	f.spec.Timeout = 10 * time.Second
-	next := must(t, f, `{}`).PID
-	if next == pid {
-		t.Error("the process still runs")
-	}
+	must(t, f, `{}`)
+	took(t, f, 2, 3)
 }
 
 func TestInvoke_ProcessExits_IsACrashAndTheNextCallStartsAnother(t *testing.T) {
@@ -168,48 +142,34 @@ func TestInvoke_ProcessExits_IsACrashAndTheNextCallStartsAnother(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	must(t, f, `{}`)
-	if c := f.Counts(); c.Started != 2 || c.Live != 1 {
-		t.Errorf("%+v", c)
-	}
+	took(t, f, 2, 2)
+	expect.Equal(t, f.Counts().Live, 1, "processes that live:")
 }
 
 func TestInvoke_HandlerPanics_IsReported(t *testing.T) {
-	f := start(t)
-	_, err := call(t, f, `{"do":"panic"}`)
-	failure, ok := errors.AsType[*FunctionError](err)
-	if !ok || failure.Message != "it was told to panic" {
-		t.Errorf("got %v", err)
-	}
+	_, err := call(t, start(t), `{"do":"panic"}`)
+	failure, _ := errors.AsType[*FunctionError](err)
+	expect.Equal(t, failure.Message, "it was told to panic", "the error is")
 }
 
 func TestInvoke_HandlerFails_ProcessIsKept(t *testing.T) {
 	f := start(t)
 	_, err := call(t, f, `{"do":"error","value":"Unauthorized"}`)
-	failure, ok := errors.AsType[*FunctionError](err)
-	if !ok || failure.Message != "Unauthorized" || failure.Type != "errorString" {
-		t.Errorf("got %v", err)
-	}
+	failure, _ := errors.AsType[*FunctionError](err)
+	expect.Equal(t, *failure, FunctionError{Message: "Unauthorized", Type: "errorString"}, "the error")
 	must(t, f, `{}`)
-	if c := f.Counts(); c.Started != 1 {
-		t.Errorf("%+v", c)
-	}
+	took(t, f, 1, 2)
 }
 
-func TestInvoke_AnswerOverSixMegabytes_IsRefused(t *testing.T) {
-	f := start(t)
-	if _, err := call(t, f, `{"do":"grow"}`); !errors.Is(err, ErrAnswerTooLarge) {
+func TestInvoke_AnswerOrEventOverSixMegabytes_IsRefused(t *testing.T) {
+	if _, err := call(t, start(t), `{"do":"grow"}`); !errors.Is(err, ErrAnswerTooLarge) {
 		t.Errorf("got %v", err)
 	}
-}
-
-func TestInvoke_EventOverSixMegabytes_IsRefused(t *testing.T) {
 	f := start(t)
 	if _, err := f.Invoke(t.Context(), bytes.Repeat([]byte(" "), 6<<20+1)); !errors.Is(err, ErrEventTooLarge) {
 		t.Errorf("got %v", err)
 	}
-	if c := f.Counts(); c.Started != 0 {
-		t.Errorf("%+v", c)
-	}
+	took(t, f, 0, 0)
 }
 
 func TestInvoke_ProcessFailsAtItsStart_IsACrashThatSaysWhy(t *testing.T) {
@@ -258,19 +218,16 @@ func TestInvoke_ProcessesCrashUnderLoad_NoCallIsLost(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if crashed != 10 || answered != 20 {
-		t.Errorf("%d crashed and %d answered, want 10 and 20", crashed, answered)
-	}
+	expect.Equal(t, []int{crashed, answered}, []int{10, 20}, "the calls that crashed, and those that were answered:")
 }
 
 func TestRecycle_NextCallIsAColdStart(t *testing.T) {
 	f := start(t)
-	pid := must(t, f, `{}`).PID
+	must(t, f, `{}`)
 	until(f, idle)
 	f.Recycle()
-	if next := must(t, f, `{}`).PID; next == pid {
-		t.Error("the same process served")
-	}
+	must(t, f, `{}`)
+	took(t, f, 2, 2)
 }
 
 func TestLog_CarriesBothOutputsLineByLine(t *testing.T) {

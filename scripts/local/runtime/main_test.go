@@ -6,9 +6,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"wavegate/shared/testing/expect"
 )
 
 var binary string
@@ -45,9 +48,8 @@ func start(t *testing.T, change ...func(*Spec)) *Function {
 				t.Errorf("process %d outlived its function", pid)
 			}
 		}
-		if c := f.Counts(); c.Live != 0 || c.Idle != 0 {
-			t.Errorf("after the end: %+v", c)
-		}
+		c := f.Counts()
+		expect.Equal(t, []int{c.Live, c.Idle}, []int{0, 0}, "processes after the end:")
 	})
 	return f
 }
@@ -80,9 +82,7 @@ func call(t *testing.T, f *Function, event string) (echo, error) {
 func must(t *testing.T, f *Function, event string) echo {
 	t.Helper()
 	e, err := call(t, f, event)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return e
 }
 
@@ -101,6 +101,26 @@ func until(f *Function, wanted func(Counts) bool) {
 	for !wanted(f.Counts()) {
 		time.Sleep(time.Millisecond)
 	}
+}
+
+// invokes makes n calls at the same time.
+func invokes(t *testing.T, f *Function, n int, event string) *sync.WaitGroup {
+	var all sync.WaitGroup
+	for range n {
+		all.Go(func() {
+			if _, err := f.Invoke(t.Context(), []byte(event)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	return &all
+}
+
+// took checks how many processes a function has started, and how many calls it had.
+func took(t *testing.T, f *Function, processes, calls int) {
+	t.Helper()
+	c := f.Counts()
+	expect.Equal(t, []int{c.Started, c.Calls}, []int{processes, calls}, "processes and calls:")
 }
 
 func idle(c Counts) bool { return c.Idle > 0 }

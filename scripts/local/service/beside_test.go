@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"wavegate/shared/testing/expect"
 )
 
 // twice is the directory of a second version, whose get-factory is another binary.
@@ -12,15 +14,9 @@ func twice(t *testing.T) string {
 	dir := t.TempDir()
 	for name, from := range map[string]string{"authorizer": "authorizer", "put-factory": "put-factory", "get-factory": "get-machine"} {
 		binary, err := filepath.Abs(filepath.Join(functions, from, "bootstrap"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Mkdir(filepath.Join(dir, name), 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(binary, filepath.Join(dir, name, "bootstrap")); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
+		expect.OK(t, os.Mkdir(filepath.Join(dir, name), 0o750))
+		expect.OK(t, os.Symlink(binary, filepath.Join(dir, name, "bootstrap")))
 	}
 	return dir
 }
@@ -45,12 +41,10 @@ func TestBeside_EachTurn_HasItsOwnAnswers(t *testing.T) {
 	if first, second := answers(Both); first == 0 || second == 0 {
 		t.Errorf("of both versions, the first answered %d calls and the second %d", first, second)
 	}
-	if first, second := answers(First); first != 20 || second != 0 {
-		t.Errorf("of the first version alone, the first answered %d calls and the second %d", first, second)
-	}
-	if first, second := answers(Second); first != 0 || second != 20 {
-		t.Errorf("of the second version alone, the first answered %d calls and the second %d", first, second)
-	}
+	first, second := answers(First)
+	expect.Equal(t, []int{first, second}, []int{20, 0}, "of the first version alone, the two answer")
+	first, second = answers(Second)
+	expect.Equal(t, []int{first, second}, []int{0, 20}, "of the second version alone, the two answer")
 	// A function that the second version lacks is the first's.
 	if status, body := do(t, s, "GET", "/api/factories", ""); status != 200 {
 		t.Errorf("%d %s", status, body)

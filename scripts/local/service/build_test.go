@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"wavegate/shared/testing/expect"
 )
 
 // build runs a repository's scripts/build for two functions and returns the hash of each.
@@ -23,9 +25,7 @@ func build(t *testing.T, root string, env ...string) map[string][32]byte {
 	hashes := map[string][32]byte{}
 	for _, name := range []string{"authorizer", "get-factory"} {
 		b, err := os.ReadFile(filepath.Join(out, name, "bootstrap"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		hashes[name] = sha256.Sum256(b)
 	}
 	return hashes
@@ -58,9 +58,7 @@ func copyOf(t *testing.T, root string) string {
 			}
 			return os.WriteFile(filepath.Join(to, relative), b, info.Mode())
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 	}
 	for _, arguments := range []string{"init -q", "add -A", "-c user.name=a -c user.email=a@example.com commit -qm another"} {
 		git := exec.Command("git", strings.Fields(arguments)...)
@@ -74,28 +72,18 @@ func copyOf(t *testing.T, root string) string {
 
 func TestBuild_SameBytes_WhateverTheDirectoryCommitAndSettings(t *testing.T) {
 	root, err := Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	settings := filepath.Join(t.TempDir(), "env")
-	if err := os.WriteFile(settings, []byte("GOFLAGS=-buildvcs=true -ldflags=-X=main.a=b\nGOAMD64=v3\nGOEXPERIMENT=nogreenteagc\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, os.WriteFile(settings, []byte("GOFLAGS=-buildvcs=true -ldflags=-X=main.a=b\nGOAMD64=v3\nGOEXPERIMENT=nogreenteagc\n"), 0o600))
 	want := build(t, root, "ARCH=amd64")
 	got := build(t, copyOf(t, root), "ARCH=amd64", "GOENV="+settings, "GOFLAGS=-buildvcs=true -tags=other", "GOOS=darwin", "GOARCH=arm64",
 		"GOAMD64=v2", "CGO_ENABLED=1", "GOEXPERIMENT=nogreenteagc", "GODEBUG=netdns=go")
-	for name, hash := range want {
-		if got[name] != hash {
-			t.Errorf("%s differs: %x, %x", name, hash, got[name])
-		}
-	}
+	expect.Equal(t, got, want, "the functions' hashes")
 }
 
 func TestBuild_ByDefault_IsForLambdaOnARM(t *testing.T) {
 	root, err := Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	out := t.TempDir()
 	cmd := exec.Command(filepath.Join(root, "scripts", "build"), "authorizer")
 	cmd.Env = append(os.Environ(), "OUT="+out, "TOOLCHAIN=local")
@@ -103,13 +91,9 @@ func TestBuild_ByDefault_IsForLambdaOnARM(t *testing.T) {
 		t.Fatalf("%v: %s", err, text)
 	}
 	f, err := elf.Open(filepath.Join(out, "authorizer", "bootstrap"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	defer f.Close()
-	if f.Machine != elf.EM_AARCH64 {
-		t.Errorf("built for %s", f.Machine)
-	}
+	expect.Equal(t, f.Machine, elf.EM_AARCH64, "built for")
 	if libraries, _ := f.ImportedLibraries(); len(libraries) > 0 {
 		t.Errorf("it needs %v, which Lambda's image may lack", libraries)
 	}
@@ -120,9 +104,7 @@ func TestBuild_ByDefault_IsForLambdaOnARM(t *testing.T) {
 
 func TestBuild_UnknownFunction_IsNamed(t *testing.T) {
 	root, err := Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	text, err := exec.Command(filepath.Join(root, "scripts", "build"), "no-such").CombinedOutput()
 	if err == nil || !strings.Contains(string(text), "no-such") {
 		t.Errorf("%v: %q", err, text)

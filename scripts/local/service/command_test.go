@@ -8,15 +8,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"wavegate/shared/testing/expect"
 )
 
 // TestBuild_Command_SameBytes_WhateverTheDirectoryAndCommit builds the operator's command for
 // another system, from two directories.
 func TestBuild_Command_SameBytes_WhateverTheDirectoryAndCommit(t *testing.T) {
 	root, err := Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	// The build prints nothing, except what it downloads. On a bare machine that is what only Windows needs.
 	download := exec.Command("go", "list", "-deps", "./scripts/operator/...")
 	download.Dir, download.Env = root, append(os.Environ(), "GOOS=windows", "GOARCH=arm64")

@@ -13,13 +13,13 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"wavegate/scripts/local/devissuer"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/dynamolocal"
+	"wavegate/shared/testing/expect"
 )
 
 var functions string
@@ -36,17 +36,13 @@ func TestMain(m *testing.M) {
 func start(t *testing.T, change ...func(*Options)) *Service {
 	t.Helper()
 	issuers, err := devissuer.Load(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	o := Options{Functions: functions, Issuers: issuers}
 	for _, c := range change {
 		c(&o)
 	}
 	s, err := Start(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	t.Cleanup(s.Stop)
 	return s
 }
@@ -54,23 +50,16 @@ func start(t *testing.T, change ...func(*Options)) *Service {
 // TestStart_DataOfAHigherForm_IsRefused: local data can be kept, and used by an older version of the sources.
 func TestStart_DataOfAHigherForm_IsRefused(t *testing.T) {
 	store, err := dynamolocal.Embedded()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	defer store.Close()
 	db := store.Client()
-	if err := dynamolocal.CreateTables(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
-	_, err = db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(dynamolocal.TableName(dynamo.Progress)), Item: map[string]types.AttributeValue{
-		"subject": &types.AttributeValueMemberS{Value: "data"}, "part": &types.AttributeValueMemberS{Value: "form"}, "form": &types.AttributeValueMemberN{Value: "99"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, dynamolocal.CreateTables(t.Context(), db))
+	item, err := dynamo.Encode(map[string]any{"subject": "data", "part": "form", "form": 99})
+	expect.OK(t, err)
+	_, err = db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(dynamolocal.TableName(dynamo.Progress)), Item: item})
+	expect.OK(t, err)
 	s, err := Start(t.Context(), Options{Functions: functions, Store: store})
-	if err == nil || !strings.Contains(err.Error(), "the stored data has form 99") {
-		t.Errorf("it says %v", err)
-	}
+	expect.Error(t, err, "the stored data has form 99", "it says")
 	if s != nil {
 		s.Stop()
 		t.Error("it runs")
@@ -81,44 +70,19 @@ func TestStart_DataOfAHigherForm_IsRefused(t *testing.T) {
 func do(t *testing.T, s *Service, method, path, body string) (int, string) {
 	t.Helper()
 	bearer, err := s.Bearer("ann", "acme", auth.PlatformOwner)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	req.Header.Set("Authorization", bearer)
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	defer res.Body.Close()
 	answer, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return res.StatusCode, string(answer)
-}
-
-func TestStart_ServesTheAPIWithRealFunctions(t *testing.T) {
-	s := start(t)
-	if status, body := do(t, s, "PUT", "/api/factories/munich-1", `{"organizationId":"acme","name":"Munich"}`); status != 201 {
-		t.Fatalf("%d %s\n%s", status, body, strings.Join(s.Logs("put-factory"), "\n"))
-	}
-	status, body := do(t, s, "GET", "/api/factories/munich-1", "")
-	if status != 200 || !strings.Contains(body, `"munich-1"`) {
-		t.Fatalf("%d %s\n%s", status, body, strings.Join(s.Logs("get-factory"), "\n"))
-	}
-	if refused := s.Front.Refused(); len(refused) > 0 {
-		t.Errorf("the store front refused: %q", refused)
-	}
-	if len(s.Logs("get-factory")) == 0 {
-		t.Error("the function's log was not kept")
-	}
 }
 
 func TestStop_LeavesNoProcess(t *testing.T) {
@@ -138,28 +102,14 @@ func TestStop_LeavesNoProcess(t *testing.T) {
 }
 
 func TestStart_FunctionIsNotBuilt_LeavesNothingRunning(t *testing.T) {
-	s, err := Start(t.Context(), Options{Functions: t.TempDir()})
-	if err == nil || s != nil || !strings.Contains(err.Error(), "is not built") {
-		t.Errorf("%v %v", s, err)
-	}
-}
-
-func TestStart_WithAPrefix_ServesUnderIt(t *testing.T) {
-	s := start(t, func(o *Options) { o.Prefix = "/prod" })
-	if !strings.HasSuffix(s.URL, "/prod") {
-		t.Errorf("at %s", s.URL)
-	}
-	if status, body := do(t, s, "GET", "/api/factories/none", ""); status != 404 || !strings.Contains(body, `"instance":"/prod/api/factories/none"`) {
-		t.Errorf("%d %s", status, body)
-	}
+	_, err := Start(t.Context(), Options{Functions: t.TempDir()})
+	expect.Error(t, err, "is not built", "it says")
 }
 
 func TestSeed_Twice_ChangesNothing(t *testing.T) {
 	s := start(t)
 	channel := "/api/ota/release-channels/gateway-x/stable"
-	if err := s.Seed(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, s.Seed(t.Context()))
 	if status, body := do(t, s, "GET", channel, ""); status != 200 || !strings.Contains(body, `"currentVersion":"1.0.0"`) {
 		t.Errorf("%d %s", status, body)
 	}
@@ -167,9 +117,7 @@ func TestSeed_Twice_ChangesNothing(t *testing.T) {
 	if status, body := do(t, s, "PUT", channel, newer); status != 204 {
 		t.Fatalf("%d %s", status, body)
 	}
-	if err := s.Seed(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, s.Seed(t.Context()))
 	if _, body := do(t, s, "GET", channel, ""); !strings.Contains(body, `"currentVersion":"2.0.0"`) {
 		t.Errorf("seeding again changed the channel: %s", body)
 	}
@@ -183,7 +131,8 @@ func TestEnvironment_OfAFunction_HasOnlyItsRow(t *testing.T) {
 		o.Environment = func(function string) []string { return []string{"SETTING=of " + function} }
 	})
 	env := s.environment(table.Get("get-factory"))
-	for _, want := range []string{"TABLE_FACTORIES=wavegate-factories", "AWS_ACCESS_KEY_ID=LOCALGETFACTORY", "AWS_ENDPOINT_URL_DYNAMODB=" + s.Front.URL()} {
+	for _, want := range []string{"TABLE_FACTORIES=wavegate-factories", "AWS_ACCESS_KEY_ID=LOCALGETFACTORY",
+		"AWS_ENDPOINT_URL_DYNAMODB=" + s.Front.URL()} {
 		if !slices.Contains(env, want) {
 			t.Errorf("%s is not among %q", want, env)
 		}
@@ -210,7 +159,5 @@ func TestStart_FunctionCannotStart_Is502(t *testing.T) {
 	if len(s.Logs("get-factory")) == 0 {
 		t.Error("its log is empty")
 	}
-	if c := s.Function("get-factory").Counts(); c.Live != 0 {
-		t.Errorf("%+v", c)
-	}
+	expect.Equal(t, s.Function("get-factory").Counts().Live, 0, "processes that live:")
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 	"time"
+
+	"wavegate/shared/testing/expect"
 )
 
 func TestEffect_CutAnswer_ReachesTheStoreButGivesNoAnswer(t *testing.T) {
@@ -12,9 +14,7 @@ func TestEffect_CutAnswer_ReachesTheStoreButGivesNoAnswer(t *testing.T) {
 	if err := putFactory(t.Context(), f.as(AccessKey("writer")), "munich-1"); err == nil {
 		t.Error("half an answer was accepted")
 	}
-	if !hasFactory(t, f, "munich-1") {
-		t.Error("the store was not asked")
-	}
+	expect.Equal(t, hasFactory(t, f, "munich-1"), true, "the store was asked:")
 }
 
 func TestEffect_Late_ReachesTheStoreAfterTheCallerLeft(t *testing.T) {
@@ -25,9 +25,5 @@ func TestEffect_Late_ReachesTheStoreAfterTheCallerLeft(t *testing.T) {
 	if err := putFactory(ctx, f.as(AccessKey("writer")), "munich-1"); err == nil {
 		t.Fatal("the caller did not leave")
 	}
-	for deadline := time.Now().Add(time.Minute); !hasFactory(t, f, "munich-1"); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the call never arrived")
-		}
-	}
+	expect.Until(t, "the call arrives", func() bool { return hasFactory(t, f, "munich-1") })
 }

@@ -22,6 +22,7 @@ import (
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/dynamolocal"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 )
 
 // grants are those of two functions: a reader that may only query an index, and a writer.
@@ -40,22 +41,16 @@ var grants = map[string][]operations.Grant{
 func start(t *testing.T) *Front {
 	t.Helper()
 	s, err := dynamolocal.Embedded()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	t.Cleanup(func() { s.Close() })
 	return before(t, s)
 }
 
 func before(t *testing.T, s *dynamolocal.Store) *Front {
 	t.Helper()
-	if err := dynamolocal.CreateTables(t.Context(), s.Client()); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, dynamolocal.CreateTables(t.Context(), s.Client()))
 	f, err := Start(Options{Endpoint: s.Endpoint, Grants: grants, TableName: dynamolocal.TableName})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	t.Cleanup(func() { f.Close() })
 	return f
 }
@@ -90,9 +85,7 @@ func putFactory(ctx context.Context, db *dynamodb.Client, id string) error {
 func hasFactory(t *testing.T, f *Front, id string) bool {
 	t.Helper()
 	out, err := f.as(AdminKey).GetItem(t.Context(), &dynamodb.GetItemInput{TableName: factories, Key: item("factoryId", id)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return len(out.Item) > 0
 }
 
@@ -109,16 +102,23 @@ func query(ctx context.Context, db *dynamodb.Client, table *string, index, key s
 	return err
 }
 
-func denied(t *testing.T, err error, action, resource string) {
+// fails checks that DynamoDB answers with an error, and returns its message.
+func fails(t *testing.T, err error, code string) (message string) {
 	t.Helper()
 	api, ok := errors.AsType[smithy.APIError](err)
-	if !ok || api.ErrorCode() != "AccessDeniedException" {
-		t.Errorf("got %v, want AccessDeniedException", err)
-		return
+	if !ok || api.ErrorCode() != code {
+		t.Fatalf("got %v, want %s", err, code)
 	}
-	want := "is not authorized to perform: dynamodb:" + action + " on resource: arn:aws:dynamodb:eu-central-1:000000000000:table/" + resource + " "
-	if !strings.Contains(api.ErrorMessage(), want) {
-		t.Errorf("the message is %q", api.ErrorMessage())
+	return api.ErrorMessage()
+}
+
+func denied(t *testing.T, err error, action, resource string) {
+	t.Helper()
+	message := fails(t, err, "AccessDeniedException")
+	want := "is not authorized to perform: dynamodb:" + action +
+		" on resource: arn:aws:dynamodb:eu-central-1:000000000000:table/" + resource + " "
+	if !strings.Contains(message, want) {
+		t.Errorf("the message is %q", message)
 	}
 }
 
@@ -130,10 +130,9 @@ func TestFront_GrantedCall_ReachesTheStore(t *testing.T) {
 	}
 	for kind, f := range fronts {
 		t.Run(kind, func(t *testing.T) {
-			if err := putFactory(t.Context(), f.as(AccessKey("writer")), "munich-1"); err != nil {
-				t.Fatal(err)
-			}
-			out, err := f.as(AccessKey("reader")).GetItem(t.Context(), &dynamodb.GetItemInput{TableName: factories, Key: item("factoryId", "munich-1")})
+			expect.OK(t, putFactory(t.Context(), f.as(AccessKey("writer")), "munich-1"))
+			out, err := f.as(AccessKey("reader")).GetItem(t.Context(),
+				&dynamodb.GetItemInput{TableName: factories, Key: item("factoryId", "munich-1")})
 			if err != nil || len(out.Item) != 1 {
 				t.Errorf("%v %v", out, err)
 			}
@@ -168,25 +167,17 @@ func TestFront_CallWithoutAGrant_IsRefusedAsByAWS(t *testing.T) {
 	_, err = writer.BatchGetItem(t.Context(), &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
 		*factories: {Keys: []map[string]types.AttributeValue{item("factoryId", "a")}}}})
 	denied(t, err, "BatchGetItem", "wavegate-factories")
-	if hasFactory(t, f, "munich-1") {
-		t.Error("the refused item was written")
-	}
-	if n := len(f.Refused()); n != 6 {
-		t.Errorf("%d refusals are noted", n)
-	}
+	expect.Equal(t, hasFactory(t, f, "munich-1"), false, "the refused item was written:")
+	expect.Equal(t, len(f.Refused()), 6, "refusals are noted:")
 }
 
 func TestFront_Queries_AreGrantedByIndex(t *testing.T) {
 	f := start(t)
 	reader := f.as(AccessKey("reader"))
-	if err := query(t.Context(), reader, rollouts, "all", "list"); err != nil {
-		t.Error(err)
-	}
+	expect.OK(t, query(t.Context(), reader, rollouts, "all", "list"))
 	denied(t, query(t.Context(), reader, rollouts, "", "id"), "Query", "wavegate-rollouts")
 	denied(t, query(t.Context(), reader, rollouts, "byChannel", "pair"), "Query", "wavegate-rollouts/index/byChannel")
-	if err := query(t.Context(), reader, audit, "", "stream"); err != nil {
-		t.Error(err)
-	}
+	expect.OK(t, query(t.Context(), reader, audit, "", "stream"))
 }
 
 func TestFront_EachPartOfATransaction_NeedsItsRight(t *testing.T) {
@@ -199,12 +190,11 @@ func TestFront_EachPartOfATransaction_NeedsItsRight(t *testing.T) {
 		_, err := writer.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: parts})
 		return err
 	}
-	if err := write(putEvent, check); err != nil {
-		t.Error(err)
-	}
+	expect.OK(t, write(putEvent, check))
 	denied(t, write(putEvent, types.TransactWriteItem{Update: &types.Update{TableName: factories, Key: item("factoryId", "a"),
 		UpdateExpression: aws.String("SET a = :a"), ExpressionAttributeValues: item(":a", "1")}}), "UpdateItem", "wavegate-factories")
-	denied(t, write(types.TransactWriteItem{Delete: &types.Delete{TableName: factories, Key: item("factoryId", "a")}}), "DeleteItem", "wavegate-factories")
+	denied(t, write(types.TransactWriteItem{Delete: &types.Delete{TableName: factories, Key: item("factoryId", "a")}}),
+		"DeleteItem", "wavegate-factories")
 	denied(t, write(types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: audit, Key: item("stream", "s", "position", "p"),
 		ConditionExpression: aws.String("attribute_exists(stream)")}}), "ConditionCheckItem", "wavegate-audit")
 	_, err := writer.TransactGetItems(t.Context(), &dynamodb.TransactGetItemsInput{TransactItems: []types.TransactGetItem{
@@ -214,10 +204,7 @@ func TestFront_EachPartOfATransaction_NeedsItsRight(t *testing.T) {
 
 func TestFront_UnknownKey_IsRefused(t *testing.T) {
 	f := start(t)
-	err := putFactory(t.Context(), f.as("LOCALSTRANGER"), "munich-1")
-	if api, ok := errors.AsType[smithy.APIError](err); !ok || api.ErrorCode() != "UnrecognizedClientException" {
-		t.Errorf("got %v", err)
-	}
+	fails(t, putFactory(t.Context(), f.as("LOCALSTRANGER"), "munich-1"), "UnrecognizedClientException")
 }
 
 func TestFront_Unused_ListsUnusedGrants(t *testing.T) {
@@ -231,24 +218,14 @@ func TestFront_Unused_ListsUnusedGrants(t *testing.T) {
 		{"writer", dynamo.Factories, dynamo.Get, ""},
 		{"writer", dynamo.Factories, dynamo.Put, ""},
 	}
-	if got := f.Unused(); !slices.Equal(got, all) {
-		t.Errorf("before any call: %v", got)
-	}
+	expect.Equal(t, f.Unused(), all, "before any call:")
 	hasFactory(t, f, "x") // calls of the administrator do not count
-	if err := putFactory(t.Context(), f.as(AccessKey("writer")), "x"); err != nil {
-		t.Fatal(err)
-	}
-	if err := query(t.Context(), f.as(AccessKey("reader")), rollouts, "all", "list"); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, putFactory(t.Context(), f.as(AccessKey("writer")), "x"))
+	expect.OK(t, query(t.Context(), f.as(AccessKey("reader")), rollouts, "all", "list"))
 	used := []Right{all[2], all[6]}
-	if got := f.Used(); !slices.Equal(got, used) {
-		t.Errorf("used: %v", got)
-	}
+	expect.Equal(t, f.Used(), used, "used:")
 	rest := slices.DeleteFunc(slices.Clone(all), func(r Right) bool { return slices.Contains(used, r) })
-	if got := f.Unused(); !slices.Equal(got, rest) {
-		t.Errorf("unused: %v", got)
-	}
+	expect.Equal(t, f.Unused(), rest, "unused:")
 }
 
 func writesFactories(c *Call) bool { return c.Writes(*factories) }
@@ -264,9 +241,7 @@ func TestBarrier_HoldsCallsUntilAllHaveArrived(t *testing.T) {
 	for i := range 4 {
 		put(i)
 	}
-	for b.Arrived() < 4 {
-		time.Sleep(time.Millisecond)
-	}
+	expect.Until(t, "four arrive", func() bool { return b.Arrived() == 4 })
 	for i := range 4 {
 		if hasFactory(t, f, fmt.Sprint("f-", i)) {
 			t.Fatal("a held call was let through")
@@ -276,9 +251,7 @@ func TestBarrier_HoldsCallsUntilAllHaveArrived(t *testing.T) {
 		t.Fatal("a held call was answered")
 	}
 	put(4)
-	if err := b.Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, b.Wait(t.Context()))
 	wg.Wait()
 	close(results)
 	for err := range results {
@@ -306,9 +279,7 @@ func TestBarrier_NotAllArrive_WaitOpensItAndReturnsAnError(t *testing.T) {
 	b := f.Barrier(2, writesFactories)
 	result := make(chan error, 1)
 	go func() { result <- putFactory(t.Context(), f.as(AccessKey("writer")), "x") }()
-	for b.Arrived() < 1 {
-		time.Sleep(time.Millisecond)
-	}
+	expect.Until(t, "one arrives", func() bool { return b.Arrived() == 1 })
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	if err := b.Wait(ctx); err == nil || !strings.Contains(err.Error(), "1 of 2") {
@@ -328,7 +299,8 @@ func TestIntercept_EachEffect(t *testing.T) {
 	}{
 		{"untouched", Effect{}, "", true},
 		{"delayed", Effect{Delay: time.Millisecond}, "", true},
-		{"answered with a failure", Effect{Answer: Failure(400, "ProvisionedThroughputExceededException", "slow down")}, "ProvisionedThroughputExceededException", false},
+		{"answered with a failure", Effect{Answer: Failure(400, "ProvisionedThroughputExceededException", "slow down")},
+			"ProvisionedThroughputExceededException", false},
 		{"request lost", Effect{DropRequest: true}, "-", false},
 		{"answer lost", Effect{DropAnswer: true}, "-", true},
 		{"sent twice", Effect{Twice: true}, "ConditionalCheckFailedException", true},
@@ -354,9 +326,7 @@ func TestIntercept_EachEffect(t *testing.T) {
 			case c.fails != "" && c.fails != "-" && (!answered || api.ErrorCode() != c.fails):
 				t.Errorf("got %v, want %s", err, c.fails)
 			}
-			if hasFactory(t, f, "x") != c.written {
-				t.Errorf("written: %t", !c.written)
-			}
+			expect.Equal(t, hasFactory(t, f, "x"), c.written, "it is written:")
 			remove()
 			if err := put("y"); err != nil {
 				t.Errorf("after its removal: %v", err)
@@ -370,8 +340,5 @@ func TestIntercept_SeveralFunctions_FirstEffectApplies(t *testing.T) {
 	f.Intercept(func(*Call) Effect { return Effect{} })
 	f.Intercept(func(*Call) Effect { return Effect{Answer: Failure(400, "FirstException", "")} })
 	f.Intercept(func(*Call) Effect { return Effect{Answer: Failure(400, "SecondException", "")} })
-	err := putFactory(t.Context(), f.as(AccessKey("writer")), "x")
-	if api, ok := errors.AsType[smithy.APIError](err); !ok || api.ErrorCode() != "FirstException" {
-		t.Errorf("got %v", err)
-	}
+	fails(t, putFactory(t.Context(), f.as(AccessKey("writer")), "x"), "FirstException")
 }

@@ -11,6 +11,7 @@ import (
 
 	"wavegate/scripts/operator/command"
 	"wavegate/scripts/operator/run"
+	"wavegate/shared/testing/expect"
 )
 
 // An order records what happens in order: calls, and lines that a person sees.
@@ -50,62 +51,43 @@ func (d *desk) ordered(service string, change func(*run.Environment), args ...st
 }
 
 // nobody is the address of a service that does not exist.
-func nobody(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = l.Close()
-	return "http://" + l.Addr().String()
-}
+const nobody = "http://127.0.0.1:1"
 
 // silent is the address of a service that accepts calls and never answers.
 func silent(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			t.Cleanup(func() { _ = c.Close() })
-		}
-	}()
 	return "http://" + l.Addr().String()
 }
 
+// refused is what the command says if no service is there.
+const refused = "wavegate: cannot reach " + nobody + ": connection refused; is the address right?"
+
 func TestDeadService_ThatRefuses_IsSaidAtOnce(t *testing.T) {
 	d := newDesk(t)
-	service := nobody(t)
-	want := "wavegate: cannot reach " + service + ": connection refused; is the address right?"
 	for _, args := range [][]string{
 		{"status"}, {"status", "gateway-x/stable"}, {"log"}, {"boxes", "gateway-x/stable"}, {"watch", "gateway-x/stable"}, {"whoami"},
-		{"promote", "gateway-x/stable", "--yes"}, {"login", service},
+		{"promote", "gateway-x/stable", "--yes"}, {"login", nobody},
 	} {
-		code, list := d.ordered(service, nil, args...)
-		if code != run.Unknown || len(list) != 2 || list[0] != "GET" || list[1] != want {
-			t.Errorf("%v exited with %d, after %q", args, code, list)
-		}
+		code, list := d.ordered(nobody, nil, args...)
+		expect.Equal(t, code, run.Unknown, "%v exits with", args)
+		expect.Equal(t, list, []string{"GET", refused}, "%v", args)
 	}
 }
 
 // TestDeadService_Halt_SaysSo_BeforeItTriesAgain: it keeps trying until its patience ends.
 func TestDeadService_Halt_SaysSo_BeforeItTriesAgain(t *testing.T) {
 	d := newDesk(t)
-	service := nobody(t)
 	for _, args := range [][]string{{"halt", "gateway-x/stable"}, {"halt", "--all"}} {
-		code, list := d.ordered(service, func(e *run.Environment) { e.Patience = time.Second }, args...)
-		said := "wavegate: cannot reach " + service + ": connection refused; is the address right?"
-		if code != run.Unknown || len(list) < 6 || list[0] != "GET" || list[1] != said || list[2] != "wavegate: trying again" ||
-			list[3] != "GET" || list[4] != "GET" || list[len(list)-1] != said {
-			t.Errorf("%v exited with %d, after %q", args, code, list)
+		code, list := d.ordered(nobody, func(e *run.Environment) { e.Patience = time.Second }, args...)
+		expect.Equal(t, code, run.Unknown, "%v exits with", args)
+		if len(list) < 6 {
+			t.Fatalf("%v: it only does %q", args, list)
 		}
+		list = append(list[:5], list[len(list)-1])
+		expect.Equal(t, list, []string{"GET", refused, "wavegate: trying again", "GET", "GET", refused}, "%v", args)
 	}
 }
 
@@ -136,7 +118,8 @@ func TestDeadService_ThatNeverAnswers_IsSaidAfterThreeSeconds(t *testing.T) {
 	d := newDesk(t)
 	service := silent(t)
 	says := "wavegate: " + service + " has not answered for 3 s"
-	for _, args := range [][]string{{"status"}, {"halt", "gateway-x/stable"}, {"halt", "--all"}, {"log", "gateway-x/stable"}, {"login", service}} {
+	for _, args := range [][]string{{"status"}, {"halt", "gateway-x/stable"}, {"halt", "--all"},
+		{"log", "gateway-x/stable"}, {"login", service}} {
 		var waits []time.Duration
 		var mu sync.Mutex
 		code, list := d.ordered(service, func(e *run.Environment) {

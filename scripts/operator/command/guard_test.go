@@ -13,6 +13,7 @@ import (
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
+	"wavegate/shared/testing/expect"
 )
 
 // acting is a policy under which things happen in seconds instead of hours.
@@ -44,9 +45,7 @@ func (d *desk) startsJudged(policy string, boxes int) (ids []string) {
 func (d *desk) guardLooks() {
 	d.Helper()
 	time.Sleep(time.Second)
-	if err := d.RunTask(d.Context(), operations.Tick); err != nil {
-		d.Fatal(err)
-	}
+	expect.OK(d, d.RunTask(d.Context(), operations.Tick))
 }
 
 // TestSession_TheGuardHalts runs the commands of an operator while the guard halts a bad release.
@@ -89,15 +88,11 @@ func TestSession_TheGuardHalts(t *testing.T) {
 	for _, e := range events.Items {
 		actors[e.Actor.UserID]++
 	}
-	if actors["guard"] != 1 || actors["olga"] != 2 {
-		t.Errorf("the log is of %v", actors)
-	}
+	expect.Equal(t, []any{actors["guard"], actors["olga"]}, []any{1, 2}, "the log is of")
 
 	d.does("resume", "gateway-x/stable", "--yes").is(run.Misused).warns("The guard halted it", "--confirm gateway-x/stable")
 	d.does("resume", "gateway-x/stable", "--confirm", "gateway-x/stable").is(run.Done)
-	if mode := d.Owner(t).Get(t, "/api/ota/rollouts/"+d.rollout()+"/policy").Object(t)["mode"]; mode != "advise" {
-		t.Errorf("the guard's mode is %v", mode)
-	}
+	expect.Equal(t, d.Owner(t).Get(t, "/api/ota/rollouts/"+d.rollout()+"/policy").Object(t)["mode"], "advise", "the guard's mode is")
 }
 
 func TestStart_PolicyThatIsWrong_IsRefused(t *testing.T) {
@@ -108,7 +103,8 @@ func TestStart_PolicyThatIsWrong_IsRefused(t *testing.T) {
 	}
 	start(d.dir + "/nowhere.json").is(run.Misused)
 	start(d.file("text.json", "mode: act")).is(run.Misused).warns("is not a valid policy", "exactly one JSON value")
-	start(d.file("wrong.json", `{"mode":"drive","approvals":{"before":[5]}}`)).is(run.Misused).warns("/mode must be advise or act", "/approvals/before/0")
+	start(d.file("wrong.json", `{"mode":"drive","approvals":{"before":[5]}}`)).is(run.Misused).
+		warns("/mode must be advise or act", "/approvals/before/0")
 	d.does("start", "gateway-x/stable", "1.1.0", "--yes", "--reason", "the tests are green").is(run.Done)
 	d.does("log").is(run.Done).says("the tests are green")
 }

@@ -11,6 +11,7 @@ import (
 
 	"wavegate/scripts/operator/command"
 	"wavegate/scripts/operator/run"
+	"wavegate/shared/testing/expect"
 )
 
 // every calls a function for a command and all that it holds.
@@ -35,9 +36,7 @@ func TestHelp_EveryPage_FitsIn80Columns(t *testing.T) {
 		t.Run(cmd.CommandPath(), func(t *testing.T) {
 			var page bytes.Buffer
 			cmd.SetOut(&page)
-			if err := cmd.Help(); err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, cmd.Help())
 			if !strings.Contains(page.String(), "Usage:") {
 				t.Errorf("it is no help:\n%s", page.String())
 			}
@@ -55,7 +54,8 @@ func TestHelp_EveryCommandHasAnExample_ThatCanBeTyped(t *testing.T) {
 	seen, flags := 0, map[string]bool{}
 	every(fresh(), func(cmd *cobra.Command) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { flags["--"+f.Name] = true })
-		if !cmd.Runnable() || cmd.HasSubCommands() && !cmd.HasExample() || cmd.Name() == "help" || strings.HasPrefix(cmd.CommandPath(), "wavegate completion") {
+		if !cmd.Runnable() || cmd.HasSubCommands() && !cmd.HasExample() || cmd.Name() == "help" ||
+			strings.HasPrefix(cmd.CommandPath(), "wavegate completion") {
 			return // a group, or cobra made it
 		}
 		seen++

@@ -18,6 +18,7 @@ import (
 	"wavegate/scripts/operator/run"
 	"wavegate/scripts/operator/tokenfile"
 	"wavegate/shared/access/boxtoken"
+	"wavegate/shared/testing/expect"
 )
 
 // killedAt is the environment variable that makes the test binary run the command and kills it before that step. The
@@ -83,9 +84,7 @@ func (d *desk) kept(dir string, ids ...string) {
 	d.Helper()
 	for _, id := range ids {
 		registered, err := d.Owner(d.T).Try(http.MethodGet, "/api/edges/"+id, "")
-		if err != nil {
-			d.Fatal(err)
-		}
+		expect.OK(d, err)
 		if strings.Contains(string(registered.Body), "tokenSetAt") {
 			text, _, err := tokenfile.Read(filepath.Join(dir, tokenfile.Name(id)), id)
 			if err != nil {
@@ -129,10 +128,7 @@ func TestMakeTokens_KilledBeforeAnyStep_NoBoxHasATokenWithoutItsFile(t *testing.
 		}
 		d.kept(dir, ids...)
 		d.does(args...).is(run.Done)
-		all := d.secrets(dir)
-		for _, id := range ids {
-			d.polls(id, all[id])
-		}
+		d.allPoll(d.secrets(dir))
 		return true
 	})
 }
@@ -193,12 +189,8 @@ func TestMakeTokens_EachFileIsOnTheDisk_BeforeItsHashIsSent(t *testing.T) {
 	args := d.registering(dir, "box-0001")
 	d.does(args...).is(run.Done)
 	file := "create tokens, write file, sync file, link file, remove file, "
-	if got, want := strings.Join(steps, ", "), "mkdir tokens, "+file+"sync file, "+file+"sync tokens, send"; got != want {
-		t.Errorf("the steps are\n%s, want\n%s", got, want)
-	}
+	expect.Equal(t, strings.Join(steps, ", "), "mkdir tokens, "+file+"sync file, "+file+"sync tokens, send", "the steps are")
 	steps = nil
 	d.does(args...).is(run.Done)
-	if got, want := strings.Join(steps, ", "), "mkdir tokens, sync file, sync tokens, send"; got != want {
-		t.Errorf("the steps of a second run are\n%s, want\n%s", got, want)
-	}
+	expect.Equal(t, strings.Join(steps, ", "), "mkdir tokens, sync file, sync tokens, send", "the steps of a second run are")
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"wavegate/scripts/operator/run"
+	"wavegate/shared/testing/expect"
 )
 
 // A page is the document that a command prints for a list.
@@ -29,31 +30,22 @@ func (r result) lists() (p page) {
 	return p
 }
 
+// TestList_Limit_IsKept_AlsoAcrossPages: next is behind the last item, and misses and repeats nothing.
 func TestList_Limit_IsKept_AlsoAcrossPages(t *testing.T) {
 	d := newDesk(t)
 	d.publishes()
 	d.does("register", d.file("boxes.csv", csv(105)), "--yes").is(run.Done)
 	for limit, want := range map[string]int{"3": 3, "100": 100, "103": 103, "105": 105, "500": 105, "0": 105} {
 		p := d.does("boxes", "gateway-x/stable", "--limit", limit, "--json").is(run.Done).lists()
-		if len(p.Items) != want || p.More != (want < 105) {
-			t.Errorf("--limit %s gives %d boxes, more %v; want %d", limit, len(p.Items), p.More, want)
-		}
-		if (p.Next != "") != p.More {
-			t.Errorf("--limit %s goes on at %q, and more is %v", limit, p.Next, p.More)
-		}
-		if r := d.does("boxes", "gateway-x/stable", "--limit", limit).is(run.Done); strings.Count(r.out, "box-") != want ||
-			strings.Contains(r.err, "there are more; --limit 0 for all") != (want < 105) {
-			t.Errorf("--limit %s prints %d boxes, and says %q", limit, strings.Count(r.out, "box-"), r.err)
-		}
+		expect.Equal(t, len(p.Items), want, "boxes of --limit %s:", limit)
+		expect.Equal(t, p.More, want < 105, "--limit %s leaves out some:", limit)
+		expect.Equal(t, p.Next != "", p.More, "--limit %s goes on at %q:", limit, p.Next)
+		r := d.does("boxes", "gateway-x/stable", "--limit", limit).is(run.Done)
+		expect.Equal(t, strings.Count(r.out, "box-"), want, "boxes that --limit %s prints:", limit)
+		expect.Equal(t, strings.Contains(r.err, "there are more; --limit 0 for all"), want < 105, "--limit %s says %q:", limit, r.err)
 	}
 	d.does("boxes", "gateway-x/stable", "--limit", "-1").is(run.Misused)
-}
 
-// TestList_Next_IsBehindTheLastItem: following it misses nothing and repeats nothing.
-func TestList_Next_IsBehindTheLastItem(t *testing.T) {
-	d := newDesk(t)
-	d.publishes()
-	d.does("register", d.file("boxes.csv", csv(105)), "--yes").is(run.Done)
 	p := d.does("boxes", "gateway-x/stable", "--limit", "103", "--json").is(run.Done).lists()
 	seen := map[string]bool{}
 	for _, box := range p.Items {
@@ -63,9 +55,7 @@ func TestList_Next_IsBehindTheLastItem(t *testing.T) {
 	for _, box := range rest {
 		seen[box.(map[string]any)["edgeId"].(string)] = true
 	}
-	if len(rest) != 2 || len(seen) != 105 {
-		t.Errorf("%d boxes follow, and all are %d", len(rest), len(seen))
-	}
+	expect.Equal(t, []int{len(rest), len(seen)}, []int{2, 105}, "the boxes that follow, and all:")
 }
 
 func TestList_Empty_SaysSo(t *testing.T) {
@@ -91,10 +81,8 @@ func TestLog_OfAChannel_IsOneDocument_NewestFirst(t *testing.T) {
 	d.does("halt", "gateway-x/stable").is(run.Done)
 	d.does("start", "gateway-x/stable", "1.1.0", "--no-guard", "--yes").is(run.Done)
 	d.does("halt", "gateway-x/stable").is(run.Done)
-	for limit, want := range map[string]string{
-		"1": "RolloutHalted", "2": "RolloutHalted RolloutStarted", "3": "RolloutHalted RolloutStarted RolloutHalted",
-		"0": "RolloutHalted RolloutStarted RolloutHalted RolloutStarted ReleasePublished", "50": "RolloutHalted RolloutStarted RolloutHalted RolloutStarted ReleasePublished",
-	} {
+	const all = "RolloutHalted RolloutStarted RolloutHalted RolloutStarted ReleasePublished"
+	for limit, want := range map[string]string{"1": "RolloutHalted", "2": "RolloutHalted RolloutStarted", "0": all, "50": all} {
 		p := d.does("log", "gateway-x/stable", "--limit", limit, "--json").is(run.Done).lists()
 		var names []string
 		for i, e := range p.Items {
@@ -103,9 +91,8 @@ func TestLog_OfAChannel_IsOneDocument_NewestFirst(t *testing.T) {
 				t.Errorf("--limit %s is not sorted: %v", limit, p.Items)
 			}
 		}
-		if got := strings.Join(names, " "); got != want || p.More != (len(names) < 5) {
-			t.Errorf("--limit %s gives %s, more %v; want %s", limit, got, p.More, want)
-		}
+		expect.Equal(t, strings.Join(names, " "), want, "--limit %s gives", limit)
+		expect.Equal(t, p.More, len(names) < 5, "--limit %s leaves out some:", limit)
 		d.does("log", "gateway-x/stable", "--limit", limit).is(run.Done)
 	}
 }

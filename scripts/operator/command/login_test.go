@@ -15,6 +15,7 @@ import (
 
 	"wavegate/scripts/operator/login"
 	"wavegate/scripts/operator/run"
+	"wavegate/shared/testing/expect"
 )
 
 // browser is a person at a browser who fills in the issuer's form and follows its redirects.
@@ -52,9 +53,7 @@ func TestLogin_WithoutABrowser_TakesTheAddressThatItEndsAt(t *testing.T) {
 		address, _, _ := strings.Cut(rest, "\n")
 		client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 		res, err := client.PostForm(address, url.Values{"user": {"ada"}, "role": {"platform_owner"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		_ = res.Body.Close()
 		return res.Header.Get("Location") + "\n"
 	}
@@ -87,9 +86,7 @@ func TestLogin_Files_AreTheOwnersOnly_AndHoldNoKeys(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 }
 
 // changes changes the stored session.
@@ -101,9 +98,7 @@ func (d *desk) changes(how func(*login.Session)) {
 	if err == nil {
 		err = json.Unmarshal(text, &all)
 	}
-	if err != nil {
-		d.Fatal(err)
-	}
+	expect.OK(d, err)
 	for name, s := range all {
 		how(&s)
 		all[name] = s
@@ -111,9 +106,7 @@ func (d *desk) changes(how func(*login.Session)) {
 	if text, err = json.Marshal(all); err == nil {
 		err = os.WriteFile(path, text, 0o600)
 	}
-	if err != nil {
-		d.Fatal(err)
-	}
+	expect.OK(d, err)
 }
 
 func TestSession_IsRenewed_UntilItEnds(t *testing.T) {

@@ -9,12 +9,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/operator/run"
 	"wavegate/scripts/operator/tokenfile"
 	"wavegate/shared/access/boxtoken"
+	"wavegate/shared/testing/expect"
 )
 
 // A wire records everything that the command sends.
@@ -48,9 +48,7 @@ func (d *desk) listens() *wire {
 func (d *desk) secrets(dir string, texts ...string) map[string]string {
 	d.Helper()
 	all, err := tokenfile.All(dir)
-	if err != nil {
-		d.Fatal(err)
-	}
+	expect.OK(d, err)
 	said := strings.Join(texts, "\n")
 	if strings.Contains(said, string(boxtoken.Box)) {
 		d.Error("a token was sent or said")
@@ -70,27 +68,27 @@ func (d *desk) polls(id, token string) {
 	box.Get(d.T, "/api/edges/"+id+"/update/manifest").Is(d.T, http.StatusOK)
 }
 
+// allPoll fails unless the tokens of all boxes are accepted.
+func (d *desk) allPoll(tokens map[string]string) {
+	d.Helper()
+	for id, token := range tokens {
+		d.polls(id, token)
+	}
+}
+
 // TestFirstMile_AThousandBoxesPollWithTokensOfTheirOwn_AndNoSecretCrossesTheAPI counts commands, calls and secrets.
 func TestFirstMile_AThousandBoxesPollWithTokensOfTheirOwn_AndNoSecretCrossesTheAPI(t *testing.T) {
 	const boxes = 1000
 	d := newDesk(t)
 	d.publishes()
 	w := d.listens()
-	dir, began := filepath.Join(d.dir, "tokens"), time.Now()
+	dir := filepath.Join(d.dir, "tokens")
 	r := d.does("register", d.file("boxes.csv", csv(boxes)), "--make-tokens", dir, "--yes").is(run.Done).
 		says("1000 boxes registered, 0 moved or changed, 0 unchanged", "1000 tokens were made")
-	t.Logf("registered after %s", time.Since(began).Round(10*time.Millisecond))
-	if n := w.calls["POST /api/edges"]; n != 34 || w.calls["GET /api/edges"] != 1 || len(w.calls) != 2 {
-		t.Errorf("the calls are %v, want 34 to register and one to look", w.calls)
-	}
+	expect.Equal(t, w.calls, map[string]int{"POST /api/edges": 34, "GET /api/edges": 1}, "the calls are")
 	tokens := d.secrets(dir, w.text.String(), r.out, r.err, d.State(t))
-	if len(tokens) != boxes {
-		t.Errorf("%d tokens, want %d", len(tokens), boxes)
-	}
-	for id, token := range tokens {
-		d.polls(id, token)
-	}
-	t.Logf("all have polled after %s", time.Since(began).Round(10*time.Millisecond))
+	expect.Equal(t, len(tokens), boxes, "tokens:")
+	d.allPoll(tokens)
 }
 
 func TestMakeTokens_Files_AreOnlyForTheirOwner_AndHaveSafeNames(t *testing.T) {
@@ -98,8 +96,9 @@ func TestMakeTokens_Files_AreOnlyForTheirOwner_AndHaveSafeNames(t *testing.T) {
 	d.publishes()
 	dir, long := filepath.Join(d.dir, "tokens"), "s"+strings.Repeat("0:", 63)+"1"
 	names := map[string]string{
-		"box-1": "edge-box-1.token", "00:1A:2B:3C:4D:5E": "edge-00+1A+2B+3C+4D+5E.token", "con": "edge-con.token", "a.token": "edge-a.token.token",
-		long: "edge-s" + strings.Repeat("0+", 63) + "1.token",
+		"box-1": "edge-box-1.token", "00:1A:2B:3C:4D:5E": "edge-00+1A+2B+3C+4D+5E.token", "con": "edge-con.token",
+		"a.token": "edge-a.token.token",
+		long:      "edge-s" + strings.Repeat("0+", 63) + "1.token",
 	}
 	ids := make([]string, 0, len(names))
 	for id := range names {
@@ -108,29 +107,21 @@ func TestMakeTokens_Files_AreOnlyForTheirOwner_AndHaveSafeNames(t *testing.T) {
 	d.does("register", d.file("boxes.csv", csvOf(ids)), "--make-tokens", dir, "--yes").is(run.Done)
 	mode := func(name string) fs.FileMode {
 		info, err := os.Lstat(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		return info.Mode()
 	}
-	if got := mode("."); got != fs.ModeDir|0o700 {
-		t.Errorf("the directory has the mode %v", got)
-	}
+	expect.Equal(t, mode("."), fs.ModeDir|0o700, "the directory has the mode")
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != len(names)+1 {
 		t.Errorf("it has %v, %v", entries, err)
 	}
 	for id, name := range names {
-		if got := mode(name); got != 0o600 {
-			t.Errorf("%s has the mode %v", name, got)
-		}
+		expect.Equal(t, mode(name), 0o600, "%s has the mode", name)
 		if len(name) > 143 { // of an encrypted home
 			t.Errorf("%s has %d characters", name, len(name))
 		}
 		text, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		d.polls(id, string(text))
 	}
 	if ignored, err := os.ReadFile(filepath.Join(dir, ".gitignore")); err != nil || string(ignored) != "*\n" {
@@ -149,13 +140,9 @@ func TestMakeTokens_Again_UsesTheFilesThatAreThere(t *testing.T) {
 		says("1 box registered, 0 moved or changed, 2 unchanged", "1 token was made")
 	after := d.secrets(dir)
 	for id, token := range before {
-		if after[id] != token {
-			t.Errorf("%s has another token", id)
-		}
+		expect.Equal(t, after[id], token, "%s has the token", id)
 	}
-	for id, token := range after {
-		d.polls(id, token)
-	}
+	d.allPoll(after)
 	// A line break that an editor added at the end changes nothing.
 	d.file("tokens/"+tokenfile.Name("box-0001"), before["box-0001"]+"\n")
 	d.does("register", d.file("boxes.csv", csv(3)), "--make-tokens", dir, "--yes").is(run.Done).says("3 unchanged", "0 tokens were made")
@@ -166,27 +153,23 @@ func TestMakeTokens_BadLinesAndFiles_AreAllTold_AndNothingIsMadeOrSent(t *testin
 	dir := filepath.Join(d.dir, "tokens")
 	d.does("register", d.file("boxes.csv", csv(1)), "--make-tokens", dir, "--yes").is(run.Done)
 	token := d.secrets(dir)["box-0001"]
-	for name, text := range map[string]string{"box-2": token, "box-3": "", "box-4": "wavegate-edge:box-4:", "box-5": "wavegate-gateway:box-5:" + token[len(token)-43:]} {
+	for name, text := range map[string]string{"box-2": token, "box-3": "", "box-4": "wavegate-edge:box-4:",
+		"box-5": "wavegate-gateway:box-5:" + token[len(token)-43:]} {
 		d.file("tokens/"+tokenfile.Name(name), text)
 	}
 	own, _ := boxtoken.New(boxtoken.Box, "box-6")
-	if err := os.Chmod(d.file("tokens/"+tokenfile.Name("box-6"), own), 0o640); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(tokenfile.Name("box-0001"), filepath.Join(dir, tokenfile.Name("box-7"))); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, os.Chmod(d.file("tokens/"+tokenfile.Name("box-6"), own), 0o640))
+	expect.OK(t, os.Symlink(tokenfile.Name("box-0001"), filepath.Join(dir, tokenfile.Name("box-7"))))
 	w := d.listens()
 	file := d.file("boxes.csv", csvOf([]string{"box-1", "box-2", "box-3", "box-4", "box-5", "box-6", "box-7", "Box-1", "box-2", "box 9"}))
 	d.does("register", file, "--make-tokens", dir, "--yes").is(run.Refused).
 		warns("line 10: edgeId box-2 is already in line 3", "line 11: edgeId must be", "2 lines have errors; nothing was sent")
 	file = d.file("boxes.csv", csvOf([]string{"box-1", "box-2", "box-3", "box-4", "box-5", "box-6", "box-7", "Box-1"}))
 	r := d.does("register", file, "--make-tokens", dir, "--yes").is(run.Refused).
-		warns("line 3: ", "has the token of another box, box-0001", "line 4: ", "line 5: ", "line 6: ", "does not have the token of a box", "line 7: ", "0600", "line 8: ", "is not a file",
+		warns("line 3: ", "has the token of another box, box-0001", "line 4: ", "line 5: ", "line 6: ",
+			"does not have the token of a box", "line 7: ", "0600", "line 8: ", "is not a file",
 			"line 9: edgeId Box-1 differs from box-1 only in case", "7 lines have errors; nothing was sent")
-	if len(w.calls) > 0 {
-		t.Errorf("the calls are %v", w.calls)
-	}
+	expect.Equal(t, w.calls, map[string]int{}, "the calls are")
 	if strings.Contains(r.err, token) {
 		t.Error("a token was said")
 	}
@@ -201,13 +184,12 @@ func TestMakeTokens_ABoxWithATokenThatIsNotHere_KeepsIt(t *testing.T) {
 	here, elsewhere := filepath.Join(d.dir, "here"), filepath.Join(d.dir, "elsewhere")
 	d.does("register", d.file("boxes.csv", csv(2)), "--make-tokens", elsewhere, "--yes").is(run.Done)
 	d.does("register", d.file("boxes.csv", csv(3)), "--make-tokens", here, "--yes").is(run.Refused).
-		warns("line 2: box-0001 has a token, but its file is not in "+here, "line 3: box-0002", "wavegate tokens renew", "2 lines have errors; nothing was sent")
+		warns("line 2: box-0001 has a token, but its file is not in "+here, "line 3: box-0002", "wavegate tokens renew",
+			"2 lines have errors; nothing was sent")
 	if _, err := os.Lstat(here); err == nil {
 		t.Error("the directory was made")
 	}
-	for id, token := range d.secrets(elsewhere) {
-		d.polls(id, token)
-	}
+	d.allPoll(d.secrets(elsewhere))
 }
 
 // TestMakeTokens_WhoMayNotListBoxes_RegistersThem: in this case the service itself refuses to replace the token of a
@@ -223,28 +205,21 @@ func TestMakeTokens_WhoMayNotListBoxes_RegistersThem(t *testing.T) {
 	}
 	dir := filepath.Join(d.dir, "tokens")
 	d.does(d.registering(dir, "box-0001", "box-0002")...).is(run.Done).says("2 boxes registered")
-	for id, token := range d.secrets(dir) {
-		d.polls(id, token)
-	}
+	d.allPoll(d.secrets(dir))
 }
 
 func TestMakeTokens_ADirectoryThatOthersMayUse_IsRefused(t *testing.T) {
 	d := newDesk(t)
 	file := d.file("boxes.csv", csv(1))
 	shared := filepath.Join(d.dir, "shared")
-	if err := os.Mkdir(shared, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(shared, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, os.Mkdir(shared, 0o700))
+	expect.OK(t, os.Chmod(shared, 0o755))
 	w := d.listens()
-	for dir, want := range map[string]string{shared: "0700", file: "not a directory", filepath.Join(d.dir, "none", "tokens"): "no such file", filepath.Join(file, "tokens"): "not a directory"} {
+	for dir, want := range map[string]string{shared: "0700", file: "not a directory",
+		filepath.Join(d.dir, "none", "tokens"): "no such file", filepath.Join(file, "tokens"): "not a directory"} {
 		d.does("register", file, "--make-tokens", dir, "--yes").is(run.Misused).warns(want)
 	}
-	if len(w.calls) > 0 {
-		t.Errorf("the calls are %v", w.calls)
-	}
+	expect.Equal(t, w.calls, map[string]int{}, "the calls are")
 }
 
 // TestMakeTokens_ALimitOrALostAnswer_IsFollowed: both times the same is sent, so each box has the token of its file.
@@ -263,10 +238,6 @@ func TestMakeTokens_ALimitOrALostAnswer_IsFollowed(t *testing.T) {
 	}
 	dir := filepath.Join(d.dir, "tokens")
 	d.does(d.registering(dir, "box-0001", "box-0002")...).is(run.Done).says("2 boxes registered")
-	if sent != 4 {
-		t.Errorf("%d calls, want 4", sent)
-	}
-	for id, token := range d.secrets(dir, w.text.String()) {
-		d.polls(id, token)
-	}
+	expect.Equal(t, sent, 4, "calls:")
+	d.allPoll(d.secrets(dir, w.text.String()))
 }

@@ -2,7 +2,6 @@ package command_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"testing"
 
 	"wavegate/scripts/operator/run"
+	"wavegate/shared/testing/expect"
 )
 
 // calls counts the batches that are sent.
@@ -29,16 +29,10 @@ func TestRegister_AFile_InBatches_AndAgain(t *testing.T) {
 	d.counts(&batches)
 	d.does("register", file).is(run.Misused).warns("Register 100 boxes: 100 on gateway-x/stable?", "--yes")
 	d.does("register", file, "--yes").is(run.Done).says("100 boxes registered, 0 moved or changed, 0 unchanged").warns("100 of 100 boxes")
-	if batches != 4 {
-		t.Errorf("%d calls, want 4", batches)
-	}
+	expect.Equal(t, batches, 4, "calls:")
 	d.does("register", file, "--yes").is(run.Done).says("0 boxes registered, 0 moved or changed, 100 unchanged")
 	moved := strings.Replace(csv(100), "box-0007,gateway-x,stable", "box-0007,gateway-x,canary", 1)
-	r := d.does("register", d.file("moved.csv", moved), "--yes", "--json").is(run.Done)
-	var tally struct{ Registered, Reassigned, Unchanged int }
-	if err := json.Unmarshal([]byte(r.out), &tally); err != nil || tally.Reassigned != 1 || tally.Unchanged != 99 {
-		t.Errorf("it prints %s", r.out)
-	}
+	d.does("register", d.file("moved.csv", moved), "--yes", "--json").is(run.Done).says(`"reassigned":1`, `"unchanged":99`)
 	d.does("boxes", "gateway-x/canary").is(run.Done).says("box-0007")
 }
 
@@ -55,16 +49,13 @@ func TestRegister_BadLines_AreNamed_AndNothingIsSent(t *testing.T) {
 		"stable,box-6,gateway-x,acme,munich-1\n")
 	d.does("register", file, "--yes").is(run.Refused).warns("line 3: edgeId must be 1 to 128", "line 3: factoryId must be",
 		"line 4: edgeId box-1 is already in line 2", "line 5: organizationId", "line 6: ", "5 lines have errors; nothing was sent")
-	for name, text := range map[string]string{"no columns": "box-1,gateway-x\n", "a column too many": "edgeId,edgeType,channel,organizationId,colour\n",
-		"nothing": "", "no boxes": "edgeId,edgeType,channel,organizationId\n"} {
-		if r := d.does("register", d.file("other.csv", text), "--yes"); r.code != run.Misused {
-			t.Errorf("%s: exited with %d: %s", name, r.code, r.err)
-		}
+	for name, text := range map[string]string{"no columns": "box-1,gateway-x\n",
+		"a column too many": "edgeId,edgeType,channel,organizationId,colour\n",
+		"nothing":           "", "no boxes": "edgeId,edgeType,channel,organizationId\n"} {
+		t.Run(name, func(t *testing.T) { d.at(t).does("register", d.file("other.csv", text), "--yes").is(run.Misused) })
 	}
 	d.does("register", filepath.Join(d.dir, "none.csv"), "--yes").is(run.Misused)
-	if batches > 0 {
-		t.Errorf("%d calls were made", batches)
-	}
+	expect.Equal(t, batches, 0, "calls:")
 }
 
 func TestRegister_BoxesThatTheServiceRefuses_AreNamed_AndTheOthersAreSent(t *testing.T) {
@@ -80,7 +71,8 @@ func TestRegister_BoxesThatTheServiceRefuses_AreNamed_AndTheOthersAreSent(t *tes
 		fmt.Fprintf(&b, "box-%d,gateway-x,stable,acme,%s\n", i, factory)
 	}
 	d.does("register", d.file("boxes.csv", b.String()), "--yes").is(run.Refused).
-		says("38 boxes registered").warns("line 5: factoryId must be a factory of organization acme", "line 37: factoryId", "2 lines have errors; all others were sent")
+		says("38 boxes registered").warns("line 5: factoryId must be a factory of organization acme", "line 37: factoryId",
+		"2 lines have errors; all others were sent")
 }
 
 func TestRegister_Interrupted_GoesOn(t *testing.T) {
@@ -110,8 +102,6 @@ func TestRegister_Interrupted_GoesOn(t *testing.T) {
 	if page := d.Owner(t).Get(t, "/api/edges?organizationId=acme&limit=100&offset=100").Object(t); len(page["items"].([]any)) != 100 || page["next"] != nil {
 		t.Error("not all 200 boxes are registered")
 	}
-	if err := os.WriteFile(file, []byte(csv(1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, os.WriteFile(file, []byte(csv(1)), 0o600))
 	d.does("register", file).is(run.Misused).warns("Register 1 box:") // another file starts over
 }

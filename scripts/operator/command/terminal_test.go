@@ -14,10 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"wavegate/scripts/operator/run"
-
 	"github.com/creack/pty"
 	"github.com/hinshun/vt10x"
+
+	"wavegate/scripts/operator/run"
+	"wavegate/shared/testing/expect"
 )
 
 // An emulator is a terminal. The command runs in it as a separate process, on a pseudo terminal.
@@ -132,9 +133,7 @@ func (e *emulator) resize(columns, rows int) {
 	e.mu.Lock()
 	e.vt.Resize(columns, rows)
 	e.mu.Unlock()
-	if err := pty.Setsize(e.file, &pty.Winsize{Cols: uint16(columns), Rows: uint16(rows)}); err != nil {
-		e.Fatal(err)
-	}
+	expect.OK(e, pty.Setsize(e.file, &pty.Winsize{Cols: uint16(columns), Rows: uint16(rows)}))
 }
 
 func (e *emulator) press(keys string) {
@@ -220,9 +219,7 @@ func TestWatch_InATerminal_FollowsItsSize_AndEndsWithASummary(t *testing.T) {
 			t.Errorf("the summary does not say %q:\n%s", want, strings.Join(e.screen(), "\n"))
 		}
 	}
-	if n := headers(e.screen()); n != 1 {
-		t.Errorf("it leaves %d headers", n)
-	}
+	expect.Equal(t, headers(e.screen()), 1, "headers that it leaves:")
 	if regexp.MustCompile(`\x1b\[[0-9;]*m`).MatchString(e.printed.String()) {
 		t.Error("there is colour, and none is wanted")
 	}

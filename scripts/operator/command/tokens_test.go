@@ -10,6 +10,7 @@ import (
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/operator/run"
 	"wavegate/shared/access/boxtoken"
+	"wavegate/shared/testing/expect"
 )
 
 // refuses fails unless the token of a box is refused at its manifest.
@@ -39,9 +40,7 @@ func TestTokens_Renewed_BothAreValid_AndTheListSaysWhichIsUsed(t *testing.T) {
 	}
 	r := d.does(append(renew, "--yes")...).is(run.Done).says("2 boxes have the tokens in "+second, "2 of them are new")
 	latest := d.secrets(second, w.text.String(), r.out, r.err)
-	if n := w.calls["PUT /api/edges/box-0001/token"] + w.calls["PUT /api/edges/box-0002/token"]; n != 2 || len(w.calls) != 2 {
-		t.Errorf("the calls are %v", w.calls)
-	}
+	expect.Equal(t, w.calls, map[string]int{"PUT /api/edges/box-0001/token": 1, "PUT /api/edges/box-0002/token": 1}, "the calls are")
 	d.polls("box-0001", old["box-0001"])
 	d.refuses("box-0002", old["box-0002"]) // nobody had used it
 	d.does("tokens", "list", "box-0001", "box-0002", "box-0003", "--used").is(run.Done).says("the previous one  20", "none yet")
@@ -55,7 +54,8 @@ func TestTokens_Renewed_BothAreValid_AndTheListSaysWhichIsUsed(t *testing.T) {
 	d.does("tokens", "delete", "box-0001", "--confirm", "box-0001").is(run.Done).says("the tokens of 1 box have ended; 0 had none")
 	d.refuses("box-0001", latest["box-0001"])
 	d.refuses("box-0001", old["box-0001"])
-	d.does("tokens", "delete", "--channel", "gateway-x/stable", "--confirm", "gateway-x/stable").is(run.Done).says("the tokens of 2 boxes have ended; 2 had none")
+	d.does("tokens", "delete", "--channel", "gateway-x/stable", "--confirm", "gateway-x/stable").is(run.Done).
+		says("the tokens of 2 boxes have ended; 2 had none")
 	d.refuses("box-0002", latest["box-0002"])
 	d.does("tokens", "list", "--channel", "gateway-x/stable", "--json").is(run.Done).says(`{"edgeId":"box-0001"}`, `"more":false`)
 }
@@ -80,7 +80,8 @@ func TestTokens_BoxesThatCannotHaveOne_AreAllTold(t *testing.T) {
 	w := d.listens()
 	for name, args := range map[string][]string{
 		"no box": {}, "two ways": {"box-0001", "--channel", "gateway-x/stable"}, "a prefix of nothing": {"box-0001", "--prefix", "b"},
-		"no id": {"box 1", "../2"}, "no column": {"--file", d.file("other.csv", "id\nbox-0001\n")}, "no file": {"--file", filepath.Join(d.dir, "none")},
+		"no id": {"box 1", "../2"}, "no column": {"--file", d.file("other.csv", "id\nbox-0001\n")},
+		"no file":    {"--file", filepath.Join(d.dir, "none")},
 		"no channel": {"--channel", "gateway-x"}, "no boxes": {"--file", d.file("empty.csv", "edgeId\n")},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -89,9 +90,7 @@ func TestTokens_BoxesThatCannotHaveOne_AreAllTold(t *testing.T) {
 	}
 	d.does("tokens", "renew", "--yes", "box-0001").is(run.Misused).warns("--make-tokens")
 	d.does("tokens", "renew", "box 1", "../2", "--make-tokens", dir, "--yes").is(run.Misused).warns(`"box 1"`, `"../2"`)
-	if len(w.calls) > 0 {
-		t.Errorf("the calls are %v", w.calls)
-	}
+	expect.Equal(t, w.calls, map[string]int{}, "the calls are")
 	d.does("tokens", "renew", "box-0001", "nowhere", "box-0002", "--make-tokens", dir, "--yes").is(run.Refused).
 		says("2 boxes have the tokens").warns("nowhere: there is no such box", "all others were done")
 	other, _ := boxtoken.New(boxtoken.Box, "box-0002")
@@ -111,19 +110,14 @@ func TestTokensRenew_KilledBeforeAnyStep_NoBoxHasATokenWithoutItsFile(t *testing
 		first, second := d.in("first", at), d.in("second", at)
 		d.does(d.registering(first, ids...)...).is(run.Done)
 		old := d.secrets(first)
-		for _, id := range ids {
-			d.polls(id, old[id])
-		}
+		d.allPoll(old)
 		args := []string{"tokens", "renew", "--make-tokens", second, "--yes", ids[0], ids[1]}
 		if !d.killed(at, args...) {
 			return false
 		}
 		d.does(args...).is(run.Done)
-		latest := d.secrets(second)
-		for _, id := range ids {
-			d.polls(id, old[id])
-			d.polls(id, latest[id])
-		}
+		d.allPoll(old)
+		d.allPoll(d.secrets(second))
 		return true
 	})
 }

@@ -3,7 +3,6 @@ package command_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"wavegate/scripts/operator/command"
 	"wavegate/scripts/operator/run"
+	"wavegate/shared/testing/expect"
 )
 
 // A screen is what was printed so far. It can be read during writes.
@@ -61,9 +61,7 @@ func ends(t *testing.T, code chan int, want int) {
 	t.Helper()
 	select {
 	case got := <-code:
-		if got != want {
-			t.Errorf("exited with %d, want %d", got, want)
-		}
+		expect.Equal(t, got, want, "exited with")
 	case <-time.After(20 * time.Second):
 		t.Fatal("it does not end")
 	}
@@ -88,7 +86,9 @@ func (d *desk) breaks(id string) {
 			break
 		}
 	}
-	box.Put(d.T, "/api/edges/"+id+"/update/report", `{"version":"1.1.0","attempt":1,"outcome":"failed","code":"boot","detail":"no heartbeat\u0020within 90 s"}`).Is(d.T, http.StatusOK)
+	box.Put(d.T, "/api/edges/"+id+"/update/report",
+		`{"version":"1.1.0","attempt":1,"outcome":"failed","code":"boot","detail":"no heartbeat\u0020within 90 s"}`).
+		Is(d.T, http.StatusOK)
 }
 
 func TestWatch_Lines_OneForEachChange_UntilTheHalt(t *testing.T) {
@@ -203,14 +203,11 @@ func TestWatch_CompletedRollout_IsDone_AndJSONIsADocumentOnALine(t *testing.T) {
 	d.does("promote", "gateway-x/stable", "--confirm", "gateway-x/stable").is(run.Done)
 	d.does("complete", "gateway-x/stable", "--yes").is(run.Done)
 	r := d.does("watch", "gateway-x/stable", "--json").is(run.Done)
-	var document struct {
-		Rollout  struct{ ID, Status string }
-		Progress struct{ RolloutID string }
-	}
-	if err := json.Unmarshal([]byte(r.out), &document); err != nil || document.Rollout.ID != d.rollout() || document.Rollout.Status != "completed" ||
-		document.Progress.RolloutID != d.rollout() {
-		t.Errorf("it prints %s, %v", r.out, err)
-	}
+	var got, want whole
+	r.into(&got)
+	want.Rollout.ID, want.Rollout.Status, want.Progress.RolloutID = d.rollout(), "completed", d.rollout()
+	got.Channel, got.Progress.Guard = want.Channel, want.Progress.Guard
+	expect.Equal(t, got, want, "it prints")
 }
 
 func TestWatch_Interrupted(t *testing.T) {

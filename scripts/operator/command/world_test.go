@@ -22,6 +22,7 @@ import (
 	"wavegate/scripts/operator/terminal"
 	"wavegate/scripts/operator/tokenfile"
 	"wavegate/shared/testing/conform"
+	"wavegate/shared/testing/expect"
 )
 
 // A desk is a person at a terminal with a service.
@@ -304,9 +305,7 @@ func csvOf(ids []string) string {
 func (d *desk) file(name, text string) string {
 	d.Helper()
 	path := filepath.Join(d.dir, name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		d.Fatal(err)
-	}
+	expect.OK(d, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -325,7 +324,6 @@ func (d *desk) rollout() string {
 // stands fails unless the last rollout on stable has a status and a stage.
 func (d *desk) stands(status string, percent float64) {
 	d.Helper()
-	if r := d.last(); r["status"] != status || r["staged_percent"] != percent {
-		d.Errorf("the rollout is %v at %v %%, want %s at %v %%", r["status"], r["staged_percent"], status, percent)
-	}
+	r := d.last()
+	expect.Equal(d, []any{r["status"], r["staged_percent"]}, []any{status, percent}, "the rollout is")
 }

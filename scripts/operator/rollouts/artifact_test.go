@@ -5,14 +5,14 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"wavegate/shared/testing/expect"
 )
 
 // TestArtifact_File_GivesItsSizeAndDigests: they are those of FIPS 180 and RFC 1321 for abc.
 func TestArtifact_File_GivesItsSizeAndDigests(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "image")
-	if err := os.WriteFile(file, []byte("abc"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, os.WriteFile(file, []byte("abc"), 0o600))
 	a := artifact{url: "https://a.example/1", file: file, part: "bApp", withoutToken: true}
 	got, err := a.publication("1.1.0")
 	want := map[string]any{

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"wavegate/scripts/operator/terminal"
+	"wavegate/shared/testing/expect"
 )
 
 // text generates what people, boxes and the guard write: words with letters of any width and terminal controls.
@@ -62,10 +63,12 @@ func TestWrapped_BreaksBetweenWords_AndIndentsPastTheLabel(t *testing.T) {
 		columns int
 		want    []string
 	}{
-		"a label":               {terminal.Line{Label: "guard", Text: "wavegate send-back gateway-x/stable"}, 34, []string{"guard     wavegate send-back", "          gateway-x/stable"}},
+		"a label": {terminal.Line{Label: "guard", Text: "wavegate send-back gateway-x/stable"}, 34,
+			[]string{"guard     wavegate send-back", "          gateway-x/stable"}},
 		"a narrow screen":       {terminal.Line{Label: "guard", Text: "Hold: too few boxes"}, 14, []string{"guard Hold:", "too few boxes"}},
 		"a word that is longer": {terminal.Line{Text: "a abcdefghij"}, 8, []string{"a", "abcdefgh", "ij"}},
-		"no limit":              {terminal.Line{Label: "why", Text: strings.Repeat("x ", 200) + "\n."}, 0, []string{"why       " + strings.Repeat("x ", 200) + " ."}},
+		"no limit": {terminal.Line{Label: "why", Text: strings.Repeat("x ", 200) + "\n."}, 0,
+			[]string{"why       " + strings.Repeat("x ", 200) + " ."}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
@@ -95,14 +98,11 @@ func TestFit_WhatHasToBeSeen_IsOnTheSmallestScreens(t *testing.T) {
 
 func TestCount_AndLength(t *testing.T) {
 	for n, want := range map[int]string{0: "0", 999: "999", 1203: "1,203", 1234567: "1,234,567", -1203: "-1,203", -203: "-203"} {
-		if got := terminal.Count(n); got != want {
-			t.Errorf("%d is %s, want %s", n, got, want)
-		}
+		expect.Equal(t, terminal.Count(n), want, "%d is", n)
 	}
-	for d, want := range map[time.Duration]string{-time.Second: "0 s", 89 * time.Second: "89 s", 90 * time.Second: "2 min", 3 * time.Hour: "3 h", 50 * time.Hour: "2 days"} {
-		if got := terminal.Length(d); got != want {
-			t.Errorf("%s is %s, want %s", d, got, want)
-		}
+	for d, want := range map[time.Duration]string{-time.Second: "0 s", 89 * time.Second: "89 s",
+		90 * time.Second: "2 min", 3 * time.Hour: "3 h", 50 * time.Hour: "2 days"} {
+		expect.Equal(t, terminal.Length(d), want, "%s is", d)
 	}
 }
 

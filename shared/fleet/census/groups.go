@@ -67,11 +67,13 @@ func (g *Groups) add(e report.IndexEntry, stage int, told, reached bool) {
 		g.excluded++
 		return
 	}
-	if told && g.wasBad(e, stage) {
+	bad := told && g.wasBad(e, stage)
+	if bad { // it stays in the sample, so that a stage of such boxes is not clear
 		g.left++
-		return
+		g.counts[stage].Expected++
+	} else {
+		g.counts[stage].add(e, told, reached)
 	}
-	g.counts[stage].add(e, told, reached)
 	switch {
 	case e.Trace:
 	case g.starts[stage].IsZero():
@@ -79,7 +81,7 @@ func (g *Groups) add(e report.IndexEntry, stage int, told, reached bool) {
 	default:
 		g.Stages[stage].Add(e)
 	}
-	if !told {
+	if !told || bad {
 		return
 	}
 	p := g.part(e.OrganizationID, stage)

@@ -77,7 +77,7 @@ func Decide(p Policy, e Evidence, at time.Time) Verdict {
 	v := Verdict{Stage: e.Stage, Next: e.next(), Looks: d.seen, Taken: e.Taken}
 	v.Action, v.Reasons, v.Organization = d.judge()
 	v.Reason, v.Acts = v.Reasons[0], p.Mode == Act && v.Action != Hold
-	v.Stops = p.Mode == Act && v.Action == Hold && v.Suspicion() != "" && e.Active && e.next() != 0 && !e.Stopped
+	v.Stops = p.Mode == Act && v.Action == Hold && v.Suspicion() != "" && e.Active && !e.Stopped
 	v.Pages = v.Next == 0 && (v.Action == Halt || slices.Contains(v.Reasons, TooManyBad) || slices.Contains(v.Reasons, Silent))
 	d.measure(&v)
 	v.Sentence = d.sentence(v)

@@ -22,6 +22,7 @@ import (
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
+	"wavegate/shared/testing/expect"
 )
 
 var kindRule = &input.Text{Pattern: `[a-z]{1,8}`, Says: "1 to 8 lower-case letters"}
@@ -146,23 +147,17 @@ func TestOffset_WithoutParameters_GivesTheFirstFiftyAndNext(t *testing.T) {
 	if len(p.Items) != 50 || p.Limit != 50 || p.Offset == nil || *p.Offset != 0 {
 		t.Errorf("the page is %+v", p)
 	}
-	if want := "/prod/api/numbers?kind=prime&limit=50&offset=50"; p.Next != want {
-		t.Errorf("next is %q, want %q", p.Next, want)
-	}
+	expect.Equal(t, p.Next, "/prod/api/numbers?kind=prime&limit=50&offset=50", "next is")
 }
 
 func TestOffset_Next_IsNotEscapedAsHTML(t *testing.T) {
 	res := get(t, numbers(3), "limit=1&offset=1")
-	if want := `{"items":[1],"limit":1,"offset":1,"next":"/prod/api/numbers?limit=1&offset=2"}`; res.Body != want {
-		t.Errorf("got %s, want %s", res.Body, want)
-	}
+	expect.Equal(t, res.Body, `{"items":[1],"limit":1,"offset":1,"next":"/prod/api/numbers?limit=1&offset=2"}`, "the body is")
 }
 
 func TestOffset_EmptyList_IsAnEmptyArray(t *testing.T) {
 	res := get(t, numbers(0), "")
-	if want := `{"items":[],"limit":50,"offset":0}`; res.Body != want {
-		t.Errorf("got %s", res.Body)
-	}
+	expect.Equal(t, res.Body, `{"items":[],"limit":50,"offset":0}`, "the body is")
 }
 
 func TestOffset_BeyondTheLargestOffset_NextUsesACursor(t *testing.T) {
@@ -228,55 +223,44 @@ func refused(t *testing.T, res events.APIGatewayProxyResponse, code problem.Code
 }
 
 func TestLists_BadParameters_EachHaveTheirProblem(t *testing.T) {
+	const invalid = problem.ValidationFailed
+	byOffset, byCursor := numbers(10), ticks("/api/ticks", 10)
 	for _, bad := range []struct {
+		list       operation
 		query      string
 		code       problem.Code
 		parameters string
 	}{
-		{"limit=0", problem.ValidationFailed, "limit"},
-		{"limit=-1", problem.ValidationFailed, "limit"},
-		{"limit=101", problem.ValidationFailed, "limit"},
-		{"limit=1.5", problem.ValidationFailed, "limit"},
-		{"limit=abc", problem.ValidationFailed, "limit"},
-		{"limit=", problem.ValidationFailed, "limit"},
-		{"limit=%2B5", problem.ValidationFailed, "limit"},
-		{"limit=05", problem.ValidationFailed, "limit"},
-		{"limit=5&limit=6", problem.ValidationFailed, "limit"},
-		{"limit=99999999999999999999", problem.ValidationFailed, "limit"},
-		{"offset=-1", problem.ValidationFailed, "offset"},
-		{"offset=", problem.ValidationFailed, "offset"},
-		{"offset=1e3", problem.ValidationFailed, "offset"},
-		{"offset=1&offset=1", problem.ValidationFailed, "offset"},
-		{"offset=10001", problem.OffsetTooLarge, "offset"},
-		{"offset=99999999999999999999", problem.OffsetTooLarge, "offset"},
-		{"offset=10001&limit=0&colour=red", problem.OffsetTooLarge, "limit colour offset"},
-		{"offset=5&cursor=AQ", problem.ValidationFailed, "cursor"},
-		{"kind=Prime", problem.ValidationFailed, "kind"},
-		{"Limit=5", problem.ValidationFailed, "Limit"},
-	} {
-		t.Run(bad.query, func(t *testing.T) {
-			refused(t, get(t, numbers(10), bad.query), bad.code, strings.Fields(bad.parameters)...)
-		})
-	}
-}
-
-func TestSeries_BadParameters_EachHaveTheirProblem(t *testing.T) {
-	list := ticks("/api/ticks", 10)
-	for _, bad := range []struct {
-		query      string
-		code       problem.Code
-		parameters string
-	}{
-		{"limit=0", problem.ValidationFailed, "limit"},
-		{"offset=5", problem.ValidationFailed, "offset"},
-		{"offset=5&cursor=AQ", problem.ValidationFailed, "offset"},
-		{"cursor=", problem.InvalidCursor, "cursor"},
-		{"cursor=AQ&cursor=AQ", problem.ValidationFailed, "cursor"},
-		{"cursor=%F0%9F%99%82", problem.InvalidCursor, "cursor"},
-		{"cursor=" + strings.Repeat("A", 10<<10), problem.InvalidCursor, "cursor"},
+		{byOffset, "limit=0", invalid, "limit"},
+		{byOffset, "limit=-1", invalid, "limit"},
+		{byOffset, "limit=101", invalid, "limit"},
+		{byOffset, "limit=1.5", invalid, "limit"},
+		{byOffset, "limit=abc", invalid, "limit"},
+		{byOffset, "limit=", invalid, "limit"},
+		{byOffset, "limit=%2B5", invalid, "limit"},
+		{byOffset, "limit=05", invalid, "limit"},
+		{byOffset, "limit=5&limit=6", invalid, "limit"},
+		{byOffset, "limit=99999999999999999999", invalid, "limit"},
+		{byOffset, "offset=-1", invalid, "offset"},
+		{byOffset, "offset=", invalid, "offset"},
+		{byOffset, "offset=1e3", invalid, "offset"},
+		{byOffset, "offset=1&offset=1", invalid, "offset"},
+		{byOffset, "offset=10001", problem.OffsetTooLarge, "offset"},
+		{byOffset, "offset=99999999999999999999", problem.OffsetTooLarge, "offset"},
+		{byOffset, "offset=10001&limit=0&colour=red", problem.OffsetTooLarge, "limit colour offset"},
+		{byOffset, "offset=5&cursor=AQ", invalid, "cursor"},
+		{byOffset, "kind=Prime", invalid, "kind"},
+		{byOffset, "Limit=5", invalid, "Limit"},
+		{byCursor, "limit=0", invalid, "limit"},
+		{byCursor, "offset=5", invalid, "offset"},
+		{byCursor, "offset=5&cursor=AQ", invalid, "offset"},
+		{byCursor, "cursor=", problem.InvalidCursor, "cursor"},
+		{byCursor, "cursor=AQ&cursor=AQ", invalid, "cursor"},
+		{byCursor, "cursor=%F0%9F%99%82", problem.InvalidCursor, "cursor"},
+		{byCursor, "cursor=" + strings.Repeat("A", 10<<10), problem.InvalidCursor, "cursor"},
 	} {
 		t.Run(bad.query[:min(len(bad.query), 20)], func(t *testing.T) {
-			refused(t, get(t, list, bad.query), bad.code, strings.Fields(bad.parameters)...)
+			refused(t, get(t, bad.list, bad.query), bad.code, strings.Fields(bad.parameters)...)
 		})
 	}
 }
@@ -335,9 +319,7 @@ func TestCursor_ForAnImpossiblePosition_IsRefused(t *testing.T) {
 func TestCursor_ContainsThePositionButNotThePath(t *testing.T) {
 	q := paging.Query{Path: "/api/factories/munich-1/audit-events", Filter: url.Values{"kind": {"prime"}}}
 	opened, err := base64.RawURLEncoding.DecodeString(q.Pack("42"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if want := 1 + 16 + len("42"); len(opened) != want || !strings.HasSuffix(string(opened), "42") {
 		t.Errorf("the cursor contains %q, want %d bytes that end with the position", opened, want)
 	}

@@ -18,6 +18,7 @@ import (
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/change"
 	"wavegate/shared/trail/idempotency"
@@ -75,20 +76,25 @@ func (w *world) put(n int, when input.Preconditions, beside ...func(context.Cont
 	return change.Put(admission.Unlimited(w.Context()), w.db, from, counters, w.key(), when, add(w.id, n), beside...)
 }
 
+// add makes a change that must be made, and reports whether it created the counter.
+func (w *world) add(n int) bool {
+	w.Helper()
+	created, err := w.put(n, input.Preconditions{})
+	expect.OK(w, err)
+	return created
+}
+
 func (w *world) stored() (c counter) {
 	w.Helper()
-	if _, err := w.db.Get(w.Context(), dynamo.Factories, w.key(), &c); err != nil {
-		w.Fatal(err)
-	}
+	_, err := w.db.Get(w.Context(), dynamo.Factories, w.key(), &c)
+	expect.OK(w, err)
 	return c
 }
 
 func (w *world) events() []audit.Event {
 	w.Helper()
 	page, err := audit.NewLog(w.db).List(w.Context(), audit.Factory(w.id), audit.Filter{}, "", 100)
-	if err != nil {
-		w.Fatal(err)
-	}
+	expect.OK(w, err)
 	return page.Items
 }
 
@@ -100,51 +106,38 @@ func match(etag string) input.Preconditions {
 
 func TestPut_ChangeAndEvent_AreWrittenTogether(t *testing.T) {
 	each(t, func(w *world) {
-		created, err := w.put(3, input.Preconditions{})
-		if err != nil || !created {
-			w.Fatalf("got %v, %v", created, err)
-		}
+		expect.Equal(w, w.add(3), true, "created:")
 		w.now = w.now.Add(time.Minute)
-		if created, err = w.put(4, input.Preconditions{}); err != nil || created {
-			w.Fatalf("got %v, %v", created, err)
-		}
-		if got, want := w.stored(), (counter{w.id, 7, 2, w.now}); got != want {
-			w.Errorf("stored %+v, want %+v", got, want)
-		}
+		expect.Equal(w, w.add(4), false, "created again:")
+		expect.Equal(w, w.stored(), counter{w.id, 7, 2, w.now}, "the counter")
 		events := w.events()
-		if len(events) != 2 {
-			w.Fatalf("%d events", len(events))
+		if len(events) != 2 || events[1].Before != nil {
+			w.Fatalf("the events are %+v", events)
 		}
 		e := events[0]
-		if e.EventName != "CounterRaised" || !e.EventTime.Equal(w.now) || e.Resource != (audit.Resource{Type: "counter", ID: w.id, Revision: 2}) ||
-			e.OrganizationID != "acme" || e.Actor.UserID != "olga" || e.RequestID != "r-1" || e.SourceIP != "192.0.2.7" {
-			w.Errorf("the event is %+v", e)
-		}
 		before, _ := e.Before.(map[string]any)
 		after, _ := e.After.(map[string]any)
-		if before["count"] != 3.0 || after["count"] != 7.0 || events[1].Before != nil {
-			w.Errorf("the event shows %v and %v, the first %v", e.Before, e.After, events[1].Before)
-		}
+		expect.Equal(w, []any{before["count"], after["count"]}, []any{3.0, 7.0}, "what the event shows before and after")
+		e.EventID, e.Before, e.After, e.Actor.Roles = "", nil, nil, nil
+		expect.Equal(w, e, audit.Event{
+			EventName: "CounterRaised", EventTime: w.now, OrganizationID: "acme", Actor: from.Actor, RequestID: "r-1", SourceIP: "192.0.2.7",
+			Resource: audit.Resource{Type: "counter", ID: w.id, Revision: 2},
+		}, "the event")
 	})
 }
 
 func TestPut_NothingChanges_NothingIsWritten(t *testing.T) {
 	each(t, func(w *world) {
-		if created, err := w.put(0, input.Preconditions{}); err != nil || !created {
-			w.Fatalf("got %v, %v", created, err)
-		}
-		if got := w.stored(); got != (counter{}) || len(w.events()) != 0 {
-			w.Errorf("stored %+v and %d events", got, len(w.events()))
-		}
+		expect.Equal(w, w.add(0), true, "created:")
+		expect.Equal(w, w.stored(), counter{}, "the counter")
+		expect.Equal(w, len(w.events()), 0, "the number of events is")
 	})
 }
 
 func TestPut_Refused_ChangesNothing(t *testing.T) {
 	refusal := problem.New(problem.NotFound, "Not yours.")
 	each(t, func(w *world) {
-		if _, err := w.put(3, input.Preconditions{}); err != nil {
-			w.Fatal(err)
-		}
+		w.add(3)
 		for name, refused := range map[string]struct {
 			try  func() (bool, error)
 			code problem.Code
@@ -159,25 +152,18 @@ func TestPut_Refused_ChangesNothing(t *testing.T) {
 				w.Errorf("%s: got %v, want %s", name, err, refused.code)
 			}
 		}
-		if got := w.stored(); got.Count != 3 || len(w.events()) != 1 {
-			w.Errorf("stored %+v and %d events", got, len(w.events()))
-		}
+		expect.Equal(w, w.stored().Count, 3, "the count is")
+		expect.Equal(w, len(w.events()), 1, "the number of events is")
 	})
 }
 
 func TestPut_ClockIsBehind_TimesStillIncrease(t *testing.T) {
 	each(t, func(w *world) {
-		if _, err := w.put(1, input.Preconditions{}); err != nil {
-			w.Fatal(err)
-		}
+		w.add(1)
 		first := w.now
 		w.now = w.now.Add(-time.Hour)
-		if _, err := w.put(1, input.Preconditions{}); err != nil {
-			w.Fatal(err)
-		}
-		if got := w.stored().UpdatedAt; !got.Equal(first.Add(time.Millisecond)) {
-			w.Errorf("changed at %s, after a change at %s", got, first)
-		}
+		w.add(1)
+		expect.Equal(w, w.stored().UpdatedAt, first.Add(time.Millisecond), "it changed at")
 	})
 }
 
@@ -195,9 +181,12 @@ func TestPut_ManyAtOnce_EachSuccessCountsOnceAndHasOneEvent(t *testing.T) {
 			})
 		}
 		group.Wait()
-		if got := w.stored(); int64(got.Count) != done.Load() || got.Revision != done.Load() || done.Load() == 0 || int64(len(w.events())) != done.Load() {
-			w.Errorf("%d succeeded; stored %+v, %d events", done.Load(), got, len(w.events()))
+		n := done.Load()
+		if n == 0 {
+			w.Error("none succeeded")
 		}
+		got := w.stored()
+		expect.Equal(w, []int64{int64(got.Count), got.Revision, int64(len(w.events()))}, []int64{n, n, n}, "of the successes, the count, the revision and the events")
 	})
 }
 
@@ -225,21 +214,17 @@ func TestCreate_ClaimUsedBefore_GivesTheFirstId(t *testing.T) {
 	each(t, func(w *world) {
 		create := func(input string) (string, error) {
 			claim, err := idempotency.Of(auth.Principal{Issuer: "i", UserID: w.id}, "create-counter", "/api/counters", "key", input)
-			if err != nil {
-				w.Fatal(err)
-			}
+			expect.OK(w, err)
 			return change.Create(admission.Unlimited(w.Context()), w.db, from, claim, func(set *change.Set, id string) error {
 				change.Record(set, counters, counter{}, counter{id, 1, 1, set.After(time.Time{})}, "CounterMade")
 				return nil
 			})
 		}
 		first, err := create("a")
-		if err != nil {
-			w.Fatal(err)
-		}
-		if again, err := create("a"); err != nil || again != first {
-			w.Errorf("got %s, %v; want %s", again, err, first)
-		}
+		expect.OK(w, err)
+		again, err := create("a")
+		expect.OK(w, err)
+		expect.Equal(w, again, first, "the id is")
 		if _, err := create("b"); !problem.Has(err, problem.IdempotencyKeyReused) {
 			w.Errorf("got %v", err)
 		}
@@ -251,9 +236,7 @@ func TestCreate_ClaimUsedBefore_GivesTheFirstId(t *testing.T) {
 func TestCreate_RepeatedWhileTheFirstCallIsOnItsWay_GivesItsResult(t *testing.T) {
 	each(t, func(w *world) {
 		claim, err := idempotency.Of(auth.Principal{UserID: "olga"}, "make", "/", w.id, "a")
-		if err != nil {
-			w.Fatal(err)
-		}
+		expect.OK(w, err)
 		create := func(meanwhile func()) (string, error) {
 			return change.Create(admission.Unlimited(w.Context()), w.db, from, claim, func(set *change.Set, _ string) error {
 				meanwhile()
@@ -270,9 +253,8 @@ func TestCreate_RepeatedWhileTheFirstCallIsOnItsWay_GivesItsResult(t *testing.T)
 				w.Fatal(err)
 			}
 		})
-		if err != nil || again != first {
-			w.Errorf("got %s, %v; want %s", again, err, first)
-		}
+		expect.OK(w, err)
+		expect.Equal(w, again, first, "the id is")
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"wavegate/scripts/local/service"
 	"wavegate/scripts/samples"
 	"wavegate/shared/testing/dynamolocal"
+	"wavegate/shared/testing/expect"
 )
 
 var (
@@ -28,16 +29,12 @@ const heading = "call\trequests\tround trips\tread units\twrite units"
 //	go test ./scripts/lab/benchmarks/cost -run Calls -update [-only <operation>]
 func TestCalls_TakeNoMoreThanTheTableSays(t *testing.T) {
 	s, err := dynamolocal.Embedded()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	t.Cleanup(func() { s.Close() })
 	m := startMeter(t, s.Endpoint)
 	w := startWorld(t, func(o *service.Options) { o.Store = dynamolocal.External(m.url) })
 	all, err := limits()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	lines := []string{heading}
 	for _, sample := range samples.All {
 		for _, c := range sample.Cases {
@@ -68,9 +65,7 @@ func TestCalls_TakeNoMoreThanTheTableSays(t *testing.T) {
 		}
 	}
 	if *update {
-		if err := os.WriteFile("counted.tsv", []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, os.WriteFile("counted.tsv", []byte(strings.Join(lines, "\n")+"\n"), 0o600))
 		return
 	}
 	for name := range all {
@@ -80,7 +75,8 @@ func TestCalls_TakeNoMoreThanTheTableSays(t *testing.T) {
 
 // quietTimes are the meter's waits for requests of the same round trip, one per try. With a longer wait, a slow
 // machine does not split a round trip.
-var quietTimes = []time.Duration{12 * time.Millisecond, 40 * time.Millisecond, 150 * time.Millisecond, 600 * time.Millisecond, 600 * time.Millisecond}
+var quietTimes = []time.Duration{12 * time.Millisecond, 40 * time.Millisecond, 150 * time.Millisecond,
+	600 * time.Millisecond, 600 * time.Millisecond}
 
 // count measures a call in a warm process until it is within the limit, at most five times, and returns the smallest
 // result. Without a limit it measures five times.

@@ -10,21 +10,21 @@ import (
 	"pgregory.net/rapid"
 
 	"wavegate/scripts/local/service"
+	"wavegate/shared/testing/expect"
 )
+
+// onePoll is what a poll takes of a container that knows the channel.
+var onePoll = limit{Requests: 2, Rounds: 1, Read: 0.5, Write: 1}
 
 // TestFleetPage_HasWhatTheCommandPrints: each marker of the page names the command's arguments, and the tables that
 // the command prints follow it.
 func TestFleetPage_HasWhatTheCommandPrints(t *testing.T) {
 	page := fleetSize(t)
 	markers := regexp.MustCompile(`<!-- fleet(.*) -->`).FindAllStringSubmatch(page, -1)
-	if len(markers) != 3 {
-		t.Errorf("the page has %d tables of the command", len(markers))
-	}
+	expect.Equal(t, len(markers), 3, "tables of the command on the page:")
 	for _, m := range markers {
 		var printed strings.Builder
-		if err := fleetCommand(&printed, strings.Fields(m[1])); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, fleetCommand(&printed, strings.Fields(m[1])))
 		for table := range strings.SplitSeq(strings.TrimSpace(printed.String()), "\n\n") {
 			needs := strings.HasPrefix(table, "| boxes")
 			if !strings.Contains(page, table) && (!strings.Contains(m[1], "-idle") || !needs) {
@@ -38,22 +38,16 @@ func TestFleetPage_HasWhatTheCommandPrints(t *testing.T) {
 func fleetSize(t *testing.T) string {
 	t.Helper()
 	root, err := service.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	page, err := os.ReadFile(filepath.Join(root, "infra", "fleet-size.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return string(page)
 }
 
 // TestBoundaries_ThePageHasWhatTheCommandPrints, from few boxes to many.
 func TestBoundaries_ThePageHasWhatTheCommandPrints(t *testing.T) {
 	var printed strings.Builder
-	if err := writeBoundaries(&printed); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, writeBoundaries(&printed))
 	if !strings.Contains(fleetSize(t), "<!-- breaks -->\n\n"+printed.String()) {
 		t.Errorf("the page lacks what `cost breaks` prints:\n%s", printed.String())
 	}
@@ -62,19 +56,20 @@ func TestBoundaries_ThePageHasWhatTheCommandPrints(t *testing.T) {
 // TestBoundaries_AreWhatTheFleetOfThatSizeNeeds: from the number of boxes of a boundary on, a fleet needs more than
 // the default.
 func TestBoundaries_AreWhatTheFleetOfThatSizeNeeds(t *testing.T) {
-	poll := limit{Requests: 2, Rounds: 1, Read: 0.5, Write: 1}
+	poll := onePoll
+	poll.Write = 2 // so that its units matter
 	at := map[string]float64{}
 	for _, b := range boundaries(poll) {
 		at[b.What] = b.Boxes
 	}
 	for what, over := range map[string]func(need) bool{
 		"`pollRate`":                        func(n need) bool { return n.PerSecond > pollRate },
-		"a new table `rate-counters`":       func(n need) bool { return n.PerSecond*poll.Write > warmed },
+		"a new table `rate-counters`":       func(n need) bool { return n.PerSecond*onePoll.Write > warmed },
 		"requests a second of the account":  func(n need) bool { return n.PerSecond > gatewayQuota },
 		"`reserveBell`, where boxes listen": func(n need) bool { return n.PerSecond > bellShare*concurrencyQuota*callsOfExecution },
 	} {
 		below, above := fleet{Boxes: 0.99 * at[what], Interval: 60, Idle: 300}, fleet{Boxes: 1.01 * at[what], Interval: 60, Idle: 300}
-		if at[what] == 0 || over(below.needs(poll)) || !over(above.needs(poll)) {
+		if at[what] == 0 || over(below.needs(onePoll)) || !over(above.needs(onePoll)) {
 			t.Errorf("%s is not reached by %.0f boxes", what, at[what])
 		}
 	}
@@ -84,12 +79,12 @@ func TestBoundaries_AreWhatTheFleetOfThatSizeNeeds(t *testing.T) {
 // million.
 func TestFleet_AMillionBoxesEverySixtySeconds(t *testing.T) {
 	f := fleet{Boxes: 1e6, Interval: 60, Idle: 60}
-	poll := limit{Requests: 2, Rounds: 1, Read: 0.5, Write: 1}
 	if got := f.polls(); got < 43.79e9 || got > 43.81e9 {
 		t.Errorf("%v polls a month", got)
 	}
-	want := map[string]float64{"gateway": 43_800 * 3.70, "limiter's writes": 43_800 * 0.7625, "reads of boxes": 43_800 * 0.5 * 0.1525, "traces": 43_800 * 0.05 * 5}
-	for _, c := range f.bill(poll) {
+	want := map[string]float64{"gateway": 43_800 * 3.70, "limiter's writes": 43_800 * 0.7625,
+		"reads of boxes": 43_800 * 0.5 * 0.1525, "traces": 43_800 * 0.001 * 5}
+	for _, c := range f.bill(onePoll) {
 		if w, ok := want[c.Name]; ok && (c.Dollars < 0.999*w || c.Dollars > 1.001*w) {
 			t.Errorf("%s: %v dollars, want %v", c.Name, c.Dollars, w)
 		}
@@ -98,7 +93,7 @@ func TestFleet_AMillionBoxesEverySixtySeconds(t *testing.T) {
 	if len(want) > 0 {
 		t.Errorf("the bill lacks %v", want)
 	}
-	n := f.needs(poll)
+	n := f.needs(onePoll)
 	if n.PollRate < 20_833 || n.GatewayQuota < n.PollRate || n.WarmWrites < 16_667 || n.ThrottleRate <= n.PollRate || n.Burst <= n.PollBurst {
 		t.Errorf("it needs %+v", n)
 	}
@@ -110,7 +105,6 @@ func TestFleet_AMillionBoxesEverySixtySeconds(t *testing.T) {
 // and one day after.
 func TestFleet_WithTheBell_CostsATwentiethFrom100000BoxesOn(t *testing.T) {
 	f := fleet{Boxes: 1e5, Interval: 60, Idle: 300, Days: 4, Releases: 1}
-	poll := limit{Requests: 2, Rounds: 1, Read: 0.5, Write: 1}
 	with := f
 	with.Bell = true
 	near := func(what string, got, want float64) {
@@ -120,17 +114,15 @@ func TestFleet_WithTheBell_CostsATwentiethFrom100000BoxesOn(t *testing.T) {
 	}
 	near("listens", with.listens(), 1e5*(8760+240))
 	near("polls", with.polls(), 1e5*(121.667+15)+(1000+3*1200)*(4+1)*288)
-	if share := (with.total(poll) - fixed) / (f.total(poll) - fixed); share > 0.05 {
+	if share := (with.total(onePoll) - fixed) / (f.total(onePoll) - fixed); share > 0.05 {
 		t.Errorf("it costs %.3f of what polls cost", share)
 	}
-	if n := with.needs(poll); n.Bell != 500 || n.Concurrency != 1500 || f.needs(poll).Bell != 0 {
-		t.Errorf("it needs %+v", n)
-	}
+	n := with.needs(onePoll)
+	expect.Equal(t, []int{n.Bell, n.Concurrency, f.needs(onePoll).Bell}, []int{500, 1500, 0}, "it needs")
 }
 
 // TestFleet_MoreBoxesCostMore_AndLongerIntervalsLess, and a larger fleet never needs less.
 func TestFleet_MoreBoxesCostMore_AndLongerIntervalsLess(t *testing.T) {
-	poll := limit{Requests: 2, Rounds: 1, Read: 0.5, Write: 1}
 	rapid.Check(t, func(t *rapid.T) {
 		f := fleet{
 			Boxes: float64(rapid.IntRange(1, 5_000_000).Draw(t, "boxes")), Interval: float64(rapid.IntRange(1, 600).Draw(t, "interval")),
@@ -139,10 +131,11 @@ func TestFleet_MoreBoxesCostMore_AndLongerIntervalsLess(t *testing.T) {
 		more, slower := f, f
 		more.Boxes *= 2
 		slower.Interval, slower.Idle = 2*f.Interval, 2*f.Idle
-		if more.total(poll) <= f.total(poll) || slower.total(poll) > f.total(poll) || f.tiered() < 0 || f.tiered() > f.total(poll) {
-			t.Errorf("%+v costs %v, twice as many %v, half as often %v", f, f.total(poll), more.total(poll), slower.total(poll))
+		if more.total(onePoll) <= f.total(onePoll) || slower.total(onePoll) > f.total(onePoll) || f.tiered() < 0 ||
+			f.tiered() > f.total(onePoll) {
+			t.Errorf("%+v costs %v, twice as many %v, half as often %v", f, f.total(onePoll), more.total(onePoll), slower.total(onePoll))
 		}
-		a, b := f.needs(poll), more.needs(poll)
+		a, b := f.needs(onePoll), more.needs(onePoll)
 		if b.PollRate < a.PollRate || b.Concurrency < a.Concurrency || b.WarmWrites < a.WarmWrites || b.GatewayQuota < a.GatewayQuota {
 			t.Errorf("%+v needs %+v, and twice as many %+v", f, a, b)
 		}
@@ -151,8 +144,6 @@ func TestFleet_MoreBoxesCostMore_AndLongerIntervalsLess(t *testing.T) {
 
 func TestFleetCommand_ArgumentsThatMakeNoSense_AreRefused(t *testing.T) {
 	for _, args := range []string{"-boxes 0", "-boxes many", "-interval 0", "-idle 0", "-days 31", "-releases -1"} {
-		if err := fleetCommand(&strings.Builder{}, strings.Fields(args)); err == nil {
-			t.Errorf("%s passes", args)
-		}
+		expect.Equal(t, fleetCommand(&strings.Builder{}, strings.Fields(args)) == nil, false, "%s passes:", args)
 	}
 }

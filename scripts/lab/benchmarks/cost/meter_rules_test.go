@@ -6,14 +6,13 @@ import (
 	"testing"
 
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/expect"
 )
 
 func parse(t *testing.T, s string) item {
 	t.Helper()
 	var i item
-	if err := json.Unmarshal([]byte(s), &i); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, json.Unmarshal([]byte(s), &i))
 	return i
 }
 
@@ -31,9 +30,7 @@ func TestSize_FollowsTheDeveloperGuide(t *testing.T) {
 		`{"l": {"L": [{"S": "a"}]}}`:          1 + 3 + 1 + 1,
 		`{"m": {"M": {"k": {"S": "value"}}}}`: 1 + 3 + 1 + 1 + 5,
 	} {
-		if got := parse(t, text).size(); got != want {
-			t.Errorf("%s is %d bytes, want %d", text, got, want)
-		}
+		expect.Equal(t, parse(t, text).size(), want, "the bytes of %s:", text)
 	}
 }
 
@@ -45,17 +42,12 @@ func TestWriteUnits_ATransactionIsTwice_AndIndexesComeOnTop(t *testing.T) {
 		return i
 	}
 	for size, want := range map[int]float64{1024: 2 + 3, 1025: 4 + 6} {
-		if got := audit.writeUnits(event(size), true); got != want {
-			t.Errorf("an event of %d bytes takes %g units, want %g", size, got, want)
-		}
+		expect.Equal(t, audit.writeUnits(event(size), true), want, "the units of an event of %d bytes:", size)
 	}
 	// A row that moves to another partition of an index is deleted there and added again.
 	edges := target{table: dynamo.TableOf(dynamo.Edges)}
 	edges.before = parse(t, `{"edgeId":{"S":"e"},"pair":{"S":"a/b"},"organizationId":{"S":"o"}}`)
-	if got := edges.writeUnits(parse(t, `{"edgeId":{"S":"e"},"pair":{"S":"a/c"},"organizationId":{"S":"o"}}`), false); got != 1+2+1 {
-		t.Errorf("a move takes %g units", got)
-	}
-	if got := edges.writeUnits(edges.before, false); got != 1 {
-		t.Errorf("a write that changes nothing takes %g units", got)
-	}
+	expect.Equal(t, edges.writeUnits(parse(t, `{"edgeId":{"S":"e"},"pair":{"S":"a/c"},"organizationId":{"S":"o"}}`),
+		false), 1+2+1, "the units of a move:")
+	expect.Equal(t, edges.writeUnits(edges.before, false), 1, "the units of a write that changes nothing:")
 }

@@ -14,6 +14,7 @@ import (
 
 	"wavegate/scripts/local/service"
 	"wavegate/shared/operations/table"
+	"wavegate/shared/testing/expect"
 )
 
 // mostZipped is the largest size of a function's zip, in bytes, which is loaded at a cold start.
@@ -23,9 +24,7 @@ const mostZipped = 4_000_000
 // the zips of the others are smaller.
 func TestFunctions_AreSmallAsDeployed(t *testing.T) {
 	root, err := service.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	build := exec.CommandContext(t.Context(), filepath.Join(root, "scripts", "build"))
 	build.Env = append(os.Environ(), "ARCH=arm64", "OUT="+filepath.Join(root, "dist"))
 	if out, err := build.CombinedOutput(); err != nil {
@@ -36,17 +35,13 @@ func TestFunctions_AreSmallAsDeployed(t *testing.T) {
 	for _, f := range table.Functions() {
 		path := filepath.Join(root, "dist", f, "bootstrap")
 		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		if info.Size() > size {
 			largest, size = path, info.Size()
 		}
 	}
 	b, err := os.ReadFile(largest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
 	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.DefaultCompression) })
@@ -57,9 +52,7 @@ func TestFunctions_AreSmallAsDeployed(t *testing.T) {
 	if err == nil {
 		err = z.Close()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if out.Len() > mostZipped {
 		t.Errorf("%s has %d bytes, zipped %d; it may have %d", largest, size, out.Len(), mostZipped)
 	}

@@ -29,6 +29,7 @@ import (
 	"wavegate/shared/platform/input"
 	"wavegate/shared/ratelimit"
 	"wavegate/shared/testing/dynamolocal"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
 )
@@ -70,14 +71,10 @@ func newCountedFleet(t *testing.T, endpoint, metered string, boxes int) *counted
 	limiter := ratelimit.New(ratelimit.Config{Store: direct, Limits: ratelimit.Limits{User: 600}, Clock: clock, Deadline: 10 * time.Second})
 	counted := client(metered, storefront.AccessKey("tick"))
 	f.progress = census.NewStore(dynamo.Open(counted, clock), census.Settings{Shards: 32, PollInterval: time.Minute, GuardInterval: time.Minute},
-		func(ctx context.Context, subject string) (time.Time, error) {
-			return ratelimit.LastSeen(ctx, counted, subject)
-		})
+		ratelimit.LastSeen(counted))
 	must := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 	}
 	for channel, version := range map[string]string{"stable": "1.0.0", "canary": "2.0.0"} {
 		_, err := publication.NewStore(db).Publish(ctx, audit.Origin{}, release.Publication{EdgeType: "gateway-x", Channel: channel,
@@ -117,7 +114,9 @@ func newCountedFleet(t *testing.T, endpoint, metered string, boxes int) *counted
 		return err
 	}
 	all(func(i int) error {
-		_, err := registry.Put(ctx, audit.Origin{}, id(i), edge.Assignment{EdgeType: "gateway-x", Channel: "stable", OrganizationID: "acme", FactoryID: &factory}, input.Preconditions{})
+		_, err := registry.Put(ctx, audit.Origin{}, id(i),
+			edge.Assignment{EdgeType: "gateway-x", Channel: "stable", OrganizationID: "acme", FactoryID: &factory},
+			input.Preconditions{})
 		if err == nil {
 			err = pollTwice(i)
 		}
@@ -125,7 +124,8 @@ func newCountedFleet(t *testing.T, endpoint, metered string, boxes int) *counted
 	})
 	rollouts, policy := rollout.NewStore(db), guard.Default()
 	var err error
-	f.rollout, err = rollouts.Start(ctx, audit.Origin{}, rollout.Plan{EdgeType: "gateway-x", Channel: "stable", TargetVersion: "2.0.0", Policy: &policy}, idempotency.Claim{})
+	f.rollout, err = rollouts.Start(ctx, audit.Origin{},
+		rollout.Plan{EdgeType: "gateway-x", Channel: "stable", TargetVersion: "2.0.0", Policy: &policy}, idempotency.Claim{})
 	must(err)
 	for _, stage := range []int{10, 50} {
 		f.now = f.now.Add(time.Hour)
@@ -145,13 +145,9 @@ func newCountedFleet(t *testing.T, endpoint, metered string, boxes int) *counted
 //	go test -tags full -v ./scripts/lab/benchmarks/cost -run TestTick -boxes 100000
 func TestTick_ACountOfRollouts_TakesTheUnitsThatThePriceHas(t *testing.T) {
 	s, err := dynamolocal.Embedded()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	t.Cleanup(func() { s.Close() })
-	if err := dynamolocal.CreateTables(t.Context(), s.Client()); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, dynamolocal.CreateTables(t.Context(), s.Client()))
 	m := startMeter(t, s.Endpoint)
 	f := newCountedFleet(t, s.Endpoint, m.url, *boxes)
 
