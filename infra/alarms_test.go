@@ -10,7 +10,7 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/enrolment"
-	"wavegate/shared/fleet/report"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/function"
 	"wavegate/shared/operations"
 	"wavegate/shared/operations/table"
@@ -165,7 +165,7 @@ func TestAlarms_OnFunctions_WatchBoxesHelpersAndShares(t *testing.T) {
 // a price, of each value.
 func TestAlarms_OfOwnMetrics_NameWhatTheFunctionsWrite(t *testing.T) {
 	written := []string{"Failures", "Calls", "Limited", "KeyFetchFailures", "TokenRefusals", "StrangersTokens", "ProgressAge", "VerdictAge", "Unreadable",
-		"GoneBad", "OneOrganization", "OutsideFailures", function.LimiterFailOpen, enrolment.Refusals, report.NotRecorded,
+		"GoneBad", "OneOrganization", "OutsideFailures", function.LimiterFailOpen, enrolment.Refusals, polling.NotRecorded,
 		lambdahttp.Late, lambdahttp.NearTimeout, lambdahttp.Waits, dynamo.StoreErrors, dynamo.StoreThrottled}
 	check := func(id string, metric any) {
 		if value(metric, "Namespace") != telemetry.Namespace {
