@@ -15,6 +15,7 @@ import (
 	"wavegate/scripts/local/devissuer"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 )
 
 // A Caller calls the API as one user.
@@ -57,6 +58,11 @@ func (t Target) Admin(tb testing.TB, organization string) *Caller {
 
 // Program is the sub of a program that the local service knows.
 const Program = "repo:acme/firmware:ref:refs/heads/main"
+
+// With is a caller with a token of its own.
+func (t Target) With(scheme, token string) *Caller {
+	return &Caller{URL: t.URL, Bearer: scheme + " " + token}
+}
 
 // Box is an edge device.
 func (t Target) Box(tb testing.TB, edgeID string) *Caller { return t.As(tb, edgeID, "", auth.Edge) }
@@ -227,6 +233,24 @@ func (a Answer) Into(t testing.TB, v any) {
 	if err := json.Unmarshal(a.Body, v); err != nil {
 		t.Fatalf("the body is not what was expected: %v: %s", err, a.Body)
 	}
+}
+
+// Made fails the test unless the call made something, and returns its path.
+func (a Answer) Made(t testing.TB) string {
+	t.Helper()
+	return a.Is(t, http.StatusCreated).Header.Get("Location")
+}
+
+// Has checks some members of the JSON object in the answer. A null stands for a member that is not there.
+func (a Answer) Has(t testing.TB, members string) {
+	t.Helper()
+	var want map[string]any
+	expect.OK(t, json.Unmarshal([]byte(members), &want))
+	object, got := a.Object(t), map[string]any{}
+	for name := range want {
+		got[name] = object[name]
+	}
+	expect.Equal(t, got, want, "the answer %d %s", a.Status, a.Body)
 }
 
 // Object reads a JSON object.
