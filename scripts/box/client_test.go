@@ -148,9 +148,7 @@ func playLoop(t *testing.T, begin start) {
 	o.mu.Lock()
 	failures := 0
 	for i, r := range o.reports {
-		if r.Version != "1.3.0" || r.RolloutID != "rollout-1.3.0" || r.Attempt != failures+1 {
-			t.Errorf("report %d: %+v", i, r)
-		}
+		expect.Equal(t, []any{r.Version, r.RolloutID, r.Attempt}, []any{"1.3.0", "rollout-1.3.0", failures + 1}, "report %d", i)
 		if r.Outcome == Failed {
 			failures++
 		}

@@ -41,27 +41,37 @@ func TestNext_AfterWhatHappened(t *testing.T) {
 		want    Deed
 		until   time.Duration // for Wait
 	}{
-		"nothing new":            {func(*State) {}, 0, Wait, 4 * time.Minute},
-		"the interval is over":   {func(*State) {}, 4 * time.Minute, Listen, 0},
-		"the heartbeat is due":   {func(s *State) { s.Unchanged(7*time.Hour, at(0)) }, 6 * time.Hour, Poll, 0},
-		"the same sound":         {func(s *State) { s.Heard(Ring{Sound: "a", Tag: "a", Interval: time.Minute}, at(0)) }, 0, Wait, time.Minute},
-		"another sound, at once": {func(s *State) { s.Heard(Ring{Sound: "b", Tag: "b", Interval: time.Minute}, at(0)) }, 0, Wait, 4500 * time.Millisecond},
-		"another sound, settled": {func(s *State) { s.Heard(Ring{Sound: "b", Tag: "b", Interval: time.Minute}, at(0)) }, 5 * time.Second, Poll, 0},
-		"its own code":           {func(s *State) { s.Heard(Ring{"a", "a.1", time.Minute, []string{"other", "me"}}, at(0)) }, 5 * time.Second, Poll, 0},
+		"nothing new":          {func(*State) {}, 0, Wait, 4 * time.Minute},
+		"the interval is over": {func(*State) {}, 4 * time.Minute, Listen, 0},
+		"the heartbeat is due": {func(s *State) { s.Unchanged(7*time.Hour, at(0)) }, 6 * time.Hour, Poll, 0},
+		"the same sound":       {func(s *State) { s.Heard(Ring{Sound: "a", Tag: "a", Interval: time.Minute}, at(0)) }, 0, Wait, time.Minute},
+		"another sound, at once": {func(s *State) { s.Heard(Ring{Sound: "b", Tag: "b", Interval: time.Minute}, at(0)) }, 0,
+			Wait, 4500 * time.Millisecond},
+		"another sound, settled": {func(s *State) { s.Heard(Ring{Sound: "b", Tag: "b", Interval: time.Minute}, at(0)) },
+			5 * time.Second, Poll, 0},
+		"its own code": {func(s *State) {
+			s.Heard(Ring{"a", "a.1", time.Minute, []string{"other", "me"}},
+				at(0))
+		}, 5 * time.Second, Poll, 0},
 		"its own code as before": {func(s *State) {
 			s.Heard(Ring{"a", "a.1", time.Minute, []string{"me"}}, at(-time.Second))
 			s.NotModified("1.0.0", at(0))
 			s.Heard(Ring{"a", "a.1", time.Minute, []string{"me"}}, at(0))
 		}, 5 * time.Second, Wait, time.Minute},
-		"another box's code":        {func(s *State) { s.Heard(Ring{"a", "a.1", time.Minute, []string{"other"}}, at(0)) }, 5 * time.Second, Wait, time.Minute},
+		"another box's code": {func(s *State) { s.Heard(Ring{"a", "a.1", time.Minute, []string{"other"}}, at(0)) },
+			5 * time.Second, Wait, time.Minute},
 		"told another version":      {func(s *State) { s.Told(tells("1.1.0"), "tag", "1.0.0", at(0)) }, 0, Fetch, 0},
 		"told it a while ago":       {func(s *State) { s.Told(tells("1.1.0"), "tag", "1.0.0", at(-time.Minute)) }, 0, Wait, 4 * time.Minute},
 		"told, and not recorded":    {func(s *State) { s.Told(tells("1.1.0"), "", "1.0.0", at(0)) }, 0, Wait, time.Minute},
 		"downloads":                 {func(s *State) { s.Told(tells("1.1.0"), "tag", "1.0.0", at(0)); s.Fetch() }, 0, Wait, 4 * time.Minute},
 		"downloaded":                {func(s *State) { downloads(s, "1.1.0") }, 0, Poll, 0},
 		"downloaded, told so again": {func(s *State) { downloads(s, "1.1.0"); s.NotModified("1.0.0", at(0)) }, 0, Activate, 0},
-		"downloaded, then halted":   {func(s *State) { downloads(s, "1.1.0"); s.Told(tells("1.0.0"), "tag", "1.0.0", at(0)) }, 0, Wait, 4 * time.Minute},
-		"downloaded, then another":  {func(s *State) { downloads(s, "1.1.0"); s.Told(tells("1.2.0"), "tag", "1.0.0", at(0)) }, 0, Fetch, 0},
+		"downloaded, then halted": {func(s *State) {
+			downloads(s, "1.1.0")
+			s.Told(tells("1.0.0"), "tag", "1.0.0",
+				at(0))
+		}, 0, Wait, 4 * time.Minute},
+		"downloaded, then another": {func(s *State) { downloads(s, "1.1.0"); s.Told(tells("1.2.0"), "tag", "1.0.0", at(0)) }, 0, Fetch, 0},
 		"another was begun since": {func(s *State) {
 			downloads(s, "1.1.0")
 			s.Told(tells("1.2.0"), "tag", "1.0.0", at(0))

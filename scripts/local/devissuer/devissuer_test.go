@@ -53,7 +53,8 @@ func TestToken_IsAcceptedByTheService(t *testing.T) {
 		claims devissuer.Claims
 		issuer string
 	}{
-		"person":                {devissuer.Claims{User: "ada", Organization: "acme", Roles: []string{"organization_admin", "production_engineer"}}, devissuer.People},
+		"person": {devissuer.Claims{User: "ada", Organization: "acme",
+			Roles: []string{"organization_admin", "production_engineer"}}, devissuer.People},
 		"owner":                 {devissuer.Claims{User: "root@acme", Roles: []string{"platform_owner"}}, devissuer.People},
 		"person without a role": {devissuer.Claims{User: "eve", Organization: "acme"}, devissuer.People},
 		"box":                   {devissuer.Claims{User: "box-7", Organization: "acme", Roles: []string{"edge"}}, devissuer.Fleet},
@@ -162,7 +163,8 @@ func TestLoad_BrokenKeyFile_IsNamedAndNotChanged(t *testing.T) {
 	load(t, dir)
 	fleet, err := os.ReadFile(filepath.Join(dir, "fleet.pem"))
 	expect.OK(t, err)
-	for name, text := range map[string]string{"empty": "", "no key": "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n", "another's key": string(fleet)} {
+	for name, text := range map[string]string{"empty": "",
+		"no key": "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n", "another's key": string(fleet)} {
 		file := filepath.Join(dir, "people.pem")
 		expect.OK(t, os.WriteFile(file, []byte(text), 0o600))
 		if _, err := devissuer.Load(dir); err == nil || !strings.Contains(err.Error(), file) {

@@ -96,7 +96,8 @@ var olga = url.Values{"user": {"olga"}, "organization": {"wavegate"}, "role": {"
 
 func TestProvider_FormThenCodeThenRefresh_GivesValidTokens(t *testing.T) {
 	l := newLogin(t)
-	if res, body := l.do(http.MethodGet, "/authorize?"+request().Encode(), nil); res.StatusCode != http.StatusOK || !strings.Contains(body, `name="user"`) {
+	if res, body := l.do(http.MethodGet, "/authorize?"+request().Encode(), nil); res.StatusCode != http.StatusOK ||
+		!strings.Contains(body, `name="user"`) {
 		t.Fatalf("the form: %d %s", res.StatusCode, body)
 	}
 	back := l.code(olga)
@@ -155,7 +156,8 @@ func TestProvider_UsedCodeOrRefreshToken_IsRefused(t *testing.T) {
 	l := newLogin(t)
 	code := l.code(olga).Get("code")
 	_, tokens := l.exchange(byCode(code))
-	refresh := url.Values{"grant_type": {"refresh_token"}, "client_id": {devissuer.ClientID}, "refresh_token": {tokens["refresh_token"].(string)}}
+	refresh := url.Values{"grant_type": {"refresh_token"}, "client_id": {devissuer.ClientID},
+		"refresh_token": {tokens["refresh_token"].(string)}}
 	l.exchange(refresh)
 	for name, form := range map[string]url.Values{"code": byCode(code), "refresh token": refresh} {
 		if status, answer := l.exchange(form); status != http.StatusBadRequest || answer["error"] != "invalid_grant" {
@@ -188,7 +190,8 @@ func TestProvider_InvalidRequest_GetsNoCode(t *testing.T) {
 		"implicit":       request("response_type", "token"),
 	} {
 		for _, method := range []string{http.MethodGet, http.MethodPost} {
-			if res, body := l.do(method, "/authorize?"+q.Encode(), olga); res.StatusCode != http.StatusBadRequest || res.Header.Get("Location") != "" {
+			if res, body := l.do(method, "/authorize?"+q.Encode(), olga); res.StatusCode != http.StatusBadRequest ||
+				res.Header.Get("Location") != "" {
 				t.Errorf("%s: %s answered %d %s", name, method, res.StatusCode, body)
 			}
 		}

@@ -21,11 +21,14 @@ func TestPreflight_OfAllowedOrigins_IsAnsweredWithoutTokenOrFunction(t *testing.
 		if r.status != http.StatusNoContent || r.header.Get("Access-Control-Allow-Origin") != app || r.header.Get("Vary") != "Origin" {
 			t.Errorf("%s: %d %v", path, r.status, r.header)
 		}
-		if !strings.Contains(r.header.Get("Access-Control-Allow-Headers"), "Authorization") || !strings.Contains(r.header.Get("Access-Control-Allow-Methods"), "PATCH") {
+		if !strings.Contains(r.header.Get("Access-Control-Allow-Headers"), "Authorization") ||
+			!strings.Contains(r.header.Get("Access-Control-Allow-Methods"), "PATCH") {
 			t.Errorf("%s: a page may send %v", path, r.header)
 		}
 	}
-	if r := w.raw(t, "OPTIONS /api/factories", "Origin: https://app.example.evil.example"); r.status != http.StatusNoContent || r.header.Get("Access-Control-Allow-Origin") != "" {
+	if r := w.raw(t, "OPTIONS /api/factories",
+		"Origin: https://app.example.evil.example"); r.status != http.StatusNoContent ||
+		r.header.Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("another origin: %d %v", r.status, r.header)
 	}
 	expect.Equal(t, w.function.calls()+w.authorizer.calls(), 0, "calls beyond the gateway:")

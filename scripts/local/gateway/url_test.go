@@ -29,20 +29,23 @@ func (f urlFunction) Invoke(_ context.Context, event []byte) ([]byte, error) {
 func TestURL_TheFunctionSeesTheRequestAsSent_AndItsAnswerIsSent(t *testing.T) {
 	var seen events.LambdaFunctionURLRequest
 	var access Access
-	u := URL{Name: "get-bell", Access: func(a Access) { access = a }, Function: urlFunction(func(e events.LambdaFunctionURLRequest) (string, error) {
-		seen = e
-		return `{"statusCode":200,"headers":{"ETag":"\"1\""},"body":"aGk=","isBase64Encoded":true}`, nil
-	})}
+	u := URL{Name: "get-bell", Access: func(a Access) { access = a },
+		Function: urlFunction(func(e events.LambdaFunctionURLRequest) (string, error) {
+			seen = e
+			return `{"statusCode":200,"headers":{"ETag":"\"1\""},"body":"aGk=","isBase64Encoded":true}`, nil
+		})}
 	r := httptest.NewRequest(http.MethodGet, "/b/a%2Fb/..//c?x=1", nil)
 	r.Header.Add("If-None-Match", `"0"`)
 	r.Header.Add("If-None-Match", `"2"`)
 	w := httptest.NewRecorder()
 	u.ServeHTTP(w, r)
-	if seen.RawPath != "/b/a%2Fb/..//c" || seen.RawQueryString != "x=1" || seen.Headers["if-none-match"] != `"0","2"` || seen.RequestContext.HTTP.Method != http.MethodGet ||
+	if seen.RawPath != "/b/a%2Fb/..//c" || seen.RawQueryString != "x=1" || seen.Headers["if-none-match"] != `"0","2"` ||
+		seen.RequestContext.HTTP.Method != http.MethodGet ||
 		seen.RequestContext.RequestID == "" || seen.Version != "2.0" {
 		t.Errorf("the function saw %+v", seen)
 	}
-	if w.Code != http.StatusOK || w.Body.String() != "hi" || w.Header().Get("ETag") != `"1"` || access.Operation != "get-bell" || access.Status != http.StatusOK {
+	if w.Code != http.StatusOK || w.Body.String() != "hi" || w.Header().Get("ETag") != `"1"` ||
+		access.Operation != "get-bell" || access.Status != http.StatusOK {
 		t.Errorf("answered %d %q %v; %+v", w.Code, w.Body, w.Header(), access)
 	}
 }

@@ -115,7 +115,8 @@ func fails(t *testing.T, err error, code string) (message string) {
 func denied(t *testing.T, err error, action, resource string) {
 	t.Helper()
 	message := fails(t, err, "AccessDeniedException")
-	want := "is not authorized to perform: dynamodb:" + action + " on resource: arn:aws:dynamodb:eu-central-1:000000000000:table/" + resource + " "
+	want := "is not authorized to perform: dynamodb:" + action +
+		" on resource: arn:aws:dynamodb:eu-central-1:000000000000:table/" + resource + " "
 	if !strings.Contains(message, want) {
 		t.Errorf("the message is %q", message)
 	}
@@ -130,7 +131,8 @@ func TestFront_GrantedCall_ReachesTheStore(t *testing.T) {
 	for kind, f := range fronts {
 		t.Run(kind, func(t *testing.T) {
 			expect.OK(t, putFactory(t.Context(), f.as(AccessKey("writer")), "munich-1"))
-			out, err := f.as(AccessKey("reader")).GetItem(t.Context(), &dynamodb.GetItemInput{TableName: factories, Key: item("factoryId", "munich-1")})
+			out, err := f.as(AccessKey("reader")).GetItem(t.Context(),
+				&dynamodb.GetItemInput{TableName: factories, Key: item("factoryId", "munich-1")})
 			if err != nil || len(out.Item) != 1 {
 				t.Errorf("%v %v", out, err)
 			}
@@ -191,7 +193,8 @@ func TestFront_EachPartOfATransaction_NeedsItsRight(t *testing.T) {
 	expect.OK(t, write(putEvent, check))
 	denied(t, write(putEvent, types.TransactWriteItem{Update: &types.Update{TableName: factories, Key: item("factoryId", "a"),
 		UpdateExpression: aws.String("SET a = :a"), ExpressionAttributeValues: item(":a", "1")}}), "UpdateItem", "wavegate-factories")
-	denied(t, write(types.TransactWriteItem{Delete: &types.Delete{TableName: factories, Key: item("factoryId", "a")}}), "DeleteItem", "wavegate-factories")
+	denied(t, write(types.TransactWriteItem{Delete: &types.Delete{TableName: factories, Key: item("factoryId", "a")}}),
+		"DeleteItem", "wavegate-factories")
 	denied(t, write(types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: audit, Key: item("stream", "s", "position", "p"),
 		ConditionExpression: aws.String("attribute_exists(stream)")}}), "ConditionCheckItem", "wavegate-audit")
 	_, err := writer.TransactGetItems(t.Context(), &dynamodb.TransactGetItemsInput{TransactItems: []types.TransactGetItem{
@@ -296,7 +299,8 @@ func TestIntercept_EachEffect(t *testing.T) {
 	}{
 		{"untouched", Effect{}, "", true},
 		{"delayed", Effect{Delay: time.Millisecond}, "", true},
-		{"answered with a failure", Effect{Answer: Failure(400, "ProvisionedThroughputExceededException", "slow down")}, "ProvisionedThroughputExceededException", false},
+		{"answered with a failure", Effect{Answer: Failure(400, "ProvisionedThroughputExceededException", "slow down")},
+			"ProvisionedThroughputExceededException", false},
 		{"request lost", Effect{DropRequest: true}, "-", false},
 		{"answer lost", Effect{DropAnswer: true}, "-", true},
 		{"sent twice", Effect{Twice: true}, "ConditionalCheckFailedException", true},
