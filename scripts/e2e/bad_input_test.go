@@ -13,6 +13,7 @@ import (
 	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
+	"wavegate/shared/testing/expect"
 )
 
 var updateRefusals = flag.Bool("update", false, "record the answers to testdata/bad-input.jsonl")
@@ -36,17 +37,13 @@ func TestBadInput_EveryOperation_IsRefusedAsRecorded(t *testing.T) {
 	t.Parallel()
 	const file = "testdata/bad-input.jsonl"
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	w := harness.New(t, withSettings(setting.LimitUser.Assign(setting.HighestLimit), setting.LimitOrganization.Assign(setting.HighestLimit)))
 	box := w.By(t, w.Session(t, samples.Fixed()).Call(t, "redeem-edge-enrolment")) // with a code that the service made
 	var recorded bytes.Buffer
 	for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
 		var want badInput
-		if err := json.Unmarshal([]byte(line), &want); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, json.Unmarshal([]byte(line), &want))
 		got := want
 		by := box
 		if want.Operation != "redeem-edge-enrolment" {
@@ -66,9 +63,7 @@ func TestBadInput_EveryOperation_IsRefusedAsRecorded(t *testing.T) {
 		}
 	}
 	if *updateRefusals {
-		if err := os.WriteFile(file, recorded.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, os.WriteFile(file, recorded.Bytes(), 0o600))
 	}
 }
 
@@ -76,8 +71,6 @@ func encoded(t *testing.T, v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, e.Encode(v))
 	return b.Bytes()
 }

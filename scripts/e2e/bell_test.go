@@ -2,11 +2,8 @@ package e2e
 
 import (
 	"bytes"
-	"io"
 	"net/http"
-	"os"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -19,7 +16,7 @@ import (
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/testing/dynamolocal"
+	"wavegate/shared/testing/expect"
 )
 
 // listenPath is the poll of a box that listens.
@@ -41,23 +38,10 @@ func listens(t *testing.T, w *harness.World, id, installed string) polling.Manif
 // hear asks the bell, without a token.
 func hear(t *testing.T, method, url, tag string) harness.Answer {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, url, nil)
-	if err != nil {
-		t.Fatal(err)
+	if tag == "" {
+		return ask(t, method, url, "")
 	}
-	if tag != "" {
-		r.Header.Set("If-None-Match", tag)
-	}
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return harness.Answer{Status: res.StatusCode, Header: res.Header, Body: body}
+	return ask(t, method, url, "", "If-None-Match", tag)
 }
 
 // sound returns the bell's answer at an address.
@@ -70,8 +54,7 @@ func sound(t *testing.T, url string) bell.Response {
 
 // TestBell_RingsWithEachChangeOfTheChannel_AndIsSilentBetween: the next poll says what has changed.
 func TestBell_RingsWithEachChangeOfTheChannel_AndIsSilentBetween(t *testing.T) {
-	w := harness.New(t, harness.WithBell(), uncached)
-	owner := w.Owner(t)
+	w, owner := begin(t, harness.WithBell(), uncached)
 	rollout := start(t, owner, "gateway-x")
 	const id = "box-0027" // among the first 10 percent of 1.1.0
 	owner.Put(t, "/api/edges/"+id, box).Is(t, http.StatusCreated)
@@ -85,9 +68,7 @@ func TestBell_RingsWithEachChangeOfTheChannel_AndIsSilentBetween(t *testing.T) {
 		if next.Object(t)["sound"] == last.Object(t)["sound"] || next.Header.Get("Wavegate-Interval") != "60" {
 			t.Errorf("%s: the bell says %s, before %s", what, next.Body, last.Body)
 		}
-		if got := listens(t, w, id, "1.0.0").Version; got != version {
-			t.Errorf("%s: told %s, want %s", what, got, version)
-		}
+		expect.Equal(t, listens(t, w, id, "1.0.0").Version, version, "%s: told", what)
 		last = next
 	}
 	rings("a stage", func() { owner.Patch(t, rollout, `{"staged_percent":10}`).Is(t, http.StatusNoContent) }, "1.1.0")
@@ -104,10 +85,7 @@ func TestBell_RingsWithEachChangeOfTheChannel_AndIsSilentBetween(t *testing.T) {
 func TestBell_ABoxThatDoesNotAsk_IsAnsweredAsWithoutABell(t *testing.T) {
 	var bodies [][]byte
 	for _, options := range [][]func(*service.Options){{uncached}, {uncached, harness.WithBell()}} {
-		w := harness.New(t, options...)
-		owner := w.Owner(t)
-		owner.Put(t, channelPath("gateway-x", "stable"), release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
-		owner.Put(t, "/api/edges/box-1", box).Is(t, http.StatusCreated)
+		w, _ := served(t, options...)
 		polls := []string{"installed=1.0.0", "installed=1.0.0&bell=false"}
 		if len(options) == 1 {
 			polls = append(polls, "installed=1.0.0&bell=true")
@@ -138,14 +116,13 @@ func TestBell_PathsThatTheServiceDidNotMake_MakeNoCallOfTheStore(t *testing.T) {
 	w.Owner(t).Put(t, "/api/edges/box-1", box).Is(t, http.StatusCreated)
 	good := listens(t, w, "box-1", "1.0.0").Bell.URL
 	for range 20 {
-		for _, url := range []string{w.BellURL, w.BellURL + "/b/gateway-x/stable/AAAAAAAAAAAA", good + "/", good[:len(good)-1] + "!", strings.Replace(good, "stable", "canary", 1)} {
+		for _, url := range []string{w.BellURL, w.BellURL + "/b/gateway-x/stable/AAAAAAAAAAAA", good + "/",
+			good[:len(good)-1] + "!", strings.Replace(good, "stable", "canary", 1)} {
 			hear(t, http.MethodGet, url, "").Refused(t, problem.NotFound)
 		}
 	}
 	hear(t, http.MethodPost, good, "").Refused(t, problem.MethodNotAllowed)
-	if n := calls.Load(); n != 0 {
-		t.Errorf("101 calls made %d calls of the store", n)
-	}
+	expect.Equal(t, calls.Load(), 0, "calls of the store after 101 calls:")
 	for range 20 {
 		sound(t, good)
 	}
@@ -171,59 +148,9 @@ func TestBell_TheStoreIsDown_Is503_AndPollsOfOthersGoOn(t *testing.T) {
 	listens(t, w, "box-1", "1.0.0")
 }
 
-// TestBell_KilledBetweenTheChangeAndTheRing_TheBoxLearnsAtItsHeartbeat: the move is stored, nothing rings, and the
-// next poll delivers it.
-func TestBell_KilledBetweenTheChangeAndTheRing_TheBoxLearnsAtItsHeartbeat(t *testing.T) {
-	w := harness.New(t, harness.WithBell(), uncached)
-	owner := w.Owner(t)
-	owner.Put(t, channelPath("gateway-x", "stable"), release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
-	owner.Put(t, channelPath("gateway-x", "canary"), release("2.0.0", digest("b"))).Is(t, http.StatusCreated)
-	owner.Put(t, "/api/edges/box-1", box).Is(t, http.StatusCreated)
-	before := listens(t, w, "box-1", "1.0.0")
-	quiet := sound(t, before.Bell.URL)
-
-	reached, never := make(chan struct{}), make(chan struct{})
-	var once sync.Once
-	remove := w.Front.Intercept(func(c *storefront.Call) storefront.Effect {
-		for _, use := range c.Uses {
-			if c.Function == "put-edge" && use.Table == dynamolocal.TableName(dynamo.Bells) {
-				once.Do(func() { close(reached) })
-				return storefront.Effect{Hold: never}
-			}
-		}
-		return storefront.Effect{}
-	})
-	answer := make(chan harness.Answer, 1)
-	go func() {
-		a, _ := owner.Try(http.MethodPut, "/api/edges/box-1", strings.Replace(box, "stable", "canary", 1))
-		answer <- a
-	}()
-	<-reached
-	for _, pid := range w.Function("put-edge").PIDs() {
-		p, err := os.FindProcess(pid)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := p.Kill(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	(<-answer).Refused(t, problem.BadGateway)
-	remove()
-
-	if now := sound(t, before.Bell.URL); now.ETag != quiet.ETag || len(now.Calls) != 0 || now.Sound != quiet.Sound {
-		t.Errorf("the bell says %+v, before %+v", now, quiet)
-	}
-	if m := listens(t, w, "box-1", "1.0.0"); m.Channel != "canary" || m.Version != "2.0.0" || m.Bell.URL == before.Bell.URL {
-		t.Errorf("at its heartbeat the box is told %+v", m)
-	}
-}
-
 // TestBell_CallsTheBoxThatChanged_AndNobodyElse, for every operation that changes a box.
 func TestBell_CallsTheBoxThatChanged_AndNobodyElse(t *testing.T) {
-	w := harness.New(t, harness.WithBell(), uncached)
-	owner := w.Owner(t)
-	owner.Put(t, channelPath("gateway-x", "stable"), release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	w, owner := published(t, harness.WithBell(), uncached)
 	for name, change := range map[string]func(id string) harness.Answer{
 		"put-edge": func(id string) harness.Answer {
 			return owner.Put(t, "/api/edges/"+id, strings.Replace(box, "acme", "initech", 1))

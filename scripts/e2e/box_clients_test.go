@@ -15,7 +15,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -31,6 +30,7 @@ import (
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/dynamolocal"
+	"wavegate/shared/testing/expect"
 )
 
 // A listeningBox is a box on the channel stable that runs 1.0.0 and one of the reference clients. Its minutes take a
@@ -84,9 +84,7 @@ func newListeningBox(t *testing.T, heartbeat int) *listeningBox {
 	b.images = httptest.NewTLSServer(http.HandlerFunc(b.image))
 	t.Cleanup(b.images.Close)
 	at, err := url.Parse(b.BellURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	proxy := httputil.NewSingleHostReverseProxy(at)
 	b.via = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b.bells.Add(1)
@@ -109,7 +107,8 @@ func imageOf(version string) []byte {
 }
 
 func (b *listeningBox) publication(version string) string {
-	return fmt.Sprintf(`{"currentVersion":%q,"artifactUrl":"%s/%s","sha256":"%x"}`, version, b.images.URL, version, sha256.Sum256(imageOf(version)))
+	return fmt.Sprintf(`{"currentVersion":%q,"artifactUrl":"%s/%s","sha256":"%x"}`, version, b.images.URL, version,
+		sha256.Sum256(imageOf(version)))
 }
 
 func (b *listeningBox) image(w http.ResponseWriter, r *http.Request) {
@@ -130,9 +129,7 @@ func (b *listeningBox) image(w http.ResponseWriter, r *http.Request) {
 
 func (b *listeningBox) write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(b.dir, name), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, os.WriteFile(filepath.Join(b.dir, name), []byte(text), 0o600))
 }
 
 func (b *listeningBox) read(name string) string {
@@ -182,7 +179,7 @@ func TestBoxClients_ARollout_AHalt_TheWayBack_AndALostRing(t *testing.T) {
 		}
 
 		owner.Put(t, "/api/ota/release-channels/gateway-x/canary", b.publication("1.1.0")).Is(t, http.StatusCreated)
-		rollout := owner.Post(t, "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.1.0"}`).Is(t, http.StatusCreated).Header.Get("Location")
+		rollout := owner.Post(t, "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.1.0"}`).Made(t)
 		b.until(t, "it polls when the rollout starts", func() bool { return b.polls.Load() > polls })
 		b.listensFor(t, 3)
 		if b.read("activations") != "" {
@@ -202,7 +199,7 @@ func TestBoxClients_ARollout_AHalt_TheWayBack_AndALostRing(t *testing.T) {
 		b.mu.Unlock()
 		owner.Put(t, "/api/ota/release-channels/gateway-x/canary", b.publication("1.2.0")).Is(t, http.StatusNoContent)
 		owner.Patch(t, rollout, `{"status":"halted"}`).Is(t, http.StatusNoContent)
-		rollout = owner.Post(t, "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.2.0"}`).Is(t, http.StatusCreated).Header.Get("Location")
+		rollout = owner.Post(t, "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.2.0"}`).Made(t)
 		b.until(t, "it downloads 1.2.0", func() bool { b.mu.Lock(); defer b.mu.Unlock(); return b.asked["1.2.0"] > 0 })
 		polls = b.polls.Load()
 		owner.Patch(t, rollout, `{"status":"halted"}`).Is(t, http.StatusNoContent)
@@ -226,16 +223,12 @@ func TestBoxClients_ARollout_AHalt_TheWayBack_AndALostRing(t *testing.T) {
 		owner.Put(t, "/api/edges/"+b.id, strings.Replace(box, "stable", "canary", 1)).Is(t, http.StatusNoContent)
 		lost()
 		b.listensFor(t, 4)
-		if got := b.read("version"); got != "1.0.0" {
-			t.Errorf("nothing rang, and it runs %s", got)
-		}
+		expect.Equal(t, b.read("version"), "1.0.0", "nothing rang, and it runs")
 		b.runs(t, "1.2.0") // the channel's version, at its heartbeat
 
 		owner.Put(t, "/api/edges/"+b.id, box).Is(t, http.StatusNoContent)
 		b.runs(t, "1.0.0") // only this box is called
-		if got := strings.Fields(b.read("activations")); !slices.Equal(got, []string{"1.1.0", "1.0.0", "1.2.0", "1.0.0"}) {
-			t.Errorf("it activated %v", got)
-		}
+		expect.Equal(t, strings.Fields(b.read("activations")), []string{"1.1.0", "1.0.0", "1.2.0", "1.0.0"}, "it activated")
 	})
 }
 
@@ -279,7 +272,8 @@ func (b *listeningBox) Activate(_ context.Context, m boxclient.Manifest, file st
 
 func goClient(t *testing.T, b *listeningBox) {
 	c := boxclient.Client{
-		API: b.Target.URL, EdgeID: b.id, Device: b, Folder: t.TempDir(), BellVia: b.via.URL, HTTP: b.images.Client(), Timing: boxclient.DefaultTiming.Scaled(1.0 / 60),
+		API: b.Target.URL, EdgeID: b.id, Device: b, Folder: t.TempDir(), BellVia: b.via.URL, HTTP: b.images.Client(),
+		Timing:        boxclient.DefaultTiming.Scaled(1.0 / 60),
 		Authorization: func(context.Context) (string, error) { return b.Box(t, b.id).Bearer, nil },
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -301,21 +295,16 @@ func shellClient(t *testing.T, b *listeningBox) {
 		"installed":     "cat '" + b.dir + "/version'",
 		"activate":      "grep -q \"^image of $1$\" \"$2\" && echo $1 >>'" + b.dir + "/activations' && printf %s $1 >'" + b.dir + "/version'",
 	} {
-		if err := os.WriteFile(filepath.Join(hooks, name), []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, os.WriteFile(filepath.Join(hooks, name), []byte("#!/bin/sh\n"+text+"\n"), 0o700))
 	}
 	ca := filepath.Join(hooks, "ca.pem")
-	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: b.images.Certificate().Raw}), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: b.images.Certificate().Raw}), 0o600))
 	c := exec.Command(filepath.Join("..", "box", "client.sh"))
-	c.Env = append(os.Environ(), "API="+b.Target.URL, "BOX="+b.id, "FOLDER="+t.TempDir(), "HOOKS="+hooks, "BELL_VIA="+b.via.URL, "MINUTE=1", "CURL_CA_BUNDLE="+ca)
+	c.Env = append(os.Environ(), "API="+b.Target.URL, "BOX="+b.id, "FOLDER="+t.TempDir(), "HOOKS="+hooks,
+		"BELL_VIA="+b.via.URL, "MINUTE=1", "CURL_CA_BUNDLE="+ca)
 	c.Stderr = t.Output()
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, c.Start())
 	t.Cleanup(func() {
 		_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) // with its children
 		_ = c.Wait()                                      // it was killed

@@ -3,30 +3,18 @@ package e2e
 import (
 	"net/http"
 	"testing"
-	"time"
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/service"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/setting"
+	"wavegate/shared/testing/expect"
 )
 
 // quick makes boxes poll every second.
 func quick(o *service.Options) {
-	o.Environment = func(string) []string {
-		return []string{setting.PollIntervalSeconds.Assign(1), setting.IdlePollIntervalSeconds.Assign(1), setting.ChannelCacheSeconds.Assign(0)}
-	}
-}
-
-// eventually waits until a condition holds, for two minutes at most.
-func eventually(t *testing.T, what string, so func() bool) {
-	t.Helper()
-	for end := time.Now().Add(2 * time.Minute); !so(); time.Sleep(200 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("it never happened: %s", what)
-		}
-	}
+	withSettings(setting.PollIntervalSeconds.Assign(1), setting.IdlePollIntervalSeconds.Assign(1), setting.ChannelCacheSeconds.Assign(0))(o)
 }
 
 // enrol registers a box and returns a token for it.
@@ -42,6 +30,28 @@ func why(t *testing.T, owner *harness.Caller, id string) census.Why {
 	var known census.Why
 	owner.Get(t, "/api/edges/"+id+"/update/why").Is(t, http.StatusOK).Into(t, &known)
 	return known
+}
+
+// knows checks the version and the state of a box's last report, and returns what the service knows about the box.
+func knows(t *testing.T, owner *harness.Caller, id, version string, state report.State) census.Why {
+	t.Helper()
+	known := why(t, owner, id)
+	if !at(known, version, state) {
+		t.Fatalf("%s is known as %+v, its report as %+v", id, known, known.Report)
+	}
+	return known
+}
+
+// reportsAs waits for a box's report of a version and a state.
+func reportsAs(t *testing.T, owner *harness.Caller, id, version string, state report.State) {
+	t.Helper()
+	expect.Until(t, id+" reports "+version+" as "+string(state), func() bool { return at(why(t, owner, id), version, state) })
+}
+
+// runs waits until a box reports that it runs a version.
+func runs(t *testing.T, owner *harness.Caller, id, version string) {
+	t.Helper()
+	expect.Until(t, id+" runs "+version, func() bool { return why(t, owner, id).Running == version })
 }
 
 func at(known census.Why, version string, state report.State) bool {

@@ -20,6 +20,7 @@ import (
 	"wavegate/shared/access/token"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 )
 
 // A job releases firmware, as in infra/ci: its commands, and the variables that its CI sets.
@@ -44,7 +45,8 @@ func githubJob(t *testing.T, token string) job {
 	}))
 	t.Cleanup(tokens.Close)
 	return job{steps[len(steps)-1].Run, []string{
-		"ACTIONS_ID_TOKEN_REQUEST_TOKEN=of-the-run", "ACTIONS_ID_TOKEN_REQUEST_URL=" + tokens.URL + "/token?api-version=2.0", "AUDIENCE=" + devissuer.ProgramsAudience,
+		"ACTIONS_ID_TOKEN_REQUEST_TOKEN=of-the-run", "ACTIONS_ID_TOKEN_REQUEST_URL=" + tokens.URL +
+			"/token?api-version=2.0", "AUDIENCE=" + devissuer.ProgramsAudience,
 		"GITHUB_RUN_ID=9012345678",
 	}}
 }
@@ -63,9 +65,7 @@ func readYAML(t *testing.T, file string, into any) {
 	if err == nil {
 		err = yaml.Unmarshal(text, into)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 }
 
 // run runs the job's commands like its CI, in a folder with an image.
@@ -73,11 +73,10 @@ func (j job) run(t *testing.T, url string) (string, error) {
 	t.Helper()
 	shell := exec.CommandContext(t.Context(), "bash", "-e")
 	shell.Dir = t.TempDir()
-	if err := os.WriteFile(filepath.Join(shell.Dir, "image.img"), []byte("the image"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, os.WriteFile(filepath.Join(shell.Dir, "image.img"), []byte("the image"), 0o600))
 	shell.Stdin = strings.NewReader(j.script)
-	shell.Env = append(append(os.Environ(), j.env...), "WAVEGATE="+url, "VERSION=1.4.17", "ARTIFACT=https://releases.example.com/gateway-x/1.4.17.img")
+	shell.Env = append(append(os.Environ(), j.env...), "WAVEGATE="+url, "VERSION=1.4.17",
+		"ARTIFACT=https://releases.example.com/gateway-x/1.4.17.img")
 	out, err := shell.CombinedOutput()
 	return string(out), err
 }
@@ -85,11 +84,14 @@ func (j job) run(t *testing.T, url string) (string, error) {
 // Claims like those of GitHub and GitLab for a run of the branch main.
 var (
 	githubClaims = devissuer.Claims{User: harness.Program, Roles: []string{string(auth.Program)}, More: map[string]any{
-		"ref": "refs/heads/main", "repository": "acme/firmware", "repository_owner": "acme", "run_id": "9012345678", "event_name": "push", "roles": nil,
+		"ref": "refs/heads/main", "repository": "acme/firmware", "repository_owner": "acme", "run_id": "9012345678",
+		"event_name": "push", "roles": nil,
 	}}
-	gitlabClaims = devissuer.Claims{User: "project_path:acme/firmware:ref_type:branch:ref:main", Roles: []string{string(auth.Program)}, More: map[string]any{
-		"project_path": "acme/firmware", "namespace_path": "acme", "ref": "main", "ref_type": "branch", "pipeline_id": "7012345", "user_login": "eric", "roles": nil,
-	}}
+	gitlabClaims = devissuer.Claims{User: "project_path:acme/firmware:ref_type:branch:ref:main",
+		Roles: []string{string(auth.Program)}, More: map[string]any{
+			"project_path": "acme/firmware", "namespace_path": "acme", "ref": "main", "ref_type": "branch",
+			"pipeline_id": "7012345", "user_login": "eric", "roles": nil,
+		}}
 )
 
 // TestCI_Jobs_PublishOnCanary_AndStartOnStable, and a repeated job has nothing to do.
@@ -103,17 +105,13 @@ func TestCI_Jobs_PublishOnCanary_AndStartOnStable(t *testing.T) {
 			w := harness.New(t)
 			w.Owner(t).Put(t, channelPath("gateway-x", "stable"), release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
 			token, err := w.Target.Token(c.claims)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, err)
 			for range 2 {
 				if out, err := c.of(t, token).run(t, w.Target.URL); err != nil {
 					t.Fatalf("%v\n%s", err, out)
 				}
 			}
-			if got := w.Owner(t).Get(t, channelPath("gateway-x", "canary")).Object(t)["currentVersion"]; got != "1.4.17" {
-				t.Errorf("canary has %v", got)
-			}
+			expect.Equal(t, w.Owner(t).Get(t, channelPath("gateway-x", "canary")).Object(t)["currentVersion"], "1.4.17", "canary has")
 			rollouts := itemsOf(t, w, "/api/ota/rollouts?edgeType=gateway-x&channel=stable")
 			if len(rollouts) != 1 || rollouts[0]["targetVersion"] != "1.4.17" || rollouts[0]["guard"] != "act" {
 				t.Errorf("the rollouts are %v", rollouts)
@@ -123,9 +121,7 @@ func TestCI_Jobs_PublishOnCanary_AndStartOnStable(t *testing.T) {
 				actor, _ := event["actor"].(map[string]any)
 				actors = append(actors, actor["userId"])
 			}
-			if text := fmt.Sprint(actors); strings.Count(text, c.claims.User) != 2 {
-				t.Errorf("the audit trail names %v", actors)
-			}
+			expect.Equal(t, strings.Count(fmt.Sprint(actors), c.claims.User), 2, "the audit trail names %v", actors)
 		})
 	}
 }
@@ -145,13 +141,17 @@ func TestCI_AProgram_MayNothingElse(t *testing.T) {
 	rollout := start(t, owner, "gateway-x")
 	before := w.State(t)
 	for name, a := range map[string]harness.Answer{
-		"publish where it may start":  program.Put(t, channelPath("gateway-x", "stable"), release("1.2.0", digest("c"))),
-		"publish elsewhere":           program.Put(t, channelPath("camera-y", "canary"), release("1.2.0", digest("c"))),
-		"start where it may publish":  program.Post(t, "/api/ota/rollouts", plan("gateway-x", "canary", "1.0.0")),
-		"start without a guard":       program.Post(t, "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.1.0","policy":null}`),
-		"start with a policy":         program.Post(t, "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.1.0","policy":{}}`),
-		"start over a freeze":         program.Post(t, "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.1.0","overrideReason":"it is urgent"}`),
-		"publish over a freeze":       program.Put(t, channelPath("gateway-x", "canary"), strings.Replace(release("1.2.0", digest("c")), "{", `{"overrideReason":"it is urgent",`, 1)),
+		"publish where it may start": program.Put(t, channelPath("gateway-x", "stable"), release("1.2.0", digest("c"))),
+		"publish elsewhere":          program.Put(t, channelPath("camera-y", "canary"), release("1.2.0", digest("c"))),
+		"start where it may publish": program.Post(t, "/api/ota/rollouts", plan("gateway-x", "canary", "1.0.0")),
+		"start without a guard": program.Post(t, "/api/ota/rollouts",
+			`{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.1.0","policy":null}`),
+		"start with a policy": program.Post(t, "/api/ota/rollouts",
+			`{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.1.0","policy":{}}`),
+		"start over a freeze": program.Post(t, "/api/ota/rollouts",
+			`{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.1.0","overrideReason":"it is urgent"}`),
+		"publish over a freeze": program.Put(t, channelPath("gateway-x", "canary"),
+			strings.Replace(release("1.2.0", digest("c")), "{", `{"overrideReason":"it is urgent",`, 1)),
 		"promote":                     program.Patch(t, rollout, `{"staged_percent":10}`),
 		"halt":                        program.Patch(t, rollout, `{"state":"halted"}`),
 		"read a rollout":              program.Get(t, rollout),
@@ -160,13 +160,9 @@ func TestCI_AProgram_MayNothingElse(t *testing.T) {
 		"register a box":              program.Put(t, "/api/edges/edge-9", `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`),
 		"read the trail of the fleet": program.Get(t, "/api/audit-events"),
 	} {
-		if a.Status != http.StatusForbidden {
-			t.Errorf("%s: answered %d %s", name, a.Status, a.Body)
-		}
+		expect.Equal(t, a.Status, http.StatusForbidden, "%s: %s is answered with", name, a.Body)
 	}
-	if after := w.State(t); after != before {
-		t.Errorf("something was written:\nbefore %s\nafter  %s", before, after)
-	}
+	expect.Equal(t, w.State(t), before, "the stored data is")
 }
 
 // TestCI_AProgram_EndsNoRolloutOfSomebodyElse_UnlessTheSettingsSaySo, and only with a reason. People need none.
@@ -191,27 +187,23 @@ func TestCI_AProgram_EndsNoRolloutOfSomebodyElse_UnlessTheSettingsSaySo(t *testi
 	}
 	owner.Put(t, canary, release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
 	owner.Put(t, channelPath("gateway-x", "stable"), release("1.1.0", digest("b"))).Is(t, http.StatusCreated)
-	rollout := owner.Post(t, rollouts, plan("gateway-x", "canary", "1.1.0")).Is(t, http.StatusCreated).Header.Get("Location")
+	rollout := owner.Post(t, rollouts, plan("gateway-x", "canary", "1.1.0")).Made(t)
 	before := w.State(t)
 	program.Put(t, canary, publication("1.2.0", "a.example", "")).Refused(t, problem.RolloutActive)
 	program.Put(t, canary, publication("1.2.0", "a.example", "urgent")).Refused(t, problem.Forbidden)
 	trusted.Put(t, canary, publication("1.2.0", devissuer.ArtifactHost, "")).Refused(t, problem.RolloutActive)
 	trusted.Put(t, canary, publication("1.2.0", "evil.example", "urgent")).Refused(t, problem.Forbidden)
 	trusted.Put(t, canary, publication("1.2.0", devissuer.ArtifactHost+".evil.example", "urgent")).Refused(t, problem.Forbidden)
-	if after := w.State(t); after != before {
-		t.Errorf("something was written:\nbefore %s\nafter  %s", before, after)
-	}
-	owner.Put(t, "/api/ota/freeze", fmt.Sprintf(`{"reason":"holidays","until":%q}`, time.Now().Add(time.Hour).UTC().Format(time.RFC3339))).Is(t, http.StatusCreated)
+	expect.Equal(t, w.State(t), before, "the stored data is")
+	owner.Put(t, "/api/ota/freeze", fmt.Sprintf(`{"reason":"holidays","until":%q}`,
+		time.Now().Add(time.Hour).UTC().Format(time.RFC3339))).Is(t, http.StatusCreated)
 	trusted.Put(t, canary, publication("1.2.0", devissuer.ArtifactHost, "urgent")).Refused(t, problem.Frozen)
 	owner.Do(t, http.MethodDelete, "/api/ota/freeze", "").Is(t, http.StatusNoContent)
-	trusted.Put(t, canary, publication("1.2.0", strings.ToUpper(devissuer.ArtifactHost)+":443", "the canaries burn")).Is(t, http.StatusNoContent)
-	if got := owner.Get(t, rollout).Object(t); got["status"] != "halted" || got["endedBy"] != "publication" {
-		t.Errorf("the rollout is %v", got)
-	}
+	trusted.Put(t, canary, publication("1.2.0", strings.ToUpper(devissuer.ArtifactHost)+":443", "the canaries burn")).
+		Is(t, http.StatusNoContent)
+	owner.Get(t, rollout).Has(t, `{"status":"halted","endedBy":"publication"}`)
 	program.Put(t, canary, publication("1.3.0", "a.example", "")).Is(t, http.StatusNoContent)
-	rollout = owner.Post(t, rollouts, plan("gateway-x", "canary", "1.1.0")).Is(t, http.StatusCreated).Header.Get("Location")
+	rollout = owner.Post(t, rollouts, plan("gateway-x", "canary", "1.1.0")).Made(t)
 	owner.Put(t, canary, publication("1.4.0", "a.example", "")).Is(t, http.StatusNoContent)
-	if got := owner.Get(t, rollout).Object(t); got["status"] != "halted" {
-		t.Errorf("the rollout is %v", got)
-	}
+	owner.Get(t, rollout).Has(t, `{"status":"halted"}`)
 }

@@ -13,6 +13,7 @@ import (
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/service"
 	"wavegate/shared/fleet/report"
+	"wavegate/shared/testing/expect"
 )
 
 // A library is a DDI client library, in a program that uses it according to its documentation.
@@ -46,16 +47,12 @@ type clientBox struct {
 func (b clientBox) start(t *testing.T, runs string) (stop func()) {
 	t.Helper()
 	log, err := os.OpenFile(filepath.Join(b.place, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	c := exec.Command(b.program[0], append(b.program[1:], b.w.Target.URL+b.server, "acme", b.id, b.token, runs, b.place)...)
 	certificate := b.shelf.certificate(t)
 	c.Env = append(os.Environ(), "NODE_EXTRA_CA_CERTS="+certificate, "SSL_CERT_FILE="+certificate)
 	c.Stdout, c.Stderr = log, log
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, c.Start())
 	_ = log.Close()
 	ended := false
 	stop = func() {
@@ -82,10 +79,9 @@ func (b clientBox) said() string {
 // told makes the box report its version, and starts a rollout of 1.1.0 that reaches it.
 func (b clientBox) told(t *testing.T, owner *harness.Caller, broken bool) (rollout string) {
 	t.Helper()
-	eventually(t, "the box reports what it runs", func() bool { return why(t, owner, b.id).Running == "1.0.0" })
+	runs(t, owner, b.id, "1.0.0")
 	owner.Put(t, channelPath("gateway-x", "canary"), b.shelf.publication("1.1.0", broken)).Is(t, http.StatusCreated)
-	body := strings.TrimSuffix(plan("gateway-x", "stable", "1.1.0"), "}") + `,"policy":` + brief + `}`
-	return owner.Post(t, rollouts, body).Is(t, http.StatusCreated).Header.Get("Location")
+	return owner.Post(t, rollouts, judged(brief)).Made(t)
 }
 
 // follow runs a library with a good image, one with another checksum, one that does not boot, a halt during the
@@ -97,9 +93,7 @@ func follow(t *testing.T, l library) {
 	}
 	t.Parallel()
 	begin := func(t *testing.T) (*harness.Caller, clientBox) {
-		w := harness.New(t, swift, func(o *service.Options) { o.DDIRoot = l.server == "" })
-		owner := w.Owner(t)
-		owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+		w, owner := published(t, swift, func(o *service.Options) { o.DDIRoot = l.server == "" })
 		id, _ := boxesOf("1.1.0", 1)
 		return owner, clientBox{l, id, enrol(t, owner, id), t.TempDir(), w, newShelf(t)}
 	}
@@ -107,10 +101,10 @@ func follow(t *testing.T, l library) {
 		owner, b := begin(t)
 		stop := b.start(t, "1.0.0")
 		b.told(t, owner, false)
-		eventually(t, "the image is written", func() bool { return why(t, owner, b.id).Written == "1.1.0" })
+		expect.Until(t, "the image is written", func() bool { return why(t, owner, b.id).Written == "1.1.0" })
 		stop()
 		b.start(t, "1.1.0")
-		eventually(t, "the box is installed", func() bool { return at(why(t, owner, b.id), "1.1.0", report.Installed) })
+		reportsAs(t, owner, b.id, "1.1.0", report.Installed)
 		if b.shelf.tokens.Load() == 0 {
 			t.Error("no token came to the artifact's host; README.md says that it does")
 		}
@@ -119,7 +113,7 @@ func follow(t *testing.T, l library) {
 		owner, b := begin(t)
 		b.start(t, "1.0.0")
 		b.told(t, owner, true)
-		eventually(t, "the attempt has failed", func() bool { return at(why(t, owner, b.id), "1.1.0", report.Failed) })
+		reportsAs(t, owner, b.id, "1.1.0", report.Failed)
 		if r := why(t, owner, b.id).Report; r.Code != report.CodeChecksum {
 			t.Errorf("the report is %+v", r)
 		}
@@ -128,10 +122,10 @@ func follow(t *testing.T, l library) {
 		owner, b := begin(t)
 		stop := b.start(t, "1.0.0")
 		b.told(t, owner, false)
-		eventually(t, "the image is written", func() bool { return why(t, owner, b.id).Written == "1.1.0" })
+		expect.Until(t, "the image is written", func() bool { return why(t, owner, b.id).Written == "1.1.0" })
 		stop()
 		b.start(t, "1.0.0")
-		eventually(t, "the box has fallen back", func() bool {
+		expect.Until(t, "the box has fallen back", func() bool {
 			known := why(t, owner, b.id)
 			return at(known, "1.1.0", report.Reverted) && known.Report.Code == report.CodeBoot
 		})
@@ -141,10 +135,11 @@ func follow(t *testing.T, l library) {
 		b.shelf.slow = true
 		b.start(t, "1.0.0")
 		rollout := b.told(t, owner, false)
-		eventually(t, "the image is downloaded", func() bool { return b.shelf.sent.Load() > 0 })
+		expect.Until(t, "the image is downloaded", func() bool { return b.shelf.sent.Load() > 0 })
 		owner.Patch(t, rollout, `{"status":"halted"}`).Is(t, http.StatusNoContent)
-		eventually(t, "the client has finished, since it does not poll meanwhile", func() bool { return strings.Contains(b.said(), "written: ") })
-		eventually(t, "that is known", func() bool {
+		expect.Until(t, "the client has finished, since it does not poll meanwhile",
+			func() bool { return strings.Contains(b.said(), "written: ") })
+		expect.Until(t, "that is known", func() bool {
 			known := why(t, owner, b.id)
 			return known.Written == "1.1.0" || at(known, "1.1.0", report.Reverted) // because the box does not boot the written version
 		})
@@ -152,8 +147,8 @@ func follow(t *testing.T, l library) {
 	t.Run("token taken back", func(t *testing.T) {
 		owner, b := begin(t)
 		b.start(t, "1.0.0")
-		eventually(t, "the box reports what it runs", func() bool { return why(t, owner, b.id).Running == "1.0.0" })
+		runs(t, owner, b.id, "1.0.0")
 		owner.Do(t, http.MethodDelete, "/api/edges/"+b.id+"/token", "").Is(t, http.StatusNoContent)
-		eventually(t, "its polls are refused", func() bool { return strings.Contains(b.said(), b.refused) })
+		expect.Until(t, "its polls are refused", func() bool { return strings.Contains(b.said(), b.refused) })
 	})
 }

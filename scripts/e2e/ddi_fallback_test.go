@@ -11,6 +11,7 @@ import (
 	"wavegate/scripts/local/service"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/operations"
+	"wavegate/shared/testing/expect"
 )
 
 // brief gives boxes two seconds to install and to boot. The rollout is raised by hand.
@@ -55,8 +56,7 @@ func ddiRollout(t *testing.T, w *harness.World, policy string) string {
 	t.Helper()
 	owner := w.Owner(t)
 	owner.Put(t, channelPath("gateway-x", "canary"), described("1.1.0", digest("b"))).Is(t, http.StatusCreated)
-	body := strings.TrimSuffix(plan("gateway-x", "stable", "1.1.0"), "}") + `,"policy":` + policy + `}`
-	rollout := owner.Post(t, rollouts, body).Is(t, http.StatusCreated).Header.Get("Location")
+	rollout := owner.Post(t, rollouts, judged(policy)).Made(t)
 	for _, percent := range []string{"10", "50", "100"} {
 		owner.Patch(t, rollout, `{"staged_percent":`+percent+`,"overrideReason":"all boxes at once"}`).Is(t, http.StatusNoContent)
 	}
@@ -98,9 +98,7 @@ func TestDDI_BoxesThatDoNotBoot_HaltTheRollout(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := harness.New(t, lookEachSecond)
-			owner := w.Owner(t)
-			owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+			w, owner := published(t, lookEachSecond)
 			fleet := ddiFleet(t, w, boxes)
 			rollout := ddiRollout(t, w, brief)
 			actions := make([]string, len(fleet))
@@ -112,14 +110,10 @@ func TestDDI_BoxesThatDoNotBoot_HaltTheRollout(t *testing.T) {
 			for i, b := range fleet {
 				c.later(t, b, actions[i])
 			}
-			if err := w.RunTask(t.Context(), operations.Tick); err != nil {
-				t.Fatal(err)
-			}
-			if r := owner.Get(t, rollout).Is(t, http.StatusOK).Object(t); r["status"] != "halted" || r["endedBy"] != "guard" {
-				t.Errorf("the rollout is %v", r)
-			}
-			known := why(t, owner, fleet[0].id)
-			if !at(known, "1.1.0", c.state) || known.Report.Code != report.CodeBoot || !strings.HasSuffix(known.Sentence, c.says) {
+			expect.OK(t, w.RunTask(t.Context(), operations.Tick))
+			owner.Get(t, rollout).Has(t, `{"status":"halted","endedBy":"guard"}`)
+			known := knows(t, owner, fleet[0].id, "1.1.0", c.state)
+			if known.Report.Code != report.CodeBoot || !strings.HasSuffix(known.Sentence, c.says) {
 				t.Errorf("known as %+v, its report as %+v", known, known.Report)
 			}
 		})
@@ -134,49 +128,26 @@ func TestDDI_UpdatesWait_ForTheWindowOfThePolicy(t *testing.T) {
 		"open":   {hour(-2 * time.Hour), hour(4 * time.Hour), "attempt", "available"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := harness.New(t, lookEachSecond)
-			owner := w.Owner(t)
-			owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+			w, _ := published(t, lookEachSecond)
 			b := ddiFleet(t, w, 1)[0]
 			ddiRollout(t, w, `{"promote":{"windows":[{"from":"`+c.from+`","to":"`+c.to+`","timeZone":"UTC"}]}}`)
 			action := linked(t, w, base(t, b.Caller, b.id).Links.DeploymentBase)
 			told, _ := b.Get(t, action+"?actionHistory=-1").Is(t, http.StatusOK).Object(t)["deployment"].(map[string]any)
-			if told["download"] != "attempt" || told["update"] != c.update || told["maintenanceWindow"] != c.window {
-				t.Errorf("told %v", told)
-			}
+			delete(told, "chunks")
+			want := map[string]any{"download": "attempt", "update": c.update, "maintenanceWindow": c.window}
+			expect.Equal(t, told, want, "it is told")
 		})
-	}
-}
-
-// TestDDI_PutOff_IsDeferred_WithTheClientsWords.
-func TestDDI_PutOff_IsDeferred_WithTheClientsWords(t *testing.T) {
-	w := harness.New(t, quick)
-	owner := w.Owner(t)
-	owner.Put(t, channel, described("1.1.0", digest("a"))).Is(t, http.StatusCreated)
-	b := ddiFleet(t, w, 1)[0]
-	action := linked(t, w, base(t, b.Caller, b.id).Links.DeploymentBase)
-	b.says(t, action, "rejected", "none", "the machine is cutting")
-	if known := why(t, owner, b.id); !at(known, "1.1.0", report.Deferred) || known.Report.Detail != "the machine is cutting" {
-		t.Errorf("known as %+v, its report as %+v", known, known.Report)
-	}
-	if linked(t, w, base(t, b.Caller, b.id).Links.DeploymentBase) != action {
-		t.Error("it is another action")
-	}
-	b.Post(t, action+"/feedback", `{"status":{"execution":"proceeding","result":{"finished":"none"},"details":null}}`).Is(t, http.StatusOK)
-	if known := why(t, owner, b.id); !at(known, "1.1.0", report.Working) {
-		t.Errorf("known as %+v, its report as %+v", known, known.Report)
 	}
 }
 
 // TestDDI_Publication_SaysWhatClientsAreTold: its kind, another address, and missing fields of the release.
 func TestDDI_Publication_SaysWhatClientsAreTold(t *testing.T) {
-	w := harness.New(t, quick)
-	owner := w.Owner(t)
-	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	w, owner := published(t, quick)
 	b := ddiFleet(t, w, 1)[0]
 	owner.Put(t, channel, described("1.0.1", digest("c"))).Is(t, http.StatusNoContent)
 	base(t, b.Caller, b.id)
-	if known := why(t, owner, b.id); len(known.Warnings) != 2 || !strings.Contains(known.Warnings[0], "without md5") || !strings.Contains(known.Warnings[1], "downloadWithoutToken") {
+	if known := why(t, owner, b.id); len(known.Warnings) != 2 || !strings.Contains(known.Warnings[0], "without md5") ||
+		!strings.Contains(known.Warnings[1], "downloadWithoutToken") {
 		t.Errorf("the warnings are %q", known.Warnings)
 	}
 	const more = `,"md5":"0123456789abcdef0123456789abcdef","part":"bApp","artifactHttpUrl":"http://mirror.plant.example/1.1.0","downloadWithoutToken":true}`
@@ -185,7 +156,8 @@ func TestDDI_Publication_SaysWhatClientsAreTold(t *testing.T) {
 	b.Post(t, cancel+"/feedback", feedback("closed", "success", "cancellation acknowledged.")).Is(t, http.StatusOK)
 	action := linked(t, w, base(t, b.Caller, b.id).Links.DeploymentBase)
 	told := string(b.Get(t, action).Is(t, http.StatusOK).Body)
-	for _, want := range []string{`"part":"bApp"`, `"md5":"0123456789abcdef0123456789abcdef"`, `"download-http":{"href":"http://mirror.plant.example/1.1.0"}`} {
+	for _, want := range []string{`"part":"bApp"`, `"md5":"0123456789abcdef0123456789abcdef"`,
+		`"download-http":{"href":"http://mirror.plant.example/1.1.0"}`} {
 		if !strings.Contains(told, want) {
 			t.Errorf("%s is not in %s", want, told)
 		}

@@ -16,6 +16,7 @@ import (
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/setting"
+	"wavegate/shared/testing/expect"
 )
 
 // A move of a recorded run is a request of the client, or an action of somebody else. {token} is replaced by the
@@ -68,9 +69,8 @@ func TestDDI_RecordedRunsOfClients_AreFollowed(t *testing.T) {
 
 // swift makes boxes poll every second, and allows policies with seconds.
 func swift(o *service.Options) {
-	o.Environment = func(string) []string {
-		return []string{setting.PollIntervalSeconds.Assign(1), setting.IdlePollIntervalSeconds.Assign(1), setting.ChannelCacheSeconds.Assign(0), setting.GuardIntervalSeconds.Assign(1)}
-	}
+	withSettings(setting.PollIntervalSeconds.Assign(1), setting.IdlePollIntervalSeconds.Assign(1),
+		setting.ChannelCacheSeconds.Assign(0), setting.GuardIntervalSeconds.Assign(1))(o)
 }
 
 func failed(known census.Why, code report.FailureCode) bool {
@@ -80,15 +80,11 @@ func failed(known census.Why, code report.FailureCode) bool {
 func recorded(t *testing.T, file string) (moves []move) {
 	t.Helper()
 	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	defer f.Close()
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		var s move
-		if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, json.Unmarshal(lines.Bytes(), &s))
 		moves = append(moves, s)
 	}
 	return moves
@@ -120,9 +116,9 @@ func (r *replay) take(t *testing.T, s move) {
 		time.Sleep(2500 * time.Millisecond)
 	case "the owner publishes 1.1.0 and starts its rollout":
 		const more = `,"md5":"0123456789abcdef0123456789abcdef","artifactHttpUrl":"http://mirror.plant.example/1.1.0"}`
-		r.owner.Put(t, channelPath("gateway-x", "canary"), strings.TrimSuffix(described("1.1.0", digest("b")), "}")+more).Is(t, http.StatusCreated)
-		body := strings.TrimSuffix(plan("gateway-x", "stable", "1.1.0"), "}") + `,"policy":` + brief + `}`
-		r.rollout = r.owner.Post(t, rollouts, body).Is(t, http.StatusCreated).Header.Get("Location")
+		r.owner.Put(t, channelPath("gateway-x", "canary"), strings.TrimSuffix(described("1.1.0", digest("b")), "}")+more).
+			Is(t, http.StatusCreated)
+		r.rollout = r.owner.Post(t, rollouts, judged(brief)).Made(t)
 	case "the owner halts the rollout":
 		r.owner.Patch(t, r.rollout, `{"status":"halted"}`).Is(t, http.StatusNoContent)
 	case "the owner takes the token back":
@@ -145,19 +141,17 @@ func (r *replay) send(t *testing.T, s move) {
 	for name, value := range s.Header {
 		header = append(header, name, fill.Replace(value))
 	}
-	status, answer := plain{url: r.w.Target.URL}.try(t, s.Method, r.w.Target.URL+fill.Replace(s.Path), fill.Replace(s.Body), header...)
-	if status != s.Status {
-		t.Fatalf("%s %s %s is answered with %d %s, and was with %d", s.Method, s.Path, s.Body, status, answer, s.Status)
+	a := ask(t, s.Method, r.w.Target.URL+fill.Replace(s.Path), fill.Replace(s.Body), header...)
+	if a.Status != s.Status {
+		t.Fatalf("%s %s %s is answered with %d %s, and was with %d", s.Method, s.Path, s.Body, a.Status, a.Body, s.Status)
 	}
-	if !strings.HasSuffix(strings.TrimSuffix(s.Path, "/"), "/controller/v1/"+r.id) || status != http.StatusOK {
+	if !strings.HasSuffix(strings.TrimSuffix(s.Path, "/"), "/controller/v1/"+r.id) || a.Status != http.StatusOK {
 		return
 	}
 	var polled struct {
 		Links map[string]struct{ Href string } `json:"_links"`
 	}
-	if err := json.Unmarshal([]byte(answer), &polled); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, json.Unmarshal(a.Body, &polled))
 	var name string
 	for link, to := range polled.Links {
 		name = link

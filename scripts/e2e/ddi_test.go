@@ -3,7 +3,6 @@ package e2e
 import (
 	"fmt"
 	"net/http"
-	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"wavegate/shared/fleet/ddi"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 )
 
 // ddiPath is where a box's DDI client polls.
@@ -25,7 +25,7 @@ func described(version, sha256 string) string {
 // client is a DDI client with its own token.
 func client(t *testing.T, w *harness.World, scheme, place string) *harness.Caller {
 	t.Helper()
-	return &harness.Caller{URL: w.Target.URL, Bearer: scheme + " " + w.Owner(t).SetToken(t, place)}
+	return w.With(scheme, w.Owner(t).SetToken(t, place))
 }
 
 const gatewayToken = "/api/organizations/acme/gateway-token"
@@ -55,9 +55,7 @@ func feedback(execution, finished, words string) string {
 
 // TestDDI_Gateway_SpeaksForEachBoxOfItsOrganization, from the first poll to the reboot, and through a halt.
 func TestDDI_Gateway_SpeaksForEachBoxOfItsOrganization(t *testing.T) {
-	w := harness.New(t, quick)
-	owner := w.Owner(t)
-	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	w, owner := published(t, quick)
 	gateway := client(t, w, "GatewayToken", gatewayToken)
 	for _, id := range []string{"box-1", "box-2"} {
 		owner.Put(t, "/api/edges/"+id, box).Is(t, http.StatusCreated)
@@ -69,9 +67,7 @@ func TestDDI_Gateway_SpeaksForEachBoxOfItsOrganization(t *testing.T) {
 	action := linked(t, w, base(t, gateway, "box-1").Links.DeploymentBase)
 	gateway.Post(t, action+"/feedback", feedback("closed", "success", "Installed")).Is(t, http.StatusOK)
 	gateway.Put(t, ddiPath("acme", "box-1")+"/configData", `{"data":{"installed":"1.0.0"}}`).Is(t, http.StatusOK)
-	if known := why(t, owner, "box-1"); !at(known, "1.0.0", report.Installed) {
-		t.Errorf("box-1 is known as %+v", known)
-	}
+	knows(t, owner, "box-1", "1.0.0", report.Installed)
 	// The other has not finished when the version is withdrawn.
 	owner.Put(t, channel, described("0.9.0", digest("b"))).Is(t, http.StatusNoContent)
 	cancel := linked(t, w, base(t, gateway, "box-2").Links.CancelAction)
@@ -85,10 +81,7 @@ func TestDDI_Gateway_SpeaksForEachBoxOfItsOrganization(t *testing.T) {
 // TestDDI_TokenThatWasEnded_IsGoodForNoFurtherCall, including one that was replaced and is still valid: API Gateway
 // caches the authorizer's answer, so each operation checks the token again.
 func TestDDI_TokenThatWasEnded_IsGoodForNoFurtherCall(t *testing.T) {
-	w := harness.New(t, quick)
-	owner := w.Owner(t)
-	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
-	owner.Put(t, "/api/edges/box-1", box).Is(t, http.StatusCreated)
+	w, owner := served(t, quick)
 	for scheme, place := range map[string]string{"TargetToken": "/api/edges/box-1/token", "GatewayToken": gatewayToken} {
 		t.Run(scheme, func(t *testing.T) {
 			first := client(t, w, scheme, place)
@@ -119,10 +112,7 @@ func TestDDI_TokenThatWasEnded_IsGoodForNoFurtherCall(t *testing.T) {
 // TestDDI_WhatIsForeign_IsTheSameNotFound, byte for byte: a box of another organization, a missing one, and one under
 // another organization's name.
 func TestDDI_WhatIsForeign_IsTheSameNotFound(t *testing.T) {
-	w := harness.New(t, quick)
-	owner := w.Owner(t)
-	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
-	owner.Put(t, "/api/edges/box-1", box).Is(t, http.StatusCreated)
+	w, owner := served(t, quick)
 	owner.Put(t, "/api/edges/box-9", strings.Replace(box, "acme", "rival", 1)).Is(t, http.StatusCreated)
 	owner.Put(t, "/api/edges/box-8", strings.Replace(box, "acme", "rival", 1)).Is(t, http.StatusCreated)
 	owner.SetToken(t, "/api/edges/box-8/token")
@@ -137,14 +127,13 @@ func TestDDI_WhatIsForeign_IsTheSameNotFound(t *testing.T) {
 	} {
 		base(t, c.Caller, c.own)
 		var seen []string
-		for _, place := range []struct{ tenant, id string }{{"acme", "box-9"}, {"rival", "box-9"}, {"acme", "box-8"}, {"rival", "box-8"}, {"acme", "nobody"}, {"rival", "box-1"}} {
+		for _, place := range []struct{ tenant, id string }{{"acme", "box-9"}, {"rival", "box-9"}, {"acme", "box-8"},
+			{"rival", "box-8"}, {"acme", "nobody"}, {"rival", "box-1"}} {
 			a := c.Get(t, ddiPath(place.tenant, place.id))
 			a.Refused(t, problem.NotFound)
 			seen = append(seen, bare(a, ddiPath(place.tenant, place.id)))
 		}
-		if len(slices.Compact(seen)) != 1 {
-			t.Errorf("%s is answered in different ways:\n%s", name, strings.Join(seen, "\n"))
-		}
+		expect.Equal(t, len(slices.Compact(seen)), 1, "%s is answered in different ways:\n%s", name, strings.Join(seen, "\n"))
 	}
 }
 
@@ -158,58 +147,15 @@ func bare(a harness.Answer, path string) string {
 	return fmt.Sprint(a.Status, header, strings.NewReplacer(id, "", path, "").Replace(string(a.Body)))
 }
 
-// TestDDI_FailureOfRAUC_HasTheErrorThatWasNamedBefore: the bodies are recorded from rauc-hawkbit-updater.
-func TestDDI_FailureOfRAUC_HasTheErrorThatWasNamedBefore(t *testing.T) {
-	w := harness.New(t, quick)
-	owner := w.Owner(t)
-	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
-	owner.Put(t, "/api/edges/box-1", box).Is(t, http.StatusCreated)
-	c := client(t, w, "TargetToken", "/api/edges/box-1/token")
-	c.Put(t, linked(t, w, base(t, c, "box-1").Links.ConfigData),
-		`{"time":"20261122T092522","status":{"result":{"finished":"success"},"execution":"closed"},"data":{"installed":"0.9.0"}}`).Is(t, http.StatusOK)
-	action := linked(t, w, base(t, c, "box-1").Links.DeploymentBase)
-	for _, said := range []struct{ finished, execution, words string }{
-		{"none", "proceeding", "Download complete. 1.26 MB/s"},
-		{"none", "proceeding", "100% Installing failed."},
-		{"none", "proceeding", "LastError: Installation error: Compatible mismatch: Expected 'box' but bundle manifest has 'other-box'"},
-		{"none", "proceeding", "idle"},
-		{"failure", "closed", "Failed to install software bundle."},
-	} {
-		c.Post(t, action+"/feedback", fmt.Sprintf(`{"id":%q,"time":"20261122T092524","status":{"result":{"finished":%q},"execution":%q,"details":[%q]}}`,
-			path.Base(action), said.finished, said.execution, said.words)).Is(t, http.StatusOK)
-	}
-	known := why(t, owner, "box-1")
-	if r := known.Report; r == nil || r.State != report.Failed || r.Code != report.CodeIncompatible || !strings.Contains(r.Detail, "Compatible mismatch") || known.Running != "0.9.0" {
-		t.Errorf("known as %+v, its report as %+v", known, known.Report)
-	}
-}
-
 // TestDDI_WordsThatAreNoJSON_AreAFailureAllTheSame: SWUpdate puts its message between quotes without escaping.
 func TestDDI_WordsThatAreNoJSON_AreAFailureAllTheSame(t *testing.T) {
-	w := harness.New(t, quick)
-	owner := w.Owner(t)
-	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
-	owner.Put(t, "/api/edges/box-1", box).Is(t, http.StatusCreated)
+	w, owner := served(t, quick)
 	c := client(t, w, "TargetToken", "/api/edges/box-1/token")
 	base(t, c, "box-1")
 	action := linked(t, w, base(t, c, "box-1").Links.DeploymentBase)
-	// It is sent without the harness, which checks each call against the contract. The contract has no schema for a body
-	// that is not JSON.
-	body := `{"id": 7, "status": {"result": {"finished": "failure"}, "execution": "closed", "details": ["cannot open "/dev/mmcblk0p3" for writing"]}}`
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.Target.URL+action+"/feedback", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", c.Bearer)
-	r.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _ = answer.Body.Close(); answer.StatusCode != http.StatusOK {
-		t.Fatalf("answered %d", answer.StatusCode)
-	}
-	if r := why(t, owner, "box-1").Report; r == nil || r.State != report.Failed || r.Detail != `cannot open "/dev/mmcblk0p3" for writing` {
-		t.Errorf("the report is %+v", r)
-	}
+	body := `{"id": 7, "status": {"result": {"finished": "failure"}, "execution": "closed", ` +
+		`"details": ["cannot open "/dev/mmcblk0p3" for writing"]}}`
+	ask(t, http.MethodPost, w.Target.URL+action+"/feedback", body, "Authorization", c.Bearer).Is(t, http.StatusOK)
+	known := knows(t, owner, "box-1", "1.0.0", report.Failed)
+	expect.Equal(t, known.Report.Detail, `cannot open "/dev/mmcblk0p3" for writing`, "the report's detail is")
 }

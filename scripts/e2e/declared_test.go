@@ -16,6 +16,7 @@ import (
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
+	"wavegate/shared/testing/expect"
 )
 
 // TestDeclared_EveryOperation_AnswersAsItsRowSays goes through all operations once, in one service. Each is called by
@@ -24,7 +25,8 @@ import (
 // answers of single operations. A whole run fails if a declared answer was not seen; see TestMain.
 func TestDeclared_EveryOperation_AnswersAsItsRowSays(t *testing.T) {
 	t.Parallel()
-	w := harness.New(t, uncached, withAssistant(t), withSettings(setting.LimitUser.Assign(setting.HighestLimit), setting.LimitOrganization.Assign(setting.HighestLimit)))
+	w := harness.New(t, uncached, withAssistant(t),
+		withSettings(setting.LimitUser.Assign(setting.HighestLimit), setting.LimitOrganization.Assign(setting.HighestLimit)))
 	for _, op := range table.All {
 		t.Run(op.ID, func(t *testing.T) {
 			prepared := func() samples.Call { return w.Session(t, samples.Fresh(harness.Name)).Call(t, op.ID) }
@@ -34,9 +36,7 @@ func TestDeclared_EveryOperation_AnswersAsItsRowSays(t *testing.T) {
 			if !op.Takes.Anything {
 				refusesBadForms(t, w, op, call)
 			}
-			if after := w.State(t); after != before {
-				t.Errorf("a refused call wrote something:\nbefore %s\nafter  %s", before, after)
-			}
+			expect.Equal(t, w.State(t), before, "the stored data is")
 			succeeds(t, w, op, call)
 			takesEvent(t, w, prepared())
 		})
@@ -46,17 +46,11 @@ func TestDeclared_EveryOperation_AnswersAsItsRowSays(t *testing.T) {
 // takesEvent passes a call to its function as an event.
 func takesEvent(t *testing.T, w *harness.World, call samples.Call) {
 	event, err := call.Event()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	raw, err := w.Function(call.Operation).Invoke(t.Context(), event)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	var answer events.APIGatewayProxyResponse
-	if err := json.Unmarshal(raw, &answer); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, json.Unmarshal(raw, &answer))
 	if answer.StatusCode < 200 || answer.StatusCode > 299 {
 		t.Errorf("the event is answered with %d %s", answer.StatusCode, answer.Body)
 	}

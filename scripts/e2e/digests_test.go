@@ -18,8 +18,7 @@ import (
 // So a body that the first release took has the same digest in every later one: a new field is omitted if it is absent.
 // Each digest is that of the text here, which is what the first release made of the body.
 func TestIdempotencyKey_DigestOfEachBody_StaysTheSame(t *testing.T) {
-	w := harness.New(t)
-	owner := w.Owner(t)
+	w, owner := begin(t)
 	factory(t, w, "munich-1", "acme")
 	for _, name := range []string{"stable", "canary", "pilot"} {
 		owner.Put(t, channelPath("gateway-x", name), release("1.0.0", digest("a"))).Is(t, http.StatusCreated)

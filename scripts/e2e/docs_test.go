@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"wavegate/scripts/e2e/harness"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 )
 
 // TestDocs_AnyoneMayReadTheContract: the pages need no token, and the contract names the server that it was loaded
@@ -27,9 +27,7 @@ func TestDocs_AnyoneMayReadTheContract(t *testing.T) {
 					continue
 				}
 				document, err := openapi3.NewLoader().LoadFromData(a.Body)
-				if err != nil {
-					t.Fatal(err)
-				}
+				expect.OK(t, err)
 				if got := document.Servers[0].URL; got != target.URL {
 					t.Errorf("the contract names %s, and was asked for at %s", got, target.URL)
 				}
@@ -53,19 +51,5 @@ func TestDocs_NothingBesideThem_IsOpen(t *testing.T) {
 // base64.
 func visitPage(t *testing.T, target harness.Target, method, path string) harness.Answer {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, target.URL+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Accept-Encoding", "identity")
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return harness.Answer{Status: response.StatusCode, Header: response.Header, Body: body}
+	return ask(t, method, target.URL+path, "", "Accept-Encoding", "identity")
 }

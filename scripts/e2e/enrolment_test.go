@@ -19,17 +19,22 @@ import (
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/dynamolocal"
+	"wavegate/shared/testing/expect"
 )
 
 const enrolments = "/api/edge-enrolments"
+
+// enrolmentOf is the body that makes an enrolment of boxes on gateway-x/stable, with further fields.
+func enrolmentOf(ids, more string) string {
+	return fmt.Sprintf(`{"edgeType":"gateway-x","channel":"stable","organizationId":"acme","edgeIds":[%s],"expiresAt":%q%s}`,
+		ids, time.Now().Add(time.Hour).UTC().Format(time.RFC3339), more)
+}
 
 // enrols makes an enrolment of boxes on gateway-x/stable, and returns its path and a caller with its code.
 func enrols(t *testing.T, w *harness.World, by *harness.Caller, ids, more string) (path string, code *harness.Caller) {
 	t.Helper()
 	var made enrolment.Made
-	a := by.Post(t, enrolments, fmt.Sprintf(`{"edgeType":"gateway-x","channel":"stable","organizationId":"acme","edgeIds":[%s],"expiresAt":%q%s}`,
-		ids, time.Now().Add(time.Hour).UTC().Format(time.RFC3339), more)).Is(t, http.StatusCreated)
-	a.Into(t, &made)
+	by.Post(t, enrolments, enrolmentOf(ids, more)).Is(t, http.StatusCreated).Into(t, &made)
 	return enrolments + "/" + made.ID, &harness.Caller{URL: w.Target.URL, Bearer: "Bearer wavegate-enrol:" + made.Code}
 }
 
@@ -44,7 +49,7 @@ const redeems = enrolments + "/redemptions"
 // TestEnrolment_ABoxOfTheList_PollsWithItsOwnToken, in the factory of the enrolment. A second box with its id is refused.
 func TestEnrolment_ABoxOfTheList_PollsWithItsOwnToken(t *testing.T) {
 	w := harness.New(t)
-	owner, admin := w.Owner(t), w.As(t, "anna", "acme", auth.OrganizationAdmin)
+	owner, admin := w.Owner(t), w.Admin(t, "acme")
 	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
 	factory(t, w, "munich-1", "acme")
 	path, code := enrols(t, w, admin, `"box-1","box-2"`, `,"factoryId":"munich-1"`)
@@ -52,11 +57,9 @@ func TestEnrolment_ABoxOfTheList_PollsWithItsOwnToken(t *testing.T) {
 	for range 2 { // the first answer may be lost
 		code.Post(t, redeems, body).Is(t, http.StatusCreated)
 	}
-	b := &harness.Caller{URL: w.Target.URL, Bearer: "Bearer " + token}
+	b := w.With("Bearer", token)
 	b.Get(t, manifest).Is(t, http.StatusOK)
-	if o := owner.Get(t, boxPath).Is(t, http.StatusOK).Object(t); o["factoryId"] != "munich-1" || "/api/edge-enrolments/"+fmt.Sprint(o["enrolmentId"]) != path {
-		t.Errorf("registered as %v", o)
-	}
+	owner.Get(t, boxPath).Has(t, fmt.Sprintf(`{"factoryId":"munich-1","enrolmentId":%q}`, id(path)))
 	_, clone := redemption("box-1")
 	code.Post(t, redeems, clone).Refused(t, problem.EdgeEnrolled)
 	b.Get(t, manifest).Is(t, http.StatusOK)
@@ -65,8 +68,7 @@ func TestEnrolment_ABoxOfTheList_PollsWithItsOwnToken(t *testing.T) {
 	code.Post(t, redeems, late).Refused(t, problem.Unauthenticated)
 	b.Get(t, manifest).Is(t, http.StatusOK)
 	factory(t, w, "oslo-1", "rival")
-	admin.Post(t, enrolments, fmt.Sprintf(`{"edgeType":"gateway-x","channel":"stable","organizationId":"acme","edgeIds":["box-9"],"expiresAt":%q,"factoryId":"oslo-1"}`,
-		time.Now().Add(time.Hour).UTC().Format(time.RFC3339))).Refused(t, problem.FactoryNotInOrganization)
+	admin.Post(t, enrolments, enrolmentOf(`"box-9"`, `,"factoryId":"oslo-1"`)).Refused(t, problem.FactoryNotInOrganization)
 }
 
 // TestEnrolment_TheCode_DoesNothingElse: only the redemption accepts it.
@@ -78,9 +80,7 @@ func TestEnrolment_TheCode_DoesNothingElse(t *testing.T) {
 			continue
 		}
 		c := samples.Of(op.ID).Call(samples.Fixed(), samples.Case{})
-		if a := code.Do(t, c.Method, c.Path, c.Body); a.Status != http.StatusForbidden {
-			t.Errorf("%s answered %d %s", op.ID, a.Status, a.Body)
-		}
+		expect.Equal(t, code.Do(t, c.Method, c.Path, c.Body).Status, http.StatusForbidden, "%s answered", op.ID)
 	}
 }
 
@@ -96,7 +96,7 @@ func TestEnrolment_ABoxThatWaits_IsAcceptedWithTheHashThatWasSeen(t *testing.T) 
 	installer.Post(t, path+"/accept", `{"items":[`+swapped+`]}`).Refused(t, problem.Conflict)
 	installer.Post(t, path+"/accept", `{"items":[`+body+`]}`).Is(t, http.StatusNoContent)
 	code.Post(t, redeems, body).Is(t, http.StatusCreated)
-	(&harness.Caller{URL: w.Target.URL, Bearer: "Bearer " + token}).Get(t, manifest).Is(t, http.StatusOK)
+	w.With("Bearer", token).Get(t, manifest).Is(t, http.StatusOK)
 	_, other := redemption("box-2")
 	w.As(t, "rita", "rival", auth.OrganizationAdmin).Post(t, path+"/accept", `{"items":[`+other+`]}`).Refused(t, problem.NotFound)
 }
@@ -109,25 +109,13 @@ func TestAdmin_WhoNamesAnotherOrganization_FindsNothing(t *testing.T) {
 	admin.Put(t, boxPath, box).Refused(t, problem.NotFound)
 	admin.Post(t, "/api/edges", `{"edges":[{"edgeId":"box-1",`+box[1:]+`]}`).Refused(t, problem.NotFound)
 	admin.Put(t, "/api/organizations/acme/gateway-token", body).Refused(t, problem.NotFound)
-	admin.Post(t, enrolments, fmt.Sprintf(`{"edgeType":"gateway-x","channel":"stable","organizationId":"acme","edgeIds":["box-1"],"expiresAt":%q}`,
-		time.Now().Add(time.Hour).UTC().Format(time.RFC3339))).Refused(t, problem.NotFound)
-}
-
-// TestEnrolment_ABoxThatIsRegisteredWhileItWaits_IsNotAccepted.
-func TestEnrolment_ABoxThatIsRegisteredWhileItWaits_IsNotAccepted(t *testing.T) {
-	w := harness.New(t)
-	admin := w.As(t, "anna", "acme", auth.OrganizationAdmin)
-	path, code := enrols(t, w, admin, `"box-9"`, "")
-	_, body := redemption("box-1")
-	code.Post(t, redeems, body).Is(t, http.StatusAccepted)
-	admin.Put(t, boxPath, box).Is(t, http.StatusCreated)
-	admin.Post(t, path+"/accept", `{"items":[`+body+`]}`).Refused(t, problem.EdgeEnrolled)
+	admin.Post(t, enrolments, enrolmentOf(`"box-1"`, "")).Refused(t, problem.NotFound)
 }
 
 // TestEnrolment_ABoxThatMayListen_IsCalled: at its address from before it was retired or reset.
 func TestEnrolment_ABoxThatMayListen_IsCalled(t *testing.T) {
 	w := harness.New(t, harness.WithBell())
-	owner, admin := w.Owner(t), w.As(t, "anna", "acme", auth.OrganizationAdmin)
+	owner, admin := w.Owner(t), w.Admin(t, "acme")
 	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
 	for _, id := range []string{"box-1", "box-2"} {
 		owner.Put(t, "/api/edges/"+id, box).Is(t, http.StatusCreated)
@@ -135,25 +123,24 @@ func TestEnrolment_ABoxThatMayListen_IsCalled(t *testing.T) {
 		owner.Do(t, http.MethodDelete, "/api/edges/"+id, "").Is(t, http.StatusNoContent)
 	}
 	// A call lasts for some time, and the boxes were called when they were retired.
-	if _, err := w.DB.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: new(dynamolocal.TableName(dynamo.Bells)), Key: map[string]types.AttributeValue{
-		"edgeType": &types.AttributeValueMemberS{Value: "gateway-x"}, "channel": &types.AttributeValueMemberS{Value: "stable"},
-	}}); err != nil {
+	if _, err := w.DB.DeleteItem(t.Context(),
+		&dynamodb.DeleteItemInput{TableName: new(dynamolocal.TableName(dynamo.Bells)), Key: map[string]types.AttributeValue{
+			"edgeType": &types.AttributeValueMemberS{Value: "gateway-x"}, "channel": &types.AttributeValueMemberS{Value: "stable"},
+		}}); err != nil {
 		t.Fatal(err)
 	}
 	before := fmt.Sprint(w.Items(t, dynamo.Bells))
 	rings := func(what string) {
 		t.Helper()
-		if now := fmt.Sprint(w.Items(t, dynamo.Bells)); now == before {
-			t.Errorf("%s calls nobody", what)
-		} else {
-			before = now
-		}
+		now := fmt.Sprint(w.Items(t, dynamo.Bells))
+		expect.Equal(t, now == before, false, "%s calls nobody:", what)
+		before = now
 	}
 	path, code := enrols(t, w, admin, `"box-1","box-3"`, "")
 	token, body := redemption("box-1")
 	code.Post(t, redeems, body).Is(t, http.StatusCreated)
 	rings("a redemption")
-	b := &harness.Caller{URL: w.Target.URL, Bearer: "Bearer " + token}
+	b := w.With("Bearer", token)
 	b.Get(t, manifest).Is(t, http.StatusOK)
 	_, waits := redemption("box-2")
 	code.Post(t, redeems, waits).Is(t, http.StatusAccepted)
@@ -167,48 +154,39 @@ func TestEnrolment_ABoxThatMayListen_IsCalled(t *testing.T) {
 	b.Get(t, manifest).Refused(t, problem.NotFound)
 	next, body := redemption("box-1")
 	code.Post(t, redeems, body).Is(t, http.StatusCreated)
-	(&harness.Caller{URL: w.Target.URL, Bearer: "Bearer " + next}).Get(t, manifest).Is(t, http.StatusOK)
+	w.With("Bearer", next).Get(t, manifest).Is(t, http.StatusOK)
 }
 
-// TestReset_WhoHasTheOldTokenAndTheCode_DoesNotGetTheID, however fast. The new board gets it.
-func TestReset_WhoHasTheOldTokenAndTheCode_DoesNotGetTheID(t *testing.T) {
+// TestEnrolment_ABoxThatIsRegisteredWhileItWaits_IsNotAccepted.
+func TestEnrolment_ABoxThatIsRegisteredWhileItWaits_IsNotAccepted(t *testing.T) {
 	w := harness.New(t)
-	owner, admin := w.Owner(t), w.As(t, "anna", "acme", auth.OrganizationAdmin)
-	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
-	path, code := enrols(t, w, admin, `"box-1"`, "")
-	stolen, old := redemption("box-1")
-	code.Post(t, redeems, old).Is(t, http.StatusCreated)
-	for range 2 { // the first answer may be lost
-		admin.Do(t, http.MethodDelete, path+"/redemptions/box-1", "").Is(t, http.StatusNoContent)
-	}
-	if d := code.Post(t, redeems, old).Refused(t, problem.EdgeEnrolled); d.Detail != enrolment.OldToken {
-		t.Errorf("told %q", d.Detail)
-	}
-	token, body := redemption("box-1")
-	code.Post(t, redeems, body).Is(t, http.StatusCreated)
-	(&harness.Caller{URL: w.Target.URL, Bearer: "Bearer " + token}).Get(t, manifest).Is(t, http.StatusOK)
-	(&harness.Caller{URL: w.Target.URL, Bearer: "Bearer " + stolen}).Get(t, manifest).Refused(t, problem.Unauthenticated)
-	admin.Do(t, http.MethodDelete, path+"/redemptions/box-7", "").Refused(t, problem.NotFound)
+	admin := w.Admin(t, "acme")
+	path, code := enrols(t, w, admin, `"box-9"`, "")
+	_, body := redemption("box-1")
+	code.Post(t, redeems, body).Is(t, http.StatusAccepted)
+	admin.Put(t, boxPath, box).Is(t, http.StatusCreated)
+	admin.Post(t, path+"/accept", `{"items":[`+body+`]}`).Refused(t, problem.EdgeEnrolled)
 }
 
 // TestEnrolment_TheOldestOfAThousandThatWait_FallsOut. They are written directly to the store, because the limit of
 // the service would take two minutes.
 func TestEnrolment_TheOldestOfAThousandThatWait_FallsOut(t *testing.T) {
 	w := harness.New(t)
-	admin := w.As(t, "anna", "acme", auth.OrganizationAdmin)
+	admin := w.Admin(t, "acme")
 	path, code := enrols(t, w, admin, `"box-1"`, "")
 	id := strings.TrimPrefix(path, enrolments+"/")
 	hash := strings.Repeat("c", 64)
 	for i := range enrolment.MostBoxes {
 		edgeID := fmt.Sprintf("flood-%04d", i)
-		item, err := dynamo.Encode(map[string]any{"id": id, "part": "waiting/" + edgeID + "/" + hash, "edgeId": edgeID, "tokenSha256": hash,
-			"since": time.Now().Add(time.Duration(i-2*enrolment.MostBoxes) * time.Second), "expires": time.Now().Add(time.Hour).Unix()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.DB.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: new(dynamolocal.TableName(dynamo.Enrolments)), Item: item}); err != nil {
-			t.Fatal(err)
-		}
+		item, err := dynamo.Encode(map[string]any{
+			"id": id, "part": "waiting/" + edgeID + "/" + hash, "edgeId": edgeID, "tokenSha256": hash,
+			"since":   time.Now().Add(time.Duration(i-2*enrolment.MostBoxes) * time.Second),
+			"expires": time.Now().Add(time.Hour).Unix(),
+		})
+		expect.OK(t, err)
+		table := dynamolocal.TableName(dynamo.Enrolments)
+		_, err = w.DB.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item})
+		expect.OK(t, err)
 	}
 	_, body := redemption("late")
 	code.Post(t, redeems, body).Is(t, http.StatusAccepted)

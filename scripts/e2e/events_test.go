@@ -6,30 +6,26 @@ import (
 	"path/filepath"
 	"testing"
 
-	"wavegate/scripts/e2e/harness"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 )
 
 // TestEvents_TheScheduleOfTheTick_CountsTheActiveRollouts passes the tick's event to its function, twice: the second
 // call finds nothing to count. The progress is that of the tick.
 func TestEvents_TheScheduleOfTheTick_CountsTheActiveRollouts(t *testing.T) {
-	w := harness.New(t, uncached)
-	owner := w.Owner(t)
-	owner.Put(t, channelPath("gateway-x", "stable"), release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	w, owner := published(t, uncached)
 	owner.Put(t, channelPath("gateway-x", "canary"), release("1.1.0", digest("b"))).Is(t, http.StatusCreated)
 	owner.Put(t, "/api/factories/munich-1", `{"organizationId":"acme","name":"Munich"}`).Is(t, http.StatusCreated)
 	reached, _ := boxesOf("1.1.0", 1)
 	owner.Put(t, "/api/edges/"+reached, `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme","factoryId":"munich-1"}`).Is(t, http.StatusCreated)
 	owner.Put(t, "/api/edges/stray", `{"edgeType":"gateway-x","channel":"stable","organizationId":"rival","factoryId":"munich-1"}`).
 		Refused(t, problem.FactoryNotInOrganization)
-	rollout := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.1.0")).Is(t, http.StatusCreated).Header.Get("Location")
+	rollout := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.1.0")).Made(t)
 	w.Box(t, reached).Get(t, manifestPath(reached)).Is(t, http.StatusOK)
 	event, err := os.ReadFile(filepath.Join("..", "..", "events", "tick.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	for range 2 {
 		if _, err := w.Function(operations.Tick).Invoke(t.Context(), event); err != nil {
 			t.Fatal(err)
@@ -40,12 +36,12 @@ func TestEvents_TheScheduleOfTheTick_CountsTheActiveRollouts(t *testing.T) {
 	if len(moments) != 1 || moments[0].(map[string]any)["expected"] != 1.0 {
 		t.Errorf("two ticks at once left the history %v", history)
 	}
-	if p := owner.Get(t, rollout+"/progress").Is(t, http.StatusOK).Object(t); p["asOf"] != moments[0].(map[string]any)["at"] {
-		t.Errorf("the progress is not the tick's: %v", p)
-	}
+	expect.Equal(t, owner.Get(t, rollout+"/progress").Is(t, http.StatusOK).Object(t)["asOf"],
+		moments[0].(map[string]any)["at"], "the progress is of")
 	var by census.Progress
 	owner.Get(t, rollout+"/progress?by=factory").Is(t, http.StatusOK).Into(t, &by)
-	if len(by.Factories) != 1 || by.Factories[0].FactoryID != "munich-1" || by.Factories[0].Offered != 1 || by.Silent.Of != 1 || by.Silent.Unknown != 0 {
+	if len(by.Factories) != 1 || by.Factories[0].FactoryID != "munich-1" || by.Factories[0].Offered != 1 ||
+		by.Silent.Of != 1 || by.Silent.Unknown != 0 {
 		t.Errorf("by factory: %+v", by)
 	}
 }

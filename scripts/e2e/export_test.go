@@ -14,6 +14,7 @@ import (
 	"wavegate/shared/export"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/setting"
+	"wavegate/shared/testing/expect"
 )
 
 // exported reads all pages of an organization's export. It returns the values by kind, and all lines.
@@ -91,7 +92,8 @@ var notExported = []string{
 // an organization that the export does not read.
 func TestExport_OfAnOrganizationThatDidEverything_HasEveryRowOfIt(t *testing.T) {
 	t.Parallel()
-	w := harness.New(t, uncached, withAssistant(t), withSettings(setting.LimitUser.Assign(setting.HighestLimit), setting.LimitOrganization.Assign(setting.HighestLimit)))
+	w := harness.New(t, uncached, withAssistant(t),
+		withSettings(setting.LimitUser.Assign(setting.HighestLimit), setting.LimitOrganization.Assign(setting.HighestLimit)))
 	did := doEverything(t, w)
 	values, text := exported(t, w.Admin(t, "acme"), "acme", 7)
 	if strings.Contains(text, "rival") {
@@ -182,15 +184,14 @@ func doEverything(t *testing.T, w *harness.World) int {
 			did++
 		}
 	}
-	for _, operation := range []string{"get-machine-methods", "put-update-report", "accept-edge-enrolment", "put-gateway-token", "put-method-report"} {
+	for _, operation := range []string{"get-machine-methods", "put-update-report", "accept-edge-enrolment",
+		"put-gateway-token", "put-method-report"} {
 		w.Make(t, session.Call(t, operation))
 	}
 	w.Owner(t).Put(t, "/api/rate-limits/organizations/acme", `{"limit":30000,"reason":"a large import"}`).Is(t, http.StatusCreated)
 	for _, c := range samples.Of("update-method-version").Cases { // the last one withdraws a version that machines may have
 		call, err := w.Session(t, samples.Fresh(harness.Name)).Prepare("update-method-version", c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		w.Make(t, call).Is(t, call.Status)
 	}
 	// A box moves from the other organization to acme. Its earlier events still belong to the other one.
@@ -224,9 +225,7 @@ func namesOfAcme(t *testing.T, w *harness.World) []string {
 func ofAcme(t *testing.T, row map[string]any, names []string) bool {
 	t.Helper()
 	text, err := json.Marshal(row)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return slices.ContainsFunc(names, func(name string) bool { return strings.Contains(string(text), `"`+name+`"`) }) &&
 		!strings.Contains(string(text), `"organizationId":"rival"`)
 }

@@ -13,6 +13,7 @@ import (
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/shared/contract"
+	"wavegate/shared/testing/expect"
 )
 
 // TestContract_FirstSteps_DoWhatTheySay types the contract's first steps, below a deployment's path.
@@ -48,17 +49,13 @@ func TestFirstStepsAndREADME_OnOneService_WorkInAnyOrderAndTwice(t *testing.T) {
 func firstSteps(t *testing.T, target harness.Target) {
 	t.Helper()
 	document, err := openapi3.NewLoader().LoadFromData(contract.Document)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	blocks := regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(document.Info.Description, -1)
 	if len(blocks) != 1 {
 		t.Fatalf("the contract shows %d sessions", len(blocks))
 	}
 	base, err := url.Parse(target.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	owner := target.Owner(t)
 	shell := exec.CommandContext(t.Context(), "sh", "-eu")
 	shell.Env = append(os.Environ(), "BASE="+target.URL, "HOST=http://"+base.Host, "TOKEN="+strings.TrimPrefix(owner.Bearer, "Bearer "))
@@ -66,7 +63,5 @@ func firstSteps(t *testing.T, target harness.Target) {
 	if out, err := shell.CombinedOutput(); err != nil || strings.Contains(string(out), `"code"`) {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if got := owner.Get(t, channelPath("first-steps", "stable")).Object(t)["currentVersion"]; got != "1.1.0" {
-		t.Errorf("the channel has %v", got)
-	}
+	expect.Equal(t, owner.Get(t, channelPath("first-steps", "stable")).Object(t)["currentVersion"], "1.1.0", "the channel has")
 }

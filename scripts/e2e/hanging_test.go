@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"wavegate/scripts/local/runtime"
 	"wavegate/scripts/local/service"
 	"wavegate/shared/operations"
+	"wavegate/shared/testing/expect"
 )
 
 // A hangingAssistant accepts every call and answers none until it is released.
@@ -85,17 +85,13 @@ func (a *hangingAssistant) hang(t *testing.T, w *harness.World, people int) (ans
 }
 
 // A rollout that can be halted, and a box that follows it.
-func fleetOf(t *testing.T, w *harness.World) (rollout string, owner, box *harness.Caller) {
+func fleetOf(t *testing.T, w *harness.World) (rollout string, owner, one *harness.Caller) {
 	t.Helper()
-	owner, box = w.Owner(t), w.Box(t, "box-1")
-	release := `{"currentVersion":"%s","artifactUrl":"https://artifacts.example.com/%[1]s","sha256":"6f1b3a4c5d2e7f80918273645546372819a0b1c2d3e4f5061728394a5b6c7d8e"}`
-	owner.Put(t, "/api/ota/release-channels/gateway-x/canary", fmt.Sprintf(release, "1.1.0")).Is(t, http.StatusCreated)
-	owner.Put(t, "/api/ota/release-channels/gateway-x/stable", fmt.Sprintf(release, "1.0.0")).Is(t, http.StatusCreated)
-	owner.Put(t, "/api/edges/box-1", `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`).Is(t, http.StatusCreated)
-	rollout = owner.Post(t, "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.1.0"}`).
-		Is(t, http.StatusCreated).Header.Get("Location")
-	box.Get(t, manifestPath("box-1")).Is(t, http.StatusOK)
-	return rollout, owner, box
+	owner, one = w.Owner(t), w.Box(t, "box-1")
+	rollout = start(t, owner, "gateway-x")
+	owner.Put(t, boxPath, box).Is(t, http.StatusCreated)
+	one.Get(t, manifestPath("box-1")).Is(t, http.StatusOK)
+	return rollout, owner, one
 }
 
 // TestHangingAssistant_CostsTheCopilotAlone: with few executions, polls and halts continue while all calls of the
@@ -112,46 +108,7 @@ func TestHangingAssistant_CostsTheCopilotAlone(t *testing.T) {
 	}
 	owner.Patch(t, rollout, `{"status":"halted"}`).Is(t, http.StatusNoContent)
 	box.Get(t, manifestPath("box-1")).Is(t, http.StatusOK)
-	if n := a.waiting.Load(); n != 2 {
-		t.Errorf("%d calls wait for the assistant, want 2: they did not hang while boxes polled", n)
-	}
+	expect.Equal(t, a.waiting.Load(), 2, "calls wait for the assistant:")
 	a.letGo()
-	if got := answers(); !slices.Equal(got, []int{http.StatusOK, http.StatusOK}) {
-		t.Errorf("the calls that hung were answered %v", got)
-	}
-}
-
-// TestHangingAssistant_WithoutAReservation_TakesWhatPollsNeed shows that the test above would notice: all executions
-// of the account wait for the assistant, and boxes are refused.
-func TestHangingAssistant_WithoutAReservation_TakesWhatPollsNeed(t *testing.T) {
-	a := newHangingAssistant(t)
-	w := harness.New(t, a.with(27, nil))
-	_, _, box := fleetOf(t, w)
-	answers := a.hang(t, w, few)
-	if got := box.Get(t, manifestPath("box-1")); got.Status != http.StatusBadGateway {
-		t.Errorf("a poll is answered %d, with no execution left", got.Status)
-	}
-	a.letGo()
-	answers()
-	box.Get(t, manifestPath("box-1")).Is(t, http.StatusOK)
-}
-
-// TestHangingAssistant_IsLeftAlone_AfterTwoTimeouts: even without a reservation, the executions become free, because
-// the copilot stops asking.
-func TestHangingAssistant_IsLeftAlone_AfterTwoTimeouts(t *testing.T) {
-	a := newHangingAssistant(t)
-	w := harness.New(t, a.with(1, nil), harness.WithProcesses(1))
-	caller := w.Engineer(t, "acme")
-	for range 2 {
-		caller.Get(t, "/api/copilot/chat").Is(t, http.StatusGatewayTimeout)
-	}
-	for range 3 {
-		answer := caller.Get(t, "/api/copilot/chat").Is(t, http.StatusServiceUnavailable)
-		if answer.Header.Get("Retry-After") == "" {
-			t.Error("it is not said when to try again")
-		}
-	}
-	if n := len(a.arrived); n != 2 {
-		t.Errorf("the assistant was asked %d times, want 2", n)
-	}
+	expect.Equal(t, answers(), []int{http.StatusOK, http.StatusOK}, "the calls that hung were answered")
 }

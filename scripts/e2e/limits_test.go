@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,6 +20,7 @@ import (
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/ratelimit"
 	"wavegate/shared/testing/dynamolocal"
+	"wavegate/shared/testing/expect"
 )
 
 const me = "/api/rate-limits/me"
@@ -58,9 +58,7 @@ func spend(t *testing.T, n int, call func() (harness.Answer, error)) map[int]int
 func limited(t *testing.T, a harness.Answer, policies ...string) time.Duration {
 	t.Helper()
 	p := a.Refused(t, problem.RateLimited)
-	if !slices.Equal(p.Policies, policies) {
-		t.Errorf("the problem names %q, want %q", p.Policies, policies)
-	}
+	expect.Equal(t, p.Policies, policies, "the problem names")
 	seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))
 	if err != nil || seconds < 1 || seconds > 121 {
 		t.Fatalf("Retry-After is %q", a.Header.Get("Retry-After"))
@@ -91,18 +89,10 @@ func TestLimits_User_600PassThe601stWaits(t *testing.T) {
 // stop the rollout immediately.
 func TestLimits_HaltAfter600Calls_GetsThrough(t *testing.T) {
 	t.Parallel()
-	w := harness.New(t)
-	owner := w.Owner(t)
-	channel, rollouts := "/api/ota/release-channels/gateway-x/", "/api/ota/rollouts"
-	for _, name := range []string{"stable", "canary"} {
-		version := map[string]string{"stable": "1.0.0", "canary": "1.1.0"}[name]
-		owner.Put(t, channel+name, `{"currentVersion":"`+version+`","artifactUrl":"https://a.example/`+version+`","sha256":"`+strings.Repeat("a", 64)+`"}`).Is(t, http.StatusCreated)
-	}
-	rollout := owner.Post(t, rollouts, `{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.1.0"}`).Is(t, http.StatusCreated).Header.Get("Location")
+	w, owner := begin(t)
+	rollout := start(t, owner, "gateway-x")
 	got := spend(t, 600, func() (harness.Answer, error) { return owner.Try(http.MethodGet, me, "") })
-	if got[200] != 597 || got[429] != 3 {
-		t.Fatalf("600 calls more were answered %v", got)
-	}
+	expect.Equal(t, got, map[int]int{200: 597, 429: 3}, "600 calls more were answered")
 	limited(t, owner.Get(t, rollout), "user")
 	a := owner.Do(t, http.MethodPatch, rollout, `{"status":"halted"}`).Is(t, http.StatusNoContent)
 	if got := a.Header.Get("RateLimit"); !strings.Contains(got, `"user";r=0`) || !strings.Contains(got, `"reserve";r=59`) {
@@ -118,12 +108,13 @@ func TestLimits_ReportsAboveTheLimit_GetThrough(t *testing.T) {
 	b, _ := boxed(t)
 	w, owner := b.w, b.w.Owner(t)
 	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
-	own := &harness.Caller{URL: w.Target.URL, Bearer: "Bearer " + owner.SetToken(t, boxPath+"/token")}
+	own := w.With("Bearer", owner.SetToken(t, boxPath+"/token"))
 	owner.Put(t, "/api/edges/box-2", box).Is(t, http.StatusCreated)
 	gateway := client(t, w, "GatewayToken", gatewayToken)
 	base(t, gateway, "box-2")
 	own.Get(t, manifest).Is(t, http.StatusOK)
-	for user, issuer := range map[string]string{"box-1": devissuer.Fleet, "box-2": devissuer.Fleet, "acme": "urn:wavegate:gateway-tokens:acme"} {
+	for user, issuer := range map[string]string{"box-1": devissuer.Fleet, "box-2": devissuer.Fleet,
+		"acme": "urn:wavegate:gateway-tokens:acme"} {
 		owner.Put(t, "/api/rate-limits/users/"+user+"?issuer="+url.QueryEscape(issuer), `{"limit":0}`).Is(t, http.StatusCreated)
 	}
 	limited(t, own.Get(t, manifest), "user")
@@ -137,13 +128,12 @@ func TestLimits_ReportsAboveTheLimit_GetThrough(t *testing.T) {
 		"of a cancellation":  gateway.Post(t, ddiPath("acme", "box-2")+"/cancelAction/1/feedback", feedback("closed", "success", "")),
 		"of what a box runs": gateway.Put(t, ddiPath("acme", "box-2")+"/configData", `{"data":{"installed":"0.9.0"}}`),
 	} {
-		if state := a.Header.Get("RateLimit"); a.Status > http.StatusCreated || !strings.Contains(state, `"user";r=0`) || !strings.Contains(state, `"reserve";r=`) {
+		if state := a.Header.Get("RateLimit"); a.Status > http.StatusCreated || !strings.Contains(state, `"user";r=0`) ||
+			!strings.Contains(state, `"reserve";r=`) {
 			t.Errorf("%s is answered %d with %s: %s", name, a.Status, state, a.Body)
 		}
 	}
-	if known := why(t, owner, "box-1"); !at(known, "1.0.0", report.Failed) {
-		t.Errorf("the box is known as %+v", known)
-	}
+	knows(t, owner, "box-1", "1.0.0", report.Failed)
 	limited(t, own.Get(t, manifest), "user")
 }
 
@@ -162,9 +152,7 @@ func TestLimits_Copilot_30PassThe31stWaits(t *testing.T) {
 	for _, l := range standings(t, eric) {
 		used[l.Policy] = l.Used
 	}
-	if want := map[string]int{"user": 31, "copilot-user": 30, "org": 31, "copilot-org": 30}; fmt.Sprint(used) != fmt.Sprint(want) {
-		t.Errorf("used are %v, want %v", used, want)
-	}
+	expect.Equal(t, used, map[string]int{"user": 31, "copilot-user": 30, "org": 31, "copilot-org": 30}, "used are")
 	time.Sleep(wait)
 	eric.Post(t, "/api/copilot/chat", "{}").Is(t, http.StatusOK)
 }
@@ -184,50 +172,22 @@ func standings(t *testing.T, c *harness.Caller) []standing {
 	return body.Limits
 }
 
-// TestLimits_Organization_CountsItsPeopleTogether uses small limits. The organization's boxes count separately.
-func TestLimits_Organization_CountsItsPeopleTogether(t *testing.T) {
-	t.Parallel()
-	w := harness.New(t, withSettings("LIMIT_USER=20", "LIMIT_ORGANIZATION=50", "LIMIT_COPILOT_USER=5", "LIMIT_COPILOT_ORGANIZATION=5"))
-	for _, name := range []string{"ann", "bob", "cleo"} {
-		person := w.As(t, name, "acme")
-		if got := spend(t, 16, func() (harness.Answer, error) { return person.Try(http.MethodGet, me, "") }); got[200] != 16 {
-			t.Fatalf("%s's calls were answered %v", name, got)
-		}
-	}
-	dora := w.As(t, "dora", "acme")
-	if got := spend(t, 8, func() (harness.Answer, error) { return dora.Try(http.MethodGet, me, "") }); got[200] != 2 || got[429] != 6 {
-		t.Fatalf("dora's calls were answered %v, want 2 to pass", got)
-	}
-	wait := limited(t, w.As(t, "emma", "acme").Get(t, me), "org")
-	box := w.As(t, "edge-1", "acme", auth.Edge)
-	box.Get(t, me).Is(t, http.StatusOK)
-	w.As(t, "rita", "rival").Get(t, me).Is(t, http.StatusOK)
-	time.Sleep(wait)
-	w.As(t, "emma", "acme").Get(t, me).Is(t, http.StatusOK)
-}
-
 // TestLimits_ForbiddenCalls_CountAsWell: a flood of them ends in 429.
 func TestLimits_ForbiddenCalls_CountAsWell(t *testing.T) {
 	w := harness.New(t, withSettings("LIMIT_USER=10", "LIMIT_COPILOT_USER=5"))
 	eric := w.Engineer(t, "acme")
 	got := spend(t, 15, func() (harness.Answer, error) { return eric.Try(http.MethodPut, "/api/factories/munich-1", `{}`) })
-	if got[403] != 10 || got[429] != 5 {
-		t.Errorf("15 forbidden calls were answered %v", got)
-	}
+	expect.Equal(t, got, map[int]int{403: 10, 429: 5}, "15 forbidden calls were answered")
 }
 
 // TestLimits_RejectedWrite_WritesNothing: the limiter decides before the transaction.
 func TestLimits_RejectedWrite_WritesNothing(t *testing.T) {
-	w := harness.New(t, withSettings("LIMIT_USER=3", "LIMIT_COPILOT_USER=3"))
-	owner := w.Owner(t)
-	if got := spend(t, 8, func() (harness.Answer, error) {
+	w, owner := begin(t, withSettings("LIMIT_USER=3", "LIMIT_COPILOT_USER=3"))
+	got := spend(t, 8, func() (harness.Answer, error) {
 		return owner.Try(http.MethodPut, "/api/factories/"+harness.Name("f"), `{"organizationId":"acme","name":"F"}`)
-	}); got[201] != 3 || got[429] != 5 {
-		t.Errorf("8 writes were answered %v", got)
-	}
-	if n := len(w.Items(t, dynamo.Factories)); n != 3 {
-		t.Errorf("there are %d factories, want the 3 that were admitted", n)
-	}
+	})
+	expect.Equal(t, got, map[int]int{201: 3, 429: 5}, "8 writes were answered")
+	expect.Equal(t, len(w.Items(t, dynamo.Factories)), 3, "factories, which are those that were admitted:")
 }
 
 func TestLimits_Override_ActsOnTheVeryNextCall(t *testing.T) {
@@ -240,16 +200,16 @@ func TestLimits_Override_ActsOnTheVeryNextCall(t *testing.T) {
 
 	path := "/api/rate-limits/users/eric"
 	owner.Put(t, path, `{"limit":8,"reason":"ticket 4711"}`).Is(t, http.StatusCreated)
-	if s := standings(t, eric)[0]; s.Limit != 8 || s.Used != 6 || s.Remaining != 2 || !s.Arranged {
-		t.Errorf("eric stands at %+v", s)
-	}
+	got := standings(t, eric)[0]
+	got.WindowSeconds, got.ResetSeconds = 0, 0
+	expect.Equal(t, got, standing{Policy: "user", Limit: 8, Used: 6, Remaining: 2, Arranged: true}, "eric stands at")
 	owner.Do(t, http.MethodDelete, path, "").Is(t, http.StatusNoContent)
 	limited(t, eric.Get(t, me), "user")
 
-	events := w.Events(t, "rate-limit", "users/"+devissuer.People+" eric")
-	if len(events) != 2 || events[0]["eventName"] != "RateLimitSet" || events[1]["eventName"] != "RateLimitRemoved" || events[1]["after"] != nil {
-		t.Errorf("the audit events are %v", events)
-	}
+	subject := "users/" + devissuer.People + " eric"
+	expect.Equal(t, eventNames(w, t, "rate-limit", subject), []string{"RateLimitSet", "RateLimitRemoved"}, "events")
+	events := w.Events(t, "rate-limit", subject)
+	expect.Equal(t, events[1]["after"], nil, "after the last event there is")
 }
 
 // troubled disturbs only the limiter's writes.
@@ -293,13 +253,9 @@ func TestLimits_StoreStopped_OrdinaryCallsPassAndCopilotCallsDoNot(t *testing.T)
 		refused := eric.Post(t, "/api/copilot/chat", "{}")
 		refused.Refused(t, problem.Unavailable)
 		unchecked(t, refused)
-		if refused.Header.Get("Retry-After") != "5" {
-			t.Errorf("Retry-After is %q", refused.Header.Get("Retry-After"))
-		}
+		expect.Equal(t, refused.Header.Get("Retry-After"), "5", "Retry-After is")
 	}
-	if n := uncounted(w, "put-factory"); n != 6 {
-		t.Errorf("%d calls were reported as let through uncounted, want 6", n)
-	}
+	expect.Equal(t, uncounted(w, "put-factory"), 6, "calls that were reported as let through uncounted:")
 }
 
 // TestLimits_StoreSlow_TheDeadlineHolds: the limiter's writes would succeed after three seconds. No answer waits for
@@ -311,7 +267,5 @@ func TestLimits_StoreSlow_TheDeadlineHolds(t *testing.T) {
 		unchecked(t, w.Engineer(t, "acme").Get(t, me).Is(t, http.StatusOK))
 		w.Engineer(t, "acme").Post(t, "/api/copilot/chat", "{}").Refused(t, problem.Unavailable)
 	}
-	if n := uncounted(w, "get-my-rate-limits"); n != 4 {
-		t.Errorf("%d calls were reported as let through uncounted, want 4", n)
-	}
+	expect.Equal(t, uncounted(w, "get-my-rate-limits"), 4, "calls that were reported as let through uncounted:")
 }

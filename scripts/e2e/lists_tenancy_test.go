@@ -9,6 +9,7 @@ import (
 	"wavegate/scripts/e2e/harness"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 )
 
 // TestLists_ForOtherOrganizations_ShowNothing calls every list, and every filter that names something, as callers of
@@ -78,18 +79,12 @@ func TestAuditEvents_AreForAdminsOfTheOrganizationAndPlatformOwners(t *testing.T
 	p.engineer.Get(t, p.factory+"/audit-events").Refused(t, problem.Forbidden)
 	p.engineer.Get(t, "/api/audit-events").Refused(t, problem.Forbidden)
 	p.admin.Get(t, "/api/audit-events").Refused(t, problem.Forbidden)
-	if got := pageOf(t, p.admin, p.factory+"/audit-events"); len(got.Items) != 10 {
-		t.Errorf("the admin sees %d events, want 10", len(got.Items))
-	}
-	if got := pageOf(t, p.owner, p.factory+"/audit-events"); len(got.Items) != 10 {
-		t.Errorf("the owner sees %d events, want 10", len(got.Items))
-	}
+	expect.Equal(t, len(pageOf(t, p.admin, p.factory+"/audit-events").Items), 10, "events that the admin sees:")
+	expect.Equal(t, len(pageOf(t, p.owner, p.factory+"/audit-events").Items), 10, "events that the owner sees:")
 	// Members read the factory's things, but not who did what.
 	member := w.As(t, "mia", p.organization)
 	for _, l := range []string{"/machines", "/production-methods"} {
-		if got := pageOf(t, member, p.factory+l); len(got.Items) != 5 {
-			t.Errorf("a member sees %d of %s, want 5", len(got.Items), l)
-		}
+		expect.Equal(t, len(pageOf(t, member, p.factory+l).Items), 5, "%s that a member sees:", l)
 	}
 	member.Put(t, p.factory+"/machines/press-9", `{"name":"Press"}`).Refused(t, problem.Forbidden)
 }
@@ -98,17 +93,11 @@ func TestFactories_ListWhatTheCallersOrganizationHas_AndAnyForAPlatformOwner(t *
 	w := harness.New(t)
 	p, other := newPlant(t, w), newPlant(t, w)
 	slug := strings.TrimPrefix(p.factory, "/api/factories/")
-	if got := walk(t, p.engineer, "/api/factories", "factoryId"); len(got) != 1 || got[0] != slug {
-		t.Errorf("the engineer sees %q", got)
-	}
-	if got := walk(t, p.owner, "/api/factories?organizationId="+p.organization, "factoryId"); len(got) != 1 || got[0] != slug {
-		t.Errorf("the owner sees %q", got)
-	}
-	if got := walk(t, p.engineer, "/api/factories?organizationId="+other.organization, "factoryId"); len(got) != 0 {
-		t.Errorf("the engineer sees %q of another organization", got)
-	}
+	expect.Equal(t, walk(t, p.engineer, "/api/factories", "factoryId"), []string{slug}, "the engineer sees")
+	owned := "/api/factories?organizationId=" + p.organization
+	expect.Equal(t, walk(t, p.owner, owned, "factoryId"), []string{slug}, "the owner sees")
+	expect.Equal(t, len(walk(t, p.engineer, "/api/factories?organizationId="+other.organization, "factoryId")), 0,
+		"factories of another organization that the engineer sees:")
 	d := w.As(t, "olga", "", auth.PlatformOwner).Get(t, "/api/factories").Refused(t, problem.ValidationFailed)
-	if len(d.Errors) != 1 || d.Errors[0].Parameter != "organizationId" {
-		t.Errorf("a platform owner without an organization is told %+v", d)
-	}
+	expect.Equal(t, d.Errors[0].Parameter, "organizationId", "a platform owner without an organization is told %+v:", d)
 }

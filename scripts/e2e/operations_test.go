@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"os"
 	"path"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -16,6 +15,7 @@ import (
 	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/ratelimit"
+	"wavegate/shared/testing/expect"
 )
 
 // TestOperations_EachCalledOnce is the minimum for a deployment: the sample of every operation, through its own route
@@ -63,13 +63,9 @@ func shown(t *testing.T, op operations.Operation, call samples.Call, answer harn
 		return
 	}
 	var want map[string]any
-	if err := json.Unmarshal([]byte(call.Shows), &want); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, json.Unmarshal([]byte(call.Shows), &want))
 	got := answer.Object(t)
 	for member, value := range want {
-		if !reflect.DeepEqual(got[member], value) {
-			t.Errorf("%s is %v, want %v", member, got[member], value)
-		}
+		expect.Equal(t, got[member], value, "%s is", member)
 	}
 }

@@ -4,15 +4,13 @@ import (
 	"net/http"
 	"testing"
 
-	"wavegate/scripts/e2e/harness"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/platform/problem"
 )
 
 // TestOverview_OfAFilter_HasItsActiveRolloutsAlone.
 func TestOverview_OfAFilter_HasItsActiveRolloutsAlone(t *testing.T) {
-	w := harness.New(t)
-	owner := w.Owner(t)
+	w, owner := begin(t)
 	start(t, owner, "gateway-x")
 	start(t, owner, "camera-y")
 	owner.Patch(t, start(t, owner, "robot-z"), `{"status":"halted"}`).Is(t, http.StatusNoContent)

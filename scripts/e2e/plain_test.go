@@ -3,47 +3,32 @@ package e2e
 import (
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/shared/testing/expect"
 )
 
-// A plain client calls without the harness, which checks each call against the contract: the contract has neither the
-// paths at the root nor bodies that are not JSON.
-type plain struct{ authorization, url string }
-
-// call makes a call that is answered with 200, and returns the body.
-func (p plain) call(t *testing.T, method, url, body string, header ...string) string {
-	t.Helper()
-	status, answer := p.try(t, method, url, body, header...)
-	if status != http.StatusOK {
-		t.Fatalf("%s %s %s is answered with %d %s", method, url, body, status, answer)
-	}
-	return answer
-}
-
-func (p plain) try(t *testing.T, method, url, body string, header ...string) (int, string) {
+// ask makes a call without the harness, which checks each call against the contract: the contract has neither pages, nor
+// the paths at the root, nor bodies that are not JSON.
+func ask(t *testing.T, method, url, body string, header ...string) harness.Answer {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", p.authorization)
-	if body != "" {
+	expect.OK(t, err)
+	if body != "" && !slices.Contains(header, "Content-Type") {
 		r.Header.Set("Content-Type", "application/json")
 	}
 	for i := 0; i+1 < len(header); i += 2 {
-		r.Header.Set(header[i], header[i+1])
+		r.Header.Add(header[i], header[i+1])
 	}
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	b, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer.StatusCode, string(b)
+	res, err := http.DefaultClient.Do(r)
+	expect.OK(t, err)
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	expect.OK(t, err)
+	return harness.Answer{Status: res.StatusCode, Header: res.Header, Body: b}
 }
 
 // between returns the part between two texts.

@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"wavegate/shared/testing/expect"
 )
 
 // lacks reports whether the machine lacks a program, and logs how to install it. CI must have all of them.
@@ -58,9 +60,7 @@ func npmPackage(t *testing.T) []string {
 	dir := t.TempDir() // with the program, which finds packages next to it
 	place(t, "testdata/npm/box.js", dir)
 	place(t, "testdata/npm/package.json", dir)
-	if err := os.Symlink(filepath.Join(installed, "node_modules"), filepath.Join(dir, "node_modules")); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, os.Symlink(filepath.Join(installed, "node_modules"), filepath.Join(dir, "node_modules")))
 	return []string{"node", filepath.Join(dir, "box.js")}
 }
 
@@ -79,8 +79,8 @@ func pypiPackage(t *testing.T) []string {
 	}
 	installed := prepared(t, "hawkbit-pypi", "testdata/pypi/requirements.txt", func(dir string) {
 		in(t, ".", python, "-m", "venv", "--system-site-packages", dir)
-		in(t, ".", filepath.Join(dir, "bin", "pip"), "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes",
-			"--requirement", "testdata/pypi/requirements.txt")
+		in(t, ".", filepath.Join(dir, "bin", "pip"), "install", "--quiet", "--disable-pip-version-check", "--no-deps",
+			"--require-hashes", "--requirement", "testdata/pypi/requirements.txt")
 	})
 	return []string{filepath.Join(installed, "bin", "python"), "testdata/pypi/box.py"}
 }
@@ -89,9 +89,7 @@ func pypiPackage(t *testing.T) []string {
 func cache(t *testing.T) string {
 	t.Helper()
 	dir, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return filepath.Join(dir, "wavegate")
 }
 
@@ -99,24 +97,16 @@ func cache(t *testing.T) string {
 func prepared(t *testing.T, name, pins string, fill func(dir string)) string {
 	t.Helper()
 	content, err := os.ReadFile(pins)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	dir := filepath.Join(cache(t), fmt.Sprintf("%s-%.6x", name, sha256.Sum256(content)))
 	complete := filepath.Join(dir, "complete")
 	if _, err := os.Stat(complete); err == nil {
 		return dir
 	}
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, os.RemoveAll(dir))
+	expect.OK(t, os.MkdirAll(dir, 0o700))
 	fill(dir)
-	if err := os.WriteFile(complete, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, os.WriteFile(complete, nil, 0o600))
 	return dir
 }
 
@@ -124,12 +114,8 @@ func prepared(t *testing.T, name, pins string, fill func(dir string)) string {
 func place(t *testing.T, file, dir string) {
 	t.Helper()
 	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, filepath.Base(file)), content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
+	expect.OK(t, os.WriteFile(filepath.Join(dir, filepath.Base(file)), content, 0o600))
 }
 
 // in runs a program in a directory.

@@ -9,6 +9,7 @@ import (
 	"wavegate/scripts/e2e/harness"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 )
 
 // organizationBoxes is a batch of boxes of an organization.
@@ -23,7 +24,7 @@ func organizationBoxes(organization string, ids ...string) string {
 // TestQuotas_AStolenInstaller_TakesSoManyIDsADay, whichever way it registers them. Others of its organization go on.
 func TestQuotas_AStolenInstaller_TakesSoManyIDsADay(t *testing.T) {
 	w := harness.New(t, withSettings("REGISTRATIONS_PER_DAY=3"))
-	thief, admin := w.As(t, "ines", "acme", auth.FleetInstaller), w.As(t, "anna", "acme", auth.OrganizationAdmin)
+	thief, admin := w.As(t, "ines", "acme", auth.FleetInstaller), w.Admin(t, "acme")
 	thief.Put(t, "/api/edges/sn-1", box).Is(t, http.StatusCreated)
 	path, code := enrols(t, w, thief, `"sn-2","sn-3","sn-4"`, "")
 	redeem := func(id string) harness.Answer {
@@ -37,7 +38,8 @@ func TestQuotas_AStolenInstaller_TakesSoManyIDsADay(t *testing.T) {
 	_, other := redemption("sn-8")
 	code.Post(t, redeems, other).Is(t, http.StatusAccepted)
 	for name, a := range map[string]harness.Answer{
-		"a registration": thief.Put(t, "/api/edges/sn-5", box), "a batch": thief.Post(t, "/api/edges", organizationBoxes("acme", "sn-6")), "a code": redeem("sn-3"),
+		"a registration": thief.Put(t, "/api/edges/sn-5", box),
+		"a batch":        thief.Post(t, "/api/edges", organizationBoxes("acme", "sn-6")), "a code": redeem("sn-3"),
 		"an acceptance": thief.Post(t, path+"/accept", `{"items":[`+other+`]}`),
 	} {
 		d := a.Refused(t, problem.RateLimited)
@@ -53,7 +55,7 @@ func TestQuotas_AStolenInstaller_TakesSoManyIDsADay(t *testing.T) {
 // TestQuotas_AnOrganization_HasSoManyBoxes, however they arrive.
 func TestQuotas_AnOrganization_HasSoManyBoxes(t *testing.T) {
 	w := harness.New(t, withSettings("EDGES_PER_ORGANIZATION=4"))
-	owner, admin := w.Owner(t), w.As(t, "anna", "acme", auth.OrganizationAdmin)
+	owner, admin := w.Owner(t), w.Admin(t, "acme")
 	path, code := enrols(t, w, admin, `"sn-3","sn-5"`, "")
 	_, waits := redemption("sn-9")
 	code.Post(t, redeems, waits).Is(t, http.StatusAccepted)
@@ -74,20 +76,19 @@ func TestQuotas_AnOrganization_HasSoManyBoxes(t *testing.T) {
 			t.Errorf("%s: %s", name, a.Body)
 		}
 	}
-	if got := owner.Get(t, "/api/edges/sn-4").Object(t); got["organizationId"] != "rival" {
-		t.Errorf("the box is %v", got)
-	}
+	owner.Get(t, "/api/edges/sn-4").Has(t, `{"organizationId":"rival"}`)
 }
 
 // TestTakeOver_IDThatAnotherOrganizationTook_ComesToItsBox: the refused box says what to do, and that works.
 func TestTakeOver_IDThatAnotherOrganizationTook_ComesToItsBox(t *testing.T) {
 	w := harness.New(t)
-	owner, admin := w.Owner(t), w.As(t, "anna", "acme", auth.OrganizationAdmin)
+	owner, admin := w.Owner(t), w.Admin(t, "acme")
 	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
 	w.As(t, "rita", "rival", auth.FleetInstaller).Post(t, "/api/edges", organizationBoxes("rival", "box-1", "box-2")).Is(t, http.StatusOK)
 	path, code := enrols(t, w, admin, `"box-1"`, "")
 	token, body := redemption("box-1")
-	if d := code.Post(t, redeems, body).Refused(t, problem.EdgeEnrolled); !strings.Contains(d.Detail, "ask a platform owner") || !strings.Contains(d.Detail, "takeOver") {
+	if d := code.Post(t, redeems, body).Refused(t, problem.EdgeEnrolled); !strings.Contains(d.Detail,
+		"ask a platform owner") || !strings.Contains(d.Detail, "takeOver") {
 		t.Errorf("told %q", d.Detail)
 	}
 	admin.Put(t, boxPath, box).Refused(t, problem.NotFound)
@@ -96,17 +97,11 @@ func TestTakeOver_IDThatAnotherOrganizationTook_ComesToItsBox(t *testing.T) {
 	admin.Post(t, "/api/edges", batch).Refused(t, problem.Forbidden)
 	for range 2 { // a repeated key gets the first answer
 		got := string(owner.Post(t, "/api/edges", batch, "Idempotency-Key", "k1").Is(t, http.StatusOK).Body)
-		if got != `{"registered":1,"reassigned":0,"unchanged":0,"takenOver":1,"items":[{"edgeId":"box-1","outcome":"takenOver"},{"edgeId":"box-3","outcome":"registered"}]}` {
-			t.Errorf("answered %s", got)
-		}
+		expect.Equal(t, got, `{"registered":1,"reassigned":0,"unchanged":0,"takenOver":1,"items":[{"edgeId":"box-1","outcome":"takenOver"},{"edgeId":"box-3","outcome":"registered"}]}`, "answered")
 	}
-	if names := eventNames(w, t, "edge", "box-1"); strings.Join(names, " ") != "EdgeRegistered EdgeTakenOver" {
-		t.Errorf("events %q", names)
-	}
+	expect.Equal(t, strings.Join(eventNames(w, t, "edge", "box-1"), " "), "EdgeRegistered EdgeTakenOver", "events")
 	admin.Do(t, http.MethodDelete, path+"/redemptions/box-1", "").Is(t, http.StatusNoContent)
 	code.Post(t, redeems, body).Is(t, http.StatusCreated)
-	(&harness.Caller{URL: w.Target.URL, Bearer: "Bearer " + token}).Get(t, manifest).Is(t, http.StatusOK)
-	if got := owner.Get(t, "/api/edges/box-2").Object(t); got["organizationId"] != "rival" {
-		t.Errorf("a box that was not named is %v", got)
-	}
+	w.With("Bearer", token).Get(t, manifest).Is(t, http.StatusOK)
+	owner.Get(t, "/api/edges/box-2").Has(t, `{"organizationId":"rival"}`)
 }

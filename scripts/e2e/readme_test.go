@@ -11,6 +11,7 @@ import (
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/service"
+	"wavegate/shared/testing/expect"
 )
 
 // A step of the session is a command and its output.
@@ -20,9 +21,7 @@ type step struct{ command, want string }
 func steps(t *testing.T, page, section string) []step {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", page))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	_, session, found := strings.Cut(string(text), "\n## "+section+"\n")
 	if !found {
 		t.Fatalf("%s has no section %q", page, section)
@@ -41,35 +40,22 @@ func steps(t *testing.T, page, section string) []step {
 	return list
 }
 
-// TestREADME_FirstSession_IsAsPrinted types the README's session into a shell, like a newcomer, and compares every
+// TestSession_OfEachPage_IsAsPrinted types the sessions of the pages into a shell, like a newcomer, and compares every
 // answer with the printed one; … matches anything.
-func TestREADME_FirstSession_IsAsPrinted(t *testing.T) {
-	typeSession(t, newReader(t), "README.md", "A first session")
-}
-
-// TestFairUse_Session_IsAsPrinted does the same for the section on limits.
-func TestFairUse_Session_IsAsPrinted(t *testing.T) {
-	typeSession(t, newReader(t, withSettings("LIMIT_USER=5", "LIMIT_COPILOT_USER=5")), "shared/access/README.md", "Fair use")
-}
-
-// TestCommand_Session_IsAsPrinted does the same for the operator's command.
-func TestCommand_Session_IsAsPrinted(t *testing.T) {
-	typeSession(t, newReader(t), "scripts/operator/README.md", "A session")
-}
-
-// TestDDI_Session_IsAsPrinted does the same for a DDI client.
-func TestDDI_Session_IsAsPrinted(t *testing.T) {
-	typeSession(t, newReader(t), "shared/fleet/ddi/README.md", "Bring your boxes")
-}
-
-// TestEnrolment_Session_IsAsPrinted does the same for boxes from one image.
-func TestEnrolment_Session_IsAsPrinted(t *testing.T) {
-	typeSession(t, newReader(t), "shared/fleet/enrolment/README.md", "A session")
-}
-
-// TestProduction_Session_IsAsPrinted does the same for the life of a production method.
-func TestProduction_Session_IsAsPrinted(t *testing.T) {
-	typeSession(t, newReader(t), "shared/production/README.md", "A method from draft to recall")
+func TestSession_OfEachPage_IsAsPrinted(t *testing.T) {
+	for page, c := range map[string]struct {
+		section string
+		change  []func(*service.Options)
+	}{
+		"README.md":                        {"A first session", nil},
+		"shared/access/README.md":          {"Fair use", []func(*service.Options){withSettings("LIMIT_USER=5", "LIMIT_COPILOT_USER=5")}},
+		"scripts/operator/README.md":       {"A session", nil},
+		"shared/fleet/ddi/README.md":       {"Bring your boxes", nil},
+		"shared/fleet/enrolment/README.md": {"A session", nil},
+		"shared/production/README.md":      {"A method from draft to recall", nil},
+	} {
+		t.Run(page, func(t *testing.T) { typeSession(t, newReader(t, c.change...), page, c.section) })
+	}
 }
 
 // A reader of the README has a seeded service, and ./scripts/token finds its keys.
@@ -82,13 +68,9 @@ func newReader(t *testing.T, change ...func(*service.Options)) reader {
 	t.Helper()
 	keys := t.TempDir()
 	issuers, err := devissuer.Load(keys)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	w := harness.New(t, append(change, func(o *service.Options) { o.Issuers = issuers })...)
-	if err := w.Seed(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, w.Seed(t.Context()))
 	return reader{w, keys}
 }
 

@@ -3,12 +3,12 @@ package e2e
 import (
 	"fmt"
 	"net/http"
-	"reflect"
 	"strings"
 	"testing"
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 )
 
 // boxSaid is a box in a batch; more are further fields.
@@ -22,23 +22,17 @@ func boxes(list ...string) string { return `{"edges":[` + strings.Join(list, ","
 func became(t *testing.T, a harness.Answer, registered, reassigned, unchanged float64) {
 	t.Helper()
 	want := map[string]any{"registered": registered, "reassigned": reassigned, "unchanged": unchanged}
-	if got := a.Is(t, http.StatusOK).Object(t); !reflect.DeepEqual(got, want) {
-		t.Errorf("answered %v, want %v", got, want)
-	}
+	expect.Equal(t, a.Is(t, http.StatusOK).Object(t), want, "answered")
 }
 
 func TestRegisterEdges_NewMovedAndUnchangedBoxes_AreCountedAndAudited(t *testing.T) {
-	w := harness.New(t)
-	owner := w.Owner(t)
+	w, owner := begin(t)
 	became(t, owner.Post(t, "/api/edges", boxes(boxSaid("a-1", "gateway", "stable"), boxSaid("a-2", "gateway", "stable"))), 2, 0, 0)
-	became(t, owner.Post(t, "/api/edges", boxes(boxSaid("a-1", "gateway", "canary"), boxSaid("a-2", "gateway", "stable"), boxSaid("a-3", "gateway", "stable"))), 1, 1, 1)
-	if got := owner.Get(t, "/api/edges/a-1").Object(t); got["channel"] != "canary" || got["revision"] != 2.0 {
-		t.Errorf("a-1 is %v", got)
-	}
+	became(t, owner.Post(t, "/api/edges", boxes(boxSaid("a-1", "gateway", "canary"), boxSaid("a-2", "gateway", "stable"),
+		boxSaid("a-3", "gateway", "stable"))), 1, 1, 1)
+	owner.Get(t, "/api/edges/a-1").Has(t, `{"channel":"canary","revision":2}`)
 	for id, want := range map[string]int{"a-1": 2, "a-2": 1, "a-3": 1} {
-		if events := w.Events(t, "edge", id); len(events) != want {
-			t.Errorf("%s has %d events, want %d", id, len(events), want)
-		}
+		expect.Equal(t, len(w.Events(t, "edge", id)), want, "events of %s:", id)
 	}
 }
 
@@ -57,22 +51,17 @@ func TestRegisterEdges_EveryFault_IsToldByItsIndex_AndNothingIsWritten(t *testin
 	}
 	want := []string{"/edges/1/edgeId format", "/edges/1/color unknown", "/edges/2/issuer unknown", "/edges/2/edgeId duplicate",
 		"/edges/3/channel required", "/edges/3/organizationId required"}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("the faults are %q, want %q", got, want)
+	expect.Equal(t, got, want, "the faults are")
+	for name, body := range map[string]string{"none": boxes(),
+		"31": boxes(strings.Split(strings.Repeat(boxSaid("c", "gateway", "stable")+" ", 31), " ")[:31]...)} {
+		d := owner.Post(t, "/api/edges", body).Refused(t, problem.ValidationFailed)
+		expect.Equal(t, d.Errors[0].Pointer, "/edges", "the first fault of %s boxes:", name)
 	}
-	for name, body := range map[string]string{"none": boxes(), "31": boxes(strings.Split(strings.Repeat(boxSaid("c", "gateway", "stable")+" ", 31), " ")[:31]...)} {
-		if d := owner.Post(t, "/api/edges", body).Refused(t, problem.ValidationFailed); d.Errors[0].Pointer != "/edges" {
-			t.Errorf("%s boxes: %+v", name, d.Errors)
-		}
-	}
-	if after := w.State(t); after != before {
-		t.Errorf("something was written: %s", after)
-	}
+	expect.Equal(t, w.State(t), before, "the stored data is")
 }
 
 func TestRegisterEdges_FactoryOfAnotherOrganization_RefusesAllBoxes(t *testing.T) {
-	w := harness.New(t)
-	owner := w.Owner(t)
+	w, owner := begin(t)
 	owner.Put(t, "/api/factories/munich-1", `{"organizationId":"acme","name":"Munich"}`).Is(t, http.StatusCreated)
 	owner.Put(t, "/api/factories/lyon-1", `{"organizationId":"rival","name":"Lyon"}`).Is(t, http.StatusCreated)
 	before := w.State(t)
@@ -81,31 +70,23 @@ func TestRegisterEdges_FactoryOfAnotherOrganization_RefusesAllBoxes(t *testing.T
 		boxSaid("d-2", "gateway", "stable", `,"factoryId":"lyon-1"`),
 		boxSaid("d-3", "gateway", "stable", `,"factoryId":"nowhere"`),
 	)).Refused(t, problem.FactoryNotInOrganization)
-	if len(d.Errors) != 2 || d.Errors[0].Pointer != "/edges/1/factoryId" || d.Errors[1].Pointer != "/edges/2/factoryId" {
-		t.Errorf("the faults are %+v", d.Errors)
-	}
-	if after := w.State(t); after != before {
-		t.Errorf("something was written: %s", after)
-	}
+	expect.Equal(t, pointers(d), "/edges/1/factoryId /edges/2/factoryId", "the faults are")
+	expect.Equal(t, w.State(t), before, "the stored data is")
 	became(t, owner.Post(t, "/api/edges", boxes(boxSaid("d-1", "gateway", "stable", `,"factoryId":"munich-1"`))), 1, 0, 0)
 }
 
 func TestRegisterEdges_SameKeyAgain_GivesTheFirstAnswer(t *testing.T) {
-	w := harness.New(t)
-	owner := w.Owner(t)
+	_, owner := begin(t)
 	batch := boxes(boxSaid("e-1", "gateway", "stable"), boxSaid("e-2", "gateway", "stable"))
 	became(t, owner.Post(t, "/api/edges", batch, "Idempotency-Key", "k1"), 2, 0, 0)
 	owner.Put(t, "/api/edges/e-1", `{"edgeType":"gateway","channel":"canary","organizationId":"acme"}`).Is(t, http.StatusNoContent)
 	became(t, owner.Post(t, "/api/edges", batch, "Idempotency-Key", "k1"), 2, 0, 0)
-	if got := owner.Get(t, "/api/edges/e-1").Object(t); got["channel"] != "canary" {
-		t.Errorf("the repetition moved the box: %v", got)
-	}
+	owner.Get(t, "/api/edges/e-1").Has(t, `{"channel":"canary"}`)
 	owner.Post(t, "/api/edges", boxes(boxSaid("e-3", "gateway", "stable")), "Idempotency-Key", "k1").Refused(t, problem.IdempotencyKeyReused)
 }
 
 func TestRegisterEdges_ThirtyBoxes_CountAsOneCall(t *testing.T) {
-	w := harness.New(t, withSettings("LIMIT_USER=2", "LIMIT_COPILOT_USER=2"))
-	owner := w.Owner(t)
+	_, owner := begin(t, withSettings("LIMIT_USER=2", "LIMIT_COPILOT_USER=2"))
 	all := make([]string, 30)
 	for i := range all {
 		all[i] = boxSaid(fmt.Sprintf("f-%d", i), "gateway", "stable")
@@ -116,8 +97,7 @@ func TestRegisterEdges_ThirtyBoxes_CountAsOneCall(t *testing.T) {
 }
 
 func TestListEdges_IDPrefix_ListsThoseThatBeginSo(t *testing.T) {
-	w := harness.New(t)
-	owner := w.Owner(t)
+	_, owner := begin(t)
 	became(t, owner.Post(t, "/api/edges", boxes(boxSaid("box-1", "gateway", "stable"), boxSaid("box-10", "gateway", "stable"),
 		boxSaid("box-11", "gateway", "canary"), boxSaid("box-2", "gateway", "stable"), boxSaid("box", "gateway", "stable"))), 5, 0, 0)
 	ids := func(query string) (all []string) {
@@ -137,9 +117,7 @@ func TestListEdges_IDPrefix_ListsThoseThatBeginSo(t *testing.T) {
 		"edgeType=gateway&channel=stable&idPrefix=Box":                    nil,
 		"edgeType=gateway&channel=stable&idPrefix=box-2&limit=1&offset=0": {"box-2"},
 	} {
-		if got := ids(query); !reflect.DeepEqual(got, want) {
-			t.Errorf("%s lists %q, want %q", query, got, want)
-		}
+		expect.Equal(t, ids(query), want, "%s lists", query)
 	}
 	owner.Get(t, "/api/edges?organizationId=acme&idPrefix=-").Refused(t, problem.ValidationFailed)
 }

@@ -13,55 +13,48 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 )
 
 func TestIdempotencyKey_SameRequest_GivesTheFirstAnswerAgain(t *testing.T) {
-	w := harness.New(t)
-	owner := w.Owner(t)
+	w, owner := begin(t)
 	factory(t, w, "munich-1", "acme")
 	engineer := w.Engineer(t, "acme")
-	first := engineer.Post(t, methods, method, "Idempotency-Key", "k").Is(t, http.StatusCreated).Header.Get("Location")
+	first := engineer.Post(t, methods, method, "Idempotency-Key", "k").Made(t)
 	before := w.State(t)
-	again := engineer.Post(t, methods, method, "Idempotency-Key", "k").Is(t, http.StatusCreated).Header.Get("Location")
+	again := engineer.Post(t, methods, method, "Idempotency-Key", "k").Made(t)
 	// In another spelling, it is the same request.
-	other := engineer.Post(t, methods, `{ "name":"\u004dilling ", "productId":"7B0F2C52-6E0B-4F53-9F51-0C5D6A3C1E11" }`, "Idempotency-Key", "k").
-		Is(t, http.StatusCreated).Header.Get("Location")
-	if again != first || other != first {
-		t.Errorf("locations %s, %s, %s", first, again, other)
-	}
-	engineer.Post(t, methods, strings.Replace(method, "Milling", "Turning", 1), "Idempotency-Key", "k").Refused(t, problem.IdempotencyKeyReused)
-	if after := w.State(t); after != before {
-		t.Errorf("a repeated request wrote:\nbefore %s\nafter  %s", before, after)
-	}
+	other := engineer.Post(t, methods, `{ "name":"\u004dilling ", "productId":"7B0F2C52-6E0B-4F53-9F51-0C5D6A3C1E11" }`,
+		"Idempotency-Key", "k").Made(t)
+	expect.Equal(t, []string{again, other}, []string{first, first}, "the locations are")
+	engineer.Post(t, methods, strings.Replace(method, "Milling", "Turning", 1), "Idempotency-Key", "k").
+		Refused(t, problem.IdempotencyKeyReused)
+	expect.Equal(t, w.State(t), before, "the stored data is")
 
 	// The same key from another user or organization, or for another path, is a different key.
 	colleague := w.As(t, "emma", "acme", auth.ProductionEngineer)
 	factory(t, w, "munich-2", "acme")
 	seen := []string{first,
-		colleague.Post(t, methods, method, "Idempotency-Key", "k").Is(t, http.StatusCreated).Header.Get("Location"),
-		engineer.Post(t, "/api/factories/munich-2/production-methods", method, "Idempotency-Key", "k").Is(t, http.StatusCreated).Header.Get("Location"),
-		engineer.Post(t, methods, method, "Idempotency-Key", "K").Is(t, http.StatusCreated).Header.Get("Location"),
-		engineer.Post(t, methods, method).Is(t, http.StatusCreated).Header.Get("Location"),
+		colleague.Post(t, methods, method, "Idempotency-Key", "k").Made(t),
+		engineer.Post(t, "/api/factories/munich-2/production-methods", method, "Idempotency-Key", "k").Made(t),
+		engineer.Post(t, methods, method, "Idempotency-Key", "K").Made(t),
+		engineer.Post(t, methods, method).Made(t),
 	}
 	slices.Sort(seen)
-	if n := len(slices.Compact(slices.Clone(seen))); n != 5 {
-		t.Errorf("%d methods, want 5: %q", n, seen)
-	}
+	expect.Equal(t, len(slices.Compact(slices.Clone(seen))), 5, "methods of %q:", seen)
 
 	// A successful start is not refused because of its own rollout.
 	owner.Put(t, channel, release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
-	one := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.0.0"), "Idempotency-Key", "k").Is(t, http.StatusCreated).Header.Get("Location")
-	two := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.0.0"), "Idempotency-Key", "k").Is(t, http.StatusCreated).Header.Get("Location")
-	if one != two {
-		t.Errorf("two rollouts: %s, %s", one, two)
-	}
+	one := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.0.0"), "Idempotency-Key", "k").Made(t)
+	two := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.0.0"), "Idempotency-Key", "k").Made(t)
+	expect.Equal(t, two, one, "the second start gives")
 	owner.Post(t, rollouts, plan("gateway-x", "stable", "1.0.0"), "Idempotency-Key", "other").Refused(t, problem.RolloutActive)
 }
 
 func TestIdempotencyKey_RepeatedBehindAnotherPrefix_HandsOutThatPrefix(t *testing.T) {
 	w := harness.New(t, harness.WithPrefix("/prod"))
 	factory(t, w, "munich-1", "acme")
-	location := w.Engineer(t, "acme").Post(t, methods, method, "Idempotency-Key", "k").Is(t, http.StatusCreated).Header.Get("Location")
+	location := w.Engineer(t, "acme").Post(t, methods, method, "Idempotency-Key", "k").Made(t)
 	if !strings.HasPrefix(location, "/prod/api/factories/munich-1/production-methods/") {
 		t.Fatalf("Location is %s", location)
 	}
@@ -97,8 +90,7 @@ func TestTrouble_PassesOrIsToldPlainly(t *testing.T) {
 	}
 	for name, effect := range faults {
 		t.Run(name, func(t *testing.T) {
-			w := harness.New(t)
-			owner := w.Owner(t)
+			w, owner := begin(t)
 			path := start(t, owner, "gateway-x")
 			var left atomic.Int64
 			w.Front.Intercept(func(c *storefront.Call) storefront.Effect {
@@ -110,9 +102,7 @@ func TestTrouble_PassesOrIsToldPlainly(t *testing.T) {
 
 			left.Store(2)
 			owner.Patch(t, path, `{"staged_percent":10}`).Is(t, http.StatusNoContent)
-			if r := owner.Get(t, path).Object(t); r["staged_percent"] != 10.0 || r["revision"] != 2.0 {
-				t.Errorf("after a passing fault the rollout is %v", r)
-			}
+			owner.Get(t, path).Has(t, `{"staged_percent":10,"revision":2}`)
 
 			before := w.State(t)
 			left.Store(1000)
@@ -125,9 +115,7 @@ func TestTrouble_PassesOrIsToldPlainly(t *testing.T) {
 			if strings.Contains(string(a.Body), "wavegate-internal") || strings.Contains(string(a.Body), "Exception") {
 				t.Errorf("the answer tells the cause: %s", a.Body)
 			}
-			if after := w.State(t); after != before {
-				t.Errorf("something was written:\nbefore %s\nafter  %s", before, after)
-			}
+			expect.Equal(t, w.State(t), before, "the stored data is")
 			owner.Patch(t, path, `{"staged_percent":50}`).Is(t, http.StatusNoContent)
 		})
 	}
@@ -136,8 +124,7 @@ func TestTrouble_PassesOrIsToldPlainly(t *testing.T) {
 // TestTrouble_AnswerLost_ChangeIsMadeOnce drops the store's answer after the transaction was applied. On the store
 // that does not support the transaction's token, the change is recognized by its result.
 func TestTrouble_AnswerLost_ChangeIsMadeOnce(t *testing.T) {
-	w := harness.New(t)
-	owner := w.Owner(t)
+	w, owner := begin(t)
 	factory(t, w, "munich-1", "acme")
 	engineer := w.Engineer(t, "acme")
 	owner.Put(t, channelPath("gateway-x", "stable"), release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
@@ -152,34 +139,27 @@ func TestTrouble_AnswerLost_ChangeIsMadeOnce(t *testing.T) {
 	lost := func() { left.Store(1) }
 
 	lost()
-	path := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.1.0")).Is(t, http.StatusCreated).Header.Get("Location")
+	path := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.1.0")).Made(t)
 	owner.Get(t, path).Is(t, http.StatusOK)
 	lost()
 	owner.Patch(t, path, `{"staged_percent":10}`).Is(t, http.StatusNoContent)
 	lost()
 	// The embedded store ignores the token of the second try, which finds the channel in the wanted state and has
 	// nothing to change.
-	if a := owner.Put(t, channelPath("gateway-x", "beta"), release("1.0.0", digest("a"))); a.Status != http.StatusCreated && a.Status != http.StatusNoContent {
+	if a := owner.Put(t, channelPath("gateway-x", "beta"),
+		release("1.0.0", digest("a"))); a.Status != http.StatusCreated && a.Status != http.StatusNoContent {
 		t.Errorf("answered %d %s", a.Status, a.Body)
 	}
 	lost()
-	made := engineer.Post(t, methods, method).Is(t, http.StatusCreated).Header.Get("Location")
+	made := engineer.Post(t, methods, method).Made(t)
 	engineer.Get(t, made).Is(t, http.StatusOK)
 	lost()
-	keyed := engineer.Post(t, methods, method, "Idempotency-Key", "k").Is(t, http.StatusCreated).Header.Get("Location")
+	keyed := engineer.Post(t, methods, method, "Idempotency-Key", "k").Made(t)
 	engineer.Get(t, keyed).Is(t, http.StatusOK)
 
-	if n := len(w.Items(t, dynamo.Rollouts)); n != 1 {
-		t.Errorf("%d rollouts", n)
-	}
-	if n := len(w.Items(t, dynamo.Methods)); n != 2 {
-		t.Errorf("%d methods", n)
-	}
-	if names := eventNames(w, t, "rollout", id(path)); !slices.Equal(names, []string{"RolloutStarted", "RolloutPromoted"}) {
-		t.Errorf("events %q", names)
-	}
+	expect.Equal(t, len(w.Items(t, dynamo.Rollouts)), 1, "rollouts:")
+	expect.Equal(t, len(w.Items(t, dynamo.Methods)), 2, "methods:")
+	expect.Equal(t, eventNames(w, t, "rollout", id(path)), []string{"RolloutStarted", "RolloutPromoted"}, "events")
 	// Three publications, a factory, a start, a raise and two methods: an event for each.
-	if n := len(w.Items(t, dynamo.Audit)); n != 8 {
-		t.Errorf("%d audit events, want 8", n)
-	}
+	expect.Equal(t, len(w.Items(t, dynamo.Audit)), 8, "audit events:")
 }

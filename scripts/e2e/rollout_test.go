@@ -129,12 +129,10 @@ func (f fleet) tell(t *testing.T, state string, want func(p *poller) string) {
 // TestRollout_ReachesExactlyTheBoxesOfItsCohort takes 2,000 boxes through a whole rollout.
 func TestRollout_ReachesExactlyTheBoxesOfItsCohort(t *testing.T) {
 	t.Parallel()
-	w := harness.New(t)
-	owner := w.Owner(t)
-	owner.Put(t, channel, release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	w, owner := published(t)
 	owner.Put(t, channelPath("gateway-x", "canary"), release("1.1.0", digest("b"))).Is(t, http.StatusCreated)
 	boxes := newFleet(t, w, 2000)
-	rollout := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.1.0")).Is(t, http.StatusCreated).Header.Get("Location")
+	rollout := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.1.0")).Made(t)
 	for _, percent := range cohort.Stages {
 		if percent > 1 {
 			owner.Patch(t, rollout, fmt.Sprintf(`{"staged_percent":%d}`, percent)).Is(t, http.StatusNoContent)
@@ -157,13 +155,11 @@ func TestRollout_ReachesExactlyTheBoxesOfItsCohort(t *testing.T) {
 // anything else, until a publication sends them back.
 func TestRollout_HaltAt50_OffersTheTargetToNobodyNew(t *testing.T) {
 	t.Parallel()
-	w := harness.New(t)
-	owner := w.Owner(t)
-	owner.Put(t, channel, release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	w, owner := published(t)
 	owner.Put(t, channelPath("gateway-x", "canary"), release("1.1.0", digest("b"))).Is(t, http.StatusCreated)
 	boxes := newFleet(t, w, 200)
 	boxes.tell(t, "published", func(*poller) string { return "1.0.0" })
-	rollout := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.1.0")).Is(t, http.StatusCreated).Header.Get("Location")
+	rollout := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.1.0")).Made(t)
 	for _, percent := range []int{10, 50} {
 		owner.Patch(t, rollout, fmt.Sprintf(`{"staged_percent":%d}`, percent)).Is(t, http.StatusNoContent)
 	}
@@ -223,7 +219,8 @@ func TestRollout_HaltAt50_OffersTheTargetToNobodyNew(t *testing.T) {
 	close(stop)
 	wg.Wait()
 	if offersBefore.Load() == 0 || offersAfter.Load() > 0 {
-		t.Errorf("the target was offered %d times before, and %d times in polls that began 2 s after the halt or later", offersBefore.Load(), offersAfter.Load())
+		t.Errorf("the target was offered %d times before, and %d times in polls that began 2 s after the halt or later",
+			offersBefore.Load(), offersAfter.Load())
 	}
 	keep := func(p *poller) string { return p.installed }
 	boxes.tell(t, "halted", keep)

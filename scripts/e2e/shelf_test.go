@@ -17,6 +17,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"wavegate/shared/testing/expect"
 )
 
 // A shelf serves one file over HTTPS to anyone.
@@ -57,9 +59,7 @@ func (s *shelf) serve(w http.ResponseWriter, r *http.Request) {
 func (s *shelf) certificate(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), 0o600))
 	return file
 }
 

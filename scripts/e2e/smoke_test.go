@@ -26,14 +26,13 @@ import (
 	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/dynamolocal"
+	"wavegate/shared/testing/expect"
 )
 
 // TestSmokeTest_OfEveryFunction_PassesAndChangesNothing makes the smoke test call all functions, like a deploy. An
 // organization has the resources of the samples.
 func TestSmokeTest_OfEveryFunction_PassesAndChangesNothing(t *testing.T) {
-	w := harness.New(t, harness.WithBell())
-	owner := w.Owner(t)
-	owner.Put(t, channelPath("gateway-x", "stable"), release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	w, owner := published(t, harness.WithBell())
 	owner.Put(t, "/api/factories/munich-1", `{"organizationId":"acme","name":"Munich"}`).Is(t, http.StatusCreated)
 	owner.Put(t, "/api/edges/box-0001", `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme","factoryId":"munich-1"}`).Is(t, http.StatusCreated)
 	before := w.State(t)
@@ -42,9 +41,7 @@ func TestSmokeTest_OfEveryFunction_PassesAndChangesNothing(t *testing.T) {
 	if told.Status != cfn.StatusSuccess || len(told.Data) != len(table.Functions()) {
 		t.Errorf("CloudFormation is told %s: %s; %d versions of %d functions", told.Status, told.Reason, len(told.Data), len(table.Functions()))
 	}
-	if after := w.State(t); after != before {
-		t.Errorf("before the smoke test there were %s\nand after it %s", before, after)
-	}
+	expect.Equal(t, w.State(t), before, "the stored data is")
 }
 
 // TestSmokeTest_AFunctionThatCannotReadItsTable_FailsTheDeploy: the trial of a read-only function shows more than
@@ -59,7 +56,8 @@ func TestSmokeTest_AFunctionThatCannotReadItsTable_FailsTheDeploy(t *testing.T) 
 		}
 	})
 	told := smokeTest(t, w, 20*time.Second, []string{"list-edges", "list-rollouts"})
-	if told.Status != cfn.StatusFailed || !strings.Contains(told.Reason, "list-edges, version 99999: answered 50") || strings.Contains(told.Reason, "list-rollouts") {
+	if told.Status != cfn.StatusFailed || !strings.Contains(told.Reason, "list-edges, version 99999: answered 50") ||
+		strings.Contains(told.Reason, "list-rollouts") {
 		t.Errorf("CloudFormation is told %s: %s", told.Status, told.Reason)
 	}
 }
@@ -70,12 +68,11 @@ func TestSmokeTest_DataOfAHigherForm_FailsTheDeploy(t *testing.T) {
 	_, err := w.DB.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(dynamolocal.TableName(dynamo.Progress)), Item: map[string]types.AttributeValue{
 		"subject": &types.AttributeValueMemberS{Value: "data"}, "part": &types.AttributeValueMemberS{Value: "form"},
 		"form": &types.AttributeValueMemberN{Value: strconv.Itoa(dynamo.Form + 1)}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	told := smokeTest(t, w, 20*time.Second, []string{operations.Tick, "list-rollouts"})
 	want := fmt.Sprintf("errorString: dynamo: item \"data form\" of progress: attribute form: the stored data has form %d", dynamo.Form+1)
-	if told.Status != cfn.StatusFailed || !strings.Contains(told.Reason, "1 of the release's versions failed") || !strings.Contains(told.Reason, want) || strings.Contains(told.Reason, "list-rollouts") {
+	if told.Status != cfn.StatusFailed || !strings.Contains(told.Reason, "1 of the release's versions failed") ||
+		!strings.Contains(told.Reason, want) || strings.Contains(told.Reason, "list-rollouts") {
 		t.Errorf("CloudFormation is told %s: %s", told.Status, told.Reason)
 	}
 }
@@ -115,12 +112,11 @@ func smokeTest(t *testing.T, w *harness.World, timeout time.Duration, functions 
 	defer cloud.Close()
 
 	dir, err := harness.Functions()
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := runtime.New(runtime.Spec{Name: prefix + "smoke-test", Binary: filepath.Join(dir, "smoke-test", "bootstrap"), Timeout: timeout, MemoryMB: 256, Env: []string{
-		"AWS_ENDPOINT_URL=" + cloud.URL, "AWS_REGION=" + runtime.Region, "AWS_ACCESS_KEY_ID=AKIATEST", "AWS_SECRET_ACCESS_KEY=test",
-	}})
+	expect.OK(t, err)
+	f := runtime.New(runtime.Spec{Name: prefix + "smoke-test", Binary: filepath.Join(dir, "smoke-test", "bootstrap"),
+		Timeout: timeout, MemoryMB: 256, Env: []string{
+			"AWS_ENDPOINT_URL=" + cloud.URL, "AWS_REGION=" + runtime.Region, "AWS_ACCESS_KEY_ID=AKIATEST", "AWS_SECRET_ACCESS_KEY=test",
+		}})
 	defer f.Stop()
 	var publish []string
 	for _, name := range functions {
@@ -130,9 +126,7 @@ func smokeTest(t *testing.T, w *harness.World, timeout time.Duration, functions 
 		RequestType: cfn.RequestCreate, ResponseURL: cloud.URL + "/told", LogicalResourceID: "smoketest1",
 		ResourceProperties: map[string]any{"Prefix": prefix, "Publish": publish},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if _, err := f.Invoke(t.Context(), event); err != nil {
 		t.Fatal(err)
 	}

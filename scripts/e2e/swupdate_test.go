@@ -27,6 +27,7 @@ import (
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/report"
+	"wavegate/shared/testing/expect"
 )
 
 // A depot makes images for SWUpdate and serves them over HTTPS.
@@ -63,11 +64,18 @@ func newDepot(t *testing.T) *depot {
 	return d
 }
 
+// withDepot runs a test on a service, if the machine has SWUpdate.
+func withDepot(t *testing.T, test func(d *depot, w *harness.World, owner *harness.Caller)) {
+	t.Helper()
+	if d := newDepot(t); d != nil {
+		w, owner := begin(t, quick)
+		test(d, w, owner)
+	}
+}
+
 func (d *depot) write(t *testing.T, name string, content []byte) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(d.dir, name), content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, os.WriteFile(filepath.Join(d.dir, name), content, 0o600))
 }
 
 // serve serves an image. A token for the service must never come here.
@@ -124,9 +132,7 @@ func (d *depot) image(t *testing.T, version string, broken bool) string {
 	archive := exec.CommandContext(t.Context(), "cpio", "--quiet", "-o", "-H", "crc")
 	archive.Dir, archive.Stdin = d.dir, strings.NewReader("sw-description\nsw-description.sig\nhello.txt\n")
 	swu, err := archive.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	d.write(t, version+".swu", swu)
 	sha256s, sha1s := sha256.Sum256(swu), sha1.Sum(swu)
 	return fmt.Sprintf(`{"currentVersion":%q,"artifactUrl":"%s/%s.swu","sha256":%q,"sizeBytes":%d,"sha1":%q}`,
@@ -157,14 +163,11 @@ func (d *depot) swupdate(t *testing.T, w *harness.World, id, token, runs string,
 	t.Helper()
 	home := t.TempDir()
 	config := fmt.Sprintf("globals : { verbose = true; };\nsuricatta : { cafile = %q; };\nidentify : ( { name = \"installed\"; value = %q; } );\n", filepath.Join(d.dir, "ca.pem"), runs)
-	if err := os.WriteFile(filepath.Join(home, "swupdate.cfg"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	suricatta := append([]string{"-t", "acme", "-u", w.Target.URL + "/api/ddi", "-i", id, "-k", token, "-p", "1", "--disable-token-for-dwl"}, arguments...)
+	expect.OK(t, os.WriteFile(filepath.Join(home, "swupdate.cfg"), []byte(config), 0o600))
+	suricatta := append([]string{"-t", "acme", "-u", w.Target.URL + "/api/ddi", "-i", id, "-k", token, "-p", "1",
+		"--disable-token-for-dwl"}, arguments...)
 	out, err := os.Create(filepath.Join(home, "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	b := &daemon{log: out.Name(), stopped: make(chan struct{}), over: make(chan struct{})}
 	b.command = func() *exec.Cmd {
 		c := exec.Command("swupdate", "-v", "-f", filepath.Join(home, "swupdate.cfg"), "-k", filepath.Join(d.dir, "cert.pem"), "-H", "box:1.0",
@@ -173,9 +176,7 @@ func (d *depot) swupdate(t *testing.T, w *harness.World, id, token, runs string,
 		c.Dir, c.Stdout, c.Stderr = home, out, out
 		return c
 	}
-	if err := b.start(); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, b.start())
 	go b.supervise()
 	t.Cleanup(func() {
 		b.stop()
@@ -185,7 +186,8 @@ func (d *depot) swupdate(t *testing.T, w *harness.World, id, token, runs string,
 		}
 		if t.Failed() {
 			log, _ := os.ReadFile(b.log)
-			t.Logf("SWUpdate on %s:\n%s\nthe service's last words to its polls:\n%s", id, log[max(0, len(log)-8000):], last(w.Logs("get-ddi-base"), 10))
+			t.Logf("SWUpdate on %s:\n%s\nthe service's last words to its polls:\n%s", id, log[max(0, len(log)-8000):],
+				last(w.Logs("get-ddi-base"), 10))
 		}
 	})
 	return b
@@ -243,155 +245,145 @@ func (b *daemon) says(text string) bool {
 	return bytes.Contains(log, []byte(text))
 }
 
+// installs waits until SWUpdate has installed an image.
+func (b *daemon) installs(t *testing.T) {
+	t.Helper()
+	expect.Until(t, "SWUpdate has installed the image", func() bool { return b.says("Update successful") })
+}
+
+// givesUp waits until a box has abandoned its update.
+func givesUp(t *testing.T, owner *harness.Caller, id string) {
+	t.Helper()
+	expect.Until(t, "the box has given up", func() bool { r := why(t, owner, id).Report; return r != nil && r.Cancelled })
+}
+
 func TestSWUpdate_GoodImage_IsInstalledOnceTheBoxHasRebooted(t *testing.T) {
-	d := newDepot(t)
-	if d == nil {
-		return
-	}
-	w := harness.New(t, quick)
-	owner := w.Owner(t)
-	owner.Put(t, channel, release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
-	token := enrol(t, owner, "box-1")
-	first := d.swupdate(t, w, "box-1", token, "1.0.0")
-	eventually(t, "the box reports what it runs", func() bool { return why(t, owner, "box-1").Running == "1.0.0" })
-	owner.Put(t, channel, d.image(t, "1.1.0", false)).Is(t, http.StatusNoContent)
-	eventually(t, "SWUpdate has installed the image", func() bool { return first.says("Update successful") && d.installed("1.1.0") })
-	if known := why(t, owner, "box-1"); !at(known, "1.1.0", report.Working) || known.Running != "1.0.0" {
-		t.Errorf("before the reboot it is known as %+v, its report as %+v", known, known.Report)
-	}
-	first.stop()
-	d.swupdate(t, w, "box-1", token, "1.1.0", "-c", "2")
-	eventually(t, "the box is installed", func() bool { return at(why(t, owner, "box-1"), "1.1.0", report.Installed) })
-	if known := why(t, owner, "box-1"); known.Running != "1.1.0" {
-		t.Errorf("known as %+v", known)
-	}
+	withDepot(t, func(d *depot, w *harness.World, owner *harness.Caller) {
+		owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+		token := enrol(t, owner, "box-1")
+		first := d.swupdate(t, w, "box-1", token, "1.0.0")
+		runs(t, owner, "box-1", "1.0.0")
+		owner.Put(t, channel, d.image(t, "1.1.0", false)).Is(t, http.StatusNoContent)
+		expect.Until(t, "SWUpdate has installed the image", func() bool { return first.says("Update successful") && d.installed("1.1.0") })
+		if known := why(t, owner, "box-1"); !at(known, "1.1.0", report.Working) || known.Running != "1.0.0" {
+			t.Errorf("before the reboot it is known as %+v, its report as %+v", known, known.Report)
+		}
+		first.stop()
+		d.swupdate(t, w, "box-1", token, "1.1.0", "-c", "2")
+		reportsAs(t, owner, "box-1", "1.1.0", report.Installed)
+		expect.Equal(t, why(t, owner, "box-1").Running, "1.1.0", "known as")
+	})
 }
 
 func TestSWUpdate_BrokenImage_IsAFailedAttempt(t *testing.T) {
-	d := newDepot(t)
-	if d == nil {
-		return
-	}
-	w := harness.New(t, quick)
-	owner := w.Owner(t)
-	owner.Put(t, channel, d.image(t, "1.1.0", true)).Is(t, http.StatusCreated)
-	d.hold = make(chan struct{})
-	b := d.swupdate(t, w, "box-1", enrol(t, owner, "box-1"), "1.0.0")
-	// SWUpdate 2022.12 reports a success if its installer has not begun when the download ends. That happens to small
-	// images on a busy machine.
-	eventually(t, "SWUpdate's installer has begun", func() bool { return b.says("Software Update started") })
-	close(d.hold)
-	eventually(t, "the box has failed", func() bool { return at(why(t, owner, "box-1"), "1.1.0", report.Failed) })
-	known := why(t, owner, "box-1")
-	r := known.Report
-	if r.Attempts != 1 || !strings.HasSuffix(r.Detail, "No suitable .swu image found") || r.RetryAt == nil || known.Running != "1.0.0" || d.installed("1.1.0") {
-		t.Errorf("known as %+v, its report as %+v", known, r)
-	}
-	// SWUpdate reports the last lines of its log, which do not always include the cause.
-	want := report.CodeOther
-	if strings.Contains(r.Detail, "Signature verification failed") {
-		want = report.CodeSignature
-	}
-	if r.Code != want {
-		t.Errorf("the code is %s of %q, want %s", r.Code, r.Detail, want)
-	}
-	b.stop()
+	withDepot(t, func(d *depot, w *harness.World, owner *harness.Caller) {
+		owner.Put(t, channel, d.image(t, "1.1.0", true)).Is(t, http.StatusCreated)
+		d.hold = make(chan struct{})
+		b := d.swupdate(t, w, "box-1", enrol(t, owner, "box-1"), "1.0.0")
+		// SWUpdate 2022.12 reports a success if its installer has not begun when the download ends. That happens to small
+		// images on a busy machine.
+		expect.Until(t, "SWUpdate's installer has begun", func() bool { return b.says("Software Update started") })
+		close(d.hold)
+		reportsAs(t, owner, "box-1", "1.1.0", report.Failed)
+		known := why(t, owner, "box-1")
+		r := known.Report
+		if r.Attempts != 1 || !strings.HasSuffix(r.Detail, "No suitable .swu image found") || r.RetryAt == nil ||
+			known.Running != "1.0.0" || d.installed("1.1.0") {
+			t.Errorf("known as %+v, its report as %+v", known, r)
+		}
+		// SWUpdate reports the last lines of its log, which do not always include the cause.
+		want := report.CodeOther
+		if strings.Contains(r.Detail, "Signature verification failed") {
+			want = report.CodeSignature
+		}
+		expect.Equal(t, r.Code, want, "the code of %q is", r.Detail)
+		b.stop()
+	})
 }
 
 // TestSWUpdate_HaltBeforeTheReboot_IsCancelled: SWUpdate has not closed the action, and abandons it.
 func TestSWUpdate_HaltBeforeTheReboot_IsCancelled(t *testing.T) {
-	d := newDepot(t)
-	if d == nil {
-		return
-	}
-	w := harness.New(t, quick)
-	owner := w.Owner(t)
-	owner.Put(t, channel, release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
-	owner.Put(t, channelPath("gateway-x", "canary"), d.image(t, "1.1.0", false)).Is(t, http.StatusCreated)
-	id, _ := boxesOf("1.1.0", 1)
-	b := d.swupdate(t, w, id, enrol(t, owner, id), "1.0.0")
-	eventually(t, "the box reports what it runs", func() bool { return why(t, owner, id).Running == "1.0.0" })
-	rollout := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.1.0")).Is(t, http.StatusCreated).Header.Get("Location")
-	eventually(t, "SWUpdate has installed the image", func() bool { return b.says("Update successful") })
-	owner.Patch(t, rollout, `{"status":"halted"}`).Is(t, http.StatusNoContent)
-	eventually(t, "the box has given up", func() bool { r := why(t, owner, id).Report; return r != nil && r.Cancelled })
-	if known := why(t, owner, id); known.Report.State != report.Working || known.Running != "1.0.0" || known.Version != "1.0.0" {
-		t.Errorf("known as %+v, its report as %+v", known, known.Report)
-	}
+	withDepot(t, func(d *depot, w *harness.World, owner *harness.Caller) {
+		owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+		owner.Put(t, channelPath("gateway-x", "canary"), d.image(t, "1.1.0", false)).Is(t, http.StatusCreated)
+		id, _ := boxesOf("1.1.0", 1)
+		b := d.swupdate(t, w, id, enrol(t, owner, id), "1.0.0")
+		runs(t, owner, id, "1.0.0")
+		rollout := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.1.0")).Made(t)
+		b.installs(t)
+		owner.Patch(t, rollout, `{"status":"halted"}`).Is(t, http.StatusNoContent)
+		givesUp(t, owner, id)
+		if known := why(t, owner, id); known.Report.State != report.Working || known.Running != "1.0.0" || known.Version != "1.0.0" {
+			t.Errorf("known as %+v, its report as %+v", known, known.Report)
+		}
+	})
 }
 
 // TestSWUpdate_HaltDuringTheDownload_StopsIt: SWUpdate polls while it downloads, stops the download and abandons the
 // action. Nothing is installed, and the box has not failed.
 func TestSWUpdate_HaltDuringTheDownload_StopsIt(t *testing.T) {
-	d := newDepot(t)
-	if d == nil {
-		return
-	}
-	w := harness.New(t, quick)
-	owner := w.Owner(t)
-	owner.Put(t, channel, release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
-	d.padding, d.slow = 32<<20, true // this takes 100 seconds
-	owner.Put(t, channelPath("gateway-x", "canary"), d.image(t, "1.1.0", false)).Is(t, http.StatusCreated)
-	id, _ := boxesOf("1.1.0", 1)
-	b := d.swupdate(t, w, id, enrol(t, owner, id), "1.0.0")
-	eventually(t, "the box reports what it runs", func() bool { return why(t, owner, id).Running == "1.0.0" })
-	rollout := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.1.0")).Is(t, http.StatusCreated).Header.Get("Location")
-	eventually(t, "SWUpdate downloads the image", func() bool { return d.sent.Load() > 1<<20 })
-	owner.Patch(t, rollout, `{"status":"halted"}`).Is(t, http.StatusNoContent)
-	eventually(t, "the box has given up", func() bool { r := why(t, owner, id).Report; return r != nil && r.Cancelled })
-	// SWUpdate may have been started again and have begun again.
-	eventually(t, "the download is broken off", func() bool { return d.broken.Load() > 0 && d.broken.Load() == d.begun.Load() })
-	if known := why(t, owner, id); known.Report.State == report.Failed || known.Version != "1.0.0" || b.says("Update successful") {
-		t.Errorf("known as %+v, its report as %+v", known, known.Report)
-	}
-	t.Logf("%d bytes were sent", d.sent.Load())
+	withDepot(t, func(d *depot, w *harness.World, owner *harness.Caller) {
+		owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+		d.padding, d.slow = 32<<20, true // this takes 100 seconds
+		owner.Put(t, channelPath("gateway-x", "canary"), d.image(t, "1.1.0", false)).Is(t, http.StatusCreated)
+		id, _ := boxesOf("1.1.0", 1)
+		b := d.swupdate(t, w, id, enrol(t, owner, id), "1.0.0")
+		runs(t, owner, id, "1.0.0")
+		rollout := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.1.0")).Made(t)
+		expect.Until(t, "SWUpdate downloads the image", func() bool { return d.sent.Load() > 1<<20 })
+		owner.Patch(t, rollout, `{"status":"halted"}`).Is(t, http.StatusNoContent)
+		givesUp(t, owner, id)
+		// SWUpdate may have been started again and have begun again.
+		expect.Until(t, "the download is broken off", func() bool { return d.broken.Load() > 0 && d.broken.Load() == d.begun.Load() })
+		if known := why(t, owner, id); known.Report.State == report.Failed || known.Version != "1.0.0" || b.says("Update successful") {
+			t.Errorf("known as %+v, its report as %+v", known, known.Report)
+		}
+		t.Logf("%d bytes were sent", d.sent.Load())
+	})
 }
 
 // TestSWUpdate_Rollout_ReachesTheBoxesOfEachStage runs a box of each stage.
 func TestSWUpdate_Rollout_ReachesTheBoxesOfEachStage(t *testing.T) {
-	d := newDepot(t)
-	if d == nil {
-		return
-	}
-	w := harness.New(t, quick)
-	owner := w.Owner(t)
-	owner.Put(t, channel, release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
-	owner.Put(t, channelPath("gateway-x", "canary"), d.image(t, "1.1.0", false)).Is(t, http.StatusCreated)
-	ids, tokens, daemons := map[int]string{}, map[int]string{}, map[int]*daemon{}
-	for _, stage := range cohort.Stages {
-		for i := 0; ids[stage] == ""; i++ {
-			if id := fmt.Sprintf("box-%d", i); cohort.FirstStage("gateway-x", "1.1.0", id) == stage {
-				ids[stage], tokens[stage] = id, enrol(t, owner, id)
-			}
-		}
-		daemons[stage] = d.swupdate(t, w, ids[stage], tokens[stage], "1.0.0")
-	}
-	t.Cleanup(func() {
+	withDepot(t, func(d *depot, w *harness.World, owner *harness.Caller) {
+		owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+		owner.Put(t, channelPath("gateway-x", "canary"), d.image(t, "1.1.0", false)).Is(t, http.StatusCreated)
+		ids, tokens, daemons := map[int]string{}, map[int]string{}, map[int]*daemon{}
 		for _, stage := range cohort.Stages {
-			if t.Failed() {
-				t.Logf("%s of stage %d is known as %s", ids[stage], stage, owner.Get(t, "/api/edges/"+ids[stage]+"/update/why").Body)
+			for i := 0; ids[stage] == ""; i++ {
+				if id := fmt.Sprintf("box-%d", i); cohort.FirstStage("gateway-x", "1.1.0", id) == stage {
+					ids[stage], tokens[stage] = id, enrol(t, owner, id)
+				}
 			}
+			daemons[stage] = d.swupdate(t, w, ids[stage], tokens[stage], "1.0.0")
+		}
+		t.Cleanup(func() {
+			for _, stage := range cohort.Stages {
+				if t.Failed() {
+					t.Logf("%s of stage %d is known as %s", ids[stage], stage, owner.Get(t, "/api/edges/"+ids[stage]+"/update/why").Body)
+				}
+			}
+		})
+		for _, stage := range cohort.Stages {
+			runs(t, owner, ids[stage], "1.0.0")
+		}
+		rollout := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.1.0")).Made(t)
+		for n, stage := range cohort.Stages {
+			if n > 0 {
+				owner.Patch(t, rollout, fmt.Sprintf(`{"staged_percent":%d}`, stage)).Is(t, http.StatusNoContent)
+			}
+			expect.Until(t, fmt.Sprintf("the box of stage %d has the image", stage), func() bool { return daemons[stage].says("Update successful") })
+			for _, later := range cohort.Stages[n+1:] {
+				if known := why(t, owner, ids[later]); known.Report != nil {
+					t.Errorf("at %d percent the box of stage %d was offered %+v", stage, later, known.Report)
+				}
+			}
+			daemons[stage].stop()
+			d.swupdate(t, w, ids[stage], tokens[stage], "1.1.0", "-c", "2")
+			expect.Until(t, fmt.Sprintf("the box of stage %d is installed", stage),
+				func() bool { return at(why(t, owner, ids[stage]), "1.1.0", report.Installed) })
+			var p census.Progress
+			owner.Get(t, rollout+"/progress").Is(t, http.StatusOK).Into(t, &p)
+			t.Logf("at %d percent: %+v", stage, p.Stages)
 		}
 	})
-	for _, stage := range cohort.Stages {
-		eventually(t, "the box reports what it runs", func() bool { return why(t, owner, ids[stage]).Running == "1.0.0" })
-	}
-	rollout := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.1.0")).Is(t, http.StatusCreated).Header.Get("Location")
-	for n, stage := range cohort.Stages {
-		if n > 0 {
-			owner.Patch(t, rollout, fmt.Sprintf(`{"staged_percent":%d}`, stage)).Is(t, http.StatusNoContent)
-		}
-		eventually(t, fmt.Sprintf("the box of stage %d has the image", stage), func() bool { return daemons[stage].says("Update successful") })
-		for _, later := range cohort.Stages[n+1:] {
-			if known := why(t, owner, ids[later]); known.Report != nil {
-				t.Errorf("at %d percent the box of stage %d was offered %+v", stage, later, known.Report)
-			}
-		}
-		daemons[stage].stop()
-		d.swupdate(t, w, ids[stage], tokens[stage], "1.1.0", "-c", "2")
-		eventually(t, fmt.Sprintf("the box of stage %d is installed", stage), func() bool { return at(why(t, owner, ids[stage]), "1.1.0", report.Installed) })
-		var p census.Progress
-		owner.Get(t, rollout+"/progress").Is(t, http.StatusOK).Into(t, &p)
-		t.Logf("at %d percent: %+v", stage, p.Stages)
-	}
 }

@@ -14,143 +14,120 @@ import (
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/shared/fleet/report"
+	"wavegate/shared/testing/expect"
 )
 
 // TestSWUpdate_DoesNotBoot_IsAFailedAttempt: without a boot state, SWUpdate begins the same action again on the old version.
 func TestSWUpdate_DoesNotBoot_IsAFailedAttempt(t *testing.T) {
-	d := newDepot(t)
-	if d == nil {
-		return
-	}
-	w := harness.New(t, quick)
-	owner := w.Owner(t)
-	owner.Put(t, channel, d.image(t, "1.1.0", false)).Is(t, http.StatusCreated)
-	token := enrol(t, owner, "box-1")
-	first := d.swupdate(t, w, "box-1", token, "1.0.0")
-	eventually(t, "SWUpdate has installed the image", func() bool { return first.says("Update successful") })
-	first.stop()
-	d.swupdate(t, w, "box-1", token, "1.0.0")
-	eventually(t, "the box has failed", func() bool { return at(why(t, owner, "box-1"), "1.1.0", report.Failed) })
-	if known := why(t, owner, "box-1"); known.Report.Code != report.CodeBoot || known.Running != "1.0.0" {
-		t.Errorf("known as %+v, its report as %+v", known, known.Report)
-	}
+	withDepot(t, func(d *depot, w *harness.World, owner *harness.Caller) {
+		owner.Put(t, channel, d.image(t, "1.1.0", false)).Is(t, http.StatusCreated)
+		token := enrol(t, owner, "box-1")
+		first := d.swupdate(t, w, "box-1", token, "1.0.0")
+		first.installs(t)
+		first.stop()
+		d.swupdate(t, w, "box-1", token, "1.0.0")
+		reportsAs(t, owner, "box-1", "1.1.0", report.Failed)
+		if known := why(t, owner, "box-1"); known.Report.Code != report.CodeBoot || known.Running != "1.0.0" {
+			t.Errorf("known as %+v, its report as %+v", known, known.Report)
+		}
+	})
 }
 
 // TestSWUpdate_BootsWithoutABootState_IsInstalled: it is asked before it is told the same action again.
 func TestSWUpdate_BootsWithoutABootState_IsInstalled(t *testing.T) {
-	d := newDepot(t)
-	if d == nil {
-		return
-	}
-	w := harness.New(t, quick)
-	owner := w.Owner(t)
-	owner.Put(t, channel, d.image(t, "1.1.0", false)).Is(t, http.StatusCreated)
-	token := enrol(t, owner, "box-1")
-	first := d.swupdate(t, w, "box-1", token, "1.0.0")
-	eventually(t, "SWUpdate has installed the image", func() bool { return first.says("Update successful") })
-	first.stop()
-	time.Sleep(3 * time.Second) // the reboot takes longer than two polls
-	d.swupdate(t, w, "box-1", token, "1.1.0")
-	eventually(t, "the box is installed", func() bool { return at(why(t, owner, "box-1"), "1.1.0", report.Installed) })
-	if r := why(t, owner, "box-1").Report; r.Attempts != 0 || r.Code != "" {
-		t.Errorf("the report is %+v", r)
-	}
+	withDepot(t, func(d *depot, w *harness.World, owner *harness.Caller) {
+		owner.Put(t, channel, d.image(t, "1.1.0", false)).Is(t, http.StatusCreated)
+		token := enrol(t, owner, "box-1")
+		first := d.swupdate(t, w, "box-1", token, "1.0.0")
+		first.installs(t)
+		first.stop()
+		time.Sleep(3 * time.Second) // the reboot takes longer than two polls
+		d.swupdate(t, w, "box-1", token, "1.1.0")
+		reportsAs(t, owner, "box-1", "1.1.0", report.Installed)
+		if r := why(t, owner, "box-1").Report; r.Attempts != 0 || r.Code != "" {
+			t.Errorf("the report is %+v", r)
+		}
+	})
 }
 
 // TestSWUpdate_WrongChecksum_IsAFailedAttempt: the image is signed, but it is not the one that was published. SWUpdate
 // compares the checksum after it has installed the image.
 func TestSWUpdate_WrongChecksum_IsAFailedAttempt(t *testing.T) {
-	d := newDepot(t)
-	if d == nil {
-		return
-	}
-	w := harness.New(t, quick)
-	owner := w.Owner(t)
-	publication := d.image(t, "1.1.0", false)
-	sum := between(t, publication, `"sha1":"`, `"`)
-	owner.Put(t, channel, strings.Replace(publication, sum, strings.Repeat("1", len(sum)), 1)).Is(t, http.StatusCreated)
-	b := d.swupdate(t, w, "box-1", enrol(t, owner, "box-1"), "1.0.0")
-	eventually(t, "the box has failed", func() bool { return at(why(t, owner, "box-1"), "1.1.0", report.Failed) })
-	if !b.says("Checksum does not match") || !d.installed("1.1.0") {
-		t.Error("it failed for another reason, or did not install the image first")
-	}
-	// As with a broken image, SWUpdate's report does not always include the cause.
-	want := report.CodeOther
-	r := why(t, owner, "box-1").Report
-	if strings.Contains(r.Detail, "Checksum does not match") {
-		want = report.CodeChecksum
-	}
-	if r.Code != want {
-		t.Errorf("the code is %s of %q, want %s", r.Code, r.Detail, want)
-	}
+	withDepot(t, func(d *depot, w *harness.World, owner *harness.Caller) {
+		publication := d.image(t, "1.1.0", false)
+		sum := between(t, publication, `"sha1":"`, `"`)
+		owner.Put(t, channel, strings.Replace(publication, sum, strings.Repeat("1", len(sum)), 1)).Is(t, http.StatusCreated)
+		b := d.swupdate(t, w, "box-1", enrol(t, owner, "box-1"), "1.0.0")
+		reportsAs(t, owner, "box-1", "1.1.0", report.Failed)
+		if !b.says("Checksum does not match") || !d.installed("1.1.0") {
+			t.Error("it failed for another reason, or did not install the image first")
+		}
+		// As with a broken image, SWUpdate's report does not always include the cause.
+		want := report.CodeOther
+		r := why(t, owner, "box-1").Report
+		if strings.Contains(r.Detail, "Checksum does not match") {
+			want = report.CodeChecksum
+		}
+		expect.Equal(t, r.Code, want, "the code of %q is", r.Detail)
+	})
 }
 
 // TestSWUpdate_TokenTakenBack_IsRefused, and a new token is taken.
 func TestSWUpdate_TokenTakenBack_IsRefused(t *testing.T) {
-	d := newDepot(t)
-	if d == nil {
-		return
-	}
-	w := harness.New(t, quick)
-	owner := w.Owner(t)
-	owner.Put(t, channel, release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
-	token := enrol(t, owner, "box-1")
-	b := d.swupdate(t, w, "box-1", token, "1.0.0")
-	eventually(t, "the box reports what it runs", func() bool { return why(t, owner, "box-1").Running == "1.0.0" })
-	owner.Do(t, http.MethodDelete, "/api/edges/box-1/token", "").Is(t, http.StatusNoContent)
-	owner.Put(t, channel, d.image(t, "1.1.0", false)).Is(t, http.StatusNoContent)
-	eventually(t, "its polls are refused", func() bool { return b.says("401") })
-	b.stop()
-	token = owner.SetToken(t, "/api/edges/box-1/token")
-	again := d.swupdate(t, w, "box-1", token, "1.0.0")
-	eventually(t, "SWUpdate has installed the image", func() bool { return again.says("Update successful") })
+	withDepot(t, func(d *depot, w *harness.World, owner *harness.Caller) {
+		owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+		token := enrol(t, owner, "box-1")
+		b := d.swupdate(t, w, "box-1", token, "1.0.0")
+		runs(t, owner, "box-1", "1.0.0")
+		owner.Do(t, http.MethodDelete, "/api/edges/box-1/token", "").Is(t, http.StatusNoContent)
+		owner.Put(t, channel, d.image(t, "1.1.0", false)).Is(t, http.StatusNoContent)
+		expect.Until(t, "its polls are refused", func() bool { return b.says("401") })
+		b.stop()
+		token = owner.SetToken(t, "/api/edges/box-1/token")
+		again := d.swupdate(t, w, "box-1", token, "1.0.0")
+		again.installs(t)
+	})
 }
 
 // TestSWUpdate_TooManyCallsAndTheServiceDown_FollowsAfterThat.
 func TestSWUpdate_TooManyCallsAndTheServiceDown_FollowsAfterThat(t *testing.T) {
 	t.Parallel()
-	d := newDepot(t)
-	if d == nil {
-		return
-	}
-	w := harness.New(t, quick)
-	owner := w.Owner(t)
-	owner.Put(t, channel, release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
-	service, err := url.Parse(w.Target.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var refuses, down atomic.Bool
-	var refused, hungUp atomic.Int64
-	forward := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(service); r.Out.Host = r.In.Host }}
-	front := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		switch {
-		case down.Load():
-			hungUp.Add(1)
-			panic(http.ErrAbortHandler)
-		case refuses.Load():
-			refused.Add(1)
-			rw.Header().Set("Retry-After", "1")
-			rw.WriteHeader(http.StatusTooManyRequests)
-		default:
-			forward.ServeHTTP(rw, r)
+	withDepot(t, func(d *depot, w *harness.World, owner *harness.Caller) {
+		owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+		service, err := url.Parse(w.Target.URL)
+		expect.OK(t, err)
+		var refuses, down atomic.Bool
+		var refused, hungUp atomic.Int64
+		forward := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(service); r.Out.Host = r.In.Host }}
+		front := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			switch {
+			case down.Load():
+				hungUp.Add(1)
+				panic(http.ErrAbortHandler)
+			case refuses.Load():
+				refused.Add(1)
+				rw.Header().Set("Retry-After", "1")
+				rw.WriteHeader(http.StatusTooManyRequests)
+			default:
+				forward.ServeHTTP(rw, r)
+			}
+		}))
+		t.Cleanup(front.Close)
+		b := d.swupdate(t, w, "box-1", enrol(t, owner, "box-1"), "1.0.0", "-u", front.URL+"/api/ddi")
+		runs(t, owner, "box-1", "1.0.0")
+		refuses.Store(true)
+		owner.Put(t, channel, d.image(t, "1.1.0", false)).Is(t, http.StatusNoContent)
+		expect.Until(t, "polls are refused", func() bool { return refused.Load() > 3 })
+		down.Store(true)
+		time.Sleep(time.Minute)
+		if hungUp.Load() == 0 {
+			t.Error("nobody polled while the service was down")
 		}
-	}))
-	t.Cleanup(front.Close)
-	b := d.swupdate(t, w, "box-1", enrol(t, owner, "box-1"), "1.0.0", "-u", front.URL+"/api/ddi")
-	eventually(t, "the box reports what it runs", func() bool { return why(t, owner, "box-1").Running == "1.0.0" })
-	refuses.Store(true)
-	owner.Put(t, channel, d.image(t, "1.1.0", false)).Is(t, http.StatusNoContent)
-	eventually(t, "polls are refused", func() bool { return refused.Load() > 3 })
-	down.Store(true)
-	time.Sleep(time.Minute)
-	if hungUp.Load() == 0 {
-		t.Error("nobody polled while the service was down")
-	}
-	refuses.Store(false)
-	down.Store(false)
-	eventually(t, "SWUpdate has installed the image", func() bool { return b.says("Update successful") })
-	if known := why(t, owner, "box-1"); !at(known, "1.1.0", report.Working) {
-		t.Errorf("known as %+v, its report as %+v", known, known.Report)
-	}
+		refuses.Store(false)
+		down.Store(false)
+		b.installs(t)
+		if known := why(t, owner, "box-1"); !at(known, "1.1.0", report.Working) {
+			t.Errorf("known as %+v, its report as %+v", known, known.Report)
+		}
+	})
 }
