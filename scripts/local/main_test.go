@@ -34,7 +34,8 @@ func TestConsole_ShowsCallsAndComplaints(t *testing.T) {
 	c := console{to: &out}
 	c.access(gateway.Access{Method: "GET", Path: "/seeding", Status: 200})
 	c.open()
-	c.access(gateway.Access{Method: "GET", Path: "/api/x", Status: 502, Duration: 7 * time.Millisecond, Response: "DEFAULT_5XX", Cause: errors.New("exit status 2")})
+	c.access(gateway.Access{Method: "GET", Path: "/api/x", Status: 502, Duration: 7 * time.Millisecond,
+		Response: "DEFAULT_5XX", Cause: errors.New("exit status 2")})
 	c.line("get-x", `{"level":"INFO","msg":"call"}`)
 	c.line("get-x", `{"_aws":{},"Calls":1}`)
 	c.line("get-x", `{"level":"ERROR","msg":"the store is gone"}`)
@@ -140,7 +141,8 @@ func TestDev_GuardInterval_IsThatOfTheTicksAndOfPolicies(t *testing.T) {
 			AsOf  string
 			Guard struct{ Sentence string }
 		}
-		if _, text := call(http.MethodGet, started.Header.Get("Location")+"/progress", ""); json.Unmarshal([]byte(text), &p) == nil && p.Guard.Sentence != "" {
+		if _, text := call(http.MethodGet, started.Header.Get("Location")+"/progress", ""); json.Unmarshal([]byte(text),
+			&p) == nil && p.Guard.Sentence != "" {
 			counts[p.AsOf] = true
 		}
 	}

@@ -40,7 +40,8 @@ func TestToken_PrintsOnlyAToken(t *testing.T) {
 	}
 	p := taken(t, out.String())
 	left := time.Until(p.Expires)
-	if p.UserID != "ada" || p.OrganizationID != "acme" || !p.Has(auth.PlatformOwner) || !p.Has(auth.ProductionEngineer) || left < 80*time.Minute || left > 90*time.Minute {
+	if p.UserID != "ada" || p.OrganizationID != "acme" || !p.Has(auth.PlatformOwner) || !p.
+		Has(auth.ProductionEngineer) || left < 80*time.Minute || left > 90*time.Minute {
 		t.Errorf("accepted as %+v", p)
 	}
 }
@@ -79,7 +80,8 @@ func TestToken_Help_IsExitCode0(t *testing.T) {
 func TestToken_KeysCannotBeLoaded_IsExitCode1(t *testing.T) {
 	t.Setenv(devissuer.DirEnv, "/dev/null/keys")
 	var out, problems bytes.Buffer
-	if code := printToken([]string{"--user", "ada"}, &out, &problems); code != 1 || out.Len() != 0 || !strings.Contains(problems.String(), "/dev/null/keys") {
+	if code := printToken([]string{"--user", "ada"}, &out, &problems); code != 1 || out.Len() != 0 ||
+		!strings.Contains(problems.String(), "/dev/null/keys") {
 		t.Errorf("exit code %d, printed %q, explained %q", code, out.String(), problems.String())
 	}
 }

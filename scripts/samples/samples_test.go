@@ -110,7 +110,8 @@ func TestSamples_Session_MakesWhatACallActsOn(t *testing.T) {
 	want := []string{"PUT /api/ota/release-channels/gateway-x/stable", "PUT /api/ota/release-channels/gateway-x/canary",
 		"POST /api/ota/rollouts", "PATCH /api/ota/rollouts/r-7", "GET /api/ota/rollouts/r-7"}
 	expect.Equal(t, made, want, "made")
-	if call.Path != "/api/ota/rollouts/r-7" || call.Body != `{"staged_percent":100,"overrideReason":"not held up by a sample"}` || call.Parameters["id"] != "r-7" {
+	if call.Path != "/api/ota/rollouts/r-7" ||
+		call.Body != `{"staged_percent":100,"overrideReason":"not held up by a sample"}` || call.Parameters["id"] != "r-7" {
 		t.Errorf("the call is %+v", call)
 	}
 }
@@ -137,7 +138,8 @@ func TestEvents_AreThoseOfTheSamples(t *testing.T) {
 	expect.OK(t, err)
 	for _, file := range files {
 		name := filepath.Base(file)
-		other := name == operations.Docs+".json" || name == operations.Console+".json" || name == operations.Tick+".json" || strings.HasPrefix(name, operations.Authorizer+"-")
+		other := name == operations.Docs+".json" || name == operations.Console+".json" || name == operations.Tick+".json" ||
+			strings.HasPrefix(name, operations.Authorizer+"-")
 		if !other && !slices.Contains(want, file) {
 			t.Errorf("%s is of no operation", file)
 		}

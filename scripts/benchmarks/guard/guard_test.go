@@ -27,7 +27,8 @@ func TestParse_TheFileOfTheReadme(t *testing.T) {
 			{"share": 0.3, "does": "fail", "code": "download", "clustered": 0.05}],
 		"policy": {"promote": {"auto": true}}}`)
 	d := w.Dark[0]
-	if d.From != 22*time.Hour || d.To != 30*time.Hour || !d.Days[0] || len(w.Release) != 6 || !w.Release[2].PowerUp || w.Release[3].Every != 8*time.Hour ||
+	if d.From != 22*time.Hour || d.To != 30*time.Hour || !d.Days[0] || len(w.Release) != 6 || !w.Release[2].PowerUp ||
+		w.Release[3].Every != 8*time.Hour ||
 		!w.Policy.Promote.Auto || w.Policy.Guard.Taken != 0.8 || w.ActivePoll != time.Minute || w.InstallMost != 10*time.Minute {
 		t.Errorf("read %+v", w)
 	}
@@ -39,7 +40,8 @@ func TestParse_NamesEveryFault(t *testing.T) {
 		"release": [{"does": "explode"}, {"share": 1, "does": "brick", "code": "boot", "every": "PT1H", "after": "soon"},
 			{"share": 1, "does": "brick", "after": "PT2H", "until": "PT1H"}],
 		"policy": {"modes": "act"}}`))
-	for _, want := range []string{"boxes, plants", "2 is not a share", "pollSeconds must", "installMinutes must", "two times of day", `"25:00" is not`, `"monday" is not`,
+	for _, want := range []string{"boxes, plants", "2 is not a share", "pollSeconds must", "installMinutes must",
+		"two times of day", `"25:00" is not`, `"monday" is not`,
 		`does is "explode"`, "code and attempts", "every is a field", `"soon" is not`, "until must", "policy: "} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s is not in %v", want, err)
@@ -82,7 +84,8 @@ func TestSpans_AcrossMidnightAndJoined(t *testing.T) {
 		"dark": [{"plants": 1, "from": "22:00", "to": "06:00"}, {"plants": 1, "from": "00:00", "to": "24:00", "days": ["sat", "sun"]}]}`)
 	dark := newPlay(w, 1).boxes[0].dark
 	friday := 14 * time.Hour // 22:00 on Friday
-	for at, off := range map[time.Duration]bool{0: false, friday - 1: false, friday: true, friday + 10*time.Hour: true, 70*time.Hour - 1: true, 70 * time.Hour: false} {
+	for at, off := range map[time.Duration]bool{0: false, friday - 1: false, friday: true, friday + 10*time.Hour: true,
+		70*time.Hour - 1: true, 70 * time.Hour: false} {
 		if _, is := dark.at(at); is != off {
 			t.Errorf("after %s it is off: %t", at, is)
 		}
@@ -117,16 +120,20 @@ func TestRun_EndsAsItShould(t *testing.T) {
 		world, outcome, reason string
 		stage                  int
 	}{
-		"good":                        {`{"boxes": 500, ` + auto, "completed", "CLEAR", 100},
-		"nobody promotes":             {`{"boxes": 500, "days": 2}`, "held", "PEOPLE_PROMOTE", 1},
-		"all fail":                    {`{"boxes": 2000, "release": [{"share": 1, "does": "fail", "code": "boot"}], ` + auto, "halted", "TOO_MANY_BAD", 1},
-		"all brick":                   {`{"boxes": 2000, "release": [{"share": 1, "does": "brick", "after": "PT3H"}], ` + auto, "halted", "TOO_MANY_SILENT", 1},
-		"good, with a bell":           {`{"boxes": 9000, "bell": true, ` + auto, "completed", "CLEAR", 100},
-		"all brick, with a bell":      {`{"boxes": 9000, "bell": true, "release": [{"share": 1, "does": "brick", "after": "PT3H"}], ` + auto, "halted", "TOO_MANY_SILENT", 1},
-		"all brick at a power-up":     {`{"boxes": 2000, "dark": [{"plants": 0.5, "from": "22:00", "to": "06:00"}], "release": [{"share": 1, "does": "brick", "after": "powerUp"}], ` + auto, "halted", "TOO_MANY_SILENT", 1},
-		"all fall back":               {`{"boxes": 2000, "release": [{"share": 1, "does": "revert", "every": "PT8H"}], ` + auto, "halted", "TOO_MANY_BAD", 1},
-		"half have no space":          {`{"boxes": 2000, "days": 3, "release": [{"share": 0.5, "does": "fail", "code": "space"}], ` + auto, "held", "TOO_FEW_TAKEN", 1},
-		"half are put off":            {`{"boxes": 2000, "days": 3, "release": [{"share": 0.5, "does": "defer"}], ` + auto, "held", "TOO_FEW_TAKEN", 1},
+		"good":            {`{"boxes": 500, ` + auto, "completed", "CLEAR", 100},
+		"nobody promotes": {`{"boxes": 500, "days": 2}`, "held", "PEOPLE_PROMOTE", 1},
+		"all fail": {`{"boxes": 2000, "release": [{"share": 1, "does": "fail", "code": "boot"}], ` +
+			auto, "halted", "TOO_MANY_BAD", 1},
+		"all brick": {`{"boxes": 2000, "release": [{"share": 1, "does": "brick", "after": "PT3H"}], ` +
+			auto, "halted", "TOO_MANY_SILENT", 1},
+		"good, with a bell":       {`{"boxes": 9000, "bell": true, ` + auto, "completed", "CLEAR", 100},
+		"all brick, with a bell":  {`{"boxes": 9000, "bell": true, "release": [{"share": 1, "does": "brick", "after": "PT3H"}], ` + auto, "halted", "TOO_MANY_SILENT", 1},
+		"all brick at a power-up": {`{"boxes": 2000, "dark": [{"plants": 0.5, "from": "22:00", "to": "06:00"}], "release": [{"share": 1, "does": "brick", "after": "powerUp"}], ` + auto, "halted", "TOO_MANY_SILENT", 1},
+		"all fall back": {`{"boxes": 2000, "release": [{"share": 1, "does": "revert", "every": "PT8H"}], ` +
+			auto, "halted", "TOO_MANY_BAD", 1},
+		"half have no space": {`{"boxes": 2000, "days": 3, "release": [{"share": 0.5, "does": "fail", "code": "space"}], ` + auto, "held", "TOO_FEW_TAKEN", 1},
+		"half are put off": {`{"boxes": 2000, "days": 3, "release": [{"share": 0.5, "does": "defer"}], ` + auto,
+			"held", "TOO_FEW_TAKEN", 1},
 		"half never polled":           {`{"boxes": 2000, "days": 3, "dead": 0.5, ` + auto, "held", "TOO_FEW_TAKEN", 1},
 		"half never install":          {`{"boxes": 2000, "days": 3, "neverInstalls": 0.5, ` + auto, "held", "TOO_FEW_TAKEN", 1},
 		"works at the second attempt": {`{"boxes": 500, "release": [{"share": 0.3, "does": "fail", "code": "boot", "attempts": 1}], ` + auto, "completed", "CLEAR", 100},

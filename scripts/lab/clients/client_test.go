@@ -34,7 +34,8 @@ func TestContract_AGeneratedClient_DoesTheREADMEsSession(t *testing.T) {
 			return
 		}
 		dir := copied(t, "client-python")
-		in(t, dir, filepath.Join(bin, "openapi-python-client"), "generate", "--path", theContract(t), "--config", "generate.yaml", "--meta", "none", "--output-path", "wavegate_client")
+		in(t, dir, filepath.Join(bin, "openapi-python-client"), "generate", "--path", theContract(t),
+			"--config", "generate.yaml", "--meta", "none", "--output-path", "wavegate_client")
 		pythonBodies(t, filepath.Join(dir, "wavegate_client"))
 		doSession(t, dir, filepath.Join(bin, "python"), filepath.Join(dir, "session.py"))
 	})

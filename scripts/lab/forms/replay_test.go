@@ -53,7 +53,8 @@ func (w *world) load(ctx context.Context, items []golden.Item, recorded time.Tim
 		if !i.Recorded.Equal(recorded) {
 			continue
 		}
-		_, err := w.DB.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(dynamolocal.TableName(i.Table)), Item: golden.Encoded(shifted(i, by))})
+		_, err := w.DB.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(dynamolocal.TableName(i.Table)),
+			Item: golden.Encoded(shifted(i, by))})
 		if err != nil {
 			return 0, fmt.Errorf("%s %s: %w", i.Table, i.Key(), err)
 		}

@@ -186,7 +186,8 @@ func TestComplete_WhatLacksFailedOrIsLeft_IsNamed(t *testing.T) {
 
 func TestEnvironment_HoldsNothingOfTheUsersAccount(t *testing.T) {
 	environment := (&cloud{endpoint: "http://127.0.0.1:1"}).environment()
-	for _, want := range []string{"AWS_ENDPOINT_URL=http://127.0.0.1:1", "AWS_CONFIG_FILE=/dev/null", "AWS_SHARED_CREDENTIALS_FILE=/dev/null", "AWS_SESSION_TOKEN="} {
+	for _, want := range []string{"AWS_ENDPOINT_URL=http://127.0.0.1:1", "AWS_CONFIG_FILE=/dev/null",
+		"AWS_SHARED_CREDENTIALS_FILE=/dev/null", "AWS_SESSION_TOKEN="} {
 		if !slices.Contains(environment, want) {
 			t.Errorf("%s is not among %v", want, environment)
 		}

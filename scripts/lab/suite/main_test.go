@@ -38,11 +38,13 @@ func TestRun_AGroup_HasItsResult(t *testing.T) {
 		shows     []string
 		showsNone string
 	}{
-		{name: "a test passes", steps: []string{"@test -run=Good ./a"}, shows: []string{"ok        group", "\n1 passed, 0 failed\n"}, showsNone: "output"},
+		{name: "a test passes", steps: []string{"@test -run=Good ./a"},
+			shows: []string{"ok        group", "\n1 passed, 0 failed\n"}, showsNone: "output"},
 		{name: "a test fails", steps: []string{"@test ./a"}, red: true,
 			shows: []string{"FAILED    group", "the bad one's reason", "\n1 passed, 1 failed\n"}, showsNone: "the good one's output"},
 		{name: "no test runs", steps: []string{"@test -run=None ./a"}, red: true, shows: []string{"no test ran", "\n0 passed, 0 failed\n"}},
-		{name: "a later step runs no test", steps: []string{"@test -run=Good ./a", "@test -run=None ./a"}, red: true, shows: []string{"no test ran"}},
+		{name: "a later step runs no test", steps: []string{"@test -run=Good ./a", "@test -run=None ./a"}, red: true,
+			shows: []string{"no test ran"}},
 		{name: "all tests skip", steps: []string{"@test ./skip"}, red: true, shows: []string{"no test ran"}},
 		{name: "a test does not compile", steps: []string{"@test ./broken"}, red: true, shows: []string{"undefined: undeclared"}},
 		{name: "a program fails", steps: []string{"./fails", "touch after"}, red: true, shows: []string{"the reason"}},

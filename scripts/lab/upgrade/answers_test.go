@@ -9,14 +9,16 @@ import (
 func TestPlain_LeavesOutWhatPasses_AndNothingElse(t *testing.T) {
 	until := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct{ body, want, next string }{
-		"a member that passes":      {`{"id":"a","asOf":"2026-11-24T13:00:00Z"}`, `{"id":"a"}`, ""},
-		"one in a list of objects":  {`{"items":[{"lastSeenAt":"x","b":1}]}`, `{"items":[{"b":1}]}`, ""},
-		"the next page":             {`{"items":[1],"next":"/api/factories?cursor=x"}`, `{"items":[1]}`, "/api/factories?cursor=x"},
-		"a count from afterwards":   {`{"items":[{"at":"2026-11-24T13:00:00Z"},{"at":"2026-11-24T11:00:00Z"}]}`, `{"items":[{"at":"2026-11-24T11:00:00Z"}]}`, ""},
-		"lines without the limiter": {"{\"kind\":\"edge\",\"value\":1}\n{\"kind\":\"call-counter\",\"value\":2}\n", `{"kind":"edge","value":1}`, ""},
-		"how long a stage soaked":   {`{"sentence":"Hold: soaked 3 of 60 minutes; x"}`, `{"sentence":"Hold: soaked some of 60 minutes; x"}`, ""},
-		"text":                      {"text", "text", ""},
-		"nothing":                   {"", "", ""},
+		"a member that passes":     {`{"id":"a","asOf":"2026-11-24T13:00:00Z"}`, `{"id":"a"}`, ""},
+		"one in a list of objects": {`{"items":[{"lastSeenAt":"x","b":1}]}`, `{"items":[{"b":1}]}`, ""},
+		"the next page":            {`{"items":[1],"next":"/api/factories?cursor=x"}`, `{"items":[1]}`, "/api/factories?cursor=x"},
+		"a count from afterwards": {`{"items":[{"at":"2026-11-24T13:00:00Z"},{"at":"2026-11-24T11:00:00Z"}]}`,
+			`{"items":[{"at":"2026-11-24T11:00:00Z"}]}`, ""},
+		"lines without the limiter": {"{\"kind\":\"edge\",\"value\":1}\n{\"kind\":\"call-counter\",\"value\":2}\n",
+			`{"kind":"edge","value":1}`, ""},
+		"how long a stage soaked": {`{"sentence":"Hold: soaked 3 of 60 minutes; x"}`, `{"sentence":"Hold: soaked some of 60 minutes; x"}`, ""},
+		"text":                    {"text", "text", ""},
+		"nothing":                 {"", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if shown, next := plain([]byte(c.body), until); shown != c.want || next != c.next {

@@ -168,7 +168,8 @@ func (s *shown) recallsAMethod() {
 func (s *shown) guardHalts(edgeType, why string) {
 	said := s.until(edgeType + `/stable 1\.1\.0: halted at 10 percent, by guard\. (Halt: .*)$`)[1]
 	r, sentences := s.rollout(edgeType)
-	if r.Status != rollout.Halted || r.EndedBy != rollout.ByGuard || !slices.Contains(sentences, said) || !regexp.MustCompile(why).MatchString(said) {
+	if r.Status != rollout.Halted || r.EndedBy != rollout.ByGuard || !slices.Contains(sentences, said) ||
+		!regexp.MustCompile(why).MatchString(said) {
 		s.Errorf("%s is %s by %q for %q; the screen says %q", edgeType, r.Status, r.EndedBy, sentences, said)
 	}
 }

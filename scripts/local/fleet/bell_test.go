@@ -36,7 +36,8 @@ func TestBell_AFleetThatListens_IsCountedAsItKnowsItself(t *testing.T) {
 	owner.Put(t, "/api/ota/release-channels/gateway-x/canary", publication("1.1.0", "b")).Is(t, http.StatusCreated)
 	out, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	expect.OK(t, err)
-	p := plan{boxes: 200, interval: 2 * time.Second, bell: true, edgeType: "gateway-x", channel: "stable", organization: "acme", prefix: "box-", url: f.Target.URL,
+	p := plan{boxes: 200, interval: 2 * time.Second, bell: true, edgeType: "gateway-x", channel: "stable",
+		organization: "acme", prefix: "box-", url: f.Target.URL,
 		chances: chances{fail: 0.02, brick: 0.02, revert: 0.02, deferred: 0.05}}
 	client := &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxConnsPerHost: 16, MaxIdleConnsPerHost: 16}}
 	if f.boxes, err = register(t.Context(), p, client, issuers, newScreen(out)); err != nil {
@@ -62,12 +63,14 @@ func TestBell_AFleetThatListens_IsCountedAsItKnowsItself(t *testing.T) {
 		t.Errorf("nothing changed, and %d boxes polled", n)
 	}
 
-	id := owner.Post(t, "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.1.0"}`).Is(t, http.StatusCreated).Header.Get("Location")
+	id := owner.Post(t, "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.1.0"}`).
+		Is(t, http.StatusCreated).Header.Get("Location")
 	for _, percent := range cohort.Stages {
 		if percent > 1 {
 			owner.Patch(t, id, fmt.Sprintf(`{"staged_percent":%d}`, percent)).Is(t, http.StatusNoContent)
 		}
-		expect.Until(t, fmt.Sprintf("all boxes of %d percent are decided", percent), func() bool { return f.decided(strings.TrimPrefix(id, "/api/ota/rollouts/"), percent) })
+		expect.Until(t, fmt.Sprintf("all boxes of %d percent are decided", percent),
+			func() bool { return f.decided(strings.TrimPrefix(id, "/api/ota/rollouts/"), percent) })
 		f.compare(t, percent)
 	}
 	truth := f.seen.counts(strings.TrimPrefix(id, "/api/ota/rollouts/"))
@@ -93,7 +96,8 @@ func (f *played) decided(rollout string, percent int) bool {
 		if !cohort.Of("gateway-x", "1.1.0", b.id).In(percent) {
 			continue
 		}
-		if s.rollout != rollout || s.state != map[fate]report.State{well: report.Installed, fails: report.Failed, bricks: report.Offered, reverts: report.Reverted, deferred: report.Deferred}[ends] {
+		if s.rollout != rollout || s.state != map[fate]report.State{well: report.Installed, fails: report.Failed,
+			bricks: report.Offered, reverts: report.Reverted, deferred: report.Deferred}[ends] {
 			return false
 		}
 	}

@@ -77,7 +77,9 @@ func TestFleet_ShowsTheRollout(t *testing.T) {
 }
 
 func TestFleet_WrongArguments_AreToldAndEndIt(t *testing.T) {
-	for _, args := range [][]string{{"--boxes", "0"}, {"--boxes", "x"}, {"--plants", "-1"}, {"--interval", "soon"}, {"--interval", "-1s"}, {"--fail", "101%"}, {"--brick", "-1"}, {"--fail", "60%", "--defer", "60%"}, {"more"}, {"--other"}} {
+	for _, args := range [][]string{{"--boxes", "0"}, {"--boxes", "x"}, {"--plants", "-1"}, {"--interval", "soon"},
+		{"--interval", "-1s"}, {"--fail", "101%"}, {"--brick", "-1"}, {"--fail", "60%", "--defer", "60%"}, {"more"},
+		{"--other"}} {
 		var problems strings.Builder
 		if code := Run(t.Context(), args, os.Stdout, &problems); code != 2 || problems.Len() == 0 {
 			t.Errorf("%q: %d %s", args, code, problems.String())
@@ -90,7 +92,8 @@ func TestFleet_NoServiceThere_SaysSo(t *testing.T) {
 	out, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	expect.OK(t, err)
 	var problems strings.Builder
-	if code := Run(t.Context(), []string{"--url", "http://127.0.0.1:1"}, out, &problems); code != 1 || !strings.Contains(problems.String(), "scripts/dev") {
+	if code := Run(t.Context(), []string{"--url", "http://127.0.0.1:1"}, out, &problems); code != 1 ||
+		!strings.Contains(problems.String(), "scripts/dev") {
 		t.Errorf("%d %s", code, problems.String())
 	}
 }
@@ -115,7 +118,8 @@ func TestChances_EachFateMeetsItsShare_AndABoxAlwaysTheSame(t *testing.T) {
 }
 
 func TestBar_IsAsLongAsTheShare(t *testing.T) {
-	for share, want := range map[float64]string{0: "", 1: strings.Repeat("█", barWidth), 0.5: strings.Repeat("█", barWidth/2), 0.0001: "▏", 1.0 / barWidth / 2: "▌"} {
+	for share, want := range map[float64]string{0: "", 1: strings.Repeat("█", barWidth),
+		0.5: strings.Repeat("█", barWidth/2), 0.0001: "▏", 1.0 / barWidth / 2: "▌"} {
 		expect.Equal(t, strings.TrimRight(bar(share), " "), want, "%v:", share)
 	}
 }

@@ -22,7 +22,8 @@ import (
 // acting is a policy under which things happen in seconds instead of hours. The guard looks at most once a second.
 // silentAfter must be longer than it takes all boxes to poll in turn. A failure is bad after decideWithin.
 func acting(silentAfter, decideWithin string) string {
-	return `{"guard":{"silentAfter":"` + silentAfter + `","decideWithin":"` + decideWithin + `"},"promote":{"auto":true,"soak":{"1":"PT1S","10":"PT1S","50":"PT1S","100":"PT1S"}}}`
+	return `{"guard":{"silentAfter":"` + silentAfter + `","decideWithin":"` + decideWithin +
+		`"},"promote":{"auto":true,"soak":{"1":"PT1S","10":"PT1S","50":"PT1S","100":"PT1S"}}}`
 }
 
 // TestGuard_LeadsAFleetBySight makes the guard lead rollouts over a fleet of 1,200 simulated boxes. Every tenth box
@@ -65,7 +66,8 @@ func (f *played) prepared(t *testing.T) {
 	t.Helper()
 	for i := 0; i < len(f.boxes); i += 10 {
 		owner := f.As(t, fmt.Sprintf("mover-%d", i/1000), "wavegate", "platform_owner")
-		owner.Put(t, "/api/edges/"+f.boxes[i].id, `{"edgeType":"gateway-x","channel":"stable","organizationId":"initech"}`).Is(t, http.StatusNoContent)
+		owner.Put(t, "/api/edges/"+f.boxes[i].id, `{"edgeType":"gateway-x","channel":"stable","organizationId":"initech"}`).
+			Is(t, http.StatusNoContent)
 	}
 	for _, b := range f.boxes {
 		b.chances = &chances{}
@@ -87,7 +89,8 @@ func (f *played) start(t *testing.T, policy string) *lead {
 	f.runs++
 	owner := f.Owner(t)
 	owner.Put(t, "/api/ota/release-channels/gateway-x/canary", publication(l.version, fmt.Sprint(f.runs))).Is(t, http.StatusNoContent)
-	location := owner.Post(t, "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"`+l.version+`","policy":`+policy+`}`).
+	location := owner.Post(t, "/api/ota/rollouts",
+		`{"edgeType":"gateway-x","channel":"stable","targetVersion":"`+l.version+`","policy":`+policy+`}`).
 		Is(t, http.StatusCreated).Header.Get("Location")
 	l.id = strings.TrimPrefix(location, "/api/ota/rollouts/")
 	return l
@@ -194,7 +197,8 @@ func (l *lead) haltedByItself(t *testing.T, r rollout.Rollout, why guard.Reason)
 		}
 	}
 	v := l.progress(t).Guard
-	if r.Status != rollout.Halted || r.EndedBy != rollout.ByGuard || r.StagedPercent > 10 || l.gotIt() > share || !slices.Contains(v.Reasons, why) {
+	if r.Status != rollout.Halted || r.EndedBy != rollout.ByGuard || r.StagedPercent > 10 || l.gotIt() > share ||
+		!slices.Contains(v.Reasons, why) {
 		t.Errorf("the rollout is %s by %q at %d, %d boxes got it of %d: %s", r.Status, r.EndedBy, r.StagedPercent, l.gotIt(), share, v.Sentence)
 	}
 }
@@ -227,9 +231,8 @@ func (l *lead) noSpace(t *testing.T) {
 		l.poll(t, 1, nil)
 		l.look(t)
 	}
-	if r := l.rollout(t); r.Status != rollout.Active || r.StagedPercent != 10 {
-		t.Errorf("a few looks later the rollout is %s at %d", r.Status, r.StagedPercent)
-	}
+	r = l.rollout(t)
+	expect.Equal(t, []any{r.Status, r.StagedPercent}, []any{rollout.Active, 10}, "a few looks later the rollout is")
 	l.Owner(t).Patch(t, l.path(), `{"status":"halted","reason":"the run is over"}`).Is(t, http.StatusNoContent)
 }
 
@@ -273,9 +276,7 @@ func (l *lead) oneOrganization(t *testing.T) {
 	}
 	l.toTen(t)
 	r, v := l.until(t, nil, func(_ rollout.Rollout, v guard.Verdict) bool { return v.Reason == guard.OneOrganization })
-	if r.Status != rollout.Active || v.Organization != "initech" {
-		t.Errorf("the rollout is %s: %s", r.Status, v.Sentence)
-	}
+	expect.Equal(t, []any{r.Status, v.Organization}, []any{rollout.Active, "initech"}, "the rollout is")
 	if !slices.ContainsFunc(l.Logs(operations.Tick), func(line string) bool { return strings.Contains(line, `"OneOrganization":1`) }) {
 		t.Error("the alarm's metric was not written")
 	}
@@ -328,7 +329,8 @@ func (l *lead) timeline(t *testing.T) {
 	}
 	l.Owner(t).Get(t, "/api/audit-events?resourceType=rollout&resourceId="+l.id).Into(t, &page)
 	for _, e := range slices.Backward(page.Items) {
-		t.Logf("%5.1f s  %-6s %-16s at %3d percent  %s", e.EventTime.Sub(l.began).Seconds(), e.Actor.UserID, e.EventName, e.After.StagedPercent, e.Cause.Sentence)
+		t.Logf("%5.1f s  %-6s %-16s at %3d percent  %s", e.EventTime.Sub(l.began).Seconds(), e.Actor.UserID, e.EventName,
+			e.After.StagedPercent, e.Cause.Sentence)
 	}
 	t.Logf("%d boxes got it", l.gotIt())
 }

@@ -35,11 +35,13 @@ func TestFleet_WithADirectoryOfTokens_PollsWithThem(t *testing.T) {
 	for i, id := range ids[:2] {
 		owner.Post(t, "/api/edges", fmt.Sprintf(`{"edges":[{"edgeId":%q,"edgeType":"gateway-x","channel":"stable","organizationId":"acme","tokenSha256":%q}]}`, id, hashes[i])).Is(t, http.StatusOK)
 	}
-	for how, want := range map[string][]string{"--bell=false": {"1.0.0=2 (none yet)=1", "its own token is refused"}, "--bell": {"1.0.0=2 (none yet)=1"}} {
+	for how, want := range map[string][]string{"--bell=false": {"1.0.0=2 (none yet)=1", "its own token is refused"},
+		"--bell": {"1.0.0=2 (none yet)=1"}} {
 		plays(t, []string{"--tokens", dir.Path, "--interval", "200ms", "--url", w.Target.URL, how}, want)
 	}
 	var problems strings.Builder
-	if code := Run(t.Context(), []string{"--tokens", t.TempDir(), "--url", w.Target.URL}, os.Stdout, &problems); code != 1 || !strings.Contains(problems.String(), "no token") {
+	if code := Run(t.Context(), []string{"--tokens", t.TempDir(), "--url", w.Target.URL}, os.Stdout,
+		&problems); code != 1 || !strings.Contains(problems.String(), "no token") {
 		t.Errorf("it ended with %d: %s", code, problems.String())
 	}
 }

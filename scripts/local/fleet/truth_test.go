@@ -191,7 +191,5 @@ func (f *played) compare(t *testing.T, percent int) {
 			stage.NotYetPolled++
 		}
 	}
-	if got.StagedPercent != percent || !slices.Equal(got.Stages, want) {
-		t.Errorf("at %d percent\nthe service says %+v\nthe boxes know   %+v", percent, got.Stages, want)
-	}
+	expect.Equal(t, []any{got.StagedPercent, got.Stages}, []any{percent, want}, "the service counts")
 }

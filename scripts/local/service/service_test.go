@@ -85,23 +85,6 @@ func do(t *testing.T, s *Service, method, path, body string) (int, string) {
 	return res.StatusCode, string(answer)
 }
 
-func TestStart_ServesTheAPIWithRealFunctions(t *testing.T) {
-	s := start(t)
-	if status, body := do(t, s, "PUT", "/api/factories/munich-1", `{"organizationId":"acme","name":"Munich"}`); status != 201 {
-		t.Fatalf("%d %s\n%s", status, body, strings.Join(s.Logs("put-factory"), "\n"))
-	}
-	status, body := do(t, s, "GET", "/api/factories/munich-1", "")
-	if status != 200 || !strings.Contains(body, `"munich-1"`) {
-		t.Fatalf("%d %s\n%s", status, body, strings.Join(s.Logs("get-factory"), "\n"))
-	}
-	if refused := s.Front.Refused(); len(refused) > 0 {
-		t.Errorf("the store front refused: %q", refused)
-	}
-	if len(s.Logs("get-factory")) == 0 {
-		t.Error("the function's log was not kept")
-	}
-}
-
 func TestStop_LeavesNoProcess(t *testing.T) {
 	s := start(t)
 	do(t, s, "GET", "/api/factories/munich-1", "")
@@ -121,16 +104,6 @@ func TestStop_LeavesNoProcess(t *testing.T) {
 func TestStart_FunctionIsNotBuilt_LeavesNothingRunning(t *testing.T) {
 	_, err := Start(t.Context(), Options{Functions: t.TempDir()})
 	expect.Error(t, err, "is not built", "it says")
-}
-
-func TestStart_WithAPrefix_ServesUnderIt(t *testing.T) {
-	s := start(t, func(o *Options) { o.Prefix = "/prod" })
-	if !strings.HasSuffix(s.URL, "/prod") {
-		t.Errorf("at %s", s.URL)
-	}
-	if status, body := do(t, s, "GET", "/api/factories/none", ""); status != 404 || !strings.Contains(body, `"instance":"/prod/api/factories/none"`) {
-		t.Errorf("%d %s", status, body)
-	}
 }
 
 func TestSeed_Twice_ChangesNothing(t *testing.T) {
@@ -158,7 +131,8 @@ func TestEnvironment_OfAFunction_HasOnlyItsRow(t *testing.T) {
 		o.Environment = func(function string) []string { return []string{"SETTING=of " + function} }
 	})
 	env := s.environment(table.Get("get-factory"))
-	for _, want := range []string{"TABLE_FACTORIES=wavegate-factories", "AWS_ACCESS_KEY_ID=LOCALGETFACTORY", "AWS_ENDPOINT_URL_DYNAMODB=" + s.Front.URL()} {
+	for _, want := range []string{"TABLE_FACTORIES=wavegate-factories", "AWS_ACCESS_KEY_ID=LOCALGETFACTORY",
+		"AWS_ENDPOINT_URL_DYNAMODB=" + s.Front.URL()} {
 		if !slices.Contains(env, want) {
 			t.Errorf("%s is not among %q", want, env)
 		}

@@ -46,7 +46,8 @@ func status(code int, header ...string) func(http.ResponseWriter) {
 }
 
 func TestDo_WhatIsRepeated(t *testing.T) {
-	get, post, keyed := api.Request{Method: http.MethodGet}, api.Request{Method: http.MethodPost}, api.Request{Method: http.MethodPost, Key: "k"}
+	get, post, keyed := api.Request{Method: http.MethodGet}, api.Request{Method: http.MethodPost},
+		api.Request{Method: http.MethodPost, Key: "k"}
 	for name, c := range map[string]struct {
 		request api.Request
 		answers []func(http.ResponseWriter)
@@ -68,7 +69,8 @@ func TestDo_WhatIsRepeated(t *testing.T) {
 		_, err := client.Do(t.Context(), c.request)
 		_, unknown := errors.AsType[*api.Unknown](err)
 		r, refused := errors.AsType[*api.RefusedError](err)
-		if unknown != c.unknown || !unknown && refused != (c.refused != 0) || !unknown && refused && r.Status != c.refused || c.calls != 0 && len(*seen) != c.calls {
+		if unknown != c.unknown || !unknown && refused != (c.refused != 0) || !unknown && refused &&
+			r.Status != c.refused || c.calls != 0 && len(*seen) != c.calls {
 			t.Errorf("%s: %d calls, error %v", name, len(*seen), err)
 		}
 	}
@@ -76,7 +78,8 @@ func TestDo_WhatIsRepeated(t *testing.T) {
 
 func TestDo_ARenewedToken_IsSent(t *testing.T) {
 	client, seen := answers(t, status(401), status(200))
-	if _, err := client.Do(t.Context(), api.Request{Method: http.MethodGet}); err != nil || !slices.Equal(*seen, []string{"GET Bearer old ", "GET Bearer new "}) {
+	if _, err := client.Do(t.Context(), api.Request{Method: http.MethodGet}); err != nil ||
+		!slices.Equal(*seen, []string{"GET Bearer old ", "GET Bearer new "}) {
 		t.Errorf("%v, %q", err, *seen)
 	}
 }
@@ -84,7 +87,8 @@ func TestDo_ARenewedToken_IsSent(t *testing.T) {
 // TestDo_ARedirect_IsNotFollowed: the token is only for the service.
 func TestDo_ARedirect_IsNotFollowed(t *testing.T) {
 	client, seen := answers(t, status(307, "Location", "https://elsewhere.example/"))
-	if _, err := client.Do(t.Context(), api.Request{Method: http.MethodGet}); err == nil || !strings.Contains(err.Error(), "elsewhere") || len(*seen) != 1 {
+	if _, err := client.Do(t.Context(), api.Request{Method: http.MethodGet}); err == nil ||
+		!strings.Contains(err.Error(), "elsewhere") || len(*seen) != 1 {
 		t.Errorf("%v, %q", err, *seen)
 	}
 }
@@ -128,11 +132,12 @@ func TestList_AsksForNoMoreThanItIsToGive(t *testing.T) {
 		queries []string
 		next    bool
 	}{
-		"a few":          {3, []func(http.ResponseWriter){full(3, more)}, 3, []string{"limit=3"}, true},
-		"over two pages": {130, []func(http.ResponseWriter){full(100, more), full(30, more)}, 130, []string{"limit=100", "cursor=c&limit=30"}, true},
-		"all":            {0, []func(http.ResponseWriter){full(100, more), full(7, "")}, 107, []string{"limit=100", "cursor=c&limit=100"}, false},
-		"fewer than so":  {50, []func(http.ResponseWriter){full(2, "")}, 2, []string{"limit=50"}, false},
-		"none":           {50, []func(http.ResponseWriter){full(0, "")}, 0, []string{"limit=50"}, false},
+		"a few": {3, []func(http.ResponseWriter){full(3, more)}, 3, []string{"limit=3"}, true},
+		"over two pages": {130, []func(http.ResponseWriter){full(100, more), full(30, more)}, 130,
+			[]string{"limit=100", "cursor=c&limit=30"}, true},
+		"all":           {0, []func(http.ResponseWriter){full(100, more), full(7, "")}, 107, []string{"limit=100", "cursor=c&limit=100"}, false},
+		"fewer than so": {50, []func(http.ResponseWriter){full(2, "")}, 2, []string{"limit=50"}, false},
+		"none":          {50, []func(http.ResponseWriter){full(0, "")}, 0, []string{"limit=50"}, false},
 	} {
 		var queries []string
 		client, _ := answers(t, c.answers...)
@@ -178,7 +183,8 @@ func TestDo_ACallThatNeverReachedTheService_IsTriedAsLongAsReach(t *testing.T) {
 		client.Trying = func() func() { tries++; return func() { answered++ } }
 		client.Failed = func(error) { failed++ }
 		_, err := client.Do(t.Context(), api.Request{Method: http.MethodPost})
-		if err == nil || !strings.Contains(err.Error(), "cannot reach http://127.0.0.1:1: connection refused") || tries != want || answered != want || failed != want-1 {
+		if err == nil || !strings.Contains(err.Error(), "cannot reach http://127.0.0.1:1: connection refused") ||
+			tries != want || answered != want || failed != want-1 {
 			t.Errorf("%s: %d tries, %d answered, %d told, %v", reach, tries, answered, failed, err)
 		}
 	}

@@ -33,7 +33,8 @@ func linesOf(t *testing.T, pages map[string][2]string) (text string, lines int, 
 }
 
 func TestLines_FollowTheLinkToTheEnd_AlsoOverAnEmptyPage(t *testing.T) {
-	text, lines, err := linesOf(t, map[string][2]string{"": {"{\"kind\":\"a\"}\n", "one"}, "one": {"", "two"}, "two": {"{\"kind\":\"b\"}\n{\"kind\":\"c\"}\n", ""}})
+	text, lines, err := linesOf(t, map[string][2]string{"": {"{\"kind\":\"a\"}\n", "one"}, "one": {"", "two"},
+		"two": {"{\"kind\":\"b\"}\n{\"kind\":\"c\"}\n", ""}})
 	if err != nil || lines != 3 || text != "{\"kind\":\"a\"}\n{\"kind\":\"b\"}\n{\"kind\":\"c\"}\n" {
 		t.Errorf("%q, %d lines, %v", text, lines, err)
 	}

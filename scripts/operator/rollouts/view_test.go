@@ -21,13 +21,16 @@ func judged(action guard.Action, reason guard.Reason) view {
 	return view{
 		rollout: rollout.Rollout{EdgeType: "gateway-x", Channel: "stable", PreviousVersion: "1.0.0", TargetVersion: "1.1.0", StagedPercent: 10,
 			Status: rollout.Active, Terms: &rollout.Terms{}, StartedAt: time.Now(), StageSince: time.Now(), StartedBy: audit.Person{UserID: "olga"}},
-		progress: &census.Progress{AsOf: time.Now().Add(-20 * time.Second), StagedPercent: 10, Failures: map[report.FailureCode]int{"boot": 1, "health": 2},
+		progress: &census.Progress{AsOf: time.Now().Add(-20 * time.Second), StagedPercent: 10,
+			Failures: map[report.FailureCode]int{"boot": 1, "health": 2},
 			Stages: []census.StageCounts{
 				{Percent: 1, Counts: census.Counts{Expected: 103, Installed: 102, Offered: 1}},
-				{Percent: 10, Counts: census.Counts{Expected: 926, Installed: 96, Offered: 400, Working: 71, Failed: 3, Reverted: 1, NotYetPolled: 355}},
+				{Percent: 10, Counts: census.Counts{Expected: 926, Installed: 96, Offered: 400, Working: 71, Failed: 3,
+					Reverted: 1, NotYetPolled: 355}},
 				{Percent: 50, Counts: census.Counts{Expected: 4102}}, {Percent: 100, Counts: census.Counts{Expected: 5130}},
 			},
-			Guard: &census.Judgement{Verdict: guard.Verdict{Stage: 10, Action: action, Reason: reason, Sentence: "55 more clean boxes clear it,\x1b[2J 4 more bad ones halt it."}}},
+			Guard: &census.Judgement{Verdict: guard.Verdict{Stage: 10, Action: action, Reason: reason,
+				Sentence: "55 more clean boxes clear it,\x1b[2J 4 more bad ones halt it."}}},
 	}
 }
 
@@ -57,10 +60,13 @@ func (v view) shows(t *testing.T, texts []string, not ...string) {
 }
 
 func TestView_ShowsStages_BadBoxes_AndTheGuardsSentence(t *testing.T) {
-	judged(guard.Hold, guard.Soaking).shows(t, []string{"gateway-x/stable  1.0.0 → 1.1.0\nactive at 10 % since", "by olga\n", "counted 20 s ago",
-		" stage  boxes  told  installed  on its way  failed  reverted\n",
-		"  10 %    926   571         96         471       3         1\n", "so far  1,029   674        198         472       3         1\n", "  50 %  4,102\n",
-		"failures  health 2, boot 1, reverted 1", "guard     55 more clean boxes clear it,[2J 4 more bad ones halt it.", "next      50 % (+4,102)"})
+	judged(guard.Hold, guard.Soaking).shows(t,
+		[]string{"gateway-x/stable  1.0.0 → 1.1.0\nactive at 10 % since", "by olga\n", "counted 20 s ago",
+			" stage  boxes  told  installed  on its way  failed  reverted\n",
+			"  10 %    926   571         96         471       3         1\n",
+			"so far  1,029   674        198         472       3         1\n", "  50 %  4,102\n",
+			"failures  health 2, boot 1, reverted 1", "guard     55 more clean boxes clear it,[2J 4 more bad ones halt it.",
+			"next      50 % (+4,102)"})
 	line := judged(guard.Hold, guard.Soaking).brief()
 	if want := "198 of 1,029 installed, 472 on its way, 3 failed, 1 reverted, 355 not told yet, 0 silent. Guard: 55 more clean"; !strings.Contains(line, want) {
 		t.Errorf("the line is %s", line)
@@ -94,7 +100,8 @@ func TestEarlier_OfVersionsThatAreMadeOfNumbers(t *testing.T) {
 		a, b    string
 		earlier bool
 	}{
-		{"1.0.0", "1.1.0", true}, {"1.9.0", "1.10.0", true}, {"1.1.0", "1.1.0", false}, {"2.0", "1.9.9", false}, {"v1", "v2", true}, {"1.0.0-rc1", "2.0.0", false}, {"", "1", false},
+		{"1.0.0", "1.1.0", true}, {"1.9.0", "1.10.0", true}, {"1.1.0", "1.1.0", false}, {"2.0", "1.9.9", false},
+		{"v1", "v2", true}, {"1.0.0-rc1", "2.0.0", false}, {"", "1", false},
 	} {
 		t.Run(c.a+" and "+c.b, func(t *testing.T) {
 			expect.Equal(t, earlier(c.a, c.b), c.earlier, "earlier:")
@@ -138,22 +145,28 @@ func TestHealth_SaysItInAFewWords(t *testing.T) {
 		change  func(*view, *census.Judgement)
 		want    string
 	}{
-		"two bad boxes from a halt": {census.Near, func(_ *view, g *census.Judgement) { g.Distance.MoreBad = 2 }, "! 2 more bad boxes would halt it"},
+		"two bad boxes from a halt": {census.Near, func(_ *view, g *census.Judgement) { g.Distance.MoreBad = 2 },
+			"! 2 more bad boxes would halt it"},
 		"one silent box from a halt": {census.Near, func(_ *view, g *census.Judgement) {
 			g.Distance.MoreBad, g.Distance.MoreSilent, g.Treated.Silent = 4, 1, 3
 		}, "! 1 more silent box would halt it"},
-		"healthy":                   {census.None, func(_ *view, g *census.Judgement) { g.Distance.MoreBad = 5 }, "5 more bad boxes would halt it"},
-		"the guard would halt it":   {census.Halting, nil, "! the guard would halt it"},
-		"bad for one organization":  {census.Bad, func(_ *view, g *census.Judgement) { g.Organization = "acme" }, "! bad only for acme"},
-		"bad for everybody":         {census.Bad, nil, "! going bad, and all boxes get it"},
-		"not counted lately":        {census.Stale, nil, "! not counted for 3 min"},
-		"never counted":             {census.Stale, func(v *view, _ *census.Judgement) { v.progress = nil }, "! never counted, active for 3 min"},
-		"few take it":               {census.Stuck, nil, "! too few boxes take it"},
-		"people have to approve":    {census.Waiting, func(_ *view, g *census.Judgement) { g.Reason = guard.ApprovalRequired }, "waits for the approval of 50 %"},
-		"people have to promote":    {census.Waiting, func(_ *view, g *census.Judgement) { g.Reason = guard.PeoplePromote }, "waits for people to promote"},
-		"not counted yet":           {census.None, func(v *view, _ *census.Judgement) { v.progress = nil }, "not counted yet"},
-		"changed since the verdict": {census.None, func(v *view, _ *census.Judgement) { v.rollout.Revision = 9 }, "not judged since the last change"},
-		"no guard":                  {census.None, func(v *view, _ *census.Judgement) { v.rollout.Terms, v.progress.Guard = nil, nil }, "3 failed, 1 reverted"},
+		"healthy": {census.None, func(_ *view, g *census.Judgement) { g.Distance.MoreBad = 5 },
+			"5 more bad boxes would halt it"},
+		"the guard would halt it":  {census.Halting, nil, "! the guard would halt it"},
+		"bad for one organization": {census.Bad, func(_ *view, g *census.Judgement) { g.Organization = "acme" }, "! bad only for acme"},
+		"bad for everybody":        {census.Bad, nil, "! going bad, and all boxes get it"},
+		"not counted lately":       {census.Stale, nil, "! not counted for 3 min"},
+		"never counted":            {census.Stale, func(v *view, _ *census.Judgement) { v.progress = nil }, "! never counted, active for 3 min"},
+		"few take it":              {census.Stuck, nil, "! too few boxes take it"},
+		"people have to approve": {census.Waiting,
+			func(_ *view, g *census.Judgement) { g.Reason = guard.ApprovalRequired }, "waits for the approval of 50 %"},
+		"people have to promote": {census.Waiting, func(_ *view, g *census.Judgement) { g.Reason = guard.PeoplePromote },
+			"waits for people to promote"},
+		"not counted yet": {census.None, func(v *view, _ *census.Judgement) { v.progress = nil }, "not counted yet"},
+		"changed since the verdict": {census.None, func(v *view, _ *census.Judgement) { v.rollout.Revision = 9 },
+			"not judged since the last change"},
+		"no guard": {census.None,
+			func(v *view, _ *census.Judgement) { v.rollout.Terms, v.progress.Guard = nil, nil }, "3 failed, 1 reverted"},
 		"soaking, far from a halt": {census.None, func(_ *view, g *census.Judgement) {
 			g.Distance.MoreBad, g.Distance.Soaked, g.Distance.Soak = -1, 7200, 86400
 		}, "soaked 2 h of 24 h"},
@@ -179,13 +192,15 @@ func TestTable_EachCountIsOnce(t *testing.T) {
 		var sum census.Counts
 		for i := range v.progress.Stages {
 			c := census.Counts{NotYetPolled: some.Draw(t, "waiting"), Offered: some.Draw(t, "offered"), Working: some.Draw(t, "working"),
-				Deferred: some.Draw(t, "deferred"), Installed: some.Draw(t, "installed"), Failed: some.Draw(t, "failed"), Reverted: some.Draw(t, "reverted")}
+				Deferred: some.Draw(t, "deferred"), Installed: some.Draw(t, "installed"), Failed: some.Draw(t, "failed"),
+				Reverted: some.Draw(t, "reverted")}
 			c.Expected = c.NotYetPolled + onItsWay(c) + c.Installed + c.Failed + c.Reverted
 			if told(c) != onItsWay(c)+c.Installed+c.Failed+c.Reverted {
 				t.Fatalf("%d were told of %+v", told(c), c)
 			}
 			if v.progress.Stages[i].Counts = c; v.progress.Stages[i].Percent <= 10 {
-				sum.Expected, sum.Installed, sum.Failed, sum.Reverted = sum.Expected+c.Expected, sum.Installed+c.Installed, sum.Failed+c.Failed, sum.Reverted+c.Reverted
+				sum.Expected, sum.Installed, sum.Failed, sum.Reverted = sum.Expected+c.Expected, sum.Installed+c.Installed,
+					sum.Failed+c.Failed, sum.Reverted+c.Reverted
 			}
 		}
 		for _, columns := range []int{40, 140} {

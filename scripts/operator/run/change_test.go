@@ -13,7 +13,9 @@ import (
 // TestDifferences_AreNoneExactlyBetweenEqualDocuments, except for empty values: null, and empty lists and texts.
 func TestDifferences_AreNoneExactlyBetweenEqualDocuments(t *testing.T) {
 	document := rapid.Custom(func(t *rapid.T) string {
-		inner := rapid.MapOfN(rapid.SampledFrom([]string{"a", "a.b", "b", ""}), rapid.OneOf(rapid.Just[any](true), rapid.Just[any]("x"), rapid.Just[any](1.5), rapid.Just[any]([]any{"x", "y"})), 1, 3)
+		inner := rapid.MapOfN(rapid.SampledFrom([]string{"a", "a.b", "b", ""}),
+			rapid.OneOf(rapid.Just[any](true), rapid.Just[any]("x"), rapid.Just[any](1.5), rapid.Just[any]([]any{"x", "y"})),
+			1, 3)
 		text, _ := json.Marshal(map[string]any{"a": inner.Draw(t, "a"), "b": []any{inner.Draw(t, "b")}, "c": "c"}) // it can be encoded
 		return string(text)
 	})

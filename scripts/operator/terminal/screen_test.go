@@ -63,10 +63,12 @@ func TestWrapped_BreaksBetweenWords_AndIndentsPastTheLabel(t *testing.T) {
 		columns int
 		want    []string
 	}{
-		"a label":               {terminal.Line{Label: "guard", Text: "wavegate send-back gateway-x/stable"}, 34, []string{"guard     wavegate send-back", "          gateway-x/stable"}},
+		"a label": {terminal.Line{Label: "guard", Text: "wavegate send-back gateway-x/stable"}, 34,
+			[]string{"guard     wavegate send-back", "          gateway-x/stable"}},
 		"a narrow screen":       {terminal.Line{Label: "guard", Text: "Hold: too few boxes"}, 14, []string{"guard Hold:", "too few boxes"}},
 		"a word that is longer": {terminal.Line{Text: "a abcdefghij"}, 8, []string{"a", "abcdefgh", "ij"}},
-		"no limit":              {terminal.Line{Label: "why", Text: strings.Repeat("x ", 200) + "\n."}, 0, []string{"why       " + strings.Repeat("x ", 200) + " ."}},
+		"no limit": {terminal.Line{Label: "why", Text: strings.Repeat("x ", 200) + "\n."}, 0,
+			[]string{"why       " + strings.Repeat("x ", 200) + " ."}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
@@ -98,7 +100,8 @@ func TestCount_AndLength(t *testing.T) {
 	for n, want := range map[int]string{0: "0", 999: "999", 1203: "1,203", 1234567: "1,234,567", -1203: "-1,203", -203: "-203"} {
 		expect.Equal(t, terminal.Count(n), want, "%d is", n)
 	}
-	for d, want := range map[time.Duration]string{-time.Second: "0 s", 89 * time.Second: "89 s", 90 * time.Second: "2 min", 3 * time.Hour: "3 h", 50 * time.Hour: "2 days"} {
+	for d, want := range map[time.Duration]string{-time.Second: "0 s", 89 * time.Second: "89 s",
+		90 * time.Second: "2 min", 3 * time.Hour: "3 h", 50 * time.Hour: "2 days"} {
 		expect.Equal(t, terminal.Length(d), want, "%s is", d)
 	}
 }

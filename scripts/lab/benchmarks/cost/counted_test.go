@@ -75,7 +75,8 @@ func TestCalls_TakeNoMoreThanTheTableSays(t *testing.T) {
 
 // quietTimes are the meter's waits for requests of the same round trip, one per try. With a longer wait, a slow
 // machine does not split a round trip.
-var quietTimes = []time.Duration{12 * time.Millisecond, 40 * time.Millisecond, 150 * time.Millisecond, 600 * time.Millisecond, 600 * time.Millisecond}
+var quietTimes = []time.Duration{12 * time.Millisecond, 40 * time.Millisecond, 150 * time.Millisecond,
+	600 * time.Millisecond, 600 * time.Millisecond}
 
 // count measures a call in a warm process until it is within the limit, at most five times, and returns the smallest
 // result. Without a limit it measures five times.

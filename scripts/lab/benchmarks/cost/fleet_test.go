@@ -80,7 +80,8 @@ func TestFleet_AMillionBoxesEverySixtySeconds(t *testing.T) {
 	if got := f.polls(); got < 43.79e9 || got > 43.81e9 {
 		t.Errorf("%v polls a month", got)
 	}
-	want := map[string]float64{"gateway": 43_800 * 3.70, "limiter's writes": 43_800 * 0.7625, "reads of boxes": 43_800 * 0.5 * 0.1525, "traces": 43_800 * 0.05 * 5}
+	want := map[string]float64{"gateway": 43_800 * 3.70, "limiter's writes": 43_800 * 0.7625,
+		"reads of boxes": 43_800 * 0.5 * 0.1525, "traces": 43_800 * 0.05 * 5}
 	for _, c := range f.bill(onePoll) {
 		if w, ok := want[c.Name]; ok && (c.Dollars < 0.999*w || c.Dollars > 1.001*w) {
 			t.Errorf("%s: %v dollars, want %v", c.Name, c.Dollars, w)
@@ -128,7 +129,8 @@ func TestFleet_MoreBoxesCostMore_AndLongerIntervalsLess(t *testing.T) {
 		more, slower := f, f
 		more.Boxes *= 2
 		slower.Interval, slower.Idle = 2*f.Interval, 2*f.Idle
-		if more.total(onePoll) <= f.total(onePoll) || slower.total(onePoll) > f.total(onePoll) || f.tiered() < 0 || f.tiered() > f.total(onePoll) {
+		if more.total(onePoll) <= f.total(onePoll) || slower.total(onePoll) > f.total(onePoll) || f.tiered() < 0 ||
+			f.tiered() > f.total(onePoll) {
 			t.Errorf("%+v costs %v, twice as many %v, half as often %v", f, f.total(onePoll), more.total(onePoll), slower.total(onePoll))
 		}
 		a, b := f.needs(onePoll), more.needs(onePoll)

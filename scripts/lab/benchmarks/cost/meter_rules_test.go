@@ -47,6 +47,7 @@ func TestWriteUnits_ATransactionIsTwice_AndIndexesComeOnTop(t *testing.T) {
 	// A row that moves to another partition of an index is deleted there and added again.
 	edges := target{table: dynamo.TableOf(dynamo.Edges)}
 	edges.before = parse(t, `{"edgeId":{"S":"e"},"pair":{"S":"a/b"},"organizationId":{"S":"o"}}`)
-	expect.Equal(t, edges.writeUnits(parse(t, `{"edgeId":{"S":"e"},"pair":{"S":"a/c"},"organizationId":{"S":"o"}}`), false), 1+2+1, "the units of a move:")
+	expect.Equal(t, edges.writeUnits(parse(t, `{"edgeId":{"S":"e"},"pair":{"S":"a/c"},"organizationId":{"S":"o"}}`),
+		false), 1+2+1, "the units of a move:")
 	expect.Equal(t, edges.writeUnits(edges.before, false), 1, "the units of a write that changes nothing:")
 }

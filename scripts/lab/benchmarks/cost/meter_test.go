@@ -175,7 +175,8 @@ func (m *meter) count(r *http.Request, raw []byte, u *usage) (upstream.Answer, e
 	m.note(func() {
 		reported := got.reported()
 		if reported != nil && a.Status == http.StatusOK && *reported != read+write {
-			u.Disagreements = append(u.Disagreements, fmt.Sprintf("%s of %s: %g units by the rules, %g reported", operation, b.TableName, read+write, *reported))
+			u.Disagreements = append(u.Disagreements,
+				fmt.Sprintf("%s of %s: %g units by the rules, %g reported", operation, b.TableName, read+write, *reported))
 			if operation == "Query" { // the answer to a count does not show the items that were read
 				read = *reported
 			}

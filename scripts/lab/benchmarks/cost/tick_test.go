@@ -70,7 +70,8 @@ func newCountedFleet(t *testing.T, endpoint, metered string, boxes int) *counted
 	registry, polls := edge.NewRegistry(db, 32).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}), polling.NewPolls(db, settings, clock)
 	limiter := ratelimit.New(ratelimit.Config{Store: direct, Limits: ratelimit.Limits{User: 600}, Clock: clock, Deadline: 10 * time.Second})
 	counted := client(metered, storefront.AccessKey("tick"))
-	f.progress = census.NewStore(dynamo.Open(counted, clock), census.Settings{Shards: 32, PollInterval: time.Minute, GuardInterval: time.Minute},
+	f.progress = census.NewStore(dynamo.Open(counted, clock),
+		census.Settings{Shards: 32, PollInterval: time.Minute, GuardInterval: time.Minute},
 		func(ctx context.Context, subject string) (time.Time, error) {
 			return ratelimit.LastSeen(ctx, counted, subject)
 		})
@@ -116,7 +117,9 @@ func newCountedFleet(t *testing.T, endpoint, metered string, boxes int) *counted
 		return err
 	}
 	all(func(i int) error {
-		_, err := registry.Put(ctx, audit.Origin{}, id(i), edge.Assignment{EdgeType: "gateway-x", Channel: "stable", OrganizationID: "acme", FactoryID: &factory}, input.Preconditions{})
+		_, err := registry.Put(ctx, audit.Origin{}, id(i),
+			edge.Assignment{EdgeType: "gateway-x", Channel: "stable", OrganizationID: "acme", FactoryID: &factory},
+			input.Preconditions{})
 		if err == nil {
 			err = pollTwice(i)
 		}
@@ -124,7 +127,8 @@ func newCountedFleet(t *testing.T, endpoint, metered string, boxes int) *counted
 	})
 	rollouts, policy := rollout.NewStore(db), guard.Default()
 	var err error
-	f.rollout, err = rollouts.Start(ctx, audit.Origin{}, rollout.Plan{EdgeType: "gateway-x", Channel: "stable", TargetVersion: "2.0.0", Policy: &policy}, idempotency.Claim{})
+	f.rollout, err = rollouts.Start(ctx, audit.Origin{},
+		rollout.Plan{EdgeType: "gateway-x", Channel: "stable", TargetVersion: "2.0.0", Policy: &policy}, idempotency.Claim{})
 	must(err)
 	for _, stage := range []int{10, 50} {
 		f.now = f.now.Add(time.Hour)

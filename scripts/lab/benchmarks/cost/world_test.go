@@ -24,7 +24,8 @@ func startWorld(tb testing.TB, change func(*service.Options)) *world {
 	assistant := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") }))
 	tb.Cleanup(assistant.Close)
 	settings := []string{"COPILOT_URL=" + assistant.URL, "COPILOT_SECRET=a-secret-of-this-measurement-alone"}
-	for _, limit := range []setting.Name{setting.LimitUser, setting.LimitOrganization, setting.LimitCopilotUser, setting.LimitCopilotOrganization} {
+	for _, limit := range []setting.Name{setting.LimitUser, setting.LimitOrganization, setting.LimitCopilotUser,
+		setting.LimitCopilotOrganization} {
 		settings = append(settings, limit.Assign(setting.HighestLimit))
 	}
 	return &world{World: harness.New(tb, harness.WithProcesses(1), func(o *service.Options) {
