@@ -101,7 +101,7 @@ func TestManifest_IsForTheBoxItselfAndForPlatformOwners(t *testing.T) {
 	w.Box(t, "box-1").Get(t, manifestPath("box-1")).Is(t, http.StatusOK).Into(t, &m)
 	want := polling.Manifest{EdgeID: "box-1", EdgeType: "gateway-x", Channel: "stable", Version: "1.0.0",
 		ArtifactURL: "https://artifacts.example/1.0.0.tar.gz", SHA256: digest("a"), Source: polling.FromChannel, PollIntervalSeconds: 60}
-	expect.Equal(t, m, want, "got")
+	expect.Equal(t, m, want, "the manifest")
 	owner.Get(t, manifestPath("box-1")+"?installed=").Is(t, http.StatusOK)
 
 	// Another box's manifest and that of a box that does not exist are the same to a box.

@@ -90,7 +90,7 @@ func TestAuthorizer_Forget_ClearsTheCache(t *testing.T) {
 	w.raw(t, "GET "+somewhere)
 	w.Forget()
 	w.raw(t, "GET "+somewhere)
-	expect.Equal(t, w.authorizer.calls(), 2, "calls:")
+	expect.Equal(t, w.authorizer.calls(), 2, "calls of the authorizer:")
 }
 
 func TestPolicy_IsEvaluatedForTheMethod(t *testing.T) {

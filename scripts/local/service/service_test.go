@@ -159,5 +159,5 @@ func TestStart_FunctionCannotStart_Is502(t *testing.T) {
 	if len(s.Logs("get-factory")) == 0 {
 		t.Error("its log is empty")
 	}
-	expect.Equal(t, s.Function("get-factory").Counts().Live, 0, "it is")
+	expect.Equal(t, s.Function("get-factory").Counts().Live, 0, "processes that live:")
 }

@@ -136,7 +136,7 @@ func TestView_IsActiveSinceItsStageBegan_WhateverWasChangedSince(t *testing.T) {
 	v := judged(guard.Hold, guard.Soaking)
 	at := time.Date(2026, 3, 2, 8, 15, 0, 0, time.Local)
 	v.rollout.StartedAt, v.rollout.StageSince, v.rollout.UpdatedAt = at.Add(-time.Hour), at, at.Add(time.Hour)
-	expect.Equal(t, v.standing(at.Add(2*time.Hour)), "active at 10 % since 2026-03-02 08:15, started 2026-03-02 07:15 by olga", "it is")
+	expect.Equal(t, v.standing(at.Add(2*time.Hour)), "active at 10 % since 2026-03-02 08:15, started 2026-03-02 07:15 by olga", "the standing is")
 }
 
 func TestHealth_SaysItInAFewWords(t *testing.T) {
@@ -179,7 +179,7 @@ func TestHealth_SaysItInAFewWords(t *testing.T) {
 			if c.change != nil {
 				c.change(&v, v.progress.Guard)
 			}
-			expect.Equal(t, v.health(c.trouble, 3*time.Minute), c.want, "it is")
+			expect.Equal(t, v.health(c.trouble, 3*time.Minute), c.want, "the health is")
 		})
 	}
 }
