@@ -118,7 +118,8 @@ func TestDeadService_ThatNeverAnswers_IsSaidAfterThreeSeconds(t *testing.T) {
 	d := newDesk(t)
 	service := silent(t)
 	says := "wavegate: " + service + " has not answered for 3 s"
-	for _, args := range [][]string{{"status"}, {"halt", "gateway-x/stable"}, {"halt", "--all"}, {"log", "gateway-x/stable"}, {"login", service}} {
+	for _, args := range [][]string{{"status"}, {"halt", "gateway-x/stable"}, {"halt", "--all"},
+		{"log", "gateway-x/stable"}, {"login", service}} {
 		var waits []time.Duration
 		var mu sync.Mutex
 		code, list := d.ordered(service, func(e *run.Environment) {

@@ -20,7 +20,8 @@ import (
 // enrols makes a code for boxes, and returns the id of the enrolment and the file with the code.
 func (d *desk) enrols(ids ...string) (enrolment, codeFile string) {
 	d.Helper()
-	r := d.does("enrol", "create", "--file", d.file("serials.csv", "edgeId\n"+strings.Join(ids, "\n")+"\n"), "--channel", "gateway-x/stable", "--organization", "acme", "--yes").is(run.Done)
+	r := d.does("enrol", "create", "--file", d.file("serials.csv", "edgeId\n"+strings.Join(ids, "\n")+"\n"),
+		"--channel", "gateway-x/stable", "--organization", "acme", "--yes").is(run.Done)
 	if strings.Count(r.out, "\n") != 1 || strings.Contains(r.err, strings.TrimSpace(r.out)) {
 		d.Fatalf("it prints %q and says %q", r.out, r.err)
 	}
@@ -30,7 +31,8 @@ func (d *desk) enrols(ids ...string) (enrolment, codeFile string) {
 
 // redeem is what a box types.
 func (d *desk) redeem(code, id string, more ...string) []string {
-	return append([]string{"enrol", "redeem", "--url", d.Target.URL, "--code-file", code, "--id", id, "--token-file", filepath.Join(d.dir, tokenfile.Name(id))}, more...)
+	return append([]string{"enrol", "redeem", "--url", d.Target.URL, "--code-file", code, "--id", id,
+		"--token-file", filepath.Join(d.dir, tokenfile.Name(id))}, more...)
 }
 
 // token is the content of the file of a box.
@@ -67,7 +69,8 @@ func TestEnrol_BoxesOfAList_RegisterThemselves(t *testing.T) {
 	d.does("enrol", "reset", id, "SN-1", "--yes").is(run.Misused).warns("--confirm SN-1")
 	d.does("enrol", "reset", id, "SN-1", "--confirm", "SN-1").is(run.Done)
 	before, _ := d.token("SN-1")
-	if a := (&harness.Caller{URL: d.Target.URL, Bearer: "Bearer " + before}).Get(t, "/api/edges/SN-1/update/manifest"); a.Status != http.StatusUnauthorized && a.Status != http.StatusNotFound {
+	if a := (&harness.Caller{URL: d.Target.URL, Bearer: "Bearer " + before}).Get(t,
+		"/api/edges/SN-1/update/manifest"); a.Status != http.StatusUnauthorized && a.Status != http.StatusNotFound {
 		t.Errorf("the box that was retired is answered with %d", a.Status)
 	}
 	d.does("enrol", "delete", id).is(run.Misused).warns("--yes")
@@ -85,7 +88,8 @@ func TestEnrol_ABoxThatIsNotListed_WaitsUntilItsFingerprintIsAccepted(t *testing
 	_, two := d.token("SN-2")
 	d.does("enrol", "show", id).is(run.Done).says("SN-2", "waits", two.SHA256)
 	d.does("enrol", "accept", id, "SN-2", two.SHA256[:63], "--yes").is(run.Refused).warns("64 hexadecimal digits", "nothing was sent")
-	d.does("enrol", "accept", id, "SN-2", digest("a"), "--yes").is(run.Refused).warns("SN-2: must be waiting with this hash", "0 of 1 boxes are registered")
+	d.does("enrol", "accept", id, "SN-2", digest("a"), "--yes").is(run.Refused).
+		warns("SN-2: must be waiting with this hash", "0 of 1 boxes are registered")
 	d.does("enrol", "accept", id, "SN-2", two.SHA256).is(run.Misused).warns("--yes")
 	d.does("enrol", "accept", id, "SN-2", strings.ToUpper(two.SHA256), "--yes").is(run.Done).says("1 box is registered")
 	d.does(d.redeem(code, "SN-2")...).is(run.Done)
@@ -114,15 +118,18 @@ func TestEnrol_WhatIsMisused_IsToldBeforeAnyCall(t *testing.T) {
 	w := d.listens()
 	ids, code := d.file("ids.csv", "edgeId\nSN-1\n"), d.file("code", "x")
 	for name, args := range map[string][]string{
-		"no file":        {"create", "--channel", "gateway-x/stable", "--organization", "acme", "--yes"},
-		"no channel":     {"create", "--file", ids, "--organization", "acme", "--yes"},
-		"no boxes":       {"create", "--file", d.file("none.csv", "edgeId\n"), "--channel", "gateway-x/stable", "--organization", "acme", "--yes"},
-		"no ids":         {"create", "--file", d.file("bad.csv", "edgeId\na b\n"), "--channel", "gateway-x/stable", "--organization", "acme", "--yes"},
+		"no file":    {"create", "--channel", "gateway-x/stable", "--organization", "acme", "--yes"},
+		"no channel": {"create", "--file", ids, "--organization", "acme", "--yes"},
+		"no boxes": {"create", "--file", d.file("none.csv", "edgeId\n"), "--channel", "gateway-x/stable",
+			"--organization", "acme", "--yes"},
+		"no ids": {"create", "--file", d.file("bad.csv", "edgeId\na b\n"), "--channel", "gateway-x/stable",
+			"--organization", "acme", "--yes"},
 		"not confirmed":  {"create", "--file", ids, "--channel", "gateway-x/stable", "--organization", "acme"},
 		"no fingerprint": {"accept", "e", "SN-1", "--yes"},
 		"no id":          {"redeem", "--url", d.Target.URL, "--code-file", code, "--token-file", filepath.Join(d.dir, "t")},
 		"no address":     {"redeem", "--id", "SN-1", "--code-file", code, "--token-file", filepath.Join(d.dir, "t")},
-		"no code":        {"redeem", "--url", d.Target.URL, "--id", "SN-1", "--code-file", filepath.Join(d.dir, "none"), "--token-file", filepath.Join(d.dir, "t")},
+		"no code": {"redeem", "--url", d.Target.URL, "--id", "SN-1", "--code-file", filepath.Join(d.dir, "none"),
+			"--token-file", filepath.Join(d.dir, "t")},
 	} {
 		t.Run(name, func(t *testing.T) { d.at(t).does(append([]string{"enrol"}, args...)...).is(run.Misused) })
 	}
@@ -136,12 +143,14 @@ func TestEnrol_AnAnswerThatIsLost_CostsNothing(t *testing.T) {
 	d := newDesk(t)
 	d.publishes()
 	d.seen = losesOne(http.MethodPost)
-	d.does("enrol", "create", "--file", d.file("ids.csv", "edgeId\nSN-1\n"), "--channel", "gateway-x/stable", "--organization", "acme", "--yes").
+	d.does("enrol", "create", "--file", d.file("ids.csv", "edgeId\nSN-1\n"), "--channel", "gateway-x/stable",
+		"--organization", "acme", "--yes").
 		is(run.Unknown).warns("the answer with the code was lost", "was ended")
 	var page struct {
 		Items []struct{ EndedAt *time.Time }
 	}
-	if d.does("enrol", "list", "--organization", "acme", "--json").is(run.Done).into(&page); len(page.Items) != 1 || page.Items[0].EndedAt == nil {
+	if d.does("enrol", "list", "--organization", "acme", "--json").is(run.Done).into(&page); len(page.Items) != 1 ||
+		page.Items[0].EndedAt == nil {
 		t.Errorf("the enrolments are %v", page)
 	}
 	_, code := d.enrols("SN-1")

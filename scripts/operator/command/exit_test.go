@@ -22,33 +22,34 @@ func TestExit_EachCodeOfTheHelp_IsWhatItSays(t *testing.T) {
 	lost.seen = func(*http.Request) error { return io.ErrUnexpectedEOF }
 	got := map[int]bool{}
 	for name, c := range map[string]struct {
-		desk *desk
-		args []string
-		code int
+		desk  *desk
+		args  []string
+		code  int
+		warns string
 	}{
-		"done":                      {d, []string{"status"}, 0},
-		"already so":                {d, []string{"halt", "gateway-x/canary"}, 0},
-		"refused":                   {d, []string{"promote", "gateway-x/stable", "--yes"}, 1},
-		"not there":                 {d, []string{"status", "gateway-x/nowhere"}, 1},
-		"no such flag":              {d, []string{"status", "--nope"}, 2},
-		"no channel":                {d, []string{"halt", "gateway-x"}, 2},
-		"not confirmed":             {d, []string{"complete", "gateway-x/stable"}, 2},
-		"the timeout is over":       {d, []string{"wait", "gateway-x/stable", "--timeout", "1ms"}, 5},
-		"no such command":           {d, []string{"steer"}, 2},
-		"no argument":               {d, []string{"promote"}, 2},
-		"neither channel nor all":   {d, []string{"halt"}, 2},
-		"both channel and all":      {d, []string{"halt", "a/b", "--all"}, 2},
-		"no such stage":             {d, []string{"wait", "a/b", "--until", "soon"}, 2},
-		"nothing to publish":        {d, []string{"publish", "a/b", "1"}, 2},
-		"no address of a service":   {d, []string{"login", "http://elsewhere.example"}, 2},
-		"two ways":                  {d, []string{"boxes", "a/b", "--state", "failed", "--prefix", "b"}, 2},
-		"nobody is signed in":       {d.nobody(), []string{"status"}, 4},
-		"the role does not allow":   {viewer, []string{"halt", "gateway-x/stable"}, 4},
-		"the service is not there":  {lost, []string{"status"}, 5},
-		"the outcome is not known":  {lost, []string{"approve", "gateway-x/stable", "--yes"}, 5},
-		"a token that nobody takes": {d.with("WAVEGATE_TOKEN", "x", "WAVEGATE_URL", d.Target.URL), []string{"status"}, 4},
+		"done":                      {d, []string{"status"}, 0, ""},
+		"already so":                {d, []string{"halt", "gateway-x/canary"}, 0, ""},
+		"refused":                   {d, []string{"promote", "gateway-x/stable", "--yes"}, 1, ""},
+		"not there":                 {d, []string{"status", "gateway-x/nowhere"}, 1, "NOT_FOUND"},
+		"no such flag":              {d, []string{"status", "--nope"}, 2, ""},
+		"no channel":                {d, []string{"halt", "gateway-x"}, 2, ""},
+		"not confirmed":             {d, []string{"complete", "gateway-x/stable"}, 2, ""},
+		"the timeout is over":       {d, []string{"wait", "gateway-x/stable", "--timeout", "1ms"}, 5, ""},
+		"no such command":           {d, []string{"steer"}, 2, ""},
+		"no argument":               {d, []string{"promote"}, 2, ""},
+		"neither channel nor all":   {d, []string{"halt"}, 2, ""},
+		"both channel and all":      {d, []string{"halt", "a/b", "--all"}, 2, ""},
+		"no such stage":             {d, []string{"wait", "a/b", "--until", "soon"}, 2, ""},
+		"nothing to publish":        {d, []string{"publish", "a/b", "1"}, 2, ""},
+		"no address of a service":   {d, []string{"login", "http://elsewhere.example"}, 2, ""},
+		"two ways":                  {d, []string{"boxes", "a/b", "--state", "failed", "--prefix", "b"}, 2, ""},
+		"nobody is signed in":       {d.nobody(), []string{"status"}, 4, "wavegate login"},
+		"the role does not allow":   {viewer, []string{"halt", "gateway-x/stable"}, 4, "a fleet_viewer sees everything"},
+		"the service is not there":  {lost, []string{"status"}, 5, io.ErrUnexpectedEOF.Error()},
+		"the outcome is not known":  {lost, []string{"approve", "gateway-x/stable", "--yes"}, 5, ""},
+		"a token that nobody takes": {d.with("WAVEGATE_TOKEN", "x", "WAVEGATE_URL", d.Target.URL), []string{"status"}, 4, "WAVEGATE_TOKEN"},
 	} {
-		t.Run(name, func(t *testing.T) { c.desk.at(t).does(c.args...).is(c.code) })
+		t.Run(name, func(t *testing.T) { c.desk.at(t).does(c.args...).is(c.code).warns(c.warns) })
 		got[c.code] = true
 	}
 	d.does("halt", "gateway-x/stable").is(run.Done)

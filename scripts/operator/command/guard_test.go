@@ -88,9 +88,7 @@ func TestSession_TheGuardHalts(t *testing.T) {
 	for _, e := range events.Items {
 		actors[e.Actor.UserID]++
 	}
-	if actors["guard"] != 1 || actors["olga"] != 2 {
-		t.Errorf("the log is of %v", actors)
-	}
+	expect.Equal(t, []any{actors["guard"], actors["olga"]}, []any{1, 2}, "the log is of")
 
 	d.does("resume", "gateway-x/stable", "--yes").is(run.Misused).warns("The guard halted it", "--confirm gateway-x/stable")
 	d.does("resume", "gateway-x/stable", "--confirm", "gateway-x/stable").is(run.Done)
@@ -105,7 +103,8 @@ func TestStart_PolicyThatIsWrong_IsRefused(t *testing.T) {
 	}
 	start(d.dir + "/nowhere.json").is(run.Misused)
 	start(d.file("text.json", "mode: act")).is(run.Misused).warns("is not a valid policy", "exactly one JSON value")
-	start(d.file("wrong.json", `{"mode":"drive","approvals":{"before":[5]}}`)).is(run.Misused).warns("/mode must be advise or act", "/approvals/before/0")
+	start(d.file("wrong.json", `{"mode":"drive","approvals":{"before":[5]}}`)).is(run.Misused).
+		warns("/mode must be advise or act", "/approvals/before/0")
 	d.does("start", "gateway-x/stable", "1.1.0", "--yes", "--reason", "the tests are green").is(run.Done)
 	d.does("log").is(run.Done).says("the tests are green")
 }

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"testing"
-	"time"
 
 	"wavegate/scripts/operator/run"
 	"wavegate/shared/testing/expect"
@@ -53,7 +52,9 @@ func (d *desk) usesUp() {
 func (d *desk) allow() {
 	d.Helper()
 	d.does("limit", "set", "olga", "--calls", "1000").is(run.Done)
-	time.Sleep(5 * time.Second) // a container may remember a refusal for so long
+	expect.Until(d, "no container remembers a refusal", func() bool {
+		return d.Owner(d.T).Get(d.T, "/api/ota/rollouts?edgeType=gateway-x").Status == http.StatusOK
+	})
 }
 
 func TestHalt_WithTheLimitUsedUp_AndARolloutThatMovedOn(t *testing.T) {

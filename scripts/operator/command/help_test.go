@@ -54,7 +54,8 @@ func TestHelp_EveryCommandHasAnExample_ThatCanBeTyped(t *testing.T) {
 	seen, flags := 0, map[string]bool{}
 	every(fresh(), func(cmd *cobra.Command) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { flags["--"+f.Name] = true })
-		if !cmd.Runnable() || cmd.HasSubCommands() && !cmd.HasExample() || cmd.Name() == "help" || strings.HasPrefix(cmd.CommandPath(), "wavegate completion") {
+		if !cmd.Runnable() || cmd.HasSubCommands() && !cmd.HasExample() || cmd.Name() == "help" ||
+			strings.HasPrefix(cmd.CommandPath(), "wavegate completion") {
 			return // a group, or cobra made it
 		}
 		seen++

@@ -14,8 +14,9 @@ func TestWhy_SaysIt_AndComputesItHere(t *testing.T) {
 	d := newDesk(t, settings("CHANNEL_CACHE_SECONDS=0"))
 	d.starts(30)
 	d.fails()
-	d.does("why", "box-0027", "--verify").is(run.Done).says("Told 1.1.0: its percentile is 7", "It failed at 1.1.0", "boot, no heartbeat within 90 s",
-		"last seen", "Computed here, too: percentile 7, reached at 10 %")
+	d.does("why", "box-0027", "--verify").is(run.Done).
+		says("Told 1.1.0: its percentile is 7", "It failed at 1.1.0", "boot, no heartbeat within 90 s",
+			"last seen", "Computed here, too: percentile 7, reached at 10 %")
 	d.does("why", "box-0001", "--verify").is(run.Done).says("it is reached at 100", "Computed here, too: percentile 80, reached at 100 %")
 	d.does("why", "box-9999").is(run.Refused)
 }
@@ -38,12 +39,14 @@ func TestBoxes_AsCSV_CanBeRegisteredAgain(t *testing.T) {
 	d.starts(30)
 	d.fails()
 	r := d.does("boxes", "gateway-x/stable", "--csv", "--limit", "0").is(run.Done)
-	if lines := strings.Split(strings.TrimSpace(r.out), "\n"); len(lines) != 31 || lines[0] != "edgeId,edgeType,channel,organizationId,factoryId" || lines[1] != "box-0001,gateway-x,stable,acme," {
+	if lines := strings.Split(strings.TrimSpace(r.out), "\n"); len(lines) != 31 ||
+		lines[0] != "edgeId,edgeType,channel,organizationId,factoryId" || lines[1] != "box-0001,gateway-x,stable,acme," {
 		t.Fatalf("it is %q", r.out)
 	}
 	d.does("register", d.file("again.csv", r.out), "--yes").is(run.Done).says("30 unchanged")
 	r = d.does("boxes", "gateway-x/stable", "--csv", "--state", "failed").is(run.Done)
-	if records, err := csvreader.NewReader(strings.NewReader(r.out)).ReadAll(); err != nil || len(records) != 2 || records[1][0] != "box-0027" || records[1][3] != "failed" || records[1][7] != "boot" {
+	if records, err := csvreader.NewReader(strings.NewReader(r.out)).ReadAll(); err != nil || len(records) != 2 ||
+		records[1][0] != "box-0027" || records[1][3] != "failed" || records[1][7] != "boot" {
 		t.Errorf("it is %q, %v", r.out, err)
 	}
 	d.does("boxes", "gateway-x/stable", "--csv", "--limit", "3").is(run.Done).warns("there are more")
@@ -53,7 +56,8 @@ func TestBoxes_AsCSV_CanBeRegisteredAgain(t *testing.T) {
 func TestLog_OfAll_OfABox_OfAPerson(t *testing.T) {
 	d := newDesk(t)
 	d.starts(3)
-	d.As(t, "anna", "wavegate", "platform_owner").Put(t, "/api/factories/lyon-1", `{"organizationId":"rival","name":"Lyon"}`).Is(t, http.StatusCreated)
+	d.As(t, "anna", "wavegate", "platform_owner").Put(t, "/api/factories/lyon-1",
+		`{"organizationId":"rival","name":"Lyon"}`).Is(t, http.StatusCreated)
 	d.does("log", "--since", "1h").is(run.Done).says("anna  FactoryRegistered", "olga  RolloutStarted 1 %")
 	d.does("log", "--actor", "anna").is(run.Done).says("lyon-1").not("olga")
 	d.does("log", "box-0002").is(run.Done).says("EdgeRegistered stable")

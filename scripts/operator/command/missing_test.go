@@ -13,7 +13,8 @@ func TestTypos_OfNames_SayWhatIsMissing_AndWhatIsNear(t *testing.T) {
 	d := newDesk(t)
 	d.starts(3)
 	d.Owner(t).Put(t, "/api/factories/munich-1", `{"organizationId":"wavegate","name":"Munich"}`).Is(t, http.StatusCreated)
-	d.As(t, "eric", "wavegate", "production_engineer").Put(t, "/api/factories/munich-1/machines/press-1", `{"name":"Press"}`).Is(t, http.StatusCreated)
+	d.As(t, "eric", "wavegate", "production_engineer").Put(t, "/api/factories/munich-1/machines/press-1",
+		`{"name":"Press"}`).Is(t, http.StatusCreated)
 	const nobody = "0192f0c1-7f10-7c1d-8a4e-2b3c4d5e6f70"
 	for line, says := range map[string]string{
 		"status gateway-x/stabel":                             "there is no channel gateway-x/stabel; did you mean gateway-x/stable?",
@@ -49,7 +50,8 @@ func TestCompletion_OffersNames_AndStates(t *testing.T) {
 	d.publishes()
 	d.does("register", d.file("boxes.csv", csv(12)), "--yes").is(run.Done)
 	d.Owner(t).Put(t, "/api/factories/munich-1", `{"organizationId":"wavegate","name":"Munich"}`).Is(t, http.StatusCreated)
-	d.As(t, "eric", "wavegate", "production_engineer").Put(t, "/api/factories/munich-1/machines/press-1", `{"name":"Press"}`).Is(t, http.StatusCreated)
+	d.As(t, "eric", "wavegate", "production_engineer").Put(t, "/api/factories/munich-1/machines/press-1",
+		`{"name":"Press"}`).Is(t, http.StatusCreated)
 	for line, offered := range map[string]string{
 		"box show box-001":                "box-0010\nbox-0011\nbox-0012\n",
 		"why box-000":                     "box-0001\n",

@@ -96,8 +96,9 @@ func TestMakeTokens_Files_AreOnlyForTheirOwner_AndHaveSafeNames(t *testing.T) {
 	d.publishes()
 	dir, long := filepath.Join(d.dir, "tokens"), "s"+strings.Repeat("0:", 63)+"1"
 	names := map[string]string{
-		"box-1": "edge-box-1.token", "00:1A:2B:3C:4D:5E": "edge-00+1A+2B+3C+4D+5E.token", "con": "edge-con.token", "a.token": "edge-a.token.token",
-		long: "edge-s" + strings.Repeat("0+", 63) + "1.token",
+		"box-1": "edge-box-1.token", "00:1A:2B:3C:4D:5E": "edge-00+1A+2B+3C+4D+5E.token", "con": "edge-con.token",
+		"a.token": "edge-a.token.token",
+		long:      "edge-s" + strings.Repeat("0+", 63) + "1.token",
 	}
 	ids := make([]string, 0, len(names))
 	for id := range names {
@@ -152,7 +153,8 @@ func TestMakeTokens_BadLinesAndFiles_AreAllTold_AndNothingIsMadeOrSent(t *testin
 	dir := filepath.Join(d.dir, "tokens")
 	d.does("register", d.file("boxes.csv", csv(1)), "--make-tokens", dir, "--yes").is(run.Done)
 	token := d.secrets(dir)["box-0001"]
-	for name, text := range map[string]string{"box-2": token, "box-3": "", "box-4": "wavegate-edge:box-4:", "box-5": "wavegate-gateway:box-5:" + token[len(token)-43:]} {
+	for name, text := range map[string]string{"box-2": token, "box-3": "", "box-4": "wavegate-edge:box-4:",
+		"box-5": "wavegate-gateway:box-5:" + token[len(token)-43:]} {
 		d.file("tokens/"+tokenfile.Name(name), text)
 	}
 	own, _ := boxtoken.New(boxtoken.Box, "box-6")
@@ -164,7 +166,8 @@ func TestMakeTokens_BadLinesAndFiles_AreAllTold_AndNothingIsMadeOrSent(t *testin
 		warns("line 10: edgeId box-2 is already in line 3", "line 11: edgeId must be", "2 lines have errors; nothing was sent")
 	file = d.file("boxes.csv", csvOf([]string{"box-1", "box-2", "box-3", "box-4", "box-5", "box-6", "box-7", "Box-1"}))
 	r := d.does("register", file, "--make-tokens", dir, "--yes").is(run.Refused).
-		warns("line 3: ", "has the token of another box, box-0001", "line 4: ", "line 5: ", "line 6: ", "does not have the token of a box", "line 7: ", "0600", "line 8: ", "is not a file",
+		warns("line 3: ", "has the token of another box, box-0001", "line 4: ", "line 5: ", "line 6: ",
+			"does not have the token of a box", "line 7: ", "0600", "line 8: ", "is not a file",
 			"line 9: edgeId Box-1 differs from box-1 only in case", "7 lines have errors; nothing was sent")
 	expect.Equal(t, w.calls, map[string]int{}, "the calls are")
 	if strings.Contains(r.err, token) {
@@ -181,7 +184,8 @@ func TestMakeTokens_ABoxWithATokenThatIsNotHere_KeepsIt(t *testing.T) {
 	here, elsewhere := filepath.Join(d.dir, "here"), filepath.Join(d.dir, "elsewhere")
 	d.does("register", d.file("boxes.csv", csv(2)), "--make-tokens", elsewhere, "--yes").is(run.Done)
 	d.does("register", d.file("boxes.csv", csv(3)), "--make-tokens", here, "--yes").is(run.Refused).
-		warns("line 2: box-0001 has a token, but its file is not in "+here, "line 3: box-0002", "wavegate tokens renew", "2 lines have errors; nothing was sent")
+		warns("line 2: box-0001 has a token, but its file is not in "+here, "line 3: box-0002", "wavegate tokens renew",
+			"2 lines have errors; nothing was sent")
 	if _, err := os.Lstat(here); err == nil {
 		t.Error("the directory was made")
 	}
@@ -211,7 +215,8 @@ func TestMakeTokens_ADirectoryThatOthersMayUse_IsRefused(t *testing.T) {
 	expect.OK(t, os.Mkdir(shared, 0o700))
 	expect.OK(t, os.Chmod(shared, 0o755))
 	w := d.listens()
-	for dir, want := range map[string]string{shared: "0700", file: "not a directory", filepath.Join(d.dir, "none", "tokens"): "no such file", filepath.Join(file, "tokens"): "not a directory"} {
+	for dir, want := range map[string]string{shared: "0700", file: "not a directory",
+		filepath.Join(d.dir, "none", "tokens"): "no such file", filepath.Join(file, "tokens"): "not a directory"} {
 		d.does("register", file, "--make-tokens", dir, "--yes").is(run.Misused).warns(want)
 	}
 	expect.Equal(t, w.calls, map[string]int{}, "the calls are")

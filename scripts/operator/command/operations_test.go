@@ -32,8 +32,9 @@ func TestEveryOperationForPeople_HasACommand(t *testing.T) {
 	eric, anna := d.Engineer(t, "acme"), d.Admin(t, "acme")
 	const hash = "6deff27d5384b3f21add1fe9e186d2a5da492550f98c62f83f3ec47fc2347145"
 	words := map[string]string{
-		"{content}": d.file("content.json", pressed), "{policy}": d.file("policy.json", "// a second person looks\n"+`{"approvals":{"before":[10]}}`),
-		"{boxes}": d.file("boxes.csv", csv(3)), "{serials}": d.file("serials.csv", "edgeId\nSN-1\n"), "{tokens}": d.dir + "/tokens",
+		"{content}": d.file("content.json", pressed),
+		"{policy}":  d.file("policy.json", "// a second person looks\n"+`{"approvals":{"before":[10]}}`),
+		"{boxes}":   d.file("boxes.csv", csv(3)), "{serials}": d.file("serials.csv", "edgeId\nSN-1\n"), "{tokens}": d.dir + "/tokens",
 	}
 	granted := map[string]bool{}
 	d.answered = func(r *http.Request, status int) {
@@ -63,7 +64,8 @@ func TestEveryOperationForPeople_HasACommand(t *testing.T) {
 		{by: eric, operation: "put-machine", line: "machines set munich-1 press-1 --name Press --class press --yes"},
 		{by: eric, operation: "get-machine", line: "machines show munich-1 press-1"},
 		{by: eric, operation: "list-machines", line: "machines list munich-1"},
-		{by: eric, operation: "create-production-method", line: "methods create munich-1 --product 7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11 --name Pressing --yes",
+		{by: eric, operation: "create-production-method",
+			line: "methods create munich-1 --product 7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11 --name Pressing --yes",
 			then: func(string) { made("{method}", "methods list munich-1", "methodId") }},
 		{by: eric, operation: "get-production-method", line: "methods show munich-1 {method}"},
 		{by: eric, operation: "list-production-methods", line: "methods list munich-1 --product 7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11"},
@@ -76,8 +78,12 @@ func TestEveryOperationForPeople_HasACommand(t *testing.T) {
 		{by: eric, operation: "list-method-machines", line: "methods machines munich-1 {method} 1"},
 		{by: eric, operation: "get-machine-methods", line: "machines methods munich-1 press-1"},
 
-		{by: olga, operation: "publish-release", line: "publish gateway-x/stable 1.0.0 --url https://artifacts.example/1.0.0 --sha256 " + digest("a") + " --confirm gateway-x/stable"},
-		{by: olga, operation: "publish-release", line: "publish gateway-x/canary 1.1.0 --url https://artifacts.example/1.1.0 --sha256 " + digest("b") + " --confirm gateway-x/canary"},
+		{by: olga, operation: "publish-release",
+			line: "publish gateway-x/stable 1.0.0 --url https://artifacts.example/1.0.0 --sha256 " + digest("a") +
+				" --confirm gateway-x/stable"},
+		{by: olga, operation: "publish-release",
+			line: "publish gateway-x/canary 1.1.0 --url https://artifacts.example/1.1.0 --sha256 " + digest("b") +
+				" --confirm gateway-x/canary"},
 		{by: olga, operation: "list-release-channels", line: "status"},
 		{by: olga, operation: "get-release-channel", line: "status gateway-x/stable"},
 		{by: olga, operation: "register-edges", line: "register {boxes} --yes"},
@@ -88,7 +94,8 @@ func TestEveryOperationForPeople_HasACommand(t *testing.T) {
 		{by: olga, operation: "get-channel-progress", line: "versions gateway-x/stable"},
 		{by: olga, operation: "get-update-why", line: "why box-0001"},
 
-		{by: olga, operation: "start-rollout", line: "start gateway-x/stable 1.1.0 --yes", then: func(string) { made("{rollout}", "rollouts list gateway-x/stable", "id") }},
+		{by: olga, operation: "start-rollout", line: "start gateway-x/stable 1.1.0 --yes",
+			then: func(string) { made("{rollout}", "rollouts list gateway-x/stable", "id") }},
 		{by: olga, operation: "list-rollouts", line: "rollouts list --status active"},
 		{by: olga, operation: "get-rollout", line: "rollouts show {rollout}"},
 		{by: olga, operation: "get-overview", line: "status"},
@@ -115,14 +122,15 @@ func TestEveryOperationForPeople_HasACommand(t *testing.T) {
 		{by: olga, operation: "delete-gateway-token", line: "gateway-token delete acme --confirm acme"},
 		{by: olga, operation: "delete-edge", line: "retire box-0003 --yes"},
 
-		{by: olga, operation: "create-edge-enrolment", line: "enrol create --file {serials} --channel gateway-x/stable --organization acme --yes", then: func(out string) {
-			words["{enrolment}"], _, _ = strings.Cut(out, ":")
-			code := d.file("code", out)
-			d.does(d.redeem(code, "SN-1")...).is(run.Done)
-			d.does(d.redeem(code, "SN-2")...).is(run.Otherwise) // it waits
-			_, token := d.token("SN-2")
-			words["{fingerprint}"] = token.SHA256
-		}},
+		{by: olga, operation: "create-edge-enrolment",
+			line: "enrol create --file {serials} --channel gateway-x/stable --organization acme --yes", then: func(out string) {
+				words["{enrolment}"], _, _ = strings.Cut(out, ":")
+				code := d.file("code", out)
+				d.does(d.redeem(code, "SN-1")...).is(run.Done)
+				d.does(d.redeem(code, "SN-2")...).is(run.Otherwise) // it waits
+				_, token := d.token("SN-2")
+				words["{fingerprint}"] = token.SHA256
+			}},
 		{by: olga, operation: "list-edge-enrolments", line: "enrol list --organization acme"},
 		{by: olga, operation: "get-edge-enrolment", line: "enrol show {enrolment}"},
 		{by: olga, operation: "accept-edge-enrolment", line: "enrol accept {enrolment} SN-2 {fingerprint} --yes"},

@@ -41,7 +41,9 @@ func TestPolicy_Check_SaysEveryFault_AndSendsNothing(t *testing.T) {
 	d := &desk{T: t, env: map[string]string{}, dir: t.TempDir()}
 	d.seen = func(*http.Request) error { t.Error("it calls the service"); return http.ErrServerClosed }
 	wrong := d.file("wrong.json", `{"mode":"drive","guard":{"acceptable":0.04,"silentAfter":"10m"},"approvals":{"before":[5]},"more":1}`)
-	d.does("policy", "check", wrong).is(run.Misused).warns("/mode must be", "/guard/intolerable must be at least twice", "/guard/silentAfter", "/approvals/before/0", "/more")
+	d.does("policy", "check", wrong).is(run.Misused).
+		warns("/mode must be", "/guard/intolerable must be at least twice", "/guard/silentAfter", "/approvals/before/0",
+			"/more")
 	d.does("policy", "check", d.file("text.json", "x")).is(run.Misused).warns("exactly one JSON value")
 	d.does("policy", "check", d.dir+"/none").is(run.Misused).warns("no such file")
 	d.does("policy", "check", d.file("default.json", "{}")).is(run.Done).says("nothing")
@@ -53,7 +55,8 @@ func TestPolicy_Set_ShowsWhatChanges_OfThePresentOne(t *testing.T) {
 	d.publishes()
 	d.does("start", "gateway-x/stable", "1.1.0", "--yes").is(run.Done)
 	file := d.file("policy.json", "// nothing before ten\n"+`{"guard":{"taken":0.5}}`)
-	r := d.does("policy", "set", "gateway-x/stable", file).is(run.Misused).warns("Change the policy of the rollout of 1.1.0 on gateway-x/stable", "guard.taken: 0.8 → 0.5")
+	r := d.does("policy", "set", "gateway-x/stable", file).is(run.Misused).
+		warns("Change the policy of the rollout of 1.1.0 on gateway-x/stable", "guard.taken: 0.8 → 0.5")
 	if strings.Contains(r.err, "acceptable") {
 		t.Errorf("it shows what stays: %s", r.err)
 	}

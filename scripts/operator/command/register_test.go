@@ -49,8 +49,9 @@ func TestRegister_BadLines_AreNamed_AndNothingIsSent(t *testing.T) {
 		"stable,box-6,gateway-x,acme,munich-1\n")
 	d.does("register", file, "--yes").is(run.Refused).warns("line 3: edgeId must be 1 to 128", "line 3: factoryId must be",
 		"line 4: edgeId box-1 is already in line 2", "line 5: organizationId", "line 6: ", "5 lines have errors; nothing was sent")
-	for name, text := range map[string]string{"no columns": "box-1,gateway-x\n", "a column too many": "edgeId,edgeType,channel,organizationId,colour\n",
-		"nothing": "", "no boxes": "edgeId,edgeType,channel,organizationId\n"} {
+	for name, text := range map[string]string{"no columns": "box-1,gateway-x\n",
+		"a column too many": "edgeId,edgeType,channel,organizationId,colour\n",
+		"nothing":           "", "no boxes": "edgeId,edgeType,channel,organizationId\n"} {
 		t.Run(name, func(t *testing.T) { d.at(t).does("register", d.file("other.csv", text), "--yes").is(run.Misused) })
 	}
 	d.does("register", filepath.Join(d.dir, "none.csv"), "--yes").is(run.Misused)
@@ -70,7 +71,8 @@ func TestRegister_BoxesThatTheServiceRefuses_AreNamed_AndTheOthersAreSent(t *tes
 		fmt.Fprintf(&b, "box-%d,gateway-x,stable,acme,%s\n", i, factory)
 	}
 	d.does("register", d.file("boxes.csv", b.String()), "--yes").is(run.Refused).
-		says("38 boxes registered").warns("line 5: factoryId must be a factory of organization acme", "line 37: factoryId", "2 lines have errors; all others were sent")
+		says("38 boxes registered").warns("line 5: factoryId must be a factory of organization acme", "line 37: factoryId",
+		"2 lines have errors; all others were sent")
 }
 
 func TestRegister_Interrupted_GoesOn(t *testing.T) {

@@ -10,7 +10,8 @@ import (
 // artifact.
 func TestSendBack_AfterAHalt_TellsTheBoxesOfTheRolloutTheEarlierVersion(t *testing.T) {
 	d := newDesk(t, settings("CHANNEL_CACHE_SECONDS=0"))
-	said := append(publishing("gateway-x/stable", "1.0.0"), "--part", "os", "--http-url", "http://cache.example/1.0.0", "--confirm", "gateway-x/stable")
+	said := append(publishing("gateway-x/stable", "1.0.0"), "--part", "os", "--http-url", "http://cache.example/1.0.0",
+		"--confirm", "gateway-x/stable")
 	d.starts(30)
 	d.does(said...).is(run.Done)
 	before := d.Owner(t).Get(t, "/api/ota/release-channels/gateway-x/stable").Object(t)
@@ -20,10 +21,13 @@ func TestSendBack_AfterAHalt_TellsTheBoxesOfTheRolloutTheEarlierVersion(t *testi
 		t.Helper()
 		d.does("box", "manifest", "box-0027", "--installed", "1.1.0").is(run.Done).says("version              " + version)
 	}
-	d.does("send-back", "gateway-x/stable", "--confirm", "gateway-x/stable").is(run.Refused).warns("halt it first: wavegate halt gateway-x/stable")
+	d.does("send-back", "gateway-x/stable", "--confirm", "gateway-x/stable").is(run.Refused).
+		warns("halt it first: wavegate halt gateway-x/stable")
 	d.does("halt", "gateway-x/stable").is(run.Done)
 	told("1.1.0")
-	d.does("send-back", "gateway-x/stable").is(run.Misused).warns("publish 1.0.0 again, so that all 30 boxes get it, including those that run 1.1.0", "--confirm gateway-x/stable")
+	d.does("send-back", "gateway-x/stable").is(run.Misused).
+		warns("publish 1.0.0 again, so that all 30 boxes get it, including those that run 1.1.0",
+			"--confirm gateway-x/stable")
 	d.does("send-back", "gateway-x/stable", "--confirm", "gateway-x/stable", "--reason", "it hangs").is(run.Done).says("sent back to 1.0.0")
 	told("1.0.0")
 	after := d.Owner(t).Get(t, "/api/ota/release-channels/gateway-x/stable").Object(t)

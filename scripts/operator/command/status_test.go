@@ -35,7 +35,8 @@ func TestStatus_OfAChannel_IsOneDocument_WithItsRollout_ItsCounts_AndTheGuard(t 
 	d.does("freeze", "--for", "1h", "--reason", "holidays", "--yes").is(run.Done)
 	var w whole
 	d.does("status", "gateway-x/stable", "--json").is(run.Done).into(&w)
-	if w.Channel.CurrentVersion != "1.0.0" || w.Rollout.ID != d.rollout() || w.Progress.RolloutID != d.rollout() || w.Freeze == nil || w.Freeze.Reason != "holidays" ||
+	if w.Channel.CurrentVersion != "1.0.0" || w.Rollout.ID != d.rollout() || w.Progress.RolloutID != d.rollout() ||
+		w.Freeze == nil || w.Freeze.Reason != "holidays" ||
 		!strings.HasPrefix(w.Progress.Guard.Sentence, "Hold: ") {
 		t.Errorf("it is %+v", w)
 	}
@@ -49,17 +50,21 @@ func TestStatus_AfterAHalt_SaysWho_Why_HowMany_AndWhatNext(t *testing.T) {
 	d.starts(30)
 	d.fails()
 	d.does("halt", "gateway-x/stable", "--reason", "box-0027 did not come back").is(run.Done)
-	r := d.does("status", "gateway-x/stable").is(run.Done).says("1.0.0  no rollout is active; the last one", "halted at 10 % by olga, ", " s ago)",
-		"why       box-0027 did not come back", "has it    0 of ", "boxes run 1.1.0", "so far", "failures  boot 1", "counted ")
+	r := d.does("status", "gateway-x/stable").is(run.Done).
+		says("1.0.0  no rollout is active; the last one", "halted at 10 % by olga, ", " s ago)",
+			"why       box-0027 did not come back", "has it    0 of ", "boxes run 1.1.0", "so far", "failures  boot 1", "counted ")
 	r.not("not active", "guard ", "next  ")
-	for _, done := range []string{"boxes gateway-x/stable --state failed", "log gateway-x/stable", "resume gateway-x/stable", "send-back gateway-x/stable"} {
+	for _, done := range []string{"boxes gateway-x/stable --state failed", "log gateway-x/stable",
+		"resume gateway-x/stable", "send-back gateway-x/stable"} {
 		if !strings.Contains(r.out, "wavegate "+done+"\n") {
 			t.Fatalf("it does not offer %q:\n%s", done, r.out)
 		}
 		d.does("halt", "gateway-x/stable").is(run.Done)
 		d.does(append(strings.Fields(done), "--yes", "--confirm", "gateway-x/stable")...).is(run.Done)
 	}
-	d.does("status", "gateway-x/stable").is(run.Done).says("halted at 10 % by olga", "since then           1.0.0 was published").not("wavegate resume", "wavegate send-back")
+	d.does("status", "gateway-x/stable").is(run.Done).
+		says("halted at 10 % by olga", "since then           1.0.0 was published").not("wavegate resume",
+		"wavegate send-back")
 }
 
 func TestStatus_OfAll_HasTrouble_First_AndSaysWhatIsLeftOut(t *testing.T) {
@@ -89,7 +94,8 @@ func TestStatus_OfAll_HasTrouble_First_AndSaysWhatIsLeftOut(t *testing.T) {
 	if d.does("status", "--json").is(run.Done).into(&all); all.Active != 1 || len(all.Items) != 6 || all.More {
 		t.Fatalf("it is %+v", all)
 	}
-	if first, second := all.Items[0], all.Items[1]; first.Rollout.ID != d.rollout() || first.Channel.Channel != "stable" || first.Trouble == "" ||
+	if first, second := all.Items[0], all.Items[1]; first.Rollout.ID != d.rollout() ||
+		first.Channel.Channel != "stable" || first.Trouble == "" ||
 		second.Rollout.Status != "halted" || second.Channel.EdgeType != "b" {
 		t.Errorf("it begins with %+v, %+v", first, second)
 	}
@@ -153,10 +159,13 @@ func TestRoles_WhoMayNot_IsToldWhatTheirRoleIsFor(t *testing.T) {
 	d := newDesk(t)
 	d.starts(0)
 	engineer, viewer := d.as("erna", "--role", "production_engineer", "--org", "acme"), d.as("vera", "--role", "fleet_viewer", "--org", "acme")
-	for _, args := range [][]string{{"status"}, {"status", "gateway-x/stable"}, {"halt", "gateway-x/stable"}, {"watch", "gateway-x/stable"}, {"log"}} {
-		engineer.does(args...).is(run.SignIn).warns("You are erna: a production_engineer works on production methods", "ask a platform_owner or a fleet_viewer")
+	for _, args := range [][]string{{"status"}, {"status", "gateway-x/stable"}, {"halt", "gateway-x/stable"},
+		{"watch", "gateway-x/stable"}, {"log"}} {
+		engineer.does(args...).is(run.SignIn).warns("You are erna: a production_engineer works on production methods",
+			"ask a platform_owner or a fleet_viewer")
 	}
-	viewer.does("halt", "gateway-x/stable").is(run.SignIn).warns("You are vera: a fleet_viewer sees everything about boxes and rollouts", "and changes nothing")
+	viewer.does("halt", "gateway-x/stable").is(run.SignIn).
+		warns("You are vera: a fleet_viewer sees everything about boxes and rollouts", "and changes nothing")
 	viewer.does("status").is(run.Done).says("gateway-x/stable")
 	viewer.does("status", "gateway-x/stable").is(run.Done)
 	var p struct{ Code string }

@@ -2,7 +2,6 @@ package command_test
 
 import (
 	"encoding/json"
-	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -23,7 +22,8 @@ func TestSteer_FromPublicationToAdoption(t *testing.T) {
 	d.does("promote", "gateway-x/stable", "--yes").is(run.Refused).warns("complete it")
 	d.does("complete", "gateway-x/stable", "--yes").is(run.Done).says("is completed")
 	d.does("status", "gateway-x/stable").is(run.Done).says("1.1.0  no rollout is active")
-	d.does("log", "gateway-x/stable").is(run.Done).says("RolloutPromoted 1 → 10 %", "canary is fine", "ReleaseAdopted 1.0.0 → 1.1.0", "RolloutCompleted")
+	d.does("log", "gateway-x/stable").is(run.Done).
+		says("RolloutPromoted 1 → 10 %", "canary is fine", "ReleaseAdopted 1.0.0 → 1.1.0", "RolloutCompleted")
 }
 
 func TestConfirm_WhatReachesFar_AsksForTheName(t *testing.T) {
@@ -35,7 +35,8 @@ func TestConfirm_WhatReachesFar_AsksForTheName(t *testing.T) {
 			d.at(t).does(append(version, flags...)...).is(run.Misused).warns("gateway-x/stable")
 		})
 	}
-	d.does(append(version, "--yes")...).is(run.Misused).warns("instead of 1.0.0 to all 0 boxes", "earlier version", "--confirm gateway-x/stable")
+	d.does(append(version, "--yes")...).is(run.Misused).
+		warns("instead of 1.0.0 to all 0 boxes", "earlier version", "--confirm gateway-x/stable")
 	d.does("start", "gateway-x/canary", "1.0.0", "--yes").is(run.Misused).warns("earlier version")
 	d.does("start", "gateway-x/stable", "1.1.0", "--no-guard", "--yes").is(run.Done)
 	d.does("promote", "gateway-x/stable", "--yes").is(run.Done)
@@ -143,19 +144,8 @@ func TestJSON_PrintsTheServicesDocuments(t *testing.T) {
 		}
 	}
 	var problem struct{ Code string }
-	if d.does("start", "gateway-x/stable", "9.9.9", "--yes", "--json").is(run.Refused).into(&problem); problem.Code != "RELEASE_NOT_PUBLISHED" {
+	if d.does("start", "gateway-x/stable", "9.9.9",
+		"--yes", "--json").is(run.Refused).into(&problem); problem.Code != "RELEASE_NOT_PUBLISHED" {
 		t.Errorf("a refusal has the code %q", problem.Code)
 	}
-}
-
-func TestSignIn_WhoHasNoSessionOrRole_IsToldWhatToDo(t *testing.T) {
-	d := newDesk(t)
-	d.does("status", "gateway-x/nowhere").is(run.Refused).warns("NOT_FOUND")
-	d.nobody().does("status").is(run.SignIn).warns("wavegate login")
-	d.starts(0)
-	viewer := d.as("vera", "--role", "fleet_viewer")
-	viewer.does("halt", "gateway-x/stable").is(run.SignIn).warns("a fleet_viewer sees everything")
-	viewer.with("WAVEGATE_TOKEN", "x.y.z", "WAVEGATE_URL", d.Target.URL).does("status").is(run.SignIn).warns("WAVEGATE_TOKEN")
-	d.seen = func(*http.Request) error { return errors.New("the network is down") }
-	d.does("status").is(run.Unknown).warns("the network is down")
 }

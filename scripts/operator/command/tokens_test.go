@@ -54,7 +54,8 @@ func TestTokens_Renewed_BothAreValid_AndTheListSaysWhichIsUsed(t *testing.T) {
 	d.does("tokens", "delete", "box-0001", "--confirm", "box-0001").is(run.Done).says("the tokens of 1 box have ended; 0 had none")
 	d.refuses("box-0001", latest["box-0001"])
 	d.refuses("box-0001", old["box-0001"])
-	d.does("tokens", "delete", "--channel", "gateway-x/stable", "--confirm", "gateway-x/stable").is(run.Done).says("the tokens of 2 boxes have ended; 2 had none")
+	d.does("tokens", "delete", "--channel", "gateway-x/stable", "--confirm", "gateway-x/stable").is(run.Done).
+		says("the tokens of 2 boxes have ended; 2 had none")
 	d.refuses("box-0002", latest["box-0002"])
 	d.does("tokens", "list", "--channel", "gateway-x/stable", "--json").is(run.Done).says(`{"edgeId":"box-0001"}`, `"more":false`)
 }
@@ -79,7 +80,8 @@ func TestTokens_BoxesThatCannotHaveOne_AreAllTold(t *testing.T) {
 	w := d.listens()
 	for name, args := range map[string][]string{
 		"no box": {}, "two ways": {"box-0001", "--channel", "gateway-x/stable"}, "a prefix of nothing": {"box-0001", "--prefix", "b"},
-		"no id": {"box 1", "../2"}, "no column": {"--file", d.file("other.csv", "id\nbox-0001\n")}, "no file": {"--file", filepath.Join(d.dir, "none")},
+		"no id": {"box 1", "../2"}, "no column": {"--file", d.file("other.csv", "id\nbox-0001\n")},
+		"no file":    {"--file", filepath.Join(d.dir, "none")},
 		"no channel": {"--channel", "gateway-x"}, "no boxes": {"--file", d.file("empty.csv", "edgeId\n")},
 	} {
 		t.Run(name, func(t *testing.T) {

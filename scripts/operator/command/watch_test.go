@@ -86,7 +86,9 @@ func (d *desk) breaks(id string) {
 			break
 		}
 	}
-	box.Put(d.T, "/api/edges/"+id+"/update/report", `{"version":"1.1.0","attempt":1,"outcome":"failed","code":"boot","detail":"no heartbeat\u0020within 90 s"}`).Is(d.T, http.StatusOK)
+	box.Put(d.T, "/api/edges/"+id+"/update/report",
+		`{"version":"1.1.0","attempt":1,"outcome":"failed","code":"boot","detail":"no heartbeat\u0020within 90 s"}`).
+		Is(d.T, http.StatusOK)
 }
 
 func TestWatch_Lines_OneForEachChange_UntilTheHalt(t *testing.T) {
