@@ -27,11 +27,12 @@ func TestParse_TheFileOfTheReadme(t *testing.T) {
 			{"share": 0.3, "does": "fail", "code": "download", "clustered": 0.05}],
 		"policy": {"promote": {"auto": true}}}`)
 	d := w.Dark[0]
-	if d.From != 22*time.Hour || d.To != 30*time.Hour || !d.Days[0] || len(w.Release) != 6 || !w.Release[2].PowerUp ||
-		w.Release[3].Every != 8*time.Hour ||
-		!w.Policy.Promote.Auto || w.Policy.Guard.Taken != 0.8 || w.ActivePoll != time.Minute || w.InstallMost != 10*time.Minute {
-		t.Errorf("read %+v", w)
-	}
+	times := []time.Duration{d.From, d.To, w.Release[3].Every, w.ActivePoll, w.InstallMost}
+	expect.Equal(t, times, []time.Duration{22 * time.Hour, 30 * time.Hour, 8 * time.Hour, time.Minute, 10 * time.Minute}, "times")
+	set := []bool{d.Days[0], w.Release[2].PowerUp, w.Policy.Promote.Auto}
+	expect.Equal(t, set, []bool{true, true, true}, "Monday, the power-up and the promotion")
+	expect.Equal(t, len(w.Release), 6, "releases:")
+	expect.Equal(t, w.Policy.Guard.Taken, 0.8, "the default of what the policy leaves out:")
 }
 
 func TestParse_NamesEveryFault(t *testing.T) {

@@ -108,9 +108,9 @@ func TestProvider_FormThenCodeThenRefresh_GivesValidTokens(t *testing.T) {
 			t.Fatalf("answered %d %v", status, tokens)
 		}
 		p, err := verify(t, l.issuers, tokens["access_token"].(string), 59*time.Minute)
-		if err != nil || p.UserID != "olga" || p.OrganizationID != "wavegate" || len(p.Roles) != 1 || p.Issuer != devissuer.People {
-			t.Errorf("accepted as %+v, %v", p, err)
-		}
+		expect.OK(t, err)
+		got := []any{p.UserID, p.OrganizationID, len(p.Roles), p.Issuer}
+		expect.Equal(t, got, []any{"olga", "wavegate", 1, devissuer.People}, "accepted as")
 		status, tokens = l.exchange(url.Values{"grant_type": {"refresh_token"}, "client_id": {devissuer.ClientID},
 			"refresh_token": {tokens["refresh_token"].(string)}})
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"wavegate/scripts/operator/api"
+	"wavegate/shared/testing/expect"
 )
 
 // answers is a service that gives the answers in turn, and then repeats the last one.
@@ -146,9 +147,10 @@ func TestList_AsksForNoMoreThanItIsToGive(t *testing.T) {
 			return http.DefaultTransport.RoundTrip(r)
 		})
 		list, err := client.List(t.Context(), "/api/edges", nil, c.most)
-		if err != nil || len(list.Items) != c.items || !slices.Equal(queries, c.queries) || list.More != c.next || (list.Next != "") != c.next {
-			t.Errorf("%s: %d items after %q, %v, %v", name, len(list.Items), queries, list.Next, err)
-		}
+		expect.OK(t, err)
+		expect.Equal(t, queries, c.queries, "%s: it asks for", name)
+		expect.Equal(t, len(list.Items), c.items, "%s: items:", name)
+		expect.Equal(t, []bool{list.More, list.Next != ""}, []bool{c.next, c.next}, "%s: there are more, at a next page:", name)
 	}
 }
 
