@@ -4,15 +4,18 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatchactions"
 	"github.com/aws/jsii-runtime-go"
 
+	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/enrolment"
-	"wavegate/shared/fleet/report"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/function"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/lambdahttp"
 )
 
 // An alarm is a rule for when to notify operators. A section of runbook.md has its kind in the title.
@@ -89,6 +92,17 @@ func (w *watch) apiAlarms() []alarm {
 	api, own, authorizer := w.gateway(), w.own(), w.lambda(operations.Authorizer)
 	return []alarm{
 		{
+			kind: "functions-dead", says: "Functions crash, time out or do not start.",
+			// A function that answers 500, 503 or 504 has not crashed, and counts itself.
+			metric: over("m0 - FILL(m1, 0)", "crashes",
+				api.metric("5XXError", sum, ""), own.metric("Failures", sum, "")),
+			threshold: 3, minutes: 2, of: 5,
+		},
+		{
+			kind: "operations-failing", says: "Operations answer 500, 503 or 504.",
+			metric: own.metric("Failures", sum, ""), threshold: 3, minutes: 2, of: 5,
+		},
+		{
 			kind: "api-5xx", says: "The service fails more than 1 % of the calls.",
 			metric: over("IF(m0 >= 3, 100 * m0 / m1, 0)", "failures, %",
 				api.metric("5XXError", sum, ""), api.metric("Count", sum, "")),
@@ -113,100 +127,74 @@ func (w *watch) apiAlarms() []alarm {
 		},
 		{
 			kind: "reports-not-recorded", says: "The boxes' reports cannot be recorded in time.",
-			metric: own.metric(report.NotRecorded, sum, ""), threshold: 5, minutes: 3, of: 5,
+			metric: own.metric(polling.NotRecorded, sum, ""), threshold: 5, minutes: 3, of: 5,
 		},
 	}
 }
 
-// functionAlarms watch the functions in groups: an alarm for each function would soon be several hundred resources.
+// functionAlarms watch how long functions take, and whether Lambda runs them. What operations do, they count themselves with
+// the stage as the only dimension: a metric of each function would cost more than everything else before the first box.
 func (w *watch) functionAlarms() []alarm {
-	var alarms []alarm
-	for _, g := range w.groups() {
-		// The authorizer reports a token that it cannot check as an error, as API Gateway requires. A separate alarm
-		// watches the share of its errors.
-		if dead := g.without(operations.Authorizer); len(dead.functions) > 0 {
-			alarms = append(alarms, alarm{
-				kind: "functions-dead", part: g.name, says: "A function crashes or times out.",
-				metric:    over("SUM(METRICS())", "errors", w.each(dead, "Errors", sum)...),
-				threshold: 3, minutes: 2, of: 5,
-			})
-		}
-		if failures := w.failures(g); len(failures) > 0 {
-			alarms = append(alarms, alarm{
-				kind: "operations-failing", part: g.name, says: "Operations answer 500, 503 or 504.",
-				metric:    over("SUM(METRICS())", "failures", failures...),
-				threshold: 3, minutes: 2, of: 5,
-			})
-		}
-		if g.name != copilotGroup && g.name != taskGroup { // these take as long as the assistant or a count takes
-			alarms = append(alarms, alarm{
-				kind: "functions-late", part: g.name, says: "5 % of a function's calls take a second or more.",
-				metric:    over("MAX(METRICS())", "ms", w.each(g, "Duration", p95)...),
-				threshold: 1000, minutes: 3, of: 5,
-			})
-		}
-		alarms = append(alarms,
-			alarm{
-				kind: "functions-throttled", part: g.name, says: "Lambda refuses to run a function: its share or the account's concurrency is used up.",
-				metric:    over("SUM(METRICS())", "throttles", w.each(g, "Throttles", sum)...),
-				threshold: 1, minutes: 2, of: 5,
-			},
-			alarm{
-				kind: "functions-slow", part: g.name, says: "A function is close to its timeout.",
-				metric:    over("MAX(METRICS())", "ms", w.each(g, "Duration", p99)...),
-				threshold: 0.8 * g.shortest, minutes: 3, of: 5,
-			},
-		)
-	}
-	return alarms
-}
-
-// copilotGroup is the group of the functions that wait for the assistant.
-const copilotGroup = "copilot"
-
-// failures are the failures that a group's operations count themselves. A function that answers 500 or 503 has not
-// crashed, and its answers are too few among a fleet's polls for the alarm on the whole API.
-func (w *watch) failures(g group) []awscloudwatch.IMetric {
-	var metrics []awscloudwatch.IMetric
-	for _, f := range g.functions {
-		if slices.ContainsFunc(w.rows, func(op operations.Operation) bool { return op.ID == f }) {
-			metrics = append(metrics, w.operation(f).metric("Failures", sum, ""))
+	own := w.own()
+	helpers := w.helpers()
+	called := slices.Clone(helpers) // by machines, so often that only a share of late calls means something
+	for _, op := range w.rows {
+		if slices.Contains(op.Roles, auth.Edge) {
+			called = append(called, op.ID)
 		}
 	}
-	return metrics
-}
-
-func (w *watch) storeAlarms() []alarm {
-	var alarms []alarm
-	var throttles []awscloudwatch.IMetric
-	for _, t := range dynamo.Tables {
-		throttles = append(throttles,
-			w.table(t.ID).metric("ReadThrottleEvents", sum, ""), w.table(t.ID).metric("WriteThrottleEvents", sum, ""))
-		for _, i := range t.Indexes {
-			if !i.Local { // a local one is counted with its table
-				throttles = append(throttles,
-					w.index(t.ID, i.Name).metric("ReadThrottleEvents", sum, ""), w.index(t.ID, i.Name).metric("WriteThrottleEvents", sum, ""))
-			}
-		}
-		var errors []awscloudwatch.IMetric
-		for _, call := range w.calls(t.ID) {
-			errors = append(errors, w.tableCall(t.ID, call).metric("SystemErrors", sum, ""))
-		}
-		if len(errors) == 0 {
-			continue // no operation uses it yet
-		}
-		alarms = append(alarms, alarm{
-			kind: "table-errors", part: string(t.ID), says: "DynamoDB itself fails on the table.",
-			metric: over("SUM(METRICS())", "system errors", errors...), threshold: 3, minutes: 2, of: 5,
-		})
+	alarms := []alarm{
+		{
+			kind: "functions-late", part: "people", says: "Three calls by people took a second or more.",
+			metric:    own.metric(lambdahttp.Late, sum, "").With(&awscloudwatch.MetricOptions{Period: awscdk.Duration_Minutes(jsii.Number(15))}),
+			threshold: 3, minutes: 1, of: 1,
+		},
+		{
+			kind: "functions-slow", part: "operations", says: "Calls take 80 % of their function's timeout.",
+			metric: own.metric(lambdahttp.NearTimeout, sum, ""), threshold: 1, minutes: 3, of: 5,
+		},
+		{
+			kind: "functions-slow", says: "A function is close to its timeout.",
+			metric:    over("MAX(METRICS())", "ms", w.each(helpers, "Duration", p99)...),
+			threshold: 0.8 * float64(operations.HelperTimeout.Milliseconds()), minutes: 3, of: 5,
+		},
 	}
 	part := 0
-	for some := range slices.Chunk(throttles, maxMetrics) {
+	for some := range slices.Chunk(called, maxMetrics) {
 		part++
 		alarms = append(alarms, alarm{
-			kind: "tables-throttled", part: fmt.Sprint(part), says: "DynamoDB refuses calls: a partition gets more traffic than it can take.",
-			metric: over("SUM(METRICS())", "throttles", some...), threshold: 10, minutes: 2, of: 5,
+			kind: "functions-late", part: fmt.Sprint(part), says: "5 % of a function's calls take a second or more.",
+			metric:    over("MAX(METRICS())", "ms", w.each(some, "Duration", p95)...),
+			threshold: 1000, minutes: 3, of: 5,
+		})
+	}
+	if reserved := w.reserved(); len(reserved) > 0 {
+		alarms = append(alarms, alarm{
+			kind: "functions-throttled", says: "Lambda refuses to run a function: its share of the account's concurrency is used up.",
+			metric:    over("SUM(METRICS())", "throttles", w.each(reserved, "Throttles", sum)...),
+			threshold: 1, minutes: 2, of: 5,
+		})
+	}
+	if w.functionName(preTokenGeneration) != nil { // Cognito calls it, so the API's failures do not show its own
+		alarms = append(alarms, alarm{
+			kind: "functions-dead", part: "sign-in", says: "The function that completes the pool's tokens crashes or times out.",
+			metric: w.lambda(preTokenGeneration).metric("Errors", sum, ""), threshold: 3, minutes: 2, of: 5,
 		})
 	}
 	return alarms
+}
+
+// storeAlarms watch what the functions see of DynamoDB: attempts, so that a retry hides nothing.
+func (w *watch) storeAlarms() []alarm {
+	own := w.own()
+	return []alarm{
+		{
+			kind: "table-errors", says: "DynamoDB fails, or does not answer.",
+			metric: own.metric(dynamo.StoreErrors, sum, ""), threshold: 3, minutes: 2, of: 5,
+		},
+		{
+			kind: "tables-throttled", says: "DynamoDB refuses calls: a partition gets more traffic than it can take.",
+			metric: own.metric(dynamo.StoreThrottled, sum, ""), threshold: 10, minutes: 2, of: 5,
+		},
+	}
 }

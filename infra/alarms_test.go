@@ -1,15 +1,22 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"wavegate/shared/access/auth"
+	"wavegate/shared/fleet/enrolment"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/function"
 	"wavegate/shared/operations"
 	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/telemetry"
 )
 
 // kindOf returns an alarm's kind, from its description.
@@ -124,68 +131,86 @@ func counted(t *testing.T, template template, function string) string {
 	return "${" + id + "}"
 }
 
-func TestAlarms_WatchEveryFunctionAndEveryTable(t *testing.T) {
+// TestAlarms_OnFunctions_WatchBoxesHelpersAndShares: operations report the rest themselves.
+func TestAlarms_OnFunctions_WatchBoxesHelpersAndShares(t *testing.T) {
 	template := full().template
-	// Another alarm watches the share of the authorizer's errors. The copilot takes as long as the assistant, and a task as
-	// long as a count.
-	except := map[string][]string{"functions-dead": {operations.Authorizer}, "functions-late": {"copilot", operations.Tick}}
-	for _, kind := range []string{"functions-dead", "functions-late", "functions-slow", "functions-throttled"} {
-		seen := watched(t, template, kind, "FunctionName")
-		for _, name := range append(table.Functions(), preTokenGeneration) {
-			if seen[counted(t, template, name)] == slices.Contains(except[kind], name) {
-				t.Errorf("%s watches %s: %v", kind, name, slices.Contains(except[kind], name))
-			}
-		}
-	}
-	if authorizer := counted(t, template, operations.Authorizer); !watched(t, template, "authorizer-errors", "FunctionName")[authorizer] {
-		t.Error("nothing watches the authorizer's errors")
-	}
-	failing := watched(t, template, "operations-failing", "operation")
+	var boxes []string
 	for _, op := range table.All {
-		if !failing[op.ID] {
-			t.Errorf("operations-failing does not watch %s", op.ID)
+		if slices.Contains(op.Roles, auth.Edge) {
+			boxes = append(boxes, op.ID)
 		}
 	}
-	indexes := watched(t, template, "tables-throttled", "GlobalSecondaryIndexName")
-	for _, table := range dynamo.Tables {
-		for _, i := range table.Indexes {
-			if indexes[i.Name] == i.Local {
-				t.Errorf("tables-throttled watches %s of %s: %v", i.Name, table.ID, indexes[i.Name])
+	helpers := []string{operations.Authorizer, preTokenGeneration, operations.Docs, operations.Console, operations.Bell}
+	for kind, want := range map[string][]string{
+		"functions-late":      slices.Concat(boxes, helpers),
+		"functions-slow":      helpers,
+		"functions-throttled": {manifest, ddiBase, "copilot", operations.Authorizer, operations.Bell},
+		"authorizer-errors":   {operations.Authorizer},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			seen := watched(t, template, kind, "FunctionName")
+			for _, name := range want {
+				if !seen[counted(t, template, name)] {
+					t.Errorf("it does not watch %s", name)
+				}
 			}
+			if len(seen) != len(want) {
+				t.Errorf("it watches %v, want %v", slices.Sorted(maps.Keys(seen)), want)
+			}
+		})
+	}
+}
+
+// TestAlarms_OfOwnMetrics_NameWhatTheFunctionsWrite, with the stage as the only dimension: another one would make a metric, and
+// a price, of each value.
+func TestAlarms_OfOwnMetrics_NameWhatTheFunctionsWrite(t *testing.T) {
+	written := []string{"Failures", "Calls", "Limited", "KeyFetchFailures", "TokenRefusals", "StrangersTokens", "ProgressAge", "VerdictAge", "Unreadable",
+		"GoneBad", "OneOrganization", "OutsideFailures", function.LimiterFailOpen, enrolment.Refusals, report.NotRecorded,
+		lambdahttp.Late, lambdahttp.NearTimeout, lambdahttp.Waits, dynamo.StoreErrors, dynamo.StoreThrottled}
+	check := func(id string, metric any) {
+		if value(metric, "Namespace") != telemetry.Namespace {
+			return
+		}
+		dimensions, _ := value(metric, "Dimensions").([]any)
+		if name := text(value(metric, "MetricName")); len(dimensions) != 1 || value(dimensions[0], "Name") != "stage" || !slices.Contains(written, name) {
+			t.Errorf("%s looks at %s with %v", id, name, dimensions)
 		}
 	}
-	errors, throttles := watched(t, template, "table-errors", "TableName"), watched(t, template, "tables-throttled", "TableName")
-	for _, stored := range dynamo.Tables {
-		name := "${" + template.id(t, "AWS::DynamoDB::Table", "table-"+string(stored.ID)) + "}"
-		if !throttles[name] || (errors[name] != (len((&watch{rows: table.All}).calls(stored.ID)) > 0)) {
-			t.Errorf("%s: throttles watched: %v, errors watched: %v", stored.ID, throttles[name], errors[name])
+	for id, a := range full().of("AWS::CloudWatch::Alarm") {
+		check(id, a.Properties)
+		metrics, _ := a.Properties["Metrics"].([]any)
+		for _, m := range metrics {
+			check(id, value(m, "MetricStat", "Metric"))
 		}
 	}
 }
 
-func TestDashboard_AnswersFourQuestions_WithFewDimensions(t *testing.T) {
-	allowed := map[string]bool{
-		"ApiName": true, "Stage": true, "FunctionName": true, "TableName": true, "Operation": true,
-		"LogGroupName": true, "stage": true, "operation": true,
+// TestTraces_AreSampledByTheStagesOwnRules: without a reservoir, which would trace every call of a quiet service.
+func TestTraces_AreSampledByTheStagesOwnRules(t *testing.T) {
+	rates := map[string]any{}
+	for id, r := range prod().of("AWS::XRay::SamplingRule") {
+		rule := value(r.Properties, "SamplingRule")
+		rates[text(value(rule, "URLPath"))] = value(rule, "FixedRate")
+		if name := text(value(rule, "RuleName")); value(rule, "ReservoirSize") != 0.0 || value(rule, "ServiceName") != "wavegate-prod*" || len(name) > 32 {
+			t.Errorf("%s is %v", id, rule)
+		}
 	}
-	for _, d := range prod().of("AWS::CloudWatch::Dashboard") {
+	if want := map[string]any{"*/update/manifest": 0.001, "*/controller/v1/*": 0.001, "*": 0.01}; !maps.Equal(rates, want) {
+		t.Errorf("the rates are %v, want %v", rates, want)
+	}
+}
+
+func TestDashboard_AnswersFourQuestions_WithAtMostFiftyMetrics(t *testing.T) {
+	for _, d := range full().of("AWS::CloudWatch::Dashboard") {
 		body := text(d.Properties["DashboardBody"])
 		for _, question := range []string{"Is it healthy?", "Is anyone limited?", "Are releases moving?", "What does it cost?"} {
 			if !strings.Contains(body, question) {
 				t.Errorf("the dashboard does not ask %q", question)
 			}
 		}
-		metrics := regexp.MustCompile(`\["AWS/[A-Za-z]+","[A-Za-z0-9]+"((?:,"[^"]*")*)|\["Wavegate","[A-Za-z]+"((?:,"[^"]*")*)`).FindAllStringSubmatch(body, -1)
-		if len(metrics) < len(table.All) {
-			t.Errorf("the dashboard has %d metrics that this test can read", len(metrics))
-		}
-		for _, metric := range metrics {
-			fields := strings.Split(strings.Trim(metric[1]+metric[2], ","), ",")
-			for i := 0; i+1 < len(fields); i += 2 {
-				if name := strings.Trim(fields[i], `"`); !allowed[name] {
-					t.Errorf("the dashboard has a metric by %s", name)
-				}
-			}
+		metrics := regexp.MustCompile(`\["(AWS/[A-Za-z]+|Wavegate[^"]*)","[A-Za-z0-9]+"`).FindAllString(body, -1)
+		if len(metrics) < 30 || len(metrics) > 50 || strings.Contains(body, "SEARCH(") {
+			t.Errorf("the dashboard has %d metrics, or searches for more: %s", len(metrics), body)
 		}
 	}
 	if n := len(prod().of("AWS::CloudWatch::Dashboard")); n != 1 {

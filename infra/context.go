@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"wavegate/shared/platform/setting"
 )
 
 // A reader reads typed values from the CDK context. A value from the command line is a string, one from cdk.json has its
@@ -81,6 +83,12 @@ func (r *reader) oneOf(key, fallback string, allowed ...string) string {
 		r.fault("%s: %q must be one of %s", key, s, strings.Join(allowed, ", "))
 	}
 	return s
+}
+
+// ranged reads a number that a function reads, with the function's range and default.
+func (r *reader) ranged(key string, name setting.Name) int {
+	n := setting.Ranges[name]
+	return r.number(key, n.Default, n.Least, n.Most)
 }
 
 func (r *reader) number(key string, fallback, low, high int) int {

@@ -10,15 +10,14 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/interfaces/interfacesawscloudwatch"
 	"github.com/aws/jsii-runtime-go"
 
-	"wavegate/shared/access/auth"
 	"wavegate/shared/function"
 	"wavegate/shared/operations"
 	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/lambdahttp"
 )
 
-// addDashboard makes one page with four questions. Its metrics are by operation, function or table, so it does not grow
-// with the fleet.
+// addDashboard makes one page with four questions. It has at most 50 metrics, because CloudWatch charges for a page with more.
 func (w *watch) addDashboard(alarms []awscloudwatch.Alarm) {
 	dashboard := awscloudwatch.NewDashboard(w.stack, jsii.String("dashboard"), &awscloudwatch.DashboardProps{
 		DashboardName: w.dashboardName(),
@@ -97,18 +96,7 @@ func asWidgetSays(m awscloudwatch.Metric) awscloudwatch.Metric {
 
 func (w *watch) healthy() []awscloudwatch.IWidget {
 	api, authorizer, own := w.gateway(), w.lambda(operations.Authorizer), w.own()
-	var dead, failing, refused, store []awscloudwatch.IMetric
-	for _, g := range w.groups() {
-		dead = append(dead, w.each(g, "Errors", sum)...)
-		failing = append(failing, w.failures(g)...)
-		refused = append(refused, w.each(g, "Throttles", sum)...)
-	}
-	for _, t := range dynamo.Tables {
-		for _, call := range w.calls(t.ID) {
-			store = append(store, w.tableCall(t.ID, call).metric("SystemErrors", sum, string(t.ID)+" "+call))
-		}
-	}
-	return []awscloudwatch.IWidget{
+	widgets := []awscloudwatch.IWidget{
 		graph("Answers a minute", []awscloudwatch.IMetric{
 			api.metric("Count", sum, "all"), api.metric("4XXError", sum, "refused (4xx)"), api.metric("5XXError", sum, "failed (5xx)"),
 		}, nil),
@@ -120,11 +108,18 @@ func (w *watch) healthy() []awscloudwatch.IWidget {
 			own.metric("TokenRefusals", sum, "refused"),
 			own.metric("KeyFetchFailures", sum, "keys not fetched"),
 		}, []awscloudwatch.IMetric{authorizer.metric("Duration", p95, "p95, ms")}),
-		stacked("Function errors", dead),
-		stacked("Failures by operation", failing),
-		stacked("Functions throttled", refused),
-		stacked("DynamoDB system errors", store),
+		graph("Failures, and calls that take long", []awscloudwatch.IMetric{
+			own.metric("Failures", sum, "failed"), own.metric(lambdahttp.Late, sum, "late"), own.metric(lambdahttp.NearTimeout, sum, "near the timeout"),
+		}, nil),
+		graph("DynamoDB, attempts that it does not serve", []awscloudwatch.IMetric{
+			own.metric(dynamo.StoreErrors, sum, "errors"), own.metric(dynamo.StoreThrottled, sum, "throttled"),
+		}, nil),
+		saved("What fails, what takes long, and which operation it is"),
 	}
+	if reserved := w.reserved(); len(reserved) > 0 {
+		widgets = append(widgets, stacked("Functions throttled", w.each(reserved, "Throttles", sum)))
+	}
+	return widgets
 }
 
 func (w *watch) limited() []awscloudwatch.IWidget {
@@ -147,56 +142,39 @@ func saved(question string) awscloudwatch.IWidget {
 }
 
 func (w *watch) releases() []awscloudwatch.IWidget {
-	var changes, polls, slow []awscloudwatch.IMetric
+	var polls, slow []awscloudwatch.IMetric
 	for _, op := range w.rows {
-		switch {
-		case slices.Contains(op.Roles, auth.Edge):
+		if op.Sampled {
 			polls = append(polls, w.lambda(op.ID).metric("Invocations", sum, op.Summary))
 			slow = append(slow, w.lambda(op.ID).metric("Duration", p95, op.Summary+", p95 ms"))
-		case op.Method != "GET" && slices.ContainsFunc(op.Grants, func(g operations.Grant) bool {
-			return g.Table == dynamo.Channels || g.Table == dynamo.Rollouts
-		}):
-			changes = append(changes, w.lambda(op.ID).metric("Invocations", sum, op.Summary))
 		}
 	}
-	widgets := []awscloudwatch.IWidget{
-		graph("Releases and rollouts, calls a minute", changes, nil),
-		saved("Which steps were taken"),
-	}
+	widgets := []awscloudwatch.IWidget{saved("Which steps were taken")}
 	if len(polls) > 0 {
 		widgets = append(widgets, graph("What boxes ask for", polls, slow), graph("Boxes that poll", []awscloudwatch.IMetric{w.polling()}, nil))
 	}
 	return widgets
 }
 
+// cost shows what grows with the fleet and with rollouts.
 func (w *watch) cost() []awscloudwatch.IWidget {
-	var compute, reads, writes []awscloudwatch.IMetric
-	for _, g := range w.groups() {
-		for _, f := range g.functions {
-			if f != preTokenGeneration { // it is only called when somebody signs in
-				compute = append(compute, w.gigabyteSeconds(f))
-			}
+	var compute, units []awscloudwatch.IMetric
+	for _, op := range w.rows {
+		if op.Sampled {
+			compute = append(compute, w.gigabyteSeconds(op.ID))
 		}
 	}
-	for _, t := range dynamo.Tables {
-		reads = append(reads, w.table(t.ID).metric("ConsumedReadCapacityUnits", sum, string(t.ID)))
-		writes = append(writes, w.table(t.ID).metric("ConsumedWriteCapacityUnits", sum, string(t.ID)))
+	compute = append(compute, w.gigabyteSeconds(operations.Authorizer), w.gigabyteSeconds(operations.Tick))
+	for _, id := range watchedTables {
+		units = append(units, w.table(id).metric("ConsumedReadCapacityUnits", sum, string(id)+", read"),
+			w.table(id).metric("ConsumedWriteCapacityUnits", sum, string(id)+", written"))
 	}
 	return []awscloudwatch.IWidget{
 		stacked("Functions, GB-seconds", compute),
-		stacked("DynamoDB, read units", reads),
-		stacked("DynamoDB, write units", writes),
-		stacked("Logs, bytes ingested", []awscloudwatch.IMetric{w.logBytes()}),
+		stacked("DynamoDB, units", units),
+		stacked("Logs of the account, bytes ingested", []awscloudwatch.IMetric{source{"AWS/Logs", nil}.metric("IncomingBytes", sum, "")}),
 		graph("API calls", []awscloudwatch.IMetric{w.gateway().metric("Count", sum, "calls")}, nil),
 	}
-}
-
-// logBytes finds all log groups of the service by the start of their names.
-func (w *watch) logBytes() awscloudwatch.IMetric {
-	return awscloudwatch.NewSearchExpression(&awscloudwatch.SearchExpressionProps{
-		Expression: jsii.String(fmt.Sprintf(`SEARCH('{AWS/Logs,LogGroupName} MetricName="IncomingBytes" LogGroupName="%s-service"', 'Sum', 60)`, w.name())),
-		Label:      jsii.String(""), Period: awscdk.Duration_Minutes(jsii.Number(1)),
-	})
 }
 
 // memory is a function's, in MB.

@@ -79,8 +79,8 @@ func (p part) read(name string) *string {
 // publishedNames reads the names that metrics have as dimensions: those of the tables and of the pool's trigger.
 func (p part) publishedNames() held {
 	h := held{tables: map[dynamo.TableID]tableRef{}}
-	for _, t := range dynamo.Tables {
-		h.tables[t.ID] = tableRef{name: p.read(parameterTable(t.ID))}
+	for _, id := range watchedTables {
+		h.tables[id] = tableRef{name: p.read(parameterTable(id))}
 	}
 	if p.settings.OwnUserPool() {
 		h.pool = &poolRef{trigger: p.read(parameterTrigger)}

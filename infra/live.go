@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscodedeploy"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/interfaces/interfacesawscloudwatch"
@@ -54,6 +55,10 @@ func (s *service) addLive() {
 	passed := s.tried("release", versions, slices.DeleteFunc(slices.Sorted(maps.Keys(s.functions)), func(id string) bool {
 		return s.live[id] != nil || id == smokeTest || slices.Contains(byDegrees, id)
 	}))
+	var failures awscloudwatch.Alarm
+	if byStep {
+		failures = s.canaryFailures()
+	}
 	for _, id := range byDegrees {
 		version := versions[id]
 		live := awslambda.NewAlias(s.stack, jsii.String(alias+"-"+id), &awslambda.AliasProps{AliasName: jsii.String(alias), Version: version})
@@ -65,6 +70,7 @@ func (s *service) addLive() {
 			for _, a := range s.canaryAlarms(id, version) {
 				alarms = append(alarms, a.make(s.part))
 			}
+			alarms = append(alarms, failures)
 		}
 		group := awscodedeploy.NewLambdaDeploymentGroup(s.stack, jsii.String("deployment-"+id), &awscodedeploy.LambdaDeploymentGroupProps{
 			Application: application, DeploymentGroupName: jsii.String(s.function(id)), Alias: live, DeploymentConfig: config, Alarms: &alarms,
@@ -79,7 +85,7 @@ func (s *service) addLive() {
 }
 
 // canaryAlarms watch the version that takes over. Alarms on Lambda's metrics see only that version. Alarms on the
-// functions' own metrics see both versions, and the new one has a tenth of the calls.
+// authorizer's own metrics see both versions, and the new one has a tenth of the calls.
 func (s *service) canaryAlarms(function string, version awslambda.Version) []alarm {
 	name := s.function(function)
 	fresh := source{"AWS/Lambda", map[string]*string{
@@ -100,21 +106,20 @@ func (s *service) canaryAlarms(function string, version awslambda.Version) []ala
 			},
 		}
 	}
-	own := s.operation(function)
-	return []alarm{
-		{
-			kind: "canary", part: function + "-errors", says: "The new version of " + function + " crashes or times out.",
-			metric: over("IF(m0 >= 3, 100 * m0 / m1, 0)", "errors, %",
-				fresh.metric("Errors", sum, ""), fresh.metric("Invocations", sum, "")),
-			threshold: 1, minutes: 2, of: 3,
-		},
-		{
-			kind: "canary", part: function + "-failures", says: "Calls of " + function + " fail with 500, 503 or 504.",
-			metric: over("IF(FILL(m0, 0) >= 3, 100 * m0 / m1, 0)", "failures, %",
-				own.metric("Failures", sum, ""), own.metric("Calls", sum, "")),
-			threshold: 1, minutes: 2, of: 3,
-		},
-	}
+	return []alarm{{
+		kind: "canary", part: function + "-errors", says: "The new version of " + function + " crashes or times out.",
+		metric: over("IF(m0 >= 3, 100 * m0 / m1, 0)", "errors, %",
+			fresh.metric("Errors", sum, ""), fresh.metric("Invocations", sum, "")),
+		threshold: 1, minutes: 2, of: 3,
+	}}
+}
+
+// canaryFailures sees the failures of all operations and versions. Every deployment that moves traffic by steps stops at it.
+func (s *service) canaryFailures() awscloudwatch.Alarm {
+	return alarm{
+		kind: "canary", part: "failures", says: "Calls fail with 500, 503 or 504 while a new version takes over.",
+		metric: s.own().metric("Failures", sum, ""), threshold: 3, minutes: 2, of: 3,
+	}.make(s.part)
 }
 
 // called is the ARN to which calls of a function go.

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"fmt"
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/jsii-runtime-go"
 
-	"wavegate/shared/access/token"
-	"wavegate/shared/operations"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/telemetry"
 )
@@ -70,22 +67,12 @@ func (w *watch) polling() awscloudwatch.IMetric {
 	})
 }
 
-// refusals are the authorizer's refusals for one reason.
-func (p part) refusals(reason token.RefusalReason) awscloudwatch.Metric {
-	s := p.operation(operations.Authorizer)
-	s.dimensions["reason"] = jsii.String(string(reason))
-	return s.metric("TokenRefusals", sum, "")
-}
-
 // notTheTokens is the share of the authorizer's errors that the tokens did not cause, in percent. API Gateway requires
 // the authorizer to report a token that may become valid as an error, and any stranger can make one up.
 func (p part) notTheTokens(authorizer source) awscloudwatch.IMetric {
-	ours, metrics := "m0", []awscloudwatch.IMetric{authorizer.metric("Errors", sum, ""), authorizer.metric("Invocations", sum, "")}
-	for _, reason := range token.Strangers {
-		ours += fmt.Sprintf(" - FILL(m%d, 0)", len(metrics))
-		metrics = append(metrics, p.refusals(reason))
-	}
-	return over("IF("+ours+" >= 5, 100 * ("+ours+") / m1, 0)", "errors, %", metrics...)
+	const ours = "(m0 - FILL(m2, 0))"
+	return over("IF("+ours+" >= 5, 100 * "+ours+" / m1, 0)", "errors, %", authorizer.metric("Errors", sum, ""),
+		authorizer.metric("Invocations", sum, ""), p.own().metric("StrangersTokens", sum, ""))
 }
 
 // learnt is how many standard deviations below CloudWatch's expectation for that hour of the week raise the alarm.

@@ -38,7 +38,7 @@ func (w *watch) outsideAlarms() []alarm {
 	period := awscdk.Duration_Minutes(jsii.Number(outsideEvery.Minutes()))
 	return []alarm{{
 		kind: "outside-failing", says: "The service does not answer calls from outside as it should.",
-		metric:    w.operation(outside).metric("OutsideFailures", sum, "").With(&awscloudwatch.MetricOptions{Period: period}),
+		metric:    w.own().metric("OutsideFailures", sum, "").With(&awscloudwatch.MetricOptions{Period: period}),
 		threshold: 1, minutes: 2, of: 3, missed: true,
 	}}
 }

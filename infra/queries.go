@@ -16,6 +16,8 @@ var queries = []struct{ id, name, lines string }{
 		"filter error = 'THROTTLED' | stats count(*) as calls by bin(5m) | limit 20"},
 	{"steps-taken", "Releases and rollouts: steps taken",
 		"filter operation like /release-channels|rollouts/ and operation not like /GET/ and status < 300 | stats count(*) as steps by operation, path | limit 20"},
+	{"what-takes-long", "What takes long",
+		"filter latency >= 1000 | stats count(*) as calls, pct(latency, 95) as p95 by operation | sort calls desc | limit 20"},
 	{"what-fails", "What fails, and for whom",
 		"filter status >= 500 | stats count(*) as calls by operation, status, error, organizationId | sort calls desc | limit 20"},
 }

@@ -139,11 +139,27 @@ func (s Settings) OwnUserPool() bool { return !s.peopleElsewhere }
 // ReadSettings reads the settings from the CDK context. It reports all faults together.
 func ReadSettings(context map[string]any) (Settings, error) {
 	r := newReader(context)
-	// A number that a function reads has the function's range and default.
-	number := func(key string, name setting.Name) int {
-		n := setting.Ranges[name]
-		return r.number(key, n.Default, n.Least, n.Most)
+	s := readSettings(r)
+	s.check(r)
+	s.checkPlace(r)
+	s.Domain.check(r, s)
+	s.Throttles.check(r, s.Limits)
+	s.Events.check(r, s)
+	s.Backup.check(r)
+	s.checkRestored(r)
+	s.Concurrency.check(r)
+	s.Quotas.check(r, s)
+	s.Copilot.check(r)
+	s.checkBell(r)
+	r.unknown()
+	if len(r.faults) > 0 {
+		return Settings{}, errors.New("the settings are not valid:\n  " + strings.Join(r.faults, "\n  "))
 	}
+	return s, nil
+}
+
+// readSettings reads each setting by its own rule.
+func readSettings(r *reader) Settings {
 	keep, retention, shards := r.keep(), 14, setting.Ranges[setting.ReportShards]
 	if keep {
 		retention = 90
@@ -169,55 +185,43 @@ func ReadSettings(context map[string]any) (Settings, error) {
 		AlarmEmail:          r.text("alarmEmail", ""),
 		OutsideSecret:       r.text("outsideSecret", ""),
 		AlarmTopicARN:       r.text("alarmTopicArn", ""),
-		Limits: ratelimit.Limits{
-			User:                number("limitUser", setting.LimitUser),
-			Organization:        number("limitOrganization", setting.LimitOrganization),
-			CopilotUser:         number("limitCopilotUser", setting.LimitCopilotUser),
-			CopilotOrganization: number("limitCopilotOrganization", setting.LimitCopilotOrganization),
-		},
-		Throttles:   readThrottles(r),
-		Concurrency: readConcurrency(r),
-		Quotas:      readQuotas(r),
+		Limits:              readLimits(r),
+		Throttles:           readThrottles(r),
+		Concurrency:         readConcurrency(r),
+		Quotas:              readQuotas(r),
 		Copilot: Copilot{
-			URL:            r.text("copilotUrl", ""),
-			Secret:         r.text("copilotSecret", ""),
-			TimeoutSeconds: number("copilotTimeoutSeconds", setting.CopilotTimeoutSeconds),
+			URL: r.text("copilotUrl", ""), Secret: r.text("copilotSecret", ""),
+			TimeoutSeconds: r.ranged("copilotTimeoutSeconds", setting.CopilotTimeoutSeconds),
 		},
-		PollIntervalSeconds:     number("pollIntervalSeconds", setting.PollIntervalSeconds),
-		IdlePollIntervalSeconds: number("idlePollIntervalSeconds", setting.IdlePollIntervalSeconds),
-		ChannelCacheSeconds:     number("channelCacheSeconds", setting.ChannelCacheSeconds),
-		EdgesPerOrganization:    number("edgesPerOrganization", setting.EdgesPerOrganization),
-		RegistrationsPerDay:     number("registrationsPerDay", setting.RegistrationsPerDay),
-		HeartbeatSeconds:        number("heartbeatSeconds", setting.HeartbeatSeconds),
+		PollIntervalSeconds:     r.ranged("pollIntervalSeconds", setting.PollIntervalSeconds),
+		IdlePollIntervalSeconds: r.ranged("idlePollIntervalSeconds", setting.IdlePollIntervalSeconds),
+		ChannelCacheSeconds:     r.ranged("channelCacheSeconds", setting.ChannelCacheSeconds),
+		EdgesPerOrganization:    r.ranged("edgesPerOrganization", setting.EdgesPerOrganization),
+		RegistrationsPerDay:     r.ranged("registrationsPerDay", setting.RegistrationsPerDay),
+		HeartbeatSeconds:        r.ranged("heartbeatSeconds", setting.HeartbeatSeconds),
 		ReportShards:            r.number("reportShards", shards.Default, shards.Default, shards.Most),
-		LogSamplePolls:          number("logSamplePolls", setting.LogSamplePolls),
+		LogSamplePolls:          r.ranged("logSamplePolls", setting.LogSamplePolls),
 		LogRetentionDays:        r.number("logRetentionDays", retention, 1, 3653),
 		Functions:               r.text("functions", "dist"),
+		Login:                   readLogin(r),
+		Traffic:                 r.oneOf("traffic", map[bool]string{true: canary, false: direct}[keep], canary, atOnce, direct),
+		Events:                  readEvents(r),
+		Backup:                  readBackup(r),
 		StoreEndpoint:           r.text("storeEndpoint", ""),
 	}
 	s.Issuers, s.fleetIssuers, s.peopleElsewhere = issuers(r)
-	s.Login = readLogin(r)
-	s.Traffic = r.oneOf("traffic", map[bool]string{true: canary, false: direct}[keep], canary, atOnce, direct)
-	s.Events, s.Backup = readEvents(r), readBackup(r)
 	r.structured("restoredTables", &s.RestoredTables)
 	r.structured("warmWrites", &s.WarmWrites)
 	s.Console = readConsole(r, s)
-	s.check(r)
-	s.checkPlace(r)
-	s.Domain.check(r, s)
-	s.Throttles.check(r, s.Limits)
-	s.Events.check(r, s)
-	s.Backup.check(r)
-	s.checkRestored(r)
-	s.Concurrency.check(r)
-	s.Quotas.check(r, s)
-	s.Copilot.check(r)
-	s.checkBell(r)
-	r.unknown()
-	if len(r.faults) > 0 {
-		return Settings{}, errors.New("the settings are not valid:\n  " + strings.Join(r.faults, "\n  "))
+	return s
+}
+
+func readLimits(r *reader) ratelimit.Limits {
+	return ratelimit.Limits{
+		User: r.ranged("limitUser", setting.LimitUser), Organization: r.ranged("limitOrganization", setting.LimitOrganization),
+		CopilotUser:         r.ranged("limitCopilotUser", setting.LimitCopilotUser),
+		CopilotOrganization: r.ranged("limitCopilotOrganization", setting.LimitCopilotOrganization),
 	}
-	return s, nil
 }
 
 // check checks rules that involve more than one value's type and range.

@@ -125,6 +125,7 @@ func addService(p part, held held, table []operations.Operation) {
 	s.addSchedules()
 	s.addAPI()
 	s.addQueries()
+	s.addTraceRules()
 }
 
 // function is the name of a function of the service. It is fixed, so that alarms need no export from the service stack.

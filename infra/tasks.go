@@ -13,9 +13,6 @@ import (
 	"wavegate/shared/operations/table"
 )
 
-// taskGroup is the group of the functions that a schedule calls.
-const taskGroup = "tasks"
-
 // taskAlarms watch the results of the tasks. A task runs once a minute, so the alarms on functions, which need several
 // errors in a minute, never go off for it.
 func (w *watch) taskAlarms() []alarm {
@@ -27,23 +24,23 @@ func (w *watch) taskAlarms() []alarm {
 		},
 		{
 			kind: "progress-old", says: "An active rollout was not counted for three minutes.",
-			metric: w.operation(operations.Tick).metric("ProgressAge", maximum, ""), threshold: 180, minutes: 3, of: 5,
+			metric: w.own().metric("ProgressAge", maximum, ""), threshold: 180, minutes: 3, of: 5,
 		},
 		{
 			kind: "guard-stale", says: "The guard has not judged a rollout for five minutes, or has not reported it.",
-			metric: w.operation(operations.Tick).metric("VerdictAge", maximum, ""), threshold: 300, minutes: 3, of: 5, missed: true,
+			metric: w.own().metric("VerdictAge", maximum, ""), threshold: 300, minutes: 3, of: 5, missed: true,
 		},
 		{
 			kind: "unreadable", says: "A rollout, its policy or a box cannot be read, and is missing from the counts.",
-			metric: w.operation(operations.Tick).metric("Unreadable", maximum, ""), threshold: 1, minutes: 3, of: 5,
+			metric: w.own().metric("Unreadable", maximum, ""), threshold: 1, minutes: 3, of: 5,
 		},
 		{
 			kind: "gone-bad", says: "A release that is at 100 percent or completed seems bad.",
-			metric: w.operation(operations.Tick).metric("GoneBad", maximum, ""), threshold: 1, minutes: 1, of: 1,
+			metric: w.own().metric("GoneBad", maximum, ""), threshold: 1, minutes: 1, of: 1,
 		},
 		{
 			kind: "one-organization", says: "The guard delays a halt, because only one organization's boxes give reason for it.",
-			metric: w.operation(operations.Tick).metric("OneOrganization", maximum, ""), threshold: 1, minutes: 1, of: 1,
+			metric: w.own().metric("OneOrganization", maximum, ""), threshold: 1, minutes: 1, of: 1,
 		},
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 
 	"wavegate/shared/operations"
+	"wavegate/shared/platform/dynamo"
 )
 
 // A watch is the stack with alarms and dashboard. It finds functions by their fixed names and tables by the parameters of
@@ -13,6 +14,9 @@ type watch struct {
 	rows []operations.Operation // the table of operations
 	held held
 }
+
+// watchedTables grow with the fleet: DynamoDB's metrics on the others show nothing that the functions do not count themselves.
+var watchedTables = []dynamo.TableID{dynamo.RateCounters, dynamo.Reports, dynamo.Audit}
 
 // addWatch makes the dashboard and, if the settings ask for them, the alarms.
 func addWatch(p part, held held, table []operations.Operation) {

@@ -5,14 +5,13 @@ import (
 	"os"
 	"regexp"
 	"testing"
+	"wavegate/shared/testing/expect"
 )
 
 // TestREADME_NamesTheRules: each name of the table is declared in its file.
 func TestREADME_NamesTheRules(t *testing.T) {
 	page, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	rows := regexp.MustCompile("(?m)^\\| .* \\| \\[[a-z_]+\\.go\\]\\((\\S+)\\) \\| `(\\w+)` \\|$").FindAllSubmatch(page, -1)
 	if len(rows) < 8 {
 		t.Fatalf("the table has %d rows", len(rows))

@@ -20,7 +20,7 @@ func main() { function.Run(enrolments.AcceptEdgeEnrolment(), wire) }
 func wire(env lambdahttp.Env) function.Handler[input.Sent[string, []enrolment.Pair]] {
 	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)).Ringing(bell.Open(env.DB, env.Settings, env.Log)).
 		Within(edge.ReadQuotas(env.Settings))
-	enrolments := enrolment.NewStore(env.DB, edges)
+	enrolments := enrolment.NewRegistry(env.DB, edges)
 	return func(c *function.Call, in input.Sent[string, []enrolment.Pair]) (lambdahttp.Answer, error) {
 		return lambdahttp.Empty(http.StatusNoContent), enrolments.Accept(c.Context(), c.Origin(), c.Caller, in.Path, in.Body)
 	}

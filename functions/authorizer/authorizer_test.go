@@ -16,6 +16,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/access/token"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/testing/tokentest"
 )
 
@@ -32,9 +33,7 @@ type harness struct {
 func newHarness(t testing.TB, setting string, now func() time.Time) *harness {
 	t.Helper()
 	issuers, err := token.ParseIssuers(setting)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	h := &harness{}
 	h.authorizer = newAuthorizer(issuers, gaveNone, now, slog.New(slog.NewJSONHandler(&h.log, nil)), &h.metrics)
 	return h
@@ -104,16 +103,12 @@ func TestAuthorize_GoodToken_AllowsTheWholeAPI(t *testing.T) {
 	w := tokentest.NewWorld(noon)
 	h := newHarness(t, w.Setting, atNoon)
 	answer, err := h.authorize(t.Context(), withToken(w.Person().Sign()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	want := `{"principalId":"https://people.example ada","policyDocument":{"Version":"2012-10-17","Statement":[` +
 		`{"Action":["execute-api:Invoke"],"Effect":"Allow",` +
 		`"Resource":["arn:aws:execute-api:eu-central-1:123456789012:a1b2c3d4e5/prod/*"]}]},` +
 		`"context":{"exp":"1772370000","issuer":"https://people.example","organizationId":"acme","retryAfterSeconds":"2","roles":"production_engineer","userId":"ada"}}`
-	if got := tokentest.JSON(answer); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
+	expect.Equal(t, tokentest.JSON(answer), want, "the answer is")
 	if h.outcome(t) != accepted || h.metrics.Len() != 0 {
 		t.Errorf("logged %s, counted %s", h.log.String(), h.metrics.String())
 	}
@@ -129,9 +124,7 @@ func TestAuthorize_ResourceOfTheAnswer_IsTheStage(t *testing.T) {
 		event := withToken(w.Person().Sign())
 		event.MethodArn = methodARN
 		answer, err := newHarness(t, w.Setting, atNoon).authorize(t.Context(), event)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		if got := answer.PolicyDocument.Statement[0].Resource; len(got) != 1 || got[0] != want {
 			t.Errorf("%s: resource %q, want %q", methodARN, got, want)
 		}
@@ -165,13 +158,9 @@ func TestAuthorize_Principal_ArrivesAsItWasFound(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		want, err := h.verifier.Verify(t.Context(), draft.Sign())
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		got, err := auth.FromContext(answer.Context)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		if !got.Expires.Equal(want.Expires) || got.User() != want.User() || got.OrganizationID != want.OrganizationID || !reflect.DeepEqual(got.Roles, want.Roles) {
 			t.Errorf("%s: arrived as %+v, found %+v", name, got, want)
 		}
@@ -193,9 +182,7 @@ func TestAuthorize_AnyAttack_HasOneOfTwoAnswers(t *testing.T) {
 				} else {
 					mustDeny(t, answer, err)
 				}
-				if got := h.outcome(t); got != attack.Class {
-					t.Errorf("logged as %s, want %s", got, attack.Class)
-				}
+				expect.Equal(t, h.outcome(t), attack.Class, "logged as")
 				if got := h.reasons(t); len(got) != 1 || got[0] != string(attack.Class) {
 					t.Errorf("counted as %v, want %s", got, attack.Class)
 				}
@@ -214,18 +201,14 @@ func TestAuthorize_SameSubjectOfAnotherIssuer_IsAnotherUser(t *testing.T) {
 	users := map[string]bool{}
 	for _, draft := range []tokentest.Draft{w.Person().With("sub", "box-7"), w.Box().With("sub", "box-7")} {
 		answer, err := newHarness(t, w.Setting, atNoon).authorize(t.Context(), withToken(draft.Sign()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		p, err := auth.FromContext(answer.Context)
 		if err != nil || p.UserID != "box-7" || answer.PrincipalID != p.User() {
 			t.Errorf("arrived as %+v of %q, error %v", p, answer.PrincipalID, err)
 		}
 		users[p.User()] = true
 	}
-	if len(users) != 2 {
-		t.Errorf("users %v", users)
-	}
+	expect.Equal(t, len(users), 2, "the number of users is")
 }
 
 func TestAuthorize_AuthorizationHeader(t *testing.T) {
@@ -257,18 +240,15 @@ func TestAuthorize_AuthorizationHeader(t *testing.T) {
 			h := newHarness(t, w.Setting, atNoon)
 			answer, err := h.authorize(t.Context(), request{MethodArn: arn, MultiValueHeaders: c.headers})
 			if c.want == accepted {
-				if err != nil || answer.PolicyDocument.Statement[0].Effect != "Allow" {
-					t.Errorf("answer %s, error %v", tokentest.JSON(answer), err)
-				}
+				expect.OK(t, err)
+				expect.Equal(t, answer.PolicyDocument.Statement[0].Effect, "Allow", "the effect is")
 			} else if name == "two values" || name == "two names" {
 				// A Deny would be cached by the gateway for the good token.
 				mustBeUnauthorized(t, answer, err)
 			} else {
 				mustDeny(t, answer, err)
 			}
-			if got := h.outcome(t); got != c.want {
-				t.Errorf("outcome %s, want %s", got, c.want)
-			}
+			expect.Equal(t, h.outcome(t), c.want, "outcome")
 		})
 	}
 }
@@ -318,9 +298,7 @@ func TestAuthorize_Panic_IsUnauthorizedAndAnError(t *testing.T) {
 // answer has its file.
 func TestAuthorize_SampleEvents(t *testing.T) {
 	issuers, err := devissuer.Load(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	owner := devissuer.Claims{User: "ada", Organization: "acme", Roles: []string{"platform_owner"}}
 	box := devissuer.Claims{User: "box-7", Organization: "acme", Roles: []string{"edge"}}
 	cases := map[string]struct {
@@ -346,17 +324,11 @@ func TestAuthorize_SampleEvents(t *testing.T) {
 				t.Fatal("no expected answer for this file")
 			}
 			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, err)
 			good, err := issuers.Token(c.token)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, err)
 			var event request
-			if err := json.Unmarshal(bytes.ReplaceAll(text, []byte("{{token}}"), []byte(good)), &event); err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, json.Unmarshal(bytes.ReplaceAll(text, []byte("{{token}}"), []byte(good)), &event))
 			h := newHarness(t, issuers.Setting(), time.Now)
 			answer, err := h.authorize(context.Background(), event)
 			switch {
@@ -369,9 +341,7 @@ func TestAuthorize_SampleEvents(t *testing.T) {
 			default:
 				mustBeUnauthorized(t, answer, err)
 			}
-			if got := h.outcome(t); got != c.want {
-				t.Errorf("outcome %s, want %s", got, c.want)
-			}
+			expect.Equal(t, h.outcome(t), c.want, "outcome")
 			if !strings.Contains(h.log.String(), event.RequestContext.RequestID) {
 				t.Error("the log line does not name the gateway's request")
 			}

@@ -6,6 +6,7 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/boxtoken"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/testing/tokentest"
 )
 
@@ -24,9 +25,7 @@ func enrolling(t *testing.T) (h *harness, s *store, code string) {
 func TestAuthorize_CodeOfAnEnrolment_MayRedeemAndNothingElse(t *testing.T) {
 	h, _, code := enrolling(t)
 	answer, err := h.authorize(t.Context(), calling("Bearer "+code))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	p, err := auth.FromContext(answer.Context)
 	if err != nil || p.UserID != enrolmentID || p.OrganizationID != "" || p.Credential == "" || boxtoken.KindOf(p) != boxtoken.Enrolment || !p.Has(auth.Enrolment) {
 		t.Fatalf("the caller is %+v, %v", p, err)
@@ -87,9 +86,7 @@ func TestAuthorize_AttackWithACode_IsRefused(t *testing.T) {
 			} else {
 				mustBeUnauthorized(t, answer, err)
 			}
-			if got := s.reads > 0; got != c.read {
-				t.Errorf("the store was asked: %t", got)
-			}
+			expect.Equal(t, s.reads > 0, c.read, "the store was asked")
 			if secret := code[len(code)-22:]; strings.Contains(h.log.String()+h.metrics.String(), secret) {
 				t.Error("the secret was written")
 			}

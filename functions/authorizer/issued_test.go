@@ -9,6 +9,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/access/token"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/testing/tokentest"
 )
 
@@ -48,9 +49,7 @@ func TestAuthorize_TokenThatTheServiceKnows_IsABox(t *testing.T) {
 			authorization = "gatewaytoken " + gateway
 		}
 		answer, err := h.authorize(t.Context(), calling(authorization))
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		p, err := auth.FromContext(answer.Context)
 		if err != nil || p.UserID != user || p.OrganizationID != "acme" || len(p.Roles) != 1 || !p.Has(auth.Edge) || p.Credential == "" || boxtoken.KindOf(p) != kind {
 			t.Errorf("%s: the caller is %+v, %v", kind, p, err)
@@ -78,9 +77,7 @@ func TestAuthorize_SchemeAndToken_BelongTogether(t *testing.T) {
 		h.verifier = newHarness(t, w.Setting, atNoon).verifier
 		answer, err := h.authorize(t.Context(), calling(c.authorization(box, gateway)))
 		mustDeny(t, answer, err)
-		if got := h.outcome(t); got != c.class {
-			t.Errorf("%s: found %s, want %s", name, got, c.class)
-		}
+		expect.Equal(t, h.outcome(t), c.class, "%s: logged as", name)
 	}
 }
 
@@ -97,9 +94,7 @@ func TestAuthorize_UnknownToken_IsRefused_AndNotForLong(t *testing.T) {
 		h, _, _, _ := issuing(t, atNoon)
 		answer, err := h.authorize(t.Context(), calling(authorization))
 		mustBeUnauthorized(t, answer, err)
-		if got := h.outcome(t); got != token.NotIssued {
-			t.Errorf("%s: found %s", name, got)
-		}
+		expect.Equal(t, h.outcome(t), token.NotIssued, "%s: logged as", name)
 	}
 }
 
@@ -116,9 +111,7 @@ func TestAuthorize_KnownToken_IsReadEachFortyMinutes(t *testing.T) {
 	h, s, box, _ := issuing(t, func() time.Time { return now })
 	for range 51 {
 		answer, err := h.authorize(t.Context(), calling("TargetToken "+box))
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		p, err := auth.FromContext(answer.Context)
 		if err != nil || p.Expires.Before(now.Add(auth.GatewayCache)) {
 			t.Fatalf("the principal ends at %s, and the gateway keeps it for %s from %s on: %v", p.Expires, auth.GatewayCache, now, err)

@@ -171,7 +171,10 @@ func (a *authorizer) report(ctx context.Context, event request, v verdict, took 
 	}
 	a.log.LogAttrs(ctx, level, "call", attributes...)
 	if v.class != accepted {
-		dimensions := map[string]string{"operation": operation, "reason": string(v.class)}
-		telemetry.Emit(a.metrics, a.now(), dimensions, telemetry.One("TokenRefusals"))
+		metrics := []telemetry.Metric{telemetry.One("TokenRefusals")}
+		if slices.Contains(token.Strangers, v.class) {
+			metrics = append(metrics, telemetry.One("StrangersTokens")) // the alarm on the authorizer's errors leaves these out
+		}
+		telemetry.Emit(a.metrics, a.now(), map[string]string{"operation": operation, "reason": string(v.class)}, metrics...)
 	}
 }

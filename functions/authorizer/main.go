@@ -34,7 +34,7 @@ func main() {
 		os.Exit(1)
 	}
 	db := dynamo.Open(dynamo.NewClient(), time.Now)
-	tokens, enrolments := boxauth.NewTokens(db, boxauth.Issuers(strings.Join(token.Fleets(issuers), " "))), enrolment.NewReader(db)
+	tokens, enrolments := boxauth.NewTokens(db, boxauth.Issuers(strings.Join(token.Fleets(issuers), " "))), enrolment.NewStore(db)
 	verify := func(ctx context.Context, t boxtoken.Token) (auth.Principal, bool, error) {
 		if t.Kind == boxtoken.Enrolment {
 			return enrolments.Verify(ctx, t)

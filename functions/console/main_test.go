@@ -22,6 +22,7 @@ import (
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/operations"
 	"wavegate/shared/operations/table"
+	"wavegate/shared/testing/expect"
 )
 
 const login = "https://login.example.com"
@@ -30,13 +31,9 @@ const login = "https://login.example.com"
 func ask(t *testing.T, path string, headers map[string]string) (events.APIGatewayProxyResponse, string) {
 	t.Helper()
 	sample, err := os.ReadFile("../../events/console.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	var event events.APIGatewayProxyRequest
-	if err := json.Unmarshal(sample, &event); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, json.Unmarshal(sample, &event))
 	event.Path = "/prod" + path
 	if parts := strings.Split(path, "/"); len(parts) == 4 {
 		event.Resource = operations.ConsolePaths[1]
@@ -47,16 +44,12 @@ func ask(t *testing.T, path string, headers map[string]string) (events.APIGatewa
 		event.MultiValueHeaders[name] = []string{value}
 	}
 	answer, err := serve(login)(context.Background(), event)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if !answer.IsBase64Encoded {
 		return answer, answer.Body
 	}
 	body, err := base64.StdEncoding.DecodeString(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return answer, string(body)
 }
 
@@ -136,9 +129,7 @@ func TestPolicy_LetsThePageCallItsServiceAndTheLoginAlone(t *testing.T) {
 	got := strings.Split(header(answer, "Content-Security-Policy"), "; ")
 	want := []string{"default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self' " + login,
 		"base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'"}
-	if !slices.Equal(got, want) {
-		t.Errorf("the policy is %q", got)
-	}
+	expect.Equal(t, got, want, "the policy is")
 	if got := policy(""); !strings.Contains(got, "connect-src 'self';") {
 		t.Errorf("without a login it is %q", got)
 	}
@@ -147,9 +138,7 @@ func TestPolicy_LetsThePageCallItsServiceAndTheLoginAlone(t *testing.T) {
 // TestFiles_AreKeptForGood_AndThePageIsAskedAbout: a file's address changes with its bytes.
 func TestFiles_AreKeptForGood_AndThePageIsAskedAbout(t *testing.T) {
 	page, _ := ask(t, operations.ConsolePath, nil)
-	if header(page, "Cache-Control") != "no-cache" {
-		t.Errorf("the page: %v", page.MultiValueHeaders)
-	}
+	expect.Equal(t, header(page, "Cache-Control"), "no-cache", "Cache-Control of the page is")
 	again, body := ask(t, operations.ConsolePath, map[string]string{"If-None-Match": header(page, "ETag")})
 	if again.StatusCode != http.StatusNotModified || body != "" {
 		t.Errorf("asked again: %d, %d bytes", again.StatusCode, len(body))
@@ -188,18 +177,12 @@ func TestCompressed_ItIsTheSame(t *testing.T) {
 		answer, body := ask(t, "/"+address, map[string]string{"Accept-Encoding": "gzip"})
 		if header(answer, "Content-Encoding") == "gzip" {
 			r, err := gzip.NewReader(bytes.NewReader([]byte(body)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, err)
 			b, err := io.ReadAll(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, err)
 			body = string(b)
 		}
-		if body != want {
-			t.Errorf("%s: its compressed form differs", address)
-		}
+		expect.Equal(t, body, want, "the compressed form of %s", address)
 	}
 }
 

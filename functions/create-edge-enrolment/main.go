@@ -16,7 +16,7 @@ import (
 func main() { function.Run(enrolments.CreateEdgeEnrolment(), wire) }
 
 func wire(env lambdahttp.Env) function.Handler[enrolment.Plan] {
-	enrolments, factories := enrolment.NewStore(env.DB, nil), factory.NewStore(env.DB)
+	enrolments, factories := enrolment.NewStore(env.DB), factory.NewStore(env.DB)
 	return func(c *function.Call, plan enrolment.Plan) (lambdahttp.Answer, error) {
 		if err := edge.MayInstall(c.Caller, plan.OrganizationID, plan.FactoryID, plan.EdgeType, plan.Channel); err != nil {
 			return lambdahttp.Answer{}, err

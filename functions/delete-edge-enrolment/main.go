@@ -13,7 +13,7 @@ import (
 func main() { function.Run(enrolments.DeleteEdgeEnrolment(), wire) }
 
 func wire(env lambdahttp.Env) function.Handler[string] {
-	enrolments := enrolment.NewStore(env.DB, nil)
+	enrolments := enrolment.NewStore(env.DB)
 	return func(c *function.Call, id string) (lambdahttp.Answer, error) {
 		return lambdahttp.Empty(http.StatusNoContent), enrolments.End(c.Context(), c.Origin(), c.Caller, id)
 	}

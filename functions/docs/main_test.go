@@ -20,6 +20,7 @@ import (
 
 	"wavegate/shared/contract"
 	"wavegate/shared/operations"
+	"wavegate/shared/testing/expect"
 )
 
 // beside is what lies beside the built function.
@@ -29,13 +30,9 @@ var beside = fstest.MapFS{renderer: {Data: []byte("/* renderer */")}}
 func ask(t *testing.T, files fstest.MapFS, resource string, headers map[string]string) (events.APIGatewayProxyResponse, string) {
 	t.Helper()
 	sample, err := os.ReadFile("../../events/docs.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	var event events.APIGatewayProxyRequest
-	if err := json.Unmarshal(bytes.ReplaceAll(sample, []byte("/openapi.yaml"), []byte(resource)), &event); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, json.Unmarshal(bytes.ReplaceAll(sample, []byte("/openapi.yaml"), []byte(resource)), &event))
 	delete(event.MultiValueHeaders, "Accept-Encoding")
 	for name, value := range headers {
 		event.MultiValueHeaders[name] = []string{value}
@@ -46,16 +43,12 @@ func ask(t *testing.T, files fstest.MapFS, resource string, headers map[string]s
 func send(t *testing.T, files fstest.MapFS, event events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, string) {
 	t.Helper()
 	answer, err := serve(files)(context.Background(), event)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if !answer.IsBase64Encoded {
 		return answer, answer.Body
 	}
 	body, err := base64.StdEncoding.DecodeString(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return answer, string(body)
 }
 
@@ -69,25 +62,15 @@ func TestContract_NamesTheServiceItWasAskedOfFirst(t *testing.T) {
 		t.Fatalf("got %d %v", answer.StatusCode, answer.MultiValueHeaders)
 	}
 	served, err := openapi3.NewLoader().LoadFromData([]byte(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	written, err := openapi3.NewLoader().LoadFromData(contract.Document)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := served.Servers[0].URL; got != "https://a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com/prod" {
-		t.Errorf("the first server is %s", got)
-	}
-	if len(served.Servers) != len(written.Servers)+1 {
-		t.Errorf("%d servers became %d", len(written.Servers), len(served.Servers))
-	}
+	expect.OK(t, err)
+	expect.Equal(t, served.Servers[0].URL, "https://a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com/prod", "the first server is")
+	expect.Equal(t, len(served.Servers), len(written.Servers)+1, "the number of servers is")
 	// Apart from those two lines it is the document.
 	lines := strings.SplitAfter(body, "\n")
 	at := slices.Index(lines, "servers:\n") + 1
-	if strings.Join(slices.Delete(lines, at, at+2), "") != string(contract.Document) {
-		t.Error("more than the servers was changed")
-	}
+	expect.Equal(t, strings.Join(slices.Delete(lines, at, at+2), ""), string(contract.Document), "the document without the new server is")
 }
 
 func TestContract_UnderADomainOfOnesOwn_NamesThat(t *testing.T) {
@@ -166,20 +149,14 @@ func TestAnswers_AreCompressedAndNotSentTwice(t *testing.T) {
 			t.Fatalf("%s: %v", path, answer.MultiValueHeaders)
 		}
 		r, err := gzip.NewReader(strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		b, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		body = string(b)
 		if daily := strings.Contains(header(plain, "Cache-Control"), "max-age"); daily != (path == "/docs/redoc.js") {
 			t.Errorf("%s may be kept: %v", path, daily)
 		}
-		if body != want {
-			t.Errorf("%s: its compressed form differs", path)
-		}
+		expect.Equal(t, body, want, "the compressed form of %s", path)
 		again, body := ask(t, large, path, map[string]string{"If-None-Match": header(plain, "ETag")})
 		if again.StatusCode != http.StatusNotModified || body != "" {
 			t.Errorf("%s: asked for again with its tag: %d, %d bytes", path, again.StatusCode, len(body))

@@ -29,6 +29,7 @@ import (
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 )
 
@@ -98,9 +99,7 @@ func (w *world) wire(t *testing.T) {
 		Settings: setting.NewValues(boxes.BellSettings...),
 	}
 	w.answer = wire(env, w.vault)
-	if err := env.Settings.Err(); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, env.Settings.Err())
 	w.reads.Store(0)
 }
 
@@ -108,9 +107,7 @@ func (w *world) publish(t *testing.T, version string) {
 	t.Helper()
 	_, err := publication.NewStore(w.db).Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{EdgeType: "gateway-x", Channel: "stable",
 		CurrentVersion: version, ArtifactURL: "https://a.example/" + version, SHA256: version}, input.Preconditions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 }
 
 func (w *world) call(t *testing.T, method, path, tag string) events.LambdaFunctionURLResponse {
@@ -121,9 +118,7 @@ func (w *world) call(t *testing.T, method, path, tag string) events.LambdaFuncti
 		e.Headers["if-none-match"] = tag
 	}
 	a, err := w.answer(t.Context(), e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if a.Headers["Strict-Transport-Security"] == "" || a.Headers["X-Content-Type-Options"] != "nosniff" {
 		t.Errorf("%s: %v", path, a.Headers)
 	}
@@ -179,9 +174,7 @@ func TestBell_AContainer_ReadsTwiceInTwoSeconds_WhoeverAsks(t *testing.T) {
 		w.now = w.now.Add(19 * time.Millisecond)
 		w.hear(t, "")
 	}
-	if w.reads.Load() != 2 {
-		t.Errorf("100 calls made %d reads", w.reads.Load())
-	}
+	expect.Equal(t, w.reads.Load(), 2, "100 calls made this many reads")
 	w.now = w.now.Add(200 * time.Millisecond)
 	if a := w.hear(t, first); a.StatusCode != http.StatusOK || w.reads.Load() != 4 {
 		t.Errorf("two seconds after the publication: %d after %d reads", a.StatusCode, w.reads.Load())

@@ -14,7 +14,7 @@ import (
 func main() { function.Run(progress.GetChannelProgress(), wire) }
 
 func wire(env lambdahttp.Env) function.Handler[census.OfChannel] {
-	store := census.NewStore(env.DB, census.ReadSettings(env.Settings), nil)
+	store := census.NewReader(env.DB, census.ReadSettings(env.Settings))
 	return func(c *function.Call, in census.OfChannel) (lambdahttp.Answer, error) {
 		p, err := store.Channel(c.Context(), in.EdgeType, in.Channel, in.Fresh)
 		return lambdahttp.Answer{Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, Body: p}, err

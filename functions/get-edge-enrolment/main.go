@@ -13,7 +13,7 @@ import (
 func main() { function.Run(enrolments.GetEdgeEnrolment(), wire) }
 
 func wire(env lambdahttp.Env) function.Handler[string] {
-	enrolments := enrolment.NewReader(env.DB)
+	enrolments := enrolment.NewStore(env.DB)
 	return func(c *function.Call, id string) (lambdahttp.Answer, error) {
 		details, err := enrolments.Get(c.Context(), c.Caller, id)
 		return lambdahttp.Answer{Status: http.StatusOK, Body: details}, err

@@ -3,9 +3,7 @@
 package main
 
 import (
-	"errors"
 	"log/slog"
-	"math/rand/v2"
 	"net/http"
 	"strings"
 	"time"
@@ -15,13 +13,10 @@ import (
 	"wavegate/shared/fleet/boxauth"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/polling"
-	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/boxes"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/secret"
-	"wavegate/shared/platform/telemetry"
 	"wavegate/shared/ratelimit"
 )
 
@@ -43,15 +38,12 @@ func wire(env lambdahttp.Env) function.Handler[polling.Poll] {
 			poll.Subject = ratelimit.Subject(c.Caller.Counted())
 		}
 		reply, err := polls.Answer(c.Context(), poll)
-		if reply.Unrecorded != nil && !errors.Is(reply.Unrecorded, report.ErrOutdated) {
-			env.Log.LogAttrs(c.Context(), slog.LevelWarn, "the report was not recorded", slog.String("cause", reply.Unrecorded.Error()))
-			telemetry.Emit(env.Metrics, env.Now(), map[string]string{"operation": "get-manifest"}, telemetry.One(report.NotRecorded))
-		}
+		polling.Warn(c.Context(), env.Log, env.Metrics, env.Now(), "get-manifest", reply.Unrecorded)
 		if reply.NoBell != nil {
 			env.Log.LogAttrs(c.Context(), slog.LevelWarn, "the box is not told where to listen", slog.String("cause", reply.NoBell.Error()))
 		}
 		if err != nil {
-			return lambdahttp.Answer{}, spread(err)
+			return lambdahttp.Answer{}, polling.Spread(err)
 		}
 		var wait time.Duration
 		if poll.Subject != "" { // a person viewing a manifest is not polling
@@ -65,12 +57,4 @@ func wire(env lambdahttp.Env) function.Handler[polling.Poll] {
 			Wait: wait,
 		}, nil
 	}
-}
-
-// spread makes the boxes that the busy store turned away come back over a minute, not all at once.
-func spread(err error) error {
-	if problem.Has(err, problem.Unavailable) {
-		return problem.From(err).After(time.Second + rand.N(time.Minute))
-	}
-	return err
 }

@@ -3,24 +3,18 @@
 package main
 
 import (
-	"context"
 	"net/http"
-	"time"
 
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/progress"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/ratelimit"
 )
 
 func main() { function.Run(progress.GetOverview(), wire) }
 
 func wire(env lambdahttp.Env) function.Handler[census.OfActive] {
-	store := census.NewStore(env.DB, census.ReadSettings(env.Settings),
-		func(ctx context.Context, subject string) (time.Time, error) {
-			return ratelimit.LastSeen(ctx, env.API, subject)
-		})
+	store := census.NewReader(env.DB, census.ReadSettings(env.Settings))
 	return func(c *function.Call, in census.OfActive) (lambdahttp.Answer, error) {
 		o, err := store.Overview(c.Context(), in.Filter, in.Limit, in.Skip)
 		return lambdahttp.Answer{Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, Body: o}, err

@@ -3,9 +3,7 @@
 package main
 
 import (
-	"context"
 	"net/http"
-	"time"
 
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/function"
@@ -17,10 +15,7 @@ import (
 func main() { function.Run(progress.GetRolloutProgress(), wire) }
 
 func wire(env lambdahttp.Env) function.Handler[census.OfRollout] {
-	store := census.NewStore(env.DB, census.ReadSettings(env.Settings),
-		func(ctx context.Context, subject string) (time.Time, error) {
-			return ratelimit.LastSeen(ctx, env.API, subject)
-		})
+	store := census.NewStore(env.DB, census.ReadSettings(env.Settings), ratelimit.LastSeen(env.API))
 	return func(c *function.Call, in census.OfRollout) (lambdahttp.Answer, error) {
 		p, err := store.Rollout(c.Context(), in.ID, in.ByFactory, in.Fresh)
 		return lambdahttp.Answer{Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, Body: p}, err

@@ -2,9 +2,7 @@
 package main
 
 import (
-	"context"
 	"net/http"
-	"time"
 
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/report"
@@ -17,10 +15,7 @@ import (
 func main() { function.Run(progress.GetUpdateWhy(), wire) }
 
 func wire(env lambdahttp.Env) function.Handler[string] {
-	store := census.NewStore(env.DB, census.Settings{Shards: report.ReadShards(env.Settings)},
-		func(ctx context.Context, subject string) (time.Time, error) {
-			return ratelimit.LastSeen(ctx, env.API, subject)
-		})
+	store := census.NewStore(env.DB, census.Settings{Shards: report.ReadShards(env.Settings)}, ratelimit.LastSeen(env.API))
 	return func(c *function.Call, id string) (lambdahttp.Answer, error) {
 		why, err := store.Why(c.Context(), id)
 		return lambdahttp.Answer{Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, Body: why}, err

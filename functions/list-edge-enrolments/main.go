@@ -15,7 +15,7 @@ import (
 func main() { function.Run(enrolments.ListEdgeEnrolments(), wire) }
 
 func wire(env lambdahttp.Env) function.Handler[paging.Asked[operations.Organization, paging.Place]] {
-	enrolments := enrolment.NewReader(env.DB)
+	enrolments := enrolment.NewStore(env.DB)
 	return func(c *function.Call, in paging.Asked[operations.Organization, paging.Place]) (lambdahttp.Answer, error) {
 		query := paging.Query{Path: c.Route(), Filter: in.List.Filter()}
 		return paging.List(c, query, in.Page, func(w dynamo.Span) (dynamo.Page[enrolment.Enrolment], error) {

@@ -3,9 +3,7 @@
 package main
 
 import (
-	"context"
 	"net/url"
-	"time"
 
 	"wavegate/shared/function"
 	"wavegate/shared/operations/methods"
@@ -19,10 +17,7 @@ import (
 func main() { function.Run(methods.ListMethodMachines(), wire) }
 
 func wire(env lambdahttp.Env) function.Handler[paging.Asked[method.ReachedBy, paging.Place]] {
-	methods := method.NewStore(env.DB)
-	seen := func(ctx context.Context, subject string) (time.Time, error) {
-		return ratelimit.LastSeen(ctx, env.API, subject)
-	}
+	methods, seen := method.NewStore(env.DB), ratelimit.LastSeen(env.API)
 	return func(c *function.Call, in paging.Asked[method.ReachedBy, paging.Place]) (lambdahttp.Answer, error) {
 		query := paging.Query{Path: c.Route()}
 		if in.List.Unclear {

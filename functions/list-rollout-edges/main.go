@@ -15,7 +15,7 @@ import (
 func main() { function.Run(progress.ListRolloutEdges(), wire) }
 
 func wire(env lambdahttp.Env) function.Handler[paging.Asked[census.OfState, paging.Cursor]] {
-	store := census.NewStore(env.DB, census.Settings{Shards: report.ReadShards(env.Settings)}, nil)
+	store := census.NewReader(env.DB, census.Settings{Shards: report.ReadShards(env.Settings)})
 	return func(c *function.Call, in paging.Asked[census.OfState, paging.Cursor]) (lambdahttp.Answer, error) {
 		id, state, cursor := in.List.RolloutID, in.List.State, in.Page
 		search, err := store.Search(c.Context(), id, state)

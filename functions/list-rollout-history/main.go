@@ -12,7 +12,7 @@ import (
 func main() { function.Run(progress.ListRolloutHistory(), wire) }
 
 func wire(env lambdahttp.Env) function.Handler[paging.Asked[string, paging.Cursor]] {
-	store := census.NewStore(env.DB, census.Settings{}, nil)
+	store := census.NewReader(env.DB, census.Settings{})
 	return func(c *function.Call, in paging.Asked[string, paging.Cursor]) (lambdahttp.Answer, error) {
 		id, cursor := in.List, in.Page
 		query := paging.Query{Path: c.Route()}

@@ -36,11 +36,8 @@ func main() {
 		known, err := read(ctx, secrets, id)
 		failures := 1.0
 		if err == nil {
-			began := time.Now()
 			faults := c.check(ctx, known)
 			failures, err = float64(len(faults)), errors.Join(faults...)
-			telemetry.Emit(os.Stdout, time.Now(), map[string]string{"operation": operation},
-				telemetry.Metric{Name: "OutsideDuration", Value: float64(time.Since(began).Milliseconds()), Unit: telemetry.Milliseconds})
 		}
 		telemetry.Emit(os.Stdout, time.Now(), map[string]string{"operation": operation},
 			telemetry.Metric{Name: "OutsideFailures", Value: failures, Unit: telemetry.Count})

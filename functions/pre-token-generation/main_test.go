@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"maps"
 	"testing"
+	"wavegate/shared/testing/expect"
 )
 
 // sent is an event as Cognito sends it when a user signs in.
@@ -22,25 +22,15 @@ const sent = `{
 
 func TestTrigger_APersonLogsIn_TheAccessTokenSaysOrganizationRolesAndName(t *testing.T) {
 	var e event
-	if err := json.Unmarshal([]byte(sent), &e); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, json.Unmarshal([]byte(sent), &e))
 	answer, err := generate(context.Background(), e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	b, err := json.Marshal(answer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	var got map[string]json.RawMessage
-	if err := json.Unmarshal(b, &got); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, json.Unmarshal(b, &got))
 	want := `{"claimsAndScopeOverrideDetails":{"accessTokenGeneration":{"claimsToAddOrOverride":{"name":"Ada Berg","org":"acme","roles":"organization_admin production_engineer"}}}}`
-	if string(got["response"]) != want {
-		t.Errorf("the response is %s, want %s", got["response"], want)
-	}
+	expect.Equal(t, string(got["response"]), want, "the response is")
 	if string(got["version"]) != `"2"` || string(got["userPoolId"]) != `"eu-central-1_EXAMPLE"` {
 		t.Errorf("Cognito expects its event back, and got %s", b)
 	}
@@ -59,9 +49,7 @@ func TestClaims(t *testing.T) {
 		"an attribute of another name says nothing":           {attributes: map[string]string{"organization": "acme"}, want: map[string]string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := claims(c.attributes, c.groups); !maps.Equal(got, c.want) {
-				t.Errorf("claims are %v, want %v", got, c.want)
-			}
+			expect.Equal(t, claims(c.attributes, c.groups), c.want, "claims are")
 		})
 	}
 }

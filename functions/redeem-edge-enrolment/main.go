@@ -21,7 +21,7 @@ func main() { function.Run(enrolments.RedeemEdgeEnrolment(), wire) }
 func wire(env lambdahttp.Env) function.Handler[enrolment.Pair] {
 	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)).Ringing(bell.Open(env.DB, env.Settings, env.Log)).
 		Within(edge.ReadQuotas(env.Settings))
-	enrolments := enrolment.NewStore(env.DB, edges)
+	enrolments := enrolment.NewRegistry(env.DB, edges)
 	return func(c *function.Call, pair enrolment.Pair) (lambdahttp.Answer, error) {
 		e, outcome, err := enrolments.Redeem(c.Context(), c.Origin(), c.Caller, pair)
 		if problem.Has(err, problem.EdgeEnrolled) {

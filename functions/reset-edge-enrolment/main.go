@@ -18,7 +18,7 @@ func main() { function.Run(enrolments.ResetEdgeEnrolment(), wire) }
 
 func wire(env lambdahttp.Env) function.Handler[enrolment.Place] {
 	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)).Ringing(bell.Open(env.DB, env.Settings, env.Log))
-	enrolments := enrolment.NewStore(env.DB, edges)
+	enrolments := enrolment.NewRegistry(env.DB, edges)
 	return func(c *function.Call, in enrolment.Place) (lambdahttp.Answer, error) {
 		return lambdahttp.Empty(http.StatusNoContent), enrolments.Reset(c.Context(), c.Origin(), c.Caller, in.EnrolmentID, in.EdgeID)
 	}

@@ -22,6 +22,7 @@ import (
 
 	"wavegate/scripts/local/runtime"
 	"wavegate/shared/platform/credentials"
+	"wavegate/shared/testing/expect"
 )
 
 // built is where the function under test and the one that plays a release's functions are built.
@@ -215,9 +216,7 @@ func (r *region) run(t *testing.T, timeout time.Duration, event cfn.Event) cfn.R
 	}})
 	defer f.Stop()
 	text, err := json.Marshal(event)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if _, err := f.Invoke(context.WithoutCancel(t.Context()), text); err != nil {
 		t.Fatal(err)
 	}

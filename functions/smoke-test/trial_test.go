@@ -11,6 +11,7 @@ import (
 	"wavegate/shared/operations"
 	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/expect"
 )
 
 // TestTrials_OfEveryFunction_AreOfNobody: an operation that can write gets a caller who expired long ago.
@@ -27,9 +28,7 @@ func TestTrials_OfEveryFunction_AreOfNobody(t *testing.T) {
 		var event struct {
 			RequestContext struct{ Authorizer map[string]any }
 		}
-		if err := json.Unmarshal(trial.event, &event); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, json.Unmarshal(trial.event, &event))
 		caller, err := auth.FromContext(event.RequestContext.Authorizer)
 		if err != nil || caller.UserID != stranger || caller.Issuer != stranger || caller.OrganizationID != stranger || caller.Credential != "" {
 			t.Errorf("%s is called by %+v, %v", op.ID, caller, err)
@@ -61,9 +60,7 @@ func TestJudge_NamesWhatIsWrong(t *testing.T) {
 		`"text"`:                                                 "502",
 	} {
 		err := judge([]byte(answer))
-		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", answer, err)
-		}
+		expect.Error(t, err, want, "%s gives", answer)
 	}
 	if denies([]byte(`{"policyDocument":{"Statement":[{"Effect":"Allow"}]}}`)) == nil || denies([]byte(`{}`)) == nil {
 		t.Error("an authorizer that admits anyone passes")

@@ -6,14 +6,11 @@ package main
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
 	"wavegate/shared/fleet/census"
-	"wavegate/shared/fleet/guard"
 	"wavegate/shared/function"
-	"wavegate/shared/operations"
 	"wavegate/shared/operations/progress"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/telemetry"
@@ -24,10 +21,7 @@ import (
 func main() { function.RunTask(progress.Tick, wire) }
 
 func wire(env lambdahttp.Env) function.TaskFunc {
-	store := census.NewStore(env.DB, census.ReadSettings(env.Settings),
-		func(ctx context.Context, subject string) (time.Time, error) {
-			return ratelimit.LastSeen(ctx, env.API, subject)
-		})
+	store := census.NewStore(env.DB, census.ReadSettings(env.Settings), ratelimit.LastSeen(env.API))
 	methods := method.NewStore(env.DB)
 	return func(ctx context.Context) error {
 		run := ""
@@ -41,7 +35,7 @@ func wire(env lambdahttp.Env) function.TaskFunc {
 		for _, cause := range tally.Unreadable.Causes {
 			env.Log.ErrorContext(ctx, "left out what cannot be read", "cause", cause.Error())
 		}
-		telemetry.Emit(env.Metrics, env.Now(), map[string]string{"operation": operations.Tick}, metrics(tally)...)
+		telemetry.Emit(env.Metrics, env.Now(), nil, metrics(tally)...)
 		return errors.Join(err, faults)
 	}
 }
@@ -49,19 +43,18 @@ func wire(env lambdahttp.Env) function.TaskFunc {
 // metrics are what a tick reports. It reports the ages only if the rollouts could be listed, because the alarm treats
 // missing ages as bad. If a rollout's count or verdict fails, its age keeps growing.
 func metrics(t census.Tally) []telemetry.Metric {
-	list := []telemetry.Metric{
-		// Rollouts that are held because only one organization's boxes call for a halt, and those that the guard moved.
+	var list []telemetry.Metric
+	for _, m := range []telemetry.Metric{
+		// Rollouts that are held because only one organization's boxes call for a halt.
 		{Name: "OneOrganization", Value: float64(t.OneOrganization), Unit: telemetry.Count},
 		// Rollouts whose release seems to go bad now that every box has it or is offered it.
 		{Name: "GoneBad", Value: float64(t.Paging), Unit: telemetry.Count},
-		{Name: "GuardActed", Value: float64(t.Acted), Unit: telemetry.Count},
 		// Rollouts and boxes that cannot be read.
 		{Name: "Unreadable", Value: float64(t.Unreadable.Items), Unit: telemetry.Count},
-	}
-	for action, name := range map[guard.Action]string{
-		guard.Halt: "VerdictsHalt", guard.Hold: "VerdictsHold", guard.Promote: "VerdictsPromote", guard.Complete: "VerdictsComplete",
 	} {
-		list = append(list, telemetry.Metric{Name: name, Value: float64(t.Verdicts[action]), Unit: telemetry.Count})
+		if m.Value > 0 { // a metric costs nothing while it is not written
+			list = append(list, m)
+		}
 	}
 	if t.Listed {
 		// The age of the oldest count of an active rollout, and of the oldest verdict on one with a policy; 0 if there

@@ -7,15 +7,14 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"wavegate/shared/testing/expect"
 )
 
 // one is a template of one table with global indexes, each written as name:key.
 func one(t *testing.T, key string, indexes ...string) template {
 	t.Helper()
 	var made template
-	if err := json.Unmarshal([]byte(tableJSON(key, indexes...)), &made); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, json.Unmarshal([]byte(tableJSON(key, indexes...)), &made))
 	return made
 }
 

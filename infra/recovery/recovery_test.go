@@ -11,6 +11,7 @@ import (
 
 	"wavegate/infra/recovery"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/expect"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -27,9 +28,7 @@ func stage() recovery.Names {
 // but not the counters and the bell's calls.
 func TestPlan_BringsBackWhatBelongsTogether(t *testing.T) {
 	plan, err := recovery.Plan("prod", stage(), noon)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if len(plan) != len(dynamo.Tables)-2 {
 		t.Errorf("%d of %d tables come back", len(plan), len(dynamo.Tables))
 	}
@@ -66,9 +65,7 @@ func (f *failing) Restore(_ context.Context, t recovery.Restoration, _ time.Time
 
 func TestRestore_NamesEveryTableThatFails(t *testing.T) {
 	plan, err := recovery.Plan("prod", stage(), noon)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	f := &failing{}
 	err = recovery.Restore(t.Context(), f, plan, noon)
 	if f.asked != len(plan) || err == nil || !strings.Contains(err.Error(), "old-edges") || !strings.Contains(err.Error(), "old-audit") {
@@ -79,9 +76,7 @@ func TestRestore_NamesEveryTableThatFails(t *testing.T) {
 // TestFit_YoungerTables_ComeUpEmpty: a later release added them.
 func TestFit_YoungerTables_ComeUpEmpty(t *testing.T) {
 	plan, err := recovery.Plan("prod", stage(), noon)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	now := noon.Add(time.Hour)
 	past := func(change func(map[dynamo.TableID]recovery.Past)) map[dynamo.TableID]recovery.Past {
 		pasts := map[dynamo.TableID]recovery.Past{}
@@ -114,13 +109,9 @@ func TestFit_YoungerTables_ComeUpEmpty(t *testing.T) {
 			if (c.says == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.says) {
 				t.Fatalf("the error is %v, want %q", err, c.says)
 			}
-			if len(says) != len(c.empty) {
-				t.Errorf("it says %v", says)
-			}
+			expect.Equal(t, len(says), len(c.empty), "it says %v", says)
 			for _, one := range fitted {
-				if want := one.ID == dynamo.Idempotency || slices.Contains(c.empty, one.ID); one.Empty != want {
-					t.Errorf("%s is empty: %v, want %v", one.ID, one.Empty, want)
-				}
+				expect.Equal(t, one.Empty, one.ID == dynamo.Idempotency || slices.Contains(c.empty, one.ID), "%s is empty", one.ID)
 			}
 		})
 	}
@@ -131,9 +122,7 @@ func TestFit_TableThatARestoreMade_IsNotTakenForANewOne(t *testing.T) {
 	names := stage()
 	names[dynamo.Edges] = "wavegate-prod-edges-20260301T110000"
 	plan, err := recovery.Plan("prod", names, noon)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	pasts := map[dynamo.TableID]recovery.Past{}
 	for _, one := range plan {
 		pasts[one.ID] = recovery.Past{Made: noon.Add(time.Minute)}

@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -52,11 +51,10 @@ func main() {
 func run(ctx context.Context, functions string) error {
 	port := cmp.Or(os.Getenv("PORT"), "8080")
 	address := "127.0.0.1:" + port
-	local := setting.NewValues(setting.GuardIntervalSeconds)
-	every := guard.Interval(local)
-	if err := local.Err(); err != nil {
+	if err := check(); err != nil {
 		return err
 	}
+	every := guard.Interval(setting.NewValues(setting.GuardIntervalSeconds))
 	db, err := openStore(ctx)
 	if err != nil {
 		return err
@@ -168,20 +166,4 @@ func seed(ctx context.Context, s *service.Service) error {
 		return nil
 	}
 	return s.Seed(ctx)
-}
-
-// passed are the prefixes of the settings that are passed on to the functions.
-var passed = []string{token.Setting + "=", "AWS_LAMBDA_LOG_LEVEL=", "BELL_", "CHANNEL_", "COPILOT_", "GUARD_", "HEARTBEAT_", "IDLE_POLL_", "LIMIT_", "LOG_", "POLL_", "REPORT_", "STAGE="}
-
-// settings picks the variables that are settings of functions.
-func settings(environment []string) []string {
-	var picked []string
-	for _, variable := range environment {
-		for _, p := range passed {
-			if strings.HasPrefix(variable, p) {
-				picked = append(picked, variable)
-			}
-		}
-	}
-	return picked
 }

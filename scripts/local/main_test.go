@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,6 +20,8 @@ import (
 	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/gateway"
 	"wavegate/scripts/local/service"
+	"wavegate/shared/access/token"
+	"wavegate/shared/platform/setting"
 	"wavegate/shared/testing/expect"
 )
 
@@ -240,4 +243,33 @@ func waits(expected bool) string {
 		return ""
 	}
 	return "for i in 1 2 3 4 5 6 7 8 9 10; do [ -f .dev/functions/docs/redoc.js ] && exit; sleep 1; done\n"
+}
+
+// TestCheck_ASettingThatKeepsAFunctionFromItsStart_EndsTheStart: otherwise the service says that it is ready, and each call fails.
+func TestCheck_ASettingThatKeepsAFunctionFromItsStart_EndsTheStart(t *testing.T) {
+	if err := check(); err != nil {
+		t.Fatalf("without any setting: %v", err)
+	}
+	for name, rule := range setting.Ranges {
+		for _, text := range []string{strconv.Itoa(rule.Most + 1), strconv.Itoa(rule.Least - 1), "many"} {
+			t.Run(string(name)+"="+text, func(t *testing.T) {
+				t.Setenv(string(name), text)
+				if err := check(); err == nil || !strings.Contains(err.Error(), string(name)) {
+					t.Errorf("%v", err)
+				}
+			})
+		}
+	}
+	for name, text := range map[string]string{
+		"LIMIT_ORGANIZATION": "5", // lower than a user's
+		"COPILOT_URL":        "http://user@example.com/",
+		token.Setting:        "none",
+	} {
+		t.Run(name+"="+text, func(t *testing.T) {
+			t.Setenv(name, text)
+			if err := check(); err == nil {
+				t.Error("it is taken")
+			}
+		})
+	}
 }

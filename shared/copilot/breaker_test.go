@@ -13,6 +13,7 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -39,12 +40,8 @@ func TestBreaker_TwoTimeoutsInARow_LeaveTheUpstreamAlone(t *testing.T) {
 			for _, late := range c.calls {
 				b.ended("acme", late, noon)
 			}
-			if got := b.rest("acme", noon.Add(c.at)); got != c.want {
-				t.Errorf("rests for %s, want %s", got, c.want)
-			}
-			if got := b.rest("globex", noon.Add(c.at)); got != 0 {
-				t.Errorf("another organization rests for %s", got)
-			}
+			expect.Equal(t, b.rest("acme", noon.Add(c.at)), c.want, "rests for")
+			expect.Equal(t, b.rest("globex", noon.Add(c.at)), 0, "another organization rests for")
 		})
 	}
 }
@@ -70,9 +67,7 @@ func TestForward_SlowQuestionsOfOneOrganization_StopNoOther(t *testing.T) {
 	}))
 	defer upstream.Close()
 	base, err := url.Parse(upstream.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	f := New(Settings{URL: base, Secret: "s", Timeout: 50 * time.Millisecond}, nil, func() time.Time { return noon })
 	ask := func(p auth.Principal, path string) error {
 		_, err := f.Forward(httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil), "chat", p, "r")
@@ -115,9 +110,7 @@ func TestForward_ToAnUpstreamThatHangs_IsGivenUpAtOnce(t *testing.T) {
 	}))
 	defer upstream.Close()
 	base, err := url.Parse(upstream.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	now := noon
 	f := New(Settings{URL: base, Secret: "s", Timeout: 20 * time.Millisecond}, nil, func() time.Time { return now })
 	call := func() error {
@@ -129,9 +122,7 @@ func TestForward_ToAnUpstreamThatHangs_IsGivenUpAtOnce(t *testing.T) {
 			t.Fatalf("call %d: %v, want %s", i+1, err, want)
 		}
 	}
-	if got := problem.From(call()).RetryAfter; got != breakerRest {
-		t.Errorf("to be tried again after %s", got)
-	}
+	expect.Equal(t, problem.From(call()).RetryAfter, breakerRest, "to be tried again after")
 	if asked.Load() != breakerTimeouts {
 		t.Errorf("the assistant was asked %d times", asked.Load())
 	}

@@ -7,6 +7,7 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/setting"
+	"wavegate/shared/testing/expect"
 )
 
 var names = []setting.Name{setting.CopilotURL, setting.CopilotSecretID, setting.CopilotSecret, setting.CopilotTimeoutSeconds}
@@ -102,9 +103,8 @@ func TestTarget(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || u.String() != want {
-			t.Errorf("%s: got %v, %v, want %s", rest, u, err, want)
-		}
+		expect.OK(t, err)
+		expect.Equal(t, u.String(), want, "the URL of %s is", rest)
 	}
 }
 
@@ -112,10 +112,6 @@ func TestTarget(t *testing.T) {
 func TestIdentify_ValueThatIsNoHeader_IsEncoded(t *testing.T) {
 	h := http.Header{}
 	identify(h, auth.Principal{Issuer: "https://i", UserID: "a\r\nX-Wavegate-Roles: edge", OrganizationID: "müller 50%"}, "r", "s")
-	if got, want := h.Get(HeaderUser), "a%0D%0AX-Wavegate-Roles: edge"; got != want {
-		t.Errorf("the user is %q, want %q", got, want)
-	}
-	if got, want := h.Get(HeaderOrganization), "m%C3%BCller 50%25"; got != want {
-		t.Errorf("the organization is %q, want %q", got, want)
-	}
+	expect.Equal(t, h.Get(HeaderUser), "a%0D%0AX-Wavegate-Roles: edge", "the user is")
+	expect.Equal(t, h.Get(HeaderOrganization), "m%C3%BCller 50%25", "the organization is")
 }

@@ -16,6 +16,7 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/testing/expect"
 )
 
 // answer returns the headers that a caller gets. Without the assistant, they would contain only this service's Vary: Origin.
@@ -24,21 +25,15 @@ func answer(t *testing.T, upstream http.HandlerFunc) http.Header {
 	server := httptest.NewServer(upstream)
 	t.Cleanup(server.Close)
 	address, err := url.Parse(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
 	serve, err := New(Settings{URL: address, Secret: "s", Timeout: 10 * time.Second}, nil, time.Now).Forward(request, "chat", auth.Principal{}, "r")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	got, err := lambdahttp.Proxy(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Vary", "Origin")
 		serve(w, request)
 	}))(t.Context(), events.APIGatewayProxyRequest{HTTPMethod: http.MethodGet, Path: "/"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return got.MultiValueHeaders
 }
 
@@ -92,9 +87,7 @@ func TestForward_EmptyAnswer_HasNoContentType(t *testing.T) {
 // next request arrives, like one that closed it while the container was frozen.
 func TestForward_KeptConnectionBroke_IsNoFailure(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	t.Cleanup(func() { listener.Close() })
 	var mu sync.Mutex
 	answered := map[string]int{}
@@ -121,9 +114,7 @@ func TestForward_KeptConnectionBroke_IsNoFailure(t *testing.T) {
 		}
 	}()
 	address, err := url.Parse("http://" + listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	f := New(Settings{URL: address, Secret: "s", Timeout: 10 * time.Second}, nil, time.Now)
 	for range 3 {
 		for _, method := range Methods {

@@ -19,6 +19,7 @@ import (
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
+	"wavegate/shared/testing/expect"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -117,9 +118,7 @@ func TestCall_TokenExpiredSinceAuthorization_Is401(t *testing.T) {
 	e.RequestContext.Authorizer["exp"] = "1772366370" // noon, with the leeway
 	res := newBench().call(t, e, answers("x"))
 	refused(t, res, http.StatusUnauthorized, problem.Unauthenticated)
-	if res.MultiValueHeaders["Www-Authenticate"][0] != "Bearer" {
-		t.Fatalf("headers %v", res.MultiValueHeaders)
-	}
+	expect.Equal(t, res.MultiValueHeaders["Www-Authenticate"][0], "Bearer", "WWW-Authenticate is")
 }
 
 func TestCall_IdentityInAHeader_IsIgnored(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
@@ -37,11 +38,17 @@ func Run[T any](row operations.Row[T], wire func(lambdahttp.Env) Handler[T]) {
 	limiter := ratelimit.New(ratelimit.Config{
 		Store: client, Limits: settings.Limits, Deadline: settings.Deadline, Clock: env.Now,
 	})
-	function := lambdahttp.New(lambdahttp.Spec{ID: op.ID, Takes: op.Takes, Sampled: op.Sampled}, env, New(row, fairUse{op.ID, env, limiter}, env, handler))
+	function := lambdahttp.New(spec(op), env, New(row, fairUse{op.ID, env, limiter}, env, handler))
 	env.Start()
 	// Open the limiter's connection while the function starts.
 	go limiter.Warm(context.Background())
 	lambda.Start(function)
+}
+
+// spec is what package lambdahttp needs of a row. The copilot takes as long as the assistant, so it is never late.
+func spec(op operations.Operation) lambdahttp.Spec {
+	return lambdahttp.Spec{ID: op.ID, Takes: op.Takes, Sampled: op.Sampled, Timeout: op.Timeout,
+		People: op.Limit != ratelimit.Copilot && !slices.Contains(op.Roles, auth.Edge)}
 }
 
 // A TaskFunc is what a scheduled function does.

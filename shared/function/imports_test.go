@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"wavegate/shared/testing/expect"
 )
 
 // slow are packages that a function must not import. Measurements showed that their initialization takes longer than
@@ -19,9 +20,7 @@ var slow = []string{
 func TestFunctions_ImportNoPackageThatStartsSlowly(t *testing.T) {
 	list := exec.CommandContext(t.Context(), "go", "list", "-tags", "lambda.norpc", "-deps", "wavegate/functions/...")
 	out, err := list.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	packages := strings.Fields(string(out))
 	if !slices.Contains(packages, "github.com/aws/aws-sdk-go-v2/service/dynamodb") {
 		t.Fatal("the functions' packages were not listed")

@@ -14,6 +14,7 @@ import (
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/ratelimit"
+	"wavegate/shared/testing/expect"
 )
 
 type limiter struct {
@@ -53,9 +54,7 @@ func TestLimiter_RefusalIsRemembered_HandlerDoesNotRun(t *testing.T) {
 		t.Error("the handler ran")
 		return lambdahttp.Answer{}, nil
 	}))
-	if l.asked != 0 {
-		t.Error("the limiter's store was asked")
-	}
+	expect.Equal(t, l.asked, 0, "the limiter's store was asked")
 }
 
 // TestLimiter_Refuses_HandlersReadsAreCancelled: the handler's reads would take a minute.
@@ -71,9 +70,7 @@ func TestLimiter_Refuses_HandlersReadsAreCancelled(t *testing.T) {
 			}
 			return lambdahttp.OK("x", ""), c.Context().Err()
 		}))
-		if took := time.Since(began); took != 5*time.Millisecond {
-			t.Errorf("answered after %v", took)
-		}
+		expect.Equal(t, time.Since(began), 5*time.Millisecond, "answered after")
 	})
 }
 
@@ -83,9 +80,7 @@ func TestLimiter_Admits_ContextIsNotCancelled(t *testing.T) {
 	res := b.call(t, event(), func(c *function.Call, _ request) (lambdahttp.Answer, error) {
 		return lambdahttp.OK("x", ""), c.Context().Err()
 	})
-	if res.StatusCode != http.StatusOK {
-		t.Errorf("got %+v", res)
-	}
+	expect.Equal(t, res.StatusCode, http.StatusOK, "%s: the status is", res.Body)
 }
 
 // TestLimiter_ForbiddenCall_DoesNotUseTheReserve: forbidden calls must not use up the reserve.

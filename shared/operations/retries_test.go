@@ -25,6 +25,7 @@ import (
 	"wavegate/shared/production/factory"
 	"wavegate/shared/production/method"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
 )
@@ -65,7 +66,7 @@ var allKeyed = map[string]keyed{
 	"create-edge-enrolment": func(ctx context.Context, db *dynamo.DB) (func(idempotency.Claim) (string, error), error) {
 		plan := enrolment.Plan{EdgeType: "gateway-x", Channel: "stable", OrganizationID: "acme", EdgeIDs: []string{uuid.NewString()}, ExpiresAt: db.Now().Add(time.Hour)}
 		return func(claim idempotency.Claim) (string, error) {
-			id, _, err := enrolment.NewStore(db, nil).Create(ctx, trail, plan, claim)
+			id, _, err := enrolment.NewStore(db).Create(ctx, trail, plan, claim)
 			return id, err
 		}, nil
 	},
@@ -120,9 +121,7 @@ func eightAtOnce(t *testing.T, rounds int) {
 					db = dynamo.Open(uneven{dynamotest.Embedded(t)}, time.Now)
 				}
 				call, err := prepare(ctx, db)
-				if err != nil {
-					t.Fatal(err)
-				}
+				expect.OK(t, err)
 				refused += retry(t, call)
 			}
 			t.Logf("%d rounds of eight, %d refusals", rounds, refused)
@@ -135,9 +134,7 @@ func eightAtOnce(t *testing.T, rounds int) {
 func retry(t *testing.T, call func(idempotency.Claim) (string, error)) (refused int) {
 	t.Helper()
 	claim, err := idempotency.Of(emma, "any", "/", uuid.NewString(), "the same input")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	var results [8]string
 	var errs [8]error
 	var group sync.WaitGroup

@@ -12,6 +12,7 @@ import (
 
 	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/expect"
 )
 
 // actions are all actions that a function may be granted. Scan is missing, because its cost
@@ -84,9 +85,7 @@ func TestSource_OfFunctions_ContainsNoScan(t *testing.T) {
 			})
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 	}
 	if files < 20 {
 		t.Errorf("only %d files were read", files)

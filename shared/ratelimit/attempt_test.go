@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"wavegate/shared/testing/expect"
 )
 
 // TestAttempt_LimitChangedBeforeItsRoll_CountsWithTheNewOne plays requests whose roll is planned on a limit that no
@@ -59,9 +60,7 @@ func TestAttempt_LimitChangedBeforeItsRoll_CountsWithTheNewOne(t *testing.T) {
 					got = append(got, fmt.Sprintf("%s %s, %d of %d", step, ruling, v.used, v.limit))
 				}
 			}
-			if got := strings.Join(got, "; "); got != c.want {
-				t.Errorf("got  %s\nwant %s", got, c.want)
-			}
+			expect.Equal(t, strings.Join(got, "; "), c.want, "got")
 		})
 	}
 }

@@ -17,6 +17,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"wavegate/shared/testing/expect"
 )
 
 // hangingStore answers after a minute. It may have to make a connection first.
@@ -98,7 +100,8 @@ func serveCounted(conn net.Conn) {
 			return
 		}
 		_, _ = io.Copy(io.Discard, request.Body)
-		_, _ = fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Type: application/x-amz-json-1.0\r\nContent-Length: %d\r\n\r\n%s", len(counted), counted)
+		const head = "HTTP/1.1 200 OK\r\nContent-Type: application/x-amz-json-1.0\r\nContent-Length: %d\r\n\r\n"
+		_, _ = fmt.Fprintf(conn, head+"%s", len(counted), counted)
 	}
 }
 
@@ -114,8 +117,10 @@ func (b *breakingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if b.tries++; b.tries <= b.lost {
 		return nil, b.cause
 	}
-	return &http.Response{StatusCode: http.StatusOK, Request: r, Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}},
-		Body: io.NopCloser(bytes.NewReader(counted)), ContentLength: int64(len(counted))}, nil
+	return &http.Response{
+		StatusCode: http.StatusOK, Request: r, Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}},
+		Body: io.NopCloser(bytes.NewReader(counted)), ContentLength: int64(len(counted)),
+	}, nil
 }
 
 type timeoutError struct{ error }
@@ -139,11 +144,13 @@ func TestApply_BrokenConnection_IsRetriedOnce(t *testing.T) {
 		"giving back could undo two": {1, reset, giveBack{}, 1, false},
 		"nothing is broken":          {0, nil, giveBack{}, 1, true},
 	} {
-		b := &breakingTransport{lost: c.lost, cause: c.cause}
-		_, applied, err := counters{api: clientOf("http://192.0.2.1", b), table: "-", rules: slotLog}.apply(t.Context(), "k", c.write)
-		if b.tries != c.tries || applied != c.done || (err == nil) != c.done {
-			t.Errorf("%s: %d tries, applied %v, %v; want %d tries, applied %v", name, b.tries, applied, err, c.tries, c.done)
-		}
+		t.Run(name, func(t *testing.T) {
+			b := &breakingTransport{lost: c.lost, cause: c.cause}
+			_, applied, err := counters{api: clientOf("http://192.0.2.1", b), table: "-", rules: slotLog}.apply(t.Context(), "k", c.write)
+			expect.Equal(t, b.tries, c.tries, "the number of tries is")
+			expect.Equal(t, applied, c.done, "applied:")
+			expect.Equal(t, err == nil, c.done, "without an error (%v):", err)
+		})
 	}
 }
 
@@ -151,7 +158,8 @@ func TestApply_CallerLeft_IsNotRetried(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	b := &breakingTransport{lost: 1, cause: io.EOF}
-	if _, _, err := (counters{api: clientOf("http://192.0.2.1", b), table: "-", rules: slotLog}).apply(gone, "k", count{}); err == nil || b.tries > 1 {
+	_, _, err := counters{api: clientOf("http://192.0.2.1", b), table: "-", rules: slotLog}.apply(gone, "k", count{})
+	if err == nil || b.tries > 1 {
 		t.Errorf("got %v after %d tries", err, b.tries)
 	}
 }

@@ -12,11 +12,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/truora/minidyn/interpreter/language"
+
+	"wavegate/shared/testing/expect"
 )
 
 // fullItem has a count in every slot that an item can hold, and an override.
 func fullItem(now time.Time) item {
-	it := item{base: slotLog.at(now) - slotLog.fresh, slots: map[slot]int{}, override: &counterOverride{Limit: Highest, Ends: now.Add(-time.Second)}}
+	it := item{base: slotLog.at(now) - slotLog.fresh, slots: map[slot]int{}}
+	it.override = &counterOverride{Limit: Highest, Ends: now.Add(-time.Second)}
 	for s := it.base; s <= it.base+slotLog.fresh; s++ {
 		it.slots[s] = Highest / int(slotLog.window)
 		it.total += it.slots[s]
@@ -35,14 +38,16 @@ var (
 // longest must also stay within DynamoDB's limits of 4 KB and 300 operators.
 func TestExpressions_NameNoReservedWord(t *testing.T) {
 	now := epoch
-	writes := []write{count{at: 1, now: now}, giveBack{at: 1}, giveBack{at: 1, last: true}, slotLog.roll(fullItem(now), now.Add(time.Minute+time.Second), 10, false)}
+	roll := slotLog.roll(fullItem(now), now.Add(time.Minute+time.Second), 10, false)
+	writes := []write{count{at: 1, now: now}, giveBack{at: 1}, giveBack{at: 1, last: true}, roll}
 	for s := range slotLog.ring {
 		writes = append(writes, giveBack{at: s})
 	}
 	for _, w := range writes {
 		in := slotLog.input(w)
 		for _, expression := range []string{aws.ToString(in.UpdateExpression), aws.ToString(in.ConditionExpression)} {
-			if len(expression) > 4096 || strings.Count(expression, " AND ")+strings.Count(expression, " = ")+strings.Count(expression, " OR ") > 300 {
+			operators := strings.Count(expression, " AND ") + strings.Count(expression, " = ") + strings.Count(expression, " OR ")
+			if len(expression) > 4096 || operators > 300 {
 				t.Errorf("%d bytes are too long: %s", len(expression), expression)
 			}
 			for _, word := range words.FindAllString(placeholders.ReplaceAllString(expression, ""), -1) {
@@ -56,17 +61,15 @@ func TestExpressions_NameNoReservedWord(t *testing.T) {
 
 func TestItem_AtFullActivity_StaysWithin1KB(t *testing.T) {
 	it := fullItem(epoch)
-	s := &stored{n: int64(it.total), b: int64(it.base), slots: map[string]int64{}, override: true, lim: Highest, until: forever, keep: forever / 1000, ttl: forever / 1000}
+	s := &stored{n: int64(it.total), b: int64(it.base), slots: map[string]int64{},
+		override: true, lim: Highest, until: forever, keep: forever / 1000, ttl: forever / 1000}
 	for x, n := range it.slots {
 		s.slots[slotLog.attribute(x)] = int64(n)
 	}
-	if len(s.slots) != int(slotLog.fresh)+1 {
-		t.Fatalf("the item has %d slots", len(s.slots))
-	}
-	if n := size(copilotKey(organizationKey("acme")), s); n > 1024 {
-		t.Errorf("the item has %d bytes", n)
-	} else {
-		t.Logf("%d bytes", n)
+	expect.Equal(t, len(s.slots), int(slotLog.fresh)+1, "the number of slots is")
+	n := size(copilotKey(organizationKey("acme")), s)
+	if t.Logf("%d bytes", n); n > 1024 {
+		t.Error("the item is too large")
 	}
 }
 
@@ -88,7 +91,9 @@ type scriptedAPI struct {
 	opts dynamodb.Options
 }
 
-func (s *scriptedAPI) UpdateItem(_ context.Context, _ *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+func (s *scriptedAPI) UpdateItem(
+	_ context.Context, _ *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options),
+) (*dynamodb.UpdateItemOutput, error) {
 	for _, o := range options {
 		o(&s.opts)
 	}

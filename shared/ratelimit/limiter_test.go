@@ -3,13 +3,14 @@ package ratelimit
 import (
 	"context"
 	"errors"
-	"slices"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
+	"wavegate/shared/testing/expect"
 )
 
 // A testLimiter is a limiter on the model, with a clock that the test moves.
@@ -38,131 +39,106 @@ func (s *testLimiter) used(key string) int {
 	return 0
 }
 
+// admitted makes calls that are all admitted.
+func (s *testLimiter) admitted(t *testing.T, class Class, callers ...Caller) {
+	t.Helper()
+	for _, c := range callers {
+		expect.Equal(t, s.ask(t, c, class).Outcome, Admitted, "%s of %s is", class, c.User)
+	}
+}
+
+// An answer is what a test compares of a result.
+type answer struct {
+	Outcome  Ruling
+	Exceeded string // the policies in the problem
+	Writes   int
+}
+
+func answerOf(d Result) answer {
+	return answer{d.Outcome, strings.Join(problem.From(d.Err()).Policies, " "), d.Writes}
+}
+
 var (
-	ann    = Caller{User: "https://issuer ann", Organization: "acme"}
-	bob    = Caller{User: "https://issuer bob", Organization: "acme"}
-	box    = Caller{User: "https://fleet gw-1", Organization: "acme", Box: true}
-	small  = Limits{User: 3, Organization: 4, CopilotUser: 2, CopilotOrganization: 3}
-	orders = []string{userKey(ann.User), organizationKey("acme")}
+	ann      = Caller{User: "https://issuer ann", Organization: "acme"}
+	bob      = Caller{User: "https://issuer bob", Organization: "acme"}
+	box      = Caller{User: "https://fleet gw-1", Organization: "acme", Box: true}
+	small    = Limits{User: 3, Organization: 4, CopilotUser: 2, CopilotOrganization: 3}
+	standard = Limits{User: 600, Organization: 6000, CopilotUser: 30, CopilotOrganization: 300}
+	orders   = []string{userKey(ann.User), organizationKey("acme")}
 )
 
-func TestAdmit_UserOverTheLimit_IsNotCountedForTheOrganization(t *testing.T) {
-	s := newTestLimiter(small)
-	for range 3 {
-		if d := s.ask(t, ann, Ordinary); d.Outcome != Admitted || d.Writes != 2 {
-			t.Fatalf("got %+v", d)
-		}
-	}
-	writes := s.model.writes
-	d := s.ask(t, ann, Ordinary)
-	if d.Outcome != Rejected || d.Writes != 1 || s.model.writes != writes+1 {
-		t.Errorf("rejected with %+v", d)
-	}
-	if got := s.used(orders[1]); got != 3 {
-		t.Errorf("the organization has used %d", got)
-	}
-}
-
-func TestAdmit_OrganizationOverTheLimit_GivesTheUserItsCountBack(t *testing.T) {
-	s := newTestLimiter(small)
-	for _, c := range []Caller{ann, ann, ann, bob} {
-		s.ask(t, c, Ordinary)
-	}
-	d := s.ask(t, bob, Ordinary)
-	if d.Outcome != Rejected || s.used(userKey(bob.User)) != 1 {
-		t.Errorf("%+v; bob has used %d, want 1", d, s.used(userKey(bob.User)))
-	}
-	if p := problem.From(d.Err()); p.Code != problem.RateLimited || strings.Join(p.Policies, " ") != "org" || p.RetryAfter != d.RetryAfter {
-		t.Errorf("the problem is %+v", p)
-	}
-}
-
-func TestAdmit_Box_CountsOnlyAgainstItsOwnLimit(t *testing.T) {
-	s := newTestLimiter(small)
-	if d := s.ask(t, box, Ordinary); d.Outcome != Admitted || len(d.Policies) != 1 || s.used(orders[1]) != 0 {
-		t.Errorf("got %+v", d)
-	}
-}
-
-func TestAdmit_Copilot_CountsAsBothAndNamesEveryExceededPolicy(t *testing.T) {
-	s := newTestLimiter(Limits{User: 2, Organization: 9, CopilotUser: 2, CopilotOrganization: 9})
-	for range 2 {
-		if d := s.ask(t, ann, Copilot); d.Outcome != Admitted || d.Writes != 4 {
-			t.Fatalf("got %+v", d)
-		}
-	}
-	d := s.ask(t, ann, Copilot)
-	if p := problem.From(d.Err()); strings.Join(p.Policies, " ") != "user copilot-user" {
-		t.Errorf("the problem names %q", p.Policies)
-	}
-	if got := s.used(copilotKey(userKey(ann.User))); got != 2 {
-		t.Errorf("%d copilot calls are counted", got)
+func TestAdmit_CountsAgainstEachLimitOfTheCaller_IfAllHaveAPlace(t *testing.T) {
+	for name, c := range map[string]struct {
+		limits Limits
+		class  Class
+		before []Caller // whose calls are admitted
+		caller Caller
+		want   answer
+		used   map[string]int
+	}{
+		"a user under both limits":                              {small, Ordinary, nil, ann, answer{Admitted, "", 2}, map[string]int{orders[0]: 1, orders[1]: 1}},
+		"over the user's limit, the organization has no count":  {small, Ordinary, []Caller{ann, ann, ann}, ann, answer{Rejected, "user", 1}, map[string]int{orders[0]: 3, orders[1]: 3}},
+		"over the organization's, the user gets its count back": {small, Ordinary, []Caller{ann, ann, ann, bob}, bob, answer{Rejected, "org", 3}, map[string]int{userKey(bob.User): 1, orders[1]: 4}},
+		"a box has its own limit only":                          {small, Ordinary, nil, box, answer{Admitted, "", 1}, map[string]int{orders[1]: 0}},
+		"the assistant counts as both": {Limits{User: 2, Organization: 9, CopilotUser: 2, CopilotOrganization: 9}, Copilot, nil, ann,
+			answer{Admitted, "", 4}, map[string]int{orders[0]: 1, copilotKey(orders[0]): 1}},
+		"each limit that is exceeded is named": {Limits{User: 2, Organization: 9, CopilotUser: 2, CopilotOrganization: 9}, Copilot, []Caller{ann, ann}, ann,
+			answer{Rejected, "user copilot-user", 2}, map[string]int{copilotKey(orders[0]): 2}},
+		"over the assistant's limit, nothing else has a count": {small, Copilot, []Caller{ann, ann}, ann,
+			answer{Rejected, "copilot-user", 3}, map[string]int{orders[0]: 2, copilotKey(orders[0]): 2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newTestLimiter(c.limits)
+			s.admitted(t, c.class, c.before...)
+			writes := s.model.writes
+			d := s.ask(t, c.caller, c.class)
+			expect.Equal(t, answerOf(d), c.want, "the answer")
+			expect.Equal(t, s.model.writes-writes, c.want.Writes, "the number of writes is")
+			for key, want := range c.used {
+				expect.Equal(t, s.used(key), want, "the count of %s is", key)
+			}
+			if p := problem.From(d.Err()); d.Outcome == Rejected && (p.Code != problem.RateLimited || p.RetryAfter != d.RetryAfter) {
+				t.Errorf("the problem is %+v", p)
+			}
+		})
 	}
 }
 
-func TestAdmit_CopilotOverTheLimit_IsNotCountedAsOrdinary(t *testing.T) {
-	s := newTestLimiter(small)
-	for range 5 {
-		s.ask(t, ann, Copilot)
+func TestHeader_EachPolicy_IsNamed(t *testing.T) {
+	want := http.Header{
+		"RateLimit-Policy": {`"user";q=600;w=60, "org";q=6000;w=60`},
+		"RateLimit":        {`"user";r=599;t=61, "org";r=5999;t=61`},
 	}
-	if got := s.used(userKey(ann.User)); got != 2 {
-		t.Errorf("%d ordinary calls are counted, want the 2 that were admitted", got)
-	}
-}
-
-func TestHeader(t *testing.T) {
-	s := newTestLimiter(Limits{User: 600, Organization: 6000, CopilotUser: 30, CopilotOrganization: 300})
-	d := s.ask(t, ann, Ordinary)
-	h := d.Header()
-	if got, want := h["RateLimit-Policy"], `"user";q=600;w=60, "org";q=6000;w=60`; len(got) != 1 || got[0] != want {
-		t.Errorf("RateLimit-Policy is %q, want %q", got, want)
-	}
-	if got, want := h["RateLimit"], `"user";r=599;t=61, "org";r=5999;t=61`; len(got) != 1 || got[0] != want {
-		t.Errorf("RateLimit is %q, want %q", got, want)
-	}
-	if h := (Result{Unchecked: errOpen}).Header(); len(h) != 1 || !slices.Equal(h[Unchecked], []string{"?1"}) {
-		t.Errorf("an unchecked request has %v", h)
-	}
+	expect.Equal(t, newTestLimiter(standard).ask(t, ann, Ordinary).Header(), want, "the header of a request")
+	expect.Equal(t, (Result{Unchecked: errOpen}).Header(), http.Header{Unchecked: {"?1"}}, "that of an unchecked one")
 }
 
 // TestMemory_StartsAfterThreeRejections: the first rejections come from the store, so that a raised limit takes effect
 // immediately. The later ones of a flood cost no writes, for at most 5 s.
 func TestMemory_StartsAfterThreeRejections(t *testing.T) {
 	s := newTestLimiter(small)
-	for range 3 {
-		s.ask(t, ann, Ordinary)
-	}
+	s.admitted(t, Ordinary, ann, ann, ann)
 	writes := s.model.writes
 	for range 100 {
 		s.now = s.now.Add(10 * time.Millisecond)
-		if d := s.ask(t, ann, Ordinary); d.Outcome != Rejected {
-			t.Fatalf("got %+v", d)
-		}
+		expect.Equal(t, s.ask(t, ann, Ordinary).Outcome, Rejected, "a call of the flood is")
 	}
-	if got := s.model.writes - writes; got != recallRun {
-		t.Errorf("100 rejections took %d writes, want %d", got, recallRun)
-	}
+	expect.Equal(t, s.model.writes-writes, recallRun, "100 rejections take this many writes:")
 	s.model.override(userKey(ann.User), s.now, &counterOverride{Limit: 50})
 	s.now = s.now.Add(recallTime)
-	if d := s.ask(t, ann, Ordinary); d.Outcome != Admitted {
-		t.Errorf("after 5 s: got %+v", d)
-	}
+	s.admitted(t, Ordinary, ann) // after 5 s
 }
 
 func TestMemory_EndsWhenAPlaceBecomesFree(t *testing.T) {
 	s := newTestLimiter(small)
-	for range 3 {
-		s.ask(t, ann, Ordinary)
-	}
+	s.admitted(t, Ordinary, ann, ann, ann)
 	s.now = s.now.Add(58 * time.Second)
 	var d Result
 	for range 10 {
 		d = s.ask(t, ann, Ordinary)
 	}
 	s.now = s.now.Add(d.RetryAfter)
-	if again := s.ask(t, ann, Ordinary); again.Outcome != Admitted {
-		t.Errorf("rejected after waiting %v: %+v", d.RetryAfter, again)
-	}
+	s.admitted(t, Ordinary, ann)
 }
 
 func TestMemory_ClockJumpsBack_IsForgotten(t *testing.T) {
@@ -197,9 +173,10 @@ func TestStoreDown_OrdinaryRequestsAreAdmitted_CopilotRequestsAreNot(t *testing.
 		t.Errorf("ordinary: %+v", d)
 	}
 	d := s.ask(t, ann, Copilot)
-	if p := problem.From(d.Err()); d.Outcome != Unavailable || p.Code != problem.Unavailable || p.RetryAfter != 5*time.Second {
-		t.Errorf("copilot: %+v, %v", d, d.Err())
-	}
+	expect.Equal(t, d.Outcome, Unavailable, "copilot is")
+	p := problem.From(d.Err())
+	expect.Equal(t, p.Code, problem.Unavailable, "its problem is")
+	expect.Equal(t, p.RetryAfter, 5*time.Second, "it is told to wait")
 }
 
 // TestBreaker_OpensAfterThreeFailuresInARow: after three failures in a row the store gets no
@@ -213,14 +190,11 @@ func TestBreaker_OpensAfterThreeFailuresInARow(t *testing.T) {
 		return s.model.writes > writes
 	}
 	for i, want := range []bool{true, true, true, false, false} {
-		if got := ask(); got != want {
-			t.Errorf("request %d: asked the store: %v", i, got)
-		}
+		expect.Equal(t, ask(), want, "request %d: asked the store", i)
 	}
 	s.now = s.now.Add(breakerLongest)
-	if !ask() || ask() {
-		t.Error("after 5 s the store does not get exactly one call")
-	}
+	expect.Equal(t, ask(), true, "after 5 s, asked the store")
+	expect.Equal(t, ask(), false, "and at once again")
 	s.now = s.now.Add(breakerLongest)
 	s.model.fail = nil
 	for range 3 {
@@ -245,10 +219,8 @@ func TestBreaker_CallerLeft_IsNotAFailureOfTheStore(t *testing.T) {
 
 func TestSettings_Defaults(t *testing.T) {
 	r := setting.NewValues(setting.Limits...)
-	s := ReadSettings(r)
-	if want := (Settings{Limits: Limits{600, 6000, 30, 300}, Deadline: 100 * time.Millisecond}); r.Err() != nil || s != want {
-		t.Errorf("got %+v, %v", s, r.Err())
-	}
+	expect.Equal(t, ReadSettings(r), Settings{Limits: standard, Deadline: 100 * time.Millisecond}, "the settings")
+	expect.OK(t, r.Err())
 }
 
 func TestSettings_Contradictory_AreRefused(t *testing.T) {

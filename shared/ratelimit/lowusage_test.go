@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"wavegate/shared/testing/expect"
 )
 
 type slowStore struct {
@@ -22,42 +23,32 @@ func (d *slowStore) apply(ctx context.Context, key string, w write) (item, bool,
 	return d.store.apply(ctx, key, w)
 }
 
-// TestLowUsage_UserFarFromTheLimit_IsCountedInParallelWithTheOrganization counts the round trips of a request.
+// TestLowUsage_UserFarFromTheLimit_IsCountedInParallelWithTheOrganization counts the round trips of requests.
 func TestLowUsage_UserFarFromTheLimit_IsCountedInParallelWithTheOrganization(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := New(Config{Limits: Limits{User: 6, Organization: 100, CopilotUser: 100, CopilotOrganization: 100}, Table: "-"})
-		l.store = &slowStore{store: newModel(slotLog)}
-		for i, want := range []int{
-			2, // nothing is known of the user yet
-			1, 1, 1,
-			2, 2, // more than half of the limit is used
-		} {
-			began := time.Now()
-			if d := l.Admit(t.Context(), ann, Ordinary); d.Outcome != Admitted || d.Writes != 2 {
-				t.Fatalf("request %d: %+v", i, d)
-			}
-			if got := int(time.Since(began) / trip); got != want {
-				t.Errorf("request %d took %d round trips, want %d", i, got, want)
-			}
-		}
-	})
-}
-
-func TestLowUsage_IsForgottenAfterAWhile(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := New(Config{Limits: Limits{User: 600, Organization: 6000, CopilotUser: 30, CopilotOrganization: 300}, Table: "-"})
-		l.store = &slowStore{store: newModel(slotLog)}
-		for i, want := range []int{2, 1, 2} {
-			began := time.Now()
-			l.Admit(t.Context(), ann, Ordinary)
-			if got := int(time.Since(began) / trip); got != want {
-				t.Errorf("request %d took %d round trips, want %d", i, got, want)
-			}
-			if i == 1 {
-				time.Sleep(lowUsageTime)
-			}
-		}
-	})
+	for name, c := range map[string]struct {
+		limits Limits
+		trips  []int
+		pause  time.Duration // before the last request
+	}{
+		// Nothing is known of the user before the first request. At the last two, more than half of the limit is used.
+		"up to the limit":   {Limits{User: 6, Organization: 100, CopilotUser: 100, CopilotOrganization: 100}, []int{2, 1, 1, 1, 2, 2}, 0},
+		"after a long time": {standard, []int{2, 1, 2}, lowUsageTime},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := New(Config{Limits: c.limits, Table: "-"})
+				l.store = &slowStore{store: newModel(slotLog)}
+				for i, want := range c.trips {
+					if i == len(c.trips)-1 {
+						time.Sleep(c.pause)
+					}
+					began := time.Now()
+					expect.Equal(t, answerOf(l.Admit(t.Context(), ann, Ordinary)), answer{Admitted, "", 2}, "request %d", i)
+					expect.Equal(t, int(time.Since(began)/trip), want, "the round trips of request %d are", i)
+				}
+			})
+		})
+	}
 }
 
 // TestLowUsage_UserUsedUpTheLimitElsewhere_OrganizationGetsItsCountBack checks the one case in which the organization's
@@ -68,16 +59,14 @@ func TestLowUsage_UserUsedUpTheLimitElsewhere_OrganizationGetsItsCountBack(t *te
 	here.ask(t, ann, Ordinary)
 	there.ask(t, ann, Ordinary)
 	there.ask(t, ann, Ordinary)
-	if d := here.ask(t, ann, Ordinary); d.Outcome != Rejected || here.used(orders[0]) != 3 || here.used(orders[1]) != 3 {
-		t.Errorf("%+v; used are %d and %d, want 3 and 3", d, here.used(orders[0]), here.used(orders[1]))
-	}
-	if d := here.ask(t, ann, Ordinary); d.Outcome != Rejected || d.Writes != 1 {
-		t.Errorf("the next is %+v, want one write, the user's", d)
-	}
+	expect.Equal(t, here.ask(t, ann, Ordinary).Outcome, Rejected, "the fourth is")
+	expect.Equal(t, here.used(orders[0]), 3, "the user has used")
+	expect.Equal(t, here.used(orders[1]), 3, "the organization has used")
+	expect.Equal(t, answerOf(here.ask(t, ann, Ordinary)), answer{Rejected, "user", 1}, "the next, with the user's write only,")
 }
 
 func TestLowUsage_ClockJumpsBack_IsForgotten(t *testing.T) {
-	s := newTestLimiter(Limits{User: 600, Organization: 6000, CopilotUser: 30, CopilotOrganization: 300})
+	s := newTestLimiter(standard)
 	s.ask(t, ann, Ordinary)
 	if !s.lowUsage.has(orders[0], s.now) {
 		t.Fatal("the user does not have low usage")

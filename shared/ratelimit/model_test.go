@@ -3,7 +3,6 @@ package ratelimit
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 )
@@ -171,14 +170,4 @@ func size(key string, s *stored) int {
 		add(attrKeep, s.keep)
 	}
 	return sum
-}
-
-// String shows an item in failures.
-func (s *stored) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "n=%d b=%d lim=%d until=%d", s.n, s.b, s.lim, s.until)
-	for name, n := range s.slots {
-		fmt.Fprintf(&b, " %s=%d", name, n)
-	}
-	return b.String()
 }

@@ -1,12 +1,12 @@
 package ratelimit
 
 import (
-	"reflect"
 	"testing"
 	"time"
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 )
 
 // TestTarget_SpaceInTheIssuer_IsADifferentUser: no real issuer has a space in its name. Such a
@@ -17,9 +17,7 @@ func TestTarget_SpaceInTheIssuer_IsADifferentUser(t *testing.T) {
 	if victim.key() == other.key() || victim.subject() == other.subject() {
 		t.Errorf("both are counted as %s and stored as %q", victim.key(), other.subject())
 	}
-	if caller := (auth.Principal{Issuer: victim.Issuer, UserID: victim.ID}); userKey(caller.User()) != victim.key() {
-		t.Error("a user's override is not in the item that counts their calls")
-	}
+	expect.Equal(t, userKey((auth.Principal{Issuer: victim.Issuer, UserID: victim.ID}).User()), victim.key(), "a user's override is not in the item that counts their calls")
 }
 
 func TestOverride_SetAndRemove_ByPresentOverride(t *testing.T) {
@@ -27,33 +25,44 @@ func TestOverride_SetAndRemove_ByPresentOverride(t *testing.T) {
 	at, ends := made.Add(time.Hour), made.Add(2*time.Hour)
 	eric := Target{Kind: Users, ID: "eric", Issuer: "https://people.example"}
 	spec, others := OverrideSpec{Limit: new(1200)}, OverrideSpec{Limit: new(50), ExpiresAt: &ends}
+	past := OverrideSpec{ExpiresAt: &made}
 	set := func(spec OverrideSpec, revision int64, created, updated time.Time) record {
-		return record{Subject: eric.subject(), Override: Override{Target: eric, OverrideSpec: spec, CreatedAt: created, UpdatedAt: updated, Revision: revision}}
+		return record{Subject: eric.subject(), Override: Override{
+			Target: eric, OverrideSpec: spec, CreatedAt: created, UpdatedAt: updated, Revision: revision}}
 	}
 	removed := record{Subject: eric.subject(), Removed: true, Override: Override{Target: eric, UpdatedAt: made, Revision: 2}}
+	removedAgain := record{Subject: eric.subject(), Removed: true, Override: Override{Target: eric, UpdatedAt: at, Revision: 4}}
 	for name, c := range map[string]struct {
-		was   record
-		at    time.Time
-		next  record
-		event string
+		was     record
+		spec    *OverrideSpec // nil: it is removed
+		at      time.Time
+		next    record
+		event   string
+		missing bool
 	}{
-		"no override":         {record{}, at, set(spec, 1, at, at), "RateLimitSet"},
-		"the same":            {set(spec, 3, made, made), at, set(spec, 3, made, made), ""},
-		"other spec":          {set(others, 3, made, made), at, set(spec, 4, made, at), "RateLimitSet"},
-		"an expired override": {set(others, 3, made, made), ends, set(spec, 4, ends, ends), "RateLimitSet"},
-		"a removed override":  {removed, at, set(spec, 3, at, at), "RateLimitSet"},
+		"no override":             {record{}, &spec, at, set(spec, 1, at, at), "RateLimitSet", false},
+		"the same":                {set(spec, 3, made, made), &spec, at, set(spec, 3, made, made), "", false},
+		"other spec":              {set(others, 3, made, made), &spec, at, set(spec, 4, made, at), "RateLimitSet", false},
+		"an expired override":     {set(others, 3, made, made), &spec, ends, set(spec, 4, ends, ends), "RateLimitSet", false},
+		"a removed override":      {removed, &spec, at, set(spec, 3, at, at), "RateLimitSet", false},
+		"remove":                  {set(spec, 3, made, made), nil, at, removedAgain, "RateLimitRemoved", false},
+		"remove nothing":          {record{}, nil, at, record{}, "", true},
+		"remove what has expired": {set(past, 1, made, made), nil, at, set(past, 1, made, made), "", true},
+		"remove what is removed":  {removed, nil, at, removed, "", true},
 	} {
-		if next, event := c.was.set(eric, spec, c.at); !reflect.DeepEqual(next, c.next) || event != c.event {
-			t.Errorf("set, %s: got %+v, %q", name, next, event)
-		}
-	}
-	for name, was := range map[string]record{"nothing": {}, "an expired override": set(OverrideSpec{ExpiresAt: &made}, 1, made, made), "a removed override": removed} {
-		if _, event, err := was.remove(eric, at); !problem.Has(err, problem.NotFound) || event != "" {
-			t.Errorf("remove, %s: got %q, %v", name, event, err)
-		}
-	}
-	next, event, err := set(spec, 3, made, made).remove(eric, at)
-	if want := (record{Subject: eric.subject(), Removed: true, Override: Override{Target: eric, UpdatedAt: at, Revision: 4}}); err != nil || event != "RateLimitRemoved" || !reflect.DeepEqual(next, want) {
-		t.Errorf("remove: got %+v, %q, %v", next, event, err)
+		t.Run(name, func(t *testing.T) {
+			var next record
+			var event string
+			var err error
+			if c.spec != nil {
+				next, event = c.was.set(eric, *c.spec, c.at)
+			} else {
+				next, event, err = c.was.remove(eric, c.at)
+			}
+			expect.Equal(t, next, c.next, "the next record")
+			expect.Equal(t, event, c.event, "the event is")
+			expect.Equal(t, problem.Has(err, problem.NotFound), c.missing, "not found:")
+			expect.Equal(t, err != nil, c.missing, "failed:")
+		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+	"wavegate/shared/testing/expect"
 )
 
 // requestsPerRun times rapid's 100 runs is the number of simulated requests in the test command.
@@ -27,9 +28,7 @@ func TestProperties_OnTheSimulatedClock(t *testing.T) {
 	var requests, rejected, writes, waits atomic.Int64
 	rapid.Check(t, func(t *rapid.T) {
 		s := newSimulation(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "") }, mutation{})
-		if err := s.run(requestsPerRun); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, s.run(requestsPerRun))
 		requests.Add(int64(s.requests))
 		rejected.Add(int64(s.rejected))
 		writes.Add(int64(s.writes))

@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -8,51 +9,44 @@ import (
 	"pgregory.net/rapid"
 
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 )
 
 func TestReserve_HaltAfterTheLimit_IsAdmittedInTheSameInstant(t *testing.T) {
-	s := newTestLimiter(Limits{User: 600, Organization: 6000, CopilotUser: 30, CopilotOrganization: 300})
-	for range 600 {
-		s.ask(t, ann, Ordinary)
-	}
-	if d := s.ask(t, ann, Ordinary); d.Outcome != Rejected {
-		t.Fatalf("the limit is not reached: %+v", d)
-	}
-	for i := range Reserve {
-		if d := s.ask(t, ann, Reserved); d.Outcome != Admitted || d.Err() != nil {
-			t.Fatalf("halt %d: %+v", i, d)
-		}
-	}
+	s := newTestLimiter(standard)
+	s.admitted(t, Ordinary, slices.Repeat([]Caller{ann}, 600)...)
+	expect.Equal(t, s.ask(t, ann, Ordinary).Outcome, Rejected, "beyond the limit, a call is")
+	s.admitted(t, Reserved, slices.Repeat([]Caller{ann}, Reserve)...)
 	d := s.ask(t, ann, Reserved)
-	if p := problem.From(d.Err()); d.Outcome != Rejected || strings.Join(p.Policies, " ") != "user reserve" {
-		t.Errorf("beyond the reserve: %+v, %v", d, d.Err())
-	}
-	if d := s.ask(t, ann, Ordinary); d.Outcome != Rejected {
-		t.Errorf("a call outside the reserve's operations was admitted from it: %+v", d)
-	}
+	expect.Equal(t, answerOf(d), answer{Rejected, "user reserve", 1}, "beyond the reserve, it")
+	expect.Equal(t, s.ask(t, ann, Ordinary).Outcome, Rejected, "a call that may not use the reserve is")
 	s.now = s.now.Add(d.RetryAfter)
-	if d := s.ask(t, ann, Reserved); d.Outcome != Admitted {
-		t.Errorf("after the wait: %+v", d)
-	}
+	s.admitted(t, Reserved, ann)
+}
+
+// TestReserve_HasAPlaceBeforeTheLimits_NamesItsSecond: the limit is 0, and the reserve was used up half a minute ago.
+func TestReserve_HasAPlaceBeforeTheLimits_NamesItsSecond(t *testing.T) {
+	s := newTestLimiter(small)
+	s.model.override(orders[0], s.now, &counterOverride{Limit: 0})
+	s.admitted(t, Reserved, slices.Repeat([]Caller{ann}, Reserve)...)
+	s.now = s.now.Add(30 * time.Second)
+	expect.Equal(t, s.ask(t, ann, Reserved).RetryAfter, 31*time.Second, "it is told to wait")
 }
 
 func TestReserve_UnderTheLimit_IsNotUsed(t *testing.T) {
 	s := newTestLimiter(small)
-	d := s.ask(t, ann, Reserved)
-	if d.Outcome != Admitted || d.Writes != 2 || s.used(orders[0]) != 1 || s.used(reserveOf(ann).key) != 0 {
-		t.Errorf("got %+v; used are %d and %d", d, s.used(orders[0]), s.used(reserveOf(ann).key))
-	}
+	expect.Equal(t, answerOf(s.ask(t, ann, Reserved)), answer{Admitted, "", 2}, "the answer")
+	expect.Equal(t, s.used(orders[0]), 1, "the user has used")
+	expect.Equal(t, s.used(reserveOf(ann).key), 0, "of the reserve, it has used")
 }
 
 func TestReserve_OrganizationOverTheLimit_GivesTheUserItsCountBack(t *testing.T) {
 	s := newTestLimiter(small)
-	for _, c := range []Caller{ann, ann, ann, bob} {
-		s.ask(t, c, Ordinary)
-	}
+	s.admitted(t, Ordinary, ann, ann, ann, bob)
 	d := s.ask(t, bob, Reserved)
-	if d.Outcome != Admitted || s.used(userKey(bob.User)) != 1 || s.used(reserveOf(bob).key) != 1 {
-		t.Errorf("%+v; bob has used %d and %d of the reserve, want 1 and 1", d, s.used(userKey(bob.User)), s.used(reserveOf(bob).key))
-	}
+	expect.Equal(t, d.Outcome, Admitted, "the call is")
+	expect.Equal(t, s.used(userKey(bob.User)), 1, "bob has used")
+	expect.Equal(t, s.used(reserveOf(bob).key), 1, "of the reserve, bob has used")
 	if got := d.Header()["RateLimit"][0]; !strings.Contains(got, `"org";r=0`) || !strings.Contains(got, `"reserve";r=59`) {
 		t.Errorf("RateLimit is %s", got)
 	}
@@ -63,16 +57,12 @@ func TestReserve_OwnOrganizationHasLimitZero_OverrideCanStillBeRemoved(t *testin
 	s.model.override(orders[1], s.now, &counterOverride{Limit: 0})
 	for range 10 { // the container then remembers the rejection
 		d := s.ask(t, ann, Ordinary)
-		if d.Outcome != Rejected {
-			t.Fatalf("got %+v", d)
-		}
+		expect.Equal(t, d.Outcome, Rejected, "the call is")
 		if says := problem.From(d.Err()).Detail; strings.Contains(says, "Try again in") {
 			t.Errorf("a place is promised: %s", says)
 		}
 	}
-	if d := s.ask(t, ann, Reserved); d.Outcome != Admitted {
-		t.Errorf("got %+v", d)
-	}
+	s.admitted(t, Reserved, ann)
 }
 
 // TestReserve_UsedUpInAFlood_IsRemembered: rejections of a flood cost no more writes than for
@@ -91,9 +81,7 @@ func TestReserve_UsedUpInAFlood_IsRemembered(t *testing.T) {
 			t.Fatalf("got %+v, %v", d, known)
 		}
 	}
-	if s.model.writes != writes {
-		t.Errorf("%d writes", s.model.writes-writes)
-	}
+	expect.Equal(t, s.model.writes, writes, "%d writes", s.model.writes-writes)
 }
 
 // TestReserve_Properties: in any 60 s, at most L calls that may not use the reserve are

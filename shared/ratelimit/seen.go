@@ -16,28 +16,30 @@ import (
 // Subject is the key of a user's count of ordinary calls.
 func Subject(user string) string { return userKey(user) }
 
-// LastSeen is when a subject's last call was admitted, within half a second. It reads the count
-// of calls, and writes nothing. It is zero if that is unknown: the subject made no call in the
-// last 35 days, or its item was lost. Rejected calls do not count, nor do calls that were
-// admitted unchecked while the store failed.
-func LastSeen(ctx context.Context, api Getter, subject string) (time.Time, error) {
-	out, err := api.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: aws.String(dynamo.RateCounters.Name()),
-		Key:       map[string]types.AttributeValue{attrSubject: &types.AttributeValueMemberS{Value: subject}},
-	})
-	if err != nil {
-		return time.Time{}, problem.Wrap(fmt.Errorf("ratelimit: read a counter: %w", err), problem.Unavailable,
-			"When a box was last seen cannot be read right now.").After(time.Second)
+// LastSeen returns a function that returns when a subject's last call was admitted, within half a second. The function
+// reads the count of calls, and writes nothing. It returns zero if that is unknown: the subject made no call in the last
+// 35 days, or its item was lost. Rejected calls do not count, nor do calls that were admitted unchecked while the store
+// failed.
+func LastSeen(api Getter) func(ctx context.Context, subject string) (time.Time, error) {
+	return func(ctx context.Context, subject string) (time.Time, error) {
+		out, err := api.GetItem(ctx, &dynamodb.GetItemInput{
+			TableName: aws.String(dynamo.RateCounters.Name()),
+			Key:       map[string]types.AttributeValue{attrSubject: &types.AttributeValueMemberS{Value: subject}},
+		})
+		if err != nil {
+			return time.Time{}, problem.Wrap(fmt.Errorf("ratelimit: read a counter: %w", err), problem.Unavailable,
+				"When a box was last seen cannot be read right now.").After(time.Second)
+		}
+		it, err := slotLog.decode(out.Item)
+		if err != nil {
+			return time.Time{}, err
+		}
+		newest, found := it.newest()
+		if !found {
+			return time.Time{}, nil
+		}
+		return slotLog.start(newest), nil
 	}
-	it, err := slotLog.decode(out.Item)
-	if err != nil {
-		return time.Time{}, err
-	}
-	newest, found := it.newest()
-	if !found {
-		return time.Time{}, nil
-	}
-	return slotLog.start(newest), nil
 }
 
 func (r rules) start(s slot) time.Time { return time.UnixMilli(int64(s) * r.slot.Milliseconds()).UTC() }

@@ -8,42 +8,36 @@ import (
 	"github.com/google/uuid"
 
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 )
 
 func TestLastSeen_IsTheLastAdmittedCall_WithinHalfASecond(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		user := "https://fleet.example " + uuid.NewString()
-		if seen, err := LastSeen(t.Context(), client, Subject(user)); err != nil || !seen.IsZero() {
+		if seen, err := LastSeen(client)(t.Context(), Subject(user)); err != nil || !seen.IsZero() {
 			t.Fatalf("a box that never called was seen at %v, %v", seen, err)
 		}
 		now := time.Now()
 		limiter := New(Config{Store: client, Limits: Limits{User: 3}, Clock: func() time.Time { return now }, Deadline: 10 * time.Second})
-		call := func(want Ruling) {
-			t.Helper()
-			if d := limiter.Admit(t.Context(), Caller{User: user, Box: true}, Ordinary); d.Outcome != want {
-				t.Fatalf("got %+v", d)
+		steps := []struct {
+			gap  time.Duration
+			want Ruling
+		}{
+			{0, Admitted}, {time.Second, Admitted}, {700 * time.Millisecond, Admitted}, {10 * time.Second, Rejected},
+			{time.Minute, Admitted}, {time.Hour, Admitted}, {34 * 24 * time.Hour, Admitted}, {34*time.Minute + 8*time.Second, Admitted},
+		}
+		var last time.Time // admitted
+		for _, step := range steps {
+			now = now.Add(step.gap)
+			d := limiter.Admit(t.Context(), Caller{User: user, Box: true}, Ordinary)
+			expect.Equal(t, d.Outcome, step.want, "after %v, the call is", step.gap)
+			if step.want == Admitted {
+				last = now
 			}
-		}
-		check := func(want time.Time) {
-			t.Helper()
-			seen, err := LastSeen(t.Context(), client, Subject(user))
-			if age := want.Sub(seen); err != nil || age < 0 || age >= 500*time.Millisecond {
-				t.Fatalf("seen at %v, %v, called at %v", seen, err, want)
+			seen, err := LastSeen(client)(t.Context(), Subject(user))
+			if age := last.Sub(seen); err != nil || age < 0 || age >= 500*time.Millisecond {
+				t.Fatalf("seen at %v, %v, called at %v", seen, err, last)
 			}
-		}
-		for _, gap := range []time.Duration{0, time.Second, 700 * time.Millisecond} {
-			now = now.Add(gap)
-			call(Admitted)
-			check(now)
-		}
-		last := now
-		now = now.Add(10 * time.Second)
-		call(Rejected)
-		check(last)
-		for _, gap := range []time.Duration{time.Minute, time.Hour, 34 * 24 * time.Hour, 34*time.Minute + 8*time.Second} {
-			now = now.Add(gap)
-			call(Admitted)
-			check(now)
 		}
 	})
 }
@@ -55,9 +49,7 @@ func TestRoll_ItemOfABoxThatPolls_KeepsItsTTLFor35Days(t *testing.T) {
 		a := slotLog.begin(now, 600)
 		for {
 			it, applied, err := m.apply(t.Context(), subjectKey, a.next)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, err)
 			if _, done := a.answered(it, applied); done {
 				break
 			}

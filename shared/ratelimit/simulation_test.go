@@ -58,7 +58,7 @@ type simulation struct {
 type mutation struct {
 	rules func(*rules)
 	// write changes a write before it is sent. It may use the item.
-	write func(r rules, it item, w write) write
+	write func(it item, w write) write
 	wait  func(time.Duration) time.Duration
 }
 
@@ -218,7 +218,7 @@ func (s *simulation) step(a *attempt) (verdict, bool, error) {
 
 func (s *simulation) send(w write) (item, bool, error) {
 	if s.mutation.write != nil {
-		w = s.mutation.write(s.rules, s.item(), w)
+		w = s.mutation.write(s.item(), w)
 	}
 	it, applied, err := s.store.apply(context.Background(), subjectKey, w)
 	s.writes++

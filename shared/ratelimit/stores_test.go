@@ -1,17 +1,21 @@
 package ratelimit
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 )
 
 // TestStores_AnswerLikeTheModel sends the same writes to a store and to the model, and compares
@@ -41,8 +45,11 @@ func TestStores_AnswerLikeTheModel(t *testing.T) {
 					if err != nil {
 						t.Fatalf("step %d: %+v: %v", i, w, err)
 					}
-					if applied != wantApplied || show(got) != show(want) {
-						t.Fatalf("step %d: %+v of %s\ngot  %v %s\nwant %v %s", i, w, show(it), applied, show(got), wantApplied, show(want))
+					if diff := cmp.Diff(want, got, cmp.AllowUnexported(item{}, counterOverride{})); applied != wantApplied || diff != "" {
+						t.Fatalf("step %d: %+v of %+v: applied %v, want %v:\n%s", i, w, it, applied, wantApplied, diff)
+					}
+					if _, back := w.(giveBack); applied && !back {
+						expect.Equal(t, ttlOf(t, client, holder.key()), m.items[holder.key()].ttl, "step %d: the time to live is", i)
 					}
 				}
 			}
@@ -50,13 +57,14 @@ func TestStores_AnswerLikeTheModel(t *testing.T) {
 	})
 }
 
-// show prints an item, with times in one zone.
-func show(it item) string {
-	s := fmt.Sprintf("n=%d b=%d %v", it.total, it.base, it.slots)
-	if it.override != nil {
-		s += fmt.Sprintf(" lim=%d until=%d", it.override.Limit, until(*it.override))
-	}
-	return s
+// ttlOf is the time at which a stored item may be deleted.
+func ttlOf(t *testing.T, client *dynamodb.Client, key string) (seconds int64) {
+	t.Helper()
+	out, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(dynamo.RateCounters.Name()),
+		Key: map[string]types.AttributeValue{attrSubject: &types.AttributeValueMemberS{Value: key}}})
+	expect.OK(t, err)
+	expect.OK(t, attributevalue.Unmarshal(out.Item[attrTTL], &seconds))
+	return seconds
 }
 
 // writes makes the write that is due, and some that are stale or wrong.
@@ -93,9 +101,7 @@ func setOverride(t *testing.T, db *dynamo.DB, m *model, target Target, now time.
 			spec.ExpiresAt = new(now.Add(time.Duration(pick(100_000)) * time.Millisecond).UTC())
 		}
 	}
-	if err := db.Commit(admission.Unlimited(t.Context()), counterPart("counter", target.key(), spec.Limit, spec.ExpiresAt, now)); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, db.Commit(admission.Unlimited(t.Context()), counterPart("counter", target.key(), spec.Limit, spec.ExpiresAt, now)))
 	if spec.Limit == nil {
 		m.override(target.key(), now, nil)
 		return

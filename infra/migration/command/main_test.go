@@ -26,6 +26,7 @@ import (
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 )
 
 const before, after report.Shards = 32, 128
@@ -44,9 +45,7 @@ func (s *stage) fill(t *testing.T) {
 	t.Helper()
 	db, was := dynamo.Open(s.client, time.Now), report.Row{}
 	first := was.Registered(report.Registration{EdgeID: s.id(0), EdgeType: "gateway-x", Channel: "stable", At: time.Now()})
-	if err := report.NewStore(db, before).Save(admission.Unlimited(t.Context()), was, first); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, report.NewStore(db, before).Save(admission.Unlimited(t.Context()), was, first))
 	s.rows = s.row(t, 0)
 	numbers := make([]int, s.number)
 	for n := range numbers {
@@ -67,9 +66,7 @@ func (s *stage) fill(t *testing.T) {
 			return err
 		})
 	}
-	if err := writers.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, writers.Wait())
 }
 
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
@@ -78,9 +75,7 @@ func (s *stage) row(t *testing.T, n int) migration.Item {
 	t.Helper()
 	name := dynamo.Reports.Name()
 	got, err := s.client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &name, Key: migration.Item{"edgeId": text(s.id(n))}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return got.Item
 }
 
@@ -111,19 +106,13 @@ func TestMigrate_KilledInTheMiddle_GoesOnWhereItWas(t *testing.T) {
 		}
 		s.fill(t)
 		program := program + s.prefix
-		if err := os.Link(strings.TrimSuffix(program, s.prefix), program); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, os.Link(strings.TrimSuffix(program, s.prefix), program))
 		first := s.command(t.Context(), program, "--rate", strconv.Itoa(s.number/2))
-		if err := first.Start(); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, first.Start())
 		for read(t, program).Progress.Read < int64(s.number/3) {
 			s.poll(t, s.number-1-int(read(t, program).Progress.Read)/10)
 		}
-		if err := first.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, first.Process.Kill())
 		if err := first.Wait(); err == nil {
 			t.Fatal("it came to its end before it was killed")
 		}
@@ -147,9 +136,7 @@ func TestMigrate_KilledInTheMiddle_GoesOnWhereItWas(t *testing.T) {
 			t.Errorf("the check at the end says %v: %s", err, out)
 		}
 		for n := 0; n < s.number; n += 97 {
-			if got, want := s.row(t, n)["shard"].(*types.AttributeValueMemberS).Value, after.Of("gateway-x/stable", s.id(n)); got != want {
-				t.Errorf("%s is in %s, want %s", s.id(n), got, want)
-			}
+			expect.Equal(t, s.row(t, n)["shard"].(*types.AttributeValueMemberS).Value, after.Of("gateway-x/stable", s.id(n)), "%s is in", s.id(n))
 		}
 	})
 }
@@ -159,14 +146,10 @@ func (s *stage) poll(t *testing.T, n int) {
 	t.Helper()
 	store := report.NewStore(dynamo.Open(s.client, time.Now), after)
 	was, err := store.Get(t.Context(), s.id(n))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	next := was
 	next.Told, next.Revision = fmt.Sprintf("1.0.%d", was.Revision), was.Revision+1
-	if err := store.Save(admission.Unlimited(t.Context()), was, next); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, store.Save(admission.Unlimited(t.Context()), was, next))
 }
 
 // read is the content of the state file; empty if there is none yet.
@@ -179,9 +162,7 @@ func read(t *testing.T, program string) (s state) {
 	if err == nil {
 		err = json.Unmarshal(b, &s)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return s
 }
 
@@ -198,9 +179,7 @@ func TestBefore_AnotherFormOrAnEnd_BeginsAgain(t *testing.T) {
 		"another table": {state{"reports-2", now.Form, half}, false},
 		"its end":       {state{now.Table, now.Form, migration.Progress{Done: true, Counts: half.Counts}}, false},
 	} {
-		if err := write(file, test.was); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, write(file, test.was))
 		if got, err := earlier(file, now); err != nil || (got.Read == 7) != test.goes {
 			t.Errorf("%s: continues from %+v, %v", name, got, err)
 		}
@@ -225,25 +204,17 @@ func TestRun_Form_IsRaisedUnlessItIsHigher(t *testing.T) {
 			Key:              map[string]types.AttributeValue{"subject": &types.AttributeValueMemberS{Value: "data"}, "part": &types.AttributeValueMemberS{Value: "form"}},
 			UpdateExpression: aws.String("SET #form = #form + :one"), ExpressionAttributeNames: map[string]string{"#form": "form"},
 			ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		for _, args := range [][]string{args, append([]string{"--check"}, args...)} {
-			if err := run(t.Context(), args, &out); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("the stored data has form %d", dynamo.Form+1)) {
-				t.Errorf("%v: it says %v", args, err)
-			}
+			expect.Error(t, run(t.Context(), args, &out), fmt.Sprintf("the stored data has form %d", dynamo.Form+1), "%v: it says", args)
 		}
 	})
 }
 
 func TestRun_WhatIsMissing_IsSaid(t *testing.T) {
 	for _, args := range [][]string{{"shards"}, {"--stage", "a", "--state", "b", "other"}, {"--stage", "a", "--state", "b", "--rate", "0", "shards"}} {
-		if err := run(t.Context(), args, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "the name of a migration") {
-			t.Errorf("%v: %v", args, err)
-		}
+		expect.Error(t, run(t.Context(), args, &bytes.Buffer{}), "the name of a migration", "%v", args)
 	}
 	t.Setenv("REPORT_SHARDS", "None")
-	if err := run(t.Context(), []string{"--stage", "a", "--state", "b", "shards"}, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), `"None"`) {
-		t.Errorf("without the stage's setting: %v", err)
-	}
+	expect.Error(t, run(t.Context(), []string{"--stage", "a", "--state", "b", "shards"}, &bytes.Buffer{}), `"None"`, "without the stage's setting")
 }

@@ -31,55 +31,71 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, args []string, tables io.Reader, out io.Writer) error {
+// options are what the command is asked for.
+type options struct {
+	stage          string
+	at             time.Time
+	check, backups bool
+	from           recovery.Names
+	empty          map[dynamo.TableID]bool
+}
+
+func parse(args []string) (o options, err error) {
+	o.from, o.empty = recovery.Names{}, map[dynamo.TableID]bool{}
 	flags := flag.NewFlagSet("restore", flag.ContinueOnError)
-	stage := flags.String("stage", "", "the deployment")
+	flags.StringVar(&o.stage, "stage", "", "the deployment")
 	moment := flags.String("at", "", "the moment, RFC 3339")
-	check := flags.Bool("check", false, "only compare tables that are restored already with their audit trail")
-	backups := flags.Bool("backups", false, "the tables were restored from backups under their new names: complete and compare them")
-	from, none := recovery.Names{}, map[dynamo.TableID]bool{}
+	flags.BoolVar(&o.check, "check", false, "only compare tables that are restored already with their audit trail")
+	flags.BoolVar(&o.backups, "backups", false, "the tables were restored from backups under their new names: complete and compare them")
 	flags.Func("from", "a table to restore instead of the one in use, `table=NAME`; may be repeated", func(text string) error {
 		id, name, ok := strings.Cut(text, "=")
 		if !ok || name == "" {
 			return errors.New("give table=NAME")
 		}
-		from[dynamo.TableID(id)] = name
+		o.from[dynamo.TableID(id)] = name
 		return known(id)
 	})
 	flags.Func("empty", "with --backups, a `table` that has no backup because it is newer; may be repeated", func(id string) error {
-		none[dynamo.TableID(id)] = true
+		o.empty[dynamo.TableID(id)] = true
 		return known(id)
 	})
 	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if o.at, err = time.Parse(time.RFC3339, *moment); err != nil || o.stage == "" {
+		return o, errors.New("give --stage, and --at as 2026-11-22T09:30:00Z")
+	}
+	if o.check && o.backups || len(o.empty) > 0 && !o.backups {
+		return o, errors.New("give --check or --backups, which also compares; --empty goes with --backups")
+	}
+	return o, nil
+}
+
+func run(ctx context.Context, args []string, tables io.Reader, out io.Writer) error {
+	o, err := parse(args)
+	if err != nil {
 		return err
 	}
-	at, err := time.Parse(time.RFC3339, *moment)
-	if err != nil || *stage == "" {
-		return errors.New("give --stage, and --at as 2026-11-22T09:30:00Z")
-	}
-	if *check && *backups || len(none) > 0 && !*backups {
-		return errors.New("give --check or --backups, which also compares; --empty goes with --backups")
-	}
-	inUse, err := read(tables, *stage)
+	inUse, err := read(tables, o.stage)
 	if err != nil {
 		return err
 	}
 	names := maps.Clone(inUse)
-	maps.Copy(names, from)
-	plan, err := recovery.Plan(*stage, names, at)
+	maps.Copy(names, o.from)
+	plan, err := recovery.Plan(o.stage, names, o.at)
 	if err != nil {
 		return err
 	}
 	client := dynamo.NewClient()
 	switch {
-	case *check:
-	case *backups:
+	case o.check:
+	case o.backups:
 		for i, t := range plan {
-			plan[i].Empty = t.Empty || none[t.ID]
+			plan[i].Empty = t.Empty || o.empty[t.ID]
 		}
-		err = complete(ctx, aws{client: client}, plan, at)
+		err = complete(ctx, aws{client: client}, plan, o.at)
 	default:
-		err = bringBack(ctx, aws{client: client}, plan, at, out)
+		err = bringBack(ctx, aws{client: client}, plan, o.at, out)
 	}
 	if err != nil {
 		return err
@@ -97,7 +113,7 @@ func run(ctx context.Context, args []string, tables io.Reader, out io.Writer) er
 	if err != nil {
 		return err
 	}
-	return tell(out, *stage, at, inUse, restored, found)
+	return tell(out, o.stage, o.at, inUse, restored, found)
 }
 
 // boxesAtOnce is how many boxes are compared at the same time. They take some hundred megabytes.

@@ -14,6 +14,7 @@ import (
 	"wavegate/infra/recovery/ledger"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/dynamolocal"
+	"wavegate/shared/testing/expect"
 )
 
 func TestRead_TakesTheTablesOfTheStageAlone(t *testing.T) {
@@ -61,9 +62,7 @@ func TestTell_WhatCannotBeRight_IsAFailure(t *testing.T) {
 // TestComplete_TablesWithoutABackup_AreRefusedByName: it must not take a table that somebody forgot for an empty one.
 func TestComplete_TablesWithoutABackup_AreRefusedByName(t *testing.T) {
 	store, err := dynamolocal.Embedded()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	t.Cleanup(func() { _ = store.Close() })
 	db := store.Client()
 	names := recovery.Names{}
@@ -71,9 +70,7 @@ func TestComplete_TablesWithoutABackup_AreRefusedByName(t *testing.T) {
 		names[table.ID] = "wavegate-prod-" + string(table.ID)
 	}
 	plan, err := recovery.Plan("prod", names, moment)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	for _, table := range plan {
 		if table.ID == dynamo.Edges || table.ID == dynamo.Idempotency || table.ID == dynamo.Reports {
 			continue
@@ -94,14 +91,10 @@ func TestComplete_TablesWithoutABackup_AreRefusedByName(t *testing.T) {
 	for _, want := range []string{
 		": wavegate-prod-edges-20260301T120000, wavegate-prod-reports-20260301T120000\n", "add --from machines=wavegate-prod-machines-20260301T120000",
 	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("it says %v, want %s", err, want)
-		}
+		expect.Error(t, err, want, "it says")
 	}
 	i := slices.IndexFunc(plan, func(r recovery.Restoration) bool { return r.ID == dynamo.Edges })
-	if err := a.Restore(t.Context(), plan[i], moment); err == nil || !strings.Contains(err.Error(), "does not exist any more") {
-		t.Errorf("a table of another moment: %v", err)
-	}
+	expect.Error(t, a.Restore(t.Context(), plan[i], moment), "does not exist any more", "a table of another moment")
 	if there, err := a.exists(t.Context(), "wavegate-prod-idempotency-20260301T120000"); there || err != nil {
 		t.Errorf("it made a table: %v, %v", there, err)
 	}
@@ -110,9 +103,7 @@ func TestComplete_TablesWithoutABackup_AreRefusedByName(t *testing.T) {
 // TestRun_DataOfAHigherForm_IsNotTaken: this release would erase what a newer one has stored.
 func TestRun_DataOfAHigherForm_IsNotTaken(t *testing.T) {
 	store, err := dynamolocal.Embedded()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	t.Cleanup(func() { _ = store.Close() })
 	for name, value := range map[string]string{"AWS_ENDPOINT_URL_DYNAMODB": store.Endpoint, "AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local"} {
 		t.Setenv(name, value)
@@ -127,9 +118,7 @@ func TestRun_DataOfAHigherForm_IsNotTaken(t *testing.T) {
 	}
 	_, err = db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &restored, Item: map[string]types.AttributeValue{
 		"subject": &types.AttributeValueMemberS{Value: "data"}, "part": &types.AttributeValueMemberS{Value: "form"}, "form": &types.AttributeValueMemberN{Value: "99"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	var out strings.Builder
 	err = run(t.Context(), []string{"--stage", "prod", "--at", "2026-03-01T12:00:00Z", "--check"}, strings.NewReader(tables.String()), &out)
 	if err == nil || !strings.Contains(err.Error(), "the stored data has form 99") || out.Len() > 0 {

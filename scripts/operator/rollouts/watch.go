@@ -247,84 +247,110 @@ type outcome struct {
 func follow(ctx context.Context, c *run.Call, v view, every time.Duration, draw func(v view, note string), keys <-chan byte) (view, error) {
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
-	came := make(chan outcome)
-	begin := func(call func() outcome) {
-		go func() {
-			select {
-			case came <- call():
-			case <-ctx.Done():
-			}
-		}()
-	}
-	var asked time.Time
-	current, due, pause := time.Now(), time.After(every), every
-	look := func() {
-		asked, due = time.Now(), nil // until it has come
-		was := v
-		begin(func() outcome {
-			next, err := was.again(ctx, c)
-			return outcome{view: next, err: err}
-		})
-	}
+	f := &follower{Call: c, view: v, every: every, came: make(chan outcome), current: time.Now(), due: time.After(every), pause: every}
 	redraw := time.NewTicker(resized)
 	defer redraw.Stop()
-	said, stale := "", ""              // what the keys and the looks have to say
-	armed, halting := false, false     // H was pressed once, and twice
-	notSince := func(why any) string { // the last view was current
-		return fmt.Sprintf("not up to date since %s: %s", clock(current), why)
-	}
 	for {
-		draw(v, strings.TrimSpace(said+"  "+stale))
-		if v.rollout.Status != rollout.Active {
-			return v, ended(v.rollout)
+		draw(f.view, strings.TrimSpace(f.said+"  "+f.stale))
+		if f.rollout.Status != rollout.Active {
+			return f.view, ended(f.rollout)
 		}
 		select {
 		case <-ctx.Done():
-			return v, ctx.Err()
+			return f.view, ctx.Err()
 		case <-redraw.C:
-			if due == nil && stale == "" && time.Since(asked) > run.Patient {
-				stale = notSince("no answer yet")
+			if f.due == nil && f.stale == "" && time.Since(f.asked) > run.Patient {
+				f.outdated("no answer yet")
 			}
-		case <-due:
-			look()
+		case <-f.due:
+			f.look(ctx)
 		case key := <-keys:
 			switch {
 			case key == controlC:
-				return v, context.Canceled
-			case halting: // a halt is worth waiting for
-			case key == 'q':
-				return v, nil
-			case key == 'H' && armed:
-				said, halting = "halting …", true
-				r, firm := v.rollout, *c.Client
-				firm.Reach = firm.Patience // a halt is worth trying
-				begin(func() outcome {
-					return outcome{halt: true, err: steer(ctx, &run.Call{Run: c.Run, Client: &firm}, r, map[string]any{"status": rollout.Halted})}
-				})
-			case key == 'H':
-				said = "press H again to halt " + v.rollout.TargetVersion + " on " + idOf(v.rollout)
-			case key == 'p':
-				said = "promote in another terminal: wavegate promote " + idOf(v.rollout)
-			default:
-				said = ""
+				return f.view, context.Canceled
+			case key == 'q' && !f.halting: // a halt is worth waiting for
+				return f.view, nil
 			}
-			armed = key == 'H' && !armed
-		case o := <-came:
-			switch code := run.CodeOf(o.err); {
-			case o.halt:
-				// The next look shows the result. A look that is under way may be older than the halt.
-				if said, halting, pause = result(c, "halted", o.err), false, 0; due != nil {
-					due = time.After(0)
-				}
-				continue
-			case o.err == nil:
-				v, current, stale = o.view, time.Now(), ""
-			case code == run.SignIn || code == run.Refused:
-				return v, o.err
-			default:
-				stale = notSince(o.err)
+			f.press(ctx, key)
+		case o := <-f.came:
+			if err := f.take(o); err != nil {
+				return f.view, err
 			}
-			due, pause = time.After(pause), every
 		}
 	}
+}
+
+// A follower looks at a rollout, and halts it.
+type follower struct {
+	*run.Call
+	view
+	every, pause   time.Duration
+	came           chan outcome
+	asked, current time.Time        // when the last look began, and when the view was current
+	due            <-chan time.Time // nil while a look is under way
+	said, stale    string           // what the keys and the looks have to say
+	armed, halting bool             // H was pressed once, and twice
+}
+
+func (f *follower) begin(ctx context.Context, call func() outcome) {
+	go func() {
+		select {
+		case f.came <- call():
+		case <-ctx.Done():
+		}
+	}()
+}
+
+func (f *follower) look(ctx context.Context) {
+	f.asked, f.due = time.Now(), nil
+	was := f.view
+	f.begin(ctx, func() outcome {
+		next, err := was.again(ctx, f.Call)
+		return outcome{view: next, err: err}
+	})
+}
+
+func (f *follower) outdated(why any) {
+	f.stale = fmt.Sprintf("not up to date since %s: %s", clock(f.current), why)
+}
+
+// press does what a key asks for.
+func (f *follower) press(ctx context.Context, key byte) {
+	switch {
+	case f.halting:
+	case key == 'H' && f.armed:
+		f.said, f.halting = "halting …", true
+		r, firm := f.rollout, *f.Client
+		firm.Reach = firm.Patience // a halt is worth trying
+		f.begin(ctx, func() outcome {
+			return outcome{halt: true, err: steer(ctx, &run.Call{Run: f.Run, Client: &firm}, r, map[string]any{"status": rollout.Halted})}
+		})
+	case key == 'H':
+		f.said = "press H again to halt " + f.rollout.TargetVersion + " on " + idOf(f.rollout)
+	case key == 'p':
+		f.said = "promote in another terminal: wavegate promote " + idOf(f.rollout)
+	default:
+		f.said = ""
+	}
+	f.armed = key == 'H' && !f.armed
+}
+
+// take takes the result of a look or of a halt. It returns an error that further looks would have, too.
+func (f *follower) take(o outcome) error {
+	switch code := run.CodeOf(o.err); {
+	case o.halt:
+		// The next look shows the result. A look that is under way may be older than the halt.
+		if f.said, f.halting, f.pause = result(f.Call, "halted", o.err), false, 0; f.due != nil {
+			f.due = time.After(0)
+		}
+		return nil
+	case o.err == nil:
+		f.view, f.current, f.stale = o.view, time.Now(), ""
+	case code == run.SignIn || code == run.Refused:
+		return o.err
+	default:
+		f.outdated(o.err)
+	}
+	f.due, f.pause = time.After(f.pause), f.every
+	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/testing/expect"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -41,9 +42,7 @@ func TestHas_Member_IsAnyPersonOfAnOrganization(t *testing.T) {
 		"no token can carry it as a role": {auth.Principal{Roles: []auth.Role{auth.Member}}, false},
 		"a box cannot carry it as a role": {auth.Principal{OrganizationID: "acme", Roles: []auth.Role{auth.Edge, auth.Member}}, false},
 	} {
-		if got := c.p.Has(auth.Member); got != c.want {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
-		}
+		expect.Equal(t, c.p.Has(auth.Member), c.want, "%s", name)
 	}
 }
 
@@ -62,12 +61,8 @@ func TestOwnsAndMayRead(t *testing.T) {
 		"platform owner of another organization":   {auth.Principal{OrganizationID: "rival", Roles: owner}, "acme", false, true},
 		"platform owner and an empty organization": {auth.Principal{Roles: owner}, "", false, true},
 	} {
-		if got := c.p.Owns(c.organization); got != c.owns {
-			t.Errorf("%s: owns %v, want %v", name, got, c.owns)
-		}
-		if got := c.p.MayRead(c.organization); got != c.mayRead {
-			t.Errorf("%s: may read %v, want %v", name, got, c.mayRead)
-		}
+		expect.Equal(t, c.p.Owns(c.organization), c.owns, "%s: owns", name)
+		expect.Equal(t, c.p.MayRead(c.organization), c.mayRead, "%s: may read", name)
 	}
 }
 
@@ -75,9 +70,7 @@ func TestExpired_IsJudgedWithTheLeeway(t *testing.T) {
 	for after, want := range map[time.Duration]bool{
 		-time.Hour: false, 0: false, auth.Leeway - time.Nanosecond: false, auth.Leeway: true, time.Hour: true,
 	} {
-		if got := (auth.Principal{Expires: noon}).Expired(noon.Add(after)); got != want {
-			t.Errorf("%v after exp: %v, want %v", after, got, want)
-		}
+		expect.Equal(t, (auth.Principal{Expires: noon}).Expired(noon.Add(after)), want, "%v after exp", after)
 	}
 }
 
@@ -97,9 +90,7 @@ func TestUser_DifferentPairs_NeverHaveOneName(t *testing.T) {
 // Stored limits contain the names of users whose issuer is a URL, so these names must not
 // change.
 func TestUser_IssuerIsAURL_IsIssuerSpaceID(t *testing.T) {
-	if got := auth.User("https://people.example/realms/a", "auth0|5 f%7c"); got != "https://people.example/realms/a auth0|5 f%7c" {
-		t.Errorf("got %q", got)
-	}
+	expect.Equal(t, auth.User("https://people.example/realms/a", "auth0|5 f%7c"), "https://people.example/realms/a auth0|5 f%7c", "got")
 }
 
 func TestUser_DifferentCallers_Differ(t *testing.T) {
@@ -134,9 +125,7 @@ func TestContext_FromContext_GivesTheSamePrincipal(t *testing.T) {
 			}
 		}
 		got, err := auth.FromContext(values)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		if got.User() != p.User() || got.OrganizationID != p.OrganizationID || !got.Expires.Equal(p.Expires) || len(got.Roles) != len(p.Roles) {
 			t.Fatalf("sent %+v, arrived %+v", p, got)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"wavegate/shared/access/boxtoken"
+	"wavegate/shared/testing/expect"
 )
 
 func TestNew_IsReadBack_AndNeverTheSame(t *testing.T) {
@@ -51,9 +52,7 @@ func TestParse_OtherTexts_AreNoTokens(t *testing.T) {
 // TestParse_Vectors_AreReadAsTheySay: the file is for makers of boxes who write their own code.
 func TestParse_Vectors_AreReadAsTheySay(t *testing.T) {
 	text, err := os.ReadFile("testdata/vectors.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	var vectors struct {
 		Valid []struct {
 			Token, Kind, Subject, TokenSHA256 string

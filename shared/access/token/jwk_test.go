@@ -10,6 +10,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"wavegate/shared/access/token"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/testing/tokentest"
 )
 
@@ -45,9 +46,7 @@ func TestKeySet_UsableKey_IsAccepted(t *testing.T) {
 		"with a certificate":      {ec, set(ec.JWK(), "x5c", []string{"MIIB"})},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if class := trust(t, c.key, c.jwk); class != "" {
-				t.Errorf("refused as %s", class)
-			}
+			expect.Equal(t, trust(t, c.key, c.jwk), "", "refused as")
 		})
 	}
 }
@@ -61,9 +60,7 @@ func set(jwk map[string]any, name string, value any) map[string]any {
 func TestKeySet_UnusableKey_IsSkipped(t *testing.T) {
 	ec, ed, rsaKey := tokentest.NewES256("es"), tokentest.NewEdDSA("ed"), tokentest.NewRS256("rs", 2048)
 	p384, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	big := tokentest.Key{ID: "big", Method: jwt.SigningMethodES384, Signer: p384}
 	small := tokentest.NewRS256("small", 1024)
 	other := tokentest.NewES256("other")
@@ -73,9 +70,7 @@ func TestKeySet_UnusableKey_IsSkipped(t *testing.T) {
 		return set(k.JWK(), "n", tokentest.Encode(n))
 	}
 	point, err := ec.Signer.Public().(*ecdsa.PublicKey).Bytes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	huge := make([]byte, 513)
 	huge[0], huge[512] = 1, 1
 	for name, c := range map[string]struct {
@@ -112,12 +107,8 @@ func TestKeySet_UnusableKey_IsSkipped(t *testing.T) {
 		"X25519":                             {ed, set(ed.JWK(), "crv", "X25519")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if class := trust(t, c.key, c.jwk, other.JWK()); class != token.UnknownKey {
-				t.Errorf("the unusable key: %q", class)
-			}
-			if class := trust(t, other, c.jwk, other.JWK()); class != "" {
-				t.Errorf("the usable key beside it: refused as %s", class)
-			}
+			expect.Equal(t, trust(t, c.key, c.jwk, other.JWK()), token.UnknownKey, "the unusable key")
+			expect.Equal(t, trust(t, other, c.jwk, other.JWK()), "", "the usable key beside it: refused as")
 		})
 	}
 }
@@ -125,9 +116,7 @@ func TestKeySet_UnusableKey_IsSkipped(t *testing.T) {
 func TestKeySet_OneIDForTwoKeys_SkipsBoth(t *testing.T) {
 	a, b, other := tokentest.NewES256("same"), tokentest.NewEdDSA("same"), tokentest.NewES256("other")
 	for _, k := range []tokentest.Key{a, b} {
-		if class := trust(t, k, a.JWK(), b.JWK(), other.JWK()); class != token.UnknownKey {
-			t.Errorf("%s: %q", k.Method.Alg(), class)
-		}
+		expect.Equal(t, trust(t, k, a.JWK(), b.JWK(), other.JWK()), token.UnknownKey, "%s", k.Method.Alg())
 	}
 }
 

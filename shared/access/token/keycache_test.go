@@ -2,7 +2,6 @@ package token_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -13,13 +12,13 @@ import (
 	"time"
 
 	"wavegate/shared/access/token"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/testing/tokentest"
 )
 
 // A publisher is an issuer's key server, with a clock and a verifier that trusts it.
 type publisher struct {
 	*token.Verifier
-	key      tokentest.Key
 	calls    atomic.Int64
 	failures atomic.Int64
 
@@ -30,8 +29,8 @@ type publisher struct {
 
 func newPublisher(t *testing.T) *publisher {
 	t.Helper()
-	p := &publisher{key: tokentest.NewES256("one"), now: noon}
-	p.publish(tokentest.KeySet(p.key))
+	p := &publisher{now: noon}
+	p.publish(tokentest.KeySet(first))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.calls.Add(1)
 		p.mu.Lock()
@@ -44,9 +43,7 @@ func newPublisher(t *testing.T) *publisher {
 	delete(setting, "jwks")
 	setting["jwksUrl"] = server.URL + "/.well-known/jwks.json"
 	issuers, err := token.ParseIssuers(tokentest.JSON([]any{setting}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	p.Verifier = token.New(issuers, token.Options{
 		Now: func() time.Time { p.mu.Lock(); defer p.mu.Unlock(); return p.now },
 		KeysFailed: func(_ context.Context, issuer string, err error) {
@@ -77,158 +74,121 @@ func (p *publisher) try(ctx context.Context, k tokentest.Key) token.RefusalReaso
 	raw := tokentest.NewWorld(p.now).Person().By(k).Sign()
 	p.mu.Unlock()
 	_, err := p.Verify(ctx, raw)
-	if r, ok := errors.AsType[*token.Refusal](err); ok {
-		return r.Reason
-	}
-	return ""
+	return reasonOf(err)
 }
 
-func (p *publisher) mustBe(t *testing.T, k tokentest.Key, want token.RefusalReason, calls int64) {
+// A step is a token that comes after some time, and the number of fetches so far.
+type step struct {
+	wait    time.Duration
+	does    func(*publisher) // of the issuer, before that time; nil: nothing
+	key     tokentest.Key
+	refused token.RefusalReason
+	fetches int64
+}
+
+func (p *publisher) take(t *testing.T, steps ...step) {
 	t.Helper()
-	if got := p.try(t.Context(), k); got != want {
-		t.Errorf("refused as %q, want %q", got, want)
-	}
-	if got := p.calls.Load(); got != calls {
-		t.Errorf("%d fetches so far, want %d", got, calls)
+	for i, s := range steps {
+		if s.does != nil {
+			s.does(p)
+		}
+		p.wait(s.wait)
+		expect.Equal(t, p.try(t.Context(), s.key), s.refused, "step %d: refused as", i)
+		expect.Equal(t, p.calls.Load(), s.fetches, "step %d: the number of fetches is", i)
 	}
 }
 
-func TestKeys_AreFetchedWithTheFirstToken_AndKept(t *testing.T) {
-	p := newPublisher(t)
-	if p.calls.Load() != 0 {
-		t.Error("fetched before there was a token")
-	}
+var first, second = tokentest.NewES256("one"), tokentest.NewRS256("two", 2048)
+
+func publishes(keys ...tokentest.Key) func(*publisher) {
+	return func(p *publisher) { p.publish(tokentest.KeySet(keys...)) }
+}
+
+func TestKeys_Fetches_ByWhatTheIssuerPublishes(t *testing.T) {
+	var kept, flood []step
 	for range 20 {
-		p.mustBe(t, p.key, "", 1)
-		p.wait(29 * time.Second)
+		kept = append(kept, step{key: first, fetches: 1}, step{wait: 29 * time.Second, key: first, fetches: 1})
 	}
-	p.wait(21 * time.Second) // ten minutes and one second
-	p.mustBe(t, p.key, "", 2)
+	for n := range 180 {
+		flood = append(flood, step{wait: time.Second, key: tokentest.NewEdDSA(fmt.Sprint("made-up-", n)), refused: token.UnknownKey, fetches: int64(1 + (n+1)/60)})
+	}
+	fails, now := (*publisher).fail, step{key: first, fetches: 1}
+	for name, c := range map[string]struct {
+		steps    []step
+		failures int64 // that KeysFailed gets
+	}{
+		"keys are kept for ten minutes": {append(kept, step{wait: 21 * time.Second, key: first, fetches: 2}), 0},
+		"rotated keys are fetched once a minute has passed": {[]step{
+			now,
+			{does: publishes(first, second), wait: 59 * time.Second, key: second, refused: token.UnknownKey, fetches: 1},
+			{wait: time.Second, key: second, fetches: 2},
+			{key: first, fetches: 2},
+		}, 0},
+		"a flood of unknown key ids fetches once a minute": {append([]step{now}, flood...), 0},
+		"a revoked key is valid for at most ten minutes": {[]step{
+			now, {does: publishes(second), wait: 10 * time.Minute, key: first, refused: token.UnknownKey, fetches: 2},
+		}, 0},
+		"if all keys are revoked, nobody gets in": {[]step{
+			now, {does: publishes(), wait: 10 * time.Minute, key: first, refused: token.UnknownKey, fetches: 2},
+		}, 0},
+		"in an outage, keys are used for six hours": {[]step{
+			now,
+			{does: fails, wait: 10 * time.Minute, key: first, fetches: 2},
+			{wait: 59 * time.Second, key: first, fetches: 2}, // one try a minute
+			{wait: time.Second, key: first, fetches: 3},
+			{wait: 6*time.Hour - 12*time.Minute, key: first, fetches: 4}, // five hours and 59 minutes old
+			{wait: time.Minute, key: first, refused: token.KeysUnavailable, fetches: 5},
+		}, 4},
+		"without keys, there is one try every five seconds": {[]step{
+			{does: fails, key: first, refused: token.KeysUnavailable, fetches: 1},
+			{does: publishes(first), wait: 4 * time.Second, key: first, refused: token.KeysUnavailable, fetches: 1},
+			{wait: time.Second, key: first, fetches: 2},
+		}, 1},
+		"after a clock was set back, keys are fetched again": {[]step{
+			now, {wait: -24 * time.Hour, key: first, fetches: 2}, {key: first, fetches: 2},
+		}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPublisher(t)
+			expect.Equal(t, p.calls.Load(), 0, "before there is a token, the number of fetches is")
+			p.take(t, c.steps...)
+			expect.Equal(t, p.failures.Load(), c.failures, "the number of failures is")
+		})
+	}
 }
 
 func TestKeys_TokenThatCanNeverBecomeValid_CausesNoFetch(t *testing.T) {
 	p := newPublisher(t)
-	expired := tokentest.NewWorld(noon.Add(-2 * time.Hour)).Person().By(p.key).Sign()
+	expired := tokentest.NewWorld(noon.Add(-2 * time.Hour)).Person().By(first).Sign()
 	if _, err := p.Verify(t.Context(), expired); err == nil {
 		t.Error("accepted")
 	}
-	if p.calls.Load() != 0 {
-		t.Error("fetched for an expired token")
-	}
-}
-
-func TestKeys_Rotated_AreFetchedOnceAMinuteHasPassed(t *testing.T) {
-	p := newPublisher(t)
-	p.mustBe(t, p.key, "", 1)
-	next := tokentest.NewRS256("two", 2048)
-	p.publish(tokentest.KeySet(p.key, next))
-	p.wait(59 * time.Second)
-	p.mustBe(t, next, token.UnknownKey, 1)
-	p.wait(time.Second)
-	p.mustBe(t, next, "", 2)
-	p.mustBe(t, p.key, "", 2)
-}
-
-func TestKeys_FloodOfUnknownKeyIDs_FetchesOnceAMinute(t *testing.T) {
-	p := newPublisher(t)
-	p.mustBe(t, p.key, "", 1)
-	for n := range 180 {
-		p.wait(time.Second)
-		p.mustBe(t, tokentest.NewEdDSA(fmt.Sprint("made-up-", n)), token.UnknownKey, int64(1+(n+1)/60))
-	}
-}
-
-func TestKeys_Revoked_AreValidForAtMostTenMinutes(t *testing.T) {
-	p := newPublisher(t)
-	p.mustBe(t, p.key, "", 1)
-	p.publish(tokentest.KeySet(tokentest.NewEdDSA("two")))
-	p.wait(10 * time.Minute)
-	p.mustBe(t, p.key, token.UnknownKey, 2)
-}
-
-func TestKeys_AllRevoked_RefusesEveryone(t *testing.T) {
-	p := newPublisher(t)
-	p.mustBe(t, p.key, "", 1)
-	p.publish(`{"keys":[]}`)
-	p.wait(10 * time.Minute)
-	p.mustBe(t, p.key, token.UnknownKey, 2)
-}
-
-func TestKeys_Outage_StaleKeysAreUsedForSixHours(t *testing.T) {
-	p := newPublisher(t)
-	p.mustBe(t, p.key, "", 1)
-	p.fail()
-	p.wait(10 * time.Minute)
-	p.mustBe(t, p.key, "", 2)
-	p.wait(59 * time.Second)
-	p.mustBe(t, p.key, "", 2) // one try a minute
-	p.wait(time.Second)
-	p.mustBe(t, p.key, "", 3)
-	p.wait(6*time.Hour - 12*time.Minute)
-	p.mustBe(t, p.key, "", 4) // five hours and 59 minutes old
-	p.wait(time.Minute)
-	p.mustBe(t, p.key, token.KeysUnavailable, 5)
-	if p.failures.Load() != 4 {
-		t.Errorf("KeysFailed was called %d times, want 4", p.failures.Load())
-	}
-}
-
-func TestKeys_AfterAnOutage_AreFetchedAgain(t *testing.T) {
-	p := newPublisher(t)
-	p.fail()
-	p.mustBe(t, p.key, token.KeysUnavailable, 1)
-	p.publish(tokentest.KeySet(p.key))
-	p.wait(4 * time.Second)
-	p.mustBe(t, p.key, token.KeysUnavailable, 1) // with no keys, one try every five seconds
-	p.wait(time.Second)
-	p.mustBe(t, p.key, "", 2)
-}
-
-func TestKeys_ClockSetBack_AreFetchedAgain(t *testing.T) {
-	p := newPublisher(t)
-	p.mustBe(t, p.key, "", 1)
-	p.wait(-24 * time.Hour)
-	p.mustBe(t, p.key, "", 2)
-	p.mustBe(t, p.key, "", 2)
+	expect.Equal(t, p.calls.Load(), 0, "fetched for an expired token")
 }
 
 func TestKeys_BadAnswer_IsNotUsed(t *testing.T) {
-	text := func(s string) func(*publisher) http.HandlerFunc {
-		return func(*publisher) http.HandlerFunc {
-			return func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, s) }
-		}
+	text := func(s string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, s) }
 	}
-	for name, answer := range map[string]func(p *publisher) http.HandlerFunc{
-		"empty":         text(""),
-		"not JSON":      text("<html>maintenance</html>"),
-		"no keys":       text(`{"error":"unavailable"}`),
-		"keys null":     text(`{"keys":null}`),
-		"keys twice":    text(`{"keys":[],"keys":[]}`),
-		"a list":        text(`[]`),
-		"cut short":     text(`{"keys":[`),
-		"nested deeply": text(`{"keys":` + strings.Repeat("[", 100_000)),
-		"oversized": func(p *publisher) http.HandlerFunc {
-			return func(w http.ResponseWriter, _ *http.Request) {
-				_, _ = fmt.Fprint(w, tokentest.KeySet(p.key)+strings.Repeat(" ", 256<<10))
-			}
-		},
-		"another status": func(p *publisher) http.HandlerFunc {
-			return func(w http.ResponseWriter, _ *http.Request) {
-				w.WriteHeader(http.StatusNotFound)
-				_, _ = fmt.Fprint(w, tokentest.KeySet(p.key))
-			}
-		},
-		"connection cut": func(*publisher) http.HandlerFunc {
-			return func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
-		},
+	good := tokentest.KeySet(first)
+	for name, answer := range map[string]http.HandlerFunc{
+		"empty":          text(""),
+		"not JSON":       text("<html>maintenance</html>"),
+		"no keys":        text(`{"error":"unavailable"}`),
+		"keys null":      text(`{"keys":null}`),
+		"keys twice":     text(`{"keys":[],"keys":[]}`),
+		"a list":         text(`[]`),
+		"cut short":      text(`{"keys":[`),
+		"nested deeply":  text(`{"keys":` + strings.Repeat("[", 100_000)),
+		"oversized":      text(good + strings.Repeat(" ", 256<<10)),
+		"another status": func(w http.ResponseWriter, _ *http.Request) { http.Error(w, good, http.StatusNotFound) },
+		"connection cut": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPublisher(t)
-			p.serve(answer(p))
-			p.mustBe(t, p.key, token.KeysUnavailable, 1)
-			if p.failures.Load() != 1 {
-				t.Errorf("KeysFailed was called %d times, want 1", p.failures.Load())
-			}
+			p.serve(answer)
+			p.take(t, step{key: first, refused: token.KeysUnavailable, fetches: 1})
+			expect.Equal(t, p.failures.Load(), 1, "the number of failures is")
 		})
 	}
 }
@@ -238,11 +198,11 @@ func TestKeys_RedirectToAGoodKeySet_IsNotFollowed(t *testing.T) {
 	var followed atomic.Bool
 	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		followed.Store(true)
-		_, _ = fmt.Fprint(w, tokentest.KeySet(p.key))
+		_, _ = fmt.Fprint(w, tokentest.KeySet(first))
 	}))
 	defer target.Close()
 	p.serve(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, target.URL, http.StatusFound) })
-	p.mustBe(t, p.key, token.KeysUnavailable, 1)
+	p.take(t, step{key: first, refused: token.KeysUnavailable, fetches: 1})
 	if followed.Load() {
 		t.Error("the redirect was followed")
 	}
@@ -258,18 +218,18 @@ func TestKeys_IssuerDoesNotAnswer_FetchTimesOut(t *testing.T) {
 				_ = http.NewResponseController(w).Flush()
 				<-r.Context().Done() // until the caller leaves
 			})
-			p.mustBe(t, p.key, token.KeysUnavailable, 1)
+			p.take(t, step{key: first, refused: token.KeysUnavailable, fetches: 1})
 		})
 	}
 }
 
 func TestKeys_IssuerDoesNotAnswer_StaleKeysAreUsed(t *testing.T) {
 	p := newPublisher(t)
-	p.mustBe(t, p.key, "", 1)
+	p.take(t, step{key: first, fetches: 1})
 	token.SetFetchTimeout(p.Verifier, 30*time.Millisecond)
 	p.serve(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	p.wait(time.Hour)
-	p.mustBe(t, p.key, "", 2)
+	p.take(t, step{key: first, fetches: 2})
 }
 
 func TestKeys_ManyCallersAtOnce_ShareOneFetch(t *testing.T) {
@@ -277,13 +237,13 @@ func TestKeys_ManyCallersAtOnce_ShareOneFetch(t *testing.T) {
 	release := make(chan struct{})
 	p.serve(func(w http.ResponseWriter, _ *http.Request) {
 		<-release
-		_, _ = fmt.Fprint(w, tokentest.KeySet(p.key))
+		_, _ = fmt.Fprint(w, tokentest.KeySet(first))
 	})
 	var callers sync.WaitGroup
 	var accepted atomic.Int64
 	for range 200 {
 		callers.Go(func() {
-			if p.try(t.Context(), p.key) == "" {
+			if p.try(t.Context(), first) == "" {
 				accepted.Add(1)
 			}
 		})
@@ -293,9 +253,8 @@ func TestKeys_ManyCallersAtOnce_ShareOneFetch(t *testing.T) {
 	}
 	close(release)
 	callers.Wait()
-	if accepted.Load() != 200 || p.calls.Load() != 1 {
-		t.Errorf("%d of 200 accepted with %d fetches", accepted.Load(), p.calls.Load())
-	}
+	expect.Equal(t, accepted.Load(), 200, "of 200 callers, accepted are")
+	expect.Equal(t, p.calls.Load(), 1, "the number of fetches is")
 }
 
 // The caller that began the fetch leaves. The callers that wait for the same fetch still get its
@@ -306,19 +265,17 @@ func TestKeys_CallerLeavesDuringAFetch_OthersGetTheKeys(t *testing.T) {
 	p.serve(func(w http.ResponseWriter, _ *http.Request) {
 		close(asked)
 		<-release
-		_, _ = fmt.Fprint(w, tokentest.KeySet(p.key))
+		_, _ = fmt.Fprint(w, tokentest.KeySet(first))
 	})
 	ctx, leave := context.WithCancel(t.Context())
 	var callers sync.WaitGroup
 	callers.Go(func() {
-		if got := p.try(ctx, p.key); got != token.KeysUnavailable {
-			t.Errorf("the one that left got %q", got)
-		}
+		expect.Equal(t, p.try(ctx, first), token.KeysUnavailable, "the one that left got")
 	})
 	<-asked
 	leave()
 	callers.Wait()
-	callers.Go(func() { p.mustBe(t, p.key, "", 1) })
+	callers.Go(func() { p.take(t, step{key: first, fetches: 1}) })
 	close(release)
 	callers.Wait()
 }
@@ -326,11 +283,7 @@ func TestKeys_CallerLeavesDuringAFetch_OthersGetTheKeys(t *testing.T) {
 func TestKeys_OfOneIssuer_AreNotThoseOfAnother(t *testing.T) {
 	p := newPublisher(t)
 	w := tokentest.NewWorld(noon)
-	_, err := p.Verify(t.Context(), w.Box().By(p.key).Sign())
-	if r, ok := errors.AsType[*token.Refusal](err); !ok || r.Reason != token.BadIssuer {
-		t.Errorf("error %v", err)
-	}
-	if p.calls.Load() != 0 {
-		t.Error("asked one issuer for the keys of another")
-	}
+	_, err := p.Verify(t.Context(), w.Box().By(first).Sign())
+	expect.Equal(t, reasonOf(err), token.BadIssuer, "refused as")
+	expect.Equal(t, p.calls.Load(), 0, "asked one issuer for the keys of another")
 }

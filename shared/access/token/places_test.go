@@ -1,25 +1,20 @@
 package token_test
 
 import (
-	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/token"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/testing/tokentest"
 )
 
 // installers is the setting of the world's issuer of people, which grants fleet_installer at some places.
 func installers(t *testing.T, w tokentest.World, places string) *token.Verifier {
 	t.Helper()
-	setting := strings.Replace(w.Setting, `"grants":["`, `"places":`+places+`,"grants":["fleet_installer","`, 1)
-	issuers, err := token.ParseIssuers(setting)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return token.New(issuers, token.Options{Now: func() time.Time { return w.Now }})
+	return verifierOf(t, strings.Replace(w.Setting, `"grants":["`, `"places":`+places+`,"grants":["fleet_installer","`, 1), w.Now)
 }
 
 func TestVerify_Installer_IsBoundToThePlacesOfSettingsAndToken(t *testing.T) {
@@ -34,15 +29,15 @@ func TestVerify_Installer_IsBoundToThePlacesOfSettingsAndToken(t *testing.T) {
 		"as both say":          {installer.With("wavegate_factories", []string{"munich-2", "berlin-1"}), auth.Places{Factories: []string{"munich-2"}}},
 		"a channel of a token": {installer.With("wavegate_channels", "gateway-x/stable"), auth.Places{Factories: []string{"munich-1", "munich-2"}, Channels: []string{"gateway-x/stable"}}},
 	} {
-		p, err := v.Verify(t.Context(), c.draft.Sign())
-		if err != nil || !reflect.DeepEqual(p.Places, c.want) {
-			t.Errorf("%s: %+v, %v", name, p.Places, err)
-			continue
-		}
-		arrived, err := auth.FromContext(p.Context())
-		if err != nil || strings.Join(arrived.Places.Factories, " ") != strings.Join(c.want.Factories, " ") || strings.Join(arrived.Places.Channels, " ") != strings.Join(c.want.Channels, " ") {
-			t.Errorf("%s: arrived as %+v, %v", name, arrived.Places, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			p, err := v.Verify(t.Context(), c.draft.Sign())
+			expect.OK(t, err)
+			expect.Equal(t, p.Places, c.want, "the places")
+			arrived, err := auth.FromContext(p.Context())
+			expect.OK(t, err)
+			expect.Equal(t, strings.Join(arrived.Places.Factories, " "), strings.Join(c.want.Factories, " "), "the factories that arrive are")
+			expect.Equal(t, strings.Join(arrived.Places.Channels, " "), strings.Join(c.want.Channels, " "), "the channels that arrive are")
+		})
 	}
 	for name, draft := range map[string]tokentest.Draft{
 		"no common place":   installer.With("wavegate_factories", []string{"berlin-1"}),
@@ -61,16 +56,11 @@ func TestParseIssuers_BadPlaces_AreFaults(t *testing.T) {
 	w := tokentest.NewWorld(time.Now())
 	for _, places := range []string{`{}`, `[]`, `{"factories":[]}`, `{"factories":["Munich 1"]}`, `{"channels":["stable"]}`, `{"machines":["m"]}`} {
 		setting := strings.Replace(w.Setting, `"grants":["`, `"places":`+places+`,"grants":["fleet_installer","`, 1)
-		if _, err := token.ParseIssuers(setting); err == nil || !strings.Contains(err.Error(), "places") {
-			t.Errorf("%s: %v", places, err)
-		}
+		refuses(t, setting, "places")
 	}
 }
 
 func TestParseIssuers_RoleOfACode_IsGrantedByNoClaim(t *testing.T) {
 	w := tokentest.NewWorld(time.Now())
-	setting := strings.Replace(w.Setting, `"grants":["`, `"grants":["enrolment","`, 1)
-	if _, err := token.ParseIssuers(setting); err == nil || !strings.Contains(err.Error(), "enrolment") {
-		t.Errorf("got %v", err)
-	}
+	refuses(t, strings.Replace(w.Setting, `"grants":["`, `"grants":["enrolment","`, 1), "enrolment")
 }

@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/token"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/testing/tokentest"
 )
 
@@ -49,29 +49,30 @@ func TestVerify_Program_MayWhatTheSettingsList_WhateverItsTokenClaims(t *testing
 		run(key), run(key).With("roles", []string{"platform_owner"}).With("org", "acme"), run(key).With("roles", 7).With("org", "a/b"),
 	} {
 		p, err := v.Verify(t.Context(), draft.Sign())
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		// As the functions see it.
 		p, err = auth.FromContext(p.Context())
 		if err != nil || p.UserID != main || p.OrganizationID != "" || !slices.Equal(p.Roles, []auth.Role{auth.Program}) {
 			t.Errorf("%+v, %v", p, err)
 		}
-		if !p.MayPublish("gateway-x", "canary") || !p.MayStart("gateway-x", "stable") || !p.MayStart("camera-y", "stable") ||
-			p.MayPublish("gateway-x", "stable") || p.MayStart("gateway-x", "canary") || p.MayPublish("gateway-x", "canar") || p.MayPublish("", "") {
-			t.Errorf("it may %+v", p.Channels)
-		}
-		if p.MayOverride("gateway-x", "canary") || !p.MayOverride("camera-y", "canary") {
-			t.Errorf("it may override %q", p.Channels.Override)
+		for _, c := range []struct {
+			edgeType, channel        string
+			publish, start, override bool
+		}{
+			{"gateway-x", "canary", true, false, false}, {"gateway-x", "stable", false, true, false}, {"camera-y", "stable", false, true, false},
+			{"camera-y", "canary", true, false, true}, {"gateway-x", "canar", false, false, false}, {"", "", false, false, false},
+		} {
+			at := c.edgeType + "/" + c.channel
+			expect.Equal(t, p.MayPublish(c.edgeType, c.channel), c.publish, "it may publish on %s:", at)
+			expect.Equal(t, p.MayStart(c.edgeType, c.channel), c.start, "it may start rollouts on %s:", at)
+			expect.Equal(t, p.MayOverride(c.edgeType, c.channel), c.override, "it may override on %s:", at)
 		}
 		for url, may := range map[string]bool{
 			"https://a.example/1": true, "https://A.Example:443/1": true, "https://b.example:8443/1": true, "http://a.example/1": true,
 			"https://b.example/1": false, "https://a.example:8443/1": false, "https://a.example.evil.example/1": false,
 			"https://evil.example/a.example": false, "https://evil.example?a.example": false, "https://sub.a.example/": false, "http://a.example:443/": false,
 		} {
-			if p.MayFetchFrom(url) != may {
-				t.Errorf("%s: %v", url, !may)
-			}
+			expect.Equal(t, p.MayFetchFrom(url), may, "it may fetch from %s:", url)
 		}
 	}
 }
@@ -96,10 +97,12 @@ func TestVerify_Program_ThatIsNotListed_IsRefused(t *testing.T) {
 		"a stranger's key":              {run(stranger), token.BadSignature},
 		"two days long":                 {run(key).With("exp", noon.Unix()+172_800), token.BadLifetime},
 	} {
-		p, err := v.Verify(t.Context(), c.draft.Sign())
-		if r, ok := errors.AsType[*token.Refusal](err); !ok || r.Reason != c.want || r.MayBecomeGood() || p.UserID != "" {
-			t.Errorf("%s: %+v, %v", name, p, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			p, err := v.Verify(t.Context(), c.draft.Sign())
+			if r, ok := errors.AsType[*token.Refusal](err); !ok || r.Reason != c.want || r.MayBecomeGood() || p.UserID != "" {
+				t.Errorf("%+v, %v", p, err)
+			}
+		})
 	}
 }
 
@@ -108,9 +111,7 @@ func TestVerify_NoClaim_MakesAProgram(t *testing.T) {
 	w := tokentest.NewWorld(noon)
 	for _, draft := range []tokentest.Draft{w.Person(), w.Employee(), w.Box()} {
 		p, err := verifier(t, w).Verify(t.Context(), draft.With("roles", []string{"program"}).Sign())
-		if r, ok := errors.AsType[*token.Refusal](err); !ok || r.Reason != token.BadRole {
-			t.Errorf("%+v, %v", p, err)
-		}
+		expect.Equal(t, reasonOf(err), token.BadRole, "%+v is refused as", p)
 	}
 }
 
@@ -149,18 +150,10 @@ func TestParseIssuers_Programs_ThatCannotBe_AreRefused(t *testing.T) {
 		"the issuer of people":     {of(with("issuer", tokentest.People), issuer(tokentest.People, tokentest.KeySet(w.PeopleES256), "platform_owner")), "AUTH_ISSUERS[1].issuer: the same as that of AUTH_ISSUERS[0]"},
 		"no audience, no client":   {of(func() map[string]any { m := programs(key); delete(m, "audience"); return m }()), "AUTH_ISSUERS[0].audience: missing"},
 	} {
-		refusesSetting(t, name, c.setting, c.want)
+		t.Run(name, func(t *testing.T) { refuses(t, c.setting, c.want) })
 	}
 	// Programs belong to no organization, so any issuers of people may be beside them.
 	if _, err := token.ParseIssuers(of(programs(key), issuer(tokentest.People, tokentest.KeySet(w.PeopleES256), "platform_owner"))); err != nil {
 		t.Error(err)
-	}
-}
-
-func refusesSetting(t *testing.T, name, setting, want string) {
-	t.Helper()
-	issuers, err := token.ParseIssuers(setting)
-	if err == nil || !strings.Contains(err.Error(), want) || issuers != nil {
-		t.Errorf("%s: %v", name, err)
 	}
 }

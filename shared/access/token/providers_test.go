@@ -13,6 +13,7 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/token"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/testing/tokentest"
 )
 
@@ -32,9 +33,7 @@ var (
 func recipes(t *testing.T) (all []recipe) {
 	t.Helper()
 	page, err := os.ReadFile("../providers.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	for _, m := range section.FindAllStringSubmatch(string(page), -1) {
 		r := recipe{name: m[1], user: m[4], org: m[5]}
 		for _, role := range quoted.FindAllStringSubmatch(m[6], -1) {
@@ -111,9 +110,8 @@ func TestProviders_WhatTheSettingDoesNotSay_CountsForNothing(t *testing.T) {
 		}
 		if r.setting["roleNames"] != nil {
 			p, err := v.Verify(t.Context(), put([]string{"platform_owner", "edge"}).Sign())
-			if err != nil || len(p.Roles) != 0 {
-				t.Errorf("%s, a name that is not the provider's: %+v, %v", r.name, p, err)
-			}
+			expect.OK(t, err)
+			expect.Equal(t, len(p.Roles), 0, "%s, a name that is not the provider's: %+v", r.name, p)
 		}
 		for _, roles := range []any{7, map[string]any{"a": "b"}, []any{"x", 1}} {
 			if p, err := v.Verify(t.Context(), put(roles).Sign()); err == nil {

@@ -8,6 +8,7 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/token"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/testing/tokentest"
 )
 
@@ -18,9 +19,7 @@ func TestParseIssuers_GoodSetting_IsRead(t *testing.T) {
 		 "organizationClaim": "custom:org", "rolesClaim": "cognito:groups", "grants": ["platform_owner", "organization_admin"]},
 		{"issuer": "http://localhost:8081/realms/fleet", "audience": ["wavegate"],
 		 "jwksUrl": "http://[::1]:8081/realms/fleet/certs", "grants": ["edge"], "maxLifetimeSeconds": 31536000}]`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if len(issuers) != 2 {
 		t.Fatalf("%d issuers", len(issuers))
 	}
@@ -132,17 +131,18 @@ func TestParseIssuers_BadSetting_IsRefusedWithItsPlace(t *testing.T) {
 		"a lifetime of null":                       {of(with("maxLifetimeSeconds", json.RawMessage("null"))), badLifetime},
 	} {
 		t.Run(name, func(t *testing.T) {
-			issuers, err := token.ParseIssuers(c.setting)
-			if err == nil {
-				t.Fatalf("read as %+v", issuers)
-			}
-			if !strings.Contains(err.Error(), c.want) {
-				t.Errorf("error %q, want %q", err, c.want)
-			}
-			if strings.Contains(err.Error(), "c2VjcmV0") {
-				t.Error("the error shows a key")
-			}
+			refuses(t, c.setting, c.want)
 		})
+	}
+}
+
+// refuses checks that a setting is refused, with its fault and without its keys.
+func refuses(t *testing.T, setting, want string) {
+	t.Helper()
+	issuers, err := token.ParseIssuers(setting)
+	expect.Equal(t, issuers, nil, "the issuers")
+	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "c2VjcmV0") {
+		t.Errorf("error %v, want %q and no key", err, want)
 	}
 }
 
@@ -190,9 +190,7 @@ func TestParseIssuers_SeveralIssuersOfPeople_MustNotShareOrganizations(t *testin
 			}
 			fleet := issuer(tokentest.Fleet, tokentest.KeySet(w.FleetKey), "edge")
 			_, err := token.ParseIssuers(of(a, b, fleet))
-			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-				t.Errorf("got %v, want %q", err, c.want)
-			}
+			expect.Error(t, err, c.want, "got")
 		})
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/token"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/testing/tokentest"
 )
 
@@ -83,16 +84,8 @@ func TestVerify_GoodToken_GivesThePrincipal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := v.Verify(t.Context(), c.draft.Sign())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !got.Expires.Equal(c.want.Expires) {
-				t.Errorf("expires %v, want %v", got.Expires, c.want.Expires)
-			}
-			got.Expires = c.want.Expires
-			if !reflect.DeepEqual(got, c.want) {
-				t.Errorf("got %+v, want %+v", got, c.want)
-			}
+			expect.OK(t, err)
+			expect.Equal(t, got, c.want, "the principal")
 		})
 	}
 }
@@ -104,9 +97,7 @@ func TestVerify_NamesOfClaims_AreSettings(t *testing.T) {
 	v := verifierOf(t, tokentest.JSON([]any{setting}), noon)
 	draft := w.Person().With("custom:tenant", "initech").With("cognito:groups", []string{"eu-west-1_Google", "platform_owner"})
 	p, err := v.Verify(t.Context(), draft.Sign())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if p.OrganizationID != "initech" || !reflect.DeepEqual(p.Roles, []auth.Role{auth.PlatformOwner}) {
 		t.Errorf("got %+v", p)
 	}

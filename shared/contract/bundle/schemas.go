@@ -155,6 +155,10 @@ func typed(document, property *yaml.Node, m member) error {
 			return nil
 		}
 	}
+	if get(property, "items") != nil {
+		put(property, "type", text("array"))
+		return nil
+	}
 	named := get(get(document, "x-names"), m.name)
 	switch {
 	case m.field != nil && m.field.Clearable:
@@ -170,7 +174,7 @@ func typed(document, property *yaml.Node, m member) error {
 	case m.goes.Kind() == reflect.String:
 		put(property, "type", text("string"))
 	case m.goes.Kind() == reflect.Interface: // any value
-	case bare(m.goes).Kind() == reflect.Int && m.goes.Kind() != reflect.Slice && m.goes.Kind() != reflect.Map:
+	case (bare(m.goes).Kind() == reflect.Int || bare(m.goes).Kind() == reflect.Int64) && m.goes.Kind() != reflect.Slice && m.goes.Kind() != reflect.Map:
 		put(property, "type", text("integer"))
 	case m.goes.Kind() == reflect.Slice && nameOf(m.goes.Elem()) != "":
 		put(property, "type", text("array"))

@@ -2,14 +2,17 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 
 	yaml "github.com/oasdiff/yaml3"
 
 	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/input"
+	"wavegate/shared/platform/problem"
 )
 
-// expand writes out what parts say in short: a page of a list, a refusal with codes, and a parameter of operations.
+// expand writes out what parts say in short: a page of a list, a refusal with codes, a parameter of operations, the codes
+// of problems, and examples of problems or with other examples.
 func expand(document *yaml.Node) error {
 	components := get(document, "components")
 	for _, schema := range entries(get(components, "schemas")) {
@@ -17,6 +20,18 @@ func expand(document *yaml.Node) error {
 			*schema = *page(of.Value, true)
 		} else if of := get(schema, "series"); of != nil {
 			*schema = *page(of.Value, false)
+		}
+	}
+	if code := get(get(components, "schemas"), "ProblemCode"); code != nil {
+		all := &yaml.Node{Kind: yaml.SequenceNode}
+		for _, class := range problem.Classes {
+			all.Content = append(all.Content, text(string(class.Code)))
+		}
+		put(code, "x-extensible-enum", all)
+	}
+	for _, example := range entries(get(components, "examples")) {
+		if err := exemplify(get(components, "examples"), example); err != nil {
+			return err
 		}
 	}
 	for _, response := range entries(get(components, "responses")) {
@@ -75,6 +90,43 @@ func refusal(codes, examples *yaml.Node) *yaml.Node {
 		remove(media, "examples")
 	}
 	return made
+}
+
+// exemplify writes out an example: of a problem, type, title and status follow from its code.
+func exemplify(examples, example *yaml.Node) error {
+	says := get(example, "problem")
+	if says == nil {
+		return insert(examples, get(example, "value"))
+	}
+	class, value := problem.ClassOf(problem.Code(get(says, "code").Value)), &yaml.Node{Kind: yaml.MappingNode}
+	put(value, "type", text(class.Code.Type()))
+	put(value, "title", text(class.Title))
+	put(value, "status", text(strconv.Itoa(class.Status)))
+	put(value, "requestId", text("6f1c2b9e-3d44-4a43-9a43-0c5d2f7e8b11"))
+	fill(value, says)
+	remove(example, "problem")
+	put(example, "value", value)
+	return nil
+}
+
+// insert replaces $example in a value by the value of the example with that name.
+func insert(examples, value *yaml.Node) error {
+	if name := get(value, "$example"); name != nil {
+		of := get(get(examples, name.Value), "value")
+		if of == nil {
+			return fmt.Errorf("there is no example %s", name.Value)
+		}
+		*value = *of
+	}
+	if value == nil {
+		return nil
+	}
+	for _, inner := range value.Content {
+		if err := insert(examples, inner); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fromRow adds to a parameter where it is, whether it is required, and its rule: those of the first row that takes it. If

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+	"wavegate/shared/testing/expect"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -143,16 +144,15 @@ func TestAnswer_IsWrittenAsDocumented(t *testing.T) {
 func TestPace_IsBusyForAnHourAfterAChange(t *testing.T) {
 	p := Pace{time.Minute, 5 * time.Minute}
 	for ago, want := range map[time.Duration]time.Duration{-time.Second: time.Minute, 0: time.Minute, time.Hour - 1: time.Minute, time.Hour: 5 * time.Minute, 1000 * time.Hour: 5 * time.Minute} {
-		if got := p.At(noon, noon.Add(-ago)); got != want {
-			t.Errorf("%v after a change: %v, want %v", ago, got, want)
-		}
+		expect.Equal(t, p.At(noon, noon.Add(-ago)), want, "%v after a change", ago)
 	}
 	if got := (Pace{time.Minute, time.Second}).At(noon, noon.Add(-2*time.Hour)); got != time.Minute {
 		t.Errorf("idle boxes listen every %v, more often than others", got)
 	}
 }
 
-// TestRing_AnyCalls_AreHeardOrBounded lets callers ring at any times. A model knows which boxes must be called.
+// TestRing_AnyCalls_AreHeardOrBounded lets organizations and platform owners ring at any times. A model knows which boxes must
+// be called.
 func TestRing_AnyCalls_AreHeardOrBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var r Rings
@@ -160,10 +160,10 @@ func TestRing_AnyCalls_AreHeardOrBounded(t *testing.T) {
 		until := map[string]time.Time{}
 		for range rapid.IntRange(1, 12).Draw(t, "rings") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 40*60).Draw(t, "seconds")) * time.Second)
-			boxes := make([]string, rapid.SampledFrom([]int{1, 2, 30, 400, 600}).Draw(t, "boxes"))
-			first := rapid.IntRange(0, 1000).Draw(t, "first")
+			boxes := make([]Call, rapid.SampledFrom([]int{1, 2, 30, 400, 600}).Draw(t, "boxes"))
+			first, of, own := rapid.IntRange(0, 1000).Draw(t, "first"), rapid.SampledFrom([]string{"acme", "beta", "gamma"}).Draw(t, "organization"), rapid.Bool().Draw(t, "own")
 			for i := range boxes {
-				boxes[i] = fmt.Sprintf("box-%d", first+i)
+				boxes[i] = Call{EdgeID: fmt.Sprintf("%s-%d", of, first+i), Organization: of, Own: own}
 			}
 			next, changed := r.Ring(boxes, now, 15*time.Minute)
 			if changed != (next.Revision == r.Revision+1) || !changed && !maps.Equal(next.Calls, r.Calls) {
@@ -172,17 +172,23 @@ func TestRing_AnyCalls_AreHeardOrBounded(t *testing.T) {
 			if len(next.Calls) > MostCalls {
 				t.Fatalf("%d boxes are called", len(next.Calls))
 			}
+			held := 0
+			for id := range next.Calls {
+				if strings.HasPrefix(id, of) {
+					held++
+				}
+			}
 			if next.N != r.N {
-				if whole = append(whole, now); next.N != r.N+1 || len(whole) > 1 && now.Sub(whole[len(whole)-2]) < time.Hour {
-					t.Fatalf("the channel rang at %v, to %d", whole, next.N)
+				if whole = append(whole, now); own || next.N != r.N+1 || len(whole) > 1 && now.Sub(whole[len(whole)-2]) < time.Hour {
+					t.Fatalf("the channel rang at %v, to %d, for its own boxes: %v", whole, next.N, own)
 				}
 				clear(until)
 			} else {
-				for _, id := range boxes {
-					if _, called := next.Calls[id]; called {
-						until[id] = now.Add(15 * time.Minute)
-					} else if len(next.Calls) < MostCalls || len(whole) == 0 || now.Sub(whole[len(whole)-1]) >= time.Hour {
-						t.Fatalf("%s is not called, and there is room", id)
+				for _, c := range boxes {
+					if _, called := next.Calls[c.EdgeID]; called {
+						until[c.EdgeID] = now.Add(15 * time.Minute)
+					} else if held < MostCalls-len(next.Calls) || !own && (len(whole) == 0 || now.Sub(whole[len(whole)-1]) >= time.Hour) {
+						t.Fatalf("%s is not called, and there is room", c.EdgeID)
 					}
 				}
 			}
@@ -196,21 +202,39 @@ func TestRing_AnyCalls_AreHeardOrBounded(t *testing.T) {
 	})
 }
 
+// TestRing_OneOrganizationMovesAllItsBoxes_OthersAreCalled: their boxes do not poll for it, and theirs that move are heard at once.
+func TestRing_OneOrganizationMovesAllItsBoxes_OthersAreCalled(t *testing.T) {
+	var r Rings
+	for i := range 40 {
+		batch := make([]Call, 14)
+		for j := range batch {
+			batch[j] = Call{EdgeID: fmt.Sprintf("acme-%d", 14*i+j), Organization: "acme", Own: true}
+		}
+		r, _ = r.Ring(batch, noon, time.Hour)
+	}
+	if r.N != 0 || len(r.Calls) != MostCalls/2 {
+		t.Errorf("the channel rang %d times, and %d boxes are called", r.N, len(r.Calls))
+	}
+	for _, other := range []string{"beta", "gamma", "delta", "epsilon"} {
+		if r, _ = r.Ring([]Call{{EdgeID: other, Organization: other, Own: true}}, noon, time.Hour); r.Calls[other] == 0 {
+			t.Errorf("the box of %s is not called", other)
+		}
+	}
+}
+
 func TestRing_WhatIsCalledAlready_IsNotWrittenAgainInTheSameSecond(t *testing.T) {
-	r, _ := Rings{}.Ring([]string{"box-1"}, noon, time.Hour)
-	if again, changed := r.Ring([]string{"box-1"}, noon.Add(time.Millisecond), time.Hour); changed || again.Revision != 1 {
+	r, _ := Rings{}.Ring([]Call{{EdgeID: "box-1", Organization: "acme"}}, noon, time.Hour)
+	if again, changed := r.Ring([]Call{{EdgeID: "box-1", Organization: "acme"}}, noon.Add(time.Millisecond), time.Hour); changed || again.Revision != 1 {
 		t.Errorf("got %+v, %v", again, changed)
 	}
-	if later, changed := r.Ring([]string{"box-1"}, noon.Add(time.Second), time.Hour); !changed || later.Calls["box-1"] != r.Calls["box-1"]+1 {
+	if later, changed := r.Ring([]Call{{EdgeID: "box-1", Organization: "acme"}}, noon.Add(time.Second), time.Hour); !changed || later.Calls["box-1"] != r.Calls["box-1"]+1 {
 		t.Errorf("a second later: %+v, %v", later, changed)
 	}
 }
 
 func TestLasting_IsHeardByABoxThatMissesTwoTimes(t *testing.T) {
 	for interval, want := range map[time.Duration]time.Duration{5 * time.Minute: 17*time.Minute + 30*time.Second, time.Minute: 15 * time.Minute, 10 * time.Minute: 35 * time.Minute} {
-		if got := Lasting(interval); got != want {
-			t.Errorf("every %v: %v, want %v", interval, got, want)
-		}
+		expect.Equal(t, Lasting(interval), want, "every %v", interval)
 	}
 }
 

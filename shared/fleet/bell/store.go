@@ -41,7 +41,12 @@ func Get(ctx context.Context, db *dynamo.DB, edgeType, channel string) (Rings, e
 }
 
 // A Call is for a box that listens at a channel's address.
-type Call struct{ EdgeType, Channel, EdgeID string }
+type Call struct {
+	EdgeType, Channel, EdgeID string
+	Organization              string // of the box; empty: it has none
+	// Own is set if somebody of one organization changed the box, and not if a platform owner did.
+	Own bool
+}
 
 // ringTime is how long a change may spend on calling its boxes.
 const ringTime = 500 * time.Millisecond
@@ -54,20 +59,20 @@ func (s *Store) Ring(ctx context.Context, list ...Call) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, ringTime)
 	defer cancel()
-	boxes := map[[2]string][]string{}
+	boxes := map[[2]string][]Call{}
 	for _, c := range list {
 		at := [2]string{c.EdgeType, c.Channel}
-		boxes[at] = append(boxes[at], c.EdgeID)
+		boxes[at] = append(boxes[at], c)
 	}
-	for at, ids := range boxes {
-		if err := s.ring(ctx, at[0], at[1], ids); err != nil {
+	for at, called := range boxes {
+		if err := s.ring(ctx, at[0], at[1], called); err != nil {
 			s.log.LogAttrs(ctx, slog.LevelWarn, "boxes were not called",
-				slog.String("edgeType", at[0]), slog.String("channel", at[1]), slog.Int("boxes", len(ids)), slog.String("cause", err.Error()))
+				slog.String("edgeType", at[0]), slog.String("channel", at[1]), slog.Int("boxes", len(called)), slog.String("cause", err.Error()))
 		}
 	}
 }
 
-func (s *Store) ring(ctx context.Context, edgeType, channel string, boxes []string) error {
+func (s *Store) ring(ctx context.Context, edgeType, channel string, boxes []Call) error {
 	return dynamo.Decide(ctx, func() error {
 		was, err := Get(ctx, s.db, edgeType, channel)
 		if err != nil {

@@ -42,7 +42,7 @@ func (s *Store) act(ctx context.Context, from audit.Origin, c Candidate) (acted 
 		m.Status, m.Judged, when = rollout.Halted, j.PolicyRevision, input.Preconditions{}
 	case guard.Complete:
 		m.Status = rollout.Completed
-	default: // nothing to do
+	default: // promote: the guard does not act on a hold
 		m.StagedPercent = &j.Next
 	}
 	if j.Action != guard.Halt && (j.Revision != c.Revision || s.db.Now().Sub(c.Last.AsOf) > guard.Oldest) {

@@ -47,7 +47,7 @@ func OfStateOf(in *input.Reader) OfState {
 }
 
 // Search finds the boxes of a rollout at a state. It returns NOT_FOUND.
-func (s *Store) Search(ctx context.Context, id string, state report.State) (RolloutBoxes, error) {
+func (s *Reader) Search(ctx context.Context, id string, state report.State) (RolloutBoxes, error) {
 	r, err := s.rollouts.Get(ctx, id)
 	return RolloutBoxes{
 		of:    report.Search{Pair: release.Pair(r.EdgeType, r.Channel), RolloutID: r.ID, Version: r.TargetVersion, State: state},

@@ -22,7 +22,7 @@ const atOnce = 16
 
 // each hands the boxes of a channel to one accumulator per shard, and returns the accumulators once all boxes are read.
 // It skips boxes that cannot be read, and returns them.
-func each[A any](ctx context.Context, s *Store, pair string, make func() A, add func(A, report.IndexEntry)) ([]A, Unreadable, error) {
+func each[A any](ctx context.Context, s *report.Store, pair string, make func() A, add func(A, report.IndexEntry)) ([]A, Unreadable, error) {
 	parts := []A{}
 	var left Unreadable
 	var mu sync.Mutex
@@ -33,10 +33,10 @@ func each[A any](ctx context.Context, s *Store, pair string, make func() A, add 
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
-	for shard := range s.reports.Shards() {
+	for shard := range s.Shards() {
 		group.Go(func() error {
 			part := make()
-			if err := s.reports.Each(ctx, pair, shard, func(e report.IndexEntry) { add(part, e) }, unreadable); err != nil {
+			if err := s.Each(ctx, pair, shard, func(e report.IndexEntry) { add(part, e) }, unreadable); err != nil {
 				return err
 			}
 			mu.Lock()
@@ -51,7 +51,7 @@ func each[A any](ctx context.Context, s *Store, pair string, make func() A, add 
 
 // census counts the boxes of a rollout's channel as of a time.
 func (s *Store) census(ctx context.Context, r rollout.Rollout, at time.Time) (*Census, error) {
-	parts, left, err := each(ctx, s, release.Pair(r.EdgeType, r.Channel), func() *Census { return NewCensus(r, at) }, (*Census).Add)
+	parts, left, err := each(ctx, s.reports, release.Pair(r.EdgeType, r.Channel), func() *Census { return NewCensus(r, at) }, (*Census).Add)
 	if err != nil {
 		return nil, err
 	}
@@ -202,9 +202,9 @@ func troubled(by map[string]Counts) (list []FactoryCounts, more int) {
 	return list, 0
 }
 
-func (s *Store) countChannel(ctx context.Context, edgeType, channel string) (ChannelVersions, error) {
+func (s *Reader) countChannel(ctx context.Context, edgeType, channel string) (ChannelVersions, error) {
 	c := ChannelVersions{EdgeType: edgeType, Channel: channel, AsOf: s.db.Now()}
-	parts, left, err := each(ctx, s, release.Pair(edgeType, channel), func() *Versions { return &Versions{} }, (*Versions).Add)
+	parts, left, err := each(ctx, s.reports, release.Pair(edgeType, channel), func() *Versions { return &Versions{} }, (*Versions).Add)
 	var sum Versions
 	for _, part := range parts {
 		sum.Merge(*part)

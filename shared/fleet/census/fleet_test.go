@@ -151,7 +151,7 @@ func newFleet(t tester, client *dynamodb.Client, shards report.Shards) *fleet {
 			if f.blind {
 				return time.Time{}, errStore
 			}
-			return ratelimit.LastSeen(ctx, client, subject)
+			return ratelimit.LastSeen(client)(ctx, subject)
 		})
 	f.publish(t, f.channel, "1.0.0")
 	f.publish(t, "canary", "2.0.0")

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/timestamp"
 )
@@ -78,7 +79,7 @@ func PositionOf(m Snapshot) string { return timestamp.Text(m.At) }
 
 // History returns a page of a rollout's history, newest first, before a position of it, or from the end.
 // It returns NOT_FOUND.
-func (s *Store) History(ctx context.Context, id, before string, limit int) (dynamo.Page[Snapshot], error) {
+func (s *Reader) History(ctx context.Context, id, before string, limit int) (dynamo.Page[Snapshot], error) {
 	if _, err := s.rollouts.Get(ctx, id); err != nil {
 		return dynamo.Page[Snapshot]{}, err
 	}

@@ -39,7 +39,7 @@ var (
 
 // Overview returns the active rollouts of a filter with their last counts. It neither counts nor judges: the ticks do,
 // once a minute.
-func (s *Store) Overview(ctx context.Context, f rollout.Filter, limit, skip int) (Overview, error) {
+func (s *Reader) Overview(ctx context.Context, f rollout.Filter, limit, skip int) (Overview, error) {
 	f.Status = rollout.Active
 	var held *freeze.Freeze
 	var rows []Row
@@ -64,7 +64,7 @@ func (s *Store) Overview(ctx context.Context, f rollout.Filter, limit, skip int)
 }
 
 // rows reads the last counts of rollouts.
-func (s *Store) rows(ctx context.Context, active []rollout.Rollout) ([]Row, error) {
+func (s *Reader) rows(ctx context.Context, active []rollout.Rollout) ([]Row, error) {
 	if len(active) == 0 {
 		return nil, nil
 	}

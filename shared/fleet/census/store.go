@@ -103,23 +103,33 @@ func (s Settings) recent() time.Duration { return s.GuardInterval / 2 }
 // fresh is the least age of a count at which a caller who wants a new one gets a new one.
 func (s Settings) fresh() time.Duration { return min(freshAge, s.recent()) }
 
-// A Store counts boxes and stores the results.
-type Store struct {
+// A Reader reads counts of rollouts, and counts channels: what does not depend on when boxes were last seen.
+type Reader struct {
 	db       *dynamo.DB
 	reports  *report.Store
 	rollouts *rollout.Store
 	releases *release.Store
 	freezes  *freeze.Store
-	seen     LastSeen
 	settings Settings
+}
+
+// NewReader makes a reader.
+func NewReader(db *dynamo.DB, settings Settings) *Reader {
+	return &Reader{
+		db: db, reports: report.NewStore(db, settings.Shards), rollouts: rollout.NewStore(db), releases: release.NewStore(db),
+		freezes: freeze.NewStore(db), settings: settings,
+	}
+}
+
+// A Store counts the boxes of rollouts and stores the results.
+type Store struct {
+	*Reader
+	seen LastSeen
 }
 
 // NewStore makes a store.
 func NewStore(db *dynamo.DB, settings Settings, seen LastSeen) *Store {
-	return &Store{
-		db: db, reports: report.NewStore(db, settings.Shards), rollouts: rollout.NewStore(db), releases: release.NewStore(db),
-		freezes: freeze.NewStore(db), seen: seen, settings: settings,
-	}
+	return &Store{NewReader(db, settings), seen}
 }
 
 // How old a count in an answer may be, with and without the parameter fresh. An active rollout is counted once a
@@ -178,7 +188,7 @@ func (s *Store) Rollout(ctx context.Context, id string, byFactory, fresh bool) (
 	var known known
 	reads := []func(context.Context) error{
 		func(ctx context.Context) (err error) {
-			ticked, err = readHead[Progress](ctx, s, id, partLatest)
+			ticked, err = readHead[Progress](ctx, s.db, id, partLatest)
 			return err
 		},
 		func(ctx context.Context) (err error) {
@@ -213,7 +223,7 @@ func (s *Store) Rollout(ctx context.Context, id string, byFactory, fresh bool) (
 
 // Channel returns which boxes of a channel run what. It counts on request. It returns NOT_FOUND for a channel that does
 // not exist.
-func (s *Store) Channel(ctx context.Context, edgeType, channel string, fresh bool) (ChannelVersions, error) {
+func (s *Reader) Channel(ctx context.Context, edgeType, channel string, fresh bool) (ChannelVersions, error) {
 	var h head[ChannelVersions]
 	err := dynamo.Together(ctx,
 		func(ctx context.Context) error {
@@ -221,7 +231,7 @@ func (s *Store) Channel(ctx context.Context, edgeType, channel string, fresh boo
 			return err
 		},
 		func(ctx context.Context) (err error) {
-			h, err = readHead[ChannelVersions](ctx, s, "channel#"+release.Pair(edgeType, channel), partLatest)
+			h, err = readHead[ChannelVersions](ctx, s.db, "channel#"+release.Pair(edgeType, channel), partLatest)
 			return err
 		})
 	if err != nil {
@@ -250,7 +260,7 @@ func (s *Store) known(ctx context.Context, id, part string) (k known, err error)
 			return err
 		},
 		func(ctx context.Context) (err error) {
-			k.head, err = readHead[Progress](ctx, s, id, part)
+			k.head, err = readHead[Progress](ctx, s.db, id, part)
 			return err
 		})
 	return k, err
@@ -284,7 +294,7 @@ func (s *Store) answer(ctx context.Context, k known, age time.Duration, count co
 	}
 	var p Progress
 	if err == nil {
-		p, err = counted(ctx, s, k.head, age, func(ctx context.Context, last *Progress) (Progress, afterwards, error) {
+		p, err = counted(ctx, s.Reader, k.head, age, func(ctx context.Context, last *Progress) (Progress, afterwards, error) {
 			p, hour, err := count(ctx, r, last)
 			return p, func(ctx context.Context) error { return s.remember(ctx, hour, p) }, err
 		}, beside...)
@@ -315,9 +325,9 @@ type head[T any] struct {
 	Revision int64     `json:"revision"`
 }
 
-func readHead[T any](ctx context.Context, s *Store, subject, part string) (head[T], error) {
+func readHead[T any](ctx context.Context, db *dynamo.DB, subject, part string) (head[T], error) {
 	h := head[T]{Subject: subject, Part: part}
-	_, err := s.db.Get(ctx, dynamo.Progress, dynamo.Key{"subject": subject, "part": part}, &h)
+	_, err := db.Get(ctx, dynamo.Progress, dynamo.Key{"subject": subject, "part": part}, &h)
 	return h, err
 }
 
@@ -329,7 +339,7 @@ func nothing(context.Context) error { return nil }
 // counted returns the last answer if it is not older than age, otherwise a new one. A count begins at most once in ten
 // seconds, no matter how many ask. In between, callers get the last answer. The functions in beside run while the count
 // is claimed, and an error from one of them stops it.
-func counted[T any](ctx context.Context, s *Store, h head[T], age time.Duration,
+func counted[T any](ctx context.Context, s *Reader, h head[T], age time.Duration,
 	count func(ctx context.Context, last *T) (T, afterwards, error), beside ...func(context.Context) error) (T, error) {
 	var none T
 	now := s.db.Now()
@@ -359,22 +369,22 @@ func counted[T any](ctx context.Context, s *Store, h head[T], age time.Duration,
 		return none, err
 	}
 	return answer, dynamo.Together(ctx,
-		func(ctx context.Context) error { return keep(ctx, s, claimed, answer, now) },
+		func(ctx context.Context) error { return keep(ctx, s.db, claimed, answer, now) },
 		afterwards)
 }
 
 // keep stores an answer, unless there is a later one. h is the head as it was when the count began. The answer is
 // stored even if another count has begun since. Otherwise constant requests for new counts could prevent a long count
 // from ever being stored, and the guard would have none.
-func keep[T any](ctx context.Context, s *Store, h head[T], answer T, at time.Time) error {
+func keep[T any](ctx context.Context, db *dynamo.DB, h head[T], answer T, at time.Time) error {
 	for {
 		revision := h.Revision
 		h.Answer, h.AsOf, h.Revision = &answer, at, revision+1
-		err := s.db.Put(ctx, dynamo.Progress, h, dynamo.AtRevision("subject", revision))
+		err := db.Put(ctx, dynamo.Progress, h, dynamo.AtRevision("subject", revision))
 		if !dynamo.Refused(err, "item") {
 			return err
 		}
-		if h, err = readHead[T](ctx, s, h.Subject, h.Part); err != nil || !h.AsOf.Before(at) {
+		if h, err = readHead[T](ctx, db, h.Subject, h.Part); err != nil || !h.AsOf.Before(at) {
 			return err
 		}
 	}

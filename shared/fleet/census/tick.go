@@ -155,7 +155,7 @@ func watched(r rollout.Rollout, now time.Time) bool {
 func (s *Store) candidates(ctx context.Context) (active []Candidate, left Unreadable, err error) {
 	unreadable := func(id string, err error) { left.add(fmt.Errorf("census: rollout %s: %w", id, err)) }
 	err = s.rollouts.EachActive(ctx, func(r rollout.Rollout) {
-		h, err := readHead[Progress](ctx, s, r.ID, partLatest)
+		h, err := readHead[Progress](ctx, s.db, r.ID, partLatest)
 		if err != nil {
 			unreadable(r.ID, err)
 			return

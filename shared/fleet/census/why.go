@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/ddi"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/release"
@@ -219,15 +220,15 @@ func (s *Store) Why(ctx context.Context, edgeID string) (Why, error) {
 	if err := dynamo.Together(ctx, reads...); err != nil {
 		return Why{}, err
 	}
-	t, r := Tell(e, known.Has(), row, carried.Status)
+	t, r := Tell(e, ddi.Has(known), row, carried.Status)
 	var warnings []string
-	if known.DDI && t.Rule != RuleNothing && r.Version != known.Has() {
+	if known.DDI && t.Rule != RuleNothing && r.Version != ddi.Has(known) {
 		told, err := s.releases.Release(ctx, e.EdgeType, r.Version)
 		if err != nil {
 			return Why{}, err
 		}
 		if !told.Sufficient() {
-			t, r.Source = t.withhold(known.Has()), ""
+			t, r.Source = t.withhold(ddi.Has(known)), ""
 		}
 		warnings = told.Warnings()
 	}

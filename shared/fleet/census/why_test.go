@@ -8,6 +8,7 @@ import (
 
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/ddi"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/release"
@@ -85,7 +86,7 @@ func TestWhy_BoxWithADDIClient_IsToldNothingNewOfABareRelease(t *testing.T) {
 		return why
 	}
 	reports := report.NewStore(f.db, 1)
-	for _, event := range []report.Input{report.Contact{At: f.now}, report.Statement{Running: "0.9.0", At: f.now}} {
+	for _, event := range []report.Input{ddi.Contact{At: f.now}, ddi.Statement{Running: "0.9.0", At: f.now}} {
 		if _, err := reports.Observe(f.ctx, e.Registration(), event); err != nil {
 			t.Fatal(err)
 		}

@@ -1,12 +1,10 @@
 // Package ddi serves the part of hawkBit's Direct Device Integration API (DDI v1) that the clients of SWUpdate and RAUC
-// use. It has no model of deployments of its own: polling.Resolve decides what a box is told, and report.Next what its
-// reports mean. README.md says what is served and how each client behaved in tests.
+// use. It has no model of deployments of its own: polling.Resolve decides what a box is told. The rules in action.go,
+// ask.go and fallback.go say what a client's calls change in the box's report row. README.md says what is served and how each client behaved in tests.
 package ddi
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"wavegate/shared/access/auth"
@@ -150,13 +148,13 @@ func (b *Boxes) Poll(ctx context.Context, c ClientCall) (Base, error) {
 		return Base{}, err
 	}
 	row := e.row
-	has := row.Has()
+	has := Has(row)
 	t, err := b.tell(ctx, e.Edge, has)
 	if err != nil {
 		return Base{}, err
 	}
 	base, at := Base{Sleep: spread(e.EdgeID, t.interval)}, b.at()
-	var event report.Input = report.Contact{Subject: e.subject, At: at}
+	var event report.Input = Contact{Subject: e.subject, At: at}
 	if row.DDI {
 		event = b.poll(e, t, has, at)
 	}
@@ -168,7 +166,7 @@ func (b *Boxes) Poll(ctx context.Context, c ClientCall) (Base, error) {
 		}
 		row, base.Unrecorded = b.record(ctx, e.Edge, event)
 	}
-	if base.Unrecorded == nil && row.Has() == has { // otherwise the box has reported something else meanwhile
+	if base.Unrecorded == nil && Has(row) == has { // otherwise the box has reported something else meanwhile
 		base.link(row, first, at)
 	}
 	return base, nil
@@ -176,17 +174,17 @@ func (b *Boxes) Poll(ctx context.Context, c ClientCall) (Base, error) {
 
 // link sets what the client should do next, given the box's row after the poll.
 func (b *Base) link(row report.Row, first bool, at time.Time) {
-	if b.Identify = first || row.Asked(at, b.Sleep); b.Identify {
+	if b.Identify = first || asked(row, at, b.Sleep); b.Identify {
 		return
 	}
-	if b.Cancel = row.Cancellation(at); b.Cancel == 0 {
-		b.Deployment = row.Deployment(at)
+	if b.Cancel = cancellation(row, at); b.Cancel == 0 {
+		b.Deployment = deployment(row, at)
 	}
 }
 
 // poll is the report of a poll.
-func (b *Boxes) poll(e known, t telling, has string, at time.Time) report.Polled {
-	event := report.Polled{Told: t.version, Subject: e.subject, At: at, DDI: true, Had: has}
+func (b *Boxes) poll(e known, t telling, has string, at time.Time) polled {
+	event := polled{report.Polled{Told: t.version, Subject: e.subject, At: at}, has}
 	if t.rolloutID != "" {
 		event.RolloutID, event.Stage = t.rolloutID, cohort.FirstStage(e.EdgeType, t.version, e.EdgeID)
 	}
@@ -216,11 +214,11 @@ func (b *Boxes) Deployment(ctx context.Context, c ClientCall, action int64) (Dep
 		return Deployment{}, err
 	}
 	row := e.row
-	t, err := b.tell(ctx, e.Edge, row.Has())
+	t, err := b.tell(ctx, e.Edge, Has(row))
 	if err != nil {
 		return Deployment{}, err
 	}
-	if action == 0 || row.Deployment(b.at()) != action || t.version != row.Offer.Version {
+	if action == 0 || deployment(row, b.at()) != action || t.version != row.Offer.Version {
 		return Deployment{}, problem.Missing()
 	}
 	d := Deployment{Action: action, Release: t.release, At: b.at()}
@@ -246,7 +244,7 @@ func (b *Boxes) Cancel(ctx context.Context, c ClientCall, action int64) error {
 // Report takes a box's feedback on an action. It returns NOT_FOUND for an action that never existed. A report on a
 // closed action changes nothing but is not an error: SWUpdate would keep repeating a refused report, and do nothing
 // else.
-func (b *Boxes) Report(ctx context.Context, c ClientCall, f report.Feedback) error {
+func (b *Boxes) Report(ctx context.Context, c ClientCall, f Feedback) error {
 	e, err := b.box(ctx, c, false)
 	if err != nil {
 		return err
@@ -255,7 +253,7 @@ func (b *Boxes) Report(ctx context.Context, c ClientCall, f report.Feedback) err
 	if err == nil && (f.Action == 0 || f.Action > row.Revision) {
 		return problem.Missing()
 	}
-	return outdated(err)
+	return polling.Outdated(err)
 }
 
 // State takes the version that a box says it runs; empty: it does not say.
@@ -264,7 +262,7 @@ func (b *Boxes) State(ctx context.Context, c ClientCall, running string) error {
 	if err != nil {
 		return err
 	}
-	statement := report.Statement{Running: running, DecideWithin: guard.Default().Guard.DecideWithin.Length()}
+	statement := Statement{Running: running, DecideWithin: guard.Default().Guard.DecideWithin.Length()}
 	if o := e.row.Offer; o != nil && o.WrittenAt != nil && o.RolloutID != "" {
 		p, err := b.policy(ctx, o.RolloutID)
 		if err != nil {
@@ -274,7 +272,7 @@ func (b *Boxes) State(ctx context.Context, c ClientCall, running string) error {
 	}
 	statement.At = b.at()
 	_, err = b.reports.Observe(ctx, e.Registration(), report.By{Input: statement, SHA256: c.Caller.Credential})
-	return outdated(err)
+	return polling.Outdated(err)
 }
 
 // policy returns a rollout's policy, or the default if it has none.
@@ -284,15 +282,4 @@ func (b *Boxes) policy(ctx context.Context, rolloutID string) (guard.Policy, err
 		return guard.Default(), err
 	}
 	return r.Terms.Policy, nil
-}
-
-// outdated asks a client to come back if its box was registered again while the call ran.
-func outdated(err error) error {
-	if errors.Is(err, report.ErrOutdated) {
-		return problem.Wrap(err, problem.Unavailable, "The box was registered again a moment ago; try again after the given time.").After(time.Second)
-	}
-	if err != nil {
-		return fmt.Errorf("ddi: %w", err)
-	}
-	return nil
 }

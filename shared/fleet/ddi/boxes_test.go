@@ -17,7 +17,6 @@ import (
 	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
-	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
@@ -106,7 +105,7 @@ func (f *fleet) poll() ddi.Base {
 	return base
 }
 
-func (f *fleet) says(event report.Feedback) {
+func (f *fleet) says(event ddi.Feedback) {
 	f.Helper()
 	if err := f.boxes.Report(f.ctx(), f.call(), event); err != nil {
 		f.Fatal(err)
@@ -172,11 +171,11 @@ func TestDeployment_ActionThatIsNotTold_IsNotFound(t *testing.T) {
 				f.Errorf("the action %d: %v", other, err)
 			}
 		}
-		f.says(report.Feedback{Action: action, Progress: report.Written, At: f.db.Now()})
+		f.says(ddi.Feedback{Action: action, Progress: ddi.Written, At: f.db.Now()})
 		if _, err := f.boxes.Deployment(f.ctx(), f.call(), action); !problem.Has(err, problem.NotFound) {
 			f.Errorf("a closed action: %v", err)
 		}
-		if err := f.boxes.Report(f.ctx(), f.call(), report.Feedback{Action: action + 100, Progress: report.Written, At: f.db.Now()}); !problem.Has(err, problem.NotFound) {
+		if err := f.boxes.Report(f.ctx(), f.call(), ddi.Feedback{Action: action + 100, Progress: ddi.Written, At: f.db.Now()}); !problem.Has(err, problem.NotFound) {
 			f.Errorf("feedback about an action that never existed: %v", err)
 		}
 	})

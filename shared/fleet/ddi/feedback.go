@@ -115,34 +115,34 @@ func (s Status) says(words string) bool {
 
 // Deployment is what the status means for a deployment. A RAUC client closes it with success when the version is on
 // disk, before the reboot, and an SWUpdate client after the reboot. Neither says which version runs.
-func (s Status) Deployment(action int64) report.Feedback {
-	f := report.Feedback{Action: action, Progress: report.Proceeding, Detail: s.detail()}
+func (s Status) Deployment(action int64) Feedback {
+	f := Feedback{Action: action, Progress: Proceeding, Detail: s.detail()}
 	switch {
 	case s.Execution == "canceled":
-		f.Progress = report.GivenUp
+		f.Progress = GivenUp
 	case s.Execution == "scheduled" || s.Execution == "rejected":
-		f.Progress = report.PutOff
+		f.Progress = PutOff
 	case s.says(begins):
-		f.Progress = report.Beginning
+		f.Progress = Beginning
 	case s.says(placed):
-		f.Progress = report.Placed
+		f.Progress = Placed
 	case s.Execution != "closed":
 		if strings.HasPrefix(f.Detail, lastError) {
 			f.Code = s.code()
 		}
 	case s.Finished == "failure":
-		f.Progress, f.Code = report.Broken, s.code()
+		f.Progress, f.Code = Broken, s.code()
 	default:
-		f.Progress = report.Written
+		f.Progress = Written
 	}
 	return f
 }
 
 // Cancellation is what the status means for an action that the box was asked to give up.
-func (s Status) Cancellation(action int64) report.Feedback {
-	f := report.Feedback{Action: action, Progress: report.Refused}
+func (s Status) Cancellation(action int64) Feedback {
+	f := Feedback{Action: action, Progress: Refused}
 	if s.Execution == "canceled" || s.Execution == "closed" && s.Finished != "failure" {
-		f.Progress = report.GivenUp
+		f.Progress = GivenUp
 	}
 	return f
 }

@@ -21,50 +21,50 @@ func read(body string) (Status, int) {
 func TestStatus_AsClientsSendIt(t *testing.T) {
 	for name, c := range map[string]struct {
 		body string
-		want report.Feedback
+		want Feedback
 	}{
 		"SWUpdate begins": {`{"id": 7, "time": "20261121T213711", "status": {"result": {"progress": {"cnt": 0, "of": 1}, "finished": "none"}, "execution": "proceeding", "details": ["Installing Update Chunk Artifacts."]}}`,
-			report.Feedback{Progress: report.Beginning, Detail: "Installing Update Chunk Artifacts."}},
+			Feedback{Progress: Beginning, Detail: "Installing Update Chunk Artifacts."}},
 		"SWUpdate sends its log": {`{"id": 7, "status": {"result": {"progress": {"cnt": 1, "of": 0}, "finished": "none"}, "execution": "proceeding", "details": ["Installing Update Chunk Artifacts.", "size 6 required"]}}`,
-			report.Feedback{Progress: report.Proceeding, Detail: "Installing Update Chunk Artifacts.; size 6 required"}},
+			Feedback{Progress: Proceeding, Detail: "Installing Update Chunk Artifacts.; size 6 required"}},
 		"SWUpdate has everything on disk": {`{"id": 7, "status": {"result": {"progress": {"cnt": 1, "of": 1}, "finished": "none"}, "execution": "proceeding", "details": ["All Chunks Installed."]}}`,
-			report.Feedback{Progress: report.Placed, Detail: "All Chunks Installed."}},
+			Feedback{Progress: Placed, Detail: "All Chunks Installed."}},
 		"a client puts it off": {`{"status":{"execution":"scheduled","result":{"finished":"none"},"details":["the machine is cutting"]}}`,
-			report.Feedback{Progress: report.PutOff, Detail: "the machine is cutting"}},
+			Feedback{Progress: PutOff, Detail: "the machine is cutting"}},
 		"a client rejects it": {`{"status":{"execution":"rejected","result":{"finished":"none"},"details":["the machine is cutting"]}}`,
-			report.Feedback{Progress: report.PutOff, Detail: "the machine is cutting"}},
+			Feedback{Progress: PutOff, Detail: "the machine is cutting"}},
 		"details that are null": {`{"status":{"execution":"closed","result":{"finished":"failure"},"details":null}}`,
-			report.Feedback{Progress: report.Broken, Code: report.CodeOther}},
+			Feedback{Progress: Broken, Code: report.CodeOther}},
 		"SWUpdate fails": {`{"id": 7, "time": "20261121T213711", "status": {"result": {"progress": {"cnt": 1, "of": 0}, "finished": "failure"}, "execution": "closed", "details": ["No suitable .swu image found"]}}`,
-			report.Feedback{Progress: report.Broken, Code: report.CodeOther, Detail: "No suitable .swu image found"}},
+			Feedback{Progress: Broken, Code: report.CodeOther, Detail: "No suitable .swu image found"}},
 		"SWUpdate fails with two errors": {`{"id": 7, "status": {"result": {"finished": "failure"}, "execution": "closed", "details": ["ERROR : Compatible SW not found", "No suitable .swu image found"]}}`,
-			report.Feedback{Progress: report.Broken, Code: report.CodeOther, Detail: "ERROR : Compatible SW not found; No suitable .swu image found"}},
+			Feedback{Progress: Broken, Code: report.CodeOther, Detail: "ERROR : Compatible SW not found; No suitable .swu image found"}},
 		"SWUpdate is for other hardware": {`{"id": 7, "status": {"result": {"finished": "failure"}, "execution": "closed", "details": ["SW not compatible with hardware"]}}`,
-			report.Feedback{Progress: report.Broken, Code: report.CodeIncompatible, Detail: "SW not compatible with hardware"}},
+			Feedback{Progress: Broken, Code: report.CodeIncompatible, Detail: "SW not compatible with hardware"}},
 		"SWUpdate confirms": {`{"id": 7, "time": "20261121T213711", "status": {"result": {"finished": "success"}, "execution": "closed", "details": ["Update Installed."]}}`,
-			report.Feedback{Progress: report.Written, Detail: "Update Installed."}},
+			Feedback{Progress: Written, Detail: "Update Installed."}},
 		"SWUpdate without details": {`{"id": 7, "status": {"result": {"finished": "failure"}, "execution": "closed", "details": [ ]}}`,
-			report.Feedback{Progress: report.Broken, Code: report.CodeOther}},
+			Feedback{Progress: Broken, Code: report.CodeOther}},
 		"a client with hawkBit's later fields": {`{"timestamp":1771758000000,"status":{"execution":"closed","result":{"finished":"none","progress":{"cnt":1,"of":3}},"code":100,"details":["Done."]}}`,
-			report.Feedback{Progress: report.Written, Detail: "Done."}},
+			Feedback{Progress: Written, Detail: "Done."}},
 		"RAUC downloads": {`{"id":"7","time":"20261121T213711","status":{"result":{"finished":"none"},"execution":"proceeding","details":["Download complete. 1.00 MB/s"]}}`,
-			report.Feedback{Progress: report.Proceeding, Detail: "Download complete. 1.00 MB/s"}},
+			Feedback{Progress: Proceeding, Detail: "Download complete. 1.00 MB/s"}},
 		"RAUC has installed": {`{"id":"7","time":"20261121T213711","status":{"result":{"finished":"success"},"execution":"closed","details":["Software bundle installed successfully."]}}`,
-			report.Feedback{Progress: report.Written, Detail: "Software bundle installed successfully."}},
+			Feedback{Progress: Written, Detail: "Software bundle installed successfully."}},
 		"RAUC names its error": {`{"id":"7","time":"20261121T213711","status":{"result":{"finished":"none"},"execution":"proceeding","details":["LastError: Installation error: Compatible mismatch: Expected 'box' but bundle manifest has 'other-box'"]}}`,
-			report.Feedback{Progress: report.Proceeding, Code: report.CodeIncompatible, Detail: "LastError: Installation error: Compatible mismatch: Expected 'box' but bundle manifest has 'other-box'"}},
+			Feedback{Progress: Proceeding, Code: report.CodeIncompatible, Detail: "LastError: Installation error: Compatible mismatch: Expected 'box' but bundle manifest has 'other-box'"}},
 		"RAUC has no room": {`{"id":"7","time":"20261121T213711","status":{"result":{"finished":"failure"},"execution":"closed","details":["File size 10 exceeds available space 9"]}}`,
-			report.Feedback{Progress: report.Broken, Code: report.CodeSpace, Detail: "File size 10 exceeds available space 9"}},
+			Feedback{Progress: Broken, Code: report.CodeSpace, Detail: "File size 10 exceeds available space 9"}},
 		"RAUC cannot download": {`{"id":"7","time":"20261121T213711","status":{"result":{"finished":"failure"},"execution":"closed","details":["Download failed: Timeout was reached"]}}`,
-			report.Feedback{Progress: report.Broken, Code: report.CodeDownload, Detail: "Download failed: Timeout was reached"}},
+			Feedback{Progress: Broken, Code: report.CodeDownload, Detail: "Download failed: Timeout was reached"}},
 		"RAUC cannot install": {`{"id":"7","time":"20261121T213711","status":{"result":{"finished":"failure"},"execution":"closed","details":["Failed to install software bundle."]}}`,
-			report.Feedback{Progress: report.Broken, Code: report.CodeInstall, Detail: "Failed to install software bundle."}},
+			Feedback{Progress: Broken, Code: report.CodeInstall, Detail: "Failed to install software bundle."}},
 		"PyPI's rauc-hawkbit finds another MD5": {`{"id":"7","time":"20261122T213711","status":{"result":{"progress":{},"finished":"failure"},"execution":"closed","details":["Artifact checksum does not match after 3 tries."]}}`,
-			report.Feedback{Progress: report.Broken, Code: report.CodeChecksum, Detail: "Artifact checksum does not match after 3 tries."}},
+			Feedback{Progress: Broken, Code: report.CodeChecksum, Detail: "Artifact checksum does not match after 3 tries."}},
 		"Hara finds another MD5": {`{"id":"5","time":"2026-11-23T00:39:15.506","status":{"execution":"closed","result":{"finished":"failure","progress":{"of":0,"cnt":0}},"details":["Failed to download file with md5 6eff due to [trials exhausted due to errors (1.1.0.img), Downloaded file (1.1.0.img) has wrong md5 sum (26a7)]"]}}`,
-			report.Feedback{Progress: report.Broken, Code: report.CodeChecksum, Detail: "Failed to download file with md5 6eff due to [trials exhausted due to errors (1.1.0.img), Downloaded file (1.1.0.img) has wrong md5 sum (26a7)]"}},
+			Feedback{Progress: Broken, Code: report.CodeChecksum, Detail: "Failed to download file with md5 6eff due to [trials exhausted due to errors (1.1.0.img), Downloaded file (1.1.0.img) has wrong md5 sum (26a7)]"}},
 		"npm's hawkbit-ddi finds another SHA-256": {`{"id":"7","status":{"details":["invalid sha256 (e3b0c442) value"],"execution":"closed","result":{"finished":"failure","progress":{"cnt":0,"of":1}}}}`,
-			report.Feedback{Progress: report.Broken, Code: report.CodeChecksum, Detail: "invalid sha256 (e3b0c442) value"}},
+			Feedback{Progress: Broken, Code: report.CodeChecksum, Detail: "invalid sha256 (e3b0c442) value"}},
 	} {
 		s, faults := read(c.body)
 		if got := s.Deployment(0); faults != 0 || got != c.want {
@@ -74,10 +74,10 @@ func TestStatus_AsClientsSendIt(t *testing.T) {
 }
 
 func TestStatus_OfACancellation(t *testing.T) {
-	for body, want := range map[string]report.ActionPhase{
-		`{"id":7,"status":{"result":{"finished":"success"},"execution":"closed","details":["cancellation acknowledged."]}}`:                                report.GivenUp,
-		`{"id":"7","status":{"result":{"finished":"success"},"execution":"closed","details":["Action canceled."]}}`:                                        report.GivenUp,
-		`{"id":"7","status":{"result":{"finished":"success"},"execution":"rejected","details":["Cancelation impossible, installation started already."]}}`: report.Refused,
+	for body, want := range map[string]ActionPhase{
+		`{"id":7,"status":{"result":{"finished":"success"},"execution":"closed","details":["cancellation acknowledged."]}}`:                                GivenUp,
+		`{"id":"7","status":{"result":{"finished":"success"},"execution":"closed","details":["Action canceled."]}}`:                                        GivenUp,
+		`{"id":"7","status":{"result":{"finished":"success"},"execution":"rejected","details":["Cancelation impossible, installation started already."]}}`: Refused,
 	} {
 		if s, faults := read(body); faults != 0 || s.Cancellation(7).Progress != want {
 			t.Errorf("%s: %d faults, %+v", body, faults, s.Cancellation(7))
@@ -123,7 +123,7 @@ func TestStatus_WordsThatAreNoJSON_AreAFailureAllTheSame(t *testing.T) {
 		`"details": ["finished": "success"]`: `details": ["finished": "success`,
 	} {
 		s, ok := received(pasted(words))
-		if f := s.Deployment(7); !ok || f.Progress != report.Broken || f.Detail != want {
+		if f := s.Deployment(7); !ok || f.Progress != Broken || f.Detail != want {
 			t.Errorf("%q: %v, %+v", words, ok, f)
 		}
 	}
@@ -137,7 +137,7 @@ func TestStatus_WhateverWords_KeepTheFailure(t *testing.T) {
 		words := strings.Join(pieces.Draw(t, "words"), "")
 		body := pasted(words)
 		s, ok := received(body)
-		if ok && s.Deployment(7).Progress != report.Broken || !ok && input.CheckJSON([]byte(body)) != nil {
+		if ok && s.Deployment(7).Progress != Broken || !ok && input.CheckJSON([]byte(body)) != nil {
 			t.Fatalf("%q: %v, %+v", words, ok, s)
 		}
 	})

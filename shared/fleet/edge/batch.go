@@ -44,30 +44,15 @@ func (r *Registry) PutAll(ctx context.Context, from audit.Origin, batch []BatchI
 	arrivals := ArrivalsBy(RegistrarOf(r.caller))
 	err = change.Make(ctx, r.db, from, func(set *change.Set) error {
 		called = nil
-		was := make([]Stored, len(batch))
 		var first string
 		var repeated bool
 		var refusal error
-		reads := []func(context.Context) error{
-			func(ctx context.Context) (err error) {
-				first, repeated, err = claim.First(ctx, r.db)
-				return err
-			},
-			func(ctx context.Context) (err error) {
-				refusal, err = check(ctx)
-				return err
-			},
-		}
-		for i, m := range batch {
-			reads = append(reads, func(ctx context.Context) (err error) {
-				was[i], err = r.Find(ctx, m.EdgeID)
-				return err
-			})
-		}
-		if err := dynamo.Together(ctx, reads...); err != nil {
-			return err
-		}
+		was, err := r.findAll(ctx, batch,
+			func(ctx context.Context) (err error) { first, repeated, err = claim.First(ctx, r.db); return err },
+			func(ctx context.Context) (err error) { refusal, err = check(ctx); return err })
 		switch {
+		case err != nil:
+			return err
 		case repeated:
 			return json.Unmarshal([]byte(first), &tally)
 		case refusal != nil:
@@ -105,6 +90,15 @@ func (r *Registry) PutAll(ctx context.Context, from audit.Origin, batch []BatchI
 	return tally, err
 }
 
+// findAll reads the boxes of a batch, in parallel with other reads.
+func (r *Registry) findAll(ctx context.Context, batch []BatchItem, reads ...func(context.Context) error) ([]Stored, error) {
+	found := make([]Stored, len(batch))
+	for i, m := range batch {
+		reads = append(reads, func(ctx context.Context) (err error) { found[i], err = r.Find(ctx, m.EdgeID); return err })
+	}
+	return found, dynamo.Together(ctx, reads...)
+}
+
 // A Stored holds all that is stored of a box; it is zero if nothing is.
 type Stored struct {
 	Edge Edge
@@ -133,7 +127,7 @@ func (r *Registry) Record(set *change.Set, m BatchItem, f Stored) (event string,
 		return "", nil
 	}
 	change.Record(set, r.along(&f.Row, &has), f.Edge, next, event)
-	return event, calls(f.Edge, next)
+	return event, r.calls(f.Edge, next)
 }
 
 // Ring calls boxes after their changes were written.

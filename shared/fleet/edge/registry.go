@@ -44,13 +44,16 @@ func (r *Registry) For(caller auth.Principal) *Registry {
 
 // calls returns the calls after a change to a box, at the addresses where it may listen. No box listens before its
 // first registration. After a move the box may listen at either channel, since it may have missed the previous move.
-func calls(was, next Edge) []bell.Call {
+func (r *Registry) calls(was, next Edge) []bell.Call {
 	if was.Revision == 0 {
 		return nil
 	}
-	list := []bell.Call{{EdgeType: was.EdgeType, Channel: was.Channel, EdgeID: was.EdgeID}}
+	call := bell.Call{EdgeType: was.EdgeType, Channel: was.Channel, EdgeID: was.EdgeID,
+		Organization: was.OrganizationID, Own: !r.caller.Has(auth.PlatformOwner)}
+	list := []bell.Call{call}
 	if was.Pair() != next.Pair() {
-		list = append(list, bell.Call{EdgeType: next.EdgeType, Channel: next.Channel, EdgeID: next.EdgeID})
+		call.EdgeType, call.Channel = next.EdgeType, next.Channel
+		list = append(list, call)
 	}
 	return list
 }
@@ -103,7 +106,7 @@ func (r *Registry) Reset(ctx context.Context, from audit.Origin, id string, by E
 		if err != nil || event == "" {
 			return err
 		}
-		called = calls(was.Edge, next)
+		called = r.calls(was.Edge, next)
 		change.Record(set, r.along(&was.Row, &boxtoken.Live{}), was.Edge, next, event)
 		return nil
 	})
@@ -146,7 +149,7 @@ func (r *Registry) change(ctx context.Context, from audit.Origin, on boxes, id s
 			return was, "", err
 		}
 		if next, has, event, err = decide(was, row, at); err == nil && event != "" {
-			called = calls(was, next)
+			called = r.calls(was, next)
 		}
 		return next, event, err
 	}

@@ -14,7 +14,7 @@ import (
 
 // Accept registers waiting boxes, each with the hash that it waits with, all or none. It returns NOT_FOUND,
 // EDGE_ENROLLED if another box has an id, and CONFLICT if the enrolment has ended or no box waits with the hash.
-func (s *Store) Accept(ctx context.Context, from audit.Origin, caller auth.Principal, id string, pairs []Pair) error {
+func (s *Registry) Accept(ctx context.Context, from audit.Origin, caller auth.Principal, id string, pairs []Pair) error {
 	var called []bell.Call
 	arrivals := edge.ArrivalsBy(edge.RegistrarOf(caller))
 	err := change.Make(ctx, s.db, from, func(set *change.Set) error {
@@ -67,7 +67,7 @@ type candidate struct {
 }
 
 // find reads an enrolment and the stored state of some boxes.
-func (s *Store) find(ctx context.Context, id string, pairs []Pair) (kept Kept, ids IDs, boxes []candidate, err error) {
+func (s *Registry) find(ctx context.Context, id string, pairs []Pair) (kept Kept, ids IDs, boxes []candidate, err error) {
 	boxes = make([]candidate, len(pairs))
 	reads := []func(context.Context) error{
 		func(ctx context.Context) (err error) {

@@ -28,7 +28,7 @@ type Details struct {
 
 // Get returns an enrolment with its boxes: the registered ones in the order of their ids, and the waiting ones, newest
 // first. It returns NOT_FOUND.
-func (s *Reader) Get(ctx context.Context, caller auth.Principal, id string) (Details, error) {
+func (s *Store) Get(ctx context.Context, caller auth.Principal, id string) (Details, error) {
 	var kept Kept
 	var ids IDs
 	var all []Waiting

@@ -19,7 +19,7 @@ import (
 //
 // It checks the code with its reads. So a call that is under way when the enrolment ends may still succeed. Later calls
 // cannot.
-func (s *Store) Redeem(ctx context.Context, from audit.Origin, caller auth.Principal, p Pair) (e Enrolment, outcome Outcome, err error) {
+func (s *Registry) Redeem(ctx context.Context, from audit.Origin, caller auth.Principal, p Pair) (e Enrolment, outcome Outcome, err error) {
 	var called []bell.Call
 	var arrivals *edge.Arrivals
 	err = change.Make(ctx, s.db, from, func(set *change.Set) error {

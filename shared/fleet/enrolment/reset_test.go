@@ -217,7 +217,7 @@ func TestReset_BoxThatKeepsChanging_IsNotRefused(t *testing.T) {
 			}
 		}}
 		db := dynamo.Open(busy, w.db.Now)
-		w.enrolments = enrolment.NewStore(db, edge.NewRegistry(db, 1))
+		w.enrolments = enrolment.NewRegistry(db, edge.NewRegistry(db, 1))
 		if err := w.reset(w.box); err != nil || tries != 11 {
 			t.Fatalf("after %d tries: %v", tries, err)
 		}

@@ -66,24 +66,24 @@ func (i IDs) write(e Enrolment) dynamo.TransactItem {
 	}{i, e.ID, theIDs, e.expires()}, dynamo.Condition{})
 }
 
-// A Reader reads enrolments.
-type Reader struct{ db *dynamo.DB }
+// A Store stores enrolments.
+type Store struct{ db *dynamo.DB }
 
-// NewReader makes a reader.
-func NewReader(db *dynamo.DB) *Reader { return &Reader{db} }
+// NewStore makes a store.
+func NewStore(db *dynamo.DB) *Store { return &Store{db} }
 
-func (s *Reader) get(ctx context.Context, id string) (e Kept, err error) {
+func (s *Store) get(ctx context.Context, id string) (e Kept, err error) {
 	_, err = s.db.Get(ctx, dynamo.Enrolments, key(id, whole), &e)
 	return e, err
 }
 
-func (s *Reader) ids(ctx context.Context, id string) (i IDs, err error) {
+func (s *Store) ids(ctx context.Context, id string) (i IDs, err error) {
 	_, err = s.db.Get(ctx, dynamo.Enrolments, key(id, theIDs), &i)
 	return i, err
 }
 
 // Verify returns the caller that a code speaks for; false if the service knows no such code, or if it is no longer valid.
-func (s *Reader) Verify(ctx context.Context, t boxtoken.Token) (auth.Principal, bool, error) {
+func (s *Store) Verify(ctx context.Context, t boxtoken.Token) (auth.Principal, bool, error) {
 	e, err := s.get(ctx, t.Subject)
 	p := t.Principal("", "")
 	return p, err == nil && e.admits(p, s.db.Now()), err
@@ -91,7 +91,7 @@ func (s *Reader) Verify(ctx context.Context, t boxtoken.Token) (auth.Principal, 
 
 // List returns the enrolments of an organization that the caller may manage, newest first. A change appears after a
 // moment. It returns NOT_FOUND for an organization that the caller does not act for.
-func (s *Reader) List(ctx context.Context, caller auth.Principal, organizationID string, w dynamo.Span) (dynamo.Page[Enrolment], error) {
+func (s *Store) List(ctx context.Context, caller auth.Principal, organizationID string, w dynamo.Span) (dynamo.Page[Enrolment], error) {
 	if !caller.MayRead(organizationID) {
 		return dynamo.Page[Enrolment]{}, problem.Missing()
 	}
@@ -108,15 +108,6 @@ func (e Kept) managed(caller auth.Principal) error {
 	}
 	return nil
 }
-
-// A Store stores enrolments.
-type Store struct {
-	Reader
-	edges *edge.Registry
-}
-
-// NewStore makes a store that registers boxes with a registry.
-func NewStore(db *dynamo.DB, edges *edge.Registry) *Store { return &Store{Reader{db}, edges} }
 
 // Create makes an enrolment, and returns its id and its code. If the claim was used before, it returns the id of the
 // first call and no code: a code is shown only once. The functions in beside run in parallel with the reads, and an
@@ -153,9 +144,20 @@ func (s *Store) End(ctx context.Context, from audit.Origin, caller auth.Principa
 	return err
 }
 
+// A Registry registers the boxes of enrolments.
+type Registry struct {
+	*Store
+	edges *edge.Registry
+}
+
+// NewRegistry makes a registry.
+func NewRegistry(db *dynamo.DB, edges *edge.Registry) *Registry {
+	return &Registry{NewStore(db), edges}
+}
+
 // Reset retires a box that the enrolment names or registered, and lets it register the id again, with a new token. It
 // returns NOT_FOUND, also for any other id. A reset is never refused because of the state of the id.
-func (s *Store) Reset(ctx context.Context, from audit.Origin, caller auth.Principal, id, edgeID string) error {
+func (s *Registry) Reset(ctx context.Context, from audit.Origin, caller auth.Principal, id, edgeID string) error {
 	var e Kept
 	var ids IDs
 	err := dynamo.Together(ctx,

@@ -33,7 +33,7 @@ func (w Waiting) write(e Enrolment) dynamo.TransactItem {
 }
 
 // waits reports whether a box waits with an id and a hash.
-func (s *Reader) waits(ctx context.Context, id string, p Pair) (bool, error) {
+func (s *Store) waits(ctx context.Context, id string, p Pair) (bool, error) {
 	return s.db.Get(ctx, dynamo.Enrolments, waitingKey(id, p), new(Waiting))
 }
 
@@ -60,7 +60,7 @@ func (s *Store) wait(ctx context.Context, set *change.Set, e Enrolment, p Pair) 
 }
 
 // allWaiting returns the waiting boxes, newest first.
-func (s *Reader) allWaiting(ctx context.Context, id string) ([]Waiting, error) {
+func (s *Store) allWaiting(ctx context.Context, id string) ([]Waiting, error) {
 	var all []Waiting
 	of := dynamo.Selection{Table: dynamo.Enrolments, Partition: id, Least: waiting, Most: waiting + "~"}
 	err := dynamo.Walk(ctx, s.db, of, nil, 0, func(w Waiting) error {

@@ -33,7 +33,7 @@ type world struct {
 	client     *dynamodb.Client
 	db         *dynamo.DB
 	edges      *edge.Registry
-	enrolments *enrolment.Store
+	enrolments *enrolment.Registry
 	now        time.Time
 	box        string
 	id         string
@@ -45,7 +45,7 @@ func each(t *testing.T, test func(w *world)) {
 		w := &world{T: t, client: client, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), box: "sn-" + uuid.NewString()}
 		w.db = dynamo.Open(client, func() time.Time { return w.now })
 		w.edges = edge.NewRegistry(w.db, 1).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}})
-		w.enrolments = enrolment.NewStore(w.db, w.edges)
+		w.enrolments = enrolment.NewRegistry(w.db, w.edges)
 		w.id, w.code = w.enrolment(w.box)
 		test(w)
 	})

@@ -2,8 +2,6 @@ package polling
 
 import (
 	"context"
-	"errors"
-	"time"
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/boxauth"
@@ -36,11 +34,8 @@ func (r *Reports) Take(ctx context.Context, caller auth.Principal, id string, o 
 		return report.Advice{}, err
 	}
 	row, err = r.Reports.Observe(ctx, edge.Of(row).Registration(), report.By{Input: o, SHA256: caller.Credential})
-	if errors.Is(err, report.ErrOutdated) {
-		return report.Advice{}, problem.Wrap(err, problem.Unavailable, "The box was registered again a moment ago; try again after the given time.").After(time.Second)
-	}
 	if err != nil {
-		return report.Advice{}, err
+		return report.Advice{}, Outdated(err)
 	}
 	if !o.About(row) {
 		return report.Advice{}, problem.New(problem.ReportStale, "Version %s is not the box's latest offer, or it was offered by another rollout; poll, then report on the latest offer.", o.Version)

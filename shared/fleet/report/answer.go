@@ -41,7 +41,7 @@ func Reply(row Row, o Outcome) Advice {
 			return Advice{GiveUp: true}
 		}
 		wait := afterFailure[attempts-1]
-		return Advice{RetryAfter: wait + time.Duration(float64(wait)*spread*share(row.EdgeID))}
+		return Advice{RetryAfter: wait + time.Duration(float64(wait)*spread*Share("wait/"+row.EdgeID))}
 	case Deferred:
 		if o.Until == nil {
 			return Advice{RetryAfter: afterDeferral}
@@ -51,8 +51,8 @@ func Reply(row Row, o Outcome) Advice {
 	return Advice{}
 }
 
-// share maps a box to a number between 0 and 1.
-func share(edgeID string) float64 {
-	sum := sha256.Sum256([]byte("wait/" + edgeID))
+// Share maps a text about a box to a number between 0 and 1.
+func Share(of string) float64 {
+	sum := sha256.Sum256([]byte(of))
 	return float64(binary.BigEndian.Uint32(sum[:4])) / (1 << 32)
 }

@@ -6,10 +6,10 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// An Input changes a row: a Polled, an Outcome, or what a DDI box says; see action.go.
+// An Input changes a row: a Polled, an Outcome, or what the client of a DDI box says; see package ddi.
 type Input interface {
-	change(next *Row, was Row)
-	when() time.Time
+	Change(next *Row, was Row)
+	When() time.Time
 }
 
 // A Polled is a box's poll and its answer.
@@ -22,10 +22,6 @@ type Polled struct {
 	Running   string // what the box says it runs; empty: it did not say
 	Subject   string // the name that the fair-use limiter counts the box under
 	At        time.Time
-	// DDI is set for a poll by DDI, which does not say what the box runs. Had is what Has returned for the row that the
-	// answer was decided on. If the box has reported something else meanwhile, the poll changes nothing.
-	DDI bool
-	Had string
 }
 
 // An Outcome is what a box reports about the version that it was offered.
@@ -48,13 +44,17 @@ type By struct {
 	SHA256 string
 }
 
-func (b By) change(next *Row, was Row) {
-	b.Input.change(next, was)
-	next.Tokens, _ = was.Tokens.Used(b.SHA256, b.when())
+// Change applies the input, and notes the use of the token.
+func (b By) Change(next *Row, was Row) {
+	b.Input.Change(next, was)
+	next.Tokens, _ = was.Tokens.Used(b.SHA256, b.When())
 }
 
-func (p Polled) when() time.Time  { return p.At }
-func (o Outcome) when() time.Time { return o.At }
+// When is the time of the poll.
+func (p Polled) When() time.Time { return p.At }
+
+// When is the time of the report.
+func (o Outcome) When() time.Time { return o.At }
 
 // Next is the row after an event, and whether it differs. An outcome of a version other than the offered one changes
 // nothing; see Row.Accepts. A retired box's row never changes.
@@ -67,24 +67,26 @@ func Next(was Row, e Input) (next Row, changed bool) {
 		offer := *was.Offer
 		next.Offer = &offer
 	}
-	e.change(&next, was)
+	e.Change(&next, was)
 	if same(next, was) {
 		return was, false
 	}
 	next.Revision++
-	next.stamp(was, e.when())
+	next.Stamp(was, e.When())
 	return next, true
 }
 
-// stamp sets since when the offer has been in its state.
-func (r *Row) stamp(was Row, at time.Time) {
-	if r.Offer != nil && (was.Offer == nil || r.Offer.State != was.Offer.State || !sameOffer(*r.Offer, *was.Offer)) {
+// Stamp sets since when the offer has been in its state.
+func (r *Row) Stamp(was Row, at time.Time) {
+	if r.Offer != nil && (was.Offer == nil || r.Offer.State != was.Offer.State || !r.Offer.Is(*was.Offer)) {
 		r.Offer.Since = at
 	}
 }
 
-// sameOffer reports whether two offers are the same, in whatever state.
-func sameOffer(a, b Offer) bool { return a.RolloutID == b.RolloutID && a.Version == b.Version }
+// Is reports whether two offers are the same, in whatever state.
+func (o Offer) Is(other Offer) bool {
+	return o.RolloutID == other.RolloutID && o.Version == other.Version
+}
 
 // same reports whether two rows hold the same, apart from since when.
 func same(a, b Row) bool {
@@ -98,29 +100,23 @@ func same(a, b Row) bool {
 	return dynamo.Same(a, b)
 }
 
-// change first judges the box's offer by what the box runs, and then makes a new offer if the box is told one.
-func (p Polled) change(next *Row, was Row) {
-	if p.DDI && was.Has() != p.Had {
-		return
+// Change takes the poll of a box that has no DDI client, or no longer has one.
+func (p Polled) Change(next *Row, was Row) {
+	next.DDI, next.Written, next.Cancel, next.AskedAt = false, "", 0, nil
+	if next.Offer != nil {
+		next.Offer.WrittenAt, next.Offer.StatedAt = nil, nil
 	}
-	next.Told, next.Subject, next.DDI = p.Told, p.Subject, p.DDI
-	if p.DDI {
-		defer func() {
-			next.act(p, was)
-			next.stamp(was, p.At)
-			next.ask(p.At)
-		}()
-	} else {
-		next.Written, next.Cancel, next.AskedAt = "", 0, nil
-		if next.Offer != nil {
-			next.Offer.WrittenAt, next.Offer.StatedAt = nil, nil
-		}
-	}
+	p.Take(next, was)
+}
+
+// Take first judges the box's offer by what the box runs, and then makes a new offer if the box is told one.
+func (p Polled) Take(next *Row, was Row) {
+	next.Told, next.Subject = p.Told, p.Subject
 	if p.Running != "" {
 		next.Running = p.Running
 	}
 	if next.Offer != nil {
-		next.Offer.judge(was.Running, next.Running, next.Running == p.Told && was.Told != p.Told)
+		next.Offer.Judge(was.Running, next.Running, next.Running == p.Told && was.Told != p.Told)
 	}
 	if !p.offers(*next) {
 		return
@@ -139,11 +135,11 @@ func (r Row) afterRun(version string) FailureCode {
 	return ""
 }
 
-// judge moves an offer by what the box ran before and runs now. follows is set if the box runs what it is told now, but
+// Judge moves an offer by what the box ran before and runs now. follows is set if the box runs what it is told now, but
 // was not told before according to the row. It may have been told by an answer that could not be recorded.
 //
 // A failure after the box ran the version stays in the offer's code, even if the box runs the version again.
-func (o *Offer) judge(before, running string, follows bool) {
+func (o *Offer) Judge(before, running string, follows bool) {
 	undecided := !o.State.Decided()
 	switch {
 	case running == o.Version && (undecided || before != running):
@@ -179,7 +175,7 @@ func (p Polled) offers(row Row) bool {
 		return true
 	}
 	if p.RolloutID != "" {
-		return o == nil || !sameOffer(*o, Offer{RolloutID: p.RolloutID, Version: p.Told})
+		return o == nil || !o.Is(Offer{RolloutID: p.RolloutID, Version: p.Told})
 	}
 	return p.Told != "" && p.Told != row.Running && !row.Accepts(p.Told)
 }
@@ -189,20 +185,20 @@ func (o Outcome) About(r Row) bool {
 	return r.Accepts(o.Version) && (o.RolloutID == "" || o.RolloutID == r.Offer.RolloutID)
 }
 
-// change takes an outcome if it is newer than the known ones.
+// Change takes an outcome if it is newer than the known ones.
 //
 // A failed or reverted box stays so until a poll says that it runs the version: evidence against a release must not
 // vanish while the box tries again. A box that runs the version has failed only if its health check says so. Any other
 // failure is a late report of an earlier attempt: if the box had fallen back, its poll would say so.
-func (o Outcome) change(next *Row, _ Row) {
+func (o Outcome) Change(next *Row, _ Row) {
 	if next.Accepts(o.Version) && o.State == Failed && next.Offer.State == Installed && (o.Code != CodeHealth || o.Attempt == next.Offer.FailedAttempt) {
 		return
 	}
-	o.take(next)
+	o.Take(next)
 }
 
-// take takes an outcome of the latest known attempt, or of a later one.
-func (o Outcome) take(next *Row) {
+// Take takes an outcome of the latest known attempt, or of a later one.
+func (o Outcome) Take(next *Row) {
 	offer := next.Offer
 	if !o.About(*next) || o.Attempt < offer.Attempts {
 		return

@@ -34,10 +34,6 @@ const (
 // States lists all of them.
 var States = []State{Offered, Working, Deferred, Installed, Failed, Reverted}
 
-// NotRecorded is the metric of polls with a report that could not be written in time. Such a poll is answered without a
-// receipt, or, for a DDI client, without anything new.
-const NotRecorded = "ReportNotRecorded"
-
 // Decided reports whether the outcome of an offer is final.
 func (s State) Decided() bool { return s == Installed || s == Failed || s == Reverted }
 
@@ -71,7 +67,7 @@ type Row struct {
 	Subject string `json:"subject,omitempty"`
 	Offer   *Offer `json:"offer,omitempty"`
 
-	// DDI is set while the box polls by hawkBit's DDI. Written, Cancel and AskedAt are only for such a box; see action.go.
+	// DDI is set while the box polls by hawkBit's DDI. Written, Cancel and AskedAt are only for such a box; see package ddi.
 	DDI bool `json:"ddi,omitempty"`
 	// Written is the version that the box wrote to disk last. It is empty again once the box says that it runs that
 	// version, or a version other than before.
@@ -114,7 +110,7 @@ type Offer struct {
 	ErrorCode   FailureCode `json:"errorCode,omitempty"`
 	ErrorDetail string      `json:"errorDetail,omitempty"`
 	// WrittenAt is when the client said that the action's version is on disk, and StatedAt when the box later said that it
-	// does not run the version. Both are missing once the outcome is decided; see fallback.go.
+	// does not run the version. Both are missing once the outcome is decided; see package ddi.
 	WrittenAt *time.Time `json:"writtenAt,omitempty"`
 	StatedAt  *time.Time `json:"statedAt,omitempty"`
 }

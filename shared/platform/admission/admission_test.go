@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"wavegate/shared/platform/admission"
+	"wavegate/shared/testing/expect"
 )
 
 func TestWait_ContextWithoutAdmission_IsRefused(t *testing.T) {
@@ -44,9 +45,7 @@ func TestWait_WaitsForTheDecision(t *testing.T) {
 			t.Errorf("got %v, want the refusal", err)
 		}
 	}
-	if got := a.Header().Get("Retry-After"); got != "7" {
-		t.Errorf("Retry-After is %q", got)
-	}
+	expect.Equal(t, a.Header().Get("Retry-After"), "7", "Retry-After is")
 }
 
 func TestRefuse_IsKnownAtOnce(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"wavegate/shared/platform/canonical"
+	"wavegate/shared/testing/expect"
 )
 
 func TestJSON_HasOneSpelling(t *testing.T) {
@@ -14,9 +15,8 @@ func TestJSON_HasOneSpelling(t *testing.T) {
 		`"a\u2028b\u2029c\\u2028\\\u2029"`:                        "\"a\u2028b\u2029c\\\\u2028\\\\\u2029\"",
 	} {
 		got, err := canonical.JSON([]byte(text))
-		if err != nil || string(got) != want {
-			t.Errorf("%s: %s, %v; want %s", text, got, err, want)
-		}
+		expect.OK(t, err)
+		expect.Equal(t, string(got), want, "the form of %s is", text)
 	}
 	for _, text := range []string{`{} {}`, `{`, ``} {
 		if got, err := canonical.JSON([]byte(text)); err == nil {
@@ -31,9 +31,8 @@ func TestEncode_SortsTheFieldsOfAStruct(t *testing.T) {
 		A string `json:"a,omitempty"`
 		B string `json:"b"`
 	}{1, "", "<"})
-	if err != nil || string(got) != `{"b":"<","z":1}` {
-		t.Errorf("%s, %v", got, err)
-	}
+	expect.OK(t, err)
+	expect.Equal(t, string(got), `{"b":"<","z":1}`, "the text is")
 }
 
 func TestSHA256_OfTheEmptyObject(t *testing.T) {

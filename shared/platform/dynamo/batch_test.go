@@ -10,10 +10,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
 
-	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 )
 
 type boxed struct {
@@ -52,9 +52,7 @@ func stored(t *testing.T, db *dynamo.DB, n int) (keys []dynamo.Key, ids []string
 	t.Helper()
 	for range n {
 		id := uuid.NewString()
-		if err := db.Put(admission.Unlimited(t.Context()), dynamo.Edges, boxed{id}, dynamo.Absent("edgeId")); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, db.Put(call(t), dynamo.Edges, boxed{id}, dynamo.Absent("edgeId")))
 		keys, ids = append(keys, dynamo.Key{"edgeId": id}), append(ids, id)
 	}
 	slices.Sort(ids)
@@ -64,9 +62,7 @@ func stored(t *testing.T, db *dynamo.DB, n int) (keys []dynamo.Key, ids []string
 func read(t *testing.T, db *dynamo.DB, keys []dynamo.Key) (ids []string) {
 	t.Helper()
 	all, err := dynamo.GetAll[boxed](t.Context(), db, dynamo.Edges, keys)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	for _, b := range all {
 		ids = append(ids, b.EdgeID)
 	}
@@ -78,12 +74,8 @@ func TestGetAll_MoreThanAHundred_AndSomeThatAreNotThere_FindsTheRest(t *testing.
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)
 		keys, ids := stored(t, db, 101)
-		if got := read(t, db, append(keys, dynamo.Key{"edgeId": "nowhere"})); !slices.Equal(got, ids) {
-			t.Errorf("found %d of %d", len(got), len(ids))
-		}
-		if got := read(t, db, nil); len(got) != 0 {
-			t.Errorf("found %v for no key", got)
-		}
+		expect.Equal(t, read(t, db, append(keys, dynamo.Key{"edgeId": "nowhere"})), ids, "found")
+		expect.Equal(t, read(t, db, nil), nil, "for no key, found")
 	})
 }
 

@@ -50,7 +50,7 @@ func NewClient() *dynamodb.Client {
 	if url := os.Getenv("AWS_ENDPOINT_URL_DYNAMODB"); url != "" {
 		o.BaseEndpoint = aws.String(url)
 	}
-	return dynamodb.New(o)
+	return dynamodb.New(o, countFaults(os.Stdout))
 }
 
 // idleTime is how long an idle connection is kept. DynamoDB closes it after about a minute, and

@@ -21,6 +21,7 @@ import (
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 )
 
 type thing struct {
@@ -28,6 +29,9 @@ type thing struct {
 	Name     string `json:"name"`
 	Revision int64  `json:"revision"`
 }
+
+// call is the context of a call that may write.
+func call(t testing.TB) context.Context { return admission.Unlimited(t.Context()) }
 
 func put(name string, v thing, when dynamo.Condition) dynamo.TransactItem {
 	return dynamo.TransactPut(name, dynamo.Factories, v, when)
@@ -51,45 +55,43 @@ func each(t *testing.T, test func(t *testing.T, db *dynamo.DB, id string)) {
 
 func TestCommit_WritesAllPartsOrNone(t *testing.T) {
 	each(t, func(t *testing.T, db *dynamo.DB, id string) {
-		a, b := id+"-a", id+"-b"
-		if err := db.Commit(admission.Unlimited(t.Context()), put("a", thing{a, "A", 1}, dynamo.Absent("factoryId")), put("b", thing{b, "B", 1}, dynamo.Absent("factoryId"))); err != nil {
-			t.Fatal(err)
-		}
-		err := db.Commit(admission.Unlimited(t.Context()),
+		a, b, absent := id+"-a", id+"-b", dynamo.Absent("factoryId")
+		expect.OK(t, db.Commit(call(t), put("a", thing{a, "A", 1}, absent), put("b", thing{b, "B", 1}, absent)))
+		err := db.Commit(call(t),
 			put("a", thing{a, "A2", 2}, dynamo.AtRevision("factoryId", 1)),
 			put("b", thing{b, "B2", 2}, dynamo.AtRevision("factoryId", 7)))
-		refusal, ok := errors.AsType[*dynamo.ConditionError](err)
-		if !ok || !slices.Equal(refusal.Parts, []string{"b"}) || !dynamo.Refused(err, "b") || dynamo.Refused(err, "a") {
-			t.Fatalf("got %v, want a refusal of only b", err)
-		}
-		if got, want := get(t, db, a), (thing{a, "A", 1}); got != want {
-			t.Errorf("a is %v, want %v", got, want)
-		}
-		if got, want := get(t, db, b), (thing{b, "B", 1}); got != want {
-			t.Errorf("b is %v, want %v", got, want)
-		}
+		expect.Equal(t, partsOf(err), []string{"b"}, "%v: the refused parts", err)
+		expect.Equal(t, get(t, db, a), thing{a, "A", 1}, "a")
+		expect.Equal(t, get(t, db, b), thing{b, "B", 1}, "b")
 	})
 }
 
 func TestCommit_FailedConditions_AreNamedWithoutOthers(t *testing.T) {
 	each(t, func(t *testing.T, db *dynamo.DB, id string) {
-		err := db.Commit(admission.Unlimited(t.Context()),
+		err := db.Commit(call(t),
 			put("first", thing{id + "-1", "x", 1}, dynamo.AtRevision("factoryId", 1)),
 			put("second", thing{id + "-2", "x", 1}, dynamo.Absent("factoryId")),
 			put("third", thing{id + "-3", "x", 1}, dynamo.AtRevision("factoryId", 3)))
-		refusal, ok := errors.AsType[*dynamo.ConditionError](err)
-		if !ok || !slices.Equal(refusal.Parts, []string{"first", "third"}) {
-			t.Fatalf("got %v", err)
-		}
+		expect.Equal(t, partsOf(err), []string{"first", "third"}, "%v: the refused parts", err)
 	})
+}
+
+// partsOf are the refused parts of a transaction.
+func partsOf(err error) (refused []string) {
+	if failed, ok := errors.AsType[*dynamo.ConditionError](err); ok {
+		for _, part := range failed.Parts {
+			if dynamo.Refused(err, part) {
+				refused = append(refused, part)
+			}
+		}
+	}
+	return refused
 }
 
 func TestUpdatePart_ChangesNamedAttributesOnly(t *testing.T) {
 	each(t, func(t *testing.T, db *dynamo.DB, id string) {
-		if err := db.Commit(admission.Unlimited(t.Context()), put("a", thing{id, "A", 1}, dynamo.Condition{})); err != nil {
-			t.Fatal(err)
-		}
-		err := db.Commit(admission.Unlimited(t.Context()), dynamo.TransactUpdate("a", dynamo.Factories, dynamo.Key{"factoryId": id},
+		expect.OK(t, db.Commit(call(t), put("a", thing{id, "A", 1}, dynamo.Condition{})))
+		err := db.Commit(call(t), dynamo.TransactUpdate("a", dynamo.Factories, dynamo.Key{"factoryId": id},
 			"SET #revision = :next", map[string]any{":next": 2}, dynamo.AtRevision("factoryId", 1)))
 		if got, want := get(t, db, id), (thing{id, "A", 2}); err != nil || got != want {
 			t.Fatalf("got %v, %v, want %v", got, err, want)
@@ -120,7 +122,7 @@ func TestDecide_ManyAtOnce_EachCountsOnce(t *testing.T) {
 					if _, err := db.Get(t.Context(), dynamo.Factories, dynamo.Key{"factoryId": id}, &v); err != nil {
 						return err
 					}
-					return db.Commit(admission.Unlimited(t.Context()), put("a", thing{id, "A", v.Revision + 1}, dynamo.AtRevision("factoryId", v.Revision)))
+					return db.Commit(call(t), put("a", thing{id, "A", v.Revision + 1}, dynamo.AtRevision("factoryId", v.Revision)))
 				})
 				switch {
 				case err == nil:
@@ -148,7 +150,9 @@ type faultyClient struct {
 	tokens map[string]bool
 }
 
-func (f *faultyClient) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+func (f *faultyClient) TransactWriteItems(
+	ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options),
+) (*dynamodb.TransactWriteItemsOutput, error) {
 	f.calls++
 	f.tokens[aws.ToString(in.ClientRequestToken)] = true
 	if len(f.faults) > 0 {
@@ -168,83 +172,69 @@ func cancelled(codes ...string) error {
 	return fmt.Errorf("operation error DynamoDB: %w", e)
 }
 
-func TestCommit_Collision_IsRetriedWithTheSameToken(t *testing.T) {
-	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		f := &faultyClient{API: client, tokens: map[string]bool{}, faults: []error{
-			cancelled("TransactionConflict"), cancelled("ThrottlingError"), cancelled("ProvisionedThroughputExceeded")}}
-		db, id := dynamo.Open(f, time.Now), uuid.NewString()
-		err := db.Commit(admission.Unlimited(t.Context()), put("a", thing{id, "A", 1}, dynamo.Absent("factoryId")))
-		if err != nil || f.calls != 4 || len(f.tokens) != 1 || f.tokens[""] {
-			t.Fatalf("got %v after %d calls with tokens %v", err, f.calls, f.tokens)
-		}
-		if got := get(t, db, id); got.Name != "A" {
-			t.Fatalf("stored %v", got)
-		}
-	})
+// faulty is a store that fails first, and then works.
+func faulty(api dynamo.API, faults ...error) (*dynamo.DB, *faultyClient) {
+	f := &faultyClient{API: api, tokens: map[string]bool{}, faults: faults}
+	return dynamo.Open(f, time.Now), f
 }
 
-func TestCommit_KeepsColliding_IsUnavailableWithRetryAfter(t *testing.T) {
-	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		f := &faultyClient{API: client, tokens: map[string]bool{}}
-		for range 100 {
-			f.faults = append(f.faults, cancelled("None", "TransactionConflict"))
-		}
-		db, id := dynamo.Open(f, time.Now), uuid.NewString()
-		err := db.Commit(admission.Unlimited(t.Context()), put("a", thing{id, "A", 1}, dynamo.Absent("factoryId")))
-		if !problem.Has(err, problem.Unavailable) || problem.From(err).RetryAfter <= 0 || f.calls != 8 {
-			t.Fatalf("got %v after %d calls", err, f.calls)
-		}
-		if got := get(t, db, id); got != (thing{}) {
-			t.Fatalf("stored %v", got)
-		}
-	})
+// TestCommit_CancelledByTheStore commits two parts. All tries have the same token.
+func TestCommit_CancelledByTheStore(t *testing.T) {
+	for name, c := range map[string]struct {
+		faults   []error
+		tries    int
+		code     problem.Code // empty if it is made, or refused
+		refused  []string
+		collided bool
+	}{
+		"collisions are tried again": {
+			[]error{cancelled("TransactionConflict"), cancelled("ThrottlingError"), cancelled("ProvisionedThroughputExceeded")}, 4, "", nil, false},
+		"many collisions are UNAVAILABLE": {slices.Repeat([]error{cancelled("None", "TransactionConflict")}, 100), 8, problem.Unavailable, nil, false},
+		"a failed condition is a refusal": {[]error{cancelled("None", "ConditionalCheckFailed")}, 1, "", []string{"b"}, false},
+		"beside a collision, it says that other conditions are open": {
+			[]error{cancelled("TransactionConflict", "ConditionalCheckFailed")}, 1, "", []string{"b"}, true},
+		"an invalid request is INTERNAL": {[]error{cancelled("ValidationError")}, 1, problem.Internal, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+				id := uuid.NewString()
+				db, f := faulty(client, c.faults...)
+				err := db.Commit(call(t), put("a", thing{id, "A", 1}, dynamo.Absent("factoryId")), put("b", thing{id + "-b", "B", 1}, dynamo.Condition{}))
+				expect.Equal(t, f.calls, c.tries, "%v: the number of tries is", err)
+				if len(f.tokens) != 1 || f.tokens[""] {
+					t.Errorf("the tokens are %v", f.tokens)
+				}
+				if c.code != "" {
+					expect.Equal(t, problem.From(err).Code, c.code, "%v is", err)
+				}
+				expect.Equal(t, problem.From(err).RetryAfter > 0, c.code == problem.Unavailable, "it says when to try again:")
+				expect.Equal(t, partsOf(err), c.refused, "the refused parts")
+				expect.Equal(t, dynamo.Collided(err), c.collided, "collided:")
+				made := c.code == "" && c.refused == nil
+				expect.Equal(t, err == nil, made, "%v: made", err)
+				expect.Equal(t, get(t, db, id).Name == "A", made, "stored:")
+			})
+		})
+	}
 }
 
-func TestCommit_FailedConditionAndCollision_IsARefusal(t *testing.T) {
-	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		f := &faultyClient{API: client, tokens: map[string]bool{}, faults: []error{cancelled("TransactionConflict", "ConditionalCheckFailed")}}
-		err := dynamo.Open(f, time.Now).Commit(admission.Unlimited(t.Context()),
-			put("a", thing{uuid.NewString(), "A", 1}, dynamo.Condition{}), put("b", thing{uuid.NewString(), "B", 1}, dynamo.Condition{}))
-		if !dynamo.Refused(err, "b") || f.calls != 1 {
-			t.Fatalf("got %v after %d calls", err, f.calls)
-		}
-	})
-}
-
-func TestCommit_InvalidRequest_IsAnInternalError(t *testing.T) {
-	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		f := &faultyClient{API: client, tokens: map[string]bool{}, faults: []error{cancelled("ValidationError")}}
-		err := dynamo.Open(f, time.Now).Commit(admission.Unlimited(t.Context()), put("a", thing{uuid.NewString(), "A", 1}, dynamo.Condition{}))
-		if err == nil || problem.From(err).Code != problem.Internal {
-			t.Fatalf("got %v", err)
-		}
-	})
-}
-
-func TestCommit_CallNotAdmitted_NothingIsWritten(t *testing.T) {
-	each(t, func(t *testing.T, db *dynamo.DB, id string) {
-		refusal := problem.New(problem.RateLimited, "Wait.")
-		ctx := admission.Ask(func() (http.Header, error) { return nil, refusal }).Context(t.Context())
-		err := db.Commit(ctx, put("a", thing{id, "A", 1}, dynamo.Condition{}))
-		if !errors.Is(err, refusal) {
-			t.Fatalf("got %v", err)
-		}
-		if got := get(t, db, id); got != (thing{}) {
-			t.Fatalf("stored %v", got)
-		}
-	})
-}
-
-func TestCommit_ContextWithoutAdmission_IsRefused(t *testing.T) {
-	each(t, func(t *testing.T, db *dynamo.DB, id string) {
-		err := db.Commit(t.Context(), put("a", thing{id, "A", 1}, dynamo.Condition{}))
-		if err == nil || problem.From(err).Code != problem.Internal {
-			t.Fatalf("got %v", err)
-		}
-		if got := get(t, db, id); got != (thing{}) {
-			t.Fatalf("stored %v", got)
-		}
-	})
+// TestWrites_CallNotAdmitted_NothingIsWritten: a context without a call is not admitted, either.
+func TestWrites_CallNotAdmitted_NothingIsWritten(t *testing.T) {
+	refusal := problem.New(problem.RateLimited, "Wait.")
+	for name, write := range writes {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, db *dynamo.DB, id string) {
+				ctx := admission.Ask(func() (http.Header, error) { return nil, refusal }).Context(t.Context())
+				if err := write(ctx, db, thing{id, "A", 1}); !errors.Is(err, refusal) {
+					t.Errorf("got %v", err)
+				}
+				if err := write(t.Context(), db, thing{id, "A", 1}); err == nil || problem.From(err).Code != problem.Internal {
+					t.Errorf("without a call: %v", err)
+				}
+				expect.Equal(t, get(t, db, id), thing{}, "stored")
+			})
+		})
+	}
 }
 
 func TestCommit_StoreIsDown_IsUnavailable(t *testing.T) {
@@ -254,7 +244,7 @@ func TestCommit_StoreIsDown_IsUnavailable(t *testing.T) {
 		})})
 	t.Setenv(dynamo.Factories.EnvName(), "wavegate-factories")
 	db := dynamo.Open(gone, time.Now)
-	err := db.Commit(admission.Unlimited(t.Context()), put("a", thing{"x", "A", 1}, dynamo.Condition{}))
+	err := db.Commit(call(t), put("a", thing{"x", "A", 1}, dynamo.Condition{}))
 	if !problem.Has(err, problem.Unavailable) || problem.From(err).RetryAfter <= 0 {
 		t.Errorf("commit: got %v", err)
 	}
@@ -277,38 +267,21 @@ func TestTables_NamesAreGivenByTheEnvironment(t *testing.T) {
 	if got := dynamo.RateCounters.Name(); got != "another" {
 		t.Fatalf("got %q", got)
 	}
-	if dynamo.TableOf(dynamo.Audit).Partition != "stream" {
-		t.Fatal("the definition belongs to another table than audit")
-	}
-}
-
-func TestCommit_FailedConditionAndCollision_SaysThatOtherConditionsAreOpen(t *testing.T) {
-	f := &faultyClient{API: dynamotest.Embedded(t), tokens: map[string]bool{}, faults: []error{
-		cancelled("TransactionConflict", "ConditionalCheckFailed"), cancelled("None", "ConditionalCheckFailed")}}
-	for _, want := range []bool{true, false} {
-		err := dynamo.Open(f, time.Now).Commit(admission.Unlimited(t.Context()),
-			put("a", thing{uuid.NewString(), "A", 1}, dynamo.Condition{}), put("b", thing{uuid.NewString(), "B", 1}, dynamo.Condition{}))
-		if !dynamo.Refused(err, "b") || dynamo.Refused(err, "a") || dynamo.Collided(err) != want {
-			t.Errorf("got %v, collided %v, want %v", err, dynamo.Collided(err), want)
-		}
-	}
+	expect.Equal(t, dynamo.TableOf(dynamo.Audit).Partition, "stream", "the definition belongs to another table than audit")
 }
 
 // TestInsist_LosesMoreRacesThanDecideTakes_IsMade has more collisions and failed conditions than Commit and Decide
 // survive.
 func TestInsist_LosesMoreRacesThanDecideTakes_IsMade(t *testing.T) {
-	f := &faultyClient{API: dynamotest.Embedded(t), tokens: map[string]bool{}}
-	for range 20 {
-		f.faults = append(f.faults, cancelled("TransactionConflict"), cancelled("ConditionalCheckFailed"))
-	}
-	db, id, decided := dynamo.Open(f, time.Now), uuid.NewString(), 0
-	err := dynamo.Retry(t.Context(), func() error {
+	db, f := faulty(dynamotest.Embedded(t), slices.Repeat([]error{cancelled("TransactionConflict"), cancelled("ConditionalCheckFailed")}, 20)...)
+	id, decided := uuid.NewString(), 0
+	expect.OK(t, dynamo.Retry(t.Context(), func() error {
 		decided++
-		return db.CommitOnce(admission.Unlimited(t.Context()), put("a", thing{id, "A", 1}, dynamo.Absent("factoryId")))
-	})
-	if err != nil || decided != 41 || len(f.tokens) != 41 || get(t, db, id).Name != "A" {
-		t.Fatalf("got %v after %d decisions with %d tokens; stored %v", err, decided, len(f.tokens), get(t, db, id))
-	}
+		return db.CommitOnce(call(t), put("a", thing{id, "A", 1}, dynamo.Absent("factoryId")))
+	}))
+	expect.Equal(t, decided, 41, "the number of decisions is")
+	expect.Equal(t, len(f.tokens), 41, "the number of tokens is")
+	expect.Equal(t, get(t, db, id).Name, "A", "stored")
 }
 
 func TestInsist_AnotherError_IsReturnedAtOnce(t *testing.T) {

@@ -1,7 +1,6 @@
 package dynamo_test
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 )
 
 // A formItem is the item with the form of the data, with any number.
@@ -20,7 +20,7 @@ type formItem struct {
 }
 
 func TestForm_IsCheckedAndRaised(t *testing.T) {
-	const higher = `item "data form" of progress: attribute form: the stored data has form 99`
+	const higher = `item "data form" of progress: attribute form: the stored data has form 3`
 	for _, c := range []struct {
 		name   string
 		stored any    // nil: no item
@@ -31,26 +31,20 @@ func TestForm_IsCheckedAndRaised(t *testing.T) {
 		{name: "no number", raised: 2.0},
 		{name: "lower", stored: 1, raised: 2.0},
 		{name: "the same", stored: dynamo.Form, raised: 2.0},
-		{name: "higher", stored: 99, check: higher, raised: 99.0, says: higher},
+		{name: "higher", stored: dynamo.Form + 1, check: higher, raised: 3.0, says: higher},
 		{name: "not a number", stored: "two", check: `item "data form" of progress: attribute form: `, raised: "two", says: "attribute form"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 				db, ctx := dynamo.Open(client, time.Now), admission.Unlimited(t.Context())
 				key := dynamo.Key{"subject": "data", "part": "form"}
-				if err := db.Commit(ctx, dynamo.TransactDelete("form", dynamo.Progress, key, dynamo.Condition{})); err != nil {
-					t.Fatal(err)
-				}
+				expect.OK(t, db.Commit(ctx, dynamo.TransactDelete("form", dynamo.Progress, key, dynamo.Condition{})))
 				if c.stored != nil {
-					if err := db.Put(ctx, dynamo.Progress, formItem{"data", "form", c.stored}, dynamo.Condition{}); err != nil {
-						t.Fatal(err)
-					}
+					expect.OK(t, db.Put(ctx, dynamo.Progress, formItem{"data", "form", c.stored}, dynamo.Condition{}))
 				}
 				says(t, dynamo.CheckForm(t.Context(), client, dynamo.Progress.Name()), c.check)
 				says(t, dynamo.RaiseForm(t.Context(), db), c.says)
-				if got := raw(t, client, dynamo.Progress, key)["form"]; got != c.raised {
-					t.Errorf("the form is %v, want %v", got, c.raised)
-				}
+				expect.Equal(t, raw(t, client, dynamo.Progress, key)["form"], c.raised, "the form is")
 			})
 		})
 	}
@@ -62,7 +56,5 @@ func TestCheckForm_NoTable_IsSaid(t *testing.T) {
 
 func says(t *testing.T, err error, want string) {
 	t.Helper()
-	if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-		t.Errorf("it says %v, want %q", err, want)
-	}
+	expect.Error(t, err, want, "it says")
 }

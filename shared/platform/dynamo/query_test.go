@@ -16,6 +16,7 @@ import (
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 )
 
 // entry is an item of the recipes table, which has a sort key and a local index.
@@ -36,9 +37,7 @@ func fill(t testing.TB, db *dynamo.DB, keys []string, text string) (partition st
 			parts = append(parts, dynamo.TransactPut(k, dynamo.Methods,
 				entry{partition, k, product(k) + "#" + k, text}, dynamo.Absent("methodId")))
 		}
-		if err := db.Commit(admission.Unlimited(context.Background()), parts...); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, db.Commit(admission.Unlimited(context.Background()), parts...))
 	}
 	return partition
 }
@@ -73,9 +72,7 @@ func TestList_AnyWindow_IsThatPartOfTheSortedKeys(t *testing.T) {
 			}
 			w := dynamo.Span{Skip: rapid.IntRange(0, 45).Draw(rt, "skip"), Limit: rapid.IntRange(1, 45).Draw(rt, "limit")}
 			page, err := dynamo.List[entry](t.Context(), db, s, w)
-			if err != nil {
-				rt.Fatal(err)
-			}
+			expect.OK(rt, err)
 			from, to := min(w.Skip, len(want)), min(w.Skip+w.Limit, len(want))
 			if got := sorts(page); !slices.Equal(got, want[from:to]) || page.More != (to < len(want)) {
 				rt.Fatalf("%+v of %+v is %q, more %t; want %q of %q", w, s, got, page.More, want[from:to], want)
@@ -102,9 +99,7 @@ func TestList_PagedByTheLastSortKey_GivesEveryItemOnceInOrder(t *testing.T) {
 			want = want[w.Skip:]
 			for more := true; more; {
 				page, err := dynamo.List[entry](t.Context(), db, s, w)
-				if err != nil {
-					rt.Fatal(err)
-				}
+				expect.OK(rt, err)
 				if more = page.More; more && len(page.Items) != w.Limit {
 					rt.Fatalf("a page that is not the last has %d of %d items", len(page.Items), w.Limit)
 				}
@@ -127,9 +122,7 @@ func TestList_ItemsOfMoreThanOneMegabyte_AreOnOnePage(t *testing.T) {
 		}
 		s := dynamo.Selection{Table: dynamo.Methods, Partition: fill(t, db, keys, strings.Repeat("x", 100_000))}
 		page, err := dynamo.List[entry](t.Context(), db, s, dynamo.Span{Skip: 13, Limit: 25})
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		if got := sorts(page); !slices.Equal(got, keys[13:38]) || !page.More {
 			t.Errorf("got %q, more %t", got, page.More)
 		}
@@ -180,9 +173,7 @@ func TestList_FirstPage_IsOneRequestAndAnOffsetIsTwo(t *testing.T) {
 			if _, err := dynamo.List[entry](t.Context(), db, s, dynamo.Span{Skip: skip, Limit: 2}); err != nil {
 				t.Fatal(err)
 			}
-			if len(a.queries) != want {
-				t.Errorf("skipping %d took %d requests, want %d", skip, len(a.queries), want)
-			}
+			expect.Equal(t, len(a.queries), want, "skipping %d took this many requests", skip)
 		}
 	})
 }

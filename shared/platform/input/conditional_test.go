@@ -7,6 +7,7 @@ import (
 
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 )
 
 func conditional(header, value string) *http.Request {
@@ -34,9 +35,7 @@ func TestIfMatch_AgainstRevision3(t *testing.T) {
 	} {
 		in := input.Of(conditional("If-Match", value), input.Takes{Conditions: true})
 		err := in.Preconditions().Check(`"3"`)
-		if got := err == nil && in.Err() == nil; got != holds {
-			t.Errorf("%q: holds %v, want %v", value, got, holds)
-		}
+		expect.Equal(t, err == nil && in.Err() == nil, holds, "%q: holds", value)
 	}
 }
 
@@ -81,9 +80,7 @@ func TestNotModified(t *testing.T) {
 		`"3" "4"`:          false,
 		`"` + "\x00" + `"`: false,
 	} {
-		if got := input.NotModified(conditional("If-None-Match", value), `"3"`); got != want {
-			t.Errorf("%q: got %v", value, got)
-		}
+		expect.Equal(t, input.NotModified(conditional("If-None-Match", value), `"3"`), want, "%q", value)
 	}
 	if input.NotModified(conditional("If-None-Match", "*"), "") {
 		t.Error("an answer without an entity tag matched")

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"wavegate/shared/platform/input"
+	"wavegate/shared/testing/expect"
 )
 
 func TestInteger_AcceptsAndRefuses(t *testing.T) {
@@ -16,9 +17,7 @@ func TestInteger_AcceptsAndRefuses(t *testing.T) {
 		{input.Integer{Least: 1, Most: 100}, "a whole number from 1 to 100", []int64{1, 50, 100}, []int64{math.MinInt64, -1, 0, 101, math.MaxInt64}},
 		{input.Integer{OneOf: []int{1, 10, 50}}, "one of 1, 10, 50", []int64{1, 10, 50}, []int64{math.MinInt64, 0, 2, 49, 51, math.MaxInt64}},
 	} {
-		if got := c.rule.Says(); got != c.says {
-			t.Errorf("the rule says %q, want %q", got, c.says)
-		}
+		expect.Equal(t, c.rule.Says(), c.says, "the rule says")
 		for _, n := range c.take {
 			if !c.rule.Accepts(n) {
 				t.Errorf("%s: %d was refused", c.says, n)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"wavegate/shared/platform/input"
+	"wavegate/shared/testing/expect"
 )
 
 // read reads a text with the given function and lists its faults, as "pointer code".
@@ -43,9 +44,7 @@ func TestObject_NestedFaults_HaveTheirPointers(t *testing.T) {
 		o.OptionalText("other", word)
 		o.RequireAny("one", "other")
 	}
-	if got := read(t, text, ask); !slices.Equal(got, want) {
-		t.Errorf("got  %q\nwant %q", got, want)
-	}
+	expect.Equal(t, read(t, text, ask), want, "the faults")
 }
 
 // TestDeclare_IsWhatReadingAsksFor: the row of an operation, and so the contract, follows from the function that reads
@@ -77,7 +76,7 @@ func TestDeclare_IsWhatReadingAsksFor(t *testing.T) {
 			}}}},
 		}},
 	}
-	if !reflect.DeepEqual(got, want) {
+	if !reflect.DeepEqual(got, want) { // rules contain functions, which have no difference to show
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 }
@@ -96,9 +95,7 @@ func TestObject_Open_TakesFurtherFields(t *testing.T) {
 func TestObject_ListsAreBounded(t *testing.T) {
 	for text, want := range map[string]string{`{"l":[]}`: "/l length", `{"l":["a"]}`: "", `{"l":["a","b"]}`: "", `{"l":["a","b","c","C"]}`: "/l length", `{"l":{}}`: "/l type"} {
 		got := strings.Join(read(t, text, func(o *input.Object) { o.OptionalTexts("l", word, 1, 2) }), ",")
-		if got != want {
-			t.Errorf("%s: %q, want %q", text, got, want)
-		}
+		expect.Equal(t, got, want, "the faults of %s are", text)
 	}
 }
 
@@ -117,9 +114,7 @@ func TestOptionalNumber_AcceptsNumbersThatFitFloat64(t *testing.T) {
 		if len(faults) > 0 {
 			got = strings.TrimPrefix(faults[0], "/n ")
 		}
-		if got != want {
-			t.Errorf("%s: %s, want %s", literal, got, want)
-		}
+		expect.Equal(t, got, want, "%s gives", literal)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 )
 
 var (
@@ -122,9 +123,7 @@ func TestErr_ManyFaults_AreReportedTogether(t *testing.T) {
 	got := faults(t, in.Err())
 	slices.Sort(got)
 	slices.Sort(want)
-	if !slices.Equal(got, want) {
-		t.Fatalf("got  %q\nwant %q", got, want)
-	}
+	expect.Equal(t, got, want, "the faults")
 }
 
 func TestErr_BrokenBodyAndBadPath_AreReportedTogether(t *testing.T) {
@@ -181,9 +180,7 @@ func TestOptionalInteger(t *testing.T) {
 				}
 				return
 			}
-			if want := []string{"body:/staged_percent " + c.fault}; !slices.Equal(faults(t, err), want) {
-				t.Fatalf("got %q, want %q", faults(t, err), want)
-			}
+			expect.Equal(t, faults(t, err), []string{"body:/staged_percent " + c.fault}, "the faults")
 		})
 	}
 }
@@ -297,12 +294,8 @@ func TestIdempotencyKey_Values(t *testing.T) {
 func TestQuery_Values(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "/?limit=7&word=abc&foreign=a&twice=a&twice=b&big=101&half=1.5&plus=%2B7&empty=&more=1", nil)
 	in := input.Of(r, input.Takes{})
-	if got := in.QueryInteger("limit", upTo100, 50); got != 7 {
-		t.Errorf("limit: got %d", got)
-	}
-	if got := in.QueryInteger("absent", upTo100, 50); got != 50 {
-		t.Errorf("absent: got %d", got)
-	}
+	expect.Equal(t, in.QueryInteger("limit", upTo100, 50), 7, "limit")
+	expect.Equal(t, in.QueryInteger("absent", upTo100, 50), 50, "absent")
 	if got, given := in.Query("word", word); got != "abc" || !given {
 		t.Errorf("word: got %q, %v", got, given)
 	}
@@ -314,9 +307,7 @@ func TestQuery_Values(t *testing.T) {
 	in.RequiredQuery("missing", word)
 	want := []string{"twice duplicate", "big range", "half range", "plus range", "empty range", "missing required", "foreign unknown", "more unknown"}
 	for range 2 { // asking again changes nothing
-		if got := faults(t, in.Err()); !slices.Equal(got, want) {
-			t.Errorf("got %q, want %q", got, want)
-		}
+		expect.Equal(t, faults(t, in.Err()), want, "the faults")
 	}
 }
 
@@ -324,7 +315,6 @@ func TestFault_OfTheWholeBody_HasAnEmptyPointer(t *testing.T) {
 	in := input.Of(sent(`{}`), input.Takes{})
 	in.Body().RequireAny("staged_percent", "status")
 	b, err := json.Marshal(problem.From(in.Err()).Faults)
-	if err != nil || string(b) != `[{"pointer":"","code":"required","detail":"must have at least one of staged_percent, status"}]` {
-		t.Fatalf("got %s, %v", b, err)
-	}
+	expect.OK(t, err)
+	expect.Equal(t, string(b), `[{"pointer":"","code":"required","detail":"must have at least one of staged_percent, status"}]`, "the faults are")
 }

@@ -48,6 +48,10 @@ type Spec struct {
 	// Sampled operations have so many calls that only a sample of their successes is logged; see
 	// setting.LogSamplePolls.
 	Sampled bool
+	// Timeout bounds the function; 0: nothing does.
+	Timeout time.Duration
+	// People call it, and wait, so each call that takes long is counted.
+	People bool
 }
 
 // A Function is what Lambda calls with an event from API Gateway.

@@ -29,6 +29,18 @@ type line struct {
 // the number of callers that keep coming back, whatever each is asked to wait.
 const Waits = "Waits"
 
+// The metrics of calls that take long.
+const (
+	// Late is written for each call by people that takes lateAfter or longer. Of a fleet's calls the share counts, which
+	// Lambda measures.
+	Late = "Late"
+	// NearTimeout is written for each call that takes nearShare of the function's time or longer.
+	NearTimeout = "NearTimeout"
+
+	lateAfter = time.Second
+	nearShare = 0.8
+)
+
 func (s *server) begin(event events.APIGatewayProxyRequest) *line {
 	return &line{s: s, start: s.env.Now(), cold: s.cold.Swap(false), request: event.RequestContext.RequestID}
 }
@@ -43,9 +55,10 @@ func (l *line) fail(err error) { l.code, l.cause = problem.ValidationFailed, err
 func (l *line) end(ctx context.Context, status int) {
 	duration := l.s.env.Now().Sub(l.start)
 	ms := float64(duration.Microseconds()) / 1000
-	sampled := l.s.sampler != nil && l.code == "" && !l.cold
+	near := l.s.op.Timeout > 0 && duration.Seconds() >= nearShare*l.s.op.Timeout.Seconds()
+	sampled := l.s.sampler != nil && l.code == "" && !l.cold && !near
 	if sampled && !l.s.sampler.choose() {
-		l.s.sampler.count(ms, l.wait)
+		l.s.sampler.count(l.wait)
 		return
 	}
 	attributes := []slog.Attr{
@@ -71,13 +84,16 @@ func (l *line) end(ctx context.Context, status int) {
 	}
 	l.s.env.Log.LogAttrs(ctx, level, "call", attributes...)
 	if sampled {
-		l.s.sampler.count(ms, l.wait)
+		l.s.sampler.count(l.wait)
 		return
 	}
 
-	metrics := []telemetry.Metric{
-		telemetry.One("Calls"),
-		{Name: "Duration", Value: ms, Unit: telemetry.Milliseconds},
+	metrics := []telemetry.Metric{telemetry.One("Calls")}
+	if near {
+		metrics = append(metrics, telemetry.One(NearTimeout))
+	}
+	if duration >= lateAfter && l.s.op.People {
+		metrics = append(metrics, telemetry.One(Late))
 	}
 	switch {
 	case status >= http.StatusInternalServerError:

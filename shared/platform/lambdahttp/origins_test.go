@@ -2,12 +2,12 @@ package lambdahttp_test
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 )
 
 func TestOrigins_OnlyPagesOfAllowedOrigins_MayReadAnswers(t *testing.T) {
@@ -30,12 +30,8 @@ func TestOrigins_OnlyPagesOfAllowedOrigins_MayReadAnswers(t *testing.T) {
 			t.Setenv("CORS_ORIGINS", strings.Join(c.allowed, ","))
 			e.MultiValueHeaders["Origin"] = []string{c.asks}
 			header := http.Header(b.call(t, e, c.handle).MultiValueHeaders)
-			if got := header.Values("Access-Control-Allow-Origin"); !slices.Equal(got, c.allows) {
-				t.Errorf("the answer may be read by %v, want %v", got, c.allows)
-			}
-			if got := header.Values("Vary"); !slices.Equal(got, c.varies) {
-				t.Errorf("the answer varies by %v, want %v", got, c.varies)
-			}
+			expect.Equal(t, header.Values("Access-Control-Allow-Origin"), c.allows, "the answer may be read by")
+			expect.Equal(t, header.Values("Vary"), c.varies, "the answer varies by")
 			if got := header.Get("Access-Control-Expose-Headers"); (got != "") != (c.allows != nil) {
 				t.Errorf("the page may read %q", got)
 			}
@@ -50,9 +46,7 @@ func TestSecurityHeaders_AreOnEveryAnswer(t *testing.T) {
 	for name, handle := range map[string]lambdahttp.Handler{"an answer": answers("x"), "a refusal": missing} {
 		header := http.Header(newBench().call(t, event(), handle).MultiValueHeaders)
 		for field, want := range lambdahttp.SecurityHeaders() {
-			if got := header.Values(field); !slices.Equal(got, want) {
-				t.Errorf("%s: %s is %q, want %q", name, field, got, want)
-			}
+			expect.Equal(t, header.Values(field), want, "%s: %s is", name, field)
 		}
 	}
 	for field, values := range lambdahttp.SecurityHeaders() {

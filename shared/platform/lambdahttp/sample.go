@@ -13,8 +13,7 @@ const flushAfter = 10 * time.Second
 
 // A sampler reduces the log of an operation with very many calls. A line and a metrics line for
 // each call would cost more than the calls. So only a sample of the successes is logged. The
-// metrics still count every call. They are buffered, and written when a line is full or when the
-// last line is flushAfter old. When a container ends, it loses what it has buffered, at most the
+// metrics still count every call. They are buffered, and written when the last line is flushAfter old. When a container ends, it loses what it has buffered, at most the
 // successes of its last flushAfter. A container with few calls loses nothing, because at each
 // call its last line is old.
 type sampler struct {
@@ -23,8 +22,8 @@ type sampler struct {
 	every int
 
 	mu        sync.Mutex
-	successes int
-	durations []float64
+	successes int // since the container's start
+	calls     int // not yet written
 	waits     time.Duration
 	flushed   time.Time
 }
@@ -41,22 +40,19 @@ func (s *sampler) choose() bool {
 }
 
 // count adds a success to the metrics.
-func (s *sampler) count(ms float64, wait time.Duration) {
+func (s *sampler) count(wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.durations = append(s.durations, ms)
+	s.calls++
 	s.waits += wait
 	now := s.env.Now().Round(0) // the monotonic clock stops while a container is frozen
-	if len(s.durations) < telemetry.MostValues && now.Sub(s.flushed) < flushAfter {
+	if now.Sub(s.flushed) < flushAfter {
 		return
 	}
-	metrics := []telemetry.Metric{
-		{Name: "Calls", Value: float64(len(s.durations)), Unit: telemetry.Count},
-		{Name: "Duration", Values: s.durations, Unit: telemetry.Milliseconds},
-	}
+	metrics := []telemetry.Metric{{Name: "Calls", Value: float64(s.calls), Unit: telemetry.Count}}
 	if s.waits > 0 {
 		metrics = append(metrics, telemetry.Metric{Name: Waits, Value: s.waits.Seconds(), Unit: telemetry.Seconds})
 	}
 	telemetry.Emit(s.env.Metrics, now, map[string]string{"operation": s.op.ID}, metrics...)
-	s.durations, s.waits, s.flushed = s.durations[:0], 0, now
+	s.calls, s.waits, s.flushed = 0, 0, now
 }

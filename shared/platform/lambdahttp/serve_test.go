@@ -16,6 +16,7 @@ import (
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
+	"wavegate/shared/testing/expect"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -85,9 +86,7 @@ func TestCall_IsAnsweredWithTheResource(t *testing.T) {
 		if c.Authorizer["userId"] != "olga" || c.SourceIP != "192.0.2.7" || c.RequestID != "req-1" || c.Request.PathValue("id") != "r-1" {
 			t.Errorf("the call is %+v", c)
 		}
-		if got := c.Href("/api/ota/rollouts/r-2"); got != "/prod/api/ota/rollouts/r-2" {
-			t.Errorf("a path in the answer is %s", got)
-		}
+		expect.Equal(t, c.Href("/api/ota/rollouts/r-2"), "/prod/api/ota/rollouts/r-2", "a path in the answer is")
 		return lambdahttp.OK(map[string]string{"id": "r-1"}, `"3"`), nil
 	})
 	if res.StatusCode != 200 || res.Body != `{"id":"r-1"}` || res.MultiValueHeaders["Etag"][0] != `"3"` ||
@@ -167,15 +166,11 @@ func TestCall_LogLine_NamesTheCallAndHasNoSecret(t *testing.T) {
 		t.Fatalf("%d lines: %s", n, b.log.String())
 	}
 	var line map[string]any
-	if err := json.Unmarshal(b.log.Bytes(), &line); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, json.Unmarshal(b.log.Bytes(), &line))
 	want := map[string]any{"operation": "get-rollout", "status": 200.0, "userId": "olga",
 		"coldStart": true, "gatewayRequestId": "req-1"}
 	for k, v := range want {
-		if line[k] != v {
-			t.Errorf("%s is %v, want %v", k, line[k], v)
-		}
+		expect.Equal(t, line[k], v, "%s is", k)
 	}
 	if strings.Contains(b.log.String(), "secret-token") || strings.Contains(b.log.String(), "private-body") {
 		t.Errorf("the line holds a secret: %s", b.log.String())
@@ -197,7 +192,5 @@ func TestCall_HandlersDeadline_IsBeforeTheFunctionsTimeout(t *testing.T) {
 		}
 		return lambdahttp.Empty(204), nil
 	})(ctx, event())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 }

@@ -22,6 +22,7 @@ import (
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
+	"wavegate/shared/testing/expect"
 )
 
 var kindRule = &input.Text{Pattern: `[a-z]{1,8}`, Says: "1 to 8 lower-case letters"}
@@ -146,23 +147,17 @@ func TestOffset_WithoutParameters_GivesTheFirstFiftyAndNext(t *testing.T) {
 	if len(p.Items) != 50 || p.Limit != 50 || p.Offset == nil || *p.Offset != 0 {
 		t.Errorf("the page is %+v", p)
 	}
-	if want := "/prod/api/numbers?kind=prime&limit=50&offset=50"; p.Next != want {
-		t.Errorf("next is %q, want %q", p.Next, want)
-	}
+	expect.Equal(t, p.Next, "/prod/api/numbers?kind=prime&limit=50&offset=50", "next is")
 }
 
 func TestOffset_Next_IsNotEscapedAsHTML(t *testing.T) {
 	res := get(t, numbers(3), "limit=1&offset=1")
-	if want := `{"items":[1],"limit":1,"offset":1,"next":"/prod/api/numbers?limit=1&offset=2"}`; res.Body != want {
-		t.Errorf("got %s, want %s", res.Body, want)
-	}
+	expect.Equal(t, res.Body, `{"items":[1],"limit":1,"offset":1,"next":"/prod/api/numbers?limit=1&offset=2"}`, "the body is")
 }
 
 func TestOffset_EmptyList_IsAnEmptyArray(t *testing.T) {
 	res := get(t, numbers(0), "")
-	if want := `{"items":[],"limit":50,"offset":0}`; res.Body != want {
-		t.Errorf("got %s", res.Body)
-	}
+	expect.Equal(t, res.Body, `{"items":[],"limit":50,"offset":0}`, "the body is")
 }
 
 func TestOffset_BeyondTheLargestOffset_NextUsesACursor(t *testing.T) {
@@ -335,9 +330,7 @@ func TestCursor_ForAnImpossiblePosition_IsRefused(t *testing.T) {
 func TestCursor_ContainsThePositionButNotThePath(t *testing.T) {
 	q := paging.Query{Path: "/api/factories/munich-1/audit-events", Filter: url.Values{"kind": {"prime"}}}
 	opened, err := base64.RawURLEncoding.DecodeString(q.Pack("42"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if want := 1 + 16 + len("42"); len(opened) != want || !strings.HasSuffix(string(opened), "42") {
 		t.Errorf("the cursor contains %q, want %d bytes that end with the position", opened, want)
 	}

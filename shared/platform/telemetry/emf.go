@@ -8,9 +8,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"io"
-	"maps"
 	"os"
-	"slices"
 	"time"
 )
 
@@ -22,23 +20,16 @@ type Unit string
 
 // The units in use.
 const (
-	Count        Unit = "Count"
-	Milliseconds Unit = "Milliseconds"
-	Seconds      Unit = "Seconds"
+	Count   Unit = "Count"
+	Seconds Unit = "Seconds"
 )
 
-// A Metric is one value, or several values of one metric.
+// A Metric is one value.
 type Metric struct {
 	Name  string
 	Value float64
 	Unit  Unit
-	// Values, if set, are sent instead of Value. CloudWatch counts each as a separate value.
-	// There may be at most MostValues.
-	Values []float64
 }
-
-// MostValues is how many values of one metric CloudWatch accepts in one line.
-const MostValues = 100
 
 // One is a metric with the value 1.
 func One(name string) Metric { return Metric{Name: name, Value: 1, Unit: Count} }
@@ -50,10 +41,10 @@ const Stage = "STAGE"
 // stage is also the name of the metric dimension.
 const stage = "stage"
 
-// Emit writes one line with the metrics, once for the whole stage and once with the other
-// dimensions. AWS bills every distinct set of dimension values as a metric, so there must be
-// few: an operation, never a caller. CloudWatch refuses more than 100 metrics in one line.
-func Emit(w io.Writer, now time.Time, dimensions map[string]string, metrics ...Metric) {
+// Emit writes one line with the metrics. The stage is their only dimension, because AWS bills every distinct set of
+// dimension values as a metric. The properties, such as the operation, are in the line for whoever queries the logs.
+// CloudWatch refuses more than 100 metrics in one line.
+func Emit(w io.Writer, now time.Time, properties map[string]string, metrics ...Metric) {
 	type definition struct {
 		Name string
 		Unit Unit
@@ -64,18 +55,12 @@ func Emit(w io.Writer, now time.Time, dimensions map[string]string, metrics ...M
 		Metrics    []definition
 	}
 	d := directive{Namespace: Namespace, Dimensions: [][]string{{stage}}}
-	if len(dimensions) > 0 {
-		d.Dimensions = append(d.Dimensions, append([]string{stage}, slices.Sorted(maps.Keys(dimensions))...))
-	}
 	line := map[string]any{stage: cmp.Or(os.Getenv(Stage), "local")}
 	for _, m := range metrics {
 		d.Metrics = append(d.Metrics, definition{m.Name, m.Unit})
 		line[m.Name] = m.Value
-		if m.Values != nil {
-			line[m.Name] = m.Values
-		}
 	}
-	for k, v := range dimensions {
+	for k, v := range properties {
 		line[k] = v
 	}
 	line["_aws"] = map[string]any{"Timestamp": now.UnixMilli(), "CloudWatchMetrics": []directive{d}}

@@ -3,48 +3,46 @@ package telemetry
 import (
 	"encoding/json"
 	"math"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"wavegate/shared/testing/expect"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-func emitted(t *testing.T, dimensions map[string]string, metrics ...Metric) map[string]any {
+func emitted(t *testing.T, properties map[string]string, metrics ...Metric) map[string]any {
 	t.Helper()
 	var out strings.Builder
-	Emit(&out, noon, dimensions, metrics...)
+	Emit(&out, noon, properties, metrics...)
 	if !strings.HasSuffix(out.String(), "\n") || strings.Count(out.String(), "\n") != 1 {
 		t.Fatalf("emitted %q, want one line", out.String())
 	}
 	var line map[string]any
-	if err := json.Unmarshal([]byte(out.String()), &line); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, json.Unmarshal([]byte(out.String()), &line))
 	return line
 }
 
-func TestEmit_WithDimensions_CountsAlsoForTheStage(t *testing.T) {
+// TestEmit_Properties_AreNoDimensions: AWS bills every set of dimension values as a metric.
+func TestEmit_Properties_AreNoDimensions(t *testing.T) {
 	t.Setenv(Stage, "prod")
-	got := emitted(t, map[string]string{"operation": "get-rollout"}, One("Calls"), Metric{Name: "Duration", Value: 1.5, Unit: Milliseconds})
+	got := emitted(t, map[string]string{"operation": "get-rollout"}, One("Calls"), Metric{Name: "Waits", Value: 1.5, Unit: Seconds})
 	want := map[string]any{
-		"stage": "prod", "operation": "get-rollout", "Calls": 1.0, "Duration": 1.5,
+		"stage": "prod", "operation": "get-rollout", "Calls": 1.0, "Waits": 1.5,
 		"_aws": map[string]any{
 			"Timestamp": float64(noon.UnixMilli()),
 			"CloudWatchMetrics": []any{map[string]any{
 				"Namespace":  "Wavegate",
-				"Dimensions": []any{[]any{"stage"}, []any{"stage", "operation"}},
+				"Dimensions": []any{[]any{"stage"}},
 				"Metrics": []any{
 					map[string]any{"Name": "Calls", "Unit": "Count"},
-					map[string]any{"Name": "Duration", "Unit": "Milliseconds"},
+					map[string]any{"Name": "Waits", "Unit": "Seconds"},
 				},
 			}},
 		},
 	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("emitted %v, want %v", got, want)
-	}
+	expect.Equal(t, got, want, "emitted")
 }
 
 func TestEmit_WithoutAStage_HasTheStageLocal(t *testing.T) {
@@ -56,15 +54,8 @@ func TestEmit_WithoutAStage_HasTheStageLocal(t *testing.T) {
 
 func TestEmit_NaNOrInfinity_WritesNothing(t *testing.T) {
 	var out strings.Builder
-	Emit(&out, noon, nil, Metric{Name: "Duration", Value: math.NaN(), Unit: Milliseconds})
+	Emit(&out, noon, nil, Metric{Name: "Duration", Value: math.NaN(), Unit: Seconds})
 	if out.Len() > 0 {
 		t.Errorf("emitted %q, want nothing", out.String())
-	}
-}
-
-func TestEmit_SeveralValues_AreSeparateValues(t *testing.T) {
-	got := emitted(t, nil, Metric{Name: "Duration", Values: []float64{1.5, 2}, Unit: Milliseconds})
-	if !reflect.DeepEqual(got["Duration"], []any{1.5, 2.0}) {
-		t.Errorf("emitted %v", got["Duration"])
 	}
 }

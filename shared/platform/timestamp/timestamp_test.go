@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"wavegate/shared/platform/timestamp"
+	"wavegate/shared/testing/expect"
 )
 
 // everything has each kind of member that the service's answers have.
@@ -89,9 +90,7 @@ func TestJSON_TimesThatEndInNoZero_IsThatOfEncodingJSON(t *testing.T) {
 		var want bytes.Buffer
 		e := json.NewEncoder(&want)
 		e.SetEscapeHTML(false)
-		if err := e.Encode(v); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, e.Encode(v))
 		got, err := timestamp.JSON(v)
 		if err != nil || string(got) != string(bytes.TrimSuffix(want.Bytes(), []byte("\n"))) {
 			t.Fatalf("got  %s %v\nwant %s", got, err, want.Bytes())
@@ -102,9 +101,7 @@ func TestJSON_TimesThatEndInNoZero_IsThatOfEncodingJSON(t *testing.T) {
 func TestText_SortsAsTheTimes_AndReadsBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := times(true).Draw(t, "a"), times(true).Draw(t, "b")
-		if cmp.Compare(timestamp.Text(a), timestamp.Text(b)) != a.Compare(b) {
-			t.Errorf("%s and %s sort as %s and %s", a, b, timestamp.Text(a), timestamp.Text(b))
-		}
+		expect.Equal(t, cmp.Compare(timestamp.Text(a), timestamp.Text(b)), a.Compare(b), "%s and %s sort as", a, b)
 		text, err := timestamp.JSON(map[string]time.Time{"at": a})
 		var back map[string]time.Time
 		if err != nil || len(text) != len(`{"at":"2026-03-01T12:00:00.120Z"}`) || json.Unmarshal(text, &back) != nil || !back["at"].Equal(a) {

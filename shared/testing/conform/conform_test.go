@@ -9,6 +9,7 @@ import (
 
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/conform"
+	"wavegate/shared/testing/expect"
 )
 
 // read is an exchange that follows the contract: a factory is read.
@@ -63,9 +64,7 @@ var checker = sync.OnceValues(conform.New)
 func check(t *testing.T, x conform.Exchange) error {
 	t.Helper()
 	c, err := checker()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return c.Check(x)
 }
 
@@ -122,13 +121,9 @@ func TestCheck_EveryDeparture_IsFound(t *testing.T) {
 // found.
 func TestCheck_NewShapes_AreAlwaysLookedAt(t *testing.T) {
 	c, err := conform.New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	for range 150 {
-		if err := c.Check(read()); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, c.Check(read()))
 	}
 	x := read()
 	x.AnswerBody = []byte(strings.Replace(string(x.AnswerBody), `{`, `{"secret":1,`, 1))
@@ -143,9 +138,7 @@ func TestCheck_NewShapes_AreAlwaysLookedAt(t *testing.T) {
 // TestUnseen_ListsWhatNoExchangeHad: a factory was read, and nothing else was called.
 func TestUnseen_ListsWhatNoExchangeHad(t *testing.T) {
 	c, err := conform.New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	missing := read()
 	missing.Status, missing.AnswerBody = http.StatusNotFound, stray().AnswerBody
 	missing.Answer = stray().Answer
@@ -155,8 +148,6 @@ func TestUnseen_ListsWhatNoExchangeHad(t *testing.T) {
 		"200 of get-factory": false, "304 of get-factory": true, "NOT_FOUND of get-factory": false, "VALIDATION_FAILED of get-factory": true,
 		"INTERNAL of get-factory": false, "FORBIDDEN of get-factory": false, "FORBIDDEN of any operation": true, "201 of put-factory": true,
 	} {
-		if slices.Contains(unseen, says) != want {
-			t.Errorf("%s: listed %v, want %v", says, !want, want)
-		}
+		expect.Equal(t, slices.Contains(unseen, says), want, "%s: listed", says)
 	}
 }

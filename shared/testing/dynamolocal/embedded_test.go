@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"wavegate/shared/testing/expect"
 )
 
 func ask(e *engine, operation, body string) *httptest.ResponseRecorder {
@@ -40,12 +41,8 @@ func TestTokens_AfterTenMinutes_AreForgotten(t *testing.T) {
 			t.Fatal(a.Body)
 		}
 		var found struct{ Item map[string]map[string]string }
-		if err := json.Unmarshal(ask(e, "GetItem", `{"TableName":"t","Key":{"k":{"S":"a"}}}`).Body.Bytes(), &found); err != nil {
-			t.Fatal(err)
-		}
-		if got := found.Item["n"]["N"]; got != c.want {
-			t.Errorf("%v later, n = %s, want %s", c.later, got, c.want)
-		}
+		expect.OK(t, json.Unmarshal(ask(e, "GetItem", `{"TableName":"t","Key":{"k":{"S":"a"}}}`).Body.Bytes(), &found))
+		expect.Equal(t, found.Item["n"]["N"], c.want, "%v later, n =", c.later)
 	}
 }
 

@@ -5,15 +5,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"wavegate/shared/testing/expect"
 )
 
 func TestFunctions_LinkNoLocalStore(t *testing.T) {
 	list := exec.Command("go", "list", "-deps", "./functions/...")
 	list.Dir = "../../.."
 	out, err := list.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	packages := strings.Fields(string(out))
 	if !slices.Contains(packages, "wavegate/shared/platform/dynamo") {
 		t.Fatal("the list of packages differs from the list of functions")

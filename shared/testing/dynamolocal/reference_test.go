@@ -5,18 +5,15 @@ package dynamolocal
 import (
 	"path/filepath"
 	"testing"
+	"wavegate/shared/testing/expect"
 )
 
 func TestReference_WithADataDirectory_KeepsDataBetweenRuns(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "made", "if", "absent")
 	for run := range 2 {
 		s, err := Reference(t.Context(), ReferenceOptions{DataDir: dir})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := CreateTables(t.Context(), s.Client()); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
+		expect.OK(t, CreateTables(t.Context(), s.Client()))
 		if run == 0 {
 			putFactory(t, s, "munich-1")
 		} else if !has(t, s, "munich-1") {

@@ -13,15 +13,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/expect"
 )
 
 // each runs a test on a new store of each kind that this machine can run.
 func each(t *testing.T, test func(t *testing.T, s *Store)) {
 	t.Run("embedded", func(t *testing.T) {
 		s, err := Embedded()
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		t.Cleanup(func() { s.Close() })
 		test(t, s)
 	})
@@ -29,9 +28,7 @@ func each(t *testing.T, test func(t *testing.T, s *Store)) {
 		return // as in dynamotest.Each
 	}
 	s, err := Reference(t.Context(), ReferenceOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	t.Run("reference", func(t *testing.T) { test(t, s) })
 	if err := s.Close(); err != nil {
 		t.Error(err)
@@ -45,18 +42,14 @@ func each(t *testing.T, test func(t *testing.T, s *Store)) {
 func TestCreateTables_MakesEveryTable_AndTwiceChangesNothing(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		db := s.Client()
-		if err := CreateTables(t.Context(), db); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, CreateTables(t.Context(), db))
 		for _, want := range dynamo.Tables {
 			out, err := db.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String(TableName(want.ID))})
 			if err != nil {
 				t.Errorf("%s: %v", want.ID, err)
 				continue
 			}
-			if got := keys(out.Table.KeySchema); got != key(want.Partition, want.Sort) {
-				t.Errorf("%s has the key %s", want.ID, got)
-			}
+			expect.Equal(t, keys(out.Table.KeySchema), key(want.Partition, want.Sort), "%s has the key", want.ID)
 			indexes := map[string]string{}
 			for _, x := range out.Table.GlobalSecondaryIndexes {
 				indexes["global "+*x.IndexName] = keys(x.KeySchema)
@@ -64,23 +57,17 @@ func TestCreateTables_MakesEveryTable_AndTwiceChangesNothing(t *testing.T) {
 			for _, x := range out.Table.LocalSecondaryIndexes {
 				indexes["local "+*x.IndexName] = keys(x.KeySchema)
 			}
-			if len(indexes) != len(want.Indexes) {
-				t.Errorf("%s has the indexes %v", want.ID, indexes)
-			}
+			expect.Equal(t, len(indexes), len(want.Indexes), "%s has the indexes %v", want.ID, indexes)
 			for _, x := range want.Indexes {
 				kind := "global "
 				if x.Local {
 					kind = "local "
 				}
-				if got := indexes[kind+x.Name]; got != key(x.Partition, x.Sort) {
-					t.Errorf("%s: the %sindex %s has the key %q", want.ID, kind, x.Name, got)
-				}
+				expect.Equal(t, indexes[kind+x.Name], key(x.Partition, x.Sort), "%s: the %sindex %s has the key", want.ID, kind, x.Name)
 			}
 		}
 		putFactory(t, s, "munich-1")
-		if err := CreateTables(t.Context(), db); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, CreateTables(t.Context(), db))
 		if !has(t, s, "munich-1") {
 			t.Error("the item is gone")
 		}
@@ -99,12 +86,8 @@ func TestReference_WithoutJava_SaysHowToGetIt(t *testing.T) {
 func TestUnpack_AnotherArchive_IsNotUsed(t *testing.T) {
 	dir := t.TempDir()
 	archive := filepath.Join(dir, "a.tgz")
-	if err := os.WriteFile(archive, []byte("not the pinned hash"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := unpack(archive, filepath.Join(dir, "out")); err == nil || !strings.Contains(err.Error(), archiveSHA256) {
-		t.Errorf("got %v", err)
-	}
+	expect.OK(t, os.WriteFile(archive, []byte("not the pinned hash"), 0o600))
+	expect.Error(t, unpack(archive, filepath.Join(dir, "out")), archiveSHA256, "got")
 	if _, err := os.Stat(filepath.Join(dir, "out")); err == nil {
 		t.Error("something was unpacked")
 	}
@@ -114,18 +97,14 @@ func putFactory(t *testing.T, s *Store, id string) {
 	t.Helper()
 	_, err := s.Client().PutItem(t.Context(), &dynamodb.PutItemInput{
 		TableName: aws.String(TableName(dynamo.Factories)), Item: factory(id)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 }
 
 func has(t *testing.T, s *Store, id string) bool {
 	t.Helper()
 	out, err := s.Client().GetItem(t.Context(), &dynamodb.GetItemInput{
 		TableName: aws.String(TableName(dynamo.Factories)), Key: factory(id)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return len(out.Item) > 0
 }
 

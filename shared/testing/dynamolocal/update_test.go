@@ -14,12 +14,13 @@ import (
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/dynamolocal"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 )
 
 // TestRemove_RemovesAttributes runs on every store: REMOVE alone, with other clauses and in a
 // transaction.
 func TestRemove_RemovesAttributes(t *testing.T) {
-	one := map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}
+	table, one := aws.String(dynamolocal.TableName(dynamo.RateCounters)), attrs(":one", 1)
 	for expression, want := range map[string]string{
 		"SET b = :one REMOVE x1, #x":                   "b n subject",
 		"SET b = :one ADD n :one REMOVE x1":            "b n subject x2",
@@ -27,43 +28,25 @@ func TestRemove_RemovesAttributes(t *testing.T) {
 		"REMOVE #x ADD n :one, x3 :one":                "b n subject x1 x3",
 		"ADD n :one REMOVE x1, not_there SET b = :one": "b n subject x2",
 	} {
-		dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-			table := aws.String(dynamolocal.TableName(dynamo.RateCounters))
-			for _, transact := range []bool{false, true} {
-				key := map[string]types.AttributeValue{"subject": &types.AttributeValueMemberS{Value: uuid.NewString()}}
-				if _, err := client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: table, Key: key,
-					UpdateExpression: aws.String("SET n = :one, b = :one, x1 = :one, x2 = :one"), ExpressionAttributeValues: one}); err != nil {
-					t.Fatal(err)
-				}
-				var names map[string]string
-				if strings.Contains(expression, "#x") {
-					names = map[string]string{"#x": "x2"}
-				}
-				returned := ""
-				if transact {
-					_, err := client.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{{
-						Update: &types.Update{TableName: table, Key: key, UpdateExpression: aws.String(expression),
-							ExpressionAttributeNames: names, ExpressionAttributeValues: one}}}})
-					if err != nil {
-						t.Fatal(err)
-					}
-				} else {
-					out, err := client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: table, Key: key,
-						UpdateExpression: aws.String(expression), ExpressionAttributeNames: names, ExpressionAttributeValues: one,
-						ReturnValues: types.ReturnValueAllNew})
-					if err != nil {
-						t.Fatal(err)
-					}
-					returned = attributes(out.Attributes)
-				}
-				out, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: table, Key: key, ConsistentRead: aws.Bool(true)})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if got := attributes(out.Item); got != want || !transact && returned != want {
-					t.Errorf("%s (transaction: %v): the item has %q and was returned as %q, want %q", expression, transact, got, returned, want)
-				}
-			}
+		var names map[string]string
+		if strings.Contains(expression, "#x") {
+			names = map[string]string{"#x": "x2"}
+		}
+		t.Run(expression, func(t *testing.T) {
+			dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+				key := attrs("subject", uuid.NewString())
+				before := attrs("subject", key["subject"], "n", 1, "b", 1, "x1", 1, "x2", 1)
+				put(t, client, table, before)
+				expect.OK(t, transact(t, client, types.TransactWriteItem{Update: &types.Update{TableName: table, Key: key,
+					UpdateExpression: &expression, ExpressionAttributeNames: names, ExpressionAttributeValues: one}}))
+				expect.Equal(t, attributes(get(t, client, table, key)), want, "after a transaction, the item has")
+				put(t, client, table, before)
+				out, err := client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: table, Key: key, UpdateExpression: &expression,
+					ExpressionAttributeNames: names, ExpressionAttributeValues: one, ReturnValues: types.ReturnValueAllNew})
+				expect.OK(t, err)
+				expect.Equal(t, attributes(out.Attributes), want, "the returned item has")
+				expect.Equal(t, attributes(get(t, client, table, key)), want, "the item has")
+			})
 		})
 	}
 }

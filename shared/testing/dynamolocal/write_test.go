@@ -2,7 +2,6 @@ package dynamolocal_test
 
 import (
 	"errors"
-	"slices"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -11,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 )
 
 func TestWrite_ConditionFails_ComesWithTheItemIfAsked(t *testing.T) {
@@ -20,9 +20,12 @@ func TestWrite_ConditionFails_ComesWithTheItemIfAsked(t *testing.T) {
 		put(t, db, factories, item)
 		wrong, values := aws.String("n = :wrong"), attrs(":wrong", 6)
 		for _, asked := range []types.ReturnValuesOnConditionCheckFailure{types.ReturnValuesOnConditionCheckFailureAllOld, types.ReturnValuesOnConditionCheckFailureNone} {
-			_, err1 := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: factories, Item: key, ConditionExpression: wrong, ExpressionAttributeValues: values, ReturnValuesOnConditionCheckFailure: asked})
-			_, err2 := db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: factories, Key: key, UpdateExpression: aws.String("SET n = :wrong"), ConditionExpression: wrong, ExpressionAttributeValues: values, ReturnValuesOnConditionCheckFailure: asked})
-			_, err3 := db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: factories, Key: key, ConditionExpression: wrong, ExpressionAttributeValues: values, ReturnValuesOnConditionCheckFailure: asked})
+			_, err1 := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: factories, Item: key,
+				ConditionExpression: wrong, ExpressionAttributeValues: values, ReturnValuesOnConditionCheckFailure: asked})
+			_, err2 := db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: factories, Key: key, UpdateExpression: aws.String("SET n = :wrong"),
+				ConditionExpression: wrong, ExpressionAttributeValues: values, ReturnValuesOnConditionCheckFailure: asked})
+			_, err3 := db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: factories, Key: key,
+				ConditionExpression: wrong, ExpressionAttributeValues: values, ReturnValuesOnConditionCheckFailure: asked})
 			for i, err := range []error{err1, err2, err3} {
 				failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err)
 				if !ok {
@@ -32,14 +35,10 @@ func TestWrite_ConditionFails_ComesWithTheItemIfAsked(t *testing.T) {
 				if asked == types.ReturnValuesOnConditionCheckFailureAllOld {
 					want = "5"
 				}
-				if got := text(failed.Item["n"]); got != want {
-					t.Errorf("write %d, asked for %s: the item has n = %q", i, asked, got)
-				}
+				expect.Equal(t, text(failed.Item["n"]), want, "write %d, asked for %s: the item has n =", i, asked)
 			}
 		}
-		if got := text(get(t, db, factories, key)["n"]); got != "5" {
-			t.Errorf("n = %q after writes whose conditions failed", got)
-		}
+		expect.Equal(t, text(get(t, db, factories, key)["n"]), "5", "after writes whose conditions failed, n is")
 	})
 }
 
@@ -59,9 +58,7 @@ func TestWrite_ReturnsTheItemAsAsked(t *testing.T) {
 		update.ReturnValues = types.ReturnValueAllOld
 		update3, err6 := db.UpdateItem(t.Context(), update)
 		remove, err7 := db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: factories, Key: key, ReturnValues: types.ReturnValueAllOld})
-		if err := errors.Join(err1, err2, err3, err4, err5, err6, err7); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, errors.Join(err1, err2, err3, err4, err5, err6, err7))
 		for i, c := range []struct {
 			got  map[string]types.AttributeValue
 			want string
@@ -80,32 +77,22 @@ func TestQuery_ByGlobalIndex_ListsItsItems(t *testing.T) {
 		acme, rival := uuid.NewString(), uuid.NewString()
 		a, b, c := "a-"+acme, "b-"+acme, "c-"+acme
 		set := func(id, organization string) types.TransactWriteItem {
-			return types.TransactWriteItem{Update: &types.Update{TableName: factories, Key: attrs("factoryId", id),
-				UpdateExpression: aws.String("SET organizationId = :o"), ExpressionAttributeValues: attrs(":o", organization)}}
+			return changed(id, "SET organizationId = :o", ":o", organization)
 		}
-		leave := func(id string) types.TransactWriteItem {
-			return types.TransactWriteItem{Update: &types.Update{TableName: factories, Key: attrs("factoryId", id), UpdateExpression: aws.String("REMOVE organizationId")}}
-		}
-		without := func(id string) types.TransactWriteItem {
-			return types.TransactWriteItem{Put: &types.Put{TableName: factories, Item: attrs("factoryId", id)}}
-		}
+		leave := func(id string) types.TransactWriteItem { return changed(id, "REMOVE organizationId") }
 		for i, step := range []struct {
 			parts       []types.TransactWriteItem
 			acme, rival []string
 		}{
-			{[]types.TransactWriteItem{without(a), set(b, acme), set(c, acme)}, []string{b, c}, nil},
+			{[]types.TransactWriteItem{made(a), set(b, acme), set(c, acme)}, []string{b, c}, nil},
 			{[]types.TransactWriteItem{set(a, acme)}, []string{a, b, c}, nil},
 			{[]types.TransactWriteItem{set(b, rival), leave(c)}, []string{a}, []string{b}},
-			{[]types.TransactWriteItem{set(c, rival), without(a)}, nil, []string{b, c}},
-			{[]types.TransactWriteItem{{Delete: &types.Delete{TableName: factories, Key: attrs("factoryId", b)}}, set(a, rival)}, nil, []string{a, c}},
+			{[]types.TransactWriteItem{set(c, rival), made(a)}, nil, []string{b, c}},
+			{[]types.TransactWriteItem{gone("factoryId", b), set(a, rival)}, nil, []string{a, c}},
 		} {
-			if err := transact(t, db, step.parts...); err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, transact(t, db, step.parts...))
 			for organization, want := range map[string][]string{acme: step.acme, rival: step.rival} {
-				if got := inOrganization(t, db, organization); !slices.Equal(got, want) {
-					t.Errorf("step %d: the index lists %q, want %q", i, got, want)
-				}
+				expect.Equal(t, inOrganization(t, db, organization), want, "step %d: the index lists", i)
 			}
 		}
 	})
@@ -115,9 +102,7 @@ func inOrganization(t *testing.T, db *dynamodb.Client, organization string) []st
 	t.Helper()
 	out, err := db.Query(t.Context(), &dynamodb.QueryInput{TableName: factories, IndexName: aws.String("byOrganization"),
 		KeyConditionExpression: aws.String("organizationId = :o"), ExpressionAttributeValues: attrs(":o", organization)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	var list []string
 	for _, item := range out.Items {
 		list = append(list, text(item["factoryId"]))
@@ -176,9 +161,7 @@ func TestCalls_InvalidRequest_IsRefused(t *testing.T) {
 				return err
 			}},
 		} {
-			if got := code(c.call()); got != c.want {
-				t.Errorf("%s: got %s, want %s", name, got, c.want)
-			}
+			expect.Equal(t, code(c.call()), c.want, "%s", name)
 		}
 	})
 }

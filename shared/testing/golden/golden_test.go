@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/testing/golden"
 )
 
@@ -31,9 +32,7 @@ func TestKinds_EachIsRecorded_AndReadByATest(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	tables := map[dynamo.TableID]bool{}
 	for _, k := range golden.Kinds {
 		tables[k.Table] = true
@@ -86,9 +85,7 @@ func TestDifferences_AreNamed_ByPath(t *testing.T) {
 		"replaced": {golden.Plain{"offer": "x", "ddi": true}, "offer: retyped: M is S"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := strings.Join(golden.Differences("", was, c.now), "; "); got != c.want {
-				t.Errorf("%q, want %q", got, c.want)
-			}
+			expect.Equal(t, strings.Join(golden.Differences("", was, c.now), "; "), c.want, "the differences are")
 		})
 	}
 }

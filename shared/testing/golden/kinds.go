@@ -54,7 +54,7 @@ var Kinds = []Kind{
 	{Table: dynamo.Progress, Name: "census of a channel", Is: begins("subject", "channel#")},
 	{Table: dynamo.Progress, Name: "census of a rollout", Free: []string{"answer.failures", "answer.guard.taken.causes"},
 		Is: without(has("subject", "data"), has("subject", "recalls"), begins("part", "hour#"), has("part", "warnings"), begins("subject", "channel#"))},
-	{Table: dynamo.Bells, Name: "bell", Free: []string{"calls"}},
+	{Table: dynamo.Bells, Name: "bell", Free: []string{"calls", "callers"}},
 	{Table: dynamo.MethodVersions, Name: "version", States: []string{"status"}},
 	{Table: dynamo.MethodContents, Name: "content"},
 	{Table: dynamo.MethodReports, Name: "report of a machine", States: []string{"state"}},

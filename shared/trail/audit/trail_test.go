@@ -12,6 +12,7 @@ import (
 
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 )
 
@@ -21,9 +22,7 @@ func (w *world) walk(t *rapid.T, stream string, f audit.Filter, limit int, betwe
 	after := ""
 	for {
 		page, err := w.page(t, stream, f, after, limit)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		if page.More && len(page.Items) != limit {
 			t.Fatalf("a page that is not the last has %d of %d events", len(page.Items), limit)
 		}
@@ -187,9 +186,7 @@ func TestBox_Shard_NeverChanges(t *testing.T) {
 	// Events never move. If a box with events got another shard, its events would be in two
 	// streams.
 	for id, want := range map[string]string{"box-0001": "edges/10", "gateway-17.munich": "edges/2", "a": "edges/12"} {
-		if got := audit.Box(id); got != want {
-			t.Errorf("the stream of %s is %s, want %s", id, got, want)
-		}
+		expect.Equal(t, audit.Box(id), want, "the stream of %s is", id)
 	}
 }
 

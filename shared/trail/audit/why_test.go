@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 )
 
@@ -29,9 +30,7 @@ func TestWhy_TellsTheSentenceAndTheReasons(t *testing.T) {
 		{audit.Factory("munich-1"), audit.Grounds{Reason: "a customer's secret", Cause: sentence("2 of 5 machines have it.")}, "2 of 5 machines have it."},
 		{audit.Box("box-1"), audit.Grounds{Reason: "of one box"}, audit.InTrail},
 	} {
-		if got := audit.Why(c.stream, c.given); got != c.want {
-			t.Errorf("%s, %+v: got %q, want %q", c.stream, c.given, got, c.want)
-		}
+		expect.Equal(t, audit.Why(c.stream, c.given), c.want, "%s, %+v", c.stream, c.given)
 	}
 }
 
@@ -47,10 +46,6 @@ func TestWhy_StandsInAMessage(t *testing.T) {
 }
 
 func TestOverrides_SaysWhetherAReasonToOverrideWasGiven(t *testing.T) {
-	if got := audit.Overrides(audit.Grounds{Reason: "r"}); got != "no" {
-		t.Errorf("without one: %s", got)
-	}
-	if got := audit.Overrides(audit.Grounds{OverrideReason: "r"}); got != "yes" {
-		t.Errorf("with one: %s", got)
-	}
+	expect.Equal(t, audit.Overrides(audit.Grounds{Reason: "r"}), "no", "without one")
+	expect.Equal(t, audit.Overrides(audit.Grounds{OverrideReason: "r"}), "yes", "with one")
 }

@@ -25,6 +25,7 @@ import (
 	"wavegate/shared/production/factory"
 	"wavegate/shared/production/machine"
 	"wavegate/shared/production/method"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
 )
@@ -299,13 +300,9 @@ func (w *world) window() audit.Filter {
 // asJSON returns a value as a caller sees it.
 func asJSON(t *rapid.T, v any) any {
 	b, err := timestamp.JSON(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	var out any
-	if err := json.Unmarshal(b, &out); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, json.Unmarshal(b, &out))
 	if _, ok := v.(rollout.Rollout); ok {
 		delete(out.(map[string]any), "guard") // a read shows it; it follows from the policy, which the event shows
 	}

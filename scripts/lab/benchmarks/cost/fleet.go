@@ -42,7 +42,7 @@ const (
 	// storedBytes are the bytes that the tables keep for a box.
 	storedBytes = 2000.0
 	// fixed is the cost of a deployment without calls, and of the metrics of operations that people use.
-	fixed = alarmMetrics*alarmMetric + dashboard + writtenMetrics*writtenMetric
+	fixed = alarmMetrics*alarmMetric + writtenMetrics*writtenMetric
 	// A count of a channel's boxes is made each minute of an active rollout. It reads the index entry of each box,
 	// entryBytes with names of some 20 characters, at half a unit for 4 KB. It looks up when boxes were last seen, at a
 	// unit for the row and half a unit for the counter: 1,000 for the progress, 1,000 of the present stage once it has
@@ -146,7 +146,7 @@ func (f fleet) bill(poll limit) []cost {
 		{"counts of rollouts", fmt.Sprintf("days × 1,440 × ((%.0f + boxes / %.0f) read units × %.4f + %g write units × %.4f)", countUnits, 1/countShare, readUnits, countWrites, writeUnits),
 			(counts*readUnits + f.Days*24*60*countWrites*writeUnits) / 1e6},
 		{"storage and its backups", fmt.Sprintf("boxes × %g KB × %.2f a GB", storedBytes/1000, storedGB+backedUpGB), f.Boxes * storedBytes / 1e9 * (storedGB + backedUpGB)},
-		{"what does not grow", "alarms, dashboard, metrics", fixed},
+		{"what does not grow", fmt.Sprintf("%d metrics of alarms × %.2f + %d own metrics × %.2f", alarmMetrics, alarmMetric, writtenMetrics, writtenMetric), fixed},
 	}...)
 }
 

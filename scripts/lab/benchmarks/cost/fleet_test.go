@@ -83,7 +83,7 @@ func TestFleet_AMillionBoxesEverySixtySeconds(t *testing.T) {
 		t.Errorf("%v polls a month", got)
 	}
 	want := map[string]float64{"gateway": 43_800 * 3.70, "limiter's writes": 43_800 * 0.7625,
-		"reads of boxes": 43_800 * 0.5 * 0.1525, "traces": 43_800 * 0.05 * 5}
+		"reads of boxes": 43_800 * 0.5 * 0.1525, "traces": 43_800 * 0.001 * 5}
 	for _, c := range f.bill(onePoll) {
 		if w, ok := want[c.Name]; ok && (c.Dollars < 0.999*w || c.Dollars > 1.001*w) {
 			t.Errorf("%s: %v dollars, want %v", c.Name, c.Dollars, w)

@@ -15,7 +15,6 @@ const (
 	backedUpGB     = 0.2448       // a GB with backups for a restore to any second
 	alarmMetric    = 0.10         // a metric that an alarm looks at, for a month
 	writtenMetric  = 0.30         // a metric of the service's own that was written, for a month
-	dashboard      = 3.00         // a dashboard, for a month
 )
 
 // What no measurement on one machine can give.
@@ -28,10 +27,12 @@ const (
 	// platformLog that of Lambda's own lines on it (start and report, as JSON).
 	accessLog   = 610.0
 	platformLog = 760.0
-	// traced is the share of calls that X-Ray's default rule samples beyond the first of each second.
-	traced = 0.05
+	// traced is the share of polls that the stage's own rules sample: infra/traces.go.
+	traced = 0.001
 	// alarmMetrics is how many metrics the alarms of prod look at. A test of infra counts them.
-	alarmMetrics = 583
-	// writtenMetrics is an estimate of the number of metrics that tick and the operations for people write.
-	writtenMetrics = 60
+	alarmMetrics = 68
+	// writtenMetrics is an estimate of the number of own metrics that a healthy deployment writes: VerdictAge, ProgressAge,
+	// Calls, Waits, Refusals, ColdStarts, TokenRefusals and GatewayThrottled. A fault adds its own while it lasts.
+	// A dashboard with at most 50 metrics costs nothing.
+	writtenMetrics = 8
 )

@@ -71,10 +71,7 @@ func newCountedFleet(t *testing.T, endpoint, metered string, boxes int) *counted
 	limiter := ratelimit.New(ratelimit.Config{Store: direct, Limits: ratelimit.Limits{User: 600}, Clock: clock, Deadline: 10 * time.Second})
 	counted := client(metered, storefront.AccessKey("tick"))
 	f.progress = census.NewStore(dynamo.Open(counted, clock),
-		census.Settings{Shards: 32, PollInterval: time.Minute, GuardInterval: time.Minute},
-		func(ctx context.Context, subject string) (time.Time, error) {
-			return ratelimit.LastSeen(ctx, counted, subject)
-		})
+		census.Settings{Shards: 32, PollInterval: time.Minute, GuardInterval: time.Minute}, ratelimit.LastSeen(counted))
 	must := func(err error) {
 		t.Helper()
 		expect.OK(t, err)

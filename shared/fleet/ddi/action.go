@@ -1,40 +1,44 @@
-package report
+package ddi
 
-import "time"
+import (
+	"time"
+
+	"wavegate/shared/fleet/report"
+)
 
 // The polls of a DDI box do not say what it runs, and deployments are told to it as numbered actions. The row holds
 // both the version and the action. An action is one attempt at an offer. Its number is the revision of the row that
 // made it. So a box's numbers never repeat, and a poll with the same answer gets the same number without a write.
 
-// Has is the version that a DDI box has, for the decision on what to tell it: the one that it wrote to disk last,
-// otherwise the one that it runs.
-func (r Row) Has() string {
+// Has is the version that a box has, for the decision on what to tell it: the one that it wrote to disk last, otherwise
+// the one that it runs.
+func Has(r report.Row) string {
 	if r.Written != "" {
 		return r.Written
 	}
 	return r.Running
 }
 
-// Deployment is the number of the action that a DDI box is told to carry out at a time; 0: none. A closed action is not
+// deployment is the number of the action that a box is told to carry out at a time; 0: none. A closed action is not
 // told again. Neither is a version that the box has fallen back from: its client would install it again and again.
-func (r Row) Deployment(at time.Time) int64 {
+func deployment(r report.Row, at time.Time) int64 {
 	o := r.Offer
-	if o == nil || o.Version != r.Told || o.Action == r.Cancel || !r.open(at) {
+	if o == nil || o.Version != r.Told || o.Action == r.Cancel || !open(r, at) {
 		return 0
 	}
 	return o.Action
 }
 
 // open reports whether the offer's action may be told now, or was told and is not closed.
-func (r Row) open(at time.Time) bool {
+func open(r report.Row, at time.Time) bool {
 	o := r.Offer
 	if o.Action == 0 || o.Cancelled || o.Version == r.Written || o.Version == r.Running {
 		return false
 	}
 	switch o.State {
-	case Installed, Reverted:
+	case report.Installed, report.Reverted:
 		return false
-	case Failed:
+	case report.Failed:
 		return o.RetryAt != nil && !at.Before(*o.RetryAt)
 	}
 	return true
@@ -44,18 +48,37 @@ func (r Row) open(at time.Time) bool {
 // finished may never answer.
 const cancelPatience = time.Hour
 
-// Cancellation is the number of the action that a DDI box is asked to give up at a time; 0: none.
-func (r Row) Cancellation(at time.Time) int64 {
-	if r.Deployment(at) != 0 && at.Sub(r.Offer.Since) >= cancelPatience {
+// cancellation is the number of the action that a box is asked to give up at a time; 0: none.
+func cancellation(r report.Row, at time.Time) int64 {
+	if deployment(r, at) != 0 && at.Sub(r.Offer.Since) >= cancelPatience {
 		return 0
 	}
 	return r.Cancel
 }
 
+// A polled is a client's poll and its answer. Such a poll does not say what the box runs.
+type polled struct {
+	report.Polled
+	// had is what Has returned for the row that the answer was decided on. If the box has reported something else
+	// meanwhile, the poll changes nothing.
+	had string
+}
+
+func (p polled) Change(next *report.Row, was report.Row) {
+	if Has(was) != p.had {
+		return
+	}
+	next.DDI = true
+	p.Take(next, was)
+	p.act(next, was)
+	next.Stamp(was, p.At)
+	ask(next, p.At)
+}
+
 // act updates a row's actions for what a poll tells. A box that is no longer told the offer, or is told another one, is
 // asked to give up the action that it may have begun.
-func (r *Row) act(p Polled, was Row) {
-	if was.Offer != nil && was.Cancel == 0 && was.open(p.At) && (p.Told != was.Offer.Version || !sameOffer(*was.Offer, *r.Offer)) {
+func (p polled) act(r *report.Row, was report.Row) {
+	if was.Offer != nil && was.Cancel == 0 && open(was, p.At) && (p.Told != was.Offer.Version || !was.Offer.Is(*r.Offer)) {
 		r.Cancel = was.Offer.Action
 	}
 	o := r.Offer
@@ -84,9 +107,11 @@ type Contact struct {
 	At      time.Time
 }
 
-func (c Contact) when() time.Time { return c.At }
+// When is the time of the call.
+func (c Contact) When() time.Time { return c.At }
 
-func (c Contact) change(next *Row, _ Row) {
+// Change notes that the box is asked.
+func (c Contact) Change(next *report.Row, _ report.Row) {
 	next.DDI, next.Subject, next.AskedAt = true, c.Subject, &c.At
 }
 
@@ -98,9 +123,11 @@ type Statement struct {
 	At           time.Time
 }
 
-func (s Statement) when() time.Time { return s.At }
+// When is the time of the call.
+func (s Statement) When() time.Time { return s.At }
 
-func (s Statement) change(next *Row, was Row) {
+// Change judges the box's offer by what the box runs.
+func (s Statement) Change(next *report.Row, was report.Row) {
 	if s.Running == "" {
 		return
 	}
@@ -113,9 +140,9 @@ func (s Statement) change(next *Row, was Row) {
 		return
 	}
 	// A DDI box is never told anything that its row does not record.
-	next.Offer.judge(was.Running, s.Running, false)
-	next.fallBack(s, rebooted)
-	if next.Offer.State == Installed && next.Cancel == next.Offer.Action {
+	next.Offer.Judge(was.Running, s.Running, false)
+	s.fallBack(next, rebooted)
+	if next.Offer.State == report.Installed && next.Cancel == next.Offer.Action {
 		next.Cancel = 0
 	}
 }
@@ -143,14 +170,16 @@ type Feedback struct {
 	Progress ActionPhase
 	// Code is set for Broken, and for Proceeding if the client names an error. If the action then fails, that error is the
 	// reason: a RAUC client closes every failed installation with the same message.
-	Code   FailureCode
+	Code   report.FailureCode
 	Detail string
 	At     time.Time
 }
 
-func (f Feedback) when() time.Time { return f.At }
+// When is the time of the call.
+func (f Feedback) When() time.Time { return f.At }
 
-func (f Feedback) change(next *Row, was Row) {
+// Change takes feedback on the offer's action, or on one that the box was asked to give up.
+func (f Feedback) Change(next *report.Row, was report.Row) {
 	o := next.Offer
 	if o == nil || o.Action != f.Action {
 		if f.Action == next.Cancel && (f.Progress.closes() || f.Progress == Refused) {
@@ -171,60 +200,60 @@ func (f Feedback) change(next *Row, was Row) {
 	}
 	switch f.Progress {
 	case Proceeding, Beginning:
-		if next.beganAgain(f) {
-			next.notBooted(f, was)
+		if f.beginsAgain(*next) {
+			f.notBooted(next, was)
 			return
 		}
-		o.begin("")
+		work(o, "")
 		if f.Code != "" {
 			o.ErrorCode, o.ErrorDetail = f.Code, f.Detail
 		}
 	case PutOff:
 		if !o.State.Decided() {
-			o.State, o.Detail, o.Until = Deferred, f.Detail, nil
+			o.State, o.Detail, o.Until = report.Deferred, f.Detail, nil
 		}
 	case Placed:
-		o.begin("")
-		o.written(f.At)
+		work(o, "")
+		written(o, f.At)
 	case Written:
 		next.Written = o.Version
-		o.begin(f.Detail)
-		o.written(f.At)
+		work(o, f.Detail)
+		written(o, f.At)
 	case GivenUp:
 		o.Cancelled, o.WrittenAt, o.StatedAt = true, nil, nil
 	case Broken:
-		if o.WrittenAt != nil && f.Code == CodeOther {
-			f.Code = CodeBoot // SWUpdate says so after the reboot, without a reason
+		if o.WrittenAt != nil && f.Code == report.CodeOther {
+			f.Code = report.CodeBoot // SWUpdate says so after the reboot, without a reason
 		}
-		next.fail(f, was)
+		f.fail(next, was)
 	}
 }
 
 // closes reports whether the client has nothing more to do for the action.
 func (p ActionPhase) closes() bool { return p == Written || p == GivenUp || p == Broken }
 
-// begin moves an undecided offer to Working.
-func (o *Offer) begin(detail string) {
-	if o.State == Offered || o.State == Deferred || o.State == Working && detail != "" {
-		o.State, o.Detail, o.Until = Working, detail, nil
+// work moves an undecided offer to Working.
+func work(o *report.Offer, detail string) {
+	if o.State == report.Offered || o.State == report.Deferred || o.State == report.Working && detail != "" {
+		o.State, o.Detail, o.Until = report.Working, detail, nil
 	}
 }
 
 // fail closes an action with a failure. The next attempt is a new action, told after the same wait as for other boxes.
 // After the last attempt there is none.
-func (r *Row) fail(f Feedback, was Row) {
+func (f Feedback) fail(r *report.Row, was report.Row) {
 	o := r.Offer
 	if o.ErrorCode != "" {
 		f.Code, f.Detail = o.ErrorCode, o.ErrorDetail
 		o.ErrorCode, o.ErrorDetail = "", ""
 	}
-	outcome := Outcome{Version: o.Version, Attempt: max(o.Attempts, o.FailedAttempt+1), State: Failed, Code: f.Code, Detail: f.Detail, At: f.At}
-	outcome.take(r) // the action's number shows that it is the present attempt
+	outcome := report.Outcome{Version: o.Version, Attempt: max(o.Attempts, o.FailedAttempt+1), State: report.Failed, Code: f.Code, Detail: f.Detail, At: f.At}
+	outcome.Take(r) // the action's number shows that it is the present attempt
 	if r.Written == o.Version || r.Running != "" {
 		r.Written = "" // the version on disk is no longer there
 	}
 	o.Action, o.RetryAt, o.WrittenAt, o.StatedAt = was.Revision+1, nil, nil, nil
-	if answer := Reply(*r, outcome); !answer.GiveUp {
+	if answer := report.Reply(*r, outcome); !answer.GiveUp {
 		at := f.At.Add(answer.RetryAfter).Truncate(time.Millisecond)
 		o.RetryAt = &at
 	}

@@ -1,15 +1,17 @@
-package report
+package ddi
 
 import (
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
+
+	"wavegate/shared/fleet/report"
 )
 
 // states is a box's statement of what it runs, a time after the beginning, under a policy that gives boxes an hour.
-func states(running string, later time.Duration) func(Row) Input {
-	return func(Row) Input {
+func states(running string, later time.Duration) func(report.Row) report.Input {
+	return func(report.Row) report.Input {
 		return Statement{Running: running, DecideWithin: time.Hour, At: begin.Add(later)}
 	}
 }
@@ -17,14 +19,14 @@ func states(running string, later time.Duration) func(Row) Input {
 func TestFallback_NewStartAfterWritten_IsAFailedAttemptToBoot(t *testing.T) {
 	row := after(enrolled(), poll("1.1.0"), reports(Beginning), reports(Proceeding), reports(Placed), reports(Beginning))
 	o := row.Offer
-	if o.State != Failed || o.Code != CodeBoot || o.Attempts != 1 || o.Detail != startedAgain || row.Written != "" || row.Deployment(begin) != 0 {
+	if o.State != report.Failed || o.Code != report.CodeBoot || o.Attempts != 1 || o.Detail != startedAgain || row.Written != "" || deployment(row, begin) != 0 {
 		t.Errorf("%+v, the offer %+v", row, o)
 	}
 	if e := row.Entry(); e.Bad(begin.Add(59*time.Minute), time.Hour, time.Hour) || !e.Bad(begin.Add(time.Hour), time.Hour, time.Hour) {
 		t.Error("it is not bad an hour later, or was before")
 	}
 	retry := begin.Add(10 * time.Minute)
-	if n := row.Deployment(retry); n == 0 || n != o.Action {
+	if n := deployment(row, retry); n == 0 || n != o.Action {
 		t.Errorf("the next attempt has the action %d of %+v", n, o)
 	}
 }
@@ -34,10 +36,10 @@ func TestFallback_NewStartAfterWritten_IsAFailedAttemptToBoot(t *testing.T) {
 func TestFallback_MoreSaidOfAClosedAction_ChangesNothing(t *testing.T) {
 	for _, more := range []ActionPhase{Proceeding, Beginning, PutOff, Placed} {
 		row := after(enrolled(), poll("1.1.0"), reports(Proceeding), reports(Written), reports(more), reports(Written))
-		if row.Offer.State != Working || row.Written != "1.1.0" || row.Offer.WrittenAt == nil {
+		if row.Offer.State != report.Working || row.Written != "1.1.0" || row.Offer.WrittenAt == nil {
 			t.Errorf("%s: %+v, the offer %+v", more, row, row.Offer)
 		}
-		if row = after(row, says("1.1.0")); row.Offer.State != Installed || row.Offer.Attempts != 0 {
+		if row = after(row, says("1.1.0")); row.Offer.State != report.Installed || row.Offer.Attempts != 0 {
 			t.Errorf("%s, and it boots: the offer %+v", more, row.Offer)
 		}
 	}
@@ -46,7 +48,7 @@ func TestFallback_MoreSaidOfAClosedAction_ChangesNothing(t *testing.T) {
 // TestFallback_MoreSaidBeforeTheReboot_IsNoNewStart: SWUpdate sends its log in parts.
 func TestFallback_MoreSaidBeforeTheReboot_IsNoNewStart(t *testing.T) {
 	row := after(enrolled(), poll("1.1.0"), reports(Beginning), reports(Placed), reports(Proceeding), reports(Placed))
-	if row.Offer.State != Working || row.Deployment(begin) == 0 {
+	if row.Offer.State != report.Working || deployment(row, begin) == 0 {
 		t.Errorf("the offer is %+v", row.Offer)
 	}
 }
@@ -54,11 +56,11 @@ func TestFallback_MoreSaidBeforeTheReboot_IsNoNewStart(t *testing.T) {
 // TestFallback_NewStartOnTheNewVersion_IsInstalledOnceItSaysSo: the client has no boot state. It is asked immediately.
 func TestFallback_NewStartOnTheNewVersion_IsInstalledOnceItSaysSo(t *testing.T) {
 	row := after(enrolled(), poll("1.1.0"), reports(Beginning), reports(Placed), reports(Beginning), poll("1.1.0"))
-	if !row.Asked(begin, time.Minute) {
+	if !asked(row, begin, time.Minute) {
 		t.Errorf("it is not asked: %+v", row)
 	}
 	row = after(row, says("1.1.0"))
-	if row.Offer.State != Installed || row.Offer.Code != "" {
+	if row.Offer.State != report.Installed || row.Offer.Code != "" {
 		t.Errorf("the offer is %+v", row.Offer)
 	}
 }
@@ -66,18 +68,18 @@ func TestFallback_NewStartOnTheNewVersion_IsInstalledOnceItSaysSo(t *testing.T) 
 func TestFallback_WrittenAndStillTheOldVersion_IsRevertedOnceTheBoxHadItsTime(t *testing.T) {
 	for name, progress := range map[string]ActionPhase{"closed": Written, "left open until the reboot": Placed} {
 		row := after(enrolled(), poll("1.1.0"), reports(progress), states("1.0.0", 59*time.Minute))
-		if row.Offer.State != Working {
+		if row.Offer.State != report.Working {
 			t.Fatalf("%s: decided too early: %+v", name, row.Offer)
 		}
 		row = after(row, states("1.0.0", time.Hour))
 		o := row.Offer
-		if o.State != Reverted || o.Code != CodeBoot || o.Detail != runsTheOld || o.From != "1.0.0" || row.Has() != "1.0.0" {
+		if o.State != report.Reverted || o.Code != report.CodeBoot || o.Detail != runsTheOld || o.From != "1.0.0" || Has(row) != "1.0.0" {
 			t.Errorf("%s: %+v, the offer %+v", name, row, o)
 		}
 		if !row.Entry().Bad(begin.Add(time.Hour), time.Hour, time.Hour) {
 			t.Errorf("%s: it is not bad", name)
 		}
-		if again := after(row, poll("1.1.0")); again.Deployment(begin.Add(48*time.Hour)) != 0 {
+		if again := after(row, poll("1.1.0")); deployment(again, begin.Add(48*time.Hour)) != 0 {
 			t.Errorf("%s: told again: %+v", name, again.Offer)
 		}
 	}
@@ -85,7 +87,7 @@ func TestFallback_WrittenAndStillTheOldVersion_IsRevertedOnceTheBoxHadItsTime(t 
 
 func TestFallback_WrittenAndAThirdVersion_IsRevertedAtOnce(t *testing.T) {
 	row := after(enrolled(), poll("1.1.0"), reports(Written), states("0.9.0", time.Minute))
-	if o := row.Offer; o.State != Reverted || o.Code != CodeBoot || o.From != "0.9.0" {
+	if o := row.Offer; o.State != report.Reverted || o.Code != report.CodeBoot || o.From != "0.9.0" {
 		t.Errorf("the offer is %+v", o)
 	}
 }
@@ -93,11 +95,11 @@ func TestFallback_WrittenAndAThirdVersion_IsRevertedAtOnce(t *testing.T) {
 func TestFallback_ALaterAttempt_IsJudgedByItsOwnTime(t *testing.T) {
 	row := after(enrolled(), poll("1.1.0"), reports(Placed), reports(Beginning))
 	second := Feedback{Action: row.Offer.Action, Progress: Written, At: begin.Add(2 * time.Hour)}
-	row, _ = Next(row, second)
-	if row = after(row, states("1.0.0", 2*time.Hour+time.Minute)); row.Offer.State != Failed {
+	row, _ = report.Next(row, second)
+	if row = after(row, states("1.0.0", 2*time.Hour+time.Minute)); row.Offer.State != report.Failed {
 		t.Errorf("a minute after it was written: %+v", row.Offer)
 	}
-	if row = after(row, states("1.0.0", 3*time.Hour)); row.Offer.State != Reverted {
+	if row = after(row, states("1.0.0", 3*time.Hour)); row.Offer.State != report.Reverted {
 		t.Errorf("an hour after it was written: %+v", row.Offer)
 	}
 }
@@ -105,7 +107,7 @@ func TestFallback_ALaterAttempt_IsJudgedByItsOwnTime(t *testing.T) {
 // TestFallback_RebootedLate_IsInstalled, but keeps counting as fallen back until it has run the version for a soak.
 func TestFallback_RebootedLate_IsInstalled(t *testing.T) {
 	row := after(enrolled(), poll("1.1.0"), reports(Written), states("1.0.0", time.Hour), states("1.1.0", 2*time.Hour))
-	if o := row.Offer; o.State != Installed || o.Code != CodeBoot {
+	if o := row.Offer; o.State != report.Installed || o.Code != report.CodeBoot {
 		t.Errorf("the offer is %+v", o)
 	}
 	if e := row.Entry(); !e.Bad(begin.Add(3*time.Hour), time.Hour, 24*time.Hour) || e.Bad(begin.Add(27*time.Hour), time.Hour, 24*time.Hour) {
@@ -114,11 +116,11 @@ func TestFallback_RebootedLate_IsInstalled(t *testing.T) {
 }
 
 func TestFallback_FailureAfterWritten_IsOneToBoot(t *testing.T) {
-	failed := func(r Row) Input {
-		return Feedback{Action: r.Offer.Action, Progress: Broken, Code: CodeOther, Detail: "Update Failed.", At: begin}
+	failed := func(r report.Row) report.Input {
+		return Feedback{Action: r.Offer.Action, Progress: Broken, Code: report.CodeOther, Detail: "Update Failed.", At: begin}
 	}
 	row := after(enrolled(), poll("1.1.0"), reports(Placed), failed)
-	if o := row.Offer; o.State != Failed || o.Code != CodeBoot || o.Detail != "Update Failed." {
+	if o := row.Offer; o.State != report.Failed || o.Code != report.CodeBoot || o.Detail != "Update Failed." {
 		t.Errorf("the offer is %+v", o)
 	}
 }
@@ -134,18 +136,18 @@ func TestAsked_BetweenTellings(t *testing.T) {
 		if c.said >= 0 {
 			now = after(row, states("1.0.0", c.said))
 		}
-		if got := now.Asked(begin.Add(c.at), time.Minute); got != c.asked {
+		if got := asked(now, begin.Add(c.at), time.Minute); got != c.asked {
 			t.Errorf("said at %v, asked at %v: %v", c.said, c.at, got)
 		}
 	}
 }
 
 // asks counts, at one poll a minute, the polls that ask a box what it runs while it is told a version.
-func asks(row Row, version string, from, until time.Duration) (n int) {
+func asks(row report.Row, version string, from, until time.Duration) (n int) {
 	for at := from; at < until; at += time.Minute {
 		p := told(row, version)
 		p.At = begin.Add(at)
-		if row, _ = Next(row, p); row.Asked(p.At, time.Minute) {
+		if row, _ = report.Next(row, p); asked(row, p.At, time.Minute) {
 			n++
 		}
 	}
@@ -153,8 +155,8 @@ func asks(row Row, version string, from, until time.Duration) (n int) {
 }
 
 func TestAsked_OnceADayAtMost_WithoutTheAttribute(t *testing.T) {
-	row := Row{}.Registered(Registration{EdgeID: "box-1", EdgeType: "gateway-x", Channel: "stable", At: begin})
-	row = after(row, func(Row) Input { return Contact{Subject: "s", At: begin} }, poll("1.1.0"), reports(Written))
+	row := report.Row{}.Registered(report.Registration{EdgeID: "box-1", EdgeType: "gateway-x", Channel: "stable", At: begin})
+	row = after(row, func(report.Row) report.Input { return Contact{Subject: "s", At: begin} }, poll("1.1.0"), reports(Written))
 	if n := asks(row, "1.1.0", time.Minute, 72*time.Hour+time.Minute); n != 3 {
 		t.Errorf("asked %d times in three days", n)
 	}
@@ -185,19 +187,19 @@ func TestFallback_AnyHistory(t *testing.T) {
 			case 0:
 				p := told(row, "1.1.0")
 				p.At = at
-				row, _ = Next(row, p)
+				row, _ = report.Next(row, p)
 			case 1:
 				f := Feedback{Action: row.Offer.Action, Progress: rapid.SampledFrom(progress).Draw(t, "progress"), At: at}
 				placed = placed || f.Progress == Placed || f.Progress == Written
-				row, _ = Next(row, f)
+				row, _ = report.Next(row, f)
 			case 2:
-				row, _ = Next(row, Statement{Running: "1.0.0", DecideWithin: time.Hour, At: at})
+				row, _ = report.Next(row, Statement{Running: "1.0.0", DecideWithin: time.Hour, At: at})
 			}
 			o := row.Offer
-			if (o.State == Failed || o.State == Reverted) != (o.Code == CodeBoot) || o.Code == CodeBoot && !placed {
+			if (o.State == report.Failed || o.State == report.Reverted) != (o.Code == report.CodeBoot) || o.Code == report.CodeBoot && !placed {
 				t.Fatalf("on disk: %v, the offer %+v", placed, o)
 			}
-			if o.State == Reverted && row.Deployment(at) != 0 {
+			if o.State == report.Reverted && deployment(row, at) != 0 {
 				t.Fatalf("told again: %+v", o)
 			}
 		}
