@@ -10,13 +10,14 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/enrolment"
-	"wavegate/shared/fleet/report"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/function"
 	"wavegate/shared/operations"
 	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/telemetry"
+	"wavegate/shared/testing/expect"
 )
 
 // kindOf returns an alarm's kind, from its description.
@@ -31,9 +32,7 @@ func kindOf(t *testing.T, alarm resource) string {
 
 func TestRunbook_HasASectionForEachKindOfAlarmAndNoOthers(t *testing.T) {
 	b, err := os.ReadFile("runbook.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	sections := map[string]string{}
 	for _, section := range strings.Split(string(b), "\n## ")[1:] {
 		names, body, _ := strings.Cut(section, "\n")
@@ -79,9 +78,7 @@ func TestAlarms_TellTheTopic_WhenTheyBeginAndEnd(t *testing.T) {
 		if slices.Contains([]string{"guard-stale", "polls-fewer", "backup-missing", "outside-failing"}, kindOf(t, a)) {
 			want = "breaching" // the tick runs every minute and boxes poll, even if nobody else calls
 		}
-		if a.Properties["TreatMissingData"] != want {
-			t.Errorf("%s: a minute without data is %v, want %s", id, a.Properties["TreatMissingData"], want)
-		}
+		expect.Equal[any](t, a.Properties["TreatMissingData"], want, "%s: a minute without data is", id)
 		metrics, _ := a.Properties["Metrics"].([]any)
 		if len(metrics) > maxMetrics+1 {
 			t.Errorf("%s looks at %d metrics, more than an alarm can", id, len(metrics)-1)
@@ -95,9 +92,7 @@ func TestAlarms_TellTheTopic_WhenTheyBeginAndEnd(t *testing.T) {
 			t.Errorf("the subscription is %v", s.Properties)
 		}
 	}
-	if n := len(template.of("AWS::SNS::Subscription")); n != 1 {
-		t.Errorf("there are %d subscriptions, want 1", n)
-	}
+	expect.Equal(t, len(template.of("AWS::SNS::Subscription")), 1, "the number of subscriptions is")
 }
 
 // watched returns the values of a dimension that the alarms of a kind watch.
@@ -165,7 +160,7 @@ func TestAlarms_OnFunctions_WatchBoxesHelpersAndShares(t *testing.T) {
 // a price, of each value.
 func TestAlarms_OfOwnMetrics_NameWhatTheFunctionsWrite(t *testing.T) {
 	written := []string{"Failures", "Calls", "Limited", "KeyFetchFailures", "TokenRefusals", "StrangersTokens", "ProgressAge", "VerdictAge", "Unreadable",
-		"GoneBad", "OneOrganization", "OutsideFailures", function.LimiterFailOpen, enrolment.Refusals, report.NotRecorded,
+		"GoneBad", "OneOrganization", "OutsideFailures", function.LimiterFailOpen, enrolment.Refusals, polling.NotRecorded,
 		lambdahttp.Late, lambdahttp.NearTimeout, lambdahttp.Waits, dynamo.StoreErrors, dynamo.StoreThrottled}
 	check := func(id string, metric any) {
 		if value(metric, "Namespace") != telemetry.Namespace {
@@ -213,7 +208,5 @@ func TestDashboard_AnswersFourQuestions_WithAtMostFiftyMetrics(t *testing.T) {
 			t.Errorf("the dashboard has %d metrics, or searches for more: %s", len(metrics), body)
 		}
 	}
-	if n := len(prod().of("AWS::CloudWatch::Dashboard")); n != 1 {
-		t.Errorf("there are %d dashboards", n)
-	}
+	expect.Equal(t, len(prod().of("AWS::CloudWatch::Dashboard")), 1, "the number of dashboards is")
 }

@@ -14,6 +14,7 @@ import (
 	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 )
 
 // headerSet matches a header that a template sets before its body.
@@ -39,9 +40,7 @@ func mockOf(t *testing.T, m map[string]any) (status string, header map[string]an
 			t.Errorf("%s is mapped and not declared", name)
 		}
 	}
-	if got := value(integration, "requestTemplates", "application/json"); got != `{"statusCode": `+status+`}` {
-		t.Errorf("the request template of a mock of %s is %v", status, got)
-	}
+	expect.Equal[any](t, value(integration, "requestTemplates", "application/json"), `{"statusCode": `+status+`}`, "the request template of a mock of %s is", status)
 	return status, header, body
 }
 
@@ -49,9 +48,7 @@ func mockOf(t *testing.T, m map[string]any) (status string, header map[string]an
 func hasSecurityHeaders(t *testing.T, what, prefix string, header map[string]any) {
 	t.Helper()
 	for name, values := range lambdahttp.SecurityHeaders() {
-		if got := header[prefix+name]; got != "'"+values[0]+"'" {
-			t.Errorf("%s: %s is %v", what, name, got)
-		}
+		expect.Equal[any](t, header[prefix+name], "'"+values[0]+"'", "%s: %s is", what, name)
 	}
 }
 
@@ -90,9 +87,7 @@ func TestAnswers_WhatIsNoOperation_IsToldSo(t *testing.T) {
 			if status != wantStatus || document.Code != wantCode || headers[header+"Allow"] != wantAllow {
 				t.Errorf("%s: %s answers %s %s, Allow %v; want %s, %v", name, path, status, document.Code, headers[header+"Allow"], wantStatus, wantAllow)
 			}
-			if headers[header+"Content-Type"] != "'"+problem.ContentType+"'" {
-				t.Errorf("%s: %s answers %v", name, path, headers)
-			}
+			expect.Equal[any](t, headers[header+"Content-Type"], "'"+problem.ContentType+"'", "%s: the media type of %s is", name, path)
 			hasSecurityHeaders(t, path, header, headers)
 		}
 		unknown := "/{unknown+}"
@@ -110,9 +105,7 @@ func TestAnswers_WhatIsNoOperation_IsToldSo(t *testing.T) {
 func TestGatewayResponses_SpeakLikeTheFunctions(t *testing.T) {
 	const header = "gatewayresponse.header."
 	responses, _ := dev().api(t)["x-amazon-apigateway-gateway-responses"].(map[string]any)
-	if len(responses) != len(problem.GatewayResponses) {
-		t.Errorf("there are %d types, the list has %d", len(responses), len(problem.GatewayResponses))
-	}
+	expect.Equal(t, len(responses), len(problem.GatewayResponses), "the number of types, the list has is")
 	for _, want := range problem.GatewayResponses {
 		p := responses[want.Type]
 		status := fmt.Sprint(want.Status)
@@ -127,9 +120,7 @@ func TestGatewayResponses_SpeakLikeTheFunctions(t *testing.T) {
 			t.Errorf("%s answers %+v", want.Type, body)
 		}
 		headers, _ := value(p, "responseParameters").(map[string]any)
-		if headers[header+"Content-Type"] != "'application/problem+json'" {
-			t.Errorf("%s has the headers %v", want.Type, headers)
-		}
+		expect.Equal[any](t, headers[header+"Content-Type"], "'application/problem+json'", "%s has the headers %v", want.Type, headers)
 		hasSecurityHeaders(t, want.Type, header, headers)
 		if (headers[header+"WWW-Authenticate"] == "'Bearer'") != (want.Status == 401) {
 			t.Errorf("%s: WWW-Authenticate belongs to 401 and to nothing else: %v", want.Type, headers)
@@ -150,40 +141,28 @@ func TestGatewayResponses_SpeakLikeTheFunctions(t *testing.T) {
 // number, all would come back together.
 func TestThrottled_RetryAfter_IsTheCallersOwn(t *testing.T) {
 	throttled := value(map[string]any(dev().api(t)), "x-amazon-apigateway-gateway-responses", "THROTTLED", "responseParameters")
-	if got := value(throttled, "gatewayresponse.header.Retry-After"); got != "context.authorizer."+auth.KeyRetryAfter {
-		t.Errorf("Retry-After is %v", got)
-	}
+	expect.Equal[any](t, value(throttled, "gatewayresponse.header.Retry-After"), "context.authorizer."+auth.KeyRetryAfter, "Retry-After is")
 }
 
 // TestOwnAnswers_MayBeReadByTheOnlyOrigin_OrByAnyOfSeveral: API Gateway's own answers have fixed headers.
 func TestOwnAnswers_MayBeReadByTheOnlyOrigin_OrByAnyOfSeveral(t *testing.T) {
 	one, err := ReadSettings(map[string]any{"origins": "https://a.example"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	for want, headers := range map[string]map[string]string{
 		"'https://a.example'": headersOf(one, problem.GatewayResponseOf("UNAUTHORIZED")),
 		"'*'":                 headersOf(Settings{Origins: []string{"https://a.example", "https://b.example"}}, problem.MethodNotAllowedResponse([]string{"GET"})),
 		"":                    headersOf(Settings{}, problem.GatewayResponseOf("DEFAULT_5XX")),
 	} {
-		if got := headers["Access-Control-Allow-Origin"]; got != want {
-			t.Errorf("may be read by %s, want %s", got, want)
-		}
+		expect.Equal(t, headers["Access-Control-Allow-Origin"], want, "may be read by")
 	}
 	// A page may also read the answer's headers.
 	for kind, want := range map[string]string{"THROTTLED": "'Retry-After'", "QUOTA_EXCEEDED": "'Retry-After'", "UNAUTHORIZED": ""} {
-		if got := headersOf(one, problem.GatewayResponseOf(kind))["Access-Control-Expose-Headers"]; got != want {
-			t.Errorf("of %s a page may read %s, want %s", kind, got, want)
-		}
+		expect.Equal(t, headersOf(one, problem.GatewayResponseOf(kind))["Access-Control-Expose-Headers"], want, "of %s a page may read", kind)
 	}
-	if got := headersOf(one, problem.MethodNotAllowedResponse([]string{"GET"}))["Access-Control-Expose-Headers"]; got != "'Allow'" {
-		t.Errorf("of 405 a page may read %s", got)
-	}
+	expect.Equal(t, headersOf(one, problem.MethodNotAllowedResponse([]string{"GET"}))["Access-Control-Expose-Headers"], "'Allow'", "of 405 a page may read")
 	responses, _ := full().api(t)["x-amazon-apigateway-gateway-responses"].(map[string]any)
 	for kind, r := range responses {
-		if got := value(r, "responseParameters", "gatewayresponse.header.Access-Control-Allow-Origin"); got != "'*'" {
-			t.Errorf("%s may be read by %v", kind, got)
-		}
+		expect.Equal[any](t, value(r, "responseParameters", "gatewayresponse.header.Access-Control-Allow-Origin"), "'*'", "%s may be read by", kind)
 	}
 }
 
@@ -233,7 +212,7 @@ func TestOrigins_OnlyThoseOfTheSettings_MayCallFromABrowser(t *testing.T) {
 		if routes["OPTIONS "+op.Path] == nil {
 			t.Errorf("%s answers no preflight request", op.Path)
 		}
-		env := value(template.Resources[template.id(t, "AWS::Lambda::Function", op.ID)].Properties, "Environment", "Variables")
+		env := environment(template.function(t, op.ID))
 		if got := value(env, "CORS_ORIGINS"); got != "https://a.example,https://b.example" {
 			t.Errorf("%s lets pages of %v read its answers", op.ID, got)
 		}

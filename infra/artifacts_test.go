@@ -11,17 +11,14 @@ import (
 	"testing"
 
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/expect"
 )
 
 // putFile makes a file of a test's directory.
 func putFile(t *testing.T, dir, name, text string, mode os.FileMode) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o750); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o750))
+	expect.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), mode))
 }
 
 // TestArtifacts_ThatWereChanged_AreNotDeployed: every deployment runs exactly the bytes that were built.
@@ -78,9 +75,7 @@ esac`
 // TestArtifacts_FormOfARelease_IsThatOfItsCode: scripts/build reads the number from the source.
 func TestArtifacts_FormOfARelease_IsThatOfItsCode(t *testing.T) {
 	b, err := os.ReadFile("../scripts/build")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	_, after, found := strings.Cut(string(b), "\tsed -n 's/^const Form")
 	line, _, _ := strings.Cut(after, "\n")
 	command, _, to := strings.Cut("sed -n 's/^const Form"+line, " >")
@@ -90,7 +85,6 @@ func TestArtifacts_FormOfARelease_IsThatOfItsCode(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", command)
 	cmd.Dir = ".."
 	out, err := cmd.Output()
-	if err != nil || strings.TrimSpace(string(out)) != strconv.Itoa(dynamo.Form) {
-		t.Errorf("a release has the form %q, and its code %d: %v", out, dynamo.Form, err)
-	}
+	expect.OK(t, err)
+	expect.Equal(t, strings.TrimSpace(string(out)), strconv.Itoa(dynamo.Form), "a release has the form %q, and its code %d", out, dynamo.Form)
 }

@@ -8,17 +8,17 @@ import (
 
 	"wavegate/infra/recovery"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/expect"
 )
 
 // TestBackup_EveryNight_OfEveryTableThatLasts_WithACopyElsewhere: the copy outlives the account.
 func TestBackup_EveryNight_OfEveryTableThatLasts_WithACopyElsewhere(t *testing.T) {
 	template := full()
 	for _, p := range template.of("AWS::Backup::BackupPlan") {
-		rule := value(p.Properties, "BackupPlan", "BackupPlanRule", 0)
-		if value(rule, "ScheduleExpression") != "cron(0 2 * * ? *)" || value(rule, "Lifecycle", "DeleteAfterDays") != 35.0 ||
-			value(rule, "CopyActions", 0, "DestinationBackupVaultArn") != testVault || value(rule, "CopyActions", 0, "Lifecycle", "DeleteAfterDays") != 35.0 {
-			t.Errorf("the plan is %v", rule)
-		}
+		has(t, value(p.Properties, "BackupPlan", "BackupPlanRule", 0), map[string]any{
+			"ScheduleExpression": "cron(0 2 * * ? *)", "Lifecycle/DeleteAfterDays": 35.0,
+			"CopyActions/0/DestinationBackupVaultArn": testVault, "CopyActions/0/Lifecycle/DeleteAfterDays": 35.0,
+		}, "the plan")
 	}
 	var saved, want []string
 	for _, s := range template.of("AWS::Backup::BackupSelection") {
@@ -31,13 +31,10 @@ func TestBackup_EveryNight_OfEveryTableThatLasts_WithACopyElsewhere(t *testing.T
 	}
 	slices.Sort(saved)
 	slices.Sort(want)
-	if !slices.Equal(saved, want) {
-		t.Errorf("backed up are %v\nwant %v", saved, want)
-	}
+	expect.Equal(t, saved, want, "backed up are")
 	for _, v := range template.of("AWS::Backup::BackupVault") {
-		if v.DeletionPolicy != "Retain" || v.Properties["EncryptionKeyArn"] != testKey {
-			t.Errorf("the vault is %v, %s", v.Properties, v.DeletionPolicy)
-		}
+		expect.Equal(t, v.DeletionPolicy, "Retain", "when the vault leaves the stack, do")
+		has(t, v.Properties, map[string]any{"EncryptionKeyArn": testKey}, "the vault")
 	}
 	a := theAlarm(t, template.template, "backup-missing")
 	if got := metricsOf(a); a.Properties["TreatMissingData"] != "breaching" || !strings.Contains(got, fmt.Sprintf("%d - done", len(want))) {
@@ -82,9 +79,7 @@ func TestRestoredTables_TheirEvents_HaveAPipeOfTheirOwn(t *testing.T) {
 // never deleted, so that a deploy imports them.
 func TestRestoredTables_AreTheStacksOwn(t *testing.T) {
 	made, restored, plain := other().stacks["wavegate-prod"], restoredNames(), prod().stacks["wavegate-prod"]
-	if len(made.of("AWS::DynamoDB::Table")) != len(dynamo.Tables) {
-		t.Errorf("it has %d tables, want %d", len(made.of("AWS::DynamoDB::Table")), len(dynamo.Tables))
-	}
+	expect.Equal(t, len(made.of("AWS::DynamoDB::Table")), len(dynamo.Tables), "the number of tables is")
 	tableOf := func(from template, id dynamo.TableID) (string, resource) {
 		parameter := from.Resources["parametertables"+strings.ReplaceAll(string(id), "-", "")]
 		logical := strings.Trim(text(parameter.Properties["Value"]), "${}")
@@ -102,19 +97,6 @@ func TestRestoredTables_AreTheStacksOwn(t *testing.T) {
 		}
 		if it.Properties["TableName"] != name || logical == own || it.DeletionPolicy != "Retain" || it.UpdateReplacePolicy != "Retain" {
 			t.Errorf("%s is %s, named %v, with the policies %s and %s", table.ID, logical, it.Properties["TableName"], it.DeletionPolicy, it.UpdateReplacePolicy)
-		}
-	}
-}
-
-func TestSettings_RestoredTables_AreOfTablesThatARestoreMakes(t *testing.T) {
-	for want, context := range map[string]map[string]any{
-		`"a b" is not a valid name for the table edges`:    prodContext("restoredTables", `{"edges":"a b"}`),
-		`restoredTables: rate-counters cannot be restored`: prodContext("restoredTables", `{"rate-counters":"wavegate-prod-x"}`),
-		`backupCopyVaultArn: "x" is not the ARN`:           prodContext("backupCopyVaultArn", "x"),
-		`copies need backup=true`:                          prodContext("backup", "false", "backupCopyVaultArn", testVault),
-	} {
-		if _, err := ReadSettings(context); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", want, err)
 		}
 	}
 }

@@ -7,20 +7,16 @@ import (
 
 	"wavegate/shared/operations"
 	"wavegate/shared/operations/table"
+	"wavegate/shared/testing/expect"
 )
 
-func TestBell_UnlessAskedFor_IsInNoStack(t *testing.T) {
+func TestBell_UnlessAskedFor_IsToldToNoBox(t *testing.T) {
 	for name, s := range stages() {
-		for id, r := range s.Resources {
-			if strings.HasPrefix(id, "getbell") || r.Type == "AWS::Lambda::Url" || r.Type == "AWS::SecretsManager::Secret" {
-				t.Errorf("%s has %s", name, id)
-			}
+		for _, kind := range []string{"AWS::Lambda::Url", "AWS::SecretsManager::Secret"} {
+			expect.Equal(t, len(s.of(kind)), 0, "%s: the number of %s is", name, kind)
 		}
 		for _, id := range []string{"get-manifest", "put-edge"} {
-			env := value(s.Resources[s.id(t, "AWS::Lambda::Function", id)].Properties, "Environment", "Variables")
-			if value(env, "BELL_URL") != nil || value(env, "BELL_SECRET_ID") != nil {
-				t.Errorf("%s: %s has %v", name, id, env)
-			}
+			has(t, environment(s.function(t, id)), map[string]any{"BELL_URL": nil, "BELL_SECRET_ID": nil}, "%s: the environment of %s", name, id)
 		}
 	}
 }
@@ -30,17 +26,11 @@ func TestBell_UnlessAskedFor_IsInNoStack(t *testing.T) {
 func TestBell_AskedFor_MayReadTwoTablesAndItsSecret_AndIsCappedAndOpen(t *testing.T) {
 	template := full().template
 	id := template.id(t, "AWS::Lambda::Function", operations.Bell)
-	f := template.Resources[id].Properties
-	if f["ReservedConcurrentExecutions"] != 100.0 || value(f, "TracingConfig") != nil || value(f, "LoggingConfig", "SystemLogLevel") != "WARN" {
-		t.Errorf("the function is %v", f)
-	}
-	role := template.Resources[strings.TrimSuffix(strings.Trim(text(f["Role"]), "${}"), ".Arn")]
-	var got []string
-	for _, a := range allowances(role) {
-		if !strings.HasPrefix(a, "Allow logs:") {
-			got = append(got, a)
-		}
-	}
+	f := template.Resources[id]
+	has(t, f.Properties, map[string]any{
+		"ReservedConcurrentExecutions": 100.0, "TracingConfig": nil, "LoggingConfig/SystemLogLevel": "WARN",
+	}, "the function")
+	got := slices.DeleteFunc(allowances(template.role(f)), func(a string) bool { return strings.HasPrefix(a, "Allow logs:") })
 	want := []string{
 		"Allow dynamodb:GetItem ${" + template.id(t, "AWS::DynamoDB::Table", "table-bells") + ".Arn}",
 		"Allow dynamodb:GetItem ${" + template.id(t, "AWS::DynamoDB::Table", "table-channels") + ".Arn}",
@@ -49,16 +39,10 @@ func TestBell_AskedFor_MayReadTwoTablesAndItsSecret_AndIsCappedAndOpen(t *testin
 	}
 	slices.Sort(got)
 	slices.Sort(want)
-	if !slices.Equal(got, want) {
-		t.Errorf("the function may %q, want %q", got, want)
-	}
-	if n := len(template.of("AWS::Lambda::Url")); n != 1 {
-		t.Errorf("%d functions have a URL", n)
-	}
+	expect.Equal(t, got, want, "the function may")
+	expect.Equal(t, len(template.of("AWS::Lambda::Url")), 1, "the number of URLs is")
 	for _, u := range template.of("AWS::Lambda::Url") {
-		if u.Properties["AuthType"] != "NONE" || text(u.Properties["TargetFunctionArn"]) != "${"+id+".Arn}" || u.Properties["Qualifier"] != alias {
-			t.Errorf("the URL is %v", u.Properties)
-		}
+		has(t, u.Properties, map[string]any{"AuthType": "NONE", "TargetFunctionArn": "${" + id + ".Arn}", "Qualifier": alias}, "the URL")
 	}
 	live := template.id(t, "AWS::Lambda::Alias", "live-get-bell")
 	for pid, p := range template.of("AWS::Lambda::Permission") {
@@ -72,7 +56,7 @@ func TestBell_AskedFor_MayReadTwoTablesAndItsSecret_AndIsCappedAndOpen(t *testin
 func TestBell_BoxesAreToldItsURL_AndChangesOfBoxesRing(t *testing.T) {
 	template := full().template
 	for _, op := range table.All {
-		env := value(template.Resources[template.id(t, "AWS::Lambda::Function", op.ID)].Properties, "Environment", "Variables")
+		env := environment(template.function(t, op.ID))
 		var url, secret bool
 		for _, name := range op.Settings {
 			url, secret = url || name == "BELL_URL", secret || name == "BELL_SECRET_ID"
@@ -85,8 +69,8 @@ func TestBell_BoxesAreToldItsURL_AndChangesOfBoxesRing(t *testing.T) {
 		}
 	}
 	given := other()
-	env := value(given.Resources[given.id(t, "AWS::Lambda::Function", "get-manifest")].Properties, "Environment", "Variables")
-	if value(env, "BELL_URL") != "https://bell.example.com" || given.Resources[given.id(t, "AWS::Lambda::Function", operations.Bell)].Properties["ReservedConcurrentExecutions"] != 300.0 {
+	env := environment(given.function(t, "get-manifest"))
+	if value(env, "BELL_URL") != "https://bell.example.com" || given.function(t, operations.Bell).Properties["ReservedConcurrentExecutions"] != 300.0 {
 		t.Errorf("with a URL in front and a share of its own: %v", env)
 	}
 }

@@ -9,13 +9,12 @@ import (
 	"testing"
 
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/expect"
 )
 
 func TestCheck_AProdTemplateWithPoliciesOfDev_IsRefused(t *testing.T) {
 	settings, err := ReadSettings(prodContext())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	for name, template := range prod().stacks {
 		if err := checkTemplate(write(t, template), settings); err != nil {
 			t.Errorf("%s as it is: %v", name, err)
@@ -23,9 +22,7 @@ func TestCheck_AProdTemplateWithPoliciesOfDev_IsRefused(t *testing.T) {
 	}
 	err = checkTemplate(write(t, dev().stacks["wavegate-dev"]), settings)
 	for _, table := range dynamo.Tables {
-		if err == nil || !strings.Contains(err.Error(), dev().id(t, "AWS::DynamoDB::Table", "table-"+string(table.ID))) {
-			t.Errorf("a prod stack that loses %s passes: %v", table.ID, err)
-		}
+		expect.Error(t, err, dev().id(t, "AWS::DynamoDB::Table", "table-"+string(table.ID)), "of a prod stack that loses %s, it says", table.ID)
 	}
 }
 
@@ -64,12 +61,8 @@ func TestCheck_FunctionsForAnotherProcessor_AreRefused(t *testing.T) {
 		machine byte
 		refused bool
 	}{{"get-rollout", arm64, false}, {"put-factory", amd64, true}} {
-		if err := os.Mkdir(filepath.Join(settings.Functions, f.name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(settings.Functions, f.name, "bootstrap"), header(f.machine), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, os.Mkdir(filepath.Join(settings.Functions, f.name), 0o755))
+		expect.OK(t, os.WriteFile(filepath.Join(settings.Functions, f.name, "bootstrap"), header(f.machine), 0o600))
 		if err := checkPrograms(settings); (err != nil) != f.refused || err != nil && !strings.Contains(err.Error(), f.name) {
 			t.Errorf("with %s: %v", f.name, err)
 		}
@@ -80,12 +73,8 @@ func TestCheck_FunctionsForAnotherProcessor_AreRefused(t *testing.T) {
 func write(t *testing.T, template template) string {
 	t.Helper()
 	b, err := json.Marshal(template)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	file := filepath.Join(t.TempDir(), "template.json")
-	if err := os.WriteFile(file, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, os.WriteFile(file, b, 0o600))
 	return file
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"wavegate/shared/testing/expect"
 )
 
 // prefixes are IAM's names of services that have another name in CloudFormation. A custom resource is a call of its
@@ -16,13 +18,9 @@ var prefixes = map[string]string{"Cognito": "cognito-idp", "ApiGateway": "apigat
 // TestCI_TheExecutionPolicy_CoversEveryKindOfResource, of the largest deployment, and none that manages people's accounts.
 func TestCI_TheExecutionPolicy_CoversEveryKindOfResource(t *testing.T) {
 	b, err := os.ReadFile("ci/execution-policy.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	var policy map[string]any
-	if err := json.Unmarshal(b, &policy); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, json.Unmarshal(b, &policy))
 	compact, err := json.Marshal(policy)
 	if err != nil || len(compact) > 6144 {
 		t.Errorf("the policy has %d characters, and IAM takes 6,144: %v", len(compact), err)

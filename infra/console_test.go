@@ -8,39 +8,52 @@ import (
 	"wavegate/scripts/operator/login"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/setting"
+	"wavegate/shared/testing/expect"
 )
 
-func TestConsole_UnlessAskedFor_IsInNoStack(t *testing.T) {
+// TestPages_UnlessAskedFor_AreInNoStack: neither are the bell and the check from outside.
+func TestPages_UnlessAskedFor_AreInNoStack(t *testing.T) {
 	for name, s := range map[string]stage{"dev": dev(), "prod": prod(), "local": local()} {
 		for route, m := range s.api(t).routes() {
-			if slices.Contains(operations.ConsolePaths, route[strings.Index(route, " ")+1:]) && !mocked(m) {
+			_, path, _ := strings.Cut(route, " ")
+			if slices.Contains(operations.ConsolePaths, path) && !mocked(m) || slices.Contains(operations.DocsPaths, path) {
 				t.Errorf("%s has %s", name, route)
 			}
 		}
 		for id := range s.of("AWS::Lambda::Function") {
-			if strings.HasPrefix(id, operations.Console) {
-				t.Errorf("%s has %s", name, id)
+			for _, function := range []string{operations.Console, operations.Docs, operations.Bell, outside} {
+				if strings.HasPrefix(id, strings.ReplaceAll(function, "-", "")) {
+					t.Errorf("%s has %s", name, id)
+				}
 			}
 		}
 	}
 }
 
-// TestConsole_AskedFor_OpensItsPathsAndNothingElse: the function is open to anyone, may read nothing, and has the
-// address at which codes are exchanged.
-func TestConsole_AskedFor_OpensItsPathsAndNothingElse(t *testing.T) {
+// TestPages_AskedFor_OpenTheirPathsAndNothingElse: the pages are open to anyone and may read nothing; every other method
+// still requires the authorizer.
+func TestPages_AskedFor_OpenTheirPathsAndNothingElse(t *testing.T) {
 	template := pages().template
-	function := template.id(t, "AWS::Lambda::Function", operations.Console)
-	for _, path := range operations.ConsolePaths {
-		m := template.api(t).routes()["GET "+path]
-		if m == nil || m["security"] != nil || functionOf(value(m, "x-amazon-apigateway-integration", "uri")) != function {
-			t.Errorf("%s is %v", path, m)
+	want, open := map[string]string{}, map[string]string{}
+	for name, paths := range map[string][]string{operations.Console: operations.ConsolePaths, operations.Docs: operations.DocsPaths} {
+		for _, path := range paths {
+			want["GET "+path] = template.id(t, "AWS::Lambda::Function", name)
+		}
+		got := allowances(template.role(template.function(t, name)))
+		expect.Equal(t, got, rowAllowances(t, template, name, nil), "what %s may do", name)
+	}
+	for route, m := range template.api(t).routes() {
+		if m["security"] == nil && !mocked(m) {
+			open[route] = functionOf(value(m, "x-amazon-apigateway-integration", "uri"))
 		}
 	}
-	role := strings.TrimSuffix(strings.Trim(text(template.Resources[function].Properties["Role"]), "${}"), ".Arn")
-	if got, want := allowances(template.Resources[role]), rowAllowances(t, template, operations.Console, nil); !slices.Equal(got, want) {
-		t.Errorf("the function may %v, want %v", got, want)
-	}
-	origin := text(value(template.Resources[function].Properties, "Environment", "Variables", string(setting.LoginOrigin)))
+	expect.Equal(t, open, want, "the open routes")
+}
+
+// TestConsole_AskedFor_KnowsWhereCodesAreExchanged: at the pool's own login.
+func TestConsole_AskedFor_KnowsWhereCodesAreExchanged(t *testing.T) {
+	template := pages().template
+	origin := text(environment(template.function(t, operations.Console))[string(setting.LoginOrigin)])
 	domain := template.of("AWS::Cognito::UserPoolDomain")["login"].Properties
 	if want := "https://" + text(domain["Domain"]) + ".auth."; !strings.HasPrefix(origin, want) || !strings.HasSuffix(origin, ".amazoncognito.com") {
 		t.Errorf("codes are exchanged at %s, want %s…", origin, want)
@@ -56,34 +69,18 @@ func TestConsole_TheStacksOwnLogin_SendsPeopleBackToThePage(t *testing.T) {
 			t.Errorf("people are sent to %v", urls)
 		}
 	}
-	if got := text(full().template.Outputs["ConsoleUrl"].Value); got != "https://api.wavegate.example/console" {
-		t.Errorf("the output is %s", got)
-	}
+	expect.Equal(t, text(full().template.Outputs["ConsoleUrl"].Value), "https://api.wavegate.example/console", "the output is")
 }
 
 func TestConsole_OfAnIssuerElsewhere_CallsItsOrigin(t *testing.T) {
-	template := foreignLogin().template
-	function := template.Resources[template.id(t, "AWS::Lambda::Function", operations.Console)]
-	if got := text(value(function.Properties, "Environment", "Variables", string(setting.LoginOrigin))); got != "https://tokens.people.example" {
-		t.Errorf("it calls %s", got)
-	}
+	env := environment(foreignLogin().template.function(t, operations.Console))
+	expect.Equal[any](t, env[string(setting.LoginOrigin)], "https://tokens.people.example", "it calls")
 }
 
-func TestSettings_Console_ThatCannotBe_IsRefused(t *testing.T) {
-	for name, context := range map[string]map[string]any{
-		"the address is unknown": {"console": "true"},
-		"not https":              {"console": "http://api.example"},
-		"a slash at its end":     {"console": "https://api.example/dev/"},
-		"nobody could sign in":   {"console": "true", "issuers": "[" + people + "]"},
-		"beside a domain":        prodContext("console", consoleURL, "domain", "api.wavegate.example", "certificateArn", "arn:aws:acm:eu-central-1:111122223333:certificate/c-1"),
-	} {
-		if _, err := ReadSettings(context); err == nil || !strings.Contains(err.Error(), "console: ") {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
+func TestSettings_ConsoleOff_IsNoAddress(t *testing.T) {
 	for _, off := range []any{"false", false} {
-		if s, err := ReadSettings(map[string]any{"console": off}); err != nil || s.Console != "" {
-			t.Errorf("%v: %q, %v", off, s.Console, err)
-		}
+		s, err := ReadSettings(map[string]any{"console": off})
+		expect.OK(t, err)
+		expect.Equal(t, s.Console, "", "with %v, the address is", off)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"wavegate/shared/contract"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 )
 
@@ -66,51 +67,32 @@ func TestEvents_ThePipeSays_WhatTheContractSays(t *testing.T) {
 	e.Reason = `two "bad" boxes`
 	record := audit.RecordOf(audit.Platform, e)
 	item, err := dynamo.Encode(record)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	image := value(streamed(&types.AttributeValueMemberM{Value: item}), "M")
 	for _, pipe := range full().of("AWS::Pipes::Pipe") {
 		target := pipe.Properties["TargetParameters"]
 		inserted := map[string]any{"eventName": "INSERT", "dynamodb": map[string]any{"NewImage": image}}
 		var got, want any
-		if err := json.Unmarshal([]byte(rendered(t, value(target, "InputTemplate").(string), inserted)), &got); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, json.Unmarshal([]byte(rendered(t, value(target, "InputTemplate").(string), inserted)), &got))
 		b, err := json.Marshal(record.Notice())
 		if err == nil {
 			err = json.Unmarshal(b, &want)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if g, _ := json.Marshal(got); string(g) != string(must(json.Marshal(want))) {
-			t.Errorf("the pipe says %s\nthe package %s", g, b)
-		}
+		expect.OK(t, err)
+		expect.Equal(t, got, want, "what the pipe says")
 		document, err := openapi3.NewLoader().LoadFromData(contract.Document)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		if err := document.Webhooks["audit-event"].Post.RequestBody.Value.Content["application/json"].Schema.Value.VisitJSON(got); err != nil {
 			t.Errorf("the contract says otherwise: %v", err)
 		}
-		parameters := value(target, "EventBridgeEventBusParameters")
-		if value(parameters, "Source") != "wavegate.prod" || value(parameters, "DetailType") != "$.dynamodb.NewImage.eventName.S" {
-			t.Errorf("it is sent as %v", parameters)
-		}
+		has(t, value(target, "EventBridgeEventBusParameters"), map[string]any{
+			"Source": "wavegate.prod", "DetailType": "$.dynamodb.NewImage.eventName.S"}, "what it sends")
 		for _, secret := range []string{"before", "after", "sourceIp"} {
 			if strings.Contains(value(target, "InputTemplate").(string), secret) {
 				t.Errorf("it reveals %s", secret)
 			}
 		}
 	}
-}
-
-func must(b []byte, err error) []byte {
-	if err != nil {
-		panic(err)
-	}
-	return b
 }
 
 // TestEvents_ThePipe_ReadsTheAuditTableAlone_AndGivesUpIntoAQueue: no retry is endless, and no loss is silent.
@@ -127,16 +109,12 @@ func TestEvents_ThePipe_ReadsTheAuditTableAlone_AndGivesUpIntoAQueue(t *testing.
 		}
 	}
 	for _, pipe := range pipes {
-		source := value(pipe.Properties, "SourceParameters", "DynamoDBStreamParameters")
-		if text(pipe.Properties["Source"]) != "${"+table+".StreamArn}" || text(value(source, "DeadLetterConfig", "Arn")) != "${"+queue+".Arn}" {
-			t.Errorf("it reads %v and sends undelivered events to %v", pipe.Properties["Source"], value(source, "DeadLetterConfig"))
-		}
-		if value(source, "MaximumRetryAttempts") != 20.0 || value(source, "MaximumRecordAgeInSeconds") != 14400.0 || value(source, "StartingPosition") != "TRIM_HORIZON" {
-			t.Errorf("it tries %v", source)
-		}
-		if got := value(pipe.Properties, "SourceParameters", "FilterCriteria", "Filters", 0, "Pattern"); got != `{"eventName":["INSERT"]}` {
-			t.Errorf("it takes %v", got)
-		}
+		const stream = "SourceParameters/DynamoDBStreamParameters"
+		has(t, pipe.Properties, map[string]any{
+			"Source": "${" + table + ".StreamArn}", stream + "/DeadLetterConfig/Arn": "${" + queue + ".Arn}",
+			stream + "/MaximumRetryAttempts": 20.0, stream + "/MaximumRecordAgeInSeconds": 14400.0, stream + "/StartingPosition": "TRIM_HORIZON",
+			"SourceParameters/FilterCriteria/Filters/0/Pattern": `{"eventName":["INSERT"]}`,
+		}, "the pipe")
 	}
 	if r := prod(); len(r.of("AWS::Pipes::Pipe")) > 0 || len(r.of("AWS::Events::EventBus")) > 0 {
 		t.Error("there is a bus without the setting")
@@ -152,17 +130,13 @@ func TestEvents_TheRules_HaveABoundAndAQueue(t *testing.T) {
 	for _, r := range template.of("AWS::Events::Rule") {
 		target := value(r.Properties, "Targets", 0)
 		rules[value(target, "Id").(string)] = r
-		if text(value(target, "DeadLetterConfig", "Arn")) != queue || value(target, "RetryPolicy", "MaximumRetryAttempts") != 20.0 || value(target, "RetryPolicy", "MaximumEventAgeInSeconds") != 14400.0 {
-			t.Errorf("it is tried %v", target)
-		}
-		if got := list(value(r.Properties, "EventPattern", "source")); len(got) != 1 || got[0] != "wavegate.prod" {
-			t.Errorf("it takes events of %v", got)
-		}
+		has(t, target, map[string]any{
+			"DeadLetterConfig/Arn": queue, "RetryPolicy/MaximumRetryAttempts": 20.0, "RetryPolicy/MaximumEventAgeInSeconds": 14400.0,
+		}, "the target")
+		expect.Equal(t, list(value(r.Properties, "EventPattern", "source")), []string{"wavegate.prod"}, "it takes events of")
 	}
 	endpoint := rules["endpoint"].Properties
-	if len(rules) != len(chatRules)+1 {
-		t.Errorf("there are %d rules", len(rules))
-	}
+	expect.Equal(t, len(rules), len(chatRules)+1, "the number of rules is")
 	for id, want := range map[string]struct{ path, matches, view string }{
 		"chat":           {"detail-type", "RolloutHalted", "#/rollout/<id>"},
 		"chat-override":  {"override", "yes", "#/log"},
@@ -191,29 +165,12 @@ func TestEvents_TheRules_HaveABoundAndAQueue(t *testing.T) {
 		}
 	}
 	for id, destination := range template.of("AWS::Events::ApiDestination") {
-		if got := destination.Properties["InvocationRateLimitPerSecond"]; got != 40.0 {
-			t.Errorf("%s is sent %v requests a second", id, got)
-		}
+		has(t, destination.Properties, map[string]any{"InvocationRateLimitPerSecond": 40.0}, "%s", id)
 	}
-	if value(endpoint, "Targets", 0, "InputPath") != "$.detail" || value(endpoint, "EventPattern", "detail-type") != nil || len(template.of("AWS::Events::ApiDestination")) != 1 {
-		t.Errorf("the endpoint gets %v", endpoint)
-	}
+	has(t, endpoint, map[string]any{"Targets/0/InputPath": "$.detail", "EventPattern/detail-type": nil}, "the endpoint")
+	expect.Equal(t, len(template.of("AWS::Events::ApiDestination")), 1, "the number of endpoints is")
 	for _, kind := range []string{"events-undelivered", "events-failing"} {
 		theAlarm(t, template.template, kind)
-	}
-}
-
-func TestSettings_Events_ThatCannotBe_AreRefused(t *testing.T) {
-	for want, context := range map[string]map[string]any{
-		"they need events=true":                       {"eventsChatTopicArn": testTopic},
-		"must be an https URL":                        {"events": "true", "eventsEndpoint": `{"url":"http://x.example","connectionArn":"` + testConnection + `"}`},
-		"the rate is 301":                             {"events": "true", "eventsEndpoint": `{"url":"https://x.example","connectionArn":"` + testConnection + `","rate":301}`},
-		"is not the ARN of an EventBridge connection": {"events": "true", "eventsEndpoint": `{"url":"https://x.example","connectionArn":"arn:x"}`},
-		"eventsChatTopicArn: \"chat\" is":             {"events": "true", "eventsChatTopicArn": "chat"},
-	} {
-		if _, err := ReadSettings(context); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", want, err)
-		}
 	}
 }
 
@@ -222,9 +179,7 @@ func TestEvents_ChatMessage_LinksToThePageOnlyIfItsAddressIsKnown(t *testing.T) 
 		"": "", "true": "", "https://api.example": "https://api.example/console", "https://x.example/prod": "https://x.example/prod/console",
 	} {
 		page := consolePage(Settings{Console: console})
-		if page != want {
-			t.Errorf("%q: the page is at %q, want %q", console, page, want)
-		}
+		expect.Equal(t, page, want, "%q: the page is at", console)
 		for _, rule := range chatRules {
 			if message := rule.message(page); strings.Contains(message, "#/") != (want != "") || !json.Valid([]byte(message)) {
 				t.Errorf("%q: the message is %s", console, message)

@@ -9,23 +9,20 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/token"
 	"wavegate/shared/operations"
+	"wavegate/shared/testing/expect"
 )
 
 func TestIdentity_TheStacksOwnPool(t *testing.T) {
 	template := prod()
 	pool := template.Resources[template.id(t, "AWS::Cognito::UserPool", "people")].Properties
-	if value(pool, "AdminCreateUserConfig", "AllowAdminCreateUserOnly") != true || pool["UserPoolTier"] != "ESSENTIALS" || pool["DeletionProtection"] != "ACTIVE" {
-		t.Errorf("the pool is %v", pool)
-	}
-	trigger := value(pool, "LambdaConfig", "PreTokenGenerationConfig")
-	function := template.id(t, "AWS::Lambda::Function", preTokenGeneration)
-	if text(value(trigger, "LambdaArn")) != "${"+function+".Arn}" || value(trigger, "LambdaVersion") != "V2_0" {
-		t.Errorf("the pool's tokens are written by %v", trigger)
-	}
+	const trigger = "LambdaConfig/PreTokenGenerationConfig/"
+	has(t, pool, map[string]any{
+		"AdminCreateUserConfig/AllowAdminCreateUserOnly": true, "UserPoolTier": "ESSENTIALS", "DeletionProtection": "ACTIVE",
+		trigger + "LambdaArn":     "${" + template.id(t, "AWS::Lambda::Function", preTokenGeneration) + ".Arn}",
+		trigger + "LambdaVersion": "V2_0",
+	}, "the pool")
 	for _, c := range template.of("AWS::Cognito::UserPoolClient") {
-		if got := list(c.Properties["WriteAttributes"]); !slices.Equal(got, []string{"email"}) {
-			t.Errorf("a person may write their own %v", got)
-		}
+		expect.Equal(t, list(c.Properties["WriteAttributes"]), []string{"email"}, "a person may write their own")
 		if c.Properties["GenerateSecret"] == true || c.Properties["PreventUserExistenceErrors"] != "ENABLED" {
 			t.Errorf("the client is %v", c.Properties)
 		}
@@ -35,16 +32,14 @@ func TestIdentity_TheStacksOwnPool(t *testing.T) {
 		groups = append(groups, g.Properties["GroupName"].(string))
 	}
 	slices.Sort(groups)
-	if !slices.Equal(groups, []string{"fleet_installer", "fleet_viewer", "organization_admin", "platform_owner", "production_engineer"}) {
-		t.Errorf("the pool's groups are %v", groups)
-	}
+	expect.Equal(t, groups, []string{"fleet_installer", "fleet_viewer", "organization_admin", "platform_owner", "production_engineer"}, "the pool's groups are")
 }
 
 // trusted returns the issuers that the template's authorizer trusts, with possible values instead of those that are known
 // only at deploy time.
 func trusted(t *testing.T, template template) []token.Issuer {
 	t.Helper()
-	authorizer := template.Resources[template.id(t, "AWS::Lambda::Function", operations.Authorizer)]
+	authorizer := template.function(t, operations.Authorizer)
 	setting := text(value(authorizer.Properties, "Environment", "Variables", token.Setting))
 	for id := range template.of("AWS::Cognito::UserPool") {
 		pool := regexp.MustCompile(`https://cognito-idp\.[^/"]+/\$\{` + id + `}`)

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"wavegate/shared/testing/expect"
 )
 
 const (
@@ -56,9 +58,7 @@ func TestAlarms_429_ByTheGatewayAndByTheLimiter_AreShares(t *testing.T) {
 			t.Errorf("it counts %v", f.Properties)
 		}
 	}
-	if len(filters) != 1 {
-		t.Errorf("there are %d filters", len(filters))
-	}
+	expect.Equal(t, len(filters), 1, "the number of filters is")
 }
 
 // TestAlarms_FewerBoxesPoll_WhateverTheirInterval: the alarm watches the seconds that boxes are asked to wait. Their sum does

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"wavegate/shared/operations"
 	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/expect"
 )
 
 // An api is the API in the template's body.
@@ -77,9 +77,7 @@ func TestStack_RoutesAndTheirFunctions_AreTheTableOfOperations(t *testing.T) {
 			got[route] = functionOf(value(m, "x-amazon-apigateway-integration", "uri"))
 		}
 	}
-	if !maps.Equal(got, want) {
-		t.Errorf("the routes are %v\nwant %v", got, want)
-	}
+	expect.Equal(t, got, want, "the routes are")
 }
 
 // TestStack_EveryFunctionThatIsWritten_IsDeployed compares the template, with all settings, with the folders of functions.
@@ -123,13 +121,11 @@ func TestStack_TheAuthorizer_SeesTheHeaderAndIsCachedByIt(t *testing.T) {
 	template := dev().template
 	scheme := value(map[string]any(template.api(t)), "components", "securitySchemes", "token")
 	a := value(scheme, "x-amazon-apigateway-authorizer")
-	if value(scheme, "name") != "Authorization" || value(scheme, "in") != "header" || value(scheme, "x-amazon-apigateway-authtype") != "custom" ||
-		value(a, "type") != "request" || value(a, "identitySource") != "method.request.header.Authorization" || value(a, "authorizerResultTtlInSeconds") != 900.0 {
-		t.Errorf("the authorizer is %v", scheme)
-	}
-	if got, want := functionOf(value(a, "authorizerUri")), template.id(t, "AWS::Lambda::Function", operations.Authorizer); got != want {
-		t.Errorf("tokens are given to %s, want %s", got, want)
-	}
+	has(t, scheme, map[string]any{"name": "Authorization", "in": "header", "x-amazon-apigateway-authtype": "custom"}, "the scheme")
+	has(t, a, map[string]any{
+		"type": "request", "identitySource": "method.request.header.Authorization", "authorizerResultTtlInSeconds": 900.0,
+	}, "the authorizer")
+	expect.Equal(t, functionOf(value(a, "authorizerUri")), template.id(t, "AWS::Lambda::Function", operations.Authorizer), "tokens are given to")
 }
 
 // TestInvoker_OneRole_MayCallWhatTheAPICallsAndNothingElse: the only permission on a function is the user pool's on its
@@ -148,18 +144,14 @@ func TestInvoker_OneRole_MayCallWhatTheAPICallsAndNothingElse(t *testing.T) {
 			called[may], called[may+":*"] = true, true // until a deploy has moved the route, it calls the previous version
 		}
 		call(functionOf(value(authorizer, "authorizerUri")))
-		if text(value(authorizer, "authorizerCredentials")) != "${"+role+".Arn}" {
-			t.Errorf("%s: the authorizer is called as %v", name, value(authorizer, "authorizerCredentials"))
-		}
+		expect.Equal(t, text(value(authorizer, "authorizerCredentials")), "${"+role+".Arn}", "%s: the authorizer is called as %v", name, value(authorizer, "authorizerCredentials"))
 		for route, m := range api.routes() {
 			if mocked(m) {
 				continue
 			}
 			integration := m["x-amazon-apigateway-integration"]
 			call(functionOf(value(integration, "uri")))
-			if text(value(integration, "credentials")) != "${"+role+".Arn}" {
-				t.Errorf("%s: %s calls as %v", name, route, value(integration, "credentials"))
-			}
+			expect.Equal(t, text(value(integration, "credentials")), "${"+role+".Arn}", "%s: %s calls as", name, route)
 		}
 		var may []string
 		var policies []string
@@ -167,9 +159,7 @@ func TestInvoker_OneRole_MayCallWhatTheAPICallsAndNothingElse(t *testing.T) {
 			if p.Properties["Roles"] == nil {
 				continue // functions' roles name it; API Gateway's names none, see below
 			}
-			if got := list(p.Properties["Roles"]); !slices.Equal(got, []string{"${" + role + "}"}) {
-				t.Errorf("%s: %s is for %v", name, id, got)
-			}
+			expect.Equal(t, list(p.Properties["Roles"]), []string{"${" + role + "}"}, "%s: %s is for", name, id)
 			may = append(may, allowed(value(p.Properties, "PolicyDocument"))...)
 			policies = append(policies, id)
 		}
@@ -267,29 +257,12 @@ func TestStack_EachFunction_MayDoWhatItsRowSaysAndNoMore(t *testing.T) {
 		grants[task.ID] = task.Grants
 	}
 	for _, name := range sorted(grants) {
-		function := template.Resources[template.id(t, "AWS::Lambda::Function", name)]
-		role := strings.TrimSuffix(strings.Trim(text(function.Properties["Role"]), "${}"), ".Arn")
-		got, want := allowances(template.Resources[role]), rowAllowances(t, template, name, grants[name])
-		for _, a := range want {
-			if !slices.Contains(got, a) {
-				t.Errorf("%s lacks %s", name, a)
-			}
-		}
-		for _, a := range got {
-			if !slices.Contains(want, a) {
-				t.Errorf("%s has %s, which its row does not say", name, a)
-			}
-		}
-		if template.Resources[role].Properties["ManagedPolicyArns"] != nil {
-			t.Errorf("%s has permissions of a managed policy", name)
-		}
+		role := template.role(template.function(t, name))
+		expect.Equal(t, slices.Compact(allowances(role)), rowAllowances(t, template, name, grants[name]), "what %s may do", name)
+		has(t, role.Properties, map[string]any{"ManagedPolicyArns": nil}, "the role of %s", name)
 	}
-	if policies := template.of("AWS::IAM::Policy"); len(policies) > 0 {
-		t.Errorf("there are permissions outside of roles: %v", sorted(policies))
-	}
-	if n := len(template.of("AWS::Lambda::Function")); n != len(grants) {
-		t.Errorf("there are %d functions, want %d of the table and of the stack", n, len(grants))
-	}
+	expect.Equal(t, sorted(template.of("AWS::IAM::Policy")), nil, "permissions outside of roles")
+	expect.Equal(t, len(template.of("AWS::Lambda::Function")), len(grants), "of the table and of the stack, the number of functions is")
 }
 
 func TestStack_EachFunction_KnowsTheTablesOfItsRowAndNoOthers(t *testing.T) {
@@ -299,15 +272,12 @@ func TestStack_EachFunction_KnowsTheTablesOfItsRowAndNoOthers(t *testing.T) {
 		grants[op.ID] = op.Grants
 	}
 	for _, name := range sorted(grants) {
-		function := template.Resources[template.id(t, "AWS::Lambda::Function", name)]
-		env := value(function.Properties, "Environment", "Variables").(map[string]any)
+		env := environment(template.function(t, name))
 		want := map[string]bool{}
 		for _, g := range grants[name] {
 			want[g.Table.EnvName()] = true
 			table := "${" + template.id(t, "AWS::DynamoDB::Table", "table-"+string(g.Table)) + "}"
-			if got := text(env[g.Table.EnvName()]); got != table {
-				t.Errorf("%s: %s is %s, want %s", name, g.Table.EnvName(), got, table)
-			}
+			expect.Equal(t, text(env[g.Table.EnvName()]), table, "%s: %s is", name, g.Table.EnvName())
 		}
 		for key := range env {
 			if strings.HasPrefix(key, "TABLE_") && !want[key] {

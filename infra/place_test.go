@@ -1,11 +1,12 @@
 package main
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
+
+	"wavegate/shared/testing/expect"
 )
 
 func TestDomain_NoneSet_TheStagesOwnURLServes(t *testing.T) {
@@ -28,15 +29,12 @@ func TestDomain_NoneSet_TheStagesOwnURLServes(t *testing.T) {
 func TestDomain_Set_IsTheOnlyWayIn(t *testing.T) {
 	template := full()
 	domain := template.id(t, "AWS::ApiGateway::DomainName", "domain")
-	p := template.Resources[domain].Properties
-	if p["DomainName"] != "api.wavegate.example" || p["SecurityPolicy"] != "TLS_1_2" || p["RegionalCertificateArn"] != "arn:aws:acm:eu-central-1:111122223333:certificate/c-1" ||
-		fmt.Sprint(value(p, "EndpointConfiguration", "Types")) != "[REGIONAL]" {
-		t.Errorf("the domain is %v", p)
-	}
+	has(t, template.Resources[domain].Properties, map[string]any{
+		"DomainName": "api.wavegate.example", "SecurityPolicy": "TLS_1_2", "EndpointConfiguration/Types": []any{"REGIONAL"},
+		"RegionalCertificateArn": "arn:aws:acm:eu-central-1:111122223333:certificate/c-1",
+	}, "the domain")
 	for _, r := range template.of("AWS::ApiGateway::RestApi") {
-		if r.Properties["DisableExecuteApiEndpoint"] != true {
-			t.Error("the default endpoint, which takes TLS 1.0, serves")
-		}
+		expect.Equal[any](t, r.Properties["DisableExecuteApiEndpoint"], true, "the default endpoint, which takes TLS 1.0, serves")
 	}
 	mappings := template.of("AWS::ApiGateway::BasePathMapping")
 	for _, m := range mappings {
@@ -45,21 +43,13 @@ func TestDomain_Set_IsTheOnlyWayIn(t *testing.T) {
 			t.Errorf("the mapping is %v", m.Properties)
 		}
 	}
-	if len(mappings) != 1 {
-		t.Errorf("there are %d mappings", len(mappings))
-	}
-	record := template.Resources["domainrecord"].Properties
-	if record["Name"] != "api.wavegate.example" || record["HostedZoneId"] != "Z0123456789" || record["Type"] != "A" ||
-		text(value(record, "AliasTarget", "DNSName")) != "${"+domain+".RegionalDomainName}" ||
-		text(value(record, "AliasTarget", "HostedZoneId")) != "${"+domain+".RegionalHostedZoneId}" {
-		t.Errorf("the name points to %v", record)
-	}
-	if got := text(template.Outputs["ApiUrl"].Value); got != "https://api.wavegate.example" {
-		t.Errorf("ApiUrl is %s", got)
-	}
-	if got := text(template.Outputs["DocsUrl"].Value); got != "https://api.wavegate.example/docs" {
-		t.Errorf("DocsUrl is %s", got)
-	}
+	expect.Equal(t, len(mappings), 1, "the number of mappings is")
+	has(t, template.Resources["domainrecord"].Properties, map[string]any{
+		"Name": "api.wavegate.example", "HostedZoneId": "Z0123456789", "Type": "A",
+		"AliasTarget/DNSName": "${" + domain + ".RegionalDomainName}", "AliasTarget/HostedZoneId": "${" + domain + ".RegionalHostedZoneId}",
+	}, "the record of the name")
+	expect.Equal(t, text(template.Outputs["ApiUrl"].Value), "https://api.wavegate.example", "ApiUrl is")
+	expect.Equal(t, text(template.Outputs["DocsUrl"].Value), "https://api.wavegate.example/docs", "DocsUrl is")
 }
 
 // TestRegions_OfOneAccount_DoNotCollide: names that are global to an account differ.
@@ -110,9 +100,7 @@ func TestTags_AreOnBothStacks_BesideTheProjectsOwn(t *testing.T) {
 			got = append(got, name+"="+*tag)
 		}
 		slices.Sort(got)
-		if !slices.Equal(got, want) {
-			t.Errorf("%s has the tags %v, want %v", *stack.StackName(), got, want)
-		}
+		expect.Equal(t, got, want, "%s has the tags", *stack.StackName())
 		if *stack.Account() != "111122223333" || *stack.Region() != "eu-central-1" || !*stack.TerminationProtection() {
 			t.Errorf("%s is deployed to %s in %s, protected: %v", *stack.StackName(), *stack.Account(), *stack.Region(), *stack.TerminationProtection())
 		}
@@ -122,19 +110,13 @@ func TestTags_AreOnBothStacks_BesideTheProjectsOwn(t *testing.T) {
 func TestKey_OfOnesOwn_IsUsedForTablesLogsAndTheTopic(t *testing.T) {
 	template := full()
 	for id, r := range template.of("AWS::DynamoDB::Table") {
-		if value(r.Properties, "SSESpecification", "KMSMasterKeyId") != testKey || value(r.Properties, "SSESpecification", "SSEType") != "KMS" {
-			t.Errorf("%s is encrypted by %v", id, r.Properties["SSESpecification"])
-		}
+		has(t, r.Properties, map[string]any{"SSESpecification/KMSMasterKeyId": testKey, "SSESpecification/SSEType": "KMS"}, "%s", id)
 	}
 	for id, r := range template.of("AWS::Logs::LogGroup") {
-		if r.Properties["KmsKeyId"] != testKey {
-			t.Errorf("%s is encrypted by %v", id, r.Properties["KmsKeyId"])
-		}
+		expect.Equal[any](t, r.Properties["KmsKeyId"], testKey, "%s is encrypted by", id)
 	}
 	for id, r := range template.of("AWS::SNS::Topic") {
-		if got := text(r.Properties["KmsMasterKeyId"]); got != testKey {
-			t.Errorf("%s is encrypted by %s", id, got)
-		}
+		expect.Equal(t, text(r.Properties["KmsMasterKeyId"]), testKey, "%s is encrypted by", id)
 	}
 	// A function may use the key only through the services that it calls.
 	for id, role := range template.of("AWS::IAM::Role") {
@@ -158,9 +140,7 @@ func TestKey_OfOnesOwn_IsUsedForTablesLogsAndTheTopic(t *testing.T) {
 					}
 					continue
 				}
-				if got := list(value(s, "Resource")); !slices.Equal(got, []string{testKey}) {
-					t.Errorf("%s may use %v", id, got)
-				}
+				expect.Equal(t, list(value(s, "Resource")), []string{testKey}, "%s may use", id)
 				service, _, _ := strings.Cut(text(value(s, "Condition", "StringEquals", "kms:ViaService")), ".")
 				through[service] = true
 			}
@@ -168,17 +148,13 @@ func TestKey_OfOnesOwn_IsUsedForTablesLogsAndTheTopic(t *testing.T) {
 		maps.DeleteFunc(reads, func(service string, _ bool) bool {
 			return !slices.Contains([]string{"dynamodb", "secretsmanager", "events", "sqs"}, service)
 		})
-		if !maps.Equal(reads, through) {
-			t.Errorf("%s calls %v, and uses the key through %v", id, sorted(reads), sorted(through))
-		}
+		expect.Equal(t, reads, through, "%s calls %v, and uses the key through %v", id, sorted(reads), sorted(through))
 	}
 }
 
 func TestBoundary_BoundsEveryRole(t *testing.T) {
 	for id, role := range full().of("AWS::IAM::Role") {
-		if role.Properties["PermissionsBoundary"] != testBoundary {
-			t.Errorf("%s is bounded by %v", id, role.Properties["PermissionsBoundary"])
-		}
+		expect.Equal[any](t, role.Properties["PermissionsBoundary"], testBoundary, "%s is bounded by", id)
 	}
 	for id, role := range dev().of("AWS::IAM::Role") {
 		if role.Properties["PermissionsBoundary"] != nil {
@@ -212,8 +188,6 @@ func TestOutputs_TellTheURLOnce(t *testing.T) {
 				urls = append(urls, id)
 			}
 		}
-		if !slices.Equal(urls, []string{"ApiUrl"}) {
-			t.Errorf("%s: the URL is given as %v", name, urls)
-		}
+		expect.Equal(t, urls, []string{"ApiUrl"}, "%s: the URL is given as", name)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"wavegate/shared/operations"
 	"wavegate/shared/operations/table"
+	"wavegate/shared/testing/expect"
 )
 
 // maxParameters is how many parameters a template may have.
@@ -28,9 +29,7 @@ func TestRoom_NinetyOperations_FitIntoTheLargestStack(t *testing.T) {
 	for name, stacks := range map[string]stage{"90 operations": synthesiseTable(fullContext(), table), "all settings": full(), "dev": dev()} {
 		for stack, template := range stacks.stacks {
 			b, err := json.Marshal(template)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, err)
 			size := len(b) + metadata*len(template.Resources)
 			t.Logf("%s: %s has %d resources, %d parameters, %d bytes", name, stack, len(template.Resources), len(template.Parameters), size)
 			if len(template.Resources) >= maxResources || len(template.Parameters) > maxParameters || size >= usedTemplate {
@@ -56,12 +55,8 @@ func ninety(t *testing.T) []operations.Operation {
 			op.Path = fmt.Sprintf("/api/area%d%s", n%3, op.Path[len("/api"):])
 		}
 		rows = append(rows, op)
-		if err := os.MkdirAll(filepath.Join(dist, op.ID), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dist, op.ID, "bootstrap"), []byte(op.ID), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, os.MkdirAll(filepath.Join(dist, op.ID), 0o755))
+		expect.OK(t, os.WriteFile(filepath.Join(dist, op.ID, "bootstrap"), []byte(op.ID), 0o755))
 	}
 	return rows
 }

@@ -1,25 +1,26 @@
 package main
 
 import (
-	"reflect"
 	"strings"
 	"testing"
 
 	"wavegate/shared/ratelimit"
+	"wavegate/shared/testing/expect"
 )
 
 func TestSettings_NoneGiven_AreThoseOfDev(t *testing.T) {
 	got, err := ReadSettings(nil)
 	want := Settings{
-		Stage: Dev, Architecture: "arm64", Limits: ratelimit.Limits{User: 600, Organization: 6000, CopilotUser: 30, CopilotOrganization: 300},
+		Stage: Dev, Architecture: "arm64",
+		Limits:    ratelimit.Limits{User: 600, Organization: 6000, CopilotUser: 30, CopilotOrganization: 300},
 		Throttles: Throttles{Method: Throttle{Rate: 2000, Burst: 2000}, Poll: Throttle{Rate: 1800, Burst: 1000}},
-		Copilot:   Copilot{TimeoutSeconds: 25}, Backup: Backup{Days: 35}, Traffic: direct, Quotas: Quotas{API: 10_000, Table: 40_000}, PollIntervalSeconds: 60, IdlePollIntervalSeconds: 300, ChannelCacheSeconds: 2, HeartbeatSeconds: 21_600, ReportShards: 32,
+		Copilot:   Copilot{TimeoutSeconds: 25}, Backup: Backup{Days: 35}, Traffic: direct, Quotas: Quotas{API: 10_000, Table: 40_000},
+		PollIntervalSeconds: 60, IdlePollIntervalSeconds: 300, ChannelCacheSeconds: 2, HeartbeatSeconds: 21_600, ReportShards: 32,
 		EdgesPerOrganization: 200_000, RegistrationsPerDay: 5_000,
 		LogSamplePolls: 100, LogRetentionDays: 14, Functions: "dist",
 	}
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("settings are %+v, %v; want %+v", got, err, want)
-	}
+	expect.OK(t, err)
+	expect.Equal(t, got, want, "the settings")
 	if !got.OwnUserPool() || got.Keeps() {
 		t.Error("without settings a stack has its own user pool and keeps nothing")
 	}
@@ -52,18 +53,16 @@ func TestSettings_AStageOfAnyName_SaysWhetherItKeepsItsData(t *testing.T) {
 		"dev":                    {map[string]any{}, false, ""},
 		"a dev that keeps":       {map[string]any{"keep": "true"}, true, ""},
 		"prod":                   {prodContext(), true, ""},
-		"a prod that forgets":    {prodContext("keep", "false"), true, "keep: prod always keeps"},
+		"a prod that forgets":    {prodContext("keep", "false"), false, "keep: prod always keeps"},
 		"staging, from the file": {map[string]any{"stage": "staging", "stages": map[string]any{"staging": map[string]any{"keep": true}}}, true, ""},
 		"a person's own":         {map[string]any{"stage": "ann", "keep": "false"}, false, ""},
 		"a slip of the pen":      {map[string]any{"stage": "prdo"}, false, "keep: the deployment prdo must set keep"},
 	} {
-		s, err := ReadSettings(c.context)
-		switch {
-		case c.fault == "" && (err != nil || s.Keeps() != c.keeps):
-			t.Errorf("%s: keeps %v, %v", name, s.Keeps(), err)
-		case c.fault != "" && (err == nil || !strings.Contains(err.Error(), c.fault)):
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			s, err := ReadSettings(c.context)
+			expect.Error(t, err, c.fault, "it says")
+			expect.Equal(t, c.fault == "" && s.Keeps(), c.keeps, "it keeps its data:")
+		})
 	}
 }
 
@@ -78,9 +77,7 @@ func TestSettings_TheCommandLine_WinsOverTheFile(t *testing.T) {
 			"dev": map[string]any{"alarmEmail": "nobody@example.com"},
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if got.Limits.User != 700 || got.AlarmEmail != "ops@example.com" || len(got.Origins) != 1 || got.LogRetentionDays != 90 || !got.Docs {
 		t.Errorf("settings are %+v", got)
 	}
@@ -94,13 +91,20 @@ const (
 func TestSettings_AnIssuerOfBoxes_LeavesTheUserPoolInPlace(t *testing.T) {
 	for issuers, own := range map[string]bool{"[]": true, "[" + fleet + "]": true, "[" + people + "]": false, "[" + fleet + "," + people + "]": false} {
 		s, err := ReadSettings(map[string]any{"issuers": issuers})
-		if err != nil || s.OwnUserPool() != own {
-			t.Errorf("with %s the stack's own pool is %v, %v; want %v", issuers, s.OwnUserPool(), err, own)
-		}
+		expect.OK(t, err)
+		expect.Equal(t, s.OwnUserPool(), own, "with %s, the stack has its own pool:", issuers)
 	}
 }
 
 func TestSettings_EachFault_IsNamed(t *testing.T) {
+	const certificate = "arn:aws:acm:eu-central-1:111122223333:certificate/c"
+	peoples := "[" + people + "]"
+	endpoint := func(url, connection, more string) map[string]any {
+		return map[string]any{"events": "true", "eventsEndpoint": `{"url":"` + url + `","connectionArn":"` + connection + `"` + more + `}`}
+	}
+	signIn := func(authorize, more string) string {
+		return `{"issuer":"https://a.example","authorizationEndpoint":"` + authorize + `","tokenEndpoint":"https://a.example/t"` + more + `}`
+	}
 	for want, context := range map[string]map[string]any{
 		`stage: "Test" is not a valid name`:                                     {"stage": "Test", "keep": "false"},
 		`stage: "dev-service" is not a valid name`:                              {"stage": "dev-service", "keep": "false"},
@@ -108,12 +112,12 @@ func TestSettings_EachFault_IsNamed(t *testing.T) {
 		`keep: perhaps must be true or false`:                                   {"stage": "test", "keep": "perhaps"},
 		`account: "1234" is not an account id`:                                  {"account": "1234"},
 		`region: "Frankfurt" is not a region`:                                   {"region": "Frankfurt"},
-		`domain: "API.example" is not a host name`:                              {"domain": "API.example", "certificateArn": "arn:aws:acm:eu-central-1:111122223333:certificate/c"},
-		`domain: "https://api.example" is not a host name`:                      {"domain": "https://api.example", "certificateArn": "arn:aws:acm:eu-central-1:111122223333:certificate/c"},
+		`domain: "API.example" is not a host name`:                              {"domain": "API.example", "certificateArn": certificate},
+		`domain: "https://api.example" is not a host name`:                      {"domain": "https://api.example", "certificateArn": certificate},
 		`certificateArn: the domain needs`:                                      {"domain": "api.wavegate.example"},
 		`certificateArn, hostedZone: they need a domain`:                        {"hostedZone": "Z1234"},
 		`certificateArn: it is in us-east-1, and the`:                           {"region": "eu-central-1", "domain": "api.wavegate.example", "certificateArn": "arn:aws:acm:us-east-1:111122223333:certificate/c"},
-		`hostedZone: "wavegate.example" is not the id`:                          {"domain": "api.wavegate.example", "certificateArn": "arn:aws:acm:eu-central-1:111122223333:certificate/c", "hostedZone": "wavegate.example"},
+		`hostedZone: "wavegate.example" is not the id`:                          {"domain": "api.wavegate.example", "certificateArn": certificate, "hostedZone": "wavegate.example"},
 		`kmsKeyArn: "alias/mine" is not the ARN of a KMS`:                       {"kmsKeyArn": "alias/mine"},
 		`webAclArn: "mine" is not the ARN of a regional`:                        {"webAclArn": "mine"},
 		`permissionsBoundary: "mine" is not the ARN`:                            {"permissionsBoundary": "mine"},
@@ -169,11 +173,38 @@ func TestSettings_EachFault_IsNamed(t *testing.T) {
 		`organizations: each of several issuers`:                                {"issuers": "[" + people + "," + strings.ReplaceAll(people, "https://people", "https://customer") + "]"},
 		`the audience of programs must be only this deployment's: wavegate-dev`: {"issuers": `[{"issuer":"https://ci.example","audience":["wavegate"],"subjects":{"a":{"publish":["g/c"]}}}]`},
 		`jwksUrl: must be https`:                                                {"issuers": strings.ReplaceAll("["+people+"]", "https://people.example/jwks", "http://people.example/jwks")},
+		"eventsChatTopicArn, eventsEndpoint: they need events=true":             {"eventsChatTopicArn": testTopic},
+		`eventsEndpoint: "http://x.example" must be an https URL`:               endpoint("http://x.example", testConnection, ""),
+		`eventsEndpoint: the rate is 301`:                                       endpoint("https://x.example", testConnection, `,"rate":301`),
+		`is not the ARN of an EventBridge connection`:                           endpoint("https://x.example", "arn:x", ""),
+		`eventsChatTopicArn: "chat" is`:                                         {"events": "true", "eventsChatTopicArn": "chat"},
+		`restoredTables: "a b" is not a valid name for the table edges`:         prodContext("restoredTables", `{"edges":"a b"}`),
+		`restoredTables: rate-counters cannot be restored`:                      prodContext("restoredTables", `{"rate-counters":"wavegate-prod-x"}`),
+		`backupCopyVaultArn: "x" is not the ARN`:                                prodContext("backupCopyVaultArn", "x"),
+		`copies need backup=true`:                                               prodContext("backup", "false", "backupCopyVaultArn", testVault),
+		`outsideSecret: `:                                                       prodContext("outsideSecret", "wavegate/outside"),
+		`budgetUsd: `:                                                           {"budgetUsd": "100"},
+		`traffic: `:                                                             {"traffic": "slowly"},
 	} {
 		t.Run(want, func(t *testing.T) {
-			if _, err := ReadSettings(context); err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("the error is %v", err)
-			}
+			_, err := ReadSettings(context)
+			expect.Error(t, err, want, "it says")
+		})
+	}
+	for name, context := range map[string]map[string]any{
+		"console: the address is unknown":  {"console": "true"},
+		"console: not https":               {"console": "http://api.example"},
+		"console: a slash at its end":      {"console": "https://api.example/dev/"},
+		"console: nobody could sign in":    {"console": "true", "issuers": peoples},
+		"console: beside a domain":         prodContext("console", consoleURL, "domain", "api.wavegate.example", "certificateArn", certificate+"-1"),
+		"login: with the stack's own pool": {"login": signIn("https://a.example/a", `,"clientId":"c"`)},
+		"login: not https":                 {"issuers": peoples, "login": signIn("http://a.example/a", `,"clientId":"c"`)},
+		"login: no client":                 {"issuers": peoples, "login": signIn("https://a.example/a", "")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			about, _, _ := strings.Cut(name, " ")
+			_, err := ReadSettings(context)
+			expect.Error(t, err, about+" ", "it says")
 		})
 	}
 }
@@ -181,9 +212,8 @@ func TestSettings_EachFault_IsNamed(t *testing.T) {
 // TestSettings_NumbersOfTheFile_AreReadWhole: JSON's numbers are floating-point numbers.
 func TestSettings_NumbersOfTheFile_AreReadWhole(t *testing.T) {
 	got, err := ReadSettings(map[string]any{"throttleRate": 1_000_000.0, "origins": "https://a.example:8443,http://localhost:3000"})
-	if err != nil || got.Throttles.Method.Rate != 1_000_000 {
-		t.Errorf("%d, %v", got.Throttles.Method.Rate, err)
-	}
+	expect.OK(t, err)
+	expect.Equal(t, got.Throttles.Method.Rate, 1_000_000, "the rate is")
 }
 
 func TestSettings_AllFaults_AreReportedAtOnce(t *testing.T) {

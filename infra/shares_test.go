@@ -9,6 +9,7 @@ import (
 
 	"wavegate/shared/operations"
 	"wavegate/shared/operations/table"
+	"wavegate/shared/testing/expect"
 )
 
 // throttles reads the bounds of an API Gateway stage's methods, by method and path; "*" is the stage's own.
@@ -54,9 +55,7 @@ func TestThrottles_EachMethodHasItsOwn(t *testing.T) {
 			}
 		}
 		for route, bound := range want {
-			if got[route] != bound {
-				t.Errorf("%s: %s is bounded by %v, want %v", name, route, got[route], bound)
-			}
+			expect.Equal(t, got[route], bound, "%s: %s is bounded by", name, route)
 		}
 		for route := range got {
 			if want[route] == (Throttle{}) {
@@ -73,10 +72,8 @@ func TestConcurrency_WhereTheAccountHasIt_IsDivided(t *testing.T) {
 		if name == operations.Docs || name == operations.Console || name == operations.Bell {
 			continue
 		}
-		f := template.Resources[template.id(t, "AWS::Lambda::Function", name)]
-		if got := f.Properties["ReservedConcurrentExecutions"]; got != want[name] {
-			t.Errorf("%s has %v, want %v", name, got, want[name])
-		}
+		f := template.function(t, name)
+		expect.Equal[any](t, f.Properties["ReservedConcurrentExecutions"], want[name], "%s has", name)
 	}
 }
 

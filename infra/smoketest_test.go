@@ -8,6 +8,7 @@ import (
 
 	"wavegate/shared/operations"
 	"wavegate/shared/operations/table"
+	"wavegate/shared/testing/expect"
 )
 
 // releaseOf is the id of the custom resource that tests a release.
@@ -54,15 +55,12 @@ func TestSmokeTest_NoCallReachesAVersion_BeforeItHasPassed(t *testing.T) {
 				}
 				tried[text(template.Resources[function].Properties["FunctionName"])] = true
 			}
-			if r.DeletionPolicy != "Retain" || r.UpdateReplacePolicy != "Retain" || r.Properties["Prefix"] != "wavegate-prod-" || r.Properties["ServiceTimeout"] != "360" {
-				t.Errorf("%s: %s is %v", name, id, r)
-			}
+			expect.Equal(t, r.DeletionPolicy+" "+r.UpdateReplacePolicy, "Retain Retain", "%s: when %s leaves the stack, do", name, id)
+			has(t, r.Properties, map[string]any{"Prefix": "wavegate-prod-", "ServiceTimeout": "360"}, "%s: %s", name, id)
 		}
 		for _, function := range table.Functions() {
 			deployed := !slices.Contains([]string{operations.Docs, operations.Console, operations.Bell}, function) || name == "full" || name == "other" && function == operations.Bell
-			if tried["wavegate-prod-"+function] != deployed {
-				t.Errorf("%s: %s is tried: %t", name, function, tried["wavegate-prod-"+function])
-			}
+			expect.Equal(t, tried["wavegate-prod-"+function], deployed, "%s: %s is tried", name, function)
 		}
 	}
 }
@@ -92,21 +90,13 @@ func TestSmokeTest_AReleaseWithAnotherFunction_IsAnotherResource(t *testing.T) {
 // TestSmokeTest_MayPublishAndCall_TheStagesFunctionsAlone.
 func TestSmokeTest_MayPublishAndCall_TheStagesFunctionsAlone(t *testing.T) {
 	template := prod()
-	f := template.Resources[template.id(t, "AWS::Lambda::Function", smokeTest)].Properties
-	role := template.Resources[strings.TrimSuffix(strings.Trim(text(f["Role"]), "${}"), ".Arn")]
-	var rights []string
-	for _, right := range allowances(role) {
-		if !strings.HasPrefix(right, "Allow logs:") && !strings.HasPrefix(right, "Allow xray:") {
-			rights = append(rights, right)
-		}
-	}
+	f := template.function(t, smokeTest)
+	rights := slices.DeleteFunc(allowances(template.role(f)), func(right string) bool {
+		return strings.HasPrefix(right, "Allow logs:") || strings.HasPrefix(right, "Allow xray:")
+	})
 	const all = "arn:aws:lambda:eu-central-1:111122223333:function:wavegate-prod-*"
-	if !slices.Equal(rights, []string{"Allow lambda:InvokeFunction " + all, "Allow lambda:PublishVersion " + all}) {
-		t.Errorf("it may %q", rights)
-	}
-	if f["Timeout"] != 300.0 {
-		t.Errorf("it runs for %v s", f["Timeout"])
-	}
+	expect.Equal(t, rights, []string{"Allow lambda:InvokeFunction " + all, "Allow lambda:PublishVersion " + all}, "it may")
+	has(t, f.Properties, map[string]any{"Timeout": 300.0}, "it")
 }
 
 // TestSmokeTest_WithoutVersions_IsNot: with traffic=direct, calls go to the functions themselves.

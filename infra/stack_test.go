@@ -11,6 +11,7 @@ import (
 	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/ratelimit"
+	"wavegate/shared/testing/expect"
 )
 
 // stages are the deployments with as few settings as possible, by name.
@@ -39,9 +40,7 @@ func TestStacks_WhatHoldsData_IsApartFromTheService(t *testing.T) {
 		if len(watch.of("AWS::CloudWatch::Dashboard")) != 1 || len(watch.of("AWS::Lambda::Function")) != map[string]int{"full": 1}[name] {
 			t.Errorf("%s is watched by %v", name, sorted(watch.Resources))
 		}
-		if n := len(data.of("AWS::Lambda::Function")); n != 1 {
-			t.Errorf("%s: the data stack has %d functions, and needs only the pool's trigger", name, n)
-		}
+		expect.Equal(t, len(data.of("AWS::Lambda::Function")), 1, "%s: the data stack has this many functions, and needs only the pool's trigger", name)
 		published := map[string]bool{}
 		for _, p := range data.of("AWS::SSM::Parameter") {
 			published[p.Properties["Name"].(string)] = true
@@ -63,9 +62,7 @@ func TestStacks_WhatHoldsData_IsApartFromTheService(t *testing.T) {
 		}
 		for stack, template := range s.stacks {
 			b, err := json.Marshal(template)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, err)
 			for _, tie := range []string{"Fn::ImportValue", "Fn::GetStackOutput", `"Export"`} {
 				if strings.Contains(string(b), tie) {
 					t.Errorf("%s has %s", stack, tie)
@@ -88,9 +85,7 @@ func TestTables_AreTheDefinitions(t *testing.T) {
 		for _, want := range dynamo.Tables {
 			p := template.Resources[template.id(t, "AWS::DynamoDB::Table", "table-"+string(want.ID))].Properties
 			at := stage + " " + string(want.ID)
-			if got := keys(p["KeySchema"]); got != strings.TrimSuffix(want.Partition+" "+want.Sort, " ") {
-				t.Errorf("%s has the keys %q", at, got)
-			}
+			expect.Equal(t, keys(p["KeySchema"]), strings.TrimSuffix(want.Partition+" "+want.Sort, " "), "%s has the keys", at)
 			got, indexes, kept := map[string]string{}, map[string]string{}, map[string]string{}
 			for _, kind := range []string{"LocalSecondaryIndexes", "GlobalSecondaryIndexes"} {
 				list, _ := p[kind].([]any)
@@ -106,33 +101,21 @@ func TestTables_AreTheDefinitions(t *testing.T) {
 				if x.Holds != nil {
 					want = fmt.Sprint("INCLUDE", x.Holds)
 				}
-				if kept[x.Name] != want {
-					t.Errorf("%s: %s has %s, want %s", at, x.Name, kept[x.Name], want)
-				}
+				expect.Equal(t, kept[x.Name], want, "%s: %s has", at, x.Name)
 			}
-			if fmt.Sprint(got) != fmt.Sprint(indexes) {
-				t.Errorf("%s has the indexes %v, want %v", at, got, indexes)
-			}
+			expect.Equal(t, fmt.Sprint(got), fmt.Sprint(indexes), "%s has the indexes %v, want %v", at, got, indexes)
 			if ttl := value(p, "TimeToLiveSpecification", "AttributeName"); (want.TTL == "") != (ttl == nil) || (ttl != nil && ttl != want.TTL) {
 				t.Errorf("%s ends items by %v, want %q", at, ttl, want.TTL)
 			}
-			if p["BillingMode"] != "PAY_PER_REQUEST" || p["TableName"] != nil {
-				t.Errorf("%s is billed as %v under the name %v", at, p["BillingMode"], p["TableName"])
-			}
-			if value(p, "SSESpecification", "SSEEnabled") != true {
-				t.Errorf("%s is not encrypted with the account's key", at)
-			}
-			recovers := value(p, "PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled")
-			if recovers != !want.Ephemeral {
-				t.Errorf("%s: point-in-time recovery is %v", at, recovers)
-			}
+			has(t, p, map[string]any{
+				"BillingMode": "PAY_PER_REQUEST", "TableName": nil, "SSESpecification/SSEEnabled": true, // with the account's key
+				"PointInTimeRecoverySpecification/PointInTimeRecoveryEnabled": !want.Ephemeral,
+			}, "%s", at)
 			if protected := p["DeletionProtectionEnabled"] == true; protected != (stage == "prod" && !want.Ephemeral) {
 				t.Errorf("%s: deletion protection is %v", at, protected)
 			}
 		}
-		if n := len(template.of("AWS::DynamoDB::Table")); n != len(dynamo.Tables) {
-			t.Errorf("%s has %d tables, the definitions are %d", stage, n, len(dynamo.Tables))
-		}
+		expect.Equal(t, len(template.of("AWS::DynamoDB::Table")), len(dynamo.Tables), "%s has this many tables, the definitions are", stage)
 	}
 }
 
@@ -232,9 +215,7 @@ func TestProd_KeepsWhatItHolds_AndDevNothing(t *testing.T) {
 			}
 		}
 		for id, r := range template.of("AWS::ApiGateway::Account") { // one for each account and region
-			if r.DeletionPolicy != "Retain" {
-				t.Errorf("%s: the account's logging would end with the stack: %s", stage, id)
-			}
+			expect.Equal(t, r.DeletionPolicy, "Retain", "%s: the account's logging would end with the stack: %s", stage, id)
 		}
 	}
 }
@@ -243,35 +224,24 @@ func TestFunctions_AreBuiltAlike(t *testing.T) {
 	for stage, template := range stages() {
 		for id, f := range template.of("AWS::Lambda::Function") {
 			p := f.Properties
-			if p["Runtime"] != "provided.al2023" || fmt.Sprint(p["Architectures"]) != "[arm64]" || p["Handler"] != "bootstrap" {
-				t.Errorf("%s: %s runs %v on %v", stage, id, p["Runtime"], p["Architectures"])
-			}
-			if value(p, "TracingConfig", "Mode") != "Active" {
-				t.Errorf("%s: %s is not traced", stage, id)
-			}
+			has(t, p, map[string]any{
+				"Runtime": "provided.al2023", "Architectures": []any{"arm64"}, "Handler": "bootstrap", "TracingConfig/Mode": "Active",
+				"Environment/Variables/STAGE": stage, "Environment/Variables/AWS_ENDPOINT_URL_DYNAMODB": nil,
+			}, "%s: %s", stage, id)
 			logs := template.Resources[strings.Trim(text(value(p, "LoggingConfig", "LogGroup")), "${}")]
 			if logs.Type != "AWS::Logs::LogGroup" || logs.Properties["RetentionInDays"] != map[string]any{"dev": 14.0, "prod": 90.0}[stage] {
 				t.Errorf("%s: %s logs to %v", stage, id, logs)
 			}
-			if value(p, "Environment", "Variables", "STAGE") != stage {
-				t.Errorf("%s: %s counts for another stage", stage, id)
-			}
 			if memory, ok := p["MemorySize"].(float64); !ok || (memory < wholeProcessor) != (value(p, "Environment", "Variables", "GOMAXPROCS") == "1") {
 				t.Errorf("%s: %s has %v MB and runs on %v processors", stage, id, p["MemorySize"], value(p, "Environment", "Variables", "GOMAXPROCS"))
 			}
-			if value(p, "Environment", "Variables", "AWS_ENDPOINT_URL_DYNAMODB") != nil {
-				t.Errorf("%s: %s is sent to another store than AWS's", stage, id)
-			}
 		}
 		for _, op := range table.All {
-			p := template.Resources[template.id(t, "AWS::Lambda::Function", op.ID)].Properties
-			if p["MemorySize"] != float64(op.MemoryMB) || p["Timeout"] != op.Timeout.Seconds() {
-				t.Errorf("%s: %s has %v MB and %v s, its row says %d and %v", stage, op.ID, p["MemorySize"], p["Timeout"], op.MemoryMB, op.Timeout)
-			}
-			// Lambda's own lines for each call would cost more than a poll does.
-			if want := map[bool]string{true: "WARN", false: "INFO"}[op.Sampled]; value(p, "LoggingConfig", "SystemLogLevel") != want {
-				t.Errorf("%s: Lambda logs %s of %s, want %s", stage, value(p, "LoggingConfig", "SystemLogLevel"), op.ID, want)
-			}
+			has(t, template.function(t, op.ID).Properties, map[string]any{
+				"MemorySize": float64(op.MemoryMB), "Timeout": op.Timeout.Seconds(),
+				// Lambda's own lines for each call would cost more than a poll does.
+				"LoggingConfig/SystemLogLevel": map[bool]string{true: "WARN", false: "INFO"}[op.Sampled],
+			}, "%s: %s", stage, op.ID)
 		}
 	}
 }
@@ -284,9 +254,7 @@ func TestStage_LogsAndTraces(t *testing.T) {
 				t.Errorf("the stage is %v, traced: %v", p["StageName"], p["TracingEnabled"])
 			}
 			var line map[string]string
-			if err := json.Unmarshal([]byte(value(p, "AccessLogSetting", "Format").(string)), &line); err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, json.Unmarshal([]byte(value(p, "AccessLogSetting", "Format").(string)), &line))
 			for _, field := range []string{"requestId", "extendedId", "tls", "traceId", "userId", "organizationId", "operation", "latency", "status", "error"} {
 				if line[field] == "" {
 					t.Errorf("%s: the access log lacks %s", stage, field)
@@ -299,9 +267,7 @@ func TestStage_LogsAndTraces(t *testing.T) {
 			}
 		}
 		for _, a := range template.of("AWS::ApiGateway::RestApi") {
-			if fmt.Sprint(value(a.Properties, "EndpointConfiguration", "Types")) != "[REGIONAL]" {
-				t.Errorf("%s: the API's endpoint is %v", stage, a.Properties["EndpointConfiguration"])
-			}
+			expect.Equal(t, fmt.Sprint(value(a.Properties, "EndpointConfiguration", "Types")), "[REGIONAL]", "%s: the API's endpoint is %v", stage, a.Properties["EndpointConfiguration"])
 		}
 	}
 }
@@ -311,8 +277,8 @@ func TestCopilotSecret_IsReadAtRunTime(t *testing.T) {
 	template := full()
 	const secret = "arn:aws:secretsmanager:eu-central-1:111122223333:secret:wavegate/copilot-??????"
 	for _, op := range table.All {
-		function := template.Resources[template.id(t, "AWS::Lambda::Function", op.ID)]
-		env := value(function.Properties, "Environment", "Variables")
+		function := template.function(t, op.ID)
+		env := environment(function)
 		want := any(nil)
 		if op.Limit == ratelimit.Copilot {
 			want = "wavegate/copilot"
@@ -320,15 +286,12 @@ func TestCopilotSecret_IsReadAtRunTime(t *testing.T) {
 		if got := value(env, "COPILOT_SECRET_ID"); got != want || value(env, "COPILOT_SECRET") != nil {
 			t.Errorf("%s has the secret as %v", op.ID, got)
 		}
-		role := strings.TrimSuffix(strings.Trim(text(function.Properties["Role"]), "${}"), ".Arn")
-		if may := slices.Contains(allowances(template.Resources[role]), "Allow secretsmanager:GetSecretValue "+secret); may != (want != nil) {
+		if may := slices.Contains(allowances(template.role(function)), "Allow secretsmanager:GetSecretValue "+secret); may != (want != nil) {
 			t.Errorf("%s may read the secret: %v", op.ID, may)
 		}
 	}
 	b, err := json.Marshal(template.stacks)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if strings.Contains(string(b), "{{resolve:") {
 		t.Error("CloudFormation puts a secret's value in")
 	}

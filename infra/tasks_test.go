@@ -5,6 +5,7 @@ import (
 
 	"wavegate/shared/operations"
 	"wavegate/shared/operations/table"
+	"wavegate/shared/testing/expect"
 )
 
 // TestTasks_AreCalledByTheirSchedule_AndNotTriedAgain: a retry would run at the same time as the next run.
@@ -23,9 +24,7 @@ func TestTasks_AreCalledByTheirSchedule_AndNotTriedAgain(t *testing.T) {
 			if text(value(target, "Arn")) != function || s.Properties["ScheduleExpression"] != "rate(1 minute)" {
 				t.Errorf("%s: %v calls %s", stage, s.Properties["ScheduleExpression"], text(value(target, "Arn")))
 			}
-			if value(target, "RetryPolicy", "MaximumRetryAttempts") != 0.0 {
-				t.Errorf("%s: a run is tried again: %v", stage, value(target, "RetryPolicy"))
-			}
+			expect.Equal[any](t, value(target, "RetryPolicy", "MaximumRetryAttempts"), 0.0, "%s: the number of further tries of a run is", stage)
 		}
 	}
 }

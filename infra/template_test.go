@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +19,7 @@ import (
 
 	"wavegate/shared/operations"
 	"wavegate/shared/operations/table"
+	"wavegate/shared/testing/expect"
 )
 
 // dist is a directory of empty functions, because their content does not matter to a template.
@@ -85,7 +87,8 @@ func fullContext() map[string]any {
 		"domain", "api.wavegate.example", "certificateArn", "arn:aws:acm:eu-central-1:111122223333:certificate/c-1", "hostedZone", "Z0123456789",
 		"tags", `{"costCenter":"42"}`, "kmsKeyArn", testKey, "permissionsBoundary", testBoundary,
 		"webAclArn", "arn:aws:wafv2:eu-central-1:111122223333:regional/webacl/api/a-1",
-		"alarmEmail", "ops@example.com", "origins", "https://a.example,https://b.example", "docs", "true", "ddiRoot", "true", "console", "true", "bell", "true", "warmWrites", `{"rate-counters":21000,"reports":17000}`,
+		"alarmEmail", "ops@example.com", "origins", "https://a.example,https://b.example",
+		"docs", "true", "ddiRoot", "true", "console", "true", "bell", "true", "warmWrites", `{"rate-counters":21000,"reports":17000}`,
 		"budgetUsd", "5000", "apiQuota", "2500", "tableQuota", "80000", "backupCopyVaultArn", testVault, "outsideSecret", "wavegate/outside",
 		"events", "true", "eventsChatTopicArn", testTopic, "eventsEndpoint", `{"url":"https://changes.example/hook","connectionArn":"`+testConnection+`","rate":40}`,
 		"issuers", "["+fleet+"]", "copilotUrl", "https://assistant.example", "copilotSecret", "wavegate/copilot",
@@ -272,6 +275,44 @@ func value(v any, path ...any) any {
 		}
 	}
 	return v
+}
+
+// function returns the function of a name.
+func (t template) function(test *testing.T, name string) resource {
+	test.Helper()
+	return t.Resources[t.id(test, "AWS::Lambda::Function", name)]
+}
+
+// role returns the role of a function.
+func (t template) role(function resource) resource {
+	return t.Resources[strings.TrimSuffix(strings.Trim(text(function.Properties["Role"]), "${}"), ".Arn")]
+}
+
+// environment returns the variables of a function.
+func environment(function resource) map[string]any {
+	variables, _ := value(function.Properties, "Environment", "Variables").(map[string]any)
+	return variables
+}
+
+// has checks nested properties by their paths, such as "Lifecycle/DeleteAfterDays". References are compared as text.
+func has(t *testing.T, got any, want map[string]any, what string, args ...any) {
+	t.Helper()
+	found := map[string]any{}
+	for path := range want {
+		v := got
+		for step := range strings.SplitSeq(path, "/") {
+			if n, err := strconv.Atoi(step); err == nil {
+				v = value(v, n)
+			} else {
+				v = value(v, step)
+			}
+		}
+		if m, ok := v.(map[string]any); ok {
+			v = text(m)
+		}
+		found[path] = v
+	}
+	expect.Equal(t, found, want, what, args...)
 }
 
 // tableARN is the ARN of a table as the service makes it from the table's name.

@@ -64,12 +64,12 @@ func TestBoundaries_AreWhatTheFleetOfThatSizeNeeds(t *testing.T) {
 	}
 	for what, over := range map[string]func(need) bool{
 		"`pollRate`":                        func(n need) bool { return n.PerSecond > pollRate },
-		"a new table `rate-counters`":       func(n need) bool { return n.PerSecond*onePoll.Write > warmed },
+		"a new table `rate-counters`":       func(n need) bool { return n.PerSecond*poll.Write > warmed },
 		"requests a second of the account":  func(n need) bool { return n.PerSecond > gatewayQuota },
 		"`reserveBell`, where boxes listen": func(n need) bool { return n.PerSecond > bellShare*concurrencyQuota*callsOfExecution },
 	} {
 		below, above := fleet{Boxes: 0.99 * at[what], Interval: 60, Idle: 300}, fleet{Boxes: 1.01 * at[what], Interval: 60, Idle: 300}
-		if at[what] == 0 || over(below.needs(onePoll)) || !over(above.needs(onePoll)) {
+		if at[what] == 0 || over(below.needs(poll)) || !over(above.needs(poll)) {
 			t.Errorf("%s is not reached by %.0f boxes", what, at[what])
 		}
 	}

@@ -70,8 +70,8 @@ func newCountedFleet(t *testing.T, endpoint, metered string, boxes int) *counted
 	registry, polls := edge.NewRegistry(db, 32).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}), polling.NewPolls(db, settings, clock)
 	limiter := ratelimit.New(ratelimit.Config{Store: direct, Limits: ratelimit.Limits{User: 600}, Clock: clock, Deadline: 10 * time.Second})
 	counted := client(metered, storefront.AccessKey("tick"))
-	f.progress = census.NewStore(dynamo.Open(counted, clock), census.Settings{Shards: 32, PollInterval: time.Minute, GuardInterval: time.Minute},
-		ratelimit.LastSeen(counted))
+	f.progress = census.NewStore(dynamo.Open(counted, clock),
+		census.Settings{Shards: 32, PollInterval: time.Minute, GuardInterval: time.Minute}, ratelimit.LastSeen(counted))
 	must := func(err error) {
 		t.Helper()
 		expect.OK(t, err)
