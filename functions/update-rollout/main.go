@@ -17,7 +17,11 @@ func main() { function.Run(rollouts.UpdateRollout(), wire) }
 func wire(env lambdahttp.Env) function.Handler[input.Sent[string, rollout.MoveRequest]] {
 	rollouts := rollout.NewStore(env.DB)
 	return func(c *function.Call, in input.Sent[string, rollout.MoveRequest]) (lambdahttp.Answer, error) {
-		_, err := rollouts.Move(c.Context(), c.Origin().For(in.Body.Grounds), in.Path, in.Body.Move, c.When)
+		from, move := c.Origin().For(in.Body.Grounds), in.Body.Move
+		if in.Body.Everywhere {
+			return lambdahttp.Empty(http.StatusNoContent), rollouts.HaltEverywhere(c.Context(), from, in.Path, move, c.When)
+		}
+		_, err := rollouts.Move(c.Context(), from, in.Path, move, c.When)
 		return lambdahttp.Empty(http.StatusNoContent), err
 	}
 }

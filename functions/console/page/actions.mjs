@@ -137,10 +137,22 @@ export function resume(r, progress) {
 	ask({
 		title: `Start ${r.targetVersion} again?`, action: `Start again at ${r.staged_percent} %`, type: channelOf(r), danger: true,
 		body: () => html`<p>The same boxes are offered ${r.targetVersion} again: ${progress ? boxes(total(progress).expected) : 'those of its stage'} of ${channelOf(r)}.</p>
-			${r.terms && html`<p>From then on, the guard only advises. It neither halts nor promotes.</p>`}
+			${r.terms && html`<p>From then on, the guard judges what is new. Boxes that are bad or silent now no longer count.</p>`}
 			<${Hurdles} h=${hurdles(r, progress, r.staged_percent)} stage=${0} />`,
 		fields: () => html`${override(hurdles(r, progress, r.staged_percent))}<${Reason} />`,
 		run: (values) => move(r, because(values, { status: 'active' }), `"${r.revision}"`, `${channelOf(r)}: ${r.targetVersion} continues at ${r.staged_percent} %.`),
+	});
+}
+
+/** Lets a rollout go on that tells no more boxes; without an organization, if one is given. */
+export function goOn(r, progress, organization) {
+	const without = organization ? { without: [...new Set([...(r.without ?? []), organization])] } : {};
+	ask({
+		title: `Go on with ${r.targetVersion}${organization ? ` without ${organization}` : ''}?`, action: 'Go on', type: channelOf(r), danger: true,
+		body: () => html`<p>${organization ? `Boxes of ${organization} keep what they run. ` : ''}The guard judges what is new. Boxes that are bad or silent now no longer count.</p>
+			<${Hurdles} h=${hurdles(r, progress, r.staged_percent)} stage=${0} />`,
+		fields: () => html`${override(hurdles(r, progress, r.staged_percent))}<${Reason} />`,
+		run: (values) => move(r, because(values, { status: 'active', ...without }), `"${r.revision}"`, `${channelOf(r)}: ${r.targetVersion} goes on.`),
 	});
 }
 

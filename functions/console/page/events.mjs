@@ -16,6 +16,7 @@ function phrase(e) {
 	case 'RolloutPromoted': return ['promoted', `${channel} ${e.before?.staged_percent} → ${a.staged_percent} %`];
 	case 'RolloutHalted': return ['halted', `${a.targetVersion} on ${channel} at ${a.staged_percent} %`];
 	case 'RolloutResumed': return ['started again', `${a.targetVersion} on ${channel} at ${a.staged_percent} %`];
+	case 'RolloutTellingStopped': return ['stopped telling boxes', `of ${a.targetVersion} on ${channel}`];
 	case 'RolloutCompleted': return ['completed', `${a.targetVersion} on ${channel}`];
 	case 'RolloutApproved': return ['approved', `${a.terms?.approvals?.at(-1)?.stage ?? ''} % of ${a.targetVersion} on ${channel}`];
 	case 'RolloutPolicyChanged': return ['changed the policy', `of ${a.targetVersion} on ${channel}`];
@@ -38,7 +39,7 @@ function phrase(e) {
 	return [words.at(-1), `${words.slice(0, -1).join(' ')} ${e.resource.id}`];
 }
 
-const kind = { RolloutHalted: 'bad', RolloutPromoted: 'act', RolloutStarted: 'act', RolloutResumed: 'act', ReleasePublished: 'act', FreezeSet: 'hold', RolloutApproved: 'good', RolloutCompleted: 'good', ReleaseAdopted: 'good', RolloutNearHalt: 'bad', RolloutWentBad: 'bad', RolloutApprovalWaiting: 'hold', RecallUnconfirmed: 'bad' };
+const kind = { RolloutHalted: 'bad', RolloutPromoted: 'act', RolloutStarted: 'act', RolloutResumed: 'act', ReleasePublished: 'act', FreezeSet: 'hold', RolloutApproved: 'good', RolloutCompleted: 'good', ReleaseAdopted: 'good', RolloutNearHalt: 'bad', RolloutTellingStopped: 'bad', RolloutWentBad: 'bad', RolloutApprovalWaiting: 'hold', RecallUnconfirmed: 'bad' };
 const unsaid = new Set(['revision', 'updatedAt']);
 
 // flat turns a document into lines of path and value.

@@ -8,7 +8,7 @@ import { Chip, Empty, Shown, Loading, Age, Command, channelOf, nameOf, More } fr
 import { Evidence } from './evidence.mjs';
 import { Stages, History } from './charts.mjs';
 import { Halted, HaltedBy } from './halted.mjs';
-import { next, halt, promote, complete, resume, sendBack, approve, total, bad, atStage } from './actions.mjs';
+import { next, halt, promote, complete, resume, goOn, sendBack, approve, total, bad, atStage } from './actions.mjs';
 
 const reasons = {
 	download: 'Download', checksum: 'Checksum', signature: 'Signature', space: 'No space', power: 'Power', incompatible: 'Incompatible',
@@ -16,7 +16,7 @@ const reasons = {
 };
 
 function Standing({ r }) {
-	if (r.status === 'active') return html`<p class="chips"><${Chip} kind="wait">Active at ${r.staged_percent} %<//>${r.guard === 'none' && html` <${Chip} kind="quiet">No guard<//>`}<span>for ${atStage(r)}</span></p>`;
+	if (r.status === 'active') return html`<p class="chips"><${Chip} kind="wait">Active at ${r.staged_percent} %<//>${r.guard === 'none' && html` <${Chip} kind="quiet">No guard<//>`}${r.stoppedFor && html` <${Chip} kind="bad">Tells no more boxes<//>`}${r.fast && html` <${Chip} kind="quiet">Fast<//>`}<span>for ${atStage(r)}</span></p>`;
 	if (r.status === 'halted') {
 		return html`<p class="chips"><${Chip} kind="bad">Halted at ${r.staged_percent} %<//><span><${HaltedBy} r=${r} /></span></p>`;
 	}
@@ -32,6 +32,8 @@ function Actions({ r, p }) {
 		return html`<div class="buttons">
 				<button type="button" class="button halt" onClick=${() => halt(r)}>Halt</button>
 				${stage ? html`<button type="button" class="button" onClick=${() => promote(r, p)}>Promote to ${stage} %…</button>` : html`<button type="button" class="button" onClick=${() => complete(r, p)}>Complete…</button>`}
+				${r.stoppedFor && html`<button type="button" class="button" onClick=${() => goOn(r, p)}>Go on…</button>`}
+				${r.stoppedFor && p?.guard?.organization && html`<button type="button" class="button" onClick=${() => goOn(r, p, p.guard.organization)}>Go on without ${p.guard.organization}…</button>`}
 				${needed && html`<button type="button" class="button" onClick=${() => approve(r, stage)}>Approve ${stage} %…</button>`}
 			</div>
 			<${More} id="commands" label="As commands"><${Command} text=${`wavegate halt ${name}`} /><${Command} text=${stage ? `wavegate promote ${name}` : `wavegate complete ${name}`} /><${Command} text=${`wavegate watch ${name}`} /><//>`;
@@ -77,6 +79,8 @@ function Plants({ r }) {
 function People({ r }) {
 	const approvals = r.terms?.approvals ?? [];
 	return html`<dl class="facts">
+		${r.without && html`<div><dt>Without</dt><dd>${r.without.join(', ')}</dd></div>`}
+		${r.fast && html`<div><dt>Fast</dt><dd>${r.fast}</dd></div>`}
 		${r.startedBy && html`<div><dt>Started</dt><dd><${Said}>${nameOf(r.startedBy)}<//>, <${Moment} at=${r.startedAt} /></dd></div>`}
 		${r.promotedBy && html`<div><dt>Promoted last</dt><dd><${Said}>${nameOf(r.promotedBy)}<//></dd></div>`}
 		${approvals.map((a) => html`<div><dt>Approved ${a.stage} %</dt><dd><${Said}>${nameOf(a.by)}<//>, <${Moment} at=${a.at} /></dd></div>`)}

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -86,7 +87,7 @@ func (c *Comparison) date(table dynamo.TableID, item Item) {
 func boxOf(table dynamo.TableID, item Item) string {
 	switch table {
 	case dynamo.Edges, dynamo.Reports:
-		return Text(item, "edgeId")
+		return cmp.Or(Text(item, "box"), Text(item, "edgeId")) // a trace names its box
 	case dynamo.Audit:
 		if strings.HasPrefix(Text(item, "stream"), "edges/") {
 			return Text(Object(item, "resource"), "id")

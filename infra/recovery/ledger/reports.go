@@ -34,6 +34,9 @@ func (b Books) auditReports(f *Findings) {
 	}
 	for _, row := range b[dynamo.Reports] {
 		id := Text(row, "edgeId")
+		if strings.HasPrefix(id, report.TracePrefix) {
+			continue
+		}
 		box := boxes[id]
 		if box == nil {
 			f.Add("reports: %v belongs to no box", row)

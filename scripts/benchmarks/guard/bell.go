@@ -35,6 +35,7 @@ func (b *box) stage() int { return cohort.FirstStage(edgeType, target, b.edge.Ed
 // bell.
 func (p *play) rings(b *box) time.Duration {
 	if !p.world.Bell {
+		b.pace(p)
 		return b.nextPoll(p.now)
 	}
 	wait := func() time.Duration { return time.Duration(p.random.Int64N(int64(p.world.IdlePoll))) }
@@ -49,6 +50,7 @@ func (p *play) rings(b *box) time.Duration {
 // listens.
 func (p *play) again(b *box) time.Duration {
 	if !p.world.Bell {
+		b.pace(p)
 		return b.nextPoll(p.now)
 	}
 	return b.ifAlive(b.dark.lit(p.now))

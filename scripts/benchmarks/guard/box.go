@@ -3,8 +3,10 @@ package main
 import (
 	"time"
 
+	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
+	"wavegate/shared/fleet/rollout"
 )
 
 // The versions of a simulation: boxes run the old one, and the rollout brings the new one.
@@ -49,6 +51,16 @@ func (b *box) has(i int) bool { return b.effects&(1<<i) != 0 }
 // hurt reports whether the box is in a worse state than before.
 func (b *box) hurt() bool {
 	return b.dies != never && b.told || b.failing || b.fellBack && !b.runsTarget
+}
+
+// pace makes a box that does not listen poll less often from a stage's second day on, like the service.
+func (b *box) pace(p *play) {
+	if p.world.Bell {
+		return
+	}
+	if b.every = p.world.ActivePoll; p.rollout.Status == rollout.Active && p.at(p.now).Sub(p.rollout.UpdatedAt) >= bell.Busy {
+		b.every = p.world.IdlePoll
+	}
 }
 
 // nextPoll returns the box's first regular poll at or after a time; never if it polls no more.

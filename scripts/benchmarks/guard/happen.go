@@ -51,7 +51,7 @@ func (p *play) poll(i int32, b *box) {
 	if b.runsTarget {
 		runs = target
 	}
-	r, _ := polling.Resolve(b.edge, runs, p.channel)
+	r, _ := polling.Resolve(b.edge, runs, b.row.Offer, p.channel)
 	e := report.Polled{Told: r.Version, Running: runs, Subject: b.edge.EdgeID, At: p.at(p.now)}
 	if r.Source == polling.FromRollout {
 		e.RolloutID, e.Stage = r.RolloutID, cohort.FirstStage(edgeType, r.Version, b.edge.EdgeID)

@@ -19,6 +19,9 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync"
+	"time"
+
+	"wavegate/shared/fleet/guard"
 )
 
 func main() {
@@ -27,6 +30,7 @@ func main() {
 	first := flag.Int("first", 1, "the first seed")
 	results := flag.String("results", "", "a folder of results that are there already")
 	bells := flag.Bool("bell", false, "have the boxes of the world listen to a bell")
+	fast := flag.Bool("fast", false, "soak at 10 percent for a day instead of the time in the file")
 	flag.Bool("report", false, "print the table of all worlds, as without -world")
 	flag.Parse()
 	debug.SetGCPercent(400) // a fleet is many small rows that stay
@@ -35,7 +39,7 @@ func main() {
 	if *file == "" {
 		err = writeReport(out, *seeds, *results)
 	} else {
-		err = playFile(out, *file, *first, *seeds, *bells)
+		err = playFile(out, *file, *first, *seeds, *bells, *fast)
 	}
 	if err = errors.Join(err, out.Flush()); err != nil {
 		fmt.Fprintln(os.Stderr, "guard:", err)
@@ -56,12 +60,15 @@ func read(file string) (world, error) {
 	return w, nil
 }
 
-func playFile(out *bufio.Writer, file string, first, seeds int, bells bool) error {
+func playFile(out *bufio.Writer, file string, first, seeds int, bells, fast bool) error {
 	w, err := read(file)
 	if err != nil {
 		return err
 	}
 	w.Bell = w.Bell || bells
+	if fast {
+		w.Policy.Promote.Soak.At10 = guard.Lasting(24 * time.Hour)
+	}
 	return each(w, first, seeds, func(r result) error { return writeLine(out, r) })
 }
 

@@ -47,7 +47,7 @@ func (s spans) nextPowerUp(t time.Duration) (time.Duration, bool) {
 
 // darkness returns when each plant is off. Each entry of the world chooses its plants at random.
 func (w world) darkness(r *rand.Rand) []spans {
-	const before, after = 3, 4 // days around the world's own
+	const before, after = 3, 10 // days around the world's own
 	plants := make([]spans, w.Plants)
 	midnight := w.Start.Truncate(24 * time.Hour)
 	for _, d := range w.Dark {

@@ -18,8 +18,8 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// afterwards is how long a world continues after its rollout has ended.
-const afterwards = 48 * time.Hour
+// afterwards is how long a world continues after its rollout has ended: what shows within a week has shown by then.
+const afterwards = 8 * 24 * time.Hour
 
 // A result of a rollout.
 type result struct {
@@ -108,7 +108,8 @@ func (p *play) place(seed int) {
 	p.boxes = make([]box, w.Boxes)
 	for i := range p.boxes {
 		b, id, plant := &p.boxes[i], fmt.Sprintf("box-%d-%05d", seed, i), p.random.IntN(w.Plants)
-		b.edge = edge.Edge{EdgeID: id, EdgeType: edgeType, Channel: channel, OrganizationID: fmt.Sprintf("organization-%d", plant%w.Organizations), Revision: 1}
+		b.edge = edge.Edge{EdgeID: id, EdgeType: edgeType, Channel: channel, FactoryID: fmt.Sprintf("plant-%d", plant),
+			OrganizationID: fmt.Sprintf("organization-%d", plant%w.Organizations), Revision: 1}
 		b.dark, b.dies, b.called, b.every = dark[plant], never, -never, w.ActivePoll
 		b.first = time.Duration(p.random.Int64N(int64(w.IdlePoll)))
 		if p.random.Float64() < w.Dead {
@@ -127,7 +128,7 @@ func (p *play) place(seed int) {
 				b.effects |= 1 << j
 			}
 		}
-		b.row = report.Row{}.Registered(report.Registration{EdgeID: id, EdgeType: edgeType, Channel: channel, OrganizationID: b.edge.OrganizationID, At: p.at(-afterwards)})
+		b.row = report.Row{}.Registered(report.Registration{EdgeID: id, EdgeType: edgeType, Channel: channel, FactoryID: b.edge.FactoryID, OrganizationID: b.edge.OrganizationID, At: p.at(-afterwards)})
 		b.row, _ = report.Next(b.row, report.Polled{Told: oldVersion, Running: oldVersion, Subject: id, At: p.at(-afterwards)})
 		b.entry = b.row.Entry()
 		p.byID[id], p.order = int32(i), append(p.order, int32(i))
@@ -187,6 +188,7 @@ func (p *play) tick() {
 	sightings := make([]census.Sighting, len(boxes))
 	for i, e := range boxes {
 		b := &p.boxes[p.byID[e.EdgeID]]
+		b.pace(p)
 		s := census.Sighting{EdgeID: e.EdgeID, OrganizationID: e.OrganizationID, LastSeen: p.at(b.lastSeen(p.now))}
 		if o := b.row.Offer; o != nil && o.RolloutID == p.rollout.ID {
 			s.Offer = *o
@@ -194,7 +196,7 @@ func (p *play) tick() {
 		sightings[i] = s
 	}
 	p.last = q.Judge(sightings, nil)
-	if p.last.Acts {
+	if p.last.Acts || p.last.Stops {
 		p.act()
 	}
 }
@@ -203,6 +205,8 @@ func (p *play) tick() {
 func (p *play) act() {
 	var m rollout.Move
 	switch p.last.Action {
+	case guard.Hold:
+		m.Stop = p.last.Suspicion()
 	case guard.Halt:
 		m.Status = rollout.Halted
 	case guard.Complete:
@@ -221,6 +225,9 @@ func (p *play) act() {
 	} else {
 		carried := next.Carried()
 		p.channel.Rollout = &carried
+		if next.Stopped() {
+			p.channel.Telling = release.Telling{TellingID: next.ID, Stopped: true}
+		}
 	}
 	for i := range p.boxes {
 		b := &p.boxes[i]

@@ -84,7 +84,7 @@ const powerUp = "powerUp"
 // parse reads a world. The error lists all faults of its values.
 func parse(text []byte) (world, error) {
 	f := file{
-		Plants: 200, Organizations: 1, Days: 8, Start: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC),
+		Plants: 200, Organizations: 1, Days: 21, Start: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC),
 		PollSeconds: []int64{60, 300}, InstallMinutes: []int64{2, 10}, Policy: json.RawMessage(`{}`),
 	}
 	d := json.NewDecoder(bytes.NewReader(text))

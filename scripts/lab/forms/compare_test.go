@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"wavegate/shared/testing/golden"
@@ -15,6 +16,10 @@ var ignored = map[string]string{
 	"soakedSeconds": "until now",
 	"resetSeconds":  "from now",
 }
+
+// reworded are the parts of sentences that a later release words in another way: a hold must not advise to retire boxes,
+// which are evidence.
+var reworded = strings.NewReplacer("retire them or lower taken in the policy", "lower taken in the policy")
 
 // A comparison compares answers with recorded ones, which are about items with earlier times.
 type comparison struct {
@@ -83,6 +88,7 @@ func (c *comparison) values(path string, was, now any) {
 
 // texts compares texts with times.
 func (c *comparison) texts(path, was, now string) {
+	was = reworded.Replace(was)
 	before, after := timeText.FindAllString(was, -1), timeText.FindAllString(now, -1)
 	same := timeText.ReplaceAllString(was, "TIME") == timeText.ReplaceAllString(now, "TIME") && len(before) == len(after)
 	for i := range before {

@@ -13,8 +13,10 @@ import (
 )
 
 // inStage returns two ids of boxes that a rollout of version 1.1.0 reaches at a stage.
-func inStage(edgeType string, percent int) (ids []string) {
-	for i := 0; len(ids) < 2; i++ {
+func inStage(edgeType string, percent int) []string { return someInStage(edgeType, percent, 2) }
+
+func someInStage(edgeType string, percent, n int) (ids []string) {
+	for i := 0; len(ids) < n; i++ {
 		if id := fmt.Sprintf("%s-%d", edgeType, i); cohort.FirstStage(edgeType, "1.1.0", id) == percent {
 			ids = append(ids, id)
 		}
@@ -27,6 +29,7 @@ func (w *world) judged() {
 	const seconds = `"guard":{"acceptable":0.001,"intolerable":0.5,"silentAfter":"PT1S","decideWithin":"PT1S"},` +
 		`"promote":{"auto":true,"soak":{"1":"PT0S","10":"PT0S","50":"PT0S","100":"PT0S"}}`
 	boxes := map[string][]string{}
+	others := someInStage("alone", 100, 24)[2:] // enough to contradict the boxes of one organization
 	for _, c := range []struct{ name, policy string }{
 		{"bad", `{` + seconds + `}`}, {"good", `{` + seconds + `}`}, {"late", `{` + seconds + `}`}, {"alone", `{` + seconds + `}`},
 		{"advised", `{"mode":"advise",` + seconds + `}`}, {"waits", `{"mode":"advise",` + seconds + `,"approvals":{"before":[10]}}`},
@@ -43,6 +46,12 @@ func (w *world) judged() {
 			w.do(created, "olga", "PUT /api/edges/"+id, fmt.Sprintf(`{"edgeType":%q,"channel":"stable","organizationId":%q}`, c.name, organization))
 			w.poll(id, "1.0.0")
 		}
+		if c.name == "alone" {
+			for _, id := range others {
+				w.do(created, "olga", "PUT /api/edges/"+id, onChannel(c.name, "stable", ""))
+			}
+			w.do(created, "olga", "PUT /api/edges/third-1", fmt.Sprintf(`{"edgeType":%q,"channel":"stable","organizationId":"third"}`, c.name))
+		}
 		w.start(c.name, c.name, "stable", "1.1.0", `,"policy":`+c.policy)
 		if !slices.Contains([]string{"waits", "raised", "early", "near"}, c.name) {
 			w.move("olga", c.name, toAll...)
@@ -52,6 +61,15 @@ func (w *world) judged() {
 		}
 	}
 	w.move("olga", "late", `{"status":"completed"}`)
+	w.move("olga", "alone", `{"status":"active","without":["third"]}`)
+	for _, id := range others {
+		w.poll(id, "1.0.0")
+		w.poll(id, "1.1.0")
+	}
+	w.do(created, "olga", channel+"left/stable", released("1.0.0", ""))
+	w.do(created, "olga", channel+"left/canary", released("1.1.0", ""))
+	w.start("left", "left", "stable", "1.1.0", "")
+	w.move("olga", "left", append([]string{`{"status":"active","without":["third"]}`}, append(slices.Clone(toAll), `{"status":"completed"}`)...)...)
 	all := func(does func(id string), names ...string) {
 		for _, name := range names {
 			for _, id := range boxes[name] {

@@ -16,7 +16,7 @@ func TestPolicy_TheExample_HasEveryField_AndIsTakenByTheService(t *testing.T) {
 	d.starts(3)
 	example := d.does("policy", "show", "--example").is(run.Done).out
 	file := d.file("policy.json", example)
-	d.does("policy", "check", file).is(run.Done).says("promote.soak.10: P1D → P7D")
+	d.does("policy", "check", file).is(run.Done).says("promote.soak.10: P7D → P10D")
 	d.does("policy", "set", "gateway-x/stable", file).is(run.Misused).warns("which has no policy now", "promote.auto: true", "--yes")
 	d.Owner(t).Get(t, "/api/ota/rollouts/"+d.rollout()+"/policy").Is(t, http.StatusNotFound)
 	d.does("policy", "set", "gateway-x/stable", file, "--yes").is(run.Done)

@@ -30,12 +30,17 @@ func halt(r *run.Run) *cobra.Command {
 	}
 	why.flags(cmd, false)
 	all := cmd.Flags().Bool("all", false, "halt every active rollout")
+	everywhere := cmd.Flags().Bool("everywhere", false, "halt the version on all channels of the edge type")
+	cmd.MarkFlagsMutuallyExclusive("all", "everywhere")
 	return r.Calls(cmd, func(ctx context.Context, c *run.Call) error {
 		if *all == (len(c.Args) == 1) {
 			return run.Fail(run.Misused, "give a channel, or --all")
 		}
 		c.Client.Reach = c.Client.Patience // a halt is worth trying
 		body := why.with(map[string]any{"status": rollout.Halted})
+		if *everywhere {
+			body["everywhere"] = true
+		}
 		if *all {
 			return haltAll(ctx, c, body)
 		}

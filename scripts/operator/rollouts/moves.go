@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -250,12 +251,13 @@ func resume(r *run.Run) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "resume CHANNEL", Short: "Resume a halted rollout at its stage",
 		Example: "wavegate resume gateway-x/stable --reason 'it was the factory network'",
-		Long: "Resumes a halted rollout at its stage. From then on, the guard only advises. If the guard halted it, you have to type " +
-			"the channel's name.",
+		Long: "Resumes a halted rollout at its stage, or one that tells no more boxes. From then on, the guard acts on what is new. If " +
+			"the guard halted or stopped it, you have to type the channel's name.",
 	}
+	without := cmd.Flags().StringSlice("without", nil, "organizations whose boxes are left out from now on")
 	return moves(r, cmd, true, latest, func(_ context.Context, _ *run.Call, name string, v view) (run.Step, error) {
 		r := v.rollout
-		if r.Status == rollout.Active {
+		if r.Status == rollout.Active && !r.Stopped() && *without == nil {
 			return run.Step{Done: fmt.Sprintf("the rollout of %s on %s is active", r.TargetVersion, name)}, nil
 		}
 		s := run.Step{
@@ -264,8 +266,16 @@ func resume(r *run.Run) *cobra.Command {
 			Done:     fmt.Sprintf("the rollout of %s on %s is active at %d %%", r.TargetVersion, name, r.StagedPercent),
 		}
 		if r.EndedBy == rollout.ByGuard {
-			s.Question += " The guard halted it, and will only advise from then on."
+			s.Question += " The guard halted it. It judges only what is new from then on."
 			s.Name = name
+		}
+		if r.Stopped() {
+			s.Question += fmt.Sprintf(" It tells no more boxes because of %s. The guard judges only what is new from then on.", r.StoppedFor)
+			s.Name = name
+		}
+		if *without != nil {
+			s.Request.Body = map[string]any{"status": rollout.Active, "without": *without}
+			s.Question += fmt.Sprintf(" Boxes of %s are left out.", strings.Join(*without, ", "))
 		}
 		return s, nil
 	})

@@ -127,8 +127,8 @@ func reach(ctx context.Context, c *run.Call, name, version string) (question, ta
 
 // An artifact is a person's description of a version's bytes.
 type artifact struct {
-	url, httpURL, part, digest, file string
-	withoutToken                     bool
+	url, httpURL, part, digest, file, kind string
+	withoutToken                           bool
 }
 
 func (a *artifact) flags(cmd *cobra.Command) {
@@ -137,6 +137,7 @@ func (a *artifact) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.file, "file", "", "the version's bytes, to compute their size and digests; they are not sent")
 	cmd.Flags().StringVar(&a.httpURL, "http-url", "", "another address of the bytes, for DDI clients that only follow the link download-http")
 	cmd.Flags().StringVar(&a.part, "part", "", "the kind of the release that DDI clients are told; os by default")
+	cmd.Flags().StringVar(&a.kind, "kind", "", "regular or security; a security release soaks for a day instead of a week by default")
 	cmd.Flags().BoolVar(&a.withoutToken, "download-without-token", false, "the host of the bytes needs no token")
 	_ = cmd.MarkFlagRequired("url") // it was declared above
 	cmd.MarkFlagsOneRequired("sha256", "file")
@@ -146,7 +147,7 @@ func (a *artifact) flags(cmd *cobra.Command) {
 // publication returns the request body that publishes the version.
 func (a *artifact) publication(version string) (map[string]any, error) {
 	body := map[string]any{"currentVersion": version, "artifactUrl": a.url, "sha256": a.digest}
-	for name, value := range map[string]string{"artifactHttpUrl": a.httpURL, "part": a.part} {
+	for name, value := range map[string]string{"artifactHttpUrl": a.httpURL, "part": a.part, "kind": a.kind} {
 		if value != "" {
 			body[name] = value
 		}

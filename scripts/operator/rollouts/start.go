@@ -17,6 +17,7 @@ import (
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/freeze"
 	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/rollout"
 )
 
 func start(r *run.Run) *cobra.Command {
@@ -36,13 +37,14 @@ func start(r *run.Run) *cobra.Command {
 		name, version := c.Args[0], c.Args[1]
 		edgeType, channelName, _ := api.ChannelName(name)
 		body := map[string]any{"edgeType": edgeType, "channel": channelName, "targetVersion": version}
+		fast := ""
 		switch {
 		case *policy != "":
 			p, err := policyIn(*policy, shortest)
 			if err != nil {
 				return err
 			}
-			body["policy"] = p
+			body["policy"], fast = p, p.Fast()
 		case *auto:
 			body["policy"] = map[string]any{"promote": map[string]any{"auto": true}}
 		case *alone:
@@ -58,6 +60,16 @@ func start(r *run.Run) *cobra.Command {
 		}
 		confirm, question := "", fmt.Sprintf("%s: start a rollout of %s instead of %s, to about 1 %% of %s?",
 			name, version, channel.CurrentVersion, terminal.Boxes(counted.Boxes))
+		elsewhere, err := haltedElsewhere(ctx, c, edgeType, channelName, version)
+		if err != nil {
+			return err
+		}
+		if elsewhere != "" {
+			question, confirm = question+" It was halted on "+elsewhere+".", name
+		}
+		if fast != "" {
+			question += " It is fast: " + fast
+		}
 		if earlier(version, channel.CurrentVersion) {
 			question, confirm = question+" It is an earlier version.", name
 		}
@@ -73,6 +85,18 @@ func start(r *run.Run) *cobra.Command {
 		c.Saw(channel)
 		return c.Done(ctx, api.RolloutPath(id), "%s is at 1 %% on %s; follow it: wavegate watch %s", version, name, name)
 	})
+}
+
+// haltedElsewhere names another channel on which the last rollout of the version was halted, by the guard or a person;
+// empty if there is none.
+func haltedElsewhere(ctx context.Context, c *run.Call, edgeType, channel, version string) (string, error) {
+	list, err := api.All[rollout.Rollout](ctx, c.Client, "/api/ota/rollouts", run.Query("edgeType", edgeType, "status", string(rollout.Halted)), 100)
+	for _, r := range list {
+		if r.TargetVersion == version && r.Channel != channel && r.EndedBy != rollout.ByPublication {
+			return idOf(r), err
+		}
+	}
+	return "", err
 }
 
 const freezePath = "/api/ota/freeze"

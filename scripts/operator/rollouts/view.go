@@ -157,6 +157,15 @@ func (v view) standing(now time.Time) string {
 		if v.unguarded() {
 			text += ", no guard"
 		}
+		if r.Stopped() {
+			text += fmt.Sprintf("; it tells no more boxes (%s): resume it, also --without ORGANIZATION, or halt it", r.StoppedFor)
+		}
+		if len(r.Without) > 0 {
+			text += "; without " + strings.Join(r.Without, ", ")
+		}
+		if fast := r.Fast(); fast != "" {
+			text += "\nfast: " + fast
+		}
 		return text
 	}
 	text := fmt.Sprintf("%s at %d %%", r.Status, r.StagedPercent)

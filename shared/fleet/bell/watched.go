@@ -36,6 +36,9 @@ func watched(edgeID string, size int) bool {
 	return uint64(report.Place(edgeID))*uint64(max(size, 0)) < (SampleSize*(100+margin)/100)<<32
 }
 
+// Busy is how long after a change to an active rollout the boxes of its channel poll often.
+const Busy = 24 * time.Hour
+
 // AfterEnd is how long boxes stay watched after a rollout ended. The guard keeps checking a completed one for a soak.
 // If that is longer, it looks for boxes that were unseen for more than half of it, which is longer than a heartbeat.
 func AfterEnd(heartbeat time.Duration) time.Duration { return max(24*time.Hour, 3*heartbeat) }

@@ -51,7 +51,7 @@ func (s *source) poll(t interface {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, ok := polling.Resolve(edge.Edge{EdgeID: fmt.Sprintf("box-%d", box), EdgeType: "gateway-x", Channel: "stable"}, installed, row)
+	r, ok := polling.Resolve(edge.Edge{EdgeID: fmt.Sprintf("box-%d", box), EdgeType: "gateway-x", Channel: "stable"}, installed, nil, row)
 	if !ok {
 		t.Fatal("nothing is published")
 	}

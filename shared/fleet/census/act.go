@@ -26,18 +26,20 @@ type MoveCause struct {
 // Explain returns the guard's own sentence.
 func (c MoveCause) Explain() string { return c.Sentence }
 
-// act moves a rollout by the guard's verdict, if the policy lets the guard act. It promotes and completes only the
+// act moves a rollout by the guard's verdict, if the policy lets the guard act. It promotes, stops telling boxes and completes only the
 // revision that was judged; otherwise the next tick judges the new one. It halts if the rollout still has the policy
 // that was judged, whatever else has changed. Freezes, windows and approvals apply to the guard's moves as they do to
 // people's.
 func (s *Store) act(ctx context.Context, from audit.Origin, c Candidate) (acted bool, err error) {
-	if c.Last == nil || c.Last.Guard == nil || !c.Last.Guard.Acts {
+	if c.Last == nil || c.Last.Guard == nil || !c.Last.Guard.Acts && !c.Last.Guard.Stops {
 		return false, nil
 	}
 	j := *c.Last.Guard
 	var m rollout.Move
 	when := input.Matching(input.Revision(j.Revision))
 	switch j.Action {
+	case guard.Hold:
+		m.Stop, m.Judged = j.Suspicion(), j.PolicyRevision
 	case guard.Halt:
 		m.Status, m.Judged, when = rollout.Halted, j.PolicyRevision, input.Preconditions{}
 	case guard.Complete:

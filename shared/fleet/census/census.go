@@ -47,13 +47,26 @@ type Census struct {
 	// Groups is what only the guard needs; nil if the rollout has no policy.
 	Groups *Groups
 
+	// Young counts the boxes that were registered since the rollout started. The guard does not count them, unless
+	// NewFleet is set: no box of the channel was registered a day before the start.
+	Young       int
+	established bool
+
 	of         rollout.Rollout
-	unreadable Unreadable // boxes that were not counted
+	traces     map[string]report.IndexEntry // of boxes that were not counted yet
+	unreadable Unreadable                   // boxes that were not counted
 }
+
+// newFleet is how long before a rollout's start a box must have been registered on a channel, so that only boxes from
+// before the start are evidence.
+const newFleet = 24 * time.Hour
+
+// NewFleet reports whether the channel is too new for boxes from before the start.
+func (c *Census) NewFleet() bool { return !c.established && c.Young > 0 }
 
 // NewCensus makes an empty census of a rollout's boxes at a time.
 func NewCensus(of rollout.Rollout, at time.Time) *Census {
-	c := &Census{of: of, Codes: map[report.FailureCode]int{}, Factories: map[string]Counts{}}
+	c := &Census{of: of, Codes: map[report.FailureCode]int{}, Factories: map[string]Counts{}, traces: map[string]report.IndexEntry{}}
 	if of.Terms != nil {
 		c.Groups = newGroups(of, at)
 	}
@@ -63,8 +76,31 @@ func NewCensus(of rollout.Rollout, at time.Time) *Census {
 	return c
 }
 
-// Add counts one box of the channel. A box with an offer of another rollout counts as not told yet.
+// Add counts one box of the channel. A box with an offer of another rollout counts as not told yet. The traces of a
+// channel come before its boxes. A box that came back counts once: as it was if that speaks against the release, or if
+// it was not told again.
 func (c *Census) Add(e report.IndexEntry) {
+	told := e.RolloutID == c.of.ID && e.RolloutID != ""
+	t, known := c.traces[e.EdgeID]
+	switch {
+	case e.Trace && told && (!known || !t.Code.BlamesRelease()):
+		c.traces[e.EdgeID] = e
+	case e.Trace || known && (!told || t.Code.BlamesRelease()):
+	default:
+		delete(c.traces, e.EdgeID)
+		c.add(e)
+	}
+}
+
+// settle counts the boxes that left a trace and did not come back.
+func (c *Census) settle() {
+	for id, e := range c.traces {
+		delete(c.traces, id)
+		c.add(e)
+	}
+}
+
+func (c *Census) add(e report.IndexEntry) {
 	percent, told := e.Stage, e.RolloutID == c.of.ID && e.RolloutID != ""
 	if !told {
 		percent = cohort.FirstStage(c.of.EdgeType, c.of.TargetVersion, e.EdgeID)
@@ -75,8 +111,17 @@ func (c *Census) Add(e report.IndexEntry) {
 	}
 	reached := told || percent <= c.of.StagedPercent
 	c.Stages[i].add(e, told, reached)
-	if c.Groups != nil {
-		c.Groups.add(e, i, told)
+	young := e.RegisteredAt.After(c.of.StartedAt)
+	if young {
+		c.Young++
+	}
+	c.established = c.established || !e.RegisteredAt.After(c.of.StartedAt.Add(-newFleet))
+	switch {
+	case c.Groups == nil:
+	case young:
+		c.Groups.young.add(e, i, told, reached)
+	default:
+		c.Groups.add(e, i, told, reached)
 	}
 	if !reached {
 		return
@@ -90,7 +135,7 @@ func (c *Census) Add(e report.IndexEntry) {
 	if e.State == report.Failed {
 		c.Codes[e.Code]++
 	}
-	if (report.Offer{State: e.State}).Awaited() {
+	if !e.Trace && (report.Offer{State: e.State}).Awaited() {
 		c.Awaited.Add(e)
 	}
 }
@@ -134,6 +179,8 @@ func (n Counts) plus(m Counts) Counts {
 
 // Merge adds what another census of the same rollout counted, of other boxes.
 func (c *Census) Merge(other *Census) {
+	other.settle()
+	c.Young, c.established = c.Young+other.Young, c.established || other.established
 	for i := range c.Stages {
 		c.Stages[i].Counts = c.Stages[i].plus(other.Stages[i].Counts)
 	}

@@ -139,8 +139,8 @@ func (s *Store) look(ctx context.Context, r rollout.Rollout, beside ...func(cont
 	}
 	return Progress{
 		RolloutID: r.ID, AsOf: now, StagedPercent: r.StagedPercent, Stages: c.Stages, Failures: c.Codes,
-		Silent:     Silent(c.Awaited.Boxes, sightings, now, report.SilentAfter(s.settings.interval(r, now))),
-		unreadable: c.unreadable,
+		Silent: Silent(c.Awaited.Boxes, sightings, now, report.SilentAfter(s.settings.interval(r, now))),
+		Young:  c.Young, NewFleet: c.NewFleet(), unreadable: c.unreadable,
 	}, c, hour, nil
 }
 

@@ -22,16 +22,35 @@ type Groups struct {
 	decideWithin time.Duration
 	soaks        []time.Duration // of the stages
 	starts       []time.Time     // of the stages; zero: never reached
+	counts       []Counts        // of the stages
 	bad          []int           // boxes that count against the release, by stage
 	by           map[string][]guard.Share
+	places       places
+	resumed      time.Time // zero: never
+	without      []string
+	// left counts the boxes that were bad or silent when the rollout was resumed, and excluded those of organizations that
+	// it leaves out. Both are in no group.
+	left, excluded int
+	// young are the groups of boxes that were registered since the start; nil if they count like the others.
+	young *Groups
 }
 
 func newGroups(r rollout.Rollout, at time.Time) *Groups {
+	g := emptyGroups(r, at)
+	g.young = emptyGroups(r, at)
+	return g
+}
+
+func emptyGroups(r rollout.Rollout, at time.Time) *Groups {
 	n := len(cohort.Stages)
 	g := &Groups{
-		Stages: make([]Sample, n), policy: r.Terms.Policy, at: at, starts: make([]time.Time, n), bad: make([]int, n),
-		decideWithin: r.Terms.Policy.Guard.DecideWithin.Length(), soaks: make([]time.Duration, n), by: map[string][]guard.Share{},
+		Stages: make([]Sample, n), policy: r.Terms.Policy, at: at, starts: make([]time.Time, n), bad: make([]int, n), counts: make([]Counts, n),
+		decideWithin: r.Terms.Policy.Guard.DecideWithin.Length(), soaks: make([]time.Duration, n), places: places{}, by: map[string][]guard.Share{},
 	}
+	if r.ResumedAt != nil {
+		g.resumed = *r.ResumedAt
+	}
+	g.without = r.Without
 	for i, percent := range cohort.Stages {
 		g.soaks[i] = g.policy.SoakAt(percent)
 		if start, ok := r.Reached(percent); ok {
@@ -41,22 +60,46 @@ func newGroups(r rollout.Rollout, at time.Time) *Groups {
 	return g
 }
 
-// add counts a box of a stage.
-func (g *Groups) add(e report.IndexEntry, stage int, told bool) {
-	if g.starts[stage].IsZero() {
-		g.Unreached.Add(e)
+// add counts a box of a stage. A trace is in no sample: nobody knows whether the box still calls. So only a failure
+// stays evidence.
+func (g *Groups) add(e report.IndexEntry, stage int, told, reached bool) {
+	if slices.Contains(g.without, e.OrganizationID) {
+		g.excluded++
+		return
+	}
+	bad := told && g.wasBad(e, stage)
+	if bad { // it stays in the sample, so that a stage of such boxes is not clear
+		g.left++
+		g.counts[stage].Expected++
 	} else {
+		g.counts[stage].add(e, told, reached)
+	}
+	switch {
+	case e.Trace:
+	case g.starts[stage].IsZero():
+		g.Unreached.Add(e)
+	default:
 		g.Stages[stage].Add(e)
 	}
-	if !told {
+	if !told || bad {
 		return
 	}
 	p := g.part(e.OrganizationID, stage)
 	p.Told++
+	if e.State.Decided() {
+		p.Decided++
+		g.places.each(e, func(p *guard.Place) { p.Decided++ })
+	}
 	if e.Bad(g.at, g.decideWithin, g.soaks[stage]) {
 		g.bad[stage]++
 		p.Bad++
+		g.places.each(e, func(p *guard.Place) { p.Bad++ })
 	}
+}
+
+// wasBad reports whether a box's failure was known when the rollout was resumed.
+func (g *Groups) wasBad(e report.IndexEntry, stage int) bool {
+	return !g.resumed.IsZero() && !e.Since.After(g.resumed) && e.Bad(g.resumed, 0, g.soaks[stage])
 }
 
 // part is what an organization contributes to a stage.
@@ -75,12 +118,22 @@ func (g *Groups) merge(other *Groups) {
 	for i := range g.Stages {
 		g.Stages[i].Merge(other.Stages[i])
 		g.bad[i] += other.bad[i]
+		g.counts[i] = g.counts[i].plus(other.counts[i])
+	}
+	g.left, g.excluded = g.left+other.left, g.excluded+other.excluded
+	if g.young != nil && other.young != nil {
+		g.young.merge(other.young)
+	}
+	for key, p := range other.places {
+		sum := g.places.of(key)
+		sum.Decided, sum.Bad = sum.Decided+p.Decided, sum.Bad+p.Bad
 	}
 	for id, parts := range other.by {
 		for i, p := range parts {
 			sum := g.part(id, i)
 			sum.Told += p.Told
 			sum.Bad += p.Bad
+			sum.Decided += p.Decided
 		}
 	}
 }
@@ -92,6 +145,10 @@ type Judgement struct {
 	// its policy.
 	Revision       int64 `json:"revision"`
 	PolicyRevision int64 `json:"policyRevision"`
+	// Left counts the boxes that were bad or silent when the rollout was resumed, and Excluded those of organizations that
+	// it leaves out. The guard does not use them.
+	Left     int `json:"left,omitempty"`
+	Excluded int `json:"excluded,omitempty"`
 }
 
 // A Question lists samples of boxes. The guard has to know their last calls before it judges a count.
@@ -107,7 +164,13 @@ type Question struct {
 // Ask returns what to look up for a census. last is the judgement before, or nil. looks is set if the guard may look at
 // silence now; see guard.Bounds.Due. Most of the time there is nothing to look up.
 func Ask(c *Census, last *Judgement, looks bool) Question {
+	c.settle()
 	g := c.Groups
+	if g.young != nil && !c.established {
+		young := g.young
+		g.young = nil
+		g.merge(young)
+	}
 	q := Question{rollout: c.of, census: c}
 	if last != nil {
 		q.looks = last.Looks
@@ -163,24 +226,30 @@ func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze) *Judgement {
 		boxes := g.Stages[i].Chosen()
 		of := sightings[:len(boxes)]
 		sightings = sightings[len(boxes):]
+		g.left += g.wereSilent(of, i)
 		e.Stages[i].Treated = g.group(boxes, of, i, q.half(), func(p *guard.Share) *guard.Group { return &p.Treated })
+		if q.groups && !g.starts[i].IsZero() {
+			g.look(boxes, of, i, func(p *guard.Place) *guard.Group { return &p.Treated })
+		}
 		if q.soaked && cohort.Stages[i] == r.StagedPercent {
 			e.Taken = g.taken(r, i, of)
 		}
 	}
 	if q.groups {
 		unreached := g.Unreached.Chosen()
+		g.look(unreached, sightings, slices.Index(cohort.Stages, r.StagedPercent), func(p *guard.Place) *guard.Group { return &p.Control })
 		for i := range g.Stages {
 			if !g.starts[i].IsZero() {
 				e.Stages[i].Control = g.group(unreached, sightings, i, q.half(), func(p *guard.Share) *guard.Group { return &p.Control })
 			}
 		}
 	}
+	e.Places = g.places.list()
 	for id, parts := range g.by {
 		e.Organizations = append(e.Organizations, guard.Organization{ID: id, Parts: parts})
 	}
 	slices.SortFunc(e.Organizations, func(a, b guard.Organization) int { return weight(b) - weight(a) })
-	return &Judgement{Verdict: guard.Decide(g.policy, e, g.at), Revision: r.Revision, PolicyRevision: r.Terms.Revision}
+	return &Judgement{Verdict: guard.Decide(g.policy, e, g.at), Revision: r.Revision, PolicyRevision: r.Terms.Revision, Left: g.left, Excluded: g.excluded}
 }
 
 // weight is how many bad and silent boxes an organization contributes.
@@ -196,11 +265,11 @@ func (q Question) evidence() guard.Evidence {
 	r, g := q.rollout, q.census.Groups
 	e := guard.Evidence{
 		Active: r.Status == rollout.Active, Completed: watched(r, g.at), Stage: r.StagedPercent, Since: r.StageSince, AsOf: g.at, CountedAt: r.StagedPercent,
-		Looks: q.looks, Approved: r.Approved(),
+		Looks: q.looks, Approved: r.Approved(), Resumed: g.resumed, Stopped: r.Stopped(),
 	}
-	for i, s := range q.census.Stages {
+	for i, s := range g.counts {
 		e.Stages = append(e.Stages, guard.StageBoxes{
-			Percent: s.Percent, Start: g.starts[i], Expected: s.Expected, NotYetPolled: s.NotYetPolled, Offered: s.Offered, Working: s.Working,
+			Percent: cohort.Stages[i], Start: g.starts[i], Expected: s.Expected, NotYetPolled: s.NotYetPolled, Offered: s.Offered, Working: s.Working,
 			Deferred: s.Deferred, Installed: s.Installed, Failed: s.Failed, Reverted: s.Reverted, Bad: g.bad[i],
 		})
 	}
@@ -221,6 +290,9 @@ func (g *Groups) group(boxes []report.IndexEntry, sightings []Sighting, stage in
 		if box.LastSeen.Before(g.starts[stage]) {
 			continue
 		}
+		if box.LastSeen.Before(g.resumed.Add(-silentAfter)) {
+			continue // it was silent when the rollout was resumed
+		}
 		one := guard.Group{Boxes: 1}
 		if g.at.Sub(box.LastSeen) >= silentAfter {
 			one.Silent = 1
@@ -233,6 +305,16 @@ func (g *Groups) group(boxes []report.IndexEntry, sightings []Sighting, stage in
 		*in = in.Plus(one)
 	}
 	return sum
+}
+
+// wereSilent counts the boxes of a stage that were silent when the rollout was resumed, and still are.
+func (g *Groups) wereSilent(boxes []Sighting, stage int) (n int) {
+	for _, box := range boxes {
+		if !box.LastSeen.Before(g.starts[stage]) && box.LastSeen.Before(g.resumed.Add(-g.policy.Guard.SilentAfter.Length())) {
+			n++
+		}
+	}
+	return n
 }
 
 // taken is how a sample of a stage's boxes took the release; nil if it is unknown when any of them was last seen.

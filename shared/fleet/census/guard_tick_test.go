@@ -135,6 +135,16 @@ func (g *judgedFleet) verdict() census.Judgement {
 	return *p.Guard
 }
 
+// told is the version that a box is told.
+func (g *judgedFleet) told(id string) string {
+	g.t.Helper()
+	why, err := g.progress.Why(g.ctx, id)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return why.Version
+}
+
 // events are the rollout's, oldest first.
 func (g *judgedFleet) events() []audit.Event {
 	g.t.Helper()
@@ -299,11 +309,11 @@ func TestGuard_TickThatDiesAtItsMove_LeavesNoTrace(t *testing.T) {
 	}
 }
 
-func TestGuard_OneOrganizationsBoxesAlone_HoldUpAHaltForAWhile(t *testing.T) {
+func TestGuard_OneOrganizationsBoxesAlone_StopTelling_UntilAPersonDecides(t *testing.T) {
 	g := newJudgedFleet(t, dynamotest.Embedded(t), quick(), 120, "acme", "acme", "acme", "initech")
 	g.raise(100)
-	g.poll("1.0.0", g.boxes...)
-	for i, id := range g.boxes {
+	g.poll("1.0.0", g.boxes[:100]...)
+	for i, id := range g.boxes[:100] {
 		g.poll("2.0.0", id)
 		if i%4 == 3 { // it falls back
 			g.poll("1.0.0", id)
@@ -313,11 +323,33 @@ func TestGuard_OneOrganizationsBoxesAlone_HoldUpAHaltForAWhile(t *testing.T) {
 	if v := g.verdict(); v.Reason != guard.OneOrganization || v.Organization != "initech" || tally.OneOrganization != 1 {
 		t.Errorf("the verdict is %+v, the tally %+v", v, tally)
 	}
-	if g.rollout().Status != rollout.Active {
-		t.Error("it is halted")
+	g.tick(2 * time.Minute)
+	if r := g.rollout(); r.Status != rollout.Active || r.StoppedFor != guard.OneOrganization {
+		t.Fatalf("it is %s, stopped for %s", r.Status, r.StoppedFor)
 	}
-	if g.tick(2 * time.Minute); g.rollout().Status != rollout.Halted {
-		t.Errorf("the others had their time: %s", g.verdict().Sentence)
+	if v := g.verdict(); !slices.Contains(v.Reasons, guard.TellingStopped) {
+		t.Errorf("the verdict is %s", v.Sentence)
+	}
+	late, told := g.boxes[101], g.boxes[0]
+	g.poll("1.0.0", late)
+	g.poll("1.0.0", told)
+	if got := g.told(late); got != "1.0.0" {
+		t.Errorf("a box that was not told before is told %s", got)
+	}
+	if got := g.told(told); got != "2.0.0" {
+		t.Errorf("a box that was told before is told %s", got)
+	}
+	g.fleet.move(t, g.id, rollout.Move{Status: rollout.Active, Without: []string{"initech"}})
+	g.poll("1.0.0", late, g.boxes[103])
+	if r := g.rollout(); r.Stopped() || !slices.Equal(r.Without, []string{"initech"}) || r.Mode() != guard.Act {
+		t.Errorf("it goes on as %+v", r)
+	}
+	if a, b := g.told(late), g.told(g.boxes[103]); a != "2.0.0" || b != "1.0.0" {
+		t.Errorf("a box of another organization is told %s, one of initech %s", a, b)
+	}
+	g.tick(2 * time.Minute)
+	if j := g.verdict(); slices.Contains(j.Reasons, guard.OneOrganization) || j.Excluded != 30 {
+		t.Errorf("without it: %s, %d left out", j.Sentence, j.Excluded)
 	}
 }
 

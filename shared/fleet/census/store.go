@@ -26,6 +26,9 @@ type Progress struct {
 	// Failures counts the failed boxes by why they failed.
 	Failures map[report.FailureCode]int `json:"failures"`
 	Silent   Silence                    `json:"silent"`
+	// Young counts the boxes that were registered since the start. The guard does not count them, unless NewFleet is set.
+	Young    int  `json:"young,omitempty"`
+	NewFleet bool `json:"newFleet,omitempty"`
 	// Factories holds the same by factory, if asked for; MoreFactories is how many are omitted.
 	Factories     []FactoryCounts `json:"factories,omitempty"`
 	MoreFactories int             `json:"moreFactories,omitempty"`
@@ -60,6 +63,8 @@ type LastSeen func(ctx context.Context, subject string) (time.Time, error)
 type Settings struct {
 	Shards       report.Shards
 	PollInterval time.Duration
+	// IdlePollInterval is the time between polls from the second day of a stage on.
+	IdlePollInterval time.Duration
 	// GuardInterval is the time between two ticks.
 	GuardInterval time.Duration
 	// Heartbeat and Watched are set if the deployment has a bell: how often a listening box polls, and how often a watched
@@ -75,12 +80,12 @@ var SettingNames = []setting.Name{setting.ReportShards, setting.PollIntervalSeco
 func ReadSettings(r *setting.Values) Settings {
 	seconds := func(name setting.Name) time.Duration { return time.Duration(r.Number(name)) * time.Second }
 	s := Settings{
-		Shards:        report.ReadShards(r),
-		PollInterval:  seconds(setting.PollIntervalSeconds),
+		Shards:       report.ReadShards(r),
+		PollInterval: seconds(setting.PollIntervalSeconds), IdlePollInterval: seconds(setting.IdlePollIntervalSeconds),
 		GuardInterval: guard.Interval(r),
 	}
-	if watched, heartbeat := seconds(setting.IdlePollIntervalSeconds), seconds(setting.HeartbeatSeconds); r.Text(setting.BellURL) != "" {
-		s.Watched, s.Heartbeat = watched, heartbeat
+	if r.Text(setting.BellURL) != "" {
+		s.Watched, s.Heartbeat = s.IdlePollInterval, seconds(setting.HeartbeatSeconds)
 	}
 	return s
 }
@@ -88,8 +93,10 @@ func ReadSettings(r *setting.Values) Settings {
 // interval is the time between two polls of the boxes that a count checks for silence.
 func (s Settings) interval(r rollout.Rollout, now time.Time) time.Duration {
 	switch {
-	case s.Heartbeat == 0:
+	case s.Heartbeat == 0 && r.Status == rollout.Active && now.Sub(r.UpdatedAt) < bell.Busy:
 		return s.PollInterval
+	case s.Heartbeat == 0:
+		return max(s.PollInterval, s.IdlePollInterval)
 	case r.Status == rollout.Active || now.Sub(r.UpdatedAt) < bell.AfterEnd(s.Heartbeat):
 		return max(s.PollInterval, s.Watched)
 	}

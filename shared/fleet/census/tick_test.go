@@ -94,6 +94,8 @@ func TestSentence_EveryRule(t *testing.T) {
 		census.RuleRollout:    "Told 1.0.0: its percentile is 63 and rollout 1.1.0 on stable is at 50 percent.",
 		census.RuleNotReached: "Told 1.0.0: its percentile is 63 and rollout 1.1.0 on stable is at 50 percent; it is reached at 100.",
 		census.RuleKept:       "Told 1.0.0: it runs that version from a rollout on stable, and only a publication sends a box back.",
+		census.RuleLeftOut:    "Told 1.0.0: rollout 1.1.0 on stable leaves out the box's organization.",
+		census.RuleStopped:    "Told 1.0.0: rollout 1.1.0 on stable tells no more boxes until a person goes on with it.",
 		census.RuleEnded:      "Told 1.0.0: rollout 1.1.0 on stable is halted at 50 percent and reaches no more boxes.",
 		census.RuleChannel:    "Told 1.0.0: it is published on stable and no rollout is active there.",
 		census.RuleUndescribed: "Told nothing new: release 1.1.0 was published without sizeBytes and sha1, which the box's DDI client needs; " +

@@ -22,6 +22,9 @@ type Versions struct {
 
 // Add counts one box of the channel.
 func (v *Versions) Add(e report.IndexEntry) {
+	if e.Trace {
+		return
+	}
 	v.boxes++
 	if e.Running == "" {
 		v.unknown++

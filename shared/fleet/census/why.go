@@ -28,6 +28,10 @@ const (
 	RuleNotReached Rule = "not-reached"
 	// RuleKept: the box runs what a rollout brought it, and is not sent back.
 	RuleKept Rule = "kept"
+	// RuleLeftOut: the rollout leaves out the box's organization, or the one before did.
+	RuleLeftOut Rule = "left-out"
+	// RuleStopped: the rollout reaches the box, but tells no more boxes.
+	RuleStopped Rule = "telling-stopped"
 	// RuleEnded: the channel's last rollout has ended, and the box did not install its target.
 	RuleEnded Rule = "rollout-ended"
 	// RuleChannel: there is no rollout.
@@ -37,7 +41,7 @@ const (
 )
 
 // Rules lists all of them.
-var Rules = []Rule{RuleNothing, RuleRollout, RuleNotReached, RuleKept, RuleEnded, RuleChannel, RuleUndescribed}
+var Rules = []Rule{RuleNothing, RuleRollout, RuleNotReached, RuleKept, RuleLeftOut, RuleStopped, RuleEnded, RuleChannel, RuleUndescribed}
 
 // A Telling is what a box is told, and why.
 type Telling struct {
@@ -62,16 +66,16 @@ func (t Telling) withhold(has string) Telling {
 	return t
 }
 
-// Tell decides what a box is told, given what it runs, the row of its channel and the status of the rollout in that
-// row.
-func Tell(e edge.Edge, running string, row release.ChannelRow, status rollout.Status) (Telling, polling.Resolution) {
+// Tell decides what a box is told, given what it runs, its last offer, the row of its channel and the status of the
+// rollout in that row.
+func Tell(e edge.Edge, running string, offer *report.Offer, row release.ChannelRow, status rollout.Status) (Telling, polling.Resolution) {
 	t := Telling{Rule: RuleChannel, Channel: e.Channel}
 	if c := row.Rollout; c != nil {
 		t.Target, t.Status, t.StagedPercent = c.TargetVersion, status, c.StagedPercent
 		t.Percentile = cohort.Of(e.EdgeType, c.TargetVersion, e.EdgeID).Percentile()
 		t.ReachedAt = cohort.FirstStage(e.EdgeType, c.TargetVersion, e.EdgeID)
 	}
-	r, ok := polling.Resolve(e, running, row)
+	r, ok := polling.Resolve(e, running, offer, row)
 	t.Version = r.Version
 	switch {
 	case !ok:
@@ -80,6 +84,10 @@ func Tell(e edge.Edge, running string, row release.ChannelRow, status rollout.St
 		t.Rule = RuleRollout
 	case r.Source == polling.FromInstalled:
 		t.Rule = RuleKept
+	case r.Source == polling.FromKept, row.Rollout != nil && row.Rollout.Active && !row.Tells(e.OrganizationID, true):
+		t.Rule = RuleLeftOut
+	case row.Rollout != nil && row.Rollout.Active && t.ReachedAt <= t.StagedPercent:
+		t.Rule = RuleStopped
 	case row.Rollout != nil && row.Rollout.Active:
 		t.Rule = RuleNotReached
 	case row.Rollout != nil && row.Rollout.TargetVersion != row.CurrentVersion:
@@ -102,6 +110,10 @@ func (t Telling) Sentence() string {
 	case RuleKept:
 		return fmt.Sprintf("Told %s: it runs that version from a rollout on %s, and only a publication sends a box back.",
 			t.Version, t.Channel)
+	case RuleLeftOut:
+		return fmt.Sprintf("Told %s: rollout %s on %s leaves out the box's organization.", t.Version, t.Target, t.Channel)
+	case RuleStopped:
+		return fmt.Sprintf("Told %s: rollout %s on %s tells no more boxes until a person goes on with it.", t.Version, t.Target, t.Channel)
 	case RuleUndescribed:
 		return t.withheld()
 	case RuleEnded:
@@ -220,7 +232,7 @@ func (s *Store) Why(ctx context.Context, edgeID string) (Why, error) {
 	if err := dynamo.Together(ctx, reads...); err != nil {
 		return Why{}, err
 	}
-	t, r := Tell(e, ddi.Has(known), row, carried.Status)
+	t, r := Tell(e, ddi.Has(known), known.Offer, row, carried.Status)
 	var warnings []string
 	if known.DDI && t.Rule != RuleNothing && r.Version != ddi.Has(known) {
 		told, err := s.releases.Release(ctx, e.EdgeType, r.Version)

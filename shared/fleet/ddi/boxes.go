@@ -95,15 +95,16 @@ type telling struct {
 	interval  time.Duration
 }
 
-// tell decides what a box is told, given what it has. If nothing is published on the box's channel, or the release
+// tell decides what a box is told. If nothing is published on the box's channel, or the release
 // lacks details that a DDI client needs, the box is told what it has.
-func (b *Boxes) tell(ctx context.Context, e edge.Edge, has string) (telling, error) {
+func (b *Boxes) tell(ctx context.Context, box report.Row) (telling, error) {
+	e, has := edge.Of(box), Has(box)
 	row, err := b.channels.Row(ctx, e.EdgeType, e.Channel, has)
 	if err != nil {
 		return telling{}, err
 	}
 	t := telling{version: has, interval: b.settings.Interval(row, b.now())}
-	r, published := polling.Resolve(e, has, row)
+	r, published := polling.Resolve(e, has, box.Offer, row)
 	if !published {
 		return t, nil
 	}
@@ -149,7 +150,7 @@ func (b *Boxes) Poll(ctx context.Context, c ClientCall) (Base, error) {
 	}
 	row := e.row
 	has := Has(row)
-	t, err := b.tell(ctx, e.Edge, has)
+	t, err := b.tell(ctx, row)
 	if err != nil {
 		return Base{}, err
 	}
@@ -214,7 +215,7 @@ func (b *Boxes) Deployment(ctx context.Context, c ClientCall, action int64) (Dep
 		return Deployment{}, err
 	}
 	row := e.row
-	t, err := b.tell(ctx, e.Edge, Has(row))
+	t, err := b.tell(ctx, row)
 	if err != nil {
 		return Deployment{}, err
 	}

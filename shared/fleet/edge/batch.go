@@ -8,6 +8,7 @@ import (
 	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/change"
 	"wavegate/shared/trail/idempotency"
@@ -60,6 +61,7 @@ func (r *Registry) PutAll(ctx context.Context, from audit.Origin, batch []BatchI
 		}
 		tally = BatchCounts{}
 		var arriving []Edge
+		traces := 0
 		for i, m := range batch {
 			next, _, event := was[i].Edge.assign(m.EdgeID, m.Assignment, was[i].Row.Tokens, set.After(was[i].Edge.UpdatedAt))
 			if event != "" {
@@ -70,9 +72,16 @@ func (r *Registry) PutAll(ctx context.Context, from audit.Origin, batch []BatchI
 			if arrives(was[i].Edge, next) {
 				arriving = append(arriving, next)
 			}
+			if event != "" && was[i].Row.LeavesTrace(was[i].Row.Registered(next.Registration())) {
+				traces++
+			}
 			event, calls := r.Record(set, m, was[i])
 			tally.count(m, event)
 			called = append(called, calls...)
+		}
+		if 3*len(batch)+traces > mostWrites {
+			return problem.New(problem.Conflict, "%d of the boxes have the offer of a rollout, which a move writes along. Move at most %d such boxes in one call.",
+				traces, mostWrites/4)
 		}
 		if err := r.Enter(ctx, arrivals, arriving...); err != nil {
 			return err
@@ -89,6 +98,9 @@ func (r *Registry) PutAll(ctx context.Context, from audit.Origin, batch []BatchI
 	}
 	return tally, err
 }
+
+// mostWrites is how many of a transaction's 100 writes the boxes of a batch may take.
+const mostWrites = 96
 
 // findAll reads the boxes of a batch, in parallel with other reads.
 func (r *Registry) findAll(ctx context.Context, batch []BatchItem, reads ...func(context.Context) error) ([]Stored, error) {

@@ -169,7 +169,7 @@ func (e Edge) registration(has boxtoken.Live) report.Registration {
 // Registration is the registration in the box's report row, without its tokens.
 func (e Edge) Registration() report.Registration {
 	g := report.Registration{EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel, FactoryID: e.FactoryID,
-		OrganizationID: e.OrganizationID, Issuer: e.Issuer, At: e.UpdatedAt}
+		OrganizationID: e.OrganizationID, Issuer: e.Issuer, At: e.UpdatedAt, First: e.CreatedAt}
 	if e.retired() {
 		g.OrganizationID, g.Retired, g.Reset = "", true, e.EnrolmentID == ""
 	}

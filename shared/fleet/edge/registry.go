@@ -167,7 +167,8 @@ func (r *Registry) change(ctx context.Context, from audit.Origin, on boxes, id s
 func (r *Registry) along(row *report.Row, has *boxtoken.Live) change.Kind[Edge] {
 	k := kind
 	k.Along = func(next Edge) []dynamo.TransactItem {
-		return []dynamo.TransactItem{r.reports.Part(*row, row.Registered(next.registration(*has)))}
+		registered := row.Registered(next.registration(*has))
+		return append(r.reports.Trace(*row, registered), r.reports.Part(*row, registered))
 	}
 	return k
 }

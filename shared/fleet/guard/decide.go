@@ -10,8 +10,16 @@
 // which boxes have the release, and whatever a factory does affects both groups alike. Both groups poll at the same
 // interval.
 //
+// One organization must not halt the release for all. If a halt rests on its boxes alone, and the boxes of the others
+// contradict it, the rollout is held and tells no more boxes, until a person halts it or goes on, with that organization
+// or without it. Then boxes that were bad or silent leave both groups, and the guard judges what is new.
+//
+// A place, one factory or one organization, may be the only one that a release harms. If most of its boxes are bad, the
+// rollout is held and stops telling, too; see Place.
+//
 // Every stage that the release reached is judged until the rollout ends, from its own start. A resumption keeps the
-// starts. Another rollout of the same version on the channel inherits them: a release that failed once does not start
+// starts. What a box did stays counted if it is moved, retired or given away. Boxes that were registered after the start
+// do not count, so that nobody can make up evidence. Another rollout of the same version on the channel inherits them: a release that failed once does not start
 // afresh.
 //
 // # Failures
@@ -50,6 +58,8 @@ package guard
 import (
 	"slices"
 	"time"
+
+	"wavegate/shared/fleet/stats"
 )
 
 // Oldest is the greatest age of a count that can promote.
@@ -67,6 +77,7 @@ func Decide(p Policy, e Evidence, at time.Time) Verdict {
 	v := Verdict{Stage: e.Stage, Next: e.next(), Looks: d.seen, Taken: e.Taken}
 	v.Action, v.Reasons, v.Organization = d.judge()
 	v.Reason, v.Acts = v.Reasons[0], p.Mode == Act && v.Action != Hold
+	v.Stops = p.Mode == Act && v.Action == Hold && v.Suspicion() != "" && e.Active && !e.Stopped
 	v.Pages = v.Next == 0 && (v.Action == Halt || slices.Contains(v.Reasons, TooManyBad) || slices.Contains(v.Reasons, Silent))
 	d.measure(&v)
 	v.Sentence = d.sentence(v)
@@ -134,30 +145,44 @@ func (d decision) halts() []Reason {
 	return reasons
 }
 
-// alone returns the organization if a halt rests on the boxes of only one, or an empty id. The halt waits for the other
-// organizations' boxes if there are enough of them, but no longer than a box may take to decide.
+// alone returns the organization if a halt rests on the boxes of only one, and the boxes of the others contradict it;
+// otherwise an empty id.
 func (d decision) alone() string {
-	if d.at.Sub(d.evidence.Since) >= d.policy.Guard.DecideWithin.Length() {
-		return ""
-	}
+	_, bad := d.failures(Organization{})
 	for _, o := range d.evidence.Organizations {
-		if _, halts := d.failures(o); d.others(o) && !halts && !slices.ContainsFunc(d.seen, func(l Look) bool { return l.Halts && l.Only != o.ID }) {
+		if slices.ContainsFunc(d.seen, func(l Look) bool { return l.Halts && l.Only != o.ID }) {
+			continue
+		}
+		if _, halts := d.failures(o); !bad || !halts && d.contradicted(o) {
 			return o.ID
 		}
 	}
 	return ""
 }
 
-// How many boxes of others are enough to wait for: a number, or a share of the told boxes.
+// Boxes of other organizations contradict a halt if there are enough of them and their share of bad or silent boxes is
+// smaller than chance explains.
 const (
-	othersEnough = 20
-	othersShare  = 0.1
+	othersEnough  = 20
+	contradiction = 0.01
 )
 
-// others reports whether the boxes of the other organizations are enough to wait for.
-func (d decision) others(than Organization) bool {
-	others := d.told - than.told()
-	return others >= othersEnough || others > 0 && float64(others) >= othersShare*float64(d.told)
+// contradicted reports whether the decided boxes of the other organizations contradict that a release is bad.
+func (d decision) contradicted(by Organization) bool {
+	var all Share
+	for _, o := range d.evidence.Organizations {
+		sum := o.total()
+		all.Bad, all.Decided = all.Bad+sum.Bad, all.Decided+sum.Decided
+	}
+	own := by.total()
+	bad, decided := all.Bad-own.Bad, all.Decided-own.Decided
+	return decided >= othersEnough && stats.Fisher(own.Bad, own.Decided, bad, decided) <= contradiction
+}
+
+// unlike reports whether the boxes of the other organizations contradict that boxes are silent because of a release.
+func (g Group) unlike(own Group) bool {
+	others := g.minus(own)
+	return others.Boxes >= othersEnough && stats.Fisher(own.Silent, own.Boxes, others.Silent, others.Boxes) <= contradiction
 }
 
 // counted reports whether there is a new count of the present stage.
@@ -181,6 +206,9 @@ func (d decision) holds(organization string) []Reason {
 	e, promote := d.evidence, d.policy.Promote
 	add(!d.counted() || d.soakOver() && e.Taken == nil, NotCounted)
 	add(organization != "", OneOrganization)
+	_, bad := e.bad()
+	add(bad, FactoryBad)
+	add(e.Stopped, TellingStopped)
 	add(d.tooSmall(), EvidenceTooSmall)
 	if t := e.Taken; t != nil && d.soakOver() {
 		add(t.Good < t.Needed && t.Good+t.Young >= t.Needed, Undecided)

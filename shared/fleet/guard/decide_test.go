@@ -84,6 +84,7 @@ func since(age time.Duration) change { return func(e *guard.Evidence) { e.Since 
 // acting is the default policy, with automatic promotion of clear stages.
 func acting() guard.Policy {
 	p := guard.Default()
+	p.Promote.Soak.At10 = p.Promote.Soak.At1
 	p.Promote.Auto = true
 	return p
 }
@@ -96,9 +97,9 @@ func by(told, bad int) change {
 			var p, q guard.Share
 			n := b.Installed + b.Reverted + b.Offered
 			if b.Percent == e.Stage {
-				p = guard.Share{Told: told, Bad: bad}
+				p = guard.Share{Told: told, Bad: bad, Decided: told}
 			}
-			q = guard.Share{Told: n - p.Told, Bad: b.Bad - p.Bad, Treated: b.Treated, Control: b.Control}
+			q = guard.Share{Told: n - p.Told, Bad: b.Bad - p.Bad, Decided: n - p.Told, Treated: b.Treated, Control: b.Control}
 			_ = i
 			first.Parts, second.Parts = append(first.Parts, p), append(second.Parts, q)
 		}
@@ -168,7 +169,7 @@ func TestDecide_EveryVerdict(t *testing.T) {
 		"too few have run it for a soak yet": {stage: 10, evidence: []change{took(700, 100, map[guard.Cause]int{guard.Deferred: 100})}, action: guard.Hold, reasons: []guard.Reason{guard.Undecided},
 			sentence: "Hold: 700 of 900 boxes have run the release for a soak, 20 more are needed and 100 may still come; with 0 undecided, 23 more bad boxes or 26 more silent halt it."},
 		"half have no space": {stage: 10, evidence: []change{took(400, 20, map[guard.Cause]int{guard.Space: 470, guard.Vanished: 10})}, action: guard.Hold, reasons: []guard.Reason{guard.TooFewTaken},
-			sentence: "Hold: 400 of 900 boxes have run the release for a soak, and 720 are needed: most of the others, 470, have no space for it (space); to go on without such boxes, retire them or lower taken in the policy; with 0 undecided, 23 more bad boxes or 26 more silent halt it."},
+			sentence: "Hold: 400 of 900 boxes have run the release for a soak, and 720 are needed: most of the others, 470, have no space for it (space); to go on without such boxes, lower taken in the policy; with 0 undecided, 23 more bad boxes or 26 more silent halt it."},
 		"how they took it was not looked up": {stage: 10, evidence: []change{func(e *guard.Evidence) { e.Taken = nil }}, action: guard.Hold, reasons: []guard.Reason{guard.NotCounted},
 			sentence: "Hold: how the boxes took the release has not been looked up yet; with 0 undecided, 23 more bad boxes or 26 more silent halt it."},
 		"too early": {stage: 10, evidence: []change{since(24*time.Hour - time.Second)}, action: guard.Hold, reasons: []guard.Reason{guard.Soaking},
@@ -193,15 +194,25 @@ func TestDecide_EveryVerdict(t *testing.T) {
 			sentence: "Hold: the channel has no boxes; with 0 undecided, 5 more bad boxes halt it."},
 
 		// One organization.
-		"one organization's boxes are bad": {stage: 10, evidence: []change{since(30 * time.Minute), bad(1, 90), by(90, 90)}, action: guard.Hold,
-			reasons:  []guard.Reason{guard.OneOrganization, guard.Soaking},
-			sentence: "Hold: without the boxes of organization globex there would be no halt; soaked 0 of 24 hours."},
-		"one organization's boxes are bad, and the others had their time": {stage: 10, evidence: []change{since(time.Hour), bad(1, 90), by(90, 90)}, action: guard.Halt,
+		"one organization's boxes are bad": {stage: 10, evidence: []change{bad(1, 90), by(90, 90)}, action: guard.Hold,
+			reasons:  []guard.Reason{guard.OneOrganization},
+			sentence: "Hold: without the boxes of organization globex there would be no halt, and those of the others contradict it: 90 of its 90 boxes are bad, and 0 of 910 others."},
+		"one organization's boxes are bad, and a few of the others": {stage: 10, evidence: []change{bad(1, 90), by(100, 80)}, action: guard.Hold,
+			reasons:  []guard.Reason{guard.OneOrganization},
+			sentence: "Hold: without the boxes of organization globex there would be no halt, and those of the others contradict it: 80 of its 100 boxes are bad, and 10 of 900 others."},
+		"one organization's boxes are bad, and the others alone would halt it": {stage: 10, evidence: []change{bad(1, 90), by(50, 50)}, action: guard.Halt,
 			reasons:  []guard.Reason{guard.TooManyBad},
-			sentence: "Halt: 90 of 900 boxes of stage 10 with the release are bad, 64 more than allowed."},
-		"one organization's boxes are bad, and the others have too few": {stage: 1, evidence: []change{since(30 * time.Minute), bad(0, 90), by(95, 90)}, action: guard.Halt,
+			sentence: "Halt: 90 of 900 boxes of stage 10 with the release are bad, 68 more than allowed."},
+		"one organization's boxes are bad, and the others have too few": {stage: 1, evidence: []change{bad(0, 90), by(95, 90)}, action: guard.Halt,
 			reasons:  []guard.Reason{guard.TooManyBad},
-			sentence: "Halt: 90 of 100 boxes with the release are bad, 84 more than allowed."},
+			sentence: "Halt: 90 of 100 boxes with the release are bad, 85 more than allowed."},
+		"stopped, and a person has not decided": {stage: 10, evidence: []change{func(e *guard.Evidence) { e.Stopped = true }}, action: guard.Hold, reasons: []guard.Reason{guard.TellingStopped},
+			sentence: "Hold: no more boxes are told until a person halts the rollout or goes on with it; with 0 undecided, 23 more bad boxes or 26 more silent halt it."},
+		"resumed after a look that would halt it": {stage: 10, evidence: []change{func(e *guard.Evidence) {
+			e.New, e.Resumed = false, now
+			e.Looks = []guard.Look{{Percent: 10, Number: 1, At: now.Add(-time.Minute), Treated: guard.Group{Boxes: 900, Silent: 90}, Control: guard.Group{Boxes: 1000}, Halts: true}}
+		}}, action: guard.Promote, reasons: []guard.Reason{guard.Clear},
+			sentence: "Promote to 50 percent: stage 10 is clear: 900 of 900 boxes have run the release for a soak, 180 more than needed; soaked 25 of 24 hours."},
 
 		// What people set.
 		"no window is open": {stage: 10, policy: func(p *guard.Policy) { p.Promote.Windows = night }, action: guard.Hold, reasons: []guard.Reason{guard.WindowClosed},

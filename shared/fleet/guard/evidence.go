@@ -107,6 +107,7 @@ type Look struct {
 // A Share is what the boxes of one organization contribute to a stage.
 type Share struct {
 	Told, Bad        int
+	Decided          int // of Told, those whose outcome is final
 	Treated, Control Group
 }
 
@@ -116,12 +117,12 @@ type Organization struct {
 	Parts []Share
 }
 
-func (o Organization) told() int {
-	told := 0
+// total sums the parts of all stages.
+func (o Organization) total() (sum Share) {
 	for _, p := range o.Parts {
-		told += p.Told
+		sum.Told, sum.Bad, sum.Decided = sum.Told+p.Told, sum.Bad+p.Bad, sum.Decided+p.Decided
 	}
-	return told
+	return sum
 }
 
 // A Freeze keeps every rollout at its stage until a time.
@@ -139,11 +140,16 @@ type Evidence struct {
 	// Stage is the rollout's present stage in percent, and Since when it got there, or was last resumed.
 	Stage int
 	Since time.Time
+	// Resumed is when a person last let the rollout go on; zero: never. Older looks do not halt it again. Stopped is set
+	// while it tells no more boxes.
+	Resumed time.Time
+	Stopped bool
 	// AsOf is when the boxes were counted; zero: never. CountedAt is the stage that the rollout had then.
 	AsOf          time.Time
 	CountedAt     int
 	Stages        []StageBoxes // all of them, in order
 	Organizations []Organization
+	Places        []Place
 	// Looks are the last looks at the stages. New is set if looks that are due are taken now.
 	Looks []Look
 	New   bool

@@ -80,6 +80,7 @@ type drawing struct {
 func draw(t *rapid.T) drawing {
 	n := func(most int, label string) int { return rapid.IntRange(0, most).Draw(t, label) }
 	p := guard.Default()
+	p.Promote.Soak.At10 = p.Promote.Soak.At1
 	p.Mode = rapid.SampledFrom([]guard.Mode{guard.Advise, guard.Act}).Draw(t, "mode")
 	p.Guard.SmallFleet = rapid.SampledFrom([]guard.SmallFleet{guard.AllDecided, guard.People}).Draw(t, "small fleet")
 	p.Promote.Auto = n(9, "auto") > 0
@@ -273,18 +274,23 @@ func TestDecide_BetweenTwoLooksSilenceChangesNothing(t *testing.T) {
 	})
 }
 
-func TestDecide_OneOrganizationHoldsUpAHaltForAWhileAtMost(t *testing.T) {
+// TestDecide_OneOrganizationHoldsUpAHalt_OnlyIfTheOthersContradictIt: otherwise every halt stands.
+func TestDecide_OneOrganizationHoldsUpAHalt_OnlyIfTheOthersContradictIt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
 		d.evidence.Active = true
 		d, _ = d.moreBad(rapid.IntRange(0, 300).Draw(t, "more bad"))
 		total := d.decide()
 		first, second := guard.Organization{ID: "first"}, guard.Organization{ID: "second"}
+		others, othersBad := 0, 0
 		for _, b := range d.evidence.Stages {
 			told := b.Offered + b.Working + b.Deferred + b.Installed + b.Failed + b.Reverted
 			p := guard.Share{Bad: rapid.IntRange(0, b.Bad).Draw(t, "bad of the first")}
 			p.Told = rapid.IntRange(p.Bad, told-(b.Bad-p.Bad)).Draw(t, "told of the first")
-			first.Parts, second.Parts = append(first.Parts, p), append(second.Parts, guard.Share{Told: told - p.Told, Bad: b.Bad - p.Bad, Treated: b.Treated, Control: b.Control})
+			p.Decided = p.Told
+			q := guard.Share{Told: told - p.Told, Decided: told - p.Told, Bad: b.Bad - p.Bad, Treated: b.Treated, Control: b.Control}
+			first.Parts, second.Parts = append(first.Parts, p), append(second.Parts, q)
+			others, othersBad = others+q.Decided, othersBad+q.Bad
 		}
 		d.evidence.Organizations = []guard.Organization{first, second}
 		v := d.decide()
@@ -292,8 +298,11 @@ func TestDecide_OneOrganizationHoldsUpAHaltForAWhileAtMost(t *testing.T) {
 		if (v.Action == guard.Halt || held) != (total.Action == guard.Halt) {
 			t.Fatalf("all boxes: %s\nby organization: %s", total.Sentence, v.Sentence)
 		}
-		if held && now.Sub(d.evidence.Since) >= d.policy.Guard.DecideWithin.Length() {
-			t.Fatalf("held for too long: %s", v.Sentence)
+		if held && v.Organization == "first" && halts(total, guard.TooManyBad) && others < 20 {
+			t.Fatalf("held by %d boxes of others, %d of them bad: %s", others, othersBad, v.Sentence)
+		}
+		if v.Stops != (held && d.policy.Mode == guard.Act) {
+			t.Fatalf("stops telling: %t: %s", v.Stops, v.Sentence)
 		}
 	})
 }

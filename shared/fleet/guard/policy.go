@@ -2,6 +2,7 @@ package guard
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 )
 
@@ -63,6 +64,8 @@ type Soak struct {
 	At10  Duration `json:"10"`
 	At50  Duration `json:"50"`
 	At100 Duration `json:"100"`
+
+	open bool // At10 was not given, and depends on the release; see For
 }
 
 // Approvals says which stages a second person must approve.
@@ -73,11 +76,15 @@ type Approvals struct {
 // defaultTaken is the share if a policy does not set one.
 const defaultTaken = 0.8
 
-// Default is the policy of an empty object: the guard halts, and people promote. A soak of a day covers a night in
-// every factory. If factories are off at weekends, a soak of P7D at stage 10 also covers a weekend; the default does
-// not.
+// The soaks of a policy that does not set them. A day covers a night in every factory. A week covers a weekend, so what
+// shows within a week reaches the boxes of the first two stages only. A security release is not kept back that long.
+var (
+	day  = Lasting(24 * time.Hour)
+	week = Lasting(7 * 24 * time.Hour)
+)
+
+// Default is the policy of an empty object: the guard halts, and people promote.
 func Default() Policy {
-	day := Lasting(24 * time.Hour)
 	return Policy{
 		Mode: Act,
 		Guard: Bounds{
@@ -85,8 +92,30 @@ func Default() Policy {
 			SilentAfter: Lasting(30 * time.Minute), DecideWithin: Lasting(time.Hour),
 			Taken: defaultTaken, SmallFleet: AllDecided,
 		},
-		Promote: Promotion{Soak: Soak{At1: day, At10: day, At50: day, At100: day}},
+		Promote: Promotion{Soak: Soak{At1: day, At10: week, At50: day, At100: day}},
 	}
+}
+
+// For returns the policy as it applies to a release: the soak of stage 10 is filled in if it was not given.
+func (p Policy) For(security bool) Policy {
+	if p.Promote.Soak.open {
+		p.Promote.Soak.open, p.Promote.Soak.At10 = false, week
+		if security {
+			p.Promote.Soak.At10 = day
+		}
+	}
+	return p
+}
+
+// Fast returns what the policy cannot see in time because no early stage soaks for a week, in one sentence; empty if one
+// does.
+func (p Policy) Fast() string {
+	soak := max(p.SoakAt(1), p.SoakAt(10))
+	if soak >= week.Length() {
+		return ""
+	}
+	return fmt.Sprintf("Stages 1 and 10 soak for at most %s instead of a week, so half of the boxes get the release before anybody can see "+
+		"what shows later, such as boxes that do not start after a weekend.", Lasting(soak))
 }
 
 // SoakAt is the least time that the rollout stays at a stage.

@@ -38,13 +38,21 @@ var StageRule = &input.Integer{OneOf: []int{10, 50, 100}}
 
 // Parse reads a policy, or returns all its faults. interval is the time between two runs of the guard.
 func Parse(text []byte, interval time.Duration) (Policy, []problem.Fault) {
-	return input.Parse(text, func(o *input.Object) Policy { return Read(o, interval) })
+	return input.Parse(text, func(o *input.Object) Policy { return Read(o, interval).For(false) })
 }
 
-// Read reads a policy, or those of its fields that differ from Default. Use the policy only if the object has no fault.
+// Open is the default policy of a release that is not known yet; see Policy.For. Its soak of stage 10 is the default of
+// earlier releases of the service, so that a retried call has the same digest as before an upgrade.
+func Open() Policy {
+	p := Default()
+	p.Promote.Soak.At10, p.Promote.Soak.open = day, true
+	return p
+}
+
+// Read reads a policy, or those of its fields that differ from Open. Use the policy only if the object has no fault.
 // interval is the time between two runs of the guard: the least value of silentAfter and decideWithin.
 func Read(o *input.Object, interval time.Duration) Policy {
-	p := Default()
+	p := Open()
 	if mode, given := o.OptionalText("mode", modeRule); given {
 		p.Mode = Mode(mode)
 	}
@@ -88,11 +96,13 @@ func share(o *input.Object, name string, to *float64) bool {
 	return true
 }
 
-func duration(o *input.Object, name string, rule *input.Text, to *Duration) {
+// duration reads a duration, and reports whether it was given.
+func duration(o *input.Object, name string, rule *input.Text, to *Duration) bool {
 	text, given := o.OptionalTextBy(name, soakRule, rule)
 	if d, ok := ParseDuration(text); given && ok {
 		*to = Lasting(d)
 	}
+	return given
 }
 
 func (p *Promotion) read(o *input.Object) {
@@ -101,7 +111,7 @@ func (p *Promotion) read(o *input.Object) {
 	}
 	o.OptionalObject("soak", func(soak *input.Object) {
 		duration(soak, "1", soakRule, &p.Soak.At1)
-		duration(soak, "10", soakRule, &p.Soak.At10)
+		p.Soak.open = !duration(soak, "10", soakRule, &p.Soak.At10)
 		duration(soak, "50", soakRule, &p.Soak.At50)
 		duration(soak, "100", soakRule, &p.Soak.At100)
 	})

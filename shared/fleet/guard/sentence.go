@@ -86,7 +86,12 @@ func (d decision) holdSentence(r Reason, v Verdict) string {
 	case NotCounted:
 		return d.notCounted()
 	case OneOrganization:
-		return fmt.Sprintf("without the boxes of organization %s there would be no halt", v.Organization)
+		return d.aloneSentence(v)
+	case FactoryBad:
+		worst, _ := d.evidence.bad()
+		return worst.sentence(d.told)
+	case TellingStopped:
+		return "no more boxes are told until a person halts the rollout or goes on with it"
 	case EvidenceTooSmall:
 		return d.smallSentence(v)
 	case Undecided:
@@ -108,6 +113,23 @@ func (d decision) holdSentence(r Reason, v Verdict) string {
 		return "rollouts are frozen until " + d.evidence.Freeze.Until.UTC().Format(time.RFC3339)
 	}
 	return fmt.Sprintf("stage %d is not approved", v.Next)
+}
+
+// aloneSentence names the organization on which a halt rests, and what its boxes and those of the others say.
+func (d decision) aloneSentence(v Verdict) string {
+	text := fmt.Sprintf("without the boxes of organization %s there would be no halt, and those of the others contradict it", v.Organization)
+	var own, all Share
+	for _, o := range d.evidence.Organizations {
+		sum := o.total()
+		all.Bad, all.Decided = all.Bad+sum.Bad, all.Decided+sum.Decided
+		if o.ID == v.Organization {
+			own = sum
+		}
+	}
+	if own.Bad > 0 {
+		text += fmt.Sprintf(": %d of its %s are bad, and %d of %d others", own.Bad, boxes(own.Decided), all.Bad-own.Bad, all.Decided-own.Decided)
+	}
+	return text
 }
 
 func (d decision) notCounted() string {
@@ -149,7 +171,7 @@ var causes = map[Cause]string{
 
 func (d decision) tooFew(v Verdict) string {
 	cause, n := v.Taken.largest()
-	return fmt.Sprintf("%s, and %d are needed: most of the others, %d, %s; to go on without such boxes, retire them or lower taken in the policy",
+	return fmt.Sprintf("%s, and %d are needed: most of the others, %d, %s; to go on without such boxes, lower taken in the policy",
 		v.Taken.sentence(), v.Taken.Needed, n, causes[cause])
 }
 

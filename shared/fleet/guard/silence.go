@@ -69,6 +69,7 @@ func (d decision) looks() []Look {
 			l = d.look(i, l.Number+1)
 		}
 		if l.Number > 0 {
+			l.Halts = l.Halts && l.At.After(d.evidence.Resumed)
 			list = append(list, l)
 		}
 	}
@@ -84,7 +85,7 @@ func (d decision) look(i, number int) Look {
 		return l
 	}
 	for _, o := range d.evidence.Organizations {
-		if p := o.Parts[i]; d.others(o) && !d.policy.Guard.tellsApart(b.Treated.minus(p.Treated), b.Control.minus(p.Control), level) {
+		if p := o.Parts[i]; b.Treated.unlike(p.Treated) && !d.policy.Guard.tellsApart(b.Treated.minus(p.Treated), b.Control.minus(p.Control), level) {
 			l.Only = o.ID
 			break
 		}

@@ -26,7 +26,9 @@ const (
 const (
 	NotActive        Reason = "NOT_ACTIVE"         // the rollout ended
 	NotCounted       Reason = "NOT_COUNTED"        // there is no count, or it is old or of another stage
-	OneOrganization  Reason = "ONE_ORGANIZATION"   // without one organization's boxes there would be no halt
+	OneOrganization  Reason = "ONE_ORGANIZATION"   // only one organization's boxes speak for a halt, and the others against it
+	FactoryBad       Reason = "FACTORY_BAD"        // most boxes of one factory or organization are bad or silent
+	TellingStopped   Reason = "TELLING_STOPPED"    // the rollout tells no more boxes until a person decides
 	EvidenceTooSmall Reason = "EVIDENCE_TOO_SMALL" // the stage has too few boxes for the test, and is not clear
 	Undecided        Reason = "UNDECIDED"          // too few boxes have run the release for a soak yet
 	TooFewTaken      Reason = "TOO_FEW_TAKEN"      // too few boxes have run the release for a soak, and too few still can
@@ -50,12 +52,14 @@ type Verdict struct {
 	// Sentence puts the verdict, its reasons and the distance into words.
 	Sentence string `json:"sentence"`
 	// Acts reports whether the guard acts on the verdict itself.
-	Acts  bool `json:"acts"`
+	Acts bool `json:"acts"`
+	// Stops reports whether the guard stops the rollout from telling more boxes.
+	Stops bool `json:"stops,omitempty"`
 	Stage int  `json:"stage"`          // the present one, in percent
 	Next  int  `json:"next,omitempty"` // the stage after it; 0 at the last
 	// Pages reports whether people are paged: everybody has the release, or is being told it, and it seems to go bad.
 	Pages bool `json:"pages,omitempty"`
-	// Organization is set if a halt rests on the boxes of only this one.
+	// Organization is set if a halt rests on the boxes of only this one, and those of the others contradict it.
 	Organization string `json:"organization,omitempty"`
 	// Halting is the test of failures that is closest to a halt.
 	Halting Count `json:"halting"`
@@ -67,6 +71,16 @@ type Verdict struct {
 	// Looks are the last looks at the silence of each stage.
 	Looks    []Look   `json:"looks,omitempty"`
 	Distance Distance `json:"distance"`
+}
+
+// Suspicion is the reason for which the guard stops telling boxes; empty if there is none.
+func (v Verdict) Suspicion() Reason {
+	for _, r := range v.Reasons {
+		if r == OneOrganization || r == FactoryBad {
+			return r
+		}
+	}
+	return ""
 }
 
 // A Count is the input of a test of failures: the boxes of one stage, or of all, that were told the release.

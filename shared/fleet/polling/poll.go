@@ -193,7 +193,7 @@ func (p *Polls) resolve(ctx context.Context, poll Poll) (found, error) {
 	if err != nil {
 		return found{}, err
 	}
-	r, ok := Resolve(e, poll.Installed, row)
+	r, ok := Resolve(e, poll.Installed, box.Offer, row)
 	if !ok {
 		return found{}, problem.New(problem.NotFound, "Nothing is published on the release channel %s, which the box follows.", e.Pair())
 	}

@@ -99,7 +99,7 @@ func TestResolve_EveryState(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.state, func(t *testing.T) {
-			got, ok := polling.Resolve(c.box, c.installed, c.row)
+			got, ok := polling.Resolve(c.box, c.installed, nil, c.row)
 			if !ok {
 				t.Fatal("nothing")
 			}
@@ -118,7 +118,7 @@ func TestResolve_EveryState(t *testing.T) {
 
 func TestResolve_ChannelThatDoesNotExist_IsNothing(t *testing.T) {
 	for _, installed := range []string{"", "1.0.0"} {
-		if got, ok := polling.Resolve(box("2.0.0", 10, true), installed, release.ChannelRow{}); ok {
+		if got, ok := polling.Resolve(box("2.0.0", 10, true), installed, nil, release.ChannelRow{}); ok {
 			t.Errorf("installed %q: told %+v", installed, got)
 		}
 	}
@@ -129,8 +129,8 @@ func TestResolve_OneVersionStartedTwice_ReachesTheSameBoxes(t *testing.T) {
 	second.ID, second.Revision = "another-rollout", 7
 	for i := range 5000 {
 		e := edge.Edge{EdgeID: fmt.Sprintf("box-%d", i), EdgeType: "gateway-x", Channel: "stable"}
-		a, _ := polling.Resolve(e, "1.0.0", row("1.0.0", first))
-		b, _ := polling.Resolve(e, "1.0.0", row("1.0.0", second))
+		a, _ := polling.Resolve(e, "1.0.0", nil, row("1.0.0", first))
+		b, _ := polling.Resolve(e, "1.0.0", nil, row("1.0.0", second))
 		if a.Version != b.Version {
 			t.Fatalf("%s: %s in the one and %s in the other", e.EdgeID, a.Version, b.Version)
 		}

@@ -3,6 +3,7 @@ package polling
 import (
 	"time"
 
+	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/boxauth"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
@@ -30,14 +31,19 @@ func seconds(r *setting.Values, name setting.Name) time.Duration {
 	return time.Duration(r.Number(name)) * time.Second
 }
 
-// attentive is how long after a change to its channel a box should poll often.
+// attentive is how long after a change to its channel a box should poll often, without an active rollout.
 const attentive = 10 * time.Minute
 
-// Interval is how often the boxes of a channel should poll: often while a rollout is active there and for a while after
-// any change, otherwise less often.
+// Interval is how often the boxes of a channel should poll: often for a while after any change, otherwise less often. On
+// the first day of a stage it is still often. After that, most boxes of the stage have the release, and the guard's
+// samples do not need more sightings. All boxes of a channel poll alike, because the guard compares those that the
+// rollout reached with the others.
 func (s Settings) Interval(row release.ChannelRow, now time.Time) time.Duration {
-	busy := row.Rollout != nil && row.Rollout.Active || now.Sub(row.LastChange()) < attentive
-	if busy {
+	lasts := attentive
+	if row.Rollout != nil && row.Rollout.Active {
+		lasts = bell.Busy
+	}
+	if now.Sub(row.LastChange()) < lasts {
 		return s.PollInterval
 	}
 	return max(s.PollInterval, s.IdlePollInterval)

@@ -24,6 +24,8 @@ func MayPublish(caller auth.Principal, p release.Publication, g audit.Grounds) e
 		return problem.New(problem.Forbidden, "The settings do not list the host of artifactUrl among the hosts of this program.")
 	case p.ArtifactHTTPURL != "" && !caller.MayFetchFrom(p.ArtifactHTTPURL):
 		return problem.New(problem.Forbidden, "The settings do not list the host of artifactHttpUrl among the hosts of this program.")
+	case p.Security():
+		return problem.New(problem.Forbidden, "A program cannot publish a security release, which soaks for a shorter time. Omit kind, or let a platform owner make the call.")
 	case g.OverrideReason != "" && !caller.MayOverride(p.EdgeType, p.Channel):
 		return problem.New(problem.Forbidden, "The settings do not allow this program to override anything on %s/%s. "+
 			"Omit overrideReason, or let a platform owner make the call.", p.EdgeType, p.Channel)

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"cmp"
 	"strings"
 
 	"wavegate/shared/platform/dynamo"
@@ -58,14 +59,36 @@ type Delivery struct {
 // DefaultPart is the part of a release that does not name one: a system image.
 const DefaultPart = "os"
 
+// A Purpose says what a release is for.
+type Purpose string
+
+// Purposes. A release is regular if nothing else is said.
+const (
+	Regular  Purpose = "regular"
+	Security Purpose = "security"
+)
+
+// PurposeRule accepts a purpose.
+var PurposeRule = &input.Text{Pattern: `regular|security`, Says: "regular or security"}
+
+// An Urgency says how a release may hurry. The first publication of a version sets it forever.
+type Urgency struct {
+	Kind Purpose `json:"kind,omitempty"` // empty: Regular
+}
+
+// Security reports whether it is a security release: by default, its rollouts do not soak for a week.
+func (u Urgency) Security() bool { return u.Kind == Security }
+
+func (u Urgency) purpose() Purpose { return cmp.Or(u.Kind, Regular) }
+
 // contradicts reports whether another publication contradicts the details.
 func (d Details) contradicts(other Details) bool { return d.With(other) != other.With(d) }
 
-// unchanged requires that the stored details are still the ones that were read.
-func (d Details) unchanged() dynamo.Condition {
+// unchanged requires that the stored details and the kind are still the ones that were read.
+func (r Release) unchanged() dynamo.Condition {
 	var terms []string
 	values := map[string]any{}
-	for name, v := range map[string]any{"sizeBytes": d.SizeBytes, "sha1": d.SHA1, "md5": d.MD5} {
+	for name, v := range map[string]any{"sizeBytes": r.SizeBytes, "sha1": r.SHA1, "md5": r.MD5, "kind": string(r.Kind)} {
 		if v == "" || v == int64(0) {
 			terms = append(terms, "attribute_not_exists(#"+name+")")
 			continue

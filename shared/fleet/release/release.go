@@ -50,6 +50,7 @@ type Release struct {
 	SHA256      string `json:"sha256"`
 	Details
 	Delivery
+	Urgency
 	PublishedAt time.Time `json:"publishedAt"` // first, on any channel
 }
 
@@ -58,6 +59,7 @@ type Publication struct {
 	EdgeType, Channel, CurrentVersion, ArtifactURL, SHA256 string
 	Details
 	Delivery
+	Urgency
 }
 
 // A Name names a channel.
@@ -89,6 +91,8 @@ func PublicationOf(in *input.Reader) PublicationRequest {
 	p.Part, _ = body.OptionalText("part", PartRule)
 	p.ArtifactHTTPURL, _ = body.OptionalText("artifactHttpUrl", input.HTTPURL)
 	p.DownloadWithoutToken = body.Boolean("downloadWithoutToken")
+	kind, _ := body.OptionalText("kind", PurposeRule)
+	p.Kind = Purpose(kind)
 	return PublicationRequest{p, audit.GroundsOf(body)}
 }
 
@@ -105,6 +109,10 @@ func (r Release) Allows(p Publication) error {
 			"Version %s of %s was published with another size, SHA-1 or MD5; a version never changes its bytes. Publish the new bytes as a new version.",
 			p.CurrentVersion, p.EdgeType)
 	}
+	if r.SHA256 != "" && p.Kind != "" && p.purpose() != r.purpose() {
+		return problem.New(problem.ReleaseImmutable,
+			"Version %s of %s was published as a %s release. A version keeps its kind; publish a new version.", p.CurrentVersion, p.EdgeType, r.purpose())
+	}
 	return nil
 }
 
@@ -112,8 +120,11 @@ func (r Release) Allows(p Publication) error {
 func (r Release) Published(p Publication, at time.Time) Release {
 	next := Release{EdgeType: p.EdgeType, Version: p.CurrentVersion, ArtifactURL: p.ArtifactURL, SHA256: p.SHA256, Details: r.Details.With(p.Details),
 		Delivery: p.Delivery, PublishedAt: at}
-	if !r.PublishedAt.IsZero() {
-		next.PublishedAt = r.PublishedAt
+	switch {
+	case r.SHA256 != "":
+		next.Urgency, next.PublishedAt = r.Urgency, r.PublishedAt
+	case p.Security():
+		next.Urgency = p.Urgency
 	}
 	return next
 }

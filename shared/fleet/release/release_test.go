@@ -68,3 +68,43 @@ func TestAllows_Details(t *testing.T) {
 		}
 	}
 }
+
+func TestAllows_Kind_IsSetByTheFirstPublicationForever(t *testing.T) {
+	for name, c := range map[string]struct {
+		was     release
+		said    Purpose
+		allowed bool
+		kept    Purpose
+	}{
+		"never published":               {release{}, "", true, ""},
+		"new, regular":                  {release{}, Regular, true, ""},
+		"new, security":                 {release{}, Security, true, Security},
+		"regular, nothing said":         {release{true, ""}, "", true, ""},
+		"regular, regular again":        {release{true, ""}, Regular, true, ""},
+		"regular, then security":        {release{true, ""}, Security, false, ""},
+		"security, nothing said":        {release{true, Security}, "", true, Security},
+		"security, then regular":        {release{true, Security}, Regular, false, ""},
+		"security, then security again": {release{true, Security}, Security, true, Security},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var known Release
+			p := same()
+			p.Kind = c.said
+			if c.was.exists {
+				known = Release{Version: p.CurrentVersion, SHA256: p.SHA256, Urgency: Urgency{c.was.kind}}
+			}
+			err := known.Allows(p)
+			if (err == nil) != c.allowed || err != nil && !problem.Has(err, problem.ReleaseImmutable) {
+				t.Fatal(err)
+			}
+			if got := known.Published(p, noon).Kind; c.allowed && got != c.kept {
+				t.Errorf("its kind is %q, want %q", got, c.kept)
+			}
+		})
+	}
+}
+
+type release struct {
+	exists bool
+	kind   Purpose
+}

@@ -3,6 +3,7 @@ package release
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -43,8 +44,69 @@ type ChannelRow struct {
 	// Rollout is the rollout that the row carries.
 	Rollout *Carried        `json:"rollout,omitempty"`
 	Earlier []RolloutTarget `json:"earlier,omitempty"` // each version once, MostEarlier at most
+	Telling
+	// Kept are the boxes that adopted rollouts left out; see Kept.
+	Kept []string `json:"kept,omitempty"`
 	// Past are versions that were the channel's before, the latest first; MostPast at most. See Knows.
 	Past []string `json:"past,omitempty"`
+}
+
+// A Telling restricts whom a rollout tells its target. It is a copy of what the rollout says.
+type Telling struct {
+	TellingID string `json:"tellingRolloutId,omitempty"` // of the rollout that it restricts; another one is not restricted
+	// Stopped is set if only boxes that were told before are told.
+	Stopped bool `json:"tellingStopped,omitempty"`
+	// Without are organizations whose boxes are not told.
+	Without []string `json:"tellingWithout,omitempty"`
+}
+
+// A Kept is an organization that was left out of a rollout that was adopted. Its boxes keep the version that the channel
+// had before, until a publication or another rollout reaches them. It is stored as one text, since an earlier release of
+// the service erases fields of nested values that it does not know.
+type Kept struct {
+	OrganizationID string
+	RolloutTarget
+}
+
+// text is the stored form. None of its parts has a space.
+func (k Kept) text() string {
+	return strings.Join([]string{k.OrganizationID, k.Version, k.SHA256, k.ArtifactURL}, " ")
+}
+
+// Tells reports whether the row's rollout tells its target to a box of an organization; offered is set if it was told
+// before.
+func (r ChannelRow) Tells(organizationID string, offered bool) bool {
+	if r.Rollout == nil || r.TellingID != r.Rollout.ID {
+		return true
+	}
+	return !slices.Contains(r.Without, organizationID) && (offered || !r.Stopped)
+}
+
+// KeptFor is what boxes of an organization keep, which was left out of the rollout that gave the channel its version.
+func (r ChannelRow) KeptFor(organizationID string) (RolloutTarget, bool) {
+	for _, text := range r.Kept {
+		if p := strings.Split(text, " "); len(p) == 4 && p[0] == organizationID {
+			return RolloutTarget{Version: p[1], SHA256: p[2], ArtifactURL: p[3]}, true
+		}
+	}
+	return RolloutTarget{}, false
+}
+
+// keeping lists the organizations that the adopted rollout left out. If an earlier one left them out, too, their boxes
+// keep what they kept.
+func (r ChannelRow) keeping(c Carried) []string {
+	if r.TellingID != c.ID {
+		return nil
+	}
+	var list []string
+	for _, id := range r.Without {
+		kept, was := r.KeptFor(id)
+		if !was {
+			kept = RolloutTarget{Version: r.CurrentVersion, ArtifactURL: r.ArtifactURL, SHA256: r.SHA256}
+		}
+		list = append(list, Kept{id, kept}.text())
+	}
+	return list
 }
 
 // LastChange is when something on the channel was last published, started, moved or ended.
@@ -94,7 +156,7 @@ func (r ChannelRow) Publish(p Publication, at time.Time) (next ChannelRow, event
 		CurrentVersion: p.CurrentVersion, ArtifactURL: p.ArtifactURL, SHA256: p.SHA256, Details: p.Details, Delivery: p.Delivery,
 		Revision: r.Revision, UpdatedAt: r.UpdatedAt,
 	}
-	if r.Revision > 0 && published == r.Channel && r.Rollout == nil && len(r.Earlier) == 0 {
+	if r.Revision > 0 && published == r.Channel && r.Rollout == nil && len(r.Earlier) == 0 && len(r.Kept) == 0 {
 		return r, ""
 	}
 	published.Revision, published.UpdatedAt = r.Revision+1, at
@@ -118,7 +180,7 @@ func (r ChannelRow) past(next string) []string {
 // Begin returns the row after the start of a rollout. The targets of earlier rollouts stay remembered.
 func (r ChannelRow) Begin(c Carried) ChannelRow {
 	earlier := r.Remembered()
-	r.Earlier, r.Rollout = nil, &c
+	r.Earlier, r.Rollout, r.Telling = nil, &c, Telling{}
 	if len(earlier) > 0 { // omit an empty list: the embedded store cannot store one
 		r.Earlier = earlier
 	}
@@ -128,8 +190,8 @@ func (r ChannelRow) Begin(c Carried) ChannelRow {
 // Adopt returns the row after the completion of a rollout that reached everyone: its target is the channel's version,
 // and earlier targets are forgotten. The address of the bytes is that of the target's release.
 func (r ChannelRow) Adopt(c Carried, target Release, at time.Time) ChannelRow {
-	r.Past = r.past(c.TargetVersion)
-	r.Rollout, r.Earlier = &c, nil
+	r.Past, r.Kept = r.past(c.TargetVersion), r.keeping(c)
+	r.Rollout, r.Earlier, r.Telling = &c, nil, Telling{}
 	r.CurrentVersion, r.ArtifactURL, r.SHA256 = c.TargetVersion, target.At(c.Target()).ArtifactURL, c.SHA256
 	r.Details, r.Delivery = target.Of(c.Target())
 	r.Revision++

@@ -9,4 +9,5 @@ import (
 
 func TestForms_OfEachRelease_AreKept(t *testing.T) {
 	golden.Kept[item](t, dynamo.Reports, "report")
+	golden.Kept[trace](t, dynamo.Reports, "trace")
 }

@@ -35,7 +35,7 @@ func (n Shards) Moved(stored map[string]types.AttributeValue) (shard string, mov
 	if err := dynamo.Decode(dynamo.Reports, stored, &row); err != nil {
 		return "", false, err
 	}
-	shard = n.Of(row.pair(), row.EdgeID)
+	shard = n.Of(row.pair(), boxOf(row.EdgeID))
 	return shard, shard != row.Shard, nil
 }
 
@@ -56,11 +56,18 @@ type IndexEntry struct {
 	FactoryID string
 	// OrganizationID is the organization that the box belongs to.
 	OrganizationID string
+	// RegisteredAt is when the box was registered first, in whole seconds; zero: before that was noted.
+	RegisteredAt time.Time
+	// Trace is set for what a box did before its registration changed; see trace.
+	Trace bool
 }
 
 // Entry returns the row's index entry.
 func (r Row) Entry() IndexEntry {
 	e := IndexEntry{EdgeID: r.EdgeID, Hash: hash(r.EdgeID), Running: r.Running, FactoryID: r.FactoryID, OrganizationID: r.OrganizationID}
+	if r.RegisteredAt != nil {
+		e.RegisteredAt = r.RegisteredAt.Truncate(time.Second)
+	}
 	if o := r.Offer; o != nil {
 		e.Version, e.State, e.Stage, e.RolloutID, e.Code, e.Since = o.Version, o.State, o.Stage, o.RolloutID, o.Code, o.Since
 	}
@@ -83,13 +90,18 @@ const (
 	absent    = "-"
 )
 
-// StateKey is the sort key of the index: version, state, stage, hash and box.
+// StateKey is the sort key of the index: version, state, stage, hash and box. After a dot, the hash has the time of the
+// registration, since the index has no attribute for it. Earlier releases of the service take both together as the hash.
 func (e IndexEntry) StateKey() string {
 	version, state := e.Version, string(e.State)
 	if version == "" {
 		version, state = absent, absent
 	}
-	return strings.Join([]string{version, state, strconv.Itoa(e.Stage), e.Hash, e.EdgeID}, separator)
+	place := e.Hash
+	if !e.RegisteredAt.IsZero() {
+		place += "." + strconv.FormatInt(e.RegisteredAt.Unix(), 16)
+	}
+	return strings.Join([]string{version, state, strconv.Itoa(e.Stage), place, e.EdgeID}, separator)
 }
 
 // StatePrefix is the prefix of the sort keys of all entries with a version and a state.
@@ -105,7 +117,16 @@ func IndexEntryOf(stateKey string) (IndexEntry, error) {
 	if err != nil {
 		return IndexEntry{}, fmt.Errorf("report: %q is not a sort key of the index: %w", stateKey, err)
 	}
-	e := IndexEntry{Version: parts[0], State: State(parts[1]), Stage: stage, Hash: parts[3], EdgeID: parts[4]}
+	hash, registered, dated := strings.Cut(parts[3], ".")
+	e := IndexEntry{State: State(parts[1]), Stage: stage, Hash: hash, EdgeID: parts[4]}
+	e.Version, e.Trace = strings.CutPrefix(parts[0], traced)
+	if dated {
+		seconds, err := strconv.ParseInt(registered, 16, 64)
+		if err != nil {
+			return IndexEntry{}, fmt.Errorf("report: %q is not a sort key of the index: %w", stateKey, err)
+		}
+		e.RegisteredAt = time.Unix(seconds, 0).UTC()
+	}
 	if e.Version == absent {
 		e.Version, e.State = "", ""
 	}

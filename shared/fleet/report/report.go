@@ -57,6 +57,8 @@ type Row struct {
 	// EdgeAt is when the box's registration last changed. The nine fields above have that time. They are written in the
 	// same transaction as the registration.
 	EdgeAt time.Time `json:"edgeAt"`
+	// RegisteredAt is when the box was registered first since it was last retired; nil: before that was noted.
+	RegisteredAt *time.Time `json:"registeredAt,omitempty"`
 	// Retired is set if the box was retired. The row stays, so that a poll that still read the old registration cannot
 	// bring the box back into the counts.
 	Retired bool `json:"retired,omitempty"`
@@ -124,6 +126,7 @@ type Registration struct {
 
 	Tokens  boxtoken.Live
 	At      time.Time // when it last changed
+	First   time.Time // when the box was registered; zero: not known
 	Retired bool
 	Reset   bool // the id is free for whoever redeems it, but not with an earlier token
 }
@@ -139,6 +142,9 @@ func (r Row) Registered(g Registration) Row {
 	next.EdgeID, next.EdgeType, next.Channel, next.FactoryID = g.EdgeID, g.EdgeType, g.Channel, g.FactoryID
 	next.OrganizationID, next.Issuer, next.Tokens = g.OrganizationID, g.Issuer, g.Tokens
 	next.EdgeAt, next.Retired, next.Revision = g.At, g.Retired, r.Revision+1
+	if next.RegisteredAt = r.RegisteredAt; !g.First.IsZero() {
+		next.RegisteredAt = &g.First
+	}
 	next.Ended, next.Banned = r.Ended, r.Banned
 	if !g.Tokens.Exists() || r.OrganizationID != g.OrganizationID { // the tokens were not replaced, but taken away
 		next.Ended = remember(r.Ended, r.Tokens.Current, r.Tokens.Previous)

@@ -22,7 +22,7 @@ func PlanOf(body *input.Object, interval time.Duration) PlanRequest {
 		EdgeType:      body.Text("edgeType", input.Name),
 		Channel:       body.Text("channel", input.Name),
 		TargetVersion: body.Text("targetVersion", release.VersionRule),
-		Policy:        new(guard.Default()),
+		Policy:        new(guard.Open()),
 	}}
 	given, null := body.ClearableObject("policy", func(o *input.Object) { *r.Policy = guard.Read(o, interval) })
 	if r.OwnPolicy = given; null {
@@ -35,8 +35,12 @@ func PlanOf(body *input.Object, interval time.Duration) PlanRequest {
 // A MoveRequest is a Move and its grounds.
 type MoveRequest struct {
 	Move
+	Everywhere bool // halt the version on every channel of the edge type
 	audit.Grounds
 }
+
+// mostWithout limits the organizations that a rollout leaves out, and so the size of a poll's read.
+const mostWithout = 16
 
 // MoveOf reads a move.
 func MoveOf(body *input.Object) MoveRequest {
@@ -47,6 +51,15 @@ func MoveOf(body *input.Object) MoveRequest {
 	}
 	status, _ := body.OptionalText("status", StatusRule)
 	r.Status, r.Grounds = Status(status), audit.GroundsOf(body)
+	if ids, given := body.OptionalTexts("without", input.Name, 0, mostWithout); given {
+		r.Without = append([]string{}, ids...)
+		if r.Status != Active {
+			body.Fault("without", "exclusive", "must only be given together with the status active")
+		}
+	}
+	if r.Everywhere = body.Boolean("everywhere"); r.Everywhere && r.Status != Halted {
+		body.Fault("everywhere", "exclusive", "must only be given together with the status halted")
+	}
 	body.RequireAny("staged_percent", "status")
 	if raises && r.Status == Active {
 		body.Fault("status", "exclusive", "active must not be given together with staged_percent")

@@ -88,7 +88,7 @@ func (s *Store) halt(ctx context.Context, from audit.Origin, id string, m Move, 
 			return err
 		}
 		again, now = true, next
-		set.With(release.Carry(was.EdgeType, was.Channel, was.Carried(), next.Carried()))
+		set.With(release.Carry(was.EdgeType, was.Channel, was.Carried(), next.Carried(), next.telling()))
 		change.Record(set, Kind, was, next, event)
 		return nil
 	})
@@ -106,7 +106,7 @@ func healed(set *change.Set, was, next Rollout, event string, row release.Channe
 			next, event = was.changed(was, set.After(was.UpdatedAt)), "RolloutHalted"
 		}
 		next = next.beyond(c.Revision)
-		set.With(release.Carry(was.EdgeType, was.Channel, *c, next.Carried()))
+		set.With(release.Carry(was.EdgeType, was.Channel, *c, next.Carried(), next.telling()))
 	}
 	if event != "" {
 		change.Record(set, Kind, was, next, event)

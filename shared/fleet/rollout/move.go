@@ -1,10 +1,12 @@
 package rollout
 
 import (
+	"slices"
 	"time"
 
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/freeze"
+	"wavegate/shared/fleet/guard"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/trail/audit"
 )
@@ -14,7 +16,12 @@ import (
 type Move struct {
 	StagedPercent *int   // one of cohort.Stages
 	Status        Status // or empty
-	// Judged is set for a halt by the guard: the revision of the policy that it judged the rollout by.
+	// Without are the organizations that the rollout leaves out when it goes on; nil keeps them. It is given only with
+	// Active.
+	Without []string
+	// Stop is set if the guard stops telling boxes, and says why.
+	Stop guard.Reason
+	// Judged is set for a halt and a stop by the guard: the revision of the policy that it judged the rollout by.
 	Judged int64
 }
 
@@ -34,7 +41,7 @@ type Moment struct {
 
 // After applies a move to the rollout. It returns the next state and the event for the audit trail. The event is empty
 // if nothing changes. A move that the status does not allow is INVALID_STATE_TRANSITION. Other moves may be FROZEN,
-// APPROVAL_REQUIRED or WINDOW_CLOSED. A refused move changes nothing, not even in part.
+// APPROVAL_REQUIRED or WINDOW_CLOSED. A rollout that tells no more boxes goes on if a person resumes or raises it. A refused move changes nothing, not even in part.
 //
 // A person's halt is never refused. A raise together with a completion is made first, and both are made or neither. A halted
 // rollout can become active again at its stage, unless it was ever completed. The store checks whether the channel
@@ -55,16 +62,21 @@ func (r Rollout) After(m Move, now Moment) (next Rollout, event string, err erro
 		next.Status = m.Status
 	}
 	raises := next.StagedPercent != r.StagedPercent
-	if !raises && next.Status == r.Status {
+	resumes := r.Status != Active && next.Status == Active
+	goesOn := next.Status == Active && (m.Status == Active && (r.Stopped() || m.Without != nil && !slices.Equal(m.Without, r.Without)) || raises && r.Stopped())
+	if m.Stop != "" && r.Status == Active && !r.Stopped() {
+		next.Stop = Stop{m.Stop, &now.At}
+		return next.changed(r, now.At), "RolloutTellingStopped", nil
+	}
+	if !raises && !goesOn && next.Status == r.Status {
 		return r, "", nil
 	}
-	resumes := r.Status != Active && next.Status == Active
 	switch {
 	case resumes && (r.Status == Completed || r.CompletedAt != nil):
 		return r, "", problem.New(problem.InvalidStateTransition, "The rollout was completed; start a new one.")
 	case resumes && r.EndedBy == ByPublication:
 		return r, "", outlived()
-	case raises || resumes:
+	case raises || resumes || goesOn:
 		if err := r.barred(next, now); err != nil {
 			return r, "", err
 		}
@@ -77,12 +89,29 @@ func (r Rollout) After(m Move, now Moment) (next Rollout, event string, err erro
 		next.StageSince = now.At
 	}
 	if resumes {
-		next = next.advised()
 		next.EndedAt, next.EndedBy = nil, ""
+	}
+	if resumes || goesOn {
+		next.ResumedAt, next.Stop = &now.At, Stop{}
+		if m.Without != nil {
+			next.Without = without(m.Without)
+		}
 	}
 	next = next.endedIn(r, now)
 	next.Adopted = r.Adopted || r.adopts(next)
+	if goesOn && !raises {
+		return next, "RolloutResumed", nil
+	}
 	return next, r.event(next), nil
+}
+
+// without is a list of organizations as it is stored: sorted, and nil if it is empty.
+func without(ids []string) []string {
+	list := slices.Compact(slices.Sorted(slices.Values(ids)))
+	if len(list) == 0 {
+		return nil
+	}
+	return list
 }
 
 // barred returns why a freeze, a missing approval or a closed window refuses a raise or a resumption; nil if none does.

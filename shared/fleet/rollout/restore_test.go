@@ -107,7 +107,7 @@ func TestRestore_OfOneTable_AHaltHeals(t *testing.T) {
 			}
 		}
 		again, err := f.try(t, id, rollout.Move{Status: rollout.Halted})
-		if err != nil || again != r && again.Revision != r.Revision {
+		if err != nil || again.Revision != r.Revision {
 			t.Errorf("a second halt made %+v of %+v, %v", again, r, err)
 		}
 		if row := f.row(t); row.Rollout == nil || !row.Rollout.Active {

@@ -43,6 +43,7 @@ type Rollout struct {
 	TargetVersion   string    `json:"targetVersion"`
 	ArtifactURL     string    `json:"artifactUrl"` // the target's, at the start
 	SHA256          string    `json:"sha256"`      // the target's
+	release.Urgency           // the target's
 	PreviousVersion string    `json:"previousVersion"`
 	StagedPercent   int       `json:"staged_percent"`
 	Status          Status    `json:"status"`
@@ -50,6 +51,12 @@ type Rollout struct {
 	UpdatedAt       time.Time `json:"updatedAt"`
 	// StageSince is when the rollout reached its stage, or was last resumed there.
 	StageSince time.Time `json:"stageSince"`
+	// ResumedAt is when a person last let the rollout go on, after a halt or after it stopped telling boxes. Boxes that were
+	// bad or silent then are no evidence any more.
+	ResumedAt *time.Time `json:"resumedAt,omitempty"`
+	Stop
+	// Without are organizations whose boxes the rollout leaves out. They are no evidence either.
+	Without []string `json:"without,omitempty"`
 	// StageStarts are when the target first reached each stage on the channel, by this rollout or an earlier one.
 	StageStarts StageStarts `json:"stageStarts"`
 	// StartedBy is who started the rollout, and PromotedBy who promoted it last.
@@ -66,6 +73,23 @@ type Rollout struct {
 	// Adopted reports whether the target became the channel's version.
 	Adopted  bool  `json:"adopted"`
 	Revision int64 `json:"revision"` // from 1
+}
+
+// A Stop says why a rollout tells no more boxes: the guard suspects something that people must judge.
+type Stop struct {
+	StoppedFor guard.Reason `json:"stoppedFor,omitempty"` // empty: it tells all boxes that it reaches
+	StoppedAt  *time.Time   `json:"stoppedAt,omitempty"`
+}
+
+// Stopped reports whether the rollout tells no more boxes.
+func (s Stop) Stopped() bool { return s.StoppedFor != "" }
+
+// telling is whom the rollout tells, for the channel's row.
+func (r Rollout) telling() release.Telling {
+	if !r.Stopped() && len(r.Without) == 0 {
+		return release.Telling{}
+	}
+	return release.Telling{TellingID: r.ID, Stopped: r.Stopped(), Without: r.Without}
 }
 
 // StageStarts are when a version first reached each stage; nil: never.
@@ -155,12 +179,12 @@ func (p Plan) check(row release.ChannelRow, target release.Release) error {
 func Start(id string, on release.Channel, target release.Release, p *guard.Policy, by audit.Person, at time.Time) Rollout {
 	r := Rollout{
 		ID: id, EdgeType: on.EdgeType, Channel: on.Channel,
-		TargetVersion: target.Version, ArtifactURL: target.ArtifactURL, SHA256: target.SHA256,
+		TargetVersion: target.Version, ArtifactURL: target.ArtifactURL, SHA256: target.SHA256, Urgency: target.Urgency,
 		PreviousVersion: on.CurrentVersion, StagedPercent: cohort.Stages[0], Status: Active,
 		StartedAt: at, UpdatedAt: at, StageSince: at, StartedBy: by, Revision: 1,
 	}
 	if p != nil {
-		r.Terms = &Terms{Policy: *p, Revision: r.Revision, By: by}
+		r.Terms = &Terms{Policy: p.For(r.Security()), Revision: r.Revision, By: by}
 	}
 	return r.reaches(at)
 }

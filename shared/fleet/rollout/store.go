@@ -133,6 +133,9 @@ func (s *Store) Move(ctx context.Context, from audit.Origin, id string, m Move, 
 		if err := when.Check(input.Revision(was.Revision)); err != nil {
 			return err
 		}
+		if err := s.haveBoxes(ctx, m.Without); err != nil {
+			return err
+		}
 		next, event, err := was.After(m, Moment{By: from.Actor.Person(), At: set.After(was.UpdatedAt), Freeze: frozen, Grounds: from.Grounds})
 		now = next
 		if err != nil || event == "" {
@@ -205,7 +208,7 @@ func (s *Store) change(ctx context.Context, from audit.Origin, id string, when i
 // To adopt the target changes the channel itself.
 func (s *Store) follow(ctx context.Context, set *change.Set, was, next Rollout) error {
 	if was.Status == Active && !was.adopts(next) {
-		set.With(release.Carry(was.EdgeType, was.Channel, was.Carried(), next.Carried()))
+		set.With(release.Carry(was.EdgeType, was.Channel, was.Carried(), next.Carried(), next.telling()))
 		return nil
 	}
 	var row release.ChannelRow
@@ -231,7 +234,7 @@ func (s *Store) follow(ctx context.Context, set *change.Set, was, next Rollout) 
 		}
 		change.Record(set, release.Kind, row, row.Adopt(next.Carried(), target, set.After(row.UpdatedAt)), "ReleaseAdopted")
 	case carries:
-		set.With(release.Carry(was.EdgeType, was.Channel, was.Carried(), next.Carried()))
+		set.With(release.Carry(was.EdgeType, was.Channel, was.Carried(), next.Carried(), next.telling()))
 	case next.Status == Active:
 		return outlived()
 	}

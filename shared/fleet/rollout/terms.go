@@ -36,13 +36,23 @@ func (r Rollout) Mode() guard.Mode {
 	return r.Terms.Policy.Mode
 }
 
-// MarshalJSON shows a rollout as it is stored, with its Mode as guard, so that the absence of a guard is explicit.
+// Fast says what the rollout's policy cannot see in time; empty if it soaks for a week, or has no policy.
+func (r Rollout) Fast() string {
+	if r.Terms == nil {
+		return ""
+	}
+	return r.Terms.Policy.Fast()
+}
+
+// MarshalJSON shows a rollout as it is stored, with its Mode as guard, so that the absence of a guard is explicit, and
+// with what a fast one cannot see.
 func (r Rollout) MarshalJSON() ([]byte, error) {
 	type stored Rollout
 	return timestamp.JSON(struct {
 		stored
 		Guard guard.Mode `json:"guard"`
-	}{stored(r), r.Mode()})
+		Fast  string     `json:"fast,omitempty"`
+	}{stored(r), r.Mode(), r.Fast()})
 }
 
 // An Approval is one person's consent to raise the rollout to a stage.
@@ -82,6 +92,7 @@ func (r Rollout) WithPolicy(p guard.Policy, by audit.Person, at time.Time) (next
 	if err := r.ended(); err != nil {
 		return r, "", err
 	}
+	p = p.For(r.Security())
 	next = r
 	next.Terms = &Terms{Policy: p}
 	if g := r.Terms; g != nil {
@@ -186,8 +197,8 @@ func (r Rollout) promotedBy(by audit.Person) Rollout {
 	return r
 }
 
-// advised sets the guard to only advise. It is for a resumed rollout, and for one with a target that was halted before.
-// Boxes that went silent then are no longer seen, so the guard cannot count them now.
+// advised sets the guard to only advise. It is for a rollout with a target that was halted before. Boxes that went silent
+// then are no longer seen, so the guard cannot count them now.
 func (r Rollout) advised() Rollout {
 	if r.Terms != nil && r.Terms.Policy.Mode != guard.Advise {
 		g := *r.Terms

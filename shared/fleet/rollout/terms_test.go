@@ -1,6 +1,7 @@
 package rollout_test
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -67,7 +68,7 @@ func TestApprove_WhoAndWhat(t *testing.T) {
 		later := start.Add(time.Hour)
 		next, event, err := c.was.Approve(c.stage, c.by, later)
 		if c.code != "" {
-			if !problem.Has(err, c.code) || next != c.was || event != "" {
+			if !problem.Has(err, c.code) || !reflect.DeepEqual(next, c.was) || event != "" {
 				t.Errorf("%s: %q, %v; want %s and no change", name, event, err, c.code)
 			}
 			continue
@@ -75,7 +76,7 @@ func TestApprove_WhoAndWhat(t *testing.T) {
 		if err != nil || event != "RolloutApproved" || next.Revision != c.was.Revision+1 || !slices.Contains(next.Approved(), c.stage) {
 			t.Errorf("%s: %q, %v, %v", name, event, err, next.Approved())
 		}
-		if again, event, err := next.Approve(c.stage, c.by, later); again != next || event != "" || err != nil {
+		if again, event, err := next.Approve(c.stage, c.by, later); !reflect.DeepEqual(again, next) || event != "" || err != nil {
 			t.Errorf("%s: approved twice: %q, %v", name, event, err)
 		}
 		if len(c.was.Approved()) > 0 {
@@ -87,11 +88,11 @@ func TestApprove_WhoAndWhat(t *testing.T) {
 func TestWithPolicy_StagesThatNeedAnApproval_AreNeverTakenAway(t *testing.T) {
 	was := judged(10, policy(50))
 	for _, before := range [][]int{nil, {10, 100}} {
-		if next, _, err := was.WithPolicy(policy(before...), olga, start); !problem.Has(err, problem.InvalidStateTransition) || next != was {
+		if next, _, err := was.WithPolicy(policy(before...), olga, start); !problem.Has(err, problem.InvalidStateTransition) || !reflect.DeepEqual(next, was) {
 			t.Errorf("before %v: %v", before, err)
 		}
 	}
-	if next, event, err := was.WithPolicy(policy(50), olga, start); next != was || event != "" || err != nil {
+	if next, event, err := was.WithPolicy(policy(50), olga, start); !reflect.DeepEqual(next, was) || event != "" || err != nil {
 		t.Errorf("the same policy: %q, %v", event, err)
 	}
 	next, event, err := was.WithPolicy(policy(50, 100), olga, start)
@@ -117,7 +118,7 @@ func TestWithPolicy_ClosedWindows_AreNotOpenedAtOnce(t *testing.T) {
 		"while they are open":           {policy(), start.Add(33 * time.Hour), ""},
 	} {
 		next, event, err := was.WithPolicy(c.policy, olga, c.at)
-		if c.code != "" && (!problem.Has(err, c.code) || next != was) || c.code == "" && (err != nil || event != "RolloutPolicyChanged") {
+		if c.code != "" && (!problem.Has(err, c.code) || !reflect.DeepEqual(next, was)) || c.code == "" && (err != nil || event != "RolloutPolicyChanged") {
 			t.Errorf("%s: %q, %v", name, event, err)
 		}
 	}
@@ -174,7 +175,7 @@ func TestAfter_WhatPeopleHaveSet_HoldsUpRaisesAndResumptions_NeverHalts(t *testi
 	} {
 		now := rollout.Moment{By: olga, At: start, Freeze: c.freeze, Grounds: audit.Grounds{OverrideReason: c.override}}
 		next, _, err := c.was.After(c.move, now)
-		if c.code == "" && err != nil || c.code != "" && (!problem.Has(err, c.code) || next != c.was) {
+		if c.code == "" && err != nil || c.code != "" && (!problem.Has(err, c.code) || !reflect.DeepEqual(next, c.was)) {
 			t.Errorf("%s: %v, want %q", name, err, c.code)
 		}
 		for _, halt := range halts {
@@ -197,7 +198,7 @@ func TestAfter_APromotersApprovals_DoNotCountForLaterStages(t *testing.T) {
 	}
 }
 
-func TestAfter_Resuming_LeavesTheGuardToAdvise(t *testing.T) {
+func TestAfter_Resuming_LetsTheGuardActOnWhatIsNew(t *testing.T) {
 	byGuard, _, err := judged(10, policy()).After(rollout.Move{Status: rollout.Halted}, rollout.Moment{By: rollout.Guard, At: start})
 	if err != nil || byGuard.EndedBy != rollout.ByGuard {
 		t.Fatalf("ended by %q, %v", byGuard.EndedBy, err)
@@ -208,11 +209,8 @@ func TestAfter_Resuming_LeavesTheGuardToAdvise(t *testing.T) {
 	}
 	for who, was := range map[string]rollout.Rollout{"the guard": byGuard, "a person": byOlga} {
 		next, event, err := was.After(rollout.Move{Status: rollout.Active}, rollout.Moment{By: olga, At: start.Add(time.Hour)})
-		if err != nil || event != "RolloutResumed" || next.EndedBy != "" || next.Terms.Policy.Mode != guard.Advise || !next.StageSince.Equal(start.Add(time.Hour)) {
+		if err != nil || event != "RolloutResumed" || next.EndedBy != "" || next.Terms.Policy.Mode != guard.Act || next.ResumedAt == nil || !next.ResumedAt.Equal(start.Add(time.Hour)) || !next.StageSince.Equal(start.Add(time.Hour)) {
 			t.Errorf("halted by %s: %q, %v, ended by %q, %s, since %v", who, event, err, next.EndedBy, next.Terms.Policy.Mode, next.StageSince)
-		}
-		if next.Terms.Revision != next.Revision || byGuard.Terms.Policy.Mode != guard.Act {
-			t.Errorf("the policy is of revision %d of %d; the rollout as it was: %s", next.Terms.Revision, next.Revision, byGuard.Terms.Policy.Mode)
 		}
 	}
 }
@@ -234,7 +232,7 @@ func TestWithPolicy_NobodyRaisesAloneWhereTwoAreNeeded(t *testing.T) {
 				next, _, err = r.WithPolicy(policy(rapid.SliceOfDistinct(rapid.SampledFrom([]int{10, 50, 100}), rapid.ID[int]).Draw(t, "more")...), by, now.At)
 			case 1:
 				next, _, err = r.Approve(rapid.SampledFrom([]int{10, 50, 100}).Draw(t, "stage"), by, now.At)
-				if err == nil && next != r && (by == r.StartedBy || r.PromotedBy != nil && by == *r.PromotedBy || by == r.Terms.By) {
+				if err == nil && next.Revision != r.Revision && (by == r.StartedBy || r.PromotedBy != nil && by == *r.PromotedBy || by == r.Terms.By) {
 					t.Fatalf("%v approved what they steer", by)
 				}
 			default:

@@ -46,6 +46,8 @@ var (
 			Gives: operations.Changed, Refuses: []problem.Code{problem.ApprovalRequired, problem.Frozen, problem.InvalidStateTransition, problem.NotFound, problem.WindowClosed},
 			Grants: []operations.Grant{
 				operations.May(dynamo.Rollouts, dynamo.Get, dynamo.Write),
+				operations.ListByIndex(dynamo.Rollouts, "byStatus"),
+				operations.ListByIndex(dynamo.Edges, "byOrganization"),
 				operations.May(dynamo.Channels, dynamo.Get, dynamo.Write),
 				operations.May(dynamo.Releases, dynamo.Get),
 				operations.May(dynamo.Audit, dynamo.Put),

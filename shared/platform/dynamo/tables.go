@@ -161,8 +161,9 @@ var Tables = []Table{
 	{ID: RateOverrides, Partition: "subject"},
 	// One row for each box: what it was offered, runs and reported. The index contains the boxes
 	// of a release channel, spread over shards, sorted by their offer and its progress. It
-	// contains only what a census needs, because a census reads all of it.
-	{ID: Reports, Partition: "edgeId", Indexes: []Index{
+	// contains only what a census needs, because a census reads all of it. Besides the rows, there are traces of what boxes
+	// did in a rollout before their registration changed; only traces expire.
+	{ID: Reports, Partition: "edgeId", TTL: "expires", Indexes: []Index{
 		{Name: "byState", Partition: "shard", Sort: "stateKey", Holds: []string{"running", "rolloutId", "factoryId", "organizationId", "code", "since"}}}},
 	// The last census of a rollout or a channel, its history and the notifications about it. Also the recalls of
 	// production methods that are watched.

@@ -1,0 +1,71 @@
+package report
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestLeavesTrace_WhateverEndsTheOfferOfARollout(t *testing.T) {
+	offered := Row{EdgeID: "box-1", EdgeType: "gateway-x", Channel: "stable", OrganizationID: "acme", Offer: &Offer{RolloutID: "r", Version: "2", State: Failed}}
+	published, retired := offered, offered
+	published.Offer = &Offer{Version: "2", State: Failed}
+	retired.Retired = true
+	here := Registration{EdgeID: "box-1", EdgeType: "gateway-x", Channel: "stable", OrganizationID: "acme", FactoryID: "munich"}
+	with := func(change func(*Registration)) Registration {
+		g := here
+		change(&g)
+		return g
+	}
+	for name, c := range map[string]struct {
+		was   Row
+		next  Registration
+		leave bool
+	}{
+		"another factory":               {offered, here, false},
+		"another channel":               {offered, with(func(g *Registration) { g.Channel = "beta" }), true},
+		"another type":                  {offered, with(func(g *Registration) { g.EdgeType = "gateway-y" }), true},
+		"another organization":          {offered, with(func(g *Registration) { g.OrganizationID = "other" }), true},
+		"retired":                       {offered, with(func(g *Registration) { g.Retired, g.OrganizationID = true, "" }), true},
+		"of a publication, moved":       {published, with(func(g *Registration) { g.Channel = "beta" }), false},
+		"without an offer, moved":       {Row{EdgeType: "gateway-x", Channel: "stable"}, with(func(g *Registration) { g.Channel = "beta" }), false},
+		"retired before, again a box":   {retired, here, false},
+		"retired, and moved by mistake": {retired, with(func(g *Registration) { g.Channel = "beta" }), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			next := c.was.Registered(c.next)
+			if got := c.was.LeavesTrace(next); got != c.leave {
+				t.Errorf("leaves a trace: %t", got)
+			}
+			if parts := NewStore(nil, 4).Trace(c.was, next); len(parts) != map[bool]int{true: 1}[c.leave] {
+				t.Errorf("writes %d traces", len(parts))
+			}
+		})
+	}
+}
+
+func TestIndexEntryOf_TellsTheRegistrationAndTraces(t *testing.T) {
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	plain := IndexEntry{EdgeID: "box-1", Version: "2.0.0", State: Failed, Stage: 10, Hash: hash("box-1")}
+	dated := plain
+	dated.RegisteredAt = at
+	for name, e := range map[string]IndexEntry{"of an earlier release": plain, "with a date": dated} {
+		for _, trace := range []bool{false, true} {
+			key := e.StateKey()
+			if e.Trace = trace; trace {
+				key = traced + key
+			}
+			got, err := IndexEntryOf(key)
+			if diff := cmp.Diff(e, got); diff != "" || err != nil {
+				t.Errorf("%s: %v, %s", name, err, diff)
+			}
+		}
+	}
+	if _, err := IndexEntryOf("2.0.0#failed#10#abc.soon#box-1"); err == nil {
+		t.Error("takes a word for a time")
+	}
+	if boxOf(TracePrefix+"r#box-1#7") != "box-1" || boxOf("box-1") != "box-1" {
+		t.Error("the box of a trace is not known")
+	}
+}
