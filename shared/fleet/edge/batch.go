@@ -74,6 +74,9 @@ func (r *Registry) PutAll(ctx context.Context, from audit.Origin, batch []BatchI
 			return refusal
 		}
 		tally = BatchCounts{}
+		if err := r.leave(ctx, set, batch, was); err != nil {
+			return err
+		}
 		var arriving []Edge
 		for i, m := range batch {
 			next, _, event := was[i].Edge.assign(m.EdgeID, m.Assignment, was[i].Row.Tokens, set.After(was[i].Edge.UpdatedAt))
@@ -103,6 +106,24 @@ func (r *Registry) PutAll(ctx context.Context, from audit.Origin, batch []BatchI
 		r.bells.Ring(ctx, called...)
 	}
 	return tally, err
+}
+
+// leave adds the conditions on which boxes of a batch leave their factories, one for each factory.
+func (r *Registry) leave(ctx context.Context, set *change.Set, batch []BatchItem, was []Stored) error {
+	left := map[string]bool{}
+	for i, m := range batch {
+		before := was[i].Edge
+		next, _, _ := before.assign(m.EdgeID, m.Assignment, was[i].Row.Tokens, set.After(before.UpdatedAt))
+		conditions, err := r.left(ctx, before, next)
+		if err != nil {
+			return err
+		}
+		if len(conditions) > 0 && !left[before.FactoryID] {
+			left[before.FactoryID] = true
+			set.With(conditions...)
+		}
+	}
+	return nil
 }
 
 // A Stored holds all that is stored of a box; it is zero if nothing is.
