@@ -75,6 +75,9 @@ func TestEveryOperationForPeople_HasACommand(t *testing.T) {
 		{by: eric, operation: "update-method-version", line: "methods submit munich-1 {method} 1 --reason ready"},
 		{by: eric, operation: "list-method-machines", line: "methods machines munich-1 {method} 1"},
 		{by: eric, operation: "get-machine-methods", line: "machines methods munich-1 press-1"},
+		{by: anna, operation: "update-method-version", line: "methods release munich-1 {method} 1 --reason good --confirm {method}:1"},
+		{by: anna, operation: "update-method-version", line: "methods withdraw munich-1 {method} 1 --reason bad --confirm {method}:1"},
+		{by: eric, operation: "put-method-confirmation", line: "methods confirm munich-1 {method} 1 press-1 --reason removed --confirm press-1"},
 
 		{by: olga, operation: "publish-release", line: "publish gateway-x/stable 1.0.0 --url https://artifacts.example/1.0.0 --sha256 " + digest("a") + " --confirm gateway-x/stable"},
 		{by: olga, operation: "publish-release", line: "publish gateway-x/canary 1.1.0 --url https://artifacts.example/1.1.0 --sha256 " + digest("b") + " --confirm gateway-x/canary"},
