@@ -31,6 +31,7 @@ var chatRules = []chatRule{
 	told("chat-near-halt", "A rollout is close to a halt", census.NearHalt, "<why> Rollout <id>.", "rollout/<id>"),
 	told("chat-approval", "A rollout waits for an approval", census.ApprovalWaiting, "<why> Rollout <id>.", "rollout/<id>"),
 	told("chat-went-bad", "A release that all boxes have seems bad", census.WentBad, "<why> Rollout <id>.", "rollout/<id>"),
+	told("chat-deviates", "A machine deviates from its production method", methods.MachineDeviates, "<why> Report <id>.", "log"),
 	told("chat-recall", "A recall is not confirmed", methods.RecallUnconfirmed, "<why> Method <id>.", "methods/<id>"),
 }
 

@@ -144,6 +144,7 @@ func TestEvents_TheRules_HaveABoundAndAQueue(t *testing.T) {
 		"chat-approval":  {"detail-type", "RolloutApprovalWaiting", "#/rollout/<id>"},
 		"chat-went-bad":  {"detail-type", "RolloutWentBad", "#/rollout/<id>"},
 		"chat-recall":    {"detail-type", "RecallUnconfirmed", "#/methods/<id>"},
+		"chat-deviates":  {"detail-type", "MachineDeviates", "#/log"},
 	} {
 		chat := rules[id].Properties
 		matched := list(value(chat, "EventPattern", want.path))

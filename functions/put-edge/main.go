@@ -13,13 +13,14 @@ import (
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/production/factory"
+	"wavegate/shared/production/method"
 )
 
 func main() { function.Run(boxes.PutEdge(), wire) }
 
 func wire(env lambdahttp.Env) function.Handler[input.Sent[string, edge.Assignment]] {
 	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)).Ringing(bell.Open(env.DB, env.Settings, env.Log)).
-		Within(edge.ReadQuotas(env.Settings))
+		Within(edge.ReadQuotas(env.Settings)).Leaving(method.NewStore(env.DB).Leaves)
 	factories := factory.NewStore(env.DB)
 	return func(c *function.Call, in input.Sent[string, edge.Assignment]) (lambdahttp.Answer, error) {
 		id, assignment := in.Path, in.Body

@@ -13,13 +13,14 @@ import (
 	"wavegate/shared/operations/boxes"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/production/factory"
+	"wavegate/shared/production/method"
 )
 
 func main() { function.Run(boxes.RegisterEdges(), wire) }
 
 func wire(env lambdahttp.Env) function.Handler[[]edge.BatchItem] {
 	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)).Ringing(bell.Open(env.DB, env.Settings, env.Log)).
-		Within(edge.ReadQuotas(env.Settings))
+		Within(edge.ReadQuotas(env.Settings)).Leaving(method.NewStore(env.DB).Leaves)
 	factories := factory.NewStore(env.DB)
 	return func(c *function.Call, batch []edge.BatchItem) (lambdahttp.Answer, error) {
 		claim, err := c.Claim(batch)

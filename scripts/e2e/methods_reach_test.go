@@ -75,7 +75,8 @@ func TestMethods_ReleaseThatReachesNoMachine_IsRefused(t *testing.T) {
 	}
 }
 
-// A machine that gets a class has no released version of the class until somebody approves one again.
+// A machine that gets a class has no released version of the class until somebody approves one again, or admits the
+// machine. One that had the class at the approval, and gets it back at once, has the version again.
 func TestMethods_MachineThatGetsAClass_WaitsForTheNextApproval(t *testing.T) {
 	b := newBench(t)
 	b.release(1, smallContent)
@@ -90,7 +91,10 @@ func TestMethods_MachineThatGetsAClass_WaitsForTheNextApproval(t *testing.T) {
 			}
 		}
 	}
-	check("after the changes", map[string]int{"press-1": 1, "press-2": 0, "press-3": 0})
+	check("after the changes", map[string]int{"press-1": 1, "press-2": 1, "press-3": 0})
+	b.machine("press-4", "press")
+	b.author.Put(t, "/api/factories/munich-1/machines/press-4", `{"name":"Press 4","admission":{"reason":"measured"}}`).Is(t, http.StatusNoContent)
+	check("after an admission", map[string]int{"press-3": 0, "press-4": 1})
 	b.author.Patch(t, b.version(1), fmt.Sprintf(`{"status":"released","reason":"Press 3 is measured","contentSha256":%q}`, b.hash(1))).Refused(t, problem.SelfApproval)
 	b.approver.Patch(t, b.version(1), fmt.Sprintf(`{"status":"released","reason":"Press 3 is measured","contentSha256":%q}`, b.hash(1))).Is(t, http.StatusOK)
 	check("after a further approval", map[string]int{"press-1": 1, "press-2": 1, "press-3": 1})

@@ -12,8 +12,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"wavegate/scripts/e2e/harness"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
 	production "wavegate/shared/production/method"
 	"wavegate/shared/testing/dynamolocal"
 )
@@ -59,5 +61,49 @@ func TestRecall_ThatNoMachineConfirms_IsToldOnceByTheTick_WithItsOwnRights(t *te
 		if events[0]["why"] != cause["sentence"] {
 			t.Errorf("the event bus tells %v", events[0]["why"])
 		}
+	}
+}
+
+// TestRecall_PeopleCloseIt: a person confirms for a machine without a box, once, and only for a machine that could have it.
+func TestRecall_PeopleCloseIt(t *testing.T) {
+	b := newBench(t)
+	b.release(1, smallContent)
+	b.machine("saw-1", "saw")
+	confirm := func(by *harness.Caller, machine, body string) harness.Answer {
+		return by.Put(t, b.version(1)+"/machines/"+machine+"/confirmation", body)
+	}
+	confirm(b.author, "press-1", `{"reason":"gone"}`).Refused(t, problem.InvalidStateTransition) // not withdrawn
+	b.move(b.author, 1, "withdrawn", "").Is(t, http.StatusOK)
+	confirm(b.author, "press-1", `{"reason":"","more":1}`).Refused(t, problem.ValidationFailed)
+	confirm(b.author, "saw-1", `{"reason":"gone"}`).Refused(t, problem.InvalidStateTransition)
+	confirm(b.author, "press-9", `{"reason":"gone"}`).Refused(t, problem.NotFound)
+	confirm(b.w.Engineer(t, "rival"), "press-1", `{"reason":"gone"}`).Refused(t, problem.NotFound)
+	confirm(b.author, "press-1", `{"reason":"gone"}`).Is(t, http.StatusCreated)
+	confirm(b.author, "press-1", `{"reason":"gone"}`).Is(t, http.StatusNoContent)
+	confirm(b.approver, "press-1", `{"reason":"gone"}`).Refused(t, problem.InvalidStateTransition)
+	if got := b.left(1); got != "press-2" {
+		t.Errorf("left: %s", got)
+	}
+	confirm(b.approver, "press-2", `{"reason":"gone"}`).Is(t, http.StatusCreated)
+	if got := b.left(1); got != "" {
+		t.Errorf("left: %s", got)
+	}
+	if r, err := b.verified(); err != nil || len(r.Findings) > 0 {
+		t.Errorf("%v, %v", r.Findings, err)
+	}
+}
+
+// TestRecall_ClassLost_IsToldAndListed: the machine had the version, whatever its class is now.
+func TestRecall_ClassLost_IsToldAndListed(t *testing.T) {
+	b := newBench(t)
+	b.release(1, smallContent)
+	b.author.Put(t, "/api/factories/munich-1/machines/press-1", `{"name":"Press 1","classes":["saw"]}`).Is(t, http.StatusNoContent)
+	b.move(b.author, 1, "withdrawn", "").Is(t, http.StatusOK)
+	if got := b.left(1); got != "press-1, press-2" {
+		t.Errorf("left: %s", got)
+	}
+	poll := string(b.author.Get(t, "/api/factories/munich-1/machines/press-1/methods").Is(t, http.StatusOK).Body)
+	if !strings.Contains(poll, `"withdrawn":[{"version":1,"orders":"stop"}]`) {
+		t.Errorf("the machine is told %s", poll)
 	}
 }

@@ -113,8 +113,14 @@ func TestReports_OnlyTheMachinesBoxReports(t *testing.T) {
 	for _, other := range []string{"box-r", "box-9"} {
 		b.author.Put(t, "/api/factories/munich-1/machines/press-2", fmt.Sprintf(`{"name":"Press 2","edgeId":%q}`, other)).Refused(t, problem.EdgeNotInOrganization)
 	}
-	// A box that leaves the organization no longer speaks for the machine.
-	owner.Put(t, "/api/edges/box-1", `{"edgeType":"gateway-x","channel":"stable","organizationId":"rival"}`).Is(t, http.StatusNoContent)
+	// A box does not leave the factory while its machine has a version. Once it is retired, it no longer speaks for the
+	// machine, wherever it is registered again.
+	elsewhere := `{"edgeType":"gateway-x","channel":"stable","organizationId":"rival"}`
+	if d := owner.Put(t, "/api/edges/box-1", elsewhere).Refused(t, problem.Conflict); !strings.Contains(d.Detail, "machine press-1 has version 1") {
+		t.Errorf("refused because %s", d.Detail)
+	}
+	owner.Do(t, http.MethodDelete, "/api/edges/box-1", "").Is(t, http.StatusNoContent)
+	owner.Put(t, "/api/edges/box-1", elsewhere).Is(t, http.StatusCreated)
 	box.Put(t, b.report("press-1"), body).Refused(t, problem.NotFound)
 	b.author.Put(t, "/api/factories/munich-1/machines/press-1", `{"name":"Press 1","edgeId":null}`).Is(t, http.StatusNoContent)
 	if m := b.author.Get(t, "/api/factories/munich-1/machines/press-1").Object(t); m["edgeId"] != nil {
@@ -132,7 +138,7 @@ func TestReports_WhatMakesNoSense_IsRefused(t *testing.T) {
 	box.Put(t, b.report("press-1"), fmt.Sprintf(`{"version":1,"contentSha256":%q,"state":"running"}`, b.hash(2))).Refused(t, problem.ContentChanged)
 	box.Put(t, b.report("press-1"), b.says(2, "loaded")).Refused(t, problem.NotFound) // nobody approved it
 	// A box's text is stored without invisible characters.
-	box.Put(t, b.report("press-1"), fmt.Sprintf(`{"version":1,"contentSha256":%q,"state":"refused","detail":"door\u202eopen"}`, b.hash(1))).Is(t, http.StatusCreated)
+	box.Put(t, b.report("press-1"), fmt.Sprintf(`{"version":1,"contentSha256":%q,"state":"refused","detail":"door\u202eopen"}`, b.hash(1))).Is(t, http.StatusNoContent)
 	page := b.author.Get(t, b.version(1)+"/machines").Object(t)["items"].([]any)
 	if got := page[0].(map[string]any)["detail"]; got != "door\ufffdopen" {
 		t.Errorf("detail %q", got)

@@ -122,9 +122,10 @@ var fleet = []Sample{
 	},
 	{
 		Operation: "put-edge", By: Owner,
-		Body:   `{"edgeType":"{edgeType}","channel":"{channel}","organizationId":"{organization}"}`,
-		About:  About{"edge", "{edgeId}"},
-		Weight: 4,
+		Defaults: Values{"place": ""},
+		Body:     `{"edgeType":"{edgeType}","channel":"{channel}","organizationId":"{organization}"{place}}`,
+		About:    About{"edge", "{edgeId}"},
+		Weight:   4,
 		Cases: []Case{
 			{Name: "new"},
 			{Name: "moved", After: After("put-edge"), With: Values{"channel": "canary"}, Status: http.StatusNoContent},

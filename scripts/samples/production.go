@@ -132,7 +132,8 @@ var production = []Sample{
 	},
 	{
 		Operation: "put-method-report", By: Box,
-		After: []Step{{Operation: "put-edge"}, {Operation: "put-machine"}, {"put-machine", Values{"box": `,"edgeId":"{edgeId}"`}}, {Operation: "put-method-content"},
+		After: []Step{{Operation: "put-factory"}, {"put-edge", Values{"place": `,"factoryId":"{factoryId}"`}}, {Operation: "put-machine"},
+			{"put-machine", Values{"box": `,"edgeId":"{edgeId}"`}}, {Operation: "put-method-content"},
 			submitted, {Operation: "get-method-content"}, {"update-method-version", release}, {"get-method-content", Values{"again": ""}}},
 		Defaults: Values{"number": "1", "state": "loaded"},
 		Body:     `{"version":{number},"contentSha256":{etag},"state":"{state}","order":"PO-1001"}`,
@@ -147,6 +148,14 @@ var production = []Sample{
 		Defaults: Values{"number": "1"},
 		Query:    "limit=10",
 		Cases:    []Case{page("code", "limit=10")},
+	},
+	{
+		Operation: "put-method-confirmation", By: Engineer,
+		After: []Step{{Operation: "put-machine"}, {Operation: "put-method-content"}, submitted, {Operation: "get-method-content"},
+			{"update-method-version", release}, {"update-method-version", Values{"status": "withdrawn"}}},
+		Defaults: Values{"number": "1"},
+		Body:     `{"reason":"The program was removed at the machine"}`,
+		About:    About{"method-on-machine", "{code}/{methodId}"},
 	},
 }
 

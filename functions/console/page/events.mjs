@@ -23,6 +23,9 @@ function phrase(e) {
 	case 'RolloutNearHalt': return ['warned that a halt is near', `for ${a.targetVersion} on ${channel} at ${stage} %`];
 	case 'RolloutApprovalWaiting': return ['asks for an approval', `of ${stage} % of ${a.targetVersion} on ${channel}`];
 	case 'RolloutWentBad': return ['warned of a release going bad:', `${a.targetVersion} on ${channel}`];
+	case 'MachineDeviates': return ['warned that a machine deviates from', `method ${a.methodId} on ${a.machine}`];
+	case 'MachineConfirmedByPerson': return ['confirmed that a version is gone from', `machine ${a.machine}`];
+	case 'MachineAdmitted': return ['signed for', `machine ${a.code}`];
 	case 'RecallUnconfirmed': return ['warned that machines may still have', `version ${a.version} of method ${a.methodId}`];
 	case 'ReleasePublished': return ['published', `${a.currentVersion} on ${channel}`];
 	case 'ReleaseAdopted': return ['made', `${a.currentVersion} the version of ${channel}`];
@@ -39,7 +42,7 @@ function phrase(e) {
 	return [words.at(-1), `${words.slice(0, -1).join(' ')} ${e.resource.id}`];
 }
 
-const kind = { RolloutHalted: 'bad', RolloutPromoted: 'act', RolloutStarted: 'act', RolloutResumed: 'act', ReleasePublished: 'act', FreezeSet: 'hold', RolloutApproved: 'good', RolloutCompleted: 'good', ReleaseAdopted: 'good', RolloutNearHalt: 'bad', RolloutTellingStopped: 'bad', RolloutWentBad: 'bad', RolloutApprovalWaiting: 'hold', RecallUnconfirmed: 'bad' };
+const kind = { RolloutHalted: 'bad', RolloutPromoted: 'act', RolloutStarted: 'act', RolloutResumed: 'act', ReleasePublished: 'act', FreezeSet: 'hold', RolloutApproved: 'good', RolloutCompleted: 'good', ReleaseAdopted: 'good', RolloutNearHalt: 'bad', RolloutTellingStopped: 'bad', RolloutWentBad: 'bad', RolloutApprovalWaiting: 'hold', RecallUnconfirmed: 'bad', MachineDeviates: 'bad' };
 const unsaid = new Set(['revision', 'updatedAt']);
 
 // flat turns a document into lines of path and value.

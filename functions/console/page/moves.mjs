@@ -17,7 +17,8 @@ const begins = (from) => from ? { effectiveFrom: new Date(from).toISOString() } 
 function told(v, o) {
 	const now = (o.holds ?? []).map((h) => `version ${h.version} holds ${where(h.machines)}`).join(', ') || 'nothing holds';
 	const next = (o.next ?? []).map((h) => ` Version ${h.version} follows ${where(h.machines)} at ${moment(h.from)}.`).join('');
-	return `Version ${v.version} is ${{ in_review: 'in review', draft: 'a draft again', trial: 'on trial', released: 'released', withdrawn: 'withdrawn' }[o.version.status] ?? o.version.status}: ${now}.${next}`;
+	const waiting = o.waiting?.length ? ` These machines wait for a signature: ${o.waiting.join(', ')}.` : '';
+	return `Version ${v.version} is ${{ in_review: 'in review', draft: 'a draft again', trial: 'on trial', released: 'released', withdrawn: 'withdrawn' }[o.version.status] ?? o.version.status}: ${now}.${next}${waiting}`;
 }
 
 // move sends a move with the reason for its signature.

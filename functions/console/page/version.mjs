@@ -35,15 +35,23 @@ function Signatures({ v }) {
 
 const doing = { loaded: ['wait', 'Has it'], running: ['act', 'Runs it'], finished: ['good', 'Finished with it'], refused: ['hold', 'Refuses it'] };
 
+// Word is what was said last about a machine, by it or by a person.
+function Word({ m, withdrawn }) {
+	const chip = m.confirmed ? ['good', 'Confirmed by a person'] : m.state ? doing[m.state] ?? ['quiet', m.state]
+		: m.waits ? ['wait', 'Waits for a signature'] : [withdrawn && !m.clear ? 'bad' : 'quiet', 'Nothing'];
+	const orders = (m.orders ?? []).map((o) => o.order).join(', ') || m.order;
+	return html`<${Chip} kind=${chip[0]}>${chip[1]}<//>${orders && html` <span class="note">order <${Said}>${orders}<//>${m.ordersUnlisted ? ' and more' : ''}</span>`}${m.detail && html` <span class="note"><${Said}>${m.detail}<//></span>`}${m.confirmed && html` <span class="note"><${Said}>${m.confirmed.name ?? m.confirmed.userId}<//>: “<${Said}>${m.confirmed.reason}<//>”</span>`}${m.deviates && html` <${Chip} kind="bad">Deviates<//>`}${m.withoutBox && html` <span class="note">no box can say it</span>`}${withdrawn && m.told && html` <span class="note">told: orders ${orderText(m.told)}</span>`}`;
+}
+
 function Machines({ path, v }) {
 	const s = read(`${path}/machines?limit=100`, 20, true);
 	const withdrawn = v.status === 'withdrawn';
 	return html`<section class="panel" aria-labelledby="machines"><h2 id="machines">${withdrawn ? 'What is left of the recall' : 'Machines that have it or may have it'}</h2>
 		<${Shown} of=${s} lines=${2} then=${(page) => html`${withdrawn && html`<p>Orders under way ${orderText(v.orders)}.</p><${Left} page=${page} />`}
-			${page.items.length ? html`<${Table} label="Machines" head=${['Machine', 'It said', 'Since', 'Last heard from']} rows=${[...page.items].sort((a, b) => Number(a.clear) - Number(b.clear)).map((m) => [
+			${page.items.length ? html`<${Table} label="Machines" head=${['Machine', 'Last word', 'Since', 'Last heard from']} rows=${[...page.items].sort((a, b) => Number(a.clear) - Number(b.clear)).map((m) => [
 				html`${m.machine} <span class="note"><${Said}>${m.name}<//></span>`,
-				html`${m.state ? html`<${Chip} kind=${(doing[m.state] ?? ['quiet'])[0]}>${(doing[m.state] ?? ['', m.state])[1]}<//>` : html`<${Chip} kind=${withdrawn && !m.clear ? 'bad' : 'quiet'}>Nothing<//>`}${m.order && html` <span class="note">order <${Said}>${m.order}<//></span>`}${m.detail && html` <span class="note"><${Said}>${m.detail}<//></span>`}${withdrawn && m.told && html` <span class="note">told: orders ${orderText(m.told)}</span>`}`,
-				m.since ? html`<${Ago} at=${m.since} />` : '–', m.lastHeardAt ? html`<${Ago} at=${m.lastHeardAt} />` : 'unknown'])} />${page.next && html`<p class="note">The first ${page.items.length}.</p>`}`
+				html`<${Word} m=${m} withdrawn=${withdrawn} />`,
+				(m.confirmed?.at ?? m.since) ? html`<${Ago} at=${m.confirmed?.at ?? m.since} />` : '–', m.lastHeardAt ? html`<${Ago} at=${m.lastHeardAt} />` : 'unknown'])} />${page.next && html`<p class="note">The first ${page.items.length}.</p>`}`
 			: !withdrawn && html`<p>No machine has it or may have it.</p>`}`} /></section>`;
 }
 

@@ -127,4 +127,44 @@ func (w *world) methods() {
 	finished.move("alma", 2, "released", "")
 	finished.move("anna", 2, "withdrawn", `,"orders":"finish","reinstate":1`)
 	finished.move("anna", 2, "withdrawn", `,"orders":"stop"`)
+	w.recalls()
+}
+
+// recalls makes recalls that concern some machines or nobody, and all that machines and people say about them.
+func (w *world) recalls() {
+	w.do(done, "anna", "PUT"+inMunich+"/machines/oven-1", `{"name":"Oven","classes":["kiln"]}`)
+	w.do(done, "anna", "PUT"+inMunich+"/machines/oven-1", `{"name":"Oven","classes":["kiln","press"],"admission":{"reason":"inspected"}}`)
+	some := w.method("some machines")
+	some.review(1, "Press")
+	some.move("anna", 1, "trial", `,"machines":["press-1","oven-1"]`)
+	for order := range 22 {
+		some.says("press-1", "running", fmt.Sprintf(`,"order":"PO-%d"`, order), []int{done, created}[max(0, 1-order)])
+	}
+	some.says("press-2", "running", `,"order":"PO-1"`, created) // deviates
+	some.move("anna", 1, "withdrawn", "")
+	w.do(created, "anna", "PUT"+some.path(1)+"/machines/oven-1/confirmation", `{"reason":"removed at the machine"}`)
+
+	others := w.method("not all machines")
+	others.review(1, "Press")
+	others.move("anna", 1, "released", "")
+	w.do(created, "eric", "PUT"+inMunich+"/machines/oven-2", `{"name":"Oven 2","classes":["press"]}`)
+	others.move("anna", 1, "withdrawn", "")
+
+	one := w.method("one machine")
+	one.review(1, "Press")
+	one.move("anna", 1, "trial", `,"machines":["press-1"]`)
+	one.move("anna", 1, "withdrawn", "")
+
+	nobody := w.method("nobody")
+	nobody.review(1, "Press")
+	nobody.move("anna", 1, "released", `,"effectiveFrom":"2099-01-01T00:00:00Z"`)
+	nobody.move("anna", 1, "withdrawn", "")
+
+	many := w.method("many versions")
+	for version := 1; version <= 17; version++ {
+		many.review(version, fmt.Sprint("Press ", version))
+		many.move("anna", version, "released", "")
+		many.do([]int{done, created}[max(0, 2-version)], "box:box-21", "PUT"+inMunich+"/machines/press-1/methods/<many versions>/report",
+			fmt.Sprintf(`{"version":%d,"contentSha256":"<hash>","state":"finished"}`, version))
+	}
 }

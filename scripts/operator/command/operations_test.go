@@ -66,7 +66,10 @@ func TestEveryOperationForPeople_HasACommand(t *testing.T) {
 		{by: eric, operation: "list-machines", line: "machines list munich-1"},
 		{by: eric, operation: "create-production-method",
 			line: "methods create munich-1 --product 7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11 --name Pressing --yes",
-			then: func(string) { made("{method}", "methods list munich-1", "methodId") }},
+			then: func(string) {
+				made("{method}", "methods list munich-1", "methodId")
+				words["{version}"] = words["{method}"] + ":1"
+			}},
 		{by: eric, operation: "get-production-method", line: "methods show munich-1 {method}"},
 		{by: eric, operation: "list-production-methods", line: "methods list munich-1 --product 7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11"},
 		{by: eric, operation: "put-method-content", line: "methods save munich-1 {method} 1 {content} --yes"},
@@ -77,6 +80,9 @@ func TestEveryOperationForPeople_HasACommand(t *testing.T) {
 		{by: eric, operation: "update-method-version", line: "methods submit munich-1 {method} 1 --reason ready"},
 		{by: eric, operation: "list-method-machines", line: "methods machines munich-1 {method} 1"},
 		{by: eric, operation: "get-machine-methods", line: "machines methods munich-1 press-1"},
+		{by: anna, operation: "update-method-version", line: "methods release munich-1 {method} 1 --reason good --confirm {version}"},
+		{by: anna, operation: "update-method-version", line: "methods withdraw munich-1 {method} 1 --reason bad --confirm {version}"},
+		{by: eric, operation: "put-method-confirmation", line: "methods confirm munich-1 {method} 1 press-1 --reason removed --confirm press-1"},
 
 		{by: olga, operation: "publish-release",
 			line: "publish gateway-x/stable 1.0.0 --url https://artifacts.example/1.0.0 --sha256 " + digest("a") +

@@ -91,7 +91,7 @@ func machines(r *run.Run) *cobra.Command {
 			}, nil
 		}),
 		r.Shows(&cobra.Command{Use: "show FACTORY MACHINE", Short: "Show a machine", Example: "wavegate machines show munich-1 cnc-04"}, machinePath),
-		machinesSet(r), machinesMethods(r))
+		machinesSet(r), admit(r), machinesMethods(r))
 	cmd.Aliases = []string{"machine"}
 	return cmd
 }
@@ -100,7 +100,7 @@ func machinesSet(r *run.Run) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "set FACTORY MACHINE", Short: "Register a machine, or change its name, classes or box",
 		Long: "Registers a machine, or changes it. Omitted fields stay unchanged. Production methods name classes of machines. A " +
-			"version that was released before a machine got its class does not reach that machine. Only people of the factory's own " +
+			"version that was released before a machine got its class reaches that machine once it is admitted. Only people of the factory's own " +
 			"organization can do this.",
 		Example: "wavegate machines set munich-1 cnc-04 --name 'Mill 4' --class mill \\\n    --box box-0017\nwavegate machines set munich-1 cnc-04 --box ''",
 	}

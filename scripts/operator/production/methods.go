@@ -19,14 +19,13 @@ import (
 	"wavegate/scripts/operator/terminal"
 	"wavegate/scripts/operator/verify"
 	"wavegate/shared/platform/input"
-	"wavegate/shared/platform/timestamp"
 	"wavegate/shared/production/chain"
 	"wavegate/shared/production/method"
 )
 
 func methods(r *run.Run) *cobra.Command {
 	cmd := run.Group("methods", "See, write and move the versions of production methods",
-		list(r), create(r), show(r), versions(r), contents(r), save(r), diff(r), machinesOf(r), audited(r), exported(r))
+		list(r), create(r), show(r), versions(r), contents(r), save(r), diff(r), machinesOf(r), confirm(r), audited(r), exported(r))
 	cmd.AddCommand(moves(r)...)
 	cmd.Aliases = []string{"method"}
 	return cmd
@@ -205,32 +204,6 @@ func brief(v any) string {
 		return "-"
 	}
 	return terminal.Printable(string(text))
-}
-
-func machinesOf(r *run.Run) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "machines FACTORY METHOD VERSION", Short: "List the machines that have or may have a version",
-		Example: "wavegate methods machines" + ofMethod + " 3 --left",
-		Long: "Lists the machines that do a step of the version or have reported about it. After a withdrawal, --left lists the " +
-			"machines that the recall has not reached. Somebody has to visit machines without a box.",
-	}
-	left := cmd.Flags().Bool("left", false, "only machines that have not reported that they do not have it")
-	return run.Lists(r, cmd, 1000, func(_ context.Context, c *run.Call) (run.List[method.Reached], error) {
-		l := run.List[method.Reached]{
-			Path: c.Path(versionPath + "/machines"), None: "no machine has or may have this version",
-			Head: "MACHINE|BOX|STATE|ORDER|TOLD|LAST HEARD OF", Row: func(m method.Reached) []any {
-				heard := "-"
-				if m.LastHeardAt != nil {
-					heard = timestamp.Text(*m.LastHeardAt)
-				}
-				return []any{m.Machine, terminal.OrDash(m.EdgeID), terminal.OrDash(m.State), terminal.OrDash(m.Order), terminal.OrDash(m.Told), heard}
-			},
-		}
-		if *left {
-			l.Query, l.None = run.Query("clear", "false"), "every machine has reported that it does not have this version"
-		}
-		return l, nil
-	})
 }
 
 func audited(r *run.Run) *cobra.Command {

@@ -134,6 +134,9 @@ func outcome(c *run.Call, answer api.Response) error {
 		if len(o.Holds) == 0 {
 			c.Say("no version holds")
 		}
+		if len(o.Waiting) > 0 {
+			c.Say("these machines wait for a signature: %s", strings.Join(o.Waiting, ", "))
+		}
 		return nil
 	})
 }

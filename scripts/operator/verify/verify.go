@@ -40,6 +40,11 @@ func Method(ctx context.Context, get Get, factory, method string, kept []chain.K
 		return r, err
 	}
 	c.compare(chain.Subject{Name: "the method", Shown: head, Events: methodEvents})
+	owner, err := c.object(ctx, c.factory)
+	if err != nil {
+		return r, err
+	}
+	c.rule, _ = owner["methodApproval"].(string)
 	versionEvents, err := c.versions(ctx)
 	if err != nil {
 		return r, err
@@ -47,7 +52,7 @@ func Method(ctx context.Context, get Get, factory, method string, kept []chain.K
 	if len(versionEvents) == 0 {
 		return r, errNothing
 	}
-	if err := c.machines(ctx); err != nil {
+	if err := c.recalls(ctx); err != nil {
 		return r, err
 	}
 	if err := c.listed(ctx, head); err != nil {
@@ -78,6 +83,8 @@ type comparison struct {
 	factory, method string
 	findings        []string
 	err             error // from the comparison of resources
+	shown           []version
+	rule            string // the factory's rule for approvals
 }
 
 func (c *comparison) add(format string, args ...any) {
@@ -98,30 +105,37 @@ func (c *comparison) versions(ctx context.Context) (all []audit.Event, err error
 	if err != nil {
 		return nil, err
 	}
-	for n := 1; ; n++ {
-		number := strconv.Itoa(n)
-		events, err := c.events(ctx, "production-method-version", c.method+":"+number)
-		if err != nil {
-			return nil, err
-		}
-		v, found := shown[number]
+	// Numbers are consecutive, so a later version than the shown ones has the next number.
+	found, err := each(ctx, len(shown)+1, func(ctx context.Context, i int) ([]audit.Event, error) {
+		return c.events(ctx, "production-method-version", c.method+":"+strconv.Itoa(i+1))
+	})
+	if err != nil {
+		return nil, err
+	}
+	contents, err := each(ctx, len(shown), func(ctx context.Context, i int) (served, error) {
+		bytes, err := c.get(ctx, c.path()+"/versions/"+strconv.Itoa(i+1)+"/content")
+		return served{bytes, err}, ctx.Err()
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, events := range found {
+		number := strconv.Itoa(i + 1)
+		v, is := shown[number]
 		delete(shown, number)
-		if len(events) == 0 && !found { // numbers are consecutive, so there is no later version
-			break
-		}
 		all = append(all, events...)
 		name := "version " + number
-		if !found {
-			c.add("%s is in the trail, and the service does not show it", name)
+		if !is {
+			if len(events) > 0 {
+				c.add("%s is in the trail, and the service does not show it", name)
+			}
 			continue
 		}
-		one, err := c.object(ctx, c.path()+"/versions/"+number)
-		if err != nil {
+		c.compare(chain.Subject{Name: name, Shown: v, Events: events})
+		if err := c.content(name, contents[min(i, len(contents)-1)], events); err != nil {
 			return nil, err
 		}
-		c.compare(chain.Subject{Name: name, Shown: one, Events: events})
-		c.compare(chain.Subject{Name: name + " in the list", Shown: v, Events: events})
-		if err := c.content(ctx, name, number, events); err != nil {
+		if err := c.approved(name, v); err != nil {
 			return nil, err
 		}
 	}
@@ -131,8 +145,14 @@ func (c *comparison) versions(ctx context.Context) (all []audit.Event, err error
 	return all, nil
 }
 
+// served is what the service answers to a read of a content.
+type served struct {
+	bytes []byte
+	err   error
+}
+
 // content compares the served bytes of a version with its last event, and the event with the approvals.
-func (c *comparison) content(ctx context.Context, name, number string, events []audit.Event) error {
+func (c *comparison) content(name string, content served, events []audit.Event) error {
 	var last struct {
 		Status     string `json:"status"`
 		SHA256     string `json:"contentSha256"`
@@ -152,11 +172,9 @@ func (c *comparison) content(ctx context.Context, name, number string, events []
 			}
 		}
 	}
-	bytes, err := c.get(ctx, c.path()+"/versions/"+number+"/content")
-	if err != nil {
-		return err
-	}
-	if hash := canonical.SHA256(bytes); hash != last.SHA256 {
+	if content.err != nil {
+		c.add("%s: the service cannot serve its content %s: %v", name, last.SHA256, content.err)
+	} else if hash := canonical.SHA256(content.bytes); hash != last.SHA256 {
 		c.add("%s: the content that is served has the hash %s, and the trail says %s", name, hash, last.SHA256)
 	}
 	approved := last.Status != "trial" && last.Status != "released"
@@ -168,24 +186,6 @@ func (c *comparison) content(ctx context.Context, name, number string, events []
 	}
 	if !approved {
 		c.add("%s is %s, and nobody approved it", name, last.Status)
-	}
-	return nil
-}
-
-// machines compares the machines of the factory with their events, because their classes decide where a version
-// holds.
-func (c *comparison) machines(ctx context.Context) error {
-	var all []map[string]any
-	if err := c.pages(ctx, c.factory+"/machines?limit=100", func(m map[string]any) { all = append(all, m) }); err != nil {
-		return err
-	}
-	for _, m := range all {
-		code := fmt.Sprint(m["code"])
-		events, err := c.events(ctx, "machine", code)
-		if err != nil {
-			return err
-		}
-		c.compare(chain.Subject{Name: "machine " + code, Shown: m, Events: events})
 	}
 	return nil
 }

@@ -60,6 +60,10 @@ func (r *Registry) PutAll(ctx context.Context, from audit.Origin, batch []BatchI
 			return refusal
 		}
 		tally = BatchCounts{}
+		leaving, err := r.leave(ctx, set, batch, was)
+		if err != nil {
+			return err
+		}
 		var arriving []Edge
 		traces := 0
 		for i, m := range batch {
@@ -79,7 +83,7 @@ func (r *Registry) PutAll(ctx context.Context, from audit.Origin, batch []BatchI
 			tally.count(m, event)
 			called = append(called, calls...)
 		}
-		if 3*len(batch)+traces > mostWrites {
+		if 3*len(batch)+traces+leaving > mostWrites {
 			return problem.New(problem.Conflict, "%d of the boxes have the offer of a rollout, which a move writes along. Move at most %d such boxes in one call.",
 				traces, mostWrites/4)
 		}
@@ -109,6 +113,25 @@ func (r *Registry) findAll(ctx context.Context, batch []BatchItem, reads ...func
 		reads = append(reads, func(ctx context.Context) (err error) { found[i], err = r.Find(ctx, m.EdgeID); return err })
 	}
 	return found, dynamo.Together(ctx, reads...)
+}
+
+// leave adds the conditions on which boxes of a batch leave their factories, and returns how many they are.
+func (r *Registry) leave(ctx context.Context, set *change.Set, batch []BatchItem, was []Stored) (added int, err error) {
+	left := map[string]bool{}
+	for i, m := range batch {
+		before := was[i].Edge
+		next, _, _ := before.assign(m.EdgeID, m.Assignment, was[i].Row.Tokens, set.After(before.UpdatedAt))
+		conditions, err := r.left(ctx, before, next)
+		if err != nil {
+			return 0, err
+		}
+		if len(conditions) > 0 && !left[before.FactoryID] {
+			left[before.FactoryID] = true
+			set.With(conditions...)
+			added += len(conditions)
+		}
+	}
+	return added, nil
 }
 
 // A Stored holds all that is stored of a box; it is zero if nothing is.

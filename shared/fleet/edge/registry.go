@@ -21,7 +21,31 @@ type Registry struct {
 	reports *report.Store
 	bells   *bell.Store
 	quotas  Quotas
+	leaves  Leaves
 	caller  auth.Principal
+}
+
+// Leaves refuses that a box leaves a factory where it speaks for machines. It returns the condition on which the box may
+// leave. See method.Store.Leaves.
+type Leaves func(ctx context.Context, factoryID, box string) (dynamo.TransactItem, error)
+
+// Leaving makes the registry ask before a box leaves its factory.
+func (r *Registry) Leaving(leaves Leaves) *Registry {
+	r.leaves = leaves
+	return r
+}
+
+// left returns the conditions on which a registered box may make a move. Nobody is asked before a box is retired or reset: a
+// stolen box must be stopped at once.
+func (r *Registry) left(ctx context.Context, was, next Edge) ([]dynamo.TransactItem, error) {
+	if r.leaves == nil || !was.Exists() || was.FactoryID == "" || was.FactoryID == next.FactoryID {
+		return nil, nil
+	}
+	condition, err := r.leaves(ctx, was.FactoryID, was.EdgeID)
+	if err != nil {
+		return nil, err
+	}
+	return []dynamo.TransactItem{condition}, nil
 }
 
 // NewRegistry makes a registry.
@@ -135,6 +159,7 @@ func (r *Registry) change(ctx context.Context, from audit.Origin, on boxes, id s
 	var row report.Row
 	var has boxtoken.Live
 	var called []bell.Call
+	var conditions []dynamo.TransactItem
 	noted := func(was Edge, at time.Time) (next Edge, event string, err error) {
 		called = nil
 		if was.Exists() || on == ownBox && !r.caller.Has(auth.PlatformOwner) {
@@ -150,10 +175,16 @@ func (r *Registry) change(ctx context.Context, from audit.Origin, on boxes, id s
 		}
 		if next, has, event, err = decide(was, row, at); err == nil && event != "" {
 			called = r.calls(was, next)
+			if next.Exists() {
+				conditions, err = r.left(ctx, was, next)
+			}
 		}
 		return next, event, err
 	}
-	created, err = change.Put(ctx, r.db, from, r.along(&row, &has), key(id), input.Preconditions{}, noted, append(beside, func(ctx context.Context) (err error) {
+	k := r.along(&row, &has)
+	along := k.Along
+	k.Along = func(next Edge) []dynamo.TransactItem { return append(along(next), conditions...) }
+	created, err = change.Put(ctx, r.db, from, k, key(id), input.Preconditions{}, noted, append(beside, func(ctx context.Context) (err error) {
 		row, err = r.reports.Get(ctx, id)
 		return err
 	})...)

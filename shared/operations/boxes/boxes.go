@@ -34,7 +34,11 @@ var (
 				operations.Registered,
 				operations.May(dynamo.Reports, dynamo.Get, dynamo.Write),
 				operations.May(dynamo.Bells, dynamo.Get, dynamo.Write),
-				operations.May(dynamo.Factories, dynamo.Get),
+				operations.May(dynamo.Factories, dynamo.Get, dynamo.ConditionCheck),
+				operations.List(dynamo.Machines), // for those that the box leaves
+				operations.List(dynamo.MethodPlaces),
+				operations.May(dynamo.Methods, dynamo.Get),
+				operations.May(dynamo.MethodReports, dynamo.Get),
 				operations.May(dynamo.Audit, dynamo.Put),
 			},
 		}, func(in *input.Reader) input.Sent[string, edge.Assignment] {
@@ -54,7 +58,11 @@ var (
 				operations.Registered,
 				operations.May(dynamo.Reports, dynamo.Get, dynamo.Write),
 				operations.May(dynamo.Bells, dynamo.Get, dynamo.Write),
-				operations.May(dynamo.Factories, dynamo.Get),
+				operations.May(dynamo.Factories, dynamo.Get, dynamo.ConditionCheck),
+				operations.List(dynamo.Machines), // for those that the box leaves
+				operations.List(dynamo.MethodPlaces),
+				operations.May(dynamo.Methods, dynamo.Get),
+				operations.May(dynamo.MethodReports, dynamo.Get),
 				operations.May(dynamo.Idempotency, dynamo.Get, dynamo.Put),
 				operations.May(dynamo.Audit, dynamo.Put),
 			},

@@ -22,7 +22,7 @@ var (
 			Takes: input.Takes{Conditions: true},
 			Gives: operations.Stored, Refuses: []problem.Code{problem.EdgeNotInOrganization, problem.NotFound},
 			Grants: []operations.Grant{
-				operations.May(dynamo.Factories, dynamo.Get),
+				operations.May(dynamo.Factories, dynamo.Get, dynamo.Write),
 				operations.May(dynamo.Edges, dynamo.Get, dynamo.ConditionCheck),
 				operations.May(dynamo.Machines, dynamo.Get, dynamo.Write),
 				operations.May(dynamo.Audit, dynamo.Put),

@@ -133,9 +133,10 @@ var (
 				operations.May(dynamo.Factories, dynamo.Get, dynamo.ConditionCheck),
 				operations.May(dynamo.Machines, dynamo.Get, dynamo.Query, dynamo.ConditionCheck),
 				operations.May(dynamo.Methods, dynamo.Get, dynamo.Write),
-				operations.May(dynamo.MethodVersions, dynamo.Get, dynamo.Write, dynamo.ConditionCheck),
+				operations.May(dynamo.MethodVersions, dynamo.Get, dynamo.Query, dynamo.Write, dynamo.ConditionCheck),
 				operations.May(dynamo.MethodContents, dynamo.Get),
 				operations.May(dynamo.MethodPlaces, dynamo.Write),
+				operations.List(dynamo.MethodReports),
 				operations.May(dynamo.Progress, dynamo.Write),
 				operations.May(dynamo.Audit, dynamo.Put),
 			},
@@ -186,6 +187,7 @@ var (
 				operations.May(dynamo.Factories, dynamo.Get),
 				operations.May(dynamo.Edges, dynamo.Get, dynamo.ConditionCheck),
 				operations.May(dynamo.Machines, dynamo.Get, dynamo.ConditionCheck),
+				operations.May(dynamo.Methods, dynamo.Get),
 				operations.May(dynamo.MethodVersions, dynamo.Get, dynamo.ConditionCheck),
 				operations.May(dynamo.MethodReports, dynamo.Get, dynamo.Write),
 				operations.May(dynamo.Audit, dynamo.Put),
@@ -201,12 +203,31 @@ var (
 			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
 			Grants: []operations.Grant{
 				operations.May(dynamo.Factories, dynamo.Get),
-				operations.May(dynamo.MethodVersions, dynamo.Get),
+				operations.May(dynamo.Methods, dynamo.Get),
+				operations.May(dynamo.MethodVersions, dynamo.Get, dynamo.Query),
 				operations.List(dynamo.MethodReports),
 				operations.List(dynamo.Machines),
+				operations.May(dynamo.Edges, dynamo.Get),
 				operations.May(dynamo.RateCounters, dynamo.Get),
 			},
 		}, paging.With(method.ReachedByOf, paging.ByOffset))
+	}
+
+	PutMethodConfirmation = func() operations.Row[input.Sent[method.Confirmed, string]] {
+		return operations.New(operations.Operation{
+			ID: "put-method-confirmation", Summary: "Confirm that a machine no longer has a version",
+			Method: http.MethodPut, Path: versions + "/{number}/machines/{code}/confirmation",
+			Roles: operations.Engineers, Limit: ratelimit.Reserved,
+			Gives: operations.Stored, Refuses: []problem.Code{problem.InvalidStateTransition, problem.NotFound},
+			Grants: []operations.Grant{
+				operations.May(dynamo.Factories, dynamo.Get),
+				operations.List(dynamo.Machines),
+				operations.May(dynamo.Methods, dynamo.Get),
+				operations.May(dynamo.MethodVersions, dynamo.Get, dynamo.Query),
+				operations.May(dynamo.MethodReports, dynamo.Query, dynamo.Write),
+				operations.May(dynamo.Audit, dynamo.Put),
+			},
+		}, input.Both(method.ConfirmedOf, method.ConfirmationOf))
 	}
 )
 

@@ -134,7 +134,8 @@ func tick() []operations.Grant {
 	others := []dynamo.TableID{dynamo.Rollouts, dynamo.Channels, dynamo.Progress}
 	return append(slices.DeleteFunc(counting(), func(g operations.Grant) bool { return slices.Contains(others, g.Table) }),
 		operations.May(dynamo.Progress, dynamo.Get, dynamo.Write, dynamo.Query, dynamo.Delete),
-		operations.May(dynamo.MethodVersions, dynamo.Get), operations.List(dynamo.MethodReports), operations.List(dynamo.Machines),
+		operations.May(dynamo.Methods, dynamo.Get), operations.May(dynamo.MethodVersions, dynamo.Get, dynamo.Query),
+		operations.List(dynamo.MethodReports), operations.List(dynamo.Machines),
 		operations.Grant{Table: dynamo.Rollouts, Actions: []dynamo.Permission{dynamo.Get, dynamo.Write, dynamo.Query}, Indexes: []string{"byStatus"}, OnlyIndexes: true},
 		operations.May(dynamo.Channels, dynamo.Get, dynamo.Write),
 		operations.May(dynamo.Releases, dynamo.Get),

@@ -43,6 +43,7 @@ var All = []operations.Operation{
 	methods.PutMethodContent().Operation, methods.GetMethodContent().Operation, methods.GetMethodVersion().Operation, methods.ListMethodVersions().Operation,
 	methods.UpdateMethodVersion().Operation, methods.GetMethodChanges().Operation, methods.GetMachineMethods().Operation, methods.PutMethodReport().Operation,
 	methods.ListMethodMachines().Operation,
+	methods.PutMethodConfirmation().Operation,
 	limits.PutRateLimit().Operation, limits.GetRateLimit().Operation, limits.DeleteRateLimit().Operation, limits.GetMyRateLimits().Operation,
 	trails.ListAuditEvents().Operation, trails.ListFactoryAuditEvents().Operation, trails.ExportOrganization().Operation,
 	assistant.Copilot().Operation,

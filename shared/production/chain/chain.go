@@ -66,6 +66,24 @@ func Next(previous string, version, method Entry) (string, error) {
 	return canonical.SHA256(link), nil
 }
 
+// NextReport returns the hash of a machine's chain of reports after a report.
+func NextReport(previous string, report Entry) (string, error) {
+	after, err := withoutHash(report.After)
+	if err != nil {
+		return "", err
+	}
+	report.After, report.SourceIP = after, "" // the address of a box is nobody's business later
+	covered, err := report.covered()
+	if err != nil {
+		return "", err
+	}
+	link, err := canonical.Encode(map[string]any{"previous": previous, "report": covered})
+	if err != nil {
+		return "", fmt.Errorf("trail: %w", err)
+	}
+	return canonical.SHA256(link), nil
+}
+
 func withoutHash(method any) (map[string]any, error) {
 	fields, err := decoded(method)
 	delete(fields, hashField)

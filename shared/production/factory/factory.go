@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"time"
 
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 )
@@ -19,6 +20,40 @@ type Factory struct {
 	CreatedAt      time.Time      `json:"createdAt"`
 	UpdatedAt      time.Time      `json:"updatedAt"`
 	Revision       int64          `json:"revision"` // from 1
+
+	changes int64 // see Changes
+}
+
+// A row is a factory as stored, with its number of changes of machines. Changes of the factory itself do not write it.
+type row struct {
+	Factory
+	MachineChanges int64 `json:"machineChanges,omitempty"`
+}
+
+const changesField = "machineChanges"
+
+// Changes is how often the classes, the box or the admissions of a machine of the factory have changed so far. It puts
+// these changes and the decisions on production methods in an order, whatever the containers' clocks say: a decision with
+// the number n comes after the n-th change and before the next one.
+func (f Factory) Changes() int64 { return f.changes }
+
+// Unchanged is the condition that no machine of the factory has changed since it was read.
+func (f Factory) Unchanged() dynamo.Condition {
+	if f.changes == 0 {
+		return dynamo.Absent(changesField)
+	}
+	return dynamo.Condition{Expr: "#" + changesField + " = :changes", Values: map[string]any{":changes": f.changes}}
+}
+
+// Counted is the write that counts one more change of a machine.
+func (f Factory) Counted() dynamo.TransactItem {
+	return dynamo.TransactUpdate("factory", dynamo.Factories, key(f.FactoryID), "SET #"+changesField+" = :next",
+		map[string]any{":next": f.changes + 1}, f.Unchanged())
+}
+
+// Check is the condition on the factory that a decision depends on.
+func (f Factory) Check(when dynamo.Condition) dynamo.TransactItem {
+	return dynamo.TransactCheck("factory", dynamo.Factories, key(f.FactoryID), when)
 }
 
 // A Registration is a platform owner's input for a factory.

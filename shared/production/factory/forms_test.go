@@ -8,5 +8,5 @@ import (
 )
 
 func TestForms_OfEachRelease_AreKept(t *testing.T) {
-	golden.Kept[Factory](t, dynamo.Factories, "factory")
+	golden.Kept[row](t, dynamo.Factories, "factory")
 }

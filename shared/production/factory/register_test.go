@@ -22,7 +22,7 @@ func TestRegister_ByPresentFactory(t *testing.T) {
 		event string
 		code  problem.Code
 	}{
-		"new":                  {Factory{}, Registration{"acme", "Munich", ""}, Factory{"munich-1", "acme", "Munich", "", at, at, 1}, "FactoryRegistered", ""},
+		"new":                  {Factory{}, Registration{"acme", "Munich", ""}, Factory{FactoryID: "munich-1", OrganizationID: "acme", Name: "Munich", CreatedAt: at, UpdatedAt: at, Revision: 1}, "FactoryRegistered", ""},
 		"the same values":      {there, Registration{"acme", "Munich", ""}, there, "", ""},
 		"another name":         {there, Registration{"acme", "Munich, hall 1", ""}, renamed, "FactoryRenamed", ""},
 		"another approval":     {there, Registration{"acme", "Munich", Single}, single, "FactoryMethodApprovalChanged", ""},

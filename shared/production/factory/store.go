@@ -31,8 +31,13 @@ type Store struct{ db *dynamo.DB }
 // NewStore makes a store.
 func NewStore(db *dynamo.DB) *Store { return &Store{db} }
 
+// Find returns a factory, for callers that have checked who asks. Its revision is 0 if there is none.
+func (s *Store) Find(ctx context.Context, id string) (Factory, error) { return s.find(ctx, id) }
+
 func (s *Store) find(ctx context.Context, id string) (f Factory, err error) {
-	_, err = s.db.Get(ctx, dynamo.Factories, key(id), &f)
+	var stored row
+	_, err = s.db.Get(ctx, dynamo.Factories, key(id), &stored)
+	f, f.changes = stored.Factory, stored.MachineChanges
 	return f, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"wavegate/shared/platform/input"
+	"wavegate/shared/trail/audit"
 )
 
 // A Machine is identified in its factory by its code.
@@ -18,6 +19,11 @@ type Machine struct {
 	// ClassesSince says since when the machine has had each class. An approval of a version covers the machines that have
 	// the class by then.
 	ClassesSince map[string]time.Time `json:"classesSince,omitempty"`
+	// ClassTerms says from when until when the machine had each class, because a recall also concerns a machine that lost
+	// its class; see Terms.
+	ClassTerms []Term `json:"classTerms,omitempty"`
+	// Admissions are the signatures for this machine alone, the latest last.
+	Admissions []Admission `json:"admissions,omitempty"`
 	// EdgeID is the box that speaks for the machine; empty if it has none.
 	EdgeID    string    `json:"edgeId,omitempty"`
 	CreatedAt time.Time `json:"createdAt"`
@@ -28,12 +34,6 @@ type Machine struct {
 // ChangedAt is the time of the machine's last change.
 func (m Machine) ChangedAt() time.Time { return m.UpdatedAt }
 
-// HasClassSince reports whether the machine has a class, and had it at a time.
-func (m Machine) HasClassSince(class string, t time.Time) bool {
-	since, has := m.ClassesSince[class]
-	return has && !since.After(t)
-}
-
 // A Registration is the input for a machine.
 type Registration struct {
 	Name string
@@ -41,6 +41,8 @@ type Registration struct {
 	Classes []string
 	// EdgeID, if not nil, replaces the machine's box; empty removes it.
 	EdgeID *string
+	// Admission is the reason of a signature that admits the machine; empty: none is given.
+	Admission string
 }
 
 const maxClasses = 20
@@ -61,12 +63,19 @@ func RegistrationOf(body *input.Object) Registration {
 		r.Classes = []string{}
 	}
 	r.EdgeID = body.ClearableText("edgeId", input.EdgeID)
+	body.OptionalObject("admission", func(o *input.Object) { r.Admission = o.Text("reason", audit.ReasonRule) })
 	return r
+}
+
+// A signing is who makes a change, and the change's number in the factory; see factory.Factory.Changes.
+type signing struct {
+	Person
+	number int64
 }
 
 // register decides the result of a registration: the machine's next state and the name of the
 // event. The event is empty if nothing changes.
-func (m Machine) register(factoryID, code string, r Registration, at time.Time) (next Machine, event string) {
+func (m Machine) register(factoryID, code string, r Registration, by signing, at time.Time) (next Machine, event string, err error) {
 	next = m
 	next.FactoryID, next.Code, next.Name = factoryID, code, r.Name
 	next.UpdatedAt, next.Revision = at, m.Revision+1
@@ -75,22 +84,37 @@ func (m Machine) register(factoryID, code string, r Registration, at time.Time) 
 		next.Classes = append([]string(nil), r.Classes...)
 		slices.Sort(next.Classes)
 		next.ClassesSince = m.since(next.Classes, at)
+		if !slices.Equal(m.Classes, next.Classes) {
+			next.ClassTerms = m.termsWith(next.Classes, by.number, at)
+		}
 	}
 	if r.EdgeID != nil {
 		next.EdgeID = *r.EdgeID
 	}
+	if r.Admission != "" {
+		if next.Admissions, err = m.admitted(r.Admission, by, at); err != nil {
+			return m, "", err
+		}
+	}
 	switch {
 	case m.Revision == 0:
 		next.CreatedAt = at
-		return next, "MachineRegistered"
+		return next, "MachineRegistered", nil
 	case m.Name != r.Name:
-		return next, "MachineRenamed"
+		return next, "MachineRenamed", nil
 	case !slices.Equal(m.Classes, next.Classes):
-		return next, "MachineClassesChanged"
+		return next, "MachineClassesChanged", nil
 	case m.EdgeID != next.EdgeID:
-		return next, "MachineBoxChanged"
+		return next, "MachineBoxChanged", nil
+	case r.Admission != "":
+		return next, "MachineAdmitted", nil
 	}
-	return m, ""
+	return m, "", nil
+}
+
+// counts reports whether the change to next is one that the factory counts.
+func (m Machine) counts(next Machine) bool {
+	return !slices.Equal(m.Classes, next.Classes) || m.EdgeID != next.EdgeID || len(m.Admissions) != len(next.Admissions)
 }
 
 // since returns since when the machine has had each of the classes, if it gets new ones now.

@@ -44,8 +44,10 @@ func TestRegister_ByPresentMachine(t *testing.T) {
 		"a box, not mentioned":   {boxed, Registration{Name: "Press"}, boxed, ""},
 		"box removed":            {boxed, Registration{Name: "Press", EdgeID: new("")}, unboxed, "MachineBoxChanged"},
 	} {
-		if next, event := c.was.register("munich-1", "press-1", c.wish, at); !reflect.DeepEqual(next, c.next) || event != c.event {
-			t.Errorf("%s: got %+v, %q", name, next, event)
+		next, event, err := c.was.register("munich-1", "press-1", c.wish, signing{number: 4}, at)
+		next.ClassTerms = nil // TestTerms_* compare them
+		if err != nil || !reflect.DeepEqual(next, c.next) || event != c.event {
+			t.Errorf("%s: got %+v, %q, %v", name, next, event, err)
 		}
 	}
 }

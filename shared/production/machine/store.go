@@ -2,7 +2,6 @@ package machine
 
 import (
 	"context"
-	"time"
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/dynamo"
@@ -49,40 +48,82 @@ func (s *Store) List(ctx context.Context, caller auth.Principal, factoryID strin
 	return factory.ListIn[Machine](ctx, s.factories, caller, factoryID, dynamo.Selection{Table: dynamo.Machines, Partition: factoryID}, w)
 }
 
+// registered is the part of a box's row that says where it is; see package edge.
+type registered struct {
+	OrganizationID string `json:"organizationId"`
+	FactoryID      string `json:"factoryId"`
+}
+
 // Put registers or changes a machine in a factory of the caller's organization, and reports whether it is new. It
-// returns NOT_FOUND for any other factory, EDGE_NOT_IN_ORGANIZATION for a box of another organization,
-// PRECONDITION_FAILED, and CONFLICT if the machine keeps changing.
+// returns NOT_FOUND for any other factory, EDGE_NOT_IN_ORGANIZATION for a box of another organization, CONFLICT for
+// one of another factory, PRECONDITION_FAILED, and TIMEOUT if the machine keeps changing. It insists, because all
+// machines of a factory are counted by one number.
 func (s *Store) Put(ctx context.Context, caller auth.Principal, from audit.Origin, factoryID, code string, r Registration, when input.Preconditions) (created bool, err error) {
-	var owner factory.Factory
-	// The row of a box is its registration; see package edge.
-	var box struct {
-		OrganizationID string `json:"organizationId"`
-	}
 	named := r.EdgeID != nil && *r.EdgeID != ""
-	k := kind(&owner)
-	reads := []func(context.Context) error{func(ctx context.Context) (err error) {
-		owner, err = s.factories.Owned(ctx, caller, factoryID)
-		return err
-	}}
-	if named {
-		row := dynamo.Key{"edgeId": *r.EdgeID}
-		reads = append(reads, func(ctx context.Context) error {
-			_, err := s.db.Get(ctx, dynamo.Edges, row, &box)
-			return err
-		})
-		k.Along = func(Machine) []dynamo.TransactItem {
-			return []dynamo.TransactItem{dynamo.TransactCheck("box", dynamo.Edges, row, dynamo.Condition{
-				Expr: "#organizationId = :organization", Values: map[string]any{":organization": owner.OrganizationID}})}
-		}
+	by := Person{Issuer: caller.Issuer, UserID: caller.UserID, Name: caller.Name}
+	if !caller.AuthenticatedAt.IsZero() {
+		by.AuthenticatedAt = &caller.AuthenticatedAt
 	}
-	return change.Put(ctx, s.db, from, k, key(factoryID, code), when,
-		func(was Machine, at time.Time) (Machine, string, error) {
-			if named && box.OrganizationID != owner.OrganizationID {
-				return was, "", problem.New(problem.EdgeNotInOrganization, "Organization %s has no box %s.", owner.OrganizationID, *r.EdgeID)
+	from = from.For(audit.Grounds{Reason: r.Admission})
+	err = change.Retry(ctx, s.db, from, func(set *change.Set) error {
+		var owner factory.Factory
+		var was Machine
+		var box registered
+		reads := []func(context.Context) error{
+			func(ctx context.Context) (err error) {
+				owner, err = s.factories.Owned(ctx, caller, factoryID)
+				return err
+			},
+			func(ctx context.Context) (err error) { was, err = s.find(ctx, factoryID, code); return err },
+		}
+		if named {
+			reads = append(reads, func(ctx context.Context) error {
+				_, err := s.db.Get(ctx, dynamo.Edges, dynamo.Key{"edgeId": *r.EdgeID}, &box)
+				return err
+			})
+		}
+		if err := dynamo.Together(ctx, reads...); err != nil {
+			return err
+		}
+		created = was.Revision == 0
+		if err := when.Check(input.Revision(was.Revision)); err != nil {
+			return err
+		}
+		if named {
+			if err := box.speaksIn(owner, *r.EdgeID); err != nil {
+				return err
 			}
-			next, event := was.register(factoryID, code, r, at)
-			return next, event, nil
-		}, reads...)
+		}
+		next, event, err := was.register(factoryID, code, r, signing{by, owner.Changes() + 1}, set.After(was.UpdatedAt))
+		if err != nil || event == "" {
+			return err
+		}
+		change.Record(set, kind(&owner), was, next, event)
+		if was.counts(next) {
+			set.With(owner.Counted())
+		}
+		if named {
+			set.With(dynamo.TransactCheck("box", dynamo.Edges, dynamo.Key{"edgeId": *r.EdgeID}, dynamo.Condition{
+				Expr:   "#organizationId = :organization AND #factoryId = :factory",
+				Values: map[string]any{":organization": owner.OrganizationID, ":factory": factoryID}}))
+		}
+		return nil
+	})
+	return created, err
+}
+
+// speaksIn refuses a box that cannot speak for machines of a factory: its polls there would be refused, so the machine
+// would hear of no recall.
+func (r registered) speaksIn(f factory.Factory, box string) error {
+	switch {
+	case r.OrganizationID != f.OrganizationID:
+		return problem.New(problem.EdgeNotInOrganization, "Organization %s has no box %s.", f.OrganizationID, box)
+	case r.FactoryID == "":
+		return problem.New(problem.Conflict, "Box %s is in no factory. Set its factory to %s first.", box, f.FactoryID)
+	case r.FactoryID != f.FactoryID:
+		return problem.New(problem.Conflict, "Box %s is in factory %s, and a machine takes a box of its own factory only.", box, r.FactoryID)
+	}
+	return nil
 }
 
 // kind describes a factory's machines to package change. The owner is read in parallel with the

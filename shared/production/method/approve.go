@@ -1,6 +1,7 @@
 package method
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -38,6 +39,10 @@ func (m Method) approved(v Version, move Move, s Signer, p factory.ApprovalPolic
 	o, err := m.signed(v, next, Approval, move, s, at, changes)
 	if o.Event != "" {
 		o.Method.Effectivity = o.Method.Effectivity.approved(v.Version, move.Status, at)
+		d, _ := o.Method.Effectivity.of(v.Version, move.Status)
+		made := Decided{Status: move.Status, Number: move.number, At: at, From: &d.From, Machines: d.Machines, Rule: cmp.Or(p, factory.FourEyes)}
+		o.Version.Decisions = append(slices.Clone(v.Decisions), made)
+		o.Method = o.Method.after(made, o.Version)
 	}
 	return o, err
 }
@@ -107,6 +112,9 @@ func (m Method) decide(v Version, present Decision, move Move, at time.Time) (Ef
 	if from.Before(at) {
 		return nil, problem.Invalid([]problem.Fault{{Pointer: "/effectiveFrom", Code: "range", Detail: "must not be in the past; omit it to begin immediately"}})
 	}
+	if n := len(m.Withdrawals); n >= maxWithdrawals {
+		return nil, problem.New(problem.EffectivityFull, "%d withdrawals of the method are not confirmed by all of their machines. Confirm them first.", n)
+	}
 	if newer := m.Effectivity.newer(v.Version); newer > 0 {
 		return nil, m.refuse(at, v, "Version %d is released to all machines; an older version cannot follow it.", newer)
 	}
@@ -117,9 +125,7 @@ func (m Method) decide(v Version, present Decision, move Move, at time.Time) (Ef
 	if move.Status == Trial {
 		d.Machines = slices.Clone(move.Machines)
 	}
-	next := m.Effectivity.Prune(at)
-	next = slices.DeleteFunc(next, func(one Decision) bool { return one.Version == v.Version && one.everywhere() == d.everywhere() })
-	next = append(next, d).Prune(at)
+	next := m.Effectivity.with(d, at)
 	if len(next) > maxDecisions {
 		return nil, problem.New(problem.EffectivityFull, "The method has %d decisions that still count, which is the maximum. Release or withdraw a version that is on trial.", maxDecisions)
 	}

@@ -2,7 +2,6 @@ package method
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"wavegate/shared/access/auth"
@@ -97,6 +96,8 @@ type Moved struct {
 	Version Shown     `json:"version"`
 	Holds   []Holding `json:"holds"`
 	Next    []Holding `json:"next"`
+	// Waiting are the machines that do steps of the version that a withdrawal reinstated, and wait for a signature.
+	Waiting []string `json:"waiting,omitempty"`
 }
 
 // Move moves a version, and returns the outcome. It returns the errors of Method.Move,
@@ -105,8 +106,13 @@ type Moved struct {
 func (s *Store) Move(ctx context.Context, caller auth.Principal, from audit.Origin, r Ref, move Move, when input.Preconditions) (Moved, error) {
 	var o Result
 	var at time.Time
+	var seen survey
 	from = from.For(audit.Grounds{Reason: move.Reason})
-	err := change.Make(ctx, s.db, from, func(set *change.Set) error {
+	attempt := change.Make
+	if move.Status == Withdrawn {
+		attempt = change.Retry // a recall must not lose a race
+	}
+	err := attempt(ctx, s.db, from, func(set *change.Set) error {
 		st, err := s.read(ctx, caller, r, move.Reinstate)
 		if err != nil {
 			return err
@@ -117,19 +123,27 @@ func (s *Store) Move(ctx context.Context, caller auth.Principal, from audit.Orig
 		if err := when.Check(input.Revision(st.version.Revision)); err != nil {
 			return err
 		}
-		at = set.After(st.changedAt())
+		at, move.number = set.After(st.changedAt()), st.owner.Changes()
 		o, err = st.method.Move(st.version, st.other, move, SignerOf(caller), st.owner.MethodApproval, at)
 		if err != nil || o.Event == "" {
 			return err
 		}
-		if o.Version.Status != Draft && o.Version.Status != Withdrawn {
-			seen, err := s.complete(ctx, st.version, move)
+		switch {
+		case o.Version.Status == Withdrawn && st.version.approvedOnce():
+			if seen, err = s.surveyed(ctx, r, st, seen); err != nil {
+				return err
+			}
+			if st.version.Status != Withdrawn {
+				o.Method = o.Method.recalls(st.version, seen, move.number, at)
+			}
+		case o.Version.Status != Draft && o.Version.Status != Withdrawn:
+			machines, err := s.complete(ctx, st.version, move)
 			if err != nil {
 				return err
 			}
-			set.With(seen...)
+			set.With(machines...)
 		}
-		set.With(st.conditions(move, SignerOf(caller))...)
+		set.With(st.conditions(move)...)
 		return record(set, from, st, o)
 	})
 	if err != nil {
@@ -137,23 +151,25 @@ func (s *Store) Move(ctx context.Context, caller auth.Principal, from audit.Orig
 	}
 	moved := Moved{Changed: o.Event != "", Version: o.Method.shown(o.Version, at)}
 	moved.Holds, moved.Next = o.Method.Effectivity.Holdings(at)
+	if move.Reinstate > 0 {
+		moved.Waiting = seen.waiting(o.Method, move.Reinstate, at)
+	}
 	return moved, nil
 }
 
 // conditions are the conditions on other items that a move depends on. The version and the method have the conditions
 // of their own writes.
-func (st state) conditions(move Move, s Signer) []dynamo.TransactItem {
+func (st state) conditions(move Move) []dynamo.TransactItem {
 	var parts []dynamo.TransactItem
 	if st.other.Revision > 0 {
 		parts = append(parts, dynamo.TransactCheck("reinstated", dynamo.MethodVersions,
 			Ref{st.method.FactoryID, st.method.MethodID, st.other.Version}.key(), dynamo.AtRevision("number", st.other.Revision)))
 	}
-	approves := move.Status == Trial || move.Status == Released
-	if approves && st.owner.MethodApproval == factory.Single && slices.Contains(st.version.Authors, s.Person) {
-		// Only then does the decision depend on the factory's rule. Otherwise the moves of the factory's methods share no
-		// item.
-		parts = append(parts, dynamo.TransactCheck("factory", dynamo.Factories,
-			dynamo.Key{"factoryId": st.owner.FactoryID}, dynamo.AtRevision("factoryId", st.owner.Revision)))
+	switch {
+	case move.Status == Trial, move.Status == Released: // the version records the factory's rule, too
+		parts = append(parts, st.owner.Check(st.owner.Unchanged().And(dynamo.AtRevision("factoryId", st.owner.Revision))))
+	case move.Status == Withdrawn && st.version.approvedOnce():
+		parts = append(parts, st.owner.Check(st.owner.Unchanged()))
 	}
 	return parts
 }

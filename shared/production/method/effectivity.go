@@ -11,8 +11,7 @@ type Decision struct {
 	ContentSHA256 string    `json:"contentSha256"`
 	From          time.Time `json:"from"`
 	Machines      []string  `json:"machines,omitempty"` // none means all machines
-	// ApprovedAt is the last approval of the decision. A machine that gets a class of the version's
-	// equipment after that waits for the next approval.
+	// ApprovedAt is the last approval of the decision; see Cover.
 	ApprovedAt time.Time `json:"approvedAt"`
 }
 
@@ -103,6 +102,12 @@ func (e Effectivity) without(version int64, now time.Time) Effectivity {
 		}
 	}
 	return left
+}
+
+// with returns the list with a decision. It replaces the version's earlier decision of the same kind.
+func (e Effectivity) with(d Decision, at time.Time) Effectivity {
+	e = slices.DeleteFunc(e.Prune(at), func(one Decision) bool { return one.Version == d.Version && one.everywhere() == d.everywhere() })
+	return append(e, d).Prune(at)
 }
 
 // of returns the decision that puts a version on trial or, for Released, on all machines.

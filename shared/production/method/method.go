@@ -32,8 +32,13 @@ type Method struct {
 	// Equipment is the equipment of each version in Effectivity and Withdrawals, so that a poll need
 	// not read the versions.
 	Equipment []VersionEquipment `json:"equipment,omitempty"`
-	// Withdrawals lists the withdrawals of versions that held before, the newest first, at most 8.
+	// Withdrawals lists the withdrawals of versions that held before, the newest first: the last 8, and all that machines
+	// have not confirmed.
 	Withdrawals []Withdrawal `json:"withdrawn,omitempty"`
+	// Covers are the approvals of the decisions in Effectivity. They decide which machines with a class are covered.
+	Covers []Cover `json:"covers,omitempty"`
+	// Recalled says for each version in Withdrawals which machines could have it, and so have to hear of it.
+	Recalled []Concern `json:"recalled,omitempty"`
 	// TrailSHA256 is the hash of the method's chain of changes; see package chain.
 	TrailSHA256 string `json:"trailSha256,omitempty"`
 	Revision    int64  `json:"revision"` // from 1
@@ -59,7 +64,12 @@ type VersionEquipment struct {
 	Equipment
 }
 
-const maxWithdrawals = 8
+// keptWithdrawals is how many withdrawals are kept although all machines have confirmed them. While maxWithdrawals are
+// not confirmed, no version is approved: so the list stays small, and no withdrawal is ever refused.
+const (
+	keptWithdrawals = 8
+	maxWithdrawals  = 64
+)
 
 func (m Method) equipmentOf(version int64) Equipment {
 	for _, e := range m.Equipment {
@@ -93,6 +103,9 @@ func (m Method) equipped(more ...Version) Method {
 			delete(named, v.Version)
 		}
 	}
+	m.Recalled = slices.DeleteFunc(slices.Clone(m.Recalled), func(c Concern) bool {
+		return !slices.ContainsFunc(m.Withdrawals, func(w Withdrawal) bool { return w.Version == c.Version })
+	})
 	slices.SortFunc(all, func(a, b VersionEquipment) int { return cmp.Compare(a.Version, b.Version) })
 	m.Equipment = all
 	return m

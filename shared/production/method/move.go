@@ -19,6 +19,7 @@ type Move struct {
 	FirstArticle  *FirstArticle // of a release
 	Orders        Orders        // of a withdrawal; empty means Stop
 	Reinstate     int64         // of a withdrawal: the version to reinstate, or 0
+	number        int64         // the number of the factory's changes of machines at which it is decided
 }
 
 // events are the names of the moves in the audit trail.
@@ -120,7 +121,16 @@ func (m Method) withdrawn(v, other Version, move Move, s Signer, at time.Time) (
 		return Result{}, err
 	}
 	m.Effectivity = e
-	return m.signed(v, next, Responsibility, move, s, at, v.Status != Withdrawn || v.Orders != next.Orders || reinstated)
+	o, err := m.signed(v, next, Responsibility, move, s, at, v.Status != Withdrawn || v.Orders != next.Orders || reinstated)
+	if err == nil && o.Event == events[Withdrawn] && v.approvedOnce() {
+		made := Decided{Status: Withdrawn, Number: move.number, At: at}
+		if reinstated {
+			made.Reinstates = move.Reinstate
+		}
+		o.Version.Decisions = append(slices.Clone(v.Decisions), made)
+		o.Method = o.Method.after(made, o.Version, other)
+	}
+	return o, err
 }
 
 // told puts a withdrawal first in the list for machines.
@@ -131,7 +141,7 @@ func (m Method) told(v Version, at time.Time) Method {
 			list = append(list, w)
 		}
 	}
-	m.Withdrawals = list[:min(len(list), maxWithdrawals)]
+	m.Withdrawals = list
 	return m
 }
 

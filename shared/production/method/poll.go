@@ -69,12 +69,12 @@ type WithdrawnVersion struct {
 }
 
 // On returns the state of a method on a machine at a time, and whether the method concerns the
-// machine. It does if a version that holds or follows covers it, or if a withdrawn one has a step
-// for it. href makes the paths of contents.
+// machine. It does if a version that holds or follows covers it, or if it could have a withdrawn
+// one. href makes the paths of contents.
 func (m Method) On(x machine.Machine, t time.Time, href func(version int64) string) (MachineState, bool) {
 	s := MachineState{MethodID: m.MethodID, TrailSHA256: m.TrailSHA256, Withdrawn: []WithdrawnVersion{}}
 	concerned := false
-	covers := func(d Decision) bool { return m.equipmentOf(d.Version).Covers(x, d.ApprovedAt) }
+	covers := func(d Decision) bool { return m.covers(x, d) }
 	if d, ok := m.Effectivity.At(x.Code, t); ok && covers(d) {
 		concerned = true
 		s.Version, s.WorkMasterID, s.ContentSHA256 = d.Version, WorkMasterID(m.MethodID, d.Version), d.ContentSHA256
@@ -85,7 +85,7 @@ func (m Method) On(x machine.Machine, t time.Time, href func(version int64) stri
 		s.Next = &NextVersion{d.Version, WorkMasterID(m.MethodID, d.Version), d.phase(), d.ContentSHA256, href(d.Version), d.From}
 	}
 	for _, w := range m.Withdrawals {
-		if m.equipmentOf(w.Version).Concerns(x) {
+		if m.concerns(w.Version, x) {
 			concerned = true
 			s.Withdrawn = append(s.Withdrawn, WithdrawnVersion{w.Version, w.Orders})
 		}

@@ -23,7 +23,7 @@ const maxPolled = 100
 // MachinePolls answers the polls of machine controllers. A poll reads the box, the machine and each method,
 // eventually consistent. So it usually shows a change within a second. If a person polls, the factory
 // is read instead of the box. A poll for all methods of the machine first asks which ones name the
-// machine or one of its classes.
+// machine or one of the classes that it has or had.
 type MachinePolls struct {
 	store          *Store
 	log            *audit.Log
@@ -172,7 +172,7 @@ func (p *MachinePolls) heads(ctx context.Context, factoryID string, ids []string
 // last of these ids if more follow.
 func (p *MachinePolls) all(ctx context.Context, q PollRequest, on machine.Machine) ([]Method, string, error) {
 	places := []string{machinePlace(on.FactoryID, on.Code)}
-	for _, class := range on.Classes {
+	for _, class := range on.EverClasses() {
 		places = append(places, classPlace(on.FactoryID, class))
 	}
 	lists := make([][]place, len(places))

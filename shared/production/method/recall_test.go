@@ -128,14 +128,24 @@ func TestRecall_OrdersThatMayFinish_AreNotWaitedFor(t *testing.T) {
 	}
 }
 
-func TestRecall_NoMachineConcerned_IsNotTold(t *testing.T) {
+func TestRecall_NobodyApprovedIt_IsNotTold(t *testing.T) {
+	r := newRecalling(t, dynamotest.Embedded(t))
+	r.ref.Version = 3
+	r.withdraw(method.Stop)
+	if events := r.told(method.ConfirmWithin); len(events) != 0 {
+		t.Errorf("told %+v", events)
+	}
+}
+
+// TestRecall_ClassLostBefore_IsTold: the machine had the version, whatever it does today.
+func TestRecall_ClassLostBefore_IsTold(t *testing.T) {
 	r := newRecalling(t, dynamotest.Embedded(t))
 	if _, err := machine.NewStore(r.db).Put(admission.Unlimited(t.Context()), engineer, origin, r.ref.FactoryID, "press-1",
 		machine.Registration{Name: "Press", Classes: []string{"lathe"}}, input.Preconditions{}); err != nil {
 		t.Fatal(err)
 	}
 	r.withdraw(method.Stop)
-	if events := r.told(method.ConfirmWithin); len(events) != 0 {
+	if events := r.told(method.ConfirmWithin); len(events) != 1 {
 		t.Errorf("told %+v", events)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/timestamp"
+	"wavegate/shared/production/chain"
 	"wavegate/shared/production/factory"
 	"wavegate/shared/production/machine"
 	"wavegate/shared/trail/audit"
@@ -47,6 +49,7 @@ func (s *Store) Report(ctx context.Context, caller auth.Principal, from audit.Or
 		var owner factory.Factory
 		var on machine.Machine
 		var v Version
+		var m Method
 		var was OnMachine
 		var box registration
 		err := dynamo.Together(ctx,
@@ -54,20 +57,24 @@ func (s *Store) Report(ctx context.Context, caller auth.Principal, from audit.Or
 			s.into(dynamo.Machines, dynamo.Key{"factoryId": factoryID, "code": code}, &on),
 			s.into(dynamo.Edges, dynamo.Key{"edgeId": caller.UserID}, &box),
 			s.into(dynamo.MethodReports, dynamo.Key{"methodId": methodID, "machine": code}, &was),
+			s.into(dynamo.Methods, key(factoryID, methodID), &m),
 			func(ctx context.Context) (err error) { v, err = s.lookup(ctx, ref); return err })
 		if err != nil {
 			return err
 		}
-		speaks := on.Revision > 0 && on.EdgeID == caller.UserID && box.OrganizationID == owner.OrganizationID &&
+		speaks := on.Revision > 0 && on.EdgeID == caller.UserID && box.OrganizationID == owner.OrganizationID && box.FactoryID == factoryID &&
 			s.speaks(box.Issuer, caller.Issuer)
 		if owner.Revision == 0 || !speaks || v.FactoryID != factoryID {
 			return problem.Missing()
 		}
-		next, event, err := was.reported(r, v, caller.UserID, set.After(was.UpdatedAt))
+		at := set.After(was.UpdatedAt)
+		next, event, err := was.reported(r, v, m.has(on, r, at), caller.UserID, at)
 		if err != nil {
 			return err
 		}
-		created, recall = was.Revision == 0, v.recalls(r.State)
+		if created, recall = was.Revision == 0, v.contradicts(r); recall == nil {
+			recall = v.recalls(r.State)
+		}
 		if event == "" {
 			return nil
 		}
@@ -76,13 +83,42 @@ func (s *Store) Report(ctx context.Context, caller auth.Principal, from audit.Or
 			dynamo.TransactCheck("version", dynamo.MethodVersions, ref.key(), dynamo.AtRevision("number", v.Revision)),
 			dynamo.TransactCheck("machine", dynamo.Machines, dynamo.Key{"factoryId": factoryID, "code": code}, dynamo.AtRevision("code", on.Revision)),
 			dynamo.TransactCheck("box", dynamo.Edges, dynamo.Key{"edgeId": caller.UserID}, dynamo.AtRevision("edgeId", box.Revision)))
-		change.Record(set, onMachineKind(owner.OrganizationID, subject), was, next, event)
-		return nil
+		return recordReport(set, from, onMachineKind(owner.OrganizationID, subject), was, next, event)
 	})
 	if err == nil {
 		err = recall
 	}
 	return created, err
+}
+
+// has reports whether a machine may have a version: it holds there, or follows and was loaded in advance.
+func (m Method) has(x machine.Machine, r Report, at time.Time) bool {
+	if d, holds := m.Effectivity.At(x.Code, at); holds && d.Version == r.Version && m.covers(x, d) {
+		return true
+	}
+	next, follows := m.Effectivity.Next(x.Code, at)
+	return r.State == Loaded && follows && next.Version == r.Version && m.covers(x, next)
+}
+
+// recordReport adds a report to a set, as the next link of the machine's own chain. The caller's address is not in the
+// link. What people have confirmed is, with salts.
+func recordReport(set *change.Set, from audit.Origin, k change.Kind[OnMachine], was, next OnMachine, event string) error {
+	stamp := k.State(next)
+	link := chain.Entry{
+		EventName: event, EventTime: stamp.ChangedAt, Actor: from.Actor, RequestID: from.RequestID, Reason: from.Reason,
+		Resource: audit.Resource{Type: k.Type, ID: stamp.ID, Revision: stamp.Revision}, After: next,
+	}
+	var err error
+	if len(next.Confirmed) > 0 {
+		if link, err = link.Salted(); err != nil {
+			return err
+		}
+	}
+	if next.TrailSHA256, err = chain.NextReport(was.TrailSHA256, link); err != nil {
+		return err
+	}
+	change.RecordSalted(set, k, was, next, event, link.Salts)
+	return nil
 }
 
 // A registration is the part of a box's row that says who it speaks for; see package edge.
@@ -112,8 +148,20 @@ type Reached struct {
 	// Told is what the box was told to do with orders after the withdrawal.
 	Told   Orders     `json:"told,omitempty"`
 	ToldAt *time.Time `json:"toldAt,omitempty"`
-	// Clear reports whether the machine's last report says that it does not have the version.
+	// Clear reports whether the machine's last report, or a person, says that it does not have the version.
 	Clear bool `json:"clear"`
+	// WithoutBox is set if the machine has no box that could report for it: none, or one that was retired or is in
+	// another factory. Somebody has to go there.
+	WithoutBox bool `json:"withoutBox,omitempty"`
+	// Orders are the orders that run with the version, if the machine named them; OrdersUnlisted is set if more run.
+	Orders         []RunningOrder `json:"orders,omitempty"`
+	OrdersUnlisted bool           `json:"ordersUnlisted,omitempty"`
+	// Deviates is how the machine deviates from what holds.
+	Deviates *Deviation `json:"deviates,omitempty"`
+	// Confirmed is a person's word that the machine does not have the version.
+	Confirmed *Confirmation `json:"confirmed,omitempty"`
+	// Waits is set if the machine could not have the version yet: it waits for a signature.
+	Waits bool `json:"waits,omitempty"`
 	// LastHeardAt is when the box made its last call, to half a second; nil if unknown.
 	LastHeardAt *time.Time `json:"lastHeardAt,omitempty"`
 	subject     string
@@ -145,44 +193,95 @@ func (s *Store) Machines(ctx context.Context, caller auth.Principal, r Ref, only
 		page.Items, page.More = page.Items[:w.Limit], true
 		page.Last = page.Items[w.Limit-1].Machine
 	}
+	if err := s.withoutBox(ctx, r.FactoryID, page.Items); err != nil {
+		return page, err
+	}
 	return page, heard(ctx, page.Items, seen)
 }
 
-// reachedBy reads the machines of a version's factory, and what they said about its method.
+// reachedBy lists the machines that a version concerns, and those that wait for it, in the order of their codes.
 func (s *Store) reachedBy(ctx context.Context, v Version) ([]Reached, error) {
-	said, park := map[string]onMachineItem{}, []machine.Machine{}
+	var seen survey
+	var m Method
 	err := dynamo.Together(ctx,
-		func(ctx context.Context) error {
-			return dynamo.Walk(ctx, s.db, dynamo.Selection{Table: dynamo.MethodReports, Partition: v.MethodID}, nil, 0, func(m onMachineItem) error {
-				said[m.Machine] = m
-				return nil
-			})
+		func(ctx context.Context) (err error) {
+			seen, err = s.survey(ctx, Ref{v.FactoryID, v.MethodID, 0})
+			return err
 		},
-		func(ctx context.Context) error {
-			return dynamo.Walk(ctx, s.db, dynamo.Selection{Table: dynamo.Machines, Partition: v.FactoryID}, nil, 0, func(m machine.Machine) error {
-				park = append(park, m)
-				return nil
-			})
-		})
-	return reached(v, park, said), err
+		func(ctx context.Context) (err error) { m, err = s.find(ctx, v.FactoryID, v.MethodID); return err })
+	if err != nil {
+		return nil, err
+	}
+	return m.reached(v, seen, s.db.Now()), nil
 }
 
-// reached lists the machines that a version concerns, in the order of the machines.
-func reached(v Version, park []machine.Machine, said map[string]onMachineItem) []Reached {
+// reached lists the machines that a version concerns: those that could have it at some moment, and those that have
+// reported on it.
+func (m Method) reached(v Version, seen survey, now time.Time) []Reached {
+	codes := map[string]bool{}
+	for _, code := range couldHave(v, past(seen.versions), seen.park, now) {
+		codes[code] = true
+	}
 	var all []Reached
-	for _, m := range park {
-		x := Reached{Machine: m.Code, Name: m.Name, EdgeID: m.EdgeID, subject: said[m.Code].Subject}
-		s, spoke := said[m.Code].about(v.Version)
-		if !spoke && !v.Equipment.Concerns(m) {
+	for _, one := range seen.park {
+		x := Reached{Machine: one.Code, Name: one.Name, EdgeID: one.EdgeID, subject: seen.said[one.Code].Subject}
+		switch spoke := x.says(seen.said[one.Code].OnMachine, v.Version); {
+		case spoke, codes[one.Code]:
+		case m.waits(one, v.Version, now):
+			x.Waits, x.Clear = true, true
+		default:
 			continue
-		}
-		if spoke {
-			x.State, x.ContentSHA256, x.Since, x.Order, x.Detail, x.Told, x.ToldAt = s.State, s.ContentSHA256, &s.Since, s.Order, s.Detail, s.Told, s.ToldAt
-			x.Clear = !s.State.has()
 		}
 		all = append(all, x)
 	}
 	return all
+}
+
+// says shows what was said about a version, and reports whether anything was.
+func (x *Reached) says(m OnMachine, version int64) bool {
+	s, spoke := m.about(version)
+	if spoke {
+		x.State, x.ContentSHA256, x.Order, x.Detail, x.Told, x.ToldAt = s.State, s.ContentSHA256, s.Order, s.Detail, s.Told, s.ToldAt
+		if !s.Since.IsZero() {
+			x.Since = &s.Since
+		}
+	}
+	for _, o := range m.running(version) {
+		if o.Order != "" {
+			x.Orders = append(x.Orders, o)
+		}
+	}
+	x.OrdersUnlisted = slices.Contains(m.Unlisted, version)
+	d, deviates := m.deviation(version)
+	if deviates {
+		x.Deviates = &d
+	}
+	c, confirmed := m.confirmation(version)
+	if confirmed {
+		x.Confirmed = &c
+	}
+	x.Clear = m.clear(version)
+	return spoke || deviates || confirmed
+}
+
+// SaysAbout reports whether something was said about a version.
+func (m OnMachine) SaysAbout(version int64) bool { return new(Reached).says(m, version) }
+
+// Shown is what was said about a version, as the list of the version's machines shows it.
+func (m OnMachine) Shown(version int64) (x Reached) {
+	x.says(m, version)
+	return x
+}
+
+// SameWord reports whether the same was said about two machines.
+func (x Reached) SameWord(y Reached) bool {
+	word := func(r Reached) Reached {
+		return Reached{State: r.State, ContentSHA256: r.ContentSHA256, Since: r.Since, Order: r.Order, Detail: r.Detail, Told: r.Told,
+			ToldAt: r.ToldAt, Orders: r.Orders, OrdersUnlisted: r.OrdersUnlisted, Deviates: r.Deviates, Confirmed: r.Confirmed}
+	}
+	a, err := timestamp.JSON(word(x))
+	b, err2 := timestamp.JSON(word(y))
+	return err == nil && err2 == nil && string(a) == string(b)
 }
 
 // heard adds when the boxes were last heard from.

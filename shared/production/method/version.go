@@ -88,17 +88,16 @@ type Equipment struct {
 	Machines []string `json:"machines,omitempty"`
 }
 
-// Concerns reports whether a machine does a step, or could as soon as an approval covers it.
-func (e Equipment) Concerns(m machine.Machine) bool {
+// names reports whether a machine can do a step now, whether or not an approval covers it.
+func (e Equipment) names(m machine.Machine) bool {
 	return slices.Contains(e.Machines, m.Code) ||
 		slices.ContainsFunc(e.Classes, func(class string) bool { return slices.Contains(m.Classes, class) })
 }
 
-// Covers reports whether an approval at a time covers a machine: steps name it, or it had a class
-// of the steps by then.
-func (e Equipment) Covers(m machine.Machine, approvedAt time.Time) bool {
+// named reports whether a machine could do a step at some moment from one number of the factory to another.
+func (e Equipment) named(m machine.Machine, from, to int64) bool {
 	return slices.Contains(e.Machines, m.Code) ||
-		slices.ContainsFunc(e.Classes, func(class string) bool { return m.HasClassSince(class, approvedAt) })
+		slices.ContainsFunc(e.Classes, func(class string) bool { return m.Had(class, from, to) })
 }
 
 // A Version is one numbered version of a method. Its content is stored separately, by its hash.
@@ -119,9 +118,12 @@ type Version struct {
 	// ReleasedFrom is when the version begins to hold on all machines, according to its last release.
 	ReleasedFrom *time.Time `json:"releasedFrom,omitempty"`
 	Orders       Orders     `json:"orders,omitempty"` // of a withdrawn version
-	CreatedAt    time.Time  `json:"createdAt"`
-	UpdatedAt    time.Time  `json:"updatedAt"`
-	Revision     int64      `json:"revision"` // from 1
+	// Decisions are all approvals and withdrawals of the version, in their order. They say which machines could have it
+	// at which time.
+	Decisions []Decided `json:"decisions,omitempty"`
+	CreatedAt time.Time `json:"createdAt"`
+	UpdatedAt time.Time `json:"updatedAt"`
+	Revision  int64     `json:"revision"` // from 1
 }
 
 // ID names the version in the audit trail and to controllers: the id of its method, a colon, and

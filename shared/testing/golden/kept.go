@@ -159,7 +159,7 @@ func checkNested[T any](t testing.TB, id dynamo.TableID, kind string) {
 //go:embed testdata/nested.txt
 var nestedFields string
 
-// nested lists the fields of the nested values of the first release.
+// nested lists the fields of the nested values of the first release, and of attributes that are as a whole newer.
 var nested = sync.OnceValue(func() []string { return strings.Split(nestedFields, "\n") })
 
 // fieldsIn lists the paths of the fields that a type stores.

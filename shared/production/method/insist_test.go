@@ -1,0 +1,75 @@
+package method_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"wavegate/shared/platform/admission"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
+	"wavegate/shared/production/machine"
+	"wavegate/shared/production/method"
+	"wavegate/shared/testing/dynamotest"
+)
+
+// TestWithdrawal_BesideWritersThatGoOn_IsNeverRefused: eight writers change the method and the factory's machines until the
+// withdrawal is made. INSIST_ROUNDS is the number of rounds.
+func TestWithdrawal_BesideWritersThatGoOn_IsNeverRefused(t *testing.T) {
+	rounds := 3
+	if n, err := strconv.Atoi(os.Getenv("INSIST_ROUNDS")); err == nil {
+		rounds = n
+	}
+	var db *dynamo.DB
+	var writes atomic.Int64
+	var longest time.Duration
+	for round := range rounds {
+		if round%50 == 0 { // the embedded store becomes slow as it grows
+			db = dynamo.Open(dynamotest.Embedded(t), time.Now)
+		}
+		slug := plant(t, db)
+		methods, ref := staged(t, db, slug)
+		ctx, cancel := context.WithCancel(context.Background())
+		var group sync.WaitGroup
+		for writer := range 8 {
+			group.Go(func() {
+				for i := 0; ctx.Err() == nil; i++ {
+					if err := write(admission.Unlimited(ctx), db, methods, ref, writer, i); err == nil {
+						writes.Add(1)
+					}
+				}
+			})
+		}
+		began := time.Now()
+		r := ref
+		r.Version = 2
+		_, err := methods.Move(admission.Unlimited(context.Background()), person("anna"), origin, r,
+			method.Move{Status: method.Withdrawn, Reason: "danger", Orders: method.Stop}, input.Preconditions{})
+		longest = max(longest, time.Since(began))
+		cancel()
+		group.Wait()
+		if err != nil {
+			t.Fatalf("round %d: %v", round, err)
+		}
+	}
+	t.Logf("%d rounds, %d writes beside, the longest withdrawal took %s", rounds, writes.Load(), longest)
+}
+
+// write makes a change beside a withdrawal: of the method by a move, or of a machine.
+func write(ctx context.Context, db *dynamo.DB, methods *method.Store, ref method.Ref, writer, i int) error {
+	if writer == 0 {
+		time.Sleep(10 * time.Millisecond) // a script that enters machines
+		_, err := machine.NewStore(db).Put(ctx, engineer, origin, ref.FactoryID, "press-1",
+			machine.Registration{Name: "Press", Classes: []string{"press", fmt.Sprint("class-", writer, i%2)}}, input.Preconditions{})
+		return err
+	}
+	status := []method.Status{method.Draft, method.InReview}[i%2]
+	ref.Version = 3
+	_, err := methods.Move(ctx, engineer, origin, ref, method.Move{Status: status, Reason: "again"}, input.Preconditions{})
+	return err
+}

@@ -1,0 +1,266 @@
+package method_test
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"wavegate/shared/production/machine"
+	"wavegate/shared/production/method"
+)
+
+// The slow model of "could have had the version": after each action and each pause it looks at every machine and every
+// version, and notes what the machine could get right now. It counts actions, and has no numbers and no stored past.
+
+// A notedRuling is a decision for one machine. trial decisions do not end those for all machines.
+type notedRuling struct {
+	version int64
+	trial   bool
+	from    time.Time // zero: immediately
+	ended   bool
+}
+
+// A notedApproval is a signature for the decision of a version: the action, and the action by which it was decided.
+type notedApproval struct{ action, made int }
+
+// A notedMachine is what the model knows of a machine.
+type notedMachine struct {
+	classes  []map[string]bool // after each action
+	admitted []int             // actions
+	rulings  []notedRuling     // in the order of precedence
+}
+
+type kind struct {
+	version int64
+	trial   bool
+}
+
+// A model is the slow model.
+type model struct {
+	times     []time.Time // of each action
+	machines  map[string]*notedMachine
+	approvals map[kind][]notedApproval
+	equipment map[int64]map[string]bool // classes, and machines as "=code"
+	must, may map[int64]map[string]bool // the machines that could have a version; may: within a minute of a chosen time
+	withdrawn map[int64]bool
+	orders    map[int64]map[string]map[string]bool // that run, by machine; nil: the machine has said nothing
+	loaded    map[int64]map[string]bool            // machines whose last word was that they have it
+	told      map[int64]map[string]bool            // machines that reported it before its withdrawal, and had it then
+	confirmed map[int64]map[string]bool            // by a person
+}
+
+func newModel() *model {
+	return &model{machines: map[string]*notedMachine{}, approvals: map[kind][]notedApproval{}, equipment: map[int64]map[string]bool{},
+		must: map[int64]map[string]bool{}, may: map[int64]map[string]bool{}, withdrawn: map[int64]bool{},
+		orders: map[int64]map[string]map[string]bool{}, loaded: map[int64]map[string]bool{}, told: map[int64]map[string]bool{},
+		confirmed: map[int64]map[string]bool{}}
+}
+
+// begin notes that an action begins: each machine keeps its classes, until the action changes them.
+func (m *model) begin(now time.Time) int {
+	m.times = append(m.times, now)
+	for _, x := range m.machines {
+		x.classes = append(x.classes, x.classes[len(x.classes)-1])
+	}
+	return len(m.times) - 1
+}
+
+func (m *model) now() int { return len(m.times) - 1 }
+
+// keeps: the machine has the class, had it after an action, and lost it only for short times since.
+func (m *model) keeps(x *notedMachine, class string, action int) bool {
+	if !x.classes[action][class] || !x.classes[m.now()][class] {
+		return false
+	}
+	var lost time.Time
+	for i := action; i <= m.now(); i++ {
+		switch has := x.classes[i][class]; {
+		case !has && lost.IsZero():
+			lost = m.times[i]
+		case has && !lost.IsZero():
+			if m.times[i].Sub(lost) > machine.Correction {
+				return false
+			}
+			lost = time.Time{}
+		}
+	}
+	return true
+}
+
+func (m *model) covered(x *notedMachine, code string, k kind) bool {
+	if m.equipment[k.version]["="+code] {
+		return true
+	}
+	for class := range m.equipment[k.version] {
+		for _, a := range m.approvals[k] {
+			if m.keeps(x, class, a.action) {
+				return true
+			}
+			for _, admitted := range x.admitted {
+				if admitted > a.made && m.keeps(x, class, admitted) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// look notes what each machine could get at a time. By a clock that is wrong by a minute, more may hold.
+func (m *model) look(now time.Time) {
+	for code, x := range m.machines {
+		for _, d := range []time.Duration{0, -2 * time.Minute, 2 * time.Minute} {
+			top := notedRuling{}
+			for _, r := range x.rulings {
+				if !r.ended && !r.from.After(now.Add(d)) {
+					top = r
+				}
+			}
+			if top.version == 0 || !m.covered(x, code, kind{top.version, top.trial}) {
+				continue
+			}
+			note(m.may, top.version, code)
+			if d == 0 {
+				note(m.must, top.version, code)
+			}
+		}
+	}
+}
+
+func note(all map[int64]map[string]bool, version int64, code string) {
+	if all[version] == nil {
+		all[version] = map[string]bool{}
+	}
+	all[version][code] = true
+}
+
+// supersede ends for good what a later decision that has begun replaces.
+func (m *model) supersede(now time.Time) {
+	for _, x := range m.machines {
+		for i := range x.rulings {
+			for _, later := range x.rulings[i+1:] {
+				if !later.ended && !later.from.After(now) && (!later.trial || x.rulings[i].trial) {
+					// A later one that begins first replaces a scheduled one when that begins.
+					x.rulings[i].ended = x.rulings[i].ended || !x.rulings[i].from.After(now) || !later.from.After(x.rulings[i].from)
+				}
+			}
+		}
+	}
+}
+
+// decide notes an accepted approval. present is whether the version's decision of the kind stays as it is.
+func (m *model) decide(k kind, codes []string, from time.Time, present bool) {
+	now := m.times[m.now()]
+	made := m.now()
+	if list := m.approvals[k]; present && len(list) > 0 {
+		made = list[0].made
+	}
+	m.approvals[k] = append(m.approvals[k], notedApproval{m.now(), made})
+	if present {
+		return
+	}
+	m.supersede(now)
+	for code, x := range m.machines {
+		for i, r := range x.rulings {
+			if r.version == k.version && r.trial == k.trial {
+				x.rulings[i].ended = true
+			}
+		}
+		if !k.trial || slices.Contains(codes, code) {
+			x.rulings = append(x.rulings, notedRuling{version: k.version, trial: k.trial, from: from})
+		}
+	}
+	m.supersede(now)
+}
+
+func (m *model) withdraw(version, reinstated int64) {
+	if !m.withdrawn[version] {
+		for code, orders := range m.orders[version] {
+			if len(orders) > 0 || m.loaded[version][code] {
+				note(m.told, version, code)
+			}
+		}
+	}
+	m.withdrawn[version] = true
+	m.supersede(m.times[m.now()])
+	if reinstated > 0 {
+		list := m.approvals[kind{reinstated, false}]
+		for i := range list {
+			list[i].made = m.now()
+		}
+	}
+	for _, x := range m.machines {
+		for i, r := range x.rulings {
+			x.rulings[i].ended = r.ended || r.version == version
+		}
+		if reinstated > 0 {
+			x.rulings = append([]notedRuling{{version: reinstated}}, x.rulings...)
+		}
+	}
+}
+
+// everywhere is the version that a machine without a trial has: newcomers get the same rulings.
+func (m *model) add(code string, classes map[string]bool) {
+	x := &notedMachine{}
+	for range m.times {
+		x.classes = append(x.classes, map[string]bool{})
+	}
+	x.classes[m.now()] = classes
+	for _, other := range m.machines {
+		for _, r := range other.rulings {
+			if !r.trial {
+				x.rulings = append(x.rulings, r)
+			}
+		}
+		break
+	}
+	m.machines[code] = x
+}
+
+// says notes a report: a machine has a version as long as an order runs, or its last word was that it has it.
+func (m *model) says(version int64, code string, r method.Report) {
+	if m.orders[version] == nil {
+		m.orders[version], m.loaded[version] = map[string]map[string]bool{}, map[string]bool{}
+	}
+	if m.orders[version][code] == nil {
+		m.orders[version][code] = map[string]bool{}
+	}
+	has := r.State == method.Loaded || r.State == method.Running
+	m.loaded[version][code] = has
+	switch {
+	case r.State == method.Running:
+		m.orders[version][code][r.Order] = true
+	case has:
+	case r.Order == "":
+		m.orders[version][code] = map[string]bool{}
+	default:
+		delete(m.orders[version][code], r.Order)
+	}
+	if has {
+		delete(m.confirmed[version], code)
+	}
+}
+
+// left says who must and who may be on the list of a recall.
+func (m *model) left(version int64) (must, may map[string]bool) {
+	must, may = maps.Clone(m.must[version]), maps.Clone(m.may[version])
+	if must == nil {
+		must = map[string]bool{}
+	}
+	if may == nil {
+		may = map[string]bool{}
+	}
+	for code, orders := range m.orders[version] {
+		if len(orders) > 0 || m.loaded[version][code] {
+			must[code], may[code] = true, true
+		} else {
+			delete(must, code)
+			delete(may, code)
+		}
+	}
+	for code := range m.confirmed[version] {
+		delete(must, code)
+		delete(may, code)
+	}
+	return must, may
+}

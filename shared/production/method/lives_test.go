@@ -1,0 +1,403 @@
+package method_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"wavegate/shared/platform/admission"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
+	"wavegate/shared/platform/setting"
+	"wavegate/shared/production/content"
+	"wavegate/shared/production/factory"
+	"wavegate/shared/production/machine"
+	"wavegate/shared/production/method"
+	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/idempotency"
+)
+
+// A lived is a random life of a factory, in the service and in the model.
+type lived struct {
+	*testing.T
+	ctx      context.Context
+	random   *rand.Rand
+	now      time.Time
+	db       *dynamo.DB
+	methods  *method.Store
+	machines *machine.Store
+	polls    *method.MachinePolls
+	model    *model
+	ref      method.Ref
+	hashes   map[int64]string
+	log      []string
+	told     int
+	box      string
+}
+
+const lifeActions = 45
+
+var lifeClasses = []string{"press", "mill"}
+
+func newLived(t *testing.T, store dynamo.API, seed uint64) *lived {
+	t.Helper()
+	l := &lived{T: t, ctx: admission.Unlimited(context.Background()), random: rand.New(rand.NewPCG(seed, 48)),
+		now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), model: newModel(), hashes: map[int64]string{}}
+	// Each call has a container's clock, which may be a minute behind another one's.
+	l.db = dynamo.Open(store, func() time.Time { return l.now.Add(-rand.N(time.Minute)).Truncate(time.Millisecond) })
+	l.methods, l.machines = method.NewStore(l.db), machine.NewStore(l.db)
+	l.polls = method.NewMachinePolls(l.db, setting.NewValues(setting.PollIntervalSeconds, setting.IdlePollIntervalSeconds), nil)
+	l.ref.FactoryID = uuid.NewString()
+	_, err := factory.NewStore(l.db).Put(l.ctx, origin, l.ref.FactoryID, factory.Registration{OrganizationID: "acme", Name: "A factory"}, input.Preconditions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.box = "box-" + l.ref.FactoryID
+	err = l.db.Commit(l.ctx, dynamo.TransactPut("box", dynamo.Edges, struct {
+		EdgeID         string `json:"edgeId"`
+		OrganizationID string `json:"organizationId"`
+		FactoryID      string `json:"factoryId"`
+		Revision       int64  `json:"revision"`
+	}{l.box, "acme", l.ref.FactoryID, 1}, dynamo.Condition{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.ref.MethodID, err = l.methods.Create(l.ctx, engineer, origin, l.ref.FactoryID, draft, idempotency.Claim{}); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		l.begin()
+		l.enter()
+	}
+	return l
+}
+
+func (l *lived) begin() { l.model.begin(l.now) }
+
+func (l *lived) did(format string, args ...any) {
+	l.log = append(l.log, fmt.Sprintf("%s %s", l.now.Format("02 15:04"), fmt.Sprintf(format, args...)))
+}
+
+func (l *lived) at(version int64) method.Ref {
+	r := l.ref
+	r.Version = version
+	return r
+}
+
+func (l *lived) anyClasses() map[string]bool {
+	all := map[string]bool{}
+	for _, class := range lifeClasses {
+		if l.random.IntN(3) > 0 {
+			all[class] = true
+		}
+	}
+	return all
+}
+
+func (l *lived) anyMachine() string {
+	return slices.Sorted(maps.Keys(l.model.machines))[l.random.IntN(len(l.model.machines))]
+}
+
+func (l *lived) put(code string, r machine.Registration) bool {
+	r.Name = "A machine"
+	_, err := l.machines.Put(l.ctx, engineer, origin, l.ref.FactoryID, code, r, input.Preconditions{})
+	l.did("machine %s %v %q: %v", code, r.Classes, r.Admission, err)
+	return err == nil
+}
+
+// enter enters a new machine.
+func (l *lived) enter() {
+	code, classes := fmt.Sprintf("m-%d", len(l.model.machines)+1), l.anyClasses()
+	if l.put(code, machine.Registration{Classes: slices.Sorted(maps.Keys(classes))}) {
+		l.model.add(code, classes)
+	}
+}
+
+func (l *lived) classes() {
+	code, classes := l.anyMachine(), l.anyClasses()
+	if l.put(code, machine.Registration{Classes: append([]string{}, slices.Sorted(maps.Keys(classes))...)}) {
+		x := l.model.machines[code]
+		x.classes[l.model.now()] = classes
+	}
+}
+
+func (l *lived) admit() {
+	code := l.anyMachine()
+	if l.put(code, machine.Registration{Admission: "inspected"}) {
+		l.model.machines[code].admitted = append(l.model.machines[code].admitted, l.model.now())
+	}
+}
+
+// write saves and submits a new version, if none is open.
+func (l *lived) write() {
+	next := int64(len(l.hashes) + 1)
+	equipment := map[string]bool{}
+	var steps []string
+	for i := range 1 + l.random.IntN(2) {
+		does := `{"class":"` + lifeClasses[i] + `"}`
+		if l.random.IntN(5) == 0 {
+			code := l.anyMachine()
+			does = `{"machines":["` + code + `"]}`
+			equipment["="+code] = true
+		} else {
+			equipment[lifeClasses[i]] = true
+		}
+		steps = append(steps, fmt.Sprintf(`{"id":"%d","name":"Step of %d","equipment":%s,"run":{"time":"PT1M","per":{"quantity":1,"unit":"{piece}"}},`+
+			`"outputs":[{"material":"P","quantity":1,"unit":"{piece}"}]}`, i, next, does))
+	}
+	c, faults := content.Parse([]byte(`{"form":1,"basis":{"quantity":1,"unit":"{piece}"},"steps":[` + strings.Join(steps, ",") + `]}`))
+	if len(faults) > 0 {
+		l.Fatal(faults)
+	}
+	if _, err := l.methods.Save(l.ctx, engineer, origin, l.at(next), c, input.Preconditions{}); err != nil {
+		return
+	}
+	l.did("version %d for %v", next, slices.Sorted(maps.Keys(equipment)))
+	l.hashes[next], l.model.equipment[next] = c.SHA256(), equipment
+	l.move(next, "eric", method.Move{Status: method.InReview})
+}
+
+func (l *lived) move(version int64, user string, m method.Move) (method.Moved, bool) {
+	m.Reason = fmt.Sprint("for ", len(l.model.times))
+	if m.Status == method.Trial || m.Status == method.Released {
+		m.ContentSHA256 = l.hashes[version]
+	}
+	if m.Status == method.Released {
+		m.FirstArticle = &method.FirstArticle{Reference: "FAI-1"}
+	}
+	moved, err := l.methods.Move(l.ctx, person(user), origin, l.at(version), m, input.Preconditions{})
+	l.did("%d %s %v from %s reinstate %d: %v", version, m.Status, m.Machines, m.EffectiveFrom, m.Reinstate, err)
+	return moved, err == nil
+}
+
+func (l *lived) anyVersion() int64 {
+	return int64(len(l.hashes)) - int64(l.random.IntN(min(len(l.hashes), 4)))
+}
+
+func (l *lived) approve() {
+	if len(l.hashes) == 0 {
+		return
+	}
+	version, k := l.anyVersion(), kind{}
+	m := method.Move{Status: method.Released}
+	if l.random.IntN(3) == 0 {
+		m.Status = method.Trial
+		for code := range l.model.machines {
+			if l.random.IntN(2) == 0 {
+				m.Machines = append(m.Machines, code)
+			}
+		}
+		if len(m.Machines) == 0 {
+			return
+		}
+		slices.Sort(m.Machines)
+	}
+	k = kind{version, m.Status == method.Trial}
+	if l.random.IntN(4) == 0 {
+		m.EffectiveFrom = l.now.Add(time.Duration(1+l.random.IntN(50)) * time.Hour)
+	}
+	before, err := l.methods.Get(l.ctx, engineer, l.ref.FactoryID, l.ref.MethodID)
+	if err != nil {
+		l.Fatal(err)
+	}
+	if moved, ok := l.move(version, "anna", m); ok && moved.Changed {
+		after, err := l.methods.Get(l.ctx, engineer, l.ref.FactoryID, l.ref.MethodID)
+		if err != nil {
+			l.Fatal(err)
+		}
+		l.model.decide(k, m.Machines, m.EffectiveFrom, decisions(before) == decisions(after))
+	}
+}
+
+// decisions writes the decisions as a text, without the times of their approvals.
+func decisions(m method.Method) string {
+	var b strings.Builder
+	for _, d := range m.Effectivity {
+		fmt.Fprintln(&b, d.Version, d.Machines, d.From)
+	}
+	return b.String()
+}
+
+func (l *lived) withdraw() {
+	if len(l.hashes) == 0 {
+		return
+	}
+	version := l.anyVersion()
+	if l.random.IntN(3) == 0 {
+		version = 1 + l.random.Int64N(int64(len(l.hashes)))
+	}
+	m := method.Move{Status: method.Withdrawn, Orders: method.Stop}
+	if version > 1 && l.random.IntN(4) == 0 {
+		m.Reinstate = 1 + l.random.Int64N(version-1)
+	}
+	if moved, ok := l.move(version, "otto", m); ok && moved.Changed {
+		holds := int64(0)
+		for _, h := range moved.Holds {
+			if len(h.Machines) == 0 && h.Version == m.Reinstate {
+				holds = m.Reinstate
+			}
+		}
+		if l.model.withdrawn[version] && holds == 0 {
+			return // a further signature
+		}
+		l.model.withdraw(version, holds)
+	}
+}
+
+// pause lets time pass, in steps that are short enough to see every decision begin.
+func (l *lived) pause() {
+	for range 1 + l.random.IntN(6) {
+		l.now = l.now.Add(time.Duration(5+l.random.IntN(300)) * time.Minute)
+		l.model.look(l.now)
+	}
+	if l.random.IntN(8) == 0 {
+		l.now = l.now.Add(time.Duration(1+l.random.IntN(12)) * 24 * time.Hour)
+		l.model.look(l.now)
+	}
+}
+
+// step makes a random action.
+func (l *lived) step() {
+	l.pause()
+	l.begin()
+	switch n := l.random.IntN(20); {
+	case n < 4:
+		l.classes()
+	case n < 6:
+		l.admit()
+	case n < 7 && len(l.model.machines) < 6:
+		l.enter()
+	case n < 11:
+		l.write()
+	case n < 15:
+		l.approve()
+	case n < 17:
+		l.report()
+	case n < 18:
+		l.confirm()
+	default:
+		l.withdraw()
+	}
+	l.model.look(l.now)
+}
+
+// check compares the polls and the lists of all withdrawn versions with the model.
+func (l *lived) check() {
+	told := map[int64][]string{}
+	for _, code := range slices.Sorted(maps.Keys(l.model.machines)) {
+		poll, err := l.polls.Poll(l.ctx, engineer, method.PollRequest{FactoryID: l.ref.FactoryID, Machine: code, Limit: 100}, func(path string) string { return path })
+		if err != nil {
+			l.Fatal(err)
+		}
+		for _, s := range poll.Items {
+			for _, w := range s.Withdrawn {
+				told[w.Version] = append(told[w.Version], code)
+			}
+		}
+	}
+	for version := range l.model.withdrawn {
+		may := maps.Clone(l.model.may[version])
+		if may == nil {
+			may = map[string]bool{}
+		}
+		maps.Copy(may, l.model.told[version])
+		l.within(version, "told", told[version], l.model.must[version], may)
+		must, may := l.model.left(version)
+		l.within(version, "on the list", l.list(version), must, may)
+		l.told += len(told[version])
+	}
+}
+
+func (l *lived) list(version int64) (codes []string) {
+	page, err := l.methods.Machines(l.ctx, engineer, l.at(version), true, nobodyHeard, dynamo.Span{Limit: 100})
+	if err != nil {
+		l.Fatal(err)
+	}
+	for _, x := range page.Items {
+		codes = append(codes, x.Machine)
+	}
+	return codes
+}
+
+func nobodyHeard(context.Context, string) (time.Time, error) { return time.Time{}, nil }
+
+func (l *lived) within(version int64, what string, got []string, must, may map[string]bool) {
+	l.Helper()
+	for code := range must {
+		if !slices.Contains(got, code) {
+			l.Fatalf("version %d: %s is not %s: %v\n%s", version, code, what, got, strings.Join(l.log, "\n"))
+		}
+	}
+	for _, code := range got {
+		if !may[code] && !must[code] {
+			l.Fatalf("version %d: %s is %s, and could not have it\n%s", version, code, what, strings.Join(l.log, "\n"))
+		}
+	}
+}
+
+// alarm compares the warning of each recall with the list at that moment.
+func (l *lived) alarm() {
+	left := map[int64][]string{}
+	for version := range l.model.withdrawn {
+		left[version] = l.list(version)
+	}
+	l.now = l.now.Add(method.ConfirmWithin + time.Minute)
+	if _, err := l.methods.TellUnconfirmed(l.ctx, watcher); err != nil {
+		l.Fatal(err)
+	}
+	page, err := audit.NewLog(l.db).List(l.ctx, audit.Factory(l.ref.FactoryID), audit.Filter{}, "", 500)
+	if err != nil {
+		l.Fatal(err)
+	}
+	warned := map[string]string{}
+	for _, e := range page.Items {
+		if e.EventName == method.RecallUnconfirmed {
+			cause, _ := e.Cause.(map[string]any)
+			warned[e.Resource.ID[strings.LastIndex(e.Resource.ID, "/")+1:]] = fmt.Sprint(cause["machines"])
+		}
+	}
+	for version, codes := range left {
+		if got, want := warned[strconv.FormatInt(version, 10)], fmt.Sprint(codes); got != want && (len(codes) > 0 || got != "") {
+			l.Fatalf("version %d: the alarm names %s, and the list %s\n%s", version, got, want, strings.Join(l.log, "\n"))
+		}
+	}
+}
+
+// TestRecall_LivesOfAFactory_MissNobody plays random lives, and compares whom a recall concerns with the slow model.
+// LIVES is their number.
+func TestRecall_LivesOfAFactory_MissNobody(t *testing.T) {
+	lives := 40
+	if n, err := strconv.Atoi(os.Getenv("LIVES")); err == nil {
+		lives = n
+	}
+	first := uint64(0)
+	if n, err := strconv.ParseUint(os.Getenv("LIFE"), 10, 64); err == nil {
+		first = n
+	}
+	recalls, told := 0, 0
+	var store dynamo.API
+	for seed := first; seed < first+uint64(lives); seed++ {
+		if (seed-first)%20 == 0 { // the embedded store becomes slow as it grows
+			store = dynamotest.Embedded(t)
+		}
+		l := newLived(t, store, seed)
+		l.did("life %d", seed)
+		for range lifeActions {
+			l.step()
+		}
+		l.check()
+		l.alarm()
+		recalls, told = recalls+len(l.model.withdrawn), told+l.told
+	}
+	t.Logf("%d lives, %d recalls, %d machines told", lives, recalls, told)
+}

@@ -1,0 +1,48 @@
+package method_test
+
+import (
+	"fmt"
+	"strings"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/production/machine"
+	"wavegate/shared/production/method"
+)
+
+// report lets a machine's box report on a version: the machine gets the box, and may lose it afterwards.
+func (l *lived) report() {
+	if len(l.hashes) == 0 {
+		return
+	}
+	code, version := l.anyMachine(), l.anyVersion()
+	if !l.put(code, machine.Registration{EdgeID: &l.box}) {
+		l.Fatal("the machine does not take its box")
+	}
+	l.begin()
+	state := []method.Doing{method.Loaded, method.Running, method.Running, method.Finished, method.Rejected}[l.random.IntN(5)]
+	r := method.Report{Version: version, ContentSHA256: l.hashes[version], State: state, Order: []string{"PO-1", "PO-2", ""}[l.random.IntN(3)]}
+	_, err := l.methods.ForBoxes(func(_, _ string) bool { return true }).Report(l.ctx, auth.Principal{UserID: l.box, Roles: []auth.Role{auth.Edge}},
+		origin, l.ref.FactoryID, code, l.ref.MethodID, "", r)
+	l.did("%s reports %s of %d, order %q: %v", code, state, version, r.Order, err)
+	if err == nil || problem.Has(err, problem.VersionWithdrawn) {
+		l.model.says(version, code, r)
+	}
+}
+
+// confirm lets a person confirm for a machine.
+func (l *lived) confirm() {
+	if len(l.hashes) == 0 {
+		return
+	}
+	code, version := l.anyMachine(), l.anyVersion()
+	must, may := l.model.left(version)
+	_, err := l.methods.Confirm(l.ctx, engineer, origin, method.Confirmed{Ref: l.at(version), Machine: code}, fmt.Sprint("seen, ", len(l.model.times)))
+	l.did("%s is confirmed not to have %d: %v", code, version, err)
+	if open := l.model.withdrawn[version]; err == nil && !(open && may[code]) || err != nil && open && must[code] {
+		l.Fatalf("%s, version %d, withdrawn %v: confirmed with %v\n%s", code, version, open, err, strings.Join(l.log, "\n"))
+	}
+	if err == nil {
+		note(l.model.confirmed, version, code)
+	}
+}

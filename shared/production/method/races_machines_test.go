@@ -1,0 +1,109 @@
+package method_test
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"wavegate/shared/platform/admission"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
+	"wavegate/shared/production/machine"
+	"wavegate/shared/production/method"
+	"wavegate/shared/testing/dynamotest"
+)
+
+// besides are changes of machines that are made beside a move: press-1 has version 2, and press-2 gets the class late.
+var besides = []struct {
+	name, code string
+	change     machine.Registration
+	confirms   bool
+}{
+	{name: "press-1 loses its class", code: "press-1", change: machine.Registration{Classes: []string{}}},
+	{name: "press-2 gets the class", code: "press-2", change: machine.Registration{Classes: []string{"press"}}},
+	{name: "press-2 is admitted", code: "press-2", change: machine.Registration{Classes: []string{"press"}, Admission: "inspected"}},
+	{name: "press-1 loses its box", code: "press-1", change: machine.Registration{EdgeID: new("")}},
+	{name: "press-1 is confirmed", code: "press-1", confirms: true},
+}
+
+// TestRaces_MachinesBesideMoves_AreToldWhatTheyAreListedFor makes each change of a machine beside each withdrawal and
+// approval, and then withdraws everything: each machine on a list is told. RACE_ROUNDS is the number of rounds of a pair.
+func TestRaces_MachinesBesideMoves_AreToldWhatTheyAreListedFor(t *testing.T) {
+	rounds := 1
+	if n, err := strconv.Atoi(os.Getenv("RACE_ROUNDS")); err == nil {
+		rounds = n
+	}
+	for _, i := range []int{0, 1, 2, 4, 7} { // of racers: withdrawals of 2, a release and a trial of 3
+		store := dynamotest.Embedded(t)
+		db, racing := dynamo.Open(store, time.Now), dynamo.Open(slow{store}, time.Now)
+		slug := plant(t, db)
+		for _, beside := range besides {
+			t.Run(racers[i].name+", "+beside.name, func(t *testing.T) {
+				for range rounds {
+					raceBeside(t, db, racing, slug, i, func(ref method.Ref) error {
+						if beside.confirms {
+							ref.Version = 2
+							_, err := method.NewStore(racing).Confirm(admission.Unlimited(context.Background()), engineer, origin, method.Confirmed{Ref: ref, Machine: beside.code}, "seen")
+							return err
+						}
+						r := beside.change
+						r.Name = "Press"
+						_, err := machine.NewStore(racing).Put(admission.Unlimited(context.Background()), engineer, origin, slug, beside.code, r, input.Preconditions{})
+						return err
+					})
+				}
+			})
+		}
+	}
+}
+
+func raceBeside(t *testing.T, db, racing *dynamo.DB, slug string, i int, beside func(method.Ref) error) {
+	t.Helper()
+	ctx := admission.Unlimited(context.Background())
+	for code, classes := range map[string][]string{"press-1": {"press"}, "press-2": {}} {
+		if _, err := machine.NewStore(db).Put(ctx, engineer, origin, slug, code, machine.Registration{Name: "Press", Classes: classes}, input.Preconditions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	methods, ref := staged(t, db, slug)
+	was := look(t, methods, ref)
+	done := make(chan error, 1)
+	go func() { done <- beside(ref) }()
+	r := ref
+	r.Version = racers[i].version
+	_, err := method.NewStore(racing).Move(ctx, person(racers[i].user), origin, r, wish(was, i), input.Preconditions{})
+	if err != nil && racers[i].move.Status == method.Withdrawn {
+		t.Errorf("the withdrawal is refused: %v", err)
+	}
+	<-done // it may have come too early or too late
+	for version := int64(1); version <= 3; version++ {
+		r.Version = version
+		if _, err := methods.Move(ctx, person("otto"), origin, r, method.Move{Status: method.Withdrawn, Reason: "all"}, input.Preconditions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	told := look(t, methods, ref).method
+	for version := int64(1); version <= 3; version++ {
+		r.Version = version
+		page, err := methods.Machines(ctx, engineer, r, false, nobodyHeard, dynamo.Span{Limit: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range page.Items {
+			one, err := machine.NewStore(db).Get(ctx, engineer, slug, x.Machine)
+			if err != nil {
+				t.Fatal(err)
+			}
+			state, _ := told.On(one, time.Now(), func(int64) string { return "" })
+			if !slices.ContainsFunc(state.Withdrawn, func(w method.WithdrawnVersion) bool { return w.Version == version }) {
+				t.Errorf("%s is listed for version %d, and not told", x.Machine, version)
+			}
+		}
+		if !slices.ContainsFunc(page.Items, func(x method.Reached) bool { return x.Machine == "press-1" }) && version < 3 {
+			t.Errorf("press-1 is not listed for version %d", version)
+		}
+	}
+}

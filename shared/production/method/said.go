@@ -1,0 +1,278 @@
+package method
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/production/machine"
+)
+
+// OnMachine is what a machine has said about the versions of a method, and people about the machine.
+type OnMachine struct {
+	MethodID  string `json:"methodId"`
+	FactoryID string `json:"factoryId"`
+	Machine   string `json:"machine"`
+	EdgeID    string `json:"edgeId"` // the box that reported last
+	// Versions are the last reports by version: at least the last 16, and all of versions that the machine has.
+	Versions []Said `json:"versions"`
+	// Orders are the orders that run, by version. Unlisted are versions with more orders than are kept.
+	Orders   []RunningOrder `json:"orders,omitempty"`
+	Unlisted []int64        `json:"unlisted,omitempty"`
+	// Gone are versions that the machine does not have, and of which no more is kept.
+	Gone []int64 `json:"gone,omitempty"`
+	// Deviations are reports of versions that did not hold on the machine, or with other bytes.
+	Deviations []Deviation `json:"deviations,omitempty"`
+	// Confirmed is what people have confirmed for the machine, by version.
+	Confirmed []Confirmation `json:"confirmed,omitempty"`
+	// TrailSHA256 is the hash of the last report in the chain of this machine's reports; see chain.NextReport.
+	TrailSHA256 string    `json:"trailSha256,omitempty"`
+	CreatedAt   time.Time `json:"createdAt"`
+	UpdatedAt   time.Time `json:"updatedAt"`
+	Revision    int64     `json:"revision"`
+}
+
+// Said is what a machine has said about one version.
+type Said struct {
+	Version       int64     `json:"version"`
+	ContentSHA256 string    `json:"contentSha256"`
+	State         Doing     `json:"state"`
+	Since         time.Time `json:"since"`
+	Order         string    `json:"order,omitempty"`
+	Detail        string    `json:"detail,omitempty"`
+	// Told is what the box was told to do with orders when it reported the version after its withdrawal.
+	Told   Orders     `json:"told,omitempty"`
+	ToldAt *time.Time `json:"toldAt,omitempty"`
+}
+
+// A RunningOrder is an order that runs with a version. Its name is empty if the machine did not name it.
+type RunningOrder struct {
+	Version int64     `json:"version"`
+	Order   string    `json:"order"`
+	Since   time.Time `json:"since"`
+}
+
+// A Deviation is a report of a version that did not hold on the machine, or of a content that is not the version's.
+type Deviation struct {
+	Version       int64     `json:"version"`
+	ContentSHA256 string    `json:"contentSha256"`
+	State         Doing     `json:"state"`
+	Order         string    `json:"order,omitempty"`
+	Since         time.Time `json:"since"`
+}
+
+// A Confirmation is a person's word that a machine no longer has a version.
+type Confirmation struct {
+	Version int64 `json:"version"`
+	machine.Person
+	At     time.Time `json:"at"`
+	Reason string    `json:"reason"`
+}
+
+const (
+	// maxSaid is how many versions have their last report if the machine has none of them.
+	maxSaid = 16
+	// maxOrders is how many running orders of a version are listed.
+	maxOrders = 20
+	// maxConfirmed is how many confirmations are kept with their person. The audit trail has them all.
+	maxConfirmed = 16
+)
+
+// MachineDeviates is the event of a report of a version that does not hold on the machine, or of another content. It warns
+// people.
+const MachineDeviates = "MachineDeviates"
+
+// about returns what the machine has said about a version.
+func (m OnMachine) about(version int64) (Said, bool) {
+	for _, s := range m.Versions {
+		if s.Version == version {
+			return s, true
+		}
+	}
+	return Said{Version: version, State: Finished}, slices.Contains(m.Gone, version)
+}
+
+// running lists the orders that run with a version.
+func (m OnMachine) running(version int64) []RunningOrder {
+	var all []RunningOrder
+	for _, o := range m.Orders {
+		if o.Version == version {
+			all = append(all, o)
+		}
+	}
+	if s, _ := m.about(version); len(all) == 0 && s.State == Running && !slices.Contains(m.Unlisted, version) {
+		all = append(all, RunningOrder{version, s.Order, s.Since}) // stored by an earlier release
+	}
+	return all
+}
+
+// deviation returns how the machine deviates from a version.
+func (m OnMachine) deviation(version int64) (Deviation, bool) {
+	i := slices.IndexFunc(m.Deviations, func(d Deviation) bool { return d.Version == version })
+	if i < 0 {
+		return Deviation{}, false
+	}
+	return m.Deviations[i], true
+}
+
+// confirmation returns the confirmation of a version.
+func (m OnMachine) confirmation(version int64) (Confirmation, bool) {
+	i := slices.IndexFunc(m.Confirmed, func(c Confirmation) bool { return c.Version == version })
+	if i < 0 {
+		return Confirmation{}, false
+	}
+	return m.Confirmed[i], true
+}
+
+// clear reports whether the machine, or a person for it, has confirmed that it does not have a version.
+func (m OnMachine) clear(version int64) bool {
+	if _, confirmed := m.confirmation(version); confirmed {
+		return true
+	}
+	s, spoke := m.about(version)
+	d, deviates := m.deviation(version)
+	return spoke && !s.State.has() && !(deviates && d.State.has())
+}
+
+// reported decides the result of a report about a version that holds on the machine, or does not. The event is empty if
+// the machine has already said the same. A report that a machine has a withdrawn version is stored, and the machine is
+// told what to do: see Version.recalls. A report of other bytes is stored, and refused: see Version.contradicts. It
+// returns NOT_FOUND for a version that nobody approved.
+func (m OnMachine) reported(r Report, v Version, holds bool, box string, at time.Time) (next OnMachine, event string, err error) {
+	if !v.approvedOnce() {
+		return m, "", problem.Missing()
+	}
+	next = m
+	next.MethodID, next.FactoryID, next.EdgeID = v.MethodID, v.FactoryID, box
+	if event = doings[r.State]; next.deviated(m, r, v, holds, at) {
+		event = MachineDeviates
+	}
+	if r.ContentSHA256 == v.ContentSHA256 {
+		next.says(m, r, v, at)
+	}
+	if r.State.has() {
+		next.Confirmed = slices.DeleteFunc(slices.Clone(m.Confirmed), func(c Confirmation) bool { return c.Version == r.Version })
+	}
+	if next.same(m) {
+		return m, "", nil
+	}
+	return next.changed(m, at), event, nil
+}
+
+func (m OnMachine) changed(was OnMachine, at time.Time) OnMachine {
+	if was.Revision == 0 {
+		m.CreatedAt = at
+	}
+	m.UpdatedAt, m.Revision = at, was.Revision+1
+	return m
+}
+
+// same reports whether everything that was said is the same.
+func (m OnMachine) same(was OnMachine) bool {
+	return m.EdgeID == was.EdgeID && slices.Equal(m.Versions, was.Versions) && slices.Equal(m.Orders, was.Orders) &&
+		slices.Equal(m.Unlisted, was.Unlisted) && slices.Equal(m.Deviations, was.Deviations) && len(m.Confirmed) == len(was.Confirmed)
+}
+
+// deviated notes whether a report deviates, and reports whether that is new. A machine that continues with a version
+// which it had when that held does not deviate; a withdrawal tells what becomes of its orders.
+func (m *OnMachine) deviated(was OnMachine, r Report, v Version, holds bool, at time.Time) bool {
+	before, known := was.deviation(r.Version)
+	known = known && before.ContentSHA256 == r.ContentSHA256
+	if !r.State.has() && !known {
+		return false
+	}
+	m.Deviations = slices.DeleteFunc(slices.Clone(was.Deviations), func(d Deviation) bool { return d.Version == r.Version })
+	right := r.ContentSHA256 == v.ContentSHA256
+	if !r.State.has() || right && (holds || v.Status == Withdrawn || !known && was.goesOn(r)) {
+		return false
+	}
+	d := Deviation{r.Version, r.ContentSHA256, r.State, r.Order, at}
+	if known && before.State == d.State && before.Order == d.Order {
+		d = before
+	}
+	m.Deviations = append(m.Deviations, d)
+	return d != before
+}
+
+// goesOn reports whether the machine has already said that it has the version, and begins no other order.
+func (m OnMachine) goesOn(r Report) bool {
+	s, spoke := m.about(r.Version)
+	return spoke && s.State.has() &&
+		(r.State == Loaded || slices.ContainsFunc(m.running(r.Version), func(o RunningOrder) bool { return o.Order == r.Order }))
+}
+
+// says stores the report of a version. The version's state is running as long as one of its orders runs.
+func (m *OnMachine) says(was OnMachine, r Report, v Version, at time.Time) {
+	said := Said{Version: r.Version, ContentSHA256: r.ContentSHA256, State: r.State, Since: at, Order: r.Order, Detail: r.Detail}
+	orders := was.running(r.Version)
+	m.Unlisted = slices.Clone(was.Unlisted)
+	known := slices.IndexFunc(orders, func(o RunningOrder) bool { return o.Order == r.Order })
+	unlisted := slices.Index(m.Unlisted, r.Version)
+	switch {
+	case r.State == Running && known < 0 && len(orders) < maxOrders:
+		orders = append(orders, RunningOrder{r.Version, r.Order, at})
+	case r.State == Running && known < 0 && unlisted < 0:
+		m.Unlisted = append(m.Unlisted, r.Version)
+	case r.State.has():
+	case r.Order == "": // about all orders
+		orders = nil
+		if unlisted >= 0 {
+			m.Unlisted = slices.Delete(m.Unlisted, unlisted, unlisted+1)
+		}
+	case known >= 0:
+		orders = slices.Delete(orders, known, known+1)
+	}
+	if r.State != Running && len(orders) > 0 {
+		said.State, said.Order = Running, orders[len(orders)-1].Order
+	} else if slices.Contains(m.Unlisted, r.Version) {
+		said.State = Running
+	}
+	m.Orders = append(slices.DeleteFunc(slices.Clone(was.Orders), func(o RunningOrder) bool { return o.Version == r.Version }), orders...)
+	before, spoke := was.about(r.Version)
+	if spoke && before.State == said.State && !before.Since.IsZero() {
+		said.Since = before.Since
+	}
+	said.Told, said.ToldAt = before.Told, before.ToldAt
+	if v.Status == Withdrawn && said.Told != v.Orders {
+		said.Told, said.ToldAt = v.Orders, &at
+	}
+	m.Gone = slices.DeleteFunc(slices.Clone(was.Gone), func(n int64) bool { return n == r.Version })
+	m.Versions = slices.DeleteFunc(slices.Clone(was.Versions), func(s Said) bool { return s.Version == r.Version })
+	if len(m.Versions) >= maxSaid {
+		m.forget()
+	}
+	m.Versions = append(m.Versions, said)
+	slices.SortFunc(m.Versions, func(a, b Said) int { return cmp.Compare(a.Version, b.Version) })
+}
+
+// forget shortens what was said about the oldest version that the machine does not have. It forgets nothing about the
+// others, since a recall must find each machine that has a version.
+func (m *OnMachine) forget() {
+	if i := slices.IndexFunc(m.Versions, func(s Said) bool { return !s.State.has() }); i >= 0 {
+		m.Gone = append(m.Gone, m.Versions[i].Version)
+		m.Versions = slices.Delete(m.Versions, i, i+1)
+	}
+}
+
+// confirm decides the result of a person's word that the machine no longer has a version. The event is empty if the
+// person has already said so.
+func (m OnMachine) confirm(v Version, code string, c Confirmation) (next OnMachine, event string, err error) {
+	if was, confirmed := m.confirmation(v.Version); confirmed && was.Issuer == c.Issuer && was.UserID == c.UserID && was.Reason == c.Reason {
+		return m, "", nil
+	}
+	if m.clear(v.Version) {
+		return m, "", problem.New(problem.InvalidStateTransition, "Machine %s is confirmed already not to have version %d.", code, v.Version)
+	}
+	next = m
+	next.MethodID, next.FactoryID, next.Machine = v.MethodID, v.FactoryID, code
+	next.Confirmed = append(slices.Clone(m.Confirmed), c)
+	if len(next.Confirmed) > maxConfirmed {
+		oldest := next.Confirmed[0].Version
+		next.Gone, next.Confirmed = append(slices.Clone(m.Gone), oldest), next.Confirmed[1:]
+		next.Versions = slices.DeleteFunc(slices.Clone(m.Versions), func(s Said) bool { return s.Version == oldest })
+		next.Orders = slices.DeleteFunc(slices.Clone(m.Orders), func(o RunningOrder) bool { return o.Version == oldest })
+		next.Unlisted = slices.DeleteFunc(slices.Clone(m.Unlisted), func(n int64) bool { return n == oldest })
+	}
+	return next.changed(m, c.At), "MachineConfirmedByPerson", nil
+}

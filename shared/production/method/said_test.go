@@ -1,0 +1,179 @@
+package method
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/production/machine"
+)
+
+// approvedVersion is a version that somebody approved.
+func approvedVersion(n int64) Version {
+	return Version{MethodID: "m", FactoryID: "f", Version: n, Status: Released, ContentSHA256: "right", Revision: 3,
+		Signatures: []Signature{{Meaning: Approval, ContentSHA256: "right"}}}
+}
+
+// word writes what was said about version 1.
+func word(m OnMachine) string {
+	x := m.Shown(1)
+	var all []string
+	for _, o := range x.Orders {
+		all = append(all, o.Order)
+	}
+	text := fmt.Sprintf("%s %v", x.State, all)
+	if x.OrdersUnlisted {
+		text += " and more"
+	}
+	if x.Deviates != nil {
+		text += " deviates with " + x.Deviates.ContentSHA256
+	}
+	if x.Confirmed != nil {
+		text += " confirmed by " + x.Confirmed.UserID
+	}
+	if m.clear(1) {
+		text += " clear"
+	}
+	return text
+}
+
+// after plays reports, each as "state order"; with "!" the version does not hold, and with "?" the bytes are others.
+func after(t *testing.T, reports string) (m OnMachine, events []string) {
+	t.Helper()
+	at := hour(1)
+	for report := range strings.SplitSeq(reports, ", ") {
+		at = at.Add(time.Minute)
+		state, order, _ := strings.Cut(strings.Trim(report, "!?"), " ")
+		v, r := approvedVersion(1), Report{Version: 1, ContentSHA256: "right", State: Doing(state), Order: order}
+		if strings.HasSuffix(report, "?") {
+			r.ContentSHA256 = "wrong"
+		}
+		next, event, err := m.reported(r, v, !strings.HasSuffix(report, "!"), "box-1", at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, events = next, append(events, event)
+	}
+	return m, events
+}
+
+func TestReported_OrdersAndDeviations_AreKept(t *testing.T) {
+	for reports, want := range map[string]string{
+		"loaded":                           "loaded []",
+		"loaded, finished":                 "finished [] clear",
+		"running A, finished A":            "finished [] clear",
+		"running A, running B, finished A": "running [B]",
+		"running A, running B, finished A, finished B": "finished [] clear",
+		"running A, running B, finished":               "finished [] clear",
+		"running A, loaded":                            "running [A]",
+		"running A, refused B":                         "running [A]",
+		"running, finished A":                          "running []",
+		"running, finished":                            "finished [] clear",
+		"running A!":                                   "running [A] deviates with right",
+		"running A, running A!":                        "running [A]",
+		"running A, running B!":                        "running [A B] deviates with right",
+		"loaded, loaded!":                              "loaded []",
+		"loaded!, finished":                            "finished [] clear",
+		"running A!, running A":                        "running [A]",
+		"loaded, running A?":                           "loaded [] deviates with wrong",
+		"finished, running A?":                         "finished [] deviates with wrong",
+		"running A?, finished A?":                      " []",
+	} {
+		t.Run(reports, func(t *testing.T) {
+			m, _ := after(t, reports)
+			if got := word(m); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+func TestReported_Deviation_IsItsOwnEventOnce(t *testing.T) {
+	_, events := after(t, "running A?, running A?, running B!, running B!, finished B")
+	want := []string{MachineDeviates, "", MachineDeviates, "", doings[Finished]}
+	if strings.Join(events, " ") != strings.Join(want, " ") {
+		t.Errorf("got %q, want %q", events, want)
+	}
+}
+
+func TestReported_BeyondTheListOfOrders_HasItUntilAllAreFinished(t *testing.T) {
+	var reports []string
+	for i := range maxOrders + 1 {
+		reports = append(reports, fmt.Sprint("running ", i))
+	}
+	for i := range maxOrders + 1 {
+		reports = append(reports, fmt.Sprint("finished ", i))
+	}
+	m, _ := after(t, strings.Join(reports, ", "))
+	if got := word(m); got != "running [] and more" {
+		t.Errorf("got %q", got)
+	}
+	m, _ = after(t, strings.Join(append(reports, "finished"), ", "))
+	if got := word(m); got != "finished [] clear" {
+		t.Errorf("once all are finished: %q", got)
+	}
+}
+
+// TestReported_ManyVersions_ForgetNoneThatTheMachineHas: the first is running, and all others are finished.
+func TestReported_ManyVersions_ForgetNoneThatTheMachineHas(t *testing.T) {
+	m, _ := after(t, "running A")
+	for n := int64(2); n <= 60; n++ {
+		state := Finished
+		if n%2 == 0 {
+			state = Loaded
+		}
+		next, _, err := m.reported(Report{Version: n, ContentSHA256: "right", State: state}, approvedVersion(n), true, "box-1", hour(2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m = next
+	}
+	for n := int64(1); n <= 60; n++ {
+		if got, want := m.clear(n), n%2 == 1 && n > 1; got != want {
+			t.Errorf("version %d: clear %v", n, got)
+		}
+	}
+}
+
+func TestConfirm_ByWhatWasSaid(t *testing.T) {
+	by := func(user, reason string) Confirmation {
+		return Confirmation{Version: 1, Person: machine.Person{UserID: user}, At: hour(3), Reason: reason}
+	}
+	for name, c := range map[string]struct {
+		said  OnMachine
+		by    Confirmation
+		event string
+		code  problem.Code
+	}{
+		"nothing was said":      {OnMachine{}, by("eric", "seen"), "MachineConfirmedByPerson", ""},
+		"the machine has it":    {first(after(t, "running A")), by("eric", "seen"), "MachineConfirmedByPerson", ""},
+		"the machine is clear":  {first(after(t, "finished")), by("eric", "seen"), "", problem.InvalidStateTransition},
+		"the same again":        {OnMachine{Confirmed: []Confirmation{by("eric", "seen")}}, by("eric", "seen"), "", ""},
+		"another person, again": {OnMachine{Confirmed: []Confirmation{by("eric", "seen")}}, by("anna", "seen"), "", problem.InvalidStateTransition},
+	} {
+		t.Run(name, func(t *testing.T) {
+			next, event, err := c.said.confirm(approvedVersion(1), "press-1", c.by)
+			if event != c.event || (err == nil) != (c.code == "") || err != nil && !problem.Has(err, c.code) {
+				t.Errorf("got %q, %v", event, err)
+			}
+			if err == nil && !next.clear(1) {
+				t.Errorf("it is not clear: %s", word(next))
+			}
+		})
+	}
+}
+
+func TestConfirm_MachineThatHasItLater_IsNotClear(t *testing.T) {
+	m, _, err := OnMachine{}.confirm(approvedVersion(1), "press-1", Confirmation{Version: 1, At: hour(3)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, _, err = m.reported(Report{Version: 1, ContentSHA256: "right", State: Loaded}, approvedVersion(1), true, "box-1", hour(4))
+	if err != nil || m.clear(1) {
+		t.Errorf("got %s, %v", word(m), err)
+	}
+}
+
+func first(m OnMachine, _ []string) OnMachine { return m }
