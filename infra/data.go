@@ -82,7 +82,7 @@ func (p part) publishedNames() held {
 	for _, id := range watchedTables {
 		h.tables[id] = tableRef{name: p.read(parameterTable(id))}
 	}
-	if p.settings.OwnUserPool() {
+	if p.settings.OwnUserPool() && p.settings.Alarms { // only alarms look at it
 		h.pool = &poolRef{trigger: p.read(parameterTrigger)}
 	}
 	return h

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,12 +32,29 @@ func TestAnswers_AboutOldItems_AreTheSame(t *testing.T) {
 	for _, was := range recorded.Calls {
 		now, err := w.make(was.read)
 		expect.OK(t, err)
+		if unapproved(items, w.fill(was.Call)) {
+			list, _ := golden.Parsed(now.Answer).(golden.Plain)["items"].([]any)
+			expect.Equal(t, len(list), 0, "%s: the number of machines is", w.fill(was.Call))
+			continue
+		}
 		for _, fault := range c.compare(was, now) {
 			t.Errorf("%s: %s: %s", was.By, w.fill(was.Call), fault)
 		}
 	}
 	t.Logf("%d answers about items of %s", len(recorded.Calls), recorded.Recorded.Format(time.DateOnly))
 	chains(t, w, items, recorded.Recorded)
+}
+
+// unapproved reports whether a call lists the machines of a version that nobody approved. It concerns no machine; the first
+// release listed those that its steps name.
+func unapproved(items []golden.Item, call string) bool {
+	return slices.ContainsFunc(items, func(i golden.Item) bool {
+		if i.Table != dynamo.MethodVersions || i.Plain["status"] != "draft" && i.Plain["status"] != "in_review" {
+			return false
+		}
+		number := strings.TrimLeft(fmt.Sprint(i.Plain["number"]), "0")
+		return strings.Contains(call, fmt.Sprintf("/%v/versions/%s/machines", i.Plain["methodId"], number))
+	})
 }
 
 // chains verifies the chain of each method, as an auditor does.

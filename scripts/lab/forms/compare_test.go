@@ -88,7 +88,7 @@ func (c *comparison) values(path string, was, now any) {
 
 // texts compares texts with times.
 func (c *comparison) texts(path, was, now string) {
-	was = reworded.Replace(was)
+	was, now = reworded.Replace(was), reworded.Replace(now) // a stored sentence keeps its words
 	before, after := timeText.FindAllString(was, -1), timeText.FindAllString(now, -1)
 	same := timeText.ReplaceAllString(was, "TIME") == timeText.ReplaceAllString(now, "TIME") && len(before) == len(after)
 	for i := range before {
