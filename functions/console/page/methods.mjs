@@ -54,8 +54,7 @@ function List({ factory }) {
 function Factories({ chosen }) {
 	const list = read('/api/factories' + query({ organizationId: organization(), limit: '100' }), 120);
 	return html`<${Shown} of=${list} lines=${3} then=${(page) => {
-		const concerned = page.items.filter((x) => !x.waits);
-	if (!concerned.length) return html`<${Empty} title=${`${organization()} has no factory.`}><p>${may('put-factory') ? 'Choose another organization, or register a factory: ' : 'A platform owner registers factories.'}</p><//>`;
+		if (!page.items.length) return html`<${Empty} title=${`${organization()} has no factory.`}><p>${may('put-factory') ? 'Choose another organization, or register a factory: ' : 'A platform owner registers factories.'}</p><//>`;
 		const factory = chosen || page.items[0].factoryId;
 		return html`<nav aria-label="Factories"><ul class="tabs">${page.items.map((f) => html`<li><a href=${viewOf(f.factoryId)} aria-current=${f.factoryId === factory ? 'true' : null}><${Said}>${f.name}<//></a></li>`)}</ul></nav>
 			<${List} key=${factory} factory=${factory} />`;
@@ -75,9 +74,10 @@ function Recall({ factory, m }) {
 
 /** How many machines may still have a withdrawn version. */
 export function Left({ page }) {
-	const left = page.items.filter((x) => !x.clear);
+	const concerned = page.items.filter((x) => !x.waits);
+	const left = concerned.filter((x) => !x.clear);
 	const more = page.next ? ' or more' : '';
-	if (!page.items.length) return html`<p><${Chip} kind="good">Done<//> It reached no machine.</p>`;
+	if (!concerned.length) return html`<p><${Chip} kind="good">Done<//> It reached no machine.</p>`;
 	return html`<p>${left.length ? html`<${Chip} kind="bad">${count(left.length)}${more} of ${count(concerned.length)}${more}<//> may still have it` : html`<${Chip} kind="good">Done<//> All ${count(concerned.length)} machines are confirmed not to have it${page.next ? ', of those listed' : ''}`}${left.length ? html`: <${Said}>${left.slice(0, 5).map((x) => x.machine).join(', ')}<//>${left.length > 5 ? ' …' : ''}` : ''}.</p>`;
 }
 
