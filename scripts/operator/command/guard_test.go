@@ -92,7 +92,7 @@ func TestSession_TheGuardHalts(t *testing.T) {
 
 	d.does("resume", "gateway-x/stable", "--yes").is(run.Misused).warns("The guard halted it", "--confirm gateway-x/stable")
 	d.does("resume", "gateway-x/stable", "--confirm", "gateway-x/stable").is(run.Done)
-	expect.Equal(t, d.Owner(t).Get(t, "/api/ota/rollouts/"+d.rollout()+"/policy").Object(t)["mode"], "advise", "the guard's mode is")
+	expect.Equal(t, d.Owner(t).Get(t, "/api/ota/rollouts/"+d.rollout()+"/policy").Object(t)["mode"], "act", "the guard's mode is")
 }
 
 func TestStart_PolicyThatIsWrong_IsRefused(t *testing.T) {

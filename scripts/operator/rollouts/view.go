@@ -118,6 +118,9 @@ func (v view) lines(columns int, now time.Time) []terminal.Line {
 			list = append(list, terminal.Line{Label: label, Text: text})
 		}
 	}
+	if r.Status == rollout.Active {
+		add("fast", r.Fast())
+	}
 	if v.ending != nil {
 		add("why", v.ending.why)
 	}
@@ -162,9 +165,6 @@ func (v view) standing(now time.Time) string {
 		}
 		if len(r.Without) > 0 {
 			text += "; without " + strings.Join(r.Without, ", ")
-		}
-		if fast := r.Fast(); fast != "" {
-			text += "\nfast: " + fast
 		}
 		return text
 	}

@@ -226,7 +226,7 @@ func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze) *Judgement {
 		boxes := g.Stages[i].Chosen()
 		of := sightings[:len(boxes)]
 		sightings = sightings[len(boxes):]
-		g.left += g.wereSilent(of, i)
+		g.left += g.wereSilent(boxes, of, i)
 		e.Stages[i].Treated = g.group(boxes, of, i, q.half(), func(p *guard.Share) *guard.Group { return &p.Treated })
 		if q.groups && !g.starts[i].IsZero() {
 			g.look(boxes, of, i, func(p *guard.Place) *guard.Group { return &p.Treated })
@@ -307,10 +307,11 @@ func (g *Groups) group(boxes []report.IndexEntry, sightings []Sighting, stage in
 	return sum
 }
 
-// wereSilent counts the boxes of a stage that were silent when the rollout was resumed, and still are.
-func (g *Groups) wereSilent(boxes []Sighting, stage int) (n int) {
-	for _, box := range boxes {
-		if !box.LastSeen.Before(g.starts[stage]) && box.LastSeen.Before(g.resumed.Add(-g.policy.Guard.SilentAfter.Length())) {
+// wereSilent counts the boxes of a stage that were silent when the rollout was resumed, and still are. add has counted those
+// that were bad.
+func (g *Groups) wereSilent(boxes []report.IndexEntry, sightings []Sighting, stage int) (n int) {
+	for i, box := range sightings {
+		if !g.wasBad(boxes[i], stage) && !box.LastSeen.Before(g.starts[stage]) && box.LastSeen.Before(g.resumed.Add(-g.policy.Guard.SilentAfter.Length())) {
 			n++
 		}
 	}

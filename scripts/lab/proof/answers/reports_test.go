@@ -4,11 +4,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"wavegate/infra/recovery/ledger"
 	"wavegate/scripts/lab/proof/answers"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/expect"
 )
 
 // TestAudit_FailureCode checks that a box that failed or fell back has a code. Others may have one: it is what went wrong
@@ -32,7 +34,9 @@ func TestAudit_FailureCode(t *testing.T) {
 		r := honest(t)
 		row := r.item(t, dynamo.Reports, "edgeId", "box-1")
 		row["offer"] = ledger.Item{"version": "1.1.0", "state": string(test.state), "code": string(test.code)}
-		of := report.Row{EdgeID: "box-1", Offer: &report.Offer{Version: "1.1.0", State: test.state, Code: test.code}}
+		registered, err := time.Parse(time.RFC3339Nano, row["registeredAt"].(string))
+		expect.OK(t, err)
+		of := report.Row{EdgeID: "box-1", RegisteredAt: &registered, Offer: &report.Offer{Version: "1.1.0", State: test.state, Code: test.code}}
 		row["code"], row["stateKey"] = string(test.code), of.Entry().StateKey()
 		if found := r.books.Audit(); (len(found) > 0) != test.found {
 			t.Errorf("%s with the code %q: found %q", test.state, test.code, found)
