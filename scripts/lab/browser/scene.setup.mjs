@@ -103,7 +103,7 @@ const content = (current, time = 'PT32M') => ({
 // produces plays two methods: the second version of one waits for an approval, and the other is recalled.
 async function produces() {
 	const factory = '/api/factories/munich-1';
-	for (const [code, edgeId] of [['tank-1', 'box-0001'], ['tank-2', 'box-0002'], ['tank-3', 'box-0003']]) {
+	for (const [code, edgeId] of [['tank-1', 'box-0001'], ['tank-2', 'box-0007'], ['tank-3', 'box-0013']]) {
 		await engineer('eva', 'PUT', `${factory}/machines/${code}`, { name: `Tank of hall ${code.at(-1)}`, classes: ['anodizing'], edgeId });
 	}
 	const create = async (name) => (await engineer('eva', 'POST', `${factory}/production-methods`, { productId: '7c9e6679-7425-40de-944b-e07fc1f90ae7', name })).headers.get('Location').split('/').at(-1);
@@ -125,7 +125,7 @@ async function produces() {
 	await go('eva', method, 2, { status: 'in_review', reason: 'Less time in the tank' });
 	const recalled = await create('Cover, anodized');
 	const contentSha256 = await release(recalled, 1, content(1.45));
-	for (const [box, machine] of [['box-0001', 'tank-1'], ['box-0002', 'tank-2']]) await says(box, 'munich-1', machine, recalled, { version: 1, contentSha256, state: 'running', order: `PO-${machine}` });
+	for (const [box, machine] of [['box-0001', 'tank-1'], ['box-0007', 'tank-2']]) await says(box, 'munich-1', machine, recalled, { version: 1, contentSha256, state: 'running', order: `PO-${machine}` });
 	await go('emil', recalled, 1, { status: 'withdrawn', orders: 'stop', reason: 'The layer is too thin' });
 	await says('box-0001', 'munich-1', 'tank-1', recalled, { version: 1, contentSha256, state: 'finished', order: 'PO-tank-1' });
 	return { method: `munich-1/${method}`, recalled: `munich-1/${recalled}` };
