@@ -13,7 +13,6 @@ import (
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/edge"
-	"wavegate/shared/fleet/freeze"
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/input"
@@ -350,76 +349,5 @@ func TestGuard_OneOrganizationsBoxesAlone_StopTelling_UntilAPersonDecides(t *tes
 	g.tick(2 * time.Minute)
 	if j := g.verdict(); slices.Contains(j.Reasons, guard.OneOrganization) || j.Excluded != 30 {
 		t.Errorf("without it: %s, %d left out", j.Sentence, j.Excluded)
-	}
-}
-
-// TestGuard_Silence_IsJudgedByTheBoxesThatAreNotReached has half the boxes with the release go silent: alone, and then
-// together with half of all the others, as in a factory that is switched off.
-func TestGuard_Silence_IsJudgedByTheBoxesThatAreNotReached(t *testing.T) {
-	for name, c := range map[string]struct {
-		othersToo bool
-		want      rollout.Status
-	}{"the release": {false, rollout.Halted}, "the factory": {true, rollout.Active}} {
-		t.Run(name, func(t *testing.T) {
-			g := newJudgedFleet(t, dynamotest.Embedded(t), quick(), 100, "acme")
-			g.raise(50)
-			g.now = g.now.Add(time.Second)
-			g.poll("1.0.0", g.boxes...)
-			g.poll("2.0.0", g.reached()...)
-			alive := slices.Clone(g.boxes)
-			for i, id := range g.reached() {
-				if i%2 == 0 {
-					alive = slices.DeleteFunc(alive, func(other string) bool { return other == id })
-				}
-			}
-			if c.othersToo {
-				for i, id := range g.boxes {
-					if i%2 == 0 && !slices.Contains(g.reached(), id) {
-						alive = slices.DeleteFunc(alive, func(other string) bool { return other == id })
-					}
-				}
-			}
-			g.now = g.now.Add(11 * time.Minute)
-			for _, id := range alive {
-				version := "1.0.0"
-				if slices.Contains(g.reached(), id) {
-					version = "2.0.0"
-				}
-				g.poll(version, id)
-			}
-			g.tick(time.Minute)
-			v := g.verdict()
-			if r := g.rollout(); r.Status != c.want || v.Treated.Boxes == 0 || v.Control.Boxes != len(g.boxes)-len(g.reached()) {
-				t.Errorf("the rollout is %s: %s (treated %+v, control %+v)", r.Status, v.Sentence, v.Treated, v.Control)
-			}
-		})
-	}
-}
-
-func TestGuard_Freeze_HoldsItUp_AndNotItsHalts(t *testing.T) {
-	for name, c := range map[string]struct {
-		fleet func(*testing.T) *judgedFleet
-		want  rollout.Status
-		stage int
-	}{
-		"good": {func(t *testing.T) *judgedFleet {
-			g := newJudgedFleet(t, dynamotest.Embedded(t), quick(), 10, "acme")
-			g.update()
-			return g
-		}, rollout.Active, 1},
-		"bad": {func(t *testing.T) *judgedFleet { return failing(t, dynamotest.Embedded(t), quick()) }, rollout.Halted, 100},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := c.fleet(t)
-			if _, err := freeze.NewStore(g.db).Set(g.ctx, audit.Origin{}, freeze.Wish{Reason: "holidays", Until: g.now.Add(time.Hour)}, input.Preconditions{}); err != nil {
-				t.Fatal(err)
-			}
-			for range 4 {
-				g.tick(time.Minute)
-			}
-			if r := g.rollout(); r.Status != c.want || r.StagedPercent != c.stage {
-				t.Errorf("the rollout is %s at %d: %s", r.Status, r.StagedPercent, g.verdict().Sentence)
-			}
-		})
 	}
 }

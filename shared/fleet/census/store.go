@@ -396,6 +396,3 @@ func keep[T any](ctx context.Context, db *dynamo.DB, h head[T], answer T, at tim
 		}
 	}
 }
-
-// errCounting means that the first count is under way.
-var errCounting = errors.New("census: the first count is under way")

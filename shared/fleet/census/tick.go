@@ -190,3 +190,6 @@ func (t *Tally) add(c Candidate, acted bool, now time.Time) {
 		t.Acted++
 	}
 }
+
+// errCounting means that the first count is under way.
+var errCounting = errors.New("census: the first count is under way")

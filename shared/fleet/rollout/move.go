@@ -41,7 +41,8 @@ type Moment struct {
 
 // After applies a move to the rollout. It returns the next state and the event for the audit trail. The event is empty
 // if nothing changes. A move that the status does not allow is INVALID_STATE_TRANSITION. Other moves may be FROZEN,
-// APPROVAL_REQUIRED or WINDOW_CLOSED. A rollout that tells no more boxes goes on if a person resumes or raises it. A refused move changes nothing, not even in part.
+// APPROVAL_REQUIRED or WINDOW_CLOSED. A rollout that tells no more boxes goes on if a person resumes or raises it. A
+// refused move changes nothing, not even in part.
 //
 // A person's halt is never refused. A raise together with a completion is made first, and both are made or neither. A halted
 // rollout can become active again at its stage, unless it was ever completed. The store checks whether the channel
@@ -63,7 +64,7 @@ func (r Rollout) After(m Move, now Moment) (next Rollout, event string, err erro
 	}
 	raises := next.StagedPercent != r.StagedPercent
 	resumes := r.Status != Active && next.Status == Active
-	goesOn := next.Status == Active && (m.Status == Active && (r.Stopped() || m.Without != nil && !slices.Equal(m.Without, r.Without)) || raises && r.Stopped())
+	goesOn := r.goesOn(m, next)
 	if m.Stop != "" && r.Status == Active && !r.Stopped() {
 		next.Stop = Stop{m.Stop, &now.At}
 		return next.changed(r, now.At), "RolloutTellingStopped", nil
@@ -88,14 +89,8 @@ func (r Rollout) After(m Move, now Moment) (next Rollout, event string, err erro
 	if raises || resumes {
 		next.StageSince = now.At
 	}
-	if resumes {
-		next.EndedAt, next.EndedBy = nil, ""
-	}
 	if resumes || goesOn {
-		next.ResumedAt, next.Stop = &now.At, Stop{}
-		if m.Without != nil {
-			next.Without = without(m.Without)
-		}
+		next = next.resumedBy(m, now.At)
 	}
 	next = next.endedIn(r, now)
 	next.Adopted = r.Adopted || r.adopts(next)
@@ -103,6 +98,27 @@ func (r Rollout) After(m Move, now Moment) (next Rollout, event string, err erro
 		return next, "RolloutResumed", nil
 	}
 	return next, r.event(next), nil
+}
+
+// goesOn reports whether a move has an active rollout tell more boxes again, or leave out other organizations.
+func (r Rollout) goesOn(m Move, next Rollout) bool {
+	switch {
+	case next.Status != Active:
+		return false
+	case m.Status == Active:
+		return r.Stopped() || m.Without != nil && !slices.Equal(m.Without, r.Without)
+	}
+	return next.StagedPercent != r.StagedPercent && r.Stopped()
+}
+
+// resumedBy is the rollout that goes on after a move.
+func (r Rollout) resumedBy(m Move, at time.Time) Rollout {
+	r.EndedAt, r.EndedBy = nil, ""
+	r.ResumedAt, r.Stop = &at, Stop{}
+	if m.Without != nil {
+		r.Without = without(m.Without)
+	}
+	return r
 }
 
 // without is a list of organizations as it is stored: sorted, and nil if it is empty.

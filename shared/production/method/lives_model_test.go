@@ -1,8 +1,10 @@
 package method_test
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"wavegate/shared/production/machine"
@@ -263,4 +265,13 @@ func (m *model) left(version int64) (must, may map[string]bool) {
 		delete(may, code)
 	}
 	return must, may
+}
+
+// decisions writes the decisions as a text, without the times of their approvals.
+func decisions(m method.Method) string {
+	var b strings.Builder
+	for _, d := range m.Effectivity {
+		fmt.Fprintln(&b, d.Version, d.Machines, d.From)
+	}
+	return b.String()
 }

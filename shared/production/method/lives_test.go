@@ -188,7 +188,7 @@ func (l *lived) approve() {
 	if len(l.hashes) == 0 {
 		return
 	}
-	version, k := l.anyVersion(), kind{}
+	version := l.anyVersion()
 	m := method.Move{Status: method.Released}
 	if l.random.IntN(3) == 0 {
 		m.Status = method.Trial
@@ -202,7 +202,7 @@ func (l *lived) approve() {
 		}
 		slices.Sort(m.Machines)
 	}
-	k = kind{version, m.Status == method.Trial}
+	k := kind{version, m.Status == method.Trial}
 	if l.random.IntN(4) == 0 {
 		m.EffectiveFrom = l.now.Add(time.Duration(1+l.random.IntN(50)) * time.Hour)
 	}
@@ -217,15 +217,6 @@ func (l *lived) approve() {
 		}
 		l.model.decide(k, m.Machines, m.EffectiveFrom, decisions(before) == decisions(after))
 	}
-}
-
-// decisions writes the decisions as a text, without the times of their approvals.
-func decisions(m method.Method) string {
-	var b strings.Builder
-	for _, d := range m.Effectivity {
-		fmt.Fprintln(&b, d.Version, d.Machines, d.From)
-	}
-	return b.String()
 }
 
 func (l *lived) withdraw() {

@@ -78,7 +78,7 @@ func raceBeside(t *testing.T, db, racing *dynamo.DB, slug string, i int, beside 
 	if err != nil && racers[i].move.Status == method.Withdrawn {
 		t.Errorf("the withdrawal is refused: %v", err)
 	}
-	<-done // it may have come too early or too late
+	_ = <-done // it may have come too early or too late
 	for version := int64(1); version <= 3; version++ {
 		r.Version = version
 		if _, err := methods.Move(ctx, person("otto"), origin, r, method.Move{Status: method.Withdrawn, Reason: "all"}, input.Preconditions{}); err != nil {
