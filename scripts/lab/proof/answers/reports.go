@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"wavegate/infra/recovery/ledger"
+	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/dynamo"
 )
 
@@ -13,17 +14,39 @@ func pairOf(i ledger.Item) string {
 	return ledger.Text(i, "edgeType") + "/" + ledger.Text(i, "channel")
 }
 
-// CountBoxes counts the boxes of a rollout by the status in their rows.
+// CountBoxes counts the boxes of a rollout by the status in their rows, and in the traces of those whose registration
+// changed. A box that failed counts as failed, also if it came back.
 func CountBoxes(b ledger.Books, rollout ledger.Item) map[string]int {
-	n := map[string]int{}
+	type state struct{ name, code, since string }
+	here, left := map[string]state{}, map[string]state{}
 	for _, row := range b[dynamo.Reports] {
 		offer := ledger.Object(row, "offer")
-		if row["retired"] != true && pairOf(row) == pairOf(rollout) && ledger.Text(offer, "rolloutId") == ledger.Text(rollout, "id") {
-			n[ledger.Text(offer, "state")]++
+		switch trace := strings.HasPrefix(ledger.Text(row, "edgeId"), report.TracePrefix); {
+		case row["retired"] == true || pairOf(row) != pairOf(rollout) || ledger.Text(row, "rolloutId") != ledger.Text(rollout, "id"):
+		case trace:
+			s := state{strings.Split(ledger.Text(row, "stateKey"), "#")[1], ledger.Text(row, "code"), ledger.Text(row, "since")}
+			box := ledger.Text(row, "box")
+			was, known := left[box]
+			if !known || !blames(was.code) && (blames(s.code) || s.since > was.since) {
+				left[box] = s
+			}
+		default:
+			here[ledger.Text(row, "edgeId")] = state{name: ledger.Text(offer, "state")}
 		}
+	}
+	for box, s := range left {
+		if _, back := here[box]; !back || blames(s.code) {
+			here[box] = s
+		}
+	}
+	n := map[string]int{}
+	for _, s := range here {
+		n[s.name]++
 	}
 	return n
 }
+
+func blames(code string) bool { return report.FailureCode(code).BlamesRelease() }
 
 // Carried lists the rollouts in the rows of channels. Their boxes are still counted.
 func Carried(b ledger.Books) []ledger.Item {
