@@ -59,35 +59,16 @@ func (r *Registry) PutAll(ctx context.Context, from audit.Origin, batch []BatchI
 		case refusal != nil:
 			return refusal
 		}
-		tally = BatchCounts{}
 		leaving, err := r.leave(ctx, set, batch, was)
 		if err != nil {
 			return err
 		}
-		var arriving []Edge
-		traces := 0
-		for i, m := range batch {
-			next, _, event := was[i].Edge.assign(m.EdgeID, m.Assignment, was[i].Row.Tokens, set.After(was[i].Edge.UpdatedAt))
-			if event != "" {
-				if err := mayAssign(r.caller, was[i].Edge, next, was[i].Row); err != nil {
-					return err
-				}
-			}
-			if arrives(was[i].Edge, next) {
-				arriving = append(arriving, next)
-			}
-			if event != "" && was[i].Row.LeavesTrace(was[i].Row.Registered(next.Registration())) {
-				traces++
-			}
-			event, calls := r.Record(set, m, was[i])
-			tally.count(m, event)
-			called = append(called, calls...)
+		moved, err := r.move(set, batch, was, leaving)
+		if err != nil {
+			return err
 		}
-		if 3*len(batch)+traces+leaving > mostWrites {
-			return problem.New(problem.Conflict, "%d of the boxes have the offer of a rollout, which a move writes along. Move at most %d such boxes in one call.",
-				traces, mostWrites/4)
-		}
-		if err := r.Enter(ctx, arrivals, arriving...); err != nil {
+		tally, called = moved.tally, moved.called
+		if err := r.Enter(ctx, arrivals, moved.arriving...); err != nil {
 			return err
 		}
 		result, err := json.Marshal(tally)
@@ -105,6 +86,40 @@ func (r *Registry) PutAll(ctx context.Context, from audit.Origin, batch []BatchI
 
 // mostWrites is how many of a transaction's 100 writes the boxes of a batch may take.
 const mostWrites = 96
+
+// A moving is what a batch does to its boxes.
+type moving struct {
+	tally    BatchCounts
+	called   []bell.Call
+	arriving []Edge
+}
+
+// move adds the changes of a batch to a set. leaving is how many conditions of factories are in it already.
+func (r *Registry) move(set *change.Set, batch []BatchItem, was []Stored, leaving int) (done moving, err error) {
+	traces := 0
+	for i, m := range batch {
+		next, _, event := was[i].Edge.assign(m.EdgeID, m.Assignment, was[i].Row.Tokens, set.After(was[i].Edge.UpdatedAt))
+		if event != "" {
+			if err := mayAssign(r.caller, was[i].Edge, next, was[i].Row); err != nil {
+				return done, err
+			}
+		}
+		if arrives(was[i].Edge, next) {
+			done.arriving = append(done.arriving, next)
+		}
+		if event != "" && was[i].Row.LeavesTrace(was[i].Row.Registered(next.Registration())) {
+			traces++
+		}
+		event, calls := r.Record(set, m, was[i])
+		done.tally.count(m, event)
+		done.called = append(done.called, calls...)
+	}
+	if 3*len(batch)+traces+leaving > mostWrites {
+		return done, problem.New(problem.Conflict, "%d of the boxes have the offer of a rollout, which a move writes along. Move at most %d such boxes in one call.",
+			traces, mostWrites/4)
+	}
+	return done, nil
+}
 
 // findAll reads the boxes of a batch, in parallel with other reads.
 func (r *Registry) findAll(ctx context.Context, batch []BatchItem, reads ...func(context.Context) error) ([]Stored, error) {
