@@ -83,13 +83,18 @@ func (c *Census) Add(e report.IndexEntry) {
 	told := e.RolloutID == c.of.ID && e.RolloutID != ""
 	t, known := c.traces[e.EdgeID]
 	switch {
-	case e.Trace && told && (!known || !t.Code.BlamesRelease()):
+	case e.Trace && told && (!known || outweighs(e, t)):
 		c.traces[e.EdgeID] = e
 	case e.Trace || known && (!told || t.Code.BlamesRelease()):
 	default:
 		delete(c.traces, e.EdgeID)
 		c.add(e)
 	}
+}
+
+// outweighs reports whether a box that left two traces counts as in the first one: the failure, or else what it did last.
+func outweighs(e, other report.IndexEntry) bool {
+	return !other.Code.BlamesRelease() && (e.Code.BlamesRelease() || e.Since.After(other.Since))
 }
 
 // settle counts the boxes that left a trace and did not come back.

@@ -3,7 +3,6 @@ package census_test
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -23,8 +22,8 @@ func TestRollout_NothingMoves_TheCensusIsExact(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		dynamotest.Check(t, func(t *rapid.T) {
 			f := newFleet(t, client, rapid.SampledFrom([]report.Shards{1, 4}).Draw(t, "shards"))
-			truth := map[string]string{}          // box: its state; "" is not told yet, and "away" is on no count
-			traces := map[string][]report.Offer{} // box: what it had done when it left
+			truth := map[string]string{}  // box: its state; "" is not told yet, and "away" is not on the channel
+			traces := map[string]string{} // box: its state when it left the channel, if it was told
 			id := f.start(t, rapid.SampledFrom(cohort.Stages).Draw(t, "percent"))
 			r, err := f.rollouts.Get(f.ctx, id)
 			if err != nil {
@@ -64,11 +63,11 @@ func TestRollout_NothingMoves_TheCensusIsExact(t *testing.T) {
 						truth[box] = "failed"
 					}
 				case "moves":
-					traces[box] = append(traces[box], f.done(t, box, id)...)
+					leaves(traces, box, state)
 					f.register(t, box, "canary", "")
 					truth[box] = "away"
 				case "retires":
-					traces[box] = append(traces[box], f.done(t, box, id)...)
+					leaves(traces, box, state)
 					if err := f.registry.Retire(f.ctx, audit.Origin{}, box, input.Preconditions{}); err != nil {
 						t.Fatal(err)
 					}
@@ -80,9 +79,8 @@ func TestRollout_NothingMoves_TheCensusIsExact(t *testing.T) {
 			}
 			want := census.NewCensus(r, f.now)
 			for box, state := range truth {
-				trace := standing(traces[box])
-				if trace != nil && (state == "away" || state == "" || trace.Code.BlamesRelease()) {
-					state = string(trace.State)
+				if trace, left := traces[box]; left && (state == "" || state == "away" || bad(trace)) {
+					state = trace
 				}
 				if state != "away" {
 					at := slices.Index(cohort.Stages, cohort.FirstStage(f.edgeType, "2.0.0", box))
@@ -96,29 +94,14 @@ func TestRollout_NothingMoves_TheCensusIsExact(t *testing.T) {
 	})
 }
 
-// done returns what the rollout offered to a box and how far it is; nothing if it was not told.
-func (f *fleet) done(t tester, box, rolloutID string) []report.Offer {
-	t.Helper()
-	row, err := report.NewStore(f.db, 1).Get(f.ctx, box)
-	if err != nil {
-		t.Fatal(err)
+// leaves keeps what a box did on the channel: a failure if there ever was one, or else the last state.
+func leaves(traces map[string]string, box, state string) {
+	if state != "" && !bad(traces[box]) {
+		traces[box] = state
 	}
-	if row.Offer == nil || row.Offer.RolloutID != rolloutID {
-		return nil
-	}
-	return []report.Offer{*row.Offer}
 }
 
-// standing is the trace that counts: one that blames the release if there is any.
-func standing(traces []report.Offer) *report.Offer {
-	slices.SortStableFunc(traces, func(a, b report.Offer) int { return strings.Compare(string(a.State), string(b.State)) })
-	for i, t := range traces {
-		if t.Code.BlamesRelease() || i == len(traces)-1 {
-			return &traces[i]
-		}
-	}
-	return nil
-}
+func bad(state string) bool { return state == "failed" || state == "reverted" }
 
 // joins registers a box on the channel and returns its state. A rollout's earlier offer to it counts again, unless the
 // box was retired.
