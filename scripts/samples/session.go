@@ -42,6 +42,9 @@ func (s *Session) Prepare(operation string, c Case) (Call, error) {
 			}
 		}
 	}
+	if c.Each == numbered {
+		delete(s.Values, c.Each) // what comes next is again about the first
+	}
 	call := x.Call(s.Values, c)
 	if call.Method == http.MethodGet && call.Shows == "" && !Lists(operation) {
 		call.Shows = s.said[x.About.Type]
