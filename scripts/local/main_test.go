@@ -163,7 +163,7 @@ func TestRun_Misused_SaysWhatIsWrong(t *testing.T) {
 		"data without its store": {"DATA_DIR", "x", "DATA_DIR needs STORE=dynamodb-local"},
 		"an unknown seed":        {"SEED", "some", "SEED=some is unknown"},
 		"a port that is taken":   {"PORT", port, "choose another port"},
-		"a wrong setting":        {"LIMIT_USER", "many", "was answered with 502"},
+		"a wrong setting":        {"LIMIT_USER", "many", "not a whole number from 1 to 30000"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("PORT", "0")

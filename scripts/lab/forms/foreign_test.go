@@ -26,6 +26,7 @@ var onlyOnce = map[string]string{
 	"progress: form":           "it is raised once for each form",
 	"rollouts: halt":           "each halt leaves it as the one before did",
 	"progress: recall":         "it is watched until it is removed",
+	"reports: trace":           "a trace never changes",
 }
 
 // removed reports whether an item stays only so that its revision is not used twice: what it was about is gone. If it
