@@ -34,7 +34,8 @@ func (s *service) addBell() {
 		"so operators set one only after an address has leaked.")
 	spec := helper(operations.Bell, "Tell boxes that something has changed", s.bellEnvironment())
 	spec.environment[string(setting.BellSecretID)] = secret.Ref()
-	spec.grants, spec.secret, spec.reserved = operations.BellGrants, secret.Ref(), s.settings.Concurrency.Bell
+	spec.grants, spec.secret = operations.BellGrants, secret.Ref()
+	spec.reserved = s.settings.Concurrency.of(operations.Bell, operations.Operation{})
 	spec.sampled, spec.untraced = true, true
 	s.add(spec)
 	url := s.bellAlias().AddFunctionUrl(&awslambda.FunctionUrlOptions{AuthType: awslambda.FunctionUrlAuthType_NONE}).Url()

@@ -57,6 +57,8 @@ func (c Concurrency) of(function string, op operations.Operation) int {
 		return c.Manifest
 	case function == ddiBase:
 		return c.DDIBase
+	case function == operations.Bell:
+		return c.Bell
 	case op.Limit == ratelimit.Copilot:
 		return c.Copilot
 	}

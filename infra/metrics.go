@@ -95,7 +95,7 @@ func (w *watch) reserved() []string {
 		}
 	}
 	for _, name := range w.helpers() {
-		if w.settings.Concurrency.of(name, operations.Operation{}) > 0 || name == operations.Bell && w.settings.Concurrency.Bell > 0 {
+		if w.settings.Concurrency.of(name, operations.Operation{}) > 0 {
 			names = append(names, name)
 		}
 	}

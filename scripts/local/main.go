@@ -60,6 +60,7 @@ func run(ctx context.Context, functions string) error {
 		return err
 	}
 	defer db.Close()
+	passed := settings(os.Environ())
 	out := &console{to: os.Stderr, all: os.Getenv("LOGS") == "all"}
 	s, err := service.Start(ctx, service.Options{
 		Functions:   functions,
@@ -69,7 +70,7 @@ func run(ctx context.Context, functions string) error {
 		DDIRoot:     true,
 		Origins:     lambdahttp.Origins(os.Getenv(string(setting.CORSOrigins))),
 		Store:       db,
-		Environment: func(string) []string { return settings(os.Environ()) },
+		Environment: func(string) []string { return passed },
 		Log:         out.line,
 		Access:      out.access,
 		Schedule:    true,

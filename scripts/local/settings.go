@@ -37,9 +37,10 @@ var own = []setting.Name{setting.CORSOrigins, setting.FleetIssuers, setting.Logi
 // settings picks the variables that are settings of functions.
 func settings(environment []string) []string {
 	var picked []string
+	all := named()
 	for _, variable := range environment {
 		name, _, _ := strings.Cut(variable, "=")
-		if slices.Contains(others, name) || slices.Contains(named(), setting.Name(name)) && !slices.Contains(own, setting.Name(name)) {
+		if slices.Contains(others, name) || slices.Contains(all, setting.Name(name)) && !slices.Contains(own, setting.Name(name)) {
 			picked = append(picked, variable)
 		}
 	}

@@ -37,18 +37,9 @@ func start(r *run.Run) *cobra.Command {
 		name, version := c.Args[0], c.Args[1]
 		edgeType, channelName, _ := api.ChannelName(name)
 		body := map[string]any{"edgeType": edgeType, "channel": channelName, "targetVersion": version}
-		fast := ""
-		switch {
-		case *policy != "":
-			p, err := policyIn(*policy, shortest)
-			if err != nil {
-				return err
-			}
-			body["policy"], fast = p, p.Fast()
-		case *auto:
-			body["policy"] = map[string]any{"promote": map[string]any{"auto": true}}
-		case *alone:
-			body["policy"] = nil
+		fast, err := choosePolicy(body, *policy, *auto, *alone)
+		if err != nil {
+			return err
 		}
 		channel, _, err := api.Get[release.View](ctx, c, api.ChannelPath(name), nil)
 		if err != nil {
@@ -85,6 +76,24 @@ func start(r *run.Run) *cobra.Command {
 		c.Saw(channel)
 		return c.Done(ctx, api.RolloutPath(id), "%s is at 1 %% on %s; follow it: wavegate watch %s", version, name, name)
 	})
+}
+
+// choosePolicy puts the policy of the flags into a body. Without any of them, the service chooses. It returns what a fast
+// policy cannot see.
+func choosePolicy(body map[string]any, file string, auto, alone bool) (fast string, err error) {
+	switch {
+	case file != "":
+		p, err := policyIn(file, shortest)
+		if err != nil {
+			return "", err
+		}
+		body["policy"], fast = p, p.Fast()
+	case auto:
+		body["policy"] = map[string]any{"promote": map[string]any{"auto": true}}
+	case alone:
+		body["policy"] = nil
+	}
+	return fast, nil
 }
 
 // haltedElsewhere names another channel on which the last rollout of the version was halted, by the guard or a person;

@@ -60,10 +60,7 @@ type registered struct {
 // machines of a factory are counted by one number.
 func (s *Store) Put(ctx context.Context, caller auth.Principal, from audit.Origin, factoryID, code string, r Registration, when input.Preconditions) (created bool, err error) {
 	named := r.EdgeID != nil && *r.EdgeID != ""
-	by := Person{Issuer: caller.Issuer, UserID: caller.UserID, Name: caller.Name}
-	if !caller.AuthenticatedAt.IsZero() {
-		by.AuthenticatedAt = &caller.AuthenticatedAt
-	}
+	by := PersonOf(caller)
 	from = from.For(audit.Grounds{Reason: r.Admission})
 	err = change.Retry(ctx, s.db, from, func(set *change.Set) error {
 		var owner factory.Factory

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/problem"
 )
 
@@ -25,6 +26,15 @@ type Person struct {
 	UserID          string     `json:"userId"`
 	Name            string     `json:"name,omitempty"`
 	AuthenticatedAt *time.Time `json:"authenticatedAt,omitempty"`
+}
+
+// PersonOf is a caller as the person who signs.
+func PersonOf(caller auth.Principal) Person {
+	p := Person{Issuer: caller.Issuer, UserID: caller.UserID, Name: caller.Name}
+	if !caller.AuthenticatedAt.IsZero() {
+		p.AuthenticatedAt = &caller.AuthenticatedAt
+	}
+	return p
 }
 
 // An Admission is a signature for one machine. It admits the machine to all versions that hold in its classes, as if each

@@ -53,10 +53,8 @@ func (s *Store) Confirm(ctx context.Context, caller auth.Principal, from audit.O
 		if !slices.ContainsFunc(all, func(x Reached) bool { return x.Machine == c.Machine }) {
 			return problem.New(problem.InvalidStateTransition, "Version %d does not concern machine %s, which never could have it.", v.Version, c.Machine)
 		}
-		signer := SignerOf(caller)
 		next, event, err := was.confirm(v, c.Machine, Confirmation{
-			Version: v.Version, At: set.After(was.UpdatedAt), Reason: reason,
-			Person: machine.Person{Issuer: signer.Issuer, UserID: signer.UserID, Name: signer.Name, AuthenticatedAt: signer.AuthenticatedAt},
+			Version: v.Version, At: set.After(was.UpdatedAt), Reason: reason, Person: machine.PersonOf(caller),
 		})
 		if created = was.Revision == 0; err != nil || event == "" {
 			return err
