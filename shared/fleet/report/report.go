@@ -59,6 +59,11 @@ type Row struct {
 	EdgeAt time.Time `json:"edgeAt"`
 	// RegisteredAt is when the box was registered first since it was last retired; nil: before that was noted.
 	RegisteredAt *time.Time `json:"registeredAt,omitempty"`
+	// Attributes are those of the registration, and Said are those that the box itself says. Before are those that it said
+	// before it was told of a rollout, if it has said others since.
+	Attributes map[string]string `json:"attributes,omitempty"`
+	Said       map[string]string `json:"said,omitempty"`
+	Before     *SaidBefore       `json:"saidBefore,omitempty"`
 	// Retired is set if the box was retired. The row stays, so that a poll that still read the old registration cannot
 	// bring the box back into the counts.
 	Retired bool `json:"retired,omitempty"`
