@@ -73,9 +73,10 @@ const Oldest = 2 * time.Minute
 func Decide(p Policy, e Evidence, at time.Time) Verdict {
 	d := decision{policy: p, evidence: e, at: at, stage: e.present(), test: p.Guard.test()}
 	d.told, d.undecided = e.totals()
-	d.seen = d.looks()
-	v := Verdict{Stage: e.Stage, Next: e.next(), Looks: d.seen, Taken: e.Taken}
+	d.seen, d.kinds = d.looks(), d.surveys()
+	v := Verdict{Stage: e.Stage, Next: e.next(), Looks: d.seen, Surveys: d.kinds, Taken: e.Taken}
 	v.Action, v.Reasons, v.Organization = d.judge()
+	d.blame(&v)
 	v.Reason, v.Acts = v.Reasons[0], p.Mode == Act && v.Action != Hold
 	v.Stops = p.Mode == Act && v.Action == Hold && v.Suspicion() != "" && e.Active && !e.Stopped
 	v.Pages = v.Next == 0 && (v.Action == Halt || slices.Contains(v.Reasons, TooManyBad) || slices.Contains(v.Reasons, Silent))
@@ -93,6 +94,7 @@ type decision struct {
 	told, undecided int        // of all stages
 	test            Wald       // of failures
 	seen            []Look     // the last look at each stage
+	kinds           []Survey   // the last survey of each stage
 }
 
 func (d decision) judge() (action Action, reasons []Reason, organization string) {
@@ -142,13 +144,36 @@ func (d decision) halts() []Reason {
 	if slices.ContainsFunc(d.seen, func(l Look) bool { return l.Halts }) {
 		reasons = append(reasons, TooManySilent)
 	}
+	if slices.ContainsFunc(d.kinds, Survey.halts) {
+		reasons = append(reasons, KindBad)
+	}
 	return reasons
+}
+
+// blame names the kind of boxes that is to blame, and says whether to look for one.
+func (d decision) blame(v *Verdict) {
+	switch {
+	case !d.evidence.Active:
+	case v.Action == Halt:
+		v.Culprit, v.Wants = d.culprit(), d.evidence.Kinds == nil && d.counted()
+		if i := slices.IndexFunc(d.kinds, Survey.halts); i >= 0 {
+			v.Culprit, v.Wants = d.kinds[i].Culprit, false
+		}
+	default:
+		if i := slices.IndexFunc(d.kinds, Survey.doubts); i >= 0 {
+			v.Culprit = d.kinds[i].Culprit
+		}
+		v.Wants = d.evidence.Kinds == nil && d.counted() && d.surveyDue() && onlyPeople(v.Reasons)
+	}
 }
 
 // alone returns the organization if a halt rests on the boxes of only one, and the boxes of the others contradict it;
 // otherwise an empty id.
 func (d decision) alone() string {
 	_, bad := d.failures(Organization{})
+	if slices.ContainsFunc(d.kinds, Survey.halts) {
+		return "" // its boxes are of several organizations
+	}
 	for _, o := range d.evidence.Organizations {
 		if slices.ContainsFunc(d.seen, func(l Look) bool { return l.Halts && l.Only != o.ID }) {
 			continue
@@ -208,6 +233,7 @@ func (d decision) holds(organization string) []Reason {
 	add(organization != "", OneOrganization)
 	_, bad := e.bad()
 	add(bad, FactoryBad)
+	add(slices.ContainsFunc(d.kinds, Survey.doubts), KindDoubtful)
 	add(e.Stopped, TellingStopped)
 	add(d.tooSmall(), EvidenceTooSmall)
 	if t := e.Taken; t != nil && d.soakOver() {
@@ -222,6 +248,7 @@ func (d decision) holds(organization string) []Reason {
 		add(!promote.Windows.Open(d.at), WindowClosed)
 		add(e.Freeze != nil && d.at.Before(e.Freeze.Until), Frozen)
 		add(slices.Contains(d.policy.Approvals.Before, next) && !slices.Contains(e.Approved, next), ApprovalRequired)
+		add(onlyPeople(reasons) && !d.fresh(d.surveyed(d.kinds)), NotSurveyed)
 	}
 	return reasons
 }
