@@ -124,7 +124,7 @@ func (s *Store) attributes(ctx context.Context, rolloutID string, boxes []Survey
 	return group.Wait()
 }
 
-// Kinds counts boxes by each value of each attribute. A box that is not watched is silent only after a longer time.
+// Kinds counts boxes by each value of each attribute; those without the attribute have an empty one. A box that is not watched is silent only after a longer time.
 func (g *Groups) Kinds(boxes []Surveyed, unwatched time.Duration) []guard.Kind {
 	names := namesOf(boxes)
 	dark := g.dark(boxes, unwatched)
@@ -133,13 +133,9 @@ func (g *Groups) Kinds(boxes []Surveyed, unwatched time.Duration) []guard.Kind {
 	for _, box := range boxes {
 		organizations[box.OrganizationID] = true
 		for _, name := range names {
-			value := valueOf(box, name)
-			if value == "" {
-				continue
-			}
-			key := [2]string{name, value}
+			key := [2]string{name, valueOf(box, name)}
 			if kinds[key] == nil {
-				kinds[key] = &tallied{Kind: guard.Kind{Name: name, Value: value}, told: map[string]bool{}, bad: map[string]bool{}, harmed: map[string]bool{}}
+				kinds[key] = &tallied{Kind: guard.Kind{Name: name, Value: key[1]}, told: map[string]bool{}, bad: map[string]bool{}, harmed: map[string]bool{}}
 			}
 			kinds[key].add(box, g.silence(box, unwatched), dark[box.FactoryID])
 		}

@@ -19,8 +19,8 @@
 //
 // Every stage that the release reached is judged until the rollout ends, from its own start. A resumption keeps the
 // starts. What a box did stays counted if it is moved, retired or given away. Boxes that were registered after the start
-// do not count, so that nobody can make up evidence. Another rollout of the same version on the channel inherits them: a release that failed once does not start
-// afresh.
+// do not count, so that nobody can make up evidence. Another rollout of the same version on the channel inherits them: a
+// release that failed once does not start afresh.
 //
 // # Failures
 //
@@ -51,6 +51,16 @@
 // A box clears its stage by living on: it was seen running the release at least a soak after it installed it. The share
 // Taken of all boxes of the stage must do so, or all but one, and at least one. So boxes that cannot fetch the release,
 // have no room for it, were put off or never polled keep the rollout at its stage. They never halt it.
+//
+// # Kinds
+//
+// A release may harm one kind of boxes that is too rare for the other tests: a hardware revision, a factory, an
+// organization. When a stage is otherwise clear, and then once a day, the guard looks at each value of each attribute. Of
+// a kind that fails, it counts factories with a bad box, so that nothing that the boxes of a factory have in common is
+// evidence. A kind that goes silent is compared with boxes of the same kind that the release did not reach, without
+// factories that are switched off. Each attribute gets the same share of the level, and values that are too few to reach it cost
+// nothing. Attributes count as they were before a box was told of the rollout. A kind of one organization alone never halts
+// the rollout for all: it holds, and stops telling.
 //
 // Simulated fleets and their results are in scripts/benchmarks/guard and scripts/benchmarks/results/guard.md.
 package guard

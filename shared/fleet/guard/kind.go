@@ -10,8 +10,8 @@ import (
 	"wavegate/shared/fleet/stats"
 )
 
-// A Kind is what the boxes with one value of an attribute contribute to all stages together. Factory and organization are
-// attributes of every box.
+// A Kind is what the boxes with one value of an attribute, or without it, contribute to all stages together. Factory and
+// organization are attributes of boxes, too.
 type Kind struct {
 	Name, Value string
 	// Told boxes were told the release, and Bad ones count against it. The told ones are in Factories, and the bad ones in
@@ -249,7 +249,10 @@ func (d decision) culprit() *Culprit {
 
 func (c Culprit) sentence() string {
 	of := fmt.Sprintf("with %s=%s", c.Name, c.Value)
-	if c.Name == "factory" || c.Name == "organization" {
+	switch {
+	case c.Value == "":
+		of = "without " + c.Name
+	case c.Name == "factory" || c.Name == "organization":
 		of = fmt.Sprintf("of %s %s", c.Name, c.Value)
 	}
 	if c.Silent {
