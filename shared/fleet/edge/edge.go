@@ -84,8 +84,9 @@ func (a Assignment) factory(was Edge) string {
 // attributes are the box's attributes after an assignment.
 func (a Assignment) attributes(was Edge) map[string]string {
 	switch {
-	case a.Attributes != nil:
+	case len(a.Attributes) > 0:
 		return a.Attributes
+	case a.Attributes != nil: // none are stored as nothing
 	case was.Exists() && was.OrganizationID == a.OrganizationID:
 		return was.Attributes
 	}

@@ -78,7 +78,9 @@ func (r *Row) Say(said map[string]string) {
 	if o := r.Offer; o != nil && o.RolloutID != "" && (r.Before == nil || r.Before.RolloutID != o.RolloutID) {
 		r.Before = &SaidBefore{o.RolloutID, r.Said}
 	}
-	r.Said = said
+	if r.Said = said; len(said) == 0 {
+		r.Said = nil // as it is read again
+	}
 }
 
 // SaidBefore are the attributes that a box said before it was told of a rollout.

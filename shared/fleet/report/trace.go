@@ -56,7 +56,10 @@ func (s *Store) Trace(was, next Row) []dynamo.TransactItem {
 		EdgeID: fmt.Sprintf("%s%s%s%s%s%d", TracePrefix, e.RolloutID, separator, was.EdgeID, separator, was.Revision), Box: was.EdgeID,
 		EdgeType: was.EdgeType, Channel: was.Channel, Shard: s.shards.Of(was.pair(), was.EdgeID), StateKey: traced + e.StateKey(),
 		RolloutID: e.RolloutID, Running: e.Running, FactoryID: e.FactoryID, OrganizationID: e.OrganizationID, Code: e.Code, Since: e.Since,
-		Attributes: was.AttributesBefore(e.RolloutID), At: next.EdgeAt, Expires: next.EdgeAt.Add(traceTime).Unix(),
+		At: next.EdgeAt, Expires: next.EdgeAt.Add(traceTime).Unix(),
+	}
+	if all := was.AttributesBefore(e.RolloutID); len(all) > 0 {
+		t.Attributes = all
 	}
 	return []dynamo.TransactItem{dynamo.TransactPut("trace", dynamo.Reports, t, dynamo.Absent("edgeId"))}
 }
