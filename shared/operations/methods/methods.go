@@ -208,6 +208,7 @@ var (
 				operations.List(dynamo.MethodReports),
 				operations.List(dynamo.Machines),
 				operations.May(dynamo.Edges, dynamo.Get),
+				operations.May(dynamo.Reports, dynamo.Get),
 				operations.May(dynamo.RateCounters, dynamo.Get),
 			},
 		}, paging.With(method.ReachedByOf, paging.ByOffset))

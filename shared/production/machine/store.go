@@ -48,6 +48,31 @@ func (s *Store) List(ctx context.Context, caller auth.Principal, factoryID strin
 	return factory.ListIn[Machine](ctx, s.factories, caller, factoryID, dynamo.Selection{Table: dynamo.Machines, Partition: factoryID}, w)
 }
 
+// Left are the machines of a box that can no longer speak for them. They hear of no recall until they have another box, so a
+// person has to go there.
+type Left struct {
+	Machines []string `json:"machines"`
+	// Unknown is set if the machines could not be read. The box no longer speaks for any machine all the same.
+	Unknown bool `json:"unknown,omitempty"`
+}
+
+// Left lists the machines of a factory that name a box, and reports whether there is anything to say. It is asked after the
+// end of the box, which nothing may prevent.
+func (s *Store) Left(ctx context.Context, factoryID, box string) (left Left, any bool) {
+	left.Machines = []string{}
+	if factoryID == "" {
+		return left, false
+	}
+	err := dynamo.Walk(ctx, s.db, dynamo.Selection{Table: dynamo.Machines, Partition: factoryID}, nil, 0, func(m Machine) error {
+		if m.EdgeID == box {
+			left.Machines = append(left.Machines, m.Code)
+		}
+		return nil
+	})
+	left.Unknown = err != nil
+	return left, left.Unknown || len(left.Machines) > 0
+}
+
 // registered is the part of a box's row that says where it is; see package edge.
 type registered struct {
 	OrganizationID string `json:"organizationId"`

@@ -150,8 +150,8 @@ type Reached struct {
 	ToldAt *time.Time `json:"toldAt,omitempty"`
 	// Clear reports whether the machine's last report, or a person, says that it does not have the version.
 	Clear bool `json:"clear"`
-	// WithoutBox is set if the machine has no box that could report for it: none, or one that was retired or is in
-	// another factory. Somebody has to go there.
+	// WithoutBox is set if the machine has no box that could report for it: none, or one that was retired, has no token any
+	// more or is in another factory. Somebody has to go there.
 	WithoutBox bool `json:"withoutBox,omitempty"`
 	// Orders are the orders that run with the version, if the machine named them; OrdersUnlisted is set if more run.
 	Orders         []RunningOrder `json:"orders,omitempty"`
@@ -195,7 +195,7 @@ func (s *Store) Machines(ctx context.Context, caller auth.Principal, r Ref, only
 		page.Items, page.More = page.Items[:w.Limit], true
 		page.Last = page.Items[w.Limit-1].Machine
 	}
-	if err := s.withoutBox(ctx, r.FactoryID, page.Items); err != nil {
+	if err := heard(ctx, page.Items, seen); err != nil {
 		return page, err
 	}
 	for i, x := range page.Items {
@@ -206,7 +206,7 @@ func (s *Store) Machines(ctx context.Context, caller auth.Principal, r Ref, only
 			return page, err
 		}
 	}
-	return page, heard(ctx, page.Items, seen)
+	return page, s.withoutBox(ctx, r.FactoryID, page.Items)
 }
 
 // reachedBy lists the machines that a version concerns, and those that wait for it, in the order of their codes.
