@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -26,12 +27,17 @@ import (
 // verified compares the bench's method with the trail, as an auditor does. Its calls are not checked against the
 // contract, because rows are changed by hand here.
 func (b *bench) verified(kept ...chain.Kept) (verify.Conclusion, error) {
+	return b.verifiedBy(b.approver, time.Now(), kept...)
+}
+
+// verifiedBy compares as a person does at another time.
+func (b *bench) verifiedBy(by *harness.Caller, now time.Time, kept ...chain.Kept) (verify.Conclusion, error) {
 	get := func(ctx context.Context, path string) ([]byte, error) {
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, b.approver.URL+path, nil)
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, by.URL+path, nil)
 		if err != nil {
 			return nil, err
 		}
-		r.Header.Set("Authorization", b.approver.Bearer)
+		r.Header.Set("Authorization", by.Bearer)
 		answer, err := http.DefaultClient.Do(r)
 		if err != nil {
 			return nil, err
@@ -43,7 +49,7 @@ func (b *bench) verified(kept ...chain.Kept) (verify.Conclusion, error) {
 		}
 		return body, err
 	}
-	return verify.Method(b.Context(), get, "munich-1", id(b.path), kept)
+	return verify.MethodAt(b.Context(), now, get, "munich-1", id(b.path), kept)
 }
 
 // TestMethods_EachFieldOfEachRow_ChangedByHand_IsFound changes the stored data directly, one field at a time.

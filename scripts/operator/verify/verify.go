@@ -24,8 +24,8 @@ type Get func(ctx context.Context, path string) ([]byte, error)
 type Conclusion struct {
 	Links    []chain.Link
 	Findings []string // what is wrong; empty if everything agrees
-	// Unseen are findings that cannot be told from the answers of an earlier release, which shows less. They count as
-	// findings unless only an earlier release answered.
+	// Unseen says what was not compared: what an earlier release of the service, if only it answers, does not show, and what
+	// the caller may not read.
 	Unseen []string
 }
 
@@ -57,6 +57,9 @@ func MethodAt(ctx context.Context, now time.Time, get Get, factory, method strin
 	}
 	c.rule, _ = owner["methodApproval"].(string)
 	c.organization, _ = owner["organizationId"].(string)
+	if err := c.ruled(ctx, owner); err != nil {
+		return r, err
+	}
 	versionEvents, err := c.versions(ctx)
 	if err != nil {
 		return r, err
@@ -86,8 +89,8 @@ func MethodAt(ctx context.Context, now time.Time, get Get, factory, method strin
 			c.add("%s", fault)
 		}
 	}
-	r.Unseen, err = c.unsettledNow(ctx)
-	r.Findings = c.findings
+	err = c.unsettledNow(ctx)
+	r.Findings, r.Unseen = c.findings, c.unseen
 	return r, err
 }
 
@@ -95,7 +98,7 @@ type comparison struct {
 	get                Get
 	now                time.Time
 	factory, method    string
-	findings           []string
+	findings, unseen   []string
 	versionsInTrail    []version
 	said               map[string]report // by machine
 	rule, organization string            // of the factory
@@ -125,22 +128,22 @@ func (c *comparison) settle(ctx context.Context, one check) error {
 
 // unsettledNow repeats the unsettled checks. If no answer at all showed what an earlier release does not know, such a
 // release answers alone, and repeating is of no use.
-func (c *comparison) unsettledNow(ctx context.Context) (unseen []string, err error) {
+func (c *comparison) unsettledNow(ctx context.Context) error {
 	for _, one := range c.unsettled {
 		findings, unshown, err := one(ctx, false)
 		for i := 0; c.knows && i < tries && len(unshown) > 0 && err == nil; i++ {
 			findings, unshown, err = one(ctx, true)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if c.findings = append(c.findings, findings...); c.knows {
 			c.findings = append(c.findings, unshown...)
 		} else {
-			unseen = append(unseen, unshown...)
+			c.unseen = append(c.unseen, unshown...)
 		}
 	}
-	return unseen, nil
+	return nil
 }
 
 func (c *comparison) add(format string, args ...any) {
@@ -168,6 +171,18 @@ func (c *comparison) compare(ctx context.Context, r chain.Subject, path string) 
 		return found.Findings, found.Unshown, err
 	})
 	return state, err
+}
+
+// ruled compares the factory with its events, which only platform owners may read.
+func (c *comparison) ruled(ctx context.Context, shown map[string]any) error {
+	query := url.Values{"resourceType": {"factory"}, "resourceId": {fmt.Sprint(shown["factoryId"])}, "limit": {"100"}}
+	var events []audit.Event
+	if err := walk(ctx, c.get, "/api/audit-events?"+query.Encode(), func(e audit.Event) { events = append(events, e) }); err != nil {
+		c.unseen = append(c.unseen, "the factory's rule for approvals: its changes cannot be read: "+err.Error())
+		return ctx.Err()
+	}
+	_, err := c.compare(ctx, chain.Subject{Name: "the factory", Shown: shown, Events: events}, c.factory)
+	return err
 }
 
 // versions compares all versions with their events, and their contents with what was signed.

@@ -168,7 +168,17 @@ func (m OnMachine) changed(was OnMachine, at time.Time) OnMachine {
 		m.CreatedAt = at
 	}
 	m.UpdatedAt, m.Revision = at, was.Revision+1
+	m.Orders, m.Unlisted, m.Gone = orNil(m.Orders), orNil(m.Unlisted), orNil(m.Gone)
+	m.Deviations, m.Confirmed = orNil(m.Deviations), orNil(m.Confirmed)
 	return m
+}
+
+// orNil returns nil for an empty list, which would be stored, but never shown.
+func orNil[T any](list []T) []T {
+	if len(list) == 0 {
+		return nil
+	}
+	return list
 }
 
 // same reports whether everything that was said is the same.

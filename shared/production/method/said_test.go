@@ -206,3 +206,11 @@ func TestClear_EarlierReleaseReported_IsNotClearIfAnythingSaysSo(t *testing.T) {
 		})
 	}
 }
+
+// TestReported_ListsThatBecomeEmpty_AreMissing, as in the JSON whose hash is stored.
+func TestReported_ListsThatBecomeEmpty_AreMissing(t *testing.T) {
+	m, _ := after(t, "running A?, running A, finished A")
+	if m.Orders != nil || m.Deviations != nil || m.Confirmed != nil || m.Gone != nil || m.Unlisted != nil {
+		t.Errorf("got %#v", m)
+	}
+}
