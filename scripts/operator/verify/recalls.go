@@ -66,8 +66,8 @@ func as[T any](shown any) (v T, err error) {
 // These fields were added after the first release; see chain.Subject.
 var (
 	grownOfMethods  = []string{"covers", "recalled"}
-	grownOfVersions = []string{"decisions"}
-	grownOfMachines = []string{"classTerms", "admissions"}
+	grownOfVersions = []string{"decisions", "park"}
+	grownOfMachines = []string{"classTerms", "admissions", "ordinal"}
 	grownOfReports  = []string{"orders", "unlisted", "gone", "deviations", "confirmed", "trailSha256"}
 )
 
@@ -106,10 +106,16 @@ type report struct {
 // these, and whether they hear of the method.
 func (c *comparison) recalls(ctx context.Context) error {
 	var named []map[string]any
-	err := c.pages(ctx, c.factory+"/machines?limit=100", func(shown map[string]any) {
-		if m, err := as[machine.Machine](shown); err == nil && c.names(m) {
-			named = append(named, shown)
-		}
+	var total, numbered int64
+	err := c.settle(ctx, func(ctx context.Context, _ bool) (findings, unshown []string, err error) {
+		named, total, numbered = nil, 0, 0
+		err = c.pages(ctx, c.factory+"/machines?limit=100", func(shown map[string]any) {
+			m, err := as[machine.Machine](shown)
+			if total, numbered = total+1, max(numbered, m.Ordinal); err == nil && c.names(m) {
+				named = append(named, shown)
+			}
+		})
+		return c.ordered(numbered, total), nil, err
 	})
 	if err != nil {
 		return err
@@ -119,6 +125,26 @@ func (c *comparison) recalls(ctx context.Context) error {
 		return err
 	}
 	return c.lists(ctx)
+}
+
+// ordered compares the numbers of the factory's machines with those of the decisions on the method: how many machines
+// there were, and how often they had changed, only grows. numbered is the highest number of a machine.
+func (c *comparison) ordered(numbered, total int64) (findings []string) {
+	var all []method.Decided
+	for _, v := range c.versionsInTrail {
+		all, numbered = append(all, v.Decisions...), max(numbered, v.Park)
+	}
+	if total < numbered {
+		findings = append(findings, fmt.Sprintf("the factory has had %d machines, and only %d are shown", numbered, total))
+	}
+	slices.SortStableFunc(all, func(a, b method.Decided) int { return a.At.Compare(b.At) })
+	for i, d := range all {
+		if i > 0 && d.Number < all[i-1].Number {
+			findings = append(findings, fmt.Sprintf("the factory's count of changes of machines went back from %d to %d before %s",
+				all[i-1].Number, d.Number, timestamp.Text(d.At)))
+		}
+	}
+	return findings
 }
 
 // machines compares machines, as they are shown, and what was said about them.
@@ -233,15 +259,26 @@ func (c *comparison) lists(ctx context.Context) error {
 		}
 		return v.Status != method.Withdrawn || len(v.Decisions) == 0
 	})
-	lists, err := each(ctx, len(about), func(ctx context.Context, i int) ([]method.Reached, error) { return c.list(ctx, about[i]) })
+	type read struct {
+		list  []method.Reached
+		fault error
+	}
+	lists, err := each(ctx, len(about), func(ctx context.Context, i int) (r read, err error) {
+		r.list, r.fault = c.list(ctx, about[i])
+		return r, ctx.Err()
+	})
 	if err != nil {
 		return err
 	}
 	for i, v := range about {
-		if err := c.unnamed(ctx, lists[i]); err != nil {
+		list := lists[i].list
+		if lists[i].fault != nil {
+			c.add("version %d: the service cannot list its machines: %v", v.Version, lists[i].fault)
+			continue
+		}
+		if err := c.unnamed(ctx, list); err != nil {
 			return err
 		}
-		list := lists[i]
 		err := c.settle(ctx, func(ctx context.Context, again bool) (findings, unshown []string, err error) {
 			if again {
 				if list, err = c.list(ctx, v); err != nil {
@@ -327,8 +364,8 @@ func (c *comparison) watched(ctx context.Context, v version, left int) error {
 		c.add("version %d: nobody was warned that its recall is not confirmed", v.Version)
 	}
 	for _, e := range events {
-		if e.OrganizationID != c.organization {
-			c.add("version %d: people of %q were warned of its recall, and the factory belongs to %q", v.Version, e.OrganizationID, c.organization)
+		if e.OrganizationID != c.organization || e.Resource.Revision != 1 {
+			c.add("version %d: the warning of its recall was changed: revision %d, for people of %q", v.Version, e.Resource.Revision, e.OrganizationID)
 		}
 	}
 	return err

@@ -85,12 +85,12 @@ func TestTerms_EarlierReleaseChangedTheClasses(t *testing.T) {
 		had, asOf string   // whether it had press at the changes 1 to 3; its classes as of 2
 		keeps     bool     // the class, and had it at 1
 	}{
-		"no change":                           {[]string{"press"}, nil, "true true true", "press", true},
-		"took it away":                        {nil, nil, "true true true", "press", false},
-		"took it away, and gave another":      {[]string{"saw"}, nil, "true true true", "press saw", false},
-		"took it away, and this release, too": {nil, []string{"saw"}, "true true false", "press", false},
+		"no change":                                     {[]string{"press"}, nil, "true true true", "press", true},
+		"took it away":                                  {nil, nil, "true true true", "press", false},
+		"took it away, and gave another":                {[]string{"saw"}, nil, "true true true", "press saw", false},
+		"took it away, and this release, too":           {nil, []string{"saw"}, "true true false", "press", false},
 		"took it away, and this release gives it again": {nil, []string{"press"}, "true true true", "press", false},
-		"gave another": {[]string{"press", "saw"}, nil, "true true true", "press saw", true},
+		"gave another":                                  {[]string{"press", "saw"}, nil, "true true true", "press saw", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLife(t)
