@@ -190,6 +190,7 @@ var (
 				operations.May(dynamo.Methods, dynamo.Get),
 				operations.May(dynamo.MethodVersions, dynamo.Get, dynamo.ConditionCheck),
 				operations.May(dynamo.MethodReports, dynamo.Get, dynamo.Write),
+				operations.May(dynamo.MethodPlaces, dynamo.Write), // of a machine that no version names
 				operations.May(dynamo.Audit, dynamo.Put),
 			},
 		}, input.Both(method.AboutOf, method.ReportOf))

@@ -89,17 +89,23 @@ func past(versions []Version) []scene {
 				chosen = with(chosen, d.kind(), d.From.After(s.At))
 			}
 		case s.Reinstates > 0:
-			o := byNumber[s.Reinstates]
+			o := byNumber[s.Reinstates].before(s.At)
 			m.Effectivity = m.Effectivity.without(v.Version, s.At)
 			m.Effectivity = append(Effectivity{{Version: o.Version, ContentSHA256: o.ContentSHA256, From: s.At, ApprovedAt: o.approvedAt()}}, m.Effectivity...)
 			chosen = with(chosen, kindOf{version: o.Version}, false)
 		default:
 			m.Effectivity = m.Effectivity.without(v.Version, s.At)
 		}
-		m = m.after(s.Decided, v, byNumber[s.Reinstates]).equipped(versions...)
+		m = m.after(s.Decided, v, byNumber[s.Reinstates].before(s.At)).equipped(versions...)
 		scenes = append(scenes, scene{s.Number, s.At, m, chosen})
 	}
 	return scenes
+}
+
+// before is the version with the decisions that were made before a time.
+func (v Version) before(at time.Time) Version {
+	v.Decisions = slices.DeleteFunc(slices.Clone(v.Decisions), func(d Decided) bool { return !d.At.Before(at) })
+	return v
 }
 
 func with(all map[kindOf]bool, k kindOf, chosen bool) map[kindOf]bool {
