@@ -83,7 +83,7 @@ func (s *Store) Report(ctx context.Context, caller auth.Principal, from audit.Or
 			dynamo.TransactCheck("version", dynamo.MethodVersions, ref.key(), dynamo.AtRevision("number", v.Revision)),
 			dynamo.TransactCheck("machine", dynamo.Machines, dynamo.Key{"factoryId": factoryID, "code": code}, dynamo.AtRevision("code", on.Revision)),
 			dynamo.TransactCheck("box", dynamo.Edges, dynamo.Key{"edgeId": caller.UserID}, dynamo.AtRevision("edgeId", box.Revision)))
-		if event == MachineDeviates && !v.Equipment.named(on, 0, maxNumber) {
+		if r.State.has() && !v.Equipment.named(on, 0, maxNumber) {
 			set.With(placed(machinePlace(factoryID, code), methodID))
 		}
 		return recordReport(set, from, onMachineKind(owner.OrganizationID, subject), was, next, event)
