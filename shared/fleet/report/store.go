@@ -44,20 +44,6 @@ func (s *Store) Get(ctx context.Context, edgeID string) (row Row, err error) {
 	return row, err
 }
 
-// GetAll returns the rows of boxes with different ids, by id.
-func (s *Store) GetAll(ctx context.Context, edgeIDs []string) (map[string]Row, error) {
-	keys := make([]dynamo.Key, len(edgeIDs))
-	for i, id := range edgeIDs {
-		keys[i] = key(id)
-	}
-	list, err := dynamo.GetAll[Row](ctx, s.db, dynamo.Reports, keys)
-	rows := make(map[string]Row, len(list))
-	for _, row := range list {
-		rows[row.EdgeID] = row
-	}
-	return rows, err
-}
-
 // GetEventually is Get at half the price: the read is eventually consistent.
 func (s *Store) GetEventually(ctx context.Context, edgeID string) (row Row, err error) {
 	_, err = s.db.GetEventually(ctx, dynamo.Reports, key(edgeID), &row)
