@@ -2,15 +2,20 @@ package census_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/input"
+	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/testing/expect"
+	"wavegate/shared/trail/audit"
 )
 
 // TestSurvey_CountsEachKind: ten reached boxes with hardware revision C are told a release, in two factories each of two
@@ -83,4 +88,51 @@ func TestSurvey_OfALargeFleet_LooksUpHalfOfEachGroup(t *testing.T) {
 		c.Add(report.IndexEntry{EdgeID: id, Hash: fmt.Sprintf("%08x", report.Place(id))})
 	}
 	expect.Equal(t, len(c.Survey()), reached+6000, "boxes to look up")
+}
+
+// TestGuard_AKindOfBoxesDies_ItHaltsAndNamesIt: three of sixty reached boxes have hardware revision C, and die; sixty more of
+// the kind live on without the release.
+func TestGuard_AKindOfBoxesDies_ItHaltsAndNamesIt(t *testing.T) {
+	g := newJudgedFleet(t, dynamotest.Embedded(t), quick(), 600, "acme", "initech")
+	g.raise(10)
+	g.now = g.now.Add(time.Second) // the limiter's times are rounded down
+	reached := g.reached()
+	dead := map[string]bool{}
+	kind := func(id string) {
+		at := slices.Index(g.boxes, id)
+		a := edge.Assignment{EdgeType: g.edgeType, Channel: g.channel, OrganizationID: []string{"acme", "initech"}[at%2],
+			Attributes: map[string]string{"revision": "C"}}
+		_, err := g.registry.Put(g.ctx, audit.Origin{}, id, a, input.Preconditions{})
+		expect.OK(t, err)
+	}
+	others := 0
+	for _, id := range g.boxes {
+		switch is := slices.Contains(reached, id); {
+		case is && len(dead) < 3:
+			dead[id] = true
+			kind(id)
+		case !is && others < 60:
+			others++
+			kind(id)
+		}
+	}
+	g.poll("1.0.0", g.boxes...)
+	g.update()
+	g.now = g.now.Add(3 * time.Minute)
+	for _, id := range g.boxes {
+		switch {
+		case dead[id]:
+		case g.updated[id]:
+			g.poll("2.0.0", id)
+		default:
+			g.poll("1.0.0", id)
+		}
+	}
+	if tally := g.tick(time.Second); tally.Acted != 1 {
+		t.Errorf("the tick: %+v", tally)
+	}
+	v := g.verdict()
+	expect.Equal(t, v.Action, guard.Halt, "%s: the verdict is", v.Sentence)
+	expect.Equal(t, v.Culprit, &guard.Culprit{Name: "revision", Value: "C", Silent: true, Harmed: 3, Boxes: 3, OtherBoxes: 60}, "the culprit is")
+	expect.Equal(t, g.rollout().Status, rollout.Halted, "the rollout is")
 }

@@ -83,7 +83,8 @@ const Oldest = 2 * time.Minute
 func Decide(p Policy, e Evidence, at time.Time) Verdict {
 	d := decision{policy: p, evidence: e, at: at, stage: e.present(), test: p.Guard.test()}
 	d.told, d.undecided = e.totals()
-	d.seen, d.kinds = d.looks(), d.surveys()
+	d.seen = d.looks()
+	d.kinds = d.surveys()
 	v := Verdict{Stage: e.Stage, Next: e.next(), Looks: d.seen, Surveys: d.kinds, Taken: e.Taken}
 	v.Action, v.Reasons, v.Organization = d.judge()
 	d.blame(&v)
@@ -165,7 +166,7 @@ func (d decision) blame(v *Verdict) {
 	switch {
 	case !d.evidence.Active:
 	case v.Action == Halt:
-		v.Culprit, v.Wants = d.culprit(), d.evidence.Kinds == nil && d.counted()
+		v.Culprit, v.Wants = d.culprit(), d.evidence.Kinds == nil && d.counted() && (d.policy.Mode == Act || d.surveyDue(false))
 		if i := slices.IndexFunc(d.kinds, Survey.halts); i >= 0 {
 			v.Culprit, v.Wants = d.kinds[i].Culprit, false
 		}
@@ -173,7 +174,7 @@ func (d decision) blame(v *Verdict) {
 		if i := slices.IndexFunc(d.kinds, Survey.doubts); i >= 0 {
 			v.Culprit = d.kinds[i].Culprit
 		}
-		v.Wants = d.evidence.Kinds == nil && d.counted() && d.surveyDue() && onlyPeople(v.Reasons)
+		v.Wants = d.evidence.Kinds == nil && d.counted() && d.surveyDue(onlyPeople(v.Reasons))
 	}
 }
 
@@ -258,7 +259,8 @@ func (d decision) holds(organization string) []Reason {
 		add(!promote.Windows.Open(d.at), WindowClosed)
 		add(e.Freeze != nil && d.at.Before(e.Freeze.Until), Frozen)
 		add(slices.Contains(d.policy.Approvals.Before, next) && !slices.Contains(e.Approved, next), ApprovalRequired)
-		add(onlyPeople(reasons) && !d.fresh(d.surveyed(d.kinds)), NotSurveyed)
+		last := d.surveyed(d.kinds)
+		add(onlyPeople(reasons) && (!d.fresh(last) || last.Early), NotSurveyed)
 	}
 	return reasons
 }

@@ -24,8 +24,8 @@ type Kind struct {
 	Only string
 }
 
-// A Survey is the guard's last look at the kinds of a stage's boxes. It is taken when the stage is otherwise clear, and once a
-// day while the stage stays.
+// A Survey is the guard's last look at the kinds of a stage's boxes. It is taken when the stage has soaked, once a day while the
+// stage stays, and when the stage is otherwise clear.
 type Survey struct {
 	Percent int       `json:"percent"`
 	Number  int       `json:"number"` // of the stage's surveys, from 1
@@ -33,6 +33,8 @@ type Survey struct {
 	// Halts is set if the release harms a kind, and Doubts if a person must judge that.
 	Halts  bool `json:"halts,omitempty"`
 	Doubts bool `json:"doubts,omitempty"`
+	// Early is set if the stage was not clear otherwise.
+	Early bool `json:"early,omitempty"`
 	// Culprit is that kind.
 	Culprit *Culprit `json:"culprit,omitempty"`
 }
@@ -195,10 +197,13 @@ func (b Bounds) survey(kinds []Kind, percent, number int, at time.Time) Survey {
 func (d decision) surveys() []Survey {
 	e := d.evidence
 	list := slices.Clone(e.Surveys)
-	if e.Kinds != nil && d.counted() && d.surveyDue() {
+	_, without, _ := d.judge()
+	if clear := onlyPeople(without); e.Kinds != nil && d.counted() && d.surveyDue(clear) {
 		last := d.surveyed(e.Surveys)
 		list = slices.DeleteFunc(list, func(s Survey) bool { return s.Percent == e.Stage })
-		list = append(list, d.policy.Guard.survey(e.Kinds, e.Stage, last.Number+1, e.AsOf))
+		taken := d.policy.Guard.survey(e.Kinds, e.Stage, last.Number+1, e.AsOf)
+		taken.Early = !clear
+		list = append(list, taken)
 	}
 	for i, s := range list {
 		after := s.At.After(e.Resumed)
@@ -220,11 +225,11 @@ func (d decision) surveyed(all []Survey) (last Survey) {
 // fresh reports whether a survey was taken since the rollout got to its stage, or was resumed.
 func (d decision) fresh(s Survey) bool { return s.Number > 0 && !s.At.Before(d.evidence.Since) }
 
-// surveyDue reports whether the present stage needs a survey: it has no fresh one, or the last was a day ago and the rollout
-// still tells boxes. At the last stage there is nobody left to keep from the release.
-func (d decision) surveyDue() bool {
+// surveyDue reports whether the present stage needs a survey: it has no fresh one, or is clear only now, or the last was a day
+// ago and the rollout still tells boxes. At the last stage there is nobody left to keep from the release.
+func (d decision) surveyDue(clear bool) bool {
 	last, e := d.surveyed(d.evidence.Surveys), d.evidence
-	return e.next() != 0 && (!d.fresh(last) || !e.Stopped && e.AsOf.Sub(last.At) >= surveyAgain)
+	return e.next() != 0 && d.soakOver() && (!d.fresh(last) || clear && last.Early || !e.Stopped && e.AsOf.Sub(last.At) >= surveyAgain)
 }
 
 // onlyPeople reports whether all reasons to hold are left to people, or come from a survey itself.

@@ -25,6 +25,7 @@ func TestDecide_OneKind(t *testing.T) {
 		action   guard.Action
 		reasons  []guard.Reason
 		sentence string
+		wants    bool
 	}{
 		"all of a kind are bad": {kinds: revisions(guard.Kind{Told: 7, Bad: 7}), action: guard.Halt, reasons: []guard.Reason{guard.KindBad},
 			sentence: "Halt: 7 of 7 boxes with hardwareRevision=C are bad, in 7 factories, and 3 of 993 others."},
@@ -41,6 +42,15 @@ func TestDecide_OneKind(t *testing.T) {
 			action: guard.Promote, reasons: []guard.Reason{guard.Clear}},
 		"nobody has looked": {change: func(e *guard.Evidence) { e.Kinds = nil }, action: guard.Hold, reasons: []guard.Reason{guard.NotSurveyed},
 			sentence: "Hold: the kinds of boxes have not been looked at yet" + rest},
+		"somebody looked when it was not clear": {change: func(e *guard.Evidence) {
+			e.Kinds, e.Surveys = nil, []guard.Survey{{Percent: 10, Number: 1, At: e.Since.Add(time.Hour), Early: true}}
+		}, action: guard.Hold, reasons: []guard.Reason{guard.NotSurveyed}},
+		"too few have taken it, and nobody has looked": {change: func(e *guard.Evidence) { e.Kinds, e.Taken.Good = nil, 0 },
+			action: guard.Hold, reasons: []guard.Reason{guard.TooFewTaken}, wants: true},
+		"too few have taken it, and somebody looked": {change: func(e *guard.Evidence) {
+			e.Kinds, e.Taken.Good = nil, 0
+			e.Surveys = []guard.Survey{{Percent: 10, Number: 1, At: e.Since.Add(time.Hour), Early: true}}
+		}, action: guard.Hold, reasons: []guard.Reason{guard.TooFewTaken}},
 		"somebody looked at the stage before": {change: func(e *guard.Evidence) {
 			e.Kinds, e.Surveys = nil, []guard.Survey{{Percent: 1, Number: 1, At: e.Since.Add(time.Hour)}}
 		}, action: guard.Hold, reasons: []guard.Reason{guard.NotSurveyed}},
@@ -74,8 +84,7 @@ func TestDecide_OneKind(t *testing.T) {
 			if c.sentence != "" {
 				expect.Equal(t, v.Sentence, c.sentence, "the sentence is")
 			}
-			wants := e.Kinds == nil && v.Reason == guard.NotSurveyed
-			expect.Equal(t, v.Wants, wants, "wants a survey")
+			expect.Equal(t, v.Wants, c.wants || v.Reason == guard.NotSurveyed, "wants a survey")
 			stops := v.Reason == guard.KindDoubtful
 			expect.Equal(t, v.Stops, stops, "stops telling")
 		})
