@@ -228,6 +228,7 @@ func (w *world) rollouts() {
 	w.contested("again")
 	w.do(created, "olga", channel+"gateway-x/urgent", released("1.0.0", ""))
 	w.do(created, "olga", channel+"gateway-x/hurried", released("9.0.0", `,"kind":"security"`))
+	w.do(created, "olga", channel+"gateway-x/lines", released("1.0.9", `,"order":1700000000`))
 	w.start("hurried", "gateway-x", "urgent", "9.0.0", "")
 	w.move("olga", "hurried", halt)
 	w.do(created, "olga", channel+"gateway-x/traced", released("1.0.0", ""))

@@ -56,7 +56,7 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, p release.Public
 		if err := when.Check(row.ETag()); err != nil {
 			return err
 		}
-		if err := known.Allows(p); err != nil {
+		if err := known.Allows(p, set.After(row.UpdatedAt)); err != nil {
 			return err
 		}
 		if row.CurrentVersion == known.Version {

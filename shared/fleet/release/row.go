@@ -214,6 +214,7 @@ func (r ChannelRow) ETag() string {
 // A View is a channel as API answers show it.
 type View struct {
 	Channel
+	Lineage                      // of the version; only if the channel is read alone
 	ActiveRollout *ActiveRollout `json:"activeRollout,omitempty"`
 }
 
