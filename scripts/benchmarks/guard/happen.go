@@ -51,7 +51,7 @@ func (p *play) poll(i int32, b *box) {
 	if b.runsTarget {
 		runs = target
 	}
-	r, _ := polling.Resolve(b.edge, runs, b.row.Offer, p.channel)
+	r, _, _ := polling.Resolve(polling.Box{Edge: b.edge, Installed: runs, Told: b.row.Told, Offer: b.row.Offer, At: p.at(p.now)}, p.channel, nil) // it asks for no release
 	e := report.Polled{Told: r.Version, Running: runs, Subject: b.edge.EdgeID, At: p.at(p.now)}
 	if r.Source == polling.FromRollout {
 		e.RolloutID, e.Stage = r.RolloutID, cohort.FirstStage(edgeType, r.Version, b.edge.EdgeID)

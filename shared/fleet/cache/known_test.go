@@ -51,7 +51,8 @@ func (s *source) poll(t interface {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, ok := polling.Resolve(edge.Edge{EdgeID: fmt.Sprintf("box-%d", box), EdgeType: "gateway-x", Channel: "stable"}, installed, nil, row)
+	e := edge.Edge{EdgeID: fmt.Sprintf("box-%d", box), EdgeType: "gateway-x", Channel: "stable"}
+	r, ok, _ := polling.Resolve(polling.Box{Edge: e, Installed: installed}, row, nil)
 	if !ok {
 		t.Fatal("nothing is published")
 	}

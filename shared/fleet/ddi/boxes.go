@@ -98,18 +98,17 @@ type telling struct {
 // tell decides what a box is told. If nothing is published on the box's channel, or the release
 // lacks details that a DDI client needs, the box is told what it has.
 func (b *Boxes) tell(ctx context.Context, box report.Row) (telling, error) {
-	e, has := edge.Of(box), Has(box)
-	row, err := b.channels.Row(ctx, e.EdgeType, e.Channel, has)
+	has, now := Has(box), b.now()
+	r, row, published, err := polling.Tell(ctx, b.channels, polling.BoxOf(box, has, now))
 	if err != nil {
 		return telling{}, err
 	}
-	t := telling{version: has, interval: b.settings.Interval(row, b.now())}
-	r, published := polling.Resolve(e, has, box.Offer, row)
+	t := telling{version: has, interval: polling.UntilEnd(box.Pin, b.settings.Interval(row, now), now)}
 	if !published {
 		return t, nil
 	}
 	if r.Version != has {
-		if t.release, err = b.channels.Release(ctx, e.EdgeType, r.Version); err != nil {
+		if t.release, err = b.channels.Release(ctx, box.EdgeType, r.Version); err != nil {
 			return telling{}, err
 		}
 		if !t.release.Sufficient() {

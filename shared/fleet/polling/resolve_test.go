@@ -2,12 +2,15 @@ package polling_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/report"
 )
 
 // box finds a box that a rollout of version at percent reaches, or does not.
@@ -99,7 +102,7 @@ func TestResolve_EveryState(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.state, func(t *testing.T) {
-			got, ok := polling.Resolve(c.box, c.installed, nil, c.row)
+			got, ok, _ := polling.Resolve(polling.Box{Edge: c.box, Installed: c.installed}, c.row, nil)
 			if !ok {
 				t.Fatal("nothing")
 			}
@@ -118,7 +121,7 @@ func TestResolve_EveryState(t *testing.T) {
 
 func TestResolve_ChannelThatDoesNotExist_IsNothing(t *testing.T) {
 	for _, installed := range []string{"", "1.0.0"} {
-		if got, ok := polling.Resolve(box("2.0.0", 10, true), installed, nil, release.ChannelRow{}); ok {
+		if got, ok, _ := polling.Resolve(polling.Box{Edge: box("2.0.0", 10, true), Installed: installed}, release.ChannelRow{}, nil); ok {
 			t.Errorf("installed %q: told %+v", installed, got)
 		}
 	}
@@ -129,10 +132,59 @@ func TestResolve_OneVersionStartedTwice_ReachesTheSameBoxes(t *testing.T) {
 	second.ID, second.Revision = "another-rollout", 7
 	for i := range 5000 {
 		e := edge.Edge{EdgeID: fmt.Sprintf("box-%d", i), EdgeType: "gateway-x", Channel: "stable"}
-		a, _ := polling.Resolve(e, "1.0.0", nil, row("1.0.0", first))
-		b, _ := polling.Resolve(e, "1.0.0", nil, row("1.0.0", second))
+		a, _, _ := polling.Resolve(polling.Box{Edge: e, Installed: "1.0.0"}, row("1.0.0", first), nil)
+		b, _, _ := polling.Resolve(polling.Box{Edge: e, Installed: "1.0.0"}, row("1.0.0", second), nil)
 		if a.Version != b.Version {
 			t.Fatalf("%s: %s in the one and %s in the other", e.EdgeID, a.Version, b.Version)
 		}
+	}
+}
+
+// shelf has the releases of some versions, in this order.
+func shelf(versions ...string) polling.Releases {
+	return func(version string) (release.Release, error) {
+		order := int64(slices.Index(versions, version) + 1)
+		if order == 0 {
+			return release.Release{}, nil
+		}
+		return release.Release{EdgeType: "gateway-x", Version: version, ArtifactURL: "https://a.example/release/" + version, SHA256: "digest of " + version,
+			Lineage: release.Lineage{Order: order}}, nil
+	}
+}
+
+func TestResolve_APinnedBox_IsToldThePinUntilItEnds(t *testing.T) {
+	end := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	pinned := func(e edge.Edge, version string) edge.Edge {
+		e.Pin = &report.Pin{Version: version, Until: end}
+		return e
+	}
+	in, out := box("2.0.0", 10, true), box("2.0.0", 10, false)
+	for name, c := range map[string]struct {
+		box     edge.Edge
+		row     release.ChannelRow
+		version string
+		source  polling.Source
+	}{
+		"no rollout":            {pinned(in, "1.5.0"), row("1.0.0", nil), "1.5.0", polling.FromPin},
+		"in the cohort":         {pinned(in, "1.5.0"), row("1.0.0", carried("2.0.0", 10, true)), "1.5.0", polling.FromPin},
+		"runs a halted target":  {pinned(out, "1.5.0"), row("1.0.0", carried("2.0.0", 10, false)), "1.5.0", polling.FromPin},
+		"nothing is published":  {pinned(in, "1.5.0"), release.ChannelRow{}, "1.5.0", polling.FromPin},
+		"the release is gone":   {pinned(in, "9.0.0"), row("1.0.0", nil), "1.0.0", polling.FromChannel},
+		"to what it would have": {pinned(in, "1.0.0"), row("1.0.0", nil), "1.0.0", polling.FromPin},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := polling.Box{Edge: c.box, Installed: "2.0.0", At: end.Add(-time.Millisecond)}
+			got, _, err := polling.Resolve(b, c.row, shelf("1.0.0", "1.5.0", "2.0.0"))
+			if err != nil || got.Version != c.version || got.Source != c.source {
+				t.Errorf("told %s from %s, %v", got.Version, got.Source, err)
+			}
+			b.At = end
+			free := b
+			free.Pin = nil
+			got, _, _ = polling.Resolve(b, c.row, nil)
+			if want, _, _ := polling.Resolve(free, c.row, nil); got != want {
+				t.Errorf("at the end of the pin: told %+v, a free box %+v", got, want)
+			}
+		})
 	}
 }

@@ -107,7 +107,7 @@ func PublicationOf(in *input.Reader) PublicationRequest {
 // that no publication has given may be added.
 func (r Release) Allows(p Publication, at time.Time) error {
 	if p.Order > at.Unix() {
-		return problem.Invalid([]problem.Fault{{Pointer: "/order", Code: "range", Detail: fmt.Sprintf("must be at most the present time in seconds, %d", at.Unix())}})
+		return problem.Invalid([]problem.Fault{{Pointer: "/order", Code: "range", Detail: "must be at most the present time, in seconds since 1970"}})
 	}
 	if r.SHA256 != "" && r.SHA256 != p.SHA256 {
 		return problem.New(problem.ReleaseImmutable,
@@ -145,6 +145,9 @@ func (r Release) Published(p Publication, at time.Time) Release {
 	}
 	return next
 }
+
+// Target returns the release as what a box is told.
+func (r Release) Target() RolloutTarget { return RolloutTarget{r.Version, r.ArtifactURL, r.SHA256} }
 
 // At returns a target with the release's address, if this is the target's release.
 func (r Release) At(t RolloutTarget) RolloutTarget {
