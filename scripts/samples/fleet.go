@@ -21,7 +21,7 @@ var fleet = []Sample{
 		Cases: []Case{
 			{Name: "new channel"},
 			{Name: "next version", After: After("publish-release"), With: Values{"version": "1.1.0"}, Status: http.StatusNoContent},
-			{Name: "nothing new", After: After("publish-release"), Status: http.StatusNoContent},
+			{Name: "again", After: After("publish-release"), Status: http.StatusNoContent},
 			{Name: "ends a rollout", After: After("start-rollout"), Status: http.StatusNoContent},
 		},
 	},

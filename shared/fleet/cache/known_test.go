@@ -38,7 +38,7 @@ func (s *source) pass(d time.Duration) {
 }
 
 func (s *source) publish(version string) {
-	s.row, _ = s.row.Publish(release.Publication{EdgeType: "gateway-x", Channel: "stable", CurrentVersion: version,
+	s.row = s.row.Publish(release.Publication{EdgeType: "gateway-x", Channel: "stable", CurrentVersion: version,
 		ArtifactURL: "https://a.example/" + version, SHA256: version}, s.wall)
 }
 

@@ -23,6 +23,8 @@ type Rule string
 const (
 	// RulePin: somebody pinned the box to the version.
 	RulePin Rule = "pin"
+	// RuleHold: the box was moved, or its pin has ended, and it runs a newer release than it would be told.
+	RuleHold Rule = "hold"
 	// RuleNothing: nothing is published on the box's channel.
 	RuleNothing Rule = "nothing-published"
 	// RuleRollout: the active rollout reaches the box.
@@ -44,7 +46,7 @@ const (
 )
 
 // Rules lists all of them.
-var Rules = []Rule{RulePin, RuleNothing, RuleRollout, RuleNotReached, RuleKept, RuleLeftOut, RuleStopped, RuleEnded, RuleChannel, RuleUndescribed}
+var Rules = []Rule{RulePin, RuleHold, RuleNothing, RuleRollout, RuleNotReached, RuleKept, RuleLeftOut, RuleStopped, RuleEnded, RuleChannel, RuleUndescribed}
 
 // A Telling is what a box is told, and why.
 type Telling struct {
@@ -58,7 +60,8 @@ type Telling struct {
 	// Percentile is the box's position in the order of the target, and ReachedAt the first stage that reaches it.
 	Percentile int
 	ReachedAt  int
-	Pin        *report.Pin // only with RulePin
+	Pin        *report.Pin  // only with RulePin
+	Hold       *report.Hold // only with RuleHold
 	// Withheld is the version that the box would be told; only with RuleUndescribed.
 	Withheld string
 }
@@ -83,6 +86,8 @@ func Tell(e polling.Box, row release.ChannelRow, status rollout.Status, find pol
 	switch {
 	case r.Source == polling.FromPin:
 		t.Rule, t.Pin = RulePin, e.Pin
+	case r.Source == polling.FromHold:
+		t.Rule, t.Hold = RuleHold, report.Holding(e.Pin, e.Hold, e.At)
 	case !ok:
 		t.Rule = RuleNothing
 	case r.Source == polling.FromRollout:
@@ -106,6 +111,9 @@ func (t Telling) Sentence() string {
 	switch t.Rule {
 	case RulePin:
 		return fmt.Sprintf("Told %s: %s pinned it until %s: %s.", t.Version, t.Pin.By.UserID, t.Pin.Until.UTC().Format(time.RFC3339), strings.TrimSuffix(t.Pin.Reason, "."))
+	case RuleHold:
+		return fmt.Sprintf("Told %s: it runs that version, %s moved or unpinned it at %s, and %s has an older release for it. A publication there, or allowDowngrade, sends it back.",
+			t.Version, t.Hold.By.UserID, t.Hold.Since.UTC().Format(time.RFC3339), t.Channel)
 	case RuleNothing:
 		return fmt.Sprintf("Told nothing: nothing is published on %s.", t.Channel)
 	case RuleRollout:

@@ -10,6 +10,7 @@ import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/trail/audit"
 )
 
 // An Edge is a box of an organization.
@@ -27,10 +28,11 @@ type Edge struct {
 	// the value nowhere if a person registered it. A reset empties it.
 	EnrolmentID string `json:"enrolmentId,omitempty"`
 	// Pin keeps the box on a version; nil: nobody pinned it. A pin that has ended stays until the box is changed.
-	Pin       *report.Pin `json:"pin,omitempty"`
-	CreatedAt time.Time   `json:"createdAt"`
-	UpdatedAt time.Time   `json:"updatedAt"`
-	Revision  int64       `json:"revision"` // from 1
+	Pin       *report.Pin  `json:"pin,omitempty"`
+	Hold      *report.Hold `json:"hold,omitempty"` // see report.Holding
+	CreatedAt time.Time    `json:"createdAt"`
+	UpdatedAt time.Time    `json:"updatedAt"`
+	Revision  int64        `json:"revision"` // from 1
 }
 
 // nowhere is the organization and the channel of a retired box. For everyone but the audit trail the box does not
@@ -66,8 +68,12 @@ type Assignment struct {
 	// TakeOver says that a box of another organization is meant, too.
 	TakeOver bool `json:",omitempty"`
 	// Pin is what the caller asks of the box's pin; nil keeps it.
-	Pin  *PinRequest `json:",omitempty"`
-	made *report.Pin // of Pin; see pinning
+	Pin *PinRequest `json:",omitempty"`
+	// AllowDowngrade says that the box need not keep what it runs.
+	AllowDowngrade bool `json:",omitempty"`
+
+	made *report.Pin  // of Pin; see pinning
+	by   audit.Person // who asks
 }
 
 // factory is the box's factory after an assignment.
@@ -100,7 +106,7 @@ func (e Edge) assign(id string, a Assignment, had boxtoken.Live, at time.Time) (
 	if !e.Exists() || e.OrganizationID != a.OrganizationID {
 		had, next.TokenSetAt, next.EnrolmentID = boxtoken.Live{}, nil, a.EnrolmentID // a box that moves to another organization loses its tokens
 	}
-	next.Pin = a.pin(e)
+	next.Pin, next.Hold = a.pin(e, at), a.hold(e, at)
 	has = had
 	if a.TokenSHA256 != "" {
 		var changed bool
@@ -119,8 +125,8 @@ func (e Edge) assign(id string, a Assignment, had boxtoken.Live, at time.Time) (
 	default:
 		event = reassigned
 	}
-	if !next.Pin.Holds(at) {
-		next.Pin = nil // it has ended
+	if next.Pin != nil && !next.Pin.Holds(at) {
+		next.Pin, next.Hold = nil, report.Holding(next.Pin, next.Hold, at)
 	}
 	next.UpdatedAt = at
 	next.Revision++
@@ -132,7 +138,7 @@ func (e Edge) retire(at time.Time) (next Edge, event string, err error) {
 	if !e.Exists() {
 		return e, "", problem.Missing()
 	}
-	e.OrganizationID, e.FactoryID, e.Issuer, e.TokenSetAt, e.Pin, e.UpdatedAt = nowhere, "", "", nil, nil, at
+	e.OrganizationID, e.FactoryID, e.Issuer, e.TokenSetAt, e.Pin, e.Hold, e.UpdatedAt = nowhere, "", "", nil, nil, nil, at
 	e.EnrolmentID = cmp.Or(e.EnrolmentID, nowhere)
 	e.Revision++
 	return e, "EdgeRetired", nil
@@ -165,7 +171,7 @@ func (e Edge) reset(by Enroller, at time.Time) (next Edge, event string, err err
 // Of makes a box from its report row, with all that a poll needs.
 func Of(row report.Row) Edge {
 	return Edge{EdgeID: row.EdgeID, EdgeType: row.EdgeType, Channel: row.Channel, FactoryID: row.FactoryID,
-		OrganizationID: row.OrganizationID, Issuer: row.Issuer, Pin: row.Pin, UpdatedAt: row.EdgeAt}
+		OrganizationID: row.OrganizationID, Issuer: row.Issuer, Pin: row.Pin, Hold: row.Hold, UpdatedAt: row.EdgeAt}
 }
 
 // registration is the registration in the report row of a box with these tokens.
@@ -178,7 +184,7 @@ func (e Edge) registration(has boxtoken.Live) report.Registration {
 // Registration is the registration in the box's report row, without its tokens.
 func (e Edge) Registration() report.Registration {
 	g := report.Registration{EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel, FactoryID: e.FactoryID,
-		OrganizationID: e.OrganizationID, Issuer: e.Issuer, At: e.UpdatedAt, First: e.CreatedAt, Pin: e.Pin}
+		OrganizationID: e.OrganizationID, Issuer: e.Issuer, At: e.UpdatedAt, First: e.CreatedAt, Pin: e.Pin, Hold: e.Hold}
 	if e.retired() {
 		g.OrganizationID, g.Retired, g.Reset = "", true, e.EnrolmentID == ""
 	}

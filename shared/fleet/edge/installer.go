@@ -33,7 +33,7 @@ func (a Assignment) mayBeSaid(caller auth.Principal) error {
 	if a.TakeOver && !caller.Has(auth.PlatformOwner) {
 		return problem.New(problem.Forbidden, "Only a platform owner may take boxes over.")
 	}
-	if a.Pin != nil && onlyNew(caller) {
+	if (a.Pin != nil || a.AllowDowngrade) && onlyNew(caller) {
 		return problem.New(problem.Forbidden, "Your roles do not allow you to pin boxes.")
 	}
 	factoryID := ""

@@ -88,9 +88,12 @@ func (q PinRequest) pinned(row report.Row, is, runs release.Release, by audit.Pe
 	return pin, nil
 }
 
-// pin is the box's pin after an assignment. It ends if the box gets another owner or becomes another kind of box.
-func (a Assignment) pin(was Edge) *report.Pin {
+// pin is the box's pin after an assignment. It ends if the box gets another owner or becomes another kind of box. One
+// that has ended stays, so that nothing changes if nothing else does.
+func (a Assignment) pin(was Edge, at time.Time) *report.Pin {
 	switch {
+	case a.AllowDowngrade && was.Pin != nil && !was.Pin.Holds(at) && a.Pin == nil:
+		return nil
 	case a.Pin != nil && a.Pin.Remove:
 		return nil
 	case a.Pin != nil:
@@ -101,9 +104,22 @@ func (a Assignment) pin(was Edge) *report.Pin {
 	return was.Pin
 }
 
+// hold is the box's hold after an assignment: a move to another channel begins one, and so does the end of a pin.
+func (a Assignment) hold(was Edge, at time.Time) *report.Hold {
+	switch {
+	case a.AllowDowngrade, !was.Exists(), was.EdgeType != a.EdgeType:
+		return nil
+	case was.Channel != a.Channel, was.Pin.Holds(at) && a.pin(was, at) == nil:
+		return &report.Hold{Since: at, By: a.by}
+	case a.Pin != nil:
+		return report.Holding(was.Pin, was.Hold, at) // of a pin that ended by itself
+	}
+	return was.Hold
+}
+
 // pinning completes an assignment with the pin that it asks for.
 func (r *Registry) pinning(ctx context.Context, a Assignment, was Stored, by audit.Person, at time.Time) (Assignment, error) {
-	if a.Pin == nil || a.Pin.Remove {
+	if a.by = by; a.Pin == nil || a.Pin.Remove {
 		return a, nil
 	}
 	if was.Edge.Exists() {
@@ -154,7 +170,7 @@ func (r *Registry) pinAll(ctx context.Context, batch []BatchItem, was []Stored, 
 		case first == nil:
 			first = problem.New(refused.Code, "Box %s: %s", m.EdgeID, refused.Detail)
 		}
-		fault := problem.Fault{Pointer: fmt.Sprintf("/edges/%d/pin", i), Code: "refused", Detail: refused.Detail}
+		fault := problem.Fault{Pointer: fmt.Sprintf("/edges/%d/pin", i), Code: "reference", Detail: refused.Detail}
 		if len(refused.Faults) > 0 {
 			fault = refused.Faults[0]
 			fault.Pointer = fmt.Sprintf("/edges/%d%s", i, fault.Pointer)

@@ -80,6 +80,55 @@ func TestPinned_Again_HasANewEnd_AndTheSameChangesNothing(t *testing.T) {
 	}
 }
 
+// TestAssign_EachEventOfAHold is the rest of that table.
+func TestAssign_EachEventOfAHold(t *testing.T) {
+	pin := &report.Pin{Version: "1.0.0", At: noon, Until: noon.Add(time.Hour), By: anna}
+	bob := audit.Person{UserID: "bob"}
+	hold := &report.Hold{Since: noon.Add(-time.Hour), By: bob}
+	at := noon.Add(time.Minute)
+	by := func(change func(*Assignment)) func(*Assignment) {
+		return func(a *Assignment) {
+			a.by = anna
+			change(a)
+		}
+	}
+	now := &report.Hold{Since: at, By: anna}
+	for name, c := range map[string]struct {
+		pin    *report.Pin
+		hold   *report.Hold
+		at     time.Time
+		change func(*Assignment)
+		want   *report.Hold // in force afterwards
+	}{
+		"free, moved":                {nil, nil, at, func(a *Assignment) { a.Channel = "beta" }, now},
+		"free, moved, may go back":   {nil, nil, at, func(a *Assignment) { a.Channel, a.AllowDowngrade = "beta", true }, nil},
+		"free, of another type":      {nil, nil, at, func(a *Assignment) { a.EdgeType = "gateway-y" }, nil},
+		"free, in another factory":   {nil, nil, at, func(a *Assignment) { a.FactoryID = new("munich") }, nil},
+		"held, in another factory":   {nil, hold, at, func(a *Assignment) { a.FactoryID = new("munich") }, hold},
+		"held, moved":                {nil, hold, at, func(a *Assignment) { a.Channel = "beta" }, now},
+		"held, may go back":          {nil, hold, at, func(a *Assignment) { a.AllowDowngrade = true }, nil},
+		"pinned":                     {pin, nil, at, func(*Assignment) {}, nil},
+		"pinned, moved":              {pin, nil, at, func(a *Assignment) { a.Channel = "beta" }, now},
+		"pinned, unpinned":           {pin, nil, at, func(a *Assignment) { a.Pin = &PinRequest{Remove: true} }, now},
+		"pinned, and may go back":    {pin, nil, at, func(a *Assignment) { a.Pin, a.AllowDowngrade = &PinRequest{Remove: true}, true }, nil},
+		"ended":                      {pin, hold, pin.Until, func(*Assignment) {}, &report.Hold{Since: pin.Until, By: anna}},
+		"ended, in another factory":  {pin, nil, pin.Until, func(a *Assignment) { a.FactoryID = new("munich") }, &report.Hold{Since: pin.Until, By: anna}},
+		"ended, and the pin removed": {pin, nil, pin.Until, func(a *Assignment) { a.Pin = &PinRequest{Remove: true} }, &report.Hold{Since: pin.Until, By: anna}},
+		"ended, may go back":         {pin, nil, pin.Until, func(a *Assignment) { a.AllowDowngrade = true }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			box := Edge{EdgeID: "box-1", EdgeType: "gateway-x", Channel: "stable", OrganizationID: "acme", Pin: c.pin, Hold: c.hold, Revision: 1}
+			a := Assignment{EdgeType: "gateway-x", Channel: "stable", OrganizationID: "acme"}
+			by(c.change)(&a)
+			next, _, _ := box.assign("box-1", a, boxtoken.Live{}, c.at)
+			expect.Equal(t, report.Holding(next.Pin, next.Hold, c.at), c.want, "the hold")
+			if retired, _, err := next.retire(noon); err != nil || retired.Hold != nil {
+				t.Errorf("a retired box is held: %+v, %v", retired, err)
+			}
+		})
+	}
+}
+
 // TestAssign_EachEventOfAPin is the table of events and states, as far as it is about pins.
 func TestAssign_EachEventOfAPin(t *testing.T) {
 	pin := &report.Pin{Version: "1.0.0", At: noon, Until: noon.Add(time.Hour)}

@@ -31,6 +31,29 @@ func TestPolls_APinnedBox_DoesNotReadTheChannelEachTime(t *testing.T) {
 	})
 }
 
+// TestPolls_AHeldBox_DoesNotReadTheChannelEachTime is the same for a box that came from another channel.
+func TestPolls_AHeldBox_DoesNotReadTheChannelEachTime(t *testing.T) {
+	polled(t, func(t *testing.T, p *place) {
+		home := p.box.Channel
+		time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second))) // orders are times in seconds
+		p.publish(t, "lab-"+home, "7.0.0")
+		p.box.Channel = "lab-" + home
+		p.register(t)
+		p.box.Channel = home
+		p.register(t)
+		now := time.Now()
+		p.polls = polling.NewPolls(p.db, polling.Settings{PollInterval: time.Minute, ChannelCache: time.Hour, Shards: 1}, func() time.Time { return now })
+		clear(p.calls)
+		for range 10 {
+			reply := p.ask(t, "7.0.0", "")
+			expect.Equal(t, string(reply.Manifest.Source)+" "+reply.Manifest.Version, "hold 7.0.0", "told")
+			now = now.Add(time.Second)
+		}
+		expect.Equal(t, p.calls[dynamo.Channels.Name()+" strongly"], 1, "reads of the channel")
+		expect.Equal(t, p.calls[dynamo.Releases.Name()+" strongly"], 2, "reads of releases")
+	})
+}
+
 func TestUntilEnd_APinnedBoxPolls_WhenItsPinEnds(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {

@@ -1,6 +1,7 @@
 package polling
 
 import (
+	"cmp"
 	"time"
 
 	"wavegate/shared/fleet/cohort"
@@ -16,6 +17,8 @@ type Source string
 const (
 	// FromPin: somebody pinned the box to the version.
 	FromPin Source = "pin"
+	// FromHold: the box came by a move, or a pin of it has ended, and it runs a newer release than it would be told.
+	FromHold Source = "hold"
 	// FromChannel: the version is published on the box's channel.
 	FromChannel Source = "channel"
 	// FromRollout: the channel's rollout is active and the box is in its cohort.
@@ -51,7 +54,7 @@ func BoxOf(row report.Row, has string, at time.Time) Box {
 }
 
 // Releases finds the release of a version of the box's edge type; its Version is empty if it was never published. The
-// rule asks it only for boxes that are pinned.
+// rule asks it only for boxes that are pinned or held.
 type Releases func(version string) (release.Release, error)
 
 // Resolve decides what a box is told. row is the row of the box's channel. It returns false if nothing is published
@@ -60,13 +63,15 @@ type Releases func(version string) (release.Release, error)
 // In order:
 //
 //  1. A box that is pinned is told the pin's version, until the pin ends.
-//  2. An active rollout gives its target to the boxes of its cohort, except those of organizations that it leaves out.
+//  2. A box that was moved, or whose pin has ended, since the last publication on its channel keeps what it runs while
+//     the rules below would tell it a release of a lower order.
+//  3. An active rollout gives its target to the boxes of its cohort, except those of organizations that it leaves out.
 //     While it tells no more boxes, only those that have its offer are told.
-//  3. A box that runs the target of the present or last rollout, or of an earlier one since the last
+//  4. A box that runs the target of the present or last rollout, or of an earlier one since the last
 //     publication, is told that same version: no start, stage, halt or completion ever sends a box
 //     back. Where the channel has that version too, the box simply follows the channel.
-//  4. A box of an organization that was left out of an adopted rollout keeps the version before.
-//  5. Any other box is told the channel's version. So is every box after a publication, which ends the
+//  5. A box of an organization that was left out of an adopted rollout keeps the version before.
+//  6. Any other box is told the channel's version. So is every box after a publication, which ends the
 //     rollout and forgets all targets, until the next rollout starts.
 //
 // A box that does not say what it runs cannot be kept on it: after a halt it is told the channel's version. Only the
@@ -79,7 +84,29 @@ func Resolve(b Box, row release.ChannelRow, find Releases) (r Resolution, publis
 		}
 	}
 	r, published = b.follow(row)
-	return r, published, nil
+	hold := report.Holding(b.Pin, b.Hold, b.At)
+	if !published || hold == nil || !hold.Since.After(row.LastPublished()) {
+		return r, published, nil
+	}
+	r, err = b.kept(r, find)
+	return r, true, err
+}
+
+// kept is what a held box is told: what it runs, or was told if it does not say what it runs, unless that is older than
+// what it would be told.
+func (b Box) kept(r Resolution, find Releases) (Resolution, error) {
+	runs := cmp.Or(b.Installed, b.Told)
+	if runs == "" || runs == r.Version {
+		return r, nil
+	}
+	is, err := find(runs)
+	if err != nil || is.Version == "" {
+		return r, err
+	}
+	if next, err := find(r.Version); err != nil || next.Rank() >= is.Rank() {
+		return r, err
+	}
+	return Resolution{RolloutTarget: is.Target(), Source: FromHold}, nil
 }
 
 // follow is what the channel tells a box.

@@ -152,6 +152,54 @@ func shelf(versions ...string) polling.Releases {
 	}
 }
 
+func TestResolve_AHeldBox_KeepsWhatItRuns(t *testing.T) {
+	moved := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	held := func(e edge.Edge) edge.Edge {
+		e.Hold = &report.Hold{Since: moved}
+		return e
+	}
+	since := func(r release.ChannelRow, at time.Time) release.ChannelRow {
+		r.UpdatedAt, r.PublishedAt = at, &at
+		return r
+	}
+	in, out := held(box("2.0.0", 10, true)), held(box("2.0.0", 10, false))
+	before, after := moved.Add(-time.Hour), moved.Add(time.Hour)
+	ended := box("2.0.0", 10, false)
+	ended.Pin = &report.Pin{Version: "1.5.0", Until: moved}
+	for name, c := range map[string]struct {
+		box             edge.Edge
+		installed, told string
+		row             release.ChannelRow
+		version         string
+		source          polling.Source
+	}{
+		"the channel is older":                 {out, "2.5.0", "", since(row("1.0.0", nil), before), "2.5.0", polling.FromHold},
+		"the channel is newer":                 {out, "1.0.0", "", since(row("1.5.0", nil), before), "1.5.0", polling.FromChannel},
+		"the channel has what it runs":         {out, "1.0.0", "", since(row("1.0.0", nil), before), "1.0.0", polling.FromChannel},
+		"a pin has ended":                      {ended, "2.5.0", "", since(row("1.0.0", nil), before), "2.5.0", polling.FromHold},
+		"the cohort's target is older":         {in, "2.5.0", "", since(row("1.0.0", carried("2.0.0", 10, true)), before), "2.5.0", polling.FromHold},
+		"the cohort's target is newer":         {in, "1.5.0", "", since(row("1.0.0", carried("2.0.0", 10, true)), before), "2.0.0", polling.FromRollout},
+		"not in the cohort":                    {out, "1.5.0", "", since(row("1.0.0", carried("2.0.0", 10, true)), before), "1.5.0", polling.FromHold},
+		"runs a remembered target":             {out, "2.0.0", "", since(row("1.0.0", carried("2.0.0", 10, false)), before), "2.0.0", polling.FromInstalled},
+		"published since":                      {out, "2.5.0", "", since(row("1.0.0", nil), after), "1.0.0", polling.FromChannel},
+		"published since, then a rollout":      {out, "2.5.0", "", since(row("1.0.0", carried("2.0.0", 10, true)), after), "1.0.0", polling.FromChannel},
+		"published at that moment":             {out, "2.5.0", "", since(row("1.0.0", nil), moved), "1.0.0", polling.FromChannel},
+		"does not say what it runs":            {out, "", "2.5.0", since(row("1.0.0", nil), before), "2.5.0", polling.FromHold},
+		"was never told anything":              {out, "", "", since(row("1.0.0", nil), before), "1.0.0", polling.FromChannel},
+		"runs what was never published":        {out, "0.0.1-dev", "", since(row("1.0.0", nil), before), "1.0.0", polling.FromChannel},
+		"the channel's was never bound":        {out, "2.5.0", "", since(row("0.9.0", nil), before), "2.5.0", polling.FromHold},
+		"a row without the time of its change": {out, "2.5.0", "", row("1.0.0", carried("2.0.0", 10, false)), "2.5.0", polling.FromHold},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := polling.Box{Edge: c.box, Installed: c.installed, Told: c.told, At: moved.Add(2 * time.Hour)}
+			got, _, err := polling.Resolve(b, c.row, shelf("1.0.0", "1.5.0", "2.0.0", "2.5.0"))
+			if err != nil || got.Version != c.version || got.Source != c.source {
+				t.Errorf("told %s from %s, %v", got.Version, got.Source, err)
+			}
+		})
+	}
+}
+
 func TestResolve_APinnedBox_IsToldThePinUntilItEnds(t *testing.T) {
 	end := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	pinned := func(e edge.Edge, version string) edge.Edge {
@@ -179,11 +227,8 @@ func TestResolve_APinnedBox_IsToldThePinUntilItEnds(t *testing.T) {
 				t.Errorf("told %s from %s, %v", got.Version, got.Source, err)
 			}
 			b.At = end
-			free := b
-			free.Pin = nil
-			got, _, _ = polling.Resolve(b, c.row, nil)
-			if want, _, _ := polling.Resolve(free, c.row, nil); got != want {
-				t.Errorf("at the end of the pin: told %+v, a free box %+v", got, want)
+			if got, _, err := polling.Resolve(b, c.row, shelf()); got.Source == polling.FromPin || err != nil {
+				t.Errorf("at the end of the pin: told %+v, %v", got, err)
 			}
 		})
 	}

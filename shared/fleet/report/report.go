@@ -60,7 +60,8 @@ type Row struct {
 	// RegisteredAt is when the box was registered first since it was last retired; nil: before that was noted.
 	RegisteredAt *time.Time `json:"registeredAt,omitempty"`
 	// Pin is the box's pin; nil: nobody pinned it. It is written with the registration, too.
-	Pin *Pin `json:"pin,omitempty"`
+	Pin  *Pin  `json:"pin,omitempty"`
+	Hold *Hold `json:"hold,omitempty"` // see Holding
 	// Retired is set if the box was retired. The row stays, so that a poll that still read the old registration cannot
 	// bring the box back into the counts.
 	Retired bool `json:"retired,omitempty"`
@@ -130,6 +131,7 @@ type Registration struct {
 	At      time.Time // when it last changed
 	First   time.Time // when the box was registered; zero: not known
 	Pin     *Pin
+	Hold    *Hold
 	Retired bool
 	Reset   bool // the id is free for whoever redeems it, but not with an earlier token
 }
@@ -145,7 +147,7 @@ func (r Row) Registered(g Registration) Row {
 	next.EdgeID, next.EdgeType, next.Channel, next.FactoryID = g.EdgeID, g.EdgeType, g.Channel, g.FactoryID
 	next.OrganizationID, next.Issuer, next.Tokens = g.OrganizationID, g.Issuer, g.Tokens
 	next.EdgeAt, next.Retired, next.Revision = g.At, g.Retired, r.Revision+1
-	next.Pin = g.Pin
+	next.Pin, next.Hold = g.Pin, g.Hold
 	if next.RegisteredAt = r.RegisteredAt; !g.First.IsZero() {
 		next.RegisteredAt = &g.First
 	}
