@@ -91,6 +91,7 @@ type telling struct {
 	version string
 	// rolloutID is the active rollout that reaches the box; empty: none does.
 	rolloutID string
+	heldAt    *time.Time      // since when the box is held; nil: it is not
 	release   release.Release // of a version that the box does not have
 	interval  time.Duration
 }
@@ -115,7 +116,7 @@ func (b *Boxes) tell(ctx context.Context, box report.Row) (telling, error) {
 			return t, nil
 		}
 	}
-	t.version = r.Version
+	t.version, t.heldAt = r.Version, r.HeldAt
 	if r.Source == polling.FromRollout {
 		t.rolloutID = r.RolloutID
 	}
@@ -184,7 +185,7 @@ func (b *Base) link(row report.Row, first bool, at time.Time) {
 
 // poll is the report of a poll.
 func (b *Boxes) poll(e known, t telling, has string, at time.Time) polled {
-	event := polled{report.Polled{Told: t.version, Subject: e.subject, At: at}, has}
+	event := polled{report.Polled{Told: t.version, Subject: e.subject, HeldAt: t.heldAt, At: at}, has}
 	if t.rolloutID != "" {
 		event.RolloutID, event.Stage = t.rolloutID, cohort.FirstStage(e.EdgeType, t.version, e.EdgeID)
 	}

@@ -36,8 +36,9 @@ type PinRequest struct {
 func readPin(body *input.Object) *PinRequest {
 	q := new(PinRequest)
 	given, null := body.ClearableObject("pin", func(o *input.Object) {
-		q.Version, _ = o.OptionalText("version", release.VersionRule)
-		q.Installed = o.Boolean("installed")
+		version, named := o.OptionalText("version", release.VersionRule)
+		installed, said := o.OptionalBoolean("installed")
+		q.Version, q.Installed = version, installed
 		q.Reason = o.Text("reason", audit.ReasonRule)
 		if until, given := o.OptionalText("until", input.Time); given {
 			at := input.ParseTime(until).Truncate(time.Millisecond)
@@ -45,8 +46,11 @@ func readPin(body *input.Object) *PinRequest {
 		}
 		q.AllowDowngrade = o.Boolean("allowDowngrade")
 		o.RequireAny("version", "installed")
-		if q.Version != "" && q.Installed {
+		switch {
+		case named && installed:
 			o.Fault("installed", "exclusive", "must not be given together with version")
+		case said && !installed && !named:
+			o.Fault("version", "required", "is required, unless installed is true")
 		}
 	})
 	switch {

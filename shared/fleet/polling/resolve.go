@@ -37,6 +37,8 @@ type Resolution struct {
 	Source Source
 	// RolloutID is set for FromRollout, and for FromInstalled while the channel remembers the rollout.
 	RolloutID string
+	// HeldAt is since when the box is held; only with FromHold.
+	HeldAt *time.Time
 }
 
 // A Box is what the rule needs to know of a box.
@@ -88,13 +90,13 @@ func Resolve(b Box, row release.ChannelRow, find Releases) (r Resolution, publis
 	if !published || hold == nil || !hold.Since.After(row.LastPublished()) {
 		return r, published, nil
 	}
-	r, err = b.kept(r, find)
+	r, err = b.kept(r, hold, find)
 	return r, true, err
 }
 
 // kept is what a held box is told: what it runs, or was told if it does not say what it runs, unless that is older than
 // what it would be told.
-func (b Box) kept(r Resolution, find Releases) (Resolution, error) {
+func (b Box) kept(r Resolution, hold *report.Hold, find Releases) (Resolution, error) {
 	runs := cmp.Or(b.Installed, b.Told)
 	if runs == "" || runs == r.Version {
 		return r, nil
@@ -106,7 +108,7 @@ func (b Box) kept(r Resolution, find Releases) (Resolution, error) {
 	if next, err := find(r.Version); err != nil || next.Rank() >= is.Rank() {
 		return r, err
 	}
-	return Resolution{RolloutTarget: is.Target(), Source: FromHold}, nil
+	return Resolution{RolloutTarget: is.Target(), Source: FromHold, HeldAt: &hold.Since}, nil
 }
 
 // follow is what the channel tells a box.

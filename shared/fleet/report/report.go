@@ -62,6 +62,8 @@ type Row struct {
 	// Pin is the box's pin; nil: nobody pinned it. It is written with the registration, too.
 	Pin  *Pin  `json:"pin,omitempty"`
 	Hold *Hold `json:"hold,omitempty"` // see Holding
+	// HeldAt is since when the box is held, if the last poll was answered with what it runs for that reason.
+	HeldAt *time.Time `json:"heldAt,omitempty"`
 	// Retired is set if the box was retired. The row stays, so that a poll that still read the old registration cannot
 	// bring the box back into the counts.
 	Retired bool `json:"retired,omitempty"`
@@ -148,6 +150,9 @@ func (r Row) Registered(g Registration) Row {
 	next.OrganizationID, next.Issuer, next.Tokens = g.OrganizationID, g.Issuer, g.Tokens
 	next.EdgeAt, next.Retired, next.Revision = g.At, g.Retired, r.Revision+1
 	next.Pin, next.Hold = g.Pin, g.Hold
+	if g.Pin != nil {
+		next.HeldAt = nil
+	}
 	if next.RegisteredAt = r.RegisteredAt; !g.First.IsZero() {
 		next.RegisteredAt = &g.First
 	}

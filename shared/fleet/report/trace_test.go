@@ -54,7 +54,10 @@ func TestIndexEntryOf_TellsTheRegistrationAndTraces(t *testing.T) {
 	plain := IndexEntry{EdgeID: "box-1", Version: "2.0.0", State: Failed, Stage: 10, Hash: hash("box-1")}
 	dated := plain
 	dated.RegisteredAt = at
-	for name, e := range map[string]IndexEntry{"of an earlier release": plain, "with a date": dated} {
+	pinned, held := plain, dated
+	pinned.AsideSince, pinned.PinnedUntil = at, at.Add(time.Hour)
+	held.AsideSince = at
+	for name, e := range map[string]IndexEntry{"of an earlier release": plain, "with a date": dated, "pinned": pinned, "held, with a date": held} {
 		for _, trace := range []bool{false, true} {
 			key := e.StateKey()
 			if e.Trace = trace; trace {
