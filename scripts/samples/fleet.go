@@ -129,7 +129,7 @@ var fleet = []Sample{
 		Cases: []Case{
 			{Name: "new"},
 			{Name: "moved", After: After("put-edge"), With: Values{"channel": "canary"}, Status: http.StatusNoContent},
-			{Name: "pinned", After: append(After("publish-release"), After("put-edge")...), Status: http.StatusNoContent,
+			{Name: "pinned", New: true, After: append(After("publish-release"), After("put-edge")...), Status: http.StatusNoContent,
 				With: Values{"place": `,"pin":{"version":"1.0.0","reason":"a test"}`}},
 		},
 		Also: []Case{
