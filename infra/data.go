@@ -64,7 +64,9 @@ func (p part) publish(h held) {
 	if h.pool != nil {
 		write(parameterPool, "The id of the user pool", h.pool.id)
 		write(parameterPoolURL, "The issuer of the user pool's tokens", h.pool.url)
-		write(parameterTrigger, "The function that writes the user pool's tokens", h.pool.trigger)
+		if p.settings.Alarms { // see publishedNames
+			write(parameterTrigger, "The function that writes the user pool's tokens", h.pool.trigger)
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -157,4 +158,24 @@ func (s *shelf) read(part int, into Books) error {
 		}
 		into[one.Table] = append(into[one.Table], one.Item)
 	}
+}
+
+// newer are the fields of resources that events and answers of an earlier release lack.
+var newer = map[string][]string{
+	"machine":                   {"classTerms", "admissions"},
+	"rollout":                   {"fast"},
+	"production-method":         {"recalled"},
+	"production-method-version": {"decisions"},
+}
+
+// Same compares two states of a resource. A field that an earlier release does not know counts only if both have it.
+func Same(kind string, a, b Item) bool {
+	a, b = maps.Clone(a), maps.Clone(b)
+	for _, name := range newer[kind] {
+		if a[name] == nil || b[name] == nil {
+			delete(a, name)
+			delete(b, name)
+		}
+	}
+	return reflect.DeepEqual(a, b)
 }

@@ -3,6 +3,7 @@ package ledger
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/dynamo"
@@ -57,13 +58,21 @@ func (b Books) auditReports(f *Findings) {
 		if retired(box) {
 			place = "-"
 		}
-		if Text(row, "stateKey") != as[report.Row](row).Entry().StateKey() || !strings.HasPrefix(Text(row, "shard"), place+"#") || Text(row, "rolloutId") != Text(offer, "rolloutId") || Text(row, "code") != Text(offer, "code") {
+		if !finds(row) || !strings.HasPrefix(Text(row, "shard"), place+"#") || Text(row, "rolloutId") != Text(offer, "rolloutId") || Text(row, "code") != Text(offer, "code") {
 			f.Add("reports: the index does not find %v", row)
 		}
 	}
 	for id := range boxes {
 		f.Add("reports: the box %s has no row", id)
 	}
+}
+
+// finds reports whether the index finds a row. The sort key of an earlier release does not have the registration's time.
+func finds(row Item) bool {
+	entry, key := as[report.Row](row).Entry(), Text(row, "stateKey")
+	with := entry.StateKey()
+	entry.RegisteredAt = time.Time{}
+	return key == with || key == entry.StateKey()
 }
 
 func (f *Findings) auditCode(offer Item) {

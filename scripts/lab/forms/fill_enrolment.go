@@ -1,11 +1,20 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"wavegate/shared/access/boxtoken"
+	"wavegate/shared/fleet/enrolment"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/dynamolocal"
+	"wavegate/shared/testing/golden"
 )
 
 // enrol makes an enrolment, and keeps its id and code under a name.
@@ -41,6 +50,21 @@ func (w *world) enrolments() {
 	w.do(done, "anna", "DELETE /api/edge-enrolments/<enrolment>/redemptions/box-42", "")
 	w.do(ok, "token:token of box-41", "GET /api/edges/box-41/update/manifest?installed=1.0.0", "")
 	w.do(done, "anna", "DELETE /api/edge-enrolments/<closed>", "")
+	w.enrol("crowded", `"box-46"`, "")
+	w.crowd("crowded")
+	w.redeem("crowded", "box-47", http.StatusAccepted)
+}
+
+// crowd makes all but one of the boxes wait that may wait with a code. They are written to the store, because the service
+// limits calls.
+func (w *world) crowd(name string) {
+	sum := digest("a made-up token")
+	for i := 0; i < enrolment.MostBoxes-1 && w.err == nil; i++ {
+		id := fmt.Sprintf("made-up-%04d", i)
+		_, w.err = w.DB.PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String(dynamolocal.TableName(dynamo.Enrolments)),
+			Item: golden.Encoded(golden.Plain{"id": w.values[name], "part": "waiting/" + id + "/" + sum, "edgeId": id, "tokenSha256": sum,
+				"since": w.values["soon"], "expires": time.Now().Add(time.Hour).Unix(), "network": sum[:16]})})
+	}
 }
 
 // quotas has an installer register boxes, a platform owner take one over, and the owner raise a limit.

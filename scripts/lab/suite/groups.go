@@ -1,7 +1,5 @@
 package main
 
-import "strings"
-
 // A group is a part of the suite that runs, is timed and fails as a whole.
 type group struct {
 	name, mode, says string
@@ -29,13 +27,14 @@ var groups = []group{
 		[]string{"env PROOF_HISTORIES=100 PROOF_HISTORIES_BOXES=50 @test -count=1 -run=" + isolation + " ./scripts/lab/proof"}},
 	{"stacks", daily, "templates; cdk-nag; synthesis of dev and prod", "node npm", []string{"@test -count=1 ./infra", "./scripts/synth stages"}},
 	{"processes", daily, "the local service, the command and the other tools, as processes", "", []string{"@test -count=1 @processes"}},
-	{"races", daily, "the race detector on packages that start goroutines", "cc|gcc|clang", []string{"@test -race " + strings.Join(goroutines, " ")}},
+	{"races", daily, "the race detector on packages that start goroutines", "cc|gcc|clang", []string{"@test -race @raced", "@test -race @race-of -rapid.checks=10"}},
 	{"contract", daily, "the contract's lint, and whether it would break a caller", "npm", []string{"./scripts/contract check"}},
 
 	{"fleets", rest, "thousands of boxes over HTTP; each number and verdict is what the boxes know; the demo; sizes; same bytes", "",
 		[]string{"@full -run=^Test(Bell|Guard|Progress)_ ./scripts/local/fleet", "@full ./scripts/local/demo",
 			"@full -run=^TestBuild_(AChangedWord|Command)_ ./scripts/local/service", "@full -run=^Test(Functions|Tick)_ ./scripts/lab/benchmarks/cost"}},
-	{"race detector", rest, "the same on the other packages of \"packages\"", "cc|gcc|clang", []string{"@test -race -timeout=20m @unraced"}},
+	{"race detector", rest, "the same on the other packages of \"packages\"", "cc|gcc|clang",
+		[]string{"@test -race -timeout=20m @unraced", "@test -race -timeout=20m @unrace-of -rapid.checks=10"}},
 	{"sam", rest, "one call of every operation and a tick under the AWS SAM CLI; the stacks of every setting", "docker sam javac npm",
 		[]string{"./scripts/lab/sam/run test", "./scripts/synth"}},
 	{"fuzz", rest, "each parser of outside input for 5 s; calls made from the contract", "python3",

@@ -24,6 +24,9 @@ var passes = []string{
 	"asOf", "ageSeconds", "lastSeenAt", "tokenLastUsedAt", "silent", "soakedSeconds", "used", "remaining", "resetSeconds", "requestId",
 }
 
+// newer are members that the release which an upgrade begins with does not show.
+var newer = []string{"classTerms", "decisions", "fast", "recalled", "withoutBox"}
+
 // soaked is how long a stage has soaked, in the guard's sentences.
 var soaked = regexp.MustCompile(`soaked \d+ of`)
 
@@ -222,7 +225,7 @@ func lasting(v any) any {
 		}
 	case map[string]any:
 		for name := range v {
-			if slices.Contains(passes, name) {
+			if slices.Contains(passes, name) || slices.Contains(newer, name) {
 				delete(v, name)
 			} else {
 				v[name] = lasting(v[name])

@@ -26,6 +26,8 @@ type Deployment struct {
 	Tick func(context.Context) error
 	// Has reports whether the release that fills the deployment has an operation.
 	Has func(operation string) bool
+	// Earlier is set while the release that filled the deployment answers again, after a rollback.
+	Earlier bool
 	// After is called after each call that was answered, one at a time; it may be nil.
 	After func(call string) error
 

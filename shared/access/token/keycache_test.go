@@ -234,6 +234,7 @@ func TestKeys_IssuerDoesNotAnswer_StaleKeysAreUsed(t *testing.T) {
 
 func TestKeys_ManyCallersAtOnce_ShareOneFetch(t *testing.T) {
 	p := newPublisher(t)
+	token.SetFetchTimeout(p.Verifier, time.Minute) // 200 callers on a slow machine take more than the usual time
 	release := make(chan struct{})
 	p.serve(func(w http.ResponseWriter, _ *http.Request) {
 		<-release

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"wavegate/shared/fleet/guard"
@@ -61,8 +62,9 @@ func (u *Unreadable) merge(other Unreadable) {
 // forMoves is the part of a tick's time that is reserved for the guard's moves.
 const forMoves = 15 * time.Second
 
-// Tick counts the active rollouts, the one with the oldest count first, until the context ends. The guard judges and
-// moves those with a policy. The origin is the guard's, for the audit trail.
+// Tick counts rollouts, the one with the oldest count first, until the context ends: the active ones, and those that
+// completed less than a soak ago. The guard judges and moves the active ones with a policy, and reports if a completed
+// release goes bad. The origin is the guard's, for the audit trail.
 //
 // A tick may be lost, repeated or killed at any point. The next one makes up for it. A recent count is not repeated,
 // and a move is made only on the revision of the rollout that was judged; see act for halts. The error joins all
@@ -75,28 +77,9 @@ func (s *Store) Tick(ctx context.Context, from audit.Origin) (Tally, error) {
 		return Tally{}, fmt.Errorf("census: list active rollouts: %w", err)
 	}
 	tally := Tally{Active: len(active) + unreadable.Items, Verdicts: map[guard.Action]int{}, Listed: true, Unreadable: unreadable}
-	var faults []error
-	latest := map[string]*Progress{}
-	counting, cancelCounting := context.WithTimeout(ctx, Deadline-forMoves)
-	defer cancelCounting()
-	for _, c := range Plan(active, s.db.Now(), s.settings.recent()) {
-		if counting.Err() != nil {
-			faults = append(faults, fmt.Errorf("census: out of time before rollout %s", c.ID))
-			break
-		}
-		p, err := s.ofRollout(counting, c.ID, partLatest, s.countByTick, s.settings.recent())
-		if errors.Is(err, errCounting) {
-			continue // by a repeated tick
-		}
-		if err != nil {
-			faults = append(faults, fmt.Errorf("census: rollout %s: %w", c.ID, err))
-			continue
-		}
-		latest[c.ID] = &p
-		tally.Counted++
-		tally.Unreadable.merge(p.unreadable)
-	}
-	faults = append(faults, s.watch(counting, from, &tally)...)
+	completed, faults := s.completed(ctx)
+	latest, failed := s.countAll(ctx, slices.Concat(active, completed), &tally)
+	faults = append(faults, failed...)
 	for _, c := range active {
 		c.Last = cmp.Or(latest[c.ID], c.Last)
 		acted, err := s.act(ctx, from, c)
@@ -105,12 +88,45 @@ func (s *Store) Tick(ctx context.Context, from audit.Origin) (Tally, error) {
 		}
 		tally.add(c, acted, s.db.Now())
 	}
-	for _, c := range active { // after all moves: a halt does not wait for a warning
-		if err := s.warn(ctx, from, c.Rollout, latest[c.ID]); err != nil {
+	for _, c := range slices.Concat(active, completed) { // after all moves: a halt does not wait for a warning
+		last := latest[c.ID]
+		if c.Status == rollout.Completed {
+			if last = cmp.Or(last, c.Last); last == nil || last.Guard == nil || !last.Guard.Pages {
+				continue
+			}
+			tally.Paging++
+		}
+		if err := s.warn(ctx, from, c.Rollout, last); err != nil {
 			faults = append(faults, fmt.Errorf("census: warn of rollout %s: %w", c.ID, err))
 		}
 	}
 	return tally, errors.Join(faults...)
+}
+
+// countAll counts those that are due, while there is time left for the guard's moves.
+func (s *Store) countAll(ctx context.Context, all []Candidate, tally *Tally) (latest map[string]*Progress, faults []error) {
+	ctx, cancel := context.WithTimeout(ctx, Deadline-forMoves)
+	defer cancel()
+	latest = map[string]*Progress{}
+	for _, c := range Plan(all, s.db.Now(), s.settings.recent()) {
+		if ctx.Err() != nil {
+			return latest, append(faults, fmt.Errorf("census: out of time before rollout %s", c.ID))
+		}
+		p, err := s.ofRollout(ctx, c.ID, partLatest, s.countByTick, c.recent(s.settings.recent()))
+		if errors.Is(err, errCounting) {
+			continue // by a repeated tick
+		}
+		if err != nil {
+			faults = append(faults, fmt.Errorf("census: rollout %s: %w", c.ID, err))
+			continue
+		}
+		latest[c.ID] = &p
+		if c.Status == rollout.Active {
+			tally.Counted++
+			tally.Unreadable.merge(p.unreadable)
+		}
+	}
+	return latest, faults
 }
 
 // How often a completed rollout is counted, and how many of those that started last are checked.
@@ -119,30 +135,24 @@ const (
 	mostWatched = 50
 )
 
-// watch keeps counting rollouts for a soak after their completion. The guard cannot move them then, but reports if the
-// release goes bad.
-func (s *Store) watch(ctx context.Context, from audit.Origin, tally *Tally) (faults []error) {
+// completed lists the completed rollouts that the guard still checks. It cannot move them.
+func (s *Store) completed(ctx context.Context) (all []Candidate, faults []error) {
 	page, err := s.rollouts.List(ctx, rollout.Filter{Status: rollout.Completed}, dynamo.Span{Limit: mostWatched})
 	if err != nil {
-		return []error{fmt.Errorf("census: list completed rollouts: %w", err)}
+		return nil, []error{fmt.Errorf("census: list completed rollouts: %w", err)}
 	}
 	for _, r := range page.Items {
 		if !watched(r, s.db.Now()) {
 			continue
 		}
-		p, err := s.ofRollout(ctx, r.ID, partLatest, s.countByTick, watchAge)
-		switch {
-		case errors.Is(err, errCounting):
-		case err != nil:
+		h, err := readHead[Progress](ctx, s.db, r.ID, partLatest)
+		if err != nil {
 			faults = append(faults, fmt.Errorf("census: completed rollout %s: %w", r.ID, err))
-		case p.Guard != nil && p.Guard.Pages:
-			tally.Paging++
-			if err := s.warn(ctx, from, r, &p); err != nil {
-				faults = append(faults, fmt.Errorf("census: warn of completed rollout %s: %w", r.ID, err))
-			}
+			continue
 		}
+		all = append(all, Candidate{r, h.Begun, h.Answer})
 	}
-	return faults
+	return all, faults
 }
 
 // watched reports whether the guard still checks a completed rollout: everybody has its target, for less than the last

@@ -22,7 +22,13 @@ func TestPlan_OldestFirst_AndNothingTwice(t *testing.T) {
 		}
 		return c
 	}
+	completed := func(id string, ago time.Duration) census.Candidate {
+		c := candidate(id, ago)
+		c.Status = rollout.Completed
+		return c
+	}
 	plan := census.Plan([]census.Candidate{
+		completed("completed, nine minutes", 9*time.Minute), completed("completed, eleven minutes", 11*time.Minute),
 		candidate("a minute", time.Minute), candidate("a moment", time.Second), candidate("never", 0),
 		candidate("an hour", time.Hour), candidate("ahead", -time.Hour), candidate("also never", 0),
 	}, noon, 30*time.Second)
@@ -30,7 +36,7 @@ func TestPlan_OldestFirst_AndNothingTwice(t *testing.T) {
 	for _, c := range plan {
 		order = append(order, c.ID)
 	}
-	if want := []string{"also never", "never", "an hour", "a minute", "ahead"}; !slices.Equal(order, want) {
+	if want := []string{"also never", "never", "an hour", "completed, eleven minutes", "a minute", "ahead"}; !slices.Equal(order, want) {
 		t.Errorf("got %q, want %q", order, want)
 	}
 }

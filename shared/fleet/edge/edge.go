@@ -65,6 +65,8 @@ type Assignment struct {
 	TokenSHA256 string
 	// EnrolmentID is the enrolment by which a new box is registered.
 	EnrolmentID string
+	// Departure is the reason of a signature: the box leaves its factory although it speaks for machines that have versions.
+	Departure string `json:",omitempty"`
 	// TakeOver says that a box of another organization is meant, too.
 	TakeOver bool `json:",omitempty"`
 	// Pin is what the caller asks of the box's pin; nil keeps it.

@@ -3,6 +3,7 @@ package edge
 import (
 	"wavegate/shared/fleet/boxauth"
 	"wavegate/shared/platform/input"
+	"wavegate/shared/trail/audit"
 )
 
 // ReadAssignment reads an assignment. An issuer that the service does not trust for boxes is a fault.
@@ -19,6 +20,13 @@ func ReadAssignment(body *input.Object, issuers boxauth.Issuers) Assignment {
 	if a.Issuer != nil && *a.Issuer != "" && !issuers.Include(*a.Issuer) {
 		body.Fault("issuer", "unknown", "must be an issuer that the service trusts for boxes")
 	}
+	return a
+}
+
+// ReadSigned reads an assignment that may be signed.
+func ReadSigned(body *input.Object, issuers boxauth.Issuers) Assignment {
+	a := ReadAssignment(body, issuers)
+	body.OptionalObject("departure", func(o *input.Object) { a.Departure = o.Text("reason", audit.ReasonRule) })
 	return a
 }
 

@@ -3,11 +3,13 @@ package enrolment_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"wavegate/shared/fleet/enrolment"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 )
 
 func TestAccept_BoxThatWaits_IsRegisteredWithTheHashThatWasSeen(t *testing.T) {
@@ -98,32 +100,57 @@ func TestAccept_ThirtyBoxes_FitIntoOneTransaction(t *testing.T) {
 	})
 }
 
-// TestWaiting_MoreThanAThousand_TheOldestFallOut, and wait again when they call again.
-func TestWaiting_MoreThanAThousand_TheOldestFallOut(t *testing.T) {
+// TestWaiting_MoreThanAThousand_DisplaceOnlyTheirNetworks: 998 made-up boxes wait, and a real one of another network. More
+// made-up ones are refused, and boxes of other networks displace the oldest made-up ones. An earlier release stored a third
+// of these, and no network.
+func TestWaiting_MoreThanAThousand_DisplaceOnlyTheirNetworks(t *testing.T) {
+	const attacker, plant, other = "203.0.113.7", "198.51.100.1", "2001:db8:1::1"
 	each(t, func(w *world) {
 		name := func(n int) string { return fmt.Sprintf("%s-%d", w.box, n) }
-		var all []enrolment.Waiting
-		for n := range enrolment.MostBoxes {
-			all = append(all, enrolment.Waiting{EdgeID: name(n), TokenSHA256: hash(1), Since: w.now.Add(time.Duration(n) * time.Millisecond)})
-		}
-		if err := w.enrolments.Fill(w.ctx(), w.details().Enrolment, all); err != nil {
-			t.Fatal(err)
-		}
-		w.now = w.now.Add(time.Minute)
-		for n := range 3 {
+		from := func(address, id string) (enrolment.Outcome, error) {
 			w.now = w.now.Add(time.Millisecond)
-			w.must(enrolment.Waits, name(enrolment.MostBoxes+n), hash(1))
+			return w.redeemFrom(address, id, hash(1))
 		}
+		must := func(address, id string) {
+			w.Helper()
+			got, err := from(address, id)
+			expect.OK(w, err)
+			expect.Equal(w, got, enrolment.Waits, "%s from %s", id, address)
+		}
+		must(plant, "real")
+		var all []enrolment.Waiting
+		for n := range enrolment.MostBoxes - 2 {
+			made := enrolment.Waiting{EdgeID: name(n), TokenSHA256: hash(1), Since: w.now.Add(time.Duration(n+1) * time.Millisecond)}
+			if n%3 > 0 {
+				made.Network = enrolment.NetworkOf(attacker)
+			}
+			all = append(all, made)
+		}
+		expect.OK(t, w.enrolments.Fill(w.ctx(), w.details().Enrolment, all))
+		w.now = w.now.Add(time.Minute)
+
+		must(attacker, "last") // the thousandth
+		for i := range 3 {
+			must(other, fmt.Sprintf("other-%d", i))
+		}
+		must(other, "other-0")
 		d := w.details()
-		if len(d.Waiting) != enrolment.MostBoxes || d.Waiting[0].EdgeID != name(enrolment.MostBoxes+2) || d.Waiting[enrolment.MostBoxes-1].EdgeID != name(3) {
-			t.Fatalf("%d wait, from %+v to %+v", len(d.Waiting), d.Waiting[0], d.Waiting[len(d.Waiting)-1])
+		expect.Equal(t, len(d.Waiting), enrolment.MostBoxes, "boxes that wait")
+		expect.Equal(t, []string{d.Waiting[0].EdgeID, d.Waiting[enrolment.MostBoxes-2].EdgeID, d.Waiting[enrolment.MostBoxes-1].EdgeID},
+			[]string{"other-2", name(0), "real"}, "the newest and the oldest")
+		for _, displaced := range []int{1, 2, 4} {
+			if slices.ContainsFunc(d.Waiting, func(w enrolment.Waiting) bool { return w.EdgeID == name(displaced) }) {
+				t.Errorf("%s still waits", name(displaced))
+			}
 		}
-		if err := w.accept(enrolment.Pair{EdgeID: name(0), TokenSHA256: hash(1)}); !problem.Has(err, problem.Conflict) {
+		for i := range 2 {
+			if _, err := from(attacker, fmt.Sprintf("made-up-%d", i)); !problem.Has(err, problem.Conflict) {
+				t.Error(err)
+			}
+		}
+		if err := w.accept(enrolment.Pair{EdgeID: name(1), TokenSHA256: hash(1)}); !problem.Has(err, problem.Conflict) {
 			t.Error(err)
 		}
-		w.must(enrolment.Waits, name(0), hash(1))
-		if err := w.accept(enrolment.Pair{EdgeID: name(0), TokenSHA256: hash(1)}); err != nil {
-			t.Error(err)
-		}
+		expect.OK(t, w.accept(enrolment.Pair{EdgeID: "real", TokenSHA256: hash(1)}))
 	})
 }

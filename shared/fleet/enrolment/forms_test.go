@@ -1,9 +1,13 @@
 package enrolment
 
 import (
+	"fmt"
+	"strconv"
 	"testing"
+	"time"
 
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/testing/golden"
 )
 
@@ -13,18 +17,12 @@ func TestForms_OfEachRelease_AreKept(t *testing.T) {
 
 // TestForms_OfBoxes_AreKept stores what was read of the ids and the waiting boxes of an enrolment again.
 func TestForms_OfBoxes_AreKept(t *testing.T) {
-	enrolments := map[string]Kept{}
-	for _, i := range golden.Of(t, dynamo.Enrolments, "enrolment") {
-		var e Kept
-		if err := dynamo.Decode(dynamo.Enrolments, golden.Encoded(i.Plain), &e); err != nil {
-			t.Fatal(err)
-		}
-		enrolments[e.ID] = e
+	of := func(p golden.Plain) Enrolment {
+		expires, err := strconv.ParseInt(fmt.Sprint(p["expires"]), 10, 64)
+		expect.OK(t, err)
+		return Enrolment{ID: p["id"].(string), ExpiresAt: time.Unix(expires, 0).Add(-keep)}
 	}
-	golden.Stored(t, dynamo.Enrolments, "ids", func(i IDs, p golden.Plain) dynamo.TransactItem {
-		return i.write(enrolments[p["id"].(string)].Enrolment)
-	})
-	golden.Stored(t, dynamo.Enrolments, "waiting box", func(w Waiting, p golden.Plain) dynamo.TransactItem {
-		return w.write(enrolments[p["id"].(string)].Enrolment)
-	})
+	golden.Stored(t, dynamo.Enrolments, "ids", func(i IDs, p golden.Plain) dynamo.TransactItem { return i.write(of(p)) })
+	golden.Stored(t, dynamo.Enrolments, "crowd", func(c crowd, _ golden.Plain) dynamo.TransactItem { return c.write() })
+	golden.Stored(t, dynamo.Enrolments, "waiting box", func(w Waiting, p golden.Plain) dynamo.TransactItem { return w.write(of(p)) })
 }

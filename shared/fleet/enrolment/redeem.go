@@ -57,7 +57,7 @@ func (s *Registry) Redeem(ctx context.Context, from audit.Origin, caller auth.Pr
 			}
 			_, called = s.edges.Record(set, e.assignment(p), is)
 		case Waits:
-			return s.wait(ctx, set, e, p)
+			return s.wait(ctx, set, e, p, from.SourceIP)
 		case Refused, Banned:
 			if next, event := kept.refuse(p.EdgeID, set.After(kept.UpdatedAt)); event != "" {
 				change.Record(set, kind, kept, next, event)

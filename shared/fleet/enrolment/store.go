@@ -24,11 +24,12 @@ const ResourceType = "enrolment"
 // keep is how long an enrolment is kept after it has expired.
 const keep = 90 * 24 * time.Hour
 
-// These are the parts of an enrolment's items: itself, the ids of its boxes, and boxes that wait.
+// These are the parts of an enrolment's items: itself, the ids of its boxes, boxes that wait, and how many these are.
 const (
-	whole   = "enrolment"
-	theIDs  = "ids"
-	waiting = "waiting/"
+	whole    = "enrolment"
+	theIDs   = "ids"
+	waiting  = "waiting/"
+	theCrowd = "crowd"
 )
 
 // An item is an enrolment with the keys of its list.

@@ -76,7 +76,11 @@ func (w *world) enrolment(ids ...string) (id string, code auth.Principal) {
 func hash(n int) string { return fmt.Sprintf("%064x", n) }
 
 func (w *world) redeem(id, sha256 string) (enrolment.Outcome, error) {
-	_, outcome, err := w.enrolments.Redeem(w.ctx(), audit.Origin{}, w.code, enrolment.Pair{EdgeID: id, TokenSHA256: sha256})
+	return w.redeemFrom("", id, sha256)
+}
+
+func (w *world) redeemFrom(address, id, sha256 string) (enrolment.Outcome, error) {
+	_, outcome, err := w.enrolments.Redeem(w.ctx(), audit.Origin{SourceIP: address}, w.code, enrolment.Pair{EdgeID: id, TokenSHA256: sha256})
 	return outcome, err
 }
 

@@ -98,7 +98,7 @@ func (l *lineage) step() {
 	case "raise", "halt", "resume", "complete":
 		l.moveRollout(step)
 	case "pin":
-		until := l.now.Add(time.Duration(rapid.Int64Range(1, 9*3600*1000).Draw(l.T, "until")) * time.Millisecond)
+		until := l.now.Add(time.Duration(rapid.Int64Range(100, 9*3600*1000).Draw(l.T, "until")) * time.Millisecond)
 		if l.put(b, edge.Assignment{Pin: &edge.PinRequest{Version: version, Reason: "a test", Until: &until, AllowDowngrade: back}}) {
 			b.excused = back
 		}

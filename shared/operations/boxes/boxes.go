@@ -43,7 +43,7 @@ var (
 				operations.May(dynamo.Audit, dynamo.Put),
 			},
 		}, func(in *input.Reader) input.Sent[string, edge.Assignment] {
-			return input.Sent[string, edge.Assignment]{Path: operations.EdgeID(in), Body: edge.ReadAssignment(in.Body(), boxauth.ReadIssuers(in.Settings))}
+			return input.Sent[string, edge.Assignment]{Path: operations.EdgeID(in), Body: edge.ReadSigned(in.Body(), boxauth.ReadIssuers(in.Settings))}
 		})
 	}
 
@@ -79,8 +79,8 @@ var (
 			Method: http.MethodDelete, Path: "/api/edges/{edgeId}",
 			Roles: operations.Keepers,
 			Takes: input.Takes{Conditions: true},
-			Gives: operations.Changed, Refuses: []problem.Code{problem.NotFound},
-			Settings: append([]setting.Name{setting.ReportShards}, bell.Settings...), Grants: operations.Registration,
+			Gives: operations.Silenced, Refuses: []problem.Code{problem.NotFound},
+			Settings: append([]setting.Name{setting.ReportShards}, bell.Settings...), Grants: operations.Silencing,
 		}, operations.EdgeID)
 	}
 
@@ -138,8 +138,8 @@ var (
 			Method: http.MethodDelete, Path: "/api/edges/{edgeId}/token",
 			Roles: operations.Keepers,
 			Takes: input.Takes{Conditions: true},
-			Gives: operations.Changed, Refuses: []problem.Code{problem.NotFound},
-			Settings: append([]setting.Name{setting.ReportShards}, bell.Settings...), Grants: operations.Registration,
+			Gives: operations.Silenced, Refuses: []problem.Code{problem.NotFound},
+			Settings: append([]setting.Name{setting.ReportShards}, bell.Settings...), Grants: operations.Silencing,
 		}, operations.EdgeID)
 	}
 

@@ -294,7 +294,7 @@ func (x *explainer) read(c Call) {
 			}
 		}
 		revision := ledger.Number(thing, "revision")
-		if revision < 1 || revision > int64(len(events)) || !reflect.DeepEqual(thing, events[revision-1].After) {
+		if revision < 1 || revision > int64(len(events)) || !ledger.Same(c.resource().Type, thing, events[revision-1].After) {
 			x.Add("%s read %s, which no change led to", c, c.Answer)
 			return
 		}
@@ -359,7 +359,7 @@ func (x *explainer) list(c Call) {
 		id := c.about().Name(func(name string) string { return ledger.Plain(thing, name) })
 		events := x.trail[c.of(c.about().Type, id)]
 		revision := ledger.Number(thing, "revision")
-		if revision < 1 || revision > int64(len(events)) || !reflect.DeepEqual(thing, events[revision-1].After) {
+		if revision < 1 || revision > int64(len(events)) || !ledger.Same(c.about().Type, thing, events[revision-1].After) {
 			x.Add("%s lists %v, which no change led to", c, thing)
 		}
 		if o := ledger.Text(thing, "organizationId"); o != "" && o != c.Organization && !c.ReadsAll {
