@@ -108,12 +108,12 @@ func (a Assignment) pin(was Edge, at time.Time) *report.Pin {
 	return was.Pin
 }
 
-// hold is the box's hold after an assignment: a move to another channel begins one, and so does the end of a pin.
+// hold is the box's hold after an assignment: a move to another channel or owner begins one, and so does the end of a pin.
 func (a Assignment) hold(was Edge, at time.Time) *report.Hold {
 	switch {
 	case a.AllowDowngrade, !was.Exists(), was.EdgeType != a.EdgeType:
 		return nil
-	case was.Channel != a.Channel, was.Pin.Holds(at) && a.pin(was, at) == nil:
+	case was.Channel != a.Channel, was.OrganizationID != a.OrganizationID, was.Pin.Holds(at) && a.pin(was, at) == nil:
 		return &report.Hold{Since: at, By: a.by}
 	case a.Pin != nil:
 		return report.Holding(was.Pin, was.Hold, at) // of a pin that ended by itself

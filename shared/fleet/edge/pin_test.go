@@ -102,6 +102,7 @@ func TestAssign_EachEventOfAHold(t *testing.T) {
 	}{
 		"free, moved":                {nil, nil, at, func(a *Assignment) { a.Channel = "beta" }, now},
 		"free, moved, may go back":   {nil, nil, at, func(a *Assignment) { a.Channel, a.AllowDowngrade = "beta", true }, nil},
+		"free, to another owner":     {nil, hold, at, func(a *Assignment) { a.OrganizationID = "other" }, now},
 		"free, of another type":      {nil, nil, at, func(a *Assignment) { a.EdgeType = "gateway-y" }, nil},
 		"free, in another factory":   {nil, nil, at, func(a *Assignment) { a.FactoryID = new("munich") }, nil},
 		"held, in another factory":   {nil, hold, at, func(a *Assignment) { a.FactoryID = new("munich") }, hold},
