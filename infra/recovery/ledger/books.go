@@ -178,7 +178,7 @@ func by(name string) func(Item) string {
 
 var kinds = []kind{
 	{dynamo.Channels, "release-channel", platform, pairOf,
-		[]string{"rollout", "earlier", "past", "list", "listKey"}},
+		[]string{"rollout", "earlier", "past", "publishedAt", "list", "listKey"}},
 	{dynamo.Rollouts, "rollout", platform, by("id"),
 		[]string{"list", "pair", "edgeTypeStatus", "channelStatus", "pairStatus"}},
 	{warnings, "rollout-warning", platform, by("rolloutId"), []string{"subject", "part"}},

@@ -48,6 +48,12 @@ type box struct {
 	wasPutOff  bool
 }
 
+// registration is what the service knows of the box's registration.
+func (b *box) registration(at time.Time) report.Registration {
+	return report.Registration{EdgeID: b.edge.EdgeID, EdgeType: edgeType, Channel: channel, FactoryID: b.edge.FactoryID, OrganizationID: b.edge.OrganizationID,
+		At: at, Pin: b.edge.Pin}
+}
+
 // has reports whether the release has an effect on the box.
 func (b *box) has(i int) bool { return b.effects&(1<<i) != 0 }
 

@@ -139,7 +139,10 @@ func TestRun_EndsAsItShould(t *testing.T) {
 		"half have no space": {`{"boxes": 2000, "days": 3, "release": [{"share": 0.5, "does": "fail", "code": "space"}], ` + auto, "held", "TOO_FEW_TAKEN", 1},
 		"half are put off": {`{"boxes": 2000, "days": 3, "release": [{"share": 0.5, "does": "defer"}], ` + auto,
 			"held", "TOO_FEW_TAKEN", 1},
-		"half never polled":           {`{"boxes": 2000, "days": 3, "dead": 0.5, ` + auto, "held", "TOO_FEW_TAKEN", 1},
+		"half never polled":     {`{"boxes": 2000, "days": 3, "dead": 0.5, ` + auto, "held", "TOO_FEW_TAKEN", 1},
+		"30 percent are pinned": {`{"boxes": 2000, "pinned": 0.3, ` + auto, "completed", "CLEAR", 100},
+		"many fail, and are pinned": {`{"boxes": 2000, "pinFailed": true, "release": [{"share": 0.5, "does": "fail", "code": "boot"}], ` +
+			auto, "halted", "TOO_MANY_BAD", 1},
 		"half never install":          {`{"boxes": 2000, "days": 3, "neverInstalls": 0.5, ` + auto, "held", "TOO_FEW_TAKEN", 1},
 		"works at the second attempt": {`{"boxes": 500, "release": [{"share": 0.3, "does": "fail", "code": "boot", "attempts": 1}], ` + auto, "completed", "CLEAR", 100},
 	} {

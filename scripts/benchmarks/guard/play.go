@@ -38,7 +38,8 @@ type play struct {
 	random  *rand.Rand
 	boxes   []box
 	byID    map[string]int32
-	order   []int32 // boxes by the hash of their entries, for samples
+	traces  []report.IndexEntry // of boxes that were pinned after they failed
+	order   []int32             // boxes by the hash of their entries, for samples
 	channel release.ChannelRow
 	rollout rollout.Rollout
 	last    *census.Judgement
@@ -137,7 +138,10 @@ func (p *play) place(seed int) {
 				b.effects |= 1 << j
 			}
 		}
-		b.row = report.Row{}.Registered(report.Registration{EdgeID: id, EdgeType: edgeType, Channel: channel, FactoryID: b.edge.FactoryID, OrganizationID: b.edge.OrganizationID, At: p.at(-afterwards)})
+		if w.Pinned > 0 && p.random.Float64() < w.Pinned {
+			b.edge.Pin = &report.Pin{Version: oldVersion, At: p.at(-afterwards), Until: p.at(365 * 24 * time.Hour)}
+		}
+		b.row = report.Row{}.Registered(b.registration(p.at(-afterwards)))
 		b.row, _ = report.Next(b.row, report.Polled{Told: oldVersion, Running: oldVersion, Subject: id, At: p.at(-afterwards)})
 		b.entry = b.row.Entry()
 		p.byID[id], p.order = int32(i), append(p.order, int32(i))
@@ -189,6 +193,9 @@ func (p *play) ticks(minute time.Duration) bool {
 func (p *play) tick() {
 	p.changed = false
 	c := census.NewCensus(p.rollout, p.at(p.now))
+	for _, t := range p.traces {
+		c.Add(t)
+	}
 	for _, i := range p.order {
 		c.Add(p.boxes[i].entry)
 	}
@@ -286,6 +293,7 @@ const (
 	dies
 	failsLate
 	fallsBack
+	pinned // by an operator, after it failed
 )
 
 // An event is something that happens to a box.

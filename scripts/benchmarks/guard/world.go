@@ -22,6 +22,8 @@ type world struct {
 	Days                         int
 	Start                        time.Time
 	Dead, NeverInstalls          float64
+	Pinned                       float64 // before the rollout starts
+	PinFailed                    bool    // a box that failed is pinned some minutes later
 	ActivePoll, IdlePoll         time.Duration
 	Bell                         bool
 	InstallLeast, InstallMost    time.Duration
@@ -88,7 +90,8 @@ type effect struct {
 type file struct {
 	Boxes, Plants, Organizations, Days int
 	Start                              time.Time
-	Dead, NeverInstalls                float64
+	Dead, NeverInstalls, Pinned        float64
+	PinFailed                          bool
 	PollSeconds, InstallMinutes        []int64
 	Bell                               bool
 	Dark                               []struct {
@@ -126,10 +129,10 @@ func parse(text []byte) (world, error) {
 	r.must(len(f.PollSeconds) == 2 && slices.Min(f.PollSeconds) >= 1 && slices.Max(f.PollSeconds) <= 86_400, "pollSeconds must be two numbers from 1 to 86400")
 	r.must(len(f.InstallMinutes) == 2 && f.InstallMinutes[0] >= 0 && slices.IsSorted(f.InstallMinutes) && slices.Max(f.InstallMinutes) <= 10_000,
 		"installMinutes must be two numbers, the second not less than the first")
-	r.shares(f.Dead, f.NeverInstalls)
+	r.shares(f.Dead, f.NeverInstalls, f.Pinned)
 	w := world{
 		Boxes: f.Boxes, Plants: f.Plants, Organizations: f.Organizations, Days: f.Days, Start: f.Start.UTC(),
-		Dead: f.Dead, NeverInstalls: f.NeverInstalls, Bell: f.Bell, Attributes: f.Attributes,
+		Dead: f.Dead, NeverInstalls: f.NeverInstalls, Pinned: f.Pinned, PinFailed: f.PinFailed, Bell: f.Bell, Attributes: f.Attributes,
 	}
 	for _, a := range f.Attributes {
 		r.must(a.Name != "" && (a.Values > 0) != (len(a.Shares) > 0), "an attribute must have a name, and values or shares")

@@ -21,11 +21,11 @@ import (
 )
 
 // See are the commands that show boxes.
-func See(r *run.Run) []*cobra.Command { return []*cobra.Command{list(r), why(r)} }
+func See(r *run.Run) []*cobra.Command { return []*cobra.Command{list(r), why(r), pins(r)} }
 
 // Commands are the commands that change boxes.
 func Commands(r *run.Run) []*cobra.Command {
-	return []*cobra.Command{box(r), register(r), enrol(r), tokens(r), gatewayToken(r), retire(r)}
+	return []*cobra.Command{box(r), register(r), enrol(r), tokens(r), gatewayToken(r), pin(r), unpin(r), retire(r)}
 }
 
 func list(r *run.Run) *cobra.Command {

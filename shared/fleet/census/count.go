@@ -150,7 +150,7 @@ func (s *Store) look(ctx context.Context, r rollout.Rollout, beside ...func(cont
 	return Progress{
 		RolloutID: r.ID, AsOf: now, StagedPercent: r.StagedPercent, Stages: c.Stages, Failures: c.Codes,
 		Silent: Silent(c.Awaited.Boxes, sightings, now, report.SilentAfter(s.settings.interval(r, now))),
-		Young:  c.Young, NewFleet: c.NewFleet(), unreadable: c.unreadable,
+		Young:  c.Young, NewFleet: c.NewFleet(), Pinned: c.Pinned, Held: c.Held, unreadable: c.unreadable,
 	}, c, hour, nil
 }
 
@@ -214,13 +214,14 @@ func troubled(by map[string]Counts) (list []FactoryCounts, more int) {
 
 func (s *Reader) countChannel(ctx context.Context, edgeType, channel string) (ChannelVersions, error) {
 	c := ChannelVersions{EdgeType: edgeType, Channel: channel, AsOf: s.db.Now()}
-	parts, left, err := each(ctx, s.reports, release.Pair(edgeType, channel), func() *Versions { return &Versions{} }, (*Versions).Add)
+	parts, left, err := each(ctx, s.reports, release.Pair(edgeType, channel), func() *Versions { return NewVersions(c.AsOf) }, (*Versions).Add)
 	var sum Versions
 	for _, part := range parts {
 		sum.Merge(*part)
 	}
 	c.Boxes, c.Unknown = sum.Boxes()+left.Items, sum.Unknown()+left.Items
 	c.Versions, c.OtherVersions = sum.List()
+	c.Pinned, c.Held, c.OldestPin = sum.Aside()
 	return c, err
 }
 

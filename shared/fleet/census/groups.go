@@ -34,6 +34,9 @@ type Groups struct {
 	// kept are all boxes of the groups, if a survey needs them.
 	keeps bool
 	kept  []Surveyed
+	// aside counts the boxes that were pinned or held before their stage began. They are in no group either.
+	aside int
+	of    rollout.Rollout
 	// young are the groups of boxes that were registered since the start; nil if they count like the others.
 	young *Groups
 }
@@ -53,7 +56,7 @@ func emptyGroups(r rollout.Rollout, at time.Time) *Groups {
 	if r.ResumedAt != nil {
 		g.resumed = *r.ResumedAt
 	}
-	g.without = r.Without
+	g.without, g.of = r.Without, r
 	for i, percent := range cohort.Stages {
 		g.soaks[i] = g.policy.SoakAt(percent)
 		if start, ok := r.Reached(percent); ok {
@@ -71,10 +74,13 @@ func (g *Groups) add(e report.IndexEntry, stage int, told, reached bool) {
 		return
 	}
 	bad := told && g.wasBad(e, stage)
-	if bad { // it stays in the sample, so that a stage of such boxes is not clear
+	switch {
+	case g.isAside(e, stage):
+		g.aside++ // the samples hold it, since they must be those of the boxes that are watched; see present
+	case bad: // it stays in the sample, so that a stage of such boxes is not clear
 		g.left++
 		g.counts[stage].Expected++
-	} else {
+	default:
 		g.counts[stage].add(e, told, reached)
 	}
 	switch {
@@ -85,7 +91,9 @@ func (g *Groups) add(e report.IndexEntry, stage int, told, reached bool) {
 		g.Stages[stage].Add(e)
 	}
 	now := e.Bad(g.at, g.decideWithin, g.soaks[stage])
-	g.keep(e, stage, told && !bad, now)
+	if !g.isAside(e, stage) {
+		g.keep(e, stage, told && !bad, now)
+	}
 	if !told || bad {
 		return
 	}
@@ -100,6 +108,28 @@ func (g *Groups) add(e report.IndexEntry, stage int, told, reached bool) {
 		p.Bad++
 		g.places.each(e, func(p *guard.Place) { p.Bad++ })
 	}
+}
+
+// isAside reports whether a box was pinned or held before its stage began, and still is: the release cannot reach it. A
+// box that was pinned later stays in its group, as it does whatever else happens to it.
+func (g *Groups) isAside(e report.IndexEntry, stage int) bool {
+	began := g.starts[stage]
+	if began.IsZero() {
+		began = g.of.StartedAt
+	}
+	told := e.RolloutID != "" && e.RolloutID == g.of.ID
+	return !told && e.Aside(g.at) && !e.AsideSince.After(began)
+}
+
+// present are the boxes of a sample that count, with when they were last seen.
+func (g *Groups) present(boxes []report.IndexEntry, sightings []Sighting) (list []report.IndexEntry, seen []Sighting) {
+	for i, e := range boxes {
+		stage := slices.Index(cohort.Stages, cohort.FirstStage(g.of.EdgeType, g.of.TargetVersion, e.EdgeID))
+		if stage < 0 || !g.isAside(e, stage) {
+			list, seen = append(list, e), append(seen, sightings[i])
+		}
+	}
+	return list, seen
 }
 
 // wasBad reports whether a box's failure was known when the rollout was resumed.
@@ -125,7 +155,7 @@ func (g *Groups) merge(other *Groups) {
 		g.bad[i] += other.bad[i]
 		g.counts[i] = g.counts[i].plus(other.counts[i])
 	}
-	g.left, g.excluded = g.left+other.left, g.excluded+other.excluded
+	g.left, g.excluded, g.aside = g.left+other.left, g.excluded+other.excluded, g.aside+other.aside
 	g.kept = append(g.kept, other.kept...)
 	if g.young != nil && other.young != nil {
 		g.young.merge(other.young)
@@ -155,6 +185,8 @@ type Judgement struct {
 	// it leaves out. The guard does not use them.
 	Left     int `json:"left,omitempty"`
 	Excluded int `json:"excluded,omitempty"`
+	// Aside counts the boxes that were pinned or held before their stage began. The guard does not use them either.
+	Aside int `json:"aside,omitempty"`
 }
 
 // A Question lists samples of boxes. The guard has to know their last calls before it judges a count.
@@ -232,19 +264,20 @@ func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze, kinds func()
 			continue
 		}
 		boxes := g.Stages[i].Chosen()
-		of := sightings[:len(boxes)]
+		of, all := sightings[:len(boxes)], len(boxes) == g.Stages[i].Boxes
 		sightings = sightings[len(boxes):]
+		boxes, of = g.present(boxes, of)
 		g.left += g.wereSilent(boxes, of, i)
 		e.Stages[i].Treated = g.group(boxes, of, i, q.half(), func(p *guard.Share) *guard.Group { return &p.Treated })
 		if q.groups && !g.starts[i].IsZero() {
 			g.look(boxes, of, i, func(p *guard.Place) *guard.Group { return &p.Treated })
 		}
 		if q.soaked && cohort.Stages[i] == r.StagedPercent {
-			e.Taken = g.taken(r, i, of)
+			e.Taken = g.taken(r, i, of, all)
 		}
 	}
 	if q.groups {
-		unreached := g.Unreached.Chosen()
+		unreached, sightings := g.present(g.Unreached.Chosen(), sightings)
 		g.look(unreached, sightings, slices.Index(cohort.Stages, r.StagedPercent), func(p *guard.Place) *guard.Group { return &p.Control })
 		for i := range g.Stages {
 			if !g.starts[i].IsZero() {
@@ -263,7 +296,7 @@ func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze, kinds func()
 			v = guard.Decide(g.policy, e, g.at)
 		}
 	}
-	return &Judgement{Verdict: v, Revision: r.Revision, PolicyRevision: r.Terms.Revision, Left: g.left, Excluded: g.excluded}
+	return &Judgement{Verdict: v, Revision: r.Revision, PolicyRevision: r.Terms.Revision, Left: g.left, Excluded: g.excluded, Aside: g.aside}
 }
 
 // weight is how many bad and silent boxes an organization contributes.
@@ -332,9 +365,9 @@ func (g *Groups) wereSilent(boxes []report.IndexEntry, sightings []Sighting, sta
 	return n
 }
 
-// taken is how a sample of a stage's boxes took the release; nil if it is unknown when any of them was last seen.
-func (g *Groups) taken(r rollout.Rollout, stage int, boxes []Sighting) *guard.Taken {
-	t := guard.Taken{Boxes: len(boxes), All: len(boxes) == g.Stages[stage].Boxes, Causes: map[guard.Cause]int{}}
+// taken is how a sample of a stage's boxes, or all of them, took the release; nil if it is unknown when any of them was last seen.
+func (g *Groups) taken(r rollout.Rollout, stage int, boxes []Sighting, all bool) *guard.Taken {
+	t := guard.Taken{Boxes: len(boxes), All: all, Causes: map[guard.Cause]int{}}
 	t.Needed = g.policy.Guard.Needed(t)
 	soak := g.soaks[stage]
 	installed, seen := 0, 0

@@ -16,6 +16,8 @@ func ReadAssignment(body *input.Object, issuers boxauth.Issuers) Assignment {
 		FactoryID:      body.ClearableText("factoryId", input.Slug),
 		Issuer:         body.ClearableText("issuer", input.ID),
 		Attributes:     report.AttributesOf(body),
+		Pin:            readPin(body),
+		AllowDowngrade: body.Boolean("allowDowngrade"),
 	}
 	if a.Issuer != nil && *a.Issuer != "" && !issuers.Include(*a.Issuer) {
 		body.Fault("issuer", "unknown", "must be an issuer that the service trusts for boxes")

@@ -98,7 +98,8 @@ func (r *Registry) calls(was, next Edge) []bell.Call {
 
 // Put registers a box or moves it, and reports whether it is new. It returns NOT_FOUND for an organization other than
 // the caller's, FORBIDDEN if the caller is not allowed to change the box, PRECONDITION_FAILED, errors of the reads
-// beside, and CONFLICT if the box keeps changing, or if it leaves machines that have versions and nobody signs for it. The channel need not exist: boxes may be registered before the first
+// beside and of PinRequest, and CONFLICT if the box keeps changing, or if it leaves machines that have versions and
+// nobody signs for it. The channel need not exist: boxes may be registered before the first
 // release is published to them.
 func (r *Registry) Put(ctx context.Context, from audit.Origin, id string, a Assignment, when input.Preconditions,
 	beside ...func(context.Context) error) (created bool, err error) {
@@ -112,11 +113,15 @@ func (r *Registry) Put(ctx context.Context, from audit.Origin, id string, a Assi
 	}
 	arrivals := ArrivalsBy(RegistrarOf(r.caller))
 	return r.change(ctx, from, anyBox, id, when, func(was Edge, row report.Row, at time.Time) (Edge, boxtoken.Live, string, error) {
+		a, err := r.pinning(ctx, a, Stored{was, row}, from.Actor.Person(), at)
+		if err != nil {
+			return was, row.Tokens, "", err
+		}
 		next, has, event := was.assign(id, a, row.Tokens, at)
 		if event == "" {
 			return next, has, event, nil
 		}
-		err := mayAssign(r.caller, was, next, row)
+		err = mayAssign(r.caller, was, next, row)
 		if err == nil && arrives(was, next) {
 			err = r.Enter(ctx, arrivals, next)
 		}

@@ -17,6 +17,10 @@
 // A place, one factory or one organization, may be the only one that a release harms. If most of its boxes are bad, the
 // rollout is held and stops telling, too; see Place.
 //
+// A box that somebody has pinned, or that keeps a newer release after a move, cannot take the release. If that was so
+// before its stage began, it is in no group, and is counted apart. A pin after that changes nothing: what the box did
+// stays counted.
+//
 // Every stage that the release reached is judged until the rollout ends, from its own start. A resumption keeps the
 // starts. What a box did stays counted if it is moved, retired or given away. Boxes that were registered after the start
 // do not count, so that nobody can make up evidence. Another rollout of the same version on the channel inherits them: a

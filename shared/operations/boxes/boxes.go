@@ -28,11 +28,12 @@ var (
 			Method: http.MethodPut, Path: "/api/edges/{edgeId}",
 			Roles: operations.Installers,
 			Takes: input.Takes{Conditions: true},
-			Gives: operations.Stored, Refuses: []problem.Code{problem.FactoryNotInOrganization, problem.NotFound},
+			Gives: operations.Stored, Refuses: append([]problem.Code{problem.FactoryNotInOrganization, problem.NotFound}, pinCodes...),
 			Settings: slices.Concat([]setting.Name{setting.FleetIssuers, setting.ReportShards}, bell.Settings, edge.QuotaSettings),
 			Grants: []operations.Grant{
 				operations.Registered,
 				operations.May(dynamo.Reports, dynamo.Get, dynamo.Write),
+				operations.May(dynamo.Releases, dynamo.Get), // to which a box is pinned
 				operations.May(dynamo.Bells, dynamo.Get, dynamo.Write),
 				operations.May(dynamo.Factories, dynamo.Get, dynamo.ConditionCheck),
 				operations.List(dynamo.Machines), // for those that the box leaves
@@ -52,11 +53,12 @@ var (
 			Method: http.MethodPost, Path: "/api/edges",
 			Roles: operations.Installers,
 			Takes: input.Takes{IdempotencyKey: true, MaxBody: 64 << 10},
-			Gives: operations.Shown, Refuses: []problem.Code{problem.FactoryNotInOrganization, problem.NotFound},
+			Gives: operations.Shown, Refuses: append([]problem.Code{problem.FactoryNotInOrganization, problem.NotFound}, pinCodes...),
 			Settings: slices.Concat([]setting.Name{setting.FleetIssuers, setting.ReportShards}, bell.Settings, edge.QuotaSettings),
 			Grants: []operations.Grant{
 				operations.Registered,
 				operations.May(dynamo.Reports, dynamo.Get, dynamo.Write),
+				operations.May(dynamo.Releases, dynamo.Get), // to which a box is pinned
 				operations.May(dynamo.Bells, dynamo.Get, dynamo.Write),
 				operations.May(dynamo.Factories, dynamo.Get, dynamo.ConditionCheck),
 				operations.List(dynamo.Machines), // for those that the box leaves
@@ -189,6 +191,9 @@ var (
 		}, input.Both(operations.EdgeID, report.SaidOf))
 	}
 )
+
+// pinCodes are the refusals of a pin.
+var pinCodes = []problem.Code{problem.ReleaseNotPublished, problem.EdgeNotReported, problem.DowngradeRefused}
 
 // BellSettings are the settings of the bell, which is not an operation.
 var BellSettings = slices.Concat(bell.KeySettings, polling.BellSettings)
