@@ -65,9 +65,9 @@ func TestVerify_ManyVersionsAndMachines_TakesTwoRequestsAVersionAndFourAMachine(
 	pages := func(n int) int64 { return int64((n + 99) / 100) }
 	requests, took := b.counted()
 	t.Logf("%d versions and 2 machines: %s", versions, took.Round(time.Millisecond))
-	// The method's events, which are as many as its changes; the versions', and one that is not there; two of each machine;
+	// The method's events, three for each version; the versions', and one that is not there; two of each machine;
 	// the factory's, which the approver may not read.
-	want := map[string]int64{"events": pages(1+2*versions) + int64(versions) + 1 + 2*2 + 1, "contents": int64(versions),
+	want := map[string]int64{"events": pages(1+3*versions) + int64(versions) + 1 + 2*2 + 1, "contents": int64(versions),
 		"machines of a version": 0, "polls": 2 * 2, "lists": pages(versions) + pages(32) + 2, "others": 2}
 	for kind, n := range want {
 		expect.Equal(t, requests[kind].Load(), n, "%d versions, requests for %s", versions, kind)
