@@ -1,4 +1,4 @@
-// Command get-edge answers with a box: the release channel that it follows and its organization.
+// Command get-edge answers with a box: the release channel that it follows, its organization and its attributes.
 package main
 
 import (
@@ -14,7 +14,9 @@ func main() { function.Run(boxes.GetEdge(), wire) }
 func wire(env lambdahttp.Env) function.Handler[string] {
 	edges := edge.NewStore(env.DB)
 	return func(c *function.Call, id string) (lambdahttp.Answer, error) {
-		e, err := edges.Get(c.Context(), id)
-		return lambdahttp.OK(e, input.Revision(e.Revision)), err
+		e, err := edges.Show(c.Context(), id)
+		answer := lambdahttp.OK(e, input.Revision(e.Revision))
+		answer.NotModified = new(bool) // the tag does not cover what the box says
+		return answer, err
 	}
 }

@@ -15,8 +15,8 @@ func main() { function.Run(boxes.ListEdges(), wire) }
 func wire(env lambdahttp.Env) function.Handler[paging.Asked[edge.Filter, paging.Place]] {
 	edges := edge.NewStore(env.DB)
 	return func(c *function.Call, in paging.Asked[edge.Filter, paging.Place]) (lambdahttp.Answer, error) {
-		query := paging.Query{Path: c.Route(), Filter: in.List.Values()}
-		return paging.List(c, query, in.Page, func(w dynamo.Span) (dynamo.Page[edge.Edge], error) {
+		query := paging.Query{Path: c.Route(), Filter: in.List.Values(), Cursors: in.List.Attribute != ""}
+		return paging.List(c, query, in.Page, func(w dynamo.Span) (dynamo.Page[edge.Shown], error) {
 			return edges.List(c.Context(), in.List, w)
 		})
 	}

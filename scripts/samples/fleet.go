@@ -134,6 +134,8 @@ var fleet = []Sample{
 			{Body: `{"edgeType":"{edgeType}","channel":"{channel}","organizationId":"{organization}","factoryId":"{factoryId}"}`},
 			{Body: `{"edgeType":"{edgeType}","channel":"{channel}","organizationId":"{organization}","factoryId":"{factoryId}"}`},
 			{Body: `{"edgeType":"{edgeType}","channel":"{channel}","organizationId":"{organization}","factoryId":null}`},
+			{Body: `{"edgeType":"{edgeType}","channel":"{channel}","organizationId":"{organization}","attributes":{"hardwareRevision":"C"}}`},
+			{Body: `{"edgeType":"{edgeType}","channel":"{channel}","organizationId":"{organization}","attributes":null}`},
 		},
 	},
 	{
@@ -180,6 +182,14 @@ var fleet = []Sample{
 	{
 		Operation: "put-update-report", By: Box, After: offered, Status: http.StatusOK,
 		Body: `{"version":"{version}","attempt":1,"outcome":"failed","code":"boot","detail":"no heartbeat within 90 s"}`,
+	},
+	{
+		Operation: "put-edge-attributes", By: Box, After: After("put-edge"), Status: http.StatusNoContent,
+		Body: `{"attributes":{"hardwareRevision":"C","modem":"LTE"}}`,
+		Cases: []Case{
+			{Name: "new"},
+			{Name: "the same", After: After("put-edge-attributes")},
+		},
 	},
 	{
 		Operation: "get-update-why", By: Viewer, After: offered,

@@ -116,6 +116,12 @@ func (p *play) place(seed int) {
 			b.dies = -7*24*time.Hour - b.first
 		}
 		b.neverInstalls = p.random.Float64() < w.NeverInstalls
+		b.attributes = map[string]string{}
+		for _, a := range w.Attributes {
+			if value := a.value(p.random); value != "" {
+				b.attributes[a.Name] = value
+			}
+		}
 		for j, e := range w.Release {
 			share := e.Share
 			if clusters[j] != nil {
@@ -123,6 +129,9 @@ func (p *play) place(seed int) {
 				if clusters[j][plant] {
 					share = min(1, e.Share*float64(w.Plants)/float64(len(clusters[j])))
 				}
+			}
+			if e.Kind != "" && !b.is(e.Kind) {
+				continue
 			}
 			if p.random.Float64() < share {
 				b.effects |= 1 << j
@@ -195,10 +204,29 @@ func (p *play) tick() {
 		}
 		sightings[i] = s
 	}
-	p.last = q.Judge(sightings, nil)
+	p.last = q.Judge(sightings, nil, p.kinds)
 	if p.last.Acts || p.last.Stops {
 		p.act()
 	}
+}
+
+// kinds looks up all boxes, as a census does for a survey.
+func (p *play) kinds() []guard.Kind {
+	c := census.KeepAll(p.rollout, p.at(p.now))
+	for _, i := range p.order {
+		c.Add(p.boxes[i].entry)
+	}
+	boxes := c.Survey()
+	for i := range boxes {
+		b := &p.boxes[p.byID[boxes[i].EdgeID]]
+		b.pace(p)
+		boxes[i].Attributes, boxes[i].LastSeen = b.attributes, p.at(b.lastSeen(p.now))
+	}
+	unwatched := time.Duration(0)
+	if p.world.Bell {
+		unwatched = 2 * heartbeat
+	}
+	return c.Groups.Kinds(boxes, unwatched)
 }
 
 // act moves the rollout like census.Store.

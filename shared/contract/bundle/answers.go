@@ -24,7 +24,7 @@ var answers = map[string]any{
 	"DDIBase":          ddi.BaseAnswer{},
 	"DDIDeployment":    ddi.DeploymentAnswer{},
 	"DDICancel":        ddi.CancelAnswer{},
-	"Edge":             edge.Edge{},
+	"Edge":             edge.Shown{},
 	"EdgeBatchResult":  edge.BatchCounts{},
 	"Manifest":         polling.Manifest{},
 	"Enrolment":        enrolment.Enrolment{},

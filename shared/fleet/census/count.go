@@ -88,6 +88,7 @@ func (s *Store) countAndJudge(ctx context.Context, r rollout.Rollout, last *Prog
 	})
 	if err == nil && c.Groups != nil {
 		p.Guard, err = s.judge(ctx, c, last, looks, freeze)
+		p.unreadable = c.unreadable
 	}
 	return p, hour, err
 }
@@ -103,7 +104,16 @@ func (s *Store) judge(ctx context.Context, c *Census, last *Progress, looks bool
 	if err != nil {
 		return nil, err
 	}
-	return question.Judge(sightings, freeze), nil
+	if !looks {
+		return question.Judge(sightings, freeze, nil), nil
+	}
+	return question.Judge(sightings, freeze, func() []guard.Kind {
+		kinds, err := s.kindsOf(ctx, c.of, c.Groups.at)
+		if err != nil {
+			c.unreadable.add(err)
+		}
+		return kinds
+	}), nil
 }
 
 // countFactories counts a rollout by factory.

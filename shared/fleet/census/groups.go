@@ -31,6 +31,9 @@ type Groups struct {
 	// left counts the boxes that were bad or silent when the rollout was resumed, and excluded those of organizations that
 	// it leaves out. Both are in no group.
 	left, excluded int
+	// kept are all boxes of the groups, if a survey needs them.
+	keeps bool
+	kept  []Surveyed
 	// young are the groups of boxes that were registered since the start; nil if they count like the others.
 	young *Groups
 }
@@ -81,6 +84,8 @@ func (g *Groups) add(e report.IndexEntry, stage int, told, reached bool) {
 	default:
 		g.Stages[stage].Add(e)
 	}
+	now := e.Bad(g.at, g.decideWithin, g.soaks[stage])
+	g.keep(e, stage, told && !bad, now)
 	if !told || bad {
 		return
 	}
@@ -90,7 +95,7 @@ func (g *Groups) add(e report.IndexEntry, stage int, told, reached bool) {
 		p.Decided++
 		g.places.each(e, func(p *guard.Place) { p.Decided++ })
 	}
-	if e.Bad(g.at, g.decideWithin, g.soaks[stage]) {
+	if now {
 		g.bad[stage]++
 		p.Bad++
 		g.places.each(e, func(p *guard.Place) { p.Bad++ })
@@ -121,6 +126,7 @@ func (g *Groups) merge(other *Groups) {
 		g.counts[i] = g.counts[i].plus(other.counts[i])
 	}
 	g.left, g.excluded = g.left+other.left, g.excluded+other.excluded
+	g.kept = append(g.kept, other.kept...)
 	if g.young != nil && other.young != nil {
 		g.young.merge(other.young)
 	}
@@ -155,7 +161,8 @@ type Judgement struct {
 type Question struct {
 	rollout rollout.Rollout
 	census  *Census
-	looks   []guard.Look // the last ones
+	looks   []guard.Look   // the last ones
+	surveys []guard.Survey // the last ones
 	// groups is set if all groups are wanted, and due if they are for new looks at silence.
 	groups, due bool
 	soaked      bool
@@ -173,7 +180,7 @@ func Ask(c *Census, last *Judgement, looks bool) Question {
 	}
 	q := Question{rollout: c.of, census: c}
 	if last != nil {
-		q.looks = last.Looks
+		q.looks, q.surveys = last.Looks, last.Surveys
 	}
 	for i, start := range g.starts {
 		q.due = q.due || looks && g.Unreached.Boxes > 0 && g.policy.Guard.Due(start, lastLook(last, cohort.Stages[i]), g.at)
@@ -214,8 +221,9 @@ func (q Question) wants(stage int) bool {
 	return q.groups || q.soaked && cohort.Stages[stage] == q.rollout.StagedPercent
 }
 
-// Judge has the guard judge the count. The sightings are those of Boxes, in the same order.
-func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze) *Judgement {
+// Judge has the guard judge the count. The sightings are those of Boxes, in the same order. kinds looks up the kinds of
+// boxes if the guard wants a survey; it returns nil if it cannot. It is nil if the guard may not look now.
+func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze, kinds func() []guard.Kind) *Judgement {
 	g, r := q.census.Groups, q.rollout
 	e := q.evidence()
 	e.Freeze, e.New = freeze, q.due
@@ -249,7 +257,13 @@ func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze) *Judgement {
 		e.Organizations = append(e.Organizations, guard.Organization{ID: id, Parts: parts})
 	}
 	slices.SortFunc(e.Organizations, func(a, b guard.Organization) int { return weight(b) - weight(a) })
-	return &Judgement{Verdict: guard.Decide(g.policy, e, g.at), Revision: r.Revision, PolicyRevision: r.Terms.Revision, Left: g.left, Excluded: g.excluded}
+	v := guard.Decide(g.policy, e, g.at)
+	if v.Wants && kinds != nil {
+		if e.Kinds = kinds(); e.Kinds != nil {
+			v = guard.Decide(g.policy, e, g.at)
+		}
+	}
+	return &Judgement{Verdict: v, Revision: r.Revision, PolicyRevision: r.Terms.Revision, Left: g.left, Excluded: g.excluded}
 }
 
 // weight is how many bad and silent boxes an organization contributes.
@@ -265,7 +279,7 @@ func (q Question) evidence() guard.Evidence {
 	r, g := q.rollout, q.census.Groups
 	e := guard.Evidence{
 		Active: r.Status == rollout.Active, Completed: watched(r, g.at), Stage: r.StagedPercent, Since: r.StageSince, AsOf: g.at, CountedAt: r.StagedPercent,
-		Looks: q.looks, Approved: r.Approved(), Resumed: g.resumed, Stopped: r.Stopped(),
+		Looks: q.looks, Surveys: q.surveys, Approved: r.Approved(), Resumed: g.resumed, Stopped: r.Stopped(),
 	}
 	for i, s := range g.counts {
 		e.Stages = append(e.Stages, guard.StageBoxes{

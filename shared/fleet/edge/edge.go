@@ -9,6 +9,7 @@ import (
 	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
 )
 
@@ -20,6 +21,8 @@ type Edge struct {
 	OrganizationID string `json:"organizationId"`
 	FactoryID      string `json:"factoryId,omitempty"` // where it is; empty: not given
 	Issuer         string `json:"issuer,omitempty"`    // of its tokens; empty: see Issuers
+	// Attributes are those that the registration gives the box. They win over those that the box says itself.
+	Attributes map[string]string `json:"attributes,omitempty"`
 	// TokenSetAt is when the box's own token was last set; nil: it has none. The hashes of its tokens are in its report
 	// row, since API answers show this struct.
 	TokenSetAt *time.Time `json:"tokenSetAt,omitempty"`
@@ -57,6 +60,8 @@ type Assignment struct {
 	FactoryID *string
 	// Issuer is the issuer of the box's tokens; nil keeps the box's issuer, and empty removes it.
 	Issuer *string
+	// Attributes are the box's attributes; nil keeps those that it has while it stays in its organization.
+	Attributes map[string]string `json:",omitzero"`
 	// TokenSHA256 is the hash of the box's own token; empty keeps the box's tokens.
 	TokenSHA256 string
 	// EnrolmentID is the enrolment by which a new box is registered.
@@ -78,6 +83,18 @@ func (a Assignment) factory(was Edge) string {
 	return ""
 }
 
+// attributes are the box's attributes after an assignment.
+func (a Assignment) attributes(was Edge) map[string]string {
+	switch {
+	case len(a.Attributes) > 0:
+		return a.Attributes
+	case a.Attributes != nil: // none are stored as nothing
+	case was.Exists() && was.OrganizationID == a.OrganizationID:
+		return was.Attributes
+	}
+	return nil
+}
+
 // The events of an assignment.
 const (
 	registered = "EdgeRegistered"
@@ -93,7 +110,7 @@ func (e Edge) assign(id string, a Assignment, had boxtoken.Live, at time.Time) (
 		next = Edge{CreatedAt: at, UpdatedAt: e.UpdatedAt, Revision: e.Revision}
 	}
 	next.EdgeID, next.EdgeType, next.Channel, next.OrganizationID = id, a.EdgeType, a.Channel, a.OrganizationID
-	next.FactoryID, next.Issuer = a.factory(e), a.issuer(e)
+	next.FactoryID, next.Issuer, next.Attributes = a.factory(e), a.issuer(e), a.attributes(e)
 	if !e.Exists() || e.OrganizationID != a.OrganizationID {
 		had, next.TokenSetAt, next.EnrolmentID = boxtoken.Live{}, nil, a.EnrolmentID // a box that moves to another organization loses its tokens
 	}
@@ -104,7 +121,7 @@ func (e Edge) assign(id string, a Assignment, had boxtoken.Live, at time.Time) (
 			next.TokenSetAt = &at
 		}
 	}
-	if next == e {
+	if dynamo.Same(next, e) {
 		return e, had, ""
 	}
 	switch {
@@ -125,7 +142,7 @@ func (e Edge) retire(at time.Time) (next Edge, event string, err error) {
 	if !e.Exists() {
 		return e, "", problem.Missing()
 	}
-	e.OrganizationID, e.FactoryID, e.Issuer, e.TokenSetAt, e.UpdatedAt = nowhere, "", "", nil, at
+	e.OrganizationID, e.FactoryID, e.Issuer, e.Attributes, e.TokenSetAt, e.UpdatedAt = nowhere, "", "", nil, nil, at
 	e.EnrolmentID = cmp.Or(e.EnrolmentID, nowhere)
 	e.Revision++
 	return e, "EdgeRetired", nil
@@ -158,7 +175,7 @@ func (e Edge) reset(by Enroller, at time.Time) (next Edge, event string, err err
 // Of makes a box from its report row, with all that a poll needs.
 func Of(row report.Row) Edge {
 	return Edge{EdgeID: row.EdgeID, EdgeType: row.EdgeType, Channel: row.Channel, FactoryID: row.FactoryID,
-		OrganizationID: row.OrganizationID, Issuer: row.Issuer, UpdatedAt: row.EdgeAt}
+		OrganizationID: row.OrganizationID, Issuer: row.Issuer, Attributes: row.Attributes, UpdatedAt: row.EdgeAt}
 }
 
 // registration is the registration in the report row of a box with these tokens.
@@ -171,7 +188,7 @@ func (e Edge) registration(has boxtoken.Live) report.Registration {
 // Registration is the registration in the box's report row, without its tokens.
 func (e Edge) Registration() report.Registration {
 	g := report.Registration{EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel, FactoryID: e.FactoryID,
-		OrganizationID: e.OrganizationID, Issuer: e.Issuer, At: e.UpdatedAt, First: e.CreatedAt}
+		OrganizationID: e.OrganizationID, Issuer: e.Issuer, Attributes: e.Attributes, At: e.UpdatedAt, First: e.CreatedAt}
 	if e.retired() {
 		g.OrganizationID, g.Retired, g.Reset = "", true, e.EnrolmentID == ""
 	}

@@ -3,6 +3,7 @@ package edge
 import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
 )
 
@@ -64,7 +65,7 @@ func mayAssign(caller auth.Principal, was, next Edge, row report.Row) error {
 		return err
 	}
 	was.TokenSetAt, was.UpdatedAt, was.Revision = next.TokenSetAt, next.UpdatedAt, next.Revision
-	if was != next {
+	if !dynamo.Same(was, next) {
 		return problem.New(problem.Forbidden, "Your roles only allow you to register new boxes, not to change one.")
 	}
 	return mayReplace(caller, row)

@@ -3,10 +3,13 @@ package edge
 import (
 	"context"
 	"net/url"
+	"strings"
 
 	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
+	"wavegate/shared/platform/paging"
 )
 
 // A Filter says which boxes are listed: those that follow a release channel, or those of an organization. One of the
@@ -15,9 +18,24 @@ type Filter struct {
 	EdgeType, Channel string
 	OrganizationID    string
 	IDPrefix          string // the beginning of the ids; empty: any
+	Attribute         string // the name of an attribute, a colon and its value; empty: any
 }
 
-// FilterOf reads the query parameters edgeType with channel, or organizationId, and idPrefix.
+var attributeRule = &input.Text{
+	Pattern: report.AttributeName.Pattern + `:[^\x00-\x1f\x7f-\x9f]{1,64}`,
+	Says:    "the name of an attribute, a colon and its text, such as hardwareRevision:C",
+}
+
+// ListOf reads which page of which list is asked for.
+func ListOf(in *input.Reader) paging.Asked[Filter, paging.Place] {
+	asked := paging.With(FilterOf, paging.ByOffset)(in)
+	if asked.List.Attribute != "" && asked.Page.Skips() {
+		in.Fault("offset", "exclusive", "must not be given together with attribute")
+	}
+	return asked
+}
+
+// FilterOf reads the query parameters edgeType with channel, or organizationId, and idPrefix and attribute.
 func FilterOf(in *input.Reader) Filter {
 	var f Filter
 	var byType, byChannel, byOrganization bool
@@ -25,6 +43,7 @@ func FilterOf(in *input.Reader) Filter {
 	f.Channel, byChannel = in.Query("channel", input.Name)
 	f.OrganizationID, byOrganization = in.Query("organizationId", input.Name)
 	f.IDPrefix, _ = in.Query("idPrefix", input.EdgeID) // a prefix of an id has the same form
+	f.Attribute, _ = in.Query("attribute", attributeRule)
 	switch {
 	case byOrganization && (byType || byChannel):
 		in.Fault("organizationId", "exclusive", "must not be given together with edgeType and channel")
@@ -40,14 +59,14 @@ func FilterOf(in *input.Reader) Filter {
 
 // Values returns the filter as query parameters.
 func (f Filter) Values() url.Values {
-	return input.Values("organizationId", f.OrganizationID, "edgeType", f.EdgeType, "channel", f.Channel, "idPrefix", f.IDPrefix)
+	return input.Values("organizationId", f.OrganizationID, "edgeType", f.EdgeType, "channel", f.Channel, "idPrefix", f.IDPrefix, "attribute", f.Attribute)
 }
 
 // List returns boxes in the byte order of their ids. It reads a global index, so a change shows after a moment, usually
 // within a second. A read of a single box is always up to date.
 //
 // While someone pages, a box that joins shifts those after it by one, and so does one that leaves.
-func (s *Store) List(ctx context.Context, f Filter, w dynamo.Span) (dynamo.Page[Edge], error) {
+func (s *Store) List(ctx context.Context, f Filter, w dynamo.Span) (dynamo.Page[Shown], error) {
 	by := dynamo.Selection{Table: dynamo.Edges, Index: "byChannel", Partition: release.Pair(f.EdgeType, f.Channel)}
 	if f.OrganizationID != "" {
 		by.Index, by.Partition = "byOrganization", f.OrganizationID
@@ -55,5 +74,66 @@ func (s *Store) List(ctx context.Context, f Filter, w dynamo.Span) (dynamo.Page[
 	if f.IDPrefix != "" {
 		by.Least, by.Most = f.IDPrefix, f.IDPrefix+"~" // ~ comes after every character of an id
 	}
-	return dynamo.List[Edge](ctx, s.db, by, w)
+	if f.Attribute != "" {
+		return s.withAttribute(ctx, by, f.Attribute, w)
+	}
+	return dynamo.List[Shown](ctx, s.db, by, w)
+}
+
+const (
+	// lookedAt bounds the boxes that a page with an attribute looks at, and lookedAtOnce those of one request.
+	lookedAt     = 1000
+	lookedAtOnce = 100
+)
+
+// withAttribute looks for boxes with an attribute. What a box says is in its report row, so that each row is read.
+func (s *Store) withAttribute(ctx context.Context, by dynamo.Selection, attribute string, w dynamo.Span) (page dynamo.Page[Shown], err error) {
+	name, value, _ := strings.Cut(attribute, ":")
+	for looked := 0; ; looked += lookedAtOnce {
+		some, err := dynamo.List[Edge](ctx, s.db, by, dynamo.Span{Limit: lookedAtOnce, After: w.After})
+		if err != nil {
+			return page, err
+		}
+		rows, err := s.rowsOf(ctx, some.Items)
+		if err != nil {
+			return page, err
+		}
+		for _, e := range some.Items {
+			box := Shown{e, e.saidIn(rows[e.EdgeID])}
+			if box.attribute(name) != value {
+				w.After = e.EdgeID
+				continue
+			}
+			if len(page.Items) == w.Limit {
+				page.More, page.Last = true, w.After
+				return page, nil
+			}
+			page.Items, w.After = append(page.Items, box), e.EdgeID
+		}
+		if page.More = some.More; !page.More || looked+lookedAtOnce >= lookedAt {
+			page.Last = w.After
+			return page, nil
+		}
+	}
+}
+
+func (s *Store) rowsOf(ctx context.Context, boxes []Edge) (map[string]report.Row, error) {
+	ids := make([]string, len(boxes))
+	for i, e := range boxes {
+		ids[i] = e.EdgeID
+	}
+	list, err := s.reports.GetAll(ctx, ids)
+	rows := map[string]report.Row{}
+	for _, row := range list {
+		rows[row.EdgeID] = row
+	}
+	return rows, err
+}
+
+// attribute is the value of an attribute; empty: the box has none of this name.
+func (s Shown) attribute(name string) string {
+	if value, registered := s.Attributes[name]; registered {
+		return value
+	}
+	return s.Said[name]
 }

@@ -2,6 +2,7 @@ package edge
 
 import (
 	"wavegate/shared/fleet/boxauth"
+	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/trail/audit"
 )
@@ -14,6 +15,7 @@ func ReadAssignment(body *input.Object, issuers boxauth.Issuers) Assignment {
 		OrganizationID: body.Text("organizationId", input.Name),
 		FactoryID:      body.ClearableText("factoryId", input.Slug),
 		Issuer:         body.ClearableText("issuer", input.ID),
+		Attributes:     report.AttributesOf(body),
 	}
 	if a.Issuer != nil && *a.Issuer != "" && !issuers.Include(*a.Issuer) {
 		body.Fault("issuer", "unknown", "must be an issuer that the service trusts for boxes")

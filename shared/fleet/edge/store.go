@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
@@ -15,10 +16,13 @@ import (
 const ResourceType = audit.Boxes
 
 // A Store reads boxes.
-type Store struct{ db *dynamo.DB }
+type Store struct {
+	db      *dynamo.DB
+	reports *report.Store // only to read rows by their boxes, for which the number of shards does not matter
+}
 
 // NewStore makes a store.
-func NewStore(db *dynamo.DB) *Store { return &Store{db} }
+func NewStore(db *dynamo.DB) *Store { return &Store{db, report.NewStore(db, 0)} }
 
 // edgeItem is a box with the index key for the list of its channel.
 type edgeItem struct {
@@ -65,6 +69,30 @@ func (s *Store) Get(ctx context.Context, id string) (Edge, error) {
 		err = problem.Missing()
 	}
 	return e, err
+}
+
+// A Shown is a box with the attributes that it says itself.
+type Shown struct {
+	Edge
+	Said map[string]string `json:"saidAttributes,omitempty"`
+}
+
+// Show returns a box and what it says, or NOT_FOUND.
+func (s *Store) Show(ctx context.Context, id string) (shown Shown, err error) {
+	var row report.Row
+	err = dynamo.Together(ctx,
+		func(ctx context.Context) (err error) { shown.Edge, err = s.Get(ctx, id); return err },
+		func(ctx context.Context) (err error) { row, err = s.reports.GetEventually(ctx, id); return err })
+	shown.Said = shown.saidIn(row)
+	return shown, err
+}
+
+// saidIn is what the box says, as its row has it. After a move to another organization, the two may not be of one time.
+func (e Edge) saidIn(row report.Row) map[string]string {
+	if row.OrganizationID != e.OrganizationID {
+		return nil
+	}
+	return row.Said
 }
 
 // GetAll returns some boxes as stored, including retired ones. It skips ids without a stored box.

@@ -7,6 +7,7 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/enrolment"
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/trail/audit"
@@ -64,7 +65,7 @@ func TestRedeem_BoxThatWasRegisteredOtherwise_IsNeverTouched(t *testing.T) {
 		if _, err := w.redeem(w.box, hash(1)); !problem.Has(err, problem.EdgeEnrolled) {
 			t.Fatal(err)
 		}
-		if after := w.stored(w.box).Edge; after != before {
+		if after := w.stored(w.box).Edge; !dynamo.Same(after, before) {
 			t.Errorf("before %+v, after %+v", before, after)
 		}
 	})

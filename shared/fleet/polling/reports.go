@@ -11,7 +11,7 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// Reports takes the outcomes that boxes report between polls.
+// Reports takes what boxes report between polls.
 type Reports struct {
 	boxauth.Finder
 	issuers boxauth.Issuers
@@ -26,19 +26,30 @@ func NewReports(db *dynamo.DB, shards report.Shards, issuers boxauth.Issuers) *R
 // and for one that the caller does not speak for, UNAUTHENTICATED for a token that is no longer valid, and REPORT_STALE
 // if the outcome is about a version or rollout other than the box's last offer.
 func (r *Reports) Take(ctx context.Context, caller auth.Principal, id string, o report.Outcome) (report.Advice, error) {
-	row, err := r.Find(ctx, id)
+	row, err := r.observe(ctx, caller, id, o)
 	if err != nil {
 		return report.Advice{}, err
-	}
-	if err := r.issuers.Allow(caller, row, o.At); err != nil {
-		return report.Advice{}, err
-	}
-	row, err = r.Reports.Observe(ctx, edge.Of(row).Registration(), report.By{Input: o, SHA256: caller.Credential})
-	if err != nil {
-		return report.Advice{}, Outdated(err)
 	}
 	if !o.About(row) {
 		return report.Advice{}, problem.New(problem.ReportStale, "Version %s is not the box's latest offer, or it was offered by another rollout; poll, then report on the latest offer.", o.Version)
 	}
 	return report.Reply(row, o), nil
+}
+
+// Describe takes what a box says about itself. It returns errors as Take does.
+func (r *Reports) Describe(ctx context.Context, caller auth.Principal, id string, d report.Description) error {
+	_, err := r.observe(ctx, caller, id, d)
+	return err
+}
+
+func (r *Reports) observe(ctx context.Context, caller auth.Principal, id string, in report.Input) (report.Row, error) {
+	row, err := r.Find(ctx, id)
+	if err != nil {
+		return report.Row{}, err
+	}
+	if err := r.issuers.Allow(caller, row, in.When()); err != nil {
+		return report.Row{}, err
+	}
+	row, err = r.Reports.Observe(ctx, edge.Of(row).Registration(), report.By{Input: in, SHA256: caller.Credential})
+	return row, Outdated(err)
 }

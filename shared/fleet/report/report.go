@@ -59,6 +59,11 @@ type Row struct {
 	EdgeAt time.Time `json:"edgeAt"`
 	// RegisteredAt is when the box was registered first since it was last retired; nil: before that was noted.
 	RegisteredAt *time.Time `json:"registeredAt,omitempty"`
+	// Attributes are those of the registration, and Said are those that the box itself says. Before are those that it said
+	// before it was told of a rollout, if it has said others since.
+	Attributes map[string]string `json:"attributes,omitempty"`
+	Said       map[string]string `json:"said,omitempty"`
+	Before     *SaidBefore       `json:"saidBefore,omitempty"`
 	// Retired is set if the box was retired. The row stays, so that a poll that still read the old registration cannot
 	// bring the box back into the counts.
 	Retired bool `json:"retired,omitempty"`
@@ -124,6 +129,8 @@ func (r Row) Accepts(version string) bool { return r.Offer != nil && r.Offer.Ver
 type Registration struct {
 	EdgeID, EdgeType, Channel, FactoryID, OrganizationID, Issuer string
 
+	Attributes map[string]string
+
 	Tokens  boxtoken.Live
 	At      time.Time // when it last changed
 	First   time.Time // when the box was registered; zero: not known
@@ -140,7 +147,10 @@ func (r Row) Registered(g Registration) Row {
 		next = Row{}
 	}
 	next.EdgeID, next.EdgeType, next.Channel, next.FactoryID = g.EdgeID, g.EdgeType, g.Channel, g.FactoryID
-	next.OrganizationID, next.Issuer, next.Tokens = g.OrganizationID, g.Issuer, g.Tokens
+	next.OrganizationID, next.Issuer, next.Tokens, next.Attributes = g.OrganizationID, g.Issuer, g.Tokens, g.Attributes
+	if r.OrganizationID != g.OrganizationID {
+		next.Said, next.Before = nil, nil // who said it may have been another box with a token of that organization
+	}
 	next.EdgeAt, next.Retired, next.Revision = g.At, g.Retired, r.Revision+1
 	if next.RegisteredAt = r.RegisteredAt; !g.First.IsZero() {
 		next.RegisteredAt = &g.First

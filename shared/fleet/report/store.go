@@ -202,7 +202,7 @@ func (s *Store) Find(ctx context.Context, q Search, position string, limit int) 
 			if err != nil {
 				return dynamo.Page[Row]{}, err
 			}
-			rows, err := s.rows(ctx, ids)
+			rows, err := s.GetAll(ctx, ids)
 			if err != nil {
 				return dynamo.Page[Row]{}, err
 			}
@@ -250,8 +250,8 @@ func (s *Store) found(ctx context.Context, q Search, shard int, after dynamo.Key
 // errEnough ends a walk.
 var errEnough = errors.New("report: enough was found")
 
-// rows reads rows in the given order, and skips boxes without one.
-func (s *Store) rows(ctx context.Context, ids []string) ([]Row, error) {
+// GetAll reads the rows of boxes, in the given order. It skips boxes without one.
+func (s *Store) GetAll(ctx context.Context, ids []string) ([]Row, error) {
 	var keys []dynamo.Key
 	place := map[string]int{}
 	for i, id := range ids {

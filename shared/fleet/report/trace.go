@@ -24,8 +24,10 @@ type trace struct {
 	OrganizationID string      `json:"organizationId,omitempty"`
 	Code           FailureCode `json:"code,omitempty"`
 	Since          time.Time   `json:"since"`
-	At             time.Time   `json:"at"`
-	Expires        int64       `json:"expires"`
+	// Attributes are those of the box before it was told of the rollout.
+	Attributes map[string]string `json:"attributes,omitempty"`
+	At         time.Time         `json:"at"`
+	Expires    int64             `json:"expires"`
 }
 
 const (
@@ -55,6 +57,9 @@ func (s *Store) Trace(was, next Row) []dynamo.TransactItem {
 		EdgeType: was.EdgeType, Channel: was.Channel, Shard: s.shards.Of(was.pair(), was.EdgeID), StateKey: traced + e.StateKey(),
 		RolloutID: e.RolloutID, Running: e.Running, FactoryID: e.FactoryID, OrganizationID: e.OrganizationID, Code: e.Code, Since: e.Since,
 		At: next.EdgeAt, Expires: next.EdgeAt.Add(traceTime).Unix(),
+	}
+	if all := was.AttributesBefore(e.RolloutID); len(all) > 0 {
+		t.Attributes = all
 	}
 	return []dynamo.TransactItem{dynamo.TransactPut("trace", dynamo.Reports, t, dynamo.Absent("edgeId"))}
 }

@@ -87,8 +87,8 @@ var (
 			ID: "get-edge", Summary: "Read a box",
 			Method: http.MethodGet, Path: "/api/edges/{edgeId}",
 			Roles: operations.Viewers,
-			Gives: operations.Read, Refuses: []problem.Code{problem.NotFound},
-			Grants: []operations.Grant{operations.May(dynamo.Edges, dynamo.Get)},
+			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
+			Grants: []operations.Grant{operations.May(dynamo.Edges, dynamo.Get), operations.May(dynamo.Reports, dynamo.Get)},
 		}, operations.EdgeID)
 	}
 
@@ -98,8 +98,8 @@ var (
 			Method: http.MethodGet, Path: "/api/edges",
 			Roles:  operations.Viewers,
 			Gives:  operations.Shown,
-			Grants: []operations.Grant{operations.ListByIndex(dynamo.Edges, "byChannel", "byOrganization")},
-		}, paging.With(edge.FilterOf, paging.ByOffset))
+			Grants: []operations.Grant{operations.ListByIndex(dynamo.Edges, "byChannel", "byOrganization"), operations.May(dynamo.Reports, dynamo.BatchGet)},
+		}, edge.ListOf)
 	}
 
 	GetManifest = func() operations.Row[polling.Poll] {
@@ -174,6 +174,19 @@ var (
 			},
 			Settings: []setting.Name{setting.ReportShards, setting.FleetIssuers},
 		}, input.Both(operations.EdgeID, polling.OutcomeOf))
+	}
+
+	PutEdgeAttributes = func() operations.Row[input.Sent[string, map[string]string]] {
+		return operations.New(operations.Operation{
+			ID: "put-edge-attributes", Summary: "Report the attributes of a box",
+			Method: http.MethodPut, Path: "/api/edges/{edgeId}/attributes",
+			Roles: []auth.Role{auth.Edge},
+			Gives: operations.Changed, Refuses: []problem.Code{problem.NotFound},
+			Grants: []operations.Grant{
+				operations.May(dynamo.Reports, dynamo.Get, dynamo.Write),
+			},
+			Settings: []setting.Name{setting.ReportShards, setting.FleetIssuers},
+		}, input.Both(operations.EdgeID, report.SaidOf))
 	}
 )
 

@@ -34,7 +34,7 @@ var All = []operations.Operation{
 	enrolments.CreateEdgeEnrolment().Operation, enrolments.ListEdgeEnrolments().Operation, enrolments.GetEdgeEnrolment().Operation,
 	enrolments.DeleteEdgeEnrolment().Operation, enrolments.RedeemEdgeEnrolment().Operation, enrolments.AcceptEdgeEnrolment().Operation,
 	enrolments.ResetEdgeEnrolment().Operation,
-	boxes.PutUpdateReport().Operation,
+	boxes.PutUpdateReport().Operation, boxes.PutEdgeAttributes().Operation,
 	progress.GetUpdateWhy().Operation, progress.GetOverview().Operation, progress.GetRolloutProgress().Operation, progress.ListRolloutHistory().Operation,
 	progress.ListRolloutEdges().Operation, progress.GetChannelProgress().Operation,
 	factories.PutFactory().Operation, factories.GetFactory().Operation, factories.ListFactories().Operation,

@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// Names reads an object that has texts under any names, at most some of them.
-func (o *Object) Names(rule, texts *Text, most int) {
+// Names returns the texts of an object that has them under any names, at most some of them.
+func (o *Object) Names(rule, texts *Text, most int) map[string]string {
 	o.shape.Names, o.shape.Texts, o.shape.Most = rule, texts, most
 	var names []string
 	for _, m := range o.members {
@@ -19,12 +19,14 @@ func (o *Object) Names(rule, texts *Text, most int) {
 	if len(names) > most {
 		o.Fault("", "length", fmt.Sprintf("must have at most %d names", most))
 	}
+	kept := make(map[string]string, len(names))
 	for _, name := range names {
 		if !rule.Accepts(name) {
 			o.Fault(name, "format", "must have a name of "+rule.Says)
 		}
-		o.text(Field{Name: name}, texts)
+		kept[name], _ = o.text(Field{Name: name}, texts)
 	}
+	return kept
 }
 
 // Texts returns a required list of different texts. A faulty element becomes an empty text.

@@ -62,6 +62,9 @@ type Place struct {
 	cursor Cursor
 }
 
+// Skips reports whether the page starts at an offset.
+func (p Place) Skips() bool { return p.window.Skip > 0 }
+
 // ByOffset reads limit (1 to 100, default 50) and either offset (0 to 10,000, default 0) or
 // cursor. A larger offset gives the problem OFFSET_TOO_LARGE.
 func ByOffset(in *input.Reader) Place {
@@ -96,6 +99,8 @@ func ByOffset(in *input.Reader) Place {
 type Query struct {
 	Path   string
 	Filter url.Values
+	// Cursors is set if a page can have fewer items than its limit, so that only a cursor says where the next begins.
+	Cursors bool
 }
 
 // A linker makes paths that the caller can follow; lambdahttp.Call is one.
@@ -143,12 +148,12 @@ func List[T any](c linker, q Query, p Place, read func(dynamo.Span) (dynamo.Page
 		return lambdahttp.Answer{}, err
 	}
 	b := body[T]{Items: page.Items, Limit: w.Limit}
-	if !p.cursor.given {
+	if !p.cursor.given && !q.Cursors {
 		b.Offset = &w.Skip
 	}
 	switch {
 	case !page.More:
-	case p.cursor.given || w.Skip+w.Limit > MaxOffset:
+	case p.cursor.given || q.Cursors || w.Skip+w.Limit > MaxOffset:
 		b.Next = q.href(c, w.Limit, "cursor", q.Pack(page.Last))
 	default:
 		b.Next = q.href(c, w.Limit, "offset", strconv.Itoa(w.Skip+w.Limit))

@@ -1,0 +1,86 @@
+package census_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"wavegate/shared/fleet/census"
+	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/guard"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/testing/expect"
+)
+
+// TestSurvey_CountsEachKind: ten reached boxes with hardware revision C are told a release, in two factories each of two
+// organizations, and ten others are not.
+func TestSurvey_CountsEachKind(t *testing.T) {
+	at := noon.Add(48 * time.Hour)
+	of := rollout.Rollout{
+		ID: "r", EdgeType: "gateway-x", Channel: "stable", TargetVersion: "2.0.0", StagedPercent: 50, StartedAt: noon, StageSince: noon, Status: rollout.Active,
+		StageStarts: rollout.StageStarts{At1: new(noon), At10: new(noon), At50: new(noon)}, Terms: &rollout.Terms{Policy: guard.Default()},
+	}
+	c := census.KeepAll(of, at)
+	counts := map[bool]int{}
+	for i := 0; counts[true] < 40 || counts[false] < 40; i++ {
+		id := fmt.Sprintf("box-%03d", i)
+		stage := cohort.FirstStage(of.EdgeType, of.TargetVersion, id)
+		if reached := stage <= 50; counts[reached] < 40 {
+			n := counts[reached]
+			e := report.IndexEntry{EdgeID: id, Hash: fmt.Sprintf("%08x", report.Place(id)), FactoryID: fmt.Sprintf("plant-%d", n%4),
+				OrganizationID: fmt.Sprintf("organization-%d", n%2)}
+			if reached {
+				e.RolloutID, e.Version, e.State, e.Stage, e.Since = of.ID, of.TargetVersion, report.Installed, stage, noon
+				if n < 10 {
+					e.State, e.Code = report.Reverted, report.CodeReverted
+				}
+			}
+			c.Add(e)
+			counts[reached]++
+		}
+	}
+	boxes := c.Survey()
+	expect.Equal(t, len(boxes), 80, "boxes to look up")
+	for i, box := range boxes {
+		boxes[i].LastSeen = at
+		boxes[i].Attributes = map[string]string{"revision": "B", "factory": "made up"}
+		if box.State == report.Reverted {
+			boxes[i].Attributes["revision"] = "C"
+		}
+		if box.FactoryID == "plant-0" {
+			boxes[i].LastSeen = at.Add(-24 * time.Hour) // it is switched off
+		}
+	}
+	byName := map[string]guard.Kind{}
+	for _, k := range c.Groups.Kinds(boxes, 0) {
+		byName[k.Name+"="+k.Value] = k
+	}
+	expect.Equal(t, byName["revision=C"], guard.Kind{Name: "revision", Value: "C", Told: 10, Bad: 10, Factories: 4, BadFactories: 4,
+		Treated: guard.Group{Boxes: 7}}, "the kind of the bad boxes is")
+	expect.Equal(t, byName["revision=B"], guard.Kind{Name: "revision", Value: "B", Told: 30, Factories: 4,
+		Treated: guard.Group{Boxes: 23}, Control: guard.Group{Boxes: 30}}, "the other kind is")
+	expect.Equal(t, byName["organization=organization-1"], guard.Kind{Name: "organization", Value: "organization-1", Told: 20, Bad: 5, Factories: 2, BadFactories: 2,
+		Treated: guard.Group{Boxes: 20}, Control: guard.Group{Boxes: 20}, Only: "organization-1"}, "an organization is")
+	if _, made := byName["factory=made up"]; made {
+		t.Error("an attribute replaces the factory")
+	}
+}
+
+// TestSurvey_OfALargeFleet_LooksUpHalfOfEachGroup.
+func TestSurvey_OfALargeFleet_LooksUpHalfOfEachGroup(t *testing.T) {
+	of := rollout.Rollout{
+		ID: "r", EdgeType: "gateway-x", Channel: "stable", TargetVersion: "2.0.0", StagedPercent: 10, StartedAt: noon, StageSince: noon, Status: rollout.Active,
+		StageStarts: rollout.StageStarts{At1: new(noon), At10: new(noon)}, Terms: &rollout.Terms{Policy: guard.Default()},
+	}
+	c := census.KeepAll(of, noon)
+	reached := 0
+	for i := range 14_000 {
+		id := fmt.Sprintf("box-%05d", i)
+		if cohort.FirstStage(of.EdgeType, of.TargetVersion, id) <= 10 {
+			reached++
+		}
+		c.Add(report.IndexEntry{EdgeID: id, Hash: fmt.Sprintf("%08x", report.Place(id))})
+	}
+	expect.Equal(t, len(c.Survey()), reached+6000, "boxes to look up")
+}
