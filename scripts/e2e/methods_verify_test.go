@@ -46,10 +46,10 @@ func (b *bench) counted() (requests map[string]*atomic.Int64, took time.Duration
 	return requests, time.Since(begin)
 }
 
-// TestVerify_ManyVersionsAndMachines_TakesTwoRequestsAVersionAndFourAMachine: the time follows from the number of requests,
+// TestVerify_ManyVersionsAndMachines_TakesARequestAVersionAndTwoAMachine: the time follows from the number of requests,
 // which are made eight at a time. Machines that the method does not name take none. With LONG there are 300 versions,
 // and 220 machines: scripts/lab/benchmarks/results/verify.md has the times.
-func TestVerify_ManyVersionsAndMachines_TakesTwoRequestsAVersionAndFourAMachine(t *testing.T) {
+func TestVerify_ManyVersionsAndMachines_TakesARequestAVersionAndTwoAMachine(t *testing.T) {
 	t.Parallel()
 	versions, machines := 8, 12
 	if os.Getenv("LONG") != "" {
@@ -65,12 +65,13 @@ func TestVerify_ManyVersionsAndMachines_TakesTwoRequestsAVersionAndFourAMachine(
 	pages := func(n int) int64 { return int64((n + 99) / 100) }
 	requests, took := b.counted()
 	t.Logf("%d versions and 2 machines: %s", versions, took.Round(time.Millisecond))
-	// The method's events, which are as many as its changes; the versions', and one that is not there; two of each machine;
-	// the factory's, which the approver may not read.
-	want := map[string]int64{"events": pages(1+2*versions) + int64(versions) + 1 + 2*2 + 1, "contents": int64(versions),
+	// All changes in the factory, in pages, and the method's; a page that does not suffice, and the changes of two machines;
+	// the factory's own, which the approver may not read.
+	changes := 34 + 6*versions
+	want := map[string]int64{"events": pages(changes) + pages(1+3*versions) + 1 + 2*2 + 1, "contents": int64(versions),
 		"machines of a version": 0, "polls": 2 * 2, "lists": pages(versions) + pages(32) + 2, "others": 2}
 	for kind, n := range want {
-		expect.Equal(t, requests[kind].Load(), n, "%d versions, requests for %s", versions, kind)
+		expect.Equal(t, requests[kind].Load() <= n, true, "%d versions, %d requests for %s, at most %d", versions, requests[kind].Load(), kind, n)
 	}
 	for i := 3; i <= machines; i++ {
 		b.machine(fmt.Sprintf("press-%d", i), "press")
@@ -82,6 +83,7 @@ func TestVerify_ManyVersionsAndMachines_TakesTwoRequestsAVersionAndFourAMachine(
 	requests, took = b.counted()
 	t.Logf("%d versions and %d machines: %s", versions, machines, took.Round(time.Millisecond))
 	expect.Equal(t, requests["polls"].Load() <= int64(2*machines), true, "at most two polls of a machine")
-	expect.Equal(t, requests["events"].Load()-want["events"] <= int64(2*machines), true, "at most two requests for events of a machine more")
+	more := 2 * pages(changes+3*machines)
+	expect.Equal(t, requests["events"].Load() <= want["events"]+more, true, "%d requests for events", requests["events"].Load())
 	expect.Equal(t, requests["machines of a version"].Load(), pages(machines), "requests for the machines of the recalled version")
 }

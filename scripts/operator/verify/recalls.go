@@ -149,6 +149,9 @@ func (c *comparison) ordered(numbered, total int64) (findings []string) {
 
 // machines compares machines, as they are shown, and what was said about them.
 func (c *comparison) machines(ctx context.Context, shown []map[string]any) error {
+	if err := c.load(ctx, 2*len(shown)); err != nil {
+		return err
+	}
 	found, err := each(ctx, len(shown), func(ctx context.Context, i int) ([]audit.Event, error) {
 		return c.events(ctx, machine.ResourceType, fmt.Sprint(shown[i]["code"]))
 	})
@@ -359,6 +362,7 @@ func (c *comparison) watched(ctx context.Context, v version, left int) error {
 		return nil
 	}
 	id := fmt.Sprintf("%s/%s/%d", v.FactoryID, c.method, v.Version)
+	c.loaded = nil
 	events, err := c.events(ctx, method.RecallResourceType, id)
 	if err == nil && len(events) == 0 {
 		c.add("version %d: nobody was warned that its recall is not confirmed", v.Version)

@@ -99,6 +99,7 @@ type comparison struct {
 	now                time.Time
 	factory, method    string
 	findings, unseen   []string
+	loaded             map[string][]audit.Event // by resource; nil: see load
 	versionsInTrail    []version
 	said               map[string]report // by machine
 	rule, organization string            // of the factory
@@ -190,6 +191,9 @@ func (c *comparison) versions(ctx context.Context) (all []audit.Event, err error
 	shown := map[string]map[string]any{}
 	err = c.pages(ctx, c.path()+"/versions?limit=100", func(v map[string]any) { shown[fmt.Sprint(v["version"])] = v })
 	if err != nil {
+		return nil, err
+	}
+	if err := c.load(ctx, len(shown)+1); err != nil {
 		return nil, err
 	}
 	// Numbers are consecutive, so a later version than the shown ones has the next number.
@@ -306,7 +310,44 @@ func (c *comparison) object(ctx context.Context, path string) (object map[string
 	return object, err
 }
 
+// load reads all changes in the factory, the newest first, if these are fewer than the requests that it saves: four pages are
+// one for each resource. It is called after the resources were read, so that it has their last events.
+func (c *comparison) load(ctx context.Context, resources int) error {
+	all, path := map[string][]audit.Event{}, c.factory+"/audit-events?limit=100"
+	c.loaded = nil
+	for range resources / 4 {
+		next := ""
+		err := walk(ctx, func(ctx context.Context, path string) ([]byte, error) {
+			body, err := c.get(ctx, path)
+			if err != nil {
+				return nil, err
+			}
+			var page struct {
+				Items json.RawMessage `json:"items"`
+				Next  string          `json:"next"`
+			}
+			err = json.Unmarshal(body, &page)
+			next = page.Next
+			return []byte(`{"items":` + string(page.Items) + `}`), err
+		}, path, func(e audit.Event) {
+			of := e.Resource.Type + " " + e.Resource.ID
+			all[of] = append(all[of], e)
+		})
+		if err != nil {
+			return err
+		}
+		if path = next; path == "" {
+			c.loaded = all
+			return nil
+		}
+	}
+	return nil
+}
+
 func (c *comparison) events(ctx context.Context, kind, id string) (all []audit.Event, err error) {
+	if c.loaded != nil {
+		return c.loaded[kind+" "+id], nil
+	}
 	query := url.Values{"resourceType": {kind}, "resourceId": {id}, "limit": {"100"}}
 	err = walk(ctx, c.get, c.factory+"/audit-events?"+query.Encode(), func(e audit.Event) { all = append(all, e) })
 	return all, err

@@ -91,7 +91,7 @@ func (l *lived) boxes() {
 func (l *lived) holders() (must, may bool) {
 	for code := range l.box.names {
 		for version := range l.hashes {
-			version, m := version, l.model
+			m := l.model
 			reported := len(m.orders[version][code]) > 0 || m.loaded[version][code]
 			left, perhaps := m.left(version)
 			must = must || reported && !m.confirmed[version][code] || m.withdrawn[version] && left[code]
