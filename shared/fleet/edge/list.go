@@ -19,6 +19,7 @@ type Filter struct {
 	OrganizationID    string
 	IDPrefix          string // the beginning of the ids; empty: any
 	Attribute         string // the name of an attribute, a colon and its value; empty: any
+	byAttribute       bool   // one was given, even if it is not valid
 }
 
 var attributeRule = &input.Text{
@@ -29,7 +30,7 @@ var attributeRule = &input.Text{
 // ListOf reads which page of which list is asked for.
 func ListOf(in *input.Reader) paging.Asked[Filter, paging.Place] {
 	asked := paging.With(FilterOf, paging.ByOffset)(in)
-	if asked.List.Attribute != "" && asked.Page.Skips() {
+	if asked.List.byAttribute && asked.Page.Skips() {
 		in.Fault("offset", "exclusive", "must not be given together with attribute")
 	}
 	return asked
@@ -43,7 +44,7 @@ func FilterOf(in *input.Reader) Filter {
 	f.Channel, byChannel = in.Query("channel", input.Name)
 	f.OrganizationID, byOrganization = in.Query("organizationId", input.Name)
 	f.IDPrefix, _ = in.Query("idPrefix", input.EdgeID) // a prefix of an id has the same form
-	f.Attribute, _ = in.Query("attribute", attributeRule)
+	f.Attribute, f.byAttribute = in.Query("attribute", attributeRule)
 	switch {
 	case byOrganization && (byType || byChannel):
 		in.Fault("organizationId", "exclusive", "must not be given together with edgeType and channel")
