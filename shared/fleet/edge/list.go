@@ -9,7 +9,6 @@ import (
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
-	"wavegate/shared/platform/paging"
 )
 
 // A Filter says which boxes are listed: those that follow a release channel, or those of an organization. One of the
@@ -19,21 +18,12 @@ type Filter struct {
 	OrganizationID    string
 	IDPrefix          string // the beginning of the ids; empty: any
 	Attribute         string // the name of an attribute, a colon and its value; empty: any
-	byAttribute       bool   // one was given, even if it is not valid
+	ByAttribute       bool   // one was given, even if it is not valid
 }
 
 var attributeRule = &input.Text{
 	Pattern: report.AttributeName.Pattern + `:[^\x00-\x1f\x7f-\x9f]{1,64}`,
 	Says:    "the name of an attribute, a colon and its text, such as hardwareRevision:C",
-}
-
-// ListOf reads which page of which list is asked for.
-func ListOf(in *input.Reader) paging.Asked[Filter, paging.Place] {
-	asked := paging.With(FilterOf, paging.ByOffset)(in)
-	if asked.List.byAttribute && asked.Page.Skips() {
-		in.Fault("offset", "exclusive", "must not be given together with attribute")
-	}
-	return asked
 }
 
 // FilterOf reads the query parameters edgeType with channel, or organizationId, and idPrefix and attribute.
@@ -44,7 +34,7 @@ func FilterOf(in *input.Reader) Filter {
 	f.Channel, byChannel = in.Query("channel", input.Name)
 	f.OrganizationID, byOrganization = in.Query("organizationId", input.Name)
 	f.IDPrefix, _ = in.Query("idPrefix", input.EdgeID) // a prefix of an id has the same form
-	f.Attribute, f.byAttribute = in.Query("attribute", attributeRule)
+	f.Attribute, f.ByAttribute = in.Query("attribute", attributeRule)
 	switch {
 	case byOrganization && (byType || byChannel):
 		in.Fault("organizationId", "exclusive", "must not be given together with edgeType and channel")
