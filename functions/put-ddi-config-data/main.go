@@ -1,5 +1,5 @@
 // Command put-ddi-config-data records what a DDI client says about its box. The attribute installed is the version that
-// the box runs.
+// the box runs; the others are kept as the box's attributes.
 package main
 
 import (
@@ -15,9 +15,9 @@ import (
 
 func main() { function.Run(hawkbit.PutDDIConfigData(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler[input.Sent[ddi.ClientCall, string]] {
+func wire(env lambdahttp.Env) function.Handler[input.Sent[ddi.ClientCall, ddi.Statement]] {
 	boxes := ddi.NewBoxes(env.DB, polling.ReadSettings(env.Settings), env.Now)
-	return func(c *function.Call, in input.Sent[ddi.ClientCall, string]) (lambdahttp.Answer, error) {
+	return func(c *function.Call, in input.Sent[ddi.ClientCall, ddi.Statement]) (lambdahttp.Answer, error) {
 		return lambdahttp.Empty(http.StatusOK), boxes.State(c.Context(), in.Path.By(c.Caller, c.Origin(), c.CountBox), in.Body)
 	}
 }

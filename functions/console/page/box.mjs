@@ -55,6 +55,16 @@ function Report({ report }) {
 			${report.rolloutId && html`<div><dt>From</dt><dd><a href=${`#/rollout/${report.rolloutId}`}>this rollout</a></dd></div>`}</dl></section>`;
 }
 
+// Attributes shows those of the registration, which win, and those that the box says.
+function Attributes({ edge }) {
+	const { attributes = {}, saidAttributes = {} } = edge;
+	const names = [...new Set([...Object.keys(attributes), ...Object.keys(saidAttributes)])].sort();
+	if (!names.length) return null;
+	const registered = (n) => (n in saidAttributes && saidAttributes[n] !== attributes[n] ? html`as registered; the box says <${Said}>${saidAttributes[n]}<//>` : 'as registered');
+	return html`<section class="panel" aria-labelledby="attributes"><h2 id="attributes">Attributes</h2>
+		<dl class="facts">${names.map((n) => html`<div key=${n}><dt>${n}</dt><dd><${Said}>${attributes[n] ?? saidAttributes[n]}<//> <span class="note">${n in attributes ? registered(n) : 'as the box says'}</span></dd></div>`)}</dl></section>`;
+}
+
 function move(edge) {
 	ask({
 		title: `Move ${edge.edgeId} to another channel?`, action: 'Move',
@@ -90,5 +100,6 @@ export function Box({ id }) {
 			${w.rollout && html`<dl class="facts"><div><dt>Percentile</dt><dd>${w.rollout.percentile}</dd></div><div><dt>Reached at</dt><dd>${w.rollout.reachedAt} %</dd></div>
 				<div><dt>Rollout</dt><dd><a href=${`#/rollout/${w.rollout.id}`}>${w.rollout.targetVersion}</a>, ${w.rollout.status} at ${w.rollout.staged_percent} %</dd></div></dl><${Check} w=${w} />`}</section>
 		${w.report && html`<${Report} report=${w.report} />`}
+		${edge && html`<${Attributes} edge=${edge} />`}
 		<section class="panel" aria-labelledby="changes"><h2 id="changes">Changes</h2><${Events} path=${'/api/audit-events' + query({ resourceType: 'edge', resourceId: id, limit: '20' })} /></section>`} />`;
 }

@@ -36,10 +36,11 @@ func list(r *run.Run) *cobra.Command {
 	asCSV := cmd.Flags().Bool("csv", false, "print a CSV file; without --state it has the columns that register reads")
 	state := cmd.Flags().String("state", "", "only those of the rollout that are offered, working, deferred, installed, failed or reverted")
 	prefix := cmd.Flags().String("prefix", "", "only those with ids that begin like this")
+	attribute := cmd.Flags().String("attribute", "", "only those with an attribute, such as board=C, by their registration or as they say themselves")
 	most := run.Limited(cmd, 1000)
 	return r.Calls(cmd, func(ctx context.Context, c *run.Call) error {
-		if *state != "" && *prefix != "" {
-			return run.Fail(run.Misused, "give --state or --prefix, not both")
+		if *state != "" && *prefix+*attribute != "" {
+			return run.Fail(run.Misused, "give --state, or --prefix and --attribute")
 		}
 		if *asCSV && r.JSON {
 			return run.Fail(run.Misused, "give --csv or --json, not both")
@@ -60,16 +61,19 @@ func list(r *run.Run) *cobra.Command {
 			return l.Print(ctx, c, *most)
 		}
 		l := run.List[edge.Edge]{
-			Path: "/api/edges", Query: run.OnChannel(name, "idPrefix", *prefix), None: "no box is on " + name, Of: api.ChannelPath(name),
+			Path: "/api/edges", Query: run.OnChannel(name, "idPrefix", *prefix, "attribute", strings.Replace(*attribute, "=", ":", 1)), None: "no box is on " + name, Of: api.ChannelPath(name),
 			Head: "BOX|ORGANIZATION|FACTORY", Row: func(b edge.Edge) []any { return []any{b.EdgeID, b.OrganizationID, b.FactoryID} },
 		}
-		if *prefix != "" {
+		switch {
+		case *attribute != "":
+			l.None = "no such box on " + name + " has " + *attribute
+		case *prefix != "":
 			l.None = "no box on " + name + " has an id that begins with " + *prefix
 		}
 		if *asCSV {
-			l.Columns = []string{"edgeId", "edgeType", "channel", "organizationId", "factoryId"}
+			l.Columns = []string{"edgeId", "edgeType", "channel", "organizationId", "factoryId", attributes}
 			l.Record = func(b edge.Edge) []string {
-				return []string{b.EdgeID, b.EdgeType, b.Channel, b.OrganizationID, b.FactoryID}
+				return []string{b.EdgeID, b.EdgeType, b.Channel, b.OrganizationID, b.FactoryID, attributesText(b.Attributes)}
 			}
 		}
 		return l.Print(ctx, c, *most)
@@ -92,6 +96,7 @@ func box(r *run.Run) *cobra.Command {
 }
 
 func set(r *run.Run) *cobra.Command {
+	const attribute = "attribute"
 	cmd := &cobra.Command{
 		Use: "set BOX", Short: "Register a box, or move it to another channel or factory",
 		Long: "Registers a box, or changes it. Omitted fields stay unchanged. A box that moves is told the version of its new channel " +
@@ -104,6 +109,7 @@ func set(r *run.Run) *cobra.Command {
 	cmd.Flags().String("factory", "", "the `factory` where it is installed; '' for none")
 	departure := cmd.Flags().String("departure", "", "the `reason` why it leaves its factory although its machines have versions")
 	cmd.Flags().String("issuer", "", "the `issuer` of its tokens; '' for the service's own")
+	given := cmd.Flags().StringArray(attribute, nil, "one of all its attributes, such as board=C; '' for none")
 	return r.Sets(cmd, func(args []string) (run.Change, error) {
 		wish := run.Given(cmd, map[string]string{"organization": "organizationId", "factory": "factoryId", "issuer": "issuer"})
 		for _, name := range []string{"factoryId", "issuer"} {
@@ -113,6 +119,13 @@ func set(r *run.Run) *cobra.Command {
 		}
 		if *departure != "" {
 			wish["departure"] = map[string]string{"reason": *departure}
+		}
+		if cmd.Flags().Changed(attribute) {
+			all, err := attributesOf(*given)
+			if err != nil {
+				return run.Change{}, run.Fail(run.Misused, "%w", err)
+			}
+			wish[attributes] = all
 		}
 		if *channel != "" {
 			if err := run.Channel(*channel); err != nil {

@@ -24,13 +24,29 @@ type column struct {
 
 var columns = []column{
 	{"edgeId", input.EdgeID, false}, {"edgeType", input.Name, false}, {"channel", input.Name, false},
-	{"organizationId", input.Name, false}, {"factoryId", input.Slug, true}, {"issuer", input.ID, true},
+	{"organizationId", input.Name, false}, {"factoryId", input.Slug, true}, {"issuer", input.ID, true}, {attributes, &input.Text{}, true},
 }
+
+// attributes is the column of a box's attributes.
+const attributes = "attributes"
 
 // A boxLine is a box in a file.
 type boxLine struct {
-	line   int
-	fields map[string]string
+	line       int
+	fields     map[string]string
+	attributes map[string]string // nil: the column is missing or empty
+}
+
+// body is the box as the service takes it.
+func (b boxLine) body() map[string]any {
+	body := map[string]any{}
+	for name, text := range b.fields {
+		body[name] = text
+	}
+	if b.attributes != nil {
+		body[attributes] = b.attributes
+	}
+	return body
 }
 
 // A boxFile summarizes one reading of a file. It does not keep the boxes, because a file may have any length.
@@ -84,10 +100,17 @@ func missing(column string) error {
 }
 
 func boxOf(line int, cells map[string]string) (b boxLine, faults []string) {
-	b = boxLine{line, map[string]string{}}
+	b = boxLine{line: line, fields: map[string]string{}}
 	for _, c := range columns {
 		text := cells[c.name]
 		if text == "" && c.optional {
+			continue
+		}
+		if c.name == attributes {
+			var err error
+			if b.attributes, err = attributesIn(text); err != nil {
+				faults = append(faults, fmt.Sprintf("line %d: %v", line, err))
+			}
 			continue
 		}
 		kept, _, wrong := c.rule.Apply(text)

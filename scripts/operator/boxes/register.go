@@ -28,7 +28,8 @@ func register(r *run.Run) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "register FILE.csv", Short: "Register the boxes of a file, of any length",
 		Long: "Registers the boxes of a file, or moves them. The first line of the file names its columns: edgeId, edgeType, channel, " +
-			"organizationId, and optionally factoryId and issuer. All bad lines are listed before anything is sent. If the command " +
+			"organizationId, and optionally factoryId, issuer and attributes, such as \"board=C; modem=LTE\". An empty cell keeps what " +
+			"the box has. All bad lines are listed before anything is sent. If the command " +
 			"is interrupted, run it again: it continues where it stopped. Boxes that are already registered this way stay " +
 			"unchanged.\n\n" +
 			"With --make-tokens, each box gets a token of its own. " + tokenFiles + " " +
@@ -182,9 +183,9 @@ func (s *sending) send(ctx context.Context, name string) error {
 func (s *sending) one(ctx context.Context, batch []boxLine) error {
 	batch = slices.Clone(batch)
 	for len(batch) > 0 {
-		list := make([]map[string]string, len(batch))
+		list := make([]map[string]any, len(batch))
 		for i, b := range batch {
-			list[i] = b.fields
+			list[i] = b.body()
 		}
 		answer, err := s.Do(ctx, api.Request{Method: http.MethodPost, Path: "/api/edges", Body: map[string]any{"edges": list}, Key: uuid.NewString()})
 		if err == nil {
@@ -222,12 +223,9 @@ func (s *sending) one(ctx context.Context, batch []boxLine) error {
 
 // place parses a pointer such as /edges/3/channel.
 func place(pointer string) (i int, field string, ok bool) {
-	parts := strings.Split(strings.TrimPrefix(pointer, "/edges/"), "/")
-	i, err := strconv.Atoi(parts[0])
-	if err != nil || i < 0 || len(parts) != 2 {
-		return 0, "", false
-	}
-	return i, parts[1], true
+	index, field, found := strings.Cut(strings.TrimPrefix(pointer, "/edges/"), "/")
+	i, err := strconv.Atoi(index)
+	return i, field, err == nil && i >= 0 && found
 }
 
 // draw shows the progress: a bar that is redrawn, or without a terminal a line for each tenth.

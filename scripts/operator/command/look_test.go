@@ -40,7 +40,7 @@ func TestBoxes_AsCSV_CanBeRegisteredAgain(t *testing.T) {
 	d.fails()
 	r := d.does("boxes", "gateway-x/stable", "--csv", "--limit", "0").is(run.Done)
 	if lines := strings.Split(strings.TrimSpace(r.out), "\n"); len(lines) != 31 ||
-		lines[0] != "edgeId,edgeType,channel,organizationId,factoryId" || lines[1] != "box-0001,gateway-x,stable,acme," {
+		lines[0] != "edgeId,edgeType,channel,organizationId,factoryId,attributes" || lines[1] != "box-0001,gateway-x,stable,acme,," {
 		t.Fatalf("it is %q", r.out)
 	}
 	d.does("register", d.file("again.csv", r.out), "--yes").is(run.Done).says("30 unchanged")

@@ -58,6 +58,25 @@ func TestRegister_BadLines_AreNamed_AndNothingIsSent(t *testing.T) {
 	expect.Equal(t, batches, 0, "calls:")
 }
 
+func TestRegister_Attributes_AreSetFoundAndWrittenAsTheyWereRead(t *testing.T) {
+	d := newDesk(t)
+	file := d.file("boxes.csv", "edgeId,edgeType,channel,organizationId,attributes\n"+
+		"box-1,gateway-x,stable,acme,board=C; modem=LTE\n"+
+		"box-2,gateway-x,stable,acme,\"board=B\nnote=a;b\"\n"+
+		"box-3,gateway-x,stable,acme,\n")
+	d.does("register", file, "--yes").is(run.Done).says("3 boxes registered")
+	d.does("boxes", "gateway-x/stable", "--attribute", "board=C").is(run.Done).says("box-1").not("box-2")
+	r := d.does("boxes", "gateway-x/stable", "--csv").is(run.Done).says("board=C; modem=LTE", "\"board=B\nnote=a;b\"")
+	d.does("register", d.file("again.csv", r.out), "--yes").is(run.Done).says("3 unchanged")
+	d.does("box", "set", "box-1", "--attribute", "board=D", "--yes").is(run.Done)
+	d.does("box", "show", "box-1").is(run.Done).says("board", "D").not("LTE")
+	d.does("box", "set", "box-1", "--attribute", "", "--yes").is(run.Done)
+	d.does("box", "show", "box-1").is(run.Done).not("board")
+	d.does("box", "set", "box-1", "--attribute", "board", "--yes").is(run.Misused).warns("NAME=VALUE")
+	d.does("register", d.file("bad.csv", "edgeId,edgeType,channel,organizationId,attributes\nbox-4,gateway-x,stable,acme,a b=C\n"), "--yes").
+		is(run.Refused).warns("line 2: attributes/a b must have a name of 1 to 32")
+}
+
 func TestRegister_BoxesThatTheServiceRefuses_AreNamed_AndTheOthersAreSent(t *testing.T) {
 	d := newDesk(t)
 	d.Owner(t).Put(t, "/api/factories/munich-1", `{"organizationId":"acme","name":"Munich"}`).Is(t, http.StatusCreated)

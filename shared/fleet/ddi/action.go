@@ -115,9 +115,12 @@ func (c Contact) Change(next *report.Row, _ report.Row) {
 	next.DDI, next.Subject, next.AskedAt = true, c.Subject, &c.At
 }
 
-// A Statement is what a DDI box says about itself. Running is the version that it runs; empty: it does not say.
+// A Statement is what a DDI box says about itself.
 type Statement struct {
-	Running string
+	Running string // the version that the box runs; empty: it does not say
+	// Others are its other attributes. Mode says what happens with those that it has said before: merge, replace or remove.
+	Others map[string]string
+	Mode   string
 	// DecideWithin is how long the box may take to boot what it has written; 0: no limit.
 	DecideWithin time.Duration
 	At           time.Time
@@ -126,8 +129,9 @@ type Statement struct {
 // When is the time of the call.
 func (s Statement) When() time.Time { return s.At }
 
-// Change judges the box's offer by what the box runs.
+// Change takes the box's attributes, and judges its offer by what it runs.
 func (s Statement) Change(next *report.Row, was report.Row) {
+	next.Say(s.said(was.Said))
 	if s.Running == "" {
 		return
 	}

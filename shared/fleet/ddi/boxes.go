@@ -257,13 +257,13 @@ func (b *Boxes) Report(ctx context.Context, c ClientCall, f Feedback) error {
 	return polling.Outdated(err)
 }
 
-// State takes the version that a box says it runs; empty: it does not say.
-func (b *Boxes) State(ctx context.Context, c ClientCall, running string) error {
+// State takes what a box says about itself.
+func (b *Boxes) State(ctx context.Context, c ClientCall, statement Statement) error {
 	e, err := b.box(ctx, c, false)
 	if err != nil {
 		return err
 	}
-	statement := Statement{Running: running, DecideWithin: guard.Default().Guard.DecideWithin.Length()}
+	statement.DecideWithin = guard.Default().Guard.DecideWithin.Length()
 	if o := e.row.Offer; o != nil && o.WrittenAt != nil && o.RolloutID != "" {
 		p, err := b.policy(ctx, o.RolloutID)
 		if err != nil {

@@ -114,7 +114,7 @@ func (f *fleet) says(event ddi.Feedback) {
 
 func (f *fleet) states(running string) {
 	f.Helper()
-	if err := f.boxes.State(f.ctx(), f.call(), running); err != nil {
+	if err := f.boxes.State(f.ctx(), f.call(), ddi.Statement{Running: running}); err != nil {
 		f.Fatal(err)
 	}
 }
@@ -200,7 +200,7 @@ func TestCalls_ByOthers_AreNotFound(t *testing.T) {
 			if _, err := f.boxes.Poll(f.ctx(), c); !problem.Has(err, problem.NotFound) {
 				f.Errorf("%s: %v", name, err)
 			}
-			if err := f.boxes.State(f.ctx(), c, "9"); !problem.Has(err, problem.NotFound) {
+			if err := f.boxes.State(f.ctx(), c, ddi.Statement{Running: "9"}); !problem.Has(err, problem.NotFound) {
 				f.Errorf("%s reports: %v", name, err)
 			}
 		}

@@ -3,6 +3,7 @@ package ddi
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -204,13 +205,27 @@ func (s Status) code() report.FailureCode {
 // Attribute is the attribute by which a client says what the box runs.
 const Attribute = "installed"
 
-// InstalledOf reads the version that a client says the box runs from its attributes; empty: it does not say.
-func InstalledOf(body *input.Object) string {
-	var installed string
+// StatementOf reads what a client says about its box. A bad attribute is no fault: the client would send nothing else.
+func StatementOf(body *input.Object) (s Statement) {
 	body.Open()
 	body.Object("data", func(data *input.Object) {
 		data.Open()
-		installed, _ = data.OptionalText(Attribute, polling.InstalledRule)
+		s.Running, _ = data.OptionalText(Attribute, polling.InstalledRule)
+		s.Others = data.Others()
 	})
-	return report.Shown(installed)
+	s.Running, s.Mode = report.Shown(s.Running), body.Others()["mode"]
+	return s
+}
+
+// said is what the box has said after this, as in hawkBit.
+func (s Statement) said(before map[string]string) map[string]string {
+	switch s.Mode {
+	case "remove":
+		rest := maps.Clone(before)
+		maps.DeleteFunc(rest, func(name, _ string) bool { _, gone := s.Others[name]; return gone })
+		return rest
+	case "replace":
+		before = nil
+	}
+	return report.Fitting(s.Others, before)
 }

@@ -112,7 +112,7 @@ func TestGateway_BoxWithATokenOfItsOwn_IsNotSpokenFor(t *testing.T) {
 			c := f.call()
 			c.Caller = gateway
 			for name, err := range map[string]error{
-				"poll": f.polls(gateway), "report": f.boxes.State(f.ctx(), c, "9"), "cancel": f.boxes.Cancel(f.ctx(), c, 1),
+				"poll": f.polls(gateway), "report": f.boxes.State(f.ctx(), c, ddi.Statement{Running: "9"}), "cancel": f.boxes.Cancel(f.ctx(), c, 1),
 			} {
 				if !problem.Has(err, problem.Unauthenticated) {
 					f.Errorf("%s: %v", name, err)

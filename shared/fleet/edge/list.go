@@ -10,7 +10,6 @@ import (
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
-	"wavegate/shared/platform/paging"
 )
 
 // A Filter says which boxes are listed: those that follow a release channel, or those of an organization. One of the
@@ -20,21 +19,13 @@ type Filter struct {
 	OrganizationID    string
 	IDPrefix          string // the beginning of the ids; empty: any
 	Attribute         string // the name of an attribute, a colon and its value; empty: any
+	ByAttribute       bool   // one was given, even if it is not valid
 	Pinned            bool   // only boxes with a pin that holds
 }
 
 var attributeRule = &input.Text{
 	Pattern: report.AttributeName.Pattern + `:[^\x00-\x1f\x7f-\x9f]{1,64}`,
 	Says:    "the name of an attribute, a colon and its text, such as hardwareRevision:C",
-}
-
-// ListOf reads which page of which list is asked for.
-func ListOf(in *input.Reader) paging.Asked[Filter, paging.Place] {
-	asked := paging.With(FilterOf, paging.ByOffset)(in)
-	if asked.List.Attribute != "" && asked.Page.Skips() {
-		in.Fault("offset", "exclusive", "must not be given together with attribute")
-	}
-	return asked
 }
 
 // FilterOf reads the query parameters edgeType with channel, or organizationId, and idPrefix, attribute and pinned.
@@ -45,7 +36,7 @@ func FilterOf(in *input.Reader) Filter {
 	f.Channel, byChannel = in.Query("channel", input.Name)
 	f.OrganizationID, byOrganization = in.Query("organizationId", input.Name)
 	f.IDPrefix, _ = in.Query("idPrefix", input.EdgeID) // a prefix of an id has the same form
-	f.Attribute, _ = in.Query("attribute", attributeRule)
+	f.Attribute, f.ByAttribute = in.Query("attribute", attributeRule)
 	f.Pinned = in.Flag("pinned")
 	switch {
 	case byOrganization && (byType || byChannel):

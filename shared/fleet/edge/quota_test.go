@@ -48,7 +48,10 @@ func (g *gate) by(name string, roles ...auth.Role) auth.Principal {
 }
 
 func (g *gate) put(caller auth.Principal, id string) error {
-	a := edge.Assignment{EdgeType: "gateway-x", Channel: "stable", OrganizationID: g.org}
+	return g.assign(caller, id, edge.Assignment{EdgeType: "gateway-x", Channel: "stable", OrganizationID: g.org})
+}
+
+func (g *gate) assign(caller auth.Principal, id string, a edge.Assignment) error {
 	_, err := g.edges.For(caller).Put(g.ctx(), audit.Origin{}, g.org+"-"+id, a, input.Preconditions{})
 	return err
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"wavegate/shared/platform/input"
@@ -56,6 +57,23 @@ func size(attributes map[string]string) (bytes int) {
 		bytes += len(name) + len(value)
 	}
 	return bytes
+}
+
+// Fitting keeps of two sets of attributes what is valid, in the order of names, as long as there is room. The first set
+// comes first. It is for programs of others, which nobody here can correct.
+func Fitting(first, then map[string]string) map[string]string {
+	kept := map[string]string{}
+	for _, set := range []map[string]string{first, then} {
+		for _, name := range slices.Sorted(maps.Keys(set)) {
+			value, _, wrong := AttributeValue.Apply(set[name])
+			_, known := kept[name]
+			room := len(kept) < MostAttributes && size(kept)+len(name)+len(value) <= mostOfAttributes
+			if !known && wrong == "" && AttributeName.Accepts(name) && room {
+				kept[name] = value
+			}
+		}
+	}
+	return kept
 }
 
 // A Description is what a box says about itself: its attributes. They take the place of those that it said before.

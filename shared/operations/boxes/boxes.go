@@ -101,7 +101,7 @@ var (
 			Roles:  operations.Viewers,
 			Gives:  operations.Shown,
 			Grants: []operations.Grant{operations.ListByIndex(dynamo.Edges, "byChannel", "byOrganization"), operations.May(dynamo.Reports, dynamo.BatchGet)},
-		}, edge.ListOf)
+		}, listOf)
 	}
 
 	GetManifest = func() operations.Row[polling.Poll] {
@@ -197,3 +197,12 @@ var pinCodes = []problem.Code{problem.ReleaseNotPublished, problem.EdgeNotReport
 
 // BellSettings are the settings of the bell, which is not an operation.
 var BellSettings = slices.Concat(bell.KeySettings, polling.BellSettings)
+
+// listOf reads which page of which boxes is asked for.
+func listOf(in *input.Reader) paging.Asked[edge.Filter, paging.Place] {
+	asked := paging.With(edge.FilterOf, paging.ByOffset)(in)
+	if asked.List.ByAttribute && asked.Page.Skips() {
+		in.Fault("offset", "exclusive", "must not be given together with attribute")
+	}
+	return asked
+}

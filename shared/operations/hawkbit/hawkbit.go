@@ -72,9 +72,9 @@ var (
 			http.MethodPost, "/cancelAction/{actionId}/feedback"), ddi.FeedbackOf)
 	}
 
-	PutDDIConfigData = func() operations.Row[input.Sent[ddi.ClientCall, string]] {
+	PutDDIConfigData = func() operations.Row[input.Sent[ddi.ClientCall, ddi.Statement]] {
 		return operations.New(reported("put-ddi-config-data", "Report what a box runs as a DDI client",
-			http.MethodPut, "/configData", operations.May(dynamo.Rollouts, dynamo.Get)), input.Both(ddi.CallOf, ddi.InstalledOf))
+			http.MethodPut, "/configData", operations.May(dynamo.Rollouts, dynamo.Get)), input.Both(ddi.CallOf, ddi.StatementOf))
 	}
 )
 

@@ -76,6 +76,19 @@ func (o *Object) Unread(faults *Faults) {
 // Open takes further fields, too.
 func (o *Object) Open() { o.shape.Open = true }
 
+// Others returns the texts of the fields that nobody has asked for yet. Their values have no faults.
+func (o *Object) Others() map[string]string {
+	texts := map[string]string{}
+	for _, m := range o.members {
+		var text string
+		_, declared := o.shape.Fields.Find(m.Name)
+		if !declared && KindOf(m.Value) == StringKind && json.Unmarshal(m.Value, &text) == nil {
+			texts[m.Name] = text
+		}
+	}
+	return texts
+}
+
 // Fault adds a fault of a field. An empty name means the object itself.
 func (o *Object) Fault(name, code, detail string) {
 	o.faults.Add(problem.Fault{Pointer: o.at(name), Code: code, Detail: detail})

@@ -1,0 +1,65 @@
+package e2e
+
+import (
+	"net/http"
+	"testing"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
+)
+
+const attributesPath = "/api/edges/box-1/attributes"
+
+func TestAttributes_OfTheRegistrationAndOfTheBox_AreShownAndFound(t *testing.T) {
+	t.Parallel()
+	w, owner := begin(t)
+	owner.Put(t, "/api/edges/box-1", `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme","attributes":{"board":"C"}}`).Is(t, http.StatusCreated)
+	w.Box(t, "box-1").Put(t, attributesPath, `{"attributes":{"board":"B","modem":" LTE "}}`).Is(t, http.StatusNoContent)
+	owner.Put(t, "/api/edges/box-2", `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`).Is(t, http.StatusCreated)
+	owner.Get(t, "/api/edges/box-1", "If-None-Match", `"1"`).Is(t, http.StatusOK).
+		Has(t, `{"attributes":{"board":"C"},"saidAttributes":{"board":"B","modem":"LTE"},"revision":1}`)
+	for filter, want := range map[string]int{"board:C": 1, "board:B": 0, "modem:LTE": 1, "modem:lte": 0} {
+		var page struct{ Items []edge.Shown }
+		owner.Get(t, "/api/edges?organizationId=acme&attribute="+filter).Is(t, http.StatusOK).Into(t, &page)
+		expect.Equal(t, len(page.Items), want, "boxes with %s:", filter)
+	}
+
+	// What is missing is kept, null removes it, and the same again writes nothing.
+	before := w.State(t)
+	owner.Put(t, "/api/edges/box-1", `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`).Is(t, http.StatusNoContent)
+	owner.Put(t, "/api/edges/box-1", `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme","attributes":{"board":"C"}}`).Is(t, http.StatusNoContent)
+	w.Box(t, "box-1").Put(t, attributesPath, `{"attributes":{"modem":"LTE","board":"B"}}`).Is(t, http.StatusNoContent)
+	expect.Equal(t, w.State(t), before, "after the same again, the stored data is")
+	owner.Put(t, "/api/edges/box-1", `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme","attributes":null}`, "If-Match", `"1"`).Is(t, http.StatusNoContent)
+	var trail struct{ Items []struct{ Before, After edge.Edge } }
+	owner.Get(t, "/api/audit-events?resourceType=edge&resourceId=box-1&limit=1").Into(t, &trail)
+	last := trail.Items[0]
+	expect.Equal(t, last.Before.Attributes, map[string]string{"board": "C"}, "before the last change, the box had")
+	expect.Equal(t, last.After.Attributes, nil, "after it:")
+
+	// A retirement forgets what the box said.
+	owner.Do(t, http.MethodDelete, "/api/edges/box-1", "").Is(t, http.StatusNoContent)
+	w.Box(t, "box-1").Put(t, attributesPath, `{"attributes":{}}`).Refused(t, problem.NotFound)
+	owner.Put(t, "/api/edges/box-1", `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`).Is(t, http.StatusCreated)
+	got := owner.Get(t, "/api/edges/box-1").Object(t)
+	expect.Equal(t, []any{got["attributes"], got["saidAttributes"]}, []any{nil, nil}, "registered again, its attributes are")
+}
+
+// TestAttributes_ThatAreBad_ChangeNothing: neither do those that somebody else says for the box.
+func TestAttributes_ThatAreBad_ChangeNothing(t *testing.T) {
+	t.Parallel()
+	w, owner := served(t)
+	boxes := w.Box(t, "box-1")
+	boxes.Put(t, attributesPath, `{"attributes":{"board":"C"}}`).Is(t, http.StatusNoContent)
+	before := w.State(t)
+	refusal := boxes.Put(t, attributesPath, `{"attributes":{"a b":"x","board":7,"c":""}}`).Refused(t, problem.ValidationFailed)
+	expect.Equal(t, len(refusal.Errors), 3, "faults:")
+	boxes.Get(t, manifestPath("box-1")).Is(t, http.StatusOK)
+	w.Box(t, "box-2").Put(t, attributesPath, `{"attributes":{}}`).Refused(t, problem.NotFound)
+	owner.Put(t, attributesPath, `{"attributes":{}}`).Refused(t, problem.Forbidden)
+	w.As(t, "anna", "acme", auth.OrganizationAdmin).Put(t, attributesPath, `{"attributes":{}}`).Refused(t, problem.Forbidden)
+	owner.Put(t, "/api/edges/box-1", `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme","attributes":{"a b":"x"}}`).Refused(t, problem.ValidationFailed)
+	expect.Equal(t, w.State(t), before, "the stored data is")
+}

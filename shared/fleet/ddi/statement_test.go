@@ -1,0 +1,44 @@
+package ddi
+
+import (
+	"testing"
+
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/input"
+	"wavegate/shared/testing/expect"
+)
+
+func TestStatement_AttributesFollowTheModeOfHawkBit(t *testing.T) {
+	type said = map[string]string
+	before := said{"a": "1", "b": "2"}
+	for body, want := range map[string]said{
+		`{"data":{"installed":"1.0.0"}}`:                                        before,
+		`{"data":{"b":"3","c":"4"}}`:                                            {"a": "1", "b": "3", "c": "4"},
+		`{"mode":"merge","data":{"b":"3"},"id":"","time":"x"}`:                  {"a": "1", "b": "3"},
+		`{"mode":"replace","data":{"b":"3","installed":"1.0.0"}}`:               {"b": "3"},
+		`{"mode":"replace","data":{"installed":"1.0.0"}}`:                       nil,
+		`{"mode":"remove","data":{"b":"","x":"1"}}`:                             {"a": "1"},
+		`{"mode":7,"data":{"c":"\u0000","d e":"1","e":{"f":"1"},"g":1,"h":""}}`: before,
+	} {
+		s, faults := input.Parse([]byte(body), StatementOf)
+		row, _ := report.Next(report.Row{EdgeID: "box-1", Said: before}, s)
+		expect.Equal(t, row.Said, want, "after %s, the box says", body)
+		expect.Equal(t, len(faults), 0, "%s has faults:", body)
+	}
+}
+
+// FuzzStatement: whatever a client says, only attributes that a box may have are kept, and the same again changes nothing.
+func FuzzStatement(f *testing.F) {
+	f.Add(`{"mode":"replace","data":{"installed":"1.0.0","hw":"\u202e","board":"C","n":7}}`)
+	f.Add(`{"mode":"remove","data":{"board":""}}`)
+	f.Fuzz(func(t *testing.T, body string) {
+		s, _ := input.Parse([]byte(body), StatementOf)
+		row, _ := report.Next(report.Row{EdgeID: "box-1", Said: map[string]string{"board": "A"}}, s)
+		if kept := report.Fitting(row.Said, nil); len(kept) != len(row.Said) {
+			t.Errorf("of %v, %v are valid", row.Said, kept)
+		}
+		if _, changed := report.Next(row, s); changed {
+			t.Errorf("%q again changes %v", body, row)
+		}
+	})
+}

@@ -1,0 +1,74 @@
+package edge_test
+
+import (
+	"fmt"
+	"testing"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/expect"
+)
+
+// pages reads a filtered list to its end, and returns its boxes and the number of its pages.
+func (g *gate) pages(f edge.Filter, limit int) (ids []string, pages int) {
+	g.Helper()
+	span := dynamo.Span{Limit: limit}
+	for {
+		page, err := edge.NewStore(g.db).List(g.ctx(), f, span)
+		expect.OK(g, err)
+		pages++
+		for _, e := range page.Items {
+			ids = append(ids, e.EdgeID[len(g.org)+1:])
+		}
+		if !page.More {
+			return ids, pages
+		}
+		span.After = page.Last
+	}
+}
+
+// TestList_ByAttribute_FindsWhatTheRegistrationOrTheBoxSays: in pages that look at a thousand boxes at most.
+func TestList_ByAttribute_FindsWhatTheRegistrationOrTheBoxSays(t *testing.T) {
+	gates(t, edge.Quotas{}, func(g *gate) {
+		g.box("a", map[string]string{"board": "C"}, nil)
+		g.box("b", nil, map[string]string{"board": "C"})
+		g.box("c", map[string]string{"board": "B"}, map[string]string{"board": "C"})
+		g.box("d", nil, map[string]string{"modem": "C"})
+		g.box("e", nil, nil)
+		for _, limit := range []int{1, 2, 3} {
+			ids, _ := g.pages(edge.Filter{OrganizationID: g.org, Attribute: "board:C"}, limit)
+			expect.Equal(g, ids, []string{"a", "b"}, "pages of %d list", limit)
+		}
+		ids, _ := g.pages(edge.Filter{OrganizationID: g.org, IDPrefix: g.org + "-b", Attribute: "board:C"}, 5)
+		expect.Equal(g, ids, []string{"b"}, "with a prefix:")
+	})
+}
+
+func TestList_ByARareAttribute_GoesOnAfterAThousandBoxes(t *testing.T) {
+	gates(t, edge.Quotas{}, func(g *gate) {
+		for i := range 1100 {
+			e := edge.Edge{EdgeID: fmt.Sprintf("%s-%04d", g.org, i), EdgeType: "gateway-x", Channel: "stable", OrganizationID: g.org, Revision: 1}
+			if i == 1050 {
+				e.Attributes = map[string]string{"board": "C"}
+			}
+			expect.OK(g, g.db.Put(g.ctx(), dynamo.Edges, e, dynamo.Absent("edgeId")))
+		}
+		ids, pages := g.pages(edge.Filter{OrganizationID: g.org, Attribute: "board:C"}, 50)
+		expect.Equal(g, ids, []string{"1050"}, "it lists")
+		expect.Equal(g, pages, 2, "pages:")
+	})
+}
+
+// box registers a box that says something.
+func (g *gate) box(id string, attributes, said map[string]string) {
+	g.Helper()
+	owner := g.by("olga", auth.PlatformOwner)
+	expect.OK(g, g.assign(owner, id, edge.Assignment{EdgeType: "gateway-x", Channel: "stable", OrganizationID: g.org, Attributes: attributes}))
+	reports := report.NewStore(g.db, 1)
+	row, err := reports.Get(g.ctx(), g.org+"-"+id)
+	expect.OK(g, err)
+	_, err = reports.Observe(g.ctx(), edge.Of(row).Registration(), report.Description{Said: said, At: g.now})
+	expect.OK(g, err)
+}
