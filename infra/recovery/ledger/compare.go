@@ -162,6 +162,7 @@ func (s *shelf) read(part int, into Books) error {
 
 // newer are the fields of resources that events and answers of an earlier release lack.
 var newer = map[string][]string{
+	"edge":                      {"attributes", "pin", "hold"},
 	"machine":                   {"classTerms", "admissions", "ordinal"},
 	"rollout":                   {"fast"},
 	"production-method":         {"covers", "recalled"},

@@ -96,7 +96,11 @@ func (d *Deployment) relocate() error {
 		if b.channel = "ten"; i%20 == 9 {
 			b.channel = "calm"
 		}
-		body := fmt.Sprintf(`{"edgeType":%q,"channel":%q,"organizationId":%q}`, edgeType, b.channel, organization)
+		may := `,"allowDowngrade":true` // else it would be held, and the earlier release knows no hold
+		if d.Earlier {
+			may = ""
+		}
+		body := fmt.Sprintf(`{"edgeType":%q,"channel":%q,"organizationId":%q%s}`, edgeType, b.channel, organization, may)
 		if _, err := d.must(samples.Owner, http.MethodPut, "/api/edges/"+b.id, body); err != nil {
 			return err
 		}
