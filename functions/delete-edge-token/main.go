@@ -1,4 +1,5 @@
-// Command delete-edge-token ends a box's own tokens: 204. The box's next call with one of them gets 401.
+// Command delete-edge-token ends a box's own tokens: 204, or 200 with the machines that it leaves without a box. The
+// box's next call with one of them gets 401.
 package main
 
 import (
@@ -10,13 +11,23 @@ import (
 	"wavegate/shared/function"
 	"wavegate/shared/operations/boxes"
 	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/production/machine"
 )
 
 func main() { function.Run(boxes.DeleteEdgeToken(), wire) }
 
 func wire(env lambdahttp.Env) function.Handler[string] {
 	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)).Ringing(bell.Open(env.DB, env.Settings, env.Log))
+	machines := machine.NewStore(env.DB)
 	return func(c *function.Call, id string) (lambdahttp.Answer, error) {
-		return lambdahttp.Empty(http.StatusNoContent), edges.For(c.Caller).EndTokens(c.Context(), c.Origin(), id, c.When)
+		var was edge.Edge
+		err := edges.For(c.Caller).Noting(&was).EndTokens(c.Context(), c.Origin(), id, c.When)
+		if err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		if left, some := machines.Left(c.Context(), was.FactoryID, id); some {
+			return lambdahttp.Answer{Status: http.StatusOK, Body: left}, nil
+		}
+		return lambdahttp.Empty(http.StatusNoContent), nil
 	}
 }

@@ -1,4 +1,5 @@
-// Command delete-edge retires a box: 204. From then on it is in no list or count, and its polls get 404.
+// Command delete-edge retires a box: 204, or 200 with the machines that it leaves without a box. From then on it is in no
+// list or count, and its polls get 404.
 package main
 
 import (
@@ -10,13 +11,23 @@ import (
 	"wavegate/shared/function"
 	"wavegate/shared/operations/boxes"
 	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/production/machine"
 )
 
 func main() { function.Run(boxes.DeleteEdge(), wire) }
 
 func wire(env lambdahttp.Env) function.Handler[string] {
 	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)).Ringing(bell.Open(env.DB, env.Settings, env.Log))
+	machines := machine.NewStore(env.DB)
 	return func(c *function.Call, id string) (lambdahttp.Answer, error) {
-		return lambdahttp.Empty(http.StatusNoContent), edges.For(c.Caller).Retire(c.Context(), c.Origin(), id, c.When)
+		var was edge.Edge
+		err := edges.For(c.Caller).Noting(&was).Retire(c.Context(), c.Origin(), id, c.When)
+		if err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		if left, some := machines.Left(c.Context(), was.FactoryID, id); some {
+			return lambdahttp.Answer{Status: http.StatusOK, Body: left}, nil
+		}
+		return lambdahttp.Empty(http.StatusNoContent), nil
 	}
 }

@@ -13,7 +13,7 @@ func main() { function.Run(releases.GetReleaseChannel(), wire) }
 func wire(env lambdahttp.Env) function.Handler[release.Name] {
 	channels := release.NewStore(env.DB)
 	return func(c *function.Call, in release.Name) (lambdahttp.Answer, error) {
-		row, err := channels.Get(c.Context(), in.EdgeType, in.Channel)
-		return lambdahttp.OK(row.View(), row.ETag()), err
+		view, etag, err := channels.View(c.Context(), in.EdgeType, in.Channel)
+		return lambdahttp.OK(view, etag), err
 	}
 }

@@ -1,5 +1,5 @@
-// Command reset-edge-enrolment retires a box that an enrolment registered, and frees its id: 204. The next box that
-// redeems the id is registered.
+// Command reset-edge-enrolment retires a box that an enrolment registered, and frees its id: 204, or 200 with the machines
+// that it leaves without a box. The next box that redeems the id is registered.
 package main
 
 import (
@@ -12,14 +12,23 @@ import (
 	"wavegate/shared/function"
 	"wavegate/shared/operations/enrolments"
 	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/production/machine"
 )
 
 func main() { function.Run(enrolments.ResetEdgeEnrolment(), wire) }
 
 func wire(env lambdahttp.Env) function.Handler[enrolment.Place] {
 	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)).Ringing(bell.Open(env.DB, env.Settings, env.Log))
-	enrolments := enrolment.NewRegistry(env.DB, edges)
+	machines := machine.NewStore(env.DB)
 	return func(c *function.Call, in enrolment.Place) (lambdahttp.Answer, error) {
-		return lambdahttp.Empty(http.StatusNoContent), enrolments.Reset(c.Context(), c.Origin(), c.Caller, in.EnrolmentID, in.EdgeID)
+		var was edge.Edge
+		err := enrolment.NewRegistry(env.DB, edges.Noting(&was)).Reset(c.Context(), c.Origin(), c.Caller, in.EnrolmentID, in.EdgeID)
+		if err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		if left, some := machines.Left(c.Context(), was.FactoryID, in.EdgeID); some {
+			return lambdahttp.Answer{Status: http.StatusOK, Body: left}, nil
+		}
+		return lambdahttp.Empty(http.StatusNoContent), nil
 	}
 }

@@ -121,7 +121,7 @@ func TestCI_Jobs_PublishOnCanary_AndStartOnStable(t *testing.T) {
 				actor, _ := event["actor"].(map[string]any)
 				actors = append(actors, actor["userId"])
 			}
-			expect.Equal(t, strings.Count(fmt.Sprint(actors), c.claims.User), 2, "the audit trail names %v", actors)
+			expect.Equal(t, strings.Count(fmt.Sprint(actors), c.claims.User), 3, "two publications and one start: the audit trail names %v", actors)
 		})
 	}
 }

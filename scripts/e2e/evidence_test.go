@@ -66,6 +66,12 @@ func TestEvidence_AFailedBoxThatIsMovedOrRetired_StaysBad(t *testing.T) {
 			w.Box(t, box).Get(t, manifestPath(box)+"?installed=1.0.0").Is(t, http.StatusOK)
 			w.Owner(t).Put(t, "/api/edges/"+box, `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`).Is(t, http.StatusNoContent)
 		},
+		"pinned to another version": func(t *testing.T, w *harness.World, box string) {
+			w.Owner(t).Put(t, "/api/ota/release-channels/gateway-x/lab", `{"currentVersion":"1.0.5","artifactUrl":"https://artifacts.example.com/1.0.5","sha256":"`+digest("5")+`"}`)
+			w.Owner(t).Put(t, "/api/edges/"+box, `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme","pin":{"version":"1.0.5","reason":"it failed"}}`).
+				Is(t, http.StatusNoContent)
+			w.Box(t, box).Get(t, manifestPath(box)+"?installed=1.0.0").Is(t, http.StatusOK)
+		},
 		"retired and registered again": func(t *testing.T, w *harness.World, box string) {
 			w.Owner(t).Do(t, http.MethodDelete, "/api/edges/"+box, "").Is(t, http.StatusNoContent)
 			w.Owner(t).Put(t, "/api/edges/"+box, `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`).Is(t, http.StatusCreated)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -26,24 +27,32 @@ import (
 // verified compares the bench's method with the trail, as an auditor does. Its calls are not checked against the
 // contract, because rows are changed by hand here.
 func (b *bench) verified(kept ...chain.Kept) (verify.Conclusion, error) {
-	get := func(ctx context.Context, path string) ([]byte, error) {
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, b.approver.URL+path, nil)
-		if err != nil {
-			return nil, err
-		}
-		r.Header.Set("Authorization", b.approver.Bearer)
-		answer, err := http.DefaultClient.Do(r)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = answer.Body.Close() }()
-		body, err := io.ReadAll(answer.Body)
-		if err == nil && answer.StatusCode != http.StatusOK {
-			err = fmt.Errorf("%s: %d %s", path, answer.StatusCode, body)
-		}
-		return body, err
+	return b.verifiedBy(b.approver, time.Now(), kept...)
+}
+
+// verifiedBy compares as a person does at another time.
+func (b *bench) verifiedBy(by *harness.Caller, now time.Time, kept ...chain.Kept) (verify.Conclusion, error) {
+	get := func(ctx context.Context, path string) ([]byte, error) { return b.read(ctx, by, path) }
+	return verify.MethodAt(b.Context(), now, get, "munich-1", id(b.path), kept)
+}
+
+// read reads a path of the API.
+func (b *bench) read(ctx context.Context, by *harness.Caller, path string) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, by.URL+path, nil)
+	if err != nil {
+		return nil, err
 	}
-	return verify.Method(b.Context(), get, "munich-1", id(b.path), kept)
+	r.Header.Set("Authorization", by.Bearer)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	body, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %d %s", path, answer.StatusCode, body)
+	}
+	return body, err
 }
 
 // TestMethods_EachFieldOfEachRow_ChangedByHand_IsFound changes the stored data directly, one field at a time.

@@ -21,7 +21,7 @@ var fleet = []Sample{
 		Cases: []Case{
 			{Name: "new channel"},
 			{Name: "next version", After: After("publish-release"), With: Values{"version": "1.1.0"}, Status: http.StatusNoContent},
-			{Name: "nothing new", After: After("publish-release"), Status: http.StatusNoContent},
+			{Name: "again", After: After("publish-release"), Status: http.StatusNoContent},
 			{Name: "ends a rollout", After: After("start-rollout"), Status: http.StatusNoContent},
 		},
 	},
@@ -129,6 +129,8 @@ var fleet = []Sample{
 		Cases: []Case{
 			{Name: "new"},
 			{Name: "moved", After: After("put-edge"), With: Values{"channel": "canary"}, Status: http.StatusNoContent},
+			{Name: "pinned", New: true, After: append(After("publish-release"), After("put-edge")...), Status: http.StatusNoContent,
+				With: Values{"place": `,"pin":{"version":"1.0.0","reason":"a test"}`}},
 		},
 		Also: []Case{
 			{Body: `{"edgeType":"{edgeType}","channel":"{channel}","organizationId":"{organization}","factoryId":"{factoryId}"}`},

@@ -15,6 +15,8 @@ var (
 	Stored  = []int{http.StatusCreated, http.StatusNoContent}
 	Created = []int{http.StatusCreated}
 	Changed = []int{http.StatusNoContent}
+	// Silenced are those of the end of a box that may speak for machines; see machine.Left.
+	Silenced = []int{http.StatusOK, http.StatusNoContent}
 )
 
 // always are the refusals of every operation. Some are the gateway's.

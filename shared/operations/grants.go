@@ -1,6 +1,8 @@
 package operations
 
 import (
+	"slices"
+
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/setting"
 )
@@ -17,6 +19,9 @@ var Registration = []Grant{
 	May(dynamo.Bells, dynamo.Get, dynamo.Write),
 	May(dynamo.Audit, dynamo.Put),
 }
+
+// Silencing is registration with the machines for which a box spoke.
+var Silencing = append(slices.Clone(Registration), List(dynamo.Machines))
 
 // Registering is registration with the count of an organization's boxes.
 var Registering = append([]Grant{Registered}, Registration[1:]...)

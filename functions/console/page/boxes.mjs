@@ -50,9 +50,10 @@ function reset(e, edgeId) {
 		title: `Retire ${edgeId} and free its id?`, action: 'Reset', danger: true, type: edgeId,
 		body: () => html`<p>The box that has this id now loses its token and gets no more releases. The next box that calls with the code and this id takes its place. Do this if the board was replaced.</p>`,
 		run: async () => {
-			await call('DELETE', at`/api/edge-enrolments/${e.id}/redemptions/${edgeId}`);
+			const { value } = await call('DELETE', at`/api/edge-enrolments/${e.id}/redemptions/${edgeId}`);
 			moved('/api/edge-enrolments');
-			return `${edgeId} is retired, and its id is free.`;
+			const left = value?.unknown ? ' The machines that it spoke for could not be read.' : value ? ` These machines hear of no recall until they have another box: ${value.machines.join(', ')}.` : '';
+			return `${edgeId} is retired, and its id is free.${left}`;
 		},
 	});
 }

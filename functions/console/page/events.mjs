@@ -34,7 +34,9 @@ function phrase(e) {
 	case 'RateLimitSet': return ['set the limit', `of ${e.resource.id.replace(/^(?:.* |[^/]*\/)/, '')}`];
 	case 'RateLimitRemoved': return ['removed the limit', `of ${e.resource.id.replace(/^(?:.* |[^/]*\/)/, '')}`];
 	case 'EdgeRegistered': return ['registered', `${e.resource.id} on ${channel}`];
-	case 'EdgeReassigned': return ['moved', `${e.resource.id} to ${channel}`];
+	case 'EdgeReassigned': if (a.pin && a.pin.until !== e.before?.pin?.until) return ['pinned', `${e.resource.id} to ${a.pin.version}`];
+		if (!a.pin && e.before?.pin) return ['unpinned', e.resource.id];
+		return ['moved', `${e.resource.id} to ${channel}`];
 	case 'EdgeRetired': return ['retired', e.resource.id];
 	}
 	// Other names are split: FactoryRenamed becomes renamed, factory munich-1.

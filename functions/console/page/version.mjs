@@ -7,6 +7,7 @@ import { Chip, Empty, More, Shown, Table } from './parts.mjs';
 import { Content, valueText } from './content.mjs';
 import { Left, Status, pathOf, viewOf } from './methods.mjs';
 import { moves, orderText } from './moves.mjs';
+import { deviation, orders, said } from './said.mjs';
 
 // place reads /steps/50/parameters/time/target as a person does.
 const place = (path) => path.split('/').slice(1).map((p) => p.replaceAll('~1', '/').replaceAll('~0', '~')).join(' › ');
@@ -33,14 +34,14 @@ function Signatures({ v }) {
 		<${More} id=${`hash ${v.contentSha256}`} label="Hash of the content"><p class="mono">${v.contentSha256}</p><//></section>`;
 }
 
-const doing = { loaded: ['wait', 'Has it'], running: ['act', 'Runs it'], finished: ['good', 'Finished with it'], refused: ['hold', 'Refuses it'] };
+const doing = { loaded: ['wait', 'Has it'], running: ['act', 'Runs it'], finished: ['good', 'Finished with it'], refused: ['hold', 'Refuses it'],
+	confirmed: ['good', 'Confirmed by a person'], waits: ['wait', 'Waits for a signature'] };
 
 // Word is what was said last about a machine, by it or by a person.
 function Word({ m, withdrawn }) {
-	const chip = m.confirmed ? ['good', 'Confirmed by a person'] : m.state ? doing[m.state] ?? ['quiet', m.state]
-		: m.waits ? ['wait', 'Waits for a signature'] : [withdrawn && !m.clear ? 'bad' : 'quiet', 'Nothing'];
-	const orders = (m.orders ?? []).map((o) => o.order).join(', ') || m.order;
-	return html`<${Chip} kind=${chip[0]}>${chip[1]}<//>${orders && html` <span class="note">order <${Said}>${orders}<//>${m.ordersUnlisted ? ' and more' : ''}</span>`}${m.detail && html` <span class="note"><${Said}>${m.detail}<//></span>`}${m.confirmed && html` <span class="note"><${Said}>${m.confirmed.name ?? m.confirmed.userId}<//>: “<${Said}>${m.confirmed.reason}<//>”</span>`}${m.deviates && html` <${Chip} kind="bad">Deviates<//>`}${m.withoutBox && html` <span class="note">no box can say it</span>`}${withdrawn && m.told && html` <span class="note">told: orders ${orderText(m.told)}</span>`}`;
+	const { state } = said(m);
+	const chip = state ? doing[state] ?? ['quiet', state] : [withdrawn && !m.clear ? 'bad' : 'quiet', 'Nothing'];
+	return html`<${Chip} kind=${chip[0]}>${chip[1]}<//>${orders(m) && html` <span class="note">order <${Said}>${orders(m)}<//></span>`}${m.detail && html` <span class="note"><${Said}>${m.detail}<//></span>`}${m.confirmed && html` <span class="note"><${Said}>${m.confirmed.name ?? m.confirmed.userId}<//>: “<${Said}>${m.confirmed.reason}<//>”</span>`}${m.deviates && html` <${Chip} kind="bad">Deviates<//> <span class="note"><${Said}>${deviation(m.deviates)}<//> since <${Ago} at=${m.deviates.since} /></span>`}${m.withoutBox && html` <span class="note">no box can say it</span>`}${withdrawn && m.told && html` <span class="note">told: orders ${orderText(m.told)}</span>`}`;
 }
 
 function Machines({ path, v }) {
@@ -51,7 +52,7 @@ function Machines({ path, v }) {
 			${page.items.length ? html`<${Table} label="Machines" head=${['Machine', 'Last word', 'Since', 'Last heard from']} rows=${[...page.items].sort((a, b) => Number(a.clear) - Number(b.clear)).map((m) => [
 				html`${m.machine} <span class="note"><${Said}>${m.name}<//></span>`,
 				html`<${Word} m=${m} withdrawn=${withdrawn} />`,
-				(m.confirmed?.at ?? m.since) ? html`<${Ago} at=${m.confirmed?.at ?? m.since} />` : '–', m.lastHeardAt ? html`<${Ago} at=${m.lastHeardAt} />` : 'unknown'])} />${page.next && html`<p class="note">The first ${page.items.length}.</p>`}`
+				said(m).since ? html`<${Ago} at=${said(m).since} />` : '–', m.lastHeardAt ? html`<${Ago} at=${m.lastHeardAt} />` : 'unknown'])} />${page.next && html`<p class="note">The first ${page.items.length}.</p>`}`
 			: !withdrawn && html`<p>No machine has it or may have it.</p>`}`} /></section>`;
 }
 

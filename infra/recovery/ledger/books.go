@@ -178,12 +178,12 @@ func by(name string) func(Item) string {
 
 var kinds = []kind{
 	{dynamo.Channels, "release-channel", platform, pairOf,
-		[]string{"rollout", "earlier", "past", "list", "listKey"}},
+		[]string{"rollout", "earlier", "past", "publishedAt", "list", "listKey"}},
 	{dynamo.Rollouts, "rollout", platform, by("id"),
 		[]string{"list", "pair", "edgeTypeStatus", "channelStatus", "pairStatus"}},
 	{warnings, "rollout-warning", platform, by("rolloutId"), []string{"subject", "part"}},
 	{freezes, "freeze", platform, by("id"), []string{"id", "lifted"}},
-	{dynamo.Factories, "factory", platform, by("factoryId"), []string{"machineChanges"}},
+	{dynamo.Factories, "factory", platform, by("factoryId"), []string{"machineChanges", "machineCount"}},
 	{dynamo.Edges, "edge", shard, by("edgeId"), []string{"pair"}},
 	{dynamo.Gateways, "gateway", platform, by("organizationId"), []string{"tokens"}},
 	{dynamo.Enrolments, "enrolment", platform, by("id"), []string{"part", "listKey", "expires", "codeSha256"}},

@@ -162,10 +162,11 @@ func (s *shelf) read(part int, into Books) error {
 
 // newer are the fields of resources that events and answers of an earlier release lack.
 var newer = map[string][]string{
-	"machine":                   {"classTerms", "admissions"},
+	"machine":                   {"classTerms", "admissions", "ordinal"},
 	"rollout":                   {"fast"},
-	"production-method":         {"recalled"},
-	"production-method-version": {"decisions"},
+	"production-method":         {"covers", "recalled"},
+	"production-method-version": {"decisions", "park"},
+	"method-on-machine":         {"orders", "unlisted", "gone", "deviations", "confirmed", "trailSha256"},
 }
 
 // Same compares two states of a resource. A field that an earlier release does not know counts only if both have it.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"time"
 
 	"wavegate/shared/fleet/bell"
@@ -24,6 +25,8 @@ type box struct {
 	row   report.Row
 	entry report.IndexEntry
 	dark  spans // of its plant
+	// attributes are those of its registration.
+	attributes map[string]string
 	// first is the box's first poll since the rollout started, and every the time between its polls from then on, while
 	// its plant is on and it is alive.
 	first, every time.Duration
@@ -45,8 +48,26 @@ type box struct {
 	wasPutOff  bool
 }
 
+// registration is what the service knows of the box's registration.
+func (b *box) registration(at time.Time) report.Registration {
+	return report.Registration{EdgeID: b.edge.EdgeID, EdgeType: edgeType, Channel: channel, FactoryID: b.edge.FactoryID, OrganizationID: b.edge.OrganizationID,
+		At: at, Pin: b.edge.Pin}
+}
+
 // has reports whether the release has an effect on the box.
 func (b *box) has(i int) bool { return b.effects&(1<<i) != 0 }
+
+// is reports whether the box is of a kind, name=value.
+func (b *box) is(kind string) bool {
+	name, value, _ := strings.Cut(kind, "=")
+	switch name {
+	case "factory":
+		return b.edge.FactoryID == value
+	case "organization":
+		return b.edge.OrganizationID == value
+	}
+	return b.attributes[name] == value
+}
 
 // hurt reports whether the box is in a worse state than before.
 func (b *box) hurt() bool {

@@ -130,12 +130,19 @@ func TestRun_EndsAsItShould(t *testing.T) {
 		"good, with a bell":       {`{"boxes": 9000, "bell": true, ` + auto, "completed", "CLEAR", 100},
 		"all brick, with a bell":  {`{"boxes": 9000, "bell": true, "release": [{"share": 1, "does": "brick", "after": "PT3H"}], ` + auto, "halted", "TOO_MANY_SILENT", 1},
 		"all brick at a power-up": {`{"boxes": 2000, "dark": [{"plants": 0.5, "from": "22:00", "to": "06:00"}], "release": [{"share": 1, "does": "brick", "after": "powerUp"}], ` + auto, "halted", "TOO_MANY_SILENT", 1},
+		"all of a kind brick": {`{"boxes": 3000, "attributes": [{"name": "revision", "shares": {"B": 0.03}}, {"name": "model", "values": 40}], ` +
+			`"release": [{"share": 1, "kind": "revision=B", "does": "brick", "after": "PT3H"}], ` + auto, "halted", "KIND_BAD: Halt: 5 of 5 boxes with revision=B that the release reached are silent, and 0 of 78 that it did not reach.", 10},
+		"all of a kind fail": {`{"boxes": 3000, "attributes": [{"name": "revision", "shares": {"B": 0.03}}, {"name": "model", "values": 40}], ` +
+			`"release": [{"share": 1, "kind": "revision=B", "does": "fail", "code": "boot"}], ` + auto, "halted", "KIND_BAD: Halt: 5 of 5 boxes with revision=B are bad, in 4 factories, and 0 of 290 others.", 10},
 		"all fall back": {`{"boxes": 2000, "release": [{"share": 1, "does": "revert", "every": "PT8H"}], ` +
 			auto, "halted", "TOO_MANY_BAD", 1},
 		"half have no space": {`{"boxes": 2000, "days": 3, "release": [{"share": 0.5, "does": "fail", "code": "space"}], ` + auto, "held", "TOO_FEW_TAKEN", 1},
 		"half are put off": {`{"boxes": 2000, "days": 3, "release": [{"share": 0.5, "does": "defer"}], ` + auto,
 			"held", "TOO_FEW_TAKEN", 1},
-		"half never polled":           {`{"boxes": 2000, "days": 3, "dead": 0.5, ` + auto, "held", "TOO_FEW_TAKEN", 1},
+		"half never polled":     {`{"boxes": 2000, "days": 3, "dead": 0.5, ` + auto, "held", "TOO_FEW_TAKEN", 1},
+		"30 percent are pinned": {`{"boxes": 2000, "pinned": 0.3, ` + auto, "completed", "CLEAR", 100},
+		"many fail, and are pinned": {`{"boxes": 2000, "pinFailed": true, "release": [{"share": 0.5, "does": "fail", "code": "boot"}], ` +
+			auto, "halted", "TOO_MANY_BAD", 1},
 		"half never install":          {`{"boxes": 2000, "days": 3, "neverInstalls": 0.5, ` + auto, "held", "TOO_FEW_TAKEN", 1},
 		"works at the second attempt": {`{"boxes": 500, "release": [{"share": 0.3, "does": "fail", "code": "boot", "attempts": 1}], ` + auto, "completed", "CLEAR", 100},
 	} {

@@ -5,6 +5,7 @@ import (
 
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/polling"
+	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 )
 
@@ -15,6 +16,8 @@ func (p *play) happen(e event, b *box) {
 		p.poll(e.box, b)
 	case installed:
 		p.installed(e.box, b)
+	case pinned:
+		p.pin(e.box, b)
 	case retries:
 		b.busy = false
 		p.schedule(e.box, polls, p.again(b))
@@ -51,7 +54,7 @@ func (p *play) poll(i int32, b *box) {
 	if b.runsTarget {
 		runs = target
 	}
-	r, _ := polling.Resolve(b.edge, runs, b.row.Offer, p.channel)
+	r, _, _ := polling.Resolve(polling.Box{Edge: b.edge, Installed: runs, Told: b.row.Told, Offer: b.row.Offer, At: p.at(p.now)}, p.channel, released)
 	e := report.Polled{Told: r.Version, Running: runs, Subject: b.edge.EdgeID, At: p.at(p.now)}
 	if r.Source == polling.FromRollout {
 		e.RolloutID, e.Stage = r.RolloutID, cohort.FirstStage(edgeType, r.Version, b.edge.EdgeID)
@@ -69,6 +72,30 @@ func (p *play) poll(i int32, b *box) {
 	}
 	b.busy = true
 	p.schedule(i, installed, p.now+p.installation())
+}
+
+// released finds the release of a version.
+func released(version string) (release.Release, error) {
+	return release.Release{EdgeType: edgeType, Version: version}, nil
+}
+
+// pinAfter is how long an operator takes to pin a box that failed.
+const pinAfter = 5 * time.Minute
+
+// pin pins a box that failed to another version. It gets an offer of that one at its next poll, and never installs it.
+func (p *play) pin(i int32, b *box) {
+	if b.edge.Pin != nil {
+		return
+	}
+	b.edge.Pin, b.stays = &report.Pin{Version: "1.0.1", At: p.at(p.now), Until: p.at(365 * 24 * time.Hour)}, true
+	next := b.row.Registered(b.registration(p.at(p.now)))
+	if b.row.LeavesTrace(next) {
+		trace := b.row.Entry()
+		trace.Trace = true
+		p.traces = append(p.traces, trace)
+	}
+	b.row, b.entry, p.changed = next, next.Entry(), true
+	p.schedule(i, polls, p.again(b))
 }
 
 func (p *play) installation() time.Duration {
@@ -125,6 +152,9 @@ func (p *play) failed(i int32, b *box, code report.FailureCode) {
 	o := report.Outcome{Version: target, Attempt: b.attempt, State: report.Failed, Code: code, At: p.at(p.now)}
 	p.put(b, o)
 	b.called = p.now
+	if p.world.PinFailed {
+		p.schedule(i, pinned, p.now+pinAfter)
+	}
 	if answer := report.Reply(b.row, o); !answer.GiveUp {
 		p.schedule(i, retries, p.now+answer.RetryAfter)
 	}

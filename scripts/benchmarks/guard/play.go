@@ -38,7 +38,8 @@ type play struct {
 	random  *rand.Rand
 	boxes   []box
 	byID    map[string]int32
-	order   []int32 // boxes by the hash of their entries, for samples
+	traces  []report.IndexEntry // of boxes that were pinned after they failed
+	order   []int32             // boxes by the hash of their entries, for samples
 	channel release.ChannelRow
 	rollout rollout.Rollout
 	last    *census.Judgement
@@ -116,6 +117,12 @@ func (p *play) place(seed int) {
 			b.dies = -7*24*time.Hour - b.first
 		}
 		b.neverInstalls = p.random.Float64() < w.NeverInstalls
+		b.attributes = map[string]string{}
+		for _, a := range w.Attributes {
+			if value := a.value(p.random); value != "" {
+				b.attributes[a.Name] = value
+			}
+		}
 		for j, e := range w.Release {
 			share := e.Share
 			if clusters[j] != nil {
@@ -124,11 +131,17 @@ func (p *play) place(seed int) {
 					share = min(1, e.Share*float64(w.Plants)/float64(len(clusters[j])))
 				}
 			}
+			if e.Kind != "" && !b.is(e.Kind) {
+				continue
+			}
 			if p.random.Float64() < share {
 				b.effects |= 1 << j
 			}
 		}
-		b.row = report.Row{}.Registered(report.Registration{EdgeID: id, EdgeType: edgeType, Channel: channel, FactoryID: b.edge.FactoryID, OrganizationID: b.edge.OrganizationID, At: p.at(-afterwards)})
+		if w.Pinned > 0 && p.random.Float64() < w.Pinned {
+			b.edge.Pin = &report.Pin{Version: oldVersion, At: p.at(-afterwards), Until: p.at(365 * 24 * time.Hour)}
+		}
+		b.row = report.Row{}.Registered(b.registration(p.at(-afterwards)))
 		b.row, _ = report.Next(b.row, report.Polled{Told: oldVersion, Running: oldVersion, Subject: id, At: p.at(-afterwards)})
 		b.entry = b.row.Entry()
 		p.byID[id], p.order = int32(i), append(p.order, int32(i))
@@ -180,6 +193,9 @@ func (p *play) ticks(minute time.Duration) bool {
 func (p *play) tick() {
 	p.changed = false
 	c := census.NewCensus(p.rollout, p.at(p.now))
+	for _, t := range p.traces {
+		c.Add(t)
+	}
 	for _, i := range p.order {
 		c.Add(p.boxes[i].entry)
 	}
@@ -195,10 +211,29 @@ func (p *play) tick() {
 		}
 		sightings[i] = s
 	}
-	p.last = q.Judge(sightings, nil)
+	p.last = q.Judge(sightings, nil, p.kinds)
 	if p.last.Acts || p.last.Stops {
 		p.act()
 	}
+}
+
+// kinds looks up all boxes, as a census does for a survey.
+func (p *play) kinds() []guard.Kind {
+	c := census.KeepAll(p.rollout, p.at(p.now))
+	for _, i := range p.order {
+		c.Add(p.boxes[i].entry)
+	}
+	boxes := c.Survey()
+	for i := range boxes {
+		b := &p.boxes[p.byID[boxes[i].EdgeID]]
+		b.pace(p)
+		boxes[i].Attributes, boxes[i].LastSeen = b.attributes, p.at(b.lastSeen(p.now))
+	}
+	unwatched := time.Duration(0)
+	if p.world.Bell {
+		unwatched = 2 * heartbeat
+	}
+	return c.Groups.Kinds(boxes, unwatched)
 }
 
 // act moves the rollout like census.Store.
@@ -258,6 +293,7 @@ const (
 	dies
 	failsLate
 	fallsBack
+	pinned // by an operator, after it failed
 )
 
 // An event is something that happens to a box.

@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"wavegate/shared/fleet/guard"
@@ -19,10 +22,13 @@ type world struct {
 	Days                         int
 	Start                        time.Time
 	Dead, NeverInstalls          float64
+	Pinned                       float64 // before the rollout starts
+	PinFailed                    bool    // a box that failed is pinned some minutes later
 	ActivePoll, IdlePoll         time.Duration
 	Bell                         bool
 	InstallLeast, InstallMost    time.Duration
 	Dark                         []dark
+	Attributes                   []attribute
 	Release                      []effect
 	Policy                       guard.Policy
 }
@@ -34,6 +40,27 @@ type dark struct {
 	Days     [7]bool       // from Sunday on
 }
 
+// An attribute of boxes has so many values that are equally frequent, or values with shares; the other boxes have none.
+type attribute struct {
+	Name   string
+	Values int
+	Shares map[string]float64
+}
+
+// value draws a box's value; it is empty if the box has none.
+func (a attribute) value(random *rand.Rand) string {
+	if a.Values > 0 {
+		return fmt.Sprintf("value-%d", random.IntN(a.Values))
+	}
+	drawn := random.Float64()
+	for _, value := range slices.Sorted(maps.Keys(a.Shares)) {
+		if drawn -= a.Shares[value]; drawn < 0 {
+			return value
+		}
+	}
+	return ""
+}
+
 // The kinds of effects on a box.
 const (
 	fails   = "fail"
@@ -42,9 +69,10 @@ const (
 	defers  = "defer"
 )
 
-// An effect of the release on a share of the boxes, each drawn independently.
+// An effect of the release on a share of the boxes, or of those of a kind, each drawn independently.
 type effect struct {
 	Share float64
+	Kind  string // name=value; also factory and organization
 	Does  string
 	Code  report.FailureCode
 	// After is how long after the installation it happens, or after being told for defers; up to Until, if that is set.
@@ -62,7 +90,8 @@ type effect struct {
 type file struct {
 	Boxes, Plants, Organizations, Days int
 	Start                              time.Time
-	Dead, NeverInstalls                float64
+	Dead, NeverInstalls, Pinned        float64
+	PinFailed                          bool
 	PollSeconds, InstallMinutes        []int64
 	Bell                               bool
 	Dark                               []struct {
@@ -70,8 +99,10 @@ type file struct {
 		From, To string
 		Days     []string
 	}
-	Release []struct {
+	Attributes []attribute
+	Release    []struct {
 		Share, Clustered               float64
+		Kind                           string
 		Does, After, Until, Every, For string
 		Code                           report.FailureCode
 		Attempts                       int
@@ -98,10 +129,14 @@ func parse(text []byte) (world, error) {
 	r.must(len(f.PollSeconds) == 2 && slices.Min(f.PollSeconds) >= 1 && slices.Max(f.PollSeconds) <= 86_400, "pollSeconds must be two numbers from 1 to 86400")
 	r.must(len(f.InstallMinutes) == 2 && f.InstallMinutes[0] >= 0 && slices.IsSorted(f.InstallMinutes) && slices.Max(f.InstallMinutes) <= 10_000,
 		"installMinutes must be two numbers, the second not less than the first")
-	r.shares(f.Dead, f.NeverInstalls)
+	r.shares(f.Dead, f.NeverInstalls, f.Pinned)
 	w := world{
 		Boxes: f.Boxes, Plants: f.Plants, Organizations: f.Organizations, Days: f.Days, Start: f.Start.UTC(),
-		Dead: f.Dead, NeverInstalls: f.NeverInstalls, Bell: f.Bell,
+		Dead: f.Dead, NeverInstalls: f.NeverInstalls, Pinned: f.Pinned, PinFailed: f.PinFailed, Bell: f.Bell, Attributes: f.Attributes,
+	}
+	for _, a := range f.Attributes {
+		r.must(a.Name != "" && (a.Values > 0) != (len(a.Shares) > 0), "an attribute must have a name, and values or shares")
+		r.shares(slices.Collect(maps.Values(a.Shares))...)
 	}
 	policy, faults := guard.Parse(f.Policy, time.Minute)
 	r.must(len(faults) == 0, "policy: %+v", faults)
@@ -110,7 +145,7 @@ func parse(text []byte) (world, error) {
 		w.Dark = append(w.Dark, r.dark(d.Plants, d.From, d.To, d.Days))
 	}
 	for _, e := range f.Release {
-		w.Release = append(w.Release, r.effect(effect{Share: e.Share, Does: e.Does, Code: e.Code, PowerUp: e.After == powerUp,
+		w.Release = append(w.Release, r.effect(effect{Share: e.Share, Kind: e.Kind, Does: e.Does, Code: e.Code, PowerUp: e.After == powerUp,
 			Clustered: e.Clustered, Attempts: e.Attempts}, e.After, e.Until, e.Every, e.For))
 	}
 	if r.faults != nil {
@@ -179,6 +214,7 @@ func (r *reader) effect(e effect, after, until, every, lasts string) effect {
 	e.Until, e.Every, e.For = r.duration(until), r.duration(every), r.duration(lasts)
 	r.shares(e.Share, e.Clustered)
 	r.must(slices.Contains([]string{fails, bricks, reverts, defers}, e.Does), "does is %q, not fail, brick, revert or defer", e.Does)
+	r.must(e.Kind == "" || strings.Contains(e.Kind, "="), "kind must be name=value")
 	r.must(until == "" || !e.PowerUp && e.Until >= e.After, "until must not be less than after")
 	r.must((every == "" || e.Does == reverts) && (lasts == "" || e.Does == defers), "every is a field of revert alone, and for of defer")
 	r.must(e.Does == fails || e.Code == "" && e.Attempts == 0, "code and attempts are fields of fail alone")

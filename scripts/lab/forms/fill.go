@@ -228,6 +228,13 @@ func (w *world) rollouts() {
 	w.contested("again")
 	w.do(created, "olga", channel+"gateway-x/urgent", released("1.0.0", ""))
 	w.do(created, "olga", channel+"gateway-x/hurried", released("9.0.0", `,"kind":"security"`))
+	w.do(created, "olga", channel+"gateway-x/lines", released("1.0.9", `,"order":1700000000`))
+	w.do(created, "olga", "PUT /api/edges/box-93", onChannel("gateway-x", "lines", `,"pin":{"version":"1.0.9","reason":"a test","until":"`+time.Now().Add(24*time.Hour).UTC().Format(time.RFC3339)+`"}`))
+	w.poll("box-93", "1.0.0")
+	w.do(created, "olga", "PUT /api/edges/box-94", onChannel("gateway-x", "urgent", ""))
+	w.poll("box-94", "1.0.0")
+	w.do(done, "olga", "PUT /api/edges/box-94", onChannel("gateway-x", "lines", ""))
+	w.poll("box-94", "1.0.0") // held: 1.0.9 has a lower order
 	w.start("hurried", "gateway-x", "urgent", "9.0.0", "")
 	w.move("olga", "hurried", halt)
 	w.do(created, "olga", channel+"gateway-x/traced", released("1.0.0", ""))

@@ -25,7 +25,7 @@ var passes = []string{
 }
 
 // newer are members that the release which an upgrade begins with does not show.
-var newer = []string{"classTerms", "decisions", "fast", "recalled", "withoutBox"}
+var newer = []string{"classTerms", "covers", "decisions", "fast", "ordinal", "park", "recalled", "recordSha256", "withoutBox"}
 
 // soaked is how long a stage has soaked, in the guard's sentences.
 var soaked = regexp.MustCompile(`soaked \d+ of`)

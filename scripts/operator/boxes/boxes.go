@@ -13,17 +13,19 @@ import (
 	"wavegate/scripts/operator/api"
 	"wavegate/scripts/operator/rollouts"
 	"wavegate/scripts/operator/run"
+	"wavegate/scripts/operator/terminal"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/platform/timestamp"
+	"wavegate/shared/production/machine"
 )
 
 // See are the commands that show boxes.
-func See(r *run.Run) []*cobra.Command { return []*cobra.Command{list(r), why(r)} }
+func See(r *run.Run) []*cobra.Command { return []*cobra.Command{list(r), why(r), pins(r)} }
 
 // Commands are the commands that change boxes.
 func Commands(r *run.Run) []*cobra.Command {
-	return []*cobra.Command{box(r), register(r), enrol(r), tokens(r), gatewayToken(r), retire(r)}
+	return []*cobra.Command{box(r), register(r), enrol(r), tokens(r), gatewayToken(r), pin(r), unpin(r), retire(r)}
 }
 
 func list(r *run.Run) *cobra.Command {
@@ -105,6 +107,7 @@ func set(r *run.Run) *cobra.Command {
 	channel := cmd.Flags().String("channel", "", "the `channel` that it follows, such as gateway-x/stable")
 	cmd.Flags().String("organization", "", "the `organization` that it belongs to")
 	cmd.Flags().String("factory", "", "the `factory` where it is installed; '' for none")
+	departure := cmd.Flags().String("departure", "", "the `reason` why it leaves its factory although its machines have versions")
 	cmd.Flags().String("issuer", "", "the `issuer` of its tokens; '' for the service's own")
 	given := cmd.Flags().StringArray(attribute, nil, "one of all its attributes, such as board=C; '' for none")
 	return r.Sets(cmd, func(args []string) (run.Change, error) {
@@ -120,6 +123,9 @@ func set(r *run.Run) *cobra.Command {
 				return run.Change{}, run.Fail(run.Misused, "%w", err)
 			}
 			wish[attributes] = all
+		}
+		if *departure != "" {
+			wish["departure"] = map[string]string{"reason": *departure}
 		}
 		if *channel != "" {
 			if err := run.Channel(*channel); err != nil {
@@ -141,8 +147,24 @@ func retire(r *run.Run) *cobra.Command {
 		return run.Step{
 			Question: "Retire " + id + " of " + b.OrganizationID + ", which follows " + b.Pair() + "?", Done: id + " is retired",
 			Request: api.Request{Method: http.MethodDelete, Path: path, IfMatch: answer.Header.Get("ETag")},
+			Adds:    left(id),
 		}, err
 	})
+}
+
+// left says for which machines a box can no longer speak.
+func left(box string) func(api.Response) (string, error) {
+	return func(answer api.Response) (string, error) {
+		if answer.Status != http.StatusOK {
+			return "", nil
+		}
+		var l machine.Left
+		err := answer.Into(&l)
+		if l.Unknown {
+			return "wavegate: the machines that " + box + " spoke for could not be read; look for them with wavegate machines list", err
+		}
+		return "wavegate: these machines hear of no recall until they have another box: " + terminal.Printable(strings.Join(l.Machines, ", ")), err
+	}
 }
 
 func gatewayToken(r *run.Run) *cobra.Command {

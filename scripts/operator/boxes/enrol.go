@@ -36,7 +36,7 @@ func enrol(r *run.Run) *cobra.Command {
 			id := c.Args[1]
 			return run.Step{
 				Question: "Retire " + id + " and free its id? The box can no longer poll.", Name: id, Done: id + " is retired, and its id is free",
-				Request: api.Request{Method: http.MethodDelete, Path: c.Path(enrolled + "/redemptions/%s")},
+				Request: api.Request{Method: http.MethodDelete, Path: c.Path(enrolled + "/redemptions/%s")}, Adds: left(id),
 			}, nil
 		}),
 		r.Takes(&cobra.Command{

@@ -217,7 +217,14 @@ func tokensDelete(r *run.Run) *cobra.Command {
 			return err
 		}
 		ended, none, err := each(c, boxes, func(b edge.Edge) error {
-			_, err := c.Do(ctx, api.Request{Method: http.MethodDelete, Path: api.EdgePath(b.EdgeID) + "/token"})
+			answer, err := c.Do(ctx, api.Request{Method: http.MethodDelete, Path: api.EdgePath(b.EdgeID) + "/token"})
+			if err != nil {
+				return err
+			}
+			more, err := left(b.EdgeID)(answer)
+			if more != "" {
+				c.Note("%s", more)
+			}
 			return err
 		})
 		if err == nil && c.JSON {

@@ -227,6 +227,10 @@ func audited(r *run.Run) *cobra.Command {
 		for _, l := range report.Links {
 			c.Say("%s %s %s", l.EventTime.UTC().Format(time.RFC3339), l.EventName, l.SHA256)
 		}
+		if len(report.Unseen) > 0 {
+			c.Note("wavegate: this was not compared, because you may not read it, or an earlier release of the service answers:\n%s",
+				strings.Join(report.Unseen, "\n"))
+		}
 		if len(report.Findings) > 0 {
 			return run.Fail(run.Refused, "%s", strings.Join(report.Findings, "\n"))
 		}

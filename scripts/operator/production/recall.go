@@ -44,7 +44,7 @@ func machinesOf(r *run.Run) *cobra.Command {
 // said returns what was said last about a machine, since when, and by whom.
 func said(m method.Reached) (state, since, by string) {
 	switch {
-	case m.Confirmed != nil:
+	case m.Confirmed != nil && m.Clear:
 		person := m.Confirmed.Name
 		if person == "" {
 			person = m.Confirmed.UserID
@@ -70,7 +70,7 @@ func boxOf(m method.Reached) string {
 	case m.EdgeID == "":
 		return "none"
 	case m.WithoutBox:
-		return m.EdgeID + " (not here)"
+		return m.EdgeID + " (cannot report)"
 	}
 	return m.EdgeID
 }

@@ -15,6 +15,7 @@ import (
 	"wavegate/scripts/operator/terminal"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/timestamp"
 )
 
 func lists(r *run.Run) *cobra.Command {
@@ -210,6 +211,12 @@ func versions(r *run.Run) *cobra.Command {
 				rows = append(rows, terminal.Cells("not known", p.Unknown))
 			}
 			c.Note("%d boxes, counted %s ago", p.Boxes, time.Since(p.AsOf).Round(time.Second))
+			if p.Pinned > 0 {
+				c.Note("%d of them are pinned, the oldest is %s, since %s; see wavegate pins", p.Pinned, p.OldestPin.EdgeID, timestamp.Text(p.OldestPin.Since))
+			}
+			if p.Held > 0 {
+				c.Note("%d keep a newer release after a move or the end of a pin", p.Held)
+			}
 			return c.Table(rows...)
 		})
 	})

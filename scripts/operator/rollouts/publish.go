@@ -129,6 +129,7 @@ func reach(ctx context.Context, c *run.Call, name, version string) (question, ta
 type artifact struct {
 	url, httpURL, part, digest, file, kind string
 	withoutToken                           bool
+	order                                  int64
 }
 
 func (a *artifact) flags(cmd *cobra.Command) {
@@ -138,6 +139,7 @@ func (a *artifact) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.httpURL, "http-url", "", "another address of the bytes, for DDI clients that only follow the link download-http")
 	cmd.Flags().StringVar(&a.part, "part", "", "the kind of the release that DDI clients are told; os by default")
 	cmd.Flags().StringVar(&a.kind, "kind", "", "regular or security; a security release soaks for a day instead of a week by default")
+	cmd.Flags().Int64Var(&a.order, "order", 0, "its place among the releases; for a fix of an old line: one more than that of its line's last release")
 	cmd.Flags().BoolVar(&a.withoutToken, "download-without-token", false, "the host of the bytes needs no token")
 	_ = cmd.MarkFlagRequired("url") // it was declared above
 	cmd.MarkFlagsOneRequired("sha256", "file")
@@ -154,6 +156,9 @@ func (a *artifact) publication(version string) (map[string]any, error) {
 	}
 	if a.withoutToken {
 		body["downloadWithoutToken"] = true
+	}
+	if a.order != 0 {
+		body["order"] = a.order
 	}
 	if a.file == "" {
 		return body, nil

@@ -104,6 +104,8 @@ type Step struct {
 	api.Request
 	// Done is said then, and Shown is the path of what --json shows, if there is something.
 	Done, Shown string
+	// Adds returns what else is said, from the answer; nil: nothing.
+	Adds func(api.Response) (string, error)
 	// None is said if what the request names does not exist; empty: that is an error.
 	None string
 	// Settle decides what a refusal means; nil: it is the error.
@@ -128,7 +130,7 @@ func (c *Call) Take(ctx context.Context, s Step) error {
 			return err
 		}
 	}
-	_, err := c.Do(ctx, s.Request)
+	answer, err := c.Do(ctx, s.Request)
 	if err != nil && s.Settle != nil {
 		err = s.Settle(err)
 	}
@@ -140,6 +142,15 @@ func (c *Call) Take(ctx context.Context, s Step) error {
 		return err
 	}
 	c.Say("%s", s.Done)
+	if s.Adds != nil {
+		more, err := s.Adds(answer)
+		if err != nil {
+			return err
+		}
+		if more != "" {
+			c.Note("%s", more)
+		}
+	}
 	if s.Shown == "" {
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"time"
+	"strings"
 
 	"wavegate/shared/platform/timestamp"
 	"wavegate/shared/production/chain"
@@ -63,13 +63,21 @@ func as[T any](shown any) (v T, err error) {
 	return v, err
 }
 
+// These fields were added after the first release; see chain.Subject.
+var (
+	grownOfMethods  = []string{"covers", "recalled"}
+	grownOfVersions = []string{"decisions", "park"}
+	grownOfMachines = []string{"classTerms", "admissions", "ordinal"}
+	grownOfReports  = []string{"orders", "unlisted", "gone", "deviations", "confirmed", "trailSha256"}
+)
+
 // approved compares the approvals of a version with the rule that it recorded, and keeps the version.
-func (c *comparison) approved(name string, shown map[string]any) error {
-	v, err := as[version](shown)
+func (c *comparison) approved(name string, state map[string]any) error {
+	v, err := as[version](state)
 	if err != nil {
 		return err
 	}
-	c.shown = append(c.shown, v)
+	c.versionsInTrail = append(c.versionsInTrail, v)
 	for _, d := range v.Decisions {
 		i := slices.IndexFunc(v.Signatures, func(g method.Signature) bool { return g.At.Equal(d.At) })
 		if i < 0 {
@@ -88,52 +96,98 @@ func (c *comparison) approved(name string, shown map[string]any) error {
 	return nil
 }
 
+// A report is what the trail says about a machine and the method.
+type report struct {
+	method.OnMachine
+	sha256 string // of the record
+}
+
 // recalls compares what a recall of the method rests on: the machines that its versions name, what was said about
 // these, and whether they hear of the method.
 func (c *comparison) recalls(ctx context.Context) error {
 	var named []map[string]any
-	err := c.pages(ctx, c.factory+"/machines?limit=100", func(shown map[string]any) {
-		if m, err := as[machine.Machine](shown); err == nil && c.names(m) {
-			named = append(named, shown)
+	var total, numbered int64
+	err := c.settle(ctx, func(ctx context.Context, _ bool) (findings, unshown []string, err error) {
+		named, total, numbered = nil, 0, 0
+		err = c.pages(ctx, c.factory+"/machines?limit=100", func(shown map[string]any) {
+			m, err := as[machine.Machine](shown)
+			if total, numbered = total+1, max(numbered, m.Ordinal); err == nil && c.names(m) {
+				named = append(named, shown)
+			}
+		})
+		return c.ordered(numbered, total), nil, err
+	})
+	if err != nil {
+		return err
+	}
+	c.said = map[string]report{}
+	if err := c.machines(ctx, named); err != nil {
+		return err
+	}
+	return c.lists(ctx)
+}
+
+// ordered compares the numbers of the factory's machines with those of the decisions on the method: how many machines
+// there were, and how often they had changed, only grows. numbered is the highest number of a machine.
+func (c *comparison) ordered(numbered, total int64) (findings []string) {
+	var all []method.Decided
+	for _, v := range c.versionsInTrail {
+		all, numbered = append(all, v.Decisions...), max(numbered, v.Park)
+	}
+	if total < numbered {
+		findings = append(findings, fmt.Sprintf("the factory has had %d machines, and only %d are shown", numbered, total))
+	}
+	slices.SortStableFunc(all, func(a, b method.Decided) int { return a.At.Compare(b.At) })
+	for i, d := range all {
+		if i > 0 && d.Number < all[i-1].Number {
+			findings = append(findings, fmt.Sprintf("the factory's count of changes of machines went back from %d to %d before %s",
+				all[i-1].Number, d.Number, timestamp.Text(d.At)))
 		}
+	}
+	return findings
+}
+
+// machines compares machines, as they are shown, and what was said about them.
+func (c *comparison) machines(ctx context.Context, shown []map[string]any) error {
+	if err := c.load(ctx, 2*len(shown)); err != nil {
+		return err
+	}
+	found, err := each(ctx, len(shown), func(ctx context.Context, i int) ([]audit.Event, error) {
+		return c.events(ctx, machine.ResourceType, fmt.Sprint(shown[i]["code"]))
 	})
 	if err != nil {
 		return err
 	}
-	found, err := each(ctx, len(named), func(ctx context.Context, i int) ([]audit.Event, error) {
-		return c.events(ctx, machine.ResourceType, fmt.Sprint(named[i]["code"]))
+	said, err := each(ctx, len(shown), func(ctx context.Context, i int) ([]audit.Event, error) {
+		return c.events(ctx, method.OnMachineResourceType, fmt.Sprint(shown[i]["code"], "/", c.method))
 	})
 	if err != nil {
 		return err
 	}
-	said, err := each(ctx, len(named), func(ctx context.Context, i int) ([]audit.Event, error) {
-		return c.events(ctx, method.OnMachineResourceType, fmt.Sprint(named[i]["code"], "/", c.method))
-	})
+	leads, err := each(ctx, len(shown), func(ctx context.Context, i int) (bool, error) { return c.leads(ctx, fmt.Sprint(shown[i]["code"])) })
 	if err != nil {
 		return err
 	}
-	leads, err := each(ctx, len(named), func(ctx context.Context, i int) (bool, error) { return c.leads(ctx, fmt.Sprint(named[i]["code"])) })
-	if err != nil {
-		return err
-	}
-	last := map[string]method.OnMachine{}
-	for i, m := range named {
+	for i, m := range shown {
 		code := fmt.Sprint(m["code"])
-		c.compare(chain.Subject{Name: "machine " + code, Shown: m, Events: found[i]})
+		subject := chain.Subject{Name: "machine " + code, Shown: m, Events: found[i], Grown: grownOfMachines}
+		if _, err := c.compare(ctx, subject, c.factory+"/machines/"+url.PathEscape(code)); err != nil {
+			return err
+		}
 		if !leads[i] {
 			c.add("machine %s does not hear of the method: an entry that leads to it is missing", code)
 		}
-		if last[code], err = c.reports(code, said[i]); err != nil {
+		if c.said[code], err = c.reports(code, said[i]); err != nil {
 			return err
 		}
 	}
-	return c.lists(ctx, last)
+	return nil
 }
 
 // names reports whether a version names a machine, or named it at some moment.
 func (c *comparison) names(m machine.Machine) bool {
 	classes := m.EverClasses()
-	return slices.ContainsFunc(c.shown, func(v version) bool {
+	return slices.ContainsFunc(c.versionsInTrail, func(v version) bool {
 		return slices.Contains(v.Equipment.Machines, m.Code) ||
 			slices.ContainsFunc(v.Equipment.Classes, func(class string) bool { return slices.Contains(classes, class) })
 	})
@@ -142,75 +196,105 @@ func (c *comparison) names(m machine.Machine) bool {
 // leads reports whether a machine's poll for all methods finds the method if a poll for the method does.
 func (c *comparison) leads(ctx context.Context, code string) (bool, error) {
 	path := c.factory + "/machines/" + url.PathEscape(code) + "/methods?limit=100"
-	concerned, listed := false, false
-	err := c.pages(ctx, path+"&methodId="+c.method, func(map[string]any) { concerned = true })
-	if err == nil && concerned {
-		err = c.pages(ctx, path, func(m map[string]any) { listed = listed || m["methodId"] == c.method })
+	for range tries {
+		concerned, listed := false, false
+		err := c.pages(ctx, path+"&methodId="+c.method, func(map[string]any) { concerned = true })
+		if err == nil && concerned {
+			err = c.pages(ctx, path, func(m map[string]any) { listed = listed || m["methodId"] == c.method })
+		}
+		if err != nil || listed || !concerned {
+			return true, err
+		}
 	}
-	return !concerned || listed, err
+	return false, nil
 }
 
-// reports checks the chain of what was said about a machine, and returns the last state.
-func (c *comparison) reports(code string, events []audit.Event) (last method.OnMachine, err error) {
+// reports checks the chain of what was said about a machine, and returns what holds after the last report.
+func (c *comparison) reports(code string, events []audit.Event) (last report, err error) {
 	slices.SortFunc(events, func(a, b audit.Event) int { return cmp.Compare(a.Resource.Revision, b.Resource.Revision) })
+	var state map[string]any
 	for i, e := range events {
-		was := last
-		if last, err = as[method.OnMachine](e.After); err != nil {
+		was, _ := state["trailSha256"].(string)
+		var changed []string
+		if state, changed, err = chain.Follow(state, e, grownOfReports); err != nil {
 			return last, err
 		}
 		if e.Resource.Revision != int64(i+1) {
 			c.add("machine %s: the trail has no event for report %d", code, i+1)
-			return last, nil
+			break
 		}
-		if last.TrailSHA256 == "" && was.TrailSHA256 == "" {
-			continue // an earlier release stored it
+		if len(changed) > 0 && i > 0 {
+			c.add("machine %s: between reports %d and %d, %s changed without an event", code, i, i+1, strings.Join(changed, ", "))
 		}
-		hash, err := chain.NextReport(was.TrailSHA256, chain.EntryOf(e))
+		after, err := as[method.OnMachine](e.After)
 		if err != nil {
 			return last, err
 		}
-		if hash != last.TrailSHA256 {
+		has, _ := state["trailSha256"].(string)
+		if after.TrailSHA256 == "" && has == was {
+			continue // an earlier release stored it
+		}
+		hash, err := chain.NextReport(was, chain.EntryOf(e))
+		if err != nil {
+			return last, err
+		}
+		if hash != after.TrailSHA256 {
 			c.add("machine %s: the event of report %d or an earlier one was changed", code, i+1)
 		}
 	}
-	return last, nil
+	if len(events) == 0 {
+		return last, nil
+	}
+	if last.OnMachine, err = as[method.OnMachine](state); err == nil {
+		last.sha256, err = chain.Digest(state)
+	}
+	return last, err
 }
 
 // lists compares the lists of machines of the versions about which something was said, or which were withdrawn, with the
 // last events.
-func (c *comparison) lists(ctx context.Context, last map[string]method.OnMachine) error {
-	about := slices.DeleteFunc(slices.Clone(c.shown), func(v version) bool {
-		for _, m := range last {
+func (c *comparison) lists(ctx context.Context) error {
+	about := slices.DeleteFunc(slices.Clone(c.versionsInTrail), func(v version) bool {
+		for _, m := range c.said {
 			if m.SaysAbout(v.Version) {
 				return false
 			}
 		}
 		return v.Status != method.Withdrawn || len(v.Decisions) == 0
 	})
-	lists, err := each(ctx, len(about), func(ctx context.Context, i int) (list []method.Reached, err error) {
-		path := c.path() + "/versions/" + strconv.FormatInt(about[i].Version, 10) + "/machines?limit=100"
-		return list, walk(ctx, c.get, path, func(x method.Reached) { list = append(list, x) })
+	type read struct {
+		list  []method.Reached
+		fault error
+	}
+	lists, err := each(ctx, len(about), func(ctx context.Context, i int) (r read, err error) {
+		r.list, r.fault = c.list(ctx, about[i])
+		return r, ctx.Err()
 	})
 	if err != nil {
 		return err
 	}
 	for i, v := range about {
-		left := 0
-		listed := map[string]bool{}
-		for _, x := range lists[i] {
-			listed[x.Machine] = true
-			if !x.Clear {
-				left++
-			}
-			if want := last[x.Machine].Shown(v.Version); !want.SameWord(x) {
-				c.add("version %d on machine %s: what was said differs from the trail", v.Version, x.Machine)
-			}
+		list := lists[i].list
+		if lists[i].fault != nil {
+			c.add("version %d: the service cannot list its machines: %v", v.Version, lists[i].fault)
+			continue
 		}
-		for code, m := range last {
-			if m.SaysAbout(v.Version) && !listed[code] {
-				c.add("version %d: machine %s is not listed, and the trail has its report", v.Version, code)
-			}
+		if err := c.unnamed(ctx, list); err != nil {
+			return err
 		}
+		err := c.settle(ctx, func(ctx context.Context, again bool) (findings, unshown []string, err error) {
+			if again {
+				if list, err = c.list(ctx, v); err != nil {
+					return nil, nil, err
+				}
+			}
+			findings, unshown = c.listed(v, list)
+			return findings, unshown, c.unnamed(ctx, list)
+		})
+		if err != nil {
+			return err
+		}
+		left := len(slices.DeleteFunc(slices.Clone(list), func(x method.Reached) bool { return x.Clear }))
 		if err := c.watched(ctx, v, left); err != nil {
 			return err
 		}
@@ -218,16 +302,75 @@ func (c *comparison) lists(ctx context.Context, last map[string]method.OnMachine
 	return nil
 }
 
+// list reads the list of machines of a version.
+func (c *comparison) list(ctx context.Context, v version) (list []method.Reached, err error) {
+	path := c.path() + "/versions/" + strconv.FormatInt(v.Version, 10) + "/machines?limit=100"
+	return list, walk(ctx, c.get, path, func(x method.Reached) { list = append(list, x) })
+}
+
+// unnamed compares machines of a list that no version seemed to name.
+func (c *comparison) unnamed(ctx context.Context, list []method.Reached) error {
+	var more []map[string]any
+	for _, x := range list {
+		c.knows = c.knows || x.RecordSHA256 != ""
+		if _, known := c.said[x.Machine]; known {
+			continue
+		}
+		shown, err := c.object(ctx, c.factory+"/machines/"+url.PathEscape(x.Machine))
+		if err != nil {
+			return err
+		}
+		more = append(more, shown)
+	}
+	return c.machines(ctx, more)
+}
+
+// listed compares the list of a version with the trail. A function of an earlier release lists less.
+func (c *comparison) listed(v version, list []method.Reached) (findings, unshown []string) {
+	on := map[string]bool{}
+	for _, x := range list {
+		on[x.Machine] = true
+		said := c.said[x.Machine]
+		want := said.Shown(v.Version)
+		want.RecordSHA256 = said.sha256
+		finding := fmt.Sprintf("version %d on machine %s: what was said differs from the trail", v.Version, x.Machine)
+		switch {
+		case !want.Earlier().SameWord(x.Earlier()):
+			findings = append(findings, finding)
+		case !want.SameWord(x):
+			unshown = append(unshown, finding)
+		}
+	}
+	for code, m := range c.said {
+		if !m.SaysAbout(v.Version) || on[code] {
+			continue
+		}
+		finding := fmt.Sprintf("version %d: machine %s is not listed, and the trail has its report", v.Version, code)
+		if want := m.Shown(v.Version).Earlier(); want.State != "" {
+			findings = append(findings, finding)
+		} else {
+			unshown = append(unshown, finding)
+		}
+	}
+	return findings, unshown
+}
+
 // watched looks for the warning of a recall that was not confirmed in time.
 func (c *comparison) watched(ctx context.Context, v version, left int) error {
-	late := time.Since(v.UpdatedAt) > 2*method.ConfirmWithin
+	late := c.now.Sub(v.UpdatedAt) > 2*method.ConfirmWithin
 	if v.Orders != method.Stop || left == 0 || !late || len(v.Decisions) == 0 {
 		return nil
 	}
 	id := fmt.Sprintf("%s/%s/%d", v.FactoryID, c.method, v.Version)
+	c.loaded = nil
 	events, err := c.events(ctx, method.RecallResourceType, id)
 	if err == nil && len(events) == 0 {
 		c.add("version %d: nobody was warned that its recall is not confirmed", v.Version)
+	}
+	for _, e := range events {
+		if e.OrganizationID != c.organization || e.Resource.Revision != 1 {
+			c.add("version %d: the warning of its recall was changed: revision %d, for people of %q", v.Version, e.Resource.Revision, e.OrganizationID)
+		}
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"wavegate/shared/platform/canonical"
 	"wavegate/shared/production/chain"
@@ -23,14 +24,22 @@ type Get func(ctx context.Context, path string) ([]byte, error)
 type Conclusion struct {
 	Links    []chain.Link
 	Findings []string // what is wrong; empty if everything agrees
+	// Unseen says what was not compared: what an earlier release of the service, if only it answers, does not show, and what
+	// the caller may not read.
+	Unseen []string
 }
 
 var errNothing = errors.New("the method has no version yet, so there is nothing to verify")
 
 // Method compares a method of a factory with the trail, and looks for the hashes that machines kept. It is an error
 // if there is nothing to compare.
-func Method(ctx context.Context, get Get, factory, method string, kept []chain.Kept) (r Conclusion, err error) {
-	c := comparison{get: get, factory: "/api/factories/" + url.PathEscape(factory), method: method}
+func Method(ctx context.Context, get Get, factory, method string, kept []chain.Kept) (Conclusion, error) {
+	return MethodAt(ctx, time.Now(), get, factory, method, kept)
+}
+
+// MethodAt is Method at another time: a recall that is not confirmed by then has a warning.
+func MethodAt(ctx context.Context, now time.Time, get Get, factory, method string, kept []chain.Kept) (r Conclusion, err error) {
+	c := comparison{get: get, now: now, factory: "/api/factories/" + url.PathEscape(factory), method: method}
 	head, err := c.object(ctx, c.path())
 	if err != nil {
 		return r, err
@@ -39,12 +48,18 @@ func Method(ctx context.Context, get Get, factory, method string, kept []chain.K
 	if err != nil {
 		return r, err
 	}
-	c.compare(chain.Subject{Name: "the method", Shown: head, Events: methodEvents})
+	if _, err := c.compare(ctx, chain.Subject{Name: "the method", Shown: head, Events: methodEvents, Grown: grownOfMethods}, c.path()); err != nil {
+		return r, err
+	}
 	owner, err := c.object(ctx, c.factory)
 	if err != nil {
 		return r, err
 	}
 	c.rule, _ = owner["methodApproval"].(string)
+	c.organization, _ = owner["organizationId"].(string)
+	if err := c.ruled(ctx, owner); err != nil {
+		return r, err
+	}
 	versionEvents, err := c.versions(ctx)
 	if err != nil {
 		return r, err
@@ -55,7 +70,7 @@ func Method(ctx context.Context, get Get, factory, method string, kept []chain.K
 	if err := c.recalls(ctx); err != nil {
 		return r, err
 	}
-	if err := c.listed(ctx, head); err != nil {
+	if err := c.found(ctx, head); err != nil {
 		return r, err
 	}
 	if r.Links, err = chain.Check(methodEvents, versionEvents); err != nil {
@@ -74,17 +89,62 @@ func Method(ctx context.Context, get Get, factory, method string, kept []chain.K
 			c.add("%s", fault)
 		}
 	}
-	r.Findings = c.findings
-	return r, c.err
+	err = c.unsettledNow(ctx)
+	r.Findings, r.Unseen = c.findings, c.unseen
+	return r, err
 }
 
 type comparison struct {
-	get             Get
-	factory, method string
-	findings        []string
-	err             error // from the comparison of resources
-	shown           []version
-	rule            string // the factory's rule for approvals
+	get                Get
+	now                time.Time
+	factory, method    string
+	findings, unseen   []string
+	loaded             map[string][]audit.Event // by resource; nil: see load
+	versionsInTrail    []version
+	said               map[string]report // by machine
+	rule, organization string            // of the factory
+	// knows is set if an answer showed what an earlier release does not know. unsettled are the checks that may have read
+	// such a release's answers.
+	knows     bool
+	unsettled []check
+}
+
+// A check reads, again or for the first time, and compares. It returns what is wrong, and what is wrong unless an earlier
+// release has answered.
+type check func(ctx context.Context, again bool) (findings, unshown []string, err error)
+
+// tries is how often an answer is read if an earlier release may have answered: while both are running, each call may go to
+// either of them.
+const tries = 15
+
+func (c *comparison) settle(ctx context.Context, one check) error {
+	findings, unshown, err := one(ctx, false)
+	if len(unshown) > 0 {
+		c.unsettled = append(c.unsettled, one)
+		return err
+	}
+	c.findings = append(c.findings, findings...)
+	return err
+}
+
+// unsettledNow repeats the unsettled checks. If no answer at all showed what an earlier release does not know, such a
+// release answers alone, and repeating is of no use.
+func (c *comparison) unsettledNow(ctx context.Context) error {
+	for _, one := range c.unsettled {
+		findings, unshown, err := one(ctx, false)
+		for i := 0; c.knows && i < tries && len(unshown) > 0 && err == nil; i++ {
+			findings, unshown, err = one(ctx, true)
+		}
+		if err != nil {
+			return err
+		}
+		if c.findings = append(c.findings, findings...); c.knows {
+			c.findings = append(c.findings, unshown...)
+		} else {
+			c.unseen = append(c.unseen, unshown...)
+		}
+	}
+	return nil
 }
 
 func (c *comparison) add(format string, args ...any) {
@@ -93,9 +153,37 @@ func (c *comparison) add(format string, args ...any) {
 
 func (c *comparison) path() string { return c.factory + "/production-methods/" + c.method }
 
-func (c *comparison) compare(r chain.Subject) {
-	findings, err := r.Compare()
-	c.findings, c.err = append(c.findings, findings...), errors.Join(c.err, err)
+// compare compares a resource with its events, and returns its state according to them, or as shown if there are none.
+func (c *comparison) compare(ctx context.Context, r chain.Subject, path string) (state map[string]any, err error) {
+	err = c.settle(ctx, func(ctx context.Context, again bool) (findings, unshown []string, err error) {
+		if again {
+			if r.Shown, err = c.object(ctx, path); err != nil {
+				return nil, nil, err
+			}
+		}
+		for _, name := range r.Grown {
+			_, is := r.Shown[name]
+			c.knows = c.knows || is
+		}
+		found, err := r.Compare()
+		if state = found.State; state == nil {
+			state = r.Shown
+		}
+		return found.Findings, found.Unshown, err
+	})
+	return state, err
+}
+
+// ruled compares the factory with its events, which only platform owners may read.
+func (c *comparison) ruled(ctx context.Context, shown map[string]any) error {
+	query := url.Values{"resourceType": {"factory"}, "resourceId": {fmt.Sprint(shown["factoryId"])}, "limit": {"100"}}
+	var events []audit.Event
+	if err := walk(ctx, c.get, "/api/audit-events?"+query.Encode(), func(e audit.Event) { events = append(events, e) }); err != nil {
+		c.unseen = append(c.unseen, "the factory's rule for approvals: its changes cannot be read: "+err.Error())
+		return ctx.Err()
+	}
+	_, err := c.compare(ctx, chain.Subject{Name: "the factory", Shown: shown, Events: events}, c.factory)
+	return err
 }
 
 // versions compares all versions with their events, and their contents with what was signed.
@@ -103,6 +191,9 @@ func (c *comparison) versions(ctx context.Context) (all []audit.Event, err error
 	shown := map[string]map[string]any{}
 	err = c.pages(ctx, c.path()+"/versions?limit=100", func(v map[string]any) { shown[fmt.Sprint(v["version"])] = v })
 	if err != nil {
+		return nil, err
+	}
+	if err := c.load(ctx, len(shown)+1); err != nil {
 		return nil, err
 	}
 	// Numbers are consecutive, so a later version than the shown ones has the next number.
@@ -131,11 +222,15 @@ func (c *comparison) versions(ctx context.Context) (all []audit.Event, err error
 			}
 			continue
 		}
-		c.compare(chain.Subject{Name: name, Shown: v, Events: events})
+		path := c.path() + "/versions/" + number
+		state, err := c.compare(ctx, chain.Subject{Name: name, Shown: v, Events: events, Grown: grownOfVersions}, path)
+		if err != nil {
+			return nil, err
+		}
 		if err := c.content(name, contents[min(i, len(contents)-1)], events); err != nil {
 			return nil, err
 		}
-		if err := c.approved(name, v); err != nil {
+		if err := c.approved(name, state); err != nil {
 			return nil, err
 		}
 	}
@@ -190,8 +285,8 @@ func (c *comparison) content(name string, content served, events []audit.Event) 
 	return nil
 }
 
-// listed looks for the method in the lists by product and by status.
-func (c *comparison) listed(ctx context.Context, head map[string]any) error {
+// found looks for the method in the lists by product and by status.
+func (c *comparison) found(ctx context.Context, head map[string]any) error {
 	latest, _ := head["latest"].(map[string]any)
 	for name, value := range map[string]any{"productId": head["productId"], "status": latest["status"]} {
 		found := false
@@ -215,7 +310,44 @@ func (c *comparison) object(ctx context.Context, path string) (object map[string
 	return object, err
 }
 
+// load reads all changes in the factory, the newest first, if these are fewer than the requests that it saves: four pages are
+// one for each resource. It is called after the resources were read, so that it has their last events.
+func (c *comparison) load(ctx context.Context, resources int) error {
+	all, path := map[string][]audit.Event{}, c.factory+"/audit-events?limit=100"
+	c.loaded = nil
+	for range resources / 4 {
+		next := ""
+		err := walk(ctx, func(ctx context.Context, path string) ([]byte, error) {
+			body, err := c.get(ctx, path)
+			if err != nil {
+				return nil, err
+			}
+			var page struct {
+				Items json.RawMessage `json:"items"`
+				Next  string          `json:"next"`
+			}
+			err = json.Unmarshal(body, &page)
+			next = page.Next
+			return []byte(`{"items":` + string(page.Items) + `}`), err
+		}, path, func(e audit.Event) {
+			of := e.Resource.Type + " " + e.Resource.ID
+			all[of] = append(all[of], e)
+		})
+		if err != nil {
+			return err
+		}
+		if path = next; path == "" {
+			c.loaded = all
+			return nil
+		}
+	}
+	return nil
+}
+
 func (c *comparison) events(ctx context.Context, kind, id string) (all []audit.Event, err error) {
+	if c.loaded != nil {
+		return c.loaded[kind+" "+id], nil
+	}
 	query := url.Values{"resourceType": {kind}, "resourceId": {id}, "limit": {"100"}}
 	err = walk(ctx, c.get, c.factory+"/audit-events?"+query.Encode(), func(e audit.Event) { all = append(all, e) })
 	return all, err

@@ -43,6 +43,7 @@ var answers = map[string]any{
 	"Rollout":          rollout.Rollout{},
 	"Factory":          factory.Factory{},
 	"Machine":          machine.Machine{},
+	"MachinesLeft":     machine.Left{},
 	"Method":           method.Method{},
 	"MethodVersion":    method.Shown{},
 	"MethodComparison": method.Comparison{},

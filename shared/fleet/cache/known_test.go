@@ -38,7 +38,7 @@ func (s *source) pass(d time.Duration) {
 }
 
 func (s *source) publish(version string) {
-	s.row, _ = s.row.Publish(release.Publication{EdgeType: "gateway-x", Channel: "stable", CurrentVersion: version,
+	s.row = s.row.Publish(release.Publication{EdgeType: "gateway-x", Channel: "stable", CurrentVersion: version,
 		ArtifactURL: "https://a.example/" + version, SHA256: version}, s.wall)
 }
 
@@ -51,7 +51,8 @@ func (s *source) poll(t interface {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, ok := polling.Resolve(edge.Edge{EdgeID: fmt.Sprintf("box-%d", box), EdgeType: "gateway-x", Channel: "stable"}, installed, nil, row)
+	e := edge.Edge{EdgeID: fmt.Sprintf("box-%d", box), EdgeType: "gateway-x", Channel: "stable"}
+	r, ok, _ := polling.Resolve(polling.Box{Edge: e, Installed: installed}, row, nil)
 	if !ok {
 		t.Fatal("nothing is published")
 	}

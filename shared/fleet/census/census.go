@@ -51,7 +51,10 @@ type Census struct {
 	// NewFleet is set: no box of the channel was registered a day before the start.
 	Young       int
 	established bool
+	// Pinned and Held count the boxes of the channel that are told another version, because somebody asked for it.
+	Pinned, Held int
 
+	at         time.Time
 	of         rollout.Rollout
 	traces     map[string]report.IndexEntry // of boxes that were not counted yet
 	unreadable Unreadable                   // boxes that were not counted
@@ -66,7 +69,7 @@ func (c *Census) NewFleet() bool { return !c.established && c.Young > 0 }
 
 // NewCensus makes an empty census of a rollout's boxes at a time.
 func NewCensus(of rollout.Rollout, at time.Time) *Census {
-	c := &Census{of: of, Codes: map[report.FailureCode]int{}, Factories: map[string]Counts{}, traces: map[string]report.IndexEntry{}}
+	c := &Census{of: of, at: at, Codes: map[report.FailureCode]int{}, Factories: map[string]Counts{}, traces: map[string]report.IndexEntry{}}
 	if of.Terms != nil {
 		c.Groups = newGroups(of, at)
 	}
@@ -113,6 +116,13 @@ func (c *Census) add(e report.IndexEntry) {
 	i := slices.Index(cohort.Stages, percent)
 	if i < 0 {
 		return // no rollout offered this
+	}
+	if !e.Trace && e.Aside(c.at) {
+		if e.PinnedUntil.IsZero() {
+			c.Held++
+		} else {
+			c.Pinned++
+		}
 	}
 	reached := told || percent <= c.of.StagedPercent
 	c.Stages[i].add(e, told, reached)
@@ -185,6 +195,7 @@ func (n Counts) plus(m Counts) Counts {
 // Merge adds what another census of the same rollout counted, of other boxes.
 func (c *Census) Merge(other *Census) {
 	other.settle()
+	c.Pinned, c.Held = c.Pinned+other.Pinned, c.Held+other.Held
 	c.Young, c.established = c.Young+other.Young, c.established || other.established
 	for i := range c.Stages {
 		c.Stages[i].Counts = c.Stages[i].plus(other.Stages[i].Counts)

@@ -88,6 +88,7 @@ func (s *Store) countAndJudge(ctx context.Context, r rollout.Rollout, last *Prog
 	})
 	if err == nil && c.Groups != nil {
 		p.Guard, err = s.judge(ctx, c, last, looks, freeze)
+		p.unreadable = c.unreadable
 	}
 	return p, hour, err
 }
@@ -103,7 +104,16 @@ func (s *Store) judge(ctx context.Context, c *Census, last *Progress, looks bool
 	if err != nil {
 		return nil, err
 	}
-	return question.Judge(sightings, freeze), nil
+	if !looks {
+		return question.Judge(sightings, freeze, nil), nil
+	}
+	return question.Judge(sightings, freeze, func() []guard.Kind {
+		kinds, err := s.kindsOf(ctx, c.of, c.Groups.at)
+		if err != nil {
+			c.unreadable.add(err)
+		}
+		return kinds
+	}), nil
 }
 
 // countFactories counts a rollout by factory.
@@ -140,7 +150,7 @@ func (s *Store) look(ctx context.Context, r rollout.Rollout, beside ...func(cont
 	return Progress{
 		RolloutID: r.ID, AsOf: now, StagedPercent: r.StagedPercent, Stages: c.Stages, Failures: c.Codes,
 		Silent: Silent(c.Awaited.Boxes, sightings, now, report.SilentAfter(s.settings.interval(r, now))),
-		Young:  c.Young, NewFleet: c.NewFleet(), unreadable: c.unreadable,
+		Young:  c.Young, NewFleet: c.NewFleet(), Pinned: c.Pinned, Held: c.Held, unreadable: c.unreadable,
 	}, c, hour, nil
 }
 
@@ -204,13 +214,14 @@ func troubled(by map[string]Counts) (list []FactoryCounts, more int) {
 
 func (s *Reader) countChannel(ctx context.Context, edgeType, channel string) (ChannelVersions, error) {
 	c := ChannelVersions{EdgeType: edgeType, Channel: channel, AsOf: s.db.Now()}
-	parts, left, err := each(ctx, s.reports, release.Pair(edgeType, channel), func() *Versions { return &Versions{} }, (*Versions).Add)
+	parts, left, err := each(ctx, s.reports, release.Pair(edgeType, channel), func() *Versions { return NewVersions(c.AsOf) }, (*Versions).Add)
 	var sum Versions
 	for _, part := range parts {
 		sum.Merge(*part)
 	}
 	c.Boxes, c.Unknown = sum.Boxes()+left.Items, sum.Unknown()+left.Items
 	c.Versions, c.OtherVersions = sum.List()
+	c.Pinned, c.Held, c.OldestPin = sum.Aside()
 	return c, err
 }
 

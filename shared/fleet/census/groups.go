@@ -31,6 +31,12 @@ type Groups struct {
 	// left counts the boxes that were bad or silent when the rollout was resumed, and excluded those of organizations that
 	// it leaves out. Both are in no group.
 	left, excluded int
+	// kept are all boxes of the groups, if a survey needs them.
+	keeps bool
+	kept  []Surveyed
+	// aside counts the boxes that were pinned or held before their stage began. They are in no group either.
+	aside int
+	of    rollout.Rollout
 	// young are the groups of boxes that were registered since the start; nil if they count like the others.
 	young *Groups
 }
@@ -50,7 +56,7 @@ func emptyGroups(r rollout.Rollout, at time.Time) *Groups {
 	if r.ResumedAt != nil {
 		g.resumed = *r.ResumedAt
 	}
-	g.without = r.Without
+	g.without, g.of = r.Without, r
 	for i, percent := range cohort.Stages {
 		g.soaks[i] = g.policy.SoakAt(percent)
 		if start, ok := r.Reached(percent); ok {
@@ -68,10 +74,13 @@ func (g *Groups) add(e report.IndexEntry, stage int, told, reached bool) {
 		return
 	}
 	bad := told && g.wasBad(e, stage)
-	if bad { // it stays in the sample, so that a stage of such boxes is not clear
+	switch {
+	case g.isAside(e, stage):
+		g.aside++ // the samples hold it, since they must be those of the boxes that are watched; see present
+	case bad: // it stays in the sample, so that a stage of such boxes is not clear
 		g.left++
 		g.counts[stage].Expected++
-	} else {
+	default:
 		g.counts[stage].add(e, told, reached)
 	}
 	switch {
@@ -80,6 +89,10 @@ func (g *Groups) add(e report.IndexEntry, stage int, told, reached bool) {
 		g.Unreached.Add(e)
 	default:
 		g.Stages[stage].Add(e)
+	}
+	now := e.Bad(g.at, g.decideWithin, g.soaks[stage])
+	if !g.isAside(e, stage) {
+		g.keep(e, stage, told && !bad, now)
 	}
 	if !told || bad {
 		return
@@ -90,11 +103,33 @@ func (g *Groups) add(e report.IndexEntry, stage int, told, reached bool) {
 		p.Decided++
 		g.places.each(e, func(p *guard.Place) { p.Decided++ })
 	}
-	if e.Bad(g.at, g.decideWithin, g.soaks[stage]) {
+	if now {
 		g.bad[stage]++
 		p.Bad++
 		g.places.each(e, func(p *guard.Place) { p.Bad++ })
 	}
+}
+
+// isAside reports whether a box was pinned or held before its stage began, and still is: the release cannot reach it. A
+// box that was pinned later stays in its group, as it does whatever else happens to it.
+func (g *Groups) isAside(e report.IndexEntry, stage int) bool {
+	began := g.starts[stage]
+	if began.IsZero() {
+		began = g.of.StartedAt
+	}
+	told := e.RolloutID != "" && e.RolloutID == g.of.ID
+	return !told && e.Aside(g.at) && !e.AsideSince.After(began)
+}
+
+// present are the boxes of a sample that count, with when they were last seen.
+func (g *Groups) present(boxes []report.IndexEntry, sightings []Sighting) (list []report.IndexEntry, seen []Sighting) {
+	for i, e := range boxes {
+		stage := slices.Index(cohort.Stages, cohort.FirstStage(g.of.EdgeType, g.of.TargetVersion, e.EdgeID))
+		if stage < 0 || !g.isAside(e, stage) {
+			list, seen = append(list, e), append(seen, sightings[i])
+		}
+	}
+	return list, seen
 }
 
 // wasBad reports whether a box's failure was known when the rollout was resumed.
@@ -120,7 +155,8 @@ func (g *Groups) merge(other *Groups) {
 		g.bad[i] += other.bad[i]
 		g.counts[i] = g.counts[i].plus(other.counts[i])
 	}
-	g.left, g.excluded = g.left+other.left, g.excluded+other.excluded
+	g.left, g.excluded, g.aside = g.left+other.left, g.excluded+other.excluded, g.aside+other.aside
+	g.kept = append(g.kept, other.kept...)
 	if g.young != nil && other.young != nil {
 		g.young.merge(other.young)
 	}
@@ -149,13 +185,16 @@ type Judgement struct {
 	// it leaves out. The guard does not use them.
 	Left     int `json:"left,omitempty"`
 	Excluded int `json:"excluded,omitempty"`
+	// Aside counts the boxes that were pinned or held before their stage began. The guard does not use them either.
+	Aside int `json:"aside,omitempty"`
 }
 
 // A Question lists samples of boxes. The guard has to know their last calls before it judges a count.
 type Question struct {
 	rollout rollout.Rollout
 	census  *Census
-	looks   []guard.Look // the last ones
+	looks   []guard.Look   // the last ones
+	surveys []guard.Survey // the last ones
 	// groups is set if all groups are wanted, and due if they are for new looks at silence.
 	groups, due bool
 	soaked      bool
@@ -173,7 +212,7 @@ func Ask(c *Census, last *Judgement, looks bool) Question {
 	}
 	q := Question{rollout: c.of, census: c}
 	if last != nil {
-		q.looks = last.Looks
+		q.looks, q.surveys = last.Looks, last.Surveys
 	}
 	for i, start := range g.starts {
 		q.due = q.due || looks && g.Unreached.Boxes > 0 && g.policy.Guard.Due(start, lastLook(last, cohort.Stages[i]), g.at)
@@ -214,8 +253,9 @@ func (q Question) wants(stage int) bool {
 	return q.groups || q.soaked && cohort.Stages[stage] == q.rollout.StagedPercent
 }
 
-// Judge has the guard judge the count. The sightings are those of Boxes, in the same order.
-func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze) *Judgement {
+// Judge has the guard judge the count. The sightings are those of Boxes, in the same order. kinds looks up the kinds of
+// boxes if the guard wants a survey; it returns nil if it cannot. It is nil if the guard may not look now.
+func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze, kinds func() []guard.Kind) *Judgement {
 	g, r := q.census.Groups, q.rollout
 	e := q.evidence()
 	e.Freeze, e.New = freeze, q.due
@@ -224,19 +264,20 @@ func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze) *Judgement {
 			continue
 		}
 		boxes := g.Stages[i].Chosen()
-		of := sightings[:len(boxes)]
+		of, all := sightings[:len(boxes)], len(boxes) == g.Stages[i].Boxes
 		sightings = sightings[len(boxes):]
+		boxes, of = g.present(boxes, of)
 		g.left += g.wereSilent(boxes, of, i)
 		e.Stages[i].Treated = g.group(boxes, of, i, q.half(), func(p *guard.Share) *guard.Group { return &p.Treated })
 		if q.groups && !g.starts[i].IsZero() {
 			g.look(boxes, of, i, func(p *guard.Place) *guard.Group { return &p.Treated })
 		}
 		if q.soaked && cohort.Stages[i] == r.StagedPercent {
-			e.Taken = g.taken(r, i, of)
+			e.Taken = g.taken(r, i, of, all)
 		}
 	}
 	if q.groups {
-		unreached := g.Unreached.Chosen()
+		unreached, sightings := g.present(g.Unreached.Chosen(), sightings)
 		g.look(unreached, sightings, slices.Index(cohort.Stages, r.StagedPercent), func(p *guard.Place) *guard.Group { return &p.Control })
 		for i := range g.Stages {
 			if !g.starts[i].IsZero() {
@@ -249,7 +290,13 @@ func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze) *Judgement {
 		e.Organizations = append(e.Organizations, guard.Organization{ID: id, Parts: parts})
 	}
 	slices.SortFunc(e.Organizations, func(a, b guard.Organization) int { return weight(b) - weight(a) })
-	return &Judgement{Verdict: guard.Decide(g.policy, e, g.at), Revision: r.Revision, PolicyRevision: r.Terms.Revision, Left: g.left, Excluded: g.excluded}
+	v := guard.Decide(g.policy, e, g.at)
+	if v.Wants && kinds != nil {
+		if e.Kinds = kinds(); e.Kinds != nil {
+			v = guard.Decide(g.policy, e, g.at)
+		}
+	}
+	return &Judgement{Verdict: v, Revision: r.Revision, PolicyRevision: r.Terms.Revision, Left: g.left, Excluded: g.excluded, Aside: g.aside}
 }
 
 // weight is how many bad and silent boxes an organization contributes.
@@ -265,7 +312,7 @@ func (q Question) evidence() guard.Evidence {
 	r, g := q.rollout, q.census.Groups
 	e := guard.Evidence{
 		Active: r.Status == rollout.Active, Completed: watched(r, g.at), Stage: r.StagedPercent, Since: r.StageSince, AsOf: g.at, CountedAt: r.StagedPercent,
-		Looks: q.looks, Approved: r.Approved(), Resumed: g.resumed, Stopped: r.Stopped(),
+		Looks: q.looks, Surveys: q.surveys, Approved: r.Approved(), Resumed: g.resumed, Stopped: r.Stopped(),
 	}
 	for i, s := range g.counts {
 		e.Stages = append(e.Stages, guard.StageBoxes{
@@ -318,9 +365,9 @@ func (g *Groups) wereSilent(boxes []report.IndexEntry, sightings []Sighting, sta
 	return n
 }
 
-// taken is how a sample of a stage's boxes took the release; nil if it is unknown when any of them was last seen.
-func (g *Groups) taken(r rollout.Rollout, stage int, boxes []Sighting) *guard.Taken {
-	t := guard.Taken{Boxes: len(boxes), All: len(boxes) == g.Stages[stage].Boxes, Causes: map[guard.Cause]int{}}
+// taken is how a sample of a stage's boxes, or all of them, took the release; nil if it is unknown when any of them was last seen.
+func (g *Groups) taken(r rollout.Rollout, stage int, boxes []Sighting, all bool) *guard.Taken {
+	t := guard.Taken{Boxes: len(boxes), All: all, Causes: map[guard.Cause]int{}}
 	t.Needed = g.policy.Guard.Needed(t)
 	soak := g.soaks[stage]
 	installed, seen := 0, 0

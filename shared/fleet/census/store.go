@@ -29,6 +29,9 @@ type Progress struct {
 	// Young counts the boxes that were registered since the start. The guard does not count them, unless NewFleet is set.
 	Young    int  `json:"young,omitempty"`
 	NewFleet bool `json:"newFleet,omitempty"`
+	// Pinned and Held count the boxes of the channel that somebody's word keeps on another version.
+	Pinned int `json:"pinned,omitempty"`
+	Held   int `json:"held,omitempty"`
 	// Factories holds the same by factory, if asked for; MoreFactories is how many are omitted.
 	Factories     []FactoryCounts `json:"factories,omitempty"`
 	MoreFactories int             `json:"moreFactories,omitempty"`
@@ -52,6 +55,10 @@ type ChannelVersions struct {
 	Boxes    int            `json:"boxes"`
 	Unknown  int            `json:"unknown"` // of these, those that never said what they run, or have an unreadable row
 	Versions []VersionCount `json:"versions"`
+	// Pinned and Held count the boxes that somebody's word keeps on another version. OldestPin is the pin that began first.
+	Pinned    int        `json:"pinned,omitempty"`
+	Held      int        `json:"held,omitempty"`
+	OldestPin *OldestPin `json:"oldestPin,omitempty"`
 	// OtherVersions is how many boxes run a version that is not listed.
 	OtherVersions int `json:"otherVersions"`
 }

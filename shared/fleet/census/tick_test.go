@@ -9,7 +9,9 @@ import (
 	"pgregory.net/rapid"
 
 	"wavegate/shared/fleet/census"
+	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/trail/audit"
 )
 
 func TestPlan_OldestFirst_AndNothingTwice(t *testing.T) {
@@ -94,8 +96,13 @@ func TestHourPart_ItsOrderIsThatOfTime(t *testing.T) {
 }
 
 func TestSentence_EveryRule(t *testing.T) {
-	telling := census.Telling{Version: "1.0.0", Channel: "stable", Target: "1.1.0", Status: "halted", StagedPercent: 50, Percentile: 63, ReachedAt: 100, Withheld: "1.1.0"}
+	telling := census.Telling{Version: "1.0.0", Channel: "stable", Target: "1.1.0", Status: "halted", StagedPercent: 50, Percentile: 63, ReachedAt: 100, Withheld: "1.1.0",
+		Pin:  &report.Pin{Reason: "acceptance test.", Until: noon, By: audit.Person{UserID: "anna"}},
+		Hold: &report.Hold{Since: noon, By: audit.Person{UserID: "anna"}}}
 	want := map[census.Rule]string{
+		census.RulePin: "Told 1.0.0: anna pinned it until " + noon.Format(time.RFC3339) + ": acceptance test.",
+		census.RuleHold: "Told 1.0.0: it runs that version, anna moved or unpinned it at " + noon.Format(time.RFC3339) + ", and stable has an older release for it. " +
+			"A publication there, or allowDowngrade, sends it back.",
 		census.RuleNothing:    "Told nothing: nothing is published on stable.",
 		census.RuleRollout:    "Told 1.0.0: its percentile is 63 and rollout 1.1.0 on stable is at 50 percent.",
 		census.RuleNotReached: "Told 1.0.0: its percentile is 63 and rollout 1.1.0 on stable is at 50 percent; it is reached at 100.",

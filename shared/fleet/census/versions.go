@@ -3,6 +3,7 @@ package census
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"wavegate/shared/fleet/report"
 )
@@ -18,7 +19,31 @@ type Versions struct {
 	boxes   int
 	unknown int
 	by      map[string]int
+
+	at           time.Time
+	pinned, held int
+	oldest       *OldestPin
 }
+
+// OldestPin is the pin of a channel that began first, to a second.
+type OldestPin struct {
+	EdgeID string    `json:"edgeId"`
+	Since  time.Time `json:"since"`
+}
+
+// older is the older one of two pins.
+func (p *OldestPin) older(other *OldestPin) *OldestPin {
+	if p == nil || other != nil && (other.Since.Before(p.Since) || other.Since.Equal(p.Since) && other.EdgeID < p.EdgeID) {
+		return other
+	}
+	return p
+}
+
+// NewVersions makes an empty count at a time.
+func NewVersions(at time.Time) *Versions { return &Versions{at: at} }
+
+// Aside is how many boxes are pinned and how many are held, and the oldest pin.
+func (v *Versions) Aside() (pinned, held int, oldest *OldestPin) { return v.pinned, v.held, v.oldest }
 
 // Add counts one box of the channel.
 func (v *Versions) Add(e report.IndexEntry) {
@@ -26,6 +51,14 @@ func (v *Versions) Add(e report.IndexEntry) {
 		return
 	}
 	v.boxes++
+	switch {
+	case !e.Aside(v.at):
+	case e.PinnedUntil.IsZero():
+		v.held++
+	default:
+		v.pinned++
+		v.oldest = v.oldest.older(&OldestPin{e.EdgeID, e.AsideSince})
+	}
 	if e.Running == "" {
 		v.unknown++
 		return
@@ -40,6 +73,7 @@ func (v *Versions) Add(e report.IndexEntry) {
 func (v *Versions) Merge(other Versions) {
 	v.boxes += other.boxes
 	v.unknown += other.unknown
+	v.pinned, v.held, v.oldest = v.pinned+other.pinned, v.held+other.held, v.oldest.older(other.oldest)
 	for version, n := range other.by {
 		if v.by == nil {
 			v.by = map[string]int{}

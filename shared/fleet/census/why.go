@@ -3,6 +3,7 @@ package census
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"wavegate/shared/fleet/cohort"
@@ -20,6 +21,10 @@ type Rule string
 
 // Rules: one for each way through polling.Resolve, and RuleUndescribed.
 const (
+	// RulePin: somebody pinned the box to the version.
+	RulePin Rule = "pin"
+	// RuleHold: the box was moved, or its pin has ended, and it runs a newer release than it would be told.
+	RuleHold Rule = "hold"
 	// RuleNothing: nothing is published on the box's channel.
 	RuleNothing Rule = "nothing-published"
 	// RuleRollout: the active rollout reaches the box.
@@ -41,7 +46,7 @@ const (
 )
 
 // Rules lists all of them.
-var Rules = []Rule{RuleNothing, RuleRollout, RuleNotReached, RuleKept, RuleLeftOut, RuleStopped, RuleEnded, RuleChannel, RuleUndescribed}
+var Rules = []Rule{RulePin, RuleHold, RuleNothing, RuleRollout, RuleNotReached, RuleKept, RuleLeftOut, RuleStopped, RuleEnded, RuleChannel, RuleUndescribed}
 
 // A Telling is what a box is told, and why.
 type Telling struct {
@@ -55,6 +60,8 @@ type Telling struct {
 	// Percentile is the box's position in the order of the target, and ReachedAt the first stage that reaches it.
 	Percentile int
 	ReachedAt  int
+	Pin        *report.Pin  // only with RulePin
+	Hold       *report.Hold // only with RuleHold
 	// Withheld is the version that the box would be told; only with RuleUndescribed.
 	Withheld string
 }
@@ -66,18 +73,21 @@ func (t Telling) withhold(has string) Telling {
 	return t
 }
 
-// Tell decides what a box is told, given what it runs, its last offer, the row of its channel and the status of the
-// rollout in that row.
-func Tell(e edge.Edge, running string, offer *report.Offer, row release.ChannelRow, status rollout.Status) (Telling, polling.Resolution) {
+// Tell decides what a box is told, given the row of its channel and the status of the rollout in that row.
+func Tell(e polling.Box, row release.ChannelRow, status rollout.Status, find polling.Releases) (Telling, polling.Resolution, error) {
 	t := Telling{Rule: RuleChannel, Channel: e.Channel}
 	if c := row.Rollout; c != nil {
 		t.Target, t.Status, t.StagedPercent = c.TargetVersion, status, c.StagedPercent
 		t.Percentile = cohort.Of(e.EdgeType, c.TargetVersion, e.EdgeID).Percentile()
 		t.ReachedAt = cohort.FirstStage(e.EdgeType, c.TargetVersion, e.EdgeID)
 	}
-	r, ok := polling.Resolve(e, running, offer, row)
+	r, ok, err := polling.Resolve(e, row, find)
 	t.Version = r.Version
 	switch {
+	case r.Source == polling.FromPin:
+		t.Rule, t.Pin = RulePin, e.Pin
+	case r.Source == polling.FromHold:
+		t.Rule, t.Hold = RuleHold, report.Holding(e.Pin, e.Hold, e.At)
 	case !ok:
 		t.Rule = RuleNothing
 	case r.Source == polling.FromRollout:
@@ -93,12 +103,17 @@ func Tell(e edge.Edge, running string, offer *report.Offer, row release.ChannelR
 	case row.Rollout != nil && row.Rollout.TargetVersion != row.CurrentVersion:
 		t.Rule = RuleEnded
 	}
-	return t, r
+	return t, r, err
 }
 
 // Sentence explains to a person why the box is told this version.
 func (t Telling) Sentence() string {
 	switch t.Rule {
+	case RulePin:
+		return fmt.Sprintf("Told %s: %s pinned it until %s: %s.", t.Version, t.Pin.By.UserID, t.Pin.Until.UTC().Format(time.RFC3339), strings.TrimSuffix(t.Pin.Reason, "."))
+	case RuleHold:
+		return fmt.Sprintf("Told %s: it runs that version, %s moved or unpinned it at %s, and %s has an older release for it. A publication there, or allowDowngrade, sends it back.",
+			t.Version, t.Hold.By.UserID, t.Hold.Since.UTC().Format(time.RFC3339), t.Channel)
 	case RuleNothing:
 		return fmt.Sprintf("Told nothing: nothing is published on %s.", t.Channel)
 	case RuleRollout:
@@ -152,6 +167,8 @@ type Why struct {
 	Source   polling.Source `json:"source,omitempty"`  // empty if it is told nothing, or nothing new
 	Rule     Rule           `json:"rule"`
 	Sentence string         `json:"sentence"`
+	// Pin is the box's pin while it holds.
+	Pin *report.Pin `json:"pin,omitempty"`
 	// Rollout is the present or last one of the channel.
 	Rollout *WhyRollout `json:"rollout,omitempty"`
 	// Running is what the box last said it runs, and Report how its last offer went.
@@ -232,7 +249,12 @@ func (s *Store) Why(ctx context.Context, edgeID string) (Why, error) {
 	if err := dynamo.Together(ctx, reads...); err != nil {
 		return Why{}, err
 	}
-	t, r := Tell(e, ddi.Has(known), known.Offer, row, carried.Status)
+	box := polling.BoxOf(known, ddi.Has(known), s.db.Now())
+	box.Edge = e
+	t, r, err := Tell(box, row, carried.Status, func(version string) (release.Release, error) { return s.releases.Release(ctx, e.EdgeType, version) })
+	if err != nil {
+		return Why{}, err
+	}
 	var warnings []string
 	if known.DDI && t.Rule != RuleNothing && r.Version != ddi.Has(known) {
 		told, err := s.releases.Release(ctx, e.EdgeType, r.Version)
@@ -248,6 +270,9 @@ func (s *Store) Why(ctx context.Context, edgeID string) (Why, error) {
 		EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel,
 		Version: t.Version, Source: r.Source, Rule: t.Rule, Sentence: t.Sentence() + fellBack(known), Running: known.Running, Written: known.Written, Warnings: warnings,
 		TokenFirstUsedAt: known.Tokens.FirstUsedAt, TokenLastUsedAt: known.Tokens.LastUsedAt,
+	}
+	if e.Pin.Holds(box.At) {
+		why.Pin = e.Pin
 	}
 	if c := row.Rollout; c != nil {
 		why.Rollout = &WhyRollout{c.ID, c.TargetVersion, carried.Status, c.StagedPercent, t.Percentile, t.ReachedAt}

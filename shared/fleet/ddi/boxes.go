@@ -91,6 +91,7 @@ type telling struct {
 	version string
 	// rolloutID is the active rollout that reaches the box; empty: none does.
 	rolloutID string
+	heldAt    *time.Time      // since when the box is held; nil: it is not
 	release   release.Release // of a version that the box does not have
 	interval  time.Duration
 }
@@ -98,25 +99,24 @@ type telling struct {
 // tell decides what a box is told. If nothing is published on the box's channel, or the release
 // lacks details that a DDI client needs, the box is told what it has.
 func (b *Boxes) tell(ctx context.Context, box report.Row) (telling, error) {
-	e, has := edge.Of(box), Has(box)
-	row, err := b.channels.Row(ctx, e.EdgeType, e.Channel, has)
+	has, now := Has(box), b.now()
+	r, row, published, err := polling.Tell(ctx, b.channels, polling.BoxOf(box, has, now))
 	if err != nil {
 		return telling{}, err
 	}
-	t := telling{version: has, interval: b.settings.Interval(row, b.now())}
-	r, published := polling.Resolve(e, has, box.Offer, row)
+	t := telling{version: has, interval: polling.UntilEnd(box.Pin, b.settings.Interval(row, now), now)}
 	if !published {
 		return t, nil
 	}
 	if r.Version != has {
-		if t.release, err = b.channels.Release(ctx, e.EdgeType, r.Version); err != nil {
+		if t.release, err = b.channels.Release(ctx, box.EdgeType, r.Version); err != nil {
 			return telling{}, err
 		}
 		if !t.release.Sufficient() {
 			return t, nil
 		}
 	}
-	t.version = r.Version
+	t.version, t.heldAt = r.Version, r.HeldAt
 	if r.Source == polling.FromRollout {
 		t.rolloutID = r.RolloutID
 	}
@@ -185,7 +185,7 @@ func (b *Base) link(row report.Row, first bool, at time.Time) {
 
 // poll is the report of a poll.
 func (b *Boxes) poll(e known, t telling, has string, at time.Time) polled {
-	event := polled{report.Polled{Told: t.version, Subject: e.subject, At: at}, has}
+	event := polled{report.Polled{Told: t.version, Subject: e.subject, HeldAt: t.heldAt, At: at}, has}
 	if t.rolloutID != "" {
 		event.RolloutID, event.Stage = t.rolloutID, cohort.FirstStage(e.EdgeType, t.version, e.EdgeID)
 	}

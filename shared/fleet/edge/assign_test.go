@@ -5,7 +5,8 @@ import (
 	"time"
 
 	"wavegate/shared/access/boxtoken"
-	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/testing/expect"
 )
 
 func TestAssign_DecidesByWhatTheBoxIs(t *testing.T) {
@@ -20,6 +21,10 @@ func TestAssign_DecidesByWhatTheBoxIs(t *testing.T) {
 		return Edge{EdgeID: "box-1", EdgeType: a.EdgeType, Channel: a.Channel, OrganizationID: a.OrganizationID,
 			Attributes: a.Attributes, CreatedAt: created, UpdatedAt: updated, Revision: revision}
 	}
+	moved := box(canary, 3, made, at)
+	moved.Hold = &report.Hold{Since: at}
+	given := box(rival, 3, made, at)
+	given.Hold = moved.Hold
 	for name, c := range map[string]struct {
 		was   Edge
 		wish  Assignment
@@ -28,16 +33,16 @@ func TestAssign_DecidesByWhatTheBoxIs(t *testing.T) {
 	}{
 		"new":             {Edge{}, stable, box(stable, 1, at, at), "EdgeRegistered"},
 		"what is there":   {box(stable, 2, made, made), stable, box(stable, 2, made, made), ""},
-		"another channel": {box(stable, 2, made, made), canary, box(canary, 3, made, at), "EdgeReassigned"},
+		"another channel": {box(stable, 2, made, made), canary, moved, "EdgeReassigned"},
 		"an attribute":    {box(stable, 2, made, made), described, box(described, 3, made, at), "EdgeReassigned"},
 		"the same one":    {box(described, 2, made, made), described, box(described, 2, made, made), ""},
 		"it is kept":      {box(described, 2, made, made), stable, box(described, 2, made, made), ""},
 		"it is removed":   {box(described, 2, made, made), bare, box(stable, 3, made, at), "EdgeReassigned"},
 		"none is removed": {box(stable, 2, made, made), bare, box(stable, 2, made, made), ""},
-		"new owner":       {box(described, 2, made, made), rival, box(rival, 3, made, at), "EdgeReassigned"},
+		"new owner":       {box(described, 2, made, made), rival, given, "EdgeReassigned"},
 	} {
-		if next, _, event := c.was.assign("box-1", c.wish, boxtoken.Live{}, at); !dynamo.Same(next, c.next) || event != c.event {
-			t.Errorf("%s: got %+v, %q", name, next, event)
-		}
+		next, _, event := c.was.assign("box-1", c.wish, boxtoken.Live{}, at)
+		expect.Equal(t, next, c.next, "%s", name)
+		expect.Equal(t, event, c.event, "%s", name)
 	}
 }

@@ -59,6 +59,10 @@ func (r *Registry) PutAll(ctx context.Context, from audit.Origin, batch []BatchI
 		case refusal != nil:
 			return refusal
 		}
+		batch, err := r.pinAll(ctx, batch, was, from.Actor.Person(), set.After(time.Time{}))
+		if err != nil {
+			return err
+		}
 		leaving, err := r.leave(ctx, set, batch, was)
 		if err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/trail/audit"
 )
 
 // An Edge is a box of an organization.
@@ -28,10 +29,13 @@ type Edge struct {
 	TokenSetAt *time.Time `json:"tokenSetAt,omitempty"`
 	// EnrolmentID is the enrolment by which the box was registered; empty: a person did it. A retired box keeps it, or has
 	// the value nowhere if a person registered it. A reset empties it.
-	EnrolmentID string    `json:"enrolmentId,omitempty"`
-	CreatedAt   time.Time `json:"createdAt"`
-	UpdatedAt   time.Time `json:"updatedAt"`
-	Revision    int64     `json:"revision"` // from 1
+	EnrolmentID string `json:"enrolmentId,omitempty"`
+	// Pin keeps the box on a version; nil: nobody pinned it. A pin that has ended stays until the box is changed.
+	Pin       *report.Pin  `json:"pin,omitempty"`
+	Hold      *report.Hold `json:"hold,omitempty"` // see report.Holding
+	CreatedAt time.Time    `json:"createdAt"`
+	UpdatedAt time.Time    `json:"updatedAt"`
+	Revision  int64        `json:"revision"` // from 1
 }
 
 // nowhere is the organization and the channel of a retired box. For everyone but the audit trail the box does not
@@ -66,8 +70,17 @@ type Assignment struct {
 	TokenSHA256 string
 	// EnrolmentID is the enrolment by which a new box is registered.
 	EnrolmentID string
+	// Departure is the reason of a signature: the box leaves its factory although it speaks for machines that have versions.
+	Departure string `json:",omitempty"`
 	// TakeOver says that a box of another organization is meant, too.
 	TakeOver bool `json:",omitempty"`
+	// Pin is what the caller asks of the box's pin; nil keeps it.
+	Pin *PinRequest `json:",omitempty"`
+	// AllowDowngrade says that the box need not keep what it runs.
+	AllowDowngrade bool `json:",omitempty"`
+
+	made *report.Pin  // of Pin; see pinning
+	by   audit.Person // who asks
 }
 
 // factory is the box's factory after an assignment.
@@ -112,6 +125,7 @@ func (e Edge) assign(id string, a Assignment, had boxtoken.Live, at time.Time) (
 	if !e.Exists() || e.OrganizationID != a.OrganizationID {
 		had, next.TokenSetAt, next.EnrolmentID = boxtoken.Live{}, nil, a.EnrolmentID // a box that moves to another organization loses its tokens
 	}
+	next.Pin, next.Hold = a.pin(e, at), a.hold(e, at)
 	has = had
 	if a.TokenSHA256 != "" {
 		var changed bool
@@ -130,6 +144,9 @@ func (e Edge) assign(id string, a Assignment, had boxtoken.Live, at time.Time) (
 	default:
 		event = reassigned
 	}
+	if next.Pin != nil && !next.Pin.Holds(at) {
+		next.Pin, next.Hold = nil, report.Holding(next.Pin, next.Hold, at)
+	}
 	next.UpdatedAt = at
 	next.Revision++
 	return next, has, event
@@ -140,7 +157,7 @@ func (e Edge) retire(at time.Time) (next Edge, event string, err error) {
 	if !e.Exists() {
 		return e, "", problem.Missing()
 	}
-	e.OrganizationID, e.FactoryID, e.Issuer, e.Attributes, e.TokenSetAt, e.UpdatedAt = nowhere, "", "", nil, nil, at
+	e.OrganizationID, e.FactoryID, e.Issuer, e.Attributes, e.TokenSetAt, e.Pin, e.Hold, e.UpdatedAt = nowhere, "", "", nil, nil, nil, nil, at
 	e.EnrolmentID = cmp.Or(e.EnrolmentID, nowhere)
 	e.Revision++
 	return e, "EdgeRetired", nil
@@ -173,7 +190,7 @@ func (e Edge) reset(by Enroller, at time.Time) (next Edge, event string, err err
 // Of makes a box from its report row, with all that a poll needs.
 func Of(row report.Row) Edge {
 	return Edge{EdgeID: row.EdgeID, EdgeType: row.EdgeType, Channel: row.Channel, FactoryID: row.FactoryID,
-		OrganizationID: row.OrganizationID, Issuer: row.Issuer, Attributes: row.Attributes, UpdatedAt: row.EdgeAt}
+		OrganizationID: row.OrganizationID, Issuer: row.Issuer, Attributes: row.Attributes, Pin: row.Pin, Hold: row.Hold, UpdatedAt: row.EdgeAt}
 }
 
 // registration is the registration in the report row of a box with these tokens.
@@ -186,7 +203,7 @@ func (e Edge) registration(has boxtoken.Live) report.Registration {
 // Registration is the registration in the box's report row, without its tokens.
 func (e Edge) Registration() report.Registration {
 	g := report.Registration{EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel, FactoryID: e.FactoryID,
-		OrganizationID: e.OrganizationID, Issuer: e.Issuer, Attributes: e.Attributes, At: e.UpdatedAt, First: e.CreatedAt}
+		OrganizationID: e.OrganizationID, Issuer: e.Issuer, Attributes: e.Attributes, At: e.UpdatedAt, First: e.CreatedAt, Pin: e.Pin, Hold: e.Hold}
 	if e.retired() {
 		g.OrganizationID, g.Retired, g.Reset = "", true, e.EnrolmentID == ""
 	}

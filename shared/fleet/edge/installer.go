@@ -29,10 +29,13 @@ func MayInstall(caller auth.Principal, organizationID, factoryID, edgeType, chan
 	return nil
 }
 
-// mayBeSaid checks an assignment with MayInstall. Only a platform owner takes boxes over.
+// mayBeSaid checks an assignment with MayInstall. Only a platform owner takes boxes over, and no installer pins one.
 func (a Assignment) mayBeSaid(caller auth.Principal) error {
 	if a.TakeOver && !caller.Has(auth.PlatformOwner) {
 		return problem.New(problem.Forbidden, "Only a platform owner may take boxes over.")
+	}
+	if (a.Pin != nil || a.AllowDowngrade) && onlyNew(caller) {
+		return problem.New(problem.Forbidden, "Your roles do not allow you to pin boxes.")
 	}
 	factoryID := ""
 	if a.FactoryID != nil {

@@ -4,6 +4,7 @@ import (
 	"wavegate/shared/fleet/boxauth"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/input"
+	"wavegate/shared/trail/audit"
 )
 
 // ReadAssignment reads an assignment. An issuer that the service does not trust for boxes is a fault.
@@ -15,10 +16,19 @@ func ReadAssignment(body *input.Object, issuers boxauth.Issuers) Assignment {
 		FactoryID:      body.ClearableText("factoryId", input.Slug),
 		Issuer:         body.ClearableText("issuer", input.ID),
 		Attributes:     report.AttributesOf(body),
+		Pin:            readPin(body),
+		AllowDowngrade: body.Boolean("allowDowngrade"),
 	}
 	if a.Issuer != nil && *a.Issuer != "" && !issuers.Include(*a.Issuer) {
 		body.Fault("issuer", "unknown", "must be an issuer that the service trusts for boxes")
 	}
+	return a
+}
+
+// ReadSigned reads an assignment that may be signed.
+func ReadSigned(body *input.Object, issuers boxauth.Issuers) Assignment {
+	a := ReadAssignment(body, issuers)
+	body.OptionalObject("departure", func(o *input.Object) { a.Departure = o.Text("reason", audit.ReasonRule) })
 	return a
 }
 

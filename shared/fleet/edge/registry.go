@@ -23,6 +23,20 @@ type Registry struct {
 	quotas  Quotas
 	leaves  Leaves
 	caller  auth.Principal
+	noted   *Edge
+}
+
+// Noting returns the registry that notes each box as it was before its change.
+func (r *Registry) Noting(was *Edge) *Registry {
+	own := *r
+	own.noted = was
+	return &own
+}
+
+func (r *Registry) note(was Edge) {
+	if r.noted != nil {
+		*r.noted = was
+	}
 }
 
 // Leaves refuses that a box leaves a factory where it speaks for machines. It returns the condition on which the box may
@@ -84,20 +98,30 @@ func (r *Registry) calls(was, next Edge) []bell.Call {
 
 // Put registers a box or moves it, and reports whether it is new. It returns NOT_FOUND for an organization other than
 // the caller's, FORBIDDEN if the caller is not allowed to change the box, PRECONDITION_FAILED, errors of the reads
-// beside, and CONFLICT if the box keeps changing. The channel need not exist: boxes may be registered before the first
+// beside and of PinRequest, and CONFLICT if the box keeps changing, or if it leaves machines that have versions and
+// nobody signs for it. The channel need not exist: boxes may be registered before the first
 // release is published to them.
 func (r *Registry) Put(ctx context.Context, from audit.Origin, id string, a Assignment, when input.Preconditions,
 	beside ...func(context.Context) error) (created bool, err error) {
 	if err := a.mayBeSaid(r.caller); err != nil {
 		return false, err
 	}
+	if a.Departure != "" {
+		from = from.For(audit.Grounds{Reason: a.Departure})
+		r = r.Noting(r.noted)
+		r.leaves = nil // signed
+	}
 	arrivals := ArrivalsBy(RegistrarOf(r.caller))
 	return r.change(ctx, from, anyBox, id, when, func(was Edge, row report.Row, at time.Time) (Edge, boxtoken.Live, string, error) {
+		a, err := r.pinning(ctx, a, Stored{was, row}, from.Actor.Person(), at)
+		if err != nil {
+			return was, row.Tokens, "", err
+		}
 		next, has, event := was.assign(id, a, row.Tokens, at)
 		if event == "" {
 			return next, has, event, nil
 		}
-		err := mayAssign(r.caller, was, next, row)
+		err = mayAssign(r.caller, was, next, row)
 		if err == nil && arrives(was, next) {
 			err = r.Enter(ctx, arrivals, next)
 		}
@@ -131,6 +155,7 @@ func (r *Registry) Reset(ctx context.Context, from audit.Origin, id string, by E
 			return err
 		}
 		called = r.calls(was.Edge, next)
+		r.note(was.Edge)
 		change.Record(set, r.along(&was.Row, &boxtoken.Live{}), was.Edge, next, event)
 		return nil
 	})
@@ -175,6 +200,7 @@ func (r *Registry) change(ctx context.Context, from audit.Origin, on boxes, id s
 		}
 		if next, has, event, err = decide(was, row, at); err == nil && event != "" {
 			called = r.calls(was, next)
+			r.note(was)
 			if next.Exists() {
 				conditions, err = r.left(ctx, was, next)
 			}

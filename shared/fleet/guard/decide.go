@@ -17,10 +17,14 @@
 // A place, one factory or one organization, may be the only one that a release harms. If most of its boxes are bad, the
 // rollout is held and stops telling, too; see Place.
 //
+// A box that somebody has pinned, or that keeps a newer release after a move, cannot take the release. If that was so
+// before its stage began, it is in no group, and is counted apart. A pin after that changes nothing: what the box did
+// stays counted.
+//
 // Every stage that the release reached is judged until the rollout ends, from its own start. A resumption keeps the
 // starts. What a box did stays counted if it is moved, retired or given away. Boxes that were registered after the start
-// do not count, so that nobody can make up evidence. Another rollout of the same version on the channel inherits them: a release that failed once does not start
-// afresh.
+// do not count, so that nobody can make up evidence. Another rollout of the same version on the channel inherits them: a
+// release that failed once does not start afresh.
 //
 // # Failures
 //
@@ -52,6 +56,16 @@
 // Taken of all boxes of the stage must do so, or all but one, and at least one. So boxes that cannot fetch the release,
 // have no room for it, were put off or never polled keep the rollout at its stage. They never halt it.
 //
+// # Kinds
+//
+// A release may harm one kind of boxes that is too rare for the other tests: a hardware revision, a factory, an
+// organization. When a stage is otherwise clear, and then once a day, the guard looks at each value of each attribute. Of
+// a kind that fails, it counts factories with a bad box, so that nothing that the boxes of a factory have in common is
+// evidence. A kind that goes silent is compared with boxes of the same kind that the release did not reach, without
+// factories that are switched off. Each attribute gets the same share of the level, and values that are too few to reach it cost
+// nothing. Attributes count as they were before a box was told of the rollout. A kind of one organization alone never halts
+// the rollout for all: it holds, and stops telling.
+//
 // Simulated fleets and their results are in scripts/benchmarks/guard and scripts/benchmarks/results/guard.md.
 package guard
 
@@ -74,8 +88,10 @@ func Decide(p Policy, e Evidence, at time.Time) Verdict {
 	d := decision{policy: p, evidence: e, at: at, stage: e.present(), test: p.Guard.test()}
 	d.told, d.undecided = e.totals()
 	d.seen = d.looks()
-	v := Verdict{Stage: e.Stage, Next: e.next(), Looks: d.seen, Taken: e.Taken}
+	d.kinds = d.surveys()
+	v := Verdict{Stage: e.Stage, Next: e.next(), Looks: d.seen, Surveys: d.kinds, Taken: e.Taken}
 	v.Action, v.Reasons, v.Organization = d.judge()
+	d.blame(&v)
 	v.Reason, v.Acts = v.Reasons[0], p.Mode == Act && v.Action != Hold
 	v.Stops = p.Mode == Act && v.Action == Hold && v.Suspicion() != "" && e.Active && !e.Stopped
 	v.Pages = v.Next == 0 && (v.Action == Halt || slices.Contains(v.Reasons, TooManyBad) || slices.Contains(v.Reasons, Silent))
@@ -93,6 +109,7 @@ type decision struct {
 	told, undecided int        // of all stages
 	test            Wald       // of failures
 	seen            []Look     // the last look at each stage
+	kinds           []Survey   // the last survey of each stage
 }
 
 func (d decision) judge() (action Action, reasons []Reason, organization string) {
@@ -142,13 +159,36 @@ func (d decision) halts() []Reason {
 	if slices.ContainsFunc(d.seen, func(l Look) bool { return l.Halts }) {
 		reasons = append(reasons, TooManySilent)
 	}
+	if slices.ContainsFunc(d.kinds, Survey.halts) {
+		reasons = append(reasons, KindBad)
+	}
 	return reasons
+}
+
+// blame names the kind of boxes that is to blame, and says whether to look for one.
+func (d decision) blame(v *Verdict) {
+	switch {
+	case !d.evidence.Active:
+	case v.Action == Halt:
+		v.Culprit, v.Wants = d.culprit(), d.evidence.Kinds == nil && d.counted() && (d.policy.Mode == Act || d.surveyDue(false))
+		if i := slices.IndexFunc(d.kinds, Survey.halts); i >= 0 {
+			v.Culprit, v.Wants = d.kinds[i].Culprit, false
+		}
+	default:
+		if i := slices.IndexFunc(d.kinds, Survey.doubts); i >= 0 {
+			v.Culprit = d.kinds[i].Culprit
+		}
+		v.Wants = d.evidence.Kinds == nil && d.counted() && d.surveyDue(onlyPeople(v.Reasons))
+	}
 }
 
 // alone returns the organization if a halt rests on the boxes of only one, and the boxes of the others contradict it;
 // otherwise an empty id.
 func (d decision) alone() string {
 	_, bad := d.failures(Organization{})
+	if slices.ContainsFunc(d.kinds, Survey.halts) {
+		return "" // its boxes are of several organizations
+	}
 	for _, o := range d.evidence.Organizations {
 		if slices.ContainsFunc(d.seen, func(l Look) bool { return l.Halts && l.Only != o.ID }) {
 			continue
@@ -208,6 +248,7 @@ func (d decision) holds(organization string) []Reason {
 	add(organization != "", OneOrganization)
 	_, bad := e.bad()
 	add(bad, FactoryBad)
+	add(slices.ContainsFunc(d.kinds, Survey.doubts), KindDoubtful)
 	add(e.Stopped, TellingStopped)
 	add(d.tooSmall(), EvidenceTooSmall)
 	if t := e.Taken; t != nil && d.soakOver() {
@@ -222,6 +263,8 @@ func (d decision) holds(organization string) []Reason {
 		add(!promote.Windows.Open(d.at), WindowClosed)
 		add(e.Freeze != nil && d.at.Before(e.Freeze.Until), Frozen)
 		add(slices.Contains(d.policy.Approvals.Before, next) && !slices.Contains(e.Approved, next), ApprovalRequired)
+		last := d.surveyed(d.kinds)
+		add(onlyPeople(reasons) && (!d.fresh(last) || last.Early), NotSurveyed)
 	}
 	return reasons
 }

@@ -16,7 +16,7 @@ var now = time.Date(2026, 3, 11, 12, 0, 0, 0, time.UTC)
 // healthy is a rollout at a stage of a fleet of 10,000 boxes, 25 hours after it got there. All boxes that it reaches have
 // run the release for a day, and nobody is silent. The last looks were half an hour ago.
 func healthy(stage int) guard.Evidence {
-	e := guard.Evidence{Active: true, Stage: stage, Since: now.Add(-25 * time.Hour), AsOf: now.Add(-time.Minute), CountedAt: stage, New: true}
+	e := guard.Evidence{Active: true, Stage: stage, Since: now.Add(-25 * time.Hour), AsOf: now.Add(-time.Minute), CountedAt: stage, New: true, Kinds: []guard.Kind{}}
 	before := 0
 	for i, percent := range cohort.Stages {
 		b := guard.StageBoxes{Percent: percent, Expected: 100 * (percent - before)}

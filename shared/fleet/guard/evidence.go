@@ -153,6 +153,9 @@ type Evidence struct {
 	// Looks are the last looks at the stages. New is set if looks that are due are taken now.
 	Looks []Look
 	New   bool
+	// Surveys are the last surveys of the stages. Kinds are those of all boxes; nil: nobody looked them up.
+	Surveys []Survey
+	Kinds   []Kind
 	// Taken is how the present stage's boxes took the release; nil if that was not looked up.
 	Taken    *Taken
 	Approved []int   // the stages that were approved

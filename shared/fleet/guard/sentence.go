@@ -36,7 +36,12 @@ func (d decision) haltSentence(v Verdict) string {
 			parts = append(parts, fmt.Sprintf("%d of %s %s are bad, %d more than allowed", v.Halting.Bad, boxes(v.Halting.Boxes), with(v.Halting.Percent), v.Distance.FewerBad))
 			continue
 		}
-		parts = append(parts, d.telling().sentence()+", which chance does not explain")
+		if r == TooManySilent {
+			parts = append(parts, d.telling().sentence()+", which chance does not explain")
+		}
+	}
+	if v.Culprit != nil {
+		parts = append(parts, v.Culprit.sentence())
 	}
 	return strings.Join(parts, "; ")
 }
@@ -90,6 +95,10 @@ func (d decision) holdSentence(r Reason, v Verdict) string {
 	case FactoryBad:
 		worst, _ := d.evidence.bad()
 		return worst.sentence(d.told)
+	case KindDoubtful:
+		return v.Culprit.sentence()
+	case NotSurveyed:
+		return "the kinds of boxes have not been looked at yet"
 	case TellingStopped:
 		return "no more boxes are told until a person halts the rollout or goes on with it"
 	case EvidenceTooSmall:

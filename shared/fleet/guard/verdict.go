@@ -20,6 +20,7 @@ type Reason string
 const (
 	TooManyBad    Reason = "TOO_MANY_BAD"
 	TooManySilent Reason = "TOO_MANY_SILENT"
+	KindBad       Reason = "KIND_BAD" // one kind of boxes is bad or silent
 )
 
 // Reasons to hold, in the order in which they are listed.
@@ -28,12 +29,14 @@ const (
 	NotCounted       Reason = "NOT_COUNTED"        // there is no count, or it is old or of another stage
 	OneOrganization  Reason = "ONE_ORGANIZATION"   // only one organization's boxes speak for a halt, and the others against it
 	FactoryBad       Reason = "FACTORY_BAD"        // most boxes of one factory or organization are bad or silent
+	KindDoubtful     Reason = "KIND_DOUBTFUL"      // one kind of boxes may be bad or silent
 	TellingStopped   Reason = "TELLING_STOPPED"    // the rollout tells no more boxes until a person decides
 	EvidenceTooSmall Reason = "EVIDENCE_TOO_SMALL" // the stage has too few boxes for the test, and is not clear
 	Undecided        Reason = "UNDECIDED"          // too few boxes have run the release for a soak yet
 	TooFewTaken      Reason = "TOO_FEW_TAKEN"      // too few boxes have run the release for a soak, and too few still can
 	Silent           Reason = "SILENT"             // boxes may be silent because of the release
 	Soaking          Reason = "SOAKING"
+	NotSurveyed      Reason = "NOT_SURVEYED"   // nobody has looked yet whether one kind of boxes is bad
 	PeoplePromote    Reason = "PEOPLE_PROMOTE" // the policy leaves promoting to people
 	WindowClosed     Reason = "WINDOW_CLOSED"
 	Frozen           Reason = "FROZEN"
@@ -59,6 +62,8 @@ type Verdict struct {
 	Next  int  `json:"next,omitempty"` // the stage after it; 0 at the last
 	// Pages reports whether people are paged: everybody has the release, or is being told it, and it seems to go bad.
 	Pages bool `json:"pages,omitempty"`
+	// Wants reports whether the boxes should be looked up for a survey, or to name the culprit of a halt.
+	Wants bool `json:"-"`
 	// Organization is set if a halt rests on the boxes of only this one, and those of the others contradict it.
 	Organization string `json:"organization,omitempty"`
 	// Halting is the test of failures that is closest to a halt.
@@ -69,14 +74,17 @@ type Verdict struct {
 	Treated Group `json:"treated"`
 	Control Group `json:"control"`
 	// Looks are the last looks at the silence of each stage.
-	Looks    []Look   `json:"looks,omitempty"`
+	Looks []Look `json:"looks,omitempty"`
+	// Surveys are the last looks at the kinds of boxes, and Culprit is the kind that is to blame for a halt or hold.
+	Surveys  []Survey `json:"surveys,omitempty"`
+	Culprit  *Culprit `json:"culprit,omitempty"`
 	Distance Distance `json:"distance"`
 }
 
 // Suspicion is the reason for which the guard stops telling boxes; empty if there is none.
 func (v Verdict) Suspicion() Reason {
 	for _, r := range v.Reasons {
-		if r == OneOrganization || r == FactoryBad {
+		if r == OneOrganization || r == FactoryBad || r == KindDoubtful {
 			return r
 		}
 	}

@@ -14,17 +14,22 @@ import (
 	"wavegate/shared/trail/idempotency"
 )
 
-// rollOut starts a rollout that offers a version to all boxes of the channel.
-func (p *place) rollOut(t *testing.T, version string) (rollouts *rollout.Store, id string) {
+func (p *place) publish(t *testing.T, channel, version string) {
 	t.Helper()
-	ctx := admission.Unlimited(t.Context())
-	_, err := publication.NewStore(p.db).Publish(ctx, audit.Origin{}, release.Publication{EdgeType: "gateway-x", Channel: "lab-" + p.box.Channel,
+	_, err := publication.NewStore(p.db).Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{EdgeType: "gateway-x", Channel: channel,
 		CurrentVersion: version, ArtifactURL: "https://a.example/" + version, SHA256: version}, input.Preconditions{})
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// rollOut starts a rollout that offers a version to all boxes of the channel.
+func (p *place) rollOut(t *testing.T, version string) (rollouts *rollout.Store, id string) {
+	t.Helper()
+	ctx := admission.Unlimited(t.Context())
+	p.publish(t, "lab-"+p.box.Channel, version)
 	rollouts = rollout.NewStore(p.db)
-	id, err = rollouts.Start(ctx, audit.Origin{}, rollout.Plan{EdgeType: "gateway-x", Channel: p.box.Channel, TargetVersion: version}, idempotency.Claim{})
+	id, err := rollouts.Start(ctx, audit.Origin{}, rollout.Plan{EdgeType: "gateway-x", Channel: p.box.Channel, TargetVersion: version}, idempotency.Claim{})
 	for _, percent := range []int{10, 50, 100} {
 		if err == nil {
 			_, err = rollouts.Move(ctx, audit.Origin{}, id, rollout.Move{StagedPercent: &percent}, input.Preconditions{})

@@ -80,7 +80,7 @@ func (w *world) row(t *rapid.T) release.ChannelRow {
 
 // told returns what a box is told, with its manifest's entity tag and bytes.
 func told(t *rapid.T, e edge.Edge, installed string, row release.ChannelRow) (version, etag, body string) {
-	r, ok := polling.Resolve(e, installed, nil, row)
+	r, ok, _ := polling.Resolve(polling.Box{Edge: e, Installed: installed}, row, nil)
 	if !ok {
 		t.Fatal("nothing is published")
 	}

@@ -113,7 +113,7 @@ func (l Listening) tell(ctx context.Context, m *Manifest, s Settings, channel re
 		return err
 	}
 	m.Bell = &Address{URL: l.url + secret.Address(m.EdgeType, m.Channel).Path(), Call: secret.Call(m.EdgeID)}
-	m.PollIntervalSeconds = int(s.ListenInterval(l.heartbeat, l.watched(ctx, channel, row, now), row.Offer, now) / time.Second)
+	m.PollIntervalSeconds = wholeSeconds(UntilEnd(row.Pin, s.ListenInterval(l.heartbeat, l.watched(ctx, channel, row, now), row.Offer, now), now))
 	return nil
 }
 

@@ -188,12 +188,13 @@ func (p *Polls) resolve(ctx context.Context, poll Poll) (found, error) {
 			return found{}, err
 		}
 	}
-	e := edge.Of(box)
-	row, err := p.channels.Row(ctx, e.EdgeType, e.Channel, poll.Installed)
+	now := p.now()
+	b := BoxOf(box, poll.Installed, now)
+	e := b.Edge
+	r, row, ok, err := Tell(ctx, p.channels, b)
 	if err != nil {
 		return found{}, err
 	}
-	r, ok := Resolve(e, poll.Installed, box.Offer, row)
 	if !ok {
 		return found{}, problem.New(problem.NotFound, "Nothing is published on the release channel %s, which the box follows.", e.Pair())
 	}
@@ -206,13 +207,13 @@ func (p *Polls) resolve(ctx context.Context, poll Poll) (found, error) {
 		EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel,
 		Version: r.Version, ArtifactURL: r.ArtifactURL, SHA256: r.SHA256,
 		Source: r.Source, RolloutID: r.RolloutID, Installed: poll.Installed,
-		PollIntervalSeconds: int(p.settings.Interval(row, p.now()) / time.Second),
+		PollIntervalSeconds: wholeSeconds(UntilEnd(box.Pin, p.settings.Interval(row, now), now)),
 	}}, nil
 }
 
 // event is the report of a poll and its answer.
 func (p *Polls) event(edgeType string, r Resolution, poll Poll) report.Polled {
-	event := report.Polled{Told: r.Version, Running: report.Shown(poll.Installed), Subject: poll.Subject, At: p.now().UTC().Truncate(time.Millisecond)}
+	event := report.Polled{Told: r.Version, Running: report.Shown(poll.Installed), Subject: poll.Subject, HeldAt: r.HeldAt, At: p.now().UTC().Truncate(time.Millisecond)}
 	if r.Source == FromRollout {
 		event.RolloutID, event.Stage = r.RolloutID, cohort.FirstStage(edgeType, r.Version, poll.EdgeID)
 	}

@@ -89,21 +89,29 @@ type place struct {
 // polled runs a test on each store.
 func polled(t *testing.T, test func(t *testing.T, p *place)) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		p := &place{meter: &meter{API: client, calls: map[string]int{}}, id: "box-" + uuid.NewString()}
-		p.db = dynamo.Open(p.meter, time.Now)
-		db := p.db
-		p.box = edge.Assignment{EdgeType: "gateway-x", Channel: "c-" + uuid.NewString(), OrganizationID: "acme"}
-		_, err := publication.NewStore(db).Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{EdgeType: "gateway-x", Channel: p.box.Channel,
-			CurrentVersion: "1.0.0", ArtifactURL: "https://a.example/1", SHA256: "0"}, input.Preconditions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.registry, p.reports = edge.NewRegistry(db, 1).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}), report.NewStore(db, 1)
-		p.register(t)
-		clear(p.calls)
-		p.forget()
-		test(t, p)
+		test(t, newPlace(t, client))
 	})
+}
+
+var owner = auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}
+
+// newPlace registers a box on a channel of its own that has 1.0.0.
+func newPlace(t *testing.T, client *dynamodb.Client) *place {
+	t.Helper()
+	p := &place{meter: &meter{API: client, calls: map[string]int{}}, id: "box-" + uuid.NewString()}
+	p.db = dynamo.Open(p.meter, time.Now)
+	db := p.db
+	p.box = edge.Assignment{EdgeType: "gateway-x", Channel: "c-" + uuid.NewString(), OrganizationID: "acme"}
+	_, err := publication.NewStore(db).Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{EdgeType: "gateway-x", Channel: p.box.Channel,
+		CurrentVersion: "1.0.0", ArtifactURL: "https://a.example/1", SHA256: "0"}, input.Preconditions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.registry, p.reports = edge.NewRegistry(db, 1).For(owner), report.NewStore(db, 1)
+	p.register(t)
+	clear(p.calls)
+	p.forget()
+	return p
 }
 
 // forget makes the next poll read the channel. Otherwise the polls of a test use the cached channel.

@@ -2,12 +2,15 @@ package polling_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/report"
 )
 
 // box finds a box that a rollout of version at percent reaches, or does not.
@@ -99,7 +102,7 @@ func TestResolve_EveryState(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.state, func(t *testing.T) {
-			got, ok := polling.Resolve(c.box, c.installed, nil, c.row)
+			got, ok, _ := polling.Resolve(polling.Box{Edge: c.box, Installed: c.installed}, c.row, nil)
 			if !ok {
 				t.Fatal("nothing")
 			}
@@ -118,7 +121,7 @@ func TestResolve_EveryState(t *testing.T) {
 
 func TestResolve_ChannelThatDoesNotExist_IsNothing(t *testing.T) {
 	for _, installed := range []string{"", "1.0.0"} {
-		if got, ok := polling.Resolve(box("2.0.0", 10, true), installed, nil, release.ChannelRow{}); ok {
+		if got, ok, _ := polling.Resolve(polling.Box{Edge: box("2.0.0", 10, true), Installed: installed}, release.ChannelRow{}, nil); ok {
 			t.Errorf("installed %q: told %+v", installed, got)
 		}
 	}
@@ -129,10 +132,104 @@ func TestResolve_OneVersionStartedTwice_ReachesTheSameBoxes(t *testing.T) {
 	second.ID, second.Revision = "another-rollout", 7
 	for i := range 5000 {
 		e := edge.Edge{EdgeID: fmt.Sprintf("box-%d", i), EdgeType: "gateway-x", Channel: "stable"}
-		a, _ := polling.Resolve(e, "1.0.0", nil, row("1.0.0", first))
-		b, _ := polling.Resolve(e, "1.0.0", nil, row("1.0.0", second))
+		a, _, _ := polling.Resolve(polling.Box{Edge: e, Installed: "1.0.0"}, row("1.0.0", first), nil)
+		b, _, _ := polling.Resolve(polling.Box{Edge: e, Installed: "1.0.0"}, row("1.0.0", second), nil)
 		if a.Version != b.Version {
 			t.Fatalf("%s: %s in the one and %s in the other", e.EdgeID, a.Version, b.Version)
 		}
+	}
+}
+
+// shelf has the releases of some versions, in this order.
+func shelf(versions ...string) polling.Releases {
+	return func(version string) (release.Release, error) {
+		order := int64(slices.Index(versions, version) + 1)
+		if order == 0 {
+			return release.Release{}, nil
+		}
+		return release.Release{EdgeType: "gateway-x", Version: version, ArtifactURL: "https://a.example/release/" + version, SHA256: "digest of " + version,
+			Lineage: release.Lineage{Order: order}}, nil
+	}
+}
+
+func TestResolve_AHeldBox_KeepsWhatItRuns(t *testing.T) {
+	moved := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	held := func(e edge.Edge) edge.Edge {
+		e.Hold = &report.Hold{Since: moved}
+		return e
+	}
+	since := func(r release.ChannelRow, at time.Time) release.ChannelRow {
+		r.UpdatedAt, r.PublishedAt = at, &at
+		return r
+	}
+	in, out := held(box("2.0.0", 10, true)), held(box("2.0.0", 10, false))
+	before, after := moved.Add(-time.Hour), moved.Add(time.Hour)
+	ended := box("2.0.0", 10, false)
+	ended.Pin = &report.Pin{Version: "1.5.0", Until: moved}
+	for name, c := range map[string]struct {
+		box             edge.Edge
+		installed, told string
+		row             release.ChannelRow
+		version         string
+		source          polling.Source
+	}{
+		"the channel is older":                 {out, "2.5.0", "", since(row("1.0.0", nil), before), "2.5.0", polling.FromHold},
+		"the channel is newer":                 {out, "1.0.0", "", since(row("1.5.0", nil), before), "1.5.0", polling.FromChannel},
+		"the channel has what it runs":         {out, "1.0.0", "", since(row("1.0.0", nil), before), "1.0.0", polling.FromChannel},
+		"a pin has ended":                      {ended, "2.5.0", "", since(row("1.0.0", nil), before), "2.5.0", polling.FromHold},
+		"the cohort's target is older":         {in, "2.5.0", "", since(row("1.0.0", carried("2.0.0", 10, true)), before), "2.5.0", polling.FromHold},
+		"the cohort's target is newer":         {in, "1.5.0", "", since(row("1.0.0", carried("2.0.0", 10, true)), before), "2.0.0", polling.FromRollout},
+		"not in the cohort":                    {out, "1.5.0", "", since(row("1.0.0", carried("2.0.0", 10, true)), before), "1.5.0", polling.FromHold},
+		"runs a remembered target":             {out, "2.0.0", "", since(row("1.0.0", carried("2.0.0", 10, false)), before), "2.0.0", polling.FromInstalled},
+		"published since":                      {out, "2.5.0", "", since(row("1.0.0", nil), after), "1.0.0", polling.FromChannel},
+		"published since, then a rollout":      {out, "2.5.0", "", since(row("1.0.0", carried("2.0.0", 10, true)), after), "1.0.0", polling.FromChannel},
+		"published at that moment":             {out, "2.5.0", "", since(row("1.0.0", nil), moved), "1.0.0", polling.FromChannel},
+		"does not say what it runs":            {out, "", "2.5.0", since(row("1.0.0", nil), before), "2.5.0", polling.FromHold},
+		"was never told anything":              {out, "", "", since(row("1.0.0", nil), before), "1.0.0", polling.FromChannel},
+		"runs what was never published":        {out, "0.0.1-dev", "", since(row("1.0.0", nil), before), "1.0.0", polling.FromChannel},
+		"the channel's was never bound":        {out, "2.5.0", "", since(row("0.9.0", nil), before), "2.5.0", polling.FromHold},
+		"a row without the time of its change": {out, "2.5.0", "", row("1.0.0", carried("2.0.0", 10, false)), "2.5.0", polling.FromHold},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := polling.Box{Edge: c.box, Installed: c.installed, Told: c.told, At: moved.Add(2 * time.Hour)}
+			got, _, err := polling.Resolve(b, c.row, shelf("1.0.0", "1.5.0", "2.0.0", "2.5.0"))
+			if err != nil || got.Version != c.version || got.Source != c.source {
+				t.Errorf("told %s from %s, %v", got.Version, got.Source, err)
+			}
+		})
+	}
+}
+
+func TestResolve_APinnedBox_IsToldThePinUntilItEnds(t *testing.T) {
+	end := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	pinned := func(e edge.Edge, version string) edge.Edge {
+		e.Pin = &report.Pin{Version: version, Until: end}
+		return e
+	}
+	in, out := box("2.0.0", 10, true), box("2.0.0", 10, false)
+	for name, c := range map[string]struct {
+		box     edge.Edge
+		row     release.ChannelRow
+		version string
+		source  polling.Source
+	}{
+		"no rollout":            {pinned(in, "1.5.0"), row("1.0.0", nil), "1.5.0", polling.FromPin},
+		"in the cohort":         {pinned(in, "1.5.0"), row("1.0.0", carried("2.0.0", 10, true)), "1.5.0", polling.FromPin},
+		"runs a halted target":  {pinned(out, "1.5.0"), row("1.0.0", carried("2.0.0", 10, false)), "1.5.0", polling.FromPin},
+		"nothing is published":  {pinned(in, "1.5.0"), release.ChannelRow{}, "1.5.0", polling.FromPin},
+		"the release is gone":   {pinned(in, "9.0.0"), row("1.0.0", nil), "1.0.0", polling.FromChannel},
+		"to what it would have": {pinned(in, "1.0.0"), row("1.0.0", nil), "1.0.0", polling.FromPin},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := polling.Box{Edge: c.box, Installed: "2.0.0", At: end.Add(-time.Millisecond)}
+			got, _, err := polling.Resolve(b, c.row, shelf("1.0.0", "1.5.0", "2.0.0"))
+			if err != nil || got.Version != c.version || got.Source != c.source {
+				t.Errorf("told %s from %s, %v", got.Version, got.Source, err)
+			}
+			b.At = end
+			if got, _, err := polling.Resolve(b, c.row, shelf()); got.Source == polling.FromPin || err != nil {
+				t.Errorf("at the end of the pin: told %+v, %v", got, err)
+			}
+		})
 	}
 }

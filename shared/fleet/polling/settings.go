@@ -48,3 +48,15 @@ func (s Settings) Interval(row release.ChannelRow, now time.Time) time.Duration 
 	}
 	return max(s.PollInterval, s.IdlePollInterval)
 }
+
+// UntilEnd is the time until a box's next poll: an interval, or the rest of its pin if that is shorter. No bell rings
+// when a pin ends.
+func UntilEnd(pin *report.Pin, interval time.Duration, now time.Time) time.Duration {
+	if pin.Holds(now) {
+		return min(interval, pin.Until.Sub(now))
+	}
+	return interval
+}
+
+// wholeSeconds rounds up, so that the poll comes after what it waits for.
+func wholeSeconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }

@@ -32,6 +32,7 @@ func NewStore(db *dynamo.DB) *Store {
 // version that was published with another digest, FROZEN, ROLLOUT_ACTIVE to a program that may not end the rollout,
 // PRECONDITION_FAILED, and CONFLICT if the channel keeps changing.
 func (s *Store) Publish(ctx context.Context, from audit.Origin, p release.Publication, when input.Preconditions) (created bool, err error) {
+	var tried release.Channel
 	err = change.Make(ctx, s.db, from, func(set *change.Set) error {
 		var row release.ChannelRow
 		var known release.Release
@@ -52,30 +53,24 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, p release.Public
 		if err != nil {
 			return err
 		}
+		if tried.Revision > 0 && row.Channel == tried {
+			return nil // an earlier try was written, but its answer was lost
+		}
 		created = row.Revision == 0 // set by the last try: an earlier one may have lost a race
 		if err := when.Check(row.ETag()); err != nil {
 			return err
 		}
-		if err := known.Allows(p); err != nil {
+		if err := known.Allows(p, set.After(row.UpdatedAt)); err != nil {
 			return err
 		}
-		if row.CurrentVersion == known.Version {
-			// A publication on another channel may have changed these.
-			row.ArtifactURL, row.Delivery = known.ArtifactURL, known.Delivery
-		}
-		said, present := p, row
+		said := p
 		said.Details = known.With(p.Details)
-		if row.CurrentVersion == known.Version {
-			present.Details = known.Details
-		}
-		next, event := present.Publish(said, set.After(row.UpdatedAt))
-		if event == "" {
-			return nil
-		}
+		next := row.Publish(said, set.After(row.UpdatedAt))
 		if err := frozen.Refuse(program.Grounds(from)); err != nil {
 			return err
 		}
-		change.Record(set, release.Kind, row, next, event)
+		change.Record(set, release.Kind, row, next, "ReleasePublished")
+		tried = next.Channel
 		if bound := known.Published(p, next.UpdatedAt); bound != known {
 			set.With(release.Bind(known, bound))
 		}

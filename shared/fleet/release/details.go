@@ -81,14 +81,24 @@ func (u Urgency) Security() bool { return u.Kind == Security }
 
 func (u Urgency) purpose() Purpose { return cmp.Or(u.Kind, Regular) }
 
+// OrderRule accepts the order of a release.
+var OrderRule = &input.Integer{Least: 1, Most: 1 << 40}
+
+// A Lineage says where a release lies among those of its edge type. The first publication of a version sets it forever.
+type Lineage struct {
+	// Order is greater for a newer release; 0: the time of the first publication, in seconds. A fix of an old line gives
+	// one just above its line's.
+	Order int64 `json:"order,omitempty"`
+}
+
 // contradicts reports whether another publication contradicts the details.
 func (d Details) contradicts(other Details) bool { return d.With(other) != other.With(d) }
 
-// unchanged requires that the stored details and the kind are still the ones that were read.
+// unchanged requires that the stored details, the kind and the lineage are still the ones that were read.
 func (r Release) unchanged() dynamo.Condition {
 	var terms []string
 	values := map[string]any{}
-	for name, v := range map[string]any{"sizeBytes": r.SizeBytes, "sha1": r.SHA1, "md5": r.MD5, "kind": string(r.Kind)} {
+	for name, v := range map[string]any{"sizeBytes": r.SizeBytes, "sha1": r.SHA1, "md5": r.MD5, "kind": string(r.Kind), "order": r.Order} {
 		if v == "" || v == int64(0) {
 			terms = append(terms, "attribute_not_exists(#"+name+")")
 			continue

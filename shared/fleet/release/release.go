@@ -6,6 +6,7 @@
 package release
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -51,8 +52,12 @@ type Release struct {
 	Details
 	Delivery
 	Urgency
+	Lineage
 	PublishedAt time.Time `json:"publishedAt"` // first, on any channel
 }
+
+// Rank is the order of the release. A box is never sent to a lower one without somebody's word.
+func (r Release) Rank() int64 { return cmp.Or(r.Order, r.PublishedAt.Unix()) }
 
 // A Publication is a caller's request to put a version on a channel.
 type Publication struct {
@@ -60,6 +65,7 @@ type Publication struct {
 	Details
 	Delivery
 	Urgency
+	Lineage
 }
 
 // A Name names a channel.
@@ -93,12 +99,16 @@ func PublicationOf(in *input.Reader) PublicationRequest {
 	p.DownloadWithoutToken = body.Boolean("downloadWithoutToken")
 	kind, _ := body.OptionalText("kind", PurposeRule)
 	p.Kind = Purpose(kind)
+	p.Order, _ = body.OptionalInteger("order", OrderRule)
 	return PublicationRequest{p, audit.GroundsOf(body)}
 }
 
-// Allows reports whether a version that may have been published before can be published with these digests and this
-// size. Details that no publication has given may be added.
-func (r Release) Allows(p Publication) error {
+// Allows reports whether a version that may have been published before can be published like this at a time. Details
+// that no publication has given may be added.
+func (r Release) Allows(p Publication, at time.Time) error {
+	if p.Order > at.Unix() {
+		return problem.Invalid([]problem.Fault{{Pointer: "/order", Code: "range", Detail: "must be at most the present time, in seconds since 1970"}})
+	}
 	if r.SHA256 != "" && r.SHA256 != p.SHA256 {
 		return problem.New(problem.ReleaseImmutable,
 			"Version %s of %s was published with the digest %s; a version never changes its bytes. Publish the new bytes as a new version.",
@@ -113,6 +123,10 @@ func (r Release) Allows(p Publication) error {
 		return problem.New(problem.ReleaseImmutable,
 			"Version %s of %s was published as a %s release. A version keeps its kind; publish a new version.", p.CurrentVersion, p.EdgeType, r.purpose())
 	}
+	if r.SHA256 != "" && p.Order != 0 && p.Order != r.Rank() {
+		return problem.New(problem.ReleaseImmutable,
+			"Version %s of %s was published with the order %d. A version keeps its order; publish a new version.", p.CurrentVersion, p.EdgeType, r.Rank())
+	}
 	return nil
 }
 
@@ -122,12 +136,18 @@ func (r Release) Published(p Publication, at time.Time) Release {
 		Delivery: p.Delivery, PublishedAt: at}
 	switch {
 	case r.SHA256 != "":
-		next.Urgency, next.PublishedAt = r.Urgency, r.PublishedAt
-	case p.Security():
-		next.Urgency = p.Urgency
+		next.Urgency, next.Lineage, next.PublishedAt = r.Urgency, r.Lineage, r.PublishedAt
+	default:
+		next.Lineage = p.Lineage
+		if p.Security() {
+			next.Urgency = p.Urgency
+		}
 	}
 	return next
 }
+
+// Target returns the release as what a box is told.
+func (r Release) Target() RolloutTarget { return RolloutTarget{r.Version, r.ArtifactURL, r.SHA256} }
 
 // At returns a target with the release's address, if this is the target's release.
 func (r Release) At(t RolloutTarget) RolloutTarget {

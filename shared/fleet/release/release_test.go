@@ -21,13 +21,13 @@ func same() Publication {
 }
 
 func TestAllows_AVersionKeepsItsBytes(t *testing.T) {
-	if err := (Release{}).Allows(same()); err != nil {
+	if err := (Release{}).Allows(same(), noon); err != nil {
 		t.Errorf("never published: %v", err)
 	}
-	if err := (Release{SHA256: same().SHA256}).Allows(same()); err != nil {
+	if err := (Release{SHA256: same().SHA256}).Allows(same(), noon); err != nil {
 		t.Errorf("the same digest: %v", err)
 	}
-	if err := (Release{SHA256: strings.Repeat("b", 64)}).Allows(same()); !problem.Has(err, problem.ReleaseImmutable) {
+	if err := (Release{SHA256: strings.Repeat("b", 64)}).Allows(same(), noon); !problem.Has(err, problem.ReleaseImmutable) {
 		t.Errorf("another digest: %v", err)
 	}
 }
@@ -59,7 +59,7 @@ func TestAllows_Details(t *testing.T) {
 		"another SHA-1": {Details{SHA1: strings.Repeat("3", 40), MD5: md5}, false, Details{}},
 	} {
 		p := Publication{CurrentVersion: "1.1.0", SHA256: digest, Details: c.said}
-		err := known.Allows(p)
+		err := known.Allows(p, noon)
 		if (err == nil) != c.allowed || err != nil && !problem.Has(err, problem.ReleaseImmutable) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -93,12 +93,47 @@ func TestAllows_Kind_IsSetByTheFirstPublicationForever(t *testing.T) {
 			if c.was.exists {
 				known = Release{Version: p.CurrentVersion, SHA256: p.SHA256, Urgency: Urgency{c.was.kind}}
 			}
-			err := known.Allows(p)
+			err := known.Allows(p, noon)
 			if (err == nil) != c.allowed || err != nil && !problem.Has(err, problem.ReleaseImmutable) {
 				t.Fatal(err)
 			}
 			if got := known.Published(p, noon).Kind; c.allowed && got != c.kept {
 				t.Errorf("its kind is %q, want %q", got, c.kept)
+			}
+		})
+	}
+}
+
+func TestAllows_Order_IsSetByTheFirstPublicationForever(t *testing.T) {
+	now := noon.Unix()
+	for name, c := range map[string]struct {
+		published bool
+		was, said int64
+		refused   problem.Code
+		rank      int64
+	}{
+		"new, nothing said":              {false, 0, 0, "", now},
+		"new, an old line":               {false, 0, 7, "", 7},
+		"new, the present second":        {false, 0, now, "", now},
+		"new, in the future":             {false, 0, now + 1, problem.ValidationFailed, 0},
+		"published, nothing said":        {true, 7, 0, "", 7},
+		"published, the same":            {true, 7, 7, "", 7},
+		"published, another":             {true, 7, 8, problem.ReleaseImmutable, 0},
+		"published by default, the same": {true, 0, now - 60, "", now - 60},
+		"published by default, another":  {true, 0, 7, problem.ReleaseImmutable, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var known Release
+			p := same()
+			p.Order = c.said
+			if c.published {
+				known = Release{Version: p.CurrentVersion, SHA256: p.SHA256, Lineage: Lineage{Order: c.was}, PublishedAt: noon.Add(-time.Minute)}
+			}
+			if err := known.Allows(p, noon); c.refused != "" && !problem.Has(err, c.refused) || c.refused == "" && err != nil {
+				t.Fatal(err)
+			}
+			if got := known.Published(p, noon).Rank(); c.refused == "" && got != c.rank {
+				t.Errorf("its order is %d, want %d", got, c.rank)
 			}
 		})
 	}

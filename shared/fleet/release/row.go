@@ -49,6 +49,20 @@ type ChannelRow struct {
 	Kept []string `json:"kept,omitempty"`
 	// Past are versions that were the channel's before, the latest first; MostPast at most. See Knows.
 	Past []string `json:"past,omitempty"`
+	// PublishedAt is when a version was last published on the channel, if a rollout has started since; see LastPublished.
+	PublishedAt *time.Time `json:"publishedAt,omitempty"`
+}
+
+// LastPublished is when a version was last published on the channel; zero: not known. Without a rollout in the row, that
+// was its last change.
+func (r ChannelRow) LastPublished() time.Time {
+	switch {
+	case r.Rollout == nil:
+		return r.UpdatedAt
+	case r.PublishedAt != nil:
+		return *r.PublishedAt
+	}
+	return time.Time{}
 }
 
 // A Telling restricts whom a rollout tells its target. It is a copy of what the rollout says.
@@ -147,20 +161,15 @@ func (r ChannelRow) Knows(version string) bool {
 		slices.ContainsFunc(r.Remembered(), func(t RolloutTarget) bool { return t.Version == version })
 }
 
-// Publish applies a publication to a row. It returns the next row and the event; no event if nothing changes. The
-// published version reaches every box, so the row forgets its rollout and all remembered targets. To publish the same
-// again changes nothing, unless there is something to forget.
-func (r ChannelRow) Publish(p Publication, at time.Time) (next ChannelRow, event string) {
+// Publish applies a publication to a row. The published version reaches every box, so the row forgets its rollout and all
+// remembered targets. To publish the same again is a change, too: it reaches boxes that keep a newer release.
+func (r ChannelRow) Publish(p Publication, at time.Time) ChannelRow {
 	published := Channel{
 		EdgeType: p.EdgeType, Channel: p.Channel,
 		CurrentVersion: p.CurrentVersion, ArtifactURL: p.ArtifactURL, SHA256: p.SHA256, Details: p.Details, Delivery: p.Delivery,
-		Revision: r.Revision, UpdatedAt: r.UpdatedAt,
+		Revision: r.Revision + 1, UpdatedAt: at,
 	}
-	if r.Revision > 0 && published == r.Channel && r.Rollout == nil && len(r.Earlier) == 0 && len(r.Kept) == 0 {
-		return r, ""
-	}
-	published.Revision, published.UpdatedAt = r.Revision+1, at
-	return ChannelRow{Channel: published, Past: r.past(p.CurrentVersion)}, "ReleasePublished"
+	return ChannelRow{Channel: published, Past: r.past(p.CurrentVersion)}
 }
 
 // past lists the former versions after a change of the channel's version to next.
@@ -179,6 +188,9 @@ func (r ChannelRow) past(next string) []string {
 
 // Begin returns the row after the start of a rollout. The targets of earlier rollouts stay remembered.
 func (r ChannelRow) Begin(c Carried) ChannelRow {
+	if at := r.LastPublished(); !at.IsZero() {
+		r.PublishedAt = &at
+	}
 	earlier := r.Remembered()
 	r.Earlier, r.Rollout, r.Telling = nil, &c, Telling{}
 	if len(earlier) > 0 { // omit an empty list: the embedded store cannot store one
@@ -214,6 +226,7 @@ func (r ChannelRow) ETag() string {
 // A View is a channel as API answers show it.
 type View struct {
 	Channel
+	Lineage                      // of the version; only if the channel is read alone
 	ActiveRollout *ActiveRollout `json:"activeRollout,omitempty"`
 }
 

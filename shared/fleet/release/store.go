@@ -45,6 +45,19 @@ func (s *Store) Get(ctx context.Context, edgeType, channel string) (ChannelRow, 
 	return row, err
 }
 
+// View returns a channel with the lineage of its version, and its entity tag, or NOT_FOUND.
+func (s *Store) View(ctx context.Context, edgeType, channel string) (v View, etag string, err error) {
+	row, err := s.Get(ctx, edgeType, channel)
+	if err != nil {
+		return View{}, "", err
+	}
+	is, err := s.Release(ctx, edgeType, row.CurrentVersion)
+	v = row.View()
+	v.Lineage = is.Lineage
+	v.Order = is.Rank()
+	return v, row.ETag(), err
+}
+
 // Row returns the row of a channel; its Revision is 0 if there is no such channel.
 func (s *Store) Row(ctx context.Context, edgeType, channel string) (row ChannelRow, err error) {
 	_, err = s.db.Get(ctx, dynamo.Channels, dynamo.Key{"edgeType": edgeType, "channel": channel}, &row)

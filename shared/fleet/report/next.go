@@ -21,7 +21,9 @@ type Polled struct {
 	Stage     int
 	Running   string // what the box says it runs; empty: it did not say
 	Subject   string // the name that the fair-use limiter counts the box under
-	At        time.Time
+	// HeldAt is since when the box is held, if it is told what it runs for that reason; see Hold.
+	HeldAt *time.Time
+	At     time.Time
 }
 
 // An Outcome is what a box reports about the version that it was offered.
@@ -111,7 +113,7 @@ func (p Polled) Change(next *Row, was Row) {
 
 // Take first judges the box's offer by what the box runs, and then makes a new offer if the box is told one.
 func (p Polled) Take(next *Row, was Row) {
-	next.Told, next.Subject = p.Told, p.Subject
+	next.Told, next.Subject, next.HeldAt = p.Told, p.Subject, p.HeldAt
 	if p.Running != "" {
 		next.Running = p.Running
 	}

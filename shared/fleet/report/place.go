@@ -58,6 +58,9 @@ type IndexEntry struct {
 	OrganizationID string
 	// RegisteredAt is when the box was registered first, in whole seconds; zero: before that was noted.
 	RegisteredAt time.Time
+	// AsideSince is since when the box is pinned or held, in whole seconds; zero: it is not. PinnedUntil is when the pin
+	// ends; zero: it is held. See Aside.
+	AsideSince, PinnedUntil time.Time
 	// Trace is set for what a box did before its registration changed; see trace.
 	Trace bool
 }
@@ -67,6 +70,12 @@ func (r Row) Entry() IndexEntry {
 	e := IndexEntry{EdgeID: r.EdgeID, Hash: hash(r.EdgeID), Running: r.Running, FactoryID: r.FactoryID, OrganizationID: r.OrganizationID}
 	if r.RegisteredAt != nil {
 		e.RegisteredAt = r.RegisteredAt.Truncate(time.Second)
+	}
+	switch {
+	case r.HeldAt != nil:
+		e.AsideSince = upToSecond(*r.HeldAt)
+	case r.Pin != nil:
+		e.AsideSince, e.PinnedUntil = upToSecond(r.Pin.At), r.Pin.Until.Truncate(time.Second)
 	}
 	if o := r.Offer; o != nil {
 		e.Version, e.State, e.Stage, e.RolloutID, e.Code, e.Since = o.Version, o.State, o.Stage, o.RolloutID, o.Code, o.Since
@@ -90,16 +99,60 @@ const (
 	absent    = "-"
 )
 
-// StateKey is the sort key of the index: version, state, stage, hash and box. After a dot, the hash has the time of the
-// registration, since the index has no attribute for it. Earlier releases of the service take both together as the hash.
+// Aside reports whether the box was pinned or held at a time, as far as its last call showed.
+func (e IndexEntry) Aside(at time.Time) bool {
+	return !e.AsideSince.IsZero() && (e.PinnedUntil.IsZero() || at.Before(e.PinnedUntil))
+}
+
+// upToSecond rounds up, so that a pin never seems older than it is.
+func upToSecond(at time.Time) time.Time { return at.Add(time.Second - 1).Truncate(time.Second) }
+
+// aside is how a sort key says that a box is pinned or held: p, since when and until when, or h and since when, both in
+// seconds.
+func (e IndexEntry) aside() string {
+	switch {
+	case e.AsideSince.IsZero():
+		return ""
+	case e.PinnedUntil.IsZero():
+		return "h" + seconds(e.AsideSince)
+	}
+	return "p" + seconds(e.AsideSince) + "-" + seconds(e.PinnedUntil)
+}
+
+func seconds(at time.Time) string { return strconv.FormatInt(at.Unix(), 16) }
+
+// hashSize is the length of a hash in a sort key.
+const hashSize = 8
+
+// setAside parses what aside writes.
+func (e *IndexEntry) setAside(text string) error {
+	if text == "" {
+		return nil
+	}
+	since, until, _ := strings.Cut(text[1:], "-")
+	var err error
+	if e.AsideSince, err = parseSeconds(since); err == nil && text[0] == 'p' {
+		e.PinnedUntil, err = parseSeconds(until)
+	}
+	return err
+}
+
+func parseSeconds(text string) (time.Time, error) {
+	n, err := strconv.ParseInt(text, 16, 64)
+	return time.Unix(n, 0).UTC(), err
+}
+
+// StateKey is the sort key of the index: version, state, stage, hash and box. The hash is followed by whether the box is
+// pinned or held and, after a dot, by the time of the registration, since the index has no attributes for them. Earlier
+// releases of the service take all together as the hash.
 func (e IndexEntry) StateKey() string {
 	version, state := e.Version, string(e.State)
 	if version == "" {
 		version, state = absent, absent
 	}
-	place := e.Hash
+	place := e.Hash + e.aside()
 	if !e.RegisteredAt.IsZero() {
-		place += "." + strconv.FormatInt(e.RegisteredAt.Unix(), 16)
+		place += "." + seconds(e.RegisteredAt)
 	}
 	return strings.Join([]string{version, state, strconv.Itoa(e.Stage), place, e.EdgeID}, separator)
 }
@@ -118,14 +171,16 @@ func IndexEntryOf(stateKey string) (IndexEntry, error) {
 		return IndexEntry{}, fmt.Errorf("report: %q is not a sort key of the index: %w", stateKey, err)
 	}
 	hash, registered, dated := strings.Cut(parts[3], ".")
-	e := IndexEntry{State: State(parts[1]), Stage: stage, Hash: hash, EdgeID: parts[4]}
+	size := min(len(hash), hashSize)
+	e := IndexEntry{State: State(parts[1]), Stage: stage, Hash: hash[:size], EdgeID: parts[4]}
+	if err := e.setAside(hash[size:]); err != nil {
+		return IndexEntry{}, fmt.Errorf("report: %q is not a sort key of the index: %w", stateKey, err)
+	}
 	e.Version, e.Trace = strings.CutPrefix(parts[0], traced)
 	if dated {
-		seconds, err := strconv.ParseInt(registered, 16, 64)
-		if err != nil {
+		if e.RegisteredAt, err = parseSeconds(registered); err != nil {
 			return IndexEntry{}, fmt.Errorf("report: %q is not a sort key of the index: %w", stateKey, err)
 		}
-		e.RegisteredAt = time.Unix(seconds, 0).UTC()
 	}
 	if e.Version == absent {
 		e.Version, e.State = "", ""

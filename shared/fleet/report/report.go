@@ -64,6 +64,11 @@ type Row struct {
 	Attributes map[string]string `json:"attributes,omitempty"`
 	Said       map[string]string `json:"said,omitempty"`
 	Before     *SaidBefore       `json:"saidBefore,omitempty"`
+	// Pin is the box's pin; nil: nobody pinned it. It is written with the registration, too.
+	Pin  *Pin  `json:"pin,omitempty"`
+	Hold *Hold `json:"hold,omitempty"` // see Holding
+	// HeldAt is since when the box is held, if the last poll was answered with what it runs for that reason.
+	HeldAt *time.Time `json:"heldAt,omitempty"`
 	// Retired is set if the box was retired. The row stays, so that a poll that still read the old registration cannot
 	// bring the box back into the counts.
 	Retired bool `json:"retired,omitempty"`
@@ -134,6 +139,8 @@ type Registration struct {
 	Tokens  boxtoken.Live
 	At      time.Time // when it last changed
 	First   time.Time // when the box was registered; zero: not known
+	Pin     *Pin
+	Hold    *Hold
 	Retired bool
 	Reset   bool // the id is free for whoever redeems it, but not with an earlier token
 }
@@ -152,6 +159,10 @@ func (r Row) Registered(g Registration) Row {
 		next.Said, next.Before = nil, nil // who said it may have been another box with a token of that organization
 	}
 	next.EdgeAt, next.Retired, next.Revision = g.At, g.Retired, r.Revision+1
+	next.Pin, next.Hold = g.Pin, g.Hold
+	if g.Pin != nil {
+		next.HeldAt = nil
+	}
 	if next.RegisteredAt = r.RegisteredAt; !g.First.IsZero() {
 		next.RegisteredAt = &g.First
 	}

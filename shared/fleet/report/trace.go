@@ -9,7 +9,7 @@ import (
 )
 
 // A trace keeps what a box did in a rollout if its registration changes: it is moved to another channel, retired, reset,
-// or given to another organization. It lies in the table of rows, where a census of the rollout's channel finds it. So
+// given to another organization, or pinned. It lies in the table of rows, where a census of the rollout's channel finds it. So
 // nobody can remove evidence by changing a registration. A trace never changes.
 type trace struct {
 	EdgeID         string      `json:"edgeId"` // see traceID
@@ -41,9 +41,11 @@ const (
 	traceTime = 180 * 24 * time.Hour
 )
 
-// LeavesTrace reports whether a change of the registration ends what a rollout offered the box.
+// LeavesTrace reports whether a change of the registration ends what a rollout offered the box, or may end it: a pin to
+// another version does so at the box's next poll.
 func (r Row) LeavesTrace(next Row) bool {
-	return !r.Retired && r.Offer != nil && r.Offer.RolloutID != "" && (r.pair() != next.pair() || r.OrganizationID != next.OrganizationID)
+	return !r.Retired && r.Offer != nil && r.Offer.RolloutID != "" &&
+		(r.pair() != next.pair() || r.OrganizationID != next.OrganizationID || r.repins(next))
 }
 
 // Trace is the part of a registration's transaction that keeps what the box did; nil if there is nothing to keep.

@@ -9,7 +9,8 @@ import (
 
 func TestLeavesTrace_WhateverEndsTheOfferOfARollout(t *testing.T) {
 	offered := Row{EdgeID: "box-1", EdgeType: "gateway-x", Channel: "stable", OrganizationID: "acme", Offer: &Offer{RolloutID: "r", Version: "2", State: Failed}}
-	published, retired := offered, offered
+	published, retired, pinned := offered, offered, offered
+	pinned.Pin = &Pin{Version: "1"}
 	published.Offer = &Offer{Version: "2", State: Failed}
 	retired.Retired = true
 	here := Registration{EdgeID: "box-1", EdgeType: "gateway-x", Channel: "stable", OrganizationID: "acme", FactoryID: "munich"}
@@ -28,6 +29,9 @@ func TestLeavesTrace_WhateverEndsTheOfferOfARollout(t *testing.T) {
 		"another type":                  {offered, with(func(g *Registration) { g.EdgeType = "gateway-y" }), true},
 		"another organization":          {offered, with(func(g *Registration) { g.OrganizationID = "other" }), true},
 		"retired":                       {offered, with(func(g *Registration) { g.Retired, g.OrganizationID = true, "" }), true},
+		"pinned to another version":     {offered, with(func(g *Registration) { g.Pin = &Pin{Version: "1"} }), true},
+		"pinned to what was offered":    {offered, with(func(g *Registration) { g.Pin = &Pin{Version: "2"} }), false},
+		"pinned already":                {pinned, with(func(g *Registration) { g.Pin = &Pin{Version: "1"} }), false},
 		"of a publication, moved":       {published, with(func(g *Registration) { g.Channel = "beta" }), false},
 		"without an offer, moved":       {Row{EdgeType: "gateway-x", Channel: "stable"}, with(func(g *Registration) { g.Channel = "beta" }), false},
 		"retired before, again a box":   {retired, here, false},
@@ -50,7 +54,10 @@ func TestIndexEntryOf_TellsTheRegistrationAndTraces(t *testing.T) {
 	plain := IndexEntry{EdgeID: "box-1", Version: "2.0.0", State: Failed, Stage: 10, Hash: hash("box-1")}
 	dated := plain
 	dated.RegisteredAt = at
-	for name, e := range map[string]IndexEntry{"of an earlier release": plain, "with a date": dated} {
+	pinned, held := plain, dated
+	pinned.AsideSince, pinned.PinnedUntil = at, at.Add(time.Hour)
+	held.AsideSince = at
+	for name, e := range map[string]IndexEntry{"of an earlier release": plain, "with a date": dated, "pinned": pinned, "held, with a date": held} {
 		for _, trace := range []bool{false, true} {
 			key := e.StateKey()
 			if e.Trace = trace; trace {

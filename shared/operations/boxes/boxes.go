@@ -28,11 +28,12 @@ var (
 			Method: http.MethodPut, Path: "/api/edges/{edgeId}",
 			Roles: operations.Installers,
 			Takes: input.Takes{Conditions: true},
-			Gives: operations.Stored, Refuses: []problem.Code{problem.FactoryNotInOrganization, problem.NotFound},
+			Gives: operations.Stored, Refuses: append([]problem.Code{problem.FactoryNotInOrganization, problem.NotFound}, pinCodes...),
 			Settings: slices.Concat([]setting.Name{setting.FleetIssuers, setting.ReportShards}, bell.Settings, edge.QuotaSettings),
 			Grants: []operations.Grant{
 				operations.Registered,
 				operations.May(dynamo.Reports, dynamo.Get, dynamo.Write),
+				operations.May(dynamo.Releases, dynamo.Get), // to which a box is pinned
 				operations.May(dynamo.Bells, dynamo.Get, dynamo.Write),
 				operations.May(dynamo.Factories, dynamo.Get, dynamo.ConditionCheck),
 				operations.List(dynamo.Machines), // for those that the box leaves
@@ -42,7 +43,7 @@ var (
 				operations.May(dynamo.Audit, dynamo.Put),
 			},
 		}, func(in *input.Reader) input.Sent[string, edge.Assignment] {
-			return input.Sent[string, edge.Assignment]{Path: operations.EdgeID(in), Body: edge.ReadAssignment(in.Body(), boxauth.ReadIssuers(in.Settings))}
+			return input.Sent[string, edge.Assignment]{Path: operations.EdgeID(in), Body: edge.ReadSigned(in.Body(), boxauth.ReadIssuers(in.Settings))}
 		})
 	}
 
@@ -52,11 +53,12 @@ var (
 			Method: http.MethodPost, Path: "/api/edges",
 			Roles: operations.Installers,
 			Takes: input.Takes{IdempotencyKey: true, MaxBody: 64 << 10},
-			Gives: operations.Shown, Refuses: []problem.Code{problem.FactoryNotInOrganization, problem.NotFound},
+			Gives: operations.Shown, Refuses: append([]problem.Code{problem.FactoryNotInOrganization, problem.NotFound}, pinCodes...),
 			Settings: slices.Concat([]setting.Name{setting.FleetIssuers, setting.ReportShards}, bell.Settings, edge.QuotaSettings),
 			Grants: []operations.Grant{
 				operations.Registered,
 				operations.May(dynamo.Reports, dynamo.Get, dynamo.Write),
+				operations.May(dynamo.Releases, dynamo.Get), // to which a box is pinned
 				operations.May(dynamo.Bells, dynamo.Get, dynamo.Write),
 				operations.May(dynamo.Factories, dynamo.Get, dynamo.ConditionCheck),
 				operations.List(dynamo.Machines), // for those that the box leaves
@@ -77,8 +79,8 @@ var (
 			Method: http.MethodDelete, Path: "/api/edges/{edgeId}",
 			Roles: operations.Keepers,
 			Takes: input.Takes{Conditions: true},
-			Gives: operations.Changed, Refuses: []problem.Code{problem.NotFound},
-			Settings: append([]setting.Name{setting.ReportShards}, bell.Settings...), Grants: operations.Registration,
+			Gives: operations.Silenced, Refuses: []problem.Code{problem.NotFound},
+			Settings: append([]setting.Name{setting.ReportShards}, bell.Settings...), Grants: operations.Silencing,
 		}, operations.EdgeID)
 	}
 
@@ -136,8 +138,8 @@ var (
 			Method: http.MethodDelete, Path: "/api/edges/{edgeId}/token",
 			Roles: operations.Keepers,
 			Takes: input.Takes{Conditions: true},
-			Gives: operations.Changed, Refuses: []problem.Code{problem.NotFound},
-			Settings: append([]setting.Name{setting.ReportShards}, bell.Settings...), Grants: operations.Registration,
+			Gives: operations.Silenced, Refuses: []problem.Code{problem.NotFound},
+			Settings: append([]setting.Name{setting.ReportShards}, bell.Settings...), Grants: operations.Silencing,
 		}, operations.EdgeID)
 	}
 
@@ -189,6 +191,9 @@ var (
 		}, input.Both(operations.EdgeID, report.SaidOf))
 	}
 )
+
+// pinCodes are the refusals of a pin.
+var pinCodes = []problem.Code{problem.ReleaseNotPublished, problem.EdgeNotReported, problem.DowngradeRefused}
 
 // BellSettings are the settings of the bell, which is not an operation.
 var BellSettings = slices.Concat(bell.KeySettings, polling.BellSettings)

@@ -91,9 +91,9 @@ var (
 			ID: "reset-edge-enrolment", Summary: "Retire an enrolled box and free its id",
 			Method: http.MethodDelete, Path: "/api/edge-enrolments/{enrolmentId}/redemptions/{edgeId}",
 			Roles: operations.Keepers, Limit: ratelimit.Reserved,
-			Gives: operations.Changed, Refuses: []problem.Code{problem.NotFound},
+			Gives: operations.Silenced, Refuses: []problem.Code{problem.NotFound},
 			Settings: append([]setting.Name{setting.ReportShards}, bell.Settings...),
-			Grants:   append([]operations.Grant{operations.May(dynamo.Enrolments, dynamo.Get)}, operations.Registration...),
+			Grants:   append([]operations.Grant{operations.May(dynamo.Enrolments, dynamo.Get)}, operations.Silencing...),
 		}, enrolment.PlaceOf)
 	}
 )

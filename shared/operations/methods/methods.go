@@ -190,6 +190,7 @@ var (
 				operations.May(dynamo.Methods, dynamo.Get),
 				operations.May(dynamo.MethodVersions, dynamo.Get, dynamo.ConditionCheck),
 				operations.May(dynamo.MethodReports, dynamo.Get, dynamo.Write),
+				operations.May(dynamo.MethodPlaces, dynamo.Write), // of a machine that no version names
 				operations.May(dynamo.Audit, dynamo.Put),
 			},
 		}, input.Both(method.AboutOf, method.ReportOf))
@@ -208,6 +209,7 @@ var (
 				operations.List(dynamo.MethodReports),
 				operations.List(dynamo.Machines),
 				operations.May(dynamo.Edges, dynamo.Get),
+				operations.May(dynamo.Reports, dynamo.Get),
 				operations.May(dynamo.RateCounters, dynamo.Get),
 			},
 		}, paging.With(method.ReachedByOf, paging.ByOffset))

@@ -118,10 +118,10 @@ var Tick = operations.Task{
 	Every: time.Minute,
 }
 
-// counting is what counting a rollout needs.
-func counting() []operations.Grant {
+// counting is what counting a rollout needs, apart from other permissions on reports.
+func counting(more ...dynamo.Permission) []operations.Grant {
 	reports := operations.ListByIndex(dynamo.Reports, "byState")
-	reports.Actions = append(reports.Actions, dynamo.Get)
+	reports.Actions = append(append(reports.Actions, dynamo.Get), more...)
 	return []operations.Grant{
 		reports,
 		operations.May(dynamo.Rollouts, dynamo.Get), operations.May(dynamo.Channels, dynamo.Get),
@@ -132,7 +132,7 @@ func counting() []operations.Grant {
 // tick is what a tick needs: a census, the changes to a rollout, and the recalls with their machines.
 func tick() []operations.Grant {
 	others := []dynamo.TableID{dynamo.Rollouts, dynamo.Channels, dynamo.Progress}
-	return append(slices.DeleteFunc(counting(), func(g operations.Grant) bool { return slices.Contains(others, g.Table) }),
+	return append(slices.DeleteFunc(counting(dynamo.BatchGet), func(g operations.Grant) bool { return slices.Contains(others, g.Table) }),
 		operations.May(dynamo.Progress, dynamo.Get, dynamo.Write, dynamo.Query, dynamo.Delete),
 		operations.May(dynamo.Methods, dynamo.Get), operations.May(dynamo.MethodVersions, dynamo.Get, dynamo.Query),
 		operations.List(dynamo.MethodReports), operations.List(dynamo.Machines),

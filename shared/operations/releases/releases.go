@@ -42,7 +42,7 @@ var (
 			Method: http.MethodGet, Path: "/api/ota/release-channels/{edgeType}/{channel}",
 			Roles: operations.Viewers,
 			Gives: operations.Read, Refuses: []problem.Code{problem.NotFound},
-			Grants: []operations.Grant{operations.May(dynamo.Channels, dynamo.Get)},
+			Grants: []operations.Grant{operations.May(dynamo.Channels, dynamo.Get), operations.May(dynamo.Releases, dynamo.Get)},
 		}, release.NameOf)
 	}
 

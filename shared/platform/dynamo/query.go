@@ -18,6 +18,8 @@ type Selection struct {
 	// Least and Most bound the sort key; both are included. Set both or neither.
 	Least, Most string
 	Descending  bool
+	// With names an attribute that the items must have; empty: any item. Walk reads and pays for the others, too.
+	With string
 	// Eventually makes reads eventually consistent, at half the price. Reads of a global index
 	// always are.
 	Eventually bool
@@ -129,6 +131,10 @@ func (s Selection) input(behind string) *dynamodb.QueryInput {
 		in.ExpressionAttributeValues[":most"] = &types.AttributeValueMemberS{Value: s.Most}
 	}
 	in.KeyConditionExpression = aws.String(expr)
+	if s.With != "" {
+		in.FilterExpression = aws.String("attribute_exists(#" + s.With + ")")
+		expr += " #" + s.With
+	}
 	in.ExpressionAttributeNames = names(expr)
 	return in
 }

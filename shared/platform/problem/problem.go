@@ -60,6 +60,11 @@ const (
 	VersionWithdrawn Code = "VERSION_WITHDRAWN"
 	// ReportStale: the report is about another version than the box was offered.
 	ReportStale Code = "REPORT_STALE"
+	// EdgeNotReported: a box has never said what it runs, and is to be pinned to that.
+	EdgeNotReported Code = "EDGE_NOT_REPORTED"
+	// DowngradeRefused: a pin would send a box to a lower order than what it runs.
+	DowngradeRefused Code = "DOWNGRADE_REFUSED"
+
 	RateLimited Code = "RATE_LIMITED"
 	Internal    Code = "INTERNAL"
 	BadGateway  Code = "BAD_GATEWAY"
@@ -99,6 +104,8 @@ var Classes = []Class{
 	{VersionWithdrawn, http.StatusConflict, "The version was withdrawn"},
 	{EdgeEnrolled, http.StatusConflict, "The box is registered already"},
 	{ReportStale, http.StatusConflict, "The report is about another version than the box was offered"},
+	{EdgeNotReported, http.StatusConflict, "The box has not said what it runs"},
+	{DowngradeRefused, http.StatusConflict, "The box runs a newer release"},
 	{PreconditionFailed, http.StatusPreconditionFailed, "The precondition does not hold"},
 	{BodyTooLarge, http.StatusRequestEntityTooLarge, "The body is too large"},
 	{UnsupportedMediaType, http.StatusUnsupportedMediaType, "The body must be JSON"},

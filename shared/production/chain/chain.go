@@ -9,6 +9,7 @@ package chain
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -72,6 +73,8 @@ func NextReport(previous string, report Entry) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	// An empty list is stored, and not in the JSON of what was hashed.
+	maps.DeleteFunc(after, func(_ string, value any) bool { list, is := value.([]any); return is && len(list) == 0 })
 	report.After, report.SourceIP = after, "" // the address of a box is nobody's business later
 	covered, err := report.covered()
 	if err != nil {

@@ -151,3 +151,22 @@ func TestCheck_RewrittenChain_LacksTheKeptHashes(t *testing.T) {
 		}
 	})
 }
+
+// TestNextReport_EmptyListInTheEvent_IsNotCovered: the store keeps an empty list, which the JSON of a report lacks.
+func TestNextReport_EmptyListInTheEvent_IsNotCovered(t *testing.T) {
+	hash := func(after map[string]any) string {
+		t.Helper()
+		h, err := chain.NextReport("before", chain.Entry{EventName: "MachineFinishedMethod", After: after})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	without := hash(map[string]any{"versions": []int{1}})
+	if hash(map[string]any{"versions": []int{1}, "orders": []int{}, "trailSha256": "own"}) != without {
+		t.Error("an empty list and the hash itself are covered")
+	}
+	if hash(map[string]any{"versions": []int{1}, "orders": []int{2}}) == without {
+		t.Error("a list is not covered")
+	}
+}

@@ -17,41 +17,84 @@ type Subject struct {
 	Name   string // for the findings
 	Shown  map[string]any
 	Events []audit.Event
+	// Grown are fields that a release added. A function of an earlier release keeps them in the row, and neither its events
+	// nor its answers have them.
+	Grown []string
+}
+
+// A Comparison says how a resource differs from the trail.
+type Comparison struct {
+	Findings []string
+	// Unshown are the findings about fields in Grown that are not shown at all. Either a function of an earlier release has
+	// answered, or somebody removed them.
+	Unshown []string
+	// State is the resource after its last event, with what functions of earlier releases have kept.
+	State map[string]any
 }
 
 // Compare lists how a resource differs from its last event. It also checks that each event begins in the state in which
 // the one before ended.
-func (r Subject) Compare() ([]string, error) {
+func (r Subject) Compare() (c Comparison, err error) {
 	if len(r.Events) == 0 {
-		return []string{r.Name + ": the trail has no event for it"}, nil
+		c.Findings = []string{r.Name + ": the trail has no event for it"}
+		return c, nil
 	}
 	events := slices.Clone(r.Events)
 	slices.SortFunc(events, func(a, b audit.Event) int { return int(a.Resource.Revision - b.Resource.Revision) })
-	var findings []string
 	for i, e := range events {
 		if want := int64(i + 1); e.Resource.Revision != want {
-			return append(findings, fmt.Sprintf("%s: the trail has no event for revision %d", r.Name, want)), nil
+			c.Findings = append(c.Findings, fmt.Sprintf("%s: the trail has no event for revision %d", r.Name, want))
+			return c, nil
 		}
-		if i == 0 {
-			continue
-		}
-		fields, err := differences(e.Before, events[i-1].After)
+		next, changed, err := Follow(c.State, e, r.Grown)
 		if err != nil {
-			return nil, err
+			return c, err
 		}
-		for _, name := range fields {
-			findings = append(findings, fmt.Sprintf("%s: between revisions %d and %d, %s changed without an event", r.Name, i, i+1, name))
+		for _, name := range changed {
+			if i > 0 {
+				c.Findings = append(c.Findings, fmt.Sprintf("%s: between revisions %d and %d, %s changed without an event", r.Name, i, i+1, name))
+			}
 		}
+		c.State = next
 	}
 	shown := maps.Clone(r.Shown)
 	for _, name := range derived {
 		delete(shown, name)
 	}
-	fields, err := differences(shown, events[len(events)-1].After)
+	fields, err := differences(shown, c.State)
 	for _, name := range fields {
-		findings = append(findings, fmt.Sprintf("%s: %s differs from the trail", r.Name, name))
+		finding := fmt.Sprintf("%s: %s differs from the trail", r.Name, name)
+		if _, is := shown[name]; !is && slices.Contains(r.Grown, name) {
+			c.Unshown = append(c.Unshown, finding)
+		} else {
+			c.Findings = append(c.Findings, finding)
+		}
 	}
-	return findings, err
+	return c, err
+}
+
+// Follow returns the state of a resource after an event, and the fields in which the event does not begin in the state
+// before it. An event that a function of an earlier release wrote has no field in grown, neither before nor after: the row
+// kept what it had.
+func Follow(was map[string]any, e audit.Event, grown []string) (next map[string]any, changed []string, err error) {
+	before, err := decoded(e.Before)
+	if err != nil {
+		return nil, nil, err
+	}
+	if next, err = decoded(e.After); err != nil {
+		return nil, nil, err
+	}
+	kept := map[string]bool{}
+	for _, name := range grown {
+		_, had := before[name]
+		_, has := next[name]
+		if value, is := was[name]; is && !had && !has {
+			kept[name], next[name] = true, value
+		}
+	}
+	fields, err := differences(before, was)
+	changed = slices.DeleteFunc(fields, func(name string) bool { return kept[name] })
+	return next, changed, err
 }
 
 // zero are the values of a field that was never set. A field that one of two objects lacks may be newer than that object,
@@ -84,6 +127,21 @@ func differences(a, b any) ([]string, error) {
 	}
 	slices.Sort(differ)
 	return differ, nil
+}
+
+// Digest returns the hash of an object, whatever fields it has. A field that was never set is not covered, so a release that
+// adds one changes no hash.
+func Digest(object any) (string, error) {
+	fields, err := fieldsOf(object)
+	if err != nil {
+		return "", err
+	}
+	maps.DeleteFunc(fields, func(_, value string) bool { return slices.Contains(zero, value) })
+	text, err := canonical.Encode(fields)
+	if err != nil {
+		return "", fmt.Errorf("trail: %w", err)
+	}
+	return canonical.SHA256(text), nil
 }
 
 // fieldsOf returns the canonical form of each field of an object.

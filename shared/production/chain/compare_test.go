@@ -51,8 +51,61 @@ func TestCompare_FieldThatIsNewerThanTheTrail_IsNoDifference(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := Subject{Name: "it", Shown: c.shown, Events: c.events}.Compare()
-			if err != nil || !slices.Equal(got, c.want) {
-				t.Errorf("it finds %q, %v; want %q", got, err, c.want)
+			if err != nil || !slices.Equal(got.Findings, c.want) {
+				t.Errorf("it finds %q, %v; want %q", got.Findings, err, c.want)
+			}
+		})
+	}
+}
+
+// TestCompare_EarlierReleaseBeside: its functions change a resource, and keep the field terms, which they do not know.
+func TestCompare_EarlierReleaseBeside(t *testing.T) {
+	// A step is an event: what it has before and after.
+	type step struct{ before, after map[string]any }
+	of := func(name, terms string) map[string]any {
+		m := map[string]any{"name": name}
+		if terms != "" {
+			m["terms"] = terms
+		}
+		return m
+	}
+	made := step{nil, of("A", "1-")}
+	old := step{of("A", ""), of("B", "")}
+	for _, c := range []struct {
+		name  string
+		shown map[string]any
+		steps []step
+		want  []string
+	}{
+		{"it writes, and the row keeps the field", of("B", "1-"), []step{made, old}, nil},
+		{"this release goes on", of("C", "1-2"), []step{made, old, {of("B", "1-"), of("C", "1-2")}}, nil},
+		{"this release empties the field", of("C", ""), []step{made, old, {of("B", "1-"), of("C", "")}}, nil},
+		{"it writes before this release does", of("B", "1-"), []step{{nil, of("A", "")}, {of("A", ""), of("B", "1-")}}, nil},
+		{"it answers, or the field is removed", of("B", ""), []step{made, old}, []string{"? it: terms differs from the trail"}},
+		{"the field is changed in the row", of("B", "1-9"), []step{made, old}, []string{"it: terms differs from the trail"}},
+		{"the field is put in the row", of("B", "1-"), []step{{nil, of("A", "")}, old}, []string{"it: terms differs from the trail"}},
+		{"the field is changed between", of("C", "9-"), []step{made, old, {of("B", "9-"), of("C", "9-")}},
+			[]string{"it: between revisions 2 and 3, terms changed without an event"}},
+		{"the field is removed between", of("C", "3-"), []step{made, old, {of("B", ""), of("C", "3-")}},
+			[]string{"it: between revisions 2 and 3, terms changed without an event"}},
+		{"the last event loses the field", of("C", "1-2"), []step{made, {of("A", "1-"), of("C", "")}}, []string{"it: terms differs from the trail"}},
+		{"another field is changed in the row", of("X", "1-"), []step{made, old}, []string{"it: name differs from the trail"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var events []audit.Event
+			for i, s := range c.steps {
+				e := audit.Event{Resource: audit.Resource{Revision: int64(i + 1)}, After: s.after}
+				if s.before != nil {
+					e.Before = s.before
+				}
+				events = append(events, e)
+			}
+			got, err := Subject{Name: "it", Shown: c.shown, Events: events, Grown: []string{"terms"}}.Compare()
+			for _, f := range got.Unshown {
+				got.Findings = append(got.Findings, "? "+f)
+			}
+			if err != nil || !slices.Equal(got.Findings, c.want) {
+				t.Errorf("it finds %q, %v; want %q", got.Findings, err, c.want)
 			}
 		})
 	}

@@ -21,21 +21,26 @@ type Factory struct {
 	UpdatedAt      time.Time      `json:"updatedAt"`
 	Revision       int64          `json:"revision"` // from 1
 
-	changes int64 // see Changes
+	changes  int64 // see Changes
+	machines int64 // see Machines
 }
 
 // A row is a factory as stored, with its number of changes of machines. Changes of the factory itself do not write it.
 type row struct {
 	Factory
 	MachineChanges int64 `json:"machineChanges,omitempty"`
+	MachineCount   int64 `json:"machineCount,omitempty"`
 }
 
 const changesField = "machineChanges"
 
-// Changes is how often the classes, the box or the admissions of a machine of the factory have changed so far. It puts
-// these changes and the decisions on production methods in an order, whatever the containers' clocks say: a decision with
-// the number n comes after the n-th change and before the next one.
+// Changes is how often a machine of the factory was registered so far, or its classes, its box or its admissions have
+// changed. It puts these changes and the decisions on production methods in an order, whatever the containers' clocks say:
+// a decision with the number n comes after the n-th change and before the next one.
 func (f Factory) Changes() int64 { return f.changes }
+
+// Machines is how many machines the factory has, or 0 if nobody has counted them yet: earlier releases did not.
+func (f Factory) Machines() int64 { return f.machines }
 
 // Unchanged is the condition that no machine of the factory has changed since it was read.
 func (f Factory) Unchanged() dynamo.Condition {
@@ -45,10 +50,14 @@ func (f Factory) Unchanged() dynamo.Condition {
 	return dynamo.Condition{Expr: "#" + changesField + " = :changes", Values: map[string]any{":changes": f.changes}}
 }
 
-// Counted is the write that counts one more change of a machine.
-func (f Factory) Counted() dynamo.TransactItem {
-	return dynamo.TransactUpdate("factory", dynamo.Factories, key(f.FactoryID), "SET #"+changesField+" = :next",
-		map[string]any{":next": f.changes + 1}, f.Unchanged())
+// Counted is the write that counts one more change of a machine, and how many machines there are then; 0 if that is unknown.
+func (f Factory) Counted(machines int64) dynamo.TransactItem {
+	set, values := "SET #"+changesField+" = :next", map[string]any{":next": f.changes + 1}
+	if machines > 0 {
+		set += ", #machineCount = :machines"
+		values[":machines"] = machines
+	}
+	return dynamo.TransactUpdate("factory", dynamo.Factories, key(f.FactoryID), set, values, f.Unchanged())
 }
 
 // Check is the condition on the factory that a decision depends on.

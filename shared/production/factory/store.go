@@ -37,7 +37,7 @@ func (s *Store) Find(ctx context.Context, id string) (Factory, error) { return s
 func (s *Store) find(ctx context.Context, id string) (f Factory, err error) {
 	var stored row
 	_, err = s.db.Get(ctx, dynamo.Factories, key(id), &stored)
-	f, f.changes = stored.Factory, stored.MachineChanges
+	f, f.changes, f.machines = stored.Factory, stored.MachineChanges, stored.MachineCount
 	return f, err
 }
 

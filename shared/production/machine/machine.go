@@ -24,6 +24,9 @@ type Machine struct {
 	ClassTerms []Term `json:"classTerms,omitempty"`
 	// Admissions are the signatures for this machine alone, the latest last.
 	Admissions []Admission `json:"admissions,omitempty"`
+	// Ordinal is the machine's number in its factory, from 1 without gaps, so that a removed row is found. Machines that an
+	// earlier release registered have none, and their number comes before.
+	Ordinal int64 `json:"ordinal,omitempty"`
 	// EdgeID is the box that speaks for the machine; empty if it has none.
 	EdgeID    string    `json:"edgeId,omitempty"`
 	CreatedAt time.Time `json:"createdAt"`
@@ -114,7 +117,7 @@ func (m Machine) register(factoryID, code string, r Registration, by signing, at
 
 // counts reports whether the change to next is one that the factory counts.
 func (m Machine) counts(next Machine) bool {
-	return !slices.Equal(m.Classes, next.Classes) || m.EdgeID != next.EdgeID || len(m.Admissions) != len(next.Admissions)
+	return m.Revision == 0 || !slices.Equal(m.Classes, next.Classes) || m.EdgeID != next.EdgeID || len(m.Admissions) != len(next.Admissions)
 }
 
 // since returns since when the machine has had each of the classes, if it gets new ones now.

@@ -48,6 +48,31 @@ func (s *Store) List(ctx context.Context, caller auth.Principal, factoryID strin
 	return factory.ListIn[Machine](ctx, s.factories, caller, factoryID, dynamo.Selection{Table: dynamo.Machines, Partition: factoryID}, w)
 }
 
+// Left are the machines of a box that can no longer speak for them. They hear of no recall until they have another box, so a
+// person has to go there.
+type Left struct {
+	Machines []string `json:"machines"`
+	// Unknown is set if the machines could not be read. The box no longer speaks for any machine all the same.
+	Unknown bool `json:"unknown,omitempty"`
+}
+
+// Left lists the machines of a factory that name a box, and reports whether there is anything to say. It is asked after the
+// end of the box, which nothing may prevent.
+func (s *Store) Left(ctx context.Context, factoryID, box string) (left Left, any bool) {
+	left.Machines = []string{}
+	if factoryID == "" {
+		return left, false
+	}
+	err := dynamo.Walk(ctx, s.db, dynamo.Selection{Table: dynamo.Machines, Partition: factoryID}, nil, 0, func(m Machine) error {
+		if m.EdgeID == box {
+			left.Machines = append(left.Machines, m.Code)
+		}
+		return nil
+	})
+	left.Unknown = err != nil
+	return left, left.Unknown || len(left.Machines) > 0
+}
+
 // registered is the part of a box's row that says where it is; see package edge.
 type registered struct {
 	OrganizationID string `json:"organizationId"`
@@ -95,9 +120,17 @@ func (s *Store) Put(ctx context.Context, caller auth.Principal, from audit.Origi
 		if err != nil || event == "" {
 			return err
 		}
+		total := owner.Machines()
+		if created {
+			if total, err = s.count(ctx, owner); err != nil {
+				return err
+			}
+			total++
+			next.Ordinal = total
+		}
 		change.Record(set, kind(&owner), was, next, event)
 		if was.counts(next) {
-			set.With(owner.Counted())
+			set.With(owner.Counted(total))
 		}
 		if named {
 			set.With(dynamo.TransactCheck("box", dynamo.Edges, dynamo.Key{"edgeId": *r.EdgeID}, dynamo.Condition{
@@ -107,6 +140,15 @@ func (s *Store) Put(ctx context.Context, caller auth.Principal, from audit.Origi
 		return nil
 	})
 	return created, err
+}
+
+// count returns how many machines a factory has. It reads them if nobody has counted them yet.
+func (s *Store) count(ctx context.Context, owner factory.Factory) (n int64, err error) {
+	if n = owner.Machines(); n > 0 {
+		return n, nil
+	}
+	err = dynamo.Walk(ctx, s.db, dynamo.Selection{Table: dynamo.Machines, Partition: owner.FactoryID}, nil, 0, func(Machine) error { n++; return nil })
+	return n, err
 }
 
 // speaksIn refuses a box that cannot speak for machines of a factory: its polls there would be refused, so the machine

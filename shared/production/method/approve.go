@@ -41,7 +41,7 @@ func (m Method) approved(v Version, move Move, s Signer, p factory.ApprovalPolic
 		o.Method.Effectivity = o.Method.Effectivity.approved(v.Version, move.Status, at)
 		d, _ := o.Method.Effectivity.of(v.Version, move.Status)
 		made := Decided{Status: move.Status, Number: move.number, At: at, From: &d.From, Machines: d.Machines, Rule: cmp.Or(p, factory.FourEyes)}
-		o.Version.Decisions = append(slices.Clone(v.Decisions), made)
+		o.Version.Decisions, o.Version.Park = append(slices.Clone(v.Decisions), made), move.park
 		o.Method = o.Method.after(made, o.Version)
 	}
 	return o, err

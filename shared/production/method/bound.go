@@ -42,7 +42,7 @@ func (s *Store) Leaves(ctx context.Context, factoryID, box string) (dynamo.Trans
 		}
 	}
 	if len(has) > 0 {
-		return dynamo.TransactItem{}, problem.New(problem.Conflict, "Box %s speaks for machines of factory %s: %s. Set another box for them first, or none.",
+		return dynamo.TransactItem{}, problem.New(problem.Conflict, "Box %s speaks for machines of factory %s: %s. Set another box for them first, or none, or sign the move with departure.",
 			box, factoryID, strings.Join(has[:min(len(has), mostMissing)], "; "))
 	}
 	return owner.Check(owner.Unchanged()), nil

@@ -123,7 +123,7 @@ func (s *Store) Move(ctx context.Context, caller auth.Principal, from audit.Orig
 		if err := when.Check(input.Revision(st.version.Revision)); err != nil {
 			return err
 		}
-		at, move.number = set.After(st.changedAt()), st.owner.Changes()
+		at, move.number, move.park = set.After(st.changedAt()), st.owner.Changes(), st.owner.Machines()
 		o, err = st.method.Move(st.version, st.other, move, SignerOf(caller), st.owner.MethodApproval, at)
 		if err != nil || o.Event == "" {
 			return err

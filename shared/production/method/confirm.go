@@ -3,6 +3,7 @@ package method
 import (
 	"context"
 	"slices"
+	"time"
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/dynamo"
@@ -64,24 +65,34 @@ func (s *Store) Confirm(ctx context.Context, caller auth.Principal, from audit.O
 	return created, err
 }
 
-// withoutBox marks the machines whose box cannot report for them.
+// withoutBox marks the machines whose box cannot report for them: they have none, it was retired or is in another factory,
+// or all of its tokens were ended. A box that has called since then has access tokens of its issuer.
 func (s *Store) withoutBox(ctx context.Context, factoryID string, page []Reached) error {
-	boxes := map[string]*registration{}
+	type tokens struct {
+		Tokens struct {
+			EndedAt *time.Time `json:"endedAt"`
+		} `json:"tokens"`
+	}
+	boxes, ended := map[string]*registration{}, map[string]*tokens{}
 	var reads []func(context.Context) error
 	for _, x := range page {
 		if x.EdgeID == "" || boxes[x.EdgeID] != nil {
 			continue
 		}
-		box := new(registration)
-		boxes[x.EdgeID] = box
-		reads = append(reads, s.into(dynamo.Edges, dynamo.Key{"edgeId": x.EdgeID}, box))
+		boxes[x.EdgeID], ended[x.EdgeID] = new(registration), new(tokens)
+		reads = append(reads, s.into(dynamo.Edges, dynamo.Key{"edgeId": x.EdgeID}, boxes[x.EdgeID]),
+			s.into(dynamo.Reports, dynamo.Key{"edgeId": x.EdgeID}, ended[x.EdgeID]))
 	}
 	if err := dynamo.Together(ctx, reads...); err != nil {
 		return err
 	}
 	for i, x := range page {
-		// A retired box is in no factory.
-		page[i].WithoutBox = x.EdgeID == "" || boxes[x.EdgeID].FactoryID != factoryID
+		if x.EdgeID == "" || boxes[x.EdgeID].FactoryID != factoryID { // a retired box is in no factory
+			page[i].WithoutBox = true
+			continue
+		}
+		at := ended[x.EdgeID].Tokens.EndedAt
+		page[i].WithoutBox = at != nil && (x.LastHeardAt == nil || !x.LastHeardAt.After(*at))
 	}
 	return nil
 }

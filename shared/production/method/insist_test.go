@@ -19,9 +19,12 @@ import (
 )
 
 // TestWithdrawal_BesideWritersThatGoOn_IsNeverRefused: eight writers change the method and the factory's machines until the
-// withdrawal is made. INSIST_ROUNDS is the number of rounds.
+// withdrawal is made. INSIST_ROUNDS is the number of rounds, 300 if LONG is set.
 func TestWithdrawal_BesideWritersThatGoOn_IsNeverRefused(t *testing.T) {
 	rounds := 3
+	if os.Getenv("LONG") != "" {
+		rounds = 300
+	}
 	if n, err := strconv.Atoi(os.Getenv("INSIST_ROUNDS")); err == nil {
 		rounds = n
 	}
@@ -60,12 +63,11 @@ func TestWithdrawal_BesideWritersThatGoOn_IsNeverRefused(t *testing.T) {
 	t.Logf("%d rounds, %d writes beside, the longest withdrawal took %s", rounds, writes.Load(), longest)
 }
 
-// write makes a change beside a withdrawal: of the method by a move, or of a machine.
+// write makes a change beside a withdrawal: of a machine, or of the method by a move. Nobody pauses.
 func write(ctx context.Context, db *dynamo.DB, methods *method.Store, ref method.Ref, writer, i int) error {
-	if writer == 0 {
-		time.Sleep(10 * time.Millisecond) // a script that enters machines
-		_, err := machine.NewStore(db).Put(ctx, engineer, origin, ref.FactoryID, "press-1",
-			machine.Registration{Name: "Press", Classes: []string{"press", fmt.Sprint("class-", writer, i%2)}}, input.Preconditions{})
+	if writer%2 == 0 {
+		_, err := machine.NewStore(db).Put(ctx, engineer, origin, ref.FactoryID, fmt.Sprint("press-", 1+writer),
+			machine.Registration{Name: "Press", Classes: []string{"press", fmt.Sprint("class-", i%2)}}, input.Preconditions{})
 		return err
 	}
 	status := []method.Status{method.Draft, method.InReview}[i%2]

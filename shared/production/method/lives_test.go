@@ -42,10 +42,10 @@ type lived struct {
 	hashes   map[int64]string
 	log      []string
 	told     int
-	box      string
+	box      boxed
 }
 
-const lifeActions = 45
+const lifeActions = 55
 
 var lifeClasses = []string{"press", "mill"}
 
@@ -62,16 +62,7 @@ func newLived(t *testing.T, store dynamo.API, seed uint64) *lived {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.box = "box-" + l.ref.FactoryID
-	err = l.db.Commit(l.ctx, dynamo.TransactPut("box", dynamo.Edges, struct {
-		EdgeID         string `json:"edgeId"`
-		OrganizationID string `json:"organizationId"`
-		FactoryID      string `json:"factoryId"`
-		Revision       int64  `json:"revision"`
-	}{l.box, "acme", l.ref.FactoryID, 1}, dynamo.Condition{}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	l.newBox()
 	if l.ref.MethodID, err = l.methods.Create(l.ctx, engineer, origin, l.ref.FactoryID, draft, idempotency.Claim{}); err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +252,7 @@ func (l *lived) pause() {
 func (l *lived) step() {
 	l.pause()
 	l.begin()
-	switch n := l.random.IntN(20); {
+	switch n := l.random.IntN(24); {
 	case n < 4:
 		l.classes()
 	case n < 6:
@@ -276,6 +267,10 @@ func (l *lived) step() {
 		l.report()
 	case n < 18:
 		l.confirm()
+	case n < 21:
+		l.boxes()
+	case n < 22:
+		l.elsewhere()
 	default:
 		l.withdraw()
 	}
@@ -305,6 +300,7 @@ func (l *lived) check() {
 		l.within(version, "told", told[version], l.model.must[version], may)
 		must, may := l.model.left(version)
 		l.within(version, "on the list", l.list(version), must, may)
+		l.withoutBox(version)
 		l.told += len(told[version])
 	}
 }
@@ -365,9 +361,12 @@ func (l *lived) alarm() {
 }
 
 // TestRecall_LivesOfAFactory_MissNobody plays random lives, and compares whom a recall concerns with the slow model.
-// LIVES is their number.
+// LIVES is their number, 1,000 if LONG is set. LIFE is the first one.
 func TestRecall_LivesOfAFactory_MissNobody(t *testing.T) {
-	lives := 40
+	lives := 20
+	if os.Getenv("LONG") != "" {
+		lives = 1000
+	}
 	if n, err := strconv.Atoi(os.Getenv("LIVES")); err == nil {
 		lives = n
 	}

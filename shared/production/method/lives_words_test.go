@@ -16,18 +16,28 @@ func (l *lived) report() {
 		return
 	}
 	code, version := l.anyMachine(), l.anyVersion()
-	if !l.put(code, machine.Registration{EdgeID: &l.box}) {
-		l.Fatal("the machine does not take its box")
-	}
-	l.begin()
 	state := []method.Doing{method.Loaded, method.Running, method.Running, method.Finished, method.Rejected}[l.random.IntN(5)]
 	r := method.Report{Version: version, ContentSHA256: l.hashes[version], State: state, Order: []string{"PO-1", "PO-2", ""}[l.random.IntN(3)]}
-	_, err := l.methods.ForBoxes(func(_, _ string) bool { return true }).Report(l.ctx, auth.Principal{UserID: l.box, Roles: []auth.Role{auth.Edge}},
-		origin, l.ref.FactoryID, code, l.ref.MethodID, "", r)
+	if !l.box.here {
+		l.away(code, r)
+		return
+	}
+	if !l.put(code, machine.Registration{EdgeID: &l.box.id}) {
+		l.Fatal("the machine does not take its box")
+	}
+	l.named(code)
+	l.begin()
+	_, err := l.send(code, r)
 	l.did("%s reports %s of %d, order %q: %v", code, state, version, r.Order, err)
 	if err == nil || problem.Has(err, problem.VersionWithdrawn) {
 		l.model.says(version, code, r)
 	}
+}
+
+// send sends a report of the box.
+func (l *lived) send(code string, r method.Report) (bool, error) {
+	return l.methods.ForBoxes(func(_, _ string) bool { return true }).Report(l.ctx, auth.Principal{UserID: l.box.id, Roles: []auth.Role{auth.Edge}},
+		origin, l.ref.FactoryID, code, l.ref.MethodID, "", r)
 }
 
 // confirm lets a person confirm for a machine.

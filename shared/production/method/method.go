@@ -103,9 +103,9 @@ func (m Method) equipped(more ...Version) Method {
 			delete(named, v.Version)
 		}
 	}
-	m.Recalled = slices.DeleteFunc(slices.Clone(m.Recalled), func(c Concern) bool {
+	m.Recalled = orNil(slices.DeleteFunc(slices.Clone(m.Recalled), func(c Concern) bool {
 		return !slices.ContainsFunc(m.Withdrawals, func(w Withdrawal) bool { return w.Version == c.Version })
-	})
+	}))
 	slices.SortFunc(all, func(a, b VersionEquipment) int { return cmp.Compare(a.Version, b.Version) })
 	m.Equipment = all
 	return m

@@ -19,7 +19,7 @@ type Move struct {
 	FirstArticle  *FirstArticle // of a release
 	Orders        Orders        // of a withdrawal; empty means Stop
 	Reinstate     int64         // of a withdrawal: the version to reinstate, or 0
-	number        int64         // the number of the factory's changes of machines at which it is decided
+	number, park  int64         // how many changes of machines, and machines, the factory has when it is decided
 }
 
 // events are the names of the moves in the audit trail.
@@ -127,7 +127,7 @@ func (m Method) withdrawn(v, other Version, move Move, s Signer, at time.Time) (
 		if reinstated {
 			made.Reinstates = move.Reinstate
 		}
-		o.Version.Decisions = append(slices.Clone(v.Decisions), made)
+		o.Version.Decisions, o.Version.Park = append(slices.Clone(v.Decisions), made), move.park
 		o.Method = o.Method.after(made, o.Version, other)
 	}
 	return o, err

@@ -17,18 +17,32 @@ const skew = time.Minute
 
 // complete reports whether the version records all of its approvals. Earlier releases did not.
 func (v Version) complete() bool {
-	signed, recorded := 0, 0
+	return v.records(Approval, func(d Decided) bool { return d.Status != Withdrawn })
+}
+
+// records reports whether all signatures with a meaning that changed something have their decision.
+func (v Version) records(meaning Meaning, of func(Decided) bool) bool {
+	left := 0
 	for _, g := range v.Signatures {
-		if g.Meaning == Approval {
-			signed++
+		if g.Meaning == meaning && !(meaning == Responsibility && g.Further) {
+			left++
 		}
 	}
 	for _, d := range v.Decisions {
-		if d.Status != Withdrawn {
-			recorded++
+		if of(d) {
+			left--
 		}
 	}
-	return recorded >= signed
+	return left <= 0
+}
+
+// unrecordedAfter reports whether a function of an earlier release withdrew a later version: it may have reinstated this
+// one, which nobody recorded.
+func (v Version) unrecordedAfter(all []Version) bool {
+	return slices.ContainsFunc(all, func(later Version) bool {
+		return later.Version > v.Version && later.Status == Withdrawn && later.approvedOnce() &&
+			!later.records(Responsibility, func(d Decided) bool { return d.Status == Withdrawn })
+	})
 }
 
 // A scene is a method between two decisions.
@@ -75,17 +89,23 @@ func past(versions []Version) []scene {
 				chosen = with(chosen, d.kind(), d.From.After(s.At))
 			}
 		case s.Reinstates > 0:
-			o := byNumber[s.Reinstates]
+			o := byNumber[s.Reinstates].before(s.At)
 			m.Effectivity = m.Effectivity.without(v.Version, s.At)
 			m.Effectivity = append(Effectivity{{Version: o.Version, ContentSHA256: o.ContentSHA256, From: s.At, ApprovedAt: o.approvedAt()}}, m.Effectivity...)
 			chosen = with(chosen, kindOf{version: o.Version}, false)
 		default:
 			m.Effectivity = m.Effectivity.without(v.Version, s.At)
 		}
-		m = m.after(s.Decided, v, byNumber[s.Reinstates]).equipped(versions...)
+		m = m.after(s.Decided, v, byNumber[s.Reinstates].before(s.At)).equipped(versions...)
 		scenes = append(scenes, scene{s.Number, s.At, m, chosen})
 	}
 	return scenes
+}
+
+// before is the version with the decisions that were made before a time.
+func (v Version) before(at time.Time) Version {
+	v.Decisions = slices.DeleteFunc(slices.Clone(v.Decisions), func(d Decided) bool { return !d.At.Before(at) })
+	return v
 }
 
 func with(all map[kindOf]bool, k kindOf, chosen bool) map[kindOf]bool {
@@ -95,14 +115,20 @@ func with(all map[kindOf]bool, k kindOf, chosen bool) map[kindOf]bool {
 }
 
 // couldHave lists the machines of a factory that could have a version at some moment until now: it held there, and
-// they were covered. If an earlier release approved it, these are all machines that its steps ever named.
-func couldHave(v Version, scenes []scene, park []machine.Machine, now time.Time) []string {
+// they were covered. If an earlier release approved or reinstated it, these are all machines that its steps ever named.
+// The versions are all of the method.
+func couldHave(v Version, versions []Version, park []machine.Machine, now time.Time) []string {
+	if !v.approvedOnce() {
+		return nil
+	}
+	could := func(x machine.Machine) bool { return v.Equipment.named(x, 0, maxNumber) }
+	if v.complete() && !v.unrecordedAfter(versions) {
+		scenes := past(versions)
+		could = func(x machine.Machine) bool { return couldEver(v.Version, scenes, x, now) }
+	}
 	var codes []string
 	for _, x := range park {
-		if !v.approvedOnce() {
-			continue
-		}
-		if !v.complete() && v.Equipment.named(x, 0, maxNumber) || v.complete() && couldEver(v.Version, scenes, x, now) {
+		if could(x) {
 			codes = append(codes, x.Code)
 		}
 	}

@@ -3,7 +3,8 @@ package method
 import "wavegate/shared/platform/dynamo"
 
 // A place is an entry in the index of methods by the machines and classes that their versions name. An entry is made
-// when a version with the name is first approved, and is never removed.
+// when a version with the name is first approved, or when a machine says that it has a version which does not name it, and
+// is never removed.
 type place struct {
 	Place    string `json:"place"`
 	MethodID string `json:"methodId"`
@@ -33,8 +34,12 @@ func newPlaces(was, next Method) []dynamo.TransactItem {
 	known := was.places()
 	for name := range next.places() {
 		if !known[name] {
-			parts = append(parts, dynamo.TransactPut("place", dynamo.MethodPlaces, place{name, next.MethodID}, dynamo.Condition{}))
+			parts = append(parts, placed(name, next.MethodID))
 		}
 	}
 	return parts
+}
+
+func placed(name, methodID string) dynamo.TransactItem {
+	return dynamo.TransactPut("place", dynamo.MethodPlaces, place{name, methodID}, dynamo.Condition{})
 }

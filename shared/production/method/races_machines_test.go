@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"wavegate/shared/fleet/edge"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
@@ -22,29 +23,55 @@ var besides = []struct {
 	name, code string
 	change     machine.Registration
 	confirms   bool
+	box        func(context.Context, *edge.Registry, string) error
 }{
 	{name: "press-1 loses its class", code: "press-1", change: machine.Registration{Classes: []string{}}},
 	{name: "press-2 gets the class", code: "press-2", change: machine.Registration{Classes: []string{"press"}}},
 	{name: "press-2 is admitted", code: "press-2", change: machine.Registration{Classes: []string{"press"}, Admission: "inspected"}},
 	{name: "press-1 loses its box", code: "press-1", change: machine.Registration{EdgeID: new("")}},
 	{name: "press-1 is confirmed", code: "press-1", confirms: true},
+	{name: "its box leaves", box: func(ctx context.Context, r *edge.Registry, id string) error { return sendAway(ctx, r, id, "") }},
+	{name: "its box leaves, signed", box: func(ctx context.Context, r *edge.Registry, id string) error { return sendAway(ctx, r, id, "sold") }},
+	{name: "its box is retired", box: func(ctx context.Context, r *edge.Registry, id string) error {
+		return r.Retire(ctx, origin, id, input.Preconditions{})
+	}},
+	{name: "press-1 is registered elsewhere", box: func(ctx context.Context, r *edge.Registry, id string) error {
+		if err := r.Retire(ctx, origin, id, input.Preconditions{}); err != nil {
+			return err
+		}
+		return sendAway(ctx, r, id, "")
+	}},
+}
+
+func sendAway(ctx context.Context, r *edge.Registry, id, signed string) error {
+	none := ""
+	_, err := r.Put(ctx, origin, id, edge.Assignment{EdgeType: "gateway-x", Channel: "stable", OrganizationID: "acme", FactoryID: &none, Departure: signed}, input.Preconditions{})
+	return err
 }
 
 // TestRaces_MachinesBesideMoves_AreToldWhatTheyAreListedFor makes each change of a machine beside each withdrawal and
-// approval, and then withdraws everything: each machine on a list is told. RACE_ROUNDS is the number of rounds of a pair.
+// approval, and each move of the box of press-1, and then withdraws everything: each machine on a list is told, and shown
+// as without a box if it has none. RACE_ROUNDS is the number of rounds of a pair.
 func TestRaces_MachinesBesideMoves_AreToldWhatTheyAreListedFor(t *testing.T) {
 	rounds := 1
 	if n, err := strconv.Atoi(os.Getenv("RACE_ROUNDS")); err == nil {
 		rounds = n
 	}
 	for _, i := range []int{0, 1, 2, 4, 7} { // of racers: withdrawals of 2, a release and a trial of 3
-		store := dynamotest.Embedded(t)
-		db, racing := dynamo.Open(store, time.Now), dynamo.Open(slow{store}, time.Now)
-		slug := plant(t, db)
 		for _, beside := range besides {
 			t.Run(racers[i].name+", "+beside.name, func(t *testing.T) {
-				for range rounds {
-					raceBeside(t, db, racing, slug, i, func(ref method.Ref) error {
+				var db, racing *dynamo.DB
+				var slug string
+				for round := range rounds {
+					if round%50 == 0 { // the embedded store becomes slow as it grows
+						store := dynamotest.Embedded(t)
+						db, racing = dynamo.Open(store, time.Now), dynamo.Open(slow{store}, time.Now)
+						slug = plant(t, db)
+					}
+					raceBeside(t, db, racing, slug, i, func(ref method.Ref, edges *edge.Registry) error {
+						if beside.box != nil {
+							return beside.box(admission.Unlimited(context.Background()), edges, "box-"+slug)
+						}
 						if beside.confirms {
 							ref.Version = 2
 							_, err := method.NewStore(racing).Confirm(admission.Unlimited(context.Background()), engineer, origin, method.Confirmed{Ref: ref, Machine: beside.code}, "seen")
@@ -61,21 +88,28 @@ func TestRaces_MachinesBesideMoves_AreToldWhatTheyAreListedFor(t *testing.T) {
 	}
 }
 
-func raceBeside(t *testing.T, db, racing *dynamo.DB, slug string, i int, beside func(method.Ref) error) {
+func raceBeside(t *testing.T, db, racing *dynamo.DB, slug string, i int, beside func(method.Ref, *edge.Registry) error) {
 	t.Helper()
 	ctx := admission.Unlimited(context.Background())
-	for code, classes := range map[string][]string{"press-1": {"press"}, "press-2": {}} {
-		if _, err := machine.NewStore(db).Put(ctx, engineer, origin, slug, code, machine.Registration{Name: "Press", Classes: classes}, input.Preconditions{}); err != nil {
+	edges := edge.NewRegistry(racing, 1).Within(edge.Quotas{Boxes: 1e6, Daily: 1e6}).Leaving(method.NewStore(racing).Leaves).For(admin)
+	box, none := "box-"+slug, ""
+	_, err := edges.Put(ctx, origin, box, edge.Assignment{EdgeType: "gateway-x", Channel: "stable", OrganizationID: "acme", FactoryID: &slug}, input.Preconditions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for code, r := range map[string]machine.Registration{"press-1": {Classes: []string{"press"}, EdgeID: &box}, "press-2": {Classes: []string{}, EdgeID: &none}} {
+		r.Name = "Press"
+		if _, err := machine.NewStore(db).Put(ctx, engineer, origin, slug, code, r, input.Preconditions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	methods, ref := staged(t, db, slug)
 	was := look(t, methods, ref)
 	done := make(chan error, 1)
-	go func() { done <- beside(ref) }()
+	go func() { done <- beside(ref, edges) }()
 	r := ref
 	r.Version = racers[i].version
-	_, err := method.NewStore(racing).Move(ctx, person(racers[i].user), origin, r, wish(was, i), input.Preconditions{})
+	_, err = method.NewStore(racing).Move(ctx, person(racers[i].user), origin, r, wish(was, i), input.Preconditions{})
 	if err != nil && racers[i].move.Status == method.Withdrawn {
 		t.Errorf("the withdrawal is refused: %v", err)
 	}
@@ -99,6 +133,13 @@ func raceBeside(t *testing.T, db, racing *dynamo.DB, slug string, i int, beside 
 			one, err := machine.NewStore(db).Get(ctx, engineer, slug, x.Machine)
 			if err != nil {
 				t.Fatal(err)
+			}
+			stored, err := edge.NewStore(db).Get(ctx, box)
+			if err != nil && !problem.Has(err, problem.NotFound) {
+				t.Fatal(err)
+			}
+			if here := one.EdgeID == box && stored.FactoryID == slug; x.WithoutBox == here {
+				t.Errorf("%s is shown without a box: %v; its box is %+v", x.Machine, x.WithoutBox, stored)
 			}
 			state, _ := told.On(one, time.Now(), func(int64) string { return "" })
 			if !slices.ContainsFunc(state.Withdrawn, func(w method.WithdrawnVersion) bool { return w.Version == version }) {

@@ -83,6 +83,9 @@ func (s *Store) Report(ctx context.Context, caller auth.Principal, from audit.Or
 			dynamo.TransactCheck("version", dynamo.MethodVersions, ref.key(), dynamo.AtRevision("number", v.Revision)),
 			dynamo.TransactCheck("machine", dynamo.Machines, dynamo.Key{"factoryId": factoryID, "code": code}, dynamo.AtRevision("code", on.Revision)),
 			dynamo.TransactCheck("box", dynamo.Edges, dynamo.Key{"edgeId": caller.UserID}, dynamo.AtRevision("edgeId", box.Revision)))
+		if r.State.has() && !v.Equipment.named(on, 0, maxNumber) {
+			set.With(placed(machinePlace(factoryID, code), methodID))
+		}
 		return recordReport(set, from, onMachineKind(owner.OrganizationID, subject), was, next, event)
 	})
 	if err == nil {
@@ -150,8 +153,8 @@ type Reached struct {
 	ToldAt *time.Time `json:"toldAt,omitempty"`
 	// Clear reports whether the machine's last report, or a person, says that it does not have the version.
 	Clear bool `json:"clear"`
-	// WithoutBox is set if the machine has no box that could report for it: none, or one that was retired or is in
-	// another factory. Somebody has to go there.
+	// WithoutBox is set if the machine has no box that could report for it: none, or one that was retired, has no token any
+	// more or is in another factory. Somebody has to go there.
 	WithoutBox bool `json:"withoutBox,omitempty"`
 	// Orders are the orders that run with the version, if the machine named them; OrdersUnlisted is set if more run.
 	Orders         []RunningOrder `json:"orders,omitempty"`
@@ -164,7 +167,9 @@ type Reached struct {
 	Waits bool `json:"waits,omitempty"`
 	// LastHeardAt is when the box made its last call, to half a second; nil if unknown.
 	LastHeardAt *time.Time `json:"lastHeardAt,omitempty"`
-	subject     string
+	// RecordSHA256 is the hash of all that is stored of what was said about the machine and the method; see chain.Digest.
+	RecordSHA256 string `json:"recordSha256,omitempty"`
+	record       onMachineItem
 }
 
 // LastCall returns when a subject of the limiter made its last call; zero means unknown.
@@ -193,10 +198,18 @@ func (s *Store) Machines(ctx context.Context, caller auth.Principal, r Ref, only
 		page.Items, page.More = page.Items[:w.Limit], true
 		page.Last = page.Items[w.Limit-1].Machine
 	}
-	if err := s.withoutBox(ctx, r.FactoryID, page.Items); err != nil {
+	if err := heard(ctx, page.Items, seen); err != nil {
 		return page, err
 	}
-	return page, heard(ctx, page.Items, seen)
+	for i, x := range page.Items {
+		if x.record.Revision == 0 {
+			continue
+		}
+		if page.Items[i].RecordSHA256, err = chain.Digest(x.record.OnMachine); err != nil {
+			return page, err
+		}
+	}
+	return page, s.withoutBox(ctx, r.FactoryID, page.Items)
 }
 
 // reachedBy lists the machines that a version concerns, and those that wait for it, in the order of their codes.
@@ -219,12 +232,12 @@ func (s *Store) reachedBy(ctx context.Context, v Version) ([]Reached, error) {
 // reported on it.
 func (m Method) reached(v Version, seen survey, now time.Time) []Reached {
 	codes := map[string]bool{}
-	for _, code := range couldHave(v, past(seen.versions), seen.park, now) {
+	for _, code := range couldHave(v, seen.versions, seen.park, now) {
 		codes[code] = true
 	}
 	var all []Reached
 	for _, one := range seen.park {
-		x := Reached{Machine: one.Code, Name: one.Name, EdgeID: one.EdgeID, subject: seen.said[one.Code].Subject}
+		x := Reached{Machine: one.Code, Name: one.Name, EdgeID: one.EdgeID, record: seen.said[one.Code]}
 		switch spoke := x.says(seen.said[one.Code].OnMachine, v.Version); {
 		case spoke, codes[one.Code]:
 		case m.waits(one, v.Version, now):
@@ -273,11 +286,20 @@ func (m OnMachine) Shown(version int64) (x Reached) {
 	return x
 }
 
+// Earlier is what a function of an earlier release shows of what was said: the last report of the version.
+func (x Reached) Earlier() Reached {
+	if x.Since == nil {
+		return Reached{}
+	}
+	return Reached{State: x.State, ContentSHA256: x.ContentSHA256, Since: x.Since, Order: x.Order, Detail: x.Detail, Told: x.Told, ToldAt: x.ToldAt}
+}
+
 // SameWord reports whether the same was said about two machines.
 func (x Reached) SameWord(y Reached) bool {
 	word := func(r Reached) Reached {
 		return Reached{State: r.State, ContentSHA256: r.ContentSHA256, Since: r.Since, Order: r.Order, Detail: r.Detail, Told: r.Told,
-			ToldAt: r.ToldAt, Orders: r.Orders, OrdersUnlisted: r.OrdersUnlisted, Deviates: r.Deviates, Confirmed: r.Confirmed}
+			ToldAt: r.ToldAt, Orders: r.Orders, OrdersUnlisted: r.OrdersUnlisted, Deviates: r.Deviates, Confirmed: r.Confirmed,
+			RecordSHA256: r.RecordSHA256}
 	}
 	a, err := timestamp.JSON(word(x))
 	b, err2 := timestamp.JSON(word(y))
@@ -288,11 +310,11 @@ func (x Reached) SameWord(y Reached) bool {
 func heard(ctx context.Context, page []Reached, seen LastCall) error {
 	var reads []func(context.Context) error
 	for i := range page {
-		if page[i].subject == "" {
+		if page[i].record.Subject == "" {
 			continue
 		}
 		reads = append(reads, func(ctx context.Context) error {
-			at, err := seen(ctx, page[i].subject)
+			at, err := seen(ctx, page[i].record.Subject)
 			if err == nil && !at.IsZero() {
 				page[i].LastHeardAt = &at
 			}

@@ -125,14 +125,17 @@ func (m OnMachine) confirmation(version int64) (Confirmation, bool) {
 	return m.Confirmed[i], true
 }
 
-// clear reports whether the machine, or a person for it, has confirmed that it does not have a version.
+// clear reports whether the machine, or a person for it, has confirmed that it does not have a version. A function of an
+// earlier release stores what a machine says beside confirmations and orders that it does not know: then the machine is not
+// clear if either of them says so.
 func (m OnMachine) clear(version int64) bool {
-	if _, confirmed := m.confirmation(version); confirmed {
-		return true
-	}
 	s, spoke := m.about(version)
+	if c, confirmed := m.confirmation(version); confirmed {
+		return !s.State.has() || !s.Since.After(c.At)
+	}
 	d, deviates := m.deviation(version)
-	return spoke && !s.State.has() && !(deviates && d.State.has())
+	return spoke && !s.State.has() && !(deviates && d.State.has()) && !slices.Contains(m.Unlisted, version) &&
+		!slices.ContainsFunc(m.Orders, func(o RunningOrder) bool { return o.Version == version })
 }
 
 // reported decides the result of a report about a version that holds on the machine, or does not. The event is empty if
@@ -165,7 +168,17 @@ func (m OnMachine) changed(was OnMachine, at time.Time) OnMachine {
 		m.CreatedAt = at
 	}
 	m.UpdatedAt, m.Revision = at, was.Revision+1
+	m.Orders, m.Unlisted, m.Gone = orNil(m.Orders), orNil(m.Unlisted), orNil(m.Gone)
+	m.Deviations, m.Confirmed = orNil(m.Deviations), orNil(m.Confirmed)
 	return m
+}
+
+// orNil returns nil for an empty list, which would be stored, but never shown.
+func orNil[T any](list []T) []T {
+	if len(list) == 0 {
+		return nil
+	}
+	return list
 }
 
 // same reports whether everything that was said is the same.
@@ -258,7 +271,7 @@ func (m *OnMachine) forget() {
 // confirm decides the result of a person's word that the machine no longer has a version. The event is empty if the
 // person has already said so.
 func (m OnMachine) confirm(v Version, code string, c Confirmation) (next OnMachine, event string, err error) {
-	if was, confirmed := m.confirmation(v.Version); confirmed && was.Issuer == c.Issuer && was.UserID == c.UserID && was.Reason == c.Reason {
+	if was, confirmed := m.confirmation(v.Version); confirmed && m.clear(v.Version) && was.Issuer == c.Issuer && was.UserID == c.UserID && was.Reason == c.Reason {
 		return m, "", nil
 	}
 	if m.clear(v.Version) {
@@ -266,7 +279,7 @@ func (m OnMachine) confirm(v Version, code string, c Confirmation) (next OnMachi
 	}
 	next = m
 	next.MethodID, next.FactoryID, next.Machine = v.MethodID, v.FactoryID, code
-	next.Confirmed = append(slices.Clone(m.Confirmed), c)
+	next.Confirmed = append(slices.DeleteFunc(slices.Clone(m.Confirmed), func(was Confirmation) bool { return was.Version == c.Version }), c)
 	if len(next.Confirmed) > maxConfirmed {
 		oldest := next.Confirmed[0].Version
 		next.Gone, next.Confirmed = append(slices.Clone(m.Gone), oldest), next.Confirmed[1:]

@@ -177,3 +177,40 @@ func TestConfirm_MachineThatHasItLater_IsNotClear(t *testing.T) {
 }
 
 func first(m OnMachine, _ []string) OnMachine { return m }
+
+// TestClear_EarlierReleaseReported_IsNotClearIfAnythingSaysSo: its function changed the last report, and kept the orders
+// and the confirmations, which it does not know.
+func TestClear_EarlierReleaseReported_IsNotClearIfAnythingSaysSo(t *testing.T) {
+	reported := func(s Doing, at time.Time) []Said { return []Said{{Version: 1, State: s, Since: at}} }
+	for name, c := range map[string]struct {
+		said OnMachine
+		want bool
+	}{
+		"finished":                             {OnMachine{Versions: reported(Finished, hour(2))}, true},
+		"finished, and an order is kept":       {OnMachine{Versions: reported(Finished, hour(2)), Orders: []RunningOrder{{Version: 1, Order: "A"}}}, false},
+		"finished, and another version has it": {OnMachine{Versions: reported(Finished, hour(2)), Orders: []RunningOrder{{Version: 2, Order: "A"}}}, true},
+		"finished, and orders are not listed":  {OnMachine{Versions: reported(Finished, hour(2)), Unlisted: []int64{1}}, false},
+		"confirmed, and then running":          {OnMachine{Versions: reported(Running, hour(2)), Confirmed: []Confirmation{{Version: 1, At: hour(1)}}}, false},
+		"confirmed while it was running":       {OnMachine{Versions: reported(Running, hour(1)), Confirmed: []Confirmation{{Version: 1, At: hour(2)}}}, true},
+		"confirmed, and then finished":         {OnMachine{Versions: reported(Finished, hour(2)), Confirmed: []Confirmation{{Version: 1, At: hour(1)}}}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := c.said.clear(1); got != c.want {
+				t.Errorf("clear: %v", got)
+			}
+			again := Confirmation{Version: 1, At: hour(3)}
+			next, _, err := c.said.confirm(approvedVersion(1), "press-1", again)
+			if !c.want && (err != nil || !next.clear(1)) && len(c.said.Confirmed) > 0 {
+				t.Errorf("a person cannot confirm it again: %+v, %v", next, err)
+			}
+		})
+	}
+}
+
+// TestReported_ListsThatBecomeEmpty_AreMissing, as in the JSON whose hash is stored.
+func TestReported_ListsThatBecomeEmpty_AreMissing(t *testing.T) {
+	m, _ := after(t, "running A?, running A, finished A")
+	if m.Orders != nil || m.Deviations != nil || m.Confirmed != nil || m.Gone != nil || m.Unlisted != nil {
+		t.Errorf("got %#v", m)
+	}
+}

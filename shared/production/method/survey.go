@@ -75,7 +75,7 @@ func (s survey) waiting(m Method, version int64, at time.Time) (codes []string) 
 // recalls returns the method after the first withdrawal of a version: with the machines that it concerns, and without
 // older withdrawals that all of their machines have confirmed.
 func (m Method) recalls(v Version, seen survey, number int64, at time.Time) Method {
-	codes := couldHave(v, past(seen.versions), seen.park, at)
+	codes := couldHave(v, seen.versions, seen.park, at)
 	for _, x := range seen.park {
 		if s, spoke := seen.said[x.Code].about(v.Version); spoke && s.State.has() && !slices.Contains(codes, x.Code) {
 			codes = append(codes, x.Code)

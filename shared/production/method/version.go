@@ -121,6 +121,8 @@ type Version struct {
 	// Decisions are all approvals and withdrawals of the version, in their order. They say which machines could have it
 	// at which time.
 	Decisions []Decided `json:"decisions,omitempty"`
+	// Park is how many machines the factory had at the last decision, as it had counted them.
+	Park      int64     `json:"park,omitempty"`
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
 	Revision  int64     `json:"revision"` // from 1

@@ -266,10 +266,6 @@ func (s state) apply(in Input, id string) (after state, created bool) {
 }
 
 func (s state) published(in Input) (after state, created bool) {
-	forgets := s.Carried != "" || len(s.Earlier) > 0
-	if s.Channel.Version == in.Version && s.Channel.Digest == in.Digest && !forgets {
-		return s, false
-	}
 	created = s.Channel.Revision == 0
 	if s.active() {
 		r := s.Rollouts[s.Carried]

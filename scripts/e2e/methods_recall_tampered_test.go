@@ -1,0 +1,246 @@
+package e2e
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/shared/operations"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
+	production "wavegate/shared/production/method"
+	"wavegate/shared/testing/dynamolocal"
+)
+
+// A spoilt row has a finding that names it.
+type spoilt struct {
+	*bench
+	owner *harness.Caller
+	tried int
+}
+
+// reported makes a recalled version about which machines and people have said everything that they can say: press-1 has
+// two orders and other bytes, and a person has confirmed for press-2.
+func reported(t *testing.T) *spoilt {
+	t.Helper()
+	b := benchIn(t, harness.New(t, withSettings("LIMIT_USER=30000", "LIMIT_ORGANIZATION=30000")))
+	s := &spoilt{bench: b, owner: b.w.Owner(t)}
+	s.owner.Put(t, "/api/edges/box-1", registration("munich-1", "")).Is(t, http.StatusCreated)
+	b.author.Put(t, "/api/factories/munich-1/machines/press-1", `{"name":"Press 1","edgeId":"box-1"}`).Is(t, http.StatusNoContent)
+	b.release(1, smallContent)
+	box := b.w.Box(t, "box-1")
+	running := b.says(1, "running")
+	box.Put(t, b.report("press-1"), running).Is(t, http.StatusCreated)
+	box.Put(t, b.report("press-1"), strings.Replace(running, "PO-1", "PO-2", 1)).Is(t, http.StatusNoContent)
+	box.Put(t, b.report("press-1"), strings.Replace(running, b.hash(1), digest("a"), 1)).Refused(t, problem.ContentChanged)
+	b.move(b.author, 1, "withdrawn", "").Is(t, http.StatusOK)
+	box.Put(t, b.report("press-1"), strings.Replace(running, "PO-1", "PO-3", 1)).Refused(t, problem.VersionWithdrawn)
+	b.author.Put(t, b.version(1)+"/machines/press-2/confirmation", `{"reason":"the press is empty"}`).Is(t, http.StatusCreated)
+	s.agrees()
+	return s
+}
+
+func (s *spoilt) agrees() {
+	s.Helper()
+	r, err := s.verifiedBy(s.owner, time.Now())
+	if err != nil || len(r.Findings)+len(r.Unseen) > 0 {
+		s.Fatalf("untouched: %v, %v, %v", r.Findings, r.Unseen, err)
+	}
+}
+
+// found verifies after something was done by hand.
+func (s *spoilt) found(what, names string) {
+	s.Helper()
+	s.tried++
+	r, err := s.verifiedBy(s.owner, time.Now())
+	if err != nil || !strings.Contains(strings.Join(r.Findings, "\n"), names) {
+		s.Errorf("%s: %v, %v, want a finding about %q", what, r.Findings, err, names)
+	}
+}
+
+func (s *spoilt) remove(id dynamo.TableID, item map[string]types.AttributeValue) {
+	s.Helper()
+	table := dynamo.TableOf(id)
+	key := map[string]types.AttributeValue{table.Partition: item[table.Partition]}
+	if table.Sort != "" {
+		key[table.Sort] = item[table.Sort]
+	}
+	_, err := s.w.DB.DeleteItem(s.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(dynamolocal.TableName(id)), Key: key})
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+// empty reports whether an attribute says as much as a missing one.
+func empty(v types.AttributeValue) bool {
+	s, text := v.(*types.AttributeValueMemberS)
+	_, null := v.(*types.AttributeValueMemberNULL)
+	return null || text && s.Value == ""
+}
+
+func textOf(item map[string]types.AttributeValue, name string) string {
+	if s, is := item[name].(*types.AttributeValueMemberS); is {
+		return s.Value
+	}
+	return ""
+}
+
+// TestRecall_EachFieldOfEachReport_ChangedByHand_IsNamed: also a field that the row does not have, and a removed one.
+func TestRecall_EachFieldOfEachReport_ChangedByHand_IsNamed(t *testing.T) {
+	t.Parallel()
+	s := reported(t)
+	number := func(n string) types.AttributeValue {
+		return &types.AttributeValueMemberL{Value: []types.AttributeValue{&types.AttributeValueMemberN{Value: n}}}
+	}
+	for _, item := range s.rows(dynamo.MethodReports) {
+		code := textOf(item, "machine")
+		for _, name := range append(slices.Sorted(maps.Keys(item)), "unlisted", "gone") {
+			if name == "methodId" || name == "machine" || name == "subject" { // the keys, and whose calls show when the box was heard
+				continue
+			}
+			was, has := item[name]
+			for how, value := range map[string]types.AttributeValue{"changed": altered(was), "removed": nil, "added": number("1")} {
+				if has == (how == "added") || how == "removed" && empty(was) {
+					continue
+				}
+				changed := maps.Clone(item)
+				if changed[name] = value; value == nil {
+					delete(changed, name)
+				}
+				s.put(dynamo.MethodReports, changed)
+				names := "machine " + code
+				if _, null := was.(*types.AttributeValueMemberNULL); null {
+					names = "version 1: the service cannot list its machines"
+				}
+				s.found(fmt.Sprintf("%s of the report of %s, %s", name, code, how), names)
+			}
+		}
+		s.put(dynamo.MethodReports, item)
+	}
+	s.agrees()
+	t.Logf("%d changes", s.tried)
+}
+
+// TestRecall_RowsAndEvents_RemovedByHand_AreNamed removes each row that a recall rests on, and each event.
+func TestRecall_RowsAndEvents_RemovedByHand_AreNamed(t *testing.T) {
+	t.Parallel()
+	s := reported(t)
+	for id, names := range map[dynamo.TableID]string{
+		dynamo.MethodReports: "machine ", dynamo.MethodPlaces: "does not hear of the method", dynamo.MethodVersions: "version 1",
+		dynamo.MethodContents: "version 1", dynamo.Machines: "the factory has had 2 machines, and only 1 are shown",
+	} {
+		for _, item := range s.rows(id) {
+			s.remove(id, item)
+			s.found(fmt.Sprintf("a row of %s is removed", id), names)
+			s.put(id, item)
+		}
+	}
+	for _, event := range s.rows(dynamo.Audit) {
+		resource, _ := event["resource"].(*types.AttributeValueMemberM)
+		kind := textOf(resource.Value, "type")
+		if kind == "edge" {
+			continue // what a box is now is in its own row
+		}
+		what := fmt.Sprintf("the event %s of %s %s", textOf(event, "eventName"), kind, textOf(resource.Value, "id"))
+		s.remove(dynamo.Audit, event)
+		s.found(what+" is removed", "")
+		if kind == production.OnMachineResourceType { // the row has the hash of the last one
+			for _, name := range []string{"actor", "after", "eventName", "eventTime", "requestId"} {
+				changed := maps.Clone(event)
+				changed[name] = altered(event[name])
+				if name == "eventTime" {
+					continue // it is in the key of the event's index
+				}
+				s.put(dynamo.Audit, changed)
+				s.found(what+": "+name+" is changed", "machine ")
+			}
+		}
+		s.put(dynamo.Audit, event)
+	}
+	s.agrees()
+	t.Logf("%d changes", s.tried)
+}
+
+// TestRecall_RuleOfTheFactory_ChangedByHand_IsNamed: each field of the row that has the rule for approvals. The counts of
+// machines in it are not shown: the numbers of later decisions give them away.
+func TestRecall_RuleOfTheFactory_ChangedByHand_IsNamed(t *testing.T) {
+	t.Parallel()
+	s := reported(t)
+	item := s.rows(dynamo.Factories)[0]
+	item["methodApproval"] = &types.AttributeValueMemberS{Value: "single"}
+	for _, name := range slices.Sorted(maps.Keys(item)) {
+		if name == "factoryId" || name == "organizationId" || strings.HasPrefix(name, "machine") {
+			continue
+		}
+		changed := maps.Clone(item)
+		delete(changed, "methodApproval")
+		if changed[name] = item[name]; name != "methodApproval" {
+			changed[name] = altered(item[name])
+		}
+		s.put(dynamo.Factories, changed)
+		s.found(name, "the factory")
+	}
+	delete(item, "methodApproval")
+	item["machineChanges"] = &types.AttributeValueMemberN{Value: "1"}
+	s.put(dynamo.Factories, item)
+	s.release(2, another("Two"))
+	s.found("machineChanges", "the factory's count of changes of machines went back from 3 to 1")
+}
+
+// TestRecall_Watch_ChangedByHand_IsNamed changes each field of the watch of a recall, or removes it. Two hours later, the
+// missing or wrong warning is found. Time passes by hand, too: the tick sees watches that are half an hour old.
+func TestRecall_Watch_ChangedByHand_IsNamed(t *testing.T) {
+	t.Parallel()
+	b := benchIn(t, harness.New(t, withSettings("LIMIT_USER=30000", "LIMIT_ORGANIZATION=30000")))
+	b.release(1, smallContent)
+	spoil := []string{"", "row", "since", "organizationId", "factoryId", "methodId", "version", "revision"}
+	for i := range spoil {
+		if i > 0 {
+			b.release(i+1, another(fmt.Sprint("Step ", i)))
+		}
+		b.move(b.author, i+1, "withdrawn", "").Is(t, http.StatusOK)
+	}
+	earlier := &types.AttributeValueMemberS{Value: time.Now().Add(-production.ConfirmWithin).UTC().Format(time.RFC3339Nano)}
+	s := &spoilt{bench: b}
+	for _, item := range s.rows(dynamo.Progress) {
+		if textOf(item, "subject") != "recalls" {
+			continue
+		}
+		number := item["version"].(*types.AttributeValueMemberN).Value
+		name := spoil[number[0]-'1']
+		item["since"] = earlier
+		switch name {
+		case "":
+		case "row":
+			s.remove(dynamo.Progress, item)
+			continue
+		case "since":
+			item["since"] = &types.AttributeValueMemberS{Value: time.Now().AddDate(1, 0, 0).UTC().Format(time.RFC3339Nano)}
+		case "version":
+			item[name] = &types.AttributeValueMemberN{Value: "1"}
+		default:
+			item[name] = altered(item[name])
+		}
+		s.put(dynamo.Progress, item)
+	}
+	_ = b.w.RunTask(t.Context(), operations.Tick) // it may complain of what it cannot read
+	r, err := b.verifiedBy(b.approver, time.Now().Add(3*production.ConfirmWithin))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := strings.Join(r.Findings, "\n")
+	for i, name := range spoil {
+		if named := strings.Contains(all, fmt.Sprintf("version %d: ", i+1)); named != (name != "") {
+			t.Errorf("%q of the watch of version %d: named %v in\n%s", name, i+1, named, all)
+		}
+	}
+}

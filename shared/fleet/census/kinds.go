@@ -1,0 +1,272 @@
+package census
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/guard"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/fleet/rollout"
+)
+
+const (
+	// mostSurveyed limits the boxes that a survey looks up. Of a larger fleet, half of them are boxes that the release has
+	// reached, and half the others.
+	mostSurveyed = 12_000
+	// mostNames limits the names of attributes on a channel that a survey uses.
+	mostNames = 64
+	// darkShare is the share of a factory's boxes from which on its silence is its own: it is switched off.
+	darkShare = 0.7
+)
+
+// A Surveyed is a box that a survey looks up, with its attributes as of before it was told of the rollout.
+type Surveyed struct {
+	report.IndexEntry
+	Attributes map[string]string
+	LastSeen   time.Time
+
+	stage              int
+	told, bad, reached bool
+	watched            bool // it polls often, even if it listens to a bell
+}
+
+// keep keeps a box for a survey.
+func (g *Groups) keep(e report.IndexEntry, stage int, told, bad bool) {
+	if g.keeps {
+		g.kept = append(g.kept, Surveyed{IndexEntry: e, stage: stage, told: told, bad: bad, reached: !g.starts[stage].IsZero()})
+	}
+}
+
+// KeepAll makes a census that keeps its boxes for Survey.
+func KeepAll(of rollout.Rollout, at time.Time) *Census {
+	c := NewCensus(of, at)
+	c.Groups.keeps, c.Groups.young.keeps = true, true
+	return c
+}
+
+// Survey chooses the boxes that a survey looks up: all, or those with the smallest hashes.
+func (c *Census) Survey() []Surveyed {
+	c.settle()
+	all := c.Groups.kept
+	if !c.established {
+		all = append(all, c.Groups.young.kept...)
+	}
+	slices.SortFunc(all, func(a, b Surveyed) int { return cmp.Or(cmp.Compare(a.Hash, b.Hash), cmp.Compare(a.EdgeID, b.EdgeID)) })
+	counts, groups := map[int]int{}, map[bool]int{}
+	var chosen []Surveyed
+	for _, s := range all {
+		group := s.stage
+		if !s.reached {
+			group = -1
+		}
+		counts[group]++
+		s.watched = counts[group] <= SampleSize
+		if groups[s.reached]++; len(all) <= mostSurveyed || groups[s.reached] <= mostSurveyed/2 {
+			chosen = append(chosen, s)
+		}
+	}
+	return chosen
+}
+
+// kindsOf looks up the kinds of a channel's boxes.
+func (s *Store) kindsOf(ctx context.Context, r rollout.Rollout, at time.Time) ([]guard.Kind, error) {
+	parts, _, err := each(ctx, s.reports, release.Pair(r.EdgeType, r.Channel), func() *Census { return KeepAll(r, at) }, (*Census).Add)
+	if err != nil {
+		return nil, err
+	}
+	sum := KeepAll(r, at)
+	for _, part := range parts {
+		sum.Merge(part)
+	}
+	boxes := sum.Survey()
+	if err := s.attributes(ctx, r.ID, boxes); err != nil {
+		return nil, err
+	}
+	return sum.Groups.Kinds(boxes, 2*s.settings.Heartbeat), nil
+}
+
+// attributes looks up the boxes' attributes, and when the boxes were last seen.
+func (s *Store) attributes(ctx context.Context, rolloutID string, boxes []Surveyed) error {
+	const some = 100
+	inTime, cancel := context.WithTimeout(ctx, forSightings)
+	defer cancel()
+	group, reading := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for chunk := range slices.Chunk(boxes, some) {
+		group.Go(func() error {
+			ids := make([]string, len(chunk))
+			for i, box := range chunk {
+				ids[i] = box.EdgeID
+			}
+			list, err := s.reports.GetAll(reading, ids)
+			if err != nil {
+				return err
+			}
+			rows := make(map[string]report.Row, len(list))
+			for _, row := range list {
+				rows[row.EdgeID] = row
+			}
+			for i := range chunk {
+				row := rows[chunk[i].EdgeID]
+				if chunk[i].Attributes = row.AttributesBefore(rolloutID); row.Subject == "" || chunk[i].Trace {
+					continue
+				}
+				if at, err := s.seen(inTime, row.Subject); err == nil { // otherwise it is unknown
+					chunk[i].LastSeen = at
+				}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// Kinds counts boxes by each value of each attribute; those without the attribute have an empty one. A box that is not watched is silent only after a longer time.
+func (g *Groups) Kinds(boxes []Surveyed, unwatched time.Duration) []guard.Kind {
+	names := namesOf(boxes)
+	dark := g.dark(boxes, unwatched)
+	kinds := map[[2]string]*tallied{}
+	organizations := map[string]bool{}
+	for _, box := range boxes {
+		organizations[box.OrganizationID] = true
+		for _, name := range names {
+			key := [2]string{name, valueOf(box, name)}
+			if kinds[key] == nil {
+				kinds[key] = &tallied{Kind: guard.Kind{Name: name, Value: key[1]}, told: map[string]bool{}, bad: map[string]bool{}, harmed: map[string]bool{}}
+			}
+			kinds[key].add(box, g.silence(box, unwatched), dark[box.FactoryID])
+		}
+	}
+	list := []guard.Kind{}
+	for _, key := range slices.SortedFunc(maps.Keys(kinds), func(a, b [2]string) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }) {
+		k := kinds[key]
+		k.Factories, k.BadFactories = len(k.told), len(k.bad)
+		if len(k.harmed) == 1 && len(organizations) > 1 {
+			k.Only = slices.Collect(maps.Keys(k.harmed))[0]
+		}
+		list = append(list, k.Kind)
+	}
+	return list
+}
+
+// A tallied is a kind with the factories of its told and of its bad boxes, and the organizations of its bad and silent ones.
+type tallied struct {
+	guard.Kind
+	told, bad, harmed map[string]bool
+}
+
+func (k *tallied) add(box Surveyed, silent sighted, dark bool) {
+	if box.told {
+		k.Told++
+		k.told[box.FactoryID] = true
+	}
+	if box.told && box.bad {
+		k.Bad++
+		k.bad[box.FactoryID], k.harmed[box.OrganizationID] = true, true
+	}
+	if silent == unseen || dark {
+		return
+	}
+	one := guard.Group{Boxes: 1}
+	if silent == isSilent {
+		one.Silent = 1
+	}
+	if !box.reached {
+		k.Control = k.Control.Plus(one)
+		return
+	}
+	k.Treated = k.Treated.Plus(one)
+	if silent == isSilent {
+		k.harmed[box.OrganizationID] = true
+	}
+}
+
+// namesOf are the names of the boxes' attributes, the most frequent ones if there are too many.
+func namesOf(boxes []Surveyed) []string {
+	counts := map[string]int{}
+	for _, box := range boxes {
+		for name := range box.Attributes {
+			counts[name]++
+		}
+	}
+	delete(counts, ofFactory)
+	delete(counts, ofOrganization)
+	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b)) })
+	return append(names[:min(len(names), mostNames)], ofFactory, ofOrganization)
+}
+
+// Each box has these attributes.
+const (
+	ofFactory      = "factory"
+	ofOrganization = "organization"
+)
+
+func valueOf(box Surveyed, name string) string {
+	switch name {
+	case ofFactory:
+		return box.FactoryID
+	case ofOrganization:
+		return box.OrganizationID
+	}
+	return box.Attributes[name]
+}
+
+// A sighted says what a survey knows about a box's silence.
+type sighted int
+
+const (
+	unseen sighted = iota // not since its stage began: it is in no group
+	isSeen
+	isSilent
+)
+
+// silence says whether a box is silent. A box that the release did not reach is compared with those of all stages.
+func (g *Groups) silence(box Surveyed, unwatched time.Duration) sighted {
+	after := g.policy.Guard.SilentAfter.Length()
+	start := g.starts[box.stage]
+	if !box.reached {
+		start = g.starts[0]
+		for i := range cohort.Stages {
+			if g.starts[i].After(start) {
+				start = g.starts[i]
+			}
+		}
+	}
+	if !box.watched {
+		after = max(after, unwatched)
+		start = start.Add(-unwatched) // it need not have called since
+	}
+	switch {
+	case box.Trace || box.LastSeen.IsZero() || box.LastSeen.Before(start) || box.LastSeen.Before(g.resumed.Add(-after)):
+		return unseen
+	case g.at.Sub(box.LastSeen) >= after:
+		return isSilent
+	}
+	return isSeen
+}
+
+// dark are the factories in which most boxes are silent.
+func (g *Groups) dark(boxes []Surveyed, unwatched time.Duration) map[string]bool {
+	sums := map[string]guard.Group{}
+	for _, box := range boxes {
+		if silent := g.silence(box, unwatched); silent != unseen && box.FactoryID != "" {
+			one := guard.Group{Boxes: 1}
+			if silent == isSilent {
+				one.Silent = 1
+			}
+			sums[box.FactoryID] = sums[box.FactoryID].Plus(one)
+		}
+	}
+	dark := map[string]bool{}
+	for factory, sum := range sums {
+		dark[factory] = float64(sum.Silent) >= darkShare*float64(sum.Boxes)
+	}
+	return dark
+}

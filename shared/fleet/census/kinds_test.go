@@ -1,0 +1,138 @@
+package census_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"wavegate/shared/fleet/census"
+	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/guard"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/input"
+	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
+	"wavegate/shared/trail/audit"
+)
+
+// TestSurvey_CountsEachKind: ten reached boxes with hardware revision C are told a release, in two factories each of two
+// organizations, and ten others are not.
+func TestSurvey_CountsEachKind(t *testing.T) {
+	at := noon.Add(48 * time.Hour)
+	of := rollout.Rollout{
+		ID: "r", EdgeType: "gateway-x", Channel: "stable", TargetVersion: "2.0.0", StagedPercent: 50, StartedAt: noon, StageSince: noon, Status: rollout.Active,
+		StageStarts: rollout.StageStarts{At1: new(noon), At10: new(noon), At50: new(noon)}, Terms: &rollout.Terms{Policy: guard.Default()},
+	}
+	c := census.KeepAll(of, at)
+	counts := map[bool]int{}
+	for i := 0; counts[true] < 40 || counts[false] < 40; i++ {
+		id := fmt.Sprintf("box-%03d", i)
+		stage := cohort.FirstStage(of.EdgeType, of.TargetVersion, id)
+		if reached := stage <= 50; counts[reached] < 40 {
+			n := counts[reached]
+			e := report.IndexEntry{EdgeID: id, Hash: fmt.Sprintf("%08x", report.Place(id)), FactoryID: fmt.Sprintf("plant-%d", n%4),
+				OrganizationID: fmt.Sprintf("organization-%d", n%2)}
+			if reached {
+				e.RolloutID, e.Version, e.State, e.Stage, e.Since = of.ID, of.TargetVersion, report.Installed, stage, noon
+				if n < 10 {
+					e.State, e.Code = report.Reverted, report.CodeReverted
+				}
+			}
+			c.Add(e)
+			counts[reached]++
+		}
+	}
+	boxes := c.Survey()
+	expect.Equal(t, len(boxes), 80, "boxes to look up")
+	for i, box := range boxes {
+		boxes[i].LastSeen = at
+		boxes[i].Attributes = map[string]string{"revision": "B", "factory": "made up"}
+		if box.State == report.Reverted {
+			boxes[i].Attributes["revision"] = "C"
+		}
+		if box.FactoryID == "plant-0" {
+			boxes[i].LastSeen = at.Add(-24 * time.Hour) // it is switched off
+		}
+	}
+	byName := map[string]guard.Kind{}
+	for _, k := range c.Groups.Kinds(boxes, 0) {
+		byName[k.Name+"="+k.Value] = k
+	}
+	expect.Equal(t, byName["revision=C"], guard.Kind{Name: "revision", Value: "C", Told: 10, Bad: 10, Factories: 4, BadFactories: 4,
+		Treated: guard.Group{Boxes: 7}}, "the kind of the bad boxes is")
+	expect.Equal(t, byName["revision=B"], guard.Kind{Name: "revision", Value: "B", Told: 30, Factories: 4,
+		Treated: guard.Group{Boxes: 23}, Control: guard.Group{Boxes: 30}}, "the other kind is")
+	expect.Equal(t, byName["organization=organization-1"], guard.Kind{Name: "organization", Value: "organization-1", Told: 20, Bad: 5, Factories: 2, BadFactories: 2,
+		Treated: guard.Group{Boxes: 20}, Control: guard.Group{Boxes: 20}, Only: "organization-1"}, "an organization is")
+	if _, made := byName["factory=made up"]; made {
+		t.Error("an attribute replaces the factory")
+	}
+}
+
+// TestSurvey_OfALargeFleet_LooksUpHalfOfEachGroup.
+func TestSurvey_OfALargeFleet_LooksUpHalfOfEachGroup(t *testing.T) {
+	of := rollout.Rollout{
+		ID: "r", EdgeType: "gateway-x", Channel: "stable", TargetVersion: "2.0.0", StagedPercent: 10, StartedAt: noon, StageSince: noon, Status: rollout.Active,
+		StageStarts: rollout.StageStarts{At1: new(noon), At10: new(noon)}, Terms: &rollout.Terms{Policy: guard.Default()},
+	}
+	c := census.KeepAll(of, noon)
+	reached := 0
+	for i := range 14_000 {
+		id := fmt.Sprintf("box-%05d", i)
+		if cohort.FirstStage(of.EdgeType, of.TargetVersion, id) <= 10 {
+			reached++
+		}
+		c.Add(report.IndexEntry{EdgeID: id, Hash: fmt.Sprintf("%08x", report.Place(id))})
+	}
+	expect.Equal(t, len(c.Survey()), reached+6000, "boxes to look up")
+}
+
+// TestGuard_AKindOfBoxesDies_ItHaltsAndNamesIt: three of sixty reached boxes have hardware revision C, and die; sixty more of
+// the kind live on without the release.
+func TestGuard_AKindOfBoxesDies_ItHaltsAndNamesIt(t *testing.T) {
+	g := newJudgedFleet(t, dynamotest.Embedded(t), quick(), 600, "acme", "initech")
+	g.raise(10)
+	g.now = g.now.Add(time.Second) // the limiter's times are rounded down
+	reached := g.reached()
+	dead := map[string]bool{}
+	kind := func(id string) {
+		at := slices.Index(g.boxes, id)
+		a := edge.Assignment{EdgeType: g.edgeType, Channel: g.channel, OrganizationID: []string{"acme", "initech"}[at%2],
+			Attributes: map[string]string{"revision": "C"}}
+		_, err := g.registry.Put(g.ctx, audit.Origin{}, id, a, input.Preconditions{})
+		expect.OK(t, err)
+	}
+	others := 0
+	for _, id := range g.boxes {
+		switch is := slices.Contains(reached, id); {
+		case is && len(dead) < 3:
+			dead[id] = true
+			kind(id)
+		case !is && others < 60:
+			others++
+			kind(id)
+		}
+	}
+	g.poll("1.0.0", g.boxes...)
+	g.update()
+	g.now = g.now.Add(3 * time.Minute)
+	for _, id := range g.boxes {
+		switch {
+		case dead[id]:
+		case g.updated[id]:
+			g.poll("2.0.0", id)
+		default:
+			g.poll("1.0.0", id)
+		}
+	}
+	if tally := g.tick(time.Second); tally.Acted != 1 {
+		t.Errorf("the tick: %+v", tally)
+	}
+	v := g.verdict()
+	expect.Equal(t, v.Action, guard.Halt, "%s: the verdict is", v.Sentence)
+	expect.Equal(t, v.Culprit, &guard.Culprit{Name: "revision", Value: "C", Silent: true, Harmed: 3, Boxes: 3, OtherBoxes: 60}, "the culprit is")
+	expect.Equal(t, g.rollout().Status, rollout.Halted, "the rollout is")
+}

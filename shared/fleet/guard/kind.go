@@ -1,0 +1,272 @@
+package guard
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"wavegate/shared/fleet/stats"
+)
+
+// A Kind is what the boxes with one value of an attribute, or without it, contribute to all stages together. Factory and
+// organization are attributes of boxes, too.
+type Kind struct {
+	Name, Value string
+	// Told boxes were told the release, and Bad ones count against it. The told ones are in Factories, and the bad ones in
+	// BadFactories; boxes without a factory count as one.
+	Told, Bad, Factories, BadFactories int
+	// Treated are its boxes that the release reached, and Control those that it never reached, without factories in which
+	// most boxes are silent.
+	Treated, Control Group
+	// Only is the organization of all its bad and silent boxes, if the channel has several organizations.
+	Only string
+}
+
+// A Survey is the guard's last look at the kinds of a stage's boxes. It is taken when the stage has soaked, once a day while the
+// stage stays, and when the stage is otherwise clear.
+type Survey struct {
+	Percent int       `json:"percent"`
+	Number  int       `json:"number"` // of the stage's surveys, from 1
+	At      time.Time `json:"at"`
+	// Halts is set if the release harms a kind, and Doubts if a person must judge that.
+	Halts  bool `json:"halts,omitempty"`
+	Doubts bool `json:"doubts,omitempty"`
+	// Early is set if the stage was not clear otherwise.
+	Early bool `json:"early,omitempty"`
+	// Culprit is that kind.
+	Culprit *Culprit `json:"culprit,omitempty"`
+}
+
+// A Culprit is a kind of boxes that a release harms, and the boxes that it was compared with: the others, or if boxes are
+// silent, those of the kind that the release did not reach.
+type Culprit struct {
+	Name   string `json:"name"`
+	Value  string `json:"value"`
+	Silent bool   `json:"silent,omitempty"` // otherwise they are bad
+	Harmed int    `json:"harmed"`
+	Boxes  int    `json:"boxes"`
+	// Factories is in how many factories there are bad ones.
+	Factories   int `json:"factories,omitempty"`
+	OtherHarmed int `json:"otherHarmed"`
+	OtherBoxes  int `json:"otherBoxes"`
+}
+
+// The probability that the surveys of a rollout halt a good release because of failures is at most kindsHalt, and as much
+// because of silence; that they hold one is at most kindsHold, twice.
+const (
+	kindsHalt = 0.0025
+	kindsHold = 0.02
+)
+
+// A kind is harmed if at least so many of its boxes are, and at least this share.
+const (
+	fewestHalting = 3
+	fewestHolding = 2
+	kindShare     = 0.05
+)
+
+// surveyAgain is the time between two surveys of a stage.
+const surveyAgain = 24 * time.Hour
+
+// surveyLevel is the part of a budget that a survey of a stage may use: a half at stage 10, a quarter at each of the two
+// beside it, and there in shares of 1/(1·2), 1/(2·3) and so on, which add up to 1.
+func surveyLevel(budget float64, percent, number int) float64 {
+	part := 0.25
+	if percent == 10 {
+		part = 0.5
+	}
+	return budget * part / float64(number*(number+1))
+}
+
+// A kindTest is a test of one kind: the probability of so many harmed boxes or more if the release does not harm the kind.
+type kindTest struct {
+	culprit Culprit
+	only    string
+	hits    int
+	most    int // hits that are possible
+	chance  func(hits int) float64
+}
+
+// fewest is the number of hits from which a kind counts as harmed.
+func (t kindTest) fewest(least int) int {
+	return max(least, int(math.Ceil(kindShare*float64(t.culprit.Boxes))))
+}
+
+// reach is the probability that the test gives p or less by chance. Only some values of the probability are possible, so
+// a kind that is too small to reach p costs nothing (Tarone 1990).
+func (t kindTest) reach(p float64, least int) float64 {
+	for hits := t.fewest(least); hits <= t.most; hits++ {
+		if c := t.chance(hits); c <= p {
+			return c
+		}
+	}
+	return 0
+}
+
+// harmed finds the kind that chance explains least, if it does not explain it: each attribute has the same share of the
+// level, and the sum of the chances of its values to be as unlikely as that one must be below it. A kind of one organization
+// alone is left out if alone is false.
+func harmed(tests []kindTest, level float64, least int, alone bool) *Culprit {
+	byName := map[string][]kindTest{}
+	for _, t := range tests {
+		byName[t.culprit.Name] = append(byName[t.culprit.Name], t)
+	}
+	var worst *Culprit
+	smallest := 1.0
+	for _, values := range byName {
+		for _, t := range values {
+			if t.hits < t.fewest(least) || t.only != "" && !alone {
+				continue
+			}
+			p, sum := t.chance(t.hits), 0.0
+			for _, other := range values {
+				sum += other.reach(p, least)
+			}
+			if sum > level/float64(len(byName)) {
+				continue
+			}
+			if worst == nil || cmp.Or(cmp.Compare(p, smallest), cmp.Compare(t.culprit.Name, worst.Name), cmp.Compare(t.culprit.Value, worst.Value)) < 0 {
+				worst, smallest = &t.culprit, p
+			}
+		}
+	}
+	return worst
+}
+
+// failures are the tests of kinds that fail. One count a factory makes them valid whatever the boxes of a factory have in
+// common (Hoeffding 1956).
+func (b Bounds) failures(kinds []Kind) (tests []kindTest) {
+	told, bad := map[string]int{}, map[string]int{}
+	for _, k := range kinds {
+		told[k.Name], bad[k.Name] = told[k.Name]+k.Told, bad[k.Name]+k.Bad
+	}
+	for _, k := range kinds {
+		others, badOthers := told[k.Name]-k.Told, bad[k.Name]-k.Bad
+		share := b.Acceptable
+		if others > 0 {
+			share = max(share, float64(badOthers)/float64(others))
+		}
+		if k.Told == 0 || share >= 1 {
+			continue
+		}
+		tests = append(tests, kindTest{
+			culprit: Culprit{Name: k.Name, Value: k.Value, Harmed: k.Bad, Boxes: k.Told, Factories: k.BadFactories, OtherHarmed: badOthers, OtherBoxes: others},
+			only:    k.Only, hits: k.BadFactories, most: min(k.Told, k.Factories),
+			chance: func(hits int) float64 { return stats.AtLeast(hits, k.Told, share) },
+		})
+	}
+	return tests
+}
+
+// silences are the tests of kinds that go silent: those that the release reached against those that it did not reach.
+func silences(kinds []Kind) (tests []kindTest) {
+	for _, k := range kinds {
+		t, c := k.Treated, k.Control
+		silent := t.Silent + c.Silent
+		if t.Boxes == 0 || c.Boxes == 0 {
+			continue
+		}
+		tests = append(tests, kindTest{
+			culprit: Culprit{Name: k.Name, Value: k.Value, Silent: true, Harmed: t.Silent, Boxes: t.Boxes, OtherHarmed: c.Silent, OtherBoxes: c.Boxes},
+			only:    k.Only, hits: t.Silent, most: min(t.Boxes, silent),
+			chance: func(hits int) float64 { return stats.Fisher(hits, t.Boxes, silent-hits, c.Boxes) },
+		})
+	}
+	return tests
+}
+
+// look surveys kinds at a part of the budgets.
+func (b Bounds) survey(kinds []Kind, percent, number int, at time.Time) Survey {
+	s := Survey{Percent: percent, Number: number, At: at}
+	for _, tests := range [][]kindTest{b.failures(kinds), silences(kinds)} {
+		if c := harmed(tests, surveyLevel(kindsHalt, percent, number), fewestHalting, false); c != nil {
+			s.Halts, s.Doubts, s.Culprit = true, false, c
+			return s
+		}
+		if c := harmed(tests, surveyLevel(kindsHold, percent, number), fewestHolding, true); c != nil && s.Culprit == nil {
+			s.Doubts, s.Culprit = true, c
+		}
+	}
+	return s
+}
+
+// surveys takes the survey of the present stage if its boxes were looked up for one, and keeps the last ones of the others.
+// What was known when a person let the rollout go on does not halt or hold it again.
+func (d decision) surveys() []Survey {
+	e := d.evidence
+	list := slices.Clone(e.Surveys)
+	_, without, _ := d.judge()
+	if clear := onlyPeople(without); e.Kinds != nil && d.counted() && d.surveyDue(clear) {
+		last := d.surveyed(e.Surveys)
+		list = slices.DeleteFunc(list, func(s Survey) bool { return s.Percent == e.Stage })
+		taken := d.policy.Guard.survey(e.Kinds, e.Stage, last.Number+1, e.AsOf)
+		taken.Early = !clear
+		list = append(list, taken)
+	}
+	for i, s := range list {
+		after := s.At.After(e.Resumed)
+		list[i].Halts, list[i].Doubts = s.Halts && after, s.Doubts && after
+	}
+	return list
+}
+
+// surveyed is the last survey of the present stage; its number is 0 if there was none.
+func (d decision) surveyed(all []Survey) (last Survey) {
+	for _, s := range all {
+		if s.Percent == d.evidence.Stage {
+			last = s
+		}
+	}
+	return last
+}
+
+// fresh reports whether a survey was taken since the rollout got to its stage, or was resumed.
+func (d decision) fresh(s Survey) bool { return s.Number > 0 && !s.At.Before(d.evidence.Since) }
+
+// surveyDue reports whether the present stage needs a survey: it has no fresh one, or is clear only now, or the last was a day
+// ago and the rollout still tells boxes. At the last stage there is nobody left to keep from the release.
+func (d decision) surveyDue(clear bool) bool {
+	last, e := d.surveyed(d.evidence.Surveys), d.evidence
+	return e.next() != 0 && d.soakOver() && (!d.fresh(last) || clear && last.Early || !e.Stopped && e.AsOf.Sub(last.At) >= surveyAgain)
+}
+
+// onlyPeople reports whether all reasons to hold are left to people, or come from a survey itself.
+func onlyPeople(reasons []Reason) bool {
+	return !slices.ContainsFunc(reasons, func(r Reason) bool {
+		return !slices.Contains([]Reason{NotSurveyed, KindDoubtful, TellingStopped, PeoplePromote, WindowClosed, Frozen, ApprovalRequired, Clear}, r)
+	})
+}
+
+func (s Survey) halts() bool  { return s.Halts }
+func (s Survey) doubts() bool { return s.Doubts }
+
+// culprit names the kind that chance explains least, for a halt that rests on all boxes.
+func (d decision) culprit() *Culprit {
+	for _, tests := range [][]kindTest{d.policy.Guard.failures(d.evidence.Kinds), silences(d.evidence.Kinds)} {
+		if c := harmed(tests, kindsHold, fewestHolding, true); c != nil {
+			return c
+		}
+	}
+	return nil
+}
+
+func (c Culprit) sentence() string {
+	of := fmt.Sprintf("with %s=%s", c.Name, c.Value)
+	switch {
+	case c.Value == "":
+		of = "without " + c.Name
+	case c.Name == "factory" || c.Name == "organization":
+		of = fmt.Sprintf("of %s %s", c.Name, c.Value)
+	}
+	if c.Silent {
+		return fmt.Sprintf("%d of %s %s that the release reached are silent, and %d of %d that it did not reach",
+			c.Harmed, boxes(c.Boxes), of, c.OtherHarmed, c.OtherBoxes)
+	}
+	in := "one factory"
+	if c.Factories != 1 {
+		in = fmt.Sprintf("%d factories", c.Factories)
+	}
+	return fmt.Sprintf("%d of %s %s are bad, in %s, and %d of %d others", c.Harmed, boxes(c.Boxes), of, in, c.OtherHarmed, c.OtherBoxes)
+}

@@ -1,0 +1,120 @@
+package guard_test
+
+import (
+	"testing"
+	"time"
+
+	"wavegate/shared/fleet/guard"
+	"wavegate/shared/testing/expect"
+)
+
+// revisions are a thousand told boxes in fifty factories, of which some have hardware revision C, each in a factory of its
+// own.
+func revisions(c guard.Kind) []guard.Kind {
+	c.Name, c.Value = "hardwareRevision", "C"
+	c.Factories, c.BadFactories = c.Told, c.Bad
+	return []guard.Kind{c, {Name: "hardwareRevision", Value: "B", Told: 1000 - c.Told, Bad: 3, Factories: 50, BadFactories: 3,
+		Treated: guard.Group{Boxes: 1000 - c.Told, Silent: 4}, Control: guard.Group{Boxes: 9000, Silent: 40}}}
+}
+
+func TestDecide_OneKind(t *testing.T) {
+	const rest = "; with 0 undecided, 23 more bad boxes or 26 more silent halt it."
+	for name, c := range map[string]struct {
+		kinds    []guard.Kind
+		change   change
+		action   guard.Action
+		reasons  []guard.Reason
+		sentence string
+		wants    bool
+	}{
+		"all of a kind are bad": {kinds: revisions(guard.Kind{Told: 7, Bad: 7}), action: guard.Halt, reasons: []guard.Reason{guard.KindBad},
+			sentence: "Halt: 7 of 7 boxes with hardwareRevision=C are bad, in 7 factories, and 3 of 993 others."},
+		"two of a kind are bad": {kinds: revisions(guard.Kind{Told: 2, Bad: 2}), action: guard.Hold, reasons: []guard.Reason{guard.KindDoubtful},
+			sentence: "Hold: 2 of 2 boxes with hardwareRevision=C are bad, in 2 factories, and 3 of 998 others" + rest},
+		"one of a kind is bad":                    {kinds: revisions(guard.Kind{Told: 1, Bad: 1}), action: guard.Promote, reasons: []guard.Reason{guard.Clear}},
+		"one of twenty bad boxes is of each kind": {kinds: revisions(guard.Kind{Told: 300, Bad: 1}), action: guard.Promote, reasons: []guard.Reason{guard.Clear}},
+		"all of a kind in one organization are bad": {kinds: revisions(guard.Kind{Told: 7, Bad: 7, Only: "acme"}), action: guard.Hold, reasons: []guard.Reason{guard.KindDoubtful},
+			sentence: "Hold: 7 of 7 boxes with hardwareRevision=C are bad, in 7 factories, and 3 of 993 others" + rest},
+		"all of a kind are silent": {kinds: revisions(guard.Kind{Told: 7, Treated: guard.Group{Boxes: 7, Silent: 7}, Control: guard.Group{Boxes: 50}}),
+			action: guard.Halt, reasons: []guard.Reason{guard.KindBad},
+			sentence: "Halt: 7 of 7 boxes with hardwareRevision=C that the release reached are silent, and 0 of 50 that it did not reach."},
+		"a kind is silent everywhere": {kinds: revisions(guard.Kind{Told: 7, Treated: guard.Group{Boxes: 7, Silent: 7}, Control: guard.Group{Boxes: 50, Silent: 48}}),
+			action: guard.Promote, reasons: []guard.Reason{guard.Clear}},
+		"nobody has looked": {change: func(e *guard.Evidence) { e.Kinds = nil }, action: guard.Hold, reasons: []guard.Reason{guard.NotSurveyed},
+			sentence: "Hold: the kinds of boxes have not been looked at yet" + rest},
+		"somebody looked when it was not clear": {change: func(e *guard.Evidence) {
+			e.Kinds, e.Surveys = nil, []guard.Survey{{Percent: 10, Number: 1, At: e.Since.Add(time.Hour), Early: true}}
+		}, action: guard.Hold, reasons: []guard.Reason{guard.NotSurveyed}},
+		"too few have taken it, and nobody has looked": {change: func(e *guard.Evidence) { e.Kinds, e.Taken.Good = nil, 0 },
+			action: guard.Hold, reasons: []guard.Reason{guard.TooFewTaken}, wants: true},
+		"too few have taken it, and somebody looked": {change: func(e *guard.Evidence) {
+			e.Kinds, e.Taken.Good = nil, 0
+			e.Surveys = []guard.Survey{{Percent: 10, Number: 1, At: e.Since.Add(time.Hour), Early: true}}
+		}, action: guard.Hold, reasons: []guard.Reason{guard.TooFewTaken}},
+		"somebody looked at the stage before": {change: func(e *guard.Evidence) {
+			e.Kinds, e.Surveys = nil, []guard.Survey{{Percent: 1, Number: 1, At: e.Since.Add(time.Hour)}}
+		}, action: guard.Hold, reasons: []guard.Reason{guard.NotSurveyed}},
+		"somebody looked": {change: func(e *guard.Evidence) {
+			e.Kinds, e.Surveys = nil, []guard.Survey{{Percent: 10, Number: 1, At: e.Since.Add(time.Hour)}}
+		}, action: guard.Promote, reasons: []guard.Reason{guard.Clear}},
+		"a survey halts, and the count is new": {change: func(e *guard.Evidence) {
+			e.Kinds, e.Surveys = nil, []guard.Survey{{Percent: 10, Number: 1, At: e.Since.Add(time.Hour), Halts: true,
+				Culprit: &guard.Culprit{Name: "factory", Value: "north", Silent: true, Harmed: 20, Boxes: 21, OtherBoxes: 30}}}
+		}, action: guard.Halt, reasons: []guard.Reason{guard.KindBad},
+			sentence: "Halt: 20 of 21 boxes of factory north that the release reached are silent, and 0 of 30 that it did not reach."},
+		"a person has gone on since": {change: func(e *guard.Evidence) {
+			e.Kinds, e.Resumed = nil, e.Since.Add(2*time.Hour)
+			e.Surveys = []guard.Survey{{Percent: 10, Number: 1, At: e.Since.Add(time.Hour), Halts: true, Culprit: &guard.Culprit{}}}
+		}, action: guard.Promote, reasons: []guard.Reason{guard.Clear}},
+		"a halt for failures names the kind": {kinds: revisions(guard.Kind{Told: 30, Bad: 30}), change: bad(1, 30), action: guard.Halt,
+			reasons:  []guard.Reason{guard.TooManyBad, guard.KindBad},
+			sentence: "Halt: 30 of 900 boxes of stage 10 with the release are bad, 8 more than allowed; 30 of 30 boxes with hardwareRevision=C are bad, in 30 factories, and 3 of 970 others."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := healthy(10)
+			if c.kinds != nil {
+				e.Kinds = c.kinds
+			}
+			if c.change != nil {
+				c.change(&e)
+			}
+			v := guard.Decide(acting(), e, now)
+			expect.Equal(t, v.Action, c.action, "the verdict is")
+			expect.Equal(t, v.Reasons, c.reasons, "the reasons are")
+			if c.sentence != "" {
+				expect.Equal(t, v.Sentence, c.sentence, "the sentence is")
+			}
+			expect.Equal(t, v.Wants, c.wants || v.Reason == guard.NotSurveyed, "wants a survey")
+			stops := v.Reason == guard.KindDoubtful
+			expect.Equal(t, v.Stops, stops, "stops telling")
+		})
+	}
+}
+
+// TestDecide_ManyValues_DoNotHideOne: values that are too small to be conspicuous cost the others nothing.
+func TestDecide_ManyValues_DoNotHideOne(t *testing.T) {
+	e := healthy(10)
+	e.Kinds = revisions(guard.Kind{Told: 5, Bad: 5})
+	for i := range 1600 {
+		e.Kinds = append(e.Kinds, guard.Kind{Name: "hardwareRevision", Value: string(rune('a' + i)), Told: 2, Factories: 2})
+	}
+	expect.Equal(t, guard.Decide(acting(), e, now).Reason, guard.KindBad, "the verdict's reason is")
+}
+
+// TestDecide_DailySurveys_AreTakenAtFallingLevels.
+func TestDecide_DailySurveys_AreTakenAtFallingLevels(t *testing.T) {
+	e := healthy(10)
+	p := acting()
+	p.Promote.Auto = false
+	e.Kinds = revisions(guard.Kind{Told: 2, Bad: 2})
+	for number := range 40 {
+		v := guard.Decide(p, e, now)
+		expect.Equal(t, v.Surveys[0].Number, number+1, "the survey's number is")
+		if !v.Surveys[0].Doubts {
+			return
+		}
+		e.Surveys = v.Surveys
+		e.Surveys[0].At = e.AsOf.Add(-24 * time.Hour)
+	}
+	t.Error("the fortieth survey doubts as easily as the first")
+}
