@@ -33,7 +33,9 @@ func TestAttributes_OfTheRegistrationAndOfTheBox_AreShownAndFound(t *testing.T) 
 	w.Box(t, "box-1").Put(t, attributesPath, `{"attributes":{"modem":"LTE","board":"B"}}`).Is(t, http.StatusNoContent)
 	expect.Equal(t, w.State(t), before, "after the same again, the stored data is")
 	owner.Put(t, "/api/edges/box-1", `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme","attributes":null}`, "If-Match", `"1"`).Is(t, http.StatusNoContent)
-	var trail struct{ Items []struct{ Before, After edge.Edge } }
+	var trail struct {
+		Items []struct{ Before, After edge.Edge }
+	}
 	owner.Get(t, "/api/audit-events?resourceType=edge&resourceId=box-1&limit=1").Into(t, &trail)
 	last := trail.Items[0]
 	expect.Equal(t, last.Before.Attributes, map[string]string{"board": "C"}, "before the last change, the box had")
@@ -53,6 +55,7 @@ func TestAttributes_ThatAreBad_ChangeNothing(t *testing.T) {
 	w, owner := served(t)
 	boxes := w.Box(t, "box-1")
 	boxes.Put(t, attributesPath, `{"attributes":{"board":"C"}}`).Is(t, http.StatusNoContent)
+	boxes.Get(t, manifestPath("box-1")).Is(t, http.StatusOK)
 	before := w.State(t)
 	refusal := boxes.Put(t, attributesPath, `{"attributes":{"a b":"x","board":7,"c":""}}`).Refused(t, problem.ValidationFailed)
 	expect.Equal(t, len(refusal.Errors), 3, "faults:")
