@@ -29,7 +29,7 @@ const (
 	whole    = "enrolment"
 	theIDs   = "ids"
 	waiting  = "waiting/"
-	theCrowd = "crowd"
+	theCrowd = "waits" // outside the range of waiting, and after ids: an export begins there
 )
 
 // An item is an enrolment with the keys of its list.

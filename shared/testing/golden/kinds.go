@@ -39,7 +39,7 @@ var Kinds = []Kind{
 	{Table: dynamo.Gateways, Name: "gateway"},
 	{Table: dynamo.Enrolments, Name: "enrolment", Is: has("part", "enrolment")},
 	{Table: dynamo.Enrolments, Name: "ids", Is: has("part", "ids")},
-	{Table: dynamo.Enrolments, Name: "crowd", Is: has("part", "crowd")},
+	{Table: dynamo.Enrolments, Name: "crowd", Is: has("part", "waits")},
 	{Table: dynamo.Enrolments, Name: "waiting box", Is: begins("part", "waiting/")},
 	{Table: dynamo.Audit, Name: "event", Parts: eventParts, States: []string{"eventName"},
 		Free: []string{"salts", "classesSince", "taken.causes", "attributes"}},
