@@ -59,7 +59,7 @@ func (k exportedKind) identity(row map[string]any) string {
 	return strings.Join(parts, " ")
 }
 
-var enrolmentFields = []string{"id", "edgeId", "listed"}
+var enrolmentFields = []string{"id", "edgeId", "listed", "boxes"}
 
 var exportedKinds = map[string]exportedKind{
 	"gateway":                   {dynamo.Gateways, []string{"organizationId"}},
