@@ -55,31 +55,67 @@ func TestBox_LeavesItsFactory_OnlySigned(t *testing.T) {
 	expect.Equal(t, b.without(1), "press-2", "after its return, without a box")
 }
 
+// TestBox_WithoutMachines_LeavesItsFactory, alone and with others.
+func TestBox_WithoutMachines_LeavesItsFactory(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	owner := b.w.Owner(t)
+	const moved = `"edgeType":"gateway-x","channel":"stable","organizationId":"acme","factoryId":null}`
+	for _, box := range []string{"box-2", "box-3"} {
+		owner.Put(t, "/api/edges/"+box, registration("munich-1", "")).Is(t, http.StatusCreated)
+	}
+	owner.Put(t, "/api/edges/box-2", "{"+moved).Is(t, http.StatusNoContent)
+	owner.Post(t, "/api/edges", `{"edges":[{"edgeId":"box-3",`+moved+`]}`).Is(t, http.StatusOK)
+	for _, box := range []string{"box-2", "box-3"} {
+		if shown := owner.Get(t, "/api/edges/"+box).Object(t); shown["factoryId"] != nil {
+			t.Errorf("%s is in factory %v", box, shown["factoryId"])
+		}
+	}
+}
+
+// TestReport_OfAVersionThatDoesNotNameTheMachine_LeadsItToTheMethod: it hears of the version's recall.
+func TestReport_OfAVersionThatDoesNotNameTheMachine_LeadsItToTheMethod(t *testing.T) {
+	t.Parallel()
+	b, box := boxed(t)
+	b.machine("oven-1", "oven")
+	b.author.Put(t, "/api/factories/munich-1/machines/oven-1", `{"name":"Oven 1","edgeId":"box-1"}`).Is(t, http.StatusNoContent)
+	methods := func() int {
+		items, _ := box.Get(t, "/api/factories/munich-1/machines/oven-1/methods").Object(t)["items"].([]any)
+		return len(items)
+	}
+	expect.Equal(t, methods(), 0, "before, methods of the machine")
+	box.Put(t, b.report("oven-1"), b.says(1, "running")).Is(t, http.StatusCreated)
+	b.move(b.author, 1, "withdrawn", "").Is(t, http.StatusOK)
+	expect.Equal(t, methods(), 1, "after the withdrawal, methods of the machine")
+}
+
 // TestBox_Ended_NamesTheMachinesThatItLeaves: nothing prevents the end of a box, and the answer says who has to be given
 // another one.
 func TestBox_Ended_NamesTheMachinesThatItLeaves(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]struct {
-		path  string
-		ready func(*bench)
-	}{
-		"retired": {"/api/edges/box-1", func(*bench) {}},
-		"its tokens are ended": {"/api/edges/box-1/token", func(b *bench) {
+	for name, ready := range map[string]func(*bench) (path string){
+		"retired": func(*bench) string { return "/api/edges/box-1" },
+		"reset": func(b *bench) string {
+			path, _ := enrols(b.T, b.w, b.w.Admin(b, "acme"), `"box-1"`, "")
+			return path + "/redemptions/box-1"
+		},
+		"its tokens are ended": func(b *bench) string {
 			b.w.Owner(b).Put(b, "/api/edges/box-1/token", `{"tokenSha256":"`+strings.Repeat("a", 64)+`"}`).Is(b, http.StatusNoContent)
-		}},
+			return "/api/edges/box-1/token"
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, box := boxed(t)
 			owner := b.w.Owner(t)
 			owner.Put(t, "/api/edges/box-2", registration("munich-1", "")).Is(t, http.StatusCreated)
-			end.ready(b)
+			path := ready(b)
 			b.move(b.author, 1, "withdrawn", "").Is(t, http.StatusOK)
-			a := owner.Do(t, http.MethodDelete, end.path, "").Is(t, http.StatusOK)
+			a := owner.Do(t, http.MethodDelete, path, "").Is(t, http.StatusOK)
 			expect.Equal(t, string(a.Body), `{"machines":["press-1"]}`, "the answer is")
 			expect.Equal(t, b.without(1), "press-1 press-2", "without a box")
 			expect.Equal(t, b.left(1), "press-1 box-1, press-2", "left")
 			owner.Do(t, http.MethodDelete, "/api/edges/box-2", "").Is(t, http.StatusNoContent) // it speaks for no machine
-			if name == "retired" {
+			if name != "its tokens are ended" {
 				box.Put(t, b.report("press-1"), b.says(1, "finished")).Refused(t, problem.NotFound)
 				return
 			}

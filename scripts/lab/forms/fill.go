@@ -256,10 +256,10 @@ func (w *world) rollouts() {
 
 // described makes a box with attributes that changes what it says after it was told of a rollout, and moves it.
 func (w *world) described() {
-	w.do(created, "olga", "PUT /api/edges/box-93", onChannel("gateway-x", "traced", `,"attributes":{"supplier":"Acorn"}`))
-	w.do(done, "box:box-93", "PUT /api/edges/box-93/attributes", `{"attributes":{"modem":"LTE"}}`)
-	w.poll("box-93", "1.0.0")
-	w.do(done, "box:box-93", "PUT /api/edges/box-93/attributes", `{"attributes":{"modem":"5G"}}`)
+	w.do(created, "olga", "PUT /api/edges/box-96", onChannel("gateway-x", "traced", `,"attributes":{"supplier":"Acorn"}`))
+	w.do(done, "box:box-96", "PUT /api/edges/box-96/attributes", `{"attributes":{"modem":"LTE"}}`)
+	w.poll("box-96", "1.0.0")
+	w.do(done, "box:box-96", "PUT /api/edges/box-96/attributes", `{"attributes":{"modem":"5G"}}`)
 	w.do(created, "olga", "PUT /api/edges/box-94", onChannel("gateway-x", "traced", `,"attributes":{"supplier":"Acorn"}`))
 	w.poll("box-94", "1.0.0")
 	w.do(done, "olga", "PUT /api/edges/box-94", onChannel("gateway-x", "nowhere", ""))
