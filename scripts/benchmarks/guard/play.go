@@ -117,27 +117,7 @@ func (p *play) place(seed int) {
 			b.dies = -7*24*time.Hour - b.first
 		}
 		b.neverInstalls = p.random.Float64() < w.NeverInstalls
-		b.attributes = map[string]string{}
-		for _, a := range w.Attributes {
-			if value := a.value(p.random); value != "" {
-				b.attributes[a.Name] = value
-			}
-		}
-		for j, e := range w.Release {
-			share := e.Share
-			if clusters[j] != nil {
-				share = 0
-				if clusters[j][plant] {
-					share = min(1, e.Share*float64(w.Plants)/float64(len(clusters[j])))
-				}
-			}
-			if e.Kind != "" && !b.is(e.Kind) {
-				continue
-			}
-			if p.random.Float64() < share {
-				b.effects |= 1 << j
-			}
-		}
+		p.draw(b, plant, clusters)
 		if w.Pinned > 0 && p.random.Float64() < w.Pinned {
 			b.edge.Pin = &report.Pin{Version: oldVersion, At: p.at(-afterwards), Until: p.at(365 * 24 * time.Hour)}
 		}
@@ -145,6 +125,31 @@ func (p *play) place(seed int) {
 		b.row, _ = report.Next(b.row, report.Polled{Told: oldVersion, Running: oldVersion, Subject: id, At: p.at(-afterwards)})
 		b.entry = b.row.Entry()
 		p.byID[id], p.order = int32(i), append(p.order, int32(i))
+	}
+}
+
+// draw draws a box's attributes, and the effects of the release on it. Some effects are only in some plants.
+func (p *play) draw(b *box, plant int, clusters []map[int]bool) {
+	b.attributes = map[string]string{}
+	for _, a := range p.world.Attributes {
+		if value := a.value(p.random); value != "" {
+			b.attributes[a.Name] = value
+		}
+	}
+	for j, e := range p.world.Release {
+		share := e.Share
+		if clusters[j] != nil {
+			share = 0
+			if clusters[j][plant] {
+				share = min(1, e.Share*float64(p.world.Plants)/float64(len(clusters[j])))
+			}
+		}
+		if e.Kind != "" && !b.is(e.Kind) {
+			continue
+		}
+		if p.random.Float64() < share {
+			b.effects |= 1 << j
+		}
 	}
 }
 

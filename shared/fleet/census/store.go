@@ -5,16 +5,13 @@ import (
 	"errors"
 	"time"
 
-	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/freeze"
-	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/setting"
 )
 
 // A Progress says how far a rollout is.
@@ -65,57 +62,6 @@ type ChannelVersions struct {
 
 // LastSeen returns when the subject of a box made its last call; zero: unknown.
 type LastSeen func(ctx context.Context, subject string) (time.Time, error)
-
-// Settings holds the settings of counts.
-type Settings struct {
-	Shards       report.Shards
-	PollInterval time.Duration
-	// IdlePollInterval is the time between polls from the second day of a stage on.
-	IdlePollInterval time.Duration
-	// GuardInterval is the time between two ticks.
-	GuardInterval time.Duration
-	// Heartbeat and Watched are set if the deployment has a bell: how often a listening box polls, and how often a watched
-	// one does.
-	Heartbeat, Watched time.Duration
-}
-
-// SettingNames lists the settings that ReadSettings reads.
-var SettingNames = []setting.Name{setting.ReportShards, setting.PollIntervalSeconds, setting.GuardIntervalSeconds,
-	setting.BellURL, setting.IdlePollIntervalSeconds, setting.HeartbeatSeconds}
-
-// ReadSettings reads the settings.
-func ReadSettings(r *setting.Values) Settings {
-	seconds := func(name setting.Name) time.Duration { return time.Duration(r.Number(name)) * time.Second }
-	s := Settings{
-		Shards:       report.ReadShards(r),
-		PollInterval: seconds(setting.PollIntervalSeconds), IdlePollInterval: seconds(setting.IdlePollIntervalSeconds),
-		GuardInterval: guard.Interval(r),
-	}
-	if r.Text(setting.BellURL) != "" {
-		s.Watched, s.Heartbeat = s.IdlePollInterval, seconds(setting.HeartbeatSeconds)
-	}
-	return s
-}
-
-// interval is the time between two polls of the boxes that a count checks for silence.
-func (s Settings) interval(r rollout.Rollout, now time.Time) time.Duration {
-	switch {
-	case s.Heartbeat == 0 && r.Status == rollout.Active && now.Sub(r.UpdatedAt) < bell.Busy:
-		return s.PollInterval
-	case s.Heartbeat == 0:
-		return max(s.PollInterval, s.IdlePollInterval)
-	case r.Status == rollout.Active || now.Sub(r.UpdatedAt) < bell.AfterEnd(s.Heartbeat):
-		return max(s.PollInterval, s.Watched)
-	}
-	return max(s.PollInterval, s.Watched, s.Heartbeat)
-}
-
-// recent is the least age of a rollout's last count at which a tick counts again. It is less than the time between two
-// ticks, so that a tick that comes a little early counts, too.
-func (s Settings) recent() time.Duration { return s.GuardInterval / 2 }
-
-// fresh is the least age of a count at which a caller who wants a new one gets a new one.
-func (s Settings) fresh() time.Duration { return min(freshAge, s.recent()) }
 
 // A Reader reads counts of rollouts, and counts channels: what does not depend on when boxes were last seen.
 type Reader struct {
