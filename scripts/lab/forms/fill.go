@@ -260,9 +260,9 @@ func (w *world) described() {
 	w.do(done, "box:box-96", "PUT /api/edges/box-96/attributes", `{"attributes":{"modem":"LTE"}}`)
 	w.poll("box-96", "1.0.0")
 	w.do(done, "box:box-96", "PUT /api/edges/box-96/attributes", `{"attributes":{"modem":"5G"}}`)
-	w.do(created, "olga", "PUT /api/edges/box-94", onChannel("gateway-x", "traced", `,"attributes":{"supplier":"Acorn"}`))
-	w.poll("box-94", "1.0.0")
-	w.do(done, "olga", "PUT /api/edges/box-94", onChannel("gateway-x", "nowhere", ""))
+	w.do(created, "olga", "PUT /api/edges/box-97", onChannel("gateway-x", "traced", `,"attributes":{"supplier":"Acorn"}`))
+	w.poll("box-97", "1.0.0")
+	w.do(done, "olga", "PUT /api/edges/box-97", onChannel("gateway-x", "nowhere", ""))
 }
 
 // contested halts a rollout while another writer is faster once, so that the halt announces itself.
