@@ -78,7 +78,7 @@ func (q PinRequest) pinned(row report.Row, is, runs release.Release, by audit.Pe
 	case is.Version == "":
 		return nil, problem.New(problem.ReleaseNotPublished, "Version %s of %s was never published.", cmp.Or(q.Version, row.Running), row.EdgeType)
 	case runs.Version != "" && is.Rank() < runs.Rank() && !q.AllowDowngrade:
-		return nil, problem.New(problem.DowngradeRefused, "The box runs %s, which is newer than %s. Give allowDowngrade to send it back.", runs.Version, is.Version)
+		return nil, problem.New(problem.DowngradeRefused, "The box runs %s, or was told it, which is newer than %s. Give allowDowngrade to send it back.", runs.Version, is.Version)
 	case row.DDI && !is.Sufficient():
 		return nil, problem.New(problem.Conflict, "Release %s was published without sizeBytes and sha1, which the box's DDI client needs; "+
 			"publish it again with both.", is.Version)
@@ -137,7 +137,7 @@ func (r *Registry) pinning(ctx context.Context, a Assignment, was Stored, by aud
 	}
 	row.Pin = was.Edge.Pin
 	releases := release.NewStore(r.db)
-	var is, runs release.Release
+	var is, runs, told release.Release
 	find := func(version string, found *release.Release) func(context.Context) error {
 		return func(ctx context.Context) (err error) {
 			if version != "" {
@@ -150,8 +150,15 @@ func (r *Registry) pinning(ctx context.Context, a Assignment, was Stored, by aud
 	if a.Pin.Installed {
 		wanted = row.Running
 	}
-	if err := dynamo.Together(ctx, find(wanted, &is), find(cmp.Or(row.Written, row.Running, row.Told), &runs)); err != nil {
+	said := cmp.Or(row.Written, row.Running)
+	if row.Told == said {
+		row.Told = ""
+	}
+	if err := dynamo.Together(ctx, find(wanted, &is), find(said, &runs), find(row.Told, &told)); err != nil {
 		return a, err
+	}
+	if told.Version != "" && told.Rank() > runs.Rank() {
+		runs = told // it may run it since
 	}
 	var err error
 	a.made, err = a.Pin.pinned(row, is, runs, by, at)

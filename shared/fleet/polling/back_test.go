@@ -103,7 +103,11 @@ func (l *lineage) step() {
 			b.excused = back
 		}
 	case "unpin":
-		if l.put(b, edge.Assignment{Pin: &edge.PinRequest{Remove: true}}) {
+		row, err := report.NewStore(l.db, 1).Get(l.Context(), b.id)
+		if err != nil {
+			l.Fatal(err)
+		}
+		if l.put(b, edge.Assignment{Pin: &edge.PinRequest{Remove: true}}) && row.Pin != nil {
 			b.excused = false
 		}
 	case "move":
