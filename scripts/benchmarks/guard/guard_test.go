@@ -156,7 +156,7 @@ func TestRun_EndsAsItShould(t *testing.T) {
 }
 
 func TestRun_TheSameSeed_GivesTheSame(t *testing.T) {
-	const world = `{"boxes": 500, "bell": true, "release": [{"share": 0.3, "does": "fail", "code": "boot", "attempts": 1}]}`
+	const world = `{"boxes": 500, "days": 2, "bell": true, "release": [{"share": 0.3, "does": "fail", "code": "boot", "attempts": 1}]}`
 	if a, b := run(mustParse(t, world), 1), run(mustParse(t, world), 1); a != b {
 		t.Errorf("the same seed gives %+v and %+v", a, b)
 	}

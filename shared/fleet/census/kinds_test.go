@@ -90,10 +90,10 @@ func TestSurvey_OfALargeFleet_LooksUpHalfOfEachGroup(t *testing.T) {
 	expect.Equal(t, len(c.Survey()), reached+6000, "boxes to look up")
 }
 
-// TestGuard_AKindOfBoxesDies_ItHaltsAndNamesIt: three of sixty reached boxes have hardware revision C, and die; sixty more of
+// TestGuard_AKindOfBoxesDies_ItHaltsAndNamesIt: three reached boxes have hardware revision C, and die; sixty more of
 // the kind live on without the release.
 func TestGuard_AKindOfBoxesDies_ItHaltsAndNamesIt(t *testing.T) {
-	g := newJudgedFleet(t, dynamotest.Embedded(t), quick(), 600, "acme", "initech")
+	g := newJudgedFleet(t, dynamotest.Embedded(t), quick(), 240, "acme", "initech")
 	g.raise(10)
 	g.now = g.now.Add(time.Second) // the limiter's times are rounded down
 	reached := g.reached()
