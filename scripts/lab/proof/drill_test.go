@@ -127,7 +127,7 @@ func drill(t *testing.T, store *dynamolocal.Store) {
 
 	// A table of another moment is found: the restored trail with a present table.
 	for _, id := range []dynamo.TableID{dynamo.Channels, dynamo.Factories, dynamo.Edges, dynamo.Rollouts} {
-		if sameItems(now[id], then[id]) {
+		if sameItems(uncounted(now[id]), uncounted(then[id])) {
 			continue
 		}
 		names := maps.Clone(restored)
@@ -144,6 +144,17 @@ func drill(t *testing.T, store *dynamolocal.Store) {
 		t.Logf("%s of a later moment than the rest: %d %s", id, len(wrong), findings)
 		compare(t, w.DB, names, torn)
 	}
+}
+
+// uncounted are items without what is counted in a factory's item: the trail does not contain it.
+func uncounted(items []ledger.Item) (list []ledger.Item) {
+	for _, item := range items {
+		item = maps.Clone(item)
+		delete(item, "machineChanges")
+		delete(item, "machineCount")
+		list = append(list, item)
+	}
+	return list
 }
 
 // compare compares tables with few boxes at a time, and expects the findings of an audit of the whole books.

@@ -45,7 +45,8 @@ func TestKilled_DuringAChange_IsAppliedInFullOrNotAtAll(t *testing.T) {
 				}
 				once := w.State(t)
 				caller.Do(t, change.Method, change.Path, change.Body, "Idempotency-Key", operation)
-				if twice := w.State(t); twice != once || applied && once == before {
+				// Each publication is a change, also of the same version: it ends the holds of boxes.
+				if twice := w.State(t); twice != once && operation != "publish-release" || applied && once == before {
 					t.Errorf("%s: once %s\ntwice %s", operation, once, twice)
 				}
 				books, err := ledger.Read(t.Context(), w.DB, dynamolocal.TableName)

@@ -288,6 +288,7 @@ func (x *explainer) read(c Call) {
 		x.activeRollout(c, thing)
 		x.guard(c, thing)
 		delete(thing, "standing")                // follows from the method and the time
+		delete(thing, "order")                   // the release's, which the channel's events do not contain
 		delete(thing, "saidAttributes")          // the box says them
 		if c.Operation == "get-edge-enrolment" { // these follow from the boxes
 			for _, name := range []string{"edgeIds", "redemptions", "waiting"} {
