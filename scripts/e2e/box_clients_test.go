@@ -226,7 +226,7 @@ func TestBoxClients_ARollout_AHalt_TheWayBack_AndALostRing(t *testing.T) {
 		expect.Equal(t, b.read("version"), "1.0.0", "nothing rang, and it runs")
 		b.runs(t, "1.2.0") // the channel's version, at its heartbeat
 
-		owner.Put(t, "/api/edges/"+b.id, box).Is(t, http.StatusNoContent)
+		owner.Put(t, "/api/edges/"+b.id, strings.TrimSuffix(box, "}")+`,"allowDowngrade":true}`).Is(t, http.StatusNoContent)
 		b.runs(t, "1.0.0") // only this box is called
 		expect.Equal(t, strings.Fields(b.read("activations")), []string{"1.1.0", "1.0.0", "1.2.0", "1.0.0"}, "it activated")
 	})
