@@ -16,6 +16,7 @@ import (
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/dynamotest"
+	_ "wavegate/shared/testing/raced" // few cases under the race detector
 	"wavegate/shared/trail/audit"
 )
 

@@ -16,6 +16,7 @@ import (
 
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/dynamotest"
+	_ "wavegate/shared/testing/raced" // few cases under the race detector
 )
 
 // A fleet is many containers that call a real store at the same time. Each has its own Limiter

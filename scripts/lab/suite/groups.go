@@ -1,5 +1,7 @@
 package main
 
+import "strings"
+
 // A group is a part of the suite that runs, is timed and fails as a whole.
 type group struct {
 	name, mode, says string
@@ -27,14 +29,13 @@ var groups = []group{
 		[]string{"env PROOF_HISTORIES=100 PROOF_HISTORIES_BOXES=50 @test -count=1 -run=" + isolation + " ./scripts/lab/proof"}},
 	{"stacks", daily, "templates; cdk-nag; synthesis of dev and prod", "node npm", []string{"@test -count=1 ./infra", "./scripts/synth stages"}},
 	{"processes", daily, "the local service, the command and the other tools, as processes", "", []string{"@test -count=1 @processes"}},
-	{"races", daily, "the race detector on packages that start goroutines", "cc|gcc|clang", []string{"@test -race -timeout=20m @raced", "@test -race -timeout=20m @race-of -rapid.checks=5"}},
+	{"races", daily, "the race detector on packages that start goroutines", "cc|gcc|clang", []string{"@test -race -timeout=20m " + strings.Join(goroutines, " ")}},
 	{"contract", daily, "the contract's lint, and whether it would break a caller", "npm", []string{"./scripts/contract check"}},
 
 	{"fleets", rest, "thousands of boxes over HTTP; each number and verdict is what the boxes know; the demo; sizes; same bytes", "",
 		[]string{"@full -run=^Test(Bell|Guard|Progress)_ ./scripts/local/fleet", "@full ./scripts/local/demo",
 			"@full -run=^TestBuild_(AChangedWord|Command)_ ./scripts/local/service", "@full -run=^Test(Functions|Tick)_ ./scripts/lab/benchmarks/cost"}},
-	{"race detector", rest, "the same on the other packages of \"packages\"", "cc|gcc|clang",
-		[]string{"@test -race -timeout=20m @unraced", "@test -race -timeout=20m @unrace-of -rapid.checks=5"}},
+	{"race detector", rest, "the same on the other packages of \"packages\"", "cc|gcc|clang", []string{"@test -race -timeout=20m @unraced"}},
 	{"sam", rest, "one call of every operation and a tick under the AWS SAM CLI; the stacks of every setting", "docker sam javac npm",
 		[]string{"./scripts/lab/sam/run test", "./scripts/synth"}},
 	{"fuzz", rest, "each parser of outside input for 5 s; calls made from the contract", "python3",
@@ -55,7 +56,7 @@ var groups = []group{
 	{"clients", rest, "clients that are generated from the contract, in Go, Python and TypeScript", "npm python3",
 		[]string{"./scripts/contract clients", "@test -count=1 ./scripts/lab/clients"}},
 	{"vulnerabilities", rest, "known faults of modules, from Go's vulnerability database", "", []string{"./scripts/check vulnerabilities"}},
-	{"properties", rest, "each property of the rules, 1,000 cases", "", []string{"@test -count=1 -timeout=1h @rapid -rapid.checks=500"}},
+	{"properties", rest, "each property of the rules, 1,000 cases", "", []string{"@test -count=1 -timeout=1h @rapid -rapid.checks=1000"}},
 }
 
 // isolation matches the proofs of the group with this name; the group "faults" runs the others.

@@ -78,17 +78,12 @@ func replacer() (*strings.Replacer, error) {
 		imported := func(path string) bool { return strings.Contains(" "+imports, " "+path+" ") }
 		pure := !imported("os/exec") && !imported("wavegate/scripts/local/service") && !imported("wavegate/scripts/e2e/harness")
 		stores := imported("wavegate/shared/testing/dynamotest")
-		raced, random := slices.Contains(goroutines, name), imported("pgregory.net/rapid")
-		unraced := pure && !raced
 		for list, fits := range map[string]bool{
 			"@processes": !pure, // the tests run servers or other programs
 			"@pure":      pure,  // so Go's cache of test results knows everything that they read
-			"@raced":     raced && !random,
-			"@race-of":   raced && random, // with property tests, of which the race detector needs fewer cases
-			"@unraced":   unraced && !random,
-			"@unrace-of": unraced && random,
-			"@rapid":     pure && !stores && random,
-			"@stores":    stores, // tests of stored data
+			"@unraced":   pure && !slices.Contains(goroutines, name),
+			"@rapid":     pure && !stores && imported("pgregory.net/rapid"), // property tests
+			"@stores":    stores,                                            // tests of stored data
 		} {
 			if fits {
 				lists[list] += name + " "

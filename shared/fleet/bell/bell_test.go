@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"wavegate/shared/testing/expect"
+	_ "wavegate/shared/testing/raced" // few cases under the race detector
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

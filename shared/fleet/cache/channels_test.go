@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"wavegate/shared/fleet/release"
+	_ "wavegate/shared/testing/raced" // few cases under the race detector
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

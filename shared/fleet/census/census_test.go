@@ -13,6 +13,7 @@ import (
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
+	_ "wavegate/shared/testing/raced" // few cases under the race detector
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

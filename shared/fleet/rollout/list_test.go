@@ -19,6 +19,7 @@ import (
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/testing/dynamotest"
+	_ "wavegate/shared/testing/raced" // few cases under the race detector
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
 )

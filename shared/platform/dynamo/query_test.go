@@ -17,6 +17,7 @@ import (
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/testing/expect"
+	_ "wavegate/shared/testing/raced" // few cases under the race detector
 )
 
 // entry is an item of the recipes table, which has a sort key and a local index.

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	_ "wavegate/shared/testing/raced" // few cases under the race detector
 )
 
 func hour(n int) time.Time { return start.Add(time.Duration(n) * time.Hour) }
