@@ -105,13 +105,9 @@ func (s *Store) attributes(ctx context.Context, rolloutID string, boxes []Survey
 			for i, box := range chunk {
 				ids[i] = box.EdgeID
 			}
-			list, err := s.reports.GetAll(reading, ids)
+			rows, err := s.reports.GetAll(reading, ids)
 			if err != nil {
 				return err
-			}
-			rows := make(map[string]report.Row, len(list))
-			for _, row := range list {
-				rows[row.EdgeID] = row
 			}
 			for i := range chunk {
 				row := rows[chunk[i].EdgeID]

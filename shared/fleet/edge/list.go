@@ -95,7 +95,7 @@ func (s *Store) withAttribute(ctx context.Context, by dynamo.Selection, f Filter
 		if err != nil {
 			return page, err
 		}
-		rows, err := s.rowsOf(ctx, some.Items)
+		rows, err := s.reports.GetAll(ctx, idsOf(some.Items))
 		if err != nil {
 			return page, err
 		}
@@ -118,17 +118,12 @@ func (s *Store) withAttribute(ctx context.Context, by dynamo.Selection, f Filter
 	}
 }
 
-func (s *Store) rowsOf(ctx context.Context, boxes []Edge) (map[string]report.Row, error) {
+func idsOf(boxes []Edge) []string {
 	ids := make([]string, len(boxes))
 	for i, e := range boxes {
 		ids[i] = e.EdgeID
 	}
-	list, err := s.reports.GetAll(ctx, ids)
-	rows := map[string]report.Row{}
-	for _, row := range list {
-		rows[row.EdgeID] = row
-	}
-	return rows, err
+	return ids
 }
 
 // attribute is the value of an attribute; empty: the box has none of this name.

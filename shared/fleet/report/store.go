@@ -1,11 +1,9 @@
 package report
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -206,7 +204,9 @@ func (s *Store) Find(ctx context.Context, q Search, position string, limit int) 
 			if err != nil {
 				return dynamo.Page[Row]{}, err
 			}
-			for _, row := range rows {
+			for _, id := range ids {
+				row := rows[id]
+				delete(rows, id) // it counts once
 				if o := row.Offer; o != nil && o.RolloutID == q.RolloutID && o.State == q.State && row.pair() == q.Pair {
 					page.Items = append(page.Items, row)
 				}
@@ -250,16 +250,19 @@ func (s *Store) found(ctx context.Context, q Search, shard int, after dynamo.Key
 // errEnough ends a walk.
 var errEnough = errors.New("report: enough was found")
 
-// GetAll reads the rows of boxes, in the given order. It skips boxes without one.
-func (s *Store) GetAll(ctx context.Context, ids []string) ([]Row, error) {
+// GetAll reads the rows of boxes, and returns those that there are, by box.
+func (s *Store) GetAll(ctx context.Context, ids []string) (map[string]Row, error) {
 	var keys []dynamo.Key
-	place := map[string]int{}
-	for i, id := range ids {
-		if _, twice := place[id]; !twice { // a box that moves in the index while it is read
-			keys, place[id] = append(keys, key(id)), i
+	asked := map[string]bool{}
+	for _, id := range ids {
+		if !asked[id] { // a box that moves in the index while it is read is there twice
+			keys, asked[id] = append(keys, key(id)), true
 		}
 	}
-	rows, err := dynamo.GetAll[Row](ctx, s.db, dynamo.Reports, keys)
-	slices.SortFunc(rows, func(a, b Row) int { return cmp.Compare(place[a.EdgeID], place[b.EdgeID]) })
+	list, err := dynamo.GetAll[Row](ctx, s.db, dynamo.Reports, keys)
+	rows := make(map[string]Row, len(list))
+	for _, row := range list {
+		rows[row.EdgeID] = row
+	}
 	return rows, err
 }
