@@ -185,10 +185,7 @@ func (g *Groups) group(boxes []report.IndexEntry, sightings []Sighting, stage in
 		if box.LastSeen.Before(g.resumed.Add(-silentAfter)) {
 			continue // it was silent when the rollout was resumed
 		}
-		one := guard.Group{Boxes: 1}
-		if g.at.Sub(box.LastSeen) >= silentAfter {
-			one.Silent = 1
-		}
+		one := single(g.at.Sub(box.LastSeen) >= silentAfter)
 		if g.at.Sub(box.LastSeen) >= half {
 			one.Away = 1
 		}

@@ -9,7 +9,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
@@ -124,24 +123,25 @@ func (s *Store) attributes(ctx context.Context, rolloutID string, boxes []Survey
 	return group.Wait()
 }
 
-// Kinds counts boxes by each value of each attribute; those without the attribute have an empty one. A box that is not watched is silent only after a longer time.
+// Kinds counts boxes by each value of each attribute; those without the attribute have an empty one. A box that is not
+// watched is silent only after a longer time.
 func (g *Groups) Kinds(boxes []Surveyed, unwatched time.Duration) []guard.Kind {
 	names := namesOf(boxes)
-	dark := g.dark(boxes, unwatched)
+	seen := g.silences(boxes, unwatched)
 	kinds := map[[2]string]*tallied{}
 	organizations := map[string]bool{}
-	for _, box := range boxes {
+	for i, box := range boxes {
 		organizations[box.OrganizationID] = true
 		for _, name := range names {
 			key := [2]string{name, valueOf(box, name)}
 			if kinds[key] == nil {
 				kinds[key] = &tallied{Kind: guard.Kind{Name: name, Value: key[1]}, told: map[string]bool{}, bad: map[string]bool{}, harmed: map[string]bool{}}
 			}
-			kinds[key].add(box, g.silence(box, unwatched), dark[box.FactoryID])
+			kinds[key].add(box, seen[i])
 		}
 	}
 	list := []guard.Kind{}
-	for _, key := range slices.SortedFunc(maps.Keys(kinds), func(a, b [2]string) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }) {
+	for _, key := range slices.SortedFunc(maps.Keys(kinds), byName) {
 		k := kinds[key]
 		k.Factories, k.BadFactories = len(k.told), len(k.bad)
 		if len(k.harmed) == 1 && len(organizations) > 1 {
@@ -158,7 +158,7 @@ type tallied struct {
 	told, bad, harmed map[string]bool
 }
 
-func (k *tallied) add(box Surveyed, silent sighted, dark bool) {
+func (k *tallied) add(box Surveyed, seen sighted) {
 	if box.told {
 		k.Told++
 		k.told[box.FactoryID] = true
@@ -167,20 +167,15 @@ func (k *tallied) add(box Surveyed, silent sighted, dark bool) {
 		k.Bad++
 		k.bad[box.FactoryID], k.harmed[box.OrganizationID] = true, true
 	}
-	if silent == unseen || dark {
-		return
-	}
-	one := guard.Group{Boxes: 1}
-	if silent == isSilent {
-		one.Silent = 1
-	}
-	if !box.reached {
-		k.Control = k.Control.Plus(one)
-		return
-	}
-	k.Treated = k.Treated.Plus(one)
-	if silent == isSilent {
-		k.harmed[box.OrganizationID] = true
+	switch {
+	case seen == unseen:
+	case !box.reached:
+		k.Control = k.Control.Plus(single(seen == isSilent))
+	default:
+		k.Treated = k.Treated.Plus(single(seen == isSilent))
+		if seen == isSilent {
+			k.harmed[box.OrganizationID] = true
+		}
 	}
 }
 
@@ -218,7 +213,7 @@ func valueOf(box Surveyed, name string) string {
 type sighted int
 
 const (
-	unseen sighted = iota // not since its stage began: it is in no group
+	unseen sighted = iota // not since its stage began, or its factory is switched off: it is in no group
 	isSeen
 	isSilent
 )
@@ -228,12 +223,7 @@ func (g *Groups) silence(box Surveyed, unwatched time.Duration) sighted {
 	after := g.policy.Guard.SilentAfter.Length()
 	start := g.starts[box.stage]
 	if !box.reached {
-		start = g.starts[0]
-		for i := range cohort.Stages {
-			if g.starts[i].After(start) {
-				start = g.starts[i]
-			}
-		}
+		start = slices.MaxFunc(g.starts, time.Time.Compare)
 	}
 	if !box.watched {
 		after = max(after, unwatched)
@@ -248,21 +238,18 @@ func (g *Groups) silence(box Surveyed, unwatched time.Duration) sighted {
 	return isSeen
 }
 
-// dark are the factories in which most boxes are silent.
-func (g *Groups) dark(boxes []Surveyed, unwatched time.Duration) map[string]bool {
-	sums := map[string]guard.Group{}
-	for _, box := range boxes {
-		if silent := g.silence(box, unwatched); silent != unseen && box.FactoryID != "" {
-			one := guard.Group{Boxes: 1}
-			if silent == isSilent {
-				one.Silent = 1
-			}
-			sums[box.FactoryID] = sums[box.FactoryID].Plus(one)
+// silences says for each box whether it is silent. No box of a factory in which most boxes are silent counts.
+func (g *Groups) silences(boxes []Surveyed, unwatched time.Duration) []sighted {
+	seen, factories := make([]sighted, len(boxes)), map[string]guard.Group{}
+	for i, box := range boxes {
+		if seen[i] = g.silence(box, unwatched); seen[i] != unseen && box.FactoryID != "" {
+			factories[box.FactoryID] = factories[box.FactoryID].Plus(single(seen[i] == isSilent))
 		}
 	}
-	dark := map[string]bool{}
-	for factory, sum := range sums {
-		dark[factory] = float64(sum.Silent) >= darkShare*float64(sum.Boxes)
+	for i, box := range boxes {
+		if sum := factories[box.FactoryID]; sum.Boxes > 0 && float64(sum.Silent) >= darkShare*float64(sum.Boxes) {
+			seen[i] = unseen
+		}
 	}
-	return dark
+	return seen
 }

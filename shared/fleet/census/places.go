@@ -1,7 +1,6 @@
 package census
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -29,6 +28,16 @@ func (p places) each(e report.IndexEntry, change func(*guard.Place)) {
 	}
 }
 
+func byName(a, b [2]string) int { return slices.Compare(a[:], b[:]) }
+
+// single is a group of one box.
+func single(silent bool) guard.Group {
+	if silent {
+		return guard.Group{Boxes: 1, Silent: 1}
+	}
+	return guard.Group{Boxes: 1}
+}
+
 // list returns the places in a fixed order. A kind with only one place is left out: that place is the whole fleet.
 func (p places) list() []guard.Place {
 	kinds := map[string]int{}
@@ -36,7 +45,7 @@ func (p places) list() []guard.Place {
 		kinds[key[0]]++
 	}
 	var list []guard.Place
-	for _, key := range slices.SortedFunc(maps.Keys(p), func(a, b [2]string) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }) {
+	for _, key := range slices.SortedFunc(maps.Keys(p), byName) {
 		if kinds[key[0]] > 1 {
 			list = append(list, *p[key])
 		}
@@ -52,10 +61,7 @@ func (g *Groups) look(boxes []report.IndexEntry, sightings []Sighting, stage int
 		if box.LastSeen.Before(g.starts[stage]) || box.LastSeen.Before(g.resumed.Add(-silentAfter)) {
 			continue
 		}
-		one := guard.Group{Boxes: 1}
-		if g.at.Sub(box.LastSeen) >= silentAfter {
-			one.Silent = 1
-		}
+		one := single(g.at.Sub(box.LastSeen) >= silentAfter)
 		g.places.each(boxes[i], func(p *guard.Place) {
 			in := group(p)
 			*in = in.Plus(one)

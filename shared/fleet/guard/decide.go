@@ -170,10 +170,11 @@ func (d decision) blame(v *Verdict) {
 	switch {
 	case !d.evidence.Active:
 	case v.Action == Halt:
-		v.Culprit, v.Wants = d.culprit(), d.evidence.Kinds == nil && d.counted() && (d.policy.Mode == Act || d.surveyDue(false))
 		if i := slices.IndexFunc(d.kinds, Survey.halts); i >= 0 {
-			v.Culprit, v.Wants = d.kinds[i].Culprit, false
+			v.Culprit = d.kinds[i].Culprit
+			return
 		}
+		v.Culprit, v.Wants = d.culprit(), d.evidence.Kinds == nil && d.counted() && (d.policy.Mode == Act || d.surveyDue(false))
 	default:
 		if i := slices.IndexFunc(d.kinds, Survey.doubts); i >= 0 {
 			v.Culprit = d.kinds[i].Culprit

@@ -177,7 +177,7 @@ func silences(kinds []Kind) (tests []kindTest) {
 	return tests
 }
 
-// look surveys kinds at a part of the budgets.
+// survey tests kinds at a part of the budgets.
 func (b Bounds) survey(kinds []Kind, percent, number int, at time.Time) Survey {
 	s := Survey{Percent: percent, Number: number, At: at}
 	for _, tests := range [][]kindTest{b.failures(kinds), silences(kinds)} {
@@ -197,13 +197,13 @@ func (b Bounds) survey(kinds []Kind, percent, number int, at time.Time) Survey {
 func (d decision) surveys() []Survey {
 	e := d.evidence
 	list := slices.Clone(e.Surveys)
-	_, without, _ := d.judge()
-	if clear := onlyPeople(without); e.Kinds != nil && d.counted() && d.surveyDue(clear) {
-		last := d.surveyed(e.Surveys)
-		list = slices.DeleteFunc(list, func(s Survey) bool { return s.Percent == e.Stage })
-		taken := d.policy.Guard.survey(e.Kinds, e.Stage, last.Number+1, e.AsOf)
-		taken.Early = !clear
-		list = append(list, taken)
+	if e.Kinds != nil && d.counted() {
+		_, reasons, _ := d.judge() // without a survey
+		if clear := onlyPeople(reasons); d.surveyDue(clear) {
+			taken := d.policy.Guard.survey(e.Kinds, e.Stage, d.surveyed(list).Number+1, e.AsOf)
+			taken.Early = !clear
+			list = append(slices.DeleteFunc(list, func(s Survey) bool { return s.Percent == e.Stage }), taken)
+		}
 	}
 	for i, s := range list {
 		after := s.At.After(e.Resumed)
