@@ -3,8 +3,6 @@
 package main
 
 import (
-	"net/http"
-
 	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
@@ -25,9 +23,7 @@ func wire(env lambdahttp.Env) function.Handler[string] {
 		if err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		if left, some := machines.Left(c.Context(), was.FactoryID, id); some {
-			return lambdahttp.Answer{Status: http.StatusOK, Body: left}, nil
-		}
-		return lambdahttp.Empty(http.StatusNoContent), nil
+		left, some := machines.Left(c.Context(), was.FactoryID, id)
+		return lambdahttp.OKIf(some, left), nil
 	}
 }

@@ -104,6 +104,14 @@ func OK(body any, etag string) Answer {
 // Empty answers with a status and no body.
 func Empty(status int) Answer { return Answer{Status: status} }
 
+// OKIf answers 200 with a body if there is something to say, and otherwise 204.
+func OKIf(some bool, body any) Answer {
+	if some {
+		return OK(body, "")
+	}
+	return Empty(http.StatusNoContent)
+}
+
 // Stored answers a PUT: 201 for a new resource, 204 for an existing one (RFC 9110 §9.3.4).
 func Stored(created bool) Answer {
 	if created {

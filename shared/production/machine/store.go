@@ -48,6 +48,17 @@ func (s *Store) List(ctx context.Context, caller auth.Principal, factoryID strin
 	return factory.ListIn[Machine](ctx, s.factories, caller, factoryID, dynamo.Selection{Table: dynamo.Machines, Partition: factoryID}, w)
 }
 
+// OfBox lists the machines of a factory for which a box speaks.
+func OfBox(ctx context.Context, db *dynamo.DB, factoryID, box string) (all []Machine, err error) {
+	err = dynamo.Walk(ctx, db, dynamo.Selection{Table: dynamo.Machines, Partition: factoryID}, nil, 0, func(m Machine) error {
+		if m.EdgeID == box {
+			all = append(all, m)
+		}
+		return nil
+	})
+	return all, err
+}
+
 // Left are the machines of a box that can no longer speak for them. They hear of no recall until they have another box, so a
 // person has to go there.
 type Left struct {
@@ -63,12 +74,10 @@ func (s *Store) Left(ctx context.Context, factoryID, box string) (left Left, any
 	if factoryID == "" {
 		return left, false
 	}
-	err := dynamo.Walk(ctx, s.db, dynamo.Selection{Table: dynamo.Machines, Partition: factoryID}, nil, 0, func(m Machine) error {
-		if m.EdgeID == box {
-			left.Machines = append(left.Machines, m.Code)
-		}
-		return nil
-	})
+	machines, err := OfBox(ctx, s.db, factoryID, box)
+	for _, m := range machines {
+		left.Machines = append(left.Machines, m.Code)
+	}
 	left.Unknown = err != nil
 	return left, left.Unknown || len(left.Machines) > 0
 }

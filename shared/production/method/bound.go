@@ -21,12 +21,8 @@ func (s *Store) Leaves(ctx context.Context, factoryID, box string) (dynamo.Trans
 	err := dynamo.Together(ctx,
 		func(ctx context.Context) (err error) { owner, err = s.factories.Find(ctx, factoryID); return err },
 		func(ctx context.Context) (err error) {
-			return dynamo.Walk(ctx, s.db, dynamo.Selection{Table: dynamo.Machines, Partition: factoryID}, nil, 0, func(m machine.Machine) error {
-				if m.EdgeID == box {
-					bound = append(bound, m)
-				}
-				return nil
-			})
+			bound, err = machine.OfBox(ctx, s.db, factoryID, box)
+			return err
 		})
 	if err != nil {
 		return dynamo.TransactItem{}, err
