@@ -3,13 +3,11 @@ package operations_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/uuid"
 
 	"wavegate/shared/access/auth"
@@ -79,25 +77,6 @@ var allKeyed = map[string]keyed{
 	},
 }
 
-// An uneven client pauses before some calls, so that parallel calls interleave at every step.
-type uneven struct{ dynamo.API }
-
-func (u uneven) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
-	pause()
-	return u.API.GetItem(ctx, in, o...)
-}
-
-func (u uneven) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
-	pause()
-	return u.API.TransactWriteItems(ctx, in, o...)
-}
-
-func pause() {
-	if rand.IntN(2) == 0 {
-		time.Sleep(rand.N(2 * time.Millisecond))
-	}
-}
-
 // TestIdempotencyKey_EightRetriesAtOnce_AllGetTheResultOfOne: no retry is refused because of what the call itself has
 // made.
 func TestIdempotencyKey_EightRetriesAtOnce_AllGetTheResultOfOne(t *testing.T) {
@@ -118,7 +97,7 @@ func eightAtOnce(t *testing.T, rounds int) {
 			var db *dynamo.DB
 			for round := range rounds {
 				if round%50 == 0 { // the embedded store becomes slow as it grows
-					db = dynamo.Open(uneven{dynamotest.Embedded(t)}, time.Now)
+					db = dynamo.Open(dynamotest.Uneven{API: dynamotest.Embedded(t)}, time.Now)
 				}
 				call, err := prepare(ctx, db)
 				expect.OK(t, err)

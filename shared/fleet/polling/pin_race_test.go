@@ -2,13 +2,11 @@ package polling_test
 
 import (
 	"context"
-	"math/rand/v2"
 	"os"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
 	"wavegate/shared/fleet/edge"
@@ -22,25 +20,6 @@ import (
 	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 )
-
-// An uneven client pauses before some calls, so that two callers interleave at every step.
-type uneven struct{ dynamo.API }
-
-func (u uneven) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
-	pause()
-	return u.API.GetItem(ctx, in, o...)
-}
-
-func (u uneven) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
-	pause()
-	return u.API.TransactWriteItems(ctx, in, o...)
-}
-
-func pause() {
-	if rand.IntN(2) == 0 {
-		time.Sleep(rand.N(2 * time.Millisecond))
-	}
-}
 
 // TestRaces_APinBesideAnotherChange_IsAsIfOneCameFirst: the registration and the report row never differ, and each change
 // has one event.
@@ -72,7 +51,7 @@ func TestRaces_APinBesideAnotherChange_IsAsIfOneCameFirst(t *testing.T) {
 			client := dynamotest.Embedded(t)
 			for range rounds {
 				p := newPlace(t, client)
-				p.db = dynamo.Open(uneven{client}, time.Now)
+				p.db = dynamo.Open(dynamotest.Uneven{API: client}, time.Now)
 				p.registry = edge.NewRegistry(p.db, 1).For(owner)
 				p.publish(t, "lab-"+p.box.Channel, "7.0.0")
 				p.ask(t, "1.0.0", "")
