@@ -18,16 +18,7 @@ func TestPolls_APinnedBox_DoesNotReadTheChannelEachTime(t *testing.T) {
 		p.publish(t, "lab-"+home, "7.0.0")
 		p.box.Pin = &edge.PinRequest{Version: "7.0.0", Reason: "a test"}
 		p.register(t)
-		now := time.Now()
-		p.polls = polling.NewPolls(p.db, polling.Settings{PollInterval: time.Minute, ChannelCache: time.Hour, Shards: 1}, func() time.Time { return now })
-		clear(p.calls)
-		for range 10 {
-			reply := p.ask(t, "7.0.0", "")
-			expect.Equal(t, string(reply.Manifest.Source)+" "+reply.Manifest.Version, "pin 7.0.0", "told")
-			now = now.Add(time.Second)
-		}
-		expect.Equal(t, p.calls[dynamo.Channels.Name()+" strongly"], 1, "reads of the channel")
-		expect.Equal(t, p.calls[dynamo.Releases.Name()+" strongly"], 1, "reads of the release")
+		p.asksTenTimes(t, polling.FromPin, 1)
 	})
 }
 
@@ -41,17 +32,24 @@ func TestPolls_AHeldBox_DoesNotReadTheChannelEachTime(t *testing.T) {
 		p.register(t)
 		p.box.Channel = home
 		p.register(t)
-		now := time.Now()
-		p.polls = polling.NewPolls(p.db, polling.Settings{PollInterval: time.Minute, ChannelCache: time.Hour, Shards: 1}, func() time.Time { return now })
-		clear(p.calls)
-		for range 10 {
-			reply := p.ask(t, "7.0.0", "")
-			expect.Equal(t, string(reply.Manifest.Source)+" "+reply.Manifest.Version, "hold 7.0.0", "told")
-			now = now.Add(time.Second)
-		}
-		expect.Equal(t, p.calls[dynamo.Channels.Name()+" strongly"], 1, "reads of the channel")
-		expect.Equal(t, p.calls[dynamo.Releases.Name()+" strongly"], 2, "reads of releases")
+		p.asksTenTimes(t, polling.FromHold, 2)
 	})
+}
+
+// asksTenTimes polls for ten seconds, with version 7.0.0, which it is told from a source, and which needs so many releases.
+func (p *place) asksTenTimes(t *testing.T, source polling.Source, releases int) {
+	t.Helper()
+	now := time.Now()
+	p.polls = polling.NewPolls(p.db, polling.Settings{PollInterval: time.Minute, ChannelCache: time.Hour, Shards: 1}, func() time.Time { return now })
+	clear(p.calls)
+	for range 10 {
+		reply := p.ask(t, "7.0.0", "")
+		expect.Equal(t, reply.Manifest.Source, source, "told from")
+		expect.Equal(t, reply.Manifest.Version, "7.0.0", "told")
+		now = now.Add(time.Second)
+	}
+	expect.Equal(t, p.calls[dynamo.Channels.Name()+" strongly"], 1, "reads of the channel")
+	expect.Equal(t, p.calls[dynamo.Releases.Name()+" strongly"], releases, "reads of releases")
 }
 
 func TestUntilEnd_APinnedBoxPolls_WhenItsPinEnds(t *testing.T) {
