@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"wavegate/shared/fleet/release"
@@ -167,11 +168,20 @@ func (r *Registry) pinning(ctx context.Context, a Assignment, was Stored, by aud
 
 // pinAll is pinning for all boxes of a batch. It refuses all that it refuses at once.
 func (r *Registry) pinAll(ctx context.Context, batch []BatchItem, was []Stored, by audit.Person, at time.Time) ([]BatchItem, error) {
-	next := append([]BatchItem{}, batch...)
+	next, errs := slices.Clone(batch), make([]error, len(batch))
+	var reads []func(context.Context) error
+	for i := range next {
+		reads = append(reads, func(ctx context.Context) error {
+			next[i].Assignment, errs[i] = r.pinning(ctx, batch[i].Assignment, was[i], by, at)
+			return nil
+		})
+	}
+	if err := dynamo.Together(ctx, reads...); err != nil {
+		return nil, err
+	}
 	var first *problem.Error
 	for i, m := range batch {
-		done, err := r.pinning(ctx, m.Assignment, was[i], by, at)
-		next[i].Assignment = done
+		err := errs[i]
 		refused := problem.From(err)
 		switch {
 		case err == nil:
