@@ -21,6 +21,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/trail/audit"
 )
 
 // A Comparison is the result of Compare.
@@ -160,20 +161,10 @@ func (s *shelf) read(part int, into Books) error {
 	}
 }
 
-// newer are the fields of resources that events and answers of an earlier release lack.
-var newer = map[string][]string{
-	"edge":                      {"attributes", "pin", "hold"},
-	"machine":                   {"classTerms", "admissions", "ordinal"},
-	"rollout":                   {"fast"},
-	"production-method":         {"covers", "recalled"},
-	"production-method-version": {"decisions", "park"},
-	"method-on-machine":         {"orders", "unlisted", "gone", "deviations", "confirmed", "trailSha256"},
-}
-
 // Same compares two states of a resource. A field that an earlier release does not know counts only if both have it.
 func Same(kind string, a, b Item) bool {
 	a, b = maps.Clone(a), maps.Clone(b)
-	for _, name := range newer[kind] {
+	for _, name := range audit.Grown(kind) {
 		if a[name] == nil || b[name] == nil {
 			delete(a, name)
 			delete(b, name)

@@ -67,11 +67,12 @@ func (b Books) auditReports(f *Findings) {
 	}
 }
 
-// finds reports whether the index finds a row. The sort key of an earlier release does not have the registration's time.
+// finds reports whether the index finds a row. The sort key of an earlier release has neither the registration's time nor
+// whether the box is pinned or held.
 func finds(row Item) bool {
 	entry, key := as[report.Row](row).Entry(), Text(row, "stateKey")
 	with := entry.StateKey()
-	entry.RegisteredAt = time.Time{}
+	entry.RegisteredAt, entry.AsideSince, entry.PinnedUntil = time.Time{}, time.Time{}, time.Time{}
 	return key == with || key == entry.StateKey()
 }
 

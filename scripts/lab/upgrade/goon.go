@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 
 	"wavegate/scripts/operator/verify"
 	"wavegate/scripts/samples"
@@ -195,10 +194,6 @@ func (d *Deployment) verify(ctx context.Context) (methods int, wrong []string, e
 			return methods, wrong, err
 		}
 		for _, f := range c.Findings {
-			field, _ := strings.CutSuffix(f, " differs from the trail")
-			if d.Earlier && slices.Contains(newer, field[strings.LastIndex(field, " ")+1:]) {
-				continue // it does not show the field
-			}
 			wrong = append(wrong, fmt.Sprintf("the method %s: %s", v.method, f))
 		}
 	}

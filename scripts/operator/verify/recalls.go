@@ -63,14 +63,6 @@ func as[T any](shown any) (v T, err error) {
 	return v, err
 }
 
-// These fields were added after the first release; see chain.Subject.
-var (
-	grownOfMethods  = []string{"covers", "recalled"}
-	grownOfVersions = []string{"decisions", "park"}
-	grownOfMachines = []string{"classTerms", "admissions", "ordinal"}
-	grownOfReports  = []string{"orders", "unlisted", "gone", "deviations", "confirmed", "trailSha256"}
-)
-
 // approved compares the approvals of a version with the rule that it recorded, and keeps the version.
 func (c *comparison) approved(name string, state map[string]any) error {
 	v, err := as[version](state)
@@ -170,7 +162,7 @@ func (c *comparison) machines(ctx context.Context, shown []map[string]any) error
 	}
 	for i, m := range shown {
 		code := fmt.Sprint(m["code"])
-		subject := chain.Subject{Name: "machine " + code, Shown: m, Events: found[i], Grown: grownOfMachines}
+		subject := chain.Subject{Name: "machine " + code, Shown: m, Events: found[i], Grown: audit.Grown(machine.ResourceType)}
 		if _, err := c.compare(ctx, subject, c.factory+"/machines/"+url.PathEscape(code)); err != nil {
 			return err
 		}
@@ -216,7 +208,7 @@ func (c *comparison) reports(code string, events []audit.Event) (last report, er
 	for i, e := range events {
 		was, _ := state["trailSha256"].(string)
 		var changed []string
-		if state, changed, err = chain.Follow(state, e, grownOfReports); err != nil {
+		if state, changed, err = chain.Follow(state, e, audit.Grown(method.OnMachineResourceType)); err != nil {
 			return last, err
 		}
 		if e.Resource.Revision != int64(i+1) {

@@ -48,7 +48,7 @@ func MethodAt(ctx context.Context, now time.Time, get Get, factory, method strin
 	if err != nil {
 		return r, err
 	}
-	if _, err := c.compare(ctx, chain.Subject{Name: "the method", Shown: head, Events: methodEvents, Grown: grownOfMethods}, c.path()); err != nil {
+	if _, err := c.compare(ctx, chain.Subject{Name: "the method", Shown: head, Events: methodEvents, Grown: audit.Grown("production-method")}, c.path()); err != nil {
 		return r, err
 	}
 	owner, err := c.object(ctx, c.factory)
@@ -223,7 +223,7 @@ func (c *comparison) versions(ctx context.Context) (all []audit.Event, err error
 			continue
 		}
 		path := c.path() + "/versions/" + number
-		state, err := c.compare(ctx, chain.Subject{Name: name, Shown: v, Events: events, Grown: grownOfVersions}, path)
+		state, err := c.compare(ctx, chain.Subject{Name: name, Shown: v, Events: events, Grown: audit.Grown("production-method-version")}, path)
 		if err != nil {
 			return nil, err
 		}

@@ -17,8 +17,7 @@ type Subject struct {
 	Name   string // for the findings
 	Shown  map[string]any
 	Events []audit.Event
-	// Grown are fields that a release added. A function of an earlier release keeps them in the row, and neither its events
-	// nor its answers have them.
+	// Grown are fields that a release added; see audit.Grown.
 	Grown []string
 }
 
