@@ -32,7 +32,6 @@ func NewStore(db *dynamo.DB) *Store {
 // version that was published with another digest, FROZEN, ROLLOUT_ACTIVE to a program that may not end the rollout,
 // PRECONDITION_FAILED, and CONFLICT if the channel keeps changing.
 func (s *Store) Publish(ctx context.Context, from audit.Origin, p release.Publication, when input.Preconditions) (created bool, err error) {
-	var tried release.Channel
 	err = change.Make(ctx, s.db, from, func(set *change.Set) error {
 		var row release.ChannelRow
 		var known release.Release
@@ -53,9 +52,6 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, p release.Public
 		if err != nil {
 			return err
 		}
-		if tried.Revision > 0 && row.Channel == tried {
-			return nil // an earlier try was written, but its answer was lost
-		}
 		created = row.Revision == 0 // set by the last try: an earlier one may have lost a race
 		if err := when.Check(row.ETag()); err != nil {
 			return err
@@ -70,7 +66,6 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, p release.Public
 			return err
 		}
 		change.Record(set, release.Kind, row, next, "ReleasePublished")
-		tried = next.Channel
 		if bound := known.Published(p, next.UpdatedAt); bound != known {
 			set.With(release.Bind(known, bound))
 		}
