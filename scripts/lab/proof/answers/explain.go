@@ -11,6 +11,7 @@ import (
 
 	"wavegate/infra/recovery/ledger"
 	"wavegate/scripts/samples"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/production/method"
@@ -315,21 +316,24 @@ func (x *explainer) read(c Call) {
 	}
 }
 
-// poll checks a box's poll against the publications and rollouts of its channel. A poll may lag for a moment, but it
-// must never name anything else.
+// poll checks a box's poll against the publications and rollouts of its channel, or of any channel of its type if the
+// box is pinned or held: a held one may keep what its channel before told it. A poll may lag for a moment, but it must
+// never name anything else.
 func (x *explainer) poll(c Call) {
 	if c.Status != http.StatusOK {
 		return
 	}
 	m := c.answered()
+	apart := slices.Contains([]polling.Source{polling.FromPin, polling.FromHold}, polling.Source(ledger.Text(m, "source")))
 	is := func(e ledger.Event, version string) bool {
-		return ledger.Text(e.After, "edgeType") == ledger.Text(m, "edgeType") && ledger.Text(e.After, "channel") == ledger.Text(m, "channel") &&
+		return ledger.Text(e.After, "edgeType") == ledger.Text(m, "edgeType") &&
+			(apart || ledger.Text(e.After, "channel") == ledger.Text(m, "channel")) &&
 			ledger.Text(e.After, version) == ledger.Text(m, "version") && ledger.Text(e.After, "sha256") == ledger.Text(m, "sha256")
 	}
 	if !x.some(func(e ledger.Event) bool {
 		return e.Type == rollout.ResourceType && is(e, "targetVersion") || e.Type == release.ResourceType && is(e, "currentVersion")
 	}) {
-		x.Add("%s was offered %s, which was never on its channel", c, c.Answer)
+		x.Add("%s was offered %s, which was never published for it", c, c.Answer)
 	}
 }
 

@@ -71,6 +71,14 @@ func TestExplain_PlantedFaults_AreFound(t *testing.T) {
 			c := r.call(t, "get-manifest")
 			c.Answer = []byte(strings.Replace(string(c.Answer), "aaaa", "bbbb", 1))
 		},
+		"a poll that keeps other bytes": func(t *testing.T, r *run) {
+			c := r.call(t, "get-manifest")
+			c.Answer = []byte(strings.NewReplacer("aaaa", "bbbb", `"source":"rollout"`, `"source":"hold"`).Replace(string(c.Answer)))
+		},
+		"a poll of another channel's version": func(t *testing.T, r *run) {
+			c := r.call(t, "get-manifest")
+			c.Answer = []byte(strings.Replace(string(c.Answer), `"stable"`, `"nightly"`, 1))
+		},
 		"a content that was never saved": func(t *testing.T, r *run) { r.call(t, "get-method-content").Answer = []byte(`{}`) },
 		"a save of another content":      func(t *testing.T, r *run) { r.call(t, "put-method-content").Body = []byte(`{}`) },
 		"a move to another status": func(t *testing.T, r *run) {
