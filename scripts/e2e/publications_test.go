@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"wavegate/scripts/e2e/harness"
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/expect"
@@ -51,4 +52,44 @@ func TestPublication_DuringARollout_ReachesEveryBox(t *testing.T) {
 		t.Errorf("the publication wrote events of the requests %v and %v", a, b)
 	}
 	expect.Equal(t, ofRollout[3]["reason"], "two boxes did not come back", "the halt's event is %v", ofRollout[3])
+}
+
+// TestPublication_RequiresAnotherRelease_OrIsRefused: 3.0.0 requires 2.0.0. What cannot be required changes nothing.
+func TestPublication_RequiresAnotherRelease_OrIsRefused(t *testing.T) {
+	t.Parallel()
+	w, owner := begin(t)
+	publish := func(version, more string) harness.Answer {
+		return owner.Put(t, channelPath("stepped", "stable"), strings.TrimSuffix(release(version, digest("a")), "}")+more+"}")
+	}
+	publish("1.0.0", `,"order":10`).Is(t, http.StatusCreated)
+	publish("2.0.0", `,"order":20`).Is(t, http.StatusNoContent)
+	publish("3.0.0", `,"order":30,"requires":"2.0.0"`).Is(t, http.StatusNoContent)
+	publish("3.0.0", "").Is(t, http.StatusNoContent)
+	for name, c := range map[string]struct {
+		version, more string
+		code          problem.Code
+	}{
+		"a version that was never published": {"4.0.0", `,"requires":"9.9.9"`, problem.ReleaseNotPublished},
+		"itself":                             {"4.0.0", `,"requires":"4.0.0"`, problem.RequiresCycle},
+		"itself, through another one":        {"2.0.0", `,"requires":"3.0.0"`, problem.RequiresCycle},
+		"a newer one":                        {"4.0.0", `,"order":15,"requires":"2.0.0"`, problem.ValidationFailed},
+		"another one than before":            {"3.0.0", `,"requires":"1.0.0"`, problem.ReleaseImmutable},
+		"one, and did not before":            {"2.0.0", `,"requires":"1.0.0"`, problem.ReleaseImmutable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			publish(c.version, c.more).Refused(t, c.code)
+			owner.Get(t, channelPath("stepped", "stable")).Has(t, `{"currentVersion":"3.0.0","requires":"2.0.0","order":30,"revision":4}`)
+		})
+	}
+	for i := range 7 { // 3.0.0 has one stone already
+		publish(fmt.Sprintf("%d.0.0", i+4), fmt.Sprintf(`,"order":%d,"requires":"%d.0.0"`, 10*(i+4), i+3)).Is(t, http.StatusNoContent)
+	}
+	publish("11.0.0", `,"order":110,"requires":"10.0.0"`).Refused(t, problem.RequiresCycle)
+
+	owner.Put(t, "/api/edges/box-1", `{"edgeType":"stepped","channel":"stable","organizationId":"acme"}`).Is(t, http.StatusCreated)
+	owner.Put(t, channelPath("stepped", "stable"), release("3.0.0", digest("a"))).Is(t, http.StatusNoContent)
+	box := w.Box(t, "box-1")
+	box.Get(t, "/api/edges/box-1/update/manifest?installed=1.0.0").Has(t, `{"version":"2.0.0","towards":"3.0.0","source":"channel"}`)
+	owner.Get(t, "/api/edges/box-1/update/why").Has(t, `{"rule":"stone","version":"2.0.0","towards":"3.0.0"}`)
+	box.Get(t, "/api/edges/box-1/update/manifest?installed=2.0.0").Has(t, `{"version":"3.0.0","towards":null}`)
 }

@@ -252,6 +252,18 @@ func (w *world) rollouts() {
 	}
 	w.tick()
 	w.described()
+	w.stepped()
+}
+
+// stepped makes a box that a rollout tells a stone first.
+func (w *world) stepped() {
+	w.do(created, "olga", channel+"stepped/stable", released("0.9.0", `,"order":1`))
+	w.do(created, "olga", channel+"stepped/canary", released("1.0.0", `,"order":2`))
+	w.do(done, "olga", channel+"stepped/canary", released("2.0.0", `,"order":3,"requires":"1.0.0"`))
+	w.do(created, "olga", "PUT /api/edges/box-98", onChannel("stepped", "stable", ""))
+	w.start("stepped", "stepped", "stable", "2.0.0", "")
+	w.move("olga", "stepped", toAll...)
+	w.poll("box-98", "0.9.0")
 }
 
 // described makes a box with attributes that changes what it says after it was told of a rollout, and moves it.

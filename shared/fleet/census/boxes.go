@@ -67,7 +67,7 @@ func (s RolloutBoxes) Page(ctx context.Context, after string, limit int) (dynamo
 	rows, err := s.store.Find(ctx, s.of, after, limit)
 	page := dynamo.Page[Box]{More: rows.More}
 	for _, row := range rows.Items {
-		o := row.Offer
+		o := row.Counted()
 		page.Items = append(page.Items, Box{
 			EdgeID: row.EdgeID, FactoryID: row.FactoryID, Stage: o.Stage, Version: o.Version, State: o.State, Since: o.Since,
 			Running: row.Running, Attempts: o.Attempts, Code: o.Code, Detail: o.Detail, Until: o.Until, Cancelled: o.Cancelled, row: row,

@@ -183,8 +183,8 @@ func (s *Store) sighting(ctx context.Context, rolloutID, edgeID string) Sighting
 		return box
 	}
 	box.OrganizationID = row.OrganizationID
-	if row.Offer != nil && row.Offer.RolloutID == rolloutID {
-		box.Offer = *row.Offer
+	if o := row.Counted(); o.RolloutID == rolloutID {
+		box.Offer = o
 	}
 	if row.Subject == "" {
 		return box

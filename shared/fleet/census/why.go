@@ -25,6 +25,10 @@ const (
 	RulePin Rule = "pin"
 	// RuleHold: the box was moved, or its pin has ended, and it runs a newer release than it would be told.
 	RuleHold Rule = "hold"
+	// RuleStone: the version that the box would be told requires another one, which it has to run before.
+	RuleStone Rule = "stone"
+	// RuleRequiresUnknown: the same, and the box does not say what it runs. So it stays on the stone.
+	RuleRequiresUnknown Rule = "requires-unknown"
 	// RuleNothing: nothing is published on the box's channel.
 	RuleNothing Rule = "nothing-published"
 	// RuleRollout: the active rollout reaches the box.
@@ -46,7 +50,7 @@ const (
 )
 
 // Rules lists all of them.
-var Rules = []Rule{RulePin, RuleHold, RuleNothing, RuleRollout, RuleNotReached, RuleKept, RuleLeftOut, RuleStopped, RuleEnded, RuleChannel, RuleUndescribed}
+var Rules = []Rule{RulePin, RuleHold, RuleStone, RuleRequiresUnknown, RuleNothing, RuleRollout, RuleNotReached, RuleKept, RuleLeftOut, RuleStopped, RuleEnded, RuleChannel, RuleUndescribed}
 
 // A Telling is what a box is told, and why.
 type Telling struct {
@@ -62,6 +66,9 @@ type Telling struct {
 	ReachedAt  int
 	Pin        *report.Pin  // only with RulePin
 	Hold       *report.Hold // only with RuleHold
+	// Towards is the version that a box is told after a stone, Then why, and Running what it runs; only with RuleStone and
+	// RuleRequiresUnknown.
+	Towards, Then, Running string
 	// Withheld is the version that the box would be told; only with RuleUndescribed.
 	Withheld string
 }
@@ -82,7 +89,7 @@ func Tell(e polling.Box, row release.ChannelRow, status rollout.Status, find pol
 		t.ReachedAt = cohort.FirstStage(e.EdgeType, c.TargetVersion, e.EdgeID)
 	}
 	r, ok, err := polling.Resolve(e, row, find)
-	t.Version = r.Version
+	t.Version = r.Target()
 	switch {
 	case r.Source == polling.FromPin:
 		t.Rule, t.Pin = RulePin, e.Pin
@@ -103,6 +110,12 @@ func Tell(e polling.Box, row release.ChannelRow, status rollout.Status, find pol
 	case row.Rollout != nil && row.Rollout.TargetVersion != row.CurrentVersion:
 		t.Rule = RuleEnded
 	}
+	if r.Towards != "" {
+		t.Then, t.Rule, t.Version, t.Towards, t.Running = t.Sentence(), RuleStone, r.Version, r.Towards, e.Runs()
+		if t.Running == "" {
+			t.Rule = RuleRequiresUnknown
+		}
+	}
 	return t, r, err
 }
 
@@ -114,6 +127,10 @@ func (t Telling) Sentence() string {
 	case RuleHold:
 		return fmt.Sprintf("Told %s: it runs that version, %s moved or unpinned it at %s, and %s has an older release for it. A publication there, or allowDowngrade, sends it back.",
 			t.Version, t.Hold.By.UserID, t.Hold.Since.UTC().Format(time.RFC3339), t.Channel)
+	case RuleStone:
+		return fmt.Sprintf("Told %s first: it runs %s, and %s requires that it passes %s. After that: %s", t.Version, t.Running, t.Towards, t.Version, t.Then)
+	case RuleRequiresUnknown:
+		return fmt.Sprintf("Told %s, and stays on it: %s requires an earlier release, and the box does not say what it runs. After that: %s", t.Version, t.Towards, t.Then)
 	case RuleNothing:
 		return fmt.Sprintf("Told nothing: nothing is published on %s.", t.Channel)
 	case RuleRollout:
@@ -165,6 +182,7 @@ type Why struct {
 	Channel  string         `json:"channel"`
 	Version  string         `json:"version,omitempty"` // told to the box; empty: none
 	Source   polling.Source `json:"source,omitempty"`  // empty if it is told nothing, or nothing new
+	Towards  string         `json:"towards,omitempty"` // the version that it is told after this one, a stone
 	Rule     Rule           `json:"rule"`
 	Sentence string         `json:"sentence"`
 	// Pin is the box's pin while it holds.
@@ -268,7 +286,7 @@ func (s *Store) Why(ctx context.Context, edgeID string) (Why, error) {
 	}
 	why := Why{
 		EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel,
-		Version: t.Version, Source: r.Source, Rule: t.Rule, Sentence: t.Sentence() + fellBack(known), Running: known.Running, Written: known.Written, Warnings: warnings,
+		Version: t.Version, Source: r.Source, Towards: r.Towards, Rule: t.Rule, Sentence: t.Sentence() + fellBack(known), Running: known.Running, Written: known.Written, Warnings: warnings,
 		TokenFirstUsedAt: known.Tokens.FirstUsedAt, TokenLastUsedAt: known.Tokens.LastUsedAt,
 	}
 	if e.Pin.Holds(box.At) {

@@ -4,6 +4,7 @@
 package ddi
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -91,6 +92,7 @@ type telling struct {
 	version string
 	// rolloutID is the active rollout that reaches the box; empty: none does.
 	rolloutID string
+	towards   string          // the rollout's target, if version is a stone
 	heldAt    *time.Time      // since when the box is held; nil: it is not
 	release   release.Release // of a version that the box does not have
 	interval  time.Duration
@@ -118,7 +120,7 @@ func (b *Boxes) tell(ctx context.Context, box report.Row) (telling, error) {
 	}
 	t.version, t.heldAt = r.Version, r.HeldAt
 	if r.Source == polling.FromRollout {
-		t.rolloutID = r.RolloutID
+		t.rolloutID, t.towards = r.RolloutID, r.Towards
 	}
 	return t, nil
 }
@@ -187,7 +189,7 @@ func (b *Base) link(row report.Row, first bool, at time.Time) {
 func (b *Boxes) poll(e known, t telling, has string, at time.Time) polled {
 	event := polled{report.Polled{Told: t.version, Subject: e.subject, HeldAt: t.heldAt, At: at}, has}
 	if t.rolloutID != "" {
-		event.RolloutID, event.Stage = t.rolloutID, cohort.FirstStage(e.EdgeType, t.version, e.EdgeID)
+		event.RolloutID, event.Stage, event.Towards = t.rolloutID, cohort.FirstStage(e.EdgeType, cmp.Or(t.towards, t.version), e.EdgeID), t.towards
 	}
 	return event
 }

@@ -63,6 +63,7 @@ type fleet struct {
 	boxes    *ddi.Boxes
 	edgeType string
 	box      string
+	lineage  release.Lineage // of the next publications
 }
 
 func each(t *testing.T, test func(f *fleet)) {
@@ -84,7 +85,7 @@ func (f *fleet) ctx() context.Context { return admission.Unlimited(f.Context()) 
 func (f *fleet) publish(version string, d release.Details) {
 	f.Helper()
 	if _, err := publication.NewStore(f.db).Publish(f.ctx(), audit.Origin{}, release.Publication{EdgeType: f.edgeType, Channel: "stable",
-		CurrentVersion: version, ArtifactURL: "https://a.example/" + version + ".swu", SHA256: strings.Repeat("a", 64), Details: d}, input.Preconditions{}); err != nil {
+		CurrentVersion: version, ArtifactURL: "https://a.example/" + version + ".swu", SHA256: strings.Repeat("a", 64), Details: d, Lineage: f.lineage}, input.Preconditions{}); err != nil {
 		f.Fatal(err)
 	}
 }
@@ -151,6 +152,43 @@ func TestPoll_ReleaseWithoutSizeOrSHA1_IsNotTold(t *testing.T) {
 				f.states("1.0.0")
 				if base := f.poll(); base.Deployment != 0 || base.Cancel != 0 {
 					f.Errorf("told %+v", base)
+				}
+			})
+		})
+	}
+}
+
+// TestPoll_OnTheWay_TheStoneIsToldFirst: 3.0.0 requires 2.0.0. The box is told 3.0.0 once it has booted 2.0.0, and nothing if
+// 2.0.0 lacks the details that its client needs.
+func TestPoll_OnTheWay_TheStoneIsToldFirst(t *testing.T) {
+	for name, c := range map[string]struct {
+		details release.Details
+		told    bool
+	}{"described": {release.Details{SizeBytes: 10, SHA1: strings.Repeat("1", 40)}, true}, "not described": {release.Details{}, false}} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(f *fleet) {
+				f.lineage = release.Lineage{Order: 1<<30 + 1}
+				f.publish("2.0.0", c.details)
+				f.lineage = release.Lineage{Order: 1<<30 + 2, Requires: "2.0.0"}
+				f.publish("3.0.0", release.Details{SizeBytes: 10, SHA1: strings.Repeat("1", 40)})
+				f.poll()
+				f.states("0.1.0")
+				action := f.poll().Deployment
+				if told := action != 0; told != c.told {
+					f.Fatalf("told: %t", told)
+				} else if !told {
+					return
+				}
+				if d, err := f.boxes.Deployment(f.ctx(), f.call(), action); err != nil || d.Release.Version != "2.0.0" {
+					f.Errorf("told %s, %v", d.Release.Version, err)
+				}
+				f.says(ddi.Feedback{Action: action, Progress: ddi.Written, At: f.db.Now()})
+				if next := f.poll().Deployment; next != 0 {
+					f.Errorf("told the action %d before it has booted the stone", next)
+				}
+				f.states("2.0.0")
+				if d, err := f.boxes.Deployment(f.ctx(), f.call(), f.poll().Deployment); err != nil || d.Release.Version != "3.0.0" {
+					f.Errorf("told %s, %v", d.Release.Version, err)
 				}
 			})
 		})

@@ -1,6 +1,7 @@
 package polling_test
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -36,6 +37,7 @@ type lineage struct {
 	registry *edge.Registry
 	boxes    []*homed
 	started  []string
+	requires map[string]string // stones
 }
 
 // A homed is a box: what it runs, where it is, and whether somebody's word allows that it is sent back.
@@ -50,21 +52,24 @@ var (
 	orders   = map[string]int64{"1": 10, "2": 11, "3": 20, "4": 30}
 )
 
-// TestBoxes_PinsMovesEndsAndFixes_NobodyIsSentBackWithoutAWord: random histories of two channels. A box is told a lower
-// order only after a publication on its channel, the start or resumption of a rollout to a lower order, or allowDowngrade.
-func TestBoxes_PinsMovesEndsAndFixes_NobodyIsSentBackWithoutAWord(t *testing.T) {
+// TestBoxes_PinsMovesEndsFixesAndStones_NobodyIsSentBackWithoutAWord: random histories of two channels. A box is told a
+// lower order only after a publication on its channel, the start or resumption of a rollout to a lower order, or
+// allowDowngrade; and no box is told a version before it has passed what that requires.
+func TestBoxes_PinsMovesEndsFixesAndStones_NobodyIsSentBackWithoutAWord(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		dynamotest.Check(t, func(t *rapid.T) {
 			l := &lineage{T: t, now: time.Now().Truncate(time.Millisecond), edgeType: "t-" + uuid.NewString()}
 			l.db = dynamo.Open(client, func() time.Time { return l.now })
 			l.registry = edge.NewRegistry(l.db, 1).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}})
+			l.requires = map[string]string{"3": rapid.SampledFrom([]string{"", "1"}).Draw(t, "before 3"), "4": rapid.SampledFrom([]string{"", "3", "3"}).Draw(t, "before 4"),
+				"2": rapid.SampledFrom([]string{"", "1"}).Draw(t, "before 2")}
 			for _, v := range []string{"1", "3", "4", "2"} {
 				l.publish("lab", v)
 			}
 			l.publish("canary", "1")
 			l.publish("stable", "1")
 			for i := range 6 {
-				b := &homed{id: fmt.Sprintf("%s-%d", l.edgeType, i), channel: "stable", runs: "1"}
+				b := &homed{id: fmt.Sprintf("%s-%d", l.edgeType, i), channel: "stable", runs: "0"}
 				l.boxes = append(l.boxes, b)
 				l.put(b, edge.Assignment{})
 			}
@@ -84,9 +89,9 @@ func TestBoxes_PinsMovesEndsAndFixes_NobodyIsSentBackWithoutAWord(t *testing.T) 
 func (l *lineage) step() {
 	b := rapid.SampledFrom(l.boxes).Draw(l.T, "box")
 	channel := rapid.SampledFrom([]string{"canary", "stable"}).Draw(l.T, "channel")
-	version := rapid.SampledFrom(versions).Draw(l.T, "version")
+	version := rapid.SampledFrom(append(versions, "4", "4", "4")).Draw(l.T, "version")
 	back := rapid.IntRange(0, 3).Draw(l.T, "allowed") == 0
-	switch step := rapid.SampledFrom([]string{"publish", "start", "raise", "raise", "raise", "halt", "resume", "complete", "pin", "pin", "unpin", "move", "move", "allow"}).Draw(l.T, "step"); step {
+	switch step := rapid.SampledFrom([]string{"publish", "start", "start", "raise", "raise", "fail", "fail", "halt", "resume", "complete", "pin", "pin", "unpin", "move", "move", "allow"}).Draw(l.T, "step"); step {
 	case "publish":
 		l.publish(channel, version)
 	case "start":
@@ -97,6 +102,12 @@ func (l *lineage) step() {
 		}
 	case "raise", "halt", "resume", "complete":
 		l.moveRollout(step)
+	case "fail": // while boxes are on their way
+		l.moveRollout("raise")
+		for _, b := range l.boxes {
+			l.poll(b)
+		}
+		l.moveRollout("halt")
 	case "pin":
 		until := l.now.Add(time.Duration(rapid.Int64Range(100, 9*3600*1000).Draw(l.T, "until")) * time.Millisecond)
 		if l.put(b, edge.Assignment{Pin: &edge.PinRequest{Version: version, Reason: "a test", Until: &until, AllowDowngrade: back}}) {
@@ -126,14 +137,20 @@ func (l *lineage) moveRollout(step string) {
 	if len(l.started) == 0 {
 		return
 	}
-	id := rapid.SampledFrom(l.started).Draw(l.T, "rollout")
-	move := map[string]rollout.Move{"raise": {}, "halt": {Status: rollout.Halted}, "resume": {Status: rollout.Active}, "complete": {Status: rollout.Completed}}[step]
+	id := rapid.SampledFrom(l.started[max(0, len(l.started)-2):]).Draw(l.T, "rollout")
+	move := map[string]rollout.Move{"halt": {Status: rollout.Halted}, "resume": {Status: rollout.Active}, "complete": {Status: rollout.Completed}}[step]
+	moves := []rollout.Move{move}
 	if step == "raise" {
-		move.StagedPercent = new(rapid.SampledFrom(cohort.Stages).Draw(l.T, "percent"))
+		moves = nil
+		for _, percent := range cohort.Stages[:rapid.IntRange(2, len(cohort.Stages)).Draw(l.T, "stages")] {
+			moves = append(moves, rollout.Move{StagedPercent: &percent})
+		}
 	}
-	r, err := rollout.NewStore(l.db).Move(admission.Unlimited(l.Context()), audit.Origin{}, id, move, input.Preconditions{})
-	if err == nil && step == "resume" {
-		l.excuse(r.Channel, r.TargetVersion)
+	for _, move := range moves { // those that the rollout cannot make are refused
+		r, err := rollout.NewStore(l.db).Move(admission.Unlimited(l.Context()), audit.Origin{}, id, move, input.Preconditions{})
+		if err == nil && step == "resume" {
+			l.excuse(r.Channel, r.TargetVersion)
+		}
 	}
 }
 
@@ -146,7 +163,7 @@ func (l *lineage) excuse(channel, version string) {
 
 func (l *lineage) publish(channel, version string) {
 	_, err := publication.NewStore(l.db).Publish(admission.Unlimited(l.Context()), audit.Origin{}, release.Publication{EdgeType: l.edgeType, Channel: channel,
-		CurrentVersion: version, ArtifactURL: "https://a.example/" + version, SHA256: strings.Repeat("a", 64), Lineage: release.Lineage{Order: orders[version]}}, input.Preconditions{})
+		CurrentVersion: version, ArtifactURL: "https://a.example/" + version, SHA256: strings.Repeat("a", 64), Lineage: release.Lineage{Order: orders[version], Requires: l.requires[version]}}, input.Preconditions{})
 	if err != nil {
 		l.Fatal(err)
 	}
@@ -182,13 +199,21 @@ func (l *lineage) poll(b *homed) {
 		l.Fatal(err)
 	}
 	m := reply.Manifest
-	if orders[m.Version] < orders[b.runs] && !b.excused {
+	channel, err := release.NewStore(l.db).Row(l.Context(), l.edgeType, b.channel)
+	if err != nil {
+		l.Fatal(err)
+	}
+	asked := m.Source == polling.FromRollout && orders[cmp.Or(m.Towards, m.Version)] < orders[channel.CurrentVersion]
+	if orders[m.Version] < orders[b.runs] && !b.excused && !asked {
 		l.Fatalf("%s on %s runs %s, and is told %s by %s; its pin is %+v, its hold %+v", b.id, b.channel, b.runs, m.Version, m.Source, row.Pin, row.Hold)
+	}
+	if stone := l.requires[m.Version]; m.Version != b.runs && orders[b.runs] < orders[stone] {
+		l.Fatalf("%s runs %s, and is told %s, which requires %s", b.id, b.runs, m.Version, stone)
 	}
 	if pinned := row.Pin.Holds(l.now); pinned != (m.Source == polling.FromPin) {
 		l.Fatalf("%s is pinned: %t, and told %s by %s", b.id, pinned, m.Version, m.Source)
 	}
-	if m.Version != b.runs {
+	if m.Version != b.runs && rapid.Bool().Draw(l.T, "installs") {
 		b.runs, b.excused = m.Version, false
 	}
 }

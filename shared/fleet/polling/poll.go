@@ -41,6 +41,8 @@ type Manifest struct {
 	SHA256      string `json:"sha256"`
 	Source      Source `json:"source"`
 	RolloutID   string `json:"rolloutId,omitempty"`
+	// Towards is the version that the box is told once it runs this one; empty: this one is what it should run in the end.
+	Towards string `json:"towards,omitempty"`
 	// Installed is what the box said it runs, so that the entity tag also covers what was reported.
 	Installed string `json:"installed,omitempty"`
 	// PollIntervalSeconds is how long the box should wait before its next poll.
@@ -206,7 +208,7 @@ func (p *Polls) resolve(ctx context.Context, poll Poll) (found, error) {
 	return found{box, row, r, Manifest{
 		EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel,
 		Version: r.Version, ArtifactURL: r.ArtifactURL, SHA256: r.SHA256,
-		Source: r.Source, RolloutID: r.RolloutID, Installed: poll.Installed,
+		Source: r.Source, RolloutID: r.RolloutID, Towards: r.Towards, Installed: poll.Installed,
 		PollIntervalSeconds: wholeSeconds(UntilEnd(box.Pin, p.settings.Interval(row, now), now)),
 	}}, nil
 }
@@ -215,7 +217,7 @@ func (p *Polls) resolve(ctx context.Context, poll Poll) (found, error) {
 func (p *Polls) event(edgeType string, r Resolution, poll Poll) report.Polled {
 	event := report.Polled{Told: r.Version, Running: report.Shown(poll.Installed), Subject: poll.Subject, HeldAt: r.HeldAt, At: p.now().UTC().Truncate(time.Millisecond)}
 	if r.Source == FromRollout {
-		event.RolloutID, event.Stage = r.RolloutID, cohort.FirstStage(edgeType, r.Version, poll.EdgeID)
+		event.RolloutID, event.Stage, event.Towards = r.RolloutID, cohort.FirstStage(edgeType, r.Target(), poll.EdgeID), r.Towards
 	}
 	return event
 }

@@ -8,6 +8,7 @@ import (
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/problem"
 )
 
 // A Source says why a box is told a version.
@@ -39,7 +40,12 @@ type Resolution struct {
 	RolloutID string
 	// HeldAt is since when the box is held; only with FromHold.
 	HeldAt *time.Time
+	// Towards is the version that the box is told once it has run this one, a stone; empty: this is no stone.
+	Towards string
 }
+
+// Target is the version that the box is told in the end.
+func (r Resolution) Target() string { return cmp.Or(r.Towards, r.Version) }
 
 // A Box is what the rule needs to know of a box.
 type Box struct {
@@ -48,15 +54,29 @@ type Box struct {
 	Told      string        // the version that it was told last, or empty
 	Offer     *report.Offer // the last one, or nil
 	At        time.Time
+	// Unbooted is set for a DDI box that has yet to boot what it has installed. It still runs Running.
+	Unbooted bool
+	Running  string
 }
 
 // BoxOf makes a Box of its report row. has is what the box says it runs.
 func BoxOf(row report.Row, has string, at time.Time) Box {
-	return Box{Edge: edge.Of(row), Installed: has, Told: row.Told, Offer: row.Offer, At: at}
+	return Box{
+		Edge: edge.Of(row), Installed: has, Told: row.Told, Offer: row.Offer, At: at,
+		Unbooted: row.DDI && row.Written != "" && row.Written == has, Running: row.Running,
+	}
+}
+
+// Runs is the version that the box runs, as far as it says so.
+func (b Box) Runs() string {
+	if b.Unbooted {
+		return b.Running
+	}
+	return b.Installed
 }
 
 // Releases finds the release of a version of the box's edge type; its Version is empty if it was never published. The
-// rule asks it only for boxes that are pinned or held.
+// rule asks it only for boxes that are pinned or held, and where there are stones.
 type Releases func(version string) (release.Release, error)
 
 // Resolve decides what a box is told. row is the row of the box's channel. It returns false if nothing is published
@@ -76,22 +96,102 @@ type Releases func(version string) (release.Release, error)
 //  6. Any other box is told the channel's version. So is every box after a publication, which ends the
 //     rollout and forgets all targets, until the next rollout starts.
 //
+// Whichever of them tells a box a version, a box below what that release requires is told the stone first. It keeps a
+// stone of the targets of 4 like the target, unless the channel's version is newer. A held box keeps what it runs.
+//
 // A box that does not say what it runs cannot be kept on it: after a halt it is told the channel's version. Only the
 // box knows whether it got the target in time.
 func Resolve(b Box, row release.ChannelRow, find Releases) (r Resolution, published bool, err error) {
 	if b.Pin.Holds(b.At) {
 		is, err := find(b.Pin.Version)
-		if err != nil || is.Version != "" { // without the release, after a restore, the box follows its channel
-			return Resolution{RolloutTarget: is.Target(), Source: FromPin}, true, err
+		if err != nil {
+			return Resolution{}, false, err
+		}
+		if is.Version != "" { // without the release, after a restore, the box follows its channel
+			r, err = b.step(Resolution{RolloutTarget: is.Target(), Source: FromPin}, is.Way, find)
+			return r, true, err
 		}
 	}
 	r, published = b.follow(row)
-	hold := report.Holding(b.Pin, b.Hold, b.At)
-	if !published || hold == nil || !hold.Since.After(row.LastPublished()) {
-		return r, published, nil
+	if published && r.Source != FromRollout && r.Source != FromInstalled && row.IsStone(b.Installed) {
+		if r, err = b.keepStone(r, row, find); err != nil {
+			return r, true, err
+		}
 	}
-	r, err = b.kept(r, hold, find)
-	return r, true, err
+	if hold := report.Holding(b.Pin, b.Hold, b.At); published && hold != nil && hold.Since.After(row.LastPublished()) {
+		if r, err = b.kept(r, hold, find); err != nil {
+			return r, true, err
+		}
+	}
+	if r.Source != FromHold {
+		r, err = b.step(r, row.Way(r.Version), find)
+	}
+	return r, published, err
+}
+
+// step is what a box is told on its way to a version: the stone that it has to run next, or that version. A box that
+// does not say what it runs stays on the stone, or on what it was told if that is newer.
+func (b Box) step(r Resolution, way release.Way, find Releases) (Resolution, error) {
+	runs := b.Runs()
+	if way == "" || b.Installed == r.Version {
+		return r, nil
+	}
+	order := way.Order(runs)
+	if order == 0 && runs != "" {
+		is, err := find(runs)
+		if err != nil {
+			return r, err
+		}
+		if is.Version != "" {
+			order = is.Rank()
+		}
+	}
+	stone, below := way.Next(order)
+	if !below {
+		return r, nil
+	}
+	is, err := find(stone.Version)
+	if err == nil && is.Version == "" {
+		err = problem.New(problem.Unavailable, "Release %s, which %s requires, is missing. Publish it again.", stone.Version, r.Version)
+	}
+	if err == nil && runs == "" && b.Told != "" {
+		var told, target release.Release
+		if told, err = find(b.Told); err == nil && told.Version != "" && told.Rank() > stone.Order {
+			if target, err = find(r.Version); err == nil && told.Rank() >= target.Rank() {
+				return r, nil
+			}
+			is = told
+		}
+	}
+	return Resolution{RolloutTarget: is.Target(), Source: r.Source, RolloutID: r.RolloutID, Towards: r.Version}, err
+}
+
+// keepStone is what a box is told that runs a stone of a remembered target: the stone, unless its channel has a release
+// of at least that order.
+func (b Box) keepStone(r Resolution, row release.ChannelRow, find Releases) (Resolution, error) {
+	for _, t := range row.Remembered() {
+		order := row.Way(t.Version).Order(b.Installed)
+		if order == 0 {
+			continue
+		}
+		if next, err := find(r.Version); err != nil || next.Rank() >= order {
+			return r, err
+		}
+		is, err := find(b.Installed)
+		if err != nil || is.Version == "" {
+			return r, err
+		}
+		return Resolution{RolloutTarget: is.Target(), Source: FromInstalled, RolloutID: rolloutOf(row, t.Version)}, nil
+	}
+	return r, nil
+}
+
+// rolloutOf is the rollout of the row if a version is its target.
+func rolloutOf(row release.ChannelRow, version string) string {
+	if row.Rollout != nil && row.Rollout.TargetVersion == version {
+		return row.Rollout.ID
+	}
+	return ""
 }
 
 // kept is what a held box is told: what it runs, or was told if it does not say what it runs, unless that is older than
@@ -125,11 +225,7 @@ func (b Box) follow(row release.ChannelRow) (Resolution, bool) {
 			if t.Version != b.Installed {
 				continue
 			}
-			r := Resolution{RolloutTarget: t, Source: FromInstalled}
-			if row.Rollout != nil && row.Rollout.TargetVersion == b.Installed {
-				r.RolloutID = row.Rollout.ID
-			}
-			return r, true
+			return Resolution{RolloutTarget: t, Source: FromInstalled, RolloutID: rolloutOf(row, t.Version)}, true
 		}
 	}
 	if kept, is := row.KeptFor(b.OrganizationID); is && b.Installed != row.CurrentVersion {

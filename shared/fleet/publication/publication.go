@@ -29,12 +29,12 @@ func NewStore(db *dynamo.DB) *Store {
 }
 
 // Publish puts a version on a channel and reports whether the channel is new. It returns RELEASE_IMMUTABLE for a
-// version that was published with another digest, FROZEN, ROLLOUT_ACTIVE to a program that may not end the rollout,
+// version that was published with another digest, errors of release.MayRequire, FROZEN, ROLLOUT_ACTIVE to a program that may not end the rollout,
 // PRECONDITION_FAILED, and CONFLICT if the channel keeps changing.
 func (s *Store) Publish(ctx context.Context, from audit.Origin, p release.Publication, when input.Preconditions) (created bool, err error) {
 	err = change.Make(ctx, s.db, from, func(set *change.Set) error {
 		var row release.ChannelRow
-		var known release.Release
+		var known, stone release.Release
 		var frozen *freeze.Freeze
 		err := dynamo.Together(ctx,
 			func(ctx context.Context) (err error) {
@@ -43,6 +43,12 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, p release.Public
 			},
 			func(ctx context.Context) (err error) {
 				known, err = s.releases.Release(ctx, p.EdgeType, p.CurrentVersion)
+				return err
+			},
+			func(ctx context.Context) (err error) {
+				if p.Requires != "" {
+					stone, err = s.releases.Release(ctx, p.EdgeType, p.Requires)
+				}
 				return err
 			},
 			func(ctx context.Context) (err error) {
@@ -59,14 +65,21 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, p release.Public
 		if err := known.Allows(p, set.After(row.UpdatedAt)); err != nil {
 			return err
 		}
+		if err := known.MayRequire(p, stone, set.After(row.UpdatedAt)); err != nil {
+			return err
+		}
 		said := p
 		said.Details = known.With(p.Details)
 		next := row.Publish(said, set.After(row.UpdatedAt))
 		if err := frozen.Refuse(program.Grounds(from)); err != nil {
 			return err
 		}
-		change.Record(set, release.Kind, row, next, "ReleasePublished")
-		if bound := known.Published(p, next.UpdatedAt); bound != known {
+		bound := known.Published(p, next.UpdatedAt)
+		if known.SHA256 == "" {
+			bound.Way = stone.Onward()
+		}
+		change.Record(set, release.Kind, row, next.Showing(bound), "ReleasePublished")
+		if bound != known {
 			set.With(release.Bind(known, bound))
 		}
 		return s.end(ctx, set, from, row.Rollout)

@@ -89,6 +89,8 @@ type Lineage struct {
 	// Order is greater for a newer release; 0: the time of the first publication, in seconds. A fix of an old line gives
 	// one just above its line's.
 	Order int64 `json:"order,omitempty"`
+	// Requires is a release that boxes have to run before; empty: none. See Way.
+	Requires string `json:"requires,omitempty"`
 }
 
 // contradicts reports whether another publication contradicts the details.
@@ -98,7 +100,7 @@ func (d Details) contradicts(other Details) bool { return d.With(other) != other
 func (r Release) unchanged() dynamo.Condition {
 	var terms []string
 	values := map[string]any{}
-	for name, v := range map[string]any{"sizeBytes": r.SizeBytes, "sha1": r.SHA1, "md5": r.MD5, "kind": string(r.Kind), "order": r.Order} {
+	for name, v := range map[string]any{"sizeBytes": r.SizeBytes, "sha1": r.SHA1, "md5": r.MD5, "kind": string(r.Kind), "order": r.Order, "requires": r.Requires} {
 		if v == "" || v == int64(0) {
 			terms = append(terms, "attribute_not_exists(#"+name+")")
 			continue

@@ -53,6 +53,7 @@ type Release struct {
 	Delivery
 	Urgency
 	Lineage
+	Way         Way       `json:"way,omitempty"`
 	PublishedAt time.Time `json:"publishedAt"` // first, on any channel
 }
 
@@ -100,6 +101,7 @@ func PublicationOf(in *input.Reader) PublicationRequest {
 	kind, _ := body.OptionalText("kind", PurposeRule)
 	p.Kind = Purpose(kind)
 	p.Order, _ = body.OptionalInteger("order", OrderRule)
+	p.Requires, _ = body.OptionalText("requires", VersionRule)
 	return PublicationRequest{p, audit.GroundsOf(body)}
 }
 
@@ -136,7 +138,7 @@ func (r Release) Published(p Publication, at time.Time) Release {
 		Delivery: p.Delivery, PublishedAt: at}
 	switch {
 	case r.SHA256 != "":
-		next.Urgency, next.Lineage, next.PublishedAt = r.Urgency, r.Lineage, r.PublishedAt
+		next.Urgency, next.Lineage, next.Way, next.PublishedAt = r.Urgency, r.Lineage, r.Way, r.PublishedAt
 	default:
 		next.Lineage = p.Lineage
 		if p.Security() {

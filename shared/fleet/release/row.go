@@ -51,6 +51,8 @@ type ChannelRow struct {
 	Past []string `json:"past,omitempty"`
 	// PublishedAt is when a version was last published on the channel, if a rollout has started since; see LastPublished.
 	PublishedAt *time.Time `json:"publishedAt,omitempty"`
+	// Ways are those of the versions that boxes of the channel are told, each after its version and a space; see Showing.
+	Ways []string `json:"ways,omitempty"`
 }
 
 // LastPublished is when a version was last published on the channel; zero: not known. Without a rollout in the row, that
@@ -154,10 +156,10 @@ func (r ChannelRow) Remembered() []RolloutTarget {
 }
 
 // Knows reports whether the row explains how a box got a version: it is the channel's version, was so before, or is the
-// target of a rollout that the row remembers. A box may have got another version from a publication or rollout after
+// target of a rollout that the row remembers, or a stone of one of these. A box may have got another version from a publication or rollout after
 // the row was read.
 func (r ChannelRow) Knows(version string) bool {
-	return version == r.CurrentVersion || slices.Contains(r.Past, version) ||
+	return version == r.CurrentVersion || slices.Contains(r.Past, version) || r.IsStone(version) ||
 		slices.ContainsFunc(r.Remembered(), func(t RolloutTarget) bool { return t.Version == version })
 }
 
@@ -208,7 +210,7 @@ func (r ChannelRow) Adopt(c Carried, target Release, at time.Time) ChannelRow {
 	r.Details, r.Delivery = target.Of(c.Target())
 	r.Revision++
 	r.UpdatedAt = at
-	return r
+	return r.Showing(target)
 }
 
 // ETag is the row's entity tag, empty if there is no channel. It changes with the channel and with the rollout that the

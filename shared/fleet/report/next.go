@@ -19,6 +19,7 @@ type Polled struct {
 	// or the version that the box runs and keeps.
 	RolloutID string
 	Stage     int
+	Towards   string // the rollout's target, if Told is a stone
 	Running   string // what the box says it runs; empty: it did not say
 	Subject   string // the name that the fair-use limiter counts the box under
 	// HeldAt is since when the box is held, if it is told what it runs for that reason; see Hold.
@@ -123,15 +124,30 @@ func (p Polled) Take(next *Row, was Row) {
 	if !p.offers(*next) {
 		return
 	}
-	next.Offer = &Offer{RolloutID: p.RolloutID, Version: p.Told, Stage: p.Stage, From: next.Running, State: Offered, Code: next.afterRun(p.Told)}
+	next.Offer = &Offer{RolloutID: p.RolloutID, Version: p.Told, Stage: p.Stage, From: next.Running, State: Offered, Code: next.afterRun(p, was.Running)}
+	switch {
+	case p.Towards != "":
+		next.Stone = &Stone{p.RolloutID, p.Told, p.Towards}
+	case next.Stone != nil && next.Stone.RolloutID != p.RolloutID:
+		next.Stone = nil // otherwise it is the one that the box passed
+	}
 	if next.Running == p.Told {
 		next.Offer.State, next.Offer.From = Installed, ""
 	}
 }
 
-// afterRun is the known failure after the box ran a version. Another offer of the version inherits it.
-func (r Row) afterRun(version string) FailureCode {
-	if o := r.Offer; o != nil && o.Version == version && (o.State != Failed || r.Running == version) {
+// afterRun is the known failure after the box ran a version. Another offer of the version inherits it. What a box did on
+// a stone stays evidence, too: the next offer of the rollout inherits it. A box that ran a stone, and is told one again,
+// fell back from it.
+func (r Row) afterRun(p Polled, ran string) FailureCode {
+	o := r.Offer
+	switch {
+	case o == nil:
+	case p.Towards != "" && o.RolloutID == p.RolloutID && r.Running != o.Version && o.Code == "" &&
+		r.Stone != nil && r.Stone.RolloutID == p.RolloutID && r.Stone.Version == ran:
+		return CodeReverted
+	case o.Version == p.Told && (o.State != Failed || r.Running == p.Told),
+		o.Version != p.Told && p.RolloutID != "" && o.RolloutID == p.RolloutID && o.Code.BlamesRelease():
 		return o.Code
 	}
 	return ""

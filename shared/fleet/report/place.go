@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -45,7 +46,7 @@ func (n Shards) At(pair string, i int) string { return fmt.Sprintf("%s#%02d", pa
 // An IndexEntry is a row in the index.
 type IndexEntry struct {
 	EdgeID    string
-	Version   string // that was offered; empty: none was
+	Version   string // that was offered, or the target if that is a stone; empty: none was
 	State     State  // empty without an offer
 	Stage     int
 	Hash      string // random for each box: the boxes with the smallest hashes are a random sample
@@ -77,7 +78,9 @@ func (r Row) Entry() IndexEntry {
 	case r.Pin != nil:
 		e.AsideSince, e.PinnedUntil = upToSecond(r.Pin.At), r.Pin.Until.Truncate(time.Second)
 	}
-	if o := r.Offer; o != nil {
+	if r.Offer != nil {
+		o := r.Counted()
+		o.Version = cmp.Or(r.towards(), o.Version)
 		e.Version, e.State, e.Stage, e.RolloutID, e.Code, e.Since = o.Version, o.State, o.Stage, o.RolloutID, o.Code, o.Since
 	}
 	return e

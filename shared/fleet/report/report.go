@@ -78,6 +78,8 @@ type Row struct {
 	// Subject is the name that the fair-use limiter counts the box under. Its counter shows when the box was last seen.
 	Subject string `json:"subject,omitempty"`
 	Offer   *Offer `json:"offer,omitempty"`
+	// Stone is the stone on the way to a rollout's target that the box was offered last. The offer may be a later one.
+	Stone *Stone `json:"stone,omitempty"`
 
 	// DDI is set while the box polls by hawkBit's DDI. Written, Cancel and AskedAt are only for such a box; see package ddi.
 	DDI bool `json:"ddi,omitempty"`
@@ -125,6 +127,33 @@ type Offer struct {
 	// does not run the version. Both are missing once the outcome is decided; see package ddi.
 	WrittenAt *time.Time `json:"writtenAt,omitempty"`
 	StatedAt  *time.Time `json:"statedAt,omitempty"`
+}
+
+// A Stone is a version that a rollout tells a box first, because its target requires it.
+type Stone struct {
+	RolloutID string `json:"rolloutId"`
+	Version   string `json:"version"`
+	Towards   string `json:"towards"` // the target
+}
+
+// towards is the target to which the row's offer is a stone; empty: it is none.
+func (r Row) towards() string {
+	if s, o := r.Stone, r.Offer; s != nil && o != nil && o.Is(Offer{RolloutID: s.RolloutID, Version: s.Version}) {
+		return s.Towards
+	}
+	return ""
+}
+
+// Counted is the row's offer as it counts for its rollout: a box that runs a stone was told, and has not taken the
+// target yet. It is empty without an offer.
+func (r Row) Counted() (o Offer) {
+	if r.Offer != nil {
+		o = *r.Offer
+	}
+	if o.State == Installed && r.towards() != "" {
+		o.State = Offered
+	}
+	return o
 }
 
 // Accepts reports whether a report about a version is about the box's offer.

@@ -207,7 +207,7 @@ func (s *Store) Find(ctx context.Context, q Search, position string, limit int) 
 			for _, id := range ids {
 				row := rows[id]
 				delete(rows, id) // it counts once
-				if o := row.Offer; o != nil && o.RolloutID == q.RolloutID && o.State == q.State && row.pair() == q.Pair {
+				if o := row.Counted(); o.RolloutID == q.RolloutID && o.State == q.State && row.pair() == q.Pair {
 					page.Items = append(page.Items, row)
 				}
 			}

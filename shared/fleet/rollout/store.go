@@ -78,7 +78,7 @@ func (s *Store) Start(ctx context.Context, from audit.Origin, p Plan, claim idem
 				}
 			}
 			change.Record(set, Kind, Rollout{}, r, "RolloutStarted")
-			set.With(release.Replace(row, row.Begin(r.Carried())))
+			set.With(release.Replace(row, row.Begin(r.Carried()).Showing(target)))
 			return nil
 		},
 		func(ctx context.Context) (err error) {

@@ -26,7 +26,7 @@ var (
 			Method: http.MethodPut, Path: "/api/ota/release-channels/{edgeType}/{channel}",
 			Roles: operations.Releasers,
 			Takes: input.Takes{Conditions: true},
-			Gives: operations.Stored, Refuses: []problem.Code{problem.Frozen, problem.ReleaseImmutable, problem.RolloutActive},
+			Gives: operations.Stored, Refuses: []problem.Code{problem.Frozen, problem.ReleaseImmutable, problem.ReleaseNotPublished, problem.RequiresCycle, problem.RolloutActive},
 			Grants: []operations.Grant{
 				operations.May(dynamo.Channels, dynamo.Get, dynamo.Write),
 				operations.May(dynamo.Releases, dynamo.Get, dynamo.Write),

@@ -64,6 +64,8 @@ const (
 	EdgeNotReported Code = "EDGE_NOT_REPORTED"
 	// DowngradeRefused: a pin would send a box to a lower order than what it runs.
 	DowngradeRefused Code = "DOWNGRADE_REFUSED"
+	// RequiresCycle: a release would require itself, or too many others.
+	RequiresCycle Code = "REQUIRES_CYCLE"
 
 	RateLimited Code = "RATE_LIMITED"
 	Internal    Code = "INTERNAL"
@@ -106,6 +108,7 @@ var Classes = []Class{
 	{ReportStale, http.StatusConflict, "The report is about another version than the box was offered"},
 	{EdgeNotReported, http.StatusConflict, "The box has not said what it runs"},
 	{DowngradeRefused, http.StatusConflict, "The box runs a newer release"},
+	{RequiresCycle, http.StatusConflict, "The version would require itself, or too many others"},
 	{PreconditionFailed, http.StatusPreconditionFailed, "The precondition does not hold"},
 	{BodyTooLarge, http.StatusRequestEntityTooLarge, "The body is too large"},
 	{UnsupportedMediaType, http.StatusUnsupportedMediaType, "The body must be JSON"},

@@ -290,6 +290,7 @@ func (x *explainer) read(c Call) {
 		x.guard(c, thing)
 		delete(thing, "standing")                // follows from the method and the time
 		delete(thing, "order")                   // the release's, which the channel's events do not contain
+		delete(thing, "requires")                // as well
 		delete(thing, "saidAttributes")          // the box says them
 		if c.Operation == "get-edge-enrolment" { // these follow from the boxes
 			for _, name := range []string{"edgeIds", "redemptions", "waiting"} {
@@ -317,14 +318,14 @@ func (x *explainer) read(c Call) {
 }
 
 // poll checks a box's poll against the publications and rollouts of its channel, or of any channel of its type if the
-// box is pinned or held: a held one may keep what its channel before told it. A poll may lag for a moment, but it must
+// box is pinned, held or told a stone: a held one may keep what its channel before told it. A poll may lag for a moment, but it must
 // never name anything else.
 func (x *explainer) poll(c Call) {
 	if c.Status != http.StatusOK {
 		return
 	}
 	m := c.answered()
-	apart := slices.Contains([]polling.Source{polling.FromPin, polling.FromHold}, polling.Source(ledger.Text(m, "source")))
+	apart := slices.Contains([]polling.Source{polling.FromPin, polling.FromHold}, polling.Source(ledger.Text(m, "source"))) || ledger.Text(m, "towards") != ""
 	is := func(e ledger.Event, version string) bool {
 		return ledger.Text(e.After, "edgeType") == ledger.Text(m, "edgeType") &&
 			(apart || ledger.Text(e.After, "channel") == ledger.Text(m, "channel")) &&
