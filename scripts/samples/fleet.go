@@ -23,7 +23,7 @@ var fleet = []Sample{
 			{Name: "new channel"},
 			{Name: "next version", After: After("publish-release"), With: Values{"version": "1.1.0"}, Status: http.StatusNoContent},
 			{Name: "again", After: After("publish-release"), Status: http.StatusNoContent},
-			{Name: "with a stepping stone", New: true, After: first, With: Values{"version": "2.0.0", "details": `,"requires":"1.0.0"`}, Status: http.StatusNoContent},
+			{Name: "with a stepping stone", New: true, After: stone, With: stepped, Status: http.StatusNoContent},
 			{Name: "ends a rollout", After: After("start-rollout"), Status: http.StatusNoContent},
 		},
 	},
@@ -181,7 +181,7 @@ var fleet = []Sample{
 			{Name: "the container knows the channel", After: After("get-manifest")},
 			{Name: "nothing new, 304", After: After("get-manifest"), Header: [2]string{"If-None-Match", "{etag}"},
 				Status: http.StatusNotModified},
-			{Name: "a stepping stone", New: true, After: append(stepped, Step{"get-manifest", behind}, Step{"get-manifest", behind}), With: behind},
+			{Name: "a stepping stone", New: true, After: slices.Concat(stone, []Step{{"publish-release", stepped}, {"get-manifest", behind}}), With: behind},
 		},
 	},
 	{
@@ -245,11 +245,11 @@ var before100 = Values{"before": `,"approvals":{"before":[100]}`}
 // offered are the calls after which a box is offered its channel's version.
 var offered = []Step{{Operation: "publish-release"}, {Operation: "put-edge"}, {"get-manifest", Values{"installed": "0.9.0"}}}
 
-// first publishes 1.0.0 with an old order, and stepped then 2.0.0, which requires it. A box that runs 0.9.0 is behind.
+// stone publishes 0.5.0 with an old order, and stepped is a release that requires it. A box that runs 0.4.0 is behind.
 var (
-	first   = []Step{{"publish-release", Values{"details": `,"order":1`}}}
-	stepped = append(slices.Clone(first), Step{"publish-release", Values{"version": "2.0.0", "details": `,"requires":"1.0.0"`}}, Step{Operation: "put-edge"})
-	behind  = Values{"installed": "0.9.0"}
+	stone   = []Step{{"publish-release", Values{"version": "0.5.0", "details": `,"order":1`}}}
+	stepped = Values{"version": "2.0.0", "details": `,"requires":"0.5.0"`}
+	behind  = Values{"version": "0.5.0", "installed": "0.4.0"}
 )
 
 // batch is the body that registers boxes on one channel.

@@ -68,12 +68,15 @@ func (b Books) auditReports(f *Findings) {
 }
 
 // finds reports whether the index finds a row. The sort key of an earlier release has neither the registration's time nor
-// whether the box is pinned or held.
+// whether the box is pinned or held, and does not know stones.
 func finds(row Item) bool {
-	entry, key := as[report.Row](row).Entry(), Text(row, "stateKey")
-	with := entry.StateKey()
-	entry.RegisteredAt, entry.AsideSince, entry.PinnedUntil = time.Time{}, time.Time{}, time.Time{}
-	return key == with || key == entry.StateKey()
+	r, key := as[report.Row](row), Text(row, "stateKey")
+	with := r.Entry()
+	r.Stone = nil
+	entry := r.Entry()
+	plain := entry
+	plain.RegisteredAt, plain.AsideSince, plain.PinnedUntil = time.Time{}, time.Time{}, time.Time{}
+	return key == with.StateKey() || key == entry.StateKey() || key == plain.StateKey()
 }
 
 func (f *Findings) auditCode(offer Item) {

@@ -264,6 +264,7 @@ func (w *world) stepped() {
 	w.start("stepped", "stepped", "stable", "2.0.0", "")
 	w.move("olga", "stepped", toAll...)
 	w.poll("box-98", "0.9.0")
+	w.poll("box-98", "1.0.0")
 }
 
 // described makes a box with attributes that changes what it says after it was told of a rollout, and moves it.

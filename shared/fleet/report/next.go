@@ -125,15 +125,27 @@ func (p Polled) Take(next *Row, was Row) {
 		return
 	}
 	next.Offer = &Offer{RolloutID: p.RolloutID, Version: p.Told, Stage: p.Stage, From: next.Running, State: Offered, Code: next.afterRun(p, was.Running)}
-	switch {
-	case p.Towards != "":
-		next.Stone = &Stone{p.RolloutID, p.Told, p.Towards}
-	case next.Stone != nil && next.Stone.RolloutID != p.RolloutID:
-		next.Stone = nil // otherwise it is the one that the box passed
-	}
+	next.Stone = p.stone(*next)
 	if next.Running == p.Told {
 		next.Offer.State, next.Offer.From = Installed, ""
 	}
+}
+
+// stone is the row's stone with a new offer. After the last stone it stays, since the box may fall back from it.
+func (p Polled) stone(row Row) *Stone {
+	s := Stone{RolloutID: p.RolloutID, Version: p.Told, Towards: p.Towards}
+	if was := row.Stone; was != nil && was.RolloutID == p.RolloutID {
+		if s.Ran = was.Ran; row.Running == was.Version {
+			s.Ran = was.Version
+		}
+		if p.Towards == "" {
+			s.Version, s.Towards = was.Version, was.Towards
+		}
+	}
+	if s.Towards == "" {
+		return nil
+	}
+	return &s
 }
 
 // afterRun is the known failure after the box ran a version. Another offer of the version inherits it. What a box did on
@@ -144,7 +156,7 @@ func (r Row) afterRun(p Polled, ran string) FailureCode {
 	switch {
 	case o == nil:
 	case p.Towards != "" && o.RolloutID == p.RolloutID && r.Running != o.Version && o.Code == "" &&
-		r.Stone != nil && r.Stone.RolloutID == p.RolloutID && r.Stone.Version == ran:
+		r.Stone != nil && r.Stone.RolloutID == p.RolloutID && ran != "" && r.Stone.Ran == ran && r.Running != ran:
 		return CodeReverted
 	case o.Version == p.Told && (o.State != Failed || r.Running == p.Told),
 		o.Version != p.Told && p.RolloutID != "" && o.RolloutID == p.RolloutID && o.Code.BlamesRelease():

@@ -133,7 +133,8 @@ type Offer struct {
 type Stone struct {
 	RolloutID string `json:"rolloutId"`
 	Version   string `json:"version"`
-	Towards   string `json:"towards"` // the target
+	Towards   string `json:"towards"`       // the target
+	Ran       string `json:"ran,omitempty"` // the stone that the box ran last
 }
 
 // towards is the target to which the row's offer is a stone; empty: it is none.

@@ -39,6 +39,8 @@ func TestStone_WhatABoxDoesOnIt_CountsForTheRollout(t *testing.T) {
 		"fails, is somewhere else":          {[]report.Input{poll("0", "1"), fails("1", report.CodeBoot), poll("1.5", "2")}, report.Offered, report.CodeBoot},
 		"has no space, is somewhere else":   {[]report.Input{poll("0", "1"), fails("1", report.CodeSpace), poll("1.5", "2")}, report.Offered, ""},
 		"falls back from the stone":         {[]report.Input{poll("0", "1"), poll("1", "3"), poll("0", "1")}, report.Offered, report.CodeReverted},
+		"falls back on its way":             {[]report.Input{poll("0", "1"), poll("1", "2"), poll("0", "1")}, report.Offered, report.CodeReverted},
+		"falls back to the stone before":    {[]report.Input{poll("0", "1"), poll("1", "2"), poll("2", "3"), poll("1", "2")}, report.Offered, report.CodeReverted},
 		"falls back by two stones":          {[]report.Input{poll("0", "1"), poll("1", "2"), poll("2", "3"), poll("0", "1")}, report.Offered, report.CodeReverted},
 		"falls back, then passes the stone": {[]report.Input{poll("0", "1"), poll("1", "3"), poll("0", "1"), poll("1", "3")}, report.Offered, report.CodeReverted},
 		"falls back from the target":        {[]report.Input{poll("0", "1"), poll("1", "3"), poll("3", "3"), poll("0", "1")}, report.Offered, report.CodeReverted},
@@ -68,21 +70,12 @@ func TestStone_OfAnOfferThatAnEarlierReleaseMade_IsIgnored(t *testing.T) {
 func FuzzIndexEntryOf(f *testing.F) {
 	f.Add("1.0.0#failed#10#0123abcdp69a42f40-69a43d50.69a42f40#box-1", uint32(7), uint32(9), uint32(0))
 	f.Add("-#-#0#0123abcdh69a42f40#box-1", uint32(7), uint32(0), uint32(9))
-	f.Add("!1.0.0#offered#1#0123#box-1", uint32(0), uint32(0), uint32(0))
 	f.Fuzz(func(t *testing.T, key string, since, until, registered uint32) {
 		if e, err := report.IndexEntryOf(key); err == nil && len(e.Hash) > 8 {
 			t.Errorf("%q is read as %+v", key, e)
 		}
-		seconds := func(n uint32) (at time.Time) {
-			if n > 0 {
-				at = time.Unix(int64(n), 0).UTC()
-			}
-			return at
-		}
-		e := report.IndexEntry{EdgeID: "box-1", Hash: "0123abcd", Version: "1.0.0", State: report.Failed, Stage: 10, RegisteredAt: seconds(registered)}
-		if e.AsideSince = seconds(since); since > 0 {
-			e.PinnedUntil = seconds(until)
-		}
+		e := report.IndexEntry{EdgeID: "box-1", Hash: "0123abcd", Version: "1.0.0", State: report.Failed, Stage: 10, RegisteredAt: time.Unix(int64(registered), 0).UTC(),
+			AsideSince: time.Unix(int64(since), 0).UTC(), PinnedUntil: time.Unix(int64(until), 0).UTC()}
 		if got, err := report.IndexEntryOf(e.StateKey()); err != nil || got != e {
 			t.Errorf("%q reads back as %+v, %v", e.StateKey(), got, err)
 		}

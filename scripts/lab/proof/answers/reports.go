@@ -20,18 +20,18 @@ func CountBoxes(b ledger.Books, rollout ledger.Item) map[string]int {
 	type state struct{ name, code, since string }
 	here, left := map[string]state{}, map[string]state{}
 	for _, row := range b[dynamo.Reports] {
-		offer := ledger.Object(row, "offer")
+		key := strings.Split(ledger.Text(row, "stateKey")+"#", "#") // a box on a stone counts as told
 		switch trace := strings.HasPrefix(ledger.Text(row, "edgeId"), report.TracePrefix); {
 		case row["retired"] == true || pairOf(row) != pairOf(rollout) || ledger.Text(row, "rolloutId") != ledger.Text(rollout, "id"):
 		case trace:
-			s := state{strings.Split(ledger.Text(row, "stateKey"), "#")[1], ledger.Text(row, "code"), ledger.Text(row, "since")}
+			s := state{key[1], ledger.Text(row, "code"), ledger.Text(row, "since")}
 			box := ledger.Text(row, "box")
 			was, known := left[box]
 			if !known || !blames(was.code) && (blames(s.code) || s.since > was.since) {
 				left[box] = s
 			}
 		default:
-			here[ledger.Text(row, "edgeId")] = state{name: ledger.Text(offer, "state")}
+			here[ledger.Text(row, "edgeId")] = state{name: key[1]}
 		}
 	}
 	for box, s := range left {
