@@ -27,7 +27,7 @@ const asText = (n) => n === undefined ? 'Reading…' : n === null ? 'None yet' :
 function Channel({ of, toStart }) {
 	if (!of) return html`<p class="note">Enter a channel to see what it has.</p>`;
 	const rollout = of.active?.items[0];
-	return html`<dl class="facts"><div><dt>${of.name} has</dt><dd><bdi>${of.now === undefined ? 'Reading…' : of.now?.currentVersion ?? 'Nothing yet'}</bdi></dd></div>
+	return html`<dl class="facts"><div><dt>${of.name} has</dt><dd><bdi>${of.now === undefined ? 'Reading…' : of.now?.currentVersion ?? 'Nothing yet'}</bdi></dd></div>${of.now?.requires && html`<div><dt>Which requires</dt><dd><bdi>${of.now.requires}</bdi></dd></div>`}
 		<div><dt>Boxes that follow it</dt><dd>${of.now === null ? 'None known' : asText(of.progress)}</dd></div></dl>
 		${of.freeze && html`<p class="warn"><span aria-hidden="true">▲ </span>Rollouts are frozen until ${moment(of.freeze.until)}: <bdi>${of.freeze.reason}</bdi></p>`}
 		${rollout && html`<p class="warn"><span aria-hidden="true">▲ </span>${rollout.targetVersion} is being rolled out there, at ${rollout.staged_percent} %. ${toStart ? 'A channel has one active rollout at most.' : 'A publication ends it.'}</p>`}`;
@@ -85,8 +85,9 @@ function Publish({ edgeType, channel }) {
 			<${Field} label="Where its file is" name="artifactUrl" value=${f.values.artifactUrl} scope=${f.scope} faults=${f.faults} hint="An https address. The service does not keep the file." />
 			<${Field} label="SHA-256 of the file" name="sha256" value=${f.values.sha256} scope=${f.scope} faults=${f.faults} />
 			<${Field} label="Size in bytes (optional)" name="sizeBytes" value=${f.values.sizeBytes} scope=${f.scope} faults=${f.faults} inputmode="numeric" />
+			<${Field} label="Requires (optional)" name="requires" value=${f.values.requires} scope=${f.scope} faults=${f.faults} hint="A published version that boxes below it are told first." />
 			${groundFields(f, of)}
-			<${Others} faults=${f.faults} names=${['edgeType', 'channel', 'currentVersion', 'artifactUrl', 'sha256', 'sizeBytes', 'reason', 'overrideReason']} />
+			<${Others} faults=${f.faults} names=${['edgeType', 'channel', 'currentVersion', 'artifactUrl', 'sha256', 'sizeBytes', 'requires', 'reason', 'overrideReason']} />
 			<div class="buttons"><button class="button">Publish…</button></div></form></section>`;
 }
 

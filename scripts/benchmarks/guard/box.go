@@ -1,11 +1,14 @@
 package main
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
 )
@@ -14,7 +17,24 @@ import (
 const (
 	edgeType, channel  = "gateway-x", "stable"
 	oldVersion, target = "1.0.0", "2.0.0"
+	behind             = "0.1.0"
 )
+
+// stone is the version of a stone of the target, from 1 on. All stones are older than the old version.
+func stone(i int) string { return fmt.Sprintf("0.%d.0", i+1) }
+
+// released finds the release of a version. The target requires all stones, each of which is older than the next.
+func (w world) released(version string) (release.Release, error) {
+	versions, way := []string{behind}, ""
+	for i := range w.Stones {
+		versions, way = append(versions, stone(i+1)), fmt.Sprintf("%s %d %s", stone(i+1), i+2, way)
+	}
+	is := release.Release{EdgeType: edgeType, Version: version}
+	if is.Order = int64(slices.Index(append(versions, oldVersion, target), version) + 1); version == target {
+		is.Way = release.Way(strings.TrimSpace(way))
+	}
+	return is, nil
+}
 
 // never is after everything that happens.
 const never = time.Duration(1<<63 - 1)
@@ -38,6 +58,11 @@ type box struct {
 	neverInstalls bool
 
 	runsTarget bool
+	// ahead are the stones that the box has yet to run, and installing is what it installs, or was told last.
+	ahead      int
+	installing string
+	behind     bool // before the rollout, it is
+	skipped    bool // it ran a release before what that requires
 	busy       bool // it installs, waits for another attempt, or was put off
 	told       bool
 	attempt    int
@@ -46,6 +71,19 @@ type box struct {
 	stays      bool // on the old version, forever
 	installs   int  // number of installations of the target
 	wasPutOff  bool
+}
+
+// runs is the version that the box runs: after a stone that one, and the old version if it was never behind.
+func (p *play) runs(b *box) string {
+	switch {
+	case b.runsTarget:
+		return target
+	case b.ahead == p.world.Stones && b.behind:
+		return behind
+	case b.behind:
+		return stone(p.world.Stones - b.ahead)
+	}
+	return oldVersion
 }
 
 // registration is what the service knows of the box's registration.

@@ -143,13 +143,18 @@ func TestRun_EndsAsItShould(t *testing.T) {
 		"30 percent are pinned": {`{"boxes": 2000, "pinned": 0.3, ` + auto, "completed", "CLEAR", 100},
 		"many fail, and are pinned": {`{"boxes": 2000, "pinFailed": true, "release": [{"share": 0.5, "does": "fail", "code": "boot"}], ` +
 			auto, "halted", "TOO_MANY_BAD", 1},
-		"half never install":          {`{"boxes": 2000, "days": 3, "neverInstalls": 0.5, ` + auto, "held", "TOO_FEW_TAKEN", 1},
-		"works at the second attempt": {`{"boxes": 500, "release": [{"share": 0.3, "does": "fail", "code": "boot", "attempts": 1}], ` + auto, "completed", "CLEAR", 100},
+		"a tenth are three stones behind": {`{"boxes": 2000, "stones": 3, "behind": 0.1, ` + auto, "completed", "CLEAR", 100},
+		"a stone bricks":                  {`{"boxes": 12000, "stones": 3, "behind": 0.1, "release": [{"share": 1, "stone": 2, "does": "brick"}], ` + auto, "halted", "TOO_MANY_SILENT", 1},
+		"half never install":              {`{"boxes": 2000, "days": 3, "neverInstalls": 0.5, ` + auto, "held", "TOO_FEW_TAKEN", 1},
+		"works at the second attempt":     {`{"boxes": 500, "release": [{"share": 0.3, "does": "fail", "code": "boot", "attempts": 1}], ` + auto, "completed", "CLEAR", 100},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := run(mustParse(t, c.world), 1)
 			if r.Outcome != c.outcome || r.Stage != c.stage || !strings.HasPrefix(r.Reason, c.reason) {
 				t.Errorf("%+v", r)
+			}
+			if behind := strings.Contains(c.world, "behind"); r.Skipped > 0 || behind && r.Outcome == "completed" && r.Passed < 150 {
+				t.Errorf("%d boxes skipped a stone, and %d passed all", r.Skipped, r.Passed)
 			}
 		})
 	}

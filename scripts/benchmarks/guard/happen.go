@@ -5,7 +5,6 @@ import (
 
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/polling"
-	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 )
 
@@ -50,23 +49,23 @@ func (p *play) put(b *box, e report.Input) {
 
 // poll is a poll with a possibly new answer. The box starts to install the version that it is told.
 func (p *play) poll(i int32, b *box) {
-	runs := oldVersion
-	if b.runsTarget {
-		runs = target
-	}
-	r, _, _ := polling.Resolve(polling.Box{Edge: b.edge, Installed: runs, Told: b.row.Told, Offer: b.row.Offer, At: p.at(p.now)}, p.channel, released)
+	runs := p.runs(b)
+	r, _, _ := polling.Resolve(polling.Box{Edge: b.edge, Installed: runs, Told: b.row.Told, Offer: b.row.Offer, At: p.at(p.now)}, p.channel, p.world.released)
 	e := report.Polled{Told: r.Version, Running: runs, Subject: b.edge.EdgeID, At: p.at(p.now)}
 	if r.Source == polling.FromRollout {
-		e.RolloutID, e.Stage = r.RolloutID, cohort.FirstStage(edgeType, r.Version, b.edge.EdgeID)
+		e.RolloutID, e.Stage, e.Towards = r.RolloutID, cohort.FirstStage(edgeType, r.Target(), b.edge.EdgeID), r.Towards
 	}
 	p.put(b, e)
 	if p.world.Bell {
 		b.called = p.now
 	}
-	if r.Version != target {
+	if r.Target() != target {
 		return
 	}
 	b.told = true
+	if b.installing != r.Version && !b.busy {
+		b.installing, b.attempt = r.Version, 0
+	}
 	if b.runsTarget || b.busy || b.stays || b.neverInstalls || p.putOff(i, b) {
 		return
 	}
@@ -74,9 +73,12 @@ func (p *play) poll(i int32, b *box) {
 	p.schedule(i, installed, p.now+p.installation())
 }
 
-// released finds the release of a version.
-func released(version string) (release.Release, error) {
-	return release.Release{EdgeType: edgeType, Version: version}, nil
+// step is the number of the stone that the box installs or runs; 0: the release.
+func (p *play) step(b *box) int {
+	if b.installing != target {
+		return p.world.Stones - b.ahead + 1
+	}
+	return 0
 }
 
 // pinAfter is how long an operator takes to pin a box that failed.
@@ -109,7 +111,7 @@ func (p *play) putOff(i int32, b *box) bool {
 			continue
 		}
 		b.busy, b.wasPutOff = true, true
-		o := report.Outcome{Version: target, Attempt: b.attempt + 1, State: report.Deferred, At: p.at(p.now)}
+		o := report.Outcome{Version: b.installing, Attempt: b.attempt + 1, State: report.Deferred, At: p.at(p.now)}
 		if e.For > 0 {
 			until := o.At.Add(e.For)
 			o.Until = &until
@@ -128,16 +130,21 @@ func (p *play) installed(i int32, b *box) {
 		return
 	}
 	b.attempt++
+	at := p.step(b)
 	for j, e := range p.world.Release {
-		if e.Does == fails && b.has(j) && e.After == 0 && !e.PowerUp && (e.Attempts == 0 || b.attempt <= e.Attempts) {
+		if e.Does == fails && b.has(j) && e.Stone == at && e.After == 0 && !e.PowerUp && (e.Attempts == 0 || b.attempt <= e.Attempts) {
 			p.failed(i, b, e.Code)
 			return
 		}
 	}
-	b.busy, b.failing, b.runsTarget = false, false, true
+	b.busy, b.failing, b.runsTarget = false, false, at == 0
+	b.skipped = b.skipped || at == 0 && b.ahead > 0 || at > 0 && b.installing != stone(at)
+	if at > 0 {
+		b.ahead--
+	}
 	b.installs++
 	for j, e := range p.world.Release {
-		if b.has(j) {
+		if b.has(j) && e.Stone == at {
 			p.doom(i, b, int8(j), e)
 		}
 	}
@@ -149,7 +156,7 @@ func (p *play) installed(i int32, b *box) {
 // failed reports a failed attempt. The box tries again as the answer says.
 func (p *play) failed(i int32, b *box, code report.FailureCode) {
 	b.busy, b.failing = true, true
-	o := report.Outcome{Version: target, Attempt: b.attempt, State: report.Failed, Code: code, At: p.at(p.now)}
+	o := report.Outcome{Version: b.installing, Attempt: b.attempt, State: report.Failed, Code: code, At: p.at(p.now)}
 	p.put(b, o)
 	b.called = p.now
 	if p.world.PinFailed {

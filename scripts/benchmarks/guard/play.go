@@ -28,7 +28,9 @@ type result struct {
 	Stage   int    `json:"stage"`
 	Minutes int    `json:"minutes"` // since the start
 	Told    int    `json:"told"`
-	Hurt    int    `json:"hurt"` // boxes bricked, failed or fallen back at the end
+	Hurt    int    `json:"hurt"`              // boxes bricked, failed or fallen back at the end
+	Passed  int    `json:"passed,omitempty"`  // boxes that passed all stones and run the target
+	Skipped int    `json:"skipped,omitempty"` // boxes that ran a release before what that requires
 	Reason  string `json:"reason"`
 }
 
@@ -71,6 +73,12 @@ func run(w world, seed int) result {
 		if p.boxes[i].hurt() {
 			res.Hurt++
 		}
+		if p.boxes[i].skipped {
+			res.Skipped++
+		}
+		if p.boxes[i].behind && p.boxes[i].runsTarget {
+			res.Passed++
+		}
 	}
 	return res
 }
@@ -83,8 +91,9 @@ func newPlay(w world, seed int) *play {
 		return cmp.Compare(p.boxes[a].entry.Hash, p.boxes[b].entry.Hash)
 	})
 	policy := w.Policy
-	r := rollout.Start("simulated", p.channel.Channel, release.Release{EdgeType: edgeType, Version: target}, &policy, audit.Person{UserID: "starter"}, w.Start)
-	p.rollout, p.channel = r, p.channel.Begin(r.Carried())
+	is, _ := w.released(target)
+	r := rollout.Start("simulated", p.channel.Channel, is, &policy, audit.Person{UserID: "starter"}, w.Start)
+	p.rollout, p.channel = r, p.channel.Begin(r.Carried()).Showing(is)
 	if w.Bell {
 		p.addBell()
 	}
@@ -121,8 +130,11 @@ func (p *play) place(seed int) {
 		if w.Pinned > 0 && p.random.Float64() < w.Pinned {
 			b.edge.Pin = &report.Pin{Version: oldVersion, At: p.at(-afterwards), Until: p.at(365 * 24 * time.Hour)}
 		}
+		if w.Behind > 0 && p.random.Float64() < w.Behind {
+			b.behind, b.ahead = true, w.Stones
+		}
 		b.row = report.Row{}.Registered(b.registration(p.at(-afterwards)))
-		b.row, _ = report.Next(b.row, report.Polled{Told: oldVersion, Running: oldVersion, Subject: id, At: p.at(-afterwards)})
+		b.row, _ = report.Next(b.row, report.Polled{Told: oldVersion, Running: p.runs(b), Subject: id, At: p.at(-afterwards)})
 		b.entry = b.row.Entry()
 		p.byID[id], p.order = int32(i), append(p.order, int32(i))
 	}
@@ -211,8 +223,8 @@ func (p *play) tick() {
 		b := &p.boxes[p.byID[e.EdgeID]]
 		b.pace(p)
 		s := census.Sighting{EdgeID: e.EdgeID, OrganizationID: e.OrganizationID, LastSeen: p.at(b.lastSeen(p.now))}
-		if o := b.row.Offer; o != nil && o.RolloutID == p.rollout.ID {
-			s.Offer = *o
+		if o := b.row.Counted(); o.RolloutID == p.rollout.ID {
+			s.Offer = o
 		}
 		sightings[i] = s
 	}
@@ -260,8 +272,8 @@ func (p *play) act() {
 	}
 	was := p.rollout.StagedPercent
 	p.rollout = next
-	if next.Adopted {
-		p.channel = p.channel.Adopt(next.Carried(), release.Release{EdgeType: edgeType, Version: target}, p.at(p.now))
+	if is, _ := p.world.released(target); next.Adopted {
+		p.channel = p.channel.Adopt(next.Carried(), is, p.at(p.now))
 	} else {
 		carried := next.Carried()
 		p.channel.Rollout = &carried

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"wavegate/shared/fleet/guard"
+	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 )
 
@@ -24,6 +25,8 @@ type world struct {
 	Dead, NeverInstalls          float64
 	Pinned                       float64 // before the rollout starts
 	PinFailed                    bool    // a box that failed is pinned some minutes later
+	Behind                       float64 // of the boxes that are before all stones of the release
+	Stones                       int     // that the release requires, one after the other
 	ActivePoll, IdlePoll         time.Duration
 	Bell                         bool
 	InstallLeast, InstallMost    time.Duration
@@ -73,6 +76,7 @@ const (
 type effect struct {
 	Share float64
 	Kind  string // name=value; also factory and organization
+	Stone int    // that it happens on, from 1 on; 0: on the release
 	Does  string
 	Code  report.FailureCode
 	// After is how long after the installation it happens, or after being told for defers; up to Until, if that is set.
@@ -92,6 +96,8 @@ type file struct {
 	Start                              time.Time
 	Dead, NeverInstalls, Pinned        float64
 	PinFailed                          bool
+	Behind                             float64
+	Stones                             int
 	PollSeconds, InstallMinutes        []int64
 	Bell                               bool
 	Dark                               []struct {
@@ -103,6 +109,7 @@ type file struct {
 	Release    []struct {
 		Share, Clustered               float64
 		Kind                           string
+		Stone                          int
 		Does, After, Until, Every, For string
 		Code                           report.FailureCode
 		Attempts                       int
@@ -129,10 +136,11 @@ func parse(text []byte) (world, error) {
 	r.must(len(f.PollSeconds) == 2 && slices.Min(f.PollSeconds) >= 1 && slices.Max(f.PollSeconds) <= 86_400, "pollSeconds must be two numbers from 1 to 86400")
 	r.must(len(f.InstallMinutes) == 2 && f.InstallMinutes[0] >= 0 && slices.IsSorted(f.InstallMinutes) && slices.Max(f.InstallMinutes) <= 10_000,
 		"installMinutes must be two numbers, the second not less than the first")
-	r.shares(f.Dead, f.NeverInstalls, f.Pinned)
+	r.shares(f.Dead, f.NeverInstalls, f.Pinned, f.Behind)
+	r.must(f.Stones >= 0 && f.Stones <= release.MostStones && (f.Stones > 0 || f.Behind == 0), "stones must be 0 to %d, and some if boxes are behind", release.MostStones)
 	w := world{
 		Boxes: f.Boxes, Plants: f.Plants, Organizations: f.Organizations, Days: f.Days, Start: f.Start.UTC(),
-		Dead: f.Dead, NeverInstalls: f.NeverInstalls, Pinned: f.Pinned, PinFailed: f.PinFailed, Bell: f.Bell, Attributes: f.Attributes,
+		Dead: f.Dead, NeverInstalls: f.NeverInstalls, Pinned: f.Pinned, PinFailed: f.PinFailed, Behind: f.Behind, Stones: f.Stones, Bell: f.Bell, Attributes: f.Attributes,
 	}
 	for _, a := range f.Attributes {
 		r.must(a.Name != "" && (a.Values > 0) != (len(a.Shares) > 0), "an attribute must have a name, and values or shares")
@@ -145,7 +153,9 @@ func parse(text []byte) (world, error) {
 		w.Dark = append(w.Dark, r.dark(d.Plants, d.From, d.To, d.Days))
 	}
 	for _, e := range f.Release {
-		w.Release = append(w.Release, r.effect(effect{Share: e.Share, Kind: e.Kind, Does: e.Does, Code: e.Code, PowerUp: e.After == powerUp,
+		r.must(e.Stone >= 0 && e.Stone <= f.Stones, "stone must be one of the stones")
+		r.must(e.Stone == 0 || (e.Does == fails || e.Does == bricks) && e.After == "", "on a stone, boxes fail or brick at once")
+		w.Release = append(w.Release, r.effect(effect{Share: e.Share, Kind: e.Kind, Stone: e.Stone, Does: e.Does, Code: e.Code, PowerUp: e.After == powerUp,
 			Clustered: e.Clustered, Attempts: e.Attempts}, e.After, e.Until, e.Every, e.For))
 	}
 	if r.faults != nil {

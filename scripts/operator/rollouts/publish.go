@@ -57,6 +57,9 @@ func publish(r *run.Run) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if said.requires != "" {
+			question += fmt.Sprintf(" Boxes below %s are told that one first.", said.requires)
+		}
 		if tag == "" {
 			defer c.ForgetNames() // there is a new one
 		}
@@ -127,9 +130,9 @@ func reach(ctx context.Context, c *run.Call, name, version string) (question, ta
 
 // An artifact is a person's description of a version's bytes.
 type artifact struct {
-	url, httpURL, part, digest, file, kind string
-	withoutToken                           bool
-	order                                  int64
+	url, httpURL, part, digest, file, kind, requires string
+	withoutToken                                     bool
+	order                                            int64
 }
 
 func (a *artifact) flags(cmd *cobra.Command) {
@@ -140,6 +143,7 @@ func (a *artifact) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.part, "part", "", "the kind of the release that DDI clients are told; os by default")
 	cmd.Flags().StringVar(&a.kind, "kind", "", "regular or security; a security release soaks for a day instead of a week by default")
 	cmd.Flags().Int64Var(&a.order, "order", 0, "its place among the releases; for a fix of an old line: one more than that of its line's last release")
+	cmd.Flags().StringVar(&a.requires, "requires", "", "a published `version` that boxes which run an older one are told first, as a stepping stone")
 	cmd.Flags().BoolVar(&a.withoutToken, "download-without-token", false, "the host of the bytes needs no token")
 	_ = cmd.MarkFlagRequired("url") // it was declared above
 	cmd.MarkFlagsOneRequired("sha256", "file")
@@ -149,7 +153,7 @@ func (a *artifact) flags(cmd *cobra.Command) {
 // publication returns the request body that publishes the version.
 func (a *artifact) publication(version string) (map[string]any, error) {
 	body := map[string]any{"currentVersion": version, "artifactUrl": a.url, "sha256": a.digest}
-	for name, value := range map[string]string{"artifactHttpUrl": a.httpURL, "part": a.part, "kind": a.kind} {
+	for name, value := range map[string]string{"artifactHttpUrl": a.httpURL, "part": a.part, "kind": a.kind, "requires": a.requires} {
 		if value != "" {
 			body[name] = value
 		}

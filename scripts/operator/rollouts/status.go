@@ -59,6 +59,9 @@ func statusOf(ctx context.Context, c *run.Call, name string) error {
 		}
 	}
 	v.channel, v.freeze = channel, frozen
+	if channel.Requires != "" && !c.JSON {
+		c.Say("%s  %s requires %s: boxes below that one are told it first", name, channel.CurrentVersion, channel.Requires)
+	}
 	if c.JSON {
 		return c.ShowDocument(struct {
 			Channel  json.RawMessage `json:"channel"`
