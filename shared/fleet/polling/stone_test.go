@@ -96,16 +96,6 @@ func TestResolve_AStoneWithoutItsRelease_IsAnError(t *testing.T) {
 	}
 }
 
-// TestResolve_ADDIBoxThatHasToBoot_StaysOnTheStone: it has written the stone, and has not run it.
-func TestResolve_ADDIBoxThatHasToBoot_StaysOnTheStone(t *testing.T) {
-	r := row("3.0.0", nil)
-	r.Ways = []string{"3.0.0 " + way}
-	b := polling.BoxOf(report.Row{EdgeID: "b", EdgeType: "gateway-x", Channel: "stable", DDI: true, Written: "2.0.0", Running: "1.5.0"}, "2.0.0", time.Now())
-	got, _, err := polling.Resolve(b, r, stepped)
-	expect.OK(t, err)
-	expect.Equal(t, got.Version, "2.0.0", "told")
-}
-
 // TestPolls_OnTheWay_ReadTheReleasesOnce: for ten seconds, a box is told a stone of what is published. The answer names both.
 func TestPolls_OnTheWay_ReadTheReleasesOnce(t *testing.T) {
 	polled(t, func(t *testing.T, p *place) {

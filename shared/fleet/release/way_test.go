@@ -28,7 +28,6 @@ func TestMayRequire_EveryRefusal(t *testing.T) {
 		order    int64
 		refused  problem.Code
 	}{
-		"nothing":                       {Release{}, "", Release{}, 0, ""},
 		"a release":                     {Release{}, "1", stones(1), 0, ""},
 		"the eighth stone":              {Release{}, "8", stones(8), 0, ""},
 		"the ninth stone":               {Release{}, "9", stones(9), 0, problem.RequiresCycle},
@@ -64,7 +63,6 @@ func TestWay_TheNextStone_IsTheLowestAboveWhatTheBoxRuns(t *testing.T) {
 		expect.Equal(t, next.Version, want, "after order %d", order)
 		expect.Equal(t, below, want != "", "below, at order %d", order)
 	}
-	expect.Equal(t, len(Way("damaged").Stones()), 0, "stones of a damaged way")
 }
 
 // TestShowing_ARow_KnowsTheWaysOfWhatItTells: of its version, of the targets that it remembers and of what others keep.
