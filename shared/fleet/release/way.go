@@ -104,7 +104,9 @@ func (r ChannelRow) Showing(is Release) ChannelRow {
 		told = append(told, t.Version)
 	}
 	for _, text := range r.Kept {
-		told = append(told, strings.Split(text, " ")[1])
+		_, kept, _ := strings.Cut(text, " ")
+		version, _, _ := strings.Cut(kept, " ")
+		told = append(told, version)
 	}
 	var ways []string
 	for _, text := range r.Ways {
