@@ -102,7 +102,8 @@ type Reply struct {
 // Polls answers polls. In the common case a poll reads only the box's report row, eventually consistent, for half a
 // read unit. The row also holds the registration. The row of the channel comes from Channels. A poll that finds no row
 // there, one in 2 s per channel and container, reads it after the box, since the box names the channel. If a rollout
-// gives the version, the same is true of the version's release, which says where the bytes are.
+// gives the version, the same is true of the version's release, which says where the bytes are. If the version has
+// stones, it is true of the releases of the stone and of what the box runs.
 //
 // The poll is the report. If the row already holds what the poll and its answer say, nothing is new. Otherwise the row
 // is read strongly consistent, and written if it changes, before the answer. The tag that the box sends never decides
