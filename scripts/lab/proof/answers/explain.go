@@ -167,6 +167,11 @@ func (c Call) says(thing ledger.Item, but ...string) bool {
 		return within(fields, ledger.Object(ledger.Object(thing, "terms"), "policy"))
 	case "approve-rollout-stage":
 		return c.approved(thing)
+	case "update-rollout":
+		if fields["return"] == true && ledger.Text(thing, "returnedAt") == "" {
+			return false
+		}
+		delete(fields, "return")
 	case "start-rollout":
 		if policy := ledger.Object(fields, "policy"); policy != nil && !within(policy, ledger.Object(ledger.Object(thing, "terms"), "policy")) {
 			return false
