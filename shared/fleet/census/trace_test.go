@@ -122,7 +122,9 @@ func TestAdd_ARolloutThatWasReturned_CountsWhoIsOnTheWayBack(t *testing.T) {
 		e.Running = version
 		return e
 	}
-	back := func(id, version string) report.IndexEntry { return report.IndexEntry{EdgeID: id, Hash: id, Running: version} }
+	back := func(id, version string) report.IndexEntry {
+		return report.IndexEntry{EdgeID: id, Hash: id, Running: version}
+	}
 	trace := func(id string) report.IndexEntry { e := running(id, "2"); e.Trace = true; return e }
 	held := running("held", "2")
 	held.AsideSince = now.Add(-time.Hour)

@@ -46,9 +46,9 @@ type Moment struct {
 // APPROVAL_REQUIRED or WINDOW_CLOSED. A rollout that tells no more boxes goes on if a person resumes or raises it. A
 // refused move changes nothing, not even in part.
 //
-// A person's halt is never refused, unless it also returns the rollout and no box is told the target because of it. A raise together with a completion is made first, and both are made or neither. A halted
-// rollout can become active again at its stage, unless it was ever completed. The store checks whether the channel
-// still carries the rollout.
+// A person's halt is never refused, unless it also returns the rollout and no box is told the target because of it. A
+// raise together with a completion is made first, and both are made or neither. A halted rollout can become active again
+// at its stage, unless it was ever completed or returned. The store checks whether the channel still carries the rollout.
 //
 // A halt by the guard is PRECONDITION_FAILED if the rollout is not active under the policy that was judged.
 func (r Rollout) After(m Move, now Moment) (next Rollout, event string, err error) {
@@ -76,12 +76,8 @@ func (r Rollout) After(m Move, now Moment) (next Rollout, event string, err erro
 		return r, "", nil
 	}
 	switch {
-	case resumes && (r.Status == Completed || r.CompletedAt != nil):
-		return r, "", problem.New(problem.InvalidStateTransition, "The rollout was completed; start a new one.")
-	case resumes && r.EndedBy == ByPublication:
-		return r, "", outlived()
-	case resumes && r.ReturnedAt != nil:
-		return r, "", problem.New(problem.InvalidStateTransition, "The rollout was returned: its boxes are told the channel's version again; start a new one.")
+	case resumes && r.over() != nil:
+		return r, "", r.over()
 	case returns && r.Adopted:
 		return r, "", problem.New(problem.InvalidStateTransition,
 			"The rollout was adopted, so its target is the channel's version; publish the version that the boxes should have.")
@@ -105,13 +101,23 @@ func (r Rollout) After(m Move, now Moment) (next Rollout, event string, err erro
 	if returns {
 		next.ReturnedAt = &now.At
 	}
-	switch {
-	case goesOn && !raises:
+	if goesOn && !raises {
 		return next, "RolloutResumed", nil
-	case returns && next.Status == r.Status:
-		return next, "RolloutReturned", nil
 	}
 	return next, r.event(next), nil
+}
+
+// over is why a rollout that ended cannot be resumed, or nil.
+func (r Rollout) over() error {
+	switch {
+	case r.Status == Completed || r.CompletedAt != nil:
+		return problem.New(problem.InvalidStateTransition, "The rollout was completed; start a new one.")
+	case r.EndedBy == ByPublication:
+		return outlived()
+	case r.ReturnedAt != nil:
+		return problem.New(problem.InvalidStateTransition, "The rollout was returned: its boxes are told the channel's version again; start a new one.")
+	}
+	return nil
 }
 
 // goesOn reports whether a move has an active rollout tell more boxes again, or leave out other organizations.
@@ -201,6 +207,8 @@ func (r Rollout) adopts(next Rollout) bool {
 // event names the change from r to next in the audit trail.
 func (r Rollout) event(next Rollout) string {
 	switch {
+	case next.Status == r.Status && r.ReturnedAt != next.ReturnedAt:
+		return "RolloutReturned"
 	case next.Status == r.Status:
 		return "RolloutPromoted"
 	case next.Status == Active:
