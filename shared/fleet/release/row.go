@@ -183,8 +183,12 @@ func (r ChannelRow) Return(rolloutID, version string, next *Carried, t Telling, 
 // target of a rollout that the row remembers. A box may have got another version from a publication or rollout after
 // the row was read.
 func (r ChannelRow) Knows(version string) bool {
-	return version == r.CurrentVersion || slices.Contains(r.Past, version) || r.ReturnedBy(version) != "" ||
-		slices.ContainsFunc(r.Remembered(), func(t RolloutTarget) bool { return t.Version == version })
+	return version == r.CurrentVersion || slices.Contains(r.Past, version) || r.ReturnedBy(version) != "" || r.Remembers(version)
+}
+
+// Remembers reports whether boxes that run a version keep it, although it is not the channel's.
+func (r ChannelRow) Remembers(version string) bool {
+	return slices.ContainsFunc(r.Remembered(), func(t RolloutTarget) bool { return t.Version == version })
 }
 
 // Publish applies a publication to a row. The published version reaches every box, so the row forgets its rollout and all

@@ -2,7 +2,6 @@ package rollout
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"wavegate/shared/fleet/release"
@@ -132,7 +131,7 @@ func returned(set *change.Set, was, next Rollout, event string, row release.Chan
 		carried = new(next.Carried())
 	case c != nil && c.TargetVersion == was.TargetVersion:
 		return was, problem.New(problem.InvalidStateTransition, "Rollout %s has brought version %s since; return that one.", c.ID, c.TargetVersion)
-	case !slices.ContainsFunc(row.Remembered(), func(t release.RolloutTarget) bool { return t.Version == was.TargetVersion }):
+	case !row.Remembers(was.TargetVersion):
 		return was, problem.New(problem.InvalidStateTransition,
 			"Since the rollout, a version was published on its channel or adopted there, so no box is told %s because of the rollout.", was.TargetVersion)
 	}

@@ -2,7 +2,6 @@ package rollout_test
 
 import (
 	"os"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -10,10 +9,12 @@ import (
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/testing/expect"
+	"wavegate/shared/trail/idempotency"
 )
 
 var goBack = rollout.Move{Status: rollout.Halted, Return: true}
@@ -21,7 +22,7 @@ var goBack = rollout.Move{Status: rollout.Halted, Return: true}
 // remembers reports whether boxes of stable that run a version keep it.
 func (f *fleet) remembers(t *testing.T, version string) bool {
 	t.Helper()
-	return slices.ContainsFunc(f.row(t).Remembered(), func(r release.RolloutTarget) bool { return r.Version == version })
+	return f.row(t).Remembers(version)
 }
 
 func TestReturn_ARollout_IsForgottenByItsChannel(t *testing.T) {
@@ -99,7 +100,11 @@ func TestReturn_ThenTheSameVersionStarts_ItsBoxesKeepIt(t *testing.T) {
 	eachFleet(t, func(t *testing.T, f *fleet) {
 		_, err := f.try(t, f.start(t, "1.1.0"), goBack)
 		expect.OK(t, err)
-		f.move(t, f.start(t, "1.1.0"), 0, rollout.Halted)
+		p := guard.Default()
+		id, err := f.rollouts.Start(admission.Unlimited(t.Context()), origin, rollout.Plan{EdgeType: f.edgeType, Channel: "stable", TargetVersion: "1.1.0", Policy: &p}, idempotency.Claim{})
+		expect.OK(t, err)
+		expect.Equal(t, f.get(t, id).Mode(), guard.Advise, "the guard, while boxes may still run it")
+		f.move(t, id, 0, rollout.Halted)
 		expect.Equal(t, f.remembers(t, "1.1.0"), true, "the later rollout's target is remembered")
 		expect.Equal(t, len(f.row(t).Returned), 0, "returns in the row")
 	})
