@@ -34,6 +34,7 @@ func TestReturn_AnActiveRollout_TellsTheBoxesOfTheRolloutTheEarlierVersion(t *te
 	}
 	d.does("log", "gateway-x/stable").is(run.Done).says("it hangs")
 	d.does("send-back", "gateway-x/stable").is(run.Done).says("was returned")
+	d.does("start", "gateway-x/stable", "1.1.0").is(run.Misused).warns("It was returned on gateway-x/stable.")
 }
 
 func TestReturn_WhereThereIsNothingToReturn_IsRefused(t *testing.T) {
