@@ -29,6 +29,10 @@ type Progress struct {
 	// Pinned and Held count the boxes of the channel that somebody's word keeps on another version.
 	Pinned int `json:"pinned,omitempty"`
 	Held   int `json:"held,omitempty"`
+	// Returning and Returned are only for a rollout that was returned: boxes that still run its target, and boxes that were
+	// told the channel's version and run another one now.
+	Returning int `json:"returning,omitempty"`
+	Returned  int `json:"returned,omitempty"`
 	// Factories holds the same by factory, if asked for; MoreFactories is how many are omitted.
 	Factories     []FactoryCounts `json:"factories,omitempty"`
 	MoreFactories int             `json:"moreFactories,omitempty"`

@@ -53,8 +53,8 @@ var (
 )
 
 // TestBoxes_PinsMovesEndsFixesAndStones_NobodyIsSentBackWithoutAWord: random histories of two channels. A box is told a
-// lower order only after a publication on its channel, the start or resumption of a rollout to a lower order, or
-// allowDowngrade; and no box is told a version before it has passed what that requires.
+// lower order only after a publication on its channel, the start or resumption of a rollout to a lower order, the return of
+// the one that brought what it runs, or allowDowngrade; and no version before it has passed what that requires.
 func TestBoxes_PinsMovesEndsFixesAndStones_NobodyIsSentBackWithoutAWord(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		dynamotest.Check(t, func(t *rapid.T) {
@@ -91,7 +91,7 @@ func (l *lineage) step() {
 	channel := rapid.SampledFrom([]string{"canary", "stable"}).Draw(l.T, "channel")
 	version := rapid.SampledFrom(append(versions, "4", "4", "4")).Draw(l.T, "version")
 	back := rapid.IntRange(0, 3).Draw(l.T, "allowed") == 0
-	switch step := rapid.SampledFrom([]string{"publish", "start", "start", "raise", "raise", "fail", "fail", "halt", "resume", "complete", "pin", "pin", "unpin", "move", "move", "allow"}).Draw(l.T, "step"); step {
+	switch step := rapid.SampledFrom([]string{"publish", "start", "start", "raise", "raise", "fail", "fail", "halt", "resume", "complete", "return", "pin", "pin", "unpin", "move", "move", "allow"}).Draw(l.T, "step"); step {
 	case "publish":
 		l.publish(channel, version)
 	case "start":
@@ -100,7 +100,7 @@ func (l *lineage) step() {
 			l.started = append(l.started, id)
 			l.excuse(channel, version)
 		}
-	case "raise", "halt", "resume", "complete":
+	case "raise", "halt", "resume", "complete", "return":
 		l.moveRollout(step)
 	case "fail": // while boxes are on their way
 		l.moveRollout("raise")
@@ -138,7 +138,8 @@ func (l *lineage) moveRollout(step string) {
 		return
 	}
 	id := rapid.SampledFrom(l.started[max(0, len(l.started)-2):]).Draw(l.T, "rollout")
-	move := map[string]rollout.Move{"halt": {Status: rollout.Halted}, "resume": {Status: rollout.Active}, "complete": {Status: rollout.Completed}}[step]
+	move := map[string]rollout.Move{"halt": {Status: rollout.Halted}, "resume": {Status: rollout.Active}, "complete": {Status: rollout.Completed},
+		"return": {Status: rollout.Halted, Return: true}}[step]
 	moves := []rollout.Move{move}
 	if step == "raise" {
 		moves = nil
@@ -150,6 +151,10 @@ func (l *lineage) moveRollout(step string) {
 		r, err := rollout.NewStore(l.db).Move(admission.Unlimited(l.Context()), audit.Origin{}, id, move, input.Preconditions{})
 		if err == nil && step == "resume" {
 			l.excuse(r.Channel, r.TargetVersion)
+		}
+		for _, b := range l.boxes {
+			brought := b.runs == r.TargetVersion || b.runs == l.requires[r.TargetVersion]
+			b.excused = b.excused || err == nil && step == "return" && b.channel == r.Channel && brought
 		}
 	}
 }

@@ -38,6 +38,8 @@ type Resolution struct {
 	Source Source
 	// RolloutID is set for FromRollout, and for FromInstalled while the channel remembers the rollout.
 	RolloutID string
+	// ReturnedFrom is the rollout that brought the box what it runs, and that was returned.
+	ReturnedFrom string
 	// HeldAt is since when the box is held; only with FromHold.
 	HeldAt *time.Time
 	// Towards is the version that the box is told once it has run this one, a stone; empty: this is no stone.
@@ -91,10 +93,10 @@ type Releases func(version string) (release.Release, error)
 //     While it tells no more boxes, only those that have its offer are told.
 //  4. A box that runs the target of the present or last rollout, or of an earlier one since the last
 //     publication, is told that same version: no start, stage, halt or completion ever sends a box
-//     back. Where the channel has that version too, the box simply follows the channel.
+//     back, unless somebody returns the rollout. Where the channel has that version too, the box simply follows the channel.
 //  5. A box of an organization that was left out of an adopted rollout keeps the version before.
-//  6. Any other box is told the channel's version. So is every box after a publication, which ends the
-//     rollout and forgets all targets, until the next rollout starts.
+//  6. Any other box is told the channel's version. So is a box with the target of a rollout that was returned, and
+//     every box after a publication, which ends the rollout and forgets all targets, until the next rollout starts.
 //
 // Whichever of them tells a box a version, a box below what that release requires is told the stone first. It keeps a
 // stone of the targets of 4 like the target, unless the channel's version is newer. A held box keeps what it runs.
@@ -163,7 +165,8 @@ func (b Box) step(r Resolution, way release.Way, find Releases) (Resolution, err
 			is = told
 		}
 	}
-	return Resolution{RolloutTarget: is.Target(), Source: r.Source, RolloutID: r.RolloutID, Towards: r.Version}, err
+	r.RolloutTarget, r.Towards = is.Target(), r.Version
+	return r, err
 }
 
 // keepStone is what a box is told that runs a stone of a remembered target: the stone, unless its channel has a release
@@ -228,9 +231,10 @@ func (b Box) follow(row release.ChannelRow) (Resolution, bool) {
 			return Resolution{RolloutTarget: t, Source: FromInstalled, RolloutID: rolloutOf(row, t.Version)}, true
 		}
 	}
+	from := row.ReturnedBy(b.Installed)
 	if kept, is := row.KeptFor(b.OrganizationID); is && b.Installed != row.CurrentVersion {
-		return Resolution{RolloutTarget: kept, Source: FromKept}, true
+		return Resolution{RolloutTarget: kept, Source: FromKept, ReturnedFrom: from}, true
 	}
 	published := release.RolloutTarget{Version: row.CurrentVersion, ArtifactURL: row.ArtifactURL, SHA256: row.SHA256}
-	return Resolution{RolloutTarget: published, Source: FromChannel}, true
+	return Resolution{RolloutTarget: published, Source: FromChannel, ReturnedFrom: from}, true
 }
