@@ -75,6 +75,7 @@ func (s *Store) countByTick(ctx context.Context, r rollout.Rollout, last *Progre
 }
 
 func (s *Store) countAndJudge(ctx context.Context, r rollout.Rollout, last *Progress, looks bool) (Progress, Hour, error) {
+	r = s.settings.paced(r)
 	var freeze *guard.Freeze
 	p, c, hour, err := s.look(ctx, r, func(ctx context.Context) error {
 		if r.Terms == nil {

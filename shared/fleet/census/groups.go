@@ -31,6 +31,8 @@ type Groups struct {
 	// left counts the boxes that were bad or silent when the rollout was resumed, and excluded those of organizations that
 	// it leaves out. Both are in no group.
 	left, excluded int
+	// gone are the traces of bad boxes.
+	gone []report.IndexEntry
 	// kept are all boxes of the groups, if a survey needs them.
 	keeps bool
 	kept  []Surveyed
@@ -104,6 +106,9 @@ func (g *Groups) add(e report.IndexEntry, stage int, told, reached bool) {
 		g.places.each(e, func(p *guard.Place) { p.Decided++ })
 	}
 	if now {
+		if e.Trace {
+			g.gone = append(g.gone, e)
+		}
 		g.bad[stage]++
 		p.Bad++
 		g.places.each(e, func(p *guard.Place) { p.Bad++ })
@@ -156,7 +161,7 @@ func (g *Groups) merge(other *Groups) {
 		g.counts[i] = g.counts[i].plus(other.counts[i])
 	}
 	g.left, g.excluded, g.aside = g.left+other.left, g.excluded+other.excluded, g.aside+other.aside
-	g.kept = append(g.kept, other.kept...)
+	g.kept, g.gone = append(g.kept, other.kept...), append(g.gone, other.gone...)
 	if g.young != nil && other.young != nil {
 		g.young.merge(other.young)
 	}
