@@ -26,7 +26,7 @@ var passes = []string{
 
 // newer are members that the release which an upgrade begins with does not show.
 var newer = []string{"aside", "attributes", "classTerms", "covers", "culprit", "decisions", "fast", "few", "hold", "order", "ordinal", "park", "pin",
-	"recalled", "recordSha256", "said", "surveys", "withoutBox"}
+	"recalled", "recordSha256", "restless", "said", "surveys", "withoutBox"}
 
 // soaked is how long a stage has soaked, in the guard's sentences.
 var soaked = regexp.MustCompile(`soaked \d+ of`)

@@ -151,7 +151,7 @@ func (s *Store) look(ctx context.Context, r rollout.Rollout, beside ...func(cont
 	return Progress{
 		RolloutID: r.ID, AsOf: now, StagedPercent: r.StagedPercent, Stages: c.Stages, Failures: c.Codes,
 		Silent: Silent(c.Awaited.Boxes, sightings, now, report.SilentAfter(s.settings.interval(r, now))),
-		Young:  c.Young, NewFleet: c.NewFleet(), Pinned: c.Pinned, Held: c.Held, unreadable: c.unreadable,
+		Young:  c.Young, NewFleet: c.NewFleet(), Pinned: c.Pinned, Held: c.Held, Restless: c.Restless, unreadable: c.unreadable,
 	}, c, hour, nil
 }
 
@@ -183,7 +183,7 @@ func (s *Store) sighting(ctx context.Context, rolloutID, edgeID string) Sighting
 	if err != nil {
 		return box
 	}
-	box.OrganizationID = row.OrganizationID
+	box.OrganizationID, box.Restless = row.OrganizationID, row.Restless != nil
 	if row.Offer != nil && row.Offer.RolloutID == rolloutID {
 		box.Offer = *row.Offer
 	}

@@ -56,7 +56,7 @@ func (f *fewBoxes) add(boxes []report.IndexEntry, sightings []Sighting, stage in
 	for i, e := range boxes {
 		told := e.RolloutID == f.of.of.ID
 		switch seen := sightings[i].LastSeen; {
-		case f.of.wasBad(e, stage):
+		case e.Restless || f.of.wasBad(e, stage):
 		case told && e.Bad(f.of.at, f.of.decideWithin, f.of.soaks[stage]):
 			f.harm(e, false)
 		case !f.knows(seen, stage):
@@ -80,7 +80,7 @@ func (f *fewBoxes) compare(boxes []report.IndexEntry, sightings []Sighting, stag
 	}
 }
 
-// look sums up. Silent boxes of a factory are not harmed if those that the release did not reach are silent there, too:
+// look sums up. Boxes without a factory count as one factory. Silent boxes of a factory are not harmed if those that the release did not reach are silent there, too:
 // the factory is switched off. The boxes of one organization alone harm nobody else's rollout if the others' boxes
 // contradict them.
 func (f *fewBoxes) look() *guard.Few {
@@ -91,12 +91,12 @@ func (f *fewBoxes) look() *guard.Few {
 	factories, organizations := map[string]bool{}, map[string]bool{}
 	for _, h := range f.harmed {
 		there := f.untold[h.factory]
-		if h.silent && h.factory != "" && there.Boxes > 0 && there.Silent == there.Boxes {
+		if h.silent && there.Boxes > 0 && there.Silent == there.Boxes {
 			continue
 		}
 		l.Harmed++
 		factories[h.factory], organizations[h.organization] = true, true
-		l.Beside = l.Beside || h.factory != "" && there.Boxes > there.Silent
+		l.Beside = l.Beside || there.Boxes > there.Silent
 	}
 	l.Factories = len(factories)
 	for organization := range organizations {

@@ -29,6 +29,8 @@ type Progress struct {
 	// Pinned and Held count the boxes of the channel that somebody's word keeps on another version.
 	Pinned int `json:"pinned,omitempty"`
 	Held   int `json:"held,omitempty"`
+	// Restless counts those of which nobody can tell what they say about the release. The guard does not count them.
+	Restless int `json:"restless,omitempty"`
 	// Factories holds the same by factory, if asked for; MoreFactories is how many are omitted.
 	Factories     []FactoryCounts `json:"factories,omitempty"`
 	MoreFactories int             `json:"moreFactories,omitempty"`

@@ -50,11 +50,18 @@
 // explains. If so, the rollout is held, and people are paged. The guard keeps looking for one more soak after the
 // completion, and pages people if the release goes bad. Only people publish a version that sends boxes back.
 //
+// # Small fleets
+//
+// No test can tell a bad release in a fleet of fewer than 40 boxes. By default people promote it. The guard counts: three
+// bad or silent boxes halt it if they are in two factories, or if others of their factory call, and if three boxes that the
+// release did not reach call. Otherwise such boxes hold it, and stop telling. A stage without a box is passed.
+//
 // # Clearing
 //
 // A box clears its stage by living on: it was seen running the release at least a soak after it installed it. The share
 // Taken of all boxes of the stage must do so, or all but one, and at least one. So boxes that cannot fetch the release,
-// have no room for it, were put off or never polled keep the rollout at its stage. They never halt it.
+// have no room for it, were put off or never polled keep the rollout at its stage. They never halt it. Neither do restless
+// boxes, of which nobody can tell what they say; see report.Restless.
 //
 // # Kinds
 //

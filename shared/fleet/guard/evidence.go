@@ -63,6 +63,7 @@ const (
 	Deferred     Cause = "deferred"     // a person put it off
 	NotInstalled Cause = "notInstalled" // it was told, and has not installed it within DecideWithin
 	NotPolled    Cause = "notPolled"    // it was not told, since it has not polled
+	Unrest       Cause = "restless"     // nobody can tell what it says
 	Vanished     Cause = "vanished"     // it installed the release and was not seen a soak later
 )
 

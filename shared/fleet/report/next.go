@@ -23,6 +23,7 @@ type Polled struct {
 	Subject   string // the name that the fair-use limiter counts the box under
 	// HeldAt is since when the box is held, if it is told what it runs for that reason; see Hold.
 	HeldAt *time.Time
+	Often  bool // it polls far more often than told; see TooOften
 	At     time.Time
 }
 
@@ -120,6 +121,7 @@ func (p Polled) Take(next *Row, was Row) {
 	if next.Offer != nil {
 		next.Offer.Judge(was.Running, next.Running, next.Running == p.Told && was.Told != p.Told)
 	}
+	next.unrest(was, p)
 	if !p.offers(*next) {
 		return
 	}
