@@ -61,6 +61,7 @@ var fleet = []Sample{
 		},
 		Also: []Case{
 			{Body: `{"status":"halted"}`},
+			{Body: `{"status":"halted","return":true}`},
 			{Body: `{"status":"completed"}`},
 			{Body: `{"staged_percent":{percent}}`},
 			{Body: `{"status":"active","reason":"it was the network"{passing}}`},

@@ -156,21 +156,14 @@ export function goOn(r, progress, organization) {
 	});
 }
 
-/** Sends every box of the channel back to the version that is published there. */
-export function sendBack(r) {
-	const channel = at`/api/ota/release-channels/${r.edgeType}/${r.channel}`;
+/** Returns a rollout: boxes that run its target are told the channel's version again. */
+export function giveBack(r, progress) {
+	const sum = progress && total(progress);
 	ask({
-		title: `Send boxes back to ${r.previousVersion}?`, action: `Publish ${r.previousVersion}`, type: channelOf(r), danger: true,
-		body: () => html`<p>This publishes ${r.previousVersion} on ${channelOf(r)} again. Every box of the channel gets it, including those that run ${r.targetVersion}. After that, the rollout cannot be started again.</p>`,
-		fields: () => html`${override({ freeze: read('/api/ota/freeze', 30).value })}`,
-		run: async (values) => {
-			const now = await call('GET', channel);
-			const { currentVersion, artifactUrl, sha256 } = now.value;
-			if (currentVersion !== r.previousVersion) throw new Error(`The channel now has ${currentVersion}. Check it and try again.`);
-			await call('PUT', channel, { body: because(values, { currentVersion, artifactUrl, sha256 }), ifMatch: now.tag });
-			moved('/api/ota/');
-			return `${channelOf(r)}: every box is sent back to ${currentVersion}.`;
-		},
+		title: `Return boxes to ${r.previousVersion}?`, action: `Return to ${r.previousVersion}`, type: channelOf(r), danger: true,
+		body: () => html`<p>${sum ? `${some(sum.installed, 'box runs', 'boxes run')} ${r.targetVersion} and ${sum.installed === 1 ? 'is' : 'are'}` : `Boxes that run ${r.targetVersion} are`} told ${r.previousVersion} again. Pinned boxes keep what they run, and so do boxes that are held after a move or a pin. After that, the rollout cannot be started again.</p>`,
+		fields: () => html`<${Reason} />`,
+		run: (values) => move(r, because(values, { status: 'halted', return: true }), `"${r.revision}"`, `${channelOf(r)}: boxes with ${r.targetVersion} get ${r.previousVersion} again.`),
 	});
 }
 

@@ -16,6 +16,8 @@ function phrase(e) {
 	case 'RolloutPromoted': return ['promoted', `${channel} ${e.before?.staged_percent} → ${a.staged_percent} %`];
 	case 'RolloutHalted': return ['halted', `${a.targetVersion} on ${channel} at ${a.staged_percent} %`];
 	case 'RolloutResumed': return ['started again', `${a.targetVersion} on ${channel} at ${a.staged_percent} %`];
+	case 'RolloutReturned': return ['returned', `${a.targetVersion} on ${channel}`];
+	case 'ReleaseReturned': return ['told boxes', `${a.currentVersion} of ${channel} again`];
 	case 'RolloutTellingStopped': return ['stopped telling boxes', `of ${a.targetVersion} on ${channel}`];
 	case 'RolloutCompleted': return ['completed', `${a.targetVersion} on ${channel}`];
 	case 'RolloutApproved': return ['approved', `${a.terms?.approvals?.at(-1)?.stage ?? ''} % of ${a.targetVersion} on ${channel}`];
@@ -44,7 +46,7 @@ function phrase(e) {
 	return [words.at(-1), `${words.slice(0, -1).join(' ')} ${e.resource.id}`];
 }
 
-const kind = { RolloutHalted: 'bad', RolloutPromoted: 'act', RolloutStarted: 'act', RolloutResumed: 'act', ReleasePublished: 'act', FreezeSet: 'hold', RolloutApproved: 'good', RolloutCompleted: 'good', ReleaseAdopted: 'good', RolloutNearHalt: 'bad', RolloutTellingStopped: 'bad', RolloutWentBad: 'bad', RolloutApprovalWaiting: 'hold', RecallUnconfirmed: 'bad', MachineDeviates: 'bad' };
+const kind = { RolloutHalted: 'bad', RolloutPromoted: 'act', RolloutStarted: 'act', RolloutResumed: 'act', ReleasePublished: 'act', FreezeSet: 'hold', RolloutApproved: 'good', RolloutReturned: 'bad', RolloutCompleted: 'good', ReleaseAdopted: 'good', RolloutNearHalt: 'bad', RolloutTellingStopped: 'bad', RolloutWentBad: 'bad', RolloutApprovalWaiting: 'hold', RecallUnconfirmed: 'bad', MachineDeviates: 'bad' };
 const unsaid = new Set(['revision', 'updatedAt']);
 
 // flat turns a document into lines of path and value.

@@ -46,6 +46,7 @@ export function Halted({ r, p, may }) {
 		<${HaltedWhy} r=${r} /><${HaltedCounts} r=${r} p=${p} />
 		<h3>What now</h3><ul class="reasons">
 			${p && total(p).installed + bad(total(p)) > 0 && html`<li><button type="button" class="link" onClick=${look}>Look at the boxes</button></li>`}
-			${may && !r.adopted && html`<li><strong>Send back</strong>: every box of the channel gets ${r.previousVersion} again.</li>`}
-			${may && !r.completedAt && r.endedBy !== 'publication' && html`<li><strong>Start again</strong>: the same boxes are offered ${r.targetVersion} again, and the guard only advises.</li>`}</ul></section>`;
+			${r.returnedAt && html`<li>It was returned <${Ago} at=${r.returnedAt} />. ${p?.returning ? html`<strong>${some(p.returning, 'box', 'boxes')}</strong> still to go back` : 'No box is still to go back'}, ${count(p?.returned ?? 0)} went back to ${r.previousVersion}.</li>`}
+			${may && !r.adopted && !r.returnedAt && html`<li><strong>Return</strong>: boxes that run ${r.targetVersion} get ${r.previousVersion} again.</li>`}
+			${may && !r.completedAt && !r.returnedAt && r.endedBy !== 'publication' && html`<li><strong>Start again</strong>: the same boxes are offered ${r.targetVersion} again, and the guard only advises.</li>`}</ul></section>`;
 }

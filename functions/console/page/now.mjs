@@ -8,7 +8,7 @@ import { count, some, boxes, since, length, moment } from './format.mjs';
 import { Chip, Empty, Shown, Loading, channelOf, soaked, Command } from './parts.mjs';
 import { Verdict } from './evidence.mjs';
 import { HaltedBy, HaltedWhy, HaltedCounts } from './halted.mjs';
-import { halt, resume, sendBack, total, bad, atStage } from './actions.mjs';
+import { halt, resume, giveBack, total, bad, atStage } from './actions.mjs';
 
 const recent = 24 * 3600; // how long a halt is shown, in seconds
 const most = 50; // rollouts on a page
@@ -78,7 +78,7 @@ function Ended({ r }) {
 		<div class="row-state"><p class="chips"><${Chip} kind="bad">Halted at ${r.staged_percent} %<//></p><p><${HaltedBy} r=${r} /></p></div>
 		<div class="row-why"><${HaltedWhy} r=${r} /><${HaltedCounts} r=${r} p=${p} />
 			<p><a href=${`#/rollout/${r.id}`}>Look at the boxes<span class="unseen"> of ${channelOf(r)}</span></a></p></div>
-		${mayAct() && html`<div class="row-act"><button type="button" class="button small" onClick=${() => sendBack(r)}>Send back<span class="unseen"> ${channelOf(r)}</span></button>${!r.completedAt && html`<button type="button" class="button small" onClick=${() => resume(r, p)}>Start again<span class="unseen"> ${channelOf(r)}</span></button>`}</div>`}
+		${mayAct() && !r.returnedAt && html`<div class="row-act"><button type="button" class="button small" onClick=${() => giveBack(r, p)}>Return<span class="unseen"> ${channelOf(r)}</span></button>${!r.completedAt && html`<button type="button" class="button small" onClick=${() => resume(r, p)}>Start again<span class="unseen"> ${channelOf(r)}</span></button>`}</div>`}
 	</li>`;
 }
 

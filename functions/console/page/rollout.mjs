@@ -9,7 +9,7 @@ import { Evidence } from './evidence.mjs';
 import { Stages, History } from './charts.mjs';
 import { Halted, HaltedBy } from './halted.mjs';
 import { Pins } from './pins.mjs';
-import { next, halt, promote, complete, resume, goOn, sendBack, approve, total, bad, atStage } from './actions.mjs';
+import { next, halt, promote, complete, resume, goOn, giveBack, approve, total, bad, atStage } from './actions.mjs';
 
 const reasons = {
 	download: 'Download', checksum: 'Checksum', signature: 'Signature', space: 'No space', power: 'Power', incompatible: 'Incompatible',
@@ -39,9 +39,9 @@ function Actions({ r, p }) {
 			</div>
 			<${More} id="commands" label="As commands"><${Command} text=${`wavegate halt ${name}`} /><${Command} text=${stage ? `wavegate promote ${name}` : `wavegate complete ${name}`} /><${Command} text=${`wavegate watch ${name}`} /><//>`;
 	}
-	if (r.status === 'halted' && !r.completedAt && r.endedBy !== 'publication') {
+	if (r.status === 'halted' && !r.completedAt && r.endedBy !== 'publication' && !r.returnedAt) {
 		return html`<div class="buttons"><button type="button" class="button" onClick=${() => resume(r, p)}>Start again…</button>
-			<button type="button" class="button" onClick=${() => sendBack(r)}>Send back to ${r.previousVersion}…</button></div>`;
+			<button type="button" class="button" onClick=${() => giveBack(r, p)}>Return to ${r.previousVersion}…</button></div>`;
 	}
 	return null;
 }

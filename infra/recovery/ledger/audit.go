@@ -178,14 +178,18 @@ func (b Books) auditCarried(f *Findings) {
 }
 
 // auditAdoptions: a channel adopts a rollout's target in the change that completes the rollout
-// at 100 percent, and in no other change.
+// at 100 percent, and in no other change. It forgets a target in the change that returns a rollout.
 func (b Books) auditAdoptions(f *Findings, trail map[Resource][]Event) {
-	adopted, completed := map[string]Event{}, map[string]Event{}
+	adopted, completed, told, returned := map[string]Event{}, map[string]Event{}, map[string]Event{}, map[string]Event{}
 	for _, events := range trail {
 		for _, e := range events {
 			switch {
 			case e.Name == "ReleaseAdopted":
 				adopted[e.RequestID] = e
+			case e.Name == "ReleaseReturned":
+				told[e.RequestID] = e
+			case e.Type == "rollout" && Text(e.Before, "returnedAt") == "" && Text(e.After, "returnedAt") != "":
+				returned[e.RequestID] = e
 			case e.Type == "rollout" && Text(e.Before, "status") == "active" && Text(e.After, "status") == "completed" &&
 				Number(e.After, "staged_percent") == 100:
 				completed[e.RequestID] = e
@@ -196,6 +200,16 @@ func (b Books) auditAdoptions(f *Findings, trail map[Resource][]Event) {
 		a, ok := adopted[request]
 		if !ok || Text(a.After, "currentVersion") != Text(e.After, "targetVersion") || Text(a.After, "sha256") != Text(e.After, "sha256") {
 			f.Add("%s: completed at 100 percent, but the channel did not adopt %s", e.Resource, Text(e.After, "targetVersion"))
+		}
+	}
+	for request, e := range returned {
+		if _, ok := told[request]; !ok {
+			f.Add("%s: returned, but its channel does not tell its boxes anything else", e.Resource)
+		}
+	}
+	for request, e := range told {
+		if _, ok := returned[request]; !ok {
+			f.Add("%s: returned without a rollout", e.Resource)
 		}
 	}
 	for request, a := range adopted {

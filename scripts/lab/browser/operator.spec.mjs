@@ -343,14 +343,14 @@ test('two clicks halt, although the limit is used up, and a box\'s next poll pro
 	expect((await as('otto', 'GET', scene.failing)).value.status).toBe('halted');
 	await as('otto', 'DELETE', mine);
 	await says(page, 'Start again…');
-	await says(page, 'Send back to 1.0.0…');
+	await says(page, 'Return to 1.0.0…');
 	await looksWell(page, 'halted');
 });
 
 test('after a halt, the page says who halted, why, how many boxes have it, and what to do next', async ({ page }) => {
 	await signIn(page, 'olaf');
 	const ended = (name) => page.locator('.row.ended', { hasText: name });
-	for (const text of ['Halted at 10 %', 'By olga', 'have 1.1.0', 'Look at the boxes', 'Send back', 'Start again']) await expect(ended('gateway-x/stable')).toContainText(text);
+	for (const text of ['Halted at 10 %', 'By olga', 'have 1.1.0', 'Look at the boxes', 'Return', 'Start again']) await expect(ended('gateway-x/stable')).toContainText(text);
 	for (const text of ['By mia', 'The torque readings are off by ten']) await expect(ended('press-line/stable')).toContainText(text);
 	await looksWell(page, 'after a halt');
 });

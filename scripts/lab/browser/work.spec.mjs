@@ -167,7 +167,7 @@ test('after the guard halted, the rollout says so in the guard\'s words, with on
 	await says(page, '17 bad of 291 offered, 5.8');
 	await expect(page.locator('.evidence .chip')).toHaveCount(0); // it is halted, not held
 	expect(await page.locator('main').innerText()).not.toContain('not active');
-	for (const next of ['Look at the boxes', 'Send back', 'Start again']) await expect(page.locator('[aria-labelledby=halted]')).toContainText(next);
+	for (const next of ['Look at the boxes', 'Return', 'Start again']) await expect(page.locator('[aria-labelledby=halted]')).toContainText(next);
 	await looksWell(page, 'halted by the guard');
 });
 

@@ -69,6 +69,15 @@ func (w *world) judged() {
 	w.do(created, "olga", channel+"left/stable", released("1.0.0", ""))
 	w.do(created, "olga", channel+"left/canary", released("1.1.0", ""))
 	w.start("left", "left", "stable", "1.1.0", "")
+	w.do(created, "olga", channel+"back/stable", released("1.0.0", ""))
+	w.do(created, "olga", channel+"back/canary", released("1.1.0", ""))
+	w.start("back", "back", "stable", "1.1.0", `,"policy":{"onHalt":"return"}`)
+	w.move("olga", "back", toAll...)
+	w.do(created, "olga", "PUT /api/edges/back-1", onChannel("back", "stable", ""))
+	w.poll("back-1", "1.0.0")
+	w.poll("back-1", "1.1.0")
+	w.move("olga", "back", `{"status":"halted"}`, `{"status":"halted","return":true}`)
+	w.poll("back-1", "1.1.0")
 	w.move("olga", "left", append([]string{`{"status":"active","without":["third"]}`}, append(slices.Clone(toAll), `{"status":"completed"}`)...)...)
 	all := func(does func(id string), names ...string) {
 		for _, name := range names {

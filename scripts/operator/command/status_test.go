@@ -55,7 +55,7 @@ func TestStatus_AfterAHalt_SaysWho_Why_HowMany_AndWhatNext(t *testing.T) {
 			"why       box-0027 did not come back", "has it    0 of ", "boxes run 1.1.0", "so far", "failures  boot 1", "counted ")
 	r.not("not active", "guard ", "next  ")
 	for _, done := range []string{"boxes gateway-x/stable --state failed", "log gateway-x/stable",
-		"resume gateway-x/stable", "send-back gateway-x/stable"} {
+		"resume gateway-x/stable", "return gateway-x/stable"} {
 		if !strings.Contains(r.out, "wavegate "+done+"\n") {
 			t.Fatalf("it does not offer %q:\n%s", done, r.out)
 		}
@@ -63,8 +63,8 @@ func TestStatus_AfterAHalt_SaysWho_Why_HowMany_AndWhatNext(t *testing.T) {
 		d.does(append(strings.Fields(done), "--yes", "--confirm", "gateway-x/stable")...).is(run.Done)
 	}
 	d.does("status", "gateway-x/stable").is(run.Done).
-		says("halted at 10 % by olga", "since then           1.0.0 was published").not("wavegate resume",
-		"wavegate send-back")
+		says("halted at 10 % by olga", "since then           it was returned").not("wavegate resume",
+		"wavegate return")
 }
 
 func TestStatus_OfAll_HasTrouble_First_AndSaysWhatIsLeftOut(t *testing.T) {

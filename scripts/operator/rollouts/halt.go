@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"wavegate/scripts/operator/api"
 	"wavegate/scripts/operator/run"
 	"wavegate/scripts/operator/terminal"
+	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
 )
@@ -167,4 +169,39 @@ func haltAll(ctx context.Context, c *run.Call, body map[string]any) error {
 		failed = append(failed, c.ShowDocument(halted))
 	}
 	return errors.Join(failed...)
+}
+
+// giveBack is the command for a return.
+func giveBack(r *run.Run) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "return CHANNEL", Aliases: []string{"send-back"}, Short: "Halt a rollout, and tell its boxes the channel's version again",
+		Example: "wavegate return gateway-x/stable --reason '1.1.0 loses the network'",
+		Long: "Returns the latest rollout of a channel, and halts it first if it is active: boxes that run its version are told the " +
+			"channel's version at their next poll. Pinned boxes keep what they run, and so do boxes that are held after a move or a pin. " +
+			"The rollout cannot be resumed then.",
+		SuggestFor: []string{"rollback", "back", "revert", "undo"},
+	}
+	return moves(r, cmd, false, latest, func(ctx context.Context, c *run.Call, name string, v view) (run.Step, error) {
+		r := v.rollout
+		if r.ReturnedAt != nil {
+			return run.Step{Done: fmt.Sprintf("the rollout of %s on %s was returned %s", r.TargetVersion, name, clock(*r.ReturnedAt))}, nil
+		}
+		counted, _, err := api.Get[census.ChannelVersions](ctx, c, api.ChannelPath(name)+"/progress", nil)
+		if err != nil {
+			return run.Step{}, err
+		}
+		having := 0
+		for _, n := range counted.Versions {
+			if n.Version == r.TargetVersion {
+				having = n.Boxes
+			}
+		}
+		return run.Step{
+			Question: fmt.Sprintf("%s: return the rollout of %s? %s of %s boxes run it and get %s again. The rollout cannot be resumed then.",
+				name, r.TargetVersion, count(having), count(counted.Boxes), v.channel.CurrentVersion),
+			Name:    name,
+			Request: api.Request{Body: map[string]any{"status": rollout.Halted, "return": true}},
+			Done:    fmt.Sprintf("boxes of %s that run %s get %s again", name, r.TargetVersion, v.channel.CurrentVersion),
+		}, nil
+	})
 }

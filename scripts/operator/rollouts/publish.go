@@ -7,7 +7,6 @@ import (
 	"crypto/sha1" //nolint:gosec // like MD5
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -24,7 +23,6 @@ import (
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
-	"wavegate/shared/operations/releases"
 )
 
 func publish(r *run.Run) *cobra.Command {
@@ -196,71 +194,6 @@ func numbers(version string) []int {
 		list[i], _ = strconv.Atoi(part) // it consists of digits
 	}
 	return list
-}
-
-func sendBack(r *run.Run) *cobra.Command {
-	var why reasons
-	cmd := &cobra.Command{
-		Use: "send-back CHANNEL", Short: "Send the boxes back to the published version, after a halt",
-		Long: "Publishes the channel's version again after its rollout was halted. Every box of the channel gets it, including those " +
-			"that run the version of the rollout. After that, the rollout cannot be resumed.",
-		Example:    "wavegate send-back gateway-x/stable --reason '1.1.0 loses the network'",
-		SuggestFor: []string{"rollback", "back", "revert", "undo"},
-	}
-	why.flags(cmd, true)
-	return r.Calls(cmd, func(ctx context.Context, c *run.Call) error {
-		name := c.Args[0]
-		v, err := latest(ctx, c, name)
-		r := v.rollout
-		switch {
-		case err != nil:
-			return err
-		case r.Status == rollout.Active:
-			return run.Fail(run.Refused, "the rollout of %s is active; halt it first: wavegate halt %s", r.TargetVersion, name)
-		case r.Status != rollout.Halted:
-			return run.Fail(run.Refused, "the latest rollout, of %s, is %s; publish an earlier version: wavegate publish %s VERSION", r.TargetVersion, r.Status, name)
-		}
-		return publishAgain(ctx, c, name, r, why)
-	})
-}
-
-// publishAgain publishes the version of a channel again with all its fields, unless the channel has changed since the
-// rollout.
-func publishAgain(ctx context.Context, c *run.Call, name string, r rollout.Rollout, why reasons) error {
-	present, answer, err := api.Get[map[string]json.RawMessage](ctx, c, api.ChannelPath(name), nil)
-	if err != nil {
-		return err
-	}
-	body := map[string]any{}
-	for _, f := range releases.PublishRelease().Takes.Body.Fields {
-		if value, is := present[f.Name]; is {
-			body[f.Name] = value
-		}
-	}
-	var channel release.View
-	if err := answer.Into(&channel); err != nil {
-		return err
-	}
-	if publishedSince(channel, r) && channel.CurrentVersion == r.PreviousVersion {
-		c.Say("%s was published again %s, after the rollout was halted", r.PreviousVersion, clock(channel.UpdatedAt))
-		return c.Shown(ctx, api.ChannelPath(name))
-	}
-	if channel.CurrentVersion != r.PreviousVersion {
-		return run.Fail(run.Refused, "%s has %s by now, and had %s when the rollout of %s began; there is nothing to send back to",
-			name, channel.CurrentVersion, r.PreviousVersion, r.TargetVersion)
-	}
-	if why.override == "" && c.Confirm != name {
-		if err := thawed(ctx, c); err != nil {
-			return err
-		}
-	}
-	counted, _, err := api.Get[census.ChannelVersions](ctx, c, api.ChannelPath(name)+"/progress", nil)
-	if err != nil {
-		return err
-	}
-	question := fmt.Sprintf("%s: publish %s again, so that all %d boxes get it, including those that run %s. The rollout of %s cannot be resumed then.",
-		name, r.PreviousVersion, counted.Boxes, r.TargetVersion, r.TargetVersion)
-	return c.Take(ctx, publication(name, question, why.with(body), answer.Header.Get("ETag"), "every box of "+name+" is sent back to "+r.PreviousVersion))
 }
 
 // publishedSince reports whether a version was published on the channel after the rollout ended, which sent its boxes

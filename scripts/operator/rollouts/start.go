@@ -51,12 +51,12 @@ func start(r *run.Run) *cobra.Command {
 		}
 		confirm, question := "", fmt.Sprintf("%s: start a rollout of %s instead of %s, to about 1 %% of %s?",
 			name, version, channel.CurrentVersion, terminal.Boxes(counted.Boxes))
-		elsewhere, err := haltedElsewhere(ctx, c, edgeType, channelName, version)
+		against, err := knownAgainst(ctx, c, edgeType, channelName, version)
 		if err != nil {
 			return err
 		}
-		if elsewhere != "" {
-			question, confirm = question+" It was halted on "+elsewhere+".", name
+		if against != "" {
+			question, confirm = question+against, name
 		}
 		if fast != "" {
 			question += " It is fast: " + fast
@@ -96,13 +96,17 @@ func choosePolicy(body map[string]any, file string, auto, alone bool) (fast stri
 	return fast, nil
 }
 
-// haltedElsewhere names another channel on which the last rollout of the version was halted, by the guard or a person;
+// knownAgainst says that a rollout of the version was returned, or halted on another channel, by the guard or a person;
 // empty if there is none.
-func haltedElsewhere(ctx context.Context, c *run.Call, edgeType, channel, version string) (string, error) {
+func knownAgainst(ctx context.Context, c *run.Call, edgeType, channel, version string) (string, error) {
 	list, err := api.All[rollout.Rollout](ctx, c.Client, "/api/ota/rollouts", run.Query("edgeType", edgeType, "status", string(rollout.Halted)), 100)
 	for _, r := range list {
-		if r.TargetVersion == version && r.Channel != channel && r.EndedBy != rollout.ByPublication {
-			return idOf(r), err
+		switch {
+		case r.TargetVersion != version || r.EndedBy == rollout.ByPublication:
+		case r.ReturnedAt != nil:
+			return " It was returned on " + idOf(r) + ".", err
+		case r.Channel != channel:
+			return " It was halted on " + idOf(r) + ".", err
 		}
 	}
 	return "", err

@@ -91,10 +91,12 @@ func offer(c *run.Call, v view) {
 	name := idOf(r)
 	c.Say("\nlook at the boxes    wavegate boxes %s --state failed", name)
 	switch {
+	case r.ReturnedAt != nil:
+		c.Say("since then           it was returned %s", clock(*r.ReturnedAt))
 	case publishedSince(v.channel, r):
 		c.Say("since then           %s was published %s", v.channel.CurrentVersion, clock(v.channel.UpdatedAt))
 	case v.channel.CurrentVersion == r.PreviousVersion:
-		c.Say("send the boxes back  wavegate send-back %s", name)
+		c.Say("return its boxes     wavegate return %s", name)
 		if r.CompletedAt == nil {
 			c.Say("resume it            wavegate resume %s", name)
 		}

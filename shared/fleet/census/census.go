@@ -55,6 +55,9 @@ type Census struct {
 	Pinned, Held int
 	// Restless counts the boxes that the guard does not count because nobody can tell what they say.
 	Restless int
+	// Returning counts the boxes that had the target of a rollout that was returned and still run it, and Returned those
+	// that run another version now. Pinned and held boxes stay, and are in neither.
+	Returning, Returned int
 
 	at         time.Time
 	of         rollout.Rollout
@@ -87,6 +90,14 @@ func NewCensus(of rollout.Rollout, at time.Time) *Census {
 func (c *Census) Add(e report.IndexEntry) {
 	told := e.RolloutID == c.of.ID && e.RolloutID != ""
 	t, known := c.traces[e.EdgeID]
+	if c.of.ReturnedAt != nil && !e.Trace && (told || known) && !e.Aside(c.at) {
+		switch {
+		case e.Running == c.of.TargetVersion:
+			c.Returning++
+		case known && !told:
+			c.Returned++
+		}
+	}
 	switch {
 	case e.Trace && told && (!known || outweighs(e, t)):
 		c.traces[e.EdgeID] = e
@@ -201,6 +212,7 @@ func (n Counts) plus(m Counts) Counts {
 func (c *Census) Merge(other *Census) {
 	other.settle()
 	c.Pinned, c.Held, c.Restless = c.Pinned+other.Pinned, c.Held+other.Held, c.Restless+other.Restless
+	c.Returning, c.Returned = c.Returning+other.Returning, c.Returned+other.Returned
 	c.Young, c.established = c.Young+other.Young, c.established || other.established
 	for i := range c.Stages {
 		c.Stages[i].Counts = c.Stages[i].plus(other.Stages[i].Counts)

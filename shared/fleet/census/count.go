@@ -151,7 +151,8 @@ func (s *Store) look(ctx context.Context, r rollout.Rollout, beside ...func(cont
 	return Progress{
 		RolloutID: r.ID, AsOf: now, StagedPercent: r.StagedPercent, Stages: c.Stages, Failures: c.Codes,
 		Silent: Silent(c.Awaited.Boxes, sightings, now, report.SilentAfter(s.settings.interval(r, now))),
-		Young:  c.Young, NewFleet: c.NewFleet(), Pinned: c.Pinned, Held: c.Held, Restless: c.Restless, unreadable: c.unreadable,
+		Young:  c.Young, NewFleet: c.NewFleet(), Pinned: c.Pinned, Held: c.Held, Restless: c.Restless,
+		Returning: c.Returning, Returned: c.Returned, unreadable: c.unreadable,
 	}, c, hour, nil
 }
 

@@ -31,6 +31,10 @@ type Progress struct {
 	Held   int `json:"held,omitempty"`
 	// Restless counts those of which nobody can tell what they say about the release. The guard does not count them.
 	Restless int `json:"restless,omitempty"`
+	// Returning and Returned are only for a rollout that was returned: boxes that still run its target, and boxes that were
+	// told the channel's version and run another one now.
+	Returning int `json:"returning,omitempty"`
+	Returned  int `json:"returned,omitempty"`
 	// Factories holds the same by factory, if asked for; MoreFactories is how many are omitted.
 	Factories     []FactoryCounts `json:"factories,omitempty"`
 	MoreFactories int             `json:"moreFactories,omitempty"`

@@ -96,7 +96,7 @@ func TestHourPart_ItsOrderIsThatOfTime(t *testing.T) {
 }
 
 func TestSentence_EveryRule(t *testing.T) {
-	telling := census.Telling{Version: "1.0.0", Channel: "stable", Target: "1.1.0", Status: "halted", StagedPercent: 50, Percentile: 63, ReachedAt: 100, Withheld: "1.1.0",
+	telling := census.Telling{Version: "1.0.0", Channel: "stable", Target: "1.1.0", Status: "halted", Runs: "1.1.0", StagedPercent: 50, Percentile: 63, ReachedAt: 100, Withheld: "1.1.0",
 		Pin:  &report.Pin{Reason: "acceptance test.", Until: noon, By: audit.Person{UserID: "anna"}},
 		Hold: &report.Hold{Since: noon, By: audit.Person{UserID: "anna"}}}
 	want := map[census.Rule]string{
@@ -107,6 +107,7 @@ func TestSentence_EveryRule(t *testing.T) {
 		census.RuleRollout:    "Told 1.0.0: its percentile is 63 and rollout 1.1.0 on stable is at 50 percent.",
 		census.RuleNotReached: "Told 1.0.0: its percentile is 63 and rollout 1.1.0 on stable is at 50 percent; it is reached at 100.",
 		census.RuleKept:       "Told 1.0.0: it runs that version from a rollout on stable, and only a publication sends a box back.",
+		census.RuleReturned:   "Told 1.0.0: it runs 1.1.0, and the rollout on stable that brought it that version was returned.",
 		census.RuleLeftOut:    "Told 1.0.0: rollout 1.1.0 on stable leaves out the box's organization.",
 		census.RuleStopped:    "Told 1.0.0: rollout 1.1.0 on stable tells no more boxes until a person goes on with it.",
 		census.RuleEnded:      "Told 1.0.0: rollout 1.1.0 on stable is halted at 50 percent and reaches no more boxes.",

@@ -111,3 +111,29 @@ func TestAdd_BoxesRegisteredAfterTheStart_AreNoEvidence(t *testing.T) {
 		})
 	}
 }
+
+func TestAdd_ARolloutThatWasReturned_CountsWhoIsOnTheWayBack(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	of := onEveryBox(now)
+	of.ReturnedAt = &now
+	c := NewCensus(of, now)
+	running := func(id, version string) report.IndexEntry {
+		e := boxAt(id, report.Installed, "", now)
+		e.Running = version
+		return e
+	}
+	back := func(id, version string) report.IndexEntry {
+		return report.IndexEntry{EdgeID: id, Hash: id, Running: version}
+	}
+	trace := func(id string) report.IndexEntry { e := running(id, "2"); e.Trace = true; return e }
+	held := running("held", "2")
+	held.AsideSince = now.Add(-time.Hour)
+	for _, e := range []report.IndexEntry{trace("told back"), trace("back"), running("not heard", "2"), back("told back", "2"), back("back", "1"),
+		held, running("fell back", "1"), back("never told", "1")} {
+		c.Add(e)
+	}
+	c.settle()
+	if c.Returning != 2 || c.Returned != 1 || c.Held != 1 || Total(c.Stages).Installed != 5 {
+		t.Errorf("%d returning, %d returned, %d held, %+v", c.Returning, c.Returned, c.Held, Total(c.Stages))
+	}
+}

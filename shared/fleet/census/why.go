@@ -33,6 +33,8 @@ const (
 	RuleNotReached Rule = "not-reached"
 	// RuleKept: the box runs what a rollout brought it, and is not sent back.
 	RuleKept Rule = "kept"
+	// RuleReturned: the rollout that brought the box what it runs was returned.
+	RuleReturned Rule = "returned"
 	// RuleLeftOut: the rollout leaves out the box's organization, or the one before did.
 	RuleLeftOut Rule = "left-out"
 	// RuleStopped: the rollout reaches the box, but tells no more boxes.
@@ -46,12 +48,13 @@ const (
 )
 
 // Rules lists all of them.
-var Rules = []Rule{RulePin, RuleHold, RuleNothing, RuleRollout, RuleNotReached, RuleKept, RuleLeftOut, RuleStopped, RuleEnded, RuleChannel, RuleUndescribed}
+var Rules = []Rule{RulePin, RuleHold, RuleNothing, RuleRollout, RuleNotReached, RuleKept, RuleReturned, RuleLeftOut, RuleStopped, RuleEnded, RuleChannel, RuleUndescribed}
 
 // A Telling is what a box is told, and why.
 type Telling struct {
 	Rule    Rule
 	Version string // empty for RuleNothing
+	Runs    string // what the box says it runs
 	Channel string
 	// Target, Status and StagedPercent are of the channel's present or last rollout; empty without one.
 	Target        string
@@ -75,7 +78,7 @@ func (t Telling) withhold(has string) Telling {
 
 // Tell decides what a box is told, given the row of its channel and the status of the rollout in that row.
 func Tell(e polling.Box, row release.ChannelRow, status rollout.Status, find polling.Releases) (Telling, polling.Resolution, error) {
-	t := Telling{Rule: RuleChannel, Channel: e.Channel}
+	t := Telling{Rule: RuleChannel, Channel: e.Channel, Runs: e.Installed}
 	if c := row.Rollout; c != nil {
 		t.Target, t.Status, t.StagedPercent = c.TargetVersion, status, c.StagedPercent
 		t.Percentile = cohort.Of(e.EdgeType, c.TargetVersion, e.EdgeID).Percentile()
@@ -94,6 +97,8 @@ func Tell(e polling.Box, row release.ChannelRow, status rollout.Status, find pol
 		t.Rule = RuleRollout
 	case r.Source == polling.FromInstalled:
 		t.Rule = RuleKept
+	case r.ReturnedFrom != "":
+		t.Rule = RuleReturned
 	case r.Source == polling.FromKept, row.Rollout != nil && row.Rollout.Active && !row.Tells(e.OrganizationID, true):
 		t.Rule = RuleLeftOut
 	case row.Rollout != nil && row.Rollout.Active && t.ReachedAt <= t.StagedPercent:
@@ -125,6 +130,8 @@ func (t Telling) Sentence() string {
 	case RuleKept:
 		return fmt.Sprintf("Told %s: it runs that version from a rollout on %s, and only a publication sends a box back.",
 			t.Version, t.Channel)
+	case RuleReturned:
+		return fmt.Sprintf("Told %s: it runs %s, and the rollout on %s that brought it that version was returned.", t.Version, t.Runs, t.Channel)
 	case RuleLeftOut:
 		return fmt.Sprintf("Told %s: rollout %s on %s leaves out the box's organization.", t.Version, t.Target, t.Channel)
 	case RuleStopped:

@@ -90,10 +90,11 @@ func (b *Boxes) box(ctx context.Context, c ClientCall, fresh bool) (known, error
 type telling struct {
 	version string
 	// rolloutID is the active rollout that reaches the box; empty: none does.
-	rolloutID string
-	heldAt    *time.Time      // since when the box is held; nil: it is not
-	release   release.Release // of a version that the box does not have
-	interval  time.Duration
+	rolloutID    string
+	returnedFrom string          // see polling.Resolution
+	heldAt       *time.Time      // since when the box is held; nil: it is not
+	release      release.Release // of a version that the box does not have
+	interval     time.Duration
 }
 
 // tell decides what a box is told. If nothing is published on the box's channel, or the release
@@ -116,7 +117,7 @@ func (b *Boxes) tell(ctx context.Context, box report.Row) (telling, error) {
 			return t, nil
 		}
 	}
-	t.version, t.heldAt = r.Version, r.HeldAt
+	t.version, t.heldAt, t.returnedFrom = r.Version, r.HeldAt, r.ReturnedFrom
 	if r.Source == polling.FromRollout {
 		t.rolloutID = r.RolloutID
 	}
@@ -185,7 +186,7 @@ func (b *Base) link(row report.Row, first bool, at time.Time) {
 
 // poll is the report of a poll.
 func (b *Boxes) poll(e known, t telling, has string, at time.Time) polled {
-	event := polled{report.Polled{Told: t.version, Subject: e.subject, HeldAt: t.heldAt, At: at}, has}
+	event := polled{report.Polled{Told: t.version, Subject: e.subject, HeldAt: t.heldAt, ReturnedFrom: t.returnedFrom, At: at}, has}
 	if t.rolloutID != "" {
 		event.RolloutID, event.Stage = t.rolloutID, cohort.FirstStage(e.EdgeType, t.version, e.EdgeID)
 	}

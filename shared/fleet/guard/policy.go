@@ -25,9 +25,20 @@ const (
 	PeopleIfFew SmallFleet = "peopleIfFew" // nothing in a fleet of fewer than 40 boxes, otherwise as allDecided
 )
 
+// An OnHalt is what the guard does with a halt besides halting. Empty is the same as stay.
+type OnHalt string
+
+// What the guard does with a halt.
+const (
+	Stay   OnHalt = "stay"   // boxes keep the release
+	Return OnHalt = "return" // boxes are told the channel's version again
+)
+
 // A Policy is how the guard judges a rollout.
 type Policy struct {
-	Mode      Mode      `json:"mode"`
+	Mode Mode `json:"mode"`
+	// OnHalt is Return, or empty. It is not stored here: an earlier release would erase it; see rollout.Rollout.
+	OnHalt    OnHalt    `json:"-"`
 	Guard     Bounds    `json:"guard"`
 	Promote   Promotion `json:"promote"`
 	Approvals Approvals `json:"approvals"`
@@ -145,6 +156,15 @@ func (p Policy) Polled(every time.Duration) Policy {
 
 // test is Wald's test with these bounds.
 func (b Bounds) test() Wald { return NewWald(b.Acceptable, b.Intolerable) }
+
+// MarshalJSON shows a policy with what it does on a halt.
+func (p Policy) MarshalJSON() ([]byte, error) {
+	type stored Policy
+	return json.Marshal(struct {
+		stored
+		OnHalt OnHalt `json:"onHalt,omitempty"`
+	}{stored(p), p.OnHalt})
+}
 
 // JSON returns the policy as Parse reads it, with every field.
 func (p Policy) JSON() []byte {

@@ -24,6 +24,7 @@ const (
 // Rules of the texts in a policy.
 var (
 	modeRule       = &input.Text{Pattern: `advise|act`, Says: "advise or act"}
+	onHaltRule     = &input.Text{Pattern: `stay|return`, Says: "stay or return"}
 	smallFleetRule = &input.Text{Pattern: `allDecided|people|peopleIfFew`, Says: "allDecided, people or peopleIfFew"}
 	soakRule       = durationRule(0)
 )
@@ -57,6 +58,9 @@ func Read(o *input.Object, interval time.Duration) Policy {
 	p := Open()
 	if mode, given := o.OptionalText("mode", modeRule); given {
 		p.Mode = Mode(mode)
+	}
+	if on, given := o.OptionalText("onHalt", onHaltRule); given && OnHalt(on) == Return {
+		p.OnHalt = Return
 	}
 	o.OptionalObject("guard", func(bounds *input.Object) { p.Guard.read(bounds, durationRule(interval)) })
 	o.OptionalObject("promote", p.Promote.read)

@@ -51,7 +51,8 @@ var (
 )
 
 // TestBoxes_PinsMovesEndsAndFixes_NobodyIsSentBackWithoutAWord: random histories of two channels. A box is told a lower
-// order only after a publication on its channel, the start or resumption of a rollout to a lower order, or allowDowngrade.
+// order only after a publication on its channel, the start or resumption of a rollout to a lower order, the return of the
+// one that brought what it runs, or allowDowngrade.
 func TestBoxes_PinsMovesEndsAndFixes_NobodyIsSentBackWithoutAWord(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		dynamotest.Check(t, func(t *rapid.T) {
@@ -86,7 +87,7 @@ func (l *lineage) step() {
 	channel := rapid.SampledFrom([]string{"canary", "stable"}).Draw(l.T, "channel")
 	version := rapid.SampledFrom(versions).Draw(l.T, "version")
 	back := rapid.IntRange(0, 3).Draw(l.T, "allowed") == 0
-	switch step := rapid.SampledFrom([]string{"publish", "start", "raise", "raise", "raise", "halt", "resume", "complete", "pin", "pin", "unpin", "move", "move", "allow"}).Draw(l.T, "step"); step {
+	switch step := rapid.SampledFrom([]string{"publish", "start", "raise", "raise", "raise", "halt", "resume", "complete", "return", "pin", "pin", "unpin", "move", "move", "allow"}).Draw(l.T, "step"); step {
 	case "publish":
 		l.publish(channel, version)
 	case "start":
@@ -95,7 +96,7 @@ func (l *lineage) step() {
 			l.started = append(l.started, id)
 			l.excuse(channel, version)
 		}
-	case "raise", "halt", "resume", "complete":
+	case "raise", "halt", "resume", "complete", "return":
 		l.moveRollout(step)
 	case "pin":
 		until := l.now.Add(time.Duration(rapid.Int64Range(100, 9*3600*1000).Draw(l.T, "until")) * time.Millisecond)
@@ -127,13 +128,17 @@ func (l *lineage) moveRollout(step string) {
 		return
 	}
 	id := rapid.SampledFrom(l.started).Draw(l.T, "rollout")
-	move := map[string]rollout.Move{"raise": {}, "halt": {Status: rollout.Halted}, "resume": {Status: rollout.Active}, "complete": {Status: rollout.Completed}}[step]
+	move := map[string]rollout.Move{"raise": {}, "halt": {Status: rollout.Halted}, "resume": {Status: rollout.Active}, "complete": {Status: rollout.Completed},
+		"return": {Status: rollout.Halted, Return: true}}[step]
 	if step == "raise" {
 		move.StagedPercent = new(rapid.SampledFrom(cohort.Stages).Draw(l.T, "percent"))
 	}
 	r, err := rollout.NewStore(l.db).Move(admission.Unlimited(l.Context()), audit.Origin{}, id, move, input.Preconditions{})
 	if err == nil && step == "resume" {
 		l.excuse(r.Channel, r.TargetVersion)
+	}
+	for _, b := range l.boxes {
+		b.excused = b.excused || err == nil && step == "return" && b.channel == r.Channel && b.runs == r.TargetVersion
 	}
 }
 

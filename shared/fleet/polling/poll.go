@@ -216,7 +216,7 @@ func (p *Polls) resolve(ctx context.Context, poll Poll) (found, error) {
 
 // event is the report of a poll and its answer.
 func (p *Polls) event(edgeType string, r Resolution, poll Poll) report.Polled {
-	event := report.Polled{Told: r.Version, Running: report.Shown(poll.Installed), Subject: poll.Subject, HeldAt: r.HeldAt, At: p.now().UTC().Truncate(time.Millisecond)}
+	event := report.Polled{Told: r.Version, Running: report.Shown(poll.Installed), Subject: poll.Subject, HeldAt: r.HeldAt, ReturnedFrom: r.ReturnedFrom, At: p.now().UTC().Truncate(time.Millisecond)}
 	if r.Source == FromRollout {
 		event.RolloutID, event.Stage = r.RolloutID, cohort.FirstStage(edgeType, r.Version, poll.EdgeID)
 	}

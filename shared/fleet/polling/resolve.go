@@ -37,6 +37,8 @@ type Resolution struct {
 	Source Source
 	// RolloutID is set for FromRollout, and for FromInstalled while the channel remembers the rollout.
 	RolloutID string
+	// ReturnedFrom is the rollout that brought the box what it runs, and that was returned.
+	ReturnedFrom string
 	// HeldAt is since when the box is held; only with FromHold.
 	HeldAt *time.Time
 }
@@ -71,10 +73,10 @@ type Releases func(version string) (release.Release, error)
 //     While it tells no more boxes, only those that have its offer are told.
 //  4. A box that runs the target of the present or last rollout, or of an earlier one since the last
 //     publication, is told that same version: no start, stage, halt or completion ever sends a box
-//     back. Where the channel has that version too, the box simply follows the channel.
+//     back, unless somebody returns the rollout. Where the channel has that version too, the box simply follows the channel.
 //  5. A box of an organization that was left out of an adopted rollout keeps the version before.
-//  6. Any other box is told the channel's version. So is every box after a publication, which ends the
-//     rollout and forgets all targets, until the next rollout starts.
+//  6. Any other box is told the channel's version. So is a box with the target of a rollout that was returned, and
+//     every box after a publication, which ends the rollout and forgets all targets, until the next rollout starts.
 //
 // A box that does not say what it runs cannot be kept on it: after a halt it is told the channel's version. Only the
 // box knows whether it got the target in time.
@@ -132,9 +134,10 @@ func (b Box) follow(row release.ChannelRow) (Resolution, bool) {
 			return r, true
 		}
 	}
+	from := row.ReturnedBy(b.Installed)
 	if kept, is := row.KeptFor(b.OrganizationID); is && b.Installed != row.CurrentVersion {
-		return Resolution{RolloutTarget: kept, Source: FromKept}, true
+		return Resolution{RolloutTarget: kept, Source: FromKept, ReturnedFrom: from}, true
 	}
 	published := release.RolloutTarget{Version: row.CurrentVersion, ArtifactURL: row.ArtifactURL, SHA256: row.SHA256}
-	return Resolution{RolloutTarget: published, Source: FromChannel}, true
+	return Resolution{RolloutTarget: published, Source: FromChannel, ReturnedFrom: from}, true
 }

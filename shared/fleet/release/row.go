@@ -47,6 +47,8 @@ type ChannelRow struct {
 	Telling
 	// Kept are the boxes that adopted rollouts left out; see Kept.
 	Kept []string `json:"kept,omitempty"`
+	// Returned are the targets of rollouts that were returned; see Return.
+	Returned []string `json:"returned,omitempty"`
 	// Past are versions that were the channel's before, the latest first; MostPast at most. See Knows.
 	Past []string `json:"past,omitempty"`
 	// PublishedAt is when a version was last published on the channel, if a rollout has started since; see LastPublished.
@@ -150,15 +152,43 @@ func (r ChannelRow) Remembered() []RolloutTarget {
 			list = append(list, t)
 		}
 	}
-	return slices.DeleteFunc(list, func(t RolloutTarget) bool { return t.Version == r.CurrentVersion })
+	return slices.DeleteFunc(list, func(t RolloutTarget) bool { return t.Version == r.CurrentVersion || r.ReturnedBy(t.Version) != "" })
+}
+
+// ReturnedBy is the rollout of a target that was returned: boxes that run it are told the channel's version. It is empty
+// for any other version, and for one that another rollout brings again.
+func (r ChannelRow) ReturnedBy(version string) (rolloutID string) {
+	for _, text := range r.Returned {
+		if id, target, _ := strings.Cut(text, " "); target == version && version != "" &&
+			(r.Rollout == nil || r.Rollout.ID == id || r.Rollout.TargetVersion != version) {
+			return id
+		}
+	}
+	return ""
+}
+
+// Return returns the row after a rollout was returned. next is the rollout if the row carries it, otherwise nil. The row
+// must remember the target. Boxes with other versions, and those that are held, are told the same as before.
+func (r ChannelRow) Return(rolloutID, version string, next *Carried, t Telling, at time.Time) ChannelRow {
+	if next != nil {
+		r.Rollout, r.Telling = next, t
+	}
+	r.Returned = append(slices.Clone(r.Returned), rolloutID+" "+version)
+	r.Revision++
+	r.UpdatedAt = at
+	return r
 }
 
 // Knows reports whether the row explains how a box got a version: it is the channel's version, was so before, or is the
 // target of a rollout that the row remembers. A box may have got another version from a publication or rollout after
 // the row was read.
 func (r ChannelRow) Knows(version string) bool {
-	return version == r.CurrentVersion || slices.Contains(r.Past, version) ||
-		slices.ContainsFunc(r.Remembered(), func(t RolloutTarget) bool { return t.Version == version })
+	return version == r.CurrentVersion || slices.Contains(r.Past, version) || r.ReturnedBy(version) != "" || r.Remembers(version)
+}
+
+// Remembers reports whether boxes that run a version keep it, although it is not the channel's.
+func (r ChannelRow) Remembers(version string) bool {
+	return slices.ContainsFunc(r.Remembered(), func(t RolloutTarget) bool { return t.Version == version })
 }
 
 // Publish applies a publication to a row. The published version reaches every box, so the row forgets its rollout and all
@@ -192,6 +222,10 @@ func (r ChannelRow) Begin(c Carried) ChannelRow {
 		r.PublishedAt = &at
 	}
 	earlier := r.Remembered()
+	r.Returned = slices.DeleteFunc(slices.Clone(r.Returned), func(text string) bool { return strings.HasSuffix(text, " "+c.TargetVersion) })
+	if len(r.Returned) == 0 {
+		r.Returned = nil
+	}
 	r.Earlier, r.Rollout, r.Telling = nil, &c, Telling{}
 	if len(earlier) > 0 { // omit an empty list: the embedded store cannot store one
 		r.Earlier = earlier
@@ -203,7 +237,7 @@ func (r ChannelRow) Begin(c Carried) ChannelRow {
 // and earlier targets are forgotten. The address of the bytes is that of the target's release.
 func (r ChannelRow) Adopt(c Carried, target Release, at time.Time) ChannelRow {
 	r.Past, r.Kept = r.past(c.TargetVersion), r.keeping(c)
-	r.Rollout, r.Earlier, r.Telling = &c, nil, Telling{}
+	r.Rollout, r.Earlier, r.Returned, r.Telling = &c, nil, nil, Telling{}
 	r.CurrentVersion, r.ArtifactURL, r.SHA256 = c.TargetVersion, target.At(c.Target()).ArtifactURL, c.SHA256
 	r.Details, r.Delivery = target.Of(c.Target())
 	r.Revision++

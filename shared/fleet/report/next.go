@@ -23,8 +23,10 @@ type Polled struct {
 	Subject   string // the name that the fair-use limiter counts the box under
 	// HeldAt is since when the box is held, if it is told what it runs for that reason; see Hold.
 	HeldAt *time.Time
-	Often  bool // it polls far more often than told; see TooOften
-	At     time.Time
+	// ReturnedFrom is the rollout that brought the box what it runs, if it was returned.
+	ReturnedFrom string
+	Often        bool // it polls far more often than told; see TooOften
+	At           time.Time
 }
 
 // An Outcome is what a box reports about the version that it was offered.
@@ -125,6 +127,7 @@ func (p Polled) Take(next *Row, was Row) {
 	if !p.offers(*next) {
 		return
 	}
+	next.ReturnedFrom = p.ReturnedFrom
 	next.Offer = &Offer{RolloutID: p.RolloutID, Version: p.Told, Stage: p.Stage, From: next.Running, State: Offered, Code: next.afterRun(p.Told)}
 	if next.Running == p.Told {
 		next.Offer.State, next.Offer.From = Installed, ""

@@ -69,6 +69,8 @@ type Row struct {
 	Hold *Hold `json:"hold,omitempty"` // see Holding
 	// HeldAt is since when the box is held, if the last poll was answered with what it runs for that reason.
 	HeldAt *time.Time `json:"heldAt,omitempty"`
+	// ReturnedFrom is the rollout that was returned, if the box was offered its channel's version for that reason.
+	ReturnedFrom string `json:"returnedFrom,omitempty"`
 	// Retired is set if the box was retired. The row stays, so that a poll that still read the old registration cannot
 	// bring the box back into the counts.
 	Retired bool `json:"retired,omitempty"`

@@ -87,6 +87,9 @@ func (s *Store) Observe(ctx context.Context, g Registration, e Input) (row Row, 
 			return nil
 		}
 		tried = next.Revision
+		if trace := s.Trace(was, next, e.When()); trace != nil {
+			return s.db.Commit(ctx, append(trace, s.Part(was, next))...)
+		}
 		return s.Save(ctx, was, next)
 	})
 	return row, err

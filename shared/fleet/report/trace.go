@@ -9,7 +9,7 @@ import (
 )
 
 // A trace keeps what a box did in a rollout if its registration changes: it is moved to another channel, retired, reset,
-// given to another organization, or pinned. It lies in the table of rows, where a census of the rollout's channel finds it. So
+// given to another organization, or pinned. It also does if the rollout is returned and the box offered another version. It lies in the table of rows, where a census of the rollout's channel finds it. So
 // nobody can remove evidence by changing a registration. A trace never changes.
 type trace struct {
 	EdgeID         string      `json:"edgeId"` // see traceID
@@ -45,11 +45,16 @@ const (
 // another version does so at the box's next poll.
 func (r Row) LeavesTrace(next Row) bool {
 	return !r.Retired && r.Offer != nil && r.Offer.RolloutID != "" &&
-		(r.pair() != next.pair() || r.OrganizationID != next.OrganizationID || r.repins(next))
+		(r.pair() != next.pair() || r.OrganizationID != next.OrganizationID || r.repins(next) || r.sentBack(next))
 }
 
-// Trace is the part of a registration's transaction that keeps what the box did; nil if there is nothing to keep.
-func (s *Store) Trace(was, next Row) []dynamo.TransactItem {
+// sentBack reports whether an offer replaces that of a rollout that was returned.
+func (r Row) sentBack(next Row) bool {
+	return next.Offer != nil && next.Offer.RolloutID == "" && next.ReturnedFrom == r.Offer.RolloutID
+}
+
+// Trace is the part of a transaction that keeps what the box did until a time; nil if there is nothing to keep.
+func (s *Store) Trace(was, next Row, at time.Time) []dynamo.TransactItem {
 	if !was.LeavesTrace(next) {
 		return nil
 	}
@@ -58,7 +63,7 @@ func (s *Store) Trace(was, next Row) []dynamo.TransactItem {
 		EdgeID: fmt.Sprintf("%s%s%s%s%s%d", TracePrefix, e.RolloutID, separator, was.EdgeID, separator, was.Revision), Box: was.EdgeID,
 		EdgeType: was.EdgeType, Channel: was.Channel, Shard: s.shards.Of(was.pair(), was.EdgeID), StateKey: traced + e.StateKey(),
 		RolloutID: e.RolloutID, Running: e.Running, FactoryID: e.FactoryID, OrganizationID: e.OrganizationID, Code: e.Code, Since: e.Since,
-		At: next.EdgeAt, Expires: next.EdgeAt.Add(traceTime).Unix(),
+		At: at, Expires: at.Add(traceTime).Unix(),
 	}
 	if all := was.AttributesBefore(e.RolloutID); len(all) > 0 {
 		t.Attributes = all

@@ -42,7 +42,7 @@ func TestLeavesTrace_WhateverEndsTheOfferOfARollout(t *testing.T) {
 			if got := c.was.LeavesTrace(next); got != c.leave {
 				t.Errorf("leaves a trace: %t", got)
 			}
-			if parts := NewStore(nil, 4).Trace(c.was, next); len(parts) != map[bool]int{true: 1}[c.leave] {
+			if parts := NewStore(nil, 4).Trace(c.was, next, next.EdgeAt); len(parts) != map[bool]int{true: 1}[c.leave] {
 				t.Errorf("writes %d traces", len(parts))
 			}
 		})

@@ -60,6 +60,9 @@ func MoveOf(body *input.Object) MoveRequest {
 	if r.Everywhere = body.Boolean("everywhere"); r.Everywhere && r.Status != Halted {
 		body.Fault("everywhere", "exclusive", "must only be given together with the status halted")
 	}
+	if r.Return = body.Boolean("return"); r.Return && r.Status != Halted {
+		body.Fault("return", "exclusive", "must only be given together with the status halted")
+	}
 	body.RequireAny("staged_percent", "status")
 	if raises && r.Status == Active {
 		body.Fault("status", "exclusive", "active must not be given together with staged_percent")

@@ -7,6 +7,7 @@ import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
+	"wavegate/shared/platform/problem"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/change"
 )
@@ -79,6 +80,13 @@ func (s *Store) halt(ctx context.Context, from audit.Origin, id string, m Move, 
 		switch {
 		case err != nil:
 			return err
+		case m.Return && event != "":
+			again = true
+			if err := readRow(ctx); err != nil {
+				return err
+			}
+			now, err = returned(set, was, next, event, row)
+			return err
 		case again:
 			now = healed(set, was, next, event, row)
 			return nil
@@ -112,4 +120,22 @@ func healed(set *change.Set, was, next Rollout, event string, row release.Channe
 		change.Record(set, Kind, was, next, event)
 	}
 	return next
+}
+
+// returned records that a rollout is returned, also after a restore of one of the two tables.
+func returned(set *change.Set, was, next Rollout, event string, row release.ChannelRow) (Rollout, error) {
+	var carried *release.Carried
+	switch c := row.Rollout; {
+	case c != nil && c.ID == was.ID:
+		next = next.beyond(c.Revision)
+		carried = new(next.Carried())
+	case c != nil && c.TargetVersion == was.TargetVersion:
+		return was, problem.New(problem.InvalidStateTransition, "Rollout %s has brought version %s since; return that one.", c.ID, c.TargetVersion)
+	case !row.Remembers(was.TargetVersion):
+		return was, problem.New(problem.InvalidStateTransition,
+			"Since the rollout, a version was published on its channel or adopted there, so no box is told %s because of the rollout.", was.TargetVersion)
+	}
+	change.Record(set, Kind, was, next, event)
+	change.Record(set, release.Kind, row, row.Return(was.ID, was.TargetVersion, carried, next.telling(), set.After(row.UpdatedAt)), "ReleaseReturned")
+	return next, nil
 }

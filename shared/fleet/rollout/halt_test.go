@@ -17,8 +17,6 @@ import (
 	"github.com/google/uuid"
 
 	"wavegate/shared/fleet/guard"
-	"wavegate/shared/fleet/publication"
-	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
@@ -81,7 +79,7 @@ func storesUnderLoad(t *testing.T, test func(t *testing.T, api dynamo.API)) {
 func startJudged(t *testing.T, api dynamo.API) (*fleet, string) {
 	t.Helper()
 	db := dynamo.Open(api, time.Now)
-	f := &fleet{db: db, releases: release.NewStore(db), publications: publication.NewStore(db), rollouts: rollout.NewStore(db), edgeType: "t-" + uuid.NewString()}
+	f := newFleet(db)
 	f.publish(t, "stable", "1.0.0", "a")
 	f.publish(t, "canary", "1.1.0", "b")
 	p := policy(10, 50, 100)

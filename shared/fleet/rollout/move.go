@@ -19,6 +19,8 @@ type Move struct {
 	// Without are the organizations that the rollout leaves out when it goes on; nil keeps them. It is given only with
 	// Active.
 	Without []string
+	// Return is set if boxes that run the target are told the channel's version again. It is given only with Halted.
+	Return bool
 	// Stop is set if the guard stops telling boxes, and says why.
 	Stop guard.Reason
 	// Judged is set for a halt and a stop by the guard: the revision of the policy that it judged the rollout by.
@@ -44,9 +46,9 @@ type Moment struct {
 // APPROVAL_REQUIRED or WINDOW_CLOSED. A rollout that tells no more boxes goes on if a person resumes or raises it. A
 // refused move changes nothing, not even in part.
 //
-// A person's halt is never refused. A raise together with a completion is made first, and both are made or neither. A halted
-// rollout can become active again at its stage, unless it was ever completed. The store checks whether the channel
-// still carries the rollout.
+// A person's halt is never refused, unless it also returns the rollout and no box is told the target because of it. A
+// raise together with a completion is made first, and both are made or neither. A halted rollout can become active again
+// at its stage, unless it was ever completed or returned. The store checks whether the channel still carries the rollout.
 //
 // A halt by the guard is PRECONDITION_FAILED if the rollout is not active under the policy that was judged.
 func (r Rollout) After(m Move, now Moment) (next Rollout, event string, err error) {
@@ -65,18 +67,20 @@ func (r Rollout) After(m Move, now Moment) (next Rollout, event string, err erro
 	raises := next.StagedPercent != r.StagedPercent
 	resumes := r.Status != Active && next.Status == Active
 	goesOn := r.goesOn(m, next)
+	returns := m.Return && r.ReturnedAt == nil
 	if m.Stop != "" && r.Status == Active && !r.Stopped() {
 		next.Stop = Stop{m.Stop, &now.At}
 		return next.changed(r, now.At), "RolloutTellingStopped", nil
 	}
-	if !raises && !goesOn && next.Status == r.Status {
+	if !raises && !goesOn && !returns && next.Status == r.Status {
 		return r, "", nil
 	}
 	switch {
-	case resumes && (r.Status == Completed || r.CompletedAt != nil):
-		return r, "", problem.New(problem.InvalidStateTransition, "The rollout was completed; start a new one.")
-	case resumes && r.EndedBy == ByPublication:
-		return r, "", outlived()
+	case resumes && r.over() != nil:
+		return r, "", r.over()
+	case returns && r.Adopted:
+		return r, "", problem.New(problem.InvalidStateTransition,
+			"The rollout was adopted, so its target is the channel's version; publish the version that the boxes should have.")
 	case raises || resumes || goesOn:
 		if err := r.barred(next, now); err != nil {
 			return r, "", err
@@ -94,10 +98,26 @@ func (r Rollout) After(m Move, now Moment) (next Rollout, event string, err erro
 	}
 	next = next.endedIn(r, now)
 	next.Adopted = r.Adopted || r.adopts(next)
+	if returns {
+		next.ReturnedAt = &now.At
+	}
 	if goesOn && !raises {
 		return next, "RolloutResumed", nil
 	}
 	return next, r.event(next), nil
+}
+
+// over is why a rollout that ended cannot be resumed, or nil.
+func (r Rollout) over() error {
+	switch {
+	case r.Status == Completed || r.CompletedAt != nil:
+		return problem.New(problem.InvalidStateTransition, "The rollout was completed; start a new one.")
+	case r.EndedBy == ByPublication:
+		return outlived()
+	case r.ReturnedAt != nil:
+		return problem.New(problem.InvalidStateTransition, "The rollout was returned: its boxes are told the channel's version again; start a new one.")
+	}
+	return nil
 }
 
 // goesOn reports whether a move has an active rollout tell more boxes again, or leave out other organizations.
@@ -187,6 +207,8 @@ func (r Rollout) adopts(next Rollout) bool {
 // event names the change from r to next in the audit trail.
 func (r Rollout) event(next Rollout) string {
 	switch {
+	case next.Status == r.Status && r.ReturnedAt != next.ReturnedAt:
+		return "RolloutReturned"
 	case next.Status == r.Status:
 		return "RolloutPromoted"
 	case next.Status == Active:

@@ -55,6 +55,11 @@ type Rollout struct {
 	// bad or silent then are no evidence any more.
 	ResumedAt *time.Time `json:"resumedAt,omitempty"`
 	Stop
+	// ReturnedAt is when the rollout was returned: since then, boxes that run its target are told the channel's version.
+	ReturnedAt *time.Time `json:"returnedAt,omitempty"`
+	// OnHalt is what the guard does with a halt besides halting: return, or nothing. It is the policy's, and lies here
+	// because an earlier release keeps it here when it writes the rollout.
+	OnHalt guard.OnHalt `json:"onHalt,omitempty"`
 	// Without are organizations whose boxes the rollout leaves out. They are no evidence either.
 	Without []string `json:"without,omitempty"`
 	// StageStarts are when the target first reached each stage on the channel, by this rollout or an earlier one.
@@ -185,6 +190,7 @@ func Start(id string, on release.Channel, target release.Release, p *guard.Polic
 	}
 	if p != nil {
 		r.Terms = &Terms{Policy: p.For(r.Security()), Revision: r.Revision, By: by}
+		r.OnHalt = p.OnHalt
 	}
 	return r.reaches(at)
 }

@@ -2,7 +2,6 @@ package rollout
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"wavegate/shared/fleet/freeze"
@@ -68,7 +67,7 @@ func (s *Store) Start(ctx context.Context, from audit.Origin, p Plan, claim idem
 				return err
 			}
 			r := Start(id, row.Channel, target, p.Policy, from.Actor.Person(), set.After(row.UpdatedAt))
-			if slices.ContainsFunc(row.Remembered(), func(t release.RolloutTarget) bool { return t.Version == target.Version }) {
+			if row.Remembers(target.Version) || row.ReturnedBy(target.Version) != "" {
 				r = r.advised()
 			}
 			for _, e := range earlier {

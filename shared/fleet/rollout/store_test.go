@@ -114,10 +114,15 @@ func onFleet(t *testing.T, client *dynamodb.Client, test func(t *testing.T, f *f
 	t.Helper()
 	c := &counting{API: client}
 	db := dynamo.Open(c, time.Now)
-	f := &fleet{db: db, releases: release.NewStore(db), publications: publication.NewStore(db), rollouts: rollout.NewStore(db), edgeType: "t-" + uuid.NewString(), counted: c}
+	f := newFleet(db)
+	f.counted = c
 	f.publish(t, "stable", "1.0.0", "a")
 	f.publish(t, "canary", "1.1.0", "b")
 	test(t, f)
+}
+
+func newFleet(db *dynamo.DB) *fleet {
+	return &fleet{db: db, releases: release.NewStore(db), publications: publication.NewStore(db), rollouts: rollout.NewStore(db), edgeType: "t-" + uuid.NewString()}
 }
 
 func TestRollout_FromStartToCompletion_RowAndRolloutAgree(t *testing.T) {

@@ -7,7 +7,7 @@ func Grown(resourceType string) []string { return grown[resourceType] }
 var grown = map[string][]string{
 	Boxes:                       {"attributes", "pin", "hold"},
 	"machine":                   {"classTerms", "admissions", "ordinal"},
-	"rollout":                   {"fast"},
+	"rollout":                   {"fast", "onHalt", "returnedAt"},
 	"production-method":         {"covers", "recalled"},
 	"production-method-version": {"decisions", "park"},
 	"method-on-machine":         {"orders", "unlisted", "gone", "deviations", "confirmed", "trailSha256"},

@@ -133,7 +133,7 @@ func (x *explainer) changes() {
 
 // beside reports whether an event is not about the call's resource.
 func (c Call) beside(e ledger.Event) bool {
-	return e.Name == "ReleaseAdopted" && c.Operation == "update-rollout" ||
+	return (e.Name == "ReleaseAdopted" || e.Name == "ReleaseReturned") && c.Operation == "update-rollout" ||
 		e.Name == "RolloutHalted" && c.Operation == "publish-release" ||
 		e.Name == "EnrolmentRefused" || c.accepts(e) ||
 		e.Type == method.ResourceType && c.about().Type == method.VersionResourceType && e.Resource.ID == c.Parameter["methodId"]
@@ -167,6 +167,11 @@ func (c Call) says(thing ledger.Item, but ...string) bool {
 		return within(fields, ledger.Object(ledger.Object(thing, "terms"), "policy"))
 	case "approve-rollout-stage":
 		return c.approved(thing)
+	case "update-rollout":
+		if fields["return"] == true && ledger.Text(thing, "returnedAt") == "" {
+			return false
+		}
+		delete(fields, "return")
 	case "start-rollout":
 		if policy := ledger.Object(fields, "policy"); policy != nil && !within(policy, ledger.Object(ledger.Object(thing, "terms"), "policy")) {
 			return false

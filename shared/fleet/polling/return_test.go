@@ -1,0 +1,81 @@
+package polling_test
+
+import (
+	"testing"
+	"time"
+
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/polling"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/admission"
+	"wavegate/shared/platform/input"
+	"wavegate/shared/testing/expect"
+	"wavegate/shared/trail/audit"
+)
+
+// returned gives a box a rollout's target, and returns the rollout after something else.
+func (p *place) returned(t *testing.T, after func()) (id string) {
+	t.Helper()
+	rollouts, id := p.rollOut(t, "1.1.0")
+	for _, installed := range []string{"1.0.0", "1.1.0"} {
+		expect.Equal(t, p.ask(t, installed, "").Manifest.Version, "1.1.0", "told before")
+	}
+	after()
+	_, err := rollouts.Move(admission.Unlimited(t.Context()), audit.Origin{}, id, rollout.Move{Status: rollout.Halted, Return: true}, input.Preconditions{})
+	expect.OK(t, err)
+	p.forget()
+	return id
+}
+
+// entries is what the index has of the box's channel.
+func (p *place) entries(t *testing.T) (boxes, traces []report.IndexEntry) {
+	t.Helper()
+	expect.OK(t, p.reports.Each(t.Context(), "gateway-x/"+p.box.Channel, 0, func(e report.IndexEntry) {
+		if e.Trace {
+			traces = append(traces, e)
+			return
+		}
+		boxes = append(boxes, e)
+	}, func(err error) { t.Error(err) }))
+	return boxes, traces
+}
+
+func TestPoll_AfterAReturn_TheBoxGoesBack_AndWhatItDidStays(t *testing.T) {
+	polled(t, func(t *testing.T, p *place) {
+		id := p.returned(t, func() {})
+		m := p.ask(t, "1.1.0", "").Manifest
+		expect.Equal(t, m.Version+" "+string(m.Source), "1.0.0 channel", "told after")
+		clear(p.calls)
+		p.ask(t, "1.1.0", "")
+		expect.Equal(t, len(p.calls), 1, "a repeated poll reads its row: %v", p.calls)
+		expect.Equal(t, p.row(t).ReturnedFrom, id, "why it was offered 1.0.0")
+		p.ask(t, "1.0.0", "")
+		expect.Equal(t, p.row(t).Offer.State, report.Installed, "once it runs 1.0.0 again, not reverted")
+		expect.Until(t, "one trace lies in the index", func() bool {
+			_, traces := p.entries(t)
+			return len(traces) == 1 && traces[0].RolloutID == id && traces[0].State == report.Installed
+		})
+	})
+}
+
+func TestPoll_AfterAReturn_PinnedAndHeldBoxesStay(t *testing.T) {
+	for source, pin := range map[polling.Source]*edge.PinRequest{
+		polling.FromPin:  {Version: "1.1.0", Reason: "a test"},
+		polling.FromHold: {Remove: true},
+	} {
+		t.Run(string(source), func(t *testing.T) {
+			polled(t, func(t *testing.T, p *place) {
+				time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second))) // orders are times in seconds
+				p.returned(t, func() {
+					p.box.Pin = &edge.PinRequest{Version: "1.1.0", Reason: "a test"}
+					p.register(t)
+					p.box.Pin = pin
+					p.register(t)
+				})
+				m := p.ask(t, "1.1.0", "").Manifest
+				expect.Equal(t, m.Version+" "+string(m.Source), "1.1.0 "+string(source), "told after")
+			})
+		})
+	}
+}
