@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -255,7 +256,7 @@ func (s *direct) answer(ctx context.Context, in history.Input) (out history.Outp
 		plan := rollout.Plan{EdgeType: s.edgeType, Channel: s.channel, TargetVersion: in.Version}
 		out.ID, err = s.rollouts.Start(admission.Unlimited(ctx), from, plan, idempotency.Claim{})
 	case history.Move:
-		m := rollout.Move{Status: rollout.Status(in.Status)}
+		m := rollout.Move{Status: rollout.Status(in.Status), Return: in.Return}
 		if in.Percent != 0 {
 			m.StagedPercent = &in.Percent
 		}
@@ -268,11 +269,17 @@ func (s *direct) answer(ctx context.Context, in history.Input) (out history.Outp
 		var r rollout.Rollout
 		r, err = s.rollouts.Get(ctx, in.Rollout)
 		out.Rollout = history.Rollout{Target: r.TargetVersion, Digest: digestOf(r.SHA256), Previous: r.PreviousVersion,
-			Percent: r.StagedPercent, Status: string(r.Status), Ended: string(r.EndedBy), Adopted: r.Adopted, Completed: r.CompletedAt != nil, Revision: r.Revision}
+			Percent: r.StagedPercent, Status: string(r.Status), Ended: string(r.EndedBy), Adopted: r.Adopted, Completed: r.CompletedAt != nil, Returned: r.ReturnedAt != nil, Revision: r.Revision}
 	case history.ReadRow:
 		var row release.ChannelRow
 		row, err = s.releases.Row(ctx, s.edgeType, s.channel)
 		out.Channel, out.Tag = channelOf(row.Channel), tagOf(row.ETag())
+		var keeps []string
+		for _, target := range row.Remembered() {
+			keeps = append(keeps, target.Version)
+		}
+		slices.Sort(keeps)
+		out.Keeps = strings.Join(keeps, " ")
 		if c := row.Rollout; c != nil {
 			out.Carried = history.Carried{ID: c.ID, Target: c.TargetVersion, Percent: c.StagedPercent, Active: c.Active, Revision: c.Revision}
 		}

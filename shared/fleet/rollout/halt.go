@@ -80,7 +80,7 @@ func (s *Store) halt(ctx context.Context, from audit.Origin, id string, m Move, 
 		switch {
 		case err != nil:
 			return err
-		case m.Return && event != "":
+		case was.ReturnedAt == nil && next.ReturnedAt != nil:
 			again = true
 			if err := readRow(ctx); err != nil {
 				return err

@@ -57,6 +57,10 @@ func TestReturn_ARollout_IsForgottenByItsChannel(t *testing.T) {
 				again, err := f.try(t, id, goBack)
 				expect.OK(t, err)
 				expect.Equal(t, again.Revision, r.Revision, "repeating it changes nothing")
+				f.move(t, id, 0, rollout.Completed) // only notes the status
+				_, err = f.try(t, id, goBack)
+				expect.OK(t, err)
+				expect.Equal(t, f.row(t).Revision, now.Revision, "the channel, after another return")
 				_, err = f.try(t, id, rollout.Move{Status: rollout.Active})
 				expect.Equal(t, problem.Has(err, problem.InvalidStateTransition), true, "a resumption is refused: %v", err)
 			})

@@ -93,6 +93,9 @@ func describe(in Input, out Output) string {
 	add("digest %s", in.Digest)
 	add("percent %d", in.Percent)
 	add("status %s", in.Status)
+	if in.Return {
+		words = append(words, "return")
+	}
 	add("if revision %d", in.IfMatch)
 	add("to %s", in.Channel)
 	add("running %s", in.Running)

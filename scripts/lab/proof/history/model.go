@@ -56,6 +56,7 @@ type Input struct {
 	Rollout string // that is moved or read
 	Percent int    // of a move; 0 means not sent
 	Status  string // of a move; empty means not sent
+	Return  bool   // of a halt
 	IfMatch int64  // revision of a move or of the box; 0 means not sent
 	IfTag   Tag    // of a publication; zero means not sent
 	Channel string // of a registration
@@ -82,7 +83,8 @@ type Output struct {
 	Channel Channel
 	Rollout Rollout
 	Carried Carried
-	Tag     Tag // of a channel
+	Keeps   string // the versions that boxes of the channel keep, sorted
+	Tag     Tag    // of a channel
 
 	Told      string // the version that a poll offered
 	GiveUp    bool   // in the answer to a report: the box should make no further attempt
@@ -103,6 +105,7 @@ type Rollout struct {
 	Status                   string
 	Ended                    string // "publication" if one ended it, otherwise empty
 	Adopted, Completed       bool   // ever
+	Returned                 bool
 	Revision                 int64
 }
 
@@ -119,6 +122,7 @@ type state struct {
 	Channel  Channel
 	Carried  string            // the rollout in the row
 	Earlier  []string          // versions of earlier rollouts in the row
+	Returned []string          // versions of rollouts that were returned, since they were last started
 	Releases map[string]string // digest by version
 	Rollouts map[string]Rollout
 	Box      boxState
@@ -191,7 +195,8 @@ func (s state) refusals(in Input) []problem.Code {
 		when(!known, problem.NotFound)
 		when(known && in.IfMatch != 0 && in.IfMatch != r.Revision, problem.PreconditionFailed)
 		when(known && in.raises() && !r.mayRaise(in.Percent), problem.InvalidStateTransition)
-		when(known && in.Status == active && r.Status != active && (r.Completed || s.Carried != in.Rollout), problem.InvalidStateTransition)
+		when(known && in.Status == active && r.Status != active && (r.Completed || r.Returned || s.Carried != in.Rollout), problem.InvalidStateTransition)
+		when(known && in.Return && !r.Returned && (r.Adopted || s.Carried != in.Rollout && !s.brings(r.Target)), problem.InvalidStateTransition)
 	case ReadChannel:
 		when(s.Channel.Revision == 0, problem.NotFound)
 	case ReadRollout:
@@ -200,6 +205,21 @@ func (s state) refusals(in Input) []problem.Code {
 		return s.Box.refusals(in)
 	}
 	return codes
+}
+
+// brings reports whether boxes keep the target of an earlier rollout because of that rollout.
+func (s state) brings(target string) bool {
+	return slices.Contains(s.keeps(), target) && s.Rollouts[s.Carried].Target != target
+}
+
+// keeps lists the versions that boxes of the channel keep if they run them.
+func (s state) keeps() []string {
+	list := slices.Clone(s.Earlier)
+	if s.Carried != "" {
+		list = append(list, s.Rollouts[s.Carried].Target)
+	}
+	slices.Sort(list)
+	return slices.DeleteFunc(slices.Compact(list), func(v string) bool { return v == s.Channel.Version || slices.Contains(s.Returned, v) })
 }
 
 // raises reports whether a move's percentage counts. A halt ignores it.
@@ -223,7 +243,7 @@ func (s state) shows(in Input, out Output) bool {
 		if strings.HasPrefix(carried.ID, lost) {
 			carried.ID = out.Carried.ID // its id was never answered
 		}
-		return out.Channel == s.Channel && out.Carried == carried && s.tag().is(out.Tag)
+		return out.Channel == s.Channel && out.Carried == carried && out.Keeps == strings.Join(s.keeps(), " ") && s.tag().is(out.Tag)
 	}
 	return s.Box.shows(in, out)
 }
@@ -273,7 +293,7 @@ func (s state) published(in Input) (after state, created bool) {
 		r.Revision++
 		s = s.with(s.Carried, r)
 	}
-	s.Carried, s.Earlier = "", nil
+	s.Carried, s.Earlier, s.Returned = "", nil, nil
 	s.Channel = Channel{in.Version, in.Digest, s.Channel.Revision + 1}
 	s.Releases = maps.Clone(s.Releases)
 	s.Releases[in.Version] = in.Digest
@@ -281,16 +301,8 @@ func (s state) published(in Input) (after state, created bool) {
 }
 
 func (s state) started(in Input, id string) state {
-	if s.Carried != "" {
-		s.Earlier = append([]string{s.Rollouts[s.Carried].Target}, s.Earlier...)
-	}
-	var remembered []string
-	for _, v := range s.Earlier {
-		if v != s.Channel.Version && !slices.Contains(remembered, v) {
-			remembered = append(remembered, v)
-		}
-	}
-	s.Earlier, s.Carried = remembered, id
+	s.Earlier, s.Carried = s.keeps(), id
+	s.Returned = slices.DeleteFunc(slices.Clone(s.Returned), func(v string) bool { return v == in.Version })
 	return s.with(id, Rollout{
 		Target: in.Version, Digest: s.Releases[in.Version], Previous: s.Channel.Version,
 		Percent: 1, Status: active, Revision: 1,
@@ -306,15 +318,19 @@ func (s state) moved(in Input) state {
 	if in.Status != "" {
 		r.Status = in.Status
 	}
-	if r == was {
+	if r.Returned = was.Returned || in.Return; r == was {
 		return s
+	}
+	if r.Returned && !was.Returned {
+		s.Channel.Revision++
+		s.Returned = slices.Sorted(slices.Values(append(slices.Clone(s.Returned), r.Target)))
 	}
 	r.Revision++
 	r.Completed = r.Completed || r.Status == completed
 	if was.Status == active && r.Status == completed && r.Percent == 100 {
 		r.Adopted = true
 		s.Channel = Channel{r.Target, r.Digest, s.Channel.Revision + 1}
-		s.Earlier = nil
+		s.Earlier, s.Returned = nil, nil
 	}
 	return s.with(in.Rollout, r)
 }

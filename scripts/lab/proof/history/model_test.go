@@ -44,6 +44,7 @@ func refused(code problem.Code) Output { return Output{Code: code} }
 var (
 	readR   = Input{Action: ReadRollout, Rollout: "r"}
 	halt    = Input{Action: Move, Rollout: "r", Status: halted}
+	goBack  = Input{Action: Move, Rollout: "r", Status: halted, Return: true}
 	finish  = Input{Action: Move, Rollout: "r", Status: completed}
 	resume  = Input{Action: Move, Rollout: "r", Status: active}
 	again   = Input{Action: Publish, Version: "1", Digest: "a"}
@@ -63,14 +64,15 @@ func TestCheck_LinearizableHistory_Passes(t *testing.T) {
 		"a rollout ends and another starts":         opening(span{6, 7, halt, Output{}}, span{8, 9, restart, Output{ID: "s"}}),
 		"a start with a lost answer blocks another": {{0, 1, Input{Action: Publish, Version: "2", Digest: "b"}, Output{Created: true}}, {2, 1 << 60, restart, Output{Lost: true, ID: "lost-1"}}, {3, 4, restart, refused(problem.RolloutActive)}},
 		"given up, and nothing made":                opening(span{6, 7, raise(10, 0), refused(problem.Conflict)}, span{8, 9, readR, read(1, active, 1)}),
-		"completed early, the channel stays":        opening(span{6, 7, finish, Output{}}, span{8, 9, row, Output{Channel: Channel{"1", "a", 2}, Carried: Carried{"r", "2", 1, false, 2}, Tag: Tag{2, "r", 2}}}),
+		"completed early, the channel stays":        opening(span{6, 7, finish, Output{}}, span{8, 9, row, Output{Channel: Channel{"1", "a", 2}, Carried: Carried{"r", "2", 1, false, 2}, Keeps: "2", Tag: Tag{2, "r", 2}}}),
+		"returned, no box keeps the target":         opening(span{6, 7, goBack, Output{}}, span{8, 9, row, Output{Channel: Channel{"1", "a", 3}, Carried: Carried{"r", "2", 1, false, 2}, Tag: Tag{3, "r", 2}}}, span{10, 11, resume, refused(problem.InvalidStateTransition)}),
 		"completed at 100, the target is it":        opening(span{6, 7, raise(10, 0), Output{}}, span{8, 9, raise(50, 0), Output{}}, span{10, 11, Input{Action: Move, Rollout: "r", Percent: 100, Status: completed}, Output{}}, span{12, 13, row, Output{Channel: Channel{"2", "b", 3}, Carried: Carried{"r", "2", 100, false, 4}, Tag: Tag{3, "r", 4}}}),
 		"published again, ended ones forgotten":     opening(span{6, 7, halt, Output{}}, span{8, 9, Input{Action: Publish, Version: "1", Digest: "a"}, Output{}}, span{10, 11, row, Output{Channel: Channel{"1", "a", 3}, Tag: Tag{Revision: 3}}}),
 		"published during it, which ends it": opening(span{6, 7, again, Output{}}, span{8, 9, row, Output{Channel: Channel{"1", "a", 3}, Tag: Tag{Revision: 3}}},
 			span{10, 11, readR, Output{Rollout: Rollout{Target: "2", Digest: "b", Previous: "1", Percent: 1, Status: halted, Ended: "publication", Revision: 2}}}),
 		"halted and resumed":                    opening(span{6, 7, halt, Output{}}, span{8, 9, resume, Output{}}, span{10, 11, readR, read(1, active, 3)}),
 		"resumed after a publication":           opening(span{6, 7, again, Output{}}, span{8, 9, resume, refused(problem.InvalidStateTransition)}),
-		"published on the tag that was read":    opening(span{6, 7, row, Output{Channel: Channel{"1", "a", 2}, Carried: Carried{"r", "2", 1, true, 1}, Tag: Tag{2, "r", 1}}}, span{8, 9, Input{Action: Publish, Version: "1", Digest: "a", IfTag: Tag{2, "r", 1}}, Output{}}),
+		"published on the tag that was read":    opening(span{6, 7, row, Output{Channel: Channel{"1", "a", 2}, Carried: Carried{"r", "2", 1, true, 1}, Keeps: "2", Tag: Tag{2, "r", 1}}}, span{8, 9, Input{Action: Publish, Version: "1", Digest: "a", IfTag: Tag{2, "r", 1}}, Output{}}),
 		"the rollout changed after it was read": opening(span{6, 7, raise(10, 0), Output{}}, span{8, 9, Input{Action: Publish, Version: "1", Digest: "a", IfTag: Tag{2, "r", 1}}, refused(problem.PreconditionFailed)}),
 	} {
 		if err := judge(spans...); err != nil {
@@ -92,11 +94,13 @@ func TestCheck_OtherHistory_Fails(t *testing.T) {
 		"a raise without a new revision":         opening(span{6, 7, raise(10, 0), Output{}}, span{8, 9, readR, read(10, active, 1)}),
 		"two digests of one version":             opening(span{6, 7, Input{Action: Publish, Version: "1", Digest: "b"}, Output{}}),
 		"a channel that was made twice":          {{0, 3, Input{Action: Publish, Version: "1", Digest: "a"}, Output{Created: true}}, {0, 3, Input{Action: Publish, Version: "2", Digest: "a"}, Output{Created: true}}},
-		"a row older than its rollout in a read": opening(span{6, 7, halt, Output{}}, span{8, 9, row, Output{Channel: Channel{"1", "a", 2}, Carried: Carried{"r", "2", 1, true, 1}, Tag: Tag{2, "r", 1}}}),
-		"a completion that forgets the target":   opening(span{6, 7, raise(10, 0), Output{}}, span{8, 9, raise(50, 0), Output{}}, span{10, 11, Input{Action: Move, Rollout: "r", Percent: 100, Status: completed}, Output{}}, span{12, 13, row, Output{Channel: Channel{"1", "a", 2}, Carried: Carried{"r", "2", 100, false, 4}, Tag: Tag{2, "r", 4}}}),
-		"an old release restored":                opening(span{6, 7, Input{Action: Publish, Version: "3", Digest: "c"}, Output{}}, span{8, 9, row, Output{Channel: Channel{"1", "a", 2}, Carried: Carried{"r", "2", 1, true, 1}, Tag: Tag{2, "r", 1}}}),
+		"a return after which boxes keep it":     opening(span{6, 7, goBack, Output{}}, span{8, 9, row, Output{Channel: Channel{"1", "a", 3}, Carried: Carried{"r", "2", 1, false, 2}, Keeps: "2", Tag: Tag{3, "r", 2}}}),
+		"a resumption after a return":            opening(span{6, 7, goBack, Output{}}, span{8, 9, resume, Output{}}),
+		"a row older than its rollout in a read": opening(span{6, 7, halt, Output{}}, span{8, 9, row, Output{Channel: Channel{"1", "a", 2}, Carried: Carried{"r", "2", 1, true, 1}, Keeps: "2", Tag: Tag{2, "r", 1}}}),
+		"a completion that forgets the target":   opening(span{6, 7, raise(10, 0), Output{}}, span{8, 9, raise(50, 0), Output{}}, span{10, 11, Input{Action: Move, Rollout: "r", Percent: 100, Status: completed}, Output{}}, span{12, 13, row, Output{Channel: Channel{"1", "a", 2}, Carried: Carried{"r", "2", 100, false, 4}, Keeps: "2", Tag: Tag{2, "r", 4}}}),
+		"an old release restored":                opening(span{6, 7, Input{Action: Publish, Version: "3", Digest: "c"}, Output{}}, span{8, 9, row, Output{Channel: Channel{"1", "a", 2}, Carried: Carried{"r", "2", 1, true, 1}, Keeps: "2", Tag: Tag{2, "r", 1}}}),
 		"a publication that leaves it active":    opening(span{6, 7, again, Output{}}, span{8, 9, readR, read(1, active, 1)}),
-		"a publication that does not reach all":  opening(span{6, 7, again, Output{}}, span{8, 9, row, Output{Channel: Channel{"1", "a", 3}, Carried: Carried{"r", "2", 1, true, 1}, Tag: Tag{3, "r", 1}}}),
+		"a publication that does not reach all":  opening(span{6, 7, again, Output{}}, span{8, 9, row, Output{Channel: Channel{"1", "a", 3}, Carried: Carried{"r", "2", 1, true, 1}, Keeps: "2", Tag: Tag{3, "r", 1}}}),
 		"resumed after a publication":            opening(span{6, 7, again, Output{}}, span{8, 9, resume, Output{}}),
 		"resumed after a completion":             opening(span{6, 7, finish, Output{}}, span{8, 9, resume, Output{}}),
 		"published on an old tag":                opening(span{6, 7, raise(10, 0), Output{}}, span{8, 9, Input{Action: Publish, Version: "1", Digest: "a", IfTag: Tag{2, "r", 1}}, Output{}}),

@@ -165,6 +165,7 @@ func (p *player) draw() Input {
 			if in.Status == active {
 				in.Percent = 0 // they cannot be sent together
 			}
+			in.Return = in.Status == halted && p.random.IntN(2) == 0
 		}
 	case n < 83:
 		in = Input{Action: ReadChannel}
