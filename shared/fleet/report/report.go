@@ -80,6 +80,9 @@ type Row struct {
 	// Subject is the name that the fair-use limiter counts the box under. Its counter shows when the box was last seen.
 	Subject string `json:"subject,omitempty"`
 	Offer   *Offer `json:"offer,omitempty"`
+	// Restless is set if nobody can tell what the box says. Turns counts quick changes of what it runs.
+	Restless *Restless `json:"restless,omitempty"`
+	Turns    int       `json:"turns,omitempty"`
 
 	// DDI is set while the box polls by hawkBit's DDI. Written, Cancel and AskedAt are only for such a box; see package ddi.
 	DDI bool `json:"ddi,omitempty"`
