@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"wavegate/shared/fleet/polling"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/boxes"
+	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/secret"
 	"wavegate/shared/ratelimit"
@@ -36,6 +38,7 @@ func wire(env lambdahttp.Env) function.Handler[polling.Poll] {
 		}
 		if c.Caller.Has(auth.Edge) && c.Caller.UserID == poll.EdgeID {
 			poll.Subject = ratelimit.Subject(c.Caller.Counted())
+			poll.Calls = func(ctx context.Context) int { return ratelimit.Used(admission.Header(ctx)) }
 		}
 		reply, err := polls.Answer(c.Context(), poll)
 		polling.Warn(c.Context(), env.Log, env.Metrics, env.Now(), "get-manifest", reply.Unrecorded)

@@ -3,6 +3,8 @@ package e2e
 import (
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,9 +12,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"wavegate/scripts/e2e/harness"
+	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/dynamolocal"
+	"wavegate/shared/testing/expect"
 )
 
 // everyStage is a rollout to all boxes of some that are registered; the guard judges it.
@@ -120,6 +124,79 @@ func TestEvidence_MadeUpBoxes_DoNotHaltTheRolloutOfOthers(t *testing.T) {
 	w.Owner(t).Get(t, rollout+"/progress").Is(t, http.StatusOK).Into(t, &p)
 	if p.Young != 10 || p.NewFleet || p.Failures["boot"] != 10 {
 		t.Errorf("the progress says %+v", p)
+	}
+}
+
+// TestEvidence_MadeUpHealthyBoxes_DoNotHideDeadOnes: 15 boxes that are registered after the start are healthy, and the
+// three that the release reached go silent.
+func TestEvidence_MadeUpHealthyBoxes_DoNotHideDeadOnes(t *testing.T) {
+	t.Parallel()
+	w := harness.New(t, lookEachSecond)
+	owner, rollout := w.Owner(t), judgedRollout(t, w, quickly)
+	told, others := inStage(1, 3), inStage(100, 3)
+	polls := func(installed string, boxes ...string) {
+		t.Helper()
+		for _, box := range boxes {
+			w.Box(t, box).Get(t, manifestPath(box)+"?installed="+installed).Is(t, http.StatusOK)
+		}
+	}
+	for _, box := range append(slices.Clone(told), others...) {
+		owner.Put(t, "/api/edges/"+box, `{"edgeType":"gateway-x","channel":"stable","organizationId":"rival"}`).Is(t, http.StatusCreated)
+		isOld(t, w, box)
+		polls("1.0.0", box)
+	}
+	polls("1.1.0", told...)
+	time.Sleep(time.Second) // dates have whole seconds
+	madeUp := inStage(1, 18)[3:]
+	for _, box := range madeUp {
+		owner.Put(t, "/api/edges/"+box, `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`).Is(t, http.StatusCreated)
+		polls("1.0.0", box)
+	}
+	time.Sleep(2 * time.Second)
+	polls("1.0.0", others...)
+	polls("1.1.0", madeUp...)
+	expect.OK(t, w.RunTask(t.Context(), operations.Tick))
+	events := w.Events(t, "rollout", id(rollout))
+	last := events[len(events)-1]
+	if cause, _ := last["cause"].(map[string]any); last["eventName"] != "RolloutHalted" || !strings.Contains(fmt.Sprint(cause["reasons"]), "FEW_BAD") {
+		t.Errorf("the trail ends with %v", last)
+	}
+}
+
+// inStage are the first boxes that a stage of the rollout is the first to reach.
+func inStage(percent, n int) (boxes []string) {
+	for i := 0; len(boxes) < n; i++ {
+		if box := fmt.Sprintf("box-%04d", i); cohort.FirstStage("gateway-x", "1.1.0", box) == percent {
+			boxes = append(boxes, box)
+		}
+	}
+	return boxes
+}
+
+// TestEvidence_RestlessBoxes_AreShown_AndDoNotCount: one is cloned, so that two boards name their versions in turns, and
+// one polls without a pause.
+func TestEvidence_RestlessBoxes_AreShown_AndDoNotCount(t *testing.T) {
+	t.Parallel()
+	w := harness.New(t, lookEachSecond)
+	owner, rollout := w.Owner(t), everyStage(t, w, []string{"cloned", "loops", "calm"})
+	w.Box(t, "cloned").Put(t, "/api/edges/cloned/attributes", `{"attributes":{"hardwareRevision":"C"}}`).Is(t, http.StatusNoContent)
+	for box, polls := range map[string][]string{
+		"cloned": {"1.0.0", "1.1.0", "1.0.0", "1.1.0", "1.0.0"}, "loops": slices.Repeat([]string{"1.0.0"}, 12), "calm": {"1.0.0", "1.1.0"},
+	} {
+		for _, installed := range polls {
+			w.Box(t, box).Get(t, manifestPath(box)+"?installed="+installed).Is(t, http.StatusOK)
+		}
+	}
+	if last := verdict(t, w, rollout); last["eventName"] == "RolloutHalted" {
+		t.Errorf("the trail ends with %v", last)
+	}
+	for path, want := range map[string]string{
+		rollout + "/progress": `"restless":2`, rollout + "/edges?state=reverted": `"restless":{`, "/api/edges/loops/update/why": `"polls":true`,
+		"/api/edges/cloned/update/why": `"attributes":{"hardwareRevision":"C"}`,
+	} {
+		if text := string(owner.Get(t, path).Is(t, http.StatusOK).Body); !strings.Contains(text, want) {
+			t.Errorf("%s does not say %s: %s", path, want, text)
+		}
 	}
 }
 

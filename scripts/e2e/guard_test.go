@@ -108,7 +108,7 @@ func TestGuard_SecondPair_WindowsAndFreeze_HoldUpEveryoneButHalts(t *testing.T) 
 }
 
 // quickly is a policy with which two boxes decide, seconds after they polled.
-const quickly = `{"guard":{"acceptable":0.001,"intolerable":0.5,"silentAfter":"PT2S","decideWithin":"PT2S"},` +
+const quickly = `{"guard":{"acceptable":0.001,"intolerable":0.5,"silentAfter":"PT2S","decideWithin":"PT2S","smallFleet":"allDecided"},` +
 	`"promote":{"auto":true,"soak":{"1":"PT0S","10":"PT0S","50":"PT0S","100":"PT0S"}}}`
 
 // lookEachSecond allows policies with seconds. Every poll reads its channel's row.

@@ -113,6 +113,17 @@ func (d Result) reserved() bool {
 // count.
 const Unchecked = "RateLimit-Unchecked"
 
+// Used is how many calls in the last minute counted against the caller's own limit, by the headers of a decision; 0 if it is
+// unknown.
+func Used(h http.Header) (used int) {
+	var quota, remaining int
+	_, err := fmt.Sscanf(strings.Join(h["RateLimit-Policy"], ""), `"user";q=%d`, &quota)
+	if _, failed := fmt.Sscanf(strings.Join(h["RateLimit"], ""), `"user";r=%d`, &remaining); err != nil || failed != nil {
+		return 0
+	}
+	return quota - remaining
+}
+
 // Header returns RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-11). In
 // them q is the quota, w the window in seconds, r what remains, and t the seconds until more
 // becomes free. If the request was not checked, it returns Unchecked instead. Retry-After comes

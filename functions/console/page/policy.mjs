@@ -28,6 +28,7 @@ export function meaning(p) {
 		`At least ${percent(g.taken)} % of a stage’s boxes must have run the release for a soak before the rollout goes on.`,
 		same ? `It stays at each stage for at least ${length(soaks[0])}.` : `It stays at ${stages.map((s, i) => `${s} % for at least ${length(soaks[i])}`).join(', at ')}.`,
 		acts && p.promote.auto ? `The guard promotes it automatically, and completes it after at least ${length(soaks.reduce((a, b) => a + b))}.` : 'People promote it.',
+		...(g.smallFleet === 'peopleIfFew' ? ['In a fleet of fewer than 40 boxes, people promote.'] : []),
 		g.smallFleet === 'people' ? 'A stage with too few boxes for the test is promoted by people.' : 'A stage with too few boxes for the test is clear if its bad and silent boxes are no more than chance explains.',
 		p.promote.windows?.length ? `It is promoted only in these windows: ${p.promote.windows.map((w) => windowText({ days: [], ...w })).join('; ')}.` : 'It may be promoted at any time.',
 		p.approvals.before?.length ? `A second person approves before ${p.approvals.before.map((s) => `${s} %`).join(', ')}.` : 'It needs no approval.',
@@ -129,7 +130,7 @@ export function Editor({ e }) {
 			${field('Mode', 'mode', p.mode, { options: [['act', 'act: it halts, and promotes if it may'], ['advise', 'advise: it only says what it would do']] })}
 			<div class="filter">${field('Acceptable, % bad', 'guard/acceptable', percent(p.guard.acceptable), { inputmode: 'decimal' })}${field('Intolerable, % bad', 'guard/intolerable', percent(p.guard.intolerable), { inputmode: 'decimal' })}${field('Taken, % of a stage', 'guard/taken', percent(p.guard.taken), { inputmode: 'decimal' })}</div>
 			<div class="filter">${time('Silent after', 'guard/silentAfter', p.guard.silentAfter)}${time('Decide within', 'guard/decideWithin', p.guard.decideWithin)}</div>
-			${field('Small fleet', 'guard/smallFleet', p.guard.smallFleet, { options: [['allDecided', 'allDecided: clear if chance explains it'], ['people', 'people: people promote']] })}
+			${field('Small fleet', 'guard/smallFleet', p.guard.smallFleet, { options: [['peopleIfFew', 'peopleIfFew: people promote if there are fewer than 40'], ['allDecided', 'allDecided: clear if chance explains it'], ['people', 'people: people promote']] })}
 		</div><div class="column">
 			${field('Promotion', 'promote/auto', p.promote.auto ? 'yes' : 'no', { options: [['no', 'people promote'], ['yes', 'auto: the guard promotes']] })}
 			<fieldset><legend>Soak at least</legend><div class="four">${stages.map((s) => time(`At ${s} %`, `promote/soak/${s}`, p.promote.soak[s]))}</div></fieldset>

@@ -166,3 +166,32 @@ func TestRun_TheSameSeed_GivesTheSame(t *testing.T) {
 		t.Errorf("the same seed gives %+v and %+v", a, b)
 	}
 }
+
+// TestWorlds_SmallFleetsAndSlowPolls plays a few fleets of each, and 200 if LONG is set.
+func TestWorlds_SmallFleetsAndSlowPolls(t *testing.T) {
+	for pattern, c := range map[string]struct{ completed, halted [2]float64 }{ // the least and the most of a hundred
+		"small-good-*":    {[2]float64{0, 100}, [2]float64{0, 1}},
+		"small-bricks-*":  {[2]float64{0, 0}, [2]float64{0, 100}},
+		"small-30h-*":     {[2]float64{0, 0}, [2]float64{0, 100}},
+		"polls-*-brick":   {[2]float64{0, 0}, [2]float64{98, 100}},
+		"polls-12h-good*": {[2]float64{95, 100}, [2]float64{0, 1}},
+	} {
+		files, err := filepath.Glob("worlds/" + pattern + ".json")
+		expect.OK(t, err)
+		for _, file := range files {
+			seeds := 2
+			if os.Getenv("LONG") != "" {
+				seeds = 200
+			}
+			w, err := read(file)
+			expect.OK(t, err)
+			ends := map[string]float64{}
+			expect.OK(t, each(w, 1, seeds, func(r result) error { ends[r.Outcome] += 100 / float64(seeds); return nil }))
+			for outcome, bounds := range map[string][2]float64{"completed": c.completed, "halted": c.halted} {
+				if got := ends[outcome]; got < bounds[0] || got > bounds[1] {
+					t.Errorf("%s: %g of a hundred are %s, want %g to %g", file, got, outcome, bounds[0], bounds[1])
+				}
+			}
+		}
+	}
+}

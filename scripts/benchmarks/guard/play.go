@@ -84,6 +84,7 @@ func run(w world, seed int) result {
 }
 
 func newPlay(w world, seed int) *play {
+	w.Policy = w.Policy.Polled(max(w.ActivePoll, w.IdlePoll)) // as a census does
 	p := &play{world: w, random: rand.New(rand.NewPCG(uint64(seed), 1)), byID: make(map[string]int32, w.Boxes), wake: map[time.Duration]bool{}}
 	p.channel = release.ChannelRow{Channel: release.Channel{EdgeType: edgeType, Channel: channel, CurrentVersion: oldVersion, Revision: 1, UpdatedAt: w.Start.AddDate(0, -1, 0)}}
 	p.place(seed)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -123,6 +124,12 @@ func (w *world) boxes() {
 	w.token(boxtoken.Box, "box-23", "token of box-23")
 	for range 2 {
 		w.do(ok, "olga", "POST /api/edges", twoBoxes, "Idempotency-Key", "boxes")
+	}
+	for id, polls := range map[string][]string{"box-13": slices.Repeat([]string{"1.0.0"}, 11), "box-14": {"0.9.0", "1.0.0", "0.9.0", "1.0.0", "0.9.0"}} {
+		w.do(created, "olga", "PUT /api/edges/"+id, onChannel("gateway-x", "stable", ""))
+		for _, version := range polls { // both are restless
+			w.poll(id, version)
+		}
 	}
 	for _, id := range []string{"box-25", "box-26"} {
 		w.do(created, "olga", "PUT /api/edges/"+id, onChannel("gateway-x", "stable", ""))

@@ -26,7 +26,7 @@ func someInStage(edgeType string, percent, n int) (ids []string) {
 
 // judged makes the guard halt, promote, complete and warn. Each case has its own edge type.
 func (w *world) judged() {
-	const seconds = `"guard":{"acceptable":0.001,"intolerable":0.5,"silentAfter":"PT1S","decideWithin":"PT1S"},` +
+	const seconds = `"guard":{"acceptable":0.001,"intolerable":0.5,"silentAfter":"PT1S","decideWithin":"PT1S","smallFleet":"allDecided"},` +
 		`"promote":{"auto":true,"soak":{"1":"PT0S","10":"PT0S","50":"PT0S","100":"PT0S"}}`
 	boxes := map[string][]string{}
 	others := someInStage("alone", 100, 24)[2:] // enough to contradict the boxes of one organization

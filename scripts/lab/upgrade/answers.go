@@ -25,8 +25,8 @@ var passes = []string{
 }
 
 // newer are members that the release which an upgrade begins with does not show.
-var newer = []string{"aside", "attributes", "classTerms", "covers", "culprit", "decisions", "fast", "hold", "onHalt", "order", "ordinal", "park", "pin",
-	"recalled", "recordSha256", "requires", "returned", "returnedAt", "returning", "said", "surveys", "towards", "withoutBox"}
+var newer = []string{"aside", "attributes", "classTerms", "covers", "culprit", "decisions", "fast", "few", "hold", "onHalt", "order", "ordinal",
+	"park", "pin", "recalled", "recordSha256", "requires", "restless", "returned", "returnedAt", "returning", "said", "surveys", "towards", "withoutBox"}
 
 // soaked is how long a stage has soaked, in the guard's sentences.
 var soaked = regexp.MustCompile(`soaked \d+ of`)

@@ -14,7 +14,7 @@ import (
 )
 
 // TestJudge_PinnedAndHeldBoxes_DoNotHoldARollout: of 200 boxes of the first stage, 60 are pinned or held since a time, and
-// the others have run the release for a soak.
+// the others have run the release for a soak. Boxes that are restless by then do not either.
 func TestJudge_PinnedAndHeldBoxes_DoNotHoldARollout(t *testing.T) {
 	policy := guard.Default().For(false)
 	policy.Promote.Auto = true
@@ -25,12 +25,15 @@ func TestJudge_PinnedAndHeldBoxes_DoNotHoldARollout(t *testing.T) {
 		since, until time.Time
 		action       guard.Action
 		aside        int
+		restless     bool // and told, and fallen back
 	}{
-		"pinned before the start":                {start.Add(-time.Hour), noon.Add(time.Hour), guard.Promote, 60},
-		"held before the start":                  {start.Add(-time.Hour), time.Time{}, guard.Promote, 60},
-		"pinned after the start":                 {start.Add(time.Second), noon.Add(time.Hour), guard.Hold, 0},
-		"pinned before the start, and it ended":  {start.Add(-time.Hour), noon, guard.Hold, 0},
-		"neither, and they never took the offer": {time.Time{}, time.Time{}, guard.Hold, 0},
+		"pinned before the start":                {start.Add(-time.Hour), noon.Add(time.Hour), guard.Promote, 60, false},
+		"held before the start":                  {start.Add(-time.Hour), time.Time{}, guard.Promote, 60, false},
+		"pinned after the start":                 {start.Add(time.Second), noon.Add(time.Hour), guard.Hold, 0, false},
+		"pinned before the start, and it ended":  {start.Add(-time.Hour), noon, guard.Hold, 0, false},
+		"neither, and they never took the offer": {time.Time{}, time.Time{}, guard.Hold, 0, false},
+		"restless before the start":              {start.Add(-time.Hour), time.Time{}, guard.Promote, 60, true},
+		"restless since they have the release":   {start.Add(time.Hour), time.Time{}, guard.Hold, 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			count := census.NewCensus(r, noon)
@@ -44,6 +47,9 @@ func TestJudge_PinnedAndHeldBoxes_DoNotHoldARollout(t *testing.T) {
 					RolloutID: "r", Since: start.Add(time.Hour)}
 				if len(boxes) < 60 {
 					e = report.IndexEntry{EdgeID: id, Hash: e.Hash, Running: "1", AsideSince: c.since, PinnedUntil: c.until}
+					if c.restless {
+						e.Restless, e.RolloutID, e.Version, e.State, e.Stage, e.Code = true, "r", "2", report.Reverted, 1, report.CodeReverted
+					}
 				}
 				boxes = append(boxes, e)
 				count.Add(e)
@@ -51,11 +57,12 @@ func TestJudge_PinnedAndHeldBoxes_DoNotHoldARollout(t *testing.T) {
 			question := census.Ask(count, nil, false)
 			var seen []census.Sighting
 			for _, e := range question.Boxes() {
-				seen = append(seen, census.Sighting{EdgeID: e.EdgeID, LastSeen: noon, Offer: report.Offer{RolloutID: e.RolloutID, Version: e.Version, State: e.State, Since: e.Since}})
+				seen = append(seen, census.Sighting{EdgeID: e.EdgeID, LastSeen: noon, Restless: e.Restless, Offer: report.Offer{RolloutID: e.RolloutID, Version: e.Version, State: e.State, Since: e.Since}})
 			}
 			got := question.Judge(seen, nil, func() []guard.Kind { return []guard.Kind{} })
 			expect.Equal(t, got.Action, c.action, "%s", got.Sentence)
 			expect.Equal(t, got.Aside, c.aside, "boxes aside")
+			expect.Equal(t, got.Halting.Bad, 0, "bad boxes")
 		})
 	}
 }

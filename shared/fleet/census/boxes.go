@@ -25,6 +25,8 @@ type Box struct {
 	Until     *time.Time         `json:"until,omitempty"`
 	// Cancelled is set if the box gave up the update because it was asked to.
 	Cancelled bool `json:"cancelled,omitempty"`
+	// Restless is set if nobody can tell what the box says.
+	Restless *report.Restless `json:"restless,omitempty"`
 
 	row report.Row
 }
@@ -70,7 +72,7 @@ func (s RolloutBoxes) Page(ctx context.Context, after string, limit int) (dynamo
 		o := row.Counted()
 		page.Items = append(page.Items, Box{
 			EdgeID: row.EdgeID, FactoryID: row.FactoryID, Stage: o.Stage, Version: o.Version, State: o.State, Since: o.Since,
-			Running: row.Running, Attempts: o.Attempts, Code: o.Code, Detail: o.Detail, Until: o.Until, Cancelled: o.Cancelled, row: row,
+			Running: row.Running, Attempts: o.Attempts, Code: o.Code, Detail: o.Detail, Until: o.Until, Cancelled: o.Cancelled, Restless: row.Restless, row: row,
 		})
 	}
 	return page, err

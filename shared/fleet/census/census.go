@@ -53,6 +53,8 @@ type Census struct {
 	established bool
 	// Pinned and Held count the boxes of the channel that are told another version, because somebody asked for it.
 	Pinned, Held int
+	// Restless counts the boxes that the guard does not count because nobody can tell what they say.
+	Restless int
 	// Returning counts the boxes that had the target of a rollout that was returned and still run it, and Returned those
 	// that run another version now. Pinned and held boxes stay, and are in neither.
 	Returning, Returned int
@@ -135,6 +137,9 @@ func (c *Census) add(e report.IndexEntry) {
 			c.Pinned++
 		}
 	}
+	if e.Restless && !e.Trace {
+		c.Restless++
+	}
 	reached := told || percent <= c.of.StagedPercent
 	c.Stages[i].add(e, told, reached)
 	young := e.RegisteredAt.After(c.of.StartedAt)
@@ -206,7 +211,7 @@ func (n Counts) plus(m Counts) Counts {
 // Merge adds what another census of the same rollout counted, of other boxes.
 func (c *Census) Merge(other *Census) {
 	other.settle()
-	c.Pinned, c.Held = c.Pinned+other.Pinned, c.Held+other.Held
+	c.Pinned, c.Held, c.Restless = c.Pinned+other.Pinned, c.Held+other.Held, c.Restless+other.Restless
 	c.Returning, c.Returned = c.Returning+other.Returning, c.Returned+other.Returned
 	c.Young, c.established = c.Young+other.Young, c.established || other.established
 	for i := range c.Stages {

@@ -75,6 +75,7 @@ func (s *Store) countByTick(ctx context.Context, r rollout.Rollout, last *Progre
 }
 
 func (s *Store) countAndJudge(ctx context.Context, r rollout.Rollout, last *Progress, looks bool) (Progress, Hour, error) {
+	r = s.settings.paced(r)
 	var freeze *guard.Freeze
 	p, c, hour, err := s.look(ctx, r, func(ctx context.Context) error {
 		if r.Terms == nil {
@@ -150,7 +151,7 @@ func (s *Store) look(ctx context.Context, r rollout.Rollout, beside ...func(cont
 	return Progress{
 		RolloutID: r.ID, AsOf: now, StagedPercent: r.StagedPercent, Stages: c.Stages, Failures: c.Codes,
 		Silent: Silent(c.Awaited.Boxes, sightings, now, report.SilentAfter(s.settings.interval(r, now))),
-		Young:  c.Young, NewFleet: c.NewFleet(), Pinned: c.Pinned, Held: c.Held,
+		Young:  c.Young, NewFleet: c.NewFleet(), Pinned: c.Pinned, Held: c.Held, Restless: c.Restless,
 		Returning: c.Returning, Returned: c.Returned, unreadable: c.unreadable,
 	}, c, hour, nil
 }
@@ -183,7 +184,7 @@ func (s *Store) sighting(ctx context.Context, rolloutID, edgeID string) Sighting
 	if err != nil {
 		return box
 	}
-	box.OrganizationID = row.OrganizationID
+	box.OrganizationID, box.Restless = row.OrganizationID, row.Restless != nil
 	if o := row.Counted(); o.RolloutID == rolloutID {
 		box.Offer = o
 	}

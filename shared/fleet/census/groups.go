@@ -31,6 +31,8 @@ type Groups struct {
 	// left counts the boxes that were bad or silent when the rollout was resumed, and excluded those of organizations that
 	// it leaves out. Both are in no group.
 	left, excluded int
+	// gone are the traces of bad boxes.
+	gone []report.IndexEntry
 	// kept are all boxes of the groups, if a survey needs them.
 	keeps bool
 	kept  []Surveyed
@@ -73,13 +75,15 @@ func (g *Groups) add(e report.IndexEntry, stage int, told, reached bool) {
 		g.excluded++
 		return
 	}
-	bad := told && g.wasBad(e, stage)
+	bad, aside := told && g.wasBad(e, stage), g.isAside(e, stage)
 	switch {
-	case g.isAside(e, stage):
+	case aside:
 		g.aside++ // the samples hold it, since they must be those of the boxes that are watched; see present
 	case bad: // it stays in the sample, so that a stage of such boxes is not clear
 		g.left++
 		g.counts[stage].Expected++
+	case e.Restless:
+		g.counts[stage].Expected++ // it says nothing, and has not taken the release either
 	default:
 		g.counts[stage].add(e, told, reached)
 	}
@@ -91,10 +95,10 @@ func (g *Groups) add(e report.IndexEntry, stage int, told, reached bool) {
 		g.Stages[stage].Add(e)
 	}
 	now := e.Bad(g.at, g.decideWithin, g.soaks[stage])
-	if !g.isAside(e, stage) {
+	if !aside && !e.Restless {
 		g.keep(e, stage, told && !bad, now)
 	}
-	if !told || bad {
+	if !told || bad || aside || e.Restless {
 		return
 	}
 	p := g.part(e.OrganizationID, stage)
@@ -104,6 +108,9 @@ func (g *Groups) add(e report.IndexEntry, stage int, told, reached bool) {
 		g.places.each(e, func(p *guard.Place) { p.Decided++ })
 	}
 	if now {
+		if e.Trace {
+			g.gone = append(g.gone, e)
+		}
 		g.bad[stage]++
 		p.Bad++
 		g.places.each(e, func(p *guard.Place) { p.Bad++ })
@@ -111,11 +118,15 @@ func (g *Groups) add(e report.IndexEntry, stage int, told, reached bool) {
 }
 
 // isAside reports whether a box was pinned or held before its stage began, and still is: the release cannot reach it. A
-// box that was pinned later stays in its group, as it does whatever else happens to it.
+// box that was pinned later stays in its group, as it does whatever else happens to it. The same is true of a restless box,
+// told or not: what is restless since it has the release must not let the release pass.
 func (g *Groups) isAside(e report.IndexEntry, stage int) bool {
 	began := g.starts[stage]
 	if began.IsZero() {
 		began = g.of.StartedAt
+	}
+	if e.Restless {
+		return !e.AsideSince.After(began)
 	}
 	told := e.RolloutID != "" && e.RolloutID == g.of.ID
 	return !told && e.Aside(g.at) && !e.AsideSince.After(began)
@@ -156,7 +167,7 @@ func (g *Groups) merge(other *Groups) {
 		g.counts[i] = g.counts[i].plus(other.counts[i])
 	}
 	g.left, g.excluded, g.aside = g.left+other.left, g.excluded+other.excluded, g.aside+other.aside
-	g.kept = append(g.kept, other.kept...)
+	g.kept, g.gone = append(g.kept, other.kept...), append(g.gone, other.gone...)
 	if g.young != nil && other.young != nil {
 		g.young.merge(other.young)
 	}
@@ -242,6 +253,9 @@ func (g *Groups) cause(r rollout.Rollout, box Sighting, soak time.Duration) (cau
 	recent := g.at.Sub(o.Since) < g.decideWithin
 	if o.RolloutID != r.ID {
 		return guard.NotPolled, false
+	}
+	if box.Restless {
+		return guard.Unrest, false
 	}
 	switch o.State {
 	case report.Installed:

@@ -157,7 +157,7 @@ func (g *judgedFleet) events() []audit.Event {
 
 func TestGuard_GoodRelease_ReachesEveryoneByItself(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		g := newJudgedFleet(t, client, quick(), 20, "acme", "initech")
+		g := newJudgedFleet(t, client, quick(), 40, "acme", "initech")
 		for range 20 {
 			if g.rollout().Status != rollout.Active {
 				break

@@ -31,9 +31,10 @@ type Question struct {
 	census  *Census
 	looks   []guard.Look   // the last ones
 	surveys []guard.Survey // the last ones
-	// groups is set if all groups are wanted, and due if they are for new looks at silence.
-	groups, due bool
-	soaked      bool
+	last    *guard.Few     // the last look at a small fleet
+	// groups is set if all groups are wanted, due if they are for new looks at silence, and few if for one at a small fleet.
+	groups, due, few bool
+	soaked           bool
 }
 
 // Ask returns what to look up for a census. last is the judgement before, or nil. looks is set if the guard may look at
@@ -48,13 +49,15 @@ func Ask(c *Census, last *Judgement, looks bool) Question {
 	}
 	q := Question{rollout: c.of, census: c}
 	if last != nil {
-		q.looks, q.surveys = last.Looks, last.Surveys
+		q.looks, q.surveys, q.last = last.Looks, last.Surveys, last.Few
 	}
 	for i, start := range g.starts {
 		q.due = q.due || looks && g.Unreached.Boxes > 0 && g.policy.Guard.Due(start, lastLook(last, cohort.Stages[i]), g.at)
 	}
 	q.soaked = g.at.Sub(c.of.StageSince) >= g.policy.SoakAt(c.of.StagedPercent)
-	q.groups = q.due || q.soaked && q.evidence().Small(g.policy)
+	e := q.evidence()
+	q.few = looks && e.FewDue(g.policy)
+	q.groups = q.due || q.few || q.soaked && e.Small(g.policy)
 	return q
 }
 
@@ -95,6 +98,10 @@ func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze, kinds func()
 	g, r := q.census.Groups, q.rollout
 	e := q.evidence()
 	e.Freeze, e.New = freeze, q.due
+	var few *fewBoxes
+	if q.few {
+		few = g.newFew(max(g.policy.Guard.SilentAfter.Length(), q.half()), r.StagedPercent)
+	}
 	for i := range g.Stages {
 		if !q.wants(i) {
 			continue
@@ -107,6 +114,7 @@ func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze, kinds func()
 		e.Stages[i].Treated = g.group(boxes, of, i, q.half(), func(p *guard.Share) *guard.Group { return &p.Treated })
 		if q.groups && !g.starts[i].IsZero() {
 			g.look(boxes, of, i, func(p *guard.Place) *guard.Group { return &p.Treated })
+			few.add(boxes, of, i)
 		}
 		if q.soaked && cohort.Stages[i] == r.StagedPercent {
 			e.Taken = g.taken(r, i, of, all)
@@ -114,12 +122,16 @@ func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze, kinds func()
 	}
 	if q.groups {
 		unreached, sightings := g.present(g.Unreached.Chosen(), sightings)
+		few.compare(unreached, sightings, slices.Index(cohort.Stages, r.StagedPercent))
 		g.look(unreached, sightings, slices.Index(cohort.Stages, r.StagedPercent), func(p *guard.Place) *guard.Group { return &p.Control })
 		for i := range g.Stages {
 			if !g.starts[i].IsZero() {
 				e.Stages[i].Control = g.group(unreached, sightings, i, q.half(), func(p *guard.Share) *guard.Group { return &p.Control })
 			}
 		}
+	}
+	if few != nil {
+		e.Few = few.look()
 	}
 	e.Places = g.places.list()
 	for id, parts := range g.by {
@@ -149,12 +161,14 @@ func (q Question) evidence() guard.Evidence {
 	e := guard.Evidence{
 		Active: r.Status == rollout.Active, Completed: watched(r, g.at), Stage: r.StagedPercent, Since: r.StageSince, AsOf: g.at, CountedAt: r.StagedPercent,
 		Looks: q.looks, Surveys: q.surveys, Approved: r.Approved(), Resumed: g.resumed, Stopped: r.Stopped(),
+		Few: q.last,
 	}
 	for i, s := range g.counts {
 		e.Stages = append(e.Stages, guard.StageBoxes{
 			Percent: cohort.Stages[i], Start: g.starts[i], Expected: s.Expected, NotYetPolled: s.NotYetPolled, Offered: s.Offered, Working: s.Working,
 			Deferred: s.Deferred, Installed: s.Installed, Failed: s.Failed, Reverted: s.Reverted, Bad: g.bad[i],
 		})
+		e.Vacant = e.Vacant || cohort.Stages[i] == r.StagedPercent && q.census.Stages[i].Expected == 0
 	}
 	return e
 }

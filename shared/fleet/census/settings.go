@@ -54,6 +54,17 @@ func (s Settings) interval(r rollout.Rollout, now time.Time) time.Duration {
 	return max(s.PollInterval, s.Watched, s.Heartbeat)
 }
 
+// paced returns a rollout as it is judged: by how often its boxes poll. The boxes that the guard compares poll at the idle
+// interval at the least, whether they listen and are watched or do not listen, and whatever they were told.
+func (s Settings) paced(r rollout.Rollout) rollout.Rollout {
+	if r.Terms != nil {
+		terms := *r.Terms
+		terms.Policy = terms.Policy.Polled(max(s.PollInterval, s.IdlePollInterval))
+		r.Terms = &terms
+	}
+	return r
+}
+
 // recent is the least age of a rollout's last count at which a tick counts again. It is less than the time between two
 // ticks, so that a tick that comes a little early counts, too.
 func (s Settings) recent() time.Duration { return s.GuardInterval / 2 }

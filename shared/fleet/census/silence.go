@@ -33,6 +33,7 @@ type Sighting struct {
 	OrganizationID string
 	Offer          report.Offer // of the rollout; empty if the box has none of it
 	LastSeen       time.Time
+	Restless       bool
 }
 
 // Silent estimates the silent boxes among so many from a sample.

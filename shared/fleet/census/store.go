@@ -29,6 +29,8 @@ type Progress struct {
 	// Pinned and Held count the boxes of the channel that somebody's word keeps on another version.
 	Pinned int `json:"pinned,omitempty"`
 	Held   int `json:"held,omitempty"`
+	// Restless counts those of which nobody can tell what they say about the release. The guard does not count them.
+	Restless int `json:"restless,omitempty"`
 	// Returning and Returned are only for a rollout that was returned: boxes that still run its target, and boxes that were
 	// told the channel's version and run another one now.
 	Returning int `json:"returning,omitempty"`

@@ -199,6 +199,10 @@ type Why struct {
 	// Running is what the box last said it runs, and Report how its last offer went.
 	Running string      `json:"running,omitempty"`
 	Report  *LastReport `json:"report,omitempty"`
+	// Restless is set if nobody can tell what the box says; see report.Restless.
+	Restless *report.Restless `json:"restless,omitempty"`
+	// Attributes are those by which the guard tells kinds of boxes, and lists find boxes.
+	Attributes map[string]string `json:"attributes,omitempty"`
 	// Written is the version that a DDI client has written to disk, if the box has not said yet that it runs it.
 	Written string `json:"written,omitempty"`
 	// LastSeenAt is when the box made its last call, to half a second; missing: unknown.
@@ -293,8 +297,12 @@ func (s *Store) Why(ctx context.Context, edgeID string) (Why, error) {
 	}
 	why := Why{
 		EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel,
-		Version: t.Version, Source: r.Source, Towards: r.Towards, Rule: t.Rule, Sentence: t.Sentence() + fellBack(known), Running: known.Running, Written: known.Written, Warnings: warnings,
+		Version: t.Version, Source: r.Source, Towards: r.Towards, Rule: t.Rule, Sentence: t.Sentence() + fellBack(known) + known.Restless.Sentence(), Running: known.Running, Written: known.Written, Warnings: warnings,
 		TokenFirstUsedAt: known.Tokens.FirstUsedAt, TokenLastUsedAt: known.Tokens.LastUsedAt,
+	}
+	why.Restless = known.Restless
+	if all := known.AttributesBefore(""); len(all) > 0 {
+		why.Attributes = all
 	}
 	if e.Pin.Holds(box.At) {
 		why.Pin = e.Pin

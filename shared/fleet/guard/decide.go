@@ -50,11 +50,18 @@
 // explains. If so, the rollout is held, and people are paged. The guard keeps looking for one more soak after the
 // completion, and pages people if the release goes bad. Only people publish a version that sends boxes back.
 //
+// # Small fleets
+//
+// No test can tell a bad release in a fleet of fewer than 40 boxes. By default people promote it. The guard counts: three
+// bad or silent boxes halt it if they are in two factories, or if others of their factory call, and if three boxes that the
+// release did not reach call. Otherwise such boxes hold it, and stop telling. A stage without a box is passed.
+//
 // # Clearing
 //
 // A box clears its stage by living on: it was seen running the release at least a soak after it installed it. The share
 // Taken of all boxes of the stage must do so, or all but one, and at least one. So boxes that cannot fetch the release,
-// have no room for it, were put off or never polled keep the rollout at its stage. They never halt it.
+// have no room for it, were put off or never polled keep the rollout at its stage. They never halt it. Neither do restless
+// boxes, of which nobody can tell what they say; see report.Restless.
 //
 // # Kinds
 //
@@ -88,13 +95,14 @@ func Decide(p Policy, e Evidence, at time.Time) Verdict {
 	d := decision{policy: p, evidence: e, at: at, stage: e.present(), test: p.Guard.test()}
 	d.told, d.undecided = e.totals()
 	d.seen = d.looks()
+	d.tiny = d.few()
 	d.kinds = d.surveys()
-	v := Verdict{Stage: e.Stage, Next: e.next(), Looks: d.seen, Surveys: d.kinds, Taken: e.Taken}
+	v := Verdict{Stage: e.Stage, Next: e.next(), Looks: d.seen, Surveys: d.kinds, Few: d.tiny, Taken: e.Taken}
 	v.Action, v.Reasons, v.Organization = d.judge()
 	d.blame(&v)
 	v.Reason, v.Acts = v.Reasons[0], p.Mode == Act && v.Action != Hold
 	v.Stops = p.Mode == Act && v.Action == Hold && v.Suspicion() != "" && e.Active && !e.Stopped
-	v.Pages = v.Next == 0 && (v.Action == Halt || slices.Contains(v.Reasons, TooManyBad) || slices.Contains(v.Reasons, Silent))
+	v.Pages = v.Next == 0 && (v.Action == Halt || slices.Contains(v.Reasons, TooManyBad) || slices.Contains(v.Reasons, Silent) || d.tiny.doubts())
 	d.measure(&v)
 	v.Sentence = d.sentence(v)
 	return v
@@ -110,6 +118,7 @@ type decision struct {
 	test            Wald       // of failures
 	seen            []Look     // the last look at each stage
 	kinds           []Survey   // the last survey of each stage
+	tiny            *Few       // the last look at a small fleet
 }
 
 func (d decision) judge() (action Action, reasons []Reason, organization string) {
@@ -162,6 +171,9 @@ func (d decision) halts() []Reason {
 	if slices.ContainsFunc(d.kinds, Survey.halts) {
 		reasons = append(reasons, KindBad)
 	}
+	if d.tiny.halts() {
+		reasons = append(reasons, FewBad)
+	}
 	return reasons
 }
 
@@ -187,8 +199,8 @@ func (d decision) blame(v *Verdict) {
 // otherwise an empty id.
 func (d decision) alone() string {
 	_, bad := d.failures(Organization{})
-	if slices.ContainsFunc(d.kinds, Survey.halts) {
-		return "" // its boxes are of several organizations
+	if slices.ContainsFunc(d.kinds, Survey.halts) || d.tiny.halts() {
+		return "" // its boxes are of several organizations, or the others are too few to contradict
 	}
 	for _, o := range d.evidence.Organizations {
 		if slices.ContainsFunc(d.seen, func(l Look) bool { return l.Halts && l.Only != o.ID }) {
@@ -204,7 +216,7 @@ func (d decision) alone() string {
 // Boxes of other organizations contradict a halt if there are enough of them and their share of bad or silent boxes is
 // smaller than chance explains.
 const (
-	othersEnough  = 20
+	OthersEnough  = 20
 	contradiction = 0.01
 )
 
@@ -217,13 +229,13 @@ func (d decision) contradicted(by Organization) bool {
 	}
 	own := by.total()
 	bad, decided := all.Bad-own.Bad, all.Decided-own.Decided
-	return decided >= othersEnough && stats.Fisher(own.Bad, own.Decided, bad, decided) <= contradiction
+	return decided >= OthersEnough && stats.Fisher(own.Bad, own.Decided, bad, decided) <= contradiction
 }
 
 // unlike reports whether the boxes of the other organizations contradict that boxes are silent because of a release.
 func (g Group) unlike(own Group) bool {
 	others := g.minus(own)
-	return others.Boxes >= othersEnough && stats.Fisher(own.Silent, own.Boxes, others.Silent, others.Boxes) <= contradiction
+	return others.Boxes >= OthersEnough && stats.Fisher(own.Silent, own.Boxes, others.Silent, others.Boxes) <= contradiction
 }
 
 // counted reports whether there is a new count of the present stage.
@@ -258,23 +270,27 @@ func (d decision) holds(organization string) []Reason {
 		_, _, unexplained := d.away()
 		add(unexplained, Silent)
 	}
-	add(!d.soakOver(), Soaking)
-	add(!promote.Auto, PeoplePromote)
+	add(!d.soakOver() && (!d.vacant() || e.reaches()), Soaking)
+	add(!promote.Auto || d.toPeople() && !d.vacant(), PeoplePromote)
 	if next := e.next(); next != 0 {
 		add(!promote.Windows.Open(d.at), WindowClosed)
 		add(e.Freeze != nil && d.at.Before(e.Freeze.Until), Frozen)
 		add(slices.Contains(d.policy.Approvals.Before, next) && !slices.Contains(e.Approved, next), ApprovalRequired)
 		last := d.surveyed(d.kinds)
-		add(onlyPeople(reasons) && (!d.fresh(last) || last.Early), NotSurveyed)
+		add(onlyPeople(reasons) && !d.vacant() && (!d.fresh(last) || last.Early), NotSurveyed)
 	}
 	return reasons
 }
 
+// vacant reports whether the stage has no box, although the channel has some. Then nobody need decide about it, and if the
+// release reaches no box at all, there is nothing to wait for either.
+func (d decision) vacant() bool { return d.evidence.Vacant && d.evidence.fleet() > 0 }
+
 // tooSmall reports whether a small stage is not clear: it is left to people, there are no boxes at all, or more of its
-// boxes are bad than chance explains, alone or with the stages before it.
+// boxes are bad than chance explains, alone or with the stages before it. In a small fleet, three harmed boxes are enough.
 func (d decision) tooSmall() bool {
 	switch {
-	case d.fleet() == 0:
+	case d.evidence.fleet() == 0 || d.tiny.doubts():
 		return true
 	case !d.small():
 		return false
@@ -282,15 +298,6 @@ func (d decision) tooSmall() bool {
 		return true
 	}
 	return d.soakOver() && d.badUnexplained()
-}
-
-// fleet is the number of boxes in the channel.
-func (d decision) fleet() int {
-	boxes := 0
-	for _, b := range d.evidence.Stages {
-		boxes += b.Expected
-	}
-	return boxes
 }
 
 // measure fills in the numbers of a verdict.

@@ -63,6 +63,7 @@ const (
 	Deferred     Cause = "deferred"     // a person put it off
 	NotInstalled Cause = "notInstalled" // it was told, and has not installed it within DecideWithin
 	NotPolled    Cause = "notPolled"    // it was not told, since it has not polled
+	Unrest       Cause = "restless"     // nobody can tell what it says
 	Vanished     Cause = "vanished"     // it installed the release and was not seen a soak later
 )
 
@@ -156,6 +157,10 @@ type Evidence struct {
 	// Surveys are the last surveys of the stages. Kinds are those of all boxes; nil: nobody looked them up.
 	Surveys []Survey
 	Kinds   []Kind
+	// Few is the last look at a fleet of fewer than 40 boxes, or one that is taken now; nil: none.
+	Few *Few
+	// Vacant is set if the channel has no box in the present stage, not even one that does not count.
+	Vacant bool
 	// Taken is how the present stage's boxes took the release; nil if that was not looked up.
 	Taken    *Taken
 	Approved []int   // the stages that were approved
@@ -183,6 +188,19 @@ func (e Evidence) next() int {
 		}
 	}
 	return 0
+}
+
+// fleet is the number of boxes in the channel.
+func (e Evidence) fleet() (boxes int) {
+	for _, b := range e.Stages {
+		boxes += b.Expected
+	}
+	return boxes
+}
+
+// reaches reports whether the release reaches any box.
+func (e Evidence) reaches() bool {
+	return slices.ContainsFunc(e.Stages, func(b StageBoxes) bool { return b.Percent <= e.Stage && b.Expected > 0 })
 }
 
 // totals returns how many boxes of all stages were told the release, and how many of these are undecided.

@@ -82,7 +82,7 @@ func draw(t *rapid.T) drawing {
 	p := guard.Default()
 	p.Promote.Soak.At10 = p.Promote.Soak.At1
 	p.Mode = rapid.SampledFrom([]guard.Mode{guard.Advise, guard.Act}).Draw(t, "mode")
-	p.Guard.SmallFleet = rapid.SampledFrom([]guard.SmallFleet{guard.AllDecided, guard.People}).Draw(t, "small fleet")
+	p.Guard.SmallFleet = rapid.SampledFrom([]guard.SmallFleet{guard.AllDecided, guard.People, guard.PeopleIfFew}).Draw(t, "small fleet")
 	p.Promote.Auto = n(9, "auto") > 0
 	if n(3, "windows") == 0 {
 		p.Promote.Windows = window("22:00", "04:00", "Europe/Berlin")

@@ -20,8 +20,9 @@ type SmallFleet string
 
 // Ways to clear a small stage.
 const (
-	AllDecided SmallFleet = "allDecided" // the soak, if chance explains its bad and silent boxes
-	People     SmallFleet = "people"     // nothing: people promote
+	AllDecided  SmallFleet = "allDecided"  // the soak, if chance explains its bad and silent boxes
+	People      SmallFleet = "people"      // nothing: people promote
+	PeopleIfFew SmallFleet = "peopleIfFew" // nothing in a fleet of fewer than 40 boxes, otherwise as allDecided
 )
 
 // An OnHalt is what the guard does with a halt besides halting. Empty is the same as stay.
@@ -60,6 +61,8 @@ type Bounds struct {
 	// boxes of the stage count, even those that are switched off for good.
 	Taken      float64    `json:"taken"`
 	SmallFleet SmallFleet `json:"smallFleet"`
+
+	open bool // SmallFleet was not given; see Policy.For
 }
 
 // Promotion says when the guard promotes.
@@ -94,21 +97,27 @@ var (
 	week = Lasting(7 * 24 * time.Hour)
 )
 
+var defaultSilence = Lasting(30 * time.Minute)
+
 // Default is the policy of an empty object: the guard halts, and people promote.
 func Default() Policy {
 	return Policy{
 		Mode: Act,
 		Guard: Bounds{
 			Acceptable: 0.01, Intolerable: 0.05,
-			SilentAfter: Lasting(30 * time.Minute), DecideWithin: Lasting(time.Hour),
-			Taken: defaultTaken, SmallFleet: AllDecided,
+			SilentAfter: defaultSilence, DecideWithin: Lasting(time.Hour),
+			Taken: defaultTaken, SmallFleet: PeopleIfFew,
 		},
 		Promote: Promotion{Soak: Soak{At1: day, At10: week, At50: day, At100: day}},
 	}
 }
 
-// For returns the policy as it applies to a release: the soak of stage 10 is filled in if it was not given.
+// For returns the policy as it applies to a release: the soak of stage 10 and what clears a small stage are filled in if
+// they were not given.
 func (p Policy) For(security bool) Policy {
+	if p.Guard.open {
+		p.Guard.open, p.Guard.SmallFleet = false, PeopleIfFew
+	}
 	if p.Promote.Soak.open {
 		p.Promote.Soak.open, p.Promote.Soak.At10 = false, week
 		if security {
@@ -133,6 +142,16 @@ func (p Policy) Fast() string {
 func (p Policy) SoakAt(percent int) time.Duration {
 	of := map[int]Duration{1: p.Promote.Soak.At1, 10: p.Promote.Soak.At10, 50: p.Promote.Soak.At50, 100: p.Promote.Soak.At100}
 	return max(of[percent].Length(), p.Guard.DecideWithin.Length(), p.Guard.SilentAfter.Length())
+}
+
+// Polled returns the policy for a fleet whose boxes poll at an interval, by the deployment's settings. Boxes that poll
+// rarely are silent once they have missed a poll, if that is later than the policy says. The interval must be the same for
+// told and other boxes. A policy that waits for less than the default knows what it does, so often polled fleets keep it.
+func (p Policy) Polled(every time.Duration) Policy {
+	if missed := 2 * every; missed > defaultSilence.Length() {
+		p.Guard.SilentAfter = Lasting(max(p.Guard.SilentAfter.Length(), missed))
+	}
+	return p
 }
 
 // test is Wald's test with these bounds.

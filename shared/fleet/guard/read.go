@@ -25,7 +25,7 @@ const (
 var (
 	modeRule       = &input.Text{Pattern: `advise|act`, Says: "advise or act"}
 	onHaltRule     = &input.Text{Pattern: `stay|return`, Says: "stay or return"}
-	smallFleetRule = &input.Text{Pattern: `allDecided|people`, Says: "allDecided or people"}
+	smallFleetRule = &input.Text{Pattern: `allDecided|people|peopleIfFew`, Says: "allDecided, people or peopleIfFew"}
 	soakRule       = durationRule(0)
 )
 
@@ -42,11 +42,13 @@ func Parse(text []byte, interval time.Duration) (Policy, []problem.Fault) {
 	return input.Parse(text, func(o *input.Object) Policy { return Read(o, interval).For(false) })
 }
 
-// Open is the default policy of a release that is not known yet; see Policy.For. Its soak of stage 10 is the default of
-// earlier releases of the service, so that a retried call has the same digest as before an upgrade.
+// Open is the default policy of a release that is not known yet; see Policy.For. Its soak of stage 10 and its rule for
+// small stages are the defaults of earlier releases of the service, so that a retried call has the same digest as before an
+// upgrade.
 func Open() Policy {
 	p := Default()
 	p.Promote.Soak.At10, p.Promote.Soak.open = day, true
+	p.Guard.SmallFleet, p.Guard.open = AllDecided, true
 	return p
 }
 
@@ -82,7 +84,7 @@ func (b *Bounds) read(o *input.Object, wait *input.Text) {
 		}
 	}
 	if small, given := o.OptionalText("smallFleet", smallFleetRule); given {
-		b.SmallFleet = SmallFleet(small)
+		b.SmallFleet, b.open = SmallFleet(small), false
 	}
 }
 

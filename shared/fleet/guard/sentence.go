@@ -39,6 +39,9 @@ func (d decision) haltSentence(v Verdict) string {
 		if r == TooManySilent {
 			parts = append(parts, d.telling().sentence()+", which chance does not explain")
 		}
+		if r == FewBad {
+			parts = append(parts, d.tiny.sentence())
+		}
 	}
 	if v.Culprit != nil {
 		parts = append(parts, v.Culprit.sentence())
@@ -72,6 +75,9 @@ func (l Look) sentence() string {
 }
 
 func (d decision) clearSentence(v Verdict) string {
+	if d.vacant() {
+		return fmt.Sprintf("stage %d has no boxes", v.Stage)
+	}
 	return fmt.Sprintf("stage %d is clear: %s, %d more than needed; %s", v.Stage, v.Taken.sentence(), v.Distance.Spare, soakedOf(v))
 }
 
@@ -112,6 +118,9 @@ func (d decision) holdSentence(r Reason, v Verdict) string {
 	case Soaking:
 		return soakedOf(v)
 	case PeoplePromote:
+		if d.policy.Promote.Auto {
+			return "people decide in a fleet of " + boxes(d.evidence.fleet())
+		}
 		return "the policy leaves promoting to people"
 	case WindowClosed:
 		if v.Distance.OpensAt == nil {
@@ -155,12 +164,15 @@ func (d decision) notCounted() string {
 }
 
 func (d decision) smallSentence(v Verdict) string {
+	switch {
+	case d.evidence.fleet() == 0:
+		return "the channel has no boxes"
+	case d.tiny.doubts():
+		return d.tiny.sentence()
+	}
 	all := d.pooled(Organization{})
 	text := fmt.Sprintf("stage %d has %s with those before it, fewer than the %d that the test needs", v.Stage, boxes(all.Told), d.test.Needs())
-	switch {
-	case d.fleet() == 0:
-		return "the channel has no boxes"
-	case d.policy.Guard.SmallFleet == People:
+	if d.policy.Guard.SmallFleet == People {
 		return text + ", and the policy leaves it to people"
 	}
 	return fmt.Sprintf("%s, and %d of them bad is more than chance explains", text, all.Bad)
@@ -175,6 +187,7 @@ var causes = map[Cause]string{
 	Deferred:     "were put off by a person (deferred)",
 	NotInstalled: "were told and never installed it",
 	NotPolled:    "have not polled since the stage began, so were not told",
+	Unrest:       "poll far too often or name two versions in turns (restless)",
 	Vanished:     "installed it and were not seen a soak later",
 }
 

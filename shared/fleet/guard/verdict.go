@@ -21,6 +21,7 @@ const (
 	TooManyBad    Reason = "TOO_MANY_BAD"
 	TooManySilent Reason = "TOO_MANY_SILENT"
 	KindBad       Reason = "KIND_BAD" // one kind of boxes is bad or silent
+	FewBad        Reason = "FEW_BAD"  // three boxes or more of a fleet of fewer than 40 are bad or silent
 )
 
 // Reasons to hold, in the order in which they are listed.
@@ -76,15 +77,17 @@ type Verdict struct {
 	// Looks are the last looks at the silence of each stage.
 	Looks []Look `json:"looks,omitempty"`
 	// Surveys are the last looks at the kinds of boxes, and Culprit is the kind that is to blame for a halt or hold.
-	Surveys  []Survey `json:"surveys,omitempty"`
-	Culprit  *Culprit `json:"culprit,omitempty"`
+	Surveys []Survey `json:"surveys,omitempty"`
+	Culprit *Culprit `json:"culprit,omitempty"`
+	// Few is the last look at a fleet of fewer than 40 boxes.
+	Few      *Few     `json:"few,omitempty"`
 	Distance Distance `json:"distance"`
 }
 
 // Suspicion is the reason for which the guard stops telling boxes; empty if there is none.
 func (v Verdict) Suspicion() Reason {
 	for _, r := range v.Reasons {
-		if r == OneOrganization || r == FactoryBad || r == KindDoubtful {
+		if r == OneOrganization || r == FactoryBad || r == KindDoubtful || r == EvidenceTooSmall && v.Few.doubts() {
 			return r
 		}
 	}

@@ -74,6 +74,8 @@ type Poll struct {
 	// Subject is the name that the fair-use limiter counts a box under. It is empty if a person views a box's manifest,
 	// which is not a report.
 	Subject string
+	// Calls returns how many calls the box made in the last minute, once the limiter has decided; nil: unknown.
+	Calls func(context.Context) int
 }
 
 // PollOf reads a poll: the path parameter edgeId, and the query parameters installed and bell.
@@ -149,6 +151,7 @@ func (p *Polls) Answer(ctx context.Context, poll Poll) (Reply, error) {
 		return Reply{}, err
 	}
 	event := p.event(found.box.EdgeType, found.Resolution, poll)
+	event.Often = poll.Calls != nil && report.TooOften(poll.Calls(ctx), time.Duration(found.manifest.PollIntervalSeconds)*time.Second)
 	by := report.By{Input: event, SHA256: poll.Speaker.Credential}
 	next, news := report.Next(found.box, by)
 	news = news && poll.Subject != ""

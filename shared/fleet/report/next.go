@@ -26,6 +26,7 @@ type Polled struct {
 	HeldAt *time.Time
 	// ReturnedFrom is the rollout that brought the box what it runs, if it was returned.
 	ReturnedFrom string
+	Often        bool // it polls far more often than told; see TooOften
 	At           time.Time
 }
 
@@ -123,6 +124,7 @@ func (p Polled) Take(next *Row, was Row) {
 	if next.Offer != nil {
 		next.Offer.Judge(was.Running, next.Running, next.Running == p.Told && was.Told != p.Told)
 	}
+	next.unrest(was, p)
 	if !p.offers(*next) {
 		return
 	}

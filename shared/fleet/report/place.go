@@ -62,6 +62,8 @@ type IndexEntry struct {
 	// AsideSince is since when the box is pinned or held, in whole seconds; zero: it is not. PinnedUntil is when the pin
 	// ends; zero: it is held. See Aside.
 	AsideSince, PinnedUntil time.Time
+	// Restless is set if the box is restless since AsideSince, and neither pinned nor held.
+	Restless bool
 	// Trace is set for what a box did before its registration changed; see trace.
 	Trace bool
 }
@@ -77,6 +79,8 @@ func (r Row) Entry() IndexEntry {
 		e.AsideSince = upToSecond(*r.HeldAt)
 	case r.Pin != nil:
 		e.AsideSince, e.PinnedUntil = upToSecond(r.Pin.At), r.Pin.Until.Truncate(time.Second)
+	case r.Restless != nil:
+		e.AsideSince, e.Restless = upToSecond(r.Restless.Since), true
 	}
 	if r.Offer != nil {
 		o := r.Counted()
@@ -104,18 +108,20 @@ const (
 
 // Aside reports whether the box was pinned or held at a time, as far as its last call showed.
 func (e IndexEntry) Aside(at time.Time) bool {
-	return !e.AsideSince.IsZero() && (e.PinnedUntil.IsZero() || at.Before(e.PinnedUntil))
+	return !e.AsideSince.IsZero() && !e.Restless && (e.PinnedUntil.IsZero() || at.Before(e.PinnedUntil))
 }
 
 // upToSecond rounds up, so that a pin never seems older than it is.
 func upToSecond(at time.Time) time.Time { return at.Add(time.Second - 1).Truncate(time.Second) }
 
-// aside is how a sort key says that a box is pinned or held: p, since when and until when, or h and since when, both in
-// seconds.
+// aside is how a sort key says that a box is pinned, held or restless: p, since when and until when, or h or r and since
+// when, in seconds.
 func (e IndexEntry) aside() string {
 	switch {
 	case e.AsideSince.IsZero():
 		return ""
+	case e.Restless:
+		return "r" + seconds(e.AsideSince)
 	case e.PinnedUntil.IsZero():
 		return "h" + seconds(e.AsideSince)
 	}
@@ -134,6 +140,7 @@ func (e *IndexEntry) setAside(text string) error {
 	}
 	since, until, _ := strings.Cut(text[1:], "-")
 	var err error
+	e.Restless = text[0] == 'r'
 	if e.AsideSince, err = parseSeconds(since); err == nil && text[0] == 'p' {
 		e.PinnedUntil, err = parseSeconds(until)
 	}

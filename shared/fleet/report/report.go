@@ -82,6 +82,9 @@ type Row struct {
 	Offer   *Offer `json:"offer,omitempty"`
 	// Stone is the stone on the way to a rollout's target that the box was offered last. The offer may be a later one.
 	Stone *Stone `json:"stone,omitempty"`
+	// Restless is set if nobody can tell what the box says. Turns counts quick changes of what it runs.
+	Restless *Restless `json:"restless,omitempty"`
+	Turns    int       `json:"turns,omitempty"`
 
 	// DDI is set while the box polls by hawkBit's DDI. Written, Cancel and AskedAt are only for such a box; see package ddi.
 	DDI bool `json:"ddi,omitempty"`

@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -84,6 +85,10 @@ func (s *Store) halt(ctx context.Context, from audit.Origin, id string, m Move, 
 			again = true
 			if err := readRow(ctx); err != nil {
 				return err
+			}
+			// The row must be of a moment at which the rollout was as it was read.
+			if unchanged, err := s.Get(ctx, id); err != nil || unchanged.Revision != was.Revision {
+				return cmp.Or(err, error(&dynamo.ConditionError{Parts: []string{ResourceType}}))
 			}
 			now, err = returned(set, was, next, event, row)
 			return err
