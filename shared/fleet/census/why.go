@@ -295,27 +295,34 @@ func (s *Store) Why(ctx context.Context, edgeID string) (Why, error) {
 		}
 		warnings = told.Warnings()
 	}
-	why := Why{
-		EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel,
-		Version: t.Version, Source: r.Source, Towards: r.Towards, Rule: t.Rule, Sentence: t.Sentence() + fellBack(known) + known.Restless.Sentence(), Running: known.Running, Written: known.Written, Warnings: warnings,
-		TokenFirstUsedAt: known.Tokens.FirstUsedAt, TokenLastUsedAt: known.Tokens.LastUsedAt,
-	}
-	why.Restless = known.Restless
-	if all := known.AttributesBefore(""); len(all) > 0 {
-		why.Attributes = all
-	}
+	why := t.of(known)
+	why.EdgeID, why.EdgeType, why.Channel = e.EdgeID, e.EdgeType, e.Channel
+	why.Source, why.Towards, why.Warnings = r.Source, r.Towards, warnings
 	if e.Pin.Holds(box.At) {
 		why.Pin = e.Pin
 	}
 	if c := row.Rollout; c != nil {
 		why.Rollout = &WhyRollout{c.ID, c.TargetVersion, carried.Status, c.StagedPercent, t.Percentile, t.ReachedAt}
 	}
-	if known.Offer != nil {
-		shown := LastReportOf(*known.Offer)
-		why.Report = &shown
-	}
 	if !seen.IsZero() {
 		why.LastSeenAt = &seen
 	}
 	return why, nil
+}
+
+// of is what a box is told, and what its row says of it.
+func (t Telling) of(e report.Row) Why {
+	why := Why{
+		Version: t.Version, Rule: t.Rule, Sentence: t.Sentence() + fellBack(e) + e.Restless.Sentence(),
+		Running: e.Running, Written: e.Written, Restless: e.Restless,
+		TokenFirstUsedAt: e.Tokens.FirstUsedAt, TokenLastUsedAt: e.Tokens.LastUsedAt,
+	}
+	if all := e.AttributesBefore(""); len(all) > 0 {
+		why.Attributes = all
+	}
+	if e.Offer != nil {
+		shown := LastReportOf(*e.Offer)
+		why.Report = &shown
+	}
+	return why
 }
