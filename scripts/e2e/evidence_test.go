@@ -181,7 +181,7 @@ func TestEvidence_RestlessBoxes_AreShown_AndDoNotCount(t *testing.T) {
 	owner, rollout := w.Owner(t), everyStage(t, w, []string{"cloned", "loops", "calm"})
 	w.Box(t, "cloned").Put(t, "/api/edges/cloned/attributes", `{"attributes":{"hardwareRevision":"C"}}`).Is(t, http.StatusNoContent)
 	for box, polls := range map[string][]string{
-		"cloned": {"1.0.0", "1.1.0", "1.0.0", "1.1.0", "1.0.0"}, "loops": slices.Repeat([]string{"1.0.0"}, 12), "calm": {"1.0.0", "1.1.0"},
+		"cloned": {"1.0.0", "1.1.0", "1.0.0", "1.1.0", "1.0.0"}, "loops": slices.Repeat([]string{"1.0.0"}, 62), "calm": {"1.0.0", "1.1.0"},
 	} {
 		for _, installed := range polls {
 			w.Box(t, box).Get(t, manifestPath(box)+"?installed="+installed).Is(t, http.StatusOK)

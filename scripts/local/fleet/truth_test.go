@@ -98,7 +98,7 @@ func newPlayed(t *testing.T, store *dynamolocal.Store, boxes int) *played {
 	f := &played{World: harness.New(t, func(o *service.Options) {
 		o.Issuers, o.Store = issuers, store
 		o.Environment = func(string) []string {
-			return []string{setting.ChannelCacheSeconds.Assign(0), setting.GuardIntervalSeconds.Assign(1)}
+			return []string{setting.ChannelCacheSeconds.Assign(0), setting.GuardIntervalSeconds.Assign(1), setting.PollIntervalSeconds.Assign(1), setting.IdlePollIntervalSeconds.Assign(1)}
 		}
 	})}
 	owner := f.Owner(t)

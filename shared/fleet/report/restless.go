@@ -19,13 +19,14 @@ const (
 	// notedAgain is how often it is noted that a box still is restless, and restlessFor how long one is afterwards.
 	notedAgain  = time.Hour
 	restlessFor = 24 * time.Hour
-	// tooOften is how many times as often as told a box polls, and how many times a minute at the least.
-	tooOften = 10
+	// tooOften is how many times as often as told a box polls, and oftenAtLeast how many times a minute at the least: clients
+	// with an interval of their own are evidence.
+	tooOften, oftenAtLeast = 10, 60
 )
 
 // TooOften reports whether so many calls in a minute are far more than a box makes that was told to poll at an interval.
 func TooOften(calls int, told time.Duration) bool {
-	return calls >= tooOften && time.Duration(calls)*told >= tooOften*time.Minute
+	return calls >= oftenAtLeast && time.Duration(calls)*told >= tooOften*time.Minute
 }
 
 // unrest notes whether a box is restless. A write that changes nothing else happens once an hour for a restless box, and

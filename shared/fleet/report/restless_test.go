@@ -44,12 +44,12 @@ func TestNext_ABoxThatPollsTooOften_IsRestlessUntilItHasNotForADay(t *testing.T)
 	}
 }
 
-func TestTooOften_TenTimesAsToldAndTenAMinute(t *testing.T) {
+func TestTooOften_TenTimesAsToldAndOnceASecond(t *testing.T) {
 	for _, c := range []struct {
 		calls int
 		told  time.Duration
 		want  bool
-	}{{9, time.Minute, false}, {10, time.Minute, true}, {10, 5 * time.Minute, true}, {100, time.Second, false}, {600, time.Second, true}} {
+	}{{59, time.Minute, false}, {60, time.Minute, true}, {60, 5 * time.Minute, true}, {100, 2 * time.Second, false}, {600, time.Second, true}} {
 		expect.Equal(t, report.TooOften(c.calls, c.told), c.want, "%d calls a minute, told %s:", c.calls, c.told)
 	}
 }
