@@ -80,9 +80,9 @@ func (f *fewBoxes) compare(boxes []report.IndexEntry, sightings []Sighting, stag
 	}
 }
 
-// look sums up. Boxes without a factory count as one factory. Silent boxes of a factory are not harmed if those that the release did not reach are silent there, too:
-// the factory is switched off. The boxes of one organization alone harm nobody else's rollout if the others' boxes
-// contradict them.
+// look sums up. Boxes without a factory count as one factory. Silent boxes of a factory are not harmed if those that the
+// release did not reach are silent there, too: the factory is switched off. The boxes of one organization alone harm nobody
+// else's rollout if the others' boxes contradict them.
 func (f *fewBoxes) look() *guard.Few {
 	l := guard.Few{At: f.of.at, Bad: f.bad}
 	for _, n := range f.told {

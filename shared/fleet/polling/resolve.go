@@ -93,7 +93,8 @@ type Releases func(version string) (release.Release, error)
 //     While it tells no more boxes, only those that have its offer are told.
 //  4. A box that runs the target of the present or last rollout, or of an earlier one since the last
 //     publication, is told that same version: no start, stage, halt or completion ever sends a box
-//     back, unless somebody returns the rollout. Where the channel has that version too, the box simply follows the channel.
+//     back, unless somebody returns the rollout. Where the channel has that version too, the box simply
+//     follows the channel.
 //  5. A box of an organization that was left out of an adopted rollout keeps the version before.
 //  6. Any other box is told the channel's version. So is a box with the target of a rollout that was returned, and
 //     every box after a publication, which ends the rollout and forgets all targets, until the next rollout starts.

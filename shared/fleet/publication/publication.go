@@ -29,8 +29,8 @@ func NewStore(db *dynamo.DB) *Store {
 }
 
 // Publish puts a version on a channel and reports whether the channel is new. It returns RELEASE_IMMUTABLE for a
-// version that was published with another digest, errors of release.MayRequire, FROZEN, ROLLOUT_ACTIVE to a program that may not end the rollout,
-// PRECONDITION_FAILED, and CONFLICT if the channel keeps changing.
+// version that was published with another digest, errors of release.MayRequire, FROZEN, ROLLOUT_ACTIVE to a program that
+// may not end the rollout, PRECONDITION_FAILED, and CONFLICT if the channel keeps changing.
 func (s *Store) Publish(ctx context.Context, from audit.Origin, p release.Publication, when input.Preconditions) (created bool, err error) {
 	err = change.Make(ctx, s.db, from, func(set *change.Set) error {
 		var row release.ChannelRow

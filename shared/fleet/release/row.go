@@ -102,12 +102,22 @@ func (r ChannelRow) Tells(organizationID string, offered bool) bool {
 
 // KeptFor is what boxes of an organization keep, which was left out of the rollout that gave the channel its version.
 func (r ChannelRow) KeptFor(organizationID string) (RolloutTarget, bool) {
-	for _, text := range r.Kept {
-		if p := strings.Split(text, " "); len(p) == 4 && p[0] == organizationID {
-			return RolloutTarget{Version: p[1], SHA256: p[2], ArtifactURL: p[3]}, true
+	for _, k := range r.leftOut() {
+		if k.OrganizationID == organizationID {
+			return k.RolloutTarget, true
 		}
 	}
 	return RolloutTarget{}, false
+}
+
+// leftOut parses Kept. Texts of another form are skipped.
+func (r ChannelRow) leftOut() (list []Kept) {
+	for _, text := range r.Kept {
+		if p := strings.Split(text, " "); len(p) == 4 {
+			list = append(list, Kept{p[0], RolloutTarget{Version: p[1], SHA256: p[2], ArtifactURL: p[3]}})
+		}
+	}
+	return list
 }
 
 // keeping lists the organizations that the adopted rollout left out. If an earlier one left them out, too, their boxes

@@ -103,10 +103,8 @@ func (r ChannelRow) Showing(is Release) ChannelRow {
 	for _, t := range r.Remembered() {
 		told = append(told, t.Version)
 	}
-	for _, text := range r.Kept {
-		_, kept, _ := strings.Cut(text, " ")
-		version, _, _ := strings.Cut(kept, " ")
-		told = append(told, version)
+	for _, k := range r.leftOut() {
+		told = append(told, k.Version)
 	}
 	var ways []string
 	for _, text := range r.Ways {

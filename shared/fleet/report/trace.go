@@ -9,8 +9,9 @@ import (
 )
 
 // A trace keeps what a box did in a rollout if its registration changes: it is moved to another channel, retired, reset,
-// given to another organization, or pinned. It also does if the rollout is returned and the box offered another version. It lies in the table of rows, where a census of the rollout's channel finds it. So
-// nobody can remove evidence by changing a registration. A trace never changes.
+// given to another organization, or pinned. One is also left if the rollout is returned and the box is offered another
+// version. It lies in the table of rows, where a census of the rollout's channel finds it. So nobody can remove evidence by
+// changing a registration. A trace never changes.
 type trace struct {
 	EdgeID         string      `json:"edgeId"` // see traceID
 	Box            string      `json:"box"`
