@@ -33,6 +33,8 @@ type ClientCall struct {
 	// Counts also counts a gateway's call for the box. It returns the name that the fair-use limiter counts the box under,
 	// or an error if the box has used up its limit.
 	Counts func(context.Context, auth.Principal) (subject string, err error)
+	// Calls returns how many calls the box made in the last minute; see polling.Poll. Nil: unknown.
+	Calls func(context.Context) int
 }
 
 // By completes a call with what only the function knows.
@@ -160,7 +162,9 @@ func (b *Boxes) Poll(ctx context.Context, c ClientCall) (Base, error) {
 	base, at := Base{Sleep: spread(e.EdgeID, t.interval)}, b.at()
 	var event report.Input = Contact{Subject: e.subject, At: at}
 	if row.DDI {
-		event = b.poll(e, t, has, at)
+		polled := b.poll(e, t, has, at)
+		polled.Often = c.Calls != nil && report.TooOften(c.Calls(ctx), t.interval)
+		event = polled
 	}
 	first := !row.DDI
 	event = report.By{Input: event, SHA256: c.Caller.Credential}
