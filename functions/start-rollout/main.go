@@ -15,7 +15,7 @@ func main() { function.Run(rollouts.StartRollout(), wire) }
 func wire(env lambdahttp.Env) function.Handler[rollout.PlanRequest] {
 	rollouts := rollout.NewStore(env.DB)
 	return func(c *function.Call, in rollout.PlanRequest) (lambdahttp.Answer, error) {
-		if err := program.MayStart(c.Caller, in.EdgeType, in.Channel, in.OwnPolicy, in.Grounds); err != nil {
+		if err := program.MayStart(c.Caller, in.EdgeType, in.Channel, in.OwnPolicy, in.Urgent, in.Grounds); err != nil {
 			return lambdahttp.Answer{}, err
 		}
 		claim, err := c.Claim(in.Plan)

@@ -14,6 +14,7 @@ import (
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/calendar"
 )
 
 // A world is a fleet, its plants, a release with its effects on boxes, and the policy of its rollout. See README.md
@@ -199,9 +200,9 @@ func (r *reader) dark(plants float64, from, to string, days []string) dark {
 		d.To += 24 * time.Hour
 	}
 	for _, name := range days {
-		r.must(slices.Contains(guard.Days, name), "%q is not one of %v", name, guard.Days)
+		r.must(slices.Contains(calendar.Days, name), "%q is not one of %v", name, calendar.Days)
 	}
-	for i, name := range guard.Days {
+	for i, name := range calendar.Days {
 		d.Days[i] = days == nil || slices.Contains(days, name)
 	}
 	return d

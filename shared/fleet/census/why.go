@@ -1,6 +1,7 @@
 package census
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -9,10 +10,12 @@ import (
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/ddi"
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/plant"
 	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/calendar"
 	"wavegate/shared/platform/dynamo"
 )
 
@@ -49,10 +52,12 @@ const (
 	RuleChannel Rule = "channel"
 	// RuleUndescribed: the box has a DDI client, and the release lacks details that such a client needs.
 	RuleUndescribed Rule = "release-undescribed"
+	// RuleWaits: the box's plant takes no updates now.
+	RuleWaits Rule = "waits"
 )
 
 // Rules lists all of them.
-var Rules = []Rule{RulePin, RuleHold, RuleStone, RuleRequiresUnknown, RuleNothing, RuleRollout, RuleNotReached, RuleKept, RuleReturned, RuleLeftOut, RuleStopped, RuleEnded, RuleChannel, RuleUndescribed}
+var Rules = []Rule{RulePin, RuleHold, RuleStone, RuleRequiresUnknown, RuleNothing, RuleRollout, RuleNotReached, RuleKept, RuleReturned, RuleLeftOut, RuleStopped, RuleEnded, RuleChannel, RuleUndescribed, RuleWaits}
 
 // A Telling is what a box is told, and why.
 type Telling struct {
@@ -74,6 +79,29 @@ type Telling struct {
 	Towards, Then, Running string
 	// Withheld is the version that the box would be told; only with RuleUndescribed.
 	Withheld string
+	// Plant is where the box waits, Wait for how long, and Reason why there is a pause; only with RuleWaits, as Then.
+	Plant, Reason string
+	Wait          calendar.Wait
+}
+
+// waits is the answer to a box that waits for its plant: what it has.
+func (t Telling) waits(has string, e polling.Box, w calendar.Wait, u *calendar.Updates) Telling {
+	t.Then = t.Sentence()
+	t.Rule, t.Version, t.Plant, t.Wait, t.Reason = RuleWaits, has, e.FactoryID, w, u.Reason
+	return t
+}
+
+// waiting is the sentence of RuleWaits.
+func (t Telling) waiting() string {
+	why := "its plant " + t.Plant + " takes updates only in its windows"
+	if t.Wait.For == calendar.ForPause {
+		why = "its plant " + t.Plant + " pauses: " + strings.TrimSuffix(t.Reason, ".")
+	}
+	opens := "not within two weeks"
+	if !t.Wait.Opens.IsZero() {
+		opens = t.Wait.Opens.UTC().Format(time.RFC3339)
+	}
+	return fmt.Sprintf("Told %s, which it has: %s. It opens next: %s. Then: %s", t.Version, why, opens, t.Then)
 }
 
 // withhold is the answer to a box with a DDI client if the release lacks details that such a client needs: the version
@@ -155,6 +183,8 @@ func (t Telling) Sentence() string {
 		return fmt.Sprintf("Told %s: rollout %s on %s tells no more boxes until a person goes on with it.", t.Version, t.Target, t.Channel)
 	case RuleUndescribed:
 		return t.withheld()
+	case RuleWaits:
+		return t.waiting()
 	case RuleEnded:
 		return fmt.Sprintf("Told %s: rollout %s on %s is %s at %d percent and reaches no more boxes.",
 			t.Version, t.Target, t.Channel, t.Status, t.StagedPercent)
@@ -211,6 +241,9 @@ type Why struct {
 	TokenFirstUsedAt *time.Time `json:"tokenFirstUsedAt,omitempty"`
 	// TokenLastUsedAt is a call with a token of the box's own, less than a day before the last such call.
 	TokenLastUsedAt *time.Time `json:"tokenLastUsedAt,omitempty"`
+	// Waits is for what the box waits, and OpensAt until when if that is known; only with the rule waits.
+	Waits   string     `json:"waits,omitempty"`
+	OpensAt *time.Time `json:"opensAt,omitempty"`
 	// Warnings lists problems that the box's DDI client may have with the release that it is told.
 	Warnings []string `json:"warnings,omitempty"`
 }
@@ -257,7 +290,14 @@ func (s *Store) Why(ctx context.Context, edgeID string) (Why, error) {
 	}
 	var row release.ChannelRow
 	var known report.Row
+	var at plant.Plant
 	err = dynamo.Together(ctx,
+		func(ctx context.Context) (err error) {
+			if e.FactoryID != "" {
+				at, err = plant.Get(ctx, s.db, e.FactoryID)
+			}
+			return err
+		},
 		func(ctx context.Context) (err error) {
 			row, err = s.releases.Row(ctx, e.EdgeType, e.Channel)
 			return err
@@ -295,7 +335,14 @@ func (s *Store) Why(ctx context.Context, edgeID string) (Why, error) {
 		}
 		warnings = told.Warnings()
 	}
+	wait := polling.Waits(box, r, row, at.Updates)
+	if wait.For != "" && t.Rule != RuleUndescribed {
+		t, r.Source, r.Towards = t.waits(cmp.Or(box.Installed, box.Told), box, wait, at.Updates), polling.FromWaits, ""
+	}
 	why := t.of(known)
+	if why.Waits = t.Wait.For; !t.Wait.Opens.IsZero() {
+		why.OpensAt = &t.Wait.Opens
+	}
 	why.EdgeID, why.EdgeType, why.Channel = e.EdgeID, e.EdgeType, e.Channel
 	why.Source, why.Towards, why.Warnings = r.Source, r.Towards, warnings
 	if e.Pin.Holds(box.At) {

@@ -102,11 +102,11 @@ func (d Deployment) Answer() DeploymentAnswer {
 	}
 	a := DeploymentAnswer{ID: strconv.FormatInt(d.Action, 10)}
 	a.Deployment.Download, a.Deployment.Update = "forced", "forced"
-	if len(d.Windows) > 0 {
+	switch {
+	case d.Closed:
 		a.Deployment.Download, a.Deployment.Update, a.Deployment.MaintenanceWindow = "attempt", "skip", "unavailable"
-		if d.Windows.Open(d.At) {
-			a.Deployment.Update, a.Deployment.MaintenanceWindow = "attempt", "available"
-		}
+	case d.Windowed:
+		a.Deployment.Download, a.Deployment.Update, a.Deployment.MaintenanceWindow = "attempt", "attempt", "available"
 	}
 	a.Deployment.Chunks = []Chunk{{Part: cmp.Or(r.Part, release.DefaultPart), Version: r.Version, Name: r.EdgeType, Artifacts: []Artifact{artifact}}}
 	return a

@@ -48,6 +48,7 @@ type Boxes struct {
 	reports  *report.Store
 	rollouts *rollout.Store
 	channels *cache.Channels
+	plants   *polling.Plants
 	speakers *boxauth.Speakers
 	settings polling.Settings
 	now      func() time.Time
@@ -59,6 +60,7 @@ func NewBoxes(db *dynamo.DB, settings polling.Settings, now func() time.Time) *B
 		reports:  report.NewStore(db, settings.Shards),
 		rollouts: rollout.NewStore(db),
 		channels: cache.NewChannels(release.NewStore(db), settings.ChannelCache, now),
+		plants:   polling.NewPlants(db, settings, now),
 		speakers: boxauth.NewSpeakers(db, settings.Shards, settings.Issuers, settings.ChannelCache, now),
 		settings: settings,
 		now:      now,
@@ -99,18 +101,28 @@ type telling struct {
 	heldAt       *time.Time      // since when the box is held; nil: it is not
 	release      release.Release // of a version that the box does not have
 	interval     time.Duration
+	// windowed is set if the box's plant has windows, and closed if it takes no updates now. A box that was told the
+	// version before is told it still, and must not install it.
+	windowed, closed bool
 }
 
 // tell decides what a box is told. If nothing is published on the box's channel, or the release
 // lacks details that a DDI client needs, the box is told what it has.
 func (b *Boxes) tell(ctx context.Context, box report.Row) (telling, error) {
 	has, now := Has(box), b.now()
-	r, row, published, err := polling.Tell(ctx, b.channels, polling.BoxOf(box, has, now))
+	of := polling.BoxOf(box, has, now)
+	r, row, published, err := polling.Tell(ctx, b.channels, of)
 	if err != nil {
 		return telling{}, err
 	}
-	t := telling{version: has, interval: polling.UntilEnd(box.Pin, b.settings.Interval(row, now), now)}
-	if !published {
+	plant, err := b.plants.Of(ctx, of, r)
+	if err != nil {
+		return telling{}, err
+	}
+	wait := polling.Waits(of, r, row, plant)
+	t := telling{version: has, windowed: plant.Windowed(), closed: wait.For != ""}
+	t.interval = wait.Until(polling.UntilEnd(box.Pin, b.settings.Interval(row, now), now), report.Place(box.EdgeID), now)
+	if !published || t.closed && (!box.Accepts(r.Version) || deployment(box, now) == 0) {
 		return t, nil
 	}
 	if r.Version != has {
@@ -209,10 +221,8 @@ func (b *Boxes) record(ctx context.Context, e edge.Edge, event report.Input) (re
 type Deployment struct {
 	Action  int64
 	Release release.Release
-	// Windows are the windows of the rollout's policy. The box must not install outside of them; none: it installs
-	// immediately.
-	Windows guard.Windows
-	At      time.Time
+	// Windowed is set if the box's plant has windows, and Closed if the box must not install now.
+	Windowed, Closed bool
 }
 
 // Deployment returns an action of a box, or NOT_FOUND if the box is not told it now.
@@ -229,15 +239,7 @@ func (b *Boxes) Deployment(ctx context.Context, c ClientCall, action int64) (Dep
 	if action == 0 || deployment(row, b.at()) != action || t.version != row.Offer.Version {
 		return Deployment{}, problem.Missing()
 	}
-	d := Deployment{Action: action, Release: t.release, At: b.at()}
-	if t.rolloutID != "" {
-		p, err := b.policy(ctx, t.rolloutID)
-		if err != nil {
-			return Deployment{}, err
-		}
-		d.Windows = p.Promote.Windows
-	}
-	return d, nil
+	return Deployment{Action: action, Release: t.release, Windowed: t.windowed, Closed: t.closed}, nil
 }
 
 // Cancel returns nil if a box is asked to give up an action, otherwise NOT_FOUND.

@@ -8,6 +8,7 @@ import (
 
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/guard"
+	"wavegate/shared/platform/calendar"
 )
 
 // now is a Wednesday.
@@ -108,7 +109,7 @@ func by(told, bad int) change {
 }
 
 func TestDecide_EveryVerdict(t *testing.T) {
-	night := guard.Windows{{Days: guard.Days, From: "22:00", To: "04:00", TimeZone: "Europe/Berlin"}}
+	night := calendar.Windows{{Days: calendar.Days, From: "22:00", To: "04:00", TimeZone: "Europe/Berlin"}}
 	for name, c := range map[string]struct {
 		stage    int
 		evidence []change

@@ -10,6 +10,7 @@ import (
 
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/guard"
+	"wavegate/shared/platform/calendar"
 )
 
 // TestWald_DecidesByTheFiguresOfItsDesign uses the figures in the design of the guard for its defaults.
@@ -85,7 +86,7 @@ func draw(t *rapid.T) drawing {
 	p.Guard.SmallFleet = rapid.SampledFrom([]guard.SmallFleet{guard.AllDecided, guard.People, guard.PeopleIfFew}).Draw(t, "small fleet")
 	p.Promote.Auto = n(9, "auto") > 0
 	if n(3, "windows") == 0 {
-		p.Promote.Windows = window("22:00", "04:00", "Europe/Berlin")
+		p.Promote.Windows = calendar.Windows{{Days: calendar.Days, From: "22:00", To: "04:00", TimeZone: "Europe/Berlin"}}
 	}
 	if n(3, "approvals") == 0 {
 		p.Approvals.Before = []int{10, 50, 100}
@@ -229,7 +230,7 @@ func TestDecide_NothingThatPeopleSetHoldsUpAHalt(t *testing.T) {
 			d, _ = d.moreBad(rapid.IntRange(1, 300).Draw(t, "more bad"))
 		}
 		free := d.decide()
-		d.policy.Promote.Auto, d.policy.Promote.Windows = false, window("00:00", "00:01", "UTC")
+		d.policy.Promote.Auto, d.policy.Promote.Windows = false, calendar.Windows{{Days: calendar.Days, From: "00:00", To: "00:01", TimeZone: "UTC"}}
 		d.policy.Approvals.Before = []int{10, 50, 100}
 		d.evidence.Freeze = &guard.Freeze{Until: now.Add(time.Hour)}
 		bound := d.decide()

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"wavegate/shared/platform/calendar"
 )
 
 // A Mode says whether the guard acts.
@@ -67,9 +69,9 @@ type Bounds struct {
 
 // Promotion says when the guard promotes.
 type Promotion struct {
-	Auto    bool    `json:"auto"`
-	Soak    Soak    `json:"soak"`
-	Windows Windows `json:"windows,omitempty"`
+	Auto    bool             `json:"auto"`
+	Soak    Soak             `json:"soak"`
+	Windows calendar.Windows `json:"windows,omitempty"`
 }
 
 // Soak is the least time that a rollout stays at each stage.

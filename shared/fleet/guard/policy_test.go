@@ -12,6 +12,7 @@ import (
 
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/guard"
+	"wavegate/shared/platform/calendar"
 )
 
 func TestParse_AnEmptyObjectIsTheDefault(t *testing.T) {
@@ -36,9 +37,9 @@ func TestParse_ReadsEveryField(t *testing.T) {
 			DecideWithin: guard.Lasting(36 * time.Hour), Taken: 0.95, SmallFleet: guard.People},
 		Promote: guard.Promotion{
 			Soak: guard.Soak{At1: "PT0S", At10: guard.Lasting(90 * time.Second), At50: guard.Lasting(7 * 24 * time.Hour), At100: guard.Lasting(30 * 24 * time.Hour)},
-			Windows: guard.Windows{
+			Windows: calendar.Windows{
 				{Days: []string{"mon", "fri"}, From: "22:00", To: "04:30", TimeZone: "Europe/Berlin"},
-				{Days: guard.Days, From: "00:00", To: "24:00", TimeZone: "UTC"},
+				{Days: calendar.Days, From: "00:00", To: "24:00", TimeZone: "UTC"},
 			}},
 		Approvals: guard.Approvals{Before: []int{10, 100}},
 	}

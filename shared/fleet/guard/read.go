@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"wavegate/shared/platform/calendar"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
@@ -121,21 +122,7 @@ func (p *Promotion) read(o *input.Object) {
 		duration(soak, "50", soakRule, &p.Soak.At50)
 		duration(soak, "100", soakRule, &p.Soak.At100)
 	})
-	o.OptionalObjects("windows", 0, mostWindows, func(w *input.Object) { p.Windows = append(p.Windows, readWindow(w)) })
-}
-
-func readWindow(o *input.Object) Window {
-	var w Window
-	days, given := o.OptionalTexts("days", dayRule, 1, len(Days))
-	if !given {
-		days = slices.Clone(Days)
-	}
-	w.Days = days
-	w.From, w.To, w.TimeZone = o.Text("from", fromRule), o.Text("to", toRule), o.Text("timeZone", zoneRule)
-	if w.From != "" && w.From == w.To {
-		o.Fault("to", "range", "must be another time of day than from; the whole day is 00:00 to 24:00")
-	}
-	return w
+	o.OptionalObjects("windows", 0, mostWindows, func(w *input.Object) { p.Windows = append(p.Windows, calendar.ReadWindow(w)) })
 }
 
 func (a *Approvals) read(o *input.Object) {

@@ -107,13 +107,13 @@ const (
 )
 
 // tell adds to a manifest what a listening box needs. row is the box's once the poll is recorded.
-func (l Listening) tell(ctx context.Context, m *Manifest, s Settings, channel release.ChannelRow, row report.Row, now time.Time) error {
+func (l Listening) tell(ctx context.Context, m *Manifest, s Settings, f found, row report.Row, now time.Time) error {
 	secret, err := l.keys.Present(ctx)
 	if err != nil {
 		return err
 	}
 	m.Bell = &Address{URL: l.url + secret.Address(m.EdgeType, m.Channel).Path(), Call: secret.Call(m.EdgeID)}
-	m.PollIntervalSeconds = wholeSeconds(UntilEnd(row.Pin, s.ListenInterval(l.heartbeat, l.watched(ctx, channel, row, now), row.Offer, now), now))
+	m.PollIntervalSeconds = wholeSeconds(f.next(s.ListenInterval(l.heartbeat, l.watched(ctx, f.channel, row, now), row.Offer, now), now))
 	return nil
 }
 

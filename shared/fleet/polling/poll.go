@@ -37,10 +37,12 @@ type Manifest struct {
 	EdgeType    string `json:"edgeType"`
 	Channel     string `json:"channel"`
 	Version     string `json:"version"`
-	ArtifactURL string `json:"artifactUrl"`
-	SHA256      string `json:"sha256"`
+	ArtifactURL string `json:"artifactUrl,omitempty"`
+	SHA256      string `json:"sha256,omitempty"`
 	Source      Source `json:"source"`
-	RolloutID   string `json:"rolloutId,omitempty"`
+	// OpensAt is when the box's plant takes updates next; only for a box that waits, and if that is known.
+	OpensAt   *time.Time `json:"opensAt,omitempty"`
+	RolloutID string     `json:"rolloutId,omitempty"`
 	// Towards is the version that the box is told once it runs this one; empty: this one is what it should run in the end.
 	Towards string `json:"towards,omitempty"`
 	// Installed is what the box said it runs, so that the entity tag also covers what was reported.
@@ -118,6 +120,7 @@ type Reply struct {
 type Polls struct {
 	boxauth.Finder
 	channels *cache.Channels
+	plants   *Plants
 	settings Settings
 	bell     Listening
 	now      func() time.Time
@@ -128,6 +131,7 @@ func NewPolls(db *dynamo.DB, settings Settings, now func() time.Time) *Polls {
 	return &Polls{
 		Finder:   boxauth.Finder{Reports: report.NewStore(db, settings.Shards)},
 		channels: cache.NewChannels(release.NewStore(db), settings.ChannelCache, now),
+		plants:   NewPlants(db, settings, now),
 		settings: settings,
 		now:      now,
 	}
@@ -157,7 +161,7 @@ func (p *Polls) Answer(ctx context.Context, poll Poll) (Reply, error) {
 	news = news && poll.Subject != ""
 	reply := Reply{Manifest: found.manifest}
 	if poll.Listens && p.bell.url != "" {
-		reply.NoBell = p.bell.tell(ctx, &reply.Manifest, p.settings, found.channel, next, event.At)
+		reply.NoBell = p.bell.tell(ctx, &reply.Manifest, p.settings, found, next, event.At)
 	}
 	if reply.Body, reply.ETag, err = reply.Manifest.Encode(poll.Caller); err != nil {
 		return Reply{}, err
@@ -183,6 +187,11 @@ type found struct {
 	manifest Manifest
 }
 
+// next is the time until the next poll of the box, which is told to wait an interval.
+func (f found) next(interval time.Duration, now time.Time) time.Duration {
+	return f.Wait.Until(UntilEnd(f.box.Pin, interval, now), report.Place(f.box.EdgeID), now)
+}
+
 // resolve finds what a box is told.
 func (p *Polls) resolve(ctx context.Context, poll Poll) (found, error) {
 	box, err := p.Find(ctx, poll.EdgeID)
@@ -204,17 +213,32 @@ func (p *Polls) resolve(ctx context.Context, poll Poll) (found, error) {
 	if !ok {
 		return found{}, problem.New(problem.NotFound, "Nothing is published on the release channel %s, which the box follows.", e.Pair())
 	}
-	if r.Source != FromChannel {
+	plant, err := p.plants.Of(ctx, b, r)
+	if err != nil {
+		return found{}, err
+	}
+	wait := Waits(b, r, row, plant)
+	switch {
+	case wait.For != "":
+		if r, err = b.wait(wait, func(version string) (release.Release, error) { return p.channels.Release(ctx, e.EdgeType, version) }); err != nil {
+			return found{}, err
+		}
+	case r.Source != FromChannel:
 		if r.RolloutTarget, err = p.channels.Target(ctx, e.EdgeType, r.RolloutTarget); err != nil {
 			return found{}, err
 		}
 	}
-	return found{box, row, r, Manifest{
+	f := found{box: box, channel: row, Resolution: r}
+	f.manifest = Manifest{
 		EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel,
 		Version: r.Version, ArtifactURL: r.ArtifactURL, SHA256: r.SHA256,
 		Source: r.Source, RolloutID: r.RolloutID, Towards: r.Towards, Installed: poll.Installed,
-		PollIntervalSeconds: wholeSeconds(UntilEnd(box.Pin, p.settings.Interval(row, now), now)),
-	}}, nil
+		PollIntervalSeconds: wholeSeconds(f.next(p.settings.Interval(row, now), now)),
+	}
+	if !wait.Opens.IsZero() {
+		f.manifest.OpensAt = &wait.Opens
+	}
+	return f, nil
 }
 
 // event is the report of a poll and its answer.

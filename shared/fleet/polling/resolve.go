@@ -8,6 +8,7 @@ import (
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/calendar"
 	"wavegate/shared/platform/problem"
 )
 
@@ -30,6 +31,8 @@ const (
 	// FromKept: the box's organization was left out of the rollout that gave the channel its version, and keeps the
 	// version before.
 	FromKept Source = "kept"
+	// FromWaits: the box's plant takes no updates now, and the box is told what it has.
+	FromWaits Source = "waits"
 )
 
 // A Resolution is the version that a box is told to run.
@@ -44,6 +47,8 @@ type Resolution struct {
 	HeldAt *time.Time
 	// Towards is the version that the box is told once it has run this one, a stone; empty: this is no stone.
 	Towards string
+	// Wait is for how long the box waits; only with FromWaits.
+	Wait calendar.Wait
 }
 
 // Target is the version that the box is told in the end.
@@ -102,6 +107,8 @@ type Releases func(version string) (release.Release, error)
 //
 // Whichever of them tells a box a version, a box below what that release requires is told the stone first. It keeps a
 // stone of the targets of 4 like the target, unless the channel's version is newer. A held box keeps what it runs.
+//
+// At last, the box's plant may make it wait; see Waits.
 //
 // A box that does not say what it runs cannot be kept on it: after a halt it is told the channel's version. Only the
 // box knows whether it got the target in time.

@@ -24,8 +24,9 @@ func MayPublish(caller auth.Principal, p release.Publication, g audit.Grounds) e
 		return problem.New(problem.Forbidden, "The settings do not list the host of artifactUrl among the hosts of this program.")
 	case p.ArtifactHTTPURL != "" && !caller.MayFetchFrom(p.ArtifactHTTPURL):
 		return problem.New(problem.Forbidden, "The settings do not list the host of artifactHttpUrl among the hosts of this program.")
-	case p.Security():
-		return problem.New(problem.Forbidden, "A program cannot publish a security release, which soaks for a shorter time. Omit kind, or let a platform owner make the call.")
+	case p.Hurries() || p.Urgent:
+		return problem.New(problem.Forbidden, "A program cannot publish a security release, which soaks for a shorter time, nor one that is urgent or has a deadline of less than P7D. "+
+			"Omit these, or let a platform owner make the call.")
 	case g.OverrideReason != "" && !caller.MayOverride(p.EdgeType, p.Channel):
 		return problem.New(problem.Forbidden, "The settings do not allow this program to override anything on %s/%s. "+
 			"Omit overrideReason, or let a platform owner make the call.", p.EdgeType, p.Channel)
@@ -58,7 +59,7 @@ func is(from audit.Origin) bool {
 
 // MayStart returns FORBIDDEN if the caller is a program that may not start a rollout on a channel in this way.
 // ownPolicy is set if the call does not leave the choice of the policy to the default.
-func MayStart(caller auth.Principal, edgeType, channel string, ownPolicy bool, g audit.Grounds) error {
+func MayStart(caller auth.Principal, edgeType, channel string, ownPolicy, urgent bool, g audit.Grounds) error {
 	switch {
 	case caller.Has(auth.PlatformOwner):
 		return nil
@@ -66,6 +67,9 @@ func MayStart(caller auth.Principal, edgeType, channel string, ownPolicy bool, g
 		return problem.New(problem.Forbidden, "The settings do not list %s/%s among the channels on which this program may start a rollout.", edgeType, channel)
 	case ownPolicy:
 		return problem.New(problem.Forbidden, "A program starts rollouts with the default policy. Omit policy; a platform owner can change it afterwards.")
+	}
+	if urgent {
+		return problem.New(problem.Forbidden, "A program cannot start an urgent rollout. Omit urgent, or let a platform owner make the call.")
 	}
 	if g.OverrideReason != "" {
 		return problem.New(problem.Forbidden, "A program cannot override a freeze. Omit overrideReason, or let a platform owner make the call.")

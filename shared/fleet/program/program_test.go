@@ -65,7 +65,7 @@ func TestMayStart(t *testing.T) {
 		"an owner, anywhere, without one": {owner, "beta", true, override, true},
 		"a person of another role":        {engineer, "stable", false, audit.Grounds{}, false},
 	} {
-		expect(t, name, program.MayStart(c.caller, "g", c.channel, c.ownPolicy, c.grounds), c.may)
+		expect(t, name, program.MayStart(c.caller, "g", c.channel, c.ownPolicy, false, c.grounds), c.may)
 	}
 }
 

@@ -78,7 +78,7 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, p release.Public
 		if known.SHA256 == "" {
 			bound.Way = stone.Onward()
 		}
-		change.Record(set, release.Kind, row, next.Showing(bound), "ReleasePublished")
+		change.Record(set, release.Kind, row, next.Showing(bound).Hastening(p.Urgent, bound.Urgency), "ReleasePublished")
 		if bound != known {
 			set.With(release.Bind(known, bound))
 		}

@@ -2,7 +2,9 @@ package release
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
+	"time"
 
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
@@ -74,6 +76,37 @@ var PurposeRule = &input.Text{Pattern: `regular|security`, Says: "regular or sec
 // An Urgency says how a release may hurry. The first publication of a version sets it forever.
 type Urgency struct {
 	Kind Purpose `json:"kind,omitempty"` // empty: Regular
+	// Deadline is how long plants may keep the release waiting by pauses, in days as P3D; empty: as long as they pause.
+	Deadline string `json:"deadline,omitempty"`
+}
+
+// DeadlineRule accepts a deadline.
+var DeadlineRule = &input.Text{Pattern: `P([1-9]|[1-8][0-9]|90)D`, Says: "a duration from P1D to P90D, in whole days (ISO 8601)"}
+
+const (
+	usualDeadline = 30 // days, of a security release
+	shortDeadline = 7  // days; a shorter one is for platform owners
+)
+
+// days is the length of the deadline in days; 0: there is none.
+func (u Urgency) days() int {
+	n, err := strconv.Atoi(strings.Trim(u.Deadline, "PD"))
+	if err != nil && u.Security() {
+		return usualDeadline
+	}
+	return n
+}
+
+// Hurries reports whether only a platform owner may set this.
+func (u Urgency) Hurries() bool { return u.Security() || u.Deadline != "" && u.days() < shortDeadline }
+
+// Until is the time from which pauses no longer count, for a release that was published or started at a time; nil: never.
+func (u Urgency) Until(from time.Time) *time.Time {
+	days := u.days()
+	if days == 0 {
+		return nil
+	}
+	return new(from.AddDate(0, 0, days))
 }
 
 // Security reports whether it is a security release: by default, its rollouts do not soak for a week.
@@ -100,7 +133,7 @@ func (d Details) contradicts(other Details) bool { return d.With(other) != other
 func (r Release) unchanged() dynamo.Condition {
 	var terms []string
 	values := map[string]any{}
-	for name, v := range map[string]any{"sizeBytes": r.SizeBytes, "sha1": r.SHA1, "md5": r.MD5, "kind": string(r.Kind), "order": r.Order, "requires": r.Requires} {
+	for name, v := range map[string]any{"sizeBytes": r.SizeBytes, "sha1": r.SHA1, "md5": r.MD5, "kind": string(r.Kind), "deadline": r.Deadline, "order": r.Order, "requires": r.Requires} {
 		if v == "" || v == int64(0) {
 			terms = append(terms, "attribute_not_exists(#"+name+")")
 			continue

@@ -67,6 +67,8 @@ type Publication struct {
 	Delivery
 	Urgency
 	Lineage
+	// Urgent is set if plants need not be open.
+	Urgent bool
 }
 
 // A Name names a channel.
@@ -100,9 +102,15 @@ func PublicationOf(in *input.Reader) PublicationRequest {
 	p.DownloadWithoutToken = body.Boolean("downloadWithoutToken")
 	kind, _ := body.OptionalText("kind", PurposeRule)
 	p.Kind = Purpose(kind)
+	p.Deadline, _ = body.OptionalText("deadline", DeadlineRule)
+	p.Urgent = body.Boolean("urgent")
 	p.Order, _ = body.OptionalInteger("order", OrderRule)
 	p.Requires, _ = body.OptionalText("requires", VersionRule)
-	return PublicationRequest{p, audit.GroundsOf(body)}
+	grounds := audit.GroundsOf(body)
+	if p.Urgent && grounds.Reason == "" {
+		body.Fault("reason", "required", "is required with urgent")
+	}
+	return PublicationRequest{p, grounds}
 }
 
 // Allows reports whether a version that may have been published before can be published like this at a time. Details
@@ -125,6 +133,10 @@ func (r Release) Allows(p Publication, at time.Time) error {
 		return problem.New(problem.ReleaseImmutable,
 			"Version %s of %s was published as a %s release. A version keeps its kind; publish a new version.", p.CurrentVersion, p.EdgeType, r.purpose())
 	}
+	if r.SHA256 != "" && p.Deadline != "" && p.days() != r.days() {
+		return problem.New(problem.ReleaseImmutable,
+			"Version %s of %s was published with another deadline, or without one. A version keeps it; publish a new version.", p.CurrentVersion, p.EdgeType)
+	}
 	if r.SHA256 != "" && p.Order != 0 && p.Order != r.Rank() {
 		return problem.New(problem.ReleaseImmutable,
 			"Version %s of %s was published with the order %d. A version keeps its order; publish a new version.", p.CurrentVersion, p.EdgeType, r.Rank())
@@ -141,8 +153,8 @@ func (r Release) Published(p Publication, at time.Time) Release {
 		next.Urgency, next.Lineage, next.Way, next.PublishedAt = r.Urgency, r.Lineage, r.Way, r.PublishedAt
 	default:
 		next.Lineage = p.Lineage
-		if p.Security() {
-			next.Urgency = p.Urgency
+		if next.Deadline = p.Deadline; p.Security() {
+			next.Kind = p.Kind
 		}
 	}
 	return next

@@ -91,7 +91,7 @@ func TestAllows_Kind_IsSetByTheFirstPublicationForever(t *testing.T) {
 			p := same()
 			p.Kind = c.said
 			if c.was.exists {
-				known = Release{Version: p.CurrentVersion, SHA256: p.SHA256, Urgency: Urgency{c.was.kind}}
+				known = Release{Version: p.CurrentVersion, SHA256: p.SHA256, Urgency: Urgency{Kind: c.was.kind}}
 			}
 			err := known.Allows(p, noon)
 			if (err == nil) != c.allowed || err != nil && !problem.Has(err, problem.ReleaseImmutable) {

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"wavegate/shared/platform/calendar"
 )
 
 // A Carried is the present or last rollout of a channel, as stored in the channel's row: all that a poll needs, so that
@@ -49,6 +51,9 @@ type ChannelRow struct {
 	Kept []string `json:"kept,omitempty"`
 	// Returned are the targets of rollouts that were returned; see Return.
 	Returned []string `json:"returned,omitempty"`
+	// UrgentReturns are those of them that plants need not be open for.
+	UrgentReturns []string `json:"urgentReturns,omitempty"`
+	Haste
 	// Past are versions that were the channel's before, the latest first; MostPast at most. See Knows.
 	Past []string `json:"past,omitempty"`
 	// PublishedAt is when a version was last published on the channel, if a rollout has started since; see LastPublished.
@@ -76,6 +81,44 @@ type Telling struct {
 	Stopped bool `json:"tellingStopped,omitempty"`
 	// Without are organizations whose boxes are not told.
 	Without []string `json:"tellingWithout,omitempty"`
+	// Urgent is set if plants need not be open, and Deadline is when pauses end to count; nil: never.
+	Urgent   bool       `json:"tellingUrgent,omitempty"`
+	Deadline *time.Time `json:"tellingDeadline,omitempty"`
+}
+
+// A Haste is what the channel's version may pass by in plants, like a Telling.
+type Haste struct {
+	HasteOf       string     `json:"hasteOf,omitempty"` // the version; another one has none
+	HasteUrgent   bool       `json:"hasteUrgent,omitempty"`
+	HasteDeadline *time.Time `json:"hasteDeadline,omitempty"`
+}
+
+// hasteOf is the haste of a version.
+func hasteOf(version string, urgent bool, deadline *time.Time) Haste {
+	if !urgent && deadline == nil {
+		return Haste{}
+	}
+	return Haste{version, urgent, deadline}
+}
+
+// ReturnedUrgently reports whether boxes of a returned rollout go back at once.
+func (r ChannelRow) ReturnedUrgently(rolloutID string) bool {
+	return slices.Contains(r.UrgentReturns, rolloutID)
+}
+
+// Passes is what a version may pass by in plants: that of a rollout, or else the channel's.
+func (r ChannelRow) Passes(rolloutID string) (h calendar.Haste) {
+	urgent, deadline := r.HasteUrgent, r.HasteDeadline
+	switch {
+	case rolloutID != "" && rolloutID == r.TellingID:
+		urgent, deadline = r.Urgent, r.Deadline
+	case rolloutID != "" || r.HasteOf != r.CurrentVersion:
+		return h
+	}
+	if h.Urgent = urgent; deadline != nil {
+		h.Deadline = *deadline
+	}
+	return h
 }
 
 // A Kept is an organization that was left out of a rollout that was adopted. Its boxes keep the version that the channel
@@ -186,13 +229,27 @@ func (r ChannelRow) HasReturned(rolloutID string) bool {
 
 // Return returns the row after a rollout was returned. next is the rollout if the row carries it, otherwise nil. The row
 // must remember the target. Boxes with other versions, and those that are held, are told the same as before.
-func (r ChannelRow) Return(rolloutID, version string, next *Carried, t Telling, at time.Time) ChannelRow {
+func (r ChannelRow) Return(rolloutID, version string, next *Carried, t Telling, urgent bool, at time.Time) ChannelRow {
 	if next != nil {
 		r.Rollout, r.Telling = next, t
 	}
 	r.Returned = append(slices.Clone(r.Returned), rolloutID+" "+version)
+	if urgent {
+		r.UrgentReturns = append(slices.Clone(r.UrgentReturns), rolloutID)
+	}
 	r.Revision++
 	r.UpdatedAt = at
+	return r
+}
+
+// Hurried returns the row once plants need not be open for the return of a rollout, which it may carry.
+func (r ChannelRow) Hurried(rolloutID string, carries bool, next Carried) ChannelRow {
+	if carries {
+		r.Rollout = &next
+	}
+	if r.HasReturned(rolloutID) {
+		r.UrgentReturns = append(slices.Clone(r.UrgentReturns), rolloutID)
+	}
 	return r
 }
 
@@ -217,6 +274,12 @@ func (r ChannelRow) Publish(p Publication, at time.Time) ChannelRow {
 		Revision: r.Revision + 1, UpdatedAt: at,
 	}
 	return ChannelRow{Channel: published, Past: r.past(p.CurrentVersion)}
+}
+
+// Hastening returns the row with what its version may pass by, since it was published.
+func (r ChannelRow) Hastening(urgent bool, of Urgency) ChannelRow {
+	r.Haste = hasteOf(r.CurrentVersion, urgent, of.Until(r.UpdatedAt))
+	return r
 }
 
 // past lists the former versions after a change of the channel's version to next.
@@ -254,7 +317,10 @@ func (r ChannelRow) Begin(c Carried) ChannelRow {
 // and earlier targets are forgotten. The address of the bytes is that of the target's release.
 func (r ChannelRow) Adopt(c Carried, target Release, at time.Time) ChannelRow {
 	r.Past, r.Kept = r.past(c.TargetVersion), r.keeping(c)
-	r.Rollout, r.Earlier, r.Returned, r.Telling = &c, nil, nil, Telling{}
+	if r.Haste = (Haste{}); r.TellingID == c.ID {
+		r.Haste = hasteOf(c.TargetVersion, r.Urgent, r.Deadline)
+	}
+	r.Rollout, r.Earlier, r.Returned, r.UrgentReturns, r.Telling = &c, nil, nil, nil, Telling{}
 	r.CurrentVersion, r.ArtifactURL, r.SHA256 = c.TargetVersion, target.At(c.Target()).ArtifactURL, c.SHA256
 	r.Details, r.Delivery = target.Of(c.Target())
 	r.Revision++

@@ -29,7 +29,20 @@ func PlanOf(body *input.Object, interval time.Duration) PlanRequest {
 		r.Policy = nil
 	}
 	r.Grounds = audit.GroundsOf(body)
+	r.Urgent = urgent(body, r.Grounds)
+	if r.Urgent && r.Policy != nil && len(r.Policy.Approvals.Before) > 0 {
+		body.Fault("urgent", "exclusive", "must not be given with a policy that asks for approvals: a second person can make the rollout urgent")
+	}
 	return r
+}
+
+// urgent reads whether plants need not be open, for which a reason is required.
+func urgent(body *input.Object, g audit.Grounds) bool {
+	is := body.Boolean("urgent")
+	if is && g.Reason == "" {
+		body.Fault("reason", "required", "is required with urgent")
+	}
+	return is
 }
 
 // A MoveRequest is a Move and its grounds.
@@ -63,7 +76,10 @@ func MoveOf(body *input.Object) MoveRequest {
 	if r.Return = body.Boolean("return"); r.Return && r.Status != Halted {
 		body.Fault("return", "exclusive", "must only be given together with the status halted")
 	}
-	body.RequireAny("staged_percent", "status")
+	if r.Urgent = urgent(body, r.Grounds); r.Urgent && (raises || r.Status != "" && !r.Return) {
+		body.Fault("urgent", "exclusive", "must be given alone or together with return")
+	}
+	body.RequireAny("staged_percent", "status", "urgent")
 	if raises && r.Status == Active {
 		body.Fault("status", "exclusive", "active must not be given together with staged_percent")
 	}

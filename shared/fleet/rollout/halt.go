@@ -141,6 +141,6 @@ func returned(set *change.Set, was, next Rollout, event string, row release.Chan
 			"Since the rollout, a version was published on its channel or adopted there, so no box is told %s because of the rollout.", was.TargetVersion)
 	}
 	change.Record(set, Kind, was, next, event)
-	change.Record(set, release.Kind, row, row.Return(was.ID, was.TargetVersion, carried, next.telling(), set.After(row.UpdatedAt)), "ReleaseReturned")
+	change.Record(set, release.Kind, row, row.Return(was.ID, was.TargetVersion, carried, next.telling(), next.Urgent, set.After(row.UpdatedAt)), "ReleaseReturned")
 	return next, nil
 }

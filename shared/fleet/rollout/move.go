@@ -21,6 +21,8 @@ type Move struct {
 	Without []string
 	// Return is set if boxes that run the target are told the channel's version again. It is given only with Halted.
 	Return bool
+	// Urgent is set if plants need not be open for the target any more, or for the return. It is given alone or with Return.
+	Urgent bool
 	// Stop is set if the guard stops telling boxes, and says why.
 	Stop guard.Reason
 	// Judged is set for a halt and a stop by the guard: the revision of the policy that it judged the rollout by.
@@ -72,6 +74,10 @@ func (r Rollout) After(m Move, now Moment) (next Rollout, event string, err erro
 		next.Stop = Stop{m.Stop, &now.At}
 		return next.changed(r, now.At), "RolloutTellingStopped", nil
 	}
+	if m.Urgent && m.Status == "" {
+		return r.hastened(now)
+	}
+	next.Urgent = r.Urgent || m.Urgent && returns
 	if !raises && !goesOn && !returns && next.Status == r.Status {
 		return r, "", nil
 	}
@@ -105,6 +111,23 @@ func (r Rollout) After(m Move, now Moment) (next Rollout, event string, err erro
 		return next, "RolloutResumed", nil
 	}
 	return next, r.event(next), nil
+}
+
+// hastened is the rollout once plants need not be open for it. Where the policy asks for approvals, SELF_APPROVAL keeps those
+// who steered it from doing this alone.
+func (r Rollout) hastened(now Moment) (next Rollout, event string, err error) {
+	switch {
+	case r.Urgent:
+		return r, "", nil
+	case r.Status != Active && r.ReturnedAt == nil:
+		return r, "", problem.New(problem.InvalidStateTransition, "The rollout is %s; only an active or a returned one can become urgent.", r.Status)
+	case r.Terms != nil && len(r.Terms.Policy.Approvals.Before) > 0 && r.steered(now.By):
+		return r, "", problem.New(problem.SelfApproval,
+			"The policy asks for approvals, so somebody else than who started the rollout, promoted it last or changed its policy last has to make it urgent.")
+	}
+	next = r.changed(r, now.At)
+	next.Urgent = true
+	return next, "RolloutHastened", nil
 }
 
 // over is why a rollout that ended cannot be resumed, or nil.

@@ -55,6 +55,8 @@ type Rollout struct {
 	// bad or silent then are no evidence any more.
 	ResumedAt *time.Time `json:"resumedAt,omitempty"`
 	Stop
+	// Urgent is set if plants need not be open for the target, or for the way back of a returned rollout.
+	Urgent bool `json:"urgent,omitempty"`
 	// ReturnedAt is when the rollout was returned: since then, boxes that run its target are told the channel's version.
 	ReturnedAt *time.Time `json:"returnedAt,omitempty"`
 	// OnHalt is what the guard does with a halt besides halting: return, or nothing. It is the policy's, and lies here
@@ -91,10 +93,11 @@ func (s Stop) Stopped() bool { return s.StoppedFor != "" }
 
 // telling is whom the rollout tells, for the channel's row.
 func (r Rollout) telling() release.Telling {
-	if !r.Stopped() && len(r.Without) == 0 {
+	t := release.Telling{TellingID: r.ID, Stopped: r.Stopped(), Without: r.Without, Urgent: r.Urgent, Deadline: r.Until(r.StartedAt)}
+	if !t.Stopped && len(t.Without) == 0 && !t.Urgent && t.Deadline == nil {
 		return release.Telling{}
 	}
-	return release.Telling{TellingID: r.ID, Stopped: r.Stopped(), Without: r.Without}
+	return t
 }
 
 // StageStarts are when a version first reached each stage; nil: never.
@@ -157,6 +160,8 @@ type Plan struct {
 	TargetVersion string `json:"targetVersion"`
 	// Policy is how the guard judges the rollout; nil: it is managed manually.
 	Policy *guard.Policy `json:"policy,omitempty"`
+	// Urgent is set if plants need not be open for it.
+	Urgent bool `json:"urgent,omitempty"`
 }
 
 // check returns why a rollout cannot start as planned; nil if it can. An empty row or target does not exist.

@@ -76,8 +76,11 @@ func (s *Store) Start(ctx context.Context, from audit.Origin, p Plan, claim idem
 					break
 				}
 			}
+			r.Urgent = p.Urgent
 			change.Record(set, Kind, Rollout{}, r, "RolloutStarted")
-			set.With(release.Replace(row, row.Begin(r.Carried()).Showing(target)))
+			next := row.Begin(r.Carried()).Showing(target)
+			next.Telling = r.telling()
+			set.With(release.Replace(row, next))
 			return nil
 		},
 		func(ctx context.Context) (err error) {
@@ -227,6 +230,8 @@ func (s *Store) follow(ctx context.Context, set *change.Set, was, next Rollout) 
 	}
 	carries := row.Rollout != nil && row.Rollout.ID == was.ID
 	switch {
+	case next.ReturnedAt != nil && next.Urgent && !was.Urgent:
+		set.With(release.Replace(row, row.Hurried(next.ID, carries, next.Carried())))
 	case was.adopts(next):
 		if !carries || *row.Rollout != was.Carried() {
 			return &dynamo.ConditionError{Parts: []string{release.ResourceType}}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"wavegate/shared/fleet/guard"
+	"wavegate/shared/platform/calendar"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/timestamp"
 	"wavegate/shared/trail/audit"
@@ -189,7 +190,7 @@ func (r Rollout) promotable(to int, now Moment) error {
 }
 
 // closed returns WINDOW_CLOSED, with a way around it, unless one of the windows is open.
-func closed(windows guard.Windows, at time.Time, pass string) error {
+func closed(windows calendar.Windows, at time.Time, pass string) error {
 	if windows.Open(at) {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"wavegate/shared/fleet/freeze"
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/calendar"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/trail/audit"
 )
@@ -33,7 +34,7 @@ func judged(percent int, p guard.Policy) rollout.Rollout {
 
 // closed returns the policy with no window open at the tests' time, noon on a Sunday.
 func closed(p guard.Policy) guard.Policy {
-	p.Promote.Windows = guard.Windows{{Days: []string{"mon"}, From: "22:00", To: "04:00", TimeZone: "Europe/Berlin"}}
+	p.Promote.Windows = calendar.Windows{{Days: []string{"mon"}, From: "22:00", To: "04:00", TimeZone: "Europe/Berlin"}}
 	return p
 }
 

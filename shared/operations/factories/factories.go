@@ -17,9 +17,9 @@ var (
 		return operations.New(operations.Operation{
 			ID: "put-factory", Summary: "Register a factory",
 			Method: http.MethodPut, Path: "/api/factories/{factoryId}",
-			Roles: operations.Owners,
+			Roles: operations.Keepers,
 			Takes: input.Takes{Conditions: true},
-			Gives: operations.Stored,
+			Gives: operations.Stored, Refuses: []problem.Code{problem.NotFound},
 			Grants: []operations.Grant{
 				operations.May(dynamo.Factories, dynamo.Get, dynamo.Write),
 				operations.May(dynamo.Audit, dynamo.Put),

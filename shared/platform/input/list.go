@@ -98,16 +98,16 @@ func (o *Object) Objects(name string, least, most int, read func(*Object)) {
 	o.objects(Field{Name: name, Is: &List{Least: least, Most: most}, Required: true}, read)
 }
 
-// OptionalObjects reads a list of objects.
-func (o *Object) OptionalObjects(name string, least, most int, read func(*Object)) {
-	o.objects(Field{Name: name, Is: &List{Least: least, Most: most}}, read)
+// OptionalObjects reads a list of objects, and reports whether it is given.
+func (o *Object) OptionalObjects(name string, least, most int, read func(*Object)) (given bool) {
+	return o.objects(Field{Name: name, Is: &List{Least: least, Most: most}}, read)
 }
 
-func (o *Object) objects(field Field, read func(*Object)) {
+func (o *Object) objects(field Field, read func(*Object)) (given bool) {
 	if o.declares {
 		field.Is.(*List).Of = shapeOf(read)
 	}
-	_, elements, _ := o.list(field)
+	_, elements, given := o.list(field)
 	for i, raw := range elements {
 		if kind := KindOf(raw); kind != ObjectKind {
 			o.FaultIn(field.Name, i, "type", "must be an object, not "+string(kind))
@@ -115,6 +115,7 @@ func (o *Object) objects(field Field, read func(*Object)) {
 		}
 		o.inner(o.at(field.Name)+"/"+strconv.Itoa(i), raw, read)
 	}
+	return given
 }
 
 // list returns the elements of a list that is not too long.

@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"time"
 
+	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/calendar"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
@@ -17,9 +19,11 @@ type Factory struct {
 	Name           string `json:"name"`
 	// MethodApproval says who may approve production methods. Empty means four-eyes.
 	MethodApproval ApprovalPolicy `json:"methodApproval,omitempty"`
-	CreatedAt      time.Time      `json:"createdAt"`
-	UpdatedAt      time.Time      `json:"updatedAt"`
-	Revision       int64          `json:"revision"` // from 1
+	// Updates say when the factory's boxes take updates; nil: always.
+	Updates   *calendar.Updates `json:"updates,omitempty"`
+	CreatedAt time.Time         `json:"createdAt"`
+	UpdatedAt time.Time         `json:"updatedAt"`
+	Revision  int64             `json:"revision"` // from 1
 
 	changes  int64 // see Changes
 	machines int64 // see Machines
@@ -65,10 +69,21 @@ func (f Factory) Check(when dynamo.Condition) dynamo.TransactItem {
 	return dynamo.TransactCheck("factory", dynamo.Factories, key(f.FactoryID), when)
 }
 
-// A Registration is a platform owner's input for a factory.
+// A Registration is a caller's input for a factory.
 type Registration struct {
 	OrganizationID, Name string
-	MethodApproval       ApprovalPolicy // empty keeps the present value
+	MethodApproval       ApprovalPolicy           // empty keeps the present value
+	Updates              *calendar.UpdatesRequest // nil keeps the present ones
+	// Admin is the caller's organization if the caller is no platform owner. Such a caller may only change the updates.
+	Admin string
+}
+
+// By completes a registration with who asks for it.
+func (r Registration) By(caller auth.Principal) Registration {
+	if !caller.Has(auth.PlatformOwner) {
+		r.Admin = caller.OrganizationID
+	}
+	return r
 }
 
 // An ApprovalPolicy says who may approve production methods in a factory. Only the platform owner sets
@@ -89,20 +104,32 @@ func RegistrationOf(body *input.Object) Registration {
 	r := Registration{OrganizationID: body.Text("organizationId", input.Name), Name: body.Text("name", input.DisplayName)}
 	approval, _ := body.OptionalText("methodApproval", ApprovalRule)
 	r.MethodApproval = ApprovalPolicy(approval)
+	body.OptionalObject("updates", func(o *input.Object) { r.Updates = new(calendar.ReadUpdates(o)) })
 	return r
 }
 
 // register decides the result of a registration: the factory's next state and the name of the event. The event is empty
-// if nothing changes. An organization other than the factory's is CONFLICT.
+// if nothing changes. An organization other than the factory's is CONFLICT. An organization's admin gets NOT_FOUND for any
+// other factory, and FORBIDDEN for any change but that of the updates.
 func (f Factory) register(id string, r Registration, at time.Time) (next Factory, event string, err error) {
 	next = f
 	next.FactoryID, next.OrganizationID, next.Name = id, r.OrganizationID, r.Name
 	next.MethodApproval = cmp.Or(r.MethodApproval, f.MethodApproval)
 	next.UpdatedAt, next.Revision = at, f.Revision+1
+	if r.Admin != "" && (f.Revision == 0 || f.OrganizationID != r.Admin) {
+		return f, "", problem.Missing()
+	}
+	if r.Updates != nil {
+		if next.Updates, err = f.Updates.With(*r.Updates, at); err != nil {
+			return f, "", err
+		}
+	}
 	switch {
 	case f.Revision == 0:
 		next.CreatedAt = at
 		return next, "FactoryRegistered", nil
+	case r.Admin != "" && (f.OrganizationID != r.OrganizationID || f.Name != r.Name || f.MethodApproval != next.MethodApproval):
+		return f, "", problem.New(problem.Forbidden, "An organization's admin may only change updates; send the other values as they are.")
 	case f.OrganizationID != r.OrganizationID:
 		return f, "", problem.New(problem.Conflict, "The factory belongs to another organization, and a factory never changes its organization.")
 	}
@@ -111,6 +138,8 @@ func (f Factory) register(id string, r Registration, at time.Time) (next Factory
 		return next, "FactoryRenamed", nil
 	case f.MethodApproval != next.MethodApproval:
 		return next, "FactoryMethodApprovalChanged", nil
+	case !dynamo.Same(f.Updates, next.Updates):
+		return next, "FactoryUpdatesChanged", nil
 	}
 	return f, "", nil
 }

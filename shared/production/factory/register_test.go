@@ -22,12 +22,12 @@ func TestRegister_ByPresentFactory(t *testing.T) {
 		event string
 		code  problem.Code
 	}{
-		"new":                  {Factory{}, Registration{"acme", "Munich", ""}, Factory{FactoryID: "munich-1", OrganizationID: "acme", Name: "Munich", CreatedAt: at, UpdatedAt: at, Revision: 1}, "FactoryRegistered", ""},
-		"the same values":      {there, Registration{"acme", "Munich", ""}, there, "", ""},
-		"another name":         {there, Registration{"acme", "Munich, hall 1", ""}, renamed, "FactoryRenamed", ""},
-		"another approval":     {there, Registration{"acme", "Munich", Single}, single, "FactoryMethodApprovalChanged", ""},
-		"approval missing":     {single, Registration{"acme", "Munich", ""}, single, "", ""},
-		"another organization": {there, Registration{"rival", "Munich", ""}, there, "", problem.Conflict},
+		"new":                  {Factory{}, Registration{OrganizationID: "acme", Name: "Munich"}, Factory{FactoryID: "munich-1", OrganizationID: "acme", Name: "Munich", CreatedAt: at, UpdatedAt: at, Revision: 1}, "FactoryRegistered", ""},
+		"the same values":      {there, Registration{OrganizationID: "acme", Name: "Munich"}, there, "", ""},
+		"another name":         {there, Registration{OrganizationID: "acme", Name: "Munich, hall 1"}, renamed, "FactoryRenamed", ""},
+		"another approval":     {there, Registration{OrganizationID: "acme", Name: "Munich", MethodApproval: Single}, single, "FactoryMethodApprovalChanged", ""},
+		"approval missing":     {single, Registration{OrganizationID: "acme", Name: "Munich"}, single, "", ""},
+		"another organization": {there, Registration{OrganizationID: "rival", Name: "Munich"}, there, "", problem.Conflict},
 	} {
 		next, event, err := c.was.register("munich-1", c.wish, at)
 		if next != c.next || event != c.event || (err == nil) != (c.code == "") || err != nil && !problem.Has(err, c.code) {

@@ -1,0 +1,252 @@
+package calendar
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"wavegate/shared/platform/input"
+	"wavegate/shared/platform/problem"
+)
+
+// Updates say when the boxes of a plant may be told a version that they do not run. The zero Updates allow it always.
+type Updates struct {
+	TimeZone string  `json:"timeZone,omitempty"`
+	Windows  []Hours `json:"windows,omitempty"`
+	// PausedUntil is the end of the last pause, and Reason why there is one.
+	PausedUntil *time.Time `json:"pausedUntil,omitempty"`
+	Reason      string     `json:"reason,omitempty"`
+	// Pauses are those of the last 30 days, the last one included.
+	Pauses []Pause `json:"pauses,omitempty"`
+}
+
+// A Pause is a time in which a plant takes no updates.
+type Pause struct {
+	From  time.Time `json:"from"`
+	Until time.Time `json:"until"`
+}
+
+// Limits of windows and pauses.
+const (
+	mostHours    = 14
+	longestPause = 14 * 24 * time.Hour
+	pauseWindow  = 30 * 24 * time.Hour // of which at most longestPause may be paused
+	minutesADay  = 24 * 60
+)
+
+// ReasonRule accepts the reason of a pause.
+var ReasonRule = &input.Text{Min: 1, Max: 256, Trim: true, Check: input.Visible, Says: "1 to 256 characters without control characters and invisible characters"}
+
+// An UpdatesRequest is what a caller wants of a plant's updates; nil keeps a value.
+type UpdatesRequest struct {
+	TimeZone    *string
+	Windows     *[]Hours
+	PausedUntil *string // empty ends the pause
+	Reason      string
+}
+
+// ReadUpdates reads what a body wants of a plant's updates.
+func ReadUpdates(o *input.Object) UpdatesRequest {
+	var q UpdatesRequest
+	if zone, given := o.OptionalText("timeZone", ZoneRule); given {
+		q.TimeZone = &zone
+	}
+	hours := []Hours{}
+	if o.OptionalObjects("windows", 0, mostHours, func(w *input.Object) { hours = append(hours, ReadHours(w)) }) {
+		q.Windows = &hours
+		for i := range hours {
+			if slices.ContainsFunc(hours[:i], hours[i].overlaps) {
+				o.FaultIn("windows", i, "overlap", "must not overlap an earlier window")
+			}
+		}
+	}
+	q.PausedUntil = o.ClearableText("pausedUntil", input.Time)
+	reason, given := o.OptionalText("reason", ReasonRule)
+	q.Reason = reason
+	switch pauses := q.PausedUntil != nil && *q.PausedUntil != ""; {
+	case pauses && !given:
+		o.Fault("reason", "required", "is required with pausedUntil")
+	case given && !pauses:
+		o.Fault("reason", "exclusive", "is only allowed with pausedUntil")
+	}
+	return q
+}
+
+// spans are the minutes of a week, from Sunday on, in which the hours are, without regard to changes of clocks.
+func (h Hours) spans() (list [][2]int) {
+	from, to := minutes(h.From), minutes(h.To)
+	if from == to {
+		return nil // faulty
+	}
+	if to <= from {
+		to += minutesADay
+	}
+	for _, day := range h.Days {
+		begin := slices.Index(Days, day) * minutesADay
+		list = append(list, [2]int{begin + from, begin + to})
+	}
+	return list
+}
+
+// overlaps reports whether two windows are open at the same time, also from one week to the next.
+func (h Hours) overlaps(other Hours) bool {
+	for _, a := range h.spans() {
+		for _, b := range other.spans() {
+			for _, week := range []int{-7 * minutesADay, 0, 7 * minutesADay} {
+				if a[0] < b[1]+week && b[0]+week < a[1] {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// With returns the updates after a request at a time, or VALIDATION_FAILED with all faults that depend on the present ones.
+// Nil updates are none.
+func (u *Updates) With(q UpdatesRequest, at time.Time) (*Updates, error) {
+	next := Updates{}
+	if u != nil {
+		next = *u
+	}
+	var faults []problem.Fault
+	if q.TimeZone != nil {
+		next.TimeZone = *q.TimeZone
+	}
+	if q.Windows != nil {
+		next.Windows = nil
+		if len(*q.Windows) > 0 { // omit an empty list: the embedded store cannot store one
+			next.Windows = *q.Windows
+		}
+	}
+	if len(next.Windows) > 0 && next.TimeZone == "" {
+		faults = append(faults, problem.Fault{Pointer: "/updates/timeZone", Code: "required", Detail: "is required with windows"})
+	}
+	if q.PausedUntil != nil {
+		pointer, err := next.pause(*q.PausedUntil, q.Reason, at)
+		if err != "" {
+			faults = append(faults, problem.Fault{Pointer: pointer, Code: "range", Detail: err})
+		}
+	}
+	if len(faults) > 0 {
+		return u, problem.Invalid(faults)
+	}
+	return &next, nil
+}
+
+// pause sets or ends the pause. It returns what is wrong with it.
+func (u *Updates) pause(until, reason string, at time.Time) (pointer, fault string) {
+	var past []Pause
+	began := at
+	for _, p := range u.Pauses {
+		if p.Until.After(at) { // the present one, which is replaced
+			began, p.Until = p.From, at
+		}
+		if p.Until.After(at.Add(-pauseWindow)) && p.Until.After(p.From) {
+			past = append(past, p)
+		}
+	}
+	u.PausedUntil, u.Reason, u.Pauses = nil, "", past
+	if until == "" {
+		return "", ""
+	}
+	end := input.ParseTime(until).Truncate(time.Millisecond)
+	switch {
+	case !end.After(at):
+		return "/updates/pausedUntil", "must be in the future; null ends a pause"
+	case end.Sub(at) > longestPause:
+		return "/updates/pausedUntil", "must be at most 14 days ahead"
+	}
+	if n := len(past); n > 0 && past[n-1].Until.Equal(at) {
+		past = past[:n-1] // it goes on
+	}
+	now := Pause{began, end}
+	used := time.Duration(0)
+	for _, p := range append(slices.Clone(past), now) {
+		used += max(0, p.Until.Sub(later(p.From, end.Add(-pauseWindow))))
+	}
+	if used > longestPause {
+		return "/updates/pausedUntil", fmt.Sprintf("must leave at most 14 paused days in 30; with this pause there would be %.1f", used.Hours()/24)
+	}
+	u.PausedUntil, u.Reason, u.Pauses = &end, reason, append(past, now)
+	return "", ""
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// A Haste is what a release may pass by.
+type Haste struct {
+	Urgent   bool      // windows and pauses
+	Deadline time.Time // pauses, from then on; zero: none
+}
+
+// What a box waits for.
+const (
+	ForWindow = "window"
+	ForPause  = "pause"
+	ForGroup  = "group"
+)
+
+// A Wait says why the boxes of a plant are told nothing new now, and until when; the zero Wait: they are told.
+type Wait struct {
+	For string
+	// Opens is when the plant opens next, and Closes when it closes again; zero: not within two weeks.
+	Opens, Closes time.Time
+}
+
+// Wait is for how long a release waits for a plant.
+func (u *Updates) Wait(h Haste, at time.Time) (w Wait) {
+	if u == nil || h.Urgent {
+		return w
+	}
+	ready := at
+	if u.PausedUntil != nil && u.PausedUntil.After(at) && (h.Deadline.IsZero() || h.Deadline.After(at)) {
+		w.For, ready = ForPause, *u.PausedUntil
+		if !h.Deadline.IsZero() && h.Deadline.Before(ready) {
+			ready = h.Deadline
+		}
+	}
+	windows := u.windows()
+	if w.For == "" && windows.Open(at) {
+		return w
+	}
+	w.For = cmp.Or(w.For, ForWindow)
+	if opens, ok := windows.Opens(ready); ok {
+		w.Opens = opens
+		w.Closes, _ = windows.Closes(opens)
+	}
+	return w
+}
+
+func (u *Updates) windows() (ws Windows) {
+	for _, h := range u.Windows {
+		ws = append(ws, h.In(u.TimeZone))
+	}
+	return ws
+}
+
+// Windowed reports whether there are windows.
+func (u *Updates) Windowed() bool { return u != nil && len(u.Windows) > 0 }
+
+// A plant without windows opens for an hour, as far as its boxes spread.
+const usualWindow = time.Hour
+
+// Until is how long a box waits for the opening: the boxes of a plant come one after another in the first tenth of its
+// window. place is the box's, of 2^32. It is at most an interval.
+func (w Wait) Until(interval time.Duration, place uint32, at time.Time) time.Duration {
+	if w.Opens.IsZero() {
+		return interval
+	}
+	length := usualWindow
+	if !w.Closes.IsZero() {
+		length = w.Closes.Sub(w.Opens)
+	}
+	own := w.Opens.Add(time.Duration(float64(length/10) * (float64(place) / (1 << 32))))
+	return min(interval, max(own.Sub(at), time.Second))
+}

@@ -1,0 +1,187 @@
+package calendar_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"wavegate/shared/platform/calendar"
+)
+
+func window(from, to, zone string, days ...string) calendar.Windows {
+	if len(days) == 0 {
+		days = calendar.Days
+	}
+	return calendar.Windows{{Days: days, From: from, To: to, TimeZone: zone}}
+}
+
+// In Berlin, clocks went from 02:00 to 03:00 on Sunday, 29 March 2026, and go from 03:00 back to 02:00 on
+// Sunday, 25 October 2026.
+func TestWindows_GoByTheClockOnTheWall(t *testing.T) {
+	const berlin = "Europe/Berlin"
+	for name, c := range map[string]struct {
+		windows calendar.Windows
+		open    []string
+		closed  []string
+	}{
+		"no window is always open": {calendar.Windows{}, []string{"2026-03-11T12:00:00Z"}, nil},
+		"a day's window": {window("08:00", "16:30", berlin), []string{"2026-01-05T07:00:00Z", "2026-01-05T15:29:59Z", "2026-07-05T06:00:00Z"},
+			[]string{"2026-01-05T06:59:59Z", "2026-01-05T15:30:00Z", "2026-07-05T14:30:00Z"}},
+		"the whole day":     {window("00:00", "24:00", berlin, "mon"), []string{"2026-01-04T23:00:00Z", "2026-01-05T22:59:59Z"}, []string{"2026-01-04T22:59:59Z", "2026-01-05T23:00:00Z"}},
+		"a night's window":  {window("22:00", "04:00", berlin, "fri"), []string{"2026-01-09T21:00:00Z", "2026-01-10T02:59:59Z"}, []string{"2026-01-09T02:00:00Z", "2026-01-10T03:00:00Z", "2026-01-10T21:00:00Z"}},
+		"until midnight":    {window("22:00", "00:00", berlin, "fri"), []string{"2026-01-09T22:59:59Z"}, []string{"2026-01-09T23:00:00Z"}},
+		"before the change": {window("00:00", "02:00", berlin, "sun"), []string{"2026-03-29T00:59:59Z"}, []string{"2026-03-29T01:00:00Z"}},
+		"an hour that is skipped": {window("02:00", "03:00", berlin, "sun"), []string{"2026-03-22T01:30:00Z", "2026-04-05T00:30:00Z"},
+			[]string{"2026-03-29T00:59:59Z", "2026-03-29T01:00:00Z", "2026-03-29T01:30:00Z"}},
+		"a window that begins in it": {window("02:30", "04:00", berlin), []string{"2026-03-29T01:00:00Z", "2026-03-29T01:59:59Z"}, []string{"2026-03-29T00:59:59Z", "2026-03-29T02:00:00Z"}},
+		"a window that ends in it":   {window("01:00", "02:30", berlin), []string{"2026-03-29T00:59:59Z"}, []string{"2026-03-29T01:00:00Z"}},
+		"a night across it":          {window("22:00", "04:00", berlin, "sat"), []string{"2026-03-29T00:30:00Z", "2026-03-29T01:30:00Z"}, []string{"2026-03-29T02:00:00Z"}},
+		"an hour that comes twice": {window("02:00", "03:00", berlin, "sun"), []string{"2026-10-25T00:00:00Z", "2026-10-25T00:59:59Z", "2026-10-25T01:00:00Z", "2026-10-25T01:59:59Z"},
+			[]string{"2026-10-24T23:59:59Z", "2026-10-25T02:00:00Z"}},
+		"a zone with a half-hour offset": {window("00:00", "01:00", "Asia/Kolkata"), []string{"2026-01-05T18:30:00Z"}, []string{"2026-01-05T18:29:59Z", "2026-01-05T19:30:00Z"}},
+		"one of two": {append(window("08:00", "09:00", berlin), window("08:00", "09:00", "America/New_York")...), []string{"2026-01-05T07:30:00Z", "2026-01-05T13:30:00Z"},
+			[]string{"2026-01-05T12:30:00Z"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, at := range c.open {
+				if !c.windows.Open(instant(t, at)) {
+					t.Errorf("%s is closed", at)
+				}
+			}
+			for _, at := range c.closed {
+				if c.windows.Open(instant(t, at)) {
+					t.Errorf("%s is open", at)
+				}
+			}
+		})
+	}
+}
+
+func instant(t interface{ Fatal(...any) }, text string) time.Time {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+func TestOpens_TheNextWindow(t *testing.T) {
+	for name, c := range map[string]struct {
+		windows  calendar.Windows
+		at, want string
+	}{
+		"now":                                 {window("08:00", "16:00", "UTC"), "2026-01-05T08:00:01Z", "2026-01-05T08:00:01Z"},
+		"later today":                         {window("08:00", "16:00", "UTC"), "2026-01-05T07:59:59Z", "2026-01-05T08:00:00Z"},
+		"next week":                           {window("08:00", "16:00", "UTC", "mon"), "2026-01-05T16:00:00Z", "2026-01-12T08:00:00Z"},
+		"the week after, since it is skipped": {window("02:00", "03:00", "Europe/Berlin", "sun"), "2026-03-22T03:00:00Z", "2026-04-05T00:00:00Z"},
+		"when clocks are changed into it":     {window("02:30", "04:00", "Europe/Berlin", "sun"), "2026-03-29T00:00:00Z", "2026-03-29T01:00:00Z"},
+	} {
+		if got, ok := c.windows.Opens(instant(t, c.at)); !ok || !got.Equal(instant(t, c.want)) {
+			t.Errorf("%s: opens at %s, %v; want %s", name, got, ok, c.want)
+		}
+	}
+	if at, ok := window("00:00", "00:01", "No/Zone").Opens(time.Now()); ok {
+		t.Errorf("a window in no zone opens at %s", at)
+	}
+}
+
+// TestWindows_OpenAndClose_AsASlowSearchFinds asks each minute of two weeks.
+func TestWindows_OpenAndClose_AsASlowSearchFinds(t *testing.T) {
+	zones := []string{"UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "Pacific/Kiritimati", "Pacific/Pago_Pago"}
+	rapid.Check(t, func(t *rapid.T) {
+		var ws calendar.Windows
+		var locations []*time.Location
+		for range rapid.IntRange(1, 3).Draw(t, "windows") {
+			from, length := rapid.IntRange(0, 1439).Draw(t, "from"), rapid.IntRange(1, 1439).Draw(t, "length")
+			clock := func(minute int) string { return time.Date(2000, 1, 1, 0, minute, 0, 0, time.UTC).Format("15:04") }
+			ws = append(ws, window(clock(from), clock(from+length), rapid.SampledFrom(zones).Draw(t, "zone"), rapid.SampledFrom(calendar.Days).Draw(t, "day"))...)
+		}
+		for _, w := range ws {
+			location, err := time.LoadLocation(w.TimeZone)
+			if err != nil {
+				t.Fatal(err)
+			}
+			locations = append(locations, location)
+		}
+		at := time.Unix(rapid.Int64Range(1767225600, 1798761600).Draw(t, "at"), 0) // in 2026
+		if rapid.Bool().Draw(t, "near a change of clocks") {
+			at = instant(t, "2026-10-24T00:00:00Z").Add(time.Duration(rapid.IntRange(0, 172800).Draw(t, "seconds")) * time.Second)
+		}
+		for name, c := range map[string]struct {
+			find func(time.Time) (time.Time, bool)
+			is   bool
+		}{"opens": {ws.Opens, true}, "closes": {ws.Closes, false}} {
+			want := at
+			for slow(ws, locations, want) != c.is {
+				want = want.Truncate(time.Minute).Add(time.Minute)
+			}
+			if got, ok := c.find(at); !ok || !got.Equal(want) {
+				t.Fatalf("%v %s at %s, %v; after %s it does so at %s", ws, name, got, ok, at, want)
+			}
+		}
+	})
+}
+
+// TestDatabase_IsTheOneThatIsEmbedded, and knows the changes of clocks of the next two years.
+func TestDatabase_IsTheOneThatIsEmbedded(t *testing.T) {
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "lib", "time", "update.bash"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(script), "\nDATA="+calendar.Database+"\n") {
+		t.Errorf("the toolchain embeds another database than %s", calendar.Database)
+	}
+	for zone, want := range map[string][]string{
+		"Europe/Berlin":       {"2026-03-29T01:00:00Z", "2026-10-25T01:00:00Z", "2027-03-28T01:00:00Z", "2027-10-31T01:00:00Z"},
+		"America/New_York":    {"2026-03-08T07:00:00Z", "2026-11-01T06:00:00Z", "2027-03-14T07:00:00Z", "2027-11-07T06:00:00Z"},
+		"Australia/Lord_Howe": {"2026-04-04T15:00:00Z", "2026-10-03T15:30:00Z", "2027-04-03T15:00:00Z", "2027-10-02T15:30:00Z"},
+		"Africa/Casablanca":   {"2026-02-15T02:00:00Z", "2026-03-22T02:00:00Z", "2027-02-07T02:00:00Z", "2027-03-14T02:00:00Z"},
+		"Asia/Kolkata":        nil,
+	} {
+		at, until := instant(t, "2026-01-01T00:00:00Z"), instant(t, "2028-01-01T00:00:00Z")
+		location, err := time.LoadLocation(zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for {
+			_, at = at.In(location).ZoneBounds()
+			if at.IsZero() || !at.Before(until) {
+				break
+			}
+			got = append(got, at.UTC().Format(time.RFC3339))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s changes its clocks at %q", zone, got)
+		}
+	}
+}
+
+// slow reports whether a clock on the wall shows a time of one of the windows.
+func slow(ws calendar.Windows, zones []*time.Location, at time.Time) bool {
+	for i, w := range ws {
+		local := at.In(zones[i])
+		clock := local.Format("15:04")
+		began := calendar.Days[local.Weekday()]
+		switch {
+		case w.From < w.To && (clock < w.From || clock >= w.To), w.From > w.To && clock >= w.To && clock < w.From:
+			continue
+		case w.From > w.To && clock < w.To:
+			began = calendar.Days[(local.Weekday()+6)%7]
+		}
+		if slices.Contains(w.Days, began) {
+			return true
+		}
+	}
+	return false
+}
