@@ -21,6 +21,7 @@ import (
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/timestamp"
 )
 
 // InstalledRule accepts the version that a box says it has installed. The version is only compared for equality, so a
@@ -56,7 +57,11 @@ type Manifest struct {
 // Encode returns the manifest's bytes and their entity tag. The tag is strong: the same bytes for the same caller have
 // the same tag in every container. Other bytes have a different tag, and so does another caller.
 func (m Manifest) Encode(caller string) (body json.RawMessage, etag string, err error) {
-	if body, err = json.Marshal(m); err != nil {
+	encode := json.Marshal
+	if m.OpensAt != nil {
+		encode = timestamp.JSON
+	}
+	if body, err = encode(m); err != nil {
 		return nil, "", fmt.Errorf("edge: encode a manifest: %w", err)
 	}
 	sum := sha256.Sum256(append([]byte(caller+"\n"), body...))
