@@ -136,6 +136,8 @@ type Base struct {
 	Identify bool
 	// Deployment and Cancel are actions; 0: none. At most one of them is set.
 	Deployment, Cancel int64
+	// Door is the URL of the box at the door; empty: it may not poll there.
+	Door string
 	// Unrecorded is why the poll could not be recorded. If set, the client is told nothing new.
 	Unrecorded error
 }
@@ -158,6 +160,9 @@ func (b *Boxes) Poll(ctx context.Context, c ClientCall) (Base, error) {
 		return Base{}, err
 	}
 	base, at := Base{Sleep: spread(e.EdgeID, t.interval)}, b.at()
+	if door := boxauth.DoorFor(ctx, c.Caller, b.settings.Door); door != "" {
+		base.Door = door + "/" + c.Tenant + "/controller/v1/" + c.ControllerID
+	}
 	var event report.Input = Contact{Subject: e.subject, At: at}
 	if row.DDI {
 		event = b.poll(e, t, has, at)

@@ -49,6 +49,9 @@ type Manifest struct {
 	PollIntervalSeconds int `json:"pollIntervalSeconds"`
 	// Bell is where a box that asks for it listens for changes; nil: it did not ask, or the deployment has no bell.
 	Bell *Address `json:"bell,omitempty"`
+	// Door is the base URL of the door, where the box may poll and report with its token instead of at the API; empty: it
+	// has no token of its own, or the deployment has no door.
+	Door string `json:"door,omitempty"`
 }
 
 // Encode returns the manifest's bytes and their entity tag. The tag is strong: the same bytes for the same caller have
@@ -214,6 +217,7 @@ func (p *Polls) resolve(ctx context.Context, poll Poll) (found, error) {
 		Version: r.Version, ArtifactURL: r.ArtifactURL, SHA256: r.SHA256,
 		Source: r.Source, RolloutID: r.RolloutID, Towards: r.Towards, Installed: poll.Installed,
 		PollIntervalSeconds: wholeSeconds(UntilEnd(box.Pin, p.settings.Interval(row, now), now)),
+		Door:                boxauth.DoorFor(ctx, poll.Speaker, p.settings.Door),
 	}}, nil
 }
 

@@ -1,6 +1,7 @@
 package polling
 
 import (
+	"strings"
 	"time"
 
 	"wavegate/shared/fleet/bell"
@@ -17,6 +18,7 @@ type Settings struct {
 	ChannelCache     time.Duration
 	Shards           report.Shards
 	Issuers          boxauth.Issuers
+	Door             string // see setting.DoorURL
 }
 
 // ReadSettings reads the settings of polls.
@@ -24,6 +26,7 @@ func ReadSettings(r *setting.Values) Settings {
 	return Settings{
 		PollInterval: seconds(r, setting.PollIntervalSeconds), IdlePollInterval: seconds(r, setting.IdlePollIntervalSeconds),
 		ChannelCache: seconds(r, setting.ChannelCacheSeconds), Shards: report.ReadShards(r), Issuers: boxauth.ReadIssuers(r),
+		Door: strings.TrimSuffix(r.Text(setting.DoorURL), "/"),
 	}
 }
 

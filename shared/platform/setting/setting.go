@@ -61,6 +61,12 @@ const (
 	// change that did not ring the bell reaches the box within this time.
 	HeartbeatSeconds Name = "HEARTBEAT_SECONDS"
 
+	// DoorURL is the base URL of the door, of which boxes with a token of their own are told. If it is empty, they are told of
+	// none; the door itself knows its URL from its calls.
+	DoorURL Name = "DOOR_URL"
+	// APIURL is the API's base URL, to which the door refers callers that it does not take. It may be empty.
+	APIURL Name = "API_URL"
+
 	// GuardIntervalSeconds is the time between two ticks. A tick counts the active rollouts, and the guard judges them.
 	// The stack runs it once a minute. A local run uses a shorter time, to show in a minute what takes an hour.
 	GuardIntervalSeconds Name = "GUARD_INTERVAL_SECONDS"
