@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha1"
 	"crypto/sha256"
 	"crypto/tls"
@@ -72,6 +73,9 @@ func withDepot(t *testing.T, test func(d *depot, w *harness.World, owner *harnes
 		test(d, w, owner)
 	}
 }
+
+// server is what DDI clients take for the service: the door, if there is one.
+func server(w *harness.World) string { return cmp.Or(w.DoorURL, w.Target.URL) }
 
 func (d *depot) write(t *testing.T, name string, content []byte) {
 	t.Helper()
@@ -164,7 +168,7 @@ func (d *depot) swupdate(t *testing.T, w *harness.World, id, token, runs string,
 	home := t.TempDir()
 	config := fmt.Sprintf("globals : { verbose = true; };\nsuricatta : { cafile = %q; };\nidentify : ( { name = \"installed\"; value = %q; } );\n", filepath.Join(d.dir, "ca.pem"), runs)
 	expect.OK(t, os.WriteFile(filepath.Join(home, "swupdate.cfg"), []byte(config), 0o600))
-	suricatta := append([]string{"-t", "acme", "-u", w.Target.URL + "/api/ddi", "-i", id, "-k", token, "-p", "1",
+	suricatta := append([]string{"-t", "acme", "-u", server(w) + "/api/ddi", "-i", id, "-k", token, "-p", "1",
 		"--disable-token-for-dwl"}, arguments...)
 	out, err := os.Create(filepath.Join(home, "log"))
 	expect.OK(t, err)
@@ -258,21 +262,36 @@ func givesUp(t *testing.T, owner *harness.Caller, id string) {
 }
 
 func TestSWUpdate_GoodImage_IsInstalledOnceTheBoxHasRebooted(t *testing.T) {
-	withDepot(t, func(d *depot, w *harness.World, owner *harness.Caller) {
-		owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
-		token := enrol(t, owner, "box-1")
-		first := d.swupdate(t, w, "box-1", token, "1.0.0")
-		runs(t, owner, "box-1", "1.0.0")
-		owner.Put(t, channel, d.image(t, "1.1.0", false)).Is(t, http.StatusNoContent)
-		expect.Until(t, "SWUpdate has installed the image", func() bool { return first.says("Update successful") && d.installed("1.1.0") })
-		if known := why(t, owner, "box-1"); !at(known, "1.1.0", report.Working) || known.Running != "1.0.0" {
-			t.Errorf("before the reboot it is known as %+v, its report as %+v", known, known.Report)
+	withDepot(t, func(d *depot, w *harness.World, owner *harness.Caller) { installsOnce(t, d, w, owner) })
+}
+
+// TestSWUpdate_AtTheDoor_IsInstalledOnceTheBoxHasRebooted: at the URL of the door, the client sees no difference.
+func TestSWUpdate_AtTheDoor_IsInstalledOnceTheBoxHasRebooted(t *testing.T) {
+	if d := newDepot(t); d != nil {
+		w, owner := begin(t, quick, harness.WithDoor())
+		_, writes, end := calls(w)
+		defer end()
+		installsOnce(t, d, w, owner)
+		if writes.Load() == 0 {
+			t.Error("SWUpdate did not come through the door")
 		}
-		first.stop()
-		d.swupdate(t, w, "box-1", token, "1.1.0", "-c", "2")
-		reportsAs(t, owner, "box-1", "1.1.0", report.Installed)
-		expect.Equal(t, why(t, owner, "box-1").Running, "1.1.0", "known as")
-	})
+	}
+}
+
+func installsOnce(t *testing.T, d *depot, w *harness.World, owner *harness.Caller) {
+	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	token := enrol(t, owner, "box-1")
+	first := d.swupdate(t, w, "box-1", token, "1.0.0")
+	runs(t, owner, "box-1", "1.0.0")
+	owner.Put(t, channel, d.image(t, "1.1.0", false)).Is(t, http.StatusNoContent)
+	expect.Until(t, "SWUpdate has installed the image", func() bool { return first.says("Update successful") && d.installed("1.1.0") })
+	if known := why(t, owner, "box-1"); !at(known, "1.1.0", report.Working) || known.Running != "1.0.0" {
+		t.Errorf("before the reboot it is known as %+v, its report as %+v", known, known.Report)
+	}
+	first.stop()
+	d.swupdate(t, w, "box-1", token, "1.1.0", "-c", "2")
+	reportsAs(t, owner, "box-1", "1.1.0", report.Installed)
+	expect.Equal(t, why(t, owner, "box-1").Running, "1.1.0", "known as")
 }
 
 func TestSWUpdate_BrokenImage_IsAFailedAttempt(t *testing.T) {
