@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha1"
 	"crypto/sha256"
 	"crypto/tls"
@@ -73,9 +72,6 @@ func withDepot(t *testing.T, test func(d *depot, w *harness.World, owner *harnes
 		test(d, w, owner)
 	}
 }
-
-// server is what DDI clients take for the service: the door, if there is one.
-func server(w *harness.World) string { return cmp.Or(w.DoorURL, w.Target.URL) }
 
 func (d *depot) write(t *testing.T, name string, content []byte) {
 	t.Helper()
@@ -263,19 +259,6 @@ func givesUp(t *testing.T, owner *harness.Caller, id string) {
 
 func TestSWUpdate_GoodImage_IsInstalledOnceTheBoxHasRebooted(t *testing.T) {
 	withDepot(t, func(d *depot, w *harness.World, owner *harness.Caller) { installsOnce(t, d, w, owner) })
-}
-
-// TestSWUpdate_AtTheDoor_IsInstalledOnceTheBoxHasRebooted: at the URL of the door, the client sees no difference.
-func TestSWUpdate_AtTheDoor_IsInstalledOnceTheBoxHasRebooted(t *testing.T) {
-	if d := newDepot(t); d != nil {
-		w, owner := begin(t, quick, harness.WithDoor())
-		_, writes, end := calls(w)
-		defer end()
-		installsOnce(t, d, w, owner)
-		if writes.Load() == 0 {
-			t.Error("SWUpdate did not come through the door")
-		}
-	}
 }
 
 func installsOnce(t *testing.T, d *depot, w *harness.World, owner *harness.Caller) {

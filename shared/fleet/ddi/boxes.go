@@ -48,6 +48,7 @@ type Boxes struct {
 	channels *cache.Channels
 	speakers *boxauth.Speakers
 	settings polling.Settings
+	watch    polling.Watch
 	now      func() time.Time
 }
 
@@ -61,6 +62,12 @@ func NewBoxes(db *dynamo.DB, settings polling.Settings, now func() time.Time) *B
 		settings: settings,
 		now:      now,
 	}
+}
+
+// With makes the boxes poll less often that no rollout has reached, and that the guard does not look up.
+func (b *Boxes) With(w polling.Watch) *Boxes {
+	b.watch = w
+	return b
 }
 
 // recordTime is how long a poll may take to write its report after the limiter has admitted it. It is longer than for a
@@ -96,18 +103,18 @@ type telling struct {
 	towards      string          // the rollout's target, if version is a stone
 	heldAt       *time.Time      // since when the box is held; nil: it is not
 	release      release.Release // of a version that the box does not have
-	interval     time.Duration
+	channel      release.ChannelRow
 }
 
 // tell decides what a box is told. If nothing is published on the box's channel, or the release
 // lacks details that a DDI client needs, the box is told what it has.
 func (b *Boxes) tell(ctx context.Context, box report.Row) (telling, error) {
-	has, now := Has(box), b.now()
-	r, row, published, err := polling.Tell(ctx, b.channels, polling.BoxOf(box, has, now))
+	has := Has(box)
+	r, row, published, err := polling.Tell(ctx, b.channels, polling.BoxOf(box, has, b.now()))
 	if err != nil {
 		return telling{}, err
 	}
-	t := telling{version: has, interval: polling.UntilEnd(box.Pin, b.settings.Interval(row, now), now)}
+	t := telling{version: has, channel: row}
 	if !published {
 		return t, nil
 	}
@@ -159,7 +166,9 @@ func (b *Boxes) Poll(ctx context.Context, c ClientCall) (Base, error) {
 	if err != nil {
 		return Base{}, err
 	}
-	base, at := Base{Sleep: spread(e.EdgeID, t.interval)}, b.at()
+	at := b.at()
+	interval := b.settings.Interval(t.channel, at, b.watch.Near(ctx, t.channel, row))
+	base := Base{Sleep: spread(e.EdgeID, polling.UntilEnd(row.Pin, interval, at))}
 	if door := boxauth.DoorFor(ctx, c.Caller, b.settings.Door); door != "" {
 		base.Door = door + "/" + c.Tenant + "/controller/v1/" + c.ControllerID
 	}

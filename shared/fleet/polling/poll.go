@@ -216,7 +216,7 @@ func (p *Polls) resolve(ctx context.Context, poll Poll) (found, error) {
 		EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel,
 		Version: r.Version, ArtifactURL: r.ArtifactURL, SHA256: r.SHA256,
 		Source: r.Source, RolloutID: r.RolloutID, Towards: r.Towards, Installed: poll.Installed,
-		PollIntervalSeconds: wholeSeconds(UntilEnd(box.Pin, p.settings.Interval(row, now), now)),
+		PollIntervalSeconds: wholeSeconds(UntilEnd(box.Pin, p.settings.Interval(row, now, p.bell.Near(ctx, row, box)), now)),
 		Door:                boxauth.DoorFor(ctx, poll.Speaker, p.settings.Door),
 	}}, nil
 }

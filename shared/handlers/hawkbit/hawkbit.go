@@ -4,6 +4,7 @@ package hawkbit
 import (
 	"net/http"
 
+	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/ddi"
 	"wavegate/shared/fleet/polling"
 	"wavegate/shared/function"
@@ -17,7 +18,7 @@ func boxes(env lambdahttp.Env) *ddi.Boxes {
 
 // Base answers the poll of a DDI client: whether there is an action for the box, and when to poll again.
 func Base(env lambdahttp.Env) function.Handler[ddi.ClientCall] {
-	known := boxes(env)
+	known := boxes(env).With(polling.NewWatch(census.NewCountedSizes(env.DB).Of, env.Now))
 	return func(c *function.Call, in ddi.ClientCall) (lambdahttp.Answer, error) {
 		base, err := known.Poll(c.Context(), in.By(c.Caller, c.Origin(), c.CountBox))
 		polling.Warn(c.Context(), env.Log, env.Metrics, env.Now(), "get-ddi-base", base.Unrecorded)

@@ -29,6 +29,7 @@ var (
 				operations.May(dynamo.Channels, dynamo.Get),
 				operations.May(dynamo.Releases, dynamo.Get),
 				operations.May(dynamo.Reports, dynamo.Get, dynamo.Write),
+				operations.May(dynamo.Progress, dynamo.Get), // the sizes of a rollout's stages
 			}, operations.Gateways...),
 		}, ddi.CallOf)
 	}

@@ -45,11 +45,11 @@ const (
 	fixed = alarmMetrics*alarmMetric + writtenMetrics*writtenMetric
 	// A count of a channel's boxes is made each minute of an active rollout. It reads the index entry of each box,
 	// entryBytes with names of some 20 characters, at half a unit for 4 KB. It looks up when boxes were last seen, at a
-	// unit for the row and half a unit for the counter: 1,000 for the progress, 1,000 of the present stage once it has
-	// soaked, and 5,000 every half hour, when the guard checks for silence. It stores its counts.
+	// unit for the row and half a unit for the counter: every ten minutes 1,000 for the progress and 1,000 of the present stage
+	// once it has soaked, and 5,000 every half hour, when the guard checks for silence. It stores its counts.
 	entryBytes  = 280.0
 	countShare  = entryBytes / 8192
-	countUnits  = 1.5 * (1000 + 1000 + 5000.0/30)
+	countUnits  = 1.5 * (1000.0/10 + 1000.0/10 + 5000.0/30)
 	countWrites = 8.0
 	// A box listens at Idle, and at Interval for an hour after each of the five changes of a release: start, three
 	// stages and completion. It polls at its heartbeat, at each of these changes, and about ten times around its update.
