@@ -162,7 +162,7 @@ func TestTick_ACountOfRollouts_TakesTheUnitsThatThePriceHas(t *testing.T) {
 		return u
 	}
 	const minutes = 30 // the guard checks for silence every half hour, and ticks look up samples every ten minutes
-	tick() // it makes up for a day without one, with a survey
+	tick()             // it makes up for a day without one, with a survey
 	var reads, writes, least, most float64
 	for range minutes {
 		u := tick()
@@ -172,7 +172,7 @@ func TestTick_ACountOfRollouts_TakesTheUnitsThatThePriceHas(t *testing.T) {
 		}
 		most = max(most, u.Read)
 	}
-	priced := countUnits + float64(*boxes)*countShare
+	priced := countReads(float64(*boxes))
 	t.Logf("%d boxes: %.0f read units a minute, %.0f at most, and %.1f write units; the price has %.0f and %.0f", *boxes, reads, most, writes, priced, countWrites)
 	if reads > priced || reads < priced/4 || writes > countWrites {
 		t.Errorf("a tick takes %.0f read units and %.0f write units, and the price has %.0f and %.0f", reads, writes, priced, countWrites)
