@@ -254,6 +254,24 @@ func TestDoor_AndTheAPI_HaveOneLimit(t *testing.T) {
 	}
 }
 
+// TestPolls_DuringARollout_AreOftenForBoxesThatTheGuardCompares, at the API and at the door: all boxes of a small fleet.
+func TestPolls_DuringARollout_AreOftenForBoxesThatTheGuardCompares(t *testing.T) {
+	w, owner := begin(t, uncached, harness.WithDoor())
+	start(t, owner, "gateway-x")
+	reached, other := boxesOf("1.1.0", 1)
+	for _, id := range []string{reached, other} {
+		token := enrol(t, owner, id)
+		for _, c := range []*harness.Caller{w.With("Bearer", token), atDoor(w, "Bearer", token)} {
+			c.Get(t, "/api/edges/"+id+"/update/manifest").Is(t, http.StatusOK).Has(t, `{"pollIntervalSeconds":60}`)
+			var a struct{ Config struct{ Polling struct{ Sleep string } } }
+			c.Get(t, ddiPath("acme", id)).Is(t, http.StatusOK).Into(t, &a)
+			if s := a.Config.Polling.Sleep; s < "00:00:48" || s > "00:01:12" {
+				t.Errorf("%s sleeps %s", id, s)
+			}
+		}
+	}
+}
+
 // TestDoor_TheStoreIsDown_Is503, spread over a minute.
 func TestDoor_TheStoreIsDown_Is503(t *testing.T) {
 	w, owner := published(t, quick, harness.WithDoor())
