@@ -37,8 +37,8 @@ const (
 	// LogSamplePolls is n if one of n successful polls is logged. Failures and refusals are
 	// always logged.
 	LogSamplePolls Name = "LOG_SAMPLE_POLLS"
-	// PollIntervalSeconds is the time between a box's polls while its channel has an active
-	// rollout, and for a few minutes after any change of the channel.
+	// PollIntervalSeconds is the time between a box's polls on the first day of a stage that has reached it, and for a few
+	// minutes after any other change of the channel.
 	PollIntervalSeconds Name = "POLL_INTERVAL_SECONDS"
 	// IdlePollIntervalSeconds is the time between a box's polls otherwise.
 	IdlePollIntervalSeconds Name = "IDLE_POLL_INTERVAL_SECONDS"
