@@ -113,6 +113,9 @@ func TestEvidence_MadeUpBoxes_DoNotHaltTheRolloutOfOthers(t *testing.T) {
 		w.Owner(t).Put(t, "/api/edges/"+box, `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`).Is(t, http.StatusCreated)
 		failsAtBoot(t, w, box)
 	}
+	for range 62 {
+		base(t, w.Box(t, "ddi"), "ddi")
+	}
 	if last := verdict(t, w, rollout); last["eventName"] == "RolloutHalted" {
 		t.Errorf("the trail ends with %v", last)
 	}
@@ -174,11 +177,11 @@ func inStage(percent, n int) (boxes []string) {
 }
 
 // TestEvidence_RestlessBoxes_AreShown_AndDoNotCount: one is cloned, so that two boards name their versions in turns, and
-// one polls without a pause.
+// two poll without a pause, one of them by DDI.
 func TestEvidence_RestlessBoxes_AreShown_AndDoNotCount(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, lookEachSecond)
-	owner, rollout := w.Owner(t), everyStage(t, w, []string{"cloned", "loops", "calm"})
+	owner, rollout := w.Owner(t), everyStage(t, w, []string{"cloned", "loops", "calm", "ddi"})
 	w.Box(t, "cloned").Put(t, "/api/edges/cloned/attributes", `{"attributes":{"hardwareRevision":"C"}}`).Is(t, http.StatusNoContent)
 	for box, polls := range map[string][]string{
 		"cloned": {"1.0.0", "1.1.0", "1.0.0", "1.1.0", "1.0.0"}, "loops": slices.Repeat([]string{"1.0.0"}, 62), "calm": {"1.0.0", "1.1.0"},
@@ -187,11 +190,14 @@ func TestEvidence_RestlessBoxes_AreShown_AndDoNotCount(t *testing.T) {
 			w.Box(t, box).Get(t, manifestPath(box)+"?installed="+installed).Is(t, http.StatusOK)
 		}
 	}
+	for range 62 {
+		base(t, w.Box(t, "ddi"), "ddi")
+	}
 	if last := verdict(t, w, rollout); last["eventName"] == "RolloutHalted" {
 		t.Errorf("the trail ends with %v", last)
 	}
 	for path, want := range map[string]string{
-		rollout + "/progress": `"restless":2`, rollout + "/edges?state=reverted": `"restless":{`, "/api/edges/loops/update/why": `"polls":true`,
+		rollout + "/progress": `"restless":3`, rollout + "/edges?state=reverted": `"restless":{`, "/api/edges/loops/update/why": `"polls":true`, "/api/edges/ddi/update/why": `"polls":true`,
 		"/api/edges/cloned/update/why": `"attributes":{"hardwareRevision":"C"}`,
 	} {
 		if text := string(owner.Get(t, path).Is(t, http.StatusOK).Body); !strings.Contains(text, want) {

@@ -109,7 +109,7 @@ func TestSentence_EveryRule(t *testing.T) {
 		census.RuleNothing:         "Told nothing: nothing is published on stable.",
 		census.RuleRollout:         "Told 1.0.0: its percentile is 63 and rollout 1.1.0 on stable is at 50 percent.",
 		census.RuleNotReached:      "Told 1.0.0: its percentile is 63 and rollout 1.1.0 on stable is at 50 percent; it is reached at 100.",
-		census.RuleKept:            "Told 1.0.0: it runs that version from a rollout on stable, and only a publication sends a box back.",
+		census.RuleKept:            "Told 1.0.0: it runs that version from a rollout on stable, and only a publication or a return sends a box back.",
 		census.RuleReturned:        "Told 1.0.0: it runs 1.1.0, and the rollout on stable that brought it that version was returned.",
 		census.RuleLeftOut:         "Told 1.0.0: rollout 1.1.0 on stable leaves out the box's organization.",
 		census.RuleStopped:         "Told 1.0.0: rollout 1.1.0 on stable tells no more boxes until a person goes on with it.",

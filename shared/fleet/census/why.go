@@ -145,7 +145,7 @@ func (t Telling) Sentence() string {
 		return fmt.Sprintf("Told %s: its percentile is %d and rollout %s on %s is at %d percent; it is reached at %d.",
 			t.Version, t.Percentile, t.Target, t.Channel, t.StagedPercent, t.ReachedAt)
 	case RuleKept:
-		return fmt.Sprintf("Told %s: it runs that version from a rollout on %s, and only a publication sends a box back.",
+		return fmt.Sprintf("Told %s: it runs that version from a rollout on %s, and only a publication or a return sends a box back.",
 			t.Version, t.Channel)
 	case RuleReturned:
 		return fmt.Sprintf("Told %s: it runs %s, and the rollout on %s that brought it that version was returned.", t.Version, t.Runs, t.Channel)

@@ -33,6 +33,8 @@ type ClientCall struct {
 	// Counts also counts a gateway's call for the box. It returns the name that the fair-use limiter counts the box under,
 	// or an error if the box has used up its limit.
 	Counts func(context.Context, auth.Principal) (subject string, err error)
+	// Calls returns how many calls the box made in the last minute; see polling.Poll. Nil: unknown.
+	Calls func(context.Context) int
 }
 
 // By completes a call with what only the function knows.
@@ -167,14 +169,16 @@ func (b *Boxes) Poll(ctx context.Context, c ClientCall) (Base, error) {
 		return Base{}, err
 	}
 	at := b.at()
-	interval := b.settings.Interval(t.channel, at, b.watch.Near(ctx, t.channel, row))
-	base := Base{Sleep: spread(e.EdgeID, polling.UntilEnd(row.Pin, interval, at))}
+	interval := polling.UntilEnd(row.Pin, b.settings.Interval(t.channel, at, b.watch.Near(ctx, t.channel, row)), at)
+	base := Base{Sleep: spread(e.EdgeID, interval)}
 	if door := boxauth.DoorFor(ctx, c.Caller, b.settings.Door); door != "" {
 		base.Door = door + "/" + c.Tenant + "/controller/v1/" + c.ControllerID
 	}
 	var event report.Input = Contact{Subject: e.subject, At: at}
 	if row.DDI {
-		event = b.poll(e, t, has, at)
+		polled := b.poll(e, t, has, at)
+		polled.Often = c.Calls != nil && report.TooOften(c.Calls(ctx), interval)
+		event = polled
 	}
 	first := !row.DDI
 	event = report.By{Input: event, SHA256: c.Caller.Credential}

@@ -55,6 +55,7 @@ type Box struct {
 	Installed string        // the version that the box says it runs, or empty
 	Told      string        // the version that it was told last, or empty
 	Offer     *report.Offer // the last one, or nil
+	Stone     *report.Stone // the last one, or nil
 	At        time.Time
 	// Unbooted is set for a DDI box that has yet to boot what it has installed. It still runs Running.
 	Unbooted bool
@@ -64,7 +65,7 @@ type Box struct {
 // BoxOf makes a Box of its report row. has is what the box says it runs.
 func BoxOf(row report.Row, has string, at time.Time) Box {
 	return Box{
-		Edge: edge.Of(row), Installed: has, Told: row.Told, Offer: row.Offer, At: at,
+		Edge: edge.Of(row), Installed: has, Told: row.Told, Offer: row.Offer, Stone: row.Stone, At: at,
 		Unbooted: row.DDI && row.Written != "" && row.Written == has, Running: row.Running,
 	}
 }
@@ -233,6 +234,9 @@ func (b Box) follow(row release.ChannelRow) (Resolution, bool) {
 		}
 	}
 	from := row.ReturnedBy(b.Installed)
+	if s := b.Stone; from == "" && s != nil && b.Installed != "" && (b.Installed == s.Version || b.Installed == s.Ran) && row.HasReturned(s.RolloutID) {
+		from = s.RolloutID
+	}
 	if kept, is := row.KeptFor(b.OrganizationID); is && b.Installed != row.CurrentVersion {
 		return Resolution{RolloutTarget: kept, Source: FromKept, ReturnedFrom: from}, true
 	}

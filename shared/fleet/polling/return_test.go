@@ -6,12 +6,15 @@ import (
 
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/polling"
+	"wavegate/shared/fleet/publication"
+	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/idempotency"
 )
 
 // returned gives a box a rollout's target, and returns the rollout after something else.
@@ -78,4 +81,36 @@ func TestPoll_AfterAReturn_PinnedAndHeldBoxesStay(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestPoll_AfterAReturn_ABoxOnAStoneLeavesATrace(t *testing.T) {
+	polled(t, func(t *testing.T, p *place) {
+		old, stone, target := "0-"+p.id, "1-"+p.id, "2-"+p.id
+		for i, version := range []string{stone, target, old} {
+			channel := []string{"lab-" + p.box.Channel, "lab-" + p.box.Channel, p.box.Channel}[i]
+			_, err := publication.NewStore(p.db).Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{EdgeType: "gateway-x", Channel: channel,
+				CurrentVersion: version, SHA256: version, Lineage: release.Lineage{Order: []int64{2, 3, 1}[i], Requires: []string{"", stone, ""}[i]}}, input.Preconditions{})
+			expect.OK(t, err)
+		}
+		ctx, rollouts := admission.Unlimited(t.Context()), rollout.NewStore(p.db)
+		id, err := rollouts.Start(ctx, audit.Origin{}, rollout.Plan{EdgeType: "gateway-x", Channel: p.box.Channel, TargetVersion: target}, idempotency.Claim{})
+		expect.OK(t, err)
+		for _, percent := range []int{10, 50, 100} {
+			_, err = rollouts.Move(ctx, audit.Origin{}, id, rollout.Move{StagedPercent: &percent}, input.Preconditions{})
+			expect.OK(t, err)
+		}
+		p.forget()
+		expect.Equal(t, p.ask(t, old, "").Manifest.Version, stone, "told first")
+		polls := p.polls
+		_, err = rollouts.Move(ctx, audit.Origin{}, id, rollout.Move{Status: rollout.Halted, Return: true}, input.Preconditions{})
+		expect.OK(t, err)
+		p.polls = polls // of a container that has not read the return yet
+		expect.Equal(t, p.ask(t, stone, "").Manifest.Version, target, "told then")
+		p.forget()
+		expect.Equal(t, p.ask(t, stone, "").Manifest.Version, old, "told after the return")
+		expect.Until(t, "one trace lies in the index", func() bool {
+			_, traces := p.entries(t)
+			return len(traces) == 1 && traces[0].RolloutID == id
+		})
+	})
 }

@@ -179,6 +179,11 @@ func (r ChannelRow) ReturnedBy(version string) (rolloutID string) {
 	return ""
 }
 
+// HasReturned reports whether a rollout was returned, as far as the row remembers.
+func (r ChannelRow) HasReturned(rolloutID string) bool {
+	return slices.ContainsFunc(r.Returned, func(text string) bool { id, _, _ := strings.Cut(text, " "); return id == rolloutID })
+}
+
 // Return returns the row after a rollout was returned. next is the rollout if the row carries it, otherwise nil. The row
 // must remember the target. Boxes with other versions, and those that are held, are told the same as before.
 func (r ChannelRow) Return(rolloutID, version string, next *Carried, t Telling, at time.Time) ChannelRow {

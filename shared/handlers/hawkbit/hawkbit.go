@@ -2,14 +2,18 @@
 package hawkbit
 
 import (
+	"context"
 	"net/http"
 
+	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/ddi"
 	"wavegate/shared/fleet/polling"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/ratelimit"
 )
 
 func boxes(env lambdahttp.Env) *ddi.Boxes {
@@ -20,6 +24,9 @@ func boxes(env lambdahttp.Env) *ddi.Boxes {
 func Base(env lambdahttp.Env) function.Handler[ddi.ClientCall] {
 	known := boxes(env).With(polling.NewWatch(census.NewCountedSizes(env.DB).Of, env.Now))
 	return func(c *function.Call, in ddi.ClientCall) (lambdahttp.Answer, error) {
+		if c.Caller.Has(auth.Edge) { // its own token: a gateway's calls are counted otherwise
+			in.Calls = func(ctx context.Context) int { return ratelimit.Used(admission.Header(ctx)) }
+		}
 		base, err := known.Poll(c.Context(), in.By(c.Caller, c.Origin(), c.CountBox))
 		polling.Warn(c.Context(), env.Log, env.Metrics, env.Now(), "get-ddi-base", base.Unrecorded)
 		return lambdahttp.Answer{
