@@ -36,15 +36,21 @@ const (
 	validFor = time.Minute
 )
 
-// enter returns the context of a call at a URL, and its caller, as the authorizer passes it on. It returns UNAUTHENTICATED and UNAVAILABLE.
-func (k *keeper) enter(ctx context.Context, event events.APIGatewayProxyRequest, url string) (context.Context, map[string]any, error) {
+// An entry is the context of a call, and its caller, as the authorizer passes it on.
+type entry struct {
+	ctx    context.Context
+	caller map[string]any
+}
+
+// enter verifies the token of a call at a URL. It returns UNAUTHENTICATED and UNAVAILABLE.
+func (k *keeper) enter(ctx context.Context, event events.APIGatewayProxyRequest, url string) (entry, error) {
 	scheme, raw, ok := boxtoken.Credentials(event.MultiValueHeaders["authorization"])
 	t, ours := boxtoken.Parse(raw)
 	if !ok || !ours || t.Kind != boxtoken.Box || !t.Kind.ComesBy(scheme) {
-		return ctx, nil, invalid("no token of a box")
+		return entry{}, invalid("no token of a box")
 	}
 	if k.remembers(t.Subject) {
-		return ctx, nil, invalid("a box that was unknown a moment ago")
+		return entry{}, invalid("a box that was unknown a moment ago")
 	}
 	reading, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
@@ -52,14 +58,14 @@ func (k *keeper) enter(ctx context.Context, event events.APIGatewayProxyRequest,
 	switch {
 	case problem.Has(err, problem.NotFound):
 		k.remember(t.Subject)
-		return ctx, nil, invalid("an unknown box")
+		return entry{}, invalid("an unknown box")
 	case err != nil:
-		return ctx, nil, polling.Spread(err)
+		return entry{}, polling.Spread(err)
 	case caller.UserID == "":
-		return ctx, nil, invalid("not the token of the box")
+		return entry{}, invalid("not the token of the box")
 	}
 	caller.Expires = k.now().Add(validFor)
-	return boxauth.Inside(ctx, row, url), caller.Context(), nil
+	return entry{boxauth.Inside(ctx, row, url), caller.Context()}, nil
 }
 
 // invalid is the API's answer to a token that is not valid. The cause is for the log.

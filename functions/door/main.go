@@ -68,21 +68,21 @@ type refusal struct{}
 
 // answer lets a call in, or refuses it with the answer that the API gives.
 func (d *door) answer(ctx context.Context, r events.LambdaFunctionURLRequest) (events.LambdaFunctionURLResponse, error) {
-	event, run := lambdahttp.EventOf(r), d.refuse
-	inside := ctx
+	event := lambdahttp.EventOf(r)
+	var to route
+	var enter entry
 	err := lambdahttp.Recovered(func() (err error) {
-		to, err := d.find(event.HTTPMethod, event.Path)
-		if err == nil {
-			event.PathParameters = to.parameters
-			inside, event.RequestContext.Authorizer, err = d.keeper.enter(ctx, event, lambdahttp.HostOf(r))
-			run = to.answer
+		if to, err = d.find(event.HTTPMethod, event.Path); err == nil {
+			enter, err = d.keeper.enter(ctx, event, lambdahttp.HostOf(r))
 		}
 		return err
 	})
 	if err != nil {
-		run, inside = d.refuse, context.WithValue(ctx, refusal{}, err)
+		res, err := d.refuse(context.WithValue(ctx, refusal{}, err), event)
+		return lambdahttp.URLResponseOf(res), err
 	}
-	res, err := run(inside, event)
+	event.PathParameters, event.RequestContext.Authorizer = to.parameters, enter.caller
+	res, err := to.answer(enter.ctx, event)
 	return lambdahttp.URLResponseOf(res), err
 }
 

@@ -263,7 +263,9 @@ func TestPolls_DuringARollout_AreOftenForBoxesThatTheGuardCompares(t *testing.T)
 		token := enrol(t, owner, id)
 		for _, c := range []*harness.Caller{w.With("Bearer", token), atDoor(w, "Bearer", token)} {
 			c.Get(t, "/api/edges/"+id+"/update/manifest").Is(t, http.StatusOK).Has(t, `{"pollIntervalSeconds":60}`)
-			var a struct{ Config struct{ Polling struct{ Sleep string } } }
+			var a struct {
+				Config struct{ Polling struct{ Sleep string } }
+			}
 			c.Get(t, ddiPath("acme", id)).Is(t, http.StatusOK).Into(t, &a)
 			if s := a.Config.Polling.Sleep; s < "00:00:48" || s > "00:01:12" {
 				t.Errorf("%s sleeps %s", id, s)
