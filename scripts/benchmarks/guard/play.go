@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/edge"
@@ -46,6 +47,7 @@ type play struct {
 	rollout rollout.Rollout
 	last    *census.Judgement
 	events  events
+	sizes   bell.Sizes // of the stages
 	now     time.Duration
 	changed bool // some row has changed since the last count
 	wake    map[time.Duration]bool
@@ -95,6 +97,7 @@ func newPlay(w world, seed int) *play {
 	is, _ := w.released(target)
 	r := rollout.Start("simulated", p.channel.Channel, is, &policy, audit.Person{UserID: "starter"}, w.Start)
 	p.rollout, p.channel = r, p.channel.Begin(r.Carried()).Showing(is)
+	p.measure()
 	if w.Bell {
 		p.addBell()
 	}
