@@ -14,6 +14,7 @@ import (
 
 	"wavegate/scripts/operator/run"
 	"wavegate/scripts/operator/terminal"
+	"wavegate/shared/platform/calendar"
 )
 
 // Version is the command that shows which program this is.
@@ -31,7 +32,8 @@ func Version(r *run.Run) *cobra.Command {
 		if r.JSON {
 			return r.ShowDocument(b)
 		}
-		rows := []string{terminal.Cells("wavegate", b.SHA256[:12]), terminal.Cells("sha256", b.SHA256)}
+		rows := []string{terminal.Cells("wavegate", b.SHA256[:12]), terminal.Cells("sha256", b.SHA256),
+			terminal.Cells("time zones", "IANA "+calendar.Database)}
 		if b.Revision != "" {
 			rows = append(rows, terminal.Cells("revision", b.Revision))
 		}

@@ -107,12 +107,13 @@ func set(r *run.Run) *cobra.Command {
 	channel := cmd.Flags().String("channel", "", "the `channel` that it follows, such as gateway-x/stable")
 	cmd.Flags().String("organization", "", "the `organization` that it belongs to")
 	cmd.Flags().String("factory", "", "the `factory` where it is installed; '' for none")
+	cmd.Flags().String("group", "", "the `group` of its factory that is told one box after another, such as a pair; '' for none")
 	departure := cmd.Flags().String("departure", "", "the `reason` why it leaves its factory although its machines have versions")
 	cmd.Flags().String("issuer", "", "the `issuer` of its tokens; '' for the service's own")
 	given := cmd.Flags().StringArray(attribute, nil, "one of all its attributes, such as board=C; '' for none")
 	return r.Sets(cmd, func(args []string) (run.Change, error) {
-		wish := run.Given(cmd, map[string]string{"organization": "organizationId", "factory": "factoryId", "issuer": "issuer"})
-		for _, name := range []string{"factoryId", "issuer"} {
+		wish := run.Given(cmd, map[string]string{"organization": "organizationId", "factory": "factoryId", "group": "group", "issuer": "issuer"})
+		for _, name := range []string{"factoryId", "group", "issuer"} {
 			if wish[name] == "" {
 				wish[name] = nil
 			}

@@ -57,6 +57,10 @@ func TestEveryOperationForPeople_HasACommand(t *testing.T) {
 		then            func(out string)
 	}{
 		{by: olga, operation: "put-factory", line: "factories set munich-1 --organization acme --name Munich --yes"},
+		{by: anna, operation: "put-factory", line: "factories windows munich-1 --time-zone Europe/Berlin --window 04:00-03:00 --yes"},
+		{by: anna, operation: "put-factory", line: "factories pause munich-1 --days 1 --reason stocktaking --yes"},
+		{by: anna, operation: "put-factory", line: "factories unpause munich-1 --yes"},
+		{by: olga, operation: "put-factory", line: "factories windows munich-1 --always --yes"},
 		{by: olga, operation: "get-factory", line: "factories show munich-1"},
 		{by: olga, operation: "list-factories", line: "factories list --organization acme"},
 		{by: anna, operation: "list-factory-audit-events", line: "factories log munich-1"},
@@ -105,6 +109,7 @@ func TestEveryOperationForPeople_HasACommand(t *testing.T) {
 
 		{by: olga, operation: "start-rollout", line: "start gateway-x/stable 1.1.0 --yes",
 			then: func(string) { made("{rollout}", "rollouts list gateway-x/stable", "id") }},
+		{by: olga, operation: "update-rollout", line: "urgent gateway-x/stable --reason hole --confirm gateway-x/stable"},
 		{by: olga, operation: "list-rollouts", line: "rollouts list --status active"},
 		{by: olga, operation: "get-rollout", line: "rollouts show {rollout}"},
 		{by: olga, operation: "get-overview", line: "status"},

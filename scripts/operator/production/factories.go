@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +13,7 @@ import (
 	"wavegate/scripts/operator/rollouts"
 	"wavegate/scripts/operator/run"
 	"wavegate/scripts/operator/terminal"
+	"wavegate/shared/platform/timestamp"
 	"wavegate/shared/production/factory"
 	"wavegate/shared/production/machine"
 	"wavegate/shared/production/method"
@@ -34,7 +36,7 @@ const (
 func factories(r *run.Run) *cobra.Command {
 	cmd := run.Group("factories", "See, register and rename factories", factoriesList(r),
 		r.Shows(&cobra.Command{Use: "show FACTORY", Short: "Show a factory", Example: "wavegate factories show munich-1"}, factoryPath),
-		factoriesSet(r),
+		factoriesSet(r), windows(r), pause(r), unpause(r),
 		run.Lists(r, &cobra.Command{
 			Use: "log FACTORY", Short: "Show who did what in a factory, newest first", Example: "wavegate factories log munich-1 --limit 20",
 		}, 50, func(_ context.Context, c *run.Call) (run.List[audit.Event], error) {
@@ -75,6 +77,73 @@ func factoriesSet(r *run.Run) *cobra.Command {
 	return r.Sets(cmd, func(args []string) (run.Change, error) {
 		wish := run.Given(cmd, map[string]string{"name": "name", "organization": "organizationId", "approval": "methodApproval"})
 		return run.Change{What: "factory " + args[0], Path: api.Path(factoryPath, args...), Wish: wish}, nil
+	})
+}
+
+// updates is the change of when a factory's boxes take updates.
+func updates(name string, wish map[string]any) run.Change {
+	return run.Change{What: "factory " + name, Path: api.Path(factoryPath, name), Wish: map[string]any{"updates": wish}}
+}
+
+func windows(r *run.Run) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "windows FACTORY", Short: "Say when the boxes of a factory take updates",
+		Long: "Sets the windows in which the boxes of a factory take updates, in place of all present ones. Days are mon to sun; without " +
+			"days, a window is on each day. A window may pass midnight. With --always, there are none.",
+		Example: "wavegate factories windows munich-1 --time-zone Europe/Berlin --window 'sun 04:00-08:00'\n" +
+			"wavegate factories windows munich-1 --window 'sat,sun 22:00-06:00' --window 12:00-12:30\nwavegate factories windows munich-1 --always",
+	}
+	zone := cmd.Flags().String("time-zone", "", "the `zone` of the windows, of the IANA database; for the first ones")
+	given := cmd.Flags().StringArray("window", nil, "a `window`; can be repeated")
+	always := cmd.Flags().Bool("always", false, "the boxes always take updates")
+	cmd.MarkFlagsOneRequired("window", "always")
+	cmd.MarkFlagsMutuallyExclusive("window", "always")
+	return r.Sets(cmd, func(args []string) (run.Change, error) {
+		wish, list := map[string]any{}, []any{}
+		if *zone != "" {
+			wish["timeZone"] = *zone
+		}
+		for _, text := range *given {
+			hours := map[string]any{}
+			times := text
+			if days, rest, both := strings.Cut(text, " "); both {
+				hours["days"], times = strings.Split(days, ","), rest
+			}
+			from, to, is := strings.Cut(times, "-")
+			if !is {
+				return run.Change{}, run.Fail(run.Misused, "%q is not a window such as 'sat,sun 22:00-06:00'", text)
+			}
+			hours["from"], hours["to"] = from, to
+			list = append(list, hours)
+		}
+		if wish["windows"] = list; *always {
+			wish["windows"] = []any{}
+		}
+		return updates(args[0], wish), nil
+	})
+}
+
+func pause(r *run.Run) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "pause FACTORY", Short: "Let the boxes of a factory take no updates for some days",
+		Long: "Pauses the updates of a factory, for 14 days at most, and 14 in any 30. A release with a deadline ends the wait at the " +
+			"deadline, and an urgent one does not wait.",
+		Example: "wavegate factories pause munich-1 --days 5 --reason stocktaking",
+	}
+	days := cmd.Flags().Int("days", 0, "how many days, 14 at most")
+	reason := cmd.Flags().String("reason", "", "why; whoever asks why a box waits sees it")
+	run.Required(cmd, "days", "reason")
+	return r.Sets(cmd, func(args []string) (run.Change, error) {
+		until := time.Now().Add(time.Duration(*days)*24*time.Hour - time.Minute) // the service's clock may be behind
+		return updates(args[0], map[string]any{"pausedUntil": timestamp.Text(until), "reason": *reason}), nil
+	})
+}
+
+func unpause(r *run.Run) *cobra.Command {
+	return r.Sets(&cobra.Command{
+		Use: "unpause FACTORY", Short: "End the pause of a factory", Example: "wavegate factories unpause munich-1",
+	}, func(args []string) (run.Change, error) {
+		return updates(args[0], map[string]any{"pausedUntil": nil}), nil
 	})
 }
 

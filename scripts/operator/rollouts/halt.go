@@ -171,6 +171,25 @@ func haltAll(ctx context.Context, c *run.Call, body map[string]any) error {
 	return errors.Join(failed...)
 }
 
+// hasten is the command that makes a rollout urgent.
+func hasten(r *run.Run) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "urgent CHANNEL", Short: "Let a rollout, or its return, no longer wait for plants", Example: "wavegate urgent gateway-x/stable --reason 'a hole in the login'",
+		Long: "Makes the latest rollout of a channel urgent: windows, pauses and groups of plants no longer count for it, nor for its " +
+			"return. It needs --reason. If the policy asks for approvals, somebody else than its starter has to do it.",
+	}
+	return moves(r, cmd, false, latest, func(_ context.Context, _ *run.Call, name string, v view) (run.Step, error) {
+		if v.rollout.Urgent {
+			return run.Step{Done: fmt.Sprintf("the rollout of %s on %s is urgent", v.rollout.TargetVersion, name)}, nil
+		}
+		return run.Step{
+			Question: fmt.Sprintf("%s: bring %s to its boxes whenever they poll, in the middle of a shift and to both boxes of a pair?", name, v.rollout.TargetVersion),
+			Name:     name, Request: api.Request{Body: map[string]any{"urgent": true}},
+			Done: fmt.Sprintf("the rollout of %s on %s is urgent", v.rollout.TargetVersion, name),
+		}, nil
+	})
+}
+
 // giveBack is the command for a return.
 func giveBack(r *run.Run) *cobra.Command {
 	cmd := &cobra.Command{

@@ -32,17 +32,25 @@ func Bring(r *run.Run) []*cobra.Command {
 
 // Stop are the commands that stop that.
 func Stop(r *run.Run) []*cobra.Command {
-	return []*cobra.Command{halt(r), giveBack(r), resume(r), freezes(r), unfreeze(r)}
+	return []*cobra.Command{halt(r), giveBack(r), hasten(r), resume(r), freezes(r), unfreeze(r)}
 }
 
 // reasons are the options with texts for the audit trail.
-type reasons struct{ reason, override string }
+type reasons struct {
+	reason, override string
+	urgent           bool
+}
 
 func (w *reasons) flags(cmd *cobra.Command, overrides bool) {
 	cmd.Flags().StringVar(&w.reason, "reason", "", "why, for the audit trail")
 	if overrides {
 		cmd.Flags().StringVar(&w.override, "override", "", "why to act despite a freeze or outside the windows, for the audit trail")
 	}
+}
+
+// hurries adds the option for what need not wait for plants.
+func (w *reasons) hurries(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&w.urgent, "urgent", false, "do not wait for windows, pauses and groups of plants; needs --reason")
 }
 
 // with adds the reasons to a body.
@@ -52,6 +60,9 @@ func (w reasons) with(body map[string]any) map[string]any {
 	}
 	if w.override != "" {
 		body["overrideReason"] = w.override
+	}
+	if w.urgent {
+		body["urgent"] = true
 	}
 	return body
 }
@@ -68,6 +79,9 @@ type planner func(ctx context.Context, c *run.Call, name string, v view) (run.St
 func moves(r *run.Run, cmd *cobra.Command, overrides bool, read reader, plan planner) *cobra.Command {
 	var why reasons
 	why.flags(cmd, overrides)
+	if cmd.Name() == "return" {
+		why.hurries(cmd)
+	}
 	return r.Calls(cmd, func(ctx context.Context, c *run.Call) error {
 		v, err := read(ctx, c, c.Args[0])
 		if err != nil {

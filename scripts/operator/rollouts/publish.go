@@ -39,6 +39,7 @@ func publish(r *run.Run) *cobra.Command {
 	}
 	said.flags(cmd)
 	why.flags(cmd, true)
+	why.hurries(cmd)
 	return r.Calls(cmd, func(ctx context.Context, c *run.Call) error {
 		name, version := c.Args[0], c.Args[1]
 		body, err := said.publication(version)
@@ -57,6 +58,9 @@ func publish(r *run.Run) *cobra.Command {
 		}
 		if said.requires != "" {
 			question += fmt.Sprintf(" Boxes below %s are told that one first.", said.requires)
+		}
+		if why.urgent {
+			question += " It is urgent: it does not wait for plants."
 		}
 		if tag == "" {
 			defer c.ForgetNames() // there is a new one
@@ -128,9 +132,9 @@ func reach(ctx context.Context, c *run.Call, name, version string) (question, ta
 
 // An artifact is a person's description of a version's bytes.
 type artifact struct {
-	url, httpURL, part, digest, file, kind, requires string
-	withoutToken                                     bool
-	order                                            int64
+	url, httpURL, part, digest, file, kind, requires, deadline string
+	withoutToken                                               bool
+	order                                                      int64
 }
 
 func (a *artifact) flags(cmd *cobra.Command) {
@@ -140,6 +144,7 @@ func (a *artifact) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.httpURL, "http-url", "", "another address of the bytes, for DDI clients that only follow the link download-http")
 	cmd.Flags().StringVar(&a.part, "part", "", "the kind of the release that DDI clients are told; os by default")
 	cmd.Flags().StringVar(&a.kind, "kind", "", "regular or security; a security release soaks for a day instead of a week by default")
+	cmd.Flags().StringVar(&a.deadline, "deadline", "", "how long pauses of plants may keep it waiting, such as P7D; P30D for a security release by default")
 	cmd.Flags().Int64Var(&a.order, "order", 0, "its place among the releases; for a fix of an old line: one more than that of its line's last release")
 	cmd.Flags().StringVar(&a.requires, "requires", "", "a published `version` that boxes which run an older one are told first, as a stepping stone")
 	cmd.Flags().BoolVar(&a.withoutToken, "download-without-token", false, "the host of the bytes needs no token")
@@ -151,7 +156,7 @@ func (a *artifact) flags(cmd *cobra.Command) {
 // publication returns the request body that publishes the version.
 func (a *artifact) publication(version string) (map[string]any, error) {
 	body := map[string]any{"currentVersion": version, "artifactUrl": a.url, "sha256": a.digest}
-	for name, value := range map[string]string{"artifactHttpUrl": a.httpURL, "part": a.part, "kind": a.kind, "requires": a.requires} {
+	for name, value := range map[string]string{"artifactHttpUrl": a.httpURL, "part": a.part, "kind": a.kind, "requires": a.requires, "deadline": a.deadline} {
 		if value != "" {
 			body[name] = value
 		}

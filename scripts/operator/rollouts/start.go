@@ -33,6 +33,7 @@ func start(r *run.Run) *cobra.Command {
 	alone := cmd.Flags().Bool("no-guard", false, "no guard: only people halt and promote the rollout")
 	cmd.MarkFlagsMutuallyExclusive("policy", "auto", "no-guard")
 	why.flags(cmd, true)
+	why.hurries(cmd)
 	return r.Calls(cmd, func(ctx context.Context, c *run.Call) error {
 		name, version := c.Args[0], c.Args[1]
 		edgeType, channelName, _ := api.ChannelName(name)
@@ -63,6 +64,9 @@ func start(r *run.Run) *cobra.Command {
 		}
 		if earlier(version, channel.CurrentVersion) {
 			question, confirm = question+" It is an earlier version.", name
+		}
+		if why.urgent {
+			question, confirm = question+" It is urgent: it does not wait for plants.", name
 		}
 		if err := c.AskName(confirm, question); err != nil {
 			return err

@@ -146,10 +146,22 @@ func (v view) lines(columns int, now time.Time) []terminal.Line {
 		list = append(list, terminal.Line{Mark: terminal.Red, Label: "failures", Text: text})
 	}
 	add("silent", fmt.Sprintf("%s of %s", count(v.progress.Silent.Boxes), count(v.progress.Silent.Of)))
+	if w := v.progress.Waiting; w != nil {
+		add("waiting", waitingSentence(*w))
+	}
 	if next := cohort.After(r.StagedPercent); next != 0 && r.Status == rollout.Active {
 		add("next", fmt.Sprintf("%d %% (+%s)", next, count(v.more(next))))
 	}
 	return list
+}
+
+// waitingSentence says how many boxes wait for plants, and until when.
+func waitingSentence(w census.AtPlants) string {
+	text := fmt.Sprintf("%s in %d closed plants: %s for a window, %s for the end of a pause", count(w.Window+w.Pause), w.Plants, count(w.Window), count(w.Pause))
+	if w.OpensAt != nil {
+		text += "; the next one opens " + clock(*w.OpensAt)
+	}
+	return text
 }
 
 // standing says at which stage the rollout is and since when, or who or what ended it.
