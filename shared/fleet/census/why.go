@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/ddi"
 	"wavegate/shared/fleet/edge"
@@ -14,6 +15,7 @@ import (
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
 )
 
 // A Rule is why a box is told a version.
@@ -249,9 +251,13 @@ func LastReportOf(o report.Offer) LastReport {
 	}
 }
 
-// Why explains why a box is told a version. It assumes that the box runs what it last said. It returns NOT_FOUND.
-func (s *Store) Why(ctx context.Context, edgeID string) (Why, error) {
+// Why explains why a box is told a version. It assumes that the box runs what it last said. It returns
+// NOT_FOUND, also for a box that the caller may not see.
+func (s *Store) Why(ctx context.Context, caller auth.Principal, edgeID string) (Why, error) {
 	e, err := edge.NewStore(s.db).Get(ctx, edgeID)
+	if err == nil && !caller.MaySee(e.OrganizationID) {
+		err = problem.Missing()
+	}
 	if err != nil {
 		return Why{}, err
 	}
