@@ -1,7 +1,6 @@
 package census
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
+	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
@@ -56,27 +56,23 @@ func OfStateOf(in *input.Reader) OfState {
 	return OfState{in.Path("id", input.UUID), report.State(in.RequiredQuery("state", report.StateRule))}
 }
 
-// Search finds the boxes of a rollout at a state that a caller may see. It returns NOT_FOUND, also if the caller's
-// organization has no box on the rollout's channel. Then it has made the same requests as for a rollout that does not exist.
+// Search finds the boxes of a rollout at a state that a caller may see. It returns NOT_FOUND, also for a rollout
+// that does not concern the caller's organization.
 func (s *Reader) Search(ctx context.Context, caller auth.Principal, id string, state report.State) (RolloutBoxes, error) {
-	r, found, err := s.rollouts.Find(ctx, id)
-	b := RolloutBoxes{
-		of:    report.Search{Pair: release.Pair(r.EdgeType, r.Channel), RolloutID: r.ID, Version: r.TargetVersion, State: state},
-		store: s.reports, edges: edge.NewStore(s.db), organization: caller.Only(),
+	own := caller.Only()
+	read := s.rollouts.Find
+	if !caller.SeesAll() {
+		read = func(ctx context.Context, id string) (rollout.Rollout, bool, error) { return s.rolloutOf(ctx, own, id) }
 	}
-	if err == nil && !caller.SeesAll() && caller.OrganizationID != "" {
-		var has bool
-		has, err = b.edges.Has(ctx, b.organization, cmp.Or(r.EdgeType, nowhere), cmp.Or(r.Channel, nowhere))
-		found = found && has
-	}
-	if err == nil && (!found || !caller.SeesAll() && caller.OrganizationID == "") {
+	r, found, err := read(ctx, id)
+	if err == nil && !found {
 		err = problem.Missing()
 	}
-	return b, err
+	return RolloutBoxes{
+		of:    report.Search{Pair: release.Pair(r.EdgeType, r.Channel), RolloutID: r.ID, Version: r.TargetVersion, State: state},
+		store: s.reports, edges: edge.NewStore(s.db), organization: own,
+	}, err
 }
-
-// nowhere names no edge type and no channel.
-const nowhere = "-"
 
 // IsPosition reports whether a text is a position in the list.
 func (s RolloutBoxes) IsPosition(text string) bool {

@@ -59,7 +59,8 @@ type OwnRollout struct {
 	Sentence string       `json:"sentence"`
 	// LeavesOut is set if the rollout leaves out the organization's boxes.
 	LeavesOut bool `json:"leavesOut,omitempty"`
-	// Stages and the counts after it are missing if the channel carries another rollout by now.
+	// Stages and the counts after it are missing if the channel carries another rollout by now, and until the boxes are
+	// counted.
 	Stages    []StageCounts              `json:"stages,omitempty"`
 	Failures  map[report.FailureCode]int `json:"failures,omitempty"`
 	Restless  int                        `json:"restless,omitempty"`
@@ -73,7 +74,7 @@ func ownRollout(r rollout.Rollout, organizationID string) OwnRollout {
 		ID: r.ID, EdgeType: r.EdgeType, Channel: r.Channel, TargetVersion: r.TargetVersion, Status: r.Status, StagedPercent: r.StagedPercent,
 		StartedAt: r.StartedAt, EndedAt: r.EndedAt, ReturnedAt: r.ReturnedAt, LeavesOut: slices.Contains(r.Without, organizationID),
 	}
-	o.Sentence = o.says() + " The channel has moved on."
+	o.Sentence = o.says()
 	return o
 }
 
@@ -134,18 +135,14 @@ const (
 	mostOwnVersions = 10
 )
 
-// of returns the organization's view of a rollout on one of its channels, and whether there is one.
-func (f Fleet) of(r rollout.Rollout) (OwnRollout, bool) {
+// of returns the organization's view of a rollout: as it was counted, otherwise without counts.
+func (f Fleet) of(r rollout.Rollout) OwnRollout {
 	for _, c := range f.Channels {
-		switch {
-		case c.EdgeType != r.EdgeType || c.Channel != r.Channel:
-		case c.Rollout != nil && c.Rollout.ID == r.ID:
-			return *c.Rollout, true
-		default:
-			return ownRollout(r, f.OrganizationID), true
+		if c.Rollout != nil && c.Rollout.ID == r.ID {
+			return *c.Rollout
 		}
 	}
-	return OwnRollout{}, false
+	return ownRollout(r, f.OrganizationID)
 }
 
 // largest orders channels by their boxes, most first, and cuts the list.

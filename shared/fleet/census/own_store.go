@@ -1,6 +1,7 @@
 package census
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
@@ -73,18 +74,35 @@ func (s *Reader) Fleet(ctx context.Context, caller auth.Principal, of OfFleet) (
 func (s *Reader) OwnRollout(ctx context.Context, caller auth.Principal, of OfOwnRollout) (OwnRollout, error) {
 	var fleet Fleet
 	var r rollout.Rollout
+	var known bool
 	err := dynamo.Together(ctx,
 		func(ctx context.Context) (err error) { fleet, err = s.Fleet(ctx, caller, of.OfFleet); return err },
-		func(ctx context.Context) (err error) { r, _, err = s.rollouts.Find(ctx, of.ID); return err })
+		func(ctx context.Context) (err error) {
+			r, known, err = s.rolloutOf(ctx, of.OrganizationID, of.ID)
+			return err
+		})
+	if err == nil && !known {
+		err = problem.Missing()
+	}
 	if err != nil {
 		return OwnRollout{}, err
 	}
-	own, ok := fleet.of(r)
-	if !ok {
-		err = problem.Missing()
-	}
-	return own, err
+	return fleet.of(r), nil
 }
+
+// rolloutOf returns a rollout, and whether there is one that concerns an organization: a box of it is on the rollout's
+// channel. For a rollout that does not exist, it makes the same requests as for one that is only others'.
+func (s *Reader) rolloutOf(ctx context.Context, organizationID, id string) (r rollout.Rollout, known bool, err error) {
+	r, known, err = s.rollouts.Find(ctx, id)
+	if err != nil {
+		return r, false, err
+	}
+	has, err := edge.NewStore(s.db).Has(ctx, organizationID, cmp.Or(r.EdgeType, nowhere), cmp.Or(r.Channel, nowhere))
+	return r, known && has, err
+}
+
+// nowhere names no edge type and no channel.
+const nowhere = "-"
 
 // An ownCount counts an organization's boxes of one channel.
 type ownCount struct {

@@ -19,7 +19,7 @@ import (
 // both. One of the two is always given, so that no partition holds all boxes.
 type Filter struct {
 	EdgeType, Channel string
-	OrganizationID    string // by default the caller's, if there is no channel
+	OrganizationID    string
 	IDPrefix          string // the beginning of the ids; empty: any
 	Attribute         string // the name of an attribute, a colon and its value; empty: any
 	ByAttribute       bool   // one was given, even if it is not valid
@@ -46,10 +46,8 @@ func FilterOf(in *input.Reader) Filter {
 		in.Fault("channel", "required", "is required with edgeType")
 	case byChannel && !byType:
 		in.Fault("edgeType", "required", "is required with channel")
-	case !byOrganization && !byType && in.Organization == "":
-		in.Fault("organizationId", "required", "is required of a caller without an organization, unless edgeType and channel are given")
 	case !byOrganization && !byType:
-		f.OrganizationID = in.Organization
+		in.Fault("organizationId", "required", "is required, unless edgeType and channel are given")
 	}
 	return f
 }
@@ -195,8 +193,11 @@ func (s *Store) Each(ctx context.Context, organizationID, after string, each fun
 	return dynamo.Walk(ctx, s.db, by, nil, 0, each)
 }
 
-// Has reports whether an organization has a box on a channel, or any if none is named.
+// Has reports whether an organization has a box on a channel, or any if none is named. No organization has none.
 func (s *Store) Has(ctx context.Context, organizationID, edgeType, channel string) (bool, error) {
+	if organizationID == "" {
+		return false, nil
+	}
 	page, err := s.List(ctx, Filter{OrganizationID: organizationID, EdgeType: edgeType, Channel: channel}, dynamo.Span{Limit: 1})
 	return len(page.Items) > 0, err
 }
