@@ -7,9 +7,10 @@ import { bearer } from './world.mjs';
 // The views of each role, in order.
 const views = {
 	platform_owner: ['Now', 'Rollouts', 'Boxes', 'Methods', 'Log', 'Rules'],
-	organization_admin: ['Boxes', 'Methods', 'Log'],
+	platform_viewer: ['Now', 'Rollouts', 'Boxes', 'Log', 'Rules'],
+	organization_admin: ['Now', 'Boxes', 'Methods', 'Log'],
 	production_engineer: ['Methods'],
-	fleet_viewer: ['Now', 'Rollouts', 'Boxes', 'Log', 'Rules'],
+	fleet_viewer: ['Now', 'Boxes', 'Log'],
 	fleet_installer: ['Boxes'],
 };
 
