@@ -3,6 +3,7 @@ package census
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -46,11 +47,11 @@ func (s *Reader) Fleet(ctx context.Context, caller auth.Principal, of OfFleet) (
 		return Fleet{}, problem.Missing()
 	}
 	edges := edge.NewStore(s.db)
-	var h head[Fleet]
+	var h head[string]
 	var has bool
 	err := dynamo.Together(ctx,
 		func(ctx context.Context) (err error) {
-			h, err = readHead[Fleet](ctx, s.db, "organization#"+of.OrganizationID, partLatest)
+			h, err = readHead[string](ctx, s.db, "organization#"+of.OrganizationID, partLatest)
 			return err
 		},
 		func(ctx context.Context) (err error) {
@@ -63,10 +64,21 @@ func (s *Reader) Fleet(ctx context.Context, caller auth.Principal, of OfFleet) (
 	if !has { // nothing is stored under names of organizations that have no box
 		return Fleet{OrganizationID: of.OrganizationID, AsOf: s.db.Now(), Channels: []OwnChannel{}}, nil
 	}
-	return counted(ctx, s, h, s.settings.ageOf(of.Fresh), func(ctx context.Context, _ *Fleet) (Fleet, afterwards, error) {
+	// It is stored as a text, of which each release reads what it knows. A count replaces all of it.
+	text, err := counted(ctx, s, h, s.settings.ageOf(of.Fresh), func(ctx context.Context, _ *string) (string, afterwards, error) {
 		f, err := s.countFleet(ctx, edges, of.OrganizationID)
-		return f, nothing, err
+		if err != nil {
+			return "", nothing, err
+		}
+		text, err := json.Marshal(f)
+		return string(text), nothing, err
 	})
+	if err != nil {
+		return Fleet{}, err
+	}
+	var f Fleet
+	err = json.Unmarshal([]byte(text), &f)
+	return f, err
 }
 
 // OwnRollout returns what an organization sees of a rollout. It returns NOT_FOUND if none of its boxes is on the
