@@ -32,7 +32,7 @@ func TestIdentity_TheStacksOwnPool(t *testing.T) {
 		groups = append(groups, g.Properties["GroupName"].(string))
 	}
 	slices.Sort(groups)
-	expect.Equal(t, groups, []string{"fleet_installer", "fleet_viewer", "organization_admin", "platform_owner", "production_engineer"}, "the pool's groups are")
+	expect.Equal(t, groups, []string{"fleet_installer", "fleet_viewer", "organization_admin", "platform_owner", "platform_viewer", "production_engineer"}, "the pool's groups are")
 }
 
 // trusted returns the issuers that the template's authorizer trusts, with possible values instead of those that are known

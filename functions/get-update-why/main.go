@@ -17,7 +17,7 @@ func main() { function.Run(progress.GetUpdateWhy(), wire) }
 func wire(env lambdahttp.Env) function.Handler[string] {
 	store := census.NewStore(env.DB, census.Settings{Shards: report.ReadShards(env.Settings)}, ratelimit.LastSeen(env.API))
 	return func(c *function.Call, id string) (lambdahttp.Answer, error) {
-		why, err := store.Why(c.Context(), id)
+		why, err := store.Why(c.Context(), c.Caller, id)
 		return lambdahttp.Answer{Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, Body: why}, err
 	}
 }

@@ -1,4 +1,5 @@
-// Command list-edges answers with the boxes of a release channel, or with those of an organization.
+// Command list-edges answers with the boxes of a release channel, of an organization, or with those that are both. Who
+// reads boxes of one organization sees only these.
 package main
 
 import (
@@ -15,9 +16,13 @@ func main() { function.Run(boxes.ListEdges(), wire) }
 func wire(env lambdahttp.Env) function.Handler[paging.Asked[edge.Filter, paging.Place]] {
 	edges := edge.NewStore(env.DB)
 	return func(c *function.Call, in paging.Asked[edge.Filter, paging.Place]) (lambdahttp.Answer, error) {
-		query := paging.Query{Path: c.Route(), Filter: in.List.Values(), Cursors: in.List.Attribute != ""}
+		filter, err := in.List.For(c.Caller)
+		if err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		query := paging.Query{Path: c.Route(), Filter: filter.Values(), Cursors: filter.Attribute != ""}
 		return paging.List(c, query, in.Page, func(w dynamo.Span) (dynamo.Page[edge.Shown], error) {
-			return edges.List(c.Context(), in.List, w)
+			return edges.List(c.Context(), filter, w)
 		})
 	}
 }

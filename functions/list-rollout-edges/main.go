@@ -18,11 +18,11 @@ func wire(env lambdahttp.Env) function.Handler[paging.Asked[census.OfState, pagi
 	store := census.NewReader(env.DB, census.Settings{Shards: report.ReadShards(env.Settings)})
 	return func(c *function.Call, in paging.Asked[census.OfState, paging.Cursor]) (lambdahttp.Answer, error) {
 		id, state, cursor := in.List.RolloutID, in.List.State, in.Page
-		search, err := store.Search(c.Context(), id, state)
+		search, err := store.Search(c.Context(), c.Caller, id, state)
 		if err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		query := paging.Query{Path: c.Route(), Filter: url.Values{"state": {string(state)}}}
+		query := paging.Query{Path: c.Route(), Filter: url.Values{"state": {string(state)}}, Of: c.Caller.Only()}
 		after, err := cursor.Position(query, search.IsPosition)
 		if err != nil {
 			return lambdahttp.Answer{}, err

@@ -20,7 +20,7 @@ func callers(t *testing.T, w *harness.World) map[string]*harness.Caller {
 	all := map[string]*harness.Caller{"nobody": w.Nobody(), "a box": w.Box(t, "edge-1"),
 		"a person of no organization": w.As(t, "paul", ""), "program": w.As(t, harness.Program, "", auth.Program)}
 	for _, organization := range []string{"acme", "rival"} {
-		for _, role := range []auth.Role{auth.PlatformOwner, auth.OrganizationAdmin, auth.ProductionEngineer, auth.FleetInstaller} {
+		for _, role := range auth.People {
 			all[string(role)+" of "+organization] = w.As(t, "u-"+string(role), organization, role)
 		}
 		all["member of "+organization] = w.As(t, "u-member", organization)
@@ -32,7 +32,7 @@ func callers(t *testing.T, w *harness.World) map[string]*harness.Caller {
 func owns(caller string) bool { return strings.HasSuffix(caller, " of acme") }
 
 // refusesStrangers calls an operation as everyone who is not allowed to, and compares the answer with its roles: 401
-// without a token, 403 without a role, and 404 for a factory of another organization.
+// without a token, 403 without a role, and 404 for a factory or box of another organization. Its lists are empty.
 func refusesStrangers(t *testing.T, w *harness.World, op operations.Operation, call samples.Call) {
 	for name, caller := range callers(t, w) {
 		if allowed(op, name) {
@@ -46,6 +46,8 @@ func refusesStrangers(t *testing.T, w *harness.World, op operations.Operation, c
 				expect.Equal(t, a.Header.Get("WWW-Authenticate"), "Bearer", "the challenge")
 			case !mayCall(op, name):
 				a.Refused(t, problem.Forbidden)
+			case op.ID == "list-edges" || op.ID == "list-audit-events":
+				expect.Equal(t, len(a.Is(t, http.StatusOK).Object(t)["items"].([]any)), 0, "others' items")
 			case op.Method == http.MethodGet:
 				a.Refused(t, problem.NotFound)
 			default:
@@ -66,20 +68,22 @@ func mayCall(op operations.Operation, caller string) bool {
 		}
 		if r == auth.Member {
 			return strings.Contains(caller, " of ") && !strings.Contains(caller, "no organization") &&
-				!strings.HasPrefix(caller, string(auth.FleetInstaller))
+				!strings.HasPrefix(caller, string(auth.FleetInstaller)) && !strings.Contains(caller, "_viewer of ")
 		}
 		return strings.HasPrefix(caller, string(r)+" of ") || r == auth.Edge && caller == "a box" || r == auth.Program && caller == "program"
 	})
 }
 
-// allowed reports whether a caller is allowed to do the operation in the test's world: by role, and for a factory or
-// an enrolment by organization, unless the operation is for platform owners.
+// allowed reports whether a caller is allowed to do the operation in the test's world: by role, and for a factory, an
+// enrolment or boxes by organization, unless the operation is for platform owners and they call.
 func allowed(op operations.Operation, caller string) bool {
 	if !mayCall(op, caller) {
 		return false
 	}
-	return !strings.Contains(op.Path, "{factoryId}") && !strings.HasPrefix(op.Path, "/api/edge-enrolments/") || owns(caller) ||
-		slices.Contains(op.Roles, auth.PlatformOwner) && strings.HasPrefix(caller, string(auth.PlatformOwner))
+	ofOne := strings.Contains(op.Path, "{factoryId}") || strings.HasPrefix(op.Path, "/api/edge-enrolments/") || slices.Equal(op.Roles, operations.Watchers)
+	return !ofOne || owns(caller) || slices.ContainsFunc([]auth.Role{auth.PlatformOwner, auth.PlatformViewer}, func(r auth.Role) bool {
+		return slices.Contains(op.Roles, r) && strings.HasPrefix(caller, string(r)+" of ")
+	})
 }
 
 // TestTenancy_PlatformOwner: a platform owner reads everything; creating a method takes a role and the organization.

@@ -235,6 +235,16 @@ var fleet = []Sample{
 		Operation: "get-channel-progress", By: Viewer, After: offered,
 		Shows: `{"edgeType":"{edgeType}","channel":"{channel}","boxes":1}`,
 	},
+	{
+		Operation: "get-organization-fleet", By: Watcher, After: After("start-rollout", "put-edge"),
+		Defaults: Values{"organizationId": "{organization}"},
+		Shows:    `{"organizationId":"{organizationId}"}`,
+	},
+	{
+		Operation: "get-organization-rollout", By: Watcher, After: After("start-rollout", "put-edge"),
+		Defaults: Values{"organizationId": "{organization}", "id": "{rolloutId}"},
+		Shows:    `{"id":"{rolloutId}","targetVersion":"1.1.0","status":"active"}`,
+	},
 }
 
 // second is a platform owner who approves what another one started.

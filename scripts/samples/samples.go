@@ -102,7 +102,8 @@ var (
 	Owner    = Caller{"olga", "wavegate", auth.PlatformOwner}
 	Engineer = Caller{"eric", "{organization}", auth.ProductionEngineer}
 	Admin    = Caller{"anna", "{organization}", auth.OrganizationAdmin}
-	Viewer   = Caller{"vera", "wavegate", auth.FleetViewer}
+	Viewer   = Caller{"vera", "wavegate", auth.PlatformViewer}
+	Watcher  = Caller{"fritz", "{organization}", auth.FleetViewer}
 	Box      = Caller{"{edgeId}", "", auth.Edge}
 )
 

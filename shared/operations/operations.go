@@ -117,13 +117,14 @@ const (
 	memory  = 256
 )
 
-// Roles that rows share.
+// Roles that rows share. Watchers see the boxes of their organization, or all.
 var (
 	Owners     = []auth.Role{auth.PlatformOwner}
 	Releasers  = []auth.Role{auth.PlatformOwner, auth.Program}
 	Engineers  = []auth.Role{auth.ProductionEngineer, auth.OrganizationAdmin}
 	Readers    = []auth.Role{auth.PlatformOwner, auth.Member}
-	Viewers    = []auth.Role{auth.PlatformOwner, auth.FleetViewer}
+	Viewers    = []auth.Role{auth.PlatformOwner, auth.PlatformViewer}
+	Watchers   = []auth.Role{auth.PlatformOwner, auth.PlatformViewer, auth.OrganizationAdmin, auth.FleetViewer}
 	Anyone     = []auth.Role{auth.Anyone}
 	Installers = []auth.Role{auth.PlatformOwner, auth.OrganizationAdmin, auth.FleetInstaller}
 	Keepers    = []auth.Role{auth.PlatformOwner, auth.OrganizationAdmin}

@@ -8,6 +8,7 @@ import { Ago, Said } from './format.mjs';
 import { Chip, Empty, Shown } from './parts.mjs';
 import { Events } from './events.mjs';
 import { Pin } from './pins.mjs';
+import { organization } from './waiting.mjs';
 
 const states = {
 	offered: ['wait', 'Offered'], working: ['wait', 'Working'], deferred: ['hold', 'Deferred'], installed: ['good', 'Installed'],
@@ -52,7 +53,7 @@ function Report({ report }) {
 			${report.attempts && html`<div><dt>Attempts</dt><dd>${report.attempts}</dd></div>`}
 			${report.code && html`<div><dt>Reason</dt><dd>${report.code}</dd></div>`}
 			${report.detail && html`<div><dt>It said</dt><dd><${Said}>${report.detail}<//></dd></div>`}
-			${report.rolloutId && html`<div><dt>From</dt><dd><a href=${`#/rollout/${report.rolloutId}`}>this rollout</a></dd></div>`}</dl></section>`;
+			${report.rolloutId && may('get-rollout') && html`<div><dt>From</dt><dd><a href=${`#/rollout/${report.rolloutId}`}>this rollout</a></dd></div>`}</dl></section>`;
 }
 
 // Attributes shows those of the registration, which win, and those that the box says.
@@ -81,8 +82,8 @@ function move(edge) {
 }
 
 function Nobody({ id }) {
-	const channels = read('/api/ota/release-channels?limit=100', 60).value?.items.slice(0, 3) ?? [];
-	const like = channels.flatMap((c) => read('/api/edges' + query({ edgeType: c.edgeType, channel: c.channel, idPrefix: id, limit: '20' }), 300).value?.items ?? []);
+	const places = may('list-release-channels') ? (read('/api/ota/release-channels?limit=100', 60).value?.items.slice(0, 3) ?? []).map(({ edgeType, channel }) => ({ edgeType, channel })) : [{ organizationId: organization() }];
+	const like = places.flatMap((place) => read('/api/edges' + query({ ...place, idPrefix: id, limit: '20' }), 300).value?.items ?? []);
 	return html`<h1>Box</h1>${like.length ? html`<p>There is no box <strong><${Said}>${id}<//></strong>. Ids that begin with it:</p>
 		<ul class="plain">${like.map((b) => html`<li key=${b.edgeId}><a href=${`#/box/${encodeURIComponent(b.edgeId)}`}>${b.edgeId}</a> <span class="note">${b.edgeType}/${b.channel}</span></li>`)}</ul>`
 		: html`<${Empty} title=${html`There is no box <${Said}>${id}<//>.`}><p>Enter the registered id, or how it begins.</p><//>`}`;
@@ -96,10 +97,10 @@ export function Box({ id }) {
 			<p>${w.lastSeenAt ? html`Seen <${Ago} at=${w.lastSeenAt} />` : 'Last seen: unknown'} · ${w.edgeType}/${w.channel}${edge ? html` · <${Said}>${edge.organizationId}<//>${edge.factoryId ? ` · ${edge.factoryId}` : ''}` : ''}</p></div>
 			${edge && may('put-edge') && html`<div class="act"><div class="buttons"><button type="button" class="button" onClick=${() => move(edge)}>Move…</button></div></div>`}</header>
 		<section class="panel" aria-labelledby="why"><h2 id="why">Why</h2><p class="sentence">${w.sentence}</p>
-			${w.towards && html`<dl class="facts"><div><dt>Told first</dt><dd><${Said}>${w.version}<//></dd></div><div><dt>On its way to</dt><dd><a href=${w.rollout?.targetVersion === w.towards ? `#/rollout/${w.rollout.id}` : `#/log/release-channel/${encodeURIComponent(`${w.edgeType}/${w.channel}`)}`}>${w.towards}</a></dd></div></dl>`}
+			${w.towards && html`<dl class="facts"><div><dt>Told first</dt><dd><${Said}>${w.version}<//></dd></div><div><dt>On its way to</dt><dd>${!may('get-rollout') ? w.towards : html`<a href=${w.rollout?.targetVersion === w.towards ? `#/rollout/${w.rollout.id}` : `#/log/release-channel/${encodeURIComponent(`${w.edgeType}/${w.channel}`)}`}>${w.towards}</a>`}</dd></div></dl>`}
 			${w.pin && html`<${Pin} pin=${w.pin} />`}
 			${w.rollout && html`<dl class="facts"><div><dt>Percentile</dt><dd>${w.rollout.percentile}</dd></div><div><dt>Reached at</dt><dd>${w.rollout.reachedAt} %</dd></div>
-				<div><dt>Rollout</dt><dd><a href=${`#/rollout/${w.rollout.id}`}>${w.rollout.targetVersion}</a>, ${w.rollout.status} at ${w.rollout.staged_percent} %</dd></div></dl><${Check} w=${w} />`}</section>
+				<div><dt>Rollout</dt><dd>${may('get-rollout') ? html`<a href=${`#/rollout/${w.rollout.id}`}>${w.rollout.targetVersion}</a>` : w.rollout.targetVersion}, ${w.rollout.status} at ${w.rollout.staged_percent} %</dd></div></dl><${Check} w=${w} />`}</section>
 		${w.report && html`<${Report} report=${w.report} />`}
 		${edge && html`<${Attributes} edge=${edge} />`}
 		<section class="panel" aria-labelledby="changes"><h2 id="changes">Changes</h2><${Events} path=${'/api/audit-events' + query({ resourceType: 'edge', resourceId: id, limit: '20' })} /></section>`} />`;

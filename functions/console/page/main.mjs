@@ -1,6 +1,6 @@
 // Starts the page: who is signed in, which view the address names, and the keys.
 import { html, render, Component } from './html.mjs';
-import { state, changed, drawBy, mayAct } from './state.mjs';
+import { state, changed, drawBy, may, mayAct } from './state.mjs';
 import { start } from './login.mjs';
 import { begin, read, turn, run, forget } from './sources.mjs';
 import { at } from './api.mjs';
@@ -16,7 +16,7 @@ function View() {
 	const [view, first, second, third] = state.route;
 	const rest = state.route.slice(1);
 	switch (view) {
-	case 'now': return html`<${Now} />`;
+	case 'now': return may('get-overview') ? html`<${Now} />` : html`<${Later} name="Now" load=${() => import('./own.mjs')} />`;
 	case 'rollout':
 		if (first === 'new') return html`<${Later} name="Release" load=${() => import('./release.mjs')} edgeType=${second} channel=${third} />`;
 		if (second === 'policy') return html`<${Later} name="Policy" load=${() => import('./policy.mjs')} id=${first} />`;
@@ -66,7 +66,7 @@ function route(first) {
 // onPage is the rollout that Shift+H halts: the one that is shown or, on the first view, the only one.
 function onPage() {
 	if (state.route[0] === 'rollout' && state.route[1]) return read(at`/api/ota/rollouts/${state.route[1]}`, 10, true).value;
-	const o = state.route[0] === 'now' && read(overview(), 10, true).value;
+	const o = state.route[0] === 'now' && mayAct() && read(overview(), 10, true).value;
 	return o && o.active === 1 ? o.items[0].rollout : null;
 }
 

@@ -91,8 +91,8 @@ function Channel({ c }) {
 	</li>`;
 }
 
-// Waiting shows how many boxes wait to be accepted. It checks few enrolments, because each needs a call.
-function Waiting() {
+/** How many boxes wait to be accepted. It checks few enrolments, because each needs a call. */
+export function Waiting() {
 	if (!may('list-edge-enrolments') || !organization()) return null;
 	const w = waiting(enrolments(), 3);
 	return html`<div><dt>Boxes waiting in <bdi>${organization()}</bdi></dt><dd>${!w.read ? 'Reading…' : html`<a href="#/box">${count(w.boxes.length)}${w.partial ? ' or more' : ''}<span class="unseen"> waiting boxes</span></a>`}</dd></div>`;

@@ -61,7 +61,8 @@ function Reasons({ p }) {
 
 const said = { failed: 'Boxes that failed', reverted: 'Boxes that fell back', installed: 'Boxes that have it' };
 
-function Boxes({ r, state }) {
+/** The boxes of a rollout in a state. */
+export function Boxes({ r, state }) {
 	const s = read(at`/api/ota/rollouts/${r.id}/edges` + `?state=${state}&limit=20`, 30);
 	return html`<${Shown} of=${s} lines=${2} then=${(page) => page.items.length ? html`<div class="wide" tabindex="0" role="region" aria-label=${said[state]}><table>
 		<caption>${said[state]}${page.next ? ', the first 20' : ''}</caption>

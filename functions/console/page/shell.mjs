@@ -15,7 +15,7 @@ import { may, mayAct } from './state.mjs';
  * @type {[string, string, string[]][]}
  */
 const all = [
-	['now', 'Now', ['get-overview']], ['rollout', 'Rollouts', ['list-rollouts']], ['box', 'Boxes', ['get-edge', 'list-edge-enrolments']],
+	['now', 'Now', ['get-overview', 'get-organization-fleet']], ['rollout', 'Rollouts', ['list-rollouts']], ['box', 'Boxes', ['get-edge', 'list-edge-enrolments']],
 	['methods', 'Methods', ['list-production-methods']], ['log', 'Log', ['list-audit-events', 'list-factory-audit-events']], ['rules', 'Rules', ['get-freeze']],
 ];
 
@@ -97,7 +97,7 @@ export function Welcome() {
 /** What is shown to people who may see no view. */
 export function Nothing() {
 	const { roles } = state.person;
-	return html`<h1>Nothing to see</h1><${Empty} title="Your account has no role that this page is for."><p>${roles?.length ? html`It has: <bdi>${roles.join(', ')}</bdi>.` : 'It has none.'} Ask a platform owner for one of: platform_owner, organization_admin, production_engineer, fleet_viewer, fleet_installer.</p><//>`;
+	return html`<h1>Nothing to see</h1><${Empty} title="Your account has no role that this page is for."><p>${roles?.length ? html`It has: <bdi>${roles.join(', ')}</bdi>.` : 'It has none.'} Ask a platform owner for one of: platform_owner, platform_viewer, organization_admin, production_engineer, fleet_viewer, fleet_installer.</p><//>`;
 }
 
 export function Shell({ children }) {

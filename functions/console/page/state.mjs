@@ -50,9 +50,10 @@ const rights = new Map((document.documentElement.dataset.may ?? '').split(';').m
 export function may(operation) {
 	const { roles, organization } = state.person ?? { roles: [], organization: '' };
 	if (!roles) return !state.local.forbidden || /^(?:get|list)-/.test(operation);
-	const narrow = roles.length > 0 && roles.every((r) => ['fleet_viewer', 'fleet_installer'].includes(r));
+	const narrow = roles.length > 0 && roles.every((r) => ['platform_viewer', 'fleet_viewer', 'fleet_installer'].includes(r));
+	const all = !organization && roles.includes('fleet_viewer'); // the same as a platform_viewer
 	return rights.get(operation)?.some((r) => r === '(anyone)' ? !roles.includes('enrolment')
-		: r === '(member)' ? Boolean(organization) && !narrow && !roles.includes('edge') : roles.includes(r)) ?? false;
+		: r === '(member)' ? Boolean(organization) && !narrow && !roles.includes('edge') : roles.includes(r) || r === 'platform_viewer' && all) ?? false;
 }
 
 /** Reports whether the signed-in person may halt and change rollouts. */

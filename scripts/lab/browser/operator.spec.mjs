@@ -250,7 +250,7 @@ test('the page stays while nothing answers, and says when the session is over', 
 });
 
 test('a viewer cannot act, and can sign out', async ({ page, scene }) => {
-	await signIn(page, 'vera', 'fleet_viewer');
+	await signIn(page, 'vera', 'platform_viewer');
 	await showRollout(page, scene);
 	await says(page, 'You can look. A platform owner can act.');
 	await says(page, 'Connected');

@@ -7,9 +7,10 @@ import { bearer } from './world.mjs';
 // The views of each role, in order.
 const views = {
 	platform_owner: ['Now', 'Rollouts', 'Boxes', 'Methods', 'Log', 'Rules'],
-	organization_admin: ['Boxes', 'Methods', 'Log'],
+	platform_viewer: ['Now', 'Rollouts', 'Boxes', 'Log', 'Rules'],
+	organization_admin: ['Now', 'Boxes', 'Methods', 'Log'],
 	production_engineer: ['Methods'],
-	fleet_viewer: ['Now', 'Rollouts', 'Boxes', 'Log', 'Rules'],
+	fleet_viewer: ['Now', 'Boxes', 'Log'],
 	fleet_installer: ['Boxes'],
 };
 
@@ -41,6 +42,7 @@ for (const [role, names] of Object.entries(views)) {
 		await expect(page.locator('h1')).toHaveText(names[0]);
 		await walk(page, names);
 		if (names.includes('Rollouts')) await show(page, '#/rollout/' + scene.failing.split('/').at(-1), 'Which boxes');
+		if (names.includes('Now') && !names.includes('Rollouts')) await show(page, '#/now', 'Of the organization\'s');
 		if (names.includes('Methods')) await show(page, `#/methods/${scene.method}/2`, 'What it changes');
 		await page.waitForTimeout(3000); // so that the page reads again
 		await expect(page.locator('.light')).toHaveText(role === 'platform_owner' ? '✓Ready to halt' : '✓Connected');

@@ -202,6 +202,7 @@ func (w *world) rollouts() {
 	w.do(ok, "vera", "GET /api/ota/rollouts/<first>/progress?fresh=true", "")
 	w.do(ok, "vera", "GET /api/ota/rollouts/<first>/progress?by=factory", "")
 	w.do(ok, "vera", "GET /api/ota/release-channels/gateway-x/stable/progress?fresh=true", "")
+	w.do(ok, "anna", "GET /api/organizations/acme/fleet?fresh=true", "")
 	w.move("olga", "first", halt)
 	w.poll("box-04", "1.1.0") // it is sent back
 	w.poll("box-07", "1.0.0")

@@ -66,7 +66,7 @@ func open(ctx context.Context, functions string) (*world, error) {
 var people = map[string]devissuer.Claims{
 	"olga": {Organization: "wavegate", Roles: []string{"platform_owner"}},
 	"otto": {Organization: "wavegate", Roles: []string{"platform_owner"}},
-	"vera": {Organization: "wavegate", Roles: []string{"fleet_viewer"}},
+	"vera": {Organization: "wavegate", Roles: []string{"platform_viewer"}},
 	"anna": {Organization: "acme", Roles: []string{"organization_admin"}, More: map[string]any{"name": "Anna Admin", "auth_time": time.Now().Add(-time.Minute).Unix()}},
 	"alma": {Organization: "acme", Roles: []string{"organization_admin"}},
 	"ines": {Organization: "acme", Roles: []string{"fleet_installer"}},

@@ -161,7 +161,7 @@ func (o round) play(t *testing.T, sum *tally) {
 // the boxes. No call is running at that time.
 func counted(t *testing.T, w *harness.World, books ledger.Books) (findings []string) {
 	t.Helper()
-	began, viewer := time.Now(), w.As(t, "vera", "wavegate", auth.FleetViewer)
+	began, viewer := time.Now(), w.As(t, "vera", "", auth.FleetViewer)
 	for _, r := range answers.Carried(books) {
 		var p census.Progress
 		id := samples.Values{"id": fmt.Sprint(r["id"])}

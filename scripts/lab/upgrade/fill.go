@@ -48,7 +48,7 @@ func (d *Deployment) Fill() error {
 // polling are the GETs that write what they saw, and counting those that keep a count.
 var (
 	polling = []string{"get-manifest", "get-ddi-base", "get-ddi-deployment", "get-ddi-cancel-action", "get-machine-methods", "get-method-content"}
-	counted = []string{"get-rollout-progress", "get-channel-progress"}
+	counted = []string{"get-rollout-progress", "get-channel-progress", "get-organization-fleet", "get-organization-rollout"}
 )
 
 // fresh asks for a new count.

@@ -73,7 +73,7 @@ func play(ctx context.Context, functions string, out io.Writer, show func(addres
 	began := time.Now()
 	port := cmp.Or(os.Getenv("PORT"), "8080")
 	s, err := service.Start(ctx, service.Options{
-		Functions: functions, Address: net.JoinHostPort("127.0.0.1", port), Person: olga, Schedule: true, Every: looks,
+		Functions: functions, Address: net.JoinHostPort("127.0.0.1", port), People: []devissuer.Claims{olga, anna}, Schedule: true, Every: looks,
 		Environment: func(string) []string {
 			return []string{setting.GuardIntervalSeconds.Assign(int(looks.Seconds())), setting.ChannelCacheSeconds.Assign(0)}
 		},
@@ -107,15 +107,15 @@ func play(ctx context.Context, functions string, out io.Writer, show func(addres
 	if err != nil {
 		return err
 	}
-	address := d.address()
+	address := d.address(olga)
 	d.introduce(time.Since(began), address, recall)
 	show(address)
 	return d.follow(ctx, rollouts)
 }
 
-// address returns the page's address, which signs olga in.
-func (d *demo) address() string {
-	return d.url + "/console?" + url.Values{"iss": {devissuer.People}, "login_hint": {olga.User}}.Encode()
+// address returns the page's address, which signs a person in.
+func (d *demo) address(person devissuer.Claims) string {
+	return d.url + "/console?" + url.Values{"iss": {devissuer.People}, "login_hint": {person.User}}.Encode()
 }
 
 // prepare makes the factories, and publishes the versions that the boxes run at first.

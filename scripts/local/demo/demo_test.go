@@ -105,6 +105,8 @@ func TestDemo_ShowsWhatTheServiceSays_AndLeavesNothing(t *testing.T) {
 	expect.OK(t, err)
 	s.url, s.token = address[1], issuers.Token
 	s.opensSignedIn(address[1]+"/console?"+address[2], address[2])
+	s.signsIn(s.until(`^  http://.*/console\?(.*login_hint=anna)$`)[1])
+	s.showsAcme()
 	s.hasFleets()
 	s.recallsAMethod()
 	s.guardHalts("gateway-y", `\d+ of \d+ boxes.* are bad`)
@@ -113,12 +115,33 @@ func TestDemo_ShowsWhatTheServiceSays_AndLeavesNothing(t *testing.T) {
 	s.leavesNothing()
 }
 
-// opensSignedIn signs in like the page at the address.
+// opensSignedIn checks that the desktop opens the address, and signs in like the page there.
 func (s *shown) opensSignedIn(address, query string) {
 	expect.Until(s, "the desktop opens "+address, func() bool { // this comes after the screen is written
 		opened, _ := os.ReadFile(s.opened)
 		return string(opened) == address
 	})
+	s.signsIn(query)
+}
+
+// showsAcme checks that anna sees the boxes of her organization, and what the rollouts do with them.
+func (s *shown) showsAcme() {
+	var fleet struct {
+		Boxes    int
+		Channels []struct{ Rollout struct{ Sentence string } }
+	}
+	s.get(anna, "/api/organizations/acme/fleet", &fleet)
+	expect.Equal(s, fleet.Boxes, boxes*len(stories), "anna's boxes")
+	for _, c := range fleet.Channels {
+		if !strings.Contains(c.Rollout.Sentence, "Of the organization's") {
+			s.Errorf("anna is told %q", c.Rollout.Sentence)
+		}
+	}
+}
+
+// signsIn signs in with the query of an address.
+func (s *shown) signsIn(query string) {
+	s.Helper()
 	var login struct{ Issuer, AuthorizationEndpoint, ClientID string }
 	s.get(olga, "/console/config.json", &login)
 	asked, err := url.ParseQuery(query)

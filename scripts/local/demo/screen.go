@@ -27,6 +27,11 @@ takes a day by default, takes 50 seconds here. There is also the recall of a pro
 
 %s
 
+The boxes belong to acme. Its people see them, and what rollouts do with them, and nothing of others. To see that as anna, an
+admin of acme, open this address in another private window:
+
+  %s
+
 What happens is printed below. Ctrl-C ends the demo.
 
 `
@@ -37,7 +42,7 @@ func (d *demo) introduce(took time.Duration, address string, r recall) {
 		fmt.Fprintf(&rows, "  %-17s %s\n", story.channel(), story.shows)
 	}
 	_, _ = fmt.Fprintf(d.out, introduction, took.Seconds(), grouped(boxes*len(stories)), plants, address, &rows,
-		len(r.open), presses, strings.Join(r.open, ", "), d.list(r))
+		len(r.open), presses, strings.Join(r.open, ", "), d.list(r), d.address(anna))
 }
 
 func (d *demo) say(format string, args ...any) {

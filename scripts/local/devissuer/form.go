@@ -19,9 +19,11 @@ func (p *Provider) ask(w http.ResponseWriter, r *http.Request) {
 		p.grant(w, r, q.Get("login_hint"), q.Get("organization"), q["role"])
 		return
 	}
-	if hint := q.Get("login_hint"); hint != "" && hint == p.known.User {
-		p.grant(w, r, p.known.User, p.known.Organization, p.known.Roles)
-		return
+	for _, known := range p.known {
+		if known.User == q.Get("login_hint") {
+			p.grant(w, r, known.User, known.Organization, known.Roles)
+			return
+		}
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	// The caller may have left. A test finds a fault in the template.

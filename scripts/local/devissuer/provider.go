@@ -20,7 +20,7 @@ type Provider struct {
 	issuers *Issuers
 	url     string
 	now     func() time.Time
-	known   Claims // see Know
+	known   []Claims // see Know
 
 	mu    sync.Mutex
 	codes map[string]code
@@ -55,8 +55,8 @@ func (i *Issuers) Provider(url string) *Provider {
 	return &Provider{issuers: i, url: url, now: time.Now, codes: map[string]code{}, fresh: map[string]session{}}
 }
 
-// Know names a person who is signed in without a form if login_hint names them.
-func (p *Provider) Know(person Claims) { p.known = person }
+// Know names people who are signed in without a form if login_hint names them.
+func (p *Provider) Know(people ...Claims) { p.known = people }
 
 // Login describes to a client how to sign in. The service serves it at operations.LoginPath.
 func (p *Provider) Login() map[string]any {

@@ -22,7 +22,7 @@ const verifier = "a-verifier-of-at-least-forty-three-characters"
 type login struct {
 	*testing.T
 	issuers *devissuer.Issuers
-	known   func(devissuer.Claims)
+	known   func(...devissuer.Claims)
 	url     string
 	client  *http.Client
 }

@@ -33,7 +33,7 @@ func newWatch(p plan, client *http.Client, issuers *devissuer.Issuers) *watch {
 	return &watch{
 		url: p.url, channel: "/api/ota/release-channels/" + p.edgeType + "/" + p.channel, client: client,
 		token: func() (string, error) {
-			return issuers.Token(devissuer.Claims{User: "fleet-viewer", Organization: "fleet", Roles: []string{string(auth.FleetViewer)}})
+			return issuers.Token(devissuer.Claims{User: "fleet-viewer", Roles: []string{string(auth.PlatformViewer)}})
 		},
 	}
 }

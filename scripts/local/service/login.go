@@ -15,14 +15,14 @@ import (
 )
 
 // startLogin serves the local issuer's login on a free loopback port.
-func (s *Service) startLogin(known devissuer.Claims) error {
+func (s *Service) startLogin(known []devissuer.Claims) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	s.loginOrigin = "http://" + listener.Addr().String()
 	provider := s.issuers.Provider(s.loginOrigin)
-	provider.Know(known)
+	provider.Know(known...)
 	server := &http.Server{Handler: provider.Handler(), ReadHeaderTimeout: 10 * time.Second}
 	served := make(chan struct{})
 	go func() {

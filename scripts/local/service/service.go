@@ -55,8 +55,8 @@ type Options struct {
 	Store *dynamolocal.Store
 	// Issuers are the issuers that the authorizer trusts; nil means those of devissuer.Dir.
 	Issuers *devissuer.Issuers
-	// Person is a person who signs in to the page without a form; see devissuer.Provider.Know. There may be none.
-	Person devissuer.Claims
+	// People sign in to the page without a form; see devissuer.Provider.Know.
+	People []devissuer.Claims
 	// Environment returns further variables ("NAME=value") for a function. They replace those
 	// that the service sets.
 	Environment func(function string) []string
@@ -138,7 +138,7 @@ func Start(ctx context.Context, o Options) (s *Service, err error) {
 	if err = s.startStore(ctx, o); err != nil {
 		return s, err
 	}
-	if err = s.startLogin(o.Person); err != nil {
+	if err = s.startLogin(o.People); err != nil {
 		return s, err
 	}
 	if err = s.openURLs(o); err != nil {

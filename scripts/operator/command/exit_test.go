@@ -18,7 +18,7 @@ func TestExit_EachCodeOfTheHelp_IsWhatItSays(t *testing.T) {
 	d := newDesk(t)
 	d.starts(0)
 	d.does("freeze", "--for", "1h", "--reason", "holidays", "--yes").is(run.Done)
-	viewer, lost := d.as("vera", "--role", "fleet_viewer"), d.at(t)
+	viewer, lost := d.as("vera", "--role", "platform_viewer"), d.at(t)
 	lost.seen = func(*http.Request) error { return io.ErrUnexpectedEOF }
 	got := map[int]bool{}
 	for name, c := range map[string]struct {
@@ -44,7 +44,7 @@ func TestExit_EachCodeOfTheHelp_IsWhatItSays(t *testing.T) {
 		"no address of a service":   {d, []string{"login", "http://elsewhere.example"}, 2, ""},
 		"two ways":                  {d, []string{"boxes", "a/b", "--state", "failed", "--prefix", "b"}, 2, ""},
 		"nobody is signed in":       {d.nobody(), []string{"status"}, 4, "wavegate login"},
-		"the role does not allow":   {viewer, []string{"halt", "gateway-x/stable"}, 4, "a fleet_viewer sees everything"},
+		"the role does not allow":   {viewer, []string{"halt", "gateway-x/stable"}, 4, "a platform_viewer sees everything"},
 		"the service is not there":  {lost, []string{"status"}, 5, io.ErrUnexpectedEOF.Error()},
 		"the outcome is not known":  {lost, []string{"approve", "gateway-x/stable", "--yes"}, 5, ""},
 		"a token that nobody takes": {d.with("WAVEGATE_TOKEN", "x", "WAVEGATE_URL", d.Target.URL), []string{"status"}, 4, "WAVEGATE_TOKEN"},

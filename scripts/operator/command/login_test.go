@@ -140,7 +140,7 @@ func TestLogin_WhatIsNotRight_IsRefused(t *testing.T) {
 func TestProfiles_TheDefaultOne_ChangesOnlyIfItIsSaid(t *testing.T) {
 	d := newDesk(t)
 	first := strings.TrimPrefix(d.Target.URL, "http://")
-	vera := []string{"login", d.Target.URL, "--as", "vera", "--role", "fleet_viewer", "--profile", "reader"}
+	vera := []string{"login", d.Target.URL, "--as", "vera", "--role", "platform_viewer", "--profile", "reader"}
 	d.does(vera...).is(run.Done).says("without --profile, commands still go to " + first)
 	d.does("whoami").is(run.Done).says("olga")
 	d.does("whoami", "--profile", "reader").is(run.Done).says("vera")
@@ -154,7 +154,7 @@ func TestProfiles_TheDefaultOne_ChangesOnlyIfItIsSaid(t *testing.T) {
 }
 
 func TestProfiles_TheFirst_IsTheDefaultOne(t *testing.T) {
-	newDesk(t).as("vera", "--role", "fleet_viewer", "--profile", "reader").does("whoami").is(run.Done).says("vera")
+	newDesk(t).as("vera", "--role", "platform_viewer", "--profile", "reader").does("whoami").is(run.Done).says("vera")
 }
 
 func TestToken_OfAPipeline_NeedsNoLogin(t *testing.T) {

@@ -121,6 +121,12 @@ func TestEveryOperationForPeople_HasACommand(t *testing.T) {
 		{by: vera, operation: "approve-rollout-stage", line: "approve gateway-x/stable --yes"},
 		{by: olga, operation: "update-rollout", line: "halt gateway-x/stable"},
 		{by: olga, operation: "list-audit-events", line: "log"},
+		{by: anna, operation: "get-organization-fleet", line: "status"},
+		{by: anna, operation: "get-organization-rollout", line: "status gateway-x/stable"},
+		{by: anna, operation: "list-rollout-edges", line: "boxes gateway-x/stable --state failed"},
+		{by: anna, operation: "list-edges", line: "boxes gateway-x/stable"},
+		{by: anna, operation: "get-update-why", line: "why box-0001"},
+		{by: anna, operation: "list-audit-events", line: "log box-0001"},
 
 		{by: olga, operation: "put-freeze", line: "freeze --for 1h --reason stocktaking --yes"},
 		{by: olga, operation: "get-freeze", line: "freeze show"},

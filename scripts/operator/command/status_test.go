@@ -158,14 +158,14 @@ func TestStatus_HasApprovalsAsTheyAreNow(t *testing.T) {
 func TestRoles_WhoMayNot_IsToldWhatTheirRoleIsFor(t *testing.T) {
 	d := newDesk(t)
 	d.starts(0)
-	engineer, viewer := d.as("erna", "--role", "production_engineer", "--org", "acme"), d.as("vera", "--role", "fleet_viewer", "--org", "acme")
+	engineer, viewer := d.as("erna", "--role", "production_engineer", "--org", "acme"), d.as("vera", "--role", "platform_viewer", "--org", "acme")
 	for _, args := range [][]string{{"status"}, {"status", "gateway-x/stable"}, {"halt", "gateway-x/stable"},
 		{"watch", "gateway-x/stable"}, {"log"}} {
 		engineer.does(args...).is(run.SignIn).warns("You are erna: a production_engineer works on production methods",
-			"ask a platform_owner or a fleet_viewer")
+			"ask a platform_owner or a platform_viewer")
 	}
 	viewer.does("halt", "gateway-x/stable").is(run.SignIn).
-		warns("You are vera: a fleet_viewer sees everything about boxes and rollouts", "and changes nothing")
+		warns("You are vera: a platform_viewer sees everything about boxes and rollouts", "and changes nothing")
 	viewer.does("status").is(run.Done).says("gateway-x/stable")
 	viewer.does("status", "gateway-x/stable").is(run.Done)
 	var p struct{ Code string }
@@ -173,4 +173,29 @@ func TestRoles_WhoMayNot_IsToldWhatTheirRoleIsFor(t *testing.T) {
 		t.Errorf("the problem document has the code %q", p.Code)
 	}
 	d.stands("active", 1)
+}
+
+// TestStatus_OfAnOrganization_ShowsItsBoxesAlone: an admin and a viewer of acme see what a rollout does with acme's boxes, and
+// nothing of those of others on the same channel.
+func TestStatus_OfAnOrganization_ShowsItsBoxesAlone(t *testing.T) {
+	d := newDesk(t)
+	d.starts(0)
+	for id, organization := range map[string]string{"own-1": "acme", "own-2": "acme", "other-1": "rival"} {
+		d.does("box", "set", id, "--channel", "gateway-x/stable", "--organization", organization, "--yes").is(run.Done)
+	}
+	for _, role := range []string{"organization_admin", "fleet_viewer"} {
+		t.Run(role, func(t *testing.T) {
+			reader := d.as("rita", "--role", role, "--org", "acme").at(t)
+			reader.does("status").is(run.Done).says("CHANNEL", "gateway-x/stable", "1.1.0 active", "1 %").not("rival")
+			reader.does("status", "gateway-x/stable").is(run.Done).says("2 boxes of acme", "Of the organization's 2 boxes there, it reaches")
+			reader.does("boxes", "gateway-x/stable").is(run.Done).says("own-1", "own-2").not("other-1", "rival")
+			reader.does("boxes", "gateway-x/stable", "--state", "failed").is(run.Done).warns("no box is failed in the rollout of 1.1.0")
+			reader.does("boxes", "gateway-x/canary").is(run.Done).warns("no box is on gateway-x/canary")
+			reader.does("why", "own-1").is(run.Done).says("own-1")
+			reader.does("why", "other-1").is(run.Refused).warns("NOT_FOUND")
+			reader.does("log", "own-1").is(run.Done).says("olga")
+			reader.does("status", "gateway-x/canary").is(run.Refused).warns("acme has no box on gateway-x/canary")
+			reader.does("halt", "gateway-x/stable", "--yes").is(run.SignIn)
+		})
+	}
 }

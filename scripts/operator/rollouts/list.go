@@ -182,9 +182,24 @@ func boxesAt(rollout, state string) run.List[census.Box] {
 // In lists the boxes of the latest rollout of a channel that are in a state.
 func In(ctx context.Context, c *run.Call, channel, state string) (run.List[census.Box], error) {
 	v, err := latest(ctx, c, channel)
-	l := boxesAt(v.rollout.ID, state)
-	l.None = fmt.Sprintf("no box is %s in the rollout of %s on %s", state, v.rollout.TargetVersion, channel)
-	return l, err
+	id, target := v.rollout.ID, v.rollout.TargetVersion
+	if err != nil {
+		o, err := ownOf(ctx, c, err)
+		if err != nil {
+			return run.List[census.Box]{}, err
+		}
+		on, err := o.on(channel)
+		if err != nil {
+			return run.List[census.Box]{}, err
+		}
+		if on.Rollout == nil {
+			return run.List[census.Box]{}, run.Fail(run.Refused, "there has never been a rollout on %s", channel)
+		}
+		id, target = on.Rollout.ID, on.Rollout.TargetVersion
+	}
+	l := boxesAt(id, state)
+	l.None = fmt.Sprintf("no box is %s in the rollout of %s on %s", state, target, channel)
+	return l, nil
 }
 
 // versions counts the boxes of a channel by version.

@@ -26,7 +26,8 @@ func status(r *run.Run) *cobra.Command {
 		Use: "status [CHANNEL]", Short: "Show all that is going on, or a channel's last rollout",
 		Long: "Shows the active rollouts, those with trouble first, then those that were halted in the last 24 hours and the channels " +
 			"without a rollout. With a channel, it shows the channel's last rollout: its stage, its boxes and the guard's verdict. " +
-			"If it has ended, it shows who or what ended it, why, and what you can do next.",
+			"If it has ended, it shows who or what ended it, why, and what you can do next. People of an organization see the boxes " +
+			"of their organization, and what rollouts do with them.",
 		Example: "wavegate status\nwavegate status gateway-x/stable\nwavegate status --json | jq '.items[] | select(.trouble == \"near\")'",
 	}
 	most := run.Limited(cmd, 100)
@@ -42,7 +43,11 @@ func status(r *run.Run) *cobra.Command {
 func statusOf(ctx context.Context, c *run.Call, name string) error {
 	channel, answer, err := channelOf(ctx, c, name)
 	if err != nil {
-		return err
+		o, err := ownOf(ctx, c, err)
+		if err != nil {
+			return err
+		}
+		return ownStatusOf(ctx, c, o, name)
 	}
 	frozen, text, err := freezeNow(ctx, c)
 	if err != nil {
@@ -130,7 +135,11 @@ type now struct {
 func statusOfAll(ctx context.Context, c *run.Call, most int) error {
 	all, err := allOf(ctx, c)
 	if err != nil {
-		return err
+		o, err := ownOf(ctx, c, err)
+		if err != nil {
+			return err
+		}
+		return ownStatus(c, o, most)
 	}
 	left := 0
 	if most > 0 && len(all.Items) > most {

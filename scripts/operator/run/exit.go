@@ -99,9 +99,10 @@ func Hint(err error) string {
 // may says what each role is for.
 var may = map[string]string{
 	"platform_owner":      "looks after boxes, rollouts, factories and limits",
-	"organization_admin":  "looks after the methods, machines and tokens of one organization",
+	"platform_viewer":     "sees everything about boxes and rollouts (wavegate status, watch, boxes, why, log), and changes nothing",
+	"organization_admin":  "looks after the boxes, methods, machines and tokens of one organization",
 	"production_engineer": "works on production methods and machines (wavegate methods), and neither sees nor changes rollouts",
-	"fleet_viewer":        "sees everything about boxes and rollouts (wavegate status, watch, boxes, why, log), and changes nothing",
+	"fleet_viewer":        "sees the boxes of one organization and what rollouts do with them (wavegate status, boxes, why, log), and changes nothing",
 	"fleet_installer":     "registers new boxes (wavegate register)",
 }
 

@@ -29,8 +29,12 @@ const (
 	OrganizationAdmin Role = "organization_admin"
 	// ProductionEngineer keeps production methods and machines of one organization.
 	ProductionEngineer Role = "production_engineer"
-	// FleetViewer reads channels, rollouts, boxes, their progress and the platform's audit
+	// PlatformViewer reads channels, rollouts, the boxes of all organizations, their progress and the platform's audit
 	// trail. It may do nothing more, and it makes nobody a Member.
+	PlatformViewer Role = "platform_viewer"
+	// FleetViewer reads the boxes of one organization, what concerns them of rollouts, and their audit trail. It may do
+	// nothing more, and it makes nobody a Member. Without an organization it is a PlatformViewer: there was no other role
+	// for that once.
 	FleetViewer Role = "fleet_viewer"
 	// FleetInstaller registers new boxes of one organization and gives them their first tokens. It may do nothing more, and
 	// it makes nobody a Member.
@@ -46,7 +50,7 @@ const (
 
 	// Member is a placeholder in lists of roles; no token can carry it. It means any person of
 	// an organization, whatever their roles. A box is not a person. A caller whose only roles are
-	// FleetViewer and FleetInstaller is not a member.
+	// PlatformViewer, FleetViewer and FleetInstaller is not a member.
 	Member Role = "(member)"
 	// Anyone is a placeholder too. It means any caller, boxes included, except an Enrolment.
 	Anyone Role = "(anyone)"
@@ -54,7 +58,7 @@ const (
 
 // People lists the roles that a person may have, and Roles every role that a caller may have.
 var (
-	People = []Role{PlatformOwner, OrganizationAdmin, ProductionEngineer, FleetViewer, FleetInstaller}
+	People = []Role{PlatformOwner, PlatformViewer, OrganizationAdmin, ProductionEngineer, FleetViewer, FleetInstaller}
 	Roles  = append(slices.Clone(People), Edge, Program, Enrolment)
 )
 
@@ -122,17 +126,33 @@ func (p Principal) Has(roles ...Role) bool {
 			}
 			continue
 		}
-		if slices.Contains(p.Roles, r) {
+		if slices.Contains(p.Roles, r) || r == PlatformViewer && p.OrganizationID == "" && slices.Contains(p.Roles, FleetViewer) {
 			return true
 		}
 	}
 	return false
 }
 
-// isNarrow reports whether the caller has no role but FleetViewer and FleetInstaller.
+// isNarrow reports whether the caller has no role that makes a member.
 func (p Principal) isNarrow() bool {
-	return len(p.Roles) > 0 && !slices.ContainsFunc(p.Roles, func(r Role) bool { return r != FleetViewer && r != FleetInstaller })
+	return len(p.Roles) > 0 && !slices.ContainsFunc(p.Roles, func(r Role) bool { return r != PlatformViewer && r != FleetViewer && r != FleetInstaller })
 }
+
+// MaySee reports whether the caller may see an organization's boxes, if one of the caller's roles is for reading boxes.
+func (p Principal) MaySee(organizationID string) bool {
+	return p.SeesAll() || p.Owns(organizationID)
+}
+
+// Only is the one organization whose boxes the caller may see; empty if the caller may see all, or belongs to none.
+func (p Principal) Only() string {
+	if p.SeesAll() {
+		return ""
+	}
+	return p.OrganizationID
+}
+
+// SeesAll reports whether the caller may see the boxes of all organizations.
+func (p Principal) SeesAll() bool { return p.Has(PlatformOwner, PlatformViewer) }
 
 // MayRead reports whether the caller may read what an organization owns.
 func (p Principal) MayRead(organizationID string) bool {

@@ -38,6 +38,7 @@ func TestHas_Member_IsAnyPersonOfAnOrganization(t *testing.T) {
 		"owner without an organization":   {auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}, false},
 		"box of an organization":          {auth.Principal{OrganizationID: "acme", Roles: []auth.Role{auth.Edge}}, false},
 		"viewer of the fleet":             {auth.Principal{OrganizationID: "acme", Roles: []auth.Role{auth.FleetViewer}}, false},
+		"viewer of the platform":          {auth.Principal{OrganizationID: "acme", Roles: []auth.Role{auth.PlatformViewer}}, false},
 		"viewer and engineer":             {auth.Principal{OrganizationID: "acme", Roles: []auth.Role{auth.FleetViewer, auth.ProductionEngineer}}, true},
 		"no token can carry it as a role": {auth.Principal{Roles: []auth.Role{auth.Member}}, false},
 		"a box cannot carry it as a role": {auth.Principal{OrganizationID: "acme", Roles: []auth.Role{auth.Edge, auth.Member}}, false},
@@ -63,6 +64,37 @@ func TestOwnsAndMayRead(t *testing.T) {
 	} {
 		expect.Equal(t, c.p.Owns(c.organization), c.owns, "%s: owns", name)
 		expect.Equal(t, c.p.MayRead(c.organization), c.mayRead, "%s: may read", name)
+	}
+}
+
+func TestMaySee_AViewerOfAnOrganization_SeesThatOneAlone(t *testing.T) {
+	for name, c := range map[string]struct {
+		organization string
+		roles        []auth.Role
+		all          bool
+		only         string
+	}{
+		"an owner":                             {"wavegate", []auth.Role{auth.PlatformOwner}, true, ""},
+		"a viewer of the platform":             {"wavegate", []auth.Role{auth.PlatformViewer}, true, ""},
+		"a viewer of the platform, of none":    {"", []auth.Role{auth.PlatformViewer}, true, ""},
+		"a viewer without an organization":     {"", []auth.Role{auth.FleetViewer}, true, ""},
+		"a viewer of an organization":          {"acme", []auth.Role{auth.FleetViewer}, false, "acme"},
+		"an admin":                             {"acme", []auth.Role{auth.OrganizationAdmin}, false, "acme"},
+		"an admin and viewer without any":      {"", []auth.Role{auth.OrganizationAdmin, auth.FleetViewer}, true, ""},
+		"an admin of no organization":          {"", []auth.Role{auth.OrganizationAdmin}, false, ""},
+		"an admin who also views the platform": {"acme", []auth.Role{auth.OrganizationAdmin, auth.PlatformViewer}, true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := auth.Principal{OrganizationID: c.organization, Roles: c.roles}
+			expect.Equal(t, p.SeesAll(), c.all, "sees all")
+			expect.Equal(t, p.Only(), c.only, "sees only")
+			expect.Equal(t, p.MaySee("acme"), c.all || c.only == "acme", "may see acme")
+			expect.Equal(t, p.MaySee("rival"), c.all, "may see rival")
+			expect.Equal(t, p.MaySee(""), c.all, "may see what has no organization")
+			arrived, err := auth.FromContext(auth.Principal{Issuer: "i", UserID: "u", OrganizationID: c.organization, Roles: c.roles}.Context())
+			expect.OK(t, err)
+			expect.Equal(t, arrived.SeesAll(), c.all, "sees all in a function")
+		})
 	}
 }
 

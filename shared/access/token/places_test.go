@@ -1,6 +1,7 @@
 package token_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -57,6 +58,36 @@ func TestParseIssuers_BadPlaces_AreFaults(t *testing.T) {
 	for _, places := range []string{`{}`, `[]`, `{"factories":[]}`, `{"factories":["Munich 1"]}`, `{"channels":["stable"]}`, `{"machines":["m"]}`} {
 		setting := strings.Replace(w.Setting, `"grants":["`, `"places":`+places+`,"grants":["fleet_installer","`, 1)
 		refuses(t, setting, "places")
+	}
+}
+
+// TestVerify_ViewerWithoutAnOrganization_NeedsAnIssuerOfThePlatform: such a token reads all organizations, so a
+// customer's issuer must not make it.
+func TestVerify_ViewerWithoutAnOrganization_NeedsAnIssuerOfThePlatform(t *testing.T) {
+	w := tokentest.NewWorld(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	person := w.Person().With("roles", "fleet_viewer")
+	for name, c := range map[string]struct {
+		grants       string
+		organization any
+		ok, all      bool
+	}{
+		"of an owner's issuer":                             {`"fleet_viewer","platform_owner"`, nil, true, true},
+		"of a viewer's issuer":                             {`"fleet_viewer","platform_viewer"`, nil, true, true},
+		"of a customer's issuer":                           {`"fleet_viewer","organization_admin"`, nil, false, false},
+		"of a customer's issuer, with an empty one":        {`"fleet_viewer","organization_admin"`, "", false, false},
+		"of a customer's issuer, with no item":             {`"fleet_viewer","organization_admin"`, []string{}, false, false},
+		"of a customer's issuer, with one":                 {`"fleet_viewer","organization_admin"`, "acme", true, false},
+		"of an owner's issuer, with one":                   {`"fleet_viewer","platform_owner"`, "acme", true, false},
+		"of an issuer that does not grant the role at all": {`"platform_owner"`, "acme", false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var issuers []map[string]any
+			expect.OK(t, json.Unmarshal([]byte(w.Setting), &issuers))
+			issuers[0]["grants"] = json.RawMessage("[" + c.grants + "]")
+			p, err := verifierOf(t, tokentest.JSON(issuers), w.Now).Verify(t.Context(), person.With("org", c.organization).Sign())
+			expect.Equal(t, err == nil, c.ok, "the token is accepted (%v)", err)
+			expect.Equal(t, p.SeesAll(), c.all, "it sees all")
+		})
 	}
 }
 

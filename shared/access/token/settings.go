@@ -79,7 +79,8 @@ type Issuer struct {
 //
 // A customer's own issuer must not name another customer's organization. So if several issuers speak
 // for people, each names its organizations, and these do not overlap. Only one of them may grant
-// platform_owner or fleet_viewer.
+// platform_owner or platform_viewer, and only that one may grant fleet_viewer without an organization, which is the same
+// as platform_viewer.
 //
 // An issuer with subjects speaks only for programs: no claim of its tokens grants anything, and a sub that is not listed
 // is refused.
@@ -123,7 +124,7 @@ func (i Issuer) conflicts(other Issuer) (faults []string) {
 		return faults
 	}
 	if i.grantsPlatformRoles() && other.grantsPlatformRoles() {
-		faults = append(faults, ".grants: only one issuer may grant platform_owner or fleet_viewer, as does")
+		faults = append(faults, ".grants: only one issuer may grant platform_owner or platform_viewer, as does")
 	}
 	switch {
 	case i.Organizations == nil || other.Organizations == nil:
@@ -137,7 +138,7 @@ func (i Issuer) conflicts(other Issuer) (faults []string) {
 // grantsPlatformRoles reports whether the issuer grants a role that is not limited to one
 // organization.
 func (i Issuer) grantsPlatformRoles() bool {
-	return slices.Contains(i.Grants, auth.PlatformOwner) || slices.Contains(i.Grants, auth.FleetViewer)
+	return slices.Contains(i.Grants, auth.PlatformOwner) || slices.Contains(i.Grants, auth.PlatformViewer)
 }
 
 // Fleets lists the names of the issuers that grant edge, in their order.

@@ -158,7 +158,7 @@ func TestParseIssuers_SeveralIssuersOfPeople_MustNotShareOrganizations(t *testin
 	const (
 		nameThem = "AUTH_ISSUERS[1].organizations: each of several issuers of people must name its own; so must AUTH_ISSUERS[0]"
 		overlap  = "AUTH_ISSUERS[1].organizations: overlap with those of AUTH_ISSUERS[0]"
-		onlyOne  = "AUTH_ISSUERS[1].grants: only one issuer may grant platform_owner or fleet_viewer, as does AUTH_ISSUERS[0]"
+		onlyOne  = "AUTH_ISSUERS[1].grants: only one issuer may grant platform_owner or platform_viewer, as does AUTH_ISSUERS[0]"
 	)
 	for name, c := range map[string]struct {
 		a, b   []string // organizations; nil: not named
@@ -178,7 +178,8 @@ func TestParseIssuers_SeveralIssuersOfPeople_MustNotShareOrganizations(t *testin
 		"a prefix within the other's":        {[]string{"acme-*"}, []string{"acme-munich-*"}, [2]string{"platform_owner", "organization_admin"}, overlap},
 		"the same prefix":                    {[]string{"acme-*"}, []string{"acme-*"}, [2]string{"platform_owner", "organization_admin"}, overlap},
 		"two platform owners":                {[]string{"acme"}, []string{"rival"}, [2]string{"platform_owner", "platform_owner"}, onlyOne},
-		"a platform owner and a viewer":      {[]string{"acme"}, []string{"rival"}, [2]string{"platform_owner", "fleet_viewer"}, onlyOne},
+		"a platform owner and a viewer":      {[]string{"acme"}, []string{"rival"}, [2]string{"platform_owner", "platform_viewer"}, onlyOne},
+		"an owner and a customer's viewer":   {[]string{"acme"}, []string{"rival"}, [2]string{"platform_owner", "fleet_viewer"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := issuer("https://a.example", tokentest.KeySet(w.PeopleES256), c.grants[0])

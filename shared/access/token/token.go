@@ -155,6 +155,9 @@ func (i Issuer) principal(c claims) (auth.Principal, error) {
 			return auth.Principal{}, refuse(BadRole, "the issuer must not grant %s", role)
 		}
 	}
+	if organization == "" && slices.Contains(roles, auth.FleetViewer) && !i.grantsPlatformRoles() {
+		return auth.Principal{}, refuse(BadRole, "without an organization, fleet_viewer reads all, which the issuer must not grant")
+	}
 	if slices.Contains(i.Grants, auth.Edge) {
 		// The issuer of a fleet may only make boxes. Without the edge role its token would count
 		// as a person of the organization.

@@ -37,6 +37,8 @@ var answers = map[string]any{
 	"Progress":         census.Progress{},
 	"Moment":           census.Snapshot{},
 	"RolloutBox":       census.Box{},
+	"Fleet":            census.Fleet{},
+	"OwnRollout":       census.OwnRollout{},
 	"ChannelProgress":  census.ChannelVersions{},
 	"Why":              census.Why{},
 	"Channel":          release.View{},

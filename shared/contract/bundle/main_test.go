@@ -200,8 +200,8 @@ func TestBundle_Operations_SayWhatTheirRowsDoNot(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, has := range []string{"/api/ota/freeze:", "operationId: get-freeze", "tags: [A]", "summary: Read the freeze", "Roles: `platform_owner` or `fleet_viewer`.",
-				"- accessToken: [fleet_viewer]", "'#/components/parameters/IfNoneMatch'", "'#/components/headers/ETag'", "'304':\n", "'404':\n", "'400':\n",
+			for _, has := range []string{"/api/ota/freeze:", "operationId: get-freeze", "tags: [A]", "summary: Read the freeze", "Roles: `platform_owner` or `platform_viewer`.",
+				"- accessToken: [platform_viewer]", "'#/components/parameters/IfNoneMatch'", "'#/components/headers/ETag'", "'304':\n", "'404':\n", "'400':\n",
 				"'#/components/schemas/Freeze'", "freeze:\n"} {
 				if !strings.Contains(string(document), has) {
 					t.Errorf("the bundle lacks %s:\n%s", has, document)

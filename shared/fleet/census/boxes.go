@@ -2,12 +2,18 @@ package census
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 
+	"wavegate/shared/access/auth"
+	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
+	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
+	"wavegate/shared/platform/problem"
 )
 
 // A Box is a box in one of the states with what a rollout offered it.
@@ -31,10 +37,12 @@ type Box struct {
 	row report.Row
 }
 
-// A RolloutBoxes lists the boxes of a rollout at one state.
+// A RolloutBoxes lists the boxes of a rollout at one state: all, or those of one organization.
 type RolloutBoxes struct {
-	of    report.Search
-	store *report.Store
+	of           report.Search
+	store        *report.Store
+	edges        *edge.Store
+	organization string // empty: all
 }
 
 // OfState is a request for the boxes of a rollout at a state.
@@ -48,26 +56,97 @@ func OfStateOf(in *input.Reader) OfState {
 	return OfState{in.Path("id", input.UUID), report.State(in.RequiredQuery("state", report.StateRule))}
 }
 
-// Search finds the boxes of a rollout at a state. It returns NOT_FOUND.
-func (s *Reader) Search(ctx context.Context, id string, state report.State) (RolloutBoxes, error) {
-	r, err := s.rollouts.Get(ctx, id)
+// Search finds the boxes of a rollout at a state that a caller may see. It returns NOT_FOUND, also for a rollout
+// that does not concern the caller's organization.
+func (s *Reader) Search(ctx context.Context, caller auth.Principal, id string, state report.State) (RolloutBoxes, error) {
+	own := caller.Only()
+	read := s.rollouts.Find
+	if !caller.SeesAll() {
+		read = func(ctx context.Context, id string) (rollout.Rollout, bool, error) { return s.rolloutOf(ctx, own, id) }
+	}
+	r, found, err := read(ctx, id)
+	if err == nil && !found {
+		err = problem.Missing()
+	}
 	return RolloutBoxes{
 		of:    report.Search{Pair: release.Pair(r.EdgeType, r.Channel), RolloutID: r.ID, Version: r.TargetVersion, State: state},
-		store: s.reports,
+		store: s.reports, edges: edge.NewStore(s.db), organization: own,
 	}, err
 }
 
 // IsPosition reports whether a text is a position in the list.
-func (s RolloutBoxes) IsPosition(text string) bool { return s.store.IsPosition(s.of, text) }
+func (s RolloutBoxes) IsPosition(text string) bool {
+	if s.organization != "" {
+		return input.EdgeID.Accepts(text)
+	}
+	return s.store.IsPosition(s.of, text)
+}
 
 // Position is a box's position in the list.
-func (s RolloutBoxes) Position(b Box) string { return s.store.Position(b.row) }
+func (s RolloutBoxes) Position(b Box) string {
+	if s.organization != "" {
+		return b.EdgeID
+	}
+	return s.store.Position(b.row)
+}
 
-// Page returns a page of the list after a position, in a random order that stays the same. It reads an index, so a
+const (
+	// mostSought is how many boxes of the channel a page of an organization's boxes looks at, and soughtAtOnce those of one
+	// request.
+	mostSought   = 1000
+	soughtAtOnce = 100
+)
+
+// own is a page of an organization's boxes, in the order of their ids. It reads no box of another organization, so neither
+// the page nor its cost depends on them.
+func (s RolloutBoxes) own(ctx context.Context, after string, limit int) (page dynamo.Page[report.Row], err error) {
+	var ids []string
+	err = s.edges.Each(ctx, s.organization, after, func(e edge.Edge) error {
+		if e.Pair() == s.of.Pair {
+			ids = append(ids, e.EdgeID)
+		}
+		if len(ids) > mostSought {
+			return errEnough
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return page, err
+	}
+	more := len(ids) > mostSought
+	for some := range slices.Chunk(ids[:min(len(ids), mostSought)], soughtAtOnce) {
+		rows, err := s.store.GetAll(ctx, some)
+		if err != nil {
+			return page, err
+		}
+		for _, id := range some {
+			row := rows[id]
+			if o := row.Counted(); row.OrganizationID != s.organization || o.RolloutID != s.of.RolloutID || o.State != s.of.State {
+				continue
+			}
+			if len(page.Items) == limit {
+				page.More, page.Last = true, page.Items[limit-1].EdgeID
+				return page, nil
+			}
+			page.Items = append(page.Items, row)
+		}
+	}
+	if more {
+		page.More, page.Last = true, ids[mostSought-1]
+	}
+	return page, nil
+}
+
+// Page returns a page of the list after a position, in a random order that stays the same; for an organization,
+// in the order of the ids. It reads an index, so a
 // change shows after a moment, usually within a second.
 func (s RolloutBoxes) Page(ctx context.Context, after string, limit int) (dynamo.Page[Box], error) {
-	rows, err := s.store.Find(ctx, s.of, after, limit)
-	page := dynamo.Page[Box]{More: rows.More}
+	find := func() (dynamo.Page[report.Row], error) { return s.store.Find(ctx, s.of, after, limit) }
+	if s.organization != "" {
+		find = func() (dynamo.Page[report.Row], error) { return s.own(ctx, after, limit) }
+	}
+	rows, err := find()
+	page := dynamo.Page[Box]{More: rows.More, Last: rows.Last}
 	for _, row := range rows.Items {
 		o := row.Counted()
 		page.Items = append(page.Items, Box{

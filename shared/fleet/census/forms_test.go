@@ -10,6 +10,7 @@ import (
 func TestForms_OfEachRelease_AreKept(t *testing.T) {
 	golden.Kept[head[Progress]](t, dynamo.Progress, "census of a rollout")
 	golden.Kept[head[ChannelVersions]](t, dynamo.Progress, "census of a channel")
+	golden.Kept[head[string]](t, dynamo.Progress, "census of an organization")
 	golden.Kept[Hour](t, dynamo.Progress, "hour")
 	golden.Kept[warningsItem](t, dynamo.Progress, "warnings")
 }

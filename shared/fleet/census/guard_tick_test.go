@@ -137,7 +137,7 @@ func (g *judgedFleet) verdict() census.Judgement {
 // told is the version that a box is told.
 func (g *judgedFleet) told(id string) string {
 	g.t.Helper()
-	why, err := g.progress.Why(g.ctx, id)
+	why, err := g.progress.Why(g.ctx, owner, id)
 	if err != nil {
 		g.t.Fatal(err)
 	}

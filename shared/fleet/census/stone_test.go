@@ -50,7 +50,7 @@ func TestRollout_BoxesOnTheWay_AreToldAndHaveNotTakenIt(t *testing.T) {
 	f.poll(t, boxes[2], "1.0.0")
 	f.poll(t, boxes[3], "3.0.0")
 	expect.Equal(t, census.Total(f.count(t, id).Stages), census.Counts{Expected: 4, Offered: 2, Failed: 1, Installed: 1}, "all boxes")
-	found, err := f.progress.Search(f.ctx, id, report.Failed)
+	found, err := f.progress.Search(f.ctx, owner, id, report.Failed)
 	expect.OK(t, err)
 	page, err := found.Page(f.ctx, "", 10)
 	expect.OK(t, err)

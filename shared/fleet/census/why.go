@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/ddi"
 	"wavegate/shared/fleet/edge"
@@ -16,6 +17,7 @@ import (
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/calendar"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
 )
 
 // A Rule is why a box is told a version.
@@ -289,9 +291,13 @@ func LastReportOf(o report.Offer) LastReport {
 	}
 }
 
-// Why explains why a box is told a version. It assumes that the box runs what it last said. It returns NOT_FOUND.
-func (s *Store) Why(ctx context.Context, edgeID string) (Why, error) {
+// Why explains why a box is told a version. It assumes that the box runs what it last said. It returns
+// NOT_FOUND, also for a box that the caller may not see.
+func (s *Store) Why(ctx context.Context, caller auth.Principal, edgeID string) (Why, error) {
 	e, err := edge.NewStore(s.db).Get(ctx, edgeID)
+	if err == nil && !caller.MaySee(e.OrganizationID) {
+		err = problem.Missing()
+	}
 	if err != nil {
 		return Why{}, err
 	}

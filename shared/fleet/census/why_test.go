@@ -37,7 +37,7 @@ func TestWhy_TheSentenceIsThatOfTheRule(t *testing.T) {
 	}
 	rule := func(box string, want census.Rule) census.Why {
 		t.Helper()
-		why, err := f.progress.Why(f.ctx, box)
+		why, err := f.progress.Why(f.ctx, owner, box)
 		if err != nil || why.Rule != want || why.Sentence == "" {
 			t.Errorf("%s: %+v, %v; want the rule %s", box, why, err, want)
 		}
@@ -63,7 +63,7 @@ func TestWhy_TheSentenceIsThatOfTheRule(t *testing.T) {
 	}
 	f.register(t, out, "nothing", "")
 	rule(out, census.RuleNothing)
-	if _, err := f.progress.Why(f.ctx, "nobody"); !problem.Has(err, problem.NotFound) {
+	if _, err := f.progress.Why(f.ctx, owner, "nobody"); !problem.Has(err, problem.NotFound) {
 		t.Errorf("of a missing box: %v", err)
 	}
 }
@@ -79,7 +79,7 @@ func TestWhy_BoxWithADDIClient_IsToldNothingNewOfABareRelease(t *testing.T) {
 	}
 	why := func(want census.Rule, version string, source polling.Source) census.Why {
 		t.Helper()
-		why, err := f.progress.Why(f.ctx, "box-1")
+		why, err := f.progress.Why(f.ctx, owner, "box-1")
 		if err != nil || why.Rule != want || why.Version != version || why.Source != source {
 			t.Errorf("%+v, %v; want the rule %s, version %q and source %q", why, err, want, version, source)
 		}

@@ -5,15 +5,18 @@ import (
 	"errors"
 	"net/url"
 	"strings"
+	"time"
 
+	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
+	"wavegate/shared/platform/problem"
 )
 
-// A Filter says which boxes are listed: those that follow a release channel, or those of an organization. One of the
-// two is always given, so that no partition holds all boxes.
+// A Filter says which boxes are listed: those that follow a release channel, those of an organization, or those that are
+// both. One of the two is always given, so that no partition holds all boxes.
 type Filter struct {
 	EdgeType, Channel string
 	OrganizationID    string
@@ -39,8 +42,6 @@ func FilterOf(in *input.Reader) Filter {
 	f.Attribute, f.ByAttribute = in.Query("attribute", attributeRule)
 	f.Pinned = in.Flag("pinned")
 	switch {
-	case byOrganization && (byType || byChannel):
-		in.Fault("organizationId", "exclusive", "must not be given together with edgeType and channel")
 	case byType && !byChannel:
 		in.Fault("channel", "required", "is required with edgeType")
 	case byChannel && !byType:
@@ -49,6 +50,18 @@ func FilterOf(in *input.Reader) Filter {
 		in.Fault("organizationId", "required", "is required, unless edgeType and channel are given")
 	}
 	return f
+}
+
+// For returns the filter of what a caller may see, or NOT_FOUND. Without an organization in the filter, that is the
+// caller's own, unless the caller sees all.
+func (f Filter) For(caller auth.Principal) (Filter, error) {
+	if f.OrganizationID == "" && !caller.SeesAll() {
+		f.OrganizationID = caller.OrganizationID
+	}
+	if f.OrganizationID != "" && !caller.MaySee(f.OrganizationID) || f.OrganizationID == "" && !caller.SeesAll() {
+		return f, problem.Missing()
+	}
+	return f, nil
 }
 
 // Values returns the filter as query parameters.
@@ -75,8 +88,8 @@ func (s *Store) List(ctx context.Context, f Filter, w dynamo.Span) (dynamo.Page[
 	if f.Attribute != "" {
 		return s.withAttribute(ctx, by, f, w)
 	}
-	if f.Pinned {
-		return s.pinned(ctx, by, w)
+	if f.Pinned || f.OrganizationID != "" && f.Channel != "" {
+		return s.chosen(ctx, by, f, w)
 	}
 	return dynamo.List[Shown](ctx, s.db, by, w)
 }
@@ -101,7 +114,7 @@ func (s *Store) withAttribute(ctx context.Context, by dynamo.Selection, f Filter
 		}
 		for _, e := range some.Items {
 			box := Shown{e, e.saidIn(rows[e.EdgeID])}
-			if box.attribute(name) != value || f.Pinned && !e.Pin.Holds(s.db.Now()) {
+			if box.attribute(name) != value || !f.includes(e, s.db.Now()) {
 				w.After = e.EdgeID
 				continue
 			}
@@ -134,17 +147,27 @@ func (s Shown) attribute(name string) string {
 	return s.Said[name]
 }
 
-// pinned lists the boxes of a selection whose pin holds. There is no index of them: few boxes are pinned, and fewer
-// people ask. So it reads the whole selection, about 1 MB for 2,000 boxes.
-func (s *Store) pinned(ctx context.Context, by dynamo.Selection, w dynamo.Span) (page dynamo.Page[Shown], err error) {
-	by.With, by.Least = "pin", max(by.Least, w.After)
+// includes reports whether a box of the filter's organization or channel is on its channel, and pinned if it asks for
+// that.
+func (f Filter) includes(e Edge, now time.Time) bool {
+	return (f.Channel == "" || e.EdgeType == f.EdgeType && e.Channel == f.Channel) && (!f.Pinned || e.Pin.Holds(now))
+}
+
+// chosen lists the boxes of a selection that the filter includes. There is no index of them: few boxes are pinned, and
+// an organization has few channels. So it reads the selection until the page is full, about 1 MB for 2,000 boxes. For an
+// organization it reads no box of another one.
+func (s *Store) chosen(ctx context.Context, by dynamo.Selection, f Filter, w dynamo.Span) (page dynamo.Page[Shown], err error) {
+	by.Least = max(by.Least, w.After)
+	if f.Pinned {
+		by.With = "pin"
+	}
 	if by.Least != "" && by.Most == "" {
 		by.Most = "~"
 	}
 	now, skip := s.db.Now(), w.Skip
 	err = dynamo.Walk(ctx, s.db, by, nil, 0, func(e Shown) error {
 		switch {
-		case !e.Pin.Holds(now) || e.EdgeID == w.After:
+		case !f.includes(e.Edge, now) || e.EdgeID == w.After:
 		case skip > 0:
 			skip--
 		case len(page.Items) < w.Limit:
@@ -159,6 +182,24 @@ func (s *Store) pinned(ctx context.Context, by dynamo.Selection, w dynamo.Span) 
 		err = nil
 	}
 	return page, err
+}
+
+// Each calls a function with every box of an organization, in the order of their ids, after an id or from the start.
+func (s *Store) Each(ctx context.Context, organizationID, after string, each func(Edge) error) error {
+	by := dynamo.Selection{Table: dynamo.Edges, Index: "byOrganization", Partition: organizationID}
+	if after != "" {
+		by.Least, by.Most = after+"\x00", "~"
+	}
+	return dynamo.Walk(ctx, s.db, by, nil, 0, each)
+}
+
+// Has reports whether an organization has a box on a channel, or any if none is named. No organization has none.
+func (s *Store) Has(ctx context.Context, organizationID, edgeType, channel string) (bool, error) {
+	if organizationID == "" {
+		return false, nil
+	}
+	page, err := s.List(ctx, Filter{OrganizationID: organizationID, EdgeType: edgeType, Channel: channel}, dynamo.Span{Limit: 1})
+	return len(page.Items) > 0, err
 }
 
 // errEnough ends a walk.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
@@ -77,12 +78,15 @@ type Shown struct {
 	Said map[string]string `json:"saidAttributes,omitempty"`
 }
 
-// Show returns a box and what it says, or NOT_FOUND.
-func (s *Store) Show(ctx context.Context, id string) (shown Shown, err error) {
+// Show returns a box that the caller may see and what it says, or NOT_FOUND.
+func (s *Store) Show(ctx context.Context, caller auth.Principal, id string) (shown Shown, err error) {
 	var row report.Row
 	err = dynamo.Together(ctx,
 		func(ctx context.Context) (err error) { shown.Edge, err = s.Get(ctx, id); return err },
 		func(ctx context.Context) (err error) { row, err = s.reports.GetEventually(ctx, id); return err })
+	if err == nil && !caller.MaySee(shown.OrganizationID) {
+		return Shown{}, problem.Missing()
+	}
 	shown.Said = shown.saidIn(row)
 	return shown, err
 }

@@ -38,7 +38,7 @@ func (s *Store) Get(ctx context.Context, caller auth.Principal, id string) (Deta
 		func(ctx context.Context) (err error) { ids, err = s.ids(ctx, id); return err },
 		func(ctx context.Context) (err error) { all, err = s.allWaiting(ctx, id); return err })
 	if err == nil {
-		err = kept.managed(caller)
+		err = kept.shown(caller)
 	}
 	if err != nil {
 		return Details{}, err

@@ -98,8 +98,17 @@ func (s *Store) List(ctx context.Context, caller auth.Principal, organizationID 
 	}
 	page, err := dynamo.List[Enrolment](ctx, s.db,
 		dynamo.Selection{Table: dynamo.Enrolments, Index: "byOrganization", Partition: organizationID, Descending: true}, w)
-	page.Items = slices.DeleteFunc(page.Items, func(e Enrolment) bool { return Kept{Enrolment: e}.managed(caller) != nil })
+	page.Items = slices.DeleteFunc(page.Items, func(e Enrolment) bool { return Kept{Enrolment: e}.shown(caller) != nil })
 	return page, err
+}
+
+// shown returns NOT_FOUND unless the caller may read the enrolment: whoever manages it, and who sees the boxes of its
+// organization.
+func (e Kept) shown(caller auth.Principal) error {
+	if caller.Has(auth.FleetViewer) && caller.Owns(e.OrganizationID) {
+		return nil
+	}
+	return e.managed(caller)
 }
 
 // managed returns NOT_FOUND unless the caller may register the enrolment's boxes, whether the enrolment exists or not.

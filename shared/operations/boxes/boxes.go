@@ -88,7 +88,7 @@ var (
 		return operations.New(operations.Operation{
 			ID: "get-edge", Summary: "Read a box",
 			Method: http.MethodGet, Path: "/api/edges/{edgeId}",
-			Roles: operations.Viewers,
+			Roles: operations.Watchers,
 			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
 			Grants: []operations.Grant{operations.May(dynamo.Edges, dynamo.Get), operations.May(dynamo.Reports, dynamo.Get)},
 		}, operations.EdgeID)
@@ -98,8 +98,8 @@ var (
 		return operations.New(operations.Operation{
 			ID: "list-edges", Summary: "List the boxes of a release channel or of an organization",
 			Method: http.MethodGet, Path: "/api/edges",
-			Roles:  operations.Viewers,
-			Gives:  operations.Shown,
+			Roles: operations.Watchers,
+			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
 			Grants: []operations.Grant{operations.ListByIndex(dynamo.Edges, "byChannel", "byOrganization"), operations.May(dynamo.Reports, dynamo.BatchGet)},
 		}, listOf)
 	}

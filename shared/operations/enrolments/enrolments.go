@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 
+	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/enrolment"
@@ -38,7 +39,7 @@ var (
 		return operations.New(operations.Operation{
 			ID: "list-edge-enrolments", Summary: "List the enrolments of an organization, newest first",
 			Method: http.MethodGet, Path: "/api/edge-enrolments",
-			Roles: operations.Installers,
+			Roles: readers(),
 			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
 			Grants: []operations.Grant{operations.ListByIndex(dynamo.Enrolments, "byOrganization")},
 		}, operations.PageOfOrganization)
@@ -48,7 +49,7 @@ var (
 		return operations.New(operations.Operation{
 			ID: "get-edge-enrolment", Summary: "Read an enrolment and the state of its boxes",
 			Method: http.MethodGet, Path: "/api/edge-enrolments/{enrolmentId}",
-			Roles: operations.Installers,
+			Roles: readers(),
 			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
 			Grants: []operations.Grant{operations.May(dynamo.Enrolments, dynamo.Get, dynamo.Query), operations.May(dynamo.Edges, dynamo.BatchGet)},
 		}, operations.EnrolmentID)
@@ -97,3 +98,6 @@ var (
 		}, enrolment.PlaceOf)
 	}
 )
+
+// readers are the roles that read enrolments.
+func readers() []auth.Role { return append(slices.Clone(operations.Installers), auth.FleetViewer) }

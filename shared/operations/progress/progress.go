@@ -20,7 +20,7 @@ var (
 		return operations.New(operations.Operation{
 			ID: "get-update-why", Summary: "Explain which version a box gets, and why",
 			Method: http.MethodGet, Path: "/api/edges/{edgeId}/update/why",
-			Roles: operations.Viewers,
+			Roles: operations.Watchers,
 			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
 			Grants: []operations.Grant{
 				operations.May(dynamo.Edges, dynamo.Get),
@@ -77,14 +77,35 @@ var (
 		return operations.New(operations.Operation{
 			ID: "list-rollout-edges", Summary: "List the boxes of a rollout by their state",
 			Method: http.MethodGet, Path: "/api/ota/rollouts/{id}/edges",
-			Roles: operations.Viewers,
+			Roles: operations.Watchers,
 			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
 			Grants: []operations.Grant{
 				operations.May(dynamo.Rollouts, dynamo.Get),
 				{Table: dynamo.Reports, Actions: []dynamo.Permission{dynamo.Query, dynamo.BatchGet}, Indexes: []string{"byState"}, OnlyIndexes: true},
+				operations.ListByIndex(dynamo.Edges, "byOrganization"),
 			},
 			Settings: []setting.Name{setting.ReportShards},
 		}, paging.With(census.OfStateOf, paging.ByCursor))
+	}
+
+	GetOrganizationFleet = func() operations.Row[census.OfFleet] {
+		return operations.New(operations.Operation{
+			ID: "get-organization-fleet", Summary: "See an organization's boxes, and what rollouts do with them",
+			Method: http.MethodGet, Path: "/api/organizations/{organizationId}/fleet",
+			Roles: operations.Watchers, Timeout: countTimeout, MemoryMB: countMemory,
+			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
+			Grants: own(), Settings: census.SettingNames,
+		}, census.OfFleetOf)
+	}
+
+	GetOrganizationRollout = func() operations.Row[census.OfOwnRollout] {
+		return operations.New(operations.Operation{
+			ID: "get-organization-rollout", Summary: "See what a rollout does with an organization's boxes",
+			Method: http.MethodGet, Path: "/api/organizations/{organizationId}/rollouts/{id}",
+			Roles: operations.Watchers, Timeout: countTimeout, MemoryMB: countMemory,
+			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
+			Grants: own(), Settings: census.SettingNames,
+		}, census.OfOwnRolloutOf)
 	}
 
 	GetChannelProgress = func() operations.Row[census.OfChannel] {
@@ -102,6 +123,15 @@ var (
 		}, census.OfChannelOf)
 	}
 )
+
+// own is what an organization's views of rollouts need.
+func own() []operations.Grant {
+	return []operations.Grant{
+		operations.ListByIndex(dynamo.Edges, "byOrganization"), operations.May(dynamo.Reports, dynamo.BatchGet),
+		operations.May(dynamo.Channels, dynamo.Get), operations.May(dynamo.Rollouts, dynamo.Get),
+		operations.May(dynamo.Progress, dynamo.Get, dynamo.Write),
+	}
+}
 
 // A count decodes every row that it counts, so it gets a whole CPU. The gateway waits for 29 s.
 const (

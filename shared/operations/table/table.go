@@ -37,6 +37,7 @@ var All = []operations.Operation{
 	boxes.PutUpdateReport().Operation, boxes.PutEdgeAttributes().Operation,
 	progress.GetUpdateWhy().Operation, progress.GetOverview().Operation, progress.GetRolloutProgress().Operation, progress.ListRolloutHistory().Operation,
 	progress.ListRolloutEdges().Operation, progress.GetChannelProgress().Operation,
+	progress.GetOrganizationFleet().Operation, progress.GetOrganizationRollout().Operation,
 	factories.PutFactory().Operation, factories.GetFactory().Operation, factories.ListFactories().Operation,
 	machines.PutMachine().Operation, machines.GetMachine().Operation, machines.ListMachines().Operation,
 	methods.CreateProductionMethod().Operation, methods.GetProductionMethod().Operation, methods.ListProductionMethods().Operation,

@@ -31,9 +31,9 @@ var (
 		return operations.New(operations.Operation{
 			ID: "list-audit-events", Summary: "List the changes on the platform, newest first",
 			Method: http.MethodGet, Path: "/api/audit-events",
-			Roles:  operations.Viewers,
-			Gives:  operations.Shown,
-			Grants: []operations.Grant{operations.List(dynamo.Audit, "byResource", "byActor", "byResourceAndActor")},
+			Roles: operations.Watchers,
+			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
+			Grants: []operations.Grant{operations.List(dynamo.Audit, "byResource", "byActor", "byResourceAndActor", "byOrganization")},
 		}, paging.With(events, paging.ByCursor))
 	}
 

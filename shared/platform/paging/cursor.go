@@ -27,7 +27,7 @@ func ByCursor(in *input.Reader) Cursor {
 }
 
 // A cursor is a version, a seal and a position, in base64url without padding. The seal binds the position to its query.
-// So a cursor is refused if it was altered, or if it comes from another version, list, factory or filter. It contains
+// So a cursor is refused if it was altered, or if it comes from another version, list, factory, filter or organization. It contains
 // no secret: the path and the caller's permissions select the list, and the position is only a place in it, without a
 // partition key.
 const (
@@ -41,7 +41,11 @@ var encoding = base64.RawURLEncoding
 
 func (q Query) seal(version byte, position string) []byte {
 	// JSON keeps the parts apart. The filters are sorted by name. Encoding strings cannot fail.
-	text, _ := json.Marshal([]any{"cursor", version, q.Path, q.Filter.Encode(), position})
+	parts := []any{"cursor", version, q.Path, q.Filter.Encode(), position}
+	if q.Of != "" {
+		parts = append(parts, q.Of)
+	}
+	text, _ := json.Marshal(parts)
 	sum := sha256.Sum256(text)
 	return sum[:sealSize]
 }
@@ -86,12 +90,16 @@ func badCursor() error {
 	return p
 }
 
-// Series answers with a page of a time series. position returns an item's position in it.
+// Series answers with a page of a time series. position returns an item's position in it. A page that may have fewer items
+// than there are says itself where the next begins.
 func Series[T any](c linker, q Query, limit int, page dynamo.Page[T], position func(T) string) lambdahttp.Answer {
 	b := body[T]{Items: page.Items, Limit: limit}
 	if page.More {
-		last := page.Items[len(page.Items)-1]
-		b.Next = q.After(c, limit, position(last))
+		last := page.Last
+		if last == "" {
+			last = position(page.Items[len(page.Items)-1])
+		}
+		b.Next = q.After(c, limit, last)
 	}
 	return b.answer()
 }

@@ -101,6 +101,8 @@ type Query struct {
 	Filter url.Values
 	// Cursors is set if a page can have fewer items than its limit, so that only a cursor says where the next begins.
 	Cursors bool
+	// Of is the organization whose part of the list the caller reads, if neither path nor filter names it.
+	Of string
 }
 
 // A linker makes paths that the caller can follow; lambdahttp.Call is one.

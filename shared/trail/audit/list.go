@@ -10,6 +10,7 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
 )
 
 // A Log reads the trail.
@@ -42,15 +43,74 @@ func (l *Log) List(ctx context.Context, stream string, f Filter, after string, l
 	return page, err
 }
 
+// For lists what a caller may see: the events of the platform, or those of the caller's organization. It returns
+// NOT_FOUND for a caller of none.
+func (l *Log) For(ctx context.Context, caller auth.Principal, f Filter, after string, limit int) (dynamo.Page[Event], error) {
+	switch {
+	case caller.SeesAll():
+		return l.Platform(ctx, f, after, limit)
+	case caller.OrganizationID == "":
+		return dynamo.Page[Event]{}, problem.Missing()
+	}
+	return l.Of(ctx, caller.OrganizationID, f, after, limit)
+}
+
 // Platform lists the events of the platform's stream or, if the filter's type is Boxes, of the
 // boxes' streams. A filter by Boxes alone reads a whole page of each of these streams in
 // parallel, so it costs about boxShards times as much. All events of one box are in one stream.
 func (l *Log) Platform(ctx context.Context, f Filter, after string, limit int) (dynamo.Page[Event], error) {
+	return each(ctx, f, limit, func(ctx context.Context, stream string) (dynamo.Page[Event], error) {
+		return l.List(ctx, stream, f, after, limit)
+	})
+}
+
+// mostSought is how many events of a stream a page looks at, if no index has the filter.
+const mostSought = 500
+
+// Of lists what Platform lists of the events of one organization. It reads no others, so neither the answer nor its cost
+// depends on them. There is no index for a resource or an actor of an organization: with such a filter, a page looks at the
+// newest events of each stream, and can have fewer events than there are.
+func (l *Log) Of(ctx context.Context, organizationID string, f Filter, after string, limit int) (dynamo.Page[Event], error) {
+	sought := limit
+	if f.ResourceID != "" || f.ActorUserID != "" {
+		sought = mostSought
+	}
+	return each(ctx, f, limit, func(ctx context.Context, stream string) (dynamo.Page[Event], error) {
+		s := Filter{From: f.From, To: f.To}.selection(stream, after)
+		s.Index, s.Partition = "byOrganization", OfOrganization(stream, organizationID)
+		page, err := dynamo.List[Event](ctx, l.db, s, dynamo.Span{Limit: sought})
+		page.Items = slices.DeleteFunc(page.Items, func(e Event) bool { return !f.includes(e) })
+		for i, e := range page.Items {
+			page.Items[i] = e.shownTo(organizationID)
+		}
+		return first(page, limit), err
+	})
+}
+
+// includes reports whether an event is of the filter's resource and actor.
+func (f Filter) includes(e Event) bool {
+	return (f.ResourceID == "" || e.Resource.Type == f.ResourceType && e.Resource.ID == f.ResourceID) &&
+		(f.ActorUserID == "" || e.Actor.Issuer == f.ActorIssuer && e.Actor.UserID == f.ActorUserID)
+}
+
+// shownTo hides the state of a box while it was another organization's.
+func (e Event) shownTo(organizationID string) Event {
+	for _, state := range []*any{&e.Before, &e.After} {
+		fields, _ := (*state).(map[string]any)
+		if of, is := fields["organizationId"].(string); is && of != organizationID {
+			*state = nil
+		}
+	}
+	return e
+}
+
+// each reads the streams of a filter: the platform's, a box's, or those of all boxes in parallel.
+func each(ctx context.Context, f Filter, limit int, read func(ctx context.Context, stream string) (dynamo.Page[Event], error)) (dynamo.Page[Event], error) {
 	switch {
 	case f.ResourceType != Boxes:
-		return l.List(ctx, Platform, f, after, limit)
+		return read(ctx, Platform)
 	case f.ResourceID != "":
-		return l.List(ctx, Box(f.ResourceID), f, after, limit)
+		return read(ctx, Box(f.ResourceID))
 	}
 	var streams []string
 	for shard := range uint32(boxShards) {
@@ -60,7 +120,7 @@ func (l *Log) Platform(ctx context.Context, f Filter, after string, limit int) (
 	var reads []func(context.Context) error
 	for i, stream := range streams {
 		reads = append(reads, func(ctx context.Context) (err error) {
-			pages[i], err = l.List(ctx, stream, f, after, limit)
+			pages[i], err = read(ctx, stream)
 			return err
 		})
 	}
@@ -70,18 +130,27 @@ func (l *Log) Platform(ctx context.Context, f Filter, after string, limit int) (
 	return merged(pages, limit), nil
 }
 
-// merged is the page of the newest events of pages of several streams.
+// merged is the page of the newest events of pages of several streams, down to where all of them were read.
 func merged(pages []dynamo.Page[Event], limit int) dynamo.Page[Event] {
 	var all dynamo.Page[Event]
 	for _, page := range pages {
 		all.Items = append(all.Items, page.Items...)
-		all.More = all.More || page.More
+		if page.More {
+			all.More, all.Last = true, max(all.Last, page.Last)
+		}
 	}
 	slices.SortFunc(all.Items, func(a, b Event) int { return cmp.Compare(Position(b), Position(a)) })
-	if len(all.Items) > limit {
-		all.Items, all.More = all.Items[:limit], true
+	all.Items = slices.DeleteFunc(all.Items, func(e Event) bool { return Position(e) < all.Last })
+	return first(all, limit)
+}
+
+// first cuts a page to its first events.
+func first(page dynamo.Page[Event], limit int) dynamo.Page[Event] {
+	if len(page.Items) > limit {
+		page.Items, page.More = page.Items[:limit], true
+		page.Last = Position(page.Items[limit-1])
 	}
-	return all
+	return page
 }
 
 // FirstAfter returns the first event of a resource after a time, and whether there is one. It reads a global index, so
