@@ -50,19 +50,24 @@ func (p *play) put(b *box, e report.Input) {
 // poll is a poll with a possibly new answer. The box starts to install the version that it is told.
 func (p *play) poll(i int32, b *box) {
 	runs := p.runs(b)
-	r, _, _ := polling.Resolve(polling.Box{Edge: b.edge, Installed: runs, Told: b.row.Told, Offer: b.row.Offer, At: p.at(p.now)}, p.channel, p.world.released)
-	e := report.Polled{Told: r.Version, Running: runs, Subject: b.edge.EdgeID, At: p.at(p.now)}
+	asks := polling.Box{Edge: b.edge, Installed: runs, Told: b.row.Told, Offer: b.row.Offer, Stone: b.row.Stone, At: p.at(p.now)}
+	r, _, _ := polling.Resolve(asks, p.channel, p.world.released)
+	r = p.waits(i, b, asks, r)
+	e := report.Polled{Told: r.Version, Running: runs, Subject: b.edge.EdgeID, ReturnedFrom: r.ReturnedFrom, At: p.at(p.now)}
 	if r.Source == polling.FromRollout {
 		e.RolloutID, e.Stage, e.Towards = r.RolloutID, cohort.FirstStage(edgeType, r.Target(), b.edge.EdgeID), r.Towards
 	}
 	p.put(b, e)
-	if p.world.Bell {
+	if p.world.Bell || b.waited {
 		b.called = p.now
 	}
+	p.goesBack(i, b, r.Version)
 	if r.Target() != target {
 		return
 	}
-	b.told = true
+	if b.told = true; b.toldAt == never {
+		b.toldAt = p.now
+	}
 	if b.installing != r.Version && !b.busy {
 		b.installing, b.attempt = r.Version, 0
 	}
@@ -127,6 +132,10 @@ func (p *play) putOff(i int32, b *box) bool {
 func (p *play) installed(i int32, b *box) {
 	if x, dark := b.dark.at(p.now); dark {
 		p.schedule(i, installed, x.to+p.installation())
+		return
+	}
+	if b.installing == oldVersion {
+		p.back(i, b)
 		return
 	}
 	b.attempt++
