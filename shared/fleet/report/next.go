@@ -29,7 +29,7 @@ type Polled struct {
 	Often        bool // it polls far more often than told; see TooOften
 	// Waits is set if the box's plant is closed. Told is then what the box runs, whatever that is.
 	Waits bool
-	At           time.Time
+	At    time.Time
 }
 
 // An Outcome is what a box reports about the version that it was offered.
