@@ -19,7 +19,7 @@ const soon = 15 * time.Minute
 type kept struct {
 	Asked   int `json:"asked"`   // boxes that waited
 	Outside int `json:"outside"` // times that a box was told something while its plant was closed
-	Late    int `json:"late"`    // boxes that were not told at the first poll in which their plant was open
+	Late    int `json:"late"`    // boxes that were not told in their first window
 }
 
 // A wayBack is what a return came to. Boxes that answer ran the target at the return, are alive, and their plants stay switched
@@ -34,6 +34,9 @@ type wayBack struct {
 // waits makes a box wait for its plant, if it must: it is told what it runs, and polls again when the plant opens.
 func (p *play) waits(i int32, b *box, asks polling.Box, r polling.Resolution) polling.Resolution {
 	s, at := &p.sites[b.plant], p.at(p.now)
+	if r.Target() == target && b.askedAt == never {
+		b.askedAt = p.now
+	}
 	w := polling.Waits(asks, r, p.channel, s.at(at))
 	if w.For == "" {
 		if r.Version != asks.Installed && !s.open(at, p.haste()) {
@@ -187,18 +190,22 @@ func (p *play) judge(ended time.Duration) (k kept, w wayBack) {
 	return k, w
 }
 
-// tooLate reports whether a box was not told at its first poll since its stage began in which its plant was open.
+// longestSpread is the tenth of a day, in which the boxes of a plant come one after another.
+const longestSpread = 24 * time.Hour / 10
+
+// tooLate reports whether a box was not told in the first window after it could have been: at its first poll in which the rollout
+// reached it.
 func (p *play) tooLate(b *box, h calendar.Haste, ended time.Duration) bool {
-	start, reached := p.rollout.Reached(b.stage())
-	if !reached || b.edge.Pin != nil {
+	if b.askedAt == never || b.edge.Pin != nil {
 		return false
 	}
-	opens, ok := p.sites[b.plant].first(start, h)
-	from := opens.Sub(p.world.Start)
-	due := from + max(p.world.ActivePoll, p.world.IdlePoll) + 2*time.Second
+	every := max(p.world.ActivePoll, p.world.IdlePoll)
 	if p.world.Bell {
-		due = from + heartbeat + p.world.IdlePoll
+		every = heartbeat
 	}
+	opens, ok := p.sites[b.plant].first(p.at(b.askedAt), h)
+	from := opens.Sub(p.world.Start)
+	due := from + min(every, longestSpread) + 2*time.Second
 	return ok && due < ended && b.answers(from, due) && b.toldAt > due
 }
 

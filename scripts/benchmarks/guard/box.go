@@ -76,8 +76,9 @@ type box struct {
 	wasPutOff  bool
 
 	plant  int
-	waited bool          // for its plant
-	toldAt time.Duration // when it was first told; never: not yet
+	waited bool // for its plant
+	// askedAt is when a poll first asked whether to tell it the target, and toldAt when it was first told; never: not yet.
+	askedAt, toldAt time.Duration
 	// ran and untold say what it was when the rollout was returned, and backAt is when it ran the old version again.
 	ran, untold bool
 	backAt      time.Duration

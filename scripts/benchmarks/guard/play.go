@@ -131,7 +131,7 @@ func (p *play) place(seed int) {
 		b.edge = edge.Edge{EdgeID: id, EdgeType: edgeType, Channel: channel, FactoryID: fmt.Sprintf("plant-%d", plant),
 			OrganizationID: fmt.Sprintf("organization-%d", plant%w.Organizations), Revision: 1}
 		b.dark, b.dies, b.called, b.every, b.plant = dark[plant], never, -never, w.ActivePoll, plant
-		b.toldAt, b.backAt = never, never
+		b.askedAt, b.toldAt, b.backAt = never, never, never
 		b.first = time.Duration(p.random.Int64N(int64(w.IdlePoll)))
 		if p.random.Float64() < w.Dead {
 			b.dies = -7*24*time.Hour - b.first
