@@ -19,7 +19,7 @@ import (
 func main() { function.Run(hawkbit.GetDDIBase(), wire) }
 
 func wire(env lambdahttp.Env) function.Handler[ddi.ClientCall] {
-	boxes := ddi.NewBoxes(env.DB, polling.ReadSettings(env.Settings), env.Now)
+	boxes := ddi.NewBoxes(env.DB, polling.ReadSettings(env.Settings), env.Now).Seeing(ratelimit.LastSeen(env.API))
 	return func(c *function.Call, in ddi.ClientCall) (lambdahttp.Answer, error) {
 		if c.Caller.Has(auth.Edge) { // its own token: a gateway's calls are counted otherwise
 			in.Calls = func(ctx context.Context) int { return ratelimit.Used(admission.Header(ctx)) }

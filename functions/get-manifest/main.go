@@ -26,7 +26,7 @@ func main() { function.Run(boxes.GetManifest(), wire) }
 
 func wire(env lambdahttp.Env) function.Handler[polling.Poll] {
 	counts, secrets := census.NewCountedSizes(env.DB), keys.Read(env.Settings, secret.NewClient(), env.Now)
-	polls := polling.NewPolls(env.DB, polling.ReadSettings(env.Settings), env.Now).
+	polls := polling.NewPolls(env.DB, polling.ReadSettings(env.Settings), env.Now).Seeing(ratelimit.LastSeen(env.API)).
 		With(polling.NewListening(env.Settings, secrets, counts.Of, env.Now))
 	return func(c *function.Call, poll polling.Poll) (lambdahttp.Answer, error) {
 		if err := boxauth.Named(c.Caller, poll.EdgeID, auth.PlatformOwner); err != nil {

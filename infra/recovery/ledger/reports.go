@@ -35,7 +35,7 @@ func (b Books) auditReports(f *Findings) {
 	}
 	for _, row := range b[dynamo.Reports] {
 		id := Text(row, "edgeId")
-		if strings.HasPrefix(id, report.TracePrefix) {
+		if !report.IsBox(id) {
 			continue
 		}
 		box := boxes[id]

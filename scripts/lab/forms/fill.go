@@ -98,6 +98,8 @@ func (w *world) factories() {
 	w.do(created, "olga", "PUT /api/factories/munich-1", `{"organizationId":"acme","name":"Munich 1","methodApproval":"four-eyes"}`)
 	w.do(done, "olga", "PUT /api/factories/munich-1", `{"organizationId":"acme","name":"Munich, hall 1"}`)
 	w.do(created, "olga", "PUT /api/factories/lyon-1", `{"organizationId":"acme","name":"Lyon 1"}`)
+	w.do(done, "anna", "PUT /api/factories/lyon-1", fmt.Sprintf(`{"organizationId":"acme","name":"Lyon 1","updates":{"timeZone":"Europe/Paris",`+
+		`"windows":[{"days":["sun"],"from":"04:00","to":"08:00"}],"pausedUntil":%q,"reason":"stocktaking"}}`, time.Now().Add(72*time.Hour).UTC().Format(time.RFC3339)))
 	w.do(created, "olga", "PUT /api/factories/osaka-1", `{"organizationId":"rival","name":"Osaka 1","methodApproval":"single"}`)
 }
 
@@ -260,6 +262,7 @@ func (w *world) rollouts() {
 	w.tick()
 	w.described()
 	w.stepped()
+	w.hasty()
 }
 
 // stepped makes a box that a rollout tells a stone first.
@@ -272,6 +275,21 @@ func (w *world) stepped() {
 	w.move("olga", "stepped", toAll...)
 	w.poll("box-98", "0.9.0")
 	w.poll("box-98", "1.0.0")
+}
+
+// hasty publishes and starts releases that plants cannot keep waiting, and makes a pair of boxes.
+func (w *world) hasty() {
+	w.do(created, "olga", channel+"hasty/stable", released("1.0.0", `,"deadline":"P9D"`))
+	w.do(created, "olga", channel+"hasty/canary", released("1.1.0", `,"kind":"security","deadline":"P2D","urgent":true,"reason":"a hole"`))
+	for _, id := range []string{"box-94", "box-95"} {
+		w.do(created, "olga", "PUT /api/edges/"+id, onChannel("hasty", "stable", `,"factoryId":"munich-1","group":"press 4"`))
+	}
+	w.start("hasty", "hasty", "stable", "1.1.0", `,"urgent":true,"reason":"a hole"`)
+	w.move("olga", "hasty", `{"status":"halted","return":true,"urgent":true,"reason":"worse"}`)
+	w.do(created, "olga", channel+"hasty2/stable", released("1.0.0", ""))
+	w.do(created, "olga", channel+"hasty2/canary", released("1.1.0", `,"deadline":"P9D"`))
+	w.start("hasty2", "hasty2", "stable", "1.1.0", "")
+	w.move("olga", "hasty2", `{"urgent":true,"reason":"a hole"}`)
 }
 
 // described makes a box with attributes that changes what it says after it was told of a rollout, and moves it.

@@ -144,6 +144,10 @@ func (s *Store) look(ctx context.Context, r rollout.Rollout, beside ...func(cont
 	if err != nil {
 		return Progress{}, nil, Hour{}, err
 	}
+	waiting, err := s.waiting(ctx, r, c)
+	if err != nil {
+		return Progress{}, nil, Hour{}, err
+	}
 	sightings, err := s.sightings(ctx, r.ID, c.Awaited.Chosen())
 	if err != nil {
 		return Progress{}, nil, Hour{}, err
@@ -152,7 +156,7 @@ func (s *Store) look(ctx context.Context, r rollout.Rollout, beside ...func(cont
 		RolloutID: r.ID, AsOf: now, StagedPercent: r.StagedPercent, Stages: c.Stages, Failures: c.Codes,
 		Silent: Silent(c.Awaited.Boxes, sightings, now, report.SilentAfter(s.settings.interval(r, now))),
 		Young:  c.Young, NewFleet: c.NewFleet(), Pinned: c.Pinned, Held: c.Held, Restless: c.Restless,
-		Returning: c.Returning, Returned: c.Returned, unreadable: c.unreadable,
+		Returning: c.Returning, Returned: c.Returned, Waiting: waiting, unreadable: c.unreadable,
 	}, c, hour, nil
 }
 
@@ -184,7 +188,7 @@ func (s *Store) sighting(ctx context.Context, rolloutID, edgeID string) Sighting
 	if err != nil {
 		return box
 	}
-	box.OrganizationID, box.Restless = row.OrganizationID, row.Restless != nil
+	box.OrganizationID, box.FactoryID, box.Restless = row.OrganizationID, row.FactoryID, row.Restless != nil
 	if o := row.Counted(); o.RolloutID == rolloutID {
 		box.Offer = o
 	}

@@ -8,6 +8,7 @@ import (
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/calendar"
 )
 
 // Groups holds what a census counts only for the guard.
@@ -31,6 +32,8 @@ type Groups struct {
 	// left counts the boxes that were bad or silent when the rollout was resumed, and excluded those of organizations that
 	// it leaves out. Both are in no group.
 	left, excluded int
+	// waits is for what the boxes of a plant wait that the rollout did not tell yet.
+	waits map[string]calendar.Wait
 	// gone are the traces of bad boxes.
 	gone []report.IndexEntry
 	// kept are all boxes of the groups, if a survey needs them.
@@ -221,7 +224,6 @@ func (g *Groups) wereSilent(boxes []report.IndexEntry, sightings []Sighting, sta
 // taken is how a sample of a stage's boxes, or all of them, took the release; nil if it is unknown when any of them was last seen.
 func (g *Groups) taken(r rollout.Rollout, stage int, boxes []Sighting, all bool) *guard.Taken {
 	t := guard.Taken{Boxes: len(boxes), All: all, Causes: map[guard.Cause]int{}}
-	t.Needed = g.policy.Guard.Needed(t)
 	soak := g.soaks[stage]
 	installed, seen := 0, 0
 	for _, box := range boxes {
@@ -233,6 +235,8 @@ func (g *Groups) taken(r rollout.Rollout, stage int, boxes []Sighting, all bool)
 		}
 		cause, young := g.cause(r, box, soak)
 		switch {
+		case cause == guard.Waiting && g.waits[box.FactoryID].For == calendar.ForPause:
+			t.Paused++
 		case young:
 			t.Young++
 		case cause == "":
@@ -244,6 +248,12 @@ func (g *Groups) taken(r rollout.Rollout, stage int, boxes []Sighting, all bool)
 	if installed > 0 && seen == 0 {
 		return nil
 	}
+	if 2*t.Paused <= t.Boxes {
+		t.Boxes -= t.Paused
+	} else {
+		t.Causes[guard.Waiting], t.Paused = t.Causes[guard.Waiting]+t.Paused, 0
+	}
+	t.Needed = g.policy.Guard.Needed(t)
 	return &t
 }
 
@@ -252,6 +262,9 @@ func (g *Groups) cause(r rollout.Rollout, box Sighting, soak time.Duration) (cau
 	o := box.Offer
 	recent := g.at.Sub(o.Since) < g.decideWithin
 	if o.RolloutID != r.ID {
+		if g.waits[box.FactoryID].For != "" {
+			return guard.Waiting, false
+		}
 		return guard.NotPolled, false
 	}
 	if box.Restless {

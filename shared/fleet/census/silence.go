@@ -31,6 +31,7 @@ const MostSilentNamed = 20
 type Sighting struct {
 	EdgeID         string
 	OrganizationID string
+	FactoryID      string
 	Offer          report.Offer // of the rollout; empty if the box has none of it
 	LastSeen       time.Time
 	Restless       bool

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"wavegate/shared/fleet/freeze"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
@@ -35,6 +36,8 @@ type Progress struct {
 	// told the channel's version and run another one now.
 	Returning int `json:"returning,omitempty"`
 	Returned  int `json:"returned,omitempty"`
+	// Waiting says how many boxes that the rollout reaches were not told because of their plants; nil: none.
+	Waiting *Waiting `json:"waiting,omitempty"`
 	// Factories holds the same by factory, if asked for; MoreFactories is how many are omitted.
 	Factories     []FactoryCounts `json:"factories,omitempty"`
 	MoreFactories int             `json:"moreFactories,omitempty"`
@@ -90,12 +93,13 @@ func NewReader(db *dynamo.DB, settings Settings) *Reader {
 // A Store counts the boxes of rollouts and stores the results.
 type Store struct {
 	*Reader
-	seen LastSeen
+	seen   LastSeen
+	plants *polling.Plants
 }
 
 // NewStore makes a store.
 func NewStore(db *dynamo.DB, settings Settings, seen LastSeen) *Store {
-	return &Store{NewReader(db, settings), seen}
+	return &Store{NewReader(db, settings), seen, polling.NewPlants(db, polling.Settings{Shards: settings.Shards}, db.Now).Seeing(seen)}
 }
 
 // How old a count in an answer may be, with and without the parameter fresh. An active rollout is counted once a

@@ -11,6 +11,7 @@ import (
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/calendar"
 	"wavegate/shared/trail/audit"
 )
 
@@ -117,7 +118,9 @@ func TestSentence_EveryRule(t *testing.T) {
 		census.RuleChannel:         "Told 1.0.0: it is published on stable and no rollout is active there.",
 		census.RuleUndescribed: "Told nothing new: release 1.1.0 was published without sizeBytes and sha1, which the box's DDI client needs; " +
 			"publish it again with both.",
+		census.RuleWaits: "Told 1.0.0, which it has: its plant munich-1 pauses: stocktaking. It opens next: " + noon.Format(time.RFC3339) + ". Then: Told 3.0.0: it is published.",
 	}
+	telling.Plant, telling.Reason, telling.Wait = "munich-1", "stocktaking.", calendar.Wait{For: calendar.ForPause, Opens: noon}
 	for _, rule := range census.Rules {
 		telling.Rule = rule
 		if got := telling.Sentence(); got != want[rule] || strings.Count(got, ".") < 1 {

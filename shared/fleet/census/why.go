@@ -10,7 +10,6 @@ import (
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/ddi"
 	"wavegate/shared/fleet/edge"
-	"wavegate/shared/fleet/plant"
 	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
@@ -82,20 +81,28 @@ type Telling struct {
 	// Plant is where the box waits, Wait for how long, and Reason why there is a pause; only with RuleWaits, as Then.
 	Plant, Reason string
 	Wait          calendar.Wait
+	Blocker       string // the box of the group for which it waits
 }
 
 // waits is the answer to a box that waits for its plant: what it has.
-func (t Telling) waits(has string, e polling.Box, w calendar.Wait, u *calendar.Updates) Telling {
+func (t Telling) waits(has string, e polling.Box, o polling.Opening) Telling {
 	t.Then = t.Sentence()
-	t.Rule, t.Version, t.Plant, t.Wait, t.Reason = RuleWaits, has, e.FactoryID, w, u.Reason
+	t.Rule, t.Version, t.Plant, t.Wait, t.Blocker = RuleWaits, has, e.FactoryID, o.Wait, o.Blocker
+	if o.Updates != nil {
+		t.Reason = o.Updates.Reason
+	}
 	return t
 }
 
 // waiting is the sentence of RuleWaits.
 func (t Telling) waiting() string {
 	why := "its plant " + t.Plant + " takes updates only in its windows"
-	if t.Wait.For == calendar.ForPause {
+	switch t.Wait.For {
+	case calendar.ForPause:
 		why = "its plant " + t.Plant + " pauses: " + strings.TrimSuffix(t.Reason, ".")
+	case calendar.ForGroup:
+		return fmt.Sprintf("Told %s, which it has: box %s of its group was told something and has not run it for ten minutes, is silent or fell back. Then: %s",
+			t.Version, t.Blocker, t.Then)
 	}
 	opens := "not within two weeks"
 	if !t.Wait.Opens.IsZero() {
@@ -290,14 +297,7 @@ func (s *Store) Why(ctx context.Context, edgeID string) (Why, error) {
 	}
 	var row release.ChannelRow
 	var known report.Row
-	var at plant.Plant
 	err = dynamo.Together(ctx,
-		func(ctx context.Context) (err error) {
-			if e.FactoryID != "" {
-				at, err = plant.Get(ctx, s.db, e.FactoryID)
-			}
-			return err
-		},
 		func(ctx context.Context) (err error) {
 			row, err = s.releases.Row(ctx, e.EdgeType, e.Channel)
 			return err
@@ -335,9 +335,12 @@ func (s *Store) Why(ctx context.Context, edgeID string) (Why, error) {
 		}
 		warnings = told.Warnings()
 	}
-	wait := polling.Waits(box, r, row, at.Updates)
-	if wait.For != "" && t.Rule != RuleUndescribed {
-		t, r.Source, r.Towards = t.waits(cmp.Or(box.Installed, box.Told), box, wait, at.Updates), polling.FromWaits, ""
+	open, err := s.plants.Open(ctx, box, r, row)
+	if err != nil {
+		return Why{}, err
+	}
+	if open.Wait.For != "" && t.Rule != RuleUndescribed {
+		t, r.Source, r.Towards = t.waits(cmp.Or(box.Installed, box.Told), box, open), polling.FromWaits, ""
 	}
 	why := t.of(known)
 	if why.Waits = t.Wait.For; !t.Wait.Opens.IsZero() {

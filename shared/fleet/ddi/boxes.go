@@ -67,6 +67,12 @@ func NewBoxes(db *dynamo.DB, settings polling.Settings, now func() time.Time) *B
 	}
 }
 
+// Seeing makes the boxes ask when one of a group was last seen.
+func (b *Boxes) Seeing(seen func(context.Context, string) (time.Time, error)) *Boxes {
+	b.plants.Seeing(seen)
+	return b
+}
+
 // recordTime is how long a poll may take to write its report after the limiter has admitted it. It is longer than for a
 // manifest's poll, since the client is told nothing new without the report.
 const recordTime = 2 * time.Second
@@ -104,6 +110,7 @@ type telling struct {
 	// windowed is set if the box's plant has windows, and closed if it takes no updates now. A box that was told the
 	// version before is told it still, and must not install it.
 	windowed, closed bool
+	turn             []dynamo.TransactItem // see polling.Opening
 }
 
 // tell decides what a box is told. If nothing is published on the box's channel, or the release
@@ -115,13 +122,12 @@ func (b *Boxes) tell(ctx context.Context, box report.Row) (telling, error) {
 	if err != nil {
 		return telling{}, err
 	}
-	plant, err := b.plants.Of(ctx, of, r)
+	open, err := b.plants.Open(ctx, of, r, row)
 	if err != nil {
 		return telling{}, err
 	}
-	wait := polling.Waits(of, r, row, plant)
-	t := telling{version: has, windowed: plant.Windowed(), closed: wait.For != ""}
-	t.interval = wait.Until(polling.UntilEnd(box.Pin, b.settings.Interval(row, now), now), report.Place(box.EdgeID), now)
+	t := telling{version: has, windowed: open.Updates.Windowed(), closed: open.Wait.For != "", turn: open.Turn}
+	t.interval = open.Wait.Until(polling.UntilEnd(box.Pin, b.settings.Interval(row, now), now), report.Place(box.EdgeID), now)
 	if !published || t.closed && (!box.Accepts(r.Version) || deployment(box, now) == 0) {
 		return t, nil
 	}
@@ -184,7 +190,7 @@ func (b *Boxes) Poll(ctx context.Context, c ClientCall) (Base, error) {
 		if err := admission.Wait(ctx); err != nil {
 			return Base{}, err
 		}
-		row, base.Unrecorded = b.record(ctx, e.Edge, event)
+		row, base.Unrecorded = b.record(ctx, e.Edge, event, t.turn)
 	}
 	if base.Unrecorded == nil && Has(row) == has { // otherwise the box has reported something else meanwhile
 		base.link(row, first, at)
@@ -211,10 +217,10 @@ func (b *Boxes) poll(e known, t telling, has string, at time.Time) polled {
 	return event
 }
 
-func (b *Boxes) record(ctx context.Context, e edge.Edge, event report.Input) (report.Row, error) {
+func (b *Boxes) record(ctx context.Context, e edge.Edge, event report.Input, turn []dynamo.TransactItem) (report.Row, error) {
 	ctx, cancel := context.WithTimeout(ctx, recordTime)
 	defer cancel()
-	return b.reports.Observe(ctx, e.Registration(), event)
+	return b.reports.Observe(ctx, e.Registration(), event, turn...)
 }
 
 // A Deployment is an action that a box is told to carry out.

@@ -67,7 +67,11 @@ func (r *Registry) PutAll(ctx context.Context, from audit.Origin, batch []BatchI
 		if err != nil {
 			return err
 		}
-		moved, err := r.move(set, batch, was, leaving)
+		grouped, err := r.regroupAll(ctx, set, batch, was)
+		if err != nil {
+			return err
+		}
+		moved, err := r.move(set, batch, was, leaving+grouped)
 		if err != nil {
 			return err
 		}

@@ -21,6 +21,7 @@ type Edge struct {
 	Channel        string `json:"channel"`
 	OrganizationID string `json:"organizationId"`
 	FactoryID      string `json:"factoryId,omitempty"` // where it is; empty: not given
+	Group          string `json:"group,omitempty"`     // of the factory: boxes that are not told at once; see report.Group
 	Issuer         string `json:"issuer,omitempty"`    // of its tokens; empty: see Issuers
 	// Attributes are those that the registration gives the box. They win over those that the box says itself.
 	Attributes map[string]string `json:"attributes,omitempty"`
@@ -62,6 +63,8 @@ type Assignment struct {
 	// FactoryID names a factory of the organization; nil keeps the box's factory while the box stays in its organization,
 	// and empty removes it.
 	FactoryID *string
+	// Group is the box's group within its factory; nil keeps it while the box stays in its factory, and empty removes it.
+	Group *string `json:",omitempty"`
 	// Issuer is the issuer of the box's tokens; nil keeps the box's issuer, and empty removes it.
 	Issuer *string
 	// Attributes are the box's attributes; nil keeps those that it has while it stays in its organization.
@@ -94,6 +97,17 @@ func (a Assignment) factory(was Edge) string {
 	return ""
 }
 
+// group is the box's group after an assignment.
+func (a Assignment) group(was Edge) string {
+	switch {
+	case a.Group != nil:
+		return *a.Group
+	case was.FactoryID == a.factory(was):
+		return was.Group
+	}
+	return ""
+}
+
 // attributes are the box's attributes after an assignment.
 func (a Assignment) attributes(was Edge) map[string]string {
 	switch {
@@ -121,7 +135,7 @@ func (e Edge) assign(id string, a Assignment, had boxtoken.Live, at time.Time) (
 		next = Edge{CreatedAt: at, UpdatedAt: e.UpdatedAt, Revision: e.Revision}
 	}
 	next.EdgeID, next.EdgeType, next.Channel, next.OrganizationID = id, a.EdgeType, a.Channel, a.OrganizationID
-	next.FactoryID, next.Issuer, next.Attributes = a.factory(e), a.issuer(e), a.attributes(e)
+	next.FactoryID, next.Group, next.Issuer, next.Attributes = a.factory(e), a.group(e), a.issuer(e), a.attributes(e)
 	if !e.Exists() || e.OrganizationID != a.OrganizationID {
 		had, next.TokenSetAt, next.EnrolmentID = boxtoken.Live{}, nil, a.EnrolmentID // a box that moves to another organization loses its tokens
 	}
@@ -157,7 +171,7 @@ func (e Edge) retire(at time.Time) (next Edge, event string, err error) {
 	if !e.Exists() {
 		return e, "", problem.Missing()
 	}
-	e.OrganizationID, e.FactoryID, e.Issuer, e.Attributes, e.TokenSetAt, e.Pin, e.Hold, e.UpdatedAt = nowhere, "", "", nil, nil, nil, nil, at
+	e.OrganizationID, e.FactoryID, e.Group, e.Issuer, e.Attributes, e.TokenSetAt, e.Pin, e.Hold, e.UpdatedAt = nowhere, "", "", "", nil, nil, nil, nil, at
 	e.EnrolmentID = cmp.Or(e.EnrolmentID, nowhere)
 	e.Revision++
 	return e, "EdgeRetired", nil
@@ -189,7 +203,7 @@ func (e Edge) reset(by Enroller, at time.Time) (next Edge, event string, err err
 
 // Of makes a box from its report row, with all that a poll needs.
 func Of(row report.Row) Edge {
-	return Edge{EdgeID: row.EdgeID, EdgeType: row.EdgeType, Channel: row.Channel, FactoryID: row.FactoryID,
+	return Edge{EdgeID: row.EdgeID, EdgeType: row.EdgeType, Channel: row.Channel, FactoryID: row.FactoryID, Group: row.Group,
 		OrganizationID: row.OrganizationID, Issuer: row.Issuer, Attributes: row.Attributes, Pin: row.Pin, Hold: row.Hold, UpdatedAt: row.EdgeAt}
 }
 
@@ -202,7 +216,7 @@ func (e Edge) registration(has boxtoken.Live) report.Registration {
 
 // Registration is the registration in the box's report row, without its tokens.
 func (e Edge) Registration() report.Registration {
-	g := report.Registration{EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel, FactoryID: e.FactoryID,
+	g := report.Registration{EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel, FactoryID: e.FactoryID, Group: e.Group,
 		OrganizationID: e.OrganizationID, Issuer: e.Issuer, Attributes: e.Attributes, At: e.UpdatedAt, First: e.CreatedAt, Pin: e.Pin, Hold: e.Hold}
 	if e.retired() {
 		g.OrganizationID, g.Retired, g.Reset = "", true, e.EnrolmentID == ""

@@ -7,6 +7,9 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
+// GroupRule accepts the name of a group.
+var GroupRule = &input.Text{Min: 1, Max: 64, Trim: true, Check: input.Visible, Says: "1 to 64 characters without control characters and invisible characters"}
+
 // ReadAssignment reads an assignment. An issuer that the service does not trust for boxes is a fault.
 func ReadAssignment(body *input.Object, issuers boxauth.Issuers) Assignment {
 	a := Assignment{
@@ -14,6 +17,7 @@ func ReadAssignment(body *input.Object, issuers boxauth.Issuers) Assignment {
 		Channel:        body.Text("channel", input.Name),
 		OrganizationID: body.Text("organizationId", input.Name),
 		FactoryID:      body.ClearableText("factoryId", input.Slug),
+		Group:          body.ClearableText("group", GroupRule),
 		Issuer:         body.ClearableText("issuer", input.ID),
 		Attributes:     report.AttributesOf(body),
 		Pin:            readPin(body),

@@ -156,6 +156,11 @@ func (r *Registry) Reset(ctx context.Context, from audit.Origin, id string, by E
 		}
 		called = r.calls(was.Edge, next)
 		r.note(was.Edge)
+		grouped, err := r.regroup(ctx, []regrouping{{"", was.Edge, next}})
+		if err != nil {
+			return err
+		}
+		set.With(grouped...)
 		change.Record(set, r.along(&was.Row, &boxtoken.Live{}), was.Edge, next, event)
 		return nil
 	})
@@ -186,7 +191,7 @@ func (r *Registry) change(ctx context.Context, from audit.Origin, on boxes, id s
 	var called []bell.Call
 	var conditions []dynamo.TransactItem
 	noted := func(was Edge, at time.Time) (next Edge, event string, err error) {
-		called = nil
+		called, conditions = nil, nil
 		if was.Exists() || on == ownBox && !r.caller.Has(auth.PlatformOwner) {
 			if err := mayKeep(r.caller, was); err != nil {
 				if on == anyBox { // a condition gives the same result for a missing box as for one of another organization
@@ -201,9 +206,11 @@ func (r *Registry) change(ctx context.Context, from audit.Origin, on boxes, id s
 		if next, has, event, err = decide(was, row, at); err == nil && event != "" {
 			called = r.calls(was, next)
 			r.note(was)
-			if next.Exists() {
+			var grouped []dynamo.TransactItem
+			if grouped, err = r.regroup(ctx, []regrouping{{"", was, next}}); err == nil && next.Exists() {
 				conditions, err = r.left(ctx, was, next)
 			}
+			conditions = append(grouped, conditions...)
 		}
 		return next, event, err
 	}

@@ -63,6 +63,7 @@ const (
 	Deferred     Cause = "deferred"     // a person put it off
 	NotInstalled Cause = "notInstalled" // it was told, and has not installed it within DecideWithin
 	NotPolled    Cause = "notPolled"    // it was not told, since it has not polled
+	Waiting      Cause = "waiting"      // it was not told, since its plant takes no updates now
 	Unrest       Cause = "restless"     // nobody can tell what it says
 	Vanished     Cause = "vanished"     // it installed the release and was not seen a soak later
 )
@@ -78,6 +79,8 @@ type Taken struct {
 	Young int `json:"young"`
 	// Needed is how many boxes must be good.
 	Needed int `json:"needed"`
+	// Paused boxes were not told because their plants pause, and are not in Boxes, if at least half of the boxes remain.
+	Paused int `json:"paused,omitempty"`
 	// Causes counts the other boxes by cause.
 	Causes map[Cause]int `json:"causes,omitempty"`
 }

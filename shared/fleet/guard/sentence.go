@@ -187,6 +187,7 @@ var causes = map[Cause]string{
 	Deferred:     "were put off by a person (deferred)",
 	NotInstalled: "were told and never installed it",
 	NotPolled:    "have not polled since the stage began, so were not told",
+	Waiting:      "wait until their plants take updates",
 	Unrest:       "poll far too often or name two versions in turns (restless)",
 	Vanished:     "installed it and were not seen a soak later",
 }

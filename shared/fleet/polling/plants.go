@@ -8,6 +8,7 @@ import (
 	"wavegate/shared/fleet/cache"
 	"wavegate/shared/fleet/plant"
 	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/calendar"
 	"wavegate/shared/platform/dynamo"
 )
@@ -21,19 +22,22 @@ func (b Box) asks(r Resolution) bool {
 	return b.FactoryID != "" && r.Source != FromPin && r.Version != b.has() && b.has() != ""
 }
 
+// passes is what a box's plant cannot keep waiting.
+func passes(r Resolution, row release.ChannelRow) calendar.Haste {
+	if r.Source == FromRollout {
+		return row.Passes(r.RolloutID)
+	}
+	haste := row.Passes("")
+	haste.Urgent = haste.Urgent || r.ReturnedFrom != "" && row.ReturnedUrgently(r.ReturnedFrom)
+	return haste
+}
+
 // Waits is for how long a box waits for its plant, before it is told something.
 func Waits(b Box, r Resolution, row release.ChannelRow, u *calendar.Updates) calendar.Wait {
 	if !b.asks(r) {
 		return calendar.Wait{}
 	}
-	haste := row.Passes("")
-	switch {
-	case r.Source == FromRollout:
-		haste = row.Passes(r.RolloutID)
-	case r.ReturnedFrom != "" && row.ReturnedUrgently(r.ReturnedFrom):
-		haste.Urgent = true
-	}
-	return u.Wait(haste, b.At)
+	return u.Wait(passes(r, row), b.At)
 }
 
 // wait is what a box is told while it waits: what it has.
@@ -44,10 +48,12 @@ func (b Box) wait(w calendar.Wait, find Releases) (Resolution, error) {
 	return r, err
 }
 
-// Plants keeps the plants of a container's boxes for a moment.
+// Plants decides for the boxes of a container when they are told. It keeps their plants for a moment.
 type Plants struct {
-	plants *cache.Of[plant.Plant]
-	keep   time.Duration
+	plants  *cache.Of[plant.Plant]
+	keep    time.Duration
+	reports *report.Store
+	seen    func(ctx context.Context, subject string) (time.Time, error)
 }
 
 // plantKeep is for how many times as long as a channel a plant is kept: with the default settings, for a minute.
@@ -55,16 +61,80 @@ const plantKeep = 30
 
 // NewPlants makes an empty Plants.
 func NewPlants(db *dynamo.DB, s Settings, now func() time.Time) *Plants {
-	return &Plants{keep: plantKeep * s.ChannelCache, plants: cache.New(now, func(ctx context.Context, id, _ string) (plant.Plant, error) {
-		return plant.Get(ctx, db, id)
-	})}
+	read := func(ctx context.Context, id, _ string) (plant.Plant, error) { return plant.Get(ctx, db, id) }
+	return &Plants{plants: cache.New(now, read), keep: plantKeep * s.ChannelCache, reports: report.NewStore(db, s.Shards)}
 }
 
-// Of returns when the plant of a box takes updates; nil: always, or the box does not ask.
-func (p *Plants) Of(ctx context.Context, b Box, r Resolution) (*calendar.Updates, error) {
+// Seeing returns the plants that know when the subject of a box made its last call. Only groups ask for it.
+func (p *Plants) Seeing(seen func(context.Context, string) (time.Time, error)) *Plants {
+	p.seen = seen
+	return p
+}
+
+// An Opening says whether a box's plant lets it be told something.
+type Opening struct {
+	Updates *calendar.Updates // of the plant, if the box asks
+	Wait    calendar.Wait
+	// Blocker is the box of the group for which it waits.
+	Blocker string
+	// Turn must be written with what the box is told, so that no other box of its group is told at the same time.
+	Turn []dynamo.TransactItem
+}
+
+// Open finds whether a box is told something now.
+func (p *Plants) Open(ctx context.Context, b Box, r Resolution, row release.ChannelRow) (o Opening, err error) {
 	if !b.asks(r) {
-		return nil, nil
+		return o, nil
 	}
 	known, err := p.plants.Get(ctx, b.FactoryID, "", p.keep)
-	return known.Updates, err
+	if err != nil {
+		return o, err
+	}
+	o.Updates, o.Wait = known.Updates, Waits(b, r, row, known.Updates)
+	if b.Group == "" || o.Wait.For != "" || passes(r, row).Urgent || b.wasTold(r) {
+		return o, nil
+	}
+	group, err := p.reports.Group(ctx, b.FactoryID, b.Group)
+	if err != nil {
+		return o, err
+	}
+	if o.Blocker, err = p.blocker(ctx, group.Without(b.EdgeID), b, r.Version); err != nil {
+		return o, err
+	}
+	if o.Blocker != "" {
+		o.Wait.For = calendar.ForGroup
+		return o, nil
+	}
+	o.Turn = []dynamo.TransactItem{p.reports.GroupPart(group.With(b.EdgeID))}
+	return o, nil
+}
+
+// wasTold reports whether the box is on its way to what it is told, and need not wait for its group again.
+func (b Box) wasTold(r Resolution) bool {
+	o := b.Offer
+	return o != nil && o.Version == r.Version && (r.Source != FromRollout || o.RolloutID == r.RolloutID) && !o.State.Decided()
+}
+
+// blocker is a box of a group that keeps the others from being told a version; empty: none does.
+func (p *Plants) blocker(ctx context.Context, g report.Group, b Box, version string) (string, error) {
+	rows, err := p.reports.GetAll(ctx, g.Members)
+	if err != nil {
+		return "", err
+	}
+	for _, id := range g.Members {
+		row := rows[id]
+		if row.FactoryID != b.FactoryID || row.Group != b.Group { // an earlier release of the service moved it
+			continue
+		}
+		var seen time.Time
+		if row.Subject != "" && row.Offer != nil && p.seen != nil {
+			if seen, err = p.seen(ctx, row.Subject); err != nil {
+				return "", err
+			}
+		}
+		if row.Blocks(version, seen, b.At) {
+			return id, nil
+		}
+	}
+	return "", nil
 }

@@ -137,6 +137,12 @@ func NewPolls(db *dynamo.DB, settings Settings, now func() time.Time) *Polls {
 	}
 }
 
+// Seeing makes the polls ask when a box of a group was last seen.
+func (p *Polls) Seeing(seen func(context.Context, string) (time.Time, error)) *Polls {
+	p.plants.Seeing(seen)
+	return p
+}
+
 // With makes the polls tell boxes where to listen, if the deployment has a bell.
 func (p *Polls) With(l Listening) *Polls {
 	p.bell = l
@@ -173,7 +179,10 @@ func (p *Polls) Answer(ctx context.Context, poll Poll) (Reply, error) {
 	if err := admission.Wait(ctx); err != nil {
 		return Reply{}, err
 	}
-	if reply.Unrecorded = p.record(ctx, found.box, by); reply.Unrecorded != nil {
+	if reply.Unrecorded = p.record(ctx, found.box, by, found.turn); reply.Unrecorded != nil {
+		if found.turn != nil { // another box of the group may be told now
+			return Reply{}, problem.Wrap(reply.Unrecorded, problem.Unavailable, "Another box of the group is told something at this moment; poll again.").After(time.Second)
+		}
 		reply.ETag = ""
 	}
 	return reply, nil
@@ -185,6 +194,7 @@ type found struct {
 	channel release.ChannelRow
 	Resolution
 	manifest Manifest
+	turn     []dynamo.TransactItem // see Opening
 }
 
 // next is the time until the next poll of the box, which is told to wait an interval.
@@ -213,14 +223,13 @@ func (p *Polls) resolve(ctx context.Context, poll Poll) (found, error) {
 	if !ok {
 		return found{}, problem.New(problem.NotFound, "Nothing is published on the release channel %s, which the box follows.", e.Pair())
 	}
-	plant, err := p.plants.Of(ctx, b, r)
+	open, err := p.plants.Open(ctx, b, r, row)
 	if err != nil {
 		return found{}, err
 	}
-	wait := Waits(b, r, row, plant)
 	switch {
-	case wait.For != "":
-		if r, err = b.wait(wait, func(version string) (release.Release, error) { return p.channels.Release(ctx, e.EdgeType, version) }); err != nil {
+	case open.Wait.For != "":
+		if r, err = b.wait(open.Wait, func(version string) (release.Release, error) { return p.channels.Release(ctx, e.EdgeType, version) }); err != nil {
 			return found{}, err
 		}
 	case r.Source != FromChannel:
@@ -228,15 +237,15 @@ func (p *Polls) resolve(ctx context.Context, poll Poll) (found, error) {
 			return found{}, err
 		}
 	}
-	f := found{box: box, channel: row, Resolution: r}
+	f := found{box: box, channel: row, Resolution: r, turn: open.Turn}
 	f.manifest = Manifest{
 		EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel,
 		Version: r.Version, ArtifactURL: r.ArtifactURL, SHA256: r.SHA256,
 		Source: r.Source, RolloutID: r.RolloutID, Towards: r.Towards, Installed: poll.Installed,
 		PollIntervalSeconds: wholeSeconds(f.next(p.settings.Interval(row, now), now)),
 	}
-	if !wait.Opens.IsZero() {
-		f.manifest.OpensAt = &wait.Opens
+	if opens := r.Wait.Opens; !opens.IsZero() {
+		f.manifest.OpensAt = &opens
 	}
 	return f, nil
 }
@@ -251,9 +260,9 @@ func (p *Polls) event(edgeType string, r Resolution, poll Poll) report.Polled {
 }
 
 // record writes an event to the box's report row, if it changes the row.
-func (p *Polls) record(ctx context.Context, known report.Row, event report.Input) error {
+func (p *Polls) record(ctx context.Context, known report.Row, event report.Input, turn []dynamo.TransactItem) error {
 	ctx, cancel := context.WithTimeout(ctx, recordTime)
 	defer cancel()
-	_, err := p.Reports.Observe(ctx, edge.Of(known).Registration(), event)
+	_, err := p.Reports.Observe(ctx, edge.Of(known).Registration(), event, turn...)
 	return err
 }

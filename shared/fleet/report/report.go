@@ -43,6 +43,7 @@ type Row struct {
 	EdgeType  string `json:"edgeType"`
 	Channel   string `json:"channel"`
 	FactoryID string `json:"factoryId,omitempty"`
+	Group     string `json:"group,omitempty"` // of the plant; see Group
 	// OrganizationID is the organization that the box belongs to.
 	OrganizationID string `json:"organizationId,omitempty"`
 	// Issuer is the issuer of the box's tokens; see edge.Edge.
@@ -167,7 +168,7 @@ func (r Row) Accepts(version string) bool { return r.Offer != nil && r.Offer.Ver
 
 // A Registration is the part of a row that comes from the box's registration.
 type Registration struct {
-	EdgeID, EdgeType, Channel, FactoryID, OrganizationID, Issuer string
+	EdgeID, EdgeType, Channel, FactoryID, Group, OrganizationID, Issuer string
 
 	Attributes map[string]string
 
@@ -189,6 +190,7 @@ func (r Row) Registered(g Registration) Row {
 		next = Row{}
 	}
 	next.EdgeID, next.EdgeType, next.Channel, next.FactoryID = g.EdgeID, g.EdgeType, g.Channel, g.FactoryID
+	next.Group = g.Group
 	next.OrganizationID, next.Issuer, next.Tokens, next.Attributes = g.OrganizationID, g.Issuer, g.Tokens, g.Attributes
 	if r.OrganizationID != g.OrganizationID {
 		next.Said, next.Before = nil, nil // who said it may have been another box with a token of that organization

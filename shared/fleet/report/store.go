@@ -60,8 +60,9 @@ var ErrOutdated = errors.New("report: the box was registered again meanwhile")
 
 // Observe applies an event to a box's row with Next, and returns the resulting row. The registration is the one that
 // the event was decided with. If the row changes meanwhile, Observe tries again, at most three times. It returns
-// UNAVAILABLE if it cannot tell whether the event was applied, because no event may count twice.
-func (s *Store) Observe(ctx context.Context, g Registration, e Input) (row Row, err error) {
+// UNAVAILABLE if it cannot tell whether the event was applied, because no event may count twice. What is beside is written
+// in the same transaction.
+func (s *Store) Observe(ctx context.Context, g Registration, e Input, beside ...dynamo.TransactItem) (row Row, err error) {
 	var tried int64 // the revision that the last try wrote, if the store applied it
 	err = dynamo.Decide(ctx, func() error {
 		was, err := s.Get(ctx, g.EdgeID)
@@ -87,8 +88,8 @@ func (s *Store) Observe(ctx context.Context, g Registration, e Input) (row Row, 
 			return nil
 		}
 		tried = next.Revision
-		if trace := s.Trace(was, next, e.When()); trace != nil {
-			return s.db.Commit(ctx, append(trace, s.Part(was, next))...)
+		if parts := append(s.Trace(was, next, e.When()), beside...); parts != nil {
+			return s.db.Commit(ctx, append(parts, s.Part(was, next))...)
 		}
 		return s.Save(ctx, was, next)
 	})

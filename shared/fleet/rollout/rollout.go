@@ -8,6 +8,7 @@ import (
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/release"
+	"wavegate/shared/platform/calendar"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/trail/audit"
@@ -98,6 +99,15 @@ func (r Rollout) Telling() release.Telling {
 		return release.Telling{}
 	}
 	return t
+}
+
+// Haste is what plants cannot keep waiting.
+func (r Rollout) Haste() calendar.Haste {
+	h := calendar.Haste{Urgent: r.Urgent}
+	if until := r.Until(r.StartedAt); until != nil {
+		h.Deadline = *until
+	}
+	return h
 }
 
 // StageStarts are when a version first reached each stage; nil: never.

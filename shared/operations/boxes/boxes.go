@@ -115,8 +115,8 @@ var (
 			Grants: []operations.Grant{
 				operations.May(dynamo.Channels, dynamo.Get),
 				operations.May(dynamo.Releases, dynamo.Get),
-				operations.May(dynamo.Reports, dynamo.Get, dynamo.Write),
-				operations.May(dynamo.Progress, dynamo.Get),
+				operations.May(dynamo.Reports, dynamo.Get, dynamo.Write, dynamo.BatchGet),
+				operations.May(dynamo.Progress, dynamo.Get), operations.May(dynamo.Factories, dynamo.Get), operations.May(dynamo.RateCounters, dynamo.Get),
 			},
 		}, polling.PollOf)
 	}

@@ -28,7 +28,8 @@ var (
 			Grants: append([]operations.Grant{
 				operations.May(dynamo.Channels, dynamo.Get),
 				operations.May(dynamo.Releases, dynamo.Get),
-				operations.May(dynamo.Reports, dynamo.Get, dynamo.Write),
+				operations.May(dynamo.Reports, dynamo.Get, dynamo.Write, dynamo.BatchGet),
+				operations.May(dynamo.Factories, dynamo.Get), operations.May(dynamo.RateCounters, dynamo.Get),
 			}, operations.Gateways...),
 		}, ddi.CallOf)
 	}
@@ -43,8 +44,8 @@ var (
 			Grants: append([]operations.Grant{
 				operations.May(dynamo.Channels, dynamo.Get),
 				operations.May(dynamo.Releases, dynamo.Get),
-				operations.May(dynamo.Reports, dynamo.Get),
-				operations.May(dynamo.Rollouts, dynamo.Get),
+				operations.May(dynamo.Reports, dynamo.Get, dynamo.BatchGet),
+				operations.May(dynamo.Factories, dynamo.Get), operations.May(dynamo.RateCounters, dynamo.Get),
 			}, operations.Gateways...),
 		}, ddi.DeploymentOf)
 	}

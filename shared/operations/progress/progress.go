@@ -27,7 +27,8 @@ var (
 				operations.May(dynamo.Channels, dynamo.Get),
 				operations.May(dynamo.Releases, dynamo.Get),
 				operations.May(dynamo.Rollouts, dynamo.Get),
-				operations.May(dynamo.Reports, dynamo.Get),
+				operations.May(dynamo.Reports, dynamo.Get, dynamo.BatchGet),
+				operations.May(dynamo.Factories, dynamo.Get),
 				operations.May(dynamo.RateCounters, dynamo.Get),
 			},
 			Settings: []setting.Name{setting.ReportShards},
@@ -126,6 +127,7 @@ func counting(more ...dynamo.Permission) []operations.Grant {
 		reports,
 		operations.May(dynamo.Rollouts, dynamo.Get), operations.May(dynamo.Channels, dynamo.Get),
 		operations.May(dynamo.Progress, dynamo.Get, dynamo.Write), operations.May(dynamo.RateCounters, dynamo.Get),
+		operations.May(dynamo.Factories, dynamo.BatchGet),
 	}
 }
 

@@ -1,0 +1,90 @@
+package report
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"wavegate/shared/platform/dynamo"
+)
+
+// A Group is boxes of one plant of which one at a time is told something: a pair, a cell, a line. It lies in the table of rows.
+// A registration writes the members. Whoever tells one of them something new writes the revision in the same transaction, so
+// that no two are told at once.
+type Group struct {
+	EdgeID   string   `json:"edgeId"` // see NewGroup
+	Members  []string `json:"members,omitempty"`
+	Revision int64    `json:"revision"`
+}
+
+const (
+	groupPrefix = "group" + separator
+	// MostInGroup limits the boxes of a group.
+	MostInGroup = 8
+	// provenAfter is how long a box must have run what it was told until the next one of its group is told.
+	provenAfter = 10 * time.Minute
+	// groupSilent is how long a box of a group may be unheard from. Such boxes poll at the idle interval at least.
+	groupSilent = 30 * time.Minute
+	// undecided is how long a box may take to install until the next one is told.
+	undecided = time.Hour
+)
+
+// IsBox reports whether an item with a key is a box's row, and no trace or group.
+func IsBox(key string) bool { return !strings.Contains(key, separator) }
+
+// NewGroup is an empty group of a plant.
+func NewGroup(factoryID, name string) Group {
+	return Group{EdgeID: groupPrefix + factoryID + separator + name}
+}
+
+// With is the group with another box, and Without without one.
+func (g Group) With(edgeID string) Group {
+	if !slices.Contains(g.Members, edgeID) {
+		g.Members = append(slices.Clone(g.Members), edgeID)
+	}
+	return g
+}
+
+// Without is the group without a box.
+func (g Group) Without(edgeID string) Group {
+	g.Members = slices.DeleteFunc(slices.Clone(g.Members), func(id string) bool { return id == edgeID })
+	if len(g.Members) == 0 {
+		g.Members = nil // omit an empty list: the embedded store cannot store one
+	}
+	return g
+}
+
+// Group reads a group of a plant, strongly consistent; it is empty if there is none.
+func (s *Store) Group(ctx context.Context, factoryID, name string) (Group, error) {
+	g := NewGroup(factoryID, name)
+	_, err := s.db.Get(ctx, dynamo.Reports, key(g.EdgeID), &g)
+	return g, err
+}
+
+// GroupPart is the part of a transaction that writes a group as it is now, if nobody has written it since it was read.
+func (s *Store) GroupPart(g Group) dynamo.TransactItem {
+	was := g.Revision
+	g.Revision++
+	return dynamo.TransactPut("group", dynamo.Reports, g, dynamo.AtRevision("edgeId", was))
+}
+
+// Blocks reports whether a box keeps the others of its group from being told a version: from when it was told something
+// until it has run that for ten minutes, while nobody hears from it, and after it fell back from that version. A box that
+// says why it did not install, or does not decide in time, is up. seen is when it made its last call; zero: unknown.
+func (r Row) Blocks(version string, seen, now time.Time) bool {
+	o := r.Offer
+	switch {
+	case o == nil || r.Retired:
+		return false
+	case now.Sub(seen) >= groupSilent:
+		return true
+	case o.State == Installed:
+		return seen.Sub(o.Since) < provenAfter
+	case o.State == Reverted, o.State == Failed && o.Code.BlamesRelease():
+		return o.Version == version
+	case o.State == Offered, o.State == Working:
+		return now.Sub(o.Since) < undecided
+	}
+	return false
+}
