@@ -17,9 +17,10 @@ const soon = 15 * time.Minute
 
 // A kept is what the plants' words came to.
 type kept struct {
-	Asked   int `json:"asked"`   // boxes that waited
-	Outside int `json:"outside"` // times that a box was told something while its plant was closed
-	Late    int `json:"late"`    // boxes that were not told in their first window
+	Asked    int `json:"asked"`    // boxes that waited
+	Outside  int `json:"outside"`  // times that a box was told something while its plant was closed
+	Together int `json:"together"` // times that a box went down because of the release while another of its group was
+	Late     int `json:"late"`     // boxes that were not told in their first window
 }
 
 // A wayBack is what a return came to. Boxes that answer ran the target at the return, are alive, and their plants stay switched
@@ -38,6 +39,9 @@ func (p *play) waits(i int32, b *box, asks polling.Box, r polling.Resolution) po
 		b.askedAt = p.now
 	}
 	w := polling.Waits(asks, r, p.channel, s.at(at))
+	if w.For == "" && p.blocked(b, asks, r) {
+		w.For = calendar.ForGroup
+	}
 	if w.For == "" {
 		if r.Version != asks.Installed && !s.open(at, p.haste()) {
 			p.kept.Outside++
@@ -47,7 +51,11 @@ func (p *play) waits(i int32, b *box, asks polling.Box, r polling.Resolution) po
 	if !b.waited {
 		b.waited, p.kept.Asked = true, p.kept.Asked+1
 	}
-	p.schedule(i, polls, p.opens(b, w))
+	next := p.opens(b, w)
+	if w.For == calendar.ForGroup {
+		next, b.blocked = b.nextPoll(p.now+time.Second), true
+	}
+	p.schedule(i, polls, next)
 	r = polling.Resolution{Source: polling.FromWaits, Wait: w}
 	r.Version = asks.Installed
 	return r
@@ -81,8 +89,8 @@ func (p *play) opens(b *box, w calendar.Wait) time.Duration {
 // goesBack makes a box install the old version again that it is told after a return.
 func (p *play) goesBack(i int32, b *box, told string) {
 	if told == oldVersion && b.runsTarget && !b.busy && p.rollout.ReturnedAt != nil {
-		b.busy, b.installing = true, oldVersion
-		p.schedule(i, installed, p.now+p.installation())
+		b.installing = oldVersion
+		p.install(i, b)
 	}
 }
 
@@ -196,7 +204,7 @@ const longestSpread = 24 * time.Hour / 10
 // tooLate reports whether a box was not told in the first window after it could have been: at its first poll in which the rollout
 // reached it.
 func (p *play) tooLate(b *box, h calendar.Haste, ended time.Duration) bool {
-	if b.askedAt == never || b.edge.Pin != nil {
+	if b.askedAt == never || b.edge.Pin != nil || b.blocked {
 		return false
 	}
 	every := max(p.world.ActivePoll, p.world.IdlePoll)

@@ -75,8 +75,10 @@ type box struct {
 	installs   int  // number of installations of the target
 	wasPutOff  bool
 
-	plant  int
-	waited bool // for its plant
+	plant, group int  // the group's number; 0: none
+	waited       bool // for its plant
+	blocked      bool // by its group, at least once
+	down         bool // it installs something
 	// askedAt is when a poll first asked whether to tell it the target, and toldAt when it was first told; never: not yet.
 	askedAt, toldAt time.Duration
 	// ran and untold say what it was when the rollout was returned, and backAt is when it ran the old version again.

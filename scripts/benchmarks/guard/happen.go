@@ -23,6 +23,7 @@ func (p *play) happen(e event, b *box) {
 	case dies:
 		if e.installs == b.installs {
 			b.dies = p.now
+			p.goesDown(b)
 		}
 	case failsLate:
 		if e.installs == b.installs {
@@ -74,7 +75,13 @@ func (p *play) poll(i int32, b *box) {
 	if b.runsTarget || b.busy || b.stays || b.neverInstalls || p.putOff(i, b) {
 		return
 	}
-	b.busy = true
+	p.install(i, b)
+}
+
+// install begins an installation.
+func (p *play) install(i int32, b *box) {
+	b.busy, b.down = true, true
+	p.goesDown(b)
 	p.schedule(i, installed, p.now+p.installation())
 }
 
@@ -134,7 +141,7 @@ func (p *play) installed(i int32, b *box) {
 		p.schedule(i, installed, x.to+p.installation())
 		return
 	}
-	if b.installing == oldVersion {
+	if b.down = false; b.installing == oldVersion {
 		p.back(i, b)
 		return
 	}
@@ -198,6 +205,7 @@ func (p *play) doom(i int32, b *box, number int8, e effect) {
 	}
 	if k == dies && at <= p.now {
 		b.dies = p.now
+		p.goesDown(b)
 		return
 	}
 	ev := event{at: at, box: i, kind: k, effect: number, installs: b.installs}
@@ -215,6 +223,7 @@ func (p *play) failLate(ev event, b *box) {
 	i, e := ev.box, p.world.Release[ev.effect]
 	if e.Code == report.CodeHealth {
 		b.failing = true
+		p.goesDown(b)
 		b.called = p.now
 		p.put(b, report.Outcome{Version: target, Attempt: b.attempt, State: report.Failed, Code: e.Code, At: p.at(p.now)})
 		return

@@ -50,7 +50,8 @@ type play struct {
 	now     time.Duration
 	changed bool // some row has changed since the last count
 	wake    map[time.Duration]bool
-	sites   []site // the plants
+	sites   []site    // the plants
+	groups  [][]int32 // from 1 on
 	kept    kept
 }
 
@@ -95,6 +96,7 @@ func newPlay(w world, seed int) *play {
 	p := &play{world: w, random: rand.New(rand.NewPCG(uint64(seed), 1)), byID: make(map[string]int32, w.Boxes), wake: map[time.Duration]bool{}}
 	p.channel = release.ChannelRow{Channel: release.Channel{EdgeType: edgeType, Channel: channel, CurrentVersion: oldVersion, Revision: 1, UpdatedAt: w.Start.AddDate(0, -1, 0)}}
 	p.place(seed)
+	p.group(rand.New(rand.NewPCG(uint64(seed), 3)))
 	slices.SortFunc(p.order, func(a, b int32) int {
 		return cmp.Compare(p.boxes[a].entry.Hash, p.boxes[b].entry.Hash)
 	})
