@@ -37,7 +37,7 @@ type Progress struct {
 	Returning int `json:"returning,omitempty"`
 	Returned  int `json:"returned,omitempty"`
 	// Waiting says how many boxes that the rollout reaches were not told because of their plants; nil: none.
-	Waiting *Waiting `json:"waiting,omitempty"`
+	Waiting *AtPlants `json:"waiting,omitempty"`
 	// Factories holds the same by factory, if asked for; MoreFactories is how many are omitted.
 	Factories     []FactoryCounts `json:"factories,omitempty"`
 	MoreFactories int             `json:"moreFactories,omitempty"`

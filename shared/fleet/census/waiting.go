@@ -11,8 +11,8 @@ import (
 	"wavegate/shared/platform/calendar"
 )
 
-// A Waiting counts the boxes that a rollout reaches and does not tell because their plants take no updates now.
-type Waiting struct {
+// AtPlants counts the boxes that a rollout reaches and does not tell because their plants take no updates now.
+type AtPlants struct {
 	// Window and Pause count the boxes by what they wait for, in so many Plants.
 	Window int `json:"window"`
 	Pause  int `json:"pause"`
@@ -36,7 +36,7 @@ type ClosedPlant struct {
 const MostWaiting = 100
 
 // waiting finds for which plants the boxes of an active rollout wait, and tells the guard.
-func (s *Store) waiting(ctx context.Context, r rollout.Rollout, c *Census) (*Waiting, error) {
+func (s *Store) waiting(ctx context.Context, r rollout.Rollout, c *Census) (*AtPlants, error) {
 	var ids []string
 	for id, n := range c.Factories {
 		if id != "" && n.NotYetPolled > 0 {
@@ -54,8 +54,8 @@ func (s *Store) waiting(ctx context.Context, r rollout.Rollout, c *Census) (*Wai
 }
 
 // wait counts the boxes that wait for plants.
-func (c *Census) wait(r rollout.Rollout, plants []plant.Plant) *Waiting {
-	var sum Waiting
+func (c *Census) wait(r rollout.Rollout, plants []plant.Plant) *AtPlants {
+	var sum AtPlants
 	waits := map[string]calendar.Wait{}
 	for _, p := range plants {
 		w := p.Updates.Wait(r.Haste(), c.at)
