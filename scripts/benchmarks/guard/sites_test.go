@@ -53,6 +53,17 @@ func TestRun_PlantsThatSayWhen(t *testing.T) {
 	}
 }
 
+// TestRun_Groups_OneAtATime: some boxes die as soon as they have the release, and nobody halts it. No two of a group are down
+// because of it.
+func TestRun_Groups_OneAtATime(t *testing.T) {
+	w := mustParse(t, `{"boxes": 1000, "plants": 80, "days": 2, "groups": [{"boxes": 0.1, "size": 6}, {"boxes": 0.5, "size": 2}], "return": {"after": "P1D", "stage": 50},
+		"release": [{"share": 0.1, "does": "brick"}], "policy": {"mode": "advise"}}`)
+	w.CountEvery = 6 * time.Hour
+	if r := run(w, 1); r.Kept.Together > 0 || r.Kept.Asked < 50 || r.Hurt < 25 {
+		t.Errorf("%+v", r)
+	}
+}
+
 // TestRun_AnyPlants_NobodyIsToldOutside: no box is told while a clock on its plant's wall says that it is closed, and none misses its
 // first window.
 func TestRun_AnyPlants_NobodyIsToldOutside(t *testing.T) {
