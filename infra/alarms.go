@@ -77,6 +77,7 @@ func (w *watch) addAlarms() []awscloudwatch.Alarm {
 	rules = append(rules, w.backupAlarms()...)
 	rules = append(rules, w.outsideAlarms()...)
 	rules = append(rules, w.bellAlarms()...)
+	rules = append(rules, w.doorAlarms()...)
 	rules = append(rules, w.quotaAlarms()...)
 	var alarms []awscloudwatch.Alarm
 	for _, a := range rules {
@@ -138,6 +139,9 @@ func (w *watch) functionAlarms() []alarm {
 	own := w.own()
 	helpers := w.helpers()
 	called := slices.Clone(helpers) // by machines, so often that only a share of late calls means something
+	if w.settings.Door {
+		called = append(called, operations.Door)
+	}
 	for _, op := range w.rows {
 		if slices.Contains(op.Roles, auth.Edge) {
 			called = append(called, op.ID)

@@ -137,7 +137,7 @@ func TestAlarms_OnFunctions_WatchBoxesHelpersAndShares(t *testing.T) {
 	}
 	helpers := []string{operations.Authorizer, preTokenGeneration, operations.Docs, operations.Console, operations.Bell}
 	for kind, want := range map[string][]string{
-		"functions-late":      slices.Concat(boxes, helpers),
+		"functions-late":      slices.Concat(boxes, helpers, []string{operations.Door}),
 		"functions-slow":      helpers,
 		"functions-throttled": {manifest, ddiBase, "copilot", operations.Authorizer, operations.Bell},
 		"authorizer-errors":   {operations.Authorizer},

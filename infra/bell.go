@@ -38,7 +38,7 @@ func (s *service) addBell() {
 	spec.reserved = s.settings.Concurrency.of(operations.Bell, operations.Operation{})
 	spec.sampled, spec.untraced = true, true
 	s.add(spec)
-	url := s.bellAlias().AddFunctionUrl(&awslambda.FunctionUrlOptions{AuthType: awslambda.FunctionUrlAuthType_NONE}).Url()
+	url := s.urlOf(operations.Bell, "bell")
 	s.output("BellUrl", "The URL at which boxes listen", url)
 	s.bell = bellRef{url, secret.Ref()}
 	if given := s.settings.BellURL; given != "" {
@@ -46,18 +46,18 @@ func (s *service) addBell() {
 	}
 }
 
-// bellAlias is the alias that has the bell's URL, or without versions the function. The bell has its own smoke test, because
-// the other functions need the URL before they can be made.
-func (s *service) bellAlias() awslambda.IFunction {
-	f := s.functions[operations.Bell]
-	if !s.versioned() {
-		return f
+// urlOf makes the URL of a function: of its alias or, without versions, of the function itself. The function has its own smoke
+// test, named by part, because the other functions need the URL before they can be made.
+func (s *service) urlOf(function, part string) *string {
+	var to awslambda.IFunction = s.functions[function]
+	if s.versioned() {
+		passed := s.tried(part, nil, []string{function})
+		version := awslambda.Version_FromVersionAttributes(s.stack, jsii.String(part+"-version"), &awslambda.VersionAttributes{
+			Lambda: to, Version: passed.GetAttString(jsii.String(operations.VersionAttribute(function))),
+		})
+		to = awslambda.NewAlias(s.stack, jsii.String(alias+"-"+function), &awslambda.AliasProps{AliasName: jsii.String(alias), Version: version})
 	}
-	passed := s.tried("bell", nil, []string{operations.Bell})
-	version := awslambda.Version_FromVersionAttributes(s.stack, jsii.String("bell-version"), &awslambda.VersionAttributes{
-		Lambda: f, Version: passed.GetAttString(jsii.String(operations.VersionAttribute(operations.Bell))),
-	})
-	return awslambda.NewAlias(s.stack, jsii.String(alias+"-"+operations.Bell), &awslambda.AliasProps{AliasName: jsii.String(alias), Version: version})
+	return to.AddFunctionUrl(&awslambda.FunctionUrlOptions{AuthType: awslambda.FunctionUrlAuthType_NONE}).Url()
 }
 
 // bellEnvironment gives the bell's function its settings.

@@ -40,14 +40,26 @@ func TestBell_AskedFor_MayReadTwoTablesAndItsSecret_AndIsCappedAndOpen(t *testin
 	slices.Sort(got)
 	slices.Sort(want)
 	expect.Equal(t, got, want, "the function may")
-	expect.Equal(t, len(template.of("AWS::Lambda::Url")), 1, "the number of URLs is")
-	for _, u := range template.of("AWS::Lambda::Url") {
-		has(t, u.Properties, map[string]any{"AuthType": "NONE", "TargetFunctionArn": "${" + id + ".Arn}", "Qualifier": alias}, "the URL")
+}
+
+// TestURLs_AreThoseOfTheBellAndTheDoor, and nothing else is open to anyone.
+func TestURLs_AreThoseOfTheBellAndTheDoor(t *testing.T) {
+	template := full().template
+	open := map[string]bool{}
+	for _, own := range []string{operations.Bell, operations.Door} {
+		open["${"+template.id(t, "AWS::Lambda::Function", own)+".Arn}"] = true
+		open["${"+template.id(t, "AWS::Lambda::Alias", alias+"-"+own)+"}"] = true
 	}
-	live := template.id(t, "AWS::Lambda::Alias", "live-get-bell")
-	for pid, p := range template.of("AWS::Lambda::Permission") {
-		if p.Properties["Principal"] == "*" && text(p.Properties["FunctionName"]) != "${"+live+"}" {
-			t.Errorf("%s lets anyone call %v", pid, p.Properties["FunctionName"])
+	expect.Equal(t, len(template.of("AWS::Lambda::Url")), 2, "the number of URLs is")
+	for id, u := range template.of("AWS::Lambda::Url") {
+		has(t, u.Properties, map[string]any{"AuthType": "NONE", "Qualifier": alias}, "the URL %s", id)
+		if !open[text(u.Properties["TargetFunctionArn"])] {
+			t.Errorf("%s is the URL of %v", id, u.Properties["TargetFunctionArn"])
+		}
+	}
+	for id, p := range template.of("AWS::Lambda::Permission") {
+		if p.Properties["Principal"] == "*" && !open[text(p.Properties["FunctionName"])] {
+			t.Errorf("%s lets anyone call %v", id, p.Properties["FunctionName"])
 		}
 	}
 }

@@ -16,6 +16,8 @@ type Concurrency struct {
 	Manifest, DDIBase, Authorizer int
 	// Bell caps the bell, which strangers can call, and is kept for listening boxes.
 	Bell int
+	// Door does the same for the door.
+	Door int
 }
 
 // unreserved is how many executions Lambda keeps for functions without a reservation.
@@ -27,11 +29,14 @@ func readConcurrency(r *reader) Concurrency {
 	if _, said := r.value("accountConcurrency"); !said && r.stage == string(Prod) {
 		r.fault("accountConcurrency: prod must set the account's quota of concurrent executions (aws lambda get-account-settings)")
 	}
-	var copilot, manifest, ddiBase, authorizer, bell int
+	var copilot, manifest, ddiBase, authorizer, bell, door int
 	if c.Account >= 2*unreserved { // otherwise there is nothing to divide
 		copilot, manifest, ddiBase, authorizer = c.Account/20, c.Account/5, c.Account/10, c.Account/10
 		if r.flag("bell", false) {
 			bell = c.Account / 10
+		}
+		if r.flag("door", false) {
+			door = c.Account / 10
 		}
 	}
 	c.Copilot = r.number("reserveCopilot", copilot, 0, highest)
@@ -39,12 +44,13 @@ func readConcurrency(r *reader) Concurrency {
 	c.DDIBase = r.number("reserveDdiBase", ddiBase, 0, highest)
 	c.Authorizer = r.number("reserveAuthorizer", authorizer, 0, highest)
 	c.Bell = r.number("reserveBell", bell, 0, highest)
+	c.Door = r.number("reserveDoor", door, 0, highest)
 	return c
 }
 
 func (c Concurrency) check(r *reader) {
-	if reserved := c.Copilot + c.Manifest + c.DDIBase + c.Authorizer + c.Bell; reserved > 0 && c.Account-reserved < unreserved {
-		r.fault("reserveCopilot, reserveManifest, reserveDdiBase, reserveAuthorizer, reserveBell: of accountConcurrency, %d, they leave less than the %d that Lambda requires", c.Account, unreserved)
+	if reserved := c.Copilot + c.Manifest + c.DDIBase + c.Authorizer + c.Bell + c.Door; reserved > 0 && c.Account-reserved < unreserved {
+		r.fault("reserveCopilot, reserveManifest, reserveDdiBase, reserveAuthorizer, reserveBell, reserveDoor: of accountConcurrency, %d, they leave less than the %d that Lambda requires", c.Account, unreserved)
 	}
 }
 
@@ -59,6 +65,8 @@ func (c Concurrency) of(function string, op operations.Operation) int {
 		return c.DDIBase
 	case function == operations.Bell:
 		return c.Bell
+	case function == operations.Door:
+		return c.Door
 	case op.Limit == ratelimit.Copilot:
 		return c.Copilot
 	}

@@ -21,7 +21,7 @@ func TestPages_UnlessAskedFor_AreInNoStack(t *testing.T) {
 			}
 		}
 		for id := range s.of("AWS::Lambda::Function") {
-			for _, function := range []string{operations.Console, operations.Docs, operations.Bell, outside} {
+			for _, function := range []string{operations.Console, operations.Docs, operations.Bell, operations.Door, outside} {
 				if strings.HasPrefix(id, strings.ReplaceAll(function, "-", "")) {
 					t.Errorf("%s has %s", name, id)
 				}

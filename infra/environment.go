@@ -25,6 +25,9 @@ func (s *service) operationEnvironment(op operations.Operation) map[string]*stri
 	if s.bell.url != nil && slices.Contains(op.Settings, setting.BellURL) {
 		env[string(setting.BellURL)] = s.bell.url
 	}
+	if s.doorURL != nil && slices.Contains(op.Settings, setting.DoorURL) {
+		env[string(setting.DoorURL)] = s.doorURL
+	}
 	if s.listens(op) {
 		env[string(setting.BellSecretID)] = s.bell.secret
 	}
@@ -50,6 +53,9 @@ func (s Settings) values() map[setting.Name]*string {
 		setting.CopilotURL:               jsii.String(s.Copilot.URL),
 		setting.CopilotSecretID:          jsii.String(s.Copilot.Secret),
 		setting.CopilotTimeoutSeconds:    number(s.Copilot.TimeoutSeconds),
+	}
+	if s.Domain.Name != "" {
+		values[setting.APIURL] = jsii.String("https://" + s.Domain.Name)
 	}
 	if len(s.Origins) > 0 {
 		values[setting.CORSOrigins] = jsii.String(strings.Join(s.Origins, ","))

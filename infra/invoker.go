@@ -21,7 +21,7 @@ const policyFunctions = 20
 
 // elsewhere reports whether a function is called by a schedule, by CloudFormation or at its own URL, and not by API Gateway.
 func elsewhere(function string) bool {
-	return function == operations.Bell || function == smokeTest || slices.ContainsFunc(table.Tasks, func(t operations.Task) bool { return t.ID == function })
+	return function == operations.Bell || function == operations.Door || function == smokeTest || slices.ContainsFunc(table.Tasks, func(t operations.Task) bool { return t.ID == function })
 }
 
 // addInvoker makes the one role with which API Gateway calls the functions and the authorizer, and its policies. A

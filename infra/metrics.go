@@ -57,7 +57,7 @@ func (p part) gateway() source {
 // functionName is a function's name in Lambda's metrics; nil: the deployment has no such function.
 func (w *watch) functionName(function string) *string {
 	switch {
-	case function == operations.Docs && !w.settings.Docs, function == operations.Bell && !w.settings.Bell:
+	case function == operations.Docs && !w.settings.Docs, function == operations.Bell && !w.settings.Bell, function == operations.Door && !w.settings.Door:
 		return nil
 	case function != preTokenGeneration:
 		return jsii.String(w.function(function))
@@ -79,7 +79,7 @@ func (w *watch) table(id dynamo.TableID) source {
 // maxMetrics is how many metrics one alarm can look at.
 const maxMetrics = 10
 
-// helpers are the functions of this deployment that are neither operations nor tasks.
+// helpers are the functions of this deployment that are neither operations nor tasks. The door counts itself, as operations do.
 func (w *watch) helpers() []string {
 	return slices.DeleteFunc([]string{operations.Authorizer, preTokenGeneration, operations.Docs, operations.Console, operations.Bell},
 		func(name string) bool { return w.functionName(name) == nil })

@@ -66,6 +66,8 @@ type Settings struct {
 	// of its function.
 	Bell    bool
 	BellURL string
+	// Door answers the calls of boxes with tokens of their own at a second URL, without API Gateway.
+	Door bool
 	// Origins are the web origins whose pages may call the API.
 	Origins []string
 	// Alarms reports whether the deployment has alarms.
@@ -151,6 +153,7 @@ func ReadSettings(context map[string]any) (Settings, error) {
 	s.Quotas.check(r, s)
 	s.Copilot.check(r)
 	s.checkBell(r)
+	s.checkDoor(r)
 	r.unknown()
 	if len(r.faults) > 0 {
 		return Settings{}, errors.New("the settings are not valid:\n  " + strings.Join(r.faults, "\n  "))
@@ -180,6 +183,7 @@ func readSettings(r *reader) Settings {
 		Docs:                r.flag("docs", false),
 		Bell:                r.flag("bell", false),
 		BellURL:             r.text("bellUrl", ""),
+		Door:                r.flag("door", false),
 		Origins:             r.list("origins"),
 		Alarms:              r.flag("alarms", keep || r.text("alarmEmail", "") != "" || r.text("alarmTopicArn", "") != ""),
 		AlarmEmail:          r.text("alarmEmail", ""),

@@ -136,6 +136,7 @@ func TestSettings_EachFault_IsNamed(t *testing.T) {
 		`of accountConcurrency, 1000, they leave less`:                          {"accountConcurrency": "1000", "reserveManifest": "800"},
 		`stages.dev: there is no setting "alarmMail"`:                           {"stages": map[string]any{"dev": map[string]any{"alarmMail": "a@example.com"}}},
 		`bell: nothing would bound the cost of strangers`:                       {"bell": "true"},
+		`door: nothing would bound the cost of strangers`:                       {"door": "true"},
 		`bellUrl: must be an https URL in front of the bell`:                    prodContext("bellUrl", "https://bell.example"),
 		`bellUrl: must be an https URL in front of`:                             prodContext("bell", "true", "bellUrl", "http://bell.example"),
 		`there is no setting "limitUsers"`:                                      {"limitUsers": "1"},

@@ -69,7 +69,7 @@ func TestConcurrency_WhereTheAccountHasIt_IsDivided(t *testing.T) {
 	want := map[string]any{"copilot": 50.0, manifest: 200.0, ddiBase: 100.0, operations.Authorizer: 100.0}
 	template := prod()
 	for _, name := range append(table.Functions(), preTokenGeneration) {
-		if name == operations.Docs || name == operations.Console || name == operations.Bell {
+		if name == operations.Docs || name == operations.Console || name == operations.Bell || name == operations.Door {
 			continue
 		}
 		f := template.function(t, name)

@@ -36,6 +36,7 @@ type service struct {
 	texts     awscdk.CfnMapping // answers that many methods of the API share
 	login     *Login            // how people sign in; nil: unknown
 	bell      bellRef
+	doorURL   *string // nil: there is no door
 }
 
 // NewStacks defines the deployment as separate stacks: the data stack; the service stack, which can be made again at any
@@ -116,6 +117,7 @@ func addService(p part, held held, table []operations.Operation) {
 	s.addTablesKey()
 	s.addSmokeTest()
 	s.addBell()
+	s.addDoor()
 	s.addOperations()
 	s.addTasks()
 	s.addAuthorizer(s.issuers())

@@ -47,35 +47,24 @@ func (a *authorizer) judge(ctx context.Context, event request) verdict {
 		// The gateway caches an answer by one of the values. On its own, that value may be a good token.
 		return verdict{class: token.SeveralTokens, mayBecomeGood: true}
 	}
-	scheme, raw, ok := credentials(values)
+	scheme, raw, ok := boxtoken.Credentials(values)
 	if !ok {
 		return verdict{class: noToken}
 	}
 	var v verdict
 	switch t, ours := boxtoken.Parse(raw); {
-	case ours && comesBy(t.Kind, scheme):
+	case ours && t.Kind.ComesBy(scheme):
 		v = a.judgeIssued(ctx, t)
-	case scheme == gatewayToken:
+	case scheme == boxtoken.GatewayToken:
 		v = verdict{class: token.Malformed}
 	default:
 		v = a.judgeJWT(ctx, raw)
-		if v.class == accepted && scheme == targetToken && !v.principal.Has(auth.Edge) {
+		if v.class == accepted && scheme == boxtoken.TargetToken && !v.principal.Has(auth.Edge) {
 			v = verdict{class: noBox, issuer: v.issuer}
 		}
 	}
 	v.resource = resource
 	return v
-}
-
-// comesBy reports whether a kind of token may be sent with a scheme.
-func comesBy(kind boxtoken.Prefix, scheme string) bool {
-	switch kind {
-	case boxtoken.Gateway:
-		return scheme == gatewayToken
-	case boxtoken.Enrolment:
-		return scheme == bearer
-	}
-	return scheme != gatewayToken
 }
 
 // judgeIssued judges a box's or a gateway's token, or a code.
@@ -110,14 +99,6 @@ func wholeAPI(methodARN string) (string, bool) {
 	return parts[0] + "/" + parts[1] + "/*", true
 }
 
-// The schemes of tokens, in lower case. The last two are those of DDI clients. A box's own token may also use the first
-// one. A code may only use the first one.
-const (
-	bearer       = "bearer"
-	targetToken  = "targettoken"
-	gatewayToken = "gatewaytoken"
-)
-
 // authorizations are the values of the call's Authorization headers.
 func authorizations(event request) (values []string) {
 	for name, all := range event.MultiValueHeaders {
@@ -133,20 +114,6 @@ func authorizations(event request) (values []string) {
 		}
 	}
 	return values
-}
-
-// credentials returns the scheme and the token of the call's only Authorization header (RFC 6750 §2.1; the scheme's
-// case does not matter, RFC 9110 §11.1). A call with two is refused, because another reader might choose the other one.
-func credentials(values []string) (scheme, raw string, ok bool) {
-	if len(values) != 1 {
-		return "", "", false
-	}
-	scheme, raw, _ = strings.Cut(strings.Trim(values[0], " \t"), " ")
-	scheme, raw = strings.ToLower(scheme), strings.TrimLeft(raw, " ")
-	if !slices.Contains([]string{bearer, targetToken, gatewayToken}, scheme) || raw == "" {
-		return "", "", false
-	}
-	return scheme, raw, true
 }
 
 // report writes the call's log line and, for a refusal, its metric. Only the log contains the

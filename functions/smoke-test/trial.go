@@ -28,14 +28,18 @@ const stranger = "smoke-test"
 //   - An operation that only reads does read, as a stranger to every organization. So its tables, its indexes
 //     and its permissions are tried, too.
 //   - Every other operation gets an expired caller, and answers 401 before anything else. So nothing is written.
-//   - The authorizer sees no token and refuses, the pages are served, the bell does not know the address, and a task
-//     only looks whether it knows the form of the stored data.
+//   - The authorizer sees no token and refuses, the pages are served, the bell does not know the address, the door reads a
+//     box that does not exist, and a task only looks whether it knows the form of the stored data.
 func trialOf(function string) (trial, error) {
 	switch function {
 	case operations.Authorizer:
 		return sample("authorizer-deny-no-token", denies)
 	case operations.Docs, operations.Console:
 		return sample(function, answers(http.StatusOK))
+	case operations.Door:
+		const event = `{"rawPath":"/api/edges/` + stranger + `/update/manifest","headers":{"authorization":"Bearer wavegate-edge:` + stranger +
+			`:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"},"requestContext":{"http":{"method":"GET"}}}`
+		return trial{[]byte(event), answers(http.StatusUnauthorized)}, nil
 	case operations.Bell:
 		return trial{[]byte(`{"rawPath":"/","headers":{},"requestContext":{"http":{"method":"GET"}}}`), answers(http.StatusNotFound)}, nil
 	}

@@ -69,7 +69,8 @@ func (c *Client) poll(ctx context.Context, s *State) {
 		s.Refused(0, time.Now())
 		return
 	}
-	at := c.update() + "/manifest?bell=true"
+	base := c.base(s)
+	at := c.update(base) + "/manifest?bell=true"
 	if installed != "" {
 		at += "&installed=" + url.QueryEscape(installed)
 	}
@@ -80,6 +81,7 @@ func (c *Client) poll(ctx context.Context, s *State) {
 	call, body, answer := Call{Deed: Poll, Err: err}, []byte(nil), http.Header{}
 	if err == nil {
 		call, body, answer = c.call(ctx, Poll, http.MethodGet, at, header, nil)
+		c.called(base, call)
 	}
 	call.Installed = installed
 	now := time.Now()
@@ -104,13 +106,14 @@ func (c *Client) poll(ctx context.Context, s *State) {
 }
 
 func (c *Client) tell(ctx context.Context, s *State) {
-	report := s.Memory.Report
+	report, base := s.Memory.Report, c.base(s)
 	header, err := c.authorized(ctx)
 	text, errText := json.Marshal(report)
 	call, body, answer := Call{Deed: Tell, Err: errors.Join(err, errText)}, []byte(nil), http.Header{}
 	if call.Err == nil {
 		header.Set("Content-Type", "application/json")
-		call, body, answer = c.call(ctx, Tell, http.MethodPut, c.update()+"/report", header, text)
+		call, body, answer = c.call(ctx, Tell, http.MethodPut, c.update(base)+"/report", header, text)
+		c.called(base, call)
 	}
 	call.Report = report
 	now := time.Now()
@@ -130,9 +133,9 @@ func (c *Client) tell(ctx context.Context, s *State) {
 	c.trace(call)
 }
 
-// update is the base URL of a box's calls.
-func (c *Client) update() string {
-	return c.API + "/api/edges/" + url.PathEscape(c.EdgeID) + "/update"
+// update is the URL of a box's calls below a base.
+func (c *Client) update(base string) string {
+	return base + "/api/edges/" + url.PathEscape(c.EdgeID) + "/update"
 }
 
 func (c *Client) authorized(ctx context.Context) (http.Header, error) {

@@ -44,8 +44,8 @@ func (d *Deferral) Error() string { return "a person put the update off" }
 type Client struct {
 	// API is the service's URL without a slash at the end, and EdgeID is the box's id.
 	API, EdgeID string
-	// Authorization returns the value of that header. It is sent only to the API, never to the bell or the artifact's
-	// host.
+	// Authorization returns the value of that header. It is sent only to the API and to the door of which the API told the
+	// box, never to the bell or the artifact's host.
 	Authorization func(ctx context.Context) (string, error)
 	Device        Device
 	// Folder keeps the download and the box's memory of its attempts. It must survive a fallback of the device to the
@@ -63,6 +63,8 @@ type Client struct {
 	Timing Timing
 	// Trace is called after each call, if it is not nil.
 	Trace func(Call)
+
+	doorway doorway
 }
 
 // Run updates the device until the context ends.

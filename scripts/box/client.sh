@@ -3,7 +3,7 @@
 set -u
 : "${API:?}" "${BOX:?}" "${FOLDER:=/var/lib/wavegate}" "${HOOKS:=/etc/wavegate}" "${BELL_VIA:=}" "${MINUTE:=60}"
 cd "$FOLDER" && touch tries activating || exit 1
-never=4102444800 url=$API/api/edges/$BOX/update tag='' bell='' call='' sound='' ring_tag='' interval=300 unheard=0 failed=0
+never=4102444800 door='' missed=0 away=0 tag='' bell='' call='' sound='' ring_tag='' interval=300 unheard=0 failed=0
 later() { # SECONDS MORE: the time in SECONDS, varied by a tenth, plus a random part of MORE
 	awk -v t="$(date +%s)" -v s="$1" -v m="$2" -v unit="$MINUTE" -v r="$(od -An -N2 -tu2 /dev/urandom)" \
 		'BEGIN { r /= 65536; printf "%d", t + (s * (0.9 + 0.2 * r) + m * r) * unit / 60 + 0.5 }'; }
@@ -22,12 +22,16 @@ report() { # CODE; empty: the update was put off. The answer says when the next 
 	echo "$offer $tries $after" >tries && by $after
 }
 poll() { # succeeds if the answer says what to run
-	runs=$("$HOOKS/installed")
+	runs=$("$HOOKS/installed") base=$API
+	[ -z "$door" ] || [ "$(date +%s)" -lt "$away" ] || base=$door
+	url=$base/api/edges/$BOX/update
 	case $(api -G -d bell=true --data-urlencode "installed=$runs" -H "If-None-Match: $tag" "$url/manifest") in
 	304) ;; 200) mv body told && tag=$(header etag) ;;
-	*) next=$(later $((60 << failed)) 60) && failed=$((failed < 3 ? failed + 1 : 3)) && return 1 ;;
+	*) [ "$base" = "$API" ] || missed=$((missed + 1))
+		[ $missed -lt 2 ] || { missed=0 && away=$(later 3600 0); } # the door is full or gone
+		next=$(later $((60 << failed)) 60) && failed=$((failed < 3 ? failed + 1 : 3)) && return 1 ;;
 	esac
-	failed=0 version=$(get .version told) sum=$(get .sha256 told) next=$(later "$(get .pollIntervalSeconds told)" 0)
+	failed=0 missed=0 door=$(get .door told) version=$(get .version told) sum=$(get .sha256 told) next=$(later "$(get .pollIntervalSeconds told)" 0)
 	[ $unheard -lt 10 ] || by "$(later 3600 0)"
 	[ "$bell $call" = "$(get .bell.url told) $(get .bell.call told)" ] || { sound='' ring_tag='' unheard=0 ring=0; }
 	bell=$(get .bell.url told) call=$(get .bell.call told) && [ -n "$bell" ] || ring=$never

@@ -30,6 +30,7 @@ type origin struct {
 	silent    int                  // polls that were answered with 304
 	reports   []Report
 	strangers []string // calls with a token that need none, or without one that need it
+	door      string   // where boxes are told to call
 }
 
 const authorization = "Bearer of the box"
@@ -84,7 +85,7 @@ func (o *origin) manifest(w http.ResponseWriter, r *http.Request) {
 	o.polls[installed]++
 	m := Manifest{
 		Version: o.target, ArtifactURL: o.URL + "/artifacts/" + o.target, SHA256: fmt.Sprintf("%x", sha256.Sum256(content(o.target))),
-		RolloutID: "rollout-" + o.target, PollIntervalSeconds: 21_600,
+		RolloutID: "rollout-" + o.target, PollIntervalSeconds: 21_600, Door: o.door,
 	}
 	if r.FormValue("bell") == "true" {
 		m.Bell = &Bell{URL: o.URL + "/b/gateway-x/stable/proof", Call: "code of " + r.PathValue("id")}

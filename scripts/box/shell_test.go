@@ -22,6 +22,8 @@ func TestShellClient_DoesTheWholeLoop(t *testing.T) {
 	playLoop(t, startShell)
 }
 
+func TestShellClient_FullDoor_GoesToTheAPI(t *testing.T) { playDoor(t, startShell) }
+
 // startShell makes a minute take a second.
 func startShell(t *testing.T, o *origin, d device, folder string) func() {
 	t.Helper()

@@ -20,6 +20,8 @@ type Manifest struct {
 	PollIntervalSeconds int `json:"pollIntervalSeconds"`
 	// Bell is missing if the service has none. Then the box only polls.
 	Bell *Bell `json:"bell"`
+	// Door is where the box may call instead of the API; empty: nowhere.
+	Door string `json:"door"`
 }
 
 // A Bell is where a box learns that something may have changed for it.
@@ -78,12 +80,15 @@ func parseManifest(body []byte) (Manifest, error) {
 	if m.Version == "" || m.ArtifactURL == "" || m.PollIntervalSeconds < 1 || m.PollIntervalSeconds > longest {
 		return Manifest{}, errors.New("a manifest without a version, an artifact or an interval")
 	}
-	if m.Bell != nil {
-		if at, err := url.Parse(m.Bell.URL); err != nil || at.Scheme != "https" && at.Scheme != "http" || at.Host == "" {
-			return Manifest{}, fmt.Errorf("a bell at %q", m.Bell.URL)
-		}
+	if m.Bell != nil && !absolute(m.Bell.URL) || m.Door != "" && !absolute(m.Door) {
+		return Manifest{}, fmt.Errorf("a bell or a door at no URL: %+v %q", m.Bell, m.Door)
 	}
 	return m, nil
+}
+
+func absolute(text string) bool {
+	at, err := url.Parse(text)
+	return err == nil && (at.Scheme == "https" || at.Scheme == "http") && at.Host != ""
 }
 
 func parseRing(tag string, body []byte) (Ring, error) {

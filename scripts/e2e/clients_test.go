@@ -48,7 +48,7 @@ func (b clientBox) start(t *testing.T, runs string) (stop func()) {
 	t.Helper()
 	log, err := os.OpenFile(filepath.Join(b.place, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	expect.OK(t, err)
-	c := exec.Command(b.program[0], append(b.program[1:], b.w.Target.URL+b.server, "acme", b.id, b.token, runs, b.place)...)
+	c := exec.Command(b.program[0], append(b.program[1:], server(b.w)+b.server, "acme", b.id, b.token, runs, b.place)...)
 	certificate := b.shelf.certificate(t)
 	c.Env = append(os.Environ(), "NODE_EXTRA_CA_CERTS="+certificate, "SSL_CERT_FILE="+certificate)
 	c.Stdout, c.Stderr = log, log
@@ -84,6 +84,20 @@ func (b clientBox) told(t *testing.T, owner *harness.Caller, broken bool) (rollo
 	return owner.Post(t, rollouts, judged(brief)).Made(t)
 }
 
+// installs takes a box through an update, from the first poll to the reboot.
+func (b clientBox) installs(t *testing.T, owner *harness.Caller) {
+	t.Helper()
+	stop := b.start(t, "1.0.0")
+	b.told(t, owner, false)
+	expect.Until(t, "the image is written", func() bool { return why(t, owner, b.id).Written == "1.1.0" })
+	stop()
+	b.start(t, "1.1.0")
+	reportsAs(t, owner, b.id, "1.1.0", report.Installed)
+	if b.shelf.tokens.Load() == 0 {
+		t.Error("no token came to the artifact's host; README.md says that it does")
+	}
+}
+
 // follow runs a library with a good image, one with another checksum, one that does not boot, a halt during the
 // download, and a revoked token. None of the libraries polls while it downloads, and each sends its token to the
 // artifact's host.
@@ -92,22 +106,18 @@ func follow(t *testing.T, l library) {
 		return
 	}
 	t.Parallel()
-	begin := func(t *testing.T) (*harness.Caller, clientBox) {
-		w, owner := published(t, swift, func(o *service.Options) { o.DDIRoot = l.server == "" })
+	begin := func(t *testing.T, more ...func(*service.Options)) (*harness.Caller, clientBox) {
+		w, owner := published(t, append(more, swift, func(o *service.Options) { o.DDIRoot = l.server == "" })...)
 		id, _ := boxesOf("1.1.0", 1)
 		return owner, clientBox{l, id, enrol(t, owner, id), t.TempDir(), w, newShelf(t)}
 	}
 	t.Run("good", func(t *testing.T) {
 		owner, b := begin(t)
-		stop := b.start(t, "1.0.0")
-		b.told(t, owner, false)
-		expect.Until(t, "the image is written", func() bool { return why(t, owner, b.id).Written == "1.1.0" })
-		stop()
-		b.start(t, "1.1.0")
-		reportsAs(t, owner, b.id, "1.1.0", report.Installed)
-		if b.shelf.tokens.Load() == 0 {
-			t.Error("no token came to the artifact's host; README.md says that it does")
-		}
+		b.installs(t, owner)
+	})
+	t.Run("good, at the door", func(t *testing.T) {
+		owner, b := begin(t, harness.WithDoor())
+		b.installs(t, owner)
 	})
 	t.Run("bad checksum", func(t *testing.T) {
 		owner, b := begin(t)
@@ -145,7 +155,7 @@ func follow(t *testing.T, l library) {
 		})
 	})
 	t.Run("token taken back", func(t *testing.T) {
-		owner, b := begin(t)
+		owner, b := begin(t, harness.WithDoor())
 		b.start(t, "1.0.0")
 		runs(t, owner, b.id, "1.0.0")
 		owner.Do(t, http.MethodDelete, "/api/edges/"+b.id+"/token", "").Is(t, http.StatusNoContent)

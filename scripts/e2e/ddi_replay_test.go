@@ -33,7 +33,7 @@ type move struct {
 
 // TestDDI_RecordedRunsOfClients_AreFollowed: recorded requests of clients that the tests cannot run, because no
 // package registry has them. The test fails if the client would not have sent a request after the service's present
-// answers.
+// answers. Each run goes to the API of one service and through the door of another, whose answers have the same bytes.
 func TestDDI_RecordedRunsOfClients_AreFollowed(t *testing.T) {
 	for run, is := range map[string]func(known census.Why) bool{
 		"good": func(known census.Why) bool {
@@ -54,13 +54,21 @@ func TestDDI_RecordedRunsOfClients_AreFollowed(t *testing.T) {
 		}
 		for _, file := range files {
 			t.Run(filepath.Base(filepath.Dir(file))+"/"+run, func(t *testing.T) {
-				w := harness.New(t, swift, func(o *service.Options) { o.DDIRoot = true })
-				r := newReplay(t, w)
+				api, door := harness.New(t, swift, harness.WithDoor(), func(o *service.Options) { o.DDIRoot = true }), harness.New(t, swift, harness.WithDoor())
+				r, through := newReplay(t, api, api.Target.URL), newReplay(t, door, door.DoorURL)
 				for _, s := range recorded(t, file) {
-					r.take(t, s)
+					was := r.take(t, s)
+					if s.Did == boots {
+						continue // it was the same time for both
+					}
+					if got := through.take(t, s); was != nil {
+						expect.Equal(t, alike(door, *got), alike(api, *was), "%s %s at the door", s.Method, s.Path)
+					}
 				}
-				if known := why(t, r.owner, r.id); !is(known) {
-					t.Errorf("known as %+v, its report as %+v", known, known.Report)
+				for _, box := range []*replay{r, through} {
+					if known := why(t, box.owner, box.id); !is(known) {
+						t.Errorf("known as %+v, its report as %+v", known, known.Report)
+					}
 				}
 			})
 		}
@@ -92,27 +100,31 @@ func recorded(t *testing.T, file string) (moves []move) {
 
 // A replay is a box that repeats a client's requests.
 type replay struct {
-	w               *harness.World
+	place           string // the URL that the client calls
 	owner           *harness.Caller
 	id, token       string
 	rollout, action string
 }
 
-func newReplay(t *testing.T, w *harness.World) *replay {
-	r := &replay{w: w, owner: w.Owner(t)}
+func newReplay(t *testing.T, w *harness.World, place string) *replay {
+	r := &replay{place: place, owner: w.Owner(t)}
 	r.owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
 	r.id, _ = boxesOf("1.1.0", 1)
 	r.token = enrol(t, r.owner, r.id)
 	return r
 }
 
-func (r *replay) take(t *testing.T, s move) {
+// boots is a move of recorded runs.
+const boots = "the policy's time to boot passes, and the client starts"
+
+// take takes a move. It returns the answer if the move is a request.
+func (r *replay) take(t *testing.T, s move) *harness.Answer {
 	t.Helper()
 	switch s.Did {
 	case "":
-		r.send(t, s)
+		return r.send(t, s)
 	case "the client starts":
-	case "the policy's time to boot passes, and the client starts":
+	case boots:
 		time.Sleep(2500 * time.Millisecond)
 	case "the owner publishes 1.1.0 and starts its rollout":
 		const more = `,"md5":"0123456789abcdef0123456789abcdef","artifactHttpUrl":"http://mirror.plant.example/1.1.0"}`
@@ -126,12 +138,13 @@ func (r *replay) take(t *testing.T, s move) {
 	default:
 		t.Fatalf("nobody knows how to do it: %s", s.Did)
 	}
+	return nil
 }
 
 var actionIn = regexp.MustCompile(`/(?:deploymentBase|cancelAction)/([0-9]+)`)
 
 // send sends a request of the client. After a poll, it keeps the action that the client is told.
-func (r *replay) send(t *testing.T, s move) {
+func (r *replay) send(t *testing.T, s move) *harness.Answer {
 	t.Helper()
 	if r.action == "" && strings.Contains(s.Path+s.Body, "{action}") {
 		t.Fatalf("the client would not send %s %s: it has no action", s.Method, s.Path)
@@ -141,12 +154,12 @@ func (r *replay) send(t *testing.T, s move) {
 	for name, value := range s.Header {
 		header = append(header, name, fill.Replace(value))
 	}
-	a := ask(t, s.Method, r.w.Target.URL+fill.Replace(s.Path), fill.Replace(s.Body), header...)
+	a := ask(t, s.Method, r.place+fill.Replace(s.Path), fill.Replace(s.Body), header...)
 	if a.Status != s.Status {
 		t.Fatalf("%s %s %s is answered with %d %s, and was with %d", s.Method, s.Path, s.Body, a.Status, a.Body, s.Status)
 	}
 	if !strings.HasSuffix(strings.TrimSuffix(s.Path, "/"), "/controller/v1/"+r.id) || a.Status != http.StatusOK {
-		return
+		return &a
 	}
 	var polled struct {
 		Links map[string]struct{ Href string } `json:"_links"`
@@ -162,4 +175,5 @@ func (r *replay) send(t *testing.T, s move) {
 	if name != s.Link {
 		t.Fatalf("the client is linked to %q, and was to %q", name, s.Link)
 	}
+	return &a
 }

@@ -113,9 +113,6 @@ func TestEvidence_MadeUpBoxes_DoNotHaltTheRolloutOfOthers(t *testing.T) {
 		w.Owner(t).Put(t, "/api/edges/"+box, `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`).Is(t, http.StatusCreated)
 		failsAtBoot(t, w, box)
 	}
-	for range 62 {
-		base(t, w.Box(t, "ddi"), "ddi")
-	}
 	if last := verdict(t, w, rollout); last["eventName"] == "RolloutHalted" {
 		t.Errorf("the trail ends with %v", last)
 	}

@@ -164,7 +164,7 @@ func (d *depot) swupdate(t *testing.T, w *harness.World, id, token, runs string,
 	home := t.TempDir()
 	config := fmt.Sprintf("globals : { verbose = true; };\nsuricatta : { cafile = %q; };\nidentify : ( { name = \"installed\"; value = %q; } );\n", filepath.Join(d.dir, "ca.pem"), runs)
 	expect.OK(t, os.WriteFile(filepath.Join(home, "swupdate.cfg"), []byte(config), 0o600))
-	suricatta := append([]string{"-t", "acme", "-u", w.Target.URL + "/api/ddi", "-i", id, "-k", token, "-p", "1",
+	suricatta := append([]string{"-t", "acme", "-u", server(w) + "/api/ddi", "-i", id, "-k", token, "-p", "1",
 		"--disable-token-for-dwl"}, arguments...)
 	out, err := os.Create(filepath.Join(home, "log"))
 	expect.OK(t, err)
@@ -258,21 +258,23 @@ func givesUp(t *testing.T, owner *harness.Caller, id string) {
 }
 
 func TestSWUpdate_GoodImage_IsInstalledOnceTheBoxHasRebooted(t *testing.T) {
-	withDepot(t, func(d *depot, w *harness.World, owner *harness.Caller) {
-		owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
-		token := enrol(t, owner, "box-1")
-		first := d.swupdate(t, w, "box-1", token, "1.0.0")
-		runs(t, owner, "box-1", "1.0.0")
-		owner.Put(t, channel, d.image(t, "1.1.0", false)).Is(t, http.StatusNoContent)
-		expect.Until(t, "SWUpdate has installed the image", func() bool { return first.says("Update successful") && d.installed("1.1.0") })
-		if known := why(t, owner, "box-1"); !at(known, "1.1.0", report.Working) || known.Running != "1.0.0" {
-			t.Errorf("before the reboot it is known as %+v, its report as %+v", known, known.Report)
-		}
-		first.stop()
-		d.swupdate(t, w, "box-1", token, "1.1.0", "-c", "2")
-		reportsAs(t, owner, "box-1", "1.1.0", report.Installed)
-		expect.Equal(t, why(t, owner, "box-1").Running, "1.1.0", "known as")
-	})
+	withDepot(t, func(d *depot, w *harness.World, owner *harness.Caller) { installsOnce(t, d, w, owner) })
+}
+
+func installsOnce(t *testing.T, d *depot, w *harness.World, owner *harness.Caller) {
+	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	token := enrol(t, owner, "box-1")
+	first := d.swupdate(t, w, "box-1", token, "1.0.0")
+	runs(t, owner, "box-1", "1.0.0")
+	owner.Put(t, channel, d.image(t, "1.1.0", false)).Is(t, http.StatusNoContent)
+	expect.Until(t, "SWUpdate has installed the image", func() bool { return first.says("Update successful") && d.installed("1.1.0") })
+	if known := why(t, owner, "box-1"); !at(known, "1.1.0", report.Working) || known.Running != "1.0.0" {
+		t.Errorf("before the reboot it is known as %+v, its report as %+v", known, known.Report)
+	}
+	first.stop()
+	d.swupdate(t, w, "box-1", token, "1.1.0", "-c", "2")
+	reportsAs(t, owner, "box-1", "1.1.0", report.Installed)
+	expect.Equal(t, why(t, owner, "box-1").Running, "1.1.0", "known as")
 }
 
 func TestSWUpdate_BrokenImage_IsAFailedAttempt(t *testing.T) {

@@ -65,7 +65,8 @@ func run(ctx context.Context, functions string) error {
 	s, err := service.Start(ctx, service.Options{
 		Functions:   functions,
 		Address:     address,
-		Bell:        "127.0.0.1:" + beside(port),
+		Bell:        "127.0.0.1:" + beside(port, 1),
+		Door:        "127.0.0.1:" + beside(port, 2),
 		Prefix:      os.Getenv("PREFIX"),
 		DDIRoot:     true,
 		Origins:     lambdahttp.Origins(os.Getenv(string(setting.CORSOrigins))),
@@ -77,7 +78,7 @@ func run(ctx context.Context, functions string) error {
 		Every:       every,
 	})
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("%s or the port of the bell after it is in use; choose another port: PORT=8090 ./scripts/dev", address)
+		return fmt.Errorf("%s or one of the ports of the bell and the door after it is in use; choose another port: PORT=8090 ./scripts/dev", address)
 	}
 	if err != nil {
 		return err
@@ -91,7 +92,7 @@ func run(ctx context.Context, functions string) error {
 	}
 	out.open()
 	fmt.Printf("ready %s\n", s.URL)
-	fmt.Printf(hints, s.URL, s.BellURL)
+	fmt.Printf(hints, s.URL, s.BellURL, s.DoorURL)
 	<-ctx.Done()
 	return nil
 }
@@ -106,15 +107,16 @@ const hints = `
 The operator's page is at %[1]s/console; sign in as olga.
 The contract is at %[1]s/openapi.yaml, and in a readable form at %[1]s/docs
 Boxes that poll with bell=true are told to listen to the bell at %[2]s
+Boxes with tokens of their own may also poll and report at the door at %[3]s
 `
 
-// beside returns the port of the bell: the one after the API's. If the API takes any free port, so does the bell.
-func beside(port string) string {
+// beside returns the port of the bell or the door: so many after the API's. If the API takes any free port, so do they.
+func beside(port string, after int) string {
 	n, err := strconv.Atoi(port)
 	if err != nil || n == 0 {
 		return port
 	}
-	return strconv.Itoa(n + 1)
+	return strconv.Itoa(n + after)
 }
 
 // openStore chooses the store as scripts/dev documents it.

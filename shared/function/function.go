@@ -26,23 +26,47 @@ import (
 // Run is the main function of an operation. It makes the clients, calls wire, and serves calls
 // until the process ends. It does not return.
 func Run[T any](row operations.Row[T], wire func(lambdahttp.Env) Handler[T]) {
-	op := row.Operation
+	p := NewProcess(row.Settings)
+	answer := Answers(p, row, wire)
+	p.Start()
+	lambda.Start(answer)
+}
+
+// A Process has what the operations of one process share: clients, and what the limiter remembers.
+type Process struct {
+	Env     lambdahttp.Env
+	limiter *ratelimit.Limiter
+}
+
+// NewProcess makes the clients of operations that read some settings.
+func NewProcess(settings []setting.Name) *Process {
 	client := dynamo.NewClient()
-	env := lambdahttp.Env{
+	return ProcessOf(lambdahttp.Env{
 		DB: dynamo.Open(client, time.Now), API: client, Now: time.Now,
-		Log: lambdacontext.NewLogger(), Metrics: os.Stdout, Settings: setting.NewValues(op.Settings...),
-	}
-	settings := ratelimit.ReadSettings(env.Settings)
-	handler := wire(env)
-	row.Check(env.Settings)
-	limiter := ratelimit.New(ratelimit.Config{
-		Store: client, Limits: settings.Limits, Deadline: settings.Deadline, Clock: env.Now,
+		Log: lambdacontext.NewLogger(), Metrics: os.Stdout, Settings: setting.NewValues(settings...),
 	})
-	function := lambdahttp.New(spec(op), env, New(row, fairUse{op.ID, env, limiter}, env, handler))
-	env.Start()
-	// Open the limiter's connection while the function starts.
-	go limiter.Warm(context.Background())
-	lambda.Start(function)
+}
+
+// ProcessOf makes a Process of clients.
+func ProcessOf(env lambdahttp.Env) *Process {
+	settings := ratelimit.ReadSettings(env.Settings)
+	return &Process{env, ratelimit.New(ratelimit.Config{
+		Store: env.API, Limits: settings.Limits, Deadline: settings.Deadline, Clock: env.Now,
+	})}
+}
+
+// Answers makes the function that answers an operation's calls.
+func Answers[T any](p *Process, row operations.Row[T], wire func(lambdahttp.Env) Handler[T]) lambdahttp.Function {
+	handler := wire(p.Env)
+	row.Check(p.Env.Settings)
+	return lambdahttp.New(spec(row.Operation), p.Env, New(row, fairUse{row.ID, p.Env, p.limiter}, p.Env, handler))
+}
+
+// Start ends the process if a setting is invalid. Otherwise it opens the limiter's connection while the function starts.
+// Call it after all operations were made.
+func (p *Process) Start() {
+	p.Env.Start()
+	go p.limiter.Warm(context.Background())
 }
 
 // spec is what package lambdahttp needs of a row. The copilot takes as long as the assistant, so it is never late.

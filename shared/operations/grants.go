@@ -38,4 +38,4 @@ var AuthorizerGrants = []Grant{May(dynamo.Reports, dynamo.Get), May(dynamo.Gatew
 
 // PollSettings are those of polling.ReadSettings.
 var PollSettings = []setting.Name{setting.PollIntervalSeconds, setting.IdlePollIntervalSeconds, setting.ChannelCacheSeconds,
-	setting.ReportShards, setting.FleetIssuers}
+	setting.ReportShards, setting.FleetIssuers, setting.DoorURL}

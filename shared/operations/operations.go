@@ -86,6 +86,10 @@ const Bell = "get-bell"
 // BellGrants are the permissions of Bell.
 var BellGrants = []Grant{May(dynamo.Channels, dynamo.Get), May(dynamo.Bells, dynamo.Get)}
 
+// Door is the function of a second way to the calls of boxes, at its own URL: without API Gateway, for boxes with a token of
+// their own. It is not an operation. A stack has it only on request. Package door says which calls it takes.
+const Door = "door"
+
 // Console is the function that serves the operator's page. It is not an operation: the page is open to anyone and
 // contains no data. It calls the operations with the token of the person who signs in. A stack has it only on request.
 const Console = "console"

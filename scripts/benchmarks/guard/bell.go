@@ -13,19 +13,28 @@ const heartbeat = 6 * time.Hour
 // addBell makes the boxes of a world listen to a bell. The watched ones poll every w.IdlePoll, no matter what they
 // are told.
 func (p *play) addBell() {
-	sizes := bell.Sizes{}
-	for _, percent := range cohort.Stages {
-		sizes[percent] = 0
-	}
-	for i := range p.boxes {
-		sizes[p.boxes[i].stage()]++
-	}
 	for i := range p.boxes {
 		b := &p.boxes[i]
-		if b.every = p.world.IdlePoll; !sizes.Watched(b.edge.EdgeID, b.stage()) {
+		if b.every = p.world.IdlePoll; !p.sizes.Watched(b.edge.EdgeID, b.stage()) {
 			b.every, b.first = heartbeat, time.Duration(p.random.Int64N(int64(heartbeat)))
 		}
 	}
+}
+
+// measure counts the boxes of each stage.
+func (p *play) measure() {
+	p.sizes = bell.Sizes{}
+	for _, percent := range cohort.Stages {
+		p.sizes[percent] = 0
+	}
+	for i := range p.boxes {
+		p.sizes[p.boxes[i].stage()]++
+	}
+}
+
+// near reports whether the rollout has reached a box, or the guard may compare it with boxes that it has reached.
+func (p *play) near(b *box) bool {
+	return b.stage() <= p.rollout.StagedPercent || p.sizes.Watched(b.edge.EdgeID, b.stage())
 }
 
 // stage is the first stage that reaches the box.

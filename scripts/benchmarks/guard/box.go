@@ -125,12 +125,13 @@ func (b *box) hurt() bool {
 	return b.dies != never && b.told || b.failing || b.fellBack && !b.runsTarget
 }
 
-// pace makes a box that does not listen poll less often from a stage's second day on, like the service.
+// pace makes a box that does not listen poll as often as the service tells it.
 func (b *box) pace(p *play) {
 	if p.world.Bell {
 		return
 	}
-	if b.every = p.world.ActivePoll; p.rollout.Status == rollout.Active && p.at(p.now).Sub(p.rollout.UpdatedAt) >= bell.Busy {
+	b.every = p.world.ActivePoll
+	if p.rollout.Status == rollout.Active && (p.at(p.now).Sub(p.rollout.UpdatedAt) >= bell.Busy || !p.near(b)) {
 		b.every = p.world.IdlePoll
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/edge"
@@ -47,6 +48,7 @@ type play struct {
 	rollout rollout.Rollout
 	last    *census.Judgement
 	events  events
+	sizes   bell.Sizes // of the stages
 	now     time.Duration
 	changed bool // some row has changed since the last count
 	wake    map[time.Duration]bool
@@ -106,6 +108,7 @@ func newPlay(w world, seed int) *play {
 	r.Urgent = w.Urgent
 	p.rollout, p.channel = r, p.channel.Begin(r.Carried()).Showing(is)
 	p.channel.Telling = r.Telling()
+	p.measure()
 	if w.Bell {
 		p.addBell()
 	}

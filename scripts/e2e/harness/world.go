@@ -110,6 +110,11 @@ func WithBell() func(*service.Options) {
 	return func(o *service.Options) { o.Bell = "127.0.0.1:0" }
 }
 
+// WithDoor gives the service a door.
+func WithDoor() func(*service.Options) {
+	return func(o *service.Options) { o.Door = "127.0.0.1:0" }
+}
+
 func remember(f *storefront.Front) {
 	rightsMu.Lock()
 	defer rightsMu.Unlock()

@@ -16,6 +16,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/door"
 	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/problem"
 )
@@ -23,10 +24,10 @@ import (
 // TestIsolation_ResourceOfAnotherOrganization_LooksTheSameWhetherItExists makes each operation's sample call as every
 // caller who is not allowed to, in two worlds. In one world, everything in the call exists and belongs to acme. The
 // other world is empty. Every answer is 401, 403 or 404, byte for byte the same in both worlds, and nothing is
-// written.
+// written. The same holds at the door, where every caller but a box with its own token gets 401.
 func TestIsolation_ResourceOfAnotherOrganization_LooksTheSameWhetherItExists(t *testing.T) {
 	t.Parallel()
-	full, empty := harness.New(t, freshPolls), harness.New(t, freshPolls)
+	full, empty := harness.New(t, freshPolls, harness.WithDoor()), harness.New(t, freshPolls, harness.WithDoor())
 	calls := full.Samples(t)
 	fullClients, emptyClients := clients(t, full.Target), clients(t, empty.Target)
 	before := []string{full.State(t), empty.State(t)}
@@ -49,6 +50,13 @@ func TestIsolation_ResourceOfAnotherOrganization_LooksTheSameWhetherItExists(t *
 					checkForeign(t, name, p, op, a)
 					if x, y := comparable(a), comparable(b); x != y {
 						t.Errorf("%s:\nwhere it exists       %s\nwhere there is nothing %s", name, x, y)
+					}
+					if slices.ContainsFunc(door.Takes, func(takes operations.Operation) bool { return takes.ID == op.ID }) {
+						made += 2
+						x, y := knock(t, full, p, c, header), knock(t, empty, empties[i], c, header)
+						if want := map[bool]string{true: "404", false: "401"}[p.Issuer == boxTokens]; x != y || !strings.HasPrefix(x, want) {
+							t.Errorf("%s, at the door:\nwhere it exists       %s\nwhere there is nothing %s", name, x, y)
+						}
 					}
 				}
 			}
@@ -190,6 +198,13 @@ func entitled(p person, op operations.Operation) bool {
 		return p.OrganizationID == "acme"
 	}
 	return true
+}
+
+// knock makes a call at the door of a world. Its answer is without the API's URL.
+func knock(t *testing.T, w *harness.World, p person, c samples.Call, header []string) string {
+	t.Helper()
+	p.caller = &harness.Caller{URL: w.DoorURL, Bearer: p.caller.Bearer}
+	return strings.ReplaceAll(comparable(send(t, p, c, header)), w.Target.URL, "")
 }
 
 func send(t *testing.T, p person, c samples.Call, header []string) harness.Answer {

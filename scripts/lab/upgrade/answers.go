@@ -25,7 +25,7 @@ var passes = []string{
 }
 
 // newer are members that the release which an upgrade begins with does not show.
-var newer = []string{"aside", "attributes", "classTerms", "covers", "culprit", "decisions", "fast", "few", "hold", "onHalt", "order", "ordinal",
+var newer = []string{"aside", "attributes", "classTerms", "covers", "culprit", "decisions", "door", "fast", "few", "hold", "onHalt", "order", "ordinal",
 	"park", "pin", "recalled", "recordSha256", "requires", "restless", "returned", "returnedAt", "returning", "said", "surveys", "towards", "withoutBox"}
 
 // soaked is how long a stage has soaked, in the guard's sentences.

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"net"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"wavegate/scripts/local/runtime"
+	"wavegate/shared/platform/lambdahttp"
 )
 
 // An event is what a function receives: the input of a Lambda proxy integration of a REST API
@@ -129,7 +129,7 @@ func newEvent(r *http.Request, c requestContext, to route, path string, paramete
 	}
 	e.MultiValueHeaders = headers(r, c)
 	e.Headers = last(e.MultiValueHeaders)
-	e.MultiValueQuery = query(r.URL.RawQuery)
+	e.MultiValueQuery = lambdahttp.Query(r.URL.RawQuery)
 	e.Query = last(e.MultiValueQuery)
 	if len(body) > 0 {
 		// The stack declares every media type as binary, because the copilot needs it. So each
@@ -190,31 +190,6 @@ func headers(r *http.Request, c requestContext) map[string][]string {
 		replace("X-Amzn-Trace-Id", runtime.NewTrace(time.UnixMilli(c.RequestTimeEpoch)))
 	}
 	return all
-}
-
-// query decodes a query. Parts that cannot be decoded stay unchanged; the function decides about
-// them.
-func query(raw string) map[string][]string {
-	var all map[string][]string
-	for part := range strings.SplitSeq(raw, "&") {
-		if part == "" {
-			continue
-		}
-		name, value, _ := strings.Cut(part, "=")
-		if all == nil {
-			all = map[string][]string{}
-		}
-		name, value = unescape(name), unescape(value)
-		all[name] = append(all[name], value)
-	}
-	return all
-}
-
-func unescape(s string) string {
-	if decoded, err := url.QueryUnescape(s); err == nil {
-		return decoded
-	}
-	return s
 }
 
 // last keeps the last value of each name, as in the single-value maps of an event.

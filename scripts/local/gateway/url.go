@@ -89,7 +89,7 @@ func urlEvent(r *http.Request, id string, body []byte) events.LambdaFunctionURLR
 	}
 	e := events.LambdaFunctionURLRequest{
 		Version: "2.0", RawPath: sentPath(r), RawQueryString: r.URL.RawQuery,
-		Headers: map[string]string{"host": r.Host, "x-forwarded-for": ip, "x-forwarded-proto": "https"},
+		Headers: map[string]string{"host": r.Host, "x-forwarded-for": ip, "x-forwarded-proto": "http"},
 		RequestContext: events.LambdaFunctionURLRequestContext{
 			AccountID: "anonymous", RequestID: id, DomainName: r.Host, TimeEpoch: time.Now().UnixMilli(),
 			HTTP: events.LambdaFunctionURLRequestContextHTTPDescription{

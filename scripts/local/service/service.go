@@ -42,6 +42,8 @@ type Options struct {
 	Address string
 	// Bell is the address of the bell's URL; empty means that there is no bell.
 	Bell string
+	// Door is the address of the door's URL; empty means that there is no door.
+	Door string
 	// Prefix is a path before /api, such as /prod; see gateway.Options.
 	Prefix string
 	// DDIRoot adds the second paths of hawkBit's DDI; see gateway.Options.
@@ -83,6 +85,8 @@ type Service struct {
 	URL string
 	// BellURL is the bell's URL, without a slash at the end; empty means that there is none.
 	BellURL string
+	// DoorURL is the door's, in the same form.
+	DoorURL string
 	// Store is the store, and Front is the proxy that the functions use.
 	Store *dynamolocal.Store
 	Front *storefront.Front
@@ -96,7 +100,10 @@ type Service struct {
 	beside    map[string]*runtime.Function // of the second version
 	versions  versions
 	logs      logs
-	bell      bellPort
+	api       net.Listener
+	ports     []port // of functions with their own URLs
+	// bellSecret makes the bell's addresses.
+	bellSecret string
 	// login describes how people sign in, and loginOrigin is where.
 	login       loginAnswer
 	loginOrigin string
@@ -120,6 +127,9 @@ func Start(ctx context.Context, o Options) (s *Service, err error) {
 	if o.Operations == nil {
 		o.Operations = table.All
 	}
+	if o.Address == "" {
+		o.Address = "127.0.0.1:0"
+	}
 	if s.issuers == nil {
 		if s.issuers, err = devissuer.Load(""); err != nil {
 			return s, err
@@ -131,17 +141,18 @@ func Start(ctx context.Context, o Options) (s *Service, err error) {
 	if err = s.startLogin(o.Person); err != nil {
 		return s, err
 	}
-	if err = s.openBell(o.Bell); err != nil {
+	if err = s.openURLs(o); err != nil {
 		return s, err
 	}
 	if err = s.addFunctions(o); err != nil {
 		return s, err
 	}
-	s.serveBell(o)
-	if err = s.listen(o); err == nil && o.Schedule {
+	s.serveURLs(o)
+	s.serveAPI(o)
+	if o.Schedule {
 		s.schedule(o.Every)
 	}
-	return s, err
+	return s, nil
 }
 
 func (s *Service) startStore(ctx context.Context, o Options) error {
@@ -160,7 +171,10 @@ func (s *Service) startStore(ctx context.Context, o Options) error {
 	if err := dynamo.CheckForm(ctx, s.DB, dynamolocal.TableName(dynamo.Progress)); err != nil {
 		return err
 	}
-	grants := map[string][]operations.Grant{authorizer.ID: authorizer.Grants, bell.ID: bell.Grants}
+	grants := map[string][]operations.Grant{authorizer.ID: authorizer.Grants}
+	for _, op := range ownURLs {
+		grants[op.ID] = op.Grants
+	}
 	for _, op := range o.Operations {
 		grants[op.ID] = op.Grants
 	}
@@ -197,7 +211,7 @@ func (s *Service) addFunctions(o Options) error {
 		s.onStop(f.Stop)
 		return s.addBeside(o, spec)
 	}
-	for _, op := range o.Operations {
+	for _, op := range slices.Concat(o.Operations, ownURLs) {
 		env := append(s.environment(op), string(setting.CORSOrigins)+"="+strings.Join(o.Origins, ","))
 		if slices.Contains(op.Settings, setting.FleetIssuers) {
 			env = append(env, string(setting.FleetIssuers)+"="+devissuer.Fleet)
@@ -217,9 +231,6 @@ func (s *Service) addFunctions(o Options) error {
 	}
 	console := []string{region, string(setting.LoginOrigin) + "=" + s.loginOrigin}
 	if err := add(operations.Console, operations.HelperTimeout, operations.HelperMemoryMB, console); err != nil {
-		return err
-	}
-	if err := add(bell.ID, operations.HelperTimeout, operations.HelperMemoryMB, s.environment(bell)); err != nil {
 		return err
 	}
 	env := append(s.environment(authorizer), token.Setting+"="+s.issuers.Setting())
@@ -245,7 +256,7 @@ func (s *Service) environment(op operations.Operation) []string {
 		// A machine that is busy with tests or a fleet may take longer than a store on AWS ever does.
 		env = append(env, setting.LimitDeadlineMS.Assign(setting.Ranges[setting.LimitDeadlineMS].Most))
 	}
-	env = append(env, s.bellEnvironment(op)...)
+	env = append(env, s.urlEnvironment(op)...)
 	var tables []dynamo.TableID
 	for _, g := range op.Grants {
 		if !slices.Contains(tables, g.Table) {
@@ -255,14 +266,7 @@ func (s *Service) environment(op operations.Operation) []string {
 	return append(env, dynamolocal.Environment(tables...)...)
 }
 
-func (s *Service) listen(o Options) error {
-	if o.Address == "" {
-		o.Address = "127.0.0.1:0"
-	}
-	listener, err := net.Listen("tcp", o.Address)
-	if err != nil {
-		return err
-	}
+func (s *Service) serveAPI(o Options) {
 	s.Gateway = gateway.New(gateway.Options{
 		Login:      s.login,
 		Console:    s.invoker(o.Account, operations.Console),
@@ -279,13 +283,11 @@ func (s *Service) listen(o Options) error {
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		if err := s.Gateway.Serve(server, listener); !errors.Is(err, http.ErrServerClosed) {
+		if err := s.Gateway.Serve(server, s.api); !errors.Is(err, http.ErrServerClosed) {
 			s.logs.add("gateway", "the gateway stopped: "+err.Error())
 		}
 	}()
 	s.onStop(func() { server.Close(); <-served })
-	s.URL = "http://" + listener.Addr().String() + o.Prefix
-	return nil
 }
 
 // Token makes an access token that the service accepts.

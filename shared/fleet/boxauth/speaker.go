@@ -74,6 +74,9 @@ type Finder struct{ Reports *report.Store }
 // Find returns the row of a box, or NOT_FOUND. The row may be slightly old, but a box that was registered a moment ago
 // is found.
 func (f Finder) Find(ctx context.Context, id string) (report.Row, error) {
+	if row, ok := entered(ctx, id); ok {
+		return row, nil
+	}
 	row, err := f.Reports.GetEventually(ctx, id)
 	if err == nil && (row.Revision == 0 || row.Retired) {
 		row, err = f.Reports.Get(ctx, id)

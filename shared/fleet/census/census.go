@@ -63,6 +63,7 @@ type Census struct {
 	of         rollout.Rollout
 	traces     map[string]report.IndexEntry // of boxes that were not counted yet
 	unreadable Unreadable                   // boxes that were not counted
+	sighted    map[string]Sighting          // what was looked up, by box
 }
 
 // newFleet is how long before a rollout's start a box must have been registered on a channel, so that only boxes from
@@ -74,7 +75,7 @@ func (c *Census) NewFleet() bool { return !c.established && c.Young > 0 }
 
 // NewCensus makes an empty census of a rollout's boxes at a time.
 func NewCensus(of rollout.Rollout, at time.Time) *Census {
-	c := &Census{of: of, at: at, Codes: map[report.FailureCode]int{}, Factories: map[string]Counts{}, traces: map[string]report.IndexEntry{}}
+	c := &Census{of: of, at: at, Codes: map[report.FailureCode]int{}, Factories: map[string]Counts{}, traces: map[string]report.IndexEntry{}, sighted: map[string]Sighting{}}
 	if of.Terms != nil {
 		c.Groups = newGroups(of, at)
 	}

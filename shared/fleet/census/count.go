@@ -77,7 +77,11 @@ func (s *Store) countByTick(ctx context.Context, r rollout.Rollout, last *Progre
 func (s *Store) countAndJudge(ctx context.Context, r rollout.Rollout, last *Progress, looks bool) (Progress, Hour, error) {
 	r = s.settings.paced(r)
 	var freeze *guard.Freeze
-	p, c, hour, err := s.look(ctx, r, func(ctx context.Context) error {
+	var known *Progress // whose samples are recent enough
+	if looks && !s.settings.sampleDue(r, last, s.db.Now()) {
+		known = last
+	}
+	p, c, hour, err := s.look(ctx, r, known, func(ctx context.Context) error {
 		if r.Terms == nil {
 			return nil
 		}
@@ -88,20 +92,26 @@ func (s *Store) countAndJudge(ctx context.Context, r rollout.Rollout, last *Prog
 		return ctx.Err()
 	})
 	if err == nil && c.Groups != nil {
-		p.Guard, err = s.judge(ctx, c, last, looks, freeze)
+		p.Guard, err = s.judge(ctx, c, last, looks, known != nil, freeze)
 		p.unreadable = c.unreadable
 	}
 	return p, hour, err
 }
 
-// judge has the guard judge a count.
-func (s *Store) judge(ctx context.Context, c *Census, last *Progress, looks bool, freeze *guard.Freeze) (*Judgement, error) {
+// judge has the guard judge a count. If reuses is set, it may rely on what the last count looked up, unless something would
+// follow from that.
+func (s *Store) judge(ctx context.Context, c *Census, last *Progress, looks, reuses bool, freeze *guard.Freeze) (*Judgement, error) {
 	var before *Judgement
 	if last != nil {
 		before = last.Guard
 	}
 	question := Ask(c, before, looks)
-	sightings, err := s.sightings(ctx, c.of.ID, question.Boxes())
+	if reuses {
+		if j := question.reuse(before, freeze); j != nil {
+			return j, nil
+		}
+	}
+	sightings, err := s.sightings(ctx, c, question.Boxes())
 	if err != nil {
 		return nil, err
 	}
@@ -119,16 +129,17 @@ func (s *Store) judge(ctx context.Context, c *Census, last *Progress, looks bool
 
 // countFactories counts a rollout by factory.
 func (s *Store) countFactories(ctx context.Context, r rollout.Rollout, _ *Progress) (Progress, Hour, error) {
-	p, c, hour, err := s.look(ctx, r)
+	p, c, hour, err := s.look(ctx, r, nil)
 	if err == nil {
 		p.Factories, p.MoreFactories = troubled(c.Factories)
 	}
 	return p, hour, err
 }
 
-// look counts a rollout and finds when a sample of its boxes was last seen. In parallel with the boxes, it reads the
+// look counts a rollout and finds when a sample of its boxes was last seen, unless that is known from the last count. In
+// parallel with the boxes, it reads the
 // hour of the history that the count belongs to, and calls beside.
-func (s *Store) look(ctx context.Context, r rollout.Rollout, beside ...func(context.Context) error) (Progress, *Census, Hour, error) {
+func (s *Store) look(ctx context.Context, r rollout.Rollout, known *Progress, beside ...func(context.Context) error) (Progress, *Census, Hour, error) {
 	now := s.db.Now()
 	var c *Census
 	var hour Hour
@@ -148,13 +159,19 @@ func (s *Store) look(ctx context.Context, r rollout.Rollout, beside ...func(cont
 	if err != nil {
 		return Progress{}, nil, Hour{}, err
 	}
-	sightings, err := s.sightings(ctx, r.ID, c.Awaited.Chosen())
-	if err != nil {
-		return Progress{}, nil, Hour{}, err
+	var silent Silence
+	if known != nil {
+		silent = known.Silent
+	} else {
+		sightings, err := s.sightings(ctx, c, c.Awaited.Chosen())
+		if err != nil {
+			return Progress{}, nil, Hour{}, err
+		}
+		silent = Silent(c.Awaited.Boxes, sightings, now, report.SilentAfter(s.settings.interval(r, now)))
 	}
 	return Progress{
 		RolloutID: r.ID, AsOf: now, StagedPercent: r.StagedPercent, Stages: c.Stages, Failures: c.Codes,
-		Silent: Silent(c.Awaited.Boxes, sightings, now, report.SilentAfter(s.settings.interval(r, now))),
+		Silent: silent,
 		Young:  c.Young, NewFleet: c.NewFleet(), Pinned: c.Pinned, Held: c.Held, Restless: c.Restless,
 		Returning: c.Returning, Returned: c.Returned, Waiting: waiting, unreadable: c.unreadable,
 	}, c, hour, nil
@@ -163,22 +180,29 @@ func (s *Store) look(ctx context.Context, r rollout.Rollout, beside ...func(cont
 // forSightings is the time that a count has to look up when boxes were last seen.
 const forSightings = 15 * time.Second
 
-// sightings looks up when the boxes of a sample were last seen. A box that has another offer by now is returned without
+// sightings looks up when the boxes of a sample of a count were last seen; each box once for a count. A box that has another offer by now is returned without
 // an offer. A box that cannot be read in time is unknown, which is not an error: the guard can still judge failures.
 // The only error is that of a context that ended.
-func (s *Store) sightings(ctx context.Context, rolloutID string, boxes []report.IndexEntry) ([]Sighting, error) {
+func (s *Store) sightings(ctx context.Context, c *Census, boxes []report.IndexEntry) ([]Sighting, error) {
 	list := make([]Sighting, len(boxes))
 	inTime, cancel := context.WithTimeout(ctx, forSightings)
 	defer cancel()
 	var group errgroup.Group
 	group.SetLimit(atOnce)
 	for i, e := range boxes {
+		if seen, ok := c.sighted[e.EdgeID]; ok {
+			list[i] = seen
+			continue
+		}
 		group.Go(func() error {
-			list[i] = s.sighting(inTime, rolloutID, e.EdgeID)
+			list[i] = s.sighting(inTime, c.of.ID, e.EdgeID)
 			return nil
 		})
 	}
 	_ = group.Wait() // no lookup fails
+	for _, seen := range list {
+		c.sighted[seen.EdgeID] = seen
+	}
 	return list, ctx.Err()
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -124,7 +125,8 @@ type fleet struct {
 	rollouts     *rollout.Store
 	limiter      *ratelimit.Limiter
 	progress     *census.Store
-	blind        bool // the times of boxes' last calls cannot be read
+	blind        bool         // the times of boxes' last calls cannot be read
+	looked       atomic.Int64 // how many were looked up
 }
 
 // A tester is a test, rapid's or the standard library's.
@@ -148,6 +150,7 @@ func newFleet(t tester, client *dynamodb.Client, shards report.Shards) *fleet {
 	f.limiter = ratelimit.New(ratelimit.Config{Store: client, Limits: ratelimit.Limits{User: 600}, Clock: clock, Deadline: 10 * time.Second})
 	f.progress = census.NewStore(f.db, census.Settings{Shards: shards, PollInterval: time.Minute, GuardInterval: time.Minute},
 		func(ctx context.Context, subject string) (time.Time, error) {
+			f.looked.Add(1)
 			if f.blind {
 				return time.Time{}, errStore
 			}

@@ -35,6 +35,8 @@ type Question struct {
 	// groups is set if all groups are wanted, due if they are for new looks at silence, and few if for one at a small fleet.
 	groups, due, few bool
 	soaked           bool
+	// taken is what an earlier count looked up of the present stage; nil: it is looked up now.
+	taken *guard.Taken
 }
 
 // Ask returns what to look up for a census. last is the judgement before, or nil. looks is set if the guard may look at
@@ -89,7 +91,23 @@ func (q Question) Boxes() []report.IndexEntry {
 
 // wants reports whether boxes of a stage are looked up.
 func (q Question) wants(stage int) bool {
-	return q.groups || q.soaked && cohort.Stages[stage] == q.rollout.StagedPercent
+	return q.groups || q.soaked && q.taken == nil && cohort.Stages[stage] == q.rollout.StagedPercent
+}
+
+// reuse has the guard judge with what the last judgement looked up, and returns nil if that cannot be: if nothing or more
+// is known, or if something would follow from it. A move and a survey are made only with boxes that were looked up now.
+func (q Question) reuse(last *Judgement, freeze *guard.Freeze) *Judgement {
+	if q.groups || !q.soaked {
+		return nil // more is looked up, or nothing
+	}
+	if last == nil || last.Taken == nil || q.evidence().Final() || !q.census.Groups.resumed.IsZero() {
+		return nil
+	}
+	q.taken = last.Taken
+	if j := q.Judge(nil, freeze, nil); j.Action == guard.Hold && !j.Wants {
+		return j
+	}
+	return nil
 }
 
 // Judge has the guard judge the count. The sightings are those of Boxes, in the same order. kinds looks up the kinds of
@@ -132,6 +150,9 @@ func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze, kinds func()
 	}
 	if few != nil {
 		e.Few = few.look()
+	}
+	if e.Taken == nil {
+		e.Taken = q.taken
 	}
 	e.Places = g.places.list()
 	for id, parts := range g.by {

@@ -69,5 +69,20 @@ func (s Settings) paced(r rollout.Rollout) rollout.Rollout {
 // ticks, so that a tick that comes a little early counts, too.
 func (s Settings) recent() time.Duration { return s.GuardInterval / 2 }
 
+// samplesEvery is how many ticks apart the samples of a rollout are looked up, if the guard does not need them earlier: with
+// 200 rollouts, a look at each tick would cost more than all else.
+const samplesEvery = 10
+
+// sampleDue reports whether a tick looks up a rollout's samples again, given the last count, or nil. It does after each
+// change, and in the rollout's own minute of ten, so that not all are due at once.
+func (s Settings) sampleDue(r rollout.Rollout, last *Progress, now time.Time) bool {
+	if r.Status != rollout.Active || last == nil || last.StagedPercent != r.StagedPercent || last.Guard != nil && last.Guard.Revision != r.Revision {
+		return true
+	}
+	every := samplesEvery * s.GuardInterval
+	turn := time.Duration(report.Share("samples/"+r.ID) * float64(every))
+	return !now.Add(-turn).Truncate(every).Equal(last.AsOf.Add(-turn).Truncate(every))
+}
+
 // fresh is the least age of a count at which a caller who wants a new one gets a new one.
 func (s Settings) fresh() time.Duration { return min(freshAge, s.recent()) }

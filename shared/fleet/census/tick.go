@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/rollout"
@@ -103,29 +106,43 @@ func (s *Store) Tick(ctx context.Context, from audit.Origin) (Tally, error) {
 	return tally, errors.Join(faults...)
 }
 
+// rolloutsAtOnce is how many rollouts a tick counts at the same time. Most of a count is waiting for the store.
+const rolloutsAtOnce = 4
+
 // countAll counts those that are due, while there is time left for the guard's moves.
 func (s *Store) countAll(ctx context.Context, all []Candidate, tally *Tally) (latest map[string]*Progress, faults []error) {
 	ctx, cancel := context.WithTimeout(ctx, Deadline-forMoves)
 	defer cancel()
 	latest = map[string]*Progress{}
+	var group errgroup.Group
+	group.SetLimit(rolloutsAtOnce)
+	var mu sync.Mutex
 	for _, c := range Plan(all, s.db.Now(), s.settings.recent()) {
 		if ctx.Err() != nil {
-			return latest, append(faults, fmt.Errorf("census: out of time before rollout %s", c.ID))
+			mu.Lock()
+			faults = append(faults, fmt.Errorf("census: out of time before rollout %s", c.ID))
+			mu.Unlock()
+			break
 		}
-		p, err := s.ofRollout(ctx, c.ID, partLatest, s.countByTick, c.recent(s.settings.recent()))
-		if errors.Is(err, errCounting) {
-			continue // by a repeated tick
-		}
-		if err != nil {
-			faults = append(faults, fmt.Errorf("census: rollout %s: %w", c.ID, err))
-			continue
-		}
-		latest[c.ID] = &p
-		if c.Status == rollout.Active {
-			tally.Counted++
-			tally.Unreadable.merge(p.unreadable)
-		}
+		group.Go(func() error {
+			p, err := s.ofRollout(ctx, c.ID, partLatest, s.countByTick, c.recent(s.settings.recent()))
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case errors.Is(err, errCounting): // by a repeated tick
+			case err != nil:
+				faults = append(faults, fmt.Errorf("census: rollout %s: %w", c.ID, err))
+			default:
+				latest[c.ID] = &p
+				if c.Status == rollout.Active {
+					tally.Counted++
+					tally.Unreadable.merge(p.unreadable)
+				}
+			}
+			return nil
+		})
 	}
+	_ = group.Wait() // faults are collected
 	return latest, faults
 }
 

@@ -10,7 +10,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"wavegate/shared/fleet/census"
+	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
+	"wavegate/shared/trail/audit"
 )
 
 func TestTick_CountsEveryActiveRollout_AndDoublesDoNoHarm(t *testing.T) {
@@ -97,5 +100,43 @@ func TestTick_DiesHalfWay_TheNextOneMakesUpForIt(t *testing.T) {
 	}
 	if page, err := f.progress.History(f.ctx, id, "", 100); err != nil || len(page.Items) != 4 {
 		t.Errorf("the history: %+v, %v", page, err)
+	}
+}
+
+// TestTick_Samples_AreLookedUpOnceInTenMinutes, and at the first count of a stage.
+func TestTick_Samples_AreLookedUpOnceInTenMinutes(t *testing.T) {
+	f := newFleet(t, dynamotest.Embedded(t), 2)
+	const boxes = 20
+	for i := range boxes {
+		f.register(t, f.name(i, boxes), f.channel, "munich-1")
+		f.poll(t, f.name(i, boxes), "1.0.0")
+	}
+	id := f.start(t, 50)
+	for i := range boxes {
+		f.poll(t, f.name(i, boxes), "1.0.0")
+	}
+	ticks := func(n int) (looks int) {
+		t.Helper()
+		for range n {
+			before := f.looked.Load()
+			f.later(time.Minute)
+			if _, err := f.progress.Tick(f.ctx, audit.Origin{}); err != nil {
+				t.Fatal(err)
+			}
+			if f.looked.Load() > before {
+				looks++
+			}
+		}
+		return looks
+	}
+	expect.Equal(t, ticks(1), 1, "looks at the first count:")
+	expect.Equal(t, ticks(20), 2, "looks in twenty ticks:")
+	stage := 100
+	f.move(t, id, rollout.Move{StagedPercent: &stage})
+	expect.Equal(t, ticks(1), 1, "looks at the first count of a stage:")
+	p, err := f.progress.Rollout(f.ctx, id, false, false)
+	expect.OK(t, err)
+	if p.Silent.Sampled == 0 || p.Silent.Of != p.Silent.Sampled {
+		t.Errorf("the sample is %+v", p.Silent)
 	}
 }

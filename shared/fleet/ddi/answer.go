@@ -23,6 +23,9 @@ type BaseAnswer struct {
 		Polling struct {
 			Sleep string `json:"sleep"` // hours, minutes and seconds: 00:05:00
 		} `json:"polling"`
+		// Door is where the box may poll with its token instead of at the API. It is no link: some clients accept no other
+		// links than they know.
+		Door *Hyperlink `json:"door,omitempty"`
 	} `json:"config"`
 	Links struct {
 		ConfigData     *Hyperlink `json:"configData,omitempty"`
@@ -35,6 +38,9 @@ type BaseAnswer struct {
 func (b Base) Answer(place string) BaseAnswer {
 	var a BaseAnswer
 	a.Config.Polling.Sleep = sleep(b.Sleep)
+	if b.Door != "" {
+		a.Config.Door = &Hyperlink{b.Door}
+	}
 	if b.Identify {
 		a.Links.ConfigData = &Hyperlink{place + "/configData"}
 	}

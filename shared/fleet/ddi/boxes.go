@@ -19,6 +19,7 @@ import (
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/admission"
+	"wavegate/shared/platform/calendar"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/trail/audit"
@@ -51,6 +52,7 @@ type Boxes struct {
 	plants   *polling.Plants
 	speakers *boxauth.Speakers
 	settings polling.Settings
+	watch    polling.Watch
 	now      func() time.Time
 }
 
@@ -70,6 +72,12 @@ func NewBoxes(db *dynamo.DB, settings polling.Settings, now func() time.Time) *B
 // Seeing makes the boxes ask when one of a group was last seen.
 func (b *Boxes) Seeing(seen func(context.Context, string) (time.Time, error)) *Boxes {
 	b.plants.Seeing(seen)
+	return b
+}
+
+// With makes the boxes poll less often that no rollout has reached, and that the guard does not look up.
+func (b *Boxes) With(w polling.Watch) *Boxes {
+	b.watch = w
 	return b
 }
 
@@ -106,11 +114,12 @@ type telling struct {
 	towards      string          // the rollout's target, if version is a stone
 	heldAt       *time.Time      // since when the box is held; nil: it is not
 	release      release.Release // of a version that the box does not have
-	interval     time.Duration
-	// windowed is set if the box's plant has windows, and closed if it takes no updates now. A box that was told the
-	// version before is told it still, and must not install it.
-	windowed, closed bool
-	turn             []dynamo.TransactItem // see polling.Opening
+	channel      release.ChannelRow
+	wait         calendar.Wait
+	// windowed is set if the box's plant has windows. While the box waits, it is still told a version that it was told
+	// before, and must not install it.
+	windowed bool
+	turn     []dynamo.TransactItem // see polling.Opening
 }
 
 // tell decides what a box is told. If nothing is published on the box's channel, or the release
@@ -126,9 +135,8 @@ func (b *Boxes) tell(ctx context.Context, box report.Row) (telling, error) {
 	if err != nil {
 		return telling{}, err
 	}
-	t := telling{version: has, windowed: open.Updates.Windowed(), closed: open.Wait.For != "", turn: open.Turn}
-	t.interval = open.Wait.Until(polling.UntilEnd(box.Pin, b.settings.Interval(row, now), now), report.Place(box.EdgeID), now)
-	if !published || t.closed && (!box.Accepts(r.Version) || deployment(box, now) == 0) {
+	t := telling{version: has, channel: row, windowed: open.Updates.Windowed(), wait: open.Wait, turn: open.Turn}
+	if !published || t.wait.For != "" && (!box.Accepts(r.Version) || deployment(box, now) == 0) {
 		return t, nil
 	}
 	if r.Version != has {
@@ -156,6 +164,8 @@ type Base struct {
 	Identify bool
 	// Deployment and Cancel are actions; 0: none. At most one of them is set.
 	Deployment, Cancel int64
+	// Door is the URL of the box at the door; empty: it may not poll there.
+	Door string
 	// Unrecorded is why the poll could not be recorded. If set, the client is told nothing new.
 	Unrecorded error
 }
@@ -177,11 +187,16 @@ func (b *Boxes) Poll(ctx context.Context, c ClientCall) (Base, error) {
 	if err != nil {
 		return Base{}, err
 	}
-	base, at := Base{Sleep: spread(e.EdgeID, t.interval)}, b.at()
+	at := b.at()
+	interval := polling.UntilEnd(row.Pin, b.settings.Interval(t.channel, at, b.watch.Near(ctx, t.channel, row)), at)
+	base := Base{Sleep: t.wait.Until(spread(e.EdgeID, interval), report.Place(e.EdgeID), at)}
+	if door := boxauth.DoorFor(ctx, c.Caller, b.settings.Door); door != "" {
+		base.Door = door + "/" + c.Tenant + "/controller/v1/" + c.ControllerID
+	}
 	var event report.Input = Contact{Subject: e.subject, At: at}
 	if row.DDI {
 		polled := b.poll(e, t, has, at)
-		polled.Often = c.Calls != nil && report.TooOften(c.Calls(ctx), t.interval)
+		polled.Often = c.Calls != nil && report.TooOften(c.Calls(ctx), interval)
 		event = polled
 	}
 	first := !row.DDI
@@ -210,7 +225,7 @@ func (b *Base) link(row report.Row, first bool, at time.Time) {
 
 // poll is the report of a poll.
 func (b *Boxes) poll(e known, t telling, has string, at time.Time) polled {
-	event := polled{report.Polled{Told: t.version, Subject: e.subject, HeldAt: t.heldAt, ReturnedFrom: t.returnedFrom, Waits: t.closed, At: at}, has}
+	event := polled{report.Polled{Told: t.version, Subject: e.subject, HeldAt: t.heldAt, ReturnedFrom: t.returnedFrom, Waits: t.wait.For != "", At: at}, has}
 	if t.rolloutID != "" {
 		event.RolloutID, event.Stage, event.Towards = t.rolloutID, cohort.FirstStage(e.EdgeType, cmp.Or(t.towards, t.version), e.EdgeID), t.towards
 	}
@@ -245,7 +260,7 @@ func (b *Boxes) Deployment(ctx context.Context, c ClientCall, action int64) (Dep
 	if action == 0 || deployment(row, b.at()) != action || t.version != row.Offer.Version {
 		return Deployment{}, problem.Missing()
 	}
-	return Deployment{Action: action, Release: t.release, Windowed: t.windowed, Closed: t.closed}, nil
+	return Deployment{Action: action, Release: t.release, Windowed: t.windowed, Closed: t.wait.For != ""}, nil
 }
 
 // Cancel returns nil if a box is asked to give up an action, otherwise NOT_FOUND.

@@ -183,6 +183,9 @@ func (e Evidence) present() StageBoxes {
 	return StageBoxes{Percent: e.Stage}
 }
 
+// Final reports whether the present stage is the last one.
+func (e Evidence) Final() bool { return e.next() == 0 }
+
 // next is the stage after the present one; 0 at the last.
 func (e Evidence) next() int {
 	for _, b := range e.Stages {

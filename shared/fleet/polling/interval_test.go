@@ -17,26 +17,28 @@ func TestInterval_ShortWhileSomethingGoesOn_LongOtherwise(t *testing.T) {
 	for name, c := range map[string]struct {
 		published time.Duration
 		carried   *release.Carried
+		near      bool
 		want      time.Duration
 	}{
-		"published long ago":               {time.Hour, nil, 5 * time.Minute},
-		"published just under ten minutes": {10*time.Minute - 1, nil, time.Minute},
-		"published ten minutes ago":        {10 * time.Minute, nil, 5 * time.Minute},
-		"a stage on its first day":         {48 * time.Hour, carried(true, 24*time.Hour-1), time.Minute},
-		"a stage on its second day":        {48 * time.Hour, carried(true, 24*time.Hour), 5 * time.Minute},
-		"a rollout ended a moment ago":     {time.Hour, carried(false, time.Minute), time.Minute},
-		"a rollout ended ten minutes ago":  {time.Hour, carried(false, 10*time.Minute), 5 * time.Minute},
-		"a publication after a rollout":    {time.Minute, carried(false, time.Hour), time.Minute},
-		"by a clock that is behind":        {-time.Second, nil, time.Minute},
-		"a rollout with an unknown time":   {time.Hour, &release.Carried{}, 5 * time.Minute},
+		"published long ago":               {time.Hour, nil, false, 5 * time.Minute},
+		"published just under ten minutes": {10*time.Minute - 1, nil, false, time.Minute},
+		"published ten minutes ago":        {10 * time.Minute, nil, false, 5 * time.Minute},
+		"a stage on its first day":         {48 * time.Hour, carried(true, 24*time.Hour-1), true, time.Minute},
+		"a stage on its second day":        {48 * time.Hour, carried(true, 24*time.Hour), true, 5 * time.Minute},
+		"a stage that did not reach it":    {48 * time.Hour, carried(true, time.Minute), false, 5 * time.Minute},
+		"a rollout ended a moment ago":     {time.Hour, carried(false, time.Minute), false, time.Minute},
+		"a rollout ended ten minutes ago":  {time.Hour, carried(false, 10*time.Minute), true, 5 * time.Minute},
+		"a publication after a rollout":    {time.Minute, carried(false, time.Hour), false, time.Minute},
+		"by a clock that is behind":        {-time.Second, nil, false, time.Minute},
+		"a rollout with an unknown time":   {time.Hour, &release.Carried{}, true, 5 * time.Minute},
 	} {
 		row := release.ChannelRow{Channel: release.Channel{UpdatedAt: noon.Add(-c.published)}, Rollout: c.carried}
-		if got := settings.Interval(row, noon); got != c.want {
+		if got := settings.Interval(row, noon, func() bool { return c.near }); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
 	settings.IdlePollInterval = time.Second
-	if got := settings.Interval(release.ChannelRow{}, noon); got != time.Minute {
+	if got := settings.Interval(release.ChannelRow{}, noon, nil); got != time.Minute {
 		t.Errorf("idle boxes are told to poll more often: %v", got)
 	}
 }

@@ -81,7 +81,39 @@ type Listening struct {
 	url       string
 	heartbeat time.Duration
 	keys      BellKeys
-	sizes     *cache.Of[bell.Sizes]
+	Watch
+}
+
+// A Watch knows which boxes the guard may look up. The zero Watch takes all for such boxes.
+type Watch struct{ sizes *cache.Of[bell.Sizes] }
+
+// NewWatch makes a Watch.
+func NewWatch(count CountSizes, now func() time.Time) Watch {
+	return Watch{cache.New(now, func(ctx context.Context, rolloutID, _ string) (bell.Sizes, error) {
+		return count(ctx, rolloutID)
+	})}
+}
+
+// Near reports whether the channel's rollout has reached a box, or the guard may compare it with boxes that it has
+// reached.
+func (w Watch) Near(ctx context.Context, channel release.ChannelRow, row report.Row) func() bool {
+	return func() bool {
+		c := channel.Rollout
+		return cohort.Of(row.EdgeType, c.TargetVersion, row.EdgeID).In(c.StagedPercent) || w.watches(ctx, *c, row)
+	}
+}
+
+// watches reports whether the guard's samples may hold a box. If the sizes of the stages cannot be read, they may hold
+// every box.
+func (w Watch) watches(ctx context.Context, c release.Carried, row report.Row) bool {
+	if w.sizes == nil {
+		return true
+	}
+	sizes, err := w.sizes.Get(ctx, c.ID, "", sizesKeep)
+	if err != nil {
+		sizes = nil
+	}
+	return sizes.Watched(row.EdgeID, cohort.FirstStage(row.EdgeType, c.TargetVersion, row.EdgeID))
 }
 
 // ListeningSettings lists the settings that NewListening and its keys read.
@@ -93,9 +125,7 @@ func NewListening(r *setting.Values, keys BellKeys, count CountSizes, now func()
 	if l.url != "" && keys.Missing() {
 		r.Fault("%s must be set with %s", setting.BellSecretID, setting.BellURL)
 	}
-	l.sizes = cache.New(now, func(ctx context.Context, rolloutID, _ string) (bell.Sizes, error) {
-		return count(ctx, rolloutID)
-	})
+	l.Watch = NewWatch(count, now)
 	return l
 }
 
@@ -130,16 +160,11 @@ func (s Settings) ListenInterval(heartbeat time.Duration, watched bool, offer *r
 	return max(quiet, heartbeat)
 }
 
-// watched reports whether the guard may look up when the box was last seen. If the sizes of the stages cannot be read,
-// all boxes are watched.
+// watched reports whether the guard may look up when the box was last seen.
 func (l Listening) watched(ctx context.Context, channel release.ChannelRow, row report.Row, now time.Time) bool {
 	c := channel.Rollout
 	if c == nil || !c.Active && now.Sub(c.ChangedAt) >= bell.AfterEnd(l.heartbeat) {
 		return false
 	}
-	sizes, err := l.sizes.Get(ctx, c.ID, "", sizesKeep)
-	if err != nil {
-		sizes = nil
-	}
-	return sizes.Watched(row.EdgeID, cohort.FirstStage(row.EdgeType, c.TargetVersion, row.EdgeID))
+	return l.watches(ctx, *c, row)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/bell/keys"
+	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/publication"
@@ -24,6 +26,7 @@ import (
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/setting"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
 )
@@ -173,6 +176,35 @@ func TestPoll_DuringARollout_GoesByItsLastCount(t *testing.T) {
 			if n := l.calls["a rollout counted"]; n != 1 && c.lost == nil {
 				t.Errorf("%s: three polls made %d reads of the count", why, n)
 			}
+		}
+	})
+}
+
+// TestPoll_DuringARollout_IsOftenForBoxesThatItReached_AndThoseThatTheGuardComparesThemWith.
+func TestPoll_DuringARollout_IsOftenForBoxesThatItReached_AndThoseThatTheGuardComparesThemWith(t *testing.T) {
+	listening(t, func(t *testing.T, l *listener) {
+		poll := func() int {
+			l.attach(t)
+			reply, err := l.polls.Answer(admission.Unlimited(t.Context()), polling.Poll{EdgeID: l.id, Installed: "1.0.0", Caller: "the box", Subject: "its subject"})
+			expect.OK(t, err)
+			return reply.Manifest.PollIntervalSeconds
+		}
+		l.sizes = bell.Sizes{1: 1 << 30, 10: 1 << 30, 50: 1 << 30, 100: 1 << 30}
+		l.publish(t, "lab-"+l.box.Channel, "2.0.0")
+		target := "2.0.0"
+		_, err := rollout.NewStore(l.db).Start(admission.Unlimited(t.Context()), audit.Origin{},
+			rollout.Plan{EdgeType: "gateway-x", Channel: l.box.Channel, TargetVersion: target}, idempotency.Claim{})
+		expect.OK(t, err)
+		for _, reached := range []bool{false, true} {
+			for i := 0; cohort.Of("gateway-x", target, l.id).In(1) != reached; i++ {
+				l.id = fmt.Sprint(l.box.Channel, "-", i)
+			}
+			_, err := l.registry.Put(admission.Unlimited(t.Context()), audit.Origin{}, l.id, l.box, input.Preconditions{})
+			expect.OK(t, err)
+			l.sizes = bell.Sizes{1: 1 << 30, 10: 1 << 30, 50: 1 << 30, 100: 1 << 30}
+			expect.Equal(t, poll(), map[bool]int{true: 60, false: 300}[reached], "the interval of a box that is reached: %v", reached)
+			l.sizes = bell.Sizes{1: 900, 10: 900, 50: 900, 100: 900}
+			expect.Equal(t, poll(), 60, "the interval of a box that is compared")
 		}
 	})
 }

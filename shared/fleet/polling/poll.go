@@ -21,6 +21,7 @@ import (
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/timestamp"
 )
 
 // InstalledRule accepts the version that a box says it has installed. The version is only compared for equality, so a
@@ -51,12 +52,19 @@ type Manifest struct {
 	PollIntervalSeconds int `json:"pollIntervalSeconds"`
 	// Bell is where a box that asks for it listens for changes; nil: it did not ask, or the deployment has no bell.
 	Bell *Address `json:"bell,omitempty"`
+	// Door is the base URL of the door, where the box may poll and report with its token instead of at the API; empty: it
+	// has no token of its own, or the deployment has no door.
+	Door string `json:"door,omitempty"`
 }
 
 // Encode returns the manifest's bytes and their entity tag. The tag is strong: the same bytes for the same caller have
 // the same tag in every container. Other bytes have a different tag, and so does another caller.
 func (m Manifest) Encode(caller string) (body json.RawMessage, etag string, err error) {
-	if body, err = json.Marshal(m); err != nil {
+	encode := json.Marshal
+	if m.OpensAt != nil {
+		encode = timestamp.JSON
+	}
+	if body, err = encode(m); err != nil {
 		return nil, "", fmt.Errorf("edge: encode a manifest: %w", err)
 	}
 	sum := sha256.Sum256(append([]byte(caller+"\n"), body...))
@@ -242,7 +250,8 @@ func (p *Polls) resolve(ctx context.Context, poll Poll) (found, error) {
 		EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel,
 		Version: r.Version, ArtifactURL: r.ArtifactURL, SHA256: r.SHA256,
 		Source: r.Source, RolloutID: r.RolloutID, Towards: r.Towards, Installed: poll.Installed,
-		PollIntervalSeconds: wholeSeconds(f.next(p.settings.Interval(row, now), now)),
+		PollIntervalSeconds: wholeSeconds(f.next(p.settings.Interval(row, now, p.bell.Near(ctx, row, box)), now)),
+		Door:                boxauth.DoorFor(ctx, poll.Speaker, p.settings.Door),
 	}
 	if opens := r.Wait.Opens; !opens.IsZero() {
 		f.manifest.OpensAt = &opens

@@ -1,6 +1,7 @@
 package polling
 
 import (
+	"strings"
 	"time"
 
 	"wavegate/shared/fleet/bell"
@@ -17,6 +18,7 @@ type Settings struct {
 	ChannelCache     time.Duration
 	Shards           report.Shards
 	Issuers          boxauth.Issuers
+	Door             string // see setting.DoorURL
 }
 
 // ReadSettings reads the settings of polls.
@@ -24,6 +26,7 @@ func ReadSettings(r *setting.Values) Settings {
 	return Settings{
 		PollInterval: seconds(r, setting.PollIntervalSeconds), IdlePollInterval: seconds(r, setting.IdlePollIntervalSeconds),
 		ChannelCache: seconds(r, setting.ChannelCacheSeconds), Shards: report.ReadShards(r), Issuers: boxauth.ReadIssuers(r),
+		Door: strings.TrimSuffix(r.Text(setting.DoorURL), "/"),
 	}
 }
 
@@ -34,16 +37,18 @@ func seconds(r *setting.Values, name setting.Name) time.Duration {
 // attentive is how long after a change to its channel a box should poll often, without an active rollout.
 const attentive = 10 * time.Minute
 
-// Interval is how often the boxes of a channel should poll: often for a while after any change, otherwise less often. On
-// the first day of a stage it is still often. After that, most boxes of the stage have the release, and the guard's
-// samples do not need more sightings. All boxes of a channel poll alike, because the guard compares those that the
-// rollout reached with the others.
-func (s Settings) Interval(row release.ChannelRow, now time.Time) time.Duration {
-	lasts := attentive
+// Interval is how often a box should poll: often for a while after any change to its channel, otherwise less often. While
+// a rollout is active, only those boxes poll often that it has reached, and those that the guard may compare with them
+// (near), on the first day of a stage. After that, most boxes of the stage have the release, and the guard's samples do
+// not need more sightings. So a halt reaches every box that was told within the short interval, and a promotion reaches a
+// box within the long one.
+func (s Settings) Interval(row release.ChannelRow, now time.Time, near func() bool) time.Duration {
+	since := now.Sub(row.LastChange())
+	often := since < attentive
 	if row.Rollout != nil && row.Rollout.Active {
-		lasts = bell.Busy
+		often = since < bell.Busy && near()
 	}
-	if now.Sub(row.LastChange()) < lasts {
+	if often {
 		return s.PollInterval
 	}
 	return max(s.PollInterval, s.IdlePollInterval)

@@ -10,4 +10,5 @@ import (
 func TestForms_OfEachRelease_AreKept(t *testing.T) {
 	golden.Kept[item](t, dynamo.Reports, "report")
 	golden.Kept[trace](t, dynamo.Reports, "trace")
+	golden.Kept[Group](t, dynamo.Reports, "group")
 }

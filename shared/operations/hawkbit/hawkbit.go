@@ -30,6 +30,7 @@ var (
 				operations.May(dynamo.Releases, dynamo.Get),
 				operations.May(dynamo.Reports, dynamo.Get, dynamo.Write, dynamo.BatchGet),
 				operations.May(dynamo.Factories, dynamo.Get), operations.May(dynamo.RateCounters, dynamo.Get),
+				operations.May(dynamo.Progress, dynamo.Get), // the sizes of a rollout's stages
 			}, operations.Gateways...),
 		}, ddi.CallOf)
 	}

@@ -62,10 +62,10 @@ func Get(id string) operations.Operation {
 	panic("table: no operation " + id)
 }
 
-// Functions lists the names of all functions: the authorizer, the docs, the console, the bell, the tasks and the
-// operations.
+// Functions lists the names of all functions: the authorizer, the docs, the console, the bell, the door, the tasks and
+// the operations.
 func Functions() []string {
-	names := []string{operations.Authorizer, operations.Docs, operations.Console, operations.Bell}
+	names := []string{operations.Authorizer, operations.Docs, operations.Console, operations.Bell, operations.Door}
 	for _, task := range Tasks {
 		names = append(names, task.ID)
 	}

@@ -64,11 +64,11 @@ func ReadUpdates(o *input.Object) UpdatesRequest {
 	q.PausedUntil = o.ClearableText("pausedUntil", input.Time)
 	reason, given := o.OptionalText("reason", ReasonRule)
 	q.Reason = reason
-	switch pauses := q.PausedUntil != nil && *q.PausedUntil != ""; {
-	case pauses && !given:
-		o.Fault("reason", "required", "is required with pausedUntil")
-	case given && !pauses:
+	switch {
+	case q.PausedUntil == nil && given:
 		o.Fault("reason", "exclusive", "is only allowed with pausedUntil")
+	case q.PausedUntil != nil && *q.PausedUntil != "" && !given:
+		o.Fault("reason", "required", "is required with pausedUntil")
 	}
 	return q
 }

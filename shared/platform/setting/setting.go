@@ -37,8 +37,8 @@ const (
 	// LogSamplePolls is n if one of n successful polls is logged. Failures and refusals are
 	// always logged.
 	LogSamplePolls Name = "LOG_SAMPLE_POLLS"
-	// PollIntervalSeconds is the time between a box's polls while its channel has an active
-	// rollout, and for a few minutes after any change of the channel.
+	// PollIntervalSeconds is the time between a box's polls on the first day of a stage that has reached it, and for a few
+	// minutes after any other change of the channel.
 	PollIntervalSeconds Name = "POLL_INTERVAL_SECONDS"
 	// IdlePollIntervalSeconds is the time between a box's polls otherwise.
 	IdlePollIntervalSeconds Name = "IDLE_POLL_INTERVAL_SECONDS"
@@ -60,6 +60,12 @@ const (
 	// HeartbeatSeconds is the time between the polls of a box that listens to the bell, while the bell is silent. A
 	// change that did not ring the bell reaches the box within this time.
 	HeartbeatSeconds Name = "HEARTBEAT_SECONDS"
+
+	// DoorURL is the base URL of the door, of which boxes with a token of their own are told. If it is empty, they are told of
+	// none; the door itself knows its URL from its calls.
+	DoorURL Name = "DOOR_URL"
+	// APIURL is the API's base URL, to which the door refers callers that it does not take. It may be empty.
+	APIURL Name = "API_URL"
 
 	// GuardIntervalSeconds is the time between two ticks. A tick counts the active rollouts, and the guard judges them.
 	// The stack runs it once a minute. A local run uses a shorter time, to show in a minute what takes an hour.

@@ -21,7 +21,7 @@ var onePoll = limit{Requests: 2, Rounds: 1, Read: 0.5, Write: 1}
 func TestFleetPage_HasWhatTheCommandPrints(t *testing.T) {
 	page := fleetSize(t)
 	markers := regexp.MustCompile(`<!-- fleet(.*) -->`).FindAllStringSubmatch(page, -1)
-	expect.Equal(t, len(markers), 3, "tables of the command on the page:")
+	expect.Equal(t, len(markers), 4, "tables of the command on the page:")
 	for _, m := range markers {
 		var printed strings.Builder
 		expect.OK(t, fleetCommand(&printed, strings.Fields(m[1])))
@@ -99,11 +99,11 @@ func TestFleet_AMillionBoxesEverySixtySeconds(t *testing.T) {
 	}
 }
 
-// TestFleet_WithTheBell_CostsATwentiethFrom100000BoxesOn: figures calculated by hand. Each of 10^5 boxes listens
+// TestFleet_WithTheBell_CostsASixteenthFrom100000BoxesOn: figures calculated by hand. Each of 10^5 boxes listens
 // 8,760 times a month, and 240 times more in the five hours after changes. It polls 122 times at heartbeats and 15
 // times for a release. All 1,000 boxes of the first stage are watched, and 1,200 of each other one, for the four days
 // and one day after.
-func TestFleet_WithTheBell_CostsATwentiethFrom100000BoxesOn(t *testing.T) {
+func TestFleet_WithTheBell_CostsASixteenthFrom100000BoxesOn(t *testing.T) {
 	f := fleet{Boxes: 1e5, Interval: 60, Idle: 300, Days: 4, Releases: 1}
 	with := f
 	with.Bell = true
@@ -114,11 +114,25 @@ func TestFleet_WithTheBell_CostsATwentiethFrom100000BoxesOn(t *testing.T) {
 	}
 	near("listens", with.listens(), 1e5*(8760+240))
 	near("polls", with.polls(), 1e5*(121.667+15)+(1000+3*1200)*(4+1)*288)
-	if share := (with.total(onePoll) - fixed) / (f.total(onePoll) - fixed); share > 0.05 {
+	if share := (with.total(onePoll) - fixed) / (f.total(onePoll) - fixed); share > 1.0/16 {
 		t.Errorf("it costs %.3f of what polls cost", share)
 	}
 	n := with.needs(onePoll)
 	expect.Equal(t, []int{n.Bell, n.Concurrency, f.needs(onePoll).Bell}, []int{500, 1500, 0}, "it needs")
+}
+
+// TestFleet_AtTheDoor_ABoxCostsAtMostFifteenCentsAYear, from 100,000 boxes on, and one that listens, too, three cents.
+func TestFleet_AtTheDoor_ABoxCostsAtMostFifteenCentsAYear(t *testing.T) {
+	f := fleet{Boxes: 1e5, Interval: 60, Idle: 300, Days: 4.1, Releases: 1, Door: true}
+	year := func(f fleet) float64 { return 12 * (f.total(onePoll) - fixed) / f.Boxes }
+	listens, seldom := f, f
+	listens.Bell, seldom.Bell, seldom.Idle = true, true, 600
+	for most, one := range map[float64]fleet{0.15: f, 0.035: listens, 0.02: seldom} {
+		if year(one) > most {
+			t.Errorf("%+v costs %.3f a year, want %v", one, year(one), most)
+		}
+	}
+	expect.Equal(t, []int{f.needs(onePoll).Bell, fleet{Boxes: 1e5, Interval: 60, Idle: 300}.needs(onePoll).Bell}, []int{500, 0}, "it needs")
 }
 
 // TestFleet_MoreBoxesCostMore_AndLongerIntervalsLess, and a larger fleet never needs less.
@@ -143,7 +157,7 @@ func TestFleet_MoreBoxesCostMore_AndLongerIntervalsLess(t *testing.T) {
 }
 
 func TestFleetCommand_ArgumentsThatMakeNoSense_AreRefused(t *testing.T) {
-	for _, args := range []string{"-boxes 0", "-boxes many", "-interval 0", "-idle 0", "-days 31", "-releases -1"} {
+	for _, args := range []string{"-boxes 0", "-boxes many", "-interval 0", "-idle 0", "-days 31", "-releases -1", "-boxes 10/0", "-boxes 10/20", "-boxes 10/x"} {
 		expect.Equal(t, fleetCommand(&strings.Builder{}, strings.Fields(args)) == nil, false, "%s passes:", args)
 	}
 }

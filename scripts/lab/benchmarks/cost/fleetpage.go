@@ -15,26 +15,32 @@ const pollCall = "get-manifest: nothing new, 304"
 // fleetCommand writes the tables for the fleets that the arguments describe.
 func fleetCommand(w io.Writer, args []string) error {
 	flags := flag.NewFlagSet("fleet", flag.ContinueOnError)
-	boxes := flags.String("boxes", "1000,10000,100000,1000000", "how many boxes, with commas between several fleets")
+	boxes := flags.String("boxes", "1000,10000,10000/50,100000,1000000", "how many boxes, and on how many channels, with commas between several fleets")
 	interval := flags.Float64("interval", 60, "`seconds` between a box's polls while something goes on at its channel")
 	idle := flags.Float64("idle", 300, "`seconds` between its polls otherwise")
 	days := flags.Float64("days", 4.1, "`days` a month on which something goes on at its channel")
 	releases := flags.Float64("releases", 1, "`releases` a month")
 	bell := flags.Bool("bell", false, "the boxes listen to the bell")
+	door := flags.Bool("door", false, "the boxes poll at the door")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	f := fleet{Interval: *interval, Idle: *idle, Days: *days, Releases: *releases, Bell: *bell}
+	f := fleet{Interval: *interval, Idle: *idle, Days: *days, Releases: *releases, Bell: *bell, Door: *door}
 	if f.Interval < 1 || f.Idle < 1 || f.Days < 0 || f.Days > monthDays || f.Releases < 0 {
 		return fmt.Errorf("intervals are a second or more, days 0 to %.1f, and releases 0 or more", monthDays)
 	}
-	var of []float64
+	var of []fleet
 	for _, text := range strings.Split(*boxes, ",") {
-		n, err := strconv.ParseFloat(text, 64)
-		if err != nil || n < 1 || math.IsInf(n, 0) {
-			return fmt.Errorf("%q is not a number of boxes", text)
+		one := f
+		n, channels, several := strings.Cut(text, "/")
+		var err, errChannels error
+		if one.Boxes, err = strconv.ParseFloat(n, 64); several {
+			one.Channels, errChannels = strconv.ParseFloat(channels, 64)
 		}
-		of = append(of, n)
+		if err != nil || errChannels != nil || one.Boxes < 1 || math.IsInf(one.Boxes, 0) || several && (one.Channels < 1 || one.Channels > one.Boxes) {
+			return fmt.Errorf("%q is not a number of boxes, or of boxes and channels", text)
+		}
+		of = append(of, one)
 	}
 	all, err := limits()
 	if err != nil {
@@ -45,18 +51,13 @@ func fleetCommand(w io.Writer, args []string) error {
 }
 
 // write writes the needs and costs of fleets, one column each.
-func (f fleet) write(w io.Writer, boxes []float64, poll limit) {
-	fleets := make([]fleet, len(boxes))
-	for i, n := range boxes {
-		fleets[i] = f
-		fleets[i].Boxes = n
-	}
+func (f fleet) write(w io.Writer, fleets []fleet, poll limit) {
 	heading := func(first string, rest string) {
 		fmt.Fprintf(w, "| %s |", first)
-		for _, n := range boxes {
-			fmt.Fprintf(w, " %s |", thousands(n))
+		for _, one := range fleets {
+			fmt.Fprintf(w, " %s |", one.name())
 		}
-		fmt.Fprintf(w, "%s\n|---|%s%s\n", rest, strings.Repeat("--:|", len(boxes)), map[bool]string{true: "---|"}[rest != ""])
+		fmt.Fprintf(w, "%s\n|---|%s%s\n", rest, strings.Repeat("--:|", len(fleets)), map[bool]string{true: "---|"}[rest != ""])
 	}
 	row := func(name, rest string, of func(fleet) string) {
 		fmt.Fprintf(w, "| %s |", name)
@@ -81,6 +82,9 @@ func (f fleet) write(w io.Writer, boxes []float64, poll limit) {
 	row("`throttleBurst`", "", number(func(n need) int { return n.Burst }))
 	row("`warmWrites` (of `rate-counters`)", "", number(func(n need) int { return n.WarmWrites }))
 	row("executions of `get-manifest` at once", "", number(func(n need) int { return n.Executions }))
+	if f.Door {
+		row("`reserveDoor`", "", number(func(n need) int { return n.Bell }))
+	}
 	if f.Bell {
 		row("`reserveBell`", "", number(func(n need) int { return n.Bell }))
 	}
@@ -95,21 +99,35 @@ func (f fleet) write(w io.Writer, boxes []float64, poll limit) {
 		row("millions of polls", fmt.Sprintf(" (boxes × (86,400 × %.2f / %g + releases × %g) + watched boxes × 86,400 × (%g + releases × %g) / %g) / 10^6 |", monthDays, heartbeat, releaseChanges+updatePolls, f.Days, afterEnd, f.Idle),
 			func(one fleet) string { return thousands(one.polls() / 1e6) })
 	} else {
-		row("millions of polls", fmt.Sprintf(" boxes × 86,400 × (%g / %g + (%.2f − %g) / %g) / 10^6 |", f.Days, f.Interval, monthDays, f.Days, f.Idle),
+		row("near: the share of boxes that poll often on a busy day", " mean of the stages: those that are reached, and the watched ones |", func(one fleet) string { return fmt.Sprintf("%.2f", one.near()) })
+		row("millions of polls", fmt.Sprintf(" boxes × 86,400 × (%g × near / %g + (%.2f − %g × near) / %g) / 10^6 |", f.Days, f.Interval, monthDays, f.Days, f.Idle),
 			func(one fleet) string { return thousands(one.polls() / 1e6) })
 	}
 	checks := fmt.Sprintf(" the same, with %g s at the least |", authorizerCache)
 	if f.Bell {
 		checks = fmt.Sprintf(" polls, and of watched boxes one each %g s |", max(f.Idle, authorizerCache))
 	}
-	row("millions of checks", checks, func(one fleet) string { return thousands(one.checks() / 1e6) })
+	if !f.Door {
+		row("millions of checks", checks, func(one fleet) string { return thousands(one.checks() / 1e6) })
+	}
+	row("counts: read units of a channel's count", fmt.Sprintf(" 1.5 × (min(n, 1,000) / 5 + min(n, 5,000) / 30) + n / %.0f; n = boxes / channels |", 1/countShare),
+		func(one fleet) string { return thousands(math.Round(countReads(one.Boxes / max(one.Channels, 1)))) })
 	for i, c := range fleets[0].bill(poll) {
 		row(c.Name, " "+c.Formula+" |", func(one fleet) string { return thousands(one.bill(poll)[i].Dollars) })
 	}
 	row("**sum**", " |", func(one fleet) string { return "**" + thousands(one.total(poll)) + "**" })
+	row("a box, a year", " sum without what does not grow × 12 / boxes |", func(one fleet) string { return fmt.Sprintf("%.3f", 12*(one.total(poll)-fixed)/one.Boxes) })
 	row("a box", " sum / boxes |", func(one fleet) string { return fmt.Sprintf("%.3f", one.total(poll)/one.Boxes) })
 	row("more if TLS handshakes are on the bill", fmt.Sprintf(" %spolls × %g bytes × %.2f a GB |", map[bool]string{true: "listens and "}[f.Bell], handshakeBytes, transferGB), func(one fleet) string { return thousands(one.handshakes()) })
 	row("less by the gateway's volume prices", " see below |", func(one fleet) string { return thousands(one.tiered()) })
+}
+
+// name is the heading of the fleet's column.
+func (f fleet) name() string {
+	if f.Channels > 1 {
+		return thousands(f.Boxes) + " in " + thousands(f.Channels) + " channels"
+	}
+	return thousands(f.Boxes)
 }
 
 // total is the sum of a fleet's bill.

@@ -34,7 +34,7 @@ import (
 	"wavegate/shared/trail/idempotency"
 )
 
-var boxes = flag.Int("boxes", 2000, "the number of boxes of the channel")
+var boxes = flag.Int("boxes", 1000, "the number of boxes of the channel")
 
 // countedFleet is a channel with a guarded rollout, on the test's clock. Half of its boxes run the release.
 type countedFleet struct {
@@ -138,7 +138,7 @@ func newCountedFleet(t *testing.T, endpoint, metered string, boxes int) *counted
 	return f
 }
 
-// TestTick_ACountOfRollouts_TakesTheUnitsThatThePriceHas counts the units of two ticks in the middle of a rollout,
+// TestTick_ACountOfRollouts_TakesTheUnitsThatThePriceHas counts the units of half an hour of ticks in the middle of a rollout,
 // once its stage has soaked. fleet.go computes from these the cost of a fleet's counts. With 100,000 boxes, this
 // takes some minutes:
 //
@@ -161,14 +161,26 @@ func TestTick_ACountOfRollouts_TakesTheUnitsThatThePriceHas(t *testing.T) {
 		})
 		return u
 	}
-	look, usual := tick(), tick() // the guard checks for silence every half hour, and has not done so for a day
-	reads, writes := usual.Read+(look.Read-usual.Read)/30, max(look.Write, usual.Write)
-	priced := countUnits + float64(*boxes)*countShare
-	t.Logf("%d boxes: %.0f read units a minute, %.0f with a look at silence, and %.0f write units; the price has %.0f and %.0f", *boxes, usual.Read, look.Read, writes, priced, countWrites)
+	const minutes = 30 // the guard checks for silence every half hour, and ticks look up samples every ten minutes
+	tick()             // it makes up for a day without one, with a survey
+	var reads, writes, least, most float64
+	for range minutes {
+		u := tick()
+		reads, writes = reads+u.Read/minutes, writes+u.Write/minutes
+		if least == 0 || u.Read < least {
+			least = u.Read
+		}
+		most = max(most, u.Read)
+	}
+	priced := countReads(float64(*boxes))
+	t.Logf("%d boxes: %.0f read units a minute, %.0f at most, and %.1f write units; the price has %.0f and %.0f", *boxes, reads, most, writes, priced, countWrites)
 	if reads > priced || reads < priced/4 || writes > countWrites {
 		t.Errorf("a tick takes %.0f read units and %.0f write units, and the price has %.0f and %.0f", reads, writes, priced, countWrites)
 	}
-	if look.Read <= usual.Read {
-		t.Errorf("a look at silence takes %.0f read units, and a tick without one %.0f", look.Read, usual.Read)
+	if day := 200 * 24 * 60 * (reads*readUnits + writes*writeUnits) / 1e6; *boxes <= 2000 && day > 15 {
+		t.Errorf("200 such rollouts cost %.1f dollars a day", day)
+	}
+	if least >= most {
+		t.Errorf("a look at silence takes %.0f read units, and a tick without one %.0f", most, least)
 	}
 }

@@ -1,0 +1,165 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/calendar"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
+)
+
+const plantPath = "/api/factories/munich-1"
+
+// updating is the body of a factory with updates.
+func updating(updates string) string {
+	return `{"organizationId":"acme","name":"Munich 1","updates":` + updates + `}`
+}
+
+// farAway are windows of two days, neither of which is today, nor in any time zone.
+func farAway() string {
+	on := func(days int) string { return calendar.Days[time.Now().UTC().AddDate(0, 0, days).Weekday()] }
+	return fmt.Sprintf(`{"timeZone":"Europe/Berlin","windows":[{"days":[%q],"from":"04:00","to":"08:00"},{"days":[%q],"from":"22:00","to":"24:00"}]}`, on(2), on(4))
+}
+
+// inPlant registers boxes of acme in munich-1, and lets them say that they run 1.0.0.
+func inPlant(t *testing.T, w *harness.World, more string, ids ...string) {
+	t.Helper()
+	for _, id := range ids {
+		w.Owner(t).Put(t, "/api/edges/"+id, strings.Replace(box, "}", `,"factoryId":"munich-1"`+more+"}", 1)).Is(t, http.StatusCreated)
+		w.Box(t, id).Get(t, manifestPath(id)+"?installed=1.0.0").Is(t, http.StatusOK)
+	}
+}
+
+// toldFrom polls as a box that runs 1.0.0, and returns what it is told and why.
+func toldFrom(t *testing.T, w *harness.World, id string) string {
+	t.Helper()
+	var m struct{ Version, Source string }
+	w.Box(t, id).Get(t, manifestPath(id)+"?installed=1.0.0").Is(t, http.StatusOK).Into(t, &m)
+	return m.Version + " " + m.Source
+}
+
+func TestPlant_WhoMayChangeItsUpdates(t *testing.T) {
+	t.Parallel()
+	w, owner := begin(t)
+	owner.Put(t, plantPath, `{"organizationId":"acme","name":"Munich 1"}`).Is(t, http.StatusCreated)
+	admin := w.As(t, "anna", "acme", auth.OrganizationAdmin)
+	admin.Put(t, plantPath, updating(farAway())).Is(t, http.StatusNoContent)
+	admin.Put(t, plantPath, updating(farAway())).Is(t, http.StatusNoContent)
+	admin.Put(t, plantPath, strings.Replace(updating(`{}`), "Munich 1", "Munich 2", 1)).Refused(t, problem.Forbidden)
+	admin.Put(t, plantPath, strings.Replace(updating(`{}`), `"updates"`, `"methodApproval":"single","updates"`, 1)).Refused(t, problem.Forbidden)
+	admin.Put(t, "/api/factories/munich-2", updating(`{}`)).Refused(t, problem.NotFound)
+	w.As(t, "rita", "rival", auth.OrganizationAdmin).Put(t, plantPath, updating(`{}`)).Refused(t, problem.NotFound)
+	pause := fmt.Sprintf(`{"pausedUntil":%q,"reason":"stocktaking"}`, time.Now().Add(72*time.Hour).UTC().Format(time.RFC3339))
+	admin.Put(t, plantPath, updating(pause)).Is(t, http.StatusNoContent)
+	text := string(admin.Get(t, plantPath).Is(t, http.StatusOK).Body)
+	for _, want := range []string{`"timeZone":"Europe/Berlin"`, `"reason":"stocktaking"`, `"pauses":[{`, `"revision":3`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the factory has no %s: %s", want, text)
+		}
+	}
+	admin.Put(t, plantPath, updating(`{"pausedUntil":"2020-01-01T00:00:00Z","reason":"late"}`)).Refused(t, problem.ValidationFailed)
+	last := w.Events(t, "factory", "munich-1")
+	expect.Equal(t, last[len(last)-1]["eventName"], any("FactoryUpdatesChanged"), "the last event")
+}
+
+func TestPlant_ItsBoxesWait_UnlessTheReleaseIsUrgentOrTheyArePinned(t *testing.T) {
+	t.Parallel()
+	w, owner := published(t, lookEachSecond)
+	owner.Put(t, plantPath, updating(farAway())).Is(t, http.StatusCreated)
+	inPlant(t, w, "", "press-1", "press-2", "press-3")
+	inPlant(t, w, "", "press-4")
+	owner.Put(t, "/api/edges/press-4", strings.Replace(box, "}", `,"factoryId":null}`, 1)).Is(t, http.StatusNoContent)
+	rollout := ddiRollout(t, w, quickly)
+	expect.Equal(t, toldFrom(t, w, "press-1")+", "+toldFrom(t, w, "press-4"), "1.0.0 waits, 1.1.0 rollout", "in the plant, and elsewhere")
+	manifest := string(w.Box(t, "press-1").Get(t, manifestPath("press-1")+"?installed=1.0.0").Is(t, http.StatusOK).Body)
+	why := string(owner.Get(t, "/api/edges/press-1/update/why").Is(t, http.StatusOK).Body)
+	for _, want := range []string{`"rule":"waits"`, `"waits":"window"`, `"opensAt":"`} {
+		if !strings.Contains(why, want) {
+			t.Errorf("why has no %s: %s", want, why)
+		}
+	}
+	if !strings.Contains(manifest, `"opensAt":"`) || !strings.Contains(manifest, `"artifactUrl":"`) {
+		t.Errorf("the manifest is %s", manifest)
+	}
+	if text := string(owner.Get(t, rollout+"/progress?fresh=true").Is(t, http.StatusOK).Body); !strings.Contains(text, `"waiting":{"window":3,"pause":0,"plants":1`) {
+		t.Errorf("the progress is %s", text)
+	}
+	owner.Put(t, "/api/edges/press-3", strings.Replace(box, "}", `,"pin":{"version":"1.1.0","reason":"a test"}}`, 1)).Is(t, http.StatusNoContent)
+	expect.Equal(t, toldFrom(t, w, "press-3"), "1.1.0 pin", "a pinned box")
+	owner.Patch(t, rollout, `{"urgent":true}`).Refused(t, problem.ValidationFailed)
+	owner.Patch(t, rollout, `{"urgent":true,"reason":"a hole"}`).Is(t, http.StatusNoContent)
+	owner.Patch(t, rollout, `{"urgent":true,"reason":"a hole"}`).Is(t, http.StatusNoContent)
+	expect.Equal(t, toldFrom(t, w, "press-1"), "1.1.0 rollout", "once it is urgent")
+	owner.Patch(t, rollout, `{"status":"halted","return":true}`).Is(t, http.StatusNoContent)
+	owner.Patch(t, rollout, `{"status":"active"}`).Refused(t, problem.InvalidStateTransition)
+	owner.Put(t, channel, release("1.2.0", digest("c"))).Is(t, http.StatusNoContent)
+	expect.Equal(t, toldFrom(t, w, "press-2"), "1.0.0 waits", "after a publication")
+	owner.Put(t, channel, strings.Replace(release("1.2.0", digest("c")), "}", `,"urgent":true,"reason":"a hole"}`, 1)).Is(t, http.StatusNoContent)
+	expect.Equal(t, toldFrom(t, w, "press-2"), "1.2.0 channel", "after an urgent publication")
+}
+
+func TestPlant_APause_HoldsAndEnds(t *testing.T) {
+	t.Parallel()
+	w, owner := published(t, uncached)
+	pause := fmt.Sprintf(`{"pausedUntil":%q,"reason":"stocktaking"}`, time.Now().Add(72*time.Hour).UTC().Format(time.RFC3339))
+	owner.Put(t, plantPath, updating(pause)).Is(t, http.StatusCreated)
+	inPlant(t, w, "", "press-1")
+	owner.Put(t, channel, strings.Replace(release("1.1.0", digest("b")), "}", `,"kind":"security","deadline":"P1D"}`, 1)).Is(t, http.StatusNoContent)
+	expect.Equal(t, toldFrom(t, w, "press-1"), "1.0.0 waits", "in the pause")
+	owner.Put(t, channel, strings.Replace(release("1.1.0", digest("b")), "}", `,"deadline":"P2D"}`, 1)).Refused(t, problem.ReleaseImmutable)
+	owner.Put(t, plantPath, updating(`{"pausedUntil":null}`)).Is(t, http.StatusNoContent)
+	expect.Equal(t, toldFrom(t, w, "press-1"), "1.1.0 channel", "after the pause")
+}
+
+// TestPlant_DDI_ToldBeforeTheClosing_MustNotInstall, and a box that was not told is told nothing.
+func TestPlant_DDI_ToldBeforeTheClosing_MustNotInstall(t *testing.T) {
+	t.Parallel()
+	w, owner := published(t, uncached)
+	owner.Put(t, plantPath, updating(`{}`)).Is(t, http.StatusCreated)
+	clients := ddiFleet(t, w, 2)
+	for _, c := range clients {
+		owner.Put(t, "/api/edges/"+c.id, strings.Replace(box, "}", `,"factoryId":"munich-1"}`, 1)).Is(t, http.StatusNoContent)
+	}
+	owner.Put(t, channel, described("1.1.0", digest("b"))).Is(t, http.StatusNoContent)
+	told := base(t, clients[0].Caller, clients[0].id).Links.DeploymentBase
+	owner.Put(t, plantPath, updating(farAway())).Is(t, http.StatusNoContent)
+	again := base(t, clients[0].Caller, clients[0].id).Links
+	if told == nil || again.DeploymentBase == nil || again.DeploymentBase.Href != told.Href || again.CancelAction != nil {
+		t.Fatalf("told %v, and then %v", told, again)
+	}
+	if text := string(clients[0].Get(t, linked(t, w, told)).Is(t, http.StatusOK).Body); !strings.Contains(text, `"update":"skip","maintenanceWindow":"unavailable"`) {
+		t.Errorf("the deployment is %s", text)
+	}
+	if links := base(t, clients[1].Caller, clients[1].id).Links; links.DeploymentBase != nil || links.CancelAction != nil {
+		t.Errorf("the other box is told %v", links)
+	}
+}
+
+// TestPlant_APair_IsToldOneAfterTheOther: the second box waits, and why names the first.
+func TestPlant_APair_IsToldOneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	w, owner := published(t, uncached)
+	owner.Put(t, plantPath, updating(`{}`)).Is(t, http.StatusCreated)
+	inPlant(t, w, `,"group":"press 4"`, "press-4a", "press-4b")
+	owner.Put(t, channel, release("1.1.0", digest("b"))).Is(t, http.StatusNoContent)
+	expect.Equal(t, toldFrom(t, w, "press-4a")+", "+toldFrom(t, w, "press-4b")+", "+toldFrom(t, w, "press-4a"), "1.1.0 channel, 1.0.0 waits, 1.1.0 channel", "told")
+	if why := string(owner.Get(t, "/api/edges/press-4b/update/why").Is(t, http.StatusOK).Body); !strings.Contains(why, `"waits":"group"`) || !strings.Contains(why, "press-4a") {
+		t.Errorf("why: %s", why)
+	}
+	for i := range 6 {
+		id := fmt.Sprintf("/api/edges/press-%d", i)
+		owner.Put(t, id, strings.Replace(box, "}", `,"factoryId":"munich-1","group":"press 4"}`, 1)).Is(t, http.StatusCreated)
+	}
+	ninth := strings.Replace(box, "}", `,"factoryId":"munich-1","group":"press 4"}`, 1)
+	owner.Put(t, "/api/edges/press-9", ninth).Refused(t, problem.ValidationFailed)
+	owner.Put(t, "/api/edges/press-9", strings.Replace(box, "}", `,"group":"press 4"}`, 1)).Refused(t, problem.ValidationFailed)
+	owner.Post(t, "/api/edges", `{"edges":[{"edgeId":"press-9",`+ninth[1:]+`]}`).Refused(t, problem.ValidationFailed)
+	owner.Put(t, "/api/edges/press-4a", strings.Replace(box, "}", `,"factoryId":null}`, 1)).Is(t, http.StatusNoContent)
+	owner.Post(t, "/api/edges", `{"edges":[{"edgeId":"press-9",`+ninth[1:]+`]}`).Is(t, http.StatusOK)
+}

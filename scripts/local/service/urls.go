@@ -1,0 +1,96 @@
+package service
+
+import (
+	"crypto/rand"
+	"errors"
+	"net"
+	"net/http"
+	"slices"
+	"time"
+
+	"wavegate/scripts/local/gateway"
+	"wavegate/shared/operations"
+	"wavegate/shared/operations/boxes"
+	"wavegate/shared/operations/door"
+	"wavegate/shared/platform/setting"
+)
+
+// bell describes the bell as an operation: its permissions and its settings.
+var bell = operations.Operation{
+	ID: operations.Bell, Grants: operations.BellGrants, Settings: boxes.BellSettings,
+	Timeout: operations.HelperTimeout, MemoryMB: operations.HelperMemoryMB,
+}
+
+// ownURLs are the functions that have a port of their own, as their URLs on AWS.
+var ownURLs = []operations.Operation{bell, door.Function}
+
+// A port is where a function with its own URL answers.
+type port struct {
+	function string
+	listener net.Listener
+}
+
+// openURLs opens the ports that functions must know when they start: those of the API, of the bell and of the door.
+func (s *Service) openURLs(o Options) (err error) {
+	if s.api, err = s.open(o.Address); err != nil {
+		return err
+	}
+	s.URL = "http://" + s.api.Addr().String() + o.Prefix
+	for _, own := range []struct {
+		function, address string
+		url               *string
+	}{{operations.Bell, o.Bell, &s.BellURL}, {operations.Door, o.Door, &s.DoorURL}} {
+		if own.address == "" {
+			continue
+		}
+		listener, err := s.open(own.address)
+		if err != nil {
+			return err
+		}
+		s.ports = append(s.ports, port{own.function, listener})
+		*own.url = "http://" + listener.Addr().String()
+	}
+	s.bellSecret = rand.Text() + rand.Text()
+	return nil
+}
+
+func (s *Service) open(address string) (net.Listener, error) {
+	listener, err := net.Listen("tcp", address)
+	if err == nil {
+		s.onStop(func() { listener.Close() })
+	}
+	return listener, err
+}
+
+// urlEnvironment returns an operation's settings for the bell and the door.
+func (s *Service) urlEnvironment(op operations.Operation) []string {
+	values := map[setting.Name]string{setting.DoorURL: s.DoorURL, setting.APIURL: s.URL}
+	if s.BellURL != "" {
+		values[setting.BellURL], values[setting.BellSecret] = s.BellURL, s.bellSecret
+	}
+	var env []string
+	for name, value := range values {
+		if slices.Contains(op.Settings, name) {
+			env = append(env, string(name)+"="+value)
+		}
+	}
+	return env
+}
+
+// serveURLs serves the ports of functions with their own URLs.
+func (s *Service) serveURLs(o Options) {
+	for _, p := range s.ports {
+		server := &http.Server{
+			Handler:           gateway.URL{Function: s.invoker(o.Account, p.function), Name: p.function, Access: o.Access},
+			ReadHeaderTimeout: 10 * time.Second,
+		}
+		served := make(chan struct{})
+		go func() {
+			defer close(served)
+			if err := server.Serve(p.listener); !errors.Is(err, http.ErrServerClosed) {
+				s.logs.add(p.function, "its URL stopped: "+err.Error())
+			}
+		}()
+		s.onStop(func() { server.Close(); <-served })
+	}
+}

@@ -1,0 +1,41 @@
+package report
+
+import (
+	"testing"
+	"time"
+
+	"wavegate/shared/testing/expect"
+)
+
+func TestBlocks_UntilABoxRanWhatItWasToldForTenMinutes(t *testing.T) {
+	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	ago := func(d time.Duration) time.Time { return now.Add(-d) }
+	for name, c := range map[string]struct {
+		state  State
+		code   FailureCode
+		since  time.Duration
+		seen   time.Duration
+		told   string // the version of its offer
+		blocks bool
+	}{
+		"told a moment ago":                 {Offered, "", time.Minute, 0, "2", true},
+		"installs":                          {Working, "", 59 * time.Minute, 0, "2", true},
+		"undecided for an hour":             {Offered, "", time.Hour, 0, "2", false},
+		"runs it for nine minutes":          {Installed, "", 9 * time.Minute, 0, "2", true},
+		"runs it, not seen for ten minutes": {Installed, "", 20 * time.Minute, 11 * time.Minute, "2", true},
+		"ran it for ten minutes":            {Installed, "", 20 * time.Minute, 10 * time.Minute, "2", false},
+		"silent":                            {Installed, "", time.Hour, 30 * time.Minute, "2", true},
+		"silent, told something else":       {Installed, "", time.Hour, 30 * time.Minute, "1", true},
+		"could not download":                {Failed, CodeDownload, time.Minute, 0, "2", false},
+		"could not boot":                    {Failed, CodeBoot, time.Minute, 0, "2", true},
+		"fell back":                         {Reverted, CodeReverted, time.Hour, 0, "2", true},
+		"fell back from an earlier version": {Reverted, CodeReverted, time.Hour, 0, "1", false},
+		"put off":                           {Deferred, "", time.Minute, 0, "2", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			row := Row{Offer: &Offer{Version: c.told, State: c.state, Code: c.code, Since: ago(c.since)}}
+			expect.Equal(t, row.Blocks("2", ago(c.seen), now), c.blocks, "blocks")
+		})
+	}
+	expect.Equal(t, Row{}.Blocks("2", time.Time{}, now), false, "a box that was never told anything blocks")
+}
