@@ -30,6 +30,9 @@ func (w world) released(version string) (release.Release, error) {
 		versions, way = append(versions, stone(i+1)), fmt.Sprintf("%s %d %s", stone(i+1), i+2, way)
 	}
 	is := release.Release{EdgeType: edgeType, Version: version}
+	if version == target {
+		is.Urgency = w.Urgency
+	}
 	if is.Order = int64(slices.Index(append(versions, oldVersion, target), version) + 1); version == target {
 		is.Way = release.Way(strings.TrimSpace(way))
 	}
@@ -71,6 +74,16 @@ type box struct {
 	stays      bool // on the old version, forever
 	installs   int  // number of installations of the target
 	wasPutOff  bool
+
+	plant, group int  // the group's number; 0: none
+	waited       bool // for its plant
+	blocked      bool // by its group, at least once
+	down         bool // it installs something
+	// askedAt is when a poll first asked whether to tell it the target, and toldAt when it was first told; never: not yet.
+	askedAt, toldAt time.Duration
+	// ran and untold say what it was when the rollout was returned, and backAt is when it ran the old version again.
+	ran, untold bool
+	backAt      time.Duration
 }
 
 // runs is the version that the box runs: after a stone that one, and the old version if it was never behind.

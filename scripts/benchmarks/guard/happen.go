@@ -23,6 +23,7 @@ func (p *play) happen(e event, b *box) {
 	case dies:
 		if e.installs == b.installs {
 			b.dies = p.now
+			p.goesDown(b)
 		}
 	case failsLate:
 		if e.installs == b.installs {
@@ -50,26 +51,37 @@ func (p *play) put(b *box, e report.Input) {
 // poll is a poll with a possibly new answer. The box starts to install the version that it is told.
 func (p *play) poll(i int32, b *box) {
 	runs := p.runs(b)
-	r, _, _ := polling.Resolve(polling.Box{Edge: b.edge, Installed: runs, Told: b.row.Told, Offer: b.row.Offer, At: p.at(p.now)}, p.channel, p.world.released)
-	e := report.Polled{Told: r.Version, Running: runs, Subject: b.edge.EdgeID, At: p.at(p.now)}
+	asks := polling.Box{Edge: b.edge, Installed: runs, Told: b.row.Told, Offer: b.row.Offer, Stone: b.row.Stone, At: p.at(p.now)}
+	r, _, _ := polling.Resolve(asks, p.channel, p.world.released)
+	r = p.waits(i, b, asks, r)
+	e := report.Polled{Told: r.Version, Running: runs, Subject: b.edge.EdgeID, ReturnedFrom: r.ReturnedFrom, At: p.at(p.now)}
 	if r.Source == polling.FromRollout {
 		e.RolloutID, e.Stage, e.Towards = r.RolloutID, cohort.FirstStage(edgeType, r.Target(), b.edge.EdgeID), r.Towards
 	}
 	p.put(b, e)
-	if p.world.Bell {
+	if p.world.Bell || b.waited {
 		b.called = p.now
 	}
+	p.goesBack(i, b, r.Version)
 	if r.Target() != target {
 		return
 	}
-	b.told = true
+	if b.told = true; b.toldAt == never {
+		b.toldAt = p.now
+	}
 	if b.installing != r.Version && !b.busy {
 		b.installing, b.attempt = r.Version, 0
 	}
 	if b.runsTarget || b.busy || b.stays || b.neverInstalls || p.putOff(i, b) {
 		return
 	}
-	b.busy = true
+	p.install(i, b)
+}
+
+// install begins an installation.
+func (p *play) install(i int32, b *box) {
+	b.busy, b.down = true, true
+	p.goesDown(b)
 	p.schedule(i, installed, p.now+p.installation())
 }
 
@@ -127,6 +139,10 @@ func (p *play) putOff(i int32, b *box) bool {
 func (p *play) installed(i int32, b *box) {
 	if x, dark := b.dark.at(p.now); dark {
 		p.schedule(i, installed, x.to+p.installation())
+		return
+	}
+	if b.down = false; b.installing == oldVersion {
+		p.back(i, b)
 		return
 	}
 	b.attempt++
@@ -189,6 +205,7 @@ func (p *play) doom(i int32, b *box, number int8, e effect) {
 	}
 	if k == dies && at <= p.now {
 		b.dies = p.now
+		p.goesDown(b)
 		return
 	}
 	ev := event{at: at, box: i, kind: k, effect: number, installs: b.installs}
@@ -206,6 +223,7 @@ func (p *play) failLate(ev event, b *box) {
 	i, e := ev.box, p.world.Release[ev.effect]
 	if e.Code == report.CodeHealth {
 		b.failing = true
+		p.goesDown(b)
 		b.called = p.now
 		p.put(b, report.Outcome{Version: target, Attempt: b.attempt, State: report.Failed, Code: e.Code, At: p.at(p.now)})
 		return

@@ -31,6 +31,8 @@ func main() {
 	results := flag.String("results", "", "a folder of results that are there already")
 	bells := flag.Bool("bell", false, "have the boxes of the world listen to a bell")
 	fast := flag.Bool("fast", false, "soak at 10 percent for a day instead of the time in the file")
+	windows := flag.Bool("windows", false, "give the plants of the world windows of 2 to 8 hours in 12 time zones")
+	every := flag.Duration("count", time.Minute, "how often the boxes of the world are counted")
 	flag.Bool("report", false, "print the table of all worlds, as without -world")
 	flag.Parse()
 	debug.SetGCPercent(400) // a fleet is many small rows that stay
@@ -39,7 +41,15 @@ func main() {
 	if *file == "" {
 		err = writeReport(out, *seeds, *results)
 	} else {
-		err = playFile(out, *file, *first, *seeds, *bells, *fast)
+		err = playFile(out, *file, *first, *seeds, func(w *world) {
+			w.Bell, w.CountEvery = w.Bell || *bells, *every
+			if *fast {
+				w.Policy.Promote.Soak.At10 = guard.Lasting(24 * time.Hour)
+			}
+			if *windows {
+				w.Updates = usualUpdates()
+			}
+		})
 	}
 	if err = errors.Join(err, out.Flush()); err != nil {
 		fmt.Fprintln(os.Stderr, "guard:", err)
@@ -60,15 +70,12 @@ func read(file string) (world, error) {
 	return w, nil
 }
 
-func playFile(out *bufio.Writer, file string, first, seeds int, bells, fast bool) error {
+func playFile(out *bufio.Writer, file string, first, seeds int, change func(*world)) error {
 	w, err := read(file)
 	if err != nil {
 		return err
 	}
-	w.Bell = w.Bell || bells
-	if fast {
-		w.Policy.Promote.Soak.At10 = guard.Lasting(24 * time.Hour)
-	}
+	change(&w)
 	return each(w, first, seeds, func(r result) error { return writeLine(out, r) })
 }
 

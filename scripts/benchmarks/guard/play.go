@@ -16,7 +16,6 @@ import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
-	"wavegate/shared/trail/audit"
 )
 
 // afterwards is how long a world continues after its rollout has ended: what shows within a week has shown by then.
@@ -24,15 +23,17 @@ const afterwards = 8 * 24 * time.Hour
 
 // A result of a rollout.
 type result struct {
-	Seed    int    `json:"seed"`
-	Outcome string `json:"outcome"` // completed, halted or held
-	Stage   int    `json:"stage"`
-	Minutes int    `json:"minutes"` // since the start
-	Told    int    `json:"told"`
-	Hurt    int    `json:"hurt"`              // boxes bricked, failed or fallen back at the end
-	Passed  int    `json:"passed,omitempty"`  // boxes that passed all stones and run the target
-	Skipped int    `json:"skipped,omitempty"` // boxes that ran a release before what that requires
-	Reason  string `json:"reason"`
+	Seed    int     `json:"seed"`
+	Outcome string  `json:"outcome"` // completed, halted or held
+	Stage   int     `json:"stage"`
+	Minutes int     `json:"minutes"` // since the start
+	Told    int     `json:"told"`
+	Hurt    int     `json:"hurt"`              // boxes bricked, failed or fallen back at the end
+	Passed  int     `json:"passed,omitempty"`  // boxes that passed all stones and run the target
+	Skipped int     `json:"skipped,omitempty"` // boxes that ran a release before what that requires
+	Kept    kept    `json:"kept,omitzero"`
+	Back    wayBack `json:"back,omitzero"`
+	Reason  string  `json:"reason"`
 }
 
 // A play is one fleet and its rollout.
@@ -51,23 +52,30 @@ type play struct {
 	now     time.Duration
 	changed bool // some row has changed since the last count
 	wake    map[time.Duration]bool
+	sites   []site    // the plants
+	groups  [][]int32 // from 1 on
+	kept    kept
 }
 
 // run plays a world with a seed.
 func run(w world, seed int) result {
 	p := newPlay(w, seed)
 	end := time.Duration(w.Days) * 24 * time.Hour
+	due := false
 	for minute := time.Duration(0); minute <= end; minute += time.Minute {
 		p.until(minute)
-		if p.ticks(minute) {
+		p.people()
+		if due = due || p.ticks(minute); due && minute%w.CountEvery == 0 {
+			due = false
 			p.tick()
 		}
 		if p.rollout.Status != rollout.Active {
 			break
 		}
 	}
-	res := p.result(seed)
+	res, ended := p.result(seed), p.now
 	p.until(p.now + afterwards)
+	res.Kept, res.Back = p.judge(ended)
 	for i := range p.boxes {
 		if p.boxes[i].told {
 			res.Told++
@@ -90,13 +98,16 @@ func newPlay(w world, seed int) *play {
 	p := &play{world: w, random: rand.New(rand.NewPCG(uint64(seed), 1)), byID: make(map[string]int32, w.Boxes), wake: map[time.Duration]bool{}}
 	p.channel = release.ChannelRow{Channel: release.Channel{EdgeType: edgeType, Channel: channel, CurrentVersion: oldVersion, Revision: 1, UpdatedAt: w.Start.AddDate(0, -1, 0)}}
 	p.place(seed)
+	p.group(rand.New(rand.NewPCG(uint64(seed), 3)))
 	slices.SortFunc(p.order, func(a, b int32) int {
 		return cmp.Compare(p.boxes[a].entry.Hash, p.boxes[b].entry.Hash)
 	})
 	policy := w.Policy
 	is, _ := w.released(target)
-	r := rollout.Start("simulated", p.channel.Channel, is, &policy, audit.Person{UserID: "starter"}, w.Start)
+	r := rollout.Start("simulated", p.channel.Channel, is, &policy, person, w.Start)
+	r.Urgent = w.Urgent
 	p.rollout, p.channel = r, p.channel.Begin(r.Carried()).Showing(is)
+	p.channel.Telling = r.Telling()
 	p.measure()
 	if w.Bell {
 		p.addBell()
@@ -119,12 +130,13 @@ func (p *play) place(seed int) {
 			}
 		}
 	}
-	p.boxes = make([]box, w.Boxes)
+	p.sites, p.boxes = w.sites(rand.New(rand.NewPCG(uint64(seed), 2))), make([]box, w.Boxes)
 	for i := range p.boxes {
 		b, id, plant := &p.boxes[i], fmt.Sprintf("box-%d-%05d", seed, i), p.random.IntN(w.Plants)
 		b.edge = edge.Edge{EdgeID: id, EdgeType: edgeType, Channel: channel, FactoryID: fmt.Sprintf("plant-%d", plant),
 			OrganizationID: fmt.Sprintf("organization-%d", plant%w.Organizations), Revision: 1}
-		b.dark, b.dies, b.called, b.every = dark[plant], never, -never, w.ActivePoll
+		b.dark, b.dies, b.called, b.every, b.plant = dark[plant], never, -never, w.ActivePoll, plant
+		b.askedAt, b.toldAt, b.backAt = never, never, never
 		b.first = time.Duration(p.random.Int64N(int64(w.IdlePoll)))
 		if p.random.Float64() < w.Dead {
 			b.dies = -7*24*time.Hour - b.first
@@ -255,42 +267,6 @@ func (p *play) kinds() []guard.Kind {
 		unwatched = 2 * heartbeat
 	}
 	return c.Groups.Kinds(boxes, unwatched)
-}
-
-// act moves the rollout like census.Store.
-func (p *play) act() {
-	var m rollout.Move
-	switch p.last.Action {
-	case guard.Hold:
-		m.Stop = p.last.Suspicion()
-	case guard.Halt:
-		m.Status = rollout.Halted
-	case guard.Complete:
-		m.Status = rollout.Completed
-	default:
-		m.StagedPercent = &p.last.Next
-	}
-	next, event, err := p.rollout.After(m, rollout.Moment{By: rollout.Guard, At: p.at(p.now)})
-	if err != nil || event == "" {
-		return
-	}
-	was := p.rollout.StagedPercent
-	p.rollout = next
-	if is, _ := p.world.released(target); next.Adopted {
-		p.channel = p.channel.Adopt(next.Carried(), is, p.at(p.now))
-	} else {
-		carried := next.Carried()
-		p.channel.Rollout = &carried
-		if next.Stopped() {
-			p.channel.Telling = release.Telling{TellingID: next.ID, Stopped: true}
-		}
-	}
-	for i := range p.boxes {
-		b := &p.boxes[i]
-		if stage := cohort.FirstStage(edgeType, target, b.edge.EdgeID); p.world.Bell || m.Status != "" && b.told || stage > was && stage <= next.StagedPercent {
-			p.schedule(int32(i), polls, p.rings(b))
-		}
-	}
 }
 
 func (p *play) result(seed int) result {

@@ -15,6 +15,7 @@ import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/calendar"
+	"wavegate/shared/platform/input"
 )
 
 // A world is a fleet, its plants, a release with its effects on boxes, and the policy of its rollout. See README.md
@@ -35,6 +36,12 @@ type world struct {
 	Attributes                   []attribute
 	Release                      []effect
 	Policy                       guard.Policy
+	Updates                      *updates // nil: all plants take updates always
+	release.Urgency                       // of the release
+	Urgent                       bool     // the rollout passes by windows and pauses
+	Return                       *goingBack
+	Groups                       []grouping
+	CountEvery                   time.Duration // of the boxes
 }
 
 // A dark is a time at which a share of the plants is switched off. Its days are those on which it begins.
@@ -115,7 +122,12 @@ type file struct {
 		Code                           report.FailureCode
 		Attempts                       int
 	}
-	Policy json.RawMessage
+	Policy         json.RawMessage
+	Updates        *fileUpdates
+	Kind, Deadline string
+	Urgent         bool
+	Return         *fileReturn
+	Groups         []grouping
 }
 
 const powerUp = "powerUp"
@@ -141,15 +153,17 @@ func parse(text []byte) (world, error) {
 	r.must(f.Stones >= 0 && f.Stones <= release.MostStones && (f.Stones > 0 || f.Behind == 0), "stones must be 0 to %d, and some if boxes are behind", release.MostStones)
 	w := world{
 		Boxes: f.Boxes, Plants: f.Plants, Organizations: f.Organizations, Days: f.Days, Start: f.Start.UTC(),
-		Dead: f.Dead, NeverInstalls: f.NeverInstalls, Pinned: f.Pinned, PinFailed: f.PinFailed, Behind: f.Behind, Stones: f.Stones, Bell: f.Bell, Attributes: f.Attributes,
+		Dead: f.Dead, NeverInstalls: f.NeverInstalls, Pinned: f.Pinned, PinFailed: f.PinFailed, Behind: f.Behind, Stones: f.Stones, Bell: f.Bell, Attributes: f.Attributes, CountEvery: time.Minute,
 	}
 	for _, a := range f.Attributes {
 		r.must(a.Name != "" && (a.Values > 0) != (len(a.Shares) > 0), "an attribute must have a name, and values or shares")
 		r.shares(slices.Collect(maps.Values(a.Shares))...)
 	}
-	policy, faults := guard.Parse(f.Policy, time.Minute)
+	w.Urgency = r.urgency(f.Kind, f.Deadline)
+	policy, faults := input.Parse(f.Policy, func(o *input.Object) guard.Policy { return guard.Read(o, time.Minute).For(w.Security()) })
 	r.must(len(faults) == 0, "policy: %+v", faults)
-	w.Policy = policy
+	w.Groups = r.groups(f.Groups)
+	w.Policy, w.Urgent, w.Updates, w.Return = policy, f.Urgent, r.updates(f.Updates), r.goingBack(f.Return, policy)
 	for _, d := range f.Dark {
 		w.Dark = append(w.Dark, r.dark(d.Plants, d.From, d.To, d.Days))
 	}

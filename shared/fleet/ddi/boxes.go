@@ -225,7 +225,7 @@ func (b *Base) link(row report.Row, first bool, at time.Time) {
 
 // poll is the report of a poll.
 func (b *Boxes) poll(e known, t telling, has string, at time.Time) polled {
-	event := polled{report.Polled{Told: t.version, Subject: e.subject, HeldAt: t.heldAt, ReturnedFrom: t.returnedFrom, At: at}, has}
+	event := polled{report.Polled{Told: t.version, Subject: e.subject, HeldAt: t.heldAt, ReturnedFrom: t.returnedFrom, Waits: t.wait.For != "", At: at}, has}
 	if t.rolloutID != "" {
 		event.RolloutID, event.Stage, event.Towards = t.rolloutID, cohort.FirstStage(e.EdgeType, cmp.Or(t.towards, t.version), e.EdgeID), t.towards
 	}

@@ -91,7 +91,7 @@ func (p *Plants) Open(ctx context.Context, b Box, r Resolution, row release.Chan
 		return o, err
 	}
 	o.Updates, o.Wait = known.Updates, Waits(b, r, row, known.Updates)
-	if b.Group == "" || o.Wait.For != "" || passes(r, row).Urgent || b.wasTold(r) {
+	if o.Wait.For != "" || !TakesTurn(b, r, row) {
 		return o, nil
 	}
 	group, err := p.reports.Group(ctx, b.FactoryID, b.Group)
@@ -107,6 +107,11 @@ func (p *Plants) Open(ctx context.Context, b Box, r Resolution, row release.Chan
 	}
 	o.Turn = []dynamo.TransactItem{p.reports.GroupPart(group.With(b.EdgeID))}
 	return o, nil
+}
+
+// TakesTurn reports whether a box whose plant is open is told something only if no box of its group blocks it.
+func TakesTurn(b Box, r Resolution, row release.ChannelRow) bool {
+	return b.Group != "" && b.asks(r) && !passes(r, row).Urgent && !b.wasTold(r)
 }
 
 // wasTold reports whether the box is on its way to what it is told, and need not wait for its group again.

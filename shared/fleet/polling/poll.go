@@ -261,7 +261,7 @@ func (p *Polls) resolve(ctx context.Context, poll Poll) (found, error) {
 
 // event is the report of a poll and its answer.
 func (p *Polls) event(edgeType string, r Resolution, poll Poll) report.Polled {
-	event := report.Polled{Told: r.Version, Running: report.Shown(poll.Installed), Subject: poll.Subject, HeldAt: r.HeldAt, ReturnedFrom: r.ReturnedFrom, At: p.now().UTC().Truncate(time.Millisecond)}
+	event := report.Polled{Told: r.Version, Running: report.Shown(poll.Installed), Subject: poll.Subject, HeldAt: r.HeldAt, ReturnedFrom: r.ReturnedFrom, Waits: r.Source == FromWaits, At: p.now().UTC().Truncate(time.Millisecond)}
 	if r.Source == FromRollout {
 		event.RolloutID, event.Stage, event.Towards = r.RolloutID, cohort.FirstStage(edgeType, r.Target(), poll.EdgeID), r.Towards
 	}

@@ -27,7 +27,9 @@ type Polled struct {
 	// ReturnedFrom is the rollout that brought the box what it runs, if it was returned.
 	ReturnedFrom string
 	Often        bool // it polls far more often than told; see TooOften
-	At           time.Time
+	// Waits is set if the box's plant is closed. Told is then what the box runs, whatever that is.
+	Waits bool
+	At    time.Time
 }
 
 // An Outcome is what a box reports about the version that it was offered.
@@ -122,7 +124,7 @@ func (p Polled) Take(next *Row, was Row) {
 		next.Running = p.Running
 	}
 	if next.Offer != nil {
-		next.Offer.Judge(was.Running, next.Running, next.Running == p.Told && was.Told != p.Told)
+		next.Offer.Judge(was.Running, next.Running, !p.Waits && next.Running == p.Told && was.Told != p.Told)
 	}
 	next.unrest(was, p)
 	if !p.offers(*next) {

@@ -101,7 +101,7 @@ func (s *Store) halt(ctx context.Context, from audit.Origin, id string, m Move, 
 			return err
 		}
 		again, now = true, next
-		set.With(release.Carry(was.EdgeType, was.Channel, was.Carried(), next.Carried(), next.telling()))
+		set.With(release.Carry(was.EdgeType, was.Channel, was.Carried(), next.Carried(), next.Telling()))
 		change.Record(set, Kind, was, next, event)
 		return nil
 	})
@@ -119,7 +119,7 @@ func healed(set *change.Set, was, next Rollout, event string, row release.Channe
 			next, event = was.changed(was, set.After(was.UpdatedAt)), "RolloutHalted"
 		}
 		next = next.beyond(c.Revision)
-		set.With(release.Carry(was.EdgeType, was.Channel, *c, next.Carried(), next.telling()))
+		set.With(release.Carry(was.EdgeType, was.Channel, *c, next.Carried(), next.Telling()))
 	}
 	if event != "" {
 		change.Record(set, Kind, was, next, event)
@@ -141,6 +141,6 @@ func returned(set *change.Set, was, next Rollout, event string, row release.Chan
 			"Since the rollout, a version was published on its channel or adopted there, so no box is told %s because of the rollout.", was.TargetVersion)
 	}
 	change.Record(set, Kind, was, next, event)
-	change.Record(set, release.Kind, row, row.Return(was.ID, was.TargetVersion, carried, next.telling(), next.Urgent, set.After(row.UpdatedAt)), "ReleaseReturned")
+	change.Record(set, release.Kind, row, row.Return(was.ID, was.TargetVersion, carried, next.Telling(), next.Urgent, set.After(row.UpdatedAt)), "ReleaseReturned")
 	return next, nil
 }

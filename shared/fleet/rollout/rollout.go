@@ -92,8 +92,8 @@ type Stop struct {
 // Stopped reports whether the rollout tells no more boxes.
 func (s Stop) Stopped() bool { return s.StoppedFor != "" }
 
-// telling is whom the rollout tells, for the channel's row.
-func (r Rollout) telling() release.Telling {
+// Telling is whom the rollout tells, for the channel's row.
+func (r Rollout) Telling() release.Telling {
 	t := release.Telling{TellingID: r.ID, Stopped: r.Stopped(), Without: r.Without, Urgent: r.Urgent, Deadline: r.Until(r.StartedAt)}
 	if !t.Stopped && len(t.Without) == 0 && !t.Urgent && t.Deadline == nil {
 		return release.Telling{}

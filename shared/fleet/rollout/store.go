@@ -79,7 +79,7 @@ func (s *Store) Start(ctx context.Context, from audit.Origin, p Plan, claim idem
 			r.Urgent = p.Urgent
 			change.Record(set, Kind, Rollout{}, r, "RolloutStarted")
 			next := row.Begin(r.Carried()).Showing(target)
-			next.Telling = r.telling()
+			next.Telling = r.Telling()
 			set.With(release.Replace(row, next))
 			return nil
 		},
@@ -210,7 +210,7 @@ func (s *Store) change(ctx context.Context, from audit.Origin, id string, when i
 // To adopt the target changes the channel itself.
 func (s *Store) follow(ctx context.Context, set *change.Set, was, next Rollout) error {
 	if was.Status == Active && !was.adopts(next) {
-		set.With(release.Carry(was.EdgeType, was.Channel, was.Carried(), next.Carried(), next.telling()))
+		set.With(release.Carry(was.EdgeType, was.Channel, was.Carried(), next.Carried(), next.Telling()))
 		return nil
 	}
 	var row release.ChannelRow
@@ -238,7 +238,7 @@ func (s *Store) follow(ctx context.Context, set *change.Set, was, next Rollout) 
 		}
 		change.Record(set, release.Kind, row, row.Adopt(next.Carried(), target, set.After(row.UpdatedAt)), "ReleaseAdopted")
 	case carries:
-		set.With(release.Carry(was.EdgeType, was.Channel, was.Carried(), next.Carried(), next.telling()))
+		set.With(release.Carry(was.EdgeType, was.Channel, was.Carried(), next.Carried(), next.Telling()))
 	case next.Status == Active:
 		return outlived()
 	}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"wavegate/shared/fleet/polling"
+	"wavegate/shared/fleet/report"
+)
+
+// A grouping puts a share of the boxes into groups of a size, within their plants.
+type grouping struct {
+	Boxes float64
+	Size  int
+}
+
+func (r *reader) groups(list []grouping) []grouping {
+	for _, g := range list {
+		r.shares(g.Boxes)
+		r.must(g.Size >= 2 && g.Size <= report.MostInGroup, "groups: size must be 2 to %d", report.MostInGroup)
+	}
+	return list
+}
+
+// group puts boxes into groups, as many as the world says and its plants have boxes for.
+func (p *play) group(r *rand.Rand) {
+	p.groups = make([][]int32, 1)
+	free := make([][]int32, p.world.Plants)
+	for i := range p.boxes {
+		free[p.boxes[i].plant] = append(free[p.boxes[i].plant], int32(i))
+	}
+	for _, g := range p.world.Groups {
+		left := chosen(g.Boxes, p.world.Boxes)
+		for taken := true; taken && left >= g.Size; {
+			taken = false
+			for _, plant := range r.Perm(len(free)) {
+				if len(free[plant]) < g.Size || left < g.Size {
+					continue
+				}
+				members := free[plant][:g.Size]
+				free[plant], left, taken = free[plant][g.Size:], left-g.Size, true
+				for _, i := range members {
+					p.boxes[i].group, p.boxes[i].edge.Group = len(p.groups), fmt.Sprint("group-", len(p.groups))
+				}
+				p.groups = append(p.groups, members)
+			}
+		}
+	}
+}
+
+// blocked reports whether a box waits for another one of its group.
+func (p *play) blocked(b *box, asks polling.Box, r polling.Resolution) bool {
+	if !polling.TakesTurn(asks, r, p.channel) {
+		return false
+	}
+	for _, i := range p.groups[b.group] {
+		m := &p.boxes[i]
+		m.pace(p)
+		if m != b && m.row.Blocks(r.Version, p.at(m.lastSeen(p.now)), p.at(p.now)) {
+			return true
+		}
+	}
+	return false
+}
+
+// isDown reports whether a box is down because of the release.
+func (p *play) isDown(b *box) bool {
+	return b.told && b.dies <= p.now || b.dies > p.now && (b.down || b.failing && b.runsTarget)
+}
+
+// goesDown counts a box that goes down while another of its group is. Who calls a release urgent accepts that.
+func (p *play) goesDown(b *box) {
+	if b.group == 0 || p.haste().Urgent {
+		return
+	}
+	for _, i := range p.groups[b.group] {
+		if m := &p.boxes[i]; m != b && p.isDown(m) {
+			p.kept.Together++
+			return
+		}
+	}
+}
