@@ -282,7 +282,7 @@ func (w *world) stepped() {
 func (w *world) hasty() {
 	w.do(created, "olga", channel+"hasty/stable", released("1.0.0", `,"deadline":"P9D"`))
 	w.do(created, "olga", channel+"hasty/canary", released("1.1.0", `,"kind":"security","deadline":"P2D","urgent":true,"reason":"a hole"`))
-	for _, id := range []string{"box-94", "box-95"} {
+	for _, id := range []string{"pair-1", "pair-2"} {
 		w.do(created, "olga", "PUT /api/edges/"+id, onChannel("hasty", "stable", `,"factoryId":"munich-1","group":"press 4"`))
 	}
 	w.start("hasty", "hasty", "stable", "1.1.0", `,"urgent":true,"reason":"a hole"`)

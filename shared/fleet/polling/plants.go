@@ -114,10 +114,11 @@ func TakesTurn(b Box, r Resolution, row release.ChannelRow) bool {
 	return b.Group != "" && b.asks(r) && !passes(r, row).Urgent && !b.wasTold(r)
 }
 
-// wasTold reports whether the box is on its way to what it is told, and need not wait for its group again.
+// wasTold reports whether the box is on its way to what it is told, and need not wait for its group again. One that waited
+// since it was told, because its plant was closed, is not on its way.
 func (b Box) wasTold(r Resolution) bool {
 	o := b.Offer
-	return o != nil && o.Version == r.Version && (r.Source != FromRollout || o.RolloutID == r.RolloutID) && !o.State.Decided()
+	return o != nil && o.Version == r.Version && b.Told == r.Version && (r.Source != FromRollout || o.RolloutID == r.RolloutID) && !o.State.Decided()
 }
 
 // blocker is a box of a group that keeps the others from being told a version; empty: none does.

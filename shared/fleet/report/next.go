@@ -128,6 +128,9 @@ func (p Polled) Take(next *Row, was Row) {
 	}
 	next.unrest(was, p)
 	if !p.offers(*next) {
+		if o := next.Offer; o != nil && next.Group != "" && !o.State.Decided() && o.Version == p.Told && was.Told != p.Told {
+			o.Since = p.At // it waited meanwhile, and keeps its group waiting from now on
+		}
 		return
 	}
 	next.ReturnedFrom = p.ReturnedFrom

@@ -1,0 +1,75 @@
+package polling_test
+
+import (
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"wavegate/shared/fleet/plant"
+	"wavegate/shared/fleet/polling"
+	"wavegate/shared/platform/admission"
+	"wavegate/shared/platform/calendar"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
+	"wavegate/shared/testing/expect"
+	"wavegate/shared/trail/audit"
+)
+
+// TestGroup_TwoBoxesPollAtOnce_OneIsTold, each from a container of its own, also while another box joins the group and the
+// plant begins to pause.
+func TestGroup_TwoBoxesPollAtOnce_OneIsTold(t *testing.T) {
+	rounds := 5
+	if os.Getenv("LONG") != "" {
+		rounds = 150
+	}
+	polled(t, func(t *testing.T, p *place) {
+		ctx := admission.Unlimited(t.Context())
+		for range rounds {
+			factory, group := "f-"+uuid.NewString(), "pair"
+			assignment := p.box
+			assignment.FactoryID, assignment.Group = &factory, &group
+			boxes := []string{"a-" + uuid.NewString(), "b-" + uuid.NewString()}
+			ask := func(id string) (string, error) {
+				polls := polling.NewPolls(p.db, polling.Settings{PollInterval: time.Minute, Shards: 1}, time.Now)
+				reply, err := polls.Answer(ctx, polling.Poll{EdgeID: id, Installed: "0.9.0", Caller: id, Subject: id})
+				return reply.Manifest.Version, err
+			}
+			put := func(id string) {
+				_, err := p.registry.Put(ctx, audit.Origin{}, id, assignment, input.Preconditions{})
+				expect.OK(t, err)
+			}
+			for _, id := range boxes {
+				put(id)
+			}
+			told := make([]string, 2)
+			errs := make([]error, 2)
+			var all sync.WaitGroup
+			for i, id := range boxes {
+				all.Go(func() { told[i], errs[i] = ask(id) })
+			}
+			all.Go(func() { put("c-" + uuid.NewString()) })
+			all.Go(func() {
+				until := time.Now().Add(time.Hour)
+				_ = p.db.Put(ctx, dynamo.Factories, plant.Plant{FactoryID: factory, Updates: &calendar.Updates{PausedUntil: &until}}, dynamo.Absent("factoryId"))
+			})
+			all.Wait()
+			n := 0
+			for i, id := range boxes {
+				row, err := p.reports.Get(ctx, id)
+				expect.OK(t, err)
+				if (told[i] == "1.0.0") != (row.Offer != nil) && errs[i] == nil {
+					t.Fatalf("%s is told %q, and its row has %+v", id, told[i], row.Offer)
+				}
+				if row.Offer != nil {
+					n++
+				}
+			}
+			if n > 1 {
+				t.Fatal("both boxes of a pair are told at once")
+			}
+		}
+	})
+}
