@@ -120,26 +120,6 @@ func TestDDI_BoxesThatDoNotBoot_HaltTheRollout(t *testing.T) {
 	}
 }
 
-// TestDDI_UpdatesWait_ForTheWindowOfThePolicy: outside of it, the client may download but must not install.
-func TestDDI_UpdatesWait_ForTheWindowOfThePolicy(t *testing.T) {
-	hour := func(later time.Duration) string { return time.Now().UTC().Add(later).Format("15:00") }
-	for name, c := range map[string]struct{ from, to, update, window string }{
-		"closed": {hour(6 * time.Hour), hour(7 * time.Hour), "skip", "unavailable"},
-		"open":   {hour(-2 * time.Hour), hour(4 * time.Hour), "attempt", "available"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w, _ := published(t, lookEachSecond)
-			b := ddiFleet(t, w, 1)[0]
-			ddiRollout(t, w, `{"promote":{"windows":[{"from":"`+c.from+`","to":"`+c.to+`","timeZone":"UTC"}]}}`)
-			action := linked(t, w, base(t, b.Caller, b.id).Links.DeploymentBase)
-			told, _ := b.Get(t, action+"?actionHistory=-1").Is(t, http.StatusOK).Object(t)["deployment"].(map[string]any)
-			delete(told, "chunks")
-			want := map[string]any{"download": "attempt", "update": c.update, "maintenanceWindow": c.window}
-			expect.Equal(t, told, want, "it is told")
-		})
-	}
-}
-
 // TestDDI_Publication_SaysWhatClientsAreTold: its kind, another address, and missing fields of the release.
 func TestDDI_Publication_SaysWhatClientsAreTold(t *testing.T) {
 	w, owner := published(t, quick)

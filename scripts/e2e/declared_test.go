@@ -114,7 +114,7 @@ func refusedAlike(op operations.Operation, c samples.Call) []refusal {
 
 // makeWhatTheyName are operations that may create the resource in their path. Their NOT_FOUND is about the
 // organization.
-var makeWhatTheyName = []string{"put-edge", "put-gateway-token"}
+var makeWhatTheyName = []string{"put-edge", "put-factory", "put-gateway-token"}
 
 // elsewhere is the path of a call with its first name or id replaced by one that does not exist.
 func elsewhere(op operations.Operation, c samples.Call) string {

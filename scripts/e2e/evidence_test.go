@@ -153,11 +153,16 @@ func TestEvidence_MadeUpHealthyBoxes_DoNotHideDeadOnes(t *testing.T) {
 		polls("1.0.0", box)
 	}
 	time.Sleep(2 * time.Second)
-	polls("1.0.0", others...)
-	polls("1.1.0", madeUp...)
-	expect.OK(t, w.RunTask(t.Context(), operations.Tick))
-	events := w.Events(t, "rollout", id(rollout))
-	last := events[len(events)-1]
+	var last map[string]any
+	for range 10 { // on a busy machine, the others may be silent for a second, too, when the guard looks
+		polls("1.1.0", madeUp...)
+		polls("1.0.0", others...)
+		expect.OK(t, w.RunTask(t.Context(), operations.Tick))
+		events := w.Events(t, "rollout", id(rollout))
+		if last = events[len(events)-1]; last["eventName"] == "RolloutHalted" {
+			break
+		}
+	}
 	if cause, _ := last["cause"].(map[string]any); last["eventName"] != "RolloutHalted" || !strings.Contains(fmt.Sprint(cause["reasons"]), "FEW_BAD") {
 		t.Errorf("the trail ends with %v", last)
 	}

@@ -136,6 +136,11 @@ func TestPlant_DDI_ToldBeforeTheClosing_MustNotInstall(t *testing.T) {
 	if text := string(clients[0].Get(t, linked(t, w, told)).Is(t, http.StatusOK).Body); !strings.Contains(text, `"update":"skip","maintenanceWindow":"unavailable"`) {
 		t.Errorf("the deployment is %s", text)
 	}
+	owner.Put(t, plantPath, updating(`{"windows":[{"from":"00:00","to":"24:00"}]}`)).Is(t, http.StatusNoContent)
+	if text := string(clients[0].Get(t, linked(t, w, told)).Is(t, http.StatusOK).Body); !strings.Contains(text, `"update":"attempt","maintenanceWindow":"available"`) {
+		t.Errorf("in a window, the deployment is %s", text)
+	}
+	owner.Put(t, plantPath, updating(farAway())).Is(t, http.StatusNoContent)
 	if links := base(t, clients[1].Caller, clients[1].id).Links; links.DeploymentBase != nil || links.CancelAction != nil {
 		t.Errorf("the other box is told %v", links)
 	}
