@@ -5,9 +5,10 @@ package audit
 func Grown(resourceType string) []string { return grown[resourceType] }
 
 var grown = map[string][]string{
-	Boxes:                       {"attributes", "pin", "hold"},
+	Boxes:                       {"attributes", "pin", "hold", "group"},
 	"machine":                   {"classTerms", "admissions", "ordinal"},
-	"rollout":                   {"fast", "onHalt", "returnedAt"},
+	"rollout":                   {"fast", "onHalt", "returnedAt", "urgent", "deadline"},
+	"factory":                   {"updates"},
 	"production-method":         {"covers", "recalled"},
 	"production-method-version": {"decisions", "park"},
 	"method-on-machine":         {"orders", "unlisted", "gone", "deviations", "confirmed", "trailSha256"},
