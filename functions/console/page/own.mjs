@@ -8,6 +8,7 @@ import { count, boxes } from './format.mjs';
 import { Age, Chip, Empty, More, Shown, channelOf } from './parts.mjs';
 import { Verdict } from './evidence.mjs';
 import { Waiting } from './now.mjs';
+import { Plants } from './plants.mjs';
 import { Boxes } from './rollout.mjs';
 import { total, bad } from './actions.mjs';
 
@@ -53,5 +54,6 @@ export function Now() {
 		<section aria-labelledby="channels"><h2 id="channels">Your boxes</h2>
 			${f.channels.length ? html`<ul class="rows">${f.channels.map((c) => html`<${Channel} key=${channelOf(c)} c=${c} />`)}</ul>` : html`<${Empty} title="Your organization has no box yet."><p>${may('register-edges') ? html`<a href="#/box">Register some</a>` : 'An admin of the organization registers them.'}</p><//>`}
 			${f.moreChannels && html`<p class="note">And ${count(f.moreChannels)} more channels.</p>`}</section>
+		${may('list-factories') && html`<${Plants} />`}
 		<p><${Age} of=${{ at: f.asOf }} prefix="Counted" /></p>`} />`;
 }

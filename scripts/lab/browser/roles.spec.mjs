@@ -2,7 +2,7 @@
 // service refuses.
 import { expect } from '@playwright/test';
 import { logIn, looksWell, press, show, signIn, test } from './page.mjs';
-import { bearer } from './world.mjs';
+import { bearer, service } from './world.mjs';
 
 // The views of each role, in order.
 const views = {
@@ -77,4 +77,32 @@ test('a part of the page that cannot be loaded says so', async ({ page }) => {
 	await press(page, 'Load the page again');
 	await logIn(page, 'olga');
 	await expect(page.locator('h1')).toHaveText('Rules');
+});
+
+test('an admin of an organization pauses a plant of it, and says when it takes updates', async ({ page }) => {
+	const made = await fetch(`${service}/api/factories/leipzig-9`, {
+		method: 'PUT', headers: { Authorization: await bearer('olga', 'platform_owner', 'acme'), 'Content-Type': 'application/json' },
+		body: JSON.stringify({ organizationId: 'acme', name: 'Leipzig' }),
+	});
+	expect(made.status).toBe(201);
+	await signIn(page, 'anna', 'organization_admin');
+	const plant = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'Leipzig' }) });
+	await plant.getByRole('button', { name: 'Pause' }).click();
+	await page.getByLabel('Days').fill('3');
+	await page.getByLabel('Reason').fill('stocktaking');
+	await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click();
+	await expect(plant.getByText('Paused until')).toBeVisible();
+	await expect(plant.getByText('stocktaking')).toBeVisible();
+	await plant.getByRole('button', { name: 'End the pause' }).click();
+	await page.getByRole('dialog').getByRole('button', { name: 'End the pause' }).click();
+	await expect(plant.getByText('Takes updates')).toBeVisible();
+	await plant.getByRole('button', { name: 'Windows' }).click();
+	await page.getByLabel('Time zone').fill('Europe/Berlin');
+	await page.getByLabel('Windows').fill('sat,sun 22:00-06:00\n12:00-12:00');
+	await page.getByRole('button', { name: 'Save' }).click();
+	await expect(page.getByRole('dialog').getByText('must be another time of day')).toBeVisible();
+	await page.getByLabel('Windows').fill('sat,sun 22:00-06:00\n12:00-12:30');
+	await page.getByRole('button', { name: 'Save' }).click();
+	await expect(plant.getByText('12:00-12:30')).toBeVisible();
+	await looksWell(page, 'Plants');
 });

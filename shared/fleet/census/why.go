@@ -103,7 +103,7 @@ func (t Telling) waiting() string {
 	case calendar.ForPause:
 		why = "its plant " + t.Plant + " pauses: " + strings.TrimSuffix(t.Reason, ".")
 	case calendar.ForGroup:
-		return fmt.Sprintf("Told %s, which it has: box %s of its group was told something and has not run it for ten minutes, is silent or fell back. Then: %s",
+		return fmt.Sprintf("Told %s, which it has: box %s of its group was told something and has not run it long enough, is silent or fell back. Then: %s",
 			t.Version, t.Blocker, t.Then)
 	}
 	opens := "not within two weeks"

@@ -98,7 +98,7 @@ func (p *Plants) Open(ctx context.Context, b Box, r Resolution, row release.Chan
 	if err != nil {
 		return o, err
 	}
-	if o.Blocker, err = p.blocker(ctx, group.Without(b.EdgeID), b, r.Version); err != nil {
+	if o.Blocker, err = p.blocker(ctx, group.Without(b.EdgeID), b, r.Version, Proof(r, row)); err != nil {
 		return o, err
 	}
 	if o.Blocker != "" {
@@ -114,6 +114,21 @@ func TakesTurn(b Box, r Resolution, row release.ChannelRow) bool {
 	return b.Group != "" && b.asks(r) && !passes(r, row).Urgent && !b.wasTold(r)
 }
 
+// How long a box must have run what it was told until the next one of its group is told. Below 100 percent nobody knows yet
+// whether the target lasts, and a stage soaks for longer than that anyway.
+const (
+	proof      = 10 * time.Minute
+	earlyProof = 4 * time.Hour
+)
+
+// Proof is one of the two.
+func Proof(r Resolution, row release.ChannelRow) time.Duration {
+	if r.Source == FromRollout && row.Rollout.StagedPercent < 100 {
+		return earlyProof
+	}
+	return proof
+}
+
 // wasTold reports whether the box is on its way to what it is told, and need not wait for its group again. One that waited
 // since it was told, because its plant was closed, is not on its way.
 func (b Box) wasTold(r Resolution) bool {
@@ -122,7 +137,7 @@ func (b Box) wasTold(r Resolution) bool {
 }
 
 // blocker is a box of a group that keeps the others from being told a version; empty: none does.
-func (p *Plants) blocker(ctx context.Context, g report.Group, b Box, version string) (string, error) {
+func (p *Plants) blocker(ctx context.Context, g report.Group, b Box, version string, proof time.Duration) (string, error) {
 	rows, err := p.reports.GetAll(ctx, g.Members)
 	if err != nil {
 		return "", err
@@ -138,7 +153,7 @@ func (p *Plants) blocker(ctx context.Context, g report.Group, b Box, version str
 				return "", err
 			}
 		}
-		if row.Blocks(version, seen, b.At) {
+		if row.Blocks(version, proof, seen, b.At) {
 			return id, nil
 		}
 	}

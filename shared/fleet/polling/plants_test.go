@@ -8,6 +8,7 @@ import (
 
 	"wavegate/shared/fleet/plant"
 	"wavegate/shared/fleet/polling"
+	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/calendar"
@@ -34,4 +35,14 @@ func TestPoll_FallsBackWhileItsPlantIsClosed_IsSeen(t *testing.T) {
 		expect.Equal(t, m.Version+" "+string(m.Source), "1.5.0 "+string(polling.FromWaits), "told")
 		expect.Equal(t, p.row(t).Offer.State, report.Reverted, "after")
 	})
+}
+
+func TestProof_BelowTheLastStage_TakesLonger(t *testing.T) {
+	row := func(percent int) release.ChannelRow {
+		return release.ChannelRow{Rollout: &release.Carried{StagedPercent: percent, Active: true}}
+	}
+	reached := polling.Resolution{Source: polling.FromRollout}
+	expect.Equal(t, polling.Proof(reached, row(50)), 4*time.Hour, "at 50 percent")
+	expect.Equal(t, polling.Proof(reached, row(100)), 10*time.Minute, "at 100 percent")
+	expect.Equal(t, polling.Proof(polling.Resolution{Source: polling.FromChannel}, release.ChannelRow{}), 10*time.Minute, "after a publication")
 }

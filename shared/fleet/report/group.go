@@ -22,8 +22,6 @@ const (
 	groupPrefix = "group" + separator
 	// MostInGroup limits the boxes of a group.
 	MostInGroup = 8
-	// provenAfter is how long a box must have run what it was told until the next one of its group is told.
-	provenAfter = 10 * time.Minute
 	// groupSilent is how long a box of a group may be unheard from. Such boxes poll at the idle interval at least.
 	groupSilent = 30 * time.Minute
 	// undecided is how long a box may take to install until the next one is told.
@@ -70,9 +68,9 @@ func (s *Store) GroupPart(g Group) dynamo.TransactItem {
 }
 
 // Blocks reports whether a box keeps the others of its group from being told a version: from when it was told something
-// until it has run that for ten minutes, while nobody hears from it, and after it fell back from that version. A box that
+// until it has run that for a time, while nobody hears from it, and after it fell back from that version. A box that
 // says why it did not install, or does not decide in time, is up. seen is when it made its last call; zero: unknown.
-func (r Row) Blocks(version string, seen, now time.Time) bool {
+func (r Row) Blocks(version string, proof time.Duration, seen, now time.Time) bool {
 	o := r.Offer
 	switch {
 	case o == nil || r.Retired:
@@ -80,7 +78,7 @@ func (r Row) Blocks(version string, seen, now time.Time) bool {
 	case now.Sub(seen) >= groupSilent:
 		return true
 	case o.State == Installed:
-		return seen.Sub(o.Since) < provenAfter
+		return seen.Sub(o.Since) < proof
 	case o.State == Reverted, o.State == Failed && o.Code.BlamesRelease():
 		return o.Version == version
 	case o.State == Offered, o.State == Working:

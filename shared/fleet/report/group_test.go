@@ -34,8 +34,8 @@ func TestBlocks_UntilABoxRanWhatItWasToldForTenMinutes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			row := Row{Offer: &Offer{Version: c.told, State: c.state, Code: c.code, Since: ago(c.since)}}
-			expect.Equal(t, row.Blocks("2", ago(c.seen), now), c.blocks, "blocks")
+			expect.Equal(t, row.Blocks("2", 10*time.Minute, ago(c.seen), now), c.blocks, "blocks")
 		})
 	}
-	expect.Equal(t, Row{}.Blocks("2", time.Time{}, now), false, "a box that was never told anything blocks")
+	expect.Equal(t, Row{}.Blocks("2", 10*time.Minute, time.Time{}, now), false, "a box that was never told anything blocks")
 }
