@@ -4,7 +4,7 @@ import { read } from './sources.mjs';
 import { at, query } from './api.mjs';
 import { may } from './state.mjs';
 import { organization } from './waiting.mjs';
-import { count, boxes } from './format.mjs';
+import { count, boxes, Moment } from './format.mjs';
 import { Age, Chip, Empty, More, Shown, channelOf } from './parts.mjs';
 import { Verdict } from './evidence.mjs';
 import { Waiting } from './now.mjs';
@@ -38,6 +38,7 @@ function Channel({ c }) {
 		<div class="row-state">${r ? html`<${Standing} r=${r} />` : html`<p class="chips"><${Chip} kind="quiet">No rollout<//></p>`}
 			<p class="note">${c.versions.map((v, i) => html`${i > 0 && ', '}${count(v.boxes)} run <bdi>${v.version}</bdi>`)}${c.unknown ? `, ${count(c.unknown)} never said` : ''}${c.pinned ? `, ${count(c.pinned)} pinned` : ''}</p></div>
 		<div class="row-count">${r?.stages ? html`<${Counts} r=${r} />` : html`<p>${boxes(c.boxes)}</p>`}
+			${r?.waiting && html`<p class="note">${boxes(r.waiting.window + r.waiting.pause)} wait for your plants${r.waiting.opensAt && html`, the next opens <${Moment} at=${r.waiting.opensAt} />`}</p>`}
 			${sum?.failed > 0 && html`<${More} id=${`failed ${r.id}`} label="Boxes that failed"><${Boxes} r=${r} state="failed" /><//>`}
 			${sum?.reverted > 0 && html`<${More} id=${`reverted ${r.id}`} label="Boxes that fell back"><${Boxes} r=${r} state="reverted" /><//>`}
 			<${More} id=${`boxes ${channelOf(c)}`} label="Boxes"><${List} c=${c} /><//></div>

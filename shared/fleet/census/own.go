@@ -66,6 +66,8 @@ type OwnRollout struct {
 	Restless  int                        `json:"restless,omitempty"`
 	Returning int                        `json:"returning,omitempty"`
 	Returned  int                        `json:"returned,omitempty"`
+	// Waiting says how many of the organization's boxes wait for its plants.
+	Waiting *AtPlants `json:"waiting,omitempty"`
 }
 
 // ownRollout is a rollout as an organization sees it, without counts.

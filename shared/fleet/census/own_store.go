@@ -155,6 +155,11 @@ func (s *Reader) countFleet(ctx context.Context, edges *edge.Store, organization
 			return f, err
 		}
 		f.Channels[i] = counts[i].done(organizationID)
+		if c.of != nil {
+			if f.Channels[i].Rollout.Waiting, err = s.waiting(ctx, *c.of, c.census); err != nil {
+				return f, err
+			}
+		}
 	}
 	return f, nil
 }

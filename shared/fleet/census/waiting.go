@@ -36,7 +36,7 @@ type ClosedPlant struct {
 const MostWaiting = 100
 
 // waiting finds for which plants the boxes of an active rollout wait, and tells the guard.
-func (s *Store) waiting(ctx context.Context, r rollout.Rollout, c *Census) (*AtPlants, error) {
+func (s *Reader) waiting(ctx context.Context, r rollout.Rollout, c *Census) (*AtPlants, error) {
 	var ids []string
 	for id, n := range c.Factories {
 		if id != "" && n.NotYetPolled > 0 {

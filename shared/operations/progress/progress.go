@@ -129,7 +129,7 @@ func own() []operations.Grant {
 	return []operations.Grant{
 		operations.ListByIndex(dynamo.Edges, "byOrganization"), operations.May(dynamo.Reports, dynamo.BatchGet),
 		operations.May(dynamo.Channels, dynamo.Get), operations.May(dynamo.Rollouts, dynamo.Get),
-		operations.May(dynamo.Progress, dynamo.Get, dynamo.Write),
+		operations.May(dynamo.Progress, dynamo.Get, dynamo.Write), operations.May(dynamo.Factories, dynamo.BatchGet),
 	}
 }
 
