@@ -133,15 +133,27 @@ func counted(ctx context.Context, c *run.Call, id string, query url.Values) erro
 		return err
 	}
 	return c.Either(answer, func() error {
-		rows := []string{"FACTORY\tBOXES\tTOLD\tINSTALLED\tON ITS WAY\tFAILED\tREVERTED"}
+		rows := []string{"FACTORY\tBOXES\tTOLD\tINSTALLED\tON ITS WAY\tFAILED\tREVERTED\tTIME ZONE\tOPENS"}
 		for _, f := range p.Factories {
-			rows = append(rows, terminal.Cells(terminal.OrDash(f.FactoryID), f.Expected, told(f.Counts), f.Installed, onItsWay(f.Counts), f.Failed, f.Reverted))
+			rows = append(rows, terminal.Cells(terminal.OrDash(f.FactoryID), f.Expected, told(f.Counts), f.Installed, onItsWay(f.Counts), f.Failed, f.Reverted,
+				terminal.OrDash(f.TimeZone), opens(f)))
 		}
 		if p.MoreFactories > 0 {
 			c.Note("wavegate: %d more factories have boxes of it", p.MoreFactories)
 		}
 		return c.Table(rows...)
 	})
+}
+
+// opens is when a closed factory opens next.
+func opens(f census.FactoryCounts) string {
+	switch {
+	case f.Waits == "":
+		return "-"
+	case f.OpensAt == nil:
+		return "not within two weeks"
+	}
+	return clock(*f.OpensAt)
 }
 
 func history(r *run.Run) *cobra.Command {

@@ -132,6 +132,7 @@ func (s *Store) countFactories(ctx context.Context, r rollout.Rollout, _ *Progre
 	p, c, hour, err := s.look(ctx, r, nil)
 	if err == nil {
 		p.Factories, p.MoreFactories = troubled(c.Factories)
+		err = s.openings(ctx, r, c.at, p.Factories)
 	}
 	return p, hour, err
 }
@@ -231,7 +232,7 @@ const MostFactories = 1000
 // troubled lists factories, those with the most failed and reverted boxes first.
 func troubled(by map[string]Counts) (list []FactoryCounts, more int) {
 	for id, n := range by {
-		list = append(list, FactoryCounts{id, n})
+		list = append(list, FactoryCounts{FactoryID: id, Counts: n})
 	}
 	slices.SortFunc(list, func(a, b FactoryCounts) int {
 		return cmp.Or(cmp.Compare(b.Failed+b.Reverted, a.Failed+a.Reverted), cmp.Compare(b.Expected, a.Expected), cmp.Compare(a.FactoryID, b.FactoryID))

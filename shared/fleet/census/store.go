@@ -51,6 +51,10 @@ type Progress struct {
 type FactoryCounts struct {
 	FactoryID string `json:"factoryId,omitempty"`
 	Counts
+	// TimeZone is that of the factory's windows. Waits is what boxes wait for that were not told, and OpensAt until when.
+	TimeZone string     `json:"timeZone,omitempty"`
+	Waits    string     `json:"waits,omitempty"`
+	OpensAt  *time.Time `json:"opensAt,omitempty"`
 }
 
 // ChannelVersions counts which boxes of a release channel run what.

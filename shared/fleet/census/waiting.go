@@ -3,6 +3,7 @@ package census
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -89,4 +90,27 @@ func (c *Census) wait(r rollout.Rollout, plants []plant.Plant) *AtPlants {
 	})
 	sum.Closed = sum.Closed[:min(len(sum.Closed), MostWaiting)]
 	return &sum
+}
+
+// openings adds to the factories of an active rollout when they take updates.
+func (s *Reader) openings(ctx context.Context, r rollout.Rollout, at time.Time, list []FactoryCounts) error {
+	index := map[string]int{}
+	for i, f := range list {
+		if f.FactoryID != "" {
+			index[f.FactoryID] = i
+		}
+	}
+	if r.Status != rollout.Active {
+		return nil
+	}
+	plants, err := plant.GetAll(ctx, s.db, slices.Collect(maps.Keys(index)))
+	for _, p := range plants {
+		if f := &list[index[p.FactoryID]]; p.Updates != nil {
+			w := p.Updates.Wait(r.Haste(), at)
+			if f.TimeZone, f.Waits = p.Updates.TimeZone, w.For; !w.Opens.IsZero() {
+				f.OpensAt = &w.Opens
+			}
+		}
+	}
+	return err
 }
