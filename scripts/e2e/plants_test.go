@@ -55,6 +55,7 @@ func TestPlant_WhoMayChangeItsUpdates(t *testing.T) {
 	admin.Put(t, plantPath, strings.Replace(updating(`{}`), `"updates"`, `"methodApproval":"single","updates"`, 1)).Refused(t, problem.Forbidden)
 	admin.Put(t, "/api/factories/munich-2", updating(`{}`)).Refused(t, problem.NotFound)
 	w.As(t, "rita", "rival", auth.OrganizationAdmin).Put(t, plantPath, updating(`{}`)).Refused(t, problem.NotFound)
+	w.As(t, "nemo", "", auth.OrganizationAdmin).Put(t, plantPath, updating(`{}`)).Refused(t, problem.NotFound)
 	pause := fmt.Sprintf(`{"pausedUntil":%q,"reason":"stocktaking"}`, time.Now().Add(72*time.Hour).UTC().Format(time.RFC3339))
 	admin.Put(t, plantPath, updating(pause)).Is(t, http.StatusNoContent)
 	text := string(admin.Get(t, plantPath).Is(t, http.StatusOK).Body)

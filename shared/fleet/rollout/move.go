@@ -81,16 +81,8 @@ func (r Rollout) After(m Move, now Moment) (next Rollout, event string, err erro
 	if !raises && !goesOn && !returns && next.Status == r.Status {
 		return r, "", nil
 	}
-	switch {
-	case resumes && r.over() != nil:
-		return r, "", r.over()
-	case returns && r.Adopted:
-		return r, "", problem.New(problem.InvalidStateTransition,
-			"The rollout was adopted, so its target is the channel's version; publish the version that the boxes should have.")
-	case raises || resumes || goesOn:
-		if err := r.barred(next, now); err != nil {
-			return r, "", err
-		}
+	if err := r.refuses(next, now, returns, resumes, raises || resumes || goesOn); err != nil {
+		return r, "", err
 	}
 	next = next.changed(r, now.At)
 	if raises {
@@ -111,6 +103,20 @@ func (r Rollout) After(m Move, now Moment) (next Rollout, event string, err erro
 		return next, "RolloutResumed", nil
 	}
 	return next, r.event(next), nil
+}
+
+// refuses says why a move is refused, or nil.
+func (r Rollout) refuses(next Rollout, now Moment, returns, resumes, advances bool) error {
+	switch {
+	case resumes && r.over() != nil:
+		return r.over()
+	case returns && r.Adopted:
+		return problem.New(problem.InvalidStateTransition,
+			"The rollout was adopted, so its target is the channel's version; publish the version that the boxes should have.")
+	case advances:
+		return r.barred(next, now)
+	}
+	return nil
 }
 
 // hastened is the rollout once plants need not be open for it. Where the policy asks for approvals, SELF_APPROVAL keeps those

@@ -74,16 +74,20 @@ type Registration struct {
 	OrganizationID, Name string
 	MethodApproval       ApprovalPolicy           // empty keeps the present value
 	Updates              *calendar.UpdatesRequest // nil keeps the present ones
-	// Admin is the caller's organization if the caller is no platform owner. Such a caller may only change the updates.
-	Admin string
+	// Admin is the caller's organization if Restricted is set: the caller is no platform owner, and may only change the updates.
+	Admin      string
+	Restricted bool
 }
 
 // By completes a registration with who asks for it.
 func (r Registration) By(caller auth.Principal) Registration {
-	if !caller.Has(auth.PlatformOwner) {
-		r.Admin = caller.OrganizationID
-	}
+	r.Restricted, r.Admin = !caller.Has(auth.PlatformOwner), caller.OrganizationID
 	return r
+}
+
+// mayKnow reports whether the caller may know of a factory. Nobody without an organization does.
+func (r Registration) mayKnow(f Factory) bool {
+	return !r.Restricted || f.Revision > 0 && r.Admin != "" && f.OrganizationID == r.Admin
 }
 
 // An ApprovalPolicy says who may approve production methods in a factory. Only the platform owner sets
@@ -116,7 +120,7 @@ func (f Factory) register(id string, r Registration, at time.Time) (next Factory
 	next.FactoryID, next.OrganizationID, next.Name = id, r.OrganizationID, r.Name
 	next.MethodApproval = cmp.Or(r.MethodApproval, f.MethodApproval)
 	next.UpdatedAt, next.Revision = at, f.Revision+1
-	if r.Admin != "" && (f.Revision == 0 || f.OrganizationID != r.Admin) {
+	if !r.mayKnow(f) {
 		return f, "", problem.Missing()
 	}
 	if r.Updates != nil {
@@ -128,7 +132,7 @@ func (f Factory) register(id string, r Registration, at time.Time) (next Factory
 	case f.Revision == 0:
 		next.CreatedAt = at
 		return next, "FactoryRegistered", nil
-	case r.Admin != "" && (f.OrganizationID != r.OrganizationID || f.Name != r.Name || f.MethodApproval != next.MethodApproval):
+	case r.Restricted && (f.OrganizationID != r.OrganizationID || f.Name != r.Name || f.MethodApproval != next.MethodApproval):
 		return f, "", problem.New(problem.Forbidden, "An organization's admin may only change updates; send the other values as they are.")
 	case f.OrganizationID != r.OrganizationID:
 		return f, "", problem.New(problem.Conflict, "The factory belongs to another organization, and a factory never changes its organization.")
