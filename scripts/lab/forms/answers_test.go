@@ -37,6 +37,10 @@ func TestAnswers_AboutOldItems_AreTheSame(t *testing.T) {
 			expect.Equal(t, len(list), 0, "%s: the number of machines is", w.fill(was.Call))
 			continue
 		}
+		call, _, _ := strings.Cut(was.Call, "&")
+		if was.Status == http.StatusForbidden && now.Status == http.StatusOK && slices.Contains(permitted, was.By+" "+call) {
+			continue
+		}
 		for _, fault := range c.compare(was, now) {
 			t.Errorf("%s: %s: %s", was.By, w.fill(was.Call), fault)
 		}
@@ -44,6 +48,9 @@ func TestAnswers_AboutOldItems_AreTheSame(t *testing.T) {
 	t.Logf("%d answers about items of %s", len(recorded.Calls), recorded.Recorded.Format(time.DateOnly))
 	chains(t, w, items, recorded.Recorded)
 }
+
+// permitted are calls that an earlier release refused: an organization's admin reads its boxes since.
+var permitted = []string{"anna GET /api/edges?organizationId=acme"}
 
 // unapproved reports whether a call lists the machines of a version that nobody approved. It concerns no machine; the first
 // release listed those that its steps name.
@@ -61,7 +68,7 @@ func unapproved(items []golden.Item, call string) bool {
 func chains(t *testing.T, w *world, items []golden.Item, recorded time.Time) {
 	t.Helper()
 	get := func(_ context.Context, path string) ([]byte, error) {
-		a, err := w.ask("anna", "GET "+path, "")
+		a, err := w.ask("eric", "GET "+path, "") // who may not read the factory's events, which are of several recordings
 		if err == nil && a.Status != http.StatusOK {
 			err = fmt.Errorf("GET %s: answered %d: %s", path, a.Status, a.Body)
 		}

@@ -258,6 +258,8 @@ func (w *world) rollouts() {
 	for range 2 { // a count whose result could not be stored in time is answered, too
 		w.edit(place{dynamo.Progress, "channel#gateway-x/stable", "latest"}, "begun", earlier(time.Minute))
 		w.do(ok, "vera", "GET /api/ota/release-channels/gateway-x/stable/progress?fresh=true", "")
+		w.edit(place{dynamo.Progress, "organization#acme", "latest"}, "begun", earlier(time.Minute))
+		w.do(ok, "anna", "GET /api/organizations/acme/fleet?fresh=true", "")
 		w.pass()
 	}
 	w.tick()

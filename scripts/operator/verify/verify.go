@@ -174,7 +174,7 @@ func (c *comparison) compare(ctx context.Context, r chain.Subject, path string) 
 	return state, err
 }
 
-// ruled compares the factory with its events, which only platform owners may read.
+// ruled compares the factory with its events, which engineers may not read.
 func (c *comparison) ruled(ctx context.Context, shown map[string]any) error {
 	query := url.Values{"resourceType": {"factory"}, "resourceId": {fmt.Sprint(shown["factoryId"])}, "limit": {"100"}}
 	var events []audit.Event
@@ -182,7 +182,7 @@ func (c *comparison) ruled(ctx context.Context, shown map[string]any) error {
 		c.unseen = append(c.unseen, "the factory's rule for approvals: its changes cannot be read: "+err.Error())
 		return ctx.Err()
 	}
-	_, err := c.compare(ctx, chain.Subject{Name: "the factory", Shown: shown, Events: events}, c.factory)
+	_, err := c.compare(ctx, chain.Subject{Name: "the factory", Shown: shown, Events: events, Grown: audit.Grown("factory")}, c.factory)
 	return err
 }
 

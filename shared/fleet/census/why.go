@@ -312,16 +312,8 @@ func (s *Store) Why(ctx context.Context, caller auth.Principal, edgeID string) (
 	if err != nil {
 		return Why{}, err
 	}
-	var carried rollout.Rollout
-	var seen time.Time
-	var reads []func(context.Context) error
-	if row.Rollout != nil {
-		reads = append(reads, func(ctx context.Context) (err error) { carried, err = s.rollouts.Get(ctx, row.Rollout.ID); return err })
-	}
-	if known.Subject != "" {
-		reads = append(reads, func(ctx context.Context) (err error) { seen, err = s.seen(ctx, known.Subject); return err })
-	}
-	if err := dynamo.Together(ctx, reads...); err != nil {
+	carried, seen, err := s.beside(ctx, row, known)
+	if err != nil {
 		return Why{}, err
 	}
 	box := polling.BoxOf(known, ddi.Has(known), s.db.Now())
@@ -364,6 +356,19 @@ func (s *Store) Why(ctx context.Context, caller auth.Principal, edgeID string) (
 		why.LastSeenAt = &seen
 	}
 	return why, nil
+}
+
+// beside reads the rollout of a box's channel, and when the box was last seen.
+func (s *Store) beside(ctx context.Context, row release.ChannelRow, known report.Row) (carried rollout.Rollout, seen time.Time, err error) {
+	var reads []func(context.Context) error
+	if row.Rollout != nil {
+		reads = append(reads, func(ctx context.Context) (err error) { carried, err = s.rollouts.Get(ctx, row.Rollout.ID); return err })
+	}
+	if known.Subject != "" {
+		reads = append(reads, func(ctx context.Context) (err error) { seen, err = s.seen(ctx, known.Subject); return err })
+	}
+	err = dynamo.Together(ctx, reads...)
+	return carried, seen, err
 }
 
 // of is what a box is told, and what its row says of it.

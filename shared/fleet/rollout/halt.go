@@ -83,12 +83,8 @@ func (s *Store) halt(ctx context.Context, from audit.Origin, id string, m Move, 
 			return err
 		case was.ReturnedAt == nil && next.ReturnedAt != nil:
 			again = true
-			if err := readRow(ctx); err != nil {
+			if err := cmp.Or(readRow(ctx), s.stillAt(ctx, was)); err != nil {
 				return err
-			}
-			// The row must be of a moment at which the rollout was as it was read.
-			if unchanged, err := s.Get(ctx, id); err != nil || unchanged.Revision != was.Revision {
-				return cmp.Or(err, error(&dynamo.ConditionError{Parts: []string{ResourceType}}))
 			}
 			now, err = returned(set, was, next, event, row)
 			return err
@@ -109,6 +105,16 @@ func (s *Store) halt(ctx context.Context, from audit.Origin, id string, m Move, 
 		_ = s.intend(ctx, id, time.Time{}) // otherwise it expires
 	}
 	return now, err
+}
+
+// stillAt returns a *dynamo.ConditionError if a rollout has changed since it was read: what was read after it must be of a
+// moment at which the rollout was the same.
+func (s *Store) stillAt(ctx context.Context, was Rollout) error {
+	now, err := s.Get(ctx, was.ID)
+	if err == nil && now.Revision != was.Revision {
+		err = &dynamo.ConditionError{Parts: []string{ResourceType}}
+	}
+	return err
 }
 
 // healed records a halt, whatever revision of the rollout is in the channel's row, and makes the two agree. If they
