@@ -15,15 +15,13 @@ import (
 // TestSampleDue_OnceInTenTicks_EachRolloutInItsOwnMinute, and after each change.
 func TestSampleDue_OnceInTenTicks_EachRolloutInItsOwnMinute(t *testing.T) {
 	settings := Settings{GuardInterval: time.Minute}
-	minutes := map[int]bool{}
 	rapid.Check(t, func(t *rapid.T) {
 		r := rollout.Rollout{ID: rapid.StringMatching(`[0-9a-f]{8}`).Draw(t, "id"), Status: rollout.Active, StagedPercent: 10, Revision: 3}
 		at := time.Unix(rapid.Int64Range(0, 1<<32).Draw(t, "seconds"), 0)
 		last, due := &Progress{AsOf: at, StagedPercent: 10}, 0
-		for minute := range 30 {
+		for range 30 {
 			at = at.Add(time.Minute)
 			if settings.sampleDue(r, last, at) {
-				minutes[minute%10] = true
 				due++
 			}
 			last = &Progress{AsOf: at, StagedPercent: 10}
@@ -39,6 +37,16 @@ func TestSampleDue_OnceInTenTicks_EachRolloutInItsOwnMinute(t *testing.T) {
 			}
 		}
 	})
+	minutes, at := map[int]bool{}, time.Unix(0, 0)
+	for i := range 100 {
+		r := rollout.Rollout{ID: fmt.Sprintf("%08x", i), Status: rollout.Active, StagedPercent: 10, Revision: 3}
+		for minute := range 10 {
+			at := at.Add(time.Duration(minute) * time.Minute)
+			if settings.sampleDue(r, &Progress{AsOf: at.Add(-time.Minute), StagedPercent: 10}, at) {
+				minutes[minute] = true
+			}
+		}
+	}
 	if len(minutes) != 10 {
 		t.Errorf("rollouts are due in the minutes %v of ten", minutes)
 	}
