@@ -85,9 +85,12 @@ func (r Registration) By(caller auth.Principal) Registration {
 	return r
 }
 
-// mayKnow reports whether the caller may know of a factory. Nobody without an organization does.
-func (r Registration) mayKnow(f Factory) bool {
-	return !r.Restricted || f.Revision > 0 && r.Admin != "" && f.OrganizationID == r.Admin
+// mayKnow returns NOT_FOUND unless the caller may know of a factory. Nobody without an organization does.
+func (r Registration) mayKnow(f Factory) error {
+	if !r.Restricted || f.Revision > 0 && r.Admin != "" && f.OrganizationID == r.Admin {
+		return nil
+	}
+	return problem.Missing()
 }
 
 // An ApprovalPolicy says who may approve production methods in a factory. Only the platform owner sets
@@ -120,8 +123,8 @@ func (f Factory) register(id string, r Registration, at time.Time) (next Factory
 	next.FactoryID, next.OrganizationID, next.Name = id, r.OrganizationID, r.Name
 	next.MethodApproval = cmp.Or(r.MethodApproval, f.MethodApproval)
 	next.UpdatedAt, next.Revision = at, f.Revision+1
-	if !r.mayKnow(f) {
-		return f, "", problem.Missing()
+	if err := r.mayKnow(f); err != nil {
+		return f, "", err
 	}
 	if r.Updates != nil {
 		if next.Updates, err = f.Updates.With(*r.Updates, at); err != nil {

@@ -112,11 +112,11 @@ func (s *Store) OfAll(ctx context.Context, list string, named []Named) (refusal,
 // another organization, and PRECONDITION_FAILED.
 func (s *Store) Put(ctx context.Context, from audit.Origin, id string, r Registration, when input.Preconditions) (created bool, err error) {
 	return change.Put(ctx, s.db, from, kind, key(id), input.Preconditions{}, func(was Factory, at time.Time) (Factory, string, error) {
-		tag := "" // a condition gives the same result for a missing factory as for one of another organization
-		if r.mayKnow(was) {
-			tag = input.Revision(was.Revision)
+		err := r.mayKnow(was) // before a condition reveals anything about the factory
+		if err == nil {
+			err = when.Check(input.Revision(was.Revision))
 		}
-		if err := when.Check(tag); err != nil {
+		if err != nil {
 			return was, "", err
 		}
 		return was.register(id, r, at)
