@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -68,7 +69,10 @@ func unapproved(items []golden.Item, call string) bool {
 func chains(t *testing.T, w *world, items []golden.Item, recorded time.Time) {
 	t.Helper()
 	get := func(_ context.Context, path string) ([]byte, error) {
-		a, err := w.ask("eric", "GET "+path, "") // who may not read the factory's events, which are of several recordings
+		if strings.HasPrefix(path, "/api/audit-events?") { // the factory's row and its events are of several recordings
+			return nil, errors.New("not compared")
+		}
+		a, err := w.ask("anna", "GET "+path, "")
 		if err == nil && a.Status != http.StatusOK {
 			err = fmt.Errorf("GET %s: answered %d: %s", path, a.Status, a.Body)
 		}

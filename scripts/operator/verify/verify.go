@@ -174,7 +174,7 @@ func (c *comparison) compare(ctx context.Context, r chain.Subject, path string) 
 	return state, err
 }
 
-// ruled compares the factory with its events, which engineers may not read.
+// ruled compares the factory with its events, which not everybody may read.
 func (c *comparison) ruled(ctx context.Context, shown map[string]any) error {
 	query := url.Values{"resourceType": {"factory"}, "resourceId": {fmt.Sprint(shown["factoryId"])}, "limit": {"100"}}
 	var events []audit.Event
