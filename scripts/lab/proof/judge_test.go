@@ -36,7 +36,8 @@ func judge(p person, r samples.Call, a harness.Answer, killing bool) []string {
 			add("a good token was refused")
 		}
 	case http.StatusForbidden:
-		if d, err := a.Problem(); p.Has(op.Roles...) && (err != nil || d.Code != problem.SelfApproval) {
+		limited := op.ID == "put-factory" && !p.Has(auth.PlatformOwner) // to the factory's updates
+		if d, err := a.Problem(); p.Has(op.Roles...) && !limited && (err != nil || d.Code != problem.SelfApproval) {
 			add("a caller with the right role was refused")
 		}
 	case http.StatusInternalServerError:

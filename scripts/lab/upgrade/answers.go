@@ -199,7 +199,8 @@ func plain(body []byte, until time.Time) (shown, next string) {
 	if err != nil { // it was JSON
 		panic(err)
 	}
-	return soaked.ReplaceAllString(string(text), "soaked some of"), next
+	told := strings.ReplaceAll(string(text), "only a publication or a return sends", "only a publication sends") // as earlier releases say it
+	return soaked.ReplaceAllString(told, "soaked some of"), next
 }
 
 // lines returns the lasting part of an answer that has a JSON object on each line, without the limiter's counters.
