@@ -102,7 +102,7 @@ func (o round) play(t *testing.T, sum *tally) {
 		}
 	})
 	plan := fault.New(o.seed, o.share, o.kinds)
-	callers := &callers{world: newWorld(), people: people(t, w.Target), begin: time.Now(), killing: o.kills > 0}
+	callers := &callers{world: newWorld(), people: people(t, w.Target), begin: time.Now(), killing: o.kills > 0, old: o.old != ""}
 	callers.warm(t)
 	endFaults := w.Front.Intercept(plan.Effect)
 	var killed atomic.Int64
@@ -227,6 +227,7 @@ type callers struct {
 	people  []person
 	begin   time.Time
 	killing bool
+	old     bool // functions of an earlier release answer, too
 
 	mu       sync.Mutex
 	left     int
@@ -303,7 +304,7 @@ func (c *callers) make(p person, r samples.Call) int {
 	if err != nil {
 		wrong = []string{"no answer: " + err.Error()}
 	} else {
-		wrong = judge(p, r, a, c.killing)
+		wrong = judge(p, r, a, c.killing, c.old)
 	}
 	if call.Status/100 == 2 {
 		c.world.learn(r, call.Location, a.Header.Get("ETag"), a.Body)
