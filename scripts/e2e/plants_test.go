@@ -9,6 +9,7 @@ import (
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/shared/access/auth"
+	"wavegate/shared/operations"
 	"wavegate/shared/platform/calendar"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/expect"
@@ -87,6 +88,11 @@ func TestPlant_ItsBoxesWait_UnlessTheReleaseIsUrgentOrTheyArePinned(t *testing.T
 	}
 	if !strings.Contains(manifest, `"opensAt":"`) || !strings.Contains(manifest, `"artifactUrl":"`) {
 		t.Errorf("the manifest is %s", manifest)
+	}
+	expect.OK(t, w.RunTask(t.Context(), operations.Tick))
+	own := "/api/organizations/acme/rollouts/" + id(rollout) + "?fresh=true"
+	if text := string(w.As(t, "anna", "acme", auth.OrganizationAdmin).Get(t, own).Is(t, http.StatusOK).Body); !strings.Contains(text, `"waiting":{"window":3`) {
+		t.Errorf("the organization's view is %s", text)
 	}
 	if text := string(owner.Get(t, rollout+"/progress?fresh=true").Is(t, http.StatusOK).Body); !strings.Contains(text, `"waiting":{"window":3,"pause":0,"plants":1`) {
 		t.Errorf("the progress is %s", text)
@@ -168,4 +174,42 @@ func TestPlant_APair_IsToldOneAfterTheOther(t *testing.T) {
 	owner.Post(t, "/api/edges", `{"edges":[{"edgeId":"press-9",`+ninth[1:]+`]}`).Refused(t, problem.ValidationFailed)
 	owner.Put(t, "/api/edges/press-4a", strings.Replace(box, "}", `,"factoryId":null}`, 1)).Is(t, http.StatusNoContent)
 	owner.Post(t, "/api/edges", `{"edges":[{"edgeId":"press-9",`+ninth[1:]+`]}`).Is(t, http.StatusOK)
+}
+
+// TestPlant_ADDIPair_IsToldOneAfterTheOther, also at the door. Their organization sees for what they wait.
+func TestPlant_ADDIPair_IsToldOneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	w, owner := published(t, lookEachSecond)
+	owner.Put(t, plantPath, updating(`{}`)).Is(t, http.StatusCreated)
+	clients := ddiFleet(t, w, 2)
+	for _, c := range clients {
+		owner.Put(t, "/api/edges/"+c.id, strings.Replace(box, "}", `,"factoryId":"munich-1","group":"press 4"}`, 1)).Is(t, http.StatusNoContent)
+	}
+	ddiRollout(t, w, quickly)
+	told := base(t, clients[0].Caller, clients[0].id).Links.DeploymentBase
+	if other := base(t, clients[1].Caller, clients[1].id).Links.DeploymentBase; told == nil || other != nil {
+		t.Fatalf("told %v, and %v", told, other)
+	}
+	clients[0].Get(t, linked(t, w, told)).Is(t, http.StatusOK)
+	if text := string(w.As(t, "anna", "acme", auth.OrganizationAdmin).Get(t, "/api/organizations/acme/fleet?fresh=true").Is(t, http.StatusOK).Body); !strings.Contains(text, `"boxes":2`) {
+		t.Errorf("the fleet is %s", text)
+	}
+}
+
+// TestDoor_APair_IsToldOneAfterTheOther: both boxes poll at the door.
+func TestDoor_APair_IsToldOneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	w, owner := published(t, quick, harness.WithDoor())
+	owner.Put(t, plantPath, updating(`{}`)).Is(t, http.StatusCreated)
+	var told []string
+	for _, id := range []string{"press-4a", "press-4b"} {
+		token := enrol(t, owner, id)
+		owner.Put(t, "/api/edges/"+id, strings.Replace(box, "}", `,"factoryId":"munich-1","group":"press 4"}`, 1)).Is(t, http.StatusNoContent)
+		door := atDoor(w, "Bearer", token)
+		door.Get(t, manifestPath(id)+"?installed=0.9.0").Is(t, http.StatusOK)
+		var m struct{ Version, Source string }
+		door.Get(t, manifestPath(id)+"?installed=0.9.0").Is(t, http.StatusOK).Into(t, &m)
+		told = append(told, m.Version+" "+m.Source)
+	}
+	expect.Equal(t, strings.Join(told, ", "), "1.0.0 channel, 0.9.0 waits", "told")
 }

@@ -253,6 +253,7 @@ func (b *Boxes) Deployment(ctx context.Context, c ClientCall, action int64) (Dep
 		return Deployment{}, err
 	}
 	row := e.row
+	row.Group = "" // it was told
 	t, err := b.tell(ctx, row)
 	if err != nil {
 		return Deployment{}, err

@@ -140,15 +140,18 @@ func (u *Updates) pause(until, reason string, at time.Time) (pointer, fault stri
 	var past []Pause
 	began := at
 	for _, p := range u.Pauses {
-		if p.Until.After(at) { // the present one, which is replaced
-			began, p.Until = p.From, at
-		}
-		if p.Until.After(at.Add(-pauseWindow)) && p.Until.After(p.From) {
+		switch {
+		case p.Until.After(at): // the present one, which is replaced
+			began = p.From
+		case p.Until.After(at.Add(-pauseWindow)):
 			past = append(past, p)
 		}
 	}
 	u.PausedUntil, u.Reason, u.Pauses = nil, "", past
 	if until == "" {
+		if at.After(began) {
+			u.Pauses = append(past, Pause{began, at})
+		}
 		return "", ""
 	}
 	end := input.ParseTime(until).Truncate(time.Millisecond)
@@ -157,9 +160,6 @@ func (u *Updates) pause(until, reason string, at time.Time) (pointer, fault stri
 		return "/updates/pausedUntil", "must be in the future; null ends a pause"
 	case end.Sub(at) > longestPause:
 		return "/updates/pausedUntil", "must be at most 14 days ahead"
-	}
-	if n := len(past); n > 0 && past[n-1].Until.Equal(at) {
-		past = past[:n-1] // it goes on
 	}
 	now := Pause{began, end}
 	used := time.Duration(0)

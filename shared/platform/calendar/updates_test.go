@@ -61,6 +61,7 @@ func TestWith_Pauses_AreBounded(t *testing.T) {
 		"a fifteenth day in 30": {[]calendar.Pause{{From: monday.Add(-12 * day), Until: monday.Add(-2 * day)}}, until(5), "/updates/pausedUntil"},
 		"a fourteenth day":      {[]calendar.Pause{{From: monday.Add(-12 * day), Until: monday.Add(-2 * day)}}, until(4), ""},
 		"long ago":              {[]calendar.Pause{{From: monday.Add(-40 * day), Until: monday.Add(-28 * day)}}, until(14), ""},
+		"right after another":   {[]calendar.Pause{{From: monday.Add(-10 * day), Until: monday}}, until(5), "/updates/pausedUntil"},
 		"longer than it was":    {[]calendar.Pause{{From: monday.Add(-3 * day), Until: monday.Add(3 * day)}}, until(11), ""},
 		"longer than 14 days":   {[]calendar.Pause{{From: monday.Add(-3 * day), Until: monday.Add(3 * day)}}, until(12), "/updates/pausedUntil"},
 	} {
