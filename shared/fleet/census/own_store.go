@@ -137,7 +137,7 @@ func (s *Reader) countFleet(ctx context.Context, edges *edge.Store, organization
 	if err != nil {
 		return f, err
 	}
-	var all []OwnChannel
+	all := []OwnChannel{}
 	for _, some := range on {
 		all = append(all, OwnChannel{EdgeType: some[0].EdgeType, Channel: some[0].Channel, Boxes: len(some)})
 	}
