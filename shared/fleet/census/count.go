@@ -132,14 +132,13 @@ func (s *Store) countFactories(ctx context.Context, r rollout.Rollout, _ *Progre
 	p, c, hour, err := s.look(ctx, r, nil)
 	if err == nil {
 		p.Factories, p.MoreFactories = troubled(c.Factories)
-		err = s.openings(ctx, r, c.at, p.Factories)
+		err = s.openings(ctx, c, p.Factories)
 	}
 	return p, hour, err
 }
 
 // look counts a rollout and finds when a sample of its boxes was last seen, unless that is known from the last count. In
-// parallel with the boxes, it reads the
-// hour of the history that the count belongs to, and calls beside.
+// parallel with the boxes, it reads the hour of the history that the count belongs to, and calls beside.
 func (s *Store) look(ctx context.Context, r rollout.Rollout, known *Progress, beside ...func(context.Context) error) (Progress, *Census, Hour, error) {
 	now := s.db.Now()
 	var c *Census
@@ -156,7 +155,7 @@ func (s *Store) look(ctx context.Context, r rollout.Rollout, known *Progress, be
 	if err != nil {
 		return Progress{}, nil, Hour{}, err
 	}
-	waiting, err := s.waiting(ctx, r, c)
+	waiting, err := s.waiting(ctx, c)
 	if err != nil {
 		return Progress{}, nil, Hour{}, err
 	}
@@ -181,9 +180,9 @@ func (s *Store) look(ctx context.Context, r rollout.Rollout, known *Progress, be
 // forSightings is the time that a count has to look up when boxes were last seen.
 const forSightings = 15 * time.Second
 
-// sightings looks up when the boxes of a sample of a count were last seen; each box once for a count. A box that has another offer by now is returned without
-// an offer. A box that cannot be read in time is unknown, which is not an error: the guard can still judge failures.
-// The only error is that of a context that ended.
+// sightings looks up when the boxes of a sample of a count were last seen; each box once for a count. A box that has
+// another offer by now is returned without an offer. A box that cannot be read in time is unknown, which is not an error:
+// the guard can still judge failures. The only error is that of a context that ended.
 func (s *Store) sightings(ctx context.Context, c *Census, boxes []report.IndexEntry) ([]Sighting, error) {
 	list := make([]Sighting, len(boxes))
 	inTime, cancel := context.WithTimeout(ctx, forSightings)

@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/plant"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/dynamo"
@@ -155,13 +158,30 @@ func (s *Reader) countFleet(ctx context.Context, edges *edge.Store, organization
 			return f, err
 		}
 		f.Channels[i] = counts[i].done(organizationID)
-		if c.of != nil {
-			if f.Channels[i].Rollout.Waiting, err = s.waiting(ctx, *c.of, c.census); err != nil {
-				return f, err
+	}
+	return f, s.openingsOf(ctx, f, counts)
+}
+
+// openingsOf adds to a fleet for which plants its boxes wait. A plant is read once, whatever channels have boxes there.
+func (s *Reader) openingsOf(ctx context.Context, f Fleet, counts []ownCount) error {
+	ids := map[string]bool{}
+	for _, c := range counts {
+		if c.census != nil {
+			for _, id := range c.census.untoldAt() {
+				ids[id] = true
 			}
 		}
 	}
-	return f, nil
+	plants, err := plant.GetAll(ctx, s.db, slices.Collect(maps.Keys(ids)))
+	if err != nil {
+		return err
+	}
+	for i, c := range counts {
+		if c.census != nil {
+			f.Channels[i].Rollout.Waiting = c.census.wait(plants)
+		}
+	}
+	return nil
 }
 
 // begin reads what is on a channel.

@@ -20,7 +20,7 @@ type AtPlants struct {
 	Plants int `json:"plants"`
 	// OpensAt is when the next plant opens; nil: none within two weeks.
 	OpensAt *time.Time `json:"opensAt,omitempty"`
-	// Closed are the plants, those with the most boxes first; MostWaiting at most.
+	// Closed are the plants, those with the most boxes first; mostClosed at most.
 	Closed []ClosedPlant `json:"closed,omitempty"`
 }
 
@@ -33,38 +33,47 @@ type ClosedPlant struct {
 	OpensAt   *time.Time `json:"opensAt,omitempty"`
 }
 
-// MostWaiting limits the plants of an answer.
-const MostWaiting = 100
+// mostClosed limits the plants of an answer.
+const mostClosed = 100
 
 // waiting finds for which plants the boxes of an active rollout wait, and tells the guard.
-func (s *Reader) waiting(ctx context.Context, r rollout.Rollout, c *Census) (*AtPlants, error) {
-	var ids []string
-	for id, n := range c.Factories {
-		if id != "" && n.NotYetPolled > 0 {
-			ids = append(ids, id)
-		}
-	}
-	if r.Status != rollout.Active || len(ids) == 0 {
-		return nil, nil
-	}
-	plants, err := plant.GetAll(ctx, s.db, ids)
+func (s *Reader) waiting(ctx context.Context, c *Census) (*AtPlants, error) {
+	plants, err := plant.GetAll(ctx, s.db, c.untoldAt())
 	if err != nil {
 		return nil, err
 	}
-	return c.wait(r, plants), nil
+	return c.wait(plants), nil
 }
 
-// wait counts the boxes that wait for plants.
-func (c *Census) wait(r rollout.Rollout, plants []plant.Plant) *AtPlants {
+// untold counts the boxes of a factory that the rollout reaches and has not told; 0 once it has ended.
+func (c *Census) untold(factoryID string) int {
+	if factoryID == "" || c.of.Status != rollout.Active {
+		return 0
+	}
+	return c.Factories[factoryID].NotYetPolled
+}
+
+// untoldAt lists the factories with such boxes.
+func (c *Census) untoldAt() (ids []string) {
+	for id := range c.Factories {
+		if c.untold(id) > 0 {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// wait counts the boxes that wait for plants; nil: none does.
+func (c *Census) wait(plants []plant.Plant) *AtPlants {
 	var sum AtPlants
 	waits := map[string]calendar.Wait{}
 	for _, p := range plants {
-		w := p.Updates.Wait(r.Haste(), c.at)
-		if w.For == "" {
+		w, untold := p.Updates.Wait(c.of.Haste(), c.at), c.untold(p.FactoryID)
+		if w.For == "" || untold == 0 {
 			continue
 		}
 		waits[p.FactoryID] = w
-		closed := ClosedPlant{FactoryID: p.FactoryID, TimeZone: p.Updates.TimeZone, Boxes: c.Factories[p.FactoryID].NotYetPolled, For: w.For}
+		closed := ClosedPlant{FactoryID: p.FactoryID, TimeZone: p.Updates.TimeZone, Boxes: untold, For: w.For}
 		if opens := w.Opens; !opens.IsZero() {
 			closed.OpensAt = &opens
 			if sum.OpensAt == nil || opens.Before(*sum.OpensAt) {
@@ -88,25 +97,25 @@ func (c *Census) wait(r rollout.Rollout, plants []plant.Plant) *AtPlants {
 	slices.SortFunc(sum.Closed, func(a, b ClosedPlant) int {
 		return cmp.Or(cmp.Compare(b.Boxes, a.Boxes), cmp.Compare(a.FactoryID, b.FactoryID))
 	})
-	sum.Closed = sum.Closed[:min(len(sum.Closed), MostWaiting)]
+	sum.Closed = sum.Closed[:min(len(sum.Closed), mostClosed)]
 	return &sum
 }
 
 // openings adds to the factories of an active rollout when they take updates.
-func (s *Reader) openings(ctx context.Context, r rollout.Rollout, at time.Time, list []FactoryCounts) error {
+func (s *Reader) openings(ctx context.Context, c *Census, list []FactoryCounts) error {
+	if c.of.Status != rollout.Active {
+		return nil
+	}
 	index := map[string]int{}
 	for i, f := range list {
 		if f.FactoryID != "" {
 			index[f.FactoryID] = i
 		}
 	}
-	if r.Status != rollout.Active {
-		return nil
-	}
 	plants, err := plant.GetAll(ctx, s.db, slices.Collect(maps.Keys(index)))
 	for _, p := range plants {
 		if f := &list[index[p.FactoryID]]; p.Updates != nil {
-			w := p.Updates.Wait(r.Haste(), at)
+			w := p.Updates.Wait(c.of.Haste(), c.at)
 			if f.TimeZone, f.Waits = p.Updates.TimeZone, w.For; !w.Opens.IsZero() {
 				f.OpensAt = &w.Opens
 			}
