@@ -36,21 +36,26 @@ func (f *fleet) enlists(t tester, organization string, n int) []string {
 	return names
 }
 
-// updates has boxes poll; every third installs the target, and every fifth of the others fails.
+// updates has boxes poll. Of those that are told the target, every third installs it, and every fifth of the others fails.
 func (f *fleet) updates(t tester, boxes []string) {
 	t.Helper()
-	for i, id := range boxes {
+	told := 0
+	for _, id := range boxes {
 		f.poll(t, id, "1.0.0")
 		row, err := report.NewStore(f.db, 4).Get(f.ctx, id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		switch told := row.Offer != nil && row.Offer.RolloutID != ""; {
-		case told && i%3 == 0:
+		if row.Offer == nil || row.Offer.RolloutID == "" {
+			continue
+		}
+		switch {
+		case told%3 == 0:
 			f.poll(t, id, "2.0.0")
-		case told && i%5 == 0:
+		case told%5 == 1:
 			f.fails(t, id)
 		}
+		told++
 	}
 }
 
