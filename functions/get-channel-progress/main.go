@@ -3,8 +3,6 @@
 package main
 
 import (
-	"net/http"
-
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/progress"
@@ -17,6 +15,6 @@ func wire(env lambdahttp.Env) function.Handler[census.OfChannel] {
 	store := census.NewReader(env.DB, census.ReadSettings(env.Settings))
 	return func(c *function.Call, in census.OfChannel) (lambdahttp.Answer, error) {
 		p, err := store.Channel(c.Context(), in.EdgeType, in.Channel, in.Fresh)
-		return lambdahttp.Answer{Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, Body: p}, err
+		return lambdahttp.Present(p), err
 	}
 }

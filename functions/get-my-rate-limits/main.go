@@ -3,8 +3,6 @@
 package main
 
 import (
-	"net/http"
-
 	"wavegate/shared/access/auth"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/limits"
@@ -32,8 +30,6 @@ func wire(env lambdahttp.Env) function.Handler[struct{}] {
 		usages, err := ratelimit.ReadUsage(c.Context(), env.API, settings.Limits, env.Now(), ratelimit.Caller{
 			User: c.Caller.User(), Organization: c.Caller.OrganizationID, Box: c.Caller.Has(auth.Edge),
 		})
-		return lambdahttp.Answer{Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, Body: answer{
-			c.Caller.Issuer, c.Caller.UserID, c.Caller.OrganizationID, usages,
-		}}, err
+		return lambdahttp.Present(answer{c.Caller.Issuer, c.Caller.UserID, c.Caller.OrganizationID, usages}), err
 	}
 }

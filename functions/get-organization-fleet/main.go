@@ -3,8 +3,6 @@
 package main
 
 import (
-	"net/http"
-
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/progress"
@@ -17,6 +15,6 @@ func wire(env lambdahttp.Env) function.Handler[census.OfFleet] {
 	store := census.NewReader(env.DB, census.ReadSettings(env.Settings))
 	return func(c *function.Call, in census.OfFleet) (lambdahttp.Answer, error) {
 		f, err := store.Fleet(c.Context(), c.Caller, in)
-		return lambdahttp.Answer{Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, Body: f}, err
+		return lambdahttp.Present(f), err
 	}
 }

@@ -2,8 +2,6 @@
 package main
 
 import (
-	"net/http"
-
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/progress"
@@ -16,6 +14,6 @@ func wire(env lambdahttp.Env) function.Handler[census.OfOwnRollout] {
 	store := census.NewReader(env.DB, census.ReadSettings(env.Settings))
 	return func(c *function.Call, in census.OfOwnRollout) (lambdahttp.Answer, error) {
 		o, err := store.OwnRollout(c.Context(), c.Caller, in)
-		return lambdahttp.Answer{Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, Body: o}, err
+		return lambdahttp.Present(o), err
 	}
 }

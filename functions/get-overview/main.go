@@ -3,8 +3,6 @@
 package main
 
 import (
-	"net/http"
-
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/progress"
@@ -17,6 +15,6 @@ func wire(env lambdahttp.Env) function.Handler[census.OfActive] {
 	store := census.NewReader(env.DB, census.ReadSettings(env.Settings))
 	return func(c *function.Call, in census.OfActive) (lambdahttp.Answer, error) {
 		o, err := store.Overview(c.Context(), in.Filter, in.Limit, in.Skip)
-		return lambdahttp.Answer{Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, Body: o}, err
+		return lambdahttp.Present(o), err
 	}
 }

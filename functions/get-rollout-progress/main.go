@@ -3,8 +3,6 @@
 package main
 
 import (
-	"net/http"
-
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/progress"
@@ -18,6 +16,6 @@ func wire(env lambdahttp.Env) function.Handler[census.OfRollout] {
 	store := census.NewStore(env.DB, census.ReadSettings(env.Settings), ratelimit.LastSeen(env.API))
 	return func(c *function.Call, in census.OfRollout) (lambdahttp.Answer, error) {
 		p, err := store.Rollout(c.Context(), in.ID, in.ByFactory, in.Fresh)
-		return lambdahttp.Answer{Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, Body: p}, err
+		return lambdahttp.Present(p), err
 	}
 }

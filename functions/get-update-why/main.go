@@ -2,8 +2,6 @@
 package main
 
 import (
-	"net/http"
-
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
@@ -18,6 +16,6 @@ func wire(env lambdahttp.Env) function.Handler[string] {
 	store := census.NewStore(env.DB, census.Settings{Shards: report.ReadShards(env.Settings)}, ratelimit.LastSeen(env.API))
 	return func(c *function.Call, id string) (lambdahttp.Answer, error) {
 		why, err := store.Why(c.Context(), c.Caller, id)
-		return lambdahttp.Answer{Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, Body: why}, err
+		return lambdahttp.Present(why), err
 	}
 }

@@ -62,6 +62,9 @@ func (c *Call) CountBox(ctx context.Context, box auth.Principal) (subject string
 	return ratelimit.Subject(box.Counted()), nil
 }
 
+// Calls is how many calls the caller made in the last minute, once the limiter has decided.
+func (c *Call) Calls(ctx context.Context) int { return ratelimit.Used(admission.Header(ctx)) }
+
 // Origin is the call's part of an audit event.
 func (c *Call) Origin() audit.Origin {
 	return audit.Origin{

@@ -2,7 +2,6 @@
 package hawkbit
 
 import (
-	"context"
 	"net/http"
 
 	"wavegate/shared/access/auth"
@@ -10,7 +9,6 @@ import (
 	"wavegate/shared/fleet/ddi"
 	"wavegate/shared/fleet/polling"
 	"wavegate/shared/function"
-	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/ratelimit"
@@ -25,7 +23,7 @@ func Base(env lambdahttp.Env) function.Handler[ddi.ClientCall] {
 	known := boxes(env).With(polling.NewWatch(census.NewCountedSizes(env.DB).Of, env.Now))
 	return func(c *function.Call, in ddi.ClientCall) (lambdahttp.Answer, error) {
 		if c.Caller.Has(auth.Edge) { // its own token: a gateway's calls are counted otherwise
-			in.Calls = func(ctx context.Context) int { return ratelimit.Used(admission.Header(ctx)) }
+			in.Calls = c.Calls
 		}
 		base, err := known.Poll(c.Context(), in.By(c.Caller, c.Origin(), c.CountBox))
 		polling.Warn(c.Context(), env.Log, env.Metrics, env.Now(), "get-ddi-base", base.Unrecorded)
@@ -42,9 +40,7 @@ func Deployment(env lambdahttp.Env) function.Handler[ddi.CallAbout] {
 	known := boxes(env)
 	return func(c *function.Call, in ddi.CallAbout) (lambdahttp.Answer, error) {
 		deployment, err := known.Deployment(c.Context(), in.By(c.Caller, c.Origin(), c.CountBox), in.Action)
-		return lambdahttp.Answer{
-			Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, Body: deployment.Answer(),
-		}, err
+		return lambdahttp.Present(deployment.Answer()), err
 	}
 }
 
@@ -52,9 +48,7 @@ func Deployment(env lambdahttp.Env) function.Handler[ddi.CallAbout] {
 func CancelAction(env lambdahttp.Env) function.Handler[ddi.CallAbout] {
 	known := boxes(env)
 	return func(c *function.Call, in ddi.CallAbout) (lambdahttp.Answer, error) {
-		return lambdahttp.Answer{
-			Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, Body: ddi.NewCancelAnswer(in.Action),
-		}, known.Cancel(c.Context(), in.By(c.Caller, c.Origin(), c.CountBox), in.Action)
+		return lambdahttp.Present(ddi.NewCancelAnswer(in.Action)), known.Cancel(c.Context(), in.By(c.Caller, c.Origin(), c.CountBox), in.Action)
 	}
 }
 

@@ -3,7 +3,6 @@
 package manifest
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/polling"
 	"wavegate/shared/function"
-	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/secret"
 	"wavegate/shared/ratelimit"
@@ -36,7 +34,7 @@ func Handle(env lambdahttp.Env) function.Handler[polling.Poll] {
 		}
 		if c.Caller.Has(auth.Edge) && c.Caller.UserID == poll.EdgeID {
 			poll.Subject = ratelimit.Subject(c.Caller.Counted())
-			poll.Calls = func(ctx context.Context) int { return ratelimit.Used(admission.Header(ctx)) }
+			poll.Calls = c.Calls
 		}
 		reply, err := polls.Answer(c.Context(), poll)
 		polling.Warn(c.Context(), env.Log, env.Metrics, env.Now(), "get-manifest", reply.Unrecorded)

@@ -101,6 +101,11 @@ func OK(body any, etag string) Answer {
 	return Answer{Status: http.StatusOK, Body: body, ETag: etag}
 }
 
+// Present answers with what holds at this moment, which nothing may keep.
+func Present(body any) Answer {
+	return Answer{Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, Body: body}
+}
+
 // Empty answers with a status and no body.
 func Empty(status int) Answer { return Answer{Status: status} }
 
