@@ -64,8 +64,8 @@ func (p *play) waits(i int32, b *box, asks polling.Box, r polling.Resolution) po
 // haste is what the release, or its return, may pass by, by the world's own words.
 func (p *play) haste() calendar.Haste {
 	h := calendar.Haste{Urgent: p.rollout.Urgent}
-	if until := p.rollout.Until(p.world.Start); until != nil && p.rollout.ReturnedAt == nil {
-		h.Deadline = *until
+	if p.rollout.ReturnedAt == nil {
+		h.Deadline = p.rollout.Until(p.world.Start)
 	}
 	return h
 }

@@ -153,7 +153,7 @@ func (s *site) open(at time.Time, h calendar.Haste) bool {
 		return true
 	}
 	for _, p := range s.pauses {
-		if !at.Before(p.From) && at.Before(p.Until) && (h.Deadline.IsZero() || at.Before(h.Deadline)) {
+		if !at.Before(p.From) && at.Before(p.Until) && (h.Deadline == nil || at.Before(*h.Deadline)) {
 			return false
 		}
 	}
@@ -174,7 +174,7 @@ func (s *site) first(from time.Time, h calendar.Haste) (time.Time, bool) {
 	if s.open(from, h) {
 		return from, true
 	}
-	key := firstKey{from, !h.Deadline.IsZero()}
+	key := firstKey{from, h.Deadline != nil}
 	if at, known := s.firsts[key]; known {
 		return at, !at.IsZero()
 	}

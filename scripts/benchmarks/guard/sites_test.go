@@ -140,7 +140,7 @@ func TestSite_OpensByTheClockOnTheWall(t *testing.T) {
 		"within":                    {"2026-03-29T00:59:00Z", "2026-03-29T00:59:00Z", calendar.Haste{}},
 		"clocks skip its end":       {"2026-03-29T01:00:00Z", "2026-03-29T21:30:00Z", calendar.Haste{}},
 		"after a pause":             {"2026-04-04T00:00:00Z", "2026-04-12T00:00:00Z", calendar.Haste{}},
-		"after the deadline":        {"2026-04-04T00:00:00Z", "2026-04-11T21:30:00Z", calendar.Haste{Deadline: until("2026-04-06T12:00:00Z")}},
+		"after the deadline":        {"2026-04-04T00:00:00Z", "2026-04-11T21:30:00Z", calendar.Haste{Deadline: new(until("2026-04-06T12:00:00Z"))}},
 		"urgent":                    {"2026-04-04T00:00:00Z", "2026-04-04T00:00:00Z", calendar.Haste{Urgent: true}},
 		"clocks show its end twice": {"2026-10-25T01:00:00Z", "2026-10-25T01:00:00Z", calendar.Haste{}},
 	} {

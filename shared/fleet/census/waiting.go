@@ -73,12 +73,9 @@ func (c *Census) wait(plants []plant.Plant) *AtPlants {
 			continue
 		}
 		waits[p.FactoryID] = w
-		closed := ClosedPlant{FactoryID: p.FactoryID, TimeZone: p.Updates.TimeZone, Boxes: untold, For: w.For}
-		if opens := w.Opens; !opens.IsZero() {
-			closed.OpensAt = &opens
-			if sum.OpensAt == nil || opens.Before(*sum.OpensAt) {
-				sum.OpensAt = &opens
-			}
+		closed := ClosedPlant{FactoryID: p.FactoryID, TimeZone: p.Updates.TimeZone, Boxes: untold, For: w.For, OpensAt: w.OpensAt()}
+		if at := closed.OpensAt; at != nil && (sum.OpensAt == nil || at.Before(*sum.OpensAt)) {
+			sum.OpensAt = at
 		}
 		if w.For == calendar.ForPause {
 			sum.Pause += closed.Boxes
@@ -116,9 +113,7 @@ func (s *Reader) openings(ctx context.Context, c *Census, list []FactoryCounts) 
 	for _, p := range plants {
 		if f := &list[index[p.FactoryID]]; p.Updates != nil {
 			w := p.Updates.Wait(c.of.Haste(), c.at)
-			if f.TimeZone, f.Waits = p.Updates.TimeZone, w.For; !w.Opens.IsZero() {
-				f.OpensAt = &w.Opens
-			}
+			f.TimeZone, f.Waits, f.OpensAt = p.Updates.TimeZone, w.For, w.OpensAt()
 		}
 	}
 	return err

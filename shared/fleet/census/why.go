@@ -1,7 +1,6 @@
 package census
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -87,9 +86,9 @@ type Telling struct {
 }
 
 // waits is the answer to a box that waits for its plant: what it has.
-func (t Telling) waits(has string, e polling.Box, o polling.Opening) Telling {
+func (t Telling) waits(e polling.Box, o polling.Opening) Telling {
 	t.Then = t.Sentence()
-	t.Rule, t.Version, t.Plant, t.Wait, t.Blocker = RuleWaits, has, e.FactoryID, o.Wait, o.Blocker
+	t.Rule, t.Version, t.Plant, t.Wait, t.Blocker = RuleWaits, e.Has(), e.FactoryID, o.Wait, o.Blocker
 	if o.Updates != nil {
 		t.Reason = o.Updates.Reason
 	}
@@ -338,12 +337,10 @@ func (s *Store) Why(ctx context.Context, caller auth.Principal, edgeID string) (
 		return Why{}, err
 	}
 	if open.Wait.For != "" && t.Rule != RuleUndescribed {
-		t, r.Source, r.Towards = t.waits(cmp.Or(box.Installed, box.Told), box, open), polling.FromWaits, ""
+		t, r.Source, r.Towards = t.waits(box, open), polling.FromWaits, ""
 	}
 	why := t.of(known)
-	if why.Waits = t.Wait.For; !t.Wait.Opens.IsZero() {
-		why.OpensAt = &t.Wait.Opens
-	}
+	why.Waits, why.OpensAt = t.Wait.For, t.Wait.OpensAt()
 	why.EdgeID, why.EdgeType, why.Channel = e.EdgeID, e.EdgeType, e.Channel
 	why.Source, why.Towards, why.Warnings = r.Source, r.Towards, warnings
 	if e.Pin.Holds(box.At) {

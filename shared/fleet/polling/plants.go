@@ -13,13 +13,13 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// has is what the box runs or, if it does not say, was told last.
-func (b Box) has() string { return cmp.Or(b.Installed, b.Told) }
+// Has is what the box runs or, if it does not say, was told last.
+func (b Box) Has() string { return cmp.Or(b.Installed, b.Told) }
 
 // asks reports whether the box's plant decides when it is told: it is told something new, not by a pin, and it is not its
 // first version.
 func (b Box) asks(r Resolution) bool {
-	return b.FactoryID != "" && r.Source != FromPin && r.Version != b.has() && b.has() != ""
+	return b.FactoryID != "" && r.Source != FromPin && r.Version != b.Has() && b.Has() != ""
 }
 
 // passes is what a box's plant cannot keep waiting.
@@ -42,9 +42,9 @@ func Waits(b Box, r Resolution, row release.ChannelRow, u *calendar.Updates) cal
 
 // wait is what a box is told while it waits: what it has.
 func (b Box) wait(w calendar.Wait, find Releases) (Resolution, error) {
-	is, err := find(b.has())
+	is, err := find(b.Has())
 	r := Resolution{RolloutTarget: is.Target(), Source: FromWaits, Wait: w}
-	r.Version = b.has()
+	r.Version = b.Has()
 	return r, err
 }
 

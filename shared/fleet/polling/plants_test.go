@@ -28,7 +28,7 @@ func TestPoll_FallsBackWhileItsPlantIsClosed_IsSeen(t *testing.T) {
 		p.ask(t, "2.0.0", "")
 		expect.Equal(t, p.row(t).Offer.State, report.Installed, "before")
 		until := time.Now().Add(time.Hour)
-		closed := plant.Plant{FactoryID: id, OrganizationID: "acme", Updates: &calendar.Updates{PausedUntil: &until, Reason: "a test"}}
+		closed := plant.Plant{FactoryID: id, Updates: &calendar.Updates{PausedUntil: &until, Reason: "a test"}}
 		expect.OK(t, p.db.Put(admission.Unlimited(t.Context()), dynamo.Factories, closed, dynamo.Absent("factoryId")))
 		p.forget()
 		m := p.ask(t, "1.5.0", "").Manifest

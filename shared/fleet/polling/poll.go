@@ -252,9 +252,7 @@ func (p *Polls) resolve(ctx context.Context, poll Poll) (found, error) {
 		Source: r.Source, RolloutID: r.RolloutID, Towards: r.Towards, Installed: poll.Installed,
 		PollIntervalSeconds: wholeSeconds(f.next(p.settings.Interval(row, now, p.bell.Near(ctx, row, box)), now)),
 		Door:                boxauth.DoorFor(ctx, poll.Speaker, p.settings.Door),
-	}
-	if opens := r.Wait.Opens; !opens.IsZero() {
-		f.manifest.OpensAt = &opens
+		OpensAt:             r.Wait.OpensAt(),
 	}
 	return f, nil
 }

@@ -107,18 +107,14 @@ func (r ChannelRow) ReturnedUrgently(rolloutID string) bool {
 }
 
 // Passes is what a version may pass by in plants: that of a rollout, or else the channel's.
-func (r ChannelRow) Passes(rolloutID string) (h calendar.Haste) {
-	urgent, deadline := r.HasteUrgent, r.HasteDeadline
+func (r ChannelRow) Passes(rolloutID string) calendar.Haste {
 	switch {
 	case rolloutID != "" && rolloutID == r.TellingID:
-		urgent, deadline = r.Urgent, r.Deadline
-	case rolloutID != "" || r.HasteOf != r.CurrentVersion:
-		return h
+		return calendar.Haste{Urgent: r.Urgent, Deadline: r.Deadline}
+	case rolloutID == "" && r.HasteOf == r.CurrentVersion:
+		return calendar.Haste{Urgent: r.HasteUrgent, Deadline: r.HasteDeadline}
 	}
-	if h.Urgent = urgent; deadline != nil {
-		h.Deadline = *deadline
-	}
-	return h
+	return calendar.Haste{}
 }
 
 // A Kept is an organization that was left out of a rollout that was adopted. Its boxes keep the version that the channel

@@ -103,11 +103,7 @@ func (r Rollout) Telling() release.Telling {
 
 // Haste is what plants cannot keep waiting.
 func (r Rollout) Haste() calendar.Haste {
-	h := calendar.Haste{Urgent: r.Urgent}
-	if until := r.Until(r.StartedAt); until != nil {
-		h.Deadline = *until
-	}
-	return h
+	return calendar.Haste{Urgent: r.Urgent, Deadline: r.Until(r.StartedAt)}
 }
 
 // StageStarts are when a version first reached each stage; nil: never.

@@ -35,9 +35,6 @@ const (
 	minutesADay  = 24 * 60
 )
 
-// ReasonRule accepts the reason of a pause.
-var ReasonRule = &input.Text{Min: 1, Max: 256, Trim: true, Check: input.Visible, Says: "1 to 256 characters without control characters and invisible characters"}
-
 // An UpdatesRequest is what a caller wants of a plant's updates; nil keeps a value.
 type UpdatesRequest struct {
 	TimeZone    *string
@@ -46,8 +43,8 @@ type UpdatesRequest struct {
 	Reason      string
 }
 
-// ReadUpdates reads what a body wants of a plant's updates.
-func ReadUpdates(o *input.Object) UpdatesRequest {
+// ReadUpdates reads what a body wants of a plant's updates. reasons is the rule for the reason of a pause.
+func ReadUpdates(o *input.Object, reasons *input.Text) UpdatesRequest {
 	var q UpdatesRequest
 	if zone, given := o.OptionalText("timeZone", ZoneRule); given {
 		q.TimeZone = &zone
@@ -62,7 +59,7 @@ func ReadUpdates(o *input.Object) UpdatesRequest {
 		}
 	}
 	q.PausedUntil = o.ClearableText("pausedUntil", input.Time)
-	reason, given := o.OptionalText("reason", ReasonRule)
+	reason, given := o.OptionalText("reason", reasons)
 	q.Reason = reason
 	switch {
 	case q.PausedUntil == nil && given:
@@ -124,9 +121,8 @@ func (u *Updates) With(q UpdatesRequest, at time.Time) (*Updates, error) {
 		faults = append(faults, problem.Fault{Pointer: "/updates/timeZone", Code: "required", Detail: "is required with windows"})
 	}
 	if q.PausedUntil != nil {
-		pointer, err := next.pause(*q.PausedUntil, q.Reason, at)
-		if err != "" {
-			faults = append(faults, problem.Fault{Pointer: pointer, Code: "range", Detail: err})
+		if fault := next.pause(*q.PausedUntil, q.Reason, at); fault != "" {
+			faults = append(faults, problem.Fault{Pointer: "/updates/pausedUntil", Code: "range", Detail: fault})
 		}
 	}
 	if len(faults) > 0 {
@@ -135,8 +131,8 @@ func (u *Updates) With(q UpdatesRequest, at time.Time) (*Updates, error) {
 	return &next, nil
 }
 
-// pause sets or ends the pause. It returns what is wrong with it.
-func (u *Updates) pause(until, reason string, at time.Time) (pointer, fault string) {
+// pause sets or ends the pause. It returns what is wrong with its end; empty: nothing.
+func (u *Updates) pause(until, reason string, at time.Time) (fault string) {
 	var past []Pause
 	began := at
 	for _, p := range u.Pauses {
@@ -152,38 +148,32 @@ func (u *Updates) pause(until, reason string, at time.Time) (pointer, fault stri
 		if at.After(began) {
 			u.Pauses = append(past, Pause{began, at})
 		}
-		return "", ""
+		return ""
 	}
 	end := input.ParseTime(until).Truncate(time.Millisecond)
 	switch {
 	case !end.After(at):
-		return "/updates/pausedUntil", "must be in the future; null ends a pause"
+		return "must be in the future; null ends a pause"
 	case end.Sub(at) > longestPause:
-		return "/updates/pausedUntil", "must be at most 14 days ahead"
+		return "must be at most 14 days ahead"
 	}
 	now := Pause{began, end}
 	used := time.Duration(0)
 	for _, p := range append(slices.Clone(past), now) {
-		used += max(0, p.Until.Sub(later(p.From, end.Add(-pauseWindow))))
+		inside := min(p.Until.Sub(p.From), p.Until.Sub(end.Add(-pauseWindow)))
+		used += max(0, inside)
 	}
 	if used > longestPause {
-		return "/updates/pausedUntil", fmt.Sprintf("must leave at most 14 paused days in 30; with this pause there would be %.1f", used.Hours()/24)
+		return fmt.Sprintf("must leave at most 14 paused days in 30; with this pause there would be %.1f", used.Hours()/24)
 	}
 	u.PausedUntil, u.Reason, u.Pauses = &end, reason, append(past, now)
-	return "", ""
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
+	return ""
 }
 
 // A Haste is what a release may pass by.
 type Haste struct {
-	Urgent   bool      // windows and pauses
-	Deadline time.Time // pauses, from then on; zero: none
+	Urgent   bool       // windows and pauses
+	Deadline *time.Time // pauses, from then on; nil: none
 }
 
 // What a box waits for.
@@ -200,16 +190,24 @@ type Wait struct {
 	Opens, Closes time.Time
 }
 
+// OpensAt is Opens as answers show it; nil: not within two weeks.
+func (w Wait) OpensAt() *time.Time {
+	if w.Opens.IsZero() {
+		return nil
+	}
+	return &w.Opens
+}
+
 // Wait is for how long a release waits for a plant.
 func (u *Updates) Wait(h Haste, at time.Time) (w Wait) {
 	if u == nil || h.Urgent {
 		return w
 	}
 	ready := at
-	if u.PausedUntil != nil && u.PausedUntil.After(at) && (h.Deadline.IsZero() || h.Deadline.After(at)) {
+	if u.PausedUntil != nil && u.PausedUntil.After(at) && (h.Deadline == nil || h.Deadline.After(at)) {
 		w.For, ready = ForPause, *u.PausedUntil
-		if !h.Deadline.IsZero() && h.Deadline.Before(ready) {
-			ready = h.Deadline
+		if h.Deadline != nil && h.Deadline.Before(ready) {
+			ready = *h.Deadline
 		}
 	}
 	windows := u.windows()

@@ -20,7 +20,9 @@ const day = 24 * time.Hour
 
 // read reads updates as a body has them.
 func read(text string) (calendar.UpdatesRequest, []problem.Fault) {
-	return input.Parse([]byte(text), calendar.ReadUpdates)
+	return input.Parse([]byte(text), func(o *input.Object) calendar.UpdatesRequest {
+		return calendar.ReadUpdates(o, &input.Text{Min: 1, Max: 256})
+	})
 }
 
 func TestReadUpdates_TellsEveryFault(t *testing.T) {
@@ -140,10 +142,10 @@ func TestWait_WindowsPausesDeadlinesAndUrgency(t *testing.T) {
 		"urgent":                        {both, calendar.Haste{Urgent: true}, monday, "", time.Time{}},
 		"paused":                        {pauses, calendar.Haste{}, monday, "pause", thursday},
 		"the pause is over":             {pauses, calendar.Haste{}, thursday, "", time.Time{}},
-		"paused, before the deadline":   {pauses, calendar.Haste{Deadline: monday.Add(day)}, monday, "pause", monday.Add(day)},
-		"paused, after the deadline":    {pauses, calendar.Haste{Deadline: monday}, monday, "", time.Time{}},
+		"paused, before the deadline":   {pauses, calendar.Haste{Deadline: new(monday.Add(day))}, monday, "pause", monday.Add(day)},
+		"paused, after the deadline":    {pauses, calendar.Haste{Deadline: &monday}, monday, "", time.Time{}},
 		"paused, and windows":           {both, calendar.Haste{}, monday, "pause", sunday},
-		"windows after the deadline":    {both, calendar.Haste{Deadline: monday}, monday, "window", sunday},
+		"windows after the deadline":    {both, calendar.Haste{Deadline: &monday}, monday, "window", sunday},
 		"paused beyond the next window": {&calendar.Updates{TimeZone: "UTC", Windows: hours, PausedUntil: new(sunday.Add(day))}, calendar.Haste{}, monday, "pause", sunday.Add(7 * day)},
 	} {
 		t.Run(name, func(t *testing.T) {

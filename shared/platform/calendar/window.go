@@ -4,6 +4,7 @@ package calendar
 import (
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	_ "time/tzdata" // so that zones are known wherever the service runs
 
@@ -47,8 +48,23 @@ func isZone(name string) bool {
 	if name == "Local" {
 		return false // the machine's own zone
 	}
-	_, err := time.LoadLocation(name)
+	_, err := location(name)
 	return err == nil
+}
+
+// locations are the time zones that were loaded, by name: some 600 at most. A poll of a waiting box needs its zone, and to
+// parse one takes longer than to ask it for the time.
+var locations sync.Map
+
+func location(name string) (*time.Location, error) {
+	if known, ok := locations.Load(name); ok {
+		return known.(*time.Location), nil
+	}
+	zone, err := time.LoadLocation(name)
+	if err == nil {
+		locations.Store(name, zone)
+	}
+	return zone, err
 }
 
 // minutes converts a time of day to minutes since midnight.
@@ -106,7 +122,7 @@ func (ws Windows) Open(at time.Time) bool { return ws.open(ws.zones(), at) }
 func (ws Windows) zones() []*time.Location {
 	zones := make([]*time.Location, len(ws))
 	for i, w := range ws {
-		zone, err := time.LoadLocation(w.TimeZone)
+		zone, err := location(w.TimeZone)
 		if err != nil {
 			continue // not reached: a window without faults has a valid zone
 		}

@@ -10,6 +10,7 @@ import (
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/trail/audit"
 )
 
 // A Factory belongs to one organization, which never changes.
@@ -111,7 +112,7 @@ func RegistrationOf(body *input.Object) Registration {
 	r := Registration{OrganizationID: body.Text("organizationId", input.Name), Name: body.Text("name", input.DisplayName)}
 	approval, _ := body.OptionalText("methodApproval", ApprovalRule)
 	r.MethodApproval = ApprovalPolicy(approval)
-	body.OptionalObject("updates", func(o *input.Object) { r.Updates = new(calendar.ReadUpdates(o)) })
+	body.OptionalObject("updates", func(o *input.Object) { r.Updates = new(calendar.ReadUpdates(o, audit.ReasonRule)) })
 	return r
 }
 
