@@ -138,7 +138,7 @@ func newCountedFleet(t *testing.T, endpoint, metered string, boxes int) *counted
 	return f
 }
 
-// TestTick_ACountOfRollouts_TakesTheUnitsThatThePriceHas counts the units of half an hour of ticks in the middle of a rollout,
+// TestTick_ACountOfRollouts_TakesTheUnitsThatThePriceHas counts the units of an hour of ticks in the middle of a rollout,
 // once its stage has soaked. fleet.go computes from these the cost of a fleet's counts. With 100,000 boxes, this
 // takes some minutes:
 //
@@ -161,7 +161,7 @@ func TestTick_ACountOfRollouts_TakesTheUnitsThatThePriceHas(t *testing.T) {
 		})
 		return u
 	}
-	const minutes = 30 // the guard checks for silence every half hour, and ticks look up samples every ten minutes
+	const minutes = 60 // as long as an item of the history grows; the guard checks for silence twice
 	tick()             // it makes up for a day without one, with a survey
 	var reads, writes, least, most float64
 	for range minutes {
