@@ -311,7 +311,7 @@ func (s *Store) Why(ctx context.Context, caller auth.Principal, edgeID string) (
 	if err != nil {
 		return Why{}, err
 	}
-	carried, seen, err := s.beside(ctx, row, known)
+	carried, failed, seen, err := s.beside(ctx, row, known)
 	if err != nil {
 		return Why{}, err
 	}
@@ -332,12 +332,6 @@ func (s *Store) Why(ctx context.Context, caller auth.Principal, edgeID string) (
 		}
 		warnings = told.Warnings()
 	}
-	var failed release.Release
-	if known.DDI && known.Offer != nil && known.Offer.State == report.Failed {
-		if failed, err = s.releases.Release(ctx, e.EdgeType, known.Offer.Version); err != nil {
-			return Why{}, err
-		}
-	}
 	open, err := s.plants.Open(ctx, box, r, row)
 	if err != nil {
 		return Why{}, err
@@ -345,8 +339,7 @@ func (s *Store) Why(ctx context.Context, caller auth.Principal, edgeID string) (
 	if open.Wait.For != "" && t.Rule != RuleUndescribed {
 		t, r.Source, r.Towards = t.waits(box, open), polling.FromWaits, ""
 	}
-	why := t.of(known)
-	why.Sentence += download(known, failed)
+	why := t.of(known, failed)
 	why.Waits, why.OpensAt = t.Wait.For, t.Wait.OpensAt()
 	why.EdgeID, why.EdgeType, why.Channel = e.EdgeID, e.EdgeType, e.Channel
 	why.Source, why.Towards, why.Warnings = r.Source, r.Towards, warnings
@@ -362,8 +355,8 @@ func (s *Store) Why(ctx context.Context, caller auth.Principal, edgeID string) (
 	return why, nil
 }
 
-// beside reads the rollout of a box's channel, and when the box was last seen.
-func (s *Store) beside(ctx context.Context, row release.ChannelRow, known report.Row) (carried rollout.Rollout, seen time.Time, err error) {
+// beside reads the rollout of a box's channel, the release that a DDI box failed to install, and when the box was last seen.
+func (s *Store) beside(ctx context.Context, row release.ChannelRow, known report.Row) (carried rollout.Rollout, failed release.Release, seen time.Time, err error) {
 	var reads []func(context.Context) error
 	if row.Rollout != nil {
 		reads = append(reads, func(ctx context.Context) (err error) { carried, err = s.rollouts.Get(ctx, row.Rollout.ID); return err })
@@ -371,14 +364,20 @@ func (s *Store) beside(ctx context.Context, row release.ChannelRow, known report
 	if known.Subject != "" {
 		reads = append(reads, func(ctx context.Context) (err error) { seen, err = s.seen(ctx, known.Subject); return err })
 	}
+	if known.DDI && known.Offer != nil && known.Offer.State == report.Failed {
+		reads = append(reads, func(ctx context.Context) (err error) {
+			failed, err = s.releases.Release(ctx, known.EdgeType, known.Offer.Version)
+			return err
+		})
+	}
 	err = dynamo.Together(ctx, reads...)
-	return carried, seen, err
+	return carried, failed, seen, err
 }
 
 // of is what a box is told, and what its row says of it.
-func (t Telling) of(e report.Row) Why {
+func (t Telling) of(e report.Row, failed release.Release) Why {
 	why := Why{
-		Version: t.Version, Rule: t.Rule, Sentence: t.Sentence() + fellBack(e) + e.Restless.Sentence(),
+		Version: t.Version, Rule: t.Rule, Sentence: t.Sentence() + fellBack(e) + download(e, failed) + e.Restless.Sentence(),
 		Running: e.Running, Written: e.Written, Restless: e.Restless,
 		TokenFirstUsedAt: e.Tokens.FirstUsedAt, TokenLastUsedAt: e.Tokens.LastUsedAt,
 	}

@@ -55,12 +55,7 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, asked release.Pu
 				return err
 			},
 			func(ctx context.Context) (err error) {
-				if asked.Requires == "" {
-					return nil
-				}
-				if stone, err = s.releases.Release(ctx, asked.EdgeType, asked.Requires); err == nil {
-					err = s.kept.Check(ctx, stone)
-				}
+				stone, err = s.stone(ctx, asked)
 				return err
 			},
 			func(ctx context.Context) (err error) {
@@ -102,6 +97,17 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, asked release.Pu
 		return s.end(ctx, set, from, row.Rollout)
 	})
 	return made, err
+}
+
+// stone reads the release that a publication requires; its Version is empty if there is none.
+func (s *Store) stone(ctx context.Context, p release.Publication) (stone release.Release, err error) {
+	if p.Requires == "" {
+		return stone, nil
+	}
+	if stone, err = s.releases.Release(ctx, p.EdgeType, p.Requires); err == nil {
+		err = s.kept.Check(ctx, stone)
+	}
+	return stone, err
 }
 
 // end ends the rollout that the row carried, if it is active. After a restore of one table, the row and the rollout may
