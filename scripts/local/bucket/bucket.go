@@ -86,7 +86,7 @@ func (b *Bucket) answer(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	file := r.URL.Path[1:]
 	own := strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 ")
 	if own || r.Method == http.MethodPut || r.Method == http.MethodDelete {
