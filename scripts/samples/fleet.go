@@ -66,6 +66,7 @@ var fleet = []Sample{
 		Operation: "list-artifacts", By: Owner, After: After("update-artifact"),
 		Query: "edgeType={edgeType}",
 		About: About{"artifact", "{edgeType}/{sha256}"}, Own: content,
+		Cases: []Case{page("edgeType", "limit=10")},
 	},
 	{
 		Operation: "delete-artifact", By: Owner, After: After("update-artifact"),
