@@ -61,6 +61,11 @@ func (s *sweeper) sweep(ctx context.Context, from audit.Origin) {
 	if now.Sub(s.last) < time.Hour {
 		return
 	}
+	if end, bounded := ctx.Deadline(); bounded { // before Lambda ends the tick
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, end.Add(-2*time.Second))
+		defer cancel()
+	}
 	all, err := s.artifacts.Sweep(ctx, from, s.finder.Of)
 	if err != nil {
 		s.env.Log.ErrorContext(ctx, "some artifacts are not removed", "cause", err.Error())
