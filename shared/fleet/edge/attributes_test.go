@@ -72,3 +72,20 @@ func (g *gate) box(id string, attributes, said map[string]string) {
 	_, err = reports.Observe(g.ctx(), edge.Of(row).Registration(), report.Description{Said: said, At: g.now})
 	expect.OK(g, err)
 }
+
+// TestList_AfterAPositionOutsideOfTheFilter_IsEmpty: anyone can make a cursor, and so name any position.
+func TestList_AfterAPositionOutsideOfTheFilter_IsEmpty(t *testing.T) {
+	gates(t, edge.Quotas{}, func(g *gate) {
+		g.box("a", nil, nil)
+		for name, f := range map[string]edge.Filter{
+			"all of an organization": {OrganizationID: g.org}, "on a channel": {OrganizationID: g.org, EdgeType: "gateway-x", Channel: "stable"},
+			"with a prefix": {OrganizationID: g.org, IDPrefix: g.org}, "pinned": {OrganizationID: g.org, Pinned: true},
+			"pinned, with a prefix": {OrganizationID: g.org, IDPrefix: g.org, Pinned: true},
+			"with an attribute":     {OrganizationID: g.org, IDPrefix: g.org, Attribute: "board:C"},
+		} {
+			page, err := edge.NewStore(g.db).List(g.ctx(), f, dynamo.Span{Limit: 5, After: "~~"})
+			expect.OK(g, err)
+			expect.Equal(g, len(page.Items), 0, "boxes %s:", name)
+		}
+	})
+}
