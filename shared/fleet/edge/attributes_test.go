@@ -1,14 +1,19 @@
 package edge_test
 
 import (
+	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/expect"
+	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/idempotency"
 )
 
 // pages reads a filtered list to its end, and returns its boxes and the number of its pages.
@@ -87,5 +92,24 @@ func TestList_AfterAPositionOutsideOfTheFilter_IsEmpty(t *testing.T) {
 			expect.OK(g, err)
 			expect.Equal(g, len(page.Items), 0, "boxes %s:", name)
 		}
+	})
+}
+
+// TestBatch_WithMoreGroupsThanATransactionHolds_SaysHowMany: 30 boxes in 15 pairs are too many, and 24 are not.
+func TestBatch_WithMoreGroupsThanATransactionHolds_SaysHowMany(t *testing.T) {
+	gates(t, edge.Quotas{}, func(g *gate) {
+		owner := auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}
+		pairs := func(boxes int) error {
+			var batch []edge.BatchItem
+			for i := range boxes {
+				a := edge.Assignment{EdgeType: "gateway-x", Channel: "stable", OrganizationID: g.org, FactoryID: new("munich-1"), Group: new(fmt.Sprint(g.org, i/2))}
+				batch = append(batch, edge.BatchItem{EdgeID: fmt.Sprintf("%s-%d", g.org, i), Assignment: a})
+			}
+			_, err := g.edges.For(owner).PutAll(g.ctx(), audit.Origin{}, batch, idempotency.Claim{}, func(context.Context) (error, error) { return nil, nil })
+			return err
+		}
+		err := pairs(30)
+		expect.Equal(g, problem.Has(err, problem.Conflict) && strings.Contains(problem.From(err).Detail, "105 writes"), true, "30 boxes: %v", err)
+		expect.OK(g, pairs(24))
 	})
 }
