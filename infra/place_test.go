@@ -184,7 +184,7 @@ func TestOutputs_TellTheURLOnce(t *testing.T) {
 	for name, s := range map[string]stage{"dev": dev(), "full": full()} {
 		var urls []string
 		for id, o := range s.Outputs {
-			if strings.HasPrefix(text(o.Value), "https://") && !slices.Contains([]string{"DocsUrl", "ConsoleUrl", "DashboardUrl"}, id) {
+			if strings.HasPrefix(text(o.Value), "https://") && !slices.Contains([]string{"DocsUrl", "ConsoleUrl", "DashboardUrl", "ArtifactUrl"}, id) {
 				urls = append(urls, id)
 			}
 		}
