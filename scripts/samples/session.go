@@ -81,7 +81,7 @@ func (s *Session) make(step Step) error {
 		s.Values[x.Makes] = location[strings.LastIndex(location, "/")+1:]
 	}
 	if step.Operation == "put-artifact" {
-		return Upload(body)
+		return Upload(body, "test")
 	}
 	if x.Told[0] == "" {
 		return nil
@@ -94,8 +94,8 @@ func (s *Session) make(step Step) error {
 	return nil
 }
 
-// Upload sends the bytes of the sample of put-artifact to the store that its answer names, if they are not there.
-func Upload(answer []byte) error {
+// Upload sends bytes to the store that an answer of put-artifact names, if they are not there.
+func Upload(answer []byte, content string) error {
 	var asked struct {
 		Upload *struct {
 			URL     string
@@ -105,7 +105,7 @@ func Upload(answer []byte) error {
 	if err := json.Unmarshal(answer, &asked); err != nil || asked.Upload == nil {
 		return err
 	}
-	r, err := http.NewRequest(http.MethodPut, asked.Upload.URL, strings.NewReader("test"))
+	r, err := http.NewRequest(http.MethodPut, asked.Upload.URL, strings.NewReader(content))
 	if err != nil {
 		return err
 	}

@@ -194,6 +194,14 @@ func (r Release) Of(t RolloutTarget) (Details, Delivery) {
 	return Details{}, Delivery{}
 }
 
+// Untold warns that boxes with DDI clients are not told a release; empty: they are.
+func (r Release) Untold() string {
+	if r.Sufficient() {
+		return ""
+	}
+	return fmt.Sprintf("No box with a DDI client is told release %s: it was published without sizeBytes and sha1. Publish it again with both.", r.Version)
+}
+
 // Warnings lists problems that DDI clients may have with a release.
 func (r Release) Warnings() []string {
 	var list []string
