@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 
+	"wavegate/shared/fleet/artifact"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/dynamo"
@@ -90,9 +91,13 @@ func (b Books) auditChanges(f *Findings, trail map[Resource][]Event) {
 	}
 }
 
-// expired reports whether the last event is of an enrolment that ended so long ago that the store deletes it.
+// expired reports whether the last event is of an enrolment that ended so long ago that the store deletes it, or of an artifact
+// that was removed.
 func expired(events []Event) bool {
 	last := events[len(events)-1]
+	if last.Type == artifact.ResourceType {
+		return last.After == nil
+	}
 	ends := moment(last.After, "expiresAt")
 	return last.Type == "enrolment" && !ends.IsZero() && time.Since(ends) > 90*24*time.Hour
 }
@@ -129,7 +134,7 @@ func (k kind) auditEnd(f *Findings, r Resource, events []Event, item Item) {
 	}
 	last := events[len(events)-1]
 	if last.After == nil {
-		if item["removed"] != true && item["lifted"] != true && !retired(item) && !(r.Type == "gateway" && len(hashes(item)) == 0) {
+		if item["removed"] != true && item["lifted"] != true && item["removing"] != true && !retired(item) && !(r.Type == "gateway" && len(hashes(item)) == 0) {
 			f.Add("%s: the last event is a removal, but it is stored", r)
 		}
 		return

@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"wavegate/shared/fleet/artifact"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/production/method"
 	"wavegate/shared/trail/audit"
@@ -28,11 +29,13 @@ type Item = map[string]any
 
 // Books are all items of all tables, except the limiter's counters and the bell's calls. The freeze is stored among
 // the rollouts, but is listed under freezes; rollouts' warnings are stored among the counts, but are listed under warnings.
+// Artifacts are stored among the releases, but are listed under artifacts, with the edge type and digest that callers see.
 type Books map[dynamo.TableID][]Item
 
 const (
-	freezes  dynamo.TableID = "freezes"
-	warnings dynamo.TableID = "warnings"
+	freezes   dynamo.TableID = "freezes"
+	warnings  dynamo.TableID = "warnings"
+	artifacts dynamo.TableID = "artifacts"
 )
 
 // Read reads all tables, by their names, strongly consistent.
@@ -69,6 +72,9 @@ func scan(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableID) st
 					under = freezes
 				case table.ID == dynamo.Progress && Text(item, "part") == "warnings":
 					under = warnings
+				case table.ID == dynamo.Releases && Text(item, "edgeType") == artifact.Partition:
+					under = artifacts
+					item["edgeType"], item["sha256"], _ = strings.Cut(Text(item, "version"), "/")
 				case table.ID == dynamo.Rollouts && strings.HasPrefix(id, "halt#"):
 					continue // It records the attempt to halt, and is not a resource.
 				case table.ID == dynamo.Enrolments && Text(item, "part") != "enrolment":
@@ -183,6 +189,7 @@ var kinds = []kind{
 		[]string{"list", "pair", "edgeTypeStatus", "channelStatus", "pairStatus"}},
 	{warnings, "rollout-warning", platform, by("rolloutId"), []string{"subject", "part"}},
 	{freezes, "freeze", platform, by("id"), []string{"id", "lifted"}},
+	{artifacts, artifact.ResourceType, platform, by("version"), []string{"version", "key", "arrived", "removing", "uses"}},
 	{dynamo.Factories, "factory", platform, by("factoryId"), []string{"machineChanges", "machineCount"}},
 	{dynamo.Edges, "edge", shard, by("edgeId"), []string{"pair"}},
 	{dynamo.Gateways, "gateway", platform, by("organizationId"), []string{"tokens"}},
