@@ -64,7 +64,8 @@ func Acceptable(method, path string, body any) error {
 	op.Reads(in)
 	if err := in.Err(); err != nil {
 		faults := slices.DeleteFunc(problem.From(err).Faults, func(f problem.Fault) bool {
-			return f.Pointer == "/issuer" && f.Code == "unknown" // only the service knows its issuers
+			// Only the service knows its issuers, and whether it keeps artifacts.
+			return f.Pointer == "/issuer" && f.Code == "unknown" || f.Pointer == "/artifactUrl" && f.Code == "required"
 		})
 		if len(faults) == 0 {
 			return nil
