@@ -20,6 +20,9 @@ func TestAttributes_OfTheRegistrationAndOfTheBox_AreShownAndFound(t *testing.T) 
 	owner.Put(t, "/api/edges/box-2", `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`).Is(t, http.StatusCreated)
 	owner.Get(t, "/api/edges/box-1", "If-None-Match", `"1"`).Is(t, http.StatusOK).
 		Has(t, `{"attributes":{"board":"C"},"saidAttributes":{"board":"B","modem":"LTE"},"revision":1}`)
+	var all struct{ Items []edge.Shown }
+	owner.Get(t, "/api/edges?organizationId=acme").Is(t, http.StatusOK).Into(t, &all)
+	expect.Equal(t, all.Items[0].Said, map[string]string{"board": "B", "modem": "LTE"}, "in a list, the box says")
 	for filter, want := range map[string]int{"board:C": 1, "board:B": 0, "modem:LTE": 1, "modem:lte": 0} {
 		var page struct{ Items []edge.Shown }
 		owner.Get(t, "/api/edges?organizationId=acme&attribute="+filter).Is(t, http.StatusOK).Into(t, &page)

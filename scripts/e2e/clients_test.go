@@ -9,9 +9,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/service"
+	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/testing/expect"
 )
@@ -118,6 +120,24 @@ func follow(t *testing.T, l library) {
 	t.Run("good, at the door", func(t *testing.T) {
 		owner, b := begin(t, harness.WithDoor())
 		b.installs(t, owner)
+	})
+	t.Run("its plant is closed, and opens", func(t *testing.T) {
+		owner, b := begin(t)
+		owner.Put(t, plantPath, updating(farAway())).Is(t, http.StatusCreated)
+		owner.Put(t, "/api/edges/"+b.id, strings.Replace(box, "}", `,"factoryId":"munich-1"}`, 1)).Is(t, http.StatusNoContent)
+		b.start(t, "1.0.0")
+		b.told(t, owner, false)
+		expect.Until(t, "the box waits", func() bool { return why(t, owner, b.id).Rule == census.RuleWaits })
+		waits := time.Now()
+		expect.Until(t, "it polls on", func() bool {
+			seen := why(t, owner, b.id).LastSeenAt
+			return seen != nil && seen.After(waits.Add(2*time.Second))
+		})
+		if b.shelf.sent.Load() > 0 || strings.Contains(b.said(), "written: ") {
+			t.Errorf("it has begun to download: %s", b.said())
+		}
+		owner.Put(t, plantPath, updating(`{"windows":[]}`)).Is(t, http.StatusNoContent)
+		expect.Until(t, "the image is written", func() bool { return why(t, owner, b.id).Written == "1.1.0" })
 	})
 	t.Run("bad checksum", func(t *testing.T) {
 		owner, b := begin(t)

@@ -111,6 +111,47 @@ func TestPlant_ItsBoxesWait_UnlessTheReleaseIsUrgentOrTheyArePinned(t *testing.T
 	expect.Equal(t, toldFrom(t, w, "press-2"), "1.2.0 channel", "after an urgent publication")
 }
 
+// TestPlants_InTwoZones_FollowTheirOwnClocks: one is open, and the other one, which is 16 or 17 hours behind, has the same hours.
+func TestPlants_InTwoZones_FollowTheirOwnClocks(t *testing.T) {
+	t.Parallel()
+	w, owner := published(t, lookEachSecond)
+	tokyo, err := time.LoadLocation("Asia/Tokyo")
+	expect.OK(t, err)
+	now := time.Now().In(tokyo)
+	hours := fmt.Sprintf(`,"windows":[{"days":["mon","tue","wed","thu","fri","sat","sun"],"from":%q,"to":%q}]`,
+		now.Add(-2*time.Hour).Format("15:04"), now.Add(2*time.Hour).Format("15:04"))
+	kyoto := `{"timeZone":"Asia/Tokyo"` + hours
+	owner.Put(t, plantPath, updating(kyoto+"}")).Is(t, http.StatusCreated)
+	owner.Put(t, "/api/factories/seattle-1", updating(`{"timeZone":"America/Los_Angeles"`+hours+"}")).Is(t, http.StatusCreated)
+	inPlant(t, w, `,"group":"press"`, "press-a", "press-b")
+	inPlant(t, w, "", "oven")
+	owner.Put(t, "/api/edges/oven", strings.Replace(box, "}", `,"factoryId":"seattle-1"}`, 1)).Is(t, http.StatusNoContent)
+	rollout := ddiRollout(t, w, quickly)
+	told := func() string {
+		return toldFrom(t, w, "press-a") + ", " + toldFrom(t, w, "press-b") + ", " + toldFrom(t, w, "oven")
+	}
+	expect.Equal(t, told(), "1.1.0 rollout, 1.0.0 waits, 1.0.0 waits", "of a pair in the open plant, and in the closed one, are told")
+	byFactory := string(owner.Get(t, rollout+"/progress?by=factory&fresh=true").Is(t, http.StatusOK).Body)
+	for _, want := range []string{`"timeZone":"Asia/Tokyo"`, `"timeZone":"America/Los_Angeles","waits":"window","opensAt":"`} {
+		if !strings.Contains(byFactory, want) {
+			t.Errorf("the rollout's plants have no %s: %s", want, byFactory)
+		}
+	}
+	w.Box(t, "press-a").Get(t, manifestPath("press-a")+"?installed=1.1.0").Is(t, http.StatusOK)
+	owner.Patch(t, rollout, `{"status":"halted","return":true}`).Is(t, http.StatusNoContent)
+	back := string(w.Box(t, "press-a").Get(t, manifestPath("press-a")+"?installed=1.1.0").Is(t, http.StatusOK).Body)
+	if !strings.Contains(back, `"version":"1.0.0"`) {
+		t.Errorf("after the return, a box of the open plant is told %s", back)
+	}
+	pause := fmt.Sprintf(`,"pausedUntil":%q,"reason":"stocktaking"}`, time.Now().Add(72*time.Hour).UTC().Format(time.RFC3339))
+	owner.Put(t, plantPath, updating(kyoto+pause)).Is(t, http.StatusNoContent)
+	security := strings.Replace(release("1.2.0", digest("c")), "}", `,"kind":"security","deadline":"P1D"}`, 1)
+	owner.Put(t, channel, security).Is(t, http.StatusNoContent)
+	expect.Equal(t, told(), "1.0.0 waits, 1.0.0 waits, 1.0.0 waits", "while one plant pauses, they are told")
+	owner.Put(t, channel, strings.Replace(security, "}", `,"urgent":true,"reason":"a hole"}`, 1)).Is(t, http.StatusNoContent)
+	expect.Equal(t, told(), "1.2.0 channel, 1.2.0 channel, 1.2.0 channel", "once it is urgent, they are told")
+}
+
 func TestPlant_APause_HoldsAndEnds(t *testing.T) {
 	t.Parallel()
 	w, owner := published(t, uncached)

@@ -48,6 +48,7 @@ type box struct {
 	row   report.Row
 	entry report.IndexEntry
 	dark  spans // of its plant
+	full  *full
 	// attributes are those of its registration.
 	attributes map[string]string
 	// first is the box's first poll since the rollout started, and every the time between its polls from then on, while
@@ -147,11 +148,14 @@ func (b *box) nextPoll(t time.Duration) time.Duration {
 		if t >= b.dies {
 			return never
 		}
-		lit := b.dark.lit(t)
-		if lit == t {
+		switch lit := b.dark.lit(t); {
+		case lit != t:
+			t = lit
+		case b.full.refuses(b, t):
+			t++
+		default:
 			return t
 		}
-		t = lit
 	}
 }
 
@@ -164,10 +168,13 @@ func (b *box) lastSeen(t time.Duration) time.Duration {
 		} else {
 			t = b.first - (b.first - t + b.every - 1).Truncate(b.every)
 		}
-		x, dark := b.dark.at(t)
-		if !dark {
+		switch x, dark := b.dark.at(t); {
+		case dark:
+			t = x.from - 1
+		case b.full.refuses(b, t):
+			t--
+		default:
 			return max(t, b.called)
 		}
-		t = x.from - 1
 	}
 }

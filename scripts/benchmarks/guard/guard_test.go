@@ -114,6 +114,24 @@ func TestBox_PollsOnlyWhileItsPlantIsOn(t *testing.T) {
 	}
 }
 
+// TestBox_PollsThatTheServiceRefuses_AreNotSeen: a refused box polls again at its next interval.
+func TestBox_PollsThatTheServiceRefuses_AreNotSeen(t *testing.T) {
+	b := box{first: 0, every: time.Minute, dies: never, called: -never, full: &full{Calls: 1, spans: spans{{time.Hour, 2 * time.Hour}}}}
+	expect.Equal(t, b.lastSeen(90*time.Minute), 59*time.Minute, "while the service refuses all calls, it was seen at")
+	expect.Equal(t, b.nextPoll(90*time.Minute), 2*time.Hour, "while the service refuses all calls, it polls at")
+	b.full.Calls = 0.5
+	seen := 0
+	for minute := 60; minute < 120; minute++ {
+		if at := time.Duration(minute) * time.Minute; b.lastSeen(at) == at {
+			expect.Equal(t, b.nextPoll(at), at, "a poll that was answered is at")
+			seen++
+		}
+	}
+	if seen < 15 || seen > 45 {
+		t.Errorf("%d of 60 polls were answered, where half of them are refused", seen)
+	}
+}
+
 // TestRun_EndsAsItShould plays one small world for each kind of end.
 func TestRun_EndsAsItShould(t *testing.T) {
 	const auto = `"policy": {"promote": {"auto": true, "soak": {"1": "P1D", "10": "P1D", "50": "P1D", "100": "P1D"}}}}`
@@ -143,10 +161,12 @@ func TestRun_EndsAsItShould(t *testing.T) {
 		"30 percent are pinned": {`{"boxes": 2000, "pinned": 0.3, ` + auto, "completed", "CLEAR", 100},
 		"many fail, and are pinned": {`{"boxes": 2000, "pinFailed": true, "release": [{"share": 0.5, "does": "fail", "code": "boot"}], ` +
 			auto, "halted", "TOO_MANY_BAD", 1},
-		"a tenth are three stones behind": {`{"boxes": 2000, "stones": 3, "behind": 0.1, ` + auto, "completed", "CLEAR", 100},
-		"a stone bricks":                  {`{"boxes": 12000, "stones": 3, "behind": 0.1, "release": [{"share": 1, "stone": 2, "does": "brick"}], ` + auto, "halted", "TOO_MANY_SILENT", 1},
-		"half never install":              {`{"boxes": 2000, "days": 3, "neverInstalls": 0.5, ` + auto, "held", "TOO_FEW_TAKEN", 1},
-		"works at the second attempt":     {`{"boxes": 500, "release": [{"share": 0.3, "does": "fail", "code": "boot", "attempts": 1}], ` + auto, "completed", "CLEAR", 100},
+		"a tenth are three stones behind":                {`{"boxes": 2000, "stones": 3, "behind": 0.1, ` + auto, "completed", "CLEAR", 100},
+		"a stone bricks":                                 {`{"boxes": 12000, "stones": 3, "behind": 0.1, "release": [{"share": 1, "stone": 2, "does": "brick"}], ` + auto, "halted", "TOO_MANY_SILENT", 1},
+		"all brick, while half of the calls are refused": {`{"boxes": 2000, "full": {"calls": 0.5, "from": "00:00", "to": "24:00"}, "release": [{"share": 1, "does": "brick", "after": "PT3H"}], ` + auto, "halted", "TOO_MANY_SILENT", 1},
+		"good, while half of the calls are refused":      {`{"boxes": 2000, "full": {"calls": 0.5, "from": "00:00", "to": "24:00"}, ` + auto, "completed", "CLEAR", 100},
+		"half never install":                             {`{"boxes": 2000, "days": 3, "neverInstalls": 0.5, ` + auto, "held", "TOO_FEW_TAKEN", 1},
+		"works at the second attempt":                    {`{"boxes": 500, "release": [{"share": 0.3, "does": "fail", "code": "boot", "attempts": 1}], ` + auto, "completed", "CLEAR", 100},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := run(mustParse(t, c.world), 1)

@@ -47,23 +47,29 @@ func (s spans) nextPowerUp(t time.Duration) (time.Duration, bool) {
 
 // darkness returns when each plant is off. Each entry of the world chooses its plants at random.
 func (w world) darkness(r *rand.Rand) []spans {
-	const before, after = 3, 10 // days around the world's own
 	plants := make([]spans, w.Plants)
-	midnight := w.Start.Truncate(24 * time.Hour)
 	for _, d := range w.Dark {
 		for _, plant := range r.Perm(w.Plants)[:chosen(d.Plants, w.Plants)] {
-			for day := -before; day < w.Days+after; day++ {
-				begin := midnight.AddDate(0, 0, day)
-				if d.Days[begin.Weekday()] {
-					plants[plant] = append(plants[plant], span{begin.Add(d.From).Sub(w.Start), begin.Add(d.To).Sub(w.Start)})
-				}
-			}
+			plants[plant] = append(plants[plant], w.spans(d)...)
 		}
 	}
 	for i := range plants {
 		plants[i] = plants[i].joined()
 	}
 	return plants
+}
+
+// spans returns the times that an entry means.
+func (w world) spans(d dark) (list spans) {
+	const before, after = 3, 10 // days around the world's own
+	midnight := w.Start.Truncate(24 * time.Hour)
+	for day := -before; day < w.Days+after; day++ {
+		begin := midnight.AddDate(0, 0, day)
+		if d.Days[begin.Weekday()] {
+			list = append(list, span{begin.Add(d.From).Sub(w.Start), begin.Add(d.To).Sub(w.Start)})
+		}
+	}
+	return list.joined()
 }
 
 // chosen returns a share of a number, rounded.

@@ -135,7 +135,7 @@ func (p *play) place(seed int) {
 		b, id, plant := &p.boxes[i], fmt.Sprintf("box-%d-%05d", seed, i), p.random.IntN(w.Plants)
 		b.edge = edge.Edge{EdgeID: id, EdgeType: edgeType, Channel: channel, FactoryID: fmt.Sprintf("plant-%d", plant),
 			OrganizationID: fmt.Sprintf("organization-%d", plant%w.Organizations), Revision: 1}
-		b.dark, b.dies, b.called, b.every, b.plant = dark[plant], never, -never, w.ActivePoll, plant
+		b.dark, b.full, b.dies, b.called, b.every, b.plant = dark[plant], w.Full, never, -never, w.ActivePoll, plant
 		b.askedAt, b.toldAt, b.backAt = never, never, never
 		b.first = time.Duration(p.random.Int64N(int64(w.IdlePoll)))
 		if p.random.Float64() < w.Dead {

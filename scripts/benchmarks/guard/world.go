@@ -33,6 +33,7 @@ type world struct {
 	Bell                         bool
 	InstallLeast, InstallMost    time.Duration
 	Dark                         []dark
+	Full                         *full // nil: the service answers every call
 	Attributes                   []attribute
 	Release                      []effect
 	Policy                       guard.Policy
@@ -49,6 +50,24 @@ type dark struct {
 	Plants   float64
 	From, To time.Duration // of the day; To is after From, on the next day if necessary
 	Days     [7]bool       // from Sunday on
+}
+
+// A full is a time at which the service refuses a share of the polls, those of all boxes alike: the door is full.
+type full struct {
+	Calls float64
+	spans spans
+}
+
+// refuses reports whether the service refuses the poll that a box makes at a time.
+func (f *full) refuses(b *box, t time.Duration) bool {
+	if f == nil {
+		return false
+	}
+	if _, now := f.spans.at(t); !now {
+		return false
+	}
+	drawn := rand.New(rand.NewPCG(uint64(b.first), uint64(t))) // the same whenever it is asked
+	return drawn.Float64() < f.Calls
 }
 
 // An attribute of boxes has so many values that are equally frequent, or values with shares; the other boxes have none.
@@ -113,6 +132,11 @@ type file struct {
 		From, To string
 		Days     []string
 	}
+	Full *struct {
+		Calls    float64
+		From, To string
+		Days     []string
+	}
 	Attributes []attribute
 	Release    []struct {
 		Share, Clustered               float64
@@ -166,6 +190,10 @@ func parse(text []byte) (world, error) {
 	w.Policy, w.Urgent, w.Updates, w.Return = policy, f.Urgent, r.updates(f.Updates), r.goingBack(f.Return, policy)
 	for _, d := range f.Dark {
 		w.Dark = append(w.Dark, r.dark(d.Plants, d.From, d.To, d.Days))
+	}
+	if f.Full != nil {
+		r.shares(f.Full.Calls)
+		w.Full = &full{f.Full.Calls, w.spans(r.dark(1, f.Full.From, f.Full.To, f.Full.Days))}
 	}
 	for _, e := range f.Release {
 		r.must(e.Stone >= 0 && e.Stone <= f.Stones, "stone must be one of the stones")

@@ -26,7 +26,7 @@ var passes = []string{
 
 // newer are members that the release which an upgrade begins with does not show.
 var newer = []string{"aside", "attributes", "classTerms", "covers", "culprit", "deadline", "decisions", "door", "fast", "few", "group", "hold", "onHalt", "opensAt", "order", "ordinal",
-	"park", "pin", "recalled", "recordSha256", "requires", "restless", "returned", "returnedAt", "returning", "said", "surveys", "towards", "updates", "urgent", "waiting",
+	"park", "pin", "recalled", "recordSha256", "requires", "restless", "returned", "returnedAt", "returning", "said", "saidAttributes", "surveys", "towards", "updates", "urgent", "waiting",
 	"waits", "withoutBox"}
 
 // soaked is how long a stage has soaked, in the guard's sentences.

@@ -88,10 +88,20 @@ func (s *Store) List(ctx context.Context, f Filter, w dynamo.Span) (dynamo.Page[
 	if f.Attribute != "" {
 		return s.withAttribute(ctx, by, f, w)
 	}
+	list := dynamo.List[Edge]
 	if f.Pinned || f.OrganizationID != "" && f.Channel != "" {
-		return s.chosen(ctx, by, f, w)
+		list = f.chosen
 	}
-	return dynamo.List[Shown](ctx, s.db, by, w)
+	some, err := list(ctx, s.db, by, w)
+	if err != nil {
+		return dynamo.Page[Shown]{}, err
+	}
+	page := dynamo.Page[Shown]{More: some.More, Last: some.Last}
+	rows, err := s.reports.GetAll(ctx, idsOf(some.Items))
+	for _, e := range some.Items {
+		page.Items = append(page.Items, e.with(rows[e.EdgeID]))
+	}
+	return page, err
 }
 
 // EachPinned calls a function with every box of a channel whose pin holds. It reads all boxes of the channel.
@@ -124,7 +134,7 @@ func (s *Store) withAttribute(ctx context.Context, by dynamo.Selection, f Filter
 			return page, err
 		}
 		for _, e := range some.Items {
-			box := Shown{e, e.saidIn(rows[e.EdgeID])}
+			box := e.with(rows[e.EdgeID])
 			if box.attribute(name) != value || !f.includes(e, s.db.Now()) {
 				w.After = e.EdgeID
 				continue
@@ -167,7 +177,7 @@ func (f Filter) includes(e Edge, now time.Time) bool {
 // chosen lists the boxes of a selection that the filter includes. There is no index of them: few boxes are pinned, and
 // an organization has few channels. So it reads the selection until the page is full, about 1 MB for 2,000 boxes. For an
 // organization it reads no box of another one.
-func (s *Store) chosen(ctx context.Context, by dynamo.Selection, f Filter, w dynamo.Span) (page dynamo.Page[Shown], err error) {
+func (f Filter) chosen(ctx context.Context, db *dynamo.DB, by dynamo.Selection, w dynamo.Span) (page dynamo.Page[Edge], err error) {
 	by.Least = max(by.Least, w.After)
 	if f.Pinned {
 		by.With = "pin"
@@ -175,10 +185,10 @@ func (s *Store) chosen(ctx context.Context, by dynamo.Selection, f Filter, w dyn
 	if by.Least != "" && by.Most == "" {
 		by.Most = "~"
 	}
-	now, skip := s.db.Now(), w.Skip
-	err = dynamo.Walk(ctx, s.db, by, nil, 0, func(e Shown) error {
+	now, skip := db.Now(), w.Skip
+	err = dynamo.Walk(ctx, db, by, nil, 0, func(e Edge) error {
 		switch {
-		case !f.includes(e.Edge, now) || e.EdgeID == w.After:
+		case !f.includes(e, now) || e.EdgeID == w.After:
 		case skip > 0:
 			skip--
 		case len(page.Items) < w.Limit:

@@ -72,10 +72,11 @@ func (s *Store) Get(ctx context.Context, id string) (Edge, error) {
 	return e, err
 }
 
-// A Shown is a box with the attributes that it says itself.
+// A Shown is a box with the attributes that it says itself, and whether it is restless.
 type Shown struct {
 	Edge
-	Said map[string]string `json:"saidAttributes,omitempty"`
+	Said     map[string]string `json:"saidAttributes,omitempty"`
+	Restless *report.Restless  `json:"restless,omitempty"`
 }
 
 // Show returns a box that the caller may see and what it says, or NOT_FOUND.
@@ -87,16 +88,15 @@ func (s *Store) Show(ctx context.Context, caller auth.Principal, id string) (sho
 	if err == nil && !caller.MaySee(shown.OrganizationID) {
 		return Shown{}, problem.Missing()
 	}
-	shown.Said = shown.saidIn(row)
-	return shown, err
+	return shown.with(row), err
 }
 
-// saidIn is what the box says, as its row has it. After a move to another organization, the two may not be of one time.
-func (e Edge) saidIn(row report.Row) map[string]string {
+// with adds what the box's row has. After a move to another organization, the two may not be of one time.
+func (e Edge) with(row report.Row) Shown {
 	if row.OrganizationID != e.OrganizationID {
-		return nil
+		return Shown{Edge: e}
 	}
-	return row.Said
+	return Shown{e, row.Said, row.Restless}
 }
 
 // GetAll returns some boxes as stored, including retired ones. It skips ids without a stored box.

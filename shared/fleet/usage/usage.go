@@ -100,7 +100,7 @@ func inReleases(sha256 string, rows []release.ChannelRow, releases []release.Rel
 
 // byBoxes lists the boxes of a channel that run one of some versions or are pinned to it.
 func (f *Finder) byBoxes(ctx context.Context, c release.Channel, versions []string) (uses []string, err error) {
-	count, err := f.counts.Channel(ctx, c.EdgeType, c.Channel, false)
+	count, err := f.counts.Channel(ctx, c.EdgeType, c.Channel, true)
 	if err != nil {
 		return nil, err
 	}

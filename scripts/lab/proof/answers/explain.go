@@ -297,6 +297,7 @@ func (x *explainer) read(c Call) {
 		delete(thing, "order")                   // the release's, which the channel's events do not contain
 		delete(thing, "requires")                // as well
 		delete(thing, "saidAttributes")          // the box says them
+		delete(thing, "restless")                // follows from what it does
 		if c.Operation == "get-edge-enrolment" { // these follow from the boxes
 			for _, name := range []string{"edgeIds", "redemptions", "waiting"} {
 				delete(thing, name)
