@@ -63,8 +63,13 @@ func TestPublish_AFile_IsSentToTheStoreOnce_AndReachesABox(t *testing.T) {
 	if !bytes.Equal(body, bytes.Repeat([]byte("abc"), 100_000)) || !strings.HasSuffix(channel.ArtifactURL, "/gateway-1.2.0-final-.swu") {
 		t.Errorf("%s has %d bytes", channel.ArtifactURL, len(body))
 	}
+	d.does("publish", "gateway-x/beta", "1.3.0", "--url", "https://artifacts.example/1.3.0", "--sha256", digest("d"), "--confirm", "gateway-x/beta",
+		"--document", "sbom="+sum, "--document", "notes=https://artifacts.example/notes").is(run.Done)
+	d.Owner(t).Get(t, "/api/ota/release-channels/gateway-x/beta").Has(t, `{"documents":[{"kind":"sbom","sha256":"`+sum+`"},{"kind":"notes","url":"https://artifacts.example/notes"}]}`)
+	d.does("publish", "gateway-x/beta", "1.4.0", "--url", "https://artifacts.example/1.4.0", "--sha256", digest("e"), "--confirm", "gateway-x/beta",
+		"--document", "poem=abc").is(run.Refused).warns("documents")
 	d.does("artifacts", "list").is(run.Done).says("gateway-x", "300.0 kB", "kept", sum)
-	d.does("artifacts", "show", "gateway-x", sum).is(run.Done).says("channel beta has version 1.2.0")
+	d.does("artifacts", "show", "gateway-x", sum).is(run.Done).says("channel canary has version 1.2.0")
 	d.does("artifacts", "delete", "gateway-x", sum, "--yes").is(run.Refused).warns("ARTIFACT_IN_USE")
 }
 

@@ -146,6 +146,7 @@ type artifact struct {
 	withoutToken, verify                                       bool
 	order                                                      int64
 	read                                                       artifacts.File
+	documents                                                  []string
 }
 
 func (a *artifact) flags(cmd *cobra.Command) {
@@ -159,6 +160,7 @@ func (a *artifact) flags(cmd *cobra.Command) {
 	cmd.Flags().Int64Var(&a.order, "order", 0, "its place among the releases; for a fix of an old line: one more than that of its line's last release")
 	cmd.Flags().StringVar(&a.requires, "requires", "", "a published `version` that boxes which run an older one are told first, as a stepping stone")
 	cmd.Flags().BoolVar(&a.withoutToken, "download-without-token", false, "the host of the bytes needs no token")
+	cmd.Flags().StringArrayVar(&a.documents, "document", nil, "evidence for people, which boxes never read: `KIND=WHERE`, with sbom, notes or provenance, and an https URL or the SHA-256 of an uploaded file; may be repeated")
 	cmd.Flags().BoolVar(&a.verify, "verify", false, "download what is at the URL, and compare its SHA-256")
 	cmd.MarkFlagsOneRequired("sha256", "file")
 	cmd.MarkFlagsMutuallyExclusive("sha256", "file")
@@ -177,6 +179,18 @@ func (a *artifact) publication(version string) (map[string]any, error) {
 	}
 	if a.order != 0 {
 		body["order"] = a.order
+	}
+	var documents []map[string]string
+	for _, text := range a.documents {
+		kind, where, _ := strings.Cut(text, "=")
+		at := "sha256"
+		if strings.Contains(where, "://") {
+			at = "url"
+		}
+		documents = append(documents, map[string]string{"kind": kind, at: where})
+	}
+	if documents != nil {
+		body["documents"] = documents
 	}
 	if a.file == "" {
 		return body, nil
