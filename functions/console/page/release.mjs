@@ -61,7 +61,8 @@ function Publish({ edgeType, channel }) {
 		event.preventDefault();
 		f.values = fields(event.target);
 		const { edgeType, channel, sizeBytes, file: _, ...body } = f.values;
-		const file = event.target.elements.file?.files[0];
+		const chosen = event.target.elements.file;
+		const file = chosen?.files[0];
 		const to = facts(f.values);
 		if (!to) {
 			f.faults = { edgeType: 'must name a channel, with letters, digits and . _ -' };
@@ -75,6 +76,7 @@ function Publish({ edgeType, channel }) {
 				const path = at`/api/ota/release-channels/${edgeType}/${channel}`;
 				const was = await call('GET', path).catch((e) => { if (e.status === 404) return null; throw e; });
 				await send(f, 'PUT', path, { body: { ...given(body), ...(sizeBytes && !file && { sizeBytes: isNaN(Number(sizeBytes)) ? sizeBytes : Number(sizeBytes) }) }, ...(was ? { ifMatch: was.tag ?? '' } : { ifNoneMatch: '*' }) });
+				if (file) chosen.value = ''; // the next publication is of another one
 				moved('/api/ota/');
 				Object.assign(state.local, { publish: undefined, start: { scope: 'start', values: { edgeType, channel: '', targetVersion: body.currentVersion }, faults: {} } });
 				return `${body.currentVersion} is the version of ${to.name}.`;

@@ -144,7 +144,8 @@ type Event struct {
 	stored        Item
 }
 
-// Trail is the audit trail: every resource's events in the order of their revisions.
+// Trail is the audit trail: every resource's events in the order of their revisions. An artifact that was removed and asked for
+// again counts from 1 again.
 func (b Books) Trail() map[Resource][]Event {
 	trail := map[Resource][]Event{}
 	for _, item := range b[dynamo.Audit] {
@@ -159,7 +160,12 @@ func (b Books) Trail() map[Resource][]Event {
 		trail[e.Resource] = append(trail[e.Resource], e)
 	}
 	for _, events := range trail {
-		slices.SortFunc(events, func(x, y Event) int { return cmp.Compare(x.Revision, y.Revision) })
+		slices.SortFunc(events, func(x, y Event) int {
+			if x.Type == artifact.ResourceType {
+				return x.Time.Compare(y.Time)
+			}
+			return cmp.Compare(x.Revision, y.Revision)
+		})
 	}
 	return trail
 }

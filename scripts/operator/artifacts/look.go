@@ -62,7 +62,7 @@ func Verify(ctx context.Context, r *run.Run, at, want string) error {
 	if got := hex.EncodeToString(sum.Sum(nil)); !strings.EqualFold(got, want) {
 		return run.Fail(run.Refused, "what is at %s has the SHA-256 %s, not %s", at, got, want)
 	}
-	r.Say("what is at %s has the SHA-256", at)
+	r.Say("the bytes at %s are the right ones", at)
 	return nil
 }
 

@@ -40,6 +40,12 @@ func (f File) request(edgeType string) (api.Request, error) {
 	return r, run.Acceptable(r.Method, r.Path, body)
 }
 
+// Acceptable checks by the service's own rules whether it would keep the file, so that nobody is asked in vain.
+func (f File) Acceptable(edgeType string) error {
+	_, err := f.request(edgeType)
+	return err
+}
+
 // Keep makes the service keep a file: it sends the file to the store, unless it is there.
 func Keep(ctx context.Context, c *run.Call, edgeType string, f File) error {
 	request, err := f.request(edgeType)
@@ -91,6 +97,7 @@ func (f File) send(ctx context.Context, r *run.Run, to artifact.Upload) (again b
 		return false, err
 	}
 	request.ContentLength = f.Size
+	request.Header.Set("Expect", "100-continue") // a store that refuses it does not get it first
 	for name, value := range to.Headers {
 		request.Header.Set(name, value)
 	}

@@ -73,6 +73,16 @@ func TestPublish_AFile_IsSentToTheStoreOnce_AndReachesABox(t *testing.T) {
 	d.does("artifacts", "delete", "gateway-x", sum, "--yes").is(run.Refused).warns("ARTIFACT_IN_USE")
 }
 
+// TestPublish_AFileThatCannotBeKept_SaysSo: before anybody is asked, if it is the file.
+func TestPublish_AFileThatCannotBeKept_SaysSo(t *testing.T) {
+	d := newDesk(t, settings("ARTIFACT_URL=", "ARTIFACT_STORE_URL="))
+	publish := func(file string) result {
+		return d.does("publish", "gateway-x/canary", "1.2.0", "--file", file, "--confirm", "gateway-x/canary")
+	}
+	publish(d.file("empty", "")).is(run.Misused).warns("the file's size must")
+	publish(d.file("image.swu", "abc")).is(run.Unknown).warns("No store of artifacts is set up here")
+}
+
 // TestUpload_ForCI_PrintsTheDigest_AndSendsWhatTheStoreDoesNotHave.
 func TestUpload_ForCI_PrintsTheDigest_AndSendsWhatTheStoreDoesNotHave(t *testing.T) {
 	const abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
@@ -86,7 +96,7 @@ func TestUpload_ForCI_PrintsTheDigest_AndSendsWhatTheStoreDoesNotHave(t *testing
 	d.does("artifacts", "delete", "gateway-x", abc, "--yes").is(run.Done).says("image.swu is deleted; its bytes go in seven days")
 	d.does("upload", image, "--edge-type", "gateway-x").is(run.Done).says("has image.swu already")
 	expect.Equal(t, *sent, 1, "files were sent:")
-	d.does("upload", d.file("empty", ""), "--edge-type", "gateway-x").is(run.Misused).warns("sizeBytes")
+	d.does("upload", d.file("empty", ""), "--edge-type", "gateway-x").is(run.Misused).warns("the file's size must")
 	d.does("upload", d.dir+"/missing", "--edge-type", "gateway-x").is(run.Refused).warns("no such file")
 	d.does("upload", image, "--edge-type", "gateway x").is(run.Misused).warns("must")
 }

@@ -44,6 +44,12 @@ func publish(r *run.Run) *cobra.Command {
 			return err
 		}
 		body = why.with(body)
+		edgeType, _, _ := api.ChannelName(name)
+		if said.sends() {
+			if err := said.read.Acceptable(edgeType); err != nil {
+				return err
+			}
+		}
 		if c.Confirm != name { // somebody will be asked; otherwise the service reports it
 			if err := passes(ctx, c, name, version, body); err != nil {
 				return err
@@ -69,7 +75,6 @@ func publish(r *run.Run) *cobra.Command {
 			if err := c.AskName(name, question); err != nil {
 				return err
 			}
-			edgeType, _, _ := api.ChannelName(name)
 			if err := artifacts.Keep(ctx, c, edgeType, said.read); err != nil {
 				return err
 			}

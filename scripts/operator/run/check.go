@@ -87,7 +87,7 @@ func Acceptable(method, path string, body any) error {
 // TypedAs maps fields to the options that set them, and namedAs maps parts of a path to words of a command's usage.
 var (
 	TypedAs = map[string]string{
-		"currentVersion": "VERSION", "artifactUrl": "--url", "artifactHttpUrl": "--http-url", "sha256": "--sha256", "tokenSha256": "--sha256", "part": "--part",
+		"currentVersion": "VERSION", "artifactUrl": "--url", "artifactHttpUrl": "--http-url", "sha256": "--sha256", "tokenSha256": "--sha256", "part": "--part", "sizeBytes": "the file's size",
 		"organizationId": "--organization", "factoryId": "--factory", "edgeType": "--channel", "channel": "--channel", "issuer": "--issuer",
 		"name": "--name", "methodApproval": "--approval", "classes": "--class", "edgeId": "--box", "productId": "--product", "reason": "--reason", "overrideReason": "--override",
 	}
