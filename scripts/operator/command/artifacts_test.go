@@ -55,7 +55,7 @@ func TestPublish_AFile_IsSentToTheStoreOnce_AndReachesABox(t *testing.T) {
 	if channel.SizeBytes != 300_000 || len(channel.SHA1) != 40 || len(channel.MD5) != 32 {
 		t.Errorf("the channel has %+v", channel)
 	}
-	res, err := http.Get(channel.ArtifactURL) //nolint:noctx // of a test
+	res, err := http.Get(channel.ArtifactURL)
 	expect.OK(t, err)
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)

@@ -31,7 +31,7 @@ func tieredGB(gb float64) (sum float64) {
 func downloads(boxes float64) float64 { return boxes * (releaseGB*edgeGB + edgeCalls/1e6) }
 
 // writeDownloads writes the table of what boxes cost that download a release a month from the service's own store.
-func writeDownloads(w io.Writer) error {
+func writeDownloads(w io.Writer) {
 	sizes := []float64{1000, 10_000, 100_000, 1_000_000}
 	row := func(name, formula string, of func(boxes float64) string) {
 		fmt.Fprintf(w, "| %s |", name)
@@ -59,5 +59,4 @@ func writeDownloads(w io.Writer) error {
 	row("less by CloudFront's free terabyte", fmt.Sprintf("at most %g GB × %.3f", freeGB, edgeGB), dollars(func(boxes float64) float64 { return min(boxes*releaseGB, freeGB) * edgeGB }))
 	row("a box, a year", fmt.Sprintf("%g × (downloads + requests) / boxes", releasesAYear), year(1))
 	row("the same behind a plant cache", fmt.Sprintf("a %gth: one download for %g boxes", plantBoxes, plantBoxes), year(1/plantBoxes))
-	return nil
 }
