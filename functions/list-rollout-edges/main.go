@@ -1,21 +1,22 @@
-// Command list-rollout-edges lists the boxes of a rollout that have reached a given state with their offer.
+// Command list-rollout-edges lists the boxes of a rollout that have reached a given state with their offer, or
+// are silent.
 package main
 
 import (
 	"net/url"
 
 	"wavegate/shared/fleet/census"
-	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/progress"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
+	"wavegate/shared/ratelimit"
 )
 
 func main() { function.Run(progress.ListRolloutEdges(), wire) }
 
 func wire(env lambdahttp.Env) function.Handler[paging.Asked[census.OfState, paging.Cursor]] {
-	store := census.NewReader(env.DB, census.Settings{Shards: report.ReadShards(env.Settings)})
+	store := census.NewStore(env.DB, census.ReadSettings(env.Settings), ratelimit.LastSeen(env.API))
 	return func(c *function.Call, in paging.Asked[census.OfState, paging.Cursor]) (lambdahttp.Answer, error) {
 		id, state, cursor := in.List.RolloutID, in.List.State, in.Page
 		search, err := store.Search(c.Context(), c.Caller, id, state)

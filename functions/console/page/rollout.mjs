@@ -60,15 +60,15 @@ function Reasons({ p }) {
 		<${Silent} s=${p.silent} />`;
 }
 
-const said = { failed: 'Boxes that failed', reverted: 'Boxes that fell back', installed: 'Boxes that have it' };
+const said = { failed: 'Boxes that failed', reverted: 'Boxes that fell back', installed: 'Boxes that have it', silent: 'Silent boxes' };
 
 /** The boxes of a rollout in a state. */
 export function Boxes({ r, state }) {
 	const s = read(at`/api/ota/rollouts/${r.id}/edges` + `?state=${state}&limit=20`, 30);
 	return html`<${Shown} of=${s} lines=${2} then=${(page) => page.items.length ? html`<div class="wide" tabindex="0" role="region" aria-label=${said[state]}><table>
 		<caption>${said[state]}${page.next ? ', the first 20' : ''}</caption>
-		<thead><tr><th scope="col">Box</th><th scope="col">Factory</th><th scope="col">Reason</th><th scope="col">It said</th><th scope="col">Since</th></tr></thead>
-		<tbody>${page.items.map((b) => html`<tr key=${b.edgeId}><th scope="row"><a href=${`#/box/${encodeURIComponent(b.edgeId)}`}>${b.edgeId}</a></th><td>${b.factoryId ?? '–'}</td><td>${reasons[b.code] ?? b.code ?? '–'}</td><td><${Said}>${b.detail ?? '–'}<//></td><td><${Ago} at=${b.since} /></td></tr>`)}</tbody></table></div>` : null} />`;
+		<thead><tr><th scope="col">Box</th><th scope="col">Factory</th><th scope="col">Reason</th><th scope="col">It said</th><th scope="col">${state === 'silent' ? 'Last seen' : 'Since'}</th></tr></thead>
+		<tbody>${page.items.map((b) => html`<tr key=${b.edgeId}><th scope="row"><a href=${`#/box/${encodeURIComponent(b.edgeId)}`}>${b.edgeId}</a></th><td>${b.factoryId ?? '–'}</td><td>${reasons[b.code] ?? b.code ?? '–'}</td><td><${Said}>${b.detail ?? '–'}<//></td><td><${Ago} at=${b.lastSeenAt ?? b.since} /></td></tr>`)}</tbody></table></div>` : null} />`;
 }
 
 function Plants({ r }) {
@@ -116,8 +116,8 @@ export function Rollout({ id }) {
 				<section class="panel" aria-labelledby="people"><h2 id="people">Who</h2><${People} r=${r} /></section>
 			</div>
 		</div>
-		${p && total(p).installed + bad(total(p)) > 0 && html`<section class="panel" aria-labelledby="which"><h2 id="which">Which boxes</h2>
-			${total(p).failed > 0 && html`<${Boxes} r=${r} state="failed" />`}${total(p).reverted > 0 && html`<${Boxes} r=${r} state="reverted" />`}
+		${p && total(p).installed + bad(total(p)) + p.silent.boxes > 0 && html`<section class="panel" aria-labelledby="which"><h2 id="which">Which boxes</h2>
+			${total(p).failed > 0 && html`<${Boxes} r=${r} state="failed" />`}${total(p).reverted > 0 && html`<${Boxes} r=${r} state="reverted" />`}${p.silent.boxes > 0 && html`<${Boxes} r=${r} state="silent" />`}
 			${total(p).installed > 0 && html`<${More} id="installed" label="Boxes that have it"><${Boxes} r=${r} state="installed" /><//>`}</section>`}
 		<p><${Age} of=${p ? { at: p.asOf } : progress} prefix="Counted" /> <a href=${`#/log/rollout/${r.id}`}>Log of this rollout</a></p>`} />`;
 }

@@ -34,7 +34,7 @@ func list(r *run.Run) *cobra.Command {
 		Example: "wavegate boxes gateway-x/stable --state failed\nwavegate boxes gateway-x/stable --prefix box-00\nwavegate boxes gateway-x/stable --csv --limit 0",
 	}
 	asCSV := cmd.Flags().Bool("csv", false, "print a CSV file; without --state it has the columns that register reads")
-	state := cmd.Flags().String("state", "", "only those of the rollout that are offered, working, deferred, installed, failed or reverted")
+	state := cmd.Flags().String("state", "", "only those of the rollout that are offered, working, deferred, installed, failed, reverted or silent")
 	prefix := cmd.Flags().String("prefix", "", "only those with ids that begin like this")
 	attribute := cmd.Flags().String("attribute", "", "only those with an attribute, such as board=C, by their registration or as they say themselves")
 	most := run.Limited(cmd, 1000)
@@ -52,10 +52,14 @@ func list(r *run.Run) *cobra.Command {
 				return err
 			}
 			if *asCSV {
-				l.Columns = []string{"edgeId", "stage", "version", "state", "since", "running", "attempts", "code", "detail"}
+				l.Columns = []string{"edgeId", "stage", "version", "state", "since", "running", "attempts", "code", "detail", "lastSeenAt"}
 				l.Record = func(b census.Box) []string {
+					seen := ""
+					if b.LastSeenAt != nil {
+						seen = timestamp.Text(*b.LastSeenAt)
+					}
 					return []string{b.EdgeID, strconv.Itoa(b.Stage), b.Version, string(b.State), timestamp.Text(b.Since),
-						run.InSheet(b.Running), strconv.Itoa(b.Attempts), string(b.Code), run.InSheet(b.Detail)}
+						run.InSheet(b.Running), strconv.Itoa(b.Attempts), string(b.Code), run.InSheet(b.Detail), seen}
 				}
 			}
 			return l.Print(ctx, c, *most)

@@ -1,6 +1,7 @@
 package rollouts
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -176,7 +177,7 @@ func history(r *run.Run) *cobra.Command {
 
 func boxes(r *run.Run) *cobra.Command {
 	cmd := &cobra.Command{Use: "boxes", Short: "List the boxes of a rollout in one state", Example: "wavegate rollouts boxes gateway-x/stable --state failed"}
-	state := cmd.Flags().String("state", "failed", "those that are offered, working, deferred, installed, failed or reverted")
+	state := cmd.Flags().String("state", "failed", "those that are offered, working, deferred, installed, failed, reverted or silent")
 	most := run.Limited(cmd, 1000)
 	return onRollout(r, cmd, func(ctx context.Context, c *run.Call, id string) error {
 		return boxesAt(id, *state).Print(ctx, c, *most)
@@ -185,10 +186,17 @@ func boxes(r *run.Run) *cobra.Command {
 
 // boxesAt lists the boxes of a rollout that are in a state.
 func boxesAt(rollout, state string) run.List[census.Box] {
-	return run.List[census.Box]{
+	l := run.List[census.Box]{
 		Path: api.RolloutPath(rollout) + "/edges", Query: url.Values{"state": {state}}, None: "no box of the rollout is " + state,
 		Head: "BOX|STAGE|RUNS|CODE|DETAIL", Row: func(b census.Box) []any { return []any{b.EdgeID, b.Stage, b.Running, b.Code, b.Detail} },
 	}
+	if state == "silent" {
+		l.Head = "BOX|STAGE|RUNS|LAST SEEN"
+		l.Row = func(b census.Box) []any {
+			return []any{b.EdgeID, b.Stage, b.Running, terminal.Dated(*cmp.Or(b.LastSeenAt, &b.Since))}
+		}
+	}
+	return l
 }
 
 // In lists the boxes of the latest rollout of a channel that are in a state.

@@ -33,6 +33,8 @@ type Box struct {
 	Cancelled bool `json:"cancelled,omitempty"`
 	// Restless is set if nobody can tell what the box says.
 	Restless *report.Restless `json:"restless,omitempty"`
+	// LastSeenAt is when the box made its last call; only of silent boxes.
+	LastSeenAt *time.Time `json:"lastSeenAt,omitempty"`
 
 	row report.Row
 }
@@ -40,6 +42,8 @@ type Box struct {
 // A RolloutBoxes lists the boxes of a rollout at one state: all, or those of one organization.
 type RolloutBoxes struct {
 	of           report.Search
+	rollout      rollout.Rollout
+	counts       *Store
 	store        *report.Store
 	edges        *edge.Store
 	organization string // empty: all
@@ -51,14 +55,19 @@ type OfState struct {
 	State     report.State
 }
 
+// silent lists the boxes that a count calls silent. No box reports it.
+const silent report.State = "silent"
+
+var listRule = &input.Text{Pattern: report.StateRule.Pattern + "|silent", Says: "offered, working, deferred, installed, failed, reverted or silent"}
+
 // OfStateOf reads the path parameter id and the query parameter state.
 func OfStateOf(in *input.Reader) OfState {
-	return OfState{in.Path("id", input.UUID), report.State(in.RequiredQuery("state", report.StateRule))}
+	return OfState{in.Path("id", input.UUID), report.State(in.RequiredQuery("state", listRule))}
 }
 
 // Search finds the boxes of a rollout at a state that a caller may see. It returns NOT_FOUND, also for a rollout
 // that does not concern the caller's organization.
-func (s *Reader) Search(ctx context.Context, caller auth.Principal, id string, state report.State) (RolloutBoxes, error) {
+func (s *Store) Search(ctx context.Context, caller auth.Principal, id string, state report.State) (RolloutBoxes, error) {
 	own := caller.Only()
 	read := s.rollouts.Find
 	if !caller.SeesAll() {
@@ -69,14 +78,14 @@ func (s *Reader) Search(ctx context.Context, caller auth.Principal, id string, s
 		err = problem.Missing()
 	}
 	return RolloutBoxes{
-		of:    report.Search{Pair: release.Pair(r.EdgeType, r.Channel), RolloutID: r.ID, Version: r.TargetVersion, State: state},
-		store: s.reports, edges: edge.NewStore(s.db), organization: own,
+		of:      report.Search{Pair: release.Pair(r.EdgeType, r.Channel), RolloutID: r.ID, Version: r.TargetVersion, State: state},
+		rollout: r, counts: s, store: s.reports, edges: edge.NewStore(s.db), organization: own,
 	}, err
 }
 
 // IsPosition reports whether a text is a position in the list.
 func (s RolloutBoxes) IsPosition(text string) bool {
-	if s.organization != "" {
+	if s.byID() {
 		return input.EdgeID.Accepts(text)
 	}
 	return s.store.IsPosition(s.of, text)
@@ -84,11 +93,14 @@ func (s RolloutBoxes) IsPosition(text string) bool {
 
 // Position is a box's position in the list.
 func (s RolloutBoxes) Position(b Box) string {
-	if s.organization != "" {
+	if s.byID() {
 		return b.EdgeID
 	}
 	return s.store.Position(b.row)
 }
+
+// byID reports whether the list is in the order of the ids.
+func (s RolloutBoxes) byID() bool { return s.organization != "" || s.of.State == silent }
 
 const (
 	// mostSought is how many boxes of the channel a page of an organization's boxes looks at, and soughtAtOnce those of one
@@ -99,7 +111,7 @@ const (
 
 // own is a page of an organization's boxes, in the order of their ids. It reads no box of another organization, so neither
 // the page nor its cost depends on them.
-func (s RolloutBoxes) own(ctx context.Context, after string, limit int) (page dynamo.Page[report.Row], err error) {
+func (s RolloutBoxes) own(ctx context.Context, after string, limit int) (page dynamo.Page[Box], err error) {
 	var ids []string
 	err = s.edges.Each(ctx, s.organization, after, func(e edge.Edge) error {
 		if e.Pair() == s.of.Pair {
@@ -119,16 +131,20 @@ func (s RolloutBoxes) own(ctx context.Context, after string, limit int) (page dy
 		if err != nil {
 			return page, err
 		}
+		seen, err := s.seen(ctx, rows)
+		if err != nil {
+			return page, err
+		}
 		for _, id := range some {
 			row := rows[id]
-			if o := row.Counted(); row.OrganizationID != s.organization || o.RolloutID != s.of.RolloutID || o.State != s.of.State {
+			if row.OrganizationID != s.organization || !s.includes(row, seen[id]) {
 				continue
 			}
 			if len(page.Items) == limit {
 				page.More, page.Last = true, page.Items[limit-1].EdgeID
 				return page, nil
 			}
-			page.Items = append(page.Items, row)
+			page.Items = append(page.Items, box(row, seen[id]))
 		}
 	}
 	if more {
@@ -137,22 +153,101 @@ func (s RolloutBoxes) own(ctx context.Context, after string, limit int) (page dy
 	return page, nil
 }
 
-// Page returns a page of the list after a position, in a random order that stays the same; for an organization,
-// in the order of the ids. It reads an index, so a
-// change shows after a moment, usually within a second.
-func (s RolloutBoxes) Page(ctx context.Context, after string, limit int) (dynamo.Page[Box], error) {
-	find := func() (dynamo.Page[report.Row], error) { return s.store.Find(ctx, s.of, after, limit) }
-	if s.organization != "" {
-		find = func() (dynamo.Page[report.Row], error) { return s.own(ctx, after, limit) }
+// includes reports whether a box that was last seen at a time is in the list.
+func (s RolloutBoxes) includes(row report.Row, seen time.Time) bool {
+	o := row.Counted()
+	if s.of.State == silent {
+		now := s.counts.db.Now()
+		return o.RolloutID == s.of.RolloutID && o.Silent(seen, now, s.counts.silentAfter(s.rollout, now))
 	}
-	rows, err := find()
-	page := dynamo.Page[Box]{More: rows.More, Last: rows.Last}
+	return o.RolloutID == s.of.RolloutID && o.State == s.of.State
+}
+
+// seen looks up when boxes were last seen, if the list is of silent ones.
+func (s RolloutBoxes) seen(ctx context.Context, rows map[string]report.Row) (map[string]time.Time, error) {
+	if s.of.State != silent {
+		return nil, nil //nolint:nilnil // the zero value of a lookup is what it means
+	}
+	c := NewCensus(s.rollout, s.counts.db.Now())
+	var awaited []report.IndexEntry
+	for id, row := range rows {
+		if o := row.Counted(); o.RolloutID == s.of.RolloutID && o.Awaited() {
+			awaited = append(awaited, report.IndexEntry{EdgeID: id})
+		}
+	}
+	return sightedAt(s.counts.sightings(ctx, c, awaited))
+}
+
+func sightedAt(list []Sighting, err error) (map[string]time.Time, error) {
+	seen := map[string]time.Time{}
+	for _, box := range list {
+		seen[box.EdgeID] = box.LastSeen
+	}
+	return seen, err
+}
+
+// silent is a page of the silent boxes, in the order of their ids: those that a count names now. If more boxes could be silent
+// than a count looks up, they are those of its sample.
+func (s RolloutBoxes) silent(ctx context.Context, after string, limit int) (page dynamo.Page[Box], err error) {
+	c, err := s.counts.census(ctx, s.rollout, s.counts.db.Now())
+	if err != nil {
+		return page, err
+	}
+	c.settle()
+	var ids []string
+	for _, e := range c.Awaited.Chosen() {
+		if e.EdgeID > after {
+			ids = append(ids, e.EdgeID)
+		}
+	}
+	slices.Sort(ids)
+	for some := range slices.Chunk(ids, soughtAtOnce) {
+		rows, err := s.store.GetAll(ctx, some)
+		if err != nil {
+			return page, err
+		}
+		seen, err := s.seen(ctx, rows)
+		if err != nil {
+			return page, err
+		}
+		for _, id := range some {
+			if !s.includes(rows[id], seen[id]) {
+				continue
+			}
+			if page.More = len(page.Items) == limit; page.More {
+				return page, nil
+			}
+			page.Items = append(page.Items, box(rows[id], seen[id]))
+		}
+	}
+	return page, nil
+}
+
+func box(row report.Row, seen time.Time) Box {
+	o := row.Counted()
+	b := Box{
+		EdgeID: row.EdgeID, FactoryID: row.FactoryID, Stage: o.Stage, Version: o.Version, State: o.State, Since: o.Since,
+		Running: row.Running, Attempts: o.Attempts, Code: o.Code, Detail: o.Detail, Until: o.Until, Cancelled: o.Cancelled, Restless: row.Restless, row: row,
+	}
+	if !seen.IsZero() {
+		b.LastSeenAt = &seen
+	}
+	return b
+}
+
+// Page returns a page of the list after a position, in a random order that stays the same; silent boxes, and those of an
+// organization, in the order of the ids. It reads an index, so a change shows after a moment, usually within a second.
+func (s RolloutBoxes) Page(ctx context.Context, after string, limit int) (page dynamo.Page[Box], err error) {
+	switch {
+	case s.organization != "":
+		return s.own(ctx, after, limit)
+	case s.of.State == silent:
+		return s.silent(ctx, after, limit)
+	}
+	rows, err := s.store.Find(ctx, s.of, after, limit)
+	page.More, page.Last = rows.More, rows.Last
 	for _, row := range rows.Items {
-		o := row.Counted()
-		page.Items = append(page.Items, Box{
-			EdgeID: row.EdgeID, FactoryID: row.FactoryID, Stage: o.Stage, Version: o.Version, State: o.State, Since: o.Since,
-			Running: row.Running, Attempts: o.Attempts, Code: o.Code, Detail: o.Detail, Until: o.Until, Cancelled: o.Cancelled, Restless: row.Restless, row: row,
-		})
+		page.Items = append(page.Items, box(row, time.Time{}))
 	}
 	return page, err
 }

@@ -167,7 +167,7 @@ func (s *Store) look(ctx context.Context, r rollout.Rollout, known *Progress, be
 		if err != nil {
 			return Progress{}, nil, Hour{}, err
 		}
-		silent = Silent(c.Awaited.Boxes, sightings, now, report.SilentAfter(s.settings.interval(r, now)))
+		silent = Silent(c.Awaited.Boxes, sightings, now, s.silentAfter(r, now))
 	}
 	return Progress{
 		RolloutID: r.ID, AsOf: now, StagedPercent: r.StagedPercent, Stages: c.Stages, Failures: c.Codes,
@@ -175,6 +175,11 @@ func (s *Store) look(ctx context.Context, r rollout.Rollout, known *Progress, be
 		Young:  c.Young, NewFleet: c.NewFleet(), Pinned: c.Pinned, Held: c.Held, Restless: c.Restless,
 		Returning: c.Returning, Returned: c.Returned, Waiting: waiting, unreadable: c.unreadable,
 	}, c, hour, nil
+}
+
+// silentAfter is how long ago a silent box of a rollout was last seen.
+func (s *Store) silentAfter(r rollout.Rollout, now time.Time) time.Duration {
+	return report.SilentAfter(s.settings.interval(r, now))
 }
 
 // forSightings is the time that a count has to look up when boxes were last seen.

@@ -123,6 +123,12 @@ func TestFleet_Requests_DoNotGrowWithOthersBoxes(t *testing.T) {
 			_, err = search.Page(f.ctx, "", 3)
 			expect.OK(t, err)
 		},
+		"the silent boxes": func() {
+			search, err := f.progress.Search(f.ctx, of("acme"), id, "silent")
+			expect.OK(t, err)
+			_, err = search.Page(f.ctx, "", 3)
+			expect.OK(t, err)
+		},
 		"a box of others": func() {
 			_, err := f.progress.Why(f.ctx, of("acme"), "rival-1")
 			expect.Equal(t, problem.Has(err, problem.NotFound), true, "it does not exist")

@@ -78,14 +78,15 @@ var (
 		return operations.New(operations.Operation{
 			ID: "list-rollout-edges", Summary: "List the boxes of a rollout by their state",
 			Method: http.MethodGet, Path: "/api/ota/rollouts/{id}/edges",
-			Roles: operations.Watchers,
+			Roles: operations.Watchers, Timeout: countTimeout, MemoryMB: countMemory,
 			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
 			Grants: []operations.Grant{
 				operations.May(dynamo.Rollouts, dynamo.Get),
-				{Table: dynamo.Reports, Actions: []dynamo.Permission{dynamo.Query, dynamo.BatchGet}, Indexes: []string{"byState"}, OnlyIndexes: true},
+				{Table: dynamo.Reports, Actions: []dynamo.Permission{dynamo.Get, dynamo.Query, dynamo.BatchGet}, Indexes: []string{"byState"}, OnlyIndexes: true},
+				operations.May(dynamo.RateCounters, dynamo.Get),
 				operations.ListByIndex(dynamo.Edges, "byOrganization"),
 			},
-			Settings: []setting.Name{setting.ReportShards},
+			Settings: census.SettingNames,
 		}, paging.With(census.OfStateOf, paging.ByCursor))
 	}
 
