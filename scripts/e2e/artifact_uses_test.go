@@ -86,7 +86,7 @@ func TestArtifact_WhatUsesIt_KeepsIt(t *testing.T) {
 	owner.Patch(t, two.path(), `{"state":"kept"}`).Refused(t, problem.Conflict)
 	two.due(t, w)
 	sweep(t, w)
-	owner.Get(t, two.path()).Refused(t, problem.NotFound)
+	owner.Get(t, two.path()).Has(t, `{"state":"removed","url":null}`)
 	expect.Equal(t, strings.Join(eventNames(w, t, "artifact", "gateway-x/"+two.sum()), " "), "ArtifactAsked ArtifactKept ArtifactDeleted ArtifactRemoved", "the events")
 	keep(t, owner, two)
 	owner.Post(t, "/api/ota/rollouts", plan("gateway-x", "stable", "2.0.0")).Is(t, http.StatusCreated)
@@ -141,7 +141,7 @@ func TestArtifact_StoreIsDown_NothingElseStops(t *testing.T) {
 	owner.Put(t, two.path(), two.wish()).Refused(t, problem.Conflict) // nothing undoes its removal
 	w.Bucket.Down.Store(false)
 	sweep(t, w)
-	owner.Get(t, two.path()).Refused(t, problem.NotFound)
+	owner.Get(t, two.path()).Has(t, `{"state":"removed","url":null}`)
 }
 
 // TestArtifact_WithoutAStore_AReleaseNeedsAURL, and the other calls say that there is none.

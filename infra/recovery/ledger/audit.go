@@ -9,7 +9,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 
-	"wavegate/shared/fleet/artifact"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/dynamo"
@@ -91,13 +90,9 @@ func (b Books) auditChanges(f *Findings, trail map[Resource][]Event) {
 	}
 }
 
-// expired reports whether the last event is of an enrolment that ended so long ago that the store deletes it, or of an artifact
-// that was removed.
+// expired reports whether the last event is of an enrolment that ended so long ago that the store deletes it.
 func expired(events []Event) bool {
 	last := events[len(events)-1]
-	if last.Type == artifact.ResourceType {
-		return last.After == nil
-	}
 	ends := moment(last.After, "expiresAt")
 	return last.Type == "enrolment" && !ends.IsZero() && time.Since(ends) > 90*24*time.Hour
 }
@@ -105,13 +100,9 @@ func expired(events []Event) bool {
 // auditChain compares the events of one resource with each other.
 func auditChain(f *Findings, r Resource, events []Event) {
 	var last Event
-	for _, e := range events {
-		want := last.Revision + 1
-		if last.After == nil && r.Type == artifact.ResourceType {
-			want = 1
-		}
-		if e.Revision != want {
-			f.Add("%s: event %s has revision %d, want %d", r, e.Name, e.Revision, want)
+	for i, e := range events {
+		if e.Revision != int64(i)+1 {
+			f.Add("%s: event %s has revision %d, want %d", r, e.Name, e.Revision, i+1)
 			return
 		}
 		if !Same(r.Type, e.Before, last.After) {
@@ -128,17 +119,17 @@ func auditChain(f *Findings, r Resource, events []Event) {
 }
 
 func (k kind) auditEnd(f *Findings, r Resource, events []Event, item Item) {
+	if int64(len(events)) != Number(item, "revision") {
+		f.Add("%s: %d events, but revision %d is stored", r, len(events), Number(item, "revision"))
+		return
+	}
 	if len(events) == 0 {
 		f.Add("%s: stored without an event", r)
 		return
 	}
 	last := events[len(events)-1]
-	if last.Revision != Number(item, "revision") {
-		f.Add("%s: %d events, but revision %d is stored", r, len(events), Number(item, "revision"))
-		return
-	}
 	if last.After == nil {
-		if item["removed"] != true && item["lifted"] != true && item["removing"] != true && !retired(item) && !(r.Type == "gateway" && len(hashes(item)) == 0) {
+		if item["removed"] != true && item["lifted"] != true && !retired(item) && !(r.Type == "gateway" && len(hashes(item)) == 0) {
 			f.Add("%s: the last event is a removal, but it is stored", r)
 		}
 		return

@@ -28,8 +28,8 @@ import (
 type Item = map[string]any
 
 // Books are all items of all tables, except the limiter's counters and the bell's calls. The freeze is stored among
-// the rollouts, but is listed under freezes; rollouts' warnings are stored among the counts, but are listed under warnings.
-// Artifacts are stored among the releases, but are listed under artifacts, with the edge type and digest that callers see.
+// the rollouts, but is listed under freezes; rollouts' warnings are stored among the counts, but are listed under warnings;
+// and artifacts among the releases.
 type Books map[dynamo.TableID][]Item
 
 const (
@@ -70,11 +70,11 @@ func scan(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableID) st
 				switch id := Text(item, "id"); {
 				case table.ID == dynamo.Rollouts && id == "freeze":
 					under = freezes
-				case table.ID == dynamo.Progress && Text(item, "part") == "warnings":
-					under = warnings
-				case table.ID == dynamo.Releases && Text(item, "edgeType") == artifact.Partition:
+				case table.ID == dynamo.Releases && Text(item, "edgeType") == "#artifacts":
 					under = artifacts
 					item["edgeType"], item["sha256"], _ = strings.Cut(Text(item, "version"), "/")
+				case table.ID == dynamo.Progress && Text(item, "part") == "warnings":
+					under = warnings
 				case table.ID == dynamo.Rollouts && strings.HasPrefix(id, "halt#"):
 					continue // It records the attempt to halt, and is not a resource.
 				case table.ID == dynamo.Enrolments && Text(item, "part") != "enrolment":
@@ -144,8 +144,7 @@ type Event struct {
 	stored        Item
 }
 
-// Trail is the audit trail: every resource's events in the order of their revisions. An artifact that was removed and asked for
-// again counts from 1 again.
+// Trail is the audit trail: every resource's events in the order of their revisions.
 func (b Books) Trail() map[Resource][]Event {
 	trail := map[Resource][]Event{}
 	for _, item := range b[dynamo.Audit] {
@@ -160,12 +159,7 @@ func (b Books) Trail() map[Resource][]Event {
 		trail[e.Resource] = append(trail[e.Resource], e)
 	}
 	for _, events := range trail {
-		slices.SortFunc(events, func(x, y Event) int {
-			if x.Type == artifact.ResourceType {
-				return x.Time.Compare(y.Time)
-			}
-			return cmp.Compare(x.Revision, y.Revision)
-		})
+		slices.SortFunc(events, func(x, y Event) int { return cmp.Compare(x.Revision, y.Revision) })
 	}
 	return trail
 }
@@ -193,9 +187,9 @@ var kinds = []kind{
 		[]string{"rollout", "earlier", "past", "publishedAt", "list", "listKey"}},
 	{dynamo.Rollouts, "rollout", platform, by("id"),
 		[]string{"list", "pair", "edgeTypeStatus", "channelStatus", "pairStatus"}},
+	{artifacts, artifact.ResourceType, platform, by("version"), []string{"version", "key", "arrived", "removing", "uses"}},
 	{warnings, "rollout-warning", platform, by("rolloutId"), []string{"subject", "part"}},
 	{freezes, "freeze", platform, by("id"), []string{"id", "lifted"}},
-	{artifacts, artifact.ResourceType, platform, by("version"), []string{"version", "key", "arrived", "removing", "uses"}},
 	{dynamo.Factories, "factory", platform, by("factoryId"), []string{"machineChanges", "machineCount"}},
 	{dynamo.Edges, "edge", shard, by("edgeId"), []string{"pair"}},
 	{dynamo.Gateways, "gateway", platform, by("organizationId"), []string{"tokens"}},

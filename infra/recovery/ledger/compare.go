@@ -56,7 +56,7 @@ func Compare(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableID)
 		if box := boxOf(table, item); box != "" {
 			return boxes.put(box, table, item)
 		}
-		if table == artifacts && item["arrived"] == true && item["removing"] != true {
+		if table == artifacts && item["arrived"] == true {
 			c.Artifacts = append(c.Artifacts, as[artifact.Row](item))
 		}
 		held[table] = append(held[table], item)

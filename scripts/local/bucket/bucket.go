@@ -4,6 +4,7 @@ package bucket
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
@@ -13,7 +14,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -81,7 +82,12 @@ func (b *Bucket) answer(w http.ResponseWriter, r *http.Request) error {
 	if !object.MatchString(r.URL.Path) {
 		return noObject
 	}
-	file := filepath.Join(b.Folder, filepath.FromSlash(r.URL.Path))
+	root, err := os.OpenRoot(b.Folder)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	file := r.URL.Path[1:]
 	own := strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 ")
 	if own || r.Method == http.MethodPut || r.Method == http.MethodDelete {
 		if err := b.verify(r); err != nil {
@@ -90,30 +96,29 @@ func (b *Bucket) answer(w http.ResponseWriter, r *http.Request) error {
 	}
 	switch r.Method {
 	case http.MethodPut:
-		return b.put(r, file)
+		return put(root, r, file)
 	case http.MethodDelete:
-		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := root.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	case http.MethodGet, http.MethodHead:
-		return b.get(w, r, file, own)
+		return get(w, r, root, file, own)
 	}
 	return denied
 }
 
 // put stores the bytes, unless there are some.
-func (b *Bucket) put(r *http.Request, file string) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
+func put(root *os.Root, r *http.Request, file string) error {
+	if err := root.MkdirAll(path.Dir(file), 0o750); err != nil {
 		return err
 	}
-	part, err := os.CreateTemp(b.Folder, "part")
+	part, err := root.Create("part-" + rand.Text())
 	if err != nil {
 		return err
 	}
-	defer os.Remove(part.Name())
-	defer part.Close()
+	defer func() { _, _ = part.Close(), root.Remove(path.Base(part.Name())) }()
 	sum := sha256.New()
 	if _, err := io.Copy(io.MultiWriter(part, sum), r.Body); err != nil {
 		return err
@@ -121,7 +126,7 @@ func (b *Bucket) put(r *http.Request, file string) error {
 	if base64.StdEncoding.EncodeToString(sum.Sum(nil)) != r.Header.Get("X-Amz-Checksum-Sha256") {
 		return badDigest
 	}
-	err = os.Link(part.Name(), file) // fails if the file exists
+	err = root.Link(path.Base(part.Name()), file) // fails if the file exists
 	if errors.Is(err, fs.ErrExist) {
 		return exists
 	}
@@ -129,8 +134,8 @@ func (b *Bucket) put(r *http.Request, file string) error {
 }
 
 // get sends the bytes, or one range of them. own is set for the service itself, which may ask for their digest.
-func (b *Bucket) get(w http.ResponseWriter, r *http.Request, file string, own bool) error {
-	f, err := os.Open(file)
+func get(w http.ResponseWriter, r *http.Request, root *os.Root, file string, own bool) error {
+	f, err := root.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return noObject
 	}
@@ -150,7 +155,7 @@ func (b *Bucket) get(w http.ResponseWriter, r *http.Request, file string, own bo
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	w.Header().Set("ETag", strconv.Quote(filepath.Base(filepath.Dir(file)))) // its bytes never change
+	w.Header().Set("ETag", strconv.Quote(path.Dir(file))) // its bytes never change
 	http.ServeContent(w, r, "", time.Time{}, f)
 	return nil
 }

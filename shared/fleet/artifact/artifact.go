@@ -23,6 +23,7 @@ const (
 	Waiting State = "waiting" // for its bytes
 	Kept    State = "kept"
 	Deleted State = "deleted" // boxes can still download it, until its bytes go
+	Removed State = "removed" // its bytes are gone; it stays stored, so that no revision is used twice
 )
 
 const (
@@ -43,7 +44,7 @@ type Artifact struct {
 	State State `json:"state"`
 	// URL is where boxes download it; empty while it waits, and in the audit trail.
 	URL       string     `json:"url,omitempty"`
-	RemoveAt  *time.Time `json:"removeAt,omitempty"` // when the bytes of a deleted one go
+	RemoveAt  *time.Time `json:"removeAt,omitempty"` // when the bytes of a deleted one go, or went
 	Revision  int64      `json:"revision"`
 	CreatedAt time.Time  `json:"createdAt"`
 	UpdatedAt time.Time  `json:"updatedAt"`
@@ -53,14 +54,15 @@ type Artifact struct {
 type Row struct {
 	Partition string `json:"edgeType"`
 	ID        string `json:"version"` // the edge type, a slash and the digest
-	// Key is the secret part of its addresses. It is made once, and is not known from the digest, which documents publish.
+	// Key is the secret part of its addresses, which does not follow from the digest, since documents publish that. It stays
+	// until the artifact is removed.
 	Key      string `json:"key"`
 	Filename string `json:"filename"`
 	release.Details
 	State State `json:"state"`
 	// Arrived is set once its bytes were there.
 	Arrived bool `json:"arrived,omitempty"`
-	// Removing is set while its bytes are removed: nothing undoes that.
+	// Removing is set while the bytes of a removed one may still be there.
 	Removing bool       `json:"removing,omitempty"`
 	RemoveAt *time.Time `json:"removeAt,omitempty"`
 	// Uses counts the publications of it, so that no deletion misses one that is made at the same time.
@@ -92,12 +94,11 @@ func (r Row) ask(w Wish, missing bool, at time.Time) (next Row, event string, er
 	next.Details = r.Details.With(described)
 	next.Revision, next.UpdatedAt = r.Revision+1, at
 	switch {
-	case r.Revision == 0:
-		next.Partition, next.ID, next.Key, next.Filename = partition, id(w.Name), strings.ToLower(rand.Text()), w.Filename
-		next.State, next.CreatedAt = Waiting, at
-		return next, "ArtifactAsked", nil
 	case r.Removing:
 		return r, "", problem.New(problem.Conflict, "The artifact is being removed. Ask again in some minutes.")
+	case r.Revision == 0 || r.State == Removed:
+		return Row{Partition: partition, ID: id(w.Name), Key: strings.ToLower(rand.Text()), Filename: w.Filename, Details: described,
+			State: Waiting, Revision: r.Revision + 1, CreatedAt: at, UpdatedAt: at}, "ArtifactAsked", nil
 	case described.With(next.Details) != next.Details:
 		return r, "", r.differs()
 	case missing:
@@ -129,8 +130,10 @@ func (r Row) restored(d release.Details, at time.Time) Row {
 // keep is the row once its bytes are in the bucket.
 func (r Row) keep(at time.Time) (next Row, event string, err error) {
 	switch {
-	case r.Revision == 0 || r.Removing:
+	case r.Revision == 0:
 		return r, "", problem.Missing()
+	case r.State == Removed:
+		return r, "", r.Used(r.name())
 	case r.State == Deleted:
 		return r, "", problem.New(problem.Conflict, "The artifact was deleted. Ask for the upload again to undo that.")
 	case r.State == Kept:
@@ -144,9 +147,9 @@ func (r Row) keep(at time.Time) (next Row, event string, err error) {
 // delete is the row once somebody deletes an artifact that nothing uses.
 func (r Row) delete(at time.Time) (next Row, event string, err error) {
 	switch {
-	case r.Revision == 0 || r.Removing:
+	case r.Revision == 0:
 		return r, "", problem.Missing()
-	case r.State == Deleted:
+	case r.State == Deleted || r.State == Removed:
 		return r, "", nil
 	}
 	r.State, r.RemoveAt, r.UpdatedAt = Deleted, new(at.Add(lingers)), at
@@ -154,26 +157,27 @@ func (r Row) delete(at time.Time) (next Row, event string, err error) {
 	return r, "ArtifactDeleted", nil
 }
 
-// Due reports whether the artifact may go: it has waited or was deleted for long enough.
+// Due reports whether a sweep has something to do: the artifact has waited or was deleted for long enough, or its bytes
+// may still be there.
 func (r Row) Due(now time.Time) bool {
-	switch {
-	case r.State == Waiting:
+	switch r.State {
+	case Waiting:
 		return now.Sub(r.UpdatedAt) >= waits
-	case r.RemoveAt != nil:
+	case Deleted:
 		return !now.Before(*r.RemoveAt)
 	}
-	return false
+	return r.Removing
 }
 
 // sweep is the row of a due artifact: it comes back if something uses it, and otherwise its bytes are removed.
 func (r Row) sweep(used bool, at time.Time) (next Row, event string) {
 	switch {
-	case !r.Due(at):
+	case r.State == Removed || !r.Due(at):
 		return r, ""
 	case used:
 		return r.restored(r.Details, at), "ArtifactRestored"
 	}
-	r.State, r.Removing, r.RemoveAt, r.UpdatedAt = Deleted, true, new(at), at
+	r.State, r.Arrived, r.Removing, r.RemoveAt, r.UpdatedAt = Removed, false, true, new(at), at
 	r.Revision++
 	return r, "ArtifactRemoved"
 }
@@ -185,7 +189,7 @@ func (r Row) Used(n Name) error {
 		return nil
 	case Waiting:
 		return problem.New(problem.ArtifactNotKept, "The bytes of %s have not arrived. Upload them, and finish the upload.", n.SHA256)
-	case Deleted:
+	case Deleted, Removed:
 		return problem.New(problem.ArtifactNotKept, "The artifact %s was deleted. Ask for its upload again.", n.SHA256)
 	}
 	return problem.New(problem.ArtifactNotKept, "The service keeps no artifact %s of %s. Upload it, or name its artifactUrl.", n.SHA256, n.EdgeType)

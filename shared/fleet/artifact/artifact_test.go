@@ -26,7 +26,7 @@ func in(s State, arrived bool) Row {
 }
 
 func TestRow_EveryStateAndEvent(t *testing.T) {
-	removing := in(Deleted, true)
+	removing := in(Removed, false)
 	removing.Removing = true
 	described := image
 	described.SHA1 = strings.Repeat("1", 40)
@@ -59,7 +59,7 @@ func TestRow_EveryStateAndEvent(t *testing.T) {
 		"waiting, finished":                  {in(Waiting, false), Row.keep, 0, "ArtifactKept", Kept, ""},
 		"waiting, deleted":                   {in(Waiting, false), Row.delete, 0, "ArtifactDeleted", Deleted, ""},
 		"waiting, swept too early":           {in(Waiting, false), sweep(false), waits - 1, "", Waiting, ""},
-		"waiting, swept":                     {in(Waiting, false), sweep(false), waits, "ArtifactRemoved", Deleted, ""},
+		"waiting, swept":                     {in(Waiting, false), sweep(false), waits, "ArtifactRemoved", Removed, ""},
 		"waiting for lost bytes, swept":      {in(Waiting, false), sweep(true), waits, "ArtifactRestored", Waiting, ""},
 		"kept, asked":                        {in(Kept, true), ask(image, false), time.Hour, "", Kept, ""},
 		"kept, asked with a SHA-1":           {in(Kept, true), ask(described, false), 0, "ArtifactDescribed", Kept, ""},
@@ -74,11 +74,15 @@ func TestRow_EveryStateAndEvent(t *testing.T) {
 		"deleted, finished":                  {in(Deleted, true), Row.keep, 0, "", Deleted, problem.Conflict},
 		"deleted, deleted":                   {in(Deleted, true), Row.delete, time.Hour, "", Deleted, ""},
 		"deleted, swept too early":           {in(Deleted, true), sweep(false), lingers - 1, "", Deleted, ""},
-		"deleted, swept":                     {in(Deleted, true), sweep(false), lingers, "ArtifactRemoved", Deleted, ""},
+		"deleted, swept":                     {in(Deleted, true), sweep(false), lingers, "ArtifactRemoved", Removed, ""},
 		"deleted and used again, swept":      {in(Deleted, true), sweep(true), lingers, "ArtifactRestored", Kept, ""},
-		"being removed, asked":               {removing, ask(image, false), 0, "", Deleted, problem.Conflict},
-		"being removed, finished":            {removing, Row.keep, 0, "", Deleted, problem.NotFound},
-		"being removed, deleted":             {removing, Row.delete, 0, "", Deleted, problem.NotFound},
+		"being removed, asked":               {removing, ask(image, false), 0, "", Removed, problem.Conflict},
+		"being removed, finished":            {removing, Row.keep, 0, "", Removed, problem.ArtifactNotKept},
+		"being removed, deleted":             {removing, Row.delete, 0, "", Removed, ""},
+		"being removed, swept":               {removing, sweep(false), 10 * lingers, "", Removed, ""},
+		"removed, asked with another size":   {in(Removed, false), ask(other, false), 0, "ArtifactAsked", Waiting, ""},
+		"removed, finished":                  {in(Removed, false), Row.keep, 0, "", Removed, problem.ArtifactNotKept},
+		"removed, swept":                     {in(Removed, false), sweep(false), 10 * lingers, "", Removed, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			next, event, err := c.rule(c.was, noon.Add(c.after))
@@ -89,10 +93,10 @@ func TestRow_EveryStateAndEvent(t *testing.T) {
 			expect.OK(t, err)
 			expect.Equal(t, []any{event, next.State}, []any{event, c.state}, "the event and the state")
 			expect.Equal(t, event, c.event, "the event")
-			if (event != "") != (next.Revision == c.was.Revision+1) || next.State != Deleted && next.RemoveAt != nil {
+			if (event != "") != (next.Revision == c.was.Revision+1) || next.State != Deleted && next.State != Removed && next.RemoveAt != nil {
 				t.Errorf("the row is %+v", next)
 			}
-			if c.was.Key != "" && next.Key != c.was.Key {
+			if c.was.Key != "" && (next.Key != c.was.Key) != (c.was.State == Removed && next.State == Waiting) {
 				t.Error("its addresses have changed")
 			}
 		})
@@ -101,7 +105,7 @@ func TestRow_EveryStateAndEvent(t *testing.T) {
 
 // TestRow_OnlyAKeptArtifact_CanBeUsed: and its URL is not known from its digest.
 func TestRow_OnlyAKeptArtifact_CanBeUsed(t *testing.T) {
-	for name, r := range map[string]Row{"none": {}, "waiting": in(Waiting, false), "deleted": in(Deleted, true)} {
+	for name, r := range map[string]Row{"none": {}, "waiting": in(Waiting, false), "deleted": in(Deleted, true), "removed": in(Removed, false)} {
 		expect.Equal(t, problem.Has(r.Used(image.Name), problem.ArtifactNotKept), true, "%s is refused", name)
 	}
 	expect.OK(t, in(Kept, true).Used(image.Name))

@@ -116,29 +116,25 @@ func checksum(r Row) string {
 
 // has reports whether the bucket has the bytes: so many, with the digest. It returns CONFLICT if it has others.
 func (b *Bucket) has(ctx context.Context, r Row) (bool, error) {
-	res, err := b.call(ctx, http.MethodHead, r)
-	switch {
-	case err != nil:
-		return false, err
-	case res.StatusCode == http.StatusNotFound:
-		return false, nil
-	case res.ContentLength != r.SizeBytes || res.Header.Get("X-Amz-Checksum-Sha256") != checksum(r):
-		return false, problem.New(problem.Conflict, "The store has other bytes for this artifact: %d, and not %d. Delete it, and upload it again.", res.ContentLength, r.SizeBytes)
+	there, header, err := b.call(ctx, http.MethodHead, r)
+	if length := header.Get("Content-Length"); there && (length != strconv.FormatInt(r.SizeBytes, 10) || header.Get("X-Amz-Checksum-Sha256") != checksum(r)) {
+		return false, problem.New(problem.Conflict, "The store has other bytes for this artifact: %s, and not %d. Delete it, and upload it again.", length, r.SizeBytes)
 	}
-	return true, nil
+	return there, err
 }
 
 // remove removes the bytes, if they are there.
 func (b *Bucket) remove(ctx context.Context, r Row) error {
-	_, err := b.call(ctx, http.MethodDelete, r)
+	_, _, err := b.call(ctx, http.MethodDelete, r)
 	return err
 }
 
-// call makes a request about the bytes. It returns UNAVAILABLE unless the bucket answers with a success or 404.
-func (b *Bucket) call(ctx context.Context, method string, r Row) (*http.Response, error) {
+// call makes a request about the bytes, and reports whether they are there. It returns UNAVAILABLE unless the bucket answers
+// with a success or 404.
+func (b *Bucket) call(ctx context.Context, method string, r Row) (there bool, header http.Header, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, b.store+"/"+r.Object(), nil)
 	if err != nil {
-		return nil, err
+		return false, nil, err
 	}
 	empty := hex.EncodeToString(sha256.New().Sum(nil))
 	req.Header.Set("X-Amz-Content-Sha256", empty)
@@ -150,16 +146,16 @@ func (b *Bucket) call(ctx context.Context, method string, r Row) (*http.Response
 		err = b.signer.SignHTTP(ctx, own, req, empty, "s3", os.Getenv("AWS_REGION"), b.now())
 	}
 	if err != nil {
-		return nil, err
+		return false, nil, err
 	}
 	res, err := b.client.Do(req)
 	if err == nil {
-		res.Body.Close()
-		if res.StatusCode/100 == 2 || res.StatusCode == http.StatusNotFound {
-			return res, nil
+		_ = res.Body.Close()
+		if there = res.StatusCode/100 == 2; there || res.StatusCode == http.StatusNotFound {
+			return there, res.Header, nil
 		}
 		err = fmt.Errorf("artifact: %s answers %d", method, res.StatusCode)
 	}
 	telemetry.Emit(b.metrics, b.now(), nil, telemetry.One(Failed))
-	return nil, problem.Wrap(err, problem.Unavailable, "The store of artifacts does not answer. Try again later.").After(10 * time.Second)
+	return false, nil, problem.Wrap(err, problem.Unavailable, "The store of artifacts does not answer. Try again later.").After(10 * time.Second)
 }

@@ -2,9 +2,6 @@ package artifact
 
 import "context"
 
-// Partition is that of all artifacts in the table of releases.
-const Partition = partition
-
 // Missing reports whether the bucket lacks the bytes of an artifact, as after a restore of the tables.
 func (b *Bucket) Missing(ctx context.Context, r Row) (bool, error) {
 	there, err := b.has(ctx, r)

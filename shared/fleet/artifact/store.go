@@ -29,12 +29,7 @@ var Kind = change.Kind[Row]{
 	State: func(r Row) change.Stamp {
 		return change.Stamp{ID: r.ID, Revision: r.Revision, ChangedAt: r.UpdatedAt}
 	},
-	Shown: func(r Row) any {
-		if r.Removing {
-			return nil
-		}
-		return r.Artifact()
-	},
+	Shown:     func(r Row) any { return r.Artifact() },
 	Unchanged: unchanged,
 }
 
@@ -83,7 +78,7 @@ func (s *Store) Get(ctx context.Context, n Name) (Artifact, error) {
 		return Artifact{}, err
 	}
 	r, err := s.Row(ctx, n)
-	if err == nil && (r.Revision == 0 || r.Removing) {
+	if err == nil && r.Revision == 0 {
 		err = problem.Missing()
 	}
 	return s.shown(r), err
@@ -138,7 +133,7 @@ func (s *Store) Ask(ctx context.Context, from audit.Origin, w Wish) (Asked, erro
 			return err
 		}
 		missing := false
-		if was.Arrived && !was.Removing {
+		if was.Arrived {
 			there, err := s.bucket.has(ctx, was)
 			if err != nil {
 				return err

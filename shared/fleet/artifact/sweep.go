@@ -19,7 +19,7 @@ const (
 
 // Sweep removes artifacts that waited for too long, and those that were deleted a week ago and that nothing uses. It may be
 // killed at any point, and repeated: first a transaction decides that an artifact goes, which nothing undoes, then its bytes
-// go, and then its row. all is set if nothing that is due is left.
+// go, and then it can be asked for again. all is set if nothing that is due is left.
 func (s *Store) Sweep(ctx context.Context, from audit.Origin, uses Uses) (all bool, err error) {
 	if s.bucket.store == "" {
 		return true, nil
@@ -66,5 +66,5 @@ func (s *Store) sweep(ctx context.Context, from audit.Origin, n Name, uses Uses)
 	if err := s.bucket.remove(ctx, now); err != nil {
 		return err
 	}
-	return s.db.Commit(ctx, dynamo.TransactDelete(ResourceType, dynamo.Releases, key(n), unchanged(now)))
+	return s.db.Commit(ctx, dynamo.TransactUpdate(ResourceType, dynamo.Releases, key(n), "REMOVE #removing", nil, unchanged(now)))
 }

@@ -172,7 +172,7 @@ func tick() []operations.Grant {
 		operations.List(dynamo.MethodReports), operations.List(dynamo.Machines),
 		operations.Grant{Table: dynamo.Rollouts, Actions: []dynamo.Permission{dynamo.Get, dynamo.Write, dynamo.Query}, Indexes: []string{"byStatus"}, OnlyIndexes: true},
 		operations.May(dynamo.Channels, dynamo.Get, dynamo.Write, dynamo.Query),
-		operations.May(dynamo.Releases, dynamo.Get, dynamo.Query, dynamo.Write, dynamo.Delete), // the artifacts that are swept
+		operations.May(dynamo.Releases, dynamo.Get, dynamo.Query, dynamo.Write), // the artifacts that are swept
 		operations.ListByIndex(dynamo.Edges, "byChannel"),
 		operations.May(dynamo.Audit, dynamo.Put))
 }
