@@ -75,11 +75,11 @@ function Publish({ edgeType, channel }) {
 				if (file) Object.assign(body, { sha256: await (await import('./upload.mjs')).keep(edgeType, file), artifactUrl: '' });
 				const path = at`/api/ota/release-channels/${edgeType}/${channel}`;
 				const was = await call('GET', path).catch((e) => { if (e.status === 404) return null; throw e; });
-				await send(f, 'PUT', path, { body: { ...given(body), ...(sizeBytes && !file && { sizeBytes: isNaN(Number(sizeBytes)) ? sizeBytes : Number(sizeBytes) }) }, ...(was ? { ifMatch: was.tag ?? '' } : { ifNoneMatch: '*' }) });
+				const { headers } = await send(f, 'PUT', path, { body: { ...given(body), ...(sizeBytes && !file && { sizeBytes: isNaN(Number(sizeBytes)) ? sizeBytes : Number(sizeBytes) }) }, ...(was ? { ifMatch: was.tag ?? '' } : { ifNoneMatch: '*' }) });
 				if (file) chosen.value = ''; // the next publication is of another one
 				moved('/api/ota/');
 				Object.assign(state.local, { publish: undefined, start: { scope: 'start', values: { edgeType, channel: '', targetVersion: body.currentVersion }, faults: {} } });
-				return `${body.currentVersion} is the version of ${to.name}.`;
+				return `${body.currentVersion} is the version of ${to.name}. ${headers.get('Wavegate-Warning') ?? ''}`;
 			},
 		});
 	};

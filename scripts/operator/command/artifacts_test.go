@@ -64,7 +64,8 @@ func TestPublish_AFile_IsSentToTheStoreOnce_AndReachesABox(t *testing.T) {
 		t.Errorf("%s has %d bytes", channel.ArtifactURL, len(body))
 	}
 	d.does("publish", "gateway-x/beta", "1.3.0", "--url", "https://artifacts.example/1.3.0", "--sha256", digest("d"), "--confirm", "gateway-x/beta",
-		"--document", "sbom="+sum, "--document", "notes=https://artifacts.example/notes").is(run.Done)
+		"--document", "sbom="+sum, "--document", "notes=https://artifacts.example/notes").is(run.Done).
+		warns("No box with a DDI client is told release 1.3.0")
 	d.Owner(t).Get(t, "/api/ota/release-channels/gateway-x/beta").Has(t, `{"documents":[{"kind":"sbom","sha256":"`+sum+`"},{"kind":"notes","url":"https://artifacts.example/notes"}]}`)
 	d.does("publish", "gateway-x/beta", "1.4.0", "--url", "https://artifacts.example/1.4.0", "--sha256", digest("e"), "--confirm", "gateway-x/beta",
 		"--document", "poem=abc").is(run.Refused).warns("documents")
