@@ -59,7 +59,7 @@ func (p part) addArtifacts() artifactsRef {
 			Compress:              jsii.Bool(false), // ranges must be those of the file
 		},
 	})
-	for _, c := range []constructs.IConstruct{access, headers, distribution} {
+	for _, c := range []constructs.IConstruct{access, headers, distribution, bucket.Policy()} {
 		c.Node().DefaultChild().(awscdk.CfnResource).ApplyRemovalPolicy(p.removal(), nil)
 	}
 	if p.key != nil { // the CDK cannot change the policy of a key that it has not made; deploying.md has the statement

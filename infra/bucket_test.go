@@ -43,17 +43,18 @@ func TestBucket_AskedFor_IsPrivate_AndKeepsDeletedBytesAsLongAsTablesCanBeRestor
 	}
 	const encryption = "BucketEncryption/ServerSideEncryptionConfiguration/0/"
 	for name, c := range map[string]struct {
-		stage stage
-		has   map[string]any
+		stage  stage
+		policy string
+		has    map[string]any
 	}{
-		"it keeps its data, with a key of its own": {full(), map[string]any{
+		"it keeps its data, with a key of its own": {full(), "Retain", map[string]any{
 			encryption + "ServerSideEncryptionByDefault/KMSMasterKeyID": testKey, encryption + "BucketKeyEnabled": true,
 			"VersioningConfiguration/Status":                                            "Enabled",
 			"LifecycleConfiguration/Rules/0/NoncurrentVersionExpiration/NoncurrentDays": float64(recoveryDays),
 			"LifecycleConfiguration/Rules/0/ExpiredObjectDeleteMarker":                  true,
 			"CorsConfiguration/CorsRules/0/AllowedOrigins/0":                            "https://api.wavegate.example",
 		}},
-		"it keeps nothing": {pages(), map[string]any{
+		"it keeps nothing": {pages(), "Delete", map[string]any{
 			encryption + "ServerSideEncryptionByDefault/SSEAlgorithm": "AES256", "VersioningConfiguration/Status": nil,
 			"LifecycleConfiguration/Rules/0/NoncurrentVersionExpiration/NoncurrentDays": nil,
 			"CorsConfiguration/CorsRules/0/AllowedOrigins/0":                            "https://a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com",
@@ -68,6 +69,7 @@ func TestBucket_AskedFor_IsPrivate_AndKeepsDeletedBytesAsLongAsTablesCanBeRestor
 			expect.Equal(t, len(c.stage.of("AWS::S3::Bucket")), 1, "the number of buckets is")
 			distribution := c.stage.id(t, "AWS::CloudFront::Distribution", "artifacts-distribution")
 			for policy, r := range c.stage.of("AWS::S3::BucketPolicy") {
+				expect.Equal(t, r.DeletionPolicy, c.policy, "with its stack, %s goes:", policy) // without it, boxes get nothing
 				document := r.Properties["PolicyDocument"]
 				object := "${" + id + ".Arn}/*"
 				expect.Equal(t, allowed(document), []string{"Deny s3:* ${" + id + ".Arn}", "Deny s3:* " + object, "Allow s3:GetObject " + object}, "%s says", policy)
