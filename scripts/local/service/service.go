@@ -239,7 +239,7 @@ func (s *Service) addFunctions(o Options) error {
 	if err := add(operations.Docs, operations.HelperTimeout, operations.HelperMemoryMB, []string{region}); err != nil {
 		return err
 	}
-	console := []string{region, string(setting.LoginOrigin) + "=" + s.loginOrigin}
+	console := []string{region, string(setting.LoginOrigin) + "=" + s.loginOrigin, string(setting.ArtifactStoreURL) + "=" + s.ArtifactURL}
 	if err := add(operations.Console, operations.HelperTimeout, operations.HelperMemoryMB, console); err != nil {
 		return err
 	}
