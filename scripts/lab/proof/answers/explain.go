@@ -369,7 +369,9 @@ func (x *explainer) list(c Call) {
 	for _, thing := range page.Items {
 		x.activeRollout(c, thing)
 		x.guard(c, thing)
-		delete(thing, "standing")
+		for _, name := range []string{"standing", "saidAttributes", "restless"} {
+			delete(thing, name)
+		}
 		id := c.about().Name(func(name string) string { return ledger.Plain(thing, name) })
 		events := x.trail[c.of(c.about().Type, id)]
 		revision := ledger.Number(thing, "revision")
