@@ -251,7 +251,7 @@ func (p *play) tick() {
 }
 
 // kinds looks up all boxes, as a census does for a survey.
-func (p *play) kinds() []guard.Kind {
+func (p *play) kinds() ([]guard.Kind, []guard.Worker) {
 	c := census.KeepAll(p.rollout, p.at(p.now))
 	for _, i := range p.order {
 		c.Add(p.boxes[i].entry)
@@ -266,7 +266,7 @@ func (p *play) kinds() []guard.Kind {
 	if p.world.Bell {
 		unwatched = 2 * heartbeat
 	}
-	return c.Groups.Kinds(boxes, unwatched)
+	return c.Groups.Kinds(boxes, unwatched), nil
 }
 
 func (p *play) result(seed int) result {
