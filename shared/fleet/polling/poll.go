@@ -97,12 +97,9 @@ func PollOf(in *input.Reader) Poll {
 	p := Poll{EdgeID: in.Path("edgeId", input.EdgeID)}
 	p.Installed, _ = in.Query("installed", InstalledRule)
 	p.Listens = in.Flag("bell")
-	p.Said = in.QueryTexts("health", saidRule)
+	p.Said = in.QueryTexts("health") // which never fails a poll
 	return p
 }
-
-// saidRule is not checked: what a poll says about the box's work never fails it.
-var saidRule = &input.Text{Says: "a name, a colon and a number"}
 
 // A Reply is the answer to a poll.
 type Reply struct {

@@ -11,7 +11,8 @@ import (
 func (o *Object) Names(rule, texts *Text, most int) map[string]string {
 	o.shape.Names, o.shape.Values, o.shape.Most = rule, texts, most
 	kept := map[string]string{}
-	for _, name := range o.named(rule, most) {
+	for _, name := range o.named(most) {
+		o.check(name, rule)
 		kept[name], _ = o.text(Field{Name: name}, texts)
 	}
 	return kept
@@ -23,7 +24,8 @@ func (o *Object) NamedObjects(rule *Text, most int, read func(name string, each 
 	if o.declares {
 		o.shape.Values = shapeOf(func(each *Object) { read("", each) })
 	}
-	for _, name := range o.named(rule, most) {
+	for _, name := range o.named(most) {
+		o.check(name, rule)
 		if raw, _, usable := o.find(Field{Name: name}, ObjectKind); usable {
 			o.inner(o.at(name), raw, func(each *Object) { read(name, each) })
 		}
@@ -31,7 +33,7 @@ func (o *Object) NamedObjects(rule *Text, most int, read func(name string, each 
 }
 
 // named are the names of an object that has values under any names.
-func (o *Object) named(rule *Text, most int) (names []string) {
+func (o *Object) named(most int) (names []string) {
 	for _, m := range o.members {
 		if !slices.Contains(names, m.Name) {
 			names = append(names, m.Name)
@@ -40,12 +42,14 @@ func (o *Object) named(rule *Text, most int) (names []string) {
 	if len(names) > most {
 		o.Fault("", "length", fmt.Sprintf("must have at most %d names", most))
 	}
-	for _, name := range names {
-		if !rule.Accepts(name) {
-			o.Fault(name, "format", "must have a name of "+rule.Says)
-		}
-	}
 	return names
+}
+
+// check checks one of these names.
+func (o *Object) check(name string, rule *Text) {
+	if !rule.Accepts(name) {
+		o.Fault(name, "format", "must have a name of "+rule.Says)
+	}
 }
 
 // Texts returns a required list of different texts. A faulty element becomes an empty text.

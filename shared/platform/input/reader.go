@@ -181,9 +181,9 @@ func (in *Reader) QueryText(name string, rule Rule) (string, bool) {
 	return in.raw(Field{Name: name, Is: rule})
 }
 
-// QueryTexts returns the values of a query parameter as they were sent, without checking the rule or their number.
-func (in *Reader) QueryTexts(name string, rule *Text) []string {
-	in.takes.Query = append(in.takes.Query, Field{Name: name, Is: &List{Of: rule}})
+// QueryTexts returns the values of a query parameter as they were sent, which are not checked.
+func (in *Reader) QueryTexts(name string) []string {
+	in.takes.Query = append(in.takes.Query, Field{Name: name, Is: &List{}})
 	return in.query[name]
 }
 
