@@ -60,6 +60,7 @@ func TestHealth_CyclesThatTakeATenthLonger_AreHalted(t *testing.T) {
 	t.Parallel()
 	w, owner := begin(t, lookEachSecond, withSettings(setting.PollIntervalSeconds.Assign(5), setting.IdlePollIntervalSeconds.Assign(5)))
 	rollout := judgedRollout(t, w, numbersPolicy)
+	owner.Patch(t, rollout, `{"staged_percent":10}`).Is(t, http.StatusNoContent)
 	owner.Patch(t, rollout, `{"staged_percent":50}`).Is(t, http.StatusNoContent)
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
@@ -112,7 +113,7 @@ func TestHealth_OnlyWhatIsAskedForCounts(t *testing.T) {
 	}
 	owner.Put(t, channelPath("gateway-x", "canary"), release("1.1.0", digest("b"))).Is(t, http.StatusCreated)
 	rollout := owner.Post(t, rollouts, judged(numbersPolicy)).Made(t)
-	for _, said := range []string{"", "cycleSeconds:12.5", "cycleSeconds:NaN", "cycleSeconds:Inf", "cycleSeconds:-1", "cycleSeconds:1e300", "cycleSeconds:-0",
+	for _, said := range []string{"cycleSeconds:12.5", "cycleSeconds:NaN", "cycleSeconds:Inf", "cycleSeconds:-1", "cycleSeconds:1e300", "cycleSeconds:-0",
 		"other:1", "cycleSeconds:1&health=cycleSeconds:2", "cycleSeconds", ":", "%00%ff", strings.Repeat("cycleSeconds:1&health=", 50)} {
 		if text := polled("&health=" + said); !strings.Contains(text, `"health":["cycleSeconds"]`) {
 			t.Errorf("after %q: %s", said, text)

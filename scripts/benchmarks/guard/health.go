@@ -195,10 +195,13 @@ func (w work) play(seed int) (end string, stage int, sentence string) {
 	return "passed", 50, ""
 }
 
-// reportHealth plays all works, and writes a table.
-func reportHealth(out io.Writer, seeds int) {
+// reportHealth plays all works, or only one, and writes a table.
+func reportHealth(out io.Writer, seeds int, only string) {
 	fmt.Fprintln(out, "| world | boxes | fleets | passed | halted at 1, 10, 50 | held at 1, 10, 50 | a sentence |\n|---|--:|--:|--:|---|---|---|")
 	for _, w := range works {
+		if only != "" && only != w.name {
+			continue
+		}
 		counts, said := map[string]int{}, ""
 		for seed := range seeds {
 			end, stage, sentence := w.play(seed + 1)

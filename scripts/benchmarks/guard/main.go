@@ -6,7 +6,7 @@
 //
 // prints one line of JSON per seed. Without -world it plays all worlds of the folder worlds and prints a table, by
 // default with 20 seeds each. -results names a folder of such lines, one file per world; worlds with a file there are
-// not played again. -health plays the fleets of health.go on the rule of health numbers. README.md describes world files.
+// not played again. -health plays the fleets of health.go on the rule of health numbers, or the one that -world names. README.md describes world files.
 package main
 
 import (
@@ -41,7 +41,7 @@ func main() {
 	var err error
 	switch {
 	case *health:
-		reportHealth(out, *seeds)
+		reportHealth(out, *seeds, *file)
 	case *file == "":
 		err = writeReport(out, *seeds, *results)
 	default:

@@ -154,13 +154,16 @@ func drawn(list []scored, scores []float64, less float64) float64 {
 // harms reports whether a number is worse with the release, at a level.
 func (n Number) harms(name string, workers []Worker, level float64) bool {
 	list := n.changes(name, workers)
-	reached := 0
+	reached, worse := 0, 0
 	for _, s := range list {
 		if s.Reached {
 			reached++
 		}
+		if s.Reached && s.score > 0 {
+			worse++
+		}
 	}
-	if reached < fewestSaying {
+	if reached < fewestSaying || worse < fewestHalting {
 		return false
 	}
 	if n.Is == counter {

@@ -32,8 +32,7 @@ const (
 // NumbersOf reads what a box says: each text is a name, a colon and a number. It keeps the numbers that were asked for. What
 // it cannot use, it ignores, and so it does with a name that is given twice: no poll fails because of them.
 func NumbersOf(said, asked []string) map[string]float64 {
-	var kept map[string]float64
-	given := map[string]int{}
+	kept, given := map[string]float64{}, map[string]int{}
 	for _, text := range said[:min(len(said), mostSaid)] {
 		name, value, _ := strings.Cut(text, ":")
 		if !slices.Contains(asked, name) {
@@ -47,10 +46,10 @@ func NumbersOf(said, asked []string) map[string]float64 {
 		if err != nil || !(n == 0 || n >= leastNumber && n <= mostNumber) || math.Signbit(n) || strings.ContainsAny(value, "xX_pP") {
 			continue
 		}
-		if kept == nil {
-			kept = map[string]float64{}
-		}
 		kept[name] = n
+	}
+	if len(kept) == 0 {
+		return nil
 	}
 	return kept
 }
