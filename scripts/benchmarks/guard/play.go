@@ -261,12 +261,13 @@ func (p *play) kinds() ([]guard.Kind, []guard.Worker) {
 		b := &p.boxes[p.byID[boxes[i].EdgeID]]
 		b.pace(p)
 		boxes[i].Attributes, boxes[i].LastSeen = b.attributes, p.at(b.lastSeen(p.now))
+		boxes[i].Health = p.says(b)
 	}
 	unwatched := time.Duration(0)
 	if p.world.Bell {
 		unwatched = 2 * heartbeat
 	}
-	return c.Groups.Kinds(boxes, unwatched), nil
+	return c.Groups.Kinds(boxes, unwatched), c.Groups.Workers(boxes)
 }
 
 func (p *play) result(seed int) result {

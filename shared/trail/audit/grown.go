@@ -7,7 +7,7 @@ func Grown(resourceType string) []string { return grown[resourceType] }
 var grown = map[string][]string{
 	Boxes:                       {"attributes", "pin", "hold", "group"},
 	"machine":                   {"classTerms", "admissions", "ordinal"},
-	"rollout":                   {"fast", "onHalt", "returnedAt", "urgent", "deadline"},
+	"rollout":                   {"fast", "onHalt", "returnedAt", "urgent", "deadline", "health"},
 	"factory":                   {"updates"},
 	"production-method":         {"covers", "recalled"},
 	"production-method-version": {"decisions", "park"},
