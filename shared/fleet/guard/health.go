@@ -134,7 +134,7 @@ func (n Number) only(name string, workers []Worker, level float64) string {
 				saying++
 			}
 		}
-		if saying >= OthersEnough && !n.harms(name, others, level) && n.contradicted(name, workers, id) {
+		if saying >= OthersEnough && !n.harms(name, others, level) && n.contradicted(name, workers, id, contradiction/float64(len(organizations))) {
 			return id
 		}
 	}
@@ -143,7 +143,7 @@ func (n Number) only(name string, workers []Worker, level float64) string {
 
 // contradicted reports whether the boxes of the other organizations contradict that a number is worse with the release: of the
 // boxes that have it, those of the organization are worse than chance explains.
-func (n Number) contradicted(name string, workers []Worker, by string) bool {
+func (n Number) contradicted(name string, workers []Worker, by string, level float64) bool {
 	var list []scored
 	for _, s := range n.changes(name, workers) {
 		if s.Reached {
@@ -152,7 +152,7 @@ func (n Number) contradicted(name string, workers []Worker, by string) bool {
 		}
 	}
 	most, few := chances(list)
-	return min(most, few) <= contradiction
+	return min(most, few) <= level
 }
 
 // numbers looks at the health numbers if a survey is taken, and keeps the last looks at the other stages. What was known when a

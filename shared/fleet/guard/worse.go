@@ -89,12 +89,14 @@ func chances(list []scored) (most, few float64) {
 }
 
 // near scores each box by the others of its factory whose change is similar: how much it is worse than they are. So boxes of
-// another line, whose product changed, do not matter. What is similar follows from the nearest eighth of all pairs.
+// another line, whose product changed, do not matter. What is similar follows from the nearest eighth of all pairs, or of some in
+// a large factory. The list is sorted by its scores.
 func near(list []scored) []float64 {
 	const (
 		nearest = 8
-		spread  = 0.22 // of two normal variables: the median of the nearest quarter of their distances
+		spread  = 0.22 // the distance below which an eighth of the pairs of normal variables are
 		widest  = 2.5
+		some    = 64
 	)
 	factories := map[string][]int{}
 	for i, s := range list {
@@ -102,27 +104,31 @@ func near(list []scored) []float64 {
 	}
 	scores := make([]float64, len(list))
 	var distances []float64
-	pairs := func(each func(i, j int, distance float64)) {
-		for _, boxes := range factories {
-			for at, i := range boxes {
-				for _, j := range boxes[at+1:] {
-					each(i, j, list[i].score-list[j].score)
-				}
+	for _, boxes := range factories {
+		step := 1 + len(boxes)/some
+		for at, i := range boxes {
+			for other := at + 1; other < len(boxes); other += step {
+				distances = append(distances, list[boxes[other]].score-list[i].score)
 			}
 		}
 	}
-	pairs(func(_, _ int, d float64) { distances = append(distances, math.Abs(d)) })
 	if len(distances) == 0 {
 		return scores
 	}
 	slices.Sort(distances)
 	width := widest / spread * distances[len(distances)/nearest]
-	pairs(func(i, j int, d float64) {
-		if x := d / width; math.Abs(x) < 1 {
-			by := x * (1 - x*x) * (1 - x*x) // Tukey's biweight
-			scores[i], scores[j] = scores[i]+by, scores[j]-by
+	for _, boxes := range factories {
+		for at, i := range boxes {
+			for _, j := range boxes[at+1:] {
+				x := (list[j].score - list[i].score) / width
+				if !(x < 1) {
+					break
+				}
+				by := x * (1 - x*x) * (1 - x*x) // Tukey's biweight
+				scores[i], scores[j] = scores[i]-by, scores[j]+by
+			}
 		}
-	})
+	}
 	return scores
 }
 
@@ -172,7 +178,7 @@ func (n Number) harms(name string, workers []Worker, level float64) bool {
 			return false
 		}
 	}
-	most, few := chances(list)
+	most, few := chances(list) // and sorts the list
 	return most <= level*mostWorse || few <= level*fewWorse || n.Is == gauge && drawn(list, near(list), 0) <= level*nearWorse
 }
 
