@@ -51,7 +51,7 @@ type world struct {
 	token string // the box's
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	t.Setenv("API_URL", "https://api.example")
 	w := &world{now: time.Now().UTC().Truncate(time.Millisecond)}

@@ -109,6 +109,10 @@ func TestPlant_ItsBoxesWait_UnlessTheReleaseIsUrgentOrTheyArePinned(t *testing.T
 	expect.Equal(t, toldFrom(t, w, "press-2"), "1.0.0 waits", "after a publication")
 	owner.Put(t, channel, strings.Replace(release("1.2.0", digest("c")), "}", `,"urgent":true,"reason":"a hole"}`, 1)).Is(t, http.StatusNoContent)
 	expect.Equal(t, toldFrom(t, w, "press-2"), "1.2.0 channel", "after an urgent publication")
+	events := w.Events(t, "release-channel", "gateway-x/stable")
+	last := events[len(events)-1]
+	expect.Equal(t, last["after"].(map[string]any)["urgent"], any(true), "the event of the publication says that it is urgent")
+	expect.Equal(t, last["before"].(map[string]any)["urgent"], nil, "so was the one before")
 }
 
 // TestPlants_InTwoZones_FollowTheirOwnClocks: one is open, and the other one, which is 16 or 17 hours behind, has the same hours.

@@ -26,6 +26,10 @@ var fleet = []Sample{
 			{Name: "with a stepping stone", New: true, After: stone, With: stepped, Status: http.StatusNoContent},
 			{Name: "ends a rollout", After: After("start-rollout"), Status: http.StatusNoContent},
 		},
+		Also: []Case{
+			{New: true, With: Values{"details": `,"urgent":true,"reason":"a hole"`}},
+			{New: true, With: Values{"details": `,"kind":"security","deadline":"P3D"`}},
+		},
 	},
 	{
 		Operation: "get-release-channel", By: Owner, After: After("publish-release"),
@@ -45,6 +49,7 @@ var fleet = []Sample{
 		Body:     `{"edgeType":"{edgeType}","channel":"{channel}","targetVersion":"{target}"{policy}{passing}}`,
 		Makes:    "rolloutId",
 		About:    About{"rollout", "{id}"},
+		Also:     []Case{{New: true, With: Values{"policy": `,"urgent":true,"reason":"a hole"`}}},
 	},
 	{
 		Operation: "update-rollout", By: Owner, After: After("start-rollout"),
@@ -64,6 +69,10 @@ var fleet = []Sample{
 		Also: []Case{
 			{Body: `{"status":"halted"}`},
 			{Body: `{"status":"halted","return":true}`},
+			{New: true, Body: `{"status":"halted","return":true,"urgent":true,"reason":"a hole"}`},
+			{New: true, Body: `{"status":"halted","everywhere":true}`},
+			{New: true, Body: `{"urgent":true,"reason":"a hole"}`},
+			{New: true, Body: `{"status":"active","without":["{organization}"]}`},
 			{Body: `{"status":"completed"}`},
 			{Body: `{"staged_percent":{percent}}`},
 			{Body: `{"status":"active","reason":"it was the network"{passing}}`},
@@ -141,6 +150,10 @@ var fleet = []Sample{
 			{Body: `{"edgeType":"{edgeType}","channel":"{channel}","organizationId":"{organization}","factoryId":null}`},
 			{Body: `{"edgeType":"{edgeType}","channel":"{channel}","organizationId":"{organization}","attributes":{"hardwareRevision":"C"}}`},
 			{Body: `{"edgeType":"{edgeType}","channel":"{channel}","organizationId":"{organization}","attributes":null}`},
+			{New: true, Body: `{"edgeType":"{edgeType}","channel":"{channel}","organizationId":"{organization}","factoryId":"{factoryId}","group":"pair"}`},
+			{New: true, Body: `{"edgeType":"{edgeType}","channel":"{channel}","organizationId":"{organization}","group":null}`},
+			{New: true, Body: `{"edgeType":"{edgeType}","channel":"{channel}","organizationId":"{organization}","pin":{"version":"{version}","reason":"a test","allowDowngrade":true}}`},
+			{New: true, Body: `{"edgeType":"{edgeType}","channel":"{channel}","organizationId":"{organization}","pin":null,"allowDowngrade":true}`},
 		},
 	},
 	{
@@ -154,7 +167,7 @@ var fleet = []Sample{
 			{Name: "2 there already", After: After("register-edges")},
 			{Name: "30 new", Body: batch(thirty()...)},
 		},
-		Also: []Case{{Body: `{"takeOver":true,` + strings.TrimPrefix(batch("{edgeId}", "{neighbour}"), "{")}},
+		Also: []Case{{New: true, Body: `{"takeOver":true,` + strings.TrimPrefix(batch("{edgeId}", "{neighbour}"), "{")}},
 	},
 	{
 		Operation: "delete-edge", By: Owner, After: After("put-edge"),

@@ -13,6 +13,11 @@ var production = []Sample{
 		Body:     `{"organizationId":"{organization}","name":"{name}"}`,
 		About:    About{"factory", "{factoryId}"},
 		Weight:   4,
+		Also: []Case{
+			{New: true, Body: `{"organizationId":"{organization}","name":"{name}","updates":{"timeZone":"Europe/Paris","windows":[{"from":"02:00","to":"04:00"}]}}`},
+			{New: true, Body: `{"organizationId":"{organization}","name":"{name}","updates":{"pausedUntil":"{soon}","reason":"stocktaking"}}`},
+			{New: true, Body: `{"organizationId":"{organization}","name":"{name}","updates":{"windows":[],"pausedUntil":null}}`},
+		},
 	},
 	{
 		Operation: "get-factory", By: Engineer, After: After("put-factory"),

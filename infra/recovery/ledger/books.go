@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/production/method"
 	"wavegate/shared/trail/audit"
@@ -176,9 +178,22 @@ func by(name string) func(Item) string {
 	return func(i Item) string { return Text(i, name) }
 }
 
+// beside are the attributes of a stored struct that another struct, which callers see, does not have.
+func beside[Stored, Shown any]() []string {
+	return slices.DeleteFunc(attributes[Stored](), func(name string) bool { return slices.Contains(attributes[Shown](), name) })
+}
+
+func attributes[T any]() (names []string) {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[T]()) {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 var kinds = []kind{
-	{dynamo.Channels, "release-channel", platform, pairOf,
-		[]string{"rollout", "earlier", "past", "publishedAt", "list", "listKey"}},
+	{dynamo.Channels, "release-channel", platform, pairOf, append(beside[release.ChannelRow, release.Channel](), "list", "listKey")},
 	{dynamo.Rollouts, "rollout", platform, by("id"),
 		[]string{"list", "pair", "edgeTypeStatus", "channelStatus", "pairStatus"}},
 	{warnings, "rollout-warning", platform, by("rolloutId"), []string{"subject", "part"}},

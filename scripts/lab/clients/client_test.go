@@ -52,6 +52,23 @@ func TestContract_AGeneratedClient_DoesTheREADMEsSession(t *testing.T) {
 	})
 }
 
+// TestContract_OpenAPIGenerator_TakesItAsItIs, for each of four languages, and makes a package that Python can read.
+func TestContract_OpenAPIGenerator_TakesItAsItIs(t *testing.T) {
+	bin := filepath.Join(absolute(t, "..", "..", "..", ".dev", "openapi-python-client"), "bin")
+	if !there(t, filepath.Join(bin, "openapi-generator-cli")) {
+		return
+	}
+	for _, language := range []string{"python", "java", "csharp", "typescript-fetch"} {
+		t.Run(language, func(t *testing.T) {
+			dir := t.TempDir()
+			in(t, dir, filepath.Join(bin, "openapi-generator-cli"), "generate", "-i", theContract(t), "-g", language, "-o", ".")
+			if language == "python" {
+				in(t, dir, filepath.Join(bin, "python"), "-m", "compileall", "-q", "openapi_client")
+			}
+		})
+	}
+}
+
 // there reports whether a generator is installed. CI must have it.
 func there(t *testing.T, file string) bool {
 	t.Helper()

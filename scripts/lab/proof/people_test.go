@@ -49,6 +49,7 @@ func people(t testing.TB, target harness.Target) []person {
 		add(devissuer.People, "anna-"+o, o, auth.OrganizationAdmin)
 		add(devissuer.People, "eric-"+o, o, auth.ProductionEngineer)
 		add(devissuer.People, "mara-"+o, o)
+		add(devissuer.People, "fritz-"+o, o, auth.FleetViewer)
 	}
 	add(devissuer.People, "vera", "", auth.FleetViewer) // a platform viewer, whom an earlier release knows, too
 	for i := range 4 {

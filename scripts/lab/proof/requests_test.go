@@ -248,8 +248,11 @@ func (d *drawer) newcomer(otherwise person) person {
 // tags from other callers, and bodies that must be refused.
 func (d *drawer) request(op operations.Operation, p person) samples.Call {
 	sample, way := samples.Of(op.ID), samples.Case{}
-	if op.ID == "register-edges" && (!p.Has(auth.PlatformOwner) || d.world.beside) {
-		sample.Also = nil // only a platform owner may take boxes over, and the first release does not know how
+	if op.ID == "register-edges" && !p.Has(auth.PlatformOwner) {
+		sample.Also = nil // only a platform owner may take boxes over
+	}
+	if d.world.beside {
+		sample.Also = slices.DeleteFunc(slices.Clone(sample.Also), func(c samples.Case) bool { return c.New })
 	}
 	if len(sample.Also) > 0 && d.IntN(10) < 3 {
 		way = one(d, sample.Also)

@@ -97,14 +97,14 @@ func read(parts fs.FS, name string) (*yaml.Node, error) {
 	return part.Content[0], nil
 }
 
-// add adds a part's tags, paths, webhooks and components to those of the document.
+// add adds a part's tags, paths, x-webhooks and components to those of the document.
 func add(document, part *yaml.Node) error {
 	for key, value := range entries(part) {
 		switch key.Value {
 		case "tags":
 			into := child(document, key.Value, yaml.SequenceNode)
 			into.Content = append(into.Content, value.Content...)
-		case "paths", "webhooks":
+		case "paths", "x-webhooks":
 			if err := union(child(document, key.Value, yaml.MappingNode), value); err != nil {
 				return err
 			}
@@ -117,7 +117,7 @@ func add(document, part *yaml.Node) error {
 			}
 		case "operations": // see operate
 		default:
-			return fmt.Errorf("a part has tags, operations, paths, webhooks and components; %s belongs in %s", key.Value, root)
+			return fmt.Errorf("a part has tags, operations, paths, x-webhooks and components; %s belongs in %s", key.Value, root)
 		}
 	}
 	return nil

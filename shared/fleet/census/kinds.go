@@ -181,18 +181,37 @@ func (k *tallied) add(box Surveyed, seen sighted) {
 	}
 }
 
-// namesOf are the names of the boxes' attributes, the most frequent ones if there are too many.
+// namesOf are the names of the boxes' attributes. If there are too many, each organization's most frequent name comes first,
+// then each one's second, and so on: so no organization hides the kinds of the others behind names that it makes up.
 func namesOf(boxes []Surveyed) []string {
-	counts := map[string]int{}
+	counts, own := map[string]int{}, map[string]map[string]int{}
 	for _, box := range boxes {
+		if own[box.OrganizationID] == nil {
+			own[box.OrganizationID] = map[string]int{}
+		}
 		for name := range box.Attributes {
-			counts[name]++
+			if name != ofFactory && name != ofOrganization {
+				counts[name]++
+				own[box.OrganizationID][name]++
+			}
 		}
 	}
-	delete(counts, ofFactory)
-	delete(counts, ofOrganization)
-	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b)) })
+	places := map[string]int{}
+	for _, of := range own {
+		for i, name := range mostFrequent(of) {
+			if place, known := places[name]; !known || i < place {
+				places[name] = i
+			}
+		}
+	}
+	names := mostFrequent(counts)
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(places[a], places[b]) })
 	return append(names[:min(len(names), mostNames)], ofFactory, ofOrganization)
+}
+
+// mostFrequent orders names by their counts.
+func mostFrequent(counts map[string]int) []string {
+	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b)) })
 }
 
 // Each box has these attributes.

@@ -72,6 +72,34 @@ func TestSurvey_CountsEachKind(t *testing.T) {
 	}
 }
 
+// TestSurvey_NamesThatOneOrganizationMakesUp_HideNoneOfTheOthers: one has far more boxes, and far more names than a survey
+// uses.
+func TestSurvey_NamesThatOneOrganizationMakesUp_HideNoneOfTheOthers(t *testing.T) {
+	c := census.KeepAll(rollout.Rollout{StageStarts: rollout.StageStarts{At1: new(noon)}, Terms: &rollout.Terms{Policy: guard.Default()}}, noon)
+	var boxes []census.Surveyed
+	add := func(organization string, attributes map[string]string) {
+		boxes = append(boxes, census.Surveyed{IndexEntry: report.IndexEntry{OrganizationID: organization}, Attributes: attributes})
+	}
+	for range 3 {
+		add("small", map[string]string{"revision": "C", "modem": "LTE"})
+	}
+	for i := range 1000 {
+		made := map[string]string{"modem": "5G"}
+		for n := range 15 {
+			made[fmt.Sprint("name-", (i*15+n)%100)] = "x"
+		}
+		add("loud", made)
+	}
+	names := map[string]bool{}
+	for _, k := range c.Groups.Kinds(boxes, 0) {
+		names[k.Name] = true
+	}
+	expect.Equal(t, len(names), 64+2, "names, with those that each box has:")
+	for _, name := range []string{"revision", "modem"} {
+		expect.Equal(t, names[name], true, "the survey knows %s:", name)
+	}
+}
+
 // TestSurvey_OfALargeFleet_LooksUpHalfOfEachGroup.
 func TestSurvey_OfALargeFleet_LooksUpHalfOfEachGroup(t *testing.T) {
 	of := rollout.Rollout{

@@ -2,6 +2,7 @@ package census
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -131,7 +132,22 @@ func boxes(n int) string {
 	return fmt.Sprintf("%d boxes", n)
 }
 
+// Text is the fleet as it is stored. Boxes may claim to run anything, and a rollout may wait for many plants, so it omits
+// channels with few boxes if the text were longer than an item may be.
+func (f Fleet) Text() (string, error) {
+	for {
+		text, err := json.Marshal(f)
+		if n := len(f.Channels) / 2; err == nil && len(text) > mostOwnText && n > 0 {
+			f.Channels, f.MoreChannels = f.Channels[:n], f.MoreChannels+len(f.Channels)-n
+			continue
+		}
+		return string(text), err
+	}
+}
+
 const (
+	// mostOwnText limits the bytes of a fleet. An item may have 400 KB.
+	mostOwnText = 350_000
 	// mostOwnChannels and mostOwnVersions limit a fleet, which is stored in one item.
 	mostOwnChannels = 100
 	mostOwnVersions = 10

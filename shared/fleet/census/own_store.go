@@ -73,8 +73,8 @@ func (s *Reader) Fleet(ctx context.Context, caller auth.Principal, of OfFleet) (
 		if err != nil {
 			return "", nothing, err
 		}
-		text, err := json.Marshal(f)
-		return string(text), nothing, err
+		text, err := f.Text()
+		return text, nothing, err
 	})
 	if err != nil {
 		return Fleet{}, err

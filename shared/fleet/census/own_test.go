@@ -1,7 +1,9 @@
 package census_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -102,6 +104,26 @@ func TestFleet_OfAllOrganizations_AddUpToThePlatformsCounts(t *testing.T) {
 	expect.Equal(t, boxes, 40, "boxes")
 	if failures == 0 || census.Total(all.Stages).Installed == 0 {
 		t.Errorf("too little happened: %+v", all)
+	}
+}
+
+// TestFleet_OfBoxesThatSayLongNames_FitsIntoAnItem: it omits channels, and says how many.
+func TestFleet_OfBoxesThatSayLongNames_FitsIntoAnItem(t *testing.T) {
+	for most, want := range map[int]int{128: 50, 4: 100} {
+		f := census.Fleet{OrganizationID: "acme", MoreChannels: 7}
+		for i := range 100 {
+			c := census.OwnChannel{EdgeType: "gateway-x", Channel: fmt.Sprint(i)}
+			for range 10 {
+				c.Versions = append(c.Versions, census.VersionCount{Version: strings.Repeat("\U0001f600", most), Boxes: 1})
+			}
+			f.Channels = append(f.Channels, c)
+		}
+		text, err := f.Text()
+		expect.OK(t, err)
+		var kept census.Fleet
+		expect.OK(t, json.Unmarshal([]byte(text), &kept))
+		expect.Equal(t, len(text) < 400<<10, true, "it fits into an item")
+		expect.Equal(t, []int{len(kept.Channels), kept.MoreChannels}, []int{want, 107 - want}, "channels and omitted ones, with names of %d characters:", most)
 	}
 }
 

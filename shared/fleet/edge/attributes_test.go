@@ -1,14 +1,19 @@
 package edge_test
 
 import (
+	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/expect"
+	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/idempotency"
 )
 
 // pages reads a filtered list to its end, and returns its boxes and the number of its pages.
@@ -71,4 +76,40 @@ func (g *gate) box(id string, attributes, said map[string]string) {
 	expect.OK(g, err)
 	_, err = reports.Observe(g.ctx(), edge.Of(row).Registration(), report.Description{Said: said, At: g.now})
 	expect.OK(g, err)
+}
+
+// TestList_AfterAPositionOutsideOfTheFilter_IsEmpty: anyone can make a cursor, and so name any position.
+func TestList_AfterAPositionOutsideOfTheFilter_IsEmpty(t *testing.T) {
+	gates(t, edge.Quotas{}, func(g *gate) {
+		g.box("a", nil, nil)
+		for name, f := range map[string]edge.Filter{
+			"all of an organization": {OrganizationID: g.org}, "on a channel": {OrganizationID: g.org, EdgeType: "gateway-x", Channel: "stable"},
+			"with a prefix": {OrganizationID: g.org, IDPrefix: g.org}, "pinned": {OrganizationID: g.org, Pinned: true},
+			"pinned, with a prefix": {OrganizationID: g.org, IDPrefix: g.org, Pinned: true},
+			"with an attribute":     {OrganizationID: g.org, IDPrefix: g.org, Attribute: "board:C"},
+		} {
+			page, err := edge.NewStore(g.db).List(g.ctx(), f, dynamo.Span{Limit: 5, After: "~~"})
+			expect.OK(g, err)
+			expect.Equal(g, len(page.Items), 0, "boxes %s:", name)
+		}
+	})
+}
+
+// TestBatch_WithMoreGroupsThanATransactionHolds_SaysHowMany: 30 boxes in 15 pairs are too many, and 24 are not.
+func TestBatch_WithMoreGroupsThanATransactionHolds_SaysHowMany(t *testing.T) {
+	gates(t, edge.Quotas{}, func(g *gate) {
+		owner := auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}
+		pairs := func(boxes int) error {
+			var batch []edge.BatchItem
+			for i := range boxes {
+				a := edge.Assignment{EdgeType: "gateway-x", Channel: "stable", OrganizationID: g.org, FactoryID: new("munich-1"), Group: new(fmt.Sprint(g.org, i/2))}
+				batch = append(batch, edge.BatchItem{EdgeID: fmt.Sprintf("%s-%d", g.org, i), Assignment: a})
+			}
+			_, err := g.edges.For(owner).PutAll(g.ctx(), audit.Origin{}, batch, idempotency.Claim{}, func(context.Context) (error, error) { return nil, nil })
+			return err
+		}
+		err := pairs(30)
+		expect.Equal(g, problem.Has(err, problem.Conflict) && strings.Contains(problem.From(err).Detail, "105 writes"), true, "30 boxes: %v", err)
+		expect.OK(g, pairs(24))
+	})
 }

@@ -102,7 +102,7 @@ type moving struct {
 	arriving []Edge
 }
 
-// move adds the changes of a batch to a set. leaving is how many conditions of factories are in it already.
+// move adds the changes of a batch to a set. leaving is how many parts about factories and groups are in it already.
 func (r *Registry) move(set *change.Set, batch []BatchItem, was []Stored, leaving int) (done moving, err error) {
 	traces := 0
 	for i, m := range batch {
@@ -123,8 +123,8 @@ func (r *Registry) move(set *change.Set, batch []BatchItem, was []Stored, leavin
 		done.called = append(done.called, calls...)
 	}
 	if 3*len(batch)+traces+leaving > mostWrites {
-		return done, problem.New(problem.Conflict, "%d of the boxes have the offer of a rollout, which a move writes along. Move at most %d such boxes in one call.",
-			traces, mostWrites/4)
+		return done, problem.New(problem.Conflict, "The call would make %d writes, and a transaction has %d: three a box, and one for each offer of a rollout "+
+			"that a box loses, and each group and factory that changes. Send at most %d boxes in one call.", 3*len(batch)+traces+leaving, mostWrites, mostWrites/7)
 	}
 	return done, nil
 }

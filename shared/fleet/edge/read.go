@@ -8,7 +8,10 @@ import (
 )
 
 // GroupRule accepts the name of a group.
-var GroupRule = &input.Text{Pattern: `[^\x00-\x1f\x7f-\x9f]{1,64}`, Says: "1 to 64 characters without control characters"}
+var GroupRule = &input.Text{
+	Min: 1, Max: 64, Trim: true, Check: input.Visible,
+	Says: "1 to 64 characters without control characters and invisible characters",
+}
 
 // ReadAssignment reads an assignment. An issuer that the service does not trust for boxes is a fault.
 func ReadAssignment(body *input.Object, issuers boxauth.Issuers) Assignment {

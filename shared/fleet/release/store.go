@@ -79,14 +79,22 @@ func Bind(was, next Release) dynamo.TransactItem {
 	return dynamo.TransactPut("release", dynamo.Releases, next, unchanged)
 }
 
-// Kind describes channels to the write path. Their rows are stored, and the audit trail shows only the channel.
+// shown is a channel in the audit trail.
+type shown struct {
+	Channel
+	// Urgent is set if plants need not be open for the channel's version.
+	Urgent bool `json:"urgent,omitempty"`
+}
+
+// Kind describes channels to the write path. Their rows are stored, and the audit trail shows only the channel, and whether its
+// version is urgent.
 var Kind = change.Kind[ChannelRow]{
 	Type: ResourceType, Table: dynamo.Channels, Key: "edgeType",
 	State: func(r ChannelRow) change.Stamp {
 		return change.Stamp{ID: r.ID(), Revision: r.Revision, ChangedAt: r.UpdatedAt}
 	},
 	Item:      func(r ChannelRow) any { return item(r) },
-	Shown:     func(r ChannelRow) any { return r.Channel },
+	Shown:     func(r ChannelRow) any { return shown{r.Channel, r.Passes("").Urgent} },
 	ETag:      func(r ChannelRow, _ time.Time) string { return r.ETag() },
 	Unchanged: unchanged,
 }

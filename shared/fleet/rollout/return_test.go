@@ -115,6 +115,24 @@ func TestReturn_ThenTheSameVersionStarts_ItsBoxesKeepIt(t *testing.T) {
 	})
 }
 
+// TestReturn_UrgentAfterAnother_IsUrgent: whoever asks for an urgent return gets one, whatever was asked before.
+func TestReturn_UrgentAfterAnother_IsUrgent(t *testing.T) {
+	eachFleet(t, func(t *testing.T, f *fleet) {
+		id := f.start(t, "1.1.0")
+		_, err := f.try(t, id, goBack)
+		expect.OK(t, err)
+		expect.Equal(t, f.row(t).ReturnedUrgently(id), false, "the first return is urgent")
+		urgent := goBack
+		urgent.Urgent = true
+		for range 2 {
+			r, err := f.try(t, id, urgent)
+			expect.OK(t, err)
+			expect.Equal(t, r.Urgent && f.row(t).ReturnedUrgently(id), true, "the second return is urgent")
+		}
+		expect.Equal(t, len(f.row(t).UrgentReturns), 1, "urgent returns in the row")
+	})
+}
+
 func TestPolicy_OnHalt_IsKeptBesideThePolicy(t *testing.T) {
 	p := guard.Default()
 	p.OnHalt = guard.Return

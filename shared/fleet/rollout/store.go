@@ -114,7 +114,11 @@ const mostEarlier = 20
 // meanwhile.
 func (s *Store) Move(ctx context.Context, from audit.Origin, id string, m Move, when input.Preconditions) (now Rollout, err error) {
 	if m.Status == Halted {
-		return s.halt(ctx, from, id, m, when)
+		now, err = s.halt(ctx, from, id, m, when)
+		if err != nil || !m.Urgent || now.Urgent {
+			return now, err
+		}
+		m, when = Move{Urgent: true}, input.Preconditions{} // it had been returned before
 	}
 	err = change.Make(ctx, s.db, from, func(set *change.Set) error {
 		var was Rollout

@@ -32,6 +32,7 @@ const (
 	mostHours    = 14
 	longestPause = 14 * 24 * time.Hour
 	pauseWindow  = 30 * 24 * time.Hour // of which at most longestPause may be paused
+	mostPauses   = 30                  // in a pauseWindow, because a factory and its events hold all of them
 	minutesADay  = 24 * 60
 )
 
@@ -156,6 +157,8 @@ func (u *Updates) pause(until, reason string, at time.Time) (fault string) {
 		return "must be in the future; null ends a pause"
 	case end.Sub(at) > longestPause:
 		return "must be at most 14 days ahead"
+	case len(past) >= mostPauses:
+		return fmt.Sprintf("must be the end of one of at most %d pauses in 30 days", mostPauses)
 	}
 	now := Pause{began, end}
 	used := time.Duration(0)

@@ -122,6 +122,31 @@ func TestWith_NoHistoryOfPauses_TakesMoreThanHalfOfAMonth(t *testing.T) {
 	})
 }
 
+// TestWith_ManyShortPauses_AreBounded: each is stored with the factory, and each change of the factory is an event with all of
+// them. A pause can always be ended.
+func TestWith_ManyShortPauses_AreBounded(t *testing.T) {
+	var u *calendar.Updates
+	at, begun := monday, 0
+	for range 100 {
+		at = at.Add(time.Minute)
+		if next, err := u.With(calendar.UpdatesRequest{PausedUntil: new(at.Add(time.Hour).Format(time.RFC3339)), Reason: "r"}, at); err == nil {
+			u = next
+			begun++
+		} else if faults := problem.From(err).Faults; len(faults) != 1 || faults[0].Pointer != "/updates/pausedUntil" {
+			t.Fatal(err)
+		}
+		at = at.Add(time.Minute)
+		ended, err := u.With(calendar.UpdatesRequest{PausedUntil: new("")}, at)
+		expect.OK(t, err)
+		u = ended
+	}
+	expect.Equal(t, begun, 30, "pauses that began")
+	expect.Equal(t, len(u.Pauses), 30, "pauses that are stored")
+	later := at.Add(30 * day)
+	_, err := u.With(calendar.UpdatesRequest{PausedUntil: new(later.Add(time.Hour).Format(time.RFC3339)), Reason: "r"}, later)
+	expect.OK(t, err)
+}
+
 func TestWait_WindowsPausesDeadlinesAndUrgency(t *testing.T) {
 	hours := []calendar.Hours{{Days: []string{"sun"}, From: "04:00", To: "08:00"}}
 	sunday := time.Date(2026, 3, 8, 4, 0, 0, 0, time.UTC)

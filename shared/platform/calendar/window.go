@@ -2,6 +2,7 @@
 package calendar
 
 import (
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -45,8 +46,11 @@ var (
 )
 
 func isZone(name string) bool {
-	if name == "Local" {
-		return false // the machine's own zone
+	switch first, _, _ := strings.Cut(name, "/"); {
+	case slices.Contains([]string{"Local", "localtime", "posixrules", "posix", "right"}, first):
+		return false // the machine's own zone, and names that only some machines know
+	case path.Clean(name) != name:
+		return false // another spelling
 	}
 	_, err := location(name)
 	return err == nil

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"wavegate/shared/platform/calendar"
+	"wavegate/shared/testing/expect"
 )
 
 func window(from, to, zone string, days ...string) calendar.Windows {
@@ -184,4 +185,16 @@ func slow(ws calendar.Windows, zones []*time.Location, at time.Time) bool {
 		}
 	}
 	return false
+}
+
+// TestZoneRule_TakesNoNameThatOnlySomeMachinesKnow: a zone that a function cannot load keeps a plant closed. Nor does it take
+// many names of one zone, each of which would be loaded.
+func TestZoneRule_TakesNoNameThatOnlySomeMachinesKnow(t *testing.T) {
+	for name, want := range map[string]bool{
+		"Europe/Paris": true, "UTC": true, "Etc/GMT+12": true, "America/Argentina/Ushuaia": true, "EST5EDT": true,
+		"Local": false, "localtime": false, "posixrules": false, "posix/Europe/Paris": false, "right/Europe/Paris": false,
+		"Europe//Paris": false, "Europe/./Paris": false, "./UTC": false, "UTC/": false, "/UTC": false, "Europe/../UTC": false, "Europe": false, "": false,
+	} {
+		expect.Equal(t, calendar.ZoneRule.Accepts(name), want, "%q is accepted", name)
+	}
 }

@@ -185,6 +185,9 @@ func WalkReadable[T any](ctx context.Context, db *DB, s Selection, each func(T) 
 }
 
 func walk(ctx context.Context, db *DB, s Selection, after Key, atOnce int, each func(map[string]types.AttributeValue) error) error {
+	if s.Least > s.Most {
+		return nil // as in List
+	}
 	in := s.input("")
 	if atOnce > 0 {
 		in.Limit = aws.Int32(int32(atOnce))

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -237,11 +238,29 @@ func (e *engine) query(ctx context.Context, in *server.QueryInput) (*pageAnswer,
 	if err := e.known(in.TableName, in.IndexName); err != nil {
 		return nil, err
 	}
+	if crossed(in) {
+		return nil, invalid("Invalid KeyConditionExpression: The BETWEEN operator requires upper bound to be greater than or equal to lower bound")
+	}
 	out, err := e.stored.Query(ctx, in)
 	if err != nil {
 		return nil, err
 	}
 	return pageOf(out.Items, out.LastEvaluatedKey, in.Select == types.SelectCount), nil
+}
+
+var between = regexp.MustCompile(`BETWEEN (:\w+) AND (:\w+)`)
+
+// crossed reports whether the lower bound of a range of texts is above the upper one.
+func crossed(in *server.QueryInput) bool {
+	if in.KeyConditionExpression == nil {
+		return false
+	}
+	names := between.FindStringSubmatch(*in.KeyConditionExpression)
+	if names == nil {
+		return false
+	}
+	least, most := in.ExpressionAttributeValues[names[1]], in.ExpressionAttributeValues[names[2]]
+	return least != nil && most != nil && least.S != nil && most.S != nil && *least.S > *most.S
 }
 
 func (e *engine) scan(ctx context.Context, in *server.ScanInput) (*pageAnswer, error) {

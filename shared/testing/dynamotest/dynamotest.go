@@ -47,7 +47,7 @@ func Each(t *testing.T, test func(t *testing.T, client *dynamodb.Client)) {
 }
 
 // Embedded returns an embedded store for a test that needs one without other items.
-func Embedded(t *testing.T) *dynamodb.Client {
+func Embedded(t testing.TB) *dynamodb.Client {
 	t.Helper()
 	if err := start(); err != nil {
 		t.Fatal(err)

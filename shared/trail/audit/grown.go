@@ -9,6 +9,7 @@ var grown = map[string][]string{
 	"machine":                   {"classTerms", "admissions", "ordinal"},
 	"rollout":                   {"fast", "onHalt", "returnedAt", "urgent", "deadline", "health"},
 	"factory":                   {"updates"},
+	"release-channel":           {"urgent"},
 	"production-method":         {"covers", "recalled"},
 	"production-method-version": {"decisions", "park"},
 	"method-on-machine":         {"orders", "unlisted", "gone", "deviations", "confirmed", "trailSha256"},

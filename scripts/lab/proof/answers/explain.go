@@ -134,6 +134,7 @@ func (x *explainer) changes() {
 // beside reports whether an event is not about the call's resource.
 func (c Call) beside(e ledger.Event) bool {
 	return (e.Name == "ReleaseAdopted" || e.Name == "ReleaseReturned") && c.Operation == "update-rollout" ||
+		e.Name == "RolloutHalted" && e.Resource != c.resource() && c.fields()["everywhere"] == true ||
 		e.Name == "RolloutHalted" && c.Operation == "publish-release" ||
 		e.Name == "EnrolmentRefused" || c.accepts(e) ||
 		e.Type == method.ResourceType && c.about().Type == method.VersionResourceType && e.Resource.ID == c.Parameter["methodId"]
@@ -167,22 +168,15 @@ func (c Call) says(thing ledger.Item, but ...string) bool {
 		return within(fields, ledger.Object(ledger.Object(thing, "terms"), "policy"))
 	case "approve-rollout-stage":
 		return c.approved(thing)
-	case "update-rollout":
-		if fields["return"] == true && ledger.Text(thing, "returnedAt") == "" {
-			return false
-		}
-		delete(fields, "return")
-	case "start-rollout":
-		if policy := ledger.Object(fields, "policy"); policy != nil && !within(policy, ledger.Object(ledger.Object(thing, "terms"), "policy")) {
-			return false
-		}
-		delete(fields, "policy")
+	}
+	if !c.agrees(fields, thing) {
+		return false
 	}
 	for name, value := range fields {
 		if c.Operation == "update-method-version" && slices.Contains(notShown, name) || slices.Contains(but, name) {
 			continue
 		}
-		if name == "staged_percent" && fields["status"] == "halted" || name == "overrideReason" || name == "reason" && c.Operation == "update-rollout" {
+		if name == "staged_percent" && fields["status"] == "halted" || name == "overrideReason" || name == "reason" && slices.Contains(steers, c.Operation) {
 			continue // a halt ignores the percentage; the reason is only in the event
 		}
 		if !reflect.DeepEqual(thing[name], value) && !sameMoment(value, thing[name]) {
