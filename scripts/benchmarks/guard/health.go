@@ -96,7 +96,6 @@ func (w work) fleetOf(seed int) []laborer {
 		}
 		off[line/w.Lines] = random.Float64() < w.Off
 	}
-	noisy := func() float64 { return max(1+w.Noise*random.NormFloat64(), 0.1) }
 	list := make([]laborer, w.Boxes)
 	for i := range list {
 		line := random.IntN(w.Plants * w.Lines)
@@ -107,31 +106,7 @@ func (w work) fleetOf(seed int) []laborer {
 		if w.OneOrganization && plant%w.Organizations != 0 {
 			worse = 0
 		}
-		for n := range w.Numbers {
-			name := fmt.Sprint("number-", n)
-			if n == 1 { // a counter: few crash anyway
-				count := func(share float64) (crashes float64) {
-					if random.Float64() < share {
-						crashes = 1
-					}
-					return crashes
-				}
-				l.before[name], l.without[name] = count(0.01), count(0.01)
-				l.with[name] = max(l.without[name], count(w.Crash))
-				continue
-			}
-			l.before[name], l.without[name] = level[line]*noisy(), level[line]*change[line]*noisy()
-			l.with[name] = l.without[name]
-			if n == 0 {
-				l.with[name] *= (1 + worse) * w.Unit
-				if w.SilentWorst && l.with[name] > 1.15*l.before[name]*change[line] {
-					delete(l.with, name)
-				}
-				if random.Float64() < w.Renamed {
-					delete(l.with, name)
-				}
-			}
-		}
+		w.draws(l, level[line], change[line], worse, random)
 		if off[plant] || random.Float64() < w.NoNumber {
 			l.with, l.without, l.before = nil, nil, nil
 		}
@@ -143,6 +118,34 @@ func (w work) fleetOf(seed int) []laborer {
 	}
 	slices.SortFunc(list, func(a, b laborer) int { return cmp.Compare(a.hash, b.hash) })
 	return list
+}
+
+// draws draws what a box says: number-1 counts crashes, of which there are few anyway, and number-0 may be worse with the release.
+func (w work) draws(l laborer, level, change, worse float64, random *rand.Rand) {
+	noisy := func() float64 { return max(1+w.Noise*random.NormFloat64(), 0.1) }
+	count := func(share float64) (crashes float64) {
+		if random.Float64() < share {
+			crashes = 1
+		}
+		return crashes
+	}
+	for n := range w.Numbers {
+		name := fmt.Sprint("number-", n)
+		if n == 1 {
+			l.before[name], l.without[name] = count(0.01), count(0.01)
+			l.with[name] = max(l.without[name], count(w.Crash))
+			continue
+		}
+		l.before[name], l.without[name] = level*noisy(), level*change*noisy()
+		l.with[name] = l.without[name]
+		if n > 0 {
+			continue
+		}
+		l.with[name] *= (1 + worse) * w.Unit
+		if w.SilentWorst && l.with[name] > 1.15*l.before[name]*change || random.Float64() < w.Renamed {
+			delete(l.with, name)
+		}
+	}
 }
 
 // play looks at each stage until the rule halts, and says how it ended.
