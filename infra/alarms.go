@@ -78,6 +78,7 @@ func (w *watch) addAlarms() []awscloudwatch.Alarm {
 	rules = append(rules, w.outsideAlarms()...)
 	rules = append(rules, w.bellAlarms()...)
 	rules = append(rules, w.doorAlarms()...)
+	rules = append(rules, w.artifactAlarms()...)
 	rules = append(rules, w.quotaAlarms()...)
 	var alarms []awscloudwatch.Alarm
 	for _, a := range rules {

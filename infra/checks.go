@@ -20,7 +20,7 @@ const maxResources = 430
 const maxTemplate = 1_000_000
 
 // stateful are the types of resources whose content a deploy cannot make again.
-var stateful = []string{"AWS::DynamoDB::Table", "AWS::Cognito::UserPool", "AWS::Logs::LogGroup"}
+var stateful = []string{"AWS::DynamoDB::Table", "AWS::Cognito::UserPool", "AWS::Logs::LogGroup", "AWS::S3::Bucket", "AWS::CloudFront::Distribution"}
 
 // checkTemplate refuses a synthesised template that would lose data of a deployment that keeps it, or that is too large.
 // It reports all faults.

@@ -41,7 +41,11 @@ func (s *service) addConsole() {
 	// The text has parts that are known only at deploy time, so it cannot be parsed as a URL.
 	scheme, rest, _ := strings.Cut(s.login.TokenEndpoint, "://")
 	host, _, _ := strings.Cut(rest, "/")
-	s.add(helper(operations.Console, "Serve the operator's page", map[string]*string{string(setting.LoginOrigin): jsii.String(scheme + "://" + host)}))
+	env := map[string]*string{string(setting.LoginOrigin): jsii.String(scheme + "://" + host)}
+	if store := s.artifactSettings()[setting.ArtifactStoreURL]; store != nil {
+		env[string(setting.ArtifactStoreURL)] = store
+	}
+	s.add(helper(operations.Console, "Serve the operator's page", env))
 }
 
 // readConsole reads the base URL of the API, where the operator's page is; empty: there is no page. The pool's login sends

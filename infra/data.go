@@ -16,6 +16,8 @@ type held struct {
 	tables map[dynamo.TableID]tableRef
 	// pool is the user pool for people; nil: their tokens come from an issuer of the settings.
 	pool *poolRef
+	// artifacts is where the bytes of artifacts are.
+	artifacts artifactsRef
 }
 
 // A tableRef refers to a table, and its stream if it has one.
@@ -27,7 +29,7 @@ type poolRef struct{ id, url, trigger *string }
 // addData makes the tables, and the user pool with its groups and its trigger. It makes no key: the setting kmsKeyArn
 // refers to one, which outlives every stack.
 func addData(p part) held {
-	h := held{tables: p.addTables()}
+	h := held{tables: p.addTables(), artifacts: p.addArtifacts()}
 	if p.settings.OwnUserPool() {
 		h.pool = p.addUserPool()
 	}
@@ -44,6 +46,8 @@ const (
 	parameterPoolURL = "pool/url"
 	parameterTrigger = "pool/trigger"
 	parameterStream  = "tables/audit/stream"
+	parameterBucket  = "artifacts/bucket"
+	parameterURL     = "artifacts/url"
 )
 
 func parameterTable(id dynamo.TableID) string { return "tables/" + string(id) }
@@ -60,6 +64,10 @@ func (p part) publish(h held) {
 	}
 	if p.settings.Events.On {
 		write(parameterStream, "The stream of the audit table", h.tables[dynamo.Audit].stream)
+	}
+	if p.settings.Artifacts {
+		write(parameterBucket, "The bucket with the artifacts' bytes", h.artifacts.bucket)
+		write(parameterURL, "Where boxes download artifacts", h.artifacts.url)
 	}
 	if h.pool != nil {
 		write(parameterPool, "The id of the user pool", h.pool.id)
@@ -106,6 +114,12 @@ func (p part) published() held {
 	}
 	if p.settings.OwnUserPool() {
 		h.pool = &poolRef{id: p.read(parameterPool), url: p.read(parameterPoolURL)}
+	}
+	if p.settings.Artifacts {
+		name := p.read(parameterBucket)
+		h.artifacts = artifactsRef{bucket: name, url: p.read(parameterURL), arn: p.stack.FormatArn(&awscdk.ArnComponents{
+			Service: jsii.String("s3"), Region: jsii.String(""), Account: jsii.String(""), Resource: name,
+		})}
 	}
 	return h
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +17,7 @@ import (
 // operationEnvironment gives an operation's function the settings that its row lists.
 func (s *service) operationEnvironment(op operations.Operation) map[string]*string {
 	values := s.settings.values()
+	maps.Copy(values, s.artifactSettings())
 	env := map[string]*string{}
 	for _, name := range op.Settings {
 		if value, ok := values[name]; ok {

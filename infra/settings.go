@@ -68,6 +68,8 @@ type Settings struct {
 	BellURL string
 	// Door answers the calls of boxes with tokens of their own at a second URL, without API Gateway.
 	Door bool
+	// Artifacts makes the service keep the bytes of releases, in a bucket.
+	Artifacts bool
 	// Origins are the web origins whose pages may call the API.
 	Origins []string
 	// Alarms reports whether the deployment has alarms.
@@ -184,6 +186,7 @@ func readSettings(r *reader) Settings {
 		Bell:                r.flag("bell", false),
 		BellURL:             r.text("bellUrl", ""),
 		Door:                r.flag("door", false),
+		Artifacts:           r.flag("artifacts", false),
 		Origins:             r.list("origins"),
 		Alarms:              r.flag("alarms", keep || r.text("alarmEmail", "") != "" || r.text("alarmTopicArn", "") != ""),
 		AlarmEmail:          r.text("alarmEmail", ""),
@@ -256,8 +259,8 @@ func (s Settings) check(r *reader) {
 	if err := s.Limits.Validate(); err != nil {
 		r.fault("%s", strings.ReplaceAll(err.Error(), "\n", "\n  "))
 	}
-	if s.StoreEndpoint != "" && (s.Keeps() || !absolute(s.StoreEndpoint, "http")) {
-		r.fault("storeEndpoint: must be an http URL, and the deployment must not keep its data")
+	if s.StoreEndpoint != "" && (s.Keeps() || s.Artifacts || !absolute(s.StoreEndpoint, "http")) {
+		r.fault("storeEndpoint: must be an http URL, and the deployment must neither keep its data nor have artifacts")
 	}
 }
 

@@ -20,19 +20,19 @@ import (
 )
 
 func main() {
-	r := setting.NewValues(setting.LoginOrigin)
-	login := r.Text(setting.LoginOrigin)
+	r := setting.NewValues(setting.LoginOrigin, setting.ArtifactStoreURL)
+	login, store := r.Text(setting.LoginOrigin), r.Text(setting.ArtifactStoreURL)
 	if err := r.Err(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	lambda.Start(serve(login))
+	lambda.Start(serve(login, store))
 }
 
-// serve answers the gateway's events with the page and its files. login is the origin that the page may call besides
-// its own.
-func serve(login string) func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
-	site := read()
+// serve answers the gateway's events with the page and its files. login and store are origins that the page may call besides
+// its own; without a store of artifacts, store is empty.
+func serve(login, store string) func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
+	site, policy := read(store), policy(login, store)
 	return func(ctx context.Context, event events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 		// Under a stage's URL the path has the stage's prefix; the route does not.
 		route := operations.ConsolePath
@@ -42,6 +42,6 @@ func serve(login string) func(context.Context, events.APIGatewayProxyRequest) (e
 			route += "/"
 		}
 		event.Path = route
-		return lambdahttp.Proxy(gzhttp.GzipHandler(pages(site, login, lambdahttp.Missing(event))))(ctx, event)
+		return lambdahttp.Proxy(gzhttp.GzipHandler(pages(site, policy, lambdahttp.Missing(event))))(ctx, event)
 	}
 }

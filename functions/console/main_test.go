@@ -25,7 +25,7 @@ import (
 	"wavegate/shared/testing/expect"
 )
 
-const login = "https://login.example.com"
+const login, store = "https://login.example.com", "https://artifacts.s3.eu-central-1.amazonaws.com"
 
 // ask sends the sample event for a path below the stage, with the path's parameters as the gateway would set them.
 func ask(t *testing.T, path string, headers map[string]string) (events.APIGatewayProxyResponse, string) {
@@ -43,7 +43,7 @@ func ask(t *testing.T, path string, headers map[string]string) (events.APIGatewa
 	for name, value := range headers {
 		event.MultiValueHeaders[name] = []string{value}
 	}
-	answer, err := serve(login)(context.Background(), event)
+	answer, err := serve(login, store)(context.Background(), event)
 	expect.OK(t, err)
 	if !answer.IsBase64Encoded {
 		return answer, answer.Body
@@ -80,7 +80,7 @@ func TestPage_NamesWhatItNeedsAtFirst(t *testing.T) {
 		}
 		first = append(first, address[strings.LastIndex(address, "/")+1:])
 	}
-	files := read().files
+	files := read(store).files
 	reached := slices.Clone(first)
 	for i := 0; i < len(reached); i++ {
 		for _, m := range regexp.MustCompile(`(?m)^import .* from '\./([^']*)'|\bimport\('\./([^']*)'\)`).FindAllStringSubmatch(string(files[reached[i]]), -1) {
@@ -123,16 +123,22 @@ func TestPage_TakesLittle(t *testing.T) {
 	}
 }
 
-// TestPolicy_LetsThePageCallItsServiceAndTheLoginAlone also checks that no text can be turned into a script.
-func TestPolicy_LetsThePageCallItsServiceAndTheLoginAlone(t *testing.T) {
+// TestPolicy_LetsThePageCallItsServiceTheLoginAndTheStoreAlone also checks that no text can be turned into a script.
+func TestPolicy_LetsThePageCallItsServiceTheLoginAndTheStoreAlone(t *testing.T) {
 	answer, _ := ask(t, operations.ConsolePath, nil)
 	got := strings.Split(header(answer, "Content-Security-Policy"), "; ")
-	want := []string{"default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self' " + login,
+	want := []string{"default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self' " + login + " " + store,
 		"base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'"}
 	expect.Equal(t, got, want, "the policy is")
-	if got := policy(""); !strings.Contains(got, "connect-src 'self';") {
+	if got := policy("", ""); !strings.Contains(got, "connect-src 'self';") {
 		t.Errorf("without a login it is %q", got)
 	}
+}
+
+// TestRights_WithoutAStore_OfferNobodyAnUpload.
+func TestRights_WithoutAStore_OfferNobodyAnUpload(t *testing.T) {
+	expect.Equal(t, []bool{strings.Contains(rights(""), upload), strings.Contains(rights(store), upload)}, []bool{false, true}, "an upload is offered")
+	expect.Equal(t, table.Get(upload).ID, upload, "the operation is")
 }
 
 // TestFiles_AreKeptForGood_AndThePageIsAskedAbout: a file's address changes with its bytes.
@@ -148,7 +154,7 @@ func TestFiles_AreKeptForGood_AndThePageIsAskedAbout(t *testing.T) {
 			t.Errorf("%s: %v", address, file.MultiValueHeaders)
 		}
 	}
-	for _, address := range []string{"/console/another/main.mjs", "/console/" + read().version + "/preact.LICENSE", "/console/" + read().version + "/index.html"} {
+	for _, address := range []string{"/console/another/main.mjs", "/console/" + read(store).version + "/preact.LICENSE", "/console/" + read(store).version + "/index.html"} {
 		if file, _ := ask(t, address, nil); file.StatusCode != http.StatusNotFound {
 			t.Errorf("%s: %d", address, file.StatusCode)
 		}
@@ -225,7 +231,7 @@ func TestPage_HasTheDefaultPolicy(t *testing.T) {
 }
 
 func TestUnknownPath_IsAProblem(t *testing.T) {
-	for _, path := range []string{"/console/" + read().version + "/unknown.mjs", "/console/older/main.mjs"} {
+	for _, path := range []string{"/console/" + read(store).version + "/unknown.mjs", "/console/older/main.mjs"} {
 		answer, body := ask(t, path, nil)
 		if answer.StatusCode != http.StatusNotFound || header(answer, "Content-Type") != "application/problem+json" || !strings.Contains(body, `"code":"NOT_FOUND"`) {
 			t.Errorf("%s: %d %v %s", path, answer.StatusCode, answer.MultiValueHeaders, body)

@@ -40,7 +40,7 @@ type site struct {
 
 // read takes the site from the embedded sources. Modules refer to each other by relative paths, so only the page has to
 // know the version.
-func read() site {
+func read(store string) site {
 	s := site{files: map[string][]byte{}}
 	sum := sha256.New()
 	err := fs.WalkDir(sources, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -63,16 +63,22 @@ func read() site {
 	s.version = fmt.Sprintf("%x", sum.Sum(nil)[:8])
 	s.page = bytes.ReplaceAll(s.page, []byte("{version}"), []byte(s.version))
 	s.page = bytes.ReplaceAll(s.page, []byte("{stages}"), fmt.Append(nil, cohort.Stages)) // as [1 10 …]
-	s.page = bytes.ReplaceAll(s.page, []byte("{may}"), []byte(rights()))
+	s.page = bytes.ReplaceAll(s.page, []byte("{may}"), []byte(rights(store)))
 	s.page = bytes.ReplaceAll(s.page, []byte("{policy}"), []byte(html.EscapeString(string(guard.Default().JSON()))))
 	return s
 }
 
+// upload is the operation that begins the upload of an artifact.
+const upload = "put-artifact"
+
 // rights lists who may call what, as "role role=operation operation;…", so that the page offers nobody an action that
-// the service would refuse.
-func rights() string {
+// the service would refuse. Without a store of artifacts, nobody uploads one.
+func rights(store string) string {
 	ids := map[string][]string{}
 	for _, op := range table.All {
+		if op.ID == upload && store == "" {
+			continue
+		}
 		roles := make([]string, len(op.Roles))
 		for i, role := range op.Roles {
 			roles[i] = string(role)
@@ -87,17 +93,17 @@ func rights() string {
 	return strings.Join(groups, ";")
 }
 
-// policy lets the page load its own files and call its own service and the login, and nothing else. No
-// script can turn text into markup.
-func policy(login string) string {
+// policy lets the page load its own files and call its own service, the login and the store of artifacts, and nothing else.
+// No script can turn text into markup.
+func policy(others ...string) string {
 	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
-		strings.TrimSpace("connect-src 'self' "+login) + "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+		strings.Join(strings.Fields("connect-src 'self' "+strings.Join(others, " ")), " ") + "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
 		"require-trusted-types-for 'script'; trusted-types 'none'"
 }
 
 // pages answers operations.ConsolePaths. missing answers every other path, and the files of other versions: then the
 // page must be loaded again.
-func pages(s site, login string, missing http.HandlerFunc) http.Handler {
+func pages(s site, policy string, missing http.HandlerFunc) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", missing)
 	mux.HandleFunc("GET "+operations.ConsolePath, func(w http.ResponseWriter, r *http.Request) {
@@ -119,7 +125,7 @@ func pages(s site, login string, missing http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		maps.Copy(h, lambdahttp.SecurityHeaders())
-		h.Set("Content-Security-Policy", policy(login))
+		h.Set("Content-Security-Policy", policy)
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		mux.ServeHTTP(w, r)

@@ -3,6 +3,8 @@
 package main
 
 import (
+	"net/http"
+
 	"wavegate/shared/fleet/program"
 	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
@@ -19,7 +21,11 @@ func wire(env lambdahttp.Env) function.Handler[release.PublicationRequest] {
 		if err := program.MayPublish(c.Caller, in.Publication, in.Grounds); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		created, err := publications.Publish(c.Context(), c.Origin().For(in.Grounds), in.Publication, c.When)
-		return lambdahttp.Stored(created), err
+		made, err := publications.Publish(c.Context(), c.Origin().For(in.Grounds), in.Publication, c.When)
+		answer := lambdahttp.Stored(made.Created)
+		if warning := made.Untold(); warning != "" && err == nil {
+			answer.Header = http.Header{lambdahttp.Warning: {warning}}
+		}
+		return answer, err
 	}
 }

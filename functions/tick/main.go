@@ -1,21 +1,25 @@
 // Command tick counts the boxes of the active rollouts, and has the guard judge and move those that have a policy. Then
-// it notifies people of unconfirmed recalls. A schedule calls it once a minute; see census.Store.Tick and
+// it notifies people of unconfirmed recalls, and removes artifacts that are no longer needed. A schedule calls it once a minute; see census.Store.Tick and
 // method.Store.TellUnconfirmed.
 package main
 
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
+	"wavegate/shared/fleet/artifact"
 	"wavegate/shared/fleet/census"
+	"wavegate/shared/fleet/usage"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/progress"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/telemetry"
 	"wavegate/shared/production/method"
 	"wavegate/shared/ratelimit"
+	"wavegate/shared/trail/audit"
 )
 
 func main() { function.RunTask(progress.Tick, wire) }
@@ -23,6 +27,8 @@ func main() { function.RunTask(progress.Tick, wire) }
 func wire(env lambdahttp.Env) function.TaskFunc {
 	store := census.NewStore(env.DB, census.ReadSettings(env.Settings), ratelimit.LastSeen(env.API))
 	methods := method.NewStore(env.DB)
+	sweeps := sweeper{artifact.NewStore(env.DB, artifact.ReadBucket(env.Settings, env.Now, env.Metrics)),
+		usage.NewFinder(env.DB, census.ReadSettings(env.Settings)), env, time.Time{}}
 	return func(ctx context.Context) error {
 		run := ""
 		if c, ok := lambdacontext.FromContext(ctx); ok {
@@ -36,7 +42,31 @@ func wire(env lambdahttp.Env) function.TaskFunc {
 			env.Log.ErrorContext(ctx, "left out what cannot be read", "cause", cause.Error())
 		}
 		telemetry.Emit(env.Metrics, env.Now(), nil, metrics(tally)...)
+		sweeps.sweep(ctx, census.GuardOrigin(run))
 		return errors.Join(err, faults)
+	}
+}
+
+// A sweeper removes artifacts: once an hour in each container, and again at the next tick while some are left.
+type sweeper struct {
+	artifacts *artifact.Store
+	finder    *usage.Finder
+	env       lambdahttp.Env
+	last      time.Time // when none was left
+}
+
+// sweep fails no tick: its faults are logged, and the store of the bytes counts its own.
+func (s *sweeper) sweep(ctx context.Context, from audit.Origin) {
+	now := s.env.Now()
+	if now.Sub(s.last) < time.Hour {
+		return
+	}
+	all, err := s.artifacts.Sweep(ctx, from, s.finder.Of)
+	if err != nil {
+		s.env.Log.ErrorContext(ctx, "some artifacts are not removed", "cause", err.Error())
+	}
+	if all {
+		s.last = now
 	}
 }
 

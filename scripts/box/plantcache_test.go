@@ -3,10 +3,13 @@
 package box
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,10 +47,12 @@ func plantCache(t *testing.T, origin string) string {
 	listener.Close()
 	server := string(block[1])
 	for was, is := range map[string]string{
-		"/var/cache/nginx/bell": dir + "/bell",
-		"listen 8080;":          "listen " + address + ";",
+		"/var/cache/nginx/bell":                             dir + "/bell",
+		"/var/cache/nginx/artifacts":                        dir + "/artifacts",
+		"listen 8080;":                                      "listen " + address + ";",
 		"https://abcdefghij.lambda-url.eu-central-1.on.aws": origin,
-		"60s": minute.String(),
+		"https://d111111abcdef8.cloudfront.net":             origin,
+		"60s":                                               minute.String(),
 	} {
 		if strings.Count(server, was) != 1 {
 			t.Fatalf("the page's configuration has not one %q:\n%s", was, server)
@@ -211,4 +216,60 @@ func TestPlantCache_AThousandBoxes_AnHourWithoutTheUplink(t *testing.T) {
 
 	o.changes("1.1.0") // resumed
 	o.until(t, "all activate it", func() bool { return p.activated.Load() == boxes })
+}
+
+// TestPlantCache_FiftyDownloadsAtOnce_AreOneAtTheOrigin, without a token. Ranges come from the cached file, and what the
+// origin refuses is asked again.
+func TestPlantCache_FiftyDownloadsAtOnce_AreOneAtTheOrigin(t *testing.T) {
+	const there, gone = "/aaaaaaaaaaaaaaaaaaaaaaaaaa/box.swu", "/bbbbbbbbbbbbbbbbbbbbbbbbbb/box.swu"
+	whole := bytes.Repeat([]byte("0123456789abcdef"), 1<<16)
+	var mu sync.Mutex
+	calls := map[string]int{}
+	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		calls[r.Method+" "+r.RequestURI+r.Header.Get("Authorization")+r.Header.Get("Range")]++
+		mu.Unlock()
+		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+		if r.URL.Path != there {
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(whole))
+	}))
+	defer origin.Close()
+	cache := plantCache(t, origin.URL)
+	get := func(path, ranges string) (int, []byte) {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, cache+path, nil)
+		expect.OK(t, err)
+		r.Header.Set("Authorization", "TargetToken secret")
+		if ranges != "" {
+			r.Header.Set("Range", ranges)
+		}
+		res, err := http.DefaultClient.Do(r)
+		expect.OK(t, err)
+		defer res.Body.Close()
+		body, err := io.ReadAll(res.Body)
+		expect.OK(t, err)
+		return res.StatusCode, body
+	}
+	var all sync.WaitGroup
+	for range 50 {
+		all.Go(func() {
+			if status, body := get(there, ""); status != http.StatusOK || !bytes.Equal(body, whole) {
+				t.Errorf("a box got %d and %d bytes", status, len(body))
+			}
+		})
+	}
+	all.Wait()
+	status, some := get(there, "bytes=1000-1999")
+	if status != http.StatusPartialContent || !bytes.Equal(some, whole[1000:2000]) {
+		t.Errorf("a range is answered with %d and %d bytes", status, len(some))
+	}
+	for range 2 {
+		status, _ = get(gone, "")
+		expect.Equal(t, status, http.StatusForbidden, "a file that is not there:")
+	}
+	status, _ = get("/api/ota/artifacts", "")
+	expect.Equal(t, status, http.StatusNotFound, "another path:")
+	expect.Equal(t, calls, map[string]int{"GET " + there: 1, "GET " + gone: 2}, "the origin was called")
 }

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"syscall"
 	"time"
@@ -63,22 +64,24 @@ func run(ctx context.Context, functions string) error {
 	passed := settings(os.Environ())
 	out := &console{to: os.Stderr, all: os.Getenv("LOGS") == "all"}
 	s, err := service.Start(ctx, service.Options{
-		Functions:   functions,
-		Address:     address,
-		Bell:        "127.0.0.1:" + beside(port, 1),
-		Door:        "127.0.0.1:" + beside(port, 2),
-		Prefix:      os.Getenv("PREFIX"),
-		DDIRoot:     true,
-		Origins:     lambdahttp.Origins(os.Getenv(string(setting.CORSOrigins))),
-		Store:       db,
-		Environment: func(string) []string { return passed },
-		Log:         out.line,
-		Access:      out.access,
-		Schedule:    true,
-		Every:       every,
+		Functions:      functions,
+		Address:        address,
+		Bell:           "127.0.0.1:" + beside(port, 1),
+		Door:           "127.0.0.1:" + beside(port, 2),
+		Artifacts:      "127.0.0.1:" + beside(port, 3),
+		ArtifactFolder: artifactFolder(),
+		Prefix:         os.Getenv("PREFIX"),
+		DDIRoot:        true,
+		Origins:        lambdahttp.Origins(os.Getenv(string(setting.CORSOrigins))),
+		Store:          db,
+		Environment:    func(string) []string { return passed },
+		Log:            out.line,
+		Access:         out.access,
+		Schedule:       true,
+		Every:          every,
 	})
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("%s or one of the ports of the bell and the door after it is in use; choose another port: PORT=8090 ./scripts/dev", address)
+		return fmt.Errorf("%s or one of the ports of the bell, the door and the artifacts after it is in use; choose another port: PORT=8090 ./scripts/dev", address)
 	}
 	if err != nil {
 		return err
@@ -92,7 +95,7 @@ func run(ctx context.Context, functions string) error {
 	}
 	out.open()
 	fmt.Printf("ready %s\n", s.URL)
-	fmt.Printf(hints, s.URL, s.BellURL, s.DoorURL)
+	fmt.Printf(hints, s.URL, s.BellURL, s.DoorURL, s.ArtifactURL)
 	<-ctx.Done()
 	return nil
 }
@@ -108,7 +111,16 @@ The operator's page is at %[1]s/console; sign in as olga.
 The contract is at %[1]s/openapi.yaml, and in a readable form at %[1]s/docs
 Boxes that poll with bell=true are told to listen to the bell at %[2]s
 Boxes with tokens of their own may also poll and report at the door at %[3]s
+Artifacts that the service keeps are downloaded from %[4]s
 `
+
+// artifactFolder is where the artifacts of a store that keeps its tables are; empty: they are removed at the end.
+func artifactFolder() string {
+	if data := os.Getenv("DATA_DIR"); data != "" {
+		return filepath.Join(data, "artifacts")
+	}
+	return ""
+}
 
 // beside returns the port of the bell or the door: so many after the API's. If the API takes any free port, so do they.
 func beside(port string, after int) string {

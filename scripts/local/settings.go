@@ -32,7 +32,7 @@ func named() []setting.Name {
 var others = []string{token.Setting, "AWS_LAMBDA_LOG_LEVEL", "STAGE"}
 
 // own are settings that the local service gives to the functions itself.
-var own = []setting.Name{setting.CORSOrigins, setting.FleetIssuers, setting.LoginOrigin}
+var own = []setting.Name{setting.CORSOrigins, setting.FleetIssuers, setting.LoginOrigin, setting.ArtifactStoreURL, setting.ArtifactURL}
 
 // settings picks the variables that are settings of functions.
 func settings(environment []string) []string {

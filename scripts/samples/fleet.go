@@ -12,6 +12,9 @@ import (
 // next is the release that is published on canary before it is rolled out.
 var next = Values{"channel": "canary", "version": "1.1.0"}
 
+// content describes the bytes that a session uploads.
+var content = Values{"sha256": fixed["sha256"], "sha1": "a94a8fe5ccb19ba61c4c0873d391e987982fbbd3"}
+
 var fleet = []Sample{
 	{
 		Operation: "publish-release", By: Owner,
@@ -41,6 +44,36 @@ var fleet = []Sample{
 		Query: "edgeType={edgeType}",
 		About: About{"release-channel", "{edgeType}/{channel}"},
 		Cases: []Case{page("channel", "edgeType={edgeType}&limit=10")},
+	},
+	{
+		Operation: "put-artifact", By: Owner,
+		Body:  `{"sizeBytes":4,"sha1":"{sha1}","filename":"image.swu"}`,
+		About: About{"artifact", "{edgeType}/{sha256}"}, Own: content,
+		Cases: []Case{
+			{Name: "new"},
+			{Name: "again", After: After("put-artifact")},
+			{Name: "kept", After: After("update-artifact"), Status: http.StatusOK},
+		},
+	},
+	{
+		Operation: "update-artifact", By: Owner, After: After("put-artifact"), Status: http.StatusOK,
+		Body:  `{"state":"kept"}`,
+		About: About{"artifact", "{edgeType}/{sha256}"}, Own: content,
+	},
+	{
+		Operation: "get-artifact", By: Owner, After: After("update-artifact"),
+		About: About{"artifact", "{edgeType}/{sha256}"}, Own: content,
+		Shows: `{"state":"kept","sha1":"{sha1}"}`,
+		Cases: []Case{{}, {Name: "with its uses", Query: "uses=true"}},
+	},
+	{
+		Operation: "list-artifacts", By: Owner, After: After("update-artifact"),
+		Query: "edgeType={edgeType}",
+		About: About{"artifact", "{edgeType}/{sha256}"}, Own: content,
+	},
+	{
+		Operation: "delete-artifact", By: Owner, After: After("update-artifact"),
+		About: About{"artifact", "{edgeType}/{sha256}"}, Own: content,
 	},
 	{
 		Operation: "start-rollout", By: Owner,

@@ -160,7 +160,7 @@ export function Now() {
 			<${Choice} o=${o} channels=${channels} />
 			<${Shown} of=${o} lines=${4} then=${() => rows.length + halted.length ? html`<ul class="rows">${rows.map((x) => html`<${Row} key=${x.rollout.id} ...${x} at=${o.at} />`)}${halted.map((r) => html`<${Ended} key=${r.id} r=${r} />`)}</ul>`
 				: state.local.filter ? html`<p class="note">No active rollout of that name.</p>` : html`<${Empty} title="No rollout is active.">${may('start-rollout') && html`<p><a href="#/rollout/new">Publish a version and start one</a>, or use the command:</p>
-					<${Command} text="wavegate publish gateway-x/canary 1.1.0 --url URL --sha256 SHA256" /><${Command} text="wavegate start gateway-x/stable 1.1.0" />`}<//>`} />
+					<${Command} text="wavegate publish gateway-x/canary 1.1.0 --file FILE" /><${Command} text="wavegate start gateway-x/stable 1.1.0" />`}<//>`} />
 		</section>
 		<section aria-labelledby="quiet"><h2 id="quiet">Other channels</h2>
 			<${Quiet} of=${channels} shown=${shown} channel=${channel} />

@@ -60,7 +60,9 @@ function Publish({ edgeType, channel }) {
 	const submit = (event) => {
 		event.preventDefault();
 		f.values = fields(event.target);
-		const { edgeType, channel, sizeBytes, ...body } = f.values;
+		const { edgeType, channel, sizeBytes, file: _, ...body } = f.values;
+		const chosen = event.target.elements.file;
+		const file = chosen?.files[0];
 		const to = facts(f.values);
 		if (!to) {
 			f.faults = { edgeType: 'must name a channel, with letters, digits and . _ -' };
@@ -68,21 +70,24 @@ function Publish({ edgeType, channel }) {
 		}
 		ask({
 			title: `Publish ${body.currentVersion || 'a version'} on ${to.name}?`, action: 'Publish', type: to.name, danger: true,
-			body: () => html`<p>Every box of ${to.name} gets it at its next poll: <strong>${facts(f.values).now === null ? 'none is known' : asText(facts(f.values).progress)}</strong>. To reach 1 % first, publish it on a channel with few boxes, and start a rollout.</p><${Channel} of=${facts(f.values)} />`,
+			body: () => html`<p>Every box of ${to.name} gets it at its next poll: <strong>${facts(f.values).now === null ? 'none is known' : asText(facts(f.values).progress)}</strong>. To reach 1 % first, publish it on a channel with few boxes, and start a rollout.</p>${file && html`<p>First <bdi>${file.name}</bdi> is uploaded, ${count(file.size)} bytes.</p>`}<${Channel} of=${facts(f.values)} />`,
 			run: async () => {
+				if (file) Object.assign(body, { sha256: await (await import('./upload.mjs')).keep(edgeType, file), artifactUrl: '' });
 				const path = at`/api/ota/release-channels/${edgeType}/${channel}`;
 				const was = await call('GET', path).catch((e) => { if (e.status === 404) return null; throw e; });
-				await send(f, 'PUT', path, { body: { ...given(body), ...(sizeBytes && { sizeBytes: isNaN(Number(sizeBytes)) ? sizeBytes : Number(sizeBytes) }) }, ...(was ? { ifMatch: was.tag ?? '' } : { ifNoneMatch: '*' }) });
+				const { headers } = await send(f, 'PUT', path, { body: { ...given(body), ...(sizeBytes && !file && { sizeBytes: isNaN(Number(sizeBytes)) ? sizeBytes : Number(sizeBytes) }) }, ...(was ? { ifMatch: was.tag ?? '' } : { ifNoneMatch: '*' }) });
+				if (file) chosen.value = ''; // the next publication is of another one
 				moved('/api/ota/');
 				Object.assign(state.local, { publish: undefined, start: { scope: 'start', values: { edgeType, channel: '', targetVersion: body.currentVersion }, faults: {} } });
-				return `${body.currentVersion} is the version of ${to.name}.`;
+				return `${body.currentVersion} is the version of ${to.name}. ${headers.get('Wavegate-Warning') ?? ''}`;
 			},
 		});
 	};
 	return html`<section class="panel" aria-labelledby="publish"><h2 id="publish">Publish a version</h2>
 		<form onSubmit=${submit} novalidate>${channelFields(f, keep)}<${Channel} of=${of} />
 			<${Field} label="Version" name="currentVersion" value=${f.values.currentVersion} scope=${f.scope} faults=${f.faults} />
-			<${Field} label="Where its file is" name="artifactUrl" value=${f.values.artifactUrl} scope=${f.scope} faults=${f.faults} hint="An https address. The service does not keep the file." />
+			${may('put-artifact') && html`<${Field} label="Its file, which the service then keeps" name="file" type="file" scope=${f.scope} faults=${f.faults} hint="Or enter where you keep it:" />`}
+			<${Field} label="Where its file is" name="artifactUrl" value=${f.values.artifactUrl} scope=${f.scope} faults=${f.faults} hint="An https address. Leave it empty for a file that the service keeps." />
 			<${Field} label="SHA-256 of the file" name="sha256" value=${f.values.sha256} scope=${f.scope} faults=${f.faults} />
 			<${Field} label="Size in bytes (optional)" name="sizeBytes" value=${f.values.sizeBytes} scope=${f.scope} faults=${f.faults} inputmode="numeric" />
 			<${Field} label="Requires (optional)" name="requires" value=${f.values.requires} scope=${f.scope} faults=${f.faults} hint="A published version that boxes below it are told first." />

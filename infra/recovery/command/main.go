@@ -76,7 +76,7 @@ func run(ctx context.Context, args []string, tables io.Reader, out io.Writer) er
 	if err != nil {
 		return err
 	}
-	inUse, err := read(tables, o.stage)
+	inUse, bucket, err := read(tables, o.stage)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,11 @@ func run(ctx context.Context, args []string, tables io.Reader, out io.Writer) er
 	if err != nil {
 		return err
 	}
-	return tell(out, o.stage, o.at, inUse, restored, found)
+	missing, err := bytesMissing(ctx, bucket, found.Artifacts)
+	if err != nil {
+		return err
+	}
+	return errors.Join(tell(out, o.stage, o.at, inUse, restored, found), tellMissing(out, missing))
 }
 
 // boxesAtOnce is how many boxes are compared at the same time. They take some hundred megabytes.
@@ -177,17 +181,19 @@ func known(id string) error {
 	return nil
 }
 
-// read reads the names of tables from Systems Manager's output: parameter and value, one line each.
-func read(tables io.Reader, stage string) (recovery.Names, error) {
-	names := recovery.Names{}
+// read reads the names of tables and of the artifacts' bucket from Systems Manager's output: parameter and value, one line each.
+func read(tables io.Reader, stage string) (names recovery.Names, bucket string, err error) {
+	names = recovery.Names{}
 	lines := bufio.NewScanner(tables)
 	for lines.Scan() {
 		name, value, _ := strings.Cut(strings.TrimSpace(lines.Text()), "\t")
 		if id, ok := strings.CutPrefix(name, "/wavegate/"+stage+"/tables/"); ok {
 			names[dynamo.TableID(id)] = value
+		} else if name == "/wavegate/"+stage+"/artifacts/bucket" {
+			bucket = value
 		}
 	}
-	return names, lines.Err()
+	return names, bucket, lines.Err()
 }
 
 // tell prints the result of the comparison with the audit trail, and what to deploy.

@@ -1,7 +1,11 @@
 package main
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -12,15 +16,18 @@ import (
 
 	"wavegate/infra/recovery"
 	"wavegate/infra/recovery/ledger"
+	"wavegate/shared/fleet/artifact"
+	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/dynamolocal"
 	"wavegate/shared/testing/expect"
 )
 
 func TestRead_TakesTheTablesOfTheStageAlone(t *testing.T) {
-	names, err := read(strings.NewReader("/wavegate/prod/tables/edges\twavegate-prod-edges-1\n/wavegate/prod/pool/id\teu-1\n/wavegate/test/tables/audit\tx\n"), "prod")
-	if err != nil || len(names) != 1 || names[dynamo.Edges] != "wavegate-prod-edges-1" {
-		t.Errorf("it read %v, %v", names, err)
+	names, bucket, err := read(strings.NewReader("/wavegate/prod/tables/edges\twavegate-prod-edges-1\n/wavegate/prod/pool/id\teu-1\n/wavegate/test/tables/audit\tx\n"+
+		"/wavegate/prod/artifacts/bucket\tb-1\n/wavegate/test/artifacts/bucket\tb-2\n"), "prod")
+	if err != nil || len(names) != 1 || names[dynamo.Edges] != "wavegate-prod-edges-1" || bucket != "b-1" {
+		t.Errorf("it read %v and %s, %v", names, bucket, err)
 	}
 }
 
@@ -56,6 +63,36 @@ func TestTell_WhatCannotBeRight_IsAFailure(t *testing.T) {
 		if err := tell(&out, "prod", moment, nil, nil, c); err == nil || !strings.Contains(out.String(), want) || strings.Contains(out.String(), "audit trail agree") {
 			t.Errorf("%v: %s", err, out.String())
 		}
+	}
+}
+
+// TestMissing_BytesThatAreNotInTheBucket_AreNamed_AndAFailure: boxes must not be told of them.
+func TestMissing_BytesThatAreNotInTheBucket_AreNamed_AndAFailure(t *testing.T) {
+	there := artifact.Row{ID: "gateway-x/" + fmt.Sprintf("%x", sha256.Sum256([]byte("abc"))), Key: "aaaa", Filename: "image", Details: release.Details{SizeBytes: 3}}
+	gone := there
+	gone.Key = "bbbb"
+	sum := sha256.Sum256([]byte("abc"))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodHead || r.URL.Path != "/prod/aaaa/image" || r.Header.Get("Authorization") == "" {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		w.Header().Set("X-Amz-Checksum-Sha256", base64.StdEncoding.EncodeToString(sum[:]))
+		w.Header().Set("Content-Length", "3")
+	}))
+	defer server.Close()
+	t.Setenv("AWS_ENDPOINT_URL", server.URL)
+	t.Setenv("AWS_REGION", "eu-central-1")
+	t.Setenv("AWS_ACCESS_KEY_ID", "key")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
+	missing, err := bytesMissing(t.Context(), "prod", []artifact.Row{there, gone})
+	expect.OK(t, err)
+	var out strings.Builder
+	expect.Error(t, tellMissing(&out, missing), "the bytes of 1 artifacts are missing", "it ends with")
+	expect.Equal(t, out.String(), "MISSING: the bytes of "+gone.ID+", bbbb/image\n", "it says")
+	missing, err = bytesMissing(t.Context(), "", []artifact.Row{gone})
+	if err != nil || missing != nil || tellMissing(&out, missing) != nil {
+		t.Errorf("without a bucket: %v, %v", missing, err)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"wavegate/shared/fleet/artifact"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/production/method"
@@ -29,12 +30,14 @@ import (
 type Item = map[string]any
 
 // Books are all items of all tables, except the limiter's counters and the bell's calls. The freeze is stored among
-// the rollouts, but is listed under freezes; rollouts' warnings are stored among the counts, but are listed under warnings.
+// the rollouts, but is listed under freezes; rollouts' warnings are stored among the counts, but are listed under warnings;
+// and artifacts among the releases.
 type Books map[dynamo.TableID][]Item
 
 const (
-	freezes  dynamo.TableID = "freezes"
-	warnings dynamo.TableID = "warnings"
+	freezes   dynamo.TableID = "freezes"
+	warnings  dynamo.TableID = "warnings"
+	artifacts dynamo.TableID = "artifacts"
 )
 
 // Read reads all tables, by their names, strongly consistent.
@@ -69,6 +72,9 @@ func scan(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableID) st
 				switch id := Text(item, "id"); {
 				case table.ID == dynamo.Rollouts && id == "freeze":
 					under = freezes
+				case table.ID == dynamo.Releases && Text(item, "edgeType") == "#artifacts":
+					under = artifacts
+					item["edgeType"], item["sha256"], _ = strings.Cut(Text(item, "version"), "/")
 				case table.ID == dynamo.Progress && Text(item, "part") == "warnings":
 					under = warnings
 				case table.ID == dynamo.Rollouts && strings.HasPrefix(id, "halt#"):
@@ -196,6 +202,7 @@ var kinds = []kind{
 	{dynamo.Channels, "release-channel", platform, pairOf, append(beside[release.ChannelRow, release.Channel](), "list", "listKey")},
 	{dynamo.Rollouts, "rollout", platform, by("id"),
 		[]string{"list", "pair", "edgeTypeStatus", "channelStatus", "pairStatus"}},
+	{artifacts, artifact.ResourceType, platform, by("version"), []string{"version", "key", "arrived", "removing", "uses"}},
 	{warnings, "rollout-warning", platform, by("rolloutId"), []string{"subject", "part"}},
 	{freezes, "freeze", platform, by("id"), []string{"id", "lifted"}},
 	{dynamo.Factories, "factory", platform, by("factoryId"), []string{"machineChanges", "machineCount"}},

@@ -20,6 +20,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"wavegate/shared/fleet/artifact"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/trail/audit"
 )
@@ -31,6 +32,8 @@ type Comparison struct {
 	// Items counts the items of each table, and Newest is the time of the newest one, if they have times.
 	Items  map[dynamo.TableID]int
 	Newest map[dynamo.TableID]time.Time
+	// Artifacts are those with bytes in the bucket.
+	Artifacts []artifact.Row
 	// Wrong are the findings of Audit.
 	Wrong []string
 }
@@ -52,6 +55,9 @@ func Compare(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableID)
 		c.date(table, item)
 		if box := boxOf(table, item); box != "" {
 			return boxes.put(box, table, item)
+		}
+		if table == artifacts && item["arrived"] == true {
+			c.Artifacts = append(c.Artifacts, as[artifact.Row](item))
 		}
 		held[table] = append(held[table], item)
 		return nil

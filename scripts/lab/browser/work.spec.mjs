@@ -202,6 +202,22 @@ test('a version is published and rolled out, by a policy that the service checks
 	await press(page, 'Publish');
 	await says(page, '1.1.0 is the version of welder/canary.');
 
+	// A file goes straight to the store; the service then tells its address.
+	await field(publish, 'Edge type').fill('welder');
+	await field(publish, 'Channel').fill('beta');
+	await field(publish, 'Version').fill('1.2.0');
+	await publish.locator('input[type=file]').setInputFiles({ name: 'welder 1.2.0 (final).swu', mimeType: 'application/octet-stream', buffer: Buffer.from('the bytes of 1.2.0') });
+	await publish.getByRole('button', { name: 'Publish…' }).click();
+	await expect(dialog(page)).toContainText('First welder 1.2.0 (final).swu is uploaded, 18 bytes.');
+	await looksWell(page, 'a publication of a file');
+	await dialog(page).locator('#typed').fill('welder/beta');
+	await press(page, 'Publish');
+	await says(page, '1.2.0 is the version of welder/beta.');
+	const { value: kept } = await as('otto', 'GET', '/api/ota/release-channels/welder/beta');
+	expect(kept.sizeBytes, 'the size that DDI clients need').toBe(18);
+	expect(kept.sha1).toMatch(/^[0-9a-f]{40}$/);
+	expect(await (await fetch(kept.artifactUrl)).text(), kept.artifactUrl).toBe('the bytes of 1.2.0');
+
 	await field(start, 'Edge type').fill('welder');
 	await field(start, 'Channel').fill('stable');
 	await field(start, 'Version to roll out').fill('1.1.0');

@@ -36,6 +36,7 @@ func (w *world) fillAll() error {
 	w.quotas()
 	w.form()
 	w.rings()
+	w.artifacts()
 	w.everyOperation()
 	return w.err
 }

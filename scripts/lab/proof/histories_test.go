@@ -248,10 +248,11 @@ func (s *direct) answer(ctx context.Context, in history.Input) (out history.Outp
 	switch in.Action {
 	case history.Publish:
 		when := preconditions(etagOf(in.IfTag))
-		out.Created, err = s.publications.Publish(admission.Unlimited(ctx), from, release.Publication{
+		made, refused := s.publications.Publish(admission.Unlimited(ctx), from, release.Publication{
 			EdgeType: s.edgeType, Channel: s.channel, CurrentVersion: in.Version, SHA256: strings.Repeat(in.Digest, 64),
 			ArtifactURL: "https://artifacts.example/" + in.Version + "/" + in.Digest,
 		}, when)
+		out.Created, err = made.Created, refused
 	case history.Start:
 		plan := rollout.Plan{EdgeType: s.edgeType, Channel: s.channel, TargetVersion: in.Version}
 		out.ID, err = s.rollouts.Start(admission.Unlimited(ctx), from, plan, idempotency.Claim{})

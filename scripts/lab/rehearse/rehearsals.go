@@ -57,6 +57,7 @@ func life(ctx context.Context, w *workspace) error {
 		{"a restore, and the deploy that takes it in", l.restore},
 		{"tables restored from backups", l.backups},
 		{"an upgrade after the restore", l.index},
+		{"uploads to the store", func(ctx context.Context) error { return uploads(ctx, l.cloud) }},
 		{"the end", l.end},
 	} {
 		begin := time.Now()

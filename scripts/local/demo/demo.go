@@ -3,6 +3,7 @@
 package demo
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -22,6 +23,7 @@ import (
 	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/fleet"
 	"wavegate/scripts/local/service"
+	"wavegate/shared/fleet/artifact"
 	"wavegate/shared/platform/setting"
 )
 
@@ -174,9 +176,38 @@ func (d *demo) begin(ctx context.Context, story story) (string, error) {
 	return id, err
 }
 
+// publish publishes a version whose bytes the service keeps; the boxes download them.
 func (d *demo) publish(ctx context.Context, channel, edgeType, version string) error {
-	body := fmt.Sprintf(`{"currentVersion":%q,"artifactUrl":"https://artifacts.example.com/%s/%s.tar.gz","sha256":"%x"}`,
-		version, edgeType, version, sha256.Sum256([]byte(edgeType+version)))
-	_, err := d.call(ctx, mia, http.MethodPut, "/api/ota/release-channels/"+channel, body, nil)
+	sum, err := d.upload(ctx, edgeType, edgeType+"-"+version+".img", bytes.Repeat([]byte(edgeType+" "+version+"\n"), imageLines))
+	if err == nil {
+		_, err = d.call(ctx, mia, http.MethodPut, "/api/ota/release-channels/"+channel, fmt.Sprintf(`{"currentVersion":%q,"sha256":%q}`, version, sum), nil)
+	}
 	return err
+}
+
+// upload sends a file to the service's store, and returns its digest.
+func (d *demo) upload(ctx context.Context, edgeType, name string, image []byte) (string, error) {
+	sum := fmt.Sprintf("%x", sha256.Sum256(image))
+	path := "/api/ota/artifacts/" + edgeType + "/" + sum
+	var asked struct{ Upload *artifact.Upload }
+	if _, err := d.call(ctx, mia, http.MethodPut, path, fmt.Sprintf(`{"sizeBytes":%d,"filename":%q}`, len(image), name), &asked); err != nil || asked.Upload == nil {
+		return sum, err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPut, asked.Upload.URL, bytes.NewReader(image))
+	if err != nil {
+		return "", err
+	}
+	for name, value := range asked.Upload.Headers {
+		r.Header.Set(name, value)
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return "", err
+	}
+	_ = res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return "", fmt.Errorf("the store answers %d to %s", res.StatusCode, name)
+	}
+	_, err = d.call(ctx, mia, http.MethodPatch, path, `{"state":"kept"}`, nil)
+	return sum, err
 }

@@ -4,6 +4,7 @@ package demo
 
 import (
 	"bufio"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -168,6 +169,13 @@ func (s *shown) hasFleets() {
 		var progress struct{ Boxes int }
 		s.get(olga, "/api/ota/release-channels/"+story.channel()+"/progress", &progress)
 		expect.Equal(s, progress.Boxes, boxes, "boxes of %s:", story.channel())
+		var channel struct{ ArtifactURL, SHA256 string } // the boxes run it, so they have downloaded it
+		s.get(olga, "/api/ota/release-channels/"+story.channel(), &channel)
+		answer, err := http.Get(channel.ArtifactURL)
+		expect.OK(s, err)
+		image, err := io.ReadAll(answer.Body)
+		expect.OK(s, errors.Join(err, answer.Body.Close()))
+		expect.Equal(s, fmt.Sprintf("%x", sha256.Sum256(image)), channel.SHA256, "the digest of what is at %s", channel.ArtifactURL)
 	}
 }
 

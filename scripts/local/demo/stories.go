@@ -21,6 +21,8 @@ const (
 	looks    = 5 * time.Second  // of the guard
 	before   = "1.0.0"
 	target   = "1.1.0"
+
+	imageLines = 4000 // of a release's file, which has some 60 kB
 )
 
 // hurried is a policy with 50 seconds for what takes a day by default. A box polls twice in that time.
@@ -57,6 +59,6 @@ func (s story) channel() string { return s.edgeType + "/stable" }
 func (s story) arguments(url string) []string {
 	return append([]string{
 		"--boxes", fmt.Sprint(boxes), "--interval", interval.String(), "--plants", fmt.Sprint(plants),
-		"--edge-type", s.edgeType, "--prefix", s.prefix(), "--url", url,
+		"--edge-type", s.edgeType, "--prefix", s.prefix(), "--url", url, "--download",
 	}, s.fleet...)
 }

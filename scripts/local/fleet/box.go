@@ -3,6 +3,8 @@ package fleet
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,6 +26,7 @@ type box struct {
 	id       string
 	url      string // of its /update, without the slash
 	interval time.Duration
+	fetches  bool // it downloads what it installs
 	chances  *chances
 	client   *http.Client
 	issuers  *devissuer.Issuers
@@ -45,8 +48,8 @@ type box struct {
 }
 
 func newBox(id string, p *plan, client *http.Client, issuers *devissuer.Issuers) *box {
-	return &box{id: id, url: p.url + "/api/edges/" + id + "/update", interval: p.interval, chances: &p.chances, client: client, issuers: issuers,
-		asked: time.Minute}
+	return &box{id: id, url: p.url + "/api/edges/" + id + "/update", interval: p.interval, fetches: p.download, chances: &p.chances, client: client,
+		issuers: issuers, asked: time.Minute}
 }
 
 // run polls until the context ends. The first polls spread over an interval, and every wait is up to a tenth shorter
@@ -137,10 +140,16 @@ func (b *box) update(ctx context.Context) {
 	if b.installed == "" || b.attempt > 0 && f == deferred {
 		f = well // the version from production, and one that was put off long enough
 	}
+	detail := "as it was told to"
+	if b.fetches && f != deferred {
+		if wrong, err := b.fetch(ctx); err != nil {
+			f, code, detail = fails, wrong, err.Error()
+		}
+	}
 	switch f {
 	case fails:
 		b.attempt++
-		b.report(ctx, map[string]any{"version": version, "attempt": b.attempt, "outcome": report.Failed, "code": code, "detail": "as it was told to"})
+		b.report(ctx, map[string]any{"version": version, "attempt": b.attempt, "outcome": report.Failed, "code": code, "detail": detail})
 	case deferred:
 		b.attempt++
 		b.report(ctx, map[string]any{"version": version, "attempt": b.attempt, "outcome": report.Deferred, "until": time.Now().Add(time.Hour).UTC().Format(time.RFC3339)})
@@ -155,6 +164,30 @@ func (b *box) update(ctx context.Context) {
 	default:
 		b.before, b.installed = b.installed, version
 	}
+}
+
+// fetch downloads the artifact and compares its digest, as a real box does. It sends no token.
+func (b *box) fetch(ctx context.Context) (report.FailureCode, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, b.told.ArtifactURL, nil)
+	if err != nil {
+		return report.CodeDownload, err
+	}
+	res, err := b.client.Do(r)
+	if err != nil {
+		return report.CodeDownload, errors.New("the artifact's host does not answer")
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return report.CodeDownload, fmt.Errorf("the artifact's host answers %d", res.StatusCode)
+	}
+	sum := sha256.New()
+	if _, err := io.Copy(sum, res.Body); err != nil {
+		return report.CodeDownload, errors.New("the download broke off")
+	}
+	if got := hex.EncodeToString(sum.Sum(nil)); got != b.told.SHA256 {
+		return report.CodeChecksum, fmt.Errorf("the artifact has the digest %s", got)
+	}
+	return "", nil
 }
 
 // report reports an attempt and does what the answer says.

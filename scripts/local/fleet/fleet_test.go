@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"net/http"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/service"
+	"wavegate/shared/fleet/artifact"
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/testing/expect"
 )
@@ -74,6 +76,55 @@ func TestFleet_ShowsTheRollout(t *testing.T) {
 	if text := shown(); !strings.Contains(text, "not modified") || !strings.Contains(text, " 0 failed") {
 		t.Errorf("it shows:\n%s", text)
 	}
+}
+
+// TestFleet_Download_FailsLikeABox, if the store is down: it reports why. It installs what it has downloaded.
+func TestFleet_Download_FailsLikeABox(t *testing.T) {
+	t.Setenv(devissuer.DirEnv, t.TempDir())
+	issuers, err := devissuer.Load("")
+	expect.OK(t, err)
+	w := harness.New(t, func(o *service.Options) { o.Issuers = issuers })
+	owner := w.Owner(t)
+	upload := func(image string) {
+		path := fmt.Sprintf("/api/ota/artifacts/gateway-x/%x", sha256.Sum256([]byte(image)))
+		asked := owner.Put(t, path, fmt.Sprintf(`{"sizeBytes":%d,"filename":"image"}`, len(image))).Is(t, http.StatusCreated)
+		var to struct{ Upload artifact.Upload }
+		asked.Into(t, &to)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, to.Upload.URL, strings.NewReader(image))
+		expect.OK(t, err)
+		for name, value := range to.Upload.Headers {
+			r.Header.Set(name, value)
+		}
+		res, err := http.DefaultClient.Do(r)
+		expect.OK(t, err)
+		_ = res.Body.Close()
+		owner.Patch(t, path, `{"state":"kept"}`).Is(t, http.StatusOK)
+	}
+	publish := func(image string, status int) {
+		body := fmt.Sprintf(`{"currentVersion":%q,"sha256":"%x"}`, image, sha256.Sum256([]byte(image)))
+		owner.Put(t, "/api/ota/release-channels/gateway-x/stable", body).Is(t, status)
+	}
+	upload("1.0.0")
+	upload("1.1.0")
+	upload("1.2.0")
+	publish("1.0.0", http.StatusCreated)
+	ctx, end := context.WithCancel(t.Context())
+	settled, ended := make(chan bool), make(chan error)
+	go func() {
+		ended <- Play(ctx, []string{"--boxes", "3", "--interval", "200ms", "--url", w.Target.URL, "--download"}, func() { close(settled) })
+	}()
+	<-settled
+	shows := func(what, path, text string) {
+		t.Helper()
+		expect.Until(t, what, func() bool { return strings.Contains(string(owner.Get(t, path).Body), text) })
+	}
+	publish("1.1.0", http.StatusNoContent)
+	shows("a box runs what it has downloaded", "/api/edges/box-0001/update/why", `"running":"1.1.0"`)
+	w.Bucket.Down.Store(true)
+	publish("1.2.0", http.StatusNoContent)
+	shows("a box reports why it does not", "/api/edges/box-0001/update/why", `"code":"download"`)
+	end()
+	expect.OK(t, <-ended)
 }
 
 func TestFleet_WrongArguments_AreToldAndEndIt(t *testing.T) {

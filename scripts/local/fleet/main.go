@@ -32,6 +32,7 @@ const usage = `usage: scripts/fleet [--boxes 100] [--interval 5s] [option]...
   --tokens DIR      registers no boxes, and uses those with tokens from wavegate register --make-tokens DIR
   --url U           the address of the service; by default, http://127.0.0.1 at $PORT or 8080
   --for T           ends after that time; by default, when interrupted
+  --download        they download each version, and compare its digest; for artifacts that the service keeps
 
 What happens to boxes that are told a new version. Percentages are 0 by default; the other boxes install it immediately:
 
@@ -49,7 +50,7 @@ type plan struct {
 	interval, length                time.Duration
 	edgeType, channel, organization string
 	prefix, url, tokens             string
-	bell                            bool
+	bell, download                  bool
 	chances                         chances
 }
 
@@ -113,6 +114,7 @@ func parse(args []string, problems io.Writer) (plan, error) {
 	flags.StringVar(&p.url, "url", "http://127.0.0.1:"+port, "")
 	flags.StringVar(&p.tokens, "tokens", "", "")
 	flags.BoolVar(&p.bell, "bell", false, "")
+	flags.BoolVar(&p.download, "download", false, "")
 	p.chances.flags(flags)
 	flags.DurationVar(&p.length, "for", 0, "")
 	if err := flags.Parse(args); err != nil {

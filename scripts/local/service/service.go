@@ -19,6 +19,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"wavegate/scripts/local/bucket"
 	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/gateway"
 	"wavegate/scripts/local/runtime"
@@ -44,6 +45,9 @@ type Options struct {
 	Bell string
 	// Door is the address of the door's URL; empty means that there is no door.
 	Door string
+	// Artifacts is the address of the store of artifacts; empty means a free port on loopback. Its files are in
+	// ArtifactFolder; empty means a folder that is removed at the end.
+	Artifacts, ArtifactFolder string
 	// Prefix is a path before /api, such as /prod; see gateway.Options.
 	Prefix string
 	// DDIRoot adds the second paths of hawkBit's DDI; see gateway.Options.
@@ -87,6 +91,9 @@ type Service struct {
 	BellURL string
 	// DoorURL is the door's, in the same form.
 	DoorURL string
+	// ArtifactURL is the URL of the store of artifacts, which Bucket answers.
+	ArtifactURL string
+	Bucket      *bucket.Bucket
 	// Store is the store, and Front is the proxy that the functions use.
 	Store *dynamolocal.Store
 	Front *storefront.Front
@@ -142,6 +149,9 @@ func Start(ctx context.Context, o Options) (s *Service, err error) {
 		return s, err
 	}
 	if err = s.openURLs(o); err != nil {
+		return s, err
+	}
+	if err = s.startBucket(o); err != nil {
 		return s, err
 	}
 	if err = s.addFunctions(o); err != nil {
@@ -229,7 +239,7 @@ func (s *Service) addFunctions(o Options) error {
 	if err := add(operations.Docs, operations.HelperTimeout, operations.HelperMemoryMB, []string{region}); err != nil {
 		return err
 	}
-	console := []string{region, string(setting.LoginOrigin) + "=" + s.loginOrigin}
+	console := []string{region, string(setting.LoginOrigin) + "=" + s.loginOrigin, string(setting.ArtifactStoreURL) + "=" + s.ArtifactURL}
 	if err := add(operations.Console, operations.HelperTimeout, operations.HelperMemoryMB, console); err != nil {
 		return err
 	}
@@ -244,7 +254,7 @@ func (s *Service) environment(op operations.Operation) []string {
 		"AWS_REGION=" + runtime.Region,
 		"AWS_DEFAULT_REGION=" + runtime.Region,
 		"AWS_ACCESS_KEY_ID=" + storefront.AccessKey(op.ID),
-		"AWS_SECRET_ACCESS_KEY=local",
+		"AWS_SECRET_ACCESS_KEY=" + secretKey,
 		"AWS_SESSION_TOKEN=local",
 		"AWS_ENDPOINT_URL_DYNAMODB=" + s.Front.URL(),
 	}

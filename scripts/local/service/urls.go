@@ -1,13 +1,16 @@
 package service
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"time"
 
+	"wavegate/scripts/local/bucket"
 	"wavegate/scripts/local/gateway"
 	"wavegate/shared/operations"
 	"wavegate/shared/operations/boxes"
@@ -62,9 +65,36 @@ func (s *Service) open(address string) (net.Listener, error) {
 	return listener, err
 }
 
-// urlEnvironment returns an operation's settings for the bell and the door.
+// secretKey is the secret access key of all functions.
+const secretKey = "local"
+
+// startBucket serves the store of artifacts.
+func (s *Service) startBucket(o Options) error {
+	folder := o.ArtifactFolder
+	if folder == "" {
+		made, err := os.MkdirTemp("", "artifacts")
+		if err != nil {
+			return err
+		}
+		folder = made
+		s.onStop(func() { os.RemoveAll(made) })
+	}
+	if err := os.MkdirAll(folder, 0o750); err != nil {
+		return err
+	}
+	listener, err := s.open(cmp.Or(o.Artifacts, "127.0.0.1:0"))
+	if err != nil {
+		return err
+	}
+	s.ArtifactURL = "http://" + listener.Addr().String()
+	s.Bucket = &bucket.Bucket{Folder: folder, Secret: secretKey, Now: time.Now}
+	s.serve("artifacts", listener, s.Bucket)
+	return nil
+}
+
+// urlEnvironment returns an operation's settings for the bell, the door and the store of artifacts.
 func (s *Service) urlEnvironment(op operations.Operation) []string {
-	values := map[setting.Name]string{setting.DoorURL: s.DoorURL, setting.APIURL: s.URL}
+	values := map[setting.Name]string{setting.DoorURL: s.DoorURL, setting.APIURL: s.URL, setting.ArtifactStoreURL: s.ArtifactURL, setting.ArtifactURL: s.ArtifactURL}
 	if s.BellURL != "" {
 		values[setting.BellURL], values[setting.BellSecret] = s.BellURL, s.bellSecret
 	}
@@ -80,17 +110,19 @@ func (s *Service) urlEnvironment(op operations.Operation) []string {
 // serveURLs serves the ports of functions with their own URLs.
 func (s *Service) serveURLs(o Options) {
 	for _, p := range s.ports {
-		server := &http.Server{
-			Handler:           gateway.URL{Function: s.invoker(o.Account, p.function), Name: p.function, Access: o.Access},
-			ReadHeaderTimeout: 10 * time.Second,
-		}
-		served := make(chan struct{})
-		go func() {
-			defer close(served)
-			if err := server.Serve(p.listener); !errors.Is(err, http.ErrServerClosed) {
-				s.logs.add(p.function, "its URL stopped: "+err.Error())
-			}
-		}()
-		s.onStop(func() { server.Close(); <-served })
+		s.serve(p.function, p.listener, gateway.URL{Function: s.invoker(o.Account, p.function), Name: p.function, Access: o.Access})
 	}
+}
+
+// serve serves a port until the service stops.
+func (s *Service) serve(name string, listener net.Listener, handler http.Handler) {
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			s.logs.add(name, "its URL stopped: "+err.Error())
+		}
+	}()
+	s.onStop(func() { server.Close(); <-served })
 }

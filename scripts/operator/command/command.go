@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"wavegate/scripts/operator/account"
+	"wavegate/scripts/operator/artifacts"
 	"wavegate/scripts/operator/boxes"
 	"wavegate/scripts/operator/login"
 	"wavegate/scripts/operator/production"
@@ -83,7 +84,7 @@ func Commands(r *run.Run) *cobra.Command {
 		of    []*cobra.Command
 	}{
 		{"See what is going on:", slices.Concat(rollouts.See(r), boxes.See(r))},
-		{"Bring versions to boxes:", rollouts.Bring(r)},
+		{"Bring versions to boxes:", slices.Concat(rollouts.Bring(r), artifacts.Commands(r))},
 		{"Stop, and go back:", rollouts.Stop(r)},
 		{"Boxes:", boxes.Commands(r)},
 		{"Factories and production methods:", production.Commands(r)},

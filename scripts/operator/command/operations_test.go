@@ -34,7 +34,8 @@ func TestEveryOperationForPeople_HasACommand(t *testing.T) {
 	words := map[string]string{
 		"{content}": d.file("content.json", pressed),
 		"{policy}":  d.file("policy.json", "// a second person looks\n"+`{"approvals":{"before":[10]}}`),
-		"{boxes}":   d.file("boxes.csv", csv(3)), "{serials}": d.file("serials.csv", "edgeId\nSN-1\n"), "{tokens}": d.dir + "/tokens",
+		"{image}":   d.file("image.swu", "abc"), "{sum}": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+		"{boxes}": d.file("boxes.csv", csv(3)), "{serials}": d.file("serials.csv", "edgeId\nSN-1\n"), "{tokens}": d.dir + "/tokens",
 	}
 	granted := map[string]bool{}
 	d.answered = func(r *http.Request, status int) {
@@ -94,6 +95,11 @@ func TestEveryOperationForPeople_HasACommand(t *testing.T) {
 		{by: olga, operation: "publish-release",
 			line: "publish gateway-x/canary 1.1.0 --url https://artifacts.example/1.1.0 --sha256 " + digest("b") +
 				" --confirm gateway-x/canary"},
+		{by: olga, operation: "put-artifact", line: "upload {image} --edge-type gateway-x"},
+		{by: olga, operation: "update-artifact", line: "publish gateway-x/beta 1.2.0 --file {content} --confirm gateway-x/beta"},
+		{by: olga, operation: "get-artifact", line: "artifacts show gateway-x {sum}"},
+		{by: olga, operation: "list-artifacts", line: "artifacts list --edge-type gateway-x"},
+		{by: olga, operation: "delete-artifact", line: "artifacts delete gateway-x {sum} --yes"},
 		{by: olga, operation: "list-release-channels", line: "status"},
 		{by: olga, operation: "get-release-channel", line: "status gateway-x/stable"},
 		{by: olga, operation: "register-edges", line: "register {boxes} --yes"},

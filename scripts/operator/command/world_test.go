@@ -184,6 +184,9 @@ func (c checked) RoundTrip(r *http.Request) (*http.Response, error) {
 			return res, err
 		}
 	}
+	if r.URL.Host == "artifacts.example" { // every file there has one byte
+		return answer(r, http.StatusPartialContent, "x", "Content-Range", "bytes 0-0/1"), nil
+	}
 	var body []byte
 	if r.Body != nil {
 		var err error

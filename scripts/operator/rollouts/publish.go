@@ -3,14 +3,8 @@ package rollouts
 import (
 	"cmp"
 	"context"
-	"crypto/md5"  //nolint:gosec // clients of hawkBit's DDI compare it; it protects nothing
-	"crypto/sha1" //nolint:gosec // like MD5
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -19,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"wavegate/scripts/operator/api"
+	"wavegate/scripts/operator/artifacts"
 	"wavegate/scripts/operator/run"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/release"
@@ -29,13 +24,15 @@ func publish(r *run.Run) *cobra.Command {
 	var why reasons
 	var said artifact
 	cmd := &cobra.Command{
-		Use: "publish CHANNEL VERSION --url URL --file FILE", Short: "Publish a version to all boxes of a channel",
+		Use: "publish CHANNEL VERSION --file FILE", Short: "Publish a version to all boxes of a channel",
 		Long: "Publishes a version on a channel. It reaches every box of the channel at its next poll, and ends a rollout that is " +
 			"active there. Publish a new version on a channel with few boxes first, then roll it out on the others: wavegate start.\n\n" +
-			"With --file, the command computes the size, SHA-256, SHA-1 and MD5 of the file. Boxes with a client for hawkBit's DDI " +
-			"need them.",
-		Example: "wavegate publish gateway-x/canary 1.1.0 --file 1.1.0.tar.gz \\\n" +
-			"    --url https://artifacts.example.com/gateway-x/1.1.0.tar.gz",
+			"With --file, the command uploads the file to the service's store, unless it is there, and publishes it. If you keep files " +
+			"elsewhere, add --url: then it only computes size, SHA-256, SHA-1 and MD5 (boxes with a client for hawkBit's DDI need them), " +
+			"and asks the URL once.",
+		Example: "wavegate publish gateway-x/canary 1.1.0 --file 1.1.0.tar.gz\n" +
+			"wavegate publish gateway-x/canary 1.1.0 --file 1.1.0.tar.gz \\\n" +
+			"    --url https://artifacts.example.com/gateway-x/1.1.0.tar.gz --verify",
 	}
 	said.flags(cmd)
 	why.flags(cmd, true)
@@ -47,10 +44,19 @@ func publish(r *run.Run) *cobra.Command {
 			return err
 		}
 		body = why.with(body)
+		edgeType, _, _ := api.ChannelName(name)
+		if said.sends() {
+			if err := said.read.Acceptable(edgeType); err != nil {
+				return err
+			}
+		}
 		if c.Confirm != name { // somebody will be asked; otherwise the service reports it
 			if err := passes(ctx, c, name, version, body); err != nil {
 				return err
 			}
+		}
+		if err := said.look(ctx, c, body); err != nil {
+			return err
 		}
 		question, tag, err := reach(ctx, c, name, version)
 		if err != nil {
@@ -64,6 +70,15 @@ func publish(r *run.Run) *cobra.Command {
 		}
 		if tag == "" {
 			defer c.ForgetNames() // there is a new one
+		}
+		if said.sends() { // once it is confirmed
+			if err := c.AskName(name, question); err != nil {
+				return err
+			}
+			if err := artifacts.Keep(ctx, c, edgeType, said.read); err != nil {
+				return err
+			}
+			question = ""
 		}
 		return c.Take(ctx, publication(name, question, body, tag, version+" is published on "+name))
 	})
@@ -133,14 +148,16 @@ func reach(ctx context.Context, c *run.Call, name, version string) (question, ta
 // An artifact is a person's description of a version's bytes.
 type artifact struct {
 	url, httpURL, part, digest, file, kind, requires, deadline string
-	withoutToken                                               bool
+	withoutToken, verify                                       bool
 	order                                                      int64
+	read                                                       artifacts.File
+	documents                                                  []string
 }
 
 func (a *artifact) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&a.url, "url", "", "where the boxes find the version, an https URL")
-	cmd.Flags().StringVar(&a.digest, "sha256", "", "the SHA-256 of its bytes, in hexadecimal, instead of --file")
-	cmd.Flags().StringVar(&a.file, "file", "", "the version's bytes, to compute their size and digests; they are not sent")
+	cmd.Flags().StringVar(&a.url, "url", "", "where the boxes find the version, an https URL; without it, the service keeps the bytes")
+	cmd.Flags().StringVar(&a.digest, "sha256", "", "the SHA-256 of its bytes, in hexadecimal, instead of --file: of an uploaded file, or of what is at the URL")
+	cmd.Flags().StringVar(&a.file, "file", "", "the version's bytes. They are uploaded; with --url, only their size and digests are sent")
 	cmd.Flags().StringVar(&a.httpURL, "http-url", "", "another address of the bytes, for DDI clients that only follow the link download-http")
 	cmd.Flags().StringVar(&a.part, "part", "", "the kind of the release that DDI clients are told; os by default")
 	cmd.Flags().StringVar(&a.kind, "kind", "", "regular or security; a security release soaks for a day instead of a week by default")
@@ -148,15 +165,16 @@ func (a *artifact) flags(cmd *cobra.Command) {
 	cmd.Flags().Int64Var(&a.order, "order", 0, "its place among the releases; for a fix of an old line: one more than that of its line's last release")
 	cmd.Flags().StringVar(&a.requires, "requires", "", "a published `version` that boxes which run an older one are told first, as a stepping stone")
 	cmd.Flags().BoolVar(&a.withoutToken, "download-without-token", false, "the host of the bytes needs no token")
-	_ = cmd.MarkFlagRequired("url") // it was declared above
+	cmd.Flags().StringArrayVar(&a.documents, "document", nil, "evidence for people, which boxes never read: `KIND=WHERE`, with sbom, notes or provenance, and an https URL or the SHA-256 of an uploaded file; may be repeated")
+	cmd.Flags().BoolVar(&a.verify, "verify", false, "download what is at the URL, and compare its SHA-256")
 	cmd.MarkFlagsOneRequired("sha256", "file")
 	cmd.MarkFlagsMutuallyExclusive("sha256", "file")
 }
 
 // publication returns the request body that publishes the version.
 func (a *artifact) publication(version string) (map[string]any, error) {
-	body := map[string]any{"currentVersion": version, "artifactUrl": a.url, "sha256": a.digest}
-	for name, value := range map[string]string{"artifactHttpUrl": a.httpURL, "part": a.part, "kind": a.kind, "requires": a.requires, "deadline": a.deadline} {
+	body := map[string]any{"currentVersion": version, "sha256": a.digest}
+	for name, value := range map[string]string{"artifactUrl": a.url, "artifactHttpUrl": a.httpURL, "part": a.part, "kind": a.kind, "requires": a.requires, "deadline": a.deadline} {
 		if value != "" {
 			body[name] = value
 		}
@@ -167,22 +185,46 @@ func (a *artifact) publication(version string) (map[string]any, error) {
 	if a.order != 0 {
 		body["order"] = a.order
 	}
+	var documents []map[string]string
+	for _, text := range a.documents {
+		kind, where, _ := strings.Cut(text, "=")
+		at := "sha256"
+		if strings.Contains(where, "://") {
+			at = "url"
+		}
+		documents = append(documents, map[string]string{"kind": kind, at: where})
+	}
+	if documents != nil {
+		body["documents"] = documents
+	}
 	if a.file == "" {
 		return body, nil
 	}
-	f, err := os.Open(a.file)
-	if err != nil {
+	var err error
+	if a.read, err = artifacts.Read(a.file); err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	strong, old, oldest := sha256.New(), sha1.New(), md5.New() //nolint:gosec // see above
-	size, err := io.Copy(io.MultiWriter(strong, old, oldest), f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", a.file, err)
+	if a.url == "" {
+		body["sha256"] = a.read.SHA256 // the service knows the rest
+	} else {
+		a.read.Describe(body)
 	}
-	body["sizeBytes"], body["sha256"] = size, hex.EncodeToString(strong.Sum(nil))
-	body["sha1"], body["md5"] = hex.EncodeToString(old.Sum(nil)), hex.EncodeToString(oldest.Sum(nil))
 	return body, nil
+}
+
+// sends reports whether the file is sent to the service's store.
+func (a *artifact) sends() bool { return a.file != "" && a.url == "" }
+
+// look asks the URL, before boxes do.
+func (a *artifact) look(ctx context.Context, c *run.Call, body map[string]any) error {
+	if a.url == "" {
+		return nil
+	}
+	if a.verify {
+		return artifacts.Verify(ctx, c.Run, a.url, fmt.Sprint(body["sha256"]))
+	}
+	artifacts.Look(ctx, c.Run, a.url, a.read.Size)
+	return nil
 }
 
 // dotted matches versions that consist of numbers.

@@ -64,7 +64,8 @@ func Acceptable(method, path string, body any) error {
 	op.Reads(in)
 	if err := in.Err(); err != nil {
 		faults := slices.DeleteFunc(problem.From(err).Faults, func(f problem.Fault) bool {
-			return f.Pointer == "/issuer" && f.Code == "unknown" // only the service knows its issuers
+			// Only the service knows its issuers, and whether it keeps artifacts.
+			return f.Pointer == "/issuer" && f.Code == "unknown" || f.Pointer == "/artifactUrl" && f.Code == "required"
 		})
 		if len(faults) == 0 {
 			return nil
@@ -86,7 +87,7 @@ func Acceptable(method, path string, body any) error {
 // TypedAs maps fields to the options that set them, and namedAs maps parts of a path to words of a command's usage.
 var (
 	TypedAs = map[string]string{
-		"currentVersion": "VERSION", "artifactUrl": "--url", "artifactHttpUrl": "--http-url", "sha256": "--sha256", "tokenSha256": "--sha256", "part": "--part",
+		"currentVersion": "VERSION", "artifactUrl": "--url", "artifactHttpUrl": "--http-url", "sha256": "--sha256", "tokenSha256": "--sha256", "part": "--part", "sizeBytes": "the file's size",
 		"organizationId": "--organization", "factoryId": "--factory", "edgeType": "--channel", "channel": "--channel", "issuer": "--issuer",
 		"name": "--name", "methodApproval": "--approval", "classes": "--class", "edgeId": "--box", "productId": "--product", "reason": "--reason", "overrideReason": "--override",
 	}

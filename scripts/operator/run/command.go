@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"wavegate/scripts/operator/api"
+	"wavegate/shared/platform/lambdahttp"
 )
 
 // Group makes a command that only holds others.
@@ -142,6 +143,9 @@ func (c *Call) Take(ctx context.Context, s Step) error {
 		return err
 	}
 	c.Say("%s", s.Done)
+	if warning := answer.Header.Get(lambdahttp.Warning); warning != "" {
+		c.Note("wavegate: %s", warning)
+	}
 	if s.Adds != nil {
 		more, err := s.Adds(answer)
 		if err != nil {

@@ -83,6 +83,9 @@ type Run struct {
 	failed string
 }
 
+// Service is the address of the service that is called.
+func (r *Run) Service() string { return r.service.URL }
+
 // Cached are files that can be lost.
 func (r *Run) Cached() login.Files { return login.Files{Dir: r.Cache} }
 

@@ -14,9 +14,18 @@ type Listed struct {
 	Publish, Start, Override, Hosts []string
 }
 
+// KeptOnly stands among the hosts of a program for the artifacts that the service keeps. A program may always name these;
+// with no other host, it names nothing else.
+const KeptOnly = "kept"
+
 // MayPublish reports whether a program may publish on a channel.
 func (p Principal) MayPublish(edgeType, channel string) bool {
 	return slices.Contains(p.Channels.Publish, edgeType+"/"+channel)
+}
+
+// MayPublishSome reports whether a program may publish on a channel of an edge type.
+func (p Principal) MayPublishSome(edgeType string) bool {
+	return slices.ContainsFunc(p.Channels.Publish, func(channel string) bool { return strings.HasPrefix(channel, edgeType+"/") })
 }
 
 // MayStart reports whether a program may start a rollout on a channel.
@@ -41,6 +50,9 @@ func (p Principal) MayFetchFrom(address string) bool {
 	}
 	port := cmp.Or(u.Port(), map[string]string{"https": "443", "http": "80"}[u.Scheme])
 	return slices.ContainsFunc(p.Channels.Hosts, func(host string) bool {
+		if host == KeptOnly {
+			return false
+		}
 		name, listed, given := strings.Cut(host, ":")
 		if !given {
 			listed = map[string]string{"https": "443", "http": "80"}[u.Scheme]

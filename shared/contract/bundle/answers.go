@@ -1,6 +1,7 @@
 package main
 
 import (
+	"wavegate/shared/fleet/artifact"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/ddi"
 	"wavegate/shared/fleet/edge"
@@ -10,6 +11,7 @@ import (
 	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/fleet/usage"
 	"wavegate/shared/production/factory"
 	"wavegate/shared/production/machine"
 	"wavegate/shared/production/method"
@@ -24,6 +26,10 @@ var answers = map[string]any{
 	"DDIBase":          ddi.BaseAnswer{},
 	"DDIDeployment":    ddi.DeploymentAnswer{},
 	"DDICancel":        ddi.CancelAnswer{},
+	"Artifact":         artifact.Artifact{},
+	"ArtifactAsked":    artifact.Asked{},
+	"ArtifactShown":    usage.Shown{},
+	"Document":         release.Document{},
 	"Edge":             edge.Shown{},
 	"EdgeBatchResult":  edge.BatchCounts{},
 	"Manifest":         polling.Manifest{},

@@ -334,6 +334,12 @@ func (s *Store) Why(ctx context.Context, caller auth.Principal, edgeID string) (
 		}
 		warnings = told.Warnings()
 	}
+	var failed release.Release
+	if known.DDI && known.Offer != nil && known.Offer.State == report.Failed {
+		if failed, err = s.releases.Release(ctx, e.EdgeType, known.Offer.Version); err != nil {
+			return Why{}, err
+		}
+	}
 	open, err := s.plants.Open(ctx, box, r, row)
 	if err != nil {
 		return Why{}, err
@@ -342,6 +348,7 @@ func (s *Store) Why(ctx context.Context, caller auth.Principal, edgeID string) (
 		t, r.Source, r.Towards = t.waits(box, open), polling.FromWaits, ""
 	}
 	why := t.of(known)
+	why.Sentence += download(known, failed)
 	why.Waits, why.OpensAt = t.Wait.For, t.Wait.OpensAt()
 	why.EdgeID, why.EdgeType, why.Channel = e.EdgeID, e.EdgeType, e.Channel
 	why.Source, why.Towards, why.Warnings = r.Source, r.Towards, warnings

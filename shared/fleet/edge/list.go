@@ -104,6 +104,17 @@ func (s *Store) List(ctx context.Context, f Filter, w dynamo.Span) (dynamo.Page[
 	return page, err
 }
 
+// EachPinned calls a function with every box of a channel whose pin holds. It reads all boxes of the channel.
+func (s *Store) EachPinned(ctx context.Context, edgeType, channel string, each func(Edge)) error {
+	by := dynamo.Selection{Table: dynamo.Edges, Index: "byChannel", Partition: release.Pair(edgeType, channel), With: "pin"}
+	return dynamo.Walk(ctx, s.db, by, nil, 0, func(e Edge) error {
+		if e.Pin.Holds(s.db.Now()) {
+			each(e)
+		}
+		return nil
+	})
+}
+
 const (
 	// lookedAt bounds the boxes that a page with an attribute looks at, and lookedAtOnce those of one request.
 	lookedAt     = 1000

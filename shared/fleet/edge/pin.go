@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"wavegate/shared/fleet/artifact"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/dynamo"
@@ -156,6 +157,9 @@ func (r *Registry) pinning(ctx context.Context, a Assignment, was Stored, by aud
 		row.Told = ""
 	}
 	if err := dynamo.Together(ctx, find(wanted, &is), find(said, &runs), find(row.Told, &told)); err != nil {
+		return a, err
+	}
+	if err := artifact.NewStore(r.db, nil).Check(ctx, is); err != nil {
 		return a, err
 	}
 	if told.Version != "" && told.Rank() > runs.Rank() {

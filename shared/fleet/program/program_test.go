@@ -49,6 +49,26 @@ func TestMayPublish(t *testing.T) {
 	}
 }
 
+// TestMayPublish_WhatTheServiceKeeps_WhateverTheHosts: a program can also be bound to that alone.
+func TestMayPublish_WhatTheServiceKeeps_WhateverTheHosts(t *testing.T) {
+	bound, only := ci, ci
+	bound.Channels.Hosts, only.Channels.Hosts = []string{"cdn.example"}, []string{auth.KeptOnly}
+	kept := release.Publication{EdgeType: "g", Channel: "canary", KeptAt: "https://kept.example"}
+	at := func(host string) release.Publication {
+		return release.Publication{EdgeType: "g", Channel: "canary", ArtifactURL: "https://" + host + "/1"}
+	}
+	for name, c := range map[string]struct {
+		caller auth.Principal
+		p      release.Publication
+		may    bool
+	}{
+		"kept, any host": {ci, kept, true}, "kept, other hosts": {bound, kept, true}, "kept, only that": {only, kept, true},
+		"elsewhere": {only, at("cdn.example"), false}, "a host of that name": {only, at("kept"), false},
+	} {
+		expect(t, name, program.MayPublish(c.caller, c.p, audit.Grounds{}), c.may)
+	}
+}
+
 func TestMayStart(t *testing.T) {
 	for name, c := range map[string]struct {
 		caller    auth.Principal

@@ -5,6 +5,7 @@ package publication
 import (
 	"context"
 
+	"wavegate/shared/fleet/artifact"
 	"wavegate/shared/fleet/freeze"
 	"wavegate/shared/fleet/program"
 	"wavegate/shared/fleet/release"
@@ -21,44 +22,59 @@ type Store struct {
 	releases *release.Store
 	rollouts *rollout.Store
 	freezes  *freeze.Store
+	kept     *artifact.Store
 }
 
 // NewStore makes a store.
 func NewStore(db *dynamo.DB) *Store {
-	return &Store{db: db, releases: release.NewStore(db), rollouts: rollout.NewStore(db), freezes: freeze.NewStore(db)}
+	return &Store{db: db, releases: release.NewStore(db), rollouts: rollout.NewStore(db), freezes: freeze.NewStore(db), kept: artifact.NewStore(db, nil)}
 }
 
-// Publish puts a version on a channel and reports whether the channel is new. It returns RELEASE_IMMUTABLE for a
-// version that was published with another digest, errors of release.MayRequire, FROZEN, ROLLOUT_ACTIVE to a program that
+// Made is what a publication has made: the release, and whether its channel is new.
+type Made struct {
+	Created bool
+	release.Release
+}
+
+// Publish puts a version on a channel. It returns RELEASE_IMMUTABLE for a
+// version that was published with another digest, errors of release.MayRequire, ARTIFACT_NOT_KEPT, FROZEN, ROLLOUT_ACTIVE to a program that
 // may not end the rollout, PRECONDITION_FAILED, and CONFLICT if the channel keeps changing.
-func (s *Store) Publish(ctx context.Context, from audit.Origin, p release.Publication, when input.Preconditions) (created bool, err error) {
+func (s *Store) Publish(ctx context.Context, from audit.Origin, asked release.Publication, when input.Preconditions) (made Made, err error) {
 	err = change.Make(ctx, s.db, from, func(set *change.Set) error {
 		var row release.ChannelRow
 		var known, stone release.Release
 		var frozen *freeze.Freeze
+		var p release.Publication
 		err := dynamo.Together(ctx,
 			func(ctx context.Context) (err error) {
-				row, err = s.releases.Row(ctx, p.EdgeType, p.Channel)
+				row, err = s.releases.Row(ctx, asked.EdgeType, asked.Channel)
 				return err
 			},
 			func(ctx context.Context) (err error) {
-				known, err = s.releases.Release(ctx, p.EdgeType, p.CurrentVersion)
+				known, err = s.releases.Release(ctx, asked.EdgeType, asked.CurrentVersion)
 				return err
 			},
 			func(ctx context.Context) (err error) {
-				if p.Requires != "" {
-					stone, err = s.releases.Release(ctx, p.EdgeType, p.Requires)
+				if asked.Requires == "" {
+					return nil
+				}
+				if stone, err = s.releases.Release(ctx, asked.EdgeType, asked.Requires); err == nil {
+					err = s.kept.Check(ctx, stone)
 				}
 				return err
 			},
 			func(ctx context.Context) (err error) {
 				frozen, err = s.freezes.Holding(ctx)
 				return err
+			},
+			func(ctx context.Context) (err error) {
+				p, err = s.kept.Complete(ctx, set, asked)
+				return err
 			})
 		if err != nil {
 			return err
 		}
-		created = row.Revision == 0 // set by the last try: an earlier one may have lost a race
+		made.Created = row.Revision == 0 // set by the last try: an earlier one may have lost a race
 		if err := when.Check(row.ETag()); err != nil {
 			return err
 		}
@@ -78,13 +94,14 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, p release.Public
 		if known.SHA256 == "" {
 			bound.Way = stone.Onward()
 		}
+		made.Release = bound
 		change.Record(set, release.Kind, row, next.Showing(bound).Hastening(p.Urgent, bound.Urgency), "ReleasePublished")
 		if bound != known {
 			set.With(release.Bind(known, bound))
 		}
 		return s.end(ctx, set, from, row.Rollout)
 	})
-	return created, err
+	return made, err
 }
 
 // end ends the rollout that the row carried, if it is active. After a restore of one table, the row and the rollout may

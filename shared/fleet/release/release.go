@@ -8,10 +8,12 @@ package release
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/setting"
 	"wavegate/shared/trail/audit"
 )
 
@@ -53,8 +55,11 @@ type Release struct {
 	Delivery
 	Urgency
 	Lineage
-	Way         Way       `json:"way,omitempty"`
-	PublishedAt time.Time `json:"publishedAt"` // first, on any channel
+	Way Way `json:"way,omitempty"`
+	// KeptArtifact is set if the last publication named an artifact that the service keeps.
+	KeptArtifact bool      `json:"keptArtifact,omitempty"`
+	Documents    Documents `json:"documents,omitempty"`
+	PublishedAt  time.Time `json:"publishedAt"` // first, on any channel
 }
 
 // Rank is the order of the release. A box is never sent to a lower one without somebody's word.
@@ -69,6 +74,10 @@ type Publication struct {
 	Lineage
 	// Urgent is set if plants need not be open.
 	Urgent bool
+	// KeptAt is where boxes download artifacts that the service keeps, if the publication names one by its digest alone.
+	KeptAt string
+	// Documents replace those of the release; empty: they stay.
+	Documents Documents
 }
 
 // A Name names a channel.
@@ -91,8 +100,13 @@ func PublicationOf(in *input.Reader) PublicationRequest {
 	p := Publication{
 		EdgeType: on.EdgeType, Channel: on.Channel,
 		CurrentVersion: body.Text("currentVersion", VersionRule),
-		ArtifactURL:    body.Text("artifactUrl", input.HTTPSURL),
 		SHA256:         body.Text("sha256", input.SHA256),
+	}
+	address, named := body.OptionalText("artifactUrl", input.HTTPSURL)
+	if p.ArtifactURL = address; !named && in.Settings != nil {
+		if p.KeptAt = strings.TrimSuffix(in.Settings.Text(setting.ArtifactURL), "/"); p.KeptAt == "" {
+			body.Missing("artifactUrl")
+		}
 	}
 	p.SizeBytes, _ = body.OptionalInteger("sizeBytes", SizeRule)
 	p.SHA1, _ = body.OptionalText("sha1", SHA1Rule)
@@ -106,6 +120,7 @@ func PublicationOf(in *input.Reader) PublicationRequest {
 	p.Urgent = body.Boolean("urgent")
 	p.Order, _ = body.OptionalInteger("order", OrderRule)
 	p.Requires, _ = body.OptionalText("requires", VersionRule)
+	p.Documents = documentsOf(body)
 	grounds := audit.GroundsOf(body)
 	if p.Urgent && grounds.Reason == "" {
 		body.Fault("reason", "required", "is required with urgent")
@@ -147,7 +162,7 @@ func (r Release) Allows(p Publication, at time.Time) error {
 // Published returns the release after a publication. The first publication binds the version to its digest.
 func (r Release) Published(p Publication, at time.Time) Release {
 	next := Release{EdgeType: p.EdgeType, Version: p.CurrentVersion, ArtifactURL: p.ArtifactURL, SHA256: p.SHA256, Details: r.Details.With(p.Details),
-		Delivery: p.Delivery, PublishedAt: at}
+		Delivery: p.Delivery, PublishedAt: at, KeptArtifact: p.KeptAt != "", Documents: cmp.Or(p.Documents, r.Documents)}
 	switch {
 	case r.SHA256 != "":
 		next.Urgency, next.Lineage, next.Way, next.PublishedAt = r.Urgency, r.Lineage, r.Way, r.PublishedAt
@@ -177,6 +192,14 @@ func (r Release) Of(t RolloutTarget) (Details, Delivery) {
 		return r.Details, r.Delivery
 	}
 	return Details{}, Delivery{}
+}
+
+// Untold warns that boxes with DDI clients are not told a release; empty: they are.
+func (r Release) Untold() string {
+	if r.Sufficient() {
+		return ""
+	}
+	return fmt.Sprintf("No box with a DDI client is told release %s: it was published without sizeBytes and sha1. Publish it again with both.", r.Version)
 }
 
 // Warnings lists problems that DDI clients may have with a release.

@@ -216,6 +216,18 @@ func (r ChannelRow) Remembered() []RolloutTarget {
 	return slices.DeleteFunc(list, func(t RolloutTarget) bool { return t.Version == r.CurrentVersion || r.ReturnedBy(t.Version) != "" })
 }
 
+// Targets lists what boxes of the channel may be told, and what they may have been told since the last publication.
+func (r ChannelRow) Targets() []RolloutTarget {
+	list := append([]RolloutTarget{{r.CurrentVersion, r.ArtifactURL, r.SHA256}}, r.Earlier...)
+	if r.Rollout != nil {
+		list = append(list, r.Rollout.Target())
+	}
+	for _, k := range r.leftOut() {
+		list = append(list, k.RolloutTarget)
+	}
+	return list
+}
+
 // ReturnedBy is the rollout of a target that was returned: boxes that run it are told the channel's version. It is empty
 // for any other version, and for one that another rollout brings again.
 func (r ChannelRow) ReturnedBy(version string) (rolloutID string) {
@@ -349,7 +361,8 @@ func (r ChannelRow) ETag() string {
 // A View is a channel as API answers show it.
 type View struct {
 	Channel
-	Lineage                      // of the version; only if the channel is read alone
+	Lineage                      // of the version; only if the channel is read alone, as the documents
+	Documents     []Document     `json:"documents,omitempty"`
 	ActiveRollout *ActiveRollout `json:"activeRollout,omitempty"`
 }
 

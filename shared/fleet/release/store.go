@@ -54,7 +54,7 @@ func (s *Store) View(ctx context.Context, edgeType, channel string) (v View, eta
 	is, err := s.Release(ctx, edgeType, row.CurrentVersion)
 	v = row.View()
 	v.Lineage = is.Lineage
-	v.Order = is.Rank()
+	v.Order, v.Documents = is.Rank(), is.Documents.List()
 	return v, row.ETag(), err
 }
 
@@ -68,6 +68,16 @@ func (s *Store) Row(ctx context.Context, edgeType, channel string) (row ChannelR
 func (s *Store) Release(ctx context.Context, edgeType, version string) (r Release, err error) {
 	_, err = s.db.Get(ctx, dynamo.Releases, dynamo.Key{"edgeType": edgeType, "version": version}, &r)
 	return r, err
+}
+
+// Each calls a function with every release of an edge type.
+func (s *Store) Each(ctx context.Context, edgeType string, each func(Release)) error {
+	return dynamo.Walk(ctx, s.db, dynamo.Selection{Table: dynamo.Releases, Partition: edgeType}, nil, 0, func(r Release) error { each(r); return nil })
+}
+
+// EachRow calls a function with the row of every channel of an edge type.
+func (s *Store) EachRow(ctx context.Context, edgeType string, each func(ChannelRow)) error {
+	return dynamo.Walk(ctx, s.db, dynamo.Selection{Table: dynamo.Channels, Partition: edgeType}, nil, 0, func(r ChannelRow) error { each(r); return nil })
 }
 
 // Bind stores a release, given the one that was read. A publication on another channel may bind the version at the same

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"wavegate/shared/fleet/artifact"
 	"wavegate/shared/fleet/freeze"
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/release"
@@ -24,11 +25,12 @@ type Store struct {
 	db       *dynamo.DB
 	releases *release.Store
 	freezes  *freeze.Store
+	kept     *artifact.Store
 }
 
 // NewStore makes a store.
 func NewStore(db *dynamo.DB) *Store {
-	return &Store{db: db, releases: release.NewStore(db), freezes: freeze.NewStore(db)}
+	return &Store{db: db, releases: release.NewStore(db), freezes: freeze.NewStore(db), kept: artifact.NewStore(db, nil)}
 }
 
 // Find returns a rollout, and whether there is one.
@@ -48,7 +50,7 @@ func (s *Store) Get(ctx context.Context, id string) (Rollout, error) {
 
 // Start starts a rollout and returns its id. If the claim was used before, it returns the id of that call. It returns
 // NOT_FOUND for a channel that does not exist, RELEASE_NOT_PUBLISHED for a target that was never published,
-// ROLLOUT_ACTIVE while another is active on the channel, FROZEN, IDEMPOTENCY_KEY_REUSED, and CONFLICT if the channel
+// ARTIFACT_NOT_KEPT for one whose artifact was deleted, ROLLOUT_ACTIVE while another is active on the channel, FROZEN, IDEMPOTENCY_KEY_REUSED, and CONFLICT if the channel
 // keeps changing or cannot remember more targets of ended rollouts.
 //
 // If boxes may have the target from such a rollout, the guard only advises at first, as after a resumption. Evidence
@@ -88,7 +90,9 @@ func (s *Store) Start(ctx context.Context, from audit.Origin, p Plan, claim idem
 			return err
 		},
 		func(ctx context.Context) (err error) {
-			target, err = s.releases.Release(ctx, p.EdgeType, p.TargetVersion)
+			if target, err = s.releases.Release(ctx, p.EdgeType, p.TargetVersion); err == nil {
+				err = s.kept.Check(ctx, target)
+			}
 			return err
 		},
 		func(ctx context.Context) (err error) {

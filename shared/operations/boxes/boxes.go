@@ -193,7 +193,7 @@ var (
 )
 
 // pinCodes are the refusals of a pin.
-var pinCodes = []problem.Code{problem.ReleaseNotPublished, problem.EdgeNotReported, problem.DowngradeRefused}
+var pinCodes = []problem.Code{problem.ReleaseNotPublished, problem.ArtifactNotKept, problem.EdgeNotReported, problem.DowngradeRefused}
 
 // BellSettings are the settings of the bell, which is not an operation.
 var BellSettings = slices.Concat(bell.KeySettings, polling.BellSettings)

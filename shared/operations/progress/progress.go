@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"wavegate/shared/fleet/artifact"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
@@ -144,7 +145,7 @@ const (
 var Tick = operations.Task{
 	Operation: operations.Operation{
 		ID: operations.Tick, Summary: "Count the boxes of the active rollouts and have the guard judge them", Timeout: time.Minute, MemoryMB: countMemory,
-		Settings: census.SettingNames,
+		Settings: slices.Concat(census.SettingNames, artifact.Settings),
 		Grants:   tick(),
 	},
 	Every: time.Minute,
@@ -170,7 +171,8 @@ func tick() []operations.Grant {
 		operations.May(dynamo.Methods, dynamo.Get), operations.May(dynamo.MethodVersions, dynamo.Get, dynamo.Query),
 		operations.List(dynamo.MethodReports), operations.List(dynamo.Machines),
 		operations.Grant{Table: dynamo.Rollouts, Actions: []dynamo.Permission{dynamo.Get, dynamo.Write, dynamo.Query}, Indexes: []string{"byStatus"}, OnlyIndexes: true},
-		operations.May(dynamo.Channels, dynamo.Get, dynamo.Write),
-		operations.May(dynamo.Releases, dynamo.Get),
+		operations.May(dynamo.Channels, dynamo.Get, dynamo.Write, dynamo.Query),
+		operations.May(dynamo.Releases, dynamo.Get, dynamo.Query, dynamo.Write), // the artifacts that are swept
+		operations.ListByIndex(dynamo.Edges, "byChannel"),
 		operations.May(dynamo.Audit, dynamo.Put))
 }

@@ -10,6 +10,7 @@ import (
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/setting"
 )
 
 // edgeType reads the type of box that channels are listed of; empty: of all.
@@ -26,13 +27,14 @@ var (
 			Method: http.MethodPut, Path: "/api/ota/release-channels/{edgeType}/{channel}",
 			Roles: operations.Releasers,
 			Takes: input.Takes{Conditions: true},
-			Gives: operations.Stored, Refuses: []problem.Code{problem.Frozen, problem.ReleaseImmutable, problem.ReleaseNotPublished, problem.RequiresCycle, problem.RolloutActive},
+			Gives: operations.Stored, Refuses: []problem.Code{problem.ArtifactNotKept, problem.Frozen, problem.ReleaseImmutable, problem.ReleaseNotPublished, problem.RequiresCycle, problem.RolloutActive},
 			Grants: []operations.Grant{
 				operations.May(dynamo.Channels, dynamo.Get, dynamo.Write),
 				operations.May(dynamo.Releases, dynamo.Get, dynamo.Write),
 				operations.May(dynamo.Rollouts, dynamo.Get, dynamo.Write),
 				operations.May(dynamo.Audit, dynamo.Put),
 			},
+			Settings: []setting.Name{setting.ArtifactURL},
 		}, release.PublicationOf)
 	}
 

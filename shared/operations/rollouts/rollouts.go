@@ -23,7 +23,7 @@ var (
 			Method: http.MethodPost, Path: "/api/ota/rollouts",
 			Roles: operations.Releasers,
 			Takes: input.Takes{IdempotencyKey: true},
-			Gives: operations.Created, Refuses: []problem.Code{problem.Frozen, problem.NotFound, problem.ReleaseNotPublished, problem.RolloutActive},
+			Gives: operations.Created, Refuses: []problem.Code{problem.ArtifactNotKept, problem.Frozen, problem.NotFound, problem.ReleaseNotPublished, problem.RolloutActive},
 			Grants: []operations.Grant{
 				operations.May(dynamo.Channels, dynamo.Get, dynamo.Write),
 				operations.May(dynamo.Releases, dynamo.Get),

@@ -4,6 +4,7 @@ package table
 
 import (
 	"wavegate/shared/operations"
+	"wavegate/shared/operations/artifacts"
 	"wavegate/shared/operations/assistant"
 	"wavegate/shared/operations/boxes"
 	"wavegate/shared/operations/enrolments"
@@ -26,6 +27,8 @@ var All = []operations.Operation{
 	releases.ListReleaseChannels().Operation,
 	rollouts.ListRollouts().Operation,
 	boxes.PutEdge().Operation, boxes.RegisterEdges().Operation, boxes.DeleteEdge().Operation, boxes.GetEdge().Operation, boxes.ListEdges().Operation, boxes.GetManifest().Operation,
+	artifacts.PutArtifact().Operation, artifacts.UpdateArtifact().Operation, artifacts.GetArtifact().Operation,
+	artifacts.ListArtifacts().Operation, artifacts.DeleteArtifact().Operation,
 	rollouts.PutRolloutPolicy().Operation, rollouts.GetRolloutPolicy().Operation, rollouts.ApproveRolloutStage().Operation,
 	freezes.PutFreeze().Operation, freezes.GetFreeze().Operation, freezes.DeleteFreeze().Operation,
 	hawkbit.GetDDIBase().Operation, hawkbit.GetDDIDeployment().Operation, hawkbit.GetDDICancelAction().Operation,

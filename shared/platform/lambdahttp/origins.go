@@ -14,9 +14,12 @@ const (
 	PreflightAge   = "3600"
 )
 
+// Warning is the header of a success that probably does not do what its caller wants.
+const Warning = "Wavegate-Warning"
+
 // ExposedHeaders are the headers that such a page may read, besides those that any page may
 // read.
-const ExposedHeaders = "Allow, ETag, Link, Location, RateLimit, RateLimit-Policy, RateLimit-Unchecked, Retry-After"
+const ExposedHeaders = "Allow, ETag, Link, Location, RateLimit, RateLimit-Policy, RateLimit-Unchecked, Retry-After, " + Warning
 
 // Origins lists the origins in the setting CORSOrigins. The gateway answers preflight requests
 // from the same setting and from these constants.

@@ -66,6 +66,10 @@ const (
 	DowngradeRefused Code = "DOWNGRADE_REFUSED"
 	// RequiresCycle: a release would require itself, or too many others.
 	RequiresCycle Code = "REQUIRES_CYCLE"
+	// ArtifactNotKept: the bytes of a digest are not in the service's store.
+	ArtifactNotKept Code = "ARTIFACT_NOT_KEPT"
+	// ArtifactInUse: boxes may be told a release with the artifact.
+	ArtifactInUse Code = "ARTIFACT_IN_USE"
 
 	RateLimited Code = "RATE_LIMITED"
 	Internal    Code = "INTERNAL"
@@ -108,11 +112,13 @@ var Classes = []Class{
 	{ReportStale, http.StatusConflict, "The report is about another version than the box was offered"},
 	{EdgeNotReported, http.StatusConflict, "The box has not said what it runs"},
 	{DowngradeRefused, http.StatusConflict, "The box runs a newer release"},
+	{ArtifactInUse, http.StatusConflict, "Boxes may be told the artifact"},
 	{RequiresCycle, http.StatusConflict, "The version would require itself, or too many others"},
 	{PreconditionFailed, http.StatusPreconditionFailed, "The precondition does not hold"},
 	{BodyTooLarge, http.StatusRequestEntityTooLarge, "The body is too large"},
 	{UnsupportedMediaType, http.StatusUnsupportedMediaType, "The body must be JSON"},
 	{ReleaseNotPublished, http.StatusUnprocessableEntity, "The version was never published"},
+	{ArtifactNotKept, http.StatusUnprocessableEntity, "The service does not keep these bytes"},
 	{FactoryNotInOrganization, http.StatusUnprocessableEntity, "The factory does not belong to the organization"},
 	{EdgeNotInOrganization, http.StatusUnprocessableEntity, "The box does not belong to the organization"},
 	{MethodIncomplete, http.StatusUnprocessableEntity, "The version is not complete"},

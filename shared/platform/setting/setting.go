@@ -76,6 +76,11 @@ const (
 	EdgesPerOrganization Name = "EDGES_PER_ORGANIZATION"
 	RegistrationsPerDay  Name = "REGISTRATIONS_PER_DAY"
 
+	// ArtifactStoreURL is the URL of the bucket with the artifacts' bytes, and ArtifactURL is where boxes download them: https
+	// URLs without a path's end, or http on loopback. Without both, the service keeps no artifacts.
+	ArtifactStoreURL Name = "ARTIFACT_STORE_URL"
+	ArtifactURL      Name = "ARTIFACT_URL"
+
 	// LoginOrigin is the origin at which the operator's page exchanges codes and refresh tokens, such
 	// as https://login.example.com. If it is empty, nobody can sign in there.
 	LoginOrigin Name = "LOGIN_ORIGIN"

@@ -28,7 +28,8 @@ type Kind struct {
 // Kinds lists all kinds.
 var Kinds = []Kind{
 	{Table: dynamo.Channels, Name: "channel", States: []string{"rollout.guard"}},
-	{Table: dynamo.Releases, Name: "release"},
+	{Table: dynamo.Releases, Name: "artifact", Is: has("edgeType", "#artifacts"), States: []string{"state"}},
+	{Table: dynamo.Releases, Name: "release", Is: without(has("edgeType", "#artifacts"))},
 	{Table: dynamo.Rollouts, Name: "freeze", Is: has("id", "freeze")},
 	{Table: dynamo.Rollouts, Name: "halt", Is: begins("id", "halt#")},
 	{Table: dynamo.Rollouts, Name: "rollout", Is: without(has("id", "freeze"), begins("id", "halt#")), States: []string{"status", "endedBy"}, Free: []string{"health"}},

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -51,6 +53,19 @@ func TestBoundaries_ThePageHasWhatTheCommandPrints(t *testing.T) {
 	if !strings.Contains(fleetSize(t), "<!-- breaks -->\n\n"+printed.String()) {
 		t.Errorf("the page lacks what `cost breaks` prints:\n%s", printed.String())
 	}
+}
+
+// TestDownloads_ThePageHasWhatTheCommandPrints, and its figures are those calculated by hand: twelve times 0.1 GB at 0.085.
+func TestDownloads_ThePageHasWhatTheCommandPrints(t *testing.T) {
+	var printed strings.Builder
+	writeDownloads(&printed)
+	if !strings.Contains(fleetSize(t), "<!-- downloads -->\n\n"+printed.String()) {
+		t.Errorf("the page lacks what `cost downloads` prints:\n%s", printed.String())
+	}
+	for gb, want := range map[float64]float64{1000: 85, 10_000: 850, 60_000: 850 + 3200 + 600} {
+		expect.Equal(t, math.Round(tieredGB(gb)), want, "%g GB cost", gb)
+	}
+	expect.Equal(t, fmt.Sprintf("%.4f", releasesAYear*downloads(1)), "0.1020", "a box-year costs")
 }
 
 // TestBoundaries_AreWhatTheFleetOfThatSizeNeeds: from the number of boxes of a boundary on, a fleet needs more than

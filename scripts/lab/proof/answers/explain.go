@@ -140,12 +140,18 @@ func (c Call) beside(e ledger.Event) bool {
 		e.Type == method.ResourceType && c.about().Type == method.VersionResourceType && e.Resource.ID == c.Parameter["methodId"]
 }
 
+// uploads reports whether 201 means that there is something to upload, and not that the call made it.
+func (c Call) uploads() bool { return c.Operation == "put-artifact" }
+
 // says reports whether a thing has the values of the call, apart from the fields in but.
 func (c Call) says(thing ledger.Item, but ...string) bool {
 	if c.token() {
 		return c.saysToken(thing)
 	}
-	if c.removes() {
+	switch {
+	case c.Operation == "delete-artifact": // its bytes go later
+		return ledger.Text(thing, "state") == "deleted"
+	case c.removes():
 		return thing == nil
 	}
 	if c.Operation == "put-method-report" {
@@ -199,13 +205,13 @@ func (x *explainer) write(c Call) {
 		if len(events) == 0 || events[0].Before != nil || i != 0 && (c.Key == "" || x.asked[events[0].RequestID].Key != c.Key) {
 			x.Add("%s was answered with %s, which it did not make", c, c.Location)
 		}
-	case i < 0 && c.Status == http.StatusCreated:
+	case i < 0 && c.Status == http.StatusCreated && !c.uploads():
 		x.Add("%s was answered as if it had made it, but there is no event", c)
 	case i < 0:
 		if !x.wasTrue(c, events) && !x.registered(c) {
 			x.Add("%s was acknowledged, but neither made a change nor found what it asked for: %s", c, c.Body)
 		}
-	case !c.token() && (events[i].Before == nil) != (c.Status == http.StatusCreated):
+	case !c.token() && !c.uploads() && (events[i].Before == nil) != (c.Status == http.StatusCreated):
 		x.Add("%s made %s from %v", c, events[i].Name, events[i].Before)
 	}
 }

@@ -137,7 +137,8 @@ func honest(t *testing.T) *run {
 			fmt.Sprintf(`{"currentVersion":%q,"artifactUrl":%q,"sha256":%q}`, version, p.ArtifactURL, digest),
 			map[string]string{"edgeType": "gateway-x", "channel": channel},
 			func(ctx context.Context, from audit.Origin) (int, string, error) {
-				return put(publications.Publish(admission.Unlimited(ctx), from, p, none))
+				m, err := publications.Publish(admission.Unlimited(ctx), from, p, none)
+				return put(m.Created, err)
 			})
 	}
 	publish("stable", "1.0.0")

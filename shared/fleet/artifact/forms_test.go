@@ -1,0 +1,12 @@
+package artifact
+
+import (
+	"testing"
+
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/golden"
+)
+
+func TestForms_OfEachRelease_AreKept(t *testing.T) {
+	golden.Kept[Row](t, dynamo.Releases, "artifact")
+}

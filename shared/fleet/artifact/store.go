@@ -1,0 +1,255 @@
+package artifact
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/change"
+)
+
+// ResourceType is the resource type of artifacts in the audit trail.
+const ResourceType = "artifact"
+
+// partition has all artifacts. No edge type is called so.
+const partition = "#artifacts"
+
+func id(n Name) string { return n.EdgeType + "/" + n.SHA256 }
+
+func key(n Name) dynamo.Key { return dynamo.Key{"edgeType": partition, "version": id(n)} }
+
+// Kind describes artifacts to the write path. A row with another key is another artifact, whatever its revision.
+var Kind = change.Kind[Row]{
+	Type: ResourceType, Table: dynamo.Releases, Key: "edgeType",
+	State: func(r Row) change.Stamp {
+		return change.Stamp{ID: r.ID, Revision: r.Revision, ChangedAt: r.UpdatedAt}
+	},
+	Shown:     func(r Row) any { return r.Artifact() },
+	Unchanged: unchanged,
+}
+
+func unchanged(r Row) dynamo.Condition {
+	if r.Revision == 0 {
+		return dynamo.Absent("edgeType")
+	}
+	return dynamo.AtRevision("edgeType", r.Revision).And(dynamo.Condition{
+		Expr: "#key = :key AND #uses = :uses", Values: map[string]any{":key": r.Key, ":uses": r.Uses}})
+}
+
+// A Store stores artifacts.
+type Store struct {
+	db     *dynamo.DB
+	bucket *Bucket
+}
+
+// NewStore makes a store. Without a bucket, it can only say which artifacts are kept.
+func NewStore(db *dynamo.DB, bucket *Bucket) *Store { return &Store{db, bucket} }
+
+// MayUpload returns FORBIDDEN if the caller is a program that may publish on no channel of an edge type.
+func MayUpload(caller auth.Principal, edgeType string) error {
+	if caller.Has(auth.PlatformOwner) || caller.MayPublishSome(edgeType) {
+		return nil
+	}
+	return problem.New(problem.Forbidden, "The settings list no channel of %s on which this program may publish.", edgeType)
+}
+
+// MayRead returns FORBIDDEN if the caller is a program that may publish on no channel of an edge type.
+func MayRead(caller auth.Principal, edgeType string) error {
+	if caller.Has(auth.PlatformViewer) {
+		return nil
+	}
+	return MayUpload(caller, edgeType)
+}
+
+// Row returns the row of an artifact; its Revision is 0 if there is none.
+func (s *Store) Row(ctx context.Context, n Name) (r Row, err error) {
+	_, err = s.db.Get(ctx, dynamo.Releases, key(n), &r)
+	return r, err
+}
+
+// Get returns an artifact, or NOT_FOUND.
+func (s *Store) Get(ctx context.Context, n Name) (Artifact, error) {
+	if err := s.bucket.check(); err != nil {
+		return Artifact{}, err
+	}
+	r, err := s.Row(ctx, n)
+	if err == nil && r.Revision == 0 {
+		err = problem.Missing()
+	}
+	return s.shown(r), err
+}
+
+// shown is an artifact with its URL.
+func (s *Store) shown(r Row) Artifact {
+	a := r.Artifact()
+	if r.Arrived {
+		a.URL = s.bucket.URL(r)
+	}
+	return a
+}
+
+// URL is where boxes download an artifact.
+func (b *Bucket) URL(r Row) string { return b.downloads + "/" + r.Object() }
+
+// List returns artifacts in the order of their edge types and digests; only those of an edge type if it is not empty.
+func (s *Store) List(ctx context.Context, edgeType string, w dynamo.Span) (dynamo.Page[Artifact], error) {
+	if err := s.bucket.check(); err != nil {
+		return dynamo.Page[Artifact]{}, err
+	}
+	all := dynamo.Selection{Table: dynamo.Releases, Partition: partition}
+	if edgeType != "" {
+		all.Least, all.Most = edgeType+"/", edgeType+"/~"
+	}
+	rows, err := dynamo.List[Row](ctx, s.db, all, w)
+	page := dynamo.Page[Artifact]{More: rows.More, Last: rows.Last}
+	for _, r := range rows.Items {
+		page.Items = append(page.Items, s.shown(r))
+	}
+	return page, err
+}
+
+// An Asked is an artifact that somebody asked to upload.
+type Asked struct {
+	Artifact
+	// Upload is missing if the bytes are there.
+	Upload *Upload `json:"upload,omitempty"`
+}
+
+// Ask makes an artifact that waits for its bytes, or finds the one that is there. If it is kept, its bytes are looked up.
+// It returns CONFLICT for another size, SHA-1 or MD5, and UNAVAILABLE.
+func (s *Store) Ask(ctx context.Context, from audit.Origin, w Wish) (Asked, error) {
+	if err := s.bucket.check(); err != nil {
+		return Asked{}, err
+	}
+	var now Row
+	err := change.Make(ctx, s.db, from, func(set *change.Set) error {
+		was, err := s.Row(ctx, w.Name)
+		if err != nil {
+			return err
+		}
+		missing := false
+		if was.Arrived {
+			there, err := s.bucket.has(ctx, was)
+			if err != nil {
+				return err
+			}
+			missing = !there
+		}
+		next, event, err := was.ask(w, missing, set.After(was.UpdatedAt))
+		if now = next; err == nil && event != "" {
+			change.Record(set, Kind, was, next, event)
+		}
+		return err
+	})
+	if err != nil {
+		return Asked{}, err
+	}
+	asked := Asked{Artifact: s.shown(now)}
+	if !now.Arrived {
+		asked.Upload, err = s.bucket.upload(ctx, now)
+	}
+	return asked, err
+}
+
+// Finish keeps an artifact whose bytes have arrived. It returns NOT_FOUND, ARTIFACT_NOT_KEPT if they have not, CONFLICT,
+// and UNAVAILABLE.
+func (s *Store) Finish(ctx context.Context, from audit.Origin, n Name) (Artifact, error) {
+	if err := s.bucket.check(); err != nil {
+		return Artifact{}, err
+	}
+	var now Row
+	err := change.Make(ctx, s.db, from, func(set *change.Set) error {
+		was, err := s.Row(ctx, n)
+		if err != nil {
+			return err
+		}
+		next, event, err := was.keep(set.After(was.UpdatedAt))
+		if now = next; err != nil || event == "" {
+			return err
+		}
+		if there, err := s.bucket.has(ctx, was); err != nil {
+			return err
+		} else if !there {
+			return was.Used(n)
+		}
+		change.Record(set, Kind, was, next, event)
+		return nil
+	})
+	return s.shown(now), err
+}
+
+// Uses finds what uses an artifact.
+type Uses func(context.Context, Name) ([]string, error)
+
+// Delete deletes an artifact that nothing uses. It returns NOT_FOUND, and ARTIFACT_IN_USE.
+func (s *Store) Delete(ctx context.Context, from audit.Origin, n Name, uses Uses) error {
+	if err := s.bucket.check(); err != nil {
+		return err
+	}
+	return change.Make(ctx, s.db, from, func(set *change.Set) error {
+		was, err := s.Row(ctx, n)
+		if err != nil {
+			return err
+		}
+		next, event, err := was.delete(set.After(was.UpdatedAt))
+		if err != nil || event == "" {
+			return err
+		}
+		by, err := uses(ctx, n)
+		if err == nil && len(by) > 0 {
+			err = problem.New(problem.ArtifactInUse, "The artifact is in use: %s.", strings.Join(by, "; "))
+		}
+		if err == nil {
+			change.Record(set, Kind, was, next, event)
+		}
+		return err
+	})
+}
+
+// Complete completes a publication that names an artifact by its digest alone, or has artifacts as documents, and records
+// the use of these. It returns ARTIFACT_NOT_KEPT, and CONFLICT if the publication says something else about the bytes.
+func (s *Store) Complete(ctx context.Context, set *change.Set, p release.Publication) (release.Publication, error) {
+	sums := p.Documents.Kept()
+	if p.KeptAt != "" {
+		sums = append(sums, p.SHA256)
+	}
+	slices.Sort(sums)
+	for _, sum := range slices.Compact(sums) {
+		n := Name{p.EdgeType, sum}
+		r, err := s.Row(ctx, n)
+		if err == nil {
+			err = r.Used(n)
+		}
+		if err != nil {
+			return p, err
+		}
+		if p.KeptAt != "" && sum == p.SHA256 {
+			if p.Details.With(r.Details) != r.Details.With(p.Details) {
+				return p, r.differs()
+			}
+			p.Details, p.ArtifactURL, p.DownloadWithoutToken = r.Details.With(p.Details), p.KeptAt+"/"+r.Object(), true
+		}
+		set.With(dynamo.TransactUpdate(ResourceType, dynamo.Releases, key(n), "SET #uses = :next", map[string]any{":next": r.Uses + 1},
+			dynamo.Condition{Expr: "#key = :key AND #state = :kept AND #uses = :uses", Values: map[string]any{":key": r.Key, ":kept": Kept, ":uses": r.Uses}}))
+	}
+	return p, nil
+}
+
+// Check returns ARTIFACT_NOT_KEPT if a release has an artifact that the service no longer keeps. A deletion looks again for
+// what uses it a week later, so a use that is made at the same moment needs no condition.
+func (s *Store) Check(ctx context.Context, r release.Release) error {
+	if !r.KeptArtifact {
+		return nil
+	}
+	n := Name{r.EdgeType, r.SHA256}
+	row, err := s.Row(ctx, n)
+	if err != nil {
+		return err
+	}
+	return row.Used(n)
+}
