@@ -74,6 +74,7 @@ func (c *Client) poll(ctx context.Context, s *State) {
 	if installed != "" {
 		at += "&installed=" + url.QueryEscape(installed)
 	}
+	at += c.Health.query(s.told.Health, installed)
 	header, err := c.authorized(ctx)
 	if s.Tag() != "" {
 		header.Set("If-None-Match", s.Tag())

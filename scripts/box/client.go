@@ -59,6 +59,8 @@ type Client struct {
 	HTTP *http.Client
 	// Fetch downloads the artifact of a manifest into a file. If it is nil, the artifact is downloaded from its URL.
 	Fetch func(ctx context.Context, m Manifest, file string) error
+	// Health keeps numbers about the box's work, which polls say if the service asks for them. If it is nil, nothing is said.
+	Health *Health
 	// Timing defaults to DefaultTiming.
 	Timing Timing
 	// Trace is called after each call, if it is not nil.

@@ -22,6 +22,8 @@ type Manifest struct {
 	Bell *Bell `json:"bell"`
 	// Door is where the box may call instead of the API; empty: nowhere.
 	Door string `json:"door"`
+	// Health are the numbers about its work that the box is asked for.
+	Health []string `json:"health"`
 }
 
 // A Bell is where a box learns that something may have changed for it.

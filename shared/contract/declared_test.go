@@ -131,10 +131,10 @@ func shapeDifferences(key string, s *openapi3.Schema, shape *input.Shape) (all [
 	if shape.Names != nil {
 		further := s.AdditionalProperties
 		if further.Schema == nil || s.MaxProps == nil || int(*s.MaxProps) != shape.Most {
-			add("is not an object of at most %d texts in the contract", shape.Most)
+			add("is not an object of at most %d values in the contract", shape.Most)
 			return all
 		}
-		return append(all, ruleDifferences(key+"{}", further.Schema.Value, input.Field{Is: shape.Texts})...)
+		return append(all, ruleDifferences(key+"{}", further.Schema.Value, input.Field{Is: shape.Values})...)
 	}
 	for _, field := range shape.Fields {
 		all = append(all, ruleDifferences(key+"."+field.Name, s.Properties[field.Name].Value, field)...)

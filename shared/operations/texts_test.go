@@ -42,10 +42,9 @@ func eachText(pointer string, is input.Rule, each func(pointer string, is *input
 		for _, f := range is.Fields {
 			eachText(pointer+"/"+f.Name, f.Is, each)
 		}
-		for _, one := range []*input.Text{is.Names, is.Texts} {
-			if one != nil {
-				each(pointer+"/*", one)
-			}
+		if is.Names != nil {
+			each(pointer+"/*", is.Names)
+			eachText(pointer+"/*", is.Values, each)
 		}
 	}
 }

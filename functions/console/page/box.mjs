@@ -5,7 +5,7 @@ import { at, call, query } from './api.mjs';
 import { state, changed, may } from './state.mjs';
 import { ask } from './dialog.mjs';
 import { Ago, Said } from './format.mjs';
-import { Chip, Empty, Shown } from './parts.mjs';
+import { Chip, Empty, Later, Shown } from './parts.mjs';
 import { Events } from './events.mjs';
 import { Pin } from './pins.mjs';
 import { organization } from './waiting.mjs';
@@ -102,6 +102,7 @@ export function Box({ id }) {
 			${w.rollout && html`<dl class="facts"><div><dt>Percentile</dt><dd>${w.rollout.percentile}</dd></div><div><dt>Reached at</dt><dd>${w.rollout.reachedAt} %</dd></div>
 				<div><dt>Rollout</dt><dd>${may('get-rollout') ? html`<a href=${`#/rollout/${w.rollout.id}`}>${w.rollout.targetVersion}</a>` : w.rollout.targetVersion}, ${w.rollout.status} at ${w.rollout.staged_percent} %</dd></div></dl><${Check} w=${w} />`}</section>
 		${w.report && html`<${Report} report=${w.report} />`}
+		${w.health && html`<${Later} name="Work" load=${() => import('./health.mjs')} health=${w.health} />`}
 		${edge && html`<${Attributes} edge=${edge} />`}
 		<section class="panel" aria-labelledby="changes"><h2 id="changes">Changes</h2><${Events} path=${'/api/audit-events' + query({ resourceType: 'edge', resourceId: id, limit: '20' })} /></section>`} />`;
 }

@@ -6,7 +6,7 @@
 //
 // prints one line of JSON per seed. Without -world it plays all worlds of the folder worlds and prints a table, by
 // default with 20 seeds each. -results names a folder of such lines, one file per world; worlds with a file there are
-// not played again. README.md describes world files.
+// not played again. -health plays the fleets of health.go on the rule of health numbers, or the one that -world names. README.md describes world files.
 package main
 
 import (
@@ -33,14 +33,18 @@ func main() {
 	fast := flag.Bool("fast", false, "soak at 10 percent for a day instead of the time in the file")
 	windows := flag.Bool("windows", false, "give the plants of the world windows of 2 to 8 hours in 12 time zones")
 	every := flag.Duration("count", time.Minute, "how often the boxes of the world are counted")
+	health := flag.Bool("health", false, "play the fleets that say health numbers, and print their table")
 	flag.Bool("report", false, "print the table of all worlds, as without -world")
 	flag.Parse()
 	debug.SetGCPercent(400) // a fleet is many small rows that stay
 	out := bufio.NewWriter(os.Stdout)
 	var err error
-	if *file == "" {
+	switch {
+	case *health:
+		reportHealth(out, *seeds, *file)
+	case *file == "":
 		err = writeReport(out, *seeds, *results)
-	} else {
+	default:
 		err = playFile(out, *file, *first, *seeds, func(w *world) {
 			w.Bell, w.CountEvery = w.Bell || *bells, *every
 			if *fast {

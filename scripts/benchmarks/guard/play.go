@@ -251,7 +251,7 @@ func (p *play) tick() {
 }
 
 // kinds looks up all boxes, as a census does for a survey.
-func (p *play) kinds() []guard.Kind {
+func (p *play) kinds() ([]guard.Kind, []guard.Worker) {
 	c := census.KeepAll(p.rollout, p.at(p.now))
 	for _, i := range p.order {
 		c.Add(p.boxes[i].entry)
@@ -261,12 +261,13 @@ func (p *play) kinds() []guard.Kind {
 		b := &p.boxes[p.byID[boxes[i].EdgeID]]
 		b.pace(p)
 		boxes[i].Attributes, boxes[i].LastSeen = b.attributes, p.at(b.lastSeen(p.now))
+		boxes[i].Health = p.says(b)
 	}
 	unwatched := time.Duration(0)
 	if p.world.Bell {
 		unwatched = 2 * heartbeat
 	}
-	return c.Groups.Kinds(boxes, unwatched)
+	return c.Groups.Kinds(boxes, unwatched), c.Groups.Workers(boxes)
 }
 
 func (p *play) result(seed int) result {

@@ -41,6 +41,7 @@ type world struct {
 	release.Urgency                       // of the release
 	Urgent                       bool     // the rollout passes by windows and pauses
 	Return                       *goingBack
+	Cycles                       *cycles // nil: boxes say nothing about their work
 	Groups                       []grouping
 	CountEvery                   time.Duration // of the boxes
 }
@@ -151,6 +152,7 @@ type file struct {
 	Kind, Deadline string
 	Urgent         bool
 	Return         *fileReturn
+	Cycles         *cycles
 	Groups         []grouping
 }
 
@@ -187,6 +189,7 @@ func parse(text []byte) (world, error) {
 	policy, faults := input.Parse(f.Policy, func(o *input.Object) guard.Policy { return guard.Read(o, time.Minute).For(w.Security()) })
 	r.must(len(faults) == 0, "policy: %+v", faults)
 	w.Groups = r.groups(f.Groups)
+	w.Cycles = f.Cycles
 	w.Policy, w.Urgent, w.Updates, w.Return = policy, f.Urgent, r.updates(f.Updates), r.goingBack(f.Return, policy)
 	for _, d := range f.Dark {
 		w.Dark = append(w.Dark, r.dark(d.Plants, d.From, d.To, d.Days))

@@ -28,6 +28,7 @@ func (w *world) fillAll() error {
 	w.boxes()
 	w.rollouts()
 	w.judged()
+	w.worked()
 	w.ddi()
 	w.tokens()
 	w.enrolments()

@@ -25,7 +25,7 @@ var passes = []string{
 }
 
 // newer are members that the release which an upgrade begins with does not show.
-var newer = []string{"aside", "attributes", "classTerms", "covers", "culprit", "deadline", "decisions", "documents", "door", "fast", "few", "group", "hold", "onHalt", "opensAt", "order", "ordinal",
+var newer = []string{"aside", "attributes", "classTerms", "covers", "culprit", "deadline", "decisions", "documents", "door", "fast", "few", "group", "health", "hold", "onHalt", "opensAt", "order", "ordinal",
 	"park", "pin", "recalled", "recordSha256", "requires", "restless", "returned", "returnedAt", "returning", "said", "saidAttributes", "surveys", "towards", "updates", "urgent", "waiting",
 	"waits", "withoutBox"}
 

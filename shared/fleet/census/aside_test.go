@@ -59,7 +59,7 @@ func TestJudge_PinnedAndHeldBoxes_DoNotHoldARollout(t *testing.T) {
 			for _, e := range question.Boxes() {
 				seen = append(seen, census.Sighting{EdgeID: e.EdgeID, LastSeen: noon, Restless: e.Restless, Offer: report.Offer{RolloutID: e.RolloutID, Version: e.Version, State: e.State, Since: e.Since}})
 			}
-			got := question.Judge(seen, nil, func() []guard.Kind { return []guard.Kind{} })
+			got := question.Judge(seen, nil, func() ([]guard.Kind, []guard.Worker) { return []guard.Kind{}, nil })
 			expect.Equal(t, got.Action, c.action, "%s", got.Sentence)
 			expect.Equal(t, got.Aside, c.aside, "boxes aside")
 			expect.Equal(t, got.Halting.Bad, 0, "bad boxes")

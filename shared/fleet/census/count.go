@@ -118,12 +118,12 @@ func (s *Store) judge(ctx context.Context, c *Census, last *Progress, looks, reu
 	if !looks {
 		return question.Judge(sightings, freeze, nil), nil
 	}
-	return question.Judge(sightings, freeze, func() []guard.Kind {
-		kinds, err := s.kindsOf(ctx, c.of, c.Groups.at)
+	return question.Judge(sightings, freeze, func() ([]guard.Kind, []guard.Worker) {
+		kinds, workers, err := s.kindsOf(ctx, c.of, c.Groups.at)
 		if err != nil {
 			c.unreadable.add(err)
 		}
-		return kinds
+		return kinds, workers
 	}), nil
 }
 

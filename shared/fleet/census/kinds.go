@@ -30,6 +30,7 @@ type Surveyed struct {
 	report.IndexEntry
 	Attributes map[string]string
 	LastSeen   time.Time
+	Health     *report.Health // what it says about its work; nil: nothing
 
 	stage              int
 	told, bad, reached bool
@@ -75,10 +76,10 @@ func (c *Census) Survey() []Surveyed {
 }
 
 // kindsOf looks up the kinds of a channel's boxes.
-func (s *Store) kindsOf(ctx context.Context, r rollout.Rollout, at time.Time) ([]guard.Kind, error) {
+func (s *Store) kindsOf(ctx context.Context, r rollout.Rollout, at time.Time) ([]guard.Kind, []guard.Worker, error) {
 	parts, _, err := each(ctx, s.reports, release.Pair(r.EdgeType, r.Channel), func() *Census { return KeepAll(r, at) }, (*Census).Add)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	sum := KeepAll(r, at)
 	for _, part := range parts {
@@ -86,9 +87,9 @@ func (s *Store) kindsOf(ctx context.Context, r rollout.Rollout, at time.Time) ([
 	}
 	boxes := sum.Survey()
 	if err := s.attributes(ctx, r.ID, boxes); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return sum.Groups.Kinds(boxes, 2*s.settings.Heartbeat), nil
+	return sum.Groups.Kinds(boxes, 2*s.settings.Heartbeat), sum.Groups.Workers(boxes), nil
 }
 
 // attributes looks up the boxes' attributes, and when the boxes were last seen.
@@ -110,6 +111,7 @@ func (s *Store) attributes(ctx context.Context, rolloutID string, boxes []Survey
 			}
 			for i := range chunk {
 				row := rows[chunk[i].EdgeID]
+				chunk[i].Health = row.Health
 				if chunk[i].Attributes = row.AttributesBefore(rolloutID); row.Subject == "" || chunk[i].Trace {
 					continue
 				}

@@ -31,7 +31,8 @@ type Question struct {
 	census  *Census
 	looks   []guard.Look   // the last ones
 	surveys []guard.Survey // the last ones
-	last    *guard.Few     // the last look at a small fleet
+	numbers []guard.NumberLook
+	last    *guard.Few // the last look at a small fleet
 	// groups is set if all groups are wanted, due if they are for new looks at silence, and few if for one at a small fleet.
 	groups, due, few bool
 	soaked           bool
@@ -51,7 +52,7 @@ func Ask(c *Census, last *Judgement, looks bool) Question {
 	}
 	q := Question{rollout: c.of, census: c}
 	if last != nil {
-		q.looks, q.surveys, q.last = last.Looks, last.Surveys, last.Few
+		q.looks, q.surveys, q.numbers, q.last = last.Looks, last.Surveys, last.Health, last.Few
 	}
 	for i, start := range g.starts {
 		q.due = q.due || looks && g.Unreached.Boxes > 0 && g.policy.Guard.Due(start, lastLook(last, cohort.Stages[i]), g.at)
@@ -112,7 +113,7 @@ func (q Question) reuse(last *Judgement, freeze *guard.Freeze) *Judgement {
 
 // Judge has the guard judge the count. The sightings are those of Boxes, in the same order. kinds looks up the kinds of
 // boxes if the guard wants a survey; it returns nil if it cannot. It is nil if the guard may not look now.
-func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze, kinds func() []guard.Kind) *Judgement {
+func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze, kinds func() ([]guard.Kind, []guard.Worker)) *Judgement {
 	g, r := q.census.Groups, q.rollout
 	e := q.evidence()
 	e.Freeze, e.New = freeze, q.due
@@ -161,7 +162,7 @@ func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze, kinds func()
 	slices.SortFunc(e.Organizations, func(a, b guard.Organization) int { return weight(b) - weight(a) })
 	v := guard.Decide(g.policy, e, g.at)
 	if v.Wants && kinds != nil {
-		if e.Kinds = kinds(); e.Kinds != nil {
+		if e.Kinds, e.Workers = kinds(); e.Kinds != nil {
 			v = guard.Decide(g.policy, e, g.at)
 		}
 	}
@@ -181,7 +182,7 @@ func (q Question) evidence() guard.Evidence {
 	r, g := q.rollout, q.census.Groups
 	e := guard.Evidence{
 		Active: r.Status == rollout.Active, Completed: watched(r, g.at), Stage: r.StagedPercent, Since: r.StageSince, AsOf: g.at, CountedAt: r.StagedPercent,
-		Looks: q.looks, Surveys: q.surveys, Approved: r.Approved(), Resumed: g.resumed, Stopped: r.Stopped(),
+		Looks: q.looks, Surveys: q.surveys, Numbers: q.numbers, Approved: r.Approved(), Resumed: g.resumed, Stopped: r.Stopped(),
 		Few: q.last,
 	}
 	for i, s := range g.counts {

@@ -73,6 +73,14 @@
 // nothing. Attributes count as they were before a box was told of the rollout. A kind of one organization alone never halts
 // the rollout for all: it holds, and stops telling.
 //
+// # Health
+//
+// A release after which boxes live on and work worse fails no other test. So a policy may name numbers that boxes say about
+// their work. With each survey, the guard compares how each box's number changed since before the release: boxes that the
+// release reached with others of the same factory. Only ranks count, so one wild value is no evidence, and the median of each
+// factory is taken off, so a plant that changes its product is none either. A number that boxes with the release say less often
+// holds the rollout, and never halts it.
+//
 // Simulated fleets and their results are in scripts/benchmarks/guard and scripts/benchmarks/results/guard.md.
 package guard
 
@@ -97,7 +105,8 @@ func Decide(p Policy, e Evidence, at time.Time) Verdict {
 	d.seen = d.looks()
 	d.tiny = d.few()
 	d.kinds = d.surveys()
-	v := Verdict{Stage: e.Stage, Next: e.next(), Looks: d.seen, Surveys: d.kinds, Few: d.tiny, Taken: e.Taken}
+	d.health = d.numbers()
+	v := Verdict{Stage: e.Stage, Next: e.next(), Looks: d.seen, Surveys: d.kinds, Health: d.health, Few: d.tiny, Taken: e.Taken}
 	v.Action, v.Reasons, v.Organization = d.judge()
 	d.blame(&v)
 	v.Reason, v.Acts = v.Reasons[0], p.Mode == Act && v.Action != Hold
@@ -118,7 +127,8 @@ type decision struct {
 	test            Wald       // of failures
 	seen            []Look     // the last look at each stage
 	kinds           []Survey   // the last survey of each stage
-	tiny            *Few       // the last look at a small fleet
+	health          []NumberLook
+	tiny            *Few // the last look at a small fleet
 }
 
 func (d decision) judge() (action Action, reasons []Reason, organization string) {
@@ -171,6 +181,9 @@ func (d decision) halts() []Reason {
 	if slices.ContainsFunc(d.kinds, Survey.halts) {
 		reasons = append(reasons, KindBad)
 	}
+	if slices.ContainsFunc(d.health, NumberLook.halts) {
+		reasons = append(reasons, HealthWorse)
+	}
 	if d.tiny.halts() {
 		reasons = append(reasons, FewBad)
 	}
@@ -204,6 +217,9 @@ func (d decision) alone() string {
 	}
 	for _, o := range d.evidence.Organizations {
 		if slices.ContainsFunc(d.seen, func(l Look) bool { return l.Halts && l.Only != o.ID }) {
+			continue
+		}
+		if slices.ContainsFunc(d.health, func(l NumberLook) bool { return l.halts() && l.Only != o.ID }) {
 			continue
 		}
 		if _, halts := d.failures(o); !bad || !halts && d.contradicted(o) {
@@ -262,6 +278,7 @@ func (d decision) holds(organization string) []Reason {
 	_, bad := e.bad()
 	add(bad, FactoryBad)
 	add(slices.ContainsFunc(d.kinds, Survey.doubts), KindDoubtful)
+	add(slices.ContainsFunc(d.health, d.unreported), Unreported)
 	add(e.Stopped, TellingStopped)
 	add(d.tooSmall(), EvidenceTooSmall)
 	if t := e.Taken; t != nil && d.soakOver() {
@@ -277,7 +294,7 @@ func (d decision) holds(organization string) []Reason {
 		add(e.Freeze != nil && d.at.Before(e.Freeze.Until), Frozen)
 		add(slices.Contains(d.policy.Approvals.Before, next) && !slices.Contains(e.Approved, next), ApprovalRequired)
 		last := d.surveyed(d.kinds)
-		add(onlyPeople(reasons) && !d.vacant() && (!d.fresh(last) || last.Early), NotSurveyed)
+		add(onlyPeople(reasons) && !d.vacant() && (!d.fresh(last) || last.Early || !d.looked(d.health)), NotSurveyed)
 	}
 	return reasons
 }

@@ -160,6 +160,9 @@ type Evidence struct {
 	// Surveys are the last surveys of the stages. Kinds are those of all boxes; nil: nobody looked them up.
 	Surveys []Survey
 	Kinds   []Kind
+	// Numbers are the last looks at health numbers. Workers are the boxes that are asked for them; nil: nobody looked them up.
+	Numbers []NumberLook
+	Workers []Worker
 	// Few is the last look at a fleet of fewer than 40 boxes, or one that is taken now; nil: none.
 	Few *Few
 	// Vacant is set if the channel has no box in the present stage, not even one that does not count.

@@ -229,13 +229,13 @@ func (d decision) fresh(s Survey) bool { return s.Number > 0 && !s.At.Before(d.e
 // ago and the rollout still tells boxes. At the last stage there is nobody left to keep from the release.
 func (d decision) surveyDue(clear bool) bool {
 	last, e := d.surveyed(d.evidence.Surveys), d.evidence
-	return e.next() != 0 && d.soakOver() && (!d.fresh(last) || clear && last.Early || !e.Stopped && e.AsOf.Sub(last.At) >= surveyAgain)
+	return e.next() != 0 && d.soakOver() && (!d.fresh(last) || clear && (last.Early || !d.looked(e.Numbers)) || !e.Stopped && e.AsOf.Sub(last.At) >= surveyAgain)
 }
 
 // onlyPeople reports whether all reasons to hold are left to people, or come from a survey itself.
 func onlyPeople(reasons []Reason) bool {
 	return !slices.ContainsFunc(reasons, func(r Reason) bool {
-		return !slices.Contains([]Reason{NotSurveyed, KindDoubtful, TellingStopped, PeoplePromote, WindowClosed, Frozen, ApprovalRequired, Clear}, r)
+		return !slices.Contains([]Reason{NotSurveyed, KindDoubtful, Unreported, TellingStopped, PeoplePromote, WindowClosed, Frozen, ApprovalRequired, Clear}, r)
 	})
 }
 

@@ -40,10 +40,12 @@ const (
 type Policy struct {
 	Mode Mode `json:"mode"`
 	// OnHalt is Return, or empty. It is not stored here: an earlier release would erase it; see rollout.Rollout.
-	OnHalt    OnHalt    `json:"-"`
-	Guard     Bounds    `json:"guard"`
-	Promote   Promotion `json:"promote"`
-	Approvals Approvals `json:"approvals"`
+	OnHalt OnHalt `json:"-"`
+	// Health are the health numbers that the guard judges, by name. They are not stored here either.
+	Health    map[string]Number `json:"-"`
+	Guard     Bounds            `json:"guard"`
+	Promote   Promotion         `json:"promote"`
+	Approvals Approvals         `json:"approvals"`
 }
 
 // Bounds says which failures are acceptable, and when a stage is clear.
@@ -164,8 +166,9 @@ func (p Policy) MarshalJSON() ([]byte, error) {
 	type stored Policy
 	return json.Marshal(struct {
 		stored
-		OnHalt OnHalt `json:"onHalt,omitempty"`
-	}{stored(p), p.OnHalt})
+		OnHalt OnHalt            `json:"onHalt,omitempty"`
+		Health map[string]Number `json:"health,omitempty"`
+	}{stored(p), p.OnHalt, p.Health})
 }
 
 // JSON returns the policy as Parse reads it, with every field.

@@ -18,6 +18,7 @@ const (
 	// for silence has 1,000 boxes. It must hold all boxes of a small stage and of the stages before it.
 	leastDifference = 0.006
 	mostWindows     = 20
+	mostBy          = 1
 
 	rounding = 1e-9 // of a difference of two shares
 )
@@ -28,6 +29,10 @@ var (
 	onHaltRule     = &input.Text{Pattern: `stay|return`, Says: "stay or return"}
 	smallFleetRule = &input.Text{Pattern: `allDecided|people|peopleIfFew`, Says: "allDecided, people or peopleIfFew"}
 	soakRule       = durationRule(0)
+	numberRule     = &input.Text{Pattern: `gauge|counter`, Says: "gauge or counter"}
+	worseRule      = &input.Text{Pattern: `higher|lower`, Says: "higher or lower"}
+	// NumberName accepts the names of health numbers.
+	NumberName = &input.Text{Pattern: `[A-Za-z][A-Za-z0-9._-]{0,31}`, Says: "1 to 32 letters, digits, dots, underscores or hyphens, the first a letter"}
 )
 
 // Interval reads how often the guard runs.
@@ -63,10 +68,37 @@ func Read(o *input.Object, interval time.Duration) Policy {
 	if on, given := o.OptionalText("onHalt", onHaltRule); given && OnHalt(on) == Return {
 		p.OnHalt = Return
 	}
+	o.OptionalObject("health", func(numbers *input.Object) { p.Health = readNumbers(numbers) })
 	o.OptionalObject("guard", func(bounds *input.Object) { p.Guard.read(bounds, durationRule(interval)) })
 	o.OptionalObject("promote", p.Promote.read)
 	o.OptionalObject("approvals", p.Approvals.read)
 	return p
+}
+
+// readNumbers reads health numbers; nil if there are none.
+func readNumbers(o *input.Object) map[string]Number {
+	all := map[string]Number{}
+	o.NamedObjects(NumberName, MostNumbers, func(name string, number *input.Object) {
+		n := Number{Is: number.Text("is", numberRule), Worse: higher, By: 0.01}
+		if n.Is == counter {
+			n.By = 0.2
+		}
+		if worse, given := number.OptionalText("worse", worseRule); given {
+			if n.Worse = worse; n.Is == counter && worse == lower {
+				number.Fault("worse", "exclusive", "of a counter can only be higher")
+			}
+		}
+		if by, given, ok := number.OptionalNumber("by"); given && ok {
+			if n.By = by; by < 0 || by > mostBy {
+				number.Fault("by", "range", "must be a share from 0 to 1; one percent is 0.01")
+			}
+		}
+		all[name] = n
+	})
+	if len(all) == 0 {
+		return nil
+	}
+	return all
 }
 
 func (b *Bounds) read(o *input.Object, wait *input.Text) {

@@ -42,9 +42,23 @@ func (d decision) haltSentence(v Verdict) string {
 		if r == FewBad {
 			parts = append(parts, d.tiny.sentence())
 		}
+		if r == HealthWorse {
+			parts = append(parts, told(d.health, NumberLook.halts, NumberLook.sentence))
+		}
 	}
 	if v.Culprit != nil {
 		parts = append(parts, v.Culprit.sentence())
+	}
+	return strings.Join(parts, "; ")
+}
+
+// told puts the looks at some health numbers into words.
+func told(looks []NumberLook, which func(NumberLook) bool, as func(NumberLook) string) string {
+	var parts []string
+	for _, l := range looks {
+		if which(l) {
+			parts = append(parts, as(l))
+		}
 	}
 	return strings.Join(parts, "; ")
 }
@@ -105,6 +119,8 @@ func (d decision) holdSentence(r Reason, v Verdict) string {
 		return v.Culprit.sentence()
 	case NotSurveyed:
 		return "the kinds of boxes have not been looked at yet"
+	case Unreported:
+		return told(d.health, d.unreported, NumberLook.missing)
 	case TellingStopped:
 		return "no more boxes are told until a person halts the rollout or goes on with it"
 	case EvidenceTooSmall:
@@ -143,6 +159,9 @@ func (d decision) aloneSentence(v Verdict) string {
 		if o.ID == v.Organization {
 			own = sum
 		}
+	}
+	if worse := told(d.health, NumberLook.halts, NumberLook.sentence); worse != "" {
+		text += ": " + worse
 	}
 	if own.Bad > 0 {
 		text += fmt.Sprintf(": %d of its %s are bad, and %d of %d others", own.Bad, boxes(own.Decided), all.Bad-own.Bad, all.Decided-own.Decided)

@@ -20,8 +20,9 @@ type Reason string
 const (
 	TooManyBad    Reason = "TOO_MANY_BAD"
 	TooManySilent Reason = "TOO_MANY_SILENT"
-	KindBad       Reason = "KIND_BAD" // one kind of boxes is bad or silent
-	FewBad        Reason = "FEW_BAD"  // three boxes or more of a fleet of fewer than 40 are bad or silent
+	KindBad       Reason = "KIND_BAD"     // one kind of boxes is bad or silent
+	HealthWorse   Reason = "HEALTH_WORSE" // a number that boxes say about their work is worse with the release
+	FewBad        Reason = "FEW_BAD"      // three boxes or more of a fleet of fewer than 40 are bad or silent
 )
 
 // Reasons to hold, in the order in which they are listed.
@@ -31,6 +32,7 @@ const (
 	OneOrganization  Reason = "ONE_ORGANIZATION"   // only one organization's boxes speak for a halt, and the others against it
 	FactoryBad       Reason = "FACTORY_BAD"        // most boxes of one factory or organization are bad or silent
 	KindDoubtful     Reason = "KIND_DOUBTFUL"      // one kind of boxes may be bad or silent
+	Unreported       Reason = "UNREPORTED"         // too few boxes say a health number, or fewer of those with the release
 	TellingStopped   Reason = "TELLING_STOPPED"    // the rollout tells no more boxes until a person decides
 	EvidenceTooSmall Reason = "EVIDENCE_TOO_SMALL" // the stage has too few boxes for the test, and is not clear
 	Undecided        Reason = "UNDECIDED"          // too few boxes have run the release for a soak yet
@@ -79,6 +81,8 @@ type Verdict struct {
 	// Surveys are the last looks at the kinds of boxes, and Culprit is the kind that is to blame for a halt or hold.
 	Surveys []Survey `json:"surveys,omitempty"`
 	Culprit *Culprit `json:"culprit,omitempty"`
+	// Health are the last looks at the health numbers.
+	Health []NumberLook `json:"health,omitempty"`
 	// Few is the last look at a fleet of fewer than 40 boxes.
 	Few      *Few     `json:"few,omitempty"`
 	Distance Distance `json:"distance"`

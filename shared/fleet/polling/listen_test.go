@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -128,7 +129,7 @@ func TestPoll_ThatListens_IsToldWhereAndByWhatCode_AndPollsAtItsHeartbeat(t *tes
 			t.Errorf("a box that does not listen is told %s", plain.Body)
 		}
 		told.Manifest.Bell, told.Manifest.PollIntervalSeconds = nil, plain.Manifest.PollIntervalSeconds
-		if told.Manifest != plain.Manifest {
+		if !reflect.DeepEqual(told.Manifest, plain.Manifest) {
 			t.Errorf("apart from that, the answers are %+v and %+v", told.Manifest, plain.Manifest)
 		}
 	})

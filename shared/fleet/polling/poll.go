@@ -52,6 +52,8 @@ type Manifest struct {
 	PollIntervalSeconds int `json:"pollIntervalSeconds"`
 	// Bell is where a box that asks for it listens for changes; nil: it did not ask, or the deployment has no bell.
 	Bell *Address `json:"bell,omitempty"`
+	// Health are the names of the health numbers that the box is asked to say with its polls; nil: none.
+	Health []string `json:"health,omitempty"`
 	// Door is the base URL of the door, where the box may poll and report with its token instead of at the API; empty: it
 	// has no token of its own, or the deployment has no door.
 	Door string `json:"door,omitempty"`
@@ -77,6 +79,8 @@ type Poll struct {
 	Installed string // what the box says it runs, or empty
 	// Listens is set if the box asks where to listen. It then polls less often.
 	Listens bool
+	// Said are the health numbers that the box says, as it sent them; see report.NumbersOf.
+	Said []string
 	// Caller names who polls, and Tag is the entity tag of the last answer, as the caller sent it.
 	Caller, Tag string
 	// Speaker is the caller as the box. It is the zero Principal if the caller is a person who may see every box.
@@ -88,11 +92,12 @@ type Poll struct {
 	Calls func(context.Context) int
 }
 
-// PollOf reads a poll: the path parameter edgeId, and the query parameters installed and bell.
+// PollOf reads a poll: the path parameter edgeId, and the query parameters installed, bell and health.
 func PollOf(in *input.Reader) Poll {
 	p := Poll{EdgeID: in.Path("edgeId", input.EdgeID)}
 	p.Installed, _ = in.Query("installed", InstalledRule)
 	p.Listens = in.Flag("bell")
+	p.Said = in.QueryTexts("health") // which never fails a poll
 	return p
 }
 
@@ -169,6 +174,9 @@ func (p *Polls) Answer(ctx context.Context, poll Poll) (Reply, error) {
 		return Reply{}, err
 	}
 	event := p.event(found.box.EdgeType, found.Resolution, poll)
+	if asked := found.manifest.Health; asked != nil {
+		event.Numbers, event.NumbersFor = report.NumbersOf(poll.Said, asked), found.channel.Rollout.TargetVersion
+	}
 	event.Often = poll.Calls != nil && report.TooOften(poll.Calls(ctx), time.Duration(found.manifest.PollIntervalSeconds)*time.Second)
 	by := report.By{Input: event, SHA256: poll.Speaker.Credential}
 	next, news := report.Next(found.box, by)
@@ -245,6 +253,10 @@ func (p *Polls) resolve(ctx context.Context, poll Poll) (found, error) {
 			return found{}, err
 		}
 	}
+	asked := row.Asked()
+	if asked != nil && !p.bell.watches(ctx, *row.Rollout, box) {
+		asked = nil
+	}
 	f := found{box: box, channel: row, Resolution: r, turn: open.Turn}
 	f.manifest = Manifest{
 		EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel,
@@ -253,6 +265,7 @@ func (p *Polls) resolve(ctx context.Context, poll Poll) (found, error) {
 		PollIntervalSeconds: wholeSeconds(f.next(p.settings.Interval(row, now, p.bell.Near(ctx, row, box)), now)),
 		Door:                boxauth.DoorFor(ctx, poll.Speaker, p.settings.Door),
 		OpensAt:             r.Wait.OpensAt(),
+		Health:              asked,
 	}
 	return f, nil
 }

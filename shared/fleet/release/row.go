@@ -84,6 +84,8 @@ type Telling struct {
 	// Urgent is set if plants need not be open, and Deadline is when pauses end to count; nil: never.
 	Urgent   bool       `json:"tellingUrgent,omitempty"`
 	Deadline *time.Time `json:"tellingDeadline,omitempty"`
+	// Asks are the health numbers that watched boxes are asked for.
+	Asks []string `json:"tellingAsks,omitempty"`
 }
 
 // A Haste is what the channel's version may pass by in plants, like a Telling.
@@ -137,6 +139,14 @@ func (r ChannelRow) Tells(organizationID string, offered bool) bool {
 		return true
 	}
 	return !slices.Contains(r.Without, organizationID) && (offered || !r.Stopped)
+}
+
+// Asked are the health numbers that the row's rollout asks watched boxes for.
+func (r ChannelRow) Asked() []string {
+	if r.Rollout == nil || !r.Rollout.Active || r.TellingID != r.Rollout.ID {
+		return nil
+	}
+	return r.Asks
 }
 
 // KeptFor is what boxes of an organization keep, which was left out of the rollout that gave the channel its version.

@@ -135,7 +135,7 @@ func Replace(was, next ChannelRow) dynamo.TransactItem {
 func Carry(edgeType, channel string, was, next Carried, t Telling) dynamo.TransactItem {
 	set, remove, values := []string{"#rollout = :carried"}, []string{}, map[string]any{":carried": next}
 	for name, v := range map[string]any{"tellingRolloutId": t.TellingID, "tellingStopped": t.Stopped, "tellingWithout": t.Without,
-		"tellingUrgent": t.Urgent, "tellingDeadline": t.Deadline} {
+		"tellingUrgent": t.Urgent, "tellingDeadline": t.Deadline, "tellingAsks": t.Asks} {
 		if reflect.ValueOf(v).IsZero() {
 			remove = append(remove, "#"+name)
 			continue

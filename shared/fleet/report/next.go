@@ -29,7 +29,11 @@ type Polled struct {
 	Often        bool // it polls far more often than told; see TooOften
 	// Waits is set if the box's plant is closed. Told is then what the box runs, whatever that is.
 	Waits bool
-	At    time.Time
+	// Numbers are the health numbers that the box says, of those that it was asked for, and NumbersFor is the target of the
+	// rollout that asks.
+	Numbers    map[string]float64
+	NumbersFor string
+	At         time.Time
 }
 
 // An Outcome is what a box reports about the version that it was offered.
@@ -123,6 +127,7 @@ func (p Polled) Take(next *Row, was Row) {
 	if p.Running != "" {
 		next.Running = p.Running
 	}
+	next.say(p)
 	if next.Offer != nil {
 		next.Offer.Judge(was.Running, next.Running, !p.Waits && next.Running == p.Told && was.Told != p.Told)
 	}

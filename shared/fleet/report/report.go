@@ -86,6 +86,7 @@ type Row struct {
 	// Restless is set if nobody can tell what the box says. Turns counts quick changes of what it runs.
 	Restless *Restless `json:"restless,omitempty"`
 	Turns    int       `json:"turns,omitempty"`
+	Health   *Health   `json:"health,omitempty"` // see Polled.Numbers
 
 	// DDI is set while the box polls by hawkBit's DDI. Written, Cancel and AskedAt are only for such a box; see package ddi.
 	DDI bool `json:"ddi,omitempty"`
@@ -193,7 +194,7 @@ func (r Row) Registered(g Registration) Row {
 	next.Group = g.Group
 	next.OrganizationID, next.Issuer, next.Tokens, next.Attributes = g.OrganizationID, g.Issuer, g.Tokens, g.Attributes
 	if r.OrganizationID != g.OrganizationID {
-		next.Said, next.Before = nil, nil // who said it may have been another box with a token of that organization
+		next.Said, next.Before, next.Health = nil, nil, nil // who said it may have been another box with a token of that organization
 	}
 	next.EdgeAt, next.Retired, next.Revision = g.At, g.Retired, r.Revision+1
 	next.Pin, next.Hold = g.Pin, g.Hold

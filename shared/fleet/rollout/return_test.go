@@ -1,6 +1,7 @@
 package rollout_test
 
 import (
+	"fmt"
 	"os"
 	"sync"
 	"testing"
@@ -141,6 +142,13 @@ func TestPolicy_OnHalt_IsKeptBesideThePolicy(t *testing.T) {
 	same, event, err := r.WithPolicy(p, origin.Actor.Person(), time.Now())
 	expect.OK(t, err)
 	expect.Equal(t, event, "", "the same policy")
+	p.Health = map[string]guard.Number{"cycle": {Is: "gauge", Worse: "higher", By: 0.01}}
+	asks, event, err := same.WithPolicy(p, origin.Actor.Person(), time.Now())
+	expect.OK(t, err)
+	expect.Equal(t, fmt.Sprint(event, asks.Telling().Asks), "RolloutPolicyChanged[cycle]", "a number")
+	expect.Equal(t, string(asks.Policy().JSON()), string(p.JSON()), "the policy with a number")
+	asks.Status = rollout.Halted
+	expect.Equal(t, len(asks.Telling().Asks), 0, "numbers that a halted rollout asks for")
 	p.OnHalt = ""
 	other, event, err := same.WithPolicy(p, origin.Actor.Person(), time.Now())
 	expect.OK(t, err)

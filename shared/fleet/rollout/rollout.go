@@ -3,6 +3,8 @@
 package rollout
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"wavegate/shared/fleet/cohort"
@@ -63,6 +65,8 @@ type Rollout struct {
 	// OnHalt is what the guard does with a halt besides halting: return, or nothing. It is the policy's, and lies here
 	// because an earlier release keeps it here when it writes the rollout.
 	OnHalt guard.OnHalt `json:"onHalt,omitempty"`
+	// Health are the policy's health numbers, and lie here for the same reason.
+	Health map[string]guard.Number `json:"health,omitempty"`
 	// Without are organizations whose boxes the rollout leaves out. They are no evidence either.
 	Without []string `json:"without,omitempty"`
 	// StageStarts are when the target first reached each stage on the channel, by this rollout or an earlier one.
@@ -94,11 +98,19 @@ func (s Stop) Stopped() bool { return s.StoppedFor != "" }
 
 // Telling is whom the rollout tells, for the channel's row.
 func (r Rollout) Telling() release.Telling {
-	t := release.Telling{TellingID: r.ID, Stopped: r.Stopped(), Without: r.Without, Urgent: r.Urgent, Deadline: r.Until(r.StartedAt)}
-	if !t.Stopped && len(t.Without) == 0 && !t.Urgent && t.Deadline == nil {
+	t := release.Telling{TellingID: r.ID, Asks: r.asks(), Stopped: r.Stopped(), Without: r.Without, Urgent: r.Urgent, Deadline: r.Until(r.StartedAt)}
+	if !t.Stopped && len(t.Without) == 0 && !t.Urgent && t.Deadline == nil && len(t.Asks) == 0 {
 		return release.Telling{}
 	}
 	return t
+}
+
+// asks are the names of the health numbers that boxes are asked for.
+func (r Rollout) asks() []string {
+	if r.Status != Active || r.Terms == nil || len(r.Health) == 0 {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(r.Health))
 }
 
 // Haste is what plants cannot keep waiting.
@@ -201,7 +213,7 @@ func Start(id string, on release.Channel, target release.Release, p *guard.Polic
 	}
 	if p != nil {
 		r.Terms = &Terms{Policy: p.For(r.Security()), Revision: r.Revision, By: by}
-		r.OnHalt = p.OnHalt
+		r.OnHalt, r.Health = p.OnHalt, p.Health
 	}
 	return r.reaches(at)
 }

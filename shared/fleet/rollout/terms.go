@@ -40,7 +40,7 @@ func (r Rollout) Mode() guard.Mode {
 // Policy is the rollout's policy; only if it has Terms.
 func (r Rollout) Policy() guard.Policy {
 	p := r.Terms.Policy
-	p.OnHalt = r.OnHalt
+	p.OnHalt, p.Health = r.OnHalt, r.Health
 	return p
 }
 
@@ -125,7 +125,7 @@ func (r Rollout) WithPolicy(p guard.Policy, by audit.Person, at time.Time) (next
 		next.Terms.Approvals = g.without(func(a Approval) bool { return a.Stage > r.StagedPercent }).Approvals
 	}
 	next = next.changed(r, at)
-	next.OnHalt = p.OnHalt
+	next.OnHalt, next.Health = p.OnHalt, p.Health
 	next.Terms.Revision, next.Terms.By = next.Revision, by
 	return next, "RolloutPolicyChanged", nil
 }

@@ -62,9 +62,10 @@ type Shape struct {
 	AnyOf []string
 	// Open takes further fields, too. It is for what programs of others send, which nobody here can correct.
 	Open bool
-	// Names and Texts, if set, are the rules of an object that has texts under any names, at most Most of them.
-	Names, Texts *Text
-	Most         int
+	// Names and Values, if set, are the rules of an object that has texts or objects under any names, at most Most of them.
+	Names  *Text
+	Values Rule
+	Most   int
 }
 
 func (*Text) rule()    {}

@@ -9,8 +9,31 @@ import (
 
 // Names returns the texts of an object that has them under any names, at most some of them.
 func (o *Object) Names(rule, texts *Text, most int) map[string]string {
-	o.shape.Names, o.shape.Texts, o.shape.Most = rule, texts, most
-	var names []string
+	o.shape.Names, o.shape.Values, o.shape.Most = rule, texts, most
+	kept := map[string]string{}
+	for _, name := range o.named(most) {
+		o.check(name, rule)
+		kept[name], _ = o.text(Field{Name: name}, texts)
+	}
+	return kept
+}
+
+// NamedObjects reads the objects of an object that has them under any names, at most some of them.
+func (o *Object) NamedObjects(rule *Text, most int, read func(name string, each *Object)) {
+	o.shape.Names, o.shape.Most = rule, most
+	if o.declares {
+		o.shape.Values = shapeOf(func(each *Object) { read("", each) })
+	}
+	for _, name := range o.named(most) {
+		o.check(name, rule)
+		if raw, _, usable := o.find(Field{Name: name}, ObjectKind); usable {
+			o.inner(o.at(name), raw, func(each *Object) { read(name, each) })
+		}
+	}
+}
+
+// named are the names of an object that has values under any names.
+func (o *Object) named(most int) (names []string) {
 	for _, m := range o.members {
 		if !slices.Contains(names, m.Name) {
 			names = append(names, m.Name)
@@ -19,14 +42,14 @@ func (o *Object) Names(rule, texts *Text, most int) map[string]string {
 	if len(names) > most {
 		o.Fault("", "length", fmt.Sprintf("must have at most %d names", most))
 	}
-	kept := make(map[string]string, len(names))
-	for _, name := range names {
-		if !rule.Accepts(name) {
-			o.Fault(name, "format", "must have a name of "+rule.Says)
-		}
-		kept[name], _ = o.text(Field{Name: name}, texts)
+	return names
+}
+
+// check checks one of these names.
+func (o *Object) check(name string, rule *Text) {
+	if !rule.Accepts(name) {
+		o.Fault(name, "format", "must have a name of "+rule.Says)
 	}
-	return kept
 }
 
 // Texts returns a required list of different texts. A faulty element becomes an empty text.

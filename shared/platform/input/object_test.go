@@ -72,7 +72,7 @@ func TestDeclare_IsWhatReadingAsksFor(t *testing.T) {
 		Body: &input.Shape{Open: true, AnyOf: []string{"name", "box"}, Fields: input.Fields{
 			{Name: "name", Is: title, Required: true}, {Name: "box", Is: word, Clearable: true},
 			{Name: "steps", Required: true, Is: &input.List{Least: 1, Most: 9, Of: &input.Shape{Fields: input.Fields{
-				{Name: "tags", Is: &input.List{Of: word, Most: 3}}, {Name: "attributes", Is: &input.Shape{Names: word, Texts: title, Most: 2}},
+				{Name: "tags", Is: &input.List{Of: word, Most: 3}}, {Name: "attributes", Is: &input.Shape{Names: word, Values: title, Most: 2}},
 			}}}},
 		}},
 	}
@@ -129,6 +129,18 @@ func TestObject_NamesAndBooleans(t *testing.T) {
 	want := []string{"/odd type", "/inner length", "/inner/a type", "/inner/C format", "/inner/C format", "/inner/b duplicate"}
 	if !yes || no || absent || !slices.Equal(faults, want) {
 		t.Errorf("got %v, %v, %v, %q", yes, no, absent, faults)
+	}
+}
+
+func TestObject_NamedObjects_AreReadByName(t *testing.T) {
+	kept := map[string]string{}
+	each := func(name string, o *input.Object) { kept[name] = o.Text("is", word) }
+	faults := read(t, `{"inner":{"a":{"is":"x"},"b":1,"C":{"is":"y"},"d":{}}}`, func(o *input.Object) {
+		o.OptionalObject("inner", func(inner *input.Object) { inner.NamedObjects(word, 3, each) })
+	})
+	want := []string{"/inner length", "/inner/b type", "/inner/C format", "/inner/d/is required"}
+	if !slices.Equal(faults, want) || kept["a"] != "x" || kept["C"] != "y" {
+		t.Errorf("%q with the faults %q", kept, faults)
 	}
 }
 

@@ -181,6 +181,12 @@ func (in *Reader) QueryText(name string, rule Rule) (string, bool) {
 	return in.raw(Field{Name: name, Is: rule})
 }
 
+// QueryTexts returns the values of a query parameter as they were sent, which are not checked.
+func (in *Reader) QueryTexts(name string) []string {
+	in.takes.Query = append(in.takes.Query, Field{Name: name, Is: &List{}})
+	return in.query[name]
+}
+
 func (in *Reader) raw(field Field) (string, bool) {
 	in.takes.Query = append(in.takes.Query, field)
 	values, given := in.query[field.Name]

@@ -1,0 +1,215 @@
+package guard
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+)
+
+// A Number is how a policy judges a health number: one that boxes say about their work, as their own mean or sum of the last
+// 24 hours.
+type Number struct {
+	Is    string `json:"is"`
+	Worse string `json:"worse"`
+	// By is the share by which the number may be worse with the release; 0.01 is one percent.
+	By float64 `json:"by"`
+}
+
+// What a number is, and when it is worse. A counter is worse if it is higher.
+const (
+	gauge   = "gauge"
+	counter = "counter"
+	higher  = "higher"
+	lower   = "lower"
+)
+
+// MostNumbers limits the health numbers of a policy.
+const MostNumbers = 8
+
+// A Worker is a box that is asked for its health numbers. Before are those that it said before it ran the release, and Now
+// those of the last day; a number that it does not say is missing.
+type Worker struct {
+	Reached               bool // by the release, whatever happened then
+	Factory, Organization string
+	Before, Now           map[string]float64
+}
+
+// says reports whether the box says a number, now and before.
+func (w Worker) says(name string) bool {
+	_, before := w.Before[name]
+	_, now := w.Now[name]
+	return before && now
+}
+
+// A Saying counts the boxes that are asked for a number, and those that say it. Now is what these say: the median of a gauge,
+// and the mean of a counter.
+type Saying struct {
+	Boxes int     `json:"boxes"`
+	Said  int     `json:"said"`
+	Now   float64 `json:"now"`
+}
+
+// A NumberLook is the guard's last look at a health number at a stage. It is taken with a Survey.
+type NumberLook struct {
+	Name    string    `json:"name"`
+	Percent int       `json:"percent"`
+	At      time.Time `json:"at"`
+	Reached Saying    `json:"reached"`
+	Control Saying    `json:"control"`
+	// More is how much higher the number is with the release, compared with before and with the other boxes: for a gauge as a
+	// share, for a counter as a difference.
+	More float64 `json:"more"`
+	// Halts is set if the number is worse with the release. Only is the organization without which it would not be.
+	Halts bool   `json:"halts,omitempty"`
+	Only  string `json:"only,omitempty"`
+	// Unreported is set if too few boxes say the number, or fewer of those that have the release.
+	Unreported bool `json:"unreported,omitempty"`
+	// Accepted is set once a person let the rollout go on although the number was worse.
+	Accepted bool `json:"accepted,omitempty"`
+
+	counts bool
+}
+
+// The probability that the looks at health numbers halt a good release is at most healthHalt, and that they hold it at most
+// healthHold. Each number has the same share. A release is tested three times: whether most boxes are a little worse, whether
+// they are if factories have several lines of which each changes for itself, and whether a few boxes are much worse.
+const (
+	healthHalt = 0.0025
+	healthHold = 0.01
+	mostWorse  = 0.5 // of the level
+	nearWorse  = 0.25
+	fewWorse   = 0.25
+	worst      = 0.05 // of the boxes are the few
+
+	fewestSaying = 10  // reached boxes, for a test
+	saying       = 0.5 // of the boxes must say a number
+)
+
+// look looks at a number at a share of the budgets.
+func (n Number) look(name string, workers []Worker, share func(budget float64) float64) NumberLook {
+	l := NumberLook{Name: name, More: n.more(name, workers), counts: n.Is == counter}
+	all, silent := make([]scored, len(workers)), make([]float64, len(workers))
+	for i, w := range workers {
+		of := &l.Control
+		if w.Reached {
+			of = &l.Reached
+		}
+		all[i], of.Boxes = scored{Worker: w}, of.Boxes+1
+		if w.says(name) {
+			of.Said++
+			continue
+		}
+		silent[i] = 1
+	}
+	list := n.changes(name, workers)
+	l.Reached.Now, l.Control.Now = n.now(name, list, true), n.now(name, list, false)
+	const half = 0.5
+	l.Unreported = l.Reached.few() || l.Control.few() || drawn(all, silent, half) <= share(healthHold)
+	if l.Halts = n.harms(name, workers, share(healthHalt)); l.Halts {
+		l.Only = n.only(name, workers, share(healthHalt))
+	}
+	return l
+}
+
+// few reports whether too few boxes say a number.
+func (s Saying) few() bool { return float64(s.Said) < saying*float64(s.Boxes) }
+
+// only is the organization without whose boxes a number would not be worse, if those of the others contradict it.
+func (n Number) only(name string, workers []Worker, level float64) string {
+	organizations := map[string]bool{}
+	for _, w := range workers {
+		organizations[w.Organization] = organizations[w.Organization] || w.Reached
+	}
+	for _, id := range slices.Sorted(maps.Keys(organizations)) {
+		var others []Worker
+		saying := 0
+		for _, w := range workers {
+			if w.Organization == id {
+				continue
+			}
+			others = append(others, w)
+			if w.Reached && w.says(name) {
+				saying++
+			}
+		}
+		if saying >= OthersEnough && !n.harms(name, others, level) && n.contradicted(name, workers, id, contradiction/float64(len(organizations))) {
+			return id
+		}
+	}
+	return ""
+}
+
+// contradicted reports whether the boxes of the other organizations contradict that a number is worse with the release: of the
+// boxes that have it, those of the organization are worse than chance explains.
+func (n Number) contradicted(name string, workers []Worker, by string, level float64) bool {
+	var list []scored
+	for _, s := range n.changes(name, workers) {
+		if s.Reached {
+			s.Factory, s.Reached = "", s.Organization == by
+			list = append(list, s)
+		}
+	}
+	most, few := chances(list)
+	return min(most, few) <= level
+}
+
+// numbers looks at the health numbers if a survey is taken, and keeps the last looks at the other stages. What was known when a
+// person let the rollout go on does not halt it again.
+func (d decision) numbers() []NumberLook {
+	e, taken := d.evidence, d.surveyed(d.kinds)
+	var list []NumberLook
+	for _, l := range e.Numbers {
+		if n, judged := d.policy.Health[l.Name]; judged {
+			l.counts, l.Accepted = n.Is == counter, l.Accepted || l.Halts && !l.At.After(e.Resumed)
+			list = append(list, l)
+		}
+	}
+	if e.Workers != nil && taken.Number > 0 && taken.At.Equal(e.AsOf) && !slices.Equal(d.kinds, e.Surveys) {
+		for _, name := range slices.Sorted(maps.Keys(d.policy.Health)) {
+			l := d.policy.Health[name].look(name, e.Workers, func(budget float64) float64 {
+				return surveyLevel(budget, e.Stage, taken.Number) / float64(len(d.policy.Health))
+			})
+			l.Percent, l.At = e.Stage, e.AsOf
+			l.Accepted = slices.ContainsFunc(list, func(o NumberLook) bool { return o.Name == name && o.Accepted })
+			list = append(slices.DeleteFunc(list, func(o NumberLook) bool { return o.Name == name && o.Percent == e.Stage }), l)
+		}
+	}
+	return list
+}
+
+// looked reports whether there is a look at each number since the rollout got to its stage, or was resumed.
+func (d decision) looked(looks []NumberLook) bool {
+	for name := range d.policy.Health {
+		if !slices.ContainsFunc(looks, func(l NumberLook) bool {
+			return l.Name == name && l.Percent == d.evidence.Stage && !l.At.Before(d.evidence.Since)
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+func (l NumberLook) halts() bool { return l.Halts && !l.Accepted }
+
+// unreported reports whether a look at the present stage found too few reports.
+func (d decision) unreported(l NumberLook) bool { return l.Unreported && l.Percent == d.evidence.Stage }
+
+func (l NumberLook) sentence() string {
+	with := fmt.Sprintf("%d of %s that have the release", l.Reached.Said, boxes(l.Reached.Boxes))
+	without := fmt.Sprintf("%d of %d that it did not reach", l.Control.Said, l.Control.Boxes)
+	if l.counts {
+		return fmt.Sprintf("%s is %.3g in %s, and %.3g in %s, in a day on average", l.Name, l.Reached.Now, with, l.Control.Now, without)
+	}
+	change := "higher"
+	if l.More < 0 {
+		change = "lower"
+	}
+	return fmt.Sprintf("%s is %.1f %% %s in %s, compared with %s", l.Name, 100*math.Abs(l.More), change, with, without)
+}
+
+func (l NumberLook) missing() string {
+	return fmt.Sprintf("%d of %s that have the release say %s, and %d of %d that it did not reach; to go on without this number, take it out of the policy",
+		l.Reached.Said, boxes(l.Reached.Boxes), l.Name, l.Control.Said, l.Control.Boxes)
+}
