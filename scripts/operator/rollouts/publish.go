@@ -38,50 +38,55 @@ func publish(r *run.Run) *cobra.Command {
 	why.flags(cmd, true)
 	why.hurries(cmd)
 	return r.Calls(cmd, func(ctx context.Context, c *run.Call) error {
-		name, version := c.Args[0], c.Args[1]
-		body, err := said.publication(version)
-		if err != nil {
-			return err
-		}
-		body = why.with(body)
-		edgeType, _, _ := api.ChannelName(name)
-		if said.sends() {
-			if err := said.read.Acceptable(edgeType); err != nil {
-				return err
-			}
-		}
-		if c.Confirm != name { // somebody will be asked; otherwise the service reports it
-			if err := passes(ctx, c, name, version, body); err != nil {
-				return err
-			}
-		}
-		if err := said.look(ctx, c, body); err != nil {
-			return err
-		}
-		question, tag, err := reach(ctx, c, name, version)
-		if err != nil {
-			return err
-		}
-		if said.requires != "" {
-			question += fmt.Sprintf(" Boxes below %s are told that one first.", said.requires)
-		}
-		if why.urgent {
-			question += " It is urgent: it does not wait for plants."
-		}
-		if tag == "" {
-			defer c.ForgetNames() // there is a new one
-		}
-		if said.sends() { // once it is confirmed
-			if err := c.AskName(name, question); err != nil {
-				return err
-			}
-			if err := artifacts.Keep(ctx, c, edgeType, said.read); err != nil {
-				return err
-			}
-			question = ""
-		}
-		return c.Take(ctx, publication(name, question, body, tag, version+" is published on "+name))
+		return said.publish(ctx, c, why)
 	})
+}
+
+// publish publishes what a person said, once the person has confirmed it.
+func (a *artifact) publish(ctx context.Context, c *run.Call, why reasons) error {
+	name, version := c.Args[0], c.Args[1]
+	body, err := a.publication(version)
+	if err != nil {
+		return err
+	}
+	body = why.with(body)
+	edgeType, _, _ := api.ChannelName(name)
+	if a.sends() {
+		if err := a.read.Acceptable(edgeType); err != nil {
+			return err
+		}
+	}
+	if c.Confirm != name { // somebody will be asked; otherwise the service reports it
+		if err := passes(ctx, c, name, version, body); err != nil {
+			return err
+		}
+	}
+	if err := a.look(ctx, c, body); err != nil {
+		return err
+	}
+	question, tag, err := reach(ctx, c, name, version)
+	if err != nil {
+		return err
+	}
+	if a.requires != "" {
+		question += fmt.Sprintf(" Boxes below %s are told that one first.", a.requires)
+	}
+	if why.urgent {
+		question += " It is urgent: it does not wait for plants."
+	}
+	if tag == "" {
+		defer c.ForgetNames() // there is a new one
+	}
+	if a.sends() { // once it is confirmed
+		if err := c.AskName(name, question); err != nil {
+			return err
+		}
+		if err := artifacts.Keep(ctx, c, edgeType, a.read); err != nil {
+			return err
+		}
+		question = ""
+	}
+	return c.Take(ctx, publication(name, question, body, tag, version+" is published on "+name))
 }
 
 // publication is the step that publishes a version on a channel.

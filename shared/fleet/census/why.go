@@ -305,10 +305,7 @@ func (s *Store) Why(ctx context.Context, caller auth.Principal, edgeID string) (
 	var row release.ChannelRow
 	var known report.Row
 	err = dynamo.Together(ctx,
-		func(ctx context.Context) (err error) {
-			row, err = s.releases.Row(ctx, e.EdgeType, e.Channel)
-			return err
-		},
+		func(ctx context.Context) (err error) { row, err = s.releases.Row(ctx, e.EdgeType, e.Channel); return err },
 		func(ctx context.Context) (err error) { known, err = s.reports.Get(ctx, edgeID); return err })
 	if err != nil {
 		return Why{}, err
