@@ -305,7 +305,10 @@ func (s *Store) Why(ctx context.Context, caller auth.Principal, edgeID string) (
 	var row release.ChannelRow
 	var known report.Row
 	err = dynamo.Together(ctx,
-		func(ctx context.Context) (err error) { row, err = s.releases.Row(ctx, e.EdgeType, e.Channel); return err },
+		func(ctx context.Context) (err error) {
+			row, err = s.releases.Row(ctx, e.EdgeType, e.Channel)
+			return err
+		},
 		func(ctx context.Context) (err error) { known, err = s.reports.Get(ctx, edgeID); return err })
 	if err != nil {
 		return Why{}, err
@@ -340,7 +343,7 @@ func (s *Store) Why(ctx context.Context, caller auth.Principal, edgeID string) (
 	}
 	why := t.of(known, failed)
 	why.Waits, why.OpensAt = t.Wait.For, t.Wait.OpensAt()
-	why.EdgeID, why.EdgeType, why.Channel = e.EdgeID, e.EdgeType, e.Channel
+	why.EdgeID, why.EdgeType, why.Channel, why.LastSeenAt = e.EdgeID, e.EdgeType, e.Channel, seen
 	why.Source, why.Towards, why.Warnings = r.Source, r.Towards, warnings
 	if e.Pin.Holds(box.At) {
 		why.Pin = e.Pin
@@ -348,20 +351,23 @@ func (s *Store) Why(ctx context.Context, caller auth.Principal, edgeID string) (
 	if c := row.Rollout; c != nil {
 		why.Rollout = &WhyRollout{c.ID, c.TargetVersion, carried.Status, c.StagedPercent, t.Percentile, t.ReachedAt}
 	}
-	if !seen.IsZero() {
-		why.LastSeenAt = &seen
-	}
 	return why, nil
 }
 
 // beside reads the rollout of a box's channel, the release that a DDI box failed to install, and when the box was last seen.
-func (s *Store) beside(ctx context.Context, row release.ChannelRow, known report.Row) (carried rollout.Rollout, failed release.Release, seen time.Time, err error) {
+func (s *Store) beside(ctx context.Context, row release.ChannelRow, known report.Row) (carried rollout.Rollout, failed release.Release, seen *time.Time, err error) {
 	var reads []func(context.Context) error
 	if row.Rollout != nil {
 		reads = append(reads, func(ctx context.Context) (err error) { carried, err = s.rollouts.Get(ctx, row.Rollout.ID); return err })
 	}
 	if known.Subject != "" {
-		reads = append(reads, func(ctx context.Context) (err error) { seen, err = s.seen(ctx, known.Subject); return err })
+		reads = append(reads, func(ctx context.Context) error {
+			at, err := s.seen(ctx, known.Subject)
+			if !at.IsZero() {
+				seen = &at
+			}
+			return err
+		})
 	}
 	if known.DDI && known.Offer != nil && known.Offer.State == report.Failed {
 		reads = append(reads, func(ctx context.Context) (err error) {
