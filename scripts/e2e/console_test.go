@@ -12,16 +12,17 @@ import (
 )
 
 // TestConsole_AnyoneMayLoadThePage: also below a deployment's path, and its files are next to it. The page can call
-// its own service and the sign-in that the service names.
+// its own service, the sign-in that the service names, and the store of artifacts.
 func TestConsole_AnyoneMayLoadThePage(t *testing.T) {
-	target := harness.New(t, harness.WithPrefix("/prod")).Target
+	w := harness.New(t, harness.WithPrefix("/prod"))
+	target := w.Target
 	page := visitPage(t, target, http.MethodGet, operations.ConsolePath)
 	config := visitPage(t, target, http.MethodGet, operations.LoginPath)
 	endpoint := regexp.MustCompile(`"tokenEndpoint":"(https?://[^/"]+)`).FindSubmatch(config.Body)
 	if page.Status != http.StatusOK || endpoint == nil {
 		t.Fatalf("%d, and the login is %s", page.Status, config.Body)
 	}
-	if policy := page.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "connect-src 'self' "+string(endpoint[1])+";") {
+	if policy := page.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "connect-src 'self' "+string(endpoint[1])+" "+w.ArtifactURL+";") {
 		t.Errorf("the policy is %q, and codes are exchanged at %s", policy, endpoint[1])
 	}
 	files := regexp.MustCompile(`"(console/[^"]*)"`).FindAllSubmatch(page.Body, -1)
