@@ -78,21 +78,10 @@ func (f Filter) Values() url.Values {
 //
 // While someone pages, a box that joins shifts those after it by one, and so does one that leaves.
 func (s *Store) List(ctx context.Context, f Filter, w dynamo.Span) (dynamo.Page[Shown], error) {
-	by := dynamo.Selection{Table: dynamo.Edges, Index: "byChannel", Partition: release.Pair(f.EdgeType, f.Channel)}
-	if f.OrganizationID != "" {
-		by.Index, by.Partition = "byOrganization", f.OrganizationID
-	}
-	if f.IDPrefix != "" {
-		by.Least, by.Most = f.IDPrefix, f.IDPrefix+"~" // ~ comes after every character of an id
-	}
 	if f.Attribute != "" {
-		return s.withAttribute(ctx, by, f, w)
+		return s.withAttribute(ctx, f.selection(), f, w)
 	}
-	list := dynamo.List[Edge]
-	if f.Pinned || f.OrganizationID != "" && f.Channel != "" {
-		list = f.chosen
-	}
-	some, err := list(ctx, s.db, by, w)
+	some, err := s.registered(ctx, f, w)
 	if err != nil {
 		return dynamo.Page[Shown]{}, err
 	}
@@ -102,6 +91,26 @@ func (s *Store) List(ctx context.Context, f Filter, w dynamo.Span) (dynamo.Page[
 		page.Items = append(page.Items, e.with(rows[e.EdgeID]))
 	}
 	return page, err
+}
+
+// selection is where the boxes of a filter are.
+func (f Filter) selection() dynamo.Selection {
+	by := dynamo.Selection{Table: dynamo.Edges, Index: "byChannel", Partition: release.Pair(f.EdgeType, f.Channel)}
+	if f.OrganizationID != "" {
+		by.Index, by.Partition = "byOrganization", f.OrganizationID
+	}
+	if f.IDPrefix != "" {
+		by.Least, by.Most = f.IDPrefix, f.IDPrefix+"~" // ~ comes after every character of an id
+	}
+	return by
+}
+
+// registered lists the registrations of a filter without an attribute.
+func (s *Store) registered(ctx context.Context, f Filter, w dynamo.Span) (dynamo.Page[Edge], error) {
+	if f.Pinned || f.OrganizationID != "" && f.Channel != "" {
+		return f.chosen(ctx, s.db, f.selection(), w)
+	}
+	return dynamo.List[Edge](ctx, s.db, f.selection(), w)
 }
 
 // EachPinned calls a function with every box of a channel whose pin holds. It reads all boxes of the channel.
@@ -219,7 +228,7 @@ func (s *Store) Has(ctx context.Context, organizationID, edgeType, channel strin
 	if organizationID == "" {
 		return false, nil
 	}
-	page, err := s.List(ctx, Filter{OrganizationID: organizationID, EdgeType: edgeType, Channel: channel}, dynamo.Span{Limit: 1})
+	page, err := s.registered(ctx, Filter{OrganizationID: organizationID, EdgeType: edgeType, Channel: channel}, dynamo.Span{Limit: 1})
 	return len(page.Items) > 0, err
 }
 
