@@ -3,6 +3,8 @@
 package e2e
 
 import (
+	"crypto/md5"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -120,6 +122,18 @@ func follow(t *testing.T, l library) {
 	t.Run("good, at the door", func(t *testing.T) {
 		owner, b := begin(t, harness.WithDoor())
 		b.installs(t, owner)
+	})
+	t.Run("an artifact that the service keeps", func(t *testing.T) {
+		owner, b := begin(t)
+		b.start(t, "1.0.0")
+		runs(t, owner, b.id, "1.0.0")
+		image := file(b.shelf.content)
+		asked := owner.Put(t, image.path(), strings.Replace(image.described(), "}", fmt.Sprintf(`,"md5":"%x"}`, md5.Sum(b.shelf.content)), 1))
+		expect.Equal(t, send(t, asked, string(image)), http.StatusOK, "the store answers the upload")
+		owner.Patch(t, image.path(), `{"state":"kept"}`).Is(t, http.StatusOK)
+		owner.Put(t, channelPath("gateway-x", "canary"), image.publish("1.1.0")).Is(t, http.StatusCreated)
+		owner.Post(t, rollouts, judged(brief)).Made(t)
+		expect.Until(t, "the image is written", func() bool { return why(t, owner, b.id).Written == "1.1.0" })
 	})
 	t.Run("its plant is closed, and opens", func(t *testing.T) {
 		owner, b := begin(t)
