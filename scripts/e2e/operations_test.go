@@ -30,6 +30,10 @@ func TestOperations_EachCalledOnce(t *testing.T) {
 			root := path.Join("/", stage, "api") + "/"
 			for _, op := range table.All {
 				t.Run(op.ID, func(t *testing.T) {
+					if name == "E2E_URL" && strings.HasPrefix(op.Path, "/api/ota/artifacts") {
+						withoutStore(t, target, op)
+						return
+					}
 					call := target.Session(t, samples.Fresh(own)).Call(t, op.ID)
 					answer := target.Make(t, call)
 					if op.Limit == ratelimit.Copilot { // no target here has an assistant to ask
@@ -47,6 +51,14 @@ func TestOperations_EachCalledOnce(t *testing.T) {
 			})
 		})
 	}
+}
+
+// withoutStore calls an operation on artifacts where there is no store of them, which is the default of a deployment.
+func withoutStore(t *testing.T, target harness.Target, op operations.Operation) {
+	t.Helper()
+	at := strings.NewReplacer("{edgeType}", "gateway-x", "{sha256}", digest("a")).Replace(op.Path)
+	body := map[string]string{http.MethodPut: `{"sizeBytes":4,"filename":"1.1.0.img"}`, http.MethodPatch: `{"state":"kept"}`}[op.Method]
+	target.Owner(t).Do(t, op.Method, at, body).Refused(t, problem.Unavailable)
 }
 
 // shown fails unless a call succeeded as its sample says. Lists and reads must show what was made.
