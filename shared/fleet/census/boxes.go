@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/edge"
@@ -109,10 +112,9 @@ const (
 	soughtAtOnce = 100
 )
 
-// own is a page of an organization's boxes, in the order of their ids. It reads no box of another organization, so neither
-// the page nor its cost depends on them.
-func (s RolloutBoxes) own(ctx context.Context, after string, limit int) (page dynamo.Page[Box], err error) {
-	var ids []string
+// own are the next of an organization's boxes on the channel, in the order of their ids. It reads no box of another
+// organization, so neither a page nor its cost depends on them.
+func (s RolloutBoxes) own(ctx context.Context, after string) (ids []string, err error) {
 	err = s.edges.Each(ctx, s.organization, after, func(e edge.Edge) error {
 		if e.Pair() == s.of.Pair {
 			ids = append(ids, e.EdgeID)
@@ -122,86 +124,30 @@ func (s RolloutBoxes) own(ctx context.Context, after string, limit int) (page dy
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, errEnough) {
-		return page, err
+	if errors.Is(err, errEnough) {
+		err = nil
 	}
-	more := len(ids) > mostSought
-	for some := range slices.Chunk(ids[:min(len(ids), mostSought)], soughtAtOnce) {
-		rows, err := s.store.GetAll(ctx, some)
-		if err != nil {
-			return page, err
-		}
-		seen, err := s.seen(ctx, rows)
-		if err != nil {
-			return page, err
-		}
-		for _, id := range some {
-			row := rows[id]
-			if row.OrganizationID != s.organization || !s.includes(row, seen[id]) {
-				continue
-			}
-			if len(page.Items) == limit {
-				page.More, page.Last = true, page.Items[limit-1].EdgeID
-				return page, nil
-			}
-			page.Items = append(page.Items, box(row, seen[id]))
-		}
-	}
-	if more {
-		page.More, page.Last = true, ids[mostSought-1]
-	}
-	return page, nil
+	return ids, err
 }
 
-// includes reports whether a box that was last seen at a time is in the list.
-func (s RolloutBoxes) includes(row report.Row, seen time.Time) bool {
-	o := row.Counted()
-	if s.of.State == silent {
-		now := s.counts.db.Now()
-		return o.RolloutID == s.of.RolloutID && o.Silent(seen, now, s.counts.silentAfter(s.rollout, now))
-	}
-	return o.RolloutID == s.of.RolloutID && o.State == s.of.State
-}
-
-// seen looks up when boxes were last seen, if the list is of silent ones.
-func (s RolloutBoxes) seen(ctx context.Context, rows map[string]report.Row) (map[string]time.Time, error) {
-	if s.of.State != silent {
-		return nil, nil //nolint:nilnil // the zero value of a lookup is what it means
-	}
-	c := NewCensus(s.rollout, s.counts.db.Now())
-	var awaited []report.IndexEntry
-	for id, row := range rows {
-		if o := row.Counted(); o.RolloutID == s.of.RolloutID && o.Awaited() {
-			awaited = append(awaited, report.IndexEntry{EdgeID: id})
-		}
-	}
-	return sightedAt(s.counts.sightings(ctx, c, awaited))
-}
-
-func sightedAt(list []Sighting, err error) (map[string]time.Time, error) {
-	seen := map[string]time.Time{}
-	for _, box := range list {
-		seen[box.EdgeID] = box.LastSeen
-	}
-	return seen, err
-}
-
-// silent is a page of the silent boxes, in the order of their ids: those that a count names now. If more boxes could be silent
-// than a count looks up, they are those of its sample.
-func (s RolloutBoxes) silent(ctx context.Context, after string, limit int) (page dynamo.Page[Box], err error) {
+// awaited are the next boxes that a count looks up, in the order of their ids.
+func (s RolloutBoxes) awaited(ctx context.Context, after string) (ids []string, err error) {
 	c, err := s.counts.census(ctx, s.rollout, s.counts.db.Now())
 	if err != nil {
-		return page, err
+		return nil, err
 	}
-	c.settle()
-	var ids []string
 	for _, e := range c.Awaited.Chosen() {
 		if e.EdgeID > after {
 			ids = append(ids, e.EdgeID)
 		}
 	}
 	slices.Sort(ids)
-	for some := range slices.Chunk(ids, soughtAtOnce) {
+	return ids, nil
+}
+
+// among is a page of those boxes that are in the list. It looks at mostSought of them.
+func (s RolloutBoxes) among(ctx context.Context, ids []string, limit int) (page dynamo.Page[Box], err error) {
+	for some := range slices.Chunk(ids[:min(len(ids), mostSought)], soughtAtOnce) {
 		rows, err := s.store.GetAll(ctx, some)
 		if err != nil {
 			return page, err
@@ -214,13 +160,58 @@ func (s RolloutBoxes) silent(ctx context.Context, after string, limit int) (page
 			if !s.includes(rows[id], seen[id]) {
 				continue
 			}
-			if page.More = len(page.Items) == limit; page.More {
+			if len(page.Items) == limit {
+				page.More, page.Last = true, page.Items[limit-1].EdgeID
 				return page, nil
 			}
 			page.Items = append(page.Items, box(rows[id], seen[id]))
 		}
 	}
+	if len(ids) > mostSought {
+		page.More, page.Last = true, ids[mostSought-1]
+	}
 	return page, nil
+}
+
+// includes reports whether a box that was last seen at a time is in the list.
+func (s RolloutBoxes) includes(row report.Row, seen time.Time) bool {
+	o := row.Counted()
+	if o.RolloutID != s.of.RolloutID || s.organization != "" && row.OrganizationID != s.organization {
+		return false
+	}
+	if s.of.State == silent {
+		now := s.counts.db.Now()
+		return o.Silent(seen, now, s.counts.silentAfter(s.rollout, now))
+	}
+	return o.State == s.of.State
+}
+
+// seen looks up when boxes were last seen, if the list is of silent ones. A box that cannot be read in time is unknown.
+func (s RolloutBoxes) seen(ctx context.Context, rows map[string]report.Row) (map[string]time.Time, error) {
+	seen := map[string]time.Time{}
+	if s.of.State != silent {
+		return seen, nil
+	}
+	inTime, cancel := context.WithTimeout(ctx, forSightings)
+	defer cancel()
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	var mu sync.Mutex
+	for id, row := range rows {
+		if o := row.Counted(); o.RolloutID != s.of.RolloutID || !o.Awaited() || row.Subject == "" {
+			continue
+		}
+		group.Go(func() error {
+			if at, err := s.counts.seen(inTime, row.Subject); err == nil {
+				mu.Lock()
+				defer mu.Unlock()
+				seen[id] = at
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // no lookup fails
+	return seen, ctx.Err()
 }
 
 func box(row report.Row, seen time.Time) Box {
@@ -238,11 +229,16 @@ func box(row report.Row, seen time.Time) Box {
 // Page returns a page of the list after a position, in a random order that stays the same; silent boxes, and those of an
 // organization, in the order of the ids. It reads an index, so a change shows after a moment, usually within a second.
 func (s RolloutBoxes) Page(ctx context.Context, after string, limit int) (page dynamo.Page[Box], err error) {
-	switch {
-	case s.organization != "":
-		return s.own(ctx, after, limit)
-	case s.of.State == silent:
-		return s.silent(ctx, after, limit)
+	if s.byID() {
+		next := s.awaited
+		if s.organization != "" {
+			next = s.own
+		}
+		ids, err := next(ctx, after)
+		if err != nil {
+			return page, err
+		}
+		return s.among(ctx, ids, limit)
 	}
 	rows, err := s.store.Find(ctx, s.of, after, limit)
 	page.More, page.Last = rows.More, rows.Last

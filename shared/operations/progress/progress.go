@@ -82,7 +82,7 @@ var (
 			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
 			Grants: []operations.Grant{
 				operations.May(dynamo.Rollouts, dynamo.Get),
-				{Table: dynamo.Reports, Actions: []dynamo.Permission{dynamo.Get, dynamo.Query, dynamo.BatchGet}, Indexes: []string{"byState"}, OnlyIndexes: true},
+				{Table: dynamo.Reports, Actions: []dynamo.Permission{dynamo.Query, dynamo.BatchGet}, Indexes: []string{"byState"}, OnlyIndexes: true},
 				operations.May(dynamo.RateCounters, dynamo.Get),
 				operations.ListByIndex(dynamo.Edges, "byOrganization"),
 			},
