@@ -68,20 +68,11 @@ func chances(list []scored) (most, few float64) {
 		for end < len(list) && list[end].score == list[i].score {
 			end++
 		}
-		for ; i < end; i++ {
-			ranks[i] += float64(end) // the same for equal scores
+		for rank := float64(i+1+end) / 2; i < end; i++ { // the same for equal scores: their mean
+			ranks[i] = rank
 			if list[i].score >= limit && list[i].score > middle {
 				among[i] = 1
 			}
-		}
-	}
-	for i := len(list) - 1; i >= 0; { // midranks
-		begin := i
-		for begin >= 0 && list[begin].score == list[i].score {
-			begin--
-		}
-		for first := begin + 1; i > begin; i-- {
-			ranks[i] = (ranks[i] + float64(first+1)) / 2
 		}
 	}
 	const half = 0.5 // counts are whole
