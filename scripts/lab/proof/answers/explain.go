@@ -293,11 +293,9 @@ func (x *explainer) read(c Call) {
 		thing := c.answered()
 		x.activeRollout(c, thing)
 		x.guard(c, thing)
-		delete(thing, "standing")                // follows from the method and the time
+		beside(thing)
 		delete(thing, "order")                   // the release's, which the channel's events do not contain
 		delete(thing, "requires")                // as well
-		delete(thing, "saidAttributes")          // the box says them
-		delete(thing, "restless")                // follows from what it does
 		if c.Operation == "get-edge-enrolment" { // these follow from the boxes
 			for _, name := range []string{"edgeIds", "redemptions", "waiting"} {
 				delete(thing, name)
@@ -345,6 +343,14 @@ func (x *explainer) poll(c Call) {
 	}
 }
 
+// beside removes what a read and a list show besides the thing: what follows from its method and the time, and what a box says
+// or does.
+func beside(thing ledger.Item) {
+	for _, name := range []string{"standing", "saidAttributes", "restless"} {
+		delete(thing, name)
+	}
+}
+
 // some reports whether something holds for an event.
 func (x *explainer) some(holds func(ledger.Event) bool) bool {
 	for _, events := range x.trail {
@@ -369,9 +375,7 @@ func (x *explainer) list(c Call) {
 	for _, thing := range page.Items {
 		x.activeRollout(c, thing)
 		x.guard(c, thing)
-		for _, name := range []string{"standing", "saidAttributes", "restless"} {
-			delete(thing, name)
-		}
+		beside(thing)
 		id := c.about().Name(func(name string) string { return ledger.Plain(thing, name) })
 		events := x.trail[c.of(c.about().Type, id)]
 		revision := ledger.Number(thing, "revision")
