@@ -1,6 +1,6 @@
 // Command tick counts the boxes of the active rollouts, and has the guard judge and move those that have a policy. Then
-// it notifies people of unconfirmed recalls, and removes artifacts that are no longer needed. A schedule calls it once a minute; see census.Store.Tick and
-// method.Store.TellUnconfirmed.
+// it notifies people of unconfirmed recalls, and removes artifacts that are no longer needed. A schedule calls it once a
+// minute; see census.Store.Tick, method.Store.TellUnconfirmed and artifact.Store.Sweep.
 package main
 
 import (

@@ -32,11 +32,11 @@ func bytesMissing(ctx context.Context, bucket string, all []artifact.Row) (missi
 		return nil, err
 	}
 	for _, one := range all {
-		gone, err := store.Missing(ctx, one)
+		there, err := store.Has(ctx, one)
 		if err != nil {
 			return nil, fmt.Errorf("look for %s in %s: %w", one.Object(), bucket, err)
 		}
-		if gone {
+		if !there {
 			missing = append(missing, one)
 		}
 	}

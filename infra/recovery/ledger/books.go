@@ -72,7 +72,7 @@ func scan(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableID) st
 				switch id := Text(item, "id"); {
 				case table.ID == dynamo.Rollouts && id == "freeze":
 					under = freezes
-				case table.ID == dynamo.Releases && Text(item, "edgeType") == "#artifacts":
+				case table.ID == dynamo.Releases && Text(item, "edgeType") == artifact.Partition:
 					under = artifacts
 					item["edgeType"], item["sha256"], _ = strings.Cut(Text(item, "version"), "/")
 				case table.ID == dynamo.Progress && Text(item, "part") == "warnings":

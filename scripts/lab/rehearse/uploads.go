@@ -43,11 +43,11 @@ func uploads(ctx context.Context, c *cloud) error {
 	image := []byte("the bytes of a release")
 	row := artifact.Row{ID: fmt.Sprintf("gateway-x/%x", sha256.Sum256(image)), Key: "abcdefghijklmnopqrstuvwxyz", Filename: "image.swu",
 		Details: release.Details{SizeBytes: int64(len(image))}}
-	// Missing tells an object that is not there from one that may not be read, and compares length and digest.
+	// Has tells an object that is not there from one that may not be read, and compares length and digest.
 	there := func(want bool) error {
-		missing, err := store.Missing(ctx, row)
-		if err == nil && missing == want {
-			err = fmt.Errorf("the bytes are there: %t", !want)
+		has, err := store.Has(ctx, row)
+		if err == nil && has != want {
+			err = fmt.Errorf("the bytes are there: %t", has)
 		}
 		return err
 	}

@@ -97,7 +97,7 @@ func (r Row) ask(w Wish, missing bool, at time.Time) (next Row, event string, er
 	case r.Removing:
 		return r, "", problem.New(problem.Conflict, "The artifact is being removed. Ask again in some minutes.")
 	case r.Revision == 0 || r.State == Removed:
-		return Row{Partition: partition, ID: id(w.Name), Key: strings.ToLower(rand.Text()), Filename: w.Filename, Details: described,
+		return Row{Partition: Partition, ID: id(w.Name), Key: strings.ToLower(rand.Text()), Filename: w.Filename, Details: described,
 			State: Waiting, Revision: r.Revision + 1, CreatedAt: at, UpdatedAt: at}, "ArtifactAsked", nil
 	case described.With(next.Details) != next.Details:
 		return r, "", r.differs()

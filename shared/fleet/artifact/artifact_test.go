@@ -17,7 +17,7 @@ var (
 
 // in is the row of an artifact in a state, changed at noon.
 func in(s State, arrived bool) Row {
-	r := Row{Partition: partition, ID: id(image.Name), Key: "secret", Filename: "image.swu", Details: release.Details{SizeBytes: 10},
+	r := Row{Partition: Partition, ID: id(image.Name), Key: "secret", Filename: "image.swu", Details: release.Details{SizeBytes: 10},
 		State: s, Arrived: arrived, Revision: 3, CreatedAt: noon, UpdatedAt: noon}
 	if s == Deleted {
 		r.RemoveAt = new(noon.Add(lingers))

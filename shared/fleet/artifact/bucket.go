@@ -87,8 +87,8 @@ type Upload struct {
 // unsigned is what is signed instead of a body's digest.
 const unsigned = "UNSIGNED-PAYLOAD"
 
-// upload signs an upload.
-func (b *Bucket) upload(ctx context.Context, r Row) (*Upload, error) {
+// Sign signs an upload.
+func (b *Bucket) Sign(ctx context.Context, r Row) (*Upload, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPut, b.store+"/"+r.Object(), nil)
 	if err != nil {
 		return nil, err
@@ -114,8 +114,8 @@ func checksum(r Row) string {
 	return base64.StdEncoding.EncodeToString(sum)
 }
 
-// has reports whether the bucket has the bytes: so many, with the digest. It returns CONFLICT if it has others.
-func (b *Bucket) has(ctx context.Context, r Row) (bool, error) {
+// Has reports whether the bucket has the bytes: so many, with the digest. It returns CONFLICT if it has others.
+func (b *Bucket) Has(ctx context.Context, r Row) (bool, error) {
 	there, header, err := b.call(ctx, http.MethodHead, r)
 	if length := header.Get("Content-Length"); there && (length != strconv.FormatInt(r.SizeBytes, 10) || header.Get("X-Amz-Checksum-Sha256") != checksum(r)) {
 		return false, problem.New(problem.Conflict, "The store has other bytes for this artifact: %s, and not %d. Delete it, and upload it again.", length, r.SizeBytes)
@@ -123,8 +123,8 @@ func (b *Bucket) has(ctx context.Context, r Row) (bool, error) {
 	return there, err
 }
 
-// remove removes the bytes, if they are there.
-func (b *Bucket) remove(ctx context.Context, r Row) error {
+// Remove removes the bytes, if they are there.
+func (b *Bucket) Remove(ctx context.Context, r Row) error {
 	_, _, err := b.call(ctx, http.MethodDelete, r)
 	return err
 }

@@ -16,12 +16,12 @@ import (
 // ResourceType is the resource type of artifacts in the audit trail.
 const ResourceType = "artifact"
 
-// partition has all artifacts. No edge type is called so.
-const partition = "#artifacts"
+// Partition has all artifacts. No edge type is called so.
+const Partition = "#artifacts"
 
 func id(n Name) string { return n.EdgeType + "/" + n.SHA256 }
 
-func key(n Name) dynamo.Key { return dynamo.Key{"edgeType": partition, "version": id(n)} }
+func key(n Name) dynamo.Key { return dynamo.Key{"edgeType": Partition, "version": id(n)} }
 
 // Kind describes artifacts to the write path. A row with another key is another artifact, whatever its revision.
 var Kind = change.Kind[Row]{
@@ -101,7 +101,7 @@ func (s *Store) List(ctx context.Context, edgeType string, w dynamo.Span) (dynam
 	if err := s.bucket.check(); err != nil {
 		return dynamo.Page[Artifact]{}, err
 	}
-	all := dynamo.Selection{Table: dynamo.Releases, Partition: partition}
+	all := dynamo.Selection{Table: dynamo.Releases, Partition: Partition}
 	if edgeType != "" {
 		all.Least, all.Most = edgeType+"/", edgeType+"/~"
 	}
@@ -134,7 +134,7 @@ func (s *Store) Ask(ctx context.Context, from audit.Origin, w Wish) (Asked, erro
 		}
 		missing := false
 		if was.Arrived {
-			there, err := s.bucket.has(ctx, was)
+			there, err := s.bucket.Has(ctx, was)
 			if err != nil {
 				return err
 			}
@@ -151,7 +151,7 @@ func (s *Store) Ask(ctx context.Context, from audit.Origin, w Wish) (Asked, erro
 	}
 	asked := Asked{Artifact: s.shown(now)}
 	if !now.Arrived {
-		asked.Upload, err = s.bucket.upload(ctx, now)
+		asked.Upload, err = s.bucket.Sign(ctx, now)
 	}
 	return asked, err
 }
@@ -172,7 +172,7 @@ func (s *Store) Finish(ctx context.Context, from audit.Origin, n Name) (Artifact
 		if now = next; err != nil || event == "" {
 			return err
 		}
-		if there, err := s.bucket.has(ctx, was); err != nil {
+		if there, err := s.bucket.Has(ctx, was); err != nil {
 			return err
 		} else if !there {
 			return was.Used(n)

@@ -27,7 +27,7 @@ func (s *Store) Sweep(ctx context.Context, from audit.Origin, uses Uses) (all bo
 	ctx, cancel := context.WithTimeout(ctx, sweepFor)
 	defer cancel()
 	var due []Row
-	err = dynamo.Walk(ctx, s.db, dynamo.Selection{Table: dynamo.Releases, Partition: partition, Eventually: true}, nil, 0, func(r Row) error {
+	err = dynamo.Walk(ctx, s.db, dynamo.Selection{Table: dynamo.Releases, Partition: Partition, Eventually: true}, nil, 0, func(r Row) error {
 		if r.Due(s.db.Now()) {
 			due = append(due, r)
 		}
@@ -63,7 +63,7 @@ func (s *Store) sweep(ctx context.Context, from audit.Origin, n Name, uses Uses)
 	if err != nil || !now.Removing {
 		return err
 	}
-	if err := s.bucket.remove(ctx, now); err != nil {
+	if err := s.bucket.Remove(ctx, now); err != nil {
 		return err
 	}
 	return s.db.Commit(ctx, dynamo.TransactUpdate(ResourceType, dynamo.Releases, key(n), "REMOVE #removing", nil, unchanged(now)))
