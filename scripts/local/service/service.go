@@ -19,7 +19,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"wavegate/scripts/local/bucket"
 	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/gateway"
 	"wavegate/scripts/local/runtime"
@@ -30,6 +29,7 @@ import (
 	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/setting"
+	"wavegate/shared/testing/bucket"
 	"wavegate/shared/testing/dynamolocal"
 )
 

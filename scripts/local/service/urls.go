@@ -10,12 +10,12 @@ import (
 	"slices"
 	"time"
 
-	"wavegate/scripts/local/bucket"
 	"wavegate/scripts/local/gateway"
 	"wavegate/shared/operations"
 	"wavegate/shared/operations/boxes"
 	"wavegate/shared/operations/door"
 	"wavegate/shared/platform/setting"
+	"wavegate/shared/testing/bucket"
 )
 
 // bell describes the bell as an operation: its permissions and its settings.

@@ -19,7 +19,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/uuid"
 
-	"wavegate/scripts/local/bucket"
 	"wavegate/shared/fleet/artifact"
 	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
@@ -28,6 +27,7 @@ import (
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
+	"wavegate/shared/testing/bucket"
 	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
