@@ -334,3 +334,33 @@ test('rollouts that are being halted, or are bad at 100 %, are marked', async ({
 	await page.setViewportSize({ width: 320, height: 900 });
 	await looksWell(page, 'halting and bad, narrow');
 });
+
+test('a box is found by a part of its id, and leads to its plant and back', async ({ page }) => {
+	await register('gateway-list', 'stable', '1.0.0', 'Found-', 60);
+	await signIn(page, 'otto', 'platform_owner');
+	await show(page, '#/box', 'All boxes');
+	const boxes = table(page, 'Boxes').locator('tbody tr');
+	await field(page, 'Part of the id').fill('OUND-00');
+	await press(page, 'Find');
+	await says(page, '50 boxes so far.');
+	await press(page, 'Show more');
+	await says(page, '60 boxes in all.');
+	const answer = (await as('otto', 'GET', '/api/edges?idPart=ound-&factoryId=lyon-2&limit=100')).value;
+	await field(page, 'Plant').fill('lyon-2');
+	await press(page, 'Find');
+	await says(page, `${answer.items.length} boxes in all.`);
+	await expect(boxes).toHaveCount(answer.items.length);
+	await expect(boxes.first()).toContainText('1.0.0');
+	await looksWell(page, 'boxes');
+	await boxes.first().getByRole('link', { name: 'lyon-2' }).click();
+	await says(page, 'Machines');
+	await expect(table(page, 'Boxes')).toContainText('Found-0002');
+	await looksWell(page, 'plant');
+	await page.getByRole('link', { name: 'Found-0002' }).click();
+	await says(page, 'Runs 1.0.0');
+	await page.getByLabel('Find a box, or a channel’s log').fill('ound-0017');
+	await page.keyboard.press('Enter');
+	await says(page, 'Ids that contain it');
+	await page.getByRole('link', { name: 'Found-0017' }).click();
+	await expect(page.getByRole('heading', { name: 'Found-0017' })).toBeVisible();
+});
