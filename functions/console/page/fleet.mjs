@@ -39,7 +39,7 @@ export function Fleet() {
 /** A plant: when it takes updates, its boxes, its machines, and what happened there. */
 export function Plant({ id }) {
 	return html`<${Shown} of=${read(at`/api/factories/${id}`, 60)} lines=${4} none=${() => html`<h1>Plant</h1><${Empty} title=${html`There is no plant <${Said}>${id}<//>.`} />`} then=${(f) => html`
-		<h1><${Said}>${f.name}<//></h1><ul class="rows"><${Row} f=${f} /></ul>
+		<h1><${Said}>${f.name}<//></h1><section aria-labelledby="updates"><h2 id="updates">Updates</h2><ul class="rows"><${Row} f=${f} /></ul></section>
 		${may('list-edges') && html`<section aria-labelledby="boxes"><h2 id="boxes">Boxes</h2><${List} of=${{ organizationId: f.organizationId, factoryId: id }} /></section>`}
 		${may('list-machines') && html`<section aria-labelledby="machines"><h2 id="machines">Machines</h2><${Shown} of=${read(at`/api/factories/${id}/machines` + '?limit=100', 120)} lines=${2} then=${({ items, next }) => items.length
 			? html`<${Table} label="Machines" head=${['Machine', 'Name', 'Classes', 'Box']} rows=${items.map((m) => [m.code, html`<${Said}>${m.name ?? ''}<//>`, (m.classes ?? []).join(', '), m.edgeId && html`<a href=${`#/box/${encodeURIComponent(m.edgeId)}`}>${m.edgeId}</a>`])} />${next && html`<p class="note">And more.</p>`}`
