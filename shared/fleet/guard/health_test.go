@@ -80,6 +80,11 @@ func TestDecide_HealthNumbers(t *testing.T) {
 				now["crashes"] = 1
 			}
 		}, sentence: "Halt: crashes is 0.2 in 100 of 100 boxes that have the release, and 0 in 300 of 300 that it did not reach, in a day on average."},
+		"one in five crashes, and one without the release says any number": {action: guard.Halt, reason: guard.HealthWorse, say: func(i int, now map[string]float64) {
+			if i%5 == 0 {
+				now["crashes"] = 1
+			}
+		}, change: func(_ *guard.Policy, e *guard.Evidence) { e.Workers[len(e.Workers)-1].Now["crashes"] = 1e12 }},
 		"one box is wild":  {say: times(1e11, func(i int) bool { return i == 7 }), action: guard.Promote, reason: guard.Clear},
 		"another unit":     {say: times(1000, all), action: guard.Halt, reason: guard.HealthWorse},
 		"a few much worse": {say: times(3, func(i int) bool { return i%4 == 0 }), action: guard.Halt, reason: guard.HealthWorse},
