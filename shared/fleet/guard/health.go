@@ -107,8 +107,8 @@ func (n Number) look(name string, workers []Worker, share func(budget float64) f
 	l.Reached.Now, l.Control.Now = n.now(name, list, true), n.now(name, list, false)
 	const half = 0.5
 	l.Unreported = l.Reached.few() || l.Control.few() || drawn(all, silent, half) <= share(healthHold)
-	if l.Halts = n.harms(name, workers, share(healthHalt)); l.Halts {
-		l.Only = n.only(name, workers, share(healthHalt))
+	if l.Halts = n.harms(name, list, share(healthHalt)); l.Halts {
+		l.Only = n.only(name, list, share(healthHalt))
 	}
 	return l
 }
@@ -116,25 +116,21 @@ func (n Number) look(name string, workers []Worker, share func(budget float64) f
 // few reports whether too few boxes say a number.
 func (s Saying) few() bool { return float64(s.Said) < saying*float64(s.Boxes) }
 
-// only is the organization without whose boxes a number would not be worse, if those of the others contradict it.
-func (n Number) only(name string, workers []Worker, level float64) string {
-	organizations := map[string]bool{}
-	for _, w := range workers {
-		organizations[w.Organization] = organizations[w.Organization] || w.Reached
-	}
-	for _, id := range slices.Sorted(maps.Keys(organizations)) {
-		var others []Worker
-		saying := 0
-		for _, w := range workers {
-			if w.Organization == id {
-				continue
-			}
-			others = append(others, w)
-			if w.Reached && w.says(name) {
-				saying++
-			}
+// only is the organization without whose boxes a number would not be worse, if those of the others contradict it. A factory is
+// that of one organization, so the others' scores do not depend on it.
+func (n Number) only(name string, list []scored, level float64) string {
+	reached, of := 0, map[string]int{}
+	for _, s := range list {
+		if s.Reached {
+			reached, of[s.Organization] = reached+1, of[s.Organization]+1
 		}
-		if saying >= OthersEnough && !n.harms(name, others, level) && n.contradicted(name, workers, id, contradiction/float64(len(organizations))) {
+	}
+	for _, id := range slices.Sorted(maps.Keys(of)) {
+		if reached-of[id] < OthersEnough || !contradicted(list, id, contradiction/float64(len(of))) {
+			continue
+		}
+		others := slices.DeleteFunc(slices.Clone(list), func(s scored) bool { return s.Organization == id })
+		if !n.harms(name, others, level) {
 			return id
 		}
 	}
@@ -143,9 +139,9 @@ func (n Number) only(name string, workers []Worker, level float64) string {
 
 // contradicted reports whether the boxes of the other organizations contradict that a number is worse with the release: of the
 // boxes that have it, those of the organization are worse than chance explains.
-func (n Number) contradicted(name string, workers []Worker, by string, level float64) bool {
+func contradicted(all []scored, by string, level float64) bool {
 	var list []scored
-	for _, s := range n.changes(name, workers) {
+	for _, s := range all {
 		if s.Reached {
 			s.Factory, s.Reached = "", s.Organization == by
 			list = append(list, s)

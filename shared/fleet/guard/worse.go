@@ -148,9 +148,8 @@ func drawn(list []scored, scores []float64, less float64) float64 {
 	return lot.AtLeast(sum)
 }
 
-// harms reports whether a number is worse with the release, at a level.
-func (n Number) harms(name string, workers []Worker, level float64) bool {
-	list := n.changes(name, workers)
+// harms reports whether a number is worse with the release, at a level. It sorts the changes.
+func (n Number) harms(name string, list []scored, level float64) bool {
 	reached, worse := 0, 0
 	for _, s := range list {
 		if s.Reached {
@@ -166,7 +165,7 @@ func (n Number) harms(name string, workers []Worker, level float64) bool {
 	if n.Is == counter && !n.risen(name, list) {
 		return false
 	}
-	most, few := chances(list) // and sorts the list
+	most, few := chances(list)
 	return most <= level*mostWorse || few <= level*fewWorse || n.Is == gauge && drawn(list, near(list), 0) <= level*nearWorse
 }
 
