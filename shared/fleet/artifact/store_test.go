@@ -215,6 +215,32 @@ func TestSweep_KilledAtAnyPoint_IsMadeUpFor(t *testing.T) {
 	})
 }
 
+// TestSweep_OfWhatFails_DoesNotKeepOthersWaiting: a sweep takes ten artifacts, and the uses of more than that cannot be found.
+func TestSweep_OfWhatFails_DoesNotKeepOthersWaiting(t *testing.T) {
+	eachShelf(t, func(t *testing.T, s *shelf) {
+		own := s.n.EdgeType
+		for i := range 13 {
+			s.n.EdgeType = fmt.Sprintf("%s-%02d", own, i)
+			_, err := s.ask()
+			expect.OK(t, err)
+		}
+		s.ahead.Store(int64(25 * time.Hour))
+		uses := func(_ context.Context, n artifact.Name) ([]string, error) {
+			if strings.HasPrefix(n.EdgeType, own) && n != s.n {
+				return nil, errors.New("unreadable")
+			}
+			return nil, nil
+		}
+		for range 200 {
+			_, err := s.Sweep(s.ctx(), audit.Origin{}, uses)
+			expect.Error(t, err, "unreadable", "the sweep")
+		}
+		r, err := s.Row(s.ctx(), s.n)
+		expect.OK(t, err)
+		expect.Equal(t, r.State, artifact.Removed, "the last one")
+	})
+}
+
 // TestSweep_OfWhatIsUsedAgain_BringsItBack: boxes went on to download it meanwhile.
 func TestSweep_OfWhatIsUsedAgain_BringsItBack(t *testing.T) {
 	eachShelf(t, func(t *testing.T, s *shelf) {
