@@ -87,6 +87,21 @@ const (
 	saying       = 0.5 // of the boxes must say a number
 )
 
+// together puts boxes that are alone in their factories together, as if they were in one. Chance has chosen those with the
+// release among them, too, and there is nothing that a box has in common with others.
+func together(workers []Worker) []Worker {
+	boxes, list := map[string]int{}, slices.Clone(workers)
+	for _, w := range workers {
+		boxes[w.Factory]++
+	}
+	for i, w := range list {
+		if boxes[w.Factory] == 1 {
+			list[i].Factory = ""
+		}
+	}
+	return list
+}
+
 // look looks at a number at a share of the budgets.
 func (n Number) look(name string, workers []Worker, share func(budget float64) float64) NumberLook {
 	l := NumberLook{Name: name, More: n.more(name, workers), counts: n.Is == counter}
@@ -116,8 +131,8 @@ func (n Number) look(name string, workers []Worker, share func(budget float64) f
 // few reports whether too few boxes say a number.
 func (s Saying) few() bool { return float64(s.Said) < saying*float64(s.Boxes) }
 
-// only is the organization without whose boxes a number would not be worse, if those of the others contradict it. A factory is
-// that of one organization, so the others' scores do not depend on it.
+// only is the organization without whose boxes a number would not be worse, if those of the others contradict it. The boxes of
+// a factory are of one organization, so the others' scores hardly depend on it.
 func (n Number) only(name string, list []scored, level float64) string {
 	reached, of := 0, map[string]int{}
 	for _, s := range list {
@@ -163,8 +178,9 @@ func (d decision) numbers() []NumberLook {
 		}
 	}
 	if e.Workers != nil && taken.Number > 0 && taken.At.Equal(e.AsOf) && !slices.Equal(d.kinds, e.Surveys) {
+		workers := together(e.Workers)
 		for _, name := range slices.Sorted(maps.Keys(d.policy.Health)) {
-			l := d.policy.Health[name].look(name, e.Workers, func(budget float64) float64 {
+			l := d.policy.Health[name].look(name, workers, func(budget float64) float64 {
 				return surveyLevel(budget, e.Stage, taken.Number) / float64(len(d.policy.Health))
 			})
 			l.Percent, l.At = e.Stage, e.AsOf
