@@ -184,11 +184,17 @@ func (d decision) numbers() []NumberLook {
 				return surveyLevel(budget, e.Stage, taken.Number) / float64(len(d.policy.Health))
 			})
 			l.Percent, l.At = e.Stage, e.AsOf
-			l.Accepted = slices.ContainsFunc(list, func(o NumberLook) bool { return o.Name == name && o.Accepted })
+			l.Accepted = slices.ContainsFunc(list, func(o NumberLook) bool { return o.Name == name && o.Accepted && !e.leavesOut(o.Only) })
 			list = append(slices.DeleteFunc(list, func(o NumberLook) bool { return o.Name == name && o.Percent == e.Stage }), l)
 		}
 	}
 	return list
+}
+
+// leavesOut reports whether an organization is named that has no boxes any more among those that are asked. What a person accepted of
+// its boxes is nothing that the others have to bear.
+func (e Evidence) leavesOut(organization string) bool {
+	return organization != "" && !slices.ContainsFunc(e.Workers, func(w Worker) bool { return w.Organization == organization })
 }
 
 // looked reports whether there is a look at each number since the rollout got to its stage, or was resumed.

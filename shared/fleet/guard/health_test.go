@@ -132,6 +132,16 @@ func TestDecide_HealthNumbers(t *testing.T) {
 			e.Resumed = e.Since.Add(time.Minute)
 			e.Numbers = []guard.NumberLook{{Name: "cycle", Percent: 1, At: e.Since, Halts: true}}
 		}},
+		"a person went on without the one organization, and it is worse for the others": {say: times(1.1, all), action: guard.Halt, reason: guard.HealthWorse,
+			change: func(_ *guard.Policy, e *guard.Evidence) {
+				e.Resumed = e.Since.Add(time.Minute)
+				e.Numbers = []guard.NumberLook{{Name: "cycle", Percent: 1, At: e.Since, Halts: true, Only: "o0"}}
+				e.Workers = slices.DeleteFunc(e.Workers, func(w guard.Worker) bool { return w.Organization == "o0" })
+			}},
+		"a person went on with it": {say: times(1.1, all), action: guard.Promote, reason: guard.Clear, change: func(_ *guard.Policy, e *guard.Evidence) {
+			e.Resumed = e.Since.Add(time.Minute)
+			e.Numbers = []guard.NumberLook{{Name: "cycle", Percent: 1, At: e.Since, Halts: true, Only: "o0"}}
+		}},
 		"a number that was taken out": {say: none, action: guard.Promote, reason: guard.Clear, change: func(_ *guard.Policy, e *guard.Evidence) {
 			e.Numbers = []guard.NumberLook{{Name: "heat", Percent: 10, At: e.Since, Halts: true, Unreported: true}}
 		}},
