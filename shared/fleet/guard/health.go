@@ -122,8 +122,8 @@ func (n Number) look(name string, workers []Worker, share func(budget float64) f
 	l.Reached.Now, l.Control.Now = n.now(name, list, true), n.now(name, list, false)
 	const half = 0.5
 	l.Unreported = l.Reached.few() || l.Control.few() || drawn(all, silent, half) <= share(healthHold)
-	if l.Halts = n.harms(name, list, share(healthHalt)); l.Halts {
-		l.Only = n.only(name, list, share(healthHalt))
+	if changes := n.changes(name, workers); n.harms(name, changes, share(healthHalt)) {
+		l.Halts, l.Only = true, n.only(name, changes, share(healthHalt))
 	}
 	return l
 }
