@@ -156,6 +156,7 @@ func TestUpload_OfAnythingElse_IsRefusedByTheStore(t *testing.T) {
 			"longer": {content, func(r *http.Request) {
 				r.URL.RawQuery = strings.Replace(r.URL.RawQuery, "Expires=3600", "Expires=36000", 1)
 			}, http.StatusForbidden},
+			"as public":        {content, func(r *http.Request) { r.Header.Set("X-Amz-Acl", "public-read") }, http.StatusForbidden},
 			"two signatures":   {content, func(r *http.Request) { r.Header.Set("Authorization", "Bearer x") }, http.StatusBadRequest},
 			"without a length": {content, func(r *http.Request) { r.ContentLength = -1; r.Body = io.NopCloser(strings.NewReader(content)) }, http.StatusLengthRequired},
 			"deleted by it":    {content, func(r *http.Request) { r.Method = http.MethodDelete }, http.StatusForbidden},
