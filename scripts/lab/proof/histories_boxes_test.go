@@ -52,7 +52,7 @@ var ofBoxes = kind{
 		}
 		return func(db *dynamo.DB, name string) func(history.Input) history.Output {
 			s := &box{
-				id: name, edgeType: edgeType, registry: edge.NewRegistry(db, 1).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}), edges: edge.NewStore(db), reports: report.NewStore(db, 1),
+				id: name, edgeType: edgeType, registry: edge.NewRegistry(db, 1).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}), edges: edge.NewStore(db), reports: report.NewStore(db, 1),
 				taken: polling.NewReports(db, 1, fleetIssuer),
 				polls: polling.NewPolls(db, polling.Settings{PollInterval: time.Minute, IdlePollInterval: time.Minute, Shards: 1, Issuers: fleetIssuer}, time.Now),
 			}
@@ -71,7 +71,8 @@ func rollOut(t *testing.T, db *dynamo.DB, edgeType, channel, target string) {
 	ctx := admission.Unlimited(t.Context())
 	for where, version := range map[string]string{channel: "1.0.0", "lab": target} {
 		_, err := publication.NewStore(db).Publish(ctx, from, release.Publication{EdgeType: edgeType, Channel: where, CurrentVersion: version,
-			SHA256: version, ArtifactURL: "https://artifacts.example/" + version}, input.Preconditions{})
+			SHA256: version, ArtifactURL: "https://artifacts.example/" + version,
+			Lineage: release.Lineage{Order: int64(version[0])}}, input.Preconditions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,8 @@ package history
 import "wavegate/shared/platform/problem"
 
 // Targets are the versions that boxes are offered, by channel. Rollouts at 100 percent offer
-// them, so the offer depends only on a box's channel.
+// them. A box that was moved and runs a newer version keeps it. Of these versions, the greater
+// text is the newer one.
 var Targets = map[string]string{"stable": "2.0.0", "canary": "3.0.0"}
 
 // A Box is a registration as it is read. Revision 0 means that there is none.
@@ -29,6 +30,18 @@ type boxState struct {
 	Box        Box
 	Registered bool // if false, Box.Revision is the revision of the retirement
 	ReportRow  ReportRow
+	Moved      bool   // to another channel since it was registered
+	Told       string // by its last poll
+	From       string // the version that it ran when it got its offer, or fell back to
+}
+
+// tells is the version that a poll of the box is told.
+func (b boxState) tells(running string) string {
+	target := Targets[b.Box.Channel]
+	if b.Moved && running > target {
+		return running
+	}
+	return target
 }
 
 func (b boxState) refusals(in Input) []problem.Code {
@@ -55,7 +68,7 @@ func (b boxState) refusals(in Input) []problem.Code {
 func (b boxState) shows(in Input, out Output) bool {
 	switch in.Action {
 	case Poll:
-		return out.Told == Targets[b.Box.Channel]
+		return out.Told == b.tells(in.Running)
 	case Report:
 		after, _ := b.apply(in)
 		return out.GiveUp == (in.Outcome == "failed" && max(in.Attempt, after.ReportRow.Attempts) >= MostAttempts)
@@ -74,7 +87,7 @@ func (b boxState) apply(in Input) (after boxState, created bool) {
 		if b.Registered && b.Box.Channel == in.Channel {
 			return b, false
 		}
-		created = !b.Registered
+		created, b.Moved = !b.Registered, b.Registered
 		b.Registered, b.Box = true, Box{in.Channel, b.Box.Revision + 1}
 	case Retire:
 		// A box that is registered again has no earlier offers and reports.
@@ -87,27 +100,33 @@ func (b boxState) apply(in Input) (after boxState, created bool) {
 	return b, created
 }
 
-// polls applies a poll. What the box is told becomes its offer, unless it already has that
-// offer. A box that runs its offer has installed it. A box that ran its offer and now runs
-// another version has fallen back.
+// polls applies a poll. First what the box runs decides about its offer: a box that runs it has
+// installed it, and one that ran it and now runs another version has fallen back, unless it
+// follows another answer. Then what the box is told becomes its offer, unless it already has
+// that offer, or keeps what it runs.
 func (b *boxState) polls(running string) {
-	s, told := &b.ReportRow, Targets[b.Box.Channel]
-	before := s.Running
-	s.Running = running
-	if s.Offered != told {
-		*s = ReportRow{Running: running, Offered: told, State: "offered"}
-		if running == told {
-			s.State = "installed"
-		}
-		return
-	}
+	s, told := &b.ReportRow, b.tells(running)
+	before, follows := s.Running, running == told && b.Told != told
+	s.Running, b.Told = running, told
 	pending := s.State == "offered" || s.State == "working" || s.State == "deferred"
 	switch {
-	case running == told && (pending || before != told):
+	case running == s.Offered && (pending || before != running):
 		// That it fell back before stays known.
 		s.State, s.Failed = "installed", s.Failed && s.State != "failed"
-	case running != told && before == told && (s.State == "installed" || s.State == "failed"):
-		s.State, s.Failed = "reverted", true
+	case running == s.Offered || before != s.Offered:
+	case s.State == "failed":
+		s.State = "reverted"
+	case s.State == "installed" && (!follows || running == b.From):
+		s.State, s.Failed, b.From = "reverted", true, running
+	}
+	again := s.Offered == told && s.State == "installed" && running != told
+	switch {
+	case told != Targets[b.Box.Channel], s.Offered == told && !again:
+		return
+	case running == told:
+		*s, b.From = ReportRow{Running: running, Offered: told, State: "installed"}, ""
+	default:
+		*s, b.From = ReportRow{Running: running, Offered: told, State: "offered", Failed: again && s.Failed}, running
 	}
 }
 

@@ -28,6 +28,7 @@ var (
 	retire   = Input{Action: Retire}
 	comeBack = Input{Action: Register, Channel: "stable"}
 	moveAway = Input{Action: Register, Channel: "canary"}
+	newer    = Input{Action: Poll, Running: "3.0.0"}
 	readBox  = Input{Action: ReadBox}
 	readRow  = Input{Action: ReadReportRow}
 	told     = Output{Told: "2.0.0"}
@@ -48,6 +49,8 @@ func TestCheckBox_LinearizableHistory_Passes(t *testing.T) {
 			span{8, 9, readBox, Output{Box: Box{"stable", 3}}}, span{10, 11, readRow, Output{}}),
 		"a box that moves keeps its reports": polled(span{4, 5, reported("failed", 1), Output{}}, span{6, 7, moveAway, Output{}},
 			span{8, 9, readRow, reportRow("failed", 1)}),
+		"a box that moves keeps the newer version that it runs": polled(span{4, 5, moveAway, Output{}}, span{6, 7, newer, Output{Told: "3.0.0"}},
+			span{8, 9, comeBack, Output{}}, span{10, 11, newer, Output{Told: "3.0.0"}}, span{12, 13, fellBack, told}),
 		"the third failure is the last": polled(span{4, 5, reported("failed", 2), Output{}}, span{6, 7, reported("failed", 3), Output{GiveUp: true}}),
 		"an old failure reported again": polled(span{4, 5, reported("failed", 1), Output{}}, span{6, 7, updated, told},
 			span{8, 9, reported("failed", 1), Output{}}, span{10, 11, readRow, Output{ReportRow: ReportRow{"2.0.0", "2.0.0", "installed", false, 1}}}),
@@ -75,6 +78,10 @@ func TestCheckBox_OtherHistory_Fails(t *testing.T) {
 		"a box is registered again with its old revisions": polled(span{4, 5, retire, Output{}}, span{6, 7, comeBack, Output{Created: true}}, span{8, 9, readBox, Output{Box: Box{"stable", 1}}}),
 		"a poll revives a retired box":                     polled(span{4, 9, retire, Output{}}, span{5, 8, updated, told}, span{10, 11, readRow, Output{ReportRow: ended}}),
 		"a poll of the old channel after a move":           polled(span{4, 5, moveAway, Output{}}, span{6, 7, updated, told}),
+		"a box that moves is sent back":                    polled(span{4, 5, moveAway, Output{}}, span{6, 7, comeBack, Output{}}, span{8, 9, newer, told}),
+		"a box keeps a version that it does not run":       polled(span{4, 5, moveAway, Output{}}, span{6, 7, newer, Output{Told: "3.0.0"}}, span{8, 9, comeBack, Output{}}, span{10, 11, fellBack, Output{Told: "3.0.0"}}),
+		"a box keeps a newer version without a move":       polled(span{4, 5, newer, Output{Told: "3.0.0"}}),
+		"a box that came back keeps its newer version":     polled(span{4, 5, moveAway, Output{}}, span{6, 7, retire, Output{}}, span{8, 9, comeBack, Output{Created: true}}, span{10, 11, newer, Output{Told: "3.0.0"}}),
 		"an installation that a poll did not record":       polled(span{4, 5, fellBack, told}, span{6, 7, readRow, Output{ReportRow: ended}}),
 		"a fallback that is not recorded":                  polled(span{4, 5, updated, told}, span{6, 7, fellBack, told}, span{8, 9, readRow, reportRow("installed", 0)}),
 		"no end after the third failure":                   polled(span{4, 5, reported("failed", 3), Output{}}),
