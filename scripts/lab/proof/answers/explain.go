@@ -346,7 +346,11 @@ func (x *explainer) poll(c Call) {
 // beside removes what a read and a list show besides the thing: what follows from its method and the time, what a box says
 // or does, and where an artifact is and what uses it.
 func beside(thing ledger.Item) {
-	for _, name := range []string{"standing", "saidAttributes", "restless", "url", "uses"} {
+	gone := []string{"standing", "saidAttributes", "restless", "url", "uses"}
+	if thing["edgeId"] != nil && thing["createdAt"] != nil { // a registration
+		gone = append(gone, "running", "state")
+	}
+	for _, name := range gone {
 		delete(thing, name)
 	}
 }
