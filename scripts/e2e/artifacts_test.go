@@ -144,6 +144,7 @@ func TestArtifact_CallerWithoutTheRight_GetsNothingSigned(t *testing.T) {
 	program := w.As(t, harness.Program, "", auth.Program)
 	keep(t, program, image)
 	program.Get(t, image.path()).Has(t, `{"state":"kept"}`)
+	program.Get(t, image.path()+"?uses=true").Refused(t, problem.Forbidden) // which names boxes
 	program.Do(t, http.MethodDelete, image.path(), "").Refused(t, problem.Forbidden)
 	program.Get(t, "/api/ota/artifacts").Refused(t, problem.Forbidden)
 	other := strings.Replace(image.path(), "gateway-x", "sensor-y", 1)

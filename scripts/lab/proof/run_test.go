@@ -312,6 +312,11 @@ func (c *callers) make(p person, r samples.Call) int {
 	if call.Status/100 == 2 {
 		c.world.learn(r, call.Location, a.Header.Get("ETag"), a.Body)
 	}
+	if call.Status == http.StatusCreated && r.Operation == "put-artifact" {
+		if err := samples.Upload(a.Body, "test"); err != nil {
+			wrong = append(wrong, err.Error())
+		}
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.calls = append(c.calls, call)

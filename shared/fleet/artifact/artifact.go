@@ -91,7 +91,9 @@ func (r Row) Object() string { return r.Key + "/" + r.Filename }
 func (r Row) ask(w Wish, missing bool, at time.Time) (next Row, event string, err error) {
 	described := release.Details{SizeBytes: w.SizeBytes, SHA1: w.SHA1, MD5: w.MD5}
 	next = r
-	next.Details = r.Details.With(described)
+	if next.Details = r.Details.With(described); r.State != Kept {
+		next.Details = described.With(r.Details) // whoever was wrong before keeps nobody from uploading
+	}
 	next.Revision, next.UpdatedAt = r.Revision+1, at
 	switch {
 	case r.Removing:
@@ -99,7 +101,7 @@ func (r Row) ask(w Wish, missing bool, at time.Time) (next Row, event string, er
 	case r.Revision == 0 || r.State == Removed:
 		return Row{Partition: Partition, ID: id(w.Name), Key: strings.ToLower(rand.Text()), Filename: w.Filename, Details: described,
 			State: Waiting, Revision: r.Revision + 1, CreatedAt: at, UpdatedAt: at}, "ArtifactAsked", nil
-	case described.With(next.Details) != next.Details:
+	case described.With(next.Details) != next.Details || r.Arrived && next.SizeBytes != r.SizeBytes:
 		return r, "", r.differs()
 	case missing:
 		next.State, next.Arrived, next.RemoveAt = Waiting, false, nil

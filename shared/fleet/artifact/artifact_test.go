@@ -32,6 +32,8 @@ func TestRow_EveryStateAndEvent(t *testing.T) {
 	described.SHA1 = strings.Repeat("1", 40)
 	other := image
 	other.SizeBytes = 11
+	hashed := in(Deleted, true)
+	hashed.SHA1 = strings.Repeat("2", 40)
 	ask := func(w Wish, missing bool) func(Row, time.Time) (Row, string, error) {
 		return func(r Row, at time.Time) (Row, string, error) { return r.ask(w, missing, at) }
 	}
@@ -55,7 +57,7 @@ func TestRow_EveryStateAndEvent(t *testing.T) {
 		"waiting, asked again":               {in(Waiting, false), ask(image, false), waits / 2, "", Waiting, ""},
 		"waiting, asked again much later":    {in(Waiting, false), ask(image, false), waits/2 + 1, "ArtifactAsked", Waiting, ""},
 		"waiting, asked with a SHA-1":        {in(Waiting, false), ask(described, false), 0, "ArtifactDescribed", Waiting, ""},
-		"waiting, asked with another size":   {in(Waiting, false), ask(other, false), 0, "", Waiting, problem.Conflict},
+		"waiting, asked with another size":   {in(Waiting, false), ask(other, false), 0, "ArtifactDescribed", Waiting, ""},
 		"waiting, finished":                  {in(Waiting, false), Row.keep, 0, "ArtifactKept", Kept, ""},
 		"waiting, deleted":                   {in(Waiting, false), Row.delete, 0, "ArtifactDeleted", Deleted, ""},
 		"waiting, swept too early":           {in(Waiting, false), sweep(false), waits - 1, "", Waiting, ""},
@@ -69,7 +71,10 @@ func TestRow_EveryStateAndEvent(t *testing.T) {
 		"kept, deleted":                      {in(Kept, true), Row.delete, 0, "ArtifactDeleted", Deleted, ""},
 		"kept, swept":                        {in(Kept, true), sweep(false), 10 * lingers, "", Kept, ""},
 		"deleted, asked":                     {in(Deleted, true), ask(image, false), 0, "ArtifactRestored", Kept, ""},
+		"deleted, asked with another SHA-1":  {hashed, ask(described, false), 0, "ArtifactRestored", Kept, ""},
+		"deleted, asked with another size":   {in(Deleted, true), ask(other, false), 0, "", Deleted, problem.Conflict},
 		"deleted while waiting, asked":       {in(Deleted, false), ask(image, false), 0, "ArtifactRestored", Waiting, ""},
+		"the same with another size":         {in(Deleted, false), ask(other, false), 0, "ArtifactRestored", Waiting, ""},
 		"deleted, asked, and bytes missing":  {in(Deleted, true), ask(image, true), 0, "ArtifactMissed", Waiting, ""},
 		"deleted, finished":                  {in(Deleted, true), Row.keep, 0, "", Deleted, problem.Conflict},
 		"deleted, deleted":                   {in(Deleted, true), Row.delete, time.Hour, "", Deleted, ""},
@@ -123,5 +128,18 @@ func TestFilename_ThatMeansSomethingElseSomewhere_IsRefused(t *testing.T) {
 		"a\nb": false, "a\x00": false, "gpj.\u202eswu": false, "ä.swu": false, `a\b`: false, strings.Repeat("a", 256): false, "a:b": false,
 	} {
 		expect.Equal(t, FilenameRule.Accepts(name), taken, "%q is taken:", name)
+	}
+}
+
+// TestRow_WrongDescription_IsPutRight while there are no bytes, or once the artifact is deleted: it keeps nobody from uploading.
+func TestRow_WrongDescription_IsPutRight(t *testing.T) {
+	wrong := release.Details{SizeBytes: 10, SHA1: strings.Repeat("2", 40), MD5: strings.Repeat("3", 32)}
+	right := image
+	right.SHA1 = strings.Repeat("1", 40)
+	for _, r := range []Row{in(Waiting, false), in(Deleted, false), in(Deleted, true)} {
+		r.Details = wrong
+		next, _, err := r.ask(right, false, noon)
+		expect.OK(t, err)
+		expect.Equal(t, next.Details, release.Details{SizeBytes: 10, SHA1: right.SHA1, MD5: wrong.MD5}, "the details of a %s one", r.State)
 	}
 }

@@ -58,12 +58,16 @@ func MayUpload(caller auth.Principal, edgeType string) error {
 	return problem.New(problem.Forbidden, "The settings list no channel of %s on which this program may publish.", edgeType)
 }
 
-// MayRead returns FORBIDDEN if the caller is a program that may publish on no channel of an edge type.
-func MayRead(caller auth.Principal, edgeType string) error {
-	if caller.Has(auth.PlatformViewer) {
+// MayRead returns FORBIDDEN if the caller is a program that may publish on no channel of an edge type. What uses an artifact is
+// not for programs, either: they read nothing else about boxes.
+func MayRead(caller auth.Principal, l Look) error {
+	switch {
+	case caller.Has(auth.PlatformViewer):
 		return nil
+	case l.Uses && !caller.Has(auth.PlatformOwner):
+		return problem.New(problem.Forbidden, "A program does not see what uses an artifact. Omit uses.")
 	}
-	return MayUpload(caller, edgeType)
+	return MayUpload(caller, l.EdgeType)
 }
 
 // Row returns the row of an artifact; its Revision is 0 if there is none.

@@ -156,6 +156,7 @@ func TestUpload_OfAnythingElse_IsRefusedByTheStore(t *testing.T) {
 			"longer": {content, func(r *http.Request) {
 				r.URL.RawQuery = strings.Replace(r.URL.RawQuery, "Expires=3600", "Expires=36000", 1)
 			}, http.StatusForbidden},
+			"as public":        {content, func(r *http.Request) { r.Header.Set("X-Amz-Acl", "public-read") }, http.StatusForbidden},
 			"two signatures":   {content, func(r *http.Request) { r.Header.Set("Authorization", "Bearer x") }, http.StatusBadRequest},
 			"without a length": {content, func(r *http.Request) { r.ContentLength = -1; r.Body = io.NopCloser(strings.NewReader(content)) }, http.StatusLengthRequired},
 			"deleted by it":    {content, func(r *http.Request) { r.Method = http.MethodDelete }, http.StatusForbidden},
@@ -212,6 +213,32 @@ func TestSweep_KilledAtAnyPoint_IsMadeUpFor(t *testing.T) {
 		expect.Equal(t, []any{r.State, r.Removing}, []any{artifact.Removed, false}, "the row")
 		s.keep(t)
 		expect.OK(t, s.publish())
+	})
+}
+
+// TestSweep_OfWhatFails_DoesNotKeepOthersWaiting: a sweep takes ten artifacts, and the uses of more than that cannot be found.
+func TestSweep_OfWhatFails_DoesNotKeepOthersWaiting(t *testing.T) {
+	eachShelf(t, func(t *testing.T, s *shelf) {
+		own := s.n.EdgeType
+		for i := range 13 {
+			s.n.EdgeType = fmt.Sprintf("%s-%02d", own, i)
+			_, err := s.ask()
+			expect.OK(t, err)
+		}
+		s.ahead.Store(int64(25 * time.Hour))
+		uses := func(_ context.Context, n artifact.Name) ([]string, error) {
+			if strings.HasPrefix(n.EdgeType, own) && n != s.n {
+				return nil, errors.New("unreadable")
+			}
+			return nil, nil
+		}
+		for range 200 {
+			_, err := s.Sweep(s.ctx(), audit.Origin{}, uses)
+			expect.Error(t, err, "unreadable", "the sweep")
+		}
+		r, err := s.Row(s.ctx(), s.n)
+		expect.OK(t, err)
+		expect.Equal(t, r.State, artifact.Removed, "the last one")
 	})
 }
 

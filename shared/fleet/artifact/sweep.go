@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"wavegate/shared/platform/dynamo"
@@ -34,6 +35,7 @@ func (s *Store) Sweep(ctx context.Context, from audit.Origin, uses Uses) (all bo
 		return nil
 	})
 	faults := []error{err}
+	rand.Shuffle(len(due), func(i, j int) { due[i], due[j] = due[j], due[i] }) // so that those that fail do not keep the others waiting
 	for _, r := range due[:min(len(due), mostSwept)] {
 		if err := s.sweep(ctx, from, r.name(), uses); err != nil {
 			faults = append(faults, fmt.Errorf("artifact: remove %s: %w", r.ID, err))

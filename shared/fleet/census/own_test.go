@@ -214,3 +214,17 @@ func TestOwnRollout_SaysWhatItDoesWithOwnBoxes(t *testing.T) {
 		}
 	}
 }
+
+// TestOwnRollout_OnAChannelThatTheCountOmits_IsFoundAllTheSame: a fleet lists the channels with most boxes.
+func TestOwnRollout_OnAChannelThatTheCountOmits_IsFoundAllTheSame(t *testing.T) {
+	f := newFleet(t, dynamotest.Embedded(t), 4)
+	f.enlists(t, "acme", 1)
+	for i := range 100 {
+		a := edge.Assignment{EdgeType: f.edgeType, Channel: fmt.Sprintf("a-%d", i), OrganizationID: "acme"}
+		_, err := f.registry.Put(f.ctx, audit.Origin{}, fmt.Sprintf("%s-of-%d", f.edgeType, i), a, input.Preconditions{})
+		expect.OK(t, err)
+	}
+	expect.Equal(t, f.fleetOf(t, "acme").MoreChannels, 1, "omitted channels")
+	_, err := f.progress.OwnRollout(f.ctx, of("acme"), census.OfOwnRollout{OfFleet: census.OfFleet{OrganizationID: "acme"}, ID: f.start(t, 100)})
+	expect.OK(t, err)
+}

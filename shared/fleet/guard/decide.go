@@ -77,9 +77,9 @@
 //
 // A release after which boxes live on and work worse fails no other test. So a policy may name numbers that boxes say about
 // their work. With each survey, the guard compares how each box's number changed since before the release: boxes that the
-// release reached with others of the same factory. Only ranks count, so one wild value is no evidence, and the median of each
-// factory is taken off, so a plant that changes its product is none either. A number that boxes with the release say less often
-// holds the rollout, and never halts it.
+// release reached with others of the same factory, or if they are alone in theirs, with other such boxes. Only ranks count, so
+// one wild value is no evidence, and the median of each factory is taken off, so a plant that changes its product is none either.
+// A number that boxes with the release say less often holds the rollout, and never halts it.
 //
 // Simulated fleets and their results are in scripts/benchmarks/guard and scripts/benchmarks/results/guard.md.
 package guard

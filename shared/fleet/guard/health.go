@@ -87,6 +87,21 @@ const (
 	saying       = 0.5 // of the boxes must say a number
 )
 
+// together puts boxes that are alone in their factories together, as if they were in one. Chance has chosen those with the
+// release among them, too, and there is nothing that a box has in common with others.
+func together(workers []Worker) []Worker {
+	boxes, list := map[string]int{}, slices.Clone(workers)
+	for _, w := range workers {
+		boxes[w.Factory]++
+	}
+	for i, w := range list {
+		if boxes[w.Factory] == 1 {
+			list[i].Factory = ""
+		}
+	}
+	return list
+}
+
 // look looks at a number at a share of the budgets.
 func (n Number) look(name string, workers []Worker, share func(budget float64) float64) NumberLook {
 	l := NumberLook{Name: name, More: n.more(name, workers), counts: n.Is == counter}
@@ -107,8 +122,8 @@ func (n Number) look(name string, workers []Worker, share func(budget float64) f
 	l.Reached.Now, l.Control.Now = n.now(name, list, true), n.now(name, list, false)
 	const half = 0.5
 	l.Unreported = l.Reached.few() || l.Control.few() || drawn(all, silent, half) <= share(healthHold)
-	if l.Halts = n.harms(name, workers, share(healthHalt)); l.Halts {
-		l.Only = n.only(name, workers, share(healthHalt))
+	if changes := n.changes(name, workers); n.harms(name, changes, share(healthHalt)) {
+		l.Halts, l.Only = true, n.only(name, changes, share(healthHalt))
 	}
 	return l
 }
@@ -116,25 +131,21 @@ func (n Number) look(name string, workers []Worker, share func(budget float64) f
 // few reports whether too few boxes say a number.
 func (s Saying) few() bool { return float64(s.Said) < saying*float64(s.Boxes) }
 
-// only is the organization without whose boxes a number would not be worse, if those of the others contradict it.
-func (n Number) only(name string, workers []Worker, level float64) string {
-	organizations := map[string]bool{}
-	for _, w := range workers {
-		organizations[w.Organization] = organizations[w.Organization] || w.Reached
-	}
-	for _, id := range slices.Sorted(maps.Keys(organizations)) {
-		var others []Worker
-		saying := 0
-		for _, w := range workers {
-			if w.Organization == id {
-				continue
-			}
-			others = append(others, w)
-			if w.Reached && w.says(name) {
-				saying++
-			}
+// only is the organization without whose boxes a number would not be worse, if those of the others contradict it. The boxes of
+// a factory are of one organization, so the others' scores hardly depend on it.
+func (n Number) only(name string, list []scored, level float64) string {
+	reached, of := 0, map[string]int{}
+	for _, s := range list {
+		if s.Reached {
+			reached, of[s.Organization] = reached+1, of[s.Organization]+1
 		}
-		if saying >= OthersEnough && !n.harms(name, others, level) && n.contradicted(name, workers, id, contradiction/float64(len(organizations))) {
+	}
+	for _, id := range slices.Sorted(maps.Keys(of)) {
+		if reached-of[id] < OthersEnough || !contradicted(list, id, contradiction/float64(len(of))) {
+			continue
+		}
+		others := slices.DeleteFunc(slices.Clone(list), func(s scored) bool { return s.Organization == id })
+		if !n.harms(name, others, level) {
 			return id
 		}
 	}
@@ -143,9 +154,9 @@ func (n Number) only(name string, workers []Worker, level float64) string {
 
 // contradicted reports whether the boxes of the other organizations contradict that a number is worse with the release: of the
 // boxes that have it, those of the organization are worse than chance explains.
-func (n Number) contradicted(name string, workers []Worker, by string, level float64) bool {
+func contradicted(all []scored, by string, level float64) bool {
 	var list []scored
-	for _, s := range n.changes(name, workers) {
+	for _, s := range all {
 		if s.Reached {
 			s.Factory, s.Reached = "", s.Organization == by
 			list = append(list, s)
@@ -167,16 +178,23 @@ func (d decision) numbers() []NumberLook {
 		}
 	}
 	if e.Workers != nil && taken.Number > 0 && taken.At.Equal(e.AsOf) && !slices.Equal(d.kinds, e.Surveys) {
+		workers := together(e.Workers)
 		for _, name := range slices.Sorted(maps.Keys(d.policy.Health)) {
-			l := d.policy.Health[name].look(name, e.Workers, func(budget float64) float64 {
+			l := d.policy.Health[name].look(name, workers, func(budget float64) float64 {
 				return surveyLevel(budget, e.Stage, taken.Number) / float64(len(d.policy.Health))
 			})
 			l.Percent, l.At = e.Stage, e.AsOf
-			l.Accepted = slices.ContainsFunc(list, func(o NumberLook) bool { return o.Name == name && o.Accepted })
+			l.Accepted = slices.ContainsFunc(list, func(o NumberLook) bool { return o.Name == name && o.Accepted && !e.leavesOut(o.Only) })
 			list = append(slices.DeleteFunc(list, func(o NumberLook) bool { return o.Name == name && o.Percent == e.Stage }), l)
 		}
 	}
 	return list
+}
+
+// leavesOut reports whether an organization is named that has no boxes any more among those that are asked. What a person accepted of
+// its boxes is nothing that the others have to bear.
+func (e Evidence) leavesOut(organization string) bool {
+	return organization != "" && !slices.ContainsFunc(e.Workers, func(w Worker) bool { return w.Organization == organization })
 }
 
 // looked reports whether there is a look at each number since the rollout got to its stage, or was resumed.

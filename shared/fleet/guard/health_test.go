@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -55,6 +56,16 @@ func TestDecide_HealthNumbers(t *testing.T) {
 			}
 		}
 	}
+	alone := func(_ *guard.Policy, e *guard.Evidence) {
+		for i := range e.Workers {
+			w := &e.Workers[i]
+			factory, _ := strconv.Atoi(w.Factory) // whose change of product would be the box's own
+			if now, says := w.Now["cycle"]; says {
+				w.Now["cycle"] = now / (0.6 + 0.1*float64(factory))
+			}
+			w.Factory = fmt.Sprint("of box ", i)
+		}
+	}
 	all, none := func(int) bool { return true }, func(int, map[string]float64) {}
 	for name, c := range map[string]struct {
 		say      func(int, map[string]float64)
@@ -80,6 +91,11 @@ func TestDecide_HealthNumbers(t *testing.T) {
 				now["crashes"] = 1
 			}
 		}, sentence: "Halt: crashes is 0.2 in 100 of 100 boxes that have the release, and 0 in 300 of 300 that it did not reach, in a day on average."},
+		"one in five crashes, and one without the release says any number": {action: guard.Halt, reason: guard.HealthWorse, say: func(i int, now map[string]float64) {
+			if i%5 == 0 {
+				now["crashes"] = 1
+			}
+		}, change: func(_ *guard.Policy, e *guard.Evidence) { e.Workers[len(e.Workers)-1].Now["crashes"] = 1e12 }},
 		"one box is wild":  {say: times(1e11, func(i int) bool { return i == 7 }), action: guard.Promote, reason: guard.Clear},
 		"another unit":     {say: times(1000, all), action: guard.Halt, reason: guard.HealthWorse},
 		"a few much worse": {say: times(3, func(i int) bool { return i%4 == 0 }), action: guard.Halt, reason: guard.HealthWorse},
@@ -98,6 +114,13 @@ func TestDecide_HealthNumbers(t *testing.T) {
 				}
 			}
 		}},
+		"a tenth slower, each box alone in its factory": {say: times(1.1, all), action: guard.Halt, reason: guard.HealthWorse, change: alone,
+			sentence: "Halt: cycle is 10.7 % higher in 100 of 100 boxes that have the release, compared with 300 of 300 that it did not reach."},
+		"the worst say nothing, each alone in its factory": {action: guard.Hold, reason: guard.Unreported, change: alone, say: func(i int, now map[string]float64) {
+			if i%4 == 0 {
+				delete(now, "cycle")
+			}
+		}},
 		"nobody asks": {say: times(1.1, all), action: guard.Promote, reason: guard.Clear, change: func(p *guard.Policy, _ *guard.Evidence) { p.Health = nil }},
 		"nobody has looked": {say: none, action: guard.Hold, reason: guard.NotSurveyed, change: func(_ *guard.Policy, e *guard.Evidence) {
 			e.Kinds, e.Workers, e.Surveys = nil, nil, []guard.Survey{{Percent: 10, Number: 1, At: e.Since.Add(time.Hour)}}
@@ -108,6 +131,16 @@ func TestDecide_HealthNumbers(t *testing.T) {
 		"a person has accepted it": {say: times(1.1, all), action: guard.Promote, reason: guard.Clear, change: func(_ *guard.Policy, e *guard.Evidence) {
 			e.Resumed = e.Since.Add(time.Minute)
 			e.Numbers = []guard.NumberLook{{Name: "cycle", Percent: 1, At: e.Since, Halts: true}}
+		}},
+		"a person went on without the one organization, and it is worse for the others": {say: times(1.1, all), action: guard.Halt, reason: guard.HealthWorse,
+			change: func(_ *guard.Policy, e *guard.Evidence) {
+				e.Resumed = e.Since.Add(time.Minute)
+				e.Numbers = []guard.NumberLook{{Name: "cycle", Percent: 1, At: e.Since, Halts: true, Only: "o0"}}
+				e.Workers = slices.DeleteFunc(e.Workers, func(w guard.Worker) bool { return w.Organization == "o0" })
+			}},
+		"a person went on with it": {say: times(1.1, all), action: guard.Promote, reason: guard.Clear, change: func(_ *guard.Policy, e *guard.Evidence) {
+			e.Resumed = e.Since.Add(time.Minute)
+			e.Numbers = []guard.NumberLook{{Name: "cycle", Percent: 1, At: e.Since, Halts: true, Only: "o0"}}
 		}},
 		"a number that was taken out": {say: none, action: guard.Promote, reason: guard.Clear, change: func(_ *guard.Policy, e *guard.Evidence) {
 			e.Numbers = []guard.NumberLook{{Name: "heat", Percent: 10, At: e.Since, Halts: true, Unreported: true}}

@@ -148,9 +148,8 @@ func drawn(list []scored, scores []float64, less float64) float64 {
 	return lot.AtLeast(sum)
 }
 
-// harms reports whether a number is worse with the release, at a level.
-func (n Number) harms(name string, workers []Worker, level float64) bool {
-	list := n.changes(name, workers)
+// harms reports whether a number is worse with the release, at a level. It sorts the changes.
+func (n Number) harms(name string, list []scored, level float64) bool {
 	reached, worse := 0, 0
 	for _, s := range list {
 		if s.Reached {
@@ -163,14 +162,33 @@ func (n Number) harms(name string, workers []Worker, level float64) bool {
 	if reached < fewestSaying || worse < fewestHalting {
 		return false
 	}
-	if n.Is == counter {
-		with, without := n.now(name, list, true), n.now(name, list, false)
-		if with < (1+n.By)*without || with == 0 {
-			return false
+	if n.Is == counter && !n.risen(name, list) {
+		return false
+	}
+	most, few := chances(list)
+	return most <= level*mostWorse || few <= level*fewWorse || n.Is == gauge && drawn(list, near(list), 0) <= level*nearWorse
+}
+
+// risen reports whether a counter is higher with the release than without it, by the acceptable share. No box counts for more
+// than the third of those with the release, so that a box cannot hide what they say by saying a large number.
+func (n Number) risen(name string, list []scored) bool {
+	var said []float64
+	for _, s := range list {
+		if s.Reached {
+			said = append(said, s.Now[name])
 		}
 	}
-	most, few := chances(list) // and sorts the list
-	return most <= level*mostWorse || few <= level*fewWorse || n.Is == gauge && drawn(list, near(list), 0) <= level*nearWorse
+	slices.Sort(said)
+	most, without := said[len(said)-fewestHalting], []float64{}
+	for i, x := range said {
+		said[i] = min(x, most)
+	}
+	for _, s := range list {
+		if !s.Reached {
+			without = append(without, min(s.Now[name], most))
+		}
+	}
+	return most > 0 && mean(said) >= (1+n.By)*mean(without)
 }
 
 // now is what the boxes of a group say now.

@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"maps"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -36,6 +37,27 @@ func TestNumbersOf_KeepsWhatWasAskedFor(t *testing.T) {
 	if got := report.NumbersOf(append(make([]string, 32), "cycle:1"), asked); got != nil {
 		t.Errorf("after many others: %v", got)
 	}
+}
+
+// FuzzNumbersOf: whatever a box says, only sane numbers that it was asked for count.
+func FuzzNumbersOf(f *testing.F) {
+	for _, said := range []string{"cycle:1 crashes:0", "cycle:1 cycle:2", "cycle:NaN", "cycle:-0", "cycle:1e309", "heat:0x1p-2", "cycle:1_0", ":", "cycle:\x00"} {
+		f.Add(said)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		said := strings.Split(text, " ")
+		for name, n := range report.NumbersOf(said, []string{"cycle", "crashes"}) {
+			times := 0
+			for _, s := range said {
+				if strings.HasPrefix(s, name+":") || s == name {
+					times++
+				}
+			}
+			if (name != "cycle" && name != "crashes") || !(n == 0 || n >= 1e-12 && n <= 1e12) || math.Signbit(n) || times != 1 && len(said) <= 32 {
+				t.Errorf("%q: %s is %v", text, name, n)
+			}
+		}
+	})
 }
 
 // TestHealth_BeforeIsWhatABoxSaidWithoutTheTarget, and its row changes once an hour, or with the version.

@@ -201,6 +201,11 @@ func (b *Bucket) verify(r *http.Request) error {
 	if r.Method == http.MethodPut && !slices.Contains(names, "x-amz-checksum-sha256") {
 		return denied // the bucket's policy requires a digest
 	}
+	for name := range r.Header {
+		if name = strings.ToLower(name); strings.HasPrefix(name, "x-amz-") && !slices.Contains(names, name) {
+			return denied
+		}
+	}
 	if r.ContentLength < 0 {
 		return noLength
 	}

@@ -343,10 +343,10 @@ func (x *explainer) poll(c Call) {
 	}
 }
 
-// beside removes what a read and a list show besides the thing: what follows from its method and the time, and what a box says
-// or does.
+// beside removes what a read and a list show besides the thing: what follows from its method and the time, what a box says
+// or does, and where an artifact is and what uses it.
 func beside(thing ledger.Item) {
-	gone := []string{"standing", "saidAttributes", "restless"}
+	gone := []string{"standing", "saidAttributes", "restless", "url", "uses"}
 	if thing["edgeId"] != nil && thing["createdAt"] != nil { // a registration
 		gone = append(gone, "running", "state")
 	}
