@@ -35,6 +35,6 @@ func TestClient_ThreeHundredProcesses_WhoseCyclesTakeATenthLonger_AreHalted(t *t
 		}()
 	}
 	owner.Patch(t, rollout, `{"staged_percent":10}`).Is(t, http.StatusNoContent)
-	began := time.Now()
-	t.Logf("after %.0f s: %s", time.Since(began).Seconds(), haltedForHealth(t, w, rollout))
+	began, sentence := time.Now(), haltedForHealth(t, w, rollout)
+	t.Logf("after %.0f s: %s", time.Since(began).Seconds(), sentence)
 }
