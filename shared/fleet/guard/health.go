@@ -112,9 +112,9 @@ type NumberLook struct {
 const (
 	healthHalt = 0.0025
 	healthHold = 0.01
-	mostWorse  = 0.5 // of the level
-	nearWorse  = 0.25
-	fewWorse   = 0.25
+	mostWorse  = 0.4 // of the level
+	nearWorse  = 0.4
+	fewWorse   = 0.2
 	worst      = 0.05 // of the boxes are the few
 
 	fewestSaying = 10  // reached boxes, for a test
