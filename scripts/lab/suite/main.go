@@ -81,7 +81,7 @@ func replacer() (*strings.Replacer, error) {
 		for list, fits := range map[string]bool{
 			"@processes": !pure, // the tests run servers or other programs
 			"@pure":      pure,  // so Go's cache of test results knows everything that they read
-			"@unraced":   pure && !slices.Contains(goroutines, name),
+			"@unraced":   pure && name != simulator && !slices.Contains(goroutines, name),
 			"@rapid":     pure && !stores && imported("pgregory.net/rapid"), // property tests
 			"@stores":    stores,                                            // tests of stored data
 		} {

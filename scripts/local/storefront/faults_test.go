@@ -19,9 +19,14 @@ func TestEffect_CutAnswer_ReachesTheStoreButGivesNoAnswer(t *testing.T) {
 
 func TestEffect_Late_ReachesTheStoreAfterTheCallerLeft(t *testing.T) {
 	f := start(t)
-	f.Intercept(func(*Call) Effect { return Effect{Late: 200 * time.Millisecond} })
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
+	ctx, leave := context.WithCancel(t.Context())
+	f.Intercept(func(c *Call) Effect {
+		if c.Operation != "PutItem" {
+			return Effect{}
+		}
+		leave()
+		return Effect{Late: 200 * time.Millisecond}
+	})
 	if err := putFactory(ctx, f.as(AccessKey("writer")), "munich-1"); err == nil {
 		t.Fatal("the caller did not leave")
 	}

@@ -161,7 +161,7 @@ func (ws Windows) next(at time.Time, is bool) (time.Time, bool) {
 	}
 	var list []time.Time
 	for day := -1; day <= farthest+2; day++ {
-		list = append(list, ws.changes(zones, at.AddDate(0, 0, day))...)
+		list = append(list, ws.changes(zones, at, day)...)
 		slices.SortFunc(list, time.Time.Compare)
 		complete := at.AddDate(0, 0, day-1).Add(-2 * time.Hour) // a later day of another zone may begin then
 		for len(list) > 0 && list[0].Before(complete) {
@@ -174,20 +174,21 @@ func (ws Windows) next(at time.Time, is bool) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// changes lists the times at which a window may open or close on a day of its zone: at its own times of day, each as often
-// as it occurs, at midnight, and when clocks are changed.
-func (ws Windows) changes(zones []*time.Location, day time.Time) (list []time.Time) {
+// changes lists the times at which a window may open or close on a day of its zone, so many days after a time: at its own
+// times of day, each as often as it occurs, at midnight, and when clocks are changed. The days are those of the zone: 24
+// hours after the last hour of a day, a day of 23 hours is over.
+func (ws Windows) changes(zones []*time.Location, at time.Time, day int) (list []time.Time) {
 	for i, w := range ws {
 		if zones[i] == nil {
 			continue
 		}
-		y, m, d := day.In(zones[i]).Date()
-		midnight := time.Date(y, m, d, 0, 0, 0, 0, zones[i])
+		y, m, d := at.In(zones[i]).Date()
+		midnight := time.Date(y, m, d+day, 0, 0, 0, 0, zones[i])
 		_, before := midnight.AddDate(0, 0, -1).Zone()
 		_, after := midnight.AddDate(0, 0, 2).Zone()
 		for _, offset := range []int{before, after} {
 			for _, minute := range []int{0, minutes(w.From), minutes(w.To)} {
-				list = append(list, time.Date(y, m, d, 0, minute, -offset, 0, time.UTC))
+				list = append(list, time.Date(y, m, d+day, 0, minute, -offset, 0, time.UTC))
 			}
 		}
 		if _, changed := midnight.ZoneBounds(); changed.Sub(midnight) < 48*time.Hour {

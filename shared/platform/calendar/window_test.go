@@ -81,7 +81,8 @@ func TestOpens_TheNextWindow(t *testing.T) {
 		"later today":                         {window("08:00", "16:00", "UTC"), "2026-01-05T07:59:59Z", "2026-01-05T08:00:00Z"},
 		"next week":                           {window("08:00", "16:00", "UTC", "mon"), "2026-01-05T16:00:00Z", "2026-01-12T08:00:00Z"},
 		"the week after, since it is skipped": {window("02:00", "03:00", "Europe/Berlin", "sun"), "2026-03-22T03:00:00Z", "2026-04-05T00:00:00Z"},
-		"when clocks are changed into it":     {window("02:30", "04:00", "Europe/Berlin", "sun"), "2026-03-29T00:00:00Z", "2026-03-29T01:00:00Z"},
+		"the day of a change, from the last hour before it": {window("06:00", "08:30", "Europe/London"), "2026-03-28T23:30:00Z", "2026-03-29T05:00:00Z"},
+		"when clocks are changed into it":                   {window("02:30", "04:00", "Europe/Berlin", "sun"), "2026-03-29T00:00:00Z", "2026-03-29T01:00:00Z"},
 	} {
 		if got, ok := c.windows.Opens(instant(t, c.at)); !ok || !got.Equal(instant(t, c.want)) {
 			t.Errorf("%s: opens at %s, %v; want %s", name, got, ok, c.want)
@@ -111,8 +112,11 @@ func TestWindows_OpenAndClose_AsASlowSearchFinds(t *testing.T) {
 			locations = append(locations, location)
 		}
 		at := time.Unix(rapid.Int64Range(1767225600, 1798761600).Draw(t, "at"), 0) // in 2026
-		if rapid.Bool().Draw(t, "near a change of clocks") {
-			at = instant(t, "2026-10-24T00:00:00Z").Add(time.Duration(rapid.IntRange(0, 172800).Draw(t, "seconds")) * time.Second)
+		if _, change := at.In(locations[0]).ZoneBounds(); !change.IsZero() && rapid.Bool().Draw(t, "near a change of clocks") {
+			at = change.Add(time.Duration(rapid.IntRange(-30*3600, 6*3600).Draw(t, "seconds")) * time.Second).UTC()
+		}
+		if rapid.Bool().Draw(t, "each day") {
+			ws[0].Days = calendar.Days
 		}
 		for name, c := range map[string]struct {
 			find func(time.Time) (time.Time, bool)
