@@ -1,4 +1,4 @@
-// Command list-edges answers with the boxes of a release channel, of an organization, or with those that are both. Who
+// Command list-edges answers with boxes: all, or those of a release channel, of an organization, or with some property. Who
 // reads boxes of one organization sees only these.
 package main
 
@@ -20,7 +20,7 @@ func wire(env lambdahttp.Env) function.Handler[paging.Asked[edge.Filter, paging.
 		if err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		query := paging.Query{Path: c.Route(), Filter: filter.Values(), Cursors: filter.Attribute != ""}
+		query := paging.Query{Path: c.Route(), Filter: filter.Values(), Cursors: filter.Looks()}
 		return paging.List(c, query, in.Page, func(w dynamo.Span) (dynamo.Page[edge.Shown], error) {
 			return edges.List(c.Context(), filter, w)
 		})

@@ -76,6 +76,13 @@ func TestEdges_AreListedByChannelAndByOrganization(t *testing.T) {
 		"organizationId=acme":               {"box-0", "box-3", "box-6"},
 		"organizationId=nobody":             nil,
 		"edgeType=gateway-y&channel=stable": nil,
+		"":                                  {"box-0", "box-1", "box-2", "box-3", "box-4", "box-5", "box-6"},
+		"idPart=X-4":                        {"box-4"},
+		"edgeType=gateway-x&idPrefix=box-5": {"box-5"},
+		"organizationId=rival&idPart=4":     {"box-4"},
+		"state=offered":                     nil,
+		"version=1.0.0":                     nil,
+		"factoryId=munich-1":                nil,
 	} {
 		var got []string
 		for next := "/api/edges?limit=2&" + query; next != ""; {
@@ -91,6 +98,8 @@ func TestEdges_AreListedByChannelAndByOrganization(t *testing.T) {
 		}
 		expect.Equal(t, got, want, "%s:", query)
 	}
+	owner.Get(t, "/api/edges?state=silent&version=&factoryId=A&idPart=%20&offset=2").Refused(t, problem.ValidationFailed)
+	owner.Get(t, "/api/edges?channel=stable").Refused(t, problem.ValidationFailed)
 }
 
 func TestManifest_IsForTheBoxItselfAndForPlatformOwners(t *testing.T) {

@@ -5,10 +5,9 @@ import { at, call, query } from './api.mjs';
 import { state, changed, may } from './state.mjs';
 import { ask } from './dialog.mjs';
 import { Ago, Said } from './format.mjs';
-import { Chip, Empty, Later, Shown } from './parts.mjs';
+import { Chip, Empty, Later, PlantLink, Shown } from './parts.mjs';
 import { Events } from './events.mjs';
 import { Pin } from './pins.mjs';
-import { organization } from './waiting.mjs';
 
 const states = {
 	offered: ['wait', 'Offered'], working: ['wait', 'Working'], deferred: ['hold', 'Deferred'], installed: ['good', 'Installed'],
@@ -82,11 +81,10 @@ function move(edge) {
 }
 
 function Nobody({ id }) {
-	const places = may('list-release-channels') ? (read('/api/ota/release-channels?limit=100', 60).value?.items.slice(0, 3) ?? []).map(({ edgeType, channel }) => ({ edgeType, channel })) : [{ organizationId: organization() }];
-	const like = places.flatMap((place) => read('/api/edges' + query({ ...place, idPrefix: id, limit: '20' }), 300).value?.items ?? []);
-	return html`<h1>Box</h1>${like.length ? html`<p>There is no box <strong><${Said}>${id}<//></strong>. Ids that begin with it:</p>
+	const like = /^[\w.:-]{1,128}$/.test(id) && may('list-edges') ? read('/api/edges' + query({ idPart: id, limit: '20' }), 300).value?.items ?? [] : [];
+	return html`<h1>Box</h1>${like.length ? html`<p>There is no box <strong><${Said}>${id}<//></strong>. Ids that contain it:</p>
 		<ul class="plain">${like.map((b) => html`<li key=${b.edgeId}><a href=${`#/box/${encodeURIComponent(b.edgeId)}`}>${b.edgeId}</a> <span class="note">${b.edgeType}/${b.channel}</span></li>`)}</ul>`
-		: html`<${Empty} title=${html`There is no box <${Said}>${id}<//>.`}><p>Enter the registered id, or how it begins.</p><//>`}`;
+		: html`<${Empty} title=${html`There is no box <${Said}>${id}<//>.`}><p>Enter the registered id, or a part of it. <a href="#/box">All boxes</a></p><//>`}`;
 }
 
 export function Box({ id }) {
@@ -94,7 +92,7 @@ export function Box({ id }) {
 	const edge = read(at`/api/edges/${id}`, 30).value;
 	return html`${why.value === undefined && html`<h1><${Said}>${id}<//></h1>`}<${Shown} of=${why} lines=${5} none=${() => html`<${Nobody} id=${id} />`} then=${(w) => html`
 		<header class="title"><div><h1>${w.edgeId}</h1><p class="versions">Runs <strong><${Said}>${w.running ?? 'an unknown version'}<//></strong></p>
-			<p>${w.lastSeenAt ? html`Seen <${Ago} at=${w.lastSeenAt} />` : 'Last seen: unknown'} · ${w.edgeType}/${w.channel}${edge ? html` · <${Said}>${edge.organizationId}<//>${edge.factoryId ? ` · ${edge.factoryId}` : ''}` : ''}</p></div>
+			<p>${w.lastSeenAt ? html`Seen <${Ago} at=${w.lastSeenAt} />` : 'Last seen: unknown'} · ${w.edgeType}/${w.channel}${edge ? html` · <${Said}>${edge.organizationId}<//>${edge.factoryId && html` · <${PlantLink} id=${edge.factoryId} />`}` : ''}</p></div>
 			${edge && may('put-edge') && html`<div class="act"><div class="buttons"><button type="button" class="button" onClick=${() => move(edge)}>Move…</button></div></div>`}</header>
 		<section class="panel" aria-labelledby="why"><h2 id="why">Why</h2><p class="sentence">${w.sentence}</p>
 			${w.towards && html`<dl class="facts"><div><dt>Told first</dt><dd><${Said}>${w.version}<//></dd></div><div><dt>On its way to</dt><dd>${!may('get-rollout') ? w.towards : html`<a href=${w.rollout?.targetVersion === w.towards ? `#/rollout/${w.rollout.id}` : `#/log/release-channel/${encodeURIComponent(`${w.edgeType}/${w.channel}`)}`}>${w.towards}</a>`}</dd></div></dl>`}

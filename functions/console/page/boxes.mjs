@@ -8,6 +8,7 @@ import { Ago, Moment, count, boxes, some } from './format.mjs';
 import { Chip, Empty, Loading, More, Shown, Table, channelOf } from './parts.mjs';
 import { Organization, enrolments, organization, waiting } from './waiting.mjs';
 import { Register } from './register.mjs';
+import { Fleet } from './fleet.mjs';
 
 const least = 8; // characters of a fingerprint that are typed
 
@@ -90,7 +91,7 @@ function Enrolments() {
 export function Boxes() {
 	const lists = may('list-edge-enrolments');
 	return html`<h1>Boxes</h1>
-		${may('get-update-why') && html`<p class="note">To see a box, type its id into the search field above. The key <kbd>/</kbd> opens it.</p>`}
+		${may('list-edges') && html`<${Fleet} />`}
 		${lists && (organization() ? html`<${Enrolments} />` : html`<${Organization} /><p class="note">Enter the organization whose waiting boxes you want to see.</p>`)}
 		${may('register-edges') && html`<${Register} />`}`;
 }

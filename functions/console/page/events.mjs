@@ -1,10 +1,9 @@
 // Events of the audit trail as a timeline: who changed what, when and why, and the states before and after.
 import { html } from './html.mjs';
 import { read } from './sources.mjs';
-import { call } from './api.mjs';
-import { state, changed, may } from './state.mjs';
+import { may } from './state.mjs';
 import { Moment, Said, count, some } from './format.mjs';
-import { Shown, Empty, More, Table, nameOf } from './parts.mjs';
+import { Shown, Empty, More, Table, nameOf, further } from './parts.mjs';
 
 // phrase returns what an event did, and to what.
 function phrase(e) {
@@ -84,39 +83,18 @@ function Event({ e }) {
 		</div></li>`;
 }
 
-const hidden = { items: [], next: undefined };
-
 /**
  * The events at a path, newest first, with older ones on demand. If matches is given, only events that match are shown,
  * with a note on what was searched.
  */
 export function Events({ path, matches = null }) {
 	const first = read(path, 20, true);
-	const older = state.local[`older ${path}`] ?? hidden;
-	const next = older.items.length ? older.next : first.value?.next;
-	const more = async () => {
-		let at = { ...older, next, busy: true, error: '' };
-		const put = (change) => { at = { ...at, ...change }; state.local[`older ${path}`] = at; changed(); };
-		put({});
-		try {
-			// A search continues until something is found, but only for some pages, because each page is a call.
-			for (let pages = 0; at.next && pages < (matches ? 5 : 1); pages++) {
-				const page = (await call('GET', at.next.slice(at.next.indexOf('/api/')))).value;
-				put({ items: [...at.items, ...page.items], next: page.next });
-				if (matches && page.items.some(matches)) break;
-			}
-			put({ busy: false });
-		} catch (e) {
-			put({ busy: false, error: e.message });
-		}
-	};
 	return html`<${Shown} of=${first} lines=${6} none=${() => null} then=${(page) => {
-		const known = new Set(page.items.map((e) => e.eventId));
-		const all = [...page.items, ...older.items.filter((e) => !known.has(e.eventId))];
+		const { items: found, next, button } = further(path, page, (p) => !matches || p.items.some(matches), matches ? 'Search older ones' : 'Show older');
+		const all = [...new Map(found.map((e) => [e.eventId, e])).values()];
 		const items = matches ? all.filter(matches) : all;
-		const button = next && html`<button type="button" class="button" aria-disabled=${Boolean(older.busy)} onClick=${more}>${older.busy ? 'Reading…' : matches ? 'Search older ones' : 'Show older'}</button>`;
 		return html`${matches && html`<p class="note" role="status">Found ${count(items.length)} in ${next ? `the newest ${count(all.length)} events` : `all ${some(all.length, 'event')}`}. ${next ? html`Not searched: events before <${Moment} at=${all.at(-1)?.eventTime ?? new Date()} />.` : ''}</p>`}
 			${items.length ? html`<ol class="events">${items.map((e) => html`<${Event} key=${e.eventId} e=${e} />`)}</ol>` : html`<${Empty} title=${matches ? 'None of them matches.' : 'Nothing was changed here.'} />`}
-			${button}${older.error && html`<p class="bad-text" role="alert">${older.error}</p>`}`;
+			${button}`;
 	}} />`;
 }

@@ -21,7 +21,9 @@ function View() {
 		if (first === 'new') return html`<${Later} name="Release" load=${() => import('./release.mjs')} edgeType=${second} channel=${third} />`;
 		if (second === 'policy') return html`<${Later} name="Policy" load=${() => import('./policy.mjs')} id=${first} />`;
 		return html`<${Rollout} key=${first} id=${first} />`;
-	case 'box': return first ? html`<${Box} key=${first} id=${first} />` : html`<${Later} name="Boxes" load=${() => import('./boxes.mjs')} />`;
+	case 'box':
+		if (first === 'plant' && second) return html`<${Later} key=${second} name="Plant" load=${() => import('./fleet.mjs')} id=${second} />`;
+		return first ? html`<${Box} key=${first} id=${first} />` : html`<${Later} name="Boxes" load=${() => import('./boxes.mjs')} />`;
 	case 'log': return html`<${Later} name="Log" load=${() => import('./log.mjs')} parts=${rest} />`;
 	case 'rules': return html`<${Later} name="Rules" load=${() => import('./rules.mjs')} />`;
 	case 'methods': return html`<${Later} name="Methods" load=${() => import('./methods.mjs')} factory=${first} id=${second} number=${third} />`;

@@ -1,7 +1,11 @@
 // Small parts that several views show.
 import { html } from './html.mjs';
-import { state, changed, tell } from './state.mjs';
+import { call } from './api.mjs';
+import { state, changed, tell, may } from './state.mjs';
 import { Ago, length } from './format.mjs';
+
+/** A plant, with a link for those who may see it. */
+export const PlantLink = ({ id }) => may('get-factory') ? html`<a href=${`#/box/plant/${id}`}>${id}</a>` : id;
 
 /** How a rollout or a verdict stands: a shape and a word, and a colour for those who see it. */
 export function Chip({ kind, children }) {
@@ -48,6 +52,34 @@ export function Table({ label, head, rows }) {
 	return html`<div class="wide" tabindex="0" role="region" aria-label=${`Table: ${label}`}><table>
 		<thead><tr>${head.map((h) => html`<th scope="col">${h}</th>`)}</tr></thead>
 		<tbody>${rows.map(([first, ...cells]) => html`<tr><th scope="row">${first}</th>${cells.map((c) => html`<td>${c}</td>`)}</tr>`)}</tbody></table></div>`;
+}
+
+const none = { items: [], busy: false, error: '' };
+
+/**
+ * What is on the pages of a list that were read so far, and a button that reads on: until there is what found finds in a
+ * page, but only for some pages, because each is a call.
+ */
+export function further(path, first, found, label = 'Show more') {
+	const more = state.local[`more ${path}`] ?? none;
+	const next = 'next' in more ? more.next : first?.next;
+	const go = async () => {
+		let is = { ...more, next };
+		const put = (change) => { is = { ...is, ...change }; state.local[`more ${path}`] = is; changed(); };
+		put({ busy: true, error: '' });
+		try {
+			for (let pages = 0; is.next && pages < 5; pages++) {
+				const page = (await call('GET', is.next.slice(is.next.indexOf('/api/')))).value;
+				put({ items: [...is.items, ...page.items], next: page.next });
+				if (found(page)) break;
+			}
+			put({ busy: false });
+		} catch (e) {
+			put({ busy: false, error: e.message });
+		}
+	};
+	return { items: [...first?.items ?? [], ...more.items], next,
+		button: html`${next && html`<button type="button" class="button" aria-disabled=${more.busy} onClick=${go}>${more.busy ? 'Reading…' : label}</button>`}${more.error && html`<p class="bad-text" role="alert">${more.error}</p>`}` };
 }
 
 /** The age of what is shown. */

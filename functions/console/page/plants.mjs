@@ -6,7 +6,7 @@ import { may } from './state.mjs';
 import { organization } from './waiting.mjs';
 import { ask, Reason } from './dialog.mjs';
 import { boxes, count, some, moment, Moment, Said } from './format.mjs';
-import { Chip, Shown } from './parts.mjs';
+import { Chip, PlantLink, Shown } from './parts.mjs';
 
 const every = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 
@@ -56,11 +56,11 @@ function change(f) {
 	});
 }
 
-function Plant({ f }) {
+export function Plant({ f }) {
 	const u = f.updates ?? {};
 	const paused = u.pausedUntil && Date.parse(u.pausedUntil) > Date.now();
 	return html`<li class="row quiet">
-		<div class="row-name"><h3><${Said}>${f.name}<//></h3><p class="note">${f.factoryId}</p></div>
+		<div class="row-name"><h3><${Said}>${f.name}<//></h3><p class="note"><${PlantLink} id=${f.factoryId} /></p></div>
 		<div class="row-state"><p class="chips">${paused ? html`<${Chip} kind="hold">Paused until ${moment(u.pausedUntil)}<//>` : html`<${Chip} kind="quiet">${u.windows ? 'In its windows' : 'Takes updates'}<//>`}</p>
 			${paused && html`<p><${Said}>${u.reason}<//></p>`}${u.windows && html`<p class="note">${u.windows.map(line).join('; ')} (${u.timeZone})</p>`}</div>
 		${may('put-factory') && html`<div class="row-act">${paused ? html`<button type="button" class="button small" onClick=${() => resume(f)}>End the pause<span class="unseen"> of ${f.name}</span></button>` : html`<button type="button" class="button small" onClick=${() => pause(f)}>Pause<span class="unseen"> ${f.name}</span></button>`}
@@ -80,5 +80,5 @@ export function Waits({ w }) {
 	if (!w) return null;
 	return html`<section class="panel" aria-labelledby="waits"><h2 id="waits">Waiting for plants</h2>
 		<p>${boxes(w.window + w.pause)} in ${some(w.plants, 'plant', 'plants')}: ${count(w.window)} for a window, ${count(w.pause)} for the end of a pause.${w.opensAt && html` The next one opens <${Moment} at=${w.opensAt} />.`}</p>
-		<ul class="plain">${(w.closed ?? []).slice(0, 20).map((p) => html`<li key=${p.factoryId}>${p.factoryId}: ${boxes(p.boxes)} <span class="note">${p.timeZone ?? ''} ${p.opensAt && html`until <${Moment} at=${p.opensAt} />`}</span></li>`)}</ul></section>`;
+		<ul class="plain">${(w.closed ?? []).slice(0, 20).map((p) => html`<li key=${p.factoryId}><${PlantLink} id=${p.factoryId} />: ${boxes(p.boxes)} <span class="note">${p.timeZone ?? ''} ${p.opensAt && html`until <${Moment} at=${p.opensAt} />`}</span></li>`)}</ul></section>`;
 }

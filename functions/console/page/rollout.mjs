@@ -4,7 +4,7 @@ import { read } from './sources.mjs';
 import { at } from './api.mjs';
 import { may, mayAct } from './state.mjs';
 import { count, Moment, Ago, Said } from './format.mjs';
-import { Chip, Empty, Shown, Loading, Age, Command, channelOf, nameOf, Later, More } from './parts.mjs';
+import { Chip, Empty, PlantLink, Shown, Loading, Age, Command, channelOf, nameOf, Later, More } from './parts.mjs';
 import { Evidence } from './evidence.mjs';
 import { Stages, History } from './charts.mjs';
 import { Halted, HaltedBy } from './halted.mjs';
@@ -75,7 +75,7 @@ function Plants({ r }) {
 	const s = read(at`/api/ota/rollouts/${r.id}/progress` + '?by=factory', 60);
 	return html`<section class="panel" aria-labelledby="plants"><h2 id="plants">By factory</h2>
 		<${Shown} of=${s} lines=${2} none=${() => html`<p class="note">Not counted yet.</p>`} then=${({ factories = [], moreFactories = 0 }) => factories.length ? html`<table class="plain"><thead><tr><th scope="col">Factory</th><th scope="col">Installed</th><th scope="col">Bad</th></tr></thead>
-			<tbody>${factories.slice(0, 10).map((f) => html`<tr><th scope="row">${f.factoryId ?? 'No factory named'}</th><td>${count(f.installed)} of ${count(f.expected)}</td><td class=${bad(f) ? 'bad-text' : ''}>${count(bad(f))}</td></tr>`)}</tbody></table>
+			<tbody>${factories.slice(0, 10).map((f) => html`<tr><th scope="row">${f.factoryId ? html`<${PlantLink} id=${f.factoryId} />` : 'No factory named'}</th><td>${count(f.installed)} of ${count(f.expected)}</td><td class=${bad(f) ? 'bad-text' : ''}>${count(bad(f))}</td></tr>`)}</tbody></table>
 			${factories.length > 10 && html`<p class="note">And ${count(factories.length - 10 + moreFactories)} more.</p>`}` : html`<p class="note">No box yet.</p>`} /></section>`;
 }
 

@@ -2,7 +2,7 @@
 // freeze and the log. Each test changes its own things.
 import { expect } from '@playwright/test';
 import { looksWell, press, rollout, says, show, signIn, test } from './page.mjs';
-import { as, engineer, register } from './world.mjs';
+import { as, engineer, publish, register } from './world.mjs';
 
 const field = (page, name) => page.getByLabel(name, { exact: true });
 const dialog = (page) => page.getByRole('dialog');
@@ -333,4 +333,35 @@ test('rollouts that are being halted, or are bad at 100 %, are marked', async ({
 	await page.emulateMedia({ colorScheme: 'dark' });
 	await page.setViewportSize({ width: 320, height: 900 });
 	await looksWell(page, 'halting and bad, narrow');
+});
+
+test('a box is found by a part of its id, and leads to its plant and back', async ({ page }) => {
+	await publish('otto', 'gateway-list', 'stable', '1.0.0');
+	await register('gateway-list', 'stable', '1.0.0', 'Found-', 60);
+	await signIn(page, 'otto', 'platform_owner');
+	await show(page, '#/box', 'All boxes');
+	const boxes = table(page, 'Boxes').locator('tbody tr');
+	await field(page, 'Part of the id').fill('OUND-00');
+	await press(page, 'Find');
+	await says(page, '50 boxes so far.');
+	await press(page, 'Show more');
+	await says(page, '60 boxes in all.');
+	const answer = (await as('otto', 'GET', '/api/edges?idPart=ound-&factoryId=munich-1&limit=100')).value;
+	await field(page, 'Plant').fill('munich-1');
+	await press(page, 'Find');
+	await says(page, `${answer.items.length} boxes in all.`);
+	await expect(boxes).toHaveCount(answer.items.length);
+	await expect(boxes.first()).toContainText('1.0.0');
+	await looksWell(page, 'boxes');
+	await boxes.first().getByRole('link', { name: 'munich-1' }).click();
+	await says(page, 'Machines');
+	await expect(table(page, 'Boxes')).toContainText('Found-0001');
+	await looksWell(page, 'plant');
+	await page.getByRole('link', { name: 'Found-0001' }).click();
+	await says(page, 'Runs 1.0.0');
+	await page.getByLabel('Find a box, or a channel’s log').fill('ound-0017');
+	await page.keyboard.press('Enter');
+	await says(page, 'Ids that contain it');
+	await page.getByRole('link', { name: 'Found-0017' }).click();
+	await expect(page.getByRole('heading', { name: 'Found-0017' })).toBeVisible();
 });

@@ -227,6 +227,10 @@ func lasting(v any) any {
 			v[i] = lasting(v[i])
 		}
 	case map[string]any:
+		if v["edgeId"] != nil && v["createdAt"] != nil { // a registration, which was shown without what the box last said
+			delete(v, "running")
+			delete(v, "state")
+		}
 		for name := range v {
 			if slices.Contains(passes, name) || slices.Contains(newer, name) {
 				delete(v, name)

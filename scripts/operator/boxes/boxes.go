@@ -30,58 +30,88 @@ func Commands(r *run.Run) []*cobra.Command {
 
 func list(r *run.Run) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "boxes CHANNEL", Short: "List the boxes of a channel, or of its rollout in one state",
-		Example: "wavegate boxes gateway-x/stable --state failed\nwavegate boxes gateway-x/stable --prefix box-00\nwavegate boxes gateway-x/stable --csv --limit 0",
+		Use: "boxes [CHANNEL]", Short: "List boxes: all, those of a channel, or those of its rollout in one state",
+		Example: "wavegate boxes --part 0564\nwavegate boxes --factory munich-1 --state trouble\n" +
+			"wavegate boxes gateway-x/stable --state failed\nwavegate boxes gateway-x/stable --csv --limit 0",
 	}
-	asCSV := cmd.Flags().Bool("csv", false, "print a CSV file; without --state it has the columns that register reads")
-	state := cmd.Flags().String("state", "", "only those of the rollout that are offered, working, deferred, installed, failed, reverted or silent")
-	prefix := cmd.Flags().String("prefix", "", "only those with ids that begin like this")
-	attribute := cmd.Flags().String("attribute", "", "only those with an attribute, such as board=C, by their registration or as they say themselves")
+	asCSV := cmd.Flags().Bool("csv", false, "print a CSV file; without the --state of a rollout it has the columns that register reads")
+	state := cmd.Flags().String("state", "", "with CHANNEL, only those of its rollout that are offered, working, deferred, installed, failed, reverted or silent; "+
+		"without, only those whose last offer is in such a state, or that are restless, or trouble: failed, reverted or restless")
+	query := map[string]*string{}
+	for _, f := range [][3]string{
+		{"prefix", "idPrefix", "only those with ids that begin like this"}, {"part", "idPart", "only those with this `text` in their ids"},
+		{"organization", "organizationId", "only those of an `organization`"}, {"factory", "factoryId", "only those in a `factory`"},
+		{"runs", "version", "only those that say they run a `version`"},
+		{"attribute", "attribute", "only those with an attribute, such as board=C, by their registration or as they say themselves"},
+	} {
+		query[f[1]] = cmd.Flags().String(f[0], "", f[2])
+	}
 	most := run.Limited(cmd, 1000)
 	return r.Calls(cmd, func(ctx context.Context, c *run.Call) error {
-		if *state != "" && *prefix+*attribute != "" {
-			return run.Fail(run.Misused, "give --state, or --prefix and --attribute")
-		}
 		if *asCSV && r.JSON {
 			return run.Fail(run.Misused, "give --csv or --json, not both")
 		}
-		name := c.Args[0]
-		if *state != "" {
-			l, err := rollouts.In(ctx, c, name, *state)
-			if err != nil {
-				return err
-			}
-			if *asCSV {
-				l.Columns = []string{"edgeId", "stage", "version", "state", "since", "running", "attempts", "code", "detail", "lastSeenAt"}
-				l.Record = func(b census.Box) []string {
-					seen := ""
-					if b.LastSeenAt != nil {
-						seen = timestamp.Text(*b.LastSeenAt)
-					}
-					return []string{b.EdgeID, strconv.Itoa(b.Stage), b.Version, string(b.State), timestamp.Text(b.Since),
-						run.InSheet(b.Running), strconv.Itoa(b.Attempts), string(b.Code), run.InSheet(b.Detail), seen}
-				}
-			}
-			return l.Print(ctx, c, *most)
+		*query["attribute"] = strings.Replace(*query["attribute"], "=", ":", 1)
+		of := run.Query()
+		if len(c.Args) > 0 {
+			of = run.OnChannel(c.Args[0])
 		}
-		l := run.List[edge.Edge]{
-			Path: "/api/edges", Query: run.OnChannel(name, "idPrefix", *prefix, "attribute", strings.Replace(*attribute, "=", ":", 1)), None: "no box is on " + name, Of: api.ChannelPath(name),
-			Head: "BOX|ORGANIZATION|FACTORY", Row: func(b edge.Edge) []any { return []any{b.EdgeID, b.OrganizationID, b.FactoryID} },
+		chosen := false
+		for name, value := range query {
+			if *value != "" {
+				of.Set(name, *value)
+				chosen = true
+			}
 		}
 		switch {
-		case *attribute != "":
-			l.None = "no such box on " + name + " has " + *attribute
-		case *prefix != "":
-			l.None = "no box on " + name + " has an id that begins with " + *prefix
+		case *state != "" && len(c.Args) > 0 && chosen:
+			return run.Fail(run.Misused, "give the --state of a rollout, or choose boxes of the channel")
+		case *state != "" && len(c.Args) > 0:
+			return ofRollout(ctx, c, *state, *asCSV, *most)
+		case *state != "":
+			of.Set("state", *state)
+			chosen = true
+		}
+		l := run.List[edge.Shown]{
+			Path: "/api/edges", Query: of, None: "there is no box", Head: "BOX|CHANNEL|ORGANIZATION|FACTORY|RUNS|STATE",
+			Row: func(b edge.Shown) []any {
+				return []any{b.EdgeID, b.Pair(), b.OrganizationID, b.FactoryID, b.Running, b.State}
+			},
+		}
+		if len(c.Args) > 0 {
+			l.None, l.Of = "no box is on "+c.Args[0], api.ChannelPath(c.Args[0])
+		}
+		if chosen {
+			l.None = "there is no such box"
 		}
 		if *asCSV {
 			l.Columns = []string{"edgeId", "edgeType", "channel", "organizationId", "factoryId", attributes}
-			l.Record = func(b edge.Edge) []string {
+			l.Record = func(b edge.Shown) []string {
 				return []string{b.EdgeID, b.EdgeType, b.Channel, b.OrganizationID, b.FactoryID, attributesText(b.Attributes)}
 			}
 		}
 		return l.Print(ctx, c, *most)
 	})
+}
+
+// ofRollout lists the boxes of a channel's rollout in a state.
+func ofRollout(ctx context.Context, c *run.Call, state string, asCSV bool, most uint) error {
+	l, err := rollouts.In(ctx, c, c.Args[0], state)
+	if err != nil {
+		return err
+	}
+	if asCSV {
+		l.Columns = []string{"edgeId", "stage", "version", "state", "since", "running", "attempts", "code", "detail", "lastSeenAt"}
+		l.Record = func(b census.Box) []string {
+			seen := ""
+			if b.LastSeenAt != nil {
+				seen = timestamp.Text(*b.LastSeenAt)
+			}
+			return []string{b.EdgeID, strconv.Itoa(b.Stage), b.Version, string(b.State), timestamp.Text(b.Since),
+				run.InSheet(b.Running), strconv.Itoa(b.Attempts), string(b.Code), run.InSheet(b.Detail), seen}
+		}
+	}
+	return l.Print(ctx, c, most)
 }
 
 func box(r *run.Run) *cobra.Command {

@@ -64,7 +64,7 @@ func TestList_Empty_SaysSo(t *testing.T) {
 	d.publishes()
 	d.does("boxes", "gateway-x/stable").is(run.Done).warns("no box is on gateway-x/stable")
 	d.does("boxes", "gateway-x/nowhere").is(run.Refused).warns("there is no channel gateway-x/nowhere")
-	d.does("boxes", "gateway-x/stable", "--prefix", "z").is(run.Done).warns("an id that begins with z")
+	d.does("boxes", "gateway-x/stable", "--prefix", "z").is(run.Done).warns("there is no such box")
 	d.does("register", d.file("boxes.csv", csv(1)), "--yes").is(run.Done)
 	d.does("log", "box-0001", "--actor", "nobody").is(run.Done).warns("no such event of box-0001")
 	d.does("log", "box-0002").is(run.Refused).warns("there is no box box-0002")

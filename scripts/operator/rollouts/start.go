@@ -56,17 +56,19 @@ func start(r *run.Run) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if against != "" {
-			question, confirm = question+against, name
-		}
 		if fast != "" {
 			question += " It is fast: " + fast
 		}
-		if earlier(version, channel.CurrentVersion) {
-			question, confirm = question+" It is an earlier version.", name
-		}
-		if why.urgent {
-			question, confirm = question+" It is urgent: it does not wait for plants.", name
+		for _, w := range []struct {
+			is   bool
+			text string
+		}{
+			{against != "", against}, {earlier(version, channel.CurrentVersion), " It is an earlier version."},
+			{why.urgent, " It is urgent: it does not wait for plants."},
+		} {
+			if w.is {
+				question, confirm = question+w.text, name
+			}
 		}
 		if err := c.AskName(confirm, question); err != nil {
 			return err

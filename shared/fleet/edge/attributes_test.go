@@ -34,7 +34,7 @@ func (g *gate) pages(f edge.Filter, limit int) (ids []string, pages int) {
 	}
 }
 
-// TestList_ByAttribute_FindsWhatTheRegistrationOrTheBoxSays: in pages that look at a thousand boxes at most.
+// TestList_ByAttribute_FindsWhatTheRegistrationOrTheBoxSays: in pages that look at two thousand boxes at most.
 func TestList_ByAttribute_FindsWhatTheRegistrationOrTheBoxSays(t *testing.T) {
 	gates(t, edge.Quotas{}, func(g *gate) {
 		g.box("a", map[string]string{"board": "C"}, nil)
@@ -51,17 +51,17 @@ func TestList_ByAttribute_FindsWhatTheRegistrationOrTheBoxSays(t *testing.T) {
 	})
 }
 
-func TestList_ByARareAttribute_GoesOnAfterAThousandBoxes(t *testing.T) {
+func TestList_ByARareAttribute_GoesOnAfterTwoThousandBoxes(t *testing.T) {
 	gates(t, edge.Quotas{}, func(g *gate) {
-		for i := range 1100 {
+		for i := range 2100 {
 			e := edge.Edge{EdgeID: fmt.Sprintf("%s-%04d", g.org, i), EdgeType: "gateway-x", Channel: "stable", OrganizationID: g.org, Revision: 1}
-			if i == 1050 {
+			if i == 2050 {
 				e.Attributes = map[string]string{"board": "C"}
 			}
 			expect.OK(g, g.db.Put(g.ctx(), dynamo.Edges, e, dynamo.Absent("edgeId")))
 		}
 		ids, pages := g.pages(edge.Filter{OrganizationID: g.org, Attribute: "board:C"}, 50)
-		expect.Equal(g, ids, []string{"1050"}, "it lists")
+		expect.Equal(g, ids, []string{"2050"}, "it lists")
 		expect.Equal(g, pages, 2, "pages:")
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,39 +16,64 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// A Filter says which boxes are listed: those that follow a release channel, those of an organization, or those that are
-// both. One of the two is always given, so that no partition holds all boxes.
+// A Filter says which boxes are listed: those that follow a release channel, those of an organization, those that are
+// both, or all. Its other fields choose some of these.
 type Filter struct {
-	EdgeType, Channel string
+	EdgeType, Channel string // a type may be given alone
 	OrganizationID    string
 	IDPrefix          string // the beginning of the ids; empty: any
+	IDPart            string // a part of the ids, in any case; empty: any
+	FactoryID         string
 	Attribute         string // the name of an attribute, a colon and its value; empty: any
-	ByAttribute       bool   // one was given, even if it is not valid
+	Version           string // what the boxes say they run; empty: any
+	State             string // of the boxes' last offers, or restless; empty: any
 	Pinned            bool   // only boxes with a pin that holds
+	byRow             bool   // what rows say was asked for, even if it is not valid
 }
 
-var attributeRule = &input.Text{
-	Pattern: report.AttributeName.Pattern + `:[^\x00-\x1f\x7f-\x9f]{1,64}`,
-	Says:    "the name of an attribute, a colon and its text, such as hardwareRevision:C",
-}
+var (
+	attributeRule = &input.Text{
+		Pattern: report.AttributeName.Pattern + `:[^\x00-\x1f\x7f-\x9f]{1,64}`,
+		Says:    "the name of an attribute, a colon and its text, such as hardwareRevision:C",
+	}
+	partRule    = &input.Text{Pattern: "[A-Za-z0-9._:-]{1,128}", Says: "1 to 128 letters, digits, dots, underscores, hyphens or colons"}
+	versionRule = &input.Text{Min: 1, Max: 128, Check: input.Printable, Says: "1 to 128 characters without control characters"}
+	stateRule   = &input.Text{Pattern: strings.Join(States, "|"), Says: "one of " + strings.Join(States, ", ")}
+)
 
-// FilterOf reads the query parameters edgeType with channel, or organizationId, and idPrefix, attribute and pinned.
+// States are those of boxes' last offers, restless, and trouble: failed, reverted or restless.
+var States = func() []string {
+	all := []string{restless, trouble}
+	for _, s := range report.States {
+		all = append(all, string(s))
+	}
+	slices.Sort(all)
+	return all
+}()
+
+const (
+	restless = "restless"
+	trouble  = "trouble"
+)
+
+// FilterOf reads the query parameters edgeType, channel, organizationId, idPrefix, idPart, factoryId, attribute, version,
+// state and pinned.
 func FilterOf(in *input.Reader) Filter {
 	var f Filter
-	var byType, byChannel, byOrganization bool
+	var byType, byChannel, byAttribute, byVersion, byState bool
 	f.EdgeType, byType = in.Query("edgeType", input.Name)
 	f.Channel, byChannel = in.Query("channel", input.Name)
-	f.OrganizationID, byOrganization = in.Query("organizationId", input.Name)
+	f.OrganizationID, _ = in.Query("organizationId", input.Name)
 	f.IDPrefix, _ = in.Query("idPrefix", input.EdgeID) // a prefix of an id has the same form
-	f.Attribute, f.ByAttribute = in.Query("attribute", attributeRule)
+	f.IDPart, _ = in.Query("idPart", partRule)
+	f.FactoryID, _ = in.Query("factoryId", input.Slug)
+	f.Attribute, byAttribute = in.Query("attribute", attributeRule)
+	f.Version, byVersion = in.Query("version", versionRule)
+	f.State, byState = in.Query("state", stateRule)
+	f.byRow = byAttribute || byVersion || byState
 	f.Pinned = in.Flag("pinned")
-	switch {
-	case byType && !byChannel:
-		in.Fault("channel", "required", "is required with edgeType")
-	case byChannel && !byType:
+	if byChannel && !byType {
 		in.Fault("edgeType", "required", "is required with channel")
-	case !byOrganization && !byType:
-		in.Fault("organizationId", "required", "is required, unless edgeType and channel are given")
 	}
 	return f
 }
@@ -70,7 +96,16 @@ func (f Filter) Values() url.Values {
 	if f.Pinned {
 		pinned = "true"
 	}
-	return input.Values("organizationId", f.OrganizationID, "edgeType", f.EdgeType, "channel", f.Channel, "idPrefix", f.IDPrefix, "attribute", f.Attribute, "pinned", pinned)
+	return input.Values("organizationId", f.OrganizationID, "edgeType", f.EdgeType, "channel", f.Channel, "idPrefix", f.IDPrefix, "idPart", f.IDPart,
+		"factoryId", f.FactoryID, "attribute", f.Attribute, "version", f.Version, "state", f.State, "pinned", pinned)
+}
+
+// ofRows reports whether the filter asks for what is in the rows of boxes.
+func (f Filter) ofRows() bool { return f.byRow || f.Attribute+f.Version+f.State != "" }
+
+// Looks reports whether there is no index of the boxes of the filter, so that a page looks through others, too.
+func (f Filter) Looks() bool {
+	return f.ofRows() || f.IDPart != "" || f.FactoryID != "" || f.EdgeType != "" && f.Channel == "" || f.OrganizationID == "" && f.Channel == ""
 }
 
 // List returns boxes in the byte order of their ids. It reads a global index, so a change shows after a moment, usually
@@ -78,26 +113,32 @@ func (f Filter) Values() url.Values {
 //
 // While someone pages, a box that joins shifts those after it by one, and so does one that leaves.
 func (s *Store) List(ctx context.Context, f Filter, w dynamo.Span) (dynamo.Page[Shown], error) {
-	if f.Attribute != "" {
-		return s.withAttribute(ctx, f.selection(), f, w)
+	if f.ofRows() {
+		return s.look(ctx, f, w)
 	}
-	some, err := s.registered(ctx, f, w)
+	find := s.registered
+	if f.Looks() {
+		find = s.look
+	}
+	page, err := find(ctx, f, w)
 	if err != nil {
-		return dynamo.Page[Shown]{}, err
+		return page, err
 	}
-	page := dynamo.Page[Shown]{More: some.More, Last: some.Last}
-	rows, err := s.reports.GetAll(ctx, idsOf(some.Items))
-	for _, e := range some.Items {
-		page.Items = append(page.Items, e.with(rows[e.EdgeID]))
+	rows, err := s.reports.GetAll(ctx, idsOf(page.Items))
+	for i, e := range page.Items {
+		page.Items[i] = e.with(rows[e.EdgeID])
 	}
 	return page, err
 }
 
 // selection is where the boxes of a filter are.
 func (f Filter) selection() dynamo.Selection {
-	by := dynamo.Selection{Table: dynamo.Edges, Index: "byChannel", Partition: release.Pair(f.EdgeType, f.Channel)}
-	if f.OrganizationID != "" {
+	by := dynamo.Selection{Table: dynamo.Edges, Index: "all", Partition: listAll}
+	switch {
+	case f.OrganizationID != "":
 		by.Index, by.Partition = "byOrganization", f.OrganizationID
+	case f.Channel != "":
+		by.Index, by.Partition = "byChannel", release.Pair(f.EdgeType, f.Channel)
 	}
 	if f.IDPrefix != "" {
 		by.Least, by.Most = f.IDPrefix, f.IDPrefix+"~" // ~ comes after every character of an id
@@ -106,11 +147,11 @@ func (f Filter) selection() dynamo.Selection {
 }
 
 // registered lists the registrations of a filter without an attribute.
-func (s *Store) registered(ctx context.Context, f Filter, w dynamo.Span) (dynamo.Page[Edge], error) {
+func (s *Store) registered(ctx context.Context, f Filter, w dynamo.Span) (dynamo.Page[Shown], error) {
 	if f.Pinned || f.OrganizationID != "" && f.Channel != "" {
 		return f.chosen(ctx, s.db, f.selection(), w)
 	}
-	return dynamo.List[Edge](ctx, s.db, f.selection(), w)
+	return dynamo.List[Shown](ctx, s.db, f.selection(), w)
 }
 
 // EachPinned calls a function with every box of a channel whose pin holds. It reads all boxes of the channel.
@@ -124,44 +165,53 @@ func (s *Store) EachPinned(ctx context.Context, edgeType, channel string, each f
 	})
 }
 
+// A page looks at 20,000 registrations, or at 2,000 with their report rows, in 40 requests.
 const (
-	// lookedAt bounds the boxes that a page with an attribute looks at, and lookedAtOnce those of one request.
-	lookedAt     = 1000
-	lookedAtOnce = 100
+	mostLooks  = 40
+	lookedAt   = 500
+	rowsLooked = 100
 )
 
-// withAttribute looks for boxes with an attribute. What a box says is in its report row, so that each row is read.
-func (s *Store) withAttribute(ctx context.Context, by dynamo.Selection, f Filter, w dynamo.Span) (page dynamo.Page[Shown], err error) {
-	name, value, _ := strings.Cut(f.Attribute, ":")
-	for looked := 0; ; looked += lookedAtOnce {
-		some, err := dynamo.List[Edge](ctx, s.db, by, dynamo.Span{Limit: lookedAtOnce, After: w.After})
-		if err != nil {
-			return page, err
+// look looks for the boxes that a filter includes. Only if the filter asks for what is in their report rows, it reads these.
+func (s *Store) look(ctx context.Context, f Filter, w dynamo.Span) (page dynamo.Page[Shown], err error) {
+	by, atOnce, looks := f.selection(), lookedAt, mostLooks
+	switch {
+	case f.ofRows():
+		atOnce, looks = rowsLooked, mostLooks/2
+	case f == Filter{IDPrefix: f.IDPrefix}:
+		atOnce = w.Limit // all are included
+	}
+	if by.Most == "" {
+		by.Most = "~"
+	}
+	var rows map[string]report.Row
+	for page.More = true; page.More && looks > 0; looks-- {
+		if w.After != "" {
+			by.Least = max(by.Least, w.After+"\x00")
 		}
-		rows, err := s.reports.GetAll(ctx, idsOf(some.Items))
+		some, err := dynamo.List[Shown](ctx, s.db, by, dynamo.Span{Limit: atOnce})
+		if err == nil && f.ofRows() {
+			rows, err = s.reports.GetAll(ctx, idsOf(some.Items))
+		}
 		if err != nil {
 			return page, err
 		}
 		for _, e := range some.Items {
-			box := e.with(rows[e.EdgeID])
-			if box.attribute(name) != value || !f.includes(e, s.db.Now()) {
-				w.After = e.EdgeID
-				continue
+			if row := rows[e.EdgeID]; f.includes(e.Edge, s.db.Now()) && (!f.ofRows() || f.shows(e.with(row))) {
+				if len(page.Items) == w.Limit {
+					return page, nil
+				}
+				page.Items = append(page.Items, e.with(row))
 			}
-			if len(page.Items) == w.Limit {
-				page.More, page.Last = true, w.After
-				return page, nil
-			}
-			page.Items, w.After = append(page.Items, box), e.EdgeID
-		}
-		if page.More = some.More; !page.More || looked+lookedAtOnce >= lookedAt {
+			w.After = e.EdgeID
 			page.Last = w.After
-			return page, nil
 		}
+		page.More = some.More
 	}
+	return page, nil
 }
 
-func idsOf(boxes []Edge) []string {
+func idsOf(boxes []Shown) []string {
 	ids := make([]string, len(boxes))
 	for i, e := range boxes {
 		ids[i] = e.EdgeID
@@ -177,16 +227,26 @@ func (s Shown) attribute(name string) string {
 	return s.Said[name]
 }
 
-// includes reports whether a box of the filter's organization or channel is on its channel, and pinned if it asks for
-// that.
+// includes reports whether the filter includes a box of its selection, as far as the registration says. An earlier release
+// leaves retired boxes in the list of all.
 func (f Filter) includes(e Edge, now time.Time) bool {
-	return (f.Channel == "" || e.EdgeType == f.EdgeType && e.Channel == f.Channel) && (!f.Pinned || e.Pin.Holds(now))
+	return !e.retired() && (f.EdgeType == "" || e.EdgeType == f.EdgeType) && (f.Channel == "" || e.Channel == f.Channel) &&
+		(f.FactoryID == "" || e.FactoryID == f.FactoryID) && (!f.Pinned || e.Pin.Holds(now)) &&
+		strings.Contains(strings.ToLower(e.EdgeID), strings.ToLower(f.IDPart))
+}
+
+// shows reports whether the filter includes a box by what its row says.
+func (f Filter) shows(box Shown) bool {
+	name, value, _ := strings.Cut(f.Attribute, ":")
+	return (f.Attribute == "" || box.attribute(name) == value) && (f.Version == "" || box.Running == f.Version) &&
+		(f.State == "" || f.State == box.State || f.State == restless && box.Restless != nil ||
+			f.State == trouble && (box.Restless != nil || box.State == string(report.Failed) || box.State == string(report.Reverted)))
 }
 
 // chosen lists the boxes of a selection that the filter includes. There is no index of them: few boxes are pinned, and
 // an organization has few channels. So it reads the selection until the page is full, about 1 MB for 2,000 boxes. For an
 // organization it reads no box of another one.
-func (f Filter) chosen(ctx context.Context, db *dynamo.DB, by dynamo.Selection, w dynamo.Span) (page dynamo.Page[Edge], err error) {
+func (f Filter) chosen(ctx context.Context, db *dynamo.DB, by dynamo.Selection, w dynamo.Span) (page dynamo.Page[Shown], err error) {
 	by.Least = max(by.Least, w.After)
 	if f.Pinned {
 		by.With = "pin"
@@ -201,7 +261,7 @@ func (f Filter) chosen(ctx context.Context, db *dynamo.DB, by dynamo.Selection, 
 		case skip > 0:
 			skip--
 		case len(page.Items) < w.Limit:
-			page.Items = append(page.Items, e)
+			page.Items = append(page.Items, Shown{Edge: e})
 		default:
 			page.More, page.Last = true, page.Items[w.Limit-1].EdgeID
 			return errEnough

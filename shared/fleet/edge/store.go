@@ -2,7 +2,10 @@ package edge
 
 import (
 	"context"
+
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/report"
@@ -25,10 +28,24 @@ type Store struct {
 // NewStore makes a store.
 func NewStore(db *dynamo.DB) *Store { return &Store{db, report.NewStore(db, 0)} }
 
-// edgeItem is a box with the index key for the list of its channel.
+// edgeItem is a box with the index keys for the list of its channel and for that of all boxes.
 type edgeItem struct {
 	Edge
 	Pair string `json:"pair"`
+	List string `json:"list,omitempty"`
+}
+
+// listAll is the one partition of the list of all boxes.
+const listAll = "edge"
+
+// Unlisted returns the attributes with which a stored registration joins the list of all boxes; none if it is there, or
+// the box is retired. Earlier releases wrote no such attribute.
+func Unlisted(stored map[string]types.AttributeValue) (map[string]types.AttributeValue, error) {
+	var e edgeItem
+	if err := dynamo.Decode(dynamo.Edges, stored, &e); err != nil || !e.Exists() || e.List != "" {
+		return nil, err
+	}
+	return map[string]types.AttributeValue{"list": &types.AttributeValueMemberS{Value: listAll}}, nil
 }
 
 var kind = change.Kind[Edge]{
@@ -42,9 +59,9 @@ var kind = change.Kind[Edge]{
 	},
 	Item: func(e Edge) any {
 		if e.retired() {
-			return edgeItem{e, nowhere}
+			return edgeItem{e, nowhere, ""}
 		}
-		return edgeItem{e, e.Pair()}
+		return edgeItem{e, e.Pair(), listAll}
 	},
 	Shown: func(e Edge) any {
 		if e.retired() {
@@ -72,10 +89,12 @@ func (s *Store) Get(ctx context.Context, id string) (Edge, error) {
 	return e, err
 }
 
-// A Shown is a box with the attributes that it says itself, and whether it is restless.
+// A Shown is a box with what it says itself, and whether it is restless.
 type Shown struct {
 	Edge
 	Said     map[string]string `json:"saidAttributes,omitempty"`
+	Running  string            `json:"running,omitempty"` // the version that it last said it runs
+	State    string            `json:"state,omitempty"`   // of its last offer
 	Restless *report.Restless  `json:"restless,omitempty"`
 }
 
@@ -96,7 +115,11 @@ func (e Edge) with(row report.Row) Shown {
 	if row.OrganizationID != e.OrganizationID {
 		return Shown{Edge: e}
 	}
-	return Shown{e, row.Said, row.Restless}
+	shown := Shown{e, row.Said, row.Running, "", row.Restless}
+	if row.Offer != nil {
+		shown.State = string(row.Offer.State)
+	}
+	return shown
 }
 
 // GetAll returns some boxes as stored, including retired ones. It skips ids without a stored box.

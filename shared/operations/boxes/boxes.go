@@ -96,11 +96,11 @@ var (
 
 	ListEdges = func() operations.Row[paging.Asked[edge.Filter, paging.Place]] {
 		return operations.New(operations.Operation{
-			ID: "list-edges", Summary: "List the boxes of a release channel or of an organization",
+			ID: "list-edges", Summary: "List boxes",
 			Method: http.MethodGet, Path: "/api/edges",
 			Roles: operations.Watchers,
 			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
-			Grants: []operations.Grant{operations.ListByIndex(dynamo.Edges, "byChannel", "byOrganization"), operations.May(dynamo.Reports, dynamo.BatchGet)},
+			Grants: []operations.Grant{operations.ListByIndex(dynamo.Edges, "all", "byChannel", "byOrganization"), operations.May(dynamo.Reports, dynamo.BatchGet)},
 		}, listOf)
 	}
 
@@ -201,8 +201,8 @@ var BellSettings = slices.Concat(bell.KeySettings, polling.BellSettings)
 // listOf reads which page of which boxes is asked for.
 func listOf(in *input.Reader) paging.Asked[edge.Filter, paging.Place] {
 	asked := paging.With(edge.FilterOf, paging.ByOffset)(in)
-	if asked.List.ByAttribute && asked.Page.Skips() {
-		in.Fault("offset", "exclusive", "must not be given together with attribute")
+	if asked.List.Looks() && asked.Page.Skips() {
+		in.Fault("offset", "exclusive", "must not be given with this choice of boxes; follow next")
 	}
 	return asked
 }

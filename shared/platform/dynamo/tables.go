@@ -139,6 +139,7 @@ var Tables = []Table{
 		Indexes: []Index{{Name: "byOrganization", Partition: "organizationId", Sort: "factoryId"}}},
 	{ID: Machines, Partition: "factoryId", Sort: "code"},
 	{ID: Edges, Partition: "edgeId", Indexes: []Index{
+		{Name: "all", Partition: "list", Sort: "edgeId"},
 		{Name: "byChannel", Partition: "pair", Sort: "edgeId"},
 		{Name: "byOrganization", Partition: "organizationId", Sort: "edgeId"}}},
 	// The gateways of organizations, each with the hash of its token.

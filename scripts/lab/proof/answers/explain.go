@@ -346,7 +346,11 @@ func (x *explainer) poll(c Call) {
 // beside removes what a read and a list show besides the thing: what follows from its method and the time, and what a box says
 // or does.
 func beside(thing ledger.Item) {
-	for _, name := range []string{"standing", "saidAttributes", "restless"} {
+	gone := []string{"standing", "saidAttributes", "restless"}
+	if thing["edgeId"] != nil && thing["createdAt"] != nil { // a registration
+		gone = append(gone, "running", "state")
+	}
+	for _, name := range gone {
 		delete(thing, name)
 	}
 }

@@ -1,0 +1,48 @@
+// All boxes, those of a plant, and the plant itself.
+import { html, fields } from './html.mjs';
+import { read } from './sources.mjs';
+import { at, query } from './api.mjs';
+import { state, changed, may } from './state.mjs';
+import { Said, some } from './format.mjs';
+import { Chip, Empty, PlantLink, Shown, Table, channelOf, further } from './parts.mjs';
+import { Events } from './events.mjs';
+import { Plant as Row } from './plants.mjs';
+
+const states = { trouble: 'In trouble', failed: 'Failed', reverted: 'Fell back', restless: 'Restless', offered: 'Offered', working: 'Working', deferred: 'Put off', installed: 'Installed' };
+const bad = ['failed', 'reverted'];
+
+/** The boxes that a query of the list of boxes finds. */
+function List({ of }) {
+	const path = '/api/edges' + query({ ...of, limit: '50' });
+	return html`<${Shown} of=${read(path, 60)} lines=${4} none=${() => html`<${Empty} title="There is no such organization." />`} then=${(page) => {
+		const { items, next, button } = further(path, page, (p) => p.items.length > 0);
+		return html`<p class="note" role="status">${some(items.length, 'box', 'boxes')} ${next ? 'so far' : 'in all'}.</p>
+			${items.length > 0 && html`<${Table} label="Boxes" head=${['Box', 'Channel', 'Plant', 'Runs', 'State']} rows=${items.map((b) => [
+				html`<a href=${`#/box/${encodeURIComponent(b.edgeId)}`}>${b.edgeId}</a>`, channelOf(b), b.factoryId && html`<${PlantLink} id=${b.factoryId} />`,
+				html`<${Said}>${b.running ?? ''}<//>`, html`${b.state && html`<${Chip} kind=${bad.includes(b.state) ? 'bad' : 'quiet'}>${states[b.state] ?? b.state}<//>`}${b.restless && html` <${Chip} kind="bad">Restless<//>`}`])} />`}${button}`;
+	}} />`;
+}
+
+/** The list of all boxes that the person may see. */
+export function Fleet() {
+	const f = state.local.fleet ?? {};
+	const find = (e) => { e.preventDefault(); state.local.fleet = fields(e.target); changed(); };
+	return html`<section aria-labelledby="fleet"><h2 id="fleet">All boxes</h2>
+		<form class="choice" onSubmit=${find}><label class="field">Part of the id <input name="idPart" defaultValue=${f.idPart} autocapitalize="off" spellcheck=${false} pattern="[A-Za-z0-9._:\\-]*" /></label>
+			<label class="field">Plant <input name="factoryId" defaultValue=${f.factoryId} autocapitalize="off" spellcheck=${false} pattern="[a-z0-9][a-z0-9\\-]*" /></label>
+			<label class="field">Runs <input name="version" defaultValue=${f.version} autocapitalize="off" spellcheck=${false} /></label>
+			<label class="field">State <select name="state"><option value="">Any</option>${Object.entries(states).map(([id, name]) => html`<option value=${id} selected=${f.state === id}>${name}</option>`)}</select></label>
+			<button type="submit" class="button">Find</button></form>
+		<${List} of=${f} /></section>`;
+}
+
+/** A plant: when it takes updates, its boxes, its machines, and what happened there. */
+export function Plant({ id }) {
+	return html`<${Shown} of=${read(at`/api/factories/${id}`, 60)} lines=${4} none=${() => html`<h1>Plant</h1><${Empty} title=${html`There is no plant <${Said}>${id}<//>.`} />`} then=${(f) => html`
+		<h1><${Said}>${f.name}<//></h1><section aria-labelledby="updates"><h2 id="updates">Updates</h2><ul class="rows"><${Row} f=${f} /></ul></section>
+		${may('list-edges') && html`<section aria-labelledby="boxes"><h2 id="boxes">Boxes</h2><${List} of=${{ organizationId: f.organizationId, factoryId: id }} /></section>`}
+		${may('list-machines') && html`<section aria-labelledby="machines"><h2 id="machines">Machines</h2><${Shown} of=${read(at`/api/factories/${id}/machines` + '?limit=100', 120)} lines=${2} then=${({ items, next }) => items.length
+			? html`<${Table} label="Machines" head=${['Machine', 'Name', 'Classes', 'Box']} rows=${items.map((m) => [m.code, html`<${Said}>${m.name ?? ''}<//>`, (m.classes ?? []).join(', '), m.edgeId && html`<a href=${`#/box/${encodeURIComponent(m.edgeId)}`}>${m.edgeId}</a>`])} />${next && html`<p class="note">And more.</p>`}`
+			: html`<p class="note">It has none.</p>`} />${may('list-production-methods') && html`<p><a href=${`#/methods/${id}`}>Its production methods</a></p>`}</section>`}
+		${may('list-factory-audit-events') && html`<section aria-labelledby="changes"><h2 id="changes">Changes</h2><${Events} path=${at`/api/factories/${id}/audit-events` + '?limit=20'} /></section>`}`} />`;
+}

@@ -1,0 +1,88 @@
+package edge_test
+
+import (
+	"testing"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
+	"wavegate/shared/testing/expect"
+	"wavegate/shared/trail/audit"
+)
+
+// polls records what a box was told and says.
+func (g *gate) polls(id string, p report.Polled) {
+	g.Helper()
+	reports := report.NewStore(g.db, 1)
+	row, err := reports.Get(g.ctx(), g.org+"-"+id)
+	expect.OK(g, err)
+	p.Subject, p.At = id, g.now
+	_, err = reports.Observe(g.ctx(), edge.Of(row).Registration(), p)
+	expect.OK(g, err)
+}
+
+func TestList_ByWhatHasNoIndex_FindsTheBoxes(t *testing.T) {
+	gates(t, edge.Quotas{}, func(g *gate) {
+		owner, munich := g.by("olga", auth.PlatformOwner), "munich-1"
+		for _, id := range []string{"line-A-1", "line-a-2", "line-b-1", "office"} {
+			a := edge.Assignment{EdgeType: "gateway-x", Channel: "stable", OrganizationID: g.org}
+			if id != "office" {
+				a.FactoryID = &munich
+			}
+			if id == "line-b-1" {
+				a.EdgeType, a.Channel = "gateway-y", "canary"
+			}
+			expect.OK(g, g.assign(owner, id, a))
+		}
+		g.polls("line-A-1", report.Polled{Told: "2.0.0", Running: "1.0.0"})
+		g.polls("line-a-2", report.Polled{Told: "2.0.0", RolloutID: "r", Running: "2.0.0"})
+		g.polls("line-a-2", report.Polled{Told: "2.0.0", RolloutID: "r", Running: "1.0.0"})
+		g.polls("line-b-1", report.Polled{Told: "1.0.0", Running: "1.0.0"})
+		for name, c := range map[string]struct {
+			f    edge.Filter
+			want []string
+		}{
+			"all":                         {edge.Filter{IDPrefix: g.org}, []string{"line-A-1", "line-a-2", "line-b-1", "office"}},
+			"a part, in any case":         {edge.Filter{IDPrefix: g.org, IDPart: "NE-a-"}, []string{"line-A-1", "line-a-2"}},
+			"a factory":                   {edge.Filter{IDPrefix: g.org, FactoryID: munich}, []string{"line-A-1", "line-a-2", "line-b-1"}},
+			"a type":                      {edge.Filter{IDPrefix: g.org, EdgeType: "gateway-y"}, []string{"line-b-1"}},
+			"a type of an organization":   {edge.Filter{OrganizationID: g.org, EdgeType: "gateway-x"}, []string{"line-A-1", "line-a-2", "office"}},
+			"what they run":               {edge.Filter{OrganizationID: g.org, Version: "1.0.0"}, []string{"line-A-1", "line-a-2", "line-b-1"}},
+			"a state":                     {edge.Filter{OrganizationID: g.org, State: "offered"}, []string{"line-A-1"}},
+			"trouble, in a factory":       {edge.Filter{OrganizationID: g.org, FactoryID: munich, State: "trouble"}, []string{"line-a-2"}},
+			"two conditions, none of all": {edge.Filter{IDPrefix: g.org, IDPart: "line", State: "restless"}, nil},
+		} {
+			g.Run(name, func(t *testing.T) {
+				for _, limit := range []int{1, 2, 9} {
+					ids, _ := g.pages(c.f, limit)
+					expect.Equal(t, ids, c.want, "pages of %d list", limit)
+				}
+			})
+		}
+		page, err := edge.NewStore(g.db).List(g.ctx(), edge.Filter{OrganizationID: g.org, IDPart: "line-a-2"}, dynamo.Span{Limit: 5})
+		expect.OK(g, err)
+		expect.Equal(g, []string{page.Items[0].Running, page.Items[0].State}, []string{"1.0.0", "reverted"}, "it shows what the box runs, and its state:")
+	})
+}
+
+// TestList_OfAll_LeavesOutRetiredBoxes: also one that a release without this list retired, and so left in it.
+func TestList_OfAll_LeavesOutRetiredBoxes(t *testing.T) {
+	gates(t, edge.Quotas{}, func(g *gate) {
+		owner := g.by("olga", auth.PlatformOwner)
+		for _, id := range []string{"a", "b", "c"} {
+			expect.OK(g, g.put(owner, id))
+		}
+		expect.OK(g, g.edges.For(owner).Retire(g.ctx(), audit.Origin{}, g.org+"-a", input.Preconditions{}))
+		retired, err := edge.NewStore(g.db).Get(g.ctx(), g.org+"-b")
+		expect.OK(g, err)
+		retired.OrganizationID = "-"
+		expect.OK(g, g.db.Put(g.ctx(), dynamo.Edges, struct {
+			edge.Edge
+			List string `json:"list"`
+		}{retired, "edge"}, dynamo.AtRevision("edgeId", retired.Revision)))
+		ids, _ := g.pages(edge.Filter{IDPrefix: g.org}, 5)
+		expect.Equal(g, ids, []string{"c"}, "it lists")
+	})
+}
