@@ -5,6 +5,7 @@ package boxes
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -72,26 +73,31 @@ func list(r *run.Run) *cobra.Command {
 			of.Set("state", *state)
 			chosen = true
 		}
-		l := run.List[edge.Shown]{
-			Path: "/api/edges", Query: of, None: "there is no box", Head: "BOX|CHANNEL|ORGANIZATION|FACTORY|RUNS|STATE",
-			Row: func(b edge.Shown) []any {
-				return []any{b.EdgeID, b.Pair(), b.OrganizationID, b.FactoryID, b.Running, b.State}
-			},
-		}
-		if len(c.Args) > 0 {
-			l.None, l.Of = "no box is on "+c.Args[0], api.ChannelPath(c.Args[0])
-		}
-		if chosen {
-			l.None = "there is no such box"
-		}
-		if *asCSV {
-			l.Columns = []string{"edgeId", "edgeType", "channel", "organizationId", "factoryId", attributes}
-			l.Record = func(b edge.Shown) []string {
-				return []string{b.EdgeID, b.EdgeType, b.Channel, b.OrganizationID, b.FactoryID, attributesText(b.Attributes)}
-			}
-		}
-		return l.Print(ctx, c, *most)
+		return ofFleet(c, of, chosen, *asCSV).Print(ctx, c, *most)
 	})
+}
+
+// ofFleet is the list of boxes that a query asks for, all of a channel unless they are chosen.
+func ofFleet(c *run.Call, query url.Values, chosen, asCSV bool) run.List[edge.Shown] {
+	l := run.List[edge.Shown]{
+		Path: "/api/edges", Query: query, None: "there is no box", Head: "BOX|CHANNEL|ORGANIZATION|FACTORY|RUNS|STATE",
+		Row: func(b edge.Shown) []any {
+			return []any{b.EdgeID, b.Pair(), b.OrganizationID, b.FactoryID, b.Running, b.State}
+		},
+	}
+	if len(c.Args) > 0 {
+		l.None, l.Of = "no box is on "+c.Args[0], api.ChannelPath(c.Args[0])
+	}
+	if chosen {
+		l.None = "there is no such box"
+	}
+	if asCSV {
+		l.Columns = []string{"edgeId", "edgeType", "channel", "organizationId", "factoryId", attributes}
+		l.Record = func(b edge.Shown) []string {
+			return []string{b.EdgeID, b.EdgeType, b.Channel, b.OrganizationID, b.FactoryID, attributesText(b.Attributes)}
+		}
+	}
+	return l
 }
 
 // ofRollout lists the boxes of a channel's rollout in a state.

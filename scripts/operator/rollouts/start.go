@@ -59,16 +59,8 @@ func start(r *run.Run) *cobra.Command {
 		if fast != "" {
 			question += " It is fast: " + fast
 		}
-		for _, w := range []struct {
-			is   bool
-			text string
-		}{
-			{against != "", against}, {earlier(version, channel.CurrentVersion), " It is an earlier version."},
-			{why.urgent, " It is urgent: it does not wait for plants."},
-		} {
-			if w.is {
-				question, confirm = question+w.text, name
-			}
+		if caution := against + cautions(earlier(version, channel.CurrentVersion), why.urgent); caution != "" {
+			question, confirm = question+caution, name
 		}
 		if err := c.AskName(confirm, question); err != nil {
 			return err
@@ -82,6 +74,17 @@ func start(r *run.Run) *cobra.Command {
 		c.Saw(channel)
 		return c.Done(ctx, api.RolloutPath(id), "%s is at 1 %% on %s; follow it: wavegate watch %s", version, name, name)
 	})
+}
+
+// cautions are why a start is confirmed with the channel's name.
+func cautions(earlier, urgent bool) (text string) {
+	if earlier {
+		text = " It is an earlier version."
+	}
+	if urgent {
+		text += " It is urgent: it does not wait for plants."
+	}
+	return text
 }
 
 // choosePolicy puts the policy of the flags into a body. Without any of them, the service chooses. It returns what a fast
