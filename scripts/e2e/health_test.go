@@ -2,14 +2,18 @@ package e2e
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	boxclient "wavegate/scripts/box"
+	"wavegate/scripts/e2e/harness"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
@@ -55,6 +59,72 @@ func (b *workingBox) work(ctx context.Context) {
 	}
 }
 
+// A placed box works where it is told to.
+type placed struct {
+	API, EdgeID, Bearer string
+	Seconds             float64 // of a cycle
+}
+
+// run works and runs the client until the context ends.
+func (p placed) run(ctx context.Context) {
+	b := &workingBox{version: "1.0.0", seconds: p.Seconds}
+	timing := boxclient.DefaultTiming.Scaled(0.1)
+	timing.Second = time.Second
+	c := boxclient.Client{API: p.API, EdgeID: p.EdgeID, Device: b, Health: &b.health, Timing: timing,
+		Authorization: func(context.Context) (string, error) { return p.Bearer, nil },
+		Fetch:         func(context.Context, boxclient.Manifest, string) error { return nil }}
+	var working sync.WaitGroup
+	working.Go(func() { b.work(ctx) })
+	_ = c.Run(ctx)
+	working.Wait()
+}
+
+// boxProcess is the variable that makes a process of this test a box.
+const boxProcess = "WAVEGATE_E2E_BOX"
+
+// beBox is a process with one box. It ends with its input, so it does not survive the test.
+func beBox(text string) int {
+	var p placed
+	if err := json.Unmarshal([]byte(text), &p); err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		cancel()
+	}()
+	p.run(ctx)
+	return 0
+}
+
+// placedBoxes registers boxes whose cycles differ.
+func placedBoxes(t *testing.T, w *harness.World, n int) (list []placed) {
+	t.Helper()
+	for i, id := range assigned(t, w, "acme", n) {
+		list = append(list, placed{w.Target.URL, id, w.Box(t, id).Bearer, 10 + float64(i%7)/10})
+	}
+	return list
+}
+
+// haltedForHealth ticks until the rollout halts, and returns the guard's sentence.
+func haltedForHealth(t *testing.T, w *harness.World, rollout string) string {
+	t.Helper()
+	owner, status := w.Owner(t), "active"
+	for end := time.Now().Add(5 * time.Minute); status == "active" && time.Now().Before(end); time.Sleep(2 * time.Second) {
+		expect.OK(t, w.RunTask(t.Context(), operations.Tick))
+		var r struct{ Status string }
+		owner.Get(t, rollout).Is(t, http.StatusOK).Into(t, &r)
+		status = r.Status
+	}
+	var p struct{ Guard struct{ Sentence string } }
+	owner.Get(t, rollout+"/progress").Is(t, http.StatusOK).Into(t, &p)
+	if status != "halted" || !strings.Contains(p.Guard.Sentence, "cycleSeconds is 10.0 % higher in ") {
+		t.Errorf("%s: %s", status, p.Guard.Sentence)
+	}
+	return p.Guard.Sentence
+}
+
 // TestHealth_CyclesThatTakeATenthLonger_AreHalted with sixty boxes of the Go client.
 func TestHealth_CyclesThatTakeATenthLonger_AreHalted(t *testing.T) {
 	t.Parallel()
@@ -66,37 +136,10 @@ func TestHealth_CyclesThatTakeATenthLonger_AreHalted(t *testing.T) {
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer cancel()
-	for i, id := range assigned(t, w, "acme", 60) {
-		b := &workingBox{version: "1.0.0", seconds: 10 + float64(i%7)/10}
-		timing := boxclient.DefaultTiming.Scaled(0.1)
-		timing.Second = time.Second
-		bearer := w.Box(t, id).Bearer
-		c := boxclient.Client{API: w.Target.URL, EdgeID: id, Device: b, Health: &b.health, Timing: timing,
-			Authorization: func(context.Context) (string, error) { return bearer, nil },
-			Fetch:         func(context.Context, boxclient.Manifest, string) error { return nil }}
-		running.Go(func() { b.work(ctx) })
-		running.Go(func() { _ = c.Run(ctx) })
+	for _, b := range placedBoxes(t, w, 60) {
+		running.Go(func() { b.run(ctx) })
 	}
-	var p struct {
-		Guard struct {
-			Sentence string
-			Reasons  []string
-		}
-	}
-	status := ""
-	for range 60 {
-		time.Sleep(2 * time.Second)
-		expect.OK(t, w.RunTask(t.Context(), operations.Tick))
-		var r struct{ Status string }
-		owner.Get(t, rollout).Is(t, http.StatusOK).Into(t, &r)
-		if status = r.Status; status != "active" {
-			break
-		}
-	}
-	owner.Get(t, rollout+"/progress").Is(t, http.StatusOK).Into(t, &p)
-	if status != "halted" || !strings.Contains(p.Guard.Sentence, "cycleSeconds is ") || !strings.Contains(p.Guard.Sentence, " % higher in ") {
-		t.Errorf("%s: %v %s", status, p.Guard.Reasons, p.Guard.Sentence)
-	}
+	haltedForHealth(t, w, rollout)
 }
 
 // TestHealth_OnlyWhatIsAskedForCounts: a box says many things, and no poll fails.

@@ -220,8 +220,8 @@ var fleet = []Sample{
 	},
 	{
 		Operation: "get-manifest", By: Box, After: After("publish-release", "put-edge"),
-		Defaults: Values{"installed": "{version}"},
-		Query:    "installed={installed}",
+		Defaults: Values{"installed": "{version}", "said": ""},
+		Query:    "installed={installed}{said}",
 		Shows:    `{"edgeId":"{edgeId}","version":"{version}"}`,
 		Weight:   4,
 		Cases: []Case{
@@ -230,6 +230,9 @@ var fleet = []Sample{
 			{Name: "nothing new, 304", After: After("get-manifest"), Header: [2]string{"If-None-Match", "{etag}"},
 				Status: http.StatusNotModified},
 			{Name: "a stepping stone", New: true, After: slices.Concat(stone, []Step{{"publish-release", stepped}, {"get-manifest", behind}}), With: behind},
+			{Name: "health numbers, the first of an hour", New: true, After: asked, With: said},
+			{Name: "health numbers again", New: true, After: append(asked, Step{"get-manifest", said}), With: said},
+			{Name: "health numbers that nobody asks for", After: After("start-rollout", "get-manifest"), With: said},
 		},
 	},
 	{
@@ -296,6 +299,12 @@ var fleet = []Sample{
 
 // second is a platform owner who approves what another one started.
 var second = Caller{"otto", "wavegate", auth.PlatformOwner}
+
+// said is what a box says about its work, and asked is before it does so.
+var (
+	said  = Values{"said": "&health=cycleSeconds:12.5"}
+	asked = []Step{{"start-rollout", Values{"policy": `,"policy":{"health":{"cycleSeconds":{"is":"gauge"}}}`}}, {Operation: "get-manifest"}}
+)
 
 // before100 is a policy that requires a second person before stage 100.
 var before100 = Values{"before": `,"approvals":{"before":[100]}`}

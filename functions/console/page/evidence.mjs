@@ -1,7 +1,7 @@
 // The guard's verdict, as a sentence and as a distance to clear and to halt.
 import { html } from './html.mjs';
 import { count, some, share, moment } from './format.mjs';
-import { Chip, Later, soaked } from './parts.mjs';
+import { Chip, soaked } from './parts.mjs';
 
 const verdicts = { halt: ['bad', 'Halt'], promote: ['act', 'Promote'], complete: ['act', 'Complete'], hold: ['hold', 'Hold'] };
 
@@ -70,5 +70,5 @@ export function Evidence({ guard, policy, stages = [] }) {
 			${d.opensAt && html`<div><dt>Window</dt><dd>opens ${moment(d.opensAt)}</dd></div>`}
 			<div><dt>Mode</dt><dd>${policy?.mode !== 'act' ? 'only advises' : policy.promote.auto ? 'halts and promotes' : 'halts'}</dd></div>
 		</dl>
-	</section>${guard.health && html`<${Later} name="Numbers" load=${() => import('./health.mjs')} looks=${guard.health} />`}`;
+	</section>`;
 }

@@ -27,7 +27,7 @@ var passes = []string{
 // newer are members that the release which an upgrade begins with does not show.
 var newer = []string{"aside", "attributes", "classTerms", "covers", "culprit", "deadline", "decisions", "documents", "door", "fast", "few", "group", "health", "hold", "onHalt", "opensAt", "order", "ordinal",
 	"park", "pin", "recalled", "recordSha256", "requires", "restless", "returned", "returnedAt", "returning", "said", "saidAttributes", "surveys", "towards", "updates", "urgent", "waiting",
-	"waits", "withoutBox"}
+	"waits", "withoutBox", "work"}
 
 // soaked is how long a stage has soaked, in the guard's sentences.
 var soaked = regexp.MustCompile(`soaked \d+ of`)

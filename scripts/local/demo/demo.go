@@ -1,5 +1,5 @@
-// Package demo shows the service at work: fleets of simulated boxes, a rollout that goes well and two that the guard halts,
-// and the recall of a production method. See scripts/demo.
+// Package demo shows the service at work: fleets of simulated boxes, a rollout that goes well, three that the guard
+// halts, and the recall of a production method. See scripts/demo.
 package demo
 
 import (
@@ -77,7 +77,9 @@ func play(ctx context.Context, functions string, out io.Writer, show func(addres
 	s, err := service.Start(ctx, service.Options{
 		Functions: functions, Address: net.JoinHostPort("127.0.0.1", port), People: []devissuer.Claims{olga, anna}, Schedule: true, Every: looks,
 		Environment: func(string) []string {
-			return []string{setting.GuardIntervalSeconds.Assign(int(looks.Seconds())), setting.ChannelCacheSeconds.Assign(0)}
+			every := int(interval.Seconds())
+			return []string{setting.GuardIntervalSeconds.Assign(int(looks.Seconds())), setting.ChannelCacheSeconds.Assign(0),
+				setting.PollIntervalSeconds.Assign(every), setting.IdlePollIntervalSeconds.Assign(every)}
 		},
 	})
 	if errors.Is(err, syscall.EADDRINUSE) {

@@ -113,6 +113,7 @@ func TestDemo_ShowsWhatTheServiceSays_AndLeavesNothing(t *testing.T) {
 	s.guardHalts("gateway-y", `\d+ of \d+ boxes.* are bad`)
 	s.guardPromotes()
 	s.guardHalts("gateway-z", `\d+ of \d+ boxes of stage \d+ are silent`)
+	s.guardHalts("gateway-w", `cycleSeconds is [\d.]+ % higher in \d+ of \d+ boxes`)
 	s.leavesNothing()
 }
 

@@ -15,7 +15,7 @@ type story struct {
 }
 
 const (
-	boxes    = 1000 // of each story
+	boxes    = 750 // of each story
 	plants   = 40
 	interval = 20 * time.Second // between two polls of a box
 	looks    = 5 * time.Second  // of the guard
@@ -25,28 +25,36 @@ const (
 	imageLines = 4000 // of a release's file, which has some 60 kB
 )
 
-// hurried is a policy with 50 seconds for what takes a day by default. A box polls twice in that time.
+// hurried is a policy with 50 seconds for what takes a day by default. A box polls twice in that time. It judges these health
+// numbers.
 const (
-	hurried = `{"guard":{"silentAfter":"PT50S","decideWithin":"PT10S"},"promote":{"auto":%t,"soak":{"1":"PT50S","10":"PT50S","50":"PT50S","100":"PT50S"}}}`
-	// dieAfter is when the boxes of the last story die: by then they have reported that all is well.
+	hurried = `{"health":{%s},"guard":{"silentAfter":"PT50S","decideWithin":"PT10S"},` +
+		`"promote":{"auto":%t,"soak":{"1":"PT50S","10":"PT50S","50":"PT50S","100":"PT50S"}}}`
+	cycles = `"cycleSeconds":{"is":"gauge","worse":"higher","by":0.01}`
+	// dieAfter is when boxes die: by then they have reported that all is well.
 	dieAfter = 45 * time.Second
 )
 
 // stories are played at the same time.
 var stories = []story{
 	{
-		edgeType: "gateway-x", policy: fmt.Sprintf(hurried, true),
+		edgeType: "gateway-x", policy: fmt.Sprintf(hurried, "", true),
 		shows: "a good release. The guard takes it from 1 to 100 percent automatically, a stage in about a minute and a half.",
 	},
 	{
-		edgeType: "gateway-y", policy: fmt.Sprintf(hurried, false), raise: true,
+		edgeType: "gateway-y", policy: fmt.Sprintf(hurried, "", false), raise: true,
 		fleet: []string{"--fail", "30%", "--fail-code", "boot"},
 		shows: "3 of 10 boxes cannot boot the release. The guard halts it within a minute.",
 	},
 	{
-		edgeType: "gateway-z", policy: fmt.Sprintf(hurried, false), raise: true,
+		edgeType: "gateway-z", policy: fmt.Sprintf(hurried, "", false), raise: true,
 		fleet: []string{"--brick", "50%", "--brick-after", dieAfter.String()},
 		shows: "all goes well at first; then half of the boxes die without a report. The guard halts it within 3 minutes.",
+	},
+	{
+		edgeType: "gateway-w", policy: fmt.Sprintf(hurried, cycles, false), raise: true,
+		fleet: []string{"--slower", "10%"},
+		shows: "all boxes go on, and their machines' cycles take 10 percent longer. The guard halts it within 2 minutes.",
 	},
 }
 

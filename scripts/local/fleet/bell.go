@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"net/http"
 	"time"
 
@@ -11,10 +12,12 @@ import (
 	"wavegate/shared/fleet/report"
 )
 
-// A listener is a box with the client for makers: it listens to the bell, and polls when that rings.
+// A listener is a box with the client for makers: it listens to the bell if there is one, and polls when that rings.
 type listener struct {
 	*box
-	stop func() // ends the client: the box dies, or restarts
+	slower share         // by which its cycles take longer with a new version
+	health client.Health // of which it measures one cycle before each poll
+	stop   func()        // ends the client: the box dies, or restarts
 }
 
 // listen runs the box until the context ends or the box dies.
@@ -25,8 +28,9 @@ func (b *box) listen(ctx context.Context, p plan) {
 	}
 	for ctx.Err() == nil && !b.dead {
 		running, stop := context.WithCancel(ctx)
-		l := &listener{b, stop}
-		c := client.Client{API: p.url, EdgeID: b.id, Device: l, HTTP: b.client, Timing: timing, Authorization: l.authorization, Fetch: l.fetch, Trace: l.made}
+		l := &listener{box: b, slower: p.slower, stop: stop}
+		c := client.Client{API: p.url, EdgeID: b.id, Device: l, HTTP: b.client, Timing: timing, Authorization: l.authorization, Fetch: l.fetch,
+			Health: &l.health, Trace: l.made}
 		if err := c.Run(running); err != nil && running.Err() == nil {
 			b.seen.trouble(b.id, err)
 		}
@@ -49,6 +53,11 @@ func (l *listener) Installed(ctx context.Context) (string, error) {
 	if !l.dies.IsZero() && time.Now().After(l.dies) {
 		l.die()
 	}
+	seconds := 10 * (1 + 0.02*rand.NormFloat64())
+	if l.before != "" {
+		seconds *= 1 + float64(l.slower)
+	}
+	l.health.Measure("cycleSeconds", seconds)
 	return l.installed, ctx.Err()
 }
 

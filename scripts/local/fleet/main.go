@@ -42,6 +42,7 @@ What happens to boxes that are told a new version. Percentages are 0 by default;
   --defer P         percent where a person puts it off for an hour
   --fail-code C     why they fail, for example space or boot; by default, each box has its own reason
   --brick-after T   how long they run it before they die; by default, 0
+  --slower P        percent by which their cycles take longer with it; such boxes run the client for makers, which says so
 `
 
 // A plan describes the fleet.
@@ -51,6 +52,7 @@ type plan struct {
 	edgeType, channel, organization string
 	prefix, url, tokens             string
 	bell, download                  bool
+	slower                          share
 	chances                         chances
 }
 
@@ -115,6 +117,7 @@ func parse(args []string, problems io.Writer) (plan, error) {
 	flags.StringVar(&p.tokens, "tokens", "", "")
 	flags.BoolVar(&p.bell, "bell", false, "")
 	flags.BoolVar(&p.download, "download", false, "")
+	flags.Var(&p.slower, "slower", "")
 	p.chances.flags(flags)
 	flags.DurationVar(&p.length, "for", 0, "")
 	if err := flags.Parse(args); err != nil {
@@ -161,7 +164,7 @@ func play(ctx context.Context, p plan, issuers *devissuer.Issuers, show *screen,
 	for _, b := range boxes {
 		b.seen = seen
 		wg.Go(func() {
-			if p.bell {
+			if p.bell || p.slower > 0 {
 				b.listen(ctx, p)
 			} else {
 				b.run(ctx)

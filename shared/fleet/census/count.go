@@ -93,6 +93,15 @@ func (s *Store) countAndJudge(ctx context.Context, r rollout.Rollout, last *Prog
 	})
 	if err == nil && c.Groups != nil {
 		p.Guard, err = s.judge(ctx, c, last, looks, known != nil, freeze)
+		if last != nil {
+			p.Work = last.Work
+		}
+		if looks && err == nil {
+			var unread error
+			if p.Work, unread = s.work(ctx, c, p.Work); unread != nil {
+				c.unreadable.add(unread)
+			}
+		}
 		p.unreadable = c.unreadable
 	}
 	return p, hour, err

@@ -230,12 +230,12 @@ func (f *fleet) move(t tester, id string, m rollout.Move) {
 }
 
 // poll polls as a box, counted by the limiter.
-func (f *fleet) poll(t tester, id, installed string) {
+func (f *fleet) poll(t tester, id, installed string, said ...string) {
 	t.Helper()
 	user := fleetIssuer + " " + id
 	f.limiter.Admit(f.ctx, ratelimit.Caller{User: user, Box: true}, ratelimit.Ordinary)
 	for try := 1; ; try++ {
-		reply, err := f.polls.Answer(f.ctx, polling.Poll{EdgeID: id, Installed: installed, Caller: user, Subject: ratelimit.Subject(user)})
+		reply, err := f.polls.Answer(f.ctx, polling.Poll{EdgeID: id, Installed: installed, Said: said, Caller: user, Subject: ratelimit.Subject(user)})
 		if err == nil && reply.Unrecorded == nil {
 			return
 		}

@@ -10,7 +10,10 @@ import (
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/testing/expect"
+	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/idempotency"
 )
 
 // TestWorkers_AreTheBoxesThatTheGuardWatches, and only what they said lately about the version that they run counts.
@@ -65,5 +68,52 @@ func TestWorkers_AreTheBoxesThatTheGuardWatches(t *testing.T) {
 				t.Errorf("%v are asked", counts)
 			}
 		})
+	}
+}
+
+// TestTick_TheCourseOfHealthNumbers_HasAReadingAnHour, at 64 times at most. A caller who asks for a count adds none.
+func TestTick_TheCourseOfHealthNumbers_HasAReadingAnHour(t *testing.T) {
+	f := newFleet(t, dynamotest.Embedded(t), 2)
+	const boxes = 20
+	for i := range boxes {
+		f.register(t, f.name(i, boxes), f.channel, "munich-1")
+	}
+	f.later(48 * time.Hour)
+	policy := guard.Default()
+	policy.Health = map[string]guard.Number{"cycle": {Is: "gauge", Worse: "higher"}, "heat": {Is: "gauge", Worse: "higher"}}
+	id, err := f.rollouts.Start(f.ctx, audit.Origin{}, rollout.Plan{EdgeType: f.edgeType, Channel: f.channel, TargetVersion: "2.0.0", Policy: &policy}, idempotency.Claim{})
+	expect.OK(t, err)
+	for _, stage := range []int{10, 50} {
+		f.move(t, id, rollout.Move{StagedPercent: &stage})
+	}
+	tick := func(minutes int) census.Progress {
+		t.Helper()
+		f.later(time.Duration(minutes) * time.Minute)
+		_, err := f.progress.Tick(f.ctx, audit.Origin{})
+		expect.OK(t, err)
+		p, err := f.progress.Rollout(f.ctx, id, false, false)
+		expect.OK(t, err)
+		return p
+	}
+	expect.Equal(t, tick(1).Work[0].Control, guard.Saying{Boxes: 10}, "before anybody says something:")
+	for i := range boxes {
+		box := f.name(i, boxes)
+		f.poll(t, box, "1.0.0", "cycle:10")
+		if cohort.Of(f.edgeType, "2.0.0", box).In(50) {
+			f.poll(t, box, "2.0.0", "cycle:11")
+		}
+	}
+	expect.Equal(t, len(tick(30).Work), 2, "readings in an hour:")
+	p := tick(30)
+	expect.Equal(t, p.Work[2:], []guard.Reading{
+		{Name: "cycle", At: p.AsOf, Reached: guard.Saying{Boxes: 10, Said: 10, Now: 11}, Control: guard.Saying{Boxes: 10, Said: 10, Now: 10}},
+		{Name: "heat", At: p.AsOf, Reached: guard.Saying{Boxes: 10}, Control: guard.Saying{Boxes: 10}},
+	}, "the readings after an hour:")
+	expect.Equal(t, len(f.count(t, id).Work), 4, "readings in a fresh count:")
+	for range 80 {
+		p = tick(61)
+	}
+	if n := len(p.Work); n > 2*64 || n < 64 || !p.Work[n-1].At.Equal(p.AsOf) || !p.Work[n-2].At.Equal(p.AsOf) {
+		t.Errorf("%d readings after 80 hours, the last of %v at %v", n, p.Work[n-1].At, p.AsOf)
 	}
 }

@@ -86,14 +86,14 @@ func (s *Store) kindsOf(ctx context.Context, r rollout.Rollout, at time.Time) ([
 		sum.Merge(part)
 	}
 	boxes := sum.Survey()
-	if err := s.attributes(ctx, r.ID, boxes); err != nil {
+	if err := s.attributes(ctx, r.ID, boxes, true); err != nil {
 		return nil, nil, err
 	}
 	return sum.Groups.Kinds(boxes, 2*s.settings.Heartbeat), sum.Groups.Workers(boxes), nil
 }
 
-// attributes looks up the boxes' attributes, and when the boxes were last seen.
-func (s *Store) attributes(ctx context.Context, rolloutID string, boxes []Surveyed) error {
+// attributes looks up the boxes' attributes and health numbers, and if sightings is set, when the boxes were last seen.
+func (s *Store) attributes(ctx context.Context, rolloutID string, boxes []Surveyed, sightings bool) error {
 	const some = 100
 	inTime, cancel := context.WithTimeout(ctx, forSightings)
 	defer cancel()
@@ -112,7 +112,7 @@ func (s *Store) attributes(ctx context.Context, rolloutID string, boxes []Survey
 			for i := range chunk {
 				row := rows[chunk[i].EdgeID]
 				chunk[i].Health = row.Health
-				if chunk[i].Attributes = row.AttributesBefore(rolloutID); row.Subject == "" || chunk[i].Trace {
+				if chunk[i].Attributes = row.AttributesBefore(rolloutID); row.Subject == "" || chunk[i].Trace || !sightings {
 					continue
 				}
 				if at, err := s.seen(inTime, row.Subject); err == nil { // otherwise it is unknown

@@ -78,7 +78,9 @@ func (s *Reader) rows(ctx context.Context, active []rollout.Rollout) ([]Row, err
 	}
 	last := map[string]*Progress{}
 	for _, h := range heads {
-		last[h.Subject] = h.Answer
+		if last[h.Subject] = h.Answer; h.Answer != nil {
+			h.Answer.Work = nil // only the rollout's own answer has it
+		}
 	}
 	var rows []Row
 	for _, r := range active {

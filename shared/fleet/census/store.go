@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"wavegate/shared/fleet/freeze"
+	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
@@ -43,6 +44,8 @@ type Progress struct {
 	MoreFactories int             `json:"moreFactories,omitempty"`
 	// Guard is the guard's judgement if the rollout has a policy.
 	Guard *Judgement `json:"guard,omitempty"`
+	// Work is what boxes said of the policy's health numbers at some times, in order.
+	Work []guard.Reading `json:"work,omitempty"`
 
 	unreadable Unreadable // boxes that were not counted
 }

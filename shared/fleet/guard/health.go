@@ -51,6 +51,40 @@ type Saying struct {
 	Now   float64 `json:"now"`
 }
 
+// A Reading is what boxes say of a health number at a time, with the release and without it.
+type Reading struct {
+	Name    string    `json:"name"`
+	At      time.Time `json:"at"`
+	Reached Saying    `json:"reached"`
+	Control Saying    `json:"control"`
+}
+
+// Readings reads each number of the policy.
+func (p Policy) Readings(workers []Worker, at time.Time) (list []Reading) {
+	for _, name := range slices.Sorted(maps.Keys(p.Health)) {
+		r := p.Health[name].reading(name, workers)
+		r.At = at
+		list = append(list, r)
+	}
+	return list
+}
+
+func (n Number) reading(name string, workers []Worker) Reading {
+	r := Reading{Name: name}
+	for _, w := range workers {
+		of := &r.Control
+		if w.Reached {
+			of = &r.Reached
+		}
+		if of.Boxes++; w.says(name) {
+			of.Said++
+		}
+	}
+	list := n.changes(name, workers)
+	r.Reached.Now, r.Control.Now = n.now(name, list, true), n.now(name, list, false)
+	return r
+}
+
 // A NumberLook is the guard's last look at a health number at a stage. It is taken with a Survey.
 type NumberLook struct {
 	Name    string    `json:"name"`
@@ -78,9 +112,9 @@ type NumberLook struct {
 const (
 	healthHalt = 0.0025
 	healthHold = 0.01
-	mostWorse  = 0.5 // of the level
-	nearWorse  = 0.25
-	fewWorse   = 0.25
+	mostWorse  = 0.4 // of the level
+	nearWorse  = 0.4
+	fewWorse   = 0.2
 	worst      = 0.05 // of the boxes are the few
 
 	fewestSaying = 10  // reached boxes, for a test
@@ -104,22 +138,14 @@ func together(workers []Worker) []Worker {
 
 // look looks at a number at a share of the budgets.
 func (n Number) look(name string, workers []Worker, share func(budget float64) float64) NumberLook {
-	l := NumberLook{Name: name, More: n.more(name, workers), counts: n.Is == counter}
+	r := n.reading(name, workers)
+	l := NumberLook{Name: name, Reached: r.Reached, Control: r.Control, More: n.more(name, workers), counts: n.Is == counter}
 	all, silent := make([]scored, len(workers)), make([]float64, len(workers))
 	for i, w := range workers {
-		of := &l.Control
-		if w.Reached {
-			of = &l.Reached
+		if all[i].Worker = w; !w.says(name) {
+			silent[i] = 1
 		}
-		all[i], of.Boxes = scored{Worker: w}, of.Boxes+1
-		if w.says(name) {
-			of.Said++
-			continue
-		}
-		silent[i] = 1
 	}
-	list := n.changes(name, workers)
-	l.Reached.Now, l.Control.Now = n.now(name, list, true), n.now(name, list, false)
 	const half = 0.5
 	l.Unreported = l.Reached.few() || l.Control.few() || drawn(all, silent, half) <= share(healthHold)
 	if changes := n.changes(name, workers); n.harms(name, changes, share(healthHalt)) {
