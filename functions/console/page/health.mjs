@@ -48,7 +48,7 @@ export function Numbers({ looks, readings }) {
 /** What one box says. */
 export function Work({ health }) {
 	const names = [...new Set([...Object.keys(health.before ?? {}), ...Object.keys(health.now ?? {})])].sort();
-	const said = (of, name) => (of && name in of ? figure(of[name]) : 'not said');
+	const said = (of, name) => (of && Object.hasOwn(of, name) ? figure(of[name]) : 'not said');
 	return html`<section class="panel" aria-labelledby="work"><h2 id="work">Work</h2>
 		<dl class="facts">${names.map((n) => html`<div key=${n}><dt>${n}</dt><dd>${said(health.now, n)} <span class="note">${said(health.before, n)} before ${health.version}</span></dd></div>`)}</dl>
 		<p class="note">Said with ${health.running ?? 'an unknown version'}, ${moment(health.at)}.</p></section>`;
