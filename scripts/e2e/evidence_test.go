@@ -156,7 +156,7 @@ func TestEvidence_MadeUpHealthyBoxes_DoNotHideDeadOnes(t *testing.T) {
 	}
 	time.Sleep(2 * time.Second)
 	var last map[string]any
-	for range 10 { // on a busy machine, the others may be silent for a second, too, when the guard looks
+	for range 40 { // on a busy machine, the others may be silent for a second, too, when the guard looks
 		polls("1.1.0", madeUp...)
 		polls("1.0.0", others...)
 		expect.OK(t, w.RunTask(t.Context(), operations.Tick))
