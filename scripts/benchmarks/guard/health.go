@@ -61,6 +61,8 @@ var works = []struct {
 	{"health-slower-5", with(func(w *work) { w.Worse, w.Lines = 0.05, 1 })},
 	{"health-slower-5-two-lines", with(func(w *work) { w.Worse = 0.05 })},
 	{"health-slower-5-of-1000", with(func(w *work) { w.Worse, w.Lines, w.Boxes, w.Plants = 0.05, 1, 1000, 30 })},
+	{"health-slower-5-two-lines-one-number", with(func(w *work) { w.Worse, w.Numbers = 0.05, 1 })},
+	{"health-slower-5-of-1000-one-number", with(func(w *work) { w.Worse, w.Numbers, w.Lines, w.Boxes, w.Plants = 0.05, 1, 1, 1000, 30 })},
 	{"health-slower-10-of-1000", with(func(w *work) { w.Worse, w.Lines, w.Boxes, w.Plants = 0.1, 1, 1000, 30 })},
 	{"health-crash-20", with(func(w *work) { w.Crash = 0.2 })},
 	{"health-crash-20-of-1000", with(func(w *work) { w.Crash, w.Boxes, w.Plants = 0.2, 1000, 30 })},
@@ -158,7 +160,9 @@ func (w work) play(seed int) (end string, stage int, sentence string) {
 	for n := range w.Numbers {
 		p.Health[fmt.Sprint("number-", n)] = guard.Number{Is: "gauge", Worse: "higher", By: 0.01}
 	}
-	p.Health["number-1"] = guard.Number{Is: "counter", Worse: "higher", By: 0.2}
+	if w.Numbers > 1 {
+		p.Health["number-1"] = guard.Number{Is: "counter", Worse: "higher", By: 0.2}
+	}
 	start := time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
 	var looks []guard.NumberLook
 	for _, stage := range []int{1, 10, 50} {

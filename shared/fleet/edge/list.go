@@ -181,13 +181,13 @@ func (s *Store) look(ctx context.Context, f Filter, w dynamo.Span) (page dynamo.
 	case f == Filter{IDPrefix: f.IDPrefix}:
 		atOnce = w.Limit // all are included
 	}
-	if by.Most == "" {
-		by.Most = "~"
-	}
 	var rows map[string]report.Row
 	for page.More = true; page.More && looks > 0; looks-- {
 		if w.After != "" {
 			by.Least = max(by.Least, w.After+"\x00")
+		}
+		if by.Least != "" && by.Most == "" { // DynamoDB takes no empty bound
+			by.Most = "~"
 		}
 		some, err := dynamo.List[Shown](ctx, s.db, by, dynamo.Span{Limit: atOnce})
 		if err == nil && f.ofRows() {

@@ -55,8 +55,10 @@ func TestList_ByWhatHasNoIndex_FindsTheBoxes(t *testing.T) {
 			"two conditions, none of all": {edge.Filter{IDPrefix: g.org, IDPart: "line", State: "restless"}, nil},
 		} {
 			g.Run(name, func(t *testing.T) {
+				here := *g
+				here.T = t
 				for _, limit := range []int{1, 2, 9} {
-					ids, _ := g.pages(c.f, limit)
+					ids, _ := here.pages(c.f, limit)
 					expect.Equal(t, ids, c.want, "pages of %d list", limit)
 				}
 			})

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -238,6 +239,9 @@ func (e *engine) query(ctx context.Context, in *server.QueryInput) (*pageAnswer,
 	if err := e.known(in.TableName, in.IndexName); err != nil {
 		return nil, err
 	}
+	if empty(in) {
+		return nil, invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value")
+	}
 	if crossed(in) {
 		return nil, invalid("Invalid KeyConditionExpression: The BETWEEN operator requires upper bound to be greater than or equal to lower bound")
 	}
@@ -261,6 +265,19 @@ func crossed(in *server.QueryInput) bool {
 	}
 	least, most := in.ExpressionAttributeValues[names[1]], in.ExpressionAttributeValues[names[2]]
 	return least != nil && most != nil && least.S != nil && most.S != nil && *least.S > *most.S
+}
+
+var parameter = regexp.MustCompile(`:\w+`)
+
+// empty reports whether a condition on a key has an empty text.
+func empty(in *server.QueryInput) bool {
+	if in.KeyConditionExpression == nil {
+		return false
+	}
+	return slices.ContainsFunc(parameter.FindAllString(*in.KeyConditionExpression, -1), func(name string) bool {
+		v := in.ExpressionAttributeValues[name]
+		return v != nil && v.S != nil && *v.S == ""
+	})
 }
 
 func (e *engine) scan(ctx context.Context, in *server.ScanInput) (*pageAnswer, error) {

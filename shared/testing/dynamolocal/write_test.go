@@ -149,6 +149,11 @@ func TestCalls_InvalidRequest_IsRefused(t *testing.T) {
 					ExpressionAttributeValues: attrs(":p", "x", ":a", "b", ":b", "a")})
 				return err
 			}},
+			"query of an empty bound": {"ValidationException", func() error {
+				_, err := db.Query(t.Context(), &dynamodb.QueryInput{TableName: recipes, KeyConditionExpression: aws.String("factoryId = :p AND methodId BETWEEN :a AND :b"),
+					ExpressionAttributeValues: attrs(":p", "x", ":a", "", ":b", "a")})
+				return err
+			}},
 			"query of no index": {"ValidationException", func() error {
 				_, err := db.Query(t.Context(), &dynamodb.QueryInput{TableName: factories, IndexName: aws.String("none"), KeyConditionExpression: aws.String("factoryId = :p"), ExpressionAttributeValues: attrs(":p", "x")})
 				return err
