@@ -232,7 +232,7 @@ var fleet = []Sample{
 			{Name: "a stepping stone", New: true, After: slices.Concat(stone, []Step{{"publish-release", stepped}, {"get-manifest", behind}}), With: behind},
 			{Name: "health numbers, the first of an hour", New: true, After: asked, With: said},
 			{Name: "health numbers again", New: true, After: append(asked, Step{"get-manifest", said}), With: said},
-			{Name: "health numbers that nobody asks for", After: After("start-rollout", "get-manifest"), With: said},
+			{Name: "health numbers that nobody asks for", New: true, After: After("start-rollout", "get-manifest"), With: said},
 		},
 	},
 	{

@@ -211,6 +211,7 @@ func (x *explainer) write(c Call) {
 		if !x.wasTrue(c, events) && !x.registered(c) {
 			x.Add("%s was acknowledged, but neither made a change nor found what it asked for: %s", c, c.Body)
 		}
+	case c.Operation == "reset-edge-enrolment" && i > 0 && events[i-1].After == nil: // it freed the id of a box that was retired
 	case !c.token() && !c.uploads() && (events[i].Before == nil) != (c.Status == http.StatusCreated):
 		x.Add("%s made %s from %v", c, events[i].Name, events[i].Before)
 	}
