@@ -79,7 +79,7 @@ func (s shared) lives(t *testing.T, organization string) {
 	admin.Put(t, boxOf(organization, 3), fmt.Sprintf(
 		`{"edgeType":"gateway-x","channel":"stable","organizationId":%q,"factoryId":"works-of-%s","attributes":{"board":"C"}}`, organization, organization)).Is(t, http.StatusNoContent)
 	admin.Put(t, boxOf(organization, 4), fmt.Sprintf(
-		`{"edgeType":"gateway-x","channel":"stable","organizationId":%q,"pin":{"version":"1.0.0","until":%q,"reason":"a test"}}`, organization, soon)).Is(t, http.StatusNoContent)
+		`{"edgeType":"gateway-x","channel":"stable","organizationId":%q,"allowDowngrade":true,"pin":{"version":"1.0.0","until":%q,"reason":"a test"}}`, organization, soon)).Is(t, http.StatusNoContent)
 	admin.Do(t, http.MethodDelete, boxOf(organization, 5), "").Is(t, http.StatusNoContent)
 	admin.Post(t, "/api/edge-enrolments", fmt.Sprintf(`{"edgeType":"gateway-x","channel":"stable","organizationId":%q,"edgeIds":["late-%s"],"expiresAt":%q}`,
 		organization, organization, soon)).Is(t, http.StatusCreated)
