@@ -9,7 +9,8 @@ import { Chip, Empty, Later, PlantLink, Shown } from './parts.mjs';
 import { Events } from './events.mjs';
 import { Pin } from './pins.mjs';
 
-const states = {
+/** How a box stands with what it was offered: the kind of a chip, and a word. */
+export const states = {
 	offered: ['wait', 'Offered'], working: ['wait', 'Working'], deferred: ['hold', 'Deferred'], installed: ['good', 'Installed'],
 	failed: ['bad', 'Failed'], reverted: ['bad', 'Fell back'],
 };

@@ -90,8 +90,7 @@ function Event({ e }) {
 export function Events({ path, matches = null }) {
 	const first = read(path, 20, true);
 	return html`<${Shown} of=${first} lines=${6} none=${() => null} then=${(page) => {
-		const { items: found, next, button } = further(path, page, (p) => !matches || p.items.some(matches), matches ? 'Search older ones' : 'Show older');
-		const all = [...new Map(found.map((e) => [e.eventId, e])).values()];
+		const { items: all, next, button } = further(path, page, (e) => e.eventId, (p) => !matches || p.items.some(matches), matches ? 'Search older ones' : 'Show older');
 		const items = matches ? all.filter(matches) : all;
 		return html`${matches && html`<p class="note" role="status">Found ${count(items.length)} in ${next ? `the newest ${count(all.length)} events` : `all ${some(all.length, 'event')}`}. ${next ? html`Not searched: events before <${Moment} at=${all.at(-1)?.eventTime ?? new Date()} />.` : ''}</p>`}
 			${items.length ? html`<ol class="events">${items.map((e) => html`<${Event} key=${e.eventId} e=${e} />`)}</ol>` : html`<${Empty} title=${matches ? 'None of them matches.' : 'Nothing was changed here.'} />`}

@@ -5,21 +5,21 @@ import { at, query } from './api.mjs';
 import { state, changed, may } from './state.mjs';
 import { Said, some } from './format.mjs';
 import { Chip, Empty, PlantLink, Shown, Table, channelOf, further } from './parts.mjs';
+import { states } from './box.mjs';
 import { Events } from './events.mjs';
 import { Plant as Row } from './plants.mjs';
 
-const states = { trouble: 'In trouble', failed: 'Failed', reverted: 'Fell back', restless: 'Restless', offered: 'Offered', working: 'Working', deferred: 'Put off', installed: 'Installed' };
-const bad = ['failed', 'reverted'];
+const chosen = { trouble: 'In trouble', restless: 'Restless', ...Object.fromEntries(Object.entries(states).map(([id, [, word]]) => [id, word])) };
 
 /** The boxes that a query of the list of boxes finds. */
 function List({ of }) {
 	const path = '/api/edges' + query({ ...of, limit: '50' });
-	return html`<${Shown} of=${read(path, 60)} lines=${4} none=${() => html`<${Empty} title="There is no such organization." />`} then=${(page) => {
-		const { items, next, button } = further(path, page, (p) => p.items.length > 0);
+	return html`<${Shown} of=${read(path, 300)} lines=${4} none=${() => html`<${Empty} title="There is no such organization." />`} then=${(page) => {
+		const { items, next, button } = further(path, page, (b) => b.edgeId, (p) => p.items.length > 0);
 		return html`<p class="note" role="status">${some(items.length, 'box', 'boxes')} ${next ? 'so far' : 'in all'}.</p>
 			${items.length > 0 && html`<${Table} label="Boxes" head=${['Box', 'Channel', 'Plant', 'Runs', 'State']} rows=${items.map((b) => [
 				html`<a href=${`#/box/${encodeURIComponent(b.edgeId)}`}>${b.edgeId}</a>`, channelOf(b), b.factoryId && html`<${PlantLink} id=${b.factoryId} />`,
-				html`<${Said}>${b.running ?? ''}<//>`, html`${b.state && html`<${Chip} kind=${bad.includes(b.state) ? 'bad' : 'quiet'}>${states[b.state] ?? b.state}<//>`}${b.restless && html` <${Chip} kind="bad">Restless<//>`}`])} />`}${button}`;
+				html`<${Said}>${b.running ?? ''}<//>`, html`${b.state && html`<${Chip} kind=${states[b.state]?.[0]}>${states[b.state]?.[1] ?? b.state}<//>`}${b.restless && html` <${Chip} kind="bad">Restless<//>`}`])} />`}${button}`;
 	}} />`;
 }
 
@@ -31,7 +31,7 @@ export function Fleet() {
 		<form class="choice" onSubmit=${find}><label class="field">Part of the id <input name="idPart" defaultValue=${f.idPart} autocapitalize="off" spellcheck=${false} pattern="[A-Za-z0-9._:\\-]*" /></label>
 			<label class="field">Plant <input name="factoryId" defaultValue=${f.factoryId} autocapitalize="off" spellcheck=${false} pattern="[a-z0-9][a-z0-9\\-]*" /></label>
 			<label class="field">Runs <input name="version" defaultValue=${f.version} autocapitalize="off" spellcheck=${false} /></label>
-			<label class="field">State <select name="state"><option value="">Any</option>${Object.entries(states).map(([id, name]) => html`<option value=${id} selected=${f.state === id}>${name}</option>`)}</select></label>
+			<label class="field">State <select name="state"><option value="">Any</option>${Object.entries(chosen).map(([id, name]) => html`<option value=${id} selected=${f.state === id}>${name}</option>`)}</select></label>
 			<button type="submit" class="button">Find</button></form>
 		<${List} of=${f} /></section>`;
 }

@@ -58,9 +58,9 @@ const none = { items: [], busy: false, error: '' };
 
 /**
  * What is on the pages of a list that were read so far, and a button that reads on: until there is what found finds in a
- * page, but only for some pages, because each is a call.
+ * page, but only for some pages, because each is a call. The first page is read again meanwhile, so a thing may be on two.
  */
-export function further(path, first, found, label = 'Show more') {
+export function further(path, first, idOf, found, label = 'Show more') {
 	const more = state.local[`more ${path}`] ?? none;
 	const next = 'next' in more ? more.next : first?.next;
 	const go = async () => {
@@ -78,7 +78,8 @@ export function further(path, first, found, label = 'Show more') {
 			put({ busy: false, error: e.message });
 		}
 	};
-	return { items: [...first?.items ?? [], ...more.items], next,
+	const known = new Set(first?.items.map(idOf));
+	return { items: [...first?.items ?? [], ...more.items.filter((one) => !known.has(idOf(one)))], next,
 		button: html`${next && html`<button type="button" class="button" aria-disabled=${more.busy} onClick=${go}>${more.busy ? 'Reading…' : label}</button>`}${more.error && html`<p class="bad-text" role="alert">${more.error}</p>`}` };
 }
 

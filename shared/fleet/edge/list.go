@@ -113,15 +113,12 @@ func (f Filter) Looks() bool {
 //
 // While someone pages, a box that joins shifts those after it by one, and so does one that leaves.
 func (s *Store) List(ctx context.Context, f Filter, w dynamo.Span) (dynamo.Page[Shown], error) {
-	if f.ofRows() {
-		return s.look(ctx, f, w)
-	}
 	find := s.registered
 	if f.Looks() {
 		find = s.look
 	}
 	page, err := find(ctx, f, w)
-	if err != nil {
+	if err != nil || f.ofRows() { // then each row was read
 		return page, err
 	}
 	rows, err := s.reports.GetAll(ctx, idsOf(page.Items))
@@ -146,7 +143,7 @@ func (f Filter) selection() dynamo.Selection {
 	return by
 }
 
-// registered lists the registrations of a filter without an attribute.
+// registered lists the registrations of a filter that does not look.
 func (s *Store) registered(ctx context.Context, f Filter, w dynamo.Span) (dynamo.Page[Shown], error) {
 	if f.Pinned || f.OrganizationID != "" && f.Channel != "" {
 		return f.chosen(ctx, s.db, f.selection(), w)
@@ -181,6 +178,7 @@ func (s *Store) look(ctx context.Context, f Filter, w dynamo.Span) (page dynamo.
 	case f == Filter{IDPrefix: f.IDPrefix}:
 		atOnce = w.Limit // all are included
 	}
+	now := s.db.Now()
 	var rows map[string]report.Row
 	for page.More = true; page.More && looks > 0; looks-- {
 		if w.After != "" {
@@ -197,11 +195,11 @@ func (s *Store) look(ctx context.Context, f Filter, w dynamo.Span) (page dynamo.
 			return page, err
 		}
 		for _, e := range some.Items {
-			if row := rows[e.EdgeID]; f.includes(e.Edge, s.db.Now()) && (!f.ofRows() || f.shows(e.with(row))) {
+			if box := e.with(rows[e.EdgeID]); f.includes(e.Edge, now) && f.shows(box) {
 				if len(page.Items) == w.Limit {
 					return page, nil
 				}
-				page.Items = append(page.Items, e.with(row))
+				page.Items = append(page.Items, box)
 			}
 			w.After = e.EdgeID
 			page.Last = w.After
