@@ -29,7 +29,8 @@ func newShared(t *testing.T) shared {
 	s.owner = s.Owner(t)
 	for channel, version := range map[string]string{"stable": "1.0.0", "canary": "1.1.0"} {
 		s.owner.Put(t, "/api/ota/release-channels/gateway-x/"+channel, fmt.Sprintf(
-			`{"currentVersion":%q,"artifactUrl":"https://artifacts.example/%s.tar.gz","sha256":%q}`, version, version, strings.Repeat(version[2:3], 64))).Is(t, http.StatusCreated)
+			`{"currentVersion":%q,"artifactUrl":"https://artifacts.example/%s.tar.gz","sha256":%q,"order":%d}`, version, version, strings.Repeat(version[2:3], 64),
+			1+version[2]-'0')).Is(t, http.StatusCreated)
 	}
 	s.registers(t, "acme")
 	s.rollout = s.owner.Post(t, "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.1.0","policy":null}`).Made(t)
@@ -79,7 +80,7 @@ func (s shared) lives(t *testing.T, organization string) {
 	admin.Put(t, boxOf(organization, 3), fmt.Sprintf(
 		`{"edgeType":"gateway-x","channel":"stable","organizationId":%q,"factoryId":"works-of-%s","attributes":{"board":"C"}}`, organization, organization)).Is(t, http.StatusNoContent)
 	admin.Put(t, boxOf(organization, 4), fmt.Sprintf(
-		`{"edgeType":"gateway-x","channel":"stable","organizationId":%q,"allowDowngrade":true,"pin":{"version":"1.0.0","until":%q,"reason":"a test"}}`, organization, soon)).Is(t, http.StatusNoContent)
+		`{"edgeType":"gateway-x","channel":"stable","organizationId":%q,"pin":{"version":"1.0.0","until":%q,"reason":"a test","allowDowngrade":true}}`, organization, soon)).Is(t, http.StatusNoContent)
 	admin.Do(t, http.MethodDelete, boxOf(organization, 5), "").Is(t, http.StatusNoContent)
 	admin.Post(t, "/api/edge-enrolments", fmt.Sprintf(`{"edgeType":"gateway-x","channel":"stable","organizationId":%q,"edgeIds":["late-%s"],"expiresAt":%q}`,
 		organization, organization, soon)).Is(t, http.StatusCreated)
