@@ -21,8 +21,6 @@ const (
 	mostSurveyed = 12_000
 	// mostNames limits the names of attributes on a channel that a survey uses.
 	mostNames = 64
-	// darkShare is the share of a factory's boxes from which on its silence is its own: it is switched off.
-	darkShare = 0.7
 )
 
 // A Surveyed is a box that a survey looks up, with its attributes as of before it was told of the rollout.
@@ -268,7 +266,7 @@ func (g *Groups) silences(boxes []Surveyed, unwatched time.Duration) []sighted {
 		}
 	}
 	for i, box := range boxes {
-		if sum := factories[box.FactoryID]; sum.Boxes > 0 && float64(sum.Silent) >= darkShare*float64(sum.Boxes) {
+		if sum := factories[box.FactoryID]; sum.Boxes > 0 && sum.MostSilent() {
 			seen[i] = unseen
 		}
 	}

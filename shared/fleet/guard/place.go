@@ -36,6 +36,22 @@ func (p Place) silent() bool {
 	return mostOf(t.Silent, t.Boxes) && c.Boxes > 0 && stats.Fisher(t.Silent, t.Boxes, c.Silent, c.Boxes) <= contradiction
 }
 
+// Dark reports whether a place is switched off: most of its boxes are silent, and also most of those without the release.
+func (p Place) Dark() bool {
+	all := p.Treated.Plus(p.Control)
+	return all.Boxes >= enoughDark && all.MostSilent() && (p.Control.Boxes == 0 || p.Control.MostSilent())
+}
+
+// enoughDark is how many boxes of a place must have been looked up, and darkShare is the share of them from which on its
+// silence is its own.
+const (
+	enoughDark = 3
+	darkShare  = 0.7
+)
+
+// MostSilent reports whether nearly all boxes of a group are silent.
+func (g Group) MostSilent() bool { return float64(g.Silent) >= darkShare*float64(g.Boxes) }
+
 // bad is the place with the most bad or silent boxes among those that need a look; false: there is none.
 func (e Evidence) bad() (worst Place, found bool) {
 	for _, p := range e.Places {

@@ -51,6 +51,25 @@ func TestDecide_APlaceThatGoesSilent_IsComparedWithItself(t *testing.T) {
 	}
 }
 
+func TestPlace_IsDark_IfTheReleaseHasNoPartInItsSilence(t *testing.T) {
+	for _, c := range []struct {
+		treated, control guard.Group
+		dark             bool
+	}{
+		{guard.Group{Boxes: 3, Silent: 3}, guard.Group{}, true},
+		{guard.Group{Boxes: 2, Silent: 2}, guard.Group{}, false}, // too few
+		{guard.Group{Boxes: 1, Silent: 1}, guard.Group{Boxes: 2, Silent: 2}, true},
+		{guard.Group{Boxes: 10, Silent: 7}, guard.Group{Boxes: 10, Silent: 7}, true},
+		{guard.Group{Boxes: 10, Silent: 6}, guard.Group{Boxes: 10, Silent: 7}, false},
+		{guard.Group{Boxes: 30, Silent: 30}, guard.Group{Boxes: 3, Silent: 2}, false}, // the others are awake
+		{guard.Group{}, guard.Group{Boxes: 9}, false},
+	} {
+		if got := (guard.Place{Treated: c.treated, Control: c.control}).Dark(); got != c.dark {
+			t.Errorf("with the release %+v, without %+v: dark is %t", c.treated, c.control, got)
+		}
+	}
+}
+
 func TestDecide_TellingIsStoppedOnce_AtAnyStage(t *testing.T) {
 	place := guard.Place{Kind: "factory", ID: "munich", Decided: 5, Bad: 5}
 	if v := at10(func(e *guard.Evidence) { e.Stopped = true }, place); v.Stops || v.Suspicion() != guard.FactoryBad {
