@@ -46,7 +46,7 @@ const never = time.Duration(1<<63 - 1)
 type box struct {
 	edge  edge.Edge
 	row   report.Row
-	entry report.IndexEntry
+	entry int   // its place among the entries
 	dark  spans // of its plant
 	full  *full
 	// attributes are those of its registration.

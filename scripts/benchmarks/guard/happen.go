@@ -41,7 +41,7 @@ func (p *play) happen(e event, b *box) {
 func (p *play) put(b *box, e report.Input) {
 	row, changed := report.Next(b.row, e)
 	if changed {
-		b.row, b.entry, p.changed = row, row.Entry(), true
+		b.row, p.entries[b.entry], p.changed = row, row.Entry(), true
 		if row.Offer != nil && row.Offer.State == report.Failed {
 			p.wake[(p.now+p.world.Policy.Guard.DecideWithin.Length()).Truncate(time.Minute)+time.Minute] = true
 		}
@@ -108,7 +108,7 @@ func (p *play) pin(i int32, b *box) {
 		trace.Trace = true
 		p.traces = append(p.traces, trace)
 	}
-	b.row, b.entry, p.changed = next, next.Entry(), true
+	b.row, p.entries[b.entry], p.changed = next, next.Entry(), true
 	p.schedule(i, polls, p.again(b))
 }
 

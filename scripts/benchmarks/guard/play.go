@@ -43,7 +43,7 @@ type play struct {
 	boxes   []box
 	byID    map[string]int32
 	traces  []report.IndexEntry // of boxes that were pinned after they failed
-	order   []int32             // boxes by the hash of their entries, for samples
+	entries []report.IndexEntry // of the boxes, by hash
 	channel release.ChannelRow
 	rollout rollout.Rollout
 	last    *census.Judgement
@@ -99,9 +99,10 @@ func newPlay(w world, seed int) *play {
 	p.channel = release.ChannelRow{Channel: release.Channel{EdgeType: edgeType, Channel: channel, CurrentVersion: oldVersion, Revision: 1, UpdatedAt: w.Start.AddDate(0, -1, 0)}}
 	p.place(seed)
 	p.group(rand.New(rand.NewPCG(uint64(seed), 3)))
-	slices.SortFunc(p.order, func(a, b int32) int {
-		return cmp.Compare(p.boxes[a].entry.Hash, p.boxes[b].entry.Hash)
-	})
+	slices.SortFunc(p.entries, func(a, b report.IndexEntry) int { return cmp.Compare(a.Hash, b.Hash) })
+	for i, e := range p.entries {
+		p.boxes[p.byID[e.EdgeID]].entry = i
+	}
 	policy := w.Policy
 	is, _ := w.released(target)
 	r := rollout.Start("simulated", p.channel.Channel, is, &policy, person, w.Start)
@@ -151,8 +152,7 @@ func (p *play) place(seed int) {
 		}
 		b.row = report.Row{}.Registered(b.registration(p.at(-afterwards)))
 		b.row, _ = report.Next(b.row, report.Polled{Told: oldVersion, Running: p.runs(b), Subject: id, At: p.at(-afterwards)})
-		b.entry = b.row.Entry()
-		p.byID[id], p.order = int32(i), append(p.order, int32(i))
+		p.byID[id], p.entries = int32(i), append(p.entries, b.row.Entry())
 	}
 }
 
@@ -229,8 +229,8 @@ func (p *play) tick() {
 	for _, t := range p.traces {
 		c.Add(t)
 	}
-	for _, i := range p.order {
-		c.Add(p.boxes[i].entry)
+	for _, e := range p.entries {
+		c.Add(e)
 	}
 	q := census.Ask(c, p.last, true)
 	boxes := q.Boxes()
@@ -253,8 +253,8 @@ func (p *play) tick() {
 // kinds looks up all boxes, as a census does for a survey.
 func (p *play) kinds() ([]guard.Kind, []guard.Worker) {
 	c := census.KeepAll(p.rollout, p.at(p.now))
-	for _, i := range p.order {
-		c.Add(p.boxes[i].entry)
+	for _, e := range p.entries {
+		c.Add(e)
 	}
 	boxes := c.Survey()
 	for i := range boxes {

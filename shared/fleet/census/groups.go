@@ -138,6 +138,7 @@ func (g *Groups) isAside(e report.IndexEntry, stage int) bool {
 
 // present are the boxes of a sample that count, with when they were last seen.
 func (g *Groups) present(boxes []report.IndexEntry, sightings []Sighting) (list []report.IndexEntry, seen []Sighting) {
+	list, seen = make([]report.IndexEntry, 0, len(boxes)), make([]Sighting, 0, len(boxes))
 	for i, e := range boxes {
 		stage := slices.Index(cohort.Stages, cohort.FirstStage(g.of.EdgeType, g.of.TargetVersion, e.EdgeID))
 		if stage < 0 || !g.isAside(e, stage) {
