@@ -64,6 +64,7 @@ var works = []struct {
 	{"health-slower-5-two-lines-one-number", with(func(w *work) { w.Worse, w.Numbers = 0.05, 1 })},
 	{"health-slower-5-of-1000-one-number", with(func(w *work) { w.Worse, w.Numbers, w.Lines, w.Boxes, w.Plants = 0.05, 1, 1, 1000, 30 })},
 	{"health-slower-10-of-1000", with(func(w *work) { w.Worse, w.Lines, w.Boxes, w.Plants = 0.1, 1, 1000, 30 })},
+	{"health-slower-10-two-lines-of-1000", with(func(w *work) { w.Worse, w.Boxes, w.Plants = 0.1, 1000, 30 })},
 	{"health-crash-20", with(func(w *work) { w.Crash = 0.2 })},
 	{"health-crash-20-of-1000", with(func(w *work) { w.Crash, w.Boxes, w.Plants = 0.2, 1000, 30 })},
 	{"health-crash-5", with(func(w *work) { w.Crash = 0.05 })},
@@ -169,7 +170,7 @@ func (w work) play(seed int) (end string, stage int, sentence string) {
 		at := start.Add(8 * 24 * time.Hour)
 		e := guard.Evidence{Active: true, Stage: stage, Since: start, AsOf: at, CountedAt: stage, Kinds: []guard.Kind{}, Numbers: looks,
 			Taken: &guard.Taken{Boxes: 1000, Good: 1000, Needed: 800}}
-		asked := map[int]int{}
+		asked, watched := map[bool]int{}, map[int]int{}
 		for _, percent := range cohort.Stages {
 			e.Stages = append(e.Stages, guard.StageBoxes{Percent: percent, Expected: w.Boxes * percent / 100, Installed: w.Boxes * min(percent, stage) / 100, Start: start})
 		}
@@ -177,15 +178,18 @@ func (w work) play(seed int) (end string, stage int, sentence string) {
 			e.Organizations = append(e.Organizations, guard.Organization{ID: fmt.Sprint("organization-", i), Parts: make([]guard.Share, len(cohort.Stages))})
 		}
 		for _, l := range list {
-			group := l.first
-			if l.first > stage {
-				group = 0
-			}
-			if asked[group]++; asked[group] > bell.SampleSize {
+			reached := l.first <= stage
+			if asked[reached]++; asked[reached] > bell.AskedSize {
 				continue
 			}
+			group := l.first
+			if !reached {
+				group = 0
+			}
+			watched[group]++
 			one := l.worker
-			if one.Before, one.Now = l.before, l.without; group > 0 {
+			one.Watched = watched[group] <= bell.SampleSize
+			if one.Before, one.Now = l.before, l.without; reached {
 				one.Reached, one.Now = true, l.with
 			}
 			e.Workers = append(e.Workers, one)

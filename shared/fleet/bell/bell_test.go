@@ -248,14 +248,18 @@ func TestWatched_BeforeTheFirstCount_AreAll_AndFewOfALargeStage(t *testing.T) {
 			}
 		}
 	}
-	watched := 0
+	watched, asked := 0, 0
 	for i := range 100_000 {
-		if (Sizes{100: 100_000}).Watched(fmt.Sprint("box-", i), 100) {
+		sizes, id := Sizes{100: 100_000}, fmt.Sprint("box-", i)
+		if sizes.Watched(id, 100) {
 			watched++
 		}
+		if sizes.Asked(id, 100) {
+			asked++
+		}
 	}
-	if watched < 1100 || watched > 1400 {
-		t.Errorf("%d boxes of 100,000 are watched", watched)
+	if watched < 1100 || watched > 1400 || asked < 7000 || asked > 8000 {
+		t.Errorf("%d boxes of 100,000 are watched, and %d asked", watched, asked)
 	}
 }
 
@@ -264,13 +268,15 @@ func TestWatched_AsAStageGrows_NobodyJoins(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id, size := name.Draw(t, "box"), rapid.IntRange(1, 2_000_000).Draw(t, "size")
 		grown := size + rapid.IntRange(0, 1_000_000).Draw(t, "joined")
-		if watched(id, grown) && !watched(id, size) {
-			t.Errorf("%s is watched among %d, but not among %d", id, grown, size)
+		for of, is := range map[string]func(s Sizes, edgeID string, percent int) bool{"watched": Sizes.Watched, "asked": Sizes.Asked} {
+			if is(Sizes{10: grown}, id, 10) && !is(Sizes{10: size}, id, 10) {
+				t.Errorf("%s is %s among %d, but not among %d", id, of, grown, size)
+			}
 		}
 	})
 	changes := 0
 	for size := 10_000; size < 20_000; size++ {
-		if watched("box-1", size) != watched("box-1", size+1) {
+		if (Sizes{10: size}).Watched("box-1", 10) != (Sizes{10: size + 1}).Watched("box-1", 10) {
 			changes++
 		}
 	}

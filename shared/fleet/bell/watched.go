@@ -11,7 +11,11 @@ import (
 // smallest places (report.Place).
 const SampleSize = 1000
 
-// margin is how many more boxes than a sample needs are watched, in percent. As places are random, the sample then lies
+// AskedSize is the maximum number of boxes that are asked for health numbers, of those that the release has reached and of
+// the others: those with the smallest places.
+const AskedSize = 6000
+
+// margin is how many more boxes than a sample needs are watched or asked, in percent. As places are random, the sample then lies
 // within the watched boxes in all but one case in a hundred million.
 const margin = 20
 
@@ -22,18 +26,22 @@ type Sizes map[int]int
 // Watched reports whether a box polls often although its bell is silent, because the guard's samples may hold it.
 // percent is the first stage that reaches the box. Before the first count all boxes are watched. Which boxes are
 // watched does not depend on what they were told, so both groups that the guard compares poll at the same interval.
-func (s Sizes) Watched(edgeID string, percent int) bool {
-	size, counted := s[percent]
-	return !counted || watched(edgeID, size)
-}
+func (s Sizes) Watched(edgeID string, percent int) bool { return s.among(SampleSize, edgeID, percent) }
 
-// watched uses only the first four binary digits of the size. So boxes that join or leave the channel rarely change who
-// is watched.
-func watched(edgeID string, size int) bool {
+// Asked reports whether a box is asked for health numbers. Most such boxes say them with the polls that they make anyway.
+func (s Sizes) Asked(edgeID string, percent int) bool { return s.among(AskedSize, edgeID, percent) }
+
+// among uses only the first four binary digits of the stage's size. So boxes that join or leave the channel rarely change
+// who is watched or asked.
+func (s Sizes) among(most int, edgeID string, percent int) bool {
+	size, counted := s[percent]
+	if !counted {
+		return true
+	}
 	if rest := bits.Len(uint(max(size, 0))) - 4; rest > 0 {
 		size = size >> rest << rest
 	}
-	return uint64(report.Place(edgeID))*uint64(max(size, 0)) < (SampleSize*(100+margin)/100)<<32
+	return uint64(report.Place(edgeID))*uint64(max(size, 0)) < uint64(most*(100+margin)/100)<<32
 }
 
 // Busy is how long after a change to an active rollout the boxes of its channel poll often.

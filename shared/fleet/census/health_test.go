@@ -16,8 +16,8 @@ import (
 	"wavegate/shared/trail/idempotency"
 )
 
-// TestWorkers_AreTheBoxesThatTheGuardWatches, and only what they said lately about the version that they run counts.
-func TestWorkers_AreTheBoxesThatTheGuardWatches(t *testing.T) {
+// TestWorkers_AreTheBoxesOfASurvey, and only what they said lately about the version that they run counts.
+func TestWorkers_AreTheBoxesOfASurvey(t *testing.T) {
 	at := noon.Add(48 * time.Hour)
 	of := rollout.Rollout{
 		ID: "r", EdgeType: "gateway-x", Channel: "stable", TargetVersion: "2.0.0", StagedPercent: 50, StartedAt: noon, StageSince: noon, Status: rollout.Active,
@@ -53,9 +53,11 @@ func TestWorkers_AreTheBoxesThatTheGuardWatches(t *testing.T) {
 		"for another one":  {&report.Health{Version: "1.9.0", Before: numbers, Now: numbers, Running: "2.0.0", At: at}, false, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			counts := map[bool]int{}
-			for _, w := range workers(of, c.said) {
-				counts[w.Reached]++
+			asked, watched := workers(of, c.said), map[bool]int{}
+			for _, w := range asked {
+				if w.Watched {
+					watched[w.Reached]++
+				}
 				says := c.others
 				if w.Reached {
 					says = c.reached
@@ -64,8 +66,8 @@ func TestWorkers_AreTheBoxesThatTheGuardWatches(t *testing.T) {
 					t.Fatalf("%+v", w)
 				}
 			}
-			if counts[false] != 1000 || counts[true] < 1000 || counts[true] > 1500 { // a thousand of stage 50, and those before
-				t.Errorf("%v are asked", counts)
+			if len(asked) != 3000 || watched[false] != 1000 || watched[true] < 1000 || watched[true] > 1500 { // a thousand of stage 50, and those before
+				t.Errorf("%d are asked, %v are watched", len(asked), watched)
 			}
 		})
 	}

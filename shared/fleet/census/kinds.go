@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
@@ -17,8 +18,8 @@ import (
 
 const (
 	// mostSurveyed limits the boxes that a survey looks up. Of a larger fleet, half of them are boxes that the release has
-	// reached, and half the others.
-	mostSurveyed = 12_000
+	// reached, and half the others. All of them are asked for health numbers.
+	mostSurveyed = 2 * bell.AskedSize
 	// mostNames limits the names of attributes on a channel that a survey uses.
 	mostNames = 64
 )

@@ -15,7 +15,7 @@ import (
 )
 
 // TestWatched_TheGuardsSamples_LieAmongThem: at each stage and size, told or not. Unwatched boxes poll every few hours,
-// and the guard would mistake them for silent.
+// and the guard would mistake them for silent. Those of a survey are asked for health numbers.
 func TestWatched_TheGuardsSamples_LieAmongThem(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		fleet := rapid.IntRange(1, 9).Draw(t, "fleet")
@@ -23,7 +23,7 @@ func TestWatched_TheGuardsSamples_LieAmongThem(t *testing.T) {
 		percent := rapid.SampledFrom(cohort.Stages).Draw(t, "stage")
 		r := rollout.Rollout{ID: "r", EdgeType: "gateway-x", TargetVersion: fmt.Sprint("2.0.", fleet), StagedPercent: percent, StartedAt: noon,
 			Terms: &rollout.Terms{Policy: guard.Default()}}
-		c := census.NewCensus(r, noon)
+		c := census.KeepAll(r, noon)
 		told := rapid.Bool().Draw(t, "told")
 		for i := range boxes {
 			row := report.Row{EdgeID: fmt.Sprintf("box-%d-%d", fleet, i), EdgeType: "gateway-x", Channel: "stable"}
@@ -41,6 +41,11 @@ func TestWatched_TheGuardsSamples_LieAmongThem(t *testing.T) {
 				if !sizes.Watched(e.EdgeID, cohort.FirstStage("gateway-x", r.TargetVersion, e.EdgeID)) {
 					t.Fatalf("%s of a sample of %d is not watched: %v", e.EdgeID, sample.Boxes, sizes)
 				}
+			}
+		}
+		for _, box := range c.Survey() {
+			if !sizes.Asked(box.EdgeID, cohort.FirstStage("gateway-x", r.TargetVersion, box.EdgeID)) {
+				t.Fatalf("%s of a survey is not asked: %v", box.EdgeID, sizes)
 			}
 		}
 	})

@@ -32,6 +32,7 @@ const MostNumbers = 8
 // those of the last day; a number that it does not say is missing.
 type Worker struct {
 	Reached               bool // by the release, whatever happened then
+	Watched               bool // it polls often, so what it does not say is missing
 	Factory, Organization string
 	Before, Now           map[string]float64
 }
@@ -72,6 +73,9 @@ func (p Policy) Readings(workers []Worker, at time.Time) (list []Reading) {
 func (n Number) reading(name string, workers []Worker) Reading {
 	r := Reading{Name: name}
 	for _, w := range workers {
+		if !w.Watched && !w.says(name) {
+			continue
+		}
 		of := &r.Control
 		if w.Reached {
 			of = &r.Reached
@@ -112,14 +116,25 @@ type NumberLook struct {
 const (
 	healthHalt = 0.0025
 	healthHold = 0.01
-	mostWorse  = 0.4 // of the level
-	nearWorse  = 0.4
-	fewWorse   = 0.2
+	mostWorse  = 0.7 // of the level
+	nearWorse  = 0.2
+	fewWorse   = 0.1
 	worst      = 0.05 // of the boxes are the few
+	firstLook  = 0.8  // of a stage's level
 
 	fewestSaying = 10  // reached boxes, for a test
 	saying       = 0.5 // of the boxes must say a number
 )
+
+// numberLevel is surveyLevel for a look at numbers, of which the first one of a stage has most: what it does not find, a look at
+// nearly the same numbers a day later hardly does.
+func numberLevel(budget float64, percent, number int) float64 {
+	part := budget * stageShare(percent)
+	if number == 1 {
+		return part * firstLook
+	}
+	return part * (1 - firstLook) / float64(number*(number-1))
+}
 
 // together puts boxes that are alone in their factories together, as if they were in one. Chance has chosen those with the
 // release among them, too, and there is nothing that a box has in common with others.
@@ -140,14 +155,17 @@ func together(workers []Worker) []Worker {
 func (n Number) look(name string, workers []Worker, share func(budget float64) float64) NumberLook {
 	r := n.reading(name, workers)
 	l := NumberLook{Name: name, Reached: r.Reached, Control: r.Control, More: n.more(name, workers), counts: n.Is == counter}
-	all, silent := make([]scored, len(workers)), make([]float64, len(workers))
-	for i, w := range workers {
+	watched := slices.DeleteFunc(slices.Clone(workers), func(w Worker) bool { return !w.Watched })
+	all, silent := make([]scored, len(watched)), make([]float64, len(watched))
+	for i, w := range watched {
 		if all[i].Worker = w; !w.says(name) {
 			silent[i] = 1
 		}
 	}
 	const half = 0.5
-	l.Unreported = l.Reached.few() || l.Control.few() || drawn(all, silent, half) <= share(healthHold)
+	if r := n.reading(name, watched); r.Reached.few() || r.Control.few() || drawn(all, silent, half) <= share(healthHold) {
+		l.Unreported, l.Reached, l.Control = true, r.Reached, r.Control
+	}
 	if changes := n.changes(name, workers); n.harms(name, changes, share(healthHalt)) {
 		l.Halts, l.Only = true, n.only(name, changes, share(healthHalt))
 	}
@@ -207,7 +225,7 @@ func (d decision) numbers() []NumberLook {
 		workers := together(e.Workers)
 		for _, name := range slices.Sorted(maps.Keys(d.policy.Health)) {
 			l := d.policy.Health[name].look(name, workers, func(budget float64) float64 {
-				return surveyLevel(budget, e.Stage, taken.Number) / float64(len(d.policy.Health))
+				return numberLevel(budget, e.Stage, taken.Number) / float64(len(d.policy.Health))
 			})
 			l.Percent, l.At = e.Stage, e.AsOf
 			l.Accepted = slices.ContainsFunc(list, func(o NumberLook) bool { return o.Name == name && o.Accepted && !e.leavesOut(o.Only) })

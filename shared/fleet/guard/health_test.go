@@ -21,7 +21,7 @@ func workers(random *rand.Rand, say func(i int, now map[string]float64)) (list [
 		change := 0.6 + 0.1*float64(factory)
 		for i := range 40 {
 			noisy := func() float64 { return 10 * (1 + 0.05*random.NormFloat64()) }
-			w := guard.Worker{Factory: fmt.Sprint(factory), Organization: fmt.Sprint("o", factory%2), Reached: i < 10,
+			w := guard.Worker{Factory: fmt.Sprint(factory), Organization: fmt.Sprint("o", factory%2), Reached: i < 10, Watched: true,
 				Before: map[string]float64{"cycle": noisy(), "crashes": 0}, Now: map[string]float64{"cycle": noisy() * change, "crashes": 0}}
 			if w.Reached {
 				say(factory*10+i, w.Now)

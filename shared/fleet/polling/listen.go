@@ -99,13 +99,13 @@ func NewWatch(count CountSizes, now func() time.Time) Watch {
 func (w Watch) Near(ctx context.Context, channel release.ChannelRow, row report.Row) func() bool {
 	return func() bool {
 		c := channel.Rollout
-		return cohort.Of(row.EdgeType, c.TargetVersion, row.EdgeID).In(c.StagedPercent) || w.watches(ctx, *c, row)
+		return cohort.Of(row.EdgeType, c.TargetVersion, row.EdgeID).In(c.StagedPercent) || w.among(ctx, *c, row, bell.Sizes.Watched)
 	}
 }
 
-// watches reports whether the guard's samples may hold a box. If the sizes of the stages cannot be read, they may hold
-// every box.
-func (w Watch) watches(ctx context.Context, c release.Carried, row report.Row) bool {
+// among reports whether a box is one of those that the guard may look up. If the sizes of the stages cannot be read, every
+// box is.
+func (w Watch) among(ctx context.Context, c release.Carried, row report.Row, of func(s bell.Sizes, edgeID string, percent int) bool) bool {
 	if w.sizes == nil {
 		return true
 	}
@@ -113,7 +113,7 @@ func (w Watch) watches(ctx context.Context, c release.Carried, row report.Row) b
 	if err != nil {
 		sizes = nil
 	}
-	return sizes.Watched(row.EdgeID, cohort.FirstStage(row.EdgeType, c.TargetVersion, row.EdgeID))
+	return of(sizes, row.EdgeID, cohort.FirstStage(row.EdgeType, c.TargetVersion, row.EdgeID))
 }
 
 // ListeningSettings lists the settings that NewListening and its keys read.
@@ -166,5 +166,5 @@ func (l Listening) watched(ctx context.Context, channel release.ChannelRow, row 
 	if c == nil || !c.Active && now.Sub(c.ChangedAt) >= bell.AfterEnd(l.heartbeat) {
 		return false
 	}
-	return l.watches(ctx, *c, row)
+	return l.among(ctx, *c, row, bell.Sizes.Watched)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/boxauth"
 	"wavegate/shared/fleet/cache"
 	"wavegate/shared/fleet/cohort"
@@ -254,7 +255,7 @@ func (p *Polls) resolve(ctx context.Context, poll Poll) (found, error) {
 		}
 	}
 	asked := row.Asked()
-	if asked != nil && !p.bell.watches(ctx, *row.Rollout, box) {
+	if asked != nil && !p.bell.among(ctx, *row.Rollout, box, bell.Sizes.Asked) {
 		asked = nil
 	}
 	f := found{box: box, channel: row, Resolution: r, turn: open.Turn}

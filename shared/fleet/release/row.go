@@ -84,7 +84,7 @@ type Telling struct {
 	// Urgent is set if plants need not be open, and Deadline is when pauses end to count; nil: never.
 	Urgent   bool       `json:"tellingUrgent,omitempty"`
 	Deadline *time.Time `json:"tellingDeadline,omitempty"`
-	// Asks are the health numbers that watched boxes are asked for.
+	// Asks are the health numbers that boxes are asked for.
 	Asks []string `json:"tellingAsks,omitempty"`
 }
 
@@ -141,7 +141,7 @@ func (r ChannelRow) Tells(organizationID string, offered bool) bool {
 	return !slices.Contains(r.Without, organizationID) && (offered || !r.Stopped)
 }
 
-// Asked are the health numbers that the row's rollout asks watched boxes for.
+// Asked are the health numbers that the row's rollout asks boxes for.
 func (r ChannelRow) Asked() []string {
 	if r.Rollout == nil || !r.Rollout.Active || r.TellingID != r.Rollout.ID {
 		return nil
