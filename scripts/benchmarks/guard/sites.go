@@ -37,13 +37,14 @@ type site struct {
 	updates calendar.Updates
 	pauses  []calendar.Pause
 	zone    *time.Location
-	// firsts are the known results of first, by the time asked for and whether there is a deadline.
-	firsts map[firstKey]time.Time
+	// shut are known results of first.
+	shut []shutTime
 }
 
-type firstKey struct {
-	from     time.Time
-	deadline bool
+// A shutTime is a time in which a plant takes no release, up to its end.
+type shutTime struct {
+	from, to time.Time
+	deadline bool // of those with one
 }
 
 // fileUpdates are the updates of a world as they are written.
@@ -110,7 +111,6 @@ func (w world) sites(r *rand.Rand) []site {
 		s := &list[i]
 		s.updates.TimeZone = u.Zones[i%len(u.Zones)]
 		s.zone, _ = time.LoadLocation(s.updates.TimeZone)
-		s.firsts = map[firstKey]time.Time{}
 		if least := u.RandomHours[0]; least > 0 {
 			from, long := r.IntN(quarters), 4*least+r.IntN(4*(u.RandomHours[1]-least)+1)
 			s.updates.Windows = []calendar.Hours{{Days: calendar.Days, From: clock(from), To: clock(from + long)}}
@@ -174,18 +174,18 @@ func (s *site) first(from time.Time, h calendar.Haste) (time.Time, bool) {
 	if s.open(from, h) {
 		return from, true
 	}
-	key := firstKey{from, h.Deadline != nil}
-	if at, known := s.firsts[key]; known {
-		return at, !at.IsZero()
+	for _, known := range s.shut {
+		if known.deadline == (h.Deadline != nil) && !from.Before(known.from) && from.Before(known.to) {
+			return known.to, true
+		}
 	}
 	at := from.Truncate(time.Minute)
 	for end := from.AddDate(0, 0, 28); at.Before(end); {
 		if at = at.Add(time.Minute); s.open(at, h) {
-			s.firsts[key] = at
+			s.shut = append(s.shut, shutTime{from, at, h.Deadline != nil})
 			return at, true
 		}
 	}
-	s.firsts[key] = time.Time{}
 	return time.Time{}, false
 }
 

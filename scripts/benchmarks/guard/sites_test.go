@@ -130,7 +130,7 @@ func TestSite_OpensByTheClockOnTheWall(t *testing.T) {
 	}
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	expect.OK(t, err)
-	s := site{zone: berlin, firsts: map[firstKey]time.Time{}, updates: calendar.Updates{Windows: []calendar.Hours{{Days: []string{"sat", "sun"}, From: "23:30", To: "02:30"}}},
+	s := site{zone: berlin, updates: calendar.Updates{Windows: []calendar.Hours{{Days: []string{"sat", "sun"}, From: "23:30", To: "02:30"}}},
 		pauses: []calendar.Pause{{From: until("2026-04-04T00:00:00Z"), Until: until("2026-04-12T00:00:00Z")}}}
 	for name, c := range map[string]struct {
 		from, opens string
