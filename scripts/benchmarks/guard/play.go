@@ -144,6 +144,9 @@ func (p *play) place(seed int) {
 		}
 		b.neverInstalls = p.random.Float64() < w.NeverInstalls
 		p.draw(b, plant, clusters)
+		if w.AlwaysOn > 0 && p.random.Float64() < w.AlwaysOn {
+			b.dark = nil
+		}
 		if w.Pinned > 0 && p.random.Float64() < w.Pinned {
 			b.edge.Pin = &report.Pin{Version: oldVersion, At: p.at(-afterwards), Until: p.at(365 * 24 * time.Hour)}
 		}

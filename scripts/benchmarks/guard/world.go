@@ -33,7 +33,8 @@ type world struct {
 	Bell                         bool
 	InstallLeast, InstallMost    time.Duration
 	Dark                         []dark
-	Full                         *full // nil: the service answers every call
+	AlwaysOn                     float64 // of the boxes, whatever their plants do
+	Full                         *full   // nil: the service answers every call
 	Attributes                   []attribute
 	Release                      []effect
 	Policy                       guard.Policy
@@ -133,7 +134,8 @@ type file struct {
 		From, To string
 		Days     []string
 	}
-	Full *struct {
+	AlwaysOn float64
+	Full     *struct {
 		Calls    float64
 		From, To string
 		Days     []string
@@ -175,11 +177,11 @@ func parse(text []byte) (world, error) {
 	r.must(len(f.PollSeconds) == 2 && slices.Min(f.PollSeconds) >= 1 && slices.Max(f.PollSeconds) <= 86_400, "pollSeconds must be two numbers from 1 to 86400")
 	r.must(len(f.InstallMinutes) == 2 && f.InstallMinutes[0] >= 0 && slices.IsSorted(f.InstallMinutes) && slices.Max(f.InstallMinutes) <= 10_000,
 		"installMinutes must be two numbers, the second not less than the first")
-	r.shares(f.Dead, f.NeverInstalls, f.Pinned, f.Behind)
+	r.shares(f.Dead, f.NeverInstalls, f.Pinned, f.Behind, f.AlwaysOn)
 	r.must(f.Stones >= 0 && f.Stones <= release.MostStones && (f.Stones > 0 || f.Behind == 0), "stones must be 0 to %d, and some if boxes are behind", release.MostStones)
 	w := world{
 		Boxes: f.Boxes, Plants: f.Plants, Organizations: f.Organizations, Days: f.Days, Start: f.Start.UTC(),
-		Dead: f.Dead, NeverInstalls: f.NeverInstalls, Pinned: f.Pinned, PinFailed: f.PinFailed, Behind: f.Behind, Stones: f.Stones, Bell: f.Bell, Attributes: f.Attributes, CountEvery: time.Minute,
+		Dead: f.Dead, NeverInstalls: f.NeverInstalls, Pinned: f.Pinned, PinFailed: f.PinFailed, Behind: f.Behind, AlwaysOn: f.AlwaysOn, Stones: f.Stones, Bell: f.Bell, Attributes: f.Attributes, CountEvery: time.Minute,
 	}
 	for _, a := range f.Attributes {
 		r.must(a.Name != "" && (a.Values > 0) != (len(a.Shares) > 0), "an attribute must have a name, and values or shares")

@@ -27,7 +27,6 @@ type Groups struct {
 	bad          []int           // boxes that count against the release, by stage
 	by           map[string][]guard.Share
 	places       places
-	plants       map[[2]string]*guard.Place // boxes that were looked up, by organization and factory
 	resumed      time.Time                  // zero: never
 	without      []string
 	// left counts the boxes that were bad or silent when the rollout was resumed, and excluded those of organizations that
@@ -57,7 +56,7 @@ func emptyGroups(r rollout.Rollout, at time.Time) *Groups {
 	n := len(cohort.Stages)
 	g := &Groups{
 		Stages: make([]Sample, n), policy: r.Policy(), at: at, starts: make([]time.Time, n), bad: make([]int, n), counts: make([]Counts, n),
-		decideWithin: r.Terms.Policy.Guard.DecideWithin.Length(), soaks: make([]time.Duration, n), places: places{}, plants: map[[2]string]*guard.Place{}, by: map[string][]guard.Share{},
+		decideWithin: r.Terms.Policy.Guard.DecideWithin.Length(), soaks: make([]time.Duration, n), places: places{}, by: map[string][]guard.Share{},
 	}
 	if r.ResumedAt != nil {
 		g.resumed = *r.ResumedAt

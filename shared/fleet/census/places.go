@@ -53,7 +53,7 @@ func (p places) list() []guard.Place {
 	return list
 }
 
-// look adds the sightings of boxes to their plants: those that were seen since a stage began, and not silent when the
+// look adds the sightings of boxes to their places: those that were seen since a stage began, and not silent when the
 // rollout was resumed.
 func (g *Groups) look(boxes []report.IndexEntry, sightings []Sighting, stage int, group func(*guard.Place) *guard.Group) {
 	silentAfter := g.policy.Guard.SilentAfter.Length()
@@ -61,23 +61,10 @@ func (g *Groups) look(boxes []report.IndexEntry, sightings []Sighting, stage int
 		if box.LastSeen.Before(g.starts[stage]) || box.LastSeen.Before(g.resumed.Add(-silentAfter)) {
 			continue
 		}
-		key := [2]string{boxes[i].OrganizationID, boxes[i].FactoryID}
-		if g.plants[key] == nil {
-			g.plants[key] = &guard.Place{}
-		}
-		in := group(g.plants[key])
-		*in = in.Plus(single(g.at.Sub(box.LastSeen) >= silentAfter))
-	}
-}
-
-// silentPlaces gives the places the boxes of their plants. A plant that is switched off says nothing about its organization,
-// whose other boxes it would outnumber.
-func (g *Groups) silentPlaces() {
-	for key, in := range g.plants {
-		of := report.IndexEntry{FactoryID: key[1]}
-		if key[1] == "" || !in.Dark() {
-			of.OrganizationID = key[0]
-		}
-		g.places.each(of, func(p *guard.Place) { p.Treated, p.Control = p.Treated.Plus(in.Treated), p.Control.Plus(in.Control) })
+		one := single(g.at.Sub(box.LastSeen) >= silentAfter)
+		g.places.each(boxes[i], func(p *guard.Place) {
+			in := group(p)
+			*in = in.Plus(one)
+		})
 	}
 }

@@ -155,7 +155,6 @@ func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze, kinds func()
 	if e.Taken == nil {
 		e.Taken = q.taken
 	}
-	g.silentPlaces()
 	e.Places = g.places.list()
 	for id, parts := range g.by {
 		e.Organizations = append(e.Organizations, guard.Organization{ID: id, Parts: parts})

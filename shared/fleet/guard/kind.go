@@ -124,6 +124,9 @@ func harmed(tests []kindTest, level float64, least int, alone bool) *Culprit {
 				continue
 			}
 			p, sum := t.chance(t.hits), 0.0
+			if p > level {
+				continue // so is the sum
+			}
 			for _, other := range values {
 				sum += other.reach(p, least)
 			}

@@ -18,8 +18,7 @@ type Place struct {
 
 // How bad a place must be. A release that fails in one place only is too rare among all boxes for the other tests. So
 // many of a place's boxes must be bad or silent that chance would not explain it even if three in ten were: 5 of 5, 6 of
-// 7, 8 of 10. Silent boxes must also be silent more often than boxes of the same place without the release, so that a
-// power cut is in both groups.
+// 7, 8 of 10.
 const (
 	placeShare = 0.3
 	placeLevel = 0.004
@@ -30,32 +29,35 @@ func mostOf(n, of int) bool { return stats.AtLeast(n, of, placeShare) <= placeLe
 // fails reports whether the failures in a place need a person's look.
 func (p Place) fails() bool { return mostOf(p.Bad, p.Decided) }
 
-// silent reports whether the silence in a place needs a person's look.
-func (p Place) silent() bool {
-	t, c := p.Treated, p.Control
-	return mostOf(t.Silent, t.Boxes) && c.Boxes > 0 && stats.Fisher(t.Silent, t.Boxes, c.Silent, c.Boxes) <= contradiction
+// placesSilent is the probability that the silence in any place needs a person's look by chance, at one look. There is one
+// each half hour, but what is switched off stays so for a night or a weekend.
+const placesSilent = 0.002
+
+// silent is the place whose silence needs a person's look; nil: there is none. Its boxes must also be silent more often than
+// those of the same place without the release, so that a power cut is in both groups.
+func (e Evidence) silent() *Culprit {
+	var kinds []Kind
+	for _, p := range e.Places {
+		kinds = append(kinds, Kind{Name: p.Kind, Value: p.ID, Treated: p.Treated, Control: p.Control})
+	}
+	tests := silences(kinds)
+	for i, t := range tests {
+		tests[i].chance = func(hits int) float64 {
+			if !mostOf(hits, t.culprit.Boxes) {
+				return 1
+			}
+			return t.chance(hits)
+		}
+	}
+	return harmed(tests, placesSilent, 1, true)
 }
-
-// Dark reports whether a place is switched off: most of its boxes are silent, and also most of those without the release.
-func (p Place) Dark() bool {
-	all := p.Treated.Plus(p.Control)
-	return all.Boxes >= enoughDark && all.MostSilent() && (p.Control.Boxes == 0 || p.Control.MostSilent())
-}
-
-// enoughDark is how many boxes of a place must have been looked up, and darkShare is the share of them from which on its
-// silence is its own.
-const (
-	enoughDark = 3
-	darkShare  = 0.7
-)
-
-// MostSilent reports whether nearly all boxes of a group are silent.
-func (g Group) MostSilent() bool { return float64(g.Silent) >= darkShare*float64(g.Boxes) }
 
 // bad is the place with the most bad or silent boxes among those that need a look; false: there is none.
 func (e Evidence) bad() (worst Place, found bool) {
+	silent := e.silent()
 	for _, p := range e.Places {
-		if (p.fails() || p.silent()) && (!found || p.Bad+p.Treated.Silent > worst.Bad+worst.Treated.Silent) {
+		is := p.fails() || silent != nil && silent.Name == p.Kind && silent.Value == p.ID
+		if is && (!found || p.Bad+p.Treated.Silent > worst.Bad+worst.Treated.Silent) {
 			worst, found = p, true
 		}
 	}

@@ -51,21 +51,23 @@ func TestDecide_APlaceThatGoesSilent_IsComparedWithItself(t *testing.T) {
 	}
 }
 
-func TestPlace_IsDark_IfTheReleaseHasNoPartInItsSilence(t *testing.T) {
-	for _, c := range []struct {
-		treated, control guard.Group
-		dark             bool
-	}{
-		{guard.Group{Boxes: 3, Silent: 3}, guard.Group{}, true},
-		{guard.Group{Boxes: 2, Silent: 2}, guard.Group{}, false}, // too few
-		{guard.Group{Boxes: 1, Silent: 1}, guard.Group{Boxes: 2, Silent: 2}, true},
-		{guard.Group{Boxes: 10, Silent: 7}, guard.Group{Boxes: 10, Silent: 7}, true},
-		{guard.Group{Boxes: 10, Silent: 6}, guard.Group{Boxes: 10, Silent: 7}, false},
-		{guard.Group{Boxes: 30, Silent: 30}, guard.Group{Boxes: 3, Silent: 2}, false}, // the others are awake
-		{guard.Group{}, guard.Group{Boxes: 9}, false},
-	} {
-		if got := (guard.Place{Treated: c.treated, Control: c.control}).Dark(); got != c.dark {
-			t.Errorf("with the release %+v, without %+v: dark is %t", c.treated, c.control, got)
+// TestDecide_OfManyPlaces_SomeLookSilentByChance: six of six boxes against none of six are one case in 924, so of 100 places
+// one may look like that. In a place with more boxes without the release, six are enough.
+func TestDecide_OfManyPlaces_SomeLookSilentByChance(t *testing.T) {
+	for name, c := range map[string]struct {
+		control int
+		holds   bool
+	}{"as many without the release": {6, false}, "ten times as many": {60, true}} {
+		var places []guard.Place
+		for i := range 100 {
+			p := guard.Place{Kind: "organization", ID: fmt.Sprint("o", i), Treated: guard.Group{Boxes: 6, Silent: 3}, Control: guard.Group{Boxes: c.control, Silent: c.control / 2}}
+			if i == 0 {
+				p.Treated.Silent, p.Control.Silent = 6, 0
+			}
+			places = append(places, p)
+		}
+		if v := at10(nil, places...); slices.Contains(v.Reasons, guard.FactoryBad) != c.holds {
+			t.Errorf("%s: %s", name, v.Sentence)
 		}
 	}
 }
