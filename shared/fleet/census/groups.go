@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/report"
@@ -27,7 +28,7 @@ type Groups struct {
 	bad          []int           // boxes that count against the release, by stage
 	by           map[string][]guard.Share
 	places       places
-	resumed      time.Time                  // zero: never
+	resumed      time.Time // zero: never
 	without      []string
 	// left counts the boxes that were bad or silent when the rollout was resumed, and excluded those of organizations that
 	// it leaves out. Both are in no group.
@@ -135,12 +136,14 @@ func (g *Groups) isAside(e report.IndexEntry, stage int) bool {
 	return !told && e.Aside(g.at) && !e.AsideSince.After(began)
 }
 
-// present are the boxes of a sample that count, with when they were last seen.
-func (g *Groups) present(boxes []report.IndexEntry, sightings []Sighting) (list []report.IndexEntry, seen []Sighting) {
+// present are the boxes of a sample that count, with when they were last seen. If the rollout leaves out boxes, or many were
+// registered since the start, a sample of the others is larger than what is watched of them; see bell.Sizes.
+func (g *Groups) present(boxes []report.IndexEntry, sightings []Sighting, sizes bell.Sizes) (list []report.IndexEntry, seen []Sighting) {
 	list, seen = make([]report.IndexEntry, 0, len(boxes)), make([]Sighting, 0, len(boxes))
 	for i, e := range boxes {
-		stage := slices.Index(cohort.Stages, cohort.FirstStage(g.of.EdgeType, g.of.TargetVersion, e.EdgeID))
-		if stage < 0 || !g.isAside(e, stage) {
+		percent := cohort.FirstStage(g.of.EdgeType, g.of.TargetVersion, e.EdgeID)
+		stage := slices.Index(cohort.Stages, percent)
+		if stage < 0 || !g.isAside(e, stage) && sizes.Watched(e.EdgeID, percent) {
 			list, seen = append(list, e), append(seen, sightings[i])
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"wavegate/shared/fleet/bell"
+	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
@@ -60,15 +61,10 @@ func (c *Census) Survey() []Surveyed {
 		all = append(all, c.Groups.young.kept...)
 	}
 	slices.SortFunc(all, func(a, b Surveyed) int { return cmp.Or(cmp.Compare(a.Hash, b.Hash), cmp.Compare(a.EdgeID, b.EdgeID)) })
-	counts, groups := map[int]int{}, map[bool]int{}
+	sizes, groups := c.sizes(), map[bool]int{}
 	var chosen []Surveyed
 	for _, s := range all {
-		group := s.stage
-		if !s.reached {
-			group = -1
-		}
-		counts[group]++
-		s.watched = counts[group] <= SampleSize
+		s.watched = sizes.Watched(s.EdgeID, cohort.Stages[s.stage])
 		if groups[s.reached]++; len(all) <= mostSurveyed || groups[s.reached] <= mostSurveyed/2 {
 			chosen = append(chosen, s)
 		}

@@ -121,14 +121,15 @@ func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze, kinds func()
 	if q.few {
 		few = g.newFew(max(g.policy.Guard.SilentAfter.Length(), q.half()), r.StagedPercent)
 	}
+	sizes := q.census.sizes()
 	for i := range g.Stages {
 		if !q.wants(i) {
 			continue
 		}
 		boxes := g.Stages[i].Chosen()
-		of, all := sightings[:len(boxes)], len(boxes) == g.Stages[i].Boxes
+		of, all := sightings[:len(boxes)], len(boxes) == g.Stages[i].Boxes && sizes.AllWatched(cohort.Stages[i])
 		sightings = sightings[len(boxes):]
-		boxes, of = g.present(boxes, of)
+		boxes, of = g.present(boxes, of, sizes)
 		g.left += g.wereSilent(boxes, of, i)
 		e.Stages[i].Treated = g.group(boxes, of, i, q.half(), func(p *guard.Share) *guard.Group { return &p.Treated })
 		if q.groups && !g.starts[i].IsZero() {
@@ -140,7 +141,7 @@ func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze, kinds func()
 		}
 	}
 	if q.groups {
-		unreached, sightings := g.present(g.Unreached.Chosen(), sightings)
+		unreached, sightings := g.present(g.Unreached.Chosen(), sightings, sizes)
 		few.compare(unreached, sightings, slices.Index(cohort.Stages, r.StagedPercent))
 		g.look(unreached, sightings, slices.Index(cohort.Stages, r.StagedPercent), func(p *guard.Place) *guard.Group { return &p.Control })
 		for i := range g.Stages {

@@ -7,6 +7,15 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
+// sizes are those of the stages in a census.
+func (c *Census) sizes() bell.Sizes {
+	sizes := bell.Sizes{}
+	for _, s := range c.Stages {
+		sizes[s.Percent] = s.Expected
+	}
+	return sizes
+}
+
 // CountedSizes reads the sizes of rollouts' stages from the last counts of ticks.
 type CountedSizes struct{ db *dynamo.DB }
 

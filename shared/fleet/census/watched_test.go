@@ -3,6 +3,7 @@ package census_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -49,4 +50,56 @@ func TestWatched_TheGuardsSamples_LieAmongThem(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestJudge_BoxesThatAreNotWatched_AreNotSilent: they poll every few hours. A third of the boxes is pinned, left out or new, so a
+// sample of the others is larger than what is watched of them.
+func TestJudge_BoxesThatAreNotWatched_AreNotSilent(t *testing.T) {
+	start := noon.Add(-9 * 24 * time.Hour)
+	for name, change := range map[string]func(*report.IndexEntry){
+		"pinned":   func(e *report.IndexEntry) { e.AsideSince, e.PinnedUntil = start.Add(-time.Hour), noon.Add(time.Hour) },
+		"left out": func(e *report.IndexEntry) { e.OrganizationID = "acme" },
+		"new":      func(e *report.IndexEntry) { e.RegisteredAt = noon.Add(-time.Hour) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := rollout.Rollout{ID: "r", EdgeType: "gateway-x", TargetVersion: "2", StagedPercent: 50, StartedAt: start, StageSince: start, Status: rollout.Active,
+				Without: []string{"acme"}, StageStarts: rollout.StageStarts{At1: &start, At10: &start, At50: &start}, Terms: &rollout.Terms{Policy: guard.Default()}}
+			c, sizes := census.KeepAll(r, noon), bell.Sizes{}
+			for i := range 12_000 {
+				id := fmt.Sprintf("box-%d", i)
+				e := report.IndexEntry{EdgeID: id, Hash: fmt.Sprintf("%08x", report.Place(id)), Running: "1", OrganizationID: "other"}
+				stage := cohort.FirstStage(r.EdgeType, r.TargetVersion, id)
+				sizes[stage]++
+				if i%3 == 0 {
+					change(&e)
+				} else if stage <= 50 {
+					e.Running, e.Version, e.State, e.Stage, e.RolloutID, e.Since = "2", "2", report.Installed, stage, r.ID, start.Add(time.Hour)
+				}
+				c.Add(e)
+			}
+			lastSeen := func(e report.IndexEntry) time.Time {
+				if sizes.Watched(e.EdgeID, cohort.FirstStage(r.EdgeType, r.TargetVersion, e.EdgeID)) {
+					return noon
+				}
+				return noon.Add(-5 * time.Hour)
+			}
+			surveyed := c.Survey()
+			for i, box := range surveyed {
+				surveyed[i].LastSeen = lastSeen(box.IndexEntry)
+			}
+			for _, k := range c.Groups.Kinds(surveyed, 12*time.Hour) {
+				if k.Treated.Silent+k.Control.Silent > 0 {
+					t.Errorf("in a survey: %+v", k)
+				}
+			}
+			question := census.Ask(c, nil, true)
+			var seen []census.Sighting
+			for _, e := range question.Boxes() {
+				seen = append(seen, census.Sighting{EdgeID: e.EdgeID, LastSeen: lastSeen(e), Offer: report.Offer{RolloutID: e.RolloutID, Version: e.Version, State: e.State, Since: e.Since}})
+			}
+			if v := question.Judge(seen, nil, nil); v.Treated.Boxes < 500 || v.Control.Boxes < 500 || v.Treated.Silent+v.Control.Silent > 0 {
+				t.Errorf("with the release %+v, without %+v: %s", v.Treated, v.Control, v.Sentence)
+			}
+		})
+	}
 }
