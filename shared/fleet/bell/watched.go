@@ -28,9 +28,6 @@ type Sizes map[int]int
 // watched does not depend on what they were told, so both groups that the guard compares poll at the same interval.
 func (s Sizes) Watched(edgeID string, percent int) bool { return s.among(SampleSize, edgeID, percent) }
 
-// AllWatched reports whether all boxes of a stage are watched.
-func (s Sizes) AllWatched(percent int) bool { return s[percent] <= SampleSize*(100+margin)/100 }
-
 // Asked reports whether a box is asked for health numbers. Most such boxes say them with the polls that they make anyway.
 func (s Sizes) Asked(edgeID string, percent int) bool { return s.among(AskedSize, edgeID, percent) }
 

@@ -136,14 +136,27 @@ func (g *Groups) isAside(e report.IndexEntry, stage int) bool {
 	return !told && e.Aside(g.at) && !e.AsideSince.After(began)
 }
 
-// present are the boxes of a sample that count, with when they were last seen. If the rollout leaves out boxes, or many were
-// registered since the start, a sample of the others is larger than what is watched of them; see bell.Sizes.
-func (g *Groups) present(boxes []report.IndexEntry, sightings []Sighting, sizes bell.Sizes) (list []report.IndexEntry, seen []Sighting) {
+// present are the boxes of a sample that count, with when they were last seen.
+func (g *Groups) present(boxes []report.IndexEntry, sightings []Sighting) (list []report.IndexEntry, seen []Sighting) {
+	return some(boxes, sightings, func(e report.IndexEntry) bool {
+		stage := slices.Index(cohort.Stages, cohort.FirstStage(g.of.EdgeType, g.of.TargetVersion, e.EdgeID))
+		return stage < 0 || !g.isAside(e, stage)
+	})
+}
+
+// watched are the boxes of a sample that poll often, so that they would be missed. If the rollout leaves out boxes, or many
+// were registered since the start, a sample of the others is larger than what is watched of them; see bell.Sizes.
+func (g *Groups) watched(boxes []report.IndexEntry, sightings []Sighting, sizes bell.Sizes) (list []report.IndexEntry, seen []Sighting) {
+	return some(boxes, sightings, func(e report.IndexEntry) bool {
+		return sizes.Watched(e.EdgeID, cohort.FirstStage(g.of.EdgeType, g.of.TargetVersion, e.EdgeID))
+	})
+}
+
+// some are the boxes for which a condition is true, with their sightings.
+func some(boxes []report.IndexEntry, sightings []Sighting, is func(report.IndexEntry) bool) (list []report.IndexEntry, seen []Sighting) {
 	list, seen = make([]report.IndexEntry, 0, len(boxes)), make([]Sighting, 0, len(boxes))
 	for i, e := range boxes {
-		percent := cohort.FirstStage(g.of.EdgeType, g.of.TargetVersion, e.EdgeID)
-		stage := slices.Index(cohort.Stages, percent)
-		if stage < 0 || !g.isAside(e, stage) && sizes.Watched(e.EdgeID, percent) {
+		if is(e) {
 			list, seen = append(list, e), append(seen, sightings[i])
 		}
 	}

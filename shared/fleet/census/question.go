@@ -127,21 +127,23 @@ func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze, kinds func()
 			continue
 		}
 		boxes := g.Stages[i].Chosen()
-		of, all := sightings[:len(boxes)], len(boxes) == g.Stages[i].Boxes && sizes.AllWatched(cohort.Stages[i])
+		of, all := sightings[:len(boxes)], len(boxes) == g.Stages[i].Boxes
 		sightings = sightings[len(boxes):]
-		boxes, of = g.present(boxes, of, sizes)
+		boxes, of = g.present(boxes, of)
+		if q.soaked && cohort.Stages[i] == r.StagedPercent {
+			e.Taken = g.taken(r, i, of, all)
+		}
+		boxes, of = g.watched(boxes, of, sizes)
 		g.left += g.wereSilent(boxes, of, i)
 		e.Stages[i].Treated = g.group(boxes, of, i, q.half(), func(p *guard.Share) *guard.Group { return &p.Treated })
 		if q.groups && !g.starts[i].IsZero() {
 			g.look(boxes, of, i, func(p *guard.Place) *guard.Group { return &p.Treated })
 			few.add(boxes, of, i)
 		}
-		if q.soaked && cohort.Stages[i] == r.StagedPercent {
-			e.Taken = g.taken(r, i, of, all)
-		}
 	}
 	if q.groups {
-		unreached, sightings := g.present(g.Unreached.Chosen(), sightings, sizes)
+		unreached, sightings := g.present(g.Unreached.Chosen(), sightings)
+		unreached, sightings = g.watched(unreached, sightings, sizes)
 		few.compare(unreached, sightings, slices.Index(cohort.Stages, r.StagedPercent))
 		g.look(unreached, sightings, slices.Index(cohort.Stages, r.StagedPercent), func(p *guard.Place) *guard.Group { return &p.Control })
 		for i := range g.Stages {
