@@ -122,8 +122,8 @@ func (s *Store) attributes(ctx context.Context, rolloutID string, boxes []Survey
 	return group.Wait()
 }
 
-// Kinds counts boxes by each value of each attribute; those without the attribute have an empty one. A box that is not
-// watched is silent only after a longer time.
+// Kinds counts boxes by each value of each attribute; those without the attribute have an empty one. A box is silent after
+// SilentAfter, or unwatched if that is longer, in which a box that is not watched polls.
 func (g *Groups) Kinds(boxes []Surveyed, unwatched time.Duration) []guard.Kind {
 	names := namesOf(boxes)
 	seen := g.silences(boxes, unwatched)
@@ -231,24 +231,17 @@ func valueOf(box Surveyed, name string) string {
 type sighted int
 
 const (
-	unseen sighted = iota // not since its stage began, or its factory is switched off: it is in no group
+	unseen sighted = iota // not since the rollout began, or its factory is switched off: it is in no group
 	isSeen
 	isSilent
 )
 
-// silence says whether a box is silent. A box that the release did not reach is compared with those of all stages.
+// silence says whether a box is silent. All boxes are judged in the same way, reached or not, watched or not: otherwise what is
+// switched off for some hours, or since before the last stage, would count in one of the groups only.
 func (g *Groups) silence(box Surveyed, unwatched time.Duration) sighted {
-	after := g.policy.Guard.SilentAfter.Length()
-	start := g.starts[box.stage]
-	if !box.reached {
-		start = slices.MaxFunc(g.starts, time.Time.Compare)
-	}
-	if !box.watched {
-		after = max(after, unwatched)
-		start = start.Add(-unwatched) // it need not have called since
-	}
+	after := max(g.policy.Guard.SilentAfter.Length(), unwatched)
 	switch {
-	case box.Trace || box.LastSeen.IsZero() || box.LastSeen.Before(start) || box.LastSeen.Before(g.resumed.Add(-after)):
+	case box.Trace || box.LastSeen.IsZero() || box.LastSeen.Before(g.of.StartedAt.Add(-unwatched)) || box.LastSeen.Before(g.resumed.Add(-after)):
 		return unseen
 	case g.at.Sub(box.LastSeen) >= after:
 		return isSilent

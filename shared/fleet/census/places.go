@@ -53,12 +53,12 @@ func (p places) list() []guard.Place {
 	return list
 }
 
-// look adds the sightings of boxes to their places: those that were seen since a stage began, and not silent when the
-// rollout was resumed.
-func (g *Groups) look(boxes []report.IndexEntry, sightings []Sighting, stage int, group func(*guard.Place) *guard.Group) {
+// look adds the sightings of boxes to their places: those that were seen since the rollout began, whenever it reached them, and
+// not silent when it was resumed.
+func (g *Groups) look(boxes []report.IndexEntry, sightings []Sighting, group func(*guard.Place) *guard.Group) {
 	silentAfter := g.policy.Guard.SilentAfter.Length()
 	for i, box := range sightings {
-		if box.LastSeen.Before(g.starts[stage]) || box.LastSeen.Before(g.resumed.Add(-silentAfter)) {
+		if box.LastSeen.Before(g.of.StartedAt) || box.LastSeen.Before(g.resumed.Add(-silentAfter)) {
 			continue
 		}
 		one := single(g.at.Sub(box.LastSeen) >= silentAfter)

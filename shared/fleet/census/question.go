@@ -137,7 +137,7 @@ func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze, kinds func()
 		g.left += g.wereSilent(boxes, of, i)
 		e.Stages[i].Treated = g.group(boxes, of, i, q.half(), func(p *guard.Share) *guard.Group { return &p.Treated })
 		if q.groups && !g.starts[i].IsZero() {
-			g.look(boxes, of, i, func(p *guard.Place) *guard.Group { return &p.Treated })
+			g.look(boxes, of, func(p *guard.Place) *guard.Group { return &p.Treated })
 			few.add(boxes, of, i)
 		}
 	}
@@ -145,7 +145,7 @@ func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze, kinds func()
 		unreached, sightings := g.present(g.Unreached.Chosen(), sightings)
 		unreached, sightings = g.watched(unreached, sightings, sizes)
 		few.compare(unreached, sightings, slices.Index(cohort.Stages, r.StagedPercent))
-		g.look(unreached, sightings, slices.Index(cohort.Stages, r.StagedPercent), func(p *guard.Place) *guard.Group { return &p.Control })
+		g.look(unreached, sightings, func(p *guard.Place) *guard.Group { return &p.Control })
 		for i := range g.Stages {
 			if !g.starts[i].IsZero() {
 				e.Stages[i].Control = g.group(unreached, sightings, i, q.half(), func(p *guard.Share) *guard.Group { return &p.Control })
