@@ -43,9 +43,9 @@ func (f *fewBoxes) harm(e report.IndexEntry, silent bool) {
 	f.harmed = append(f.harmed, fewHarmed{e.FactoryID, e.OrganizationID, silent})
 }
 
-// knows reports whether a box was seen since a stage began, and was not silent when the rollout was resumed.
-func (f *fewBoxes) knows(seen time.Time, stage int) bool {
-	return !seen.Before(f.of.starts[stage]) && !seen.Before(f.of.resumed.Add(-f.silentAfter))
+// knows reports whether a box was seen since a time, and was not silent when the rollout was resumed.
+func (f *fewBoxes) knows(seen, since time.Time) bool {
+	return !seen.Before(since) && !seen.Before(f.of.resumed.Add(-f.silentAfter))
 }
 
 // add adds the boxes of a stage that the release has reached.
@@ -59,7 +59,7 @@ func (f *fewBoxes) add(boxes []report.IndexEntry, sightings []Sighting, stage in
 		case e.Restless || f.of.wasBad(e, stage):
 		case told && e.Bad(f.of.at, f.of.decideWithin, f.of.soaks[stage]):
 			f.harm(e, false)
-		case !f.knows(seen, stage):
+		case !f.knows(seen, f.of.starts[stage]):
 		case f.of.at.Sub(seen) >= f.silentAfter:
 			f.harm(e, true)
 		default:
@@ -68,13 +68,13 @@ func (f *fewBoxes) add(boxes []report.IndexEntry, sightings []Sighting, stage in
 	}
 }
 
-// compare adds the boxes that the release did not reach.
-func (f *fewBoxes) compare(boxes []report.IndexEntry, sightings []Sighting, stage int) {
+// compare adds the boxes that the release did not reach, also if they are off since before the last stage.
+func (f *fewBoxes) compare(boxes []report.IndexEntry, sightings []Sighting) {
 	if f == nil {
 		return
 	}
 	for i, e := range boxes {
-		if seen := sightings[i].LastSeen; f.knows(seen, stage) {
+		if seen := sightings[i].LastSeen; f.knows(seen, f.of.of.StartedAt) {
 			f.untold[e.FactoryID] = f.untold[e.FactoryID].Plus(single(f.of.at.Sub(seen) >= f.silentAfter))
 		}
 	}

@@ -71,3 +71,43 @@ func TestJudge_WhatIsSwitchedOff_CountsInBothGroups(t *testing.T) {
 		})
 	}
 }
+
+// TestJudge_ASmallPlantThatIsOff_HarmsNobody: it is off since before the last stage, with its box that has the release.
+func TestJudge_ASmallPlantThatIsOff_HarmsNobody(t *testing.T) {
+	start, last := noon.Add(-8*24*time.Hour), noon.Add(-time.Hour)
+	policy := guard.Default()
+	policy.Guard.SmallFleet = guard.AllDecided
+	r := rollout.Rollout{ID: "r", EdgeType: "gateway-x", Channel: "stable", TargetVersion: "2", StagedPercent: 10, Status: rollout.Active,
+		StartedAt: start, StageSince: last, StageStarts: rollout.StageStarts{At1: &start, At10: &last}, Terms: &rollout.Terms{Policy: policy}}
+	c, off := census.NewCensus(r, noon), map[string]bool{}
+	missing := map[int]int{1: 1, 10: 3, 50: 8, 100: 12}
+	for i := 0; missing[1]+missing[10]+missing[50]+missing[100] > 0; i++ {
+		id := fmt.Sprintf("box-%d", i)
+		stage := cohort.FirstStage(r.EdgeType, r.TargetVersion, id)
+		if missing[stage] == 0 {
+			continue
+		}
+		missing[stage]--
+		e := report.IndexEntry{EdgeID: id, Hash: fmt.Sprintf("%08x", report.Place(id)), FactoryID: "on", Running: "1"}
+		if missing[stage] == 0 && stage != 10 {
+			e.FactoryID, off[id] = "off", true
+		}
+		if stage == 1 {
+			e.Running, e.Version, e.State, e.Stage, e.RolloutID, e.Since = "2", "2", report.Installed, stage, r.ID, start.Add(time.Hour)
+		}
+		c.Add(e)
+	}
+	question := census.Ask(c, nil, true)
+	var seen []census.Sighting
+	for _, e := range question.Boxes() {
+		s := census.Sighting{EdgeID: e.EdgeID, LastSeen: noon, Offer: report.Offer{RolloutID: e.RolloutID, Version: e.Version, State: e.State, Since: e.Since}}
+		if off[e.EdgeID] {
+			s.LastSeen = noon.Add(-30 * time.Hour)
+		}
+		seen = append(seen, s)
+	}
+	got := question.Judge(seen, nil, nil)
+	if got.Few == nil || got.Few.Quiet == 0 || got.Few.Harmed > 0 {
+		t.Errorf("%+v: %s", got.Few, got.Sentence)
+	}
+}

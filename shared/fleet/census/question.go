@@ -144,7 +144,7 @@ func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze, kinds func()
 	if q.groups {
 		unreached, sightings := g.present(g.Unreached.Chosen(), sightings)
 		unreached, sightings = g.watched(unreached, sightings, sizes)
-		few.compare(unreached, sightings, slices.Index(cohort.Stages, r.StagedPercent))
+		few.compare(unreached, sightings)
 		g.look(unreached, sightings, func(p *guard.Place) *guard.Group { return &p.Control })
 		for i := range g.Stages {
 			if !g.starts[i].IsZero() {
