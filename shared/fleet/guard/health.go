@@ -126,10 +126,14 @@ const (
 	saying       = 0.5 // of the boxes must say a number
 )
 
-// numberLevel is surveyLevel for a look at numbers, of which the first one of a stage has most: what it does not find, a look at
-// nearly the same numbers a day later hardly does.
+// numberLevel is the part of a budget that a look at the numbers of a stage may use. Few boxes have the release at stage 1, and
+// say little about slow harm. The first look of a stage has most: what it does not find, a look at nearly the same numbers a day
+// later hardly does.
 func numberLevel(budget float64, percent, number int) float64 {
-	part := budget * stageShare(percent)
+	part := budget * map[int]float64{1: 0.1, 10: 0.55}[percent]
+	if part == 0 {
+		part = budget * 0.35
+	}
 	if number == 1 {
 		return part * firstLook
 	}

@@ -73,14 +73,11 @@ const surveyAgain = 24 * time.Hour
 // surveyLevel is the part of a budget that a survey of a stage may use: a half at stage 10, a quarter at each of the two
 // beside it, and there in shares of 1/(1·2), 1/(2·3) and so on, which add up to 1.
 func surveyLevel(budget float64, percent, number int) float64 {
-	return budget * stageShare(percent) / float64(number*(number+1))
-}
-
-func stageShare(percent int) float64 {
+	part := 0.25
 	if percent == 10 {
-		return 0.5
+		part = 0.5
 	}
-	return 0.25
+	return budget * part / float64(number*(number+1))
 }
 
 // A kindTest is a test of one kind: the probability of so many harmed boxes or more if the release does not harm the kind.
