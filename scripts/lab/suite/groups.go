@@ -53,7 +53,7 @@ var groups = []group{
 		[]string{"@full -run=^Test(BoxClients|Client|SWUpdate)_ ./scripts/e2e", "@full -run=^Test(PlantCache|ShellClient)_ ./scripts/box"}},
 	{"browser", rest, "the operator's page and the contract's page in a real browser", "chromium|chromium-browser|google-chrome npm",
 		[]string{"./scripts/lab/browser/run"}},
-	{"clients", rest, "clients that are generated from the contract, in Go, Python and TypeScript; generators in four languages", "npm python3 javac",
+	{"clients", rest, "clients that are generated from the contract, in Go, Java, Python and TypeScript; one more generator; samples", "npm python3 javac mvn",
 		[]string{"./scripts/contract clients", "@test -count=1 ./scripts/lab/clients"}},
 	{"vulnerabilities", rest, "known faults of modules, from Go's vulnerability database", "", []string{"./scripts/check vulnerabilities"}},
 	{"properties", rest, "each property of the rules, 1,000 cases", "", []string{"@test -count=1 -timeout=1h @rapid -rapid.checks=1000"}},
