@@ -34,7 +34,7 @@ var groups = []group{
 
 	{"fleets", rest, "thousands of boxes over HTTP; each number and verdict is what the boxes know; the demo; sizes; same bytes", "",
 		[]string{"@full -run=^Test(Bell|Guard|Progress)_ ./scripts/local/fleet", "@full ./scripts/local/demo",
-			"@full -run=^TestBuild_(AChangedWord|Command)_ ./scripts/local/service", "@full -run=^Test(Functions|Tick)_ ./scripts/lab/benchmarks/cost"}},
+			"@full -run=^Test(Build_(AChangedWord|Command)|Release)_ ./scripts/local/service", "@full -run=^Test(Functions|Tick)_ ./scripts/lab/benchmarks/cost"}},
 	{"race detector", rest, "the same on the other packages of \"packages\"", "cc|gcc|clang", []string{"@test -race -timeout=20m @unraced"}},
 	{"sam", rest, "one call of every operation and a tick under the AWS SAM CLI; the stacks of every setting", "docker sam javac npm",
 		[]string{"./scripts/lab/sam/run test", "./scripts/synth"}},
@@ -50,7 +50,7 @@ var groups = []group{
 			"@test -count=1 -parallel=8 -timeout=30m -skip=" + isolation + " ./scripts/lab/proof"}},
 	{"boxes", rest, "boxes with SWUpdate, with DDI clients from crates.io, npm and PyPI, and with the shell client; a plant cache",
 		"swupdate cargo npm dbus-daemon curl jq nginx|/usr/sbin/nginx",
-		[]string{"@full -run=^Test(BoxClients|Client|SWUpdate)_ ./scripts/e2e", "@full -run=^Test(PlantCache|ShellClient)_ ./scripts/box"}},
+		[]string{"@full -run=^Test(BoxClients|Client|SWUpdate)_ ./scripts/e2e", "@full -run=^Test(PlantCache|Program|ShellClient)_ ./scripts/box"}},
 	{"browser", rest, "the operator's page and the contract's page in a real browser", "chromium|chromium-browser|google-chrome npm",
 		[]string{"./scripts/lab/browser/run"}},
 	{"clients", rest, "clients that are generated from the contract, in Go, Java, Python and TypeScript; one more generator; samples", "npm python3 javac mvn",
