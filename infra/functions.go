@@ -2,6 +2,7 @@ package main
 
 import (
 	"maps"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -110,13 +111,17 @@ func (p part) addFunction(spec functionSpec, name *string) awslambda.Function {
 	if spec.untraced {
 		tracing = awslambda.Tracing_DISABLED
 	}
+	code := filepath.Join(p.settings.Functions, spec.name)
+	if _, err := os.Stat(code + ".zip"); err == nil {
+		code += ".zip" // of a release
+	}
 	props := &awslambda.FunctionProps{
 		FunctionName: name,
 		Description:  jsii.String(spec.description),
 		Runtime:      awslambda.Runtime_PROVIDED_AL2023(),
 		Architecture: p.architecture(),
 		Handler:      jsii.String("bootstrap"),
-		Code:         awslambda.Code_FromAsset(jsii.String(filepath.Join(p.settings.Functions, spec.name)), nil),
+		Code:         awslambda.Code_FromAsset(&code, nil),
 		MemorySize:   jsii.Number(spec.memoryMB),
 		Timeout:      awscdk.Duration_Millis(jsii.Number(spec.timeout.Milliseconds())),
 		Environment:  &env,

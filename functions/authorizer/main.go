@@ -15,7 +15,6 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/aws/aws-lambda-go/lambdacontext"
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/boxtoken"
@@ -27,7 +26,7 @@ import (
 )
 
 func main() {
-	log := lambdacontext.NewLogger()
+	log := telemetry.Log()
 	issuers, err := token.ParseIssuers(os.Getenv(token.Setting))
 	if err != nil {
 		log.Error("the authorizer cannot start", "operation", operation, "cause", err.Error())

@@ -12,7 +12,6 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/klauspost/compress/gzhttp"
 
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/lambdahttp"
@@ -42,6 +41,6 @@ func serve(login, store string) func(context.Context, events.APIGatewayProxyRequ
 			route += "/"
 		}
 		event.Path = route
-		return lambdahttp.Proxy(gzhttp.GzipHandler(pages(site, policy, lambdahttp.Missing(event))))(ctx, event)
+		return lambdahttp.Proxy(pages(site, policy, lambdahttp.Missing(event)))(ctx, event)
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/guard"
@@ -107,7 +106,7 @@ func pages(s site, policy string, missing http.HandlerFunc) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", missing)
 	mux.HandleFunc("GET "+operations.ConsolePath, func(w http.ResponseWriter, r *http.Request) {
-		write(w, r, "text/html; charset=utf-8", "no-cache", s.page)
+		lambdahttp.WriteFile(w, r, "text/html; charset=utf-8", "no-cache", s.page)
 	})
 	mux.HandleFunc("GET "+operations.ConsolePath+"/{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Location", "../console")
@@ -120,7 +119,7 @@ func pages(s site, policy string, missing http.HandlerFunc) http.Handler {
 			missing(w, r)
 			return
 		}
-		write(w, r, mediaTypes[path.Ext(name)], "public, max-age=31536000, immutable", text)
+		lambdahttp.WriteFile(w, r, mediaTypes[path.Ext(name)], "public, max-age=31536000, immutable", text)
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -130,14 +129,4 @@ func pages(s site, policy string, missing http.HandlerFunc) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		mux.ServeHTTP(w, r)
 	})
-}
-
-// write answers with a body, or with 304 if the caller has it.
-func write(w http.ResponseWriter, r *http.Request, mediaType, keep string, body []byte) {
-	h := w.Header()
-	h.Set("Content-Type", mediaType)
-	h.Set("Cache-Control", keep)
-	// Weak, because the compressed and the uncompressed bytes share the tag.
-	h.Set("ETag", fmt.Sprintf(`W/"%x"`, sha256.Sum256(body)))
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/klauspost/compress/gzhttp"
 
 	"wavegate/shared/platform/lambdahttp"
 )
@@ -20,11 +19,10 @@ func main() {
 	lambda.Start(serve(os.DirFS(os.Getenv("LAMBDA_TASK_ROOT"))))
 }
 
-// serve answers the gateway's events with the pages; files are those beside the program. Answers are compressed,
-// because Lambda returns at most 6 MB and smaller pages load faster.
+// serve answers the gateway's events with the pages; files are those beside the program.
 func serve(files fs.FS) func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 	return func(ctx context.Context, event events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
-		pages := gzhttp.GzipHandler(pages(files, base(event), lambdahttp.Missing(event)))
+		pages := pages(files, base(event), lambdahttp.Missing(event))
 		// Under a custom domain the path has that domain's prefix; the route does not.
 		route := event.Resource
 		if strings.HasSuffix(event.Path, "/") {

@@ -2,14 +2,12 @@ package main
 
 import (
 	"bytes"
-	"crypto/sha256"
 	_ "embed"
 	"fmt"
 	"io/fs"
 	"maps"
 	"net/http"
 	"strconv"
-	"time"
 
 	"wavegate/shared/contract"
 	"wavegate/shared/platform/lambdahttp"
@@ -42,21 +40,21 @@ func pages(files fs.FS, base string, missing http.HandlerFunc) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", missing)
 	mux.HandleFunc("GET /openapi.yaml", func(w http.ResponseWriter, r *http.Request) {
-		write(w, r, "application/yaml", asked, document(base)) // RFC 9512
+		lambdahttp.WriteFile(w, r, "application/yaml", asked, document(base)) // RFC 9512
 	})
 	mux.HandleFunc("GET /docs", func(w http.ResponseWriter, r *http.Request) {
 		if _, err := fs.Stat(files, renderer); err != nil {
-			write(w, r, "text/plain; charset=utf-8", asked, []byte(unfetched))
+			lambdahttp.WriteFile(w, r, "text/plain; charset=utf-8", asked, []byte(unfetched))
 			return
 		}
-		write(w, r, "text/html; charset=utf-8", asked, page)
+		lambdahttp.WriteFile(w, r, "text/html; charset=utf-8", asked, page)
 	})
 	mux.HandleFunc("GET /docs/{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Location", "../docs")
 		w.WriteHeader(http.StatusPermanentRedirect)
 	})
 	mux.HandleFunc("GET /docs/page.js", func(w http.ResponseWriter, r *http.Request) {
-		write(w, r, "text/javascript; charset=utf-8", asked, script)
+		lambdahttp.WriteFile(w, r, "text/javascript; charset=utf-8", asked, script)
 	})
 	mux.HandleFunc("GET /docs/"+renderer, func(w http.ResponseWriter, r *http.Request) {
 		program, err := fs.ReadFile(files, renderer)
@@ -64,10 +62,13 @@ func pages(files fs.FS, base string, missing http.HandlerFunc) http.Handler {
 			missing(w, r)
 			return
 		}
-		write(w, r, "text/javascript; charset=utf-8", daily, program)
+		lambdahttp.WriteFile(w, r, "text/javascript; charset=utf-8", daily, program)
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		maps.Copy(w.Header(), lambdahttp.SecurityHeaders())
+		h := w.Header()
+		maps.Copy(h, lambdahttp.SecurityHeaders())
+		h.Set("Content-Security-Policy", policy)
+		h.Set("Referrer-Policy", "no-referrer")
 		mux.ServeHTTP(w, r)
 	})
 }
@@ -78,18 +79,6 @@ const (
 	asked = "no-cache"
 	daily = "public, max-age=86400"
 )
-
-// write answers with a body, or with 304 if the caller has it.
-func write(w http.ResponseWriter, r *http.Request, mediaType, keep string, body []byte) {
-	h := w.Header()
-	h.Set("Content-Type", mediaType)
-	h.Set("Content-Security-Policy", policy)
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cache-Control", keep)
-	// Weak, because the compressed and the uncompressed bytes share the tag.
-	h.Set("ETag", fmt.Sprintf(`W/"%x"`, sha256.Sum256(body)))
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
-}
 
 // servers is the start of the contract's list of the API's URLs.
 var servers = []byte("\nservers:\n")

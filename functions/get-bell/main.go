@@ -14,7 +14,6 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/aws/aws-lambda-go/lambdacontext"
 
 	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/bell/keys"
@@ -26,13 +25,14 @@ import (
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/secret"
 	"wavegate/shared/platform/setting"
+	"wavegate/shared/platform/telemetry"
 )
 
 func main() {
 	client := dynamo.NewClient()
 	env := lambdahttp.Env{
 		DB: dynamo.Open(client, time.Now), API: client, Now: time.Now,
-		Log: lambdacontext.NewLogger(), Metrics: os.Stdout, Settings: setting.NewValues(boxes.BellSettings...),
+		Log: telemetry.Log(), Metrics: os.Stdout, Settings: setting.NewValues(boxes.BellSettings...),
 	}
 	answer := wire(env, secret.NewClient())
 	env.Start()

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"wavegate/shared/platform/secret"
@@ -23,7 +22,7 @@ import (
 const operation = "outside"
 
 func main() {
-	log, secrets, id := lambdacontext.NewLogger(), secret.NewClient(), os.Getenv("OUTSIDE_SECRET_ID")
+	log, secrets, id := telemetry.Log(), secret.NewClient(), os.Getenv("OUTSIDE_SECRET_ID")
 	c := checker{
 		api: os.Getenv("OUTSIDE_URL"), login: "https://cognito-idp." + os.Getenv("AWS_REGION") + ".amazonaws.com/",
 		client: &http.Client{

@@ -15,12 +15,12 @@ import (
 
 	"github.com/aws/aws-lambda-go/cfn"
 	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	lambdaapi "github.com/aws/aws-sdk-go-v2/service/lambda"
 
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/credentials"
+	"wavegate/shared/platform/telemetry"
 )
 
 func main() {
@@ -31,7 +31,7 @@ func main() {
 	if url := os.Getenv("AWS_ENDPOINT_URL"); url != "" {
 		o.BaseEndpoint = aws.String(url)
 	}
-	t := tester{api: lambdaapi.New(o), log: lambdacontext.NewLogger(), patience: patience}
+	t := tester{api: lambdaapi.New(o), log: telemetry.Log(), patience: patience}
 	lambda.Start(cfn.LambdaWrap(t.answer))
 }
 

@@ -24,8 +24,23 @@ func TestShellClient_DoesTheWholeLoop(t *testing.T) {
 
 func TestShellClient_FullDoor_GoesToTheAPI(t *testing.T) { playDoor(t, startShell) }
 
-// startShell makes a minute take a second.
+// TestProgram_DoesTheWholeLoop, too, with the same hooks.
+func TestProgram_DoesTheWholeLoop(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "wavegate-box")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./wavegate-box").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	playLoop(t, func(t *testing.T, o *origin, d device, folder string) func() {
+		return startProgram(t, o, d, folder, program)
+	})
+}
+
 func startShell(t *testing.T, o *origin, d device, folder string) func() {
+	return startProgram(t, o, d, folder, "sh", "client.sh")
+}
+
+// startProgram makes a minute take a second.
+func startProgram(t *testing.T, o *origin, d device, folder string, program ...string) func() {
 	t.Helper()
 	hooks := t.TempDir()
 	for name, text := range map[string]string{
@@ -37,7 +52,7 @@ func startShell(t *testing.T, o *origin, d device, folder string) func() {
 	} {
 		expect.OK(t, os.WriteFile(filepath.Join(hooks, name), []byte("#!/bin/sh\n"+text+"\n"), 0o700))
 	}
-	c := exec.Command("sh", "client.sh")
+	c := exec.Command(program[0], program[1:]...)
 	c.Env = append(os.Environ(), "API="+o.URL, "BOX=box-1", "FOLDER="+folder, "HOOKS="+hooks, "MINUTE=1")
 	c.Stderr = t.Output()
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/aws/aws-lambda-go/lambdacontext"
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/operations"
@@ -43,7 +42,7 @@ func NewProcess(settings []setting.Name) *Process {
 	client := dynamo.NewClient()
 	return ProcessOf(lambdahttp.Env{
 		DB: dynamo.Open(client, time.Now), API: client, Now: time.Now,
-		Log: lambdacontext.NewLogger(), Metrics: os.Stdout, Settings: setting.NewValues(settings...),
+		Log: telemetry.Log(), Metrics: os.Stdout, Settings: setting.NewValues(settings...),
 	})
 }
 
@@ -83,7 +82,7 @@ func RunTask(row operations.Task, wire func(lambdahttp.Env) TaskFunc) {
 	client := dynamo.NewClient()
 	env := lambdahttp.Env{
 		DB: dynamo.Open(client, time.Now), API: client, Now: time.Now,
-		Log: lambdacontext.NewLogger(), Metrics: os.Stdout, Settings: setting.NewValues(row.Settings...),
+		Log: telemetry.Log(), Metrics: os.Stdout, Settings: setting.NewValues(row.Settings...),
 	}
 	task := wire(env)
 	env.Start()

@@ -1,12 +1,15 @@
 package service
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"debug/elf"
+	"encoding/json"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -109,4 +112,38 @@ func TestBuild_UnknownFunction_IsNamed(t *testing.T) {
 	if err == nil || !strings.Contains(string(text), "no-such") {
 		t.Errorf("%v: %q", err, text)
 	}
+}
+
+// TestModules_OfTheFirstStart_AreSmall: ./scripts/dev downloads them into an empty cache before anything runs.
+func TestModules_OfTheFirstStart_AreSmall(t *testing.T) {
+	const most = 15 << 20
+	list := golang(t, "list", "-deps", "-f={{with .Module}}{{if not .Main}}{{.Path}}@{{.Version}}{{end}}{{end}}", "./functions/...", "./scripts/local")
+	modules := strings.Fields(string(list))
+	slices.Sort(modules)
+	all := json.NewDecoder(bytes.NewReader(golang(t, append([]string{"mod", "download", "-json"}, slices.Compact(modules)...)...)))
+	total := int64(0)
+	for all.More() {
+		var module struct{ Zip string }
+		expect.OK(t, all.Decode(&module))
+		info, err := os.Stat(module.Zip)
+		expect.OK(t, err)
+		total += info.Size()
+	}
+	if total > most || total == 0 {
+		t.Errorf("they take %d bytes, and may take %d: %v", total, most, modules)
+	}
+}
+
+// golang runs the go command in the project's folder and returns what it prints.
+func golang(t *testing.T, arguments ...string) []byte {
+	t.Helper()
+	root, err := Root()
+	expect.OK(t, err)
+	cmd := exec.CommandContext(t.Context(), "go", arguments...)
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go %q: %v", arguments, err)
+	}
+	return out
 }

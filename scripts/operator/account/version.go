@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -15,13 +16,14 @@ import (
 	"wavegate/scripts/operator/run"
 	"wavegate/scripts/operator/terminal"
 	"wavegate/shared/platform/calendar"
+	"wavegate/shared/platform/telemetry"
 )
 
 // Version is the command that shows which program this is.
 func Version(r *run.Run) *cobra.Command {
 	return r.Local(&cobra.Command{
 		Use: "version", Short: "Show which build of the command this is",
-		Long: "Shows which build of the command this is, by the SHA-256 of its bytes: the same sources, built with the same Go for " +
+		Long: "Shows the release, and which build of the command this is, by the SHA-256 of its bytes: the same sources, built with the same Go for " +
 			"the same platform, have the same bytes. It calls no service.",
 		Example: "wavegate version\nwavegate version --json",
 	}, func(context.Context, []string) error {
@@ -32,7 +34,7 @@ func Version(r *run.Run) *cobra.Command {
 		if r.JSON {
 			return r.ShowDocument(b)
 		}
-		rows := []string{terminal.Cells("wavegate", b.SHA256[:12]), terminal.Cells("sha256", b.SHA256),
+		rows := []string{terminal.Cells("wavegate", cmp.Or(b.Version, b.SHA256[:12])), terminal.Cells("sha256", b.SHA256),
 			terminal.Cells("time zones", "IANA "+calendar.Database)}
 		if b.Revision != "" {
 			rows = append(rows, terminal.Cells("revision", b.Revision))
@@ -42,8 +44,9 @@ func Version(r *run.Run) *cobra.Command {
 }
 
 // A build identifies this program. Builds from the same sources with the same Go have the same bytes, so the digest
-// also identifies the sources; dist/cli/SHA256SUMS lists it.
+// also identifies the sources.
 type build struct {
+	Version  string `json:"version,omitempty"` // of a release
 	SHA256   string `json:"sha256"`
 	Revision string `json:"revision,omitempty"` // the commit, if the program was built with it
 	Go       string `json:"go"`
@@ -51,7 +54,7 @@ type build struct {
 }
 
 func thisBuild() (b build, err error) {
-	b.Go, b.Platform = runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH
+	b.Version, b.Go, b.Platform = telemetry.Release, runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" {

@@ -75,6 +75,7 @@ func Commands(r *run.Run) *cobra.Command {
 		"    3  a rollout ended, but not in the way that was waited for\n" +
 		"    4  you have to sign in, or your role does not allow this\n" +
 		"    5  the service cannot be reached, or the outcome is unknown\n" +
+		"    6  the timeout of wait is over, and the rollout still goes on\n" +
 		"  130  interrupted"
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetFlagErrorFunc(run.KnownFlag)

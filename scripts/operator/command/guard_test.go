@@ -146,7 +146,7 @@ func TestApprove_OnlyASecondPersonCan(t *testing.T) {
 func TestFreeze_HoldsEverythingButHalts_UntilItIsLifted(t *testing.T) {
 	d := newDesk(t)
 	d.starts(0)
-	d.does("unfreeze", "--confirm", "unfreeze").is(run.Done).says("no freeze is active")
+	d.does("unfreeze", "--yes").is(run.Done).says("no freeze is active")
 	d.does("freeze", "--for", "1h").is(run.Misused)
 	d.does("freeze", "--for", "1h", "--reason", "holidays").is(run.Misused).warns("Freeze all channels until", "--yes")
 	d.does("freeze", "--for", "9000h", "--reason", "holidays", "--yes").is(run.Refused).warns("/until")
@@ -161,7 +161,8 @@ func TestFreeze_HoldsEverythingButHalts_UntilItIsLifted(t *testing.T) {
 	}
 	d.does("halt", "gateway-x/stable").is(run.Done).says("at 10 %")
 	d.does("resume", "gateway-x/stable", "--yes").is(run.Refused).warns("FROZEN")
-	d.does("unfreeze", "--yes").is(run.Misused).warns("--confirm unfreeze")
+	d.does("unfreeze").is(run.Misused).warns("add --yes")
+	d.does("unfreeze", "--confirm", "freeze").is(run.Misused)
 	d.does("unfreeze", "--confirm", "unfreeze").is(run.Done).says("the freeze has ended")
 	d.does("resume", "gateway-x/stable", "--yes").is(run.Done)
 	d.does("log").is(run.Done).says("holidays", "promote cannot wait", "publish cannot wait", "start cannot wait")
@@ -203,9 +204,9 @@ func TestStart_TheGuardOfARollout_IsShownWhereverItIs(t *testing.T) {
 		flags              []string
 		column, text, auto string
 	}{
-		"by default":      {nil, "-          act", "", `"promote":{"auto":false`},
-		"it promotes":     {[]string{"--auto"}, "-          act", "", `"promote":{"auto":true`},
-		"without a guard": {[]string{"--no-guard"}, "-          no guard", ", no guard", ""},
+		"by default":      {nil, "the guard acts", "", `"promote":{"auto":false`},
+		"it promotes":     {[]string{"--auto"}, "the guard acts", "", `"promote":{"auto":true`},
+		"without a guard": {[]string{"--no-guard"}, ", no guard", ", no guard", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)

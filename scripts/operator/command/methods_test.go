@@ -42,6 +42,7 @@ func TestMethods_FromDraftToRecall(t *testing.T) {
 	d.by(eric)
 	says(methods("submit", "--reason", "ready"), run.Done, "version 1 is in_review")
 	says(methods("release", "--reason", "good", "--confirm", method+":1"), run.SignIn, "SELF_APPROVAL")
+	says(d.does("methods", "verify", "munich-1", method), run.SignIn, "ask a platform_owner or an organization_admin; wavegate methods show has")
 	d.by(anna)
 	says(methods("release", "--reason", "good"), run.Misused, "Not confirmed")
 	says(methods("release", "--reason", "good", "--confirm", method+":1"), run.Done, "version 1 holds on all machines")

@@ -136,7 +136,7 @@ func TestEveryOperationForPeople_HasACommand(t *testing.T) {
 
 		{by: olga, operation: "put-freeze", line: "freeze --for 1h --reason stocktaking --yes"},
 		{by: olga, operation: "get-freeze", line: "freeze show"},
-		{by: olga, operation: "delete-freeze", line: "unfreeze --confirm unfreeze"},
+		{by: olga, operation: "delete-freeze", line: "unfreeze --yes"},
 		{by: olga, operation: "put-rate-limit", line: "limit set acme --organization --calls 1200"},
 		{by: olga, operation: "get-rate-limit", line: "limit get acme --organization"},
 		{by: olga, operation: "delete-rate-limit", line: "limit end acme --organization"},

@@ -78,7 +78,7 @@ func TestStatus_OfAll_HasTrouble_First_AndSaysWhatIsLeftOut(t *testing.T) {
 	d.guardLooks()
 	d.breaks(boxes[0])
 	d.does("freeze", "--for", "1h", "--reason", "holidays", "--yes").is(run.Done)
-	r := d.does("status").is(run.Done).says("frozen until", "holidays", "CHANNEL", "HEALTH")
+	r := d.does("status").is(run.Done).says("frozen until", "holidays")
 	if stable, quiet := strings.Index(r.out, "gateway-x/stable"), strings.Index(r.out, "a/stable"); stable > quiet {
 		t.Errorf("a channel without a rollout comes first:\n%s", r.out)
 	}
@@ -137,7 +137,7 @@ func TestStatus_ReadsAllPagesOfTheOverview(t *testing.T) {
 	if want := []string{"limit=100&skip=0", "limit=100&skip=100", "limit=100&skip=200"}; !slices.Equal(calls, want) {
 		t.Errorf("it asks for %q", calls)
 	}
-	if r := d.does("status", "--limit", "3").is(run.Done).warns("249 more; --limit 0 for all"); strings.Count(r.out, "\n") != 4 {
+	if r := d.does("status", "--limit", "3").is(run.Done).warns("249 more; --limit 0 for all"); strings.Count(r.out, "/stable") != 3 {
 		t.Errorf("it prints\n%s", r.out)
 	}
 }
@@ -187,7 +187,7 @@ func TestStatus_OfAnOrganization_ShowsItsBoxesAlone(t *testing.T) {
 		t.Run(role, func(t *testing.T) {
 			reader := d.as("rita", "--role", role, "--org", "acme").at(t)
 			reader.does("status").is(run.Done).says("CHANNEL", "gateway-x/stable", "1.1.0 active", "1 %").not("rival")
-			reader.does("status", "gateway-x/stable").is(run.Done).says("2 boxes of acme", "Of the organization's 2 boxes there, it reaches")
+			reader.does("status", "gateway-x/stable").is(run.Done).says("2 boxes of acme", "Of the organization's 2 boxes\nthere, it reaches")
 			reader.does("boxes", "gateway-x/stable").is(run.Done).says("own-1", "own-2").not("other-1", "rival")
 			reader.does("boxes", "gateway-x/stable", "--state", "failed").is(run.Done).warns("no box is failed in the rollout of 1.1.0")
 			reader.does("boxes", "gateway-x/canary").is(run.Done).warns("no box is on gateway-x/canary")

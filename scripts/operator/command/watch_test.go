@@ -229,8 +229,21 @@ func TestWait_ForAStage_ForTheEnd_AndNoLonger(t *testing.T) {
 	d := newDesk(t)
 	d.starts(0)
 	d.does("wait", "gateway-x/stable", "--until", "1").is(run.Done).says("is at 1 %")
-	d.does("wait", "gateway-x/stable", "--until", "10", "--every", "100ms", "--timeout", "1s").is(run.Unknown).
+	d.does("wait", "gateway-x/stable", "--until", "10", "--every", "100ms", "--timeout", "1s").is(run.Late).
 		warns("wavegate: the timeout is over; the rollout is at 1 % and active\n")
+	looks := 0
+	d.answers = func(r *http.Request) (*http.Response, error) {
+		if strings.Contains(r.URL.Path, "/rollouts/") {
+			looks++
+		}
+		if looks > 1 {
+			<-r.Context().Done() // it never answers
+			return nil, r.Context().Err()
+		}
+		return nil, nil
+	}
+	d.does("wait", "gateway-x/stable", "--until", "10", "--every", "10ms", "--timeout", "4s").is(run.Unknown).warns("could not be read")
+	d.answers = nil
 	_, code := d.watches(nil, "wait", "gateway-x/stable", "--until", "10", "--every", "20ms")
 	d.does("promote", "gateway-x/stable", "--yes").is(run.Done)
 	ends(t, code, run.Done)

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/service"
@@ -84,6 +85,11 @@ func (d *desk) changed(ctx context.Context, change func(*run.Environment), args 
 	e := d.environment(&out, &problems)
 	change(&e)
 	code := command.Run(ctx, args, e)
+	for line := range strings.Lines(out.String()) {
+		if n := utf8.RuneCountInString(strings.TrimSpace(line)); n > 80 && args[0] == "status" && !strings.HasPrefix(line, "{") {
+			d.Errorf("wavegate %q has a line of %d columns: %s", args, n, line)
+		}
+	}
 	return result{d.T, args, code, out.String(), problems.String()}
 }
 

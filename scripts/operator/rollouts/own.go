@@ -96,13 +96,13 @@ func ownStatusOf(ctx context.Context, c *run.Call, o own, name string) error {
 			Rollout json.RawMessage   `json:"rollout,omitempty"`
 		}{channel, document})
 	}
-	c.Say("%s  %s  %s of %s: %s", name, terminal.OrDash(channel.CurrentVersion), terminal.Printable(count(channel.Boxes)+terminal.Noun(channel.Boxes, " box", " boxes")), o.OrganizationID, ran(channel))
+	c.Tell("%s  %s  %s of %s: %s", name, terminal.OrDash(channel.CurrentVersion), count(channel.Boxes)+terminal.Noun(channel.Boxes, " box", " boxes"), o.OrganizationID, ran(channel))
 	r := channel.Rollout
 	if r == nil {
 		c.Say("there has never been a rollout")
 		return nil
 	}
-	c.Say("%s", terminal.Printable(r.Sentence))
+	c.Tell("%s", r.Sentence)
 	if r.Action != "" {
 		c.Say("the guard: %s, %s", r.Action, r.Reason)
 	}

@@ -152,9 +152,13 @@ func freezes(r *run.Run) *cobra.Command {
 }
 
 func unfreeze(r *run.Run) *cobra.Command {
-	return r.Takes(&cobra.Command{Use: "unfreeze", Short: "End a freeze", Example: "wavegate unfreeze"}, func(context.Context, *run.Call) (run.Step, error) {
+	return r.Takes(&cobra.Command{Use: "unfreeze", Short: "End a freeze", Example: "wavegate unfreeze"}, func(_ context.Context, c *run.Call) (run.Step, error) {
+		name := ""
+		if c.Confirm != "" {
+			name = "unfreeze" // its confirmation before --yes was enough
+		}
 		return run.Step{
-			Question: "End the freeze of all channels.", Name: "unfreeze", Done: "the freeze has ended", None: "no freeze is active",
+			Question: "End the freeze of all channels.", Name: name, Done: "the freeze has ended", None: "no freeze is active",
 			Request: api.Request{Method: http.MethodDelete, Path: freezePath},
 		}, nil
 	})

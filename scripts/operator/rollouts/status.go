@@ -65,7 +65,7 @@ func statusOf(ctx context.Context, c *run.Call, name string) error {
 	}
 	v.channel, v.freeze = channel, frozen
 	if channel.Requires != "" && !c.JSON {
-		c.Say("%s  %s requires %s: boxes below that one are told it first", name, channel.CurrentVersion, channel.Requires)
+		c.Tell("%s  %s requires %s: boxes below that one are told it first", name, channel.CurrentVersion, channel.Requires)
 	}
 	if c.JSON {
 		return c.ShowDocument(struct {
@@ -155,10 +155,10 @@ func statusOfAll(ctx context.Context, c *run.Call, most int) error {
 		if err := json.Unmarshal(all.Freeze, &frozen); err != nil {
 			return &api.Unknown{Cause: err}
 		}
-		c.Say("frozen until %s: %s", clock(frozen.Until), frozen.Reason)
+		c.Tell("frozen until %s: %s", clock(frozen.Until), frozen.Reason)
 	}
 	if len(all.Items) == 0 {
-		c.Say("there is no channel yet; publish a version first: wavegate publish CHANNEL VERSION --url … --sha256 …")
+		c.Say("there is no channel yet; publish a version first: wavegate publish --help")
 		return nil
 	}
 	if err := standings(c, all.Items); err != nil {
@@ -176,10 +176,9 @@ func statusOfAll(ctx context.Context, c *run.Call, most int) error {
 // roomy is the usual width of the table.
 const roomy = 110
 
-// standings prints a table. If the terminal is too narrow, each channel has lines of its own.
+// standings prints a table on a wide terminal. Otherwise, each channel has lines of its own.
 func standings(c *run.Call, list []standing) error {
-	columns := c.Columns()
-	if columns == 0 || columns >= roomy {
+	if c.Columns() >= roomy {
 		rows := []string{"CHANNEL\tVERSION\tSTAGE\tSINCE\tINSTALLED\tGUARD\tHEALTH"}
 		for _, s := range list {
 			rows = append(rows, terminal.Cells(s.name, s.version, s.stage, s.since, s.installed, s.guard, s.health))

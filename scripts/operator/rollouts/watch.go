@@ -29,7 +29,7 @@ func wait(r *run.Run) *cobra.Command {
 		Use: "wait CHANNEL --until STAGE|ended", Short: "Wait until a rollout is at a stage, or has ended",
 		Example: "wavegate wait gateway-x/stable --until ended\nwavegate wait gateway-x/stable --until 10 --timeout 2h",
 		Long: "Waits until the rollout of a channel has reached a stage (" + stages + "), or has ended. It exits with 3 if the " +
-			"rollout ended before the stage or was not completed, and with 5 after the timeout.",
+			"rollout ended before the stage or was not completed, and with 6 after the timeout.",
 	}
 	cmd.Flags().StringVar(&until, "until", "ended", stages+" or ended")
 	cmd.Flags().DurationVar(&every, "every", 5*time.Second, "how often to look")
@@ -45,13 +45,14 @@ func wait(r *run.Run) *cobra.Command {
 			ctx, cancel = context.WithTimeout(ctx, timeout)
 			defer cancel()
 		}
+		asked := time.Now()
 		v, err := latest(ctx, c, c.Args[0])
 		for last := v.rollout; ; last = v.rollout {
 			switch {
-			case ctx.Err() == context.DeadlineExceeded && last.ID == "":
+			case ctx.Err() == context.DeadlineExceeded && (last.ID == "" || err != nil && time.Since(asked) > run.Patient):
 				return run.Fail(run.Unknown, "the timeout is over, and the rollout could not be read")
 			case ctx.Err() == context.DeadlineExceeded:
-				return run.Fail(run.Unknown, "the timeout is over; the rollout is at %d %% and %s", last.StagedPercent, last.Status)
+				return run.Fail(run.Late, "the timeout is over; the rollout is at %d %% and %s", last.StagedPercent, last.Status)
 			case err != nil:
 				return err
 			case until != "ended" && last.StagedPercent >= stage && (last.Status == rollout.Active || last.Adopted):
@@ -66,6 +67,7 @@ func wait(r *run.Run) *cobra.Command {
 			case <-ctx.Done():
 			case <-time.After(every):
 			}
+			asked = time.Now()
 			var now rollout.Rollout
 			if now, _, err = api.Get[rollout.Rollout](ctx, c, api.RolloutPath(last.ID), nil); err == nil {
 				v.rollout = now

@@ -23,6 +23,7 @@ const (
 	Otherwise   = 3   // the rollout that was watched or awaited ended in another way
 	SignIn      = 4   // nobody is signed in, or the person is not allowed to do this
 	Unknown     = 5   // the service cannot be reached, or the outcome of the call is unknown
+	Late        = 6   // the time to wait is over, and the rollout still goes on
 	Interrupted = 130 // by a signal
 )
 
@@ -101,9 +102,14 @@ var may = map[string]string{
 	"platform_owner":      "looks after boxes, rollouts, factories and limits",
 	"platform_viewer":     "sees everything about boxes and rollouts (wavegate status, watch, boxes, why, log), and changes nothing",
 	"organization_admin":  "looks after the boxes, methods, machines and tokens of one organization",
-	"production_engineer": "works on production methods and machines (wavegate methods), and neither sees nor changes rollouts",
+	"production_engineer": "works on production methods and machines (wavegate methods)",
 	"fleet_viewer":        "sees the boxes of one organization and what rollouts do with them (wavegate status, boxes, why, log), and changes nothing",
 	"fleet_installer":     "registers new boxes (wavegate register)",
+}
+
+// instead says what people can do without the right for an operation.
+var instead = map[string]string{
+	"list-factory-audit-events": "; wavegate methods show has a version's signatures",
 }
 
 // MayNot explains a call that none of the person's roles allows: who is signed in, what their roles are for, and which
@@ -114,7 +120,8 @@ func (r *Run) MayNot(err error) (text string, is bool) {
 		return "", false
 	}
 	operation, is := strings.CutPrefix(refused.Detail, "Your roles do not allow the operation ")
-	text = "your roles do not allow this" + takers(strings.TrimSuffix(operation, "."))
+	operation = strings.TrimSuffix(operation, ".")
+	text = "your roles do not allow this" + takers(operation) + instead[operation]
 	who, _, _ := r.Person() // without a person, no role is named
 	for i, role := range who.Roles {
 		if i == 0 {

@@ -23,6 +23,11 @@ func (r *Run) ShowLines(lines []terminal.Line) {
 	}
 }
 
+// Tell prints a sentence, within the terminal's columns.
+func (r *Run) Tell(format string, args ...any) {
+	r.ShowLines([]terminal.Line{{Text: fmt.Sprintf(format, args...)}})
+}
+
 // Say reports what was done.
 func (r *Run) Say(format string, args ...any) {
 	if !r.Quiet && !r.JSON {

@@ -50,10 +50,10 @@ func Standard() Terminal {
 	}
 }
 
-// Columns is the width to print to; 0 means unlimited, because Out is not a terminal.
+// Columns is the width to print to: the terminal's, or 80 if Out is not one.
 func (t Terminal) Columns() int {
 	if !t.Draws {
-		return 0
+		return 80
 	}
 	columns, _ := t.Size()
 	return columns

@@ -232,7 +232,7 @@ func TestBundle_Schemas_FollowFromShapesAndTypes(t *testing.T) {
 	for name, c := range map[string]struct{ schemas, has string }{
 		"a page":    {"A: {}", "FreezePage: {description: A page of a list., type: object, required: [items, limit], properties: {items: {type: array, maxItems: 100, items: {$ref: '#/components/schemas/Freeze'}}, limit: {$ref: '#/components/schemas/PageLimit'}, offset: "},
 		"a series":  {"A: {}", "limit: {$ref: '#/components/schemas/PageLimit'}, next: "},
-		"a refusal": {"A: {}", "application/problem+json: {schema: {$ref: '#/components/schemas/Problem', properties: {code: {x-extensible-enum: [CONFLICT]}}}, examples: {one: {$ref: '#/components/examples/One'}}}"},
+		"a refusal": {"A: {}", "application/problem+json: {schema: {$ref: '#/components/schemas/Problem', x-codes: [CONFLICT]}, examples: {one: {$ref: '#/components/examples/One'}}}"},
 		"the codes": {"A: {}", "ProblemCode: {type: string, x-extensible-enum: [INVALID_JSON, "},
 		"a problem": {"A: {}", "Taken: {summary: It is taken, value: {type: 'urn:wavegate:problem:conflict', title: The resource is in conflict with the request, status: 409, " +
 			"requestId: 6f1c2b9e-3d44-4a43-9a43-0c5d2f7e8b11, code: CONFLICT, detail: Taken., instance: /api/a, errors: [{code: unknown}]}}"},

@@ -80,11 +80,8 @@ func object(kind string) *yaml.Node {
 
 // refusal is the content of a refusal with some codes.
 func refusal(codes, examples *yaml.Node) *yaml.Node {
-	code, properties := &yaml.Node{Kind: yaml.MappingNode}, &yaml.Node{Kind: yaml.MappingNode}
-	put(code, "x-extensible-enum", codes)
-	put(properties, "code", code)
 	schema := ref("schemas", "Problem")
-	put(schema, "properties", properties)
+	put(schema, "x-codes", codes) // generators make a class without fields of a reference with properties beside it
 	made := content("application/problem+json", schema, examples)
 	if media := get(made, "application/problem+json"); examples == nil {
 		remove(media, "examples")

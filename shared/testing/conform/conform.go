@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -42,10 +43,11 @@ func New() (*Checker, error) {
 }
 
 // Load reads a document and checks that it is valid OpenAPI, its examples included. Callers must accept values that
-// x-extensible-enum does not list. The service itself may only send the listed ones: here they are an enum like any
-// other.
+// x-extensible-enum or x-codes does not list. The service itself may only send the listed ones: here they are an enum like
+// any other.
 func Load(document []byte) (*openapi3.T, error) {
 	document = bytes.ReplaceAll(document, []byte("x-extensible-enum:"), []byte("enum:"))
+	document = codes.ReplaceAll(document, []byte("properties: {code: {enum: $1}}"))
 	doc, err := openapi3.NewLoader().LoadFromData(document)
 	if err != nil {
 		return nil, fmt.Errorf("conform: read the contract: %w", err)
@@ -55,6 +57,9 @@ func Load(document []byte) (*openapi3.T, error) {
 	}
 	return doc, nil
 }
+
+// codes matches the list of a refusal's problem codes.
+var codes = regexp.MustCompile(`(?m)x-codes: (\[.*\])$`)
 
 // An Exchange is one request and its answer.
 type Exchange struct {
