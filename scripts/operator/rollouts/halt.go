@@ -190,6 +190,20 @@ func hasten(r *run.Run) *cobra.Command {
 	})
 }
 
+func seen(r *run.Run) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "seen CHANNEL", Short: "Mark a halted or held rollout as seen", Example: "wavegate seen gateway-x/stable --reason 'the vendor is on it'",
+		Long: "Marks that people know why the latest rollout of a channel was halted, or tells no more boxes. It then no longer counts " +
+			"as trouble, for anybody, until that changes.",
+	}
+	return moves(r, cmd, false, latest, func(_ context.Context, _ *run.Call, name string, v view) (run.Step, error) {
+		return run.Step{
+			Question: fmt.Sprintf("%s: mark the rollout of %s as seen, for everybody?", name, v.rollout.TargetVersion),
+			Request:  api.Request{Body: map[string]any{"seen": true}}, Done: fmt.Sprintf("the rollout of %s on %s is marked as seen", v.rollout.TargetVersion, name),
+		}, nil
+	})
+}
+
 // giveBack is the command for a return.
 func giveBack(r *run.Run) *cobra.Command {
 	cmd := &cobra.Command{

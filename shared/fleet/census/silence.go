@@ -1,9 +1,12 @@
 package census
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"time"
 
+	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/stats"
 )
@@ -22,6 +25,26 @@ type Silence struct {
 	High  int `json:"high"`
 	// EdgeIDs names silent boxes, up to MostSilentNamed.
 	EdgeIDs []string `json:"edgeIds,omitempty"`
+	// Dark are the plants in which most of the boxes that were looked up are silent, up to mostDark.
+	Dark []DarkPlant `json:"dark,omitempty"`
+}
+
+// A DarkPlant is a plant that is probably switched off or cut off: so many of its boxes are silent.
+type DarkPlant struct {
+	FactoryID string `json:"factoryId"`
+	Of        int    `json:"of"` // boxes that were looked up
+	Silent    int    `json:"silent"`
+}
+
+// mostDark limits the dark plants that are named.
+const mostDark = 20
+
+// darkest orders plants by their silent boxes, most first, and cuts the list.
+func darkest(all []DarkPlant) []DarkPlant {
+	slices.SortFunc(all, func(a, b DarkPlant) int {
+		return cmp.Or(cmp.Compare(b.Silent, a.Silent), cmp.Compare(a.FactoryID, b.FactoryID))
+	})
+	return all[:min(len(all), mostDark)]
 }
 
 // MostSilentNamed limits the silent boxes that are named.
@@ -40,11 +63,17 @@ type Sighting struct {
 // Silent estimates the silent boxes among so many from a sample.
 func Silent(of int, sample []Sighting, now time.Time, after time.Duration) Silence {
 	s := Silence{Of: of, Sampled: len(sample)}
+	plants := map[string]guard.Place{}
 	for _, box := range sample {
 		if box.LastSeen.IsZero() {
 			s.Unknown++
 		}
-		if !box.Offer.Silent(box.LastSeen, now, after) {
+		silent := box.Offer.Silent(box.LastSeen, now, after)
+		if plant := plants[box.FactoryID]; box.FactoryID != "" && box.Offer.Awaited() {
+			plant.Treated = plant.Treated.Plus(single(silent))
+			plants[box.FactoryID] = plant
+		}
+		if !silent {
 			continue
 		}
 		s.Silent++
@@ -52,6 +81,12 @@ func Silent(of int, sample []Sighting, now time.Time, after time.Duration) Silen
 			s.EdgeIDs = append(s.EdgeIDs, box.EdgeID)
 		}
 	}
+	for id, p := range plants {
+		if p.Dark() {
+			s.Dark = append(s.Dark, DarkPlant{id, p.Treated.Boxes, p.Treated.Silent})
+		}
+	}
+	s.Dark = darkest(s.Dark)
 	if s.Sampled >= s.Of {
 		s.Boxes, s.Low, s.High = s.Silent, s.Silent, s.Silent
 		return s
