@@ -45,6 +45,9 @@ function Channel({ c }) {
 	</li>`;
 }
 
+// worse tells channels with a halted rollout or bad boxes from the others, which stand below them.
+const worse = ({ rollout: r }) => Number(r?.status === 'halted') * 2 + Number(r?.status === 'active' && bad(total(r)) > 0);
+
 /** What is going on now with the boxes of the person's organization. */
 export function Now() {
 	if (!organization()) return html`<h1>Now</h1><${Empty} title="Your account belongs to no organization." />`;
@@ -54,7 +57,7 @@ export function Now() {
 			<div><dt>Active rollouts</dt><dd>${count(f.channels.filter((c) => c.rollout?.status === 'active').length)}</dd></div><${Waiting} /></dl>
 		${f.recalls && html`<section aria-labelledby="trouble"><h2 id="trouble">To look at</h2><ul class="rows">${f.recalls.map((x, i) => html`<${Recall} key=${i} x=${x} />`)}</ul></section>`}
 		<section aria-labelledby="channels"><h2 id="channels">Your boxes</h2>
-			${f.channels.length ? html`<ul class="rows">${f.channels.map((c) => html`<${Channel} key=${channelOf(c)} c=${c} />`)}</ul>` : html`<${Empty} title="Your organization has no box yet."><p>${may('register-edges') ? html`<a href="#/box">Register some</a>` : 'An admin of the organization registers them.'}</p><//>`}
+			${f.channels.length ? html`<ul class="rows">${[...f.channels].sort((a, b) => worse(b) - worse(a)).map((c) => html`<${Channel} key=${channelOf(c)} c=${c} />`)}</ul>` : html`<${Empty} title="Your organization has no box yet."><p>${may('register-edges') ? html`<a href="#/box">Register some</a>` : 'An admin of the organization registers them.'}</p><//>`}
 			${f.moreChannels && html`<p class="note">And ${count(f.moreChannels)} channels with fewer boxes: <a href="#/box">all boxes</a></p>`}</section>
 		${may('list-factories') && html`<${Plants} />`}
 		<p><${Age} of=${{ at: f.asOf }} prefix="Counted" /></p>`} />`;
