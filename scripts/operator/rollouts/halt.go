@@ -1,6 +1,7 @@
 package rollouts
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -237,4 +239,32 @@ func giveBack(r *run.Run) *cobra.Command {
 			Done:    fmt.Sprintf("boxes of %s that run %s get %s again", name, r.TargetVersion, v.channel.CurrentVersion),
 		}, nil
 	})
+}
+
+// ofHalted makes the standing of a halted rollout of an overview.
+func ofHalted(ctx context.Context, c *run.Call, text []byte) (s standing, err error) {
+	var row census.Row
+	if err := errors.Join(json.Unmarshal(text, &s), json.Unmarshal(text, &row)); err != nil {
+		return s, &api.Unknown{Cause: err}
+	}
+	r := row.Rollout
+	v := view{rollout: r}
+	if err := v.ends(ctx, c); err != nil {
+		return s, err
+	}
+	s.name, s.version, s.installed, s.guard = idOf(r), r.PreviousVersion+" → "+r.TargetVersion, "-", "-"
+	s.stage, s.since = fmt.Sprintf("%d %%", r.StagedPercent), clock(*cmp.Or(r.EndedAt, &r.UpdatedAt))
+	s.health = "halted" + byWhat(r)
+	if v.ending != nil {
+		s.health = "halted by " + v.ending.by
+		if why, _, _ := strings.Cut(v.ending.why, ";"); why != "" {
+			s.health += ": " + strings.TrimSuffix(why, ".")
+		}
+	}
+	if r.Marked() {
+		s.health += "; seen by " + r.Seen.By.UserID
+	} else {
+		s.health = "! " + s.health
+	}
+	return s, nil
 }

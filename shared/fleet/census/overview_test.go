@@ -63,6 +63,15 @@ func TestNewRow_TroubleIsTheWorstOfTheGuardsLastJudgement(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, row.Trouble, c.want)
 		}
 	}
+	if row := NewRow(rollout.Rollout{StartedAt: overviewNow.Add(-time.Hour)}, nil, overviewNow); row.Trouble != Stale || row.Age != 3600 {
+		t.Errorf("never counted for an hour: %+v", row)
+	}
+}
+
+func TestNewRow_AHaltOrAStop_IsTroubleUntilItIsSeen(t *testing.T) {
+	hold := func(why guard.Reason) guard.Verdict {
+		return guard.Verdict{Action: guard.Hold, Reason: why, Distance: guard.Distance{MoreBad: 20}}
+	}
 	held := rollout.Rollout{StartedAt: overviewNow, Stop: rollout.Stop{StoppedFor: guard.OneOrganization, StoppedAt: &overviewNow}}
 	seen := held
 	seen.Seen = &rollout.Mark{At: overviewNow}
@@ -76,14 +85,11 @@ func TestNewRow_TroubleIsTheWorstOfTheGuardsLastJudgement(t *testing.T) {
 		"somebody has seen that":                     {seen, judged(hold(guard.OneOrganization), 0, 0), Seen},
 		"somebody has seen that, and it gets worse":  {seen, judged(guard.Verdict{Action: guard.Halt}, 0, 0), Halting},
 		"somebody has seen that, and it is not read": {seen, judged(hold(guard.Soaking), time.Hour, 0), Stale},
-		"halted":                                     {halted, nil, Halted},
+		"halted": {halted, nil, Halted},
 	} {
 		if row := NewRow(c.r, c.last, overviewNow); row.Trouble != c.want {
 			t.Errorf("%s: %s, want %s", name, row.Trouble, c.want)
 		}
-	}
-	if row := NewRow(rollout.Rollout{StartedAt: overviewNow.Add(-time.Hour)}, nil, overviewNow); row.Trouble != Stale || row.Age != 3600 {
-		t.Errorf("never counted for an hour: %+v", row)
 	}
 }
 
