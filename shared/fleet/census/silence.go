@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/stats"
 )
@@ -36,8 +35,13 @@ type DarkPlant struct {
 	Silent    int    `json:"silent"`
 }
 
-// mostDark limits the dark plants that are named.
-const mostDark = 20
+// A plant is dark if at least enoughDark of its boxes were looked up, and darkPercent of these are silent. mostDark limits
+// the plants that are named.
+const (
+	enoughDark  = 3
+	darkPercent = 70
+	mostDark    = 20
+)
 
 // darkest orders plants by their silent boxes, most first, and cuts the list.
 func darkest(all []DarkPlant) []DarkPlant {
@@ -63,14 +67,16 @@ type Sighting struct {
 // Silent estimates the silent boxes among so many from a sample.
 func Silent(of int, sample []Sighting, now time.Time, after time.Duration) Silence {
 	s := Silence{Of: of, Sampled: len(sample)}
-	plants := map[string]guard.Place{}
+	plants := map[string]DarkPlant{}
 	for _, box := range sample {
 		if box.LastSeen.IsZero() {
 			s.Unknown++
 		}
 		silent := box.Offer.Silent(box.LastSeen, now, after)
 		if plant := plants[box.FactoryID]; box.FactoryID != "" && box.Offer.Awaited() {
-			plant.Treated = plant.Treated.Plus(single(silent))
+			if plant.Of++; silent {
+				plant.Silent++
+			}
 			plants[box.FactoryID] = plant
 		}
 		if !silent {
@@ -82,8 +88,8 @@ func Silent(of int, sample []Sighting, now time.Time, after time.Duration) Silen
 		}
 	}
 	for id, p := range plants {
-		if p.Dark() {
-			s.Dark = append(s.Dark, DarkPlant{id, p.Treated.Boxes, p.Treated.Silent})
+		if p.FactoryID = id; p.Of >= enoughDark && 100*p.Silent >= darkPercent*p.Of {
+			s.Dark = append(s.Dark, p)
 		}
 	}
 	s.Dark = darkest(s.Dark)
