@@ -3,18 +3,35 @@
 package main
 
 import (
+	"context"
+
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/progress"
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/production/method"
 )
 
 func main() { function.Run(progress.GetOrganizationFleet(), wire) }
 
+// now is what the function answers.
+type now struct {
+	census.Fleet
+	Recalls []method.Pending `json:"recalls,omitempty"`
+}
+
 func wire(env lambdahttp.Env) function.Handler[census.OfFleet] {
 	store := census.NewReader(env.DB, census.ReadSettings(env.Settings))
+	methods := method.NewStore(env.DB)
 	return func(c *function.Call, in census.OfFleet) (lambdahttp.Answer, error) {
-		f, err := store.Fleet(c.Context(), c.Caller, in)
-		return lambdahttp.Present(f), err
+		var now now
+		err := dynamo.Together(c.Context(),
+			func(ctx context.Context) (err error) { now.Fleet, err = store.Fleet(ctx, c.Caller, in); return err },
+			func(ctx context.Context) (err error) {
+				now.Recalls, err = methods.Unconfirmed(ctx, in.OrganizationID)
+				return err
+			})
+		return lambdahttp.Present(now), err
 	}
 }

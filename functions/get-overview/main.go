@@ -3,18 +3,35 @@
 package main
 
 import (
+	"context"
+
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/progress"
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/production/method"
 )
 
 func main() { function.Run(progress.GetOverview(), wire) }
 
+// now is what the function answers.
+type now struct {
+	census.Overview
+	Recalls []method.Pending `json:"recalls,omitempty"`
+}
+
 func wire(env lambdahttp.Env) function.Handler[census.OfActive] {
 	store := census.NewReader(env.DB, census.ReadSettings(env.Settings))
+	methods := method.NewStore(env.DB)
 	return func(c *function.Call, in census.OfActive) (lambdahttp.Answer, error) {
-		o, err := store.Overview(c.Context(), in.Filter, in.Limit, in.Skip)
-		return lambdahttp.Present(o), err
+		var now now
+		err := dynamo.Together(c.Context(),
+			func(ctx context.Context) (err error) {
+				now.Overview, err = store.Overview(ctx, in.Filter, in.Limit, in.Skip)
+				return err
+			},
+			func(ctx context.Context) (err error) { now.Recalls, err = methods.Unconfirmed(ctx, ""); return err })
+		return lambdahttp.Present(now), err
 	}
 }

@@ -24,6 +24,22 @@ func TestOverview_OfAFilter_HasItsActiveRolloutsAlone(t *testing.T) {
 			t.Errorf("%q: %d active, %d rows, want %d", query, o.Active, len(o.Items), want)
 		}
 	}
+	halted := start(t, owner, "welder")
+	owner.Patch(t, halted, `{"seen":true}`).Refused(t, problem.InvalidStateTransition)
+	owner.Patch(t, halted, `{"status":"halted"}`).Is(t, http.StatusNoContent)
+	var o census.Overview
+	for _, trouble := range []census.Trouble{census.Halted, census.Seen} {
+		owner.Get(t, "/api/ota/overview?edgeType=welder").Is(t, http.StatusOK).Into(t, &o)
+		if o.Active != 0 || len(o.Halted) != 1 || o.Halted[0].Trouble != trouble || o.Troubles[trouble] != 1 {
+			t.Errorf("%s: %+v", trouble, o)
+		}
+		owner.Patch(t, halted, `{"seen":true,"reason":"the vendor is on it"}`).Is(t, http.StatusNoContent)
+	}
+	if seen := o.Halted[0].Rollout.Seen; seen == nil || seen.By != o.Halted[0].Rollout.StartedBy {
+		t.Errorf("seen by %+v", seen)
+	}
+	owner.Patch(t, halted, `{"seen":true,"status":"active"}`).Refused(t, problem.ValidationFailed)
+	w.Engineer(t, "acme").Patch(t, halted, `{"seen":true}`).Refused(t, problem.Forbidden)
 	owner.Get(t, "/api/ota/overview?limit=0&skip=-1&colour=red").Refused(t, problem.ValidationFailed)
 	w.Engineer(t, "acme").Get(t, "/api/ota/overview").Refused(t, problem.Forbidden)
 }

@@ -106,6 +106,7 @@ var fleet = []Sample{
 			{New: true, Body: `{"status":"halted","return":true,"urgent":true,"reason":"a hole"}`},
 			{New: true, Body: `{"status":"halted","everywhere":true}`},
 			{New: true, Body: `{"urgent":true,"reason":"a hole"}`},
+			{New: true, Body: `{"seen":true}`},
 			{New: true, Body: `{"status":"active","without":["{organization}"]}`},
 			{Body: `{"status":"completed"}`},
 			{Body: `{"staged_percent":{percent}}`},

@@ -132,6 +132,21 @@ export function complete(r, progress) {
 	});
 }
 
+const suspicions = { ONE_ORGANIZATION: 'one organization’s boxes are bad', FACTORY_BAD: 'most boxes of one plant are bad or silent', KIND_DOUBTFUL: 'one kind of boxes may be bad or silent', EVIDENCE_TOO_SMALL: 'some of few boxes are bad or silent' };
+
+/** Why a rollout tells no more boxes. */
+export const held = (r) => `Tells no more boxes: ${suspicions[r.stoppedFor] ?? 'people must decide'}`;
+
+/** Marks that people know of a halted or held rollout. */
+export function mark(r) {
+	ask({
+		title: `Mark ${channelOf(r)} as seen?`, action: 'Mark as seen',
+		body: () => html`<p>It stays ${r.status === 'halted' ? 'halted' : 'held'}, and no longer counts as something to look at, for everybody, until that changes.</p>`,
+		fields: () => html`<${Reason} />`,
+		run: (values) => move(r, because(values, { seen: true }), `"${r.revision}"`, `${channelOf(r)} is marked as seen.`),
+	});
+}
+
 /** Resumes a halted rollout. */
 export function resume(r, progress) {
 	ask({
@@ -166,6 +181,9 @@ export function giveBack(r, progress) {
 		run: (values) => move(r, because(values, { status: 'halted', return: true }), `"${r.revision}"`, `${channelOf(r)}: boxes with ${r.targetVersion} get ${r.previousVersion} again.`),
 	});
 }
+
+/** Reports whether the person started, promoted or set up the rollout, so that somebody else must approve it. */
+export const steered = (r) => [r.startedBy, r.promotedBy, r.terms?.by].some((p) => p?.userId === state.person?.id);
 
 /** Approves a stage, as a second person. */
 export function approve(r, stage) {

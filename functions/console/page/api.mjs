@@ -5,7 +5,7 @@ import { base, token, refresh, over } from './login.mjs';
 /** The service refused a call. problem is its problem document. */
 export class Refusal extends Error {
 	constructor(status, problem, wait) {
-		super(problem?.detail || problem?.title || `The service answered ${status}.`);
+		super((problem?.detail || problem?.title)?.replace('an overrideReason', 'the reason to override it') || `The service answered ${status}.`);
 		this.status = status;
 		this.code = problem?.code ?? '';
 		this.problem = problem;

@@ -74,8 +74,8 @@ function Enrolment({ e }) {
 		<div class="row-name"><h3>${channelOf(e)}</h3><p>${e.factoryId ?? e.organizationId}</p></div>
 		<div class="row-state"><p>Open until <${Moment} at=${e.expiresAt} /></p>${e.refusedAt && html`<p class="bad-text"><span aria-hidden="true">■ </span>${e.refusedFor} was refused <${Ago} at=${e.refusedAt} />: another box has this id</p>`}</div>
 		<div><p>${count(e.redemptions.length)} of ${some(e.edgeIds.length, 'listed box', 'listed boxes')} registered${e.accepted ? `, ${some(e.accepted, 'other')} accepted` : ''}</p>
-			${e.redemptions.length > 0 && html`<${More} id=${`enrolment ${e.id}`} label="Which"><ul class="plain">${e.redemptions.slice(0, 100).map((b) => html`<li key=${b.edgeId} class="line"><span>${may('get-edge') ? html`<a href=${`#/box/${encodeURIComponent(b.edgeId)}`}>${b.edgeId}</a>` : b.edgeId} <span class="note">${b.retiredAt ? 'retired ' : ''}<${Ago} at=${b.retiredAt ?? b.redeemedAt} /></span></span>
-				${may('reset-edge-enrolment') && html`<button type="button" class="button small" onClick=${() => reset(e, b.edgeId)}>Reset…<span class="unseen"> ${b.edgeId}</span></button>`}</li>`)}</ul>${e.redemptions.length > 100 && html`<p class="note">And ${count(e.redemptions.length - 100)} more.</p>`}<//>`}</div>
+			${e.redemptions.length > 0 && html`<${More} id=${`enrolment ${e.id}`} label="Which"><ul class="plain">${e.redemptions.map((b) => html`<li key=${b.edgeId} class="line"><span>${may('get-edge') ? html`<a href=${`#/box/${encodeURIComponent(b.edgeId)}`}>${b.edgeId}</a>` : b.edgeId} <span class="note">${b.retiredAt ? 'retired ' : ''}<${Ago} at=${b.retiredAt ?? b.redeemedAt} /></span></span>
+				${may('reset-edge-enrolment') && html`<button type="button" class="button small" onClick=${() => reset(e, b.edgeId)}>Reset…<span class="unseen"> ${b.edgeId}</span></button>`}</li>`)}</ul><//>`}</div>
 		${may('delete-edge-enrolment') && html`<div class="row-act"><button type="button" class="button small" onClick=${() => end(e)}>End…<span class="unseen"> ${channelOf(e)}</span></button></div>`}</li>`;
 }
 
@@ -88,10 +88,10 @@ function Enrolments() {
 }
 
 /** The waiting boxes, the enrolments and the registration. */
-export function Boxes() {
+export function Boxes({ of }) {
 	const lists = may('list-edge-enrolments');
 	return html`<h1>Boxes</h1>
-		${may('list-edges') && html`<${Fleet} />`}
+		${may('list-edges') && html`<${Fleet} of=${of} />`}
 		${lists && (organization() ? html`<${Enrolments} />` : html`<${Organization} /><p class="note">Enter the organization whose waiting boxes you want to see.</p>`)}
 		${may('register-edges') && html`<${Register} />`}`;
 }

@@ -47,11 +47,15 @@ const height = 120;
 const laneTop = 132;
 const laneHeight = 36;
 
-// area is a path between two rows of numbers, over x from 0 to 1000.
-function area(xs, low, high, scale) {
-	const there = high.map((y, i) => `${xs[i].toFixed(1)},${(height - y * scale).toFixed(1)}`);
-	const back = low.map((y, i) => `${xs[i].toFixed(1)},${(height - y * scale).toFixed(1)}`).reverse();
-	return `M${there.join('L')}L${back.join('L')}Z`;
+// gap is the time between two counts, in ms, from which on nothing is drawn between them: nobody knows what was there.
+const gap = 150_000;
+
+// area is a path between two rows of numbers, over x from 0 to 1000, with a part for each run of counts. One count alone is a bar.
+function area(runs, xs, low, high, base, scale) {
+	return runs.map((run) => {
+		const points = (of) => run.flatMap((i) => (run.length > 1 ? [0] : [-2, 2]).map((by) => `${(xs[i] + by).toFixed(1)},${(base - of[i] * scale).toFixed(1)}`));
+		return `M${points(high).join('L')}L${points(low).reverse().join('L')}Z`;
+	}).join('');
 }
 
 /** The history of a rollout: installed boxes and those on the way, moves as flags, bad boxes below on their own scale. */
@@ -65,19 +69,20 @@ export function History({ moments }) {
 	const told = all.map((m) => m.installed + m.offered + m.working + m.deferred);
 	const top = Math.max(1, ...told);
 	const bads = all.map(bad);
-	const topBad = Math.max(1, ...bads);
+	const topBad = Math.max(...bads);
+	const zero = all.map(() => 0);
+	const runs = times.reduce((list, t, i) => { if (i && t - times[i - 1] < gap) list.at(-1)?.push(i); else list.push([i]); return list; }, /** @type {number[][]} */ ([]));
 	const moves = all.flatMap((m, i) => i && m.staged_percent !== all[i - 1].staged_percent ? [{ x: xs[i], to: m.staged_percent }] : []);
-	const lane = `M0,${laneTop + laneHeight}L${bads.map((b, i) => `${xs[i].toFixed(1)},${(laneTop + laneHeight - b / topBad * laneHeight).toFixed(1)}`).join('L')}L1000,${laneTop + laneHeight}Z`;
 	return html`<figure class="history">
 		<div class="plot">
 			<svg viewBox="0 0 1000 170" preserveAspectRatio="none" width="100%" height="170" aria-hidden="true">
-				<path class="on-way" d=${area(xs, installed, told, height / top)} /><path class="installed" d=${area(xs, installed.map(() => 0), installed, height / top)} />
-				<path class="bad" d=${lane} />
+				<path class="on-way" d=${area(runs, xs, installed, told, height, height / top)} /><path class="installed" d=${area(runs, xs, zero, installed, height, height / top)} />
+				${topBad > 0 && html`<path class="bad" d=${area(runs, xs, zero, bads, laneTop + laneHeight, laneHeight / topBad)} />`}
 				<path class="axis" d=${`M0,${height}H1000M0,${laneTop + laneHeight}H1000`} />
 				${moves.map((m) => html`<path class="flag" d=${`M${m.x},0V${laneTop + laneHeight}`} />`)}
 			</svg>
 			${moves.map((m) => html`<span class="flag-name" style=${{ left: `${Math.min(90, m.x / 10)}%` }}>${m.to} %</span>`)}
-			<span class="scale" aria-hidden="true">${count(top)}</span><span class="scale lane-scale" aria-hidden="true">${count(topBad)} bad</span>
+			<span class="scale" aria-hidden="true">${count(top)}</span>${topBad > 0 && html`<span class="scale lane-scale" aria-hidden="true">to ${count(topBad)} bad</span>`}
 		</div>
 		<figcaption class="ends"><span>${moment(times[0])}</span><span>${count(installed.at(-1))} installed, ${count(told.at(-1) - installed.at(-1))} on the way, ${count(bads.at(-1))} bad</span><span>${moment(times.at(-1))}</span></figcaption>
 		<${More} id="history" label="Show as a table"><div class="wide" tabindex="0" role="region" aria-label="Counts over time"><table><thead><tr><th scope="col">Time</th><th scope="col">Stage</th><th scope="col">Installed</th><th scope="col">On the way</th><th scope="col">Bad</th><th scope="col">Silent</th></tr></thead>

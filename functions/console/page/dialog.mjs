@@ -45,6 +45,14 @@ async function submit(event, d) {
 	}
 }
 
+// nameOf is the label of the field that a fault is about; otherwise the words of its name.
+export function nameOf(place = '') {
+	const name = place.split('/').at(-1);
+	const field = /** @type {HTMLInputElement | null} */ (document.querySelector(`[name="${CSS.escape(name === 'overrideReason' ? 'override' : name)}"], [name="${CSS.escape(name)}"]`));
+	const label = field?.labels?.[0]?.firstChild?.textContent?.trim();
+	return label || name.replace(/([A-Z])|_/g, (_, big = '') => ` ${big.toLowerCase()}`);
+}
+
 function close(d) {
 	if (state.dialog !== d) return;
 	state.dialog = null;
@@ -64,7 +72,7 @@ class Modal extends Component {
 				${d.type && html`<label class="field"><span>Type <strong class="mono">${d.type}</strong> to confirm</span>
 					<input id="typed" name="typed" autocomplete="off" autocapitalize="off" spellcheck=${false} aria-describedby="wrong" /></label>`}
 				<div role="alert"><p id="wrong" class="wrong">${d.error}</p>
-					${d.error && d.faults?.length > 0 && html`<ul class="reasons">${d.faults.map((f) => html`<li><bdi>${f.pointer ?? f.parameter}</bdi> ${f.detail}</li>`)}</ul>`}</div>
+					${d.error && d.faults?.length > 0 && html`<ul class="reasons">${d.faults.map((f) => html`<li><bdi>${nameOf(f.pointer ?? f.parameter)}</bdi> ${f.detail}</li>`)}</ul>`}</div>
 				<div class="buttons">
 					<button type="button" class="button" onClick=${() => close(d)}>Cancel</button>
 					<button class=${`button ${d.danger ? 'halt' : 'main'}`} autofocus=${!d.type && !d.fields} aria-disabled=${d.busy}>${d.busy ? 'Working…' : d.action}</button>

@@ -11,6 +11,7 @@ function phrase(e) {
 	const stage = a.given?.at(-1)?.stage;
 	const channel = a.edgeType && a.channel ? `${a.edgeType}/${a.channel}` : e.resource.id;
 	switch (e.eventName) {
+	case 'RolloutSeen': return ['marked as seen', `${a.targetVersion} on ${channel}`];
 	case 'RolloutStarted': return ['started', `${a.targetVersion} on ${channel}`];
 	case 'RolloutPromoted': return ['promoted', `${channel} ${e.before?.staged_percent} → ${a.staged_percent} %`];
 	case 'RolloutHalted': return ['halted', `${a.targetVersion} on ${channel} at ${a.staged_percent} %`];

@@ -62,7 +62,7 @@ export function Evidence({ guard, policy, stages = [] }) {
 		</svg></div>
 		<div class="ends"><span><strong>Clear</strong> ${clear}</span><span><strong>Halt</strong> ${halt}</span></div>
 		<dl class="facts">
-			<div><dt>Bad</dt><dd>${count(guard.halting.bad)} of ${count(guard.halting.boxes)} offered${percent ? ` at stage ${percent} %` : ''}</dd></div>
+			<div><dt>Bad</dt><dd>${guard.halting.bad ? html`${count(guard.halting.bad)} of ${count(guard.halting.boxes)} offered${percent ? ` at stage ${percent} %${percent === guard.stage ? '' : ', the closest to a halt'}` : ''}` : 'None'}</dd></div>
 			${failed > guard.halting.bad && html`<div><dt>Not in this count</dt><dd>${count(failed - guard.halting.bad)} that failed: they may still retry${percent ? ', or are of another stage' : ''}</dd></div>`}
 			${guard.taken && html`<div><dt>Took it</dt><dd>${count(guard.taken.good)} of ${count(guard.taken.boxes)}, ${count(guard.taken.needed)} needed</dd></div>`}
 			<div><dt>Silent</dt><dd>${share(guard.treated.silent, guard.treated.boxes)} here, ${share(guard.control.silent, guard.control.boxes)} elsewhere</dd></div>

@@ -2,9 +2,9 @@
 import { html, fields } from './html.mjs';
 import { read } from './sources.mjs';
 import { at, query } from './api.mjs';
-import { state, changed, may } from './state.mjs';
+import { may } from './state.mjs';
 import { Said, some } from './format.mjs';
-import { Chip, Empty, PlantLink, Shown, Table, channelOf, further } from './parts.mjs';
+import { Chip, Empty, PlantLink, Shown, Table, boxesIn, channelOf, further } from './parts.mjs';
 import { states } from './box.mjs';
 import { Events } from './events.mjs';
 import { Plant as Row } from './plants.mjs';
@@ -23,17 +23,33 @@ function List({ of }) {
 	}} />`;
 }
 
-/** The list of all boxes that the person may see. */
-export function Fleet() {
-	const f = state.local.fleet ?? {};
-	const find = (e) => { e.preventDefault(); state.local.fleet = fields(e.target); changed(); };
-	return html`<section aria-labelledby="fleet"><h2 id="fleet">All boxes</h2>
-		<form class="choice" onSubmit=${find}><label class="field">Part of the id <input name="idPart" defaultValue=${f.idPart} autocapitalize="off" spellcheck=${false} pattern="[A-Za-z0-9._:\\-]*" /></label>
+/** The boxes of a filter that the person may see, such as state=restless&edgeType=gateway-x. */
+export function Fleet({ of = '' }) {
+	const f = Object.fromEntries(new URLSearchParams(of));
+	const find = (e) => {
+		e.preventDefault();
+		const { only, ...others } = fields(e.target);
+		const [edgeType, channel] = only.split('/');
+		location.hash = boxesIn({ ...others, edgeType, channel });
+	};
+	return html`<section aria-labelledby="fleet"><h2 id="fleet">${of ? 'Boxes found' : 'All boxes'}</h2>
+		<form class="choice" onSubmit=${find} key=${of}><label class="field">Part of the id <input name="idPart" defaultValue=${f.idPart} autocapitalize="off" spellcheck=${false} pattern="[A-Za-z0-9._:\\-]*" /></label>
+			<label class="field">Edge type, or edge type/channel <input name="only" defaultValue=${[f.edgeType, f.channel].filter(Boolean).join('/')} autocapitalize="off" spellcheck=${false} pattern="[A-Za-z0-9._\\-]*(/[A-Za-z0-9._\\-]*)?" /></label>
 			<label class="field">Plant <input name="factoryId" defaultValue=${f.factoryId} autocapitalize="off" spellcheck=${false} pattern="[a-z0-9][a-z0-9\\-]*" /></label>
 			<label class="field">Runs <input name="version" defaultValue=${f.version} autocapitalize="off" spellcheck=${false} /></label>
 			<label class="field">State <select name="state"><option value="">Any</option>${Object.entries(chosen).map(([id, name]) => html`<option value=${id} selected=${f.state === id}>${name}</option>`)}</select></label>
+			<label class="field">Attribute <input name="attribute" defaultValue=${f.attribute} placeholder="name:value" autocapitalize="off" spellcheck=${false} pattern="[A-Za-z0-9][A-Za-z0-9._\\-]*:.+" /></label>
+			<label class="check"><input type="checkbox" name="pinned" value="true" checked=${f.pinned === 'true'} /> Pinned</label>
 			<button type="submit" class="button">Find</button></form>
 		<${List} of=${f} /></section>`;
+}
+
+function Machines({ id }) {
+	const path = at`/api/factories/${id}/machines` + '?limit=100';
+	return html`<${Shown} of=${read(path, 120)} lines=${2} then=${(page) => {
+		const { items, button } = further(path, page, (m) => m.code, () => true);
+		return items.length ? html`<${Table} label="Machines" head=${['Machine', 'Name', 'Classes', 'Box']} rows=${items.map((m) => [m.code, html`<${Said}>${m.name ?? ''}<//>`, (m.classes ?? []).join(', '), m.edgeId && html`<a href=${`#/box/${encodeURIComponent(m.edgeId)}`}>${m.edgeId}</a>`])} />${button}` : html`<p class="note">It has none.</p>`;
+	}} />`;
 }
 
 /** A plant: when it takes updates, its boxes, its machines, and what happened there. */
@@ -41,8 +57,6 @@ export function Plant({ id }) {
 	return html`<${Shown} of=${read(at`/api/factories/${id}`, 60)} lines=${4} none=${() => html`<h1>Plant</h1><${Empty} title=${html`There is no plant <${Said}>${id}<//>.`} />`} then=${(f) => html`
 		<h1><${Said}>${f.name}<//></h1><section aria-labelledby="updates"><h2 id="updates">Updates</h2><ul class="rows"><${Row} f=${f} /></ul></section>
 		${may('list-edges') && html`<section aria-labelledby="boxes"><h2 id="boxes">Boxes</h2><${List} of=${{ organizationId: f.organizationId, factoryId: id }} /></section>`}
-		${may('list-machines') && html`<section aria-labelledby="machines"><h2 id="machines">Machines</h2><${Shown} of=${read(at`/api/factories/${id}/machines` + '?limit=100', 120)} lines=${2} then=${({ items, next }) => items.length
-			? html`<${Table} label="Machines" head=${['Machine', 'Name', 'Classes', 'Box']} rows=${items.map((m) => [m.code, html`<${Said}>${m.name ?? ''}<//>`, (m.classes ?? []).join(', '), m.edgeId && html`<a href=${`#/box/${encodeURIComponent(m.edgeId)}`}>${m.edgeId}</a>`])} />${next && html`<p class="note">And more.</p>`}`
-			: html`<p class="note">It has none.</p>`} />${may('list-production-methods') && html`<p><a href=${`#/methods/${id}`}>Its production methods</a></p>`}</section>`}
+		${may('list-machines') && html`<section aria-labelledby="machines"><h2 id="machines">Machines</h2><${Machines} id=${id} />${may('list-production-methods') && html`<p><a href=${`#/methods/${id}`}>Its production methods</a></p>`}</section>`}
 		${may('list-factory-audit-events') && html`<section aria-labelledby="changes"><h2 id="changes">Changes</h2><${Events} path=${at`/api/factories/${id}/audit-events` + '?limit=20'} /></section>`}`} />`;
 }

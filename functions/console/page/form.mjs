@@ -1,5 +1,6 @@
 // Fields of forms, with what the service says about each of them.
 import { html } from './html.mjs';
+import { nameOf } from './dialog.mjs';
 
 /** The faults that the service found, by field: { 'guard/acceptable': 'must be …' }. A field is named by its path below within. */
 export function faultsOf(error, within = '') {
@@ -29,5 +30,5 @@ export function Field({ label, name, value, faults = {}, hint, options, onChange
 /** Faults that no field shows. */
 export function Others({ faults = {}, names }) {
 	const rest = Object.entries(faults).filter(([place]) => !names.some((n) => place === n || place.startsWith(`${n}/`)));
-	return rest.length > 0 && html`<ul class="plain wrong" role="alert">${rest.map(([place, detail]) => html`<li><span aria-hidden="true">■ </span><bdi>${place}</bdi> ${detail}</li>`)}</ul>`;
+	return rest.length > 0 && html`<ul class="plain wrong" role="alert">${rest.map(([place, detail]) => html`<li><span aria-hidden="true">■ </span><bdi>${nameOf(place)}</bdi> ${detail}</li>`)}</ul>`;
 }

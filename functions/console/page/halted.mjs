@@ -36,16 +36,18 @@ export function HaltedCounts({ r, p }) {
 	if (p === null) return html`<p>The boxes were never counted.</p>`;
 	const sum = total(p);
 	if (sum.expected === sum.notYetPolled) return html`<p>No box was offered ${r.targetVersion}.</p>`;
-	return html`<p><strong>${some(sum.installed, 'box has', 'boxes have')}</strong> ${r.targetVersion}, <span class=${bad(sum) ? 'bad-text' : ''}>${bad(sum) ? html`<span aria-hidden="true">■ </span>` : ''}${count(bad(sum))} bad</span>, of ${count(sum.expected - sum.notYetPolled)} that were offered it.${r.endedBy === 'guard' && fewerBad(p.guard, p.stages) ? ` ${fewerBad(p.guard, p.stages)}` : ''}</p>`;
+	return html`<p><a href=${`#/rollout/${r.id}/installed`}><strong>${some(sum.installed, 'box has', 'boxes have')}</strong></a> ${r.targetVersion}, ${bad(sum) ? html`<a class="bad-text" href=${`#/rollout/${r.id}/bad`}><span aria-hidden="true">■ </span>${count(bad(sum))} bad</a>` : '0 bad'}, of ${count(sum.expected - sum.notYetPolled)} that were offered it.${r.endedBy === 'guard' && fewerBad(p.guard, p.stages) ? ` ${fewerBad(p.guard, p.stages)}` : ''}</p>`;
 }
 
 /** What is shown for a halted rollout instead of the guard's verdict. */
 export function Halted({ r, p, may }) {
+	const silence = /silent/.test(eventOf(r)?.cause?.sentence ?? '');
 	const look = () => document.getElementById('which')?.scrollIntoView();
 	return html`<section class="panel evidence" aria-labelledby="halted"><h2 id="halted">Why it was halted</h2>
 		<${HaltedWhy} r=${r} /><${HaltedCounts} r=${r} p=${p} />
 		<h3>What now</h3><ul class="reasons">
 			${p && total(p).installed + bad(total(p)) > 0 && html`<li><button type="button" class="link" onClick=${look}>Look at the boxes</button></li>`}
+			${silence && html`<li><a href=${`#/rollout/${r.id}/silent`}>Look at the silent boxes</a>${p && !p.silent.boxes ? ': none is silent now' : ''}</li>`}
 			${r.returnedAt && html`<li>It was returned <${Ago} at=${r.returnedAt} />. ${p?.returning ? html`<strong>${some(p.returning, 'box', 'boxes')}</strong> still to go back` : 'No box is still to go back'}, ${count(p?.returned ?? 0)} went back to ${r.previousVersion}.</li>`}
 			${may && !r.adopted && !r.returnedAt && html`<li><strong>Return</strong>: boxes that run ${r.targetVersion} get ${r.previousVersion} again.</li>`}
 			${may && !r.completedAt && !r.returnedAt && r.endedBy !== 'publication' && html`<li><strong>Start again</strong>: the same boxes are offered ${r.targetVersion} again, and the guard only advises.</li>`}</ul></section>`;

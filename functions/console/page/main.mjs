@@ -6,10 +6,10 @@ import { begin, read, turn, run, forget } from './sources.mjs';
 import { at } from './api.mjs';
 import { confirm } from './dialog.mjs';
 import { halt } from './actions.mjs';
-import { Shell, Welcome, Nothing, views } from './shell.mjs';
-import { Later } from './parts.mjs';
+import { Shell, Welcome, Nothing, everything, views } from './shell.mjs';
+import { Empty, Later } from './parts.mjs';
 import { Now, overview } from './now.mjs';
-import { Rollout } from './rollout.mjs';
+import { Rollout, said } from './rollout.mjs';
 import { Box } from './box.mjs';
 
 function View() {
@@ -18,16 +18,20 @@ function View() {
 	switch (view) {
 	case 'now': return may('get-overview') ? html`<${Now} />` : html`<${Later} name="Now" load=${() => import('./own.mjs')} />`;
 	case 'rollout':
+		if (!first || first === 'in') return html`<${Later} key=${second} name="Rollouts" load=${() => import('./rollouts.mjs')} of=${second} />`;
+		if (second === 'bad' || said[second]) return html`<${Later} key=${second} name="Found" load=${() => import('./rollouts.mjs')} id=${first} state=${second} />`;
 		if (first === 'new') return html`<${Later} name="Release" load=${() => import('./release.mjs')} edgeType=${second} channel=${third} />`;
 		if (second === 'policy') return html`<${Later} name="Policy" load=${() => import('./policy.mjs')} id=${first} />`;
 		return html`<${Rollout} key=${first} id=${first} />`;
 	case 'box':
+		if (first === 'in') return html`<${Later} key=${second} name="Boxes" load=${() => import('./boxes.mjs')} of=${second} />`;
 		if (first === 'plant' && second) return html`<${Later} key=${second} name="Plant" load=${() => import('./fleet.mjs')} id=${second} />`;
 		return first ? html`<${Box} key=${first} id=${first} />` : html`<${Later} name="Boxes" load=${() => import('./boxes.mjs')} />`;
 	case 'log': return html`<${Later} name="Log" load=${() => import('./log.mjs')} parts=${rest} />`;
 	case 'rules': return html`<${Later} name="Rules" load=${() => import('./rules.mjs')} />`;
 	case 'methods': return html`<${Later} name="Methods" load=${() => import('./methods.mjs')} factory=${first} id=${second} number=${third} />`;
 	}
+	if (view === 'unknown') return html`<h1>Nothing here</h1><${Empty} title="This address leads to no view."><p><a href="#/">Go to the first view</a></p><//>`;
 	return html`<${Nothing} />`;
 }
 
@@ -52,9 +56,10 @@ class Drawn extends Component {
 
 // place takes the view from the address. If the person may not see that one, it takes their first.
 function place() {
+	const known = (part) => !part || everything.some(([id]) => id === part);
 	const parts = location.hash.replace(/^#\/?/, '').split('/').map((p) => { try { return decodeURIComponent(p); } catch { return p; } });
 	const mine = views();
-	state.route = mine.some(([id]) => id === parts[0]) ? parts : [mine[0]?.[0] ?? ''];
+	state.route = mine.some(([id]) => id === parts[0]) ? parts : !known(parts[0]) ? ['unknown', ...parts] : [mine[0]?.[0] ?? ''];
 }
 
 function route(first) {

@@ -4,7 +4,7 @@ import { read } from './sources.mjs';
 import { at, query } from './api.mjs';
 import { state, changed, may } from './state.mjs';
 import { Ago, Moment, Said, count } from './format.mjs';
-import { Chip, Empty, Shown, Table } from './parts.mjs';
+import { Chip, Empty, Shown, Table, further } from './parts.mjs';
 import { Organization, organization } from './waiting.mjs';
 import { Version } from './version.mjs';
 
@@ -43,20 +43,27 @@ function Row({ factory, m }) {
 
 function List({ factory }) {
 	const status = state.local.status ?? '';
-	const list = read(pathOf(factory) + query({ status, limit: '100' }), 30);
+	const path = pathOf(factory) + query({ status, limit: '100' });
+	const list = read(path, 30);
 	const choose = (e) => { state.local.status = e.target.value; changed(); };
 	return html`<section aria-labelledby="methods"><h2 id="methods">Methods of ${factory}</h2>
 		<div class="choice"><label for="status">Latest version</label><select id="status" onChange=${choose}><option value="">Any status</option>${Object.entries(statuses).map(([v, [, name]]) => html`<option value=${v} selected=${v === status}>${name}</option>`)}</select></div>
-		<${Shown} of=${list} lines=${4} none=${() => html`<p>There is no factory <${Said}>${factory}<//>.</p>`} then=${(page) => page.items.length ? html`<ul class="rows">${page.items.map((m) => html`<${Row} key=${m.methodId} factory=${factory} m=${m} />`)}</ul>${page.next && html`<p class="note">These are the first ${count(page.items.length)}. Choose a status to see others.</p>`}`
-			: html`<${Empty} title=${status ? 'No method has a latest version with this status.' : 'This factory has no method yet.'} />`} /></section>`;
+		<${Shown} of=${list} lines=${4} none=${() => html`<p>There is no factory <${Said}>${factory}<//>.</p>`} then=${(page) => {
+			const { items, button } = further(path, page, (m) => m.methodId, () => true);
+			return items.length ? html`<ul class="rows">${items.map((m) => html`<${Row} key=${m.methodId} factory=${factory} m=${m} />`)}</ul>${button}`
+				: html`<${Empty} title=${status ? 'No method has a latest version with this status.' : 'This factory has no method yet.'} />`;
+		}} /></section>`;
 }
+
+const mostTabs = 8; // factories that are tabs; more are a choice
 
 function Factories({ chosen }) {
 	const list = read('/api/factories' + query({ organizationId: organization(), limit: '100' }), 120);
 	return html`<${Shown} of=${list} lines=${3} then=${(page) => {
 		if (!page.items.length) return html`<${Empty} title=${`${organization()} has no factory.`}><p>${may('put-factory') ? 'Choose another organization, or register a factory: ' : 'A platform owner registers factories.'}</p><//>`;
 		const factory = chosen || page.items[0].factoryId;
-		return html`<nav aria-label="Factories"><ul class="tabs">${page.items.map((f) => html`<li><a href=${viewOf(f.factoryId)} aria-current=${f.factoryId === factory ? 'true' : null}><${Said}>${f.name}<//></a></li>`)}</ul></nav>
+		const choose = (event) => { location.hash = viewOf(event.target.value); };
+		return html`${page.items.length > mostTabs ? html`<div class="choice"><label for="plant">Factory</label><select id="plant" onChange=${choose}>${page.items.map((f) => html`<option value=${f.factoryId} selected=${f.factoryId === factory}>${f.name}</option>`)}</select></div>` : html`<nav aria-label="Factories"><ul class="tabs">${page.items.map((f) => html`<li><a href=${viewOf(f.factoryId)} aria-current=${f.factoryId === factory ? 'true' : null}><${Said}>${f.name}<//></a></li>`)}</ul></nav>`}
 			<${List} key=${factory} factory=${factory} />`;
 	}} />`;
 }
@@ -83,13 +90,17 @@ export function Left({ page }) {
 
 function Method({ factory, id }) {
 	const method = read(pathOf(factory, id), 20, true);
-	const versions = read(pathOf(factory, id) + '/versions?limit=50', 30, true);
+	const list = pathOf(factory, id) + '/versions?limit=50';
+	const versions = read(list, 30, true);
 	return html`${method.value ? null : html`<h1>Method</h1>`}<${Shown} of=${method} lines=${4} none=${() => html`<${Empty} title="There is no such method."><p><a href=${viewOf(factory)}>See the methods of ${factory}</a></p><//>`} then=${(m) => html`
 		<header class="title"><div><h1><${Said}>${m.name}<//></h1><p class="versions"><a href=${viewOf(factory)}>${factory}</a></p></div></header>
 		<div class="columns"><div class="column"><section class="panel" aria-labelledby="versions"><h2 id="versions">Versions</h2>
-			<${Shown} of=${versions} lines=${3} then=${(page) => page.items.length ? html`<${Table} label="Versions" head=${['Version', 'Status', 'By', 'Last change']} rows=${page.items.map((v) => [
-				html`<a href=${viewOf(factory, id, v.version)}>Version ${v.version}</a>`, html`<${Status} of=${v.status} standing=${v.standing} />`, html`<${Said}>${v.authors.map((a) => a.userId).join(', ')}<//>`, html`<${Ago} at=${v.updatedAt} />`])} />${page.next && html`<p class="note">The newest ${page.items.length}.</p>`}`
-				: html`<p>No version yet. Save content as version 1: <code>PUT ${pathOf(factory, id, '1')}/content</code></p>`} /></section></div>
+			<${Shown} of=${versions} lines=${3} then=${(first) => {
+				const { items, button } = further(list, first, (v) => v.version, () => true);
+				return items.length ? html`<${Table} label="Versions" head=${['Version', 'Status', 'By', 'Last change']} rows=${items.map((v) => [
+				html`<a href=${viewOf(factory, id, v.version)}>Version ${v.version}</a>`, html`<${Status} of=${v.status} standing=${v.standing} />`, html`<${Said}>${v.authors.map((a) => a.userId).join(', ')}<//>`, html`<${Ago} at=${v.updatedAt} />`])} />${button}`
+					: html`<p>No version yet. Save content as version 1: <code>PUT ${pathOf(factory, id, '1')}/content</code></p>`;
+			}} /></section></div>
 			<div class="column"><section class="panel" aria-labelledby="holds"><h2 id="holds">What holds</h2>
 				${holding(m).length ? html`<ul class="plain">${holding(m).map((d) => html`<li><a href=${viewOf(factory, id, d.version)}>Version ${d.version}</a> ${where(d.machines)}, since <${Moment} at=${d.from} /></li>`)}</ul>` : html`<p>Nothing. Machines may not start this method.</p>`}
 				${coming(m).map((d) => html`<p>Version ${d.version} follows ${where(d.machines)} at <${Moment} at=${d.from} />.</p>`)}</section>

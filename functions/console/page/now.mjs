@@ -1,18 +1,19 @@
-// What is going on now: rollouts, those with trouble first, and what applies to all of them.
+// What is going on now: what needs a look, the other rollouts, and what applies to all of them.
 import { html, fields } from './html.mjs';
 import { read } from './sources.mjs';
 import { at, query } from './api.mjs';
 import { state, changed, may, mayAct } from './state.mjs';
 import { enrolments, organization, waiting } from './waiting.mjs';
 import { count, some, boxes, since, length, moment } from './format.mjs';
-import { Chip, Empty, Shown, Loading, channelOf, soaked, Command } from './parts.mjs';
+import { Chip, Empty, Shown, Loading, PlantLink, boxesIn, channelOf, soaked, Command, Seen } from './parts.mjs';
 import { Verdict } from './evidence.mjs';
 import { HaltedBy, HaltedWhy, HaltedCounts } from './halted.mjs';
-import { halt, resume, giveBack, total, bad, atStage } from './actions.mjs';
+import { halt, resume, giveBack, mark, total, bad, atStage, held } from './actions.mjs';
 
-const recent = 24 * 3600; // how long a halt is shown, in seconds
+const late = 150; // the age of the newest count, in seconds, from which on the guard is late
 const most = 50; // rollouts on a page
 const mostChannels = 20; // each needs a call
+const mostHalted = 10; // each needs two
 
 const chosen = () => (state.local.filter ?? '').split('/');
 
@@ -36,6 +37,7 @@ function health({ trouble, rollout: r, progress: p, ageSeconds }) {
 	const close = d && (d.moreBad > 0 && !(d.moreSilent > 0 && d.moreSilent < d.moreBad && g.treated.silent) ? `${some(d.moreBad, 'more bad box', 'more bad boxes')} would halt it` : d.moreSilent > 0 ? `${some(d.moreSilent, 'more silent box', 'more silent boxes')} would halt it` : '');
 	switch (trouble) {
 	case 'halting': return 'The guard would halt it';
+	case 'held': return held(r);
 	case 'bad': return g.organization ? `Bad only for ${g.organization}` : 'Going bad, and all boxes get it';
 	case 'stale': return p ? `Not counted for ${length(ageSeconds)}` : `Never counted, active for ${length(ageSeconds)}`;
 	case 'stuck': return 'Too few boxes take it';
@@ -47,11 +49,13 @@ function health({ trouble, rollout: r, progress: p, ageSeconds }) {
 // The chip of a row: the verdict, but quiet while all is well. A rollout that is near a halt must look different.
 function State({ trouble, guard: g }) {
 	if (trouble === 'near') return html`<${Chip} kind="bad">Near a halt<//>`;
-	return html`<${Verdict} guard=${g} quiet=${trouble === 'none'} />`;
+	return html`<${Verdict} guard=${g} quiet=${quiet(trouble)} />`;
 }
 
-const kinds = { halting: 'bad', bad: 'bad', near: 'bad', stale: 'act', stuck: 'act', waiting: 'hold' };
-const urgent = (trouble) => ['halting', 'bad', 'near', 'stale'].includes(trouble);
+const kinds = { halting: 'bad', bad: 'bad', held: 'bad', near: 'bad', stale: 'act', stuck: 'act', waiting: 'hold' };
+const worst = ['halting', 'bad', 'halted', 'held', 'near', 'stale', 'stuck', 'waiting'];
+const quiet = (trouble) => !worst.includes(trouble);
+const urgent = (trouble) => worst.indexOf(trouble) >= 0 && worst.indexOf(trouble) < worst.indexOf('stuck');
 
 function Row(row) {
 	const { trouble, rollout: r, progress: p, ageSeconds, at: readAt } = row;
@@ -62,32 +66,51 @@ function Row(row) {
 		<div class="row-name"><h3><a href=${`#/rollout/${r.id}`}>${channelOf(r)}</a></h3><p>${r.previousVersion} → <strong>${r.targetVersion}</strong></p></div>
 		<div class="row-state">
 			<p class="chips"><${Chip} kind="wait">At ${r.staged_percent} %<//>${g ? html` <${State} trouble=${trouble} guard=${g} />` : r.guard === 'none' && html` <${Chip} kind="quiet">No guard<//>`}</p>
-			<p class=${urgent(trouble) ? 'bad-text' : ''}>${kinds[trouble] && html`<span aria-hidden="true">${kinds[trouble] === 'bad' ? '■' : '▲'} </span>`}<bdi>${health(row)}</bdi></p>
+			<p class=${urgent(trouble) ? 'bad-text' : ''}>${kinds[trouble] && html`<span aria-hidden="true">${kinds[trouble] === 'bad' ? '■' : '▲'} </span>`}<bdi>${health(row)}</bdi></p><${Seen} r=${r} />
 		</div>
 		<div class="row-count">${p ? html`<svg class="bar" width="100%" height="12" aria-hidden="true"><rect class="empty-bar" width="100%" height="12" rx="2" /><rect class="installed" width=${`${sum.expected ? sum.installed / sum.expected * 100 : 0}%`} height="12" /></svg>
 			<p>${count(sum.installed)} of ${count(sum.expected)} installed</p>
-			<p class=${bad(sum) ? 'bad-text' : ''}>${bad(sum) ? html`<span aria-hidden="true">■ </span>${count(bad(sum))} bad` : 'None bad'}</p><p class="row-age">counted ${length(age)} ago</p>` : html`<p>Not counted yet</p>`}</div>
-		${mayAct() && html`<div class="row-act"><button type="button" class=${`button ${urgent(trouble) ? 'halt' : ''}`} onClick=${() => halt(r)}>Halt<span class="unseen"> ${channelOf(r)}</span></button></div>`}
+			<p class=${bad(sum) ? 'bad-text' : ''}>${bad(sum) ? html`<a href=${`#/rollout/${r.id}/bad`}><span aria-hidden="true">■ </span>${count(bad(sum))} bad</a>` : 'None bad'}</p><p class="row-age">counted ${length(age)} ago</p>` : html`<p>Not counted yet</p>`}</div>
+		${mayAct() && html`<div class="row-act"><button type="button" class=${`button ${urgent(trouble) ? 'halt' : ''}`} onClick=${() => halt(r)}>Halt<span class="unseen"> ${channelOf(r)}</span></button>${trouble === 'held' && html`<${Mark} r=${r} />`}</div>`}
 	</li>`;
 }
 
-function Ended({ r }) {
+const Mark = ({ r }) => html`<button type="button" class="button small" onClick=${() => mark(r)}>Seen…<span class="unseen"> ${channelOf(r)}</span></button>`;
+
+function Ended({ rollout: r, trouble }) {
 	const p = read(at`/api/ota/rollouts/${r.id}/progress`, 300).value;
 	return html`<li class="row ended">
 		<div class="row-name"><h3><a href=${`#/rollout/${r.id}`}>${channelOf(r)}</a></h3><p>${r.previousVersion} → ${r.targetVersion}</p></div>
-		<div class="row-state"><p class="chips"><${Chip} kind="bad">Halted at ${r.staged_percent} %<//></p><p><${HaltedBy} r=${r} /></p></div>
+		<div class="row-state"><p class="chips"><${Chip} kind=${trouble === 'seen' ? 'hold' : 'bad'}>Halted at ${r.staged_percent} %<//></p><p><${HaltedBy} r=${r} /></p><${Seen} r=${r} /></div>
 		<div class="row-why"><${HaltedWhy} r=${r} /><${HaltedCounts} r=${r} p=${p} />
 			<p><a href=${`#/rollout/${r.id}`}>Look at the boxes<span class="unseen"> of ${channelOf(r)}</span></a></p></div>
-		${mayAct() && !r.returnedAt && html`<div class="row-act"><button type="button" class="button small" onClick=${() => giveBack(r, p)}>Return<span class="unseen"> ${channelOf(r)}</span></button>${!r.completedAt && html`<button type="button" class="button small" onClick=${() => resume(r, p)}>Start again<span class="unseen"> ${channelOf(r)}</span></button>`}</div>`}
+		${mayAct() && html`<div class="row-act">${trouble === 'halted' && html`<${Mark} r=${r} />`}${!r.returnedAt && html`<button type="button" class="button small" onClick=${() => giveBack(r, p)}>Return<span class="unseen"> ${channelOf(r)}</span></button>${!r.completedAt && html`<button type="button" class="button small" onClick=${() => resume(r, p)}>Start again<span class="unseen"> ${channelOf(r)}</span></button>`}`}</div>`}
 	</li>`;
 }
+
+/** A trouble that is not of a rollout alone. */
+const About = ({ name, children }) => html`<li class="row about"><div class="row-name"><h3>${name}</h3></div><div class="row-state"><p class="bad-text"><span aria-hidden="true">■ </span>${children}</p></div></li>`;
+
+/** A recall that was not confirmed in time. */
+export const Recall = ({ x }) => html`<${About} name=${html`<${PlantLink} id=${x.factoryId} />`}>a recall is not confirmed: ${some(x.left, 'machine')} of ${count(x.of)} may still have the version, ${length(since(x.since))} after its orders were stopped. ${may('list-production-methods') && html`<a href=${`#/methods/${x.factoryId}`}>Look at the methods</a>`}<//>`;
+
+// newest is the age of the newest count; without any, Infinity.
+const newest = (v) => v?.items.length ? Math.min(...v.items.filter((x) => x.progress).map((x) => x.ageSeconds)) : Infinity;
+
+// troubled are the troubles that are not of a rollout alone.
+const troubled = (v) => [
+	newest(v) > late && newest(v) < Infinity && html`<${About} key="late" name="The guard">is late: it last counted boxes ${length(newest(v))} ago.<//>`,
+	...(v.dark ?? []).map((d) => html`<${About} key=${d.factoryId} name=${html`<${PlantLink} id=${d.factoryId} />`}>is dark: ${count(d.silent)} of ${boxes(d.of)} that were looked up ${d.silent === 1 ? 'is' : 'are'} silent<//>`),
+	...(v.recalls ?? []).map((x, i) => html`<${Recall} key=${`recall ${i}`} x=${x} />`),
+	v.restless && html`<${About} key="restless" name=${html`<a href=${boxesIn({ state: 'restless' })}>Restless boxes</a>`}>${boxes(v.restless)}: nobody can tell what they say, so the guard does not count them<//>`,
+].filter(Boolean);
 
 function Channel({ c }) {
 	const p = read(at`/api/ota/release-channels/${c.edgeType}/${c.channel}/progress`, 600).value;
 	return html`<li class="row quiet">
 		<div class="row-name"><h3><a href=${`#/log/release-channel/${encodeURIComponent(channelOf(c))}`}>${channelOf(c)}<span class="unseen">, its log</span></a></h3><p><strong>${c.currentVersion}</strong></p></div>
 		<div class="row-state"><p class="chips"><${Chip} kind="quiet">No rollout<//></p></div>
-		<div class="row-count">${p && html`<p>${boxes(p.boxes)}</p>`}</div>
+		<div class="row-count">${p && html`<p><a href=${boxesIn({ edgeType: c.edgeType, channel: c.channel })}>${boxes(p.boxes)}</a></p>`}</div>
 	</li>`;
 }
 
@@ -100,14 +123,13 @@ export function Waiting() {
 
 function Facts({ o }) {
 	const v = o.value;
-	const troubled = v && Object.entries(v.troubles).reduce((n, [t, of]) => n + (t === 'none' ? 0 : of), 0);
-	const newest = v?.items.length ? Math.min(...v.items.filter((x) => x.progress).map((x) => x.ageSeconds)) : Infinity;
+	const troubles = v && Object.entries(v.troubles).reduce((n, [t, of]) => n + (quiet(t) ? 0 : of), troubled(v).length);
 	return html`<dl class="facts panel now-facts">
+		<div><dt>To look at</dt><dd>${!v ? 'Reading…' : troubles ? html`<${Chip} kind="bad">${count(troubles)}<//>` : 'Nothing'}</dd></div>
 		<div><dt>Freeze</dt><dd>${!v ? 'Reading…' : v.freeze ? html`<${Chip} kind="hold">until ${moment(v.freeze.until)}<//>` : 'None'}</dd></div>
-		<div><dt>Active rollouts</dt><dd>${!v ? 'Reading…' : `${count(v.active)}${v.more ? ' or more' : ''}${troubled ? `, ${count(troubled)} to look at` : ''}`}</dd></div>
-		<div><dt>Last count</dt><dd>${!v ? 'Reading…' : newest < Infinity ? `${length(newest + since(o.at))} ago` : v.items.length ? 'None yet' : 'No rollout to count'}</dd></div>
-		<div><dt>Boxes on these channels</dt><dd>${!v ? 'Reading…' : count(v.boxes)}</dd></div>
-		<div><dt>Silent</dt><dd>${!v ? 'Reading…' : count(v.silent)}</dd></div>
+		<div><dt>Active rollouts</dt><dd>${!v ? 'Reading…' : html`<a href="#/rollout/in/status=active">${count(v.active)}${v.more ? ' or more' : ''}</a>`}</dd></div>
+		${v?.active > 0 && html`<div><dt>Last count</dt><dd>${newest(v) < Infinity ? `${length(newest(v) + since(o.at))} ago` : 'None yet'}</dd></div>
+			<div><dt>Boxes on their channels</dt><dd>${count(v.boxes)}</dd></div><div><dt>Silent</dt><dd>${count(v.silent)}</dd></div>`}
 		<${Waiting} />
 	</dl>`;
 }
@@ -145,21 +167,27 @@ function Quiet({ of, shown, channel }) {
 
 export function Now() {
 	const o = read(overview(), 10, true);
-	const ended = read('/api/ota/rollouts?status=halted&limit=10', 30, true);
 	const channels = read(channelsPath(), 60);
 	const all = o.value?.items ?? [];
-	const rows = all.filter((x) => x.rollout.status === 'active');
-	const rest = [...new Map([...(ended.value?.items ?? []), ...all.map((x) => x.rollout)].map((r) => [r.id, r])).values()];
-	const [edgeType, channel] = chosen();
-	const matches = (r) => (!edgeType || r.edgeType === edgeType) && (!channel || r.channel === channel);
-	const halted = rest.filter((r) => matches(r) && r.status === 'halted' && since(r.endedAt ?? r.updatedAt) < recent && !rows.some((x) => channelOf(x.rollout) === channelOf(r)));
-	const shown = [...rows.map((x) => x.rollout), ...halted].map(channelOf);
+	const active = all.filter((x) => x.rollout.status === 'active');
+	const [, channel] = chosen();
+	// A rollout that was halted a moment ago, on this page, is among the active ones until these are read again.
+	const ended = all.filter((x) => x.rollout.status === 'halted').map((x) => ({ ...x, trouble: 'halted' }));
+	const halted = state.local.page ? [] : [...ended, ...(o.value?.halted ?? []).filter((x) => !all.some((y) => channelOf(y.rollout) === channelOf(x.rollout)))];
+	const shown = [...active, ...halted].map((x) => channelOf(x.rollout));
+	const row = (x) => x.rollout.status === 'active' ? html`<${Row} key=${x.rollout.id} ...${x} at=${o.at} />` : html`<${Ended} key=${x.rollout.id} ...${x} />`;
+	const first = [...active, ...halted.slice(0, mostHalted)].filter((x) => !quiet(x.trouble)).sort((a, b) => worst.indexOf(a.trouble) - worst.indexOf(b.trouble));
+	const others = [...active, ...halted.slice(0, mostHalted)].filter((x) => quiet(x.trouble));
+	const left = (o.value?.troubles.halted ?? 0) - first.filter((x) => x.trouble === 'halted').length;
+	const more = o.value ? troubled(o.value) : [];
 	return html`<h1>Now</h1>
 		<${Facts} o=${o} />
-		<section aria-labelledby="active"><h2 id="active">Rollouts</h2>
-			<${Choice} o=${o} channels=${channels} />
-			<${Shown} of=${o} lines=${4} then=${() => rows.length + halted.length ? html`<ul class="rows">${rows.map((x) => html`<${Row} key=${x.rollout.id} ...${x} at=${o.at} />`)}${halted.map((r) => html`<${Ended} key=${r.id} r=${r} />`)}</ul>`
-				: state.local.filter ? html`<p class="note">No active rollout of that name.</p>` : html`<${Empty} title="No rollout is active.">${may('start-rollout') && html`<p><a href="#/rollout/new">Publish a version and start one</a>, or use the command:</p>
+		<${Choice} o=${o} channels=${channels} />
+		${first.length + more.length > 0 && html`<section aria-labelledby="trouble"><h2 id="trouble">To look at</h2><ul class="rows">${first.map(row)}${more}</ul>
+			${left > 0 && !state.local.page && html`<p><a href="#/rollout/in/status=halted">All halted rollouts, with ${count(left)} more to look at</a></p>`}</section>`}
+		<section aria-labelledby="active"><h2 id="active">${first.length ? 'Other rollouts' : 'Rollouts'}</h2>
+			<${Shown} of=${o} lines=${4} then=${() => others.length ? html`<ul class="rows">${others.map(row)}</ul>`
+				: first.length ? html`<p class="note">No other rollout is active.</p>` : state.local.filter ? html`<p class="note">No active rollout of that name.</p>` : html`<${Empty} title="No rollout is active.">${may('start-rollout') && html`<p><a href="#/rollout/new">Publish a version and start one</a>, or use the command:</p>
 					<${Command} text="wavegate publish gateway-x/canary 1.1.0 --file FILE" /><${Command} text="wavegate start gateway-x/stable 1.1.0" />`}<//>`} />
 		</section>
 		<section aria-labelledby="quiet"><h2 id="quiet">Other channels</h2>

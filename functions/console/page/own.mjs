@@ -5,9 +5,9 @@ import { at, query } from './api.mjs';
 import { may } from './state.mjs';
 import { organization } from './waiting.mjs';
 import { count, boxes, Moment } from './format.mjs';
-import { Age, Chip, Empty, More, Shown, channelOf } from './parts.mjs';
+import { Age, Chip, Empty, More, Shown, boxesIn, channelOf } from './parts.mjs';
 import { Verdict } from './evidence.mjs';
-import { Waiting } from './now.mjs';
+import { Recall, Waiting } from './now.mjs';
 import { Plants } from './plants.mjs';
 import { Boxes } from './rollout.mjs';
 import { total, bad } from './actions.mjs';
@@ -27,7 +27,7 @@ function Counts({ r }) {
 
 function List({ c }) {
 	const s = read('/api/edges' + query({ organizationId: organization(), edgeType: c.edgeType, channel: c.channel, limit: '20' }), 60);
-	return html`<${Shown} of=${s} lines=${2} then=${(page) => html`<ul class="plain">${page.items.map((b) => html`<li key=${b.edgeId}><a href=${`#/box/${encodeURIComponent(b.edgeId)}`}>${b.edgeId}</a> <span class="note">${b.factoryId ?? ''}</span></li>`)}</ul>${page.next && html`<p class="note">And more: wavegate boxes ${channelOf(c)}</p>`}`} />`;
+	return html`<${Shown} of=${s} lines=${2} then=${(page) => html`<ul class="plain">${page.items.map((b) => html`<li key=${b.edgeId}><a href=${`#/box/${encodeURIComponent(b.edgeId)}`}>${b.edgeId}</a> <span class="note">${b.factoryId ?? ''}</span></li>`)}</ul>${page.next && html`<p><a href=${boxesIn({ edgeType: c.edgeType, channel: c.channel })}>All of them</a></p>`}`} />`;
 }
 
 function Channel({ c }) {
@@ -36,7 +36,7 @@ function Channel({ c }) {
 	return html`<li class=${`row ${r?.status === 'active' ? '' : 'quiet'}`}>
 		<div class="row-name"><h3>${channelOf(c)}</h3><p>${r?.status === 'active' ? html`${c.currentVersion} → <strong>${r.targetVersion}</strong>` : html`<strong>${c.currentVersion ?? 'Nothing published'}</strong>`}</p></div>
 		<div class="row-state">${r ? html`<${Standing} r=${r} />` : html`<p class="chips"><${Chip} kind="quiet">No rollout<//></p>`}
-			<p class="note">${c.versions.map((v, i) => html`${i > 0 && ', '}${count(v.boxes)} run <bdi>${v.version}</bdi>`)}${c.unknown ? `, ${count(c.unknown)} never said` : ''}${c.pinned ? `, ${count(c.pinned)} pinned` : ''}</p></div>
+			<p class="note">${c.versions.map((v, i) => html`${i > 0 && ', '}<a href=${boxesIn({ edgeType: c.edgeType, channel: c.channel, version: v.version })}>${count(v.boxes)} run <bdi>${v.version}</bdi></a>`)}${c.unknown ? `, ${count(c.unknown)} never said` : ''}${c.pinned ? html`, <a href=${boxesIn({ edgeType: c.edgeType, channel: c.channel, pinned: 'true' })}>${count(c.pinned)} pinned</a>` : ''}</p></div>
 		<div class="row-count">${r?.stages ? html`<${Counts} r=${r} />` : html`<p>${boxes(c.boxes)}</p>`}
 			${r?.waiting && html`<p class="note">${boxes(r.waiting.window + r.waiting.pause)} wait for your plants${r.waiting.opensAt && html`, the next opens <${Moment} at=${r.waiting.opensAt} />`}</p>`}
 			${sum?.failed > 0 && html`<${More} id=${`failed ${r.id}`} label="Boxes that failed"><${Boxes} r=${r} state="failed" /><//>`}
@@ -45,6 +45,9 @@ function Channel({ c }) {
 	</li>`;
 }
 
+// worse tells channels with a halted rollout or bad boxes from the others, which stand below them.
+const worse = ({ rollout: r }) => Number(r?.status === 'halted') * 2 + Number(r?.status === 'active' && bad(total(r)) > 0);
+
 /** What is going on now with the boxes of the person's organization. */
 export function Now() {
 	if (!organization()) return html`<h1>Now</h1><${Empty} title="Your account belongs to no organization." />`;
@@ -52,9 +55,10 @@ export function Now() {
 	return html`<h1>Now</h1><${Shown} of=${fleet} lines=${6} then=${(f) => html`
 		<dl class="facts panel now-facts"><div><dt>Boxes of <bdi>${f.organizationId}</bdi></dt><dd>${count(f.boxes)}</dd></div>
 			<div><dt>Active rollouts</dt><dd>${count(f.channels.filter((c) => c.rollout?.status === 'active').length)}</dd></div><${Waiting} /></dl>
+		${f.recalls && html`<section aria-labelledby="trouble"><h2 id="trouble">To look at</h2><ul class="rows">${f.recalls.map((x, i) => html`<${Recall} key=${i} x=${x} />`)}</ul></section>`}
 		<section aria-labelledby="channels"><h2 id="channels">Your boxes</h2>
-			${f.channels.length ? html`<ul class="rows">${f.channels.map((c) => html`<${Channel} key=${channelOf(c)} c=${c} />`)}</ul>` : html`<${Empty} title="Your organization has no box yet."><p>${may('register-edges') ? html`<a href="#/box">Register some</a>` : 'An admin of the organization registers them.'}</p><//>`}
-			${f.moreChannels && html`<p class="note">And ${count(f.moreChannels)} more channels.</p>`}</section>
+			${f.channels.length ? html`<ul class="rows">${[...f.channels].sort((a, b) => worse(b) - worse(a)).map((c) => html`<${Channel} key=${channelOf(c)} c=${c} />`)}</ul>` : html`<${Empty} title="Your organization has no box yet."><p>${may('register-edges') ? html`<a href="#/box">Register some</a>` : 'An admin of the organization registers them.'}</p><//>`}
+			${f.moreChannels && html`<p class="note">And ${count(f.moreChannels)} channels with fewer boxes: <a href="#/box">all boxes</a></p>`}</section>
 		${may('list-factories') && html`<${Plants} />`}
 		<p><${Age} of=${{ at: f.asOf }} prefix="Counted" /></p>`} />`;
 }

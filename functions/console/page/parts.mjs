@@ -1,17 +1,23 @@
 // Small parts that several views show.
 import { html } from './html.mjs';
-import { call } from './api.mjs';
+import { call, query } from './api.mjs';
 import { state, changed, tell, may } from './state.mjs';
 import { Ago, length } from './format.mjs';
 
 /** A plant, with a link for those who may see it. */
 export const PlantLink = ({ id }) => may('get-factory') ? html`<a href=${`#/box/plant/${id}`}>${id}</a>` : id;
 
+/** The address of the list of boxes, filtered. */
+export const boxesIn = (filter) => `#/box/in/${encodeURIComponent(query(filter).slice(1))}`;
+
 /** How a rollout or a verdict stands: a shape and a word, and a colour for those who see it. */
 export function Chip({ kind, children }) {
 	const shape = { good: '●', act: '▲', hold: '❚❚', bad: '■', quiet: '○', wait: '◆' }[kind] ?? '○';
 	return html`<span class=${`chip ${kind}`}><span class="shape" aria-hidden="true">${shape}</span>${children}</span>`;
 }
+
+/** Who has marked a rollout's trouble as seen, and when. */
+export const Seen = ({ r }) => r.seen ? html`<p class="note">Seen by <bdi>${nameOf(r.seen.by)}</bdi>, <${Ago} at=${r.seen.at} /></p>` : null;
 
 /** The name of a rollout's channel. */
 export const channelOf = (r) => `${r.edgeType}/${r.channel}`;

@@ -3,7 +3,7 @@ import { html } from './html.mjs';
 import { read } from './sources.mjs';
 import { query } from './api.mjs';
 import { count, boxes, Moment, Said } from './format.mjs';
-import { More, Shown, nameOf } from './parts.mjs';
+import { More, Shown, boxesIn, nameOf } from './parts.mjs';
 
 const many = 0.05; // of a channel's boxes, from which on the page warns
 
@@ -15,7 +15,7 @@ export function Pin({ pin }) {
 
 function List({ edgeType, channel }) {
 	const s = read('/api/edges' + query({ edgeType, channel, pinned: 'true', limit: '20' }), 60);
-	return html`<${Shown} of=${s} lines=${2} then=${(page) => html`<ul class="plain">${page.items.map((b) => html`<li key=${b.edgeId}><a href=${`#/box/${encodeURIComponent(b.edgeId)}`}>${b.edgeId}</a> <span class="note">${b.pin.version} until <${Moment} at=${b.pin.until} />: <${Said}>${b.pin.reason}<//></span></li>`)}</ul>${page.next && html`<p class="note">And more: wavegate pins ${edgeType}/${channel}</p>`}`} />`;
+	return html`<${Shown} of=${s} lines=${2} then=${(page) => html`<ul class="plain">${page.items.map((b) => html`<li key=${b.edgeId}><a href=${`#/box/${encodeURIComponent(b.edgeId)}`}>${b.edgeId}</a> <span class="note">${b.pin.version} until <${Moment} at=${b.pin.until} />: <${Said}>${b.pin.reason}<//></span></li>`)}</ul>${page.next && html`<p><a href=${boxesIn({ pinned: 'true', edgeType, channel })}>All of them</a></p>`}`} />`;
 }
 
 /** How many boxes of a rollout's channel are pinned or held; of is all of its boxes. */

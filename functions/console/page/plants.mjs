@@ -6,7 +6,9 @@ import { may } from './state.mjs';
 import { organization } from './waiting.mjs';
 import { ask, Reason } from './dialog.mjs';
 import { boxes, count, some, moment, Moment, Said } from './format.mjs';
-import { Chip, PlantLink, Shown } from './parts.mjs';
+import { Chip, More, PlantLink, Shown, further } from './parts.mjs';
+
+const few = 20; // plants that are named at first
 
 const every = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 
@@ -70,15 +72,19 @@ export function Plant({ f }) {
 
 /** The plants of the person's organization. */
 export function Plants() {
-	const s = read('/api/factories' + query({ organizationId: organization(), limit: '50' }), 60);
-	return html`<${Shown} of=${s} lines=${2} then=${(page) => page.items.length > 0 && html`<section aria-labelledby="plants"><h2 id="plants">Your plants</h2>
-		<ul class="rows">${page.items.map((f) => html`<${Plant} key=${f.factoryId} f=${f} />`)}</ul></section>`} />`;
+	const path = '/api/factories' + query({ organizationId: organization(), limit: '50' });
+	return html`<${Shown} of=${read(path, 60)} lines=${2} then=${(page) => {
+		const { items, button } = further(path, page, (f) => f.factoryId, () => true);
+		return items.length > 0 && html`<section aria-labelledby="plants"><h2 id="plants">Your plants</h2>
+			<ul class="rows">${items.map((f) => html`<${Plant} key=${f.factoryId} f=${f} />`)}</ul>${button}</section>`;
+	}} />`;
 }
 
 /** The boxes of a rollout that wait until their plants take updates. */
 export function Waits({ w }) {
-	if (!w) return null;
+	const closed = w.closed ?? [];
+	const one = (p) => html`<li key=${p.factoryId}><${PlantLink} id=${p.factoryId} />: ${boxes(p.boxes)} <span class="note">${p.timeZone ?? ''} ${p.opensAt && html`until <${Moment} at=${p.opensAt} />`}</span></li>`;
 	return html`<section class="panel" aria-labelledby="waits"><h2 id="waits">Waiting for plants</h2>
 		<p>${boxes(w.window + w.pause)} in ${some(w.plants, 'plant', 'plants')}: ${count(w.window)} for a window, ${count(w.pause)} for the end of a pause.${w.opensAt && html` The next one opens <${Moment} at=${w.opensAt} />.`}</p>
-		<ul class="plain">${(w.closed ?? []).slice(0, 20).map((p) => html`<li key=${p.factoryId}><${PlantLink} id=${p.factoryId} />: ${boxes(p.boxes)} <span class="note">${p.timeZone ?? ''} ${p.opensAt && html`until <${Moment} at=${p.opensAt} />`}</span></li>`)}</ul></section>`;
+		<ul class="plain">${closed.slice(0, few).map(one)}</ul>${closed.length > few && html`<${More} id="waits" label=${`${count(closed.length - few)} more`}><ul class="plain">${closed.slice(few).map(one)}</ul><//>`}</section>`;
 }

@@ -71,11 +71,14 @@ function policyOf(form, was) {
 // a policy, and changes nothing.
 const nobody = '/api/ota/rollouts/00000000-0000-7000-8000-000000000000/policy';
 
+// asPercent words what the service says about a share as the form asks for it.
+const asPercent = (detail) => detail.replace(/a share from ([\d.]+) to ([\d.]+);.*/, (_, least, most) => `${percent(least)} to ${percent(most)} %`);
+
 async function faultsIn(policy) {
 	try {
 		await call('PUT', nobody, { body: policy });
 	} catch (e) {
-		if (e.status === 400) return faultsOf(e);
+		if (e.status === 400) return Object.fromEntries(Object.entries(faultsOf(e)).map(([place, detail]) => [place, asPercent(detail)]));
 		if (e.status !== 404) throw e;
 	}
 	return {};

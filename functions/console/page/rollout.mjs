@@ -2,25 +2,25 @@
 import { html } from './html.mjs';
 import { read } from './sources.mjs';
 import { at } from './api.mjs';
-import { may, mayAct } from './state.mjs';
+import { mayAct } from './state.mjs';
 import { count, Moment, Ago, Said } from './format.mjs';
-import { Chip, Empty, PlantLink, Shown, Loading, Age, Command, channelOf, nameOf, Later, More } from './parts.mjs';
+import { Chip, Empty, PlantLink, Shown, Loading, Age, Command, channelOf, further, nameOf, Later, More, Seen, Table } from './parts.mjs';
 import { Evidence } from './evidence.mjs';
 import { Stages, History } from './charts.mjs';
 import { Halted, HaltedBy } from './halted.mjs';
 import { Pins } from './pins.mjs';
-import { Waits } from './plants.mjs';
-import { next, halt, promote, complete, resume, goOn, giveBack, approve, total, bad, atStage } from './actions.mjs';
+import { next, halt, promote, complete, resume, goOn, giveBack, approve, mark, total, bad, atStage, held, steered } from './actions.mjs';
 
 const reasons = {
 	download: 'Download', checksum: 'Checksum', signature: 'Signature', space: 'No space', power: 'Power', incompatible: 'Incompatible',
 	install: 'Install', boot: 'Boot', health: 'Health', other: 'Other',
 };
 
-function Standing({ r }) {
-	if (r.status === 'active') return html`<p class="chips"><${Chip} kind="wait">Active at ${r.staged_percent} %<//>${r.guard === 'none' && html` <${Chip} kind="quiet">No guard<//>`}${r.stoppedFor && html` <${Chip} kind="bad">Tells no more boxes<//>`}${r.fast && html` <${Chip} kind="quiet">Fast<//>`}<span>for ${atStage(r)}</span></p>`;
+/** How a rollout stands. */
+export function Standing({ r }) {
+	if (r.status === 'active') return html`<p class="chips"><${Chip} kind="wait">Active at ${r.staged_percent} %<//>${r.guard === 'none' && html` <${Chip} kind="quiet">No guard<//>`}${r.stoppedFor && html` <${Chip} kind="bad">Held<//>`}${r.fast && html` <${Chip} kind="quiet">Fast<//>`}<span>for ${atStage(r)}</span></p>${r.stoppedFor && html`<p class="bad-text">${held(r)}</p>`}<${Seen} r=${r} />`;
 	if (r.status === 'halted') {
-		return html`<p class="chips"><${Chip} kind="bad">Halted at ${r.staged_percent} %<//><span><${HaltedBy} r=${r} /></span></p>`;
+		return html`<p class="chips"><${Chip} kind="bad">Halted at ${r.staged_percent} %<//><span><${HaltedBy} r=${r} /></span></p><${Seen} r=${r} />`;
 	}
 	return html`<p class="chips"><${Chip} kind="good">Completed at ${r.staged_percent} %<//><span><${Moment} at=${r.completedAt ?? r.updatedAt} /></span></p>`;
 }
@@ -36,47 +36,51 @@ function Actions({ r, p }) {
 				${stage ? html`<button type="button" class="button" onClick=${() => promote(r, p)}>Promote to ${stage} %…</button>` : html`<button type="button" class="button" onClick=${() => complete(r, p)}>Complete…</button>`}
 				${r.stoppedFor && html`<button type="button" class="button" onClick=${() => goOn(r, p)}>Go on…</button>`}
 				${r.stoppedFor && p?.guard?.organization && html`<button type="button" class="button" onClick=${() => goOn(r, p, p.guard.organization)}>Go on without ${p.guard.organization}…</button>`}
-				${needed && html`<button type="button" class="button" onClick=${() => approve(r, stage)}>Approve ${stage} %…</button>`}
-			</div>
+				${needed && !steered(r) && html`<button type="button" class="button" onClick=${() => approve(r, stage)}>Approve ${stage} %…</button>`}
+				${r.stoppedFor && !r.seen && html`<button type="button" class="button" onClick=${() => mark(r)}>Seen…</button>`}
+			</div>${needed && steered(r) && html`<p class="note">${stage} % needs the approval of somebody else than who started, promoted or set it up.</p>`}
 			<${More} id="commands" label="As commands"><${Command} text=${`wavegate halt ${name}`} /><${Command} text=${stage ? `wavegate promote ${name}` : `wavegate complete ${name}`} /><${Command} text=${`wavegate watch ${name}`} /><//>`;
 	}
-	if (r.status === 'halted' && !r.completedAt && r.endedBy !== 'publication' && !r.returnedAt) {
-		return html`<div class="buttons"><button type="button" class="button" onClick=${() => resume(r, p)}>Start again…</button>
-			<button type="button" class="button" onClick=${() => giveBack(r, p)}>Return to ${r.previousVersion}…</button></div>`;
-	}
-	return null;
+	if (r.status !== 'halted' || r.endedBy === 'publication') return null;
+	return html`<div class="buttons">${!r.completedAt && !r.returnedAt && html`<button type="button" class="button" onClick=${() => resume(r, p)}>Start again…</button>
+		<button type="button" class="button" onClick=${() => giveBack(r, p)}>Return to ${r.previousVersion}…</button>`}
+		${!r.seen && html`<button type="button" class="button" onClick=${() => mark(r)}>Seen…</button>`}</div>`;
 }
 
 // Silent names some of the silent boxes.
-function Silent({ s }) {
-	return html`<p>${s.boxes ? `Silent: about ${count(s.boxes)} of ${count(s.of)}` : `None of ${count(s.of)} is silent`}${s.edgeIds?.length > 0 && html`, ${s.edgeIds.slice(0, 5).map((id, i) => html`${i > 0 && ', '}<a href=${`#/box/${encodeURIComponent(id)}`}>${id}</a>`)}${s.edgeIds.length > 5 || s.boxes > s.edgeIds.length ? ' …' : ''}`}</p>`;
+function Silent({ r, s }) {
+	return html`<p>${s.boxes ? html`<a href=${`#/rollout/${r.id}/silent`}>Silent: ${s.sampled < s.of ? 'about ' : ''}${count(s.boxes)}</a> of ${count(s.of)}` : `None of ${count(s.of)} is silent`}${s.edgeIds?.length > 0 && html`, ${s.edgeIds.slice(0, 5).map((id, i) => html`${i > 0 && ', '}<a href=${`#/box/${encodeURIComponent(id)}`}>${id}</a>`)}${s.edgeIds.length > 5 || s.boxes > s.edgeIds.length ? ' …' : ''}`}</p>`;
 }
 
-function Reasons({ p }) {
+function Reasons({ r, p }) {
 	const sum = total(p);
 	const rows = [...Object.entries(p.failures).map(([code, n]) => [reasons[code] ?? code, n]), ...(sum.reverted ? [['Fell back', sum.reverted]] : [])].sort((a, b) => b[1] - a[1]);
-	if (!rows.length) return html`<p>No box failed or fell back.</p><${Silent} s=${p.silent} />`;
+	if (!rows.length) return html`<p>No box failed or fell back.</p><${Silent} r=${r} s=${p.silent} />`;
 	return html`<ul class="bars">${rows.map(([name, n]) => html`<li key=${name}><span>${name}</span><svg width="100%" height="10" aria-hidden="true"><rect class="bad" width=${`${n / rows[0][1] * 100}%`} height="10" rx="1" /></svg><strong>${count(n)}</strong></li>`)}</ul>
-		<${Silent} s=${p.silent} />`;
+		<${Silent} r=${r} s=${p.silent} />`;
 }
 
-const said = { failed: 'Boxes that failed', reverted: 'Boxes that fell back', installed: 'Boxes that have it', silent: 'Silent boxes' };
+/** The states in which the boxes of a rollout are listed. */
+export const said = { failed: 'Boxes that failed', reverted: 'Boxes that fell back', silent: 'Silent boxes', installed: 'Boxes that have it', offered: 'Boxes that were offered it', working: 'Boxes that install it', deferred: 'Boxes that put it off' };
 
 /** The boxes of a rollout in a state. */
-export function Boxes({ r, state }) {
-	const s = read(at`/api/ota/rollouts/${r.id}/edges` + `?state=${state}&limit=20`, 30);
-	return html`<${Shown} of=${s} lines=${2} then=${(page) => page.items.length ? html`<div class="wide" tabindex="0" role="region" aria-label=${said[state]}><table>
-		<caption>${said[state]}${page.next ? ', the first 20' : ''}</caption>
-		<thead><tr><th scope="col">Box</th><th scope="col">Factory</th><th scope="col">Reason</th><th scope="col">It said</th><th scope="col">${state === 'silent' ? 'Last seen' : 'Since'}</th></tr></thead>
-		<tbody>${page.items.map((b) => html`<tr key=${b.edgeId}><th scope="row"><a href=${`#/box/${encodeURIComponent(b.edgeId)}`}>${b.edgeId}</a></th><td>${b.factoryId ?? '–'}</td><td>${reasons[b.code] ?? b.code ?? '–'}</td><td><${Said}>${b.detail ?? '–'}<//></td><td><${Ago} at=${b.lastSeenAt ?? b.since} /></td></tr>`)}</tbody></table></div>` : null} />`;
+export function Boxes({ r, state, none = null }) {
+	const path = at`/api/ota/rollouts/${r.id}/edges` + `?state=${state}&limit=20`;
+	return html`<${Shown} of=${read(path, 30)} lines=${2} then=${(page) => {
+		const { items, next, button } = further(path, page, (b) => b.edgeId, (p) => p.items.length > 0);
+		return items.length ? html`<div class="wide" tabindex="0" role="region" aria-label=${said[state]}><table>
+			<caption>${said[state]}: ${count(items.length)}${next ? ' so far' : ''}</caption>
+			<thead><tr><th scope="col">Box</th><th scope="col">Factory</th><th scope="col">Reason</th><th scope="col">It said</th><th scope="col">${state === 'silent' ? 'Last seen' : 'Since'}</th></tr></thead>
+			<tbody>${items.map((b) => html`<tr key=${b.edgeId}><th scope="row"><a href=${`#/box/${encodeURIComponent(b.edgeId)}`}>${b.edgeId}</a></th><td>${b.factoryId ? html`<${PlantLink} id=${b.factoryId} />` : '–'}</td><td>${reasons[b.code] ?? b.code ?? '–'}</td><td><${Said}>${b.detail ?? '–'}<//></td><td><${Ago} at=${b.lastSeenAt ?? b.since} /></td></tr>`)}</tbody></table></div>${button}` : none;
+	}} />`;
 }
 
 function Plants({ r }) {
 	const s = read(at`/api/ota/rollouts/${r.id}/progress` + '?by=factory', 60);
+	const cells = (f) => [f.factoryId ? html`<${PlantLink} id=${f.factoryId} />` : 'No factory named', `${count(f.installed)} of ${count(f.expected)}`, html`<span class=${bad(f) ? 'bad-text' : ''}>${count(bad(f))}</span>`];
 	return html`<section class="panel" aria-labelledby="plants"><h2 id="plants">By factory</h2>
-		<${Shown} of=${s} lines=${2} none=${() => html`<p class="note">Not counted yet.</p>`} then=${({ factories = [], moreFactories = 0 }) => factories.length ? html`<table class="plain"><thead><tr><th scope="col">Factory</th><th scope="col">Installed</th><th scope="col">Bad</th></tr></thead>
-			<tbody>${factories.slice(0, 10).map((f) => html`<tr><th scope="row">${f.factoryId ? html`<${PlantLink} id=${f.factoryId} />` : 'No factory named'}</th><td>${count(f.installed)} of ${count(f.expected)}</td><td class=${bad(f) ? 'bad-text' : ''}>${count(bad(f))}</td></tr>`)}</tbody></table>
-			${factories.length > 10 && html`<p class="note">And ${count(factories.length - 10 + moreFactories)} more.</p>`}` : html`<p class="note">No box yet.</p>`} /></section>`;
+		<${Shown} of=${s} lines=${2} none=${() => html`<p class="note">Not counted yet.</p>`} then=${({ factories = [], moreFactories = 0 }) => factories.length ? html`<${Table} label="Factories" head=${['Factory', 'Installed', 'Bad']} rows=${factories.slice(0, 10).map(cells)} />
+			${factories.length > 10 && html`<${More} id=${`plants ${r.id}`} label=${`${count(factories.length - 10)} more`}><${Table} label="More factories" head=${['Factory', 'Installed', 'Bad']} rows=${factories.slice(10).map(cells)} />${moreFactories > 0 && html`<p class="note">And ${count(moreFactories)} with fewer bad boxes.</p>`}<//>`}` : html`<p class="note">No box yet.</p>`} /></section>`;
 }
 
 function People({ r }) {
@@ -92,9 +96,8 @@ function People({ r }) {
 	</dl>`;
 }
 
-/** The rollout of an id, or a list of rollouts if there is none. */
+/** The rollout of an id. */
 export function Rollout({ id }) {
-	if (!id) return html`<${Choice} />`;
 	const rollout = read(at`/api/ota/rollouts/${id}`, 10, true);
 	const progress = read(at`/api/ota/rollouts/${id}/progress`, 20, true);
 	const history = read(at`/api/ota/rollouts/${id}/progress/history` + '?limit=100', 60);
@@ -111,8 +114,8 @@ export function Rollout({ id }) {
 			</div>
 			<div class="column">
 				${r.status === 'halted' ? html`<${Halted} r=${r} p=${p} may=${mayAct()} />` : p?.guard?.reason === 'NOT_ACTIVE' ? null : p === undefined ? html`<section class="panel evidence" aria-labelledby="guard"><h2 id="guard">Guard</h2><${Loading} lines=${3} /></section>` : html`<${Evidence} guard=${p?.guard} policy=${r.terms?.policy} stages=${p?.stages} />`}
-				<section class="panel" aria-labelledby="reasons"><h2 id="reasons">Bad boxes</h2>${p ? html`<${Reasons} p=${p} />` : p === null ? html`<p class="note">Not counted yet.</p>` : html`<${Loading} lines=${2} />`}</section>
-				${p && html`<${Waits} w=${p.waiting} />`}
+				<section class="panel" aria-labelledby="reasons"><h2 id="reasons">Bad boxes</h2>${p ? html`<${Reasons} r=${r} p=${p} />` : p === null ? html`<p class="note">Not counted yet.</p>` : html`<${Loading} lines=${2} />`}</section>
+				${p?.waiting && html`<${Later} name="Waits" load=${() => import('./plants.mjs')} w=${p.waiting} />`}
 				${p && html`<${Pins} r=${r} p=${p} of=${p.stages.reduce((n, s) => n + s.expected, 0)} />`}
 				<section class="panel" aria-labelledby="people"><h2 id="people">Who</h2><${People} r=${r} /></section>
 			</div>
@@ -121,11 +124,4 @@ export function Rollout({ id }) {
 			${total(p).failed > 0 && html`<${Boxes} r=${r} state="failed" />`}${total(p).reverted > 0 && html`<${Boxes} r=${r} state="reverted" />`}${p.silent.boxes > 0 && html`<${Boxes} r=${r} state="silent" />`}
 			${total(p).installed > 0 && html`<${More} id="installed" label="Boxes that have it"><${Boxes} r=${r} state="installed" /><//>`}</section>`}
 		<p><${Age} of=${p ? { at: p.asOf } : progress} prefix="Counted" /> <a href=${`#/log/rollout/${r.id}`}>Log of this rollout</a></p>`} />`;
-}
-
-function Choice() {
-	const list = read('/api/ota/rollouts?limit=20', 10);
-	return html`<header class="title"><h1>Rollouts</h1>${may('start-rollout') && html`<div class="act"><a class="button" href="#/rollout/new">Publish or start…</a></div>`}</header><${Shown} of=${list} lines=${5} then=${(page) => page.items.length ? html`<ul class="rows">${page.items.map((r) => html`<li class="row" key=${r.id}>
-		<div class="row-name"><h2><a href=${`#/rollout/${r.id}`}>${channelOf(r)}</a></h2><p>${r.previousVersion} → <strong>${r.targetVersion}</strong></p></div><div class="row-state"><${Standing} r=${r} /></div></li>`)}</ul>`
-		: html`<${Empty} title="There has been no rollout yet."><p>${may('start-rollout') ? html`<a href="#/rollout/new">Publish a version and start one</a>` : 'A platform owner starts one.'}</p><//>`} />`;
 }

@@ -6,8 +6,10 @@ import { state, changed, mayAct } from './state.mjs';
 import { ask, Reason } from './dialog.mjs';
 import { Moment, Said, count, moment } from './format.mjs';
 import { Chip, More, Shown, channelOf, nameOf } from './parts.mjs';
-import { next, approve } from './actions.mjs';
+import { next, approve, steered } from './actions.mjs';
 import { Meaning } from './policy.mjs';
+
+const few = 10; // approvals and policies that are shown at first
 
 const inHours = (h) => new Date(Date.now() + h * 3600_000).toISOString();
 
@@ -52,14 +54,15 @@ function Approvals({ list }) {
 		const needs = stage && r.terms?.policy.approvals.before?.includes(stage);
 		return needs ? [{ r, stage, given: r.terms.approvals?.find((a) => a.stage === stage) }] : [];
 	});
-	const mine = (r) => [r.startedBy, r.promotedBy, r.terms.by].some((p) => p?.userId === state.person?.id);
-	return html`${waiting.length ? html`<ul class="rows inner">${waiting.map(({ r, stage, given }) => html`<li class="row" key=${r.id}>
+	const row = ({ r, stage, given }) => html`<li class="row" key=${r.id}>
 			<div class="row-name"><h3><a href=${`#/rollout/${r.id}`}>${channelOf(r)}</a></h3><p>${r.targetVersion} to ${stage} %</p></div>
-			<div class="row-state">${given ? html`<p><${Chip} kind="good">Approved<//> by <${Said}>${nameOf(given.by)}<//></p>` : html`<p><${Chip} kind="wait">Waits for a second person<//></p>${mine(r) && html`<p class="note">You started, promoted or set it up, so somebody else must approve.</p>`}`}</div>
-			${!given && mayAct() && html`<div class="row-act"><button type="button" class="button" onClick=${() => approve(r, stage)}>Approve ${stage} %…</button></div>`}</li>`)}</ul>` : html`<p>No rollout waits for an approval.</p>`}`;
+			<div class="row-state">${given ? html`<p><${Chip} kind="good">Approved<//> by <${Said}>${nameOf(given.by)}<//></p>` : html`<p><${Chip} kind="wait">Waits for a second person<//></p>${steered(r) && html`<p class="note">You started, promoted or set it up, so somebody else must approve.</p>`}`}</div>
+			${!given && mayAct() && !steered(r) && html`<div class="row-act"><button type="button" class="button" onClick=${() => approve(r, stage)}>Approve ${stage} %…</button></div>`}</li>`;
+	return waiting.length ? html`<ul class="rows inner">${waiting.slice(0, few).map(row)}</ul>${waiting.length > few && html`<${More} id="approvals" label=${`${count(waiting.length - few)} more approvals`}><ul class="rows inner">${waiting.slice(few).map(row)}</ul><//>`}` : html`<p>No rollout waits for an approval.</p>`;
 }
 
 function Policies({ list }) {
+	if (list.length > few) return html`<${Policies} list=${list.slice(0, few)} /><${More} id="policies" label=${`${count(list.length - few)} more policies`}>${list.slice(few).map((r) => html`<p><a href=${`#/rollout/${r.id}/policy`}>${channelOf(r)}</a></p>`)}<p><a href="#/rollout/in/status=active">All active rollouts</a></p><//>`;
 	return list.length ? list.map((r) => html`<h3><a href=${`#/rollout/${r.id}/policy`}>${channelOf(r)}</a></h3>${r.terms ? html`<${More} id=${`policy of ${r.id}`} label=${r.terms.policy.mode === 'act' ? r.terms.policy.promote.auto ? 'The guard halts and promotes' : 'The guard halts, people promote' : 'The guard only advises'}><${Meaning} policy=${r.terms.policy} /><//>` : html`<p>No guard</p>`}`) : html`<p>No rollout is active.</p>`;
 }
 
@@ -116,7 +119,7 @@ function takeBack({ kind, id }, v) {
 
 export function Rules() {
 	const active = read('/api/ota/rollouts?status=active&limit=100', 20, true);
-	const shown = (Part, title) => html`<section class="panel" aria-labelledby=${title}><h2 id=${title}>${title}</h2><${Shown} of=${active} lines=${2} then=${(page) => html`<${Part} list=${page.items} />`} /></section>`;
+	const shown = (Part, title) => html`<section class="panel" aria-labelledby=${title}><h2 id=${title}>${title}</h2><${Shown} of=${active} lines=${2} then=${(page) => html`<${Part} list=${page.items} />${page.next && html`<p class="note">Of the ${count(page.items.length)} rollouts that started last.</p>`}`} /></section>`;
 	return html`<h1>Rules</h1><div class="columns even">
 		<div class="column"><${Freeze} />${shown(Approvals, 'Approvals')}</div>
 		<div class="column"><${Limits} />${shown(Policies, 'Policies')}</div></div>`;

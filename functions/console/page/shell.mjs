@@ -14,13 +14,13 @@ import { may, mayAct } from './state.mjs';
  * Each view, and its operations. A person who may call one of them has the view.
  * @type {[string, string, string[]][]}
  */
-const all = [
+export const everything = [
 	['now', 'Now', ['get-overview', 'get-organization-fleet']], ['rollout', 'Rollouts', ['list-rollouts']], ['box', 'Boxes', ['get-edge', 'list-edge-enrolments']],
 	['methods', 'Methods', ['list-production-methods']], ['log', 'Log', ['list-audit-events', 'list-factory-audit-events']], ['rules', 'Rules', ['get-freeze']],
 ];
 
 /** The views that the signed-in person may see. Before the sign-in, all views. */
-export const views = () => all.filter(([, , operations]) => !state.person || operations.some(may));
+export const views = () => everything.filter(([, , operations]) => !state.person || operations.some(may));
 
 /** Whether a halt would succeed, and what would prevent it, before there is an emergency. People who cannot halt see whether the service answers. */
 export function readiness() {

@@ -120,7 +120,7 @@ async function fetchOne(s) {
 		s.at = Date.now();
 		s.error = null;
 	} catch (e) {
-		if (e instanceof Refusal && e.status === 404) {
+		if (e instanceof Refusal && (e.status === 404 || e.status === 400 && !s.path.includes('?'))) { // no such id, or none at all
 			Object.assign(s, { value: null, tag: '', at: Date.now(), error: null });
 		} else {
 			s.error = e;

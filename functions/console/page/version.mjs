@@ -3,7 +3,7 @@ import { html } from './html.mjs';
 import { read } from './sources.mjs';
 import { state, changed, may } from './state.mjs';
 import { Ago, Moment, Said } from './format.mjs';
-import { Chip, Empty, More, Shown, Table } from './parts.mjs';
+import { Chip, Empty, More, Shown, Table, further } from './parts.mjs';
 import { Content, valueText } from './content.mjs';
 import { Left, Status, pathOf, viewOf } from './methods.mjs';
 import { moves, orderText } from './moves.mjs';
@@ -45,15 +45,19 @@ function Word({ m, withdrawn }) {
 }
 
 function Machines({ path, v }) {
-	const s = read(`${path}/machines?limit=100`, 20, true);
+	const list = `${path}/machines?limit=100`;
+	const s = read(list, 20, true);
 	const withdrawn = v.status === 'withdrawn';
 	return html`<section class="panel" aria-labelledby="machines"><h2 id="machines">${withdrawn ? 'What is left of the recall' : 'Machines that have it or may have it'}</h2>
-		<${Shown} of=${s} lines=${2} then=${(page) => html`${withdrawn && html`<p>Orders under way ${orderText(v.orders)}.</p><${Left} page=${page} />`}
+		<${Shown} of=${s} lines=${2} then=${(first) => {
+			const { button, ...page } = further(list, first, (m) => m.machine, () => true);
+			return html`${withdrawn && html`<p>Orders under way ${orderText(v.orders)}.</p><${Left} page=${page} />`}
 			${page.items.length ? html`<${Table} label="Machines" head=${['Machine', 'Last word', 'Since', 'Last heard from']} rows=${[...page.items].sort((a, b) => Number(a.clear) - Number(b.clear)).map((m) => [
 				html`${m.machine} <span class="note"><${Said}>${m.name}<//></span>`,
 				html`<${Word} m=${m} withdrawn=${withdrawn} />`,
-				said(m).since ? html`<${Ago} at=${said(m).since} />` : '–', m.lastHeardAt ? html`<${Ago} at=${m.lastHeardAt} />` : 'unknown'])} />${page.next && html`<p class="note">The first ${page.items.length}.</p>`}`
-			: !withdrawn && html`<p>No machine has it or may have it.</p>`}`} /></section>`;
+				said(m).since ? html`<${Ago} at=${said(m).since} />` : '–', m.lastHeardAt ? html`<${Ago} at=${m.lastHeardAt} />` : 'unknown'])} />${button}`
+			: !withdrawn && html`<p>No machine has it or may have it.</p>`}`;
+		}} /></section>`;
 }
 
 /** A version, by its number. */

@@ -1,7 +1,7 @@
 // An operator's work on the page, with a small fleet in the middle of a failing rollout. The last tests change it.
 import { readFile } from 'node:fs/promises';
 import { expect } from '@playwright/test';
-import { logIn, looksWell, press, rollout, says, show, signIn, test } from './page.mjs';
+import { fact, logIn, looksWell, press, rollout, says, show, signIn, test } from './page.mjs';
 import { as, poll, service } from './world.mjs';
 
 const online = (page) => page.evaluate(() => window.dispatchEvent(new Event('online'))); // makes the page look immediately
@@ -40,7 +40,8 @@ test('the numbers are those of the service', async ({ page, scene }) => {
 	const row = page.locator('.row', { hasText: 'gateway-x/stable' });
 	await expect(row.locator('.row-count')).toHaveText(new RegExp(`^${sum('installed')} of ${sum('expected')} installed■ ${bad} badcounted \\d+\\s(s|min) ago$`));
 	await showRollout(page, scene);
-	await expect(page.locator('.evidence div:has(> dt:text-is("Bad")) dd')).toHaveText(`${guard.halting.bad} of ${guard.halting.boxes} offered${guard.halting.percent ? ` at stage ${guard.halting.percent} %` : ''}`);
+	const { halting, stage } = guard;
+	await expect(page.locator('.evidence div:has(> dt:text-is("Bad")) dd')).toHaveText(halting.bad ? `${halting.bad} of ${halting.boxes} offered${halting.percent ? ` at stage ${halting.percent} %${halting.percent === stage ? '' : ', the closest to a halt'}` : ''}` : 'None');
 	await expect(page.locator('[aria-labelledby=which] tbody tr')).toHaveCount(bad);
 });
 
@@ -57,9 +58,9 @@ test('rollouts with trouble come first, and only they have a prominent halt', as
 	await signIn(page);
 	await says(page, 'Other channels');
 	const sorted = (await as('otto', 'GET', '/api/ota/overview')).value.items;
-	await expect(page.locator('.row:not(.quiet):not(.ended) h3')).toHaveText(sorted.map((x) => `${x.rollout.edgeType}/${x.rollout.channel}`));
+	await expect(page.locator('.row:not(.quiet):not(.ended):not(.about) h3')).toHaveText(sorted.map((x) => `${x.rollout.edgeType}/${x.rollout.channel}`));
 	for (const { trouble, rollout: r } of sorted) {
-		const prominent = ['halting', 'bad', 'near', 'stale'].includes(trouble);
+		const prominent = ['halting', 'bad', 'held', 'near', 'stale'].includes(trouble);
 		const halt = page.getByRole('button', { name: `Halt ${r.edgeType}/${r.channel}` });
 		await (prominent ? expect(halt).toHaveClass(/halt/) : expect(halt).not.toHaveClass(/halt/));
 	}
@@ -77,15 +78,16 @@ test('200 rollouts are read with one call, turned page by page, narrowed by name
 			const old = i === 0;
 			return { ...x, trouble: old ? 'stale' : 'none', ageSeconds: old ? 900 : 20, rollout: { ...x.rollout, id: x.rollout.id.slice(0, -3) + String(i).padStart(3, '0'), edgeType: `line-${i}` } };
 		}).filter((x) => !q.get('edgeType') || x.rollout.edgeType === q.get('edgeType'));
-		route.fulfill({ json: { ...one, active: all.length, troubles: { stale: 1, none: all.length - 1 }, items: all.slice(skip, skip + limit), limit, skip } });
+		route.fulfill({ json: { ...one, active: all.length, troubles: { stale: 1, none: all.length - 1 }, dark: [], items: all.slice(skip, skip + limit), limit, skip } });
 	});
 	await signIn(page);
-	const rows = page.locator('.row:not(.quiet):not(.ended)');
+	const rows = page.locator('.row:not(.quiet):not(.ended):not(.about)');
 	await expect(rows).toHaveCount(50);
 	await expect(rows.first()).toContainText('Not counted for 15 min');
 	await expect(rows.first().getByRole('button')).toHaveClass(/halt/);
 	await expect(rows.nth(1).getByRole('button')).not.toHaveClass(/halt/);
-	await says(page, '200, 1 to look at');
+	await expect(fact(page, 'Active rollouts')).toHaveText('200');
+	await expect(fact(page, 'To look at')).toHaveText('■1');
 	await says(page, '1 to 50 of 200');
 	await press(page, 'Next rollouts');
 	await expect(rows.first()).toContainText('line-50/');

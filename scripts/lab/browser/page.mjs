@@ -29,6 +29,8 @@ export const views = (scene) => [
 	['version', `#/methods/${scene.method}/2`, 'What it changes'],
 	['release', '#/rollout/new/gateway-x/stable', 'about'],
 	['policy', rollout(scene.failing) + '/policy', 'What it means'],
+	['rollouts', '#/rollout', 'rollouts in all'],
+	['bad', rollout(scene.failing) + '/bad', 'Boxes that failed:'],
 	['log', '#/log', 'promoted'],
 	['rules', '#/rules', 'Yours, in calls a minute'],
 ];
@@ -46,6 +48,9 @@ export async function show(page, hash, text) {
 	await expect(page.locator('.loading')).toHaveCount(0);
 	await expect(page.locator('main')).not.toContainText('Reading');
 }
+
+/** The value of a fact by its name. */
+export const fact = (page, name) => page.locator(`.facts div:has(> dt:text-is("${name}")) dd`);
 
 /** Clicks the button with a name. */
 export const press = (page, name) => page.getByRole('button', { name, exact: true }).click();

@@ -1,7 +1,7 @@
 // People's work on the parts of the operator's page that load later: methods, new boxes, releases, policies, the
 // freeze and the log. Each test changes its own things.
 import { expect } from '@playwright/test';
-import { looksWell, press, rollout, says, show, signIn, test } from './page.mjs';
+import { fact, looksWell, press, rollout, says, show, signIn, test } from './page.mjs';
 import { as, engineer, publish, register } from './world.mjs';
 
 const field = (page, name) => page.getByLabel(name, { exact: true });
@@ -328,7 +328,7 @@ test('rollouts that are being halted, or are bad at 100 %, are marked', async ({
 		const halt = row(name).getByRole('button');
 		await (prominent ? expect(halt).toHaveClass(/halt/) : expect(halt).not.toHaveClass(/halt/));
 	}
-	await says(page, '4, 4 to look at');
+	await expect(fact(page, 'Active rollouts')).toHaveText('4');
 	await looksWell(page, 'halting and bad');
 	await page.emulateMedia({ colorScheme: 'dark' });
 	await page.setViewportSize({ width: 320, height: 900 });

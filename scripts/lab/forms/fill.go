@@ -290,7 +290,7 @@ func (w *world) hasty() {
 		w.do(created, "olga", "PUT /api/edges/"+id, onChannel("hasty", "stable", `,"factoryId":"munich-1","group":"press 4"`))
 	}
 	w.start("hasty", "hasty", "stable", "1.1.0", `,"urgent":true,"reason":"a hole"`)
-	w.move("olga", "hasty", `{"status":"halted","return":true,"urgent":true,"reason":"worse"}`)
+	w.move("olga", "hasty", `{"status":"halted","return":true,"urgent":true,"reason":"worse"}`, `{"seen":true}`)
 	w.do(created, "olga", channel+"hasty2/stable", released("1.0.0", ""))
 	w.do(created, "olga", channel+"hasty2/canary", released("1.1.0", `,"deadline":"P9D"`))
 	w.start("hasty2", "hasty2", "stable", "1.1.0", "")

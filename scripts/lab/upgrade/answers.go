@@ -25,8 +25,8 @@ var passes = []string{
 }
 
 // newer are members that the release which an upgrade begins with does not show.
-var newer = []string{"aside", "attributes", "classTerms", "covers", "culprit", "deadline", "decisions", "documents", "door", "fast", "few", "group", "health", "hold", "onHalt", "opensAt", "order", "ordinal",
-	"park", "pin", "recalled", "recordSha256", "requires", "restless", "returned", "returnedAt", "returning", "said", "saidAttributes", "surveys", "towards", "updates", "urgent", "waiting",
+var newer = []string{"aside", "attributes", "classTerms", "covers", "culprit", "dark", "deadline", "decisions", "documents", "door", "fast", "few", "group", "halted", "health", "hold", "onHalt", "opensAt", "order", "ordinal",
+	"park", "pin", "recalled", "recalls", "recordSha256", "requires", "restless", "returned", "returnedAt", "returning", "said", "saidAttributes", "seen", "surveys", "towards", "updates", "urgent", "waiting",
 	"waits", "withoutBox", "work"}
 
 // soaked is how long a stage has soaked, in the guard's sentences.

@@ -126,6 +126,7 @@ func TestEveryOperationForPeople_HasACommand(t *testing.T) {
 		{by: olga, operation: "put-rollout-policy", line: "policy set gateway-x/stable {policy} --yes"},
 		{by: vera, operation: "approve-rollout-stage", line: "approve gateway-x/stable --yes"},
 		{by: olga, operation: "update-rollout", line: "halt gateway-x/stable"},
+		{by: olga, operation: "update-rollout", line: "seen gateway-x/stable --yes"},
 		{by: olga, operation: "list-audit-events", line: "log"},
 		{by: anna, operation: "get-organization-fleet", line: "status"},
 		{by: anna, operation: "get-organization-rollout", line: "status gateway-x/stable"},

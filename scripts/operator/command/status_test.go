@@ -94,10 +94,15 @@ func TestStatus_OfAll_HasTrouble_First_AndSaysWhatIsLeftOut(t *testing.T) {
 	if d.does("status", "--json").is(run.Done).into(&all); all.Active != 1 || len(all.Items) != 6 || all.More {
 		t.Fatalf("it is %+v", all)
 	}
-	if first, second := all.Items[0], all.Items[1]; first.Rollout.ID != d.rollout() ||
-		first.Channel.Channel != "stable" || first.Trouble == "" ||
-		second.Rollout.Status != "halted" || second.Channel.EdgeType != "b" {
+	first, second := all.Items[0], all.Items[1]
+	if first.Rollout.Status != "halted" || first.Channel.EdgeType != "b" || first.Trouble != "halted" ||
+		second.Rollout.ID != d.rollout() || second.Channel.Channel != "stable" || second.Trouble == "" {
 		t.Errorf("it begins with %+v, %+v", first, second)
+	}
+	d.does("seen", "b/stable", "--yes").is(run.Done).says("is marked as seen")
+	d.does("status").is(run.Done).says("halted by olga: wrong build; seen by olga").not("! halted")
+	if d.does("status", "--json").is(run.Done).into(&all); !slices.ContainsFunc(all.Items, func(w whole) bool { return w.Trouble == "seen" && w.Channel.EdgeType == "b" }) {
+		t.Errorf("then it is %+v", all)
 	}
 }
 

@@ -1,6 +1,7 @@
 package rollouts
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -190,6 +192,20 @@ func hasten(r *run.Run) *cobra.Command {
 	})
 }
 
+func seen(r *run.Run) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "seen CHANNEL", Short: "Mark a halted or held rollout as seen", Example: "wavegate seen gateway-x/stable --reason 'the vendor is on it'",
+		Long: "Marks that people know why the latest rollout of a channel was halted, or tells no more boxes. It then no longer counts " +
+			"as trouble, for anybody, until that changes.",
+	}
+	return moves(r, cmd, false, latest, func(_ context.Context, _ *run.Call, name string, v view) (run.Step, error) {
+		return run.Step{
+			Question: fmt.Sprintf("%s: mark the rollout of %s as seen, for everybody?", name, v.rollout.TargetVersion),
+			Request:  api.Request{Body: map[string]any{"seen": true}}, Done: fmt.Sprintf("the rollout of %s on %s is marked as seen", v.rollout.TargetVersion, name),
+		}, nil
+	})
+}
+
 // giveBack is the command for a return.
 func giveBack(r *run.Run) *cobra.Command {
 	cmd := &cobra.Command{
@@ -223,4 +239,32 @@ func giveBack(r *run.Run) *cobra.Command {
 			Done:    fmt.Sprintf("boxes of %s that run %s get %s again", name, r.TargetVersion, v.channel.CurrentVersion),
 		}, nil
 	})
+}
+
+// ofHalted makes the standing of a halted rollout of an overview.
+func ofHalted(ctx context.Context, c *run.Call, text []byte) (s standing, err error) {
+	var row census.Row
+	if err := errors.Join(json.Unmarshal(text, &s), json.Unmarshal(text, &row)); err != nil {
+		return s, &api.Unknown{Cause: err}
+	}
+	r := row.Rollout
+	v := view{rollout: r}
+	if err := v.ends(ctx, c); err != nil {
+		return s, err
+	}
+	s.name, s.version, s.installed, s.guard = idOf(r), r.PreviousVersion+" → "+r.TargetVersion, "-", "-"
+	s.stage, s.since = fmt.Sprintf("%d %%", r.StagedPercent), clock(*cmp.Or(r.EndedAt, &r.UpdatedAt))
+	s.health = "halted" + byWhat(r)
+	if v.ending != nil {
+		s.health = "halted by " + v.ending.by
+		if why, _, _ := strings.Cut(v.ending.why, ";"); why != "" {
+			s.health += ": " + strings.TrimSuffix(why, ".")
+		}
+	}
+	if r.Marked() {
+		s.health += "; seen by " + r.Seen.By.UserID
+	} else {
+		s.health = "! " + s.health
+	}
+	return s, nil
 }

@@ -32,7 +32,7 @@ func Bring(r *run.Run) []*cobra.Command {
 
 // Stop are the commands that stop that.
 func Stop(r *run.Run) []*cobra.Command {
-	return []*cobra.Command{halt(r), giveBack(r), hasten(r), resume(r), freezes(r), unfreeze(r)}
+	return []*cobra.Command{halt(r), giveBack(r), hasten(r), resume(r), seen(r), freezes(r), unfreeze(r)}
 }
 
 // reasons are the options with texts for the audit trail.

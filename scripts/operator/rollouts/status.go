@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,7 +25,7 @@ import (
 func status(r *run.Run) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "status [CHANNEL]", Short: "Show all that is going on, or a channel's last rollout",
-		Long: "Shows the active rollouts, those with trouble first, then those that were halted in the last 24 hours and the channels " +
+		Long: "Shows the active rollouts, those with trouble first, the halted ones that nothing has followed, and the channels " +
 			"without a rollout. With a channel, it shows the channel's last rollout: its stage, its boxes and the guard's verdict. " +
 			"If it has ended, it shows who or what ended it, why, and what you can do next. People of an organization see the boxes " +
 			"of their organization, and what rollouts do with them.",
@@ -219,18 +220,14 @@ func allOf(ctx context.Context, c *run.Call) (n now, err error) {
 		return n, err
 	}
 	c.Saw(channels...)
-	documents, known := map[string]json.RawMessage{}, map[string]release.View{}
+	documents := map[string]json.RawMessage{}
 	for i, one := range channels {
-		documents[one.ID()], known[one.ID()] = list.Items[i], one
+		documents[one.ID()] = list.Items[i]
 	}
 	if n, err = rollingOut(ctx, c); err != nil {
 		return n, err
 	}
-	halted, err := justHalted(ctx, c, known)
-	if err != nil {
-		return n, err
-	}
-	n.Items = append(n.Items, halted...)
+	slices.SortStableFunc(n.Items, func(a, b standing) int { return worst(a) - worst(b) })
 	shown := map[string]bool{}
 	for i, one := range n.Items {
 		n.Items[i].Channel, shown[one.name] = documents[one.name], true
@@ -245,13 +242,17 @@ func allOf(ctx context.Context, c *run.Call) (n now, err error) {
 	return n, nil
 }
 
-// rollingOut reads the active rollouts, in the order of the service.
+// worst is the place of a standing's trouble: the worst comes first.
+func worst(s standing) int { return slices.Index(census.Troubles, census.Trouble(s.Trouble)) }
+
+// rollingOut reads the active rollouts, in the order of the service, and then the halted ones.
 func rollingOut(ctx context.Context, c *run.Call) (n now, err error) {
 	n.Items = []standing{}
 	for {
 		page, _, err := api.Get[struct {
 			now
-			Items []json.RawMessage `json:"items"`
+			Items  []json.RawMessage `json:"items"`
+			Halted []json.RawMessage `json:"halted"`
 		}](ctx, c, "/api/ota/overview", run.Query("limit", "100", "skip", strconv.Itoa(len(n.Items))))
 		if err != nil {
 			return n, err
@@ -264,9 +265,17 @@ func rollingOut(ctx context.Context, c *run.Call) (n now, err error) {
 			}
 			n.Items = append(n.Items, s)
 		}
-		if len(page.Items) == 0 || len(n.Items) >= page.Active {
-			return n, nil
+		if len(page.Items) > 0 && len(n.Items) < page.Active {
+			continue
 		}
+		for _, text := range page.Halted {
+			s, err := ofHalted(ctx, c, text)
+			if err != nil {
+				return n, err
+			}
+			n.Items = append(n.Items, s)
+		}
+		return n, nil
 	}
 }
 
@@ -308,6 +317,8 @@ func (v view) health(trouble census.Trouble, age time.Duration) string {
 		return "! bad only for " + g.Organization
 	case trouble == census.Bad:
 		return "! going bad, and all boxes get it"
+	case trouble == census.Held:
+		return "! tells no more boxes: " + string(v.rollout.StoppedFor)
 	case trouble == census.Near && g != nil:
 		return "! " + distance(g)
 	case trouble == census.Stale && v.progress == nil:
@@ -316,6 +327,8 @@ func (v view) health(trouble census.Trouble, age time.Duration) string {
 		return "! not counted for " + terminal.Length(age)
 	case trouble == census.Stuck:
 		return "! too few boxes take it"
+	case trouble == census.Seen:
+		return "tells no more boxes; seen by " + v.rollout.Seen.By.UserID
 	case trouble == census.Waiting && g != nil && g.Reason == guard.ApprovalRequired:
 		return fmt.Sprintf("waits for the approval of %d %%", next)
 	case trouble == census.Waiting:
@@ -354,45 +367,4 @@ func distance(g *census.Judgement) string {
 		return ""
 	}
 	return count(number) + " more " + what + terminal.Noun(number, " box", " boxes") + " would halt it"
-}
-
-// recently is how long a halt is shown.
-const recently = 24 * time.Hour
-
-// justHalted reads the rollouts that were halted in the last 24 hours, on channels that have not changed since.
-func justHalted(ctx context.Context, c *run.Call, channels map[string]release.View) ([]standing, error) {
-	list, err := c.List(ctx, "/api/ota/rollouts", run.Query("status", string(rollout.Halted)), 100)
-	if err != nil {
-		return nil, err
-	}
-	rollouts, err := api.Items[rollout.Rollout](list)
-	if err != nil {
-		return nil, err
-	}
-	var halted []standing
-	seen := map[string]bool{}
-	for i, r := range rollouts {
-		name := idOf(r)
-		channel := channels[name]
-		if seen[name] || channel.ActiveRollout != nil || r.EndedAt == nil || publishedSince(channel, r) || time.Since(*r.EndedAt) > recently {
-			continue
-		}
-		seen[name] = true
-		v := view{rollout: r}
-		if err := v.ends(ctx, c); err != nil {
-			return nil, err
-		}
-		health := "! halted" + byWhat(r)
-		if v.ending != nil {
-			health = "! halted by " + v.ending.by
-			if why, _, _ := strings.Cut(v.ending.why, ";"); why != "" {
-				health += ": " + strings.TrimSuffix(why, ".")
-			}
-		}
-		halted = append(halted, standing{
-			Rollout: list.Items[i], name: name, version: r.PreviousVersion + " → " + r.TargetVersion,
-			stage: fmt.Sprintf("%d %%", r.StagedPercent), since: clock(*r.EndedAt), installed: "-", guard: "-", health: health,
-		})
-	}
-	return halted, nil
 }

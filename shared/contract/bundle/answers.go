@@ -39,11 +39,17 @@ var answers = map[string]any{
 	"EnrolmentDetails": enrolment.Details{},
 	"Freeze":           freeze.Freeze{},
 	"PolicyInForce":    guard.Policy{},
-	"Overview":         census.Overview{},
-	"Progress":         census.Progress{},
-	"Moment":           census.Snapshot{},
-	"RolloutBox":       census.Box{},
-	"Fleet":            census.Fleet{},
+	"Overview": struct {
+		census.Overview
+		Recalls []method.Pending `json:"recalls,omitempty"`
+	}{},
+	"Progress":   census.Progress{},
+	"Moment":     census.Snapshot{},
+	"RolloutBox": census.Box{},
+	"Fleet": struct {
+		census.Fleet
+		Recalls []method.Pending `json:"recalls,omitempty"`
+	}{},
 	"OwnRollout":       census.OwnRollout{},
 	"ChannelProgress":  census.ChannelVersions{},
 	"Why":              census.Why{},

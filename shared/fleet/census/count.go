@@ -186,9 +186,14 @@ func (s *Store) look(ctx context.Context, r rollout.Rollout, known *Progress, be
 	}, c, hour, nil
 }
 
-// silentAfter is how long ago a silent box of a rollout was last seen.
+// silentAfter is how long ago a silent box of a rollout was last seen: no longer than the guard waits, so that boxes for
+// which it halts are silent.
 func (s *Store) silentAfter(r rollout.Rollout, now time.Time) time.Duration {
-	return report.SilentAfter(s.settings.interval(r, now))
+	after := report.SilentAfter(s.settings.interval(r, now))
+	if r.Terms == nil {
+		return after
+	}
+	return min(after, s.settings.paced(r).Terms.Policy.Guard.SilentAfter.Length())
 }
 
 // forSightings is the time that a count has to look up when boxes were last seen.

@@ -9,6 +9,7 @@ import (
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 )
 
@@ -25,10 +26,10 @@ func TestGuard_Silence_IsJudgedByTheBoxesThatAreNotReached(t *testing.T) {
 			g.now = g.now.Add(time.Second)
 			g.poll("1.0.0", g.boxes...)
 			g.poll("2.0.0", g.reached()...)
-			alive := slices.Clone(g.boxes)
+			alive, gone := slices.Clone(g.boxes), []string{}
 			for i, id := range g.reached() {
 				if i%2 == 0 {
-					alive = slices.DeleteFunc(alive, func(other string) bool { return other == id })
+					alive, gone = slices.DeleteFunc(alive, func(other string) bool { return other == id }), append(gone, id)
 				}
 			}
 			if c.othersToo {
@@ -51,6 +52,16 @@ func TestGuard_Silence_IsJudgedByTheBoxesThatAreNotReached(t *testing.T) {
 			if r := g.rollout(); r.Status != c.want || v.Treated.Boxes == 0 || v.Control.Boxes != len(g.boxes)-len(g.reached()) {
 				t.Errorf("the rollout is %s: %s (treated %+v, control %+v)", r.Status, v.Sentence, v.Treated, v.Control)
 			}
+			search, err := g.progress.Search(g.ctx, owner, g.id, "silent") // a halt can be followed up
+			expect.OK(t, err)
+			page, err := search.Page(g.ctx, "", 100)
+			expect.OK(t, err)
+			var listed []string
+			for _, b := range page.Items {
+				listed = append(listed, b.EdgeID)
+			}
+			slices.Sort(gone)
+			expect.Equal(t, listed, gone, "the silent boxes")
 		})
 	}
 }

@@ -2,6 +2,7 @@ package census
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -17,33 +18,39 @@ type Trouble string
 const (
 	Halting Trouble = "halting" // the guard would halt it
 	Bad     Trouble = "bad"     // it is going bad, but the guard does not halt it: all boxes get it, or it is bad only for one organization
+	Halted  Trouble = "halted"  // it was halted, and nothing has followed on its channel
+	Held    Trouble = "held"    // it tells no more boxes until a person decides
 	Near    Trouble = "near"    // a few more bad or silent boxes would halt it
 	Stale   Trouble = "stale"   // it was not counted recently, so its state is unknown
 	Stuck   Trouble = "stuck"   // too few boxes take the release
 	Waiting Trouble = "waiting" // for people: to approve the next stage, or to promote
+	Seen    Trouble = "seen"    // it was halted or is held, and somebody has marked that as seen
 	None    Trouble = "none"
 )
 
 // Troubles lists all of them in this order.
-var Troubles = []Trouble{Halting, Bad, Near, Stale, Stuck, Waiting, None}
+var Troubles = []Trouble{Halting, Bad, Halted, Held, Near, Stale, Stuck, Waiting, Seen, None}
 
 // nearHalt is how many more boxes count as a few.
 const nearHalt = 3
 
-// A Row is an active rollout in an overview.
+// A Row is a rollout in an overview: an active one, or one that was halted.
 type Row struct {
 	Trouble Trouble         `json:"trouble"`
 	Rollout rollout.Rollout `json:"rollout"`
 	// Progress is the last count of a tick with the guard's judgement; nil: it was never counted.
 	Progress *Progress `json:"progress,omitempty"`
-	// Age is how old the count is, in seconds; without one, how long the rollout has been active.
+	// Age is how old the count is, in seconds; without one, how long the rollout has been active, or ago it was halted.
 	Age int64 `json:"ageSeconds"`
 }
 
 // NewRow makes a row from the guard's last judgement. It judges nothing itself.
 func NewRow(r rollout.Rollout, last *Progress, now time.Time) Row {
 	counted := r.StartedAt
-	if last != nil {
+	switch {
+	case r.EndedAt != nil:
+		counted = *r.EndedAt
+	case last != nil:
 		counted = last.AsOf
 	}
 	age := max(now.Sub(counted), 0)
@@ -52,15 +59,24 @@ func NewRow(r rollout.Rollout, last *Progress, now time.Time) Row {
 	if last != nil && last.Guard != nil && last.Guard.Revision == r.Revision { // otherwise the rollout has changed since
 		v = &last.Guard.Verdict
 	}
+	seen := r.Marked()
 	switch {
+	case r.Status == rollout.Halted && !seen:
+		row.Trouble = Halted
+	case r.Status == rollout.Halted:
+		row.Trouble = Seen
 	case v != nil && v.Action == guard.Halt:
 		row.Trouble = Halting
-	case v != nil && (v.Pages || v.Reason == guard.OneOrganization):
+	case v != nil && (v.Pages || v.Reason == guard.OneOrganization && !seen):
 		row.Trouble = Bad
+	case r.Stopped() && !seen:
+		row.Trouble = Held
 	case v != nil && near(*v):
 		row.Trouble = Near
 	case age > guard.Oldest:
 		row.Trouble = Stale
+	case seen:
+		row.Trouble = Seen
 	case v == nil:
 	case v.Reason == guard.TooFewTaken:
 		row.Trouble = Stuck
@@ -88,16 +104,25 @@ func (r Row) bad() int {
 	return sum.Failed + sum.Reverted
 }
 
-// Compare orders rows by their trouble, then by their bad boxes, and then by their start, the latest first.
+// halted is how long ago the rollout was halted, in seconds; 0 for an active one.
+func (r Row) halted() int64 {
+	if r.Rollout.Status != rollout.Halted {
+		return 0
+	}
+	return r.Age
+}
+
+// Compare orders rows by their trouble, then by their bad boxes, and then by their start or halt, the latest first.
 func (r Row) Compare(other Row) int {
 	return cmp.Or(
 		cmp.Compare(slices.Index(Troubles, r.Trouble), slices.Index(Troubles, other.Trouble)),
 		cmp.Compare(other.bad(), r.bad()),
+		cmp.Compare(r.halted(), other.halted()),
 		other.Rollout.StartedAt.Compare(r.Rollout.StartedAt),
 		cmp.Compare(other.Rollout.ID, r.Rollout.ID))
 }
 
-// An Overview is a page of the active rollouts, those with trouble first, and totals of all of them.
+// An Overview is a page of the active rollouts, those with trouble first, totals of all of them, and the halted ones.
 type Overview struct {
 	AsOf time.Time `json:"asOf"`
 	// Freeze is the freeze in force, or nil.
@@ -105,23 +130,38 @@ type Overview struct {
 	// Active is how many active rollouts match the filter. If More is set, there are more that were not checked.
 	Active int  `json:"active"`
 	More   bool `json:"more,omitempty"`
-	// Troubles counts them by trouble.
+	// Troubles counts them and the halted ones by trouble.
 	Troubles map[Trouble]int `json:"troubles"`
 	// Boxes is how many boxes are on their channels, and Silent how many of these are silent, according to their last
 	// counts.
-	Boxes  int   `json:"boxes"`
-	Silent int   `json:"silent"`
+	Boxes  int `json:"boxes"`
+	Silent int `json:"silent"`
+	// Restless is how many of these are restless, and Dark are the plants with most of their boxes silent.
+	Restless int         `json:"restless,omitempty"`
+	Dark     []DarkPlant `json:"dark,omitempty"`
+	// Halted are the halted rollouts that nothing has followed on their channels, the last first and those that were marked
+	// as seen at the end; at most mostHalted. Troubles counts all of them.
+	Halted []Row `json:"halted,omitempty"`
 	Items  []Row `json:"items"`
 	Limit  int   `json:"limit"`
 	Skip   int   `json:"skip"`
 }
 
-// NewOverview orders rows and takes a page of them.
-func NewOverview(rows []Row, limit, skip int) Overview {
+// mostHalted limits the halted rollouts of an answer.
+const mostHalted = 20
+
+// NewOverview orders rows and takes a page of the active ones.
+func NewOverview(rows, halted []Row, limit, skip int) Overview {
 	o := Overview{Active: len(rows), Troubles: map[Trouble]int{}, Limit: limit, Skip: skip}
-	for _, r := range rows {
+	dark := map[string]DarkPlant{}
+	for _, r := range slices.Concat(rows, halted) {
 		o.Troubles[r.Trouble]++
 		if r.Progress != nil {
+			o.Restless += r.Progress.Restless
+			for _, p := range r.Progress.Silent.Dark {
+				p.Of, p.Silent = p.Of+dark[p.FactoryID].Of, p.Silent+dark[p.FactoryID].Silent
+				dark[p.FactoryID] = p
+			}
 			o.Boxes += Total(r.Progress.Stages).Expected
 			o.Silent += r.Progress.Silent.Boxes
 		}
@@ -129,5 +169,8 @@ func NewOverview(rows []Row, limit, skip int) Overview {
 	sorted := slices.SortedFunc(slices.Values(rows), Row.Compare)
 	from := min(skip, len(sorted))
 	o.Items = append([]Row{}, sorted[from:min(from+limit, len(sorted))]...)
+	o.Dark = darkest(slices.Collect(maps.Values(dark)))
+	o.Halted = slices.SortedFunc(slices.Values(halted), Row.Compare)
+	o.Halted = o.Halted[:min(len(o.Halted), mostHalted)]
 	return o
 }

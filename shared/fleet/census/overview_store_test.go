@@ -13,6 +13,7 @@ import (
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
 )
@@ -42,9 +43,23 @@ func TestOverview_SaysWhatTheGuardSaidLast_AndCountsNothing(t *testing.T) {
 			t.Errorf("without ticks: %s, %d s", row.Trouble, row.Age)
 		}
 		g.fleet.move(t, g.id, rollout.Move{Status: rollout.Halted})
-		if o, err := g.progress.Overview(g.ctx, rollout.Filter{EdgeType: g.edgeType}, 10, 0); err != nil || o.Active != 0 || len(o.Items) != 0 {
-			t.Errorf("after a halt: %+v, %v", o, err)
+		after := func(name string, troubles map[census.Trouble]int) {
+			t.Helper()
+			o, err := g.progress.Overview(g.ctx, rollout.Filter{EdgeType: g.edgeType}, 10, 0)
+			expect.OK(t, err)
+			expect.Equal(t, o.Troubles, troubles, "%s, the troubles", name)
+			if o.Active != 0 || len(o.Items) != 0 || len(o.Halted) != len(troubles) || len(troubles) > 0 && o.Halted[0].Rollout.ID != g.id {
+				t.Errorf("%s: %+v", name, o)
+			}
 		}
+		after("after a halt", map[census.Trouble]int{census.Halted: 1})
+		g.fleet.move(t, g.id, rollout.Move{Seen: true})
+		after("after a mark", map[census.Trouble]int{census.Seen: 1})
+		g.fleet.move(t, g.id, rollout.Move{Status: rollout.Active})
+		g.fleet.move(t, g.id, rollout.Move{Status: rollout.Halted})
+		after("after another halt", map[census.Trouble]int{census.Halted: 1})
+		g.fleet.publish(t, g.channel, "3.0.0")
+		after("after a publication", map[census.Trouble]int{})
 	})
 }
 
@@ -86,7 +101,7 @@ func TestOverview_200Rollouts_AreReadInAFewRequests(t *testing.T) {
 	if err != nil || o.Active != 200 || len(o.Items) != 100 || o.Items[99].Rollout.Channel != "line-000" {
 		t.Fatalf("%d active, %d items, %v", o.Active, len(o.Items), err)
 	}
-	if n := reads.requests.Load(); n != 4 {
-		t.Errorf("%d requests: the freeze, the list and two hundreds of counts are 4", n)
+	if n := reads.requests.Load(); n != 5 {
+		t.Errorf("%d requests: the freeze, two lists and two hundreds of counts are 5", n)
 	}
 }

@@ -68,6 +68,31 @@ func TestNewRow_TroubleIsTheWorstOfTheGuardsLastJudgement(t *testing.T) {
 	}
 }
 
+func TestNewRow_AHaltOrAStop_IsTroubleUntilItIsSeen(t *testing.T) {
+	hold := func(why guard.Reason) guard.Verdict {
+		return guard.Verdict{Action: guard.Hold, Reason: why, Distance: guard.Distance{MoreBad: 20}}
+	}
+	held := rollout.Rollout{StartedAt: overviewNow, Stop: rollout.Stop{StoppedFor: guard.OneOrganization, StoppedAt: &overviewNow}}
+	seen := held
+	seen.Seen = &rollout.Mark{At: overviewNow}
+	halted := rollout.Rollout{Status: rollout.Halted, StartedAt: overviewNow.Add(-time.Hour), EndedAt: &overviewNow}
+	for name, c := range map[string]struct {
+		r    rollout.Rollout
+		last *Progress
+		want Trouble
+	}{
+		"tells no more boxes":                        {held, judged(hold(guard.TellingStopped), 0, 0), Held},
+		"somebody has seen that":                     {seen, judged(hold(guard.OneOrganization), 0, 0), Seen},
+		"somebody has seen that, and it gets worse":  {seen, judged(guard.Verdict{Action: guard.Halt}, 0, 0), Halting},
+		"somebody has seen that, and it is not read": {seen, judged(hold(guard.Soaking), time.Hour, 0), Stale},
+		"halted": {halted, nil, Halted},
+	} {
+		if row := NewRow(c.r, c.last, overviewNow); row.Trouble != c.want {
+			t.Errorf("%s: %s, want %s", name, row.Trouble, c.want)
+		}
+	}
+}
+
 // anyRow draws a row.
 func anyRow(t *rapid.T) Row {
 	r := rollout.Rollout{
@@ -95,7 +120,7 @@ func TestNewOverview_PagesHaveEachRowOnce_WorstFirst_HoweverTheyWereRead(t *test
 		for skip := 0; skip <= len(rows); skip += limit {
 			shuffled := slices.Clone(rows)
 			rand.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-			page := NewOverview(shuffled, limit, skip)
+			page := NewOverview(shuffled, nil, limit, skip)
 			sum := 0
 			for _, n := range page.Troubles {
 				sum += n

@@ -1,7 +1,9 @@
 package census
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	"wavegate/shared/fleet/report"
@@ -22,6 +24,31 @@ type Silence struct {
 	High  int `json:"high"`
 	// EdgeIDs names silent boxes, up to MostSilentNamed.
 	EdgeIDs []string `json:"edgeIds,omitempty"`
+	// Dark are the plants in which most of the boxes that were looked up are silent, up to mostDark.
+	Dark []DarkPlant `json:"dark,omitempty"`
+}
+
+// A DarkPlant is a plant that is probably switched off or cut off: so many of its boxes are silent.
+type DarkPlant struct {
+	FactoryID string `json:"factoryId"`
+	Of        int    `json:"of"` // boxes that were looked up
+	Silent    int    `json:"silent"`
+}
+
+// A plant is dark if at least enoughDark of its boxes were looked up, and darkPercent of these are silent. mostDark limits
+// the plants that are named.
+const (
+	enoughDark  = 3
+	darkPercent = 70
+	mostDark    = 20
+)
+
+// darkest orders plants by their silent boxes, most first, and cuts the list.
+func darkest(all []DarkPlant) []DarkPlant {
+	slices.SortFunc(all, func(a, b DarkPlant) int {
+		return cmp.Or(cmp.Compare(b.Silent, a.Silent), cmp.Compare(a.FactoryID, b.FactoryID))
+	})
+	return all[:min(len(all), mostDark)]
 }
 
 // MostSilentNamed limits the silent boxes that are named.
@@ -40,11 +67,19 @@ type Sighting struct {
 // Silent estimates the silent boxes among so many from a sample.
 func Silent(of int, sample []Sighting, now time.Time, after time.Duration) Silence {
 	s := Silence{Of: of, Sampled: len(sample)}
+	plants := map[string]DarkPlant{}
 	for _, box := range sample {
 		if box.LastSeen.IsZero() {
 			s.Unknown++
 		}
-		if !box.Offer.Silent(box.LastSeen, now, after) {
+		silent := box.Offer.Silent(box.LastSeen, now, after)
+		if plant := plants[box.FactoryID]; box.FactoryID != "" && box.Offer.Awaited() {
+			if plant.Of++; silent {
+				plant.Silent++
+			}
+			plants[box.FactoryID] = plant
+		}
+		if !silent {
 			continue
 		}
 		s.Silent++
@@ -52,6 +87,12 @@ func Silent(of int, sample []Sighting, now time.Time, after time.Duration) Silen
 			s.EdgeIDs = append(s.EdgeIDs, box.EdgeID)
 		}
 	}
+	for id, p := range plants {
+		if p.FactoryID = id; p.Of >= enoughDark && 100*p.Silent >= darkPercent*p.Of {
+			s.Dark = append(s.Dark, p)
+		}
+	}
+	s.Dark = darkest(s.Dark)
 	if s.Sampled >= s.Of {
 		s.Boxes, s.Low, s.High = s.Silent, s.Silent, s.Silent
 		return s

@@ -9,6 +9,7 @@ import (
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/stats"
+	"wavegate/shared/testing/expect"
 )
 
 func sightings(n, silent, unknown int, now time.Time) []census.Sighting {
@@ -104,4 +105,18 @@ func TestSample_SameBoxes_SameChoice(t *testing.T) {
 			t.Fatalf("the sample depends on the order: %v and %v", e, back.Chosen()[i])
 		}
 	}
+}
+
+func TestSilent_PlantsWithMostBoxesSilent_AreDark(t *testing.T) {
+	now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	sample := sightings(12, 9, 0, now)
+	for i, plant := range []string{"a", "a", "a", "b", "b", "b", "b", "c", "c", "b", "b", ""} { // the first nine are silent
+		sample[i].FactoryID = plant
+	}
+	expect.Equal(t, census.Silent(12, sample, now, 10*time.Minute).Dark, []census.DarkPlant{{FactoryID: "a", Of: 3, Silent: 3}}, "four of six of b, and two of c, are too few: dark are")
+	rows := []census.Row{{Progress: &census.Progress{Restless: 2, Silent: census.Silence{Dark: []census.DarkPlant{{FactoryID: "a", Of: 3, Silent: 3}}}}},
+		{Progress: &census.Progress{Restless: 1, Silent: census.Silence{Dark: []census.DarkPlant{{FactoryID: "a", Of: 4, Silent: 3}, {FactoryID: "d", Of: 9, Silent: 9}}}}}}
+	o := census.NewOverview(rows, nil, 10, 0)
+	expect.Equal(t, o.Dark, []census.DarkPlant{{FactoryID: "d", Of: 9, Silent: 9}, {FactoryID: "a", Of: 7, Silent: 6}}, "over all rollouts")
+	expect.Equal(t, o.Restless, 3, "restless boxes")
 }

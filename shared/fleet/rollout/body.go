@@ -79,7 +79,10 @@ func MoveOf(body *input.Object) MoveRequest {
 	if r.Urgent = urgent(body, r.Grounds); r.Urgent && (raises || r.Status != "" && !r.Return) {
 		body.Fault("urgent", "exclusive", "must be given alone or together with return")
 	}
-	body.RequireAny("staged_percent", "status", "urgent")
+	if r.Seen = body.Boolean("seen"); r.Seen && (raises || r.Status != "" || r.Urgent) {
+		body.Fault("seen", "exclusive", "must be given alone")
+	}
+	body.RequireAny("staged_percent", "status", "urgent", "seen")
 	if raises && r.Status == Active {
 		body.Fault("status", "exclusive", "active must not be given together with staged_percent")
 	}

@@ -23,6 +23,8 @@ type Move struct {
 	Return bool
 	// Urgent is set if plants need not be open for the target any more, or for the return. It is given alone or with Return.
 	Urgent bool
+	// Seen is set if people have seen that the rollout was halted, or tells no more boxes. It is given alone.
+	Seen bool
 	// Stop is set if the guard stops telling boxes, and says why.
 	Stop guard.Reason
 	// Judged is set for a halt and a stop by the guard: the revision of the policy that it judged the rollout by.
@@ -74,7 +76,10 @@ func (r Rollout) After(m Move, now Moment) (next Rollout, event string, err erro
 		next.Stop = Stop{m.Stop, &now.At}
 		return next.changed(r, now.At), "RolloutTellingStopped", nil
 	}
-	if m.Urgent && m.Status == "" {
+	switch {
+	case m.Seen:
+		return r.marked(now)
+	case m.Urgent && m.Status == "":
 		return r.hastened(now)
 	}
 	next.Urgent = r.Urgent || m.Urgent && returns
@@ -85,6 +90,9 @@ func (r Rollout) After(m Move, now Moment) (next Rollout, event string, err erro
 		return r, "", err
 	}
 	next = next.changed(r, now.At)
+	if goesOn || next.Status != r.Status {
+		next.Seen = nil
+	}
 	if raises {
 		next = next.promotedBy(now.By).reaches(now.At)
 	}
@@ -117,6 +125,19 @@ func (r Rollout) refuses(next Rollout, now Moment, returns, resumes, advances bo
 		return r.barred(next, now)
 	}
 	return nil
+}
+
+// marked is the rollout once somebody has marked its trouble as seen. The first mark counts.
+func (r Rollout) marked(now Moment) (next Rollout, event string, err error) {
+	switch {
+	case r.Status != Halted && !(r.Status == Active && r.Stopped()):
+		return r, "", problem.New(problem.InvalidStateTransition, "The rollout is %s; only one that was halted or tells no more boxes can be marked as seen.", r.Status)
+	case r.Marked():
+		return r, "", nil
+	}
+	next = r.changed(r, now.At)
+	next.Seen = &Mark{now.By, now.At}
+	return next, "RolloutSeen", nil
 }
 
 // hastened is the rollout once plants need not be open for it. Where the policy asks for approvals, SELF_APPROVAL keeps those

@@ -83,8 +83,26 @@ type Rollout struct {
 	// CompletedAt is when the rollout was first completed. Such a rollout is never active again.
 	CompletedAt *time.Time `json:"completedAt,omitempty"`
 	// Adopted reports whether the target became the channel's version.
-	Adopted  bool  `json:"adopted"`
+	Adopted bool `json:"adopted"`
+	// Seen is set if somebody has marked the halt, or that it tells no more boxes, as seen. It is gone once that changes.
+	Seen     *Mark `json:"seen,omitempty"`
 	Revision int64 `json:"revision"` // from 1
+}
+
+// A Mark says who has seen a trouble, and when.
+type Mark struct {
+	By audit.Person `json:"by"`
+	At time.Time    `json:"at"`
+}
+
+// Marked reports whether somebody has marked the present halt or stop as seen. A function of an earlier release keeps a mark
+// for longer.
+func (r Rollout) Marked() bool {
+	since := r.EndedAt
+	if r.Status == Active {
+		since = r.StoppedAt
+	}
+	return r.Seen != nil && (r.Status != Active || r.Stopped()) && (since == nil || !r.Seen.At.Before(*since))
 }
 
 // A Stop says why a rollout tells no more boxes: the guard suspects something that people must judge.
@@ -225,7 +243,7 @@ func (r Rollout) Superseded(carried int64, at time.Time) (next Rollout, event st
 		return r, ""
 	}
 	next = r
-	next.Status, next.EndedAt, next.EndedBy = Halted, &at, ByPublication
+	next.Status, next.EndedAt, next.EndedBy, next.Seen = Halted, &at, ByPublication, nil
 	return next.changed(r, at).beyond(carried), r.event(next)
 }
 

@@ -45,7 +45,8 @@ var (
 			Grants: []operations.Grant{
 				operations.May(dynamo.Rollouts, dynamo.Get), // the freeze
 				operations.ListByIndex(dynamo.Rollouts, "byStatus", "byEdgeTypeAndStatus", "byChannelNameAndStatus", "byChannelAndStatus"),
-				operations.May(dynamo.Progress, dynamo.BatchGet),
+				operations.May(dynamo.Progress, dynamo.BatchGet, dynamo.Query), // the counts and the recalls
+				operations.May(dynamo.Channels, dynamo.BatchGet),
 			},
 			Settings: census.SettingNames,
 		}, census.OfActiveOf)
@@ -96,7 +97,7 @@ var (
 			Method: http.MethodGet, Path: "/api/organizations/{organizationId}/fleet",
 			Roles: operations.Watchers, Timeout: countTimeout, MemoryMB: countMemory,
 			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
-			Grants: own(), Settings: census.SettingNames,
+			Grants: own(dynamo.Query), Settings: census.SettingNames,
 		}, census.OfFleetOf)
 	}
 
@@ -126,12 +127,12 @@ var (
 	}
 )
 
-// own is what an organization's views of rollouts need.
-func own() []operations.Grant {
+// own is what an organization's views of rollouts need, and more of the counts.
+func own(more ...dynamo.Permission) []operations.Grant {
 	return []operations.Grant{
 		operations.ListByIndex(dynamo.Edges, "byOrganization"), operations.May(dynamo.Reports, dynamo.BatchGet),
 		operations.May(dynamo.Channels, dynamo.Get), operations.May(dynamo.Rollouts, dynamo.Get),
-		operations.May(dynamo.Progress, dynamo.Get, dynamo.Write), operations.May(dynamo.Factories, dynamo.BatchGet),
+		operations.May(dynamo.Progress, append(more, dynamo.Get, dynamo.Write)...), operations.May(dynamo.Factories, dynamo.BatchGet),
 	}
 }
 

@@ -23,8 +23,8 @@ const RecallUnconfirmed = "RecallUnconfirmed"
 // Orders that may finish have no time limit.
 const ConfirmWithin = 30 * time.Minute
 
-// A Recall is a version with stopped orders. It is watched until people were warned that it is unconfirmed, or until
-// all machines have confirmed. A version's orders are stopped once, so people are warned once.
+// A Recall is a version with stopped orders. It is watched until all machines have confirmed. Meanwhile, people are warned
+// once that it is unconfirmed.
 type Recall struct {
 	Subject        string    `json:"subject"`
 	Part           string    `json:"part"`
@@ -32,12 +32,57 @@ type Recall struct {
 	MethodID       string    `json:"methodId"`
 	Version        int64     `json:"version"`
 	OrganizationID string    `json:"organizationId"`
-	Since          time.Time `json:"since"`
+	Since          time.Time `json:"since"` // when its orders were stopped; see warned
 	Revision       int64     `json:"revision"`
+	// Stopped is set once people were warned: when its orders were stopped. Left of Of machines had not confirmed at the last
+	// tick.
+	Stopped *time.Time `json:"stopped,omitempty"`
+	Left    int        `json:"left,omitempty"`
+	Of      int        `json:"of,omitempty"`
+}
+
+// warned is the recall once people were warned. Since is far away then, so that a tick of an earlier release, which removes
+// what it has warned of, does not warn of it again.
+func (r Recall) warned(m Missing) Recall {
+	r.Stopped, r.Since = new(r.Since), time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+	return r.left(m)
+}
+
+// left is the recall with the machines that have not confirmed.
+func (r Recall) left(m Missing) Recall {
+	r.Left, r.Of = m.Left, m.Of
+	r.Revision++
+	return r
+}
+
+// A Pending is a recall that was not confirmed in time, without what only people of its organization may see.
+type Pending struct {
+	FactoryID      string    `json:"factoryId"`
+	OrganizationID string    `json:"organizationId"`
+	Since          time.Time `json:"since"`
+	Left           int       `json:"left"`
+	Of             int       `json:"of"`
+}
+
+// MostPending limits a list of such recalls.
+const MostPending = 100
+
+// Unconfirmed lists the recalls of which people were warned, and which are not confirmed yet: those of an organization, or
+// all of them.
+func (s *Store) Unconfirmed(ctx context.Context, organization string) (list []Pending, err error) {
+	err = dynamo.Walk(ctx, s.db, watched, nil, 0, func(r Recall) error {
+		if r.Stopped != nil && (organization == "" || r.OrganizationID == organization) && len(list) < MostPending {
+			list = append(list, Pending{r.FactoryID, r.OrganizationID, *r.Stopped, r.Left, r.Of})
+		}
+		return nil
+	})
+	return list, err
 }
 
 // recalls is the key of all factories' recalls in the table of progress, so that one read finds those that are due.
 const recalls = "recalls"
+
+var watched = dynamo.Selection{Table: dynamo.Progress, Partition: recalls}
 
 // recalled returns the write that begins to watch a recall, if the change of a version is a recall.
 func recalled(was, next Version, organization string) []dynamo.TransactItem {
@@ -94,12 +139,13 @@ func (r Recall) missing(all []Reached) Missing {
 	return m
 }
 
-// TellUnconfirmed warns people of the recalls that were not confirmed in time, once for each, and returns their number.
-// The next call retries failed ones; the error joins all failures.
+// TellUnconfirmed warns people of the recalls that were not confirmed in time, once for each, and returns their number. It
+// also counts again who has confirmed those of which people were warned before. The next call retries failed ones; the
+// error joins all failures.
 func (s *Store) TellUnconfirmed(ctx context.Context, from audit.Origin) (told int, err error) {
 	var due []Recall
-	err = dynamo.Walk(ctx, s.db, dynamo.Selection{Table: dynamo.Progress, Partition: recalls}, nil, 0, func(r Recall) error {
-		if s.db.Now().Sub(r.Since) >= ConfirmWithin {
+	err = dynamo.Walk(ctx, s.db, watched, nil, 0, func(r Recall) error {
+		if r.Stopped != nil || s.db.Now().Sub(r.Since) >= ConfirmWithin {
 			due = append(due, r)
 		}
 		return nil
@@ -117,7 +163,7 @@ func (s *Store) TellUnconfirmed(ctx context.Context, from audit.Origin) (told in
 	return told, errors.Join(faults...)
 }
 
-// tellUnconfirmed ends the watch of a recall, with an event if a machine may still have the version.
+// tellUnconfirmed ends the watch of a recall if no machine may still have the version. Otherwise it warns people once.
 func (s *Store) tellUnconfirmed(ctx context.Context, from audit.Origin, r Recall) (told bool, err error) {
 	all, err := s.concerned(ctx, r.ref())
 	if err != nil {
@@ -125,8 +171,17 @@ func (s *Store) tellUnconfirmed(ctx context.Context, from audit.Origin, r Recall
 	}
 	key := dynamo.Key{"subject": r.Subject, "part": r.Part}
 	m := r.missing(all)
-	if m.Left == 0 {
+	unchanged := dynamo.AtRevision("subject", r.Revision)
+	switch {
+	case m.Left == 0:
 		return false, s.db.Commit(ctx, dynamo.TransactDelete("recall", dynamo.Progress, key, dynamo.Condition{}))
+	case r.Stopped != nil && r.Left == m.Left && r.Of == m.Of:
+		return false, nil
+	case r.Stopped != nil:
+		if err = s.db.Put(ctx, dynamo.Progress, r.left(m), unchanged); dynamo.Refused(err, "item") {
+			err = nil // another run has counted
+		}
+		return false, err
 	}
 	now := s.db.Now()
 	event := audit.Event{
@@ -135,7 +190,7 @@ func (s *Store) tellUnconfirmed(ctx context.Context, from audit.Origin, r Recall
 		Resource: audit.Resource{Type: RecallResourceType, ID: r.id(), Revision: r.Revision},
 		After:    unconfirmed{r.FactoryID, r.MethodID, r.Version, r.Since},
 	}
-	err = s.db.Commit(ctx, dynamo.TransactDelete("recall", dynamo.Progress, key, dynamo.AtRevision("subject", r.Revision)), audit.Write(audit.Factory(r.FactoryID), event))
+	err = s.db.Commit(ctx, dynamo.TransactPut("recall", dynamo.Progress, r.warned(m), unchanged), audit.Write(audit.Factory(r.FactoryID), event))
 	if dynamo.Refused(err, "recall") {
 		return false, nil // another run has told people
 	}

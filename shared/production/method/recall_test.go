@@ -13,6 +13,7 @@ import (
 	"wavegate/shared/production/machine"
 	"wavegate/shared/production/method"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 )
 
@@ -79,9 +80,26 @@ func TestRecall_MachinesThatSaidNothing_AreToldOfOnce_AfterHalfAnHour(t *testing
 			cause["sentence"] != sentence || !slices.Equal(cause["machines"].([]any), []any{"press-1"}) {
 			t.Errorf("the event is %+v", e)
 		}
+		stopped := r.now.Add(-30 * time.Minute)
 		if events = r.told(time.Hour); len(events) != 1 {
 			t.Errorf("told %d times", len(events))
 		}
+		unconfirmed := func(organization string) []method.Pending {
+			t.Helper()
+			list, err := r.methods.Unconfirmed(t.Context(), organization)
+			expect.OK(t, err)
+			return list
+		}
+		pending := []method.Pending{{FactoryID: r.ref.FactoryID, OrganizationID: "acme", Since: stopped, Left: 1, Of: 1}}
+		expect.Equal(t, unconfirmed(""), pending, "until it is confirmed, for all")
+		expect.Equal(t, unconfirmed("acme"), pending, "until it is confirmed, for its organization")
+		expect.Equal(t, len(unconfirmed("initech")), 0, "for another one")
+		_, err := r.methods.Confirm(admission.Unlimited(t.Context()), engineer, origin, method.Confirmed{Ref: r.ref, Machine: "press-1"}, "looked at it")
+		expect.OK(t, err)
+		if events = r.told(time.Minute); len(events) != 1 {
+			t.Errorf("told %d times", len(events))
+		}
+		expect.Equal(t, len(unconfirmed("")), 0, "once it is confirmed")
 	})
 }
 

@@ -13,6 +13,10 @@ func (c Call) agrees(fields, thing ledger.Item) bool {
 		if fields["return"] == true && ledger.Text(thing, "returnedAt") == "" {
 			return false
 		}
+		if fields["seen"] == true && ledger.Object(thing, "seen") == nil {
+			return false
+		}
+		delete(fields, "seen")
 		delete(fields, "return")
 		delete(fields, "everywhere")
 	case "put-edge":
