@@ -90,9 +90,6 @@ func (r Rollout) After(m Move, now Moment) (next Rollout, event string, err erro
 		return r, "", err
 	}
 	next = next.changed(r, now.At)
-	if goesOn || next.Status != r.Status {
-		next.Seen = nil
-	}
 	if raises {
 		next = next.promotedBy(now.By).reaches(now.At)
 	}
@@ -184,7 +181,7 @@ func (r Rollout) goesOn(m Move, next Rollout) bool {
 // resumedBy is the rollout that goes on after a move.
 func (r Rollout) resumedBy(m Move, at time.Time) Rollout {
 	r.EndedAt, r.EndedBy = nil, ""
-	r.ResumedAt, r.Stop = &at, Stop{}
+	r.ResumedAt, r.Stop, r.Seen = &at, Stop{}, nil
 	if m.Without != nil {
 		r.Without = without(m.Without)
 	}
@@ -215,6 +212,9 @@ func (r Rollout) endedIn(was Rollout, now Moment) Rollout {
 		if now.By == Guard {
 			r.EndedBy = ByGuard
 		}
+	}
+	if r.Status != was.Status {
+		r.Seen = nil
 	}
 	if r.Status == Completed && was.CompletedAt == nil {
 		r.CompletedAt = &now.At
