@@ -15,6 +15,12 @@ export const states = {
 	failed: ['bad', 'Failed'], reverted: ['bad', 'Fell back'],
 };
 
+/** Why an attempt failed. */
+export const reasons = {
+	download: 'Download', checksum: 'Checksum', signature: 'Signature', space: 'No space', power: 'Power', incompatible: 'Incompatible',
+	install: 'Install', boot: 'Boot', health: 'Health', other: 'Other',
+};
+
 /** The percentile of a box for a version: SHA-256 over edge type, version and id. The service computes the same. */
 export async function percentile(edgeType, version, edgeId) {
 	const sum = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(`${edgeType}/${version}/${edgeId}`));
@@ -51,7 +57,7 @@ function Report({ report }) {
 		<${Steps} report=${report} />
 		<dl class="facts"><div><dt>Since</dt><dd><${Ago} at=${report.since} /></dd></div>
 			${report.attempts && html`<div><dt>Attempts</dt><dd>${report.attempts}</dd></div>`}
-			${report.code && html`<div><dt>Reason</dt><dd>${report.code}</dd></div>`}
+			${report.code && html`<div><dt>Reason</dt><dd>${reasons[report.code] ?? report.code}</dd></div>`}
 			${report.detail && html`<div><dt>It said</dt><dd><${Said}>${report.detail}<//></dd></div>`}
 			${report.rolloutId && may('get-rollout') && html`<div><dt>From</dt><dd><a href=${`#/rollout/${report.rolloutId}`}>this rollout</a></dd></div>`}</dl></section>`;
 }

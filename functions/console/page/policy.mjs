@@ -130,12 +130,12 @@ export function Editor({ e }) {
 	const names = ['mode', 'guard', 'promote', 'approvals'];
 	return html`<form class="policy" novalidate onChange=${(event) => edit(form(event), e)} onSubmit=${(event) => event.preventDefault()}>
 		<div class="columns even"><div class="column">
-			${field('Mode', 'mode', p.mode, { options: [['act', 'act: it halts, and promotes if it may'], ['advise', 'advise: it only says what it would do']] })}
+			${field('Mode', 'mode', p.mode, { options: [['act', 'It halts, and promotes if it may'], ['advise', 'It only says what it would do']] })}
 			<div class="filter">${field('Acceptable, % bad', 'guard/acceptable', percent(p.guard.acceptable), { inputmode: 'decimal' })}${field('Intolerable, % bad', 'guard/intolerable', percent(p.guard.intolerable), { inputmode: 'decimal' })}${field('Taken, % of a stage', 'guard/taken', percent(p.guard.taken), { inputmode: 'decimal' })}</div>
 			<div class="filter">${time('Silent after', 'guard/silentAfter', p.guard.silentAfter)}${time('Decide within', 'guard/decideWithin', p.guard.decideWithin)}</div>
-			${field('Small fleet', 'guard/smallFleet', p.guard.smallFleet, { options: [['peopleIfFew', 'peopleIfFew: people promote if there are fewer than 40'], ['allDecided', 'allDecided: clear if chance explains it'], ['people', 'people: people promote']] })}
+			${field('Small fleet', 'guard/smallFleet', p.guard.smallFleet, { options: [['peopleIfFew', 'People promote if there are fewer than 40'], ['allDecided', 'Clear if chance explains it'], ['people', 'People promote']] })}
 		</div><div class="column">
-			${field('Promotion', 'promote/auto', p.promote.auto ? 'yes' : 'no', { options: [['no', 'people promote'], ['yes', 'auto: the guard promotes']] })}
+			${field('Promotion', 'promote/auto', p.promote.auto ? 'yes' : 'no', { options: [['no', 'People promote'], ['yes', 'The guard promotes']] })}
 			<fieldset><legend>Soak at least</legend><div class="four">${stages.map((s) => time(`At ${s} %`, `promote/soak/${s}`, p.promote.soak[s]))}</div></fieldset>
 			<fieldset><legend>A second person approves before</legend><div class="days">${stages.slice(1).map((s) => html`<label class="check"><input type="checkbox" name=${`approvals/before/${s}`} checked=${p.approvals.before?.includes(s)} /> ${s} %</label>`)}</div></fieldset>
 		</div></div>

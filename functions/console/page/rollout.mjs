@@ -5,16 +5,12 @@ import { at } from './api.mjs';
 import { mayAct } from './state.mjs';
 import { count, Moment, Ago, Said } from './format.mjs';
 import { Chip, Empty, PlantLink, Shown, Loading, Age, Command, channelOf, further, nameOf, Later, More, Seen, Table } from './parts.mjs';
+import { reasons } from './box.mjs';
 import { Evidence } from './evidence.mjs';
 import { Stages, History } from './charts.mjs';
 import { Halted, HaltedBy } from './halted.mjs';
 import { Pins } from './pins.mjs';
 import { next, halt, promote, complete, resume, goOn, giveBack, approve, mark, total, bad, atStage, held, steered } from './actions.mjs';
-
-const reasons = {
-	download: 'Download', checksum: 'Checksum', signature: 'Signature', space: 'No space', power: 'Power', incompatible: 'Incompatible',
-	install: 'Install', boot: 'Boot', health: 'Health', other: 'Other',
-};
 
 /** How a rollout stands. */
 export function Standing({ r }) {

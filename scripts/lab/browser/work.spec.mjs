@@ -188,6 +188,8 @@ test('a version is published and rolled out, by a policy that the service checks
 	await dialog(page).locator('#typed').fill('welder/canary');
 	await press(page, 'Publish');
 	await expect(dialog(page).locator('.wrong')).not.toBeEmpty();
+	await expect(dialog(page).locator('.reasons')).toContainText('Where its file is');
+	await expect(dialog(page).locator('.reasons')).not.toContainText(/artifactUrl|currentVersion/);
 	await looksWell(page, 'a publication that is refused');
 	await press(page, 'Cancel');
 	for (const name of ['Version', 'Where its file is', 'SHA-256 of the file']) {
