@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,11 +14,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"wavegate/scripts/e2e/harness"
+	"wavegate/shared/access/auth"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
 	production "wavegate/shared/production/method"
 	"wavegate/shared/testing/dynamolocal"
+	"wavegate/shared/testing/expect"
 )
 
 // TestRecall_ThatNoMachineConfirms_IsToldOnceByTheTick_WithItsOwnRights simulates half an hour.
@@ -60,6 +63,25 @@ func TestRecall_ThatNoMachineConfirms_IsToldOnceByTheTick_WithItsOwnRights(t *te
 		}
 		if events[0]["why"] != cause["sentence"] {
 			t.Errorf("the event bus tells %v", events[0]["why"])
+		}
+	}
+	lists := func(who *harness.Caller, path string) (left []int) {
+		t.Helper()
+		var answer struct{ Recalls []production.Pending }
+		who.Get(t, path).Is(t, http.StatusOK).Into(t, &answer)
+		for _, r := range answer.Recalls {
+			left = append(left, r.Left)
+		}
+		return left
+	}
+	owner, rival := b.w.As(t, "olga", "wavegate", auth.PlatformOwner), b.w.As(t, "rita", "rival", auth.OrganizationAdmin)
+	for _, want := range [][]int{{2}, {1}, nil} { // it is trouble until it is confirmed
+		expect.Equal(t, lists(owner, "/api/ota/overview"), want, "the overview lists")
+		expect.Equal(t, lists(b.approver, "/api/organizations/acme/fleet"), want, "to its organization, the fleet lists")
+		expect.Equal(t, lists(rival, "/api/organizations/rival/fleet"), nil, "to another one, the fleet lists")
+		if want != nil {
+			b.author.Put(t, b.version(1)+"/machines/press-"+strconv.Itoa(want[0])+"/confirmation", `{"reason":"gone"}`).Is(t, http.StatusCreated)
+			expect.Equal(t, len(told()), 1, "warnings")
 		}
 	}
 }

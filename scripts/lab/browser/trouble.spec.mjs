@@ -1,7 +1,7 @@
 // Trouble stands first, each number leads to what it counts, and what is wrong has words.
 import { expect } from '@playwright/test';
 import { fact, looksWell, press, rollout, says, show, signIn, test } from './page.mjs';
-import { as, publish, start } from './world.mjs';
+import { as, publish, register, start } from './world.mjs';
 
 test('each number of a rollout leads to the boxes that it counts, and the counts agree', async ({ page, scene }) => {
 	const { stages, staged_percent: reached } = (await as('otto', 'GET', scene.failing + '/progress?fresh=true')).value;
@@ -17,6 +17,20 @@ test('each number of a rollout leads to the boxes that it counts, and the counts
 		for (const more = page.getByRole('button', { name: 'Show more' }); await more.count();) await more.click();
 		await expect(page.locator('main tbody tr')).toHaveCount(sum(state));
 	}
+});
+
+test('the numbers of a channel lead to its boxes, to everybody who sees them', async ({ page }) => {
+	await publish('otto', 'mixer', 'stable', '1.0.0');
+	await register('mixer', 'stable', '1.0.0', 'mix-', 3);
+	await signIn(page);
+	await page.locator('.row.quiet', { hasText: 'mixer/stable' }).getByRole('link', { name: '3 boxes' }).click();
+	await says(page, '3 boxes in all.');
+	await expect(page.getByLabel('Edge type, or edge type/channel')).toHaveValue('mixer/stable');
+	await press(page, 'Sign out');
+	await signIn(page, 'anna', 'organization_admin');
+	await page.getByRole('link', { name: '3 run 1.0.0' }).click();
+	await says(page, '3 boxes in all.');
+	await expect(page.getByLabel('Runs')).toHaveValue('1.0.0');
 });
 
 test('halted rollouts stand on top and are counted, until somebody marks them as seen, for everybody', async ({ page }) => {
