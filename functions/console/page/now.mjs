@@ -70,7 +70,7 @@ function Row(row) {
 		</div>
 		<div class="row-count">${p ? html`<svg class="bar" width="100%" height="12" aria-hidden="true"><rect class="empty-bar" width="100%" height="12" rx="2" /><rect class="installed" width=${`${sum.expected ? sum.installed / sum.expected * 100 : 0}%`} height="12" /></svg>
 			<p>${count(sum.installed)} of ${count(sum.expected)} installed</p>
-			<p class=${bad(sum) ? 'bad-text' : ''}>${bad(sum) ? html`<a href=${`#/rollout/${r.id}/bad`}><span aria-hidden="true">■ </span>${count(bad(sum))} bad</a>` : 'None bad'}</p><p class="row-age">counted ${length(age)} ago</p>` : html`<p>Not counted yet</p>`}</div>
+			<p class=${bad(sum) ? 'bad-text' : ''}>${bad(sum) ? html`<a href=${`#/rollout/${r.id}/bad`}><span aria-hidden="true">■ </span>${count(bad(sum))} bad</a>` : 'None bad'}</p><p class="row-age">counted ${length(age)} ago${p.silent.boxes > 0 && html`, <a href=${`#/rollout/${r.id}/silent`}>${count(p.silent.boxes)} silent</a>`}</p>` : html`<p>Not counted yet</p>`}</div>
 		${mayAct() && html`<div class="row-act"><button type="button" class=${`button ${urgent(trouble) ? 'halt' : ''}`} onClick=${() => halt(r)}>Halt<span class="unseen"> ${channelOf(r)}</span></button>${trouble === 'held' && html`<${Mark} r=${r} />`}</div>`}
 	</li>`;
 }

@@ -38,7 +38,7 @@ test('the numbers are those of the service', async ({ page, scene }) => {
 	expect(bad).toBeGreaterThan(0);
 	await signIn(page);
 	const row = page.locator('.row', { hasText: 'gateway-x/stable' });
-	await expect(row.locator('.row-count')).toHaveText(new RegExp(`^${sum('installed')} of ${sum('expected')} installed■ ${bad} badcounted \\d+\\s(s|min) ago$`));
+	await expect(row.locator('.row-count')).toHaveText(new RegExp(`^${sum('installed')} of ${sum('expected')} installed■ ${bad} badcounted \\d+\\s(s|min) ago(, \\d+ silent)?$`));
 	await showRollout(page, scene);
 	const { halting, stage } = guard;
 	await expect(page.locator('.evidence div:has(> dt:text-is("Bad")) dd')).toHaveText(halting.bad ? `${halting.bad} of ${halting.boxes} offered${halting.percent ? ` at stage ${halting.percent} %${halting.percent === stage ? '' : ', the closest to a halt'}` : ''}` : 'None');

@@ -17,6 +17,12 @@ test('each number of a rollout leads to the boxes that it counts, and the counts
 		for (const more = page.getByRole('button', { name: 'Show more' }); await more.count();) await more.click();
 		await expect(page.locator('main tbody tr')).toHaveCount(sum(state));
 	}
+	const { silent } = (await as('otto', 'GET', scene.good + '/progress')).value;
+	expect(silent.boxes).toBeGreaterThan(0);
+	await show(page, '#/now', 'Other channels');
+	await page.locator('.row', { hasText: 'gateway-y/stable' }).getByRole('link', { name: `${silent.boxes} silent` }).click();
+	await says(page, 'Those that are silent now');
+	await expect(page.locator('main tbody tr')).toHaveCount(silent.boxes);
 });
 
 test('the numbers of a channel lead to its boxes, to everybody who sees them', async ({ page }) => {
