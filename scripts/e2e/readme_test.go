@@ -49,6 +49,7 @@ func TestSession_OfEachPage_IsAsPrinted(t *testing.T) {
 	}{
 		"README.md":                        {"A first session", nil},
 		"shared/access/README.md":          {"Fair use", []func(*service.Options){withSettings("LIMIT_USER=5", "LIMIT_COPILOT_USER=5")}},
+		"scripts/box/README.md":            {"A box on this machine", nil},
 		"scripts/operator/README.md":       {"A session", nil},
 		"shared/fleet/ddi/README.md":       {"Bring your boxes", nil},
 		"shared/fleet/enrolment/README.md": {"A session", nil},
