@@ -1,10 +1,15 @@
 package main
 
 import (
+	"archive/zip"
+	"bytes"
 	"debug/elf"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -62,20 +67,37 @@ func checkTemplate(path string, settings Settings) error {
 // first call would reveal the mistake.
 func checkPrograms(settings Settings) error {
 	want := map[string]elf.Machine{"arm64": elf.EM_AARCH64, "x86_64": elf.EM_X86_64}[settings.Architecture]
-	programs, err := filepath.Glob(filepath.Join(settings.Functions, "*", "bootstrap"))
-	if err != nil {
+	entries, err := os.ReadDir(settings.Functions)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	for _, p := range programs {
-		f, err := elf.Open(p)
-		if err != nil {
+	for _, entry := range entries {
+		name := strings.TrimSuffix(entry.Name(), ".zip")
+		head, err := settings.head(name, "bootstrap")
+		if err != nil || !bytes.HasPrefix(head, []byte(elf.ELFMAG)) || len(head) < header {
 			continue // not a program: scripts/synth writes a text there
 		}
-		machine := f.Machine
-		f.Close()
-		if machine != want {
-			return fmt.Errorf("%s was built for %v, and the setting architecture is %s; build with ARCH=amd64 or ARCH=arm64", p, machine, settings.Architecture)
+		if machine := elf.Machine(binary.LittleEndian.Uint16(head[header-2:])); machine != want {
+			return fmt.Errorf("%s was built for %v, and the setting architecture is %s; build with ARCH=amd64 or ARCH=arm64", name, machine, settings.Architecture)
 		}
 	}
 	return nil
+}
+
+// header is how many bytes of a program say its processor; the last two do.
+const header = 20
+
+// head reads the first bytes of a file of a built function: of its directory, or of its zip in a release.
+func (s Settings) head(function, file string) ([]byte, error) {
+	files := os.DirFS(filepath.Join(s.Functions, function))
+	if z, err := zip.OpenReader(filepath.Join(s.Functions, function+".zip")); err == nil {
+		defer z.Close()
+		files = z
+	}
+	f, err := files.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, header))
 }

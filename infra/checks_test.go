@@ -1,7 +1,10 @@
 package main
 
 import (
+	"archive/zip"
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -59,14 +62,33 @@ func TestCheck_FunctionsForAnotherProcessor_AreRefused(t *testing.T) {
 	for _, f := range []struct {
 		name    string
 		machine byte
+		zipped  bool // as in a release
 		refused bool
-	}{{"get-rollout", arm64, false}, {"put-factory", amd64, true}} {
-		expect.OK(t, os.Mkdir(filepath.Join(settings.Functions, f.name), 0o755))
-		expect.OK(t, os.WriteFile(filepath.Join(settings.Functions, f.name, "bootstrap"), header(f.machine), 0o600))
+	}{{"get-rollout", arm64, false, false}, {"put-edge", arm64, true, false}, {"put-factory", amd64, false, true}, {"get-edge", amd64, true, true}} {
+		if f.zipped {
+			expect.OK(t, os.WriteFile(filepath.Join(settings.Functions, f.name+".zip"), zipped(t, "bootstrap", header(f.machine)), 0o600))
+		} else {
+			putFile(t, filepath.Join(settings.Functions, f.name), "bootstrap", string(header(f.machine)), 0o600)
+		}
 		if err := checkPrograms(settings); (err != nil) != f.refused || err != nil && !strings.Contains(err.Error(), f.name) {
 			t.Errorf("with %s: %v", f.name, err)
 		}
+		if f.refused {
+			settings.Functions = t.TempDir()
+		}
 	}
+}
+
+// zipped is a zip of one file.
+func zipped(t *testing.T, name string, text []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	w, err := z.Create(name)
+	expect.OK(t, err)
+	_, err = w.Write(text)
+	expect.OK(t, errors.Join(err, z.Close()))
+	return b.Bytes()
 }
 
 // write writes a template to a file.

@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"wavegate/shared/operations"
 )
@@ -17,9 +15,8 @@ func (s *service) addDocs() {
 
 // checkDocs refuses to deploy the page without its renderer.
 func checkDocs(settings Settings) error {
-	renderer := filepath.Join(settings.Functions, operations.Docs, "redoc.js")
-	if _, err := os.Stat(renderer); settings.Docs && err != nil {
-		return fmt.Errorf("docs: %s is missing; ./scripts/contract docs writes it", renderer)
+	if _, err := settings.head(operations.Docs, "redoc.js"); settings.Docs && err != nil {
+		return fmt.Errorf("docs: %w; ./scripts/contract docs writes it", err)
 	}
 	return nil
 }

@@ -21,4 +21,9 @@ func TestDocs_WithoutTheRenderer_AreNotDeployed(t *testing.T) {
 	if err := checkDocs(settings); err != nil {
 		t.Error(err)
 	}
+	settings.Functions = t.TempDir()
+	expect.OK(t, os.WriteFile(filepath.Join(settings.Functions, operations.Docs+".zip"), zipped(t, "redoc.js", nil), 0o600))
+	if err := checkDocs(settings); err != nil {
+		t.Errorf("in a release: %v", err)
+	}
 }
