@@ -1,4 +1,6 @@
-module wavegate/scripts/lab/tools
+// ./scripts/release lists the modules of a release with this tool. It has its own modules, so that they
+// do not mix with the service's.
+module wavegate
 
 go 1.26.0
 
