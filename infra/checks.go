@@ -91,13 +91,13 @@ const header = 20
 func (s Settings) head(function, file string) ([]byte, error) {
 	files := os.DirFS(filepath.Join(s.Functions, function))
 	if z, err := zip.OpenReader(filepath.Join(s.Functions, function+".zip")); err == nil {
-		defer z.Close()
+		defer func() { _ = z.Close() }() // it was only read
 		files = z
 	}
 	f, err := files.Open(file)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	return io.ReadAll(io.LimitReader(f, header))
 }

@@ -46,7 +46,8 @@ func pack(dir, below string) error {
 	}
 	defer file.Close()
 	z := zip.NewWriter(file)
-	err = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error { // in the order of names
+	files := os.DirFS(dir)
+	err = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error { // in the order of names
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -54,15 +55,11 @@ func pack(dir, below string) error {
 		if err != nil {
 			return err
 		}
-		text, err := os.ReadFile(name)
+		text, err := fs.ReadFile(files, name)
 		if err != nil {
 			return err
 		}
-		relative, err := filepath.Rel(dir, name)
-		if err != nil {
-			return err
-		}
-		h := &zip.FileHeader{Name: path.Join(below, filepath.ToSlash(relative)), Method: zip.Deflate, Modified: earliest}
+		h := &zip.FileHeader{Name: path.Join(below, name), Method: zip.Deflate, Modified: earliest}
 		h.SetMode(0o644 | info.Mode()&0o111)
 		w, err := z.CreateHeader(h)
 		if err == nil {

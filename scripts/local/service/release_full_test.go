@@ -78,7 +78,7 @@ func unpacked(t *testing.T, file string) string {
 	t.Helper()
 	r, err := zip.OpenReader(file)
 	expect.OK(t, err)
-	defer r.Close()
+	defer func() { _ = r.Close() }()
 	dir := t.TempDir()
 	for _, f := range r.File {
 		content, err := f.Open()
