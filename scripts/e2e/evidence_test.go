@@ -202,7 +202,7 @@ func TestEvidence_RestlessBoxes_AreShown_AndDoNotCount(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		rollout + "/progress": `"restless":3`, rollout + "/edges?state=reverted": `"restless":{`, "/api/edges/loops/update/why": `"polls":true`, "/api/edges/ddi/update/why": `"polls":true`,
-		rollout + "/edges?state=silent": `"items":[]`, "/api/edges?edgeType=gateway-x&channel=stable": `"restless":{`, "/api/edges/cloned": `"restless":{`,
+		rollout + "/edges?state=silent": `"restless":{`, "/api/edges?edgeType=gateway-x&channel=stable": `"restless":{`, "/api/edges/cloned": `"restless":{`,
 		"/api/edges/cloned/update/why": `"attributes":{"hardwareRevision":"C"}`,
 	} {
 		if text := string(owner.Get(t, path).Is(t, http.StatusOK).Body); !strings.Contains(text, want) {
