@@ -25,7 +25,6 @@ var onlyOnce = map[string]string{
 	"enrolments: waiting box":  "it waits until it is registered or dropped",
 	"progress: form":           "it is raised once for each form",
 	"rollouts: halt":           "each halt leaves it as the one before did",
-	"progress: recall":         "it is watched until it is removed",
 	"reports: trace":           "a trace never changes",
 }
 
