@@ -39,7 +39,7 @@ func build(t *testing.T, root string, env ...string) map[string][32]byte {
 func copyOf(t *testing.T, root string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "another", "place")
-	for _, part := range []string{"go.mod", "go.sum", "functions", "shared", "events", "scripts/build", "scripts/operator"} {
+	for _, part := range []string{"go.mod", "go.sum", "functions", "shared", "events", "scripts/box", "scripts/build", "scripts/operator"} {
 		err := filepath.WalkDir(filepath.Join(root, part), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
