@@ -18,7 +18,7 @@ func main() { function.Run(progress.GetOrganizationFleet(), wire) }
 // now is what the function answers.
 type now struct {
 	census.Fleet
-	Recalls []method.Pending `json:"recalls,omitempty"`
+	method.Warned
 }
 
 func wire(env lambdahttp.Env) function.Handler[census.OfFleet] {

@@ -41,14 +41,14 @@ var answers = map[string]any{
 	"PolicyInForce":    guard.Policy{},
 	"Overview": struct {
 		census.Overview
-		Recalls []method.Pending `json:"recalls,omitempty"`
+		method.Warned
 	}{},
 	"Progress":   census.Progress{},
 	"Moment":     census.Snapshot{},
 	"RolloutBox": census.Box{},
 	"Fleet": struct {
 		census.Fleet
-		Recalls []method.Pending `json:"recalls,omitempty"`
+		method.Warned
 	}{},
 	"OwnRollout":       census.OwnRollout{},
 	"ChannelProgress":  census.ChannelVersions{},

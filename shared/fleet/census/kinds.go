@@ -21,8 +21,6 @@ const (
 	// mostSurveyed limits the boxes that a survey looks up. Of a larger fleet, half of them are boxes that the release has
 	// reached, and half the others. All of them are asked for health numbers.
 	mostSurveyed = 2 * bell.AskedSize
-	// darkShare is the share of a factory's boxes from which on its silence is its own: it is switched off.
-	darkShare = 0.7
 	// mostNames limits the names of attributes on a channel that a survey uses.
 	mostNames = 64
 )
@@ -258,7 +256,7 @@ func (g *Groups) silences(boxes []Surveyed, unwatched time.Duration) []sighted {
 		}
 	}
 	for i, box := range boxes {
-		if sum := factories[box.FactoryID]; sum.Boxes > 0 && float64(sum.Silent) >= darkShare*float64(sum.Boxes) {
+		if sum := factories[box.FactoryID]; sum.Boxes > 0 && dark(sum.Silent, sum.Boxes) {
 			seen[i] = unseen
 		}
 	}

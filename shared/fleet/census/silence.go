@@ -43,6 +43,9 @@ const (
 	mostDark    = 20
 )
 
+// dark reports whether so many of a plant's boxes are silent that its silence is its own: it is switched off.
+func dark(silent, of int) bool { return 100*silent >= darkPercent*of }
+
 // darkest orders plants by their silent boxes, most first, and cuts the list.
 func darkest(all []DarkPlant) []DarkPlant {
 	slices.SortFunc(all, func(a, b DarkPlant) int {
@@ -88,7 +91,7 @@ func Silent(of int, sample []Sighting, now time.Time, after time.Duration) Silen
 		}
 	}
 	for id, p := range plants {
-		if p.FactoryID = id; p.Of >= enoughDark && 100*p.Silent >= darkPercent*p.Of {
+		if p.FactoryID = id; p.Of >= enoughDark && dark(p.Silent, p.Of) {
 			s.Dark = append(s.Dark, p)
 		}
 	}

@@ -8,9 +8,11 @@ import (
 )
 
 // sizes are those of the stages in a census.
-func (c *Census) sizes() bell.Sizes {
+func (c *Census) sizes() bell.Sizes { return sizesOf(c.Stages) }
+
+func sizesOf(stages []StageCounts) bell.Sizes {
 	sizes := bell.Sizes{}
-	for _, s := range c.Stages {
+	for _, s := range stages {
 		sizes[s.Percent] = s.Expected
 	}
 	return sizes
@@ -27,19 +29,12 @@ func NewCountedSizes(db *dynamo.DB) CountedSizes { return CountedSizes{db} }
 func (s CountedSizes) Of(ctx context.Context, rolloutID string) (bell.Sizes, error) {
 	var h struct {
 		Answer *struct {
-			Stages []struct {
-				Percent  int `json:"percent"`
-				Expected int `json:"expected"`
-			} `json:"stages"`
+			Stages []StageCounts `json:"stages"`
 		} `json:"answer"`
 	}
 	_, err := s.db.GetEventually(ctx, dynamo.Progress, dynamo.Key{"subject": rolloutID, "part": partLatest}, &h)
 	if err != nil || h.Answer == nil {
 		return nil, err
 	}
-	sizes := bell.Sizes{}
-	for _, stage := range h.Answer.Stages {
-		sizes[stage.Percent] = stage.Expected
-	}
-	return sizes, nil
+	return sizesOf(h.Answer.Stages), nil
 }

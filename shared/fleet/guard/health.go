@@ -71,6 +71,13 @@ func (p Policy) Readings(workers []Worker, at time.Time) (list []Reading) {
 }
 
 func (n Number) reading(name string, workers []Worker) Reading {
+	r, list := counted(name, workers), n.changes(name, workers)
+	r.Reached.Now, r.Control.Now = n.now(name, list, true), n.now(name, list, false)
+	return r
+}
+
+// counted counts the boxes that are asked for a number and those that say it.
+func counted(name string, workers []Worker) Reading {
 	r := Reading{Name: name}
 	for _, w := range workers {
 		if !w.Watched && !w.says(name) {
@@ -84,8 +91,6 @@ func (n Number) reading(name string, workers []Worker) Reading {
 			of.Said++
 		}
 	}
-	list := n.changes(name, workers)
-	r.Reached.Now, r.Control.Now = n.now(name, list, true), n.now(name, list, false)
 	return r
 }
 
@@ -130,9 +135,12 @@ const (
 // say little about slow harm. The first look of a stage has most: what it does not find, a look at nearly the same numbers a day
 // later hardly does.
 func numberLevel(budget float64, percent, number int) float64 {
-	part := budget * map[int]float64{1: 0.1, 10: 0.55}[percent]
-	if part == 0 {
-		part = budget * 0.35
+	part := budget * 0.35
+	switch percent {
+	case 1:
+		part = budget * 0.1
+	case 10:
+		part = budget * 0.55
 	}
 	if number == 1 {
 		return part * firstLook
@@ -167,7 +175,8 @@ func (n Number) look(name string, workers []Worker, share func(budget float64) f
 		}
 	}
 	const half = 0.5
-	if r := n.reading(name, watched); r.Reached.few() || r.Control.few() || drawn(all, silent, half) <= share(healthHold) {
+	if c := counted(name, watched); c.Reached.few() || c.Control.few() || drawn(all, silent, half) <= share(healthHold) {
+		r = n.reading(name, watched)
 		l.Unreported, l.Reached, l.Control = true, r.Reached, r.Control
 	}
 	if changes := n.changes(name, workers); n.harms(name, changes, share(healthHalt)) {

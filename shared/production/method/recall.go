@@ -64,6 +64,11 @@ type Pending struct {
 	Of             int       `json:"of"`
 }
 
+// Warned are such recalls as a part of an answer.
+type Warned struct {
+	Recalls []Pending `json:"recalls,omitempty"`
+}
+
 // MostPending limits a list of such recalls.
 const MostPending = 100
 
