@@ -90,7 +90,8 @@ func replacer() (*strings.Replacer, error) {
 			}
 		}
 	}
-	words := []string{"@test", "go test -json", "@full", "go test -json -tags=full -count=1 -timeout=1h"} // the suite reads this output
+	// The group "sources" vets all packages. The suite reads the output.
+	words := []string{"@test", "go test -vet=off -json", "@full", "go test -vet=off -json -tags=full -count=1 -timeout=1h"}
 	for list, names := range lists {
 		words = append(words, list, names)
 	}
@@ -117,10 +118,11 @@ func run(ctx context.Context, words *strings.Replacer, chosen []group, out io.Wr
 	}
 	_ = all.Wait() // the results have the errors
 
-	board.Printf("\n%-15s %-9s %8s %7s %7s %7s", "group", "result", "seconds", "tests", "failed", "cached")
+	board.Printf("\n%-15s %-9s %8s %8s %7s %7s %7s", "group", "result", "seconds", "of CPU", "tests", "failed", "cached")
 	passed, failed, red := 0, 0, 0
 	for i, r := range results {
-		board.Printf("%-15s %-9s %8.0f %7d %7d %7d", chosen[i].name, r.state, r.took.Seconds(), r.passed+r.failed, r.failed, r.cached)
+		board.Printf("%-15s %-9s %8.0f %8.0f %7d %7d %7d",
+			chosen[i].name, r.state, r.took.Seconds(), r.used.Seconds(), r.passed+r.failed, r.failed, r.cached)
 		passed, failed = passed+r.passed, failed+r.failed
 		if r.state == "FAILED" {
 			red++
@@ -172,9 +174,9 @@ func (g group) play(ctx context.Context, words *strings.Replacer, before ...stri
 
 // A result of a group. It reads the output of the group's commands.
 type result struct {
-	state, why             string // ok, skipped or FAILED
-	took                   time.Duration
-	passed, failed, cached int // tests, and packages with results from Go's cache
+	state, why             string        // ok, skipped or FAILED
+	took, used             time.Duration // used is the time of processors, without the Docker engine's
+	passed, failed, cached int           // tests, and packages with results from Go's cache
 
 	log    io.Writer
 	begun  []byte              // a line that has no end yet
@@ -189,6 +191,9 @@ func (r *result) step(ctx context.Context, command []string) error {
 	cmd.Stdout, cmd.Stderr = r, r
 	ran := r.passed + r.failed
 	err := cmd.Run()
+	if ended := cmd.ProcessState; ended != nil {
+		r.used += ended.UserTime() + ended.SystemTime()
+	}
 	_, _ = r.Write([]byte("\n")) // ends the last line
 	if err == nil && slices.Contains(command, "-json") && r.passed+r.failed == ran {
 		return errors.New("no test ran")

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"wavegate/shared/testing/expect"
@@ -22,7 +23,7 @@ func TestBuild_AChangedWord_ChangesOnlyTheFunctionsThatLinkIt(t *testing.T) {
 	root, err := Root()
 	expect.OK(t, err)
 	tree := copyOf(t, root)
-	before := deployed(t, tree)
+	before := deployed(t, tree, "")
 	apart := []string{"authorizer", "console", "docs", "get-bell", "outside", "pre-token-generation", "smoke-test", "tick"} // no operations
 	for _, c := range []struct {
 		file, word, other string
@@ -40,7 +41,7 @@ func TestBuild_AChangedWord_ChangesOnlyTheFunctionsThatLinkIt(t *testing.T) {
 			}
 			expect.OK(t, os.WriteFile(file, bytes.Replace(text, []byte(c.word), []byte(c.other), 1), 0o600))
 			var changed []string
-			for name, hash := range deployed(t, tree) {
+			for name, hash := range deployed(t, tree, "wavegate/"+filepath.Dir(c.file)) {
 				if hash != before[name] {
 					changed = append(changed, name)
 				}
@@ -58,18 +59,26 @@ func TestBuild_AChangedWord_ChangesOnlyTheFunctionsThatLinkIt(t *testing.T) {
 // ofMoves are the functions that read moves of methods. The page and the smoke test have all rows.
 var ofMoves = []string{"console", "smoke-test", "update-method-version"}
 
-// deployed builds all functions as for a deploy, and returns the hash of each.
-func deployed(t *testing.T, tree string) map[string][32]byte {
+// deployed builds the functions as for a deploy, all or those that import a package, and returns the hash of each. Others
+// are made of the same packages as before; TestBuild_SameBytes shows that this gives the same bytes.
+func deployed(t *testing.T, tree, imported string) map[string][32]byte {
 	t.Helper()
+	var names []string
+	for line := range strings.Lines(runs(t, tree, "go", "list", "-tags=lambda.norpc", "-f", `{{.ImportPath}}{{range .Deps}} {{.}}{{end}} `, "./functions/...")) {
+		name, deps, _ := strings.Cut(strings.TrimPrefix(line, "wavegate/functions/"), " ")
+		if strings.Contains(" "+deps, imported+" ") {
+			names = append(names, name)
+		}
+	}
 	out := t.TempDir()
-	cmd := exec.Command(filepath.Join(tree, "scripts", "build"))
+	cmd := exec.Command(filepath.Join(tree, "scripts", "build"), names...)
 	cmd.Env = append(os.Environ(), "OUT="+out, "ARCH="+runtime.GOARCH, "TOOLCHAIN="+runtime.Version())
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: the build says %q", err, text)
 	}
 	files, err := filepath.Glob(filepath.Join(out, "*", "bootstrap"))
-	if err != nil || len(files) < 70 {
-		t.Fatalf("%d functions were built: %v", len(files), err)
+	if err != nil || len(files) != len(names) || len(files) == 0 || imported == "" && len(files) < 70 {
+		t.Fatalf("%d of %d functions were built: %v", len(files), len(names), err)
 	}
 	hashes := map[string][32]byte{}
 	for _, file := range files {
