@@ -17,13 +17,13 @@ var (
 	policyARN = regexp.MustCompile(`^arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/[A-Za-z0-9+=,.@_/-]+$`)
 )
 
-// ownTags are the tags that every stack has.
+// Tags that every stack has.
 const (
 	tagService = "service"
 	tagStage   = "stage"
 )
 
-// checkPlace checks the account, the region, and the resources of the account that the deployment uses.
+// checkPlace checks the account, the region, the ARNs of what the deployment uses there, and the tags.
 func (s Settings) checkPlace(r *reader) {
 	if s.Account != "" && !accountID.MatchString(s.Account) {
 		r.fault("account: %q is not an account id of twelve digits", s.Account)

@@ -120,7 +120,7 @@ func (d *door) find(method, path string) (route, error) {
 	return route{}, problem.Missing()
 }
 
-// match compares a path with the path of an operation; empty: it has none.
+// match returns the parameters in a path, and reports whether it fits an operation's pattern. Nothing fits an empty one.
 func match(pattern, path string) (map[string]string, bool) {
 	want, sent := strings.Split(pattern, "/"), strings.Split(path, "/")
 	if pattern == "" || len(want) != len(sent) {

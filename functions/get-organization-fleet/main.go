@@ -1,5 +1,5 @@
-// Command get-organization-fleet answers with the boxes of an organization by release channel, and what the rollouts there
-// do with them.
+// Command get-organization-fleet answers with the boxes of an organization by release channel, what the rollouts there do
+// with them, and its recalls that are not confirmed.
 package main
 
 import (

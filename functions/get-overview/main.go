@@ -1,5 +1,5 @@
-// Command get-overview answers with what is going on now: the active rollouts, those with trouble first, and the
-// freeze.
+// Command get-overview answers with what is going on now: the active rollouts, those with trouble first, the
+// halted ones, the recalls that are not confirmed, and the freeze.
 package main
 
 import (

@@ -69,7 +69,7 @@ func (p *parser) term() bool {
 	}
 }
 
-// component parses an annotation, or a term in parentheses, or a symbol with an optional annotation.
+// component parses an annotation; or a term in parentheses or a symbol, either with an optional annotation.
 func (p *parser) component() bool {
 	if p.take('{') {
 		p.parts++
@@ -85,7 +85,7 @@ func (p *parser) component() bool {
 	return !p.take('{') || p.annotation()
 }
 
-// annotation parses an opening brace, any text without braces, and a closing brace.
+// annotation parses what follows an opening brace: printable ASCII without spaces and braces, and a closing brace.
 func (p *parser) annotation() bool {
 	end := strings.IndexAny(p.rest, "{}")
 	if end < 0 || p.rest[end] == '{' || !printable(p.rest[:end]) {
