@@ -48,6 +48,16 @@ func (r Recall) warned(m Missing) Recall {
 	return r.left(m)
 }
 
+// due reports whether a tick looks at the recall. Each look reads all machines of the factory, and a machine that is gone
+// for good never confirms. So a look every ten minutes is enough once people were warned a day ago.
+func (r Recall) due(at time.Time) bool {
+	if r.Stopped == nil {
+		return at.Sub(r.Since) >= ConfirmWithin
+	}
+	age := at.Sub(*r.Stopped)
+	return age < 24*time.Hour || int(age/time.Minute)%10 == 0
+}
+
 // left is the recall with the machines that have not confirmed.
 func (r Recall) left(m Missing) Recall {
 	r.Left, r.Of = m.Left, m.Of
@@ -145,12 +155,12 @@ func (r Recall) missing(all []Reached) Missing {
 }
 
 // TellUnconfirmed warns people of the recalls that were not confirmed in time, once for each, and returns their number. It
-// also counts again who has confirmed those of which people were warned before. The next call retries failed ones; the
-// error joins all failures.
+// also counts again who has confirmed those of which people were warned before, old ones every ten minutes. The next call
+// retries failed ones; the error joins all failures.
 func (s *Store) TellUnconfirmed(ctx context.Context, from audit.Origin) (told int, err error) {
 	var due []Recall
 	err = dynamo.Walk(ctx, s.db, watched, nil, 0, func(r Recall) error {
-		if r.Stopped != nil || s.db.Now().Sub(r.Since) >= ConfirmWithin {
+		if r.due(s.db.Now()) {
 			due = append(due, r)
 		}
 		return nil

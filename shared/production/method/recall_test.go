@@ -103,6 +103,24 @@ func TestRecall_MachinesThatSaidNothing_AreToldOfOnce_AfterHalfAnHour(t *testing
 	})
 }
 
+// TestRecall_OfADayAgo_IsCountedEveryTenMinutes: a machine that is gone for good would cost the same reads each minute.
+func TestRecall_OfADayAgo_IsCountedEveryTenMinutes(t *testing.T) {
+	r := newRecalling(t, dynamotest.Embedded(t))
+	r.withdraw(method.Stop)
+	r.told(method.ConfirmWithin)
+	_, err := r.methods.Confirm(admission.Unlimited(t.Context()), engineer, origin, method.Confirmed{Ref: r.ref, Machine: "press-1"}, "looked at it")
+	expect.OK(t, err)
+	for _, c := range []struct {
+		after time.Duration
+		left  int
+	}{{24*time.Hour - method.ConfirmWithin + time.Minute, 1}, {8 * time.Minute, 1}, {time.Minute, 0}} {
+		r.told(c.after)
+		list, err := r.methods.Unconfirmed(t.Context(), "")
+		expect.OK(t, err)
+		expect.Equal(t, len(list), c.left, "unconfirmed recalls")
+	}
+}
+
 // TestRecall_TheEventBus_TellsHowMany, but neither the method, nor the machines, nor the reason.
 func TestRecall_TheEventBus_TellsHowMany(t *testing.T) {
 	cause := method.Missing{Sentence: "2 of 5 machines have it.", Machines: []string{"press-1", "press-2"}}
