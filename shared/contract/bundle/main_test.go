@@ -218,7 +218,10 @@ func TestBundle_Schemas_FollowFromShapesAndTypes(t *testing.T) {
     Match: {name: If-Match, in: header, schema: {}}
     NoneMatch: {name: If-None-Match, in: header, schema: {}}
   responses:
-    Refused: {description: no, codes: [CONFLICT], examples: {one: One}}
+    Refused: {description: "\u0060CONFLICT\u0060: no.", examples: {one: One}}
+    Done: {description: done, links: {next: Next}}
+  links:
+    Next: {operationId: get-edge}
   examples:
     Taken: {summary: It is taken, problem: {code: CONFLICT, detail: Taken., instance: /api/a, errors: [{code: unknown}]}}
     Page: {value: {items: [{$example: Freeze}]}}
@@ -230,10 +233,13 @@ func TestBundle_Schemas_FollowFromShapesAndTypes(t *testing.T) {
     %s
 `
 	for name, c := range map[string]struct{ schemas, has string }{
-		"a page":    {"A: {}", "FreezePage: {description: A page of a list., type: object, required: [items, limit], properties: {items: {type: array, maxItems: 100, items: {$ref: '#/components/schemas/Freeze'}}, limit: {$ref: '#/components/schemas/PageLimit'}, offset: "},
-		"a series":  {"A: {}", "limit: {$ref: '#/components/schemas/PageLimit'}, next: "},
-		"a refusal": {"A: {}", "application/problem+json: {schema: {$ref: '#/components/schemas/Problem', x-codes: [CONFLICT]}, examples: {one: {$ref: '#/components/examples/One'}}}"},
-		"the codes": {"A: {}", "ProblemCode: {type: string, x-extensible-enum: [INVALID_JSON, "},
+		"a page":        {"A: {}", "FreezePage: {description: A page of a list., type: object, required: [items, limit], properties: {items: {type: array, maxItems: 100, items: {$ref: '#/components/schemas/Freeze'}}, limit: {$ref: '#/components/schemas/PageLimit'}, offset: "},
+		"a series":      {"A: {}", "limit: {$ref: '#/components/schemas/PageLimit'}, next: "},
+		"a refusal":     {"A: {}", "application/problem+json: {schema: {$ref: '#/components/schemas/Problem', x-codes: [CONFLICT]}, examples: {one: {$ref: '#/components/examples/One'}}}"},
+		"a description": {"A: {oneOf: [{properties: {b: What it is.}}]}", "A: {oneOf: [{properties: {b: {description: What it is.}}}]}"},
+		"a link":        {"A: {}", "links: {next: {$ref: '#/components/links/Next'}}"},
+		"its path":      {"A: {}", "Next: {operationId: get-edge, parameters: {edgeId: $request.path.edgeId}}"},
+		"the codes":     {"A: {}", "ProblemCode: {type: string, x-extensible-enum: [INVALID_JSON, "},
 		"a problem": {"A: {}", "Taken: {summary: It is taken, value: {type: 'urn:wavegate:problem:conflict', title: The resource is in conflict with the request, status: 409, " +
 			"requestId: 6f1c2b9e-3d44-4a43-9a43-0c5d2f7e8b11, code: CONFLICT, detail: Taken., instance: /api/a, errors: [{code: unknown}]}}"},
 		"an example in another": {"A: {}", "Page: {value: {items: [{reason: rest}]}}"},

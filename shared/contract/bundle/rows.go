@@ -220,6 +220,7 @@ func inline(op operations.Operation, words *yaml.Node) *yaml.Node {
 		put(made, "content", raw)
 	}
 	if links := get(words, "links"); links != nil {
+		linked(links)
 		put(made, "links", links)
 	}
 	return made

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 
 	yaml "github.com/oasdiff/yaml3"
@@ -11,23 +12,24 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// expand writes out what parts say in short: a page of a list, a refusal with codes, a parameter of operations, the codes
-// of problems, and examples of problems or with other examples.
+// expand writes out what parts say in short: a page of a list, a property that only has a description, a refusal, a
+// parameter of operations, a link, the codes of problems, and examples of problems or with other examples.
 func expand(document *yaml.Node) error {
 	components := get(document, "components")
 	for _, schema := range entries(get(components, "schemas")) {
+		describeOnly(schema)
 		if of := get(schema, "page"); of != nil {
 			*schema = *page(of.Value, true)
 		} else if of := get(schema, "series"); of != nil {
 			*schema = *page(of.Value, false)
 		}
 	}
-	if code := get(get(components, "schemas"), "ProblemCode"); code != nil {
+	if codes := get(get(components, "schemas"), "ProblemCode"); codes != nil {
 		all := &yaml.Node{Kind: yaml.SequenceNode}
 		for _, class := range problem.Classes {
 			all.Content = append(all.Content, text(string(class.Code)))
 		}
-		put(code, "x-extensible-enum", all)
+		put(codes, "x-extensible-enum", all)
 	}
 	for _, example := range entries(get(components, "examples")) {
 		if err := exemplify(get(components, "examples"), example); err != nil {
@@ -35,12 +37,17 @@ func expand(document *yaml.Node) error {
 		}
 	}
 	for _, response := range entries(get(components, "responses")) {
-		if codes := get(response, "codes"); codes != nil {
+		if links := get(response, "links"); links != nil {
+			linked(links)
+		}
+		if codes := explained(response); len(codes.Content) > 0 && get(response, "content") == nil {
 			examples := get(response, "examples")
-			remove(response, "codes")
 			remove(response, "examples")
 			put(response, "content", refusal(codes, examples))
 		}
+	}
+	for _, link := range entries(get(components, "links")) {
+		fromPath(link)
 	}
 	for key, parameter := range entries(get(components, "parameters")) {
 		if get(parameter, "in") != nil && get(parameter, "schema") != nil {
@@ -70,6 +77,56 @@ func page(of string, offset bool) *yaml.Node {
 	put(made, "required", sequence(text("items"), text("limit")))
 	put(made, "properties", properties)
 	return made
+}
+
+// describeOnly makes a schema of each property, at any depth, that is only the text of its description.
+func describeOnly(schema *yaml.Node) {
+	for _, property := range entries(get(schema, "properties")) {
+		if property.Kind == yaml.ScalarNode && property.Tag != "!!null" {
+			words := *property
+			*property = yaml.Node{Kind: yaml.MappingNode}
+			put(property, "description", &words)
+		}
+	}
+	for _, inner := range schema.Content {
+		describeOnly(inner)
+	}
+}
+
+// linked refers to the components that links name.
+func linked(links *yaml.Node) {
+	for _, link := range entries(links) {
+		if link.Kind == yaml.ScalarNode {
+			*link = *ref("links", link.Value)
+		}
+		fromPath(link)
+	}
+}
+
+// fromPath gives a link that names no parameters those of its operation's path, with the values of the present path.
+func fromPath(link *yaml.Node) {
+	id := get(link, "operationId")
+	if id == nil || get(link, "parameters") != nil {
+		return
+	}
+	for _, field := range table.Get(id.Value).Takes.Path {
+		put(child(link, "parameters", yaml.MappingNode), field.Name, text("$request.path."+field.Name))
+	}
+}
+
+// code is a problem's code before its explanation.
+var code = regexp.MustCompile("`([A-Z_]+)`:")
+
+// explained returns the codes that the description of an answer explains.
+func explained(response *yaml.Node) *yaml.Node {
+	codes, words := sequence(), get(response, "description")
+	if words == nil {
+		return codes
+	}
+	for _, match := range code.FindAllStringSubmatch(words.Value, -1) {
+		codes.Content = append(codes.Content, text(match[1]))
+	}
+	return codes
 }
 
 func object(kind string) *yaml.Node {
