@@ -18,19 +18,33 @@ import (
 // onePoll is what a poll takes of a container that knows the channel.
 var onePoll = limit{Requests: 2, Rounds: 1, Read: 0.5, Write: 1}
 
-// TestFleetPage_HasWhatTheCommandPrints: each marker of the page names the command's arguments, and the tables that
-// the command prints follow it.
+// TestFleetPage_HasWhatTheCommandPrints, below the marker.
 func TestFleetPage_HasWhatTheCommandPrints(t *testing.T) {
-	page := fleetSize(t)
-	markers := regexp.MustCompile(`<!-- fleet(.*) -->`).FindAllStringSubmatch(page, -1)
-	expect.Equal(t, len(markers), 4, "tables of the command on the page:")
-	for _, m := range markers {
-		var printed strings.Builder
-		expect.OK(t, fleetCommand(&printed, strings.Fields(m[1])))
-		for table := range strings.SplitSeq(strings.TrimSpace(printed.String()), "\n\n") {
-			needs := strings.HasPrefix(table, "| boxes")
-			if !strings.Contains(page, table) && (!strings.Contains(m[1], "-idle") || !needs) {
-				t.Errorf("the page lacks what `cost fleet%s` prints:\n%s", m[1], table)
+	var printed strings.Builder
+	expect.OK(t, fleetCommand(&printed, nil))
+	if !strings.Contains(fleetSize(t), "<!-- fleet -->\n\n"+printed.String()) {
+		t.Errorf("the page lacks what `cost fleet` prints:\n%s", printed.String())
+	}
+}
+
+// TestWays_ThePageHasWhatTheCommandPrints, with the sums of the command that prints each way's whole table.
+func TestWays_ThePageHasWhatTheCommandPrints(t *testing.T) {
+	var printed strings.Builder
+	expect.OK(t, writeWays(&printed))
+	if !strings.Contains(fleetSize(t), "<!-- ways -->\n\n"+printed.String()) {
+		t.Errorf("the page lacks what `cost ways` prints:\n%s", printed.String())
+	}
+	lines := strings.Split(printed.String(), "\n")[2:]
+	for i, way := range ways {
+		var whole strings.Builder
+		expect.OK(t, fleetCommand(&whole, strings.Fields(way.options)))
+		sums := regexp.MustCompile(`\*\*([0-9,]+)\*\*`).FindAllStringSubmatch(whole.String(), -1)
+		if len(sums) != 5 {
+			t.Fatalf("`cost fleet %s` has the sums %v", way.options, sums)
+		}
+		for column, cell := range strings.Split(lines[i], " | ")[1:] {
+			if sum, _, _ := strings.Cut(cell, ";"); sum != sums[column][1] {
+				t.Errorf("%s: %s, and the whole table has %s", way.name, sum, sums[column][1])
 			}
 		}
 	}

@@ -14,6 +14,20 @@ const pollCall = "get-manifest: nothing new, 304"
 
 // fleetCommand writes the tables for the fleets that the arguments describe.
 func fleetCommand(w io.Writer, args []string) error {
+	fleets, err := readFleets(args)
+	if err != nil {
+		return err
+	}
+	all, err := limits()
+	if err != nil {
+		return err
+	}
+	fleets[0].write(w, fleets, all[pollCall])
+	return nil
+}
+
+// readFleets returns the fleets that the arguments describe, one or more.
+func readFleets(args []string) ([]fleet, error) {
 	flags := flag.NewFlagSet("fleet", flag.ContinueOnError)
 	boxes := flags.String("boxes", "1000,10000,10000/50,100000,1000000", "how many boxes, and on how many channels, with commas between several fleets")
 	interval := flags.Float64("interval", 60, "`seconds` between a box's polls while something goes on at its channel")
@@ -23,11 +37,11 @@ func fleetCommand(w io.Writer, args []string) error {
 	bell := flags.Bool("bell", false, "the boxes listen to the bell")
 	door := flags.Bool("door", false, "the boxes poll at the door")
 	if err := flags.Parse(args); err != nil {
-		return err
+		return nil, err
 	}
 	f := fleet{Interval: *interval, Idle: *idle, Days: *days, Releases: *releases, Bell: *bell, Door: *door}
 	if f.Interval < 1 || f.Idle < 1 || f.Days < 0 || f.Days > monthDays || f.Releases < 0 {
-		return fmt.Errorf("intervals are a second or more, days 0 to %.1f, and releases 0 or more", monthDays)
+		return nil, fmt.Errorf("intervals are a second or more, days 0 to %.1f, and releases 0 or more", monthDays)
 	}
 	var of []fleet
 	for _, text := range strings.Split(*boxes, ",") {
@@ -38,16 +52,11 @@ func fleetCommand(w io.Writer, args []string) error {
 			one.Channels, errChannels = strconv.ParseFloat(channels, 64)
 		}
 		if err != nil || errChannels != nil || one.Boxes < 1 || math.IsInf(one.Boxes, 0) || several && (one.Channels < 1 || one.Channels > one.Boxes) {
-			return fmt.Errorf("%q is not a number of boxes, or of boxes and channels", text)
+			return nil, fmt.Errorf("%q is not a number of boxes, or of boxes and channels", text)
 		}
 		of = append(of, one)
 	}
-	all, err := limits()
-	if err != nil {
-		return err
-	}
-	f.write(w, of, all[pollCall])
-	return nil
+	return of, nil
 }
 
 // write writes the needs and costs of fleets, one column each.
@@ -116,7 +125,7 @@ func (f fleet) write(w io.Writer, fleets []fleet, poll limit) {
 		row(c.Name, " "+c.Formula+" |", func(one fleet) string { return thousands(one.bill(poll)[i].Dollars) })
 	}
 	row("**sum**", " |", func(one fleet) string { return "**" + thousands(one.total(poll)) + "**" })
-	row("a box, a year", " sum without what does not grow × 12 / boxes |", func(one fleet) string { return fmt.Sprintf("%.3f", 12*(one.total(poll)-fixed)/one.Boxes) })
+	row("a box, a year", " sum without what does not grow × 12 / boxes |", func(one fleet) string { return fmt.Sprintf("%.3f", one.boxYear(poll)) })
 	row("a box", " sum / boxes |", func(one fleet) string { return fmt.Sprintf("%.3f", one.total(poll)/one.Boxes) })
 	row("more if TLS handshakes are on the bill", fmt.Sprintf(" %spolls × %g bytes × %.2f a GB |", map[bool]string{true: "listens and "}[f.Bell], handshakeBytes, transferGB), func(one fleet) string { return thousands(one.handshakes()) })
 	row("less by the gateway's volume prices", " see below |", func(one fleet) string { return thousands(one.tiered()) })
@@ -138,6 +147,9 @@ func (f fleet) total(poll limit) float64 {
 	}
 	return sum
 }
+
+// boxYear is what a box costs in a year, without the costs that do not grow with the fleet.
+func (f fleet) boxYear(poll limit) float64 { return 12 * (f.total(poll) - fixed) / f.Boxes }
 
 // thousands formats a number with commas, and a small one with a decimal.
 func thousands(x float64) string {

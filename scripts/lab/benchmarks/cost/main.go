@@ -2,6 +2,7 @@
 // tables of infra/fleet-size.md:
 //
 //	go run ./scripts/lab/benchmarks/cost fleet -boxes 25000,50000 -interval 60 -idle 300 -days 8
+//	go run ./scripts/lab/benchmarks/cost ways
 //	go run ./scripts/lab/benchmarks/cost breaks
 //	go run ./scripts/lab/benchmarks/cost downloads
 //
@@ -16,10 +17,12 @@ import (
 )
 
 func main() {
-	err := errors.New("usage: cost fleet [option...], cost breaks, or cost downloads")
+	err := errors.New("usage: cost fleet [option...], cost ways, cost breaks, or cost downloads")
 	switch {
 	case len(os.Args) > 1 && os.Args[1] == "fleet":
 		err = fleetCommand(os.Stdout, os.Args[2:])
+	case len(os.Args) == 2 && os.Args[1] == "ways":
+		err = writeWays(os.Stdout)
 	case len(os.Args) == 2 && os.Args[1] == "breaks":
 		err = writeBoundaries(os.Stdout)
 	case len(os.Args) == 2 && os.Args[1] == "downloads":
