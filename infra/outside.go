@@ -16,7 +16,7 @@ const (
 )
 
 // addOutside makes the function and its schedule, if the settings ask for it. It is not a canary of CloudWatch Synthetics,
-// because a scheduled function is written and tested like the others, and costs a fifth.
+// because a scheduled function is written and tested like the others, and costs a tenth.
 func (w *watch) addOutside() {
 	secret := w.settings.OutsideSecret
 	if secret == "" {
