@@ -75,7 +75,7 @@ func boundaries(poll limit) []boundary {
 			"500 for some; these boxes come again", "`reserveAuthorizer`, `accountConcurrency`"},
 		{"the index `byState` of `reports`: boxes of one channel that move on at once", shards * partitionWrites * every / movedWrites,
 			fmt.Sprintf("%g parts × %s writes a second × %g s / %g writes", shards, thousands(partitionWrites), every, movedWrites),
-			"503 for some; these boxes come again", "`reportShards`; at 50 → 100 % half of them move, so twice as many boxes"},
+			"503 for some; these boxes come again", "`reportShards`; from 50 to 100 %, half of them move, so twice as many boxes"},
 		{"writes a second of one table (`rate-counters`)", tableQuota * every / poll.Write,
 			fmt.Sprintf("%s units a second × %g s / %g write unit of a poll", thousands(tableQuota), every, poll.Write),
 			"as for a new table; table-quota goes off at 80 %", "the quota, then `tableQuota`"},

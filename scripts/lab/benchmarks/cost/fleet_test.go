@@ -18,12 +18,15 @@ import (
 // onePoll is what a poll takes of a container that knows the channel.
 var onePoll = limit{Requests: 2, Rounds: 1, Read: 0.5, Write: 1}
 
-// TestFleetPage_HasWhatTheCommandPrints, below the marker.
+// TestFleetPage_HasWhatTheCommandPrints: the marker of the page names the command's arguments.
 func TestFleetPage_HasWhatTheCommandPrints(t *testing.T) {
+	page := fleetSize(t)
+	markers := regexp.MustCompile(`<!-- fleet(.*) -->\n`).FindAllStringSubmatch(page, -1)
+	expect.Equal(t, len(markers), 1, "tables of the command on the page:")
 	var printed strings.Builder
-	expect.OK(t, fleetCommand(&printed, nil))
-	if !strings.Contains(fleetSize(t), "<!-- fleet -->\n\n"+printed.String()) {
-		t.Errorf("the page lacks what `cost fleet` prints:\n%s", printed.String())
+	expect.OK(t, fleetCommand(&printed, strings.Fields(markers[0][1])))
+	if !strings.Contains(page, markers[0][0]+"\n"+printed.String()) {
+		t.Errorf("the page lacks what `cost fleet%s` prints:\n%s", markers[0][1], printed.String())
 	}
 }
 

@@ -1,7 +1,8 @@
 package main
 
 // List prices in US dollars for eu-central-1 without any free tier or discount. They have not been checked against
-// the public pages, aws.amazon.com/{lambda,api-gateway,dynamodb,cloudwatch,xray,cloudfront,s3}/pricing, for this release.
+// the public pages, aws.amazon.com/{lambda,api-gateway,dynamodb,cloudwatch,xray,cloudfront,s3}/pricing and
+// aws.amazon.com/ec2/pricing/on-demand (traffic), for this release.
 const (
 	lambdaRequests = 0.20         // a million invocations
 	lambdaGBSecond = 0.0000133334 // arm64
