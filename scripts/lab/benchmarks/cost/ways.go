@@ -36,7 +36,7 @@ func writeWays(w io.Writer) error {
 			return err
 		}
 		if i == 0 {
-			row("USD a month; of a box in a year", fleets, fleet.name)
+			row("USD a month; a box, a year", fleets, fleet.name)
 			fmt.Fprintf(w, "|---|%s\n", strings.Repeat("--:|", len(fleets)))
 		}
 		name := strings.TrimSuffix(way.name+" (`"+way.options+"`)", " (``)")
