@@ -14,9 +14,7 @@ func TestREADME_NamesTheRules(t *testing.T) {
 	page, err := os.ReadFile("README.md")
 	expect.OK(t, err)
 	rows := regexp.MustCompile("(?m)^\\| .* \\| \\[[a-z_]+\\.go\\]\\((\\S+)\\) \\| `(\\w+)` \\|$").FindAllSubmatch(page, -1)
-	if len(rows) < 8 {
-		t.Fatalf("the table has %d rows", len(rows))
-	}
+	expect.Must(t, len(rows) >= 8, "the table has %d rows", len(rows))
 	for _, row := range rows {
 		text, err := os.ReadFile(string(row[1]))
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"wavegate/shared/production/content"
+	"wavegate/shared/testing/expect"
 )
 
 // TestContent_OfContractAndCode_AreTheSame compares the contents of real methods, and each of them with one change. If
@@ -15,25 +16,17 @@ func TestContent_OfContractAndCode_AreTheSame(t *testing.T) {
 	schema := document(t).Components.Schemas["MethodContent"].Value
 	taken := func(text string) bool {
 		var v any
-		if err := json.Unmarshal([]byte(text), &v); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, json.Unmarshal([]byte(text), &v))
 		return schema.VisitJSON(v) == nil
 	}
 	const folder = "../production/content/testdata/"
 	for _, name := range []string{"anodizing", "milling", "reflow"} {
-		text, err := os.ReadFile(folder + name + ".json")
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := expect.Value(os.ReadFile(folder + name + ".json"))(t)
 		if _, faults := content.Parse(text); len(faults) > 0 || !taken(string(text)) {
 			t.Errorf("%s: faults %v, the contract takes it: %v", name, faults, taken(string(text)))
 		}
 	}
-	anodizing, err := os.ReadFile(folder + "anodizing.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	anodizing := expect.Value(os.ReadFile(folder + "anodizing.json"))(t)
 	for _, c := range []struct {
 		from, to       string
 		code, contract bool // which of them take it
@@ -76,9 +69,7 @@ func TestContent_OfContractAndCode_AreTheSame(t *testing.T) {
 		{`"text": "P07"`, `"text": "P07", "max": 3, "unit": "s"`, false, true},
 	} {
 		text := string(anodizing)
-		if !strings.Contains(text, c.from) {
-			t.Fatalf("the sample has no %s", c.from)
-		}
+		expect.Must(t, strings.Contains(text, c.from), "the sample has no %s", c.from)
 		text = strings.Replace(text, c.from, c.to, 1)
 		_, faults := content.Parse([]byte(text))
 		if code, contract := len(faults) == 0, taken(text); code != c.code || contract != c.contract {

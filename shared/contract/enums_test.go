@@ -6,6 +6,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"wavegate/shared/contract"
+	"wavegate/shared/testing/expect"
 )
 
 const extensible = "x-extensible-enum"
@@ -14,10 +15,7 @@ const extensible = "x-extensible-enum"
 // new problem code must not break clients.
 func TestEnums_OfAnswers_AreOpen_OfRequestsClosed(t *testing.T) {
 	// As callers read it: conform.Load treats open enumerations as closed.
-	doc, err := openapi3.NewLoader().LoadFromData(contract.Document)
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := expect.Value(openapi3.NewLoader().LoadFromData(contract.Document))(t)
 	open, closed := 0, 0
 	for _, item := range doc.Paths.Map() {
 		for _, op := range item.Operations() {
@@ -43,9 +41,7 @@ func TestEnums_OfAnswers_AreOpen_OfRequestsClosed(t *testing.T) {
 			}
 		}
 	}
-	if open < 50 || closed < 3 {
-		t.Errorf("there are %d open enumerations and %d closed ones", open, closed)
-	}
+	expect.That(t, open >= 50 && closed >= 3, "there are %d open enumerations and %d closed ones", open, closed)
 }
 
 func requestSchemas(item *openapi3.PathItem, op *openapi3.Operation) []*openapi3.SchemaRef {

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"wavegate/shared/platform/input"
+	"wavegate/shared/testing/expect"
 )
 
 // odd are characters that text rules treat differently: white space of every kind and its neighbours, control
@@ -80,13 +81,10 @@ func TestLikely_FindsWhatAPatternForgets(t *testing.T) {
 	)
 	rule := input.DisplayName
 	right, unseen := `^`+space+visible+`(`+any+`{0,198}`+visible+`)?`+space+`$`, document(t).Components.Schemas["Unseen"].Value.Pattern
-	if found := disagreements(right, unseen, 0, math.MaxInt, rule); found != nil {
-		t.Errorf("the right pattern: %v", found)
-	}
+	found := disagreements(right, unseen, 0, math.MaxInt, rule)
+	expect.That(t, found == nil, "the right pattern: %v", found)
 	for name, not := range map[string]string{"everything above U+FFFF is seen": "", "nothing above U+FFFF is seen": `[\x{10000}-\x{10ffff}]`, "private use is seen": `[\x{e0000}-\x{e0fff}]`} {
-		if disagreements(right, not, 0, math.MaxInt, rule) == nil {
-			t.Errorf("%s: nothing was found", name)
-		}
+		expect.That(t, disagreements(right, not, 0, math.MaxInt, rule) != nil, "%s: nothing was found", name)
 	}
 	for name, pattern := range map[string]string{
 		"one more":             `^` + space + visible + `(` + any + `{0,199}` + visible + `)?` + space + `$`,
@@ -102,9 +100,7 @@ func TestLikely_FindsWhatAPatternForgets(t *testing.T) {
 		"no emoji":             `^` + space + visible + `([^\x00-\x1f\x7f-\x9f\x{10000}-\x{10ffff}]{0,198}` + visible + `)?` + space + `$`,
 		"anything":             ``,
 	} {
-		if disagreements(pattern, unseen, 0, math.MaxInt, rule) == nil {
-			t.Errorf("%s: nothing was found", name)
-		}
+		expect.That(t, disagreements(pattern, unseen, 0, math.MaxInt, rule) != nil, "%s: nothing was found", name)
 	}
 }
 
@@ -117,8 +113,6 @@ func TestUnseen_OfEveryCharacterBeyondFFFF_SaysWhatTheCodeSays(t *testing.T) {
 		}
 	}
 	for r := rune(0); r <= 0xffff; r++ {
-		if unseen.MatchString(string(r)) {
-			t.Fatalf("%U is unseen, which the patterns beside it say", r)
-		}
+		expect.Must(t, !unseen.MatchString(string(r)), "%U is unseen, which the patterns beside it say", r)
 	}
 }

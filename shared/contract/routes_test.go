@@ -18,6 +18,7 @@ import (
 	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/conform"
+	"wavegate/shared/testing/expect"
 )
 
 var loadDocument = sync.OnceValues(func() (*openapi3.T, error) { return conform.Load(contract.Document) })
@@ -25,10 +26,7 @@ var loadDocument = sync.OnceValues(func() (*openapi3.T, error) { return conform.
 // document is the contract. The test ends if it is not valid OpenAPI with valid examples.
 func document(t *testing.T) *openapi3.T {
 	t.Helper()
-	doc, err := loadDocument()
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := expect.Value(loadDocument())(t)
 	return doc
 }
 
@@ -44,9 +42,7 @@ func inContract(t *testing.T) map[string]*openapi3.Operation {
 	all := map[string]*openapi3.Operation{}
 	for _, item := range document(t).Paths.Map() {
 		for _, op := range item.Operations() {
-			if all[op.OperationID] != nil {
-				t.Errorf("the id %s is used twice", op.OperationID)
-			}
+			expect.That(t, all[op.OperationID] == nil, "the id %s is used twice", op.OperationID)
 			all[op.OperationID] = op
 		}
 	}
@@ -99,17 +95,14 @@ func TestRoutes_ContractAndTableOfOperations_AreTheSame(t *testing.T) {
 		}
 	}
 	for id := range got {
-		if _, there := want[id]; !there {
-			t.Errorf("the contract has %s, which is not an operation of the table", id)
-		}
+		_, there := want[id]
+		expect.That(t, there, "the contract has %s, which is not an operation of the table", id)
 	}
 }
 
 func rolesOf(t *testing.T, op *openapi3.Operation) []string {
 	t.Helper()
-	if op.Security == nil {
-		t.Fatalf("%s does not say who may call it", op.OperationID)
-	}
+	expect.Must(t, op.Security != nil, "%s does not say who may call it", op.OperationID)
 	var roles []string
 	for _, one := range *op.Security {
 		list := one["accessToken"]
@@ -132,13 +125,10 @@ func TestRoutes_EveryRoleThatATokenCarries_IsExplainedAndListed(t *testing.T) {
 	var roles []any
 	for _, r := range auth.Roles {
 		roles = append(roles, string(r))
-		if !strings.Contains(explained, "- `"+string(r)+"` ") {
-			t.Errorf("the security scheme does not explain %s", r)
-		}
+		expect.That(t, strings.Contains(explained, "- `"+string(r)+"` "), "the security scheme does not explain %s", r)
 	}
-	if got := doc.Components.Schemas["Role"].Value.Enum; !slices.Equal(got, roles) {
-		t.Errorf("the schema Role has %v, want %v", got, roles)
-	}
+	got := doc.Components.Schemas["Role"].Value.Enum
+	expect.That(t, slices.Equal(got, roles), "the schema Role has %v, want %v", got, roles)
 }
 
 // TestAnswers_WhatTheGatewayCanSayByItself_IsDocumentedEverywhere covers the answers to calls of existing routes,
@@ -180,18 +170,13 @@ func TestContract_NoOperationLinksIt(t *testing.T) {
 	}
 	list := exec.Command("go", arguments...)
 	list.Dir = "../.."
-	out, err := list.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := expect.Value(list.Output())(t)
 	packages := strings.Fields(string(out))
-	if !slices.Contains(packages, "wavegate/shared/operations") {
-		t.Fatal("the list of packages is not that of the functions")
-	}
+	expect.Must(t, slices.Contains(packages, "wavegate/shared/operations"),
+		"the list of packages is not that of the functions")
 	for _, p := range packages {
-		if strings.HasPrefix(p, "wavegate/shared/contract") || strings.HasPrefix(p, "github.com/getkin/") {
-			t.Errorf("a function links %s", p)
-		}
+		expect.That(t, !strings.HasPrefix(p, "wavegate/shared/contract") && !strings.HasPrefix(p, "github.com/getkin/"),
+			"a function links %s", p)
 	}
 }
 
@@ -201,9 +186,7 @@ func TestExamples_EveryBodyHasOne(t *testing.T) {
 	check := func(where string, content openapi3.Content) {
 		for media, m := range content {
 			count += len(m.Examples)
-			if len(m.Examples) == 0 {
-				t.Errorf("%s has no example of its %s", where, media)
-			}
+			expect.That(t, len(m.Examples) != 0, "%s has no example of its %s", where, media)
 		}
 	}
 	all := inContract(t)

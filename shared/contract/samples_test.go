@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"wavegate/shared/testing/expect"
 )
 
 // TestSamples_OfEveryOperation_AreItsCalls: each is one curl call with the operation's method and path, the token, and
@@ -67,9 +69,7 @@ func (c called) check(t *testing.T, op *openapi3.Operation, method, path string)
 	if err == nil {
 		err = op.RequestBody.Value.Content["application/json"].Schema.Value.VisitJSON(body, openapi3.EnableJSONSchema2020())
 	}
-	if err != nil {
-		t.Errorf("%s sends %s: %v", op.OperationID, c.Body, err)
-	}
+	expect.That(t, err == nil, "%s sends %s: %v", op.OperationID, c.Body, err)
 }
 
 // fits reports whether an address is one of a path.
@@ -112,8 +112,6 @@ func shellWords(t *testing.T, line string) (all []string) {
 			word, open = word+string(r), true
 		}
 	}
-	if quote != 0 {
-		t.Errorf("a quote is not closed in %s", line)
-	}
+	expect.That(t, quote == 0, "a quote is not closed in %s", line)
 	return all
 }

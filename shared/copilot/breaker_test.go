@@ -53,9 +53,8 @@ func TestBreakers_OfManyCallers_AreForgottenTogether(t *testing.T) {
 			b.ended(strconv.Itoa(i), true, noon)
 		}
 	}
-	if len(b.each) != 1 || b.rest(strconv.Itoa(mostBreakers), noon) != breakerRest {
-		t.Errorf("%d callers are known", len(b.each))
-	}
+	expect.That(t, len(b.each) == 1 && b.rest(strconv.Itoa(mostBreakers), noon) == breakerRest,
+		"%d callers are known", len(b.each))
 }
 
 // TestForward_SlowQuestionsOfOneOrganization_StopNoOther: users without an organization have a breaker each.
@@ -66,8 +65,7 @@ func TestForward_SlowQuestionsOfOneOrganization_StopNoOther(t *testing.T) {
 		}
 	}))
 	defer upstream.Close()
-	base, err := url.Parse(upstream.URL)
-	expect.OK(t, err)
+	base := expect.Value(url.Parse(upstream.URL))(t)
 	f := New(Settings{URL: base, Secret: "s", Timeout: 50 * time.Millisecond}, nil, func() time.Time { return noon })
 	ask := func(p auth.Principal, path string) error {
 		_, err := f.Forward(httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil), "chat", p, "r")
@@ -76,9 +74,8 @@ func TestForward_SlowQuestionsOfOneOrganization_StopNoOther(t *testing.T) {
 	acme, ada := auth.Principal{Issuer: "i", UserID: "emma", OrganizationID: "acme"}, auth.Principal{Issuer: "i", UserID: "ada"}
 	for _, p := range []auth.Principal{acme, ada} {
 		for range breakerTimeouts {
-			if err := ask(p, "/?slow"); !problem.Has(err, problem.Timeout) {
-				t.Fatalf("%s: %v", p.UserID, err)
-			}
+			err := ask(p, "/?slow")
+			expect.Must(t, problem.Has(err, problem.Timeout), "%s: %v", p.UserID, err)
 		}
 	}
 	for name, c := range map[string]struct {
@@ -90,9 +87,8 @@ func TestForward_SlowQuestionsOfOneOrganization_StopNoOther(t *testing.T) {
 		"the user without an organization":   {ada, true},
 		"another user without one":           {auth.Principal{Issuer: "i", UserID: "olga"}, false},
 	} {
-		if err := ask(c.caller, "/"); problem.Has(err, problem.Unavailable) != c.paused {
-			t.Errorf("%s: %v", name, err)
-		}
+		err := ask(c.caller, "/")
+		expect.That(t, problem.Has(err, problem.Unavailable) == c.paused, "%s: %v", name, err)
 	}
 }
 
@@ -109,8 +105,7 @@ func TestForward_ToAnUpstreamThatHangs_IsGivenUpAtOnce(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	defer upstream.Close()
-	base, err := url.Parse(upstream.URL)
-	expect.OK(t, err)
+	base := expect.Value(url.Parse(upstream.URL))(t)
 	now := noon
 	f := New(Settings{URL: base, Secret: "s", Timeout: 20 * time.Millisecond}, nil, func() time.Time { return now })
 	call := func() error {
@@ -118,14 +113,11 @@ func TestForward_ToAnUpstreamThatHangs_IsGivenUpAtOnce(t *testing.T) {
 		return err
 	}
 	for i, want := range []problem.Code{problem.Timeout, problem.Timeout, problem.Unavailable, problem.Unavailable} {
-		if err := call(); !problem.Has(err, want) {
-			t.Fatalf("call %d: %v, want %s", i+1, err, want)
-		}
+		err := call()
+		expect.Must(t, problem.Has(err, want), "call %d: %v, want %s", i+1, err, want)
 	}
 	expect.Equal(t, problem.From(call()).RetryAfter, breakerRest, "to be tried again after")
-	if asked.Load() != breakerTimeouts {
-		t.Errorf("the assistant was asked %d times", asked.Load())
-	}
+	expect.That(t, asked.Load() == breakerTimeouts, "the assistant was asked %d times", asked.Load())
 	now = now.Add(breakerRest)
 	if err := call(); !problem.Has(err, problem.Timeout) {
 		t.Errorf("the try: %v", err)
@@ -136,8 +128,7 @@ func TestForward_ToAnUpstreamThatHangs_IsGivenUpAtOnce(t *testing.T) {
 	now = now.Add(breakerRest)
 	heals.Store(true)
 	for range 3 {
-		if err := call(); err != nil {
-			t.Errorf("once it answers: %v", err)
-		}
+		err := call()
+		expect.That(t, err == nil, "once it answers: %v", err)
 	}
 }

@@ -32,9 +32,8 @@ func TestSettings_OnesThatMakeNoSense_AreRefused(t *testing.T) {
 				t.Setenv(string(key), env[i])
 			}
 			r := setting.NewValues(names...)
-			if s := ReadSettings(r); r.Err() == nil {
-				t.Errorf("taken as %+v", s)
-			}
+			s := ReadSettings(r)
+			expect.That(t, r.Err() != nil, "taken as %+v", s)
 		})
 	}
 }
@@ -98,9 +97,7 @@ func TestTarget(t *testing.T) {
 	} {
 		u, err := New(s, nil, time.Now).target(rest)
 		if want == "" {
-			if err == nil {
-				t.Errorf("%s: taken as %s", rest, u)
-			}
+			expect.That(t, err != nil, "%s: taken as %s", rest, u)
 			continue
 		}
 		expect.OK(t, err)

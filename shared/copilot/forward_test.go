@@ -24,8 +24,7 @@ func answer(t *testing.T, upstream http.HandlerFunc) http.Header {
 	t.Helper()
 	server := httptest.NewServer(upstream)
 	t.Cleanup(server.Close)
-	address, err := url.Parse(server.URL)
-	expect.OK(t, err)
+	address := expect.Value(url.Parse(server.URL))(t)
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
 	serve, err := New(Settings{URL: address, Secret: "s", Timeout: 10 * time.Second}, nil, time.Now).Forward(request, "chat", auth.Principal{}, "r")
 	expect.OK(t, err)
@@ -61,14 +60,12 @@ func TestForward_HeadersOfTheAssistant_OnlyTheAllowedPass(t *testing.T) {
 		_, _ = io.WriteString(w, "{}")
 	})
 	for name, want := range passes {
-		if got := h.Values(name); len(got) != 1 || got[0] != want {
-			t.Errorf("%s is %q, want %q", name, got, want)
-		}
+		got := h.Values(name)
+		expect.That(t, len(got) == 1 && got[0] == want, "%s is %q, want %q", name, got, want)
 	}
 	for _, name := range stays {
-		if got := h.Values(name); len(got) > 0 {
-			t.Errorf("%s is %q", name, got)
-		}
+		got := h.Values(name)
+		expect.That(t, len(got) == 0, "%s is %q", name, got)
 	}
 	// Without Origin, a cache would give one origin's answer to the pages of another.
 	if cache, vary := h.Values("Cache-Control"), h.Values("Vary"); len(cache) != 1 || cache[0] != "no-store" || len(vary) != 1 || vary[0] != "Origin" {
@@ -78,16 +75,14 @@ func TestForward_HeadersOfTheAssistant_OnlyTheAllowedPass(t *testing.T) {
 
 func TestForward_EmptyAnswer_HasNoContentType(t *testing.T) {
 	h := answer(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
-	if got := h.Values("Content-Type"); len(got) > 0 {
-		t.Errorf("Content-Type is %q", got)
-	}
+	got := h.Values("Content-Type")
+	expect.That(t, len(got) == 0, "Content-Type is %q", got)
 }
 
 // TestForward_KeptConnectionBroke_IsNoFailure has the assistant answer once on each connection and close it when the
 // next request arrives, like one that closed it while the container was frozen.
 func TestForward_KeptConnectionBroke_IsNoFailure(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	expect.OK(t, err)
+	listener := expect.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { listener.Close() })
 	var mu sync.Mutex
 	answered := map[string]int{}
@@ -113,8 +108,7 @@ func TestForward_KeptConnectionBroke_IsNoFailure(t *testing.T) {
 			}()
 		}
 	}()
-	address, err := url.Parse("http://" + listener.Addr().String())
-	expect.OK(t, err)
+	address := expect.Value(url.Parse("http://" + listener.Addr().String()))(t)
 	f := New(Settings{URL: address, Secret: "s", Timeout: 10 * time.Second}, nil, time.Now)
 	for range 3 {
 		for _, method := range Methods {
@@ -122,16 +116,13 @@ func TestForward_KeptConnectionBroke_IsNoFailure(t *testing.T) {
 			if method == http.MethodGet {
 				r.Body, r.ContentLength = http.NoBody, 0
 			}
-			if _, err := f.Forward(r, "chat", auth.Principal{}, "r"); err != nil {
-				t.Errorf("%s: %v", method, err)
-			}
+			_, err := f.Forward(r, "chat", auth.Principal{}, "r")
+			expect.That(t, err == nil, "%s: %v", method, err)
 		}
 	}
 	mu.Lock()
 	defer mu.Unlock()
 	for _, method := range Methods {
-		if answered[method] != 3 {
-			t.Errorf("%d of 3 requests by %s were answered", answered[method], method)
-		}
+		expect.That(t, answered[method] == 3, "%d of 3 requests by %s were answered", answered[method], method)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"wavegate/shared/testing/expect"
 )
 
 // FuzzTarget checks any path: it is refused, or it leads into the configured part of the assistant, on the configured
@@ -17,10 +19,7 @@ func FuzzTarget(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	base, err := url.Parse("https://assistant.example:8443/v1/in%2Fside")
-	if err != nil {
-		f.Fatal(err)
-	}
+	base := expect.Value(url.Parse("https://assistant.example:8443/v1/in%2Fside"))(f)
 	forwarder := New(Settings{URL: base}, nil, time.Now)
 	f.Fuzz(func(t *testing.T, rest string) {
 		target, err := forwarder.target(rest)
@@ -28,12 +27,9 @@ func FuzzTarget(f *testing.F) {
 			return
 		}
 		sent, err := url.Parse(target.String())
-		if err != nil {
-			t.Fatalf("%q leads to %q, which is no URL: %v", rest, target, err)
-		}
-		if sent.Scheme != "https" || sent.Host != base.Host || sent.User != nil {
-			t.Fatalf("%q leads to %s", rest, sent)
-		}
+		expect.Must(t, err == nil, "%q leads to %q, which is no URL: %v", rest, target, err)
+		expect.Must(t, sent.Scheme == "https" && sent.Host == base.Host && sent.User == nil,
+			"%q leads to %s", rest, sent)
 		resolved := path.Clean(strings.ReplaceAll(sent.Path, `\`, "/"))
 		if resolved != base.Path && !strings.HasPrefix(resolved, base.Path+"/") {
 			t.Fatalf("%q leads to %s, that is %s", rest, sent, resolved)

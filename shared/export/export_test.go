@@ -16,6 +16,7 @@ import (
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 	_ "wavegate/shared/testing/raced" // few cases under the race detector
 	"wavegate/shared/trail/audit"
 )
@@ -128,9 +129,8 @@ func (s *shelf) factory(int) {
 func marksOf(t *rapid.T, lines []byte) (marks []string) {
 	for line := range strings.Lines(string(lines)) {
 		var one struct{ Value struct{ Mark string } }
-		if err := json.Unmarshal([]byte(line), &one); err != nil {
-			t.Fatalf("%v: %.100s", err, line)
-		}
+		err := json.Unmarshal([]byte(line), &one)
+		expect.Must(t, err == nil, "%v: %.100s", err, line)
 		marks = append(marks, one.Value.Mark)
 	}
 	return marks
@@ -170,9 +170,7 @@ func TestRead_PagesOfAnySize_HaveEveryItemOnce(t *testing.T) {
 		got, want := s.walk(func() {}), slices.Clone(s.marks)
 		slices.Sort(got)
 		slices.Sort(want)
-		if !slices.Equal(got, want) {
-			r.Errorf("%d items are exported, %d are stored", len(got), len(want))
-		}
+		expect.That(r, slices.Equal(got, want), "%d items are exported, %d are stored", len(got), len(want))
 	})
 }
 
@@ -194,14 +192,10 @@ func TestRead_WhileItemsAreAdded_HasWhatWasThereOnce(t *testing.T) {
 		times := map[string]int{}
 		for _, mark := range got {
 			times[mark]++
-			if times[mark] > 1 {
-				r.Errorf("%s is exported twice", mark)
-			}
+			expect.That(r, times[mark] <= 1, "%s is exported twice", mark)
 		}
 		for _, mark := range before {
-			if times[mark] == 0 {
-				r.Errorf("%s was there all the time, and is not exported", mark)
-			}
+			expect.That(r, times[mark] != 0, "%s was there all the time, and is not exported", mark)
 		}
 	})
 }
@@ -219,18 +213,12 @@ func TestRead_MadeUpPosition_ShowsNothingOfOthers(t *testing.T) {
 		for range rapid.IntRange(1, 4).Draw(r, "depth") {
 			position = append(position, []any{rapid.IntRange(0, 30).Draw(r, "source"), key.Draw(r, "key")})
 		}
-		text, err := json.Marshal(position)
-		if err != nil {
-			r.Fatal(err)
-		}
+		text := expect.Value(json.Marshal(position))(r)
 		for position := string(text); position != "" && export.IsPosition(position); {
 			page, err := export.New(db).Read(t.Context(), s.organization, position, 50)
-			if err != nil {
-				r.Fatalf("%s: %v", position, err)
-			}
-			if strings.Contains(string(page.Lines), other.organization) {
-				r.Fatalf("%s shows %s", position, page.Lines)
-			}
+			expect.Must(r, err == nil, "%s: %v", position, err)
+			expect.Must(r, !strings.Contains(string(page.Lines), other.organization),
+				"%s shows %s", position, page.Lines)
 			position = page.Position
 		}
 	})
@@ -245,8 +233,6 @@ func FuzzIsPosition(f *testing.F) {
 			return
 		}
 		var marks [][]any
-		if err := json.Unmarshal([]byte(text), &marks); err != nil || len(marks) == 0 {
-			t.Fatalf("%q is a position", text)
-		}
+		expect.Must(t, json.Unmarshal([]byte(text), &marks) == nil && len(marks) != 0, "%q is a position", text)
 	})
 }

@@ -64,9 +64,7 @@ func (b *bench) call(t *testing.T, e events.APIGatewayProxyRequest, handle funct
 func (b *bench) callOf(t *testing.T, id string, e events.APIGatewayProxyRequest, handle function.Handler[request]) events.APIGatewayProxyResponse {
 	t.Helper()
 	res, err := b.run(t, id, e, handle)
-	if err != nil {
-		t.Fatalf("the function failed: %v", err)
-	}
+	expect.Must(t, err == nil, "the function failed: %v", err)
 	return res
 }
 
@@ -84,16 +82,14 @@ func answers(body any) function.Handler[request] {
 func refused(t *testing.T, res events.APIGatewayProxyResponse, status int, code problem.Code) problem.Document {
 	t.Helper()
 	var d problem.Document
-	if err := json.Unmarshal([]byte(res.Body), &d); err != nil {
-		t.Fatalf("the body is not a problem document: %v: %s", err, res.Body)
-	}
+	err := json.Unmarshal([]byte(res.Body), &d)
+	expect.Must(t, err == nil, "the body is not a problem document: %v: %s", err, res.Body)
 	if res.StatusCode != status || d.Status != status || d.Code != code || d.Type != code.Type() ||
 		d.RequestID != "req-1" || d.Instance != "/prod/api/ota/rollouts/r-1" || d.Title == "" || d.Detail == "" {
 		t.Fatalf("got %d %+v, want %d %s", res.StatusCode, d, status, code)
 	}
-	if got := res.MultiValueHeaders["Content-Type"]; len(got) != 1 || got[0] != problem.ContentType {
-		t.Fatalf("content type %q", got)
-	}
+	got := res.MultiValueHeaders["Content-Type"]
+	expect.Must(t, len(got) == 1 && got[0] == problem.ContentType, "content type %q", got)
 	return d
 }
 
@@ -107,9 +103,8 @@ func TestCall_RoleIsMissing_IsForbiddenAndTheHandlerDoesNotRun(t *testing.T) {
 			return lambdahttp.Answer{}, nil
 		})
 		refused(t, res, http.StatusForbidden, problem.Forbidden)
-		if !strings.Contains(b.log.String(), `"level":"WARN"`) {
-			t.Errorf("%s: the refused attempt is not in the log: %s", role, b.log.String())
-		}
+		expect.That(t, strings.Contains(b.log.String(), `"level":"WARN"`),
+			"%s: the refused attempt is not in the log: %s", role, b.log.String())
 	}
 }
 
@@ -132,8 +127,6 @@ func TestCall_LogLine_NamesTheCaller(t *testing.T) {
 	b := newBench()
 	b.call(t, event(), answers("x"))
 	for _, want := range []string{`"userId":"olga"`, `"issuer":"https://people.example"`, `"organizationId":"acme"`} {
-		if !strings.Contains(b.log.String(), want) {
-			t.Errorf("the line %s has no %s", b.log.String(), want)
-		}
+		expect.That(t, strings.Contains(b.log.String(), want), "the line %s has no %s", b.log.String(), want)
 	}
 }

@@ -16,15 +16,13 @@ import (
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 )
 
 // FuzzEvent checks any event. The function must answer it without an internal error, refuse it
 // only with a problem document, and take the caller only from the authorizer's context.
 func FuzzEvent(f *testing.F) {
-	whole, err := json.Marshal(event())
-	if err != nil {
-		f.Fatal(err)
-	}
+	whole := expect.Value(json.Marshal(event()))(f)
 	seeds := []string{string(whole), `{}`, `{"requestContext":{"authorizer":{"issuer":"i","userId":"u","exp":"4000000000"}}}`}
 	for _, change := range [][2]string{
 		{`"httpMethod":"GET"`, `"httpMethod":"G T"`},
@@ -41,14 +39,9 @@ func FuzzEvent(f *testing.F) {
 		seeds = append(seeds, strings.Replace(string(whole), change[0], change[1], 1))
 	}
 	samples, err := filepath.Glob("../../events/*.json")
-	if err != nil || len(samples) == 0 {
-		f.Fatalf("there are no sample events: %v", err)
-	}
+	expect.Must(f, err == nil && len(samples) != 0, "there are no sample events: %v", err)
 	for _, name := range samples {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		text := expect.Value(os.ReadFile(name))(f)
 		seeds = append(seeds, string(text))
 	}
 	for _, seed := range seeds {

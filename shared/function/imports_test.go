@@ -20,15 +20,11 @@ var slow = []string{
 
 func TestFunctions_ImportNoPackageThatStartsSlowly(t *testing.T) {
 	list := exec.CommandContext(t.Context(), "go", "list", "-tags", "lambda.norpc", "-deps", "wavegate/functions/...")
-	out, err := list.Output()
-	expect.OK(t, err)
+	out := expect.Value(list.Output())(t)
 	packages := strings.Fields(string(out))
-	if !slices.Contains(packages, "github.com/aws/aws-sdk-go-v2/service/dynamodb") {
-		t.Fatal("the functions' packages were not listed")
-	}
+	expect.Must(t, slices.Contains(packages, "github.com/aws/aws-sdk-go-v2/service/dynamodb"),
+		"the functions' packages were not listed")
 	for _, p := range slow {
-		if slices.Contains(packages, p) {
-			t.Errorf("some function imports %s", p)
-		}
+		expect.That(t, !slices.Contains(packages, p), "some function imports %s", p)
 	}
 }

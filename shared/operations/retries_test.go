@@ -90,17 +90,14 @@ func eightAtOnce(t *testing.T, rounds int) {
 		}
 		t.Run(op.ID, func(t *testing.T) {
 			prepare := allKeyed[op.ID]
-			if prepare == nil {
-				t.Fatal("there is no call for this operation")
-			}
+			expect.Must(t, prepare != nil, "there is no call for this operation")
 			refused, ctx := 0, admission.Unlimited(t.Context())
 			var db *dynamo.DB
 			for round := range rounds {
 				if round%50 == 0 { // the embedded store becomes slow as it grows
 					db = dynamo.Open(dynamotest.Uneven{API: dynamotest.Embedded(t)}, time.Now)
 				}
-				call, err := prepare(ctx, db)
-				expect.OK(t, err)
+				call := expect.Value(prepare(ctx, db))(t)
 				refused += retry(t, call)
 			}
 			t.Logf("%d rounds of eight, %d refusals", rounds, refused)
@@ -112,8 +109,7 @@ func eightAtOnce(t *testing.T, rounds int) {
 // the same result.
 func retry(t *testing.T, call func(idempotency.Claim) (string, error)) (refused int) {
 	t.Helper()
-	claim, err := idempotency.Of(emma, "any", "/", uuid.NewString(), "the same input")
-	expect.OK(t, err)
+	claim := expect.Value(idempotency.Of(emma, "any", "/", uuid.NewString(), "the same input"))(t)
 	var results [8]string
 	var errs [8]error
 	var group sync.WaitGroup

@@ -23,9 +23,8 @@ func TestTable_GrantsNoScan(t *testing.T) {
 	for _, op := range table.All {
 		for _, g := range op.Grants {
 			for _, a := range g.Actions {
-				if !slices.Contains(actions, a) || strings.Contains(string(a), "Scan") {
-					t.Errorf("%s is granted %s on %s", op.ID, a, g.Table)
-				}
+				expect.That(t, slices.Contains(actions, a) && !strings.Contains(string(a), "Scan"),
+					"%s is granted %s on %s", op.ID, a, g.Table)
 			}
 		}
 	}
@@ -36,9 +35,8 @@ func TestTable_GrantedIndexes_Exist(t *testing.T) {
 		for _, g := range op.Grants {
 			for _, name := range g.Indexes {
 				known := slices.ContainsFunc(dynamo.TableOf(g.Table).Indexes, func(x dynamo.Index) bool { return x.Name == name })
-				if !known || !slices.Contains(g.Actions, dynamo.Query) {
-					t.Errorf("%s is granted the index %s of %s, with %v", op.ID, name, g.Table, g.Actions)
-				}
+				expect.That(t, known && slices.Contains(g.Actions, dynamo.Query),
+					"%s is granted the index %s of %s, with %v", op.ID, name, g.Table, g.Actions)
 			}
 		}
 	}
@@ -53,9 +51,8 @@ func TestTable_EveryIndexIsQueriedBySomeOperation(t *testing.T) {
 					used = used || g.Table == stored.ID && slices.Contains(g.Indexes, x.Name)
 				}
 			}
-			if !used {
-				t.Errorf("no operation queries the index %s of %s, but every write pays for it", x.Name, stored.ID)
-			}
+			expect.That(t, used,
+				"no operation queries the index %s of %s, but every write pays for it", x.Name, stored.ID)
 		}
 	}
 }
@@ -87,9 +84,7 @@ func TestSource_OfFunctions_ContainsNoScan(t *testing.T) {
 		})
 		expect.OK(t, err)
 	}
-	if files < 20 {
-		t.Errorf("only %d files were read", files)
-	}
+	expect.That(t, files >= 20, "only %d files were read", files)
 }
 
 func scans(name string) bool {

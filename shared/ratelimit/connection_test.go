@@ -81,14 +81,11 @@ func TestDeadline_NewConnection_RequestIsCounted(t *testing.T) {
 		}}
 		l := New(Config{Store: clientOf("http://store.example", transport), Table: "-", Limits: small})
 		for range 2 {
-			if d := l.Admit(t.Context(), box, Ordinary); d.Unchecked != nil {
-				t.Errorf("a request that needed a connection was not counted: %v", d.Unchecked)
-			}
+			d := l.Admit(t.Context(), box, Ordinary)
+			expect.That(t, d.Unchecked == nil, "a request that needed a connection was not counted: %v", d.Unchecked)
 			transport.CloseIdleConnections()
 		}
-		if connections != 2 {
-			t.Errorf("%d connections were made, want one for each request", connections)
-		}
+		expect.That(t, connections == 2, "%d connections were made, want one for each request", connections)
 	})
 }
 

@@ -47,9 +47,8 @@ func TestExpressions_NameNoReservedWord(t *testing.T) {
 		in := slotLog.input(w)
 		for _, expression := range []string{aws.ToString(in.UpdateExpression), aws.ToString(in.ConditionExpression)} {
 			operators := strings.Count(expression, " AND ") + strings.Count(expression, " = ") + strings.Count(expression, " OR ")
-			if len(expression) > 4096 || operators > 300 {
-				t.Errorf("%d bytes are too long: %s", len(expression), expression)
-			}
+			expect.That(t, len(expression) <= 4096 && operators <= 300,
+				"%d bytes are too long: %s", len(expression), expression)
 			for _, word := range words.FindAllString(placeholders.ReplaceAllString(expression, ""), -1) {
 				if !keywords[word] && !functions[word] && language.IsReservedWord(strings.ToUpper(word)) {
 					t.Fatalf("%q is reserved: %s", word, expression)
@@ -78,9 +77,8 @@ func TestSlotNames_DecodeToTheirSlots(t *testing.T) {
 	for range 10_000 {
 		base := slot(random.Int64N(1 << 33))
 		s := base + slot(random.Int64N(int64(slotLog.ring)))
-		if got := slotLog.slotOf(slotLog.attribute(s), base); got != s {
-			t.Fatalf("slot %d from base %d comes back as %d", s, base, got)
-		}
+		got := slotLog.slotOf(slotLog.attribute(s), base)
+		expect.Must(t, got == s, "slot %d from base %d comes back as %d", s, base, got)
 	}
 }
 

@@ -150,18 +150,15 @@ func TestMemory_ClockJumpsBack_IsForgotten(t *testing.T) {
 	s.now = s.now.Add(-time.Hour)
 	writes := s.model.writes
 	s.ask(t, ann, Ordinary)
-	if s.model.writes == writes {
-		t.Error("the store was not asked")
-	}
+	expect.That(t, s.model.writes != writes, "the store was not asked")
 }
 
 // TestClock_IsTheWallClock: a container's monotonic clock stops while it is frozen, and Go
 // compares times by it if both have it.
 func TestClock_IsTheWallClock(t *testing.T) {
 	for name, clock := range map[string]func() time.Time{"given": time.Now, "missing": nil} {
-		if now := New(Config{Clock: clock}).clock().String(); strings.Contains(now, "m=") {
-			t.Errorf("%s: the limiter uses %s", name, now)
-		}
+		now := New(Config{Clock: clock}).clock().String()
+		expect.That(t, !strings.Contains(now, "m="), "%s: the limiter uses %s", name, now)
 	}
 }
 
@@ -199,9 +196,8 @@ func TestBreaker_OpensAfterThreeFailuresInARow(t *testing.T) {
 	s.now = s.now.Add(breakerLongest)
 	s.model.fail = nil
 	for range 3 {
-		if d := s.ask(t, bob, Ordinary); d.Unchecked != nil {
-			t.Errorf("the store works, got %+v", d)
-		}
+		d := s.ask(t, bob, Ordinary)
+		expect.That(t, d.Unchecked == nil, "the store works, got %+v", d)
 	}
 }
 
@@ -213,9 +209,7 @@ func TestBreaker_CallerLeft_IsNotAFailureOfTheStore(t *testing.T) {
 	for range 5 {
 		s.Admit(gone, ann, Ordinary)
 	}
-	if s.breaker.open(s.now) {
-		t.Error("the breaker is open")
-	}
+	expect.That(t, !s.breaker.open(s.now), "the breaker is open")
 }
 
 func TestSettings_Defaults(t *testing.T) {
@@ -239,9 +233,8 @@ func TestSettings_Contradictory_AreRefused(t *testing.T) {
 				t.Setenv(string(k), v)
 			}
 			r := setting.NewValues(setting.Limits...)
-			if s := ReadSettings(r); r.Err() == nil {
-				t.Errorf("accepted as %+v", s)
-			}
+			s := ReadSettings(r)
+			expect.That(t, r.Err() != nil, "accepted as %+v", s)
 		})
 	}
 }

@@ -69,10 +69,6 @@ func TestLowUsage_UserUsedUpTheLimitElsewhere_OrganizationGetsItsCountBack(t *te
 func TestLowUsage_ClockJumpsBack_IsForgotten(t *testing.T) {
 	s := newTestLimiter(standard)
 	s.ask(t, ann, Ordinary)
-	if !s.lowUsage.has(orders[0], s.now) {
-		t.Fatal("the user does not have low usage")
-	}
-	if s.lowUsage.has(orders[0], s.now.Add(-time.Second)) {
-		t.Error("an entry from the future is used")
-	}
+	expect.Must(t, s.lowUsage.has(orders[0], s.now), "the user does not have low usage")
+	expect.That(t, !s.lowUsage.has(orders[0], s.now.Add(-time.Second)), "an entry from the future is used")
 }

@@ -36,7 +36,5 @@ func TestProperties_OnTheSimulatedClock(t *testing.T) {
 		waits.Add(int64(s.waits))
 	})
 	t.Logf("%d simulated requests, %d rejected, %d writes, %d waited their Retry-After", requests.Load(), rejected.Load(), writes.Load(), waits.Load())
-	if requests.Load() < 1000 {
-		t.Error("the simulation made too few requests")
-	}
+	expect.That(t, requests.Load() >= 1000, "the simulation made too few requests")
 }

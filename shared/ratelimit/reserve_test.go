@@ -58,9 +58,8 @@ func TestReserve_OwnOrganizationHasLimitZero_OverrideCanStillBeRemoved(t *testin
 	for range 10 { // the container then remembers the rejection
 		d := s.ask(t, ann, Ordinary)
 		expect.Equal(t, d.Outcome, Rejected, "the call is")
-		if says := problem.From(d.Err()).Detail; strings.Contains(says, "Try again in") {
-			t.Errorf("a place is promised: %s", says)
-		}
+		says := problem.From(d.Err()).Detail
+		expect.That(t, !strings.Contains(says, "Try again in"), "a place is promised: %s", says)
 	}
 	s.admitted(t, Reserved, ann)
 }
@@ -77,9 +76,8 @@ func TestReserve_UsedUpInAFlood_IsRemembered(t *testing.T) {
 	}
 	writes := s.model.writes
 	for range 100 {
-		if d, known := s.Recall(ann, Reserved); !known || d.Outcome != Rejected {
-			t.Fatalf("got %+v, %v", d, known)
-		}
+		d, known := s.Recall(ann, Reserved)
+		expect.Must(t, known && d.Outcome == Rejected, "got %+v, %v", d, known)
 	}
 	expect.Equal(t, s.model.writes, writes, "%d writes", s.model.writes-writes)
 }
@@ -117,9 +115,8 @@ func TestReserve_Properties(t *testing.T) {
 					if class == Reserved && within(Window+slotLog.slot, all) < Reserve {
 						t.Fatalf("refused although the reserve has a place")
 					}
-					if d.RetryAfter < time.Second || d.RetryAfter > 61*time.Second {
-						t.Fatalf("Retry-After is %v", d.RetryAfter)
-					}
+					expect.Must(t, d.RetryAfter >= time.Second && d.RetryAfter <= 61*time.Second,
+						"Retry-After is %v", d.RetryAfter)
 					continue
 				}
 				all = append(all, now)

@@ -42,9 +42,7 @@ func TestStores_AnswerLikeTheModel(t *testing.T) {
 				for _, w := range writes(it, now, limit, pick) {
 					want, wantApplied, _ := m.apply(t.Context(), holder.key(), w)
 					got, applied, err := real.apply(t.Context(), holder.key(), w)
-					if err != nil {
-						t.Fatalf("step %d: %+v: %v", i, w, err)
-					}
+					expect.Must(t, err == nil, "step %d: %+v: %v", i, w, err)
 					if diff := cmp.Diff(want, got, cmp.AllowUnexported(item{}, counterOverride{})); applied != wantApplied || diff != "" {
 						t.Fatalf("step %d: %+v of %+v: applied %v, want %v:\n%s", i, w, it, applied, wantApplied, diff)
 					}

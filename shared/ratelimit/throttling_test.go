@@ -35,9 +35,8 @@ func TestApply_ItemThrottled_IsErrThrottled_TableThrottled_IsAFailure(t *testing
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &scriptedAPI{errs: []error{c.err}}
-			if _, _, err := (counters{api: s, rules: slotLog}).apply(t.Context(), "k", count{}); err == nil || errors.Is(err, errThrottled) != c.want {
-				t.Error(err)
-			}
+			_, _, err := (counters{api: s, rules: slotLog}).apply(t.Context(), "k", count{})
+			expect.That(t, err != nil && errors.Is(err, errThrottled) == c.want, "%v", err)
 		})
 	}
 }
@@ -99,9 +98,8 @@ func TestThrottling_OneCallerManyContainers_StaysUnderTheLimit(t *testing.T) {
 		now = now.Add(500 * time.Millisecond)
 	}
 	t.Logf("%d of %d calls were admitted; the item was throttled in %d half seconds", admitted, calls, throttled)
-	if admitted > 600 || throttled == 0 {
-		t.Errorf("of a limit of 600, %d calls were admitted, and the item was throttled %d times", admitted, throttled)
-	}
+	expect.That(t, admitted <= 600 && throttled != 0,
+		"of a limit of 600, %d calls were admitted, and the item was throttled %d times", admitted, throttled)
 	expect.Equal(t, unchecked, 0, "the store did not fail; calls that are not counted are")
 	expect.Equal(t, touched, 0, "calls of another caller that were refused or not counted are")
 }

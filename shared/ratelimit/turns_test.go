@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"wavegate/shared/testing/expect"
 )
 
 // TestTurns_EveryoneWhoWaitsAsTold_IsAdmitted: an organization uses up its limit in any way, and more callers are
@@ -56,9 +58,8 @@ func TestTurns_EveryoneWhoWaitsAsTold_IsAdmitted(t *testing.T) {
 		slices.SortFunc(turns, time.Time.Compare)
 		for i, turn := range turns {
 			s.now = turn
-			if d := ask(); d.Outcome != Admitted {
-				t.Fatalf("turn %d of %d is refused: %+v", i, len(turns), d)
-			}
+			d := ask()
+			expect.Must(t, d.Outcome == Admitted, "turn %d of %d is refused: %+v", i, len(turns), d)
 			waited++
 		}
 	})
@@ -77,9 +78,8 @@ func TestTurns_LimitUsedUpAtOnce_IsSpreadOverTheNextWindow(t *testing.T) {
 			told[s.ask(t, Caller{User: fmt.Sprint("https://issuer ", i), Organization: "acme"}, Ordinary).RetryAfter]++
 		}
 		for wait, n := range told {
-			if wait < 61*time.Second || wait > longest || n > 10 {
-				t.Errorf("%d rejected: %d are told %v", rejected, n, wait)
-			}
+			expect.That(t, wait >= 61*time.Second && wait <= longest && n <= 10,
+				"%d rejected: %d are told %v", rejected, n, wait)
 		}
 	}
 }
@@ -92,15 +92,12 @@ func TestTurns_ACallerWhoDoesNotWait_LeavesTheOthersTheirs(t *testing.T) {
 	}
 	for range 1000 {
 		d := s.ask(t, bob, Ordinary)
-		if d.Outcome != Rejected || d.RetryAfter > 68*time.Second {
-			t.Fatalf("the one who does not wait: %+v", d)
-		}
+		expect.Must(t, d.Outcome == Rejected && d.RetryAfter <= 68*time.Second, "the one who does not wait: %+v", d)
 		s.now = s.now.Add(7 * time.Millisecond)
 	}
 	for i := range 40 {
-		if d := s.ask(t, Caller{User: fmt.Sprint("https://issuer ", i), Organization: "acme"}, Ordinary); d.RetryAfter > 68*time.Second {
-			t.Errorf("person %d is told %v", i, d.RetryAfter)
-		}
+		d := s.ask(t, Caller{User: fmt.Sprint("https://issuer ", i), Organization: "acme"}, Ordinary)
+		expect.That(t, d.RetryAfter <= 68*time.Second, "person %d is told %v", i, d.RetryAfter)
 	}
 }
 

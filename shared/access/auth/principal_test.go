@@ -16,15 +16,11 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func TestHas_OneOfTheRolesIsEnough(t *testing.T) {
 	p := auth.Principal{OrganizationID: "acme", Roles: []auth.Role{auth.ProductionEngineer}}
-	if !p.Has(auth.OrganizationAdmin, auth.ProductionEngineer) {
-		t.Error("an engineer is refused where engineers are allowed")
-	}
-	if p.Has(auth.PlatformOwner, auth.OrganizationAdmin) {
-		t.Error("an engineer is allowed where only others should be")
-	}
-	if p.Has() {
-		t.Error("allowed where nobody is")
-	}
+	expect.That(t, p.Has(auth.OrganizationAdmin, auth.ProductionEngineer),
+		"an engineer is refused where engineers are allowed")
+	expect.That(t, !p.Has(auth.PlatformOwner, auth.OrganizationAdmin),
+		"an engineer is allowed where only others should be")
+	expect.That(t, !p.Has(), "allowed where nobody is")
 }
 
 func TestHas_Member_IsAnyPersonOfAnOrganization(t *testing.T) {
@@ -152,22 +148,17 @@ func TestContext_FromContext_GivesTheSamePrincipal(t *testing.T) {
 		}
 		values := p.Context()
 		for key, value := range values {
-			if _, ok := value.(string); !ok {
-				t.Fatalf("%s is a %T, but API Gateway passes only strings", key, value)
-			}
+			_, ok := value.(string)
+			expect.Must(t, ok, "%s is a %T, but API Gateway passes only strings", key, value)
 		}
-		got, err := auth.FromContext(values)
-		expect.OK(t, err)
+		got := expect.Value(auth.FromContext(values))(t)
 		if got.User() != p.User() || got.OrganizationID != p.OrganizationID || !got.Expires.Equal(p.Expires) || len(got.Roles) != len(p.Roles) {
 			t.Fatalf("sent %+v, arrived %+v", p, got)
 		}
-		if got.Name != p.Name || !got.AuthenticatedAt.Equal(p.AuthenticatedAt) {
-			t.Fatalf("sent %q of %v, arrived %q of %v", p.Name, p.AuthenticatedAt, got.Name, got.AuthenticatedAt)
-		}
+		expect.Must(t, got.Name == p.Name && got.AuthenticatedAt.Equal(p.AuthenticatedAt),
+			"sent %q of %v, arrived %q of %v", p.Name, p.AuthenticatedAt, got.Name, got.AuthenticatedAt)
 		for i, r := range p.Roles {
-			if got.Roles[i] != r {
-				t.Fatalf("sent %v, arrived %v", p.Roles, got.Roles)
-			}
+			expect.Must(t, got.Roles[i] == r, "sent %v, arrived %v", p.Roles, got.Roles)
 		}
 	})
 }
@@ -180,14 +171,12 @@ func TestFromContext_WithoutACaller_IsAnError(t *testing.T) {
 		for _, value := range []any{nil, "", 7, []string{"x"}} {
 			values := good()
 			values[key] = value
-			if p, err := auth.FromContext(values); err == nil || p.UserID != "" {
-				t.Errorf("%s = %v: %+v, error %v", key, value, p, err)
-			}
+			p, err := auth.FromContext(values)
+			expect.That(t, err != nil && p.UserID == "", "%s = %v: %+v, error %v", key, value, p, err)
 		}
 	}
-	if _, err := auth.FromContext(nil); err == nil {
-		t.Error("an empty context gives a caller")
-	}
+	_, err := auth.FromContext(nil)
+	expect.That(t, err != nil, "an empty context gives a caller")
 }
 
 // A context without a name or a time of authentication is valid, because an issuer may leave
@@ -195,9 +184,8 @@ func TestFromContext_WithoutACaller_IsAnError(t *testing.T) {
 func TestFromContext_NameAndTimeOfAuthentication(t *testing.T) {
 	values := auth.Principal{Issuer: "https://people.example", UserID: "ada", Expires: noon}.Context()
 	for _, name := range []string{"name", "authTime"} {
-		if _, there := values[name]; there {
-			t.Errorf("%s is in the context, but was not set", name)
-		}
+		_, there := values[name]
+		expect.That(t, !there, "%s is in the context, but was not set", name)
 	}
 	if p, err := auth.FromContext(values); err != nil || p.Name != "" || !p.AuthenticatedAt.IsZero() {
 		t.Errorf("%+v, %v", p, err)
@@ -208,17 +196,14 @@ func TestFromContext_NameAndTimeOfAuthentication(t *testing.T) {
 	}
 	for _, authTime := range []string{"noon", "1.5", " 1", "99999999999999999999"} {
 		values["authTime"] = authTime
-		if p, err := auth.FromContext(values); err == nil {
-			t.Errorf("authTime %q became %v", authTime, p.AuthenticatedAt)
-		}
+		p, err := auth.FromContext(values)
+		expect.That(t, err != nil, "authTime %q became %v", authTime, p.AuthenticatedAt)
 	}
 }
 
 func TestRoles_DoNotContainMember(t *testing.T) {
 	for _, r := range auth.Roles {
-		if r == auth.Member {
-			t.Error("a token could carry the placeholder for any person")
-		}
+		expect.That(t, r != auth.Member, "a token could carry the placeholder for any person")
 	}
 }
 
@@ -236,8 +221,7 @@ func TestContext_RetryAfter_SpreadsCallersOverAMinute(t *testing.T) {
 		counts[seconds]++
 	}
 	for seconds := 1; seconds <= 60; seconds++ {
-		if n := counts[seconds]; n < boxes/60/2 || n > boxes/60*2 {
-			t.Errorf("%d of %d boxes come back after %d s", n, boxes, seconds)
-		}
+		n := counts[seconds]
+		expect.That(t, n >= boxes/60/2 && n <= boxes/60*2, "%d of %d boxes come back after %d s", n, boxes, seconds)
 	}
 }

@@ -13,15 +13,13 @@ import (
 func TestNew_IsReadBack_AndNeverTheSame(t *testing.T) {
 	for _, kind := range []boxtoken.Prefix{boxtoken.Box, boxtoken.Gateway} {
 		text, made := boxtoken.New(kind, "box-1")
-		if got, ok := boxtoken.Parse(text); !ok || got != made {
-			t.Errorf("%s: read back %+v, want %+v", kind, got, made)
-		}
+		got, ok := boxtoken.Parse(text)
+		expect.That(t, ok && got == made, "%s: read back %+v, want %+v", kind, got, made)
 		if made.Kind != kind || made.Subject != "box-1" || len(made.SHA256) != 64 || strings.Contains(text, made.SHA256) {
 			t.Errorf("made %+v of %d characters", made, len(text))
 		}
-		if again, _ := boxtoken.New(kind, "box-1"); again == text {
-			t.Error("two tokens are the same")
-		}
+		again, _ := boxtoken.New(kind, "box-1")
+		expect.That(t, again != text, "two tokens are the same")
 	}
 }
 
@@ -43,16 +41,14 @@ func TestParse_OtherTexts_AreNoTokens(t *testing.T) {
 		"a JWT":              "eyJhbGciOiJFUzI1NiJ9.e30.c2ln",
 		"a line break":       text + "\n",
 	} {
-		if got, ok := boxtoken.Parse(other); ok {
-			t.Errorf("%s: read %+v", name, got)
-		}
+		got, ok := boxtoken.Parse(other)
+		expect.That(t, !ok, "%s: read %+v", name, got)
 	}
 }
 
 // TestParse_Vectors_AreReadAsTheySay: the file is for makers of boxes who write their own code.
 func TestParse_Vectors_AreReadAsTheySay(t *testing.T) {
-	text, err := os.ReadFile("testdata/vectors.json")
-	expect.OK(t, err)
+	text := expect.Value(os.ReadFile("testdata/vectors.json"))(t)
 	var vectors struct {
 		Valid []struct {
 			Token, Kind, Subject, TokenSHA256 string
@@ -64,14 +60,12 @@ func TestParse_Vectors_AreReadAsTheySay(t *testing.T) {
 	}
 	for _, v := range vectors.Valid {
 		want := boxtoken.Token{Kind: boxtoken.Prefix(v.Kind), Subject: v.Subject, SHA256: v.TokenSHA256}
-		if got, ok := boxtoken.Parse(v.Token); !ok || got != want {
-			t.Errorf("%s: read %+v", v.Token, got)
-		}
+		got, ok := boxtoken.Parse(v.Token)
+		expect.That(t, ok && got == want, "%s: read %+v", v.Token, got)
 	}
 	for _, token := range vectors.Invalid {
-		if got, ok := boxtoken.Parse(token); ok {
-			t.Errorf("%q: read %+v", token, got)
-		}
+		got, ok := boxtoken.Parse(token)
+		expect.That(t, !ok, "%q: read %+v", token, got)
 	}
 }
 

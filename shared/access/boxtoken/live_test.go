@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"wavegate/shared/access/boxtoken"
+	"wavegate/shared/testing/expect"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -105,9 +106,8 @@ func TestLive_AnyHistory_AcceptsWhatTheRuleSays(t *testing.T) {
 					if changed {
 						noted = now
 					}
-					if now.Sub(*next.LastUsedAt) >= 24*time.Hour {
-						t.Fatalf("a call at %s is known as one at %s", now, next.LastUsedAt)
-					}
+					expect.Must(t, now.Sub(*next.LastUsedAt) < 24*time.Hour,
+						"a call at %s is known as one at %s", now, next.LastUsedAt)
 					m.call(sha256, now)
 				}
 				live = next
@@ -125,9 +125,7 @@ func TestLive_AnyHistory_AcceptsWhatTheRuleSays(t *testing.T) {
 					t.Fatalf("%s: accepted %v, and the model says %v: %+v", h, live.Accepts(h, now), m.valid(h, now), m.given)
 				}
 			}
-			if accepted > 2 || live.Exists() != (accepted > 0) {
-				t.Fatalf("%d tokens are valid", accepted)
-			}
+			expect.Must(t, accepted <= 2 && live.Exists() == (accepted > 0), "%d tokens are valid", accepted)
 		}
 	})
 }
@@ -140,9 +138,8 @@ func TestLive_NewToken_IsValidAtOnce_AndTheOldOneUntilADayAfterItsFirstUse(t *te
 		t.Fatal("before the first use both are valid, and the old one for 30 days")
 	}
 	live, _ = live.Used("new", noon.Add(time.Hour))
-	if !live.Accepts("old", noon.Add(25*time.Hour-1)) || live.Accepts("old", noon.Add(25*time.Hour)) {
-		t.Error("after the first use the old one is valid for 24 hours")
-	}
+	expect.That(t, live.Accepts("old", noon.Add(25*time.Hour-1)) && !live.Accepts("old", noon.Add(25*time.Hour)),
+		"after the first use the old one is valid for 24 hours")
 }
 
 func TestLive_NewTokenThatWasNotUsed_IsReplaced_AndTheOldOneStays(t *testing.T) {
@@ -153,16 +150,11 @@ func TestLive_NewTokenThatWasNotUsed_IsReplaced_AndTheOldOneStays(t *testing.T) 
 	if live.Accepts("lost", noon.Add(time.Hour)) || !live.Accepts("old", noon.Add(time.Hour)) || !live.Accepts("new", noon.Add(time.Hour)) {
 		t.Errorf("accepted by %+v", live)
 	}
-	if live.Accepts("old", noon.Add(30*24*time.Hour)) {
-		t.Error("a further replacement prolongs the old token")
-	}
-	if _, changed := live.Replace("new", noon.Add(2*time.Hour)); changed {
-		t.Error("the same hash again changes something")
-	}
+	expect.That(t, !live.Accepts("old", noon.Add(30*24*time.Hour)), "a further replacement prolongs the old token")
+	_, changed := live.Replace("new", noon.Add(2*time.Hour))
+	expect.That(t, !changed, "the same hash again changes something")
 }
 
 func TestLive_NoToken_AcceptsNothing(t *testing.T) {
-	if (boxtoken.Live{}).Accepts("", noon) {
-		t.Error("an empty hash is accepted")
-	}
+	expect.That(t, !(boxtoken.Live{}).Accepts("", noon), "an empty hash is accepted")
 }

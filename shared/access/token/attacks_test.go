@@ -22,8 +22,7 @@ func verifier(t *testing.T, w tokentest.World) *token.Verifier {
 
 func verifierOf(t testing.TB, setting string, now time.Time) *token.Verifier {
 	t.Helper()
-	issuers, err := token.ParseIssuers(setting)
-	expect.OK(t, err)
+	issuers := expect.Value(token.ParseIssuers(setting))(t)
 	return token.New(issuers, token.Options{Now: func() time.Time { return now }})
 }
 
@@ -46,9 +45,7 @@ func TestVerify_Attack_IsRefused(t *testing.T) {
 		t.Run(attack.Name, func(t *testing.T) {
 			p, err := v.Verify(t.Context(), attack.Token)
 			r, ok := errors.AsType[*token.Refusal](err)
-			if !ok {
-				t.Fatalf("accepted as %+v, error %v", p, err)
-			}
+			expect.Must(t, ok, "accepted as %+v, error %v", p, err)
 			expect.Equal(t, p, auth.Principal{}, "the principal beside the refusal")
 			expect.Equal(t, r.Reason, attack.Class, "%v: the class is", err)
 			expect.Equal(t, r.MayBecomeGood(), attack.MayBecomeGood, "MayBecomeGood is")
@@ -74,10 +71,8 @@ func TestVerify_Refusal_NamesAKnownIssuerOnly(t *testing.T) {
 func TestVerify_SameSubjectOfTwoIssuers_AreTwoUsers(t *testing.T) {
 	w := tokentest.NewWorld(noon)
 	v := verifier(t, w)
-	person, err := v.Verify(t.Context(), w.Person().With("sub", "box-7").Sign())
-	expect.OK(t, err)
-	box, err := v.Verify(t.Context(), w.Box().With("sub", "box-7").Sign())
-	expect.OK(t, err)
+	person := expect.Value(v.Verify(t.Context(), w.Person().With("sub", "box-7").Sign()))(t)
+	box := expect.Value(v.Verify(t.Context(), w.Box().With("sub", "box-7").Sign()))(t)
 	if person.UserID != box.UserID || person.User() == box.User() {
 		t.Errorf("users %q and %q", person.User(), box.User())
 	}

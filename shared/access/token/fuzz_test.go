@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"wavegate/shared/access/token"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/testing/tokentest"
 )
 
@@ -19,12 +20,8 @@ func FuzzVerify(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw string) {
 		p, err := v.Verify(t.Context(), raw)
 		r, ok := errors.AsType[*token.Refusal](err)
-		if !ok {
-			t.Fatalf("accepted %q as %+v, error %v", raw, p, err)
-		}
-		if r.Reason == "" || r.Error() == "" {
-			t.Fatalf("%q was refused without a class", raw)
-		}
+		expect.Must(t, ok, "accepted %q as %+v, error %v", raw, p, err)
+		expect.Must(t, r.Reason != "" && r.Error() != "", "%q was refused without a class", raw)
 	})
 }
 
@@ -41,9 +38,8 @@ func FuzzVerify_SignedClaims(f *testing.F) {
 	f.Fuzz(func(t *testing.T, claims string) {
 		p, err := v.Verify(t.Context(), w.PeopleES256.SignText(header, claims))
 		if err != nil {
-			if _, ok := errors.AsType[*token.Refusal](err); !ok {
-				t.Fatalf("error %v is not a refusal", err)
-			}
+			_, ok := errors.AsType[*token.Refusal](err)
+			expect.Must(t, ok, "error %v is not a refusal", err)
 			return
 		}
 		if p.Issuer != tokentest.People || p.UserID == "" || len(p.UserID) > 255 || len(p.OrganizationID) > 64 ||
@@ -62,15 +58,12 @@ func FuzzParseIssuers(f *testing.F) {
 	f.Fuzz(func(t *testing.T, setting string) {
 		issuers, err := token.ParseIssuers(setting)
 		if err != nil {
-			if err.Error() == "" {
-				t.Fatal("refused without a reason")
-			}
+			expect.Must(t, err.Error() != "", "refused without a reason")
 			return
 		}
 		for _, i := range issuers {
-			if i.Name == "" || len(i.Audience)+len(i.ClientIDs) == 0 || len(i.Grants) == 0 {
-				t.Fatalf("%q was read as %+v", setting, i)
-			}
+			expect.Must(t, i.Name != "" && len(i.Audience)+len(i.ClientIDs) != 0 && len(i.Grants) != 0,
+				"%q was read as %+v", setting, i)
 			for _, role := range i.Grants {
 				if role == "edge" && len(i.Grants) > 1 {
 					t.Fatalf("%q grants %v", setting, i.Grants)

@@ -59,8 +59,7 @@ func set(jwk map[string]any, name string, value any) map[string]any {
 // An unusable key is skipped, and the usable keys beside it still work.
 func TestKeySet_UnusableKey_IsSkipped(t *testing.T) {
 	ec, ed, rsaKey := tokentest.NewES256("es"), tokentest.NewEdDSA("ed"), tokentest.NewRS256("rs", 2048)
-	p384, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
-	expect.OK(t, err)
+	p384 := expect.Value(ecdsa.GenerateKey(elliptic.P384(), rand.Reader))(t)
 	big := tokentest.Key{ID: "big", Method: jwt.SigningMethodES384, Signer: p384}
 	small := tokentest.NewRS256("small", 1024)
 	other := tokentest.NewES256("other")
@@ -69,8 +68,7 @@ func TestKeySet_UnusableKey_IsSkipped(t *testing.T) {
 		n[0] = 0x80
 		return set(k.JWK(), "n", tokentest.Encode(n))
 	}
-	point, err := ec.Signer.Public().(*ecdsa.PublicKey).Bytes()
-	expect.OK(t, err)
+	point := expect.Value(ec.Signer.Public().(*ecdsa.PublicKey).Bytes())(t)
 	huge := make([]byte, 513)
 	huge[0], huge[512] = 1, 1
 	for name, c := range map[string]struct {

@@ -42,14 +42,12 @@ func newPublisher(t *testing.T) *publisher {
 	setting := issuer(tokentest.People, "null", "production_engineer")
 	delete(setting, "jwks")
 	setting["jwksUrl"] = server.URL + "/.well-known/jwks.json"
-	issuers, err := token.ParseIssuers(tokentest.JSON([]any{setting}))
-	expect.OK(t, err)
+	issuers := expect.Value(token.ParseIssuers(tokentest.JSON([]any{setting})))(t)
 	p.Verifier = token.New(issuers, token.Options{
 		Now: func() time.Time { p.mu.Lock(); defer p.mu.Unlock(); return p.now },
 		KeysFailed: func(_ context.Context, issuer string, err error) {
-			if issuer != tokentest.People || err == nil {
-				t.Errorf("KeysFailed got the issuer %q, error %v", issuer, err)
-			}
+			expect.That(t, issuer == tokentest.People && err != nil,
+				"KeysFailed got the issuer %q, error %v", issuer, err)
 			p.failures.Add(1)
 		},
 	})
@@ -160,9 +158,8 @@ func TestKeys_Fetches_ByWhatTheIssuerPublishes(t *testing.T) {
 func TestKeys_TokenThatCanNeverBecomeValid_CausesNoFetch(t *testing.T) {
 	p := newPublisher(t)
 	expired := tokentest.NewWorld(noon.Add(-2 * time.Hour)).Person().By(first).Sign()
-	if _, err := p.Verify(t.Context(), expired); err == nil {
-		t.Error("accepted")
-	}
+	_, err := p.Verify(t.Context(), expired)
+	expect.That(t, err != nil, "accepted")
 	expect.Equal(t, p.calls.Load(), 0, "fetched for an expired token")
 }
 
@@ -203,9 +200,7 @@ func TestKeys_RedirectToAGoodKeySet_IsNotFollowed(t *testing.T) {
 	defer target.Close()
 	p.serve(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, target.URL, http.StatusFound) })
 	p.take(t, step{key: first, refused: token.KeysUnavailable, fetches: 1})
-	if followed.Load() {
-		t.Error("the redirect was followed")
-	}
+	expect.That(t, !followed.Load(), "the redirect was followed")
 }
 
 func TestKeys_IssuerDoesNotAnswer_FetchTimesOut(t *testing.T) {

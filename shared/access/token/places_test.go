@@ -31,11 +31,9 @@ func TestVerify_Installer_IsBoundToThePlacesOfSettingsAndToken(t *testing.T) {
 		"a channel of a token": {installer.With("wavegate_channels", "gateway-x/stable"), auth.Places{Factories: []string{"munich-1", "munich-2"}, Channels: []string{"gateway-x/stable"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, err := v.Verify(t.Context(), c.draft.Sign())
-			expect.OK(t, err)
+			p := expect.Value(v.Verify(t.Context(), c.draft.Sign()))(t)
 			expect.Equal(t, p.Places, c.want, "the places")
-			arrived, err := auth.FromContext(p.Context())
-			expect.OK(t, err)
+			arrived := expect.Value(auth.FromContext(p.Context()))(t)
 			expect.Equal(t, strings.Join(arrived.Places.Factories, " "), strings.Join(c.want.Factories, " "), "the factories that arrive are")
 			expect.Equal(t, strings.Join(arrived.Places.Channels, " "), strings.Join(c.want.Channels, " "), "the channels that arrive are")
 		})

@@ -99,9 +99,8 @@ func TestVerify_Program_ThatIsNotListed_IsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := v.Verify(t.Context(), c.draft.Sign())
-			if r, ok := errors.AsType[*token.Refusal](err); !ok || r.Reason != c.want || r.MayBecomeGood() || p.UserID != "" {
-				t.Errorf("%+v, %v", p, err)
-			}
+			r, ok := errors.AsType[*token.Refusal](err)
+			expect.That(t, ok && r.Reason == c.want && !r.MayBecomeGood() && p.UserID == "", "%+v, %v", p, err)
 		})
 	}
 }
@@ -153,7 +152,6 @@ func TestParseIssuers_Programs_ThatCannotBe_AreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) { refuses(t, c.setting, c.want) })
 	}
 	// Programs belong to no organization, so any issuers of people may be beside them.
-	if _, err := token.ParseIssuers(of(programs(key), issuer(tokentest.People, tokentest.KeySet(w.PeopleES256), "platform_owner"))); err != nil {
-		t.Error(err)
-	}
+	_, err := token.ParseIssuers(of(programs(key), issuer(tokentest.People, tokentest.KeySet(w.PeopleES256), "platform_owner")))
+	expect.That(t, err == nil, "%v", err)
 }

@@ -32,23 +32,20 @@ var (
 
 func recipes(t *testing.T) (all []recipe) {
 	t.Helper()
-	page, err := os.ReadFile("../providers.md")
-	expect.OK(t, err)
+	page := expect.Value(os.ReadFile("../providers.md"))(t)
 	for _, m := range section.FindAllStringSubmatch(string(page), -1) {
 		r := recipe{name: m[1], user: m[4], org: m[5]}
 		for _, role := range quoted.FindAllStringSubmatch(m[6], -1) {
 			r.roles = append(r.roles, auth.Role(role[1]))
 		}
 		for text, into := range map[string]*map[string]any{m[2]: &r.setting, m[3]: &r.claims} {
-			if err := json.Unmarshal([]byte(text), into); err != nil {
-				t.Fatalf("%s: %v", r.name, err)
-			}
+			err := json.Unmarshal([]byte(text), into)
+			expect.Must(t, err == nil, "%s: %v", r.name, err)
 		}
 		all = append(all, r)
 	}
-	if headings := strings.Count(string(page), "\n## "); len(all) != headings || len(all) < 3 {
-		t.Fatalf("%d of %d sections are recipes", len(all), headings)
-	}
+	headings := strings.Count(string(page), "\n## ")
+	expect.Must(t, len(all) == headings && len(all) >= 3, "%d of %d sections are recipes", len(all), headings)
 	return all
 }
 
@@ -72,18 +69,16 @@ func TestProviders_TokenOfEach_BecomesTheCallerOfThePage(t *testing.T) {
 	for _, r := range recipes(t) {
 		key := tokentest.NewRS256("provider", 2048)
 		p, err := r.verifier(t, key).Verify(t.Context(), r.draft(key).Sign())
-		if err != nil || p.UserID != r.user || p.OrganizationID != r.org || !slices.Equal(p.Roles, r.roles) {
-			t.Errorf("%s: %+v, %v", r.name, p, err)
-		}
+		expect.That(t, err == nil && p.UserID == r.user && p.OrganizationID == r.org && slices.Equal(p.Roles, r.roles),
+			"%s: %+v, %v", r.name, p, err)
 	}
 }
 
 // TestProviders_SettingOfThePage_NeedsNoKeys: each provider publishes where its keys are.
 func TestProviders_SettingOfThePage_NeedsNoKeys(t *testing.T) {
 	for _, r := range recipes(t) {
-		if _, err := token.ParseIssuers(tokentest.JSON([]any{r.setting})); err != nil {
-			t.Errorf("%s: %v", r.name, err)
-		}
+		_, err := token.ParseIssuers(tokentest.JSON([]any{r.setting}))
+		expect.That(t, err == nil, "%s: %v", r.name, err)
 	}
 }
 
@@ -109,14 +104,12 @@ func TestProviders_WhatTheSettingDoesNotSay_CountsForNothing(t *testing.T) {
 			t.Errorf("%s, roles elsewhere: %+v, %v", r.name, p, err)
 		}
 		if r.setting["roleNames"] != nil {
-			p, err := v.Verify(t.Context(), put([]string{"platform_owner", "edge"}).Sign())
-			expect.OK(t, err)
+			p := expect.Value(v.Verify(t.Context(), put([]string{"platform_owner", "edge"}).Sign()))(t)
 			expect.Equal(t, len(p.Roles), 0, "%s, a name that is not the provider's: %+v", r.name, p)
 		}
 		for _, roles := range []any{7, map[string]any{"a": "b"}, []any{"x", 1}} {
-			if p, err := v.Verify(t.Context(), put(roles).Sign()); err == nil {
-				t.Errorf("%s, roles %v: %+v", r.name, roles, p)
-			}
+			p, err := v.Verify(t.Context(), put(roles).Sign())
+			expect.That(t, err != nil, "%s, roles %v: %+v", r.name, roles, p)
 		}
 		if p, err := v.Verify(t.Context(), r.draft(key).With("aud", "account").Sign()); err == nil {
 			t.Errorf("%s, for another service: %+v", r.name, p)
@@ -153,9 +146,7 @@ func TestVerify_Claims_AreFoundByTheirPaths(t *testing.T) {
 			draft.Claims[name] = value
 		}
 		p, err := verifierOf(t, tokentest.JSON([]any{setting}), noon).Verify(t.Context(), draft.Sign())
-		if (err != nil) != (c.roles < 0) || len(p.Roles) != max(c.roles, 0) {
-			t.Errorf("%s: %+v, %v", name, p, err)
-		}
+		expect.That(t, (err != nil) == (c.roles < 0) && len(p.Roles) == max(c.roles, 0), "%s: %+v, %v", name, p, err)
 	}
 }
 

@@ -20,9 +20,7 @@ func TestParseIssuers_GoodSetting_IsRead(t *testing.T) {
 		{"issuer": "http://localhost:8081/realms/fleet", "audience": ["wavegate"],
 		 "jwksUrl": "http://[::1]:8081/realms/fleet/certs", "grants": ["edge"], "maxLifetimeSeconds": 31536000}]`)
 	expect.OK(t, err)
-	if len(issuers) != 2 {
-		t.Fatalf("%d issuers", len(issuers))
-	}
+	expect.Must(t, len(issuers) == 2, "%d issuers", len(issuers))
 	people, fleet := issuers[0], issuers[1]
 	if people.OrganizationClaim.String() != "custom:org" || people.RolesClaim.String() != "cognito:groups" || people.ClientIDs[0] != "c1" ||
 		len(people.Grants) != 2 || people.Grants[1] != auth.OrganizationAdmin {
@@ -32,9 +30,8 @@ func TestParseIssuers_GoodSetting_IsRead(t *testing.T) {
 		fleet.JWKSURL != "http://[::1]:8081/realms/fleet/certs" {
 		t.Errorf("fleet: %+v", fleet)
 	}
-	if people.MaxLifetime != 24*time.Hour || fleet.MaxLifetime != 365*24*time.Hour {
-		t.Errorf("tokens last %v and %v", people.MaxLifetime, fleet.MaxLifetime)
-	}
+	expect.That(t, people.MaxLifetime == 24*time.Hour && fleet.MaxLifetime == 365*24*time.Hour,
+		"tokens last %v and %v", people.MaxLifetime, fleet.MaxLifetime)
 }
 
 // Each bad setting is refused at start. The message says where the fault is and what it is, so that it can be fixed
@@ -141,9 +138,8 @@ func refuses(t *testing.T, setting, want string) {
 	t.Helper()
 	issuers, err := token.ParseIssuers(setting)
 	expect.Equal(t, issuers, nil, "the issuers")
-	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "c2VjcmV0") {
-		t.Errorf("error %v, want %q and no key", err, want)
-	}
+	expect.That(t, err != nil && strings.Contains(err.Error(), want) && !strings.Contains(err.Error(), "c2VjcmV0"),
+		"error %v, want %q and no key", err, want)
 }
 
 const (
@@ -200,15 +196,11 @@ func of(issuers ...any) string { return tokentest.JSON(issuers) }
 
 func TestParseIssuers_ManyFaults_AreNamedTogether(t *testing.T) {
 	_, err := token.ParseIssuers(`[{"issuer":"x","grants":["root"]},{"issuer":"https://a.example","audience":["a"],"jwks":{},"grants":["edge"]}]`)
-	if err == nil {
-		t.Fatal("accepted")
-	}
+	expect.Must(t, err != nil, "accepted")
 	for _, want := range []string{
 		"AUTH_ISSUERS[0].issuer:", "AUTH_ISSUERS[0].audience:", "AUTH_ISSUERS[0].grants:", "AUTH_ISSUERS[1].jwks:",
 	} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%q is not named in %q", want, err)
-		}
+		expect.That(t, strings.Contains(err.Error(), want), "%q is not named in %q", want, err)
 	}
 }
 
@@ -218,7 +210,6 @@ func TestParseIssuers_TwoIssuersOfPeople_MayShareKeys(t *testing.T) {
 	set := tokentest.KeySet(w.PeopleES256)
 	a, b := issuer("https://login.example/a", set, "platform_owner"), issuer("https://login.example/b", set, "organization_admin")
 	a["organizations"], b["organizations"] = []string{"acme"}, []string{"rival"}
-	if _, err := token.ParseIssuers(of(a, b)); err != nil {
-		t.Error(err)
-	}
+	_, err := token.ParseIssuers(of(a, b))
+	expect.That(t, err == nil, "%v", err)
 }

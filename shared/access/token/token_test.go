@@ -83,8 +83,7 @@ func TestVerify_GoodToken_GivesThePrincipal(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := v.Verify(t.Context(), c.draft.Sign())
-			expect.OK(t, err)
+			got := expect.Value(v.Verify(t.Context(), c.draft.Sign()))(t)
 			expect.Equal(t, got, c.want, "the principal")
 		})
 	}
@@ -96,20 +95,17 @@ func TestVerify_NamesOfClaims_AreSettings(t *testing.T) {
 	setting["organizationClaim"], setting["rolesClaim"] = "custom:tenant", "cognito:groups"
 	v := verifierOf(t, tokentest.JSON([]any{setting}), noon)
 	draft := w.Person().With("custom:tenant", "initech").With("cognito:groups", []string{"eu-west-1_Google", "platform_owner"})
-	p, err := v.Verify(t.Context(), draft.Sign())
-	expect.OK(t, err)
-	if p.OrganizationID != "initech" || !reflect.DeepEqual(p.Roles, []auth.Role{auth.PlatformOwner}) {
-		t.Errorf("got %+v", p)
-	}
+	p := expect.Value(v.Verify(t.Context(), draft.Sign()))(t)
+	expect.That(t, p.OrganizationID == "initech" && reflect.DeepEqual(p.Roles, []auth.Role{auth.PlatformOwner}),
+		"got %+v", p)
 }
 
 func TestVerify_KeyIDOf128Characters_IsAccepted(t *testing.T) {
 	key := tokentest.NewES256(strings.Repeat("k", 128))
 	setting := tokentest.JSON([]any{issuer(tokentest.People, tokentest.KeySet(key), "production_engineer")})
 	w := tokentest.NewWorld(noon)
-	if _, err := verifierOf(t, setting, noon).Verify(t.Context(), w.Person().By(key).Sign()); err != nil {
-		t.Error(err)
-	}
+	_, err := verifierOf(t, setting, noon).Verify(t.Context(), w.Person().By(key).Sign())
+	expect.That(t, err == nil, "%v", err)
 }
 
 func TestVerify_TokenOfExactly8KiB_IsAccepted(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	yaml "github.com/oasdiff/yaml3"
+
+	"wavegate/shared/testing/expect"
 )
 
 const calls = `
@@ -32,13 +34,9 @@ components:
 
 func TestCurl_IsTheCallOfAnOperation_WithItsExamples(t *testing.T) {
 	var root yaml.Node
-	if err := yaml.Unmarshal([]byte(calls), &root); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, yaml.Unmarshal([]byte(calls), &root))
 	document := root.Content[0]
-	if err := illustrate(document); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, illustrate(document))
 	for method, want := range map[string]string{
 		"get": `curl -i "$BASE/a/b%2Fox%201?of=a%26b&by=x" \
   -H "Authorization: Bearer $TOKEN"`,
@@ -59,8 +57,7 @@ func TestCurl_IsTheCallOfAnOperation_WithItsExamples(t *testing.T) {
 	} {
 		operation := get(get(get(document, "paths"), "/a/{id}"), method)
 		sample := get(operation, "x-codeSamples").Content[0]
-		if got := get(sample, "source").Value; got != want || get(sample, "label").Value != "curl" {
-			t.Errorf("%s: got\n%s\nwant\n%s", method, got, want)
-		}
+		got := get(sample, "source").Value
+		expect.That(t, got == want && get(sample, "label").Value == "curl", "%s: got\n%s\nwant\n%s", method, got, want)
 	}
 }

@@ -14,24 +14,17 @@ import (
 	yaml "github.com/oasdiff/yaml3"
 
 	"wavegate/shared/platform/input"
+	"wavegate/shared/testing/expect"
 )
 
 func TestBundle_TheContract_IsMadeOfItsParts(t *testing.T) {
-	want, err := bundle(os.DirFS("../parts"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile("../openapi.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Error("openapi.yaml is not the bundle of its parts; run go generate ./shared/contract")
-	}
+	want := expect.Value(bundle(os.DirFS("../parts")))(t)
+	got := expect.Value(os.ReadFile("../openapi.yaml"))(t)
+	expect.That(t, bytes.Equal(got, want),
+		"openapi.yaml is not the bundle of its parts; run go generate ./shared/contract")
 	for name := range answers {
-		if !bytes.Contains(got, []byte("\n    "+name+":\n      description: ")) {
-			t.Errorf("the contract has no schema %s", name)
-		}
+		expect.That(t, bytes.Contains(got, []byte("\n    "+name+":\n      description: ")),
+			"the contract has no schema %s", name)
 	}
 }
 
@@ -51,13 +44,9 @@ func TestBundle_HasTheTagsPathsAndComponentsOfAllParts(t *testing.T) {
 		"tags: [{name: A}]\npaths: {/a: {}}\ncomponents: {schemas: {A: {type: string}}}",
 		"tags: [{name: C}]\npaths: {/c: {}}\ncomponents: {schemas: {C: {type: string}}, links: {C: {}}}"))
 	for _, has := range []string{"tags: [{name: A}, {name: C}]", "paths: {/a: {}, /c: {}}", "schemas: {A: {type: string}, C: {type: string}}", "links: {C: {}}"} {
-		if !strings.Contains(document, has) {
-			t.Errorf("the bundle lacks %s:\n%s", has, document)
-		}
+		expect.That(t, strings.Contains(document, has), "the bundle lacks %s:\n%s", has, document)
 	}
-	if strings.Contains(document, "x-") {
-		t.Errorf("the bundle contains what only bundling needs:\n%s", document)
-	}
+	expect.That(t, !strings.Contains(document, "x-"), "the bundle contains what only bundling needs:\n%s", document)
 }
 
 func TestBundle_EveryOperation_HasTheAnswersOfAll(t *testing.T) {
@@ -67,9 +56,8 @@ func TestBundle_EveryOperation_HasTheAnswersOfAll(t *testing.T) {
 		"{default: {$ref: r}}":                 "{default: {$ref: r}}",
 	} {
 		document := bundled(t, parts("paths: {/a: {parameters: [], get: {responses: "+responses+"}}}", "tags: []"))
-		if !strings.Contains(document, "get: {responses: "+want+", x-codeSamples: ") {
-			t.Errorf("%s became\n%s", responses, document)
-		}
+		expect.That(t, strings.Contains(document, "get: {responses: "+want+", x-codeSamples: "),
+			"%s became\n%s", responses, document)
 	}
 }
 
@@ -82,35 +70,26 @@ func TestBundle_EveryAnswer_HasTheHeadersOfAll(t *testing.T) {
 		"{$ref: '#/components/responses/Other'}": "{$ref: '#/components/responses/Other'}",
 	} {
 		inComponents := bundled(t, parts("components: {responses: {R: "+response+"}}", "tags: []"))
-		if !strings.Contains(inComponents, "responses: {R: "+want+"}") {
-			t.Errorf("%s became\n%s", response, inComponents)
-		}
+		expect.That(t, strings.Contains(inComponents, "responses: {R: "+want+"}"),
+			"%s became\n%s", response, inComponents)
 		ofOperation := bundled(t, parts("paths: {/a: {get: {responses: {default: "+response+"}}}}", "tags: []"))
-		if !strings.Contains(ofOperation, "responses: {default: "+want+"}") {
-			t.Errorf("%s became\n%s", response, ofOperation)
-		}
+		expect.That(t, strings.Contains(ofOperation, "responses: {default: "+want+"}"),
+			"%s became\n%s", response, ofOperation)
 	}
 }
 
 // TestBundle_WhatIsNotASCII_IsEscaped: spaces that look alike can be told apart, and keep their meaning.
 func TestBundle_WhatIsNotASCII_IsEscaped(t *testing.T) {
-	text, err := bundle(parts(`components: {schemas: {plain: ü😀, quoted: "a\u00a0b\u0085\u2028"}}`, "tags: []"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if strings.ContainsFunc(string(text), func(r rune) bool { return r >= 0x80 }) {
-		t.Errorf("the bundle is not ASCII: %q", text)
-	}
+	text := expect.Value(bundle(parts(`components: {schemas: {plain: ü😀, quoted: "a\u00a0b\u0085\u2028"}}`, "tags: []")))(t)
+	expect.That(t, !strings.ContainsFunc(string(text), func(r rune) bool { return r >= 0x80 }),
+		"the bundle is not ASCII: %q", text)
 	var document struct {
 		Components struct{ Schemas map[string]string }
 	}
-	if err := yaml.Unmarshal(text, &document); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, yaml.Unmarshal(text, &document))
 	want := map[string]string{"plain": "ü😀", "quoted": "a\u00a0b\u0085\u2028"}
-	if got := document.Components.Schemas; !maps.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	got := document.Components.Schemas
+	expect.That(t, maps.Equal(got, want), "got %q, want %q", got, want)
 }
 
 func TestBundle_FaultsOfTheParts_AreNamed(t *testing.T) {
@@ -145,14 +124,9 @@ func with(parts fstest.MapFS, name string) fstest.MapFS {
 // bundled is the bundle in the flow style of the parts above.
 func bundled(t *testing.T, parts fstest.MapFS) string {
 	t.Helper()
-	document, err := bundle(parts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := expect.Value(bundle(parts))(t)
 	var n yaml.Node
-	if err := yaml.Unmarshal(document, &n); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, yaml.Unmarshal(document, &n))
 	return inFlow(t, &n)
 }
 
@@ -160,10 +134,7 @@ func bundled(t *testing.T, parts fstest.MapFS) string {
 func inFlow(t *testing.T, n *yaml.Node) string {
 	t.Helper()
 	flow(n)
-	text, err := yaml.Marshal(n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := expect.Value(yaml.Marshal(n))(t)
 	return strings.TrimSpace(string(text))
 }
 
@@ -192,20 +163,14 @@ func TestBundle_Operations_SayWhatTheirRowsDoNot(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			document, err := bundle(parts("tags: [{name: A}]\noperations: {"+c.operations+"}", "components: {parameters: {IfNoneMatch: {name: If-None-Match, in: header, schema: {}}}, examples: {Freeze: {value: {}}}}"))
 			if c.fault != "" {
-				if err == nil || !strings.Contains(err.Error(), c.fault) {
-					t.Errorf("the bundle says %v", err)
-				}
+				expect.That(t, err != nil && strings.Contains(err.Error(), c.fault), "the bundle says %v", err)
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, err)
 			for _, has := range []string{"/api/ota/freeze:", "operationId: get-freeze", "tags: [A]", "summary: Read the freeze", "Roles: `platform_owner` or `platform_viewer`.",
 				"- accessToken: [platform_viewer]", "'#/components/parameters/IfNoneMatch'", "'#/components/headers/ETag'", "'304':\n", "'404':\n", "'400':\n",
 				"'#/components/schemas/Freeze'", "freeze:\n"} {
-				if !strings.Contains(string(document), has) {
-					t.Errorf("the bundle lacks %s:\n%s", has, document)
-				}
+				expect.That(t, strings.Contains(string(document), has), "the bundle lacks %s:\n%s", has, document)
 			}
 		})
 	}
@@ -247,9 +212,7 @@ func TestBundle_Schemas_FollowFromShapesAndTypes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			document := bundled(t, parts("tags: []", fmt.Sprintf(words, c.schemas)))
-			if !strings.Contains(document, c.has) {
-				t.Errorf("the bundle lacks %s:\n%s", c.has, document)
-			}
+			expect.That(t, strings.Contains(document, c.has), "the bundle lacks %s:\n%s", c.has, document)
 		})
 	}
 }
@@ -290,20 +253,15 @@ func TestComplete_FieldsTypesAndWhatIsRequired_FollowFromGo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var document, schema yaml.Node
 			for text, into := range map[string]*yaml.Node{"x-names: {name: Name}": &document, c.words: &schema} {
-				if err := yaml.Unmarshal([]byte(text), into); err != nil {
-					t.Fatal(err)
-				}
+				expect.OK(t, yaml.Unmarshal([]byte(text), into))
 			}
 			_, err := complete(document.Content[0], schema.Content[0], c.of)
 			if c.fault != "" {
-				if err == nil || !strings.Contains(err.Error(), c.fault) {
-					t.Errorf("the fault is %v", err)
-				}
+				expect.That(t, err != nil && strings.Contains(err.Error(), c.fault), "the fault is %v", err)
 				return
 			}
-			if got := inFlow(t, schema.Content[0]); err != nil || got != c.want {
-				t.Errorf("%v\n got %s\nwant %s", err, got, c.want)
-			}
+			got := inFlow(t, schema.Content[0])
+			expect.That(t, err == nil && got == c.want, "%v\n got %s\nwant %s", err, got, c.want)
 		})
 	}
 }

@@ -116,9 +116,7 @@ func TestRow_OnlyAKeptArtifact_CanBeUsed(t *testing.T) {
 	expect.OK(t, in(Kept, true).Used(image.Name))
 	one, _, _ := Row{}.ask(image, false, noon)
 	two, _, _ := Row{}.ask(image, false, noon)
-	if one.Key == two.Key || len(one.Key) < 26 {
-		t.Errorf("the keys are %q and %q", one.Key, two.Key)
-	}
+	expect.That(t, one.Key != two.Key && len(one.Key) >= 26, "the keys are %q and %q", one.Key, two.Key)
 }
 
 func TestFilename_ThatMeansSomethingElseSomewhere_IsRefused(t *testing.T) {

@@ -343,14 +343,10 @@ func TestRace_UploadDeletePublish_NeverPublishWithoutBytes(t *testing.T) {
 				}
 			})
 			all.Wait()
-			if swept != nil {
-				t.Fatalf("deleted with %v, swept with %v", deleted, swept)
-			}
+			expect.Must(t, swept == nil, "deleted with %v, swept with %v", deleted, swept)
 			s.bytesOfChannel(t, made, &published)
 		}
-		if published == 0 {
-			t.Error("no publication won")
-		}
+		expect.That(t, published != 0, "no publication won")
 	})
 }
 

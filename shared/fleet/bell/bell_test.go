@@ -39,9 +39,8 @@ func TestParseAddress_WhatNoAddressHas_IsRefused(t *testing.T) {
 	for _, path := range []string{"", "/", "/b", "/b/", "/b/gateway-x/stable", "/b/gateway-x/stable/", good + "/", good + "x", good[:len(good)-1], "/" + good,
 		"/api" + good, strings.ToUpper(good), strings.Replace(good, "stable", "", 1), strings.Replace(good, "stable", "sta%62le", 1),
 		strings.Replace(good, "stable", "../stable", 1), strings.Replace(good, "stable", "stäble", 1)} {
-		if a, ok := ParseAddress(path); ok {
-			t.Errorf("%q is read as %+v", path, a)
-		}
+		a, ok := ParseAddress(path)
+		expect.That(t, !ok, "%q is read as %+v", path, a)
 	}
 }
 
@@ -63,9 +62,8 @@ func FuzzParseAddress(f *testing.F) {
 func TestMade_TellsTheSecret_AndRefusesForgedAddresses(t *testing.T) {
 	valid := Secrets{present, before}
 	for _, s := range valid {
-		if got, ok := valid.Made(s.Address("gateway-x", "stable")); !ok || got != s {
-			t.Errorf("an address made with %q is accepted as one with %q, %v", s, got, ok)
-		}
+		got, ok := valid.Made(s.Address("gateway-x", "stable"))
+		expect.That(t, ok && got == s, "an address made with %q is accepted as one with %q, %v", s, got, ok)
 	}
 	own := present.Address("gateway-x", "stable")
 	for why, a := range map[string]Address{
@@ -78,13 +76,11 @@ func TestMade_TellsTheSecret_AndRefusesForgedAddresses(t *testing.T) {
 		if why == "parts joined another" {
 			a.EdgeType, a.Channel = "gateway-x", "stables"
 		}
-		if _, ok := valid.Made(a); ok {
-			t.Errorf("an address %s is accepted", why)
-		}
+		_, ok := valid.Made(a)
+		expect.That(t, !ok, "an address %s is accepted", why)
 	}
-	if _, ok := (Secrets{}).Made(own); ok {
-		t.Error("an address is accepted without a secret")
-	}
+	_, ok := (Secrets{}).Made(own)
+	expect.That(t, !ok, "an address is accepted without a secret")
 }
 
 // TestCall_OfAMillionBoxes_Differ: two boxes with the same code would poll on each other's calls.
@@ -92,9 +88,8 @@ func TestCall_OfAMillionBoxes_Differ(t *testing.T) {
 	seen := make(map[string]int, 1_000_000)
 	for i := range 1_000_000 {
 		code := present.Call(fmt.Sprintf("box-%07d", i))
-		if other, ok := seen[code]; ok || len(code) != 8 {
-			t.Fatalf("boxes %d and %d have the code %s", i, other, code)
-		}
+		other, ok := seen[code]
+		expect.Must(t, !ok && len(code) == 8, "boxes %d and %d have the code %s", i, other, code)
 		seen[code] = i
 	}
 }
@@ -103,9 +98,8 @@ func TestCall_OfAMillionBoxes_Differ(t *testing.T) {
 func TestCuts_OfOneTextForSeveralPurposes_Differ(t *testing.T) {
 	seen := map[string]bool{}
 	for _, cut := range []string{present.Call("a"), before.Call("a"), present.Address("a", "a").Proof[:8], present.sound("a", 0)[:8], present.cut(setBytes, sets, "a")} {
-		if seen[cut] || !regexp.MustCompile(`^[A-Za-z0-9_-]{8}$`).MatchString(cut) {
-			t.Errorf("%s was cut twice, or cannot be part of a URL", cut)
-		}
+		expect.That(t, !seen[cut] && regexp.MustCompile(`^[A-Za-z0-9_-]{8}$`).MatchString(cut),
+			"%s was cut twice, or cannot be part of a URL", cut)
 		seen[cut] = true
 	}
 }
@@ -117,30 +111,25 @@ func answer(row string, r Rings) Response {
 func TestAnswer_TheSound_ChangesWithTheRowAndWithARingOfTheWhole_AndNotWithCalls(t *testing.T) {
 	quiet := answer(`"1"`, Rings{})
 	called := answer(`"1"`, Rings{Calls: map[string]int64{"box-1": noon.Unix() + 1}})
-	if called.Sound != quiet.Sound || quiet.ETag != `"`+quiet.Sound+`"` || len(quiet.Calls) != 0 {
-		t.Errorf("quiet %+v, called %+v", quiet, called)
-	}
+	expect.That(t, called.Sound == quiet.Sound && quiet.ETag == `"`+quiet.Sound+`"` && len(quiet.Calls) == 0,
+		"quiet %+v, called %+v", quiet, called)
 	if !slices.Equal(called.Calls, []string{present.Call("box-1")}) || called.ETag == quiet.ETag || !strings.HasPrefix(called.ETag, `"`+quiet.Sound+".") {
 		t.Errorf("called %+v", called)
 	}
 	if again := answer(`"1"`, Rings{Calls: map[string]int64{"box-1": noon.Unix() + 2}}); again.ETag == called.ETag || again.Sound != called.Sound {
 		t.Errorf("called again: %+v, before %+v", again, called)
 	}
-	if over := answer(`"1"`, Rings{Calls: map[string]int64{"box-1": noon.Unix()}}); over.ETag != quiet.ETag {
-		t.Errorf("the call is over: %+v", over)
-	}
+	over := answer(`"1"`, Rings{Calls: map[string]int64{"box-1": noon.Unix()}})
+	expect.That(t, over.ETag == quiet.ETag, "the call is over: %+v", over)
 	for why, other := range map[string]Response{"the row": answer(`"2"`, Rings{}), "a ring": answer(`"1"`, Rings{N: 1}), "no row": answer("", Rings{})} {
-		if other.Sound == quiet.Sound {
-			t.Errorf("%s does not change the sound", why)
-		}
+		expect.That(t, other.Sound != quiet.Sound, "%s does not change the sound", why)
 	}
 }
 
 func TestAnswer_IsWrittenAsDocumented(t *testing.T) {
 	b, err := json.Marshal(answer(`"1"`, Rings{}))
-	if want := `{"sound":"` + answer(`"1"`, Rings{}).Sound + `","intervalSeconds":300,"calls":[]}`; err != nil || string(b) != want {
-		t.Errorf("%s, %v, want %s", b, err, want)
-	}
+	want := `{"sound":"` + answer(`"1"`, Rings{}).Sound + `","intervalSeconds":300,"calls":[]}`
+	expect.That(t, err == nil && string(b) == want, "%s, %v, want %s", b, err, want)
 }
 
 func TestPace_IsBusyForAnHourAfterAChange(t *testing.T) {
@@ -148,9 +137,8 @@ func TestPace_IsBusyForAnHourAfterAChange(t *testing.T) {
 	for ago, want := range map[time.Duration]time.Duration{-time.Second: time.Minute, 0: time.Minute, time.Hour - 1: time.Minute, time.Hour: 5 * time.Minute, 1000 * time.Hour: 5 * time.Minute} {
 		expect.Equal(t, p.At(noon, noon.Add(-ago)), want, "%v after a change", ago)
 	}
-	if got := (Pace{time.Minute, time.Second}).At(noon, noon.Add(-2*time.Hour)); got != time.Minute {
-		t.Errorf("idle boxes listen every %v, more often than others", got)
-	}
+	got := (Pace{time.Minute, time.Second}).At(noon, noon.Add(-2*time.Hour))
+	expect.That(t, got == time.Minute, "idle boxes listen every %v, more often than others", got)
 }
 
 // TestRing_AnyCalls_AreHeardOrBounded lets organizations and platform owners ring at any times. A model knows which boxes must
@@ -171,9 +159,7 @@ func TestRing_AnyCalls_AreHeardOrBounded(t *testing.T) {
 			if changed != (next.Revision == r.Revision+1) || !changed && !maps.Equal(next.Calls, r.Calls) {
 				t.Fatalf("changed: %v, revisions %d and %d", changed, r.Revision, next.Revision)
 			}
-			if len(next.Calls) > MostCalls {
-				t.Fatalf("%d boxes are called", len(next.Calls))
-			}
+			expect.Must(t, len(next.Calls) <= MostCalls, "%d boxes are called", len(next.Calls))
 			held := 0
 			for id := range next.Calls {
 				if strings.HasPrefix(id, of) {
@@ -214,13 +200,11 @@ func TestRing_OneOrganizationMovesAllItsBoxes_OthersAreCalled(t *testing.T) {
 		}
 		r, _ = r.Ring(batch, noon, time.Hour)
 	}
-	if r.N != 0 || len(r.Calls) != MostCalls/2 {
-		t.Errorf("the channel rang %d times, and %d boxes are called", r.N, len(r.Calls))
-	}
+	expect.That(t, r.N == 0 && len(r.Calls) == MostCalls/2,
+		"the channel rang %d times, and %d boxes are called", r.N, len(r.Calls))
 	for _, other := range []string{"beta", "gamma", "delta", "epsilon"} {
-		if r, _ = r.Ring([]Call{{EdgeID: other, Organization: other, Own: true}}, noon, time.Hour); r.Calls[other] == 0 {
-			t.Errorf("the box of %s is not called", other)
-		}
+		r, _ = r.Ring([]Call{{EdgeID: other, Organization: other, Own: true}}, noon, time.Hour)
+		expect.That(t, r.Calls[other] != 0, "the box of %s is not called", other)
 	}
 }
 
@@ -229,9 +213,8 @@ func TestRing_WhatIsCalledAlready_IsNotWrittenAgainInTheSameSecond(t *testing.T)
 	if again, changed := r.Ring([]Call{{EdgeID: "box-1", Organization: "acme"}}, noon.Add(time.Millisecond), time.Hour); changed || again.Revision != 1 {
 		t.Errorf("got %+v, %v", again, changed)
 	}
-	if later, changed := r.Ring([]Call{{EdgeID: "box-1", Organization: "acme"}}, noon.Add(time.Second), time.Hour); !changed || later.Calls["box-1"] != r.Calls["box-1"]+1 {
-		t.Errorf("a second later: %+v, %v", later, changed)
-	}
+	later, changed := r.Ring([]Call{{EdgeID: "box-1", Organization: "acme"}}, noon.Add(time.Second), time.Hour)
+	expect.That(t, changed && later.Calls["box-1"] == r.Calls["box-1"]+1, "a second later: %+v, %v", later, changed)
 }
 
 func TestLasting_IsHeardByABoxThatMissesTwoTimes(t *testing.T) {
@@ -243,9 +226,8 @@ func TestLasting_IsHeardByABoxThatMissesTwoTimes(t *testing.T) {
 func TestWatched_BeforeTheFirstCount_AreAll_AndFewOfALargeStage(t *testing.T) {
 	for stage, sizes := range map[int]Sizes{1: nil, 10: {1: 50}, 50: {50: 1199}, 100: {100: 0}} {
 		for i := range 2000 {
-			if id := fmt.Sprint("box-", i); !sizes.Watched(id, stage) {
-				t.Fatalf("%s is not watched by %v", id, sizes)
-			}
+			id := fmt.Sprint("box-", i)
+			expect.Must(t, sizes.Watched(id, stage), "%s is not watched by %v", id, sizes)
 		}
 	}
 	watched, asked := 0, 0
@@ -258,9 +240,8 @@ func TestWatched_BeforeTheFirstCount_AreAll_AndFewOfALargeStage(t *testing.T) {
 			asked++
 		}
 	}
-	if watched < 1100 || watched > 1400 || asked < 7000 || asked > 8000 {
-		t.Errorf("%d boxes of 100,000 are watched, and %d asked", watched, asked)
-	}
+	expect.That(t, watched >= 1100 && watched <= 1400 && asked >= 7000 && asked <= 8000,
+		"%d boxes of 100,000 are watched, and %d asked", watched, asked)
 }
 
 // TestWatched_AsAStageGrows_NobodyJoins also checks that boxes that join or leave rarely change who is watched.
@@ -280,7 +261,5 @@ func TestWatched_AsAStageGrows_NobodyJoins(t *testing.T) {
 			changes++
 		}
 	}
-	if changes > 1 {
-		t.Errorf("while the stage doubled, the flag changed %d times", changes)
-	}
+	expect.That(t, changes <= 1, "while the stage doubled, the flag changed %d times", changes)
 }

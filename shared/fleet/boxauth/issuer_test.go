@@ -19,6 +19,7 @@ import (
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 )
 
@@ -43,9 +44,7 @@ func TestSpeak_OnlyTheBoxsOwnIssuer(t *testing.T) {
 		"a beginning of the name":                     {fleetA, "", "https://a", false},
 		"nobody is set":                               {"", "", "", false},
 	} {
-		if got := c.issuers.Speak(c.named, c.caller); got != c.want {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
-		}
+		expect.Equal(t, c.issuers.Speak(c.named, c.caller), c.want, "%s:", name)
 	}
 }
 
@@ -55,9 +54,7 @@ func TestPoll_TokenOfAnotherFleetsIssuer_FindsNoBox(t *testing.T) {
 		db, edgeType := dynamo.Open(client, time.Now), "gateway-"+uuid.NewString()[:8]
 		ctx := admission.Unlimited(t.Context())
 		what := release.Publication{EdgeType: edgeType, Channel: "stable", CurrentVersion: "1.0.0", ArtifactURL: "https://x.example/1", SHA256: "a"}
-		if _, err := publication.NewStore(db).Publish(ctx, audit.Origin{}, what, input.Preconditions{}); err != nil {
-			t.Fatal(err)
-		}
+		expect.Value(publication.NewStore(db).Publish(ctx, audit.Origin{}, what, input.Preconditions{}))(t)
 		polls := polling.NewPolls(db, polling.Settings{PollInterval: time.Minute, Shards: 1, Issuers: fleetA + " " + fleetB}, time.Now)
 		reports := polling.NewReports(db, 1, fleetA+" "+fleetB)
 		boxes := edge.NewRegistry(db, 1).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}})
@@ -65,9 +62,8 @@ func TestPoll_TokenOfAnotherFleetsIssuer_FindsNoBox(t *testing.T) {
 		put := func(issuer *string) {
 			t.Helper()
 			a := edge.Assignment{EdgeType: edgeType, Channel: "stable", OrganizationID: "acme", Issuer: issuer}
-			if _, err := boxes.Put(ctx, audit.Origin{}, id, a, input.Preconditions{}); err != nil {
-				t.Fatal(err)
-			}
+			_, err := boxes.Put(ctx, audit.Origin{}, id, a, input.Preconditions{})
+			expect.OK(t, err)
 		}
 		speaks := func(issuer string, want bool) {
 			t.Helper()
@@ -91,8 +87,7 @@ func TestPoll_TokenOfAnotherFleetsIssuer_FindsNoBox(t *testing.T) {
 		put(new(""))
 		speaks(fleetA, true)
 		speaks(fleetB, false)
-		if _, err := polls.Answer(ctx, polling.Poll{EdgeID: id}); err != nil {
-			t.Errorf("a platform owner's look: %v", err)
-		}
+		_, err := polls.Answer(ctx, polling.Poll{EdgeID: id})
+		expect.That(t, err == nil, "a platform owner's look: %v", err)
 	})
 }

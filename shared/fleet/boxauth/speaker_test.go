@@ -6,6 +6,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/fleet/boxauth"
+	"wavegate/shared/testing/expect"
 )
 
 func TestPrincipal_OfAGateway_IsTheBoxThatTheCallNames(t *testing.T) {
@@ -16,12 +17,10 @@ func TestPrincipal_OfAGateway_IsTheBoxThatTheCallNames(t *testing.T) {
 	if box.UserID != "box-1" || acme.UserID != "box-2" || !box.Has(auth.Edge) || box.Has(auth.Member) || acme.Has(auth.Member) {
 		t.Errorf("the callers are %+v and %+v", box, acme)
 	}
-	if boxtoken.CallerFor(gateway.Principal("acme", ""), "../1").UserID != "acme" {
-		t.Error("a gateway called with an invalid box id")
-	}
-	if other := boxtoken.CallerFor(rival.Principal("rival", ""), "box-2"); other.User() == acme.User() {
-		t.Error("two organizations share a caller")
-	}
+	expect.That(t, boxtoken.CallerFor(gateway.Principal("acme", ""), "../1").UserID == "acme",
+		"a gateway called with an invalid box id")
+	other := boxtoken.CallerFor(rival.Principal("rival", ""), "box-2")
+	expect.That(t, other.User() != acme.User(), "two organizations share a caller")
 	jwt := auth.Principal{Issuer: "https://fleet.example", UserID: "box-1"}
 	if boxtoken.KindOf(box) != boxtoken.Box || boxtoken.KindOf(acme) != boxtoken.Gateway || boxtoken.KindOf(jwt) != "" {
 		t.Error("the kinds are wrong")
@@ -41,8 +40,6 @@ func TestNamed_ABoxKnowsOfNoOther_AndSomeRolesMayLook(t *testing.T) {
 		"a person":           {owner, nil, false},
 		"a person who looks": {owner, []auth.Role{auth.PlatformOwner}, true},
 	} {
-		if got := boxauth.Named(c.caller, "box-1", c.look...) == nil; got != c.may {
-			t.Errorf("%s: %v, want %v", name, got, c.may)
-		}
+		expect.Equal(t, boxauth.Named(c.caller, "box-1", c.look...) == nil, c.may, "%s:", name)
 	}
 }

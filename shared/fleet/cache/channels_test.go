@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"wavegate/shared/fleet/release"
+	"wavegate/shared/testing/expect"
 	_ "wavegate/shared/testing/raced" // few cases under the race detector
 )
 
@@ -80,9 +81,7 @@ func TestCache_IsKeptForLessThanTwoSecondsByBothClocks(t *testing.T) {
 			s := newShelf(2 * time.Second)
 			s.revision(t, "stable")
 			s.pass(c.wall, c.monotonic)
-			if kept := s.revision(t, "stable") == 1; kept != c.kept {
-				t.Errorf("kept %v, want %v", kept, c.kept)
-			}
+			expect.Equal(t, s.revision(t, "stable") == 1, c.kept, "kept")
 		})
 	}
 }
@@ -93,17 +92,14 @@ func TestCache_ItsAgeCountsFromTheStartOfItsRead(t *testing.T) {
 	s.revision(t, "stable")
 	s.during = nil
 	s.pass(600*time.Millisecond, 600*time.Millisecond)
-	if s.revision(t, "stable") != 2 {
-		t.Error("a row whose read began 2.1 s ago was served")
-	}
+	expect.That(t, s.revision(t, "stable") == 2, "a row whose read began 2.1 s ago was served")
 }
 
 func TestCache_KeptForNoTime_IsReadEachTime(t *testing.T) {
 	s := newShelf(0)
 	for n := range int64(5) {
-		if got := s.revision(t, "stable"); got != n+1 {
-			t.Fatalf("read %d served at poll %d", got, n+1)
-		}
+		got := s.revision(t, "stable")
+		expect.Must(t, got == n+1, "read %d served at poll %d", got, n+1)
 	}
 }
 
@@ -116,18 +112,14 @@ func TestCache_ReadFails_ServesNothingOldAndTriesAgain(t *testing.T) {
 		t.Fatalf("got %+v, %v", row, err)
 	}
 	s.err = nil
-	if s.revision(t, "stable") != 3 {
-		t.Error("the failed read was kept")
-	}
+	expect.That(t, s.revision(t, "stable") == 3, "the failed read was kept")
 }
 
 func TestCache_MoreChannelsThanAreKept_AreServedAllTheSame(t *testing.T) {
 	s := newShelf(2 * time.Second)
 	for i := range 3 * mostKept {
 		s.revision(t, fmt.Sprintf("c%d", i))
-		if len(s.kept) > mostKept {
-			t.Fatalf("%d rows are kept", len(s.kept))
-		}
+		expect.Must(t, len(s.kept) <= mostKept, "%d rows are kept", len(s.kept))
 	}
 }
 
@@ -153,9 +145,8 @@ func TestCache_NeverOlderThanPromised(t *testing.T) {
 			if s.reads > before {
 				readAt[served] = truth
 			}
-			if age := truth - readAt[served]; age >= 2*time.Second {
-				t.Fatalf("served a row that is %v old", age)
-			}
+			age := truth - readAt[served]
+			expect.Must(t, age < 2*time.Second, "served a row that is %v old", age)
 		}
 	})
 }

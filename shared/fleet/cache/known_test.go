@@ -13,6 +13,7 @@ import (
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/release"
+	"wavegate/shared/testing/expect"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -93,9 +94,8 @@ func TestRow_BoxThatHasTheTarget_IsSentBackByNoContainer(t *testing.T) {
 				told := s.poll(t, containers[rapid.IntRange(0, 3).Draw(t, "container")], i, fmt.Sprint(boxes[i].installed))
 				boxes[i].polled = s.wall
 				var version int
-				if _, err := fmt.Sscan(told, &version); err != nil {
-					t.Fatal(err)
-				}
+				_, err := fmt.Sscan(told, &version)
+				expect.OK(t, err)
 				if version < boxes[i].installed {
 					t.Fatalf("box %d has %d and is told %d; the row is %+v", i, boxes[i].installed, version, s.row)
 				}
@@ -132,9 +132,7 @@ func TestRow_PublicationToAMillionBoxes_IsReadAFewTimes(t *testing.T) {
 				s.pass(time.Minute / boxes)
 			}
 			t.Logf("%d polls in a minute made %d reads of the row", boxes, s.reads)
-			if s.reads > c.most {
-				t.Errorf("%d reads, want %d at most", s.reads, c.most)
-			}
+			expect.That(t, s.reads <= c.most, "%d reads, want %d at most", s.reads, c.most)
 		})
 	}
 }
@@ -155,7 +153,5 @@ func TestRow_StartThatAContainerDoesNotKnowOf_KeepsTheBox(t *testing.T) {
 		t.Fatalf("the other container says %s", got)
 	}
 	s.pass(cache.UnknownKeep)
-	if got := s.poll(t, late, in, "2.0.0"); got != "2.0.0" {
-		t.Errorf("the box is sent back to %s", got)
-	}
+	expect.Equal(t, s.poll(t, late, in, "2.0.0"), "2.0.0", "the box is sent back to")
 }

@@ -13,6 +13,7 @@ import (
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/testing/expect"
 	_ "wavegate/shared/testing/raced" // few cases under the race detector
 )
 
@@ -127,12 +128,9 @@ func TestCensus_IsTheFoldOfTheEvents(t *testing.T) {
 		for _, part := range parts {
 			got.Merge(part)
 		}
-		if !slices.Equal(got.Stages, want.Stages) {
-			t.Fatalf("counted %+v\nwant    %+v", got.Stages, want.Stages)
-		}
-		if !maps.Equal(got.Factories, wantFactories) {
-			t.Fatalf("by factory %+v\nwant       %+v", got.Factories, wantFactories)
-		}
+		expect.Must(t, slices.Equal(got.Stages, want.Stages), "counted %+v\nwant    %+v", got.Stages, want.Stages)
+		expect.Must(t, maps.Equal(got.Factories, wantFactories),
+			"by factory %+v\nwant       %+v", got.Factories, wantFactories)
 		total := census.Total(got.Stages)
 		if total.Expected != len(boxes) || got.Codes[report.CodeBoot] != total.Failed || got.Awaited.Boxes != total.Offered+total.Working+total.Installed {
 			t.Fatalf("%d boxes are %+v, failed by %v, awaited %d", len(boxes), total, got.Codes, got.Awaited.Boxes)
@@ -165,12 +163,9 @@ func TestCensus_ReachedStage_ExpectsTheSumOfItsBoxes(t *testing.T) {
 		c.Add(row.Entry())
 	}
 	for _, s := range c.Stages[:3] {
-		if sum := s.NotYetPolled + s.Offered + s.Working + s.Deferred + s.Installed + s.Failed + s.Reverted; sum != s.Expected {
-			t.Errorf("at %d percent %d of %d boxes are counted", s.Percent, sum, s.Expected)
-		}
-		if s.NotYetPolled == 0 || s.Offered == 0 {
-			t.Errorf("at %d percent: %+v", s.Percent, s)
-		}
+		sum := s.NotYetPolled + s.Offered + s.Working + s.Deferred + s.Installed + s.Failed + s.Reverted
+		expect.That(t, sum == s.Expected, "at %d percent %d of %d boxes are counted", s.Percent, sum, s.Expected)
+		expect.That(t, s.NotYetPolled != 0 && s.Offered != 0, "at %d percent: %+v", s.Percent, s)
 	}
 	if last := c.Stages[3]; last.NotYetPolled != 0 || last.Expected < 2300 || last.Expected > 2700 {
 		t.Errorf("the stage that is not reached: %+v", last)

@@ -13,6 +13,7 @@ import (
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 )
 
@@ -25,10 +26,7 @@ func TestRollout_NothingMoves_TheCensusIsExact(t *testing.T) {
 			truth := map[string]string{}  // box: its state; "" is not told yet, and "away" is not on the channel
 			traces := map[string]string{} // box: its state when it left the channel, if it was told
 			id := f.start(t, rapid.SampledFrom(cohort.Stages).Draw(t, "percent"))
-			r, err := f.rollouts.Get(f.ctx, id)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := expect.Value(f.rollouts.Get(f.ctx, id))(t)
 			reached := func(box string) bool {
 				return cohort.FirstStage(f.edgeType, "2.0.0", box) <= r.StagedPercent
 			}
@@ -68,9 +66,7 @@ func TestRollout_NothingMoves_TheCensusIsExact(t *testing.T) {
 					truth[box] = "away"
 				case "retires":
 					leaves(traces, box, state)
-					if err := f.registry.Retire(f.ctx, audit.Origin{}, box, input.Preconditions{}); err != nil {
-						t.Fatal(err)
-					}
+					expect.OK(t, f.registry.Retire(f.ctx, audit.Origin{}, box, input.Preconditions{}))
 					truth[box] = "away"
 				}
 				if truth[box] == "away" && rapid.Bool().Draw(t, "comes back") {
@@ -87,9 +83,8 @@ func TestRollout_NothingMoves_TheCensusIsExact(t *testing.T) {
 					tally(&want.Stages[at].Counts, state, reached(box))
 				}
 			}
-			if got := f.count(t, id); !slices.Equal(got.Stages, want.Stages) {
-				t.Fatalf("counted %+v\nwant    %+v", got.Stages, want.Stages)
-			}
+			got := f.count(t, id)
+			expect.Must(t, slices.Equal(got.Stages, want.Stages), "counted %+v\nwant    %+v", got.Stages, want.Stages)
 		})
 	})
 }

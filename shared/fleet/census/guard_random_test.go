@@ -15,6 +15,7 @@ import (
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 )
 
@@ -51,9 +52,8 @@ func TestGuard_UnderRandomReportsClocksAndLostTicks(t *testing.T) {
 				_ = g.rollouts.Approve(g.ctx, audit.Origin{Actor: audit.Actor{UserID: "otto"}}, g.id, 50, input.Preconditions{}) // may be too late
 			case 6:
 				w := freeze.Wish{Reason: "holidays", Until: g.now.Add(time.Duration(rapid.IntRange(1, 10).Draw(rt, "minutes")) * time.Minute)}
-				if _, err := freeze.NewStore(g.db).Set(g.ctx, audit.Origin{}, w, input.Preconditions{}); err != nil {
-					rt.Fatal(err)
-				}
+				_, err := freeze.NewStore(g.db).Set(g.ctx, audit.Origin{}, w, input.Preconditions{})
+				expect.OK(rt, err)
 				continue
 			default:
 				ticked = true
@@ -67,10 +67,7 @@ func TestGuard_UnderRandomReportsClocksAndLostTicks(t *testing.T) {
 			if !ticked {
 				continue
 			}
-			frozen, err := freeze.NewStore(g.db).Holding(g.ctx)
-			if err != nil {
-				rt.Fatal(err)
-			}
+			frozen := expect.Value(freeze.NewStore(g.db).Holding(g.ctx))(rt)
 			promoted := after.StagedPercent != before.StagedPercent
 			events := g.events()
 			last := events[len(events)-1]

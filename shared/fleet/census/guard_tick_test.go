@@ -17,6 +17,7 @@ import (
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
 )
@@ -49,17 +50,14 @@ func newJudgedFleet(t *testing.T, client *dynamodb.Client, p guard.Policy, boxes
 	for i := range boxes {
 		id := f.name(i, boxes)
 		a := edge.Assignment{EdgeType: f.edgeType, Channel: f.channel, OrganizationID: organizations[i%len(organizations)]}
-		if _, err := f.registry.Put(f.ctx, audit.Origin{}, id, a, input.Preconditions{}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := f.registry.Put(f.ctx, audit.Origin{}, id, a, input.Preconditions{})
+		expect.OK(t, err)
 		g.boxes = append(g.boxes, id)
 	}
 	g.poll("1.0.0", g.boxes...)
 	var err error
 	g.id, err = f.rollouts.Start(f.ctx, audit.Origin{}, rollout.Plan{EdgeType: f.edgeType, Channel: f.channel, TargetVersion: "2.0.0", Policy: &p}, idempotency.Claim{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return g
 }
 
@@ -179,9 +177,8 @@ func TestGuard_GoodRelease_ReachesEveryoneByItself(t *testing.T) {
 				t.Errorf("%s by %+v in %q for %v", e.EventName, e.Actor, e.RequestID, e.Cause)
 			}
 		}
-		if want := []string{"RolloutStarted", "RolloutPromoted", "RolloutPromoted", "RolloutPromoted", "RolloutCompleted"}; !slices.Equal(names, want) {
-			t.Errorf("the trail tells %q, want %q", names, want)
-		}
+		want := []string{"RolloutStarted", "RolloutPromoted", "RolloutPromoted", "RolloutPromoted", "RolloutCompleted"}
+		expect.That(t, slices.Equal(names, want), "the trail tells %q, want %q", names, want)
 	})
 }
 
@@ -207,16 +204,14 @@ func TestGuard_BadRelease_IsHaltedOnce_ByTwoTicksAtOnce(t *testing.T) {
 		var ticks sync.WaitGroup
 		for range 2 {
 			ticks.Go(func() {
-				if _, err := g.progress.Tick(g.ctx, census.GuardOrigin("the tick")); about(err, g.id) {
-					t.Error(err)
-				}
+				_, err := g.progress.Tick(g.ctx, census.GuardOrigin("the tick"))
+				expect.That(t, !about(err, g.id), "%v", err)
 			})
 		}
 		ticks.Wait()
 		g.tick(time.Minute)
-		if r := g.rollout(); r.Status != rollout.Halted || r.EndedBy != rollout.ByGuard {
-			t.Fatalf("the rollout is %+v", r)
-		}
+		r := g.rollout()
+		expect.Must(t, r.Status == rollout.Halted && r.EndedBy == rollout.ByGuard, "the rollout is %+v", r)
 		events := g.events()
 		if last := events[len(events)-1]; last.EventName != "RolloutHalted" || len(events) != 5 {
 			t.Errorf("%d events, the last %s", len(events), last.EventName)
@@ -232,14 +227,11 @@ func TestGuard_Advising_OnlySaysSo(t *testing.T) {
 	if r := g.rollout(); r.Status != rollout.Active || tally.Acted != 0 || tally.Verdicts[guard.Halt] != 1 {
 		t.Errorf("the rollout is %s, the tally %+v", r.Status, tally)
 	}
-	if v := g.verdict(); v.Action != guard.Halt || v.Acts || v.Sentence == "" {
-		t.Errorf("the verdict is %+v", v)
-	}
+	v := g.verdict()
+	expect.That(t, v.Action == guard.Halt && !v.Acts && v.Sentence != "", "the verdict is %+v", v)
 	// In act mode, it carries out its verdict.
 	p.Mode = guard.Act
-	if err := g.rollouts.SetPolicy(g.ctx, audit.Origin{}, g.id, p, input.Preconditions{}); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, g.rollouts.SetPolicy(g.ctx, audit.Origin{}, g.id, p, input.Preconditions{}))
 	if g.tick(time.Second); g.rollout().Status != rollout.Active {
 		t.Error("it acted on a verdict under another policy")
 	}
@@ -276,9 +268,8 @@ func TestGuard_CallersWhoCountAllTheTime_NeitherLookNorKeepItFromLooking(t *test
 	}
 	g.count(t, g.id)
 	g.tick(time.Second)
-	if looks := g.verdict().Looks; len(looks) != 3 || looks[2].Number != 1 {
-		t.Errorf("it looks again immediately: %+v", looks)
-	}
+	looks := g.verdict().Looks
+	expect.That(t, len(looks) == 3 && looks[2].Number == 1, "it looks again immediately: %+v", looks)
 }
 
 func TestGuard_RolloutThatChangedSinceItWasJudged_IsLeftAlone(t *testing.T) {
@@ -296,9 +287,8 @@ func TestGuard_TickThatDiesAtItsMove_LeavesNoTrace(t *testing.T) {
 	before := len(g.events())
 	g.now = g.now.Add(time.Minute)
 	g.api.refuse = func() error { return errors.New("killed") }
-	if _, err := g.progress.Tick(g.ctx, census.GuardOrigin("the tick")); err == nil {
-		t.Fatal("the tick that could not move the rollout returns no error")
-	}
+	_, err := g.progress.Tick(g.ctx, census.GuardOrigin("the tick"))
+	expect.Must(t, err != nil, "the tick that could not move the rollout returns no error")
 	if g.rollout().Status != rollout.Active || len(g.events()) != before {
 		t.Fatalf("the rollout is %s after %d events", g.rollout().Status, len(g.events()))
 	}
@@ -326,26 +316,20 @@ func TestGuard_OneOrganizationsBoxesAlone_StopTelling_UntilAPersonDecides(t *tes
 	if r := g.rollout(); r.Status != rollout.Active || r.StoppedFor != guard.OneOrganization {
 		t.Fatalf("it is %s, stopped for %s", r.Status, r.StoppedFor)
 	}
-	if v := g.verdict(); !slices.Contains(v.Reasons, guard.TellingStopped) {
-		t.Errorf("the verdict is %s", v.Sentence)
-	}
+	v := g.verdict()
+	expect.That(t, slices.Contains(v.Reasons, guard.TellingStopped), "the verdict is %s", v.Sentence)
 	late, told := g.boxes[101], g.boxes[0]
 	g.poll("1.0.0", late)
 	g.poll("1.0.0", told)
-	if got := g.told(late); got != "1.0.0" {
-		t.Errorf("a box that was not told before is told %s", got)
-	}
-	if got := g.told(told); got != "2.0.0" {
-		t.Errorf("a box that was told before is told %s", got)
-	}
+	expect.Equal(t, g.told(late), "1.0.0", "a box that was not told before is told")
+	expect.Equal(t, g.told(told), "2.0.0", "a box that was told before is told")
 	g.fleet.move(t, g.id, rollout.Move{Status: rollout.Active, Without: []string{"initech"}})
 	g.poll("1.0.0", late, g.boxes[103])
 	if r := g.rollout(); r.Stopped() || !slices.Equal(r.Without, []string{"initech"}) || r.Mode() != guard.Act {
 		t.Errorf("it goes on as %+v", r)
 	}
-	if a, b := g.told(late), g.told(g.boxes[103]); a != "2.0.0" || b != "1.0.0" {
-		t.Errorf("a box of another organization is told %s, one of initech %s", a, b)
-	}
+	a, b := g.told(late), g.told(g.boxes[103])
+	expect.That(t, a == "2.0.0" && b == "1.0.0", "a box of another organization is told %s, one of initech %s", a, b)
 	g.tick(2 * time.Minute)
 	if j := g.verdict(); slices.Contains(j.Reasons, guard.OneOrganization) || j.Excluded != 30 {
 		t.Errorf("without it: %s, %d left out", j.Sentence, j.Excluded)

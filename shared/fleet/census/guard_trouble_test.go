@@ -20,6 +20,7 @@ import (
 	"wavegate/shared/ratelimit"
 	"wavegate/shared/testing/dynamolocal"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 )
 
 // unreadable lists what else can be unreadable during a count.
@@ -76,23 +77,19 @@ func TestGuard_CountsThatAreOvertaken_AreKept(t *testing.T) {
 			g.api.fail = func() error {
 				once.Do(func() {
 					g.later(11 * time.Second)
-					if _, err := caller.Rollout(g.ctx, g.id, false, true); (err == nil) != (theirs == nil) {
-						t.Errorf("the caller's count: %v", err)
-					}
+					_, err := caller.Rollout(g.ctx, g.id, false, true)
+					expect.That(t, (err == nil) == (theirs == nil), "the caller's count: %v", err)
 				})
 				return nil
 			}
-			if _, err := g.progress.Rollout(g.ctx, g.id, false, true); err != nil {
-				t.Fatal(err)
-			}
+			expect.Value(g.progress.Rollout(g.ctx, g.id, false, true))(t)
 			g.api.fail = nil
 			want := begun
 			if theirs == nil {
 				want = begun.Add(11 * time.Second)
 			}
-			if p, err := g.progress.Rollout(g.ctx, g.id, false, false); err != nil || !p.AsOf.Equal(want) {
-				t.Errorf("the last count is of %s, want %s; %v", p.AsOf, want, err)
-			}
+			p, err := g.progress.Rollout(g.ctx, g.id, false, false)
+			expect.That(t, err == nil && p.AsOf.Equal(want), "the last count is of %s, want %s; %v", p.AsOf, want, err)
 		})
 	}
 }
@@ -126,9 +123,8 @@ func TestGuard_BoxesThatDiedBeforeAResumption_AreNotForgotten(t *testing.T) {
 	g.poll("2.0.0", g.reached()...)
 	g.now = g.now.Add(time.Minute)
 	g.count(t, g.id) // nor does it look at kinds
-	if v := g.verdict(); !slices.Equal(v.Reasons, []guard.Reason{guard.NotSurveyed}) {
-		t.Errorf("with them: %s", v.Sentence)
-	}
+	v := g.verdict()
+	expect.That(t, slices.Equal(v.Reasons, []guard.Reason{guard.NotSurveyed}), "with them: %s", v.Sentence)
 }
 
 // TestGuard_CompletedReleaseThatGoesBad_Pages_ForASoak lets the boxes of a completed rollout fall back. It is too late
@@ -153,12 +149,10 @@ func TestGuard_CompletedReleaseThatGoesBad_Pages_ForASoak(t *testing.T) {
 		t.Errorf("pages: %v; %s", v.Pages, v.Sentence)
 	}
 	g.tick(11 * time.Minute)
-	if got, want := g.warnings(), []string{"RolloutWentBad at 100"}; !slices.Equal(got, want) {
-		t.Errorf("people are told %q, want %q", got, want)
-	}
-	if tally := g.tick(time.Hour); tally.Paging != 0 {
-		t.Errorf("an hour later the tally is %+v", tally)
-	}
+	got, want := g.warnings(), []string{"RolloutWentBad at 100"}
+	expect.That(t, slices.Equal(got, want), "people are told %q, want %q", got, want)
+	tally := g.tick(time.Hour)
+	expect.That(t, tally.Paging == 0, "an hour later the tally is %+v", tally)
 }
 
 // TestGuard_LostSightings_ItHoldsUntilBoxesAreSeenAgain: after a restore from backups, it is unknown when boxes were
@@ -175,9 +169,7 @@ func TestGuard_LostSightings_ItHoldsUntilBoxesAreSeenAgain(t *testing.T) {
 			TableName: aws.String(dynamolocal.TableName(dynamo.RateCounters)),
 			Key:       map[string]types.AttributeValue{"subject": &types.AttributeValueMemberS{Value: ratelimit.Subject(fleetIssuer + " " + id)}},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 	}
 	holds := func(when string) {
 		t.Helper()

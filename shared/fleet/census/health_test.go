@@ -62,9 +62,7 @@ func TestWorkers_AreTheBoxesOfASurvey(t *testing.T) {
 				if w.Reached {
 					says = c.reached
 				}
-				if (w.Now != nil) != says || (w.Before != nil) != c.before {
-					t.Fatalf("%+v", w)
-				}
+				expect.Must(t, (w.Now != nil) == says && (w.Before != nil) == c.before, "%+v", w)
 			}
 			if len(asked) != 3000 || watched[false] < 1100 || watched[false] > 1400 || watched[true] < 1400 { // of stages of 1,500 boxes, 1,200 and all
 				t.Errorf("%d are asked, %v are watched", len(asked), watched)
@@ -93,8 +91,7 @@ func TestTick_TheCourseOfHealthNumbers_HasAReadingAnHour(t *testing.T) {
 		f.later(time.Duration(minutes) * time.Minute)
 		_, err := f.progress.Tick(f.ctx, audit.Origin{})
 		expect.OK(t, err)
-		p, err := f.progress.Rollout(f.ctx, id, false, false)
-		expect.OK(t, err)
+		p := expect.Value(f.progress.Rollout(f.ctx, id, false, false))(t)
 		return p
 	}
 	expect.Equal(t, tick(1).Work[0].Control, guard.Saying{Boxes: 10}, "before anybody says something:")

@@ -67,9 +67,8 @@ func TestSurvey_CountsEachKind(t *testing.T) {
 		Treated: guard.Group{Boxes: 23}, Control: guard.Group{Boxes: 30}}, "the other kind is")
 	expect.Equal(t, byName["organization=organization-1"], guard.Kind{Name: "organization", Value: "organization-1", Told: 20, Bad: 5, Factories: 2, BadFactories: 2,
 		Treated: guard.Group{Boxes: 20}, Control: guard.Group{Boxes: 20}, Only: "organization-1"}, "an organization is")
-	if _, made := byName["factory=made up"]; made {
-		t.Error("an attribute replaces the factory")
-	}
+	_, made := byName["factory=made up"]
+	expect.That(t, !made, "an attribute replaces the factory")
 }
 
 // TestSurvey_NamesThatOneOrganizationMakesUp_HideNoneOfTheOthers: one has far more boxes, and far more names than a survey
@@ -156,9 +155,8 @@ func TestGuard_AKindOfBoxesDies_ItHaltsAndNamesIt(t *testing.T) {
 			g.poll("1.0.0", id)
 		}
 	}
-	if tally := g.tick(time.Second); tally.Acted != 1 {
-		t.Errorf("the tick: %+v", tally)
-	}
+	tally := g.tick(time.Second)
+	expect.That(t, tally.Acted == 1, "the tick: %+v", tally)
 	v := g.verdict()
 	expect.Equal(t, v.Action, guard.Halt, "%s: the verdict is", v.Sentence)
 	expect.Equal(t, v.Culprit, &guard.Culprit{Name: "revision", Value: "C", Silent: true, Harmed: 3, Boxes: 3, OtherBoxes: 60}, "the culprit is")

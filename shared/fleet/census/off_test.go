@@ -65,9 +65,8 @@ func TestJudge_WhatIsSwitchedOff_CountsInBothGroups(t *testing.T) {
 				seen = append(seen, census.Sighting{EdgeID: e.EdgeID, LastSeen: lastSeen(e), Offer: report.Offer{RolloutID: e.RolloutID, Version: e.Version, State: e.State, Since: e.Since}})
 			}
 			got := question.Judge(seen, nil, nil)
-			if got.Action == guard.Halt || slices.Contains(got.Reasons, guard.FactoryBad) {
-				t.Errorf("%s", got.Sentence)
-			}
+			expect.That(t, got.Action != guard.Halt && !slices.Contains(got.Reasons, guard.FactoryBad),
+				"%s", got.Sentence)
 		})
 	}
 }
@@ -107,7 +106,5 @@ func TestJudge_ASmallPlantThatIsOff_HarmsNobody(t *testing.T) {
 		seen = append(seen, s)
 	}
 	got := question.Judge(seen, nil, nil)
-	if got.Few == nil || got.Few.Quiet == 0 || got.Few.Harmed > 0 {
-		t.Errorf("%+v: %s", got.Few, got.Sentence)
-	}
+	expect.That(t, got.Few != nil && got.Few.Quiet != 0 && got.Few.Harmed <= 0, "%+v: %s", got.Few, got.Sentence)
 }

@@ -39,14 +39,12 @@ func TestOverview_SaysWhatTheGuardSaidLast_AndCountsNothing(t *testing.T) {
 			t.Errorf("after a tick that said %q: %+v", said.Sentence, row)
 		}
 		g.now = g.now.Add(time.Hour)
-		if row := look(); row.Trouble != census.Stale || row.Age != 3630 {
-			t.Errorf("without ticks: %s, %d s", row.Trouble, row.Age)
-		}
+		row := look()
+		expect.That(t, row.Trouble == census.Stale && row.Age == 3630, "without ticks: %s, %d s", row.Trouble, row.Age)
 		g.fleet.move(t, g.id, rollout.Move{Status: rollout.Halted})
 		after := func(name string, troubles map[census.Trouble]int) {
 			t.Helper()
-			o, err := g.progress.Overview(g.ctx, rollout.Filter{EdgeType: g.edgeType}, 10, 0)
-			expect.OK(t, err)
+			o := expect.Value(g.progress.Overview(g.ctx, rollout.Filter{EdgeType: g.edgeType}, 10, 0))(t)
 			expect.Equal(t, o.Troubles, troubles, "%s, the troubles", name)
 			if o.Active != 0 || len(o.Items) != 0 || len(o.Halted) != len(troubles) || len(troubles) > 0 && o.Halted[0].Rollout.ID != g.id {
 				t.Errorf("%s: %+v", name, o)
@@ -98,10 +96,8 @@ func TestOverview_200Rollouts_AreReadInAFewRequests(t *testing.T) {
 	reads := &counted{API: client}
 	f.api.API = reads
 	o, err := f.progress.Overview(f.ctx, rollout.Filter{EdgeType: f.edgeType}, 100, 100)
-	if err != nil || o.Active != 200 || len(o.Items) != 100 || o.Items[99].Rollout.Channel != "line-000" {
-		t.Fatalf("%d active, %d items, %v", o.Active, len(o.Items), err)
-	}
-	if n := reads.requests.Load(); n != 5 {
-		t.Errorf("%d requests: the freeze, two lists and two hundreds of counts are 5", n)
-	}
+	expect.Must(t, err == nil && o.Active == 200 && len(o.Items) == 100 && o.Items[99].Rollout.Channel == "line-000",
+		"%d active, %d items, %v", o.Active, len(o.Items), err)
+	n := reads.requests.Load()
+	expect.That(t, n == 5, "%d requests: the freeze, two lists and two hundreds of counts are 5", n)
 }

@@ -10,6 +10,7 @@ import (
 
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/testing/expect"
 )
 
 var overviewNow = time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC)
@@ -59,13 +60,11 @@ func TestNewRow_TroubleIsTheWorstOfTheGuardsLastJudgement(t *testing.T) {
 		"never counted, started just now":   {nil, None},
 	} {
 		r := rollout.Rollout{StartedAt: overviewNow}
-		if row := NewRow(r, c.last, overviewNow); row.Trouble != c.want {
-			t.Errorf("%s: %s, want %s", name, row.Trouble, c.want)
-		}
+		row := NewRow(r, c.last, overviewNow)
+		expect.That(t, row.Trouble == c.want, "%s: %s, want %s", name, row.Trouble, c.want)
 	}
-	if row := NewRow(rollout.Rollout{StartedAt: overviewNow.Add(-time.Hour)}, nil, overviewNow); row.Trouble != Stale || row.Age != 3600 {
-		t.Errorf("never counted for an hour: %+v", row)
-	}
+	row := NewRow(rollout.Rollout{StartedAt: overviewNow.Add(-time.Hour)}, nil, overviewNow)
+	expect.That(t, row.Trouble == Stale && row.Age == 3600, "never counted for an hour: %+v", row)
 }
 
 func TestNewRow_AHaltOrAStop_IsTroubleUntilItIsSeen(t *testing.T) {
@@ -87,9 +86,8 @@ func TestNewRow_AHaltOrAStop_IsTroubleUntilItIsSeen(t *testing.T) {
 		"somebody has seen that, and it is not read": {seen, judged(hold(guard.Soaking), time.Hour, 0), Stale},
 		"halted": {halted, nil, Halted},
 	} {
-		if row := NewRow(c.r, c.last, overviewNow); row.Trouble != c.want {
-			t.Errorf("%s: %s, want %s", name, row.Trouble, c.want)
-		}
+		row := NewRow(c.r, c.last, overviewNow)
+		expect.That(t, row.Trouble == c.want, "%s: %s, want %s", name, row.Trouble, c.want)
 	}
 }
 
@@ -137,9 +135,7 @@ func TestNewOverview_PagesHaveEachRowOnce_WorstFirst_HoweverTheyWereRead(t *test
 				t.Fatalf("%s comes before %s", read[i-1].Trouble, r.Trouble)
 			}
 		}
-		if len(read) != len(rows) || len(ids) != len(rows) {
-			t.Fatalf("%d rows were read of %d", len(ids), len(rows))
-		}
+		expect.Must(t, len(read) == len(rows) && len(ids) == len(rows), "%d rows were read of %d", len(ids), len(rows))
 	})
 }
 
@@ -152,8 +148,6 @@ func TestCompare_MoreBadBoxes_NeverMoveARowDown(t *testing.T) {
 		worse := *a.Progress
 		worse.Stages = []StageCounts{{Counts: Counts{Failed: a.bad() + 1}}}
 		a.Progress = &worse
-		if a.Compare(b) > 0 {
-			t.Fatalf("%+v comes after %+v", a, b)
-		}
+		expect.Must(t, a.Compare(b) <= 0, "%+v comes after %+v", a, b)
 	})
 }

@@ -102,9 +102,7 @@ func TestFleet_OfAllOrganizations_AddUpToThePlatformsCounts(t *testing.T) {
 	}
 	expect.Equal(t, failures, all.Failures[report.CodeBoot], "failures")
 	expect.Equal(t, boxes, 40, "boxes")
-	if failures == 0 || census.Total(all.Stages).Installed == 0 {
-		t.Errorf("too little happened: %+v", all)
-	}
+	expect.That(t, failures != 0 && census.Total(all.Stages).Installed != 0, "too little happened: %+v", all)
 }
 
 // TestFleet_OfBoxesThatSayLongNames_FitsIntoAnItem: it omits channels, and says how many.
@@ -166,9 +164,7 @@ func TestFleet_Requests_DoNotGrowWithOthersBoxes(t *testing.T) {
 	for name, read := range reads {
 		expect.Equal(t, requests(read), alone[name], "requests for %s", name)
 	}
-	if alone["the fleet"] < 3 {
-		t.Errorf("the fleet takes %d requests, so pages are not small", alone["the fleet"])
-	}
+	expect.That(t, alone["the fleet"] >= 3, "the fleet takes %d requests, so pages are not small", alone["the fleet"])
 }
 
 func TestOwnRollout_SaysWhatItDoesWithOwnBoxes(t *testing.T) {

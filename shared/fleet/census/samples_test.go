@@ -26,15 +26,11 @@ func TestSampleDue_OnceInTenTicks_EachRolloutInItsOwnMinute(t *testing.T) {
 			}
 			last = &Progress{AsOf: at, StagedPercent: 10}
 		}
-		if due != 3 {
-			t.Fatalf("%d times in half an hour", due)
-		}
+		expect.Must(t, due == 3, "%d times in half an hour", due)
 		for what, changed := range map[string]*Progress{
 			"never counted": nil, "another stage": {AsOf: at, StagedPercent: 1}, "another revision": {AsOf: at, StagedPercent: 10, Guard: &Judgement{Revision: 2}},
 		} {
-			if !settings.sampleDue(r, changed, at) {
-				t.Fatalf("%s: not due", what)
-			}
+			expect.Must(t, settings.sampleDue(r, changed, at), "%s: not due", what)
 		}
 	})
 	minutes, at := map[int]bool{}, time.Unix(0, 0)
@@ -47,9 +43,7 @@ func TestSampleDue_OnceInTenTicks_EachRolloutInItsOwnMinute(t *testing.T) {
 			}
 		}
 	}
-	if len(minutes) != 10 {
-		t.Errorf("rollouts are due in the minutes %v of ten", minutes)
-	}
+	expect.That(t, len(minutes) == 10, "rollouts are due in the minutes %v of ten", minutes)
 }
 
 // soakedCensus is a census of a stage that has soaked.
@@ -87,7 +81,6 @@ func TestReuse_OnlyWhileNothingFollowsFromIt(t *testing.T) {
 	final.of.StagedPercent = 100
 	q := Ask(final, nil, false)
 	q.groups = false
-	if q.reuse(&Judgement{Verdict: guard.Verdict{Taken: taken, Surveys: surveyed}}, nil) != nil {
-		t.Error("it is reused at the last stage, where people are paged by it")
-	}
+	expect.That(t, q.reuse(&Judgement{Verdict: guard.Verdict{Taken: taken, Surveys: surveyed}}, nil) == nil,
+		"it is reused at the last stage, where people are paged by it")
 }

@@ -29,12 +29,9 @@ func sightings(n, silent, unknown int, now time.Time) []census.Sighting {
 
 func TestSilent_AllBoxesLookedAt_IsExact(t *testing.T) {
 	s := census.Silent(40, sightings(40, 25, 3, noon), noon, 10*time.Minute)
-	if s.Boxes != 25 || s.Low != 25 || s.High != 25 || s.Silent != 25 || s.Unknown != 3 || s.Sampled != 40 {
-		t.Errorf("got %+v", s)
-	}
-	if len(s.EdgeIDs) != census.MostSilentNamed || s.EdgeIDs[0] != "box-0000" {
-		t.Errorf("it names %v", s.EdgeIDs)
-	}
+	expect.That(t, s.Boxes == 25 && s.Low == 25 && s.High == 25 && s.Silent == 25 && s.Unknown == 3 && s.Sampled == 40,
+		"got %+v", s)
+	expect.That(t, len(s.EdgeIDs) == census.MostSilentNamed && s.EdgeIDs[0] == "box-0000", "it names %v", s.EdgeIDs)
 }
 
 func TestSilent_Sampled_IsAnEstimateWithAnInterval(t *testing.T) {
@@ -45,9 +42,8 @@ func TestSilent_Sampled_IsAnEstimateWithAnInterval(t *testing.T) {
 }
 
 func TestSilent_NoBoxes(t *testing.T) {
-	if s := census.Silent(0, nil, noon, 10*time.Minute); s.Boxes != 0 || s.High != 0 {
-		t.Errorf("got %+v", s)
-	}
+	s := census.Silent(0, nil, noon, 10*time.Minute)
+	expect.That(t, s.Boxes == 0 && s.High == 0, "got %+v", s)
 }
 
 // TestSample_IsDrawnAtRandom: if one box in twenty is silent, whatever the boxes' names, the interval contains the true
@@ -76,9 +72,8 @@ func TestSample_IsDrawnAtRandom(t *testing.T) {
 			}
 		}
 		chosen := s.Chosen()
-		if s.Boxes != boxes || len(chosen) != census.SampleSize {
-			t.Fatalf("%d of %d boxes chosen", len(chosen), s.Boxes)
-		}
+		expect.Must(t, s.Boxes == boxes && len(chosen) == census.SampleSize,
+			"%d of %d boxes chosen", len(chosen), s.Boxes)
 		for _, e := range chosen {
 			if silent[e.EdgeID] {
 				hits++
@@ -89,9 +84,7 @@ func TestSample_IsDrawnAtRandom(t *testing.T) {
 			held++
 		}
 	}
-	if held < 95 {
-		t.Errorf("the interval contained the true number in %d of %d fleets", held, fleets)
-	}
+	expect.That(t, held >= 95, "the interval contained the true number in %d of %d fleets", held, fleets)
 }
 
 func TestSample_SameBoxes_SameChoice(t *testing.T) {

@@ -36,11 +36,9 @@ func TestSearch_OfSilentBoxes_ListsThoseThatTheCountNames(t *testing.T) {
 			if organization != "" {
 				caller = of(organization)
 			}
-			search, err := f.progress.Search(f.ctx, caller, id, "silent")
-			expect.OK(t, err)
+			search := expect.Value(f.progress.Search(f.ctx, caller, id, "silent"))(t)
 			for after := ""; ; {
-				page, err := search.Page(f.ctx, after, limit)
-				expect.OK(t, err)
+				page := expect.Value(search.Page(f.ctx, after, limit))(t)
 				for _, b := range page.Items {
 					if b.LastSeenAt == nil || f.time().Sub(*b.LastSeenAt) < 30*time.Minute-time.Second || !search.IsPosition(search.Position(b)) {
 						t.Errorf("listed as %+v", b)

@@ -15,6 +15,7 @@ import (
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 )
 
 func TestRollout_CountedAtMostOnceInTenSeconds_WhoeverAsks(t *testing.T) {
@@ -28,18 +29,16 @@ func TestRollout_CountedAtMostOnceInTenSeconds_WhoeverAsks(t *testing.T) {
 		var group sync.WaitGroup
 		for range 8 {
 			group.Go(func() {
-				if p, err := f.progress.Rollout(f.ctx, id, false, true); err != nil || !p.AsOf.Equal(first.AsOf) {
-					t.Errorf("within ten seconds: %+v, %v", p, err)
-				}
+				p, err := f.progress.Rollout(f.ctx, id, false, true)
+				expect.That(t, err == nil && p.AsOf.Equal(first.AsOf), "within ten seconds: %+v, %v", p, err)
 			})
 		}
 		group.Wait()
 		f.now = f.now.Add(11 * time.Second)
 		for range 8 {
 			group.Go(func() {
-				if _, err := f.progress.Rollout(f.ctx, id, false, true); err != nil {
-					t.Error(err)
-				}
+				_, err := f.progress.Rollout(f.ctx, id, false, true)
+				expect.That(t, err == nil, "%v", err)
 			})
 		}
 		group.Wait()
@@ -47,9 +46,7 @@ func TestRollout_CountedAtMostOnceInTenSeconds_WhoeverAsks(t *testing.T) {
 			t.Errorf("16 callers made it count %d times", f.api.queries)
 		}
 		p, err := f.progress.Rollout(f.ctx, id, false, false)
-		if err != nil || census.Total(p.Stages).Offered != 1 {
-			t.Errorf("then: %+v, %v", p, err)
-		}
+		expect.That(t, err == nil && census.Total(p.Stages).Offered == 1, "then: %+v, %v", p, err)
 	})
 }
 
@@ -64,26 +61,22 @@ func TestRollout_ChannelHasGoneOn_TheLastCensusStays(t *testing.T) {
 		f.poll(t, box, "1.0.0")
 		f.move(t, id, rollout.Move{Status: rollout.Halted})
 		halted := f.count(t, id)
-		if census.Total(halted.Stages).Offered != 1 {
-			t.Fatalf("halted: %+v", halted)
-		}
+		expect.Must(t, census.Total(halted.Stages).Offered == 1, "halted: %+v", halted)
 		f.fails(t, box) // it was in flight
 		if late := f.count(t, id); census.Total(late.Stages).Failed != 1 || late.Failures[report.CodeBoot] != 1 {
 			t.Errorf("a failure after the halt: %+v", late)
 		}
 		f.publish(t, f.channel, "3.0.0")
 		f.poll(t, box, "1.0.0")
-		if kept := f.count(t, id); census.Total(kept.Stages).Failed != 1 {
-			t.Errorf("after a publication: %+v", kept)
-		}
+		kept := f.count(t, id)
+		expect.That(t, census.Total(kept.Stages).Failed == 1, "after a publication: %+v", kept)
 		f.start(t, 1)
 		never := f.start2(t)
 		if _, err := f.progress.Rollout(f.ctx, never, false, true); !problem.Has(err, problem.NotFound) {
 			t.Errorf("of a rollout that was never counted: %v", err)
 		}
-		if _, err := f.progress.Rollout(f.ctx, uuid.NewString(), false, true); !problem.Has(err, problem.NotFound) {
-			t.Errorf("of a missing rollout: %v", err)
-		}
+		_, err := f.progress.Rollout(f.ctx, uuid.NewString(), false, true)
+		expect.That(t, problem.Has(err, problem.NotFound), "of a missing rollout: %v", err)
 	})
 }
 
@@ -110,18 +103,13 @@ func TestByFactory_TheMostTroubledFirst(t *testing.T) {
 				f.fails(t, box)
 			}
 		}
-		got, err := f.progress.Rollout(f.ctx, id, true, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := expect.Value(f.progress.Rollout(f.ctx, id, true, false))(t)
 		want := []census.FactoryCounts{
 			{FactoryID: "oslo-2", Counts: census.Counts{Expected: 3, Failed: 3}},
 			{Counts: census.Counts{Expected: 3, Offered: 3}},
 			{FactoryID: "munich-1", Counts: census.Counts{Expected: 3, Offered: 3}},
 		}
-		if !slices.Equal(got.Factories, want) || got.MoreFactories != 0 {
-			t.Errorf("got %+v", got)
-		}
+		expect.That(t, slices.Equal(got.Factories, want) && got.MoreFactories == 0, "got %+v", got)
 	})
 }
 
@@ -135,10 +123,7 @@ func TestChannel_WhoRunsWhat(t *testing.T) {
 				f.poll(t, box, installed)
 			}
 		}
-		got, err := f.progress.Channel(f.ctx, f.edgeType, f.channel, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := expect.Value(f.progress.Channel(f.ctx, f.edgeType, f.channel, false))(t)
 		if got.Boxes != 5 || got.Unknown != 2 || got.OtherVersions != 0 || !slices.Equal(got.Versions, []census.VersionCount{{Version: "1.0.0", Boxes: 2}, {Version: "0.9.0", Boxes: 1}}) {
 			t.Errorf("got %+v", got)
 		}

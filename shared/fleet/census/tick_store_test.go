@@ -30,9 +30,7 @@ func TestTick_CountsEveryActiveRollout_AndDoublesDoNoHarm(t *testing.T) {
 		tick := func() census.Tally {
 			t.Helper()
 			tally, err := f.progress.Tick(f.ctx, census.GuardOrigin("the tick"))
-			if about(err, first, second) {
-				t.Fatal(err)
-			}
+			expect.Must(t, !about(err, first, second), "%v", err)
 			return tally
 		}
 		if tally := tick(); tally.Counted < 2 || strings.HasSuffix(t.Name(), "/embedded") && tally.Oldest != 0 {
@@ -52,16 +50,12 @@ func TestTick_CountsEveryActiveRollout_AndDoublesDoNoHarm(t *testing.T) {
 		tick()
 		for _, id := range []string{first, second} {
 			page, err := f.progress.History(f.ctx, id, "", 100)
-			if err != nil || len(page.Items) != 5 || page.More {
-				t.Errorf("the history of %s: %+v, %v", id, page, err)
-			}
+			expect.That(t, err == nil && len(page.Items) == 5 && !page.More,
+				"the history of %s: %+v, %v", id, page, err)
 		}
 		var walked []census.Snapshot
 		for before := ""; ; {
-			page, err := f.progress.History(f.ctx, second, before, 2)
-			if err != nil {
-				t.Fatal(err)
-			}
+			page := expect.Value(f.progress.History(f.ctx, second, before, 2))(t)
 			if walked = append(walked, page.Items...); !page.More {
 				break
 			}
@@ -94,13 +88,11 @@ func TestTick_DiesHalfWay_TheNextOneMakesUpForIt(t *testing.T) {
 		}
 		f.api.fail = nil
 		f.now = f.now.Add(time.Minute)
-		if tally, err := f.progress.Tick(f.ctx, census.GuardOrigin("the tick")); err != nil || tally.Counted != 1 {
-			t.Fatalf("the next one: %+v, %v", tally, err)
-		}
+		tally, err := f.progress.Tick(f.ctx, census.GuardOrigin("the tick"))
+		expect.Must(t, err == nil && tally.Counted == 1, "the next one: %+v, %v", tally, err)
 	}
-	if page, err := f.progress.History(f.ctx, id, "", 100); err != nil || len(page.Items) != 4 {
-		t.Errorf("the history: %+v, %v", page, err)
-	}
+	page, err := f.progress.History(f.ctx, id, "", 100)
+	expect.That(t, err == nil && len(page.Items) == 4, "the history: %+v, %v", page, err)
 }
 
 // TestTick_Samples_AreLookedUpOnceInTenMinutes, and at the first count of a stage.
@@ -120,9 +112,8 @@ func TestTick_Samples_AreLookedUpOnceInTenMinutes(t *testing.T) {
 		for range n {
 			before := f.looked.Load()
 			f.later(time.Minute)
-			if _, err := f.progress.Tick(f.ctx, audit.Origin{}); err != nil {
-				t.Fatal(err)
-			}
+			_, err := f.progress.Tick(f.ctx, audit.Origin{})
+			expect.OK(t, err)
 			if f.looked.Load() > before {
 				looks++
 			}
@@ -134,9 +125,6 @@ func TestTick_Samples_AreLookedUpOnceInTenMinutes(t *testing.T) {
 	stage := 100
 	f.move(t, id, rollout.Move{StagedPercent: &stage})
 	expect.Equal(t, ticks(1), 1, "looks at the first count of a stage:")
-	p, err := f.progress.Rollout(f.ctx, id, false, false)
-	expect.OK(t, err)
-	if p.Silent.Sampled == 0 || p.Silent.Of != p.Silent.Sampled {
-		t.Errorf("the sample is %+v", p.Silent)
-	}
+	p := expect.Value(f.progress.Rollout(f.ctx, id, false, false))(t)
+	expect.That(t, p.Silent.Sampled != 0 && p.Silent.Of == p.Silent.Sampled, "the sample is %+v", p.Silent)
 }

@@ -12,6 +12,7 @@ import (
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/calendar"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 )
 
@@ -37,9 +38,8 @@ func TestPlan_OldestFirst_AndNothingTwice(t *testing.T) {
 	for _, c := range plan {
 		order = append(order, c.ID)
 	}
-	if want := []string{"also never", "never", "an hour", "completed, eleven minutes", "a minute", "ahead"}; !slices.Equal(order, want) {
-		t.Errorf("got %q, want %q", order, want)
-	}
+	want := []string{"also never", "never", "an hour", "completed, eleven minutes", "a minute", "ahead"}
+	expect.That(t, slices.Equal(order, want), "got %q, want %q", order, want)
 }
 
 // TestPlan_CountThatNeverEnds_KeepsNobodyFromTheirTurn: each tick has time for one count, and one rollout is too large
@@ -58,9 +58,7 @@ func TestPlan_CountThatNeverEnds_KeepsNobodyFromTheirTurn(t *testing.T) {
 		turns[first]++
 	}
 	for id, n := range turns {
-		if n != 3 {
-			t.Errorf("%s had %d of 9 turns", id, n)
-		}
+		expect.That(t, n == 3, "%s had %d of 9 turns", id, n)
 	}
 }
 
@@ -72,28 +70,22 @@ func TestHour_OneMomentAMinute_InOrder(t *testing.T) {
 			second := rapid.IntRange(0, 3599).Draw(t, "second")
 			before := hour
 			next, changed := hour.With(census.Snapshot{At: noon.Add(time.Duration(second) * time.Second), Silent: second})
-			if changed == minutes[second/60] || len(before.Moments) != len(minutes) {
-				t.Fatalf("second %d: changed is %t", second, changed)
-			}
+			expect.Must(t, changed != minutes[second/60] && len(before.Moments) == len(minutes),
+				"second %d: changed is %t", second, changed)
 			minutes[second/60] = true
 			hour = next
 		}
 		if len(hour.Moments) != len(minutes) || len(hour.Moments) > 60 || int(hour.Revision) != len(minutes) {
 			t.Fatalf("%d moments of %d minutes", len(hour.Moments), len(minutes))
 		}
-		if !slices.IsSortedFunc(hour.Moments, func(a, b census.Snapshot) int { return a.At.Compare(b.At) }) {
-			t.Fatalf("out of order: %v", hour.Moments)
-		}
+		expect.Must(t, slices.IsSortedFunc(hour.Moments, func(a, b census.Snapshot) int { return a.At.Compare(b.At) }),
+			"out of order: %v", hour.Moments)
 	})
 }
 
 func TestHourPart_ItsOrderIsThatOfTime(t *testing.T) {
-	if got := census.HourPart(noon.Add(59 * time.Minute)); got != "hour#2026-03-01T12" {
-		t.Errorf("got %q", got)
-	}
-	if census.HourPart(noon) >= census.HourPart(noon.Add(time.Hour)) {
-		t.Error("a later hour does not come later")
-	}
+	expect.Equal(t, census.HourPart(noon.Add(59*time.Minute)), "hour#2026-03-01T12", "got")
+	expect.That(t, census.HourPart(noon) < census.HourPart(noon.Add(time.Hour)), "a later hour does not come later")
 }
 
 func TestSentence_EveryRule(t *testing.T) {
@@ -123,11 +115,8 @@ func TestSentence_EveryRule(t *testing.T) {
 	telling.Plant, telling.Reason, telling.Wait = "munich-1", "stocktaking.", calendar.Wait{For: calendar.ForPause, Opens: noon}
 	for _, rule := range census.Rules {
 		telling.Rule = rule
-		if got := telling.Sentence(); got != want[rule] || strings.Count(got, ".") < 1 {
-			t.Errorf("%s: %q", rule, got)
-		}
+		got := telling.Sentence()
+		expect.That(t, got == want[rule] && strings.Count(got, ".") >= 1, "%s: %q", rule, got)
 	}
-	if len(want) != len(census.Rules) {
-		t.Errorf("%d rules, %d sentences", len(census.Rules), len(want))
-	}
+	expect.That(t, len(want) == len(census.Rules), "%d rules, %d sentences", len(census.Rules), len(want))
 }

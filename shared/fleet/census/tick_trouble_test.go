@@ -13,6 +13,7 @@ import (
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 )
 
 // spoil writes a value of another type into an item, as only a person with access to the table could.
@@ -25,9 +26,7 @@ func spoil(t *testing.T, client *dynamodb.Client, table dynamo.TableID, key map[
 	_, err := client.UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String(table.Name()), Key: item,
 		UpdateExpression: aws.String("SET #a = :a"), ExpressionAttributeNames: map[string]string{"#a": attribute},
 		ExpressionAttributeValues: map[string]types.AttributeValue{":a": &types.AttributeValueMemberS{Value: "spoilt"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 }
 
 // TestTick_WhatCannotBeRead_StopsNothingElse spoils one item besides a rollout that should be counted.
@@ -85,9 +84,8 @@ func TestTick_WhatCannotBeRead_StopsNothingElse(t *testing.T) {
 				t.Errorf("unreadable are %+v, want %s", u, named)
 			}
 			p, err := f.progress.Rollout(f.ctx, good, false, false)
-			if err != nil || !p.AsOf.Equal(f.now) || census.Total(p.Stages).Offered != offered {
-				t.Errorf("the other rollout: %+v, %v", p, err)
-			}
+			expect.That(t, err == nil && p.AsOf.Equal(f.now) && census.Total(p.Stages).Offered == offered,
+				"the other rollout: %+v, %v", p, err)
 		})
 	}
 }

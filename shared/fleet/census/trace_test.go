@@ -9,6 +9,7 @@ import (
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/testing/expect"
 )
 
 // onEveryBox is a rollout at 100 percent that started a while ago.
@@ -53,9 +54,8 @@ func TestAdd_ABoxThatLeftATrace_CountsOnce_AndStaysBad(t *testing.T) {
 			for _, s := range e.Stages {
 				told, bad = told+s.Expected, bad+s.Bad
 			}
-			if told != c.told || bad != c.bad || Total(sum.Stages).Expected != c.told {
-				t.Errorf("%d told, %d bad, want %d and %d", told, bad, c.told, c.bad)
-			}
+			expect.That(t, told == c.told && bad == c.bad && Total(sum.Stages).Expected == c.told,
+				"%d told, %d bad, want %d and %d", told, bad, c.told, c.bad)
 		})
 	}
 }
@@ -105,9 +105,7 @@ func TestAdd_BoxesRegisteredAfterTheStart_AreNoEvidence(t *testing.T) {
 			for _, s := range Ask(sum, nil, true).evidence().Stages {
 				bad += s.Bad
 			}
-			if bad != c.bad {
-				t.Errorf("%d bad, want %d", bad, c.bad)
-			}
+			expect.That(t, bad == c.bad, "%d bad, want %d", bad, c.bad)
 		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 )
 
@@ -79,9 +80,8 @@ func TestWarnings_AreToldOnceAStage_AndLeaveTheRolloutAlone(t *testing.T) {
 		t.Fatalf("told %q, want %q; %s", got, want, g.verdict().Sentence)
 	}
 	anna := audit.Origin{Actor: audit.Actor{Issuer: "https://people.example", UserID: "anna"}}
-	if err := g.rollouts.Approve(g.ctx, anna, g.id, 50, input.Matching(input.Revision(revision))); err != nil {
-		t.Fatalf("the warning changed the rollout: %v", err)
-	}
+	err := g.rollouts.Approve(g.ctx, anna, g.id, 50, input.Matching(input.Revision(revision)))
+	expect.Must(t, err == nil, "the warning changed the rollout: %v", err)
 	for range 8 {
 		g.update()
 		g.tick(time.Minute)
@@ -101,9 +101,8 @@ func TestWarnings_GuardThatOnlyAdvises_TellsWhatItWouldHalt_TwoTicksAtOnceToo(t 
 		go func() { _, err := g.progress.Tick(g.ctx, census.GuardOrigin("the tick")); done <- err }()
 	}
 	for range 2 {
-		if err := <-done; about(err, g.id) {
-			t.Error(err)
-		}
+		err := <-done
+		expect.That(t, !about(err, g.id), "%v", err)
 	}
 	g.tick(time.Minute)
 	if got, want := g.warnings(), []string{"RolloutWentBad at 100"}; !slices.Equal(got, want) {
@@ -117,7 +116,6 @@ func TestWarnings_HaltByTheGuard_IsNotTold_SinceItsOwnEventIs(t *testing.T) {
 	if g.tick(time.Minute); g.rollout().Status != rollout.Halted {
 		t.Fatalf("the rollout is %s", g.rollout().Status)
 	}
-	if got := g.warnings(); len(got) > 0 {
-		t.Errorf("told %q", got)
-	}
+	got := g.warnings()
+	expect.That(t, len(got) == 0, "told %q", got)
 }

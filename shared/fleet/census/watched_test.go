@@ -13,6 +13,7 @@ import (
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/testing/expect"
 )
 
 // TestWatched_TheGuardsSamples_LieAmongThem: at each stage and size, told or not. Unwatched boxes poll every few hours,
@@ -39,15 +40,13 @@ func TestWatched_TheGuardsSamples_LieAmongThem(t *testing.T) {
 		}
 		for _, sample := range append(c.Groups.Stages, c.Groups.Unreached, c.Awaited) {
 			for _, e := range sample.Chosen() {
-				if !sizes.Watched(e.EdgeID, cohort.FirstStage("gateway-x", r.TargetVersion, e.EdgeID)) {
-					t.Fatalf("%s of a sample of %d is not watched: %v", e.EdgeID, sample.Boxes, sizes)
-				}
+				expect.Must(t, sizes.Watched(e.EdgeID, cohort.FirstStage("gateway-x", r.TargetVersion, e.EdgeID)),
+					"%s of a sample of %d is not watched: %v", e.EdgeID, sample.Boxes, sizes)
 			}
 		}
 		for _, box := range c.Survey() {
-			if !sizes.Asked(box.EdgeID, cohort.FirstStage("gateway-x", r.TargetVersion, box.EdgeID)) {
-				t.Fatalf("%s of a survey is not asked: %v", box.EdgeID, sizes)
-			}
+			expect.Must(t, sizes.Asked(box.EdgeID, cohort.FirstStage("gateway-x", r.TargetVersion, box.EdgeID)),
+				"%s of a survey is not asked: %v", box.EdgeID, sizes)
 		}
 	})
 }
@@ -88,9 +87,7 @@ func TestJudge_BoxesThatAreNotWatched_AreNotSilent(t *testing.T) {
 				surveyed[i].LastSeen = lastSeen(box.IndexEntry)
 			}
 			for _, k := range c.Groups.Kinds(surveyed, 12*time.Hour) {
-				if k.Treated.Silent+k.Control.Silent > 0 {
-					t.Errorf("in a survey: %+v", k)
-				}
+				expect.That(t, k.Treated.Silent+k.Control.Silent <= 0, "in a survey: %+v", k)
 			}
 			question := census.Ask(c, nil, true)
 			var seen []census.Sighting

@@ -17,6 +17,7 @@ import (
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 )
 
@@ -38,9 +39,8 @@ func TestWhy_TheSentenceIsThatOfTheRule(t *testing.T) {
 	rule := func(box string, want census.Rule) census.Why {
 		t.Helper()
 		why, err := f.progress.Why(f.ctx, owner, box)
-		if err != nil || why.Rule != want || why.Sentence == "" {
-			t.Errorf("%s: %+v, %v; want the rule %s", box, why, err, want)
-		}
+		expect.That(t, err == nil && why.Rule == want && why.Sentence != "",
+			"%s: %+v, %v; want the rule %s", box, why, err, want)
 		return why
 	}
 	rule(in, census.RuleChannel)
@@ -63,9 +63,8 @@ func TestWhy_TheSentenceIsThatOfTheRule(t *testing.T) {
 	}
 	f.register(t, out, "nothing", "")
 	rule(out, census.RuleNothing)
-	if _, err := f.progress.Why(f.ctx, owner, "nobody"); !problem.Has(err, problem.NotFound) {
-		t.Errorf("of a missing box: %v", err)
-	}
+	_, err := f.progress.Why(f.ctx, owner, "nobody")
+	expect.That(t, problem.Has(err, problem.NotFound), "of a missing box: %v", err)
 }
 
 // TestWhy_BoxWithADDIClient_IsToldNothingNewOfABareRelease: the release has neither size nor SHA-1. The box is told it
@@ -73,27 +72,21 @@ func TestWhy_TheSentenceIsThatOfTheRule(t *testing.T) {
 func TestWhy_BoxWithADDIClient_IsToldNothingNewOfABareRelease(t *testing.T) {
 	f := newFleet(t, dynamotest.Embedded(t), 1)
 	f.register(t, "box-1", f.channel, "")
-	e, err := edge.NewStore(f.db).Get(f.ctx, "box-1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := expect.Value(edge.NewStore(f.db).Get(f.ctx, "box-1"))(t)
 	why := func(want census.Rule, version string, source polling.Source) census.Why {
 		t.Helper()
 		why, err := f.progress.Why(f.ctx, owner, "box-1")
-		if err != nil || why.Rule != want || why.Version != version || why.Source != source {
-			t.Errorf("%+v, %v; want the rule %s, version %q and source %q", why, err, want, version, source)
-		}
+		expect.That(t, err == nil && why.Rule == want && why.Version == version && why.Source == source,
+			"%+v, %v; want the rule %s, version %q and source %q", why, err, want, version, source)
 		return why
 	}
 	reports := report.NewStore(f.db, 1)
 	for _, event := range []report.Input{ddi.Contact{At: f.now}, ddi.Statement{Running: "0.9.0", At: f.now}} {
-		if _, err := reports.Observe(f.ctx, e.Registration(), event); err != nil {
-			t.Fatal(err)
-		}
+		_, err := reports.Observe(f.ctx, e.Registration(), event)
+		expect.OK(t, err)
 	}
-	if known := why(census.RuleUndescribed, "0.9.0", ""); !strings.Contains(known.Sentence, "1.0.0") {
-		t.Errorf("the release is not named: %s", known.Sentence)
-	}
+	known := why(census.RuleUndescribed, "0.9.0", "")
+	expect.That(t, strings.Contains(known.Sentence, "1.0.0"), "the release is not named: %s", known.Sentence)
 	if _, err := f.publications.Publish(f.ctx, audit.Origin{}, release.Publication{EdgeType: f.edgeType, Channel: f.channel, CurrentVersion: "1.0.0",
 		ArtifactURL: "https://a.example/1.0.0", SHA256: "1.0.0", Details: release.Details{SizeBytes: 1, SHA1: "s"}}, input.Preconditions{}); err != nil {
 		t.Fatal(err)

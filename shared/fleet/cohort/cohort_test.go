@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/testing/expect"
 )
 
 //go:embed testdata/vectors.csv
@@ -31,17 +32,12 @@ func TestVectors_AreTheOnesThatWerePublished(t *testing.T) {
 }
 
 func TestOf_AgreesWithEveryVector(t *testing.T) {
-	rows, err := csv.NewReader(bytes.NewReader(vectors)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := expect.Value(csv.NewReader(bytes.NewReader(vectors)).ReadAll())(t)
 	if head := rows[0]; !slices.Equal(head, []string{"edgeType", "version", "edgeId", "bucket", "percentile"}) {
 		t.Fatalf("columns %v", head)
 	}
 	rows = rows[1:]
-	if len(rows) < 1000 {
-		t.Fatalf("%d vectors, want at least 1,000", len(rows))
-	}
+	expect.Must(t, len(rows) >= 1000, "%d vectors, want at least 1,000", len(rows))
 	for _, row := range rows {
 		b := cohort.Of(row[0], row[1], row[2])
 		if got := strconv.FormatUint(uint64(b), 10); got != row[3] {
@@ -65,9 +61,7 @@ func TestIn_RaisingNeverDropsABox(t *testing.T) {
 			}
 			in = now
 		}
-		if b.In(0) || !b.In(100) {
-			t.Fatalf("bucket %d: 0 percent is nobody and 100 everyone", b)
-		}
+		expect.Must(t, !b.In(0) && b.In(100), "bucket %d: 0 percent is nobody and 100 everyone", b)
 	})
 }
 

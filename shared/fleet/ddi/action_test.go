@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"wavegate/shared/fleet/report"
+	"wavegate/shared/testing/expect"
 )
 
 var begin = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -52,9 +53,7 @@ func enrolled() report.Row {
 func TestAction_PollToldTheSame_HasTheSameNumber_AndChangesNothing(t *testing.T) {
 	row := after(enrolled(), poll("1.1.0"))
 	number := deployment(row, begin)
-	if number == 0 || row.Offer.State != report.Offered {
-		t.Fatalf("the row is %+v, the offer %+v", row, row.Offer)
-	}
+	expect.Must(t, number != 0 && row.Offer.State == report.Offered, "the row is %+v, the offer %+v", row, row.Offer)
 	for range 3 {
 		next, changed := report.Next(row, told(row, "1.1.0"))
 		if changed || deployment(next, begin) != number {
@@ -71,17 +70,14 @@ func TestAction_ClosedWithSuccess_IsNotInstalled(t *testing.T) {
 		t.Fatalf("the row is %+v, the offer %+v", row, row.Offer)
 	}
 	before := after(row, says("1.0.0"), poll("1.1.0"))
-	if before.Written != "1.1.0" || before.Offer.State != report.Working || deployment(before, begin) != 0 {
-		t.Errorf("before the reboot: %+v, the offer %+v", before, before.Offer)
-	}
+	expect.That(t, before.Written == "1.1.0" && before.Offer.State == report.Working && deployment(before, begin) == 0,
+		"before the reboot: %+v, the offer %+v", before, before.Offer)
 	rebooted := after(row, says("1.1.0"))
-	if rebooted.Offer.State != report.Installed || rebooted.Written != "" || Has(rebooted) != "1.1.0" {
-		t.Errorf("after the reboot: %+v, the offer %+v", rebooted, rebooted.Offer)
-	}
+	expect.That(t, rebooted.Offer.State == report.Installed && rebooted.Written == "" && Has(rebooted) == "1.1.0",
+		"after the reboot: %+v, the offer %+v", rebooted, rebooted.Offer)
 	back := after(rebooted, poll("1.1.0"), says("1.0.0"), poll("1.1.0"))
-	if back.Offer.State != report.Reverted || deployment(back, begin) != 0 {
-		t.Errorf("after it fell back: %+v, the offer %+v", back, back.Offer)
-	}
+	expect.That(t, back.Offer.State == report.Reverted && deployment(back, begin) == 0,
+		"after it fell back: %+v, the offer %+v", back, back.Offer)
 }
 
 func TestAction_Failed_IsAnotherActionAfterTheWait_AndEndsAfterThree(t *testing.T) {
@@ -90,22 +86,17 @@ func TestAction_Failed_IsAnotherActionAfterTheWait_AndEndsAfterThree(t *testing.
 	at := begin
 	for attempt := 1; attempt <= report.MostAttempts; attempt++ {
 		number := deployment(row, at)
-		if number == 0 || numbers[number] {
-			t.Fatalf("attempt %d has the action %d", attempt, number)
-		}
+		expect.Must(t, number != 0 && !numbers[number], "attempt %d has the action %d", attempt, number)
 		numbers[number] = true
 		row, _ = report.Next(row, Feedback{Action: number, Progress: Broken, Code: report.CodeInstall, Detail: "its words", At: at})
 		if row.Offer.State != report.Failed || row.Offer.Attempts != attempt || row.Offer.Detail != "its words" || deployment(row, at) != 0 {
 			t.Fatalf("attempt %d: %+v", attempt, row.Offer)
 		}
-		if again, changed := report.Next(row, Feedback{Action: number, Progress: Broken, Code: report.CodeInstall, At: at}); changed {
-			t.Fatalf("the same failure counted twice: %+v", again.Offer)
-		}
+		again, changed := report.Next(row, Feedback{Action: number, Progress: Broken, Code: report.CodeInstall, At: at})
+		expect.Must(t, !changed, "the same failure counted twice: %+v", again.Offer)
 		at = at.Add(2 * time.Hour)
 	}
-	if row.Offer.RetryAt != nil || deployment(row, at) != 0 {
-		t.Errorf("told a fourth time: %+v", row.Offer)
-	}
+	expect.That(t, row.Offer.RetryAt == nil && deployment(row, at) == 0, "told a fourth time: %+v", row.Offer)
 }
 
 // TestAction_ErrorNamedBeforeTheFailure_IsItsReason in the same attempt. Without a failure it has no effect.
@@ -117,9 +108,8 @@ func TestAction_ErrorNamedBeforeTheFailure_IsItsReason(t *testing.T) {
 	if o := row.Offer; o.State != report.Working || o.Code != "" || o.Detail != "" {
 		t.Errorf("before it fails: %+v", o)
 	}
-	if done := after(row, reports(Written), says("1.1.0")); done.Offer.State != report.Installed || done.Offer.Code != "" {
-		t.Errorf("it succeeded: %+v", done.Offer)
-	}
+	done := after(row, reports(Written), says("1.1.0"))
+	expect.That(t, done.Offer.State == report.Installed && done.Offer.Code == "", "it succeeded: %+v", done.Offer)
 	row = after(row, reports(Broken))
 	if o := row.Offer; o.State != report.Failed || o.Code != report.CodeSpace || o.Detail != "no space left" {
 		t.Errorf("it failed: %+v", o)
@@ -133,15 +123,11 @@ func TestAction_ErrorNamedBeforeTheFailure_IsItsReason(t *testing.T) {
 func TestAction_Halted_IsCancelled_AndResumedIsAnotherAction(t *testing.T) {
 	row := after(enrolled(), poll("1.1.0"), reports(Proceeding), poll("1.0.0"))
 	number := row.Offer.Action
-	if cancellation(row, begin) != number || deployment(row, begin) != 0 {
-		t.Fatalf("the row is %+v", row)
-	}
-	if _, changed := report.Next(row, told(row, "1.0.0")); changed {
-		t.Error("the next poll is a write")
-	}
-	if going := after(row, reports(Refused)); cancellation(going, begin) != number {
-		t.Errorf("a client that goes on is no longer asked: %+v", going)
-	}
+	expect.Must(t, cancellation(row, begin) == number && deployment(row, begin) == 0, "the row is %+v", row)
+	_, changed := report.Next(row, told(row, "1.0.0"))
+	expect.That(t, !changed, "the next poll is a write")
+	going := after(row, reports(Refused))
+	expect.That(t, cancellation(going, begin) == number, "a client that goes on is no longer asked: %+v", going)
 	if failed := after(row, reports(Broken)); failed.Offer.State != report.Failed || cancellation(failed, begin) != 0 {
 		t.Errorf("the failure after the halt is lost: %+v", failed.Offer)
 	}
@@ -149,41 +135,35 @@ func TestAction_Halted_IsCancelled_AndResumedIsAnotherAction(t *testing.T) {
 		t.Errorf("a version that is already on disk is cancelled: %+v", finished)
 	}
 	row = after(row, reports(GivenUp), poll("1.0.0"))
-	if !row.Offer.Cancelled || cancellation(row, begin) != 0 || deployment(row, begin) != 0 {
-		t.Fatalf("after it was given up: %+v, the offer %+v", row, row.Offer)
-	}
+	expect.Must(t, row.Offer.Cancelled && cancellation(row, begin) == 0 && deployment(row, begin) == 0,
+		"after it was given up: %+v, the offer %+v", row, row.Offer)
 	row = after(row, poll("1.1.0"))
-	if deployment(row, begin) == 0 || deployment(row, begin) == number || row.Offer.Cancelled {
-		t.Errorf("resumed: %+v", row.Offer)
-	}
+	expect.That(t, deployment(row, begin) != 0 && deployment(row, begin) != number && !row.Offer.Cancelled,
+		"resumed: %+v", row.Offer)
 }
 
 func TestAction_AnotherVersion_IsToldOnceTheFirstIsGivenUp_OrAfterAnHour(t *testing.T) {
 	row := after(enrolled(), poll("1.1.0"))
 	first := row.Offer.Action
 	row = after(row, poll("1.2.0"))
-	if row.Offer.Version != "1.2.0" || cancellation(row, begin) != first {
-		t.Fatalf("the row is %+v, the offer %+v", row, row.Offer)
-	}
+	expect.Must(t, row.Offer.Version == "1.2.0" && cancellation(row, begin) == first,
+		"the row is %+v, the offer %+v", row, row.Offer)
 	if late := begin.Add(cancelPatience); cancellation(row, late) != 0 || deployment(row, late) != row.Offer.Action {
 		t.Error("a client that never answers is told nothing")
 	}
-	if stale, changed := report.Next(row, Feedback{Action: first, Progress: Proceeding, At: begin}); changed {
-		t.Errorf("a replaced offer is worked on: %+v", stale)
-	}
+	stale, changed := report.Next(row, Feedback{Action: first, Progress: Proceeding, At: begin})
+	expect.That(t, !changed, "a replaced offer is worked on: %+v", stale)
 	row, _ = report.Next(row, Feedback{Action: first, Progress: GivenUp, At: begin})
-	if cancellation(row, begin) != 0 || deployment(row, begin) != row.Offer.Action || row.Offer.Cancelled {
-		t.Errorf("after the first was given up: %+v, the offer %+v", row, row.Offer)
-	}
+	expect.That(t, cancellation(row, begin) == 0 && deployment(row, begin) == row.Offer.Action && !row.Offer.Cancelled,
+		"after the first was given up: %+v, the offer %+v", row, row.Offer)
 }
 
 // TestAction_PollDecidedOnAnOldRow_ChangesNothing: a box that has meanwhile said what it runs is not sent back.
 func TestAction_PollDecidedOnAnOldRow_ChangesNothing(t *testing.T) {
 	old := enrolled()
 	row := after(old, says("1.1.0"))
-	if next, changed := report.Next(row, told(old, "1.0.0")); changed {
-		t.Errorf("changed to %+v", next)
-	}
+	next, changed := report.Next(row, told(old, "1.0.0"))
+	expect.That(t, !changed, "changed to %+v", next)
 }
 
 // TestAction_AnyHistory: an action's number is never reused, no box counts as installed unless it said so, and a poll
@@ -201,9 +181,8 @@ func TestAction_AnyHistory(t *testing.T) {
 				p := told(row, rapid.SampledFrom(versions).Draw(t, "told"))
 				p.At, p.RolloutID = at, rapid.SampledFrom([]string{"", "r-" + p.Told}).Draw(t, "rollout")
 				row, _ = report.Next(row, p)
-				if again, changed := report.Next(row, p); changed {
-					t.Fatalf("the same poll changed %+v to %+v", row, again)
-				}
+				again, changed := report.Next(row, p)
+				expect.Must(t, !changed, "the same poll changed %+v to %+v", row, again)
 			case 2:
 				f := Feedback{Action: rapid.Int64Range(1, row.Revision+1).Draw(t, "action"), At: at,
 					Progress: rapid.SampledFrom(progress).Draw(t, "progress")}

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"wavegate/shared/fleet/report"
+	"wavegate/shared/testing/expect"
 )
 
 // states is a box's statement of what it runs, a time after the beginning, under a policy that gives boxes an hour.
@@ -26,9 +27,8 @@ func TestFallback_NewStartAfterWritten_IsAFailedAttemptToBoot(t *testing.T) {
 		t.Error("it is not bad an hour later, or was before")
 	}
 	retry := begin.Add(10 * time.Minute)
-	if n := deployment(row, retry); n == 0 || n != o.Action {
-		t.Errorf("the next attempt has the action %d of %+v", n, o)
-	}
+	n := deployment(row, retry)
+	expect.That(t, n != 0 && n == o.Action, "the next attempt has the action %d of %+v", n, o)
 }
 
 // TestFallback_MoreSaidOfAClosedAction_ChangesNothing: Hara polls while it closes an action, and then installs it
@@ -36,9 +36,8 @@ func TestFallback_NewStartAfterWritten_IsAFailedAttemptToBoot(t *testing.T) {
 func TestFallback_MoreSaidOfAClosedAction_ChangesNothing(t *testing.T) {
 	for _, more := range []ActionPhase{Proceeding, Beginning, PutOff, Placed} {
 		row := after(enrolled(), poll("1.1.0"), reports(Proceeding), reports(Written), reports(more), reports(Written))
-		if row.Offer.State != report.Working || row.Written != "1.1.0" || row.Offer.WrittenAt == nil {
-			t.Errorf("%s: %+v, the offer %+v", more, row, row.Offer)
-		}
+		expect.That(t, row.Offer.State == report.Working && row.Written == "1.1.0" && row.Offer.WrittenAt != nil,
+			"%s: %+v, the offer %+v", more, row, row.Offer)
 		if row = after(row, says("1.1.0")); row.Offer.State != report.Installed || row.Offer.Attempts != 0 {
 			t.Errorf("%s, and it boots: the offer %+v", more, row.Offer)
 		}
@@ -48,68 +47,53 @@ func TestFallback_MoreSaidOfAClosedAction_ChangesNothing(t *testing.T) {
 // TestFallback_MoreSaidBeforeTheReboot_IsNoNewStart: SWUpdate sends its log in parts.
 func TestFallback_MoreSaidBeforeTheReboot_IsNoNewStart(t *testing.T) {
 	row := after(enrolled(), poll("1.1.0"), reports(Beginning), reports(Placed), reports(Proceeding), reports(Placed))
-	if row.Offer.State != report.Working || deployment(row, begin) == 0 {
-		t.Errorf("the offer is %+v", row.Offer)
-	}
+	expect.That(t, row.Offer.State == report.Working && deployment(row, begin) != 0, "the offer is %+v", row.Offer)
 }
 
 // TestFallback_NewStartOnTheNewVersion_IsInstalledOnceItSaysSo: the client has no boot state. It is asked immediately.
 func TestFallback_NewStartOnTheNewVersion_IsInstalledOnceItSaysSo(t *testing.T) {
 	row := after(enrolled(), poll("1.1.0"), reports(Beginning), reports(Placed), reports(Beginning), poll("1.1.0"))
-	if !asked(row, begin, time.Minute) {
-		t.Errorf("it is not asked: %+v", row)
-	}
+	expect.That(t, asked(row, begin, time.Minute), "it is not asked: %+v", row)
 	row = after(row, says("1.1.0"))
-	if row.Offer.State != report.Installed || row.Offer.Code != "" {
-		t.Errorf("the offer is %+v", row.Offer)
-	}
+	expect.That(t, row.Offer.State == report.Installed && row.Offer.Code == "", "the offer is %+v", row.Offer)
 }
 
 func TestFallback_WrittenAndStillTheOldVersion_IsRevertedOnceTheBoxHadItsTime(t *testing.T) {
 	for name, progress := range map[string]ActionPhase{"closed": Written, "left open until the reboot": Placed} {
 		row := after(enrolled(), poll("1.1.0"), reports(progress), states("1.0.0", 59*time.Minute))
-		if row.Offer.State != report.Working {
-			t.Fatalf("%s: decided too early: %+v", name, row.Offer)
-		}
+		expect.Must(t, row.Offer.State == report.Working, "%s: decided too early: %+v", name, row.Offer)
 		row = after(row, states("1.0.0", time.Hour))
 		o := row.Offer
 		if o.State != report.Reverted || o.Code != report.CodeBoot || o.Detail != runsTheOld || o.From != "1.0.0" || Has(row) != "1.0.0" {
 			t.Errorf("%s: %+v, the offer %+v", name, row, o)
 		}
-		if !row.Entry().Bad(begin.Add(time.Hour), time.Hour, time.Hour) {
-			t.Errorf("%s: it is not bad", name)
-		}
-		if again := after(row, poll("1.1.0")); deployment(again, begin.Add(48*time.Hour)) != 0 {
-			t.Errorf("%s: told again: %+v", name, again.Offer)
-		}
+		expect.That(t, row.Entry().Bad(begin.Add(time.Hour), time.Hour, time.Hour), "%s: it is not bad", name)
+		again := after(row, poll("1.1.0"))
+		expect.That(t, deployment(again, begin.Add(48*time.Hour)) == 0, "%s: told again: %+v", name, again.Offer)
 	}
 }
 
 func TestFallback_WrittenAndAThirdVersion_IsRevertedAtOnce(t *testing.T) {
 	row := after(enrolled(), poll("1.1.0"), reports(Written), states("0.9.0", time.Minute))
-	if o := row.Offer; o.State != report.Reverted || o.Code != report.CodeBoot || o.From != "0.9.0" {
-		t.Errorf("the offer is %+v", o)
-	}
+	o := row.Offer
+	expect.That(t, o.State == report.Reverted && o.Code == report.CodeBoot && o.From == "0.9.0", "the offer is %+v", o)
 }
 
 func TestFallback_ALaterAttempt_IsJudgedByItsOwnTime(t *testing.T) {
 	row := after(enrolled(), poll("1.1.0"), reports(Placed), reports(Beginning))
 	second := Feedback{Action: row.Offer.Action, Progress: Written, At: begin.Add(2 * time.Hour)}
 	row, _ = report.Next(row, second)
-	if row = after(row, states("1.0.0", 2*time.Hour+time.Minute)); row.Offer.State != report.Failed {
-		t.Errorf("a minute after it was written: %+v", row.Offer)
-	}
-	if row = after(row, states("1.0.0", 3*time.Hour)); row.Offer.State != report.Reverted {
-		t.Errorf("an hour after it was written: %+v", row.Offer)
-	}
+	row = after(row, states("1.0.0", 2*time.Hour+time.Minute))
+	expect.That(t, row.Offer.State == report.Failed, "a minute after it was written: %+v", row.Offer)
+	row = after(row, states("1.0.0", 3*time.Hour))
+	expect.That(t, row.Offer.State == report.Reverted, "an hour after it was written: %+v", row.Offer)
 }
 
 // TestFallback_RebootedLate_IsInstalled, but keeps counting as fallen back until it has run the version for a soak.
 func TestFallback_RebootedLate_IsInstalled(t *testing.T) {
 	row := after(enrolled(), poll("1.1.0"), reports(Written), states("1.0.0", time.Hour), states("1.1.0", 2*time.Hour))
-	if o := row.Offer; o.State != report.Installed || o.Code != report.CodeBoot {
-		t.Errorf("the offer is %+v", o)
-	}
+	o := row.Offer
+	expect.That(t, o.State == report.Installed && o.Code == report.CodeBoot, "the offer is %+v", o)
 	if e := row.Entry(); !e.Bad(begin.Add(3*time.Hour), time.Hour, 24*time.Hour) || e.Bad(begin.Add(27*time.Hour), time.Hour, 24*time.Hour) {
 		t.Error("it is bad after the soak, or is not before")
 	}
@@ -136,9 +120,7 @@ func TestAsked_BetweenTellings(t *testing.T) {
 		if c.said >= 0 {
 			now = after(row, states("1.0.0", c.said))
 		}
-		if got := asked(now, begin.Add(c.at), time.Minute); got != c.asked {
-			t.Errorf("said at %v, asked at %v: %v", c.said, c.at, got)
-		}
+		expect.Equal(t, asked(now, begin.Add(c.at), time.Minute), c.asked, "said at %v, asked at %v:", c.said, c.at)
 	}
 }
 
@@ -157,23 +139,20 @@ func asks(row report.Row, version string, from, until time.Duration) (n int) {
 func TestAsked_OnceADayAtMost_WithoutTheAttribute(t *testing.T) {
 	row := report.Row{}.Registered(report.Registration{EdgeID: "box-1", EdgeType: "gateway-x", Channel: "stable", At: begin})
 	row = after(row, func(report.Row) report.Input { return Contact{Subject: "s", At: begin} }, poll("1.1.0"), reports(Written))
-	if n := asks(row, "1.1.0", time.Minute, 72*time.Hour+time.Minute); n != 3 {
-		t.Errorf("asked %d times in three days", n)
-	}
+	n := asks(row, "1.1.0", time.Minute, 72*time.Hour+time.Minute)
+	expect.That(t, n == 3, "asked %d times in three days", n)
 }
 
 func TestAsked_OnceADay_WhileNothingIsNew(t *testing.T) {
-	if n := asks(enrolled(), "1.0.0", time.Minute, 72*time.Hour+time.Minute); n != 3 {
-		t.Errorf("asked %d times in three days", n)
-	}
+	n := asks(enrolled(), "1.0.0", time.Minute, 72*time.Hour+time.Minute)
+	expect.That(t, n == 3, "asked %d times in three days", n)
 }
 
 // TestAsked_OnceAnHour_ForADayAfterAnInstallation: the box may fall back.
 func TestAsked_OnceAnHour_ForADayAfterAnInstallation(t *testing.T) {
 	row := after(enrolled(), poll("1.1.0"), reports(Written), says("1.1.0"))
-	if n := asks(row, "1.1.0", time.Minute, 25*time.Hour); n != 23 {
-		t.Errorf("asked %d times in 24 hours", n)
-	}
+	n := asks(row, "1.1.0", time.Minute, 25*time.Hour)
+	expect.That(t, n == 23, "asked %d times in 24 hours", n)
 }
 
 // TestFallback_AnyHistory: a box can only be bad because of its boot if it said that it had the version on disk.

@@ -9,6 +9,7 @@ import (
 
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/input"
+	"wavegate/shared/testing/expect"
 )
 
 // read reads a body as an operation does.
@@ -67,9 +68,8 @@ func TestStatus_AsClientsSendIt(t *testing.T) {
 			Feedback{Progress: Broken, Code: report.CodeChecksum, Detail: "invalid sha256 (e3b0c442) value"}},
 	} {
 		s, faults := read(c.body)
-		if got := s.Deployment(0); faults != 0 || got != c.want {
-			t.Errorf("%s: %d faults, got %+v, want %+v", name, faults, got, c.want)
-		}
+		got := s.Deployment(0)
+		expect.That(t, faults == 0 && got == c.want, "%s: %d faults, got %+v, want %+v", name, faults, got, c.want)
 	}
 }
 
@@ -88,9 +88,8 @@ func TestStatus_OfACancellation(t *testing.T) {
 func TestStatus_WithoutWhatMatters_IsRefused(t *testing.T) {
 	for _, body := range []string{`{}`, `{"status":{}}`, `{"status":{"execution":"closed"}}`, `{"status":{"execution":"done","result":{"finished":"success"}}}`,
 		`{"status":{"execution":"closed","result":{"finished":"perhaps"}}}`, `{"status":[]}`} {
-		if _, faults := read(body); faults == 0 {
-			t.Errorf("%s was taken", body)
-		}
+		_, faults := read(body)
+		expect.That(t, faults != 0, "%s was taken", body)
 	}
 }
 
@@ -123,9 +122,8 @@ func TestStatus_WordsThatAreNoJSON_AreAFailureAllTheSame(t *testing.T) {
 		`"details": ["finished": "success"]`: `details": ["finished": "success`,
 	} {
 		s, ok := received(pasted(words))
-		if f := s.Deployment(7); !ok || f.Progress != Broken || f.Detail != want {
-			t.Errorf("%q: %v, %+v", words, ok, f)
-		}
+		f := s.Deployment(7)
+		expect.That(t, ok && f.Progress == Broken && f.Detail == want, "%q: %v, %+v", words, ok, f)
 	}
 }
 
@@ -145,9 +143,8 @@ func TestStatus_WhateverWords_KeepTheFailure(t *testing.T) {
 
 func TestStatus_NoJSONBeforeTheDetails_IsRefused(t *testing.T) {
 	for _, body := range []string{`{"status": {"execution": "closed"`, `{"status": {"result": {"finished": "failure, "details": ["x"]}}`, `{{"details": [""x]}}`, `"details"`} {
-		if s, ok := received(body); ok {
-			t.Errorf("%s was taken as %+v", body, s)
-		}
+		s, ok := received(body)
+		expect.That(t, !ok, "%s was taken as %+v", body, s)
 	}
 }
 
@@ -160,8 +157,7 @@ func FuzzStatus(f *testing.F) {
 		}
 		s, _ := read(body)
 		detail := s.Deployment(1).Detail
-		if utf8.RuneCountInString(detail) > mostDetail || strings.ContainsAny(detail, "\n\r\t\u202e") {
-			t.Errorf("kept %q", detail)
-		}
+		expect.That(t, utf8.RuneCountInString(detail) <= mostDetail && !strings.ContainsAny(detail, "\n\r\t\u202e"),
+			"kept %q", detail)
 	})
 }

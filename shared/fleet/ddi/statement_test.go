@@ -34,11 +34,9 @@ func FuzzStatement(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string) {
 		s, _ := input.Parse([]byte(body), StatementOf)
 		row, _ := report.Next(report.Row{EdgeID: "box-1", Said: map[string]string{"board": "A"}}, s)
-		if kept := report.Fitting(row.Said, nil); len(kept) != len(row.Said) {
-			t.Errorf("of %v, %v are valid", row.Said, kept)
-		}
-		if _, changed := report.Next(row, s); changed {
-			t.Errorf("%q again changes %v", body, row)
-		}
+		kept := report.Fitting(row.Said, nil)
+		expect.That(t, len(kept) == len(row.Said), "of %v, %v are valid", row.Said, kept)
+		_, changed := report.Next(row, s)
+		expect.That(t, !changed, "%q again changes %v", body, row)
 	})
 }

@@ -65,19 +65,15 @@ func TestPinned_EachRefusal(t *testing.T) {
 func TestPinned_Again_HasANewEnd_AndTheSameChangesNothing(t *testing.T) {
 	is := ordered("2.0.0", 2)
 	row := report.Row{Running: "2.0.0"}
-	first, err := PinRequest{Version: "2.0.0", Reason: "a test"}.pinned(row, is, is, anna, noon)
-	expect.OK(t, err)
+	first := expect.Value(PinRequest{Version: "2.0.0", Reason: "a test"}.pinned(row, is, is, anna, noon))(t)
 	expect.Equal(t, *first, report.Pin{Version: "2.0.0", Reason: "a test", Until: noon.Add(30 * 24 * time.Hour), At: noon, By: anna}, "by default")
 	row.Pin = first
 	later := noon.Add(time.Hour)
-	again, err := PinRequest{Version: "2.0.0", Reason: "a test"}.pinned(row, is, is, anna, later)
-	expect.OK(t, err)
+	again := expect.Value(PinRequest{Version: "2.0.0", Reason: "a test"}.pinned(row, is, is, anna, later))(t)
 	expect.Equal(t, *again, report.Pin{Version: "2.0.0", Reason: "a test", Until: later.Add(usualPin), At: noon, By: anna}, "pinned again")
 	same, err := PinRequest{Version: "2.0.0", Reason: "a test", Until: &first.Until}.pinned(row, is, is, audit.Person{UserID: "bob"}, later)
 	expect.OK(t, err)
-	if same != first {
-		t.Errorf("the same pin is %+v", same)
-	}
+	expect.That(t, same == first, "the same pin is %+v", same)
 }
 
 // TestAssign_EachEventOfAHold is the rest of that table.
@@ -123,9 +119,8 @@ func TestAssign_EachEventOfAHold(t *testing.T) {
 			by(c.change)(&a)
 			next, _, _ := box.assign("box-1", a, boxtoken.Live{}, c.at)
 			expect.Equal(t, report.Holding(next.Pin, next.Hold, c.at), c.want, "the hold")
-			if retired, _, err := next.retire(noon); err != nil || retired.Hold != nil {
-				t.Errorf("a retired box is held: %+v, %v", retired, err)
-			}
+			retired, _, err := next.retire(noon)
+			expect.That(t, err == nil && retired.Hold == nil, "a retired box is held: %+v, %v", retired, err)
 		})
 	}
 }
@@ -162,12 +157,10 @@ func TestAssign_EachEventOfAPin(t *testing.T) {
 			a := stable
 			c.change(&a)
 			next, _, event := box.assign("box-1", a, boxtoken.Live{}, noon.Add(c.after))
-			if next.Pin != c.now || (event != "") != c.event {
-				t.Errorf("the pin is %+v, the event %q", next.Pin, event)
-			}
-			if retired, _, err := next.retire(noon); err != nil || retired.Pin != nil {
-				t.Errorf("a retired box is pinned: %+v, %v", retired, err)
-			}
+			expect.That(t, next.Pin == c.now && (event != "") == c.event,
+				"the pin is %+v, the event %q", next.Pin, event)
+			retired, _, err := next.retire(noon)
+			expect.That(t, err == nil && retired.Pin == nil, "a retired box is pinned: %+v, %v", retired, err)
 		})
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
 )
@@ -78,28 +79,22 @@ func TestQuota_Installer_RegistersSoManyADay(t *testing.T) {
 	gates(t, edge.Quotas{Boxes: 1000, Daily: 3}, func(g *gate) {
 		ines, other := g.by("ines", auth.FleetInstaller), g.by("otto", auth.FleetInstaller)
 		for range 2 { // to send a list again costs nothing
-			if err := errors.Join(g.put(ines, "1"), g.batch(ines, "1", "2")); err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, errors.Join(g.put(ines, "1"), g.batch(ines, "1", "2")))
 		}
 		err := g.batch(ines, "3", "4")
 		p, ok := errors.AsType[*problem.Error](err)
 		if !ok || p.Code != problem.RateLimited || strings.Join(p.Policies, "") != "registrations" || p.RetryAfter != time.Minute || !strings.Contains(p.Detail, "3 a day") {
 			t.Fatalf("got %+v", p)
 		}
-		if err := errors.Join(g.put(ines, "3"), g.put(other, "4"), g.put(g.by("anna", auth.OrganizationAdmin), "5")); err != nil {
-			t.Errorf("within the quota: %v", err)
-		}
-		if err := g.put(ines, "6"); !problem.Has(err, problem.RateLimited) {
-			t.Errorf("got %v", err)
-		}
-		if err := g.batch(other, strings.Split("7 8 9 10", " ")...); !problem.Has(err, problem.RateLimited) {
-			t.Errorf("more than a day allows, at once: %v", err)
-		}
+		err = errors.Join(g.put(ines, "3"), g.put(other, "4"), g.put(g.by("anna", auth.OrganizationAdmin), "5"))
+		expect.That(t, err == nil, "within the quota: %v", err)
+		err = g.put(ines, "6")
+		expect.That(t, problem.Has(err, problem.RateLimited), "got %v", err)
+		err = g.batch(other, strings.Split("7 8 9 10", " ")...)
+		expect.That(t, problem.Has(err, problem.RateLimited), "more than a day allows, at once: %v", err)
 		g.now = g.now.Add(time.Minute)
-		if err := g.batch(ines, "6", "7", "8"); err != nil {
-			t.Errorf("the next day: %v", err)
-		}
+		err = g.batch(ines, "6", "7", "8")
+		expect.That(t, err == nil, "the next day: %v", err)
 	})
 }
 
@@ -107,15 +102,12 @@ func TestQuota_Installer_RegistersSoManyADay(t *testing.T) {
 func TestQuota_Organization_HasSoManyBoxes(t *testing.T) {
 	gates(t, edge.Quotas{Boxes: 3, Daily: 1000}, func(g *gate) {
 		anna := g.by("anna", auth.OrganizationAdmin)
-		if err := errors.Join(g.put(anna, "1"), g.batch(anna, "2", "3")); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, errors.Join(g.put(anna, "1"), g.batch(anna, "2", "3")))
 		full := func(ids ...string) {
 			t.Helper()
 			p, ok := errors.AsType[*problem.Error](g.batch(anna, ids...))
-			if !ok || p.Code != problem.Conflict || !strings.Contains(p.Detail, "at most 3 boxes") {
-				t.Errorf("got %v", p)
-			}
+			expect.That(t, ok && p.Code == problem.Conflict && strings.Contains(p.Detail, "at most 3 boxes"),
+				"got %v", p)
 		}
 		full("4")
 		full("3", "4")
@@ -127,9 +119,8 @@ func TestQuota_Organization_HasSoManyBoxes(t *testing.T) {
 		g.now = g.now.Add(time.Minute)
 		full("4", "5")
 		g.now = g.now.Add(time.Minute)
-		if err := g.put(anna, "4"); err != nil {
-			t.Errorf("after one was retired: %v", err)
-		}
+		err := g.put(anna, "4")
+		expect.That(t, err == nil, "after one was retired: %v", err)
 		full("5")
 	})
 }
@@ -140,13 +131,10 @@ func TestQuota_BoxesOfBefore_AreCounted(t *testing.T) {
 		anna, before := g.by("anna", auth.OrganizationAdmin), edge.NewRegistry(g.db, 1)
 		quotas := g.edges
 		g.edges = before
-		if err := g.batch(anna, "1", "2", "3", "4", "5"); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, g.batch(anna, "1", "2", "3", "4", "5"))
 		g.edges = quotas
-		if err := g.put(anna, "6"); !problem.Has(err, problem.Conflict) {
-			t.Errorf("got %v", err)
-		}
+		err := g.put(anna, "6")
+		expect.That(t, problem.Has(err, problem.Conflict), "got %v", err)
 	})
 }
 
@@ -168,9 +156,7 @@ func TestQuota_ManyAtOnce_ExceedItByNone(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if registered != 25 {
-			t.Errorf("%d were registered", registered)
-		}
+		expect.That(t, registered == 25, "%d were registered", registered)
 	})
 }
 
@@ -179,14 +165,11 @@ func TestQuota_ManyDays_LeaveNoLargeItem(t *testing.T) {
 	gates(t, edge.Quotas{Boxes: 100_000, Daily: 5}, func(g *gate) {
 		for day := range 60 {
 			g.now = g.now.Add(24 * time.Hour)
-			if err := g.put(g.by("ines", auth.FleetInstaller), fmt.Sprint(day)); err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, g.put(g.by("ines", auth.FleetInstaller), fmt.Sprint(day)))
 		}
 		var item map[string]any
-		if _, err := g.db.Get(t.Context(), dynamo.RateCounters, dynamo.Key{"subject": "edges#" + g.org}, &item); err != nil || len(item) > 30 || item["n"] != 60.0 {
-			t.Errorf("%v, %v", item, err)
-		}
+		_, err := g.db.Get(t.Context(), dynamo.RateCounters, dynamo.Key{"subject": "edges#" + g.org}, &item)
+		expect.That(t, err == nil && len(item) <= 30 && item["n"] == 60.0, "%v, %v", item, err)
 	})
 }
 
@@ -195,13 +178,9 @@ func TestTakeOver_BoxesOfAnotherOrganization_AreTheOwnersToGive(t *testing.T) {
 	gates(t, edge.Quotas{Boxes: 100, Daily: 100}, func(g *gate) {
 		rival := auth.Principal{OrganizationID: "rival-" + g.org, Roles: []auth.Role{auth.FleetInstaller}}
 		taken := edge.Assignment{EdgeType: "gateway-x", Channel: "stable", OrganizationID: rival.OrganizationID, TokenSHA256: strings.Repeat("a", 64)}
-		if _, err := g.edges.For(rival).Put(g.ctx(), audit.Origin{}, g.org+"-1", taken, input.Preconditions{}); err != nil {
-			t.Fatal(err)
-		}
+		expect.Value(g.edges.For(rival).Put(g.ctx(), audit.Origin{}, g.org+"-1", taken, input.Preconditions{}))(t)
 		owner := auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}
-		if err := g.put(owner, "2"); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, g.put(owner, "2"))
 		var batch []edge.BatchItem
 		for n := range 3 {
 			batch = append(batch, edge.BatchItem{EdgeID: fmt.Sprintf("%s-%d", g.org, n+1), Assignment: edge.Assignment{
@@ -214,16 +193,12 @@ func TestTakeOver_BoxesOfAnotherOrganization_AreTheOwnersToGive(t *testing.T) {
 		}
 		got, err := g.edges.For(owner).PutAll(g.ctx(), audit.Origin{}, batch, idempotency.Claim{}, check)
 		want := fmt.Sprintf("{1 0 1 1 [{%[1]s-1 takenOver} {%[1]s-2 unchanged} {%[1]s-3 registered}]}", g.org)
-		if err != nil || fmt.Sprint(got) != want {
-			t.Fatalf("got %v, %v; want %s", got, err, want)
-		}
+		expect.Must(t, err == nil && fmt.Sprint(got) == want, "got %v, %v; want %s", got, err, want)
 		is, err := g.edges.Find(g.ctx(), g.org+"-1")
-		if err != nil || is.Edge.OrganizationID != g.org || is.Row.Tokens.Exists() {
-			t.Errorf("stored %+v, %v", is, err)
-		}
+		expect.That(t, err == nil && is.Edge.OrganizationID == g.org && !is.Row.Tokens.Exists(),
+			"stored %+v, %v", is, err)
 		page, err := audit.NewLog(g.db).List(g.ctx(), audit.Box(g.org+"-1"), audit.Filter{ResourceType: edge.ResourceType, ResourceID: g.org + "-1"}, "", 10)
-		if err != nil || len(page.Items) != 2 || page.Items[0].EventName != "EdgeTakenOver" {
-			t.Errorf("the trail has %+v, %v", page.Items, err)
-		}
+		expect.That(t, err == nil && len(page.Items) == 2 && page.Items[0].EventName == "EdgeTakenOver",
+			"the trail has %+v, %v", page.Items, err)
 	})
 }

@@ -24,20 +24,16 @@ func TestAccept_BoxThatWaits_IsRegisteredWithTheHashThatWasSeen(t *testing.T) {
 			t.Fatalf("waiting: %+v", d.Waiting)
 		}
 		for range 2 { // a person who gets no answer tries again
-			if err := w.accept(seen); err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, w.accept(seen))
 		}
 		w.must(enrolment.Again, stranger, seen.TokenSHA256)
 		if _, err := w.redeem(stranger, swapped.TokenSHA256); !problem.Has(err, problem.EdgeEnrolled) {
 			t.Error(err)
 		}
-		if err := w.accept(swapped); !problem.Has(err, problem.EdgeEnrolled) {
-			t.Error(err)
-		}
-		if d := w.details(); len(d.Waiting) != 0 || len(d.Redemptions) != 1 || d.Accepted != 1 {
-			t.Errorf("shown %+v", d)
-		}
+		err := w.accept(swapped)
+		expect.That(t, problem.Has(err, problem.EdgeEnrolled), "%v", err)
+		d := w.details()
+		expect.That(t, len(d.Waiting) == 0 && len(d.Redemptions) == 1 && d.Accepted == 1, "shown %+v", d)
 	})
 }
 
@@ -53,9 +49,7 @@ func TestAccept_SomeBoxesDoNotWait_NothingIsRegisteredAndEachIsNamed(t *testing.
 		if !ok || p.Code != problem.Conflict || len(p.Faults) != 2 || p.Faults[0].Pointer != "/items/1" || p.Faults[1].Pointer != "/items/2" {
 			t.Fatalf("got %+v", p)
 		}
-		if w.stored(w.box + "-b").Edge.Exists() {
-			t.Error("one was registered")
-		}
+		expect.That(t, !w.stored(w.box+"-b").Edge.Exists(), "one was registered")
 	})
 }
 
@@ -63,13 +57,10 @@ func TestAccept_SomeBoxesDoNotWait_NothingIsRegisteredAndEachIsNamed(t *testing.
 func TestAccept_AnIDThatDoesNotWait_SaysNothingOfItsBox(t *testing.T) {
 	each(t, func(w *world) {
 		free := w.accept(enrolment.Pair{EdgeID: w.box, TokenSHA256: hash(1)})
-		if err := w.register(w.box); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, w.register(w.box))
 		taken := w.accept(enrolment.Pair{EdgeID: w.box, TokenSHA256: hash(1)})
-		if !problem.Has(taken, problem.Conflict) || fmt.Sprint(free) != fmt.Sprint(taken) {
-			t.Errorf("free: %v, taken: %v", free, taken)
-		}
+		expect.That(t, problem.Has(taken, problem.Conflict) && fmt.Sprint(free) == fmt.Sprint(taken),
+			"free: %v, taken: %v", free, taken)
 	})
 }
 
@@ -77,9 +68,8 @@ func TestAccept_EnrolmentHasEnded_IsAConflict(t *testing.T) {
 	each(t, func(w *world) {
 		w.must(enrolment.Waits, w.box+"-b", hash(1))
 		w.now = w.now.Add(time.Hour)
-		if err := w.accept(enrolment.Pair{EdgeID: w.box + "-b", TokenSHA256: hash(1)}); !problem.Has(err, problem.Conflict) {
-			t.Error(err)
-		}
+		err := w.accept(enrolment.Pair{EdgeID: w.box + "-b", TokenSHA256: hash(1)})
+		expect.That(t, problem.Has(err, problem.Conflict), "%v", err)
 	})
 }
 
@@ -91,9 +81,7 @@ func TestAccept_ThirtyBoxes_FitIntoOneTransaction(t *testing.T) {
 			pairs = append(pairs, enrolment.Pair{EdgeID: fmt.Sprintf("%s-%d", w.box, n), TokenSHA256: hash(n)})
 			w.must(enrolment.Waits, pairs[n].EdgeID, pairs[n].TokenSHA256)
 		}
-		if err := w.accept(pairs...); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, w.accept(pairs...))
 		if d := w.details(); len(d.Redemptions) != len(pairs) || d.Accepted != len(pairs) {
 			t.Errorf("%d redemptions, %d accepted", len(d.Redemptions), d.Accepted)
 		}
@@ -144,13 +132,11 @@ func TestWaiting_MoreThanAThousand_DisplaceOnlyTheirNetworks(t *testing.T) {
 			}
 		}
 		for i := range 2 {
-			if _, err := from(attacker, fmt.Sprintf("made-up-%d", i)); !problem.Has(err, problem.Conflict) {
-				t.Error(err)
-			}
+			_, err := from(attacker, fmt.Sprintf("made-up-%d", i))
+			expect.That(t, problem.Has(err, problem.Conflict), "%v", err)
 		}
-		if err := w.accept(enrolment.Pair{EdgeID: name(1), TokenSHA256: hash(1)}); !problem.Has(err, problem.Conflict) {
-			t.Error(err)
-		}
+		err := w.accept(enrolment.Pair{EdgeID: name(1), TokenSHA256: hash(1)})
+		expect.That(t, problem.Has(err, problem.Conflict), "%v", err)
 		expect.OK(t, w.accept(enrolment.Pair{EdgeID: "real", TokenSHA256: hash(1)}))
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
+	"wavegate/shared/testing/expect"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -69,14 +70,11 @@ func TestIDs_Accepted_AreListedOnceAndNeverTwice(t *testing.T) {
 		ids := IDs{Listed: []string{"a", "b"}}
 		for _, id := range rapid.SliceOf(rapid.SampledFrom([]string{"a", "b", "c", "d"})).Draw(t, "accepted") {
 			ids = ids.with(id)
-			if !slices.Contains(slices.Concat(ids.Listed, ids.Accepted), id) {
-				t.Fatalf("%s is missing in %+v", id, ids)
-			}
+			expect.Must(t, slices.Contains(slices.Concat(ids.Listed, ids.Accepted), id),
+				"%s is missing in %+v", id, ids)
 		}
 		all := slices.Sorted(slices.Values(slices.Concat(ids.Listed, ids.Accepted)))
-		if len(slices.Compact(all)) != len(ids.Listed)+len(ids.Accepted) {
-			t.Fatalf("twice: %+v", ids)
-		}
+		expect.Must(t, len(slices.Compact(all)) == len(ids.Listed)+len(ids.Accepted), "twice: %+v", ids)
 	})
 }
 
@@ -86,7 +84,6 @@ func TestAccepted_MoreThanAThousand_IsRefused(t *testing.T) {
 		t.Errorf("a thousand: %+v, %v", next, err)
 	}
 	ids.Accepted = append(ids.Accepted, "one more")
-	if _, err := (Kept{}).accepted(ids, noon); err == nil {
-		t.Error("more were accepted")
-	}
+	_, err := (Kept{}).accepted(ids, noon)
+	expect.That(t, err != nil, "more were accepted")
 }

@@ -18,8 +18,7 @@ func TestForms_OfEachRelease_AreKept(t *testing.T) {
 // TestForms_OfBoxes_AreKept stores what was read of the ids and the waiting boxes of an enrolment again.
 func TestForms_OfBoxes_AreKept(t *testing.T) {
 	of := func(p golden.Plain) Enrolment {
-		expires, err := strconv.ParseInt(fmt.Sprint(p["expires"]), 10, 64)
-		expect.OK(t, err)
+		expires := expect.Value(strconv.ParseInt(fmt.Sprint(p["expires"]), 10, 64))(t)
 		return Enrolment{ID: p["id"].(string), ExpiresAt: time.Unix(expires, 0).Add(-keep)}
 	}
 	golden.Stored(t, dynamo.Enrolments, "ids", func(i IDs, p golden.Plain) dynamo.TransactItem { return i.write(of(p)) })

@@ -10,6 +10,7 @@ import (
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 )
 
@@ -36,21 +37,18 @@ func TestRedeem_AnotherHash_IsRefusedAndToldOnceAnHour(t *testing.T) {
 		w.must(enrolment.Enrols, w.box, hash(1))
 		w.now = w.now.Add(time.Second)
 		for range 3 {
-			if _, err := w.redeem(w.box, hash(2)); !problem.Has(err, problem.EdgeEnrolled) {
-				t.Fatal(err)
-			}
+			_, err := w.redeem(w.box, hash(2))
+			expect.Must(t, problem.Has(err, problem.EdgeEnrolled), "%v", err)
 		}
 		if is := w.stored(w.box); is.Row.Tokens.Accepts(hash(2), w.now) || !is.Row.Tokens.Accepts(hash(1), w.now) {
 			t.Errorf("stored %+v", is)
 		}
 		d := w.details()
-		if d.Revision != 2 || d.RefusedFor != w.box || !d.RefusedAt.Equal(w.now) {
-			t.Errorf("the enrolment is %+v", d.Enrolment)
-		}
+		expect.That(t, d.Revision == 2 && d.RefusedFor == w.box && d.RefusedAt.Equal(w.now),
+			"the enrolment is %+v", d.Enrolment)
 		page, err := audit.NewLog(w.db).List(w.ctx(), audit.Platform, audit.Filter{ResourceType: enrolment.ResourceType, ResourceID: w.id}, "", 10)
-		if err != nil || len(page.Items) != 2 || page.Items[0].EventName != "EnrolmentRefused" {
-			t.Errorf("the trail has %+v, %v", page.Items, err)
-		}
+		expect.That(t, err == nil && len(page.Items) == 2 && page.Items[0].EventName == "EnrolmentRefused",
+			"the trail has %+v, %v", page.Items, err)
 		w.now = w.now.Add(30 * time.Minute)
 		w.must(enrolment.Again, w.box, hash(1))
 	})
@@ -58,16 +56,12 @@ func TestRedeem_AnotherHash_IsRefusedAndToldOnceAnHour(t *testing.T) {
 
 func TestRedeem_BoxThatWasRegisteredOtherwise_IsNeverTouched(t *testing.T) {
 	each(t, func(w *world) {
-		if err := w.register(w.box); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, w.register(w.box))
 		before := w.stored(w.box).Edge
-		if _, err := w.redeem(w.box, hash(1)); !problem.Has(err, problem.EdgeEnrolled) {
-			t.Fatal(err)
-		}
-		if after := w.stored(w.box).Edge; !dynamo.Same(after, before) {
-			t.Errorf("before %+v, after %+v", before, after)
-		}
+		_, err := w.redeem(w.box, hash(1))
+		expect.Must(t, problem.Has(err, problem.EdgeEnrolled), "%v", err)
+		after := w.stored(w.box).Edge
+		expect.That(t, dynamo.Same(after, before), "before %+v, after %+v", before, after)
 	})
 }
 
@@ -83,20 +77,14 @@ func TestRedeem_BoxThatWasTakenBack_NeedsAReset(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
 				w.must(enrolment.Enrols, w.box, hash(1))
-				if err := back(w); err != nil {
-					t.Fatal(err)
-				}
+				expect.OK(t, back(w))
 				for n := range 2 {
 					if _, err := w.redeem(w.box, hash(1+n)); !problem.Has(err, problem.EdgeEnrolled) {
 						t.Fatal(n, err)
 					}
 				}
-				if err := w.enrolments.Reset(w.ctx(), audit.Origin{}, admin, w.id, w.box); err != nil {
-					t.Fatal(err)
-				}
-				if w.stored(w.box).Edge.Exists() {
-					t.Error("a reset box is registered")
-				}
+				expect.OK(t, w.enrolments.Reset(w.ctx(), audit.Origin{}, admin, w.id, w.box))
+				expect.That(t, !w.stored(w.box).Edge.Exists(), "a reset box is registered")
 				w.must(enrolment.Enrols, w.box, hash(2))
 				if is := w.stored(w.box); is.Row.Tokens.Accepts(hash(1), w.now) || !is.Row.Tokens.Accepts(hash(2), w.now) {
 					t.Errorf("stored %+v", is)
@@ -110,12 +98,9 @@ func TestRedeem_BoxThatWasTakenBack_NeedsAReset(t *testing.T) {
 // the enrolment was made is listed on purpose.
 func TestRedeem_BoxThatWasRegisteredOtherwiseAndRetired_IsRefused(t *testing.T) {
 	each(t, func(w *world) {
-		if err := errors.Join(w.register(w.box), w.edges.Retire(w.ctx(), audit.Origin{}, w.box, input.Preconditions{})); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.redeem(w.box, hash(1)); !problem.Has(err, problem.EdgeEnrolled) {
-			t.Fatal(err)
-		}
+		expect.OK(t, errors.Join(w.register(w.box), w.edges.Retire(w.ctx(), audit.Origin{}, w.box, input.Preconditions{})))
+		_, err := w.redeem(w.box, hash(1))
+		expect.Must(t, problem.Has(err, problem.EdgeEnrolled), "%v", err)
 	})
 }
 
@@ -140,9 +125,8 @@ func TestRedeem_CodeThatIsNoLongerGood_IsUnauthenticated(t *testing.T) {
 			each(t, func(w *world) {
 				w.must(enrolment.Enrols, w.box, hash(1))
 				change(w)
-				if _, err := w.redeem(w.box, hash(1)); !problem.Has(err, problem.Unauthenticated) {
-					t.Errorf("got %v", err)
-				}
+				_, err := w.redeem(w.box, hash(1))
+				expect.That(t, problem.Has(err, problem.Unauthenticated), "got %v", err)
 			})
 		})
 	}
@@ -163,12 +147,9 @@ func TestEnrolment_OfAnotherOrganization_IsNotFoundLikeNone(t *testing.T) {
 			},
 		} {
 			foreign, none := call(rival, w.id), call(rival, "0192f0c1-8a31-7b0c-9d2e-4f5a6b7c8d90")
-			if !problem.Has(foreign, problem.NotFound) || none == nil || foreign.Error() != none.Error() {
-				t.Errorf("%s: %v and %v", name, foreign, none)
-			}
+			expect.That(t, problem.Has(foreign, problem.NotFound) && none != nil && foreign.Error() == none.Error(),
+				"%s: %v and %v", name, foreign, none)
 		}
-		if d := w.details(); d.EndedAt != nil {
-			t.Error("it has ended")
-		}
+		expect.That(t, w.details().EndedAt == nil, "it has ended")
 	})
 }

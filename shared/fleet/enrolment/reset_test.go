@@ -15,6 +15,7 @@ import (
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 )
 
@@ -43,9 +44,7 @@ func TestReset_TokensOfBefore_AreRefusedForGood(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
 				w.must(enrolment.Enrols, w.box, hash(1))
-				if err := errors.Join(before(w), w.reset(w.box)); err != nil {
-					t.Fatal(err)
-				}
+				expect.OK(t, errors.Join(before(w), w.reset(w.box)))
 				refused := func() {
 					t.Helper()
 					_, err := w.redeem(w.box, hash(1))
@@ -54,22 +53,16 @@ func TestReset_TokensOfBefore_AreRefusedForGood(t *testing.T) {
 					}
 				}
 				refused()
-				if w.stored(w.box).Edge.Exists() {
-					t.Fatal("the old token has the id")
-				}
-				if d := w.details(); d.RefusedFor != w.box {
-					t.Errorf("the enrolment is %+v", d.Enrolment)
-				}
+				expect.Must(t, !w.stored(w.box).Edge.Exists(), "the old token has the id")
+				d := w.details()
+				expect.That(t, d.RefusedFor == w.box, "the enrolment is %+v", d.Enrolment)
 				w.must(enrolment.Enrols, w.box, hash(2))
-				if err := w.reset(w.box); err != nil {
-					t.Fatal(err)
-				}
+				expect.OK(t, w.reset(w.box))
 				refused()
 				w.id, w.code = w.enrolment(w.box)
 				refused()
-				if _, err := w.redeem(w.box, hash(2)); !problem.Has(err, problem.EdgeEnrolled) {
-					t.Errorf("the second token: %v", err)
-				}
+				_, err := w.redeem(w.box, hash(2))
+				expect.That(t, problem.Has(err, problem.EdgeEnrolled), "the second token: %v", err)
 				w.must(enrolment.Enrols, w.box, hash(3))
 				refused()
 			})
@@ -83,18 +76,15 @@ func TestReset_OldTokenThatWaits_IsNotAccepted(t *testing.T) {
 		stranger, first, second := w.box+"-b", hash(1), hash(2)
 		w.must(enrolment.Waits, stranger, first)
 		w.must(enrolment.Waits, stranger, second)
-		if err := errors.Join(w.accept(enrolment.Pair{EdgeID: stranger, TokenSHA256: first}), w.reset(stranger)); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, errors.Join(w.accept(enrolment.Pair{EdgeID: stranger, TokenSHA256: first}), w.reset(stranger)))
 		if err := w.accept(enrolment.Pair{EdgeID: stranger, TokenSHA256: first}); !problem.Has(err, problem.EdgeEnrolled) {
 			t.Error(err)
 		}
 		if _, err := w.redeem(stranger, first); !problem.Has(err, problem.EdgeEnrolled) {
 			t.Error(err)
 		}
-		if err := w.accept(enrolment.Pair{EdgeID: stranger, TokenSHA256: second}); err != nil {
-			t.Error(err)
-		}
+		err := w.accept(enrolment.Pair{EdgeID: stranger, TokenSHA256: second})
+		expect.That(t, err == nil, "%v", err)
 	})
 }
 
@@ -102,9 +92,7 @@ func TestReset_OldTokenThatWaits_IsNotAccepted(t *testing.T) {
 func TestRetired_WithoutAReset_MayEnrolWithItsTokenByANewEnrolment(t *testing.T) {
 	each(t, func(w *world) {
 		w.must(enrolment.Enrols, w.box, hash(1))
-		if err := w.retire(); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, w.retire())
 		w.now = w.now.Add(time.Second)
 		w.id, w.code = w.enrolment(w.box)
 		w.must(enrolment.Enrols, w.box, hash(1))
@@ -146,17 +134,12 @@ func TestReset_AnyStateOfANamedID_IsFreed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
-				if err := prepare(w); err != nil {
-					t.Fatal(err)
-				}
+				expect.OK(t, prepare(w))
 				for range 2 { // the first answer may be lost
-					if err := w.reset(w.box); err != nil {
-						t.Fatal(err)
-					}
+					expect.OK(t, w.reset(w.box))
 				}
-				if e := w.stored(w.box).Edge; e.Exists() || e.EnrolmentID != "" || e.RetiredSince(w.now) {
-					t.Fatalf("stored %+v", e)
-				}
+				e := w.stored(w.box).Edge
+				expect.Must(t, !e.Exists() && e.EnrolmentID == "" && !e.RetiredSince(w.now), "stored %+v", e)
 				if w.details().EndedAt == nil {
 					w.must(enrolment.Enrols, w.box, hash(2))
 				}
@@ -170,23 +153,18 @@ func TestReset_IDThatTheEnrolmentDoesNotName_IsNotFound(t *testing.T) {
 	each(t, func(w *world) {
 		other := w.box + "-b"
 		_, err := w.edges.Put(w.ctx(), audit.Origin{}, w.box, edge.Assignment{EdgeType: "gateway-x", Channel: "stable", OrganizationID: "rival"}, input.Preconditions{})
-		if err := errors.Join(err, w.register(other)); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, errors.Join(err, w.register(other)))
 		for _, id := range []string{w.box, other, "nobody"} {
 			for _, caller := range []string{"owner", "admin"} {
 				p := owner
 				if caller == "admin" {
 					p = admin
 				}
-				if err := w.enrolments.Reset(w.ctx(), audit.Origin{}, p, w.id, id); !problem.Has(err, problem.NotFound) {
-					t.Errorf("%s, %s: %v", caller, id, err)
-				}
+				err := w.enrolments.Reset(w.ctx(), audit.Origin{}, p, w.id, id)
+				expect.That(t, problem.Has(err, problem.NotFound), "%s, %s: %v", caller, id, err)
 			}
 		}
-		if !w.stored(w.box).Edge.Exists() || !w.stored(other).Edge.Exists() {
-			t.Error("a box was retired")
-		}
+		expect.That(t, w.stored(w.box).Edge.Exists() && w.stored(other).Edge.Exists(), "a box was retired")
 	})
 }
 
@@ -211,15 +189,13 @@ func TestReset_BoxThatKeepsChanging_IsNotRefused(t *testing.T) {
 				is := w.stored(w.box)
 				next := is.Row
 				next.Told, next.Revision = fmt.Sprint(tries), is.Row.Revision+1
-				if err := report.NewStore(w.db, 1).Save(w.ctx(), is.Row, next); err != nil {
-					t.Error(err)
-				}
+				err := report.NewStore(w.db, 1).Save(w.ctx(), is.Row, next)
+				expect.That(t, err == nil, "%v", err)
 			}
 		}}
 		db := dynamo.Open(busy, w.db.Now)
 		w.enrolments = enrolment.NewRegistry(db, edge.NewRegistry(db, 1))
-		if err := w.reset(w.box); err != nil || tries != 11 {
-			t.Fatalf("after %d tries: %v", tries, err)
-		}
+		err := w.reset(w.box)
+		expect.Must(t, err == nil && tries == 11, "after %d tries: %v", tries, err)
 	})
 }

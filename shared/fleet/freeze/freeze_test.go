@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 )
 
@@ -14,13 +15,9 @@ var noon = time.Date(2026, 12, 20, 12, 0, 0, 0, time.UTC)
 func TestSet_EveryStateAndWish(t *testing.T) {
 	until := noon.Add(24 * time.Hour)
 	set, _, err := record{}.set(Wish{"holidays", until}, noon)
-	if err != nil || !set.holds(noon) || set.Revision != 1 {
-		t.Fatalf("set %+v, %v", set, err)
-	}
+	expect.Must(t, err == nil && set.holds(noon) && set.Revision == 1, "set %+v, %v", set, err)
 	lifted, _, err := set.lift(noon.Add(time.Hour))
-	if err != nil || lifted.holds(noon) || lifted.Revision != 2 {
-		t.Fatalf("lifted %+v, %v", lifted, err)
-	}
+	expect.Must(t, err == nil && !lifted.holds(noon) && lifted.Revision == 2, "lifted %+v, %v", lifted, err)
 	for name, c := range map[string]struct {
 		was       record
 		reason    string
@@ -56,22 +53,18 @@ func TestLift_WhereNoneHolds_IsNotFound(t *testing.T) {
 		was record
 		at  time.Time
 	}{"none": {record{}, noon}, "lifted": {lifted, noon}, "ended": {set, noon.Add(time.Hour)}} {
-		if next, event, err := c.was.lift(c.at); !problem.Has(err, problem.NotFound) || event != "" || next != c.was {
-			t.Errorf("%s: %q, %v", name, event, err)
-		}
+		next, event, err := c.was.lift(c.at)
+		expect.That(t, problem.Has(err, problem.NotFound) && event == "" && next == c.was, "%s: %q, %v", name, event, err)
 	}
 }
 
 func TestRefuse_OnlyAReasonPasses_AndItIsToldUntilWhen(t *testing.T) {
 	f := &Freeze{Reason: "holidays", Until: noon}
 	err := f.Refuse(audit.Grounds{Reason: "a security fix"})
-	if !problem.Has(err, problem.Frozen) || !strings.Contains(err.Error(), "2026-12-20T12:00:00Z: holidays") {
-		t.Errorf("refused with %v", err)
-	}
-	if err := f.Refuse(audit.Grounds{OverrideReason: "a security fix"}); err != nil {
-		t.Errorf("with a reason: %v", err)
-	}
-	if err := (*Freeze)(nil).Refuse(audit.Grounds{}); err != nil {
-		t.Errorf("without a freeze: %v", err)
-	}
+	expect.That(t, problem.Has(err, problem.Frozen) && strings.Contains(err.Error(), "2026-12-20T12:00:00Z: holidays"),
+		"refused with %v", err)
+	err = f.Refuse(audit.Grounds{OverrideReason: "a security fix"})
+	expect.That(t, err == nil, "with a reason: %v", err)
+	err = (*Freeze)(nil).Refuse(audit.Grounds{})
+	expect.That(t, err == nil, "without a freeze: %v", err)
 }

@@ -9,6 +9,7 @@ import (
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/platform/calendar"
+	"wavegate/shared/testing/expect"
 )
 
 // now is a Wednesday.
@@ -263,12 +264,9 @@ func TestDecide_EveryVerdict(t *testing.T) {
 			if v.Action != c.action || !slices.Equal(v.Reasons, c.reasons) || v.Reason != c.reasons[0] || v.Acts != (c.action != guard.Hold) {
 				t.Errorf("%s for %v, acts: %v; want %s for %v", v.Action, v.Reasons, v.Acts, c.action, c.reasons)
 			}
-			if pages := strings.HasPrefix(c.sentence, "Completed, and") || c.stage == 100 && slices.Contains(c.reasons, guard.Silent); v.Pages != pages {
-				t.Errorf("pages people: %v", v.Pages)
-			}
-			if v.Sentence != c.sentence {
-				t.Errorf("says %q\nwant %q", v.Sentence, c.sentence)
-			}
+			pages := strings.HasPrefix(c.sentence, "Completed, and") || c.stage == 100 && slices.Contains(c.reasons, guard.Silent)
+			expect.That(t, v.Pages == pages, "pages people: %v", v.Pages)
+			expect.That(t, v.Sentence == c.sentence, "says %q\nwant %q", v.Sentence, c.sentence)
 			p.Mode = guard.Advise
 			if advice := guard.Decide(p, e, now); advice.Acts || advice.Action != v.Action || advice.Sentence != v.Sentence {
 				t.Errorf("advises %s, acts: %v", advice.Sentence, advice.Acts)

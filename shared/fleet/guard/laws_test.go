@@ -11,6 +11,7 @@ import (
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/platform/calendar"
+	"wavegate/shared/testing/expect"
 )
 
 // TestWald_DecidesByTheFiguresOfItsDesign uses the figures in the design of the guard for its defaults.
@@ -24,9 +25,7 @@ func TestWald_DecidesByTheFiguresOfItsDesign(t *testing.T) {
 		for !test.Halts(bad, n) {
 			bad++
 		}
-		if bad != want {
-			t.Errorf("%d of %d bad boxes halt, want %d", bad, n, want)
-		}
+		expect.That(t, bad == want, "%d of %d bad boxes halt, want %d", bad, n, want)
 	}
 }
 
@@ -50,26 +49,21 @@ func TestBounds_ALookIsDueOnceEachSilentAfter(t *testing.T) {
 			at = append(at, age)
 		}
 	}
-	if want := []time.Duration{30 * time.Minute, 60 * time.Minute, 90 * time.Minute}; !slices.Equal(at, want) {
-		t.Errorf("looks at %v, want %v", at, want)
-	}
-	if b.Due(time.Time{}, guard.Look{}, now) {
-		t.Error("a stage that was never reached is looked at")
-	}
+	want := []time.Duration{30 * time.Minute, 60 * time.Minute, 90 * time.Minute}
+	expect.That(t, slices.Equal(at, want), "looks at %v, want %v", at, want)
+	expect.That(t, !b.Due(time.Time{}, guard.Look{}, now), "a stage that was never reached is looked at")
 }
 
 // If the only box of a stage dies, the release must hold: otherwise most of a fleet of twenty could die.
 func TestBounds_Needed_AShare_OrAllButOne_ButOneAtLeast(t *testing.T) {
 	b := guard.Default().Guard
 	for boxes, want := range map[int]int{0: 0, 1: 1, 2: 1, 4: 3, 5: 4, 10: 8, 1000: 800} {
-		if got := b.Needed(guard.Taken{Boxes: boxes, All: true}); got != want {
-			t.Errorf("%d of %d boxes are needed, want %d", got, boxes, want)
-		}
+		got := b.Needed(guard.Taken{Boxes: boxes, All: true})
+		expect.That(t, got == want, "%d of %d boxes are needed, want %d", got, boxes, want)
 	}
 	b.Taken = 1
-	if got := b.Needed(guard.Taken{Boxes: 1000}); got != 1000 {
-		t.Errorf("%d of a sample are needed, want all", got)
-	}
+	got := b.Needed(guard.Taken{Boxes: 1000})
+	expect.That(t, got == 1000, "%d of a sample are needed, want all", got)
 }
 
 // A drawing is any policy and any evidence that a census can give.
@@ -237,9 +231,8 @@ func TestDecide_NothingThatPeopleSetHoldsUpAHalt(t *testing.T) {
 		if (free.Action == guard.Halt) != (bound.Action == guard.Halt) || free.Action == guard.Halt && !reflect.DeepEqual(free.Reasons, bound.Reasons) {
 			t.Fatalf("%s\nheld up: %s", free.Sentence, bound.Sentence)
 		}
-		if bound.Action == guard.Promote || bound.Action == guard.Complete {
-			t.Fatalf("goes on despite everything: %s", bound.Sentence)
-		}
+		expect.Must(t, bound.Action != guard.Promote && bound.Action != guard.Complete,
+			"goes on despite everything: %s", bound.Sentence)
 	})
 }
 
@@ -296,9 +289,8 @@ func TestDecide_OneOrganizationHoldsUpAHalt_OnlyIfTheOthersContradictIt(t *testi
 		d.evidence.Organizations = []guard.Organization{first, second}
 		v := d.decide()
 		held := slices.Contains(v.Reasons, guard.OneOrganization)
-		if (v.Action == guard.Halt || held) != (total.Action == guard.Halt) {
-			t.Fatalf("all boxes: %s\nby organization: %s", total.Sentence, v.Sentence)
-		}
+		expect.Must(t, (v.Action == guard.Halt || held) == (total.Action == guard.Halt),
+			"all boxes: %s\nby organization: %s", total.Sentence, v.Sentence)
 		if held && v.Organization == "first" && halts(total, guard.TooManyBad) && others < 20 {
 			t.Fatalf("held by %d boxes of others, %d of them bad: %s", others, othersBad, v.Sentence)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"wavegate/shared/fleet/guard"
+	"wavegate/shared/testing/expect"
 )
 
 // at10 judges a stage at which all is well, apart from some places.
@@ -45,9 +46,7 @@ func TestDecide_APlaceThatGoesSilent_IsComparedWithItself(t *testing.T) {
 		"one of many":                        {guard.Group{Boxes: 60, Silent: 1}, guard.Group{Boxes: 60}, false},
 	} {
 		v := at10(nil, guard.Place{Kind: "organization", ID: "acme", Treated: c.treated, Control: c.control})
-		if got := slices.Contains(v.Reasons, guard.FactoryBad); got != c.holds {
-			t.Errorf("%s: %s", name, v.Sentence)
-		}
+		expect.That(t, slices.Contains(v.Reasons, guard.FactoryBad) == c.holds, "%s: %s", name, v.Sentence)
 	}
 }
 
@@ -66,9 +65,8 @@ func TestDecide_OfManyPlaces_SomeLookSilentByChance(t *testing.T) {
 			}
 			places = append(places, p)
 		}
-		if v := at10(nil, places...); slices.Contains(v.Reasons, guard.FactoryBad) != c.holds {
-			t.Errorf("%s: %s", name, v.Sentence)
-		}
+		v := at10(nil, places...)
+		expect.That(t, slices.Contains(v.Reasons, guard.FactoryBad) == c.holds, "%s: %s", name, v.Sentence)
 	}
 }
 

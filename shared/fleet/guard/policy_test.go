@@ -13,13 +13,12 @@ import (
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/platform/calendar"
+	"wavegate/shared/testing/expect"
 )
 
 func TestParse_AnEmptyObjectIsTheDefault(t *testing.T) {
 	p, faults := guard.Parse([]byte(`{}`), time.Minute)
-	if len(faults) > 0 || !reflect.DeepEqual(p, guard.Default()) {
-		t.Errorf("read %+v, faults %v", p, faults)
-	}
+	expect.That(t, len(faults) == 0 && reflect.DeepEqual(p, guard.Default()), "read %+v, faults %v", p, faults)
 	if p, faults = guard.Parse([]byte(`{"guard":{},"promote":{"soak":{},"windows":[]},"approvals":{"before":[]}}`), time.Minute); len(faults) > 0 || !reflect.DeepEqual(p, guard.Default()) {
 		t.Errorf("empty parts: read %+v, faults %v", p, faults)
 	}
@@ -44,9 +43,7 @@ func TestParse_ReadsEveryField(t *testing.T) {
 		Approvals: guard.Approvals{Before: []int{10, 100}},
 	}
 	p, faults := guard.Parse([]byte(text), time.Minute)
-	if len(faults) > 0 || !reflect.DeepEqual(p, want) {
-		t.Fatalf("read %+v\nwant %+v\nfaults %v", p, want, faults)
-	}
+	expect.Must(t, len(faults) == 0 && reflect.DeepEqual(p, want), "read %+v\nwant %+v\nfaults %v", p, want, faults)
 	again, faults := guard.Parse(p.JSON(), time.Minute)
 	if len(faults) > 0 || !reflect.DeepEqual(again, p) {
 		t.Errorf("as JSON %s, read %+v, faults %v", p.JSON(), again, faults)
@@ -82,9 +79,7 @@ func TestParse_TellsEveryFaultWithItsPlace(t *testing.T) {
 		for _, f := range faults {
 			got = append(got, f.Pointer+" "+f.Code)
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%.60s: got %q\nwant %q", text, got, want)
-		}
+		expect.That(t, slices.Equal(got, want), "%.60s: got %q\nwant %q", text, got, want)
 	}
 }
 
@@ -101,9 +96,7 @@ func TestParse_AtMost20Windows(t *testing.T) {
 func TestApprovals_AreForTheStagesThatARolloutCanBeRaisedTo(t *testing.T) {
 	for _, stage := range cohort.Stages {
 		_, faults := guard.Parse(fmt.Appendf(nil, `{"approvals":{"before":[%d]}}`, stage), time.Minute)
-		if (len(faults) == 0) != (stage != cohort.Stages[0]) {
-			t.Errorf("stage %d: faults %v", stage, faults)
-		}
+		expect.That(t, (len(faults) == 0) == (stage != cohort.Stages[0]), "stage %d: faults %v", stage, faults)
 	}
 }
 
@@ -113,9 +106,7 @@ func TestSoakAt_IsAtLeastAsLongAsBoxesMayTake_AndUntilTheyCanBeSilent(t *testing
 		p.Promote.Soak.At10, p.Guard.SilentAfter = "PT0S", silentAfter
 		want := map[int]time.Duration{1: 24 * time.Hour, 10: at10, 50: 24 * time.Hour, 100: 24 * time.Hour}
 		for _, stage := range cohort.Stages {
-			if got := p.SoakAt(stage); got != want[stage] {
-				t.Errorf("silent after %s: stage %d soaks for %s, want %s", silentAfter, stage, got, want[stage])
-			}
+			expect.Equal(t, p.SoakAt(stage), want[stage], "silent after %s: stage %d soaks for", silentAfter, stage)
 		}
 	}
 }
@@ -127,15 +118,13 @@ func TestParse_SharesThatASampleCanTellApart(t *testing.T) {
 		share := func(label string) float64 { return float64(rapid.IntRange(1, 500).Draw(t, label)) / 1000 }
 		acceptable, intolerable := share("acceptable"), share("intolerable")
 		_, faults := guard.Parse(fmt.Appendf(nil, `{"guard":{"acceptable":%g,"intolerable":%g}}`, acceptable, intolerable), time.Minute)
-		if wrong := intolerable < 2*acceptable || intolerable < acceptable+0.0059; wrong != (len(faults) > 0) {
-			t.Fatalf("%g and %g: faults %v", acceptable, intolerable, faults)
-		}
+		wrong := intolerable < 2*acceptable || intolerable < acceptable+0.0059
+		expect.Must(t, wrong == (len(faults) > 0), "%g and %g: faults %v", acceptable, intolerable, faults)
 		if len(faults) > 0 {
 			return
 		}
-		if n := guard.NewWald(acceptable, intolerable).Needs(); n > 500 {
-			t.Fatalf("%g and %g: a stage needs %d boxes", acceptable, intolerable, n)
-		}
+		n := guard.NewWald(acceptable, intolerable).Needs()
+		expect.Must(t, n <= 500, "%g and %g: a stage needs %d boxes", acceptable, intolerable, n)
 	})
 }
 
@@ -164,9 +153,7 @@ func FuzzParse(f *testing.F) {
 		p, faults := guard.Parse(text, time.Minute)
 		if len(faults) > 0 {
 			for _, fault := range faults {
-				if fault.Code == "" || fault.Detail == "" {
-					t.Fatalf("a fault says nothing: %+v", fault)
-				}
+				expect.Must(t, fault.Code != "" && fault.Detail != "", "a fault says nothing: %+v", fault)
 			}
 			return
 		}
@@ -174,8 +161,7 @@ func FuzzParse(f *testing.F) {
 		if len(faults) > 0 || !reflect.DeepEqual(again, p) {
 			t.Fatalf("%s is read again as %s, faults %v", p.JSON(), again.JSON(), faults)
 		}
-		if v := guard.Decide(p, healthy(10), now); v.Sentence == "" || len(v.Reasons) == 0 {
-			t.Fatalf("decides nothing: %+v", v)
-		}
+		v := guard.Decide(p, healthy(10), now)
+		expect.Must(t, v.Sentence != "" && len(v.Reasons) != 0, "decides nothing: %+v", v)
 	})
 }

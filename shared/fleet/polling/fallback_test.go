@@ -10,6 +10,7 @@ import (
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/input"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
 )
@@ -18,9 +19,7 @@ func (p *place) publish(t *testing.T, channel, version string) {
 	t.Helper()
 	_, err := publication.NewStore(p.db).Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{EdgeType: "gateway-x", Channel: channel,
 		CurrentVersion: version, ArtifactURL: "https://a.example/" + version, SHA256: version}, input.Preconditions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 }
 
 // rollOut starts a rollout that offers a version to all boxes of the channel.
@@ -35,9 +34,7 @@ func (p *place) rollOut(t *testing.T, version string) (rollouts *rollout.Store, 
 			_, err = rollouts.Move(ctx, audit.Origin{}, id, rollout.Move{StagedPercent: &percent}, input.Preconditions{})
 		}
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	p.forget()
 	return rollouts, id
 }
@@ -61,13 +58,10 @@ func TestPoll_WholeStateFallsBack_IsSeen(t *testing.T) {
 				before, _ := p.poll(t, snapshot{running: "1.0.0"})
 				rollouts, id := p.rollOut(t, "2.0.0")
 				told, reply := p.poll(t, before)
-				if reply.Manifest.Version != "2.0.0" {
-					t.Fatalf("told %+v", reply.Manifest)
-				}
+				expect.Must(t, reply.Manifest.Version == "2.0.0", "told %+v", reply.Manifest)
 				after, _ := p.poll(t, snapshot{"2.0.0", told.tag})
-				if _, reply = p.poll(t, after); !reply.NotModified {
-					t.Fatalf("it runs what it is told: %+v", reply)
-				}
+				_, reply = p.poll(t, after)
+				expect.Must(t, reply.NotModified, "it runs what it is told: %+v", reply)
 				back := told
 				if ended {
 					if _, err := rollouts.Move(admission.Unlimited(t.Context()), audit.Origin{}, id, rollout.Move{Status: rollout.Halted}, input.Preconditions{}); err != nil {
@@ -80,9 +74,8 @@ func TestPoll_WholeStateFallsBack_IsSeen(t *testing.T) {
 				if row := p.row(t); reply.NotModified || row.Running != "1.0.0" || row.Offer.State != report.Reverted {
 					t.Errorf("it fell back: %+v; the row is %+v", reply, row.Offer)
 				}
-				if _, reply = p.poll(t, back); !reply.NotModified {
-					t.Errorf("the next poll is not new: %+v", reply)
-				}
+				_, reply = p.poll(t, back)
+				expect.That(t, reply.NotModified, "the next poll is not new: %+v", reply)
 			})
 		})
 	}
@@ -91,7 +84,6 @@ func TestPoll_WholeStateFallsBack_IsSeen(t *testing.T) {
 func TestEncode_AnotherCaller_AnotherTag(t *testing.T) {
 	m := polling.Manifest{EdgeID: "box-1", Version: "1.0.0"}
 	_, one, _ := m.Encode("box-1")
-	if _, other, _ := m.Encode("olga"); other == one {
-		t.Error("one tag for two callers")
-	}
+	_, other, _ := m.Encode("olga")
+	expect.That(t, other != one, "one tag for two callers")
 }

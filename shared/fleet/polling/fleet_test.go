@@ -23,6 +23,7 @@ import (
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
 )
@@ -71,24 +72,17 @@ func (w *world) move(t *rapid.T, id string, m rollout.Move) bool {
 }
 
 func (w *world) row(t *rapid.T) release.ChannelRow {
-	row, err := w.releases.Row(t.Context(), "gateway-x", w.channel)
-	if err != nil {
-		t.Fatal(err)
-	}
+	row := expect.Value(w.releases.Row(t.Context(), "gateway-x", w.channel))(t)
 	return row
 }
 
 // told returns what a box is told, with its manifest's entity tag and bytes.
 func told(t *rapid.T, e edge.Edge, installed string, row release.ChannelRow) (version, etag, body string) {
 	r, ok, _ := polling.Resolve(polling.Box{Edge: e, Installed: installed}, row, nil)
-	if !ok {
-		t.Fatal("nothing is published")
-	}
+	expect.Must(t, ok, "nothing is published")
 	m := polling.Manifest{EdgeID: e.EdgeID, Version: r.Version, ArtifactURL: r.ArtifactURL, SHA256: r.SHA256, Source: r.Source, RolloutID: r.RolloutID}
 	b, tag, err := m.Encode("box")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return r.Version, tag, string(b)
 }
 
@@ -150,9 +144,7 @@ func (w *world) check(t *rapid.T, step string, before, after release.ChannelRow)
 			is, isTag, isBody := told(t, e, installed, after)
 			about := fmt.Sprintf("%s, %s with %q installed: told %s, then %s\nbefore %+v %+v\nafter  %+v %+v",
 				step, e.EdgeID, installed, was, is, before, before.Rollout, after, after.Rollout)
-			if (wasTag == isTag) != (wasBody == isBody) {
-				t.Fatalf("%s: the entity tag and the bytes disagree", about)
-			}
+			expect.Must(t, (wasTag == isTag) == (wasBody == isBody), "%s: the entity tag and the bytes disagree", about)
 			if step == "publish" && (is != after.CurrentVersion || after.Rollout != nil || len(after.Earlier) > 0) {
 				t.Fatalf("%s: a publication reaches every box, and nothing is remembered", about)
 			}
@@ -162,9 +154,8 @@ func (w *world) check(t *rapid.T, step string, before, after release.ChannelRow)
 			active := after.Rollout != nil && after.Rollout.Active
 			switch step {
 			case "start", "raise", "resume":
-				if !active || is != after.Rollout.TargetVersion {
-					t.Fatalf("%s: a start, a raise and a resumption lead nowhere but to the target", about)
-				}
+				expect.Must(t, active && is == after.Rollout.TargetVersion,
+					"%s: a start, a raise and a resumption lead nowhere but to the target", about)
 			case "halt", "complete":
 				// A box that is no longer told the target does not have it, or did not say so. It stays on what it has from an
 				// earlier rollout, or follows the channel.

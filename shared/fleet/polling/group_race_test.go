@@ -58,8 +58,7 @@ func TestGroup_TwoBoxesPollAtOnce_OneIsTold(t *testing.T) {
 			all.Wait()
 			n := 0
 			for i, id := range boxes {
-				row, err := p.reports.Get(ctx, id)
-				expect.OK(t, err)
+				row := expect.Value(p.reports.Get(ctx, id))(t)
 				if (told[i] == "1.0.0") != (row.Offer != nil) && errs[i] == nil {
 					t.Fatalf("%s is told %q, and its row has %+v", id, told[i], row.Offer)
 				}
@@ -67,9 +66,7 @@ func TestGroup_TwoBoxesPollAtOnce_OneIsTold(t *testing.T) {
 					n++
 				}
 			}
-			if n > 1 {
-				t.Fatal("both boxes of a pair are told at once")
-			}
+			expect.Must(t, n <= 1, "both boxes of a pair are told at once")
 		}
 	})
 }

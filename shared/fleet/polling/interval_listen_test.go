@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"wavegate/shared/fleet/report"
+	"wavegate/shared/testing/expect"
 )
 
 func TestListeningInterval_WatchedBoxesPollAlike_WhateverTheyWereTold(t *testing.T) {
@@ -30,11 +31,8 @@ func TestListeningInterval_WatchedBoxesPollAlike_WhateverTheyWereTold(t *testing
 		"fallen back": {false, offer(report.Reverted, 0), 6 * time.Hour},
 		"offered, by the clock of another container": {false, offer(report.Offered, -time.Second), time.Minute},
 	} {
-		if got := settings.ListenInterval(6*time.Hour, c.watched, c.offer, noon); got != c.want {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
-		}
+		expect.Equal(t, settings.ListenInterval(6*time.Hour, c.watched, c.offer, noon), c.want, "%s:", name)
 	}
-	if got := settings.ListenInterval(time.Second, false, nil, noon); got != 5*time.Minute {
-		t.Errorf("a heartbeat comes more often than a poll: %v", got)
-	}
+	got := settings.ListenInterval(time.Second, false, nil, noon)
+	expect.That(t, got == 5*time.Minute, "a heartbeat comes more often than a poll: %v", got)
 }

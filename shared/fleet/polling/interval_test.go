@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"wavegate/shared/fleet/release"
+	"wavegate/shared/testing/expect"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -33,12 +34,9 @@ func TestInterval_ShortWhileSomethingGoesOn_LongOtherwise(t *testing.T) {
 		"a rollout with an unknown time":   {time.Hour, &release.Carried{}, true, 5 * time.Minute},
 	} {
 		row := release.ChannelRow{Channel: release.Channel{UpdatedAt: noon.Add(-c.published)}, Rollout: c.carried}
-		if got := settings.Interval(row, noon, func() bool { return c.near }); got != c.want {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
-		}
+		expect.Equal(t, settings.Interval(row, noon, func() bool { return c.near }), c.want, "%s:", name)
 	}
 	settings.IdlePollInterval = time.Second
-	if got := settings.Interval(release.ChannelRow{}, noon, nil); got != time.Minute {
-		t.Errorf("idle boxes are told to poll more often: %v", got)
-	}
+	got := settings.Interval(release.ChannelRow{}, noon, nil)
+	expect.That(t, got == time.Minute, "idle boxes are told to poll more often: %v", got)
 }

@@ -63,9 +63,7 @@ func (l *listener) attach(t *testing.T) {
 		l.count("a rollout", "counted")
 		return l.sizes, l.lost
 	}, time.Now))
-	if err := r.Err(); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, r.Err())
 }
 
 // noVault is an unreachable Secrets Manager.
@@ -79,9 +77,7 @@ func (noVault) GetSecretValue(context.Context, *secretsmanager.GetSecretValueInp
 func (l *listener) listen(t *testing.T, installed, tag string) polling.Reply {
 	t.Helper()
 	reply, err := l.polls.Answer(admission.Unlimited(t.Context()), polling.Poll{EdgeID: l.id, Installed: installed, Listens: true, Caller: "the box", Tag: tag, Subject: "its subject"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return reply
 }
 
@@ -90,10 +86,7 @@ func (l *listener) bell(t *testing.T, channel string) bell.Response {
 	t.Helper()
 	t.Setenv("CHANNEL_CACHE_SECONDS", "0")
 	r := setting.NewValues(polling.BellSettings...)
-	a, err := polling.NewBell(l.db, r, time.Now).Ask(t.Context(), secret, secret.Address("gateway-x", channel))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := expect.Value(polling.NewBell(l.db, r, time.Now).Ask(t.Context(), secret, secret.Address("gateway-x", channel)))(t)
 	return a
 }
 
@@ -107,15 +100,10 @@ func (l *listener) called(t *testing.T, channel string) bool {
 // forgetCalls removes all calls of a channel.
 func (l *listener) forgetCalls(t *testing.T, channel string) {
 	t.Helper()
-	was, err := bell.Get(t.Context(), l.db, "gateway-x", channel)
-	if err != nil {
-		t.Fatal(err)
-	}
+	was := expect.Value(bell.Get(t.Context(), l.db, "gateway-x", channel))(t)
 	next := was
 	next.Calls, next.Revision = nil, was.Revision+1
-	if err := l.db.Put(admission.Unlimited(t.Context()), dynamo.Bells, next, dynamo.AtRevision("edgeType", was.Revision)); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, l.db.Put(admission.Unlimited(t.Context()), dynamo.Bells, next, dynamo.AtRevision("edgeType", was.Revision)))
 }
 
 func TestPoll_ThatListens_IsToldWhereAndByWhatCode_AndPollsAtItsHeartbeat(t *testing.T) {
@@ -125,13 +113,11 @@ func TestPoll_ThatListens_IsToldWhereAndByWhatCode_AndPollsAtItsHeartbeat(t *tes
 		if m := told.Manifest; m.Bell == nil || *m.Bell != want || m.PollIntervalSeconds != 21_600 || told.NoBell != nil {
 			t.Errorf("told %+v %+v, want %+v", m, m.Bell, want)
 		}
-		if strings.Contains(string(plain.Body), "bell") || plain.Manifest.PollIntervalSeconds != 60 {
-			t.Errorf("a box that does not listen is told %s", plain.Body)
-		}
+		expect.That(t, !strings.Contains(string(plain.Body), "bell") && plain.Manifest.PollIntervalSeconds == 60,
+			"a box that does not listen is told %s", plain.Body)
 		told.Manifest.Bell, told.Manifest.PollIntervalSeconds = nil, plain.Manifest.PollIntervalSeconds
-		if !reflect.DeepEqual(told.Manifest, plain.Manifest) {
-			t.Errorf("apart from that, the answers are %+v and %+v", told.Manifest, plain.Manifest)
-		}
+		expect.That(t, reflect.DeepEqual(told.Manifest, plain.Manifest),
+			"apart from that, the answers are %+v and %+v", told.Manifest, plain.Manifest)
 	})
 }
 
@@ -140,13 +126,11 @@ func TestPoll_ThatListensWithoutARollout_ReadsNothingMore(t *testing.T) {
 		tag := l.listen(t, "1.0.0", "").ETag
 		clear(l.calls)
 		for range 20 {
-			if reply := l.listen(t, "1.0.0", tag); !reply.NotModified {
-				t.Fatalf("got %s", reply.Body)
-			}
+			reply := l.listen(t, "1.0.0", tag)
+			expect.Must(t, reply.NotModified, "got %s", reply.Body)
 		}
-		if want := map[string]int{dynamo.Reports.Name() + " eventually": 20}; !maps.Equal(l.calls, want) {
-			t.Errorf("20 polls made the calls %v, want %v", l.calls, want)
-		}
+		want := map[string]int{dynamo.Reports.Name() + " eventually": 20}
+		expect.That(t, maps.Equal(l.calls, want), "20 polls made the calls %v, want %v", l.calls, want)
 	})
 }
 
@@ -170,9 +154,8 @@ func TestPoll_DuringARollout_GoesByItsLastCount(t *testing.T) {
 			l.attach(t)
 			clear(l.calls)
 			for range 3 {
-				if m := l.listen(t, "2.0.0", "").Manifest; m.PollIntervalSeconds != c.want {
-					t.Errorf("%s: %d s, want %d", why, m.PollIntervalSeconds, c.want)
-				}
+				m := l.listen(t, "2.0.0", "").Manifest
+				expect.That(t, m.PollIntervalSeconds == c.want, "%s: %d s, want %d", why, m.PollIntervalSeconds, c.want)
 			}
 			if n := l.calls["a rollout counted"]; n != 1 && c.lost == nil {
 				t.Errorf("%s: three polls made %d reads of the count", why, n)
@@ -235,31 +218,23 @@ func TestBell_RingsWithEachChangeOfTheChannel_WithoutAWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		halted := l.bell(t, l.box.Channel)
-		if started.Sound == quiet.Sound || halted.Sound == started.Sound {
-			t.Errorf("quiet %s, started %s, halted %s", quiet.Sound, started.Sound, halted.Sound)
-		}
-		if n := l.calls[dynamo.Bells.Name()+" puts"]; n != 0 {
-			t.Errorf("%d rings were written", n)
-		}
+		expect.That(t, started.Sound != quiet.Sound && halted.Sound != started.Sound,
+			"quiet %s, started %s, halted %s", quiet.Sound, started.Sound, halted.Sound)
+		n := l.calls[dynamo.Bells.Name()+" puts"]
+		expect.That(t, n == 0, "%d rings were written", n)
 	})
 }
 
 func TestRegistry_EachChangeOfABox_CallsItWhereItListens(t *testing.T) {
 	listening(t, func(t *testing.T, l *listener) {
 		old, other := l.box.Channel, "c-"+uuid.NewString()
-		if l.called(t, old) {
-			t.Error("a box that was never told where to listen is called")
-		}
+		expect.That(t, !l.called(t, old), "a box that was never told where to listen is called")
 		ctx := admission.Unlimited(t.Context())
 		step := func(what string, change func() error, channels ...string) {
 			t.Helper()
-			if err := change(); err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, change())
 			for _, channel := range channels {
-				if !l.called(t, channel) {
-					t.Errorf("%s: the box is not called at %s", what, channel)
-				}
+				expect.That(t, l.called(t, channel), "%s: the box is not called at %s", what, channel)
 				l.forgetCalls(t, channel)
 			}
 		}
@@ -285,9 +260,8 @@ func TestRegistry_EachChangeOfABox_CallsItWhereItListens(t *testing.T) {
 		}, other, old)
 		step("retired", func() error { return l.registry.Retire(ctx, audit.Origin{}, l.id, input.Preconditions{}) }, old)
 		step("registered again", put(l.box), old)
-		if err := put(l.box)(); err != nil || l.called(t, old) {
-			t.Errorf("nothing changed, and the box is called: %v", err)
-		}
+		err := put(l.box)()
+		expect.That(t, err == nil && !l.called(t, old), "nothing changed, and the box is called: %v", err)
 	})
 }
 
@@ -305,9 +279,8 @@ func TestRegistry_TheRingIsLost_TheChangeHolds_AndTheBoxLearnsAtItsHeartbeat(t *
 			CurrentVersion: "3.0.0", ArtifactURL: "https://a.example/3", SHA256: "3"}, input.Preconditions{}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := l.registry.Put(admission.Unlimited(t.Context()), audit.Origin{}, l.id, moved, input.Preconditions{}); err != nil {
-			t.Fatalf("the change is refused for a ring: %v", err)
-		}
+		_, err := l.registry.Put(admission.Unlimited(t.Context()), audit.Origin{}, l.id, moved, input.Preconditions{})
+		expect.Must(t, err == nil, "the change is refused for a ring: %v", err)
 		l.put = nil
 		if a := l.bell(t, l.box.Channel); a.ETag != quiet.ETag || !strings.Contains(l.log.String(), "boxes were not called") {
 			t.Errorf("the bell says %+v, before %+v; the log is %s", a, quiet, l.log.String())
@@ -325,9 +298,7 @@ func TestRegistry_WithoutABell_WritesNoRing(t *testing.T) {
 		p.box.OrganizationID = "initech"
 		p.register(t)
 		for call := range p.calls {
-			if strings.HasPrefix(call, dynamo.Bells.Name()) {
-				t.Errorf("the call %s was made", call)
-			}
+			expect.That(t, !strings.HasPrefix(call, dynamo.Bells.Name()), "the call %s was made", call)
 		}
 	})
 }

@@ -19,6 +19,7 @@ import (
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 )
 
@@ -95,9 +96,7 @@ func newPlace(t *testing.T, client *dynamodb.Client) *place {
 	p.box = edge.Assignment{EdgeType: "gateway-x", Channel: "c-" + uuid.NewString(), OrganizationID: "acme"}
 	_, err := publication.NewStore(db).Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{EdgeType: "gateway-x", Channel: p.box.Channel,
 		CurrentVersion: "1.0.0", ArtifactURL: "https://a.example/1", SHA256: "0"}, input.Preconditions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	p.registry, p.reports = edge.NewRegistry(db, 1).For(owner), report.NewStore(db, 1)
 	p.register(t)
 	clear(p.calls)
@@ -112,26 +111,20 @@ func (p *place) forget() {
 
 func (p *place) register(t *testing.T) {
 	t.Helper()
-	if _, err := p.registry.Put(admission.Unlimited(t.Context()), audit.Origin{}, p.id, p.box, input.Preconditions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := p.registry.Put(admission.Unlimited(t.Context()), audit.Origin{}, p.id, p.box, input.Preconditions{})
+	expect.OK(t, err)
 }
 
 // ask polls as the box.
 func (p *place) ask(t *testing.T, installed, tag string) polling.Reply {
 	t.Helper()
 	reply, err := p.polls.Answer(admission.Unlimited(t.Context()), polling.Poll{EdgeID: p.id, Installed: installed, Caller: "the box", Tag: tag, Subject: "its subject"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return reply
 }
 
 func (p *place) row(t *testing.T) report.Row {
 	t.Helper()
-	row, err := p.reports.Get(t.Context(), p.id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	row := expect.Value(p.reports.Get(t.Context(), p.id))(t)
 	return row
 }

@@ -26,6 +26,7 @@ import (
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
 )
@@ -35,13 +36,11 @@ func TestPoll_NothingNew_ReadsTheBoxAtHalfThePriceAndNothingElse(t *testing.T) {
 		tag := p.ask(t, "1.0.0", "").ETag
 		clear(p.calls)
 		for range 100 {
-			if reply := p.ask(t, "1.0.0", tag); !reply.NotModified || reply.ETag != tag {
-				t.Fatalf("got %+v", reply)
-			}
+			reply := p.ask(t, "1.0.0", tag)
+			expect.Must(t, reply.NotModified && reply.ETag == tag, "got %+v", reply)
 		}
-		if want := map[string]int{dynamo.Reports.Name() + " eventually": 100}; !maps.Equal(p.calls, want) {
-			t.Errorf("100 polls made the calls %v, want %v", p.calls, want)
-		}
+		want := map[string]int{dynamo.Reports.Name() + " eventually": 100}
+		expect.That(t, maps.Equal(p.calls, want), "100 polls made the calls %v, want %v", p.calls, want)
 	})
 }
 
@@ -54,17 +53,14 @@ func TestPoll_SomethingNew_IsRecordedInOneReadAndOneWrite(t *testing.T) {
 		clear(p.calls)
 		runs := p.ask(t, "1.0.0", told.ETag)
 		want := map[string]int{dynamo.Reports.Name() + " eventually": 1, dynamo.Reports.Name() + " strongly": 1, dynamo.Reports.Name() + " puts": 1}
-		if !maps.Equal(p.calls, want) || runs.ETag == "" || runs.ETag == told.ETag {
-			t.Errorf("%+v by the calls %v, want %v", runs, p.calls, want)
-		}
-		if row := p.row(t); row.Running != "1.0.0" || row.Offer.State != report.Installed {
-			t.Errorf("runs it: %+v", row)
-		}
+		expect.That(t, maps.Equal(p.calls, want) && runs.ETag != "" && runs.ETag != told.ETag,
+			"%+v by the calls %v, want %v", runs, p.calls, want)
+		row := p.row(t)
+		expect.That(t, row.Running == "1.0.0" && row.Offer.State == report.Installed, "runs it: %+v", row)
 		clear(p.calls)
 		p.ask(t, "1.0.0", "")
-		if n := p.calls[dynamo.Reports.Name()+" puts"]; n != 0 {
-			t.Errorf("a poll that changed nothing wrote %d rows", n)
-		}
+		n := p.calls[dynamo.Reports.Name()+" puts"]
+		expect.That(t, n == 0, "a poll that changed nothing wrote %d rows", n)
 	})
 }
 
@@ -72,9 +68,7 @@ func TestPoll_ReportCannotBeWritten_IsAnsweredWithoutAReceiptAndMadeUpFor(t *tes
 	polled(t, func(t *testing.T, p *place) {
 		p.put = func(context.Context) error { return errors.New("throttled") }
 		lost := p.ask(t, "1.0.0", "")
-		if lost.Manifest.Version == "" || lost.ETag != "" || lost.Unrecorded == nil {
-			t.Fatalf("got %+v", lost)
-		}
+		expect.Must(t, lost.Manifest.Version != "" && lost.ETag == "" && lost.Unrecorded != nil, "got %+v", lost)
 		p.put = nil
 		made := p.ask(t, "1.0.0", lost.ETag)
 		if made.ETag == "" || p.row(t).Running != "1.0.0" {
@@ -86,15 +80,13 @@ func TestPoll_ReportCannotBeWritten_IsAnsweredWithoutAReceiptAndMadeUpFor(t *tes
 func TestPoll_StoreDoesNotAnswer_TheBoxIsAnsweredAtTheDeadline(t *testing.T) {
 	polled(t, func(t *testing.T, p *place) {
 		p.put = func(ctx context.Context) error {
-			if ends, ok := ctx.Deadline(); !ok || time.Until(ends) > 200*time.Millisecond {
-				t.Errorf("the write may take until %v", ends)
-			}
+			ends, ok := ctx.Deadline()
+			expect.That(t, ok && time.Until(ends) <= 200*time.Millisecond, "the write may take until %v", ends)
 			<-ctx.Done()
 			return ctx.Err()
 		}
-		if reply := p.ask(t, "1.0.0", ""); reply.Manifest.Version == "" || reply.ETag != "" {
-			t.Errorf("got %+v", reply)
-		}
+		reply := p.ask(t, "1.0.0", "")
+		expect.That(t, reply.Manifest.Version != "" && reply.ETag == "", "got %+v", reply)
 	})
 }
 
@@ -105,9 +97,8 @@ func TestPoll_SomebodyElseLooks_IsNoReport(t *testing.T) {
 		if err != nil || reply.Manifest.Version == "" || p.row(t).Told != "" {
 			t.Errorf("got %+v, %v; the row is %+v", reply, err, p.row(t))
 		}
-		if box := p.ask(t, "0.1.0", reply.ETag); box.NotModified {
-			t.Error("the tag of another caller's answer is accepted as the box's receipt")
-		}
+		box := p.ask(t, "0.1.0", reply.ETag)
+		expect.That(t, !box.NotModified, "the tag of another caller's answer is accepted as the box's receipt")
 	})
 }
 
@@ -127,31 +118,25 @@ func TestPoll_ReadFromAReplicaThatLags_DoesNotPlaceTheBox(t *testing.T) {
 	polled(t, func(t *testing.T, p *place) {
 		old, err := p.API.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(dynamo.Reports.Name()),
 			Key: map[string]types.AttributeValue{"edgeId": &types.AttributeValueMemberS{Value: p.id}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		was := p.box.Channel
 		p.box.Channel = "c-" + uuid.NewString()
 		p.register(t)
 		p.old = old
-		if reply := p.ask(t, "1.0.0", ""); reply.ETag != "" || !errors.Is(reply.Unrecorded, report.ErrOutdated) {
-			t.Errorf("got %+v", reply)
-		}
-		if row := p.row(t); row.Channel != p.box.Channel || row.Told != "" {
-			t.Errorf("moved from %s: %+v", was, row)
-		}
+		reply := p.ask(t, "1.0.0", "")
+		expect.That(t, reply.ETag == "" && errors.Is(reply.Unrecorded, report.ErrOutdated), "got %+v", reply)
+		row := p.row(t)
+		expect.That(t, row.Channel == p.box.Channel && row.Told == "", "moved from %s: %+v", was, row)
 	})
 }
 
 func TestPoll_BoxThatAReplicaDoesNotKnowYet_IsReadAgain(t *testing.T) {
 	polled(t, func(t *testing.T, p *place) {
 		p.blind = true
-		if reply := p.ask(t, "", ""); reply.Manifest.Version == "" {
-			t.Errorf("got %+v", reply)
-		}
-		if _, err := p.polls.Answer(t.Context(), polling.Poll{EdgeID: "no-such-box"}); !problem.Has(err, problem.NotFound) {
-			t.Errorf("a box that does not exist: %v", err)
-		}
+		reply := p.ask(t, "", "")
+		expect.That(t, reply.Manifest.Version != "", "got %+v", reply)
+		_, err := p.polls.Answer(t.Context(), polling.Poll{EdgeID: "no-such-box"})
+		expect.That(t, problem.Has(err, problem.NotFound), "a box that does not exist: %v", err)
 	})
 }
 
@@ -171,24 +156,18 @@ func TestRetire_TheBoxIsGoneFromPollsAndCounts_AndCanComeBack(t *testing.T) {
 		ctx := admission.Unlimited(t.Context())
 		pair := "gateway-x/" + p.box.Channel
 		counted := func() (n int) {
-			if err := p.reports.Each(ctx, pair, 0, func(report.IndexEntry) { n++ }, func(err error) { t.Error(err) }); err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, p.reports.Each(ctx, pair, 0, func(report.IndexEntry) { n++ }, func(err error) { t.Error(err) }))
 			return n
 		}
 		p.ask(t, "0.9.0", "")
-		if n := counted(); n != 1 {
-			t.Fatalf("%d boxes are counted", n)
-		}
-		if err := p.registry.Retire(ctx, audit.Origin{}, p.id, input.Preconditions{}); err != nil {
-			t.Fatal(err)
-		}
+		n := counted()
+		expect.Must(t, n == 1, "%d boxes are counted", n)
+		expect.OK(t, p.registry.Retire(ctx, audit.Origin{}, p.id, input.Preconditions{}))
 		if _, err := p.polls.Answer(ctx, polling.Poll{EdgeID: p.id}); !problem.Has(err, problem.NotFound) || counted() != 0 {
 			t.Errorf("a retired box is answered with %v, and %d boxes are counted", err, counted())
 		}
-		if err := p.registry.Retire(ctx, audit.Origin{}, p.id, input.Preconditions{}); !problem.Has(err, problem.NotFound) {
-			t.Errorf("retired twice: %v", err)
-		}
+		err := p.registry.Retire(ctx, audit.Origin{}, p.id, input.Preconditions{})
+		expect.That(t, problem.Has(err, problem.NotFound), "retired twice: %v", err)
 		p.register(t)
 		p.ask(t, "1.0.0", "")
 		if row := p.row(t); counted() != 1 || row.Offer != nil || row.Running != "1.0.0" {
@@ -223,9 +202,7 @@ func TestPoll_OfARollout_TakesTheURLThatWasPublishedLast(t *testing.T) {
 		if err == nil {
 			_, err = edge.NewRegistry(db, 1).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}).Put(ctx, audit.Origin{}, id, edge.Assignment{EdgeType: edgeType, Channel: "stable", OrganizationID: "acme"}, input.Preconditions{})
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		publish("canary", "2.0.0", "https://new.example/2.0.0")
 		told := func(source polling.Source) {
 			t.Helper()
@@ -243,9 +220,7 @@ func TestPoll_OfARollout_TakesTheURLThatWasPublishedLast(t *testing.T) {
 			}
 		}
 		told(polling.FromRollout)
-		if _, err := rollouts.Move(ctx, audit.Origin{}, started, rollout.Move{Status: rollout.Halted}, input.Preconditions{}); err != nil {
-			t.Fatal(err)
-		}
+		expect.Value(rollouts.Move(ctx, audit.Origin{}, started, rollout.Move{Status: rollout.Halted}, input.Preconditions{}))(t)
 		told(polling.FromInstalled)
 	})
 }
@@ -253,9 +228,7 @@ func TestPoll_OfARollout_TakesTheURLThatWasPublishedLast(t *testing.T) {
 func TestEncode_SameBytesSameTag(t *testing.T) {
 	one := polling.Manifest{EdgeID: "box-1", Version: "1.0.0", PollIntervalSeconds: 60}
 	_, tag, err := one.Encode("box-1")
-	if err != nil || len(tag) != 24 || tag[0] != '"' {
-		t.Fatalf("tag %s, %v", tag, err)
-	}
+	expect.Must(t, err == nil && len(tag) == 24 && tag[0] == '"', "tag %s, %v", tag, err)
 	changes := map[string]func(*polling.Manifest){
 		"edge id":   func(m *polling.Manifest) { m.EdgeID = "box-2" },
 		"edge type": func(m *polling.Manifest) { m.EdgeType = "x" },
@@ -272,9 +245,8 @@ func TestEncode_SameBytesSameTag(t *testing.T) {
 	for name, change := range changes {
 		other := one
 		change(&other)
-		if _, got, _ := other.Encode("box-1"); (got == tag) != (name == "nothing") {
-			t.Errorf("%s changed: tag %s, before %s", name, got, tag)
-		}
+		_, got, _ := other.Encode("box-1")
+		expect.That(t, (got == tag) == (name == "nothing"), "%s changed: tag %s, before %s", name, got, tag)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
+	"wavegate/shared/testing/expect"
 )
 
 // box finds a box that a rollout of version at percent reaches, or does not.
@@ -103,12 +104,9 @@ func TestResolve_EveryState(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.state, func(t *testing.T) {
 			got, ok, _ := polling.Resolve(polling.Box{Edge: c.box, Installed: c.installed}, c.row, nil)
-			if !ok {
-				t.Fatal("nothing")
-			}
-			if got.Version != c.version || got.Source != c.source {
-				t.Errorf("told %s from %s, want %s from %s", got.Version, got.Source, c.version, c.source)
-			}
+			expect.Must(t, ok, "nothing")
+			expect.That(t, got.Version == c.version && got.Source == c.source,
+				"told %s from %s, want %s from %s", got.Version, got.Source, c.version, c.source)
 			if want := "https://a.example/" + c.place + "/" + c.version; got.ArtifactURL != want || got.SHA256 != "digest of "+c.version {
 				t.Errorf("the bytes are %s, %s, want those at %s", got.ArtifactURL, got.SHA256, want)
 			}
@@ -121,9 +119,8 @@ func TestResolve_EveryState(t *testing.T) {
 
 func TestResolve_ChannelThatDoesNotExist_IsNothing(t *testing.T) {
 	for _, installed := range []string{"", "1.0.0"} {
-		if got, ok, _ := polling.Resolve(polling.Box{Edge: box("2.0.0", 10, true), Installed: installed}, release.ChannelRow{}, nil); ok {
-			t.Errorf("installed %q: told %+v", installed, got)
-		}
+		got, ok, _ := polling.Resolve(polling.Box{Edge: box("2.0.0", 10, true), Installed: installed}, release.ChannelRow{}, nil)
+		expect.That(t, !ok, "installed %q: told %+v", installed, got)
 	}
 }
 
@@ -134,9 +131,7 @@ func TestResolve_OneVersionStartedTwice_ReachesTheSameBoxes(t *testing.T) {
 		e := edge.Edge{EdgeID: fmt.Sprintf("box-%d", i), EdgeType: "gateway-x", Channel: "stable"}
 		a, _, _ := polling.Resolve(polling.Box{Edge: e, Installed: "1.0.0"}, row("1.0.0", first), nil)
 		b, _, _ := polling.Resolve(polling.Box{Edge: e, Installed: "1.0.0"}, row("1.0.0", second), nil)
-		if a.Version != b.Version {
-			t.Fatalf("%s: %s in the one and %s in the other", e.EdgeID, a.Version, b.Version)
-		}
+		expect.Must(t, a.Version == b.Version, "%s: %s in the one and %s in the other", e.EdgeID, a.Version, b.Version)
 	}
 }
 
@@ -193,9 +188,8 @@ func TestResolve_AHeldBox_KeepsWhatItRuns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := polling.Box{Edge: c.box, Installed: c.installed, Told: c.told, At: moved.Add(2 * time.Hour)}
 			got, _, err := polling.Resolve(b, c.row, shelf("1.0.0", "1.5.0", "2.0.0", "2.5.0"))
-			if err != nil || got.Version != c.version || got.Source != c.source {
-				t.Errorf("told %s from %s, %v", got.Version, got.Source, err)
-			}
+			expect.That(t, err == nil && got.Version == c.version && got.Source == c.source,
+				"told %s from %s, %v", got.Version, got.Source, err)
 		})
 	}
 }
@@ -223,9 +217,8 @@ func TestResolve_APinnedBox_IsToldThePinUntilItEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := polling.Box{Edge: c.box, Installed: "2.0.0", At: end.Add(-time.Millisecond)}
 			got, _, err := polling.Resolve(b, c.row, shelf("1.0.0", "1.5.0", "2.0.0"))
-			if err != nil || got.Version != c.version || got.Source != c.source {
-				t.Errorf("told %s from %s, %v", got.Version, got.Source, err)
-			}
+			expect.That(t, err == nil && got.Version == c.version && got.Source == c.source,
+				"told %s from %s, %v", got.Version, got.Source, err)
 			b.At = end
 			if got, _, err := polling.Resolve(b, c.row, shelf()); got.Source == polling.FromPin || err != nil {
 				t.Errorf("at the end of the pin: told %+v, %v", got, err)

@@ -91,9 +91,7 @@ func TestResolve_AStoneWithoutItsRelease_IsAnError(t *testing.T) {
 	r := row("3.0.0", nil)
 	r.Ways = []string{"3.0.0 9.0.0 99"}
 	_, _, err := polling.Resolve(polling.Box{Edge: box("3.0.0", 10, true), Installed: "1.0.0"}, r, stepped)
-	if !problem.Has(err, problem.Unavailable) {
-		t.Error(err)
-	}
+	expect.That(t, problem.Has(err, problem.Unavailable), "%v", err)
 }
 
 // TestPolls_OnTheWay_ReadTheReleasesOnce: for ten seconds, a box is told a stone of what is published. The answer names both.

@@ -8,6 +8,7 @@ import (
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 )
 
 // describe publishes 1.1.0 with details.
@@ -20,10 +21,7 @@ func (f *fleet) describe(t *testing.T, channel string, d release.Details) error 
 
 func (f *fleet) details(t *testing.T) release.Details {
 	t.Helper()
-	r, err := f.releases.Release(t.Context(), f.edgeType, "1.1.0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := expect.Value(f.releases.Release(t.Context(), f.edgeType, "1.1.0"))(t)
 	return r.Details
 }
 
@@ -32,16 +30,12 @@ func TestPublish_DetailsOfTwoAtOnce_NeitherIsLost(t *testing.T) {
 	eachFleet(t, func(t *testing.T, f *fleet) {
 		sha1 := strings.Repeat("1", 40)
 		f.api.do = func() {
-			if err := f.describe(t, "other", release.Details{SHA1: sha1}); err != nil {
-				t.Error(err)
-			}
+			err := f.describe(t, "other", release.Details{SHA1: sha1})
+			expect.That(t, err == nil, "%v", err)
 		}
-		if err := f.describe(t, "canary", release.Details{SizeBytes: 10}); err != nil {
-			t.Fatal(err)
-		}
-		if got := f.details(t); got != (release.Details{SizeBytes: 10, SHA1: sha1}) {
-			t.Errorf("kept %+v", got)
-		}
+		expect.OK(t, f.describe(t, "canary", release.Details{SizeBytes: 10}))
+		got := f.details(t)
+		expect.That(t, got == (release.Details{SizeBytes: 10, SHA1: sha1}), "kept %+v", got)
 	})
 }
 
@@ -49,21 +43,16 @@ func TestPublish_DetailsOfTwoAtOnce_NeitherIsLost(t *testing.T) {
 func TestPublish_OtherDetails_AreRefused(t *testing.T) {
 	eachFleet(t, func(t *testing.T, f *fleet) {
 		f.api.do = func() {
-			if err := f.describe(t, "other", release.Details{SizeBytes: 10}); err != nil {
-				t.Error(err)
-			}
+			err := f.describe(t, "other", release.Details{SizeBytes: 10})
+			expect.That(t, err == nil, "%v", err)
 		}
 		if err := f.describe(t, "canary", release.Details{SizeBytes: 11}); !problem.Has(err, problem.ReleaseImmutable) {
 			t.Errorf("got %v", err)
 		}
-		if got := f.details(t); got.SizeBytes != 10 {
-			t.Errorf("kept %+v", got)
-		}
-		if err := f.describe(t, "stable", release.Details{}); err != nil {
-			t.Fatal(err)
-		}
-		if row := f.row(t); row.SizeBytes != 10 {
-			t.Errorf("the channel shows %+v", row.Channel)
-		}
+		got := f.details(t)
+		expect.That(t, got.SizeBytes == 10, "kept %+v", got)
+		expect.OK(t, f.describe(t, "stable", release.Details{}))
+		row := f.row(t)
+		expect.That(t, row.SizeBytes == 10, "the channel shows %+v", row.Channel)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 )
 
@@ -37,9 +38,8 @@ func TestPublish_ProgramOverARolloutOfSomebodyElse_IsRefused(t *testing.T) {
 		if after := f.row(t); after.Revision != before.Revision || after.CurrentVersion != before.CurrentVersion || !after.Rollout.Active {
 			t.Errorf("the channel is %+v", after)
 		}
-		if r, err := f.rollouts.Get(t.Context(), f.id); err != nil || r.Status != rollout.Active {
-			t.Errorf("the rollout is %+v, %v", r, err)
-		}
+		r, err := f.rollouts.Get(t.Context(), f.id)
+		expect.That(t, err == nil && r.Status == rollout.Active, "the rollout is %+v, %v", r, err)
 	})
 }
 
@@ -57,16 +57,11 @@ func TestPublish_ProgramThatMayEndTheRollout_EndsIt(t *testing.T) {
 				if c.halt {
 					f.move(t, rollout.Move{Status: rollout.Halted})
 				}
-				if err := f.publishBy(t, c.by); err != nil {
-					t.Fatal(err)
-				}
-				if row := f.row(t); row.CurrentVersion != "1.2.0" {
-					t.Errorf("the channel is %+v", row)
-				}
+				expect.OK(t, f.publishBy(t, c.by))
+				row := f.row(t)
+				expect.That(t, row.CurrentVersion == "1.2.0", "the channel is %+v", row)
 				r, err := f.rollouts.Get(t.Context(), f.id)
-				if err != nil || r.Status != rollout.Halted {
-					t.Errorf("the rollout is %+v, %v", r, err)
-				}
+				expect.That(t, err == nil && r.Status == rollout.Halted, "the rollout is %+v, %v", r, err)
 				page, err := f.log.List(t.Context(), audit.Platform, audit.Filter{ResourceType: rollout.ResourceType, ResourceID: f.id}, "", 1)
 				if err != nil || !c.halt && page.Items[0].OverrideReason != c.by.OverrideReason {
 					t.Errorf("the trail has %+v, %v", page.Items, err)

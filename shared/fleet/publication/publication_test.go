@@ -20,6 +20,7 @@ import (
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
 )
@@ -61,9 +62,7 @@ func eachFleet(t *testing.T, test func(t *testing.T, f *fleet)) {
 		f.publish(t, "canary", "1.1.0", "")
 		id, err := f.rollouts.Start(admission.Unlimited(t.Context()), from("start"),
 			rollout.Plan{EdgeType: f.edgeType, Channel: "stable", TargetVersion: "1.1.0"}, idempotency.Claim{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		f.id = id
 		f.move(t, rollout.Move{StagedPercent: new(10)})
 		test(t, f)
@@ -87,34 +86,25 @@ func (f *fleet) try(t *testing.T, channel, version, ifMatch string) error {
 
 func (f *fleet) publish(t *testing.T, channel, version, ifMatch string) {
 	t.Helper()
-	if err := f.try(t, channel, version, ifMatch); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, f.try(t, channel, version, ifMatch))
 }
 
 func (f *fleet) move(t *testing.T, m rollout.Move) {
 	t.Helper()
-	if _, err := f.rollouts.Move(admission.Unlimited(t.Context()), from("move"), f.id, m, input.Preconditions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := f.rollouts.Move(admission.Unlimited(t.Context()), from("move"), f.id, m, input.Preconditions{})
+	expect.OK(t, err)
 }
 
 func (f *fleet) row(t *testing.T) release.ChannelRow {
 	t.Helper()
-	row, err := f.releases.Get(t.Context(), f.edgeType, "stable")
-	if err != nil {
-		t.Fatal(err)
-	}
+	row := expect.Value(f.releases.Get(t.Context(), f.edgeType, "stable"))(t)
 	return row
 }
 
 // ended checks that the rollout was ended by a publication, in one change with one event of the same call.
 func (f *fleet) ended(t *testing.T, revision int64) {
 	t.Helper()
-	r, err := f.rollouts.Get(t.Context(), f.id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := expect.Value(f.rollouts.Get(t.Context(), f.id))(t)
 	if r.Status != rollout.Halted || r.EndedBy != rollout.ByPublication || r.EndedAt == nil || r.Revision != revision {
 		t.Fatalf("the rollout is %+v", r)
 	}
@@ -141,9 +131,8 @@ func TestPublish_DuringARollout_EndsItInTheSameTransaction(t *testing.T) {
 			eachFleet(t, func(t *testing.T, f *fleet) {
 				f.api.transactions.Store(0)
 				f.publish(t, "stable", version, "")
-				if n := f.api.transactions.Load(); n != 1 {
-					t.Errorf("%d transactions", n)
-				}
+				n := f.api.transactions.Load()
+				expect.That(t, n == 1, "%d transactions", n)
 				if row := f.row(t); row.CurrentVersion != version || row.Revision != 2 || row.Rollout != nil || len(row.Earlier) > 0 {
 					t.Fatalf("the row is %+v", row)
 				}
@@ -171,9 +160,8 @@ func TestPublish_WhileTheRolloutMoves_EndsItAsItThenIs(t *testing.T) {
 				if err != nil || r.Status == rollout.Active || r.EndedBy != c.by || r.Revision != c.revision {
 					t.Errorf("the rollout is %+v, %v", r, err)
 				}
-				if row := f.row(t); row.CurrentVersion != "1.0.1" || row.Rollout != nil {
-					t.Errorf("the row is %+v", row)
-				}
+				row := f.row(t)
+				expect.That(t, row.CurrentVersion == "1.0.1" && row.Rollout == nil, "the row is %+v", row)
 			})
 		})
 	}
@@ -187,9 +175,8 @@ func TestPublish_IfMatch_HoldsWhileNothingOfTheChannelMoved(t *testing.T) {
 			t.Errorf("after a promotion: %v", err)
 		}
 		f.publish(t, "stable", "1.0.1", f.row(t).ETag())
-		if err := f.try(t, "stable", "1.0.2", tag); !problem.Has(err, problem.PreconditionFailed) {
-			t.Errorf("after a publication: %v", err)
-		}
+		err := f.try(t, "stable", "1.0.2", tag)
+		expect.That(t, problem.Has(err, problem.PreconditionFailed), "after a publication: %v", err)
 	})
 }
 
@@ -199,9 +186,8 @@ func TestPublish_WhatIsThere_IsAPublication(t *testing.T) {
 		f.publish(t, "stable", "1.0.0", "")
 		before := f.row(t).LastPublished()
 		f.publish(t, "stable", "1.0.0", "")
-		if row := f.row(t); row.Revision != 3 || !row.LastPublished().After(before) {
-			t.Errorf("the row is %+v", row)
-		}
+		row := f.row(t)
+		expect.That(t, row.Revision == 3 && row.LastPublished().After(before), "the row is %+v", row)
 	})
 }
 
@@ -221,9 +207,8 @@ func TestPublish_AtTheURLThatTheRowHolds_BringsItBack(t *testing.T) {
 		at := func(channel, url string) {
 			t.Helper()
 			p := release.Publication{EdgeType: f.edgeType, Channel: channel, CurrentVersion: "1.0.0", ArtifactURL: url, SHA256: strings.Repeat("a", 64)}
-			if _, err := f.publications.Publish(admission.Unlimited(t.Context()), from("publish"), p, input.Preconditions{}); err != nil {
-				t.Fatal(err)
-			}
+			_, err := f.publications.Publish(admission.Unlimited(t.Context()), from("publish"), p, input.Preconditions{})
+			expect.OK(t, err)
 		}
 		const old, elsewhere = "https://a.example/1.0.0", "https://b.example/1.0.0"
 		at("stable", old)
@@ -231,9 +216,8 @@ func TestPublish_AtTheURLThatTheRowHolds_BringsItBack(t *testing.T) {
 		for _, want := range []string{old, elsewhere} {
 			at("stable", want)
 			known, err := f.releases.Release(t.Context(), f.edgeType, "1.0.0")
-			if err != nil || known.ArtifactURL != want {
-				t.Errorf("the bytes are at %s, %v, want %s", known.ArtifactURL, err, want)
-			}
+			expect.That(t, err == nil && known.ArtifactURL == want,
+				"the bytes are at %s, %v, want %s", known.ArtifactURL, err, want)
 		}
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"wavegate/shared/testing/expect"
 )
 
 func TestKept_OrganizationsLeftOut_KeepTheVersionBefore_UntilTheyAreReached(t *testing.T) {
@@ -11,14 +13,11 @@ func TestKept_OrganizationsLeftOut_KeepTheVersionBefore_UntilTheyAreReached(t *t
 	third := Carried{ID: "third", TargetVersion: "3", Active: true, StagedPercent: 100}
 	row := published(nil).Begin(second)
 	row.Telling = Telling{TellingID: "second", Without: []string{"acme"}}
-	if row.Tells("acme", true) || !row.Tells("initech", false) {
-		t.Error("the wrong organization is left out")
-	}
+	expect.That(t, !row.Tells("acme", true) && row.Tells("initech", false), "the wrong organization is left out")
 	row = row.Adopt(second, Release{}, noon)
 	kept, is := row.KeptFor("acme")
-	if !is || kept.Version != "1.0.0" || row.CurrentVersion != "2" || row.TellingID != "" {
-		t.Fatalf("keeps %+v in %+v", kept, row)
-	}
+	expect.Must(t, is && kept.Version == "1.0.0" && row.CurrentVersion == "2" && row.TellingID == "",
+		"keeps %+v in %+v", kept, row)
 	again := row.Begin(third)
 	if _, is := again.KeptFor("acme"); !is || !again.Tells("acme", false) {
 		t.Error("a rollout that includes the organization does not tell it, or the others reach it before")
@@ -33,23 +32,16 @@ func TestKept_OrganizationsLeftOut_KeepTheVersionBefore_UntilTheyAreReached(t *t
 	} {
 		next := again
 		next.Telling = Telling{TellingID: "third", Without: c.without}
-		if diff := cmp.Diff(c.want, next.Adopt(third, Release{}, noon).Kept); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
+		expect.Equal(t, cmp.Diff(c.want, next.Adopt(third, Release{}, noon).Kept), "", "%s:", name)
 	}
-	if next := row.Publish(same(), noon); next.Kept != nil || next.TellingID != "" {
-		t.Errorf("a publication forgets nothing: %+v", next)
-	}
+	next := row.Publish(same(), noon)
+	expect.That(t, next.Kept == nil && next.TellingID == "", "a publication forgets nothing: %+v", next)
 }
 
 func TestTells_AStoppedRollout_TellsOnlyThoseThatItToldBefore(t *testing.T) {
 	row := published(nil).Begin(Carried{ID: "r", Active: true})
 	row.Telling = Telling{TellingID: "r", Stopped: true}
-	if row.Tells("acme", false) || !row.Tells("acme", true) {
-		t.Error("tells the wrong boxes")
-	}
+	expect.That(t, !row.Tells("acme", false) && row.Tells("acme", true), "tells the wrong boxes")
 	row.TellingID = "an earlier one"
-	if !row.Tells("acme", false) {
-		t.Error("what an earlier rollout says counts for this one")
-	}
+	expect.That(t, row.Tells("acme", false), "what an earlier rollout says counts for this one")
 }

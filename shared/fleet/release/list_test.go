@@ -18,6 +18,7 @@ import (
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 )
 
@@ -37,9 +38,7 @@ func TestList_OfAllAndOfOneEdgeType_GivesEveryChannelOnceInOrder(t *testing.T) {
 				_, err := publications.Publish(admission.Unlimited(context.Background()), audit.Origin{}, release.Publication{
 					EdgeType: edgeType, Channel: channel, CurrentVersion: "1.0.0",
 					ArtifactURL: "https://artifacts.example/a", SHA256: strings.Repeat("a", 64)}, input.Preconditions{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				expect.OK(t, err)
 			}
 			wanted := rapid.SampledFrom(append([]string{""}, types...)).Draw(t, "by type")
 			var want []string
@@ -56,10 +55,7 @@ func TestList_OfAllAndOfOneEdgeType_GivesEveryChannelOnceInOrder(t *testing.T) {
 			var got []string
 			w := dynamo.Span{Limit: rapid.IntRange(1, 100).Draw(t, "limit")}
 			for more := true; more; w.Skip += w.Limit {
-				page, err := releases.List(context.Background(), wanted, w)
-				if err != nil {
-					t.Fatal(err)
-				}
+				page := expect.Value(releases.List(context.Background(), wanted, w))(t)
 				for _, c := range page.Items {
 					if strings.HasPrefix(c.EdgeType, mark) {
 						got = append(got, c.ID())
@@ -67,9 +63,7 @@ func TestList_OfAllAndOfOneEdgeType_GivesEveryChannelOnceInOrder(t *testing.T) {
 				}
 				more = page.More
 			}
-			if !slices.Equal(got, want) {
-				t.Fatalf("of %q the walk gives %q, want %q", wanted, got, want)
-			}
+			expect.Must(t, slices.Equal(got, want), "of %q the walk gives %q, want %q", wanted, got, want)
 		})
 	})
 }

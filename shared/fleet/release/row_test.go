@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"wavegate/shared/testing/expect"
 )
 
 func TestPublish_ReachesEveryBox_SoThatTheRowForgetsWhatWentBefore(t *testing.T) {
@@ -37,12 +39,8 @@ func TestPublish_ReachesEveryBox_SoThatTheRowForgetsWhatWentBefore(t *testing.T)
 			next := c.row.Publish(c.asked, noon.Add(time.Minute))
 			want := ChannelRow{Channel: Channel{EdgeType: "gateway-x", Channel: "stable", CurrentVersion: c.asked.CurrentVersion,
 				ArtifactURL: c.asked.ArtifactURL, SHA256: c.asked.SHA256, Revision: c.revision, UpdatedAt: noon.Add(time.Minute)}, Past: c.past}
-			if !reflect.DeepEqual(next, want) {
-				t.Errorf("got %+v, want %+v", next, want)
-			}
-			if fmt.Sprintf("%+v", c.row) != was {
-				t.Error("the row that was read changed")
-			}
+			expect.That(t, reflect.DeepEqual(next, want), "got %+v, want %+v", next, want)
+			expect.That(t, fmt.Sprintf("%+v", c.row) == was, "the row that was read changed")
 		})
 	}
 }
@@ -52,13 +50,9 @@ func TestKnows_TheChannelsVersions_AndTheTargetsOfRollouts(t *testing.T) {
 	row.Earlier = []RolloutTarget{{Version: "2.0.0"}}
 	row.Past = []string{"0.9.0", "0.8.0"}
 	for _, version := range []string{"1.0.0", "3.0.0", "2.0.0", "0.9.0", "0.8.0"} {
-		if !row.Knows(version) {
-			t.Errorf("does not know %s", version)
-		}
+		expect.That(t, row.Knows(version), "does not know %s", version)
 	}
-	if row.Knows("0.7.0") || row.Knows("") {
-		t.Error("knows a version that no box can have got from here")
-	}
+	expect.That(t, !row.Knows("0.7.0") && !row.Knows(""), "knows a version that no box can have got from here")
 }
 
 func TestPast_AreTheLastEightVersionsOfTheChannel_EachOnce(t *testing.T) {
@@ -76,9 +70,8 @@ func TestPast_AreTheLastEightVersionsOfTheChannel_EachOnce(t *testing.T) {
 	}
 	publish("8")
 	row = row.Adopt(Carried{ID: "r", TargetVersion: "12"}, Release{}, noon)
-	if want := []string{"8", "11", "10", "9", "7", "6", "5", "4"}; !slices.Equal(row.Past, want) {
-		t.Fatalf("knows %v, want %v", row.Past, want)
-	}
+	want := []string{"8", "11", "10", "9", "7", "6", "5", "4"}
+	expect.Must(t, slices.Equal(row.Past, want), "knows %v, want %v", row.Past, want)
 }
 
 func TestAdopt_TakesTheTargetFromWhereItIsNow(t *testing.T) {
@@ -89,9 +82,8 @@ func TestAdopt_TakesTheTargetFromWhereItIsNow(t *testing.T) {
 		t.Errorf("got %+v", next)
 	}
 	for name, other := range map[string]Release{"no release": {}, "other bytes": {Version: "2.0.0", SHA256: strings.Repeat("c", 64), ArtifactURL: "https://x.example"}} {
-		if next := published(&carried).Adopt(carried, other, noon); next.ArtifactURL != carried.ArtifactURL {
-			t.Errorf("%s: got %s", name, next.ArtifactURL)
-		}
+		next := published(&carried).Adopt(carried, other, noon)
+		expect.That(t, next.ArtifactURL == carried.ArtifactURL, "%s: got %s", name, next.ArtifactURL)
 	}
 }
 
@@ -102,14 +94,11 @@ func TestETag_ChangesWithTheChannelAndWithTheRolloutThatItCarries(t *testing.T) 
 		"another": published(&Carried{ID: "s", Revision: 2}), "published": {Channel: Channel{Revision: 4}},
 	} {
 		tag := row.ETag()
-		if other := seen[tag]; other != "" || tag == "" {
-			t.Errorf("%s and %s have the tag %q", name, other, tag)
-		}
+		other := seen[tag]
+		expect.That(t, other == "" && tag != "", "%s and %s have the tag %q", name, other, tag)
 		seen[tag] = name
 	}
-	if tag := (ChannelRow{}).ETag(); tag != "" {
-		t.Errorf("no channel has the tag %q", tag)
-	}
+	expect.Equal(t, (ChannelRow{}).ETag(), "", "no channel has the tag")
 }
 
 func TestView_ShowsTheRolloutWhileItIsActive(t *testing.T) {
@@ -118,7 +107,6 @@ func TestView_ShowsTheRolloutWhileItIsActive(t *testing.T) {
 		t.Errorf("got %+v", got.ActiveRollout)
 	}
 	carried.Active = false
-	if got := published(&carried).View(); got.ActiveRollout != nil || got.Channel != published(nil).Channel {
-		t.Errorf("got %+v", got)
-	}
+	got := published(&carried).View()
+	expect.That(t, got.ActiveRollout == nil && got.Channel == published(nil).Channel, "got %+v", got)
 }

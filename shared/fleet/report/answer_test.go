@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"wavegate/shared/fleet/report"
+	"wavegate/shared/testing/expect"
 )
 
 func TestReply_BacksOff_AndEndsAfterThreeAttempts(t *testing.T) {
@@ -20,21 +21,17 @@ func TestReply_BacksOff_AndEndsAfterThreeAttempts(t *testing.T) {
 			if answer.GiveUp || answer.RetryAfter < want[0] || answer.RetryAfter > want[1] {
 				t.Fatalf("attempt %d: %+v, want from %v to %v", attempt, answer, want[0], want[1])
 			}
-			if again := report.Reply(row, o); again != answer {
-				t.Fatalf("the repeated report is answered with %+v after %+v", again, answer)
-			}
+			again := report.Reply(row, o)
+			expect.Must(t, again == answer, "the repeated report is answered with %+v after %+v", again, answer)
 			differ[answer.RetryAfter] = true
 		}
-		if len(differ) < 150 {
-			t.Errorf("200 boxes that failed together wait %d different times", len(differ))
-		}
+		expect.That(t, len(differ) >= 150, "200 boxes that failed together wait %d different times", len(differ))
 	}
 	for _, attempt := range []int{3, 4, 1000} {
 		o := report.Outcome{Version: "2.0.0", Attempt: attempt, State: report.Failed, Code: report.CodeBoot, At: later}
 		row, _ := report.Next(offered(report.Offered), o)
-		if answer := report.Reply(row, o); !answer.GiveUp {
-			t.Errorf("attempt %d: %+v", attempt, answer)
-		}
+		answer := report.Reply(row, o)
+		expect.That(t, answer.GiveUp, "attempt %d: %+v", attempt, answer)
 	}
 }
 
@@ -43,9 +40,8 @@ func TestReply_LostCounter_DoesNotStartOver(t *testing.T) {
 	row, _ := report.Next(offered(report.Offered), o)
 	o.Attempt = 1
 	row, changed := report.Next(row, o)
-	if answer := report.Reply(row, o); changed || !answer.GiveUp {
-		t.Errorf("attempt 1 after 3 is answered with %+v", answer)
-	}
+	answer := report.Reply(row, o)
+	expect.That(t, !changed && answer.GiveUp, "attempt 1 after 3 is answered with %+v", answer)
 }
 
 func TestReply_WorkingAndDeferred(t *testing.T) {
@@ -62,9 +58,8 @@ func TestReply_WorkingAndDeferred(t *testing.T) {
 		"a very long deferral":              {report.Deferred, in(1000 * time.Hour), 24 * time.Hour},
 	} {
 		o := report.Outcome{Version: "2.0.0", Attempt: 1, State: c.state, Until: c.until, At: later}
-		if got := report.Reply(offered(report.Offered), o); got != (report.Advice{RetryAfter: c.want}) {
-			t.Errorf("%s: %+v", name, got)
-		}
+		got := report.Reply(offered(report.Offered), o)
+		expect.That(t, got == (report.Advice{RetryAfter: c.want}), "%s: %+v", name, got)
 	}
 }
 
@@ -90,11 +85,8 @@ func TestSilent_WhoCameToItsStandLongAgo_AndWasNotSeenSince(t *testing.T) {
 		"offered, seen by a fast clock":     {report.Offered, ago(time.Hour), now.Add(time.Second), false},
 	} {
 		o := report.Offer{State: c.state, Since: c.since}
-		if got := o.Silent(c.seen, now, after); got != c.want {
-			t.Errorf("%s: %t", name, got)
-		}
+		got := o.Silent(c.seen, now, after)
+		expect.That(t, got == c.want, "%s: %t", name, got)
 	}
-	if got := report.SilentAfter(5 * time.Minute); got != 25*time.Minute {
-		t.Errorf("polls every five minutes: silent after %v", got)
-	}
+	expect.Equal(t, report.SilentAfter(5*time.Minute), 25*time.Minute, "polls every five minutes: silent after")
 }

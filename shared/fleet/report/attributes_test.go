@@ -38,14 +38,12 @@ func TestDescription_DuringARollout_KeepsWhatTheBoxSaidBefore(t *testing.T) {
 func TestDescription_OfTheSame_ChangesNothing(t *testing.T) {
 	row, _ := describe(offered(report.Offered), said{"board": "C"})
 	for _, again := range []said{{"board": "C"}} {
-		if _, changed := describe(row, again); changed {
-			t.Errorf("%v changed the row", again)
-		}
+		_, changed := describe(row, again)
+		expect.That(t, !changed, "%v changed the row", again)
 	}
 	for _, nothing := range []said{nil, {}} {
-		if _, changed := describe(offered(report.Offered), nothing); changed {
-			t.Errorf("%v changed a row without attributes", nothing)
-		}
+		_, changed := describe(offered(report.Offered), nothing)
+		expect.That(t, !changed, "%v changed a row without attributes", nothing)
 	}
 }
 
@@ -88,15 +86,12 @@ func TestFitting_KeepsWhatIsValidAndFits(t *testing.T) {
 		size := 0
 		for name, value := range kept {
 			size += len(name) + len(value)
-			if !report.AttributeName.Accepts(name) || !report.AttributeValue.Accepts(value) {
-				t.Errorf("keeps %q: %q", name, value)
-			}
+			expect.That(t, report.AttributeName.Accepts(name) && report.AttributeValue.Accepts(value),
+				"keeps %q: %q", name, value)
 		}
-		if len(kept) > report.MostAttributes || size > 1024 {
-			t.Errorf("keeps %d attributes of %d bytes", len(kept), size)
-		}
-		if again := report.Fitting(kept, nil); len(again) != len(kept) {
-			t.Errorf("keeps %v of %v", again, kept)
-		}
+		expect.That(t, len(kept) <= report.MostAttributes && size <= 1024,
+			"keeps %d attributes of %d bytes", len(kept), size)
+		again := report.Fitting(kept, nil)
+		expect.That(t, len(again) == len(kept), "keeps %v of %v", again, kept)
 	})
 }

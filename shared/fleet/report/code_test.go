@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"wavegate/shared/fleet/report"
+	"wavegate/shared/testing/expect"
 )
 
 func TestEntry_Bad(t *testing.T) {
@@ -30,18 +31,15 @@ func TestEntry_Bad(t *testing.T) {
 		if c.entry.Version == "" {
 			c.entry.Version, c.entry.Running = "2", "1"
 		}
-		if got := c.entry.Bad(noon.Add(c.age), decideWithin, soak); got != c.want {
-			t.Errorf("%s: %t", c.name, got)
-		}
+		got := c.entry.Bad(noon.Add(c.age), decideWithin, soak)
+		expect.That(t, got == c.want, "%s: %t", c.name, got)
 	}
 }
 
 func TestOffer_LivedOn(t *testing.T) {
 	o := report.Offer{State: report.Installed, Since: noon}
-	if o.LivedOn(noon.Add(time.Hour-time.Second), time.Hour) || !o.LivedOn(noon.Add(time.Hour), time.Hour) {
-		t.Error("a box must live on exactly if it is seen a soak after it installed the version")
-	}
-	if o.State = report.Failed; o.LivedOn(noon.Add(48*time.Hour), time.Hour) {
-		t.Error("a failed box lives on")
-	}
+	expect.That(t, !o.LivedOn(noon.Add(time.Hour-time.Second), time.Hour) && o.LivedOn(noon.Add(time.Hour), time.Hour),
+		"a box must live on exactly if it is seen a soak after it installed the version")
+	o.State = report.Failed
+	expect.That(t, !o.LivedOn(noon.Add(48*time.Hour), time.Hour), "a failed box lives on")
 }

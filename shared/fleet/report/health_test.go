@@ -30,13 +30,10 @@ func TestNumbersOf_KeepsWhatWasAskedFor(t *testing.T) {
 		"cycle:1 crashes:1 heat:1": {"cycle": 1, "crashes": 1},
 	} {
 		got := report.NumbersOf(strings.Fields(said), asked)
-		if !maps.Equal(got, want) || (got == nil) != (want == nil) {
-			t.Errorf("%q: %v, want %v", said, got, want)
-		}
+		expect.That(t, maps.Equal(got, want) && (got == nil) == (want == nil), "%q: %v, want %v", said, got, want)
 	}
-	if got := report.NumbersOf(append(make([]string, 32), "cycle:1"), asked); got != nil {
-		t.Errorf("after many others: %v", got)
-	}
+	got := report.NumbersOf(append(make([]string, 32), "cycle:1"), asked)
+	expect.That(t, got == nil, "after many others: %v", got)
 }
 
 // FuzzNumbersOf: whatever a box says, only sane numbers that it was asked for count.
@@ -79,9 +76,7 @@ func TestHealth_BeforeIsWhatABoxSaidWithoutTheTarget(t *testing.T) {
 	}
 	says(0, "1", "2", 10)
 	is("the first", 10, 10)
-	if says(40*time.Minute, "1", "2", 11) {
-		t.Error("the row changes within an hour")
-	}
+	expect.That(t, !says(40*time.Minute, "1", "2", 11), "the row changes within an hour")
 	says(20*time.Minute, "1", "2", 12)
 	is("an hour later", 10, 12)
 	says(time.Minute, "2", "2", 0)

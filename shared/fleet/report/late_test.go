@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"wavegate/shared/fleet/report"
+	"wavegate/shared/testing/expect"
 )
 
 // TestNext_LateReport_DoesNotMarkABoxThatRunsTheVersion: an attempt fails without a report, a later one succeeds, and
@@ -25,24 +26,19 @@ func TestNext_LateReport_DoesNotMarkABoxThatRunsTheVersion(t *testing.T) {
 			row, _ = report.Next(row, e)
 		}
 		c.late.Version, c.late.State, c.late.At = "2.0.0", report.Failed, later
-		if next, changed := report.Next(row, c.late); changed || next.Offer.State != report.Installed {
-			t.Errorf("%s: %+v", name, next.Offer)
-		}
+		next, changed := report.Next(row, c.late)
+		expect.That(t, !changed && next.Offer.State == report.Installed, "%s: %+v", name, next.Offer)
 	}
 }
 
 func TestNext_AnotherRolloutOfTheVersion_CountsAttemptsAnew(t *testing.T) {
 	row, _ := report.Next(offered(report.Offered), report.Outcome{Version: "2.0.0", RolloutID: "r", Attempt: 3, State: report.Failed, Code: report.CodeBoot, At: later})
 	row, _ = report.Next(row, restarted)
-	if of := (report.Outcome{Version: "2.0.0", RolloutID: "r"}); of.About(row) {
-		t.Error("a report that names the ended rollout is about the new one")
-	}
+	of := (report.Outcome{Version: "2.0.0", RolloutID: "r"})
+	expect.That(t, !of.About(row), "a report that names the ended rollout is about the new one")
 	first := report.Outcome{Version: "2.0.0", RolloutID: "r2", Attempt: 1, State: report.Failed, Code: report.CodeBoot, At: later}
 	row, _ = report.Next(row, first)
-	if o := row.Offer; o.RolloutID != "r2" || o.Attempts != 1 || o.State != report.Failed {
-		t.Errorf("got %+v", o)
-	}
-	if report.Reply(row, first).GiveUp {
-		t.Error("the first attempt of the new rollout is the last one")
-	}
+	o := row.Offer
+	expect.That(t, o.RolloutID == "r2" && o.Attempts == 1 && o.State == report.Failed, "got %+v", o)
+	expect.That(t, !report.Reply(row, first).GiveUp, "the first attempt of the new rollout is the last one")
 }

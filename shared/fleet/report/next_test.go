@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"wavegate/shared/fleet/report"
+	"wavegate/shared/testing/expect"
 )
 
 var (
@@ -98,9 +99,8 @@ func TestNext_EveryStandAndEvent(t *testing.T) {
 			if id := next.Offer.RolloutID; id != "r" {
 				got = map[string]string{"": "-", "r2": "r2"}[id] + " " + got
 			}
-			if want := table[state][i]; got != want {
-				t.Errorf("%s, %s: %s, want %s", state, c.name, got, want)
-			}
+			want := table[state][i]
+			expect.That(t, got == want, "%s, %s: %s, want %s", state, c.name, got, want)
 			if changed != (next.Revision == was.Revision+1) {
 				t.Errorf("%s, %s: changed is %t and the revision went from %d to %d", state, c.name, changed, was.Revision, next.Revision)
 			}
@@ -138,30 +138,25 @@ func TestNext_FirstPoll(t *testing.T) {
 // TestNext_OfferOutlivesAHalt plays boxes that were in flight when their rollout was halted.
 func TestNext_OfferOutlivesAHalt(t *testing.T) {
 	row, _ := report.Next(offered(report.Offered), haltedOld)
-	if row.Told != "1.0.0" || !row.Accepts("2.0.0") || row.Accepts("1.0.0") {
-		t.Fatalf("after the halt: %+v", row)
-	}
+	expect.Must(t, row.Told == "1.0.0" && row.Accepts("2.0.0") && !row.Accepts("1.0.0"), "after the halt: %+v", row)
 	failed, _ := report.Next(row, breaks)
 	if o := failed.Offer; o.RolloutID != "r" || o.State != report.Failed || o.Code != report.CodeInstall {
 		t.Errorf("its failure belongs to %+v", o)
 	}
 	installed, _ := report.Next(row, haltedNew)
-	if o := installed.Offer; o.RolloutID != "r" || o.State != report.Installed {
-		t.Errorf("its success belongs to %+v", o)
-	}
+	o := installed.Offer
+	expect.That(t, o.RolloutID == "r" && o.State == report.Installed, "its success belongs to %+v", o)
 }
 
 func TestNext_HealthCheckFailsAfterTheStart_StaysFailedUntilAnotherTry(t *testing.T) {
 	row, _ := report.Next(offered(report.Installed), report.Outcome{Version: "2.0.0", Attempt: 1, State: report.Failed, Code: report.CodeHealth, At: later})
 	row, _ = report.Next(row, pollsNew)
-	if row.Offer.State != report.Failed || row.Offer.Code != report.CodeHealth {
-		t.Fatalf("a poll of a box that still runs it made it %+v", row.Offer)
-	}
+	expect.Must(t, row.Offer.State == report.Failed && row.Offer.Code == report.CodeHealth,
+		"a poll of a box that still runs it made it %+v", row.Offer)
 	row, _ = report.Next(row, pollsOld)
 	row, _ = report.Next(row, pollsNew)
-	if row.Offer.State != report.Installed || row.Offer.Code != report.CodeHealth {
-		t.Fatalf("after it fell back and installed it again: %+v", row.Offer)
-	}
+	expect.Must(t, row.Offer.State == report.Installed && row.Offer.Code == report.CodeHealth,
+		"after it fell back and installed it again: %+v", row.Offer)
 }
 
 func TestNext_FallsBackTwice_IsKnownEachTime(t *testing.T) {
@@ -169,26 +164,22 @@ func TestNext_FallsBackTwice_IsKnownEachTime(t *testing.T) {
 	row.Offer.From = "0.9.0"
 	for range 2 {
 		row, _ = report.Next(row, pollsOld)
-		if row.Offer.State != report.Reverted || row.Offer.Code != report.CodeReverted {
-			t.Fatalf("fell back: %+v", row.Offer)
-		}
+		expect.Must(t, row.Offer.State == report.Reverted && row.Offer.Code == report.CodeReverted,
+			"fell back: %+v", row.Offer)
 		row, _ = report.Next(row, pollsNew)
-		if row.Offer.State != report.Installed || row.Offer.Code != report.CodeReverted {
-			t.Fatalf("runs it again: %+v", row.Offer)
-		}
+		expect.Must(t, row.Offer.State == report.Installed && row.Offer.Code == report.CodeReverted,
+			"runs it again: %+v", row.Offer)
 	}
 	// The box is told the version that it fell back to, and already runs it.
-	if row, _ = report.Next(row, haltedOld); row.Offer.State != report.Reverted {
-		t.Errorf("fell back as it was told: %+v", row.Offer)
-	}
+	row, _ = report.Next(row, haltedOld)
+	expect.That(t, row.Offer.State == report.Reverted, "fell back as it was told: %+v", row.Offer)
 }
 
 func TestNext_FellBackAndSaysWhy_IsStillOneThatFellBack(t *testing.T) {
 	row, _ := report.Next(offered(report.Installed), pollsOld)
 	row, _ = report.Next(row, breaks)
-	if o := row.Offer; o.State != report.Reverted || o.Code != report.CodeInstall {
-		t.Errorf("got %+v", o)
-	}
+	o := row.Offer
+	expect.That(t, o.State == report.Reverted && o.Code == report.CodeInstall, "got %+v", o)
 }
 
 func TestNext_AnotherOfferOfAVersion_InheritsWhatWentWrongAfterItRan(t *testing.T) {
@@ -210,14 +201,11 @@ func TestNext_AnotherOfferOfAVersion_InheritsWhatWentWrongAfterItRan(t *testing.
 func TestNext_RepeatedAttempt_DoesNotCountTwice(t *testing.T) {
 	once, _ := report.Next(offered(report.Offered), breaks)
 	twice, changed := report.Next(once, breaks)
-	if changed || twice.Offer.Attempts != 2 {
-		t.Errorf("a repeat made %+v", twice.Offer)
-	}
+	expect.That(t, !changed && twice.Offer.Attempts == 2, "a repeat made %+v", twice.Offer)
 	worked, _ := report.Next(once, pollsNew)
 	again, changed := report.Next(worked, breaks)
-	if changed || again.Offer.State != report.Installed {
-		t.Errorf("the report of a failure, sent again after the success, made %+v", again.Offer)
-	}
+	expect.That(t, !changed && again.Offer.State == report.Installed,
+		"the report of a failure, sent again after the success, made %+v", again.Offer)
 }
 
 func TestNext_WhatSpeaksAgainstARelease_StaysThroughFailuresThatDoNot(t *testing.T) {
@@ -225,17 +213,14 @@ func TestNext_WhatSpeaksAgainstARelease_StaysThroughFailuresThatDoNot(t *testing
 	again := cannotGet
 	again.Attempt = 3
 	row, _ = report.Next(row, again)
-	if o := row.Offer; o.Code != report.CodeInstall || o.Attempts != 3 {
-		t.Errorf("after a failed download: %+v", o)
-	}
+	o := row.Offer
+	expect.That(t, o.Code == report.CodeInstall && o.Attempts == 3, "after a failed download: %+v", o)
 }
 
 // TestNext_PollThatWasNotRecorded_IsNoRevert: an answer could not be recorded, but the box followed it.
 func TestNext_PollThatWasNotRecorded_IsNoRevert(t *testing.T) {
 	row, _ := report.Next(offered(report.Installed), report.Polled{Told: "3.0.0", Running: "3.0.0", Subject: "s", At: later})
-	if row.Offer.State != report.Installed || row.Running != "3.0.0" {
-		t.Errorf("got %+v", row.Offer)
-	}
+	expect.That(t, row.Offer.State == report.Installed && row.Running == "3.0.0", "got %+v", row.Offer)
 }
 
 // drawEvent draws an event with few versions and rollouts.
@@ -279,9 +264,7 @@ func TestNext_AnySequence_KeepsWhatIsPromised(t *testing.T) {
 // offered something else.
 func checkEvidence(t *rapid.T, was, next report.Row, e report.Input) {
 	if was.Offer == nil || next.Offer == nil {
-		if was.Offer != nil {
-			t.Fatalf("%+v took the offer away", e)
-		}
+		expect.Must(t, was.Offer == nil, "%+v took the offer away", e)
 		return
 	}
 	sameOffer := was.Offer.Version == next.Offer.Version && was.Offer.RolloutID == next.Offer.RolloutID

@@ -9,6 +9,7 @@ import (
 
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/report"
+	"wavegate/shared/testing/expect"
 )
 
 func TestShards_BoxesOfAChannel_SpreadEvenly(t *testing.T) {
@@ -19,16 +20,11 @@ func TestShards_BoxesOfAChannel_SpreadEvenly(t *testing.T) {
 		counts[shards.Of("gateway-x/stable", fmt.Sprintf("box-%05d", i))]++
 	}
 	for n := range int(shards) {
-		if got := counts[shards.At("gateway-x/stable", n)]; got < 850 || got > 1150 {
-			t.Errorf("shard %d has %d of %d boxes", n, got, boxes)
-		}
+		got := counts[shards.At("gateway-x/stable", n)]
+		expect.That(t, got >= 850 && got <= 1150, "shard %d has %d of %d boxes", n, got, boxes)
 	}
-	if len(counts) != int(shards) {
-		t.Errorf("%d shards", len(counts))
-	}
-	if got := report.Shards(1).Of("gateway-x/stable", "box"); got != "gateway-x/stable#00" {
-		t.Errorf("with one shard a box is in %q", got)
-	}
+	expect.That(t, len(counts) == int(shards), "%d shards", len(counts))
+	expect.Equal(t, report.Shards(1).Of("gateway-x/stable", "box"), "gateway-x/stable#00", "with one shard a box is in")
 }
 
 func TestStanding_ReadsBack(t *testing.T) {
@@ -53,17 +49,14 @@ func TestStanding_ReadsBack(t *testing.T) {
 
 func TestEntryOf_WhatIsNoSortKey_IsAnError(t *testing.T) {
 	for _, text := range []string{"", "a#b", "1.0.0#offered#x#00#box", "1.0.0#offered#1#00#box#more"} {
-		if e, err := report.IndexEntryOf(text); err == nil {
-			t.Errorf("%q is read as %+v", text, e)
-		}
+		e, err := report.IndexEntryOf(text)
+		expect.That(t, err != nil, "%q is read as %+v", text, e)
 	}
 }
 
 func TestDetailRule_WhatCannotBeSeen_IsRefused(t *testing.T) {
 	for _, text := range []string{"", "disk full: 12 of 300 MB", "Prüfsumme falsch", "校验失败", "exit 1 (\"sync\")"} {
-		if !report.DetailRule.Accepts(text) {
-			t.Errorf("%q is refused", text)
-		}
+		expect.That(t, report.DetailRule.Accepts(text), "%q is refused", text)
 	}
 	for name, r := range map[string]rune{
 		"NUL": 0, "line feed": '\n', "escape": 0x1b, "delete": 0x7f, "next line": 0x85, "soft hyphen": 0xad,
@@ -72,8 +65,6 @@ func TestDetailRule_WhatCannotBeSeen_IsRefused(t *testing.T) {
 		"combining grapheme joiner": 0x34f, "Hangul filler": 0x3164, "variation selector": 0xfe0f, "tag": 0xe0041, "Arabic letter mark": 0x61c,
 		"private use": 0xe000, "replacement": 0xfffd,
 	} {
-		if report.DetailRule.Accepts("a" + string(r) + "b") {
-			t.Errorf("%s is taken", name)
-		}
+		expect.That(t, !report.DetailRule.Accepts("a"+string(r)+"b"), "%s is taken", name)
 	}
 }

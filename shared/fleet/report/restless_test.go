@@ -37,8 +37,7 @@ func TestNext_ABoxThatPollsTooOften_IsRestlessUntilItHasNotForADay(t *testing.T)
 	} {
 		next, changed := report.Next(row, report.Polled{Told: "1.0.0", Running: "1.0.0", Often: c.often, At: start.Add(c.after)})
 		expect.Equal(t, []bool{changed, next.Restless != nil}, []bool{c.changed, c.restless}, "after %s it is written, and restless:", c.after)
-		e, err := report.IndexEntryOf(next.Entry().StateKey())
-		expect.OK(t, err)
+		e := expect.Value(report.IndexEntryOf(next.Entry().StateKey()))(t)
 		expect.Equal(t, []bool{e.Restless, e.Aside(start)}, []bool{c.restless, false}, "after %s the index says:", c.after)
 		row = next
 	}

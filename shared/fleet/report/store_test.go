@@ -18,6 +18,7 @@ import (
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 )
 
 // A world is a store and its expected contents.
@@ -51,9 +52,7 @@ func (w *world) play(t *rapid.T, id string, e report.Input) {
 	if !changed {
 		return
 	}
-	if err := w.store.Save(admission.Unlimited(t.Context()), was, next); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, w.store.Save(admission.Unlimited(t.Context()), was, next))
 	w.rows[id] = next
 }
 
@@ -62,14 +61,11 @@ func (w *world) entries(t *rapid.T, pair string) map[string]report.IndexEntry {
 	got := map[string]report.IndexEntry{}
 	for shard := range w.store.Shards() {
 		err := w.store.Each(t.Context(), pair, shard, func(e report.IndexEntry) {
-			if _, twice := got[e.EdgeID]; twice {
-				t.Fatalf("%s is counted twice", e.EdgeID)
-			}
+			_, twice := got[e.EdgeID]
+			expect.Must(t, !twice, "%s is counted twice", e.EdgeID)
 			got[e.EdgeID] = e
 		}, func(err error) { t.Fatal(err) })
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 	}
 	return got
 }
@@ -105,9 +101,8 @@ func TestStore_IndexHoldsEachBoxOnce_WhereItBelongs(t *testing.T) {
 						want[id] = row.Entry()
 					}
 				}
-				if got := w.entries(t, pair); !maps.Equal(got, want) {
-					t.Fatalf("channel %s holds %+v\nwant %+v", pair, got, want)
-				}
+				got := w.entries(t, pair)
+				expect.Must(t, maps.Equal(got, want), "channel %s holds %+v\nwant %+v", pair, got, want)
 			}
 		})
 	})
@@ -119,9 +114,7 @@ func TestSave_RowChangedMeanwhile_IsRefused(t *testing.T) {
 		g := report.Registration{EdgeID: w.prefix, EdgeType: "gateway-x", Channel: w.prefix, At: noon}
 		w.register(t, g)
 		was, err := w.store.Get(ctx, g.EdgeID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		g.Channel += "-other"
 		w.register(t, g)
 		next, _ := report.Next(was, pollsOld)
@@ -158,18 +151,15 @@ func TestObserve_AnswerLost_CountsAnEventOnce(t *testing.T) {
 		g := report.Registration{EdgeID: w.prefix + name, EdgeType: "gateway-x", Channel: w.prefix, At: noon}
 		w.register(t, g)
 		observe := func(version string) {
-			if _, err := w.store.Observe(ctx, g, runs(version)); err != nil {
-				t.Fatal(err)
-			}
+			_, err := w.store.Observe(ctx, g, runs(version))
+			expect.OK(t, err)
 		}
 		observe("1.0.0")
 		observe("2.0.0")
 		var want report.Row
 		read := func() (row report.Row) {
 			row, err := w.store.Get(ctx, g.EdgeID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, err)
 			return row
 		}
 		lossy := report.NewStore(dynamo.Open(&answerLost{client, func() {
@@ -182,9 +172,8 @@ func TestObserve_AnswerLost_CountsAnEventOnce(t *testing.T) {
 		if known := len(later) == 0; problem.Has(err, problem.Unavailable) == known || known && err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if got := read(); !report.Same(got, want) {
-			t.Errorf("%s: the row is %+v, want %+v", name, got, want)
-		}
+		got := read()
+		expect.That(t, report.Same(got, want), "%s: the row is %+v, want %+v", name, got, want)
 	}
 }
 
@@ -214,24 +203,17 @@ func TestFind_PagesHoldEachBoxOfTheStandOnce(t *testing.T) {
 			limit, position := rapid.IntRange(1, 30).Draw(t, "limit"), ""
 			for {
 				page, err := w.store.Find(t.Context(), q, position, limit)
-				if err != nil {
-					t.Fatal(err)
-				}
+				expect.OK(t, err)
 				for _, row := range page.Items {
-					if got = append(got, row.EdgeID); row.Offer.Code != report.CodeInstall {
-						t.Fatalf("found %+v", row)
-					}
+					got = append(got, row.EdgeID)
+					expect.Must(t, row.Offer.Code == report.CodeInstall, "found %+v", row)
 				}
 				if !page.More {
 					break
 				}
-				if len(page.Items) != limit {
-					t.Fatalf("a page of %d of %d and more after it", len(page.Items), limit)
-				}
+				expect.Must(t, len(page.Items) == limit, "a page of %d of %d and more after it", len(page.Items), limit)
 				position = w.store.Position(page.Items[limit-1])
-				if !w.store.IsPosition(q, position) {
-					t.Fatalf("%q is not a position", position)
-				}
+				expect.Must(t, w.store.IsPosition(q, position), "%q is not a position", position)
 			}
 			if slices.Sort(got); !slices.Equal(got, want) {
 				t.Fatalf("found %q, want %q", got, want)
@@ -244,13 +226,9 @@ func TestIsPosition_OfAnotherSearch_IsNone(t *testing.T) {
 	s := report.NewStore(nil, 4)
 	q := report.Search{Pair: "gateway-x/stable", RolloutID: "r", Version: "2.0.0", State: report.Failed}
 	good := "01#2.0.0#failed#10#00000000#box"
-	if !s.IsPosition(q, good) {
-		t.Errorf("%q is refused", good)
-	}
+	expect.That(t, s.IsPosition(q, good), "%q is refused", good)
 	for _, bad := range []string{"", "01", "04#2.0.0#failed#10#00000000#box", "-1#2.0.0#failed#10#00000000#box", "x#2.0.0#failed#10#00000000#box",
 		"01#2.0.0#working#10#00000000#box", "01#3.0.0#failed#10#00000000#box", "01#2.0.0#failed#10#00000000#", "01#2.0.0#failed#10#box"} {
-		if s.IsPosition(q, bad) {
-			t.Errorf("%q is taken", bad)
-		}
+		expect.That(t, !s.IsPosition(q, bad), "%q is taken", bad)
 	}
 }

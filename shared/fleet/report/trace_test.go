@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"wavegate/shared/testing/expect"
 )
 
 func TestLeavesTrace_WhateverEndsTheOfferOfARollout(t *testing.T) {
@@ -39,12 +41,10 @@ func TestLeavesTrace_WhateverEndsTheOfferOfARollout(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			next := c.was.Registered(c.next)
-			if got := c.was.LeavesTrace(next); got != c.leave {
-				t.Errorf("leaves a trace: %t", got)
-			}
-			if parts := NewStore(nil, 4).Trace(c.was, next, next.EdgeAt); len(parts) != map[bool]int{true: 1}[c.leave] {
-				t.Errorf("writes %d traces", len(parts))
-			}
+			got := c.was.LeavesTrace(next)
+			expect.That(t, got == c.leave, "leaves a trace: %t", got)
+			parts := NewStore(nil, 4).Trace(c.was, next, next.EdgeAt)
+			expect.That(t, len(parts) == map[bool]int{true: 1}[c.leave], "writes %d traces", len(parts))
 		})
 	}
 }
@@ -64,15 +64,12 @@ func TestIndexEntryOf_TellsTheRegistrationAndTraces(t *testing.T) {
 				key = traced + key
 			}
 			got, err := IndexEntryOf(key)
-			if diff := cmp.Diff(e, got); diff != "" || err != nil {
-				t.Errorf("%s: %v, %s", name, err, diff)
-			}
+			diff := cmp.Diff(e, got)
+			expect.That(t, diff == "" && err == nil, "%s: %v, %s", name, err, diff)
 		}
 	}
-	if _, err := IndexEntryOf("2.0.0#failed#10#abc.soon#box-1"); err == nil {
-		t.Error("takes a word for a time")
-	}
-	if boxOf(TracePrefix+"r#box-1#7") != "box-1" || boxOf("box-1") != "box-1" {
-		t.Error("the box of a trace is not known")
-	}
+	_, err := IndexEntryOf("2.0.0#failed#10#abc.soon#box-1")
+	expect.That(t, err != nil, "takes a word for a time")
+	expect.That(t, boxOf(TracePrefix+"r#box-1#7") == "box-1" && boxOf("box-1") == "box-1",
+		"the box of a trace is not known")
 }

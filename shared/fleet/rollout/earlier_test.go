@@ -10,6 +10,7 @@ import (
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/idempotency"
 )
 
@@ -18,9 +19,8 @@ func (f *fleet) earlier(t *testing.T) []string {
 	t.Helper()
 	versions := []string{}
 	for _, target := range f.row(t).Earlier {
-		if target.ArtifactURL != "https://a.example/"+target.Version || len(target.SHA256) != 64 {
-			t.Fatalf("remembered without its artifact: %+v", target)
-		}
+		expect.Must(t, target.ArtifactURL == "https://a.example/"+target.Version && len(target.SHA256) == 64,
+			"remembered without its artifact: %+v", target)
 		versions = append(versions, target.Version)
 	}
 	return versions
@@ -30,9 +30,8 @@ func TestStart_RemembersTheTargetsThatBoxesMayHold_UntilAllMoveOn(t *testing.T) 
 	eachFleet(t, func(t *testing.T, f *fleet) {
 		remembers := func(versions ...string) {
 			t.Helper()
-			if got := f.earlier(t); !slices.Equal(got, versions) {
-				t.Fatalf("remembers %v, want %v", got, versions)
-			}
+			got := f.earlier(t)
+			expect.Must(t, slices.Equal(got, versions), "remembers %v, want %v", got, versions)
 		}
 		f.publish(t, "canary", "1.2.0", "c")
 		f.publish(t, "canary", "1.3.0", "d")
@@ -64,13 +63,10 @@ func TestStart_MoreTargetsThanAreRemembered_IsRefusedUntilAPublication(t *testin
 			f.publish(t, "canary", version, "e")
 			f.move(t, f.start(t, version), 0, rollout.Halted)
 		}
-		if n := len(f.earlier(t)); n != release.MostEarlier {
-			t.Fatalf("remembers %d targets, want %d", n, release.MostEarlier)
-		}
+		n := len(f.earlier(t))
+		expect.Must(t, n == release.MostEarlier, "remembers %d targets, want %d", n, release.MostEarlier)
 		_, err := f.rollouts.Start(admission.Unlimited(t.Context()), origin, rollout.Plan{EdgeType: f.edgeType, Channel: "stable", TargetVersion: "1.1.0"}, idempotency.Claim{})
-		if !problem.Has(err, problem.Conflict) || !strings.Contains(err.Error(), "publish") {
-			t.Fatalf("got %v", err)
-		}
+		expect.Must(t, problem.Has(err, problem.Conflict) && strings.Contains(err.Error(), "publish"), "got %v", err)
 		f.publish(t, "stable", "1.0.0", "a")
 		f.start(t, "1.1.0")
 	})

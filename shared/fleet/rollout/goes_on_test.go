@@ -9,6 +9,7 @@ import (
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 )
 
 func TestAfter_AStoppedRollout_GoesOnIfAPersonSaysSo(t *testing.T) {
@@ -41,9 +42,8 @@ func TestAfter_AStoppedRollout_GoesOnIfAPersonSaysSo(t *testing.T) {
 		})
 	}
 	frozen := &freeze.Freeze{Until: later.Add(time.Hour)}
-	if _, _, err := stopped.After(rollout.Move{Status: rollout.Active}, rollout.Moment{By: olga, At: later, Freeze: frozen}); !problem.Has(err, problem.Frozen) {
-		t.Errorf("during a freeze: %v", err)
-	}
+	_, _, err = stopped.After(rollout.Move{Status: rollout.Active}, rollout.Moment{By: olga, At: later, Freeze: frozen})
+	expect.That(t, problem.Has(err, problem.Frozen), "during a freeze: %v", err)
 	if _, _, err := stopped.After(rollout.Move{Stop: guard.OneOrganization, Judged: 7}, rollout.Moment{By: rollout.Guard, At: later}); !problem.Has(err, problem.PreconditionFailed) {
 		t.Errorf("by another policy: %v", err)
 	}
@@ -57,9 +57,7 @@ func TestAfter_TheOrganizationsLeftOut_CanChange(t *testing.T) {
 			t.Fatalf("%q, %v: %+v", event, err, next)
 		}
 		again, event, err := next.After(rollout.Move{Status: rollout.Active, Without: ids}, rollout.Moment{By: olga, At: start.Add(time.Hour)})
-		if err != nil || event != "" || again.Revision != next.Revision {
-			t.Errorf("the same again: %q, %v", event, err)
-		}
+		expect.That(t, err == nil && event == "" && again.Revision == next.Revision, "the same again: %q, %v", event, err)
 		r = next
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
 )
@@ -69,9 +70,7 @@ func storesUnderLoad(t *testing.T, test func(t *testing.T, api dynamo.API)) {
 	t.Run("colliding", func(t *testing.T) {
 		s := &slowStore{API: dynamotest.Embedded(t)}
 		test(t, s)
-		if s.collided.Load() == 0 {
-			t.Error("no transaction collided")
-		}
+		expect.That(t, s.collided.Load() != 0, "no transaction collided")
 	})
 }
 
@@ -85,9 +84,7 @@ func startJudged(t *testing.T, api dynamo.API) (*fleet, string) {
 	p := policy(10, 50, 100)
 	id, err := f.rollouts.Start(admission.Unlimited(t.Context()), as("otto"),
 		rollout.Plan{EdgeType: f.edgeType, Channel: "stable", TargetVersion: "1.1.0", Policy: &p}, idempotency.Claim{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return f, id
 }
 
@@ -141,10 +138,7 @@ func beside(t *testing.T, f *fleet, id string, writers []write, run func()) int6
 // halted reports whether the audit trail has a halt of the rollout by a person, or by the guard.
 func halted(t *testing.T, f *fleet, id, by string) bool {
 	t.Helper()
-	page, err := audit.NewLog(f.db).List(t.Context(), audit.Platform, audit.Filter{}, "", 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := expect.Value(audit.NewLog(f.db).List(t.Context(), audit.Platform, audit.Filter{}, "", 100))(t)
 	return slices.ContainsFunc(page.Items, func(e audit.Event) bool {
 		return e.EventName == "RolloutHalted" && e.Resource.ID == id && e.Actor.UserID == by
 	})
@@ -180,15 +174,12 @@ func TestMove_HaltBesideEightWriters_IsNeverRefused(t *testing.T) {
 						}
 						longest = max(longest, time.Since(began))
 					})
-					if !halted(t, f, id, c.from.Actor.UserID) {
-						t.Error("the halt was acknowledged, but is not in the audit trail")
-					}
+					expect.That(t, halted(t, f, id, c.from.Actor.UserID),
+						"the halt was acknowledged, but is not in the audit trail")
 				}
 				t.Logf("%d of %d halts refused beside %d writers, who made %d changes; the longest halt took %s",
 					refused, haltRounds(), len(c.writers), made, longest.Round(time.Millisecond))
-				if made == 0 {
-					t.Error("the writers changed nothing")
-				}
+				expect.That(t, made != 0, "the writers changed nothing")
 			})
 		})
 	}
@@ -220,9 +211,7 @@ func TestMove_InFlightWhenTheHaltIsAcknowledged_NeverTakesEffect(t *testing.T) {
 			s := &holdingStore{API: dynamotest.Embedded(t), arrived: make(chan struct{}), letGo: make(chan struct{})}
 			f, id := startJudged(t, s)
 			ctx := admission.Unlimited(t.Context())
-			if err := f.rollouts.Approve(ctx, as("anna"), id, 10, input.Preconditions{}); err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, f.rollouts.Approve(ctx, as("anna"), id, 10, input.Preconditions{}))
 			when := input.Preconditions{}
 			if name == "a promotion by the guard" {
 				when = input.Matching(input.Revision(f.get(t, id).Revision))
@@ -253,9 +242,7 @@ func TestMove_GuardHaltsByAPolicyThatWasReplaced_IsRefused(t *testing.T) {
 	byGuard := rollout.Move{Status: rollout.Halted, Judged: 1}
 	advise := policy(10, 50, 100)
 	advise.Mode = guard.Advise
-	if err := f.rollouts.SetPolicy(ctx, as("paul"), id, advise, input.Preconditions{}); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, f.rollouts.SetPolicy(ctx, as("paul"), id, advise, input.Preconditions{}))
 	if _, err := f.try(t, id, byGuard); !problem.Has(err, problem.PreconditionFailed) || f.get(t, id).Status != rollout.Active {
 		t.Errorf("after somebody chose advise: %v, %s", err, f.get(t, id).Status)
 	}
@@ -267,13 +254,9 @@ func TestMove_GuardHaltsByAPolicyThatWasReplaced_IsRefused(t *testing.T) {
 
 func TestMove_HaltWithAnOldEntityTag_IsRefused(t *testing.T) {
 	f, id := startJudged(t, dynamotest.Embedded(t))
-	if err := f.rollouts.Approve(admission.Unlimited(t.Context()), as("anna"), id, 10, input.Preconditions{}); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, f.rollouts.Approve(admission.Unlimited(t.Context()), as("anna"), id, 10, input.Preconditions{}))
 	_, err := f.rollouts.Move(admission.Unlimited(t.Context()), as("hanna"), id, rollout.Move{Status: rollout.Halted}, input.Matching(`"1"`))
-	if !problem.Has(err, problem.PreconditionFailed) {
-		t.Errorf("got %v", err)
-	}
+	expect.That(t, problem.Has(err, problem.PreconditionFailed), "got %v", err)
 }
 
 func TestMove_HaltThatCannotBeWrittenInTime_SaysSo(t *testing.T) {
@@ -284,10 +267,6 @@ func TestMove_HaltThatCannotBeWrittenInTime_SaysSo(t *testing.T) {
 	defer cancel()
 	s.third = cancel
 	_, err := f.rollouts.Move(ctx, as("hanna"), id, rollout.Move{Status: rollout.Halted}, input.Preconditions{})
-	if !problem.Has(err, problem.Timeout) || errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
-	if s.collided.Load() != 3 {
-		t.Errorf("the halt was tried %d times", s.collided.Load())
-	}
+	expect.That(t, problem.Has(err, problem.Timeout) && !errors.Is(err, context.Canceled), "got %v", err)
+	expect.That(t, s.collided.Load() == 3, "the halt was tried %d times", s.collided.Load())
 }

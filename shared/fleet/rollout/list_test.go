@@ -19,6 +19,7 @@ import (
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 	_ "wavegate/shared/testing/raced" // few cases under the race detector
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
@@ -59,10 +60,7 @@ func TestList_ByAnyFilterAndLimit_WalkedByOffset_GivesEveryRolloutOnceNewestFirs
 			}
 			var want []string
 			for _, id := range slices.Backward(made) {
-				r, err := rollouts.Get(context.Background(), id)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := expect.Value(rollouts.Get(context.Background(), id))(t)
 				if (f.EdgeType == "" || f.EdgeType == r.EdgeType) && (f.Channel == "" || f.Channel == r.Channel) &&
 					(f.Status == "" || f.Status == r.Status) {
 					want = append(want, fmt.Sprint(r.ID, r.Status, r.StagedPercent, r.Revision))
@@ -71,10 +69,7 @@ func TestList_ByAnyFilterAndLimit_WalkedByOffset_GivesEveryRolloutOnceNewestFirs
 			var got []string
 			w := dynamo.Span{Limit: rapid.IntRange(1, 30).Draw(t, "limit")}
 			for more := true; more; w.Skip += w.Limit {
-				page, err := rollouts.List(context.Background(), f, w)
-				if err != nil {
-					t.Fatal(err)
-				}
+				page := expect.Value(rollouts.List(context.Background(), f, w))(t)
 				if more = page.More; more && len(page.Items) != w.Limit {
 					t.Fatalf("a page that is not the last has %d of %d rollouts", len(page.Items), w.Limit)
 				}
@@ -84,9 +79,7 @@ func TestList_ByAnyFilterAndLimit_WalkedByOffset_GivesEveryRolloutOnceNewestFirs
 					}
 				}
 			}
-			if !slices.Equal(got, want) {
-				t.Fatalf("%+v gives %q, want %q", f, got, want)
-			}
+			expect.Must(t, slices.Equal(got, want), "%+v gives %q, want %q", f, got, want)
 		})
 	})
 }
@@ -96,26 +89,21 @@ func publish(t *testing.T, publications *publication.Store, edgeType, channel st
 	_, err := publications.Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{
 		EdgeType: edgeType, Channel: channel, CurrentVersion: "1.0.0",
 		ArtifactURL: "https://artifacts.example/a", SHA256: strings.Repeat("a", 64)}, input.Preconditions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 }
 
 // begin starts a rollout, after ending the one that is active on the channel.
 func begin(t *rapid.T, rollouts *rollout.Store, edgeType, channel string) string {
 	active, err := rollouts.List(context.Background(),
 		rollout.Filter{EdgeType: edgeType, Channel: channel, Status: rollout.Active}, dynamo.Span{Limit: 2})
-	if err != nil || len(active.Items) > 1 {
-		t.Fatalf("%d rollouts are active on one channel, %v", len(active.Items), err)
-	}
+	expect.Must(t, err == nil && len(active.Items) <= 1,
+		"%d rollouts are active on one channel, %v", len(active.Items), err)
 	for _, r := range active.Items {
 		end(t, rollouts, r.ID, rollout.Halted)
 	}
 	id, err := rollouts.Start(admission.Unlimited(context.Background()), audit.Origin{},
 		rollout.Plan{EdgeType: edgeType, Channel: channel, TargetVersion: "1.0.0"}, idempotency.Claim{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return id
 }
 

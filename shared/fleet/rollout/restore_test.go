@@ -11,6 +11,7 @@ import (
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 )
 
 // A backup is an item's earlier state.
@@ -26,9 +27,7 @@ func (f *fleet) backup(t *testing.T, table dynamo.TableID, key dynamo.Key) backu
 		keys[name] = &types.AttributeValueMemberS{Value: value}
 	}
 	out, err := f.counted.API.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(table.Name()), Key: keys})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return backup{table, out.Item}
 }
 
@@ -37,9 +36,7 @@ func (f *fleet) restore(t *testing.T, b backup) {
 	t.Helper()
 	put := types.TransactWriteItem{Put: &types.Put{TableName: aws.String(b.table.Name()), Item: b.item}}
 	_, err := f.counted.API.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{put}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 }
 
 // restored lets a rollout go on from 10 percent, and then restores one table to its state at 10 percent.
@@ -95,21 +92,16 @@ func TestRestore_OfOneTable_AHaltHeals(t *testing.T) {
 			t.Fatalf("the halt is refused: %v", err)
 		}
 		r, carried := f.get(t, id), f.row(t).Rollout
-		if r.Status != rollout.Halted || f.offers(t, id) {
-			t.Fatalf("the rollout is %+v, the row carries %+v", r, carried)
-		}
+		expect.Must(t, r.Status == rollout.Halted && !f.offers(t, id),
+			"the rollout is %+v, the row carries %+v", r, carried)
 		if carried != nil && carried.ID == id {
-			if *carried != r.Carried() {
-				t.Fatalf("the row carries %+v, the rollout is %+v", carried, r)
-			}
+			expect.Must(t, *carried == r.Carried(), "the row carries %+v, the rollout is %+v", carried, r)
 			if r.Revision <= row.Rollout.Revision && *row.Rollout != was.Carried() {
 				t.Errorf("revision %d was used before: the row carried %d", r.Revision, row.Rollout.Revision)
 			}
 		}
 		again, err := f.try(t, id, rollout.Move{Status: rollout.Halted})
-		if err != nil || again.Revision != r.Revision {
-			t.Errorf("a second halt made %+v of %+v, %v", again, r, err)
-		}
+		expect.That(t, err == nil && again.Revision == r.Revision, "a second halt made %+v of %+v, %v", again, r, err)
 		if row := f.row(t); row.Rollout == nil || !row.Rollout.Active {
 			f.start(t, "1.2.0") // the pair is free again
 		}
@@ -124,9 +116,8 @@ func TestRestore_OfOneTable_APublicationHeals(t *testing.T) {
 			t.Errorf("the row carried %+v, and after the publication the rollout is %+v", before, r)
 		}
 		row := f.row(t)
-		if row.Rollout != nil || len(row.Earlier) > 0 || row.CurrentVersion != "1.2.0" {
-			t.Fatalf("the row is %+v", row)
-		}
+		expect.Must(t, row.Rollout == nil && len(row.Earlier) == 0 && row.CurrentVersion == "1.2.0",
+			"the row is %+v", row)
 		f.start(t, "1.1.0")
 		if _, err := f.try(t, id, rollout.Move{Status: rollout.Halted}); err != nil || f.get(t, id).Status != rollout.Halted {
 			t.Errorf("the old rollout is %+v, %v", f.get(t, id), err)
@@ -146,9 +137,8 @@ func TestRestore_RolloutItselfIsLost_APublicationHeals(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.publish(t, "stable", "1.0.0", "a")
-		if row := f.row(t); row.Rollout != nil || row.CurrentVersion != "1.0.0" {
-			t.Fatalf("the row is %+v", row)
-		}
+		row := f.row(t)
+		expect.Must(t, row.Rollout == nil && row.CurrentVersion == "1.0.0", "the row is %+v", row)
 		f.start(t, "1.2.0")
 	})
 }
@@ -175,11 +165,9 @@ func TestRestore_OfOneTable_CompletionAdoptsNothing(t *testing.T) {
 		old := f.backup(t, dynamo.Rollouts, dynamo.Key{"id": id})
 		f.publish(t, "stable", "1.0.1", "d")
 		f.restore(t, old)
-		if _, err := f.try(t, id, rollout.Move{Status: rollout.Completed}); !problem.Has(err, problem.Conflict) {
-			t.Errorf("got %v", err)
-		}
-		if row := f.row(t); row.CurrentVersion != "1.0.1" {
-			t.Errorf("a completion replaced the publication by %s", row.CurrentVersion)
-		}
+		_, err := f.try(t, id, rollout.Move{Status: rollout.Completed})
+		expect.That(t, problem.Has(err, problem.Conflict), "got %v", err)
+		row := f.row(t)
+		expect.That(t, row.CurrentVersion == "1.0.1", "a completion replaced the publication by %s", row.CurrentVersion)
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 )
 
 // try makes a move that may be refused.
@@ -19,10 +20,7 @@ func (f *fleet) try(t *testing.T, id string, m rollout.Move) (rollout.Rollout, e
 
 func (f *fleet) get(t *testing.T, id string) rollout.Rollout {
 	t.Helper()
-	r, err := f.rollouts.Get(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := expect.Value(f.rollouts.Get(t.Context(), id))(t)
 	return r
 }
 
@@ -35,9 +33,8 @@ func TestResume_HaltedRollout_GoesOnWhereItWas(t *testing.T) {
 		f.move(t, id, 0, rollout.Active)
 		f.carries(t, id)
 		r, now := f.get(t, id), f.row(t).Rollout
-		if r.Status != rollout.Active || r.StagedPercent != 10 || r.EndedAt != nil || r.Revision != 4 {
-			t.Fatalf("the rollout is %+v", r)
-		}
+		expect.Must(t, r.Status == rollout.Active && r.StagedPercent == 10 && r.EndedAt == nil && r.Revision == 4,
+			"the rollout is %+v", r)
 		if now.TargetVersion != before.TargetVersion || now.StagedPercent != before.StagedPercent || !now.Active {
 			t.Fatalf("the row carries %+v, before %+v", now, before)
 		}
@@ -67,9 +64,8 @@ func TestResume_WhatTheChannelLeftBehind_IsRefused(t *testing.T) {
 				f.move(t, id, 0, rollout.Halted)
 				meanwhile(t, f, id)
 				row, was := f.row(t), f.get(t, id)
-				if _, err := f.try(t, id, rollout.Move{Status: rollout.Active}); !problem.Has(err, problem.InvalidStateTransition) {
-					t.Fatalf("got %v", err)
-				}
+				_, err := f.try(t, id, rollout.Move{Status: rollout.Active})
+				expect.Must(t, problem.Has(err, problem.InvalidStateTransition), "got %v", err)
 				if now := f.row(t); now.ETag() != row.ETag() || f.get(t, id).Revision != was.Revision {
 					t.Errorf("the refusal changed %+v to %+v", row, now)
 				}
@@ -82,9 +78,8 @@ func TestResume_ActiveRollout_ChangesNothing(t *testing.T) {
 	eachFleet(t, func(t *testing.T, f *fleet) {
 		id := f.start(t, "1.1.0")
 		f.move(t, id, 0, rollout.Active)
-		if r := f.get(t, id); r.Revision != 1 {
-			t.Errorf("the rollout is %+v", r)
-		}
+		r := f.get(t, id)
+		expect.That(t, r.Revision == 1, "the rollout is %+v", r)
 	})
 }
 
@@ -99,16 +94,14 @@ func TestCompletion_TakesTheTargetFromWhereItIsNow(t *testing.T) {
 		if row := f.row(t); row.ArtifactURL != "https://new.example/1.1.0" || row.SHA256 != strings.Repeat("b", 64) {
 			t.Errorf("the channel is %+v", row)
 		}
-		if r := f.get(t, id); r.ArtifactURL != "https://a.example/1.1.0" || !r.Adopted {
-			t.Errorf("the rollout is %+v", r)
-		}
+		r := f.get(t, id)
+		expect.That(t, r.ArtifactURL == "https://a.example/1.1.0" && r.Adopted, "the rollout is %+v", r)
 	})
 }
 
 // TestResume_CompletedBeforeThatTimeWasKept_IsRefused covers rollouts that were stored without completedAt.
 func TestResume_CompletedBeforeThatTimeWasKept_IsRefused(t *testing.T) {
 	was := rollout.Rollout{ID: "r", StagedPercent: 100, Status: rollout.Completed, Revision: 5}
-	if next, event, err := was.After(rollout.Move{Status: rollout.Active}, rollout.Moment{At: time.Now()}); !problem.Has(err, problem.InvalidStateTransition) {
-		t.Errorf("got %+v, %q, %v", next, event, err)
-	}
+	next, event, err := was.After(rollout.Move{Status: rollout.Active}, rollout.Moment{At: time.Now()})
+	expect.That(t, problem.Has(err, problem.InvalidStateTransition), "got %+v, %q, %v", next, event, err)
 }

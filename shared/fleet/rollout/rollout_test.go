@@ -14,6 +14,7 @@ import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 )
 
@@ -69,12 +70,10 @@ func TestStart_ReachesTheFirstStageAtOnce(t *testing.T) {
 	r := rollout.Start("id", on, target, nil, otto, start)
 	want := rollout.Rollout{ID: "id", EdgeType: "gateway-x", Channel: "stable", TargetVersion: "1.1.0", ArtifactURL: "https://a.example/1",
 		SHA256: "ab", PreviousVersion: "1.0.0", StagedPercent: 1, Status: rollout.Active, StartedAt: start, UpdatedAt: start, StageSince: r.StageSince, StageStarts: r.StageStarts, StartedBy: r.StartedBy, Revision: 1}
-	if reached, ok := r.Reached(1); !ok || !reached.Equal(start) {
-		t.Errorf("reached the first stage at %v, %t", reached, ok)
-	}
-	if !reflect.DeepEqual(r, want) || !r.StageSince.Equal(start) || r.StartedBy != otto {
-		t.Fatalf("got  %+v\nwant %+v", r, want)
-	}
+	reached, ok := r.Reached(1)
+	expect.That(t, ok && reached.Equal(start), "reached the first stage at %v, %t", reached, ok)
+	expect.Must(t, reflect.DeepEqual(r, want) && r.StageSince.Equal(start) && r.StartedBy == otto,
+		"got  %+v\nwant %+v", r, want)
 }
 
 // TestAfter_EveryStateAndMove tries every move in every state, and compares the result with the rules: which moves are
@@ -107,9 +106,7 @@ func TestAfter_EveryStateAndMove(t *testing.T) {
 			}
 		}
 	}
-	if cases != 4*5*(5*3-1+1) {
-		t.Fatalf("%d cases", cases)
-	}
+	expect.Must(t, cases == 4*5*(5*3-1+1), "%d cases", cases)
 }
 
 func checkMove(t *testing.T, state string, was, want rollout.Rollout, raise int, status rollout.Status, refused bool) {
@@ -122,9 +119,8 @@ func checkMove(t *testing.T, state string, was, want rollout.Rollout, raise int,
 	later := start.Add(time.Hour)
 	got, event, err := was.After(m, rollout.Moment{At: later, By: olga})
 	if refused {
-		if !problem.Has(err, problem.InvalidStateTransition) || event != "" || !reflect.DeepEqual(got, was) {
-			t.Errorf("%s: got %+v, %v, %v; want a refusal that changes nothing", name, got, event, err)
-		}
+		expect.That(t, problem.Has(err, problem.InvalidStateTransition) && event == "" && reflect.DeepEqual(got, was),
+			"%s: got %+v, %v, %v; want a refusal that changes nothing", name, got, event, err)
 		return
 	}
 	if err != nil {
@@ -151,9 +147,7 @@ func checkMove(t *testing.T, state string, was, want rollout.Rollout, raise int,
 	if raised || was.Status != rollout.Active && want.Status == rollout.Active {
 		since = later
 	}
-	if !got.StageSince.Equal(since) {
-		t.Errorf("%s: at the stage since %v", name, got.StageSince)
-	}
+	expect.That(t, got.StageSince.Equal(since), "%s: at the stage since %v", name, got.StageSince)
 	if by := got.PromotedBy; raised != (by != nil) || raised && *by != olga {
 		t.Errorf("%s: promoted by %v", name, by)
 	}
@@ -163,9 +157,8 @@ func checkMove(t *testing.T, state string, was, want rollout.Rollout, raise int,
 	}
 	checkStarts(t, name, was, got)
 	want.StageStarts = got.StageStarts
-	if !reflect.DeepEqual(got, want) || (event != "") != differs {
-		t.Errorf("%s: got %+v, %q\nwant %+v, changed %v", name, got, event, want, differs)
-	}
+	expect.That(t, reflect.DeepEqual(got, want) && (event != "") == differs,
+		"%s: got %+v, %q\nwant %+v, changed %v", name, got, event, want, differs)
 }
 
 // checkStarts checks that a move keeps the stage starts, and adds one if it reaches a stage for the first time.
@@ -183,9 +176,7 @@ func TestFollows_InheritsWhatAnEarlierRolloutOfTheVersionReached(t *testing.T) {
 	earlier := at(1, rollout.Active)
 	ten := 10
 	earlier, _, err := earlier.After(rollout.Move{StagedPercent: &ten}, rollout.Moment{By: olga, At: start.Add(time.Hour)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	later := at(1, rollout.Active)
 	later.StageStarts = rollout.StageStarts{}
 	r := later.Follows(earlier)
@@ -208,9 +199,8 @@ func TestSuperseded_EndsWhatIsActive_AndNamesThePublication(t *testing.T) {
 		t.Errorf("the row carried revision 9, the next stage is %d", next.Revision)
 	}
 	for _, status := range []rollout.Status{rollout.Halted, rollout.Completed} {
-		if next, event := at(10, status).Superseded(5, later); event != "" || !reflect.DeepEqual(next, at(10, status)) {
-			t.Errorf("%s: got %+v, %q", status, next, event)
-		}
+		next, event := at(10, status).Superseded(5, later)
+		expect.That(t, event == "" && reflect.DeepEqual(next, at(10, status)), "%s: got %+v, %q", status, next, event)
 	}
 }
 
@@ -221,9 +211,8 @@ func TestAfter_SkippedStage_NamesTheOneThatIsNext(t *testing.T) {
 			asked = 1
 		}
 		_, _, err := at(percent, rollout.Active).After(rollout.Move{StagedPercent: &asked}, rollout.Moment{At: start})
-		if err == nil || !strings.Contains(problem.From(err).Detail, want) {
-			t.Errorf("at %d asked for %d: %v, want it to say %q", percent, asked, err, want)
-		}
+		expect.That(t, err != nil && strings.Contains(problem.From(err).Detail, want),
+			"at %d asked for %d: %v, want it to say %q", percent, asked, err, want)
 	}
 }
 
@@ -247,9 +236,7 @@ func TestAfter_AnySequence_KeepsWhatIsPromised(t *testing.T) {
 				t.Fatalf("revision went from %d to %d", r.Revision, next.Revision)
 			}
 			i, j := slices.Index(cohort.Stages, r.StagedPercent), slices.Index(cohort.Stages, next.StagedPercent)
-			if j < i || j > i+1 {
-				t.Fatalf("the share went from %d to %d", r.StagedPercent, next.StagedPercent)
-			}
+			expect.Must(t, j >= i && j <= i+1, "the share went from %d to %d", r.StagedPercent, next.StagedPercent)
 			if r.Status != rollout.Active && next.StagedPercent != r.StagedPercent {
 				t.Fatalf("a rollout that had ended was raised: %+v", next)
 			}
@@ -283,7 +270,6 @@ func TestCarried_IsWhatAPollNeeds(t *testing.T) {
 	r := at(50, rollout.Halted)
 	want := release.Carried{ID: r.ID, TargetVersion: "1.1.0", ArtifactURL: "https://a.example/1.1.0", SHA256: strings.Repeat("a", 64),
 		StagedPercent: 50, Active: false, Revision: 5, Guard: string(rollout.NoGuard), ChangedAt: r.UpdatedAt}
-	if got := r.Carried(); got != want {
-		t.Fatalf("got %+v, want %+v", got, want)
-	}
+	got := r.Carried()
+	expect.Must(t, got == want, "got %+v, want %+v", got, want)
 }

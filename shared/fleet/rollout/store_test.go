@@ -18,6 +18,7 @@ import (
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
 )
@@ -60,17 +61,13 @@ func (f *fleet) publishAt(t *testing.T, channel, version, digest, url string) {
 	t.Helper()
 	_, err := f.publications.Publish(admission.Unlimited(t.Context()), origin, release.Publication{EdgeType: f.edgeType, Channel: channel, CurrentVersion: version,
 		ArtifactURL: url, SHA256: strings.Repeat(digest, 64)}, input.Preconditions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 }
 
 func (f *fleet) start(t *testing.T, target string) string {
 	t.Helper()
 	id, err := f.rollouts.Start(admission.Unlimited(t.Context()), origin, rollout.Plan{EdgeType: f.edgeType, Channel: "stable", TargetVersion: target}, idempotency.Claim{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return id
 }
 
@@ -80,27 +77,20 @@ func (f *fleet) move(t *testing.T, id string, percent int, status rollout.Status
 	if percent != 0 {
 		m.StagedPercent = &percent
 	}
-	if _, err := f.rollouts.Move(admission.Unlimited(t.Context()), origin, id, m, input.Preconditions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := f.rollouts.Move(admission.Unlimited(t.Context()), origin, id, m, input.Preconditions{})
+	expect.OK(t, err)
 }
 
 func (f *fleet) row(t *testing.T) release.ChannelRow {
 	t.Helper()
-	row, err := f.releases.Row(t.Context(), f.edgeType, "stable")
-	if err != nil {
-		t.Fatal(err)
-	}
+	row := expect.Value(f.releases.Row(t.Context(), f.edgeType, "stable"))(t)
 	return row
 }
 
 // carries checks that the channel's row and the rollout agree.
 func (f *fleet) carries(t *testing.T, id string) {
 	t.Helper()
-	r, err := f.rollouts.Get(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := expect.Value(f.rollouts.Get(t.Context(), id))(t)
 	if row := f.row(t); row.Rollout == nil || *row.Rollout != r.Carried() {
 		t.Fatalf("the row carries %+v, the rollout is %+v", row.Rollout, r)
 	}
@@ -132,9 +122,8 @@ func TestRollout_FromStartToCompletion_RowAndRolloutAgree(t *testing.T) {
 		for _, percent := range []int{10, 50, 100} {
 			f.move(t, id, percent, "")
 			f.carries(t, id)
-			if row := f.row(t); row.CurrentVersion != "1.0.0" || row.Revision != 1 {
-				t.Fatalf("a stage changed the channel: %+v", row)
-			}
+			row := f.row(t)
+			expect.Must(t, row.CurrentVersion == "1.0.0" && row.Revision == 1, "a stage changed the channel: %+v", row)
 		}
 		f.move(t, id, 0, rollout.Completed)
 		f.carries(t, id)
@@ -178,9 +167,8 @@ func TestRollout_EndedThenCompletedAt100_DoesNotAdopt(t *testing.T) {
 		f.move(t, id, 0, rollout.Halted)
 		f.move(t, id, 0, rollout.Completed)
 		f.carries(t, id)
-		if row := f.row(t); row.CurrentVersion != "1.0.0" || row.Revision != 1 {
-			t.Fatalf("the channel is %+v", row)
-		}
+		row := f.row(t)
+		expect.Must(t, row.CurrentVersion == "1.0.0" && row.Revision == 1, "the channel is %+v", row)
 	})
 }
 
@@ -232,8 +220,7 @@ func TestStart_Refusals(t *testing.T) {
 		if err := start("stable", "1.1.0"); err != nil {
 			t.Errorf("after a halt: %v", err)
 		}
-		if _, err := f.rollouts.Get(t.Context(), uuid.NewString()); !problem.Has(err, problem.NotFound) {
-			t.Errorf("no rollout: %v", err)
-		}
+		_, err := f.rollouts.Get(t.Context(), uuid.NewString())
+		expect.That(t, problem.Has(err, problem.NotFound), "no rollout: %v", err)
 	})
 }

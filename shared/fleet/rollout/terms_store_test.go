@@ -13,6 +13,7 @@ import (
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
 )
@@ -29,44 +30,32 @@ func TestGuard_PolicyAndApprovals_ChangeTheRowsCopyTogetherWithTheRollout(t *tes
 		ctx := admission.Unlimited(t.Context())
 		p := policy(10)
 		id, err := f.rollouts.Start(ctx, origin, rollout.Plan{EdgeType: f.edgeType, Channel: "stable", TargetVersion: "1.1.0", Policy: &p}, idempotency.Claim{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		agree := func(revision int64) {
 			t.Helper()
 			f.carries(t, id)
-			if r := f.get(t, id); r.Revision != revision {
-				t.Fatalf("the rollout is of revision %d, want %d", r.Revision, revision)
-			}
+			r := f.get(t, id)
+			expect.Must(t, r.Revision == revision, "the rollout is of revision %d, want %d", r.Revision, revision)
 		}
 		agree(1)
 		p = policy(10, 50)
-		if err := f.rollouts.SetPolicy(ctx, as("ida"), id, p, input.Preconditions{}); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, f.rollouts.SetPolicy(ctx, as("ida"), id, p, input.Preconditions{}))
 		agree(2)
-		if err := f.rollouts.Approve(ctx, as("ida"), id, 10, input.Preconditions{}); !problem.Has(err, problem.SelfApproval) {
-			t.Fatalf("the person who changed the policy approves: %v", err)
-		}
-		if _, err := f.try(t, id, rollout.Move{StagedPercent: new(10)}); !problem.Has(err, problem.ApprovalRequired) {
-			t.Fatalf("not approved: %v", err)
-		}
+		err = f.rollouts.Approve(ctx, as("ida"), id, 10, input.Preconditions{})
+		expect.Must(t, problem.Has(err, problem.SelfApproval), "the person who changed the policy approves: %v", err)
+		_, err = f.try(t, id, rollout.Move{StagedPercent: new(10)})
+		expect.Must(t, problem.Has(err, problem.ApprovalRequired), "not approved: %v", err)
 		for range 2 { // the second time changes nothing
-			if err := f.rollouts.Approve(ctx, as("emil"), id, 10, input.Preconditions{}); err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, f.rollouts.Approve(ctx, as("emil"), id, 10, input.Preconditions{}))
 			agree(3)
 		}
 		f.move(t, id, 10, "")
 		agree(4)
 		f.move(t, id, 0, rollout.Halted)
-		if err := f.rollouts.SetPolicy(ctx, as("ida"), id, policy(10, 50, 100), input.Preconditions{}); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, f.rollouts.SetPolicy(ctx, as("ida"), id, policy(10, 50, 100), input.Preconditions{}))
 		agree(6)
-		if got := f.get(t, id).Terms.Policy.Promote.Soak; got != policy().Promote.Soak {
-			t.Fatalf("the policy came back with the soak %+v", got)
-		}
+		got := f.get(t, id).Terms.Policy.Promote.Soak
+		expect.Must(t, got == policy().Promote.Soak, "the policy came back with the soak %+v", got)
 	})
 }
 
@@ -101,21 +90,17 @@ func TestFreeze_HoldsUpWhatMovesBoxesOn_UntilItIsLifted(t *testing.T) {
 			if err := c.do(origin); !problem.Has(err, problem.Frozen) {
 				t.Errorf("%s: %v", c.what, err)
 			}
-			if err := c.do(origin.For(audit.Grounds{OverrideReason: "a security fix"})); err != nil {
-				t.Errorf("%s, with a reason: %v", c.what, err)
-			}
+			err := c.do(origin.For(audit.Grounds{OverrideReason: "a security fix"}))
+			expect.That(t, err == nil, "%s, with a reason: %v", c.what, err)
 		}
 		f.move(t, id, 0, rollout.Halted)
 		if _, err := f.try(t, id, rollout.Move{Status: rollout.Active}); !problem.Has(err, problem.Frozen) {
 			t.Errorf("resume: %v", err)
 		}
-		if err := freezes.Lift(ctx, origin, input.Preconditions{}); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, freezes.Lift(ctx, origin, input.Preconditions{}))
 		f.move(t, id, 0, rollout.Active)
-		if got, err := freezes.Get(ctx); !problem.Has(err, problem.NotFound) {
-			t.Errorf("after it was lifted there is %+v, %v", got, err)
-		}
+		got, err := freezes.Get(ctx)
+		expect.That(t, problem.Has(err, problem.NotFound), "after it was lifted there is %+v, %v", got, err)
 	})
 }
 
@@ -128,9 +113,7 @@ func TestStart_ATargetThatEndedBefore_BeginsWithAdvice(t *testing.T) {
 			t.Helper()
 			p := policy()
 			id, err := f.rollouts.Start(admission.Unlimited(t.Context()), origin, rollout.Plan{EdgeType: f.edgeType, Channel: "stable", TargetVersion: target, Policy: &p}, idempotency.Claim{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, err)
 			f.carries(t, id)
 			r := f.get(t, id)
 			f.move(t, id, 0, rollout.Halted)

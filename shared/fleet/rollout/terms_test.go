@@ -13,6 +13,7 @@ import (
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/calendar"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 )
 
@@ -69,9 +70,8 @@ func TestApprove_WhoAndWhat(t *testing.T) {
 		later := start.Add(time.Hour)
 		next, event, err := c.was.Approve(c.stage, c.by, later)
 		if c.code != "" {
-			if !problem.Has(err, c.code) || !reflect.DeepEqual(next, c.was) || event != "" {
-				t.Errorf("%s: %q, %v; want %s and no change", name, event, err, c.code)
-			}
+			expect.That(t, problem.Has(err, c.code) && reflect.DeepEqual(next, c.was) && event == "",
+				"%s: %q, %v; want %s and no change", name, event, err, c.code)
 			continue
 		}
 		if err != nil || event != "RolloutApproved" || next.Revision != c.was.Revision+1 || !slices.Contains(next.Approved(), c.stage) {
@@ -80,9 +80,7 @@ func TestApprove_WhoAndWhat(t *testing.T) {
 		if again, event, err := next.Approve(c.stage, c.by, later); !reflect.DeepEqual(again, next) || event != "" || err != nil {
 			t.Errorf("%s: approved twice: %q, %v", name, event, err)
 		}
-		if len(c.was.Approved()) > 0 {
-			t.Errorf("%s: the rollout as it was now has approvals", name)
-		}
+		expect.That(t, len(c.was.Approved()) == 0, "%s: the rollout as it was now has approvals", name)
 	}
 }
 
@@ -123,9 +121,8 @@ func TestWithPolicy_ClosedWindows_AreNotOpenedAtOnce(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, event, err)
 		}
 	}
-	if _, event, err := judged(10, policy()).WithPolicy(closed(policy()), olga, start); err != nil || event == "" {
-		t.Errorf("to close an open window: %q, %v", event, err)
-	}
+	_, event, err := judged(10, policy()).WithPolicy(closed(policy()), olga, start)
+	expect.That(t, err == nil && event != "", "to close an open window: %q, %v", event, err)
 }
 
 func TestWithPolicy_ApprovalsOfStagesAhead_WereGivenToThePolicyBefore(t *testing.T) {
@@ -180,9 +177,8 @@ func TestAfter_WhatPeopleHaveSet_HoldsUpRaisesAndResumptions_NeverHalts(t *testi
 			t.Errorf("%s: %v, want %q", name, err, c.code)
 		}
 		for _, halt := range halts {
-			if next, _, err := c.was.After(halt, now); err != nil || next.Status != rollout.Halted {
-				t.Errorf("%s: a halt: %v", name, err)
-			}
+			next, _, err := c.was.After(halt, now)
+			expect.That(t, err == nil && next.Status == rollout.Halted, "%s: a halt: %v", name, err)
 		}
 	}
 }
@@ -194,20 +190,15 @@ func TestAfter_APromotersApprovals_DoNotCountForLaterStages(t *testing.T) {
 	if err != nil || !slices.Equal(next.Approved(), []int{10}) {
 		t.Fatalf("approved are %v, %v", next.Approved(), err)
 	}
-	if _, _, err := next.After(rollout.Move{StagedPercent: new(50)}, rollout.Moment{By: ida, At: start}); !problem.Has(err, problem.ApprovalRequired) {
-		t.Errorf("the next stage: %v", err)
-	}
+	_, _, err = next.After(rollout.Move{StagedPercent: new(50)}, rollout.Moment{By: ida, At: start})
+	expect.That(t, problem.Has(err, problem.ApprovalRequired), "the next stage: %v", err)
 }
 
 func TestAfter_Resuming_LetsTheGuardActOnWhatIsNew(t *testing.T) {
 	byGuard, _, err := judged(10, policy()).After(rollout.Move{Status: rollout.Halted}, rollout.Moment{By: rollout.Guard, At: start})
-	if err != nil || byGuard.EndedBy != rollout.ByGuard {
-		t.Fatalf("ended by %q, %v", byGuard.EndedBy, err)
-	}
+	expect.Must(t, err == nil && byGuard.EndedBy == rollout.ByGuard, "ended by %q, %v", byGuard.EndedBy, err)
 	byOlga, _, err := judged(10, policy()).After(rollout.Move{Status: rollout.Halted}, rollout.Moment{By: olga, At: start})
-	if err != nil || byOlga.EndedBy != "" {
-		t.Fatalf("ended by %q, %v", byOlga.EndedBy, err)
-	}
+	expect.Must(t, err == nil && byOlga.EndedBy == "", "ended by %q, %v", byOlga.EndedBy, err)
 	for who, was := range map[string]rollout.Rollout{"the guard": byGuard, "a person": byOlga} {
 		next, event, err := was.After(rollout.Move{Status: rollout.Active}, rollout.Moment{By: olga, At: start.Add(time.Hour)})
 		if err != nil || event != "RolloutResumed" || next.EndedBy != "" || next.Terms.Policy.Mode != guard.Act || next.ResumedAt == nil || !next.ResumedAt.Equal(start.Add(time.Hour)) || !next.StageSince.Equal(start.Add(time.Hour)) {
@@ -241,9 +232,8 @@ func TestWithPolicy_NobodyRaisesAloneWhereTwoAreNeeded(t *testing.T) {
 			}
 			if err == nil {
 				for _, stage := range r.Terms.Policy.Approvals.Before {
-					if !slices.Contains(next.Terms.Policy.Approvals.Before, stage) {
-						t.Fatalf("stage %d no longer needs an approval", stage)
-					}
+					expect.Must(t, slices.Contains(next.Terms.Policy.Approvals.Before, stage),
+						"stage %d no longer needs an approval", stage)
 				}
 				if to := next.StagedPercent; to != r.StagedPercent && slices.Contains(r.Terms.Policy.Approvals.Before, to) &&
 					!slices.ContainsFunc(r.Terms.Approvals, func(a rollout.Approval) bool {
@@ -253,9 +243,8 @@ func TestWithPolicy_NobodyRaisesAloneWhereTwoAreNeeded(t *testing.T) {
 				}
 				r = next
 			}
-			if _, _, err := r.After(rollout.Move{Status: rollout.Halted}, now); err != nil {
-				t.Fatalf("a halt is refused: %v", err)
-			}
+			_, _, err = r.After(rollout.Move{Status: rollout.Halted}, now)
+			expect.Must(t, err == nil, "a halt is refused: %v", err)
 		}
 	})
 }

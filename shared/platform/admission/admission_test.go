@@ -10,15 +10,12 @@ import (
 )
 
 func TestWait_ContextWithoutAdmission_IsRefused(t *testing.T) {
-	if err := admission.Wait(t.Context()); err == nil {
-		t.Error("a change without an admission was accepted")
-	}
+	expect.That(t, admission.Wait(t.Context()) != nil, "a change without an admission was accepted")
 }
 
 func TestWait_Unlimited_IsAdmitted(t *testing.T) {
-	if err := admission.Wait(admission.Unlimited(t.Context())); err != nil {
-		t.Error(err)
-	}
+	err := admission.Wait(admission.Unlimited(t.Context()))
+	expect.That(t, err == nil, "%v", err)
 }
 
 func TestWait_WaitsForTheDecision(t *testing.T) {
@@ -36,14 +33,11 @@ func TestWait_WaitsForTheDecision(t *testing.T) {
 		t.Fatalf("did not wait: %v", err)
 	default:
 	}
-	if a.Refused() {
-		t.Error("refused before the decision")
-	}
+	expect.That(t, !a.Refused(), "refused before the decision")
 	close(decision)
 	for range 2 {
-		if err := <-heard; !errors.Is(err, refusal) {
-			t.Errorf("got %v, want the refusal", err)
-		}
+		err := <-heard
+		expect.That(t, errors.Is(err, refusal), "got %v, want the refusal", err)
 	}
 	expect.Equal(t, a.Header().Get("Retry-After"), "7", "Retry-After is")
 }

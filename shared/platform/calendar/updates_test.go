@@ -74,9 +74,8 @@ func TestWith_Pauses_AreBounded(t *testing.T) {
 				expect.Equal(t, next.PausedUntil.Format(time.RFC3339), c.until, "paused until")
 				return
 			}
-			if faults := problem.From(err).Faults; len(faults) != 1 || faults[0].Pointer != c.fault {
-				t.Errorf("%v", err)
-			}
+			faults := problem.From(err).Faults
+			expect.That(t, len(faults) == 1 && faults[0].Pointer == c.fault, "%v", err)
 		})
 	}
 }
@@ -115,9 +114,7 @@ func TestWith_NoHistoryOfPauses_TakesMoreThanHalfOfAMonth(t *testing.T) {
 				}
 				sum += max(0, to.Sub(from))
 			}
-			if sum > 14*day {
-				t.Fatalf("%s in the 30 days until %s: %v", sum, end.Until, all)
-			}
+			expect.Must(t, sum <= 14*day, "%s in the 30 days until %s: %v", sum, end.Until, all)
 		}
 	})
 }
@@ -136,8 +133,7 @@ func TestWith_ManyShortPauses_AreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		at = at.Add(time.Minute)
-		ended, err := u.With(calendar.UpdatesRequest{PausedUntil: new("")}, at)
-		expect.OK(t, err)
+		ended := expect.Value(u.With(calendar.UpdatesRequest{PausedUntil: new("")}, at))(t)
 		u = ended
 	}
 	expect.Equal(t, begun, 30, "pauses that began")
@@ -195,9 +191,7 @@ func TestUntil_BoxesComeInTheFirstTenthOfTheWindow(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := w.Until(c.interval, c.place, monday)
-			if got.Round(time.Second) != c.want.Round(time.Second) {
-				t.Errorf("%s, want %s", got, c.want)
-			}
+			expect.That(t, got.Round(time.Second) == c.want.Round(time.Second), "%s, want %s", got, c.want)
 		})
 	}
 	expect.Equal(t, calendar.Wait{}.Until(time.Minute, 7, monday), time.Minute, "a box that does not wait")

@@ -51,14 +51,10 @@ func TestWindows_GoByTheClockOnTheWall(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, at := range c.open {
-				if !c.windows.Open(instant(t, at)) {
-					t.Errorf("%s is closed", at)
-				}
+				expect.That(t, c.windows.Open(instant(t, at)), "%s is closed", at)
 			}
 			for _, at := range c.closed {
-				if c.windows.Open(instant(t, at)) {
-					t.Errorf("%s is open", at)
-				}
+				expect.That(t, !c.windows.Open(instant(t, at)), "%s is open", at)
 			}
 		})
 	}
@@ -84,13 +80,11 @@ func TestOpens_TheNextWindow(t *testing.T) {
 		"the day of a change, from the last hour before it": {window("06:00", "08:30", "Europe/London"), "2026-03-28T23:30:00Z", "2026-03-29T05:00:00Z"},
 		"when clocks are changed into it":                   {window("02:30", "04:00", "Europe/Berlin", "sun"), "2026-03-29T00:00:00Z", "2026-03-29T01:00:00Z"},
 	} {
-		if got, ok := c.windows.Opens(instant(t, c.at)); !ok || !got.Equal(instant(t, c.want)) {
-			t.Errorf("%s: opens at %s, %v; want %s", name, got, ok, c.want)
-		}
+		got, ok := c.windows.Opens(instant(t, c.at))
+		expect.That(t, ok && got.Equal(instant(t, c.want)), "%s: opens at %s, %v; want %s", name, got, ok, c.want)
 	}
-	if at, ok := window("00:00", "00:01", "No/Zone").Opens(time.Now()); ok {
-		t.Errorf("a window in no zone opens at %s", at)
-	}
+	at, ok := window("00:00", "00:01", "No/Zone").Opens(time.Now())
+	expect.That(t, !ok, "a window in no zone opens at %s", at)
 }
 
 // TestWindows_OpenAndClose_AsASlowSearchFinds asks each minute of two weeks.
@@ -105,10 +99,7 @@ func TestWindows_OpenAndClose_AsASlowSearchFinds(t *testing.T) {
 			ws = append(ws, window(clock(from), clock(from+length), rapid.SampledFrom(zones).Draw(t, "zone"), rapid.SampledFrom(calendar.Days).Draw(t, "day"))...)
 		}
 		for _, w := range ws {
-			location, err := time.LoadLocation(w.TimeZone)
-			if err != nil {
-				t.Fatal(err)
-			}
+			location := expect.Value(time.LoadLocation(w.TimeZone))(t)
 			locations = append(locations, location)
 		}
 		at := time.Unix(rapid.Int64Range(1767225600, 1798761600).Draw(t, "at"), 0) // in 2026
@@ -135,17 +126,10 @@ func TestWindows_OpenAndClose_AsASlowSearchFinds(t *testing.T) {
 
 // TestDatabase_IsTheOneThatIsEmbedded, and knows the changes of clocks of the next two years.
 func TestDatabase_IsTheOneThatIsEmbedded(t *testing.T) {
-	root, err := exec.Command("go", "env", "GOROOT").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	script, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "lib", "time", "update.bash"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(script), "\nDATA="+calendar.Database+"\n") {
-		t.Errorf("the toolchain embeds another database than %s", calendar.Database)
-	}
+	root := expect.Value(exec.Command("go", "env", "GOROOT").Output())(t)
+	script := expect.Value(os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "lib", "time", "update.bash")))(t)
+	expect.That(t, strings.Contains(string(script), "\nDATA="+calendar.Database+"\n"),
+		"the toolchain embeds another database than %s", calendar.Database)
 	for zone, want := range map[string][]string{
 		"Europe/Berlin":       {"2026-03-29T01:00:00Z", "2026-10-25T01:00:00Z", "2027-03-28T01:00:00Z", "2027-10-31T01:00:00Z"},
 		"America/New_York":    {"2026-03-08T07:00:00Z", "2026-11-01T06:00:00Z", "2027-03-14T07:00:00Z", "2027-11-07T06:00:00Z"},
@@ -154,10 +138,7 @@ func TestDatabase_IsTheOneThatIsEmbedded(t *testing.T) {
 		"Asia/Kolkata":        nil,
 	} {
 		at, until := instant(t, "2026-01-01T00:00:00Z"), instant(t, "2028-01-01T00:00:00Z")
-		location, err := time.LoadLocation(zone)
-		if err != nil {
-			t.Fatal(err)
-		}
+		location := expect.Value(time.LoadLocation(zone))(t)
 		var got []string
 		for {
 			_, at = at.In(location).ZoneBounds()
@@ -166,9 +147,7 @@ func TestDatabase_IsTheOneThatIsEmbedded(t *testing.T) {
 			}
 			got = append(got, at.UTC().Format(time.RFC3339))
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s changes its clocks at %q", zone, got)
-		}
+		expect.That(t, slices.Equal(got, want), "%s changes its clocks at %q", zone, got)
 	}
 }
 

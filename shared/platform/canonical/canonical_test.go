@@ -14,14 +14,12 @@ func TestJSON_HasOneSpelling(t *testing.T) {
 		`{"n":[1e21,1e-7,0.000001,123456789012345]}`:              `{"n":[1e+21,1e-7,0.000001,123456789012345]}`,
 		`"a\u2028b\u2029c\\u2028\\\u2029"`:                        "\"a\u2028b\u2029c\\\\u2028\\\\\u2029\"",
 	} {
-		got, err := canonical.JSON([]byte(text))
-		expect.OK(t, err)
+		got := expect.Value(canonical.JSON([]byte(text)))(t)
 		expect.Equal(t, string(got), want, "the form of %s is", text)
 	}
 	for _, text := range []string{`{} {}`, `{`, ``} {
-		if got, err := canonical.JSON([]byte(text)); err == nil {
-			t.Errorf("%q became %s", text, got)
-		}
+		got, err := canonical.JSON([]byte(text))
+		expect.That(t, err != nil, "%q became %s", text, got)
 	}
 }
 
@@ -36,7 +34,6 @@ func TestEncode_SortsTheFieldsOfAStruct(t *testing.T) {
 }
 
 func TestSHA256_OfTheEmptyObject(t *testing.T) {
-	if got := canonical.SHA256([]byte("{}")); got != "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a" {
-		t.Error(got)
-	}
+	got := canonical.SHA256([]byte("{}"))
+	expect.That(t, got == "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a", "%v", got)
 }

@@ -61,8 +61,7 @@ func stored(t *testing.T, db *dynamo.DB, n int) (keys []dynamo.Key, ids []string
 
 func read(t *testing.T, db *dynamo.DB, keys []dynamo.Key) (ids []string) {
 	t.Helper()
-	all, err := dynamo.GetAll[boxed](t.Context(), db, dynamo.Edges, keys)
-	expect.OK(t, err)
+	all := expect.Value(dynamo.GetAll[boxed](t.Context(), db, dynamo.Edges, keys))(t)
 	for _, b := range all {
 		ids = append(ids, b.EdgeID)
 	}

@@ -40,9 +40,8 @@ func put(name string, v thing, when dynamo.Condition) dynamo.TransactItem {
 func get(t *testing.T, db *dynamo.DB, id string) thing {
 	t.Helper()
 	var v thing
-	if _, err := db.Get(t.Context(), dynamo.Factories, dynamo.Key{"factoryId": id}, &v); err != nil {
-		t.Fatal(err)
-	}
+	_, err := db.Get(t.Context(), dynamo.Factories, dynamo.Key{"factoryId": id}, &v)
+	expect.OK(t, err)
 	return v
 }
 
@@ -93,9 +92,8 @@ func TestUpdatePart_ChangesNamedAttributesOnly(t *testing.T) {
 		expect.OK(t, db.Commit(call(t), put("a", thing{id, "A", 1}, dynamo.Condition{})))
 		err := db.Commit(call(t), dynamo.TransactUpdate("a", dynamo.Factories, dynamo.Key{"factoryId": id},
 			"SET #revision = :next", map[string]any{":next": 2}, dynamo.AtRevision("factoryId", 1)))
-		if got, want := get(t, db, id), (thing{id, "A", 2}); err != nil || got != want {
-			t.Fatalf("got %v, %v, want %v", got, err, want)
-		}
+		got, want := get(t, db, id), (thing{id, "A", 2})
+		expect.Must(t, err == nil && got == want, "got %v, %v, want %v", got, err, want)
 	})
 }
 
@@ -103,9 +101,7 @@ func TestGet_NoSuchItem_DoesNotChangeTheValue(t *testing.T) {
 	each(t, func(t *testing.T, db *dynamo.DB, id string) {
 		v := thing{Name: "before"}
 		found, err := db.Get(t.Context(), dynamo.Factories, dynamo.Key{"factoryId": id}, &v)
-		if found || err != nil || v.Name != "before" {
-			t.Fatalf("got %v, %v, %v", found, err, v)
-		}
+		expect.Must(t, !found && err == nil && v.Name == "before", "got %v, %v, %v", found, err, v)
 	})
 }
 
@@ -201,9 +197,7 @@ func TestCommit_CancelledByTheStore(t *testing.T) {
 				db, f := faulty(client, c.faults...)
 				err := db.Commit(call(t), put("a", thing{id, "A", 1}, dynamo.Absent("factoryId")), put("b", thing{id + "-b", "B", 1}, dynamo.Condition{}))
 				expect.Equal(t, f.calls, c.tries, "%v: the number of tries is", err)
-				if len(f.tokens) != 1 || f.tokens[""] {
-					t.Errorf("the tokens are %v", f.tokens)
-				}
+				expect.That(t, len(f.tokens) == 1 && !f.tokens[""], "the tokens are %v", f.tokens)
 				if c.code != "" {
 					expect.Equal(t, problem.From(err).Code, c.code, "%v is", err)
 				}
@@ -228,9 +222,8 @@ func TestWrites_CallNotAdmitted_NothingIsWritten(t *testing.T) {
 				if err := write(ctx, db, thing{id, "A", 1}); !errors.Is(err, refusal) {
 					t.Errorf("got %v", err)
 				}
-				if err := write(t.Context(), db, thing{id, "A", 1}); err == nil || problem.From(err).Code != problem.Internal {
-					t.Errorf("without a call: %v", err)
-				}
+				err := write(t.Context(), db, thing{id, "A", 1})
+				expect.That(t, err != nil && problem.From(err).Code == problem.Internal, "without a call: %v", err)
 				expect.Equal(t, get(t, db, id), thing{}, "stored")
 			})
 		})
@@ -245,16 +238,13 @@ func TestCommit_StoreIsDown_IsUnavailable(t *testing.T) {
 	t.Setenv(dynamo.Factories.EnvName(), "wavegate-factories")
 	db := dynamo.Open(gone, time.Now)
 	err := db.Commit(call(t), put("a", thing{"x", "A", 1}, dynamo.Condition{}))
-	if !problem.Has(err, problem.Unavailable) || problem.From(err).RetryAfter <= 0 {
-		t.Errorf("commit: got %v", err)
-	}
+	expect.That(t, problem.Has(err, problem.Unavailable) && problem.From(err).RetryAfter > 0, "commit: got %v", err)
 	if detail := problem.From(err).Detail; !strings.Contains(detail, "A change may or may not have been made") {
 		t.Errorf("a commit that may have been applied says %q", detail)
 	}
 	_, err = db.Get(t.Context(), dynamo.Factories, dynamo.Key{"factoryId": "x"}, &thing{})
-	if !problem.Has(err, problem.Unavailable) || strings.Contains(problem.From(err).Detail, "change") {
-		t.Errorf("get: got %v", err)
-	}
+	expect.That(t, problem.Has(err, problem.Unavailable) && !strings.Contains(problem.From(err).Detail, "change"),
+		"get: got %v", err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := db.Commit(admission.Unlimited(ctx), put("a", thing{"x", "A", 1}, dynamo.Condition{})); !problem.Has(err, problem.Timeout) {
@@ -264,9 +254,8 @@ func TestCommit_StoreIsDown_IsUnavailable(t *testing.T) {
 
 func TestTables_NamesAreGivenByTheEnvironment(t *testing.T) {
 	t.Setenv("TABLE_RATE_COUNTERS", "another")
-	if got := dynamo.RateCounters.Name(); got != "another" {
-		t.Fatalf("got %q", got)
-	}
+	got := dynamo.RateCounters.Name()
+	expect.Must(t, got == "another", "got %q", got)
 	expect.Equal(t, dynamo.TableOf(dynamo.Audit).Partition, "stream", "the definition belongs to another table than audit")
 }
 
@@ -287,9 +276,7 @@ func TestInsist_LosesMoreRacesThanDecideTakes_IsMade(t *testing.T) {
 func TestInsist_AnotherError_IsReturnedAtOnce(t *testing.T) {
 	refusal, decided := problem.New(problem.PreconditionFailed, "No."), 0
 	err := dynamo.Retry(t.Context(), func() error { decided++; return refusal })
-	if !errors.Is(err, refusal) || decided != 1 {
-		t.Errorf("got %v after %d decisions", err, decided)
-	}
+	expect.That(t, errors.Is(err, refusal) && decided == 1, "got %v after %d decisions", err, decided)
 }
 
 func TestInsist_TimeIsOver_SaysThatNothingWasChanged(t *testing.T) {

@@ -15,6 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"wavegate/shared/testing/expect"
 )
 
 // TestCountFaults_EachAttempt_IsCounted: a retry hides a fault from the caller, and not from the alarm.
@@ -75,14 +77,11 @@ func TestCountFaults_EachAttempt_IsCounted(t *testing.T) {
 			errors, throttled := 0, 0
 			for line := range strings.Lines(out.String()) {
 				var m struct{ StoreErrors, StoreThrottled int }
-				if err := json.Unmarshal([]byte(line), &m); err != nil {
-					t.Fatal(err)
-				}
+				expect.OK(t, json.Unmarshal([]byte(line), &m))
 				errors, throttled = errors+m.StoreErrors, throttled+m.StoreThrottled
 			}
-			if errors != c.errors || throttled != c.throttled {
-				t.Errorf("%d errors and %d throttles, want %d and %d", errors, throttled, c.errors, c.throttled)
-			}
+			expect.That(t, errors == c.errors && throttled == c.throttled,
+				"%d errors and %d throttles, want %d and %d", errors, throttled, c.errors, c.throttled)
 		})
 	}
 }
@@ -97,7 +96,6 @@ func TestCountFaults_ACallerThatLeaves_IsNoFault(t *testing.T) {
 	client := dynamodb.New(dynamodb.Options{Region: "eu-central-1", BaseEndpoint: &server.URL, Credentials: aws.AnonymousCredentials{}}, countFaults(&out))
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String("x"), Key: map[string]types.AttributeValue{}}); err == nil || out.Len() > 0 {
-		t.Errorf("%v, and %s", err, out.String())
-	}
+	_, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String("x"), Key: map[string]types.AttributeValue{}})
+	expect.That(t, err != nil && out.Len() == 0, "%v, and %s", err, out.String())
 }

@@ -50,10 +50,8 @@ var writes = map[string]func(ctx context.Context, db *dynamo.DB, item any) error
 
 func raw(t *testing.T, client *dynamodb.Client, table dynamo.TableID, key map[string]string) map[string]any {
 	t.Helper()
-	k, err := attributevalue.MarshalMap(key)
-	expect.OK(t, err)
-	out, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(table.Name()), Key: k})
-	expect.OK(t, err)
+	k := expect.Value(attributevalue.MarshalMap(key))(t)
+	out := expect.Value(client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(table.Name()), Key: k}))(t)
 	var item map[string]any
 	expect.OK(t, attributevalue.UnmarshalMap(out.Item, &item))
 	return item
@@ -94,8 +92,7 @@ func TestPut_KeepsWhatItsTypeDoesNotDeclare_AndNothingElse(t *testing.T) {
 					_, err := db.Get(t.Context(), dynamo.Factories, dynamo.Key{"factoryId": id}, &got)
 					expect.OK(t, err)
 					expect.Equal(t, got, want, "the item")
-					encoded, err := dynamo.Encode(item)
-					expect.OK(t, err)
+					encoded := expect.Value(dynamo.Encode(item))(t)
 					all := raw(t, client, dynamo.Factories, map[string]string{"factoryId": id})
 					names := append(slices.Collect(maps.Keys(encoded)), "pin", "held")
 					expect.Equal(t, slices.Sorted(maps.Keys(all)), slices.Sorted(slices.Values(names)), "the stored attributes")

@@ -72,9 +72,8 @@ func TestWalk_ItemMovesInTheIndex_IsFoundOnce(t *testing.T) {
 		last := want[9]
 		expect.Equal(t, walk(dynamo.Key{"edgeId": last.ID, "shard": last.Shard, "stateKey": last.StateKey}), want[10:], "the walk after the tenth")
 		stop := errors.New("enough")
-		if err := dynamo.Walk(ctx, db, of, nil, 0, func(placed) error { return stop }); !errors.Is(err, stop) {
-			t.Errorf("got %v", err)
-		}
+		err := dynamo.Walk(ctx, db, of, nil, 0, func(placed) error { return stop })
+		expect.That(t, errors.Is(err, stop), "got %v", err)
 	})
 }
 
@@ -90,7 +89,5 @@ func (lockedStore) UpdateItem(
 func TestPut_ATransactionWritesTheItem_IsRefused(t *testing.T) {
 	db := dynamo.Open(lockedStore{dynamotest.Embedded(t)}, time.Now)
 	err := db.Put(call(t), dynamo.Factories, thing{uuid.NewString(), "A", 1}, dynamo.Condition{})
-	if !dynamo.Refused(err, "item") || !dynamo.Collided(err) {
-		t.Errorf("got %v", err)
-	}
+	expect.That(t, dynamo.Refused(err, "item") && dynamo.Collided(err), "got %v", err)
 }

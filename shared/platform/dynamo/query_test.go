@@ -72,8 +72,7 @@ func TestList_AnyWindow_IsThatPartOfTheSortedKeys(t *testing.T) {
 				slices.Reverse(want)
 			}
 			w := dynamo.Span{Skip: rapid.IntRange(0, 45).Draw(rt, "skip"), Limit: rapid.IntRange(1, 45).Draw(rt, "limit")}
-			page, err := dynamo.List[entry](t.Context(), db, s, w)
-			expect.OK(rt, err)
+			page := expect.Value(dynamo.List[entry](t.Context(), db, s, w))(rt)
 			from, to := min(w.Skip, len(want)), min(w.Skip+w.Limit, len(want))
 			if got := sorts(page); !slices.Equal(got, want[from:to]) || page.More != (to < len(want)) {
 				rt.Fatalf("%+v of %+v is %q, more %t; want %q of %q", w, s, got, page.More, want[from:to], want)
@@ -99,17 +98,14 @@ func TestList_PagedByTheLastSortKey_GivesEveryItemOnceInOrder(t *testing.T) {
 			w := dynamo.Span{Limit: rapid.IntRange(1, 9).Draw(rt, "limit"), Skip: rapid.IntRange(0, len(want)).Draw(rt, "skip")}
 			want = want[w.Skip:]
 			for more := true; more; {
-				page, err := dynamo.List[entry](t.Context(), db, s, w)
-				expect.OK(rt, err)
+				page := expect.Value(dynamo.List[entry](t.Context(), db, s, w))(rt)
 				if more = page.More; more && len(page.Items) != w.Limit {
 					rt.Fatalf("a page that is not the last has %d of %d items", len(page.Items), w.Limit)
 				}
 				got = append(got, sorts(page)...)
 				w.Skip, w.After = 0, page.Last
 			}
-			if !slices.Equal(got, want) {
-				rt.Fatalf("the walk gives %q, want %q", got, want)
-			}
+			expect.Must(rt, slices.Equal(got, want), "the walk gives %q, want %q", got, want)
 		})
 	})
 }
@@ -122,11 +118,9 @@ func TestList_ItemsOfMoreThanOneMegabyte_AreOnOnePage(t *testing.T) {
 			keys = append(keys, fmt.Sprintf("%03d", i))
 		}
 		s := dynamo.Selection{Table: dynamo.Methods, Partition: fill(t, db, keys, strings.Repeat("x", 100_000))}
-		page, err := dynamo.List[entry](t.Context(), db, s, dynamo.Span{Skip: 13, Limit: 25})
-		expect.OK(t, err)
-		if got := sorts(page); !slices.Equal(got, keys[13:38]) || !page.More {
-			t.Errorf("got %q, more %t", got, page.More)
-		}
+		page := expect.Value(dynamo.List[entry](t.Context(), db, s, dynamo.Span{Skip: 13, Limit: 25}))(t)
+		got := sorts(page)
+		expect.That(t, slices.Equal(got, keys[13:38]) && page.More, "got %q, more %t", got, page.More)
 	})
 }
 
@@ -154,12 +148,9 @@ func TestList_ReadsStronglyConsistent_UnlessByAGlobalIndex(t *testing.T) {
 		} {
 			a := &recordingClient{API: client}
 			page, err := dynamo.List[entry](t.Context(), dynamo.Open(a, time.Now), c.s, dynamo.Span{Limit: 10})
-			if err != nil || page.More || len(page.Items) > 0 {
-				t.Errorf("%+v: got %+v, %v", c.s, page, err)
-			}
-			if len(a.queries) != 1 || aws.ToBool(a.queries[0].ConsistentRead) != c.want {
-				t.Errorf("%+v: %d queries, want one that is consistent: %t", c.s, len(a.queries), c.want)
-			}
+			expect.That(t, err == nil && !page.More && len(page.Items) == 0, "%+v: got %+v, %v", c.s, page, err)
+			expect.That(t, len(a.queries) == 1 && aws.ToBool(a.queries[0].ConsistentRead) == c.want,
+				"%+v: %d queries, want one that is consistent: %t", c.s, len(a.queries), c.want)
 		}
 	})
 }
@@ -171,9 +162,8 @@ func TestList_FirstPage_IsOneRequestAndAnOffsetIsTwo(t *testing.T) {
 		s := dynamo.Selection{Table: dynamo.Methods, Partition: fill(t, db, []string{"a", "b", "c", "d", "e"}, "")}
 		for skip, want := range []int{1, 2, 2, 2, 2, 2} {
 			a.queries = nil
-			if _, err := dynamo.List[entry](t.Context(), db, s, dynamo.Span{Skip: skip, Limit: 2}); err != nil {
-				t.Fatal(err)
-			}
+			_, err := dynamo.List[entry](t.Context(), db, s, dynamo.Span{Skip: skip, Limit: 2})
+			expect.OK(t, err)
 			expect.Equal(t, len(a.queries), want, "skipping %d took this many requests", skip)
 		}
 	})

@@ -42,9 +42,8 @@ func TestIfMatch_AgainstRevision3(t *testing.T) {
 func TestIfMatch_ResourceDoesNotExist_Fails(t *testing.T) {
 	for _, value := range []string{`"1"`, `*`} {
 		in := input.Of(conditional("If-Match", value), input.Takes{Conditions: true})
-		if err := in.Preconditions().Check(""); !problem.Has(err, problem.PreconditionFailed) {
-			t.Errorf("%q: got %v", value, err)
-		}
+		err := in.Preconditions().Check("")
+		expect.That(t, problem.Has(err, problem.PreconditionFailed), "%q: got %v", value, err)
 	}
 }
 
@@ -53,9 +52,8 @@ func TestIfNoneMatch_Star_AllowsOnlyNewResources(t *testing.T) {
 	if err := in.Preconditions().Check(""); err != nil {
 		t.Errorf("new: got %v", err)
 	}
-	if err := in.Preconditions().Check(`"1"`); !problem.Has(err, problem.PreconditionFailed) {
-		t.Errorf("there already: got %v", err)
-	}
+	err := in.Preconditions().Check(`"1"`)
+	expect.That(t, problem.Has(err, problem.PreconditionFailed), "there already: got %v", err)
 }
 
 func TestIfMatch_Malformed_IsAFault(t *testing.T) {
@@ -82,7 +80,5 @@ func TestNotModified(t *testing.T) {
 	} {
 		expect.Equal(t, input.NotModified(conditional("If-None-Match", value), `"3"`), want, "%q", value)
 	}
-	if input.NotModified(conditional("If-None-Match", "*"), "") {
-		t.Error("an answer without an entity tag matched")
-	}
+	expect.That(t, !input.NotModified(conditional("If-None-Match", "*"), ""), "an answer without an entity tag matched")
 }

@@ -11,6 +11,7 @@ import (
 
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 )
 
 // FuzzBody checks any body. Reading it must not panic. A refusal has a reason. An accepted value
@@ -31,14 +32,10 @@ func FuzzBody(f *testing.F) {
 		err := in.Err()
 		if err != nil {
 			p := problem.From(err)
-			if p.Code == problem.Internal || p.Detail == "" {
-				t.Fatalf("refused without a reason: %v", err)
-			}
+			expect.Must(t, p.Code != problem.Internal && p.Detail != "", "refused without a reason: %v", err)
 			return
 		}
-		if !utf8.Valid(body) {
-			t.Fatal("invalid UTF-8 was accepted")
-		}
+		expect.Must(t, utf8.Valid(body), "invalid UTF-8 was accepted")
 		var std map[string]any
 		if err := json.Unmarshal(body, &std); err != nil {
 			t.Fatalf("accepted, but encoding/json says %v", err)
@@ -50,9 +47,7 @@ func FuzzBody(f *testing.F) {
 		if hasPercent {
 			want["staged_percent"] = float64(percent)
 		}
-		if !reflect.DeepEqual(std, want) {
-			t.Fatalf("read %v, encoding/json reads %v", want, std)
-		}
+		expect.Must(t, reflect.DeepEqual(std, want), "read %v, encoding/json reads %v", want, std)
 	})
 }
 
@@ -95,8 +90,7 @@ func FuzzPathAndQuery(f *testing.F) {
 		if in.Err() != nil {
 			return
 		}
-		if _, code, _ := word.Apply(name); code != "" || limit < 1 || limit > 100 {
-			t.Fatalf("took %q and %d", name, limit)
-		}
+		_, code, _ := word.Apply(name)
+		expect.Must(t, code == "" && limit >= 1 && limit <= 100, "took %q and %d", name, limit)
 	})
 }

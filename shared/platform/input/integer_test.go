@@ -19,14 +19,10 @@ func TestInteger_AcceptsAndRefuses(t *testing.T) {
 	} {
 		expect.Equal(t, c.rule.Says(), c.says, "the rule says")
 		for _, n := range c.take {
-			if !c.rule.Accepts(n) {
-				t.Errorf("%s: %d was refused", c.says, n)
-			}
+			expect.That(t, c.rule.Accepts(n), "%s: %d was refused", c.says, n)
 		}
 		for _, n := range c.refuse {
-			if c.rule.Accepts(n) {
-				t.Errorf("%s: %d was accepted", c.says, n)
-			}
+			expect.That(t, !c.rule.Accepts(n), "%s: %d was accepted", c.says, n)
 		}
 	}
 }

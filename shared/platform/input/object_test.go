@@ -14,9 +14,8 @@ import (
 // read reads a text with the given function and lists its faults, as "pointer code".
 func read(t *testing.T, text string, ask func(*input.Object)) []string {
 	t.Helper()
-	if err := input.CheckJSON([]byte(text)); err != nil {
-		t.Fatalf("%s %v", text, err)
-	}
+	err := input.CheckJSON([]byte(text))
+	expect.Must(t, err == nil, "%s %v", text, err)
 	var faults input.Faults
 	o := input.ObjectOf([]byte(text), &faults)
 	ask(o)
@@ -87,9 +86,7 @@ func TestObject_Open_TakesFurtherFields(t *testing.T) {
 		o.Open()
 		words = o.Strings("words")
 	})
-	if len(faults) > 0 || !slices.Equal(words, []string{"a", "b"}) {
-		t.Errorf("read %q with %q", words, faults)
-	}
+	expect.That(t, len(faults) == 0 && slices.Equal(words, []string{"a", "b"}), "read %q with %q", words, faults)
 }
 
 func TestObject_ListsAreBounded(t *testing.T) {
@@ -127,9 +124,7 @@ func TestObject_NamesAndBooleans(t *testing.T) {
 		o.OptionalObject("inner", func(inner *input.Object) { inner.Names(word, word, 2) })
 	})
 	want := []string{"/odd type", "/inner length", "/inner/a type", "/inner/C format", "/inner/C format", "/inner/b duplicate"}
-	if !yes || no || absent || !slices.Equal(faults, want) {
-		t.Errorf("got %v, %v, %v, %q", yes, no, absent, faults)
-	}
+	expect.That(t, yes && !no && !absent && slices.Equal(faults, want), "got %v, %v, %v, %q", yes, no, absent, faults)
 }
 
 func TestObject_NamedObjects_AreReadByName(t *testing.T) {
@@ -139,9 +134,8 @@ func TestObject_NamedObjects_AreReadByName(t *testing.T) {
 		o.OptionalObject("inner", func(inner *input.Object) { inner.NamedObjects(word, 3, each) })
 	})
 	want := []string{"/inner length", "/inner/b type", "/inner/C format", "/inner/d/is required"}
-	if !slices.Equal(faults, want) || kept["a"] != "x" || kept["C"] != "y" {
-		t.Errorf("%q with the faults %q", kept, faults)
-	}
+	expect.That(t, slices.Equal(faults, want) && kept["a"] == "x" && kept["C"] == "y",
+		"%q with the faults %q", kept, faults)
 }
 
 func TestOptionalBoolean_False_IsGiven(t *testing.T) {
@@ -168,8 +162,7 @@ func TestIntegers_AreDifferentAndFollowTheirRule(t *testing.T) {
 		var got []int64
 		list := &input.List{Of: &input.Integer{OneOf: []int{10, 50, 100}}, Most: 3}
 		faults := read(t, text, func(o *input.Object) { got, _ = o.Integers("n", list) })
-		if !slices.Equal(got, want.numbers) || !slices.Equal(faults, want.faults) {
-			t.Errorf("%s: %v, faults %q; want %v, %q", text, got, faults, want.numbers, want.faults)
-		}
+		expect.That(t, slices.Equal(got, want.numbers) && slices.Equal(faults, want.faults),
+			"%s: %v, faults %q; want %v, %q", text, got, faults, want.numbers, want.faults)
 	}
 }

@@ -75,21 +75,15 @@ func TestBody_NotAnObject_IsRefusedWithItsCode(t *testing.T) {
 			in := input.Of(sent(c.body), input.Takes{})
 			in.Body().Text("name", title)
 			err := in.Err()
-			if !problem.Has(err, c.code) {
-				t.Fatalf("got %v, want %s", err, c.code)
-			}
-			if problem.From(err).Detail == "" {
-				t.Fatal("the problem has no detail")
-			}
+			expect.Must(t, problem.Has(err, c.code), "got %v, want %s", err, c.code)
+			expect.Must(t, problem.From(err).Detail != "", "the problem has no detail")
 		})
 	}
 }
 
 func TestBody_AtTheLimit_IsAccepted(t *testing.T) {
 	body := `{"name":"a"` + strings.Repeat(" ", input.MaxBody-12) + `}`
-	if len(body) != input.MaxBody {
-		t.Fatalf("the body has %d bytes", len(body))
-	}
+	expect.Must(t, len(body) == input.MaxBody, "the body has %d bytes", len(body))
 	in := input.Of(sent(body), input.Takes{})
 	if got := in.Body().Text("name", title); got != "a" || in.Err() != nil {
 		t.Fatalf("got %q, %v", got, in.Err())
@@ -171,13 +165,9 @@ func TestOptionalInteger(t *testing.T) {
 			in := input.Of(sent(`{"staged_percent":`+c.value+`}`), input.Takes{})
 			got, given := in.Body().OptionalInteger("staged_percent", stage)
 			err := in.Err()
-			if !given {
-				t.Fatal("the field was not found")
-			}
+			expect.Must(t, given, "the field was not found")
 			if c.fault == "" {
-				if err != nil || got != c.want {
-					t.Fatalf("got %d, %v", got, err)
-				}
+				expect.Must(t, err == nil && got == c.want, "got %d, %v", got, err)
 				return
 			}
 			expect.Equal(t, faults(t, err), []string{"body:/staged_percent " + c.fault}, "the faults")
@@ -296,9 +286,8 @@ func TestQuery_Values(t *testing.T) {
 	in := input.Of(r, input.Takes{})
 	expect.Equal(t, in.QueryInteger("limit", upTo100, 50), 7, "limit")
 	expect.Equal(t, in.QueryInteger("absent", upTo100, 50), 50, "absent")
-	if got, given := in.Query("word", word); got != "abc" || !given {
-		t.Errorf("word: got %q, %v", got, given)
-	}
+	got, given := in.Query("word", word)
+	expect.That(t, got == "abc" && given, "word: got %q, %v", got, given)
 	in.QueryIf(false, "foreign", word)
 	in.Query("twice", word)
 	for _, name := range []string{"big", "half", "plus", "empty"} {
@@ -314,7 +303,6 @@ func TestQuery_Values(t *testing.T) {
 func TestFault_OfTheWholeBody_HasAnEmptyPointer(t *testing.T) {
 	in := input.Of(sent(`{}`), input.Takes{})
 	in.Body().RequireAny("staged_percent", "status")
-	b, err := json.Marshal(problem.From(in.Err()).Faults)
-	expect.OK(t, err)
+	b := expect.Value(json.Marshal(problem.From(in.Err()).Faults))(t)
 	expect.Equal(t, string(b), `[{"pointer":"","code":"required","detail":"must have at least one of staged_percent, status"}]`, "the faults are")
 }

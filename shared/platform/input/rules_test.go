@@ -8,13 +8,13 @@ import (
 	"pgregory.net/rapid"
 
 	"wavegate/shared/platform/input"
+	"wavegate/shared/testing/expect"
 )
 
 func TestSHA256_IsKeptInLowerCase(t *testing.T) {
 	upper := strings.Repeat("AB", 32)
-	if kept, code, _ := input.SHA256.Apply(upper); code != "" || kept != strings.ToLower(upper) {
-		t.Errorf("upper case: kept %q, code %q", kept, code)
-	}
+	kept, code, _ := input.SHA256.Apply(upper)
+	expect.That(t, code == "" && kept == strings.ToLower(upper), "upper case: kept %q, code %q", kept, code)
 }
 
 func TestRules_AcceptAndRefuse(t *testing.T) {
@@ -37,14 +37,10 @@ func TestRules_AcceptAndRefuse(t *testing.T) {
 			[]string{"", "now", "2026-03-01", "2026-03-01T12:00:00", "2026-02-30T12:00:00Z", "2026-03-01t12:00:00z", "2026-03-01T12:00:60Z"}},
 	} {
 		for _, text := range c.take {
-			if !c.rule.Accepts(text) {
-				t.Errorf("%s: %.70q was refused", name, text)
-			}
+			expect.That(t, c.rule.Accepts(text), "%s: %.70q was refused", name, text)
 		}
 		for _, text := range c.refuse {
-			if c.rule.Accepts(text) {
-				t.Errorf("%s: %.70q was accepted", name, text)
-			}
+			expect.That(t, !c.rule.Accepts(text), "%s: %.70q was accepted", name, text)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"wavegate/shared/platform/input"
+	"wavegate/shared/testing/expect"
 )
 
 func TestVisible_RefusesWhatCannotBeSeen(t *testing.T) {
@@ -24,16 +25,13 @@ func TestVisible_RefusesWhatCannotBeSeen(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "Fräsen, Halle 1", "铣削", "фреза", "⚙ 🔧", "a b", "ﷺ", "\ufffd"} {
-		if !input.Visible(text) || input.Cleaned(text) != text {
-			t.Errorf("%q is refused or changed", text)
-		}
+		expect.That(t, input.Visible(text) && input.Cleaned(text) == text, "%q is refused or changed", text)
 	}
 }
 
 func TestTextForPeople_IsKeptInNFC(t *testing.T) {
-	if kept, code, _ := input.DisplayName.Apply(" Fra\u0308sen "); code != "" || kept != "Fr\u00e4sen" {
-		t.Errorf("kept %q, code %q", kept, code)
-	}
+	kept, code, _ := input.DisplayName.Apply(" Fra\u0308sen ")
+	expect.That(t, code == "" && kept == "Fr\u00e4sen", "kept %q, code %q", kept, code)
 }
 
 func TestCleaned_CanBeSeen(t *testing.T) {

@@ -32,9 +32,8 @@ func TestOrigins_OnlyPagesOfAllowedOrigins_MayReadAnswers(t *testing.T) {
 			header := http.Header(b.call(t, e, c.handle).MultiValueHeaders)
 			expect.Equal(t, header.Values("Access-Control-Allow-Origin"), c.allows, "the answer may be read by")
 			expect.Equal(t, header.Values("Vary"), c.varies, "the answer varies by")
-			if got := header.Get("Access-Control-Expose-Headers"); (got != "") != (c.allows != nil) {
-				t.Errorf("the page may read %q", got)
-			}
+			got := header.Get("Access-Control-Expose-Headers")
+			expect.That(t, (got != "") == (c.allows != nil), "the page may read %q", got)
 		})
 	}
 }
@@ -50,8 +49,6 @@ func TestSecurityHeaders_AreOnEveryAnswer(t *testing.T) {
 		}
 	}
 	for field, values := range lambdahttp.SecurityHeaders() {
-		if len(values) != 1 || strings.Contains(values[0], "'") {
-			t.Errorf("%s is %q", field, values)
-		}
+		expect.That(t, len(values) == 1 && !strings.Contains(values[0], "'"), "%s is %q", field, values)
 	}
 }

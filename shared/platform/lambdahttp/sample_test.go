@@ -17,9 +17,8 @@ func figures(t *testing.T, text string) (calls float64, lines int) {
 	t.Helper()
 	for line := range strings.Lines(text) {
 		var m struct{ Calls float64 }
-		if err := json.Unmarshal([]byte(line), &m); err != nil {
-			t.Fatalf("%v: %s", err, line)
-		}
+		err := json.Unmarshal([]byte(line), &m)
+		expect.Must(t, err == nil, "%v: %s", err, line)
 		lines++
 		calls += m.Calls
 	}
@@ -37,9 +36,8 @@ func sampled(t *testing.T, calls, every int, step time.Duration, handle lambdaht
 	op := lambdahttp.Spec{ID: "get-rollout", Sampled: true}
 	function := lambdahttp.New(op, b.env, handle)
 	for range calls {
-		if _, err := function(t.Context(), event()); err != nil {
-			t.Fatal(err)
-		}
+		_, err := function(t.Context(), event())
+		expect.OK(t, err)
 		now = now.Add(step)
 	}
 	return b
@@ -48,9 +46,8 @@ func sampled(t *testing.T, calls, every int, step time.Duration, handle lambdaht
 func TestSampled_Successes_AreLoggedBySampleAndAllCounted(t *testing.T) {
 	// The first call of a container is always logged, to record the start. That leaves 1,000.
 	b := sampled(t, 1001, 100, time.Millisecond, answers("x"))
-	if n := strings.Count(b.log.String(), "\n"); n != 1+10 {
-		t.Errorf("%d lines, want 11", n)
-	}
+	n := strings.Count(b.log.String(), "\n")
+	expect.That(t, n == 1+10, "%d lines, want 11", n)
 	if calls, _ := figures(t, b.metrics.String()); calls > 1001 {
 		t.Errorf("the metrics count %v of 1,001 calls", calls)
 	}
@@ -68,26 +65,22 @@ func TestSampled_Failures_AreAllLogged(t *testing.T) {
 	b := sampled(t, 50, 100, time.Millisecond, func(*lambdahttp.Call) (lambdahttp.Answer, error) {
 		return lambdahttp.Answer{}, errors.New("no")
 	})
-	if n := strings.Count(b.log.String(), `"level":"ERROR"`); n != 50 {
-		t.Errorf("%d lines, want 50", n)
-	}
-	if calls, lines := figures(t, b.metrics.String()); calls != 50 || lines != 50 {
-		t.Errorf("%v calls in %d lines of metrics, want 50 each", calls, lines)
-	}
+	n := strings.Count(b.log.String(), `"level":"ERROR"`)
+	expect.That(t, n == 50, "%d lines, want 50", n)
+	calls, lines := figures(t, b.metrics.String())
+	expect.That(t, calls == 50 && lines == 50, "%v calls in %d lines of metrics, want 50 each", calls, lines)
 }
 
 func TestSampled_ContainerWithFewCalls_BuffersNoMetrics(t *testing.T) {
 	b := sampled(t, 5, 100, time.Minute, answers("x"))
-	if calls, _ := figures(t, b.metrics.String()); calls != 5 {
-		t.Errorf("the metrics count %v of 5 calls", calls)
-	}
+	calls, _ := figures(t, b.metrics.String())
+	expect.That(t, calls == 5, "the metrics count %v of 5 calls", calls)
 }
 
 func TestSampled_EverySuccess_WhenTheSampleIsOne(t *testing.T) {
 	b := sampled(t, 7, 1, time.Millisecond, answers("x"))
-	if n := strings.Count(b.log.String(), "\n"); n != 7 {
-		t.Errorf("%d lines, want 7", n)
-	}
+	n := strings.Count(b.log.String(), "\n")
+	expect.That(t, n == 7, "%d lines, want 7", n)
 }
 
 // TestWaits_AreSummedUp_SampledOrNot: the sum over a period, divided by the period, is the number of callers that come
@@ -104,9 +97,7 @@ func TestWaits_AreSummedUp_SampledOrNot(t *testing.T) {
 				expect.OK(t, json.Unmarshal([]byte(line), &m))
 				sum += m.Waits
 			}
-			if sum != 12*300 {
-				t.Errorf("the waits are %v s, want 12 of 300 s", sum)
-			}
+			expect.That(t, sum == 12*300, "the waits are %v s, want 12 of 300 s", sum)
 		})
 	}
 }
@@ -115,7 +106,5 @@ func TestWaits_OfARefusal_AreNotCounted(t *testing.T) {
 	b := sampled(t, 3, 1, time.Minute, func(*lambdahttp.Call) (lambdahttp.Answer, error) {
 		return lambdahttp.Answer{Wait: time.Minute}, errors.New("no")
 	})
-	if strings.Contains(b.metrics.String(), lambdahttp.Waits) {
-		t.Errorf("counted %s", b.metrics.String())
-	}
+	expect.That(t, !strings.Contains(b.metrics.String(), lambdahttp.Waits), "counted %s", b.metrics.String())
 }

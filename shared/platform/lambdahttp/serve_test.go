@@ -53,9 +53,7 @@ func event() events.APIGatewayProxyRequest {
 func (b *bench) call(t *testing.T, e events.APIGatewayProxyRequest, handle lambdahttp.Handler) events.APIGatewayProxyResponse {
 	t.Helper()
 	res, err := lambdahttp.New(lambdahttp.Spec{ID: "get-rollout"}, b.env, handle)(t.Context(), e)
-	if err != nil {
-		t.Fatalf("the function failed: %v", err)
-	}
+	expect.Must(t, err == nil, "the function failed: %v", err)
 	return res
 }
 
@@ -67,16 +65,13 @@ func answers(body any) lambdahttp.Handler {
 func refused(t *testing.T, res events.APIGatewayProxyResponse, status int, code problem.Code) problem.Document {
 	t.Helper()
 	var d problem.Document
-	if err := json.Unmarshal([]byte(res.Body), &d); err != nil {
-		t.Fatalf("the body is not a problem document: %v: %s", err, res.Body)
-	}
-	if res.StatusCode != status || d.Status != status || d.Code != code || d.Type != code.Type() ||
-		d.RequestID != "req-1" || d.Instance != "/prod/api/ota/rollouts/r-1" || d.Title == "" || d.Detail == "" {
-		t.Fatalf("got %d %+v, want %d %s", res.StatusCode, d, status, code)
-	}
-	if got := res.MultiValueHeaders["Content-Type"]; len(got) != 1 || got[0] != problem.ContentType {
-		t.Fatalf("content type %q", got)
-	}
+	err := json.Unmarshal([]byte(res.Body), &d)
+	expect.Must(t, err == nil, "the body is not a problem document: %v: %s", err, res.Body)
+	expect.Must(t, res.StatusCode == status && d.Status == status && d.Code == code && d.Type == code.Type() &&
+		d.RequestID == "req-1" && d.Instance == "/prod/api/ota/rollouts/r-1" && d.Title != "" && d.Detail != "",
+		"got %d %+v, want %d %s", res.StatusCode, d, status, code)
+	got := res.MultiValueHeaders["Content-Type"]
+	expect.Must(t, len(got) == 1 && got[0] == problem.ContentType, "content type %q", got)
 	return d
 }
 
@@ -89,10 +84,8 @@ func TestCall_IsAnsweredWithTheResource(t *testing.T) {
 		expect.Equal(t, c.Href("/api/ota/rollouts/r-2"), "/prod/api/ota/rollouts/r-2", "a path in the answer is")
 		return lambdahttp.OK(map[string]string{"id": "r-1"}, `"3"`), nil
 	})
-	if res.StatusCode != 200 || res.Body != `{"id":"r-1"}` || res.MultiValueHeaders["Etag"][0] != `"3"` ||
-		res.MultiValueHeaders["Cache-Control"][0] != "private, no-cache" {
-		t.Fatalf("got %+v", res)
-	}
+	expect.Must(t, res.StatusCode == 200 && res.Body == `{"id":"r-1"}` && res.MultiValueHeaders["Etag"][0] == `"3"` &&
+		res.MultiValueHeaders["Cache-Control"][0] == "private, no-cache", "got %+v", res)
 }
 
 func TestCall_WithTheCurrentEntityTag_Is304WithoutABody(t *testing.T) {
@@ -124,9 +117,8 @@ func TestCall_InternalError_DoesNotShowItsCause(t *testing.T) {
 		b := newBench()
 		res := b.call(t, event(), handle)
 		refused(t, res, http.StatusInternalServerError, problem.Internal)
-		if strings.Contains(res.Body, "secret") || strings.Contains(res.Body, "goroutine") {
-			t.Errorf("%s: the answer shows the cause: %s", name, res.Body)
-		}
+		expect.That(t, !strings.Contains(res.Body, "secret") && !strings.Contains(res.Body, "goroutine"),
+			"%s: the answer shows the cause: %s", name, res.Body)
 		if !strings.Contains(b.log.String(), `"level":"ERROR"`) || !strings.Contains(b.metrics.String(), `"Failures":1`) {
 			t.Errorf("%s: log %s metrics %s", name, b.log.String(), b.metrics.String())
 		}
@@ -148,9 +140,8 @@ func TestCall_UnusualPath_ReachesTheHandlerUnchanged(t *testing.T) {
 			return lambdahttp.OK(c.Request.PathValue("id"), ""), nil
 		})
 		var got string
-		if err := json.Unmarshal([]byte(res.Body), &got); err != nil || got != id || res.StatusCode != 200 {
-			t.Errorf("%q: got %d %s", id, res.StatusCode, res.Body)
-		}
+		err := json.Unmarshal([]byte(res.Body), &got)
+		expect.That(t, err == nil && got == id && res.StatusCode == 200, "%q: got %d %s", id, res.StatusCode, res.Body)
 	}
 }
 
@@ -162,9 +153,8 @@ func TestCall_LogLine_NamesTheCallAndHasNoSecret(t *testing.T) {
 		c.Attributes = []slog.Attr{slog.String("userId", "olga")}
 		return lambdahttp.OK("x", ""), nil
 	})
-	if n := strings.Count(b.log.String(), "\n"); n != 1 {
-		t.Fatalf("%d lines: %s", n, b.log.String())
-	}
+	n := strings.Count(b.log.String(), "\n")
+	expect.Must(t, n == 1, "%d lines: %s", n, b.log.String())
 	var line map[string]any
 	expect.OK(t, json.Unmarshal(b.log.Bytes(), &line))
 	want := map[string]any{"operation": "get-rollout", "status": 200.0, "userId": "olga",
@@ -172,9 +162,8 @@ func TestCall_LogLine_NamesTheCallAndHasNoSecret(t *testing.T) {
 	for k, v := range want {
 		expect.Equal(t, line[k], v, "%s is", k)
 	}
-	if strings.Contains(b.log.String(), "secret-token") || strings.Contains(b.log.String(), "private-body") {
-		t.Errorf("the line holds a secret: %s", b.log.String())
-	}
+	expect.That(t, !strings.Contains(b.log.String(), "secret-token") && !strings.Contains(b.log.String(), "private-body"),
+		"the line holds a secret: %s", b.log.String())
 	var metrics map[string]any
 	if err := json.Unmarshal(b.metrics.Bytes(), &metrics); err != nil || metrics["Calls"] != 1.0 || metrics["operation"] != "get-rollout" {
 		t.Errorf("metrics %s, %v", b.metrics.String(), err)
@@ -187,9 +176,8 @@ func TestCall_HandlersDeadline_IsBeforeTheFunctionsTimeout(t *testing.T) {
 	outer, _ := ctx.Deadline()
 	b := newBench()
 	_, err := lambdahttp.New(lambdahttp.Spec{ID: "get-rollout"}, b.env, func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		if inner, ok := c.Context().Deadline(); !ok || !inner.Before(outer) {
-			t.Errorf("the handler may run until %v, the function until %v", inner, outer)
-		}
+		inner, ok := c.Context().Deadline()
+		expect.That(t, ok && inner.Before(outer), "the handler may run until %v, the function until %v", inner, outer)
 		return lambdahttp.Empty(204), nil
 	})(ctx, event())
 	expect.OK(t, err)

@@ -136,17 +136,13 @@ func read(t interface{ Fatalf(string, ...any) }, res events.APIGatewayProxyRespo
 func cursorOf(t *testing.T, next string) string {
 	t.Helper()
 	u, err := url.Parse(next)
-	if err != nil || u.Query().Get("cursor") == "" {
-		t.Fatalf("next is %q", next)
-	}
+	expect.Must(t, err == nil && u.Query().Get("cursor") != "", "next is %q", next)
 	return u.Query().Get("cursor")
 }
 
 func TestOffset_WithoutParameters_GivesTheFirstFiftyAndNext(t *testing.T) {
 	p := read(t, get(t, numbers(120), "kind=prime"))
-	if len(p.Items) != 50 || p.Limit != 50 || p.Offset == nil || *p.Offset != 0 {
-		t.Errorf("the page is %+v", p)
-	}
+	expect.That(t, len(p.Items) == 50 && p.Limit == 50 && p.Offset != nil && *p.Offset == 0, "the page is %+v", p)
 	expect.Equal(t, p.Next, "/prod/api/numbers?kind=prime&limit=50&offset=50", "next is")
 }
 
@@ -163,14 +159,10 @@ func TestOffset_EmptyList_IsAnEmptyArray(t *testing.T) {
 func TestOffset_BeyondTheLargestOffset_NextUsesACursor(t *testing.T) {
 	const n = 10_333
 	p := read(t, get(t, numbers(n), "kind=prime&limit=100&offset=10000"))
-	if len(p.Items) != 100 || p.Items[0] != 10_000 {
-		t.Fatalf("the page begins with %v", p.Items)
-	}
+	expect.Must(t, len(p.Items) == 100 && p.Items[0] == 10_000, "the page begins with %v", p.Items)
 	want := 10_100
 	for pages := 1; p.Next != ""; pages++ {
-		if pages > 4 {
-			t.Fatal("the pages do not end")
-		}
+		expect.Must(t, pages <= 4, "the pages do not end")
 		cursorOf(t, p.Next)
 		_, rawQuery, _ := strings.Cut(p.Next, "?")
 		p = read(t, get(t, numbers(n), rawQuery))
@@ -178,23 +170,17 @@ func TestOffset_BeyondTheLargestOffset_NextUsesACursor(t *testing.T) {
 			t.Errorf("a page by cursor has the offset %d", *p.Offset)
 		}
 		for _, item := range p.Items {
-			if item != want {
-				t.Fatalf("got item %d, want %d", item, want)
-			}
+			expect.Must(t, item == want, "got item %d, want %d", item, want)
 			want++
 		}
 	}
-	if want != n {
-		t.Errorf("the walk ends before %d of %d", want, n)
-	}
+	expect.That(t, want == n, "the walk ends before %d of %d", want, n)
 }
 
 func TestOffset_AnyPage_CanAlsoBeReadByCursor(t *testing.T) {
 	q := paging.Query{Path: "/api/numbers", Filter: url.Values{"kind": {"prime"}}}
 	p := read(t, get(t, numbers(120), "kind=prime&limit=5&cursor="+q.Pack("41")))
-	if len(p.Items) != 5 || p.Items[0] != 42 || p.Limit != 5 {
-		t.Errorf("the page is %+v", p)
-	}
+	expect.That(t, len(p.Items) == 5 && p.Items[0] == 42 && p.Limit == 5, "the page is %+v", p)
 	refused(t, get(t, numbers(120), "cursor="+q.Pack("41")), problem.InvalidCursor, "cursor")
 	refused(t, get(t, numbers(120), "kind=prime&cursor="+q.Pack("4\x00")), problem.InvalidCursor, "cursor")
 	refused(t, get(t, numbers(120), "kind=prime&cursor="+q.Pack("\xff")), problem.InvalidCursor, "cursor")
@@ -209,9 +195,7 @@ func refused(t *testing.T, res events.APIGatewayProxyResponse, code problem.Code
 		Code   problem.Code
 		Errors []struct{ Parameter, Code, Detail string }
 	}
-	if err := json.Unmarshal([]byte(res.Body), &d); err != nil {
-		t.Fatalf("not a problem document: %s", res.Body)
-	}
+	expect.Must(t, json.Unmarshal([]byte(res.Body), &d) == nil, "not a problem document: %s", res.Body)
 	var named []string
 	for _, e := range d.Errors {
 		named = append(named, e.Parameter)
@@ -318,8 +302,7 @@ func TestCursor_ForAnImpossiblePosition_IsRefused(t *testing.T) {
 
 func TestCursor_ContainsThePositionButNotThePath(t *testing.T) {
 	q := paging.Query{Path: "/api/factories/munich-1/audit-events", Filter: url.Values{"kind": {"prime"}}}
-	opened, err := base64.RawURLEncoding.DecodeString(q.Pack("42"))
-	expect.OK(t, err)
+	opened := expect.Value(base64.RawURLEncoding.DecodeString(q.Pack("42")))(t)
 	if want := 1 + 16 + len("42"); len(opened) != want || !strings.HasSuffix(string(opened), "42") {
 		t.Errorf("the cursor contains %q, want %d bytes that end with the position", opened, want)
 	}
@@ -343,9 +326,8 @@ func TestLists_PagedByNext_GiveEveryItemOnceInOrder(t *testing.T) {
 				}
 				_, rawQuery, more = strings.Cut(p.Next, "?")
 			}
-			if seen != n || pages != max(1, (n+limit-1)/limit) {
-				t.Fatalf("%s: %d items seen of %d, on %d pages", name, seen, n, pages)
-			}
+			expect.Must(t, seen == n && pages == max(1, (n+limit-1)/limit),
+				"%s: %d items seen of %d, on %d pages", name, seen, n, pages)
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 )
 
 // TestDocument_AnyFaults_IsBounded: without bounds, 15 KB of unknown fields gave a document of
@@ -23,13 +24,9 @@ func TestDocument_AnyFaults_IsBounded(t *testing.T) {
 		faults := rapid.SliceOfN(fault, 1, 300).Draw(r, "faults")
 		instance := strings.Repeat(rapid.SampledFrom([]string{"/a", "<", "é"}).Draw(r, "instance"), rapid.IntRange(0, 4000).Draw(r, "instance length"))
 		d := problem.Invalid(faults).Document(instance, "request-1")
-		text, err := json.Marshal(d)
-		if err != nil {
-			r.Fatal(err)
-		}
-		if len(text) > problem.MaxDocument || len(d.Errors) > problem.MaxFaults {
-			r.Fatalf("%d bytes, %d faults", len(text), len(d.Errors))
-		}
+		text := expect.Value(json.Marshal(d))(r)
+		expect.Must(r, len(text) <= problem.MaxDocument && len(d.Errors) <= problem.MaxFaults,
+			"%d bytes, %d faults", len(text), len(d.Errors))
 		if told := strings.Contains(d.Detail, "not listed"); told != (len(d.Errors) < len(faults)) {
 			r.Fatalf("%d of %d faults, and the detail says %q", len(d.Errors), len(faults), d.Detail)
 		}

@@ -9,6 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager/types"
+
+	"wavegate/shared/testing/expect"
 )
 
 // A vault is a Secrets Manager with one secret.
@@ -56,9 +58,7 @@ func TestSecret_IsReadOnceInFiveMinutes_SoARotationArrivesWithinThem(t *testing.
 func TestSecret_ThatCannotBeReadAgain_ServesOnForAnHour(t *testing.T) {
 	now, v := noon, &vault{value: "old"}
 	s := Cached{ID: "wavegate/copilot", Client: v, Now: func() time.Time { return now }, Check: anything}
-	if _, err := s.Get(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(s.Get(t.Context()))(t)
 	v.err = errors.New("out of reach")
 	for _, step := range []struct {
 		after time.Duration
@@ -77,9 +77,8 @@ func TestSecret_ThatCannotBeReadAgain_ServesOnForAnHour(t *testing.T) {
 		}
 	}
 	v.err = nil
-	if got, err := s.Get(t.Context()); got != "old" || err != nil {
-		t.Errorf("back in reach: %q, %v", got, err)
-	}
+	got, err := s.Get(t.Context())
+	expect.That(t, got == "old" && err == nil, "back in reach: %q, %v", got, err)
 }
 
 // TestSecret_AfterAFreeze_IsReadAgain: a frozen container's monotonic clock stops, so ages are measured by the wall
@@ -87,20 +86,16 @@ func TestSecret_ThatCannotBeReadAgain_ServesOnForAnHour(t *testing.T) {
 func TestSecret_AfterAFreeze_IsReadAgain(t *testing.T) {
 	now, v := time.Now(), &vault{value: "old"}
 	s := Cached{ID: "wavegate/copilot", Client: v, Now: func() time.Time { return now }, Check: anything}
-	if _, err := s.Get(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(s.Get(t.Context()))(t)
 	v.value, now = "new", now.Round(0).Add(age) // without a monotonic reading
-	if got, err := s.Get(t.Context()); got != "new" || err != nil {
-		t.Errorf("%q, %v", got, err)
-	}
+	got, err := s.Get(t.Context())
+	expect.That(t, got == "new" && err == nil, "%q, %v", got, err)
 }
 
 func TestSecret_ThatCannotBeUsed_IsRefused(t *testing.T) {
 	s := Cached{ID: "wavegate/copilot", Client: &vault{value: "short"}, Now: time.Now, Check: func(value string) error { return errors.New("too short") }}
-	if got, err := s.Get(t.Context()); err == nil || got != "" {
-		t.Errorf("taken as %q", got)
-	}
+	got, err := s.Get(t.Context())
+	expect.That(t, err != nil && got == "", "taken as %q", got)
 }
 
 // TestSecret_BeforeThePresentOne_IsEmptyUntilItWasRotated: only a missing previous value is not an error.
@@ -118,9 +113,8 @@ func TestSecret_BeforeThePresentOne_IsEmptyUntilItWasRotated(t *testing.T) {
 		t.Errorf("after a rotation: %q, %v", got, err)
 	}
 	missing := Cached{ID: "wavegate/copilot", Client: &vault{err: &types.ResourceNotFoundException{}}, Now: time.Now, Check: anything}
-	if _, err := missing.Get(t.Context()); err == nil {
-		t.Error("a missing current secret is accepted")
-	}
+	_, err := missing.Get(t.Context())
+	expect.That(t, err != nil, "a missing current secret is accepted")
 }
 
 func anything(string) error { return nil }

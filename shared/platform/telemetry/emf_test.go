@@ -16,9 +16,8 @@ func emitted(t *testing.T, properties map[string]string, metrics ...Metric) map[
 	t.Helper()
 	var out strings.Builder
 	Emit(&out, noon, properties, metrics...)
-	if !strings.HasSuffix(out.String(), "\n") || strings.Count(out.String(), "\n") != 1 {
-		t.Fatalf("emitted %q, want one line", out.String())
-	}
+	expect.Must(t, strings.HasSuffix(out.String(), "\n") && strings.Count(out.String(), "\n") == 1,
+		"emitted %q, want one line", out.String())
 	var line map[string]any
 	expect.OK(t, json.Unmarshal([]byte(out.String()), &line))
 	return line
@@ -55,7 +54,5 @@ func TestEmit_WithoutAStage_HasTheStageLocal(t *testing.T) {
 func TestEmit_NaNOrInfinity_WritesNothing(t *testing.T) {
 	var out strings.Builder
 	Emit(&out, noon, nil, Metric{Name: "Duration", Value: math.NaN(), Unit: Seconds})
-	if out.Len() > 0 {
-		t.Errorf("emitted %q, want nothing", out.String())
-	}
+	expect.That(t, out.Len() == 0, "emitted %q, want nothing", out.String())
 }

@@ -18,8 +18,7 @@ func TestLog_EachLine_SaysTheRelease(t *testing.T) {
 		os.Stdout, Release = w, release
 		Log().Info("call")
 		expect.OK(t, w.Close())
-		line, err := io.ReadAll(r)
-		expect.OK(t, err)
+		line := expect.Value(io.ReadAll(r))(t)
 		if !strings.Contains(string(line), want) || strings.Contains(string(line), "release") != (release != "") {
 			t.Errorf("of the release %q: %s", release, line)
 		}

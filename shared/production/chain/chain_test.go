@@ -12,6 +12,7 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/production/chain"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 )
 
@@ -36,10 +37,7 @@ func changes(t testing.TB, n int) (methods, versions []audit.Event) {
 	previous := ""
 	for i := 2; i <= n+1; i++ {
 		v, m := event(i, "version", state{ID: "m:1", Count: i}), event(i, "method", state{ID: "m", Count: i})
-		next, err := chain.Next(previous, chain.EntryOf(v), chain.EntryOf(m))
-		if err != nil {
-			t.Fatal(err)
-		}
+		next := expect.Value(chain.Next(previous, chain.EntryOf(v), chain.EntryOf(m)))(t)
 		m.After = state{ID: "m", Count: i, Trail: next}
 		methods, versions = append(methods, m), append(versions, v)
 		previous = next
@@ -50,24 +48,16 @@ func changes(t testing.TB, n int) (methods, versions []audit.Event) {
 // listed returns events as a client gets them: decoded from JSON, the newest first.
 func listed(t testing.TB, events []audit.Event) []audit.Event {
 	t.Helper()
-	text, err := json.Marshal(events)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := expect.Value(json.Marshal(events))(t)
 	var read []audit.Event
-	if err := json.Unmarshal(text, &read); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, json.Unmarshal(text, &read))
 	slices.Reverse(read)
 	return read
 }
 
 func faults(t testing.TB, methods, versions []audit.Event) []string {
 	t.Helper()
-	links, err := chain.Check(methods, versions)
-	if err != nil {
-		t.Fatal(err)
-	}
+	links := expect.Value(chain.Check(methods, versions))(t)
 	var found []string
 	for i, l := range links {
 		if l.Fault != "" {
@@ -80,9 +70,7 @@ func faults(t testing.TB, methods, versions []audit.Event) []string {
 func TestCheck_UnchangedEvents_AreAChain(t *testing.T) {
 	methods, versions := changes(t, 5)
 	links, err := chain.Check(listed(t, methods), listed(t, versions))
-	if err != nil || len(links) != 5 {
-		t.Fatalf("%d links, %v", len(links), err)
-	}
+	expect.Must(t, err == nil && len(links) == 5, "%d links, %v", len(links), err)
 	for i, l := range links {
 		if l.Fault != "" || len(l.SHA256) != 64 || i > 0 && l.SHA256 == links[i-1].SHA256 {
 			t.Errorf("link %d: %+v", i+1, l)
@@ -116,9 +104,8 @@ func TestCheck_RewrittenTrail_IsFound(t *testing.T) {
 	} {
 		methods, versions := changes(t, 5)
 		methods, versions = c.rewrite(methods, versions)
-		if got := faults(t, listed(t, methods), listed(t, versions)); strings.Join(got, ",") != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
+		got := faults(t, listed(t, methods), listed(t, versions))
+		expect.That(t, strings.Join(got, ",") == c.want, "%s: %q, want %q", name, got, c.want)
 	}
 }
 
@@ -136,19 +123,13 @@ func TestCheck_RewrittenChain_LacksTheKeptHashes(t *testing.T) {
 		previous := ""
 		for i := range versions {
 			after := methods[i+1].After.(state)
-			next, err := chain.Next(previous, chain.EntryOf(versions[i]), chain.EntryOf(methods[i+1]))
-			if err != nil {
-				r.Fatal(err)
-			}
-			if kept[next] != (i < at) {
-				r.Fatalf("link %d of a trail rewritten at %d: kept %v", i, at, kept[next])
-			}
+			next := expect.Value(chain.Next(previous, chain.EntryOf(versions[i]), chain.EntryOf(methods[i+1])))(r)
+			expect.Must(r, kept[next] == (i < at), "link %d of a trail rewritten at %d: kept %v", i, at, kept[next])
 			after.Trail, previous = next, next
 			methods[i+1].After = after
 		}
-		if got := faults(t, methods, versions); len(got) > 0 {
-			r.Fatalf("%q", got)
-		}
+		got := faults(t, methods, versions)
+		expect.Must(r, len(got) == 0, "%q", got)
 	})
 }
 
@@ -156,17 +137,11 @@ func TestCheck_RewrittenChain_LacksTheKeptHashes(t *testing.T) {
 func TestNextReport_EmptyListInTheEvent_IsNotCovered(t *testing.T) {
 	hash := func(after map[string]any) string {
 		t.Helper()
-		h, err := chain.NextReport("before", chain.Entry{EventName: "MachineFinishedMethod", After: after})
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := expect.Value(chain.NextReport("before", chain.Entry{EventName: "MachineFinishedMethod", After: after}))(t)
 		return h
 	}
 	without := hash(map[string]any{"versions": []int{1}})
-	if hash(map[string]any{"versions": []int{1}, "orders": []int{}, "trailSha256": "own"}) != without {
-		t.Error("an empty list and the hash itself are covered")
-	}
-	if hash(map[string]any{"versions": []int{1}, "orders": []int{2}}) == without {
-		t.Error("a list is not covered")
-	}
+	expect.That(t, hash(map[string]any{"versions": []int{1}, "orders": []int{}, "trailSha256": "own"}) == without,
+		"an empty list and the hash itself are covered")
+	expect.That(t, hash(map[string]any{"versions": []int{1}, "orders": []int{2}}) != without, "a list is not covered")
 }

@@ -11,6 +11,7 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/production/chain"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 )
 
@@ -34,9 +35,7 @@ func signed(t *rapid.T, p people) (method, version audit.Event) {
 	}
 	salted := func(e audit.Event) audit.Event {
 		entry, err := chain.EntryOf(e).Salted()
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		e.Salts = entry.Salts
 		return e
 	}
@@ -49,31 +48,23 @@ func signed(t *rapid.T, p people) (method, version audit.Event) {
 	method.Resource, method.After = audit.Resource{Type: "method", ID: "m", Revision: 1}, map[string]any{"name": "Press"}
 	version, method = salted(version), salted(method)
 	next, err := chain.Next("", chain.EntryOf(version), chain.EntryOf(method))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	method.After = map[string]any{"name": "Press", "trailSha256": next}
 	return method, version
 }
 
 func whole(t *rapid.T, method, version audit.Event) bool {
 	links, err := chain.Check([]audit.Event{method}, []audit.Event{version})
-	if err != nil || len(links) != 1 {
-		t.Fatalf("%v, %v", links, err)
-	}
+	expect.Must(t, err == nil && len(links) == 1, "%v, %v", links, err)
 	return links[0].Fault == ""
 }
 
 // set replaces the value at a JSON Pointer of an event. It returns the event and the old value.
 func set(t *rapid.T, e audit.Event, pointer, value string) (changed audit.Event, was string) {
 	text, err := json.Marshal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	var root any
-	if err := json.Unmarshal(text, &root); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, json.Unmarshal(text, &root))
 	at, steps := root, strings.Split(pointer, "/")[1:]
 	for _, step := range steps[:len(steps)-1] {
 		if list, is := at.([]any); is {
@@ -88,9 +79,7 @@ func set(t *rapid.T, e audit.Event, pointer, value string) (changed audit.Event,
 	if text, err = json.Marshal(root); err == nil {
 		err = json.Unmarshal(text, &changed)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return changed, was
 }
 
@@ -101,27 +90,20 @@ func TestSalted_AddressesUserIDsAndNamesOfPeople_HaveSalts(t *testing.T) {
 			t.Errorf("of the method: %q", got)
 		}
 		want := []string{"/actor/userId", "/after/authors/0/userId", "/after/signatures/0/name", "/after/signatures/0/userId", "/sourceIp"}
-		if got := slices.Sorted(maps.Keys(version.Salts)); !slices.Equal(got, want) {
-			t.Errorf("of the version: %q", got)
-		}
+		got := slices.Sorted(maps.Keys(version.Salts))
+		expect.That(t, slices.Equal(got, want), "of the version: %q", got)
 	})
 }
 
 func TestCheck_ChangedPersonalValue_IsFound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		method, version := signed(t, drawPeople(t))
-		if !whole(t, method, version) {
-			t.Fatal("the unchanged chain has a fault")
-		}
+		expect.Must(t, whole(t, method, version), "the unchanged chain has a fault")
 		at := rapid.SampledFrom(slices.Sorted(maps.Keys(version.Salts))).Draw(t, "at")
 		changed, _ := set(t, version, at, rapid.String().Draw(t, "value")+"!")
-		if whole(t, method, changed) {
-			t.Errorf("%s was changed, and nobody notices", at)
-		}
+		expect.That(t, !whole(t, method, changed), "%s was changed, and nobody notices", at)
 		delete(changed.Salts, at)
-		if whole(t, method, changed) {
-			t.Errorf("%s was changed and its salt removed, and nobody notices", at)
-		}
+		expect.That(t, !whole(t, method, changed), "%s was changed and its salt removed, and nobody notices", at)
 	})
 }
 
@@ -133,19 +115,13 @@ func TestCheck_ErasedPersonalValues_LeaveTheChainWhole(t *testing.T) {
 		for _, at := range erased {
 			_, was := set(t, version, at, "")
 			pseudonym, ok := chain.Pseudonym(version.Salts[at], was)
-			if !ok {
-				t.Fatalf("%s has no pseudonym", at)
-			}
+			expect.Must(t, ok, "%s has no pseudonym", at)
 			version, _ = set(t, version, at, pseudonym)
 			delete(version.Salts, at)
 		}
-		if !whole(t, method, version) {
-			t.Errorf("without %q, the chain is broken", erased)
-		}
+		expect.That(t, whole(t, method, version), "without %q, the chain is broken", erased)
 		text, err := json.Marshal(version)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		if slices.Contains(erased, "/sourceIp") && strings.Contains(string(text), p.address) {
 			t.Errorf("the erased address is still in %s", text)
 		}
@@ -177,8 +153,7 @@ func TestPseudonym_IsHMACSHA256InBase64URL(t *testing.T) {
 		t.Errorf("%q, %v", got, ok)
 	}
 	for _, salt := range []string{"", "AAEC", "AAECAwQFBgcICQoLDA0ODw==", "ÄÄÄÄÄÄÄÄÄÄÄÄÄÄÄÄÄÄÄÄÄÄ"} {
-		if got, ok := chain.Pseudonym(salt, "Erika Müller"); ok {
-			t.Errorf("salt %q: %q", salt, got)
-		}
+		got, ok := chain.Pseudonym(salt, "Erika Müller")
+		expect.That(t, !ok, "salt %q: %q", salt, got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"wavegate/shared/production/content"
+	"wavegate/shared/testing/expect"
 )
 
 //go:embed testdata/*.json
@@ -17,19 +18,14 @@ var samples embed.FS
 // sample returns the text of a real method: anodizing, milling or reflow.
 func sample(t testing.TB, name string) []byte {
 	t.Helper()
-	text, err := samples.ReadFile("testdata/" + name + ".json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := expect.Value(samples.ReadFile("testdata/" + name + ".json"))(t)
 	return text
 }
 
 func parsed(t testing.TB, text []byte) content.Content {
 	t.Helper()
 	c, faults := content.Parse(text)
-	if len(faults) > 0 {
-		t.Fatalf("%v in %s", faults, text)
-	}
+	expect.Must(t, len(faults) == 0, "%v in %s", faults, text)
 	return c
 }
 
@@ -48,9 +44,8 @@ func TestParse_RealMethods_HaveNoFaultAndTheHashOfOtherLibraries(t *testing.T) {
 			t.Errorf("%s: %d bytes, hash %s", name, len(c.Bytes()), c.SHA256())
 		}
 		all := func(string, string) bool { return true }
-		if missing := c.Missing(all); len(missing) > 0 {
-			t.Errorf("%s: %v", name, missing)
-		}
+		missing := c.Missing(all)
+		expect.That(t, len(missing) == 0, "%s: %v", name, missing)
 	}
 }
 
@@ -59,9 +54,8 @@ func TestEquipment_IsListedOnceInOrder(t *testing.T) {
 	if got := c.Machines(); !slices.Equal(got, []string{"mill-03", "mill-04"}) {
 		t.Errorf("machines %q", got)
 	}
-	if got := c.Classes(); !slices.Equal(got, []string{"band-saw", "cmm", "parts-washer"}) {
-		t.Errorf("classes %q", got)
-	}
+	got := c.Classes()
+	expect.That(t, slices.Equal(got, []string{"band-saw", "cmm", "parts-washer"}), "classes %q", got)
 }
 
 // one is a small content with one of each element. Each case below adds one fault to it.
@@ -81,9 +75,7 @@ var digest = strings.Repeat("0a", 32)
 func with(t *testing.T, old, other string) []byte {
 	t.Helper()
 	text := strings.Replace(one, "@", digest, 1)
-	if !strings.Contains(text, old) {
-		t.Fatalf("no %s in the content", old)
-	}
+	expect.Must(t, strings.Contains(text, old), "no %s in the content", old)
 	return []byte(strings.Replace(text, old, other, 1))
 }
 
@@ -187,9 +179,7 @@ func TestParse_Bounds(t *testing.T) {
 		if len(faults) > 0 {
 			got = faults[0].Pointer + " " + faults[0].Code
 		}
-		if got != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
+		expect.Equal(t, got, c.want, "%s:", name)
 	}
 }
 
@@ -203,21 +193,15 @@ func longNumbers() string {
 
 func TestParse_Faults_AreAllFoundAtOnce(t *testing.T) {
 	var text map[string]any
-	if err := json.Unmarshal(sample(t, "anodizing"), &text); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, json.Unmarshal(sample(t, "anodizing"), &text))
 	for _, s := range text["steps"].([]any) {
 		for i := range 20 {
 			s.(map[string]any)[fmt.Sprintf("extra%d", i)] = i
 		}
 	}
-	broken, err := json.Marshal(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, faults := content.Parse(broken); len(faults) != 160 {
-		t.Errorf("%d faults, want 160", len(faults))
-	}
+	broken := expect.Value(json.Marshal(text))(t)
+	_, faults := content.Parse(broken)
+	expect.That(t, len(faults) == 160, "%d faults, want 160", len(faults))
 }
 
 func TestMissing_ListsWhyAContentIsIncomplete(t *testing.T) {
@@ -227,33 +211,24 @@ func TestMissing_ListsWhyAContentIsIncomplete(t *testing.T) {
 		got = append(got, f.Pointer+" "+f.Code)
 	}
 	want := []string{"/steps/0/equipment/machines/1 reference", "/steps/1/run required", "/steps/2/run required", "/steps required"}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	expect.That(t, slices.Equal(got, want), "got %q, want %q", got, want)
 	empty := parsed(t, []byte(`{"form":1,"basis":{"quantity":1,"unit":"1"},"steps":[]}`))
-	if faults := empty.Missing(factory); len(faults) != 1 || faults[0].Pointer != "/steps" {
-		t.Errorf("without steps: %v", faults)
-	}
+	faults := empty.Missing(factory)
+	expect.That(t, len(faults) == 1 && faults[0].Pointer == "/steps", "without steps: %v", faults)
 }
 
 // In a step with a class, overrides and documents are only for machines that have the class.
 func TestMissing_OverrideOrDocumentForNoMachine_IsToldWithItsPointer(t *testing.T) {
 	text := strings.NewReplacer(`{"machines":["m1","m2"]}`, `{"class":"mill"}`, "@", digest).Replace(one)
 	c, faults := content.Parse([]byte(text))
-	if len(faults) > 0 {
-		t.Fatal(faults)
-	}
-	if got := strings.Join(c.Named(), " "); got != "m1 m2" {
-		t.Errorf("named: %s", got)
-	}
+	expect.Must(t, len(faults) == 0, "%v", faults)
+	expect.Equal(t, strings.Join(c.Named(), " "), "m1 m2", "named:")
 	var got []string
 	for _, f := range c.Missing(func(machine, class string) bool { return machine == "m1" && class == "mill" }) {
 		got = append(got, f.Pointer)
 	}
 	want := "/steps/0/parameters/0/overrides/0/machine /steps/1/run /steps/2/run"
-	if strings.Join(got, " ") != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	expect.That(t, strings.Join(got, " ") == want, "got %q, want %q", got, want)
 	var at []string
 	for _, f := range c.Missing(func(string, string) bool { return false }) {
 		if f.Code == "reference" {
@@ -261,9 +236,7 @@ func TestMissing_OverrideOrDocumentForNoMachine_IsToldWithItsPointer(t *testing.
 		}
 	}
 	want = "/steps/0/parameters/0/overrides/0/machine /steps/0/parameters/1/overrides/0/machine /steps/0/documents/0/machines/0"
-	if strings.Join(at, " ") != want {
-		t.Errorf("got %q, want %q", at, want)
-	}
+	expect.That(t, strings.Join(at, " ") == want, "got %q, want %q", at, want)
 }
 
 func TestRoute_IsTheStepsThatMachinesDo(t *testing.T) {
@@ -272,9 +245,7 @@ func TestRoute_IsTheStepsThatMachinesDo(t *testing.T) {
 	for _, s := range c.Route() {
 		got = append(got, s.Pointer+" "+s.ID+" "+s.Equipment())
 	}
-	if want := "/steps/0 10 m1, m2|/steps/1 20 class washer"; strings.Join(got, "|") != want {
-		t.Errorf("got %q", got)
-	}
+	expect.That(t, strings.Join(got, "|") == "/steps/0 10 m1, m2|/steps/1 20 class washer", "got %q", got)
 }
 
 // The bytes of a content are hashed, so a text is refused, not normalized.
@@ -288,8 +259,7 @@ func TestParse_TextNotInNFC_OrThatCannotBeSeen_IsRefusedWithItsPointer(t *testin
 		string(with(t, `"attributes":{"erp":"R-1"}`, `"attributes":{"erp":"\u2066"}`)): "/attributes/erp",
 	} {
 		_, faults := content.Parse([]byte(text))
-		if len(faults) != 1 || faults[0].Pointer != pointer || faults[0].Code != "format" {
-			t.Errorf("%s: %v", pointer, faults)
-		}
+		expect.That(t, len(faults) == 1 && faults[0].Pointer == pointer && faults[0].Code == "format",
+			"%s: %v", pointer, faults)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"wavegate/shared/production/content"
+	"wavegate/shared/testing/expect"
 )
 
 func TestDiff_TellsWhatAnEngineerChanged(t *testing.T) {
@@ -27,13 +28,8 @@ func TestDiff_TellsWhatAnEngineerChanged(t *testing.T) {
        {"id": "ramp", "target": 2, "min": 1, "max": 3, "unit": "min"},`, `[{"op":"moved","path":"/steps/50/parameters/ramp","after":"time","critical":false}]`},
 	} {
 		text := string(sample(t, "anodizing"))
-		if !strings.Contains(text, c.old) {
-			t.Fatalf("%s: no %s in the sample", name, c.old)
-		}
-		changes, err := content.Diff(before, parsed(t, []byte(strings.Replace(text, c.old, c.other, 1))))
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.Must(t, strings.Contains(text, c.old), "%s: no %s in the sample", name, c.old)
+		changes := expect.Value(content.Diff(before, parsed(t, []byte(strings.Replace(text, c.old, c.other, 1)))))(t)
 		if got, err := json.Marshal(changes); err != nil || string(got) != c.want {
 			t.Errorf("%s: %s, %v\nwant %s", name, got, err, c.want)
 		}
@@ -46,17 +42,12 @@ func FuzzDuration(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		quoted, err := json.Marshal(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		quoted := expect.Value(json.Marshal(text))(t)
 		_, faults := content.Parse([]byte(`{"form":1,"basis":{"quantity":1,"unit":"1"},"steps":[{"id":"1","name":"s","setup":` + string(quoted) + `}]}`))
 		if len(faults) > 0 {
 			return
 		}
 		d, err := time.ParseDuration(strings.ToLower(strings.TrimPrefix(text, "PT")))
-		if err != nil || d < 0 {
-			t.Errorf("%q is accepted: %v, %v", text, d, err)
-		}
+		expect.That(t, err == nil && d >= 0, "%q is accepted: %v, %v", text, d, err)
 	})
 }

@@ -13,13 +13,12 @@ import (
 
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/production/content"
+	"wavegate/shared/testing/expect"
 )
 
 func must(t *rapid.T, text []byte) content.Content {
 	c, faults := content.Parse(text)
-	if len(faults) > 0 {
-		t.Fatalf("%v in %s", faults, text)
-	}
+	expect.Must(t, len(faults) == 0, "%v in %s", faults, text)
 	return c
 }
 
@@ -125,31 +124,22 @@ func TestParse_SeededFaults_AreAllFoundAndNoOthers(t *testing.T) {
 		}
 		slices.Sort(got)
 		slices.Sort(want)
-		if !slices.Equal(got, want) {
-			t.Fatalf("got %q\nwant %q", got, want)
-		}
+		expect.Must(t, slices.Equal(got, want), "got %q\nwant %q", got, want)
 	})
 }
 
 func TestDiff_Applied_GivesTheOtherContent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := must(t, encoded(drawContent(t))), must(t, encoded(drawContent(t)))
-		changes, err := content.Diff(a, b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		changes := expect.Value(content.Diff(a, b))(t)
 		if (len(changes) == 0) != (a.SHA256() == b.SHA256()) {
 			t.Fatalf("%d changes from %s to %s", len(changes), a.Bytes(), b.Bytes())
 		}
 		// Like a client, use the changes only as JSON.
 		var sent []content.Change
-		if err := json.Unmarshal(encoded(changes), &sent); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, json.Unmarshal(encoded(changes), &sent))
 		var tree map[string]any
-		if err := json.Unmarshal(a.Bytes(), &tree); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, json.Unmarshal(a.Bytes(), &tree))
 		apply(t, tree, sent)
 		if got := must(t, encoded(tree)); got.SHA256() != b.SHA256() {
 			t.Fatalf("changes %s\n from %s\n  got %s\n want %s", encoded(changes), a.Bytes(), got.Bytes(), b.Bytes())
@@ -196,19 +186,16 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"form":1,"basis":{"quantity":1e-7,"unit":"m"},"steps":[{"id":"1","id":"1"}],"attributes":{"a":"\ud800"}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		c, faults := content.Parse(text)
-		if told := problem.Invalid(faults).Document("/", "r").Errors; len(told) > 100 {
-			t.Errorf("%d faults are reported", len(told))
-		}
+		told := problem.Invalid(faults).Document("/", "r").Errors
+		expect.That(t, len(told) <= 100, "%d faults are reported", len(told))
 		if len(faults) > 0 {
 			return
 		}
 		again, faults := content.Parse(c.Bytes())
-		if len(faults) > 0 || again.SHA256() != c.SHA256() {
-			t.Errorf("canonical bytes have faults %v, or another hash", faults)
-		}
-		if changes, err := content.Diff(c, again); err != nil || len(changes) > 0 {
-			t.Errorf("a content differs from itself: %v, %v", changes, err)
-		}
+		expect.That(t, len(faults) == 0 && again.SHA256() == c.SHA256(),
+			"canonical bytes have faults %v, or another hash", faults)
+		changes, err := content.Diff(c, again)
+		expect.That(t, err == nil && len(changes) == 0, "a content differs from itself: %v, %v", changes, err)
 		c.Missing(func(string, string) bool { return false })
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/production/factory"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 )
 
@@ -35,9 +36,7 @@ func TestPut_NewThenSameThenRenamed_GivesThreeResults(t *testing.T) {
 			f, err := s.Readable(t.Context(), member, slug)
 			want := factory.Factory{FactoryID: slug, OrganizationID: "acme", Name: name,
 				CreatedAt: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), UpdatedAt: updated, Revision: revision}
-			if err != nil || f != want {
-				t.Fatalf("got %+v, %v\nwant %+v", f, err, want)
-			}
+			expect.Must(t, err == nil && f == want, "got %+v, %v\nwant %+v", f, err, want)
 		}
 		if created, err := put("acme", "One"); err != nil || !created {
 			t.Fatalf("new: %v, %v", created, err)
@@ -55,9 +54,8 @@ func TestPut_NewThenSameThenRenamed_GivesThreeResults(t *testing.T) {
 			t.Fatalf("renamed: %v, %v", created, err)
 		}
 		is("Two", 2, first.Add(time.Millisecond))
-		if _, err := put("rival", "Two"); !problem.Has(err, problem.Conflict) {
-			t.Fatalf("another organization: %v", err)
-		}
+		_, err := put("rival", "Two")
+		expect.Must(t, problem.Has(err, problem.Conflict), "another organization: %v", err)
 		is("Two", 2, first.Add(time.Millisecond))
 	})
 }
@@ -86,9 +84,8 @@ func TestReadableAndOwned(t *testing.T) {
 			if _, err := s.Owned(t.Context(), c.caller, slug); (err == nil) != c.owns || err != nil && !problem.Has(err, problem.NotFound) {
 				t.Errorf("%s owns: %v", c.name, err)
 			}
-			if _, err := s.Readable(t.Context(), c.caller, uuid.NewString()); !problem.Has(err, problem.NotFound) {
-				t.Errorf("%s reads what does not exist: %v", c.name, err)
-			}
+			_, err := s.Readable(t.Context(), c.caller, uuid.NewString())
+			expect.That(t, problem.Has(err, problem.NotFound), "%s reads what does not exist: %v", c.name, err)
 		}
 	})
 }

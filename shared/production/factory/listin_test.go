@@ -15,6 +15,7 @@ import (
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/production/factory"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 )
 
 type thing struct {
@@ -34,9 +35,7 @@ func TestListIn_StrangersOffset_ReadsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range 3 {
-			if err := db.Commit(ctx, dynamo.TransactPut("thing", dynamo.Machines, thing{id, fmt.Sprint(i)}, dynamo.Condition{})); err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, db.Commit(ctx, dynamo.TransactPut("thing", dynamo.Machines, thing{id, fmt.Sprint(i)}, dynamo.Condition{})))
 		}
 		list := func(caller auth.Principal, factoryID string, skip int) (dynamo.Page[thing], error) {
 			return factory.ListIn[thing](t.Context(), s, caller, factoryID,
@@ -47,9 +46,8 @@ func TestListIn_StrangersOffset_ReadsNothing(t *testing.T) {
 			if _, err := list(stranger, factoryID, 2); !problem.Has(err, problem.NotFound) || q.Queries.Load() != 0 {
 				t.Errorf("a stranger gets %v after %d queries", err, q.Queries.Load())
 			}
-			if _, err := list(stranger, factoryID, 0); !problem.Has(err, problem.NotFound) {
-				t.Errorf("a stranger's first page gives %v", err)
-			}
+			_, err := list(stranger, factoryID, 0)
+			expect.That(t, problem.Has(err, problem.NotFound), "a stranger's first page gives %v", err)
 			q.Queries.Store(0)
 		}
 		for skip := range 3 {

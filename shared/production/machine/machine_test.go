@@ -19,6 +19,7 @@ import (
 	"wavegate/shared/production/factory"
 	"wavegate/shared/production/machine"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 )
 
@@ -48,9 +49,7 @@ func newFactory(t testing.TB, db *dynamo.DB) string {
 func put(t *testing.T, machines *machine.Store, factoryID, code, name string) (created bool) {
 	t.Helper()
 	created, err := machines.Put(admission.Unlimited(t.Context()), insider, audit.Origin{}, factoryID, code, machine.Registration{Name: name}, input.Preconditions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return created
 }
 
@@ -63,9 +62,7 @@ func ifMatch(etag string) input.Preconditions {
 
 func TestPut_NewMachine_IsCreatedAndReadBack(t *testing.T) {
 	each(t, func(t *testing.T, machines *machine.Store, trail *audit.Log, factoryID string) {
-		if !put(t, machines, factoryID, "press-1", "Press") {
-			t.Error("the machine is not new")
-		}
+		expect.That(t, put(t, machines, factoryID, "press-1", "Press"), "the machine is not new")
 		m, err := machines.Get(t.Context(), insider, factoryID, "press-1")
 		if err != nil || m.Name != "Press" || m.Revision != 1 || m.FactoryID != factoryID || m.Code != "press-1" || !m.CreatedAt.Equal(m.UpdatedAt) {
 			t.Errorf("got %+v, %v", m, err)
@@ -77,9 +74,7 @@ func TestPut_AnotherName_RenamesAndKeepsTheTimeOfCreation(t *testing.T) {
 	each(t, func(t *testing.T, machines *machine.Store, trail *audit.Log, factoryID string) {
 		put(t, machines, factoryID, "press-1", "Press")
 		was, _ := machines.Get(t.Context(), insider, factoryID, "press-1")
-		if put(t, machines, factoryID, "press-1", "Big press") {
-			t.Error("the machine is new")
-		}
+		expect.That(t, !put(t, machines, factoryID, "press-1", "Big press"), "the machine is new")
 		m, err := machines.Get(t.Context(), owner, factoryID, "press-1")
 		if err != nil || m.Name != "Big press" || m.Revision != 2 || !m.CreatedAt.Equal(was.CreatedAt) || !m.UpdatedAt.After(was.UpdatedAt) {
 			t.Errorf("got %+v, %v", m, err)
@@ -96,9 +91,7 @@ func TestPut_SameValues_WritesNothing(t *testing.T) {
 		put(t, machines, factoryID, "press-1", "Press")
 		put(t, machines, factoryID, "press-1", "Press")
 		events, err := trail.List(t.Context(), audit.Factory(factoryID), audit.Filter{}, "", 10)
-		if err != nil || len(events.Items) != 1 {
-			t.Errorf("%d events, %v", len(events.Items), err)
-		}
+		expect.That(t, err == nil && len(events.Items) == 1, "%d events, %v", len(events.Items), err)
 	})
 }
 
@@ -107,9 +100,7 @@ func TestPut_WithAnOldEntityTag_IsRefused(t *testing.T) {
 		put(t, machines, factoryID, "press-1", "Press")
 		put(t, machines, factoryID, "press-1", "Big press")
 		_, err := machines.Put(admission.Unlimited(t.Context()), insider, audit.Origin{}, factoryID, "press-1", machine.Registration{Name: "Small press"}, ifMatch(`"1"`))
-		if !problem.Has(err, problem.PreconditionFailed) {
-			t.Errorf("got %v", err)
-		}
+		expect.That(t, problem.Has(err, problem.PreconditionFailed), "got %v", err)
 	})
 }
 
@@ -121,9 +112,7 @@ func TestMachines_OfAnotherOrganization_AreNotFound(t *testing.T) {
 			_, listErr := machines.List(t.Context(), outsider, id, dynamo.Span{Limit: 10})
 			_, putErr := machines.Put(admission.Unlimited(t.Context()), outsider, audit.Origin{}, id, "press-1", machine.Registration{Name: "Mine"}, input.Preconditions{})
 			for _, err := range []error{getErr, listErr, putErr} {
-				if err == nil || err.Error() != problem.Missing().Error() {
-					t.Errorf("%s: got %v", id, err)
-				}
+				expect.That(t, err != nil && err.Error() == problem.Missing().Error(), "%s: got %v", id, err)
 			}
 		}
 		// The platform owner can read everything, but cannot register a machine.
@@ -146,18 +135,14 @@ func TestList_PagedWithAnyLimit_GivesEveryMachineOnceInOrderOfCodes(t *testing.T
 			w := dynamo.Span{Limit: rapid.IntRange(1, 12).Draw(rt, "limit")}
 			var seen []string
 			for more := true; more; w.Skip += w.Limit {
-				page, err := machines.List(t.Context(), insider, factoryID, w)
-				if err != nil {
-					rt.Fatal(err)
-				}
+				page := expect.Value(machines.List(t.Context(), insider, factoryID, w))(rt)
 				for _, m := range page.Items {
 					seen = append(seen, m.Code)
 				}
 				more = page.More
 			}
-			if want := slices.Sorted(slices.Values(codes)); !slices.Equal(seen, want) {
-				rt.Fatalf("the walk gives %q, want %q", seen, want)
-			}
+			want := slices.Sorted(slices.Values(codes))
+			expect.Must(rt, slices.Equal(seen, want), "the walk gives %q, want %q", seen, want)
 		})
 	})
 }
@@ -179,10 +164,7 @@ func TestList_PagedWhileMachinesAreAdded_SkipsNone(t *testing.T) {
 			w := dynamo.Span{Limit: rapid.IntRange(1, 5).Draw(rt, "limit")}
 			var seen []string
 			for more := true; more; w.Skip += w.Limit {
-				page, err := machines.List(t.Context(), insider, factoryID, w)
-				if err != nil {
-					rt.Fatal(err)
-				}
+				page := expect.Value(machines.List(t.Context(), insider, factoryID, w))(rt)
 				for _, m := range page.Items {
 					if slices.Contains(seen, m.Code) {
 						repeats++
@@ -196,13 +178,11 @@ func TestList_PagedWhileMachinesAreAdded_SkipsNone(t *testing.T) {
 				}
 			}
 			for _, code := range codes[:there] {
-				if !slices.Contains(seen, code) {
-					rt.Fatalf("%s was there from the start; the pages give %q", code, seen)
-				}
+				expect.Must(rt, slices.Contains(seen, code),
+					"%s was there from the start; the pages give %q", code, seen)
 			}
-			if repeats > len(codes)-there {
-				rt.Fatalf("%d added machines made %d repeats: %q", len(codes)-there, repeats, seen)
-			}
+			expect.Must(rt, repeats <= len(codes)-there,
+				"%d added machines made %d repeats: %q", len(codes)-there, repeats, seen)
 		})
 	})
 }

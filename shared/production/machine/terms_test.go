@@ -57,13 +57,10 @@ func TestTerms_ClassesComeAndGo_AreAllKept(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	for number, want := range map[int64]string{0: "", 1: "press saw", 2: "saw pres", 3: "saw press"} {
-		if got := strings.Join(l.machine.AsOf(number).Classes, " "); got != want {
-			t.Errorf("at %d: %s, want %s", number, got, want)
-		}
+		expect.Equal(t, strings.Join(l.machine.AsOf(number).Classes, " "), want, "at %d:", number)
 	}
-	if !l.machine.Had("press", 0, 1) || l.machine.Had("press", 2, 2) || !l.machine.Had("press", 2, 3) {
-		t.Error("the class is not found when the machine had it")
-	}
+	expect.That(t, l.machine.Had("press", 0, 1) && !l.machine.Had("press", 2, 2) && l.machine.Had("press", 2, 3),
+		"the class is not found when the machine had it")
 }
 
 func TestTerms_MachineOfAnEarlierRelease_CountFromTheStart(t *testing.T) {
@@ -71,9 +68,8 @@ func TestTerms_MachineOfAnEarlierRelease_CountFromTheStart(t *testing.T) {
 	l.machine = Machine{Code: "press-1", Classes: []string{"press"}, ClassesSince: map[string]time.Time{"press": l.at}, Revision: 1, UpdatedAt: l.at}
 	l.number = 6
 	l.gets(1, "saw")
-	if got, want := l.terms(), "press 0-7, saw 7-0"; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	got, want := l.terms(), "press 0-7, saw 7-0"
+	expect.That(t, got == want, "got %s, want %s", got, want)
 }
 
 // TestTerms_EarlierReleaseChangedTheClasses: its function keeps the terms, which it does not know. The recall of a version
@@ -108,9 +104,7 @@ func TestTerms_EarlierReleaseChangedTheClasses(t *testing.T) {
 			expect.Equal(t, strings.Join(slices.Compact(asOf), " "), c.asOf, "the classes as of 2")
 			expect.Equal(t, l.machine.Keeps("press", Moment{1, l.at}), c.keeps, "keeps it")
 			for _, class := range append(c.by, "press") {
-				if !slices.Contains(l.machine.EverClasses(), class) {
-					t.Errorf("%s is forgotten", class)
-				}
+				expect.That(t, slices.Contains(l.machine.EverClasses(), class), "%s is forgotten", class)
 			}
 		})
 	}
@@ -142,9 +136,7 @@ func TestKeeps_ByTheMoment(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := newLife(t)
 			c.live(l)
-			if got := l.machine.Keeps("press", Moment{c.from, l.at}); got != c.want {
-				t.Errorf("got %v", got)
-			}
+			expect.Equal(t, l.machine.Keeps("press", Moment{c.from, l.at}), c.want, "got")
 		})
 	}
 }
@@ -153,15 +145,13 @@ func TestAdmission_CountsForEarlierDecisions(t *testing.T) {
 	l := newLife(t)
 	l.gets(0, "press")
 	l.put(1, Registration{Name: "Press", Admission: "inspected"})
-	if !l.machine.Admitted("press", 1) || l.machine.Admitted("press", 2) || l.machine.Admitted("saw", 1) {
-		t.Errorf("got %+v", l.machine.Admissions)
-	}
+	expect.That(t, l.machine.Admitted("press", 1) && !l.machine.Admitted("press", 2) && !l.machine.Admitted("saw", 1),
+		"got %+v", l.machine.Admissions)
 	for range maxAdmissions - 1 {
 		l.put(1, Registration{Name: "Press", Admission: "again"})
 	}
-	if _, _, err := l.machine.register("munich-1", "press-1", Registration{Name: "Press", Admission: "once more"}, signing{}, l.at); !problem.Has(err, problem.Conflict) {
-		t.Errorf("got %v", err)
-	}
+	_, _, err := l.machine.register("munich-1", "press-1", Registration{Name: "Press", Admission: "once more"}, signing{}, l.at)
+	expect.That(t, problem.Has(err, problem.Conflict), "got %v", err)
 }
 
 // TestTerms_TooMany_AreJoined: no class is forgotten, and a machine that lost a class between counts as if it had kept it.
@@ -171,16 +161,12 @@ func TestTerms_TooMany_AreJoined(t *testing.T) {
 		l.gets(1, "press")
 		l.gets(1, "saw")
 	}
-	if n := len(l.machine.ClassTerms); n > maxTerms+1 {
-		t.Errorf("%d terms", n)
-	}
+	n := len(l.machine.ClassTerms)
+	expect.That(t, n <= maxTerms+1, "%d terms", n)
 	for number := int64(1); number <= l.number; number++ {
 		class := []string{"saw", "press"}[number%2]
-		if !l.machine.Had(class, number, number) {
-			t.Fatalf("%s at %d is forgotten", class, number)
-		}
+		expect.Must(t, l.machine.Had(class, number, number), "%s at %d is forgotten", class, number)
 	}
-	if got := l.machine.EverClasses(); !slices.Equal(got, []string{"press", "saw"}) {
-		t.Errorf("got %v", got)
-	}
+	got := l.machine.EverClasses()
+	expect.That(t, slices.Equal(got, []string{"press", "saw"}), "got %v", got)
 }

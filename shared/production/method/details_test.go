@@ -11,6 +11,7 @@ import (
 
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/production/factory"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 )
 
@@ -126,13 +127,9 @@ func TestMove_EveryStateAndDetail_DoesWhatItSaysOrIsRefused(t *testing.T) {
 		}
 		table.WriteString("\n")
 	}
-	page, err := os.ReadFile(filepath.Join("..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(page), "\n"+table.String()+"\n") {
-		t.Errorf("shared/production/README.md does not have this table:\n%s", table.String())
-	}
+	page := expect.Value(os.ReadFile(filepath.Join("..", "README.md")))(t)
+	expect.That(t, strings.Contains(string(page), "\n"+table.String()+"\n"),
+		"shared/production/README.md does not have this table:\n%s", table.String())
 }
 
 func cell(o Result, err error) string {
@@ -213,12 +210,9 @@ func TestMove_TwoApprovers_BothSign(t *testing.T) {
 	w := reach(t, InReview)
 	w.must(1, w.to(1, Released))
 	w.mustBy(1, w.to(1, Released), third)
-	if got := w.move(1, w.to(1, Released), third); got != "nothing" {
-		t.Errorf("repeated: %s", got)
-	}
-	if n := len(w.versions[1].Signatures); n != 3 || !w.versions[1].Signatures[2].Further {
-		t.Errorf("signatures %+v", w.versions[1].Signatures)
-	}
+	expect.Equal(t, w.move(1, w.to(1, Released), third), "nothing", "repeated:")
+	n := len(w.versions[1].Signatures)
+	expect.That(t, n == 3 && w.versions[1].Signatures[2].Further, "signatures %+v", w.versions[1].Signatures)
 }
 
 // An approver signed the trial, and another person the release. The first one's signature of the
@@ -227,9 +221,7 @@ func TestMove_SignatureOfAnEarlierMove_IsNoSignatureOfThisOne(t *testing.T) {
 	w := reach(t, Trial)
 	w.mustBy(1, w.to(1, Released), third)
 	w.must(1, w.to(1, Released))
-	if n := len(w.versions[1].Signatures); n != 4 {
-		t.Errorf("signatures %+v", w.versions[1].Signatures)
-	}
+	expect.That(t, len(w.versions[1].Signatures) == 4, "signatures %+v", w.versions[1].Signatures)
 }
 
 // A scheduled release was approved for a later time. One person alone cannot begin it earlier.
@@ -237,9 +229,7 @@ func TestMove_ReinstateBeforeItsTime_IsRefused(t *testing.T) {
 	w := reach(t, InReview)
 	w.must(1, from(w.to(1, Released), late))
 	w.save(2, "b", author)
-	if got := w.move(2, reinstate(orders(Stop), 1), author); got != "INVALID_STATE_TRANSITION" {
-		t.Errorf("got %s", got)
-	}
+	expect.Equal(t, w.move(2, reinstate(orders(Stop), 1), author), "INVALID_STATE_TRANSITION", "got")
 }
 
 // After a withdrawal, the version before can be released again by a second person.
@@ -249,11 +239,8 @@ func TestMove_SupersededVersion_CanBeReleasedAgainOnceNothingNewerIs(t *testing.
 	w.submit(2)
 	w.must(2, w.to(2, Released))
 	w.must(2, orders(Stop))
-	if got := w.move(1, w.to(1, Released), author); got != "SELF_APPROVAL" {
-		t.Errorf("by its author: %s", got)
-	}
+	expect.Equal(t, w.move(1, w.to(1, Released), author), "SELF_APPROVAL", "by its author:")
 	w.must(1, w.to(1, Released))
-	if got := w.method.Effectivity.versionAt("mill-9", w.now); got != 1 {
-		t.Errorf("version %d holds", got)
-	}
+	got := w.method.Effectivity.versionAt("mill-9", w.now)
+	expect.That(t, got == 1, "version %d holds", got)
 }

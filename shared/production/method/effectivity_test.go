@@ -9,6 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	_ "wavegate/shared/testing/raced" // few cases under the race detector
+
+	"wavegate/shared/testing/expect"
 )
 
 func hour(n int) time.Time { return start.Add(time.Duration(n) * time.Hour) }
@@ -35,9 +37,7 @@ func TestAt_TheLatestDecisionThatHasBegunHolds(t *testing.T) {
 		"an earlier start decided later":      {Effectivity{all(1, 5), all(2, 3)}, 6, map[string]int64{"a": 2}},
 	} {
 		for machine, want := range c.want {
-			if got := c.list.versionAt(machine, hour(c.at)); got != want {
-				t.Errorf("%s: machine %s has %d, want %d", name, machine, got, want)
-			}
+			expect.Equal(t, c.list.versionAt(machine, hour(c.at)), want, "%s: machine %s has", name, machine)
 		}
 	}
 }
@@ -72,9 +72,7 @@ func TestWithout_RestoresNoSupersededVersion(t *testing.T) {
 	} {
 		got := c.list.without(c.withdraw, hour(c.at))
 		for machine, want := range c.want {
-			if v := got.versionAt(machine, hour(c.at)); v != want {
-				t.Errorf("%s: machine %s has %d, want %d", name, machine, v, want)
-			}
+			expect.Equal(t, got.versionAt(machine, hour(c.at)), want, "%s: machine %s has", name, machine)
 		}
 	}
 }
@@ -107,14 +105,10 @@ func TestHoldings_AgreeWithAt(t *testing.T) {
 			if !trial {
 				got = rest
 			}
-			if got != want {
-				t.Fatalf("machine %s: %d is listed, %d holds: %+v of %v", machine, got, want, now, list)
-			}
+			expect.Must(t, got == want, "machine %s: %d is listed, %d holds: %+v of %v", machine, got, want, now, list)
 		}
 		for _, h := range next {
-			if !h.From.After(hour(at)) {
-				t.Fatalf("%+v follows, but has begun", h)
-			}
+			expect.Must(t, h.From.After(hour(at)), "%+v follows, but has begun", h)
 		}
 	})
 }
@@ -137,14 +131,12 @@ func TestPrune_DoesNotChangeWhichVersionHolds(t *testing.T) {
 		kept := list.Prune(hour(now))
 		for _, machine := range []string{"a", "b", "c", "d"} {
 			for at := now; at <= 14; at++ {
-				if kept.versionAt(machine, hour(at)) != list.versionAt(machine, hour(at)) {
-					t.Fatalf("machine %s at %d: %v, was %v", machine, at, kept, list)
-				}
+				expect.Must(t, kept.versionAt(machine, hour(at)) == list.versionAt(machine, hour(at)),
+					"machine %s at %d: %v, was %v", machine, at, kept, list)
 			}
 		}
-		if again := kept.Prune(hour(now)); len(again) != len(kept) {
-			t.Fatalf("pruned twice: %v, once: %v", again, kept)
-		}
+		again := kept.Prune(hour(now))
+		expect.Must(t, len(again) == len(kept), "pruned twice: %v, once: %v", again, kept)
 	})
 }
 
@@ -163,9 +155,7 @@ func TestNext_AgreesWithAt(t *testing.T) {
 		if next, ok := list.Next(machine, hour(at)); ok {
 			got = fmt.Sprintf("%d at %.0f", next.Version, next.From.Sub(start).Hours())
 		}
-		if got != want {
-			t.Fatalf("%s, want %s; %v", got, want, list)
-		}
+		expect.Must(t, got == want, "%s, want %s; %v", got, want, list)
 	})
 }
 
@@ -174,8 +164,6 @@ func TestWithout_NeverHoldsAgain(t *testing.T) {
 		list, now := drawList(t), rapid.IntRange(0, 12).Draw(t, "now")
 		version := int64(rapid.IntRange(1, 6).Draw(t, "withdrawn"))
 		rest := list.without(version, hour(now))
-		if slices.ContainsFunc(rest, func(d Decision) bool { return d.Version == version }) {
-			t.Fatalf("%v", rest)
-		}
+		expect.Must(t, !slices.ContainsFunc(rest, func(d Decision) bool { return d.Version == version }), "%v", rest)
 	})
 }

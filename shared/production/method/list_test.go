@@ -18,6 +18,7 @@ import (
 	"wavegate/shared/production/factory"
 	"wavegate/shared/production/method"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
 )
@@ -38,9 +39,7 @@ func TestList_ByAnyProductAndLimit_GivesEveryMethodOnceInOrderOfCreation_WhileOt
 			create := func(productID string) {
 				d := method.Creation{ProductID: productID, Name: "Milling"}
 				id, err := methods.Create(admission.Unlimited(context.Background()), engineer, audit.Origin{}, factoryID, d, idempotency.Claim{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				expect.OK(t, err)
 				if wanted == "" || wanted == d.ProductID {
 					want = append(want, id)
 				}
@@ -52,10 +51,7 @@ func TestList_ByAnyProductAndLimit_GivesEveryMethodOnceInOrderOfCreation_WhileOt
 			there := len(want)
 			w := dynamo.Span{Limit: rapid.IntRange(1, 9).Draw(t, "limit")}
 			for more := true; more; w.Skip += w.Limit {
-				page, err := methods.List(context.Background(), engineer, factoryID, wanted, "", w)
-				if err != nil {
-					t.Fatal(err)
-				}
+				page := expect.Value(methods.List(context.Background(), engineer, factoryID, wanted, "", w))(t)
 				for _, m := range page.Items {
 					got = append(got, m.MethodID)
 				}
@@ -64,13 +60,11 @@ func TestList_ByAnyProductAndLimit_GivesEveryMethodOnceInOrderOfCreation_WhileOt
 				}
 			}
 			// New methods come last. They do not shift others, and the pages also reach them.
-			if len(got) < there || !slices.Equal(got, want[:len(got)]) {
-				t.Fatalf("the walk gives %q, want %q", got, want)
-			}
+			expect.Must(t, len(got) >= there && slices.Equal(got, want[:len(got)]),
+				"the walk gives %q, want %q", got, want)
 			rival := auth.Principal{UserID: "rita", OrganizationID: "rival", Roles: engineer.Roles}
-			if _, err := methods.List(context.Background(), rival, factoryID, wanted, "", w); !problem.Has(err, problem.NotFound) {
-				t.Fatalf("another organization gets %v", err)
-			}
+			_, err := methods.List(context.Background(), rival, factoryID, wanted, "", w)
+			expect.Must(t, problem.Has(err, problem.NotFound), "another organization gets %v", err)
 		})
 	})
 }

@@ -23,6 +23,7 @@ import (
 	"wavegate/shared/production/machine"
 	"wavegate/shared/production/method"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
 )
@@ -59,13 +60,10 @@ func newLived(t *testing.T, store dynamo.API, seed uint64) *lived {
 	l.polls = method.NewMachinePolls(l.db, setting.NewValues(setting.PollIntervalSeconds, setting.IdlePollIntervalSeconds), nil)
 	l.ref.FactoryID = uuid.NewString()
 	_, err := factory.NewStore(l.db).Put(l.ctx, origin, l.ref.FactoryID, factory.Registration{OrganizationID: "acme", Name: "A factory"}, input.Preconditions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	l.newBox()
-	if l.ref.MethodID, err = l.methods.Create(l.ctx, engineer, origin, l.ref.FactoryID, draft, idempotency.Claim{}); err != nil {
-		t.Fatal(err)
-	}
+	l.ref.MethodID, err = l.methods.Create(l.ctx, engineer, origin, l.ref.FactoryID, draft, idempotency.Claim{})
+	expect.OK(t, err)
 	for range 3 {
 		l.begin()
 		l.enter()

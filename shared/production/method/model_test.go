@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"wavegate/shared/production/factory"
+	"wavegate/shared/testing/expect"
 )
 
 const (
@@ -31,9 +32,7 @@ func play(r rules, count int) (fault string, most int) {
 // TestHistories_AgreeWithTheBook plays 12,000 histories of 40 tries each.
 func TestHistories_AgreeWithTheBook(t *testing.T) {
 	fault, most := play(ownRules(), histories)
-	if fault != "" {
-		t.Error(fault)
-	}
+	expect.That(t, fault == "", "%v", fault)
 	t.Logf("%d histories, %d tries, at most %d decisions in force", histories, histories*tries, most)
 }
 
@@ -145,9 +144,7 @@ func TestHistories_PlantedBugs_AreAllCaught(t *testing.T) {
 			r := ownRules()
 			plant(&r)
 			fault, _ := play(r, histories)
-			if fault == "" {
-				t.Error("no history detected it")
-			}
+			expect.That(t, fault != "", "no history detected it")
 			t.Log(fault)
 		})
 	}

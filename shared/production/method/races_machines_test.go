@@ -16,6 +16,7 @@ import (
 	"wavegate/shared/production/machine"
 	"wavegate/shared/production/method"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 )
 
 // besides are changes of machines that are made beside a move: press-1 has version 2, and press-2 gets the class late.
@@ -94,14 +95,11 @@ func raceBeside(t *testing.T, db, racing *dynamo.DB, slug string, i int, beside 
 	edges := edge.NewRegistry(racing, 1).Within(edge.Quotas{Boxes: 1e6, Daily: 1e6}).Leaving(method.NewStore(racing).Leaves).For(admin)
 	box, none := "box-"+slug, ""
 	_, err := edges.Put(ctx, origin, box, edge.Assignment{EdgeType: "gateway-x", Channel: "stable", OrganizationID: "acme", FactoryID: &slug}, input.Preconditions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	for code, r := range map[string]machine.Registration{"press-1": {Classes: []string{"press"}, EdgeID: &box}, "press-2": {Classes: []string{}, EdgeID: &none}} {
 		r.Name = "Press"
-		if _, err := machine.NewStore(db).Put(ctx, engineer, origin, slug, code, r, input.Preconditions{}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := machine.NewStore(db).Put(ctx, engineer, origin, slug, code, r, input.Preconditions{})
+		expect.OK(t, err)
 	}
 	methods, ref := staged(t, db, slug)
 	was := look(t, methods, ref)
@@ -125,15 +123,9 @@ func raceBeside(t *testing.T, db, racing *dynamo.DB, slug string, i int, beside 
 	told := look(t, methods, ref).method
 	for version := int64(1); version <= 3; version++ {
 		r.Version = version
-		page, err := methods.Machines(ctx, engineer, r, false, nobodyHeard, dynamo.Span{Limit: 10})
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := expect.Value(methods.Machines(ctx, engineer, r, false, nobodyHeard, dynamo.Span{Limit: 10}))(t)
 		for _, x := range page.Items {
-			one, err := machine.NewStore(db).Get(ctx, engineer, slug, x.Machine)
-			if err != nil {
-				t.Fatal(err)
-			}
+			one := expect.Value(machine.NewStore(db).Get(ctx, engineer, slug, x.Machine))(t)
 			stored, err := edge.NewStore(db).Get(ctx, box)
 			if err != nil && !problem.Has(err, problem.NotFound) {
 				t.Fatal(err)

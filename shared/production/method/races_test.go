@@ -24,6 +24,7 @@ import (
 	"wavegate/shared/production/machine"
 	"wavegate/shared/production/method"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/idempotency"
 )
 
@@ -188,9 +189,7 @@ func plant(t *testing.T, db *dynamo.DB) (slug string) {
 	if err == nil {
 		_, err = machine.NewStore(db).Put(ctx, engineer, origin, slug, "press-1", machine.Registration{Name: "Press", Classes: []string{"press"}}, input.Preconditions{})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return slug
 }
 
@@ -200,9 +199,7 @@ func staged(t *testing.T, db *dynamo.DB, slug string) (*method.Store, method.Ref
 	ctx, methods := admission.Unlimited(context.Background()), method.NewStore(db)
 	must := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 	}
 	id, err := methods.Create(ctx, engineer, origin, slug, draft, idempotency.Claim{})
 	must(err)
@@ -211,9 +208,7 @@ func staged(t *testing.T, db *dynamo.DB, slug string) (*method.Store, method.Ref
 		ref.Version = n
 		c, faults := content.Parse([]byte(`{"form":1,"basis":{"quantity":1,"unit":"{piece}"},"steps":[{"id":"10","name":"Press ` + strconv.FormatInt(n, 10) +
 			`","equipment":{"class":"press"},"run":{"time":"PT1M","per":{"quantity":1,"unit":"{piece}"}},"outputs":[{"material":"P","quantity":1,"unit":"{piece}"}]}]}`))
-		if len(faults) > 0 {
-			t.Fatal(faults)
-		}
+		expect.Must(t, len(faults) == 0, "%v", faults)
 		_, err = methods.Save(ctx, engineer, origin, ref, c, input.Preconditions{})
 		must(err)
 		_, err = methods.Move(ctx, engineer, origin, ref, method.Move{Status: method.InReview, Reason: "ready"}, input.Preconditions{})
@@ -229,13 +224,9 @@ func staged(t *testing.T, db *dynamo.DB, slug string) (*method.Store, method.Ref
 func look(t *testing.T, methods *method.Store, ref method.Ref) (s stage) {
 	t.Helper()
 	var err error
-	if s.method, err = methods.Get(t.Context(), engineer, ref.FactoryID, ref.MethodID); err != nil {
-		t.Fatal(err)
-	}
-	page, err := methods.Versions(t.Context(), engineer, ref.FactoryID, ref.MethodID, dynamo.Span{Limit: 10})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.method, err = methods.Get(t.Context(), engineer, ref.FactoryID, ref.MethodID)
+	expect.OK(t, err)
+	page := expect.Value(methods.Versions(t.Context(), engineer, ref.FactoryID, ref.MethodID, dynamo.Span{Limit: 10}))(t)
 	for _, v := range slices.Backward(page.Items) {
 		s.versions[v.Version.Version] = v.Version
 	}

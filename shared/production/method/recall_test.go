@@ -51,9 +51,7 @@ func (r *recalling) withdraw(orders method.Orders) {
 func (r *recalling) told(after time.Duration) []audit.Event {
 	r.Helper()
 	r.now = r.now.Add(after)
-	if _, err := r.methods.TellUnconfirmed(admission.Unlimited(r.Context()), watcher); err != nil {
-		r.Fatal(err)
-	}
+	expect.Value(r.methods.TellUnconfirmed(admission.Unlimited(r.Context()), watcher))(r)
 	page, err := audit.NewLog(r.db).List(r.Context(), audit.Factory(r.ref.FactoryID), audit.Filter{}, "", 100)
 	if err != nil {
 		r.Fatal(err)
@@ -71,9 +69,7 @@ func TestRecall_MachinesThatSaidNothing_AreToldOfOnce_AfterHalfAnHour(t *testing
 			t.Fatalf("told %+v", events)
 		}
 		events := r.told(time.Minute)
-		if len(events) != 1 {
-			t.Fatalf("told %d times", len(events))
-		}
+		expect.Must(t, len(events) == 1, "told %d times", len(events))
 		cause, _ := events[0].Cause.(map[string]any)
 		const sentence = "1 of 1 machines have not said that they no longer have version 2, 30 minutes after its orders were stopped."
 		if e := events[0]; e.EventName != "RecallUnconfirmed" || e.Resource.ID != r.ref.FactoryID+"/"+r.ref.MethodID+"/2" || e.OrganizationID != "acme" ||
@@ -81,13 +77,11 @@ func TestRecall_MachinesThatSaidNothing_AreToldOfOnce_AfterHalfAnHour(t *testing
 			t.Errorf("the event is %+v", e)
 		}
 		stopped := r.now.Add(-30 * time.Minute)
-		if events = r.told(time.Hour); len(events) != 1 {
-			t.Errorf("told %d times", len(events))
-		}
+		events = r.told(time.Hour)
+		expect.That(t, len(events) == 1, "told %d times", len(events))
 		unconfirmed := func(organization string) []method.Pending {
 			t.Helper()
-			list, err := r.methods.Unconfirmed(t.Context(), organization)
-			expect.OK(t, err)
+			list := expect.Value(r.methods.Unconfirmed(t.Context(), organization))(t)
 			return list
 		}
 		pending := []method.Pending{{FactoryID: r.ref.FactoryID, OrganizationID: "acme", Since: stopped, Left: 1, Of: 1}}
@@ -96,9 +90,8 @@ func TestRecall_MachinesThatSaidNothing_AreToldOfOnce_AfterHalfAnHour(t *testing
 		expect.Equal(t, len(unconfirmed("initech")), 0, "for another one")
 		_, err := r.methods.Confirm(admission.Unlimited(t.Context()), engineer, origin, method.Confirmed{Ref: r.ref, Machine: "press-1"}, "looked at it")
 		expect.OK(t, err)
-		if events = r.told(time.Minute); len(events) != 1 {
-			t.Errorf("told %d times", len(events))
-		}
+		events = r.told(time.Minute)
+		expect.That(t, len(events) == 1, "told %d times", len(events))
 		expect.Equal(t, len(unconfirmed("")), 0, "once it is confirmed")
 	})
 }
@@ -124,9 +117,8 @@ func TestRecall_OfADayAgo_IsCountedEveryTenMinutes(t *testing.T) {
 // TestRecall_TheEventBus_TellsHowMany, but neither the method, nor the machines, nor the reason.
 func TestRecall_TheEventBus_TellsHowMany(t *testing.T) {
 	cause := method.Missing{Sentence: "2 of 5 machines have it.", Machines: []string{"press-1", "press-2"}}
-	if got := audit.Why(audit.Factory("munich-1"), audit.Grounds{Cause: cause, Reason: "worn tools of ACME"}); got != cause.Sentence {
-		t.Errorf("the bus gets %q", got)
-	}
+	got := audit.Why(audit.Factory("munich-1"), audit.Grounds{Cause: cause, Reason: "worn tools of ACME"})
+	expect.That(t, got == cause.Sentence, "the bus gets %q", got)
 }
 
 func TestRecall_ByTwoRunsAtOnce_IsToldOnce(t *testing.T) {
@@ -138,13 +130,11 @@ func TestRecall_ByTwoRunsAtOnce_IsToldOnce(t *testing.T) {
 		go func() { _, err := r.methods.TellUnconfirmed(admission.Unlimited(r.Context()), watcher); done <- err }()
 	}
 	for range 2 {
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		err := <-done
+		expect.That(t, err == nil, "%v", err)
 	}
-	if events := r.told(0); len(events) != 1 {
-		t.Errorf("told %d times", len(events))
-	}
+	events := r.told(0)
+	expect.That(t, len(events) == 1, "told %d times", len(events))
 }
 
 // TestRecall_OrdersThatMayFinish_AreNotWaitedFor, until somebody stops them.
@@ -159,18 +149,16 @@ func TestRecall_OrdersThatMayFinish_AreNotWaitedFor(t *testing.T) {
 		t.Errorf("once they stop: told %d times", len(events))
 	}
 	r.withdraw(method.Stop)
-	if events := r.told(method.ConfirmWithin); len(events) != 1 {
-		t.Errorf("after a further signature: told %d times", len(events))
-	}
+	events := r.told(method.ConfirmWithin)
+	expect.That(t, len(events) == 1, "after a further signature: told %d times", len(events))
 }
 
 func TestRecall_NobodyApprovedIt_IsNotTold(t *testing.T) {
 	r := newRecalling(t, dynamotest.Embedded(t))
 	r.ref.Version = 3
 	r.withdraw(method.Stop)
-	if events := r.told(method.ConfirmWithin); len(events) != 0 {
-		t.Errorf("told %+v", events)
-	}
+	events := r.told(method.ConfirmWithin)
+	expect.That(t, len(events) == 0, "told %+v", events)
 }
 
 // TestRecall_ClassLostBefore_IsTold: the machine had the version, whatever it does today.
@@ -181,7 +169,6 @@ func TestRecall_ClassLostBefore_IsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.withdraw(method.Stop)
-	if events := r.told(method.ConfirmWithin); len(events) != 1 {
-		t.Errorf("told %+v", events)
-	}
+	events := r.told(method.ConfirmWithin)
+	expect.That(t, len(events) == 1, "told %+v", events)
 }

@@ -8,6 +8,7 @@ import (
 
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/production/machine"
+	"wavegate/shared/testing/expect"
 )
 
 // approvedVersion is a version that somebody approved.
@@ -51,9 +52,7 @@ func after(t *testing.T, reports string) (m OnMachine, events []string) {
 			r.ContentSHA256 = "wrong"
 		}
 		next, event, err := m.reported(r, v, !strings.HasSuffix(report, "!"), "box-1", at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		m, events = next, append(events, event)
 	}
 	return m, events
@@ -83,9 +82,7 @@ func TestReported_OrdersAndDeviations_AreKept(t *testing.T) {
 	} {
 		t.Run(reports, func(t *testing.T) {
 			m, _ := after(t, reports)
-			if got := word(m); got != want {
-				t.Errorf("got %q, want %q", got, want)
-			}
+			expect.Equal(t, word(m), want, "got")
 		})
 	}
 }
@@ -93,9 +90,7 @@ func TestReported_OrdersAndDeviations_AreKept(t *testing.T) {
 func TestReported_Deviation_IsItsOwnEventOnce(t *testing.T) {
 	_, events := after(t, "running A?, running A?, running B!, running B!, finished B")
 	want := []string{MachineDeviates, "", MachineDeviates, "", doings[Finished]}
-	if strings.Join(events, " ") != strings.Join(want, " ") {
-		t.Errorf("got %q, want %q", events, want)
-	}
+	expect.That(t, strings.Join(events, " ") == strings.Join(want, " "), "got %q, want %q", events, want)
 }
 
 func TestReported_BeyondTheListOfOrders_HasItUntilAllAreFinished(t *testing.T) {
@@ -107,13 +102,9 @@ func TestReported_BeyondTheListOfOrders_HasItUntilAllAreFinished(t *testing.T) {
 		reports = append(reports, fmt.Sprint("finished ", i))
 	}
 	m, _ := after(t, strings.Join(reports, ", "))
-	if got := word(m); got != "running [] and more" {
-		t.Errorf("got %q", got)
-	}
+	expect.Equal(t, word(m), "running [] and more", "got")
 	m, _ = after(t, strings.Join(append(reports, "finished"), ", "))
-	if got := word(m); got != "finished [] clear" {
-		t.Errorf("once all are finished: %q", got)
-	}
+	expect.Equal(t, word(m), "finished [] clear", "once all are finished:")
 }
 
 // TestReported_ManyVersions_ForgetNoneThatTheMachineHas: the first is running, and all others are finished.
@@ -125,15 +116,12 @@ func TestReported_ManyVersions_ForgetNoneThatTheMachineHas(t *testing.T) {
 			state = Loaded
 		}
 		next, _, err := m.reported(Report{Version: n, ContentSHA256: "right", State: state}, approvedVersion(n), true, "box-1", hour(2))
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		m = next
 	}
 	for n := int64(1); n <= 60; n++ {
-		if got, want := m.clear(n), n%2 == 1 && n > 1; got != want {
-			t.Errorf("version %d: clear %v", n, got)
-		}
+		got, want := m.clear(n), n%2 == 1 && n > 1
+		expect.That(t, got == want, "version %d: clear %v", n, got)
 	}
 }
 
@@ -167,9 +155,7 @@ func TestConfirm_ByWhatWasSaid(t *testing.T) {
 
 func TestConfirm_MachineThatHasItLater_IsNotClear(t *testing.T) {
 	m, _, err := OnMachine{}.confirm(approvedVersion(1), "press-1", Confirmation{Version: 1, At: hour(3)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	m, _, err = m.reported(Report{Version: 1, ContentSHA256: "right", State: Loaded}, approvedVersion(1), true, "box-1", hour(4))
 	if err != nil || m.clear(1) {
 		t.Errorf("got %s, %v", word(m), err)
@@ -195,9 +181,7 @@ func TestClear_EarlierReleaseReported_IsNotClearIfAnythingSaysSo(t *testing.T) {
 		"confirmed, and then finished":         {OnMachine{Versions: reported(Finished, hour(2)), Confirmed: []Confirmation{{Version: 1, At: hour(1)}}}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := c.said.clear(1); got != c.want {
-				t.Errorf("clear: %v", got)
-			}
+			expect.Equal(t, c.said.clear(1), c.want, "clear:")
 			again := Confirmation{Version: 1, At: hour(3)}
 			next, _, err := c.said.confirm(approvedVersion(1), "press-1", again)
 			if !c.want && (err != nil || !next.clear(1)) && len(c.said.Confirmed) > 0 {
@@ -210,7 +194,6 @@ func TestClear_EarlierReleaseReported_IsNotClearIfAnythingSaysSo(t *testing.T) {
 // TestReported_ListsThatBecomeEmpty_AreMissing, as in the JSON whose hash is stored.
 func TestReported_ListsThatBecomeEmpty_AreMissing(t *testing.T) {
 	m, _ := after(t, "running A?, running A, finished A")
-	if m.Orders != nil || m.Deviations != nil || m.Confirmed != nil || m.Gone != nil || m.Unlisted != nil {
-		t.Errorf("got %#v", m)
-	}
+	expect.That(t, m.Orders == nil && m.Deviations == nil && m.Confirmed == nil && m.Gone == nil && m.Unlisted == nil,
+		"got %#v", m)
 }

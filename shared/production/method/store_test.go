@@ -15,6 +15,7 @@ import (
 	"wavegate/shared/production/factory"
 	"wavegate/shared/production/method"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
 )
@@ -33,9 +34,7 @@ func eachFactory(t *testing.T, test func(t *testing.T, methods *method.Store, sl
 		db := dynamo.Open(client, time.Now)
 		slug := uuid.NewString()
 		created, err := factory.NewStore(db).Put(admission.Unlimited(t.Context()), origin, slug, factory.Registration{OrganizationID: "acme", Name: "A factory"}, input.Preconditions{})
-		if err != nil || !created {
-			t.Fatalf("got %v, %v", created, err)
-		}
+		expect.Must(t, err == nil && created, "got %v, %v", created, err)
 		test(t, method.NewStore(db), slug)
 	})
 }
@@ -43,9 +42,7 @@ func eachFactory(t *testing.T, test func(t *testing.T, methods *method.Store, sl
 func TestCreate_ThenGet(t *testing.T) {
 	eachFactory(t, func(t *testing.T, methods *method.Store, slug string) {
 		id, err := methods.Create(admission.Unlimited(t.Context()), engineer, origin, slug, draft, idempotency.Claim{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		for _, reader := range []auth.Principal{engineer, owner} {
 			m, err := methods.Get(t.Context(), reader, slug, id)
 			if err != nil || m.MethodID != id || m.FactoryID != slug || m.ProductID != draft.ProductID || m.Name != "Milling" || m.Revision != 1 || m.CreatedAt.IsZero() {
@@ -64,30 +61,20 @@ func TestCreate_ThenGet(t *testing.T) {
 func TestCreate_FactoryOfAnotherOrganization_IsNotFound(t *testing.T) {
 	eachFactory(t, func(t *testing.T, methods *method.Store, slug string) {
 		for _, caller := range []auth.Principal{rival, owner, {Issuer: "i", UserID: "u"}} {
-			if _, err := methods.Create(admission.Unlimited(t.Context()), caller, origin, slug, draft, idempotency.Claim{}); !problem.Has(err, problem.NotFound) {
-				t.Errorf("%s: got %v", caller.UserID, err)
-			}
+			_, err := methods.Create(admission.Unlimited(t.Context()), caller, origin, slug, draft, idempotency.Claim{})
+			expect.That(t, problem.Has(err, problem.NotFound), "%s: got %v", caller.UserID, err)
 		}
-		if _, err := methods.Create(admission.Unlimited(t.Context()), engineer, origin, uuid.NewString(), draft, idempotency.Claim{}); !problem.Has(err, problem.NotFound) {
-			t.Errorf("no factory: got %v", err)
-		}
+		_, err := methods.Create(admission.Unlimited(t.Context()), engineer, origin, uuid.NewString(), draft, idempotency.Claim{})
+		expect.That(t, problem.Has(err, problem.NotFound), "no factory: got %v", err)
 	})
 }
 
 func TestCreate_WithAKey_MakesOneMethod(t *testing.T) {
 	eachFactory(t, func(t *testing.T, methods *method.Store, slug string) {
-		claim, err := idempotency.Of(engineer, "create-production-method", slug, "k", draft)
-		if err != nil {
-			t.Fatal(err)
-		}
-		first, err := methods.Create(admission.Unlimited(t.Context()), engineer, origin, slug, draft, claim)
-		if err != nil {
-			t.Fatal(err)
-		}
+		claim := expect.Value(idempotency.Of(engineer, "create-production-method", slug, "k", draft))(t)
+		first := expect.Value(methods.Create(admission.Unlimited(t.Context()), engineer, origin, slug, draft, claim))(t)
 		again, err := methods.Create(admission.Unlimited(t.Context()), engineer, origin, slug, draft, claim)
-		if err != nil || again != first {
-			t.Fatalf("got %s, %v; want %s", again, err, first)
-		}
+		expect.Must(t, err == nil && again == first, "got %s, %v; want %s", again, err, first)
 	})
 }
 
@@ -104,10 +91,7 @@ func TestVersions_StrangersOffset_ReadsNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		id, err := methods.Create(ctx, engineer, origin, mine, draft, idempotency.Claim{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		id := expect.Value(methods.Create(ctx, engineer, origin, mine, draft, idempotency.Claim{}))(t)
 		for _, slug := range []string{mine, other, uuid.NewString()} {
 			q.Queries.Store(0)
 			if _, err := methods.Versions(t.Context(), rival, slug, id, dynamo.Span{Skip: 5, Limit: 1}); !problem.Has(err, problem.NotFound) || q.Queries.Load() != 0 {

@@ -10,6 +10,7 @@ import (
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/production/content"
 	"wavegate/shared/production/factory"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 )
 
@@ -84,9 +85,7 @@ func reach(t *testing.T, status Status) *walk {
 	w := begin(t)
 	must := func(got string, want Status) {
 		t.Helper()
-		if got != string(want) {
-			t.Fatalf("%s, want %s", got, want)
-		}
+		expect.Must(t, got == string(want), "%s, want %s", got, want)
 	}
 	if status == "" {
 		return w
@@ -137,9 +136,8 @@ func TestMove_EveryStatusAndPerson_UnderBothPolicies(t *testing.T) {
 						}
 					}
 					w := reach(t, row.from)
-					if got := w.take(w.method.Move(w.versions[1], Version{}, w.to(1, status), by, policy, w.tick())); got != want {
-						t.Errorf("%s of %s: %s, want %s", status, name, got, want)
-					}
+					got := w.take(w.method.Move(w.versions[1], Version{}, w.to(1, status), by, policy, w.tick()))
+					expect.That(t, got == want, "%s of %s: %s, want %s", status, name, got, want)
 				}
 			}
 		}
@@ -148,24 +146,14 @@ func TestMove_EveryStatusAndPerson_UnderBothPolicies(t *testing.T) {
 
 func TestSave_Numbers_HaveNoGapAndAreNeverReused(t *testing.T) {
 	w := begin(t)
-	if got := w.save(2, "a", author); got != "NOT_FOUND" {
-		t.Errorf("version 2 first: %s", got)
-	}
+	expect.Equal(t, w.save(2, "a", author), "NOT_FOUND", "version 2 first:")
 	w.save(1, "a", author)
-	if got := w.save(2, "b", author); got != "VERSION_OPEN" {
-		t.Errorf("a second draft: %s", got)
-	}
-	if got := w.save(3, "b", author); got != "NOT_FOUND" {
-		t.Errorf("version 3 after 1: %s", got)
-	}
+	expect.Equal(t, w.save(2, "b", author), "VERSION_OPEN", "a second draft:")
+	expect.Equal(t, w.save(3, "b", author), "NOT_FOUND", "version 3 after 1:")
 	w.move(1, w.to(1, InReview), author)
-	if got := w.save(2, "b", author); got != "VERSION_OPEN" {
-		t.Errorf("a draft beside a review: %s", got)
-	}
+	expect.Equal(t, w.save(2, "b", author), "VERSION_OPEN", "a draft beside a review:")
 	w.move(1, w.to(1, Withdrawn), author)
-	if got := w.save(1, "b", author); got != "VERSION_FROZEN" {
-		t.Errorf("version 1 again: %s", got)
-	}
+	expect.Equal(t, w.save(1, "b", author), "VERSION_FROZEN", "version 1 again:")
 	if got := w.save(2, "b", author); got != "draft" || w.method.Latest.Version != 2 {
 		t.Errorf("version 2 after a withdrawal: %s", got)
 	}
@@ -200,9 +188,8 @@ func TestSave_WhenRefused_AdvisesWhatIsPossible(t *testing.T) {
 
 func isRefused(t *testing.T, err error, code problem.Code, detail string) {
 	t.Helper()
-	if p := problem.From(err); p.Code != code || p.Detail != detail {
-		t.Errorf("%s: %s\nwant %s: %s", p.Code, p.Detail, code, detail)
-	}
+	p := problem.From(err)
+	expect.That(t, p.Code == code && p.Detail == detail, "%s: %s\nwant %s: %s", p.Code, p.Detail, code, detail)
 }
 
 // After the approver has read the content and before the approver signs, the version goes back
@@ -213,15 +200,10 @@ func TestMove_ContentChangedBetweenReadAndSign_IsRefused(t *testing.T) {
 	w.move(1, w.to(1, Draft), other)
 	w.save(1, "b", author)
 	w.move(1, w.to(1, InReview), author)
-	if got := w.move(1, read, other); got != "CONTENT_CHANGED" {
-		t.Errorf("signed what was not read: %s", got)
-	}
-	if got := w.move(1, Move{Status: Released, Reason: "r"}, other); got != "VALIDATION_FAILED" {
-		t.Errorf("signed without naming the content: %s", got)
-	}
-	if got := w.move(1, w.to(1, Released), other); got != "released" {
-		t.Errorf("after reading again: %s", got)
-	}
+	expect.Equal(t, w.move(1, read, other), "CONTENT_CHANGED", "signed what was not read:")
+	got := w.move(1, Move{Status: Released, Reason: "r"}, other)
+	expect.That(t, got == "VALIDATION_FAILED", "signed without naming the content: %s", got)
+	expect.Equal(t, w.move(1, w.to(1, Released), other), "released", "after reading again:")
 }
 
 func TestMove_Signatures_NameThePersonAndTheMeaning(t *testing.T) {
@@ -231,21 +213,18 @@ func TestMove_Signatures_NameThePersonAndTheMeaning(t *testing.T) {
 	var got []string
 	for _, s := range w.versions[1].Signatures {
 		got = append(got, string(s.Meaning)+" "+s.UserID)
-		if s.ContentSHA256 != made("a").SHA256() || s.At.IsZero() || s.Reason == "" || s.Name == "" {
-			t.Errorf("signature %+v", s)
-		}
+		expect.That(t, s.ContentSHA256 == made("a").SHA256() && !s.At.IsZero() && s.Reason != "" && s.Name != "",
+			"signature %+v", s)
 	}
-	if want := "authorship eric,approval anna,approval anna,responsibility eric"; strings.Join(got, ",") != want {
-		t.Errorf("got %q", got)
-	}
+	want := "authorship eric,approval anna,approval anna,responsibility eric"
+	expect.That(t, strings.Join(got, ",") == want, "got %q", got)
 	if v := w.versions[1]; v.Orders != Finish || w.method.Withdrawals[0].Orders != Finish || v.FirstArticle.Reference != "FAI-1" {
 		t.Errorf("version %+v", v)
 	}
 	w = reach(t, InReview)
 	w.move(1, w.to(1, Draft), other)
-	if s := w.versions[1].Signatures; len(s) != 0 {
-		t.Errorf("a return to draft kept %v", s)
-	}
+	s := w.versions[1].Signatures
+	expect.That(t, len(s) == 0, "a return to draft kept %v", s)
 	if got := w.versions[1].Authors; len(got) != 1 {
 		t.Errorf("the person who returned it became an author: %v", got)
 	}
@@ -254,23 +233,17 @@ func TestMove_Signatures_NameThePersonAndTheMeaning(t *testing.T) {
 func TestMove_SubmitterOfAnothersDraft_IsAnAuthor(t *testing.T) {
 	w := reach(t, Draft)
 	w.move(1, w.to(1, InReview), other)
-	if got := w.move(1, w.to(1, Released), other); got != "SELF_APPROVAL" {
-		t.Errorf("the submitter released: %s", got)
-	}
+	expect.Equal(t, w.move(1, w.to(1, Released), other), "SELF_APPROVAL", "the submitter released:")
 }
 
 func TestMove_ReleaseAfterTrial_NeedsAFirstArticle(t *testing.T) {
 	w := reach(t, Trial)
 	move := w.to(1, Released)
 	move.FirstArticle = nil
-	if got := w.move(1, move, other); got != "VALIDATION_FAILED" {
-		t.Errorf("without one: %s", got)
-	}
+	expect.Equal(t, w.move(1, move, other), "VALIDATION_FAILED", "without one:")
 	w = reach(t, InReview)
 	move.FirstArticle = nil
-	if got := w.move(1, move, other); got != "released" {
-		t.Errorf("without a trial before: %s", got)
-	}
+	expect.Equal(t, w.move(1, move, other), "released", "without a trial before:")
 }
 
 func TestMove_Bounds(t *testing.T) {
@@ -282,28 +255,18 @@ func TestMove_Bounds(t *testing.T) {
 			t.Fatalf("trial %d: %s", i, got)
 		}
 	}
-	if n := len(w.versions[1].Signatures); n != maxSignatures {
-		t.Errorf("%d signatures", n)
-	}
-	if got := w.move(1, w.to(1, Released), other); got != "released" {
-		t.Errorf("the release after many trials: %s", got)
-	}
+	n := len(w.versions[1].Signatures)
+	expect.That(t, n == maxSignatures, "%d signatures", n)
+	expect.Equal(t, w.move(1, w.to(1, Released), other), "released", "the release after many trials:")
 	withdrawn := w.to(1, Withdrawn)
 	withdrawn.Orders = Finish
-	if got := w.move(1, withdrawn, other); got != "withdrawn" {
-		t.Errorf("the withdrawal after many signatures: %s", got)
-	}
-	if got := w.move(1, w.to(1, Withdrawn), author); got != "withdrawn" || w.versions[1].Orders != Stop {
-		t.Errorf("the order to stop after many signatures: %s", got)
-	}
-	if got := w.move(1, w.to(1, Withdrawn), other); got != "EFFECTIVITY_FULL" {
-		t.Errorf("a signature too many: %s", got)
-	}
+	expect.Equal(t, w.move(1, withdrawn, other), "withdrawn", "the withdrawal after many signatures:")
+	got := w.move(1, w.to(1, Withdrawn), author)
+	expect.That(t, got == "withdrawn" && w.versions[1].Orders == Stop, "the order to stop after many signatures: %s", got)
+	expect.Equal(t, w.move(1, w.to(1, Withdrawn), other), "EFFECTIVITY_FULL", "a signature too many:")
 	w = begin(t)
 	for i := range maxAuthors {
 		w.save(1, fmt.Sprint("x", i), Signer{Person: audit.Person{Issuer: "i", UserID: fmt.Sprint(i)}})
 	}
-	if got := w.save(1, "last", other); got != "CONFLICT" {
-		t.Errorf("an author too many: %s", got)
-	}
+	expect.Equal(t, w.save(1, "last", other), "CONFLICT", "an author too many:")
 }

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"wavegate/shared/production/unit"
+	"wavegate/shared/testing/expect"
 )
 
 // cases lists codes and whether UCUM has them; testdata/README.md says where they come from.
@@ -20,25 +21,17 @@ func TestValid_AgreesWithUCUM(t *testing.T) {
 	n := 0
 	for line := range strings.Lines(cases) {
 		want, code, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		if got := unit.Valid(code); got != (want == "yes") {
-			t.Errorf("Valid(%q) = %v", code, got)
-		}
+		expect.Equal(t, unit.Valid(code), (want == "yes"), "Valid(%q) =", code)
 		n++
 	}
-	if n != 221 {
-		t.Errorf("%d cases were read, not 221", n)
-	}
+	expect.That(t, n == 221, "%d cases were read, not 221", n)
 }
 
 func TestCheck_LengthIsBounded(t *testing.T) {
 	longest := strings.Repeat("m.", 19) + "mm"
-	if len(longest) != unit.MaxLength || !unit.Valid(longest) {
-		t.Errorf("%q is refused", longest)
-	}
+	expect.That(t, len(longest) == unit.MaxLength && unit.Valid(longest), "%q is refused", longest)
 	for _, code := range []string{"", longest + "m"} {
-		if unit.Valid(code) {
-			t.Errorf("%q is accepted", code)
-		}
+		expect.That(t, !unit.Valid(code), "%q is accepted", code)
 	}
 }
 
@@ -49,9 +42,8 @@ func TestCheck_CommonMistake_IsAnsweredWithTheLikelyCode(t *testing.T) {
 		"psi": "[psi]", "Ω": "Ohm", "W/m²": "W/m2", "kg·m": "kg.m", "inch": "[in_i]",
 	} {
 		err := unit.Check(code)
-		if err == nil || !strings.Contains(err.Error(), "did you mean "+want+"?") {
-			t.Errorf("Check(%q) says %v, want %s", code, err, want)
-		}
+		expect.That(t, err != nil && strings.Contains(err.Error(), "did you mean "+want+"?"),
+			"Check(%q) says %v, want %s", code, err, want)
 	}
 	for code, word := range map[string]string{"Cel/min": "K/min", "florps": "ucum.org"} {
 		if err := unit.Check(code); err == nil || !strings.Contains(err.Error(), word) {
@@ -104,9 +96,8 @@ func FuzzCheck(f *testing.F) {
 			}
 			return
 		}
-		if strings.ContainsFunc(code, func(c rune) bool { return c < '!' || c > '~' }) {
-			t.Errorf("%q is accepted", code)
-		}
+		expect.That(t, !strings.ContainsFunc(code, func(c rune) bool { return c < '!' || c > '~' }),
+			"%q is accepted", code)
 		if strings.Count(code, "(") != strings.Count(code, ")") && !slices.Contains([]byte(code), '{') && !slices.Contains([]byte(code), '[') {
 			t.Errorf("%q is accepted with unbalanced parentheses", code)
 		}

@@ -70,9 +70,8 @@ func check(t *testing.T, x conform.Exchange) error {
 
 func TestCheck_WhatKeepsTheContract_Passes(t *testing.T) {
 	for name, x := range map[string]conform.Exchange{"read": read(), "refused": refused(), "taken": taken(), "stray": stray()} {
-		if err := check(t, x); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		err := check(t, x)
+		expect.That(t, err == nil, "%s: %v", name, err)
 	}
 }
 
@@ -127,9 +126,7 @@ func TestCheck_NewShapes_AreAlwaysLookedAt(t *testing.T) {
 	}
 	x := read()
 	x.AnswerBody = []byte(strings.Replace(string(x.AnswerBody), `{`, `{"secret":1,`, 1))
-	if c.Check(x) == nil {
-		t.Error("a field that is not documented went unseen")
-	}
+	expect.That(t, c.Check(x) != nil, "a field that is not documented went unseen")
 	if exchanges, operations, answers := c.Coverage(); exchanges != 151 || operations != 1 || answers != 1 {
 		t.Errorf("counted %d exchanges of %d operations with %d answers", exchanges, operations, answers)
 	}

@@ -38,9 +38,8 @@ func TestTokens_AfterTenMinutes_AreForgotten(t *testing.T) {
 		want  string
 	}{{0, "1"}, {10 * time.Minute, "1"}, {time.Millisecond, "2"}} {
 		now = now.Add(c.later)
-		if a := ask(e, "TransactWriteItems", add); a.Code != http.StatusOK {
-			t.Fatal(a.Body)
-		}
+		a := ask(e, "TransactWriteItems", add)
+		expect.Must(t, a.Code == http.StatusOK, "%v", a.Body)
 		var found struct{ Item map[string]map[string]string }
 		expect.OK(t, json.Unmarshal(ask(e, "GetItem", `{"TableName":"t","Key":{"k":{"S":"a"}}}`).Body.Bytes(), &found))
 		expect.Equal(t, found.Item["n"]["N"], c.want, "%v later, n =", c.later)
@@ -55,9 +54,8 @@ func TestTokens_ManyOldOnes_AreCleared(t *testing.T) {
 		now = now.Add(time.Second)
 		seen.remember(now.String(), parts)
 	}
-	if n := len(seen.seen); n > manyTokens {
-		t.Errorf("%d tokens are kept", n)
-	}
+	n := len(seen.seen)
+	expect.That(t, n <= manyTokens, "%d tokens are kept", n)
 }
 
 func TestEmbedded_UnknownOperation_IsNamed(t *testing.T) {
@@ -84,9 +82,7 @@ func FuzzEmbedded_AnyBody_IsAnswered(f *testing.F) {
 		e := newEngine(time.Now)
 		ask(e, "CreateTable", createTable)
 		a := ask(e, operations[int(operation)%len(operations)], body)
-		if !json.Valid(a.Body.Bytes()) {
-			t.Errorf("answered %d %q", a.Code, a.Body)
-		}
+		expect.That(t, json.Valid(a.Body.Bytes()), "answered %d %q", a.Code, a.Body)
 		if a := ask(e, "CreateTable", strings.Replace(createTable, `"t"`, `"another"`, 1)); a.Code != http.StatusOK && !strings.Contains(a.Body.String(), "ResourceInUse") {
 			t.Errorf("the store no longer works: %s", a.Body)
 		}

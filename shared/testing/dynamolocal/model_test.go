@@ -192,9 +192,7 @@ func TestTransactions_AnySequence_AnswerAsTheModel(t *testing.T) {
 				if err != nil {
 					got = codes(err)
 				}
-				if got != want {
-					rt.Fatalf("got %q, want %q", got, want)
-				}
+				expect.Must(rt, got == want, "got %q, want %q", got, want)
 				compareItems(rt, err, sorts, acts, before)
 				compareStored(t, rt, db, partition, m)
 			}
@@ -209,9 +207,8 @@ func compareItems(t *rapid.T, err error, sorts []string, acts []act, before mode
 		if aws.ToString(r.Code) == "ConditionalCheckFailed" && acts[i].old != "" {
 			want = before[sorts[i]]
 		}
-		if got := rowOf(r.Item); !maps.Equal(got, want) {
-			t.Fatalf("part %d came with %v, want %v", i, got, want)
-		}
+		got := rowOf(r.Item)
+		expect.Must(t, maps.Equal(got, want), "part %d came with %v, want %v", i, got, want)
 	}
 }
 
@@ -227,9 +224,8 @@ func compareStored(t *testing.T, rt *rapid.T, db *dynamodb.Client, partition str
 	for _, item := range query(nil) {
 		stored[text(item["methodId"])] = rowOf(item)
 	}
-	if !maps.EqualFunc(stored, m, func(a, b row) bool { return maps.Equal(a, b) }) {
-		rt.Fatalf("stored is %v, want %v", stored, m)
-	}
+	expect.Must(rt, maps.EqualFunc(stored, m, func(a, b row) bool { return maps.Equal(a, b) }),
+		"stored is %v, want %v", stored, m)
 	var listed []string
 	for _, item := range query(aws.String("byProduct")) {
 		listed = append(listed, text(item["methodId"]))

@@ -68,9 +68,7 @@ func TestCreateTables_MakesEveryTable_AndTwiceChangesNothing(t *testing.T) {
 		}
 		putFactory(t, s, "munich-1")
 		expect.OK(t, CreateTables(t.Context(), db))
-		if !has(t, s, "munich-1") {
-			t.Error("the item is gone")
-		}
+		expect.That(t, has(t, s, "munich-1"), "the item is gone")
 	})
 }
 
@@ -78,9 +76,7 @@ func TestReference_WithoutJava_SaysHowToGetIt(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := Reference(t.Context(), ReferenceOptions{})
 	missing, ok := errors.AsType[*MissingError](err)
-	if !ok || !strings.Contains(missing.How, "openjdk-17-jdk-headless") {
-		t.Errorf("got %v", err)
-	}
+	expect.That(t, ok && strings.Contains(missing.How, "openjdk-17-jdk-headless"), "got %v", err)
 }
 
 func TestUnpack_AnotherArchive_IsNotUsed(t *testing.T) {
@@ -88,9 +84,8 @@ func TestUnpack_AnotherArchive_IsNotUsed(t *testing.T) {
 	archive := filepath.Join(dir, "a.tgz")
 	expect.OK(t, os.WriteFile(archive, []byte("not the pinned hash"), 0o600))
 	expect.Error(t, unpack(archive, filepath.Join(dir, "out")), archiveSHA256, "got")
-	if _, err := os.Stat(filepath.Join(dir, "out")); err == nil {
-		t.Error("something was unpacked")
-	}
+	_, err := os.Stat(filepath.Join(dir, "out"))
+	expect.That(t, err != nil, "something was unpacked")
 }
 
 func putFactory(t *testing.T, s *Store, id string) {

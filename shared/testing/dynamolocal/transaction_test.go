@@ -60,9 +60,8 @@ func get(t testing.TB, db *dynamodb.Client, table *string, key map[string]types.
 
 func put(t testing.TB, db *dynamodb.Client, table *string, item map[string]types.AttributeValue) {
 	t.Helper()
-	if _, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: table, Item: item}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: table, Item: item})
+	expect.OK(t, err)
 }
 
 func transact(t testing.TB, db *dynamodb.Client, parts ...types.TransactWriteItem) error {
@@ -224,13 +223,11 @@ func TestTransaction_RepeatedWithItsToken_IsAppliedOnce(t *testing.T) {
 		in := &dynamodb.TransactWriteItemsInput{ClientRequestToken: aws.String(uuid.NewString()),
 			TransactItems: []types.TransactWriteItem{changed(id, "ADD n :a, m :b", ":a", 1, ":b", 2)}}
 		for range 3 {
-			if _, err := db.TransactWriteItems(t.Context(), in); err != nil {
-				t.Fatal(err)
-			}
+			_, err := db.TransactWriteItems(t.Context(), in)
+			expect.OK(t, err)
 		}
-		if got := get(t, db, factories, attrs("factoryId", id)); text(got["n"]) != "1" || text(got["m"]) != "2" {
-			t.Errorf("the item is %v", got)
-		}
+		got := get(t, db, factories, attrs("factoryId", id))
+		expect.That(t, text(got["n"]) == "1" && text(got["m"]) == "2", "the item is %v", got)
 		in.TransactItems[0].Update.ExpressionAttributeValues = attrs(":a", 5, ":b", 2)
 		if _, err := db.TransactWriteItems(t.Context(), in); code(err) != "IdempotentParameterMismatchException" {
 			t.Errorf("another transaction with the token gets %v", err)
@@ -252,9 +249,8 @@ func TestTransaction_CancelledWithAToken_CanBeRepeated(t *testing.T) {
 			t.Fatalf("got %v", err)
 		}
 		put(t, db, factories, key)
-		if _, err := db.TransactWriteItems(t.Context(), in); err != nil {
-			t.Fatal(err)
-		}
+		_, err := db.TransactWriteItems(t.Context(), in)
+		expect.OK(t, err)
 		expect.Equal(t, text(get(t, db, factories, key)["n"]), "1", "n =")
 	})
 }
@@ -290,9 +286,7 @@ func TestTransaction_ManyAtOnce_KeepTheTotal(t *testing.T) {
 		sum := 0
 		for n := range items {
 			v, err := strconv.Atoi(text(get(t, db, factories, attrs("factoryId", key(n)))["n"]))
-			if err != nil || v < 0 {
-				t.Errorf("item %d has n = %d, %v", n, v, err)
-			}
+			expect.That(t, err == nil && v >= 0, "item %d has n = %d, %v", n, v, err)
 			sum += v
 		}
 		expect.Equal(t, sum, items*each, "the sum is")

@@ -82,9 +82,7 @@ func TestUpdate_AttributesNotNamed_AreUnchanged(t *testing.T) {
 			"set":     set != nil && len(set.Value) == 1,
 			"n":       text(item["n"]) == "1",
 		} {
-			if !right {
-				t.Errorf("%s is %#v", name, item[name])
-			}
+			expect.That(t, right, "%s is %#v", name, item[name])
 		}
 	})
 }

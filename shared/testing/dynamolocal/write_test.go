@@ -28,9 +28,7 @@ func TestWrite_ConditionFails_ComesWithTheItemIfAsked(t *testing.T) {
 				ConditionExpression: wrong, ExpressionAttributeValues: values, ReturnValuesOnConditionCheckFailure: asked})
 			for i, err := range []error{err1, err2, err3} {
 				failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err)
-				if !ok {
-					t.Fatalf("write %d: got %v", i, err)
-				}
+				expect.Must(t, ok, "write %d: got %v", i, err)
 				want := ""
 				if asked == types.ReturnValuesOnConditionCheckFailureAllOld {
 					want = "5"

@@ -45,11 +45,36 @@ func show(v any) string {
 	return fmt.Sprint(v)
 }
 
+// That checks that something is so. The format, with its arguments, says what is wrong otherwise.
+func That(t T, is bool, format string, args ...any) {
+	t.Helper()
+	if !is {
+		t.Errorf("%s", fmt.Sprintf(format, args...))
+	}
+}
+
+// Must is That, but ends the test if it is not so.
+func Must(t T, is bool, format string, args ...any) {
+	t.Helper()
+	if !is {
+		t.Fatalf("%s", fmt.Sprintf(format, args...))
+	}
+}
+
 // OK ends the test if what it needs has failed.
 func OK(t T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatalf("%v", err)
+	}
+}
+
+// Value returns what a call returned, and ends the test if the call failed: v := expect.Value(f())(t).
+func Value[V any](v V, err error) func(T) V {
+	return func(t T) V {
+		t.Helper()
+		OK(t, err)
+		return v
 	}
 }
 

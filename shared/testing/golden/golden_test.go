@@ -37,14 +37,11 @@ func TestKinds_EachIsRecorded_AndReadByATest(t *testing.T) {
 	for _, k := range golden.Kinds {
 		tables[k.Table] = true
 		golden.Of(t, k.Table, k.Name)
-		if name := strings.ReplaceAll(string(k.Table), "-", "") + ": " + k.Name; !read[name] {
-			t.Errorf("no forms_test.go reads the golden items of %s", k)
-		}
+		name := strings.ReplaceAll(string(k.Table), "-", "") + ": " + k.Name
+		expect.That(t, read[name], "no forms_test.go reads the golden items of %s", k)
 	}
 	for _, table := range dynamo.Tables {
-		if !tables[table.ID] {
-			t.Errorf("the table %s has no kind", table.ID)
-		}
+		expect.That(t, tables[table.ID], "the table %s has no kind", table.ID)
 	}
 }
 
@@ -62,9 +59,7 @@ func TestLoad_DamagedFile_NamesFileAndLine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := golden.Load(fstest.MapFS{c.file: {Data: []byte(c.text)}})
-			if err == nil || !strings.HasPrefix(err.Error(), c.want) {
-				t.Errorf("%v, want %s", err, c.want)
-			}
+			expect.That(t, err != nil && strings.HasPrefix(err.Error(), c.want), "%v, want %s", err, c.want)
 		})
 	}
 }

@@ -17,24 +17,21 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/expect"
 )
 
 // Of returns the recorded items of a kind. It fails a test if there are none.
 func Of(t testing.TB, id dynamo.TableID, kind string) []Item {
 	t.Helper()
 	all, err := Items()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	var list []Item
 	for _, i := range all {
 		if k, err := KindOf(i.Table, i.Plain); err == nil && k.Table == id && k.Name == kind {
 			list = append(list, i)
 		}
 	}
-	if len(list) == 0 {
-		t.Fatalf("%s: %s: no golden item; %s adds one", id, kind, Command)
-	}
+	expect.Must(t, len(list) != 0, "%s: %s: no golden item; %s adds one", id, kind, Command)
 	return list
 }
 

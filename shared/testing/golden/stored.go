@@ -13,6 +13,7 @@ import (
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/dynamolocal"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 )
 
 // Stored is Kept for items whose type has no name: a part of a transaction stores what was read of each again.
@@ -29,19 +30,13 @@ func Stored[T any](t *testing.T, id dynamo.TableID, kind string, write func(v T,
 			}
 			continue
 		}
-		if err := db.Commit(admission.Unlimited(t.Context()), write(*v, i.Plain)); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, db.Commit(admission.Unlimited(t.Context()), write(*v, i.Plain)))
 		table := dynamo.TableOf(id)
 		maps.DeleteFunc(item, func(name string, _ types.AttributeValue) bool { return name != table.Partition && name != table.Sort })
 		out, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(dynamolocal.TableName(id)), Key: item})
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		now, err := PlainOf(out.Item)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		for _, fault := range Differences("", i.Plain, now) {
 			t.Errorf("%s %s: %s", id, i.Key(), fault)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 )
 
@@ -30,21 +31,17 @@ func FuzzFilter(f *testing.F) {
 		}
 		filter, err := read(query)
 		if err != nil {
-			if p := problem.From(err); p.Code != problem.ValidationFailed || len(p.Faults) == 0 {
-				t.Fatalf("refused with %v", err)
-			}
+			p := problem.From(err)
+			expect.Must(t, p.Code == problem.ValidationFailed && len(p.Faults) != 0, "refused with %v", err)
 			return
 		}
 		if !filter.From.IsZero() && !filter.To.IsZero() && filter.From.After(filter.To) {
 			t.Fatalf("accepted a time from %s to %s", filter.From, filter.To)
 		}
 		again, err := read(filter.Values().Encode())
-		if err != nil || !again.From.Equal(filter.From) || !again.To.Equal(filter.To) {
-			t.Fatalf("%q was read as %+v, and that as %+v, %v", query, filter, again, err)
-		}
+		expect.Must(t, err == nil && again.From.Equal(filter.From) && again.To.Equal(filter.To),
+			"%q was read as %+v, and that as %+v, %v", query, filter, again, err)
 		again.From, again.To = filter.From, filter.To
-		if again != filter {
-			t.Fatalf("%q was read as %+v, and that as %+v", query, filter, again)
-		}
+		expect.Must(t, again == filter, "%q was read as %+v, and that as %+v", query, filter, again)
 	})
 }

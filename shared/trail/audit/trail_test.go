@@ -21,8 +21,7 @@ func (w *world) walk(t *rapid.T, stream string, f audit.Filter, limit int, betwe
 	var all []audit.Event
 	after := ""
 	for {
-		page, err := w.page(t, stream, f, after, limit)
-		expect.OK(t, err)
+		page := expect.Value(w.page(t, stream, f, after, limit))(t)
 		if page.More && len(page.Items) != limit {
 			t.Fatalf("a page that is not the last has %d of %d events", len(page.Items), limit)
 		}
@@ -128,9 +127,7 @@ func TestTrail_ClocksDiffer_EventsOfAResourceStillChain(t *testing.T) {
 				f := audit.Filter{ResourceType: chain[0].resource.Type, ResourceID: chain[0].resource.ID}
 				got := w.walk(t, chain[0].stream, f, rapid.IntRange(1, 5).Draw(t, "limit"), nothing)
 				slices.Reverse(got)
-				if len(got) != len(chain) {
-					t.Fatalf("%s has %d events, want %d", k, len(got), len(chain))
-				}
+				expect.Must(t, len(got) == len(chain), "%s has %d events, want %d", k, len(got), len(chain))
 				for i, e := range got {
 					if !chain[i].same(t, e) || e.Resource.Revision != int64(i+1) {
 						t.Fatalf("event %d of %s is %+v, want %+v", i, k, e, chain[i])
@@ -176,13 +173,9 @@ func TestBox_Shard_NeverChanges(t *testing.T) {
 		counts[audit.Box(fmt.Sprintf("box-%d", i))]++
 	}
 	for shard, n := range counts {
-		if n < 800 || n > 1200 {
-			t.Errorf("%s has %d of 16,000 boxes", shard, n)
-		}
+		expect.That(t, n >= 800 && n <= 1200, "%s has %d of 16,000 boxes", shard, n)
 	}
-	if len(counts) != 16 {
-		t.Errorf("%d shards, want 16", len(counts))
-	}
+	expect.That(t, len(counts) == 16, "%d shards, want 16", len(counts))
 	// Events never move. If a box with events got another shard, its events would be in two
 	// streams.
 	for id, want := range map[string]string{"box-0001": "edges/10", "gateway-17.munich": "edges/2", "a": "edges/12"} {
@@ -209,9 +202,8 @@ func TestFrom_IsIncludedAndToIsNot(t *testing.T) {
 			want := slices.DeleteFunc(slices.Clone(all), func(e audit.Event) bool {
 				return e.EventTime.Before(f.From) || !e.EventTime.Before(f.To)
 			})
-			if !slices.EqualFunc(got, want, func(a, b audit.Event) bool { return a.EventID == b.EventID }) {
-				t.Fatalf("from %s to %s has %d events, want %d", f.From, f.To, len(got), len(want))
-			}
+			expect.Must(t, slices.EqualFunc(got, want, func(a, b audit.Event) bool { return a.EventID == b.EventID }),
+				"from %s to %s has %d events, want %d", f.From, f.To, len(got), len(want))
 		})
 	})
 }
@@ -222,8 +214,6 @@ func TestIsPosition_AcceptsOnlyPositions(t *testing.T) {
 		t.Errorf("%q is a position: %t", good, audit.IsPosition(good))
 	}
 	for _, bad := range []string{"", "~", good + "\n", good[1:], strings.ToUpper(good), strings.Replace(good, "#", "/", 1)} {
-		if audit.IsPosition(bad) {
-			t.Errorf("%q is accepted as a position", bad)
-		}
+		expect.That(t, !audit.IsPosition(bad), "%q is accepted as a position", bad)
 	}
 }

@@ -299,8 +299,7 @@ func (w *world) window() audit.Filter {
 
 // asJSON returns a value as a caller sees it.
 func asJSON(t *rapid.T, v any) any {
-	b, err := timestamp.JSON(v)
-	expect.OK(t, err)
+	b := expect.Value(timestamp.JSON(v))(t)
 	var out any
 	expect.OK(t, json.Unmarshal(b, &out))
 	if _, ok := v.(rollout.Rollout); ok {
