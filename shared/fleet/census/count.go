@@ -93,6 +93,9 @@ func (s *Store) countAndJudge(ctx context.Context, r rollout.Rollout, last *Prog
 	})
 	if err == nil && c.Groups != nil {
 		p.Guard, err = s.judge(ctx, c, last, looks, known != nil, freeze)
+		if err == nil && known != nil && p.Guard.Action == guard.Halt { // the next thing that people ask for is the silent boxes
+			p.Silent, err = s.silence(ctx, r, c)
+		}
 		if last != nil {
 			p.Work = last.Work
 		}
@@ -171,12 +174,8 @@ func (s *Store) look(ctx context.Context, r rollout.Rollout, known *Progress, be
 	var silent Silence
 	if known != nil {
 		silent = known.Silent
-	} else {
-		sightings, err := s.sightings(ctx, c, c.Awaited.Chosen())
-		if err != nil {
-			return Progress{}, nil, Hour{}, err
-		}
-		silent = Silent(c.Awaited.Boxes, sightings, now, s.silentAfter(r, now))
+	} else if silent, err = s.silence(ctx, r, c); err != nil {
+		return Progress{}, nil, Hour{}, err
 	}
 	return Progress{
 		RolloutID: r.ID, AsOf: now, StagedPercent: r.StagedPercent, Stages: c.Stages, Failures: c.Codes,
@@ -184,6 +183,12 @@ func (s *Store) look(ctx context.Context, r rollout.Rollout, known *Progress, be
 		Young:  c.Young, NewFleet: c.NewFleet(), Pinned: c.Pinned, Held: c.Held, Restless: c.Restless,
 		Returning: c.Returning, Returned: c.Returned, Waiting: waiting, unreadable: c.unreadable,
 	}, c, hour, nil
+}
+
+// silence looks up how many boxes of a count are silent.
+func (s *Store) silence(ctx context.Context, r rollout.Rollout, c *Census) (Silence, error) {
+	sightings, err := s.sightings(ctx, c, c.Awaited.Chosen())
+	return Silent(c.Awaited.Boxes, sightings, c.at, s.silentAfter(r, c.at)), err
 }
 
 // silentAfter is how long ago a silent box of a rollout was last seen: no longer than the guard waits, so that boxes for

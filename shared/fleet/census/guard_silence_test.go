@@ -65,6 +65,34 @@ func TestGuard_Silence_IsJudgedByTheBoxesThatAreNotReached(t *testing.T) {
 	}
 }
 
+// TestGuard_HaltForSilence_CountsTheBoxesThatAreSilentNow: the samples of the count before were a minute old.
+func TestGuard_HaltForSilence_CountsTheBoxesThatAreSilentNow(t *testing.T) {
+	g := newJudgedFleet(t, dynamotest.Embedded(t), quick(), 100, "acme")
+	g.raise(50)
+	g.now = g.now.Add(time.Second)
+	g.poll("1.0.0", g.boxes...)
+	g.poll("2.0.0", g.reached()...)
+	alive := slices.DeleteFunc(slices.Clone(g.boxes), func(id string) bool { return slices.Index(g.reached(), id)%2 == 0 })
+	gone := len(g.boxes) - len(alive)
+	for range 12 {
+		g.tick(time.Minute)
+		if g.rollout().Status == rollout.Halted {
+			break
+		}
+		for _, id := range alive {
+			version := "1.0.0"
+			if slices.Contains(g.reached(), id) {
+				version = "2.0.0"
+			}
+			g.poll(version, id)
+		}
+	}
+	p, err := g.progress.Rollout(g.ctx, g.id, false, false)
+	expect.OK(t, err)
+	expect.Equal(t, g.rollout().Status, rollout.Halted, "the rollout is")
+	expect.Equal(t, p.Silent.Boxes, gone, "silent boxes of the count that halted it:")
+}
+
 func TestGuard_Freeze_HoldsItUp_AndNotItsHalts(t *testing.T) {
 	for name, c := range map[string]struct {
 		fleet func(*testing.T) *judgedFleet
