@@ -3,18 +3,20 @@
 package main
 
 import (
+	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/boxes"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
+	"wavegate/shared/ratelimit"
 )
 
 func main() { function.Run(boxes.ListEdges(), wire) }
 
 func wire(env lambdahttp.Env) function.Handler[paging.Asked[edge.Filter, paging.Place]] {
-	edges := edge.NewStore(env.DB)
+	edges := edge.NewStore(env.DB).Waiting(census.NewStore(env.DB, census.Settings{}, ratelimit.LastSeen(env.API)).Waits)
 	return func(c *function.Call, in paging.Asked[edge.Filter, paging.Place]) (lambdahttp.Answer, error) {
 		filter, err := in.List.For(c.Caller)
 		if err != nil {

@@ -89,6 +89,18 @@ func TestPlant_ItsBoxesWait_UnlessTheReleaseIsUrgentOrTheyArePinned(t *testing.T
 	if !strings.Contains(manifest, `"opensAt":"`) || !strings.Contains(manifest, `"artifactUrl":"`) {
 		t.Errorf("the manifest is %s", manifest)
 	}
+	var waiting struct {
+		Items []struct {
+			EdgeID, Waits string
+			OpensAt       time.Time
+		}
+	}
+	w.As(t, "anna", "acme", auth.OrganizationAdmin).Get(t, "/api/edges?state=waiting").Is(t, http.StatusOK).Into(t, &waiting)
+	for i, want := range []string{"press-1", "press-2", "press-3"} {
+		if got := waiting.Items; len(got) != 3 || got[i].EdgeID != want || got[i].Waits != calendar.ForWindow || got[i].OpensAt.Before(time.Now()) {
+			t.Fatalf("the list of waiting boxes is %+v", got)
+		}
+	}
 	expect.OK(t, w.RunTask(t.Context(), operations.Tick))
 	own := "/api/organizations/acme/rollouts/" + id(rollout) + "?fresh=true"
 	if text := string(w.As(t, "anna", "acme", auth.OrganizationAdmin).Get(t, own).Is(t, http.StatusOK).Body); !strings.Contains(text, `"waiting":{"window":3`) {

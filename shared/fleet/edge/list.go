@@ -11,6 +11,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/calendar"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
@@ -26,7 +27,7 @@ type Filter struct {
 	FactoryID         string
 	Attribute         string // the name of an attribute, a colon and its value; empty: any
 	Version           string // what the boxes say they run; empty: any
-	State             string // of the boxes' last offers, or restless; empty: any
+	State             string // of the boxes' last offers, or restless, trouble or waiting; empty: any
 	Pinned            bool   // only boxes with a pin that holds
 	byRow             bool   // what rows say was asked for, even if it is not valid
 }
@@ -41,9 +42,9 @@ var (
 	stateRule   = &input.Text{Pattern: strings.Join(States, "|"), Says: "one of " + strings.Join(States, ", ")}
 )
 
-// States are those of boxes' last offers, restless, and trouble: failed, reverted or restless.
+// States are those of boxes' last offers, restless, trouble (failed, reverted or restless), and waiting, as Waits says.
 var States = func() []string {
-	all := []string{restless, trouble}
+	all := []string{restless, trouble, waiting}
 	for _, s := range report.States {
 		all = append(all, string(s))
 	}
@@ -54,7 +55,12 @@ var States = func() []string {
 const (
 	restless = "restless"
 	trouble  = "trouble"
+	waiting  = "waiting"
 )
+
+// Waits finds for what boxes wait before they are told something new, given their rows. It may answer only for the first of
+// them; then a page ends before the others.
+type Waits func(ctx context.Context, boxes []Shown, rows map[string]report.Row) ([]calendar.Wait, error)
 
 // FilterOf reads the query parameters edgeType, channel, organizationId, idPrefix, idPart, factoryId, attribute, version,
 // state and pinned.
@@ -162,7 +168,8 @@ func (s *Store) EachPinned(ctx context.Context, edgeType, channel string, each f
 	})
 }
 
-// A page looks at 20,000 registrations, or at 2,000 with their report rows, in 40 requests.
+// A page looks at 20,000 registrations, or at 2,000 with their report rows, or at 1,000 with these, their channels and their
+// plants, in 40 requests.
 const (
 	mostLooks  = 40
 	lookedAt   = 500
@@ -172,7 +179,10 @@ const (
 // look looks for the boxes that a filter includes. Only if the filter asks for what is in their report rows, it reads these.
 func (s *Store) look(ctx context.Context, f Filter, w dynamo.Span) (page dynamo.Page[Shown], err error) {
 	by, atOnce, looks := f.selection(), lookedAt, mostLooks
+	waits := Waits(nobody)
 	switch {
+	case f.State == waiting:
+		atOnce, looks, waits = rowsLooked, mostLooks/4, s.waits()
 	case f.ofRows():
 		atOnce, looks = rowsLooked, mostLooks/2
 	case f == Filter{IDPrefix: f.IDPrefix}:
@@ -188,14 +198,24 @@ func (s *Store) look(ctx context.Context, f Filter, w dynamo.Span) (page dynamo.
 			by.Most = "~"
 		}
 		some, err := dynamo.List[Shown](ctx, s.db, by, dynamo.Span{Limit: atOnce})
+		var wait []calendar.Wait
 		if err == nil && f.ofRows() {
-			rows, err = s.reports.GetAll(ctx, idsOf(some.Items))
+			if rows, err = s.reports.GetAll(ctx, idsOf(some.Items)); err == nil {
+				wait, err = waits(ctx, some.Items, rows)
+			}
 		}
 		if err != nil {
 			return page, err
 		}
-		for _, e := range some.Items {
-			if box := e.with(rows[e.EdgeID]); f.includes(e.Edge, now) && f.shows(box) {
+		for i, e := range some.Items {
+			box := e.with(rows[e.EdgeID])
+			if f.State == waiting {
+				if i == len(wait) {
+					return page, nil
+				}
+				box.Waits, box.OpensAt = wait[i].For, wait[i].OpensAt()
+			}
+			if f.includes(e.Edge, now) && f.shows(box) {
 				if len(page.Items) == w.Limit {
 					return page, nil
 				}
@@ -207,6 +227,11 @@ func (s *Store) look(ctx context.Context, f Filter, w dynamo.Span) (page dynamo.
 		page.More = some.More
 	}
 	return page, nil
+}
+
+// nobody waits.
+func nobody(_ context.Context, boxes []Shown, _ map[string]report.Row) ([]calendar.Wait, error) {
+	return make([]calendar.Wait, len(boxes)), nil
 }
 
 func idsOf(boxes []Shown) []string {
@@ -237,7 +262,7 @@ func (f Filter) includes(e Edge, now time.Time) bool {
 func (f Filter) shows(box Shown) bool {
 	name, value, _ := strings.Cut(f.Attribute, ":")
 	return (f.Attribute == "" || box.attribute(name) == value) && (f.Version == "" || box.Running == f.Version) &&
-		(f.State == "" || f.State == box.State || f.State == restless && box.Restless != nil ||
+		(f.State == "" || f.State == box.State || f.State == waiting && box.Waits != "" || f.State == restless && box.Restless != nil ||
 			f.State == trouble && (box.Restless != nil || box.State == string(report.Failed) || box.State == string(report.Reverted)))
 }
 

@@ -1,11 +1,15 @@
 package edge_test
 
 import (
+	"context"
+	"fmt"
 	"testing"
+	"time"
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/calendar"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/testing/expect"
@@ -66,6 +70,51 @@ func TestList_ByWhatHasNoIndex_FindsTheBoxes(t *testing.T) {
 		page, err := edge.NewStore(g.db).List(g.ctx(), edge.Filter{OrganizationID: g.org, IDPart: "line-a-2"}, dynamo.Span{Limit: 5})
 		expect.OK(g, err)
 		expect.Equal(g, []string{page.Items[0].Running, page.Items[0].State}, []string{"1.0.0", "reverted"}, "it shows what the box runs, and its state:")
+	})
+}
+
+// TestList_OfWaitingBoxes_GoesOnWithThoseThatAPageDidNotDecide: a page of this source decides three boxes.
+func TestList_OfWaitingBoxes_GoesOnWithThoseThatAPageDidNotDecide(t *testing.T) {
+	gates(t, edge.Quotas{}, func(g *gate) {
+		owner := g.by("olga", auth.PlatformOwner)
+		var want []string
+		for i := range 10 {
+			id := fmt.Sprint("b-", i)
+			expect.OK(g, g.put(owner, id))
+			if i%2 == 1 {
+				want = append(want, g.org+"-"+id)
+			}
+		}
+		opens := g.now.Add(time.Hour)
+		waits := func() edge.Waits {
+			return func(_ context.Context, boxes []edge.Shown, rows map[string]report.Row) (all []calendar.Wait, err error) {
+				for _, b := range boxes[:min(3, len(boxes))] {
+					if rows[b.EdgeID].EdgeType == "" {
+						t.Errorf("%s has no row", b.EdgeID)
+					}
+					wait := calendar.Wait{}
+					if b.EdgeID[len(b.EdgeID)-1]%2 == 1 {
+						wait = calendar.Wait{For: calendar.ForWindow, Opens: opens}
+					}
+					all = append(all, wait)
+				}
+				return all, nil
+			}
+		}
+		var got []string
+		span := dynamo.Span{Limit: 50}
+		for {
+			page, err := edge.NewStore(g.db).Waiting(waits).List(g.ctx(), edge.Filter{OrganizationID: g.org, State: "waiting"}, span)
+			expect.OK(g, err)
+			for _, e := range page.Items {
+				got = append(got, e.EdgeID)
+				expect.Equal(g, e.Waits+" "+fmt.Sprint(e.OpensAt), "window "+fmt.Sprint(opens), "it waits for")
+			}
+			if span.After = page.Last; !page.More {
+				break
+			}
+		}
+		expect.Equal(g, got, want, "it lists")
 	})
 }
 

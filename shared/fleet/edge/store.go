@@ -23,10 +23,17 @@ const ResourceType = audit.Boxes
 type Store struct {
 	db      *dynamo.DB
 	reports *report.Store // only to read rows by their boxes, for which the number of shards does not matter
+	waits   func() Waits
 }
 
-// NewStore makes a store.
-func NewStore(db *dynamo.DB) *Store { return &Store{db, report.NewStore(db, 0)} }
+// NewStore makes a store that knows of no box that waits; see Waiting.
+func NewStore(db *dynamo.DB) *Store { return &Store{db, report.NewStore(db, 0), func() Waits { return nobody }} }
+
+// Waiting returns the store that lists waiting boxes; waits is called for each page.
+func (s *Store) Waiting(waits func() Waits) *Store {
+	s.waits = waits
+	return s
+}
 
 // edgeItem is a box with the index keys for the list of its channel and for that of all boxes.
 type edgeItem struct {
@@ -96,6 +103,9 @@ type Shown struct {
 	Running  string            `json:"running,omitempty"` // the version that it last said it runs
 	State    string            `json:"state,omitempty"`   // of its last offer
 	Restless *report.Restless  `json:"restless,omitempty"`
+	// Waits is for what the box waits, and OpensAt until when if that is known; only in lists of waiting boxes.
+	Waits   string     `json:"waits,omitempty"`
+	OpensAt *time.Time `json:"opensAt,omitempty"`
 }
 
 // Show returns a box that the caller may see and what it says, or NOT_FOUND.
@@ -115,7 +125,7 @@ func (e Edge) with(row report.Row) Shown {
 	if row.OrganizationID != e.OrganizationID {
 		return Shown{Edge: e}
 	}
-	shown := Shown{e, row.Said, row.Running, "", row.Restless}
+	shown := Shown{Edge: e, Said: row.Said, Running: row.Running, Restless: row.Restless}
 	if row.Offer != nil {
 		shown.State = string(row.Offer.State)
 	}

@@ -64,6 +64,15 @@ func (s *Store) Row(ctx context.Context, edgeType, channel string) (row ChannelR
 	return row, err
 }
 
+// Rows returns the rows of those of some channels that exist.
+func (s *Store) Rows(ctx context.Context, channels []Name) ([]ChannelRow, error) {
+	keys := make([]dynamo.Key, len(channels))
+	for i, c := range channels {
+		keys[i] = dynamo.Key{"edgeType": c.EdgeType, "channel": c.Channel}
+	}
+	return dynamo.GetAll[ChannelRow](ctx, s.db, dynamo.Channels, keys)
+}
+
 // Release returns the release of a version; its Version is empty if it was never published.
 func (s *Store) Release(ctx context.Context, edgeType, version string) (r Release, err error) {
 	_, err = s.db.Get(ctx, dynamo.Releases, dynamo.Key{"edgeType": edgeType, "version": version}, &r)
