@@ -248,6 +248,10 @@ func TestComplete_FieldsTypesAndWhatIsRequired_FollowFromGo(t *testing.T) {
 			known{shape: &input.Shape{Fields: input.Fields{{Name: "a", Is: &input.Text{Pattern: "x|y"}, Required: true}, {Name: "b", Is: &input.Integer{Least: 1, Most: 5}},
 				{Name: "c", Is: &input.Text{Pattern: "[a-z]{1,8}"}, Clearable: true}, {Name: "d", Is: &input.Integer{OneOf: []int{1, 10}}}, {Name: "e", Is: input.Boolean{}},
 				{Name: "f", Is: &input.Text{Pattern: "a|[b|c]d", Min: 1, Max: 2}}}}}},
+		"a list": {"{properties: {a: {items: {type: string}}, b: {items: {type: object}, maxItems: 2}}}",
+			"{type: object, additionalProperties: false, properties: {a: {items: {type: string}, type: array, minItems: 1, maxItems: 5, uniqueItems: true}, " +
+				"b: {items: {type: object}, maxItems: 2, type: array}}}", "", known{shape: &input.Shape{Fields: input.Fields{
+				{Name: "a", Is: &input.List{Of: input.Name, Least: 1, Most: 5}}, {Name: "b", Is: &input.List{Of: &input.Shape{}, Most: 3}}}}}},
 		"a text with a check": {"{}", "", "a: the rule of its text has more than a pattern", known{shape: &input.Shape{Fields: input.Fields{{Name: "a", Is: input.DisplayName}}}}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -157,6 +157,9 @@ func typed(document, property *yaml.Node, m member) error {
 	}
 	if get(property, "items") != nil {
 		put(property, "type", text("array"))
+		if m.field != nil {
+			bounded(property, m.field.Is)
+		}
 		return nil
 	}
 	named := get(get(document, "x-names"), m.name)
@@ -185,6 +188,26 @@ func typed(document, property *yaml.Node, m member) error {
 		return fmt.Errorf("its schema does not follow from %v", m.goes)
 	}
 	return nil
+}
+
+// bounded adds to a list how many elements it may have, and whether they differ, as far as the words do not say it.
+func bounded(property *yaml.Node, rule input.Rule) {
+	list, ok := rule.(*input.List)
+	if !ok || list.Of == nil {
+		return
+	}
+	say := func(key, value string) {
+		if get(property, key) == nil {
+			put(property, key, text(value))
+		}
+	}
+	if list.Least > 0 {
+		say("minItems", strconv.Itoa(list.Least))
+	}
+	say("maxItems", strconv.Itoa(list.Most))
+	if _, objects := list.Of.(*input.Shape); !objects && !list.Repeats {
+		say("uniqueItems", "true")
+	}
 }
 
 // nameOf is the schema of a type of answers.
