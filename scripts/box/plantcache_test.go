@@ -185,15 +185,17 @@ func TestPlantCache_AThousandBoxes_AnHourWithoutTheUplink(t *testing.T) {
 	o.mu.Lock()
 	reached := o.bells - before
 	o.mu.Unlock()
-	// The cache makes one call a minute by its own clock, which has whole seconds and jumps on a busy machine. So the
-	// test only checks that less than one call in a hundred comes through.
-	if calls := p.asked.Load() - asked; int64(reached)*100 > calls {
-		t.Errorf("%d of %d calls reached the bell, in %v", reached, calls, time.Since(began))
+	// The cache makes one call a minute by its own clock, which has whole seconds and jumps on a busy machine, where boxes
+	// also take longer for their calls. So the test checks that less than one call in a hundred comes through, or two a
+	// minute, if that is more.
+	took := time.Since(began)
+	if calls := p.asked.Load() - asked; int64(reached) > max(calls/100, 2*int64(took/minute)) {
+		t.Errorf("%d of %d calls reached the bell, in %v", reached, calls, took)
 	}
 	if got := p.polled.Load() - polled; got > 0 {
 		t.Errorf("idle boxes polled %d times", got)
 	}
-	t.Logf("%d calls of %d boxes in %v: %d reached the bell", p.asked.Load()-asked, boxes, time.Since(began).Round(time.Second), reached)
+	t.Logf("%d calls of %d boxes in %v: %d reached the bell", p.asked.Load()-asked, boxes, took.Round(time.Second), reached)
 
 	o.changes("1.1.0")
 	reach("all download", &p.downloading, boxes)
