@@ -179,9 +179,9 @@ const (
 // look looks for the boxes that a filter includes. Only if the filter asks for what is in their report rows, it reads these.
 func (s *Store) look(ctx context.Context, f Filter, w dynamo.Span) (page dynamo.Page[Shown], err error) {
 	by, atOnce, looks := f.selection(), lookedAt, mostLooks
-	waits := Waits(nobody)
+	var waits Waits
 	switch {
-	case f.State == waiting:
+	case f.State == waiting && s.waits != nil:
 		atOnce, looks, waits = rowsLooked, mostLooks/4, s.waits()
 	case f.ofRows():
 		atOnce, looks = rowsLooked, mostLooks/2
@@ -189,7 +189,6 @@ func (s *Store) look(ctx context.Context, f Filter, w dynamo.Span) (page dynamo.
 		atOnce = w.Limit // all are included
 	}
 	now := s.db.Now()
-	var rows map[string]report.Row
 	for page.More = true; page.More && looks > 0; looks-- {
 		if w.After != "" {
 			by.Least = max(by.Least, w.After+"\x00")
@@ -198,40 +197,50 @@ func (s *Store) look(ctx context.Context, f Filter, w dynamo.Span) (page dynamo.
 			by.Most = "~"
 		}
 		some, err := dynamo.List[Shown](ctx, s.db, by, dynamo.Span{Limit: atOnce})
-		var wait []calendar.Wait
+		boxes := some.Items
 		if err == nil && f.ofRows() {
-			if rows, err = s.reports.GetAll(ctx, idsOf(some.Items)); err == nil {
-				wait, err = waits(ctx, some.Items, rows)
-			}
+			boxes, err = s.standing(ctx, some.Items, waits)
 		}
 		if err != nil {
 			return page, err
 		}
-		for i, e := range some.Items {
-			box := e.with(rows[e.EdgeID])
-			if f.State == waiting {
-				if i == len(wait) {
-					return page, nil
-				}
-				box.Waits, box.OpensAt = wait[i].For, wait[i].OpensAt()
-			}
-			if f.includes(e.Edge, now) && f.shows(box) {
+		for _, box := range boxes {
+			if f.includes(box.Edge, now) && f.shows(box) {
 				if len(page.Items) == w.Limit {
 					return page, nil
 				}
 				page.Items = append(page.Items, box)
 			}
-			w.After = e.EdgeID
+			w.After = box.EdgeID
 			page.Last = w.After
+		}
+		if len(boxes) < len(some.Items) {
+			break
 		}
 		page.More = some.More
 	}
 	return page, nil
 }
 
-// nobody waits.
-func nobody(_ context.Context, boxes []Shown, _ map[string]report.Row) ([]calendar.Wait, error) {
-	return make([]calendar.Wait, len(boxes)), nil
+// standing adds to boxes what their rows say and, if waits is not nil, for what they wait. It returns only the boxes for
+// which waits answers.
+func (s *Store) standing(ctx context.Context, boxes []Shown, waits Waits) ([]Shown, error) {
+	rows, err := s.reports.GetAll(ctx, idsOf(boxes))
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Shown, len(boxes))
+	for i, e := range boxes {
+		all[i] = e.with(rows[e.EdgeID])
+	}
+	if waits == nil {
+		return all, nil
+	}
+	found, err := waits(ctx, boxes, rows)
+	for i, wait := range found {
+		all[i].Waits, all[i].OpensAt = wait.For, wait.OpensAt()
+	}
+	return all[:len(found)], err
 }
 
 func idsOf(boxes []Shown) []string {

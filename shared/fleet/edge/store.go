@@ -23,13 +23,13 @@ const ResourceType = audit.Boxes
 type Store struct {
 	db      *dynamo.DB
 	reports *report.Store // only to read rows by their boxes, for which the number of shards does not matter
-	waits   func() Waits
+	waits   func() Waits  // nil: no box is listed as waiting
 }
 
-// NewStore makes a store that knows of no box that waits; see Waiting.
-func NewStore(db *dynamo.DB) *Store { return &Store{db, report.NewStore(db, 0), func() Waits { return nobody }} }
+// NewStore makes a store.
+func NewStore(db *dynamo.DB) *Store { return &Store{db: db, reports: report.NewStore(db, 0)} }
 
-// Waiting returns the store that lists waiting boxes; waits is called for each page.
+// Waiting returns the store that lists waiting boxes, too; waits is called for each page.
 func (s *Store) Waiting(waits func() Waits) *Store {
 	s.waits = waits
 	return s
