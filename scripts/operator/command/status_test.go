@@ -204,3 +204,18 @@ func TestStatus_OfAnOrganization_ShowsItsBoxesAlone(t *testing.T) {
 		})
 	}
 }
+
+// TestStatus_AfterAHaltForSilence_LeadsToTheSilentBoxes, and otherwise to the failed ones.
+func TestStatus_AfterAHaltForSilence_LeadsToTheSilentBoxes(t *testing.T) {
+	d := newDesk(t)
+	d.starts(0)
+	d.does("halt", "gateway-x/stable").is(run.Done)
+	d.does("status", "gateway-x/stable").is(run.Done).says("wavegate boxes gateway-x/stable --state failed")
+	d.answers = func(r *http.Request) (*http.Response, error) {
+		if !strings.HasSuffix(r.URL.Path, "/progress") {
+			return nil, nil
+		}
+		return answer(r, http.StatusOK, `{"asOf":"2026-11-27T18:00:00Z","staged_percent":1,"stages":[],"silent":{"of":9,"boxes":4}}`, "Content-Type", "application/json"), nil
+	}
+	d.does("status", "gateway-x/stable").is(run.Done).says("wavegate boxes gateway-x/stable --state silent")
+}

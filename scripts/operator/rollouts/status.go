@@ -98,7 +98,11 @@ func offer(c *run.Call, v view) {
 		return
 	}
 	name := idOf(r)
-	c.Say("\nlook at the boxes    wavegate boxes %s --state failed", name)
+	state := "failed"
+	if p := v.progress; p != nil && p.Silent.Boxes > census.Total(p.Stages).Failed {
+		state = "silent"
+	}
+	c.Say("\nlook at the boxes    wavegate boxes %s --state %s", name, state)
 	switch {
 	case r.ReturnedAt != nil:
 		c.Say("since then           it was returned %s", clock(*r.ReturnedAt))
