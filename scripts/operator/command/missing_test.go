@@ -25,6 +25,7 @@ func TestTypos_OfNames_SayWhatIsMissing_AndWhatIsNear(t *testing.T) {
 		"versions nothing/like-it":                            "there is no channel nothing/like-it, or you are not allowed to see it; see wavegate status",
 		"why box-00001":                                       "there is no box box-00001; did you mean box-0001",
 		"box show bxo-0001":                                   "there is no box bxo-0001; did you mean box-0001",
+		"why 0002":                                            "there is no box 0002; did you mean box-0002?",
 		"retire other-9":                                      "there is no box other-9, or you are not allowed to see it",
 		"factories show munch-1":                              "there is no factory munch-1; did you mean munich-1?",
 		"machines list munich-2":                              "there is no factory munich-2; did you mean munich-1?",

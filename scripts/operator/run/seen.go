@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"wavegate/scripts/operator/api"
@@ -106,16 +107,9 @@ func (c *Call) Names(ctx context.Context, word string, within []string, prefix s
 	return nil
 }
 
-// mostSearched limits the channels that are searched for boxes.
-const mostSearched = 8
-
-// boxNames returns some boxes with ids that begin with prefix. Boxes are listed by channel.
-func (c *Call) boxNames(ctx context.Context, prefix string) (names []string) {
-	channels := c.ChannelNames(ctx)
-	for _, name := range channels[:min(len(channels), mostSearched)] {
-		names = append(names, c.namesIn(ctx, "/api/edges", OnChannel(name, "idPrefix", prefix), "edgeId")...)
-	}
-	return names
+// boxNames returns some boxes with ids that begin with prefix.
+func (c *Call) boxNames(ctx context.Context, prefix string) []string {
+	return c.namesIn(ctx, "/api/edges", Query("idPrefix", prefix), "edgeId")
 }
 
 // namesIn returns the names on the first page of a list; none if it cannot be read.
@@ -137,5 +131,14 @@ func (c *Call) Near(ctx context.Context, word string, names []string) string {
 			return more
 		}
 	}
-	return ""
+	return c.containing(ctx, wrong)
+}
+
+// containing offers boxes with ids that contain a text, because people read out a part of an id.
+func (c *Call) containing(ctx context.Context, part string) string {
+	ids := c.namesIn(ctx, "/api/edges", Query("idPart", part), "edgeId")
+	if len(ids) == 0 {
+		return ""
+	}
+	return "; did you mean " + strings.Join(ids[:min(len(ids), 3)], " or ") + "?"
 }
