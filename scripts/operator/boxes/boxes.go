@@ -6,6 +6,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,15 +30,21 @@ func Commands(r *run.Run) []*cobra.Command {
 	return []*cobra.Command{box(r), register(r), enrol(r), tokens(r), gatewayToken(r), pin(r), unpin(r), retire(r)}
 }
 
+// ofBoxes are the states of boxes that no rollout has, and silent is one that only a rollout has.
+var ofBoxes = []string{"restless", "trouble", "waiting"}
+
+const silent = "silent"
+
 func list(r *run.Run) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "boxes [CHANNEL]", Short: "List boxes: all, those of a channel, or those of its rollout in one state",
-		Example: "wavegate boxes --part 0564\nwavegate boxes --factory munich-1 --state trouble\n" +
+		Example: "wavegate boxes --part 0564\nwavegate boxes --factory munich-1 --state trouble\nwavegate boxes --state waiting\n" +
 			"wavegate boxes gateway-x/stable --state failed\nwavegate boxes gateway-x/stable --csv --limit 0",
 	}
 	asCSV := cmd.Flags().Bool("csv", false, "print a CSV file; without the --state of a rollout it has the columns that register reads")
 	state := cmd.Flags().String("state", "", "with CHANNEL, only those of its rollout that are offered, working, deferred, installed, failed, reverted or silent; "+
-		"without, only those whose last offer is in such a state, or that are restless, or trouble: failed, reverted or restless")
+		"without, only those whose last offer is in such a state, or that are waiting for their factory or group, or restless, or trouble: failed, reverted or restless")
+	pinned := cmd.Flags().Bool("pinned", false, "only those with a pin")
 	query := map[string]*string{}
 	for _, f := range [][3]string{
 		{"prefix", "idPrefix", "only those with ids that begin like this"}, {"part", "idPart", "only those with this `text` in their ids"},
@@ -52,6 +59,9 @@ func list(r *run.Run) *cobra.Command {
 		if *asCSV && r.JSON {
 			return run.Fail(run.Misused, "give --csv or --json, not both")
 		}
+		if of := *query["attribute"]; of != "" && !strings.ContainsAny(of, "=:") {
+			return run.Fail(run.Misused, "--attribute is a name and a value, such as board=C, and not %q", of)
+		}
 		*query["attribute"] = strings.Replace(*query["attribute"], "=", ":", 1)
 		of := run.Query()
 		if len(c.Args) > 0 {
@@ -64,11 +74,20 @@ func list(r *run.Run) *cobra.Command {
 				chosen = true
 			}
 		}
+		if *pinned {
+			of.Set("pinned", "true")
+			chosen = true
+		}
+		inRollout := *state != "" && !slices.Contains(ofBoxes, *state) && len(c.Args) > 0
 		switch {
-		case *state != "" && len(c.Args) > 0 && chosen:
+		case inRollout && chosen:
 			return run.Fail(run.Misused, "give the --state of a rollout, or choose boxes of the channel")
-		case *state != "" && len(c.Args) > 0:
+		case inRollout:
 			return ofRollout(ctx, c, *state, *asCSV, *most)
+		case *state == silent:
+			return run.Fail(run.Misused, "boxes are silent in a rollout: give its CHANNEL, too, such as: wavegate boxes gateway-x/stable --state silent")
+		case *state != "" && !slices.Contains(edge.States, *state):
+			return run.Fail(run.Misused, "--state is one of %s or, with a CHANNEL, %s", strings.Join(edge.States, ", "), silent)
 		case *state != "":
 			of.Set("state", *state)
 			chosen = true
@@ -82,7 +101,7 @@ func ofFleet(c *run.Call, query url.Values, chosen, asCSV bool) run.List[edge.Sh
 	l := run.List[edge.Shown]{
 		Path: "/api/edges", Query: query, None: "there is no box", Head: "BOX|CHANNEL|ORGANIZATION|FACTORY|RUNS|STATE",
 		Row: func(b edge.Shown) []any {
-			return []any{b.EdgeID, b.Pair(), b.OrganizationID, b.FactoryID, b.Running, b.State}
+			return []any{b.EdgeID, b.Pair(), b.OrganizationID, b.FactoryID, b.Running, standing(b)}
 		},
 	}
 	if len(c.Args) > 0 {
@@ -98,6 +117,17 @@ func ofFleet(c *run.Call, query url.Values, chosen, asCSV bool) run.List[edge.Sh
 		}
 	}
 	return l
+}
+
+// standing is the state of a box's last offer or, in a list of waiting boxes, for what it waits.
+func standing(b edge.Shown) string {
+	switch {
+	case b.Waits == "":
+		return b.State
+	case b.OpensAt == nil:
+		return "waits for its " + b.Waits
+	}
+	return "waits for its " + b.Waits + " until " + terminal.Clock(*b.OpensAt)
 }
 
 // ofRollout lists the boxes of a channel's rollout in a state.

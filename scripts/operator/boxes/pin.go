@@ -8,6 +8,7 @@ import (
 
 	"wavegate/scripts/operator/api"
 	"wavegate/scripts/operator/run"
+	"wavegate/scripts/operator/terminal"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/platform/timestamp"
 )
@@ -24,16 +25,18 @@ func pin(r *run.Run) *cobra.Command {
 	downgrade := cmd.Flags().Bool("allow-downgrade", false, "the box may go back to an older release than it runs")
 	run.Required(cmd, "reason")
 	return r.Sets(cmd, func(args []string) (run.Change, error) {
-		wish := map[string]any{"reason": *reason, "until": timestamp.Text(time.Now().Add(time.Duration(*days) * 24 * time.Hour))}
+		until := time.Now().Add(time.Duration(*days) * 24 * time.Hour)
+		wish, to := map[string]any{"reason": *reason, "until": timestamp.Text(until)}, "what it runs"
 		if len(args) > 1 {
-			wish["version"] = args[1]
+			wish["version"], to = args[1], args[1]
 		} else {
 			wish["installed"] = true
 		}
 		if *downgrade {
 			wish["allowDowngrade"] = true
 		}
-		return run.Change{What: "box " + args[0], Path: api.EdgePath(args[0]), Wish: map[string]any{"pin": wish}}, nil
+		return run.Change{What: "box " + args[0], Path: api.EdgePath(args[0]), Wish: map[string]any{"pin": wish},
+			Done: args[0] + " is pinned to " + to + " until " + terminal.Clock(until)}, nil
 	})
 }
 
@@ -42,7 +45,7 @@ func unpin(r *run.Run) *cobra.Command {
 		Use: "unpin BOX", Short: "Let a pinned box follow its channel again", Example: "wavegate unpin box-0017",
 		Long: "Ends the pin of a box. It follows its channel again, and keeps what it runs while its channel has an older release.",
 	}, func(args []string) (run.Change, error) {
-		return run.Change{What: "box " + args[0], Path: api.EdgePath(args[0]), Wish: map[string]any{"pin": nil}}, nil
+		return run.Change{What: "box " + args[0], Path: api.EdgePath(args[0]), Wish: map[string]any{"pin": nil}, Done: args[0] + " follows its channel again"}, nil
 	})
 }
 

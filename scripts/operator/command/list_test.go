@@ -58,6 +58,31 @@ func TestList_Limit_IsKept_AlsoAcrossPages(t *testing.T) {
 	expect.Equal(t, []int{len(rest), len(seen)}, []int{2, 105}, "the boxes that follow, and all:")
 }
 
+// TestBoxes_ByWhatTheyAre_OnAChannelAndAnywhere: waiting ones, pinned ones, and words for states that are not of the list.
+func TestBoxes_ByWhatTheyAre_OnAChannelAndAnywhere(t *testing.T) {
+	d := newDesk(t)
+	d.publishes()
+	d.does("register", d.file("boxes.csv", csv(3)), "--yes").is(run.Done)
+	d.does("factories", "set", "munich-1", "--organization", "acme", "--name", "Munich", "--yes").is(run.Done)
+	d.does("factories", "pause", "munich-1", "--days", "3", "--reason", "stocktaking", "--yes").is(run.Done)
+	for _, id := range []string{"box-0001", "box-0002"} {
+		d.does("box", "set", id, "--channel", "gateway-x/stable", "--organization", "acme", "--factory", "munich-1", "--yes").is(run.Done)
+		d.Box(t, id).Get(t, "/api/edges/"+id+"/update/manifest?installed=0.9.0").Is(t, http.StatusOK)
+	}
+	for _, args := range [][]string{{"--state", "waiting"}, {"gateway-x/stable", "--state", "waiting"}, {"--factory", "munich-1", "--state", "waiting"}} {
+		expect.Equal(t, strings.Count(d.does(append([]string{"boxes"}, args...)...).is(run.Done).out, "waits for its pause until 20"), 2, "%q lists", args)
+	}
+	d.does("pin", "box-0003", "1.0.0", "--reason", "a test", "--yes").is(run.Done).says("box-0003 is pinned to 1.0.0 until 20")
+	expect.Equal(t, len(d.does("boxes", "--pinned", "--json").is(run.Done).lists().Items), 1, "pinned boxes:")
+	d.does("log", "box-0003").is(run.Done).says("EdgeReassigned pinned to 1.0.0").says("a test")
+	d.does("unpin", "box-0003", "--yes").is(run.Done).says("box-0003 follows its channel again")
+	d.does("log", "box-0003").is(run.Done).says("EdgeReassigned unpinned")
+	d.does("boxes", "--state", "silent").is(run.Misused).warns("give its CHANNEL, too")
+	d.does("boxes", "--state", "slient").is(run.Misused).warns("--state is one of deferred,")
+	d.does("boxes", "--attribute", "board").is(run.Misused).warns("such as board=C")
+	d.does("log", "--since", "yesterday").is(run.Misused).warns(`--since is how long, such as 90s, 30m or 48h, and not "yesterday"`)
+}
+
 func TestList_Empty_SaysSo(t *testing.T) {
 	d := newDesk(t)
 	d.does("status").is(run.Done).says("there is no channel yet")

@@ -85,7 +85,7 @@ func issuerOf(ctx context.Context, c *run.Call, actor string) (string, error) {
 // reasonOf returns why something was done: the person's reason, the reason for an override, or the guard's finding. A
 // freeze has its reason as a field.
 func reasonOf(e audit.Event) string {
-	own, _ := fields(e.After)["reason"].(string)
+	own, _ := cmp.Or(fields(e.After)["reason"], fields(fields(e.After)["pin"])["reason"]).(string)
 	finding, _ := fields(e.Cause)["sentence"].(string)
 	texts := []string{cmp.Or(e.Reason, own), e.OverrideReason, finding}
 	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), "; ")
@@ -173,6 +173,11 @@ func describe(e audit.Event) string {
 	if given, _ := fields(e.After)["given"].([]any); len(given) > 0 { // the last of a rollout's warnings
 		last, _ := given[len(given)-1].(map[string]any)
 		return fmt.Sprintf("%s at %v %%", text, last["stage"])
+	}
+	if pin := fields(fields(e.After)["pin"]); pin["version"] != nil && pin["at"] != fields(fields(e.Before)["pin"])["at"] {
+		return fmt.Sprintf("%s pinned to %v", text, pin["version"])
+	} else if pin == nil && fields(e.Before)["pin"] != nil && e.After != nil {
+		return text + " unpinned"
 	}
 	for _, field := range []string{"staged_percent", "currentVersion", "channel", "limit"} {
 		was, is := fields(e.Before)[field], fields(e.After)[field]

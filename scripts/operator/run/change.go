@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -22,6 +23,7 @@ type Change struct {
 	In         string // the path of the resource that contains it; may be empty
 	Wish       map[string]any
 	Whole      bool
+	Done       string // what was done; empty: What is set
 }
 
 // Sets makes a command that changes a resource.
@@ -79,7 +81,7 @@ func (c *Call) Put(ctx context.Context, w Change) error {
 	if len(lines) == 0 && was != nil {
 		return c.Done(ctx, w.Path, "%s has not changed", w.What)
 	}
-	s := Step{Request: api.Request{Method: http.MethodPut, Path: w.Path, Body: w.Wish}, Shown: w.Path, Done: w.What + " is set"}
+	s := Step{Request: api.Request{Method: http.MethodPut, Path: w.Path, Body: w.Wish}, Shown: w.Path, Done: cmp.Or(w.Done, w.What+" is set")}
 	verb := "Change "
 	switch {
 	case was != nil:

@@ -24,8 +24,11 @@ func Known(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("%q is not a command of %s%s", args[0], cmd.CommandPath(), more)
 }
 
-// KnownFlag adds the options that are similar to an unknown one.
+// KnownFlag adds the options that are similar to an unknown one, and says how a time is written.
 func KnownFlag(cmd *cobra.Command, err error) error {
+	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok && bad.GetFlag().Value.Type() == "duration" {
+		return fmt.Errorf("--%s is how long, such as 90s, 30m or 48h, and not %q", bad.GetFlag().Name, bad.GetValue())
+	}
 	wrong, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
 		return err
