@@ -2,7 +2,7 @@
 import { html } from './html.mjs';
 import { read, moved } from './sources.mjs';
 import { at, call, query } from './api.mjs';
-import { state, changed, may } from './state.mjs';
+import { state, changed, may, tell } from './state.mjs';
 import { ask } from './dialog.mjs';
 import { Ago, Said } from './format.mjs';
 import { Chip, Empty, Later, PlantLink, Shown } from './parts.mjs';
@@ -87,6 +87,9 @@ function move(edge) {
 	});
 }
 
+// pinning is what keepers of boxes may do, and installers may not.
+const pinning = (act) => import('./pinning.mjs').then(act, () => tell('This part of the page could not be loaded. Load the page again.', true));
+
 function Nobody({ id }) {
 	const like = /^[\w.:-]{1,128}$/.test(id) && may('list-edges') ? read('/api/edges' + query({ idPart: id, limit: '20' }), 300).value?.items ?? [] : [];
 	return html`<h1>Box</h1>${like.length ? html`<p>There is no box <strong><${Said}>${id}<//></strong>. Ids that contain it:</p>
@@ -100,7 +103,8 @@ export function Box({ id }) {
 	return html`${why.value === undefined && html`<h1><${Said}>${id}<//></h1>`}<${Shown} of=${why} lines=${5} none=${() => html`<${Nobody} id=${id} />`} then=${(w) => html`
 		<header class="title"><div><h1>${w.edgeId}</h1><p class="versions">Runs <strong><${Said}>${w.running ?? 'an unknown version'}<//></strong></p>
 			<p>${w.lastSeenAt ? html`Seen <${Ago} at=${w.lastSeenAt} />` : 'Last seen: unknown'} · ${w.edgeType}/${w.channel}${edge ? html` · <${Said}>${edge.organizationId}<//>${edge.factoryId && html` · <${PlantLink} id=${edge.factoryId} />`}` : ''}</p></div>
-			${edge && may('put-edge') && html`<div class="act"><div class="buttons"><button type="button" class="button" onClick=${() => move(edge)}>Move…</button></div></div>`}</header>
+			${edge && may('put-edge') && html`<div class="act"><div class="buttons"><button type="button" class="button" onClick=${() => move(edge)}>Move…</button>
+				${may('delete-edge') && html`<button type="button" class="button" onClick=${() => pinning((m) => m.pin(edge, w))}>${w.pin ? 'Change the pin…' : 'Pin…'}</button>${w.pin && html`<button type="button" class="button" onClick=${() => pinning((m) => m.unpin(edge))}>End the pin…</button>`}`}</div></div>`}</header>
 		<section class="panel" aria-labelledby="why"><h2 id="why">Why</h2><p class="sentence">${w.sentence}</p>
 			${w.towards && html`<dl class="facts"><div><dt>Told first</dt><dd><${Said}>${w.version}<//></dd></div><div><dt>On its way to</dt><dd>${!may('get-rollout') ? w.towards : html`<a href=${w.rollout?.targetVersion === w.towards ? `#/rollout/${w.rollout.id}` : `#/log/release-channel/${encodeURIComponent(`${w.edgeType}/${w.channel}`)}`}>${w.towards}</a>`}</dd></div></dl>`}
 			${w.pin && html`<${Pin} pin=${w.pin} />`}
