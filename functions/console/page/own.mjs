@@ -38,7 +38,7 @@ function Channel({ c }) {
 		<div class="row-state">${r ? html`<${Standing} r=${r} />` : html`<p class="chips"><${Chip} kind="quiet">No rollout<//></p>`}
 			<p class="note">${c.versions.map((v, i) => html`${i > 0 && ', '}<a href=${boxesIn({ edgeType: c.edgeType, channel: c.channel, version: v.version })}>${count(v.boxes)} run <bdi>${v.version}</bdi></a>`)}${c.unknown ? `, ${count(c.unknown)} never said` : ''}${c.pinned ? html`, <a href=${boxesIn({ edgeType: c.edgeType, channel: c.channel, pinned: 'true' })}>${count(c.pinned)} pinned</a>` : ''}</p></div>
 		<div class="row-count">${r?.stages ? html`<${Counts} r=${r} />` : html`<p>${boxes(c.boxes)}</p>`}
-			${r?.waiting && html`<p class="note">${boxes(r.waiting.window + r.waiting.pause)} wait for your plants${r.waiting.opensAt && html`, the next opens <${Moment} at=${r.waiting.opensAt} />`}</p>`}
+			${r?.waiting && html`<p class="note"><a href=${boxesIn({ state: 'waiting', edgeType: c.edgeType, channel: c.channel })}>${boxes(r.waiting.window + r.waiting.pause)} wait for your plants</a>${r.waiting.opensAt && html`, the next opens <${Moment} at=${r.waiting.opensAt} />`}</p>`}
 			${sum?.failed > 0 && html`<${More} id=${`failed ${r.id}`} label="Boxes that failed"><${Boxes} r=${r} state="failed" /><//>`}
 			${sum?.reverted > 0 && html`<${More} id=${`reverted ${r.id}`} label="Boxes that fell back"><${Boxes} r=${r} state="reverted" /><//>`}
 			<${More} id=${`boxes ${channelOf(c)}`} label="Boxes"><${List} c=${c} /><//></div>

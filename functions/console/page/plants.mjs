@@ -6,7 +6,7 @@ import { may } from './state.mjs';
 import { organization } from './waiting.mjs';
 import { ask, Reason } from './dialog.mjs';
 import { boxes, count, some, moment, Moment, Said } from './format.mjs';
-import { Chip, More, PlantLink, Shown, further } from './parts.mjs';
+import { Chip, More, PlantLink, Shown, boxesIn, further } from './parts.mjs';
 
 const few = 20; // plants that are named at first
 
@@ -81,10 +81,11 @@ export function Plants() {
 }
 
 /** The boxes of a rollout that wait until their plants take updates. */
-export function Waits({ w }) {
+export function Waits({ w, r }) {
+	const list = (n, factoryId) => html`<a href=${boxesIn({ state: 'waiting', edgeType: r.edgeType, channel: r.channel, factoryId })}>${boxes(n)}</a>`;
 	const closed = w.closed ?? [];
-	const one = (p) => html`<li key=${p.factoryId}><${PlantLink} id=${p.factoryId} />: ${boxes(p.boxes)} <span class="note">${p.timeZone ?? ''} ${p.opensAt && html`until <${Moment} at=${p.opensAt} />`}</span></li>`;
+	const one = (p) => html`<li key=${p.factoryId}><${PlantLink} id=${p.factoryId} />: ${list(p.boxes, p.factoryId)} <span class="note">${p.timeZone ?? ''} ${p.opensAt && html`until <${Moment} at=${p.opensAt} />`}</span></li>`;
 	return html`<section class="panel" aria-labelledby="waits"><h2 id="waits">Waiting for plants</h2>
-		<p>${boxes(w.window + w.pause)} in ${some(w.plants, 'plant', 'plants')}: ${count(w.window)} for a window, ${count(w.pause)} for the end of a pause.${w.opensAt && html` The next one opens <${Moment} at=${w.opensAt} />.`}</p>
+		<p>${list(w.window + w.pause)} in ${some(w.plants, 'plant', 'plants')}: ${count(w.window)} for a window, ${count(w.pause)} for the end of a pause.${w.opensAt && html` The next one opens <${Moment} at=${w.opensAt} />.`}</p>
 		<ul class="plain">${closed.slice(0, few).map(one)}</ul>${closed.length > few && html`<${More} id="waits" label=${`${count(closed.length - few)} more`}><ul class="plain">${closed.slice(few).map(one)}</ul><//>`}</section>`;
 }
