@@ -11,7 +11,7 @@ import { HaltedBy, HaltedWhy, HaltedCounts } from './halted.mjs';
 import { halt, resume, giveBack, mark, total, bad, atStage, held } from './actions.mjs';
 
 const late = 150; // the age of the newest count, in seconds, from which on the guard is late
-const most = 50; // rollouts on a page
+const most = 20; // rollouts on a page: a row takes 2 kB at each reading
 const mostChannels = 20; // each needs a call
 const mostHalted = 10; // each needs two
 
@@ -83,7 +83,7 @@ function Ended({ rollout: r, trouble }) {
 		<div class="row-name"><h3><a href=${`#/rollout/${r.id}`}>${channelOf(r)}</a></h3><p>${r.previousVersion} → ${r.targetVersion}</p></div>
 		<div class="row-state"><p class="chips"><${Chip} kind=${trouble === 'seen' ? 'hold' : 'bad'}>Halted at ${r.staged_percent} %<//></p><p><${HaltedBy} r=${r} /></p><${Seen} r=${r} /></div>
 		<div class="row-why"><${HaltedWhy} r=${r} /><${HaltedCounts} r=${r} p=${p} />
-			<p><a href=${`#/rollout/${r.id}`}>Look at the boxes<span class="unseen"> of ${channelOf(r)}</span></a></p></div>
+			<p><a href=${`#/rollout/${r.id}${p?.silent.boxes ? '/silent' : ''}`}>Look at the ${p?.silent.boxes ? `${count(p.silent.boxes)} silent ` : ''}boxes<span class="unseen"> of ${channelOf(r)}</span></a></p></div>
 		${mayAct() && html`<div class="row-act">${trouble === 'halted' && html`<${Mark} r=${r} />`}${!r.returnedAt && html`<button type="button" class="button small" onClick=${() => giveBack(r, p)}>Return<span class="unseen"> ${channelOf(r)}</span></button>${!r.completedAt && html`<button type="button" class="button small" onClick=${() => resume(r, p)}>Start again<span class="unseen"> ${channelOf(r)}</span></button>`}`}</div>`}
 	</li>`;
 }
@@ -166,7 +166,8 @@ function Quiet({ of, shown, channel }) {
 }
 
 export function Now() {
-	const o = read(overview(), 10, true);
+	const o = read(overview(), state.local.many ? 20 : 10, true); // boxes are counted once a minute
+	state.local.many = o.value?.active > most;
 	const channels = read(channelsPath(), 60);
 	const all = o.value?.items ?? [];
 	const active = all.filter((x) => x.rollout.status === 'active');
