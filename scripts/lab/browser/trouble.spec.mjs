@@ -103,7 +103,10 @@ test('a halt for silence leads to the silent boxes', async ({ page, scene }) => 
 		await route.fulfill({ json: events });
 	});
 	await page.route('**/edges?state=silent&*', (route) => route.fulfill({ json: { limit: 20, items: [1, 2, 3, 4].map((i) => ({ edgeId: `mute-${i}`, stage: 10, version: '7.1.0', state: 'installed', since: '2026-03-02T11:41:00Z', lastSeenAt: '2026-03-02T11:51:00Z' })) } }));
+	await page.route(`**${scene.halted}/progress`, (route) => route.fulfill({ json: { asOf: new Date().toISOString(), staged_percent: 1, stages: [], failures: {}, silent: { of: 12, sampled: 12, silent: 4, unknown: 0, boxes: 4, low: 4, high: 4 } } }));
 	await signIn(page);
+	await page.getByRole('link', { name: 'Look at the 4 silent boxes of press-line/stable' }).click();
+	await says(page, 'Silent boxes: 4');
 	await show(page, rollout(scene.halted), sentence.slice(6, 60));
 	await page.getByRole('link', { name: 'Look at the silent boxes' }).click();
 	await says(page, 'Silent boxes: 4');
