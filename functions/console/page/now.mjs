@@ -118,7 +118,7 @@ function Channel({ c }) {
 export function Waiting() {
 	if (!may('list-edge-enrolments') || !organization()) return null;
 	const w = waiting(enrolments(), 3);
-	return html`<div><dt>Boxes waiting in <bdi>${organization()}</bdi></dt><dd>${!w.read ? 'Reading…' : html`<a href="#/box">${count(w.boxes.length)}${w.partial ? ' or more' : ''}<span class="unseen"> waiting boxes</span></a>`}</dd></div>`;
+	return html`<div><dt>Boxes to accept in <bdi>${organization()}</bdi></dt><dd>${!w.read ? 'Reading…' : html`<a href="#/box">${count(w.boxes.length)}${w.partial ? ' or more' : ''}<span class="unseen"> boxes to accept</span></a>`}</dd></div>`;
 }
 
 function Facts({ o }) {

@@ -15,6 +15,7 @@ test('boxes of one organization and with one attribute are found, and saved as C
 	await as('registrar', 'POST', '/api/edges', { edges: [{ edgeId: 'crane-r', edgeType: 'crane', channel: 'stable', organizationId: 'rival', attributes: { board: 'B' } }] });
 	await poll('crane-r', '%3D1%2B2');
 	await signIn(page);
+	await says(page, 'Boxes to accept in acme'); // a box that waits is another thing
 	await show(page, '#/box', 'All boxes');
 	await page.getByLabel('Edge type, or edge type/channel').fill('crane');
 	await find(page);
