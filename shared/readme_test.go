@@ -11,8 +11,7 @@ import (
 
 // TestREADME_NamesTheRules: each name of the table is declared in its file.
 func TestREADME_NamesTheRules(t *testing.T) {
-	page, err := os.ReadFile("README.md")
-	expect.OK(t, err)
+	page := expect.Value(os.ReadFile("README.md"))(t)
 	rows := regexp.MustCompile("(?m)^\\| .* \\| \\[[a-z_]+\\.go\\]\\((\\S+)\\) \\| `(\\w+)` \\|$").FindAllSubmatch(page, -1)
 	expect.Must(t, len(rows) >= 8, "the table has %d rows", len(rows))
 	for _, row := range rows {

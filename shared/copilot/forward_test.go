@@ -28,11 +28,10 @@ func answer(t *testing.T, upstream http.HandlerFunc) http.Header {
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
 	serve, err := New(Settings{URL: address, Secret: "s", Timeout: 10 * time.Second}, nil, time.Now).Forward(request, "chat", auth.Principal{}, "r")
 	expect.OK(t, err)
-	got, err := lambdahttp.Proxy(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	got := expect.Value(lambdahttp.Proxy(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Vary", "Origin")
 		serve(w, request)
-	}))(t.Context(), events.APIGatewayProxyRequest{HTTPMethod: http.MethodGet, Path: "/"})
-	expect.OK(t, err)
+	}))(t.Context(), events.APIGatewayProxyRequest{HTTPMethod: http.MethodGet, Path: "/"}))(t)
 	return got.MultiValueHeaders
 }
 

@@ -62,7 +62,7 @@ func TestTable_EveryIndexIsQueriedBySomeOperation(t *testing.T) {
 func TestSource_OfFunctions_ContainsNoScan(t *testing.T) {
 	files := 0
 	for _, root := range []string{"../../shared", "../../functions"} {
-		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		expect.OK(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err == nil && d.IsDir() && slices.Contains([]string{"dynamolocal", "dynamotest", "golden"}, d.Name()) {
 				return fs.SkipDir // no function links these
 			}
@@ -81,8 +81,7 @@ func TestSource_OfFunctions_ContainsNoScan(t *testing.T) {
 				return true
 			})
 			return nil
-		})
-		expect.OK(t, err)
+		}))
 	}
 	expect.That(t, files >= 20, "only %d files were read", files)
 }

@@ -58,9 +58,8 @@ func TestStores_AnswerLikeTheModel(t *testing.T) {
 // ttlOf is the time at which a stored item may be deleted.
 func ttlOf(t *testing.T, client *dynamodb.Client, key string) (seconds int64) {
 	t.Helper()
-	out, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(dynamo.RateCounters.Name()),
-		Key: map[string]types.AttributeValue{attrSubject: &types.AttributeValueMemberS{Value: key}}})
-	expect.OK(t, err)
+	out := expect.Value(client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(dynamo.RateCounters.Name()),
+		Key: map[string]types.AttributeValue{attrSubject: &types.AttributeValueMemberS{Value: key}}}))(t)
 	expect.OK(t, attributevalue.Unmarshal(out.Item[attrTTL], &seconds))
 	return seconds
 }

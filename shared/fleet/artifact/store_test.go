@@ -94,12 +94,9 @@ func (s *shelf) send(u *artifact.Upload, body string, change func(*http.Request)
 
 func (s *shelf) keep(t *testing.T) {
 	t.Helper()
-	asked, err := s.ask()
-	expect.OK(t, err)
-	_, err = s.send(asked.Upload, content, nil)
-	expect.OK(t, err)
-	_, err = s.Finish(s.ctx(), audit.Origin{}, s.n)
-	expect.OK(t, err)
+	asked := expect.Value(s.ask())(t)
+	expect.Value(s.send(asked.Upload, content, nil))(t)
+	expect.Value(s.Finish(s.ctx(), audit.Origin{}, s.n))(t)
 }
 
 func (s *shelf) publish() error {
@@ -117,8 +114,7 @@ func (s *shelf) uses(ctx context.Context, n artifact.Name) (uses []string, err e
 // files are those in the bucket.
 func (s *shelf) files(t *testing.T) []string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(s.bucket.Folder, "*", "*"))
-	expect.OK(t, err)
+	files := expect.Value(filepath.Glob(filepath.Join(s.bucket.Folder, "*", "*")))(t)
 	return files
 }
 
@@ -163,8 +159,7 @@ func TestUpload_OfAnythingElse_IsRefusedByTheStore(t *testing.T) {
 			"expired":          {content, func(*http.Request) { s.ahead.Store(int64(time.Hour + time.Minute)) }, http.StatusForbidden},
 		} {
 			t.Run(name, func(t *testing.T) {
-				status, err := s.send(asked.Upload, c.body, c.change)
-				expect.OK(t, err)
+				status := expect.Value(s.send(asked.Upload, c.body, c.change))(t)
 				expect.Equal(t, status, c.status, "the store answers")
 				s.ahead.Store(0)
 				expect.Equal(t, len(s.files(t)), 0, "it has objects:")
@@ -183,10 +178,8 @@ func TestStore_ThatDoesNotAnswer_IsUnavailable(t *testing.T) {
 		_, err = s.Finish(s.ctx(), audit.Origin{}, s.n)
 		expect.Equal(t, problem.Has(err, problem.Unavailable), true, "finished with %v", err)
 		s.bucket.Down.Store(false)
-		_, err = s.send(asked.Upload, content, nil)
-		expect.OK(t, err)
-		_, err = s.Finish(s.ctx(), audit.Origin{}, s.n)
-		expect.OK(t, err)
+		expect.Value(s.send(asked.Upload, content, nil))(t)
+		expect.Value(s.Finish(s.ctx(), audit.Origin{}, s.n))(t)
 	})
 }
 
@@ -208,8 +201,7 @@ func TestSweep_KilledAtAnyPoint_IsMadeUpFor(t *testing.T) {
 			expect.OK(t, os.Remove(file))
 		}
 		expect.OK(t, s.sweep(t))
-		r, err := s.Row(s.ctx(), s.n)
-		expect.OK(t, err)
+		r := expect.Value(s.Row(s.ctx(), s.n))(t)
 		expect.Equal(t, []any{r.State, r.Removing}, []any{artifact.Removed, false}, "the row")
 		s.keep(t)
 		expect.OK(t, s.publish())
@@ -222,8 +214,7 @@ func TestSweep_OfWhatFails_DoesNotKeepOthersWaiting(t *testing.T) {
 		own := s.n.EdgeType
 		for i := range 13 {
 			s.n.EdgeType = fmt.Sprintf("%s-%02d", own, i)
-			_, err := s.ask()
-			expect.OK(t, err)
+			expect.Value(s.ask())(t)
 		}
 		s.ahead.Store(int64(25 * time.Hour))
 		uses := func(_ context.Context, n artifact.Name) ([]string, error) {
@@ -236,8 +227,7 @@ func TestSweep_OfWhatFails_DoesNotKeepOthersWaiting(t *testing.T) {
 			_, err := s.Sweep(s.ctx(), audit.Origin{}, uses)
 			expect.Error(t, err, "unreadable", "the sweep")
 		}
-		r, err := s.Row(s.ctx(), s.n)
-		expect.OK(t, err)
+		r := expect.Value(s.Row(s.ctx(), s.n))(t)
 		expect.Equal(t, r.State, artifact.Removed, "the last one")
 	})
 }
@@ -253,8 +243,7 @@ func TestSweep_OfWhatIsUsedAgain_BringsItBack(t *testing.T) {
 		expect.OK(t, err)
 		s.ahead.Store(int64(8 * 24 * time.Hour))
 		expect.OK(t, s.sweep(t))
-		a, err := s.Get(s.ctx(), s.n)
-		expect.OK(t, err)
+		a := expect.Value(s.Get(s.ctx(), s.n))(t)
 		expect.Equal(t, a.State, artifact.Kept, "the state")
 		expect.Equal(t, problem.Has(s.Delete(s.ctx(), audit.Origin{}, s.n, s.uses), problem.ArtifactInUse), true, "deleted again")
 	})
@@ -264,14 +253,12 @@ func TestSweep_OfWhatIsUsedAgain_BringsItBack(t *testing.T) {
 func TestAsk_ForBytesThatWereLost_AsksForThemAgain(t *testing.T) {
 	eachShelf(t, func(t *testing.T, s *shelf) {
 		s.keep(t)
-		before, err := s.Get(s.ctx(), s.n)
-		expect.OK(t, err)
+		before := expect.Value(s.Get(s.ctx(), s.n))(t)
 		for _, file := range s.files(t) {
 			expect.OK(t, os.Remove(file))
 		}
 		s.keep(t)
-		after, err := s.Get(s.ctx(), s.n)
-		expect.OK(t, err)
+		after := expect.Value(s.Get(s.ctx(), s.n))(t)
 		expect.Equal(t, after.URL, before.URL, "the URL")
 	})
 }
@@ -356,16 +343,13 @@ func (s *shelf) bytesOfChannel(t *testing.T, made error, published *int) {
 	if made != nil && !problem.Has(made, problem.ArtifactNotKept) && !problem.Has(made, problem.Conflict) {
 		t.Fatal(made)
 	}
-	row, err := release.NewStore(s.db).Row(s.ctx(), s.n.EdgeType, "stable")
-	expect.OK(t, err)
+	row := expect.Value(release.NewStore(s.db).Row(s.ctx(), s.n.EdgeType, "stable"))(t)
 	if expect.Equal(t, row.Revision > 0, made == nil, "%v: there is a channel", made); made != nil {
 		return
 	}
 	*published++
-	res, err := http.Get(row.ArtifactURL)
-	expect.OK(t, err)
+	res := expect.Value(http.Get(row.ArtifactURL))(t)
 	defer res.Body.Close()
-	bytes, err := io.ReadAll(res.Body)
-	expect.OK(t, err)
+	bytes := expect.Value(io.ReadAll(res.Body))(t)
 	expect.Equal(t, []any{res.StatusCode, string(bytes)}, []any{http.StatusOK, content}, "the channel's artifact")
 }

@@ -62,8 +62,7 @@ func TestPoll_TokenOfAnotherFleetsIssuer_FindsNoBox(t *testing.T) {
 		put := func(issuer *string) {
 			t.Helper()
 			a := edge.Assignment{EdgeType: edgeType, Channel: "stable", OrganizationID: "acme", Issuer: issuer}
-			_, err := boxes.Put(ctx, audit.Origin{}, id, a, input.Preconditions{})
-			expect.OK(t, err)
+			expect.Value(boxes.Put(ctx, audit.Origin{}, id, a, input.Preconditions{}))(t)
 		}
 		speaks := func(issuer string, want bool) {
 			t.Helper()

@@ -94,8 +94,7 @@ func TestRow_BoxThatHasTheTarget_IsSentBackByNoContainer(t *testing.T) {
 				told := s.poll(t, containers[rapid.IntRange(0, 3).Draw(t, "container")], i, fmt.Sprint(boxes[i].installed))
 				boxes[i].polled = s.wall
 				var version int
-				_, err := fmt.Sscan(told, &version)
-				expect.OK(t, err)
+				expect.Value(fmt.Sscan(told, &version))(t)
 				if version < boxes[i].installed {
 					t.Fatalf("box %d has %d and is told %d; the row is %+v", i, boxes[i].installed, version, s.row)
 				}

@@ -50,8 +50,7 @@ func newJudgedFleet(t *testing.T, client *dynamodb.Client, p guard.Policy, boxes
 	for i := range boxes {
 		id := f.name(i, boxes)
 		a := edge.Assignment{EdgeType: f.edgeType, Channel: f.channel, OrganizationID: organizations[i%len(organizations)]}
-		_, err := f.registry.Put(f.ctx, audit.Origin{}, id, a, input.Preconditions{})
-		expect.OK(t, err)
+		expect.Value(f.registry.Put(f.ctx, audit.Origin{}, id, a, input.Preconditions{}))(t)
 		g.boxes = append(g.boxes, id)
 	}
 	g.poll("1.0.0", g.boxes...)

@@ -89,8 +89,7 @@ func TestTick_TheCourseOfHealthNumbers_HasAReadingAnHour(t *testing.T) {
 	tick := func(minutes int) census.Progress {
 		t.Helper()
 		f.later(time.Duration(minutes) * time.Minute)
-		_, err := f.progress.Tick(f.ctx, audit.Origin{})
-		expect.OK(t, err)
+		expect.Value(f.progress.Tick(f.ctx, audit.Origin{}))(t)
 		p := expect.Value(f.progress.Rollout(f.ctx, id, false, false))(t)
 		return p
 	}

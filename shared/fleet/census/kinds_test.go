@@ -129,8 +129,7 @@ func TestGuard_AKindOfBoxesDies_ItHaltsAndNamesIt(t *testing.T) {
 		at := slices.Index(g.boxes, id)
 		a := edge.Assignment{EdgeType: g.edgeType, Channel: g.channel, OrganizationID: []string{"acme", "initech"}[at%2],
 			Attributes: map[string]string{"revision": "C"}}
-		_, err := g.registry.Put(g.ctx, audit.Origin{}, id, a, input.Preconditions{})
-		expect.OK(t, err)
+		expect.Value(g.registry.Put(g.ctx, audit.Origin{}, id, a, input.Preconditions{}))(t)
 	}
 	others := 0
 	for _, id := range g.boxes {

@@ -116,8 +116,7 @@ func TestFleet_OfBoxesThatSayLongNames_FitsIntoAnItem(t *testing.T) {
 			}
 			f.Channels = append(f.Channels, c)
 		}
-		text, err := f.Text()
-		expect.OK(t, err)
+		text := expect.Value(f.Text())(t)
 		var kept census.Fleet
 		expect.OK(t, json.Unmarshal([]byte(text), &kept))
 		expect.Equal(t, len(text) < 400<<10, true, "it fits into an item")
@@ -138,16 +137,12 @@ func TestFleet_Requests_DoNotGrowWithOthersBoxes(t *testing.T) {
 	reads := map[string]func(){
 		"the fleet": func() { f.fleetOf(t, "acme") },
 		"the boxes of a state": func() {
-			search, err := f.progress.Search(f.ctx, of("acme"), id, report.Offered)
-			expect.OK(t, err)
-			_, err = search.Page(f.ctx, "", 3)
-			expect.OK(t, err)
+			search := expect.Value(f.progress.Search(f.ctx, of("acme"), id, report.Offered))(t)
+			expect.Value(search.Page(f.ctx, "", 3))(t)
 		},
 		"the silent boxes": func() {
-			search, err := f.progress.Search(f.ctx, of("acme"), id, "silent")
-			expect.OK(t, err)
-			_, err = search.Page(f.ctx, "", 3)
-			expect.OK(t, err)
+			search := expect.Value(f.progress.Search(f.ctx, of("acme"), id, "silent"))(t)
+			expect.Value(search.Page(f.ctx, "", 3))(t)
 		},
 		"a box of others": func() {
 			_, err := f.progress.Why(f.ctx, of("acme"), "rival-1")

@@ -82,8 +82,7 @@ func TestWhy_BoxWithADDIClient_IsToldNothingNewOfABareRelease(t *testing.T) {
 	}
 	reports := report.NewStore(f.db, 1)
 	for _, event := range []report.Input{ddi.Contact{At: f.now}, ddi.Statement{Running: "0.9.0", At: f.now}} {
-		_, err := reports.Observe(f.ctx, e.Registration(), event)
-		expect.OK(t, err)
+		expect.Value(reports.Observe(f.ctx, e.Registration(), event))(t)
 	}
 	known := why(census.RuleUndescribed, "0.9.0", "")
 	expect.That(t, strings.Contains(known.Sentence, "1.0.0"), "the release is not named: %s", known.Sentence)

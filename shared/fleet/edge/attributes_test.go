@@ -21,8 +21,7 @@ func (g *gate) pages(f edge.Filter, limit int) (ids []string, pages int) {
 	g.Helper()
 	span := dynamo.Span{Limit: limit}
 	for {
-		page, err := edge.NewStore(g.db).List(g.ctx(), f, span)
-		expect.OK(g, err)
+		page := expect.Value(edge.NewStore(g.db).List(g.ctx(), f, span))(g)
 		pages++
 		for _, e := range page.Items {
 			ids = append(ids, e.EdgeID[len(g.org)+1:])
@@ -72,10 +71,8 @@ func (g *gate) box(id string, attributes, said map[string]string) {
 	owner := g.by("olga", auth.PlatformOwner)
 	expect.OK(g, g.assign(owner, id, edge.Assignment{EdgeType: "gateway-x", Channel: "stable", OrganizationID: g.org, Attributes: attributes}))
 	reports := report.NewStore(g.db, 1)
-	row, err := reports.Get(g.ctx(), g.org+"-"+id)
-	expect.OK(g, err)
-	_, err = reports.Observe(g.ctx(), edge.Of(row).Registration(), report.Description{Said: said, At: g.now})
-	expect.OK(g, err)
+	row := expect.Value(reports.Get(g.ctx(), g.org+"-"+id))(g)
+	expect.Value(reports.Observe(g.ctx(), edge.Of(row).Registration(), report.Description{Said: said, At: g.now}))(g)
 }
 
 // TestList_AfterAPositionOutsideOfTheFilter_IsEmpty: anyone can make a cursor, and so name any position.
@@ -88,8 +85,7 @@ func TestList_AfterAPositionOutsideOfTheFilter_IsEmpty(t *testing.T) {
 			"pinned, with a prefix": {OrganizationID: g.org, IDPrefix: g.org, Pinned: true},
 			"with an attribute":     {OrganizationID: g.org, IDPrefix: g.org, Attribute: "board:C"},
 		} {
-			page, err := edge.NewStore(g.db).List(g.ctx(), f, dynamo.Span{Limit: 5, After: "~~"})
-			expect.OK(g, err)
+			page := expect.Value(edge.NewStore(g.db).List(g.ctx(), f, dynamo.Span{Limit: 5, After: "~~"}))(g)
 			expect.Equal(g, len(page.Items), 0, "boxes %s:", name)
 		}
 	})

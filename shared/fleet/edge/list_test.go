@@ -20,11 +20,9 @@ import (
 func (g *gate) polls(id string, p report.Polled) {
 	g.Helper()
 	reports := report.NewStore(g.db, 1)
-	row, err := reports.Get(g.ctx(), g.org+"-"+id)
-	expect.OK(g, err)
+	row := expect.Value(reports.Get(g.ctx(), g.org+"-"+id))(g)
 	p.Subject, p.At = id, g.now
-	_, err = reports.Observe(g.ctx(), edge.Of(row).Registration(), p)
-	expect.OK(g, err)
+	expect.Value(reports.Observe(g.ctx(), edge.Of(row).Registration(), p))(g)
 }
 
 func TestList_ByWhatHasNoIndex_FindsTheBoxes(t *testing.T) {
@@ -126,8 +124,7 @@ func TestList_OfAll_LeavesOutRetiredBoxes(t *testing.T) {
 			expect.OK(g, g.put(owner, id))
 		}
 		expect.OK(g, g.edges.For(owner).Retire(g.ctx(), audit.Origin{}, g.org+"-a", input.Preconditions{}))
-		retired, err := edge.NewStore(g.db).Get(g.ctx(), g.org+"-b")
-		expect.OK(g, err)
+		retired := expect.Value(edge.NewStore(g.db).Get(g.ctx(), g.org+"-b"))(g)
 		retired.OrganizationID = "-"
 		expect.OK(g, g.db.Put(g.ctx(), dynamo.Edges, struct {
 			edge.Edge

@@ -101,8 +101,7 @@ func TestWaiting_MoreThanAThousand_DisplaceOnlyTheirNetworks(t *testing.T) {
 		}
 		must := func(address, id string) {
 			w.Helper()
-			got, err := from(address, id)
-			expect.OK(w, err)
+			got := expect.Value(from(address, id))(w)
 			expect.Equal(w, got, enrolment.Waits, "%s from %s", id, address)
 		}
 		must(plant, "real")

@@ -38,8 +38,7 @@ func TestGroup_TwoBoxesPollAtOnce_OneIsTold(t *testing.T) {
 				return reply.Manifest.Version, err
 			}
 			put := func(id string) {
-				_, err := p.registry.Put(ctx, audit.Origin{}, id, assignment, input.Preconditions{})
-				expect.OK(t, err)
+				expect.Value(p.registry.Put(ctx, audit.Origin{}, id, assignment, input.Preconditions{}))(t)
 			}
 			for _, id := range boxes {
 				put(id)

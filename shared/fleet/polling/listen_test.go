@@ -176,9 +176,8 @@ func TestPoll_DuringARollout_IsOftenForBoxesThatItReached_AndThoseThatTheGuardCo
 		l.sizes = bell.Sizes{1: 1 << 30, 10: 1 << 30, 50: 1 << 30, 100: 1 << 30}
 		l.publish(t, "lab-"+l.box.Channel, "2.0.0")
 		target := "2.0.0"
-		_, err := rollout.NewStore(l.db).Start(admission.Unlimited(t.Context()), audit.Origin{},
-			rollout.Plan{EdgeType: "gateway-x", Channel: l.box.Channel, TargetVersion: target}, idempotency.Claim{})
-		expect.OK(t, err)
+		expect.Value(rollout.NewStore(l.db).Start(admission.Unlimited(t.Context()), audit.Origin{},
+			rollout.Plan{EdgeType: "gateway-x", Channel: l.box.Channel, TargetVersion: target}, idempotency.Claim{}))(t)
 		for _, reached := range []bool{false, true} {
 			for i := 0; cohort.Of("gateway-x", target, l.id).In(1) != reached; i++ {
 				l.id = fmt.Sprint(l.box.Channel, "-", i)

@@ -111,8 +111,7 @@ func (p *place) forget() {
 
 func (p *place) register(t *testing.T) {
 	t.Helper()
-	_, err := p.registry.Put(admission.Unlimited(t.Context()), audit.Origin{}, p.id, p.box, input.Preconditions{})
-	expect.OK(t, err)
+	expect.Value(p.registry.Put(admission.Unlimited(t.Context()), audit.Origin{}, p.id, p.box, input.Preconditions{}))(t)
 }
 
 // ask polls as the box.

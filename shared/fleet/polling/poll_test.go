@@ -116,9 +116,8 @@ func TestPoll_NotAdmitted_IsNoReport(t *testing.T) {
 // TestPoll_ReadFromAReplicaThatLags_DoesNotPlaceTheBox: the box was moved, but its poll still finds the old channel.
 func TestPoll_ReadFromAReplicaThatLags_DoesNotPlaceTheBox(t *testing.T) {
 	polled(t, func(t *testing.T, p *place) {
-		old, err := p.API.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(dynamo.Reports.Name()),
-			Key: map[string]types.AttributeValue{"edgeId": &types.AttributeValueMemberS{Value: p.id}}})
-		expect.OK(t, err)
+		old := expect.Value(p.API.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(dynamo.Reports.Name()),
+			Key: map[string]types.AttributeValue{"edgeId": &types.AttributeValueMemberS{Value: p.id}}}))(t)
 		was := p.box.Channel
 		p.box.Channel = "c-" + uuid.NewString()
 		p.register(t)

@@ -60,9 +60,8 @@ func eachFleet(t *testing.T, test func(t *testing.T, f *fleet)) {
 			releases: release.NewStore(db), rollouts: rollout.NewStore(db), log: audit.NewLog(db)}
 		f.publish(t, "stable", "1.0.0", "")
 		f.publish(t, "canary", "1.1.0", "")
-		id, err := f.rollouts.Start(admission.Unlimited(t.Context()), from("start"),
-			rollout.Plan{EdgeType: f.edgeType, Channel: "stable", TargetVersion: "1.1.0"}, idempotency.Claim{})
-		expect.OK(t, err)
+		id := expect.Value(f.rollouts.Start(admission.Unlimited(t.Context()), from("start"),
+			rollout.Plan{EdgeType: f.edgeType, Channel: "stable", TargetVersion: "1.1.0"}, idempotency.Claim{}))(t)
 		f.id = id
 		f.move(t, rollout.Move{StagedPercent: new(10)})
 		test(t, f)
@@ -91,8 +90,7 @@ func (f *fleet) publish(t *testing.T, channel, version, ifMatch string) {
 
 func (f *fleet) move(t *testing.T, m rollout.Move) {
 	t.Helper()
-	_, err := f.rollouts.Move(admission.Unlimited(t.Context()), from("move"), f.id, m, input.Preconditions{})
-	expect.OK(t, err)
+	expect.Value(f.rollouts.Move(admission.Unlimited(t.Context()), from("move"), f.id, m, input.Preconditions{}))(t)
 }
 
 func (f *fleet) row(t *testing.T) release.ChannelRow {

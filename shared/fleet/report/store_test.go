@@ -60,12 +60,11 @@ func (w *world) play(t *rapid.T, id string, e report.Input) {
 func (w *world) entries(t *rapid.T, pair string) map[string]report.IndexEntry {
 	got := map[string]report.IndexEntry{}
 	for shard := range w.store.Shards() {
-		err := w.store.Each(t.Context(), pair, shard, func(e report.IndexEntry) {
+		expect.OK(t, w.store.Each(t.Context(), pair, shard, func(e report.IndexEntry) {
 			_, twice := got[e.EdgeID]
 			expect.Must(t, !twice, "%s is counted twice", e.EdgeID)
 			got[e.EdgeID] = e
-		}, func(err error) { t.Fatal(err) })
-		expect.OK(t, err)
+		}, func(err error) { t.Fatal(err) }))
 	}
 	return got
 }
@@ -113,8 +112,7 @@ func TestSave_RowChangedMeanwhile_IsRefused(t *testing.T) {
 		w, ctx := newWorld(client, 1), admission.Unlimited(t.Context())
 		g := report.Registration{EdgeID: w.prefix, EdgeType: "gateway-x", Channel: w.prefix, At: noon}
 		w.register(t, g)
-		was, err := w.store.Get(ctx, g.EdgeID)
-		expect.OK(t, err)
+		was := expect.Value(w.store.Get(ctx, g.EdgeID))(t)
 		g.Channel += "-other"
 		w.register(t, g)
 		next, _ := report.Next(was, pollsOld)
@@ -151,15 +149,13 @@ func TestObserve_AnswerLost_CountsAnEventOnce(t *testing.T) {
 		g := report.Registration{EdgeID: w.prefix + name, EdgeType: "gateway-x", Channel: w.prefix, At: noon}
 		w.register(t, g)
 		observe := func(version string) {
-			_, err := w.store.Observe(ctx, g, runs(version))
-			expect.OK(t, err)
+			expect.Value(w.store.Observe(ctx, g, runs(version)))(t)
 		}
 		observe("1.0.0")
 		observe("2.0.0")
 		var want report.Row
 		read := func() (row report.Row) {
-			row, err := w.store.Get(ctx, g.EdgeID)
-			expect.OK(t, err)
+			row = expect.Value(w.store.Get(ctx, g.EdgeID))(t)
 			return row
 		}
 		lossy := report.NewStore(dynamo.Open(&answerLost{client, func() {
@@ -202,8 +198,7 @@ func TestFind_PagesHoldEachBoxOfTheStandOnce(t *testing.T) {
 			var got []string
 			limit, position := rapid.IntRange(1, 30).Draw(t, "limit"), ""
 			for {
-				page, err := w.store.Find(t.Context(), q, position, limit)
-				expect.OK(t, err)
+				page := expect.Value(w.store.Find(t.Context(), q, position, limit))(t)
 				for _, row := range page.Items {
 					got = append(got, row.EdgeID)
 					expect.Must(t, row.Offer.Code == report.CodeInstall, "found %+v", row)

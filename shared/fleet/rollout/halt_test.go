@@ -82,9 +82,8 @@ func startJudged(t *testing.T, api dynamo.API) (*fleet, string) {
 	f.publish(t, "stable", "1.0.0", "a")
 	f.publish(t, "canary", "1.1.0", "b")
 	p := policy(10, 50, 100)
-	id, err := f.rollouts.Start(admission.Unlimited(t.Context()), as("otto"),
-		rollout.Plan{EdgeType: f.edgeType, Channel: "stable", TargetVersion: "1.1.0", Policy: &p}, idempotency.Claim{})
-	expect.OK(t, err)
+	id := expect.Value(f.rollouts.Start(admission.Unlimited(t.Context()), as("otto"),
+		rollout.Plan{EdgeType: f.edgeType, Channel: "stable", TargetVersion: "1.1.0", Policy: &p}, idempotency.Claim{}))(t)
 	return f, id
 }
 

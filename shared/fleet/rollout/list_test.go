@@ -86,10 +86,9 @@ func TestList_ByAnyFilterAndLimit_WalkedByOffset_GivesEveryRolloutOnceNewestFirs
 
 func publish(t *testing.T, publications *publication.Store, edgeType, channel string) {
 	t.Helper()
-	_, err := publications.Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{
+	expect.Value(publications.Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{
 		EdgeType: edgeType, Channel: channel, CurrentVersion: "1.0.0",
-		ArtifactURL: "https://artifacts.example/a", SHA256: strings.Repeat("a", 64)}, input.Preconditions{})
-	expect.OK(t, err)
+		ArtifactURL: "https://artifacts.example/a", SHA256: strings.Repeat("a", 64)}, input.Preconditions{}))(t)
 }
 
 // begin starts a rollout, after ending the one that is active on the channel.
@@ -101,9 +100,8 @@ func begin(t *rapid.T, rollouts *rollout.Store, edgeType, channel string) string
 	for _, r := range active.Items {
 		end(t, rollouts, r.ID, rollout.Halted)
 	}
-	id, err := rollouts.Start(admission.Unlimited(context.Background()), audit.Origin{},
-		rollout.Plan{EdgeType: edgeType, Channel: channel, TargetVersion: "1.0.0"}, idempotency.Claim{})
-	expect.OK(t, err)
+	id := expect.Value(rollouts.Start(admission.Unlimited(context.Background()), audit.Origin{},
+		rollout.Plan{EdgeType: edgeType, Channel: channel, TargetVersion: "1.0.0"}, idempotency.Claim{}))(t)
 	return id
 }
 

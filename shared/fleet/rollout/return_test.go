@@ -55,12 +55,10 @@ func TestReturn_ARollout_IsForgottenByItsChannel(t *testing.T) {
 				expect.Equal(t, now.ReturnedBy("1.1.0"), id, "the rollout that was returned")
 				expect.Equal(t, now.Knows("1.1.0"), true, "the row explains the version")
 				expect.Equal(t, now.LastPublished(), row.LastPublished(), "a return publishes nothing")
-				again, err := f.try(t, id, goBack)
-				expect.OK(t, err)
+				again := expect.Value(f.try(t, id, goBack))(t)
 				expect.Equal(t, again.Revision, r.Revision, "repeating it changes nothing")
 				f.move(t, id, 0, rollout.Completed) // only notes the status
-				_, err = f.try(t, id, goBack)
-				expect.OK(t, err)
+				expect.Value(f.try(t, id, goBack))(t)
 				expect.Equal(t, f.row(t).Revision, now.Revision, "the channel, after another return")
 				_, err = f.try(t, id, rollout.Move{Status: rollout.Active})
 				expect.Equal(t, problem.Has(err, problem.InvalidStateTransition), true, "a resumption is refused: %v", err)
@@ -119,14 +117,12 @@ func TestReturn_ThenTheSameVersionStarts_ItsBoxesKeepIt(t *testing.T) {
 func TestReturn_UrgentAfterAnother_IsUrgent(t *testing.T) {
 	eachFleet(t, func(t *testing.T, f *fleet) {
 		id := f.start(t, "1.1.0")
-		_, err := f.try(t, id, goBack)
-		expect.OK(t, err)
+		expect.Value(f.try(t, id, goBack))(t)
 		expect.Equal(t, f.row(t).ReturnedUrgently(id), false, "the first return is urgent")
 		urgent := goBack
 		urgent.Urgent = true
 		for range 2 {
-			r, err := f.try(t, id, urgent)
-			expect.OK(t, err)
+			r := expect.Value(f.try(t, id, urgent))(t)
 			expect.Equal(t, r.Urgent && f.row(t).ReturnedUrgently(id), true, "the second return is urgent")
 		}
 		expect.Equal(t, len(f.row(t).UrgentReturns), 1, "urgent returns in the row")

@@ -77,8 +77,7 @@ func (f *fleet) move(t *testing.T, id string, percent int, status rollout.Status
 	if percent != 0 {
 		m.StagedPercent = &percent
 	}
-	_, err := f.rollouts.Move(admission.Unlimited(t.Context()), origin, id, m, input.Preconditions{})
-	expect.OK(t, err)
+	expect.Value(f.rollouts.Move(admission.Unlimited(t.Context()), origin, id, m, input.Preconditions{}))(t)
 }
 
 func (f *fleet) row(t *testing.T) release.ChannelRow {

@@ -24,12 +24,11 @@ func TestJSON_HasOneSpelling(t *testing.T) {
 }
 
 func TestEncode_SortsTheFieldsOfAStruct(t *testing.T) {
-	got, err := canonical.Encode(struct {
+	got := expect.Value(canonical.Encode(struct {
 		Z int    `json:"z"`
 		A string `json:"a,omitempty"`
 		B string `json:"b"`
-	}{1, "", "<"})
-	expect.OK(t, err)
+	}{1, "", "<"}))(t)
 	expect.Equal(t, string(got), `{"b":"<","z":1}`, "the text is")
 }
 

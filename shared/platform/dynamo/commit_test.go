@@ -40,8 +40,7 @@ func put(name string, v thing, when dynamo.Condition) dynamo.TransactItem {
 func get(t *testing.T, db *dynamo.DB, id string) thing {
 	t.Helper()
 	var v thing
-	_, err := db.Get(t.Context(), dynamo.Factories, dynamo.Key{"factoryId": id}, &v)
-	expect.OK(t, err)
+	expect.Value(db.Get(t.Context(), dynamo.Factories, dynamo.Key{"factoryId": id}, &v))(t)
 	return v
 }
 

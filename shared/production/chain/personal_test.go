@@ -34,8 +34,7 @@ func signed(t *rapid.T, p people) (method, version audit.Event) {
 		"signatures": []any{map[string]any{"issuer": "https://people.example", "userId": p.user, "name": p.name, "reason": "tested"}},
 	}
 	salted := func(e audit.Event) audit.Event {
-		entry, err := chain.EntryOf(e).Salted()
-		expect.OK(t, err)
+		entry := expect.Value(chain.EntryOf(e).Salted())(t)
 		e.Salts = entry.Salts
 		return e
 	}
@@ -47,8 +46,7 @@ func signed(t *rapid.T, p people) (method, version audit.Event) {
 	version.Resource, version.After = audit.Resource{Type: "version", ID: "m:1", Revision: 1}, after
 	method.Resource, method.After = audit.Resource{Type: "method", ID: "m", Revision: 1}, map[string]any{"name": "Press"}
 	version, method = salted(version), salted(method)
-	next, err := chain.Next("", chain.EntryOf(version), chain.EntryOf(method))
-	expect.OK(t, err)
+	next := expect.Value(chain.Next("", chain.EntryOf(version), chain.EntryOf(method)))(t)
 	method.After = map[string]any{"name": "Press", "trailSha256": next}
 	return method, version
 }
@@ -120,8 +118,7 @@ func TestCheck_ErasedPersonalValues_LeaveTheChainWhole(t *testing.T) {
 			delete(version.Salts, at)
 		}
 		expect.That(t, whole(t, method, version), "without %q, the chain is broken", erased)
-		text, err := json.Marshal(version)
-		expect.OK(t, err)
+		text := expect.Value(json.Marshal(version))(t)
 		if slices.Contains(erased, "/sourceIp") && strings.Contains(string(text), p.address) {
 			t.Errorf("the erased address is still in %s", text)
 		}

@@ -62,8 +62,7 @@ func newLived(t *testing.T, store dynamo.API, seed uint64) *lived {
 	_, err := factory.NewStore(l.db).Put(l.ctx, origin, l.ref.FactoryID, factory.Registration{OrganizationID: "acme", Name: "A factory"}, input.Preconditions{})
 	expect.OK(t, err)
 	l.newBox()
-	l.ref.MethodID, err = l.methods.Create(l.ctx, engineer, origin, l.ref.FactoryID, draft, idempotency.Claim{})
-	expect.OK(t, err)
+	l.ref.MethodID = expect.Value(l.methods.Create(l.ctx, engineer, origin, l.ref.FactoryID, draft, idempotency.Claim{}))(t)
 	for range 3 {
 		l.begin()
 		l.enter()

@@ -98,8 +98,7 @@ func raceBeside(t *testing.T, db, racing *dynamo.DB, slug string, i int, beside 
 	expect.OK(t, err)
 	for code, r := range map[string]machine.Registration{"press-1": {Classes: []string{"press"}, EdgeID: &box}, "press-2": {Classes: []string{}, EdgeID: &none}} {
 		r.Name = "Press"
-		_, err := machine.NewStore(db).Put(ctx, engineer, origin, slug, code, r, input.Preconditions{})
-		expect.OK(t, err)
+		expect.Value(machine.NewStore(db).Put(ctx, engineer, origin, slug, code, r, input.Preconditions{}))(t)
 	}
 	methods, ref := staged(t, db, slug)
 	was := look(t, methods, ref)

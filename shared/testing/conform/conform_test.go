@@ -63,8 +63,7 @@ var checker = sync.OnceValues(conform.New)
 
 func check(t *testing.T, x conform.Exchange) error {
 	t.Helper()
-	c, err := checker()
-	expect.OK(t, err)
+	c := expect.Value(checker())(t)
 	return c.Check(x)
 }
 
@@ -119,8 +118,7 @@ func TestCheck_EveryDeparture_IsFound(t *testing.T) {
 // TestCheck_NewShapes_AreAlwaysLookedAt: after many exchanges of one shape, a difference in another shape is still
 // found.
 func TestCheck_NewShapes_AreAlwaysLookedAt(t *testing.T) {
-	c, err := conform.New()
-	expect.OK(t, err)
+	c := expect.Value(conform.New())(t)
 	for range 150 {
 		expect.OK(t, c.Check(read()))
 	}
@@ -134,8 +132,7 @@ func TestCheck_NewShapes_AreAlwaysLookedAt(t *testing.T) {
 
 // TestUnseen_ListsWhatNoExchangeHad: a factory was read, and nothing else was called.
 func TestUnseen_ListsWhatNoExchangeHad(t *testing.T) {
-	c, err := conform.New()
-	expect.OK(t, err)
+	c := expect.Value(conform.New())(t)
 	missing := read()
 	missing.Status, missing.AnswerBody = http.StatusNotFound, stray().AnswerBody
 	missing.Answer = stray().Answer

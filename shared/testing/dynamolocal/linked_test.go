@@ -12,8 +12,7 @@ import (
 func TestFunctions_LinkNoLocalStore(t *testing.T) {
 	list := exec.Command("go", "list", "-deps", "./functions/...")
 	list.Dir = "../../.."
-	out, err := list.Output()
-	expect.OK(t, err)
+	out := expect.Value(list.Output())(t)
 	packages := strings.Fields(string(out))
 	expect.Must(t, slices.Contains(packages, "wavegate/shared/platform/dynamo"),
 		"the list of packages differs from the list of functions")

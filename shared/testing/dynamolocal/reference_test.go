@@ -12,8 +12,7 @@ import (
 func TestReference_WithADataDirectory_KeepsDataBetweenRuns(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "made", "if", "absent")
 	for run := range 2 {
-		s, err := Reference(t.Context(), ReferenceOptions{DataDir: dir})
-		expect.OK(t, err)
+		s := expect.Value(Reference(t.Context(), ReferenceOptions{DataDir: dir}))(t)
 		expect.OK(t, CreateTables(t.Context(), s.Client()))
 		if run == 0 {
 			putFactory(t, s, "munich-1")

@@ -19,16 +19,14 @@ import (
 // each runs a test on a new store of each kind that this machine can run.
 func each(t *testing.T, test func(t *testing.T, s *Store)) {
 	t.Run("embedded", func(t *testing.T) {
-		s, err := Embedded()
-		expect.OK(t, err)
+		s := expect.Value(Embedded())(t)
 		t.Cleanup(func() { s.Close() })
 		test(t, s)
 	})
 	if os.Getenv("WAVEGATE_REFERENCE_STORE") == "" {
 		return // as in dynamotest.Each
 	}
-	s, err := Reference(t.Context(), ReferenceOptions{})
-	expect.OK(t, err)
+	s := expect.Value(Reference(t.Context(), ReferenceOptions{}))(t)
 	t.Run("reference", func(t *testing.T) { test(t, s) })
 	if err := s.Close(); err != nil {
 		t.Error(err)
@@ -90,16 +88,14 @@ func TestUnpack_AnotherArchive_IsNotUsed(t *testing.T) {
 
 func putFactory(t *testing.T, s *Store, id string) {
 	t.Helper()
-	_, err := s.Client().PutItem(t.Context(), &dynamodb.PutItemInput{
-		TableName: aws.String(TableName(dynamo.Factories)), Item: factory(id)})
-	expect.OK(t, err)
+	expect.Value(s.Client().PutItem(t.Context(), &dynamodb.PutItemInput{
+		TableName: aws.String(TableName(dynamo.Factories)), Item: factory(id)}))(t)
 }
 
 func has(t *testing.T, s *Store, id string) bool {
 	t.Helper()
-	out, err := s.Client().GetItem(t.Context(), &dynamodb.GetItemInput{
-		TableName: aws.String(TableName(dynamo.Factories)), Key: factory(id)})
-	expect.OK(t, err)
+	out := expect.Value(s.Client().GetItem(t.Context(), &dynamodb.GetItemInput{
+		TableName: aws.String(TableName(dynamo.Factories)), Key: factory(id)}))(t)
 	return len(out.Item) > 0
 }
 

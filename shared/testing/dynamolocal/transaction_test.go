@@ -60,8 +60,7 @@ func get(t testing.TB, db *dynamodb.Client, table *string, key map[string]types.
 
 func put(t testing.TB, db *dynamodb.Client, table *string, item map[string]types.AttributeValue) {
 	t.Helper()
-	_, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: table, Item: item})
-	expect.OK(t, err)
+	expect.Value(db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: table, Item: item}))(t)
 }
 
 func transact(t testing.TB, db *dynamodb.Client, parts ...types.TransactWriteItem) error {
@@ -223,8 +222,7 @@ func TestTransaction_RepeatedWithItsToken_IsAppliedOnce(t *testing.T) {
 		in := &dynamodb.TransactWriteItemsInput{ClientRequestToken: aws.String(uuid.NewString()),
 			TransactItems: []types.TransactWriteItem{changed(id, "ADD n :a, m :b", ":a", 1, ":b", 2)}}
 		for range 3 {
-			_, err := db.TransactWriteItems(t.Context(), in)
-			expect.OK(t, err)
+			expect.Value(db.TransactWriteItems(t.Context(), in))(t)
 		}
 		got := get(t, db, factories, attrs("factoryId", id))
 		expect.That(t, text(got["n"]) == "1" && text(got["m"]) == "2", "the item is %v", got)
@@ -249,8 +247,7 @@ func TestTransaction_CancelledWithAToken_CanBeRepeated(t *testing.T) {
 			t.Fatalf("got %v", err)
 		}
 		put(t, db, factories, key)
-		_, err := db.TransactWriteItems(t.Context(), in)
-		expect.OK(t, err)
+		expect.Value(db.TransactWriteItems(t.Context(), in))(t)
 		expect.Equal(t, text(get(t, db, factories, key)["n"]), "1", "n =")
 	})
 }

@@ -13,6 +13,7 @@ import (
 
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/dynamolocal"
+	"wavegate/shared/testing/expect"
 )
 
 // Reference is the environment variable with the endpoint of a running DynamoDB Local. Command
@@ -37,9 +38,7 @@ var start = sync.OnceValue(func() error {
 // reference is shared by the tests of all packages, so tests must use unique keys.
 func Each(t *testing.T, test func(t *testing.T, client *dynamodb.Client)) {
 	t.Helper()
-	if err := start(); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, start())
 	t.Run("embedded", func(t *testing.T) { test(t, Embedded(t)) })
 	if endpoint := os.Getenv(Reference); endpoint != "" {
 		t.Run("reference", func(t *testing.T) { test(t, dynamolocal.External(endpoint).Client()) })
@@ -49,17 +48,10 @@ func Each(t *testing.T, test func(t *testing.T, client *dynamodb.Client)) {
 // Embedded returns an embedded store for a test that needs one without other items.
 func Embedded(t testing.TB) *dynamodb.Client {
 	t.Helper()
-	if err := start(); err != nil {
-		t.Fatal(err)
-	}
-	embedded, err := dynamolocal.Embedded()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, start())
+	embedded := expect.Value(dynamolocal.Embedded())(t)
 	t.Cleanup(func() { embedded.Close() })
-	if err := dynamolocal.CreateTables(t.Context(), embedded.Client()); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, dynamolocal.CreateTables(t.Context(), embedded.Client()))
 	return embedded.Client()
 }
 

@@ -18,7 +18,7 @@ import (
 func TestKinds_EachIsRecorded_AndReadByATest(t *testing.T) {
 	reads := regexp.MustCompile(`golden\.(?:Kept\[.+\]|Of|Stored)\(t, (dynamo\.\w+), "([^"]+)"`)
 	read := map[string]bool{}
-	err := filepath.WalkDir(filepath.Join("..", ".."), func(path string, _ fs.DirEntry, err error) error {
+	expect.OK(t, filepath.WalkDir(filepath.Join("..", ".."), func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || filepath.Base(path) != "forms_test.go" {
 			return err
 		}
@@ -31,8 +31,7 @@ func TestKinds_EachIsRecorded_AndReadByATest(t *testing.T) {
 			read[table+": "+m[2]] = true
 		}
 		return err
-	})
-	expect.OK(t, err)
+	}))
 	tables := map[dynamo.TableID]bool{}
 	for _, k := range golden.Kinds {
 		tables[k.Table] = true

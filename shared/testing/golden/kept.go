@@ -23,8 +23,7 @@ import (
 // Of returns the recorded items of a kind. It fails a test if there are none.
 func Of(t testing.TB, id dynamo.TableID, kind string) []Item {
 	t.Helper()
-	all, err := Items()
-	expect.OK(t, err)
+	all := expect.Value(Items())(t)
 	var list []Item
 	for _, i := range all {
 		if k, err := KindOf(i.Table, i.Plain); err == nil && k.Table == id && k.Name == kind {

@@ -35,8 +35,7 @@ func Stored[T any](t *testing.T, id dynamo.TableID, kind string, write func(v T,
 		maps.DeleteFunc(item, func(name string, _ types.AttributeValue) bool { return name != table.Partition && name != table.Sort })
 		out, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(dynamolocal.TableName(id)), Key: item})
 		expect.OK(t, err)
-		now, err := PlainOf(out.Item)
-		expect.OK(t, err)
+		now := expect.Value(PlainOf(out.Item))(t)
 		for _, fault := range Differences("", i.Plain, now) {
 			t.Errorf("%s %s: %s", id, i.Key(), fault)
 		}

@@ -79,22 +79,19 @@ func (w *world) put(n int, when input.Preconditions, beside ...func(context.Cont
 // add makes a change that must be made, and reports whether it created the counter.
 func (w *world) add(n int) bool {
 	w.Helper()
-	created, err := w.put(n, input.Preconditions{})
-	expect.OK(w, err)
+	created := expect.Value(w.put(n, input.Preconditions{}))(w)
 	return created
 }
 
 func (w *world) stored() (c counter) {
 	w.Helper()
-	_, err := w.db.Get(w.Context(), dynamo.Factories, w.key(), &c)
-	expect.OK(w, err)
+	expect.Value(w.db.Get(w.Context(), dynamo.Factories, w.key(), &c))(w)
 	return c
 }
 
 func (w *world) events() []audit.Event {
 	w.Helper()
-	page, err := audit.NewLog(w.db).List(w.Context(), audit.Factory(w.id), audit.Filter{}, "", 100)
-	expect.OK(w, err)
+	page := expect.Value(audit.NewLog(w.db).List(w.Context(), audit.Factory(w.id), audit.Filter{}, "", 100))(w)
 	return page.Items
 }
 
@@ -220,10 +217,8 @@ func TestCreate_ClaimUsedBefore_GivesTheFirstId(t *testing.T) {
 				return nil
 			})
 		}
-		first, err := create("a")
-		expect.OK(w, err)
-		again, err := create("a")
-		expect.OK(w, err)
+		first := expect.Value(create("a"))(w)
+		again := expect.Value(create("a"))(w)
 		expect.Equal(w, again, first, "the id is")
 		if _, err := create("b"); !problem.Has(err, problem.IdempotencyKeyReused) {
 			w.Errorf("got %v", err)
@@ -248,12 +243,11 @@ func TestCreate_RepeatedWhileTheFirstCallIsOnItsWay_GivesItsResult(t *testing.T)
 			})
 		}
 		var first string
-		again, err := create(func() {
+		again := expect.Value(create(func() {
 			if first, err = create(func() {}); err != nil {
 				w.Fatal(err)
 			}
-		})
-		expect.OK(w, err)
+		}))(w)
 		expect.Equal(w, again, first, "the id is")
 	})
 }
