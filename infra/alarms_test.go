@@ -24,15 +24,12 @@ import (
 func kindOf(t *testing.T, alarm resource) string {
 	t.Helper()
 	found := regexp.MustCompile(`See ([a-z0-9-]+) in infra/runbook.md\.$`).FindStringSubmatch(alarm.Properties["AlarmDescription"].(string))
-	if found == nil {
-		t.Fatalf("%v points to no section of the runbook", alarm.Properties["AlarmName"])
-	}
+	expect.Must(t, found != nil, "%v points to no section of the runbook", alarm.Properties["AlarmName"])
 	return found[1]
 }
 
 func TestRunbook_HasASectionForEachKindOfAlarmAndNoOthers(t *testing.T) {
-	b, err := os.ReadFile("runbook.md")
-	expect.OK(t, err)
+	b := expect.Value(os.ReadFile("runbook.md"))(t)
 	sections := map[string]string{}
 	for _, section := range strings.Split(string(b), "\n## ")[1:] {
 		names, body, _ := strings.Cut(section, "\n")
@@ -44,20 +41,15 @@ func TestRunbook_HasASectionForEachKindOfAlarmAndNoOthers(t *testing.T) {
 	for id, a := range full().of("AWS::CloudWatch::Alarm") {
 		kind := kindOf(t, a)
 		kinds[kind] = true
-		if name := text(a.Properties["AlarmName"]); !strings.HasPrefix(name, "wavegate-prod-"+kind) {
-			t.Errorf("%s is named %s and points to %s", id, name, kind)
-		}
+		name := text(a.Properties["AlarmName"])
+		expect.That(t, strings.HasPrefix(name, "wavegate-prod-"+kind), "%s is named %s and points to %s", id, name, kind)
 		for _, part := range []string{"**Means**", "**Look**", "**Do**"} {
-			if !strings.Contains(sections[kind], part) {
-				t.Errorf("the runbook's section on %s lacks %s", kind, part)
-			}
+			expect.That(t, strings.Contains(sections[kind], part), "the runbook's section on %s lacks %s", kind, part)
 		}
 	}
 	kinds["budget"] = len(full().of("AWS::Budgets::Budget")) == 1
 	for name := range sections {
-		if !kinds[name] {
-			t.Errorf("the runbook has a section on %s, and there is no such alarm", name)
-		}
+		expect.That(t, kinds[name], "the runbook has a section on %s, and there is no such alarm", name)
 	}
 }
 
@@ -70,9 +62,8 @@ func TestAlarms_TellTheTopic_WhenTheyBeginAndEnd(t *testing.T) {
 			continue // it only notifies CodeDeploy
 		}
 		for _, actions := range []string{"AlarmActions", "OKActions"} {
-			if got := list(a.Properties[actions]); len(got) != 1 || got[0] != topic {
-				t.Errorf("%s: its %s are %v", id, actions, got)
-			}
+			got := list(a.Properties[actions])
+			expect.That(t, len(got) == 1 && got[0] == topic, "%s: its %s are %v", id, actions, got)
 		}
 		want := "notBreaching"
 		if slices.Contains([]string{"guard-stale", "polls-fewer", "backup-missing", "outside-failing"}, kindOf(t, a)) {
@@ -80,13 +71,10 @@ func TestAlarms_TellTheTopic_WhenTheyBeginAndEnd(t *testing.T) {
 		}
 		expect.Equal[any](t, a.Properties["TreatMissingData"], want, "%s: a minute without data is", id)
 		metrics, _ := a.Properties["Metrics"].([]any)
-		if len(metrics) > maxMetrics+1 {
-			t.Errorf("%s looks at %d metrics, more than an alarm can", id, len(metrics)-1)
-		}
+		expect.That(t, len(metrics) <= maxMetrics+1,
+			"%s looks at %d metrics, more than an alarm can", id, len(metrics)-1)
 	}
-	if len(alarms) == 0 {
-		t.Error("there are no alarms")
-	}
+	expect.That(t, len(alarms) != 0, "there are no alarms")
 	for _, s := range template.of("AWS::SNS::Subscription") {
 		if s.Properties["Protocol"] != "email" || s.Properties["Endpoint"] != "ops@example.com" || text(s.Properties["TopicArn"]) != topic {
 			t.Errorf("the subscription is %v", s.Properties)
@@ -145,9 +133,7 @@ func TestAlarms_OnFunctions_WatchBoxesHelpersAndShares(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			seen := watched(t, template, kind, "FunctionName")
 			for _, name := range want {
-				if !seen[counted(t, template, name)] {
-					t.Errorf("it does not watch %s", name)
-				}
+				expect.That(t, seen[counted(t, template, name)], "it does not watch %s", name)
 			}
 			if len(seen) != len(want) {
 				t.Errorf("it watches %v, want %v", slices.Sorted(maps.Keys(seen)), want)
@@ -190,23 +176,19 @@ func TestTraces_AreSampledByTheStagesOwnRules(t *testing.T) {
 			t.Errorf("%s is %v", id, rule)
 		}
 	}
-	if want := map[string]any{"*/update/manifest": 0.001, "*/controller/v1/*": 0.001, "*": 0.01}; !maps.Equal(rates, want) {
-		t.Errorf("the rates are %v, want %v", rates, want)
-	}
+	want := map[string]any{"*/update/manifest": 0.001, "*/controller/v1/*": 0.001, "*": 0.01}
+	expect.That(t, maps.Equal(rates, want), "the rates are %v, want %v", rates, want)
 }
 
 func TestDashboard_AnswersFourQuestions_WithAtMostFiftyMetrics(t *testing.T) {
 	for _, d := range full().of("AWS::CloudWatch::Dashboard") {
 		body := text(d.Properties["DashboardBody"])
 		for _, question := range []string{"Is it healthy?", "Is anyone limited?", "Are releases moving?", "What does it cost?"} {
-			if !strings.Contains(body, question) {
-				t.Errorf("the dashboard does not ask %q", question)
-			}
+			expect.That(t, strings.Contains(body, question), "the dashboard does not ask %q", question)
 		}
 		metrics := regexp.MustCompile(`\["(AWS/[A-Za-z]+|Wavegate[^"]*)","[A-Za-z0-9]+"`).FindAllString(body, -1)
-		if len(metrics) < 30 || len(metrics) > 50 || strings.Contains(body, "SEARCH(") {
-			t.Errorf("the dashboard has %d metrics, or searches for more: %s", len(metrics), body)
-		}
+		expect.That(t, len(metrics) >= 30 && len(metrics) <= 50 && !strings.Contains(body, "SEARCH("),
+			"the dashboard has %d metrics, or searches for more: %s", len(metrics), body)
 	}
 	expect.Equal(t, len(prod().of("AWS::CloudWatch::Dashboard")), 1, "the number of dashboards is")
 }

@@ -36,9 +36,8 @@ func mockOf(t *testing.T, m map[string]any) (status string, header map[string]an
 	}
 	declared, _ := value(m, "responses", status, "headers").(map[string]any)
 	for name := range header {
-		if declared[strings.TrimPrefix(name, "method.response.header.")] == nil {
-			t.Errorf("%s is mapped and not declared", name)
-		}
+		expect.That(t, declared[strings.TrimPrefix(name, "method.response.header.")] != nil,
+			"%s is mapped and not declared", name)
 	}
 	expect.Equal[any](t, value(integration, "requestTemplates", "application/json"), `{"statusCode": `+status+`}`, "the request template of a mock of %s is", status)
 	return status, header, body
@@ -65,9 +64,8 @@ func TestAnswers_WhatIsNoOperation_IsToldSo(t *testing.T) {
 		}
 		for path, all := range methods {
 			for parent := path; parent != "" && parent != "/"; parent = parent[:strings.LastIndex(parent, "/")] {
-				if routes["ANY "+parent] == nil {
-					t.Errorf("%s: some methods of %s are left to API Gateway", name, parent)
-				}
+				expect.That(t, routes["ANY "+parent] != nil,
+					"%s: some methods of %s are left to API Gateway", name, parent)
 			}
 			answer := routes["ANY "+path]
 			if answer == nil || !mocked(answer) {
@@ -95,9 +93,7 @@ func TestAnswers_WhatIsNoOperation_IsToldSo(t *testing.T) {
 			unknown = "/{tenant}/{unknown+}" // with the setting ddiRoot
 		}
 		for _, path := range []string{"/", unknown} {
-			if routes["ANY "+path] == nil {
-				t.Errorf("%s: some paths are left to API Gateway", name)
-			}
+			expect.That(t, routes["ANY "+path] != nil, "%s: some paths are left to API Gateway", name)
 		}
 	}
 }
@@ -113,24 +109,21 @@ func TestGatewayResponses_SpeakLikeTheFunctions(t *testing.T) {
 			t.Errorf("%s has the status %v, want %s", want.Type, got, status)
 		}
 		var body problem.Document
-		if err := json.Unmarshal([]byte(value(p, "responseTemplates", "application/json").(string)), &body); err != nil {
-			t.Fatalf("%s: %v", want.Type, err)
-		}
+		err := json.Unmarshal([]byte(value(p, "responseTemplates", "application/json").(string)), &body)
+		expect.Must(t, err == nil, "%s: %v", want.Type, err)
 		if body.Code != want.Code || body.Detail != want.Detail || body.RequestID != "$context.requestId" || body.Instance != "$context.path" || body.Type != want.Code.Type() {
 			t.Errorf("%s answers %+v", want.Type, body)
 		}
 		headers, _ := value(p, "responseParameters").(map[string]any)
 		expect.Equal[any](t, headers[header+"Content-Type"], "'application/problem+json'", "%s has the headers %v", want.Type, headers)
 		hasSecurityHeaders(t, want.Type, header, headers)
-		if (headers[header+"WWW-Authenticate"] == "'Bearer'") != (want.Status == 401) {
-			t.Errorf("%s: WWW-Authenticate belongs to 401 and to nothing else: %v", want.Type, headers)
-		}
+		expect.That(t, (headers[header+"WWW-Authenticate"] == "'Bearer'") == (want.Status == 401),
+			"%s: WWW-Authenticate belongs to 401 and to nothing else: %v", want.Type, headers)
 		if after := headers[header+"Retry-After"]; (after != nil) != (want.RetryAfter > 0 || want.SpreadRetry) {
 			t.Errorf("%s has Retry-After %v, want %v", want.Type, after, want.RetryAfter)
 		}
-		if headers[header+"Access-Control-Allow-Origin"] != nil {
-			t.Errorf("%s lets pages of other origins read it, although none is set", want.Type)
-		}
+		expect.That(t, headers[header+"Access-Control-Allow-Origin"] == nil,
+			"%s lets pages of other origins read it, although none is set", want.Type)
 	}
 	if value(responses["MISSING_AUTHENTICATION_TOKEN"], "statusCode") != "404" || value(responses["ACCESS_DENIED"], "statusCode") != "401" {
 		t.Error("an unknown route is 404, and a denied token 401")
@@ -146,8 +139,7 @@ func TestThrottled_RetryAfter_IsTheCallersOwn(t *testing.T) {
 
 // TestOwnAnswers_MayBeReadByTheOnlyOrigin_OrByAnyOfSeveral: API Gateway's own answers have fixed headers.
 func TestOwnAnswers_MayBeReadByTheOnlyOrigin_OrByAnyOfSeveral(t *testing.T) {
-	one, err := ReadSettings(map[string]any{"origins": "https://a.example"})
-	expect.OK(t, err)
+	one := expect.Value(ReadSettings(map[string]any{"origins": "https://a.example"}))(t)
 	for want, headers := range map[string]map[string]string{
 		"'https://a.example'": headersOf(one, problem.GatewayResponseOf("UNAUTHORIZED")),
 		"'*'":                 headersOf(Settings{Origins: []string{"https://a.example", "https://b.example"}}, problem.MethodNotAllowedResponse([]string{"GET"})),
@@ -174,9 +166,8 @@ func headersOf(settings Settings, g problem.GatewayResponse) map[string]string {
 
 func TestOrigins_OnlyThoseOfTheSettings_MayCallFromABrowser(t *testing.T) {
 	for route := range dev().api(t).routes() {
-		if strings.HasPrefix(route, "OPTIONS ") {
-			t.Errorf("%s: preflight requests are answered, and no origin is set", route)
-		}
+		expect.That(t, !strings.HasPrefix(route, "OPTIONS "),
+			"%s: preflight requests are answered, and no origin is set", route)
 	}
 	template := full()
 	routes := template.api(t).routes()
@@ -190,9 +181,7 @@ func TestOrigins_OnlyThoseOfTheSettings_MayCallFromABrowser(t *testing.T) {
 		if status != "204" || !strings.Contains(body, `$origin == "https://a.example" || $origin == "https://b.example"`) {
 			t.Errorf("%s: %s by %s", route, status, body)
 		}
-		if len(headers) > 0 {
-			t.Errorf("%s has mapped headers, such as an unchecked origin: %v", route, headers)
-		}
+		expect.That(t, len(headers) == 0, "%s has mapped headers, such as an unchecked origin: %v", route, headers)
 		declared, _ := value(m, "responses", "204", "headers").(map[string]any)
 		for name, want := range map[string]string{
 			"Access-Control-Allow-Headers": `"` + lambdahttp.AllowedHeaders + `"`, "Access-Control-Allow-Methods": `"` + lambdahttp.AllowedMethods + `"`,
@@ -209,15 +198,10 @@ func TestOrigins_OnlyThoseOfTheSettings_MayCallFromABrowser(t *testing.T) {
 		if root := op.RootPath(); root != "" {
 			paths[root] = true
 		}
-		if routes["OPTIONS "+op.Path] == nil {
-			t.Errorf("%s answers no preflight request", op.Path)
-		}
+		expect.That(t, routes["OPTIONS "+op.Path] != nil, "%s answers no preflight request", op.Path)
 		env := environment(template.function(t, op.ID))
-		if got := value(env, "CORS_ORIGINS"); got != "https://a.example,https://b.example" {
-			t.Errorf("%s lets pages of %v read its answers", op.ID, got)
-		}
+		got := value(env, "CORS_ORIGINS")
+		expect.That(t, got == "https://a.example,https://b.example", "%s lets pages of %v read its answers", op.ID, got)
 	}
-	if preflights != len(paths) {
-		t.Errorf("%d paths answer preflight requests, there are %d", preflights, len(paths))
-	}
+	expect.That(t, preflights == len(paths), "%d paths answer preflight requests, there are %d", preflights, len(paths))
 }

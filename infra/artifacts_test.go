@@ -28,9 +28,8 @@ func TestArtifacts_ThatWereChanged_AreNotDeployed(t *testing.T) {
 	putFile(t, release, "functions/get-edge/bootstrap", "another program", 0o600)
 	putFile(t, release, "SHA256SUMS", fmt.Sprintf("%x  ./functions/get-edge/bootstrap\n", sha256.Sum256([]byte("the program"))), 0o600)
 	out, err := exec.CommandContext(t.Context(), "../scripts/cdk", "deploy", "--artifacts", release, "--context", "stage=dev").CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "is not the output of ./scripts/build release") {
-		t.Errorf("it says %s, %v", out, err)
-	}
+	expect.That(t, err != nil && strings.Contains(string(out), "is not the output of ./scripts/build release"),
+		"it says %s, %v", out, err)
 }
 
 // TestArtifacts_OfALowerFormThanTheData_AreNotDeployed: an old release would erase what a newer one has stored. The AWS
@@ -74,17 +73,13 @@ esac`
 
 // TestArtifacts_FormOfARelease_IsThatOfItsCode: scripts/build reads the number from the source.
 func TestArtifacts_FormOfARelease_IsThatOfItsCode(t *testing.T) {
-	b, err := os.ReadFile("../scripts/build")
-	expect.OK(t, err)
+	b := expect.Value(os.ReadFile("../scripts/build"))(t)
 	_, after, found := strings.Cut(string(b), "\tsed -n 's/^const Form")
 	line, _, _ := strings.Cut(after, "\n")
 	command, _, to := strings.Cut("sed -n 's/^const Form"+line, " >")
-	if !found || !to {
-		t.Fatal("scripts/build writes no form")
-	}
+	expect.Must(t, found && to, "scripts/build writes no form")
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", command)
 	cmd.Dir = ".."
-	out, err := cmd.Output()
-	expect.OK(t, err)
+	out := expect.Value(cmd.Output())(t)
 	expect.Equal(t, strings.TrimSpace(string(out)), strconv.Itoa(dynamo.Form), "a release has the form %q, and its code %d", out, dynamo.Form)
 }

@@ -40,9 +40,8 @@ func TestBackup_EveryNight_OfEveryTableThatLasts_WithACopyElsewhere(t *testing.T
 	if got := metricsOf(a); a.Properties["TreatMissingData"] != "breaching" || !strings.Contains(got, fmt.Sprintf("%d - done", len(want))) {
 		t.Errorf("it is watched by %s", got)
 	}
-	if len(template.of("AWS::Backup::BackupPlan")) != 1 || len(prod().of("AWS::Backup::BackupPlan")) != 0 {
-		t.Error("there is a plan without the setting, or none with it")
-	}
+	expect.That(t, len(template.of("AWS::Backup::BackupPlan")) == 1 && len(prod().of("AWS::Backup::BackupPlan")) == 0,
+		"there is a plan without the setting, or none with it")
 }
 
 // restoredNames are tables that a restore made.
@@ -90,9 +89,8 @@ func TestRestoredTables_AreTheStacksOwn(t *testing.T) {
 		own, _ := tableOf(plain, table.ID)
 		name := restored[table.ID]
 		if name == "" {
-			if it.Properties["TableName"] != nil || logical != own {
-				t.Errorf("%s is %s, named %v", table.ID, logical, it.Properties["TableName"])
-			}
+			expect.That(t, it.Properties["TableName"] == nil && logical == own,
+				"%s is %s, named %v", table.ID, logical, it.Properties["TableName"])
 			continue
 		}
 		if it.Properties["TableName"] != name || logical == own || it.DeletionPolicy != "Retain" || it.UpdateReplacePolicy != "Retain" {

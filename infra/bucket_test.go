@@ -14,18 +14,13 @@ import (
 func TestBucket_UnlessAskedFor_IsInNoStack(t *testing.T) {
 	for name, s := range map[string]stage{"dev": dev(), "prod": prod(), "local": local(), "other": other()} {
 		for id, r := range s.Resources {
-			if strings.HasPrefix(r.Type, "AWS::S3::") || strings.HasPrefix(r.Type, "AWS::CloudFront::") {
-				t.Errorf("%s has %s, %s", name, id, r.Type)
-			}
+			expect.That(t, !strings.HasPrefix(r.Type, "AWS::S3::") && !strings.HasPrefix(r.Type, "AWS::CloudFront::"),
+				"%s has %s, %s", name, id, r.Type)
 			for variable := range environment(r) {
-				if strings.HasPrefix(variable, "ARTIFACT_") {
-					t.Errorf("%s: %s has %s", name, id, variable)
-				}
+				expect.That(t, !strings.HasPrefix(variable, "ARTIFACT_"), "%s: %s has %s", name, id, variable)
 			}
 			for _, may := range allowances(r) {
-				if strings.HasPrefix(may, "Allow s3:") {
-					t.Errorf("%s: %s has %s", name, id, may)
-				}
+				expect.That(t, !strings.HasPrefix(may, "Allow s3:"), "%s: %s has %s", name, id, may)
 			}
 		}
 	}

@@ -19,9 +19,8 @@ func TestCheck_AProdTemplateWithPoliciesOfDev_IsRefused(t *testing.T) {
 	settings, err := ReadSettings(prodContext())
 	expect.OK(t, err)
 	for name, template := range prod().stacks {
-		if err := checkTemplate(write(t, template), settings); err != nil {
-			t.Errorf("%s as it is: %v", name, err)
-		}
+		err := checkTemplate(write(t, template), settings)
+		expect.That(t, err == nil, "%s as it is: %v", name, err)
 	}
 	err = checkTemplate(write(t, dev().stacks["wavegate-dev"]), settings)
 	for _, table := range dynamo.Tables {
@@ -34,20 +33,15 @@ func TestCheck_TooManyResources_AreRefused(t *testing.T) {
 	for n := range maxResources {
 		full.Resources[fmt.Sprint("R", n)] = resource{Type: "AWS::CloudWatch::Alarm"}
 	}
-	if err := checkTemplate(write(t, full), Settings{Stage: Dev}); err == nil {
-		t.Errorf("%d resources pass", maxResources)
-	}
+	expect.That(t, checkTemplate(write(t, full), Settings{Stage: Dev}) != nil, "%d resources pass", maxResources)
 	delete(full.Resources, "R0")
-	if err := checkTemplate(write(t, full), Settings{Stage: Dev}); err != nil {
-		t.Error(err)
-	}
+	err := checkTemplate(write(t, full), Settings{Stage: Dev})
+	expect.That(t, err == nil, "%v", err)
 }
 
 func TestCheck_ATemplateTooLarge_IsRefused(t *testing.T) {
 	large := template{Resources: map[string]resource{"R": {Type: strings.Repeat("T", maxTemplate)}}}
-	if err := checkTemplate(write(t, large), Settings{Stage: Dev}); err == nil {
-		t.Error("a template of a megabyte passes")
-	}
+	expect.That(t, checkTemplate(write(t, large), Settings{Stage: Dev}) != nil, "a template of a megabyte passes")
 }
 
 func TestCheck_FunctionsForAnotherProcessor_AreRefused(t *testing.T) {
@@ -94,8 +88,7 @@ func zipped(t *testing.T, name string, text []byte) []byte {
 // write writes a template to a file.
 func write(t *testing.T, template template) string {
 	t.Helper()
-	b, err := json.Marshal(template)
-	expect.OK(t, err)
+	b := expect.Value(json.Marshal(template))(t)
 	file := filepath.Join(t.TempDir(), "template.json")
 	expect.OK(t, os.WriteFile(file, b, 0o600))
 	return file

@@ -17,8 +17,7 @@ var prefixes = map[string]string{"Cognito": "cognito-idp", "ApiGateway": "apigat
 
 // TestCI_TheExecutionPolicy_CoversEveryKindOfResource, of the largest deployment, and none that manages people's accounts.
 func TestCI_TheExecutionPolicy_CoversEveryKindOfResource(t *testing.T) {
-	b, err := os.ReadFile("ci/execution-policy.json")
-	expect.OK(t, err)
+	b := expect.Value(os.ReadFile("ci/execution-policy.json"))(t)
 	var policy map[string]any
 	expect.OK(t, json.Unmarshal(b, &policy))
 	compact, err := json.Marshal(policy)

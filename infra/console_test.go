@@ -22,9 +22,7 @@ func TestPages_UnlessAskedFor_AreInNoStack(t *testing.T) {
 		}
 		for id := range s.of("AWS::Lambda::Function") {
 			for _, function := range []string{operations.Console, operations.Docs, operations.Bell, operations.Door, outside} {
-				if strings.HasPrefix(id, strings.ReplaceAll(function, "-", "")) {
-					t.Errorf("%s has %s", name, id)
-				}
+				expect.That(t, !strings.HasPrefix(id, strings.ReplaceAll(function, "-", "")), "%s has %s", name, id)
 			}
 		}
 	}
@@ -65,9 +63,8 @@ func TestConsole_TheStacksOwnLogin_SendsPeopleBackToThePage(t *testing.T) {
 	for want, s := range map[string]stage{consoleURL: pages(), "https://api.wavegate.example": full()} {
 		client := s.template.Resources[s.template.id(t, "AWS::Cognito::UserPoolClient", "operator")].Properties
 		urls := list(client["CallbackURLs"])
-		if len(urls) != len(login.Ports)+1 || !slices.Contains(urls, want+"/console") {
-			t.Errorf("people are sent to %v", urls)
-		}
+		expect.That(t, len(urls) == len(login.Ports)+1 && slices.Contains(urls, want+"/console"),
+			"people are sent to %v", urls)
 	}
 	expect.Equal(t, text(full().template.Outputs["ConsoleUrl"].Value), "https://api.wavegate.example/console", "the output is")
 }
@@ -79,8 +76,7 @@ func TestConsole_OfAnIssuerElsewhere_CallsItsOrigin(t *testing.T) {
 
 func TestSettings_ConsoleOff_IsNoAddress(t *testing.T) {
 	for _, off := range []any{"false", false} {
-		s, err := ReadSettings(map[string]any{"console": off})
-		expect.OK(t, err)
+		s := expect.Value(ReadSettings(map[string]any{"console": off}))(t)
 		expect.Equal(t, s.Console, "", "with %v, the address is", off)
 	}
 }

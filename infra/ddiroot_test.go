@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"wavegate/shared/operations/table"
+	"wavegate/shared/testing/expect"
 )
 
 // TestDDIRoot_IsASecondPathOfTheSameFunction, only on request.
@@ -19,9 +20,7 @@ func TestDDIRoot_IsASecondPathOfTheSameFunction(t *testing.T) {
 			continue
 		}
 		second++
-		if without[op.Method+" "+root] != nil {
-			t.Errorf("%s is served without the setting", root)
-		}
+		expect.That(t, without[op.Method+" "+root] == nil, "%s is served without the setting", root)
 		uri := func(path string) any {
 			return text(value(with[op.Method+" "+path], "x-amazon-apigateway-integration", "uri"))
 		}
@@ -29,12 +28,9 @@ func TestDDIRoot_IsASecondPathOfTheSameFunction(t *testing.T) {
 			t.Errorf("%s calls %v, and %s %v", root, got, op.Path, uri(op.Path))
 		}
 	}
-	if second != 6 {
-		t.Errorf("%d operations have a second path", second)
-	}
-	if with[http.MethodGet+" /{tenant}/controller/v1/{controllerId}"] == nil {
-		t.Error("there is no poll at the root")
-	}
+	expect.That(t, second == 6, "%d operations have a second path", second)
+	expect.That(t, with[http.MethodGet+" /{tenant}/controller/v1/{controllerId}"] != nil,
+		"there is no poll at the root")
 }
 
 // TestPaths_HaveOneVariableAfterTheSamePath: API Gateway accepts no others.
@@ -52,9 +48,7 @@ func TestPaths_HaveOneVariableAfterTheSamePath(t *testing.T) {
 			}
 		}
 		for parent, all := range variables {
-			if len(all) > 1 {
-				t.Errorf("%s: %s is followed by %v", name, parent, all)
-			}
+			expect.That(t, len(all) <= 1, "%s: %s is followed by %v", name, parent, all)
 		}
 	}
 }

@@ -18,9 +18,7 @@ func TestDoor_UnlessAskedFor_IsToldToNoBox(t *testing.T) {
 			has(t, environment(s.function(t, id)), map[string]any{"DOOR_URL": nil}, "%s: the environment of %s", name, id)
 		}
 		for id := range s.of("AWS::Lambda::Function") {
-			if strings.HasPrefix(id, operations.Door) {
-				t.Errorf("%s has %s", name, id)
-			}
+			expect.That(t, !strings.HasPrefix(id, operations.Door), "%s has %s", name, id)
 		}
 	}
 }
@@ -49,9 +47,7 @@ func TestDoor_AskedFor_MayDoWhatItsOperationsMay_AndIsCapped(t *testing.T) {
 	}
 	for _, none := range []string{"gateways", "audit", "edges"} {
 		for table := range tables {
-			if strings.HasPrefix(table, none) {
-				t.Errorf("the function may use the table %s", table)
-			}
+			expect.That(t, !strings.HasPrefix(table, none), "the function may use the table %s", table)
 		}
 	}
 	env := environment(f)
@@ -63,9 +59,8 @@ func TestDoor_BoxesAreToldItsURL(t *testing.T) {
 	template := full().template
 	for _, op := range table.All {
 		got := text(value(environment(template.function(t, op.ID)), "DOOR_URL"))
-		if slices.Contains(op.Settings, setting.DoorURL) != strings.HasPrefix(got, "${livedoorFunctionUrl") {
-			t.Errorf("%s has the URL %s", op.ID, got)
-		}
+		expect.That(t, slices.Contains(op.Settings, setting.DoorURL) == strings.HasPrefix(got, "${livedoorFunctionUrl"),
+			"%s has the URL %s", op.ID, got)
 	}
 	expect.Equal(t, slices.Contains(table.Get(manifest).Settings, setting.DoorURL), true, "get-manifest tells it:")
 }

@@ -48,9 +48,7 @@ func rendered(t *testing.T, template string, record any) string {
 			v = value(v, step)
 		}
 		text, ok := v.(string)
-		if !ok {
-			t.Errorf("%s is %v", variable, v)
-		}
+		expect.That(t, ok, "%s is %v", variable, v)
 		return text
 	})
 }
@@ -66,8 +64,7 @@ func TestEvents_ThePipeSays_WhatTheContractSays(t *testing.T) {
 	}
 	e.Reason = `two "bad" boxes`
 	record := audit.RecordOf(audit.Platform, e)
-	item, err := dynamo.Encode(record)
-	expect.OK(t, err)
+	item := expect.Value(dynamo.Encode(record))(t)
 	image := value(streamed(&types.AttributeValueMemberM{Value: item}), "M")
 	for _, pipe := range full().of("AWS::Pipes::Pipe") {
 		target := pipe.Properties["TargetParameters"]
@@ -80,17 +77,14 @@ func TestEvents_ThePipeSays_WhatTheContractSays(t *testing.T) {
 		}
 		expect.OK(t, err)
 		expect.Equal(t, got, want, "what the pipe says")
-		document, err := openapi3.NewLoader().LoadFromData(contract.Document)
-		expect.OK(t, err)
+		document := expect.Value(openapi3.NewLoader().LoadFromData(contract.Document))(t)
 		if err := document.Components.Schemas["BusEvent"].Value.VisitJSON(got); err != nil {
 			t.Errorf("the contract says otherwise: %v", err)
 		}
 		has(t, value(target, "EventBridgeEventBusParameters"), map[string]any{
 			"Source": "wavegate.prod", "DetailType": "$.dynamodb.NewImage.eventName.S"}, "what it sends")
 		for _, secret := range []string{"before", "after", "sourceIp"} {
-			if strings.Contains(value(target, "InputTemplate").(string), secret) {
-				t.Errorf("it reveals %s", secret)
-			}
+			expect.That(t, !strings.Contains(value(target, "InputTemplate").(string), secret), "it reveals %s", secret)
 		}
 	}
 }

@@ -23,9 +23,8 @@ func TestIdentity_TheStacksOwnPool(t *testing.T) {
 	}, "the pool")
 	for _, c := range template.of("AWS::Cognito::UserPoolClient") {
 		expect.Equal(t, list(c.Properties["WriteAttributes"]), []string{"email"}, "a person may write their own")
-		if c.Properties["GenerateSecret"] == true || c.Properties["PreventUserExistenceErrors"] != "ENABLED" {
-			t.Errorf("the client is %v", c.Properties)
-		}
+		expect.That(t, c.Properties["GenerateSecret"] != true && c.Properties["PreventUserExistenceErrors"] == "ENABLED",
+			"the client is %v", c.Properties)
 	}
 	var groups []string
 	for _, g := range template.of("AWS::Cognito::UserPoolGroup") {
@@ -49,9 +48,7 @@ func trusted(t *testing.T, template template) []token.Issuer {
 		setting = strings.ReplaceAll(setting, "${"+id+"}", "1example-"+strings.ToLower(id[:6]))
 	}
 	issuers, err := token.ParseIssuers(setting)
-	if err != nil {
-		t.Fatalf("the authorizer would not start: %v", err)
-	}
+	expect.Must(t, err == nil, "the authorizer would not start: %v", err)
 	return issuers
 }
 
@@ -76,7 +73,6 @@ func TestIdentity_WithAnIssuerOfPeople_ThereIsNoPool(t *testing.T) {
 	if pools := template.of("AWS::Cognito::UserPool"); len(pools) > 0 {
 		t.Errorf("the stack makes %v", sorted(pools))
 	}
-	if issuers := trusted(t, template); len(issuers) != 1 || issuers[0].Name != "https://people.example" {
-		t.Errorf("the authorizer trusts %+v", issuers)
-	}
+	issuers := trusted(t, template)
+	expect.That(t, len(issuers) == 1 && issuers[0].Name == "https://people.example", "the authorizer trusts %+v", issuers)
 }

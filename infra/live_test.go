@@ -36,18 +36,15 @@ func TestLive_PollsAndTokens_GoToAnAlias_ThatMovesByDegrees(t *testing.T) {
 		}
 		events := strings.Join(list(value(group, "AutoRollbackConfiguration", "Events")), " ")
 		for _, event := range []string{"DEPLOYMENT_FAILURE", "DEPLOYMENT_STOP_ON_ALARM", "DEPLOYMENT_STOP_ON_REQUEST"} {
-			if !strings.Contains(events, event) {
-				t.Errorf("%s does not go back on %s", name, event)
-			}
+			expect.That(t, strings.Contains(events, event), "%s does not go back on %s", name, event)
 		}
 		alarms, _ := value(group, "AlarmConfiguration", "Alarms").([]any)
 		want := 2 // its own, and the failures of all
 		if name == operations.Authorizer {
 			want++
 		}
-		if len(alarms) != want || value(group, "AlarmConfiguration", "Enabled") != true {
-			t.Errorf("%s is byDegrees by %v", name, alarms)
-		}
+		expect.That(t, len(alarms) == want && value(group, "AlarmConfiguration", "Enabled") == true,
+			"%s is byDegrees by %v", name, alarms)
 		for _, a := range alarms {
 			alarm := template.Resources[strings.Trim(text(value(a, "Name")), "${}")]
 			if alarm.Type != "AWS::CloudWatch::Alarm" || kindOf(t, alarm) != "canary" || alarm.Properties["DatapointsToAlarm"] != 2.0 || alarm.Properties["EvaluationPeriods"] != 3.0 {
@@ -62,9 +59,8 @@ func TestLive_TheAlarmsOnErrors_SeeTheNewVersionAlone(t *testing.T) {
 	template := prod()
 	for _, part := range []string{"get-manifest-errors", "get-ddi-base-errors", "put-update-report-errors", "authorizer-errors"} {
 		alarm := template.Resources[template.id(t, "AWS::CloudWatch::Alarm", "alarm-canary-"+part)]
-		if got := metricsOf(alarm); strings.Count(got, "ExecutedVersion") != 2 {
-			t.Errorf("%s looks at %s", part, got)
-		}
+		got := metricsOf(alarm)
+		expect.That(t, strings.Count(got, "ExecutedVersion") == 2, "%s looks at %s", part, got)
 	}
 }
 
@@ -73,20 +69,17 @@ func TestLive_TheAlarmsOnErrors_SeeTheNewVersionAlone(t *testing.T) {
 func TestLive_OldVersions_StayInProd(t *testing.T) {
 	versions := prod().of("AWS::Lambda::Version")
 	for id, v := range versions {
-		if v.DeletionPolicy != "RetainExceptOnCreate" || v.UpdateReplacePolicy != "Retain" {
-			t.Errorf("%s is %s", id, v.DeletionPolicy)
-		}
+		expect.That(t, v.DeletionPolicy == "RetainExceptOnCreate" && v.UpdateReplacePolicy == "Retain",
+			"%s is %s", id, v.DeletionPolicy)
 	}
 	expect.Equal(t, len(versions), len(byDegrees), "the number of versions is")
 }
 
 // TestLive_TrafficOfTheSettings: a rollback moves all traffic immediately, and dev has no versions.
 func TestLive_TrafficOfTheSettings(t *testing.T) {
-	if n := len(dev().of("AWS::Lambda::Alias")) + len(dev().of("AWS::CodeDeploy::DeploymentGroup")); n > 0 {
-		t.Errorf("dev has %d aliases and deployments", n)
-	}
-	b, err := json.Marshal(other().of("AWS::CodeDeploy::DeploymentGroup"))
-	expect.OK(t, err)
+	n := len(dev().of("AWS::Lambda::Alias")) + len(dev().of("AWS::CodeDeploy::DeploymentGroup"))
+	expect.That(t, n == 0, "dev has %d aliases and deployments", n)
+	b := expect.Value(json.Marshal(other().of("AWS::CodeDeploy::DeploymentGroup")))(t)
 	expect.Equal(t, strings.Count(string(b), "CodeDeployDefault.LambdaAllAtOnce"), len(byDegrees), "the number of deployments at once is")
 	if strings.Count(string(b), `"AlarmConfiguration":{"Enabled":false}`) != len(byDegrees) || strings.Contains(string(b), "DEPLOYMENT_STOP_ON_ALARM") {
 		t.Errorf("an alarm that is on already stops a rollback: %s", b)

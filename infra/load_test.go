@@ -46,9 +46,7 @@ func TestAlarms_429_ByTheGatewayAndByTheLimiter_AreShares(t *testing.T) {
 	} {
 		got := metricsOf(theAlarm(t, template.template, kind))
 		for _, part := range want {
-			if !strings.Contains(got, part) {
-				t.Errorf("%s looks at %s, and not at %s", kind, got, part)
-			}
+			expect.That(t, strings.Contains(got, part), "%s looks at %s, and not at %s", kind, got, part)
 		}
 	}
 	filters := template.of("AWS::Logs::MetricFilter")
@@ -77,13 +75,10 @@ func TestAlarms_FewerBoxesPoll_WhateverTheirInterval(t *testing.T) {
 // TestAlarms_Concurrency_At80PercentOfTheAccount: other functions cannot use what is reserved for one.
 func TestAlarms_Concurrency_At80PercentOfTheAccount(t *testing.T) {
 	a := theAlarm(t, prod().template, "concurrency")
-	if a.Properties["Threshold"] != 800.0 || a.Properties["MetricName"] != "ClaimedAccountConcurrency" {
-		t.Errorf("it is %v", a.Properties)
-	}
+	expect.That(t, a.Properties["Threshold"] == 800.0 && a.Properties["MetricName"] == "ClaimedAccountConcurrency",
+		"it is %v", a.Properties)
 	for _, a := range pages().of("AWS::CloudWatch::Alarm") {
-		if kindOf(t, a) == "concurrency" {
-			t.Error("the account's quota is unknown, but an alarm watches it")
-		}
+		expect.That(t, kindOf(t, a) != "concurrency", "the account's quota is unknown, but an alarm watches it")
 	}
 }
 
@@ -92,27 +87,22 @@ func TestAlarms_Concurrency_At80PercentOfTheAccount(t *testing.T) {
 func TestAlarms_TheAuthorizersErrors_LeaveOutStrangersTokens(t *testing.T) {
 	got := metricsOf(theAlarm(t, prod().template, "authorizer-errors"))
 	for _, part := range []string{"IF((m0 - FILL(m2, 0)) >= 5, 100 * (m0 - FILL(m2, 0)) / m1, 0)", "Errors", "Invocations", "StrangersTokens"} {
-		if !strings.Contains(got, part) {
-			t.Errorf("it looks at %s, and not at %s", got, part)
-		}
+		expect.That(t, strings.Contains(got, part), "it looks at %s, and not at %s", got, part)
 	}
 }
 
 func TestAlarms_OfDev_AreASetting(t *testing.T) {
-	if n := len(dev().of("AWS::CloudWatch::Alarm")) + len(dev().of("AWS::SNS::Topic")); n > 0 {
-		t.Errorf("dev has %d alarms and topics without the setting", n)
-	}
+	n := len(dev().of("AWS::CloudWatch::Alarm")) + len(dev().of("AWS::SNS::Topic"))
+	expect.That(t, n == 0, "dev has %d alarms and topics without the setting", n)
 }
 
 func TestAlarms_TellTheTopicOfTheSettings(t *testing.T) {
 	template := other()
-	if n := len(template.of("AWS::SNS::Topic")); n > 0 {
-		t.Errorf("there are %d topics beside it", n)
-	}
+	n := len(template.of("AWS::SNS::Topic"))
+	expect.That(t, n == 0, "there are %d topics beside it", n)
 	for id, a := range template.stacks["wavegate-prod-watch"].of("AWS::CloudWatch::Alarm") {
-		if got := list(a.Properties["AlarmActions"]); len(got) != 1 || got[0] != otherTopic {
-			t.Errorf("%s notifies %v", id, got)
-		}
+		got := list(a.Properties["AlarmActions"])
+		expect.That(t, len(got) == 1 && got[0] == otherTopic, "%s notifies %v", id, got)
 	}
 }
 
@@ -121,14 +111,11 @@ func TestAlarms_TellTheTopicOfTheSettings(t *testing.T) {
 func TestDashboard_AsksNoLogs(t *testing.T) {
 	for name, s := range stages() {
 		for _, d := range s.of("AWS::CloudWatch::Dashboard") {
-			if strings.Contains(text(d.Properties["DashboardBody"]), `"type":"log"`) {
-				t.Errorf("%s: the dashboard queries the logs", name)
-			}
+			expect.That(t, !strings.Contains(text(d.Properties["DashboardBody"]), `"type":"log"`),
+				"%s: the dashboard queries the logs", name)
 		}
 		saved := s.of("AWS::Logs::QueryDefinition")
-		if len(saved) != len(queries) {
-			t.Errorf("%s: %d queries are saved", name, len(saved))
-		}
+		expect.That(t, len(saved) == len(queries), "%s: %d queries are saved", name, len(saved))
 		for id, q := range saved {
 			if got := list(q.Properties["LogGroupNames"]); len(got) != 1 || !strings.HasPrefix(got[0], "${accesslogs") {
 				t.Errorf("%s: %s queries %v", name, id, got)

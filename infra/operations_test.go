@@ -84,9 +84,7 @@ func TestStack_RoutesAndTheirFunctions_AreTheTableOfOperations(t *testing.T) {
 // Every other test uses the table of operations, so none would notice a missing row.
 func TestStack_EveryFunctionThatIsWritten_IsDeployed(t *testing.T) {
 	written, err := filepath.Glob(filepath.Join("..", "functions", "*", "main.go"))
-	if err != nil || len(written) == 0 {
-		t.Fatalf("no functions: %v", err)
-	}
+	expect.Must(t, err == nil && len(written) != 0, "no functions: %v", err)
 	var deployed []string
 	for id := range full().of("AWS::Lambda::Function") {
 		deployed = append(deployed, id)
@@ -106,9 +104,8 @@ func TestStack_EveryMethod_AsksTheAuthorizerAndOutwaitsItsFunction(t *testing.T)
 		if mocked(m) {
 			continue
 		}
-		if security, _ := json.Marshal(m["security"]); string(security) != `[{"token":[]}]` {
-			t.Errorf("%s requires %s", route, security)
-		}
+		security, _ := json.Marshal(m["security"])
+		expect.That(t, string(security) == `[{"token":[]}]`, "%s requires %s", route, security)
 		op := table.Get(m["operationId"].(string))
 		wait := value(m, "x-amazon-apigateway-integration", "timeoutInMillis").(float64)
 		if wait > 29_000 || (wait <= float64(op.Timeout.Milliseconds()) && wait != 29_000) {
@@ -164,18 +161,15 @@ func TestInvoker_OneRole_MayCallWhatTheAPICallsAndNothingElse(t *testing.T) {
 			policies = append(policies, id)
 		}
 		slices.Sort(may)
-		if want := sorted(called); !slices.Equal(may, want) {
-			t.Errorf("%s: API Gateway may %v\nand calls %v", name, may, want)
-		}
+		want := sorted(called)
+		expect.That(t, slices.Equal(may, want), "%s: API Gateway may %v\nand calls %v", name, may, want)
 		if r := template.Resources[role]; len(allowances(r)) > 0 || r.Properties["ManagedPolicyArns"] != nil {
 			t.Errorf("%s: the role has more permissions: %v", name, r.Properties)
 		}
 		// No route is live before the permission to call its function.
 		for id, d := range template.of("AWS::ApiGateway::Deployment") {
 			for _, policy := range policies {
-				if !slices.Contains(d.DependsOn, policy) {
-					t.Errorf("%s: %s does not wait for %s", name, id, policy)
-				}
+				expect.That(t, slices.Contains(d.DependsOn, policy), "%s: %s does not wait for %s", name, id, policy)
 			}
 		}
 		for id, p := range template.of("AWS::Lambda::Permission") {
@@ -194,9 +188,8 @@ func TestInvoker_PoliciesOfTheLongestNames_FitIntoWhatIAMTakes(t *testing.T) {
 	// Lambda's names have 64 characters, and no region's name has more than 14.
 	arn := "arn:aws-us-gov:lambda:ap-southeast-99:123456789012:function:" + strings.Repeat("f", 64)
 	statement := len(`{"Version":"2012-10-17","Statement":[{"Action":"lambda:InvokeFunction","Effect":"Allow","Resource":[]}]}`)
-	if size := statement + policyFunctions*2*(len(arn)+len(`:*"",`)); size > 6144 {
-		t.Errorf("a policy of %d functions has %d characters", policyFunctions, size)
-	}
+	size := statement + policyFunctions*2*(len(arn)+len(`:*"",`))
+	expect.That(t, size <= 6144, "a policy of %d functions has %d characters", policyFunctions, size)
 }
 
 // allowances lists a role's permissions, as "action resource", sorted.

@@ -11,13 +11,10 @@ import (
 
 func TestDomain_NoneSet_TheStagesOwnURLServes(t *testing.T) {
 	for name, s := range stages() {
-		if n := len(s.of("AWS::ApiGateway::DomainName")); n > 0 {
-			t.Errorf("%s has %d domains", name, n)
-		}
+		n := len(s.of("AWS::ApiGateway::DomainName"))
+		expect.That(t, n == 0, "%s has %d domains", name, n)
 		for _, r := range s.of("AWS::ApiGateway::RestApi") {
-			if r.Properties["DisableExecuteApiEndpoint"] == true {
-				t.Errorf("%s cannot be reached", name)
-			}
+			expect.That(t, r.Properties["DisableExecuteApiEndpoint"] != true, "%s cannot be reached", name)
 		}
 		if url := text(s.Outputs["ApiUrl"].Value); !strings.HasPrefix(url, "https://${api") || !strings.HasSuffix(url, "/"+name) {
 			t.Errorf("%s is at %s", name, url)
@@ -77,18 +74,14 @@ func TestRegions_OfOneAccount_DoNotCollide(t *testing.T) {
 	}
 	here, there := names(prod()), names(other())
 	for name := range here {
-		if there[name] {
-			t.Errorf("both regions have the %s", name)
-		}
+		expect.That(t, !there[name], "both regions have the %s", name)
 	}
 	if len(here) == 0 || len(here) != len(there) {
 		t.Errorf("names are %v and %v", sorted(here), sorted(there))
 	}
 	// If no region is set, the name contains the credentials' region.
 	for name := range names(dev()) {
-		if !strings.Contains(name, "${AWS::Region}") {
-			t.Errorf("dev has the %s in every region", name)
-		}
+		expect.That(t, strings.Contains(name, "${AWS::Region}"), "dev has the %s in every region", name)
 	}
 }
 
@@ -171,9 +164,8 @@ func TestWebACL_IsPutInFrontOfTheStage(t *testing.T) {
 			t.Errorf("%s is %v", id, a.Properties)
 		}
 	}
-	if len(associations) != 1 || len(dev().of("AWS::WAFv2::WebACLAssociation")) > 0 {
-		t.Errorf("there are %d", len(associations))
-	}
+	expect.That(t, len(associations) == 1 && len(dev().of("AWS::WAFv2::WebACLAssociation")) == 0,
+		"there are %d", len(associations))
 	if got := stageARN(dev()); !strings.HasPrefix(got, "arn:${AWS::Partition}:apigateway:${AWS::Region}::/restapis/${api") {
 		t.Errorf("the stage is %s", got)
 	}

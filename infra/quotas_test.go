@@ -23,14 +23,12 @@ func TestQuotas_Alarms_GoOffAtEightyPercent_OfWhatTheSettingsSay(t *testing.T) {
 		}
 		seen := watched(t, template.template, "table-quota", "TableName")
 		for _, table := range []dynamo.TableID{dynamo.RateCounters, dynamo.Reports} {
-			if !seen["${"+template.id(t, "AWS::DynamoDB::Table", "table-"+string(table))+"}"] {
-				t.Errorf("%s: nothing watches the quota of %s", name, table)
-			}
+			expect.That(t, seen["${"+template.id(t, "AWS::DynamoDB::Table", "table-"+string(table))+"}"],
+				"%s: nothing watches the quota of %s", name, table)
 		}
 		a := theAlarm(t, template.template, "table-quota")
-		if a.Properties["Threshold"] != want[1] || !strings.Contains(metricsOf(a), "MAX(METRICS()) / 60") {
-			t.Errorf("%s: a table's quota is watched by %v", name, a.Properties)
-		}
+		expect.That(t, a.Properties["Threshold"] == want[1] && strings.Contains(metricsOf(a), "MAX(METRICS()) / 60"),
+			"%s: a table's quota is watched by %v", name, a.Properties)
 	}
 }
 
@@ -64,9 +62,8 @@ func TestBudget_AskedFor_TellsTheTopic_WhatIsSpentAndWhatIsForecast(t *testing.T
 			}
 		}
 	}
-	if n := len(template.of("AWS::Budgets::Budget")); n != 1 || !may {
-		t.Errorf("%d budgets; they may publish: %t", n, may)
-	}
+	n := len(template.of("AWS::Budgets::Budget"))
+	expect.That(t, n == 1 && may, "%d budgets; they may publish: %t", n, may)
 }
 
 // priced is how many alarm metrics CloudWatch charges for: each metric of an alarm, and three for an anomaly detection
@@ -96,15 +93,12 @@ func TestPrices_OfTheAlarms_AreThoseOfTheTemplate(t *testing.T) {
 	if most := priced(full()); metrics > 70 || most > 84 {
 		t.Errorf("the alarms of prod look at %d metrics, and with every setting at %d; want 70 and 84 at most", metrics, most)
 	}
-	page, err := os.ReadFile("deploying.md")
-	expect.OK(t, err)
+	page := expect.Value(os.ReadFile("deploying.md"))(t)
 	says := regexp.MustCompile(`the\s+alarms\s+\((\d+)\s+metrics,\s+0\.10\s+USD\s+a\s+month\s+each,\s+so\s+(\d+)\s+USD\)`).FindSubmatch(page)
 	dollars := int(math.Round(0.10 * float64(metrics)))
-	if says == nil || string(says[1]) != strconv.Itoa(metrics) || string(says[2]) != strconv.Itoa(dollars) {
-		t.Errorf("deploying.md has %q; prod's alarms have %d metrics, for %d dollars", says, metrics, dollars)
-	}
-	costs, err := os.ReadFile("../scripts/lab/benchmarks/cost/prices.go")
-	expect.OK(t, err)
+	expect.That(t, says != nil && string(says[1]) == strconv.Itoa(metrics) && string(says[2]) == strconv.Itoa(dollars),
+		"deploying.md has %q; prod's alarms have %d metrics, for %d dollars", says, metrics, dollars)
+	costs := expect.Value(os.ReadFile("../scripts/lab/benchmarks/cost/prices.go"))(t)
 	if counts := regexp.MustCompile(`alarmMetrics += (\d+)`).FindSubmatch(costs); counts == nil || string(counts[1]) != strconv.Itoa(metrics) {
 		t.Errorf("the table of costs counts %q metrics of alarms, and there are %d", counts, metrics)
 	}
@@ -114,12 +108,10 @@ func TestPrices_OfTheAlarms_AreThoseOfTheTemplate(t *testing.T) {
 func TestBoundaries_OfTheTableOfFleets_AreTheStacksDefaults(t *testing.T) {
 	var source []byte
 	for _, file := range []string{"breaks.go", "fleet.go"} {
-		b, err := os.ReadFile("../scripts/lab/benchmarks/cost/" + file)
-		expect.OK(t, err)
+		b := expect.Value(os.ReadFile("../scripts/lab/benchmarks/cost/" + file))(t)
 		source = append(source, b...)
 	}
-	s, err := ReadSettings(prodContext("bell", "true"))
-	expect.OK(t, err)
+	s := expect.Value(ReadSettings(prodContext("bell", "true")))(t)
 	account := float64(s.Concurrency.Account)
 	for _, want := range []string{
 		fmt.Sprintf("webhookRate, webhookHours = %d, %d ", endpointRate, eventAge/3600),
@@ -130,8 +122,6 @@ func TestBoundaries_OfTheTableOfFleets_AreTheStacksDefaults(t *testing.T) {
 		fmt.Sprintf("bellShare = %.1f", float64(s.Concurrency.Bell)/account),
 	} {
 		text := strings.ReplaceAll(regexp.MustCompile(`[ \t]+`).ReplaceAllString(string(source), " "), "_", "")
-		if !strings.Contains(text, want) {
-			t.Errorf("the table of fleets lacks %s", want)
-		}
+		expect.That(t, strings.Contains(text, want), "the table of fleets lacks %s", want)
 	}
 }

@@ -28,8 +28,7 @@ func TestRoom_NinetyOperations_FitIntoTheLargestStack(t *testing.T) {
 	table := ninety(t)
 	for name, stacks := range map[string]stage{"90 operations": synthesiseTable(fullContext(), table), "all settings": full(), "dev": dev()} {
 		for stack, template := range stacks.stacks {
-			b, err := json.Marshal(template)
-			expect.OK(t, err)
+			b := expect.Value(json.Marshal(template))(t)
 			size := len(b) + metadata*len(template.Resources)
 			t.Logf("%s: %s has %d resources, %d parameters, %d bytes", name, stack, len(template.Resources), len(template.Parameters), size)
 			if len(template.Resources) >= maxResources || len(template.Parameters) > maxParameters || size >= usedTemplate {

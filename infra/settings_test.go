@@ -21,9 +21,8 @@ func TestSettings_NoneGiven_AreThoseOfDev(t *testing.T) {
 	}
 	expect.OK(t, err)
 	expect.Equal(t, got, want, "the settings")
-	if !got.OwnUserPool() || got.Keeps() {
-		t.Error("without settings a stack has its own user pool and keeps nothing")
-	}
+	expect.That(t, got.OwnUserPool() && !got.Keeps(),
+		"without settings a stack has its own user pool and keeps nothing")
 }
 
 // TestSettings_TheProjectsOwnContext_IsValid, except for prod, which needs an account and a region first.
@@ -35,13 +34,9 @@ func TestSettings_TheProjectsOwnContext_IsValid(t *testing.T) {
 	context["stage"] = "prod"
 	_, err := ReadSettings(context)
 	for _, missing := range []string{"account, region: prod must set both", "domain: boxes keep the API's URL", "accountConcurrency: prod must set", "alarmEmail, alarmTopicArn: prod must have alarms"} {
-		if err == nil || !strings.Contains(err.Error(), missing) {
-			t.Errorf("prod lacks no %q: %v", missing, err)
-		}
+		expect.That(t, err != nil && strings.Contains(err.Error(), missing), "prod lacks no %q: %v", missing, err)
 	}
-	if err == nil || strings.Count(err.Error(), "\n") != 4 {
-		t.Errorf("prod lacks more: %v", err)
-	}
+	expect.That(t, err != nil && strings.Count(err.Error(), "\n") == 4, "prod lacks more: %v", err)
 }
 
 func TestSettings_AStageOfAnyName_SaysWhetherItKeepsItsData(t *testing.T) {
@@ -90,8 +85,7 @@ const (
 
 func TestSettings_AnIssuerOfBoxes_LeavesTheUserPoolInPlace(t *testing.T) {
 	for issuers, own := range map[string]bool{"[]": true, "[" + fleet + "]": true, "[" + people + "]": false, "[" + fleet + "," + people + "]": false} {
-		s, err := ReadSettings(map[string]any{"issuers": issuers})
-		expect.OK(t, err)
+		s := expect.Value(ReadSettings(map[string]any{"issuers": issuers}))(t)
 		expect.Equal(t, s.OwnUserPool(), own, "with %s, the stack has its own pool:", issuers)
 	}
 }
@@ -220,7 +214,5 @@ func TestSettings_NumbersOfTheFile_AreReadWhole(t *testing.T) {
 
 func TestSettings_AllFaults_AreReportedAtOnce(t *testing.T) {
 	_, err := ReadSettings(map[string]any{"stage": "Test", "keep": "false", "limitUser": "x", "alarmEmail": "x", "nothing": "x"})
-	if err == nil || strings.Count(err.Error(), "\n") != 4 {
-		t.Errorf("the error is %v, want four faults", err)
-	}
+	expect.That(t, err != nil && strings.Count(err.Error(), "\n") == 4, "the error is %v, want four faults", err)
 }

@@ -27,9 +27,8 @@ func throttles(t *testing.T, s stage) map[string]Throttle {
 			rate, _ := value(m, "ThrottlingRateLimit").(float64)
 			burst, _ := value(m, "ThrottlingBurstLimit").(float64)
 			found[name] = Throttle{int(rate), int(burst)}
-			if value(m, "LoggingLevel") != "ERROR" || value(m, "DataTraceEnabled") != false {
-				t.Errorf("%s has %v", name, m)
-			}
+			expect.That(t, value(m, "LoggingLevel") == "ERROR" && value(m, "DataTraceEnabled") == false,
+				"%s has %v", name, m)
 		}
 	}
 	return found
@@ -58,9 +57,7 @@ func TestThrottles_EachMethodHasItsOwn(t *testing.T) {
 			expect.Equal(t, got[route], bound, "%s: %s is bounded by", name, route)
 		}
 		for route := range got {
-			if want[route] == (Throttle{}) {
-				t.Errorf("%s: there is a bound for %s", name, route)
-			}
+			expect.That(t, want[route] != (Throttle{}), "%s: there is a bound for %s", name, route)
 		}
 	}
 }
@@ -80,9 +77,8 @@ func TestConcurrency_WhereTheAccountHasIt_IsDivided(t *testing.T) {
 // TestConcurrency_OfASmallAccount_IsLeftWhole: Lambda refuses reservations that leave less than it requires.
 func TestConcurrency_OfASmallAccount_IsLeftWhole(t *testing.T) {
 	for id, f := range dev().of("AWS::Lambda::Function") {
-		if f.Properties["ReservedConcurrentExecutions"] != nil {
-			t.Errorf("%s has a reservation, although the account's quota is unknown", id)
-		}
+		expect.That(t, f.Properties["ReservedConcurrentExecutions"] == nil,
+			"%s has a reservation, although the account's quota is unknown", id)
 	}
 	for quota, want := range map[string]Concurrency{
 		"10":   {Account: 10},
@@ -91,12 +87,9 @@ func TestConcurrency_OfASmallAccount_IsLeftWhole(t *testing.T) {
 		"1000": {Account: 1000, Copilot: 50, Manifest: 200, DDIBase: 100, Authorizer: 100},
 	} {
 		got, err := ReadSettings(prodContext("accountConcurrency", quota))
-		if err != nil || got.Concurrency != want {
-			t.Errorf("%s: %+v, %v", quota, got.Concurrency, err)
-		}
+		expect.That(t, err == nil && got.Concurrency == want, "%s: %+v, %v", quota, got.Concurrency, err)
 	}
 	got, err := ReadSettings(prodContext("reserveCopilot", "5", "reserveManifest", "0"))
-	if want := (Concurrency{Account: 1000, Copilot: 5, DDIBase: 100, Authorizer: 100}); err != nil || got.Concurrency != want {
-		t.Errorf("with explicit settings: %+v, %v", got.Concurrency, err)
-	}
+	want := (Concurrency{Account: 1000, Copilot: 5, DDIBase: 100, Authorizer: 100})
+	expect.That(t, err == nil && got.Concurrency == want, "with explicit settings: %+v, %v", got.Concurrency, err)
 }

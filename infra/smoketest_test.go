@@ -34,9 +34,8 @@ func TestSmokeTest_NoCallReachesAVersion_BeforeItHasPassed(t *testing.T) {
 			}
 			uri := value(m, "x-amazon-apigateway-integration", "uri")
 			if live := template.Resources[functionOf(uri)]; live.Type == "AWS::Lambda::Alias" {
-				if !slices.Contains(live.DependsOn, release) {
-					t.Errorf("%s: %s moves to a version before it was tried", name, route)
-				}
+				expect.That(t, slices.Contains(live.DependsOn, release),
+					"%s: %s moves to a version before it was tried", name, route)
 			} else if !versionOfRelease(uri) {
 				t.Errorf("%s: %s calls %s", name, route, text(uri))
 			}
@@ -71,21 +70,16 @@ func TestSmokeTest_NoCallReachesAVersion_BeforeItHasPassed(t *testing.T) {
 func TestSmokeTest_AReleaseWithAnotherFunction_IsAnotherResource(t *testing.T) {
 	again, restored := synthesise(prodContext()), synthesise(prodContext("restoredTables", `{"reports":"wavegate-prod-reports-2"}`))
 	first := releaseOf(t, prod())
-	if releaseOf(t, again) != first {
-		t.Errorf("the same release is tried as %s and as %s", first, releaseOf(t, again))
-	}
-	if releaseOf(t, restored) == first {
-		t.Error("functions with another table are not tried")
-	}
+	expect.Equal(t, releaseOf(t, again), first, "the same release is tried as %s and as", first)
+	expect.That(t, releaseOf(t, restored) != first, "functions with another table are not tried")
 	deployments := func(s stage) []string { return sorted(s.of("AWS::ApiGateway::Deployment")) }
 	if !slices.Equal(deployments(again), deployments(prod())) || slices.Equal(deployments(restored), deployments(prod())) {
 		t.Errorf("routes move by %v, again by %v, and with other functions by %v", deployments(prod()), deployments(again), deployments(restored))
 	}
 	// The versions of the functions that move by degrees use restored tables, too.
 	for id := range restored.of("AWS::Lambda::Version") {
-		if _, same := prod().of("AWS::Lambda::Version")[id]; same {
-			t.Errorf("a restored table does not reach %s", id)
-		}
+		_, same := prod().of("AWS::Lambda::Version")[id]
+		expect.That(t, !same, "a restored table does not reach %s", id)
 	}
 }
 
@@ -104,7 +98,6 @@ func TestSmokeTest_MayPublishAndCall_TheStagesFunctionsAlone(t *testing.T) {
 // TestSmokeTest_WithoutVersions_IsNot: with traffic=direct, calls go to the functions themselves.
 func TestSmokeTest_WithoutVersions_IsNot(t *testing.T) {
 	b, err := json.Marshal(dev().stacks)
-	if err != nil || strings.Contains(string(b), "smoketest") || strings.Contains(string(b), smokeTest) {
-		t.Errorf("dev has a smoke test: %v", err)
-	}
+	expect.That(t, err == nil && !strings.Contains(string(b), "smoketest") && !strings.Contains(string(b), smokeTest),
+		"dev has a smoke test: %v", err)
 }

@@ -28,14 +28,12 @@ func TestStacks_WhatHoldsData_IsApartFromTheService(t *testing.T) {
 		}
 		holdsData := []string{"AWS::DynamoDB::Table", "AWS::Cognito::UserPool", "AWS::Cognito::UserPoolGroup", "AWS::SSM::Parameter"}
 		for _, kind := range holdsData {
-			if len(data.of(kind)) == 0 || len(service.of(kind)) > 0 {
-				t.Errorf("%s: %s is in the wrong stack", name, kind)
-			}
+			expect.That(t, len(data.of(kind)) != 0 && len(service.of(kind)) == 0,
+				"%s: %s is in the wrong stack", name, kind)
 		}
 		for _, kind := range []string{"AWS::ApiGateway::RestApi", "AWS::Cognito::UserPoolClient", "AWS::Logs::QueryDefinition"} {
-			if len(service.of(kind)) == 0 || len(data.of(kind)) > 0 {
-				t.Errorf("%s: %s is in the wrong stack", name, kind)
-			}
+			expect.That(t, len(service.of(kind)) != 0 && len(data.of(kind)) == 0,
+				"%s: %s is in the wrong stack", name, kind)
 		}
 		if len(watch.of("AWS::CloudWatch::Dashboard")) != 1 || len(watch.of("AWS::Lambda::Function")) != map[string]int{"full": 1}[name] {
 			t.Errorf("%s is watched by %v", name, sorted(watch.Resources))
@@ -61,12 +59,9 @@ func TestStacks_WhatHoldsData_IsApartFromTheService(t *testing.T) {
 			t.Errorf("%s: published are %v\nread are %v", name, sorted(published), sorted(read))
 		}
 		for stack, template := range s.stacks {
-			b, err := json.Marshal(template)
-			expect.OK(t, err)
+			b := expect.Value(json.Marshal(template))(t)
 			for _, tie := range []string{"Fn::ImportValue", "Fn::GetStackOutput", `"Export"`} {
-				if strings.Contains(string(b), tie) {
-					t.Errorf("%s has %s", stack, tie)
-				}
+				expect.That(t, !strings.Contains(string(b), tie), "%s has %s", stack, tie)
 			}
 		}
 	}
@@ -125,9 +120,8 @@ func TestTables_AreWarmAsTold(t *testing.T) {
 		template := map[string]stage{"prod": prod(), "full": full()}[name]
 		for _, table := range dynamo.Tables {
 			made := template.Resources[template.id(t, "AWS::DynamoDB::Table", "table-"+string(table.ID))].Properties
-			if got := value(made, "WarmThroughput", "WriteUnitsPerSecond"); got != want[table.ID] {
-				t.Errorf("%s: %s is warm for %v writes", name, table.ID, got)
-			}
+			got := value(made, "WarmThroughput", "WriteUnitsPerSecond")
+			expect.That(t, got == want[table.ID], "%s: %s is warm for %v writes", name, table.ID, got)
 			for _, index := range list(made["GlobalSecondaryIndexes"]) {
 				if !strings.Contains(index, fmt.Sprintf(`"WriteUnitsPerSecond":%v}`, want[table.ID])) && want[table.ID] != nil {
 					t.Errorf("%s: an index of %s is %s", name, table.ID, index)
@@ -167,9 +161,7 @@ func TestRights_NoWildcards_ButWhereAWSHasNothingNarrower(t *testing.T) {
 		for id, role := range template.of("AWS::IAM::Role") {
 			for _, allowed := range allowances(role) {
 				fields := strings.Fields(allowed)
-				if strings.Contains(fields[1], "*") {
-					t.Errorf("%s: %s has %s", stage, id, allowed)
-				}
+				expect.That(t, !strings.Contains(fields[1], "*"), "%s: %s has %s", stage, id, allowed)
 				resource := fields[2]
 				if fields[1] == "lambda:InvokeFunction" {
 					resource = strings.TrimSuffix(resource, ".Arn}:*") // the versions of one function
@@ -256,9 +248,7 @@ func TestStage_LogsAndTraces(t *testing.T) {
 			var line map[string]string
 			expect.OK(t, json.Unmarshal([]byte(value(p, "AccessLogSetting", "Format").(string)), &line))
 			for _, field := range []string{"requestId", "extendedId", "tls", "traceId", "userId", "organizationId", "operation", "latency", "status", "error"} {
-				if line[field] == "" {
-					t.Errorf("%s: the access log lacks %s", stage, field)
-				}
+				expect.That(t, line[field] != "", "%s: the access log lacks %s", stage, field)
 			}
 			for field, variable := range line {
 				if strings.Contains(strings.ToLower(variable), "header") || strings.Contains(strings.ToLower(variable), "authorizationtoken") {
@@ -283,16 +273,11 @@ func TestCopilotSecret_IsReadAtRunTime(t *testing.T) {
 		if op.Limit == ratelimit.Copilot {
 			want = "wavegate/copilot"
 		}
-		if got := value(env, "COPILOT_SECRET_ID"); got != want || value(env, "COPILOT_SECRET") != nil {
-			t.Errorf("%s has the secret as %v", op.ID, got)
-		}
-		if may := slices.Contains(allowances(template.role(function)), "Allow secretsmanager:GetSecretValue "+secret); may != (want != nil) {
-			t.Errorf("%s may read the secret: %v", op.ID, may)
-		}
+		got := value(env, "COPILOT_SECRET_ID")
+		expect.That(t, got == want && value(env, "COPILOT_SECRET") == nil, "%s has the secret as %v", op.ID, got)
+		may := slices.Contains(allowances(template.role(function)), "Allow secretsmanager:GetSecretValue "+secret)
+		expect.That(t, may == (want != nil), "%s may read the secret: %v", op.ID, may)
 	}
-	b, err := json.Marshal(template.stacks)
-	expect.OK(t, err)
-	if strings.Contains(string(b), "{{resolve:") {
-		t.Error("CloudFormation puts a secret's value in")
-	}
+	b := expect.Value(json.Marshal(template.stacks))(t)
+	expect.That(t, !strings.Contains(string(b), "{{resolve:"), "CloudFormation puts a secret's value in")
 }

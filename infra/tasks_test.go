@@ -12,9 +12,8 @@ import (
 func TestTasks_AreCalledByTheirSchedule_AndNotTriedAgain(t *testing.T) {
 	for stage, template := range stages() {
 		schedules := template.of("AWS::Scheduler::Schedule")
-		if len(schedules) != len(table.Tasks) {
-			t.Errorf("%s has %d schedules for %d tasks", stage, len(schedules), len(table.Tasks))
-		}
+		expect.That(t, len(schedules) == len(table.Tasks),
+			"%s has %d schedules for %d tasks", stage, len(schedules), len(table.Tasks))
 		for _, s := range schedules {
 			target := value(s.Properties, "Target")
 			function := "${" + template.id(t, "AWS::Lambda::Function", operations.Tick) + ".Arn}"
@@ -36,9 +35,7 @@ func TestTasks_AreWatched(t *testing.T) {
 		missed[kindOf(t, a)] = a.Properties["TreatMissingData"] == "breaching"
 	}
 	for _, kind := range []string{"tick-failing", "progress-old", "guard-stale", "unreadable", "one-organization"} {
-		if !seen[kind] {
-			t.Errorf("there is no alarm %s", kind)
-		}
+		expect.That(t, seen[kind], "there is no alarm %s", kind)
 		if missed[kind] != (kind == "guard-stale") {
 			t.Errorf("%s: a minute without figures is bad: %t", kind, missed[kind])
 		}

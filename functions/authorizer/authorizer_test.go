@@ -32,8 +32,7 @@ type harness struct {
 
 func newHarness(t testing.TB, setting string, now func() time.Time) *harness {
 	t.Helper()
-	issuers, err := token.ParseIssuers(setting)
-	expect.OK(t, err)
+	issuers := expect.Value(token.ParseIssuers(setting))(t)
 	h := &harness{}
 	h.authorizer = newAuthorizer(issuers, gaveNone, now, slog.New(slog.NewJSONHandler(&h.log, nil)), &h.metrics)
 	return h
@@ -52,9 +51,7 @@ func (h *harness) outcome(t *testing.T) token.RefusalReason {
 	var line struct {
 		Outcome token.RefusalReason `json:"outcome"`
 	}
-	if err := json.Unmarshal(h.log.Bytes(), &line); err != nil {
-		t.Fatalf("got %q, want one log line", h.log.String())
-	}
+	expect.Must(t, json.Unmarshal(h.log.Bytes(), &line) == nil, "got %q, want one log line", h.log.String())
 	return line.Outcome
 }
 
@@ -67,9 +64,7 @@ func (h *harness) reasons(t *testing.T) []string {
 			Operation, Reason string
 			TokenRefusals     int
 		}
-		if err := json.Unmarshal(raw, &line); err != nil || line.Operation != "authorizer" {
-			t.Fatalf("metric %q", raw)
-		}
+		expect.Must(t, json.Unmarshal(raw, &line) == nil && line.Operation == "authorizer", "metric %q", raw)
 		if line.TokenRefusals == 1 {
 			reasons = append(reasons, line.Reason)
 		}
@@ -87,9 +82,8 @@ const denial = `{"principalId":"nobody","policyDocument":{"Version":"2012-10-17"
 
 func mustDeny(t *testing.T, answer response, err error) {
 	t.Helper()
-	if got := tokentest.JSON(answer); err != nil || got != denial {
-		t.Errorf("answer %s, error %v, want Deny", got, err)
-	}
+	got := tokentest.JSON(answer)
+	expect.That(t, err == nil && got == denial, "answer %s, error %v, want Deny", got, err)
 }
 
 func mustBeUnauthorized(t *testing.T, answer response, err error) {
@@ -102,17 +96,15 @@ func mustBeUnauthorized(t *testing.T, answer response, err error) {
 func TestAuthorize_GoodToken_AllowsTheWholeAPI(t *testing.T) {
 	w := tokentest.NewWorld(noon)
 	h := newHarness(t, w.Setting, atNoon)
-	answer, err := h.authorize(t.Context(), withToken(w.Person().Sign()))
-	expect.OK(t, err)
+	answer := expect.Value(h.authorize(t.Context(), withToken(w.Person().Sign())))(t)
 	want := `{"principalId":"https://people.example ada","policyDocument":{"Version":"2012-10-17","Statement":[` +
 		`{"Action":["execute-api:Invoke"],"Effect":"Allow",` +
 		`"Resource":["arn:aws:execute-api:eu-central-1:123456789012:a1b2c3d4e5/prod/*"]}]},` +
 		`"context":{"exp":"1772370000","issuer":"https://people.example","organizationId":"acme","retryAfterSeconds":"2",` +
 		`"roles":"production_engineer","userId":"ada"}}`
 	expect.Equal(t, tokentest.JSON(answer), want, "the answer is")
-	if h.outcome(t) != accepted || h.metrics.Len() != 0 {
-		t.Errorf("logged %s, counted %s", h.log.String(), h.metrics.String())
-	}
+	expect.That(t, h.outcome(t) == accepted && h.metrics.Len() == 0,
+		"logged %s, counted %s", h.log.String(), h.metrics.String())
 }
 
 func TestAuthorize_ResourceOfTheAnswer_IsTheStage(t *testing.T) {
@@ -124,8 +116,7 @@ func TestAuthorize_ResourceOfTheAnswer_IsTheStage(t *testing.T) {
 	} {
 		event := withToken(w.Person().Sign())
 		event.MethodArn = methodARN
-		answer, err := newHarness(t, w.Setting, atNoon).authorize(t.Context(), event)
-		expect.OK(t, err)
+		answer := expect.Value(newHarness(t, w.Setting, atNoon).authorize(t.Context(), event))(t)
 		expect.Equal(t, answer.PolicyDocument.Statement[0].Resource, []string{want}, "the resource for %s", methodARN)
 	}
 }
@@ -140,9 +131,8 @@ func TestAuthorize_EventNotFromARestAPI_IsDeniedAndLoggedAsAnError(t *testing.T)
 		event.MethodArn = methodARN
 		answer, err := h.authorize(t.Context(), event)
 		mustDeny(t, answer, err)
-		if h.outcome(t) != badEvent || !strings.Contains(h.log.String(), `"level":"ERROR"`) {
-			t.Errorf("%q: logged %s", methodARN, h.log.String())
-		}
+		expect.That(t, h.outcome(t) == badEvent && strings.Contains(h.log.String(), `"level":"ERROR"`),
+			"%q: logged %s", methodARN, h.log.String())
 	}
 }
 
@@ -157,12 +147,9 @@ func TestAuthorize_Principal_ArrivesAsItWasFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHarness(t, w.Setting, atNoon)
-			answer, err := h.authorize(t.Context(), withToken(draft.Sign()))
-			expect.OK(t, err)
-			want, err := h.verifier.Verify(t.Context(), draft.Sign())
-			expect.OK(t, err)
-			got, err := auth.FromContext(answer.Context)
-			expect.OK(t, err)
+			answer := expect.Value(h.authorize(t.Context(), withToken(draft.Sign())))(t)
+			want := expect.Value(h.verifier.Verify(t.Context(), draft.Sign()))(t)
+			got := expect.Value(auth.FromContext(answer.Context))(t)
 			expect.Equal(t, got.User()+" of "+got.OrganizationID, want.User()+" of "+want.OrganizationID, "the caller is")
 			expect.Equal(t, got.Roles, want.Roles, "the roles")
 			expect.Equal(t, got.Expires.UTC(), want.Expires.UTC(), "the end")
@@ -274,16 +261,14 @@ func TestAuthorize_Panic_IsUnauthorizedAndAnError(t *testing.T) {
 	})
 	answer, err := h.authorize(t.Context(), withToken(tokentest.NewWorld(noon).Person().Sign()))
 	mustBeUnauthorized(t, answer, err)
-	if h.outcome(t) != fault || !strings.Contains(h.log.String(), "a secret of the service") {
-		t.Errorf("logged %s", h.log.String())
-	}
+	expect.That(t, h.outcome(t) == fault && strings.Contains(h.log.String(), "a secret of the service"),
+		"logged %s", h.log.String())
 }
 
 // The sample events are what API Gateway sends. Each has an expected answer here, and each
 // answer has its file.
 func TestAuthorize_SampleEvents(t *testing.T) {
-	issuers, err := devissuer.Load(t.TempDir())
-	expect.OK(t, err)
+	issuers := expect.Value(devissuer.Load(t.TempDir()))(t)
 	owner := devissuer.Claims{User: "ada", Organization: "acme", Roles: []string{"platform_owner"}}
 	box := devissuer.Claims{User: "box-7", Organization: "acme", Roles: []string{"edge"}}
 	cases := map[string]struct {
@@ -298,20 +283,15 @@ func TestAuthorize_SampleEvents(t *testing.T) {
 		"authorizer-unauthorized-unknown-key.json": {owner, token.UnknownKey},
 	}
 	files, err := filepath.Glob("../../events/authorizer-*.json")
-	if err != nil || len(files) != len(cases) {
-		t.Fatalf("%d files for %d cases, error %v", len(files), len(cases), err)
-	}
+	expect.Must(t, err == nil && len(files) == len(cases),
+		"%d files for %d cases, error %v", len(files), len(cases), err)
 	for _, file := range files {
 		name := filepath.Base(file)
 		t.Run(name, func(t *testing.T) {
 			c, ok := cases[name]
-			if !ok {
-				t.Fatal("no expected answer for this file")
-			}
-			text, err := os.ReadFile(file)
-			expect.OK(t, err)
-			good, err := issuers.Token(c.token)
-			expect.OK(t, err)
+			expect.Must(t, ok, "no expected answer for this file")
+			text := expect.Value(os.ReadFile(file))(t)
+			good := expect.Value(issuers.Token(c.token))(t)
 			var event request
 			expect.OK(t, json.Unmarshal(bytes.ReplaceAll(text, []byte("{{token}}"), []byte(good)), &event))
 			h := newHarness(t, issuers.Setting(), time.Now)
@@ -327,9 +307,8 @@ func TestAuthorize_SampleEvents(t *testing.T) {
 				mustBeUnauthorized(t, answer, err)
 			}
 			expect.Equal(t, h.outcome(t), c.want, "outcome")
-			if !strings.Contains(h.log.String(), event.RequestContext.RequestID) {
-				t.Error("the log line does not name the gateway's request")
-			}
+			expect.That(t, strings.Contains(h.log.String(), event.RequestContext.RequestID),
+				"the log line does not name the gateway's request")
 		})
 	}
 }

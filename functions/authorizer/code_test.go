@@ -24,8 +24,7 @@ func enrolling(t *testing.T) (h *harness, s *store, code string) {
 
 func TestAuthorize_CodeOfAnEnrolment_MayRedeemAndNothingElse(t *testing.T) {
 	h, _, code := enrolling(t)
-	answer, err := h.authorize(t.Context(), calling("Bearer "+code))
-	expect.OK(t, err)
+	answer := expect.Value(h.authorize(t.Context(), calling("Bearer "+code)))(t)
 	p, err := auth.FromContext(answer.Context)
 	if err != nil || p.UserID != enrolmentID || p.OrganizationID != "" || p.Credential == "" || boxtoken.KindOf(p) != boxtoken.Enrolment || !p.Has(auth.Enrolment) {
 		t.Fatalf("the caller is %+v, %v", p, err)
@@ -35,9 +34,8 @@ func TestAuthorize_CodeOfAnEnrolment_MayRedeemAndNothingElse(t *testing.T) {
 			t.Errorf("a code has the role %s", role)
 		}
 	}
-	if strings.Contains(h.log.String(), code) || strings.Contains(tokentest.JSON(answer), code) {
-		t.Error("the code was written")
-	}
+	expect.That(t, !strings.Contains(h.log.String(), code) && !strings.Contains(tokentest.JSON(answer), code),
+		"the code was written")
 }
 
 // TestAuthorize_AttackWithACode_IsRefused: read is true if the store is asked. The log never contains the secret.
@@ -87,9 +85,8 @@ func TestAuthorize_AttackWithACode_IsRefused(t *testing.T) {
 				mustBeUnauthorized(t, answer, err)
 			}
 			expect.Equal(t, s.reads > 0, c.read, "the store was asked")
-			if secret := code[len(code)-22:]; strings.Contains(h.log.String()+h.metrics.String(), secret) {
-				t.Error("the secret was written")
-			}
+			secret := code[len(code)-22:]
+			expect.That(t, !strings.Contains(h.log.String()+h.metrics.String(), secret), "the secret was written")
 		})
 	}
 }

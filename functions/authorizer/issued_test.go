@@ -46,16 +46,12 @@ func TestAuthorize_TokenThatTheServiceKnows_IsABox(t *testing.T) {
 		t.Run(string(kind), func(t *testing.T) {
 			h, _, box, gateway := issuing(t, atNoon)
 			authorization := map[boxtoken.Prefix]string{boxtoken.Box: "TargetToken " + box, boxtoken.Gateway: "gatewaytoken " + gateway}[kind]
-			answer, err := h.authorize(t.Context(), calling(authorization))
-			expect.OK(t, err)
-			p, err := auth.FromContext(answer.Context)
-			expect.OK(t, err)
+			answer := expect.Value(h.authorize(t.Context(), calling(authorization)))(t)
+			p := expect.Value(auth.FromContext(answer.Context))(t)
 			expect.Equal(t, p.UserID+" of "+p.OrganizationID, user+" of acme", "the caller is")
 			expect.Equal(t, p.Roles, []auth.Role{auth.Edge}, "its roles")
 			expect.Equal(t, boxtoken.KindOf(p), kind, "its token is")
-			if p.Credential == "" {
-				t.Error("it has no credential")
-			}
+			expect.That(t, p.Credential != "", "it has no credential")
 		})
 	}
 }
@@ -117,8 +113,7 @@ func TestAuthorize_KnownToken_IsReadEachFortyMinutes(t *testing.T) {
 	now := noon
 	h, s, box, _ := issuing(t, func() time.Time { return now })
 	for range 51 {
-		answer, err := h.authorize(t.Context(), calling("TargetToken "+box))
-		expect.OK(t, err)
+		answer := expect.Value(h.authorize(t.Context(), calling("TargetToken "+box)))(t)
 		p, err := auth.FromContext(answer.Context)
 		if err != nil || p.Expires.Before(now.Add(auth.GatewayCache)) {
 			t.Fatalf("the principal ends at %s, and the gateway keeps it for %s from %s on: %v", p.Expires, auth.GatewayCache, now, err)

@@ -30,8 +30,7 @@ const login, store = "https://login.example.com", "https://artifacts.s3.eu-centr
 // ask sends the sample event for a path below the stage, with the path's parameters as the gateway would set them.
 func ask(t *testing.T, path string, headers map[string]string) (events.APIGatewayProxyResponse, string) {
 	t.Helper()
-	sample, err := os.ReadFile("../../events/console.json")
-	expect.OK(t, err)
+	sample := expect.Value(os.ReadFile("../../events/console.json"))(t)
 	var event events.APIGatewayProxyRequest
 	expect.OK(t, json.Unmarshal(sample, &event))
 	event.Path = "/prod" + path
@@ -43,13 +42,11 @@ func ask(t *testing.T, path string, headers map[string]string) (events.APIGatewa
 	for name, value := range headers {
 		event.MultiValueHeaders[name] = []string{value}
 	}
-	answer, err := serve(login, store)(context.Background(), event)
-	expect.OK(t, err)
+	answer := expect.Value(serve(login, store)(context.Background(), event))(t)
 	if !answer.IsBase64Encoded {
 		return answer, answer.Body
 	}
-	body, err := base64.StdEncoding.DecodeString(answer.Body)
-	expect.OK(t, err)
+	body := expect.Value(base64.StdEncoding.DecodeString(answer.Body))(t)
 	return answer, string(body)
 }
 
@@ -75,9 +72,8 @@ func TestPage_NamesWhatItNeedsAtFirst(t *testing.T) {
 	var first []string
 	for _, address := range addresses(t) {
 		answer, _ := ask(t, "/"+address, nil)
-		if answer.StatusCode != http.StatusOK || !strings.HasPrefix(address, "console/") {
-			t.Errorf("%s: %d", address, answer.StatusCode)
-		}
+		expect.That(t, answer.StatusCode == http.StatusOK && strings.HasPrefix(address, "console/"),
+			"%s: %d", address, answer.StatusCode)
 		first = append(first, address[strings.LastIndex(address, "/")+1:])
 	}
 	files := read(store).files
@@ -100,9 +96,7 @@ func TestPage_NamesWhatItNeedsAtFirst(t *testing.T) {
 		}
 	}
 	for name := range files {
-		if !slices.Contains(reached, name) {
-			t.Errorf("nothing imports %s", name)
-		}
+		expect.That(t, slices.Contains(reached, name), "nothing imports %s", name)
 	}
 }
 
@@ -118,9 +112,7 @@ func TestPage_TakesLittle(t *testing.T) {
 		total += len(body)
 	}
 	t.Logf("%d bytes", total)
-	if total > most {
-		t.Errorf("the page takes %d bytes, and may take %d", total, most)
-	}
+	expect.That(t, total <= most, "the page takes %d bytes, and may take %d", total, most)
 }
 
 // TestPolicy_LetsThePageCallItsServiceTheLoginAndTheStoreAlone also checks that no text can be turned into a script.
@@ -146,26 +138,23 @@ func TestFiles_AreKeptForGood_AndThePageIsAskedAbout(t *testing.T) {
 	page, _ := ask(t, operations.ConsolePath, nil)
 	expect.Equal(t, header(page, "Cache-Control"), "no-cache", "Cache-Control of the page is")
 	again, body := ask(t, operations.ConsolePath, map[string]string{"If-None-Match": header(page, "ETag")})
-	if again.StatusCode != http.StatusNotModified || body != "" {
-		t.Errorf("asked again: %d, %d bytes", again.StatusCode, len(body))
-	}
+	expect.That(t, again.StatusCode == http.StatusNotModified && body == "",
+		"asked again: %d, %d bytes", again.StatusCode, len(body))
 	for _, address := range addresses(t) {
 		if file, _ := ask(t, "/"+address, nil); !strings.Contains(header(file, "Cache-Control"), "immutable") {
 			t.Errorf("%s: %v", address, file.MultiValueHeaders)
 		}
 	}
 	for _, address := range []string{"/console/another/main.mjs", "/console/" + read(store).version + "/preact.LICENSE", "/console/" + read(store).version + "/index.html"} {
-		if file, _ := ask(t, address, nil); file.StatusCode != http.StatusNotFound {
-			t.Errorf("%s: %d", address, file.StatusCode)
-		}
+		file, _ := ask(t, address, nil)
+		expect.That(t, file.StatusCode == http.StatusNotFound, "%s: %d", address, file.StatusCode)
 	}
 }
 
 func TestPage_WithASlashAtItsEnd_IsSentToThePage(t *testing.T) {
 	answer, _ := ask(t, "/console/", nil)
-	if answer.StatusCode != http.StatusPermanentRedirect || header(answer, "Location") != "../console" {
-		t.Errorf("got %d %v", answer.StatusCode, answer.MultiValueHeaders)
-	}
+	expect.That(t, answer.StatusCode == http.StatusPermanentRedirect && header(answer, "Location") == "../console",
+		"got %d %v", answer.StatusCode, answer.MultiValueHeaders)
 }
 
 func TestEveryAnswer_IsOverHTTPSAndInNoFrame(t *testing.T) {
@@ -182,10 +171,8 @@ func TestCompressed_ItIsTheSame(t *testing.T) {
 		_, want := ask(t, "/"+address, nil)
 		answer, body := ask(t, "/"+address, map[string]string{"Accept-Encoding": "gzip"})
 		if header(answer, "Content-Encoding") == "gzip" {
-			r, err := gzip.NewReader(bytes.NewReader([]byte(body)))
-			expect.OK(t, err)
-			b, err := io.ReadAll(r)
-			expect.OK(t, err)
+			r := expect.Value(gzip.NewReader(bytes.NewReader([]byte(body))))(t)
+			b := expect.Value(io.ReadAll(r))(t)
 			body = string(b)
 		}
 		expect.Equal(t, body, want, "the compressed form of %s", address)
@@ -202,9 +189,7 @@ func TestPage_HasTheStagesOfRollouts(t *testing.T) {
 func TestPage_KnowsWhoMayDoWhat(t *testing.T) {
 	_, page := ask(t, "/console", nil)
 	m := regexp.MustCompile(`data-may="([^"]*)"`).FindStringSubmatch(page)
-	if m == nil {
-		t.Fatal("the page does not say who may do what")
-	}
+	expect.Must(t, m != nil, "the page does not say who may do what")
 	got := map[string]string{}
 	for group := range strings.SplitSeq(m[1], ";") {
 		roles, ids, _ := strings.Cut(group, "=")
@@ -217,17 +202,15 @@ func TestPage_KnowsWhoMayDoWhat(t *testing.T) {
 			t.Errorf("%s: the page says %q may call it, and it is %q", op.ID, got[op.ID], want)
 		}
 	}
-	if len(got) != len(table.All) {
-		t.Errorf("the page names %d operations, and there are %d", len(got), len(table.All))
-	}
+	expect.That(t, len(got) == len(table.All),
+		"the page names %d operations, and there are %d", len(got), len(table.All))
 }
 
 func TestPage_HasTheDefaultPolicy(t *testing.T) {
 	_, page := ask(t, "/console", nil)
 	m := regexp.MustCompile(`data-policy="([^"]*)"`).FindStringSubmatch(page)
-	if m == nil || html.UnescapeString(m[1]) != string(guard.Default().JSON()) {
-		t.Errorf("the page has the policy %q", m)
-	}
+	expect.That(t, m != nil && html.UnescapeString(m[1]) == string(guard.Default().JSON()),
+		"the page has the policy %q", m)
 }
 
 func TestUnknownPath_IsAProblem(t *testing.T) {

@@ -29,8 +29,7 @@ var beside = fstest.MapFS{renderer: {Data: []byte("/* renderer */")}}
 // ask sends the sample event, asking for another page: below a stage, by the stage's own domain.
 func ask(t *testing.T, files fstest.MapFS, resource string, headers map[string]string) (events.APIGatewayProxyResponse, string) {
 	t.Helper()
-	sample, err := os.ReadFile("../../events/docs.json")
-	expect.OK(t, err)
+	sample := expect.Value(os.ReadFile("../../events/docs.json"))(t)
 	var event events.APIGatewayProxyRequest
 	expect.OK(t, json.Unmarshal(bytes.ReplaceAll(sample, []byte("/openapi.yaml"), []byte(resource)), &event))
 	delete(event.MultiValueHeaders, "Accept-Encoding")
@@ -42,13 +41,11 @@ func ask(t *testing.T, files fstest.MapFS, resource string, headers map[string]s
 
 func send(t *testing.T, files fstest.MapFS, event events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, string) {
 	t.Helper()
-	answer, err := serve(files)(context.Background(), event)
-	expect.OK(t, err)
+	answer := expect.Value(serve(files)(context.Background(), event))(t)
 	if !answer.IsBase64Encoded {
 		return answer, answer.Body
 	}
-	body, err := base64.StdEncoding.DecodeString(answer.Body)
-	expect.OK(t, err)
+	body := expect.Value(base64.StdEncoding.DecodeString(answer.Body))(t)
 	return answer, string(body)
 }
 
@@ -58,13 +55,10 @@ func header(a events.APIGatewayProxyResponse, name string) string {
 
 func TestContract_NamesTheServiceItWasAskedOfFirst(t *testing.T) {
 	answer, body := ask(t, beside, "/openapi.yaml", nil)
-	if answer.StatusCode != http.StatusOK || header(answer, "Content-Type") != "application/yaml" {
-		t.Fatalf("got %d %v", answer.StatusCode, answer.MultiValueHeaders)
-	}
-	served, err := openapi3.NewLoader().LoadFromData([]byte(body))
-	expect.OK(t, err)
-	written, err := openapi3.NewLoader().LoadFromData(contract.Document)
-	expect.OK(t, err)
+	expect.Must(t, answer.StatusCode == http.StatusOK && header(answer, "Content-Type") == "application/yaml",
+		"got %d %v", answer.StatusCode, answer.MultiValueHeaders)
+	served := expect.Value(openapi3.NewLoader().LoadFromData([]byte(body)))(t)
+	written := expect.Value(openapi3.NewLoader().LoadFromData(contract.Document))(t)
 	expect.Equal(t, served.Servers[0].URL, "https://a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com/prod", "the first server is")
 	expect.Equal(t, len(served.Servers), len(written.Servers)+1, "the number of servers is")
 	// Apart from those two lines it is the document.
@@ -88,17 +82,14 @@ func TestContract_UnderADomainOfOnesOwn_NamesThat(t *testing.T) {
 func TestServer_WhateverAHostIsCalled_TheContractStaysReadable(t *testing.T) {
 	for _, root := range []string{"https://a\" b: [", "http://x\n- y", "http://{host}", "http://ü"} {
 		document, err := openapi3.NewLoader().LoadFromData(document(root))
-		if err != nil || document.Servers[0].URL != root {
-			t.Errorf("%q: %v", root, err)
-		}
+		expect.That(t, err == nil && document.Servers[0].URL == root, "%q: %v", root, err)
 	}
 }
 
 func TestPage_WithoutTheRenderer_SaysHowToGetIt(t *testing.T) {
 	_, body := ask(t, nil, "/docs", nil)
-	if !strings.Contains(body, "./scripts/contract docs") || !strings.Contains(body, "openapi.yaml") {
-		t.Errorf("the page is %s", body)
-	}
+	expect.That(t, strings.Contains(body, "./scripts/contract docs") && strings.Contains(body, "openapi.yaml"),
+		"the page is %s", body)
 	if answer, _ := ask(t, nil, "/docs/redoc.js", nil); answer.StatusCode != http.StatusNotFound {
 		t.Errorf("a missing renderer is answered with %d", answer.StatusCode)
 	}
@@ -124,20 +115,16 @@ func TestPage_LoadsNothingFromElsewhere(t *testing.T) {
 			t.Errorf("%s: %d", link[1], answer.StatusCode)
 		}
 	}
-	if found < 2 {
-		t.Errorf("the page refers to %d things", found)
-	}
-	if _, script := ask(t, beside, "/docs/redoc.js", nil); script != "/* renderer */" {
-		t.Errorf("the renderer is %q", script)
-	}
+	expect.That(t, found >= 2, "the page refers to %d things", found)
+	_, script := ask(t, beside, "/docs/redoc.js", nil)
+	expect.That(t, script == "/* renderer */", "the renderer is %q", script)
 }
 
 // TestPage_WithASlashAtItsEnd_IsSentToThePage: relative links would not work from there.
 func TestPage_WithASlashAtItsEnd_IsSentToThePage(t *testing.T) {
 	answer, _ := send(t, beside, events.APIGatewayProxyRequest{Resource: "/docs", Path: "/docs/", HTTPMethod: http.MethodGet})
-	if answer.StatusCode != http.StatusPermanentRedirect || header(answer, "Location") != "../docs" {
-		t.Errorf("got %d %v", answer.StatusCode, answer.MultiValueHeaders)
-	}
+	expect.That(t, answer.StatusCode == http.StatusPermanentRedirect && header(answer, "Location") == "../docs",
+		"got %d %v", answer.StatusCode, answer.MultiValueHeaders)
 }
 
 func TestAnswers_AreCompressedAndNotSentTwice(t *testing.T) {
@@ -148,19 +135,15 @@ func TestAnswers_AreCompressedAndNotSentTwice(t *testing.T) {
 		if header(answer, "Content-Encoding") != "gzip" || !strings.Contains(header(answer, "Vary"), "Accept-Encoding") {
 			t.Fatalf("%s: %v", path, answer.MultiValueHeaders)
 		}
-		r, err := gzip.NewReader(strings.NewReader(body))
-		expect.OK(t, err)
-		b, err := io.ReadAll(r)
-		expect.OK(t, err)
+		r := expect.Value(gzip.NewReader(strings.NewReader(body)))(t)
+		b := expect.Value(io.ReadAll(r))(t)
 		body = string(b)
-		if daily := strings.Contains(header(plain, "Cache-Control"), "max-age"); daily != (path == "/docs/redoc.js") {
-			t.Errorf("%s may be kept: %v", path, daily)
-		}
+		daily := strings.Contains(header(plain, "Cache-Control"), "max-age")
+		expect.That(t, daily == (path == "/docs/redoc.js"), "%s may be kept: %v", path, daily)
 		expect.Equal(t, body, want, "the compressed form of %s", path)
 		again, body := ask(t, large, path, map[string]string{"If-None-Match": header(plain, "ETag")})
-		if again.StatusCode != http.StatusNotModified || body != "" {
-			t.Errorf("%s: asked for again with its tag: %d, %d bytes", path, again.StatusCode, len(body))
-		}
+		expect.That(t, again.StatusCode == http.StatusNotModified && body == "",
+			"%s: asked for again with its tag: %d, %d bytes", path, again.StatusCode, len(body))
 	}
 }
 

@@ -78,8 +78,7 @@ func (w *world) call(t *testing.T, method, path, authorization string) events.La
 	t.Helper()
 	e := events.LambdaFunctionURLRequest{RawPath: path, Headers: map[string]string{"authorization": authorization}}
 	e.RequestContext.HTTP.Method, e.RequestContext.RequestID, e.RequestContext.DomainName = method, "r-1", "door.example"
-	a, err := w.door.answer(t.Context(), e)
-	expect.OK(t, err)
+	a := expect.Value(w.door.answer(t.Context(), e))(t)
 	return a
 }
 
@@ -150,9 +149,7 @@ func TestDoor_OtherSchemesAndKinds_AreRefusedWithoutARead(t *testing.T) {
 		}
 	}
 	expect.Equal(t, w.reads.Load()+w.writes.Load(), 0, "calls of the store:")
-	if strings.Contains(w.log.String(), strings.Split(w.token, ":")[2]) {
-		t.Error("the log has a token's secret")
-	}
+	expect.That(t, !strings.Contains(w.log.String(), strings.Split(w.token, ":")[2]), "the log has a token's secret")
 }
 
 // TestFind_TakesThePathsOfItsOperations_AndNoOthers.

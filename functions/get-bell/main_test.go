@@ -117,11 +117,9 @@ func (w *world) call(t *testing.T, method, path, tag string) events.LambdaFuncti
 	if tag != "" {
 		e.Headers["if-none-match"] = tag
 	}
-	a, err := w.answer(t.Context(), e)
-	expect.OK(t, err)
-	if a.Headers["Strict-Transport-Security"] == "" || a.Headers["X-Content-Type-Options"] != "nosniff" {
-		t.Errorf("%s: %v", path, a.Headers)
-	}
+	a := expect.Value(w.answer(t.Context(), e))(t)
+	expect.That(t, a.Headers["Strict-Transport-Security"] != "" && a.Headers["X-Content-Type-Options"] == "nosniff",
+		"%s: %v", path, a.Headers)
 	return a
 }
 
@@ -203,9 +201,8 @@ func TestBell_WhatTheServiceDidNotMake_Is404WithoutARead(t *testing.T) {
 	refused(t, w.call(t, http.MethodPost, "/b/x/y/z", ""), problem.NotFound)
 	a := w.call(t, http.MethodPost, good.Path(), "")
 	refused(t, a, problem.MethodNotAllowed)
-	if a.Headers["Allow"] != http.MethodGet || w.reads.Load() != 0 || w.log.Len() > 0 {
-		t.Errorf("%v after %d reads; the log is %s", a.Headers, w.reads.Load(), w.log.String())
-	}
+	expect.That(t, a.Headers["Allow"] == http.MethodGet && w.reads.Load() == 0 && w.log.Len() == 0,
+		"%v after %d reads; the log is %s", a.Headers, w.reads.Load(), w.log.String())
 }
 
 func TestBell_TheStoreIsDown_Is503AndHasBoxesComeBackInAMinute(t *testing.T) {

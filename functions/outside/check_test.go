@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+
+	"wavegate/shared/testing/expect"
 )
 
 var everyone = Known{ClientID: "client", Username: "probe", Password: "s3cret", EdgeID: "probe/1", BoxToken: "box-token"}
@@ -70,9 +72,7 @@ func TestCheck_NamesWhatFails(t *testing.T) {
 			server := httptest.NewServer(&s)
 			defer server.Close()
 			faults := checker{api: server.URL, login: server.URL + "/login/", client: server.Client()}.check(t.Context(), c.known)
-			if len(faults) != len(c.want) {
-				t.Fatalf("it found %v, want %v", faults, c.want)
-			}
+			expect.Must(t, len(faults) == len(c.want), "it found %v, want %v", faults, c.want)
 			for i, want := range c.want {
 				if !strings.HasPrefix(faults[i].Error(), want) {
 					t.Errorf("it found %v, want %s", faults[i], want)
@@ -89,17 +89,15 @@ func TestCheck_SendsEachTokenWhereItBelongs(t *testing.T) {
 	faults := checker{api: server.URL, login: server.URL + "/login/", client: server.Client()}.check(t.Context(), everyone)
 	want := []string{"GET /api/ota/release-channels ", "POST /login/ ", "GET /api/ota/release-channels Bearer person-token",
 		"GET /api/edges/probe%2F1/update/manifest Bearer box-token"}
-	if len(faults) > 0 || strings.Join(s.asked, "|") != strings.Join(want, "|") {
-		t.Errorf("it asked %q, %v", s.asked, faults)
-	}
+	expect.That(t, len(faults) == 0 && strings.Join(s.asked, "|") == strings.Join(want, "|"),
+		"it asked %q, %v", s.asked, faults)
 }
 
 func TestCheck_OfANameThatDoesNotAnswer_Fails(t *testing.T) {
 	server := httptest.NewServer(nil)
 	server.Close()
-	if faults := (checker{api: server.URL, client: http.DefaultClient}).check(t.Context(), Known{}); len(faults) != 1 {
-		t.Errorf("it found %v", faults)
-	}
+	faults := (checker{api: server.URL, client: http.DefaultClient}).check(t.Context(), Known{})
+	expect.That(t, len(faults) == 1, "it found %v", faults)
 }
 
 // A vault is a Secrets Manager with one value.
@@ -114,13 +112,10 @@ func (v vault) GetSecretValue(context.Context, *secretsmanager.GetSecretValueInp
 
 func TestRead_ASecretThatIsNone_IsNamedAndNotShown(t *testing.T) {
 	got, err := read(t.Context(), vault{value: `{"clientId":"c","username":"u","password":"p","edgeId":"e","boxToken":"t"}`}, "id")
-	if want := (Known{"c", "u", "p", "e", "t"}); err != nil || got != want {
-		t.Errorf("it read %v, %v", got, err)
-	}
-	if _, err := read(t.Context(), vault{value: "hunter2"}, "id"); err == nil || strings.Contains(err.Error(), "hunter2") {
-		t.Errorf("the error is %v", err)
-	}
-	if _, err := read(t.Context(), vault{err: errors.New("denied")}, "id"); err == nil {
-		t.Error("a secret that cannot be read passes")
-	}
+	want := (Known{"c", "u", "p", "e", "t"})
+	expect.That(t, err == nil && got == want, "it read %v, %v", got, err)
+	_, err = read(t.Context(), vault{value: "hunter2"}, "id")
+	expect.That(t, err != nil && !strings.Contains(err.Error(), "hunter2"), "the error is %v", err)
+	_, err = read(t.Context(), vault{err: errors.New("denied")}, "id")
+	expect.That(t, err != nil, "a secret that cannot be read passes")
 }

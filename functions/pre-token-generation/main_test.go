@@ -24,10 +24,8 @@ const sent = `{
 func TestTrigger_APersonLogsIn_TheAccessTokenSaysOrganizationRolesAndName(t *testing.T) {
 	var e event
 	expect.OK(t, json.Unmarshal([]byte(sent), &e))
-	answer, err := generate(context.Background(), e)
-	expect.OK(t, err)
-	b, err := json.Marshal(answer)
-	expect.OK(t, err)
+	answer := expect.Value(generate(context.Background(), e))(t)
+	b := expect.Value(json.Marshal(answer))(t)
 	var got map[string]json.RawMessage
 	expect.OK(t, json.Unmarshal(b, &got))
 	want := `{"claimsAndScopeOverrideDetails":{"accessTokenGeneration":{"claimsToAddOrOverride":{"name":"Ada Berg","org":"acme","roles":"organization_admin production_engineer"}}}}`

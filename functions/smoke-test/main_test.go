@@ -72,9 +72,8 @@ func newRegion(t *testing.T, fates map[string]string) *region {
 	mux.HandleFunc("POST /2015-03-31/functions/{name}/invocations", r.invoke)
 	mux.HandleFunc("PUT /told", func(_ http.ResponseWriter, q *http.Request) {
 		var told cfn.Response
-		if err := json.NewDecoder(q.Body).Decode(&told); err != nil {
-			t.Error(err)
-		}
+		err := json.NewDecoder(q.Body).Decode(&told)
+		expect.That(t, err == nil, "%v", err)
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.told = append(r.told, told)
@@ -125,9 +124,7 @@ func (r *region) deploy(t *testing.T, publish, versions []string) cfn.Response {
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "test")
 	api := lambdaapi.New(lambdaapi.Options{Region: runtime.Region, Credentials: credentials.FromEnvironment(), BaseEndpoint: aws.String(r.URL), RetryMaxAttempts: 1})
 	tester := tester{api: api, log: slog.New(slog.DiscardHandler), patience: r.patience}
-	if _, err := cfn.LambdaWrap(tester.answer)(t.Context(), r.request(cfn.RequestCreate, publish, versions)); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(cfn.LambdaWrap(tester.answer)(t.Context(), r.request(cfn.RequestCreate, publish, versions)))(t)
 	return r.last(t)
 }
 
@@ -147,9 +144,7 @@ func (r *region) request(kind cfn.RequestType, publish, versions []string) cfn.E
 
 func (r *region) last(t *testing.T) cfn.Response {
 	t.Helper()
-	if len(r.told) != 1 {
-		t.Fatalf("CloudFormation was told %d times", len(r.told))
-	}
+	expect.Must(t, len(r.told) == 1, "CloudFormation was told %d times", len(r.told))
 	if told := r.told[0]; told.StackID != "stack-1" || told.RequestID != "request-1" || told.LogicalResourceID != "smoketest1" || told.PhysicalResourceID != "smoketest1" {
 		t.Errorf("CloudFormation was told %+v", told)
 	}
@@ -180,9 +175,7 @@ func TestRelease_OneVersionIsBad_IsRefused(t *testing.T) {
 		if told.Status != cfn.StatusFailed || !strings.HasPrefix(told.Reason, "1 of the release's versions failed") || !strings.Contains(told.Reason, want) || strings.Contains(told.Reason, "list-edges") {
 			t.Errorf("%s: CloudFormation is told %+v", fate, told)
 		}
-		if len(told.Data) > 0 {
-			t.Errorf("%s: it is told versions: %v", fate, told.Data)
-		}
+		expect.That(t, len(told.Data) == 0, "%s: it is told versions: %v", fate, told.Data)
 	}
 }
 
@@ -215,11 +208,8 @@ func (r *region) run(t *testing.T, timeout time.Duration, event cfn.Event) cfn.R
 		"AWS_ENDPOINT_URL=" + r.URL, "AWS_REGION=" + runtime.Region, "AWS_ACCESS_KEY_ID=AKIATEST", "AWS_SECRET_ACCESS_KEY=test",
 	}})
 	defer f.Stop()
-	text, err := json.Marshal(event)
-	expect.OK(t, err)
-	if _, err := f.Invoke(context.WithoutCancel(t.Context()), text); err != nil {
-		t.Fatal(err)
-	}
+	text := expect.Value(json.Marshal(event))(t)
+	expect.Value(f.Invoke(context.WithoutCancel(t.Context()), text))(t)
 	return r.last(t)
 }
 

@@ -18,9 +18,7 @@ import (
 func TestTrials_OfEveryFunction_AreOfNobody(t *testing.T) {
 	for _, name := range table.Functions() {
 		trial, err := trialOf(name)
-		if err != nil || !json.Valid(trial.event) {
-			t.Errorf("%s: %v, %s", name, err, trial.event)
-		}
+		expect.That(t, err == nil && json.Valid(trial.event), "%s: %v, %s", name, err, trial.event)
 	}
 	read := 0
 	for _, op := range table.All {
@@ -38,16 +36,13 @@ func TestTrials_OfEveryFunction_AreOfNobody(t *testing.T) {
 				return a == dynamo.Write || strings.HasPrefix(string(a), "Put") || strings.HasPrefix(string(a), "Update") || strings.HasPrefix(string(a), "Delete")
 			})
 		})
-		if expired := caller.Expires.Year() < 1990; expired != writes {
-			t.Errorf("%s can write: %t, but its caller has expired: %t", op.ID, writes, expired)
-		}
+		expired := caller.Expires.Year() < 1990
+		expect.That(t, expired == writes, "%s can write: %t, but its caller has expired: %t", op.ID, writes, expired)
 		if !writes {
 			read++
 		}
 	}
-	if read < 20 {
-		t.Errorf("only %d operations read", read)
-	}
+	expect.That(t, read >= 20, "only %d operations read", read)
 }
 
 func TestJudge_NamesWhatIsWrong(t *testing.T) {

@@ -46,9 +46,8 @@ func TestRefused_OneIndexADeploy(t *testing.T) {
 		"a table less":       {one(t, "id", "a:x", "b:y"), template{}, ""},
 	} {
 		got := strings.Join(refused(c.was, c.next), "\n")
-		if (c.says == "") != (got == "") || !strings.Contains(got, c.says) {
-			t.Errorf("%s: it says %q, want %q", name, got, c.says)
-		}
+		expect.That(t, (c.says == "") == (got == "") && strings.Contains(got, c.says),
+			"%s: it says %q, want %q", name, got, c.says)
 	}
 }
 
@@ -69,9 +68,7 @@ func TestCheck_AsksForEachStackOfTheAssembly_WhereItLies(t *testing.T) {
 		"two behind":   {tableJSON("id"), "wavegate-prod: T: +a, +b"},
 	} {
 		err := check(t.Context(), dir, deployed{template: func(_ context.Context, stack, region string) ([]byte, error) {
-			if stack != "wavegate-prod" || region != "eu-central-1" {
-				t.Errorf("it requests %s in %s", stack, region)
-			}
+			expect.That(t, stack == "wavegate-prod" && region == "eu-central-1", "it requests %s in %s", stack, region)
 			if c.deployed == "" {
 				return nil, nil
 			}

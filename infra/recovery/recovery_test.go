@@ -27,11 +27,8 @@ func stage() recovery.Names {
 // TestPlan_BringsBackWhatBelongsTogether: all tables with a history, and an empty table of idempotency records,
 // but not the counters and the bell's calls.
 func TestPlan_BringsBackWhatBelongsTogether(t *testing.T) {
-	plan, err := recovery.Plan("prod", stage(), noon)
-	expect.OK(t, err)
-	if len(plan) != len(dynamo.Tables)-2 {
-		t.Errorf("%d of %d tables come back", len(plan), len(dynamo.Tables))
-	}
+	plan := expect.Value(recovery.Plan("prod", stage(), noon))(t)
+	expect.That(t, len(plan) == len(dynamo.Tables)-2, "%d of %d tables come back", len(plan), len(dynamo.Tables))
 	for _, one := range plan {
 		if one.ID == dynamo.RateCounters || one.ID == dynamo.Bells || one.Empty != (one.ID == dynamo.Idempotency) || one.From != "old-"+string(one.ID) ||
 			one.To != "wavegate-prod-"+string(one.ID)+"-20260301T120000" {
@@ -43,9 +40,8 @@ func TestPlan_BringsBackWhatBelongsTogether(t *testing.T) {
 func TestPlan_OfAStageWithoutATable_IsNone(t *testing.T) {
 	names := stage()
 	delete(names, dynamo.Releases)
-	if _, err := recovery.Plan("prod", names, noon); err == nil || !strings.Contains(err.Error(), "no table releases") {
-		t.Errorf("the error is %v", err)
-	}
+	_, err := recovery.Plan("prod", names, noon)
+	expect.That(t, err != nil && strings.Contains(err.Error(), "no table releases"), "the error is %v", err)
 }
 
 type failing struct {
@@ -75,8 +71,7 @@ func TestRestore_NamesEveryTableThatFails(t *testing.T) {
 
 // TestFit_YoungerTables_ComeUpEmpty: a later release added them.
 func TestFit_YoungerTables_ComeUpEmpty(t *testing.T) {
-	plan, err := recovery.Plan("prod", stage(), noon)
-	expect.OK(t, err)
+	plan := expect.Value(recovery.Plan("prod", stage(), noon))(t)
 	now := noon.Add(time.Hour)
 	past := func(change func(map[dynamo.TableID]recovery.Past)) map[dynamo.TableID]recovery.Past {
 		pasts := map[dynamo.TableID]recovery.Past{}
@@ -121,8 +116,7 @@ func TestFit_YoungerTables_ComeUpEmpty(t *testing.T) {
 func TestFit_TableThatARestoreMade_IsNotTakenForANewOne(t *testing.T) {
 	names := stage()
 	names[dynamo.Edges] = "wavegate-prod-edges-20260301T110000"
-	plan, err := recovery.Plan("prod", names, noon)
-	expect.OK(t, err)
+	plan := expect.Value(recovery.Plan("prod", names, noon))(t)
 	pasts := map[dynamo.TableID]recovery.Past{}
 	for _, one := range plan {
 		pasts[one.ID] = recovery.Past{Made: noon.Add(time.Minute)}

@@ -25,8 +25,7 @@ func (f file) described() string {
 func TestSWUpdate_ArtifactThatTheServiceKeeps_IsInstalled(t *testing.T) {
 	withDepot(t, func(d *depot, w *harness.World, owner *harness.Caller) {
 		d.image(t, "1.1.0", false)
-		bytes, err := os.ReadFile(filepath.Join(d.dir, "1.1.0.swu"))
-		expect.OK(t, err)
+		bytes := expect.Value(os.ReadFile(filepath.Join(d.dir, "1.1.0.swu")))(t)
 		image := file(bytes)
 		owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
 		token := enrol(t, owner, "box-1")

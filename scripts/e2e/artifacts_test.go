@@ -31,8 +31,7 @@ func send(t *testing.T, asked harness.Answer, body string, header ...string) int
 	t.Helper()
 	upload, _ := asked.Object(t)["upload"].(map[string]any)
 	address, _ := upload["url"].(string)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, address, strings.NewReader(body))
-	expect.OK(t, err)
+	r := expect.Value(http.NewRequestWithContext(t.Context(), http.MethodPut, address, strings.NewReader(body)))(t)
 	for name, value := range upload["headers"].(map[string]any) {
 		r.Header.Set(name, value.(string))
 	}
@@ -41,8 +40,7 @@ func send(t *testing.T, asked harness.Answer, body string, header ...string) int
 			r.Header.Set(header[i], header[i+1])
 		}
 	}
-	res, err := http.DefaultClient.Do(r)
-	expect.OK(t, err)
+	res := expect.Value(http.DefaultClient.Do(r))(t)
 	res.Body.Close()
 	return res.StatusCode
 }
@@ -59,16 +57,13 @@ func keep(t *testing.T, c *harness.Caller, f file) {
 // fetch downloads from a URL as a box does.
 func fetch(t *testing.T, address string, header ...string) (*http.Response, string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-	expect.OK(t, err)
+	r := expect.Value(http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil))(t)
 	for i := 0; i+1 < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
-	res, err := http.DefaultClient.Do(r)
-	expect.OK(t, err)
+	res := expect.Value(http.DefaultClient.Do(r))(t)
 	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	expect.OK(t, err)
+	body := expect.Value(io.ReadAll(res.Body))(t)
 	return res, string(body)
 }
 

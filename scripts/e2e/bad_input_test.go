@@ -36,8 +36,7 @@ type badInput struct {
 func TestBadInput_EveryOperation_IsRefusedAsRecorded(t *testing.T) {
 	t.Parallel()
 	const file = "testdata/bad-input.jsonl"
-	text, err := os.ReadFile(file)
-	expect.OK(t, err)
+	text := expect.Value(os.ReadFile(file))(t)
 	w := harness.New(t, withSettings(setting.LimitUser.Assign(setting.HighestLimit), setting.LimitOrganization.Assign(setting.HighestLimit)))
 	box := w.By(t, w.Session(t, samples.Fixed()).Call(t, "redeem-edge-enrolment")) // with a code that the service made
 	var recorded bytes.Buffer

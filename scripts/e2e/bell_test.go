@@ -29,9 +29,7 @@ func listens(t *testing.T, w *harness.World, id, installed string) polling.Manif
 	t.Helper()
 	var m polling.Manifest
 	w.Box(t, id).Get(t, listenPath(id, installed)).Is(t, http.StatusOK).Into(t, &m)
-	if m.Bell == nil || !strings.HasPrefix(m.Bell.URL, w.BellURL+"/b/gateway-x/") {
-		t.Fatalf("told %+v", m)
-	}
+	expect.Must(t, m.Bell != nil && strings.HasPrefix(m.Bell.URL, w.BellURL+"/b/gateway-x/"), "told %+v", m)
 	return m
 }
 
@@ -126,9 +124,8 @@ func TestBell_PathsThatTheServiceDidNotMake_MakeNoCallOfTheStore(t *testing.T) {
 	for range 20 {
 		sound(t, good)
 	}
-	if n := calls.Load(); n == 0 || n > 20 {
-		t.Errorf("20 calls at an address made %d calls of the store", n)
-	}
+	n := calls.Load()
+	expect.That(t, n != 0 && n <= 20, "20 calls at an address made %d calls of the store", n)
 }
 
 func TestBell_TheStoreIsDown_Is503_AndPollsOfOthersGoOn(t *testing.T) {
@@ -175,13 +172,11 @@ func TestBell_CallsTheBoxThatChanged_AndNobodyElse(t *testing.T) {
 			}
 			m := listens(t, w, id, "1.0.0")
 			before, tag := sound(t, m.Bell.URL), hear(t, http.MethodGet, m.Bell.URL, "").Header.Get("ETag")
-			if a := change(id); a.Status/100 != 2 {
-				t.Fatalf("answered %d %s", a.Status, a.Body)
-			}
+			a := change(id)
+			expect.Must(t, a.Status/100 == 2, "answered %d %s", a.Status, a.Body)
 			after := sound(t, m.Bell.URL)
-			if hear(t, http.MethodGet, m.Bell.URL, tag).Status != http.StatusOK {
-				t.Error("who heard the bell before is not told again")
-			}
+			expect.That(t, hear(t, http.MethodGet, m.Bell.URL, tag).Status == http.StatusOK,
+				"who heard the bell before is not told again")
 			called := strings.Count(strings.Join(after.Calls, " "), m.Bell.Call)
 			if after.Sound != before.Sound || called != 1 || len(after.Calls) > len(before.Calls)+1 {
 				t.Errorf("the bell says %+v, before %+v; the box's code is %s", after, before, m.Bell.Call)

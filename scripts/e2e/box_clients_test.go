@@ -83,8 +83,7 @@ func newListeningBox(t *testing.T, heartbeat int) *listeningBox {
 	}
 	b.images = httptest.NewTLSServer(http.HandlerFunc(b.image))
 	t.Cleanup(b.images.Close)
-	at, err := url.Parse(b.BellURL)
-	expect.OK(t, err)
+	at := expect.Value(url.Parse(b.BellURL))(t)
 	proxy := httputil.NewSingleHostReverseProxy(at)
 	b.via = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b.bells.Add(1)
@@ -174,9 +173,8 @@ func TestBoxClients_ARollout_AHalt_TheWayBack_AndALostRing(t *testing.T) {
 		b.until(t, "it has polled after the first sound", func() bool { return b.polls.Load() >= 2 })
 		polls := b.polls.Load()
 		b.listensFor(t, 8)
-		if n := b.polls.Load() - polls; n > 0 {
-			t.Errorf("nothing changed, and it polled %d times", n)
-		}
+		n := b.polls.Load() - polls
+		expect.That(t, n == 0, "nothing changed, and it polled %d times", n)
 
 		owner.Put(t, "/api/ota/release-channels/gateway-x/canary", b.publication("1.1.0")).Is(t, http.StatusCreated)
 		rollout := owner.Post(t, "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.1.0"}`).Made(t)
@@ -206,9 +204,8 @@ func TestBoxClients_ARollout_AHalt_TheWayBack_AndALostRing(t *testing.T) {
 		close(gate)
 		b.until(t, "it polls after the download or the halt", func() bool { return b.polls.Load() > polls })
 		b.listensFor(t, 5)
-		if got := b.read("activations"); got != "1.1.0" {
-			t.Fatalf("after the halt it activated %q", got)
-		}
+		got := b.read("activations")
+		expect.Must(t, got == "1.1.0", "after the halt it activated %q", got)
 
 		owner.Put(t, channel, b.publication("1.0.0")).Is(t, http.StatusNoContent)
 		b.runs(t, "1.0.0")
@@ -247,9 +244,8 @@ func TestBoxClients_TheBellIsDown_PollEachHour_AndReturnToIt(t *testing.T) {
 		polls := b.polls.Load()
 		b.runs(t, "1.3.0")
 		b.listensFor(t, 5)
-		if n := b.polls.Load() - polls; n > 6 {
-			t.Errorf("it hears the bell again, and polled %d times", n)
-		}
+		n := b.polls.Load() - polls
+		expect.That(t, n <= 6, "it hears the bell again, and polled %d times", n)
 	})
 }
 
@@ -281,9 +277,8 @@ func goClient(t *testing.T, b *listeningBox) {
 	go func() { ended <- c.Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		err := <-ended
+		expect.That(t, err == nil, "%v", err)
 	})
 }
 

@@ -39,9 +39,7 @@ func why(t *testing.T, owner *harness.Caller, id string) census.Why {
 func knows(t *testing.T, owner *harness.Caller, id, version string, state report.State) census.Why {
 	t.Helper()
 	known := why(t, owner, id)
-	if !at(known, version, state) {
-		t.Fatalf("%s is known as %+v, its report as %+v", id, known, known.Report)
-	}
+	expect.Must(t, at(known, version, state), "%s is known as %+v, its report as %+v", id, known, known.Report)
 	return known
 }
 

@@ -104,8 +104,7 @@ func TestCI_Jobs_PublishOnCanary_AndStartOnStable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := harness.New(t)
 			w.Owner(t).Put(t, channelPath("gateway-x", "stable"), release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
-			token, err := w.Target.Token(c.claims)
-			expect.OK(t, err)
+			token := expect.Value(w.Target.Token(c.claims))(t)
 			for range 2 {
 				if out, err := c.of(t, token).run(t, w.Target.URL); err != nil {
 					t.Fatalf("%v\n%s", err, out)

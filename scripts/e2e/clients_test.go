@@ -50,8 +50,7 @@ type clientBox struct {
 // start starts the program on a box that runs a version, and returns the function that ends it.
 func (b clientBox) start(t *testing.T, runs string) (stop func()) {
 	t.Helper()
-	log, err := os.OpenFile(filepath.Join(b.place, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	expect.OK(t, err)
+	log := expect.Value(os.OpenFile(filepath.Join(b.place, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600))(t)
 	c := exec.Command(b.program[0], append(b.program[1:], server(b.w)+b.server, "acme", b.id, b.token, runs, b.place)...)
 	certificate := b.shelf.certificate(t)
 	c.Env = append(os.Environ(), "NODE_EXTRA_CA_CERTS="+certificate, "SSL_CERT_FILE="+certificate)
@@ -97,9 +96,7 @@ func (b clientBox) installs(t *testing.T, owner *harness.Caller) {
 	stop()
 	b.start(t, "1.1.0")
 	reportsAs(t, owner, b.id, "1.1.0", report.Installed)
-	if b.shelf.tokens.Load() == 0 {
-		t.Error("no token came to the artifact's host; README.md says that it does")
-	}
+	expect.That(t, b.shelf.tokens.Load() != 0, "no token came to the artifact's host; README.md says that it does")
 }
 
 // follow runs a library with a good image, one with another checksum, one that does not boot, a halt during the
@@ -158,9 +155,8 @@ func follow(t *testing.T, l library) {
 		b.start(t, "1.0.0")
 		b.told(t, owner, true)
 		reportsAs(t, owner, b.id, "1.1.0", report.Failed)
-		if r := why(t, owner, b.id).Report; r.Code != report.CodeChecksum {
-			t.Errorf("the report is %+v", r)
-		}
+		r := why(t, owner, b.id).Report
+		expect.That(t, r.Code == report.CodeChecksum, "the report is %+v", r)
 	})
 	t.Run("does not boot", func(t *testing.T) {
 		owner, b := begin(t)

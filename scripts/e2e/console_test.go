@@ -9,6 +9,7 @@ import (
 	"wavegate/scripts/e2e/harness"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 )
 
 // TestConsole_AnyoneMayLoadThePage: also below a deployment's path, and its files are next to it. The page can call
@@ -19,16 +20,12 @@ func TestConsole_AnyoneMayLoadThePage(t *testing.T) {
 	page := visitPage(t, target, http.MethodGet, operations.ConsolePath)
 	config := visitPage(t, target, http.MethodGet, operations.LoginPath)
 	endpoint := regexp.MustCompile(`"tokenEndpoint":"(https?://[^/"]+)`).FindSubmatch(config.Body)
-	if page.Status != http.StatusOK || endpoint == nil {
-		t.Fatalf("%d, and the login is %s", page.Status, config.Body)
-	}
+	expect.Must(t, page.Status == http.StatusOK && endpoint != nil, "%d, and the login is %s", page.Status, config.Body)
 	if policy := page.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "connect-src 'self' "+string(endpoint[1])+" "+w.ArtifactURL+";") {
 		t.Errorf("the policy is %q, and codes are exchanged at %s", policy, endpoint[1])
 	}
 	files := regexp.MustCompile(`"(console/[^"]*)"`).FindAllSubmatch(page.Body, -1)
-	if len(files) < 10 {
-		t.Errorf("the page names %d files", len(files))
-	}
+	expect.That(t, len(files) >= 10, "the page names %d files", len(files))
 	for _, file := range files {
 		if a := visitPage(t, target, http.MethodGet, "/"+string(file[1])); a.Status != http.StatusOK {
 			t.Errorf("%s: %d", file[1], a.Status)

@@ -83,9 +83,7 @@ func TestCopilot_RequestAndAnswer_PassUnchanged(t *testing.T) {
 			}
 			a := w.Engineer(t, "acme").Do(t, method, "/api/copilot/threads/a%2Fb/x%20y?q=1&q=2&r=%26", sent,
 				"Content-Type", "application/octet-stream", "X-Mine", "kept")
-			if !bytes.Equal(a.Body, binary) {
-				t.Errorf("answered %d bytes", len(a.Body))
-			}
+			expect.That(t, bytes.Equal(a.Body, binary), "answered %d bytes", len(a.Body))
 			expect.Equal(t, a.Status, statusOf(method), "answered")
 			if h := a.Header; h.Get("Content-Language") != "de" || h.Get(copilot.HeaderSecret) != "" ||
 				strings.Contains(h.Get("RateLimit"), "assistant") {
@@ -138,14 +136,10 @@ func TestCopilot_RequestThatNoClientSends_IsRefused(t *testing.T) {
 		"GET /api/copilot/%zz":          http.StatusBadRequest,
 		"GET /api/copilot/%2e%2e;/chat": http.StatusBadRequest,
 	} {
-		c, err := net.Dial("tcp", address)
-		expect.OK(t, err)
+		c := expect.Value(net.Dial("tcp", address))(t)
 		t.Cleanup(func() { c.Close() })
-		if _, err := fmt.Fprintf(c, "%s HTTP/1.1\r\nHost: %s\r\nAuthorization: %s\r\n\r\n", line, address, caller.Bearer); err != nil {
-			t.Fatal(err)
-		}
-		res, err := http.ReadResponse(bufio.NewReader(c), nil)
-		expect.OK(t, err)
+		expect.Value(fmt.Fprintf(c, "%s HTTP/1.1\r\nHost: %s\r\nAuthorization: %s\r\n\r\n", line, address, caller.Bearer))(t)
+		res := expect.Value(http.ReadResponse(bufio.NewReader(c), nil))(t)
 		var d problem.Document
 		expect.OK(t, json.NewDecoder(res.Body).Decode(&d))
 		expect.Equal(t, []int{res.StatusCode, d.Status}, []int{status, status}, "%s: the statuses of the problem %+v", line, d)
@@ -187,9 +181,8 @@ func TestCopilot_Identity_IsTheCallersAndCannotBeForged(t *testing.T) {
 		copilot.HeaderRoles: "organization_admin production_engineer",
 	}
 	for name, value := range want {
-		if values := h.Values(name); len(values) != 1 || values[0] != value {
-			t.Errorf("%s is %q, want %q", name, values, value)
-		}
+		values := h.Values(name)
+		expect.That(t, len(values) == 1 && values[0] == value, "%s is %q, want %q", name, values, value)
 	}
 	for name := range h {
 		if _, mine := want[name]; !mine && strings.Contains(strings.ToLower(name), "wavegate") &&
@@ -200,9 +193,7 @@ func TestCopilot_Identity_IsTheCallersAndCannotBeForged(t *testing.T) {
 	for _, name := range []string{"Authorization", "X-Forwarded-For", "X_wavegate_organization"} {
 		expect.Equal(t, h.Get(name), "", "%s came through: %v", name, h.Values(name))
 	}
-	if h.Get(copilot.HeaderIssuer) == "" || h.Get(copilot.HeaderRequestID) == "" {
-		t.Errorf("the headers are %v", h)
-	}
+	expect.That(t, h.Get(copilot.HeaderIssuer) != "" && h.Get(copilot.HeaderRequestID) != "", "the headers are %v", h)
 }
 
 // TestCopilot_AssistantThatGivesNoAnswer_IsSaid: it is slow, breaks off, is not there, or is not set.
@@ -228,9 +219,7 @@ func TestCopilot_AssistantThatGivesNoAnswer_IsSaid(t *testing.T) {
 	}
 	gone.Engineer(t, "acme").Get(t, "/api/copilot/chat").Refused(t, problem.BadGateway)
 	p := harness.New(t).Engineer(t, "acme").Get(t, "/api/copilot/chat").Refused(t, problem.Unavailable)
-	if !strings.Contains(p.Detail, "No assistant") {
-		t.Errorf("the detail is %q", p.Detail)
-	}
+	expect.That(t, strings.Contains(p.Detail, "No assistant"), "the detail is %q", p.Detail)
 }
 
 // TestCopilot_AnswerThatLambdaWouldNotTake_IsRefusedHere: Lambda counts the answer as a JSON string, in which a text

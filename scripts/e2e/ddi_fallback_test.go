@@ -42,9 +42,7 @@ func ddiFleet(t *testing.T, w *harness.World, n int) (boxes []ddiBox) {
 		b := ddiBox{id: fmt.Sprintf("box-%d", i)}
 		owner.Put(t, "/api/edges/"+b.id, box).Is(t, http.StatusCreated)
 		b.Caller = w.Box(t, b.id)
-		if base(t, b.Caller, b.id).Links.ConfigData == nil {
-			t.Fatalf("%s is not asked what it runs", b.id)
-		}
+		expect.Must(t, base(t, b.Caller, b.id).Links.ConfigData != nil, "%s is not asked what it runs", b.id)
 		b.runs(t, "1.0.0")
 		boxes = append(boxes, b)
 	}
@@ -89,9 +87,7 @@ func TestDDI_BoxesThatDoNotBoot_HaltTheRollout(t *testing.T) {
 				b.runs(t, "1.0.0")
 			},
 			func(t *testing.T, b ddiBox, _ string) {
-				if base(t, b.Caller, b.id).Links.ConfigData == nil {
-					t.Errorf("%s is not asked what it runs", b.id)
-				}
+				expect.That(t, base(t, b.Caller, b.id).Links.ConfigData != nil, "%s is not asked what it runs", b.id)
 				b.runs(t, "1.0.0")
 			},
 			report.Reverted, "It fell back from 1.1.0 to 1.0.0, and its client is not told 1.1.0 again.",
@@ -113,9 +109,8 @@ func TestDDI_BoxesThatDoNotBoot_HaltTheRollout(t *testing.T) {
 			expect.OK(t, w.RunTask(t.Context(), operations.Tick))
 			owner.Get(t, rollout).Has(t, `{"status":"halted","endedBy":"guard"}`)
 			known := knows(t, owner, fleet[0].id, "1.1.0", c.state)
-			if known.Report.Code != report.CodeBoot || !strings.HasSuffix(known.Sentence, c.says) {
-				t.Errorf("known as %+v, its report as %+v", known, known.Report)
-			}
+			expect.That(t, known.Report.Code == report.CodeBoot && strings.HasSuffix(known.Sentence, c.says),
+				"known as %+v, its report as %+v", known, known.Report)
 		})
 	}
 }
@@ -138,13 +133,10 @@ func TestDDI_Publication_SaysWhatClientsAreTold(t *testing.T) {
 	told := string(b.Get(t, action).Is(t, http.StatusOK).Body)
 	for _, want := range []string{`"part":"bApp"`, `"md5":"0123456789abcdef0123456789abcdef"`,
 		`"download-http":{"href":"http://mirror.plant.example/1.1.0"}`} {
-		if !strings.Contains(told, want) {
-			t.Errorf("%s is not in %s", want, told)
-		}
+		expect.That(t, strings.Contains(told, want), "%s is not in %s", want, told)
 	}
-	if known := why(t, owner, b.id); len(known.Warnings) != 0 {
-		t.Errorf("the warnings are %q", known.Warnings)
-	}
+	known := why(t, owner, b.id)
+	expect.That(t, len(known.Warnings) == 0, "the warnings are %q", known.Warnings)
 }
 
 // atRoot also serves the second paths of DDI. Boxes poll every second.

@@ -49,9 +49,7 @@ func TestDDI_RecordedRunsOfClients_AreFollowed(t *testing.T) {
 		"token-taken-back": func(known census.Why) bool { return known.Report == nil && known.Running == "1.0.0" },
 	} {
 		files, err := filepath.Glob("testdata/recorded/*/" + run + ".jsonl")
-		if err != nil || len(files) == 0 {
-			t.Fatalf("no run is recorded: %s (%v)", run, err)
-		}
+		expect.Must(t, err == nil && len(files) != 0, "no run is recorded: %s (%v)", run, err)
 		for _, file := range files {
 			t.Run(filepath.Base(filepath.Dir(file))+"/"+run, func(t *testing.T) {
 				api, door := harness.New(t, swift, harness.WithDoor(), func(o *service.Options) { o.DDIRoot = true }), harness.New(t, swift, harness.WithDoor())
@@ -66,9 +64,8 @@ func TestDDI_RecordedRunsOfClients_AreFollowed(t *testing.T) {
 					}
 				}
 				for _, box := range []*replay{r, through} {
-					if known := why(t, box.owner, box.id); !is(known) {
-						t.Errorf("known as %+v, its report as %+v", known, known.Report)
-					}
+					known := why(t, box.owner, box.id)
+					expect.That(t, is(known), "known as %+v, its report as %+v", known, known.Report)
 				}
 			})
 		}
@@ -87,8 +84,7 @@ func failed(known census.Why, code report.FailureCode) bool {
 
 func recorded(t *testing.T, file string) (moves []move) {
 	t.Helper()
-	f, err := os.Open(file)
-	expect.OK(t, err)
+	f := expect.Value(os.Open(file))(t)
 	defer f.Close()
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		var s move
@@ -155,9 +151,8 @@ func (r *replay) send(t *testing.T, s move) *harness.Answer {
 		header = append(header, name, fill.Replace(value))
 	}
 	a := ask(t, s.Method, r.place+fill.Replace(s.Path), fill.Replace(s.Body), header...)
-	if a.Status != s.Status {
-		t.Fatalf("%s %s %s is answered with %d %s, and was with %d", s.Method, s.Path, s.Body, a.Status, a.Body, s.Status)
-	}
+	expect.Must(t, a.Status == s.Status,
+		"%s %s %s is answered with %d %s, and was with %d", s.Method, s.Path, s.Body, a.Status, a.Body, s.Status)
 	if !strings.HasSuffix(strings.TrimSuffix(s.Path, "/"), "/controller/v1/"+r.id) || a.Status != http.StatusOK {
 		return &a
 	}
@@ -172,8 +167,6 @@ func (r *replay) send(t *testing.T, s move) *harness.Answer {
 			r.action = found[1]
 		}
 	}
-	if name != s.Link {
-		t.Fatalf("the client is linked to %q, and was to %q", name, s.Link)
-	}
+	expect.Must(t, name == s.Link, "the client is linked to %q, and was to %q", name, s.Link)
 	return &a
 }

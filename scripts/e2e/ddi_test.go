@@ -41,9 +41,7 @@ func base(t *testing.T, c *harness.Caller, id string) ddi.BaseAnswer {
 // linked is the path of a link.
 func linked(t *testing.T, w *harness.World, l *ddi.Hyperlink) string {
 	t.Helper()
-	if l == nil || !strings.HasPrefix(l.Href, w.Target.URL+"/") {
-		t.Fatalf("the link is %v", l)
-	}
+	expect.Must(t, l != nil && strings.HasPrefix(l.Href, w.Target.URL+"/"), "the link is %v", l)
 	path, _, _ := strings.Cut(strings.TrimPrefix(l.Href, w.Target.URL), "?") // only the read of the action accepts a query
 	return path
 }

@@ -45,10 +45,8 @@ func TestDeclared_EveryOperation_AnswersAsItsRowSays(t *testing.T) {
 
 // takesEvent passes a call to its function as an event.
 func takesEvent(t *testing.T, w *harness.World, call samples.Call) {
-	event, err := call.Event()
-	expect.OK(t, err)
-	raw, err := w.Function(call.Operation).Invoke(t.Context(), event)
-	expect.OK(t, err)
+	event := expect.Value(call.Event())(t)
+	raw := expect.Value(w.Function(call.Operation).Invoke(t.Context(), event))(t)
 	var answer events.APIGatewayProxyResponse
 	expect.OK(t, json.Unmarshal(raw, &answer))
 	if answer.StatusCode < 200 || answer.StatusCode > 299 {

@@ -20,17 +20,14 @@ func TestDocs_AnyoneMayReadTheContract(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, path := range []string{"/docs", "/openapi.yaml"} {
 				a := visitPage(t, target, http.MethodGet, path)
-				if a.Status != http.StatusOK || a.Header.Get("Content-Security-Policy") == "" {
-					t.Errorf("%s: %d %v", path, a.Status, a.Header)
-				}
+				expect.That(t, a.Status == http.StatusOK && a.Header.Get("Content-Security-Policy") != "",
+					"%s: %d %v", path, a.Status, a.Header)
 				if path != "/openapi.yaml" {
 					continue
 				}
-				document, err := openapi3.NewLoader().LoadFromData(a.Body)
-				expect.OK(t, err)
-				if got := document.Servers[0].URL; got != target.URL {
-					t.Errorf("the contract names %s, and was asked for at %s", got, target.URL)
-				}
+				document := expect.Value(openapi3.NewLoader().LoadFromData(a.Body))(t)
+				got := document.Servers[0].URL
+				expect.That(t, got == target.URL, "the contract names %s, and was asked for at %s", got, target.URL)
 			}
 		})
 	}

@@ -77,9 +77,7 @@ func TestDoor_ManifestsAndReports_AreTheAPIs(t *testing.T) {
 	ask(t, http.MethodGet, w.DoorURL+ddiPath("acme", "box-1")+"/", "", "Authorization", through.Bearer).Is(t, http.StatusOK)
 	both(http.MethodGet, ddiPath("initech", "box-1"), "").Refused(t, problem.NotFound)
 	known := why(t, owner, "box-1")
-	if known.LastSeenAt == nil || known.TokenLastUsedAt == nil {
-		t.Errorf("known as %+v", known)
-	}
+	expect.That(t, known.LastSeenAt != nil && known.TokenLastUsedAt != nil, "known as %+v", known)
 	var plain polling.Manifest
 	w.Box(t, "box-1").Get(t, manifest).Is(t, http.StatusOK).Into(t, &plain)
 	expect.Equal(t, plain.Door, "", "a box that cannot use the door is told of")
@@ -88,8 +86,7 @@ func TestDoor_ManifestsAndReports_AreTheAPIs(t *testing.T) {
 // TestDoor_BadInput_IsRefusedAsAtTheAPI: what is recorded of the API's operations.
 func TestDoor_BadInput_IsRefusedAsAtTheAPI(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("testdata/bad-input.jsonl")
-	expect.OK(t, err)
+	text := expect.Value(os.ReadFile("testdata/bad-input.jsonl"))(t)
 	w := harness.New(t, harness.WithDoor(), withSettings(setting.LimitUser.Assign(setting.HighestLimit), setting.LimitOrganization.Assign(setting.HighestLimit)))
 	w.Session(t, samples.Fixed()).Call(t, "put-update-report")
 	id := samples.Fixed()["edgeId"]
@@ -104,14 +101,11 @@ func TestDoor_BadInput_IsRefusedAsAtTheAPI(t *testing.T) {
 		}
 		tried++
 		got := want
-		d, err := through.Do(t, door.Takes[i].Method, want.Path, want.Body, want.Header...).Problem()
-		expect.OK(t, err)
+		d := expect.Value(through.Do(t, door.Takes[i].Method, want.Path, want.Body, want.Header...).Problem())(t)
 		got.Status, got.Code, got.Detail, got.Errors = d.Status, d.Code, d.Detail, d.Errors
 		expect.Equal(t, strings.TrimSpace(string(encoded(t, got))), line, "at the door")
 	}
-	if tried < 200 {
-		t.Errorf("%d requests were tried", tried)
-	}
+	expect.That(t, tried >= 200, "%d requests were tried", tried)
 }
 
 // calls counts the calls of the store that the door makes, and the writes among them.
@@ -267,9 +261,8 @@ func TestPolls_DuringARollout_AreOftenForBoxesThatTheGuardCompares(t *testing.T)
 				Config struct{ Polling struct{ Sleep string } }
 			}
 			c.Get(t, ddiPath("acme", id)).Is(t, http.StatusOK).Into(t, &a)
-			if s := a.Config.Polling.Sleep; s < "00:00:48" || s > "00:01:12" {
-				t.Errorf("%s sleeps %s", id, s)
-			}
+			s := a.Config.Polling.Sleep
+			expect.That(t, s >= "00:00:48" && s <= "00:01:12", "%s sleeps %s", id, s)
 		}
 	}
 }
@@ -295,9 +288,8 @@ func TestDoor_IsThereOnRequestAlone(t *testing.T) {
 	w, owner := published(t, quick)
 	token := enrol(t, owner, "box-1")
 	for _, path := range []string{manifest, ddiPath("acme", "box-1")} {
-		if a := w.With("Bearer", token).Get(t, path).Is(t, http.StatusOK); strings.Contains(string(a.Body), "door") {
-			t.Errorf("answered %s", a.Body)
-		}
+		a := w.With("Bearer", token).Get(t, path).Is(t, http.StatusOK)
+		expect.That(t, !strings.Contains(string(a.Body), "door"), "answered %s", a.Body)
 	}
 	expect.Equal(t, w.DoorURL, "", "the door is at")
 }

@@ -119,9 +119,8 @@ func TestManifest_IsForTheBoxItselfAndForPlatformOwners(t *testing.T) {
 	w.Box(t, "BOX-1").Get(t, manifestPath("box-1")).Refused(t, problem.NotFound)
 	w.Box(t, "box-9").Get(t, manifestPath("box-9")).Refused(t, problem.NotFound)
 	d := w.Box(t, "box-2").Get(t, manifestPath("box-2")).Refused(t, problem.NotFound)
-	if !strings.Contains(d.Detail, "gateway-x/unpublished") {
-		t.Errorf("the box hears %q, want what its channel lacks", d.Detail)
-	}
+	expect.That(t, strings.Contains(d.Detail, "gateway-x/unpublished"),
+		"the box hears %q, want what its channel lacks", d.Detail)
 	w.Admin(t, "acme").Get(t, manifestPath("box-1")).Refused(t, problem.Forbidden)
 	w.Nobody().Get(t, manifestPath("box-1")).Refused(t, problem.Unauthenticated)
 	w.Box(t, "box-1").Get(t, "/api/edges/box-1").Refused(t, problem.Forbidden)
@@ -134,9 +133,8 @@ func TestManifest_IfNoneMatch_IsTheReceiptOfTheLastAnswer(t *testing.T) {
 	caller := w.Box(t, "box-1")
 	whole := caller.Get(t, manifestPath("box-1")).Is(t, http.StatusOK)
 	etag := whole.Header.Get("ETag")
-	if strings.HasPrefix(etag, "W/") || whole.Header.Get("Cache-Control") != "no-store" {
-		t.Errorf("headers %v", whole.Header)
-	}
+	expect.That(t, !strings.HasPrefix(etag, "W/") && whole.Header.Get("Cache-Control") == "no-store",
+		"headers %v", whole.Header)
 	for header, status := range map[string]int{
 		etag: 304, "*": 200, `"a", ` + etag: 200, `W/` + etag: 200, etag + `,"b"`: 200, `"a"`: 200,
 		strings.Trim(etag, `"`): 200, "": 200, `"` + url.QueryEscape(etag) + `"`: 200,
@@ -161,22 +159,17 @@ func TestManifest_PollIntervalIsASetting_AndAMovedBoxFollowsItsNewChannel(t *tes
 	owner.Put(t, channelPath("gateway-x", "canary"), release("1.1.0", digest("b"))).Is(t, http.StatusCreated)
 	var m polling.Manifest
 	w.Box(t, "box-1").Get(t, manifestPath("box-1")).Into(t, &m)
-	if m.PollIntervalSeconds != 15 || m.Version != "1.0.0" {
-		t.Errorf("got %+v", m)
-	}
+	expect.That(t, m.PollIntervalSeconds == 15 && m.Version == "1.0.0", "got %+v", m)
 	owner.Put(t, "/api/edges/box-1", strings.Replace(box, "stable", "canary", 1)).Is(t, http.StatusNoContent)
 	w.Box(t, "box-1").Get(t, manifestPath("box-1")).Into(t, &m)
-	if m.Version != "1.1.0" || m.Channel != "canary" {
-		t.Errorf("after the move it is told %+v", m)
-	}
+	expect.That(t, m.Version == "1.1.0" && m.Channel == "canary", "after the move it is told %+v", m)
 }
 
 func TestManifest_SettingThatMakesNoSense_KeepsTheFunctionFromStarting(t *testing.T) {
 	w := harness.New(t, withSettings("POLL_INTERVAL_SECONDS=1m"))
 	w.Box(t, "box-1").Get(t, manifestPath("box-1")).Refused(t, problem.BadGateway)
-	if log := strings.Join(w.Logs("get-manifest"), "\n"); !strings.Contains(log, "POLL_INTERVAL_SECONDS") {
-		t.Errorf("the log does not say why: %s", log)
-	}
+	log := strings.Join(w.Logs("get-manifest"), "\n")
+	expect.That(t, strings.Contains(log, "POLL_INTERVAL_SECONDS"), "the log does not say why: %s", log)
 }
 
 // TestEdge_OfAnotherFleet_IsNotSpokenForByThisOnesIssuer: if the first issuer of boxes belongs to another fleet, this

@@ -178,15 +178,13 @@ func TestEnrolment_TheOldestOfAThousandThatWait_FallsOut(t *testing.T) {
 	hash := strings.Repeat("c", 64)
 	for i := range enrolment.MostBoxes {
 		edgeID := fmt.Sprintf("flood-%04d", i)
-		item, err := dynamo.Encode(map[string]any{
+		item := expect.Value(dynamo.Encode(map[string]any{
 			"id": id, "part": "waiting/" + edgeID + "/" + hash, "edgeId": edgeID, "tokenSha256": hash,
 			"since":   time.Now().Add(time.Duration(i-2*enrolment.MostBoxes) * time.Second),
 			"expires": time.Now().Add(time.Hour).Unix(),
-		})
-		expect.OK(t, err)
+		}))(t)
 		table := dynamolocal.TableName(dynamo.Enrolments)
-		_, err = w.DB.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item})
-		expect.OK(t, err)
+		expect.Value(w.DB.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item}))(t)
 	}
 	_, body := redemption("late")
 	code.Post(t, redeems, body).Is(t, http.StatusAccepted)
@@ -196,8 +194,6 @@ func TestEnrolment_TheOldestOfAThousandThatWait_FallsOut(t *testing.T) {
 		t.Fatalf("%d wait, the newest is %+v", n, shown.Waiting[0])
 	}
 	for _, one := range shown.Waiting {
-		if one.EdgeID == "flood-0000" {
-			t.Error("the oldest still waits")
-		}
+		expect.That(t, one.EdgeID != "flood-0000", "the oldest still waits")
 	}
 }

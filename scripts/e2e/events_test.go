@@ -24,24 +24,18 @@ func TestEvents_TheScheduleOfTheTick_CountsTheActiveRollouts(t *testing.T) {
 		Refused(t, problem.FactoryNotInOrganization)
 	rollout := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.1.0")).Made(t)
 	w.Box(t, reached).Get(t, manifestPath(reached)).Is(t, http.StatusOK)
-	event, err := os.ReadFile(filepath.Join("..", "..", "events", "tick.json"))
-	expect.OK(t, err)
+	event := expect.Value(os.ReadFile(filepath.Join("..", "..", "events", "tick.json")))(t)
 	for range 2 {
-		if _, err := w.Function(operations.Tick).Invoke(t.Context(), event); err != nil {
-			t.Fatal(err)
-		}
+		expect.Value(w.Function(operations.Tick).Invoke(t.Context(), event))(t)
 	}
 	history := owner.Get(t, rollout+"/progress/history").Is(t, http.StatusOK).Object(t)
 	moments, _ := history["items"].([]any)
-	if len(moments) != 1 || moments[0].(map[string]any)["expected"] != 1.0 {
-		t.Errorf("two ticks at once left the history %v", history)
-	}
+	expect.That(t, len(moments) == 1 && moments[0].(map[string]any)["expected"] == 1.0,
+		"two ticks at once left the history %v", history)
 	expect.Equal(t, owner.Get(t, rollout+"/progress").Is(t, http.StatusOK).Object(t)["asOf"],
 		moments[0].(map[string]any)["at"], "the progress is of")
 	var by census.Progress
 	owner.Get(t, rollout+"/progress?by=factory").Is(t, http.StatusOK).Into(t, &by)
-	if len(by.Factories) != 1 || by.Factories[0].FactoryID != "munich-1" || by.Factories[0].Offered != 1 ||
-		by.Silent.Of != 1 || by.Silent.Unknown != 0 {
-		t.Errorf("by factory: %+v", by)
-	}
+	expect.That(t, len(by.Factories) == 1 && by.Factories[0].FactoryID == "munich-1" && by.Factories[0].Offered == 1 &&
+		by.Silent.Of == 1 && by.Silent.Unknown == 0, "by factory: %+v", by)
 }

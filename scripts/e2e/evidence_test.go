@@ -46,9 +46,7 @@ func failsAtBoot(t *testing.T, w *harness.World, box string) {
 func verdict(t *testing.T, w *harness.World, rollout string) map[string]any {
 	t.Helper()
 	time.Sleep(3 * time.Second) // the boxes could try again
-	if err := w.RunTask(t.Context(), operations.Tick); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, w.RunTask(t.Context(), operations.Tick))
 	events := w.Events(t, "rollout", id(rollout))
 	return events[len(events)-1]
 }
@@ -115,18 +113,15 @@ func TestEvidence_MadeUpBoxes_DoNotHaltTheRolloutOfOthers(t *testing.T) {
 		w.Owner(t).Put(t, "/api/edges/"+box, `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`).Is(t, http.StatusCreated)
 		failsAtBoot(t, w, box)
 	}
-	if last := verdict(t, w, rollout); last["eventName"] == "RolloutHalted" {
-		t.Errorf("the trail ends with %v", last)
-	}
+	last := verdict(t, w, rollout)
+	expect.That(t, last["eventName"] != "RolloutHalted", "the trail ends with %v", last)
 	var p struct {
 		Young    int
 		NewFleet bool
 		Failures map[string]int
 	}
 	w.Owner(t).Get(t, rollout+"/progress").Is(t, http.StatusOK).Into(t, &p)
-	if p.Young != 10 || p.NewFleet || p.Failures["boot"] != 10 {
-		t.Errorf("the progress says %+v", p)
-	}
+	expect.That(t, p.Young == 10 && !p.NewFleet && p.Failures["boot"] == 10, "the progress says %+v", p)
 }
 
 // TestEvidence_MadeUpHealthyBoxes_DoNotHideDeadOnes: 15 boxes that are registered after the start are healthy, and the
@@ -197,17 +192,15 @@ func TestEvidence_RestlessBoxes_AreShown_AndDoNotCount(t *testing.T) {
 	for range 62 {
 		base(t, w.Box(t, "ddi"), "ddi")
 	}
-	if last := verdict(t, w, rollout); last["eventName"] == "RolloutHalted" {
-		t.Errorf("the trail ends with %v", last)
-	}
+	last := verdict(t, w, rollout)
+	expect.That(t, last["eventName"] != "RolloutHalted", "the trail ends with %v", last)
 	for path, want := range map[string]string{
 		rollout + "/progress": `"restless":3`, rollout + "/edges?state=reverted": `"restless":{`, "/api/edges/loops/update/why": `"polls":true`, "/api/edges/ddi/update/why": `"polls":true`,
 		rollout + "/edges?state=silent": `"restless":{`, "/api/edges?edgeType=gateway-x&channel=stable": `"restless":{`, "/api/edges/cloned": `"restless":{`,
 		"/api/edges/cloned/update/why": `"attributes":{"hardwareRevision":"C"}`,
 	} {
-		if text := string(owner.Get(t, path).Is(t, http.StatusOK).Body); !strings.Contains(text, want) {
-			t.Errorf("%s does not say %s: %s", path, want, text)
-		}
+		text := string(owner.Get(t, path).Is(t, http.StatusOK).Body)
+		expect.That(t, strings.Contains(text, want), "%s does not say %s: %s", path, want, text)
 	}
 }
 
@@ -215,11 +208,8 @@ func TestEvidence_RestlessBoxes_AreShown_AndDoNotCount(t *testing.T) {
 func isOld(t *testing.T, w *harness.World, box string) {
 	t.Helper()
 	table := dynamolocal.TableName(dynamo.Reports)
-	_, err := w.DB.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+	expect.Value(w.DB.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
 		TableName: &table, Key: map[string]types.AttributeValue{"edgeId": &types.AttributeValueMemberS{Value: box}},
 		UpdateExpression: new("REMOVE registeredAt"),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 }

@@ -26,17 +26,15 @@ func exported(t *testing.T, by *harness.Caller, organization string, limit int) 
 	for next != "" {
 		page := by.Get(t, next).Is(t, http.StatusOK)
 		lines := strings.SplitAfter(string(page.Body), "\n")
-		if got := len(lines) - 1; got > limit || lines[got] != "" {
-			t.Fatalf("a page of %d lines, limit %d: %s", got, limit, page.Body)
-		}
+		got := len(lines) - 1
+		expect.Must(t, got <= limit && lines[got] == "", "a page of %d lines, limit %d: %s", got, limit, page.Body)
 		for _, line := range lines[:len(lines)-1] {
 			var one struct {
 				Kind  string
 				Value map[string]any
 			}
-			if err := json.Unmarshal([]byte(line), &one); err != nil {
-				t.Fatalf("%v: %s", err, line)
-			}
+			err := json.Unmarshal([]byte(line), &one)
+			expect.Must(t, err == nil, "%v: %s", err, line)
 			values[one.Kind] = append(values[one.Kind], one.Value)
 			all.WriteString(line)
 		}
@@ -96,17 +94,13 @@ func TestExport_OfAnOrganizationThatDidEverything_HasEveryRowOfIt(t *testing.T) 
 		withSettings(setting.LimitUser.Assign(setting.HighestLimit), setting.LimitOrganization.Assign(setting.HighestLimit)))
 	did := doEverything(t, w)
 	values, text := exported(t, w.Admin(t, "acme"), "acme", 7)
-	if strings.Contains(text, "rival") {
-		t.Error("data of another organization is in the export")
-	}
+	expect.That(t, !strings.Contains(text, "rival"), "data of another organization is in the export")
 	checkNoHashes(t, w, text)
 	own := namesOfAcme(t, w)
 	exportedRows := map[string]map[string]any{}
 	for kind, list := range values {
 		of, known := exportedKinds[kind]
-		if !known {
-			t.Errorf("the kind %s is unknown", kind)
-		}
+		expect.That(t, known, "the kind %s is unknown", kind)
 		for _, value := range list {
 			if exportedRows[of.identity(value)] != nil {
 				t.Errorf("%s is in the export twice", of.identity(value))
@@ -116,9 +110,8 @@ func TestExport_OfAnOrganizationThatDidEverything_HasEveryRowOfIt(t *testing.T) 
 	}
 	for table, why := range export.Elsewhere {
 		for _, row := range w.Items(t, table) {
-			if row["organizationId"] == "acme" {
-				t.Errorf("%s is not exported (%s), and has the organization's row %v", table, why, row)
-			}
+			expect.That(t, row["organizationId"] != "acme",
+				"%s is not exported (%s), and has the organization's row %v", table, why, row)
 		}
 	}
 	for kind, of := range exportedKinds {
@@ -149,9 +142,8 @@ func TestExport_OfAnOrganizationThatDidEverything_HasEveryRowOfIt(t *testing.T) 
 			t.Errorf("%s: %d lines in large pages, %d in small ones", kind, len(once[kind]), len(list))
 		}
 	}
-	if none, _ := exported(t, w.Owner(t), "unknown", 100); len(none) > 0 {
-		t.Errorf("for an unknown organization there is %v", none)
-	}
+	none, _ := exported(t, w.Owner(t), "unknown", 100)
+	expect.That(t, len(none) == 0, "for an unknown organization there is %v", none)
 	t.Logf("after %d calls: %d lines of %s", did, strings.Count(text, "\n"), slices.Sorted(maps.Keys(values)))
 }
 
@@ -190,8 +182,7 @@ func doEverything(t *testing.T, w *harness.World) int {
 	}
 	w.Owner(t).Put(t, "/api/rate-limits/organizations/acme", `{"limit":30000,"reason":"a large import"}`).Is(t, http.StatusCreated)
 	for _, c := range samples.Of("update-method-version").Cases { // the last one withdraws a version that machines may have
-		call, err := w.Session(t, samples.Fresh(harness.Name)).Prepare("update-method-version", c)
-		expect.OK(t, err)
+		call := expect.Value(w.Session(t, samples.Fresh(harness.Name)).Prepare("update-method-version", c))(t)
 		w.Make(t, call).Is(t, call.Status)
 	}
 	// A box moves from the other organization to acme. Its earlier events still belong to the other one.
@@ -224,8 +215,7 @@ func namesOfAcme(t *testing.T, w *harness.World) []string {
 // belong to the other organization.
 func ofAcme(t *testing.T, row map[string]any, names []string) bool {
 	t.Helper()
-	text, err := json.Marshal(row)
-	expect.OK(t, err)
+	text := expect.Value(json.Marshal(row))(t)
 	return slices.ContainsFunc(names, func(name string) bool { return strings.Contains(string(text), `"`+name+`"`) }) &&
 		!strings.Contains(string(text), `"organizationId":"rival"`)
 }
@@ -251,7 +241,5 @@ func checkNoHashes(t *testing.T, w *harness.World, text string) {
 			look(row["tokenSha256"])
 		}
 	}
-	if hashes < 4 {
-		t.Errorf("only %d hashes are stored", hashes)
-	}
+	expect.That(t, hashes >= 4, "only %d hashes are stored", hashes)
 }

@@ -22,12 +22,9 @@ func TestContract_FirstSteps_DoWhatTheySay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			firstSteps(t, target)
 			items, _ := target.Owner(t).Get(t, "/api/ota/rollouts").Object(t)["items"].([]any)
-			if len(items) != 1 {
-				t.Fatalf("there are %d rollouts", len(items))
-			}
-			if r := items[0].(map[string]any); r["status"] != "completed" || r["staged_percent"] != 100.0 {
-				t.Errorf("the rollout is %v", r)
-			}
+			expect.Must(t, len(items) == 1, "there are %d rollouts", len(items))
+			r := items[0].(map[string]any)
+			expect.That(t, r["status"] == "completed" && r["staged_percent"] == 100.0, "the rollout is %v", r)
 		})
 	}
 }
@@ -48,14 +45,10 @@ func TestFirstStepsAndREADME_OnOneService_WorkInAnyOrderAndTwice(t *testing.T) {
 // firstSteps types the contract's first steps, and checks the channel afterwards.
 func firstSteps(t *testing.T, target harness.Target) {
 	t.Helper()
-	document, err := openapi3.NewLoader().LoadFromData(contract.Document)
-	expect.OK(t, err)
+	document := expect.Value(openapi3.NewLoader().LoadFromData(contract.Document))(t)
 	blocks := regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(document.Info.Description, -1)
-	if len(blocks) != 1 {
-		t.Fatalf("the contract shows %d sessions", len(blocks))
-	}
-	base, err := url.Parse(target.URL)
-	expect.OK(t, err)
+	expect.Must(t, len(blocks) == 1, "the contract shows %d sessions", len(blocks))
+	base := expect.Value(url.Parse(target.URL))(t)
 	owner := target.Owner(t)
 	shell := exec.CommandContext(t.Context(), "sh", "-eu")
 	shell.Env = append(os.Environ(), "BASE="+target.URL, "HOST=http://"+base.Host, "TOKEN="+strings.TrimPrefix(owner.Bearer, "Bearer "))

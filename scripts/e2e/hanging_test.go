@@ -63,9 +63,7 @@ func (a *hangingAssistant) hang(t *testing.T, w *harness.World, people int) (ans
 		caller := w.As(t, fmt.Sprintf("asker-%d", i), "acme", "production_engineer")
 		go func() {
 			answer, err := caller.Try(http.MethodGet, "/api/copilot/chat", "")
-			if err != nil {
-				t.Errorf("asker %d: %v", i, err)
-			}
+			expect.That(t, err == nil, "asker %d: %v", i, err)
 			statuses <- answer.Status
 		}()
 		select {

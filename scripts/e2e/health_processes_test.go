@@ -21,13 +21,11 @@ func TestClient_ThreeHundredProcesses_WhoseCyclesTakeATenthLonger_AreHalted(t *t
 	w, owner := begin(t, lookEachSecond, withSettings(setting.PollIntervalSeconds.Assign(10), setting.IdlePollIntervalSeconds.Assign(10)))
 	rollout := judgedRollout(t, w, strings.ReplaceAll(numbersPolicy, "PT20S", "PT60S"))
 	for _, b := range placedBoxes(t, w, boxes) {
-		text, err := json.Marshal(b)
-		expect.OK(t, err)
+		text := expect.Value(json.Marshal(b))(t)
 		c := exec.Command(os.Args[0])
 		c.Env = append(os.Environ(), boxProcess+"="+string(text))
 		c.Stderr = t.Output()
-		end, err := c.StdinPipe()
-		expect.OK(t, err)
+		end := expect.Value(c.StdinPipe())(t)
 		expect.OK(t, c.Start())
 		defer func() {
 			expect.OK(t, end.Close())

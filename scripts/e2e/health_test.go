@@ -119,9 +119,8 @@ func haltedForHealth(t *testing.T, w *harness.World, rollout string) string {
 	}
 	var p struct{ Guard struct{ Sentence string } }
 	owner.Get(t, rollout+"/progress").Is(t, http.StatusOK).Into(t, &p)
-	if status != "halted" || !strings.Contains(p.Guard.Sentence, "cycleSeconds is 10.0 % higher in ") {
-		t.Errorf("%s: %s", status, p.Guard.Sentence)
-	}
+	expect.That(t, status == "halted" && strings.Contains(p.Guard.Sentence, "cycleSeconds is 10.0 % higher in "),
+		"%s: %s", status, p.Guard.Sentence)
 	return p.Guard.Sentence
 }
 
@@ -158,9 +157,8 @@ func TestHealth_OnlyWhatIsAskedForCounts(t *testing.T) {
 	rollout := owner.Post(t, rollouts, judged(numbersPolicy)).Made(t)
 	for _, said := range []string{"cycleSeconds:12.5", "cycleSeconds:NaN", "cycleSeconds:Inf", "cycleSeconds:-1", "cycleSeconds:1e300", "cycleSeconds:-0",
 		"other:1", "cycleSeconds:1&health=cycleSeconds:2", "cycleSeconds", ":", "%00%ff", strings.Repeat("cycleSeconds:1&health=", 50)} {
-		if text := polled("&health=" + said); !strings.Contains(text, `"health":["cycleSeconds"]`) {
-			t.Errorf("after %q: %s", said, text)
-		}
+		text := polled("&health=" + said)
+		expect.That(t, strings.Contains(text, `"health":["cycleSeconds"]`), "after %q: %s", said, text)
 	}
 	for _, read := range []string{rollout, rollout + "/policy"} {
 		if text := string(owner.Get(t, read).Is(t, http.StatusOK).Body); !strings.Contains(text, `"health":{"cycleSeconds":{"is":"gauge","worse":"higher","by":0.01}}`) {
@@ -169,9 +167,8 @@ func TestHealth_OnlyWhatIsAskedForCounts(t *testing.T) {
 	}
 	owner.Put(t, rollout+"/policy", `{"health":{"1":{"is":"sum"},"a":{"is":"counter","worse":"lower","by":2}}}`).Refused(t, problem.ValidationFailed)
 	owner.Put(t, rollout+"/policy", `{}`).Is(t, http.StatusNoContent)
-	if text := polled("&health=cycleSeconds:12"); strings.Contains(text, "health") {
-		t.Errorf("without the number: %s", text)
-	}
+	text := polled("&health=cycleSeconds:12")
+	expect.That(t, !strings.Contains(text, "health"), "without the number: %s", text)
 	var names []string
 	for i := range 9 {
 		names = append(names, fmt.Sprintf(`"n%d":{"is":"gauge"}`, i))

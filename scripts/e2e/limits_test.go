@@ -76,9 +76,8 @@ func TestLimits_User_600PassThe601stWaits(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t)
 	eric := w.Engineer(t, "acme")
-	if got := spend(t, 600, func() (harness.Answer, error) { return eric.Try(http.MethodGet, me, "") }); got[200] != 600 {
-		t.Fatalf("600 calls were answered %v", got)
-	}
+	got := spend(t, 600, func() (harness.Answer, error) { return eric.Try(http.MethodGet, me, "") })
+	expect.Must(t, got[200] == 600, "600 calls were answered %v", got)
 	wait := limited(t, eric.Get(t, me), "user")
 	w.As(t, "emma", "acme").Get(t, me).Is(t, http.StatusOK) // a colleague is not affected
 	time.Sleep(wait)
@@ -144,9 +143,8 @@ func TestLimits_Copilot_30PassThe31stWaits(t *testing.T) {
 	w := harness.New(t, withAssistant(t))
 	eric := w.Engineer(t, "acme")
 	ask := func() (harness.Answer, error) { return eric.Try(http.MethodPost, "/api/copilot/chat", "{}") }
-	if got := spend(t, 30, ask); got[200] != 30 {
-		t.Fatalf("30 calls were answered %v", got)
-	}
+	got := spend(t, 30, ask)
+	expect.Must(t, got[200] == 30, "30 calls were answered %v", got)
 	wait := limited(t, eric.Post(t, "/api/copilot/chat", "{}"), "copilot-user")
 	used := map[string]int{}
 	for _, l := range standings(t, eric) {

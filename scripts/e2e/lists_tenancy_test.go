@@ -57,9 +57,7 @@ func TestLists_ForOtherOrganizations_ShowNothing(t *testing.T) {
 					d, _ := a.Problem()
 					body := bytes.ReplaceAll(a.Body, []byte(d.Instance), nil) // the caller's own path
 					for _, secret := range secrets {
-						if bytes.Contains(body, []byte(secret)) {
-							t.Errorf("learns of %s: %s", secret, a.Body)
-						}
+						expect.That(t, !bytes.Contains(body, []byte(secret)), "learns of %s: %s", secret, a.Body)
 					}
 					// The same call for something that does not exist.
 					other := c.Get(t, absent.Replace(path))

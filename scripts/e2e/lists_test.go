@@ -47,11 +47,9 @@ func lists(t testing.TB, w *harness.World, organization string) map[string]list 
 		if !samples.Lists(s.Operation) {
 			continue
 		}
-		call, err := session.Prepare(s.Operation, s.Cases[0])
-		expect.OK(t, err)
+		call := expect.Value(session.Prepare(s.Operation, s.Cases[0]))(t)
 		path, query, _ := strings.Cut(call.Path, "?")
-		filter, err := url.ParseQuery(query)
-		expect.OK(t, err)
+		filter := expect.Value(url.ParseQuery(query))(t)
 		filter.Del("limit")
 		l := list{caller: w.By(t, call), path: path, filter: filter, factory: call.Parameters["factoryId"]}
 		l.series = pageOf(t, l.caller, call.Path).Offset == nil
@@ -127,8 +125,7 @@ func pageOf(t testing.TB, c *harness.Caller, path string) page {
 // walk follows next from the first page and returns the values of a field, or the items without one.
 func walk(t testing.TB, c *harness.Caller, path, field string) []string {
 	t.Helper()
-	base, err := url.Parse(c.URL)
-	expect.OK(t, err)
+	base := expect.Value(url.Parse(c.URL))(t)
 	var seen []string
 	for path != "" {
 		p := pageOf(t, c, path)
@@ -166,9 +163,8 @@ func TestLists_WalkedByNext_WithAndWithoutAStage_GiveEveryItemOnce(t *testing.T)
 func walkBySizes(t *testing.T, l list) {
 	t.Helper()
 	all := walk(t, l.caller, l.with("limit", "100"), "")
-	if len(all) < 11 || len(slices.Compact(slices.Sorted(slices.Values(all)))) != len(all) {
-		t.Fatalf("the list holds %q", all)
-	}
+	expect.Must(t, len(all) >= 11 && len(slices.Compact(slices.Sorted(slices.Values(all)))) == len(all),
+		"the list holds %q", all)
 	for _, limit := range []string{"1", "2", "3", "5", "7"} {
 		expect.Equal(t, walk(t, l.caller, l.with("limit", limit), ""), all, "by %s the walk gives", limit)
 	}
@@ -211,9 +207,7 @@ func TestLists_BadPaging_IsRefusedByEach(t *testing.T) {
 func cursorOf(t *testing.T, next string) string {
 	t.Helper()
 	u, err := url.Parse(next)
-	if err != nil || u.Query().Get("cursor") == "" {
-		t.Fatalf("next is %q", next)
-	}
+	expect.Must(t, err == nil && u.Query().Get("cursor") != "", "next is %q", next)
 	return u.Query().Get("cursor")
 }
 
@@ -239,9 +233,8 @@ func TestLists_FiltersThatMatchNothing_GiveAnEmptyList(t *testing.T) {
 		"/api/audit-events?from=9999-12-31T23:59:59Z", "/api/audit-events?to=0000-01-01T00:00:00Z",
 		"/api/audit-events?from=0000-01-01T00:00:00Z&to=0000-06-01T00:00:00Z",
 	} {
-		if got := pageOf(t, p.owner, path); len(got.Items) != 0 || got.Next != "" {
-			t.Errorf("%s gives %v", path, got)
-		}
+		got := pageOf(t, p.owner, path)
+		expect.That(t, len(got.Items) == 0 && got.Next == "", "%s gives %v", path, got)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
+	"wavegate/shared/testing/expect"
 )
 
 // An approver read one content; meanwhile the version was returned, saved again and released by someone else. The
@@ -50,9 +51,8 @@ func TestMethods_TextsThatJSONLibrariesReadDifferently_AreRefused(t *testing.T) 
 		"a line separator":         another("Press\\u2028twice"),
 		"a list that never ends":   strings.Replace(smallContent, `"form":1`, `"form":`+strings.Repeat("[", 30000), 1),
 	} {
-		if a := b.save(1, text); a.Status != http.StatusBadRequest {
-			t.Errorf("%s: %d %s", name, a.Status, a.Body)
-		}
+		a := b.save(1, text)
+		expect.That(t, a.Status == http.StatusBadRequest, "%s: %d %s", name, a.Status, a.Body)
 	}
 	b.author.Get(t, b.version(1)).Refused(t, problem.NotFound)
 }
@@ -63,9 +63,8 @@ func TestMethods_SpellingsOfOneContent_HaveOneHash(t *testing.T) {
 	b.save(1, smallContent).Is(t, http.StatusCreated)
 	before := b.author.Get(t, b.version(1))
 	b.save(1, " "+strings.NewReplacer(`"quantity":1`, `"quantity":10e-1`, "Press", `\u0050ress`, ",", " ,\n").Replace(smallContent)).Is(t, http.StatusNoContent)
-	if after := b.author.Get(t, b.version(1)); string(after.Body) != string(before.Body) {
-		t.Errorf("%s became %s", before.Body, after.Body)
-	}
+	after := b.author.Get(t, b.version(1))
+	expect.That(t, string(after.Body) == string(before.Body), "%s became %s", before.Body, after.Body)
 }
 
 // Whoever wrote a version cannot approve it by having someone else submit it, return it or save the same again; and a
@@ -158,18 +157,15 @@ func TestMethods_TimesAtTheEdges(t *testing.T) {
 		at   time.Time
 		want int
 	}{{from.Add(-time.Millisecond), 0}, {from, 1}, {from.Add(time.Millisecond), 1}, {from.AddDate(-20, 0, 0), 0}, {from.AddDate(1000, 0, 0), 0}} {
-		if got := b.holds("press-1", c.at); got != c.want {
-			t.Errorf("at %s: version %d, want %d", c.at, got, c.want)
-		}
+		expect.Equal(t, b.holds("press-1", c.at), c.want, "at %s: version", c.at)
 	}
 	poll := "/api/factories/munich-1/machines/press-1/methods?methodId=" + id(b.path) + "&at="
 	for _, at := range []string{"now", "2026-13-01T00:00:00Z", "", "2026-01-01", "2026-01-01T00:00:00%2B25:00"} {
 		b.author.Get(t, poll+at).Refused(t, problem.ValidationFailed)
 	}
 	for _, at := range []string{"0001-01-01T00:00:00Z", "0000-01-01T00:00:00%2B14:00", "1969-12-31T23:59:59Z", "2026-01-01T00:00:00%2B14:00"} {
-		if items := b.author.Get(t, poll+at).Is(t, http.StatusOK).Object(t)["items"].([]any); len(items) > 0 {
-			t.Errorf("at %s: %v", at, items)
-		}
+		items := b.author.Get(t, poll+at).Is(t, http.StatusOK).Object(t)["items"].([]any)
+		expect.That(t, len(items) == 0, "at %s: %v", at, items)
 	}
 	for _, at := range []string{"9999-12-31T23:59:59.999999999Z", "9999-12-31T23:59:59-14:00"} {
 		b.author.Get(t, poll+at).Is(t, http.StatusOK)
@@ -195,9 +191,8 @@ func TestMethods_ManySignatures_LeaveReleaseAndWithdrawalFree(t *testing.T) {
 	b.move(b.approver, 1, "released", `,"firstArticle":{"reference":"F"}`).Is(t, http.StatusOK)
 	b.move(b.author, 1, "withdrawn", `,"orders":"finish"`).Is(t, http.StatusOK)
 	b.move(b.author, 1, "withdrawn", "").Is(t, http.StatusOK)
-	if got := b.holds("press-1", time.Time{}); got != 0 {
-		t.Errorf("version %d holds", got)
-	}
+	got := b.holds("press-1", time.Time{})
+	expect.That(t, got == 0, "version %d holds", got)
 }
 
 // Withdrawals are allowed when the limit refuses everything else.
@@ -208,9 +203,7 @@ func TestMethods_Withdrawal_PassesTheLimit(t *testing.T) {
 	for range 12 {
 		limited = limited || b.author.Get(t, b.path).Status == http.StatusTooManyRequests
 	}
-	if !limited {
-		t.Fatal("the caller is not at their limit")
-	}
+	expect.Must(t, limited, "the caller is not at their limit")
 	b.author.Patch(t, b.version(1), `{"status":"withdrawn","reason":"stop"}`).Is(t, http.StatusOK)
 }
 
@@ -218,19 +211,14 @@ func TestMethods_Withdrawal_PassesTheLimit(t *testing.T) {
 func TestMethods_OldClient_NoticesNothing(t *testing.T) {
 	b := newBench(t)
 	a := b.author.Post(t, methods, `{"productId":"7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11","name":"Milling"}`).Is(t, http.StatusCreated)
-	if len(a.Body) > 0 || a.Header.Get("Location") == "" || a.Header.Get("ETag") != "" {
-		t.Errorf("%v %s", a.Header, a.Body)
-	}
+	expect.That(t, len(a.Body) == 0 && a.Header.Get("Location") != "" && a.Header.Get("ETag") == "",
+		"%v %s", a.Header, a.Body)
 	made := b.author.Get(t, a.Header.Get("Location")).Is(t, http.StatusOK).Object(t)
 	for _, field := range []string{"methodId", "factoryId", "productId", "name", "createdAt", "revision"} {
-		if made[field] == nil {
-			t.Errorf("it lacks %s", field)
-		}
+		expect.That(t, made[field] != nil, "it lacks %s", field)
 		delete(made, field)
 	}
-	if len(made) > 0 {
-		t.Errorf("a method without a version shows %v", made)
-	}
+	expect.That(t, len(made) == 0, "a method without a version shows %v", made)
 	for body, want := range map[string]problem.Code{
 		`{"productId":"7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11"}`:                                              problem.ValidationFailed,
 		`{"productId":"7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11","name":"x","steps":[]}`:                        problem.ValidationFailed,
@@ -255,7 +243,6 @@ func TestMethods_MovesThatMakeNoSense_AreRefused(t *testing.T) {
 	for _, from := range []string{"9999-12-31T23:59:59.999999999Z", "9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00Z", "0000-01-01T00:00:00+14:00"} {
 		b.move(b.approver, 1, "released", `,"effectiveFrom":"`+from+`"`).Refused(t, problem.ValidationFailed)
 	}
-	if status := b.author.Get(t, b.version(1)).Object(t)["status"]; status != "in_review" {
-		t.Errorf("it is %v", status)
-	}
+	status := b.author.Get(t, b.version(1)).Object(t)["status"]
+	expect.That(t, status == "in_review", "it is %v", status)
 }

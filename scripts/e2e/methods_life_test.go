@@ -11,6 +11,7 @@ import (
 	"wavegate/scripts/e2e/harness"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/production/chain"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 )
 
@@ -19,9 +20,7 @@ func TestMethods_Withdrawal_MayReinstate_AtOnceOrLater(t *testing.T) {
 	b.release(1, smallContent)
 	b.release(2, another("Two"))
 	b.move(b.author, 2, "withdrawn", `,"reinstate":1,"orders":"finish"`).Is(t, http.StatusOK)
-	if got := b.holds("press-1", time.Time{}); got != 1 {
-		t.Errorf("reinstated is %d", got)
-	}
+	expect.Equal(t, b.holds("press-1", time.Time{}), 1, "reinstated is")
 	b.release(3, another("Three"))
 	// Reinstating an unsuitable version is refused. The answer says what holds, and nothing is withdrawn.
 	d := b.move(b.author, 3, "withdrawn", `,"reinstate":2`).Refused(t, problem.InvalidStateTransition)
@@ -29,9 +28,8 @@ func TestMethods_Withdrawal_MayReinstate_AtOnceOrLater(t *testing.T) {
 		t.Errorf("%s", d.Detail)
 	}
 	b.move(b.author, 3, "withdrawn", "").Is(t, http.StatusOK)
-	if got := b.holds("press-1", time.Time{}); got != 0 {
-		t.Errorf("version %d holds", got)
-	}
+	got := b.holds("press-1", time.Time{})
+	expect.That(t, got == 0, "version %d holds", got)
 	later := b.move(b.author, 3, "withdrawn", `,"reinstate":1`).Is(t, http.StatusOK).Object(t)
 	holds := later["holds"].([]any)
 	if later["changed"] != true || len(holds) != 1 || holds[0].(map[string]any)["version"] != 1.0 || b.holds("press-1", time.Time{}) != 1 {
@@ -48,35 +46,26 @@ func TestMethods_Recall_FromFinishToStop_IsToldToMachines(t *testing.T) {
 			Items []struct{ Withdrawn []struct{ Orders string } }
 		}
 		b.author.Get(t, "/api/factories/munich-1/machines/press-1/methods?methodId="+id(b.path)).Into(t, &poll)
-		if len(poll.Items) != 1 || len(poll.Items[0].Withdrawn) != 1 {
-			t.Fatalf("the poll tells %+v", poll)
-		}
+		expect.Must(t, len(poll.Items) == 1 && len(poll.Items[0].Withdrawn) == 1, "the poll tells %+v", poll)
 		return poll.Items[0].Withdrawn[0].Orders
 	}
 	b.move(b.author, 1, "withdrawn", `,"orders":"finish"`).Is(t, http.StatusOK)
-	if got := told(); got != "finish" {
-		t.Errorf("told %s", got)
-	}
+	expect.Equal(t, told(), "finish", "told")
 	stop := `{"status":"withdrawn","reason":"Danger to operators","orders":"stop"}`
 	answer := b.author.Patch(t, b.version(1), stop).Is(t, http.StatusOK)
 	if got := answer.Object(t); got["changed"] != true || got["version"].(map[string]any)["orders"] != "stop" {
 		t.Errorf("answered %s", answer.Body)
 	}
-	if got := told(); got != "stop" {
-		t.Errorf("told %s", got)
-	}
+	expect.Equal(t, told(), "stop", "told")
 	events := b.w.Events(t, "production-method-version", id(b.path)+":1")
-	if reason := events[len(events)-1]["reason"]; reason != "Danger to operators" {
-		t.Errorf("the trail has the reason %v", reason)
-	}
+	reason := events[len(events)-1]["reason"]
+	expect.That(t, reason == "Danger to operators", "the trail has the reason %v", reason)
 	again := b.author.Patch(t, b.version(1), stop).Is(t, http.StatusOK).Object(t)
 	if again["changed"] != false || len(b.w.Events(t, "production-method-version", id(b.path)+":1")) != len(events) {
 		t.Errorf("the same again: %v", again)
 	}
 	d := b.move(b.author, 1, "withdrawn", `,"orders":"finish"`).Refused(t, problem.InvalidStateTransition)
-	if !strings.Contains(d.Detail, "told to stop") {
-		t.Errorf("%s", d.Detail)
-	}
+	expect.That(t, strings.Contains(d.Detail, "told to stop"), "%s", d.Detail)
 }
 
 // TestMethods_Standing_IsShown: whether a released version holds follows from later decisions.
@@ -125,18 +114,16 @@ func TestMethods_OfAnotherOrganization_AreNotThere(t *testing.T) {
 				continue // not for boxes
 			}
 			foreign.Refused(t, problem.NotFound)
-			if got, want := masked(t, foreign), masked(t, absent); got != want {
-				t.Errorf("%s %s: %s, for a missing one %s", c.method, c.path, got, want)
-			}
+			got, want := masked(t, foreign), masked(t, absent)
+			expect.That(t, got == want, "%s %s: %s, for a missing one %s", c.method, c.path, got, want)
 		}
 	}
 	poll := "/machines/press-1/methods?methodId=" + id(b.path)
 	for _, by := range []*harness.Caller{rival, rivalBox} {
 		foreign := by.Get(t, "/api/factories/munich-1"+poll)
 		foreign.Refused(t, problem.NotFound)
-		if got, want := masked(t, foreign), masked(t, by.Get(t, "/api/factories/nowhere-1"+poll)); got != want {
-			t.Errorf("poll: %s, for a missing one %s", got, want)
-		}
+		got, want := masked(t, foreign), masked(t, by.Get(t, "/api/factories/nowhere-1"+poll))
+		expect.That(t, got == want, "poll: %s, for a missing one %s", got, want)
 	}
 	// A method of one factory does not exist in another one of the same organization.
 	factory(t, b.w, "munich-2", "acme")
@@ -148,15 +135,9 @@ func TestMethods_OfAnotherOrganization_AreNotThere(t *testing.T) {
 // masked is a problem without the values of its call.
 func masked(t testing.TB, a harness.Answer) string {
 	t.Helper()
-	d, err := a.Problem()
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := expect.Value(a.Problem())(t)
 	d.RequestID, d.Instance = "", ""
-	text, err := json.Marshal(d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := expect.Value(json.Marshal(d))(t)
 	return fmt.Sprint(a.Status, string(text))
 }
 
@@ -166,13 +147,10 @@ func TestMethods_ByStatus_AreListed(t *testing.T) {
 	count := func(query string) int {
 		return len(b.author.Get(t, methods+query).Is(t, http.StatusOK).Object(t)["items"].([]any))
 	}
-	if count("?status=draft") != 1 || count("?status=in_review") != 0 {
-		t.Error("the draft is not listed as one")
-	}
+	expect.That(t, count("?status=draft") == 1 && count("?status=in_review") == 0, "the draft is not listed as one")
 	b.move(b.author, 1, "in_review", "").Is(t, http.StatusOK)
-	if count("?status=draft") != 0 || count("?status=in_review") != 1 || count("") != 1 {
-		t.Error("the version in review is not listed as one")
-	}
+	expect.That(t, count("?status=draft") == 0 && count("?status=in_review") == 1 && count("") == 1,
+		"the version in review is not listed as one")
 	b.author.Get(t, methods+"?status=draft&productId=7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11").Refused(t, problem.ValidationFailed)
 }
 
@@ -190,19 +168,13 @@ func TestMethods_Trail_IsAChainOverTheWholeLife(t *testing.T) {
 	}
 	versions := append(events("production-method-version", id(b.path)+":1"), events("production-method-version", id(b.path)+":2")...)
 	links, err := chain.Check(events("production-method", id(b.path)), versions)
-	if err != nil || len(links) != 7 {
-		t.Fatalf("%d links, %v", len(links), err)
-	}
+	expect.Must(t, err == nil && len(links) == 7, "%d links, %v", len(links), err)
 	found := false
 	for i, l := range links {
-		if l.Fault != "" {
-			t.Errorf("link %d: %s", i+1, l.Fault)
-		}
+		expect.Equal(t, l.Fault, "", "link %d:", i+1)
 		found = found || l.SHA256 == kept
 	}
-	if !found {
-		t.Error("the hash that a controller kept is not in the chain")
-	}
+	expect.That(t, found, "the hash that a controller kept is not in the chain")
 	if now := b.author.Get(t, b.path).Object(t)["trailSha256"]; now != links[6].SHA256 {
 		t.Errorf("the method says %v, the chain ends with %s", now, links[6].SHA256)
 	}

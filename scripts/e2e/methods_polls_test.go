@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 )
 
 // machinePoll is the answer to a poll, as a controller reads it.
@@ -56,18 +57,15 @@ func TestPoll_WithoutParameters_ListsAllThatHoldsOnTheMachine(t *testing.T) {
 		next = page.Next
 	}
 	slices.Sort(want)
-	if !slices.Equal(got, want) {
-		t.Errorf("the pages have %q, want %q", got, want)
-	}
+	expect.That(t, slices.Equal(got, want), "the pages have %q, want %q", got, want)
 	if p := b.poll("/api/factories/munich-1/machines/press-2/methods"); len(p.Items) != 4 {
 		t.Errorf("press-2: %+v", p)
 	}
 	if p := b.poll("/api/factories/munich-1/machines/saw-1/methods"); len(p.Items) != 0 || p.PollIntervalSeconds != 300 {
 		t.Errorf("saw-1: %+v", p)
 	}
-	if p := b.poll(path + "?" + strings.Join(named[:3], "&")); len(p.Items) != 3 {
-		t.Errorf("three methods: %+v", p)
-	}
+	p := b.poll(path + "?" + strings.Join(named[:3], "&"))
+	expect.That(t, len(p.Items) == 3, "three methods: %+v", p)
 	for query, pointer := range map[string]string{
 		strings.Repeat("methodId="+want[0]+"&", 26):                  "methodId",
 		named[0] + "&" + named[0]:                                    "methodId",
@@ -75,9 +73,7 @@ func TestPoll_WithoutParameters_ListsAllThatHoldsOnTheMachine(t *testing.T) {
 		"at=2026-01-01T00:00:00Z":                                    "methodId",
 	} {
 		d := b.author.Get(t, path+"?"+query).Refused(t, problem.ValidationFailed)
-		if d.Errors[0].Parameter != pointer {
-			t.Errorf("%.60s: %+v", query, d.Errors)
-		}
+		expect.That(t, d.Errors[0].Parameter == pointer, "%.60s: %+v", query, d.Errors)
 	}
 	b.author.Get(t, path+"?cursor=x").Refused(t, problem.InvalidCursor)
 }
@@ -91,14 +87,10 @@ func TestPoll_Next_CanBeFetchedAhead(t *testing.T) {
 	later := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 	b.move(b.approver, 2, "released", fmt.Sprintf(`,"effectiveFrom":%q`, later)).Is(t, http.StatusOK)
 	p := b.poll("/api/factories/munich-1/machines/press-1/methods")
-	if len(p.Items) != 1 || p.Items[0].Next == nil || p.PollIntervalSeconds != 60 {
-		t.Fatalf("%+v", p)
-	}
+	expect.Must(t, len(p.Items) == 1 && p.Items[0].Next != nil && p.PollIntervalSeconds == 60, "%+v", p)
 	next := p.Items[0].Next
-	if next.Version != 2 || next.Phase != "released" || next.WorkMasterID != id(b.path)+":2" {
-		t.Errorf("next is %+v", next)
-	}
-	if tag := b.author.Get(t, next.Content).Is(t, http.StatusOK).Header.Get("ETag"); tag != `"`+next.ContentSHA256+`"` {
-		t.Errorf("the content's tag is %s, want %s", tag, next.ContentSHA256)
-	}
+	expect.That(t, next.Version == 2 && next.Phase == "released" && next.WorkMasterID == id(b.path)+":2",
+		"next is %+v", next)
+	tag := b.author.Get(t, next.Content).Is(t, http.StatusOK).Header.Get("ETag")
+	expect.That(t, tag == `"`+next.ContentSHA256+`"`, "the content's tag is %s, want %s", tag, next.ContentSHA256)
 }

@@ -11,6 +11,7 @@ import (
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/storefront"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/expect"
 )
 
 // versionEvents names the events of a version, in order.
@@ -49,18 +50,14 @@ func (b *bench) both(t *testing.T, first, second string) (statuses []int) {
 func TestRace_TwoApprovers_AreOneReleaseWithBothSignatures(t *testing.T) {
 	b := inReview(t)
 	released := b.body(1, "released", "")
-	if got := b.both(t, released, released); !slices.Equal(got, []int{200, 200}) {
-		t.Errorf("answers %v", got)
-	}
-	if got := b.versionEvents("1"); got != "Saved Submitted Released Cosigned" {
-		t.Errorf("events: %s", got)
-	}
+	got := b.both(t, released, released)
+	expect.That(t, slices.Equal(got, []int{200, 200}), "answers %v", got)
+	expect.Equal(t, b.versionEvents("1"), "Saved Submitted Released Cosigned", "events:")
 	if n := len(b.author.Get(t, b.version(1)).Object(t)["signatures"].([]any)); n != 3 {
 		t.Errorf("%d signatures", n)
 	}
-	if n := len(b.author.Get(t, b.path).Object(t)["effectivity"].([]any)); n != 1 {
-		t.Errorf("%d decisions", n)
-	}
+	n := len(b.author.Get(t, b.path).Object(t)["effectivity"].([]any))
+	expect.That(t, n == 1, "%d decisions", n)
 }
 
 func TestRace_ApproveAgainstReturn_OneIsMade(t *testing.T) {
@@ -85,9 +82,8 @@ func TestRace_FinishAgainstStop_EndsWithStop(t *testing.T) {
 	}
 	v := b.author.Get(t, b.version(1)).Object(t)
 	signatures := v["signatures"].([]any)
-	if last := signatures[len(signatures)-1].(map[string]any); v["orders"] != "stop" || last["reason"] != "danger" {
-		t.Errorf("orders %v, signed last: %v", v["orders"], last)
-	}
+	last := signatures[len(signatures)-1].(map[string]any)
+	expect.That(t, v["orders"] == "stop" && last["reason"] == "danger", "orders %v, signed last: %v", v["orders"], last)
 }
 
 // A withdrawal is never refused: whichever comes first, the version is withdrawn in the end.
@@ -124,24 +120,18 @@ func TestMethods_LostAnswers_AreFoundAgain(t *testing.T) {
 		t.Helper()
 		lose.Store(true)
 		if a := call(); a.Status/100 != 2 {
-			if again := call(); again.Status/100 != 2 {
-				t.Errorf("%s: %d first, then %d %s", what, a.Status, again.Status, again.Body)
-			}
+			again := call()
+			expect.That(t, again.Status/100 == 2, "%s: %d first, then %d %s", what, a.Status, again.Status, again.Body)
 			t.Logf("%s: %d first", what, a.Status)
 		}
-		if lose.Load() {
-			t.Errorf("%s: no answer was lost", what)
-		}
+		expect.That(t, !lose.Load(), "%s: no answer was lost", what)
 	}
 	again("save", func() harness.Answer { return b.save(1, smallContent) })
 	again("submit", func() harness.Answer { return b.move(b.author, 1, "in_review", "") })
 	again("trial", func() harness.Answer { return b.move(b.approver, 1, "trial", `,"machines":["press-1"]`) })
 	again("release", func() harness.Answer { return b.move(b.approver, 1, "released", `,"firstArticle":{"reference":"F"}`) })
 	again("withdraw", func() harness.Answer { return b.move(b.approver, 1, "withdrawn", "") })
-	if got := b.versionEvents("1"); got != "Saved Submitted Tried Released Withdrawn" {
-		t.Errorf("events: %s", got)
-	}
-	if n := len(b.w.Items(t, dynamo.MethodContents)); n != 1 {
-		t.Errorf("%d contents", n)
-	}
+	expect.Equal(t, b.versionEvents("1"), "Saved Submitted Tried Released Withdrawn", "events:")
+	n := len(b.w.Items(t, dynamo.MethodContents))
+	expect.That(t, n == 1, "%d contents", n)
 }

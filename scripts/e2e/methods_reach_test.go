@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 )
 
 // milled is a content with two steps: one on named machines, and one on a class.
@@ -40,22 +41,15 @@ func TestMethods_TrialThatLeavesOutSteps_IsRefusedWithTheSteps(t *testing.T) {
 	b := milling(t)
 	for machines, want := range map[string]string{`"mill-1"`: "/steps/2", `"ream-1"`: "/steps/0"} {
 		d := b.move(b.approver, 1, "trial", `,"machines":[`+machines+`]`).Refused(t, problem.TrialSplitsRoute)
-		if got := pointers(d); got != want {
-			t.Errorf("%s: %s", machines, got)
-		}
+		expect.Equal(t, pointers(d), want, "%s:", machines)
 	}
 	d := b.move(b.approver, 1, "trial", `,"machines":["mill-1","press-1","ream-1"]`).Refused(t, problem.ReachesNothing)
-	if got := pointers(d); got != "/machines/1" {
-		t.Errorf("a press: %s", got)
-	}
-	if status := b.author.Get(t, b.version(1)).Object(t)["status"]; status != "in_review" {
-		t.Errorf("it is %v", status)
-	}
+	expect.Equal(t, pointers(d), "/machines/1", "a press:")
+	status := b.author.Get(t, b.version(1)).Object(t)["status"]
+	expect.That(t, status == "in_review", "it is %v", status)
 	b.move(b.approver, 1, "trial", `,"machines":["mill-1","ream-1"]`).Is(t, http.StatusOK)
 	for machine, want := range map[string]int{"mill-1": 1, "mill-2": 0, "ream-1": 1} {
-		if got := b.holds(machine, time.Time{}); got != want {
-			t.Errorf("%s has version %d", machine, got)
-		}
+		expect.Equal(t, b.holds(machine, time.Time{}), want, "%s has version", machine)
 	}
 }
 
@@ -63,16 +57,12 @@ func TestMethods_ReleaseThatReachesNoMachine_IsRefused(t *testing.T) {
 	b := milling(t)
 	b.author.Put(t, "/api/factories/munich-1/machines/ream-1", `{"name":"Ream 1","classes":["saw"]}`).Is(t, http.StatusNoContent)
 	d := b.move(b.approver, 1, "released", "").Refused(t, problem.ReachesNothing)
-	if got := pointers(d); got != "/steps/2/equipment/class" {
-		t.Errorf("without a ream: %s", got)
-	}
+	expect.Equal(t, pointers(d), "/steps/2/equipment/class", "without a ream:")
 	b.move(b.author, 1, "draft", "").Is(t, http.StatusOK)
 	b.save(1, strings.NewReplacer(`"equipment":{"class":"press"},`, "").Replace(smallContent)).Is(t, http.StatusNoContent)
 	b.move(b.author, 1, "in_review", "").Is(t, http.StatusOK)
 	d = b.move(b.approver, 1, "released", "").Refused(t, problem.ReachesNothing)
-	if got := pointers(d); got != "/steps" {
-		t.Errorf("by hand only: %s", got)
-	}
+	expect.Equal(t, pointers(d), "/steps", "by hand only:")
 }
 
 // A machine that gets a class has no released version of the class until somebody approves one again, or admits the
@@ -86,9 +76,7 @@ func TestMethods_MachineThatGetsAClass_WaitsForTheNextApproval(t *testing.T) {
 	check := func(when string, want map[string]int) {
 		t.Helper()
 		for machine, version := range want {
-			if got := b.holds(machine, time.Time{}); got != version {
-				t.Errorf("%s: %s has version %d, want %d", when, machine, got, version)
-			}
+			expect.Equal(t, b.holds(machine, time.Time{}), version, "%s: %s has version", when, machine)
 		}
 	}
 	check("after the changes", map[string]int{"press-1": 1, "press-2": 1, "press-3": 0})

@@ -19,6 +19,7 @@ import (
 	"wavegate/shared/platform/problem"
 	production "wavegate/shared/production/method"
 	"wavegate/shared/testing/dynamolocal"
+	"wavegate/shared/testing/expect"
 )
 
 // A spoilt row has a finding that names it.
@@ -233,14 +234,10 @@ func TestRecall_Watch_ChangedByHand_IsNamed(t *testing.T) {
 		s.put(dynamo.Progress, item)
 	}
 	_ = b.w.RunTask(t.Context(), operations.Tick) // it may complain of what it cannot read
-	r, err := b.verifiedBy(b.approver, time.Now().Add(3*production.ConfirmWithin))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := expect.Value(b.verifiedBy(b.approver, time.Now().Add(3*production.ConfirmWithin)))(t)
 	all := strings.Join(r.Findings, "\n")
 	for i, name := range spoil {
-		if named := strings.Contains(all, fmt.Sprintf("version %d: ", i+1)); named != (name != "") {
-			t.Errorf("%q of the watch of version %d: named %v in\n%s", name, i+1, named, all)
-		}
+		named := strings.Contains(all, fmt.Sprintf("version %d: ", i+1))
+		expect.That(t, named == (name != ""), "%q of the watch of version %d: named %v in\n%s", name, i+1, named, all)
 	}
 }

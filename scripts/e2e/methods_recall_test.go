@@ -29,14 +29,10 @@ func TestRecall_ThatNoMachineConfirms_IsToldOnceByTheTick_WithItsOwnRights(t *te
 	b.release(1, smallContent)
 	b.move(b.author, 1, "withdrawn", "").Is(t, http.StatusOK)
 	event, err := os.ReadFile(filepath.Join("..", "..", "events", "tick.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	recall := "munich-1/" + id(b.path) + "/1"
 	told := func() []map[string]any {
-		if _, err := b.w.Function(operations.Tick).Invoke(t.Context(), event); err != nil {
-			t.Fatal(err)
-		}
+		expect.Value(b.w.Function(operations.Tick).Invoke(t.Context(), event))(t)
 		return b.w.Events(t, production.RecallResourceType, recall)
 	}
 	if events := told(); len(events) != 0 {
@@ -49,18 +45,13 @@ func TestRecall_ThatNoMachineConfirms_IsToldOnceByTheTick_WithItsOwnRights(t *te
 		ConditionExpression:       aws.String("attribute_exists(since)"),
 		ExpressionAttributeValues: map[string]types.AttributeValue{":since": &types.AttributeValueMemberS{Value: time.Now().Add(-production.ConfirmWithin).UTC().Format(time.RFC3339Nano)}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	for range 2 {
 		events := told()
-		if len(events) != 1 || events[0]["eventName"] != production.RecallUnconfirmed {
-			t.Fatalf("told %v", events)
-		}
+		expect.Must(t, len(events) == 1 && events[0]["eventName"] == production.RecallUnconfirmed, "told %v", events)
 		cause, _ := events[0]["cause"].(map[string]any)
-		if sentence, _ := cause["sentence"].(string); !strings.HasSuffix(sentence, "30 minutes after its orders were stopped.") {
-			t.Errorf("because %v", cause)
-		}
+		sentence, _ := cause["sentence"].(string)
+		expect.That(t, strings.HasSuffix(sentence, "30 minutes after its orders were stopped."), "because %v", cause)
 		if events[0]["why"] != cause["sentence"] {
 			t.Errorf("the event bus tells %v", events[0]["why"])
 		}
@@ -103,16 +94,11 @@ func TestRecall_PeopleCloseIt(t *testing.T) {
 	confirm(b.author, "press-1", `{"reason":"gone"}`).Is(t, http.StatusCreated)
 	confirm(b.author, "press-1", `{"reason":"gone"}`).Is(t, http.StatusNoContent)
 	confirm(b.approver, "press-1", `{"reason":"gone"}`).Refused(t, problem.InvalidStateTransition)
-	if got := b.left(1); got != "press-2" {
-		t.Errorf("left: %s", got)
-	}
+	expect.Equal(t, b.left(1), "press-2", "left:")
 	confirm(b.approver, "press-2", `{"reason":"gone"}`).Is(t, http.StatusCreated)
-	if got := b.left(1); got != "" {
-		t.Errorf("left: %s", got)
-	}
-	if r, err := b.verified(); err != nil || len(r.Findings) > 0 {
-		t.Errorf("%v, %v", r.Findings, err)
-	}
+	expect.Equal(t, b.left(1), "", "left:")
+	r, err := b.verified()
+	expect.That(t, err == nil && len(r.Findings) == 0, "%v, %v", r.Findings, err)
 }
 
 // TestRecall_ClassLost_IsToldAndListed: the machine had the version, whatever its class is now.
@@ -121,11 +107,8 @@ func TestRecall_ClassLost_IsToldAndListed(t *testing.T) {
 	b.release(1, smallContent)
 	b.author.Put(t, "/api/factories/munich-1/machines/press-1", `{"name":"Press 1","classes":["saw"]}`).Is(t, http.StatusNoContent)
 	b.move(b.author, 1, "withdrawn", "").Is(t, http.StatusOK)
-	if got := b.left(1); got != "press-1, press-2" {
-		t.Errorf("left: %s", got)
-	}
+	expect.Equal(t, b.left(1), "press-1, press-2", "left:")
 	poll := string(b.author.Get(t, "/api/factories/munich-1/machines/press-1/methods").Is(t, http.StatusOK).Body)
-	if !strings.Contains(poll, `"withdrawn":[{"version":1,"orders":"stop"}]`) {
-		t.Errorf("the machine is told %s", poll)
-	}
+	expect.That(t, strings.Contains(poll, `"withdrawn":[{"version":1,"orders":"stop"}]`),
+		"the machine is told %s", poll)
 }

@@ -8,6 +8,7 @@ import (
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 )
 
 // boxed is a bench with version 1 released. Its press-1 names box-1; press-2 has no box.
@@ -50,37 +51,25 @@ func (b *bench) left(n int) string {
 // reports that it no longer has it.
 func TestReports_Recall_IsAListThatEmpties(t *testing.T) {
 	b, box := boxed(t)
-	if got := b.left(1); got != "press-1 box-1, press-2" {
-		t.Errorf("released: %s", got)
-	}
+	expect.Equal(t, b.left(1), "press-1 box-1, press-2", "released:")
 	box.Put(t, b.report("press-1"), b.says(1, "loaded")).Is(t, http.StatusCreated)
 	box.Put(t, b.report("press-1"), b.says(1, "running")).Is(t, http.StatusNoContent)
 	events := len(b.w.Events(t, "method-on-machine", "press-1/"+id(b.path)))
 	box.Put(t, b.report("press-1"), b.says(1, "running")).Is(t, http.StatusNoContent)
-	if n := len(b.w.Events(t, "method-on-machine", "press-1/"+id(b.path))); n != 2 || events != 2 {
-		t.Errorf("%d events, then %d", events, n)
-	}
+	n := len(b.w.Events(t, "method-on-machine", "press-1/"+id(b.path)))
+	expect.That(t, n == 2 && events == 2, "%d events, then %d", events, n)
 	b.move(b.author, 1, "withdrawn", `,"orders":"finish"`).Is(t, http.StatusOK)
-	if got := b.left(1); got != "press-1 box-1 running, press-2" {
-		t.Errorf("withdrawn: %s", got)
-	}
+	expect.Equal(t, b.left(1), "press-1 box-1 running, press-2", "withdrawn:")
 	for _, orders := range []string{"finish", "stop"} {
 		b.author.Patch(t, b.version(1), fmt.Sprintf(`{"status":"withdrawn","reason":"r","orders":%q}`, orders)).Is(t, http.StatusOK)
 		d := box.Put(t, b.report("press-1"), b.says(1, "running")).Refused(t, problem.VersionWithdrawn)
-		if d.Orders != orders {
-			t.Errorf("told %q, want %s", d.Orders, orders)
-		}
-		if got := b.left(1); got != "press-1 box-1 running "+orders+", press-2" {
-			t.Errorf("told: %s", got)
-		}
+		expect.Equal(t, d.Orders, orders, "told")
+		expect.Equal(t, b.left(1), "press-1 box-1 running "+orders+", press-2", "told:")
 	}
 	box.Put(t, b.report("press-1"), b.says(1, "finished")).Is(t, http.StatusNoContent)
-	if got := b.left(1); got != "press-2" {
-		t.Errorf("in the end: %s", got)
-	}
-	if all := b.author.Get(t, b.version(1)+"/machines?limit=1").Object(t); len(all["items"].([]any)) != 1 || all["next"] == nil {
-		t.Errorf("a page: %v", all)
-	}
+	expect.Equal(t, b.left(1), "press-2", "in the end:")
+	all := b.author.Get(t, b.version(1)+"/machines?limit=1").Object(t)
+	expect.That(t, len(all["items"].([]any)) == 1 && all["next"] != nil, "a page: %v", all)
 }
 
 // Only the box that a machine names speaks for it; for any other, the machine does not exist.
@@ -103,9 +92,7 @@ func TestReports_OnlyTheMachinesBoxReports(t *testing.T) {
 		"an unknown method":   {box, strings.Replace(b.report("press-1"), id(b.path), "0192f0c1-7f10-7c1d-8a4e-2b3c4d5e6f70", 1)},
 	} {
 		a := c.by.Put(t, c.path, body)
-		if masked(t, a) != masked(t, box.Put(t, b.report("press-9"), body)) {
-			t.Errorf("%s: %s", name, a.Body)
-		}
+		expect.That(t, masked(t, a) == masked(t, box.Put(t, b.report("press-9"), body)), "%s: %s", name, a.Body)
 		a.Refused(t, problem.NotFound)
 	}
 	b.author.Put(t, b.report("press-1"), body).Refused(t, problem.Forbidden)
@@ -116,33 +103,28 @@ func TestReports_OnlyTheMachinesBoxReports(t *testing.T) {
 	// A box does not leave the factory while its machine has a version. Once it is retired, it no longer speaks for the
 	// machine, wherever it is registered again.
 	elsewhere := `{"edgeType":"gateway-x","channel":"stable","organizationId":"rival"}`
-	if d := owner.Put(t, "/api/edges/box-1", elsewhere).Refused(t, problem.Conflict); !strings.Contains(d.Detail, "machine press-1 has version 1") {
-		t.Errorf("refused because %s", d.Detail)
-	}
+	d := owner.Put(t, "/api/edges/box-1", elsewhere).Refused(t, problem.Conflict)
+	expect.That(t, strings.Contains(d.Detail, "machine press-1 has version 1"), "refused because %s", d.Detail)
 	owner.Do(t, http.MethodDelete, "/api/edges/box-1", "").Is(t, http.StatusOK)
 	owner.Put(t, "/api/edges/box-1", elsewhere).Is(t, http.StatusCreated)
 	box.Put(t, b.report("press-1"), body).Refused(t, problem.NotFound)
 	b.author.Put(t, "/api/factories/munich-1/machines/press-1", `{"name":"Press 1","edgeId":null}`).Is(t, http.StatusNoContent)
-	if m := b.author.Get(t, "/api/factories/munich-1/machines/press-1").Object(t); m["edgeId"] != nil {
-		t.Errorf("%v", m)
-	}
+	m := b.author.Get(t, "/api/factories/munich-1/machines/press-1").Object(t)
+	expect.That(t, m["edgeId"] == nil, "%v", m)
 }
 
 func TestReports_WhatMakesNoSense_IsRefused(t *testing.T) {
 	b, box := boxed(t)
 	b.save(2, another("Two")).Is(t, http.StatusCreated)
 	d := box.Put(t, b.report("press-1"), `{"version":0,"state":"idle","contentSha256":"x","order":"`+strings.Repeat("x", 65)+`","speed":1}`).Refused(t, problem.ValidationFailed)
-	if got := pointers(d); got != "/version /contentSha256 /state /order /speed" {
-		t.Errorf("faults: %s", got)
-	}
+	expect.Equal(t, pointers(d), "/version /contentSha256 /state /order /speed", "faults:")
 	box.Put(t, b.report("press-1"), fmt.Sprintf(`{"version":1,"contentSha256":%q,"state":"running"}`, b.hash(2))).Refused(t, problem.ContentChanged)
 	box.Put(t, b.report("press-1"), b.says(2, "loaded")).Refused(t, problem.NotFound) // nobody approved it
 	// A box's text is stored without invisible characters.
 	box.Put(t, b.report("press-1"), fmt.Sprintf(`{"version":1,"contentSha256":%q,"state":"refused","detail":"door\u202eopen"}`, b.hash(1))).Is(t, http.StatusNoContent)
 	page := b.author.Get(t, b.version(1)+"/machines").Object(t)["items"].([]any)
-	if got := page[0].(map[string]any)["detail"]; got != "door\ufffdopen" {
-		t.Errorf("detail %q", got)
-	}
+	got := page[0].(map[string]any)["detail"]
+	expect.That(t, got == "door\ufffdopen", "detail %q", got)
 }
 
 // Machines' reports about a method are not shown to other organizations.
@@ -152,8 +134,6 @@ func TestReports_OfAnotherOrganization_AreNotThere(t *testing.T) {
 	rival := b.w.Engineer(t, "rival")
 	foreign, absent := rival.Get(t, b.version(1)+"/machines"), rival.Get(t, strings.Replace(b.version(1), "munich-1", "nowhere-1", 1)+"/machines")
 	foreign.Refused(t, problem.NotFound)
-	if masked(t, foreign) != masked(t, absent) {
-		t.Errorf("%s, for a missing one %s", foreign.Body, absent.Body)
-	}
+	expect.That(t, masked(t, foreign) == masked(t, absent), "%s, for a missing one %s", foreign.Body, absent.Body)
 	box.Get(t, b.version(1)+"/machines").Refused(t, problem.Forbidden)
 }

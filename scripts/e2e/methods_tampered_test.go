@@ -22,6 +22,7 @@ import (
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/production/chain"
 	"wavegate/shared/testing/dynamolocal"
+	"wavegate/shared/testing/expect"
 )
 
 // verified compares the bench's method with the trail, as an auditor does. Its calls are not checked against the
@@ -92,9 +93,8 @@ func TestMethods_EachFieldOfEachRow_ChangedByHand_IsFound(t *testing.T) {
 			}
 		}
 	}
-	if r, err := b.verified(); err != nil || len(r.Findings) > 0 {
-		t.Errorf("after all was put back: %v, %v", r.Findings, err)
-	}
+	r, err := b.verified()
+	expect.That(t, err == nil && len(r.Findings) == 0, "after all was put back: %v, %v", r.Findings, err)
 	t.Logf("%d fields", changed)
 }
 
@@ -154,9 +154,7 @@ func TestMethods_ErasedAddressesAndActors_LeaveTheChainWhole(t *testing.T) {
 		for pointer, at := range map[string]map[string]types.AttributeValue{"/sourceIp": event, "/actor/userId": event["actor"].(*types.AttributeValueMemberM).Value} {
 			name := pointer[strings.LastIndex(pointer, "/")+1:]
 			pseudonym, ok := chain.Pseudonym(held.Value[pointer].(*types.AttributeValueMemberS).Value, at[name].(*types.AttributeValueMemberS).Value)
-			if !ok {
-				t.Fatalf("%s has the salts %v", pointer, held.Value)
-			}
+			expect.Must(t, ok, "%s has the salts %v", pointer, held.Value)
 			at[name] = &types.AttributeValueMemberS{Value: pseudonym}
 			delete(held.Value, pointer)
 			erased++
@@ -177,9 +175,8 @@ func TestMethods_HeadSetBack_IsFound(t *testing.T) {
 	b.release(2, another("Two"))
 	b.put(dynamo.Methods, old)
 	r, err := b.verified()
-	if err != nil || !strings.Contains(strings.Join(r.Findings, "\n"), "effectivity differs from the trail") {
-		t.Errorf("%v, %v", r.Findings, err)
-	}
+	expect.That(t, err == nil && strings.Contains(strings.Join(r.Findings, "\n"), "effectivity differs from the trail"),
+		"%v, %v", r.Findings, err)
 }
 
 // Content that nobody approved is stored under its own hash, and the version and the head name it.
@@ -188,10 +185,7 @@ func TestMethods_ContentThatNobodyApproved_IsNotServedAndIsFound(t *testing.T) {
 	b.w.Owner(t).Put(t, "/api/edges/box-1", registration("munich-1", "")).Is(t, http.StatusCreated)
 	b.release(1, smallContent)
 	b.w.Box(t, "box-1").Get(t, b.version(1)+"/content").Is(t, http.StatusOK)
-	forged, err := canonical.JSON([]byte(another("Press harder")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	forged := expect.Value(canonical.JSON([]byte(another("Press harder"))))(t)
 	hash := canonical.SHA256(forged)
 	content := b.rows(dynamo.MethodContents)[0]
 	content["bytes"], content["sha256"] = &types.AttributeValueMemberS{Value: string(forged)}, &types.AttributeValueMemberS{Value: hash}
@@ -204,9 +198,8 @@ func TestMethods_ContentThatNobodyApproved_IsNotServedAndIsFound(t *testing.T) {
 	decision.Value["contentSha256"] = &types.AttributeValueMemberS{Value: hash}
 	b.put(dynamo.Methods, head)
 	b.w.Box(t, "box-1").Get(t, b.version(1)+"/content").Refused(t, problem.NotFound)
-	if r, err := b.verified(); err != nil || len(r.Findings) < 3 {
-		t.Errorf("%v, %v", r.Findings, err)
-	}
+	r, err := b.verified()
+	expect.That(t, err == nil && len(r.Findings) >= 3, "%v, %v", r.Findings, err)
 }
 
 // A machine's record is found only with its own version and content. An unknown method, or one without a version, is
@@ -230,12 +223,9 @@ func TestMethods_Verified_ByWhatMachinesKept(t *testing.T) {
 		"a hash of elsewhere": {chain.Kept{Hash: digest("a")}, false},
 	} {
 		r, err := b.verified(c.kept)
-		if err != nil || (len(r.Findings) == 0) != c.found {
-			t.Errorf("%s: %v, %v", name, r.Findings, err)
-		}
+		expect.That(t, err == nil && (len(r.Findings) == 0) == c.found, "%s: %v, %v", name, r.Findings, err)
 	}
 	b.path = strings.Replace(b.path, id(b.path), "0192f0c1-7f10-7c1d-8a4e-2b3c4d5e6f70", 1)
-	if _, err := b.verified(); err == nil {
-		t.Error("an unknown method is verified")
-	}
+	_, err := b.verified()
+	expect.That(t, err != nil, "an unknown method is verified")
 }

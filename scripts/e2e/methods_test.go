@@ -13,6 +13,7 @@ import (
 	"wavegate/shared/platform/canonical"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/timestamp"
+	"wavegate/shared/testing/expect"
 )
 
 // TestMethods_EveryStatusAndMove_IsAnsweredAsTheTableSays generates the table of shared/production/README.md from
@@ -49,20 +50,14 @@ func TestMethods_EveryStatusAndMove_IsAnsweredAsTheTableSays(t *testing.T) {
 			b.path = b.author.Post(t, methods, method).Is(t, http.StatusCreated).Header.Get("Location")
 			reach[from]()
 			got := b.told(column, from)
-			if got != want[from][i] {
-				t.Errorf("%s of %s: %s, want %s", column, from, got, want[from][i])
-			}
+			expect.Equal(t, got, want[from][i], "%s of %s:", column, from)
 			row = append(row, got)
 		}
 		fmt.Fprintf(&table, "| %s | %s |\n", from, strings.Join(row, " | "))
 	}
-	page, err := os.ReadFile(filepath.Join("..", "..", "shared", "production", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(page), "\n"+table.String()+"\n") {
-		t.Errorf("shared/production/README.md does not have this table:\n%s", table.String())
-	}
+	page := expect.Value(os.ReadFile(filepath.Join("..", "..", "shared", "production", "README.md")))(t)
+	expect.That(t, strings.Contains(string(page), "\n"+table.String()+"\n"),
+		"shared/production/README.md does not have this table:\n%s", table.String())
 }
 
 // told makes a move, and returns its answer and the resulting state of the version.
@@ -113,37 +108,25 @@ func TestMethods_RealMethods_ThroughTheirWholeLife(t *testing.T) {
 		b.path = b.author.Post(t, methods, method).Is(t, http.StatusCreated).Header.Get("Location")
 		text := methodContent(t, name)
 		created := b.save(1, text).Is(t, http.StatusCreated)
-		if created.Header.Get("Location") != "" {
-			t.Errorf("%s: a PUT has a Location", name)
-		}
+		expect.That(t, created.Header.Get("Location") == "", "%s: a PUT has a Location", name)
 		read := b.author.Get(t, b.version(1)+"/content").Is(t, http.StatusOK)
 		expected, err := canonical.JSON([]byte(text))
-		if err != nil || string(read.Body) != string(expected) {
-			t.Errorf("%s: the content is not the canonical form of what was sent", name)
-		}
-		if tag := read.Header.Get("ETag"); tag != `"`+canonical.SHA256(read.Body)+`"` {
-			t.Errorf("%s: the entity tag is %s", name, tag)
-		}
+		expect.That(t, err == nil && string(read.Body) == string(expected),
+			"%s: the content is not the canonical form of what was sent", name)
+		expect.Equal(t, read.Header.Get("ETag"), `"`+canonical.SHA256(read.Body)+`"`, "%s: the entity tag is", name)
 		b.author.Get(t, b.version(1)+"/content", "If-None-Match", read.Header.Get("ETag")).Is(t, http.StatusNotModified)
 		b.move(b.author, 1, "in_review", "").Is(t, http.StatusOK)
 		b.move(b.approver, 1, "trial", `,"machines":[`+cell+`]`).Is(t, http.StatusOK)
-		if got := b.holds(on, time.Time{}); got != 1 {
-			t.Errorf("%s: on trial, %s has version %d", name, on, got)
-		}
+		expect.Equal(t, b.holds(on, time.Time{}), 1, "%s: on trial, %s has version", name, on)
 		b.move(b.approver, 1, "released", `,"firstArticle":{"reference":"FAI-7"}`).Is(t, http.StatusOK)
 		// The exact copy is the next version, with the same hash.
 		b.save(2, string(read.Body)).Is(t, http.StatusCreated)
-		if b.hash(1) != b.hash(2) {
-			t.Errorf("%s: a copy has another hash", name)
-		}
+		expect.That(t, b.hash(1) == b.hash(2), "%s: a copy has another hash", name)
 		changes := b.author.Get(t, b.version(2)+"/changes").Is(t, http.StatusOK).Object(t)
-		if list := changes["changes"].([]any); len(list) != 0 {
-			t.Errorf("%s: a copy differs: %v", name, list)
-		}
+		list := changes["changes"].([]any)
+		expect.That(t, len(list) == 0, "%s: a copy differs: %v", name, list)
 		b.move(b.author, 1, "withdrawn", `,"orders":"finish"`).Is(t, http.StatusOK)
-		if got := b.holds(on, time.Time{}); got != 0 {
-			t.Errorf("%s: withdrawn, %s has version %d", name, on, got)
-		}
+		expect.Equal(t, b.holds(on, time.Time{}), 0, "%s: withdrawn, %s has version", name, on)
 	}
 }
 
@@ -185,9 +168,8 @@ func TestMethods_IncompleteVersion_CannotBeSubmitted(t *testing.T) {
 	for _, f := range d.Errors {
 		got = append(got, f.Pointer+" "+f.Code)
 	}
-	if want := "/steps/0/run required,/steps/0/equipment/machines/1 reference,/steps required"; strings.Join(got, ",") != want {
-		t.Errorf("got %q", got)
-	}
+	want := "/steps/0/run required,/steps/0/equipment/machines/1 reference,/steps required"
+	expect.That(t, strings.Join(got, ",") == want, "got %q", got)
 	b.save(1, smallContent).Is(t, http.StatusNoContent)
 	b.move(b.author, 1, "in_review", "").Is(t, http.StatusOK)
 	b.move(b.approver, 1, "trial", `,"machines":["nowhere"]`).Refused(t, problem.MethodIncomplete)
@@ -202,9 +184,8 @@ func TestMethods_SelfApproval_IsRefusedUnlessTheOwnerOfThePlatformSaysOtherwise(
 	owner := b.w.Owner(t)
 	owner.Put(t, "/api/factories/munich-1", `{"organizationId":"acme","name":"Munich","methodApproval":"single"}`).Is(t, http.StatusNoContent)
 	owner.Put(t, "/api/factories/munich-1", `{"organizationId":"acme","name":"Munich 1"}`).Is(t, http.StatusNoContent)
-	if got := owner.Get(t, "/api/factories/munich-1").Object(t)["methodApproval"]; got != "single" {
-		t.Errorf("a registration without it made the approval %v", got)
-	}
+	got := owner.Get(t, "/api/factories/munich-1").Object(t)["methodApproval"]
+	expect.That(t, got == "single", "a registration without it made the approval %v", got)
 	b.move(b.author, 1, "released", "").Is(t, http.StatusOK)
 }
 
@@ -261,9 +242,8 @@ func TestMethods_WhatHeldAndWillHold_IsToldForAnyTime(t *testing.T) {
 	check("after the decisions")
 	poll := b.author.Get(t, "/api/factories/munich-1/machines/press-2/methods?methodId="+id(b.path)).Is(t, http.StatusOK)
 	next := poll.Object(t)["items"].([]any)[0].(map[string]any)["next"].(map[string]any)
-	if next["version"] != 2.0 || next["from"] != timestamp.Text(later.Truncate(time.Second)) {
-		t.Errorf("next is %v", next)
-	}
+	expect.That(t, next["version"] == 2.0 && next["from"] == timestamp.Text(later.Truncate(time.Second)),
+		"next is %v", next)
 	b.author.Get(t, "/api/factories/munich-1/machines/press-2/methods?methodId="+id(b.path), "If-None-Match", poll.Header.Get("ETag")).Is(t, http.StatusNotModified)
 	b.move(b.approver, 2, "released", fmt.Sprintf(`,"firstArticle":{"reference":"F"},"effectiveFrom":%q`, later.Format(time.RFC3339))).Is(t, http.StatusOK) // no change
 	b.move(b.approver, 2, "released", `,"effectiveFrom":"2026-01-01T00:00:00Z"`).Refused(t, problem.ValidationFailed)

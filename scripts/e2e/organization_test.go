@@ -8,6 +8,7 @@ import (
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 )
 
 // assigned registers boxes of an organization and returns their ids.
@@ -55,32 +56,24 @@ func TestOneOrganization_WhoseBoxesAllFail_StopsTelling_AndGoesOnWithoutIt(t *te
 		Adopted            bool
 	}
 	owner.Get(t, rollout).Is(t, http.StatusOK).Into(t, &r)
-	if r.Status != "active" || r.StoppedFor != "ONE_ORGANIZATION" {
-		t.Errorf("the rollout is %+v", r)
-	}
+	expect.That(t, r.Status == "active" && r.StoppedFor == "ONE_ORGANIZATION", "the rollout is %+v", r)
 	if told, late := toldNow(t, w, bad[0]), toldNow(t, w, good[24]); told != "1.1.0" || late != "1.0.0" {
 		t.Errorf("a box that was told is told %s, another one %s", told, late)
 	}
 
 	d := owner.Patch(t, rollout, `{"status":"halted","without":["globex"],"everywhere":"yes"}`).Refused(t, problem.ValidationFailed)
-	if len(d.Errors) != 2 {
-		t.Errorf("faults %+v", d.Errors)
-	}
+	expect.That(t, len(d.Errors) == 2, "faults %+v", d.Errors)
 	owner.Patch(t, rollout, `{"status":"active","everywhere":true}`).Refused(t, problem.ValidationFailed)
 	d = owner.Patch(t, rollout, `{"status":"active","without":["globex","nobody","nowhere"]}`).Refused(t, problem.ValidationFailed)
-	if len(d.Errors) != 2 || d.Errors[0].Pointer != "/without/1" || d.Errors[1].Pointer != "/without/2" {
-		t.Errorf("faults %+v", d.Errors)
-	}
+	expect.That(t, len(d.Errors) == 2 && d.Errors[0].Pointer == "/without/1" && d.Errors[1].Pointer == "/without/2",
+		"faults %+v", d.Errors)
 	owner.Patch(t, rollout, `{"status":"active","without":["globex"]}`).Is(t, http.StatusNoContent)
-	if other, late := toldNow(t, w, bad[7]), toldNow(t, w, good[24]); other != "1.0.0" || late != "1.1.0" {
-		t.Errorf("a box of globex is told %s, one of acme %s", other, late)
-	}
-	if last := verdict(t, w, rollout); last["eventName"] != "RolloutResumed" {
-		t.Errorf("the trail ends with %v", last)
-	}
-	if text := string(owner.Get(t, rollout+"/progress").Is(t, http.StatusOK).Body); !strings.Contains(text, `"excluded":8`) {
-		t.Errorf("the progress is %s", text)
-	}
+	other, late := toldNow(t, w, bad[7]), toldNow(t, w, good[24])
+	expect.That(t, other == "1.0.0" && late == "1.1.0", "a box of globex is told %s, one of acme %s", other, late)
+	last := verdict(t, w, rollout)
+	expect.That(t, last["eventName"] == "RolloutResumed", "the trail ends with %v", last)
+	text := string(owner.Get(t, rollout+"/progress").Is(t, http.StatusOK).Body)
+	expect.That(t, strings.Contains(text, `"excluded":8`), "the progress is %s", text)
 
 	owner.Patch(t, rollout, `{"status":"completed"}`).Is(t, http.StatusNoContent)
 	owner.Get(t, rollout).Is(t, http.StatusOK).Into(t, &r)
@@ -88,9 +81,7 @@ func TestOneOrganization_WhoseBoxesAllFail_StopsTelling_AndGoesOnWithoutIt(t *te
 		t.Errorf("adopted: %t; globex keeps %s, acme is told %s", r.Adopted, kept, others)
 	}
 	owner.Put(t, "/api/ota/release-channels/gateway-x/stable", release("1.1.0", digest("b"))).Is(t, http.StatusNoContent)
-	if told := toldNow(t, w, bad[7]); told != "1.1.0" {
-		t.Errorf("after a publication, globex is told %s", told)
-	}
+	expect.Equal(t, toldNow(t, w, bad[7]), "1.1.0", "after a publication, globex is told")
 }
 
 // TestResume_TheGuardActsAgainOnWhatIsNew: what was bad at the resumption does not halt the rollout, one more failure of
@@ -108,9 +99,8 @@ func TestResume_TheGuardActsAgainOnWhatIsNew(t *testing.T) {
 	if last := verdict(t, w, rollout); last["eventName"] != "RolloutResumed" {
 		t.Fatalf("the trail ends with %v", last)
 	}
-	if text := string(w.Owner(t).Get(t, rollout+"/progress").Is(t, http.StatusOK).Body); !strings.Contains(text, `"left":2`) {
-		t.Errorf("the progress is %s", text)
-	}
+	text := string(w.Owner(t).Get(t, rollout+"/progress").Is(t, http.StatusOK).Body)
+	expect.That(t, strings.Contains(text, `"left":2`), "the progress is %s", text)
 	failsAtBoot(t, w, "box-3")
 	failsAtBoot(t, w, "box-4")
 	if last := verdict(t, w, rollout); last["eventName"] != "RolloutHalted" || last["actor"].(map[string]any)["userId"] != "guard" {

@@ -40,9 +40,8 @@ func TestOverride_IsSetReadReplacedAndTakenBack(t *testing.T) {
 	owner.Put(t, path, `{"limit":100}`, "If-Match", `"7"`).Refused(t, problem.PreconditionFailed)
 	owner.Put(t, path, `{"limit":100}`, "If-Match", `"1"`).Is(t, http.StatusNoContent)
 	for _, s := range standings(t, w.Engineer(t, "acme")) {
-		if want := map[string]int{"user": 600, "copilot-user": 30, "org": 100, "copilot-org": 300}[s.Policy]; s.Limit != want {
-			t.Errorf("the limit %s is %d, want %d", s.Policy, s.Limit, want)
-		}
+		want := map[string]int{"user": 600, "copilot-user": 30, "org": 100, "copilot-org": 300}[s.Policy]
+		expect.That(t, s.Limit == want, "the limit %s is %d, want %d", s.Policy, s.Limit, want)
 	}
 
 	owner.Do(t, http.MethodDelete, path, "", "If-Match", `"1"`).Refused(t, problem.PreconditionFailed)
@@ -80,9 +79,8 @@ func TestOverride_UserOfOneIssuer_IsNotTheOtherIssuers(t *testing.T) {
 	if s := standings(t, w.Box(t, "gw-1"))[0]; s.Limit != 5 {
 		t.Errorf("the box stands at %+v", s)
 	}
-	if s := standings(t, w.As(t, "gw-1", "acme", auth.ProductionEngineer))[0]; s.Limit != 600 {
-		t.Errorf("the person stands at %+v", s)
-	}
+	s := standings(t, w.As(t, "gw-1", "acme", auth.ProductionEngineer))[0]
+	expect.That(t, s.Limit == 600, "the person stands at %+v", s)
 }
 
 func TestOverride_OfNothing_BlocksEveryCall(t *testing.T) {
@@ -90,9 +88,8 @@ func TestOverride_OfNothing_BlocksEveryCall(t *testing.T) {
 	w.Owner(t).Put(t, "/api/rate-limits/users/eric", `{"limit":0}`).Is(t, http.StatusCreated)
 	a := w.Engineer(t, "acme").Get(t, me)
 	limited(t, a, "user")
-	if p := a.Refused(t, problem.RateLimited); strings.Contains(p.Detail, "Try again in") {
-		t.Errorf("a place is promised: %s", p.Detail)
-	}
+	p := a.Refused(t, problem.RateLimited)
+	expect.That(t, !strings.Contains(p.Detail, "Try again in"), "a place is promised: %s", p.Detail)
 }
 
 // TestOverride_OfNothingForOnesOwnOrganization_CanBeTakenBack: a platform owner who locked themselves out.

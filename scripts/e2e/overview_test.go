@@ -6,6 +6,7 @@ import (
 
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 )
 
 // TestOverview_OfAFilter_HasItsActiveRolloutsAlone.
@@ -20,9 +21,8 @@ func TestOverview_OfAFilter_HasItsActiveRolloutsAlone(t *testing.T) {
 	} {
 		var o census.Overview
 		owner.Get(t, "/api/ota/overview"+query).Is(t, http.StatusOK).Into(t, &o)
-		if o.Active != want || len(o.Items) != want || o.More {
-			t.Errorf("%q: %d active, %d rows, want %d", query, o.Active, len(o.Items), want)
-		}
+		expect.That(t, o.Active == want && len(o.Items) == want && !o.More,
+			"%q: %d active, %d rows, want %d", query, o.Active, len(o.Items), want)
 	}
 	halted := start(t, owner, "welder")
 	owner.Patch(t, halted, `{"seen":true}`).Refused(t, problem.InvalidStateTransition)
@@ -30,14 +30,12 @@ func TestOverview_OfAFilter_HasItsActiveRolloutsAlone(t *testing.T) {
 	var o census.Overview
 	for _, trouble := range []census.Trouble{census.Halted, census.Seen} {
 		owner.Get(t, "/api/ota/overview?edgeType=welder").Is(t, http.StatusOK).Into(t, &o)
-		if o.Active != 0 || len(o.Halted) != 1 || o.Halted[0].Trouble != trouble || o.Troubles[trouble] != 1 {
-			t.Errorf("%s: %+v", trouble, o)
-		}
+		expect.That(t, o.Active == 0 && len(o.Halted) == 1 && o.Halted[0].Trouble == trouble && o.Troubles[trouble] == 1,
+			"%s: %+v", trouble, o)
 		owner.Patch(t, halted, `{"seen":true,"reason":"the vendor is on it"}`).Is(t, http.StatusNoContent)
 	}
-	if seen := o.Halted[0].Rollout.Seen; seen == nil || seen.By != o.Halted[0].Rollout.StartedBy {
-		t.Errorf("seen by %+v", seen)
-	}
+	seen := o.Halted[0].Rollout.Seen
+	expect.That(t, seen != nil && seen.By == o.Halted[0].Rollout.StartedBy, "seen by %+v", seen)
 	owner.Patch(t, halted, `{"seen":true,"status":"active"}`).Refused(t, problem.ValidationFailed)
 	w.Engineer(t, "acme").Patch(t, halted, `{"seen":true}`).Refused(t, problem.Forbidden)
 	owner.Get(t, "/api/ota/overview?limit=0&skip=-1&colour=red").Refused(t, problem.ValidationFailed)

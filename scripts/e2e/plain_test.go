@@ -15,19 +15,16 @@ import (
 // the paths at the root, nor bodies that are not JSON.
 func ask(t *testing.T, method, url, body string, header ...string) harness.Answer {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	expect.OK(t, err)
+	r := expect.Value(http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body)))(t)
 	if body != "" && !slices.Contains(header, "Content-Type") {
 		r.Header.Set("Content-Type", "application/json")
 	}
 	for i := 0; i+1 < len(header); i += 2 {
 		r.Header.Add(header[i], header[i+1])
 	}
-	res, err := http.DefaultClient.Do(r)
-	expect.OK(t, err)
+	res := expect.Value(http.DefaultClient.Do(r))(t)
 	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	expect.OK(t, err)
+	b := expect.Value(io.ReadAll(res.Body))(t)
 	return harness.Answer{Status: res.StatusCode, Header: res.Header, Body: b}
 }
 
@@ -36,8 +33,6 @@ func between(t *testing.T, text, before, after string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(text, before)
 	got, _, ends := strings.Cut(rest, after)
-	if !found || !ends {
-		t.Fatalf("%s is not in %s", before, text)
-	}
+	expect.Must(t, found && ends, "%s is not in %s", before, text)
 	return got
 }

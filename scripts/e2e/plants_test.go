@@ -61,9 +61,7 @@ func TestPlant_WhoMayChangeItsUpdates(t *testing.T) {
 	admin.Put(t, plantPath, updating(pause)).Is(t, http.StatusNoContent)
 	text := string(admin.Get(t, plantPath).Is(t, http.StatusOK).Body)
 	for _, want := range []string{`"timeZone":"Europe/Berlin"`, `"reason":"stocktaking"`, `"pauses":[{`, `"revision":3`} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the factory has no %s: %s", want, text)
-		}
+		expect.That(t, strings.Contains(text, want), "the factory has no %s: %s", want, text)
 	}
 	admin.Put(t, plantPath, updating(`{"pausedUntil":"2020-01-01T00:00:00Z","reason":"late"}`)).Refused(t, problem.ValidationFailed)
 	last := w.Events(t, "factory", "munich-1")
@@ -82,12 +80,7 @@ func TestPlant_ItsBoxesWait_UnlessTheReleaseIsUrgentOrTheyArePinned(t *testing.T
 	manifest := string(w.Box(t, "press-1").Get(t, manifestPath("press-1")+"?installed=1.0.0").Is(t, http.StatusOK).Body)
 	why := string(owner.Get(t, "/api/edges/press-1/update/why").Is(t, http.StatusOK).Body)
 	for _, want := range []string{`"rule":"waits"`, `"waits":"window"`, `"opensAt":"`} {
-		if !strings.Contains(why, want) {
-			t.Errorf("why has no %s: %s", want, why)
-		}
-	}
-	if !strings.Contains(manifest, `"opensAt":"`) || !strings.Contains(manifest, `"artifactUrl":"`) {
-		t.Errorf("the manifest is %s", manifest)
+		expect.That(t, strings.Contains(why, want), "why has no %s: %s", want, why)
 	}
 	var waiting struct {
 		Items []struct {
@@ -101,14 +94,15 @@ func TestPlant_ItsBoxesWait_UnlessTheReleaseIsUrgentOrTheyArePinned(t *testing.T
 			t.Fatalf("the list of waiting boxes is %+v", got)
 		}
 	}
+	expect.That(t, strings.Contains(manifest, `"opensAt":"`) && strings.Contains(manifest, `"artifactUrl":"`),
+		"the manifest is %s", manifest)
 	expect.OK(t, w.RunTask(t.Context(), operations.Tick))
 	own := "/api/organizations/acme/rollouts/" + id(rollout) + "?fresh=true"
 	if text := string(w.As(t, "anna", "acme", auth.OrganizationAdmin).Get(t, own).Is(t, http.StatusOK).Body); !strings.Contains(text, `"waiting":{"window":3`) {
 		t.Errorf("the organization's view is %s", text)
 	}
-	if text := string(owner.Get(t, rollout+"/progress?fresh=true").Is(t, http.StatusOK).Body); !strings.Contains(text, `"waiting":{"window":3,"pause":0,"plants":1`) {
-		t.Errorf("the progress is %s", text)
-	}
+	text := string(owner.Get(t, rollout+"/progress?fresh=true").Is(t, http.StatusOK).Body)
+	expect.That(t, strings.Contains(text, `"waiting":{"window":3,"pause":0,"plants":1`), "the progress is %s", text)
 	owner.Put(t, "/api/edges/press-3", strings.Replace(box, "}", `,"pin":{"version":"1.1.0","reason":"a test"}}`, 1)).Is(t, http.StatusNoContent)
 	expect.Equal(t, toldFrom(t, w, "press-3"), "1.1.0 pin", "a pinned box")
 	owner.Patch(t, rollout, `{"urgent":true}`).Refused(t, problem.ValidationFailed)
@@ -131,8 +125,7 @@ func TestPlant_ItsBoxesWait_UnlessTheReleaseIsUrgentOrTheyArePinned(t *testing.T
 func TestPlants_InTwoZones_FollowTheirOwnClocks(t *testing.T) {
 	t.Parallel()
 	w, owner := published(t, lookEachSecond)
-	tokyo, err := time.LoadLocation("Asia/Tokyo")
-	expect.OK(t, err)
+	tokyo := expect.Value(time.LoadLocation("Asia/Tokyo"))(t)
 	now := time.Now().In(tokyo)
 	hours := fmt.Sprintf(`,"windows":[{"days":["mon","tue","wed","thu","fri","sat","sun"],"from":%q,"to":%q}]`,
 		now.Add(-2*time.Hour).Format("15:04"), now.Add(2*time.Hour).Format("15:04"))
@@ -149,16 +142,13 @@ func TestPlants_InTwoZones_FollowTheirOwnClocks(t *testing.T) {
 	expect.Equal(t, told(), "1.1.0 rollout, 1.0.0 waits, 1.0.0 waits", "of a pair in the open plant, and in the closed one, are told")
 	byFactory := string(owner.Get(t, rollout+"/progress?by=factory&fresh=true").Is(t, http.StatusOK).Body)
 	for _, want := range []string{`"timeZone":"Asia/Tokyo"`, `"timeZone":"America/Los_Angeles","waits":"window","opensAt":"`} {
-		if !strings.Contains(byFactory, want) {
-			t.Errorf("the rollout's plants have no %s: %s", want, byFactory)
-		}
+		expect.That(t, strings.Contains(byFactory, want), "the rollout's plants have no %s: %s", want, byFactory)
 	}
 	w.Box(t, "press-a").Get(t, manifestPath("press-a")+"?installed=1.1.0").Is(t, http.StatusOK)
 	owner.Patch(t, rollout, `{"status":"halted","return":true}`).Is(t, http.StatusNoContent)
 	back := string(w.Box(t, "press-a").Get(t, manifestPath("press-a")+"?installed=1.1.0").Is(t, http.StatusOK).Body)
-	if !strings.Contains(back, `"version":"1.0.0"`) {
-		t.Errorf("after the return, a box of the open plant is told %s", back)
-	}
+	expect.That(t, strings.Contains(back, `"version":"1.0.0"`),
+		"after the return, a box of the open plant is told %s", back)
 	pause := fmt.Sprintf(`,"pausedUntil":%q,"reason":"stocktaking"}`, time.Now().Add(72*time.Hour).UTC().Format(time.RFC3339))
 	owner.Put(t, plantPath, updating(kyoto+pause)).Is(t, http.StatusNoContent)
 	security := strings.Replace(release("1.2.0", digest("c")), "}", `,"kind":"security","deadline":"P1D"}`, 1)
@@ -205,9 +195,8 @@ func TestPlant_DDI_ToldBeforeTheClosing_MustNotInstall(t *testing.T) {
 		t.Errorf("in a window, the deployment is %s", text)
 	}
 	owner.Put(t, plantPath, updating(farAway())).Is(t, http.StatusNoContent)
-	if links := base(t, clients[1].Caller, clients[1].id).Links; links.DeploymentBase != nil || links.CancelAction != nil {
-		t.Errorf("the other box is told %v", links)
-	}
+	links := base(t, clients[1].Caller, clients[1].id).Links
+	expect.That(t, links.DeploymentBase == nil && links.CancelAction == nil, "the other box is told %v", links)
 }
 
 // TestPlant_APair_IsToldOneAfterTheOther: the second box waits, and why names the first.
@@ -218,9 +207,8 @@ func TestPlant_APair_IsToldOneAfterTheOther(t *testing.T) {
 	inPlant(t, w, `,"group":"press 4"`, "press-4a", "press-4b")
 	owner.Put(t, channel, release("1.1.0", digest("b"))).Is(t, http.StatusNoContent)
 	expect.Equal(t, toldFrom(t, w, "press-4a")+", "+toldFrom(t, w, "press-4b")+", "+toldFrom(t, w, "press-4a"), "1.1.0 channel, 1.0.0 waits, 1.1.0 channel", "told")
-	if why := string(owner.Get(t, "/api/edges/press-4b/update/why").Is(t, http.StatusOK).Body); !strings.Contains(why, `"waits":"group"`) || !strings.Contains(why, "press-4a") {
-		t.Errorf("why: %s", why)
-	}
+	why := string(owner.Get(t, "/api/edges/press-4b/update/why").Is(t, http.StatusOK).Body)
+	expect.That(t, strings.Contains(why, `"waits":"group"`) && strings.Contains(why, "press-4a"), "why: %s", why)
 	for i := range 6 {
 		id := fmt.Sprintf("/api/edges/press-%d", i)
 		owner.Put(t, id, strings.Replace(box, "}", `,"factoryId":"munich-1","group":"press 4"}`, 1)).Is(t, http.StatusCreated)
@@ -244,9 +232,8 @@ func TestPlant_ADDIPair_IsToldOneAfterTheOther(t *testing.T) {
 	}
 	ddiRollout(t, w, quickly)
 	told := base(t, clients[0].Caller, clients[0].id).Links.DeploymentBase
-	if other := base(t, clients[1].Caller, clients[1].id).Links.DeploymentBase; told == nil || other != nil {
-		t.Fatalf("told %v, and %v", told, other)
-	}
+	other := base(t, clients[1].Caller, clients[1].id).Links.DeploymentBase
+	expect.Must(t, told != nil && other == nil, "told %v, and %v", told, other)
 	clients[0].Get(t, linked(t, w, told)).Is(t, http.StatusOK)
 	if text := string(w.As(t, "anna", "acme", auth.OrganizationAdmin).Get(t, "/api/organizations/acme/fleet?fresh=true").Is(t, http.StatusOK).Body); !strings.Contains(text, `"boxes":2`) {
 		t.Errorf("the fleet is %s", text)

@@ -26,9 +26,7 @@ func TestPoll_ContainerThatWasFrozen_ServesNoOldRow(t *testing.T) {
 		t.Fatalf("told %+v, %v", m, err)
 	}
 	pids := w.Function("get-manifest").PIDs()
-	if len(pids) != 1 {
-		t.Fatalf("%d processes answer polls", len(pids))
-	}
+	expect.Must(t, len(pids) == 1, "%d processes answer polls", len(pids))
 	thaw := func() error { return syscall.Kill(pids[0], syscall.SIGCONT) }
 	expect.OK(t, syscall.Kill(pids[0], syscall.SIGSTOP))
 	t.Cleanup(func() { _ = thaw() })
@@ -45,10 +43,8 @@ func TestPoll_ContainerThatWasFrozen_ServesNoOldRow(t *testing.T) {
 		answered <- answer{m, err}
 	}()
 	expect.OK(t, thaw())
-	if a := <-answered; a.err != nil || a.m.Version != "1.1.0" {
-		t.Errorf("told %+v, %v", a.m, a.err)
-	}
-	if now := w.Function("get-manifest").PIDs(); len(now) != 1 || now[0] != pids[0] {
-		t.Errorf("another process answered: %v, then %v", pids, now)
-	}
+	a := <-answered
+	expect.That(t, a.err == nil && a.m.Version == "1.1.0", "told %+v, %v", a.m, a.err)
+	now := w.Function("get-manifest").PIDs()
+	expect.That(t, len(now) == 1 && now[0] == pids[0], "another process answered: %v, then %v", pids, now)
 }

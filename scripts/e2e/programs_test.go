@@ -27,9 +27,7 @@ func lacks(t *testing.T, brings string, programs ...string) bool {
 
 func leaveOut(t *testing.T, why error, brings string) {
 	t.Helper()
-	if os.Getenv("CI") == "true" {
-		t.Fatal(why)
-	}
+	expect.Must(t, os.Getenv("CI") != "true", "%v", why)
 	t.Logf("skipped: %v; %s", why, brings)
 }
 
@@ -88,16 +86,14 @@ func pypiPackage(t *testing.T) []string {
 // cache is the project's folder in the user's cache.
 func cache(t *testing.T) string {
 	t.Helper()
-	dir, err := os.UserCacheDir()
-	expect.OK(t, err)
+	dir := expect.Value(os.UserCacheDir())(t)
 	return filepath.Join(dir, "wavegate")
 }
 
 // prepared is a folder in the user's cache that was filled for the present content of a file with pinned versions.
 func prepared(t *testing.T, name, pins string, fill func(dir string)) string {
 	t.Helper()
-	content, err := os.ReadFile(pins)
-	expect.OK(t, err)
+	content := expect.Value(os.ReadFile(pins))(t)
 	dir := filepath.Join(cache(t), fmt.Sprintf("%s-%.6x", name, sha256.Sum256(content)))
 	complete := filepath.Join(dir, "complete")
 	if _, err := os.Stat(complete); err == nil {
@@ -113,8 +109,7 @@ func prepared(t *testing.T, name, pins string, fill func(dir string)) string {
 // place copies a file into a folder.
 func place(t *testing.T, file, dir string) {
 	t.Helper()
-	content, err := os.ReadFile(file)
-	expect.OK(t, err)
+	content := expect.Value(os.ReadFile(file))(t)
 	expect.OK(t, os.WriteFile(filepath.Join(dir, filepath.Base(file)), content, 0o600))
 }
 
@@ -123,7 +118,6 @@ func in(t *testing.T, dir, name string, arguments ...string) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), name, arguments...)
 	c.Dir = dir
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Fatalf("%s %q: %v\n%s", name, arguments, err, out)
-	}
+	out, err := c.CombinedOutput()
+	expect.Must(t, err == nil, "%s %q: %v\n%s", name, arguments, err, out)
 }

@@ -72,9 +72,7 @@ func TestQuotas_AnOrganization_HasSoManyBoxes(t *testing.T) {
 		"a code": code.Post(t, redeems, body), "an acceptance": admin.Post(t, path+"/accept", `{"items":[`+waits+`]}`),
 		"a move": owner.Put(t, "/api/edges/sn-4", box),
 	} {
-		if d := a.Refused(t, problem.Conflict); !strings.Contains(d.Detail, "at most 4 boxes") {
-			t.Errorf("%s: %s", name, a.Body)
-		}
+		expect.That(t, strings.Contains(a.Refused(t, problem.Conflict).Detail, "at most 4 boxes"), "%s: %s", name, a.Body)
 	}
 	owner.Get(t, "/api/edges/sn-4").Has(t, `{"organizationId":"rival"}`)
 }

@@ -33,9 +33,7 @@ func race(t *testing.T, w *harness.World, n int, function string,
 	for i := range n {
 		wg.Go(func() {
 			a, err := call(i)
-			if err != nil {
-				t.Errorf("caller %d: %v", i, err)
-			}
+			expect.That(t, err == nil, "caller %d: %v", i, err)
 			answers[i] = a
 		})
 	}
@@ -63,9 +61,8 @@ func TestRace_50Promotions_AreOneRaiseAndOneEvent(t *testing.T) {
 	counts, _ := race(t, w, 50, "update-rollout", func(int) (harness.Answer, error) {
 		return owner.Try(http.MethodPatch, path, `{"staged_percent":10}`)
 	})
-	if counts[http.StatusNoContent] == 0 || counts[http.StatusNoContent]+counts[http.StatusConflict] != 50 {
-		t.Errorf("answers: %v, want 204 or 409 for each", counts)
-	}
+	expect.That(t, counts[http.StatusNoContent] != 0 && counts[http.StatusNoContent]+counts[http.StatusConflict] == 50,
+		"answers: %v, want 204 or 409 for each", counts)
 	owner.Get(t, path).Has(t, `{"staged_percent":10,"revision":2,"status":"active"}`)
 	expect.Equal(t, eventNames(w, t, "rollout", id(path)), []string{"RolloutStarted", "RolloutPromoted"}, "events")
 }
@@ -92,13 +89,10 @@ func TestRace_PublishingAVersionWithTwoDigests_OneWinsForEver(t *testing.T) {
 		// Twenty channels, two digests, one version.
 		return owner.Try(http.MethodPut, channelPath("gateway-x", fmt.Sprintf("c%d", i)), release("1.0.0", digest([]string{"a", "b"}[i%2])))
 	})
-	if counts[http.StatusCreated] == 0 || counts[http.StatusCreated]+counts[http.StatusConflict] != 20 {
-		t.Fatalf("answers: %v", counts)
-	}
+	expect.Must(t, counts[http.StatusCreated] != 0 && counts[http.StatusCreated]+counts[http.StatusConflict] == 20,
+		"answers: %v", counts)
 	releases := w.Items(t, dynamo.Releases)
-	if len(releases) != 1 {
-		t.Fatalf("releases: %v", releases)
-	}
+	expect.Must(t, len(releases) == 1, "releases: %v", releases)
 	for _, c := range w.Items(t, dynamo.Channels) {
 		expect.Equal(t, c["sha256"], releases[0]["sha256"], "channel %v has other bytes than the release %v", c, releases[0])
 	}

@@ -20,12 +20,9 @@ type step struct{ command, want string }
 // steps reads the console blocks of a section of a page of the project, in order.
 func steps(t *testing.T, page, section string) []step {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", page))
-	expect.OK(t, err)
+	text := expect.Value(os.ReadFile(filepath.Join("..", "..", page)))(t)
 	_, session, found := strings.Cut(string(text), "\n## "+section+"\n")
-	if !found {
-		t.Fatalf("%s has no section %q", page, section)
-	}
+	expect.Must(t, found, "%s has no section %q", page, section)
 	session, _, _ = strings.Cut(session, "\n## ")
 	var list []step
 	for _, block := range regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(session, -1) {
@@ -68,8 +65,7 @@ type reader struct {
 func newReader(t *testing.T, change ...func(*service.Options)) reader {
 	t.Helper()
 	keys := t.TempDir()
-	issuers, err := devissuer.Load(keys)
-	expect.OK(t, err)
+	issuers := expect.Value(devissuer.Load(keys))(t)
 	w := harness.New(t, append(change, func(o *service.Options) { o.Issuers = issuers })...)
 	expect.OK(t, w.Seed(t.Context()))
 	return reader{w, keys}
@@ -91,13 +87,9 @@ func typeSession(t *testing.T, by reader, page, section string) {
 	shell.Stdin = strings.NewReader(script.String())
 	shell.Stderr = t.Output()
 	out, err := shell.Output()
-	if err != nil {
-		t.Fatalf("the session ended: %v\n%s", err, out)
-	}
+	expect.Must(t, err == nil, "the session ended: %v\n%s", err, out)
 	answers := strings.Split(string(out), mark+"\n")
-	if len(answers) != len(all)+1 || len(all) < 8 {
-		t.Fatalf("%d commands gave %d answers", len(all), len(answers)-1)
-	}
+	expect.Must(t, len(answers) == len(all)+1 && len(all) >= 8, "%d commands gave %d answers", len(all), len(answers)-1)
 	for i, s := range all {
 		pattern := strings.ReplaceAll(regexp.QuoteMeta(strings.TrimSpace(s.want)), "…", ".*")
 		if got := strings.TrimSpace(answers[i]); !regexp.MustCompile(`(?s)\A` + pattern + `\z`).MatchString(got) {

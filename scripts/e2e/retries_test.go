@@ -55,13 +55,11 @@ func TestIdempotencyKey_RepeatedBehindAnotherPrefix_HandsOutThatPrefix(t *testin
 	w := harness.New(t, harness.WithPrefix("/prod"))
 	factory(t, w, "munich-1", "acme")
 	location := w.Engineer(t, "acme").Post(t, methods, method, "Idempotency-Key", "k").Made(t)
-	if !strings.HasPrefix(location, "/prod/api/factories/munich-1/production-methods/") {
-		t.Fatalf("Location is %s", location)
-	}
+	expect.Must(t, strings.HasPrefix(location, "/prod/api/factories/munich-1/production-methods/"),
+		"Location is %s", location)
 	for _, item := range w.Items(t, dynamo.Idempotency) {
-		if strings.Contains(fmt.Sprint(item), "/prod") || strings.Contains(fmt.Sprint(item), "eric") {
-			t.Errorf("the record holds more than it should: %v", item)
-		}
+		expect.That(t, !strings.Contains(fmt.Sprint(item), "/prod") && !strings.Contains(fmt.Sprint(item), "eric"),
+			"the record holds more than it should: %v", item)
 	}
 }
 
@@ -109,9 +107,8 @@ func TestTrouble_PassesOrIsToldPlainly(t *testing.T) {
 			a := owner.Patch(t, path, `{"staged_percent":50}`)
 			left.Store(0)
 			a.Refused(t, problem.Unavailable)
-			if s := a.Header.Get("Retry-After"); s == "" || s == "0" {
-				t.Errorf("Retry-After is %q", s)
-			}
+			s := a.Header.Get("Retry-After")
+			expect.That(t, s != "" && s != "0", "Retry-After is %q", s)
 			if strings.Contains(string(a.Body), "wavegate-internal") || strings.Contains(string(a.Body), "Exception") {
 				t.Errorf("the answer tells the cause: %s", a.Body)
 			}

@@ -111,8 +111,7 @@ func smokeTest(t *testing.T, w *harness.World, timeout time.Duration, functions 
 	cloud := httptest.NewServer(mux)
 	defer cloud.Close()
 
-	dir, err := harness.Functions()
-	expect.OK(t, err)
+	dir := expect.Value(harness.Functions())(t)
 	f := runtime.New(runtime.Spec{Name: prefix + "smoke-test", Binary: filepath.Join(dir, "smoke-test", "bootstrap"),
 		Timeout: timeout, MemoryMB: 256, Env: []string{
 			"AWS_ENDPOINT_URL=" + cloud.URL, "AWS_REGION=" + runtime.Region, "AWS_ACCESS_KEY_ID=AKIATEST", "AWS_SECRET_ACCESS_KEY=test",
@@ -122,14 +121,11 @@ func smokeTest(t *testing.T, w *harness.World, timeout time.Duration, functions 
 	for _, name := range functions {
 		publish = append(publish, prefix+name)
 	}
-	event, err := json.Marshal(cfn.Event{
+	event := expect.Value(json.Marshal(cfn.Event{
 		RequestType: cfn.RequestCreate, ResponseURL: cloud.URL + "/told", LogicalResourceID: "smoketest1",
 		ResourceProperties: map[string]any{"Prefix": prefix, "Publish": publish},
-	})
-	expect.OK(t, err)
-	if _, err := f.Invoke(t.Context(), event); err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
+	expect.Value(f.Invoke(t.Context(), event))(t)
 	mu.Lock()
 	defer mu.Unlock()
 	return told

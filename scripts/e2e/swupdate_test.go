@@ -131,8 +131,7 @@ func (d *depot) image(t *testing.T, version string, broken bool) string {
 	}
 	archive := exec.CommandContext(t.Context(), "cpio", "--quiet", "-o", "-H", "crc")
 	archive.Dir, archive.Stdin = d.dir, strings.NewReader("sw-description\nsw-description.sig\nhello.txt\n")
-	swu, err := archive.Output()
-	expect.OK(t, err)
+	swu := expect.Value(archive.Output())(t)
 	d.write(t, version+".swu", swu)
 	sha256s, sha1s := sha256.Sum256(swu), sha1.Sum(swu)
 	return fmt.Sprintf(`{"currentVersion":%q,"artifactUrl":"%s/%s.swu","sha256":%q,"sizeBytes":%d,"sha1":%q}`,
@@ -166,8 +165,7 @@ func (d *depot) swupdate(t *testing.T, w *harness.World, id, token, runs string,
 	expect.OK(t, os.WriteFile(filepath.Join(home, "swupdate.cfg"), []byte(config), 0o600))
 	suricatta := append([]string{"-t", "acme", "-u", server(w) + "/api/ddi", "-i", id, "-k", token, "-p", "1",
 		"--disable-token-for-dwl"}, arguments...)
-	out, err := os.Create(filepath.Join(home, "log"))
-	expect.OK(t, err)
+	out := expect.Value(os.Create(filepath.Join(home, "log")))(t)
 	b := &daemon{log: out.Name(), stopped: make(chan struct{}), over: make(chan struct{})}
 	b.command = func() *exec.Cmd {
 		c := exec.Command("swupdate", "-v", "-f", filepath.Join(home, "swupdate.cfg"), "-k", filepath.Join(d.dir, "cert.pem"), "-H", "box:1.0",

@@ -44,9 +44,8 @@ func TestSWUpdate_BootsWithoutABootState_IsInstalled(t *testing.T) {
 		time.Sleep(3 * time.Second) // the reboot takes longer than two polls
 		d.swupdate(t, w, "box-1", token, "1.1.0")
 		reportsAs(t, owner, "box-1", "1.1.0", report.Installed)
-		if r := why(t, owner, "box-1").Report; r.Attempts != 0 || r.Code != "" {
-			t.Errorf("the report is %+v", r)
-		}
+		r := why(t, owner, "box-1").Report
+		expect.That(t, r.Attempts == 0 && r.Code == "", "the report is %+v", r)
 	})
 }
 
@@ -59,9 +58,8 @@ func TestSWUpdate_WrongChecksum_IsAFailedAttempt(t *testing.T) {
 		owner.Put(t, channel, strings.Replace(publication, sum, strings.Repeat("1", len(sum)), 1)).Is(t, http.StatusCreated)
 		b := d.swupdate(t, w, "box-1", enrol(t, owner, "box-1"), "1.0.0")
 		reportsAs(t, owner, "box-1", "1.1.0", report.Failed)
-		if !b.says("Checksum does not match") || !d.installed("1.1.0") {
-			t.Error("it failed for another reason, or did not install the image first")
-		}
+		expect.That(t, b.says("Checksum does not match") && d.installed("1.1.0"),
+			"it failed for another reason, or did not install the image first")
 		// As with a broken image, SWUpdate's report does not always include the cause.
 		want := report.CodeOther
 		r := why(t, owner, "box-1").Report
@@ -94,8 +92,7 @@ func TestSWUpdate_TooManyCallsAndTheServiceDown_FollowsAfterThat(t *testing.T) {
 	t.Parallel()
 	withDepot(t, func(d *depot, w *harness.World, owner *harness.Caller) {
 		owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
-		service, err := url.Parse(w.Target.URL)
-		expect.OK(t, err)
+		service := expect.Value(url.Parse(w.Target.URL))(t)
 		var refuses, down atomic.Bool
 		var refused, hungUp atomic.Int64
 		forward := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(service); r.Out.Host = r.In.Host }}
@@ -120,14 +117,11 @@ func TestSWUpdate_TooManyCallsAndTheServiceDown_FollowsAfterThat(t *testing.T) {
 		expect.Until(t, "polls are refused", func() bool { return refused.Load() > 3 })
 		down.Store(true)
 		time.Sleep(time.Minute)
-		if hungUp.Load() == 0 {
-			t.Error("nobody polled while the service was down")
-		}
+		expect.That(t, hungUp.Load() != 0, "nobody polled while the service was down")
 		refuses.Store(false)
 		down.Store(false)
 		b.installs(t)
-		if known := why(t, owner, "box-1"); !at(known, "1.1.0", report.Working) {
-			t.Errorf("known as %+v, its report as %+v", known, known.Report)
-		}
+		known := why(t, owner, "box-1")
+		expect.That(t, at(known, "1.1.0", report.Working), "known as %+v, its report as %+v", known, known.Report)
 	})
 }

@@ -52,9 +52,7 @@ func TestBoxToken_WorksForManifestReportsAndDDI_ByBothSchemes(t *testing.T) {
 	shown := string(owner.Get(t, boxPath).Is(t, http.StatusOK).Body) +
 		string(owner.Get(t, "/api/edges?organizationId=acme").Is(t, http.StatusOK).Body) +
 		string(owner.Get(t, "/api/ota/audit-events?resourceType=edge&resourceId=box-1").Body) + fmt.Sprint(w.Events(t, "edge", "box-1"))
-	if strings.Contains(shown, token.SHA256) || !strings.Contains(shown, "tokenSetAt") {
-		t.Errorf("shown: %s", shown)
-	}
+	expect.That(t, !strings.Contains(shown, token.SHA256) && strings.Contains(shown, "tokenSetAt"), "shown: %s", shown)
 	owner.Do(t, http.MethodDelete, boxPath+"/token", "").Is(t, http.StatusNoContent)
 	b := w.With("Bearer", text)
 	b.Get(t, manifest).Refused(t, problem.Unauthenticated)
@@ -116,9 +114,7 @@ func TestGateway_BoxWithATokenOfItsOwn_IsAnsweredLikeAStranger(t *testing.T) {
 		bare := func(a harness.Answer) string { return requestID.ReplaceAllString(string(a.Body), "") }
 		expect.Equal(t, bare(got), bare(want), "answered %s, and a stranger %s", got.Body, want.Body)
 	}
-	if known := why(t, owner, "box-1"); known.Running == "9" {
-		t.Error("a forged report was accepted")
-	}
+	expect.That(t, why(t, owner, "box-1").Running != "9", "a forged report was accepted")
 	expect.Equal(t, strings.Count(strings.Join(eventNames(w, t, "gateway", "acme"), " "), "GatewayRefused"), 1, "the trail has")
 }
 
@@ -151,9 +147,8 @@ func TestBoxID_MACAddressOrLongSerialNumber_WorksEverywhere(t *testing.T) {
 		base(t, b, id) // the first answer asks which version the box runs
 		b.Get(t, linked(t, w, base(t, b, id).Links.DeploymentBase)).Is(t, http.StatusOK)
 		expect.Equal(t, why(t, owner, id).Running, "0.9.0", "%s is known as", id)
-		if list := owner.Get(t, "/api/edges?organizationId=acme&idPrefix="+id).Is(t, http.StatusOK).Body; !strings.Contains(string(list), id) {
-			t.Errorf("%s is not listed: %s", id, list)
-		}
+		list := owner.Get(t, "/api/edges?organizationId=acme&idPrefix="+id).Is(t, http.StatusOK).Body
+		expect.That(t, strings.Contains(string(list), id), "%s is not listed: %s", id, list)
 	}
 	for _, id := range []string{"a%2Fb", "a%20b", "a%00b", ":a", strings.Repeat("x", 129)} {
 		owner.Put(t, "/api/edges/"+id, box).Refused(t, problem.ValidationFailed)

@@ -58,14 +58,12 @@ func TestConsole_ShowsCallsAndComplaints(t *testing.T) {
 // dev starts ./scripts/dev, waits until it is ready, and returns its URL and a function that ends it.
 func dev(t *testing.T, env ...string) (url string, cmd *exec.Cmd) {
 	t.Helper()
-	root, err := service.Root()
-	expect.OK(t, err)
+	root := expect.Value(service.Root())(t)
 	cmd = exec.Command(filepath.Join(root, "scripts", "dev"))
 	cmd.Env = append(append(os.Environ(), "PORT=0", "WAVEGATE_DEV_DIR="+t.TempDir()), env...)
 	var problems bytes.Buffer
 	cmd.Stderr = &problems
-	out, err := cmd.StdoutPipe()
-	expect.OK(t, err)
+	out := expect.Value(cmd.StdoutPipe())(t)
 	expect.OK(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	lines := bufio.NewScanner(out)
@@ -81,25 +79,20 @@ func dev(t *testing.T, env ...string) (url string, cmd *exec.Cmd) {
 
 func TestDev_AnswersOnceItIsReady_AndEndsOnInterrupt(t *testing.T) {
 	url, cmd := dev(t, "PREFIX=/prod")
-	if !strings.HasSuffix(url, "/prod") {
-		t.Errorf("ready at %s", url)
-	}
-	res, err := http.Get(url + "/api/factories/munich-1")
-	expect.OK(t, err)
+	expect.That(t, strings.HasSuffix(url, "/prod"), "ready at %s", url)
+	res := expect.Value(http.Get(url + "/api/factories/munich-1"))(t)
 	res.Body.Close()
 	expect.Equal(t, res.StatusCode, http.StatusUnauthorized, "without a token:")
 	expect.OK(t, cmd.Process.Signal(os.Interrupt))
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("it ended with %v", err)
 	}
-	if _, err := http.Get(url); !errors.Is(err, syscall.ECONNREFUSED) {
-		t.Errorf("after its end: %v", err)
-	}
+	_, err := http.Get(url)
+	expect.That(t, errors.Is(err, syscall.ECONNREFUSED), "after its end: %v", err)
 }
 
 func TestDev_AskedHowToUseIt_OrMisused_StartsNothing(t *testing.T) {
-	root, err := service.Root()
-	expect.OK(t, err)
+	root := expect.Value(service.Root())(t)
 	for option, code := range map[string]int{"-h": 0, "--help": 0, "--other": 2, "more": 2} {
 		cmd := exec.CommandContext(t.Context(), filepath.Join(root, "scripts", "dev"), option)
 		out, _ := cmd.CombinedOutput()
@@ -113,33 +106,24 @@ func TestDev_AskedHowToUseIt_OrMisused_StartsNothing(t *testing.T) {
 func TestDev_GuardInterval_IsThatOfTheTicksAndOfPolicies(t *testing.T) {
 	dir := t.TempDir()
 	url, _ := dev(t, "GUARD_INTERVAL_SECONDS=1", "WAVEGATE_DEV_DIR="+dir)
-	issuers, err := devissuer.Load(dir)
-	expect.OK(t, err)
-	token, err := issuers.Token(devissuer.Claims{User: "olga", Roles: []string{"platform_owner"}})
-	expect.OK(t, err)
+	issuers := expect.Value(devissuer.Load(dir))(t)
+	token := expect.Value(issuers.Token(devissuer.Claims{User: "olga", Roles: []string{"platform_owner"}}))(t)
 	call := func(method, path, body string) (*http.Response, string) {
 		t.Helper()
-		req, err := http.NewRequestWithContext(t.Context(), method, url+path, strings.NewReader(body))
-		expect.OK(t, err)
+		req := expect.Value(http.NewRequestWithContext(t.Context(), method, url+path, strings.NewReader(body)))(t)
 		req.Header.Set("Authorization", "Bearer "+token)
 		req.Header.Set("Content-Type", "application/json")
-		res, err := http.DefaultClient.Do(req)
-		expect.OK(t, err)
+		res := expect.Value(http.DefaultClient.Do(req))(t)
 		defer res.Body.Close()
-		text, err := io.ReadAll(res.Body)
-		expect.OK(t, err)
+		text := expect.Value(io.ReadAll(res.Body))(t)
 		return res, string(text)
 	}
 	started, text := call(http.MethodPost, "/api/ota/rollouts",
 		`{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.0.0","policy":{"guard":{"silentAfter":"PT1S","decideWithin":"PT1S"}}}`)
-	if started.StatusCode != http.StatusCreated {
-		t.Fatalf("%d %s", started.StatusCode, text)
-	}
+	expect.Must(t, started.StatusCode == http.StatusCreated, "%d %s", started.StatusCode, text)
 	counts := map[string]bool{}
 	for ends := time.Now().Add(30 * time.Second); len(counts) < 3; time.Sleep(200 * time.Millisecond) {
-		if time.Now().After(ends) {
-			t.Fatalf("in 30 s it was counted at %v", counts)
-		}
+		expect.Must(t, !time.Now().After(ends), "in 30 s it was counted at %v", counts)
 		var p struct {
 			AsOf  string
 			Guard struct{ Sentence string }
@@ -152,10 +136,8 @@ func TestDev_GuardInterval_IsThatOfTheTicksAndOfPolicies(t *testing.T) {
 }
 
 func TestRun_Misused_SaysWhatIsWrong(t *testing.T) {
-	functions, err := service.Build(t.Context(), t.Output())
-	expect.OK(t, err)
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	expect.OK(t, err)
+	functions := expect.Value(service.Build(t.Context(), t.Output()))(t)
+	taken := expect.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer taken.Close()
 	_, port, _ := net.SplitHostPort(taken.Addr().String())
 	for name, c := range map[string]struct{ variable, value, want string }{
@@ -169,9 +151,8 @@ func TestRun_Misused_SaysWhatIsWrong(t *testing.T) {
 			t.Setenv("PORT", "0")
 			t.Setenv("WAVEGATE_DEV_DIR", t.TempDir())
 			t.Setenv(c.variable, c.value)
-			if err := run(t.Context(), functions); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("got %v, want it to say %q", err, c.want)
-			}
+			err := run(t.Context(), functions)
+			expect.That(t, err != nil && strings.Contains(err.Error(), c.want), "got %v, want it to say %q", err, c.want)
 		})
 	}
 }
@@ -179,12 +160,9 @@ func TestRun_Misused_SaysWhatIsWrong(t *testing.T) {
 // TestDev_WithoutTheRenderer_FetchesItOrSaysWhatIsMissing runs only the script: fake programs report that they were
 // started.
 func TestDev_WithoutTheRenderer_FetchesItOrSaysWhatIsMissing(t *testing.T) {
-	root, err := service.Root()
-	expect.OK(t, err)
-	script, err := os.ReadFile(filepath.Join(root, "scripts", "dev"))
-	expect.OK(t, err)
-	sh, err := exec.LookPath("sh")
-	expect.OK(t, err)
+	root := expect.Value(service.Root())(t)
+	script := expect.Value(os.ReadFile(filepath.Join(root, "scripts", "dev")))(t)
+	sh := expect.Value(exec.LookPath("sh"))(t)
 	const fetched = ".dev/functions/docs/redoc.js"
 	for name, c := range map[string]struct {
 		programs []string
@@ -217,19 +195,15 @@ func TestDev_WithoutTheRenderer_FetchesItOrSaysWhatIsMissing(t *testing.T) {
 				expect.OK(t, os.WriteFile(file, []byte(text), 0o755))
 			}
 			for _, tool := range []string{"dirname", "mkdir", "cp", "sleep"} {
-				path, err := exec.LookPath(tool)
-				expect.OK(t, err)
+				path := expect.Value(exec.LookPath(tool))(t)
 				expect.OK(t, os.Symlink(path, filepath.Join(dir, "bin", tool)))
 			}
 			cmd := exec.CommandContext(t.Context(), sh, filepath.Join(dir, "scripts", "dev"))
 			cmd.Env = []string{"PATH=" + filepath.Join(dir, "bin")}
 			out, err := cmd.CombinedOutput()
-			if err != nil {
-				t.Fatalf("%v: %s", err, out)
-			}
-			if _, err := os.Stat(filepath.Join(dir, fetched)); (err == nil) != c.ready {
-				t.Errorf("the renderer: %v; it said %s", err, out)
-			}
+			expect.Must(t, err == nil, "%v: %s", err, out)
+			_, err = os.Stat(filepath.Join(dir, fetched))
+			expect.That(t, (err == nil) == c.ready, "the renderer: %v; it said %s", err, out)
 			if c.says != "" && !strings.Contains(string(out), c.says) || c.says == "" && strings.Contains(string(out), "/docs") {
 				t.Errorf("it said %s", out)
 			}
@@ -254,9 +228,8 @@ func TestCheck_ASettingThatKeepsAFunctionFromItsStart_EndsTheStart(t *testing.T)
 		for _, text := range []string{strconv.Itoa(rule.Most + 1), strconv.Itoa(rule.Least - 1), "many"} {
 			t.Run(string(name)+"="+text, func(t *testing.T) {
 				t.Setenv(string(name), text)
-				if err := check(); err == nil || !strings.Contains(err.Error(), string(name)) {
-					t.Errorf("%v", err)
-				}
+				err := check()
+				expect.That(t, err != nil && strings.Contains(err.Error(), string(name)), "%v", err)
 			})
 		}
 	}
@@ -267,9 +240,7 @@ func TestCheck_ASettingThatKeepsAFunctionFromItsStart_EndsTheStart(t *testing.T)
 	} {
 		t.Run(name+"="+text, func(t *testing.T) {
 			t.Setenv(name, text)
-			if err := check(); err == nil {
-				t.Error("it is taken")
-			}
+			expect.That(t, check() != nil, "it is taken")
 		})
 	}
 }

@@ -19,15 +19,10 @@ import (
 func taken(t *testing.T, out string) auth.Principal {
 	t.Helper()
 	raw, ok := strings.CutSuffix(out, "\n")
-	if !ok || strings.ContainsAny(raw, " \n") {
-		t.Fatalf("printed %q", out)
-	}
-	issuers, err := devissuer.Load("")
-	expect.OK(t, err)
-	trusted, err := token.ParseIssuers(issuers.Setting())
-	expect.OK(t, err)
-	p, err := token.New(trusted, token.Options{}).Verify(t.Context(), raw)
-	expect.OK(t, err)
+	expect.Must(t, ok && !strings.ContainsAny(raw, " \n"), "printed %q", out)
+	issuers := expect.Value(devissuer.Load(""))(t)
+	trusted := expect.Value(token.ParseIssuers(issuers.Setting()))(t)
+	p := expect.Value(token.New(trusted, token.Options{}).Verify(t.Context(), raw))(t)
 	return p
 }
 
@@ -35,13 +30,11 @@ func TestToken_PrintsOnlyAToken(t *testing.T) {
 	t.Setenv(devissuer.DirEnv, t.TempDir())
 	var out, problems bytes.Buffer
 	args := []string{"--user", "ada", "--org", "acme", "--role", "platform_owner", "--role", "production_engineer", "--ttl", "90m"}
-	if code := printToken(args, &out, &problems); code != 0 || problems.Len() != 0 {
-		t.Fatalf("exit code %d, %s", code, problems.String())
-	}
+	code := printToken(args, &out, &problems)
+	expect.Must(t, code == 0 && problems.Len() == 0, "exit code %d, %s", code, problems.String())
 	p := taken(t, out.String())
-	if left := time.Until(p.Expires); left < 80*time.Minute || left > 90*time.Minute {
-		t.Errorf("it is valid for %s", left)
-	}
+	left := time.Until(p.Expires)
+	expect.That(t, left >= 80*time.Minute && left <= 90*time.Minute, "it is valid for %s", left)
 	expect.Equal(t, []string{p.UserID, p.OrganizationID}, []string{"ada", "acme"}, "it is of")
 	expect.Equal(t, p.Roles, []auth.Role{auth.PlatformOwner, auth.ProductionEngineer}, "its roles are")
 }
@@ -61,12 +54,10 @@ func TestToken_WrongArguments_AreExplainedWithExitCode2(t *testing.T) {
 		"--name ada":                         "flag provided but not defined: -name",
 	} {
 		var out, problems bytes.Buffer
-		if code := printToken(strings.Fields(args), &out, &problems); code != 2 || out.Len() != 0 {
-			t.Errorf("%q: exit code %d, printed %q", args, code, out.String())
-		}
-		if !strings.Contains(problems.String(), want) || strings.Count(problems.String(), "usage:") != 1 {
-			t.Errorf("%q: explained as %q, want %q", args, problems.String(), want)
-		}
+		code := printToken(strings.Fields(args), &out, &problems)
+		expect.That(t, code == 2 && out.Len() == 0, "%q: exit code %d, printed %q", args, code, out.String())
+		expect.That(t, strings.Contains(problems.String(), want) && strings.Count(problems.String(), "usage:") == 1,
+			"%q: explained as %q, want %q", args, problems.String(), want)
 	}
 }
 
@@ -91,11 +82,9 @@ func TestScript_WorksFromAnyDirectory(t *testing.T) {
 	expect.OK(t, err)
 	t.Setenv(devissuer.DirEnv, t.TempDir())
 	t.Chdir(t.TempDir())
-	out, err := exec.CommandContext(t.Context(), script, "--user", "ada", "--org", "acme").Output()
-	expect.OK(t, err)
+	out := expect.Value(exec.CommandContext(t.Context(), script, "--user", "ada", "--org", "acme").Output())(t)
 	expect.Equal(t, taken(t, string(out)).UserID, "ada", "accepted as")
 	err = exec.CommandContext(t.Context(), script).Run()
-	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 2 {
-		t.Errorf("without arguments: %v", err)
-	}
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	expect.That(t, ok && exit.ExitCode() == 2, "without arguments: %v", err)
 }

@@ -35,16 +35,12 @@ func TestSamples_EveryOperationHasOne(t *testing.T) {
 		}
 		s := samples.All[i]
 		by := auth.Principal{OrganizationID: s.By.Organization, Roles: []auth.Role{s.By.Role}}
-		if !by.Has(op.Roles...) {
-			t.Errorf("%s: its caller is %s, its roles are %v", op.ID, s.By.Role, op.Roles)
-		}
+		expect.That(t, by.Has(op.Roles...), "%s: its caller is %s, its roles are %v", op.ID, s.By.Role, op.Roles)
 		if samples.Audited(op) && s.About == (samples.About{}) {
 			t.Errorf("%s writes audit events, but its sample has no About", op.ID)
 		}
 	}
-	if len(samples.All) != len(table.All) {
-		t.Errorf("%d samples of %d operations", len(samples.All), len(table.All))
-	}
+	expect.That(t, len(samples.All) == len(table.All), "%d samples of %d operations", len(samples.All), len(table.All))
 }
 
 // TestSamples_EveryCall_IsAskedForAllThatItsRowTakes: a row takes what its requests are asked for, so this must not depend
@@ -90,9 +86,8 @@ func TestSamples_EveryCall_IsWhole(t *testing.T) {
 			if call.Body != "" && !json.Valid([]byte(call.Body)) || call.Shows != "" && !json.Valid([]byte(call.Shows)) {
 				t.Errorf("%s %q: no JSON: %s %s", s.Operation, c.Name, call.Body, call.Shows)
 			}
-			if text := call.Path + call.By.User + call.By.Organization; strings.ContainsAny(text, "{}") {
-				t.Errorf("%s %q: %s", s.Operation, c.Name, text)
-			}
+			text := call.Path + call.By.User + call.By.Organization
+			expect.That(t, !strings.ContainsAny(text, "{}"), "%s %q: %s", s.Operation, c.Name, text)
 		}
 	}
 }
@@ -105,8 +100,7 @@ func TestSamples_Session_MakesWhatACallActsOn(t *testing.T) {
 		return http.Header{"Location": {"/prod/api/ota/rollouts/r-7"}}, nil, nil
 	}}
 	halt := samples.Case{With: samples.Values{"percent": "100"}, After: samples.After("update-rollout", "get-rollout")}
-	call, err := session.Prepare("update-rollout", halt)
-	expect.OK(t, err)
+	call := expect.Value(session.Prepare("update-rollout", halt))(t)
 	want := []string{"PUT /api/ota/release-channels/gateway-x/stable", "PUT /api/ota/release-channels/gateway-x/canary",
 		"POST /api/ota/rollouts", "PATCH /api/ota/rollouts/r-7", "GET /api/ota/rollouts/r-7"}
 	expect.Equal(t, made, want, "made")
@@ -124,9 +118,7 @@ func TestEvents_AreThoseOfTheSamples(t *testing.T) {
 		file := filepath.Join(folder, s.Operation+".json")
 		want = append(want, file)
 		text, err := s.Event()
-		if err != nil || !json.Valid(text) {
-			t.Fatalf("%s: %v: %s", s.Operation, err, text)
-		}
+		expect.Must(t, err == nil && json.Valid(text), "%s: %v: %s", s.Operation, err, text)
 		if *update {
 			expect.OK(t, os.WriteFile(file, text, 0o644))
 		}
@@ -134,8 +126,7 @@ func TestEvents_AreThoseOfTheSamples(t *testing.T) {
 			t.Errorf("%s is not the sample's event (%v); go generate ./scripts/samples writes it", file, err)
 		}
 	}
-	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
-	expect.OK(t, err)
+	files := expect.Value(filepath.Glob(filepath.Join(folder, "*.json")))(t)
 	for _, file := range files {
 		name := filepath.Base(file)
 		other := name == operations.Docs+".json" || name == operations.Console+".json" || name == operations.Tick+".json" ||

@@ -102,9 +102,7 @@ func TestMigrate_KilledInTheMiddle_GoesOnWhereItWas(t *testing.T) {
 		}
 		// Its own table, because a migration changes all items.
 		t.Setenv(dynamo.Reports.EnvName(), "wavegate-migrated-"+s.prefix)
-		if _, err := client.CreateTable(t.Context(), dynamo.TableOf(dynamo.Reports).CreateInput(dynamo.Reports.Name())); err != nil {
-			t.Fatal(err)
-		}
+		expect.Value(client.CreateTable(t.Context(), dynamo.TableOf(dynamo.Reports).CreateInput(dynamo.Reports.Name())))(t)
 		s.fill(t)
 		program := program + s.prefix
 		expect.OK(t, os.Link(strings.TrimSuffix(program, s.prefix), program))
@@ -114,22 +112,16 @@ func TestMigrate_KilledInTheMiddle_GoesOnWhereItWas(t *testing.T) {
 			s.poll(t, s.number-1-int(read(t, program).Progress.Read)/10)
 		}
 		expect.OK(t, first.Process.Kill())
-		if err := first.Wait(); err == nil {
-			t.Fatal("it came to its end before it was killed")
-		}
+		expect.Must(t, first.Wait() != nil, "it came to its end before it was killed")
 		was := read(t, program).Progress
 		left := s.command(t.Context(), program, "--check")
 		if out, err := left.CombinedOutput(); err == nil || !bytes.Contains(out, []byte("in the old form")) {
 			t.Errorf("the check in the middle says %v: %s", err, out)
 		}
 		out, err := s.command(t.Context(), program, "--rate", "100000").CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
+		expect.Must(t, err == nil, "%v\n%s", err, out)
 		t.Logf("killed behind %d, of which %d were changed; then: %s", was.Read, was.Changed, out)
-		if !bytes.Contains(out, fmt.Appendf(nil, "continuing after %d items", was.Read)) {
-			t.Errorf("it says %s", out)
-		}
+		expect.That(t, bytes.Contains(out, fmt.Appendf(nil, "continuing after %d items", was.Read)), "it says %s", out)
 		if now := read(t, program).Progress; !now.Done || now.Read != int64(s.number) || now.Changed+now.Already != now.Read {
 			t.Errorf("it came to %+v", now)
 		}
@@ -146,8 +138,7 @@ func TestMigrate_KilledInTheMiddle_GoesOnWhereItWas(t *testing.T) {
 func TestRun_Boxes_BringsEarlierRegistrationsIntoTheList(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		t.Setenv(dynamo.Edges.EnvName(), "wavegate-migrated-edges-"+uuid.NewString()[:8])
-		_, err := client.CreateTable(t.Context(), dynamo.TableOf(dynamo.Edges).CreateInput(dynamo.Edges.Name()))
-		expect.OK(t, err)
+		expect.Value(client.CreateTable(t.Context(), dynamo.TableOf(dynamo.Edges).CreateInput(dynamo.Edges.Name())))(t)
 		db := dynamo.Open(client, time.Now)
 		for id, organization := range map[string]string{"a": "acme", "b": "-", "c": "rival"} {
 			e := edge.Edge{EdgeID: id, EdgeType: "gateway-x", Channel: "stable", OrganizationID: organization, Revision: 1}
@@ -157,8 +148,7 @@ func TestRun_Boxes_BringsEarlierRegistrationsIntoTheList(t *testing.T) {
 			t.Setenv(name, value)
 		}
 		list := func() (ids []string) {
-			page, err := edge.NewStore(db).List(t.Context(), edge.Filter{}, dynamo.Span{Limit: 5})
-			expect.OK(t, err)
+			page := expect.Value(edge.NewStore(db).List(t.Context(), edge.Filter{}, dynamo.Span{Limit: 5}))(t)
 			for _, e := range page.Items {
 				ids = append(ids, e.EdgeID)
 			}
@@ -179,8 +169,7 @@ func TestRun_Boxes_BringsEarlierRegistrationsIntoTheList(t *testing.T) {
 func (s *stage) poll(t *testing.T, n int) {
 	t.Helper()
 	store := report.NewStore(dynamo.Open(s.client, time.Now), after)
-	was, err := store.Get(t.Context(), s.id(n))
-	expect.OK(t, err)
+	was := expect.Value(store.Get(t.Context(), s.id(n)))(t)
 	next := was
 	next.Told, next.Revision = fmt.Sprintf("1.0.%d", was.Revision), was.Revision+1
 	expect.OK(t, store.Save(admission.Unlimited(t.Context()), was, next))
@@ -214,13 +203,11 @@ func TestBefore_AnotherFormOrAnEnd_BeginsAgain(t *testing.T) {
 		"its end":       {state{now.Table, now.Form, migration.Progress{Done: true, Counts: half.Counts}}, false},
 	} {
 		expect.OK(t, write(file, test.was))
-		if got, err := earlier(file, now); err != nil || (got.Read == 7) != test.goes {
-			t.Errorf("%s: continues from %+v, %v", name, got, err)
-		}
+		got, err := earlier(file, now)
+		expect.That(t, err == nil && (got.Read == 7) == test.goes, "%s: continues from %+v, %v", name, got, err)
 	}
-	if got, err := earlier(file+".none", now); err != nil || got.Read != 0 {
-		t.Errorf("without a file it continues from %+v, %v", got, err)
-	}
+	got, err := earlier(file+".none", now)
+	expect.That(t, err == nil && got.Read == 0, "without a file it continues from %+v, %v", got, err)
 }
 
 func TestRun_Form_IsRaisedUnlessItIsHigher(t *testing.T) {

@@ -26,9 +26,8 @@ import (
 func TestRead_TakesTheTablesOfTheStageAlone(t *testing.T) {
 	names, bucket, err := read(strings.NewReader("/wavegate/prod/tables/edges\twavegate-prod-edges-1\n/wavegate/prod/pool/id\teu-1\n/wavegate/test/tables/audit\tx\n"+
 		"/wavegate/prod/artifacts/bucket\tb-1\n/wavegate/test/artifacts/bucket\tb-2\n"), "prod")
-	if err != nil || len(names) != 1 || names[dynamo.Edges] != "wavegate-prod-edges-1" || bucket != "b-1" {
-		t.Errorf("it read %v and %s, %v", names, bucket, err)
-	}
+	expect.That(t, err == nil && len(names) == 1 && names[dynamo.Edges] == "wavegate-prod-edges-1" && bucket == "b-1",
+		"it read %v and %s, %v", names, bucket, err)
 }
 
 var moment = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -42,13 +41,9 @@ func found(change func(*ledger.Comparison)) ledger.Comparison {
 func TestTell_SaysTheSettingAndTheWayBack(t *testing.T) {
 	var out strings.Builder
 	err := tell(&out, "prod", moment, recovery.Names{dynamo.Edges: "e-1", dynamo.Bells: "b"}, recovery.Names{dynamo.Edges: "e-2"}, found(func(*ledger.Comparison) {}))
-	if err != nil {
-		t.Errorf("%v: %s", err, out.String())
-	}
+	expect.That(t, err == nil, "%v: %s", err, out.String())
 	for _, want := range []string{`"restoredTables": {"edges":"e-2"}`, `"restoredTables": {"edges":"e-1"}`, "--import-existing-resources", "audit trail agree"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("%q is not in %s", want, out.String())
-		}
+		expect.That(t, strings.Contains(out.String(), want), "%q is not in %s", want, out.String())
 	}
 }
 
@@ -91,9 +86,8 @@ func TestMissing_BytesThatAreNotInTheBucket_AreNamed_AndAFailure(t *testing.T) {
 	expect.Error(t, tellMissing(&out, missing), "the bytes of 1 artifacts are missing", "it ends with")
 	expect.Equal(t, out.String(), "MISSING: the bytes of "+gone.ID+", bbbb/image\n", "it says")
 	missing, err = bytesMissing(t.Context(), "", []artifact.Row{gone})
-	if err != nil || missing != nil || tellMissing(&out, missing) != nil {
-		t.Errorf("without a bucket: %v, %v", missing, err)
-	}
+	expect.That(t, err == nil && missing == nil && tellMissing(&out, missing) == nil,
+		"without a bucket: %v, %v", missing, err)
 }
 
 // TestComplete_TablesWithoutABackup_AreRefusedByName: it must not take a table that somebody forgot for an empty one.
@@ -106,21 +100,16 @@ func TestComplete_TablesWithoutABackup_AreRefusedByName(t *testing.T) {
 	for _, table := range recovery.Together() {
 		names[table.ID] = "wavegate-prod-" + string(table.ID)
 	}
-	plan, err := recovery.Plan("prod", names, moment)
-	expect.OK(t, err)
+	plan := expect.Value(recovery.Plan("prod", names, moment))(t)
 	for _, table := range plan {
 		if table.ID == dynamo.Edges || table.ID == dynamo.Idempotency || table.ID == dynamo.Reports {
 			continue
 		}
-		if _, err := db.CreateTable(t.Context(), table.CreateInput(table.To)); err != nil {
-			t.Fatal(err)
-		}
+		expect.Value(db.CreateTable(t.Context(), table.CreateInput(table.To)))(t)
 	}
 	for _, table := range plan {
 		if table.ID != dynamo.Machines {
-			if _, err := db.CreateTable(t.Context(), table.CreateInput(table.From)); err != nil {
-				t.Fatal(err)
-			}
+			expect.Value(db.CreateTable(t.Context(), table.CreateInput(table.From)))(t)
 		}
 	}
 	a := aws{client: db, completes: true}
@@ -158,9 +147,8 @@ func TestRun_DataOfAHigherForm_IsNotTaken(t *testing.T) {
 	expect.OK(t, err)
 	var out strings.Builder
 	err = run(t.Context(), []string{"--stage", "prod", "--at", "2026-03-01T12:00:00Z", "--check"}, strings.NewReader(tables.String()), &out)
-	if err == nil || !strings.Contains(err.Error(), "the stored data has form 99") || out.Len() > 0 {
-		t.Errorf("it says %v, and prints %s", err, &out)
-	}
+	expect.That(t, err != nil && strings.Contains(err.Error(), "the stored data has form 99") && out.Len() == 0,
+		"it says %v, and prints %s", err, &out)
 }
 
 func TestRun_WithoutAMoment_IsRefused(t *testing.T) {
@@ -171,8 +159,6 @@ func TestRun_WithoutAMoment_IsRefused(t *testing.T) {
 		{"--stage", "prod", "--at", "2026-03-01T12:00:00Z", "--backups", "--empty", "edge"},
 		{"--stage", "prod", "--at", "2026-03-01T12:00:00Z", "--from", "rate-counters=x"},
 	} {
-		if err := run(t.Context(), args, strings.NewReader(""), &strings.Builder{}); err == nil {
-			t.Errorf("%v passes", args)
-		}
+		expect.That(t, run(t.Context(), args, strings.NewReader(""), &strings.Builder{}) != nil, "%v passes", args)
 	}
 }

@@ -16,8 +16,7 @@ import (
 // item is a value as it is read from a table.
 func item(t *testing.T, v any) (i ledger.Item) {
 	t.Helper()
-	text, err := json.Marshal(v)
-	expect.OK(t, err)
+	text := expect.Value(json.Marshal(v))(t)
 	expect.OK(t, json.Unmarshal(text, &i))
 	return i
 }

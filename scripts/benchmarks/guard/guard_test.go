@@ -12,8 +12,7 @@ import (
 
 func mustParse(t *testing.T, text string) world {
 	t.Helper()
-	w, err := parse([]byte(text))
-	expect.OK(t, err)
+	w := expect.Value(parse([]byte(text)))(t)
 	return w
 }
 
@@ -44,9 +43,7 @@ func TestParse_NamesEveryFault(t *testing.T) {
 	for _, want := range []string{"boxes, plants", "2 is not a share", "pollSeconds must", "installMinutes must",
 		"two times of day", `"25:00" is not`, `"monday" is not`,
 		`does is "explode"`, "code and attempts", "every is a field", `"soon" is not`, "until must", "policy: "} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s is not in %v", want, err)
-		}
+		expect.That(t, err != nil && strings.Contains(err.Error(), want), "%s is not in %v", want, err)
 	}
 	if _, err := parse([]byte(`{"boxes": 1, "more": 1}`)); err == nil || !strings.Contains(err.Error(), "more") {
 		t.Errorf("an unknown field: %v", err)
@@ -55,21 +52,17 @@ func TestParse_NamesEveryFault(t *testing.T) {
 
 func TestWorlds_AllFilesAreWithoutFaults(t *testing.T) {
 	files, err := filepath.Glob("worlds/*.json")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%d files, %v", len(files), err)
-	}
+	expect.Must(t, err == nil && len(files) != 0, "%d files, %v", len(files), err)
 	for _, file := range files {
-		if _, err := read(file); err != nil {
-			t.Error(err)
-		}
+		_, err := read(file)
+		expect.That(t, err == nil, "%v", err)
 	}
 }
 
 func FuzzParse(f *testing.F) {
 	files, _ := filepath.Glob("worlds/*.json")
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		expect.OK(f, err)
+		text := expect.Value(os.ReadFile(file))(f)
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -87,13 +80,11 @@ func TestSpans_AcrossMidnightAndJoined(t *testing.T) {
 	friday := 14 * time.Hour // 22:00 on Friday
 	for at, off := range map[time.Duration]bool{0: false, friday - 1: false, friday: true, friday + 10*time.Hour: true,
 		70*time.Hour - 1: true, 70 * time.Hour: false} {
-		if _, is := dark.at(at); is != off {
-			t.Errorf("after %s it is off: %t", at, is)
-		}
+		_, is := dark.at(at)
+		expect.That(t, is == off, "after %s it is off: %t", at, is)
 	}
-	if on, ok := dark.nextPowerUp(0); !ok || on != 70*time.Hour {
-		t.Errorf("it is switched on after %s, want Monday at six", on)
-	}
+	on, ok := dark.nextPowerUp(0)
+	expect.That(t, ok && on == 70*time.Hour, "it is switched on after %s, want Monday at six", on)
 }
 
 func TestBox_PollsOnlyWhileItsPlantIsOn(t *testing.T) {
@@ -127,9 +118,7 @@ func TestBox_PollsThatTheServiceRefuses_AreNotSeen(t *testing.T) {
 			seen++
 		}
 	}
-	if seen < 15 || seen > 45 {
-		t.Errorf("%d of 60 polls were answered, where half of them are refused", seen)
-	}
+	expect.That(t, seen >= 15 && seen <= 45, "%d of 60 polls were answered, where half of them are refused", seen)
 }
 
 // TestRun_EndsAsItShould plays one small world for each kind of end.
@@ -170,9 +159,8 @@ func TestRun_EndsAsItShould(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := run(mustParse(t, c.world), 1)
-			if r.Outcome != c.outcome || r.Stage != c.stage || !strings.HasPrefix(r.Reason, c.reason) {
-				t.Errorf("%+v", r)
-			}
+			expect.That(t, r.Outcome == c.outcome && r.Stage == c.stage && strings.HasPrefix(r.Reason, c.reason),
+				"%+v", r)
 			if behind := strings.Contains(c.world, "behind"); r.Skipped > 0 || behind && r.Outcome == "completed" && r.Passed < 150 {
 				t.Errorf("%d boxes skipped a stone, and %d passed all", r.Skipped, r.Passed)
 			}
@@ -199,15 +187,13 @@ func TestWorlds_SmallFleetsAndSlowPolls(t *testing.T) {
 		"polls-*-brick":   {[2]float64{0, 0}, [2]float64{98, 100}},
 		"polls-12h-good*": {[2]float64{95, 100}, [2]float64{0, 1}},
 	} {
-		files, err := filepath.Glob("worlds/" + pattern + ".json")
-		expect.OK(t, err)
+		files := expect.Value(filepath.Glob("worlds/" + pattern + ".json"))(t)
 		for _, file := range files {
 			seeds := 2
 			if os.Getenv("LONG") != "" {
 				seeds = 200
 			}
-			w, err := read(file)
-			expect.OK(t, err)
+			w := expect.Value(read(file))(t)
 			ends := map[string]float64{}
 			expect.OK(t, each(w, 1, seeds, func(r result) error { ends[r.Outcome] += 100 / float64(seeds); return nil }))
 			for outcome, bounds := range map[string][2]float64{"completed": c.completed, "halted": c.halted} {

@@ -46,9 +46,7 @@ func TestRun_PlantsThatSayWhen(t *testing.T) {
 			if r.Kept.Outside > 0 || r.Kept.Late > 0 || r.Kept.Asked < c.asked || w.Urgent && r.Kept.Asked > 0 {
 				t.Errorf("%d boxes waited: %+v", r.Kept.Asked, r.Kept)
 			}
-			if r.Back.Told > 0 || r.Back.InTime < r.Back.Answer || r.Back.Answer < c.back {
-				t.Errorf("%+v", r.Back)
-			}
+			expect.That(t, r.Back.Told == 0 && r.Back.InTime >= r.Back.Answer && r.Back.Answer >= c.back, "%+v", r.Back)
 		})
 	}
 }
@@ -59,9 +57,8 @@ func TestRun_Groups_OneAtATime(t *testing.T) {
 	w := mustParse(t, `{"boxes": 1000, "plants": 80, "days": 2, "groups": [{"boxes": 0.1, "size": 6}, {"boxes": 0.5, "size": 2}], "return": {"after": "P1D", "stage": 50},
 		"release": [{"share": 0.1, "does": "brick"}], "policy": {"mode": "advise"}}`)
 	w.CountEvery = 6 * time.Hour
-	if r := run(w, 1); r.Kept.Together > 0 || r.Kept.Asked < 50 || r.Hurt < 25 {
-		t.Errorf("%+v", r)
-	}
+	r := run(w, 1)
+	expect.That(t, r.Kept.Together == 0 && r.Kept.Asked >= 50 && r.Hurt >= 25, "%+v", r)
 }
 
 // TestRun_AnyPlants_NobodyIsToldOutside: no box is told while a clock on its plant's wall says that it is closed, and none misses its
@@ -124,12 +121,10 @@ func mustParsePolicy(t rapid.TB, text string) guard.Policy {
 
 func TestSite_OpensByTheClockOnTheWall(t *testing.T) {
 	until := func(text string) time.Time {
-		at, err := time.Parse(time.RFC3339, text)
-		expect.OK(t, err)
+		at := expect.Value(time.Parse(time.RFC3339, text))(t)
 		return at
 	}
-	berlin, err := time.LoadLocation("Europe/Berlin")
-	expect.OK(t, err)
+	berlin := expect.Value(time.LoadLocation("Europe/Berlin"))(t)
 	s := site{zone: berlin, updates: calendar.Updates{Windows: []calendar.Hours{{Days: []string{"sat", "sun"}, From: "23:30", To: "02:30"}}},
 		pauses: []calendar.Pause{{From: until("2026-04-04T00:00:00Z"), Until: until("2026-04-12T00:00:00Z")}}}
 	for name, c := range map[string]struct {
@@ -156,8 +151,6 @@ func TestParse_NamesEveryFaultOfPlants(t *testing.T) {
 		"updates": {"zones": ["Mars/Base"], "randomHours": [8, 2], "windows": [{"plants": 2, "days": ["monday"], "from": "10:00", "to": "10:00"}], "pauses": [{"plants": 3, "for": "a week"}]}}`))
 	for _, want := range []string{`"Mars/Base"`, "randomHours must", "2 is not a share", "updates: from and to", `"monday"`, "3 is not a share", `"a week"`, `kind is "small"`,
 		"deadline must", "return: stage", "return: the policy's mode"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s is not in %v", want, err)
-		}
+		expect.That(t, err != nil && strings.Contains(err.Error(), want), "%s is not in %v", want, err)
 	}
 }

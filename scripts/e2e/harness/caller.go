@@ -31,10 +31,7 @@ func (t Target) As(tb testing.TB, user, organization string, roles ...auth.Role)
 	for i, r := range roles {
 		names[i] = string(r)
 	}
-	token, err := t.Token(devissuer.Claims{User: user, Organization: organization, Roles: names, TTL: time.Hour})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	token := expect.Value(t.Token(devissuer.Claims{User: user, Organization: organization, Roles: names, TTL: time.Hour}))(tb)
 	return &Caller{URL: t.URL, Bearer: "Bearer " + token}
 }
 
@@ -107,9 +104,7 @@ var client = &http.Client{
 func (c *Caller) Do(t testing.TB, method, path, body string, header ...string) Answer {
 	t.Helper()
 	a, err := c.Try(method, path, body, header...)
-	if err != nil {
-		t.Fatalf("%s %s: %v", method, path, err)
-	}
+	expect.Must(t, err == nil, "%s %s: %v", method, path, err)
 	return a
 }
 
@@ -183,9 +178,7 @@ func (c *Caller) Patch(t testing.TB, path, body string, header ...string) Answer
 // Is fails the test unless the answer has the status, and no body if the status has none.
 func (a Answer) Is(t testing.TB, status int) Answer {
 	t.Helper()
-	if a.Status != status {
-		t.Fatalf("answered %d %s, want %d", a.Status, a.Body, status)
-	}
+	expect.Must(t, a.Status == status, "answered %d %s, want %d", a.Status, a.Body, status)
 	if (status == http.StatusNoContent || status == http.StatusNotModified) && len(a.Body) > 0 {
 		t.Fatalf("answered %d with a body: %s", status, a.Body)
 	}
@@ -205,13 +198,10 @@ func (a Answer) Refused(t testing.TB, code problem.Code) problem.Document {
 	t.Helper()
 	kind := problem.ClassOf(code)
 	a.Is(t, kind.Status)
-	if got := a.Header.Get("Content-Type"); got != problem.ContentType {
-		t.Fatalf("the problem comes as %q: %s", got, a.Body)
-	}
+	got := a.Header.Get("Content-Type")
+	expect.Must(t, got == problem.ContentType, "the problem comes as %q: %s", got, a.Body)
 	d, err := a.Problem()
-	if err != nil {
-		t.Fatalf("no problem document: %v: %s", err, a.Body)
-	}
+	expect.Must(t, err == nil, "no problem document: %v: %s", err, a.Body)
 	if d.Code != code || d.Status != kind.Status || d.Title == "" || d.Detail == "" || d.Type != code.Type() || d.RequestID == "" {
 		t.Fatalf("the problem is %s, want %s", a.Body, code)
 	}
@@ -230,9 +220,8 @@ func (a Answer) Problem() (problem.Document, error) {
 // Into reads a JSON answer into v.
 func (a Answer) Into(t testing.TB, v any) {
 	t.Helper()
-	if err := json.Unmarshal(a.Body, v); err != nil {
-		t.Fatalf("the body is not what was expected: %v: %s", err, a.Body)
-	}
+	err := json.Unmarshal(a.Body, v)
+	expect.Must(t, err == nil, "the body is not what was expected: %v: %s", err, a.Body)
 }
 
 // Made fails the test unless the call made something, and returns its path.

@@ -25,6 +25,7 @@ import (
 	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/dynamolocal"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/testing/golden"
 )
 
@@ -59,22 +60,13 @@ func Functions() (string, error) {
 // New starts a world that ends with the test.
 func New(t testing.TB, change ...func(*service.Options)) *World {
 	t.Helper()
-	dir, err := Functions()
-	if err != nil {
-		t.Fatal(err)
-	}
-	issuers, err := devissuer.Load(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := expect.Value(Functions())(t)
+	issuers := expect.Value(devissuer.Load(t.TempDir()))(t)
 	o := service.Options{Functions: dir, Issuers: issuers}
 	for _, c := range change {
 		c(&o)
 	}
-	s, err := service.Start(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := expect.Value(service.Start(context.Background(), o))(t)
 	t.Cleanup(func() {
 		remember(s.Front)
 		golden.Check(t, s.DB)
@@ -82,9 +74,8 @@ func New(t testing.TB, change ...func(*service.Options)) *World {
 			tell(t, s)
 		}
 		s.Stop()
-		if refused := s.Front.Refused(); len(refused) > 0 {
-			t.Errorf("functions asked for what their rows do not grant: %q", refused)
-		}
+		refused := s.Front.Refused()
+		expect.That(t, len(refused) == 0, "functions asked for what their rows do not grant: %q", refused)
 	})
 	return &World{Target: Target{URL: s.URL, Token: s.Token}, Service: s}
 }
@@ -155,14 +146,10 @@ func (w *World) Items(t testing.TB, table dynamo.TableID) []map[string]any {
 		TableName: aws.String(dynamolocal.TableName(table)), ConsistentRead: aws.Bool(true)})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(t.Context())
-		if err != nil {
-			t.Fatalf("scan %s: %v", table, err)
-		}
+		expect.Must(t, err == nil, "scan %s: %v", table, err)
 		for _, item := range page.Items {
 			var m map[string]any
-			if err := attributevalue.UnmarshalMap(item, &m); err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, attributevalue.UnmarshalMap(item, &m))
 			list = append(list, m)
 		}
 	}
@@ -179,10 +166,7 @@ func (w *World) State(t testing.TB) string {
 			continue
 		}
 		for _, item := range w.Items(t, table.ID) {
-			b, err := json.Marshal(item)
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := expect.Value(json.Marshal(item))(t)
 			lines = append(lines, string(table.ID)+" "+string(b))
 		}
 	}

@@ -18,12 +18,10 @@ var inPython = regexp.MustCompile(`(?m)^    body: (.+),$`)
 // pythonBodies checks that the Python client has its own class for the body of every operation.
 func pythonBodies(t *testing.T, client string) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(client, "api", "*", "*.py"))
-	expect.OK(t, err)
+	files := expect.Value(filepath.Glob(filepath.Join(client, "api", "*", "*.py")))(t)
 	found := 0
 	for _, file := range files {
-		b, err := os.ReadFile(file)
-		expect.OK(t, err)
+		b := expect.Value(os.ReadFile(file))(t)
 		body := inPython.FindSubmatch(b)
 		if body == nil {
 			continue
@@ -42,8 +40,7 @@ var inGo = regexp.MustCompile(`(?m)^type (\w+)JSONRequestBody = (\w+)$`)
 // goBodies checks that the Go client has a struct for the body of every operation, and no type that is anything.
 func goBodies(t *testing.T, file string) {
 	t.Helper()
-	b, err := os.ReadFile(file)
-	expect.OK(t, err)
+	b := expect.Value(os.ReadFile(file))(t)
 	all := inGo.FindAllSubmatch(b, -1)
 	for _, body := range all {
 		if !regexp.MustCompile(`(?m)^type ` + string(body[2]) + ` struct \{$`).Match(b) {
@@ -60,8 +57,7 @@ func goBodies(t *testing.T, file string) {
 // checks its own in session.ts, at compile time.
 func countBodies(t *testing.T, found int) {
 	t.Helper()
-	document, err := openapi3.NewLoader().LoadFromData(contract.Document)
-	expect.OK(t, err)
+	document := expect.Value(openapi3.NewLoader().LoadFromData(contract.Document))(t)
 	want := 0
 	for _, item := range document.Paths.Map() {
 		for _, op := range item.Operations() {

@@ -121,9 +121,8 @@ func doSession(t *testing.T, dir, program string, arguments ...string) {
 		"BOX_0027="+token(w.Box(t, "box-0027")),
 		"BOX_0001="+token(w.Box(t, "box-0001")),
 	)
-	if out, err := session.CombinedOutput(); err != nil || string(out) != "done\n" {
-		t.Fatalf("the generated client: %v: %s", err, out)
-	}
+	out, err := session.CombinedOutput()
+	expect.Must(t, err == nil && string(out) == "done\n", "the generated client: %v: %s", err, out)
 }
 
 // fromTomorrow answers like a later service: polls with another source, and everything else with another problem.
@@ -142,8 +141,7 @@ func fromTomorrow(w http.ResponseWriter, r *http.Request) {
 
 func absolute(t *testing.T, parts ...string) string {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join(parts...))
-	expect.OK(t, err)
+	path := expect.Value(filepath.Abs(filepath.Join(parts...)))(t)
 	return path
 }
 
@@ -164,9 +162,7 @@ func copied(t *testing.T, client string) string {
 func command(t *testing.T, name string, arguments ...string) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), name, arguments...).Output()
-	if err != nil {
-		t.Fatalf("%s %q: %v", name, arguments, err)
-	}
+	expect.Must(t, err == nil, "%s %q: %v", name, arguments, err)
 	return string(out)
 }
 
@@ -176,7 +172,6 @@ func in(t *testing.T, dir, name string, arguments ...string) {
 	c := exec.CommandContext(t.Context(), name, arguments...)
 	c.Dir = dir
 	c.Env = append(os.Environ(), "GOFLAGS=-mod=readonly", "GOWORK=off")
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Fatalf("%s %q: %v\n%s", name, arguments, err, out)
-	}
+	out, err := c.CombinedOutput()
+	expect.Must(t, err == nil, "%s %q: %v\n%s", name, arguments, err, out)
 }

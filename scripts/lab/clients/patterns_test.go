@@ -36,17 +36,12 @@ func TestContract_ItsPatterns_SayInJavaScriptWhatTheySayInGo(t *testing.T) {
 	for _, pattern := range patterns(t) {
 		all = append(all, tried{pattern, texts(pattern)})
 	}
-	if len(all) < 30 {
-		t.Fatalf("the contract has %d patterns", len(all))
-	}
-	asked, err := json.Marshal(all)
-	expect.OK(t, err)
+	expect.Must(t, len(all) >= 30, "the contract has %d patterns", len(all))
+	asked := expect.Value(json.Marshal(all))(t)
 	script := exec.CommandContext(t.Context(), node, filepath.Join("testdata", "patterns.mjs"))
 	script.Stdin = bytes.NewReader(asked)
 	out, err := script.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	expect.Must(t, err == nil, "%v: %s", err, out)
 	var said []struct{ Unicode, Plain []bool }
 	if err := json.Unmarshal(out, &said); err != nil || len(said) != len(all) {
 		t.Fatalf("%d answers, %v", len(said), err)
@@ -62,9 +57,8 @@ func TestContract_ItsPatterns_SayInJavaScriptWhatTheySayInGo(t *testing.T) {
 				t.Errorf("%.60s: %q matches: %v in Go, %v with the flag u, %v without", one.Pattern, text, want, said[i].Unicode[j], said[i].Plain[j])
 			}
 		}
-		if yes == 0 || yes == len(one.Texts) {
-			t.Errorf("%.60s: %d of %d texts match, which shows little", one.Pattern, yes, len(one.Texts))
-		}
+		expect.That(t, yes != 0 && yes != len(one.Texts),
+			"%.60s: %d of %d texts match, which shows little", one.Pattern, yes, len(one.Texts))
 	}
 }
 

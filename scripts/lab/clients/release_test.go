@@ -46,8 +46,7 @@ func released(t *testing.T, w *harness.World, end string, sample *exec.Cmd) {
 	owner := w.Owner(t)
 	sample.Env = append(os.Environ(), "EVERY=0.1", "BASE="+owner.URL, "TOKEN="+strings.TrimPrefix(owner.Bearer, "Bearer "))
 	again := *sample
-	out, err := sample.StdoutPipe()
-	expect.OK(t, err)
+	out := expect.Value(sample.StdoutPipe())(t)
 	expect.OK(t, sample.Start())
 	lines := bufio.NewScanner(out)
 	if !lines.Scan() || !strings.HasSuffix(lines.Text(), " is active at 1 %") {

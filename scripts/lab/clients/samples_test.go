@@ -20,8 +20,7 @@ import (
 func TestContract_ItsSamples_PastedIntoAShell_AreUnderstood(t *testing.T) {
 	w := harness.New(t)
 	expect.OK(t, w.Seed(t.Context()))
-	document, err := openapi3.NewLoader().LoadFromData(contract.Document)
-	expect.OK(t, err)
+	document := expect.Value(openapi3.NewLoader().LoadFromData(contract.Document))(t)
 	understood := []int{200, 201, 204, 404, 409, 412, 422}
 	except := map[string]int{
 		"create-edge-enrolment": 400, // the sample's end is too far from the time of the call, as with a freeze
@@ -42,9 +41,7 @@ func TestContract_ItsSamples_PastedIntoAShell_AreUnderstood(t *testing.T) {
 			shell := exec.CommandContext(t.Context(), "sh", "-c", sample)
 			shell.Env = append(os.Environ(), "BASE="+w.Target.URL, "TOKEN="+strings.TrimPrefix(w.As(t, "box-0017", "acme", role).Bearer, "Bearer "))
 			out, err := shell.Output()
-			if err != nil {
-				t.Fatalf("%s: %v", sample, err)
-			}
+			expect.Must(t, err == nil, "%s: %v", sample, err)
 			var status int
 			if _, err := fmt.Sscanf(string(out), "HTTP/1.1 %d", &status); err != nil {
 				t.Fatalf("%s: %v: %s", sample, err, out)

@@ -19,20 +19,16 @@ import (
 // TestAnswers_AboutOldItems_AreTheSame makes every read that was recorded, on the items that were recorded with it.
 func TestAnswers_AboutOldItems_AreTheSame(t *testing.T) {
 	t.Parallel()
-	items, err := golden.Items()
-	expect.OK(t, err)
-	recorded, err := readAnswers()
-	expect.OK(t, err)
+	items := expect.Value(golden.Items())(t)
+	recorded := expect.Value(readAnswers())(t)
 	w := opened(t)
 	w.values = recorded.Values
 	start := time.Now().Truncate(time.Second)
-	by, err := w.load(t.Context(), items, recorded.Recorded)
-	expect.OK(t, err)
+	by := expect.Value(w.load(t.Context(), items, recorded.Recorded))(t)
 	before := time.Duration(recorded.Shift) * time.Second
 	c := comparison{shift: by - before, was: recorded.Recorded.Add(before + age), start: start}
 	for _, was := range recorded.Calls {
-		now, err := w.make(was.read)
-		expect.OK(t, err)
+		now := expect.Value(w.make(was.read))(t)
 		if unapproved(items, w.fill(was.Call)) {
 			list, _ := golden.Parsed(now.Answer).(golden.Plain)["items"].([]any)
 			expect.Equal(t, len(list), 0, "%s: the number of machines is", w.fill(was.Call))
@@ -89,7 +85,5 @@ func chains(t *testing.T, w *world, items []golden.Item, recorded time.Time) {
 		}
 		verified++
 	}
-	if verified == 0 {
-		t.Error("no method was verified")
-	}
+	expect.That(t, verified != 0, "no method was verified")
 }

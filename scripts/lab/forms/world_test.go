@@ -21,10 +21,8 @@ var functions = sync.OnceValues(func() (string, error) {
 // opened is a world with the functions of the working tree.
 func opened(t *testing.T) *world {
 	t.Helper()
-	dir, err := functions()
-	expect.OK(t, err)
-	w, err := open(t.Context(), dir)
-	expect.OK(t, err)
+	dir := expect.Value(functions())(t)
+	w := expect.Value(open(t.Context(), dir))(t)
 	t.Cleanup(w.Stop)
 	return w
 }

@@ -25,9 +25,8 @@ func TestSource_OfACommit_HasItsFilesAndNoLaterOnes(t *testing.T) {
 	git := func(arguments string) {
 		c := exec.Command("git", strings.Fields(arguments)...)
 		c.Dir = root
-		if out, err := c.CombinedOutput(); err != nil {
-			t.Fatalf("git %s: %v: %s", arguments, err, out)
-		}
+		out, err := c.CombinedOutput()
+		expect.Must(t, err == nil, "git %s: %v: %s", arguments, err, out)
 	}
 	write("old")
 	git("init -q")
@@ -39,7 +38,6 @@ func TestSource_OfACommit_HasItsFilesAndNoLaterOnes(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(to, "file")); err != nil || string(text) != "old" {
 		t.Errorf("%q %v", text, err)
 	}
-	if _, err := os.Stat(to + ".tar"); err == nil {
-		t.Error("the archive is left")
-	}
+	_, err := os.Stat(to + ".tar")
+	expect.That(t, err != nil, "the archive is left")
 }

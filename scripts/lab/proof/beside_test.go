@@ -22,6 +22,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/expect"
 )
 
 // TestBeside_OldAndNew_AnswersAndTablesAgree runs random calls and ticks, each by the functions of the working tree or
@@ -35,10 +36,7 @@ func TestBeside_OldAndNew_AnswersAndTablesAgree(t *testing.T) {
 // oldFunctions builds the functions of the commit in PROOF_OLD, or of old.Commit, and returns their directory.
 func oldFunctions(t *testing.T) string {
 	t.Helper()
-	dir, err := old.Functions(t.Context(), cmp.Or(os.Getenv("PROOF_OLD"), old.Commit), os.Stderr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := expect.Value(old.Functions(t.Context(), cmp.Or(os.Getenv("PROOF_OLD"), old.Commit), os.Stderr))(t)
 	return dir
 }
 
@@ -136,10 +134,7 @@ func late(t *testing.T, owner *harness.Caller) (boxes []string) {
 			owner.Post(t, "/api/edges", `{"edges":[`+strings.Join(batch, ",")+`]}`)
 		}
 	}
-	a, err := patient(owner, "/api/ota/rollouts?status=active")
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := expect.Value(patient(owner, "/api/ota/rollouts?status=active"))(t)
 	items, _ := a.Object(t)["items"].([]any)
 	for _, r := range items {
 		for _, percent := range []int{10, 50} {

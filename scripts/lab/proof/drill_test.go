@@ -19,6 +19,7 @@ import (
 	"wavegate/scripts/local/service"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/dynamolocal"
+	"wavegate/shared/testing/expect"
 )
 
 // A past simulates point-in-time recovery: it keeps the content of each table at a moment. DynamoDB Local has no
@@ -36,10 +37,7 @@ func remember(t *testing.T, db *dynamodb.Client) *past {
 		name := dynamolocal.TableName(table.ID)
 		pages := dynamodb.NewScanPaginator(db, &dynamodb.ScanInput{TableName: &name, ConsistentRead: aws.Bool(true)})
 		for pages.HasMorePages() {
-			page, err := pages.NextPage(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			page := expect.Value(pages.NextPage(t.Context()))(t)
 			h.tables[name] = append(h.tables[name], page.Items...)
 		}
 	}
@@ -86,17 +84,13 @@ func drill(t *testing.T, store *dynamolocal.Store) {
 	first := remember(t, w.DB)
 	callers.call(round{seed: from + 1, calls: 150})
 	now := read(t, w.DB, dynamolocal.TableName)
-	if len(now[dynamo.Audit]) <= len(then[dynamo.Audit]) {
-		t.Fatalf("nothing was changed after the moment: %d events", len(now[dynamo.Audit]))
-	}
+	expect.Must(t, len(now[dynamo.Audit]) > len(then[dynamo.Audit]),
+		"nothing was changed after the moment: %d events", len(now[dynamo.Audit]))
 
 	for _, table := range dynamo.Tables {
 		names[table.ID] = dynamolocal.TableName(table.ID)
 	}
-	plan, err := recovery.Plan("drill", names, first.moment)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := expect.Value(recovery.Plan("drill", names, first.moment))(t)
 	if store != nil { // which later tests use again
 		t.Cleanup(func() {
 			for _, table := range plan {
@@ -104,9 +98,7 @@ func drill(t *testing.T, store *dynamolocal.Store) {
 			}
 		})
 	}
-	if err := recovery.Restore(t.Context(), first, plan, first.moment); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, recovery.Restore(t.Context(), first, plan, first.moment))
 	restored := recovery.Restored(plan)
 	books := read(t, w.DB, func(id dynamo.TableID) string { return restored[id] })
 	for _, wrong := range books.Audit() {
@@ -118,9 +110,8 @@ func drill(t *testing.T, store *dynamolocal.Store) {
 		if id == dynamo.Idempotency {
 			want = nil // it was empty at first
 		}
-		if !sameItems(books[id], want) {
-			t.Errorf("%s has %d items, and other ones than the %d of the moment", id, len(books[id]), len(want))
-		}
+		expect.That(t, sameItems(books[id], want),
+			"%s has %d items, and other ones than the %d of the moment", id, len(books[id]), len(want))
 	}
 	t.Logf("%s: %d tables restored to %s: %d audit events of %d; tables and audit trail tell one story",
 		w.Store.Kind, len(plan), first.moment.UTC().Format(time.RFC3339), len(books[dynamo.Audit]), len(now[dynamo.Audit]))
@@ -134,9 +125,7 @@ func drill(t *testing.T, store *dynamolocal.Store) {
 		names[id] = dynamolocal.TableName(id)
 		torn := read(t, w.DB, func(id dynamo.TableID) string { return names[id] })
 		wrong := torn.Audit()
-		if len(wrong) == 0 {
-			t.Errorf("%s of a later moment is not found", id)
-		}
+		expect.That(t, len(wrong) != 0, "%s of a later moment is not found", id)
 		findings := "findings"
 		if len(wrong) == 1 {
 			findings = "finding"
@@ -162,9 +151,7 @@ func compare(t *testing.T, db *dynamodb.Client, names recovery.Names, books ledg
 	t.Helper()
 	for _, most := range []int{1, 1_000_000} {
 		found, err := ledger.Compare(t.Context(), db, func(id dynamo.TableID) string { return names[id] }, t.TempDir(), most)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		if want := books.Audit(); !slices.Equal(found.Wrong, slices.Compact(want)) || found.Events != len(books[dynamo.Audit]) {
 			t.Errorf("with %d boxes at once it counts %d events and finds %q, want %d and %q", most, found.Events, found.Wrong, len(books[dynamo.Audit]), want)
 		}
@@ -173,10 +160,7 @@ func compare(t *testing.T, db *dynamodb.Client, names recovery.Names, books ledg
 
 func read(t *testing.T, db *dynamodb.Client, name func(dynamo.TableID) string) ledger.Books {
 	t.Helper()
-	books, err := ledger.Read(t.Context(), db, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	books := expect.Value(ledger.Read(t.Context(), db, name))(t)
 	return books
 }
 

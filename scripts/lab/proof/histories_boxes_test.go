@@ -19,6 +19,7 @@ import (
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/dynamolocal"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/idempotency"
 )
 
@@ -73,19 +74,13 @@ func rollOut(t *testing.T, db *dynamo.DB, edgeType, channel, target string) {
 		_, err := publication.NewStore(db).Publish(ctx, from, release.Publication{EdgeType: edgeType, Channel: where, CurrentVersion: version,
 			SHA256: version, ArtifactURL: "https://artifacts.example/" + version,
 			Lineage: release.Lineage{Order: int64(version[0])}}, input.Preconditions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 	}
 	rollouts := rollout.NewStore(db)
 	id, err := rollouts.Start(ctx, from, rollout.Plan{EdgeType: edgeType, Channel: channel, TargetVersion: target}, idempotency.Claim{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	for _, percent := range cohort.Stages[1:] {
-		if _, err := rollouts.Move(ctx, from, id, rollout.Move{StagedPercent: &percent}, input.Preconditions{}); err != nil {
-			t.Fatal(err)
-		}
+		expect.Value(rollouts.Move(ctx, from, id, rollout.Move{StagedPercent: &percent}, input.Preconditions{}))(t)
 	}
 }
 

@@ -28,6 +28,7 @@ import (
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/dynamolocal"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
 )
@@ -71,10 +72,7 @@ func onEmbedded(t *testing.T, n int, share float64, of kind) {
 	first := seed(t)
 	r := record{seed: first, plan: fault.New(first, share, fault.Everything), of: of}
 	for r.histories < n && !t.Failed() {
-		embedded, err := dynamolocal.Embedded()
-		if err != nil {
-			t.Fatal(err)
-		}
+		embedded := expect.Value(dynamolocal.Embedded())(t)
 		r.play(t, embedded, min(few, n-r.histories))
 		embedded.Close()
 	}
@@ -137,9 +135,7 @@ func (r *record) note(out history.Output) {
 // play plays n histories, several at a time, each on its own channel.
 func (r *record) play(t *testing.T, behind *dynamolocal.Store, n int) {
 	t.Helper()
-	if err := dynamolocal.CreateTables(t.Context(), behind.Client()); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, dynamolocal.CreateTables(t.Context(), behind.Client()))
 	db, end := throughFront(t, behind, r.plan)
 	defer end()
 	// The reference may still contain data of an earlier run.
@@ -158,9 +154,8 @@ func (r *record) play(t *testing.T, behind *dynamolocal.Store, n int) {
 					return out
 				})
 				r.calls.Add(int64(h.Len()))
-				if err := h.Check(); err != nil {
-					t.Errorf("seed %d: %v", seed, err)
-				}
+				err := h.Check()
+				expect.That(t, err == nil, "seed %d: %v", seed, err)
 			}
 		})
 	}
@@ -172,9 +167,8 @@ func (r *record) tell(t *testing.T) {
 	t.Helper()
 	t.Logf("%d histories of %d calls; answers: %v; faults met: %v", r.histories, r.calls.Load(), r.answers, r.plan.Met())
 	for _, code := range r.of.answers {
-		if r.answers[string(code)] == 0 {
-			t.Errorf("no call was answered with %s: the histories do not cover it", code)
-		}
+		expect.That(t, r.answers[string(code)] != 0,
+			"no call was answered with %s: the histories do not cover it", code)
 	}
 	if !t.Failed() {
 		t.Logf("all %d histories are linearizable", r.histories)
@@ -194,9 +188,7 @@ func throughFront(t *testing.T, behind *dynamolocal.Store, plan *fault.Plan) (db
 	grants = append(grants, operations.Grant{Table: dynamo.Rollouts, Actions: []dynamo.Permission{dynamo.Query}, Indexes: []string{"byChannel"}, OnlyIndexes: true})
 	front, err := storefront.Start(storefront.Options{
 		Endpoint: behind.Endpoint, Grants: map[string][]operations.Grant{function: grants}, TableName: dynamolocal.TableName})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	front.Intercept(plan.Effect)
 	front.Intercept(func(*storefront.Call) storefront.Effect {
 		if rand.IntN(3) > 0 {

@@ -17,6 +17,7 @@ import (
 	"wavegate/shared/access/token"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 )
 
 // A keyServer publishes the people's keys, correctly or not.
@@ -63,10 +64,7 @@ func keysOf(t *testing.T, issuers ...*devissuer.Issuers) http.HandlerFunc {
 		set := publicOf(t, i)["jwks"].(map[string]any)
 		keys = append(keys, set["keys"].([]any)...)
 	}
-	body, err := json.Marshal(map[string]any{"keys": keys})
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := expect.Value(json.Marshal(map[string]any{"keys": keys}))(t)
 	return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(body) }
 }
 
@@ -74,18 +72,13 @@ func keysOf(t *testing.T, issuers ...*devissuer.Issuers) http.HandlerFunc {
 func publicOf(t *testing.T, i *devissuer.Issuers) issuerEntry {
 	t.Helper()
 	var list []issuerEntry
-	if err := json.Unmarshal([]byte(i.Setting()), &list); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, json.Unmarshal([]byte(i.Setting()), &list))
 	return list[0]
 }
 
 func issuers(t *testing.T) *devissuer.Issuers {
 	t.Helper()
-	i, err := devissuer.Load(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := expect.Value(devissuer.Load(t.TempDir()))(t)
 	return i
 }
 
@@ -95,10 +88,7 @@ func (k *keyServer) start(t *testing.T, signer *devissuer.Issuers) *harness.Worl
 	entry := publicOf(t, signer)
 	delete(entry, "jwks")
 	entry["jwksUrl"] = k.URL
-	setting, err := json.Marshal([]issuerEntry{entry})
-	if err != nil {
-		t.Fatal(err)
-	}
+	setting := expect.Value(json.Marshal([]issuerEntry{entry}))(t)
 	return harness.New(t, func(o *service.Options) {
 		o.Environment = func(function string) []string {
 			if function == operations.Authorizer {
@@ -127,9 +117,7 @@ func waitUntilAccepted(t *testing.T, w *harness.World, signer *devissuer.Issuers
 			return
 		}
 		a.Refused(t, problem.Unauthenticated)
-		if time.Now().After(deadline) {
-			t.Fatalf("after %s tokens are still refused", within)
-		}
+		expect.Must(t, !time.Now().After(deadline), "after %s tokens are still refused", within)
 		time.Sleep(200 * time.Millisecond)
 	}
 }
@@ -160,9 +148,7 @@ func TestKeys_ServerFails_CallersAreRefusedUntilItRecovers(t *testing.T) {
 			w := server.start(t, signer)
 			a := get(t, w, signer, "olga")
 			a.Refused(t, problem.Unauthenticated)
-			if a.Header.Get("WWW-Authenticate") == "" {
-				t.Errorf("a 401 without WWW-Authenticate: %v", a.Header)
-			}
+			expect.That(t, a.Header.Get("WWW-Authenticate") != "", "a 401 without WWW-Authenticate: %v", a.Header)
 			server.does(keysOf(t, signer))
 			waitUntilAccepted(t, w, signer, time.Minute)
 			if a := get(t, w, signer, "olga"); a.Status != http.StatusOK {
@@ -205,9 +191,8 @@ func TestKeys_Rotated_NewKeysAreAcceptedAndOldOnesRefused(t *testing.T) {
 			a.Refused(t, problem.Unauthenticated)
 		}
 	}
-	if n := server.times(); n > 2 {
-		t.Errorf("unknown keys caused %d requests to the server", n)
-	}
+	n := server.times()
+	expect.That(t, n <= 2, "unknown keys caused %d requests to the server", n)
 	if os.Getenv("LONG") == "1" {
 		waitUntilAccepted(t, w, fresh, 2*time.Minute)
 	}

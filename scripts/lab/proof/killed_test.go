@@ -14,6 +14,7 @@ import (
 	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/dynamolocal"
+	"wavegate/shared/testing/expect"
 )
 
 // TestKilled_DuringAChange_IsAppliedInFullOrNotAtAll kills a function's process during its
@@ -36,23 +37,17 @@ func TestKilled_DuringAChange_IsAppliedInFullOrNotAtAll(t *testing.T) {
 					return caller.Try(change.Method, change.Path, change.Body, "Idempotency-Key", operation)
 				})
 				a.Refused(t, problem.BadGateway)
-				if after := w.State(t); (after != before) != applied {
-					t.Errorf("%s: before %s\nafter %s", operation, before, after)
-				}
+				after := w.State(t)
+				expect.That(t, (after != before) == applied, "%s: before %s\nafter %s", operation, before, after)
 				again := caller.Do(t, change.Method, change.Path, change.Body, "Idempotency-Key", operation)
-				if again.Status/100 != 2 {
-					t.Errorf("%s: tried again: %d %s", operation, again.Status, again.Body)
-				}
+				expect.That(t, again.Status/100 == 2, "%s: tried again: %d %s", operation, again.Status, again.Body)
 				once := w.State(t)
 				caller.Do(t, change.Method, change.Path, change.Body, "Idempotency-Key", operation)
 				// Each publication is a change, also of the same version: it ends the holds of boxes.
 				if twice := w.State(t); twice != once && operation != "publish-release" || applied && once == before {
 					t.Errorf("%s: once %s\ntwice %s", operation, once, twice)
 				}
-				books, err := ledger.Read(t.Context(), w.DB, dynamolocal.TableName)
-				if err != nil {
-					t.Fatal(err)
-				}
+				books := expect.Value(ledger.Read(t.Context(), w.DB, dynamolocal.TableName))(t)
 				for _, wrong := range books.Audit() {
 					t.Errorf("%s: %s", operation, wrong)
 				}
@@ -91,16 +86,12 @@ func killed(t *testing.T, w *harness.World, operation string, applied bool, call
 	}()
 	<-held
 	for deadline := time.Now().Add(time.Minute); applied && w.State(t) == before; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the change was never applied")
-		}
+		expect.Must(t, !time.Now().After(deadline), "the change was never applied")
 	}
 	for _, pid := range w.Function(operation).PIDs() {
 		kill(pid)
 	}
 	a, ok := <-answer
-	if !ok {
-		t.Fatalf("%s: the caller had no answer", operation)
-	}
+	expect.Must(t, ok, "%s: the caller had no answer", operation)
 	return a
 }

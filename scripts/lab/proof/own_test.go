@@ -133,8 +133,7 @@ var (
 func plain(t *testing.T, text string) string {
 	t.Helper()
 	text = cursors.ReplaceAllStringFunc(text, func(cursor string) string {
-		b, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(cursor, "cursor="))
-		expect.OK(t, err)
+		b := expect.Value(base64.RawURLEncoding.DecodeString(strings.TrimPrefix(cursor, "cursor=")))(t)
 		return "cursor=" + string(b[17:]) // after the version and the seal
 	})
 	return tags.ReplaceAllString(times.ReplaceAllString(uuids.ReplaceAllString(text, "ID"), "TIME"), "")
@@ -160,9 +159,7 @@ func TestIsolation_OwnFleet_IsTheSameWhateverOthersDo(t *testing.T) {
 		paths := beside.reads()
 		for i, path := range alone.reads() {
 			x, y := walk(t, a, path), walk(t, b, paths[i])
-			if x != y {
-				t.Errorf("%s, as %s: alone\n%s\nbeside a rival\n%s", path, role, x, y)
-			}
+			expect.That(t, x == y, "%s, as %s: alone\n%s\nbeside a rival\n%s", path, role, x, y)
 			if shown := strings.ReplaceAll(y, plain(t, path), ""); strings.Contains(shown, "rival") && !strings.Contains(path, "rival") {
 				t.Errorf("%s, as %s, names the rival: %s", path, role, y)
 			}
@@ -200,9 +197,7 @@ func TestIsolation_OfASharedRollout_ARivalSeesOnlyItsOwn(t *testing.T) {
 			a := rival.Get(t, path).Is(t, http.StatusOK)
 			items, _ := a.Object(t)["items"].([]any)
 			expect.Equal(t, len(items), want, "%s as %s has so many items", path, role)
-			if strings.Contains(string(a.Body), "acme") {
-				t.Errorf("%s as %s names acme: %s", path, role, a.Body)
-			}
+			expect.That(t, !strings.Contains(string(a.Body), "acme"), "%s as %s names acme: %s", path, role, a.Body)
 		}
 		fleet := rival.Get(t, "/api/organizations/rival/fleet?fresh=true").Is(t, http.StatusOK).Object(t)
 		expect.Equal(t, fmt.Sprint(fleet["boxes"]), "6", "the rival's boxes")
@@ -214,8 +209,7 @@ func TestIsolation_OfASharedRollout_ARivalSeesOnlyItsOwn(t *testing.T) {
 			if next == "" {
 				continue
 			}
-			to, err := url.Parse(next)
-			expect.OK(t, err)
+			to := expect.Value(url.Parse(next))(t)
 			q := to.Query()
 			q.Del("organizationId")
 			rival.Get(t, to.Path+"?"+q.Encode()).Refused(t, problem.InvalidCursor)

@@ -9,6 +9,7 @@ import (
 	"wavegate/scripts/lab/upgrade"
 	"wavegate/scripts/local/service"
 	"wavegate/shared/operations"
+	"wavegate/shared/testing/expect"
 )
 
 // TestUpgrade_OfAFilledDeployment_ChangesNoAnswer fills a deployment with the functions of an old commit, and compares
@@ -28,9 +29,7 @@ func TestUpgrade_OfAFilledDeployment_ChangesNoAnswer(t *testing.T) {
 		Tick: func(ctx context.Context) error { return w.RunTask(ctx, operations.Tick) },
 	}
 	w.Answer(service.Second)
-	if err := d.Fill(); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, d.Fill())
 	filled := settled(t, d)
 	for _, both := range []string{"ten", "fifty", "resumed", "halted"} {
 		if told := filled.Told(); told[both+" 1.0.0"] == 0 || told[both+" 1.1.0"] == 0 {
@@ -41,9 +40,7 @@ func TestUpgrade_OfAFilledDeployment_ChangesNoAnswer(t *testing.T) {
 	same(t, d, filled)
 	goOn(t, d)
 	upgraded := settled(t, d)
-	if maps.Equal(filled.Told(), upgraded.Told()) {
-		t.Error("no box is told anything else: going on moved nothing")
-	}
+	expect.That(t, !maps.Equal(filled.Told(), upgraded.Told()), "no box is told anything else: going on moved nothing")
 	w.Answer(service.Second)
 	d.Earlier = true
 	same(t, d, upgraded)
@@ -55,43 +52,29 @@ func TestUpgrade_OfAFilledDeployment_ChangesNoAnswer(t *testing.T) {
 // settled looks after everything has come to rest.
 func settled(t *testing.T, d *upgrade.Deployment) upgrade.View {
 	t.Helper()
-	if err := d.Settle(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	v, err := d.Look()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, d.Settle(t.Context()))
+	v := expect.Value(d.Look())(t)
 	return v
 }
 
 // same fails the test if anything is answered otherwise than before.
 func same(t *testing.T, d *upgrade.Deployment, before upgrade.View) {
 	t.Helper()
-	v, err := d.Look()
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := expect.Value(d.Look())(t)
 	differ := before.Compare(v)
 	for _, one := range differ[:min(len(differ), 20)] {
 		t.Error(one)
 	}
-	if n := len(differ); n > 20 {
-		t.Errorf("and %d more", n-20)
-	}
+	n := len(differ)
+	expect.That(t, n <= 20, "and %d more", n-20)
 }
 
 func goOn(t *testing.T, d *upgrade.Deployment) {
 	t.Helper()
-	c, err := d.GoOn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := expect.Value(d.GoOn(t.Context()))(t)
 	for _, wrong := range c.Wrong {
 		t.Error(wrong)
 	}
-	if c.Rollouts == 0 || c.Methods == 0 || c.Verified == 0 {
-		t.Errorf("going on did too little: %+v", c)
-	}
+	expect.That(t, c.Rollouts != 0 && c.Methods != 0 && c.Verified != 0, "going on did too little: %+v", c)
 	t.Logf("%d active rollouts and %d methods went on; %d methods were verified", c.Rollouts, c.Methods, c.Verified)
 }

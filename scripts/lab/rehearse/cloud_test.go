@@ -33,10 +33,8 @@ func TestMain(m *testing.M) {
 
 func TestStartCloud_WaitsUntilTheEmulatorListens(t *testing.T) {
 	t.Setenv(playEmulator, "listen")
-	c, err := startCloud(t.Context(), os.Args[0], filepath.Join(t.TempDir(), "log"))
-	expect.OK(t, err)
-	answer, err := http.Get(c.endpoint)
-	expect.OK(t, err)
+	c := expect.Value(startCloud(t.Context(), os.Args[0], filepath.Join(t.TempDir(), "log")))(t)
+	answer := expect.Value(http.Get(c.endpoint))(t)
 	answer.Body.Close()
 	c.stop()
 	if answer, err := http.Get(c.endpoint); err == nil {
@@ -48,9 +46,8 @@ func TestStartCloud_WaitsUntilTheEmulatorListens(t *testing.T) {
 func TestStartCloud_EmulatorThatEnds_IsToldWithItsLog(t *testing.T) {
 	t.Setenv(playEmulator, "end")
 	log := filepath.Join(t.TempDir(), "log")
-	if _, err := startCloud(t.Context(), os.Args[0], log); err == nil || !strings.Contains(err.Error(), log) {
-		t.Errorf("said %v", err)
-	}
+	_, err := startCloud(t.Context(), os.Args[0], log)
+	expect.That(t, err != nil && strings.Contains(err.Error(), log), "said %v", err)
 }
 
 // emulated is a cloud with answers from a function. Its arguments are the action of CloudFormation or the target of
@@ -112,9 +109,8 @@ func TestResources_OfSeveralPages_AreAllThere(t *testing.T) {
 		return listed("", function)
 	})
 	got, err := c.resources(t.Context(), "wavegate-dev")
-	if want := map[string]resource{table.ID: table, function.ID: function}; err != nil || !maps.Equal(got, want) {
-		t.Errorf("got %v (%v)", got, err)
-	}
+	want := map[string]resource{table.ID: table, function.ID: function}
+	expect.That(t, err == nil && maps.Equal(got, want), "got %v (%v)", got, err)
 }
 
 func TestStacks_DestroyedOnes_AreNotThere(t *testing.T) {
@@ -124,9 +120,7 @@ func TestStacks_DestroyedOnes_AreNotThere(t *testing.T) {
 			"<member><StackName>b</StackName><StackStatus>DELETE_COMPLETE</StackStatus></member></Stacks></DescribeStacksResult></R>"
 	})
 	got, err := c.stacks(t.Context())
-	if err != nil || !maps.Equal(got, map[string]string{"a": "CREATE_COMPLETE"}) {
-		t.Errorf("got %v (%v)", got, err)
-	}
+	expect.That(t, err == nil && maps.Equal(got, map[string]string{"a": "CREATE_COMPLETE"}), "got %v (%v)", got, err)
 }
 
 func TestParameters_OfSeveralPages_AreAllThere(t *testing.T) {
@@ -140,16 +134,14 @@ func TestParameters_OfSeveralPages_AreAllThere(t *testing.T) {
 		return `{"Parameters":[{"Name":"/wavegate/dev/b","Value":"2"}]}`
 	})
 	got, err := c.parameters(t.Context(), "/wavegate/dev")
-	if err != nil || !maps.Equal(got, map[string]string{"/wavegate/dev/a": "1", "/wavegate/dev/b": "2"}) {
-		t.Errorf("got %v (%v)", got, err)
-	}
+	expect.That(t, err == nil && maps.Equal(got, map[string]string{"/wavegate/dev/a": "1", "/wavegate/dev/b": "2"}),
+		"got %v (%v)", got, err)
 }
 
 func TestCall_Refused_IsAnError(t *testing.T) {
 	c := emulated(t, func(string, string) string { return "" })
-	if err := c.unprotect(t.Context(), "wavegate-dev"); err == nil || !strings.Contains(err.Error(), "no such call") {
-		t.Errorf("said %v", err)
-	}
+	err := c.unprotect(t.Context(), "wavegate-dev")
+	expect.That(t, err != nil && strings.Contains(err.Error(), "no such call"), "said %v", err)
 }
 
 // TestComplete_WhatLacksFailedOrIsLeft_IsNamed compares a stack with its template.
@@ -172,13 +164,9 @@ func TestComplete_WhatLacksFailedOrIsLeft_IsNamed(t *testing.T) {
 			c := emulated(t, func(string, string) string { return listed("", test.there...) })
 			v := &version{in: &workspace{cloud: c}}
 			err := v.complete(t.Context(), v.service(), want)
-			if (err == nil) != (len(test.faults) == 0) {
-				t.Fatalf("said %v", err)
-			}
+			expect.Must(t, (err == nil) == (len(test.faults) == 0), "said %v", err)
 			for _, fault := range test.faults {
-				if !strings.Contains(err.Error(), fault) {
-					t.Errorf("%q is not in %v", fault, err)
-				}
+				expect.That(t, strings.Contains(err.Error(), fault), "%q is not in %v", fault, err)
 			}
 		})
 	}
@@ -188,8 +176,6 @@ func TestEnvironment_HoldsNothingOfTheUsersAccount(t *testing.T) {
 	environment := (&cloud{endpoint: "http://127.0.0.1:1"}).environment()
 	for _, want := range []string{"AWS_ENDPOINT_URL=http://127.0.0.1:1", "AWS_CONFIG_FILE=/dev/null",
 		"AWS_SHARED_CREDENTIALS_FILE=/dev/null", "AWS_SESSION_TOKEN="} {
-		if !slices.Contains(environment, want) {
-			t.Errorf("%s is not among %v", want, environment)
-		}
+		expect.That(t, slices.Contains(environment, want), "%s is not among %v", want, environment)
 	}
 }

@@ -68,16 +68,12 @@ func TestRun_AGroup_HasItsResult(t *testing.T) {
 			err := run(t.Context(), strings.NewReplacer("@test", "go test -json"), groups, &out)
 			expect.Equal(t, err != nil, c.red, "error %v", err)
 			for _, text := range c.shows {
-				if !strings.Contains(out.String(), text) {
-					t.Errorf("it does not show %q:\n%s", text, &out)
-				}
+				expect.That(t, strings.Contains(out.String(), text), "it does not show %q:\n%s", text, &out)
 			}
 			if c.showsNone != "" && strings.Contains(out.String(), c.showsNone) {
 				t.Errorf("it shows %q:\n%s", c.showsNone, &out)
 			}
-			if !strings.Contains(out.String(), "ok        other") {
-				t.Errorf("the other group did not run:\n%s", &out)
-			}
+			expect.That(t, strings.Contains(out.String(), "ok        other"), "the other group did not run:\n%s", &out)
 			if _, err := os.Stat("after"); err == nil {
 				t.Error("the step after the last one ran")
 			}
@@ -100,9 +96,7 @@ func TestRun_CachedPackages_AreCounted(t *testing.T) {
 	} {
 		r.line(line)
 	}
-	if r.cached != 1 || r.passed != 1 {
-		t.Errorf("%d cached and %d passed, want 1 and 1", r.cached, r.passed)
-	}
+	expect.That(t, r.cached == 1 && r.passed == 1, "%d cached and %d passed, want 1 and 1", r.cached, r.passed)
 }
 
 func TestChoose_ReturnsWhatIsAskedFor(t *testing.T) {
@@ -144,15 +138,13 @@ func TestChoose_ReturnsWhatIsAskedFor(t *testing.T) {
 // TestGroups_EveryTest_IsInOne finds tests that no group runs: of packages, with the race detector, and with the build tag full.
 func TestGroups_EveryTest_IsInOne(t *testing.T) {
 	t.Chdir("../../..")
-	words, err := replacer()
-	expect.OK(t, err)
+	words := expect.Value(replacer())(t)
 	var plain, raced, tagged [][]string
 	for _, g := range groups {
 		for _, step := range g.steps {
 			command := strings.Fields(words.Replace(step))
-			if strings.Contains(strings.Join(command, " "), "@") {
-				t.Errorf("%s: there is an unknown word in %q", g.name, command)
-			}
+			expect.That(t, !strings.Contains(strings.Join(command, " "), "@"),
+				"%s: there is an unknown word in %q", g.name, command)
 			switch {
 			case slices.Contains(command, "-tags=full"):
 				tagged = append(tagged, command)
@@ -172,12 +164,9 @@ func TestGroups_EveryTest_IsInOne(t *testing.T) {
 		})
 	}
 	const format = `{{.ImportPath}};{{.Dir}};{{len .TestGoFiles}}{{len .XTestGoFiles}};{{join .IgnoredGoFiles " "}}`
-	out, err := exec.Command("go", "list", "-f", format, "./...").Output()
-	expect.OK(t, err)
+	out := expect.Value(exec.Command("go", "list", "-f", format, "./...").Output())(t)
 	for _, name := range slices.Concat(alone, goroutines) {
-		if !strings.Contains("\n"+string(out), "\n"+name+";") {
-			t.Errorf("there is no package %s", name)
-		}
+		expect.That(t, strings.Contains("\n"+string(out), "\n"+name+";"), "there is no package %s", name)
 	}
 	for line := range strings.Lines(string(out)) {
 		part := strings.Split(strings.TrimSpace(line), ";")
@@ -200,13 +189,11 @@ func TestGroups_EveryTest_IsInOne(t *testing.T) {
 // fullTests are the tests of a file if it has the build tag full.
 func fullTests(t *testing.T, path string) (names []string) {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	expect.OK(t, err)
+	text := expect.Value(os.ReadFile(path))(t)
 	if !bytes.HasPrefix(text, []byte("//go:build full\n")) {
 		return nil
 	}
-	file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.SkipObjectResolution)
-	expect.OK(t, err)
+	file := expect.Value(parser.ParseFile(token.NewFileSet(), path, text, parser.SkipObjectResolution))(t)
 	for _, d := range file.Decls {
 		if f, ok := d.(*ast.FuncDecl); ok && strings.HasPrefix(f.Name.Name, "Test") && f.Name.Name != "TestMain" {
 			names = append(names, f.Name.Name)

@@ -30,8 +30,7 @@ func event(id, name string, at time.Time, revision int64) audit.Event {
 
 // TestFollow_WritesEachNewEventOnce_InTheOrderOfTime, and no earlier ones.
 func TestFollow_WritesEachNewEventOnce_InTheOrderOfTime(t *testing.T) {
-	store, err := dynamolocal.Embedded()
-	expect.OK(t, err)
+	store := expect.Value(dynamolocal.Embedded())(t)
 	t.Cleanup(func() { _ = store.Close() })
 	db := store.Client()
 	expect.OK(t, dynamolocal.CreateTables(t.Context(), db))
@@ -45,17 +44,14 @@ func TestFollow_WritesEachNewEventOnce_InTheOrderOfTime(t *testing.T) {
 	}
 	put(event("e-0", "RolloutStarted", noon.Add(-time.Minute), 1))
 	var out bytes.Buffer
-	f, err := bus.Follow(t.Context(), db, &out)
-	expect.OK(t, err)
+	f := expect.Value(bus.Follow(t.Context(), db, &out))(t)
 	put(event("e-2", "RolloutHalted", noon.Add(time.Second), 3))
 	put(event("e-1", "RolloutPromoted", noon, 2))
 	for range 2 {
 		expect.OK(t, f.Look(t.Context()))
 	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	if len(lines) != 2 {
-		t.Fatalf("it wrote %q, want two lines", lines)
-	}
+	expect.Must(t, len(lines) == 2, "it wrote %q, want two lines", lines)
 	const first = `{"source":"wavegate.local","detail-type":"RolloutPromoted","time":"2026-03-01T12:00:00.110Z","detail":` +
 		`{"eventId":"e-1","eventTime":"2026-03-01T12:00:00.110Z","eventName":"RolloutPromoted","actor":{"issuer":"https://people.example","userId":"olga"},` +
 		`"requestId":"r-1","why":"No reason given.","override":"no","resource":{"type":"rollout","id":"one","revision":"2"}}}`

@@ -41,16 +41,14 @@ type shown struct {
 
 func start(t *testing.T) *shown {
 	t.Helper()
-	root, err := service.Root()
-	expect.OK(t, err)
+	root := expect.Value(service.Root())(t)
 	keys, desk := t.TempDir(), t.TempDir()
 	s := &shown{T: t, lines: make(chan string, 1000), opened: filepath.Join(desk, "opened"), temp: t.TempDir()}
 	expect.OK(t, os.WriteFile(filepath.Join(desk, "xdg-open"), []byte("#!/bin/sh\nprintf %s \"$1\" >\""+s.opened+"\"\n"), 0o755))
 	s.cmd = exec.Command(filepath.Join(root, "scripts", "demo"))
 	s.cmd.Env = append(os.Environ(), "PORT=0", "DISPLAY=:9", "PATH="+desk+":"+os.Getenv("PATH"), "TMPDIR="+s.temp, devissuer.DirEnv+"="+keys)
 	s.cmd.Stderr = t.Output()
-	out, err := s.cmd.StdoutPipe()
-	expect.OK(t, err)
+	out := expect.Value(s.cmd.StdoutPipe())(t)
 	expect.OK(t, s.cmd.Start())
 	t.Cleanup(func() { _ = s.cmd.Process.Kill() })
 	go func() {
@@ -102,8 +100,7 @@ func TestDemo_ShowsWhatTheServiceSays_AndLeavesNothing(t *testing.T) {
 	s := start(t)
 	address := s.until(`^  (http://127\.0\.0\.1:\d+)/console\?(.*)$`)
 	s.until("Ctrl-C ends the demo")
-	issuers, err := devissuer.Load("")
-	expect.OK(t, err)
+	issuers := expect.Value(devissuer.Load(""))(t)
 	s.url, s.token = address[1], issuers.Token
 	s.opensSignedIn(address[1]+"/console?"+address[2], address[2])
 	s.signsIn(s.until(`^  http://.*/console\?(.*login_hint=anna)$`)[1])
@@ -153,8 +150,7 @@ func (s *shown) signsIn(query string) {
 	request := url.Values{"response_type": {"code"}, "client_id": {login.ClientID}, "redirect_uri": {s.url + "/console"}, "state": {"s"},
 		"code_challenge": {strings.Repeat("c", 43)}, "code_challenge_method": {"S256"}, "login_hint": {asked.Get("login_hint")}}
 	stay := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	answer, err := stay.Get(login.AuthorizationEndpoint + "?" + request.Encode())
-	expect.OK(s, err)
+	answer := expect.Value(stay.Get(login.AuthorizationEndpoint + "?" + request.Encode()))(s)
 	answer.Body.Close()
 	if back, err := answer.Location(); err != nil || back.Query().Get("code") == "" {
 		s.Errorf("the login answered %d: %v, %v", answer.StatusCode, back, err)

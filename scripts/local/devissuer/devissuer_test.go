@@ -33,16 +33,14 @@ func TestMain(m *testing.M) {
 
 func load(t *testing.T, dir string) *devissuer.Issuers {
 	t.Helper()
-	issuers, err := devissuer.Load(dir)
-	expect.OK(t, err)
+	issuers := expect.Value(devissuer.Load(dir))(t)
 	return issuers
 }
 
 // verify verifies a token like the authorizer, at a later time.
 func verify(t *testing.T, issuers *devissuer.Issuers, raw string, in time.Duration) (auth.Principal, error) {
 	t.Helper()
-	trusted, err := token.ParseIssuers(issuers.Setting())
-	expect.OK(t, err)
+	trusted := expect.Value(token.ParseIssuers(issuers.Setting()))(t)
 	now := func() time.Time { return time.Now().Add(in) }
 	return token.New(trusted, token.Options{Now: now}).Verify(t.Context(), raw)
 }
@@ -60,10 +58,8 @@ func TestToken_IsAcceptedByTheService(t *testing.T) {
 		"box":                   {devissuer.Claims{User: "box-7", Organization: "acme", Roles: []string{"edge"}}, devissuer.Fleet},
 	} {
 		t.Run(name, func(t *testing.T) {
-			raw, err := issuers.Token(c.claims)
-			expect.OK(t, err)
-			p, err := verify(t, issuers, raw, 59*time.Minute)
-			expect.OK(t, err)
+			raw := expect.Value(issuers.Token(c.claims))(t)
+			p := expect.Value(verify(t, issuers, raw, 59*time.Minute))(t)
 			got := devissuer.Claims{User: p.UserID, Organization: p.OrganizationID}
 			for _, role := range p.Roles {
 				got.Roles = append(got.Roles, string(role))
@@ -80,9 +76,8 @@ func TestToken_TTL_SetsTheExpiry(t *testing.T) {
 		raw, err := issuers.Token(devissuer.Claims{User: "ada", TTL: ttl})
 		expect.OK(t, err)
 		_, err = verify(t, issuers, raw, in)
-		if r, ok := errors.AsType[*token.Refusal](err); !ok || r.Reason != token.Expired {
-			t.Errorf("ttl %v, %v from now: %v", ttl, in, err)
-		}
+		r, ok := errors.AsType[*token.Refusal](err)
+		expect.That(t, ok && r.Reason == token.Expired, "ttl %v, %v from now: %v", ttl, in, err)
 	}
 }
 
@@ -96,9 +91,8 @@ func TestToken_ServiceWouldRefuseIt_IsAnError(t *testing.T) {
 		"organization that is no": {User: "ada", Organization: "a/b"},
 		"box with an invalid id":  {User: "box 7", Roles: []string{"edge"}},
 	} {
-		if raw, err := issuers.Token(c); err == nil || raw != "" {
-			t.Errorf("%s: token %q, error %v", name, raw, err)
-		}
+		raw, err := issuers.Token(c)
+		expect.That(t, err != nil && raw == "", "%s: token %q, error %v", name, raw, err)
 	}
 }
 
@@ -106,11 +100,9 @@ func TestLoad_Again_GivesTheSameKeys(t *testing.T) {
 	dir := t.TempDir()
 	raw, err := load(t, dir).Token(devissuer.Claims{User: "ada"})
 	expect.OK(t, err)
-	_, err = verify(t, load(t, dir), raw, 0)
-	expect.OK(t, err)
-	if _, err := verify(t, load(t, t.TempDir()), raw, 0); err == nil {
-		t.Error("another directory has the same keys")
-	}
+	expect.Value(verify(t, load(t, dir), raw, 0))(t)
+	_, err = verify(t, load(t, t.TempDir()), raw, 0)
+	expect.That(t, err != nil, "another directory has the same keys")
 }
 
 func TestLoad_KeyFiles_AreReadableOnlyByTheOwner(t *testing.T) {
@@ -131,9 +123,7 @@ func TestLoad_KeyFiles_AreReadableOnlyByTheOwner(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || files != 3 {
-		t.Errorf("%d files, want one for each key and no others; error %v", files, err)
-	}
+	expect.That(t, err == nil && files == 3, "%d files, want one for each key and no others; error %v", files, err)
 }
 
 func TestLoad_ManyProcessesAtOnce_GetTheSameKeys(t *testing.T) {
@@ -145,9 +135,7 @@ func TestLoad_ManyProcessesAtOnce_GetTheSameKeys(t *testing.T) {
 			command := exec.CommandContext(t.Context(), os.Args[0])
 			command.Env = append(os.Environ(), "LOAD_FROM="+dir)
 			out, err := command.Output()
-			if err != nil {
-				t.Errorf("process %d: %v", n, err)
-			}
+			expect.That(t, err == nil, "process %d: %v", n, err)
 			settings[n] = string(out)
 		})
 	}
@@ -161,8 +149,7 @@ func TestLoad_ManyProcessesAtOnce_GetTheSameKeys(t *testing.T) {
 func TestLoad_BrokenKeyFile_IsNamedAndNotChanged(t *testing.T) {
 	dir := t.TempDir()
 	load(t, dir)
-	fleet, err := os.ReadFile(filepath.Join(dir, "fleet.pem"))
-	expect.OK(t, err)
+	fleet := expect.Value(os.ReadFile(filepath.Join(dir, "fleet.pem")))(t)
 	for name, text := range map[string]string{"empty": "",
 		"no key": "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n", "another's key": string(fleet)} {
 		file := filepath.Join(dir, "people.pem")
@@ -170,9 +157,8 @@ func TestLoad_BrokenKeyFile_IsNamedAndNotChanged(t *testing.T) {
 		if _, err := devissuer.Load(dir); err == nil || !strings.Contains(err.Error(), file) {
 			t.Errorf("%s: error %v", name, err)
 		}
-		if after, err := os.ReadFile(file); err != nil || string(after) != text {
-			t.Errorf("%s: the file was changed, error %v", name, err)
-		}
+		after, err := os.ReadFile(file)
+		expect.That(t, err == nil && string(after) == text, "%s: the file was changed, error %v", name, err)
 	}
 }
 
@@ -180,16 +166,13 @@ func TestDir_WithoutTheEnvironmentVariable_IsInTheRepository(t *testing.T) {
 	t.Setenv(devissuer.DirEnv, "")
 	dir, err := devissuer.Dir()
 	expect.OK(t, err)
-	if _, err := os.Stat(filepath.Join(filepath.Dir(dir), "go.mod")); err != nil || filepath.Base(dir) != ".dev" {
-		t.Errorf("dir %s, error %v", dir, err)
-	}
+	_, err = os.Stat(filepath.Join(filepath.Dir(dir), "go.mod"))
+	expect.That(t, err == nil && filepath.Base(dir) == ".dev", "dir %s, error %v", dir, err)
 	t.Setenv(devissuer.DirEnv, "/elsewhere")
-	if dir, err := devissuer.Dir(); err != nil || dir != "/elsewhere" {
-		t.Errorf("dir %s, error %v", dir, err)
-	}
+	dir, err = devissuer.Dir()
+	expect.That(t, err == nil && dir == "/elsewhere", "dir %s, error %v", dir, err)
 	t.Setenv(devissuer.DirEnv, "")
 	t.Chdir(t.TempDir())
-	if dir, err := devissuer.Dir(); err == nil {
-		t.Errorf("outside of the repository the directory is %s", dir)
-	}
+	dir, err = devissuer.Dir()
+	expect.That(t, err != nil, "outside of the repository the directory is %s", dir)
 }

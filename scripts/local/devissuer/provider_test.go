@@ -54,14 +54,11 @@ func request(changes ...string) url.Values {
 
 func (l login) do(method, path string, form url.Values) (*http.Response, string) {
 	l.Helper()
-	r, err := http.NewRequestWithContext(l.Context(), method, l.url+path, strings.NewReader(form.Encode()))
-	expect.OK(l, err)
+	r := expect.Value(http.NewRequestWithContext(l.Context(), method, l.url+path, strings.NewReader(form.Encode())))(l)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	res, err := l.client.Do(r)
-	expect.OK(l, err)
+	res := expect.Value(l.client.Do(r))(l)
 	defer func() { _ = res.Body.Close() }()
-	body, err := io.ReadAll(res.Body)
-	expect.OK(l, err)
+	body := expect.Value(io.ReadAll(res.Body))(l)
 	return res, string(body)
 }
 
@@ -96,19 +93,15 @@ var olga = url.Values{"user": {"olga"}, "organization": {"wavegate"}, "role": {"
 
 func TestProvider_FormThenCodeThenRefresh_GivesValidTokens(t *testing.T) {
 	l := newLogin(t)
-	if res, body := l.do(http.MethodGet, "/authorize?"+request().Encode(), nil); res.StatusCode != http.StatusOK ||
-		!strings.Contains(body, `name="user"`) {
-		t.Fatalf("the form: %d %s", res.StatusCode, body)
-	}
+	res, body := l.do(http.MethodGet, "/authorize?"+request().Encode(), nil)
+	expect.Must(t, res.StatusCode == http.StatusOK &&
+		strings.Contains(body, `name="user"`), "the form: %d %s", res.StatusCode, body)
 	back := l.code(olga)
 	expect.Equal(t, back.Get("state"), "s-1", "the state comes back as")
 	status, tokens := l.exchange(byCode(back.Get("code")))
 	for range 2 {
-		if status != http.StatusOK {
-			t.Fatalf("answered %d %v", status, tokens)
-		}
-		p, err := verify(t, l.issuers, tokens["access_token"].(string), 59*time.Minute)
-		expect.OK(t, err)
+		expect.Must(t, status == http.StatusOK, "answered %d %v", status, tokens)
+		p := expect.Value(verify(t, l.issuers, tokens["access_token"].(string), 59*time.Minute))(t)
 		got := []any{p.UserID, p.OrganizationID, len(p.Roles), p.Issuer}
 		expect.Equal(t, got, []any{"olga", "wavegate", 1, devissuer.People}, "accepted as")
 		status, tokens = l.exchange(url.Values{"grant_type": {"refresh_token"}, "client_id": {devissuer.ClientID},
@@ -121,13 +114,10 @@ func TestProvider_PromptNone_SkipsTheForm(t *testing.T) {
 	q := request("prompt", "none", "login_hint", "vera", "organization", "acme", "role", "fleet_viewer")
 	res, _ := l.do(http.MethodGet, "/authorize?"+q.Encode(), nil)
 	to, err := url.Parse(res.Header.Get("Location"))
-	if err != nil || to.Query().Get("code") == "" {
-		t.Fatalf("answered %d to %v, %v", res.StatusCode, to, err)
-	}
+	expect.Must(t, err == nil && to.Query().Get("code") != "", "answered %d to %v, %v", res.StatusCode, to, err)
 	status, tokens := l.exchange(byCode(to.Query().Get("code")))
-	if p, err := verify(t, l.issuers, tokens["access_token"].(string), 0); status != http.StatusOK || err != nil || p.UserID != "vera" {
-		t.Errorf("accepted as %+v, %v", p, err)
-	}
+	p, err := verify(t, l.issuers, tokens["access_token"].(string), 0)
+	expect.That(t, status == http.StatusOK && err == nil && p.UserID == "vera", "accepted as %+v, %v", p, err)
 }
 
 func TestProvider_KnownPerson_SkipsTheForm_AndNobodyElse(t *testing.T) {
@@ -141,15 +131,12 @@ func TestProvider_KnownPerson_SkipsTheForm_AndNobodyElse(t *testing.T) {
 	}
 	l.known(devissuer.Claims{User: "olga", Roles: []string{"platform_owner"}})
 	for _, other := range []string{"", "otto"} {
-		if res := ask(other); res.StatusCode != http.StatusOK {
-			t.Errorf("%q: %d", other, res.StatusCode)
-		}
+		res := ask(other)
+		expect.That(t, res.StatusCode == http.StatusOK, "%q: %d", other, res.StatusCode)
 	}
-	to, err := ask("olga").Location()
-	expect.OK(t, err)
-	if status, answer := l.exchange(byCode(to.Query().Get("code"))); status != http.StatusOK || answer["access_token"] == "" {
-		t.Errorf("the code gives %d %v", status, answer)
-	}
+	to := expect.Value(ask("olga").Location())(t)
+	status, answer := l.exchange(byCode(to.Query().Get("code")))
+	expect.That(t, status == http.StatusOK && answer["access_token"] != "", "the code gives %d %v", status, answer)
 }
 
 func TestProvider_UsedCodeOrRefreshToken_IsRefused(t *testing.T) {
@@ -174,9 +161,8 @@ func TestProvider_InvalidExchange_IsRefused(t *testing.T) {
 		"another client":       {"client_id", "someone"},
 		"another grant":        {"grant_type", "password"},
 	} {
-		if status, answer := l.exchange(byCode(l.code(olga).Get("code"), change...)); status/100 != 4 || answer["access_token"] != nil {
-			t.Errorf("%s: %d %v", name, status, answer)
-		}
+		status, answer := l.exchange(byCode(l.code(olga).Get("code"), change...))
+		expect.That(t, status/100 == 4 && answer["access_token"] == nil, "%s: %d %v", name, status, answer)
 	}
 }
 
@@ -190,10 +176,9 @@ func TestProvider_InvalidRequest_GetsNoCode(t *testing.T) {
 		"implicit":       request("response_type", "token"),
 	} {
 		for _, method := range []string{http.MethodGet, http.MethodPost} {
-			if res, body := l.do(method, "/authorize?"+q.Encode(), olga); res.StatusCode != http.StatusBadRequest ||
-				res.Header.Get("Location") != "" {
-				t.Errorf("%s: %s answered %d %s", name, method, res.StatusCode, body)
-			}
+			res, body := l.do(method, "/authorize?"+q.Encode(), olga)
+			expect.That(t, res.StatusCode == http.StatusBadRequest &&
+				res.Header.Get("Location") == "", "%s: %s answered %d %s", name, method, res.StatusCode, body)
 		}
 	}
 }
@@ -203,9 +188,8 @@ func TestProvider_InvalidPerson_GetsAnError(t *testing.T) {
 	for name, form := range map[string]url.Values{
 		"no name": {}, "a box": {"user": {"box-1"}, "role": {"edge"}}, "unknown role": {"user": {"olga"}, "role": {"root"}},
 	} {
-		if back := l.code(form); back.Get("error") != "access_denied" || back.Get("code") != "" {
-			t.Errorf("%s: %v", name, back)
-		}
+		back := l.code(form)
+		expect.That(t, back.Get("error") == "access_denied" && back.Get("code") == "", "%s: %v", name, back)
 	}
 }
 
@@ -215,8 +199,7 @@ func TestProvider_HostThatIsNotLoopback_IsRefused(t *testing.T) {
 	expect.OK(t, err)
 	for host, want := range map[string]int{"elsewhere.example:80": http.StatusForbidden, "localhost:1": http.StatusOK} {
 		r.Host = host
-		res, err := l.client.Do(r)
-		expect.OK(t, err)
+		res := expect.Value(l.client.Do(r))(t)
 		_ = res.Body.Close()
 		expect.Equal(t, res.StatusCode, want, "%s:", host)
 	}

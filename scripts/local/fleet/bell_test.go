@@ -25,8 +25,7 @@ import (
 // TestBell_AFleetThatListens_IsCountedAsItKnowsItself takes boxes through a rollout. They hear of each stage only by
 // the bell, and do not poll while nothing changes.
 func TestBell_AFleetThatListens_IsCountedAsItKnowsItself(t *testing.T) {
-	issuers, err := devissuer.Load(t.TempDir())
-	expect.OK(t, err)
+	issuers := expect.Value(devissuer.Load(t.TempDir()))(t)
 	f := &played{World: harness.New(t, harness.WithBell(), func(o *service.Options) {
 		o.Issuers = issuers
 		o.Environment = func(string) []string { return []string{setting.GuardIntervalSeconds.Assign(1)} }
@@ -34,15 +33,12 @@ func TestBell_AFleetThatListens_IsCountedAsItKnowsItself(t *testing.T) {
 	owner := f.Owner(t)
 	owner.Put(t, "/api/ota/release-channels/gateway-x/stable", publication("1.0.0", "a")).Is(t, http.StatusCreated)
 	owner.Put(t, "/api/ota/release-channels/gateway-x/canary", publication("1.1.0", "b")).Is(t, http.StatusCreated)
-	out, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	expect.OK(t, err)
+	out := expect.Value(os.Create(filepath.Join(t.TempDir(), "log")))(t)
 	p := plan{boxes: 200, interval: 2 * time.Second, bell: true, edgeType: "gateway-x", channel: "stable",
 		organization: "acme", prefix: "box-", url: f.Target.URL,
 		chances: chances{fail: 0.02, brick: 0.02, revert: 0.02, deferred: 0.05}}
 	client := &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxConnsPerHost: 16, MaxIdleConnsPerHost: 16}}
-	if f.boxes, err = register(t.Context(), p, client, issuers, newScreen(out)); err != nil {
-		t.Fatal(err)
-	}
+	f.boxes = expect.Value(register(t.Context(), p, client, issuers, newScreen(out)))(t)
 	f.seen, f.asks = newTally(f.boxes), newWatch(p, client, issuers)
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -59,9 +55,8 @@ func TestBell_AFleetThatListens_IsCountedAsItKnowsItself(t *testing.T) {
 	expect.Until(t, "all know the sound and have polled since", func() bool { return calls() > first+4*p.boxes })
 	before := f.seen.picture()
 	expect.Until(t, "all listen a few times", func() bool { return calls() > before.bells+4*p.boxes })
-	if n := f.seen.picture().polls - before.polls; n > 0 {
-		t.Errorf("nothing changed, and %d boxes polled", n)
-	}
+	n := f.seen.picture().polls - before.polls
+	expect.That(t, n == 0, "nothing changed, and %d boxes polled", n)
 
 	id := owner.Post(t, "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.1.0"}`).
 		Is(t, http.StatusCreated).Header.Get("Location")
@@ -75,15 +70,11 @@ func TestBell_AFleetThatListens_IsCountedAsItKnowsItself(t *testing.T) {
 	}
 	truth := f.seen.counts(strings.TrimPrefix(id, "/api/ota/rollouts/"))
 	for _, s := range []report.State{report.Offered, report.Deferred, report.Installed, report.Failed, report.Reverted} {
-		if truth[s] == 0 {
-			t.Errorf("no box is at %s: %v", s, truth)
-		}
+		expect.That(t, truth[s] != 0, "no box is at %s: %v", s, truth)
 	}
 	now := f.seen.picture()
 	t.Logf("%d boxes ended at %v, with %d polls and %d calls of the bell", p.boxes, truth, now.polls, now.bells)
-	if now.failures > 0 {
-		t.Errorf("%d calls failed, the last one %s", now.failures, now.failure)
-	}
+	expect.That(t, now.failures == 0, "%d calls failed, the last one %s", now.failures, now.failure)
 }
 
 // decided reports whether all boxes that a stage reaches have met their fate.

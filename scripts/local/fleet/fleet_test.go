@@ -26,8 +26,7 @@ func publication(version, digest string) string {
 func TestFleet_ShowsTheRollout(t *testing.T) {
 	keys := t.TempDir()
 	t.Setenv(devissuer.DirEnv, keys)
-	issuers, err := devissuer.Load("")
-	expect.OK(t, err)
+	issuers := expect.Value(devissuer.Load(""))(t)
 	w := harness.New(t, func(o *service.Options) { o.Issuers = issuers })
 	owner := w.Owner(t)
 	owner.Put(t, "/api/ota/release-channels/gateway-x/stable", publication("1.0.0", "a")).Is(t, http.StatusCreated)
@@ -37,11 +36,9 @@ func TestFleet_ShowsTheRollout(t *testing.T) {
 		owner.Put(t, "/api/factories/"+plant, `{"organizationId":"acme","name":"Plant"}`).Is(t, http.StatusCreated)
 	}
 	const boxes = 40
-	out, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	expect.OK(t, err)
+	out := expect.Value(os.Create(filepath.Join(t.TempDir(), "log")))(t)
 	shown := func() string {
-		text, err := os.ReadFile(out.Name())
-		expect.OK(t, err)
+		text := expect.Value(os.ReadFile(out.Name()))(t)
 		return string(text)
 	}
 	ctx, end := context.WithCancel(t.Context())
@@ -73,16 +70,14 @@ func TestFleet_ShowsTheRollout(t *testing.T) {
 	until(fmt.Sprintf(" 1.0.0=%d 1.1.0=%d  ", boxes-in, in))
 	end()
 	expect.Equal(t, <-ended, 0, "it says %s and ends with", problems.String())
-	if text := shown(); !strings.Contains(text, "not modified") || !strings.Contains(text, " 0 failed") {
-		t.Errorf("it shows:\n%s", text)
-	}
+	text := shown()
+	expect.That(t, strings.Contains(text, "not modified") && strings.Contains(text, " 0 failed"), "it shows:\n%s", text)
 }
 
 // TestFleet_Download_FailsLikeABox, if the store is down: it reports why. It installs what it has downloaded.
 func TestFleet_Download_FailsLikeABox(t *testing.T) {
 	t.Setenv(devissuer.DirEnv, t.TempDir())
-	issuers, err := devissuer.Load("")
-	expect.OK(t, err)
+	issuers := expect.Value(devissuer.Load(""))(t)
 	w := harness.New(t, func(o *service.Options) { o.Issuers = issuers })
 	owner := w.Owner(t)
 	upload := func(image string) {
@@ -90,13 +85,11 @@ func TestFleet_Download_FailsLikeABox(t *testing.T) {
 		asked := owner.Put(t, path, fmt.Sprintf(`{"sizeBytes":%d,"filename":"image"}`, len(image))).Is(t, http.StatusCreated)
 		var to struct{ Upload artifact.Upload }
 		asked.Into(t, &to)
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, to.Upload.URL, strings.NewReader(image))
-		expect.OK(t, err)
+		r := expect.Value(http.NewRequestWithContext(t.Context(), http.MethodPut, to.Upload.URL, strings.NewReader(image)))(t)
 		for name, value := range to.Upload.Headers {
 			r.Header.Set(name, value)
 		}
-		res, err := http.DefaultClient.Do(r)
-		expect.OK(t, err)
+		res := expect.Value(http.DefaultClient.Do(r))(t)
 		_ = res.Body.Close()
 		owner.Patch(t, path, `{"state":"kept"}`).Is(t, http.StatusOK)
 	}
@@ -132,16 +125,14 @@ func TestFleet_WrongArguments_AreToldAndEndIt(t *testing.T) {
 		{"--interval", "-1s"}, {"--fail", "101%"}, {"--brick", "-1"}, {"--fail", "60%", "--defer", "60%"}, {"more"},
 		{"--other"}} {
 		var problems strings.Builder
-		if code := Run(t.Context(), args, os.Stdout, &problems); code != 2 || problems.Len() == 0 {
-			t.Errorf("%q: %d %s", args, code, problems.String())
-		}
+		code := Run(t.Context(), args, os.Stdout, &problems)
+		expect.That(t, code == 2 && problems.Len() != 0, "%q: %d %s", args, code, problems.String())
 	}
 }
 
 func TestFleet_NoServiceThere_SaysSo(t *testing.T) {
 	t.Setenv(devissuer.DirEnv, t.TempDir())
-	out, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	expect.OK(t, err)
+	out := expect.Value(os.Create(filepath.Join(t.TempDir(), "log")))(t)
 	var problems strings.Builder
 	if code := Run(t.Context(), []string{"--url", "http://127.0.0.1:1"}, out, &problems); code != 1 ||
 		!strings.Contains(problems.String(), "scripts/dev") {
@@ -157,9 +148,8 @@ func TestChances_EachFateMeetsItsShare_AndABoxAlwaysTheSame(t *testing.T) {
 		id := fmt.Sprintf("box-%05d", i)
 		f, code := c.of(id, "1.1.0")
 		counts[f]++
-		if again, same := c.of(id, "1.1.0"); again != f || same != code {
-			t.Fatalf("%s: %v, then %v", id, f, again)
-		}
+		again, same := c.of(id, "1.1.0")
+		expect.Must(t, again == f && same == code, "%s: %v, then %v", id, f, again)
 	}
 	for f, want := range map[fate]float64{fails: 0.02, bricks: 0.01, reverts: 0.01, deferred: 0.05, well: 0.91} {
 		if got := float64(counts[f]) / boxes; got < want*0.8 || got > want*1.2 {
@@ -176,13 +166,11 @@ func TestBar_IsAsLongAsTheShare(t *testing.T) {
 }
 
 func TestDraw_ReplacesThePictureBefore(t *testing.T) {
-	out, err := os.Create(filepath.Join(t.TempDir(), "terminal"))
-	expect.OK(t, err)
+	out := expect.Value(os.Create(filepath.Join(t.TempDir(), "terminal")))(t)
 	s := &screen{out: out, live: true}
 	s.draw("one", "two")
 	s.draw("three")
 	text, err := os.ReadFile(out.Name())
-	if err != nil || string(text) != "one\x1b[K\ntwo\x1b[K\n\x1b[J\x1b[2Athree\x1b[K\n\x1b[J" {
-		t.Errorf("%q, %v", text, err)
-	}
+	expect.That(t, err == nil && string(text) == "one\x1b[K\ntwo\x1b[K\n\x1b[J\x1b[2Athree\x1b[K\n\x1b[J",
+		"%q, %v", text, err)
 }

@@ -158,9 +158,7 @@ func (l *lead) until(t *testing.T, off func(int) bool, so func(rollout.Rollout, 
 		l.poll(t, 1, off)
 		l.look(t)
 		r, p := l.rollout(t), l.progress(t)
-		if p.Guard == nil {
-			t.Fatal("the guard says nothing")
-		}
+		expect.Must(t, p.Guard != nil, "the guard says nothing")
 		if said != p.Guard.Sentence {
 			said = p.Guard.Sentence
 			t.Logf("%5.1f s  %s", time.Since(l.began).Seconds(), said)
@@ -224,9 +222,8 @@ func (l *lead) noSpace(t *testing.T) {
 	l.fate(chances{fail: 0.5, code: report.CodeSpace})
 	l.toTen(t)
 	r, v := l.until(t, nil, func(_ rollout.Rollout, v guard.Verdict) bool { return v.Reason == guard.TooFewTaken })
-	if r.Status != rollout.Active || v.Action != guard.Hold || v.Taken.Causes[guard.Space] == 0 {
-		t.Errorf("the rollout is %s: %s", r.Status, v.Sentence)
-	}
+	expect.That(t, r.Status == rollout.Active && v.Action == guard.Hold && v.Taken.Causes[guard.Space] != 0,
+		"the rollout is %s: %s", r.Status, v.Sentence)
 	for range 3 {
 		l.poll(t, 1, nil)
 		l.look(t)
@@ -251,15 +248,13 @@ func (l *lead) dark(t *testing.T) {
 	off := func(i int) bool { return i/10%10 < 3 }
 	began, silent := time.Now(), false
 	held := func(r rollout.Rollout, v guard.Verdict) bool {
-		if r.Status != rollout.Active || r.StagedPercent > 10 {
-			t.Fatalf("the rollout is %s at %d: %s", r.Status, r.StagedPercent, v.Sentence)
-		}
+		expect.Must(t, r.Status == rollout.Active && r.StagedPercent <= 10,
+			"the rollout is %s at %d: %s", r.Status, r.StagedPercent, v.Sentence)
 		silent = silent || slices.ContainsFunc(v.Looks, func(l guard.Look) bool { return l.Treated.Silent > 0 && l.Control.Silent > 0 })
 		return silent && time.Since(began) > 40*time.Second
 	}
-	if _, v := l.until(t, off, held); v.Action != guard.Hold {
-		t.Errorf("the verdict is %+v", v)
-	}
+	_, v := l.until(t, off, held)
+	expect.That(t, v.Action == guard.Hold, "the verdict is %+v", v)
 	l.Owner(t).Patch(t, l.path(), `{"status":"halted","reason":"the run is over"}`).Is(t, http.StatusNoContent)
 	for _, b := range l.boxes { // the factories come back
 		b.etag = ""
@@ -310,9 +305,8 @@ func since(t *testing.T, l *lead) time.Time {
 func (l *lead) good(t *testing.T) {
 	l.fate(chances{fail: 0.002})
 	r, v := l.until(t, nil, ended)
-	if r.Status != rollout.Completed || r.StagedPercent != 100 || !r.Adopted || r.EndedBy != rollout.ByGuard {
-		t.Errorf("the rollout is %s at %d: %s", r.Status, r.StagedPercent, v.Sentence)
-	}
+	expect.That(t, r.Status == rollout.Completed && r.StagedPercent == 100 && r.Adopted && r.EndedBy == rollout.ByGuard,
+		"the rollout is %s at %d: %s", r.Status, r.StagedPercent, v.Sentence)
 }
 
 // timeline describes the course of the rollout, by the audit trail.

@@ -22,8 +22,7 @@ import (
 // know.
 func TestFleet_WithADirectoryOfTokens_PollsWithThem(t *testing.T) {
 	t.Setenv(devissuer.DirEnv, t.TempDir())
-	issuers, err := devissuer.Load("")
-	expect.OK(t, err)
+	issuers := expect.Value(devissuer.Load(""))(t)
 	w := harness.New(t, func(o *service.Options) { o.Issuers = issuers })
 	owner := w.Owner(t)
 	owner.Put(t, "/api/ota/release-channels/gateway-x/stable", publication("1.0.0", "a")).Is(t, http.StatusCreated)
@@ -49,8 +48,7 @@ func TestFleet_WithADirectoryOfTokens_PollsWithThem(t *testing.T) {
 // plays makes a fleet poll until it shows the texts.
 func plays(t *testing.T, args, texts []string) {
 	t.Helper()
-	out, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	expect.OK(t, err)
+	out := expect.Value(os.Create(filepath.Join(t.TempDir(), "log")))(t)
 	ctx, end := context.WithCancel(t.Context())
 	defer end()
 	ended := make(chan int)

@@ -35,8 +35,7 @@ func TestProgress_OfAWholeRollout_IsTheFleetsOwnTruth(t *testing.T) {
 		return
 	}
 	t.Run("reference", func(t *testing.T) {
-		store, err := dynamolocal.Reference(t.Context(), dynamolocal.ReferenceOptions{})
-		expect.OK(t, err)
+		store := expect.Value(dynamolocal.Reference(t.Context(), dynamolocal.ReferenceOptions{}))(t)
 		t.Cleanup(func() { store.Close() })
 		compareRollout(t, store)
 	})
@@ -81,9 +80,7 @@ func compareRollout(t *testing.T, store *dynamolocal.Store) {
 	}
 	truth := f.seen.counts(strings.TrimPrefix(id, "/api/ota/rollouts/"))
 	for _, s := range []report.State{report.Offered, report.Deferred, report.Installed, report.Failed, report.Reverted} {
-		if truth[s] == 0 {
-			t.Errorf("no box is at %s: %v", s, truth)
-		}
+		expect.That(t, truth[s] != 0, "no box is at %s: %v", s, truth)
 	}
 	if truth[report.Offered] != dead {
 		t.Errorf("%d boxes died, and %d stayed where they were offered the version", dead, truth[report.Offered])
@@ -93,8 +90,7 @@ func compareRollout(t *testing.T, store *dynamolocal.Store) {
 
 func newPlayed(t *testing.T, store *dynamolocal.Store, boxes int) *played {
 	t.Helper()
-	issuers, err := devissuer.Load(t.TempDir())
-	expect.OK(t, err)
+	issuers := expect.Value(devissuer.Load(t.TempDir()))(t)
 	f := &played{World: harness.New(t, func(o *service.Options) {
 		o.Issuers, o.Store = issuers, store
 		o.Environment = func(string) []string {
@@ -104,16 +100,13 @@ func newPlayed(t *testing.T, store *dynamolocal.Store, boxes int) *played {
 	owner := f.Owner(t)
 	owner.Put(t, "/api/ota/release-channels/gateway-x/stable", publication("1.0.0", "a")).Is(t, http.StatusCreated)
 	owner.Put(t, "/api/ota/release-channels/gateway-x/canary", publication("1.1.0", "b")).Is(t, http.StatusCreated)
-	out, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	expect.OK(t, err)
+	out := expect.Value(os.Create(filepath.Join(t.TempDir(), "log")))(t)
 	p := plan{
 		boxes: boxes, edgeType: "gateway-x", channel: "stable", organization: "acme", prefix: "box-", url: f.Target.URL,
 		chances: chances{fail: 0.02, brick: 0.01, revert: 0.01, deferred: 0.05},
 	}
 	client := &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxConnsPerHost: 16, MaxIdleConnsPerHost: 16}}
-	if f.boxes, err = register(t.Context(), p, client, issuers, newScreen(out)); err != nil {
-		t.Fatal(err)
-	}
+	f.boxes = expect.Value(register(t.Context(), p, client, issuers, newScreen(out)))(t)
 	f.seen, f.asks = newTally(f.boxes), newWatch(p, client, issuers)
 	for _, b := range f.boxes {
 		b.seen = f.seen
@@ -167,14 +160,11 @@ func (f *played) compare(t *testing.T, percent int) {
 	began := time.Now()
 	var got census.Progress
 	for !got.AsOf.After(began) {
-		if time.Since(began) > time.Minute {
-			t.Fatalf("at %d percent: the last count is of %v", percent, got.AsOf)
-		}
+		expect.Must(t, time.Since(began) <= time.Minute, "at %d percent: the last count is of %v", percent, got.AsOf)
 		time.Sleep(time.Second)
 		var err error
-		if got, err = f.asks.ask(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		got, err = f.asks.ask(t.Context())
+		expect.OK(t, err)
 	}
 	want := []census.StageCounts{{Percent: 1}, {Percent: 10}, {Percent: 50}, {Percent: 100}}
 	for _, b := range f.boxes {

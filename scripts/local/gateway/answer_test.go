@@ -24,9 +24,7 @@ func TestAnswer_HeadersOfBothMaps_AreSent(t *testing.T) {
 		expect.Equal(t, r.header.Values(name), want, "%s is", name)
 	}
 	for _, name := range []string{"X-Amzn-Requestid", "X-Amz-Apigw-Id", "X-Amzn-Trace-Id"} {
-		if r.header.Get(name) == "" {
-			t.Errorf("there is no %s", name)
-		}
+		expect.That(t, r.header.Get(name) != "", "there is no %s", name)
 	}
 	a := r.access
 	expect.Equal(t, []any{a.Operation, a.Response, a.Status}, []any{"list-factories", "", 201}, "the access is")
@@ -101,11 +99,8 @@ func TestIntegration_CallerLeaves_FunctionContinues(t *testing.T) {
 		result <- ctx.Err()
 		return []byte(okAnswer), nil
 	}
-	conn, err := net.Dial("tcp", w.address)
-	expect.OK(t, err)
-	if _, err := conn.Write([]byte("GET " + somewhere + " HTTP/1.1\r\nHost: x\r\nAuthorization: a\r\n\r\n")); err != nil {
-		t.Fatal(err)
-	}
+	conn := expect.Value(net.Dial("tcp", w.address))(t)
+	expect.Value(conn.Write([]byte("GET " + somewhere + " HTTP/1.1\r\nHost: x\r\nAuthorization: a\r\n\r\n")))(t)
 	<-called
 	conn.Close()
 	close(left)

@@ -27,9 +27,8 @@ func TestAuthorizer_Allow_IsCachedPerToken(t *testing.T) {
 	calls := func(after time.Duration, token string, want int) {
 		t.Helper()
 		w.now = w.now.Add(after)
-		if r := w.raw(t, "GET "+somewhere, "Authorization: "+token); r.status != 200 {
-			t.Fatalf("%d %s", r.status, r.body)
-		}
+		r := w.raw(t, "GET "+somewhere, "Authorization: "+token)
+		expect.Must(t, r.status == 200, "%d %s", r.status, r.body)
 		expect.Equal(t, w.authorizer.calls(), want, "calls of the authorizer:")
 	}
 	calls(0, "Bearer a", 1)
@@ -139,8 +138,6 @@ func TestFunction_EachWayToFail_HasItsAnswer(t *testing.T) {
 		w.function.answer = fails(c.err)
 		r := w.raw(t, "GET "+somewhere)
 		r.is(t, c.response, c.status)
-		if strings.Contains(r.body, "the cause") {
-			t.Errorf("the cause left the gateway: %s", r.body)
-		}
+		expect.That(t, !strings.Contains(r.body, "the cause"), "the cause left the gateway: %s", r.body)
 	}
 }

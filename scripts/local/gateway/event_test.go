@@ -18,9 +18,8 @@ func masked(t *testing.T, e map[string]any) map[string]any {
 	t.Helper()
 	mask := func(m map[string]any, name, form string) {
 		s, _ := m[name].(string)
-		if !regexp.MustCompile("^" + form + "$").MatchString(s) {
-			t.Errorf("%s is %q, which does not have the form %s", name, s, form)
-		}
+		expect.That(t, regexp.MustCompile("^"+form+"$").MatchString(s),
+			"%s is %q, which does not have the form %s", name, s, form)
 		m[name] = "<" + name + ">"
 	}
 	const uuid = `[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`
@@ -30,9 +29,8 @@ func masked(t *testing.T, e map[string]any) map[string]any {
 	mask(c, "extendedRequestId", `[A-Za-z0-9_-]{15}=`)
 	mask(e["headers"].(map[string]any), "X-Amzn-Trace-Id", trace)
 	many := e["multiValueHeaders"].(map[string]any)
-	if values, _ := many["X-Amzn-Trace-Id"].([]any); len(values) != 1 {
-		t.Errorf("multiValueHeaders has the trace %v", many["X-Amzn-Trace-Id"])
-	}
+	values, _ := many["X-Amzn-Trace-Id"].([]any)
+	expect.That(t, len(values) == 1, "multiValueHeaders has the trace %v", many["X-Amzn-Trace-Id"])
 	delete(many, "X-Amzn-Trace-Id")
 	return e
 }
@@ -111,9 +109,8 @@ func TestEvent_WithoutQueryBodyOrParameters_HasNulls(t *testing.T) {
 	w.send(t, "GET /api/factories", "")
 	e := w.function.last(t)
 	for _, name := range []string{"body", "queryStringParameters", "multiValueQueryStringParameters", "pathParameters", "stageVariables"} {
-		if v, there := e[name]; !there || v != nil {
-			t.Errorf("%s is %v, want null", name, v)
-		}
+		v, there := e[name]
+		expect.That(t, there && v == nil, "%s is %v, want null", name, v)
 	}
 	expect.Equal(t, e["requestContext"].(map[string]any)["path"], "/api/factories", "the context's path without a prefix is")
 }
@@ -122,9 +119,8 @@ func TestEvent_OfTheAuthorizer_HasTheMethodArnAndNoBody(t *testing.T) {
 	w := newWorld(t)
 	w.send(t, "PUT /api/factories/munich-1/machines/M-1?a=1", `{}`, "Content-Type: application/json")
 	e := w.authorizer.last(t)
-	if _, there := e["body"]; there {
-		t.Error("the authorizer sees a body")
-	}
+	_, there := e["body"]
+	expect.That(t, !there, "the authorizer sees a body")
 	want := map[string]any{
 		"type":                  "REQUEST",
 		"methodArn":             "arn:aws:execute-api:eu-central-1:000000000000:localgate1/prod/PUT/api/factories/munich-1/machines/M-1",
@@ -146,15 +142,11 @@ func TestEvent_DecodesIntoAWSTypes(t *testing.T) {
 	w.send(t, "GET /api/factories/munich-1/machines/M-1?a=1&a=2", "")
 	var e events.APIGatewayProxyRequest
 	expect.OK(t, json.Unmarshal(w.function.events[0], &e))
-	if e.PathParameters["code"] != "M-1" || len(e.MultiValueQueryStringParameters["a"]) != 2 ||
-		e.RequestContext.Authorizer["userId"] != "ann" || e.RequestContext.Identity.SourceIP != "127.0.0.1" {
-		t.Errorf("%+v", e)
-	}
+	expect.That(t, e.PathParameters["code"] == "M-1" && len(e.MultiValueQueryStringParameters["a"]) == 2 &&
+		e.RequestContext.Authorizer["userId"] == "ann" && e.RequestContext.Identity.SourceIP == "127.0.0.1", "%+v", e)
 	var a events.APIGatewayCustomAuthorizerRequestTypeRequest
 	expect.OK(t, json.Unmarshal(w.authorizer.events[0], &a))
-	if a.Type != "REQUEST" || a.MethodArn == "" || a.Headers["authorization"] != "Bearer good" {
-		t.Errorf("%+v", a)
-	}
+	expect.That(t, a.Type == "REQUEST" && a.MethodArn != "" && a.Headers["authorization"] == "Bearer good", "%+v", a)
 }
 
 func TestEvent_BodyThatIsNotUTF8_IsUnchanged(t *testing.T) {
@@ -185,8 +177,7 @@ func TestEvent_PathsReachTheFunctionAsSent(t *testing.T) {
 			continue
 		}
 		e := w.function.last(t)
-		if e["path"] != path || e["pathParameters"].(map[string]any)["code"] != code {
-			t.Errorf("%s arrived as path %v, parameters %v", path, e["path"], e["pathParameters"])
-		}
+		expect.That(t, e["path"] == path && e["pathParameters"].(map[string]any)["code"] == code,
+			"%s arrived as path %v, parameters %v", path, e["path"], e["pathParameters"])
 	}
 }

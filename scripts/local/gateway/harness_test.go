@@ -46,9 +46,7 @@ func (f *fake) last(t *testing.T) map[string]any {
 	t.Helper()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.events) == 0 {
-		t.Fatal("the function was not called")
-	}
+	expect.Must(t, len(f.events) != 0, "the function was not called")
 	var e map[string]any
 	expect.OK(t, json.Unmarshal(f.events[len(f.events)-1], &e))
 	return e
@@ -108,17 +106,15 @@ func newWorld(t *testing.T, change ...func(*Options)) *world {
 		c(&o)
 	}
 	w.Gateway = New(o)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	expect.OK(t, err)
+	l := expect.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	w.address = l.Addr().String()
 	server := &http.Server{ReadHeaderTimeout: time.Minute}
 	done := make(chan error, 1)
 	go func() { done <- w.Serve(server, l) }()
 	t.Cleanup(func() {
 		server.Close()
-		if err := <-done; !errors.Is(err, http.ErrServerClosed) {
-			t.Error(err)
-		}
+		err := <-done
+		expect.That(t, errors.Is(err, http.ErrServerClosed), "%v", err)
 	})
 	return w
 }
@@ -146,11 +142,9 @@ func (w *world) send(t *testing.T, requestLine, body string, headers ...string) 
 	_, err = fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: %s\r\n%s\r\n\r\n%s", requestLine, w.address, strings.Join(headers, "\r\n"), body)
 	expect.OK(t, err)
 	method, _, _ := strings.Cut(requestLine, " ")
-	res, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
-	expect.OK(t, err)
+	res := expect.Value(http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method}))(t)
 	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	expect.OK(t, err)
+	text := expect.Value(io.ReadAll(res.Body))(t)
 	select {
 	case a := <-w.accesses:
 		return reply{res.StatusCode, res.Header, string(text), a}
@@ -178,25 +172,21 @@ type reply struct {
 // is checks one of the gateway's own answers, including its whole body.
 func (r reply) is(t *testing.T, response string, status int) {
 	t.Helper()
-	if r.access.Response != response || r.status != status {
-		t.Fatalf("%d by %q (%v), want %d by %s: %s", r.status, r.access.Response, r.access.Cause, status, response, r.body)
-	}
+	expect.Must(t, r.access.Response == response && r.status == status,
+		"%d by %q (%v), want %d by %s: %s", r.status, r.access.Response, r.access.Cause, status, response, r.body)
 	var doc problem.Document
-	if err := json.Unmarshal([]byte(r.body), &doc); err != nil {
-		t.Fatalf("%v: %s", err, r.body)
-	}
+	err := json.Unmarshal([]byte(r.body), &doc)
+	expect.Must(t, err == nil, "%v: %s", err, r.body)
 	g := problem.GatewayResponseOf(response)
 	want := problem.New(g.Code, "%s", g.Detail).Document(r.access.Path, r.access.RequestID)
 	expect.Equal(t, doc, want, "the document")
 	expect.Equal(t, r.header.Get("Content-Type"), problem.ContentType, "Content-Type")
 	for name := range lambdahttp.SecurityHeaders() {
-		if got, want := r.header.Get(name), lambdahttp.SecurityHeaders().Get(name); got != want {
-			t.Errorf("%s is %q, want %q", name, got, want)
-		}
+		got, want := r.header.Get(name), lambdahttp.SecurityHeaders().Get(name)
+		expect.That(t, got == want, "%s is %q, want %q", name, got, want)
 	}
-	if id := r.header.Get("X-Amzn-Requestid"); id != r.access.RequestID {
-		t.Errorf("x-amzn-RequestId %q, in the document %q", id, r.access.RequestID)
-	}
+	id := r.header.Get("X-Amzn-Requestid")
+	expect.That(t, id == r.access.RequestID, "x-amzn-RequestId %q, in the document %q", id, r.access.RequestID)
 	if want := g.Code == problem.Unauthenticated; (r.header.Get("WWW-Authenticate") == "Bearer") != want {
 		t.Errorf("WWW-Authenticate %q", r.header.Get("WWW-Authenticate"))
 	}

@@ -21,10 +21,9 @@ func TestPreflight_OfAllowedOrigins_IsAnsweredWithoutTokenOrFunction(t *testing.
 		if r.status != http.StatusNoContent || r.header.Get("Access-Control-Allow-Origin") != app || r.header.Get("Vary") != "Origin" {
 			t.Errorf("%s: %d %v", path, r.status, r.header)
 		}
-		if !strings.Contains(r.header.Get("Access-Control-Allow-Headers"), "Authorization") ||
-			!strings.Contains(r.header.Get("Access-Control-Allow-Methods"), "PATCH") {
-			t.Errorf("%s: a page may send %v", path, r.header)
-		}
+		expect.That(t, strings.Contains(r.header.Get("Access-Control-Allow-Headers"), "Authorization") &&
+			strings.Contains(r.header.Get("Access-Control-Allow-Methods"), "PATCH"),
+			"%s: a page may send %v", path, r.header)
 	}
 	if r := w.raw(t, "OPTIONS /api/factories",
 		"Origin: https://app.example.evil.example"); r.status != http.StatusNoContent ||
@@ -44,9 +43,8 @@ func TestPreflight_UnknownPathOrNoOrigins_IsRefused(t *testing.T) {
 		"a page of this service": {newWorld(t, allowing(app), func(o *Options) { o.Docs = &fake{answer: answers(okAnswer)} }).
 			raw(t, "OPTIONS /docs", "Origin: "+app), http.StatusMethodNotAllowed},
 	} {
-		if c.reply.status != c.status || c.reply.header.Get("Access-Control-Allow-Methods") != "" {
-			t.Errorf("%s: %d %v", name, c.reply.status, c.reply.header)
-		}
+		expect.That(t, c.reply.status == c.status && c.reply.header.Get("Access-Control-Allow-Methods") == "",
+			"%s: %d %v", name, c.reply.status, c.reply.header)
 	}
 }
 

@@ -30,21 +30,18 @@ func TestUnreadable_Request_IsAnsweredWithAProblemDocument(t *testing.T) {
 	} {
 		name, _, _ := strings.Cut(request, "\r\n")
 		t.Run(name, func(t *testing.T) {
-			c, err := net.Dial("tcp", w.address)
-			expect.OK(t, err)
+			c := expect.Value(net.Dial("tcp", w.address))(t)
 			defer c.Close()
 			go func() { _, _ = c.Write([]byte(request)) }() // the gateway may close before it has read everything
-			res, err := http.ReadResponse(bufio.NewReader(c), nil)
-			expect.OK(t, err)
+			res := expect.Value(http.ReadResponse(bufio.NewReader(c), nil))(t)
 			defer res.Body.Close()
 			var d problem.Document
 			expect.OK(t, json.NewDecoder(res.Body).Decode(&d))
 			if res.StatusCode != status || res.Header.Get("Content-Type") != "application/problem+json" || d.Code == "" || d.RequestID == "" {
 				t.Errorf("%d %v %+v, want %d and a problem document", res.StatusCode, res.Header, d, status)
 			}
-			if a := <-w.accesses; a.Status != status || a.Cause == nil {
-				t.Errorf("the access is %+v", a)
-			}
+			a := <-w.accesses
+			expect.That(t, a.Status == status && a.Cause != nil, "the access is %+v", a)
 		})
 	}
 	expect.Equal(t, w.function.calls(), 0, "calls of the function:")
@@ -61,22 +58,19 @@ func TestUnreadable_TextOfAFunction_IsUnchanged(t *testing.T) {
 // TestUnfinishedBody_IsRefusedInTime: the caller announces more than it sends, and keeps the connection open.
 func TestUnfinishedBody_IsRefusedInTime(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.BodyTimeout = 50 * time.Millisecond })
-	c, err := net.Dial("tcp", w.address)
-	expect.OK(t, err)
+	c := expect.Value(net.Dial("tcp", w.address))(t)
 	defer c.Close()
 	if _, err := c.Write([]byte("PUT /api/factories/a/machines/b HTTP/1.1\r\nHost: a\r\nAuthorization: a\r\nContent-Length: 100\r\n\r\n{")); err != nil {
 		t.Fatal(err)
 	}
 	answers := bufio.NewReader(c)
-	res, err := http.ReadResponse(answers, nil)
-	expect.OK(t, err)
+	res := expect.Value(http.ReadResponse(answers, nil))(t)
 	defer res.Body.Close()
 	var d problem.Document
 	if err := json.NewDecoder(res.Body).Decode(&d); err != nil || res.StatusCode != http.StatusRequestTimeout || d.Code == "" {
 		t.Errorf("%d %+v %v", res.StatusCode, d, err)
 	}
-	if _, err := answers.ReadByte(); !errors.Is(err, io.EOF) {
-		t.Errorf("the connection stays open: %v", err)
-	}
+	_, err := answers.ReadByte()
+	expect.That(t, errors.Is(err, io.EOF), "the connection stays open: %v", err)
 	expect.Equal(t, w.function.calls(), 0, "calls of the function:")
 }

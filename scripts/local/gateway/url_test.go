@@ -39,9 +39,7 @@ func TestURL_TheFunctionSeesTheRequestAsSent_AndItsAnswerIsSent(t *testing.T) {
 	r.Header.Add("If-None-Match", `"2"`)
 	w := httptest.NewRecorder()
 	u.ServeHTTP(w, r)
-	if seen.RequestContext.RequestID == "" {
-		t.Error("the function saw no request id")
-	}
+	expect.That(t, seen.RequestContext.RequestID != "", "the function saw no request id")
 	got := []string{seen.RawPath, seen.RawQueryString, seen.Headers["if-none-match"], seen.RequestContext.HTTP.Method, seen.Version}
 	expect.Equal(t, got, []string{"/b/a%2Fb/..//c", "x=1", `"0","2"`, http.MethodGet, "2.0"}, "the function saw")
 	answer := []any{w.Code, w.Body.String(), w.Header().Get("ETag"), access.Operation, access.Status}
@@ -60,9 +58,8 @@ func TestURL_TheFunctionFails_Is502_AndTheLogSaysWhy(t *testing.T) {
 		var access Access
 		w := httptest.NewRecorder()
 		URL{Function: f, Access: func(a Access) { access = a }}.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
-		if w.Code != http.StatusBadGateway || access.Cause == nil {
-			t.Errorf("%s: answered %d; %+v", name, w.Code, access)
-		}
+		expect.That(t, w.Code == http.StatusBadGateway && access.Cause != nil,
+			"%s: answered %d; %+v", name, w.Code, access)
 	}
 }
 

@@ -24,24 +24,17 @@ func TestInvoke_FunctionSeesWhatLambdaGives(t *testing.T) {
 	if want := "arn:aws:lambda:eu-central-1:000000000000:function:under-test"; e.ARN != want {
 		t.Errorf("arn %q, want %q", e.ARN, want)
 	}
-	if !strings.HasPrefix(e.Trace, "Root=1-") {
-		t.Errorf("trace %q", e.Trace)
-	}
-	if e.Deadline.Before(before.Add(9*time.Second)) || e.Deadline.After(time.Now().Add(10*time.Second)) {
-		t.Errorf("the deadline %s is not 10 s after the call", e.Deadline)
-	}
+	expect.That(t, strings.HasPrefix(e.Trace, "Root=1-"), "trace %q", e.Trace)
+	expect.That(t, !e.Deadline.Before(before.Add(9*time.Second)) && !e.Deadline.After(time.Now().Add(10*time.Second)),
+		"the deadline %s is not 10 s after the call", e.Deadline)
 	for _, want := range []string{
 		"AWS_LAMBDA_FUNCTION_NAME=under-test", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE=256", "AWS_LAMBDA_FUNCTION_VERSION=$LATEST",
 		"_HANDLER=bootstrap", "AWS_LAMBDA_LOG_FORMAT=JSON", "AWS_REGION=eu-central-1", "SETTING=as given",
 	} {
-		if !slices.Contains(e.Environment, want) {
-			t.Errorf("the environment lacks %s", want)
-		}
+		expect.That(t, slices.Contains(e.Environment, want), "the environment lacks %s", want)
 	}
 	for _, v := range e.Environment {
-		if strings.HasPrefix(v, "HOME=") {
-			t.Errorf("the gateway's own environment reached the function: %s", v)
-		}
+		expect.That(t, !strings.HasPrefix(v, "HOME="), "the gateway's own environment reached the function: %s", v)
 	}
 }
 
@@ -50,12 +43,8 @@ func TestInvoke_OneAfterTheOther_UseOneWarmProcess(t *testing.T) {
 	first := must(t, f, `{}`)
 	until(f, idle)
 	second := must(t, f, `{}`)
-	if first.PID != second.PID {
-		t.Errorf("pids %d and %d", first.PID, second.PID)
-	}
-	if first.RequestID == second.RequestID {
-		t.Error("two calls share a request id")
-	}
+	expect.That(t, first.PID == second.PID, "pids %d and %d", first.PID, second.PID)
+	expect.That(t, first.RequestID != second.RequestID, "two calls share a request id")
 	took(t, f, 1, 2)
 }
 
@@ -71,9 +60,8 @@ func TestInvoke_AtTheSameTime_UseAProcessEach(t *testing.T) {
 	until(f, func(c Counts) bool { return c.Idle == 4 })
 	a := must(t, f, `{}`).PID
 	until(f, func(c Counts) bool { return c.Idle == 4 })
-	if b := must(t, f, `{}`).PID; a != b {
-		t.Errorf("calls one after the other went to %d and %d", a, b)
-	}
+	b := must(t, f, `{}`).PID
+	expect.That(t, a == b, "calls one after the other went to %d and %d", a, b)
 }
 
 func TestInvoke_MoreCallsThanProcesses_WaitTheirTurn(t *testing.T) {
@@ -99,9 +87,8 @@ func TestInvoke_ContextEndsWhileWaiting_LeavesTheQueue(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	end()
-	if err := <-busy; err != nil {
-		t.Error(err)
-	}
+	err := <-busy
+	expect.That(t, err == nil, "%v", err)
 	must(t, f, `{}`)
 	took(t, f, 1, 3)
 }
@@ -113,14 +100,11 @@ func TestInvoke_CallerLeaves_FunctionRunsOn(t *testing.T) {
 	event, end := wait(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { until(f, calls(2)); cancel() }()
-	if _, err := f.Invoke(ctx, []byte(event)); !errors.Is(err, context.Canceled) {
-		t.Fatalf("got %v", err)
-	}
+	_, err := f.Invoke(ctx, []byte(event))
+	expect.Must(t, errors.Is(err, context.Canceled), "got %v", err)
 	end()
 	until(f, idle)
-	if again := must(t, f, `{}`).PID; again != pid {
-		t.Errorf("the process was replaced: %d, then %d", pid, again)
-	}
+	expect.Equal(t, must(t, f, `{}`).PID, pid, "the process was replaced: %d, then", pid)
 }
 
 func TestInvoke_OverItsTimeout_EndsTheProcess(t *testing.T) {
@@ -128,9 +112,8 @@ func TestInvoke_OverItsTimeout_EndsTheProcess(t *testing.T) {
 	must(t, f, `{}`)
 	event, _ := wait(t)
 	f.spec.Timeout = 100 * time.Millisecond
-	if _, err := call(t, f, event); !errors.Is(err, ErrTimeout) {
-		t.Fatalf("got %v", err)
-	}
+	_, err := call(t, f, event)
+	expect.Must(t, errors.Is(err, ErrTimeout), "got %v", err)
 	f.spec.Timeout = 10 * time.Second
 	must(t, f, `{}`)
 	took(t, f, 2, 3)
@@ -138,9 +121,8 @@ func TestInvoke_OverItsTimeout_EndsTheProcess(t *testing.T) {
 
 func TestInvoke_ProcessExits_IsACrashAndTheNextCallStartsAnother(t *testing.T) {
 	f := start(t)
-	if _, err := call(t, f, `{"do":"exit"}`); !errors.Is(err, ErrCrashed) || !strings.Contains(err.Error(), "exit status 3") {
-		t.Errorf("got %v", err)
-	}
+	_, err := call(t, f, `{"do":"exit"}`)
+	expect.That(t, errors.Is(err, ErrCrashed) && strings.Contains(err.Error(), "exit status 3"), "got %v", err)
 	must(t, f, `{}`)
 	took(t, f, 2, 2)
 	expect.Equal(t, f.Counts().Live, 1, "processes that live:")
@@ -166,9 +148,8 @@ func TestInvoke_AnswerOrEventOverSixMegabytes_IsRefused(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	f := start(t)
-	if _, err := f.Invoke(t.Context(), bytes.Repeat([]byte(" "), 6<<20+1)); !errors.Is(err, ErrEventTooLarge) {
-		t.Errorf("got %v", err)
-	}
+	_, err := f.Invoke(t.Context(), bytes.Repeat([]byte(" "), 6<<20+1))
+	expect.That(t, errors.Is(err, ErrEventTooLarge), "got %v", err)
 	took(t, f, 0, 0)
 }
 
@@ -178,9 +159,8 @@ func TestInvoke_ProcessFailsAtItsStart_IsACrashThatSaysWhy(t *testing.T) {
 			f := start(t, func(s *Spec) { s.Env = []string{"INIT=" + setting}; s.Processes = 1 })
 			for range 2 { // its place is freed, so a second try does not wait
 				_, err := call(t, f, `{}`)
-				if !errors.Is(err, ErrCrashed) || !strings.Contains(err.Error(), want) {
-					t.Errorf("got %v, want it to say %q", err, want)
-				}
+				expect.That(t, errors.Is(err, ErrCrashed) && strings.Contains(err.Error(), want),
+					"got %v, want it to say %q", err, want)
 			}
 			until(f, func(c Counts) bool { return c.Live == 0 })
 		})
@@ -189,9 +169,8 @@ func TestInvoke_ProcessFailsAtItsStart_IsACrashThatSaysWhy(t *testing.T) {
 
 func TestInvoke_NoSuchBinary_IsACrash(t *testing.T) {
 	f := start(t, func(s *Spec) { s.Binary = filepath.Join(t.TempDir(), "none") })
-	if _, err := call(t, f, `{}`); !errors.Is(err, ErrCrashed) {
-		t.Errorf("got %v", err)
-	}
+	_, err := call(t, f, `{}`)
+	expect.That(t, errors.Is(err, ErrCrashed), "got %v", err)
 }
 
 func TestInvoke_ProcessesCrashUnderLoad_NoCallIsLost(t *testing.T) {
@@ -240,9 +219,7 @@ func TestLog_CarriesBothOutputsLineByLine(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	for _, want := range []string{"under-test|to standard output: a b", "under-test|to standard error: a b"} {
-		if !slices.Contains(got, want) {
-			t.Errorf("%q is not among %q", want, got)
-		}
+		expect.That(t, slices.Contains(got, want), "%q is not among %q", want, got)
 	}
 }
 
@@ -261,7 +238,6 @@ func TestStop_RunningAndWaitingCalls_AreEnded(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	}
-	if _, err := call(t, f, `{}`); !errors.Is(err, ErrStopped) {
-		t.Errorf("a call after Stop: %v", err)
-	}
+	_, err := call(t, f, `{}`)
+	expect.That(t, errors.Is(err, ErrStopped), "a call after Stop: %v", err)
 }

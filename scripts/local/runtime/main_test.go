@@ -44,9 +44,7 @@ func start(t *testing.T, change ...func(*Spec)) *Function {
 		pids := f.PIDs()
 		f.Stop()
 		for _, pid := range pids {
-			if runs(pid) {
-				t.Errorf("process %d outlived its function", pid)
-			}
+			expect.That(t, !runs(pid), "process %d outlived its function", pid)
 		}
 		c := f.Counts()
 		expect.Equal(t, []int{c.Live, c.Idle}, []int{0, 0}, "processes after the end:")
@@ -81,8 +79,7 @@ func call(t *testing.T, f *Function, event string) (echo, error) {
 
 func must(t *testing.T, f *Function, event string) echo {
 	t.Helper()
-	e, err := call(t, f, event)
-	expect.OK(t, err)
+	e := expect.Value(call(t, f, event))(t)
 	return e
 }
 
@@ -90,9 +87,8 @@ func must(t *testing.T, f *Function, event string) echo {
 func wait(t *testing.T) (event string, end func()) {
 	file := filepath.Join(t.TempDir(), "end")
 	return fmt.Sprintf(`{"do":"wait","value":%q}`, file), func() {
-		if err := os.WriteFile(file, nil, 0o600); err != nil {
-			t.Error(err)
-		}
+		err := os.WriteFile(file, nil, 0o600)
+		expect.That(t, err == nil, "%v", err)
 	}
 }
 
@@ -108,9 +104,8 @@ func invokes(t *testing.T, f *Function, n int, event string) *sync.WaitGroup {
 	var all sync.WaitGroup
 	for range n {
 		all.Go(func() {
-			if _, err := f.Invoke(t.Context(), []byte(event)); err != nil {
-				t.Error(err)
-			}
+			_, err := f.Invoke(t.Context(), []byte(event))
+			expect.That(t, err == nil, "%v", err)
 		})
 	}
 	return &all

@@ -13,8 +13,7 @@ func twice(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, from := range map[string]string{"authorizer": "authorizer", "put-factory": "put-factory", "get-factory": "get-machine"} {
-		binary, err := filepath.Abs(filepath.Join(functions, from, "bootstrap"))
-		expect.OK(t, err)
+		binary := expect.Value(filepath.Abs(filepath.Join(functions, from, "bootstrap")))(t)
 		expect.OK(t, os.Mkdir(filepath.Join(dir, name), 0o750))
 		expect.OK(t, os.Symlink(binary, filepath.Join(dir, name, "bootstrap")))
 	}
@@ -46,10 +45,8 @@ func TestBeside_EachTurn_HasItsOwnAnswers(t *testing.T) {
 	first, second = answers(Second)
 	expect.Equal(t, []int{first, second}, []int{0, 20}, "of the second version alone, the two answer")
 	// A function that the second version lacks is the first's.
-	if status, body := do(t, s, "GET", "/api/factories", ""); status != 200 {
-		t.Errorf("%d %s", status, body)
-	}
-	if len(s.PIDs("get-factory")) <= s.Function("get-factory").Counts().Live {
-		t.Error("the processes of the second version are not listed")
-	}
+	status, body := do(t, s, "GET", "/api/factories", "")
+	expect.That(t, status == 200, "%d %s", status, body)
+	expect.That(t, len(s.PIDs("get-factory")) > s.Function("get-factory").Counts().Live,
+		"the processes of the second version are not listed")
 }

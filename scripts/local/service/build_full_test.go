@@ -20,8 +20,7 @@ import (
 // TestBuild_AChangedWord_ChangesOnlyTheFunctionsThatLinkIt: a deploy makes a version of each function whose bytes
 // changed, and an alias moves to it by degrees.
 func TestBuild_AChangedWord_ChangesOnlyTheFunctionsThatLinkIt(t *testing.T) {
-	root, err := Root()
-	expect.OK(t, err)
+	root := expect.Value(Root())(t)
 	tree := copyOf(t, root)
 	before := deployed(t, tree, "")
 	apart := []string{"authorizer", "console", "docs", "get-bell", "outside", "pre-token-generation", "smoke-test", "tick"} // no operations
@@ -36,9 +35,8 @@ func TestBuild_AChangedWord_ChangesOnlyTheFunctionsThatLinkIt(t *testing.T) {
 		t.Run(c.file, func(t *testing.T) {
 			file := filepath.Join(tree, c.file)
 			text, err := os.ReadFile(file)
-			if err != nil || !bytes.Contains(text, []byte(c.word)) {
-				t.Fatalf("%s does not contain %q: %v", c.file, c.word, err)
-			}
+			expect.Must(t, err == nil && bytes.Contains(text, []byte(c.word)),
+				"%s does not contain %q: %v", c.file, c.word, err)
 			expect.OK(t, os.WriteFile(file, bytes.Replace(text, []byte(c.word), []byte(c.other), 1), 0o600))
 			var changed []string
 			for name, hash := range deployed(t, tree, "wavegate/"+filepath.Dir(c.file)) {
@@ -82,8 +80,7 @@ func deployed(t *testing.T, tree, imported string) map[string][32]byte {
 	}
 	hashes := map[string][32]byte{}
 	for _, file := range files {
-		b, err := os.ReadFile(file)
-		expect.OK(t, err)
+		b := expect.Value(os.ReadFile(file))(t)
 		hashes[filepath.Base(filepath.Dir(file))] = sha256.Sum256(b)
 	}
 	return hashes

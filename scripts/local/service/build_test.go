@@ -22,13 +22,11 @@ func build(t *testing.T, root string, env ...string) map[string][32]byte {
 	out := t.TempDir()
 	cmd := exec.Command(filepath.Join(root, "scripts", "build"), "authorizer", "get-factory")
 	cmd.Env = append(append(os.Environ(), "OUT="+out, "TOOLCHAIN=local"), env...)
-	if text, err := cmd.CombinedOutput(); err != nil || len(text) > 0 {
-		t.Fatalf("%v: the build says %q", err, text)
-	}
+	text, err := cmd.CombinedOutput()
+	expect.Must(t, err == nil && len(text) == 0, "%v: the build says %q", err, text)
 	hashes := map[string][32]byte{}
 	for _, name := range []string{"authorizer", "get-factory"} {
-		b, err := os.ReadFile(filepath.Join(out, name, "bootstrap"))
-		expect.OK(t, err)
+		b := expect.Value(os.ReadFile(filepath.Join(out, name, "bootstrap")))(t)
 		hashes[name] = sha256.Sum256(b)
 	}
 	return hashes
@@ -40,7 +38,7 @@ func copyOf(t *testing.T, root string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "another", "place")
 	for _, part := range []string{"go.mod", "go.sum", "functions", "shared", "events", "scripts/box", "scripts/build", "scripts/operator"} {
-		err := filepath.WalkDir(filepath.Join(root, part), func(path string, d fs.DirEntry, err error) error {
+		expect.OK(t, filepath.WalkDir(filepath.Join(root, part), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
 			}
@@ -60,22 +58,19 @@ func copyOf(t *testing.T, root string) string {
 				return err
 			}
 			return os.WriteFile(filepath.Join(to, relative), b, info.Mode())
-		})
-		expect.OK(t, err)
+		}))
 	}
 	for _, arguments := range []string{"init -q", "add -A", "-c user.name=a -c user.email=a@example.com commit -qm another"} {
 		git := exec.Command("git", strings.Fields(arguments)...)
 		git.Dir = to
-		if out, err := git.CombinedOutput(); err != nil {
-			t.Fatalf("git %s: %v\n%s", arguments, err, out)
-		}
+		out, err := git.CombinedOutput()
+		expect.Must(t, err == nil, "git %s: %v\n%s", arguments, err, out)
 	}
 	return to
 }
 
 func TestBuild_SameBytes_WhateverTheDirectoryCommitAndSettings(t *testing.T) {
-	root, err := Root()
-	expect.OK(t, err)
+	root := expect.Value(Root())(t)
 	settings := filepath.Join(t.TempDir(), "env")
 	expect.OK(t, os.WriteFile(settings, []byte("GOFLAGS=-buildvcs=true -ldflags=-X=main.a=b\nGOAMD64=v3\nGOEXPERIMENT=nogreenteagc\n"), 0o600))
 	want := build(t, root, "ARCH=amd64")
@@ -85,33 +80,24 @@ func TestBuild_SameBytes_WhateverTheDirectoryCommitAndSettings(t *testing.T) {
 }
 
 func TestBuild_ByDefault_IsForLambdaOnARM(t *testing.T) {
-	root, err := Root()
-	expect.OK(t, err)
+	root := expect.Value(Root())(t)
 	out := t.TempDir()
 	cmd := exec.Command(filepath.Join(root, "scripts", "build"), "authorizer")
 	cmd.Env = append(os.Environ(), "OUT="+out, "TOOLCHAIN=local")
-	if text, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, text)
-	}
-	f, err := elf.Open(filepath.Join(out, "authorizer", "bootstrap"))
-	expect.OK(t, err)
+	text, err := cmd.CombinedOutput()
+	expect.Must(t, err == nil, "%v: %s", err, text)
+	f := expect.Value(elf.Open(filepath.Join(out, "authorizer", "bootstrap")))(t)
 	defer f.Close()
 	expect.Equal(t, f.Machine, elf.EM_AARCH64, "built for")
-	if libraries, _ := f.ImportedLibraries(); len(libraries) > 0 {
-		t.Errorf("it needs %v, which Lambda's image may lack", libraries)
-	}
-	if f.Section(".symtab") != nil {
-		t.Error("it has symbols")
-	}
+	libraries, _ := f.ImportedLibraries()
+	expect.That(t, len(libraries) == 0, "it needs %v, which Lambda's image may lack", libraries)
+	expect.That(t, f.Section(".symtab") == nil, "it has symbols")
 }
 
 func TestBuild_UnknownFunction_IsNamed(t *testing.T) {
-	root, err := Root()
-	expect.OK(t, err)
+	root := expect.Value(Root())(t)
 	text, err := exec.Command(filepath.Join(root, "scripts", "build"), "no-such").CombinedOutput()
-	if err == nil || !strings.Contains(string(text), "no-such") {
-		t.Errorf("%v: %q", err, text)
-	}
+	expect.That(t, err != nil && strings.Contains(string(text), "no-such"), "%v: %q", err, text)
 }
 
 // TestModules_OfTheFirstStart_AreSmall: ./scripts/dev downloads them into an empty cache before anything runs.
@@ -125,25 +111,19 @@ func TestModules_OfTheFirstStart_AreSmall(t *testing.T) {
 	for all.More() {
 		var module struct{ Zip string }
 		expect.OK(t, all.Decode(&module))
-		info, err := os.Stat(module.Zip)
-		expect.OK(t, err)
+		info := expect.Value(os.Stat(module.Zip))(t)
 		total += info.Size()
 	}
-	if total > most || total == 0 {
-		t.Errorf("they take %d bytes, and may take %d: %v", total, most, modules)
-	}
+	expect.That(t, total <= most && total != 0, "they take %d bytes, and may take %d: %v", total, most, modules)
 }
 
 // golang runs the go command in the project's folder and returns what it prints.
 func golang(t *testing.T, arguments ...string) []byte {
 	t.Helper()
-	root, err := Root()
-	expect.OK(t, err)
+	root := expect.Value(Root())(t)
 	cmd := exec.CommandContext(t.Context(), "go", arguments...)
 	cmd.Dir = root
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("go %q: %v", arguments, err)
-	}
+	expect.Must(t, err == nil, "go %q: %v", arguments, err)
 	return out
 }

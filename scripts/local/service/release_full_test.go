@@ -19,8 +19,7 @@ import (
 // TestRelease_TwoRuns_GiveTheSameBytes from two checkouts, for this machine and with two functions. What is in it works.
 func TestRelease_TwoRuns_GiveTheSameBytes(t *testing.T) {
 	const version = "1.0.0-tried.7"
-	root, err := Root()
-	expect.OK(t, err)
+	root := expect.Value(Root())(t)
 	platform := runtime.GOOS + "-" + runtime.GOARCH
 	var sums [2]string
 	dir := ""
@@ -67,24 +66,19 @@ func runs(t *testing.T, dir, name string, arguments ...string) string {
 	var problems strings.Builder
 	cmd.Stderr = &problems
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%s %q: %v\n%s", name, arguments, err, problems.String())
-	}
+	expect.Must(t, err == nil, "%s %q: %v\n%s", name, arguments, err, problems.String())
 	return string(out)
 }
 
 // unpacked unpacks a zip into a new directory.
 func unpacked(t *testing.T, file string) string {
 	t.Helper()
-	r, err := zip.OpenReader(file)
-	expect.OK(t, err)
+	r := expect.Value(zip.OpenReader(file))(t)
 	defer func() { _ = r.Close() }()
 	dir := t.TempDir()
 	for _, f := range r.File {
-		content, err := f.Open()
-		expect.OK(t, err)
-		text, err := io.ReadAll(content)
-		expect.OK(t, err)
+		content := expect.Value(f.Open())(t)
+		text := expect.Value(io.ReadAll(content))(t)
 		name := filepath.Join(dir, filepath.FromSlash(f.Name))
 		expect.OK(t, os.MkdirAll(filepath.Dir(name), 0o750))
 		expect.OK(t, os.WriteFile(name, text, f.Mode()))

@@ -35,14 +35,12 @@ func TestMain(m *testing.M) {
 
 func start(t *testing.T, change ...func(*Options)) *Service {
 	t.Helper()
-	issuers, err := devissuer.Load(t.TempDir())
-	expect.OK(t, err)
+	issuers := expect.Value(devissuer.Load(t.TempDir()))(t)
 	o := Options{Functions: functions, Issuers: issuers}
 	for _, c := range change {
 		c(&o)
 	}
-	s, err := Start(t.Context(), o)
-	expect.OK(t, err)
+	s := expect.Value(Start(t.Context(), o))(t)
 	t.Cleanup(s.Stop)
 	return s
 }
@@ -54,8 +52,7 @@ func TestStart_DataOfAHigherForm_IsRefused(t *testing.T) {
 	defer store.Close()
 	db := store.Client()
 	expect.OK(t, dynamolocal.CreateTables(t.Context(), db))
-	item, err := dynamo.Encode(map[string]any{"subject": "data", "part": "form", "form": 99})
-	expect.OK(t, err)
+	item := expect.Value(dynamo.Encode(map[string]any{"subject": "data", "part": "form", "form": 99}))(t)
 	_, err = db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(dynamolocal.TableName(dynamo.Progress)), Item: item})
 	expect.OK(t, err)
 	s, err := Start(t.Context(), Options{Functions: functions, Store: store})
@@ -69,19 +66,15 @@ func TestStart_DataOfAHigherForm_IsRefused(t *testing.T) {
 // do sends a request as a platform owner and returns the status and body.
 func do(t *testing.T, s *Service, method, path, body string) (int, string) {
 	t.Helper()
-	bearer, err := s.Bearer("ann", "acme", auth.PlatformOwner)
-	expect.OK(t, err)
-	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
-	expect.OK(t, err)
+	bearer := expect.Value(s.Bearer("ann", "acme", auth.PlatformOwner))(t)
+	req := expect.Value(http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body)))(t)
 	req.Header.Set("Authorization", bearer)
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	res, err := http.DefaultClient.Do(req)
-	expect.OK(t, err)
+	res := expect.Value(http.DefaultClient.Do(req))(t)
 	defer res.Body.Close()
-	answer, err := io.ReadAll(res.Body)
-	expect.OK(t, err)
+	answer := expect.Value(io.ReadAll(res.Body))(t)
 	return res.StatusCode, string(answer)
 }
 
@@ -89,16 +82,12 @@ func TestStop_LeavesNoProcess(t *testing.T) {
 	s := start(t)
 	do(t, s, "GET", "/api/factories/munich-1", "")
 	pids := s.PIDs()
-	if len(pids) != 2 {
-		t.Fatalf("%d processes, want the authorizer's and the function's", len(pids))
-	}
+	expect.Must(t, len(pids) == 2, "%d processes, want the authorizer's and the function's", len(pids))
 	s.Stop()
-	if left := slices.DeleteFunc(pids, func(pid int) bool { return syscall.Kill(pid, 0) != nil }); len(left) > 0 {
-		t.Errorf("processes %v are left", left)
-	}
-	if _, err := http.Get(s.URL + "/api/factories/munich-1"); err == nil {
-		t.Error("something still answers")
-	}
+	left := slices.DeleteFunc(pids, func(pid int) bool { return syscall.Kill(pid, 0) != nil })
+	expect.That(t, len(left) == 0, "processes %v are left", left)
+	_, err := http.Get(s.URL + "/api/factories/munich-1")
+	expect.That(t, err != nil, "something still answers")
 }
 
 func TestStart_FunctionIsNotBuilt_LeavesNothingRunning(t *testing.T) {
@@ -121,9 +110,8 @@ func TestSeed_Twice_ChangesNothing(t *testing.T) {
 	if _, body := do(t, s, "GET", channel, ""); !strings.Contains(body, `"currentVersion":"2.0.0"`) {
 		t.Errorf("seeding again changed the channel: %s", body)
 	}
-	if status, body := do(t, s, "GET", "/api/factories/munich-1", ""); status != 200 || !strings.Contains(body, `"acme"`) {
-		t.Errorf("%d %s", status, body)
-	}
+	status, body := do(t, s, "GET", "/api/factories/munich-1", "")
+	expect.That(t, status == 200 && strings.Contains(body, `"acme"`), "%d %s", status, body)
 }
 
 func TestEnvironment_OfAFunction_HasOnlyItsRow(t *testing.T) {
@@ -133,13 +121,10 @@ func TestEnvironment_OfAFunction_HasOnlyItsRow(t *testing.T) {
 	env := s.environment(table.Get("get-factory"))
 	for _, want := range []string{"TABLE_FACTORIES=wavegate-factories", "AWS_ACCESS_KEY_ID=LOCALGETFACTORY",
 		"AWS_ENDPOINT_URL_DYNAMODB=" + s.Front.URL()} {
-		if !slices.Contains(env, want) {
-			t.Errorf("%s is not among %q", want, env)
-		}
+		expect.That(t, slices.Contains(env, want), "%s is not among %q", want, env)
 	}
-	if slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(v, "TABLE_AUDIT=") }) {
-		t.Errorf("it knows a table without a grant: %q", env)
-	}
+	expect.That(t, !slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(v, "TABLE_AUDIT=") }),
+		"it knows a table without a grant: %q", env)
 }
 
 // A setting with which a function cannot start gives the gateway's 502 and a line in the
@@ -153,11 +138,8 @@ func TestStart_FunctionCannotStart_Is502(t *testing.T) {
 			return nil
 		}
 	})
-	if status, body := do(t, s, "GET", "/api/factories/munich-1", ""); status != 502 || !strings.Contains(body, `"BAD_GATEWAY"`) {
-		t.Errorf("%d %s", status, body)
-	}
-	if len(s.Logs("get-factory")) == 0 {
-		t.Error("its log is empty")
-	}
+	status, body := do(t, s, "GET", "/api/factories/munich-1", "")
+	expect.That(t, status == 502 && strings.Contains(body, `"BAD_GATEWAY"`), "%d %s", status, body)
+	expect.That(t, len(s.Logs("get-factory")) != 0, "its log is empty")
 	expect.Equal(t, s.Function("get-factory").Counts().Live, 0, "processes that live:")
 }

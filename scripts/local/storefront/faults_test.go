@@ -11,9 +11,7 @@ import (
 func TestEffect_CutAnswer_ReachesTheStoreButGivesNoAnswer(t *testing.T) {
 	f := start(t)
 	f.Intercept(func(*Call) Effect { return Effect{CutAnswer: true} })
-	if err := putFactory(t.Context(), f.as(AccessKey("writer")), "munich-1"); err == nil {
-		t.Error("half an answer was accepted")
-	}
+	expect.That(t, putFactory(t.Context(), f.as(AccessKey("writer")), "munich-1") != nil, "half an answer was accepted")
 	expect.Equal(t, hasFactory(t, f, "munich-1"), true, "the store was asked:")
 }
 
@@ -27,8 +25,6 @@ func TestEffect_Late_ReachesTheStoreAfterTheCallerLeft(t *testing.T) {
 		leave()
 		return Effect{Late: 200 * time.Millisecond}
 	})
-	if err := putFactory(ctx, f.as(AccessKey("writer")), "munich-1"); err == nil {
-		t.Fatal("the caller did not leave")
-	}
+	expect.Must(t, putFactory(ctx, f.as(AccessKey("writer")), "munich-1") != nil, "the caller did not leave")
 	expect.Until(t, "the call arrives", func() bool { return hasFactory(t, f, "munich-1") })
 }

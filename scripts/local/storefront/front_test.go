@@ -40,8 +40,7 @@ var grants = map[string][]operations.Grant{
 
 func start(t *testing.T) *Front {
 	t.Helper()
-	s, err := dynamolocal.Embedded()
-	expect.OK(t, err)
+	s := expect.Value(dynamolocal.Embedded())(t)
 	t.Cleanup(func() { s.Close() })
 	return before(t, s)
 }
@@ -49,8 +48,7 @@ func start(t *testing.T) *Front {
 func before(t *testing.T, s *dynamolocal.Store) *Front {
 	t.Helper()
 	expect.OK(t, dynamolocal.CreateTables(t.Context(), s.Client()))
-	f, err := Start(Options{Endpoint: s.Endpoint, Grants: grants, TableName: dynamolocal.TableName})
-	expect.OK(t, err)
+	f := expect.Value(Start(Options{Endpoint: s.Endpoint, Grants: grants, TableName: dynamolocal.TableName}))(t)
 	t.Cleanup(func() { f.Close() })
 	return f
 }
@@ -106,9 +104,7 @@ func query(ctx context.Context, db *dynamodb.Client, table *string, index, key s
 func fails(t *testing.T, err error, code string) (message string) {
 	t.Helper()
 	api, ok := errors.AsType[smithy.APIError](err)
-	if !ok || api.ErrorCode() != code {
-		t.Fatalf("got %v, want %s", err, code)
-	}
+	expect.Must(t, ok && api.ErrorCode() == code, "got %v, want %s", err, code)
 	return api.ErrorMessage()
 }
 
@@ -117,9 +113,7 @@ func denied(t *testing.T, err error, action, resource string) {
 	message := fails(t, err, "AccessDeniedException")
 	want := "is not authorized to perform: dynamodb:" + action +
 		" on resource: arn:aws:dynamodb:eu-central-1:000000000000:table/" + resource + " "
-	if !strings.Contains(message, want) {
-		t.Errorf("the message is %q", message)
-	}
+	expect.That(t, strings.Contains(message, want), "the message is %q", message)
 }
 
 // The reference checks access keys more strictly than the embedded store.
@@ -133,9 +127,7 @@ func TestFront_GrantedCall_ReachesTheStore(t *testing.T) {
 			expect.OK(t, putFactory(t.Context(), f.as(AccessKey("writer")), "munich-1"))
 			out, err := f.as(AccessKey("reader")).GetItem(t.Context(),
 				&dynamodb.GetItemInput{TableName: factories, Key: item("factoryId", "munich-1")})
-			if err != nil || len(out.Item) != 1 {
-				t.Errorf("%v %v", out, err)
-			}
+			expect.That(t, err == nil && len(out.Item) == 1, "%v %v", out, err)
 		})
 	}
 }
@@ -145,9 +137,8 @@ func TestAccessKey_OfEveryFunction_IsUniqueAndAlphanumeric(t *testing.T) {
 	seen := map[string]bool{}
 	for _, name := range table.Functions() {
 		key := AccessKey(name)
-		if seen[key] || !regexp.MustCompile(`^[A-Z0-9]{5,128}$`).MatchString(key) {
-			t.Errorf("%s has the key %s", name, key)
-		}
+		expect.That(t, !seen[key] && regexp.MustCompile(`^[A-Z0-9]{5,128}$`).MatchString(key),
+			"%s has the key %s", name, key)
 		seen[key] = true
 	}
 }
@@ -243,21 +234,15 @@ func TestBarrier_HoldsCallsUntilAllHaveArrived(t *testing.T) {
 	}
 	expect.Until(t, "four arrive", func() bool { return b.Arrived() == 4 })
 	for i := range 4 {
-		if hasFactory(t, f, fmt.Sprint("f-", i)) {
-			t.Fatal("a held call was let through")
-		}
+		expect.Must(t, !hasFactory(t, f, fmt.Sprint("f-", i)), "a held call was let through")
 	}
-	if len(results) > 0 {
-		t.Fatal("a held call was answered")
-	}
+	expect.Must(t, len(results) == 0, "a held call was answered")
 	put(4)
 	expect.OK(t, b.Wait(t.Context()))
 	wg.Wait()
 	close(results)
 	for err := range results {
-		if err != nil {
-			t.Error(err)
-		}
+		expect.That(t, err == nil, "%v", err)
 	}
 	// The barrier stays open.
 	if err := putFactory(t.Context(), f.as(AccessKey("writer")), "f-5"); err != nil || b.Arrived() != 5 {
@@ -285,9 +270,8 @@ func TestBarrier_NotAllArrive_WaitOpensItAndReturnsAnError(t *testing.T) {
 	if err := b.Wait(ctx); err == nil || !strings.Contains(err.Error(), "1 of 2") {
 		t.Errorf("got %v", err)
 	}
-	if err := <-result; err != nil {
-		t.Error(err)
-	}
+	err := <-result
+	expect.That(t, err == nil, "%v", err)
 }
 
 func TestIntercept_EachEffect(t *testing.T) {
@@ -308,9 +292,8 @@ func TestIntercept_EachEffect(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			f := start(t)
 			remove := f.Intercept(func(call *Call) Effect {
-				if call.Function != "writer" || call.Operation != "PutItem" || len(call.Body) == 0 {
-					t.Errorf("asked about %+v", call)
-				}
+				expect.That(t, call.Function == "writer" && call.Operation == "PutItem" && len(call.Body) != 0,
+					"asked about %+v", call)
 				return c.effect
 			})
 			put := func(id string) error {

@@ -98,9 +98,8 @@ func TestDo_ServiceThatIsNotThere_IsUnknown(t *testing.T) {
 	client, _ := answers(t, status(200))
 	client.URL, client.Patience = "http://127.0.0.1:1", 0
 	_, err := client.Do(t.Context(), api.Request{Method: http.MethodGet})
-	if _, unknown := errors.AsType[*api.Unknown](err); !unknown {
-		t.Errorf("%v", err)
-	}
+	_, unknown := errors.AsType[*api.Unknown](err)
+	expect.That(t, unknown, "%v", err)
 }
 
 func TestAll_FollowsNext_BelowWhateverPrefix(t *testing.T) {
@@ -146,8 +145,7 @@ func TestList_AsksForNoMoreThanItIsToGive(t *testing.T) {
 			queries = append(queries, r.URL.RawQuery)
 			return http.DefaultTransport.RoundTrip(r)
 		})
-		list, err := client.List(t.Context(), "/api/edges", nil, c.most)
-		expect.OK(t, err)
+		list := expect.Value(client.List(t.Context(), "/api/edges", nil, c.most))(t)
 		expect.Equal(t, queries, c.queries, "%s: it asks for", name)
 		expect.Equal(t, len(list.Items), c.items, "%s: items:", name)
 		expect.Equal(t, []bool{list.More, list.Next != ""}, []bool{c.next, c.next}, "%s: there are more, at a next page:", name)
@@ -167,9 +165,8 @@ func TestList_TheFirstPage_SaysThatTheLimitIsUsedUp_AndTheOthersWait(t *testing.
 	}
 	client, _ = answers(t, status(429, "Retry-After", "2"))
 	_, err := client.List(t.Context(), "/api/edges", nil, 0)
-	if _, unknown := errors.AsType[*api.Unknown](err); !unknown {
-		t.Errorf("%v", err)
-	}
+	_, unknown := errors.AsType[*api.Unknown](err)
+	expect.That(t, unknown, "%v", err)
 }
 
 type traveller func(*http.Request) (*http.Response, error)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"wavegate/scripts/operator/api"
+	"wavegate/shared/testing/expect"
 )
 
 // linesOf reads the lines of a service that answers each cursor with a page and the next cursor.
@@ -15,9 +16,8 @@ func linesOf(t *testing.T, pages map[string][2]string) (text string, lines int, 
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		page := pages[r.URL.Query().Get("cursor")]
-		if r.URL.Path != "/prod/api/organizations/acme/export" || r.URL.Query().Get("limit") != "100" {
-			t.Errorf("called %s", r.URL)
-		}
+		expect.That(t, r.URL.Path == "/prod/api/organizations/acme/export" && r.URL.Query().Get("limit") == "100",
+			"called %s", r.URL)
 		if page[1] != "" {
 			w.Header().Set("Link", `</prod/api/organizations/acme/export?cursor=`+page[1]+`&limit=100>; rel="next"`)
 		}
@@ -35,15 +35,12 @@ func linesOf(t *testing.T, pages map[string][2]string) (text string, lines int, 
 func TestLines_FollowTheLinkToTheEnd_AlsoOverAnEmptyPage(t *testing.T) {
 	text, lines, err := linesOf(t, map[string][2]string{"": {"{\"kind\":\"a\"}\n", "one"}, "one": {"", "two"},
 		"two": {"{\"kind\":\"b\"}\n{\"kind\":\"c\"}\n", ""}})
-	if err != nil || lines != 3 || text != "{\"kind\":\"a\"}\n{\"kind\":\"b\"}\n{\"kind\":\"c\"}\n" {
-		t.Errorf("%q, %d lines, %v", text, lines, err)
-	}
+	expect.That(t, err == nil && lines == 3 && text == "{\"kind\":\"a\"}\n{\"kind\":\"b\"}\n{\"kind\":\"c\"}\n",
+		"%q, %d lines, %v", text, lines, err)
 }
 
 func TestLines_PageThatEndsWithinALine_IsAnError(t *testing.T) {
 	text, _, err := linesOf(t, map[string][2]string{"": {"{\"kind\":\"a\"}\n", "one"}, "one": {`{"kind":`, ""}})
 	var unknown *api.Unknown
-	if !errors.As(err, &unknown) || text != "{\"kind\":\"a\"}\n" {
-		t.Errorf("%q, %v", text, err)
-	}
+	expect.That(t, errors.As(err, &unknown) && text == "{\"kind\":\"a\"}\n", "%q, %v", text, err)
 }

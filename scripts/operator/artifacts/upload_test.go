@@ -25,9 +25,7 @@ func TestBar_FitsItsColumns(t *testing.T) {
 		30: "50 %  1.0 MB of 2.0 MB",
 	} {
 		got := bar("box.swu", 1_000_000, 2_000_000, columns)
-		if got != want || len(got) >= columns {
-			t.Errorf("in %d columns it is %q", columns, got)
-		}
+		expect.That(t, got == want && len(got) < columns, "in %d columns it is %q", columns, got)
 	}
 	expect.Equal(t, []string{Bytes(12), Bytes(1500), Bytes(5 << 30)}, []string{"12 bytes", "1.5 kB", "5.37 GB"}, "sizes:")
 }

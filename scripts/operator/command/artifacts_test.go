@@ -52,14 +52,11 @@ func TestPublish_AFile_IsSentToTheStoreOnce_AndReachesABox(t *testing.T) {
 	}
 	d.does("status", "gateway-x/beta", "--json").is(run.Done)
 	d.Owner(t).Get(t, "/api/ota/release-channels/gateway-x/beta").Into(t, &channel)
-	if channel.SizeBytes != 300_000 || len(channel.SHA1) != 40 || len(channel.MD5) != 32 {
-		t.Errorf("the channel has %+v", channel)
-	}
-	res, err := http.Get(channel.ArtifactURL)
-	expect.OK(t, err)
+	expect.That(t, channel.SizeBytes == 300_000 && len(channel.SHA1) == 40 && len(channel.MD5) == 32,
+		"the channel has %+v", channel)
+	res := expect.Value(http.Get(channel.ArtifactURL))(t)
 	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	expect.OK(t, err)
+	body := expect.Value(io.ReadAll(res.Body))(t)
 	if !bytes.Equal(body, bytes.Repeat([]byte("abc"), 100_000)) || !strings.HasSuffix(channel.ArtifactURL, "/gateway-1.2.0-final-.swu") {
 		t.Errorf("%s has %d bytes", channel.ArtifactURL, len(body))
 	}
@@ -126,8 +123,7 @@ func TestUpload_AStoreThatFails_IsTriedAgain(t *testing.T) {
 	t.Run("somebody else has sent it", func(t *testing.T) {
 		d := newDesk(t)
 		d.atStore(func(r *http.Request) *http.Response {
-			res, err := http.DefaultTransport.RoundTrip(r)
-			expect.OK(t, err)
+			res := expect.Value(http.DefaultTransport.RoundTrip(r))(t)
 			_ = res.Body.Close()
 			return answer(r, http.StatusPreconditionFailed, "")
 		})
@@ -184,10 +180,7 @@ func TestUpload_OnATerminal_ShowsHowMuchIsSent(t *testing.T) {
 	expect.OK(t, <-e.done)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if all := e.printed.String(); !strings.Contains(all, "image.swu [") || !strings.Contains(all, " of 3.0 MB") {
-		t.Errorf("it prints %q", all)
-	}
-	if first := e.rows()[0]; first != "image.swu is uploaded, 3.0 MB" {
-		t.Errorf("the terminal shows %q", first)
-	}
+	all := e.printed.String()
+	expect.That(t, strings.Contains(all, "image.swu [") && strings.Contains(all, " of 3.0 MB"), "it prints %q", all)
+	expect.Equal(t, e.rows()[0], "image.swu is uploaded, 3.0 MB", "the terminal shows")
 }

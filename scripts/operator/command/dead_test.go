@@ -56,8 +56,7 @@ const nobody = "http://127.0.0.1:1"
 // silent is the address of a service that accepts calls and never answers.
 func silent(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	expect.OK(t, err)
+	l := expect.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = l.Close() })
 	return "http://" + l.Addr().String()
 }
@@ -83,9 +82,7 @@ func TestDeadService_Halt_SaysSo_BeforeItTriesAgain(t *testing.T) {
 	for _, args := range [][]string{{"halt", "gateway-x/stable"}, {"halt", "--all"}} {
 		code, list := d.ordered(nobody, func(e *run.Environment) { e.Patience = time.Second }, args...)
 		expect.Equal(t, code, run.Unknown, "%v exits with", args)
-		if len(list) < 6 {
-			t.Fatalf("%v: it only does %q", args, list)
-		}
+		expect.Must(t, len(list) >= 6, "%v: it only does %q", args, list)
 		list = append(list[:5], list[len(list)-1])
 		expect.Equal(t, list, []string{"GET", refused, "wavegate: trying again", "GET", "GET", refused}, "%v", args)
 	}

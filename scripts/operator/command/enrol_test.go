@@ -55,17 +55,13 @@ func TestEnrol_BoxesOfAList_RegisterThemselves(t *testing.T) {
 		}
 		text, _ := d.token(box)
 		d.polls(box, text)
-		if strings.Contains(w.text.String(), text[len(text)-43:]) {
-			t.Error("a token was sent")
-		}
+		expect.That(t, !strings.Contains(w.text.String(), text[len(text)-43:]), "a token was sent")
 	}
-	secret, err := os.ReadFile(code)
-	expect.OK(t, err)
+	secret := expect.Value(os.ReadFile(code))(t)
 	shown := d.does("enrol", "show", id).is(run.Done).says("2 boxes are listed", "2 are registered, 0 are waiting", "00:1A:2B  registered")
 	listed := d.does("enrol", "list", "--organization", "acme").is(run.Done).says(id, "gateway-x/stable")
-	if strings.Contains(shown.out+listed.out, strings.TrimSpace(string(secret))) {
-		t.Error("the code is shown again")
-	}
+	expect.That(t, !strings.Contains(shown.out+listed.out, strings.TrimSpace(string(secret))),
+		"the code is shown again")
 	d.does("enrol", "reset", id, "SN-1", "--yes").is(run.Misused).warns("--confirm SN-1")
 	d.does("enrol", "reset", id, "SN-1", "--confirm", "SN-1").is(run.Done)
 	before, _ := d.token("SN-1")

@@ -37,13 +37,10 @@ func TestHelp_EveryPage_FitsIn80Columns(t *testing.T) {
 			var page bytes.Buffer
 			cmd.SetOut(&page)
 			expect.OK(t, cmd.Help())
-			if !strings.Contains(page.String(), "Usage:") {
-				t.Errorf("it is no help:\n%s", page.String())
-			}
+			expect.That(t, strings.Contains(page.String(), "Usage:"), "it is no help:\n%s", page.String())
 			for line := range strings.Lines(page.String()) {
-				if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
-					t.Errorf("%d columns: %s", n, line)
-				}
+				n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n"))
+				expect.That(t, n <= 80, "%d columns: %s", n, line)
 			}
 		})
 	})
@@ -60,9 +57,8 @@ func TestHelp_EveryCommandHasAnExample_ThatCanBeTyped(t *testing.T) {
 		}
 		seen++
 		t.Run(cmd.CommandPath(), func(t *testing.T) {
-			if !strings.Contains(cmd.Example, "  "+cmd.CommandPath()) {
-				t.Errorf("no example is of it: %q", cmd.Example)
-			}
+			expect.That(t, strings.Contains(cmd.Example, "  "+cmd.CommandPath()),
+				"no example is of it: %q", cmd.Example)
 			for line := range strings.SplitSeq(strings.ReplaceAll(cmd.Example, "\\\n", ""), "\n") {
 				words, ok := typed(line)
 				if !ok || !strings.HasPrefix(line, "  wavegate ") {
@@ -78,9 +74,7 @@ func TestHelp_EveryCommandHasAnExample_ThatCanBeTyped(t *testing.T) {
 						err = check()
 					}
 				}
-				if err != nil {
-					t.Errorf("the example %q: %v", line, err)
-				}
+				expect.That(t, err == nil, "the example %q: %v", line, err)
 			}
 		})
 	})
@@ -89,9 +83,7 @@ func TestHelp_EveryCommandHasAnExample_ThatCanBeTyped(t *testing.T) {
 			t.Errorf("%s is said to be %s, which no command has", field, word)
 		}
 	}
-	if seen < 50 {
-		t.Errorf("only %d commands were seen", seen)
-	}
+	expect.That(t, seen >= 50, "only %d commands were seen", seen)
 }
 
 // typed splits a line like a shell: quotes keep words together, and the command ends at > or |.

@@ -83,8 +83,7 @@ func (d *desk) killed(at int, args ...string) bool {
 func (d *desk) kept(dir string, ids ...string) {
 	d.Helper()
 	for _, id := range ids {
-		registered, err := d.Owner(d.T).Try(http.MethodGet, "/api/edges/"+id, "")
-		expect.OK(d, err)
+		registered := expect.Value(d.Owner(d.T).Try(http.MethodGet, "/api/edges/"+id, ""))(d)
 		if strings.Contains(string(registered.Body), "tokenSetAt") {
 			text, _, err := tokenfile.Read(filepath.Join(dir, tokenfile.Name(id)), id)
 			if err != nil {
@@ -156,9 +155,7 @@ func TestMakeTokens_AFileThatCannotBeWritten_EndsItBeforeTheCall(t *testing.T) {
 			return false
 		}
 		r.is(run.Refused).warns(full.Error())
-		if w.calls["POST /api/edges"] > 0 {
-			t.Errorf("step %d, %s: the boxes were registered", at, failed)
-		}
+		expect.That(t, w.calls["POST /api/edges"] == 0, "step %d, %s: the boxes were registered", at, failed)
 		if left, err := filepath.Glob(filepath.Join(dir, ".draft-*")); err != nil || len(left) > 0 && failed != "remove" {
 			t.Errorf("step %d, %s: it leaves %v, %v", at, failed, left, err)
 		}

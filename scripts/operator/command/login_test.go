@@ -52,8 +52,7 @@ func TestLogin_WithoutABrowser_TakesTheAddressThatItEndsAt(t *testing.T) {
 		_, rest, _ := strings.Cut(printed, "sign in:\n\n  ")
 		address, _, _ := strings.Cut(rest, "\n")
 		client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-		res, err := client.PostForm(address, url.Values{"user": {"ada"}, "role": {"platform_owner"}})
-		expect.OK(t, err)
+		res := expect.Value(client.PostForm(address, url.Values{"user": {"ada"}, "role": {"platform_owner"}}))(t)
 		_ = res.Body.Close()
 		return res.Header.Get("Location") + "\n"
 	}
@@ -72,7 +71,7 @@ func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
 
 func TestLogin_Files_AreTheOwnersOnly_AndHoldNoKeys(t *testing.T) {
 	d := newDesk(t)
-	err := filepath.WalkDir(d.dir, func(path string, entry fs.DirEntry, err error) error {
+	expect.OK(t, filepath.WalkDir(d.dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
@@ -85,8 +84,7 @@ func TestLogin_Files_AreTheOwnersOnly_AndHoldNoKeys(t *testing.T) {
 			t.Errorf("%s has mode %v", path, info.Mode())
 		}
 		return err
-	})
-	expect.OK(t, err)
+	}))
 }
 
 // changes changes the stored session.
@@ -115,9 +113,7 @@ func TestSession_IsRenewed_UntilItEnds(t *testing.T) {
 	d.changes(func(s *login.Session) { first, s.Expires = s.Access, time.Now() })
 	d.does("whoami").is(run.Done)
 	d.changes(func(s *login.Session) {
-		if s.Access == first {
-			t.Error("the token was not renewed")
-		}
+		expect.That(t, s.Access != first, "the token was not renewed")
 		s.Access = "not.a.token" // which the service refuses although it has not expired
 	})
 	d.does("whoami").is(run.Done)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"wavegate/scripts/operator/run"
+	"wavegate/shared/testing/expect"
 )
 
 func TestWhy_SaysIt_AndComputesItHere(t *testing.T) {
@@ -26,9 +27,8 @@ func TestBoxes_ByStand_ByPrefix_AndCut(t *testing.T) {
 	d.starts(30)
 	d.fails()
 	d.does("boxes", "gateway-x/stable", "--state", "failed").is(run.Done).says("box-0027", "boot").not("box-0001")
-	if r := d.does("boxes", "gateway-x/stable", "--prefix", "box-002").is(run.Done); strings.Count(r.out, "box-") != 10 {
-		t.Errorf("it lists %s", r.out)
-	}
+	r := d.does("boxes", "gateway-x/stable", "--prefix", "box-002").is(run.Done)
+	expect.That(t, strings.Count(r.out, "box-") == 10, "it lists %s", r.out)
 	d.does("boxes", "gateway-x/stable", "--state", "asleep").is(run.Refused).warns("VALIDATION_FAILED")
 }
 
@@ -88,14 +88,10 @@ func TestImports_NoFunctionHasWhatTheCommandNeeds(t *testing.T) {
 	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "./functions/...")
 	list.Dir = "../../.."
 	out, err := list.Output()
-	if err != nil || !strings.Contains(string(out), "wavegate/functions/update-rollout") {
-		t.Fatalf("%v: %s", err, out)
-	}
+	expect.Must(t, err == nil && strings.Contains(string(out), "wavegate/functions/update-rollout"), "%v: %s", err, out)
 	for _, name := range strings.Fields(string(out)) {
 		for _, other := range []string{"github.com/spf13/", "golang.org/x/oauth2", "golang.org/x/term", "wavegate/scripts/"} {
-			if strings.HasPrefix(name, other) {
-				t.Errorf("a function imports %s", name)
-			}
+			expect.That(t, !strings.HasPrefix(name, other), "a function imports %s", name)
 		}
 	}
 }

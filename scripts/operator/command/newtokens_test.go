@@ -47,8 +47,7 @@ func (d *desk) listens() *wire {
 // secrets returns the tokens of a directory, and fails if one of them appears in the texts.
 func (d *desk) secrets(dir string, texts ...string) map[string]string {
 	d.Helper()
-	all, err := tokenfile.All(dir)
-	expect.OK(d, err)
+	all := expect.Value(tokenfile.All(dir))(d)
 	said := strings.Join(texts, "\n")
 	if strings.Contains(said, string(boxtoken.Box)) {
 		d.Error("a token was sent or said")
@@ -106,22 +105,18 @@ func TestMakeTokens_Files_AreOnlyForTheirOwner_AndHaveSafeNames(t *testing.T) {
 	}
 	d.does("register", d.file("boxes.csv", csvOf(ids)), "--make-tokens", dir, "--yes").is(run.Done)
 	mode := func(name string) fs.FileMode {
-		info, err := os.Lstat(filepath.Join(dir, name))
-		expect.OK(t, err)
+		info := expect.Value(os.Lstat(filepath.Join(dir, name)))(t)
 		return info.Mode()
 	}
 	expect.Equal(t, mode("."), fs.ModeDir|0o700, "the directory has the mode")
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != len(names)+1 {
-		t.Errorf("it has %v, %v", entries, err)
-	}
+	expect.That(t, err == nil && len(entries) == len(names)+1, "it has %v, %v", entries, err)
 	for id, name := range names {
 		expect.Equal(t, mode(name), 0o600, "%s has the mode", name)
 		if len(name) > 143 { // of an encrypted home
 			t.Errorf("%s has %d characters", name, len(name))
 		}
-		text, err := os.ReadFile(filepath.Join(dir, name))
-		expect.OK(t, err)
+		text := expect.Value(os.ReadFile(filepath.Join(dir, name)))(t)
 		d.polls(id, string(text))
 	}
 	if ignored, err := os.ReadFile(filepath.Join(dir, ".gitignore")); err != nil || string(ignored) != "*\n" {
@@ -170,12 +165,9 @@ func TestMakeTokens_BadLinesAndFiles_AreAllTold_AndNothingIsMadeOrSent(t *testin
 			"does not have the token of a box", "line 7: ", "0600", "line 8: ", "is not a file",
 			"line 9: edgeId Box-1 differs from box-1 only in case", "7 lines have errors; nothing was sent")
 	expect.Equal(t, w.calls, map[string]int{}, "the calls are")
-	if strings.Contains(r.err, token) {
-		t.Error("a token was said")
-	}
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 8 {
-		t.Errorf("it has %v, %v", entries, err)
-	}
+	expect.That(t, !strings.Contains(r.err, token), "a token was said")
+	entries, err := os.ReadDir(dir)
+	expect.That(t, err == nil && len(entries) == 8, "it has %v, %v", entries, err)
 }
 
 func TestMakeTokens_ABoxWithATokenThatIsNotHere_KeepsIt(t *testing.T) {
@@ -186,9 +178,8 @@ func TestMakeTokens_ABoxWithATokenThatIsNotHere_KeepsIt(t *testing.T) {
 	d.does("register", d.file("boxes.csv", csv(3)), "--make-tokens", here, "--yes").is(run.Refused).
 		warns("line 2: box-0001 has a token, but its file is not in "+here, "line 3: box-0002", "wavegate tokens renew",
 			"2 lines have errors; nothing was sent")
-	if _, err := os.Lstat(here); err == nil {
-		t.Error("the directory was made")
-	}
+	_, err := os.Lstat(here)
+	expect.That(t, err != nil, "the directory was made")
 	d.allPoll(d.secrets(elsewhere))
 }
 

@@ -12,6 +12,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/operations"
 	"wavegate/shared/operations/table"
+	"wavegate/shared/testing/expect"
 )
 
 // noCommand lists the operations for people that no command calls, and why.
@@ -47,9 +48,8 @@ func TestEveryOperationForPeople_HasACommand(t *testing.T) {
 	made := func(name, line, field string) {
 		r := d.does(append(strings.Fields(line), "--json")...).is(run.Done)
 		var list struct{ Items []map[string]any }
-		if err := json.Unmarshal([]byte(r.out), &list); err != nil || len(list.Items) == 0 {
-			t.Fatalf("%s: %v, %s", line, err, r.out)
-		}
+		err := json.Unmarshal([]byte(r.out), &list)
+		expect.Must(t, err == nil && len(list.Items) != 0, "%s: %v, %s", line, err, r.out)
 		words[name], _ = list.Items[0][field].(string)
 	}
 	for _, step := range []struct {
@@ -173,9 +173,7 @@ func TestEveryOperationForPeople_HasACommand(t *testing.T) {
 		d.by(step.by)
 		delete(granted, step.operation)
 		r := d.does(line...).is(run.Done)
-		if !granted[step.operation] {
-			t.Errorf("wavegate %s does not call %s", step.line, step.operation)
-		}
+		expect.That(t, granted[step.operation], "wavegate %s does not call %s", step.line, step.operation)
 		if step.then != nil {
 			step.then(r.out)
 		}

@@ -25,14 +25,10 @@ func TestPolicy_TheExample_HasEveryField_AndIsTakenByTheService(t *testing.T) {
 	var taken map[string]any
 	expect.OK(t, json.Unmarshal(d.Owner(t).Get(t, "/api/ota/rollouts/"+d.rollout()+"/policy").Is(t, http.StatusOK).Body, &taken))
 	for name, fields := range taken {
-		if !strings.Contains(example, `"`+name+`":`) {
-			t.Errorf("the example lacks %s", name)
-		}
+		expect.That(t, strings.Contains(example, `"`+name+`":`), "the example lacks %s", name)
 		inner, _ := fields.(map[string]any)
 		for field := range inner {
-			if !strings.Contains(example, `"`+field+`":`) {
-				t.Errorf("the example lacks %s.%s", name, field)
-			}
+			expect.That(t, strings.Contains(example, `"`+field+`":`), "the example lacks %s.%s", name, field)
 		}
 	}
 }
@@ -57,9 +53,7 @@ func TestPolicy_Set_ShowsWhatChanges_OfThePresentOne(t *testing.T) {
 	file := d.file("policy.json", "// nothing before ten\n"+`{"guard":{"taken":0.5}}`)
 	r := d.does("policy", "set", "gateway-x/stable", file).is(run.Misused).
 		warns("Change the policy of the rollout of 1.1.0 on gateway-x/stable", "guard.taken: 0.8 → 0.5")
-	if strings.Contains(r.err, "acceptable") {
-		t.Errorf("it shows what stays: %s", r.err)
-	}
+	expect.That(t, !strings.Contains(r.err, "acceptable"), "it shows what stays: %s", r.err)
 	d.seen = func(r *http.Request) error {
 		if r.Method == http.MethodPut {
 			d.seen = nil

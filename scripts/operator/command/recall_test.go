@@ -61,23 +61,17 @@ func TestRecall_CommandPageAndNotices_SayWhatTheListSays(t *testing.T) {
 	list := d.does("methods", "machines", "munich-1", method, "1", "--left")
 	expect.Equal(t, len(commandSays(t, list.out)), len(left), "with --left, the number of machines is")
 
-	items, err := timestamp.JSON(page.Items)
-	expect.OK(t, err)
-	module, err := filepath.Abs("../../../functions/console/page/said.mjs")
-	expect.OK(t, err)
+	items := expect.Value(timestamp.JSON(page.Items))(t)
+	module := expect.Value(filepath.Abs("../../../functions/console/page/said.mjs"))(t)
 	c := exec.CommandContext(t.Context(), node, "--input-type=module", "-e", fmt.Sprintf(pageSays, "file://"+filepath.ToSlash(module)))
 	c.Stdin = strings.NewReader(string(items))
 	said, err := c.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, said)
-	}
+	expect.Must(t, err == nil, "%v: %s", err, said)
 	expect.Equal(t, strings.TrimSpace(string(said)), strings.Join(want, "\n"), "the page says")
 
 	d.halfAnHourLater(t, id)
 	warned := d.Events(t, production.RecallResourceType, id)
-	if len(warned) != 1 {
-		t.Fatalf("warned with %v", warned)
-	}
+	expect.Must(t, len(warned) == 1, "warned with %v", warned)
 	cause, _ := warned[0]["cause"].(map[string]any)
 	expect.Equal(t, fmt.Sprint(cause["machines"], cause["left"], cause["of"]), fmt.Sprint(left, len(left), len(page.Items)), "the notice names")
 	for _, m := range page.Items {
@@ -165,9 +159,7 @@ func commandSays(t *testing.T, out string) (rows []string) {
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	for _, line := range lines[1:] {
 		f := columns.Split(strings.TrimSpace(line), -1)
-		if len(f) != 9 {
-			t.Fatalf("%d columns: %q in\n%s", len(f), line, out)
-		}
+		expect.Must(t, len(f) == 9, "%d columns: %q in\n%s", len(f), line, out)
 		deviates, is := strings.CutPrefix(f[8], "deviates: ")
 		if !is {
 			deviates = "-"

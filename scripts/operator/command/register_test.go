@@ -115,12 +115,9 @@ func TestRegister_Interrupted_GoesOn(t *testing.T) {
 		t.Errorf("%d calls to go on, want 5", batches)
 	}
 	left, err := filepath.Glob(filepath.Join(d.dir, "cache", "register-*"))
-	if err != nil || len(left) > 0 {
-		t.Errorf("what is left: %v, %v", left, err)
-	}
-	if page := d.Owner(t).Get(t, "/api/edges?organizationId=acme&limit=100&offset=100").Object(t); len(page["items"].([]any)) != 100 || page["next"] != nil {
-		t.Error("not all 200 boxes are registered")
-	}
+	expect.That(t, err == nil && len(left) == 0, "what is left: %v, %v", left, err)
+	page := d.Owner(t).Get(t, "/api/edges?organizationId=acme&limit=100&offset=100").Object(t)
+	expect.That(t, len(page["items"].([]any)) == 100 && page["next"] == nil, "not all 200 boxes are registered")
 	expect.OK(t, os.WriteFile(file, []byte(csv(1)), 0o600))
 	d.does("register", file).is(run.Misused).warns("Register 1 box:") // another file starts over
 }

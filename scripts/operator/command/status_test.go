@@ -10,6 +10,7 @@ import (
 
 	"wavegate/scripts/operator/run"
 	"wavegate/shared/platform/setting"
+	"wavegate/shared/testing/expect"
 )
 
 // A whole is the document that status prints for a channel.
@@ -56,9 +57,7 @@ func TestStatus_AfterAHalt_SaysWho_Why_HowMany_AndWhatNext(t *testing.T) {
 	r.not("not active", "guard ", "next  ")
 	for _, done := range []string{"boxes gateway-x/stable --state failed", "log gateway-x/stable",
 		"resume gateway-x/stable", "return gateway-x/stable"} {
-		if !strings.Contains(r.out, "wavegate "+done+"\n") {
-			t.Fatalf("it does not offer %q:\n%s", done, r.out)
-		}
+		expect.Must(t, strings.Contains(r.out, "wavegate "+done+"\n"), "it does not offer %q:\n%s", done, r.out)
 		d.does("halt", "gateway-x/stable").is(run.Done)
 		d.does(append(strings.Fields(done), "--yes", "--confirm", "gateway-x/stable")...).is(run.Done)
 	}
@@ -79,9 +78,8 @@ func TestStatus_OfAll_HasTrouble_First_AndSaysWhatIsLeftOut(t *testing.T) {
 	d.breaks(boxes[0])
 	d.does("freeze", "--for", "1h", "--reason", "holidays", "--yes").is(run.Done)
 	r := d.does("status").is(run.Done).says("frozen until", "holidays")
-	if stable, quiet := strings.Index(r.out, "gateway-x/stable"), strings.Index(r.out, "a/stable"); stable > quiet {
-		t.Errorf("a channel without a rollout comes first:\n%s", r.out)
-	}
+	stable, quiet := strings.Index(r.out, "gateway-x/stable"), strings.Index(r.out, "a/stable")
+	expect.That(t, stable <= quiet, "a channel without a rollout comes first:\n%s", r.out)
 	d.does("halt", "b/stable", "--reason", "wrong build").is(run.Done)
 	d.does("status").is(run.Done).says("! halted by olga: wrong build")
 	d.does("status", "--limit", "2").is(run.Done).warns("4 more; --limit 0 for all")
@@ -135,16 +133,12 @@ func TestStatus_ReadsAllPagesOfTheOverview(t *testing.T) {
 		t.Fatalf("%d channels, more %v", len(all.Items), all.More)
 	}
 	for i, one := range all.Items[:active] {
-		if one.Rollout.ID != strconv.Itoa(i) {
-			t.Fatalf("the rollout %s comes at %d", one.Rollout.ID, i)
-		}
+		expect.Must(t, one.Rollout.ID == strconv.Itoa(i), "the rollout %s comes at %d", one.Rollout.ID, i)
 	}
-	if want := []string{"limit=100&skip=0", "limit=100&skip=100", "limit=100&skip=200"}; !slices.Equal(calls, want) {
-		t.Errorf("it asks for %q", calls)
-	}
-	if r := d.does("status", "--limit", "3").is(run.Done).warns("249 more; --limit 0 for all"); strings.Count(r.out, "/stable") != 3 {
-		t.Errorf("it prints\n%s", r.out)
-	}
+	want := []string{"limit=100&skip=0", "limit=100&skip=100", "limit=100&skip=200"}
+	expect.That(t, slices.Equal(calls, want), "it asks for %q", calls)
+	r := d.does("status", "--limit", "3").is(run.Done).warns("249 more; --limit 0 for all")
+	expect.That(t, strings.Count(r.out, "/stable") == 3, "it prints\n%s", r.out)
 }
 
 func TestStatus_HasApprovalsAsTheyAreNow(t *testing.T) {

@@ -184,9 +184,7 @@ func TestWatch_InATerminal_DrawsOnePicture_WhateverItsSize(t *testing.T) {
 			if n := e.frames(); n < 20 {
 				t.Errorf("it was drawn %d times", n)
 			}
-			if !strings.Contains(e.printed.String(), "\x1b[1mgateway-x/stable") {
-				t.Error("nothing is bold")
-			}
+			expect.That(t, strings.Contains(e.printed.String(), "\x1b[1mgateway-x/stable"), "nothing is bold")
 			e.press("q")
 			e.ends(run.Done)
 			if n := headers(e.screen()); n != 1 || !strings.Contains(joined(e.screen()), "active at 1 %") {
@@ -220,9 +218,8 @@ func TestWatch_InATerminal_FollowsItsSize_AndEndsWithASummary(t *testing.T) {
 		}
 	}
 	expect.Equal(t, headers(e.screen()), 1, "headers that it leaves:")
-	if regexp.MustCompile(`\x1b\[[0-9;]*m`).MatchString(e.printed.String()) {
-		t.Error("there is colour, and none is wanted")
-	}
+	expect.That(t, !regexp.MustCompile(`\x1b\[[0-9;]*m`).MatchString(e.printed.String()),
+		"there is colour, and none is wanted")
 }
 
 func TestWatch_InATerminal_ThatIsDumb_OrIfLinesAreWanted_PrintsLines(t *testing.T) {
@@ -237,9 +234,7 @@ func TestWatch_InATerminal_ThatIsDumb_OrIfLinesAreWanted_PrintsLines(t *testing.
 		e.until(name, func(screen []string) bool { return strings.Contains(joined(screen), "gateway-x") })
 		e.press("\x03")
 		e.ends(run.Interrupted)
-		if strings.Contains(e.printed.String(), "\x1b") {
-			t.Errorf("%s: it prints %q", name, e.printed.String())
-		}
+		expect.That(t, !strings.Contains(e.printed.String(), "\x1b"), "%s: it prints %q", name, e.printed.String())
 	}
 }
 

@@ -100,9 +100,8 @@ func TestWatch_Lines_OneForEachChange_UntilTheHalt(t *testing.T) {
 	d.does("halt", "gateway-x/stable").is(run.Done)
 	ends(t, code, run.Otherwise)
 	lines.shows(t, "was halted, at 10 %")
-	if n := strings.Count(lines.String(), "at 10 %, active"); n != 1 || strings.Contains(lines.String(), "\x1b") {
-		t.Errorf("%d lines of one state:\n%q", n, lines)
-	}
+	n := strings.Count(lines.String(), "at 10 %, active")
+	expect.That(t, n == 1 && !strings.Contains(lines.String(), "\x1b"), "%d lines of one state:\n%q", n, lines)
 }
 
 func TestWatch_Redrawn_HaltsByTwoKeys(t *testing.T) {
@@ -118,21 +117,16 @@ func TestWatch_Redrawn_HaltsByTwoKeys(t *testing.T) {
 	view.shows(t, "ready to halt: olga until")
 	view.shows(t, "failures  boot 1")
 	for _, key := range []string{"H", "x", "H"} { // another key between them starts over
-		if _, err := press.Write([]byte(key)); err != nil {
-			t.Fatal(err)
-		}
+		expect.Value(press.Write([]byte(key)))(t)
 		time.Sleep(100 * time.Millisecond)
 	}
 	d.stands("active", 10)
-	if _, err := press.Write([]byte("H")); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(press.Write([]byte("H")))(t)
 	ends(t, code, run.Otherwise)
 	<-restored
 	d.stands("halted", 10)
-	if !strings.Contains(view.String(), "press H again to halt 1.1.0 on gateway-x/stable") {
-		t.Errorf("it was drawn as %q", view)
-	}
+	expect.That(t, strings.Contains(view.String(), "press H again to halt 1.1.0 on gateway-x/stable"),
+		"it was drawn as %q", view)
 }
 
 // TestWatch_Redrawn_HaltsAlsoWhileALookIsNotAnswered: the service still accepts a halt, although it answers no reads.
@@ -159,9 +153,7 @@ func TestWatch_Redrawn_HaltsAlsoWhileALookIsNotAnswered(t *testing.T) {
 	view.shows(t, "active at 1 %")
 	hangs.Store(true)
 	<-held
-	if _, err := io.WriteString(press, "HH"); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(io.WriteString(press, "HH"))(t)
 	view.shows(t, "halted")
 	d.stands("halted", 1)
 	hangs.Store(false)
@@ -220,9 +212,8 @@ func TestWatch_Interrupted(t *testing.T) {
 		}
 		return nil
 	}
-	if r := d.runs(ctx, "watch", "gateway-x/stable").is(run.Interrupted); r.err != "wavegate: interrupted\n" {
-		t.Errorf("it says %q", r.err)
-	}
+	r := d.runs(ctx, "watch", "gateway-x/stable").is(run.Interrupted)
+	expect.That(t, r.err == "wavegate: interrupted\n", "it says %q", r.err)
 }
 
 func TestWait_ForAStage_ForTheEnd_AndNoLonger(t *testing.T) {

@@ -20,9 +20,7 @@ func TestArtifact_File_GivesItsSizeAndDigests(t *testing.T) {
 		"sha256": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
 		"sha1":   "a9993e364706816aba3e25717850c26c9cd0d89d", "md5": "900150983cd24fb0d6963f7d28e17f72",
 	}
-	if err != nil || !maps.Equal(got, want) {
-		t.Errorf("got %v, %v", got, err)
-	}
+	expect.That(t, err == nil && maps.Equal(got, want), "got %v, %v", got, err)
 	a.file = filepath.Join(t.TempDir(), "missing")
 	if _, err := a.publication("1.1.0"); err == nil {
 		t.Error("a file that is not there is published")

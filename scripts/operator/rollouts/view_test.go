@@ -48,14 +48,10 @@ func (v view) shows(t *testing.T, texts []string, not ...string) {
 	t.Helper()
 	text := shown(v)
 	for _, want := range texts {
-		if !strings.Contains(text, want) {
-			t.Errorf("it does not show %q:\n%s", want, text)
-		}
+		expect.That(t, strings.Contains(text, want), "it does not show %q:\n%s", want, text)
 	}
 	for _, other := range not {
-		if strings.Contains(text, other) {
-			t.Errorf("it shows %q:\n%s", other, text)
-		}
+		expect.That(t, !strings.Contains(text, other), "it shows %q:\n%s", other, text)
 	}
 }
 
@@ -68,9 +64,8 @@ func TestView_ShowsStages_BadBoxes_AndTheGuardsSentence(t *testing.T) {
 			"failures  health 2, boot 1, reverted 1", "guard     55 more clean boxes clear it,[2J 4 more bad ones halt it.",
 			"next      50 % (+4,102)"})
 	line := judged(guard.Hold, guard.Soaking).brief()
-	if want := "198 of 1,029 installed, 472 on its way, 3 failed, 1 reverted, 355 not told yet, 0 silent. Guard: 55 more clean"; !strings.Contains(line, want) {
-		t.Errorf("the line is %s", line)
-	}
+	want := "198 of 1,029 installed, 472 on its way, 3 failed, 1 reverted, 355 not told yet, 0 silent. Guard: 55 more clean"
+	expect.That(t, strings.Contains(line, want), "the line is %s", line)
 }
 
 func TestView_AgainstTheGuard(t *testing.T) {
@@ -127,9 +122,8 @@ func TestView_NothingIsTold_ThatWasNotRead(t *testing.T) {
 	v.shows(t, []string{"guard     it has not judged the rollout yet"})
 	v.progress = nil
 	v.shows(t, []string{"its boxes have not been counted yet"}, "\nguard", "\nsilent", "\nnext", "\nstage", "\nfailures")
-	if got := v.moreBoxes(50); !strings.Contains(got, "not been counted yet") {
-		t.Errorf("a question says %q", got)
-	}
+	got := v.moreBoxes(50)
+	expect.That(t, strings.Contains(got, "not been counted yet"), "a question says %q", got)
 }
 
 func TestView_IsActiveSinceItsStageBegan_WhateverWasChangedSince(t *testing.T) {
@@ -205,9 +199,7 @@ func TestTable_EachCountIsOnce(t *testing.T) {
 		}
 		for _, columns := range []int{40, 140} {
 			table := v.table(columns)
-			if len(table) != 6 || !strings.HasPrefix(table[3], "so far") {
-				t.Fatalf("the table is %q", table)
-			}
+			expect.Must(t, len(table) == 6 && strings.HasPrefix(table[3], "so far"), "the table is %q", table)
 			for _, n := range []int{sum.Expected, sum.Installed, sum.Failed, sum.Reverted} {
 				if !strings.Contains(table[3], count(n)) {
 					t.Fatalf("%d is not in %q", n, table[3])
@@ -227,8 +219,7 @@ func FuzzWithoutComments(f *testing.F) {
 				want[i] = ""
 			}
 		}
-		if got := string(withoutComments(text)); got != strings.Join(want, "\n") {
-			t.Fatalf("%q became %q", text, got)
-		}
+		got := string(withoutComments(text))
+		expect.Must(t, got == strings.Join(want, "\n"), "%q became %q", text, got)
 	})
 }

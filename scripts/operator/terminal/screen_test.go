@@ -31,9 +31,7 @@ func TestFit_NoLineIsWiderThanTheScreen_AndNoMoreThanItsRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		columns, rows := rapid.IntRange(2, 160).Draw(t, "columns"), rapid.IntRange(1, 50).Draw(t, "rows")
 		list := terminal.Fit(someLines.Draw(t, "lines"), someLines.Draw(t, "last"), columns, rows)
-		if len(list) > rows {
-			t.Fatalf("%d lines on %d rows", len(list), rows)
-		}
+		expect.Must(t, len(list) <= rows, "%d lines on %d rows", len(list), rows)
 		for _, l := range list {
 			if n := runewidth.StringWidth(l.Text); n > columns || strings.ContainsFunc(l.Text, unicode.IsControl) || l.Label != "" {
 				t.Fatalf("%q takes %d of %d columns", l.Text, n, columns)
@@ -51,9 +49,8 @@ func TestWrapped_LosesNothing(t *testing.T) {
 			shown.WriteString(part.Text)
 		}
 		dense := func(s string) string { return strings.Join(strings.Fields(terminal.Printable(s)), "") }
-		if diff := cmp.Diff(dense(l.Label+l.Text), dense(shown.String())); diff != "" {
-			t.Fatal(diff)
-		}
+		diff := cmp.Diff(dense(l.Label+l.Text), dense(shown.String()))
+		expect.Must(t, diff == "", "%v", diff)
 	})
 }
 
@@ -75,9 +72,8 @@ func TestWrapped_BreaksBetweenWords_AndIndentsPastTheLabel(t *testing.T) {
 			for _, l := range terminal.Wrapped([]terminal.Line{c.line}, c.columns) {
 				got = append(got, l.Text)
 			}
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Error(diff)
-			}
+			diff := cmp.Diff(c.want, got)
+			expect.That(t, diff == "", "%v", diff)
 		})
 	}
 }
@@ -90,9 +86,8 @@ func TestFit_WhatHasToBeSeen_IsOnTheSmallestScreens(t *testing.T) {
 	}
 	for _, rows := range []int{2, 5, 24} {
 		list := terminal.Fit(lines, keys, 40, rows)
-		if list[0].Text != "gateway-x/stable" || list[len(list)-1].Text != "H H halt   q quit" {
-			t.Errorf("%d rows show %v", rows, list)
-		}
+		expect.That(t, list[0].Text == "gateway-x/stable" && list[len(list)-1].Text == "H H halt   q quit",
+			"%d rows show %v", rows, list)
 	}
 }
 
@@ -118,9 +113,8 @@ func TestNear_OffersWhatIsSpelledAlike_TheNearestFirst(t *testing.T) {
 		"":                 nil,
 	} {
 		t.Run(fmt.Sprintf("%q", wrong), func(t *testing.T) {
-			if diff := cmp.Diff(want, terminal.Near(wrong, channels)); diff != "" {
-				t.Error(diff)
-			}
+			diff := cmp.Diff(want, terminal.Near(wrong, channels))
+			expect.That(t, diff == "", "%v", diff)
 		})
 	}
 }

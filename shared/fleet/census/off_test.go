@@ -106,5 +106,5 @@ func TestJudge_ASmallPlantThatIsOff_HarmsNobody(t *testing.T) {
 		seen = append(seen, s)
 	}
 	got := question.Judge(seen, nil, nil)
-	expect.That(t, got.Few != nil && got.Few.Quiet != 0 && got.Few.Harmed <= 0, "%+v: %s", got.Few, got.Sentence)
+	expect.That(t, got.Few != nil && got.Few.Quiet != 0 && got.Few.Harmed == 0, "%+v: %s", got.Few, got.Sentence)
 }

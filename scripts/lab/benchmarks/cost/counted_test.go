@@ -28,13 +28,11 @@ const heading = "call\trequests\tround trips\tread units\twrite units"
 //
 //	go test ./scripts/lab/benchmarks/cost -run Calls -update [-only <operation>]
 func TestCalls_TakeNoMoreThanTheTableSays(t *testing.T) {
-	s, err := dynamolocal.Embedded()
-	expect.OK(t, err)
+	s := expect.Value(dynamolocal.Embedded())(t)
 	t.Cleanup(func() { s.Close() })
 	m := startMeter(t, s.Endpoint)
 	w := startWorld(t, func(o *service.Options) { o.Store = dynamolocal.External(m.url) })
-	all, err := limits()
-	expect.OK(t, err)
+	all := expect.Value(limits())(t)
 	lines := []string{heading}
 	for _, sample := range samples.All {
 		for _, c := range sample.Cases {

@@ -56,10 +56,8 @@ func TestWays_ThePageHasWhatTheCommandPrints(t *testing.T) {
 // fleetSize is the page with the command's output.
 func fleetSize(t *testing.T) string {
 	t.Helper()
-	root, err := service.Root()
-	expect.OK(t, err)
-	page, err := os.ReadFile(filepath.Join(root, "infra", "fleet-size.md"))
-	expect.OK(t, err)
+	root := expect.Value(service.Root())(t)
+	page := expect.Value(os.ReadFile(filepath.Join(root, "infra", "fleet-size.md")))(t)
 	return string(page)
 }
 
@@ -67,18 +65,16 @@ func fleetSize(t *testing.T) string {
 func TestBoundaries_ThePageHasWhatTheCommandPrints(t *testing.T) {
 	var printed strings.Builder
 	expect.OK(t, writeBoundaries(&printed))
-	if !strings.Contains(fleetSize(t), "<!-- breaks -->\n\n"+printed.String()) {
-		t.Errorf("the page lacks what `cost breaks` prints:\n%s", printed.String())
-	}
+	expect.That(t, strings.Contains(fleetSize(t), "<!-- breaks -->\n\n"+printed.String()),
+		"the page lacks what `cost breaks` prints:\n%s", printed.String())
 }
 
 // TestDownloads_ThePageHasWhatTheCommandPrints, and its figures are those calculated by hand: twelve times 0.1 GB at 0.085.
 func TestDownloads_ThePageHasWhatTheCommandPrints(t *testing.T) {
 	var printed strings.Builder
 	writeDownloads(&printed)
-	if !strings.Contains(fleetSize(t), "<!-- downloads -->\n\n"+printed.String()) {
-		t.Errorf("the page lacks what `cost downloads` prints:\n%s", printed.String())
-	}
+	expect.That(t, strings.Contains(fleetSize(t), "<!-- downloads -->\n\n"+printed.String()),
+		"the page lacks what `cost downloads` prints:\n%s", printed.String())
 	for gb, want := range map[float64]float64{1000: 85, 10_000: 850, 60_000: 850 + 3200 + 600} {
 		expect.Equal(t, math.Round(tieredGB(gb)), want, "%g GB cost", gb)
 	}
@@ -122,9 +118,7 @@ func TestFleet_AMillionBoxesEverySixtySeconds(t *testing.T) {
 		}
 		delete(want, c.Name)
 	}
-	if len(want) > 0 {
-		t.Errorf("the bill lacks %v", want)
-	}
+	expect.That(t, len(want) == 0, "the bill lacks %v", want)
 	n := f.needs(onePoll)
 	if n.PollRate < 20_833 || n.GatewayQuota < n.PollRate || n.WarmWrites < 16_667 || n.ThrottleRate <= n.PollRate || n.Burst <= n.PollBurst {
 		t.Errorf("it needs %+v", n)

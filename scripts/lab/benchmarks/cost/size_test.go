@@ -23,8 +23,7 @@ const mostZipped = 4_000_000
 // TestFunctions_AreSmallAsDeployed zips the largest deployed binary. All binaries share most of their packages, so
 // the zips of the others are smaller.
 func TestFunctions_AreSmallAsDeployed(t *testing.T) {
-	root, err := service.Root()
-	expect.OK(t, err)
+	root := expect.Value(service.Root())(t)
 	build := exec.CommandContext(t.Context(), filepath.Join(root, "scripts", "build"))
 	build.Env = append(os.Environ(), "ARCH=arm64", "OUT="+filepath.Join(root, "dist"))
 	if out, err := build.CombinedOutput(); err != nil {
@@ -34,14 +33,12 @@ func TestFunctions_AreSmallAsDeployed(t *testing.T) {
 	var size int64
 	for _, f := range table.Functions() {
 		path := filepath.Join(root, "dist", f, "bootstrap")
-		info, err := os.Stat(path)
-		expect.OK(t, err)
+		info := expect.Value(os.Stat(path))(t)
 		if info.Size() > size {
 			largest, size = path, info.Size()
 		}
 	}
-	b, err := os.ReadFile(largest)
-	expect.OK(t, err)
+	b := expect.Value(os.ReadFile(largest))(t)
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
 	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.DefaultCompression) })

@@ -144,8 +144,7 @@ func newCountedFleet(t *testing.T, endpoint, metered string, boxes int) *counted
 //
 //	go test -tags full -v ./scripts/lab/benchmarks/cost -run TestTick -boxes 100000
 func TestTick_ACountOfRollouts_TakesTheUnitsThatThePriceHas(t *testing.T) {
-	s, err := dynamolocal.Embedded()
-	expect.OK(t, err)
+	s := expect.Value(dynamolocal.Embedded())(t)
 	t.Cleanup(func() { s.Close() })
 	expect.OK(t, dynamolocal.CreateTables(t.Context(), s.Client()))
 	m := startMeter(t, s.Endpoint)

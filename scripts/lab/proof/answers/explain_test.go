@@ -10,6 +10,7 @@ import (
 	"wavegate/infra/recovery/ledger"
 	"wavegate/scripts/lab/proof/answers"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/expect"
 )
 
 // TestExplain_PlantedFaults_AreFound changes one answer of an honest run in each case.
@@ -59,10 +60,7 @@ func TestExplain_PlantedFaults_AreFound(t *testing.T) {
 			c := *r.call(t, "get-rollout")
 			after := r.event(t, "ReleaseAdopted")["after"].(ledger.Item)
 			after["activeRollout"] = ledger.Item{"id": c.Parameter["id"], "targetVersion": "1.1.0", "staged_percent": 50.0, "revision": 2.0}
-			body, err := json.Marshal(after)
-			if err != nil {
-				t.Fatal(err)
-			}
+			body := expect.Value(json.Marshal(after))(t)
 			delete(after, "activeRollout")
 			c.Operation, c.Answer, c.Parameter = "get-release-channel", body, map[string]string{"edgeType": "gateway-x", "channel": "stable"}
 			r.calls = append(r.calls, c)
@@ -98,9 +96,7 @@ func TestExplain_PlantedFaults_AreFound(t *testing.T) {
 	} {
 		r := honest(t)
 		plant(t, r)
-		if found := answers.Explain(r.books, r.calls); len(found) == 0 {
-			t.Errorf("%s: not found", name)
-		}
+		expect.That(t, len(answers.Explain(r.books, r.calls)) != 0, "%s: not found", name)
 	}
 }
 
@@ -122,9 +118,7 @@ func TestExplain_WhatAnotherChannelSaidOfTheRelease_IsFound(t *testing.T) {
 				found++
 			}
 		}
-		if found != faults {
-			t.Errorf("with the size %v: %d faults, want %d", size, found, faults)
-		}
+		expect.That(t, found == faults, "with the size %v: %d faults, want %d", size, found, faults)
 	}
 }
 
@@ -145,9 +139,6 @@ func twoThingsForOneKey(t *testing.T, r *run) {
 
 // stale makes a read show the rollout as it was before an acknowledged completion.
 func stale(t *testing.T, r *run) {
-	body, err := json.Marshal(r.event(t, "RolloutCompleted")["before"])
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := expect.Value(json.Marshal(r.event(t, "RolloutCompleted")["before"]))(t)
 	r.call(t, "get-rollout").Answer = body
 }

@@ -24,6 +24,7 @@ import (
 	"wavegate/shared/production/machine"
 	"wavegate/shared/production/method"
 	"wavegate/shared/testing/dynamolocal"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
 )
@@ -83,15 +84,10 @@ const (
 // honest makes a run with every kind of change, with the service's own packages on a new store.
 func honest(t *testing.T) *run {
 	t.Helper()
-	embedded, err := dynamolocal.Embedded()
-	if err != nil {
-		t.Fatal(err)
-	}
+	embedded := expect.Value(dynamolocal.Embedded())(t)
 	defer embedded.Close()
 	client := embedded.Client()
-	if err := dynamolocal.CreateTables(t.Context(), client); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, dynamolocal.CreateTables(t.Context(), client))
 	for _, table := range dynamo.Tables {
 		t.Setenv(table.ID.EnvName(), dynamolocal.TableName(table.ID))
 	}
@@ -108,9 +104,7 @@ func honest(t *testing.T) *run {
 			Organization: "acme", ReadsAll: true, Member: true, Began: time.Now(), RequestID: fmt.Sprintf("request-%d", len(r.calls))}
 		from := audit.Origin{Actor: audit.Actor{Issuer: issuer, UserID: user}, SourceIP: "192.0.2.7", RequestID: c.RequestID}
 		status, id, err := do(t.Context(), from)
-		if err != nil {
-			t.Fatalf("%s: %v", operation, err)
-		}
+		expect.Must(t, err == nil, "%s: %v", operation, err)
 		if c.Status = status; id != "" {
 			c.Location = path + "/" + id
 		}
@@ -187,10 +181,7 @@ func honest(t *testing.T) *run {
 			return put(machines.Put(admission.Unlimited(ctx), who, from, "munich-1", "m-1", machine.Registration{Name: "Mill"}, none))
 		})
 	draft := method.Creation{ProductID: "7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11", Name: "Milling"}
-	claim, err := idempotency.Of(who, "create-production-method", "/", "k", draft)
-	if err != nil {
-		t.Fatal(err)
-	}
+	claim := expect.Value(idempotency.Of(who, "create-production-method", "/", "k", draft))(t)
 	methodID := made("create-production-method", "/api/factories/munich-1/production-methods",
 		fmt.Sprintf(`{"productId":%q,"name":"Milling"}`, draft.ProductID), inside,
 		func(ctx context.Context, from audit.Origin) (int, string, error) {
@@ -216,9 +207,7 @@ func honest(t *testing.T) *run {
 	}
 	moveVersion("eric", method.Move{Status: method.InReview})
 	moveVersion("anna", method.Move{Status: method.Released, ContentSHA256: parsed.SHA256()})
-	if r.books, err = ledger.Read(t.Context(), client, dynamolocal.TableName); err != nil {
-		t.Fatal(err)
-	}
+	r.books = expect.Value(ledger.Read(t.Context(), client, dynamolocal.TableName))(t)
 	r.read(t)
 	return r
 }
@@ -230,9 +219,7 @@ const milling = `{"form":1,"basis":{"quantity":1,"unit":"1"},"steps":[{"id":"10"
 func parsedMilling(t *testing.T) content.Content {
 	t.Helper()
 	parsed, faults := content.Parse([]byte(milling))
-	if len(faults) > 0 {
-		t.Fatal(faults)
-	}
+	expect.Must(t, len(faults) == 0, "%v", faults)
 	return parsed
 }
 
@@ -246,10 +233,7 @@ func (r *run) read(t *testing.T) {
 	t.Helper()
 	for name, event := range map[string]string{"get-rollout": "RolloutCompleted", "get-machine": "MachineRegistered"} {
 		after := r.event(t, event)["after"]
-		body, err := json.Marshal(after)
-		if err != nil {
-			t.Fatal(err)
-		}
+		body := expect.Value(json.Marshal(after))(t)
 		now := time.Now()
 		c := answers.Call{Operation: name, Issuer: issuer, User: "olga", Organization: "acme", ReadsAll: true, Began: now, Ended: now,
 			Status: 200, RequestID: name, Answer: body, Parameter: map[string]string{"factoryId": "munich-1", "code": "m-1"}}
@@ -278,17 +262,12 @@ func TestAudit_ErasedAddress_LeavesTheChainWhole(t *testing.T) {
 	event := r.event(t, "ProductionMethodVersionSubmitted")
 	salts := event["salts"].(ledger.Item)
 	pseudonym, ok := chain.Pseudonym(salts["/sourceIp"].(string), "192.0.2.7")
-	if !ok {
-		t.Fatalf("salts %v", salts)
-	}
+	expect.Must(t, ok, "salts %v", salts)
 	event["sourceIp"] = pseudonym
-	if found := r.books.Audit(); len(found) == 0 {
-		t.Error("with the salt left, nothing is found")
-	}
+	expect.That(t, len(r.books.Audit()) != 0, "with the salt left, nothing is found")
 	delete(salts, "/sourceIp")
-	if found := r.books.Audit(); len(found) > 0 {
-		t.Errorf("found %q", found)
-	}
+	found := r.books.Audit()
+	expect.That(t, len(found) == 0, "found %q", found)
 }
 
 func TestAudit_HonestRun_HasNoFindings(t *testing.T) {
@@ -296,9 +275,8 @@ func TestAudit_HonestRun_HasNoFindings(t *testing.T) {
 	if found := r.books.Audit(); len(found) > 0 {
 		t.Errorf("found %q", found)
 	}
-	if found := answers.Explain(r.books, r.calls); len(found) > 0 {
-		t.Errorf("found %q", found)
-	}
+	found := answers.Explain(r.books, r.calls)
+	expect.That(t, len(found) == 0, "found %q", found)
 	if n := len(r.books[dynamo.Audit]); n != 22 {
 		t.Errorf("%d events, want 22: 17 changes, the channel that adopted the target, the rollout that a publication ended, and the method with each change of its version", n)
 	}
@@ -392,8 +370,6 @@ func TestAudit_PlantedFaults_AreFound(t *testing.T) {
 	} {
 		r := honest(t)
 		plant(t, r)
-		if found := r.books.Audit(); len(found) == 0 {
-			t.Errorf("%s: not found", name)
-		}
+		expect.That(t, len(r.books.Audit()) != 0, "%s: not found", name)
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"wavegate/shared/production/method"
 	"wavegate/shared/testing/dynamolocal"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
 )
@@ -40,39 +41,28 @@ func warned(t *testing.T) ledger.Books {
 	}
 	for channel, version := range map[string]string{"stable": "1.0.0", "canary": "1.1.0"} {
 		p := release.Publication{EdgeType: "gateway-x", Channel: channel, CurrentVersion: version, SHA256: digest, ArtifactURL: "https://artifacts.example/" + version}
-		if _, err := publication.NewStore(db).Publish(ctx, from(channel), p, input.Preconditions{}); err != nil {
-			t.Fatal(err)
-		}
+		expect.Value(publication.NewStore(db).Publish(ctx, from(channel), p, input.Preconditions{}))(t)
 	}
 	owner := auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}
 	assignment := edge.Assignment{EdgeType: "gateway-x", Channel: "stable", OrganizationID: "acme"}
-	if _, err := edge.NewRegistry(db, 1).For(owner).Put(ctx, from("box"), "box-0001", assignment, input.Preconditions{}); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(edge.NewRegistry(db, 1).For(owner).Put(ctx, from("box"), "box-0001", assignment, input.Preconditions{}))(t)
 	policy := guard.Default()
 	policy.Promote.Soak = guard.Soak{At1: "PT0S", At10: "PT0S", At50: "PT0S", At100: "PT0S"}
 	policy.Approvals.Before = []int{10}
 	plan := rollout.Plan{EdgeType: "gateway-x", Channel: "stable", TargetVersion: "1.1.0", Policy: &policy}
-	if _, err := rollout.NewStore(db).Start(ctx, from("start"), plan, idempotency.Claim{}); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(rollout.NewStore(db).Start(ctx, from("start"), plan, idempotency.Claim{}))(t)
 	counts := census.NewStore(db, census.Settings{Shards: 1, PollInterval: time.Minute, GuardInterval: time.Minute},
 		func(context.Context, string) (time.Time, error) { return now, nil })
 	for range 3 {
 		now = now.Add(time.Hour)
-		if _, err := counts.Tick(ctx, census.GuardOrigin("tick")); err != nil {
-			t.Fatal(err)
-		}
+		expect.Value(counts.Tick(ctx, census.GuardOrigin("tick")))(t)
 	}
 	recallOn(t, db, from)
 	now = now.Add(method.ConfirmWithin)
 	if told, err := method.NewStore(db).TellUnconfirmed(ctx, from("told")); err != nil || told != 1 {
 		t.Fatalf("told of %d recalls, %v", told, err)
 	}
-	books, err := ledger.Read(t.Context(), client, dynamolocal.TableName)
-	if err != nil {
-		t.Fatal(err)
-	}
+	books := expect.Value(ledger.Read(t.Context(), client, dynamolocal.TableName))(t)
 	return books
 }
 
@@ -83,9 +73,7 @@ func TestAudit_WarningsOfTheService_AreKnown(t *testing.T) {
 		told = append(told, e["eventName"].(string))
 	}
 	for _, want := range []string{census.ApprovalWaiting, method.RecallUnconfirmed} {
-		if !slices.Contains(told, want) {
-			t.Fatalf("nobody was told %s: %v", want, told)
-		}
+		expect.Must(t, slices.Contains(told, want), "nobody was told %s: %v", want, told)
 	}
 	for _, wrong := range books.Audit() {
 		t.Error(wrong)
@@ -111,9 +99,8 @@ func TestAudit_WarningsThatCannotBe_AreFound(t *testing.T) {
 		"which is not stored":                        without(dynamo.MethodVersions, all),
 		"munich-1#machine#m-1 leads to the method 0": without(dynamo.Methods, all),
 	} {
-		if found := strings.Join(books.Audit(), "\n"); !strings.Contains(found, want) {
-			t.Errorf("%q is not found: %s", want, found)
-		}
+		found := strings.Join(books.Audit(), "\n")
+		expect.That(t, strings.Contains(found, want), "%q is not found: %s", want, found)
 	}
 }
 
@@ -124,9 +111,7 @@ func TestAudit_EnrolmentThatTheStoreDeleted_IsNoFinding(t *testing.T) {
 			"after": ledger.Item{"expiresAt": time.Now().Add(-age).Format(time.RFC3339)},
 		}
 		found := strings.Join(ledger.Books{dynamo.Audit: {event}}.Audit(), "\n")
-		if strings.Contains(found, "a thing that is not stored") != lost {
-			t.Errorf("expired %s ago: %s", age, found)
-		}
+		expect.That(t, strings.Contains(found, "a thing that is not stored") == lost, "expired %s ago: %s", age, found)
 	}
 }
 
@@ -143,14 +128,10 @@ func recallOn(t *testing.T, db *dynamo.DB, from func(string) audit.Origin) {
 	}
 	methods := method.NewStore(db)
 	id, err := methods.Create(ctx, who, from("create"), "munich-1", method.Creation{ProductID: "7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11", Name: "Milling"}, idempotency.Claim{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	parsed := parsedMilling(t)
 	ref := method.Ref{FactoryID: "munich-1", MethodID: id, Version: 1}
-	if _, err := methods.Save(ctx, who, from("save"), ref, parsed, none); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(methods.Save(ctx, who, from("save"), ref, parsed, none))(t)
 	for _, m := range []struct {
 		by string
 		method.Move
@@ -162,8 +143,6 @@ func recallOn(t *testing.T, db *dynamo.DB, from func(string) audit.Origin) {
 		m.Reason = "r"
 		by := from(string(m.Status))
 		by.Actor.UserID = m.by
-		if _, err := methods.Move(ctx, signer(m.by), by, ref, m.Move, none); err != nil {
-			t.Fatal(err)
-		}
+		expect.Value(methods.Move(ctx, signer(m.by), by, ref, m.Move, none))(t)
 	}
 }

@@ -34,8 +34,7 @@ func TestAudit_FailureCode(t *testing.T) {
 		r := honest(t)
 		row := r.item(t, dynamo.Reports, "edgeId", "box-1")
 		row["offer"] = ledger.Item{"version": "1.1.0", "state": string(test.state), "code": string(test.code)}
-		registered, err := time.Parse(time.RFC3339Nano, ledger.Text(row, "registeredAt"))
-		expect.OK(t, err)
+		registered := expect.Value(time.Parse(time.RFC3339Nano, ledger.Text(row, "registeredAt")))(t)
 		of := report.Row{EdgeID: "box-1", RegisteredAt: &registered, Offer: &report.Offer{Version: "1.1.0", State: test.state, Code: test.code}}
 		row["code"], row["stateKey"] = string(test.code), of.Entry().StateKey()
 		if found := r.books.Audit(); (len(found) > 0) != test.found {

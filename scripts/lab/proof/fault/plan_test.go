@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"wavegate/scripts/local/storefront"
+	"wavegate/shared/testing/expect"
 )
 
 func transactionOf(parts int) *storefront.Call {
@@ -24,12 +25,8 @@ func TestPlan_SameSeed_SameEffects(t *testing.T) {
 		}
 		return all
 	}
-	if !slices.Equal(effects(7), effects(7)) {
-		t.Error("one seed made two plans")
-	}
-	if slices.Equal(effects(7), effects(8)) {
-		t.Error("two seeds made one plan")
-	}
+	expect.That(t, slices.Equal(effects(7), effects(7)), "one seed made two plans")
+	expect.That(t, !slices.Equal(effects(7), effects(8)), "two seeds made one plan")
 }
 
 func TestPlan_EveryKind_OccursOnlyOnSuitableCalls(t *testing.T) {
@@ -39,12 +36,9 @@ func TestPlan_EveryKind_OccursOnlyOnSuitableCalls(t *testing.T) {
 		onReads.Effect(read)
 	}
 	for _, kind := range Everything {
-		if onTransactions.Met()[kind] == 0 {
-			t.Errorf("no transaction met a %s", kind)
-		}
-		if n := onReads.Met()[kind]; (n == 0) != transactional(kind) {
-			t.Errorf("%d reads met a %s", n, kind)
-		}
+		expect.That(t, onTransactions.Met()[kind] != 0, "no transaction met a %s", kind)
+		n := onReads.Met()[kind]
+		expect.That(t, (n == 0) == transactional(kind), "%d reads met a %s", n, kind)
 	}
 }
 
@@ -59,9 +53,7 @@ func TestPlan_SomeFaults_LastLongerThanAllRetries(t *testing.T) {
 		}
 		longest = max(longest, row)
 	}
-	if longest < streak {
-		t.Errorf("the longest sequence of faults was %d, want %d", longest, streak)
-	}
+	expect.That(t, longest >= streak, "the longest sequence of faults was %d, want %d", longest, streak)
 }
 
 func TestPlan_DeadEndpoint_IsDeadForEveryone(t *testing.T) {
@@ -69,16 +61,14 @@ func TestPlan_DeadEndpoint_IsDeadForEveryone(t *testing.T) {
 	for p.Met()[Dead] == 0 {
 		p.Effect(transactionOf(3))
 	}
-	if effect := p.Effect(read); !effect.DropRequest {
-		t.Errorf("another function's call met %+v", effect)
-	}
+	effect := p.Effect(read)
+	expect.That(t, effect.DropRequest, "another function's call met %+v", effect)
 }
 
 func TestPlan_ShareZero_HasNoFaults(t *testing.T) {
 	p := New(1, 0, Everything)
 	for range 1000 {
-		if effect := p.Effect(transactionOf(3)); effect != (storefront.Effect{}) {
-			t.Fatalf("met %+v", effect)
-		}
+		effect := p.Effect(transactionOf(3))
+		expect.Must(t, effect == (storefront.Effect{}), "met %+v", effect)
 	}
 }

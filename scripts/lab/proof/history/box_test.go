@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 )
 
 // polled registers a box on stable, which polls while it runs 1.0.0.
@@ -56,9 +57,8 @@ func TestCheckBox_LinearizableHistory_Passes(t *testing.T) {
 			span{8, 9, reported("failed", 1), Output{}}, span{10, 11, readRow, Output{ReportRow: ReportRow{"2.0.0", "2.0.0", "installed", false, 1}}}),
 		"a poll on the old channel, before the move": polled(span{4, 9, moveAway, Output{}}, span{5, 8, updated, told}, span{10, 11, readRow, Output{ReportRow: ended}}),
 	} {
-		if err := judge(spans...); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		err := judge(spans...)
+		expect.That(t, err == nil, "%s: %v", name, err)
 	}
 }
 
@@ -87,8 +87,6 @@ func TestCheckBox_OtherHistory_Fails(t *testing.T) {
 		"no end after the third failure":                   polled(span{4, 5, reported("failed", 3), Output{}}),
 		"retired on an old revision":                       polled(span{4, 5, moveAway, Output{}}, span{6, 7, Input{Action: Retire, IfMatch: 1}, Output{}}),
 	} {
-		if err := judge(spans...); err == nil {
-			t.Errorf("%s: taken", name)
-		}
+		expect.That(t, judge(spans...) != nil, "%s: taken", name)
 	}
 }

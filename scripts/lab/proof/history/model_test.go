@@ -6,6 +6,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/expect"
 )
 
 type span struct {
@@ -75,9 +76,8 @@ func TestCheck_LinearizableHistory_Passes(t *testing.T) {
 		"published on the tag that was read":    opening(span{6, 7, row, Output{Channel: Channel{"1", "a", 2}, Carried: Carried{"r", "2", 1, true, 1}, Keeps: "2", Tag: Tag{2, "r", 1}}}, span{8, 9, Input{Action: Publish, Version: "1", Digest: "a", IfTag: Tag{2, "r", 1}}, Output{}}),
 		"the rollout changed after it was read": opening(span{6, 7, raise(10, 0), Output{}}, span{8, 9, Input{Action: Publish, Version: "1", Digest: "a", IfTag: Tag{2, "r", 1}}, refused(problem.PreconditionFailed)}),
 	} {
-		if err := judge(spans...); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		err := judge(spans...)
+		expect.That(t, err == nil, "%s: %v", name, err)
 	}
 }
 
@@ -105,8 +105,6 @@ func TestCheck_OtherHistory_Fails(t *testing.T) {
 		"resumed after a completion":             opening(span{6, 7, finish, Output{}}, span{8, 9, resume, Output{}}),
 		"published on an old tag":                opening(span{6, 7, raise(10, 0), Output{}}, span{8, 9, Input{Action: Publish, Version: "1", Digest: "a", IfTag: Tag{2, "r", 1}}, Output{}}),
 	} {
-		if err := judge(spans...); err == nil {
-			t.Errorf("%s: taken", name)
-		}
+		expect.That(t, judge(spans...) != nil, "%s: taken", name)
 	}
 }
