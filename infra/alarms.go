@@ -69,17 +69,8 @@ func (w *watch) addAlarms() []awscloudwatch.Alarm {
 	topic := w.addTopic()
 	w.addBudget(topic)
 	action := awscloudwatchactions.NewSnsAction(topic)
-	rules := append(w.apiAlarms(), w.loadAlarms()...)
-	rules = append(rules, w.functionAlarms()...)
-	rules = append(rules, w.taskAlarms()...)
-	rules = append(rules, w.storeAlarms()...)
-	rules = append(rules, w.eventAlarms()...)
-	rules = append(rules, w.backupAlarms()...)
-	rules = append(rules, w.outsideAlarms()...)
-	rules = append(rules, w.bellAlarms()...)
-	rules = append(rules, w.doorAlarms()...)
-	rules = append(rules, w.artifactAlarms()...)
-	rules = append(rules, w.quotaAlarms()...)
+	rules := slices.Concat(w.apiAlarms(), w.loadAlarms(), w.functionAlarms(), w.taskAlarms(), w.storeAlarms(), w.eventAlarms(), w.backupAlarms(),
+		w.outsideAlarms(), w.bellAlarms(), w.doorAlarms(), w.artifactAlarms(), w.quotaAlarms())
 	var alarms []awscloudwatch.Alarm
 	for _, a := range rules {
 		made := a.make(w.part)

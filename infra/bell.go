@@ -3,7 +3,6 @@ package main
 import (
 	"slices"
 
-	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
 	"github.com/aws/jsii-runtime-go"
@@ -85,12 +84,15 @@ func (w *watch) bellAlarms() []alarm {
 	if !w.settings.Bell {
 		return nil
 	}
-	bell := w.lambda(operations.Bell)
-	return []alarm{{
-		kind: "bell-unheard", says: "The bell does not answer listening boxes: Lambda refuses to run it, or it fails.",
-		metric: over("SUM(METRICS())", "not answered", []awscloudwatch.IMetric{
-			bell.metric("Throttles", sum, ""), bell.metric("Url5xxCount", sum, ""),
-		}...),
+	return []alarm{w.unanswered(operations.Bell, "bell-unheard", "The bell does not answer listening boxes: Lambda refuses to run it, or it fails.")}
+}
+
+// unanswered is the alarm on a function with its own URL that does not answer.
+func (w *watch) unanswered(function, kind, says string) alarm {
+	at := w.lambda(function)
+	return alarm{
+		kind: kind, says: says,
+		metric:    over("SUM(METRICS())", "not answered", at.metric("Throttles", sum, ""), at.metric("Url5xxCount", sum, "")),
 		threshold: 10, minutes: 3, of: 5,
-	}}
+	}
 }

@@ -194,10 +194,7 @@ func (w *watch) memory(function string) float64 {
 // gigabyteSeconds is the unit by which Lambda bills a function's calls. Two metrics of a graph must not have the same id.
 func (w *watch) gigabyteSeconds(function string) awscloudwatch.IMetric {
 	id := "d" + strings.ReplaceAll(function, "-", "_")
-	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
-		Expression:   jsii.String(fmt.Sprintf("%s / 1000 * %g", id, w.memory(function)/1024)),
-		Label:        &function,
-		UsingMetrics: &map[string]awscloudwatch.IMetric{id: asWidgetSays(w.lambda(function).metric("Duration", sum, ""))},
-		Period:       awscdk.Duration_Minutes(jsii.Number(5)), // the widget's own period, so that the text omits it
-	})
+	return formulaOf(fmt.Sprintf("%s / 1000 * %g", id, w.memory(function)/1024), function,
+		5, // the widget's own period, so that the text omits it
+		map[string]awscloudwatch.IMetric{id: asWidgetSays(w.lambda(function).metric("Duration", sum, ""))})
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
-
 	"wavegate/shared/operations"
 	"wavegate/shared/operations/door"
 )
@@ -35,12 +33,5 @@ func (w *watch) doorAlarms() []alarm {
 	if !w.settings.Door {
 		return nil
 	}
-	at := w.lambda(operations.Door)
-	return []alarm{{
-		kind: "door-full", says: "The door does not answer boxes: Lambda refuses to run it, or it fails.",
-		metric: over("SUM(METRICS())", "not answered", []awscloudwatch.IMetric{
-			at.metric("Throttles", sum, ""), at.metric("Url5xxCount", sum, ""),
-		}...),
-		threshold: 10, minutes: 3, of: 5,
-	}}
+	return []alarm{w.unanswered(operations.Door, "door-full", "The door does not answer boxes: Lambda refuses to run it, or it fails.")}
 }

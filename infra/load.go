@@ -42,12 +42,8 @@ func (w *watch) limitedShare() awscloudwatch.IMetric {
 
 // share is the share of some calls among all, in percent. It is 0 for fewer than ten a minute.
 func (w *watch) share(id, label string, some awscloudwatch.IMetric) awscloudwatch.IMetric {
-	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
-		Expression:   jsii.String("IF(FILL(" + id + ", 0) >= 10, 100 * " + id + " / calls, 0)"),
-		Label:        &label,
-		UsingMetrics: &map[string]awscloudwatch.IMetric{id: some, "calls": w.gateway().metric("Count", sum, "")},
-		Period:       awscdk.Duration_Minutes(jsii.Number(1)),
-	})
+	return formulaOf("IF(FILL("+id+", 0) >= 10, 100 * "+id+" / calls, 0)", label, 1,
+		map[string]awscloudwatch.IMetric{id: some, "calls": w.gateway().metric("Count", sum, "")})
 }
 
 // waits are the seconds that boxes were asked to wait, in five minutes, for both kinds of polls.
@@ -60,11 +56,7 @@ func (w *watch) waits() awscloudwatch.Metric {
 // polling is how many boxes poll: the seconds that they were asked to wait, divided by the seconds that passed. It does
 // not jump when the interval changes.
 func (w *watch) polling() awscloudwatch.IMetric {
-	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
-		Expression: jsii.String("waits / PERIOD(waits)"), Label: jsii.String("boxes that poll"),
-		UsingMetrics: &map[string]awscloudwatch.IMetric{"waits": w.waits()},
-		Period:       awscdk.Duration_Minutes(jsii.Number(5)),
-	})
+	return formulaOf("waits / PERIOD(waits)", "boxes that poll", 5, map[string]awscloudwatch.IMetric{"waits": w.waits()})
 }
 
 // notTheTokens is the share of the authorizer's errors that the tokens did not cause, in percent. API Gateway requires

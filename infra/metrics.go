@@ -108,9 +108,13 @@ func over(formula, label string, metrics ...awscloudwatch.IMetric) awscloudwatch
 	for i, m := range metrics {
 		named[fmt.Sprintf("m%d", i)] = m
 	}
+	return formulaOf(formula, label, 1, named)
+}
+
+// formulaOf is a formula over named metrics, with a period of some minutes.
+func formulaOf(formula, label string, minutes float64, named map[string]awscloudwatch.IMetric) awscloudwatch.IMetric {
 	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
-		Expression: &formula, Label: &label, UsingMetrics: &named,
-		Period: awscdk.Duration_Minutes(jsii.Number(1)),
+		Expression: &formula, Label: &label, UsingMetrics: &named, Period: awscdk.Duration_Minutes(&minutes),
 	})
 }
 
