@@ -101,6 +101,10 @@ func play(ctx context.Context, functions string, out io.Writer, show func(addres
 	if err := d.startFleets(ctx, &fleets); err != nil {
 		return err
 	}
+	opens, err := d.closePlant(ctx)
+	if err != nil {
+		return err
+	}
 	rollouts := make([]string, len(stories))
 	for i, story := range stories {
 		if rollouts[i], err = d.begin(ctx, story); err != nil {
@@ -112,7 +116,7 @@ func play(ctx context.Context, functions string, out io.Writer, show func(addres
 		return err
 	}
 	address := d.address(olga)
-	d.introduce(time.Since(began), address, recall)
+	d.introduce(time.Since(began), address, recall, opens)
 	show(address)
 	return d.follow(ctx, rollouts)
 }
@@ -137,6 +141,17 @@ func (d *demo) prepare(ctx context.Context) error {
 	}
 	return nil
 }
+
+// closePlant gives the last factory a window that begins in some twelve hours.
+func (d *demo) closePlant(ctx context.Context) (opens time.Time, err error) {
+	opens = time.Now().UTC().Truncate(time.Hour).Add(12 * time.Hour)
+	body := fmt.Sprintf(`{"organizationId":"acme","name":"Plant %d","updates":{"timeZone":"Etc/UTC","windows":[{"from":%q,"to":%q}]}}`,
+		plants, opens.Format(clock), opens.Add(2*time.Hour).Format(clock))
+	_, err = d.call(ctx, anna, http.MethodPut, fmt.Sprintf("/api/factories/plant-%02d", plants), body, nil)
+	return opens, err
+}
+
+const clock = "15:04"
 
 // startFleets returns when each box runs its channel's version.
 func (d *demo) startFleets(ctx context.Context, running *sync.WaitGroup) error {

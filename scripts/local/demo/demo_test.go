@@ -107,10 +107,12 @@ func TestDemo_ShowsWhatTheServiceSays_AndLeavesNothing(t *testing.T) {
 	s.showsAcme()
 	s.hasFleets()
 	s.recallsAMethod()
-	s.guardHalts("gateway-y", `\d+ of \d+ boxes.* are bad`)
+	s.plantWaits()
+	s.guardHalts("gateway-y", `\d+ of \d+ boxes.* are bad.* boxes with hardwareRevision=C are bad`)
 	s.guardPromotes()
 	s.guardHalts("gateway-z", `\d+ of \d+ boxes of stage \d+ are silent`)
 	s.guardHalts("gateway-w", `cycleSeconds is [\d.]+ % higher in \d+ of \d+ boxes`)
+	s.returns("gateway-w")
 	s.leavesNothing()
 }
 
@@ -200,6 +202,37 @@ func (s *shown) guardHalts(edgeType, why string) {
 		!regexp.MustCompile(why).MatchString(said) {
 		s.Errorf("%s is %s by %q for %q; the screen says %q", edgeType, r.Status, r.EndedBy, sentences, said)
 	}
+}
+
+// plantWaits checks that the boxes of the closed factory wait for its window, and no others.
+func (s *shown) plantWaits() {
+	opens := s.until(`^  plant-40 +waits for its window, which begins at (\d\d:\d\d) UTC`)[1]
+	var why struct{ Waits, OpensAt string }
+	expect.Until(s, "a box of plant-40 waits", func() bool {
+		var list struct {
+			Items []struct{ EdgeID, FactoryID, Waits string }
+		}
+		time.Sleep(time.Second) // the limit of calls
+		s.get(anna, "/api/edges?organizationId=acme&state=waiting&limit=50", &list)
+		for _, box := range list.Items {
+			expect.That(s, box.FactoryID == "plant-40" && box.Waits == "window", "%+v waits", box)
+		}
+		if len(list.Items) > 0 {
+			s.get(anna, "/api/edges/"+list.Items[0].EdgeID+"/update/why", &why)
+		}
+		return len(list.Items) > 0
+	})
+	expect.That(s, why.Waits == "window" && strings.Contains(why.OpensAt, "T"+opens), "it waits for %q until %q, not %s", why.Waits, why.OpensAt, opens)
+}
+
+// returns checks that boxes go back to the version before after the guard's halt.
+func (s *shown) returns(edgeType string) {
+	expect.Until(s, "all boxes run "+before+" again", func() bool {
+		var progress struct{ Versions []struct{ Version string } }
+		time.Sleep(time.Second)
+		s.get(olga, "/api/ota/release-channels/"+edgeType+"/stable/progress", &progress)
+		return len(progress.Versions) == 1 && progress.Versions[0].Version == before
+	})
 }
 
 func (s *shown) guardPromotes() {

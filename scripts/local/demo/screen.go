@@ -18,7 +18,8 @@ The demo is ready after %.0f s: %s boxes in %d factories.
 
 This address opens the operator's page and signs you in as olga, who is allowed to do everything. Its first view shows:
 
-%s
+%s  plant-%-11d waits for its window, which begins at %s UTC: its boxes are told nothing new before.
+
 Click on a rollout to see its stages, its bad boxes and the guard's verdict, and on Log to see who did what. A soak, which
 takes a day by default, takes 50 seconds here. There is also the recall of a production method:
 
@@ -36,13 +37,13 @@ What happens is printed below. Ctrl-C ends the demo.
 
 `
 
-func (d *demo) introduce(took time.Duration, address string, r recall) {
+func (d *demo) introduce(took time.Duration, address string, r recall, opens time.Time) {
 	var rows strings.Builder
 	for _, story := range stories {
 		fmt.Fprintf(&rows, "  %-17s %s\n", story.channel(), story.shows)
 	}
 	_, _ = fmt.Fprintf(d.out, introduction, took.Seconds(), grouped(boxes*len(stories)), plants, address, &rows,
-		len(r.open), presses, strings.Join(r.open, ", "), d.list(r), d.address(anna))
+		plants, opens.Format(clock), len(r.open), presses, strings.Join(r.open, ", "), d.list(r), d.address(anna))
 }
 
 func (d *demo) say(format string, args ...any) {
@@ -57,13 +58,21 @@ type event struct {
 	Cause  struct{ Sentence string }
 }
 
+const mostFailures = 30
+
 // follow prints the course of the rollouts until the context ends.
 func (d *demo) follow(ctx context.Context, rollouts []string) error {
 	told := map[string]int64{} // the last revision
+	failures := 0
 	for tick := time.NewTicker(time.Second); ctx.Err() == nil; {
 		for _, id := range rollouts {
-			if err := d.tell(ctx, id, told); err != nil && ctx.Err() == nil {
+			switch err := d.tell(ctx, id, told); {
+			case err == nil:
+				failures = 0
+			case failures == mostFailures:
 				return err
+			default:
+				failures++ // a busy machine may answer late
 			}
 		}
 		select {

@@ -26,9 +26,9 @@ const (
 )
 
 // hurried is a policy with 50 seconds for what takes a day by default. A box polls twice in that time. It judges these health
-// numbers.
+// numbers, and its halt brings boxes back.
 const (
-	hurried = `{"health":{%s},"guard":{"silentAfter":"PT50S","decideWithin":"PT10S"},` +
+	hurried = `{"onHalt":"return","health":{%s},"guard":{"silentAfter":"PT50S","decideWithin":"PT10S"},` +
 		`"promote":{"auto":%t,"soak":{"1":"PT50S","10":"PT50S","50":"PT50S","100":"PT50S"}}}`
 	cycles = `"cycleSeconds":{"is":"gauge","worse":"higher","by":0.01}`
 	// dieAfter is when boxes die: by then they have reported that all is well.
@@ -43,8 +43,8 @@ var stories = []story{
 	},
 	{
 		edgeType: "gateway-y", policy: fmt.Sprintf(hurried, "", false), raise: true,
-		fleet: []string{"--fail", "30%", "--fail-code", "boot"},
-		shows: "3 of 10 boxes cannot boot the release. The guard halts it within a minute.",
+		fleet: []string{"--fail", "10%", "--fail-code", "boot", "--fail-revision", "C"},
+		shows: "boxes of hardware revision C cannot boot the release. The guard halts it within a minute, and names them.",
 	},
 	{
 		edgeType: "gateway-z", policy: fmt.Sprintf(hurried, "", false), raise: true,
@@ -54,7 +54,7 @@ var stories = []story{
 	{
 		edgeType: "gateway-w", policy: fmt.Sprintf(hurried, cycles, false), raise: true,
 		fleet: []string{"--slower", "10%"},
-		shows: "all boxes go on, and their machines' cycles take 10 percent longer. The guard halts it within 2 minutes.",
+		shows: "all boxes go on, and their machines' cycles take 10 percent longer. The guard halts it within 2 minutes, and\n                    brings the boxes back to 1.0.0.",
 	},
 }
 

@@ -47,6 +47,7 @@ type chances struct {
 	fail, brick, revert, deferred share
 	code                          report.FailureCode // why all of them fail; if empty, each box has its own code
 	brickAfter                    time.Duration      // how long they run the version before they die
+	revision                      string             // the hardware revision of those that fail; if empty, boxes have none
 }
 
 func (c *chances) flags(flags *flag.FlagSet) {
@@ -56,6 +57,7 @@ func (c *chances) flags(flags *flag.FlagSet) {
 	flags.Var(&c.deferred, "defer", "")
 	flags.StringVar((*string)(&c.code), "fail-code", "", "")
 	flags.DurationVar(&c.brickAfter, "brick-after", 0, "")
+	flags.StringVar(&c.revision, "fail-revision", "", "")
 }
 
 func (c *chances) check() error {
@@ -71,8 +73,12 @@ func (c *chances) check() error {
 	return nil
 }
 
-// of returns the fate of a box with a version, and the code if it fails. It is always the same.
+// of returns the fate of a box with a version, and the code if it fails. It is always the same, and with a hardware revision
+// it is the same for all versions.
 func (c *chances) of(id, version string) (fate, report.FailureCode) {
+	if c.revision != "" {
+		version = ""
+	}
 	sum := sha256.Sum256([]byte("fate/" + version + "/" + id))
 	drawn := share(binary.BigEndian.Uint32(sum[:4])) / (1 << 32)
 	code := c.code
@@ -90,3 +96,16 @@ func (c *chances) of(id, version string) (fate, report.FailureCode) {
 	}
 	return well, code
 }
+
+// attributes are what a box is registered with.
+func (c *chances) attributes(id string) map[string]string {
+	if c.revision == "" {
+		return nil
+	}
+	if f, _ := c.of(id, ""); f == fails {
+		return map[string]string{hardwareRevision: c.revision}
+	}
+	return map[string]string{hardwareRevision: "A"}
+}
+
+const hardwareRevision = "hardwareRevision"

@@ -41,6 +41,7 @@ What happens to boxes that are told a new version. Percentages are 0 by default;
   --revert P        percent that run it for one poll and fall back to the version before
   --defer P         percent where a person puts it off for an hour
   --fail-code C     why they fail, for example space or boot; by default, each box has its own reason
+  --fail-revision R they are those with hardwareRevision=R, and the others have A; by default, boxes have no attribute
   --brick-after T   how long they run it before they die; by default, 0
   --slower P        percent by which their cycles take longer with it; such boxes run the client for makers, which says so
 `

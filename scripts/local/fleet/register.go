@@ -49,7 +49,7 @@ func register(ctx context.Context, p plan, client *http.Client, issuers *devissu
 				if i >= len(boxes) {
 					return
 				}
-				b := newBox(fmt.Sprintf("%s%04d", p.prefix, i+1), &p, client, issuers)
+				b := newBox(p.id(i), &p, client, issuers)
 				if err := put(ctx, client, p.url+"/api/edges/"+b.id, owners[i/boxesAnOwner], p.registration(i)); err != nil {
 					once.Do(func() { failed = err; cancel() })
 					return
@@ -83,15 +83,20 @@ func withTokens(p plan, client *http.Client) ([]*box, error) {
 	return boxes, err
 }
 
+func (p *plan) id(i int) string { return fmt.Sprintf("%s%04d", p.prefix, i+1) }
+
 // registration returns the body that registers a box. The boxes are spread over the factories.
 func (p *plan) registration(i int) string {
-	body := map[string]string{"edgeType": p.edgeType, "channel": p.channel, "organizationId": p.organization}
+	body := map[string]any{"edgeType": p.edgeType, "channel": p.channel, "organizationId": p.organization}
+	if attributes := p.chances.attributes(p.id(i)); attributes != nil {
+		body["attributes"] = attributes
+	}
 	if p.plants > 0 {
 		body["factoryId"] = fmt.Sprintf("plant-%02d", i%p.plants+1)
 	}
 	text, err := json.Marshal(body)
 	if err != nil {
-		panic(err) // strings can always be encoded
+		panic(err) // texts can always be encoded
 	}
 	return string(text)
 }
