@@ -209,6 +209,10 @@ func TestPlant_APair_IsToldOneAfterTheOther(t *testing.T) {
 	expect.Equal(t, toldFrom(t, w, "press-4a")+", "+toldFrom(t, w, "press-4b")+", "+toldFrom(t, w, "press-4a"), "1.1.0 channel, 1.0.0 waits, 1.1.0 channel", "told")
 	why := string(owner.Get(t, "/api/edges/press-4b/update/why").Is(t, http.StatusOK).Body)
 	expect.That(t, strings.Contains(why, `"waits":"group"`) && strings.Contains(why, "press-4a"), "why: %s", why)
+	owner.Put(t, "/api/edges/press-4a", strings.Replace(box, "}", `,"factoryId":"munich-1","pin":{"version":"1.1.0","reason":"measured"}}`, 1)).Is(t, http.StatusNoContent)
+	var waiting struct{ Items []struct{ EdgeID, Waits string } }
+	owner.Get(t, "/api/edges?edgeType=gateway-x&channel=stable&state=waiting").Is(t, http.StatusOK).Into(t, &waiting)
+	expect.Equal(t, fmt.Sprint(waiting.Items), "[{press-4b group}]", "the list of waiting boxes:")
 	for i := range 6 {
 		id := fmt.Sprintf("/api/edges/press-%d", i)
 		owner.Put(t, id, strings.Replace(box, "}", `,"factoryId":"munich-1","group":"press 4"}`, 1)).Is(t, http.StatusCreated)
