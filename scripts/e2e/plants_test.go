@@ -210,7 +210,9 @@ func TestPlant_APair_IsToldOneAfterTheOther(t *testing.T) {
 	why := string(owner.Get(t, "/api/edges/press-4b/update/why").Is(t, http.StatusOK).Body)
 	expect.That(t, strings.Contains(why, `"waits":"group"`) && strings.Contains(why, "press-4a"), "why: %s", why)
 	owner.Put(t, "/api/edges/press-4a", strings.Replace(box, "}", `,"factoryId":"munich-1","pin":{"version":"1.1.0","reason":"measured"}}`, 1)).Is(t, http.StatusNoContent)
-	var waiting struct{ Items []struct{ EdgeID, Waits string } }
+	var waiting struct {
+		Items []struct{ EdgeID, Waits string }
+	}
 	owner.Get(t, "/api/edges?edgeType=gateway-x&channel=stable&state=waiting").Is(t, http.StatusOK).Into(t, &waiting)
 	expect.Equal(t, fmt.Sprint(waiting.Items), "[{press-4b group}]", "the list of waiting boxes:")
 	for i := range 6 {
