@@ -19,7 +19,8 @@ const (
 	long  = "long" // full, with the counts of a release, which ./scripts/test asks for
 )
 
-// Three groups run at a time, in this order. The longest come first.
+// Three groups run at a time, in this order. The longest come first, and those that compile the same are apart, so that the second
+// finds what the first has compiled.
 var groups = []group{
 	{"end to end", daily, "the whole service with its real functions: every operation, role, refusal, race and README session", "",
 		[]string{"@test -count=1 -parallel=8 -timeout=15m ./scripts/e2e"}},
@@ -32,14 +33,16 @@ var groups = []group{
 	{"races", daily, "the race detector on packages that start goroutines", "cc|gcc|clang", []string{"@test @race " + strings.Join(goroutines, " "), "@test -race -run=^TestRun_TheSameSeed_ " + simulator}},
 	{"contract", daily, "the contract's lint, and whether it would break a caller", "npm", []string{"./scripts/contract check"}},
 
-	{"fleets", rest, "thousands of boxes over HTTP; each number and verdict is what the boxes know; the demo; sizes; same bytes", "",
-		[]string{"@full -run=^Test(Bell|Guard|Progress)_ ./scripts/local/fleet", "@full ./scripts/local/demo",
-			"@full -run=^Test(Build_(AChangedWord|Command)|Release)_ ./scripts/local/service", "@full -run=^Test(Functions|Tick)_ ./scripts/lab/benchmarks/cost"}},
-	{"race detector", rest, "the same on the other packages of \"packages\"", "cc|gcc|clang", []string{"@test @race @unraced"}},
+	{"fleets", rest, "thousands of boxes over HTTP; each number and verdict is what the boxes know", "",
+		[]string{"@full -run=^Test(Bell|Guard|Progress)_ ./scripts/local/fleet"}},
+	{"releases", rest, "the demo; what a changed word changes; a release twice, with the same bytes; sizes", "",
+		[]string{"@full ./scripts/local/demo", "@full -run=^Test(Build_(AChangedWord|Command)|Release)_ ./scripts/local/service",
+			"@full -run=^Test(Functions|Tick)_ ./scripts/lab/benchmarks/cost"}},
 	{"sam", rest, "one call of every operation and a tick under the AWS SAM CLI; the stacks of every setting", "docker sam javac npm",
 		[]string{"./scripts/lab/sam/run test", "./scripts/synth"}},
 	{"fuzz", rest, "each parser of outside input for 3 s; calls made from the contract", "python3",
 		[]string{"./scripts/lab/fuzz/run 3s", "./scripts/contract fuzz"}},
+	{"race detector", rest, "the same on the other packages of \"packages\"", "cc|gcc|clang", []string{"@test @race @unraced"}},
 	{"references", rest, "the tests of the store on Amazon's DynamoDB Local", "javac npm",
 		[]string{"@full -run=^TestReference_WithADataDirectory_ ./shared/testing/dynamolocal",
 			"go build -o .dev/reference ./scripts/local/reference",
@@ -66,8 +69,11 @@ const isolation = "^(TestIsolation|TestHistories_OfOneChannel|TestHistories_OfOn
 var alone = []string{"wavegate/infra", "wavegate/scripts/e2e", "wavegate/scripts/lab/clients", "wavegate/scripts/lab/proof"}
 
 // simulator plays whole fleets, which takes ten times as long with the race detector. Only the seeds of a world are played at the same
-// time, so that the test of these is enough.
-const simulator = "wavegate/scripts/benchmarks/guard"
+// time, so that the test of these is enough. Tests named in plays tick through whole rollouts; what ticks share is tested by others.
+const (
+	simulator = "wavegate/scripts/benchmarks/guard"
+	plays     = "^Test(Guard|Warnings)_"
+)
 
 // goroutines are the packages of the group "races". The group "race detector" runs all others, so it also finds races in a package that
 // should be here.

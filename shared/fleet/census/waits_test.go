@@ -42,7 +42,7 @@ func TestWaits_OfEachBox_AreWhatWhySays(t *testing.T) {
 		}
 		ids = append(ids, id)
 	}
-	f.start(t, 50)
+	f.start(t, 100) // all are reached, whatever their type is called
 	for i, id := range ids {
 		if i%5 == 0 {
 			f.poll(t, id, "1.0.0")
