@@ -33,6 +33,7 @@ var groups = []group{
 	{"races", daily, "the race detector on packages that start goroutines", "cc|gcc|clang", []string{"@test @race " + strings.Join(goroutines, " "), "@test -race -run=^TestRun_TheSameSeed_ " + simulator}},
 	{"contract", daily, "the contract's lint, and whether it would break a caller", "npm", []string{"./scripts/contract check"}},
 
+	{"requests", rest, "calls made from the contract, valid and invalid ones, by each role", "python3", []string{"./scripts/contract fuzz"}},
 	{"fleets", rest, "thousands of boxes over HTTP; each number and verdict is what the boxes know", "",
 		[]string{"@full -run=^Test(Bell|Guard|Progress)_ ./scripts/local/fleet"}},
 	{"releases", rest, "the demo; what a changed word changes; a release twice, with the same bytes; sizes", "",
@@ -40,8 +41,7 @@ var groups = []group{
 			"@full -run=^Test(Functions|Tick)_ ./scripts/lab/benchmarks/cost"}},
 	{"sam", rest, "one call of every operation and a tick under the AWS SAM CLI; the stacks of every setting", "docker sam javac npm",
 		[]string{"./scripts/lab/sam/run test", "./scripts/synth"}},
-	{"fuzz", rest, "each parser of outside input for 3 s; calls made from the contract", "python3",
-		[]string{"./scripts/lab/fuzz/run 3s", "./scripts/contract fuzz"}},
+	{"fuzz", rest, "each parser of outside input for 3 s", "", []string{"./scripts/lab/fuzz/run 3s"}},
 	{"race detector", rest, "the same on the other packages of \"packages\"", "cc|gcc|clang", []string{"@test @race @unraced"}},
 	{"references", rest, "the tests of the store on Amazon's DynamoDB Local", "javac npm",
 		[]string{"@full -run=^TestReference_WithADataDirectory_ ./shared/testing/dynamolocal",
