@@ -2,10 +2,10 @@
 import { html } from './html.mjs';
 import { read, moved } from './sources.mjs';
 import { at, call, query } from './api.mjs';
-import { state, changed, may, tell } from './state.mjs';
+import { state, changed, may } from './state.mjs';
 import { ask } from './dialog.mjs';
 import { Ago, Said } from './format.mjs';
-import { Chip, Empty, Later, PlantLink, Shown } from './parts.mjs';
+import { Chip, Empty, Later, PlantLink, Shown, once } from './parts.mjs';
 import { Events } from './events.mjs';
 import { Pin } from './pins.mjs';
 
@@ -88,7 +88,7 @@ function move(edge) {
 }
 
 // pinning is what keepers of boxes may do, and installers may not.
-const pinning = (act) => import('./pinning.mjs').then(act, () => tell('This part of the page could not be loaded. Load the page again.', true));
+const pinning = (act) => once(() => import('./pinning.mjs'), act);
 
 function Nobody({ id }) {
 	const like = /^[\w.:-]{1,128}$/.test(id) && may('list-edges') ? read('/api/edges' + query({ idPart: id, limit: '20' }), 300).value?.items ?? [] : [];

@@ -2,9 +2,9 @@
 import { html, fields } from './html.mjs';
 import { read } from './sources.mjs';
 import { at, query } from './api.mjs';
-import { state, may, tell } from './state.mjs';
+import { state, may } from './state.mjs';
 import { Moment, Said, boxes, count, some } from './format.mjs';
-import { Chip, Empty, PlantLink, Shown, Table, boxesIn, channelOf, further } from './parts.mjs';
+import { Chip, Empty, PlantLink, Shown, Table, boxesIn, channelOf, further, once } from './parts.mjs';
 import { states } from './box.mjs';
 import { Events } from './events.mjs';
 import { Plant as Row } from './plants.mjs';
@@ -42,7 +42,7 @@ function List({ of }) {
 	}} />`;
 }
 
-const asFile = (f) => import('./csv.mjs').then((m) => m.save(f), () => tell('This part of the page could not be loaded. Load the page again.', true));
+const asFile = (f) => once(() => import('./csv.mjs'), (m) => m.save(f));
 
 /** The boxes of a filter that the person may see, such as state=restless&edgeType=gateway-x. */
 export function Fleet({ of = '' }) {

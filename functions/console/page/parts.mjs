@@ -32,6 +32,9 @@ export function Loading({ lines = 3 }) {
 
 const later = {}; // what was opened, by its name
 
+/** Loads a module, and does something with it. */
+export const once = (load, act) => load().then(act, () => tell('This part of the page could not be loaded. Load the page again.', true));
+
 /** A part of the page that is loaded when it is first opened. load imports its module, which exports it under the name. */
 export function Later({ name, load, ...props }) {
 	later[name] ??= (load().then((m) => { later[name] = { Part: m[name] }; changed(); }, () => { later[name] = { failed: true }; changed(); }), {});

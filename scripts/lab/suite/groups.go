@@ -30,7 +30,7 @@ var groups = []group{
 		[]string{"env PROOF_HISTORIES=100 PROOF_HISTORIES_BOXES=50 @test -count=1 -run=" + isolation + " ./scripts/lab/proof"}},
 	{"stacks", daily, "templates; cdk-nag; synthesis of dev and prod", "node npm", []string{"@test -count=1 ./infra", "./scripts/synth stages"}},
 	{"processes", daily, "the local service, the command and the other tools, as processes", "", []string{"@test -count=1 @processes"}},
-	{"races", daily, "the race detector on packages that start goroutines", "cc|gcc|clang", []string{"@test @race " + strings.Join(goroutines, " "), "@test -race -run=^TestRun_TheSameSeed_ " + simulator}},
+	{"races", daily, "the race detector on packages that start goroutines", "cc|gcc|clang", []string{"@test @race -skip=" + plays + " " + strings.Join(goroutines, " "), "@test -race -run=^TestRun_TheSameSeed_ " + simulator}},
 	{"contract", daily, "the contract's lint, and whether it would break a caller", "npm", []string{"./scripts/contract check"}},
 
 	{"requests", rest, "calls made from the contract, valid and invalid ones, by each role", "python3", []string{"./scripts/contract fuzz"}},
@@ -42,7 +42,7 @@ var groups = []group{
 	{"sam", rest, "one call of every operation and a tick under the AWS SAM CLI; the stacks of every setting", "docker sam javac npm",
 		[]string{"./scripts/lab/sam/run test", "./scripts/synth"}},
 	{"fuzz", rest, "each parser of outside input for 3 s", "", []string{"./scripts/lab/fuzz/run 3s"}},
-	{"race detector", rest, "the same on the other packages of \"packages\"", "cc|gcc|clang", []string{"@test @race @unraced"}},
+	{"race detector", rest, "the same on the other packages of \"packages\", and whole rollouts", "cc|gcc|clang", []string{"@test @race @unraced", "@test @race -run=" + plays + " " + strings.Join(goroutines, " ")}},
 	{"references", rest, "the tests of the store on Amazon's DynamoDB Local", "javac npm",
 		[]string{"@full -run=^TestReference_WithADataDirectory_ ./shared/testing/dynamolocal",
 			"go build -o .dev/reference ./scripts/local/reference",
@@ -69,7 +69,8 @@ const isolation = "^(TestIsolation|TestHistories_OfOneChannel|TestHistories_OfOn
 var alone = []string{"wavegate/infra", "wavegate/scripts/e2e", "wavegate/scripts/lab/clients", "wavegate/scripts/lab/proof"}
 
 // simulator plays whole fleets, which takes ten times as long with the race detector. Only the seeds of a world are played at the same
-// time, so that the test of these is enough. Tests named in plays tick through whole rollouts; what ticks share is tested by others.
+// time, so that the test of these is enough. Tests named in plays tick through whole rollouts, which only the
+// group "race detector" does with it.
 const (
 	simulator = "wavegate/scripts/benchmarks/guard"
 	plays     = "^Test(Guard|Warnings)_"

@@ -93,7 +93,8 @@ func (s *Store) countAndJudge(ctx context.Context, r rollout.Rollout, last *Prog
 	})
 	if err == nil && c.Groups != nil {
 		p.Guard, err = s.judge(ctx, c, last, looks, known != nil, freeze)
-		if err == nil && known != nil && p.Guard.Action == guard.Halt { // the next thing that people ask for is the silent boxes
+		// The next thing that people ask for is the silent boxes. If the guard only advises, it asks for a halt again and again.
+		if err == nil && known != nil && p.Guard.Action == guard.Halt && (last.Guard == nil || last.Guard.Action != guard.Halt) {
 			p.Silent, err = s.silence(ctx, r, c)
 		}
 		if last != nil {

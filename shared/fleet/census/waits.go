@@ -76,7 +76,7 @@ func (w *waiters) one(ctx context.Context, e edge.Edge, known report.Row) (none 
 	wait := polling.Waits(box, r, row, updates)
 	if wait.For == "" && polling.TakesTurn(box, r, row) {
 		w.asides += ofGroup
-		open, err := w.of.plants.Open(ctx, box, r, row)
+		open, err := w.of.plants.Turn(ctx, polling.Opening{Wait: wait}, box, r, row)
 		return open.Wait, err
 	}
 	return wait, nil

@@ -127,10 +127,7 @@ func (s *Store) List(ctx context.Context, f Filter, w dynamo.Span) (dynamo.Page[
 	if err != nil || f.ofRows() { // then each row was read
 		return page, err
 	}
-	rows, err := s.reports.GetAll(ctx, idsOf(page.Items))
-	for i, e := range page.Items {
-		page.Items[i] = e.with(rows[e.EdgeID])
-	}
+	page.Items, err = s.standing(ctx, page.Items, nil)
 	return page, err
 }
 
@@ -181,7 +178,7 @@ func (s *Store) look(ctx context.Context, f Filter, w dynamo.Span) (page dynamo.
 	by, atOnce, looks := f.selection(), lookedAt, mostLooks
 	var waits Waits
 	switch {
-	case f.State == waiting && s.waits != nil:
+	case f.State == waiting:
 		atOnce, looks, waits = rowsLooked, mostLooks/4, s.waits()
 	case f.ofRows():
 		atOnce, looks = rowsLooked, mostLooks/2
@@ -241,6 +238,11 @@ func (s *Store) standing(ctx context.Context, boxes []Shown, waits Waits) ([]Sho
 		all[i].Waits, all[i].OpensAt = wait.For, wait.OpensAt()
 	}
 	return all[:len(found)], err
+}
+
+// nobody waits.
+func nobody(_ context.Context, boxes []Shown, _ map[string]report.Row) ([]calendar.Wait, error) {
+	return make([]calendar.Wait, len(boxes)), nil
 }
 
 func idsOf(boxes []Shown) []string {

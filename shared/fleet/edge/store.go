@@ -23,13 +23,15 @@ const ResourceType = audit.Boxes
 type Store struct {
 	db      *dynamo.DB
 	reports *report.Store // only to read rows by their boxes, for which the number of shards does not matter
-	waits   func() Waits  // nil: no box is listed as waiting
+	waits   func() Waits
 }
 
-// NewStore makes a store.
-func NewStore(db *dynamo.DB) *Store { return &Store{db: db, reports: report.NewStore(db, 0)} }
+// NewStore makes a store that lists no box as waiting; see Waiting.
+func NewStore(db *dynamo.DB) *Store {
+	return &Store{db, report.NewStore(db, 0), func() Waits { return nobody }}
+}
 
-// Waiting returns the store that lists waiting boxes, too; waits is called for each page.
+// Waiting returns the store, which lists waiting boxes from then on; waits is called for each page.
 func (s *Store) Waiting(waits func() Waits) *Store {
 	s.waits = waits
 	return s

@@ -94,6 +94,11 @@ func (p *Plants) Open(ctx context.Context, b Box, r Resolution, row release.Chan
 	if o.Wait.For != "" || !TakesTurn(b, r, row) {
 		return o, nil
 	}
+	return p.Turn(ctx, o, b, r, row)
+}
+
+// Turn is the opening of a plant for a box that takes turns: it waits if another box of its group blocks it.
+func (p *Plants) Turn(ctx context.Context, o Opening, b Box, r Resolution, row release.ChannelRow) (Opening, error) {
 	group, err := p.reports.Group(ctx, b.FactoryID, b.Group)
 	if err != nil {
 		return o, err

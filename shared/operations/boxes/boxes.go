@@ -102,7 +102,7 @@ var (
 			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
 			Grants: []operations.Grant{
 				operations.ListByIndex(dynamo.Edges, "all", "byChannel", "byOrganization"), operations.May(dynamo.Reports, dynamo.Get, dynamo.BatchGet),
-				operations.May(dynamo.Channels, dynamo.BatchGet), operations.May(dynamo.Factories, dynamo.Get, dynamo.BatchGet),
+				operations.May(dynamo.Channels, dynamo.BatchGet), operations.May(dynamo.Factories, dynamo.BatchGet),
 				operations.May(dynamo.Releases, dynamo.Get), operations.May(dynamo.RateCounters, dynamo.Get),
 			},
 		}, listOf)

@@ -49,7 +49,7 @@ func show(v any) string {
 func That(t T, is bool, format string, args ...any) {
 	t.Helper()
 	if !is {
-		t.Errorf("%s", fmt.Sprintf(format, args...))
+		t.Errorf(format, args...)
 	}
 }
 
@@ -57,7 +57,7 @@ func That(t T, is bool, format string, args ...any) {
 func Must(t T, is bool, format string, args ...any) {
 	t.Helper()
 	if !is {
-		t.Fatalf("%s", fmt.Sprintf(format, args...))
+		t.Fatalf(format, args...)
 	}
 }
 
