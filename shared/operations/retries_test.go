@@ -3,6 +3,7 @@ package operations_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -80,10 +81,10 @@ var allKeyed = map[string]keyed{
 // TestIdempotencyKey_EightRetriesAtOnce_AllGetTheResultOfOne: no retry is refused because of what the call itself has
 // made.
 func TestIdempotencyKey_EightRetriesAtOnce_AllGetTheResultOfOne(t *testing.T) {
-	eightAtOnce(t, 10)
-}
-
-func eightAtOnce(t *testing.T, rounds int) {
+	rounds := 20
+	if os.Getenv("LONG") != "" {
+		rounds = 500
+	}
 	for _, op := range table.All {
 		if !op.Takes.IdempotencyKey {
 			continue

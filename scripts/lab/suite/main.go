@@ -43,7 +43,7 @@ func main() {
 func choose(arguments []string) (chosen []group, err error) {
 	mode := strings.Join(arguments, " ")
 	for _, g := range groups {
-		if mode == g.mode || mode == full || mode == long || slices.Contains(arguments, g.name) {
+		if mode == g.mode || mode == full && g.mode != long || mode == long || slices.Contains(arguments, g.name) {
 			chosen = append(chosen, g)
 		}
 	}

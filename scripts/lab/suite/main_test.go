@@ -115,7 +115,7 @@ func TestChoose_ReturnsWhatIsAskedFor(t *testing.T) {
 		{arguments: nil, want: of(daily)},
 		{arguments: []string{"rest"}, want: of(rest)},
 		{arguments: []string{"full"}, want: slices.Concat(of(daily), of(rest))},
-		{arguments: []string{"long"}, want: slices.Concat(of(daily), of(rest))},
+		{arguments: []string{"long"}, want: slices.Concat(of(daily), of(rest), of(long))},
 		{arguments: []string{"fleets", "end to end"}, want: []string{"end to end", "fleets"}},
 		{arguments: []string{"fleets", "fleet"}, fault: `"fleet"`},
 		{arguments: []string{"fleets", "rest"}, fault: `"rest"`},
