@@ -33,13 +33,13 @@ function Stage({ s, reached, bounds, most }) {
 }
 
 /** Which boxes have what, stage by stage. Bad boxes have their own lane, because a few of many would be a sliver in one bar. */
-export function Stages({ progress, policy }) {
+export function Stages({ progress, policy, returned = '' }) {
 	const bounds = policy?.guard ?? { acceptable: 0.01, intolerable: 0.05 };
 	const highest = Math.max(bounds.intolerable * 100, ...progress.stages.filter((s) => s.percent <= progress.staged_percent).map(rate));
 	const most = [6, 10, 20, 50].find((n) => n > highest) ?? 100; // where the lanes of bad boxes end, in percent
 	return html`<section class="panel" aria-labelledby="stages"><h2 id="stages">Stages</h2>
 		<ol class="stages">${progress.stages.map((s) => html`<${Stage} key=${s.percent} s=${s} reached=${s.percent <= progress.staged_percent} bounds=${bounds} most=${most} />`)}</ol>
-		<p class="legend"><span><span class="key installed"></span>installed</span> <span><span class="key on-way"></span>on the way</span> <span><span class="key open"></span>not polled yet</span> <span><span class="key bad"></span>bad of those offered, 0 to ${most} %; lines at ${share(bounds.acceptable, 1)} and ${share(bounds.intolerable, 1)}</span></p>
+		<p class="legend"><span><span class="key installed"></span>installed</span> <span><span class="key on-way"></span>on the way</span> <span><span class="key open"></span>not polled yet</span> <span><span class="key bad"></span>bad of those offered, 0 to ${most} %; lines at ${share(bounds.acceptable, 1)} and ${share(bounds.intolerable, 1)}</span></p>${returned && html`<p class="note">Boxes that had it before the return count as installed.</p>`}
 	</section>`;
 }
 

@@ -2,8 +2,8 @@
 import { html } from './html.mjs';
 import { read } from './sources.mjs';
 import { query } from './api.mjs';
-import { count, some, Ago } from './format.mjs';
-import { nameOf } from './parts.mjs';
+import { boxes, count, some, Ago } from './format.mjs';
+import { boxesIn, nameOf } from './parts.mjs';
 import { Sentence, fewerBad } from './evidence.mjs';
 import { total, bad } from './actions.mjs';
 
@@ -30,13 +30,20 @@ export function HaltedWhy({ r }) {
 	return html`<p class="note">${r.endedBy === 'publication' ? 'The channel got another version.' : 'No reason was given.'}</p>`;
 }
 
+/** Reports whether boxes were counted after a return. Until then, nobody knows how many went back. */
+export const counted = (r, p) => Date.parse(p.asOf) > Date.parse(r.returnedAt);
+
+// Left is how many boxes still run the target of a returned rollout.
+const Left = ({ r, p }) => p.returning ? html`<a href=${boxesIn({ edgeType: r.edgeType, channel: r.channel, version: r.targetVersion })}><strong>${count(p.returning)}</strong> still ${p.returning === 1 ? 'runs' : 'run'} ${r.targetVersion}</a>` : html`none still runs ${r.targetVersion}`;
+
 /** How many boxes have the release, from a count. */
 export function HaltedCounts({ r, p }) {
 	if (p === undefined) return html`<p class="note">Reading how many boxes have it…</p>`;
 	if (p === null) return html`<p>The boxes were never counted.</p>`;
 	const sum = total(p);
 	if (sum.expected === sum.notYetPolled) return html`<p>No box was offered ${r.targetVersion}.</p>`;
-	return html`<p><a href=${`#/rollout/${r.id}/installed`}><strong>${some(sum.installed, 'box has', 'boxes have')}</strong></a> ${r.targetVersion}, ${bad(sum) ? html`<a class="bad-text" href=${`#/rollout/${r.id}/bad`}><span aria-hidden="true">■ </span>${count(bad(sum))} bad</a>` : '0 bad'}, of ${count(sum.expected - sum.notYetPolled)} that were offered it.${r.endedBy === 'guard' && fewerBad(p.guard, p.stages) ? ` ${fewerBad(p.guard, p.stages)}` : ''}</p>`;
+	const had = r.returnedAt && (counted(r, p) ? html`<strong>${boxes(p.returned ?? 0)}</strong> went back to ${r.previousVersion}, <${Left} r=${r} p=${p} />` : html`Before the return, <strong>${boxes(sum.installed)}</strong> had ${r.targetVersion}`);
+	return html`<p>${had || html`<a href=${`#/rollout/${r.id}/installed`}><strong>${some(sum.installed, 'box has', 'boxes have')}</strong></a> ${r.targetVersion}`}, ${bad(sum) ? html`<a class="bad-text" href=${`#/rollout/${r.id}/bad`}><span aria-hidden="true">■ </span>${count(bad(sum))} bad</a>` : '0 bad'}, of ${count(sum.expected - sum.notYetPolled)} that were offered it.${r.endedBy === 'guard' && fewerBad(p.guard, p.stages) ? ` ${fewerBad(p.guard, p.stages)}` : ''}</p>`;
 }
 
 /** What is shown for a halted rollout instead of the guard's verdict. */
@@ -48,7 +55,7 @@ export function Halted({ r, p, may }) {
 		<h3>What now</h3><ul class="reasons">
 			${p && total(p).installed + bad(total(p)) > 0 && html`<li><button type="button" class="link" onClick=${look}>Look at the boxes</button></li>`}
 			${silence && html`<li><a href=${`#/rollout/${r.id}/silent`}>Look at the silent boxes</a>${p && !p.silent.boxes ? ': none is silent now' : ''}</li>`}
-			${r.returnedAt && html`<li>It was returned <${Ago} at=${r.returnedAt} />. ${p?.returning ? html`<strong>${some(p.returning, 'box', 'boxes')}</strong> still to go back` : 'No box is still to go back'}, ${count(p?.returned ?? 0)} went back to ${r.previousVersion}.</li>`}
+			${r.returnedAt && html`<li>It was returned <${Ago} at=${r.returnedAt} />: boxes that run ${r.targetVersion} are told ${r.previousVersion} again.${p && !counted(r, p) ? ' They were not counted since.' : ''}</li>`}
 			${may && !r.adopted && !r.returnedAt && html`<li><strong>Return</strong>: boxes that run ${r.targetVersion} get ${r.previousVersion} again.</li>`}
 			${may && !r.completedAt && !r.returnedAt && r.endedBy !== 'publication' && html`<li><strong>Start again</strong>: the same boxes are offered ${r.targetVersion} again, and the guard only advises.</li>`}</ul></section>`;
 }

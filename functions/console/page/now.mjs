@@ -78,10 +78,10 @@ function Row(row) {
 const Mark = ({ r }) => html`<button type="button" class="button small" onClick=${() => mark(r)}>Seen…<span class="unseen"> ${channelOf(r)}</span></button>`;
 
 function Ended({ rollout: r, trouble }) {
-	const p = read(at`/api/ota/rollouts/${r.id}/progress`, 300).value;
+	const p = read(at`/api/ota/rollouts/${r.id}/progress`, since(r.endedAt ?? r.updatedAt) < 3600 ? 60 : 300).value; // boxes go back, or silent, after a halt
 	return html`<li class="row ended">
 		<div class="row-name"><h3><a href=${`#/rollout/${r.id}`}>${channelOf(r)}</a></h3><p>${r.previousVersion} → ${r.targetVersion}</p></div>
-		<div class="row-state"><p class="chips"><${Chip} kind=${trouble === 'seen' ? 'hold' : 'bad'}>Halted at ${r.staged_percent} %<//></p><p><${HaltedBy} r=${r} /></p><${Seen} r=${r} /></div>
+		<div class="row-state"><p class="chips"><${Chip} kind=${trouble === 'seen' ? 'hold' : 'bad'}>Halted at ${r.staged_percent} %<//>${r.returnedAt && html` <${Chip} kind="bad">Returned<//>`}</p><p><${HaltedBy} r=${r} /></p><${Seen} r=${r} /></div>
 		<div class="row-why"><${HaltedWhy} r=${r} /><${HaltedCounts} r=${r} p=${p} />
 			<p><a href=${`#/rollout/${r.id}${p?.silent.boxes ? '/silent' : ''}`}>Look at the ${p?.silent.boxes ? `${count(p.silent.boxes)} silent ` : ''}boxes<span class="unseen"> of ${channelOf(r)}</span></a></p></div>
 		${mayAct() && html`<div class="row-act">${trouble === 'halted' && html`<${Mark} r=${r} />`}${!r.returnedAt && html`<button type="button" class="button small" onClick=${() => giveBack(r, p)}>Return<span class="unseen"> ${channelOf(r)}</span></button>${!r.completedAt && html`<button type="button" class="button small" onClick=${() => resume(r, p)}>Start again<span class="unseen"> ${channelOf(r)}</span></button>`}`}</div>`}

@@ -8,7 +8,7 @@ import { Chip, Empty, PlantLink, Shown, Loading, Age, Command, channelOf, furthe
 import { reasons } from './box.mjs';
 import { Evidence } from './evidence.mjs';
 import { Stages, History } from './charts.mjs';
-import { Halted, HaltedBy } from './halted.mjs';
+import { Halted, HaltedBy, counted } from './halted.mjs';
 import { Pins } from './pins.mjs';
 import { next, halt, promote, complete, resume, goOn, giveBack, approve, mark, total, bad, atStage, held, steered } from './actions.mjs';
 
@@ -16,7 +16,7 @@ import { next, halt, promote, complete, resume, goOn, giveBack, approve, mark, t
 export function Standing({ r }) {
 	if (r.status === 'active') return html`<p class="chips"><${Chip} kind="wait">Active at ${r.staged_percent} %<//>${r.guard === 'none' && html` <${Chip} kind="quiet">No guard<//>`}${r.stoppedFor && html` <${Chip} kind="bad">Held<//>`}${r.fast && html` <${Chip} kind="quiet">Fast<//>`}<span>for ${atStage(r)}</span></p>${r.stoppedFor && html`<p class="bad-text">${held(r)}</p>`}<${Seen} r=${r} />`;
 	if (r.status === 'halted') {
-		return html`<p class="chips"><${Chip} kind="bad">Halted at ${r.staged_percent} %<//><span><${HaltedBy} r=${r} /></span></p><${Seen} r=${r} />`;
+		return html`<p class="chips"><${Chip} kind="bad">Halted at ${r.staged_percent} %<//>${r.returnedAt && html` <${Chip} kind="bad">Returned<//>`}<span><${HaltedBy} r=${r} /></span></p><${Seen} r=${r} />`;
 	}
 	return html`<p class="chips"><${Chip} kind="good">Completed at ${r.staged_percent} %<//><span><${Moment} at=${r.completedAt ?? r.updatedAt} /></span></p>`;
 }
@@ -45,6 +45,7 @@ function Actions({ r, p }) {
 
 // Silent names some of the silent boxes.
 function Silent({ r, s }) {
+	if (!s.of) return null; // the release is on no box that is looked up
 	return html`<p>${s.boxes ? html`<a href=${`#/rollout/${r.id}/silent`}>Silent: ${s.sampled < s.of ? 'about ' : ''}${count(s.boxes)}</a> of ${count(s.of)}` : `None of ${count(s.of)} is silent`}${s.edgeIds?.length > 0 && html`, ${s.edgeIds.slice(0, 5).map((id, i) => html`${i > 0 && ', '}<a href=${`#/box/${encodeURIComponent(id)}`}>${id}</a>`)}${s.edgeIds.length > 5 || s.boxes > s.edgeIds.length ? ' …' : ''}`}</p>`;
 }
 
@@ -103,7 +104,7 @@ export function Rollout({ id }) {
 			<div class="act"><${Actions} r=${r} p=${p} /></div></header>
 		<div class="columns">
 			<div class="column">
-				${p ? html`<${Stages} progress=${p} policy=${r.terms?.policy} />` : p === null ? html`<section class="panel"><h2>Stages</h2><p>The boxes have not been counted yet. They are counted once a minute.</p></section>` : html`<section class="panel"><h2>Stages</h2><${Loading} lines=${6} /></section>`}
+				${p ? html`<${Stages} progress=${p} policy=${r.terms?.policy} returned=${r.returnedAt} />` : p === null ? html`<section class="panel"><h2>Stages</h2><p>The boxes have not been counted yet. They are counted once a minute.</p></section>` : html`<section class="panel"><h2>Stages</h2><${Loading} lines=${6} /></section>`}
 				<section class="panel" aria-labelledby="course"><h2 id="course">Over time</h2><${Shown} of=${history} lines=${4} none=${() => html`<p class="note">Not counted yet.</p>`} then=${(h) => html`<${History} moments=${h.items} />`} /></section>
 				${(p?.work || p?.guard?.health) && html`<${Later} name="Numbers" load=${() => import('./health.mjs')} looks=${p.guard?.health ?? []} readings=${p.work ?? []} />`}
 				<${Plants} r=${r} />
@@ -118,6 +119,6 @@ export function Rollout({ id }) {
 		</div>
 		${p && total(p).installed + bad(total(p)) + p.silent.boxes > 0 && html`<section class="panel" aria-labelledby="which"><h2 id="which">Which boxes</h2>
 			${total(p).failed > 0 && html`<${Boxes} r=${r} state="failed" />`}${total(p).reverted > 0 && html`<${Boxes} r=${r} state="reverted" />`}${p.silent.boxes > 0 && html`<${Boxes} r=${r} state="silent" />`}
-			${total(p).installed > 0 && html`<${More} id="installed" label="Boxes that have it"><${Boxes} r=${r} state="installed" /><//>`}</section>`}
+			${total(p).installed > 0 && !(r.returnedAt && counted(r, p) && !p.returning) && html`<${More} id="installed" label="Boxes that have it"><${Boxes} r=${r} state="installed" /><//>`}</section>`}
 		<p><${Age} of=${p ? { at: p.asOf } : progress} prefix="Counted" /> <a href=${`#/log/rollout/${r.id}`}>Log of this rollout</a></p>`} />`;
 }

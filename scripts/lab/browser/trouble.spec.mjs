@@ -114,6 +114,49 @@ test('a halt for silence leads to the silent boxes', async ({ page, scene }) => 
 	await looksWell(page, 'silent boxes');
 });
 
+// halted shows scene.halted with other fields and counts.
+async function halted(page, scene, fields, progress) {
+	await page.route(`**${scene.halted}`, async (route) => {
+		const response = await route.fetch();
+		await route.fulfill({ json: { ...await response.json(), ...fields }, headers: response.headers() });
+	});
+	await page.route('**/api/ota/overview?*', async (route) => {
+		const o = await (await route.fetch()).json();
+		const put = (x) => scene.halted.endsWith(x.rollout.id) ? { ...x, rollout: { ...x.rollout, ...fields } } : x;
+		await route.fulfill({ json: { ...o, halted: o.halted.map(put) } });
+	});
+	const stage = { percent: 1, expected: 9, notYetPolled: 1, offered: 0, working: 0, deferred: 0, installed: 7, failed: 1, reverted: 0 };
+	const silent = { of: 0, sampled: 0, silent: 0, unknown: 0, boxes: 0, low: 0, high: 0 };
+	await page.route(`**${scene.halted}/progress`, (route) => route.fulfill({ json: { staged_percent: 1, stages: [stage], failures: { boot: 1 }, silent, ...progress() } }));
+}
+
+test('a returned rollout counts the boxes that went back, and leads to the others', async ({ page, scene }) => {
+	const { value: r } = await as('otto', 'GET', scene.halted);
+	const returnedAt = r.endedAt;
+	let progress = { asOf: new Date(Date.parse(returnedAt) - 1000).toISOString() };
+	await halted(page, scene, { returnedAt }, () => progress);
+	await signIn(page);
+	await show(page, rollout(scene.halted), 'They were not counted since.');
+	await says(page, 'Before the return, 7 boxes had');
+	progress = { asOf: new Date(Date.parse(returnedAt) + 1000).toISOString(), returned: 5, returning: 2 };
+	await press(page, 'Sign out');
+	await signIn(page);
+	await show(page, rollout(scene.halted), `5 boxes went back to ${r.previousVersion}, 2 still run ${r.targetVersion}, ■ 1 bad, of 8 that were offered it.`);
+	await says(page, 'Boxes that had it before the return count as installed.');
+	await expect(page.locator('main')).not.toContainText('is silent');
+	await looksWell(page, 'a return');
+	await show(page, '#/now', 'Other channels');
+	const row = page.locator('.row.ended', { hasText: `${r.edgeType}/${r.channel}` });
+	await expect(row).toContainText('Returned');
+	await row.getByRole('link', { name: '2 still run' }).click();
+	await expect(page.getByLabel('Runs')).toHaveValue(r.targetVersion);
+	progress = { asOf: progress.asOf, returned: 7 };
+	await press(page, 'Sign out');
+	await signIn(page);
+	await show(page, rollout(scene.halted), `7 boxes went back to ${r.previousVersion}, none still runs ${r.targetVersion}`);
+	await expect(page.getByRole('button', { name: 'Boxes that have it' })).toHaveCount(0);
+});
+
 test('rollouts are filtered by status and channel, and read on', async ({ page }) => {
 	const one = (await as('otto', 'GET', '/api/ota/rollouts?limit=1')).value;
 	const asked = [];
