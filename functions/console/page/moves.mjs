@@ -91,6 +91,20 @@ function withdraw(on) {
 	});
 }
 
+/** Confirms that a machine no longer has a withdrawn version. */
+export function confirmed({ path, v }, machine) {
+	ask({
+		title: `Confirm that ${machine} no longer has ${name({ v })}?`, action: 'Confirm', type: machine, fields: () => why,
+		body: () => html`<p>You sign for it. Do this if the machine cannot report it.</p>`,
+		run: async ({ reason }) => {
+			if (!reason) throw new Error('Give the reason. It is kept with your signature.');
+			await call('PUT', path + at`/machines/${machine}/confirmation`, { body: { reason } });
+			moved('/api/factories/');
+			return `${machine} is confirmed not to have ${name({ v })}.`;
+		},
+	});
+}
+
 /** The moves that a version may make now. The last stops it. */
 export function moves(on) {
 	const approve = on.author ? [] : [{ name: 'Put on trial', ask: () => trial(on) }, { name: 'Release', ask: () => release(on) }];

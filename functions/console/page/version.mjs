@@ -6,7 +6,7 @@ import { Ago, Moment, Said } from './format.mjs';
 import { Chip, Empty, More, Shown, Table, further } from './parts.mjs';
 import { Content, valueText } from './content.mjs';
 import { Left, Status, pathOf, viewOf } from './methods.mjs';
-import { moves, orderText } from './moves.mjs';
+import { confirmed, moves, orderText } from './moves.mjs';
 import { deviation, orders, said } from './said.mjs';
 
 // place reads /steps/50/parameters/time/target as a person does.
@@ -44,7 +44,7 @@ function Word({ m, withdrawn }) {
 	return html`<${Chip} kind=${chip[0]}>${chip[1]}<//>${orders(m) && html` <span class="note">order <${Said}>${orders(m)}<//></span>`}${m.detail && html` <span class="note"><${Said}>${m.detail}<//></span>`}${m.confirmed && html` <span class="note"><${Said}>${m.confirmed.name ?? m.confirmed.userId}<//>: “<${Said}>${m.confirmed.reason}<//>”</span>`}${m.deviates && html` <${Chip} kind="bad">Deviates<//> <span class="note"><${Said}>${deviation(m.deviates)}<//> since <${Ago} at=${m.deviates.since} /></span>`}${m.withoutBox && html` <span class="note">no box can say it</span>`}${withdrawn && m.told && html` <span class="note">told: orders ${orderText(m.told)}</span>`}`;
 }
 
-function Machines({ path, v }) {
+function Machines({ path, v, mine }) {
 	const list = `${path}/machines?limit=100`;
 	const s = read(list, 20, true);
 	const withdrawn = v.status === 'withdrawn';
@@ -54,7 +54,7 @@ function Machines({ path, v }) {
 			return html`${withdrawn && html`<p>Orders under way ${orderText(v.orders)}.</p><${Left} page=${page} />`}
 			${page.items.length ? html`<${Table} label="Machines" head=${['Machine', 'Last word', 'Since', 'Last heard from']} rows=${[...page.items].sort((a, b) => Number(a.clear) - Number(b.clear)).map((m) => [
 				html`${m.machine} <span class="note"><${Said}>${m.name}<//></span>`,
-				html`<${Word} m=${m} withdrawn=${withdrawn} />`,
+				html`<${Word} m=${m} withdrawn=${withdrawn} />${mine && withdrawn && !m.clear && !m.waits && html` <button type="button" class="button small" onClick=${() => confirmed({ path, v }, m.machine)}>Confirm…<span class="unseen"> ${m.machine}</span></button>`}`,
 				said(m).since ? html`<${Ago} at=${said(m).since} />` : '–', m.lastHeardAt ? html`<${Ago} at=${m.lastHeardAt} />` : 'unknown'])} />${button}`
 			: !withdrawn && html`<p>No machine has it or may have it.</p>`}`;
 		}} /></section>`;
@@ -79,7 +79,7 @@ export function Version({ factory, id, number }) {
 				${!mine && plant && html`<p class="note">You can look. An engineer of ${plant.organizationId} can act.</p>`}</div></header>
 			<div class="columns"><div class="column">
 				<${Changes} path=${path} number=${number} />
-				<${Machines} path=${path} v=${v} /></div>
+				<${Machines} path=${path} v=${v} mine=${may('put-method-confirmation') && plant?.organizationId === state.person?.organization} /></div>
 				<div class="column"><${Signatures} v=${v} /></div></div>
 			<section class="panel" aria-labelledby="content"><h2 id="content">Content</h2><${Shown} of=${content} lines=${4} then=${(c) => html`<${Content} of=${c} />`} /></section>`;
 	}} />`;

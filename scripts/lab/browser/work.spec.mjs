@@ -60,6 +60,27 @@ test('a withdrawal asks for a reason, and shows which machines may still have th
 	await says(page, 'What is left of the recall');
 });
 
+test('a recall is closed machine by machine, by engineers of the organization alone', async ({ page, scene }) => {
+	const rows = table(page, 'Machines').locator('tbody tr');
+	await signIn(page);
+	await show(page, `#/methods/${scene.recalled}/1`, '2 of 3 may still have it');
+	await expect(page.getByRole('button', { name: /Confirm/ })).toHaveCount(0);
+	await press(page, 'Sign out');
+	await signIn(page, 'emil', 'production_engineer');
+	await show(page, `#/methods/${scene.recalled}/1`, '2 of 3 may still have it');
+	await expect(rows.filter({ hasText: 'tank-1' }).getByRole('button')).toHaveCount(0);
+	await press(page, 'Confirm… tank-3');
+	await dialog(page).getByLabel('Reason, beside your signature').fill('The program is deleted');
+	await press(page, 'Confirm');
+	await says(page, 'Type tank-3 to confirm.');
+	await looksWell(page, 'confirmation');
+	await dialog(page).locator('#typed').fill('tank-3');
+	await press(page, 'Confirm');
+	await says(page, 'tank-3 is confirmed not to have version 1.');
+	await says(page, '1 of 3 may still have it');
+	await expect(rows.filter({ hasText: 'tank-3' })).toContainText('“The program is deleted”');
+});
+
 test('a waiting box is accepted by its fingerprint, and not by another one', async ({ page, scene }) => {
 	await signIn(page, 'ines', 'fleet_installer');
 	await show(page, '#/box', 'box-9100');
