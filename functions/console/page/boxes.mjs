@@ -61,12 +61,12 @@ function reset(e, edgeId) {
 
 function Waiting({ w }) {
 	const twice = new Set(w.boxes.map((b) => b.edgeId).filter((id, i, all) => all.indexOf(id) !== i));
-	return html`<section class="panel" aria-labelledby="waiting"><h2 id="waiting">Waiting boxes</h2>
-		${!w.read ? html`<${Loading} lines=${2} />` : w.boxes.length ? html`<${Table} label="Waiting boxes" head=${['Box', 'Fingerprint', 'Channel', 'Since', html`<span class="unseen">Accept</span>`]}
+	return html`<section class="panel" aria-labelledby="waiting"><h2 id="waiting">Boxes to accept</h2>
+		${!w.read ? html`<${Loading} lines=${2} />` : w.boxes.length ? html`<${Table} label="Boxes to accept" head=${['Box', 'Fingerprint', 'Channel', 'Since', html`<span class="unseen">Accept</span>`]}
 			rows=${w.boxes.map((b) => [html`${b.edgeId}${twice.has(b.edgeId) && html` <${Chip} kind="bad">Claimed twice<//>`}`, html`<span class="mono">${groups(b.tokenSha256).slice(0, 17)}…</span>`, channelOf(b.enrolment), html`<${Ago} at=${b.since} />`,
 				may('accept-edge-enrolment') && html`<button type="button" class="button small" onClick=${() => accept(b)}>Accept…<span class="unseen"> ${b.edgeId}</span></button>`])} />`
-		: html`<p>No box is waiting.</p><p class="note">A box waits if it calls with a code of ${organization() || 'the organization'} that does not list its id.</p>`}
-		${w.partial && html`<p class="note">Not every open enrolment could be checked, so more boxes may be waiting.</p>`}</section>`;
+		: html`<p>No box waits to be accepted.</p><p class="note">A box does if it calls with a code of ${organization() || 'the organization'} that does not list its id.</p>`}
+		${w.partial && html`<p class="note">Not every open enrolment could be checked, so there may be more.</p>`}</section>`;
 }
 
 function Enrolment({ e }) {
@@ -92,6 +92,6 @@ export function Boxes({ of }) {
 	const lists = may('list-edge-enrolments');
 	return html`<h1>Boxes</h1>
 		${may('list-edges') && html`<${Fleet} of=${of} />`}
-		${lists && (organization() ? html`<${Enrolments} />` : html`<${Organization} /><p class="note">Enter the organization whose waiting boxes you want to see.</p>`)}
+		${lists && (organization() ? html`<${Enrolments} />` : html`<${Organization} /><p class="note">Enter the organization whose boxes to accept you want to see.</p>`)}
 		${may('register-edges') && html`<${Register} />`}`;
 }

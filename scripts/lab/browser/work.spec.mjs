@@ -95,7 +95,7 @@ test('a waiting box is accepted by its fingerprint, and not by another one', asy
 	await shown.fill(scene.waits.slice(0, 8).toUpperCase());
 	await press(page, 'Accept');
 	await says(page, 'box-9100 is accepted.');
-	await expect(table(page, 'Waiting boxes')).not.toContainText('box-9100');
+	await expect(table(page, 'Boxes to accept')).not.toContainText('box-9100');
 	expect((await as('otto', 'GET', '/api/edges/box-9100')).value).toMatchObject({ edgeType: 'gateway-x', channel: 'stable', factoryId: 'munich-1' });
 	const { keyboard } = page; // and only with keys
 	const next = page.getByRole('button', { name: 'Accept… box-9101' });
@@ -108,7 +108,7 @@ test('a waiting box is accepted by its fingerprint, and not by another one', asy
 	await keyboard.press('Space');
 	await keyboard.press('Enter');
 	await says(page, 'box-9101 is accepted.');
-	await says(page, 'No box is waiting.');
+	await says(page, 'No box waits to be accepted.');
 });
 
 test('a box with a replaced board is reset, and an enrolment is ended', async ({ page }) => {
