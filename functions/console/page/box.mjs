@@ -4,7 +4,7 @@ import { read, moved } from './sources.mjs';
 import { at, call, query } from './api.mjs';
 import { state, changed, may } from './state.mjs';
 import { ask } from './dialog.mjs';
-import { Ago, Said } from './format.mjs';
+import { Ago, Said, plain } from './format.mjs';
 import { Chip, Empty, Later, PlantLink, Shown, once } from './parts.mjs';
 import { Events } from './events.mjs';
 import { Pin } from './pins.mjs';
@@ -105,7 +105,7 @@ export function Box({ id }) {
 			<p>${w.lastSeenAt ? html`Seen <${Ago} at=${w.lastSeenAt} />` : 'Last seen: unknown'} · ${w.edgeType}/${w.channel}${edge ? html` · <${Said}>${edge.organizationId}<//>${edge.factoryId && html` · <${PlantLink} id=${edge.factoryId} />`}` : ''}</p></div>
 			${edge && may('put-edge') && html`<div class="act"><div class="buttons"><button type="button" class="button" onClick=${() => move(edge)}>Move…</button>
 				${may('delete-edge') && html`<button type="button" class="button" onClick=${() => pinning((m) => m.pin(edge, w))}>${w.pin ? 'Change the pin…' : 'Pin…'}</button>${w.pin && html`<button type="button" class="button" onClick=${() => pinning((m) => m.unpin(edge))}>End the pin…</button>`}`}</div></div>`}</header>
-		<section class="panel" aria-labelledby="why"><h2 id="why">Why</h2><p class="sentence">${w.sentence}</p>
+		<section class="panel" aria-labelledby="why"><h2 id="why">Why</h2><p class="sentence">${plain(w.sentence)}</p>
 			${w.towards && html`<dl class="facts"><div><dt>Told first</dt><dd><${Said}>${w.version}<//></dd></div><div><dt>On its way to</dt><dd>${!may('get-rollout') ? w.towards : html`<a href=${w.rollout?.targetVersion === w.towards ? `#/rollout/${w.rollout.id}` : `#/log/release-channel/${encodeURIComponent(`${w.edgeType}/${w.channel}`)}`}>${w.towards}</a>`}</dd></div></dl>`}
 			${w.pin && html`<${Pin} pin=${w.pin} />`}
 			${w.rollout && html`<dl class="facts"><div><dt>Percentile</dt><dd>${w.rollout.percentile}</dd></div><div><dt>Reached at</dt><dd>${w.rollout.reachedAt} %</dd></div>

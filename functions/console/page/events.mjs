@@ -2,7 +2,7 @@
 import { html } from './html.mjs';
 import { read } from './sources.mjs';
 import { may } from './state.mjs';
-import { Moment, Said, count, some } from './format.mjs';
+import { Moment, Said, count, plain, some } from './format.mjs';
 import { Shown, Empty, More, Table, nameOf, further } from './parts.mjs';
 
 // phrase returns what an event did, and to what.
@@ -78,7 +78,7 @@ function Event({ e }) {
 		<div><p><strong><${Said}>${nameOf(e.actor)}<//></strong> ${did} ${link ? html`<a href=${link}><${Said}>${what}<//></a>` : html`<${Said}>${what}<//>`}</p>
 			${e.reason && html`<p class="said">“<${Said}>${e.reason}<//>”</p>`}
 			${e.overrideReason && html`<p class="said">Overrode a freeze or window: “<${Said}>${e.overrideReason}<//>”</p>`}
-			${e.cause?.sentence && html`<p class="note"><${Said}>${e.cause.sentence}<//></p>`}
+			${e.cause?.sentence && html`<p class="note"><${Said}>${plain(e.cause.sentence)}<//></p>`}
 			${e.cause && html`<${More} id=${`cause ${e.eventId}`} label="What the guard saw"><${Difference} label=${`what the guard saw, ${e.eventId}`} rows=${Object.entries(flat(e.cause)).map(([k, v]) => [k, undefined, v])} /><//>`}
 			${rows.length > 0 && html`<${More} id=${`diff ${e.eventId}`} label=${e.before ? e.after ? 'Before and after' : 'What it was' : 'What it is'}><${Difference} label=${`differences, ${e.eventId}`} rows=${rows} /><//>`}
 		</div></li>`;

@@ -1,6 +1,6 @@
 // The guard's verdict, as a sentence and as a distance to clear and to halt.
 import { html } from './html.mjs';
-import { count, some, share, moment } from './format.mjs';
+import { count, some, share, moment, plain } from './format.mjs';
 import { Chip, soaked } from './parts.mjs';
 
 const verdicts = { halt: ['bad', 'Halt'], promote: ['act', 'Promote'], complete: ['act', 'Complete'], hold: ['hold', 'Hold'] };
@@ -36,8 +36,7 @@ function distances(g) {
 
 /** The guard's sentence: the verdict first, and the rest as a list. Its times are UTC; here they are the person's. */
 export function Sentence({ text }) {
-	const local = text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, moment);
-	const [first, ...rest] = local.replace(/\.$/, '').split('; ');
+	const [first, ...rest] = plain(text).replace(/\.$/, '').split('; ');
 	return html`<p class="sentence">${first}.</p>${rest.length > 0 && html`<ul class="reasons">${rest.map((r) => html`<li>${r[0].toUpperCase() + r.slice(1)}</li>`)}</ul>`}`;
 }
 

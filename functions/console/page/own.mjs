@@ -4,7 +4,7 @@ import { read } from './sources.mjs';
 import { at, query } from './api.mjs';
 import { may } from './state.mjs';
 import { organization } from './waiting.mjs';
-import { count, boxes, Moment } from './format.mjs';
+import { count, boxes, Moment, plain } from './format.mjs';
 import { Age, Chip, Empty, More, Shown, boxesIn, channelOf } from './parts.mjs';
 import { Verdict } from './evidence.mjs';
 import { Recall, Waiting } from './now.mjs';
@@ -15,7 +15,7 @@ import { total, bad } from './actions.mjs';
 function Standing({ r }) {
 	const [kind, word] = { active: ['wait', 'At'], halted: ['bad', 'Halted at'], completed: ['good', 'Completed at'] }[r.status] ?? ['quiet', r.status];
 	return html`<p class="chips"><${Chip} kind=${kind}>${word} ${r.staged_percent} %<//>${r.returnedAt && html` <${Chip} kind="bad">Returned<//>`}${r.action && r.status === 'active' && html` <${Verdict} guard=${{ verdict: r.action, reason: r.reason }} quiet=${true} />`}</p>
-		<p>${r.sentence}</p>`;
+		<p>${plain(r.sentence)}</p>`;
 }
 
 function Counts({ r }) {

@@ -3,7 +3,7 @@ import { html } from './html.mjs';
 import { read } from './sources.mjs';
 import { at } from './api.mjs';
 import { mayAct } from './state.mjs';
-import { count, Moment, Ago, Said } from './format.mjs';
+import { count, Moment, Ago, Said, plain } from './format.mjs';
 import { Chip, Empty, PlantLink, Shown, Loading, Age, Command, channelOf, further, nameOf, Later, More, Seen, Table } from './parts.mjs';
 import { reasons } from './box.mjs';
 import { Evidence } from './evidence.mjs';
@@ -84,7 +84,7 @@ function People({ r }) {
 	const approvals = r.terms?.approvals ?? [];
 	return html`<dl class="facts">
 		${r.without && html`<div><dt>Without</dt><dd>${r.without.join(', ')}</dd></div>`}
-		${r.fast && html`<div><dt>Fast</dt><dd>${r.fast}</dd></div>`}
+		${r.fast && html`<div><dt>Fast</dt><dd>${plain(r.fast)}</dd></div>`}
 		${r.startedBy && html`<div><dt>Started</dt><dd><${Said}>${nameOf(r.startedBy)}<//>, <${Moment} at=${r.startedAt} /></dd></div>`}
 		${r.promotedBy && html`<div><dt>Promoted last</dt><dd><${Said}>${nameOf(r.promotedBy)}<//></dd></div>`}
 		${approvals.map((a) => html`<div><dt>Approved ${a.stage} %</dt><dd><${Said}>${nameOf(a.by)}<//>, <${Moment} at=${a.at} /></dd></div>`)}

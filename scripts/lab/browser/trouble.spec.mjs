@@ -157,6 +157,14 @@ test('a returned rollout counts the boxes that went back, and leads to the other
 	await expect(page.getByRole('button', { name: 'Boxes that have it' })).toHaveCount(0);
 });
 
+test('times and durations in the words of the service are the person\'s', async ({ page, scene }) => {
+	await halted(page, scene, { fast: 'Stages 1 and 10 soak for at most PT50S instead of a week.' }, () => ({ asOf: new Date().toISOString() }));
+	await page.route(`**/${scene.box}/update/why`, async (route) => route.fulfill({ json: { ...await (await route.fetch()).json(), sentence: 'Its plant opens next: 2031-05-04T10:00:00Z.' } }));
+	await signIn(page);
+	await show(page, rollout(scene.halted), 'soak for at most 50 s instead of a week');
+	await show(page, `#/box/${scene.box}`, 'Its plant opens next: 4 May');
+});
+
 test('rollouts are filtered by status and channel, and read on', async ({ page }) => {
 	const one = (await as('otto', 'GET', '/api/ota/rollouts?limit=1')).value;
 	const asked = [];
