@@ -112,7 +112,7 @@ export function Rollout({ id }) {
 			<div class="column">
 				${r.status === 'halted' ? html`<${Halted} r=${r} p=${p} may=${mayAct()} />` : p?.guard?.reason === 'NOT_ACTIVE' ? null : p === undefined ? html`<section class="panel evidence" aria-labelledby="guard"><h2 id="guard">Guard</h2><${Loading} lines=${3} /></section>` : html`<${Evidence} guard=${p?.guard} policy=${r.terms?.policy} stages=${p?.stages} />`}
 				<section class="panel" aria-labelledby="reasons"><h2 id="reasons">Bad boxes</h2>${p ? html`<${Reasons} r=${r} p=${p} />` : p === null ? html`<p class="note">Not counted yet.</p>` : html`<${Loading} lines=${2} />`}</section>
-				${p?.waiting && html`<${Later} name="Waits" load=${() => import('./plants.mjs')} w=${p.waiting} r=${r} />`}
+				${p?.waiting && r.status !== 'halted' && html`<${Later} name="Waits" load=${() => import('./plants.mjs')} w=${p.waiting} r=${r} />`}
 				${p && html`<${Pins} r=${r} p=${p} of=${p.stages.reduce((n, s) => n + s.expected, 0)} />`}
 				<section class="panel" aria-labelledby="people"><h2 id="people">Who</h2><${People} r=${r} /></section>
 			</div>

@@ -165,6 +165,13 @@ test('times and durations in the words of the service are the person\'s', async 
 	await show(page, `#/box/${scene.box}`, 'Its plant opens next: 4 May');
 });
 
+test('no box waits for its plant on a halted rollout', async ({ page, scene }) => {
+	await halted(page, scene, {}, () => ({ asOf: new Date().toISOString(), waiting: { window: 2, pause: 0, plants: 1 } }));
+	await signIn(page);
+	await show(page, rollout(scene.halted), '7 boxes have');
+	await expect(page.locator('main')).not.toContainText('Waiting for plants');
+});
+
 test('rollouts are filtered by status and channel, and read on', async ({ page }) => {
 	const one = (await as('otto', 'GET', '/api/ota/rollouts?limit=1')).value;
 	const asked = [];
