@@ -50,10 +50,12 @@ export function HaltedCounts({ r, p }) {
 export function Halted({ r, p, may }) {
 	const silence = /silent/.test(eventOf(r)?.cause?.sentence ?? '');
 	const look = () => document.getElementById('which')?.scrollIntoView();
+	const kinds = [...new Map((p?.guard?.surveys ?? []).filter((s) => s.culprit && s.halts).map(({ culprit: c }) => [`${c.name}=${c.value}`, c]))];
 	return html`<section class="panel evidence" aria-labelledby="halted"><h2 id="halted">Why it was halted</h2>
 		<${HaltedWhy} r=${r} /><${HaltedCounts} r=${r} p=${p} />
 		<h3>What now</h3><ul class="reasons">
 			${p && total(p).installed + bad(total(p)) > 0 && html`<li><button type="button" class="link" onClick=${look}>Look at the boxes</button></li>`}
+			${kinds.map(([kind, c]) => html`<li key=${kind}><a href=${boxesIn({ edgeType: r.edgeType, channel: r.channel, attribute: `${c.name}:${c.value}` })}>Look at all boxes with <bdi>${kind}</bdi></a></li>`)}
 			${silence && html`<li><a href=${`#/rollout/${r.id}/silent`}>Look at the silent boxes</a>${p && !p.silent.boxes ? ': none is silent now' : ''}</li>`}
 			${r.returnedAt && html`<li>It was returned <${Ago} at=${r.returnedAt} />: boxes that run ${r.targetVersion} are told ${r.previousVersion} again.${p && !counted(r, p) ? ' They were not counted since.' : ''}</li>`}
 			${may && !r.adopted && !r.returnedAt && html`<li><strong>Return</strong>: boxes that run ${r.targetVersion} get ${r.previousVersion} again.</li>`}

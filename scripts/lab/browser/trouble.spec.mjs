@@ -172,6 +172,17 @@ test('no box waits for its plant on a halted rollout', async ({ page, scene }) =
 	await expect(page.locator('main')).not.toContainText('Waiting for plants');
 });
 
+test('the kind of boxes that a halt names leads to all of them', async ({ page, scene }) => {
+	const culprit = { name: 'hardwareRevision', value: 'C', harmed: 6, boxes: 6, factories: 5, otherHarmed: 0, otherBoxes: 74 };
+	const surveys = [1, 10].map((percent) => ({ percent, number: 1, at: new Date().toISOString(), halts: true, culprit }));
+	await halted(page, scene, {}, () => ({ asOf: new Date().toISOString(), guard: { verdict: 'hold', reason: 'NOT_ACTIVE', stage: 1, halting: { bad: 1 }, surveys } }));
+	await signIn(page);
+	await show(page, rollout(scene.halted), 'Look at all boxes with hardwareRevision=C');
+	await page.getByRole('link', { name: 'Look at all boxes with hardwareRevision=C' }).click();
+	await expect(page.getByLabel('Attribute')).toHaveValue('hardwareRevision=C');
+	await expect(page.getByLabel('Edge type, or edge type/channel')).toHaveValue('press-line/stable');
+});
+
 test('rollouts are filtered by status and channel, and read on', async ({ page }) => {
 	const one = (await as('otto', 'GET', '/api/ota/rollouts?limit=1')).value;
 	const asked = [];
