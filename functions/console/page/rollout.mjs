@@ -106,7 +106,7 @@ export function Rollout({ id }) {
 			<div class="column">
 				${p ? html`<${Stages} progress=${p} policy=${r.terms?.policy} returned=${r.returnedAt} />` : p === null ? html`<section class="panel"><h2>Stages</h2><p>The boxes have not been counted yet. They are counted once a minute.</p></section>` : html`<section class="panel"><h2>Stages</h2><${Loading} lines=${6} /></section>`}
 				<section class="panel" aria-labelledby="course"><h2 id="course">Over time</h2><${Shown} of=${history} lines=${4} none=${() => html`<p class="note">Not counted yet.</p>`} then=${(h) => html`<${History} moments=${h.items} />`} /></section>
-				${(p?.work || p?.guard?.health) && html`<${Later} name="Numbers" load=${() => import('./health.mjs')} looks=${p.guard?.health ?? []} readings=${p.work ?? []} />`}
+				${(p?.work || p?.guard?.health) && html`<${Later} name="Numbers" load=${() => import('./health.mjs')} looks=${p.guard?.health ?? []} readings=${p.work ?? []} health=${r.health} />`}
 				<${Plants} r=${r} />
 			</div>
 			<div class="column">

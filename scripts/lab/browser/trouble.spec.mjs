@@ -183,6 +183,17 @@ test('the kind of boxes that a halt names leads to all of them', async ({ page, 
 	await expect(page.getByLabel('Edge type, or edge type/channel')).toHaveValue('press-line/stable');
 });
 
+test('a worse number says by how much, if it is a gauge', async ({ page, scene }) => {
+	const look = (name) => ({ name, percent: 1, at: new Date().toISOString(), reached: { boxes: 8, said: 8, now: 10.11 }, control: { boxes: 90, said: 90, now: 9.996 }, more: 0.041, halts: true });
+	const by = { worse: 'higher', by: 0.01 };
+	await halted(page, scene, { health: { cycleSeconds: { is: 'gauge', ...by }, scrap: { is: 'counter', ...by } } },
+		() => ({ asOf: new Date().toISOString(), guard: { verdict: 'hold', reason: 'NOT_ACTIVE', stage: 1, halting: { bad: 1 }, health: ['cycleSeconds', 'scrap'].map(look) } }));
+	await signIn(page);
+	await show(page, rollout(scene.halted), 'The guard’s looks at cycleSeconds');
+	await expect(page.getByText('4.1 % higher than before, beside the others')).toHaveCount(1);
+	await looksWell(page, 'a worse number');
+});
+
 test('rollouts are filtered by status and channel, and read on', async ({ page }) => {
 	const one = (await as('otto', 'GET', '/api/ota/rollouts?limit=1')).value;
 	const asked = [];
