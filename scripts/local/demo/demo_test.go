@@ -206,6 +206,7 @@ func (s *shown) guardHalts(edgeType, why string) {
 
 // plantWaits checks that the boxes of the closed factory wait for its window, and no others.
 func (s *shown) plantWaits() {
+	s.until(`^Each halt brings the boxes back to 1\.0\.0\. Until it is halted, a rollout also lists its boxes that wait for a plant:$`)
 	opens := s.until(`^  plant-40 +waits for its window, which begins at (\d\d:\d\d) UTC`)[1]
 	var why struct{ Waits, OpensAt string }
 	expect.Until(s, "a box of plant-40 waits", func() bool {

@@ -18,7 +18,10 @@ The demo is ready after %.0f s: %s boxes in %d factories.
 
 This address opens the operator's page and signs you in as olga, who is allowed to do everything. Its first view shows:
 
-%s  plant-%-11d waits for its window, which begins at %s UTC: its boxes are told nothing new before.
+%s
+Each halt brings the boxes back to 1.0.0. Until it is halted, a rollout also lists its boxes that wait for a plant:
+
+  plant-%-11d waits for its window, which begins at %s UTC: its boxes are told nothing new before.
 
 Click on a rollout to see its stages, its bad boxes and the guard's verdict, and on Log to see who did what. A soak, which
 takes a day by default, takes 50 seconds here. There is also the recall of a production method:
