@@ -129,7 +129,7 @@ function Facts({ o }) {
 		<div><dt>Freeze</dt><dd>${!v ? 'Reading…' : v.freeze ? html`<${Chip} kind="hold">until ${moment(v.freeze.until)}<//>` : 'None'}</dd></div>
 		<div><dt>Active rollouts</dt><dd>${!v ? 'Reading…' : html`<a href="#/rollout/in/status=active">${count(v.active)}${v.more ? ' or more' : ''}</a>`}</dd></div>
 		${v?.active > 0 && html`<div><dt>Last count</dt><dd>${newest(v) < Infinity ? `${length(newest(v) + since(o.at))} ago` : 'None yet'}</dd></div>
-			<div><dt>Boxes on their channels</dt><dd>${count(v.boxes)}</dd></div><div><dt>Silent</dt><dd>${count(v.silent)}</dd></div>`}
+			<div><dt>Boxes on their channels</dt><dd>${count(v.boxes)}</dd></div><div><dt>Silent on them</dt><dd>${count(v.silent)}</dd></div>`}
 		<${Waiting} />
 	</dl>`;
 }

@@ -20,6 +20,7 @@ test('each number of a rollout leads to the boxes that it counts, and the counts
 	const { silent } = (await as('otto', 'GET', scene.good + '/progress')).value;
 	expect(silent.boxes).toBeGreaterThan(0);
 	await show(page, '#/now', 'Other channels');
+	await expect(fact(page, 'Silent on them')).toHaveText(String((await as('otto', 'GET', '/api/ota/overview')).value.silent));
 	await page.locator('.row', { hasText: 'gateway-y/stable' }).getByRole('link', { name: `${silent.boxes} silent` }).click();
 	await says(page, 'Those that are silent now');
 	await expect(page.locator('main tbody tr')).toHaveCount(silent.boxes);
