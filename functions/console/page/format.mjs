@@ -36,7 +36,7 @@ export function seconds(duration) {
 }
 
 /** The service's text with its times and durations as people read them: 28 Nov, 10:00 for 2026-11-28T10:00:00Z, and 50 s for PT50S. */
-export const plain = (text) => text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, moment).replace(/\bP(?=\d|T\d)[\dDTHMS]+\b/g, (d) => length(seconds(d)));
+export const plain = (text) => text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, moment).replace(/(?<![\w=-])P(?:\d+D)?(?:T[\dHMS]+)?(?![\w-])/g, (d) => seconds(d) ? length(seconds(d)) : d);
 
 /** The time between a moment and now, in seconds. */
 export const since = (moment) => (Date.now() - new Date(moment).getTime()) / 1000;

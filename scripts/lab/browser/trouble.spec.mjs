@@ -160,10 +160,10 @@ test('a returned rollout counts the boxes that went back, and leads to the other
 
 test('times and durations in the words of the service are the person\'s', async ({ page, scene }) => {
 	await halted(page, scene, { fast: 'Stages 1 and 10 soak for at most PT50S instead of a week.' }, () => ({ asOf: new Date().toISOString() }));
-	await page.route(`**/${scene.box}/update/why`, async (route) => route.fulfill({ json: { ...await (await route.fetch()).json(), sentence: 'Its plant opens next: 2031-05-04T10:00:00Z.' } }));
+	await page.route(`**/${scene.box}/update/why`, async (route) => route.fulfill({ json: { ...await (await route.fetch()).json(), sentence: 'Its plant P7 of P1D-x opens next: 2031-05-04T10:00:00Z.' } }));
 	await signIn(page);
 	await show(page, rollout(scene.halted), 'soak for at most 50 s instead of a week');
-	await show(page, `#/box/${scene.box}`, 'Its plant opens next: 4 May');
+	await show(page, `#/box/${scene.box}`, 'Its plant P7 of P1D-x opens next: 4 May');
 });
 
 test('no box waits for its plant on a halted rollout', async ({ page, scene }) => {
