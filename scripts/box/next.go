@@ -24,13 +24,15 @@ type Action struct {
 // Next decides what the box does at a given time.
 //
 // It activates a version only if the latest event is a poll that told it, and only within Timing.Fresh. So a box
-// polls again after the download, and after a halt no box activates the version.
+// polls again after the download, and after a halt no box activates the version. If that time is over, it polls anew.
 func (s *State) Next(now time.Time) Action {
 	switch {
 	case s.isTold(now) && s.fetched == s.told.SHA256:
 		return Action{Deed: Activate}
 	case s.isTold(now) && s.fetching != s.told.SHA256:
 		return Action{Deed: Fetch}
+	case s.missed(now):
+		return Action{Deed: Poll}
 	case !now.Before(s.nextPoll) && s.Memory.Report != nil && !s.untold:
 		return Action{Deed: Tell}
 	case !now.Before(s.nextPoll):
@@ -48,6 +50,12 @@ func (s *State) Next(now time.Time) Action {
 func (s *State) isTold(now time.Time) bool {
 	age := now.Sub(s.confirmed)
 	return !s.confirmed.IsZero() && age >= 0 && age <= s.Timing.Fresh && s.wants() && !now.Before(s.Memory.NotBefore)
+}
+
+// missed reports whether the box was told another version and could not begin in time, because it or its clock stood still or
+// jumped. Without another poll, it would begin hours later.
+func (s *State) missed(now time.Time) bool {
+	return !s.confirmed.IsZero() && s.wants() && s.fetching != s.told.SHA256 && !now.Before(s.Memory.NotBefore)
 }
 
 // wants reports whether the box is told another version than it runs and has not given up on it.

@@ -61,7 +61,10 @@ func TestNext_AfterWhatHappened(t *testing.T) {
 		"another box's code": {func(s *State) { s.Heard(Ring{"a", "a.1", time.Minute, []string{"other"}}, at(0)) },
 			5 * time.Second, Wait, time.Minute},
 		"told another version":      {func(s *State) { s.Told(tells("1.1.0"), "tag", "1.0.0", at(0)) }, 0, Fetch, 0},
-		"told it a while ago":       {func(s *State) { s.Told(tells("1.1.0"), "tag", "1.0.0", at(-time.Minute)) }, 0, Wait, 4 * time.Minute},
+		"told it a while ago":       {func(s *State) { s.Told(tells("1.1.0"), "tag", "1.0.0", at(-time.Minute)) }, 0, Poll, 0},
+		"told it by a clock ahead":  {func(s *State) { s.Told(tells("1.1.0"), "tag", "1.0.0", at(time.Hour)) }, 0, Poll, 0},
+		"downloads for a while":     {func(s *State) { s.Told(tells("1.1.0"), "tag", "1.0.0", at(-time.Minute)); s.Fetch() }, 0, Wait, 4 * time.Minute},
+		"told so again a while ago": {func(s *State) { downloads(s, "1.1.0"); s.NotModified("1.0.0", at(-time.Minute)) }, 0, Poll, 0},
 		"told, and not recorded":    {func(s *State) { s.Told(tells("1.1.0"), "", "1.0.0", at(0)) }, 0, Wait, time.Minute},
 		"downloads":                 {func(s *State) { s.Told(tells("1.1.0"), "tag", "1.0.0", at(0)); s.Fetch() }, 0, Wait, 4 * time.Minute},
 		"downloaded":                {func(s *State) { downloads(s, "1.1.0") }, 0, Poll, 0},
@@ -250,6 +253,9 @@ func (p *played) play(t *rapid.T, a Action) {
 	was := p.polled
 	p.polled = false
 	chance := func(name string, n int) bool { return rapid.IntRange(1, n).Draw(t, name) == 1 }
+	if a.Deed == Poll && chance("stands still", 5) { // so it acts long after the answer
+		defer func() { p.now = p.now.Add(time.Minute) }()
+	}
 	switch a.Deed {
 	case Wait:
 		if !a.Until.After(p.now) {
