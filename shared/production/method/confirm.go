@@ -65,34 +65,41 @@ func (s *Store) Confirm(ctx context.Context, caller auth.Principal, from audit.O
 	return created, err
 }
 
-// withoutBox marks the machines whose box cannot report for them: they have none, it was retired or is in another factory,
-// or all of its tokens were ended. A box that has called since then has access tokens of its issuer.
-func (s *Store) withoutBox(ctx context.Context, factoryID string, page []Reached) error {
-	type tokens struct {
-		Tokens struct {
+// boxOf is what a machine's list shows of its box.
+type boxOf struct {
+	registration
+	row struct {
+		Subject string `json:"subject"` // see report.Row; missing until the box has polled
+		Tokens  struct {
 			EndedAt *time.Time `json:"endedAt"`
 		} `json:"tokens"`
 	}
-	boxes, ended := map[string]*registration{}, map[string]*tokens{}
+}
+
+// boxesOf reads the boxes of machines.
+func (s *Store) boxesOf(ctx context.Context, page []Reached) (map[string]*boxOf, error) {
+	boxes := map[string]*boxOf{"": {}}
 	var reads []func(context.Context) error
 	for _, x := range page {
-		if x.EdgeID == "" || boxes[x.EdgeID] != nil {
-			continue
+		if boxes[x.EdgeID] == nil {
+			b := new(boxOf)
+			boxes[x.EdgeID] = b
+			reads = append(reads, s.into(dynamo.Edges, dynamo.Key{"edgeId": x.EdgeID}, &b.registration),
+				s.into(dynamo.Reports, dynamo.Key{"edgeId": x.EdgeID}, &b.row))
 		}
-		boxes[x.EdgeID], ended[x.EdgeID] = new(registration), new(tokens)
-		reads = append(reads, s.into(dynamo.Edges, dynamo.Key{"edgeId": x.EdgeID}, boxes[x.EdgeID]),
-			s.into(dynamo.Reports, dynamo.Key{"edgeId": x.EdgeID}, ended[x.EdgeID]))
 	}
-	if err := dynamo.Together(ctx, reads...); err != nil {
-		return err
-	}
+	return boxes, dynamo.Together(ctx, reads...)
+}
+
+// withoutBox marks the machines whose box cannot report for them: they have none, it was retired or is in another factory,
+// or all of its tokens were ended. A box that has called since then has access tokens of its issuer.
+func withoutBox(factoryID string, page []Reached, boxes map[string]*boxOf) {
 	for i, x := range page {
 		if x.EdgeID == "" || boxes[x.EdgeID].FactoryID != factoryID { // a retired box is in no factory
 			page[i].WithoutBox = true
 			continue
 		}
-		at := ended[x.EdgeID].Tokens.EndedAt
+		at := boxes[x.EdgeID].row.Tokens.EndedAt
 		page[i].WithoutBox = at != nil && (x.LastHeardAt == nil || !x.LastHeardAt.After(*at))
 	}
-	return nil
 }

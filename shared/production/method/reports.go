@@ -1,6 +1,7 @@
 package method
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -198,9 +199,14 @@ func (s *Store) Machines(ctx context.Context, caller auth.Principal, r Ref, only
 		page.Items, page.More = page.Items[:w.Limit], true
 		page.Last = page.Items[w.Limit-1].Machine
 	}
-	if err := heard(ctx, page.Items, seen); err != nil {
+	boxes, err := s.boxesOf(ctx, page.Items)
+	if err == nil {
+		err = heard(ctx, page.Items, boxes, seen)
+	}
+	if err != nil {
 		return page, err
 	}
+	withoutBox(r.FactoryID, page.Items, boxes)
 	for i, x := range page.Items {
 		if x.record.Revision == 0 {
 			continue
@@ -209,7 +215,7 @@ func (s *Store) Machines(ctx context.Context, caller auth.Principal, r Ref, only
 			return page, err
 		}
 	}
-	return page, s.withoutBox(ctx, r.FactoryID, page.Items)
+	return page, nil
 }
 
 // reachedBy lists the machines that a version concerns, and those that wait for it, in the order of their codes.
@@ -306,15 +312,16 @@ func (x Reached) SameWord(y Reached) bool {
 	return err == nil && err2 == nil && string(a) == string(b)
 }
 
-// heard adds when the boxes were last heard from.
-func heard(ctx context.Context, page []Reached, seen LastCall) error {
+// heard adds when the boxes were last heard from, also those that said nothing about the method.
+func heard(ctx context.Context, page []Reached, boxes map[string]*boxOf, seen LastCall) error {
 	var reads []func(context.Context) error
-	for i := range page {
-		if page[i].record.Subject == "" {
+	for i, x := range page {
+		subject := cmp.Or(x.record.Subject, boxes[x.EdgeID].row.Subject)
+		if subject == "" {
 			continue
 		}
 		reads = append(reads, func(ctx context.Context) error {
-			at, err := seen(ctx, page[i].record.Subject)
+			at, err := seen(ctx, subject)
 			if err == nil && !at.IsZero() {
 				page[i].LastHeardAt = &at
 			}
