@@ -68,24 +68,28 @@ function Factories({ chosen }) {
 	}} />`;
 }
 
-// Recall shows the progress of the last withdrawal, machine by machine.
-function Recall({ factory, m }) {
-	const last = m.withdrawn?.[0];
-	if (!last) return null;
-	const s = read(pathOf(factory, m.methodId, last.version) + '/machines?limit=100', 20, true);
-	return html`<section class="panel" aria-labelledby="recall"><h2 id="recall">Recall of version ${last.version}</h2>
-		<p>Withdrawn <${Ago} at=${last.at} />. Orders under way ${last.orders === 'finish' ? 'may finish' : 'stop'}.</p>
-		<${Shown} of=${s} lines=${1} then=${(page) => html`<${Left} page=${page} />`} />
-		<p><a href=${viewOf(factory, m.methodId, last.version)}>See the machines</a></p></section>`;
+const concerned = (page) => page.items.filter((x) => !x.waits);
+const left = (page) => concerned(page).filter((x) => !x.clear);
+
+// Recalls shows what is left of the last withdrawal, and of older ones that machines have not all confirmed.
+function Recalls({ factory, m }) {
+	return (m.withdrawn ?? []).map((w, i) => {
+		const s = read(pathOf(factory, m.methodId, w.version) + '/machines?limit=100', i ? 120 : 20, true);
+		if (i && !(s.value && (left(s.value).length || s.value.next))) return null;
+		const id = `recall-${w.version}`;
+		return html`<section key=${id} class="panel" aria-labelledby=${id}><h2 id=${id}>Recall of version ${w.version}</h2>
+			<p>Withdrawn <${Ago} at=${w.at} />. Orders under way ${w.orders === 'finish' ? 'may finish' : 'stop'}.</p>
+			<${Shown} of=${s} lines=${1} then=${(page) => html`<${Left} page=${page} />`} />
+			<p><a href=${viewOf(factory, m.methodId, w.version)}>See the machines<span class="unseen"> of version ${w.version}</span></a></p></section>`;
+	});
 }
 
 /** How many machines may still have a withdrawn version. */
 export function Left({ page }) {
-	const concerned = page.items.filter((x) => !x.waits);
-	const left = concerned.filter((x) => !x.clear);
+	const all = concerned(page).length, open = left(page);
 	const more = page.next ? ' or more' : '';
-	if (!concerned.length) return html`<p><${Chip} kind="good">Done<//> It reached no machine.</p>`;
-	return html`<p>${left.length ? html`<${Chip} kind="bad">${count(left.length)}${more} of ${count(concerned.length)}${more}<//> may still have it` : html`<${Chip} kind="good">Done<//> All ${count(concerned.length)} machines are confirmed not to have it${page.next ? ', of those listed' : ''}`}${left.length ? html`: <${Said}>${left.slice(0, 5).map((x) => x.machine).join(', ')}<//>${left.length > 5 ? ' …' : ''}` : ''}.</p>`;
+	if (!all) return html`<p><${Chip} kind="good">Done<//> It reached no machine.</p>`;
+	return html`<p>${open.length ? html`<${Chip} kind="bad">${count(open.length)}${more} of ${count(all)}${more}<//> may still have it` : html`<${Chip} kind="good">Done<//> ${all === 1 ? 'The one machine is' : `All ${count(all)} machines are`} confirmed not to have it${page.next ? ', of those listed' : ''}`}${open.length ? html`: <${Said}>${open.slice(0, 5).map((x) => x.machine).join(', ')}<//>${open.length > 5 ? ' …' : '.'}` : '.'}</p>`;
 }
 
 function Method({ factory, id }) {
@@ -104,7 +108,7 @@ function Method({ factory, id }) {
 			<div class="column"><section class="panel" aria-labelledby="holds"><h2 id="holds">What holds</h2>
 				${holding(m).length ? html`<ul class="plain">${holding(m).map((d) => html`<li><a href=${viewOf(factory, id, d.version)}>Version ${d.version}</a> ${where(d.machines)}, since <${Moment} at=${d.from} /></li>`)}</ul>` : html`<p>Nothing. Machines may not start this method.</p>`}
 				${coming(m).map((d) => html`<p>Version ${d.version} follows ${where(d.machines)} at <${Moment} at=${d.from} />.</p>`)}</section>
-				<${Recall} factory=${factory} m=${m} /></div></div>`} />`;
+				<${Recalls} factory=${factory} m=${m} /></div></div>`} />`;
 }
 
 /** The methods of a factory, one of them, or one of its versions. */

@@ -4,7 +4,8 @@ import { call } from './api.mjs';
 import { moved, read } from './sources.mjs';
 import { at } from './api.mjs';
 import { ask, Reason } from './dialog.mjs';
-import { Said, moment } from './format.mjs';
+import { Ago, Said, moment } from './format.mjs';
+import { said } from './said.mjs';
 import { where } from './methods.mjs';
 
 /** What happens to orders under way. */
@@ -82,7 +83,7 @@ function withdraw(on) {
 	ask({
 		title: again ? `Withdraw ${name(on)} again?` : `Withdraw ${name(on)}?`, action: again ? 'Change the withdrawal' : 'Withdraw', danger: true,
 		body: () => html`<p>${held ? 'It will not hold on any machine again. Machines learn this at their next poll.' : 'It will never hold. Start another version to continue.'}</p>`,
-		fields: () => html`${held && html`<label class="field">Orders under way <select name="orders"><option value="stop">stop</option>${on.v.orders !== 'stop' && html`<option value="finish">may finish</option>`}</select></label>
+		fields: () => html`${held && html`<label class="field">Orders under way <select name="orders"><option value="stop">stop</option>${on.v.orders !== 'stop' && html`<option value="finish" selected=${on.v.orders === 'finish'}>may finish</option>`}</select></label>
 			<label class="field">Older version that holds again, if any <input name="reinstate" inputmode="numeric" autocomplete="off" /></label>`}${why}`,
 		run: ({ reason, orders, reinstate }) => {
 			if (reinstate && !/^\d{1,9}$/.test(reinstate)) throw new Error('Give the older version by its number.');
@@ -92,10 +93,11 @@ function withdraw(on) {
 }
 
 /** Confirms that a machine no longer has a withdrawn version. */
-export function confirmed({ path, v }, machine) {
+export function confirmed({ path, v }, m) {
+	const { machine } = m;
 	ask({
 		title: `Confirm that ${machine} no longer has ${name({ v })}?`, action: 'Confirm', type: machine, fields: () => why,
-		body: () => html`<p>You sign for it. Do this if the machine cannot report it.</p>`,
+		body: () => html`<p>You sign for it. Do this if the machine cannot report it${said(m).state === 'running' ? html`. <strong>It said that it runs it</strong>, <${Ago} at=${said(m).since} />` : ''}.</p>`,
 		run: async ({ reason }) => {
 			if (!reason) throw new Error('Give the reason. It is kept with your signature.');
 			await call('PUT', path + at`/machines/${machine}/confirmation`, { body: { reason } });

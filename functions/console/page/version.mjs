@@ -31,6 +31,7 @@ function Signatures({ v }) {
 	return html`<section class="panel" aria-labelledby="signed"><h2 id="signed">Who signed</h2>
 		<p>Written by <${Said}>${v.authors.map((a) => a.userId).join(', ')}<//></p>
 		${(v.signatures ?? []).map((s) => html`<div><p><strong>${meanings[s.meaning] ?? s.meaning}</strong>${s.further ? ' too' : ''} by <${Said}>${s.name ?? s.userId}<//>, <${Moment} at=${s.at} /></p><p class="said">“<${Said}>${s.reason}<//>”</p></div>`)}
+		${v.firstArticle && html`<p>First article inspected: <${Said}>${v.firstArticle.reference}<//></p>`}
 		<${More} id=${`hash ${v.contentSha256}`} label="Hash of the content"><p class="mono">${v.contentSha256}</p><//></section>`;
 }
 
@@ -40,8 +41,9 @@ const doing = { loaded: ['wait', 'Has it'], running: ['act', 'Runs it'], finishe
 // Word is what was said last about a machine, by it or by a person.
 function Word({ m, withdrawn }) {
 	const { state } = said(m);
-	const chip = state ? doing[state] ?? ['quiet', state] : [withdrawn && !m.clear ? 'bad' : 'quiet', 'Nothing'];
-	return html`<${Chip} kind=${chip[0]}>${chip[1]}<//>${orders(m) && html` <span class="note">order <${Said}>${orders(m)}<//></span>`}${m.detail && html` <span class="note"><${Said}>${m.detail}<//></span>`}${m.confirmed && html` <span class="note"><${Said}>${m.confirmed.name ?? m.confirmed.userId}<//>: “<${Said}>${m.confirmed.reason}<//>”</span>`}${m.deviates && html` <${Chip} kind="bad">Deviates<//> <span class="note"><${Said}>${deviation(m.deviates)}<//> since <${Ago} at=${m.deviates.since} /></span>`}${m.withoutBox && html` <span class="note">no box can say it</span>`}${withdrawn && m.told && html` <span class="note">told: orders ${orderText(m.told)}</span>`}`;
+	let [kind, text] = doing[state] ?? ['quiet', state ?? 'Nothing'];
+	if (withdrawn && !m.clear) kind = state ? 'bad' : 'hold'; // it has a recalled version, or may have it
+	return html`<${Chip} kind=${kind}>${text}<//>${orders(m) && html` <span class="note">order <${Said}>${orders(m)}<//></span>`}${m.detail && html` <span class="note"><${Said}>${m.detail}<//></span>`}${m.confirmed && html` <span class="note"><${Said}>${m.confirmed.name ?? m.confirmed.userId}<//>: “<${Said}>${m.confirmed.reason}<//>”</span>`}${m.deviates && html` <${Chip} kind="bad">Deviates<//> <span class="note"><${Said}>${deviation(m.deviates)}<//> since <${Ago} at=${m.deviates.since} /></span>`}${m.withoutBox && html` <span class="note">no box can say it</span>`}${withdrawn && m.told && html` <span class="note">told: orders ${orderText(m.told)}</span>`}`;
 }
 
 function Machines({ path, v, mine }) {
@@ -54,7 +56,7 @@ function Machines({ path, v, mine }) {
 			return html`${withdrawn && html`<p>Orders under way ${orderText(v.orders)}.</p><${Left} page=${page} />`}
 			${page.items.length ? html`<${Table} label="Machines" head=${['Machine', 'Last word', 'Since', 'Last heard from']} rows=${[...page.items].sort((a, b) => Number(a.clear) - Number(b.clear)).map((m) => [
 				html`${m.machine} <span class="note"><${Said}>${m.name}<//></span>`,
-				html`<${Word} m=${m} withdrawn=${withdrawn} />${mine && withdrawn && !m.clear && !m.waits && html` <button type="button" class="button small" onClick=${() => confirmed({ path, v }, m.machine)}>Confirm…<span class="unseen"> ${m.machine}</span></button>`}`,
+				html`<${Word} m=${m} withdrawn=${withdrawn} />${mine && withdrawn && !m.clear && !m.waits && html` <button type="button" class="button small" onClick=${() => confirmed({ path, v }, m)}>Confirm…<span class="unseen"> ${m.machine}</span></button>`}`,
 				said(m).since ? html`<${Ago} at=${said(m).since} />` : '–', m.lastHeardAt ? html`<${Ago} at=${m.lastHeardAt} />` : 'unknown'])} />${button}`
 			: !withdrawn && html`<p>No machine has it or may have it.</p>`}`;
 		}} /></section>`;

@@ -35,7 +35,7 @@ export default defineConfig({
 			{ name: 'origins', testMatch: 'origins.spec.mjs' },
 			{ name: 'roles', use: looks(1280, 'light'), ...before, testMatch: 'roles.spec.mjs' },
 			{ name: 'operator', use: looks(1280, 'light'), ...before, testMatch: 'operator.spec.mjs' },
-			{ name: 'work', use: looks(1280, 'light'), ...before, testMatch: 'work.spec.mjs' },
+			{ name: 'work', use: looks(1280, 'light'), ...before, testMatch: ['methods.spec.mjs', 'work.spec.mjs'] },
 			{ name: 'boxes', use: looks(1280, 'light'), testMatch: 'boxes.spec.mjs' },
 			{ name: 'trouble', use: looks(1280, 'light'), ...before, testMatch: 'trouble.spec.mjs' },
 		]),

@@ -49,7 +49,7 @@ func TestMethods_FromDraftToRecall(t *testing.T) {
 	says(d.does("methods", "list", "munich-1"), run.Done, "1 released")
 	says(d.does("methods", "versions", "munich-1", method), run.Done, "released holds")
 	says(methods("diff", "--since", "1"), run.Done, "no differences")
-	says(methods("withdraw", "--reason", "danger", "--confirm", method+":1"), run.Done, "version 1 is withdrawn stop")
+	says(methods("withdraw", "--reason", "danger", "--confirm", method+":1"), run.Done, "version 1 is withdrawn; orders under way stop")
 	says(methods("withdraw", "--reason", "danger", "--confirm", method+":1"), run.Done, "as before")
 	says(methods("withdraw", "--reason", "danger", "--orders", "finish", "--confirm", method+":1"), run.Refused, "told to stop")
 	says(methods("machines", "--left"), run.Done, "press-1")

@@ -123,7 +123,8 @@ func outcome(c *run.Call, answer api.Response) error {
 		if !o.Changed {
 			was = ", as before"
 		}
-		c.Say("version %d is %s%s", o.Version.Version.Version, stateOf(o.Version), was)
+		orders := map[method.Orders]string{method.Stop: "; orders under way stop", method.Finish: "; orders under way may finish"}[o.Version.Orders]
+		c.Say("version %d is %s%s%s", o.Version.Version.Version, strings.TrimSpace(fmt.Sprint(o.Version.Status, " ", o.Version.Standing)), orders, was)
 		for _, h := range o.Holds {
 			where := "all machines that no trial covers"
 			if len(h.Machines) > 0 {

@@ -92,6 +92,8 @@ func note(m method.Reached) string {
 		return fmt.Sprintf("deviates: %s content %.12s since %s", m.Deviates.State, m.Deviates.ContentSHA256, timestamp.Text(m.Deviates.Since))
 	case m.Waits:
 		return "waits for a signature: wavegate machines admit"
+	case m.Confirmed != nil && m.Clear:
+		return m.Confirmed.Reason
 	}
 	return m.Detail
 }
