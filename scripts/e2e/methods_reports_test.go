@@ -51,7 +51,9 @@ func (b *bench) left(n int) string {
 func TestMachines_OfABoxThatOnlyPolls_SayWhenItWasHeardFrom(t *testing.T) {
 	b, box := boxed(t)
 	heard := func() (at []bool) {
-		var page struct{ Items []struct{ LastHeardAt string } }
+		var page struct {
+			Items []struct{ LastHeardAt string }
+		}
 		b.author.Get(t, b.version(1)+"/machines").Is(t, http.StatusOK).Into(t, &page)
 		for _, m := range page.Items {
 			at = append(at, m.LastHeardAt != "")
