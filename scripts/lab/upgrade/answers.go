@@ -21,7 +21,7 @@ type Answers map[string]string
 
 // passes are members that follow from the time or from the polls in between, not from what is stored alone.
 var passes = []string{
-	"asOf", "ageSeconds", "lastSeenAt", "tokenLastUsedAt", "silent", "soakedSeconds", "used", "remaining", "resetSeconds", "requestId",
+	"asOf", "ageSeconds", "lastSeenAt", "lastHeardAt", "tokenLastUsedAt", "silent", "soakedSeconds", "used", "remaining", "resetSeconds", "requestId",
 }
 
 // newer are members that the release which an upgrade begins with does not show.
