@@ -64,6 +64,8 @@ func TestMachines_OfABoxThatOnlyPolls_SayWhenItWasHeardFrom(t *testing.T) {
 	b.w.Owner(t).Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
 	box.Get(t, "/api/edges/box-1/update/manifest").Is(t, http.StatusOK)
 	expect.Equal(t, heard(), []bool{true, false}, "after it")
+	b.w.Owner(t).Put(t, "/api/edges/box-1", `{"edgeType":"gateway-x","channel":"stable","organizationId":"rival","departure":{"reason":"sold"}}`).Is(t, http.StatusNoContent)
+	expect.Equal(t, heard(), []bool{false, false}, "after a move to another organization")
 }
 
 // TestReports_Recall_IsAListThatEmpties: a machine that still has a withdrawn version is told, and listed until it
@@ -96,7 +98,7 @@ func TestReports_OnlyTheMachinesBoxReports(t *testing.T) {
 	b, box := boxed(t)
 	owner := b.w.Owner(t)
 	owner.Put(t, "/api/edges/box-2", registration("munich-1", "")).Is(t, http.StatusCreated)
-	owner.Put(t, "/api/edges/box-r", `{"edgeType":"gateway-x","channel":"stable","organizationId":"rival"}`).Is(t, http.StatusCreated)
+	owner.Put(t, "/api/edges/box-r", `{"edgeType":"gateway-x","channel":"stable","organizationId":"rival","departure":{"reason":"sold"}}`).Is(t, http.StatusCreated)
 	body := b.says(1, "running")
 	for name, c := range map[string]struct {
 		by   *harness.Caller
@@ -121,7 +123,7 @@ func TestReports_OnlyTheMachinesBoxReports(t *testing.T) {
 	}
 	// A box does not leave the factory while its machine has a version. Once it is retired, it no longer speaks for the
 	// machine, wherever it is registered again.
-	elsewhere := `{"edgeType":"gateway-x","channel":"stable","organizationId":"rival"}`
+	elsewhere := `{"edgeType":"gateway-x","channel":"stable","organizationId":"rival","departure":{"reason":"sold"}}`
 	d := owner.Put(t, "/api/edges/box-1", elsewhere).Refused(t, problem.Conflict)
 	expect.That(t, strings.Contains(d.Detail, "machine press-1 has version 1"), "refused because %s", d.Detail)
 	owner.Do(t, http.MethodDelete, "/api/edges/box-1", "").Is(t, http.StatusOK)

@@ -1,7 +1,6 @@
 package method
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -201,7 +200,7 @@ func (s *Store) Machines(ctx context.Context, caller auth.Principal, r Ref, only
 	}
 	boxes, err := s.boxesOf(ctx, page.Items)
 	if err == nil {
-		err = heard(ctx, page.Items, boxes, seen)
+		err = heard(ctx, r.FactoryID, page.Items, boxes, seen)
 	}
 	if err != nil {
 		return page, err
@@ -312,11 +311,14 @@ func (x Reached) SameWord(y Reached) bool {
 	return err == nil && err2 == nil && string(a) == string(b)
 }
 
-// heard adds when the boxes were last heard from, also those that said nothing about the method.
-func heard(ctx context.Context, page []Reached, boxes map[string]*boxOf, seen LastCall) error {
+// heard adds when the boxes were last heard from, also those of the factory that said nothing about the method.
+func heard(ctx context.Context, factoryID string, page []Reached, boxes map[string]*boxOf, seen LastCall) error {
 	var reads []func(context.Context) error
 	for i, x := range page {
-		subject := cmp.Or(x.record.Subject, boxes[x.EdgeID].row.Subject)
+		subject := x.record.Subject
+		if box := boxes[x.EdgeID]; subject == "" && box.FactoryID == factoryID { // others may be another organization's
+			subject = box.row.Subject
+		}
 		if subject == "" {
 			continue
 		}
