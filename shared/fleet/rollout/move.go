@@ -137,8 +137,8 @@ func (r Rollout) marked(now Moment) (next Rollout, event string, err error) {
 	return next, "RolloutSeen", nil
 }
 
-// hastened is the rollout once plants need not be open for it. Where the policy asks for approvals, SELF_APPROVAL keeps those
-// who steered it from doing this alone.
+// hastened is the rollout once plants need not be open for it. Where the policy asks for approvals, those who steered it
+// may not do this alone. The contract of moves has no SELF_APPROVAL, so they get FORBIDDEN.
 func (r Rollout) hastened(now Moment) (next Rollout, event string, err error) {
 	switch {
 	case r.Urgent:
@@ -146,7 +146,7 @@ func (r Rollout) hastened(now Moment) (next Rollout, event string, err error) {
 	case r.Status != Active && r.ReturnedAt == nil:
 		return r, "", problem.New(problem.InvalidStateTransition, "The rollout is %s; only an active or a returned one can become urgent.", r.Status)
 	case r.Terms != nil && len(r.Terms.Policy.Approvals.Before) > 0 && r.steered(now.By):
-		return r, "", problem.New(problem.SelfApproval,
+		return r, "", problem.New(problem.Forbidden,
 			"The policy asks for approvals, so somebody else than who started the rollout, promoted it last or changed its policy last has to make it urgent.")
 	}
 	next = r.changed(r, now.At)

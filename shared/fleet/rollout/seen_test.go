@@ -60,3 +60,12 @@ func TestAfter_AMark_CountsUntilTheTroubleChanges(t *testing.T) {
 	again.Seen = active.Seen
 	expect.Equal(t, again.Marked(), false, "an old mark, after another halt")
 }
+
+// TestMove_ToUrgent_WhereStagesNeedApprovals_TakesSomebodyElse, and the refusal has a code that the contract of moves has.
+func TestMove_ToUrgent_WhereStagesNeedApprovals_TakesSomebodyElse(t *testing.T) {
+	was, urgent := judged(1, policy(10)), rollout.Move{Urgent: true}
+	_, event, err := was.After(urgent, rollout.Moment{At: start, By: otto})
+	expect.That(t, problem.Has(err, problem.Forbidden) && event == "", "who started it: %q, %v", event, err)
+	next, event, err := was.After(urgent, rollout.Moment{At: start, By: olga})
+	expect.That(t, err == nil && event == "RolloutHastened" && next.Urgent, "somebody else: %q, %v", event, err)
+}
