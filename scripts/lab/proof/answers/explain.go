@@ -126,7 +126,7 @@ func (x *explainer) changes() {
 			}
 		}
 		if own != 1 && !c.refusedBox(events) {
-			x.Add("%s made %d changes", c, own)
+			x.Add("%s made %d changes; it asked for %s", c, own, c.Body)
 		}
 	}
 }
