@@ -31,7 +31,7 @@ func (s *State) Next(now time.Time) Action {
 		return Action{Deed: Activate}
 	case s.isTold(now) && s.fetching != s.told.SHA256:
 		return Action{Deed: Fetch}
-	case s.missed(now):
+	case s.mayBegin(now) && s.fetching != s.told.SHA256: // the box or its clock stood still or jumped; its next poll may be hours away
 		return Action{Deed: Poll}
 	case !now.Before(s.nextPoll) && s.Memory.Report != nil && !s.untold:
 		return Action{Deed: Tell}
@@ -45,17 +45,16 @@ func (s *State) Next(now time.Time) Action {
 	return Action{Deed: Wait, Until: sooner(s.nextPoll, s.nextRing)}
 }
 
-// isTold reports whether the latest event is a poll that told the box another version than it runs, and the box may
-// try it.
+// isTold reports whether the latest event is a poll that told the box just now what it may begin.
 func (s *State) isTold(now time.Time) bool {
 	age := now.Sub(s.confirmed)
-	return !s.confirmed.IsZero() && age >= 0 && age <= s.Timing.Fresh && s.wants() && !now.Before(s.Memory.NotBefore)
+	return s.mayBegin(now) && age >= 0 && age <= s.Timing.Fresh
 }
 
-// missed reports whether the box was told another version and could not begin in time, because it or its clock stood still or
-// jumped. Without another poll, it would begin hours later.
-func (s *State) missed(now time.Time) bool {
-	return !s.confirmed.IsZero() && s.wants() && s.fetching != s.told.SHA256 && !now.Before(s.Memory.NotBefore)
+// mayBegin reports whether the latest event is a poll that told the box another version than it runs, and the box may
+// try it.
+func (s *State) mayBegin(now time.Time) bool {
+	return !s.confirmed.IsZero() && s.wants() && !now.Before(s.Memory.NotBefore)
 }
 
 // wants reports whether the box is told another version than it runs and has not given up on it.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -51,10 +50,7 @@ func (b *bench) counted() (requests map[string]*atomic.Int64, took time.Duration
 // and 220 machines: scripts/lab/benchmarks/results/verify.md has the times.
 func TestVerify_ManyVersionsAndMachines_TakesARequestAVersionAndTwoAMachine(t *testing.T) {
 	t.Parallel()
-	versions, machines := 8, 12
-	if os.Getenv("LONG") != "" {
-		versions, machines = 300, 220
-	}
+	versions, machines := expect.Long(8, 300), expect.Long(12, 220)
 	b := benchIn(t, harness.New(t, withSettings("LIMIT_USER=30000", "LIMIT_ORGANIZATION=30000")))
 	for i := range 30 {
 		b.machine(fmt.Sprintf("saw-%d", i), "saw")

@@ -3,7 +3,6 @@ package operations_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -81,10 +80,7 @@ var allKeyed = map[string]keyed{
 // TestIdempotencyKey_EightRetriesAtOnce_AllGetTheResultOfOne: no retry is refused because of what the call itself has
 // made.
 func TestIdempotencyKey_EightRetriesAtOnce_AllGetTheResultOfOne(t *testing.T) {
-	rounds := 20
-	if os.Getenv("LONG") != "" {
-		rounds = 500
-	}
+	rounds := expect.Long(20, 500)
 	for _, op := range table.All {
 		if !op.Takes.IdempotencyKey {
 			continue

@@ -3,7 +3,7 @@ import { html } from './html.mjs';
 import { read } from './sources.mjs';
 import { query } from './api.mjs';
 import { boxes, count, some, Ago } from './format.mjs';
-import { boxesIn, nameOf } from './parts.mjs';
+import { Chip, boxesIn, nameOf } from './parts.mjs';
 import { Sentence, fewerBad } from './evidence.mjs';
 import { total, bad } from './actions.mjs';
 
@@ -13,6 +13,9 @@ function eventOf(r) {
 	const said = read('/api/audit-events' + query({ resourceType: 'rollout', resourceId: r.id, from, limit: '5' }), 600).value;
 	return said && (said.items.find((e) => e.eventName === 'RolloutHalted') ?? null);
 }
+
+/** At which stage a rollout was halted, and whether it was returned. */
+export const HaltedAt = ({ r, kind = 'bad' }) => html`<${Chip} kind=${kind}>Halted at ${r.staged_percent} %<//>${r.returnedAt && html` <${Chip} kind="bad">Returned<//>`}`;
 
 /** Who or what halted a rollout, and when. */
 export function HaltedBy({ r }) {

@@ -22,13 +22,15 @@ function told(v, o) {
 	return `Version ${v.version} is ${{ in_review: 'in review', draft: 'a draft again', trial: 'on trial', released: 'released', withdrawn: 'withdrawn' }[o.version.status] ?? o.version.status}: ${now}.${next}${waiting}`;
 }
 
-// move sends a move with the reason for its signature.
-async function move({ v, path }, body, reason) {
+// sign sends a change with the reason for its signature.
+async function sign(method, path, { reason, ...body }, options) {
 	if (!reason) throw new Error('Give the reason. It is kept with your signature.');
-	const answer = await call('PATCH', path, { body: { ...body, reason }, ifMatch: `"${v.revision}"` });
+	const answer = await call(method, path, { body: { ...body, reason }, ...options });
 	moved('/api/factories/');
-	return told(v, answer.value);
+	return answer;
 }
+
+const move = async ({ v, path }, body, reason) => told(v, (await sign('PATCH', path, { ...body, reason }, { ifMatch: `"${v.revision}"` })).value);
 
 const why = html`<${Reason} label="Reason, beside your signature" />`;
 const seen = (v) => ({ contentSha256: v.contentSha256 });
@@ -99,9 +101,7 @@ export function confirmed({ path, v }, m) {
 		title: `Confirm that ${machine} no longer has ${name({ v })}?`, action: 'Confirm', type: machine, fields: () => why,
 		body: () => html`<p>You sign for it. Do this if the machine cannot report it${said(m).state === 'running' ? html`. <strong>It said that it runs it</strong>, <${Ago} at=${said(m).since} />` : ''}.</p>`,
 		run: async ({ reason }) => {
-			if (!reason) throw new Error('Give the reason. It is kept with your signature.');
-			await call('PUT', path + at`/machines/${machine}/confirmation`, { body: { reason } });
-			moved('/api/factories/');
+			await sign('PUT', path + at`/machines/${machine}/confirmation`, { reason });
 			return `${machine} is confirmed not to have ${name({ v })}.`;
 		},
 	});

@@ -7,7 +7,7 @@ import { enrolments, organization, waiting } from './waiting.mjs';
 import { count, some, boxes, since, length, moment } from './format.mjs';
 import { Chip, Empty, Shown, Loading, PlantLink, boxesIn, channelOf, soaked, Command, Seen } from './parts.mjs';
 import { Verdict } from './evidence.mjs';
-import { HaltedBy, HaltedWhy, HaltedCounts } from './halted.mjs';
+import { HaltedAt, HaltedBy, HaltedWhy, HaltedCounts } from './halted.mjs';
 import { halt, resume, giveBack, mark, total, bad, atStage, held } from './actions.mjs';
 
 const late = 150; // the age of the newest count, in seconds, from which on the guard is late
@@ -81,7 +81,7 @@ function Ended({ rollout: r, trouble }) {
 	const p = read(at`/api/ota/rollouts/${r.id}/progress`, since(r.endedAt ?? r.updatedAt) < 3600 ? 60 : 300).value; // boxes go back, or silent, after a halt
 	return html`<li class="row ended">
 		<div class="row-name"><h3><a href=${`#/rollout/${r.id}`}>${channelOf(r)}</a></h3><p>${r.previousVersion} → ${r.targetVersion}</p></div>
-		<div class="row-state"><p class="chips"><${Chip} kind=${trouble === 'seen' ? 'hold' : 'bad'}>Halted at ${r.staged_percent} %<//>${r.returnedAt && html` <${Chip} kind="bad">Returned<//>`}</p><p><${HaltedBy} r=${r} /></p><${Seen} r=${r} /></div>
+		<div class="row-state"><p class="chips"><${HaltedAt} r=${r} kind=${trouble === 'seen' ? 'hold' : 'bad'} /></p><p><${HaltedBy} r=${r} /></p><${Seen} r=${r} /></div>
 		<div class="row-why"><${HaltedWhy} r=${r} /><${HaltedCounts} r=${r} p=${p} />
 			<p><a href=${`#/rollout/${r.id}${p?.silent.boxes ? '/silent' : ''}`}>Look at the ${p?.silent.boxes ? `${count(p.silent.boxes)} silent ` : ''}boxes<span class="unseen"> of ${channelOf(r)}</span></a></p></div>
 		${mayAct() && html`<div class="row-act">${trouble === 'halted' && html`<${Mark} r=${r} />`}${!r.returnedAt && html`<button type="button" class="button small" onClick=${() => giveBack(r, p)}>Return<span class="unseen"> ${channelOf(r)}</span></button>${!r.completedAt && html`<button type="button" class="button small" onClick=${() => resume(r, p)}>Start again<span class="unseen"> ${channelOf(r)}</span></button>`}`}</div>`}

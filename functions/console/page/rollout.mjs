@@ -8,7 +8,7 @@ import { Chip, Empty, PlantLink, Shown, Loading, Age, Command, channelOf, furthe
 import { reasons } from './box.mjs';
 import { Evidence } from './evidence.mjs';
 import { Stages, History } from './charts.mjs';
-import { Halted, HaltedBy, counted } from './halted.mjs';
+import { Halted, HaltedAt, HaltedBy, counted } from './halted.mjs';
 import { Pins } from './pins.mjs';
 import { next, halt, promote, complete, resume, goOn, giveBack, approve, mark, total, bad, atStage, held, steered } from './actions.mjs';
 
@@ -16,7 +16,7 @@ import { next, halt, promote, complete, resume, goOn, giveBack, approve, mark, t
 export function Standing({ r }) {
 	if (r.status === 'active') return html`<p class="chips"><${Chip} kind="wait">Active at ${r.staged_percent} %<//>${r.guard === 'none' && html` <${Chip} kind="quiet">No guard<//>`}${r.stoppedFor && html` <${Chip} kind="bad">Held<//>`}${r.fast && html` <${Chip} kind="quiet">Fast<//>`}<span>for ${atStage(r)}</span></p>${r.stoppedFor && html`<p class="bad-text">${held(r)}</p>`}<${Seen} r=${r} />`;
 	if (r.status === 'halted') {
-		return html`<p class="chips"><${Chip} kind="bad">Halted at ${r.staged_percent} %<//>${r.returnedAt && html` <${Chip} kind="bad">Returned<//>`}<span><${HaltedBy} r=${r} /></span></p><${Seen} r=${r} />`;
+		return html`<p class="chips"><${HaltedAt} r=${r} /><span><${HaltedBy} r=${r} /></span></p><${Seen} r=${r} />`;
 	}
 	return html`<p class="chips"><${Chip} kind="good">Completed at ${r.staged_percent} %<//><span><${Moment} at=${r.completedAt ?? r.updatedAt} /></span></p>`;
 }

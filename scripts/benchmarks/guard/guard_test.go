@@ -189,10 +189,7 @@ func TestWorlds_SmallFleetsAndSlowPolls(t *testing.T) {
 	} {
 		files := expect.Value(filepath.Glob("worlds/" + pattern + ".json"))(t)
 		for _, file := range files {
-			seeds := 2
-			if os.Getenv("LONG") != "" {
-				seeds = 200
-			}
+			seeds := expect.Long(2, 200)
 			w := expect.Value(read(file))(t)
 			ends := map[string]float64{}
 			expect.OK(t, each(w, 1, seeds, func(r result) error { ends[r.Outcome] += 100 / float64(seeds); return nil }))

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"wavegate/shared/testing/expect"
 )
 
 // seed is the value of PROOF_SEED, or a new seed. It is printed, so that a run can be repeated.
@@ -21,14 +23,11 @@ func seed(t testing.TB) uint64 {
 	return n
 }
 
-// count is the smaller number, or the larger one with LONG=1. The named variable, if set,
+// count is the smaller number, or the larger one in a long run. The named variable, if set,
 // replaces both.
 func count(t testing.TB, name string, short, long int) int {
 	t.Helper()
-	n := short
-	if os.Getenv("LONG") == "1" {
-		n = long
-	}
+	n := expect.Long(short, long)
 	if text := os.Getenv(name); text != "" {
 		var err error
 		if n, err = strconv.Atoi(text); err != nil || n < 1 {

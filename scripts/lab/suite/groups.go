@@ -1,6 +1,9 @@
 package main
 
-import "strings"
+import (
+	"os"
+	"strings"
+)
 
 // A group is a part of the suite that runs, is timed and fails as a whole.
 type group struct {
@@ -47,7 +50,7 @@ var groups = []group{
 			".dev/reference @test -count=1 -timeout=30m -run=/^reference$ @stores",
 			".dev/reference @test -count=1 -timeout=30m -run=Reference ./scripts/lab/proof"}},
 	{"faults", rest, "calls under faults, also beside an old commit's functions; an upgrade and a rollback; killed processes; a restore", "",
-		[]string{"@test -count=1 -parallel=8 -timeout=4h -skip=" + isolation + " ./scripts/lab/proof"}},
+		[]string{"@test -count=1 -parallel=8 -timeout=" + limit() + " -skip=" + isolation + " ./scripts/lab/proof"}},
 	{"boxes", rest, "boxes with SWUpdate, with DDI clients from crates.io, npm and PyPI, and with the shell client; a plant cache",
 		"swupdate cargo npm dbus-daemon curl jq nginx|/usr/sbin/nginx",
 		[]string{"@full -run=^Test(BoxClients|Client|SWUpdate)_ ./scripts/e2e", "@full -run=^Test(PlantCache|Program|ShellClient)_ ./scripts/box"}},
@@ -60,6 +63,14 @@ var groups = []group{
 
 	{"fuzz", long, "each parser of outside input for 30 s; other groups try the recorded inputs", "", []string{"./scripts/lab/fuzz/run 30s"}},
 	{"race detector", long, "the same on the other packages of \"packages\", and whole rollouts", "cc|gcc|clang", []string{"@test @race @unraced", "@test @race -run=" + plays + " " + strings.Join(goroutines, " ")}},
+}
+
+// limit is how long the proofs may take.
+func limit() string {
+	if os.Getenv("LONG") != "" {
+		return "4h"
+	}
+	return "30m"
 }
 
 // isolation matches the proofs of the group with this name; the group "faults" runs the others.

@@ -52,11 +52,11 @@ func TestGuard_LeadsAFleetBySight(t *testing.T) {
 	}
 }
 
-// TestGuard_AGoodRelease_ReachesTheEndAlone in a fleet of 200 boxes.
+// TestGuard_AGoodRelease_ReachesTheEndAlone in a fleet of 200 boxes, in a long run of 1,200.
 func TestGuard_AGoodRelease_ReachesTheEndAlone(t *testing.T) {
-	f := newPlayed(t, nil, 200)
+	f := newPlayed(t, nil, expect.Long(200, 1200))
 	f.prepared(t)
-	l := f.start(t, acting("PT12S", "PT4S"))
+	l := f.start(t, acting(expect.Long("PT12S", "PT30S"), "PT4S"))
 	l.good(t)
 	l.timeline(t)
 }

@@ -66,13 +66,15 @@ func versions(r *run.Run) *cobra.Command {
 	return run.Lists(r, cmd, 1000, func(_ context.Context, c *run.Call) (run.List[method.Shown], error) {
 		return run.List[method.Shown]{
 			Path: c.Path(methodPath + "/versions"), None: "the method has no version yet; save one: wavegate methods save",
-			Head: "VERSION|STATE", Row: func(v method.Shown) []any { return []any{v.Version.Version, stateOf(v)} },
+			Head: "VERSION|STATE", Row: func(v method.Shown) []any {
+				return []any{v.Version.Version, strings.TrimSpace(stateOf(v) + " " + string(v.Orders))}
+			},
 		}, nil
 	})
 }
 
 func stateOf(v method.Shown) string {
-	return strings.Join(strings.Fields(fmt.Sprint(v.Status, " ", v.Standing, " ", v.Orders)), " ")
+	return strings.TrimSpace(fmt.Sprint(v.Status, " ", v.Standing))
 }
 
 func show(r *run.Run) *cobra.Command {

@@ -124,7 +124,7 @@ func outcome(c *run.Call, answer api.Response) error {
 			was = ", as before"
 		}
 		orders := map[method.Orders]string{method.Stop: "; orders under way stop", method.Finish: "; orders under way may finish"}[o.Version.Orders]
-		c.Say("version %d is %s%s%s", o.Version.Version.Version, strings.TrimSpace(fmt.Sprint(o.Version.Status, " ", o.Version.Standing)), orders, was)
+		c.Say("version %d is %s%s%s", o.Version.Version.Version, stateOf(o.Version), orders, was)
 		for _, h := range o.Holds {
 			where := "all machines that no trial covers"
 			if len(h.Machines) > 0 {

@@ -4,21 +4,16 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"github.com/google/uuid"
 
 	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/testing/expect"
 )
 
 // fleetSize is how many boxes the statistics use: 10,000,000 in the long run of the tests.
-func fleetSize() int {
-	if os.Getenv("LONG") != "" {
-		return 10_000_000
-	}
-	return 100_000
-}
+func fleetSize() int { return expect.Long(100_000, 10_000_000) }
 
 // The ways in which factories name boxes. Each is a fixed sequence, so that a test that passes once always passes.
 var namings = []struct {

@@ -1,7 +1,6 @@
 package polling_test
 
 import (
-	"os"
 	"sync"
 	"testing"
 	"time"
@@ -21,10 +20,7 @@ import (
 // TestGroup_TwoBoxesPollAtOnce_OneIsTold, each from a container of its own, also while another box joins the group and the
 // plant begins to pause.
 func TestGroup_TwoBoxesPollAtOnce_OneIsTold(t *testing.T) {
-	rounds := 5
-	if os.Getenv("LONG") != "" {
-		rounds = 150
-	}
+	rounds := expect.Long(5, 150)
 	polled(t, func(t *testing.T, p *place) {
 		ctx := admission.Unlimited(t.Context())
 		for range rounds {

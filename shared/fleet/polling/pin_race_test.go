@@ -2,7 +2,6 @@ package polling_test
 
 import (
 	"context"
-	"os"
 	"sync"
 	"testing"
 	"time"
@@ -24,10 +23,7 @@ import (
 // TestRaces_APinBesideAnotherChange_IsAsIfOneCameFirst: the registration and the report row never differ, and each change
 // has one event.
 func TestRaces_APinBesideAnotherChange_IsAsIfOneCameFirst(t *testing.T) {
-	rounds := 5
-	if os.Getenv("LONG") != "" {
-		rounds = 150
-	}
+	rounds := expect.Long(5, 150)
 	for name, other := range map[string]func(ctx context.Context, p *place) error{
 		"a move": func(ctx context.Context, p *place) error {
 			moved := p.box

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -29,12 +28,7 @@ import (
 )
 
 // haltRounds is how many rollouts are halted while others write: 300 in a long run.
-func haltRounds() int {
-	if os.Getenv("LONG") != "" {
-		return 300
-	}
-	return 12
-}
+func haltRounds() int { return expect.Long(12, 300) }
 
 // callTime is less than what a call to update-rollout may take.
 const callTime = 4 * time.Second

@@ -2,7 +2,6 @@ package rollout_test
 
 import (
 	"fmt"
-	"os"
 	"sync"
 	"testing"
 	"time"
@@ -153,10 +152,7 @@ func TestPolicy_OnHalt_IsKeptBesideThePolicy(t *testing.T) {
 
 // TestRaces_AReturnBesideAnotherDecision_IsAsIfOneCameFirst: the rollout and the channel never disagree about the return.
 func TestRaces_AReturnBesideAnotherDecision_IsAsIfOneCameFirst(t *testing.T) {
-	rounds := 5
-	if os.Getenv("LONG") != "" {
-		rounds = 150
-	}
+	rounds := expect.Long(5, 150)
 	for name, other := range map[string]func(t *testing.T, f *fleet, id string){
 		"a promotion":   func(t *testing.T, f *fleet, id string) { _, _ = f.try(t, id, rollout.Move{StagedPercent: new(10)}) },
 		"a halt":        func(t *testing.T, f *fleet, id string) { f.move(t, id, 0, rollout.Halted) },

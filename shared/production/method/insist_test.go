@@ -16,15 +16,13 @@ import (
 	"wavegate/shared/production/machine"
 	"wavegate/shared/production/method"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 )
 
 // TestWithdrawal_BesideWritersThatGoOn_IsNeverRefused: eight writers change the method and the factory's machines until the
 // withdrawal is made. INSIST_ROUNDS is the number of rounds, 300 if LONG is set.
 func TestWithdrawal_BesideWritersThatGoOn_IsNeverRefused(t *testing.T) {
-	rounds := 3
-	if os.Getenv("LONG") != "" {
-		rounds = 300
-	}
+	rounds := expect.Long(3, 300)
 	if n, err := strconv.Atoi(os.Getenv("INSIST_ROUNDS")); err == nil {
 		rounds = n
 	}

@@ -360,10 +360,7 @@ func (l *lived) alarm() {
 // TestRecall_LivesOfAFactory_MissNobody plays random lives, and compares whom a recall concerns with the slow model.
 // LIVES is their number, 1,000 if LONG is set. LIFE is the first one.
 func TestRecall_LivesOfAFactory_MissNobody(t *testing.T) {
-	lives := 20
-	if os.Getenv("LONG") != "" {
-		lives = 1000
-	}
+	lives := expect.Long(20, 1000)
 	if n, err := strconv.Atoi(os.Getenv("LIVES")); err == nil {
 		lives = n
 	}

@@ -3,6 +3,7 @@ package expect
 
 import (
 	"fmt"
+	"os"
 	"reflect"
 	"strings"
 	"time"
@@ -84,4 +85,12 @@ func Error(t T, err error, says, format string, args ...any) {
 	if (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
 		t.Errorf("%s the error %v, want %q", fmt.Sprintf(format, args...), err, says)
 	}
+}
+
+// Long is the second value in a long run of the tests, which sets LONG, and the first in others.
+func Long[V any](others, long V) V {
+	if os.Getenv("LONG") != "" {
+		return long
+	}
+	return others
 }

@@ -66,3 +66,10 @@ func TestExpect_Difference_IsSaid(t *testing.T) {
 		})
 	}
 }
+
+func TestLong_ReturnsTheSecondValue_InALongRun(t *testing.T) {
+	t.Setenv("LONG", "")
+	expect.Equal(t, expect.Long(3, 300), 3, "in others:")
+	t.Setenv("LONG", "1")
+	expect.Equal(t, expect.Long(3, 300), 300, "in a long run:")
+}
