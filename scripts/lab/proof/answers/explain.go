@@ -125,7 +125,7 @@ func (x *explainer) changes() {
 				x.Add("%s asked for %s, but the event says %v", c, c.Body, e.After)
 			}
 		}
-		if own != 1 && !c.refusedBox(events) {
+		if own != 1 && !c.refusedBox(events) && !(own == 0 && c.everywhere()) { // whose own rollout may be halted already: see write
 			x.Add("%s made %d changes; it asked for %s", c, own, c.Body)
 		}
 	}
@@ -134,10 +134,15 @@ func (x *explainer) changes() {
 // beside reports whether an event is not about the call's resource.
 func (c Call) beside(e ledger.Event) bool {
 	return (e.Name == "ReleaseAdopted" || e.Name == "ReleaseReturned") && c.Operation == "update-rollout" ||
-		e.Name == "RolloutHalted" && e.Resource != c.resource() && c.fields()["everywhere"] == true ||
+		e.Name == "RolloutHalted" && e.Resource != c.resource() && c.everywhere() ||
 		e.Name == "RolloutHalted" && c.Operation == "publish-release" ||
 		e.Name == "EnrolmentRefused" || c.accepts(e) ||
 		e.Type == method.ResourceType && c.about().Type == method.VersionResourceType && e.Resource.ID == c.Parameter["methodId"]
+}
+
+// everywhere reports whether the call halts all rollouts of a version.
+func (c Call) everywhere() bool {
+	return c.Operation == "update-rollout" && c.fields()["everywhere"] == true
 }
 
 // uploads reports whether 201 means that there is something to upload, and not that the call made it.

@@ -3,6 +3,7 @@ package answers_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -119,6 +120,24 @@ func TestExplain_WhatAnotherChannelSaidOfTheRelease_IsFound(t *testing.T) {
 			}
 		}
 		expect.That(t, found == faults, "with the size %v: %d faults, want %d", size, found, faults)
+	}
+}
+
+// TestExplain_AHaltEverywhereOfWhatWasHalted_MakesOnlyOthers: the rollout of the call need not change, but it must be
+// halted.
+func TestExplain_AHaltEverywhereOfWhatWasHalted_MakesOnlyOthers(t *testing.T) {
+	for event, faults := range map[string]int{"RolloutHalted": 0, "RolloutCompleted": 1} {
+		r := honest(t)
+		c := *r.call(t, "update-rollout")
+		c.RequestID, c.Body, c.Began, c.Ended = "again", []byte(`{"status":"halted","everywhere":true}`), time.Now(), time.Now().Add(time.Millisecond)
+		c.Parameter = map[string]string{"id": r.event(t, event)["resource"].(ledger.Item)["id"].(string)}
+		r.calls = append(r.calls, c)
+		other := maps.Clone(r.event(t, "RolloutHalted"))
+		other["requestId"], other["actor"] = c.RequestID, ledger.Item{"issuer": c.Issuer, "userId": c.User}
+		other["resource"] = ledger.Item{"type": "rollout", "id": "another", "revision": 2.0}
+		r.books[dynamo.Audit] = append(r.books[dynamo.Audit], other)
+		found := answers.Explain(r.books, r.calls)
+		expect.That(t, len(found) == faults, "of one with %s: %q, want %d", event, found, faults)
 	}
 }
 
