@@ -47,7 +47,6 @@ type Store struct {
 	bucket *Bucket
 }
 
-// NewStore makes a store. Without a bucket, it can only say which artifacts are kept.
 func NewStore(db *dynamo.DB, bucket *Bucket) *Store { return &Store{db, bucket} }
 
 // MayUpload returns FORBIDDEN if the caller is a program that may publish on no channel of an edge type.
@@ -71,8 +70,10 @@ func MayRead(caller auth.Principal, l Look) error {
 }
 
 // Row returns the row of an artifact; its Revision is 0 if there is none.
-func (s *Store) Row(ctx context.Context, n Name) (r Row, err error) {
-	_, err = s.db.Get(ctx, dynamo.Releases, key(n), &r)
+func (s *Store) Row(ctx context.Context, n Name) (Row, error) { return find(ctx, s.db, n) }
+
+func find(ctx context.Context, db *dynamo.DB, n Name) (r Row, err error) {
+	_, err = db.Get(ctx, dynamo.Releases, key(n), &r)
 	return r, err
 }
 
@@ -217,7 +218,7 @@ func (s *Store) Delete(ctx context.Context, from audit.Origin, n Name, uses Uses
 
 // Complete completes a publication that names an artifact by its digest alone, or has artifacts as documents, and records
 // the use of these. It returns ARTIFACT_NOT_KEPT, and CONFLICT if the publication says something else about the bytes.
-func (s *Store) Complete(ctx context.Context, set *change.Set, p release.Publication) (release.Publication, error) {
+func Complete(ctx context.Context, db *dynamo.DB, set *change.Set, p release.Publication) (release.Publication, error) {
 	sums := p.Documents.Kept()
 	if p.KeptAt != "" {
 		sums = append(sums, p.SHA256)
@@ -225,7 +226,7 @@ func (s *Store) Complete(ctx context.Context, set *change.Set, p release.Publica
 	slices.Sort(sums)
 	for _, sum := range slices.Compact(sums) {
 		n := Name{p.EdgeType, sum}
-		r, err := s.Row(ctx, n)
+		r, err := find(ctx, db, n)
 		if err == nil {
 			err = r.Used(n)
 		}
@@ -246,12 +247,12 @@ func (s *Store) Complete(ctx context.Context, set *change.Set, p release.Publica
 
 // Check returns ARTIFACT_NOT_KEPT if a release has an artifact that the service no longer keeps. A deletion looks again for
 // what uses it a week later, so a use that is made at the same moment needs no condition.
-func (s *Store) Check(ctx context.Context, r release.Release) error {
+func Check(ctx context.Context, db *dynamo.DB, r release.Release) error {
 	if !r.KeptArtifact {
 		return nil
 	}
 	n := Name{r.EdgeType, r.SHA256}
-	row, err := s.Row(ctx, n)
+	row, err := find(ctx, db, n)
 	if err != nil {
 		return err
 	}

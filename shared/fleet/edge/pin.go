@@ -159,7 +159,7 @@ func (r *Registry) pinning(ctx context.Context, a Assignment, was Stored, by aud
 	if err := dynamo.Together(ctx, find(wanted, &is), find(said, &runs), find(row.Told, &told)); err != nil {
 		return a, err
 	}
-	if err := artifact.NewStore(r.db, nil).Check(ctx, is); err != nil {
+	if err := artifact.Check(ctx, r.db, is); err != nil {
 		return a, err
 	}
 	if told.Version != "" && told.Rank() > runs.Rank() {

@@ -22,12 +22,11 @@ type Store struct {
 	releases *release.Store
 	rollouts *rollout.Store
 	freezes  *freeze.Store
-	kept     *artifact.Store
 }
 
 // NewStore makes a store.
 func NewStore(db *dynamo.DB) *Store {
-	return &Store{db: db, releases: release.NewStore(db), rollouts: rollout.NewStore(db), freezes: freeze.NewStore(db), kept: artifact.NewStore(db, nil)}
+	return &Store{db: db, releases: release.NewStore(db), rollouts: rollout.NewStore(db), freezes: freeze.NewStore(db)}
 }
 
 // Made is what a publication has made: the release, and whether its channel is new.
@@ -63,7 +62,7 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, asked release.Pu
 				return err
 			},
 			func(ctx context.Context) (err error) {
-				p, err = s.kept.Complete(ctx, set, asked)
+				p, err = artifact.Complete(ctx, s.db, set, asked)
 				return err
 			})
 		if err != nil {
@@ -105,7 +104,7 @@ func (s *Store) stone(ctx context.Context, p release.Publication) (stone release
 		return stone, nil
 	}
 	if stone, err = s.releases.Release(ctx, p.EdgeType, p.Requires); err == nil {
-		err = s.kept.Check(ctx, stone)
+		err = artifact.Check(ctx, s.db, stone)
 	}
 	return stone, err
 }

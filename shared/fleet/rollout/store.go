@@ -25,12 +25,11 @@ type Store struct {
 	db       *dynamo.DB
 	releases *release.Store
 	freezes  *freeze.Store
-	kept     *artifact.Store
 }
 
 // NewStore makes a store.
 func NewStore(db *dynamo.DB) *Store {
-	return &Store{db: db, releases: release.NewStore(db), freezes: freeze.NewStore(db), kept: artifact.NewStore(db, nil)}
+	return &Store{db: db, releases: release.NewStore(db), freezes: freeze.NewStore(db)}
 }
 
 // Find returns a rollout, and whether there is one.
@@ -91,7 +90,7 @@ func (s *Store) Start(ctx context.Context, from audit.Origin, p Plan, claim idem
 		},
 		func(ctx context.Context) (err error) {
 			if target, err = s.releases.Release(ctx, p.EdgeType, p.TargetVersion); err == nil {
-				err = s.kept.Check(ctx, target)
+				err = artifact.Check(ctx, s.db, target)
 			}
 			return err
 		},

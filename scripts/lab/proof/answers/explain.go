@@ -159,14 +159,14 @@ func (c Call) says(thing ledger.Item, but ...string) bool {
 	case c.removes():
 		return thing == nil
 	}
-	if c.Operation == "put-method-report" {
-		return c.said(thing)
-	}
-	if c.Operation == "put-method-content" {
-		return ledger.Text(thing, "status") == "draft" && ledger.Text(thing, "contentSha256") == savedAs(c.Body)
-	}
 	fields := c.fields()
 	switch c.Operation {
+	case "put-method-report":
+		return c.said(thing, "versions")
+	case "put-method-confirmation":
+		return c.said(thing, "confirmed")
+	case "put-method-content":
+		return ledger.Text(thing, "status") == "draft" && ledger.Text(thing, "contentSha256") == savedAs(c.Body)
 	case "redeem-edge-enrolment":
 		return enrolled(thing, ledger.Text(fields, "edgeId"), c.User)
 	case "create-edge-enrolment":

@@ -141,6 +141,27 @@ func TestExplain_AHaltEverywhereOfWhatWasHalted_MakesOnlyOthers(t *testing.T) {
 	}
 }
 
+// TestExplain_AConfirmation_IsThatOfThePersonAndTheVersion: anna said of m-1 that it no longer has version 1, as it is gone.
+func TestExplain_AConfirmation_IsThatOfThePersonAndTheVersion(t *testing.T) {
+	for _, c := range []struct {
+		user, number, reason string
+		faults               int
+	}{{"anna", "1", "gone", 0}, {"anna", "2", "gone", 1}, {"anna", "1", "scrapped", 1}, {"olga", "1", "gone", 1}} {
+		r := honest(t)
+		call := *r.call(t, "put-machine")
+		call.Operation, call.RequestID, call.User, call.Body = "put-method-confirmation", "again", c.user, fmt.Appendf(nil, `{"reason":%q}`, c.reason)
+		call.Parameter = map[string]string{"factoryId": "munich-1", "code": "m-1", "methodId": "milling", "number": c.number}
+		r.calls = append(r.calls, call)
+		event := maps.Clone(r.event(t, "MachineRegistered"))
+		event["requestId"], event["actor"] = "again", ledger.Item{"issuer": call.Issuer, "userId": c.user}
+		event["resource"] = ledger.Item{"type": "method-on-machine", "id": "m-1/milling", "revision": 1.0}
+		event["after"] = ledger.Item{"confirmed": []any{ledger.Item{"version": 1.0, "reason": "gone", "userId": "anna"}}}
+		r.books[dynamo.Audit] = append(r.books[dynamo.Audit], event)
+		found := answers.Explain(r.books, r.calls)
+		expect.That(t, len(found) == c.faults, "%+v: %q", c, found)
+	}
+}
+
 // twoThingsForOneKey makes a repeated call create a second method, like a retry without
 // idempotency.
 func twoThingsForOneKey(t *testing.T, r *run) {

@@ -80,12 +80,13 @@ func (c Call) recalled() bool {
 	return c.Operation == "put-method-report" && c.Status == http.StatusConflict && bytes.Contains(c.Answer, []byte("VERSION_WITHDRAWN"))
 }
 
-// said reports whether a machine's stored report about a version is that of the call.
-func (c Call) said(thing ledger.Item) bool {
-	list, _ := thing["versions"].([]any)
+// said reports whether a list of what is stored of a machine has what the call said about a version: its reports or, in
+// confirmed, the words of people.
+func (c Call) said(thing ledger.Item, list string) bool {
+	all, _ := thing[list].([]any)
 	fields := c.fields()
-	return slices.ContainsFunc(list, func(one any) bool {
+	return slices.ContainsFunc(all, func(one any) bool {
 		said, _ := one.(ledger.Item)
-		return within(fields, said)
+		return within(fields, said) && (list != "confirmed" || ledger.Plain(said, "version") == c.Parameter["number"] && said["userId"] == c.User)
 	})
 }
