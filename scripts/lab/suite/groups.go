@@ -22,8 +22,8 @@ const (
 	full  = "full" // all but long
 )
 
-// Three groups run at a time, in this order. The longest come first, and those that compile the same are apart, so that the second
-// finds what the first has compiled.
+// Four groups run at a time, in this order. Those that take the longest come first, because at the end nothing would run beside them,
+// and those that compile the same are apart, so that the second finds what the first has compiled.
 var groups = []group{
 	{"end to end", daily, "the whole service with its real functions: every operation, role, refusal, race and README session", "",
 		[]string{"@test -count=1 -parallel=8 -timeout=15m ./scripts/e2e"}},
@@ -36,30 +36,30 @@ var groups = []group{
 	{"races", daily, "the race detector on packages that start goroutines", "cc|gcc|clang", []string{"@test @race -skip=" + plays + " " + strings.Join(goroutines, " "), "@test -race -run=^TestRun_TheSameSeed_ " + simulator}},
 	{"contract", daily, "the contract's lint, and whether it would break a caller", "npm", []string{"./scripts/contract check"}},
 
-	{"requests", rest, "calls made from the contract, valid and invalid ones, by each role", "python3", []string{"./scripts/contract fuzz"}},
+	{"browser", rest, "the operator's page and the contract's page in a real browser", "chromium|chromium-browser|google-chrome npm",
+		[]string{"./scripts/lab/browser/run"}},
+	{"sam", rest, "one call of every operation and a tick under the AWS SAM CLI; the stacks of every setting", "docker sam javac npm",
+		[]string{"./scripts/lab/sam/run test", "./scripts/synth"}},
 	{"fleets", rest, "thousands of boxes over HTTP; each number and verdict is what the boxes know", "",
 		[]string{"@full -run=^Test(Bell|Guard|Progress)_ ./scripts/local/fleet"}},
 	{"releases", rest, "the demo; what a changed word changes; a release twice, with the same bytes; sizes", "",
 		[]string{"@full ./scripts/local/demo", "@full -run=^Test(Build_(AChangedWord|Command)|Release)_ ./scripts/local/service",
 			"@full -run=^Test(Functions|Tick)_ ./scripts/lab/benchmarks/cost"}},
-	{"sam", rest, "one call of every operation and a tick under the AWS SAM CLI; the stacks of every setting", "docker sam javac npm",
-		[]string{"./scripts/lab/sam/run test", "./scripts/synth"}},
+	{"boxes", rest, "boxes with SWUpdate, with DDI clients from crates.io, npm and PyPI, and with the shell client; a plant cache",
+		"swupdate cargo npm dbus-daemon curl jq nginx|/usr/sbin/nginx",
+		[]string{"@full -run=^Test(BoxClients|Client|SWUpdate)_ ./scripts/e2e", "@full -run=^Test(PlantCache|Program|ShellClient)_ ./scripts/box"}},
+	{"faults", rest, "calls under faults, also beside an old commit's functions; an upgrade and a rollback; killed processes; a restore", "",
+		[]string{"@test -count=1 -parallel=8 -timeout=" + limit() + " -skip=" + isolation + " ./scripts/lab/proof"}},
 	{"references", rest, "the tests of the store on Amazon's DynamoDB Local", "javac npm",
 		[]string{"@full -run=^TestReference_WithADataDirectory_ ./shared/testing/dynamolocal",
 			"go build -o .dev/reference ./scripts/local/reference",
 			".dev/reference @test -count=1 -timeout=30m -run=/^reference$ @stores",
 			".dev/reference @test -count=1 -timeout=30m -run=Reference ./scripts/lab/proof"}},
-	{"faults", rest, "calls under faults, also beside an old commit's functions; an upgrade and a rollback; killed processes; a restore", "",
-		[]string{"@test -count=1 -parallel=8 -timeout=" + limit() + " -skip=" + isolation + " ./scripts/lab/proof"}},
-	{"boxes", rest, "boxes with SWUpdate, with DDI clients from crates.io, npm and PyPI, and with the shell client; a plant cache",
-		"swupdate cargo npm dbus-daemon curl jq nginx|/usr/sbin/nginx",
-		[]string{"@full -run=^Test(BoxClients|Client|SWUpdate)_ ./scripts/e2e", "@full -run=^Test(PlantCache|Program|ShellClient)_ ./scripts/box"}},
-	{"browser", rest, "the operator's page and the contract's page in a real browser", "chromium|chromium-browser|google-chrome npm",
-		[]string{"./scripts/lab/browser/run"}},
+	{"requests", rest, "calls made from the contract, valid and invalid ones, by each role", "python3", []string{"./scripts/contract fuzz"}},
 	{"clients", rest, "clients that are generated from the contract, in Go, Java, Python and TypeScript; one more generator; samples", "npm python3 javac mvn",
 		[]string{"./scripts/contract clients", "@test -count=1 ./scripts/lab/clients"}},
-	{"vulnerabilities", rest, "known faults of modules, from Go's vulnerability database", "", []string{"./scripts/check vulnerabilities"}},
 	{"properties", rest, "each property of the rules, 1,000 cases", "", []string{"@test -count=1 -timeout=1h @rapid -rapid.checks=1000"}},
+	{"vulnerabilities", rest, "known faults of modules, from Go's vulnerability database", "", []string{"./scripts/check vulnerabilities"}},
 
 	{"fuzz", long, "each parser of outside input for 30 s; other groups try the recorded inputs", "", []string{"./scripts/lab/fuzz/run 30s"}},
 	{"race detector", long, "the same on the other packages of \"packages\", and whole rollouts", "cc|gcc|clang", []string{"@test @race @unraced", "@test @race -run=" + plays + " " + strings.Join(goroutines, " ")}},
