@@ -47,6 +47,7 @@ type Store struct {
 	bucket *Bucket
 }
 
+// NewStore makes a store.
 func NewStore(db *dynamo.DB, bucket *Bucket) *Store { return &Store{db, bucket} }
 
 // MayUpload returns FORBIDDEN if the caller is a program that may publish on no channel of an edge type.
