@@ -82,14 +82,22 @@ func complete(document, schema *yaml.Node, one known) (inner []known, err error)
 		if property == nil || property.Kind != yaml.MappingNode {
 			property = &yaml.Node{Kind: yaml.MappingNode}
 		}
-		if fault := typed(document, property, m); fault != nil {
+		of, more, fault := objectOf(m), []known(nil), error(nil)
+		if object := innermost(property); of != nil && get(object, "properties") != nil {
+			more, fault = complete(document, object, *of)
+		}
+		if fault = errors.Join(fault, typed(document, property, m)); fault != nil {
 			err = errors.Join(err, fmt.Errorf("%s: %w", m.name, fault))
 		}
+		if ref := get(innermost(property), "$ref"); of != nil && ref != nil {
+			of.name = ref.Value[strings.LastIndex(ref.Value, "/")+1:]
+			more = append(more, *of)
+		}
+		inner = append(inner, more...)
 		put(properties, m.name, property)
 		if m.required {
-			required.Content = append(required.Content, text(m.name))
+			required.Content = append(required.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: m.name})
 		}
-		inner = append(inner, refersTo(property, m)...)
 	}
 	_, own := reflect.Zero(cmp.Or(one.goes, reflect.TypeFor[struct{}]())).Interface().(json.Marshaler)
 	for name, property := range entries(words) {
@@ -308,34 +316,31 @@ func quoted(value string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Style: yaml.SingleQuotedStyle, Value: value}
 }
 
-// refersTo returns the schema of objects that a property refers to.
-func refersTo(property *yaml.Node, m member) []known {
-	target := property
+// innermost is the schema of a property, or of its elements if it is a list or a map.
+func innermost(property *yaml.Node) *yaml.Node {
 	for _, through := range []string{"items", "additionalProperties"} {
-		if inner := get(target, through); inner != nil {
-			target = inner
+		if inner := get(property, through); inner != nil {
+			property = inner
 		}
 	}
-	ref := get(target, "$ref")
-	if ref == nil {
-		return nil
-	}
-	to := known{name: ref.Value[strings.LastIndex(ref.Value, "/")+1:]}
+	return property
+}
+
+// objectOf is the object that a member is, or has elements of; nil if it is none, or its fields are not known.
+func objectOf(m member) *known {
 	if m.field == nil {
-		to.goes = bare(m.goes)
-		if to.goes.Kind() != reflect.Struct || to.goes.NumField() == 0 || to.goes.Field(0).Tag.Get("json") == "" && !to.goes.Field(0).Anonymous {
+		t := bare(m.goes)
+		if t.Kind() != reflect.Struct || t.NumField() == 0 || t.Field(0).Tag.Get("json") == "" && !t.Field(0).Anonymous {
 			return nil
 		}
-		return []known{to}
+		return &known{goes: t}
 	}
-	switch rule := m.field.Is.(type) {
-	case *input.Shape:
-		to.shape = rule
-	case *input.List:
-		to.shape, _ = rule.Of.(*input.Shape)
+	shape, _ := m.field.Is.(*input.Shape)
+	if list, ok := m.field.Is.(*input.List); ok {
+		shape, _ = list.Of.(*input.Shape)
 	}
-	if to.shape == nil || to.shape.Names != nil {
+	if shape == nil || shape.Names != nil {
 		return nil
 	}
-	return []known{to}
+	return &known{shape: shape}
 }
