@@ -16,17 +16,16 @@ const unit = (u) => u.replace(/^\{(.*)\}$/, '$1');
 
 const time = (d) => d.replace(/^PT/, '').replace(/(\d)([HMS])/g, (_, n, u) => `${n} ${{ H: 'h', M: 'min', S: 's' }[u]} `).trim();
 
-// limits shows the numbers of a parameter or a check, or its text.
+// limits shows the numbers of a parameter or a check.
 function limits(p) {
-	if (p.text !== undefined || p.accept !== undefined) return p.text ?? p.accept;
 	const range = p.min !== undefined && p.max !== undefined ? `${p.min} to ${p.max}` : p.min !== undefined ? `at least ${p.min}` : p.max !== undefined ? `at most ${p.max}` : '';
 	return `${p.target ?? range} ${unit(p.unit ?? '')}${p.target !== undefined && range ? ` (${range})` : ''}`;
 }
 
 function Step({ s }) {
 	const rows = [
-		...(s.parameters ?? []).map((p) => ['Set', p, [limits(p), ...(p.overrides ?? []).map((o) => `on ${o.machine}: ${o.target ?? o.text}`)].join('; ')]),
-		...(s.checks ?? []).map((c) => ['Check', c, limits(c) + (c.every ? `, every ${valueText(c.every)}` : '')]),
+		...(s.parameters ?? []).map((p) => ['Set', p, [p.text ?? limits(p), ...(p.overrides ?? []).map((o) => `on ${o.machine}: ${o.target ?? o.text}`)].join('; ')]),
+		...(s.checks ?? []).map((c) => ['Check', c, (c.accept ?? limits(c)) + (c.every ? `, every ${valueText(c.every)}` : '')]),
 		...(s.inputs ?? []).map((m) => ['Input', { id: m.material }, `${m.quantity} ${unit(m.unit)}${m.lotTracked ? ', by lot' : ''}`]),
 		...(s.outputs ?? []).map((m) => ['Output', { id: m.material }, `${m.quantity} ${unit(m.unit)}${m.lotTracked ? ', by lot' : ''}`]),
 	];

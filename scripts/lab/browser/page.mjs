@@ -2,13 +2,15 @@
 import { readFile } from 'node:fs/promises';
 import { test as base, expect } from '@playwright/test';
 import axe from 'axe-core';
+import { watchFields } from './fields.mjs';
 import { service } from './world.mjs';
 
 export const test = base.extend({
-	// A test fails on errors of the page's own code: exceptions, console output, and violations of its policy. Error
-	// answers of the service do not count.
+	// A test fails on errors of the page's own code: exceptions, console output, violations of its policy, and fields of
+	// answers that the contract does not have. Error answers of the service do not count.
 	complaints: [async ({ context }, use) => {
 		const said = [];
+		await watchFields(context);
 		context.on('weberror', (e) => said.push(`exception: ${e.error()}`));
 		context.on('console', (m) => { if (!m.text().startsWith('Failed to load resource')) said.push(`${m.type()}: ${m.text()}`); });
 		await use(said);

@@ -79,6 +79,16 @@ test('a part of the page that cannot be loaded says so', async ({ page }) => {
 	await expect(page.locator('h1')).toHaveText('Rules');
 });
 
+test('a page of which a part does not arrive says so', async ({ page }) => {
+	await page.route('**/sources.mjs', (route) => route.abort());
+	await page.goto(`${service}/console`);
+	await expect(page.getByText('The page did not arrive as a whole. Load it again.')).toBeVisible();
+	await page.unrouteAll();
+	await page.reload();
+	await expect(page.getByRole('button', { name: 'Sign in' })).toBeVisible();
+	await expect(page.getByText('Load it again')).toBeHidden();
+});
+
 test('an admin of an organization pauses a plant of it, and says when it takes updates', async ({ page }) => {
 	const made = await fetch(`${service}/api/factories/leipzig-9`, {
 		method: 'PUT', headers: { Authorization: await bearer('olga', 'platform_owner', 'acme'), 'Content-Type': 'application/json' },
