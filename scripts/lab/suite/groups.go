@@ -22,7 +22,7 @@ const (
 	full  = "full" // all but long
 )
 
-// Four groups run at a time, in this order. Those that take the longest come first, because at the end nothing would run beside them,
+// Four groups run at a time, in this order. Those that take the longest come early, because at the end nothing would run beside them,
 // and those that compile the same are apart, so that the second finds what the first has compiled.
 var groups = []group{
 	{"end to end", daily, "the whole service with its real functions: every operation, role, refusal, race and README session", "",
@@ -31,6 +31,8 @@ var groups = []group{
 	{"packages", daily, "packages that run no server and no other program; unchanged ones are not run again", "", []string{"@test @pure"}},
 	{"isolation", daily, "every operation by everyone who is not allowed to call it; 150 random histories are linearizable", "",
 		[]string{"env PROOF_HISTORIES=100 PROOF_HISTORIES_BOXES=50 @test -count=1 -run=" + isolation + " ./scripts/lab/proof"}},
+	{"sam", rest, "one call of every operation and a tick under the AWS SAM CLI; the stacks of every setting", "docker sam javac npm",
+		[]string{"./scripts/lab/sam/run test", "./scripts/synth"}},
 	{"stacks", daily, "templates; cdk-nag; synthesis of dev and prod", "node npm", []string{"@test -count=1 ./infra", "./scripts/synth stages"}},
 	{"processes", daily, "the local service, the command and the other tools, as processes", "", []string{"@test -count=1 @processes"}},
 	{"races", daily, "the race detector on packages that start goroutines", "cc|gcc|clang", []string{"@test @race -skip=" + plays + " " + strings.Join(goroutines, " "), "@test -race -run=^TestRun_TheSameSeed_ " + simulator}},
@@ -38,12 +40,10 @@ var groups = []group{
 
 	{"browser", rest, "the operator's page and the contract's page in a real browser", "chromium|chromium-browser|google-chrome npm",
 		[]string{"./scripts/lab/browser/run"}},
-	{"sam", rest, "one call of every operation and a tick under the AWS SAM CLI; the stacks of every setting", "docker sam javac npm",
-		[]string{"./scripts/lab/sam/run test", "./scripts/synth"}},
 	{"fleets", rest, "thousands of boxes over HTTP; each number and verdict is what the boxes know", "",
 		[]string{"@full -run=^Test(Bell|Guard|Progress)_ ./scripts/local/fleet"}},
-	{"releases", rest, "the demo; what a changed word changes; a release twice, with the same bytes; sizes", "",
-		[]string{"@full ./scripts/local/demo", "@full -run=^Test(Build_(AChangedWord|Command)|Release)_ ./scripts/local/service",
+	{"releases", rest, "the demo; what a changed word changes; sizes", "",
+		[]string{"@full ./scripts/local/demo", "@full -run=^TestBuild_(AChangedWord|Command)_ ./scripts/local/service",
 			"@full -run=^Test(Functions|Tick)_ ./scripts/lab/benchmarks/cost"}},
 	{"boxes", rest, "boxes with SWUpdate, with DDI clients from crates.io, npm and PyPI, and with the shell client; a plant cache",
 		"swupdate cargo npm dbus-daemon curl jq nginx|/usr/sbin/nginx",
@@ -61,9 +61,14 @@ var groups = []group{
 	{"properties", rest, "each property of the rules, 1,000 cases", "", []string{"@test -count=1 -timeout=1h @rapid -rapid.checks=1000"}},
 	{"vulnerabilities", rest, "known faults of modules, from Go's vulnerability database", "", []string{"./scripts/check vulnerabilities"}},
 
+	{"a release", long, "a release twice, with the same bytes", "npm", []string{"@full -run=^TestRelease_ ./scripts/local/service"}},
 	{"fuzz", long, "each parser of outside input for 30 s; other groups try the recorded inputs", "", []string{"./scripts/lab/fuzz/run 30s"}},
 	{"race detector", long, "the same on the other packages of \"packages\", and whole rollouts", "cc|gcc|clang", []string{"@test @race @unraced", "@test @race -run=" + plays + " " + strings.Join(goroutines, " ")}},
 }
+
+// apart are groups of which one runs at a time: Docker makes network interfaces, and a page that a browser loads then does not
+// arrive as a whole.
+var apart = []string{"sam", "browser"}
 
 // limit is how long the proofs may take.
 func limit() string {

@@ -15,6 +15,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -104,6 +105,7 @@ func run(ctx context.Context, words *strings.Replacer, chosen []group, out io.Wr
 	began, board := time.Now(), log.New(out, "", 0)
 	results := make([]*result, len(chosen))
 	var all errgroup.Group
+	var turn sync.Mutex
 	all.SetLimit(4) // some mostly wait for other programs
 	for i, g := range chosen {
 		var before []string
@@ -111,6 +113,10 @@ func run(ctx context.Context, words *strings.Replacer, chosen []group, out io.Wr
 			before = []string{"nice", "-n", "5"} // they make room for the first, which takes longest
 		}
 		all.Go(func() error {
+			if slices.Contains(apart, g.name) {
+				turn.Lock()
+				defer turn.Unlock()
+			}
 			board.Printf("running   %s", g.name)
 			results[i] = g.play(ctx, words, before...)
 			board.Printf("%-9s %s, %.0f s  %s", results[i].state, g.name, results[i].took.Seconds(), results[i].why)
