@@ -65,7 +65,7 @@ export function moved(prefix) {
 
 /** Applies a change that the service has just confirmed to what is shown, because that may not be read again for a while. */
 export function known(id, change) {
-	const has = (v, name) => v && name in v && v[name]; // not everything that was read has an id
+	const has = (v, name) => name in Object(v) ? v[name] : undefined; // not everything that was read has an id
 	const put = (v) => has(v, 'id') === id ? { ...v, ...change } : has(v, 'rollout')?.id === id ? { ...v, rollout: { ...v.rollout, ...change } } : v;
 	for (const s of sources.values()) s.value = has(s.value, 'items') ? { ...s.value, items: s.value.items.map(put) } : put(s.value);
 }

@@ -61,7 +61,7 @@ var groups = []group{
 	{"properties", rest, "each property of the rules, 1,000 cases", "", []string{"@test -count=1 -timeout=1h @rapid -rapid.checks=1000"}},
 	{"vulnerabilities", rest, "known faults of modules, from Go's vulnerability database", "", []string{"./scripts/check vulnerabilities"}},
 
-	{"a release", long, "a release twice, with the same bytes", "npm", []string{"@full -run=^TestRelease_ ./scripts/local/service"}},
+	{"release", long, "a release twice, with the same bytes", "npm", []string{"@full -run=^TestRelease_ ./scripts/local/service"}},
 	{"fuzz", long, "each parser of outside input for 30 s; other groups try the recorded inputs", "", []string{"./scripts/lab/fuzz/run 30s"}},
 	{"race detector", long, "the same on the other packages of \"packages\", and whole rollouts", "cc|gcc|clang", []string{"@test @race @unraced", "@test @race -run=" + plays + " " + strings.Join(goroutines, " ")}},
 }

@@ -81,6 +81,18 @@ func TestRun_AGroup_HasItsResult(t *testing.T) {
 	}
 }
 
+func TestRun_GroupsApart_DoNotMeet(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, ".dev/test/kept", "")
+	var chosen []group
+	for _, name := range apart {
+		chosen = append(chosen, group{name, rest, "", "", []string{"mkdir begun", "sleep 0.3", "rmdir begun"}}) // the first fails if begun is there
+	}
+	var out bytes.Buffer
+	err := run(t.Context(), strings.NewReplacer(), chosen, &out)
+	expect.That(t, err == nil, "%v:\n%s", err, &out)
+}
+
 func write(t *testing.T, name, text string) {
 	t.Helper()
 	expect.OK(t, os.MkdirAll(filepath.Dir(name), 0o755))
