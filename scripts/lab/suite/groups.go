@@ -22,8 +22,9 @@ const (
 	full  = "full" // all but long
 )
 
-// Four groups run at a time, in this order. Those that take the longest come early, because at the end nothing would run beside them,
-// and those that compile the same are apart, so that the second finds what the first has compiled.
+// Three groups run at a time, in this order. Those that take the longest come early, because at the end nothing would run beside them.
+// Those that compile the same are apart, so that the second finds what the first has compiled, and so are those in which thousands of
+// boxes have to keep to their times.
 var groups = []group{
 	{"end to end", daily, "the whole service with its real functions: every operation, role, refusal, race and README session", "",
 		[]string{"@test -count=1 -parallel=8 -timeout=15m ./scripts/e2e"}},
@@ -42,19 +43,19 @@ var groups = []group{
 		[]string{"./scripts/lab/browser/run"}},
 	{"fleets", rest, "thousands of boxes over HTTP; each number and verdict is what the boxes know", "",
 		[]string{"@full -run=^Test(Bell|Guard|Progress)_ ./scripts/local/fleet"}},
-	{"releases", rest, "the demo; what a changed word changes; sizes", "",
-		[]string{"@full ./scripts/local/demo", "@full -run=^TestBuild_(AChangedWord|Command)_ ./scripts/local/service",
-			"@full -run=^Test(Functions|Tick)_ ./scripts/lab/benchmarks/cost"}},
-	{"boxes", rest, "boxes with SWUpdate, with DDI clients from crates.io, npm and PyPI, and with the shell client; a plant cache",
-		"swupdate cargo npm dbus-daemon curl jq nginx|/usr/sbin/nginx",
-		[]string{"@full -run=^Test(BoxClients|Client|SWUpdate)_ ./scripts/e2e", "@full -run=^Test(PlantCache|Program|ShellClient)_ ./scripts/box"}},
-	{"faults", rest, "calls under faults, also beside an old commit's functions; an upgrade and a rollback; killed processes; a restore", "",
-		[]string{"@test -count=1 -parallel=8 -timeout=" + limit() + " -skip=" + isolation + " ./scripts/lab/proof"}},
 	{"references", rest, "the tests of the store on Amazon's DynamoDB Local", "javac npm",
 		[]string{"@full -run=^TestReference_WithADataDirectory_ ./shared/testing/dynamolocal",
 			"go build -o .dev/reference ./scripts/local/reference",
 			".dev/reference @test -count=1 -timeout=30m -run=/^reference$ @stores",
 			".dev/reference @test -count=1 -timeout=30m -run=Reference ./scripts/lab/proof"}},
+	{"releases", rest, "the demo; what a changed word changes; sizes", "",
+		[]string{"@full ./scripts/local/demo", "@full -run=^TestBuild_(AChangedWord|Command)_ ./scripts/local/service",
+			"@full -run=^Test(Functions|Tick)_ ./scripts/lab/benchmarks/cost"}},
+	{"faults", rest, "calls under faults, also beside an old commit's functions; an upgrade and a rollback; killed processes; a restore", "",
+		[]string{"@test -count=1 -parallel=8 -timeout=" + limit() + " -skip=" + isolation + " ./scripts/lab/proof"}},
+	{"boxes", rest, "boxes with SWUpdate, with DDI clients from crates.io, npm and PyPI, and with the shell client; a plant cache",
+		"swupdate cargo npm dbus-daemon curl jq nginx|/usr/sbin/nginx",
+		[]string{"@full -run=^Test(BoxClients|Client|SWUpdate)_ ./scripts/e2e", "@full -run=^Test(PlantCache|Program|ShellClient)_ ./scripts/box"}},
 	{"requests", rest, "calls made from the contract, valid and invalid ones, by each role", "python3", []string{"./scripts/contract fuzz"}},
 	{"clients", rest, "clients that are generated from the contract, in Go, Java, Python and TypeScript; one more generator; samples", "npm python3 javac mvn",
 		[]string{"./scripts/contract clients", "@test -count=1 ./scripts/lab/clients"}},

@@ -1,4 +1,4 @@
-// Command suite runs the project's tests, in groups, four at a time. ./scripts/test calls it.
+// Command suite runs the project's tests, in groups, three at a time. ./scripts/test calls it.
 package main
 
 import (
@@ -106,7 +106,7 @@ func run(ctx context.Context, words *strings.Replacer, chosen []group, out io.Wr
 	results := make([]*result, len(chosen))
 	var all errgroup.Group
 	var turn sync.Mutex
-	all.SetLimit(4) // some mostly wait for other programs
+	all.SetLimit(3) // some mostly wait for other programs
 	for i, g := range chosen {
 		var before []string
 		if i > 0 && g.mode == daily {
