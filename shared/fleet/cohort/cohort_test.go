@@ -86,3 +86,9 @@ func TestPercentile_IsExactAtEveryEdge(t *testing.T) {
 	check(t, math.MaxUint64)
 	rapid.Check(t, func(t *rapid.T) { check(t, rapid.Uint64().Draw(t, "bucket")) })
 }
+
+func TestAfter_IsTheNextStage(t *testing.T) {
+	for percent, next := range map[int]int{0: 1, 1: 10, 9: 10, 10: 50, 50: 100, 99: 100, 100: 0} {
+		expect.Equal(t, cohort.After(percent), next, "after %d percent:", percent)
+	}
+}
