@@ -2,18 +2,18 @@
 import { readFile } from 'node:fs/promises';
 import { load } from 'js-yaml';
 
-/** Has a page complain on its console if it reads a field that the contract does not have. */
-export async function watchFields(context) {
-	const { paths, components } = load(await readFile('shared/contract/openapi.yaml', 'utf8'));
-	const operations = Object.entries(paths).flatMap(([path, item]) => Object.entries(item).filter(([, op]) => op.responses).map(([method, op]) => ({
-		method: method.toUpperCase(), path: path.replace(/\{\w+\}/g, '[^/]+'), parts: path.split('{').length, // fewer are more exact
-		answers: Object.fromEntries(Object.entries(op.responses).map(([status, r]) => [status, schemaOf(follow(components, r))])),
-	}))).sort((a, b) => a.parts - b.parts);
-	await context.addInitScript(watch, { operations, schemas: Object.fromEntries(Object.entries(components.schemas).map(([name, s]) => [name, bare(s)])) });
-}
+const { paths, components } = load(await readFile('shared/contract/openapi.yaml', 'utf8'));
+const operations = Object.entries(paths).flatMap(([path, item]) => Object.entries(item).filter(([, op]) => op.responses).map(([method, op]) => ({
+	method: method.toUpperCase(), path: path.replace(/\{\w+\}/g, '[^/]+'), parts: path.split('{').length, // fewer are more exact
+	answers: Object.fromEntries(Object.entries(op.responses).map(([status, r]) => [status, schemaOf(follow(r))])),
+}))).sort((a, b) => a.parts - b.parts);
+const schemas = Object.fromEntries(Object.entries(components.schemas).map(([name, s]) => [name, bare(s)]));
 
-const follow = (components, r) => r.$ref ? components.responses[r.$ref.split('/').at(-1)] : r;
-const schemaOf = (response) => bare(Object.values(response.content ?? {})[0]?.schema ?? {});
+/** Has a page complain on its console if it reads a field that the contract does not have. */
+export const watchFields = (context) => context.addInitScript(watch, { operations, schemas });
+
+function follow(r) { return r.$ref ? components.responses[r.$ref.split('/').at(-1)] : r; }
+function schemaOf(response) { return bare(Object.values(response.content ?? {})[0]?.schema); }
 
 // bare is what a schema says about names.
 function bare(s) {

@@ -19,7 +19,6 @@ import (
 	"strings"
 	"syscall"
 
-	"wavegate/scripts/local/service"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/operations/table"
 )
@@ -133,17 +132,9 @@ func (t *target) fuzz(ctx context.Context, c caller, mode string, examples, seed
 	if err != nil {
 		return err
 	}
-	root, err := service.Root()
-	if err != nil {
-		return err
-	}
-	contract, err := t.contract(root)
-	if err != nil {
-		return err
-	}
 	arguments := []string{
-		"--config-file", filepath.Join(root, "scripts/lab/contractfuzz/schemathesis.toml"),
-		"run", contract, "--url", t.service.URL, "--header", "Authorization: " + bearer,
+		"--config-file", filepath.Join(t.root, "scripts/lab/contractfuzz/schemathesis.toml"),
+		"run", t.contract, "--url", t.service.URL, "--header", "Authorization: " + bearer,
 		"--mode", mode, "--phases", c.phases(mode, examples), "--checks", "all",
 		"--max-examples", strconv.Itoa(examples), "--seed", strconv.Itoa(seed),
 		"--generation-database", "none", "--warnings", "off", "--no-color", "--suppress-health-check", "all"}
@@ -165,20 +156,19 @@ func (t *target) fuzz(ctx context.Context, c caller, mode string, examples, seed
 	return nil
 }
 
-// contract writes the contract of a project for schemathesis, and returns the path. Of a range of a million characters,
+// rewrite writes the contract for schemathesis. Of a range of a million characters,
 // schemathesis makes a list for each text that it generates, so the range is written in another way. It is one that Python
 // alone understands.
-func (t *target) contract(root string) (string, error) {
+func (t *target) rewrite() error {
 	const slow, fast = `[^\\x00-\U000DFFFF\ud7ff-\uFFFF]`, `(?![\\x00-\U000DFFFF])[\\s\\S]`
-	text, err := os.ReadFile(filepath.Join(root, "shared/contract/openapi.yaml"))
+	text, err := os.ReadFile(filepath.Join(t.root, "shared/contract/openapi.yaml"))
 	if err != nil {
-		return "", err
+		return err
 	}
 	if !bytes.Contains(text, []byte(slow)) {
-		return "", errors.New("the contract no longer has the range of characters " + slow)
+		return errors.New("the contract no longer has the range of characters " + slow)
 	}
-	path := filepath.Join(t.scratch, "openapi.yaml")
-	return path, os.WriteFile(path, bytes.ReplaceAll(text, []byte(slow), []byte(fast)), 0o600)
+	return os.WriteFile(t.contract, bytes.ReplaceAll(text, []byte(slow), []byte(fast)), 0o600)
 }
 
 // closing is the last part of schemathesis's output: the number of requests, and the seed.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -20,7 +21,9 @@ import (
 type target struct {
 	service   *service.Service
 	assistant *httptest.Server
+	root      string // the project
 	scratch   string // a directory that is deleted with it
+	contract  string // the contract as schemathesis reads it
 
 	mu      sync.Mutex
 	crashes []string
@@ -32,11 +35,15 @@ func startTarget(ctx context.Context) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
+	root, err := service.Root()
+	if err != nil {
+		return nil, err
+	}
 	scratch, err := os.MkdirTemp("", "wavegate-fuzz-")
 	if err != nil {
 		return nil, err
 	}
-	t := &target{scratch: scratch, assistant: httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	t := &target{root: root, scratch: scratch, contract: filepath.Join(scratch, "openapi.yaml"), assistant: httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte(`{"answer":"yes"}`))
 	}))}
@@ -44,11 +51,13 @@ func startTarget(ctx context.Context) (*target, error) {
 		"LIMIT_USER=30000", "LIMIT_ORGANIZATION=30000", "LIMIT_COPILOT_USER=30000", "LIMIT_COPILOT_ORGANIZATION=30000",
 		"COPILOT_URL=" + t.assistant.URL, "COPILOT_SECRET=of-the-fuzzer",
 	}
-	t.service, err = service.Start(ctx, service.Options{
-		Functions:   functions,
-		Environment: func(string) []string { return environment },
-		Access:      t.see,
-	})
+	if err = t.rewrite(); err == nil {
+		t.service, err = service.Start(ctx, service.Options{
+			Functions:   functions,
+			Environment: func(string) []string { return environment },
+			Access:      t.see,
+		})
+	}
 	if err == nil {
 		err = t.service.Seed(ctx)
 	}

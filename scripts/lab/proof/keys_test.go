@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -193,7 +192,7 @@ func TestKeys_Rotated_NewKeysAreAcceptedAndOldOnesRefused(t *testing.T) {
 	}
 	n := server.times()
 	expect.That(t, n <= 2, "unknown keys caused %d requests to the server", n)
-	if os.Getenv("LONG") == "1" {
+	if expect.Long(false, true) {
 		waitUntilAccepted(t, w, fresh, 2*time.Minute)
 	}
 	w.Function(operations.Authorizer).Recycle()

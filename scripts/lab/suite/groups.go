@@ -1,8 +1,9 @@
 package main
 
 import (
-	"os"
 	"strings"
+
+	"wavegate/shared/testing/expect"
 )
 
 // A group is a part of the suite that runs, is timed and fails as a whole.
@@ -52,7 +53,7 @@ var groups = []group{
 		[]string{"@full ./scripts/local/demo", "@full -run=^TestBuild_(AChangedWord|Command)_ ./scripts/local/service",
 			"@full -run=^Test(Functions|Tick)_ ./scripts/lab/benchmarks/cost"}},
 	{"faults", rest, "calls under faults, also beside an old commit's functions; an upgrade and a rollback; killed processes; a restore", "",
-		[]string{"@test -count=1 -parallel=8 -timeout=" + limit() + " -skip=" + isolation + " ./scripts/lab/proof"}},
+		[]string{"@test -count=1 -parallel=8 -timeout=" + expect.Long("30m", "4h") + " -skip=" + isolation + " ./scripts/lab/proof"}},
 	{"boxes", rest, "boxes with SWUpdate, with DDI clients from crates.io, npm and PyPI, and with the shell client; a plant cache",
 		"swupdate cargo npm dbus-daemon curl jq nginx|/usr/sbin/nginx",
 		[]string{"@full -run=^Test(BoxClients|Client|SWUpdate)_ ./scripts/e2e", "@full -run=^Test(PlantCache|Program|ShellClient)_ ./scripts/box"}},
@@ -70,14 +71,6 @@ var groups = []group{
 // apart are groups of which one runs at a time: Docker makes network interfaces, and a page that a browser loads then does not
 // arrive as a whole.
 var apart = []string{"sam", "browser"}
-
-// limit is how long the proofs may take.
-func limit() string {
-	if os.Getenv("LONG") != "" {
-		return "4h"
-	}
-	return "30m"
-}
 
 // isolation matches the proofs of the group with this name; the group "faults" runs the others.
 const isolation = "^(TestIsolation|TestHistories_OfOneChannel|TestHistories_OfOneBox)_"

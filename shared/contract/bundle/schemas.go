@@ -78,20 +78,9 @@ func complete(document, schema *yaml.Node, one known) (inner []known, err error)
 	members := membersOf(one)
 	words, properties, required := get(schema, "properties"), &yaml.Node{Kind: yaml.MappingNode}, sequence()
 	for _, m := range members {
-		property := get(words, m.name)
-		if property == nil || property.Kind != yaml.MappingNode {
-			property = &yaml.Node{Kind: yaml.MappingNode}
-		}
-		of, more, fault := objectOf(m), []known(nil), error(nil)
-		if object := innermost(property); of != nil && get(object, "properties") != nil {
-			more, fault = complete(document, object, *of)
-		}
-		if fault = errors.Join(fault, typed(document, property, m)); fault != nil {
+		property, more, fault := completed(document, get(words, m.name), m)
+		if fault != nil {
 			err = errors.Join(err, fmt.Errorf("%s: %w", m.name, fault))
-		}
-		if ref := get(innermost(property), "$ref"); of != nil && ref != nil {
-			of.name = ref.Value[strings.LastIndex(ref.Value, "/")+1:]
-			more = append(more, *of)
 		}
 		inner = append(inner, more...)
 		put(properties, m.name, property)
@@ -123,6 +112,24 @@ func complete(document, schema *yaml.Node, one known) (inner []known, err error)
 		put(schema, "properties", properties)
 	}
 	return inner, err
+}
+
+// completed is a property with what Go knows of it, and the schemas that it refers to. The words may describe an object in
+// place, or say nothing.
+func completed(document, property *yaml.Node, m member) (_ *yaml.Node, inner []known, err error) {
+	if property == nil || property.Kind != yaml.MappingNode {
+		property = &yaml.Node{Kind: yaml.MappingNode}
+	}
+	of := objectOf(m)
+	if object := innermost(property); of != nil && get(object, "properties") != nil {
+		inner, err = complete(document, object, *of)
+	}
+	err = errors.Join(err, typed(document, property, m))
+	if ref := get(innermost(property), "$ref"); of != nil && ref != nil {
+		of.name = ref.Value[strings.LastIndex(ref.Value, "/")+1:]
+		inner = append(inner, *of)
+	}
+	return property, inner, err
 }
 
 // membersOf lists the fields of an object in their order. A field of an embedded struct is one of its own.

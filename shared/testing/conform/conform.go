@@ -20,6 +20,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 
 	"wavegate/shared/contract"
+	"wavegate/shared/testing/expect"
 )
 
 // A Checker judges exchanges. It may be used by many goroutines.
@@ -75,7 +76,7 @@ type Exchange struct {
 
 // perShape is how many exchanges of one shape are checked. A fleet's polls differ only in values, and there are tens of
 // thousands of them. Another status, header, media type, field or problem makes another shape.
-const perShape = 20
+var perShape = expect.Long(20, 100)
 
 // Check returns every difference between an exchange and the contract: what the answer has that is not documented, and
 // what it lacks. It also finds a request that was carried out although the contract forbids it, and one that was
