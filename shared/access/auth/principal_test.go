@@ -142,6 +142,7 @@ func TestContext_FromContext_GivesTheSamePrincipal(t *testing.T) {
 			Roles:          rapid.SliceOfNDistinct(rapid.SampledFrom(auth.Roles), 0, 4, rapid.ID).Draw(t, "roles"),
 			Expires:        time.Unix(rapid.Int64Range(0, 253402300799).Draw(t, "exp"), 0),
 			Name:           rapid.StringN(0, 200, -1).Draw(t, "name"),
+			CountedBy:      rapid.StringMatching(`[a-z0-9-]{0,8}`).Draw(t, "counted by"),
 		}
 		if rapid.Bool().Draw(t, "with a time of authentication") {
 			p.AuthenticatedAt = time.Unix(rapid.Int64Range(0, 253402300799).Draw(t, "auth_time"), 0)
@@ -155,6 +156,7 @@ func TestContext_FromContext_GivesTheSamePrincipal(t *testing.T) {
 		if got.User() != p.User() || got.OrganizationID != p.OrganizationID || !got.Expires.Equal(p.Expires) || len(got.Roles) != len(p.Roles) {
 			t.Fatalf("sent %+v, arrived %+v", p, got)
 		}
+		expect.Must(t, got.CountedBy == p.CountedBy, "counted by %q, arrived %q", p.CountedBy, got.CountedBy)
 		expect.Must(t, got.Name == p.Name && got.AuthenticatedAt.Equal(p.AuthenticatedAt),
 			"sent %q of %v, arrived %q of %v", p.Name, p.AuthenticatedAt, got.Name, got.AuthenticatedAt)
 		for i, r := range p.Roles {

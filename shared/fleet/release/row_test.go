@@ -77,13 +77,20 @@ func TestPast_AreTheLastEightVersionsOfTheChannel_EachOnce(t *testing.T) {
 func TestAdopt_TakesTheTargetFromWhereItIsNow(t *testing.T) {
 	digest := strings.Repeat("b", 64)
 	carried := Carried{ID: "r", TargetVersion: "2.0.0", ArtifactURL: "https://dead.example/2.0.0", SHA256: digest, StagedPercent: 100, Revision: 5}
-	next := published(&carried).Adopt(carried, Release{Version: "2.0.0", SHA256: digest, ArtifactURL: "https://new.example/2.0.0"}, noon)
-	if next.CurrentVersion != "2.0.0" || next.SHA256 != digest || next.ArtifactURL != "https://new.example/2.0.0" || next.Revision != 4 {
+	next := published(&carried).Adopt(carried, Release{Version: "2.0.0", SHA256: digest, ArtifactURL: "https://new.example/2.0.0"}, noon.Add(time.Minute))
+	if next.CurrentVersion != "2.0.0" || next.SHA256 != digest || next.ArtifactURL != "https://new.example/2.0.0" || next.Revision != 4 || !next.UpdatedAt.Equal(noon.Add(time.Minute)) {
 		t.Errorf("got %+v", next)
 	}
 	for name, other := range map[string]Release{"no release": {}, "other bytes": {Version: "2.0.0", SHA256: strings.Repeat("c", 64), ArtifactURL: "https://x.example"}} {
 		next := published(&carried).Adopt(carried, other, noon)
 		expect.That(t, next.ArtifactURL == carried.ArtifactURL, "%s: got %s", name, next.ArtifactURL)
+	}
+}
+
+func TestHasReturned_KnowsTheRolloutsThatAreRemembered(t *testing.T) {
+	row := ChannelRow{Returned: []string{"r 2.0.0", "s 3.0.0 beta"}}
+	for id, want := range map[string]bool{"r": true, "s": true, "t": false, "": false, "2.0.0": false} {
+		expect.Equal(t, row.HasReturned(id), want, "%q has returned:", id)
 	}
 }
 

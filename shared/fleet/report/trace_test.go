@@ -49,6 +49,21 @@ func TestLeavesTrace_WhateverEndsTheOfferOfARollout(t *testing.T) {
 	}
 }
 
+func TestLeavesTrace_ABoxThatItsRolloutSentBack(t *testing.T) {
+	was := Row{EdgeID: "box-1", Offer: &Offer{RolloutID: "r", Version: "2", State: Failed}}
+	for name, c := range map[string]struct {
+		next  Row
+		leave bool
+	}{
+		"by its rollout":                   {Row{EdgeID: "box-1", Offer: &Offer{Version: "1"}, ReturnedFrom: "r"}, true},
+		"by another one":                   {Row{EdgeID: "box-1", Offer: &Offer{Version: "1"}, ReturnedFrom: "q"}, false},
+		"then offered by the next rollout": {Row{EdgeID: "box-1", Offer: &Offer{RolloutID: "s", Version: "3"}, ReturnedFrom: "r"}, false},
+		"then offered nothing":             {Row{EdgeID: "box-1", ReturnedFrom: "r"}, false},
+	} {
+		t.Run(name, func(t *testing.T) { expect.Equal(t, was.LeavesTrace(c.next), c.leave, "leaves a trace:") })
+	}
+}
+
 func TestIndexEntryOf_TellsTheRegistrationAndTraces(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	plain := IndexEntry{EdgeID: "box-1", Version: "2.0.0", State: Failed, Stage: 10, Hash: hash("box-1")}

@@ -2,11 +2,11 @@ package stats_test
 
 import (
 	"math"
+	"math/bits"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"wavegate/shared/fleet/stats"
+	"wavegate/shared/testing/expect"
 )
 
 // TestBounds_AreThoseOfClopperAndPearson compares with published quantiles of the beta distribution: the bounds for 3
@@ -27,35 +27,46 @@ func TestBounds_AreThoseOfClopperAndPearson(t *testing.T) {
 	}
 }
 
+// TestAtLeast_IsTheSumOfItsTerms draws one box after the other.
+func TestAtLeast_IsTheSumOfItsTerms(t *testing.T) {
+	for _, p := range []float64{0.01, 0.2, 0.5, 0.97} {
+		exactly := []float64{1} // by hits
+		for n := 1; n <= 30; n++ {
+			exactly = append(exactly, 0)
+			for k := n; k > 0; k-- {
+				exactly[k] = exactly[k]*(1-p) + exactly[k-1]*p
+			}
+			exactly[0] *= 1 - p
+			want := 0.0
+			for k := n; k >= 0; k-- {
+				want += exactly[k]
+				got := stats.AtLeast(k, n, p)
+				expect.That(t, math.Abs(got-want) < 1e-12, "%d of %d, each with %g: %g, want %g", k, n, p, got, want)
+			}
+		}
+	}
+}
+
 // TestFisher_CountsTheWaysToDeal compares the test with all ways to choose which boxes have the release.
 func TestFisher_CountsTheWaysToDeal(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n, m := rapid.IntRange(0, 7).Draw(t, "treated"), rapid.IntRange(0, 7).Draw(t, "control")
-		silent := rapid.IntRange(0, n+m).Draw(t, "silent")
-		hits := rapid.IntRange(max(0, silent-m), min(n, silent)).Draw(t, "of the treated")
-		ways, asMany := 0, 0
-		for chosen := range 1 << (n + m) {
-			size, found := 0, 0
-			for box := range n + m {
-				if chosen>>box&1 == 1 {
-					size++
-					if box < silent {
-						found++
-					}
-				}
+	for all := range 13 {
+		for silent := range all + 1 {
+			var ways [13]int      // by size of the treated group
+			var found [13][13]int // and by its silent boxes
+			for chosen := range uint(1) << all {
+				ways[bits.OnesCount(chosen)]++
+				found[bits.OnesCount(chosen)][bits.OnesCount(chosen&(1<<silent-1))]++
 			}
-			if size == n {
-				ways++
-				if found >= hits {
-					asMany++
+			for n := range all + 1 {
+				asMany := 0
+				for hits := min(n, silent); hits >= max(0, silent-(all-n)); hits-- {
+					asMany += found[n][hits]
+					got, want := stats.Fisher(hits, n, silent-hits, all-n), float64(asMany)/float64(ways[n])
+					expect.That(t, math.Abs(got-want) < 1e-9, "%d of %d and %d of %d: %g, want %g", hits, n, silent-hits, all-n, got, want)
 				}
 			}
 		}
-		got, want := stats.Fisher(hits, n, silent-hits, m), float64(asMany)/float64(ways)
-		if math.Abs(got-want) > 1e-9 {
-			t.Fatalf("%d of %d and %d of %d: %g, want %g", hits, n, silent-hits, m, got, want)
-		}
-	})
+	}
 }
 
 // TestInterval_KnownValues compares with tables of the Clopper-Pearson interval.

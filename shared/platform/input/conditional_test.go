@@ -82,3 +82,8 @@ func TestNotModified(t *testing.T) {
 	}
 	expect.That(t, !input.NotModified(conditional("If-None-Match", "*"), ""), "an answer without an entity tag matched")
 }
+
+func TestRevision_OfNothing_HasNoTag(t *testing.T) {
+	expect.Equal(t, input.Revision(0), "", "nothing has the tag")
+	expect.Equal(t, input.Revision(33), `"33"`, "revision 33 has the tag")
+}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 )
 
@@ -59,6 +60,16 @@ func TestCompare_FieldThatIsNewerThanTheTrail_IsNoDifference(t *testing.T) {
 }
 
 // TestCompare_EarlierReleaseBeside: its functions change a resource, and keep the field terms, which they do not know.
+func TestCompare_ManyDifferences_AreInOrder(t *testing.T) {
+	shown := map[string]any{}
+	for name := 'a'; name <= 'z'; name++ {
+		shown[string(name)] = 1
+	}
+	got, err := Subject{Name: "it", Shown: shown, Events: []audit.Event{{Resource: audit.Resource{Revision: 1}, After: map[string]any{}}}}.Compare()
+	expect.OK(t, err)
+	expect.That(t, len(got.Findings) == len(shown) && slices.IsSorted(got.Findings), "it finds %q", got.Findings)
+}
+
 func TestCompare_EarlierReleaseBeside(t *testing.T) {
 	// A step is an event: what it has before and after.
 	type step struct{ before, after map[string]any }

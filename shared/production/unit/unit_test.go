@@ -27,6 +27,13 @@ func TestValid_AgreesWithUCUM(t *testing.T) {
 	expect.That(t, n == 221, "%d cases were read, not 221", n)
 }
 
+func TestValid_AnExponentIsAWholeNumber(t *testing.T) {
+	for code, valid := range map[string]bool{"m2": true, "m-2": true, "m+2": true, "m10": true,
+		"m0": false, "m-0": false, "m+0": false, "m02": false, "m-": false, "m+": false, "m--2": false, "m-+2": false, "m2-": false, "-2": false, "+2": false} {
+		expect.Equal(t, unit.Valid(code), valid, "Valid(%q) =", code)
+	}
+}
+
 func TestCheck_LengthIsBounded(t *testing.T) {
 	longest := strings.Repeat("m.", 19) + "mm"
 	expect.That(t, len(longest) == unit.MaxLength && unit.Valid(longest), "%q is refused", longest)
