@@ -17,9 +17,10 @@ test('the page of the contract', async ({ page, viewport }) => {
 	const contract = await readFile('shared/contract/openapi.yaml', 'utf8');
 	const operations = [...contract.matchAll(/^ +operationId: (\S+)$/gm)].map(([, id]) => id);
 	expect(operations).not.toEqual([]);
-	// The renderer adds the operations gradually, as parts with ids that end with the operation's.
+	// The renderer adds the operations gradually, as parts with ids that end with the operation's. The test's timeout limits it.
 	const shown = () => page.locator('[id*="operation/"]').evaluateAll((parts) => parts.map((e) => e.id.replace(/.*operation\//, '')));
-	await expect.poll(shown).toEqual(expect.arrayContaining(operations));
+	const allShown = () => expect.poll(shown, { timeout: 0 }).toEqual(expect.arrayContaining(operations));
+	await allShown();
 	expect(await page.evaluate(() => document.documentElement.scrollWidth), 'the width of the page').toBeLessThanOrEqual(viewport.width);
 	const cut = await page.locator('pre').evaluateAll((all) => all.filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent.slice(0, 60)));
 	expect(cut, 'code samples that are cut').toEqual([]);
@@ -28,7 +29,7 @@ test('the page of the contract', async ({ page, viewport }) => {
 	expect(await refusedFirst(page), 'samples of answers that begin with a refusal').toEqual([]);
 	for (const colorScheme of ['light', 'dark']) {
 		if (colorScheme === 'dark') await Promise.all([page.waitForEvent('load'), page.emulateMedia({ colorScheme })]); // the page reloads itself
-		await expect.poll(shown).toEqual(expect.arrayContaining(operations));
+		await allShown();
 		const [red, green, blue] = await page.evaluate(() => getComputedStyle(document.body).color.match(/\d+/g).map(Number));
 		expect(red + green + blue > 384, `light text: ${colorScheme}`).toBe(colorScheme === 'dark');
 		await page.screenshot({ path: `.dev/browser/docs-${viewport.width}-${colorScheme}.png` });

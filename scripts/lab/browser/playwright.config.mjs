@@ -9,7 +9,7 @@ if (!browser) throw new Error('There is no Chromium (apt-get install chromium, b
 
 const root = join(import.meta.dirname, '../../..');
 const looks = (width, colorScheme) => ({ viewport: { width, height: 900 }, colorScheme });
-const each = (widths) => widths.flatMap((width) => ['light', 'dark'].map((scheme) => ({ name: `${width} px, ${scheme}`, use: looks(width, scheme) })));
+const each = (widths, schemes = ['light', 'dark']) => widths.flatMap((width) => schemes.map((scheme) => ({ name: `${width} px, ${scheme}`, use: looks(width, scheme) })));
 const pictures = process.env.SCREENSHOTS;
 const before = { dependencies: ['scene'] };
 
@@ -30,7 +30,8 @@ export default defineConfig({
 	projects: [
 		{ name: 'scene', testMatch: 'scene.setup.mjs', timeout: 1_200_000 },
 		...(pictures ? each([1280, 390]).map((look) => ({ ...look, ...before, testMatch: 'pictures.spec.mjs' })) : [
-			...each([1280, 768, 390, 320]).map((look) => ({ ...look, ...before, testMatch: 'views.spec.mjs' })),
+			// Colours depend on the scheme, and on whether the page is narrow, but no more on its width.
+			...[...each([1280, 390]), ...each([768, 320], ['light'])].map((look) => ({ ...look, ...before, testMatch: 'views.spec.mjs' })),
 			...[1280, 390].map((width) => ({ name: `contract, ${width} px`, use: looks(width, 'light'), testMatch: 'contract.spec.mjs' })),
 			{ name: 'origins', testMatch: 'origins.spec.mjs' },
 			{ name: 'roles', use: looks(1280, 'light'), ...before, testMatch: 'roles.spec.mjs' },

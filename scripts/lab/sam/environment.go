@@ -19,7 +19,7 @@ import (
 
 // The working directory is the repository. Generated files are in .dev/sam.
 const (
-	functionsDir = ".dev/sam/functions"
+	functionsDir = ".dev/functions" // those of the local service, which are built the same
 	assemblyDir  = ".dev/sam/cdk.out"
 	variables    = ".dev/sam/variables.json"
 	samLog       = ".dev/sam/sam.log"

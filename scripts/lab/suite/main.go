@@ -30,7 +30,7 @@ func main() {
 		return
 	}
 	chosen, err := choose(os.Args[1:])
-	words, failure := replacer()
+	words, failure := replacer(chosen)
 	if err = errors.Join(err, failure); err == nil {
 		err = run(ctx, words, chosen, os.Stdout)
 	}
@@ -65,12 +65,15 @@ func table() (text string) {
 }
 
 // replacer replaces the words with an @ in steps. Packages with tests are sorted by what the tests import.
-func replacer() (*strings.Replacer, error) {
+func replacer(chosen []group) (*strings.Replacer, error) {
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .TestImports " "}} {{join .XTestImports " "}} `, "./...").Output()
 	if err != nil {
 		return nil, fmt.Errorf("go list: %w", err)
 	}
 	lists := map[string]string{}
+	has := func(name string) bool {
+		return slices.ContainsFunc(chosen, func(g group) bool { return g.name == name })
+	}
 	for line := range strings.Lines(string(out)) {
 		name, imports, _ := strings.Cut(line, " ")
 		if strings.TrimSpace(imports) == "" || slices.Contains(alone, name) {
@@ -79,12 +82,14 @@ func replacer() (*strings.Replacer, error) {
 		imported := func(path string) bool { return strings.Contains(" "+imports, " "+path+" ") }
 		pure := !imported("os/exec") && !imported("wavegate/scripts/local/service") && !imported("wavegate/scripts/e2e/harness")
 		stores := imported("wavegate/shared/testing/dynamotest")
+		rapid := pure && !stores && imported("pgregory.net/rapid")
 		for list, fits := range map[string]bool{
 			"@processes": !pure, // the tests run servers or other programs
-			"@pure":      pure,  // so Go's cache of test results knows everything that they read
-			"@unraced":   pure && name != simulator && !slices.Contains(goroutines, name),
-			"@rapid":     pure && !stores && imported("pgregory.net/rapid"), // property tests
-			"@stores":    stores,                                            // tests of stored data
+			// Go's cache of test results knows everything that these read. "properties" runs its packages with all their tests.
+			"@pure":    pure && !(rapid && has("properties")),
+			"@unraced": pure && name != simulator && !slices.Contains(goroutines, name),
+			"@rapid":   rapid,  // property tests
+			"@stores":  stores, // tests of stored data
 		} {
 			if fits {
 				lists[list] += name + " "
@@ -93,7 +98,8 @@ func replacer() (*strings.Replacer, error) {
 	}
 	// The group "sources" vets all packages. The suite reads the output.
 	words := []string{"@test", "go test -vet=off -json", "@full", "go test -vet=off -json -tags=full -count=1 -timeout=1h",
-		"@race", "-race -short -timeout=20m"} // -short: a fifth of the cases of each property, which start no goroutines
+		"@race", "-race -short -timeout=20m", // -short: a fifth of the cases of each property, which start no goroutines
+		"@settings", map[bool]string{false: "stages"}[has("sam")]}
 	for list, names := range lists {
 		words = append(words, list, names)
 	}

@@ -150,7 +150,11 @@ func TestChoose_ReturnsWhatIsAskedFor(t *testing.T) {
 // TestGroups_EveryTest_IsInOne finds tests that no group runs: of packages, with the race detector, and with the build tag full.
 func TestGroups_EveryTest_IsInOne(t *testing.T) {
 	t.Chdir("../../..")
-	words := expect.Value(replacer())(t)
+	words := expect.Value(replacer(groups))(t)
+	pure := expect.Value(replacer(nil))(t).Replace(" @pure ") // without the group that runs the property tests
+	for name := range strings.FieldsSeq(words.Replace("@rapid")) {
+		expect.That(t, strings.Contains(pure, " "+name+" "), "nothing runs %s if the group \"properties\" is not chosen", name)
+	}
 	var plain, raced, tagged [][]string
 	for _, g := range groups {
 		for _, step := range g.steps {
@@ -185,7 +189,7 @@ func TestGroups_EveryTest_IsInOne(t *testing.T) {
 		if part[2] != "00" && !runs(plain, part[0], "") {
 			t.Errorf("no group runs the tests of %s", part[0])
 		}
-		if strings.Contains(words.Replace(" @pure "), " "+part[0]+" ") && !runs(raced, part[0], map[string]string{simulator: "TestRun_TheSameSeed_GivesTheSame"}[part[0]]) {
+		if strings.Contains(pure, " "+part[0]+" ") && !runs(raced, part[0], map[string]string{simulator: "TestRun_TheSameSeed_GivesTheSame"}[part[0]]) {
 			t.Errorf("no group runs %s with the race detector", part[0])
 		}
 		for file := range strings.FieldsSeq(part[3]) {

@@ -25,7 +25,7 @@ import (
 	"wavegate/shared/testing/expect"
 )
 
-// TestProgress_OfAWholeRollout_IsTheFleetsOwnTruth takes 2,000 boxes through a rollout, some of which fail, die, fall
+// TestProgress_OfAWholeRollout_IsTheFleetsOwnTruth takes a fleet through a rollout; some boxes fail, die, fall
 // back or are put off. After each stage it compares every number of the service's progress with the boxes' own
 // states.
 func TestProgress_OfAWholeRollout_IsTheFleetsOwnTruth(t *testing.T) {
@@ -51,7 +51,7 @@ type played struct {
 }
 
 func compareRollout(t *testing.T, store *dynamolocal.Store) {
-	f := newPlayed(t, store, expect.Long(1000, 2000))
+	f := newPlayed(t, store, expect.Long(500, 2000))
 	f.everyonePolls(t, 2) // it is told 1.0.0, and then reports that it runs it
 	owner := f.Owner(t)
 	id := owner.Post(t, "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.1.0"}`).

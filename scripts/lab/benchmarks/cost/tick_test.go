@@ -34,7 +34,7 @@ import (
 	"wavegate/shared/trail/idempotency"
 )
 
-var boxes = flag.Int("boxes", 1000, "the number of boxes of the channel")
+var boxes = flag.Int("boxes", expect.Long(500, 1000), "the number of boxes of the channel")
 
 // countedFleet is a channel with a guarded rollout, on the test's clock. Half of its boxes run the release.
 type countedFleet struct {
