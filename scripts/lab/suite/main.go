@@ -71,22 +71,22 @@ func replacer(chosen []group) (*strings.Replacer, error) {
 		return nil, fmt.Errorf("go list: %w", err)
 	}
 	lists := map[string]string{}
-	has := func(name string) bool {
-		return slices.ContainsFunc(chosen, func(g group) bool { return g.name == name })
-	}
+	properties := slices.ContainsFunc(chosen, func(g group) bool { return g.name == "properties" })
 	for line := range strings.Lines(string(out)) {
 		name, imports, _ := strings.Cut(line, " ")
 		if strings.TrimSpace(imports) == "" || slices.Contains(alone, name) {
 			continue
 		}
 		imported := func(path string) bool { return strings.Contains(" "+imports, " "+path+" ") }
-		pure := !imported("os/exec") && !imported("wavegate/scripts/local/service") && !imported("wavegate/scripts/e2e/harness")
+		worlds := imported("wavegate/scripts/e2e/harness") // which tells Go what the functions are made of
+		pure := !worlds && !imported("os/exec") && !imported("wavegate/scripts/local/service")
 		stores := imported("wavegate/shared/testing/dynamotest")
 		rapid := pure && !stores && imported("pgregory.net/rapid")
 		for list, fits := range map[string]bool{
-			"@processes": !pure, // the tests run servers or other programs
+			"@worlds":    worlds,
+			"@processes": !pure && !worlds, // the tests run servers or other programs
 			// Go's cache of test results knows everything that these read. "properties" runs its packages with all their tests.
-			"@pure":    pure && !(rapid && has("properties")),
+			"@pure":    pure && !(rapid && properties),
 			"@unraced": pure && name != simulator && !slices.Contains(goroutines, name),
 			"@rapid":   rapid,  // property tests
 			"@stores":  stores, // tests of stored data
@@ -98,8 +98,7 @@ func replacer(chosen []group) (*strings.Replacer, error) {
 	}
 	// The group "sources" vets all packages. The suite reads the output.
 	words := []string{"@test", "go test -vet=off -json", "@full", "go test -vet=off -json -tags=full -count=1 -timeout=1h",
-		"@race", "-race -short -timeout=20m", // -short: a fifth of the cases of each property, which start no goroutines
-		"@settings", map[bool]string{false: "stages"}[has("sam")]}
+		"@race", "-race -short -timeout=20m"} // -short: a fifth of the cases of each property, which start no goroutines
 	for list, names := range lists {
 		words = append(words, list, names)
 	}
