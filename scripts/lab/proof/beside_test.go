@@ -30,7 +30,7 @@ import (
 func TestBeside_OldAndNew_AnswersAndTablesAgree(t *testing.T) {
 	t.Parallel()
 	o := round{share: 0.01, kinds: append(slices.Clone(fault.Everything), fault.Dead), kills: 60, calls: 1000, old: oldFunctions(t)}
-	play(t, o, count(t, "PROOF_BESIDE", 2000, 20_000))
+	play(t, o, count(t, "PROOF_BESIDE", 1000, 20_000))
 }
 
 // oldFunctions builds the functions of the commit in PROOF_OLD, or of old.Commit, and returns their directory.

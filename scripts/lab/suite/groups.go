@@ -59,7 +59,8 @@ var groups = []group{
 	{"requests", rest, "calls made from the contract, valid and invalid ones, by each role", "python3", []string{"./scripts/contract fuzz"}},
 	{"clients", rest, "clients that are generated from the contract, in Go, Java, Python and TypeScript; one more generator; samples", "npm python3 javac mvn",
 		[]string{"./scripts/contract clients", "@test -count=1 ./scripts/lab/clients"}},
-	{"properties", rest, "each property of the rules, 1,000 cases", "", []string{"@test -count=1 -timeout=1h @rapid -rapid.checks=1000"}},
+	{"properties", rest, "each property of the rules, 500 cases, in a long run 2,000", "",
+		[]string{"@test -count=1 -timeout=1h @rapid -rapid.checks=" + expect.Long("500", "2000")}},
 	{"vulnerabilities", rest, "known faults of modules, from Go's vulnerability database", "", []string{"./scripts/check vulnerabilities"}},
 
 	{"release", long, "a release twice, with the same bytes", "npm", []string{"@full -run=^TestRelease_ ./scripts/local/service"}},
@@ -82,7 +83,7 @@ var alone = []string{"wavegate/infra", "wavegate/scripts/e2e", "wavegate/scripts
 // group "race detector" does with it.
 const (
 	simulator = "wavegate/scripts/benchmarks/guard"
-	plays     = "^Test(Guard|Warnings)_"
+	plays     = "^Test(Guard_|Warnings_|Tick_TheCourse)"
 )
 
 // goroutines are the packages of the group "races". The group "race detector" runs all others, so it also finds races in a package that

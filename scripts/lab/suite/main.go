@@ -66,7 +66,12 @@ func table() (text string) {
 
 // replacer replaces the words with an @ in steps. Packages with tests are sorted by what the tests import.
 func replacer(chosen []group) (*strings.Replacer, error) {
-	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .TestImports " "}} {{join .XTestImports " "}} `, "./...").Output()
+	list := []string{"list", "-e", "-f", `{{if not .ForTest}}{{.ImportPath}} {{join .TestImports " "}} {{join .XTestImports " "}} {{end}}`}
+	if len(chosen) > 1 {
+		// This compiles everything, once. Groups that start at the same time would compile the same.
+		list = append(list, "-export", "-test")
+	}
+	out, err := exec.Command("go", append(list, "./...")...).Output()
 	if err != nil {
 		return nil, fmt.Errorf("go list: %w", err)
 	}
