@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	localservice "wavegate/scripts/local/service"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/expect"
 )
@@ -21,13 +22,20 @@ func putFile(t *testing.T, dir, name, text string, mode os.FileMode) {
 	expect.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), mode))
 }
 
+// cdk is a call of scripts/cdk.
+func cdk(t *testing.T, arguments ...string) *exec.Cmd {
+	t.Helper()
+	expect.OK(t, localservice.ReadSources()) // it runs other scripts
+	return exec.CommandContext(t.Context(), "../scripts/cdk", arguments...)
+}
+
 // TestArtifacts_ThatWereChanged_AreNotDeployed: every deployment runs exactly the bytes that were built.
 func TestArtifacts_ThatWereChanged_AreNotDeployed(t *testing.T) {
 	release := t.TempDir()
 	putFile(t, release, "commit", "c0ffee\n", 0o600)
 	putFile(t, release, "functions/get-edge/bootstrap", "another program", 0o600)
 	putFile(t, release, "SHA256SUMS", fmt.Sprintf("%x  ./functions/get-edge/bootstrap\n", sha256.Sum256([]byte("the program"))), 0o600)
-	out, err := exec.CommandContext(t.Context(), "../scripts/cdk", "deploy", "--artifacts", release, "--context", "stage=dev").CombinedOutput()
+	out, err := cdk(t, "deploy", "--artifacts", release, "--context", "stage=dev").CombinedOutput()
 	expect.That(t, err != nil && strings.Contains(string(out), "is not the output of ./scripts/build release"),
 		"it says %s, %v", out, err)
 }
@@ -60,7 +68,7 @@ esac`
 			putFile(t, release, "SHA256SUMS", sums, 0o600)
 			putFile(t, bin, "aws", "#!/bin/sh\n"+c.aws+"\n", 0o700)
 			putFile(t, bin, "npm", "#!/bin/sh\necho no packages here >&2\nexit 1\n", 0o700) // nothing is deployed either way
-			cmd := exec.CommandContext(t.Context(), "../scripts/cdk", "deploy", "--artifacts", release, "--all", "--context", "stage=prod", "--context", "traffic=at-once")
+			cmd := cdk(t, "deploy", "--artifacts", release, "--all", "--context", "stage=prod", "--context", "traffic=at-once")
 			cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
 			out, err := cmd.CombinedOutput()
 			deploys := strings.HasPrefix(c.says, "deploying")

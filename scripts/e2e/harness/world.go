@@ -6,11 +6,8 @@ package harness
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,29 +54,11 @@ var (
 // Functions builds the functions, once per run, and returns their directory.
 func Functions() (string, error) {
 	buildOnce.Do(func() {
-		if errBuild = readSources(); errBuild == nil {
+		if errBuild = service.ReadSources(); errBuild == nil {
 			functions, errBuild = service.Build(context.Background(), os.Stderr)
 		}
 	})
 	return functions, errBuild
-}
-
-// readSources lists the sources. Go does not know that the functions are part of a test, but it remembers which directories
-// the test has read, and runs the test again if a file there has changed.
-func readSources() error {
-	root, err := service.Root()
-	if err != nil {
-		return err
-	}
-	for _, part := range []string{"events", "functions", "infra", "scripts", "shared", "go.sum"} {
-		err = errors.Join(err, filepath.WalkDir(filepath.Join(root, part), func(_ string, at fs.DirEntry, err error) error {
-			if err == nil && at.Name() == "node_modules" {
-				return filepath.SkipDir
-			}
-			return err
-		}))
-	}
-	return err
 }
 
 // New starts a world that ends with the test.

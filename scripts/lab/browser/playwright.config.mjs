@@ -31,7 +31,7 @@ export default defineConfig({
 		{ name: 'scene', testMatch: 'scene.setup.mjs', timeout: 1_200_000 },
 		...(pictures ? each([1280, 390]).map((look) => ({ ...look, ...before, testMatch: 'pictures.spec.mjs' })) : [
 			// Colours depend on the scheme, and on whether the page is narrow, but no more on its width.
-			...[...each([1280, 390]), ...each([768, 320], ['light'])].map((look) => ({ ...look, ...before, testMatch: 'views.spec.mjs' })),
+			...[...each([1280, 390]), ...each([768, 320], process.env.LONG ? undefined : ['light'])].map((look) => ({ ...look, ...before, testMatch: 'views.spec.mjs' })),
 			...[1280, 390].map((width) => ({ name: `contract, ${width} px`, use: looks(width, 'light'), testMatch: 'contract.spec.mjs' })),
 			{ name: 'origins', testMatch: 'origins.spec.mjs' },
 			{ name: 'roles', use: looks(1280, 'light'), ...before, testMatch: 'roles.spec.mjs' },

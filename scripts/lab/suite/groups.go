@@ -41,7 +41,7 @@ var groups = []group{
 	{"contract", daily, "the contract's lint, and whether it would break a caller", "npm", []string{"./scripts/contract check"}},
 	{"fleets", rest, "thousands of boxes over HTTP; each number and verdict is what the boxes know", "",
 		[]string{"@full -run=^Test(Bell|Guard|Progress)_ ./scripts/local/fleet"}},
-	{"references", rest, "the tests of the store on Amazon's DynamoDB Local, with a fifth of the cases of each property", "javac npm",
+	{"references", rest, "the tests of the store on Amazon's DynamoDB Local, with a fifth of the cases of each property in full", "javac npm",
 		[]string{"@full -run=^TestReference_WithADataDirectory_ ./shared/testing/dynamolocal",
 			"go build -o .dev/reference ./scripts/local/reference",
 			".dev/reference @test -count=1 -timeout=30m" + expect.Long(" -short", "") + " -run=/^reference$ @stores",

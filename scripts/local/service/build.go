@@ -2,8 +2,10 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,4 +46,22 @@ func Build(ctx context.Context, out io.Writer) (string, error) {
 		return "", fmt.Errorf("service: build the functions: %w", err)
 	}
 	return dir, nil
+}
+
+// ReadSources lists the sources, for tests that run functions or scripts. Go does not know that these are part of a test, but
+// it remembers which directories the test has read, and runs the test again if a file there has changed.
+func ReadSources() error {
+	root, err := Root()
+	if err != nil {
+		return err
+	}
+	for _, part := range []string{"events", "functions", "infra", "scripts", "shared", "go.sum"} {
+		err = errors.Join(err, filepath.WalkDir(filepath.Join(root, part), func(_ string, at fs.DirEntry, err error) error {
+			if err == nil && at.Name() == "node_modules" {
+				return filepath.SkipDir
+			}
+			return err
+		}))
+	}
+	return err
 }

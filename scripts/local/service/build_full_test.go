@@ -63,16 +63,16 @@ var ofMoves = []string{"console", "smoke-test", "update-method-version"}
 // deployed builds functions that import a package as for a deploy, and returns the hash of each: those that should change,
 // and some of the others, or all of them in a long run. Functions that do not import it are made of the same packages as
 // before; TestBuild_SameBytes shows that this gives the same bytes.
-func deployed(t *testing.T, tree, imported string, should []string) map[string][32]byte {
+func deployed(t *testing.T, tree, imported string, changing []string) map[string][32]byte {
 	t.Helper()
 	var names []string
-	others := 0
+	importing := 0
 	for line := range strings.Lines(runs(t, tree, "go", "list", "-tags=lambda.norpc", "-f", `{{.ImportPath}}{{range .Deps}} {{.}}{{end}} `, "./functions/...")) {
 		name, deps, _ := strings.Cut(strings.TrimPrefix(line, "wavegate/functions/"), " ")
 		if !strings.Contains(" "+deps, imported+" ") {
 			continue
 		}
-		if others++; slices.Contains(should, name) || others%expect.Long(6, 1) == 0 {
+		if importing++; slices.Contains(changing, name) || importing%expect.Long(6, 1) == 0 {
 			names = append(names, name)
 		}
 	}

@@ -75,12 +75,13 @@ func TestPast_AreTheLastEightVersionsOfTheChannel_EachOnce(t *testing.T) {
 }
 
 func TestAdopt_TakesTheTargetFromWhereItIsNow(t *testing.T) {
-	digest := strings.Repeat("b", 64)
+	digest, later := strings.Repeat("b", 64), noon.Add(time.Minute)
 	carried := Carried{ID: "r", TargetVersion: "2.0.0", ArtifactURL: "https://dead.example/2.0.0", SHA256: digest, StagedPercent: 100, Revision: 5}
-	next := published(&carried).Adopt(carried, Release{Version: "2.0.0", SHA256: digest, ArtifactURL: "https://new.example/2.0.0"}, noon.Add(time.Minute))
-	if next.CurrentVersion != "2.0.0" || next.SHA256 != digest || next.ArtifactURL != "https://new.example/2.0.0" || next.Revision != 4 || !next.UpdatedAt.Equal(noon.Add(time.Minute)) {
+	next := published(&carried).Adopt(carried, Release{Version: "2.0.0", SHA256: digest, ArtifactURL: "https://new.example/2.0.0"}, later)
+	if next.CurrentVersion != "2.0.0" || next.SHA256 != digest || next.ArtifactURL != "https://new.example/2.0.0" || next.Revision != 4 {
 		t.Errorf("got %+v", next)
 	}
+	expect.Equal(t, next.UpdatedAt, later, "it changed at")
 	for name, other := range map[string]Release{"no release": {}, "other bytes": {Version: "2.0.0", SHA256: strings.Repeat("c", 64), ArtifactURL: "https://x.example"}} {
 		next := published(&carried).Adopt(carried, other, noon)
 		expect.That(t, next.ArtifactURL == carried.ArtifactURL, "%s: got %s", name, next.ArtifactURL)

@@ -49,10 +49,11 @@ func TestAtLeast_IsTheSumOfItsTerms(t *testing.T) {
 
 // TestFisher_CountsTheWaysToDeal compares the test with all ways to choose which boxes have the release.
 func TestFisher_CountsTheWaysToDeal(t *testing.T) {
-	for all := range 13 {
+	const boxes = 14
+	for all := range boxes + 1 {
 		for silent := range all + 1 {
-			var ways [13]int      // by size of the treated group
-			var found [13][13]int // and by its silent boxes
+			var ways [boxes + 1]int             // by size of the treated group
+			var found [boxes + 1][boxes + 1]int // and by its silent boxes
 			for chosen := range uint(1) << all {
 				ways[bits.OnesCount(chosen)]++
 				found[bits.OnesCount(chosen)][bits.OnesCount(chosen&(1<<silent-1))]++

@@ -59,7 +59,6 @@ func TestCompare_FieldThatIsNewerThanTheTrail_IsNoDifference(t *testing.T) {
 	}
 }
 
-// TestCompare_EarlierReleaseBeside: its functions change a resource, and keep the field terms, which they do not know.
 func TestCompare_ManyDifferences_AreInOrder(t *testing.T) {
 	shown := map[string]any{}
 	for name := 'a'; name <= 'z'; name++ {
@@ -70,6 +69,7 @@ func TestCompare_ManyDifferences_AreInOrder(t *testing.T) {
 	expect.That(t, len(got.Findings) == len(shown) && slices.IsSorted(got.Findings), "it finds %q", got.Findings)
 }
 
+// TestCompare_EarlierReleaseBeside: its functions change a resource, and keep the field terms, which they do not know.
 func TestCompare_EarlierReleaseBeside(t *testing.T) {
 	// A step is an event: what it has before and after.
 	type step struct{ before, after map[string]any }
