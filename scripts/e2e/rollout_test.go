@@ -93,7 +93,7 @@ func (p *poller) poll() (polling.Manifest, error) {
 	if p.installed != "" {
 		path += "?installed=" + p.installed
 	}
-	a, err := p.caller.Try(http.MethodGet, path, "")
+	a, err := p.caller.Patiently(http.MethodGet, path, "")
 	if err != nil {
 		return polling.Manifest{}, err
 	}

@@ -111,7 +111,7 @@ func (w *world) ask(by, call, body string, header ...string) (harness.Answer, er
 	if err != nil {
 		return harness.Answer{}, err
 	}
-	return (&harness.Caller{URL: w.URL, Bearer: bearer}).Try(method, path, w.fill(body), header...)
+	return (&harness.Caller{URL: w.URL, Bearer: bearer}).Patiently(method, path, w.fill(body), header...)
 }
 
 // do makes a call that must be answered with a status.
