@@ -79,16 +79,16 @@ func operation(document, part *yaml.Node, op operations.Operation, words *yaml.N
 		switch {
 		case body == nil:
 			return nil, fmt.Errorf("it has no body")
-		case get(words, "examples") == nil:
+		case component(document, "requestBodies", body.Value) != nil:
 			put(made, "requestBody", ref("requestBodies", body.Value))
 		default:
 			request := &yaml.Node{Kind: yaml.MappingNode}
 			put(request, "required", &yaml.Node{Kind: yaml.ScalarNode, Value: "true"})
-			put(request, "content", content("application/json", ref("schemas", body.Value), get(words, "examples")))
+			put(request, "content", content("application/json", ref("schemas", body.Value), examplesOf(document, words, body.Value)))
 			put(made, "requestBody", request)
 		}
 	}
-	responses, err := responsesOf(op, words)
+	responses, err := responsesOf(document, op, words)
 	put(made, "responses", responses)
 	return made, err
 }
@@ -143,7 +143,7 @@ func conditions(op operations.Operation) (all []*yaml.Node) {
 }
 
 // responsesOf are the answers of an operation. Refusals that a part does not name are the usual ones.
-func responsesOf(op operations.Operation, words *yaml.Node) (*yaml.Node, error) {
+func responsesOf(document *yaml.Node, op operations.Operation, words *yaml.Node) (*yaml.Node, error) {
 	all, answers, refusals := &yaml.Node{Kind: yaml.MappingNode}, get(words, "answers"), get(words, "refusals")
 	for _, status := range op.Gives {
 		key := strconv.Itoa(status)
@@ -151,12 +151,17 @@ func responsesOf(op operations.Operation, words *yaml.Node) (*yaml.Node, error) 
 		switch {
 		case answer == nil && status == http.StatusNotModified:
 			answer = ref("responses", "NotModified")
+		case answer == nil && status == http.StatusNoContent:
+			answer = inline(document, op, described("What you asked for holds now."))
 		case answer == nil:
 			return nil, fmt.Errorf("it has no answer %d", status)
 		case answer.Kind == yaml.ScalarNode:
-			answer = ref("responses", answer.Value)
+			var err error
+			if answer, err = short(document, op, answer.Value); err != nil {
+				return nil, err
+			}
 		default:
-			answer = inline(op, answer)
+			answer = inline(document, op, answer)
 		}
 		put(all, key, answer)
 	}
@@ -197,8 +202,55 @@ func badRequest(op operations.Operation) string {
 	return "BadParameters"
 }
 
+// short is an answer that a part gives in one word or sentence: the name of a response, the name of a schema, whose
+// description begins with that of the answer, or a description.
+func short(document *yaml.Node, op operations.Operation, says string) (*yaml.Node, error) {
+	if component(document, "responses", says) != nil {
+		return ref("responses", says), nil
+	}
+	schema := component(document, "schemas", says)
+	if schema == nil {
+		if !strings.HasSuffix(says, ".") {
+			return nil, fmt.Errorf("there is no response and no schema %s", says)
+		}
+		return inline(document, op, described(says)), nil
+	}
+	description := get(schema, "description")
+	if description == nil {
+		return nil, fmt.Errorf("the schema %s has no description", says)
+	}
+	first, _, more := strings.Cut(strings.Join(strings.Fields(description.Value), " "), ". ")
+	if more {
+		first += "."
+	}
+	words := described(first)
+	put(words, "schema", text(says))
+	return inline(document, op, words), nil
+}
+
+func described(description string) *yaml.Node {
+	made := &yaml.Node{Kind: yaml.MappingNode}
+	put(made, "description", text(description))
+	return made
+}
+
+// component is one of the document's components, or nil.
+func component(document *yaml.Node, kind, name string) *yaml.Node {
+	return get(get(get(document, "components"), kind), name)
+}
+
+// examplesOf are the examples of a schema that a part names, or else the one with the schema's name.
+func examplesOf(document, words *yaml.Node, schema string) *yaml.Node {
+	named := get(words, "examples")
+	if named == nil && component(document, "examples", schema) != nil {
+		named = &yaml.Node{Kind: yaml.MappingNode}
+		put(named, strings.ToLower(schema[:1])+schema[1:], text(schema))
+	}
+	return named
+}
+
 // inline is an answer with a description of its own.
-func inline(op operations.Operation, words *yaml.Node) *yaml.Node {
+func inline(document *yaml.Node, op operations.Operation, words *yaml.Node) *yaml.Node {
 	made := &yaml.Node{Kind: yaml.MappingNode}
 	put(made, "description", get(words, "description"))
 	headers := get(words, "headers")
@@ -215,7 +267,7 @@ func inline(op operations.Operation, words *yaml.Node) *yaml.Node {
 		put(made, "headers", headers)
 	}
 	if schema := get(words, "schema"); schema != nil {
-		put(made, "content", content("application/json", ref("schemas", schema.Value), get(words, "examples")))
+		put(made, "content", content("application/json", ref("schemas", schema.Value), examplesOf(document, words, schema.Value)))
 	} else if raw := get(words, "content"); raw != nil {
 		put(made, "content", raw)
 	}
