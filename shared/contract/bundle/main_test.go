@@ -151,17 +151,19 @@ func TestBundle_Operations_SayWhatTheirRowsDoNot(t *testing.T) {
 	const page = "description: Frozen., schema: Freeze, examples: {freeze: Freeze}"
 	const freeze = "get-freeze: {description: Reads it., answers: {'200': {" + page + "}}}"
 	for name, c := range map[string]struct{ operations, fault string }{
-		"all is there":                       {freeze, ""},
-		"no row":                             {"get-thaw: {}", "there is no operation get-thaw"},
-		"no description":                     {"get-freeze: {}", "get-freeze: it has no description"},
-		"no answer":                          {"get-freeze: {description: a}", "get-freeze: it has no answer 200"},
-		"an answer too many":                 {"get-freeze: {description: a, answers: {'200': {description: a}, '201': {description: a}}}", "its row gives no answer 201"},
-		"a word that is not known":           {"get-freeze: {summary: a}", "get-freeze: summary is not known here"},
-		"a parameter that nothing describes": {"get-edge: {description: a, answers: {'200': {description: a}}}", "get-edge: 0 components describe the path parameter edgeId"},
-		"no body":                            {"put-freeze: {description: a}", "put-freeze: it has no body"},
+		"all is there":                        {freeze, ""},
+		"no row":                              {"get-thaw: {}", "there is no operation get-thaw"},
+		"no description":                      {"get-freeze: {}", "get-freeze: it has no description"},
+		"no answer":                           {"get-freeze: {description: a}", "get-freeze: it has no answer 200"},
+		"an answer that is a misspelt schema": {"get-freeze: {description: a, answers: {'200': Freezer}}", "get-freeze: there is no response and no schema Freezer"},
+		"an answer without a description":     {"get-freeze: {description: a, answers: {'200': Bare}}", "get-freeze: the schema Bare has no description"},
+		"an answer too many":                  {"get-freeze: {description: a, answers: {'200': {description: a}, '201': {description: a}}}", "its row gives no answer 201"},
+		"a word that is not known":            {"get-freeze: {summary: a}", "get-freeze: summary is not known here"},
+		"a parameter that nothing describes":  {"get-edge: {description: a, answers: {'200': {description: a}}}", "get-edge: 0 components describe the path parameter edgeId"},
+		"no body":                             {"put-freeze: {description: a}", "put-freeze: it has no body"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			document, err := bundle(parts("tags: [{name: A}]\noperations: {"+c.operations+"}", "components: {parameters: {IfNoneMatch: {name: If-None-Match, in: header, schema: {}}}, examples: {Freeze: {value: {}}}}"))
+			document, err := bundle(parts("tags: [{name: A}]\noperations: {"+c.operations+"}", "components: {parameters: {IfNoneMatch: {name: If-None-Match, in: header, schema: {}}}, schemas: {Bare: {}}, examples: {Freeze: {value: {}}}}"))
 			if c.fault != "" {
 				expect.That(t, err != nil && strings.Contains(err.Error(), c.fault), "the bundle says %v", err)
 				return
@@ -173,6 +175,31 @@ func TestBundle_Operations_SayWhatTheirRowsDoNot(t *testing.T) {
 				expect.That(t, strings.Contains(string(document), has), "the bundle lacks %s:\n%s", has, document)
 			}
 		})
+	}
+}
+
+func TestBundle_AnswersBodiesAndExamples_HaveShortForms(t *testing.T) {
+	const put = `put-freeze: {description: a, body: Wish, answers: {'201': Rollouts are frozen.%s}}, get-freeze: {description: a, answers: {'200': Freeze}}`
+	document := func(more string) string {
+		return bundled(t, parts("tags: [{name: A}]\noperations: {"+fmt.Sprintf(put, more)+"}", `components:
+  parameters:
+    IfMatch: {name: If-Match, in: header, schema: {}}
+    IfNoneMatchOnWrite: {name: If-None-Match, in: header, schema: {}}
+    IfNoneMatch: {name: If-None-Match, in: header, schema: {}}
+  responses: {Done: {description: Done.}}
+  schemas: {Freeze: {description: "A freeze. It ends.", properties: {reason: {type: string}, until: Its end.}}, Wish: {properties: {until: {type: string}, reason: {type: string}}}}
+  examples: {Freeze: {value: {}}, Wish: {value: {}}}`))
+	}
+	short, named := document(""), document(", '204': Done")
+	for has, in := range map[string]string{
+		"'201': {description: Rollouts are frozen.":                                                                   short,
+		"'204': {description: What you asked for holds now.":                                                          short,
+		"'204': {$ref: '#/components/responses/Done'}":                                                                named,
+		"'200': {description: A freeze., headers: ":                                                                   short,
+		"{schema: {$ref: '#/components/schemas/Freeze'}, examples: {freeze: {$ref: '#/components/examples/Freeze'}}}": short,
+		"{schema: {$ref: '#/components/schemas/Wish'}, examples: {wish: {$ref: '#/components/examples/Wish'}}}":       short,
+	} {
+		expect.That(t, strings.Contains(in, has), "the bundle lacks %s:\n%s", has, in)
 	}
 }
 
@@ -188,7 +215,7 @@ func TestBundle_Schemas_FollowFromShapesAndTypes(t *testing.T) {
   links:
     Next: {operationId: get-edge}
   examples:
-    Taken: {summary: It is taken, problem: {code: CONFLICT, detail: Taken., instance: /api/a, errors: [{code: unknown}]}}
+    Taken: {summary: It is taken, code: CONFLICT, detail: Taken., instance: /api/a, errors: [{code: unknown}]}
     Page: {value: {items: [{$example: Freeze}]}}
     Freeze: {value: {reason: rest}}
   schemas:
@@ -198,13 +225,15 @@ func TestBundle_Schemas_FollowFromShapesAndTypes(t *testing.T) {
     %s
 `
 	for name, c := range map[string]struct{ schemas, has string }{
-		"a page":        {"A: {}", "FreezePage: {description: A page of a list., type: object, required: [items, limit], properties: {items: {type: array, maxItems: 100, items: {$ref: '#/components/schemas/Freeze'}}, limit: {$ref: '#/components/schemas/PageLimit'}, offset: "},
-		"a series":      {"A: {}", "limit: {$ref: '#/components/schemas/PageLimit'}, next: "},
-		"a refusal":     {"A: {}", "application/problem+json: {schema: {$ref: '#/components/schemas/Problem', x-codes: [CONFLICT]}, examples: {one: {$ref: '#/components/examples/One'}}}"},
-		"a description": {"A: {oneOf: [{properties: {b: What it is.}}]}", "A: {oneOf: [{properties: {b: {description: What it is.}}}]}"},
-		"a link":        {"A: {}", "links: {next: {$ref: '#/components/links/Next'}}"},
-		"its path":      {"A: {}", "Next: {operationId: get-edge, parameters: {edgeId: $request.path.edgeId}}"},
-		"the codes":     {"A: {}", "ProblemCode: {type: string, x-extensible-enum: [INVALID_JSON, "},
+		"a page":                          {"A: {}", "FreezePage: {description: A page of a list., type: object, required: [items, limit], properties: {items: {type: array, maxItems: 100, items: {$ref: '#/components/schemas/Freeze'}}, limit: {$ref: '#/components/schemas/PageLimit'}, offset: "},
+		"a series":                        {"A: {}", "limit: {$ref: '#/components/schemas/PageLimit'}, next: "},
+		"a refusal":                       {"A: {}", "application/problem+json: {schema: {$ref: '#/components/schemas/Problem', x-codes: [CONFLICT]}, examples: {one: {$ref: '#/components/examples/One'}}}"},
+		"a description":                   {"A: {oneOf: [{properties: {b: What it is.}}]}", "A: {oneOf: [{properties: {b: {description: What it is.}}}]}"},
+		"a schema before its description": {"A: {properties: {b: {Freeze: What it is.}}}", "A: {properties: {b: {description: What it is., $ref: '#/components/schemas/Freeze'}}}"},
+		"the only page":                   {"A: {}", "FreezePage: {summary: The only page, value: {items: [{reason: rest}], limit: 50, offset: 0}}"},
+		"a link":                          {"A: {}", "links: {next: {$ref: '#/components/links/Next'}}"},
+		"its path":                        {"A: {}", "Next: {operationId: get-edge, parameters: {edgeId: $request.path.edgeId}}"},
+		"the codes":                       {"A: {}", "ProblemCode: {type: string, x-extensible-enum: [INVALID_JSON, "},
 		"a problem": {"A: {}", "Taken: {summary: It is taken, value: {type: 'urn:wavegate:problem:conflict', title: The resource is in conflict with the request, status: 409, " +
 			"requestId: 6f1c2b9e-3d44-4a43-9a43-0c5d2f7e8b11, code: CONFLICT, detail: Taken., instance: /api/a, errors: [{code: unknown}]}}"},
 		"an example in another": {"A: {}", "Page: {value: {items: [{reason: rest}]}}"},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"unicode"
 
 	yaml "github.com/oasdiff/yaml3"
 
@@ -16,10 +17,13 @@ import (
 // parameter of operations, a link, the codes of problems, and examples of problems or with other examples.
 func expand(document *yaml.Node) error {
 	components := get(document, "components")
-	for _, schema := range entries(get(components, "schemas")) {
+	for name, schema := range entries(get(components, "schemas")) {
 		describeOnly(schema)
 		if of := get(schema, "page"); of != nil {
 			*schema = *page(of.Value, true)
+			if examples := get(components, "examples"); get(examples, name.Value) == nil && get(examples, of.Value) != nil {
+				put(examples, name.Value, onlyPage(of.Value))
+			}
 		} else if of := get(schema, "series"); of != nil {
 			*schema = *page(of.Value, false)
 		}
@@ -79,13 +83,35 @@ func page(of string, offset bool) *yaml.Node {
 	return made
 }
 
-// describeOnly makes a schema of each property, at any depth, that is only the text of its description.
+// onlyPage is the example of a list with one item, which is an example, too.
+func onlyPage(of string) *yaml.Node {
+	item, value, made := &yaml.Node{Kind: yaml.MappingNode}, &yaml.Node{Kind: yaml.MappingNode}, &yaml.Node{Kind: yaml.MappingNode}
+	put(item, "$example", text(of))
+	put(value, "items", sequence(item))
+	put(value, "limit", text("50"))
+	put(value, "offset", text("0"))
+	put(made, "summary", text("The only page"))
+	put(made, "value", value)
+	return made
+}
+
+// describeOnly makes a schema of each property, at any depth, that is only the text of its description, or that text after
+// the name of a schema.
 func describeOnly(schema *yaml.Node) {
 	for _, property := range entries(get(schema, "properties")) {
-		if property.Kind == yaml.ScalarNode && property.Tag != "!!null" {
-			words := *property
-			*property = yaml.Node{Kind: yaml.MappingNode}
-			put(property, "description", &words)
+		words, of := *property, ""
+		for key, value := range entries(property) {
+			if unicode.IsUpper(rune(key.Value[0])) {
+				words, of = *value, key.Value
+			}
+		}
+		if words.Kind != yaml.ScalarNode || words.Tag == "!!null" {
+			continue
+		}
+		*property = yaml.Node{Kind: yaml.MappingNode}
+		put(property, "description", &words)
+		if of != "" {
+			put(property, "$ref", quoted("#/components/schemas/"+of))
 		}
 	}
 	for _, inner := range schema.Content {
@@ -148,17 +174,23 @@ func refusal(codes, examples *yaml.Node) *yaml.Node {
 
 // exemplify writes out an example: of a problem, type, title and status follow from its code.
 func exemplify(examples, example *yaml.Node) error {
-	says := get(example, "problem")
+	says := get(example, "code")
 	if says == nil {
 		return insert(examples, get(example, "value"))
 	}
-	class, value := problem.ClassOf(problem.Code(get(says, "code").Value)), &yaml.Node{Kind: yaml.MappingNode}
+	class, value := problem.ClassOf(problem.Code(says.Value)), &yaml.Node{Kind: yaml.MappingNode}
 	put(value, "type", text(class.Code.Type()))
 	put(value, "title", text(class.Title))
 	put(value, "status", text(strconv.Itoa(class.Status)))
 	put(value, "requestId", text("6f1c2b9e-3d44-4a43-9a43-0c5d2f7e8b11"))
-	fill(value, says)
-	remove(example, "problem")
+	for key, member := range entries(example) {
+		if key.Value != "summary" {
+			put(value, key.Value, member)
+		}
+	}
+	summary := get(example, "summary")
+	*example = yaml.Node{Kind: yaml.MappingNode}
+	put(example, "summary", summary)
 	put(example, "value", value)
 	return nil
 }
