@@ -23,7 +23,7 @@ import (
 // the model also holds for the expressions.
 func TestStores_AnswerLikeTheModel(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		for seed := range uint64(20) {
+		for seed := range uint64(expect.Long(8, 20)) {
 			t.Logf("seed %d", seed)
 			random := rand.New(rand.NewPCG(seed, 1))
 			pick := pick(random.IntN)

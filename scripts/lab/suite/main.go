@@ -102,8 +102,12 @@ func replacer(chosen []group) (*strings.Replacer, error) {
 		}
 	}
 	// The group "sources" vets all packages. The suite reads the output.
-	words := []string{"@test", "go test -vet=off -json", "@full", "go test -vet=off -json -tags=full -count=1 -timeout=1h",
-		"@race", "-race -short -timeout=20m"} // -short: a fifth of the cases of each property, which start no goroutines
+	short := "-short" // a fifth of the cases of each property
+	if properties {
+		short = ""
+	}
+	words := []string{"@short", short, "@test", "go test -vet=off -json", "@full", "go test -vet=off -json -tags=full -count=1 -timeout=1h",
+		"@race", "-race -short -timeout=20m"} // properties start no goroutines
 	for list, names := range lists {
 		words = append(words, list, names)
 	}

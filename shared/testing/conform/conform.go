@@ -76,7 +76,7 @@ type Exchange struct {
 
 // perShape is how many exchanges of one shape are checked. A fleet's polls differ only in values, and there are tens of
 // thousands of them. Another status, header, media type, field or problem makes another shape.
-var perShape = expect.Long(20, 100)
+var perShape = expect.Long(5, 100)
 
 // Check returns every difference between an exchange and the contract: what the answer has that is not documented, and
 // what it lacks. It also finds a request that was carried out although the contract forbids it, and one that was

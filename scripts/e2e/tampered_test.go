@@ -1,3 +1,5 @@
+//go:build full
+
 package e2e
 
 import (
@@ -95,8 +97,8 @@ func textOf(item map[string]types.AttributeValue, name string) string {
 	return ""
 }
 
-// TestRecall_EachFieldOfEachReport_ChangedByHand_IsNamed: also a field that the row does not have, and a removed one.
-func TestRecall_EachFieldOfEachReport_ChangedByHand_IsNamed(t *testing.T) {
+// TestTampered_EachFieldOfEachReport_IsNamed: also a field that the row does not have, and a removed one.
+func TestTampered_EachFieldOfEachReport_IsNamed(t *testing.T) {
 	t.Parallel()
 	s := reported(t)
 	number := func(n string) types.AttributeValue {
@@ -131,8 +133,8 @@ func TestRecall_EachFieldOfEachReport_ChangedByHand_IsNamed(t *testing.T) {
 	t.Logf("%d changes", s.tried)
 }
 
-// TestRecall_RowsAndEvents_RemovedByHand_AreNamed removes each row that a recall rests on, and each event.
-func TestRecall_RowsAndEvents_RemovedByHand_AreNamed(t *testing.T) {
+// TestTampered_RowsAndEventsOfARecall_RemovedOrChanged_AreNamed removes each row that a recall rests on, and each event.
+func TestTampered_RowsAndEventsOfARecall_RemovedOrChanged_AreNamed(t *testing.T) {
 	t.Parallel()
 	s := reported(t)
 	for id, names := range map[dynamo.TableID]string{
@@ -171,9 +173,9 @@ func TestRecall_RowsAndEvents_RemovedByHand_AreNamed(t *testing.T) {
 	t.Logf("%d changes", s.tried)
 }
 
-// TestRecall_RuleOfTheFactory_ChangedByHand_IsNamed: each field of the row that has the rule for approvals. The counts of
+// TestTampered_RuleOfTheFactory_IsNamed: each field of the row that has the rule for approvals. The counts of
 // machines in it are not shown: the numbers of later decisions give them away.
-func TestRecall_RuleOfTheFactory_ChangedByHand_IsNamed(t *testing.T) {
+func TestTampered_RuleOfTheFactory_IsNamed(t *testing.T) {
 	t.Parallel()
 	s := reported(t)
 	item := s.rows(dynamo.Factories)[0]
@@ -197,9 +199,9 @@ func TestRecall_RuleOfTheFactory_ChangedByHand_IsNamed(t *testing.T) {
 	s.found("machineChanges", "the factory's count of changes of machines went back from 3 to 1")
 }
 
-// TestRecall_Watch_ChangedByHand_IsNamed changes each field of the watch of a recall, or removes it. Two hours later, the
+// TestTampered_WatchOfARecall_IsNamed changes each field of the watch of a recall, or removes it. Two hours later, the
 // missing or wrong warning is found. Time passes by hand, too: the tick sees watches that are half an hour old.
-func TestRecall_Watch_ChangedByHand_IsNamed(t *testing.T) {
+func TestTampered_WatchOfARecall_IsNamed(t *testing.T) {
 	t.Parallel()
 	b := benchIn(t, harness.New(t, withSettings("LIMIT_USER=30000", "LIMIT_ORGANIZATION=30000")))
 	b.release(1, smallContent)
@@ -240,4 +242,72 @@ func TestRecall_Watch_ChangedByHand_IsNamed(t *testing.T) {
 		named := strings.Contains(all, fmt.Sprintf("version %d: ", i+1))
 		expect.That(t, named == (name != ""), "%q of the watch of version %d: named %v in\n%s", name, i+1, named, all)
 	}
+}
+
+// TestTampered_EachFieldOfEachRow_IsFound changes the stored data directly, one field at a time.
+func TestTampered_EachFieldOfEachRow_IsFound(t *testing.T) {
+	t.Parallel()
+	b := benchIn(t, harness.New(t, withSettings("LIMIT_USER=30000", "LIMIT_ORGANIZATION=30000")))
+	b.release(1, smallContent)
+	b.release(2, another("Two"))
+	b.move(b.author, 1, "withdrawn", `,"orders":"finish"`).Is(t, http.StatusOK)
+	b.save(3, another("Three")).Is(t, http.StatusCreated)
+	b.move(b.author, 3, "in_review", "").Is(t, http.StatusOK)
+	b.move(b.approver, 3, "trial", `,"machines":["press-1"]`).Is(t, http.StatusOK)
+	if r, err := b.verified(); err != nil || len(r.Findings) > 0 {
+		t.Fatalf("untouched: %v, %v", r.Findings, err)
+	}
+	changed := 0
+	for _, id := range []dynamo.TableID{dynamo.Methods, dynamo.MethodVersions, dynamo.MethodContents, dynamo.Machines} {
+		table := dynamo.TableOf(id)
+		for _, item := range b.rows(id) {
+			for _, name := range slices.Sorted(maps.Keys(item)) {
+				if name == table.Partition || name == table.Sort {
+					continue // it would be another row
+				}
+				was := item[name]
+				item[name] = altered(was)
+				b.put(id, item)
+				r, err := b.verified()
+				if err == nil && len(r.Findings) == 0 {
+					t.Errorf("%s: %s was changed from %v to %v, and all agrees", id, name, was, item[name])
+				}
+				if err != nil && strings.Contains(err.Error(), string(problem.RateLimited)) {
+					t.Fatal(err)
+				}
+				item[name] = was
+				b.put(id, item)
+				changed++
+			}
+		}
+	}
+	r, err := b.verified()
+	expect.That(t, err == nil && len(r.Findings) == 0, "after all was put back: %v, %v", r.Findings, err)
+	t.Logf("%d fields", changed)
+}
+
+// altered returns another value of the same type.
+func altered(v types.AttributeValue) types.AttributeValue {
+	switch v := v.(type) {
+	case *types.AttributeValueMemberS:
+		if at, rest, ok := strings.Cut(v.Value, "T"); ok && len(at) == 10 && strings.HasPrefix(at, "20") {
+			return &types.AttributeValueMemberS{Value: "2001-01-01T" + rest}
+		}
+		if strings.HasPrefix(v.Value, "{") {
+			return &types.AttributeValueMemberS{Value: strings.Replace(v.Value, "PT1M", "PT2M", 1)}
+		}
+		return &types.AttributeValueMemberS{Value: "x" + v.Value}
+	case *types.AttributeValueMemberN:
+		return &types.AttributeValueMemberN{Value: v.Value + "1"}
+	case *types.AttributeValueMemberL:
+		return &types.AttributeValueMemberL{Value: v.Value[:len(v.Value)-1]}
+	case *types.AttributeValueMemberM:
+		less := maps.Clone(v.Value)
+		for name := range less {
+			delete(less, name)
+			break
+		}
+		return &types.AttributeValueMemberM{Value: less}
+	}
+	return &types.AttributeValueMemberS{Value: "x"}
 }
