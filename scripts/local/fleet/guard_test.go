@@ -195,8 +195,11 @@ func (l *lead) haltedByItself(t *testing.T, r rollout.Rollout, why guard.Reason)
 		}
 	}
 	v := l.progress(t).Guard
-	if r.Status != rollout.Halted || r.EndedBy != rollout.ByGuard || r.StagedPercent > 10 || l.gotIt() > share ||
-		!slices.Contains(v.Reasons, why) {
+	because := slices.Contains(v.Reasons, why)
+	if why == guard.TooManySilent { // once the stage has soaked, its survey may see them first: all boxes are of one kind
+		because = because || slices.Contains(v.Reasons, guard.KindBad) && strings.Contains(v.Sentence, "are silent")
+	}
+	if r.Status != rollout.Halted || r.EndedBy != rollout.ByGuard || r.StagedPercent > 10 || l.gotIt() > share || !because {
 		t.Errorf("the rollout is %s by %q at %d, %d boxes got it of %d: %s", r.Status, r.EndedBy, r.StagedPercent, l.gotIt(), share, v.Sentence)
 	}
 }

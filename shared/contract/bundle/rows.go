@@ -76,17 +76,13 @@ func operation(document, part *yaml.Node, op operations.Operation, words *yaml.N
 	}
 	if op.Takes.Body != nil {
 		body := get(words, "body")
-		switch {
-		case body == nil:
+		if body == nil {
 			return nil, fmt.Errorf("it has no body")
-		case component(document, "requestBodies", body.Value) != nil:
-			put(made, "requestBody", ref("requestBodies", body.Value))
-		default:
-			request := &yaml.Node{Kind: yaml.MappingNode}
-			put(request, "required", &yaml.Node{Kind: yaml.ScalarNode, Value: "true"})
-			put(request, "content", content("application/json", ref("schemas", body.Value), examplesOf(document, words, body.Value)))
-			put(made, "requestBody", request)
 		}
+		request := &yaml.Node{Kind: yaml.MappingNode}
+		put(request, "required", text("true"))
+		put(request, "content", content("application/json", ref("schemas", body.Value), examplesOf(document, words, body.Value)))
+		put(made, "requestBody", request)
 	}
 	responses, err := responsesOf(document, op, words)
 	put(made, "responses", responses)

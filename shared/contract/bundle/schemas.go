@@ -40,7 +40,7 @@ func describe(document *yaml.Node, parts []*yaml.Node) error {
 	var queue []known
 	for _, part := range parts {
 		for id, words := range entries(get(part, "operations")) {
-			if body := table.Get(id.Value).Takes.Body; body != nil && component(document, "requestBodies", get(words, "body").Value) == nil {
+			if body := table.Get(id.Value).Takes.Body; body != nil {
 				queue = append(queue, known{get(words, "body").Value, body, nil})
 			}
 		}
