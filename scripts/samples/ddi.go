@@ -1,7 +1,6 @@
 package samples
 
 import (
-	"net/http"
 	"strings"
 
 	"wavegate/shared/access/auth"
@@ -50,7 +49,7 @@ var ddi = []Sample{
 		Shows: `{"id":"3"}`,
 	},
 	{
-		Operation: "post-ddi-deployment-feedback", By: Controller, After: told, Status: http.StatusOK,
+		Operation: "post-ddi-deployment-feedback", By: Controller, After: told,
 		Defaults: with(controllerPath, Values{"finished": "failure"}),
 		Body: `{"id":"{actionId}","time":"20260301T120000","status":{"execution":"closed","result":{"finished":"{finished}"},` +
 			`"details":["Failed to install software bundle."]}}`,
@@ -58,7 +57,7 @@ var ddi = []Sample{
 		Also:  []Case{{With: Values{"finished": "success"}}},
 	},
 	{
-		Operation: "put-ddi-config-data", By: Controller, After: told, Status: http.StatusOK,
+		Operation: "put-ddi-config-data", By: Controller, After: told,
 		Defaults: with(controllerPath, Values{"installed": "1.0.0"}),
 		Body:     `{"time":"20260301T120000","mode":"merge","data":{"hardware":"gateway-x","installed":"{installed}"}}`,
 	},
@@ -67,12 +66,12 @@ var ddi = []Sample{
 		Shows: `{"id":"3"}`,
 	},
 	{
-		Operation: "post-ddi-cancel-feedback", By: Controller, After: cancelled, Status: http.StatusOK,
+		Operation: "post-ddi-cancel-feedback", By: Controller, After: cancelled,
 		Defaults: controllerPath,
 		Body:     `{"id":{actionId},"status":{"execution":"closed","result":{"finished":"success"},"details":["cancellation acknowledged."]}}`,
 	},
 	{
-		Operation: "put-edge-token", By: Owner, After: After("put-edge"), Status: http.StatusNoContent,
+		Operation: "put-edge-token", By: Owner, After: After("put-edge"),
 		Defaults: tokenHash, Body: `{"tokenSha256":"{tokenSha256}"}`,
 		About: About{"edge", "{edgeId}"},
 	},
@@ -81,7 +80,7 @@ var ddi = []Sample{
 		About: About{"edge", "{edgeId}"},
 	},
 	{
-		Operation: "put-gateway-token", By: Owner, Status: http.StatusNoContent,
+		Operation: "put-gateway-token", By: Owner,
 		Defaults: with(tokenHash, Values{"organizationId": "{organization}"}), Body: `{"tokenSha256":"{tokenSha256}"}`,
 		Cases: []Case{{Name: "new", After: []Step{{"put-gateway-token", Values{"tokenSha256": strings.Repeat("a", 64)}}}}},
 		About: About{"gateway", "{organizationId}"},

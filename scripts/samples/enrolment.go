@@ -44,7 +44,7 @@ var enrolments = []Sample{
 		},
 	},
 	{
-		Operation: "accept-edge-enrolment", By: Admin, Status: http.StatusNoContent,
+		Operation: "accept-edge-enrolment", By: Admin,
 		After:    []Step{{"create-edge-enrolment", nil}, {"redeem-edge-enrolment", stranger}},
 		Defaults: with(tokenHash, stranger),
 		Body:     `{"items":[{"edgeId":"{redeemer}","tokenSha256":"{tokenSha256}"}]}`,

@@ -56,7 +56,7 @@ var fleet = []Sample{
 		},
 	},
 	{
-		Operation: "update-artifact", By: Owner, After: After("put-artifact"), Status: http.StatusOK,
+		Operation: "update-artifact", By: Owner, After: After("put-artifact"),
 		Body:  `{"state":"kept"}`,
 		About: About{"artifact", "{edgeType}/{sha256}"}, Own: content,
 	},
@@ -115,7 +115,7 @@ var fleet = []Sample{
 		},
 	},
 	{
-		Operation: "put-rollout-policy", By: Owner, After: After("start-rollout"), Status: http.StatusNoContent,
+		Operation: "put-rollout-policy", By: Owner, After: After("start-rollout"),
 		Defaults: Values{"id": "{rolloutId}", "mode": "advise", "before": ""},
 		Body:     `{"mode":"{mode}","promote":{"soak":{"1":"PT1H"}}{before}}`,
 		About:    About{"rollout", "{id}"},
@@ -132,7 +132,7 @@ var fleet = []Sample{
 		Shows:    `{"mode":"advise"}`,
 	},
 	{
-		Operation: "approve-rollout-stage", By: second, Status: http.StatusNoContent,
+		Operation: "approve-rollout-stage", By: second,
 		After:    []Step{{Operation: "start-rollout"}, {"put-rollout-policy", before100}},
 		Defaults: Values{"id": "{rolloutId}"},
 		Body:     `{"stage":100}`,
@@ -192,7 +192,7 @@ var fleet = []Sample{
 		},
 	},
 	{
-		Operation: "register-edges", By: Owner, Status: http.StatusOK,
+		Operation: "register-edges", By: Owner,
 		Defaults: Values{"neighbour": "{edgeId}-b"},
 		Body:     batch("{edgeId}", "{neighbour}"),
 		About:    About{"edge", "{edgeId}"},
@@ -237,11 +237,11 @@ var fleet = []Sample{
 		},
 	},
 	{
-		Operation: "put-update-report", By: Box, After: offered, Status: http.StatusOK,
+		Operation: "put-update-report", By: Box, After: offered,
 		Body: `{"version":"{version}","attempt":1,"outcome":"failed","code":"boot","detail":"no heartbeat within 90 s"}`,
 	},
 	{
-		Operation: "put-edge-attributes", By: Box, After: After("put-edge"), Status: http.StatusNoContent,
+		Operation: "put-edge-attributes", By: Box, After: After("put-edge"),
 		Body: `{"attributes":{"hardwareRevision":"C","modem":"LTE"}}`,
 		Cases: []Case{
 			{Name: "new"},

@@ -31,7 +31,7 @@ type Sample struct {
 	// Own are values that take precedence over those of a run.
 	Own         Values
 	Query, Body string
-	Status      int // of the answer; 0: the method's default, 201 for PUT and POST
+	Status      int // of the answer; 0: the only success of the row, or else the method's default, 201 for PUT and POST
 	// Makes is the value to set from the last segment of the answer's Location.
 	Makes string
 	// Told is a member of the answer, and the value to set from it.
@@ -134,6 +134,9 @@ func completed(all []Sample) []Sample {
 			status, weight = http.StatusNoContent, 12
 		case http.MethodDelete:
 			status = http.StatusNoContent
+		}
+		if len(op.Gives) == 1 {
+			status = op.Gives[0]
 		}
 		if s.Status == 0 {
 			s.Status = status
