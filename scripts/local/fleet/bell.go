@@ -25,6 +25,7 @@ func (b *box) listen(ctx context.Context, p plan) {
 	timing := client.DefaultTiming
 	if p.interval > 0 {
 		timing.Start, timing.Interval, timing.LeastInterval, timing.MostInterval = p.interval, p.interval, p.interval, p.interval
+		timing.Retry = p.interval // also after a poll that was not recorded
 	}
 	for ctx.Err() == nil && !b.dead {
 		running, stop := context.WithCancel(ctx)
