@@ -29,7 +29,6 @@ const (
 var groups = []group{
 	{"end to end", daily, "the whole service with its real functions: every operation, role, refusal, race and README session; not run again if unchanged", "",
 		[]string{"@test -parallel=8 -timeout=15m ./scripts/e2e"}},
-	{"processes", daily, "the local service, the command and the other tools, as processes", "", []string{"@test @worlds", "@test -count=1 @processes"}},
 	{"sources", daily, "gofmt, the linters with go vet, shellcheck", "", []string{"./scripts/check"}},
 	{"packages", daily, "packages that run no server and no other program, without full a fifth of the cases of each property; unchanged ones are not run again", "", []string{"@test @short @pure"}},
 	{"browser", rest, "the operator's page and the contract's page in a real browser", "chromium|chromium-browser|google-chrome npm",
@@ -37,6 +36,7 @@ var groups = []group{
 	{"isolation", daily, "every operation by everyone who is not allowed to call it; 150 random histories are linearizable", "",
 		[]string{"env PROOF_HISTORIES=100 PROOF_HISTORIES_BOXES=50 @test -count=1 -run=" + isolation + " ./scripts/lab/proof"}},
 	{"stacks", daily, "templates; cdk-nag", "node npm", []string{"@test ./infra"}},
+	{"processes", daily, "the local service, the command and the other tools, as processes", "", []string{"@test @worlds", "@test -count=1 @processes"}},
 	{"contract", daily, "the contract's lint, and whether it would break a caller", "npm", []string{"./scripts/contract check"}},
 	{"races", rest, "the race detector on packages that start goroutines", "cc|gcc|clang", []string{"@test @race -skip=" + plays + " " + strings.Join(goroutines, " "), "@test -race -run=^TestRun_TheSameSeed_ " + simulator}},
 	{"fleets", rest, "thousands of boxes over HTTP; each number and verdict is what the boxes know", "",
