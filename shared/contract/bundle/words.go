@@ -75,8 +75,7 @@ func page(of string, offset bool) *yaml.Node {
 		put(properties, "offset", ref("schemas", "PageOffset"))
 	}
 	put(properties, "next", ref("schemas", "Next"))
-	made := &yaml.Node{Kind: yaml.MappingNode}
-	put(made, "description", text("A page of a list."))
+	made := described("A page of a list.")
 	put(made, "type", text("object"))
 	put(made, "required", sequence(text("items"), text("limit")))
 	put(made, "properties", properties)
@@ -101,7 +100,7 @@ func describeOnly(schema *yaml.Node) {
 	for _, property := range entries(get(schema, "properties")) {
 		words, of := *property, ""
 		for key, value := range entries(property) {
-			if unicode.IsUpper(rune(key.Value[0])) {
+			if len(property.Content) == 2 && unicode.IsUpper(rune(key.Value[0])) {
 				words, of = *value, key.Value
 			}
 		}
