@@ -171,7 +171,7 @@ func in(t *testing.T, dir, name string, arguments ...string) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), name, arguments...)
 	c.Dir = dir
-	c.Env = append(os.Environ(), "GOFLAGS=-mod=readonly", "GOWORK=off")
+	c.Env = append(os.Environ(), "GOWORK=off")
 	out, err := c.CombinedOutput()
 	expect.Must(t, err == nil, "%s %q: %v\n%s", name, arguments, err, out)
 }

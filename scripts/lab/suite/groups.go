@@ -38,7 +38,7 @@ var groups = []group{
 	{"stacks", daily, "templates; cdk-nag", "node npm", []string{"@test ./infra"}},
 	{"processes", daily, "the local service, the command and the other tools, as processes", "", []string{"@test @worlds", "@test -count=1 @processes"}},
 	{"contract", daily, "the contract's lint, and whether it would break a caller", "npm", []string{"./scripts/contract check"}},
-	{"races", rest, "the race detector on packages that start goroutines", "cc|gcc|clang", []string{"@test @race -skip=" + plays + " " + strings.Join(goroutines, " "), "@test -race -run=^TestRun_TheSameSeed_ " + simulator}},
+	{"races", rest, "the race detector on packages that start goroutines", "cc|gcc|clang", []string{"@race -skip=" + plays + " " + strings.Join(goroutines, " "), "@race -run=^TestRun_TheSameSeed_ " + simulator}},
 	{"fleets", rest, "thousands of boxes over HTTP; each number and verdict is what the boxes know", "",
 		[]string{"@full -run=^Test(Bell|Guard|Progress)_ ./scripts/local/fleet"}},
 	{"references", rest, "the tests of the store on Amazon's DynamoDB Local, with a fifth of the cases of each property in full", "javac npm",
@@ -65,7 +65,7 @@ var groups = []group{
 
 	{"release", long, "a release twice, with the same bytes", "npm", []string{"@full -run=^TestRelease_ ./scripts/local/service"}},
 	{"fuzz", long, "each parser of outside input for 30 s; other groups try the recorded inputs", "", []string{"./scripts/lab/fuzz/run 30s"}},
-	{"race detector", long, "the same on the other packages of \"packages\", and whole rollouts", "cc|gcc|clang", []string{"@test @race @unraced", "@test @race -run=" + plays + " " + strings.Join(goroutines, " ")}},
+	{"race detector", long, "the same on the other packages of \"packages\", and whole rollouts", "cc|gcc|clang", []string{"@race @unraced", "@race -run=" + plays + " " + strings.Join(goroutines, " ")}},
 }
 
 // apart are groups of which one runs at a time: Docker makes network interfaces, and a page that a browser loads then does not

@@ -107,7 +107,7 @@ func replacer(chosen []group) (*strings.Replacer, error) {
 		short = ""
 	}
 	words := []string{"@short", short, "@test", "go test -vet=off -json", "@full", "go test -vet=off -json -tags=full -count=1 -timeout=1h",
-		"@race", "-race -short -timeout=20m"} // properties start no goroutines
+		"@race", "env CGO_ENABLED=1 go test -vet=off -json -race -short -timeout=20m"} // properties start no goroutines
 	for list, names := range lists {
 		words = append(words, list, names)
 	}
