@@ -55,7 +55,7 @@ var groups = []group{
 	{"synthesis", rest, "the stacks of every setting; cfn-lint", "npm", []string{"./scripts/synth"}},
 	{"requests", rest, "calls made from the contract, valid and invalid ones, by each role", "python3", []string{"./scripts/contract fuzz"}},
 	{"releases", rest, "the demo; what a changed word changes; sizes", "",
-		[]string{"@full ./scripts/local/demo", "@full -run=^TestBuild_(AChangedWord|Command)_ ./scripts/local/service",
+		[]string{"@full ./scripts/local/demo", "@full -run=^TestBuild_(AChangedWord|ByDefault|Command)_ ./scripts/local/service",
 			"@full -run=^Test(Functions|Tick)_ ./scripts/lab/benchmarks/cost"}},
 	{"clients", rest, "clients that are generated from the contract, in Go, Java, Python and TypeScript; one more generator; samples", "npm python3 javac mvn",
 		[]string{"./scripts/contract clients", "@test -count=1 ./scripts/lab/clients"}},

@@ -5,6 +5,7 @@ package service
 import (
 	"bytes"
 	"crypto/sha256"
+	"debug/elf"
 	"maps"
 	"os"
 	"os/exec"
@@ -52,6 +53,21 @@ func TestBuild_AChangedWord_ChangesOnlyTheFunctionsThatLinkIt(t *testing.T) {
 			expect.OK(t, os.WriteFile(file, text, 0o600))
 		})
 	}
+}
+
+func TestBuild_ByDefault_IsForLambdaOnARM(t *testing.T) {
+	root := expect.Value(Root())(t)
+	out := t.TempDir()
+	cmd := exec.Command(filepath.Join(root, "scripts", "build"), "authorizer")
+	cmd.Env = append(os.Environ(), "OUT="+out, "TOOLCHAIN=local")
+	text, err := cmd.CombinedOutput()
+	expect.Must(t, err == nil, "%v: %s", err, text)
+	f := expect.Value(elf.Open(filepath.Join(out, "authorizer", "bootstrap")))(t)
+	defer f.Close()
+	expect.Equal(t, f.Machine, elf.EM_AARCH64, "built for")
+	libraries, _ := f.ImportedLibraries()
+	expect.That(t, len(libraries) == 0, "it needs %v, which Lambda's image may lack", libraries)
+	expect.That(t, f.Section(".symtab") == nil, "it has symbols")
 }
 
 // apart are the functions that are no operations.

@@ -3,7 +3,6 @@ package service
 import (
 	"bytes"
 	"crypto/sha256"
-	"debug/elf"
 	"encoding/json"
 	"io/fs"
 	"os"
@@ -77,21 +76,6 @@ func TestBuild_SameBytes_WhateverTheDirectoryCommitAndSettings(t *testing.T) {
 	got := build(t, copyOf(t, root), "ARCH=amd64", "GOENV="+settings, "GOFLAGS=-buildvcs=true -tags=other", "GOOS=darwin", "GOARCH=arm64",
 		"GOAMD64=v2", "CGO_ENABLED=1", "GOEXPERIMENT=nogreenteagc", "GODEBUG=netdns=go")
 	expect.Equal(t, got, want, "the functions' hashes")
-}
-
-func TestBuild_ByDefault_IsForLambdaOnARM(t *testing.T) {
-	root := expect.Value(Root())(t)
-	out := t.TempDir()
-	cmd := exec.Command(filepath.Join(root, "scripts", "build"), "authorizer")
-	cmd.Env = append(os.Environ(), "OUT="+out, "TOOLCHAIN=local")
-	text, err := cmd.CombinedOutput()
-	expect.Must(t, err == nil, "%v: %s", err, text)
-	f := expect.Value(elf.Open(filepath.Join(out, "authorizer", "bootstrap")))(t)
-	defer f.Close()
-	expect.Equal(t, f.Machine, elf.EM_AARCH64, "built for")
-	libraries, _ := f.ImportedLibraries()
-	expect.That(t, len(libraries) == 0, "it needs %v, which Lambda's image may lack", libraries)
-	expect.That(t, f.Section(".symtab") == nil, "it has symbols")
 }
 
 func TestBuild_UnknownFunction_IsNamed(t *testing.T) {
