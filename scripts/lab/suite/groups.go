@@ -23,7 +23,7 @@ const (
 	full  = "full" // all but long
 )
 
-// Three groups run at a time, in this order. Those that take the longest come early, because at the end nothing would run beside them.
+// Three groups run at a time, in this order. Those that take the longest, or mostly wait, come early: at the end little runs beside them.
 // Those that compile the same are apart, so that the second finds what the first has compiled, and so are those in which thousands of
 // boxes have to keep to their times.
 var groups = []group{
@@ -54,7 +54,7 @@ var groups = []group{
 		[]string{"@full -run=^TestTampered_ ./scripts/e2e", "@test -count=1 -parallel=8 -timeout=" + expect.Long("30m", "4h") + " -skip=" + isolation + " ./scripts/lab/proof"}},
 	{"synthesis", rest, "the stacks of every setting; cfn-lint", "npm", []string{"./scripts/synth"}},
 	{"requests", rest, "calls made from the contract, valid and invalid ones, by each role", "python3", []string{"./scripts/contract fuzz"}},
-	{"releases", rest, "the demo; what a changed word changes; sizes", "",
+	{"releases", rest, "the demo; a deploy's build, and what a changed word changes in it; sizes", "",
 		[]string{"@full ./scripts/local/demo", "@full -run=^TestBuild_(AChangedWord|ByDefault|Command)_ ./scripts/local/service",
 			"@full -run=^Test(Functions|Tick)_ ./scripts/lab/benchmarks/cost"}},
 	{"clients", rest, "clients that are generated from the contract, in Go, Java, Python and TypeScript; one more generator; samples", "npm python3 javac mvn",

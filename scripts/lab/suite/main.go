@@ -101,13 +101,13 @@ func replacer(chosen []group) (*strings.Replacer, error) {
 			}
 		}
 	}
-	// The group "sources" vets all packages. The suite reads the output.
 	short := "-short" // a fifth of the cases of each property
 	if properties {
 		short = ""
 	}
-	words := []string{"@short", short, "@test", "go test -vet=off -json", "@full", "go test -vet=off -json -tags=full -count=1 -timeout=1h",
-		"@race", "env CGO_ENABLED=1 go test -vet=off -json -race -short -timeout=20m"} // properties start no goroutines
+	const test = "go test -vet=off -json" // the group "sources" vets all packages, and the suite reads the output
+	words := []string{"@short", short, "@test", test, "@full", test + " -tags=full -count=1 -timeout=1h",
+		"@race", "env CGO_ENABLED=1 " + test + " -race -short -timeout=20m"} // properties start no goroutines
 	for list, names := range lists {
 		words = append(words, list, names)
 	}
