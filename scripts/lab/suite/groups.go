@@ -24,8 +24,8 @@ const (
 )
 
 // Three groups run at a time, in this order. Those that take the longest, or mostly wait, come early: at the end little runs beside them.
-// Those that compile the same are apart, so that the second finds what the first has compiled, and so are those in which thousands of
-// boxes have to keep to their times.
+// Those that compile the same with settings of their own are apart, so that the second finds what the first has compiled, and so are those
+// in which thousands of boxes have to keep to their times.
 var groups = []group{
 	{"end to end", daily, "the whole service with its real functions: every operation, role, refusal, race and README session; not run again if unchanged", "",
 		[]string{"@test -parallel=8 -timeout=15m ./scripts/e2e"}},
