@@ -1,17 +1,22 @@
 package golden_test
 
 import (
+	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/expect"
 	"wavegate/shared/testing/golden"
+	"wavegate/shared/trail/audit"
 )
 
 // TestKinds_EachIsRecorded_AndReadByATest: the package that stores a kind reads its items in forms_test.go.
@@ -41,6 +46,39 @@ func TestKinds_EachIsRecorded_AndReadByATest(t *testing.T) {
 	}
 	for _, table := range dynamo.Tables {
 		expect.That(t, tables[table.ID], "the table %s has no kind", table.ID)
+	}
+}
+
+// TestGrown_AreTheFieldsThatTheFirstRecordingLacks: the events in it are of the release that upgrades are tested from.
+func TestGrown_AreTheFieldsThatTheFirstRecordingLacks(t *testing.T) {
+	first, fields, grown := time.Time{}, map[string]map[string]bool{}, map[string]map[string]bool{}
+	for _, i := range expect.Value(golden.Items())(t) { // sorted by table and time
+		resource, is := i.Plain["resource"].(golden.Plain)
+		if i.Table != dynamo.Audit || !is {
+			continue
+		}
+		if first.IsZero() {
+			first = i.Recorded
+		}
+		kind := fmt.Sprint(resource["type"])
+		if i.Recorded.Equal(first) && fields[kind] == nil {
+			fields[kind], grown[kind] = map[string]bool{}, map[string]bool{}
+		}
+		for _, state := range []string{"before", "after"} {
+			shown, _ := i.Plain[state].(golden.Plain)
+			for name := range shown {
+				switch {
+				case i.Recorded.Equal(first):
+					fields[kind][name] = true
+				case fields[kind] != nil && !fields[kind][name]: // a type that the first release has
+					grown[kind][name] = true
+				}
+			}
+		}
+	}
+	expect.That(t, len(fields) > 10, "the first recording has events of %d types", len(fields))
+	for kind, names := range grown {
+		expect.Equal(t, slices.Sorted(slices.Values(audit.Grown(kind))), slices.Sorted(maps.Keys(names)), "the grown fields of a %s are", kind)
 	}
 }
 

@@ -7,7 +7,7 @@ func Grown(resourceType string) []string { return grown[resourceType] }
 var grown = map[string][]string{
 	Boxes:                       {"attributes", "pin", "hold", "group"},
 	"machine":                   {"classTerms", "admissions", "ordinal"},
-	"rollout":                   {"fast", "onHalt", "returnedAt", "urgent", "deadline", "health", "seen"},
+	"rollout":                   {"kind", "deadline", "urgent", "onHalt", "health", "resumedAt", "stoppedAt", "stoppedFor", "without", "returnedAt", "seen"},
 	"factory":                   {"updates"},
 	"release-channel":           {"urgent"},
 	"production-method":         {"covers", "recalled"},
