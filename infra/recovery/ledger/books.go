@@ -166,6 +166,17 @@ func (b Books) Trail() map[Resource][]Event {
 	return trail
 }
 
+// Things are the stored resources that the trail has events of.
+func (b Books) Things() map[Resource]Item {
+	things := map[Resource]Item{}
+	for _, k := range kinds {
+		for _, item := range b[k.table] {
+			things[Resource{k.stream(item), k.name, k.id(item)}] = item
+		}
+	}
+	return things
+}
+
 // A kind says how the resources of one table appear in the trail.
 type kind struct {
 	table  dynamo.TableID

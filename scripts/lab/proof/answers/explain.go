@@ -30,7 +30,7 @@ import (
 //
 // A call that ended with a 5xx may have made its change or not, but never a part of it.
 func Explain(b ledger.Books, calls []Call) []string {
-	x := explainer{trail: b.Trail(), asked: map[string]Call{}, made: map[string][]ledger.Event{}}
+	x := explainer{trail: trailOf(b), asked: map[string]Call{}, made: map[string][]ledger.Event{}}
 	for _, c := range calls {
 		x.asked[c.RequestID] = c
 	}
