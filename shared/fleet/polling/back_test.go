@@ -3,6 +3,7 @@ package polling_test
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,8 +43,8 @@ type lineage struct {
 
 // A homed is a box: what it runs, where it is, and whether somebody's word allows that it is sent back.
 type homed struct {
-	id, channel, runs string
-	excused           bool
+	id, channel, runs, organization string
+	excused                         bool
 }
 
 // versions are in the order of their releases. 2 is a fix of the line of 1 and published last.
@@ -53,7 +54,7 @@ var (
 )
 
 // TestBoxes_PinsMovesEndsFixesAndStones_NobodyIsSentBackWithoutAWord: random histories of two channels. A box is told a
-// lower order only after a publication on its channel, the start or resumption of a rollout to a lower order, the return of
+// lower order only after a publication on its channel, the start, resumption or adoption of a rollout to a lower order, the return of
 // the one that brought what it runs, or allowDowngrade; and no version before it has passed what that requires.
 func TestBoxes_PinsMovesEndsFixesAndStones_NobodyIsSentBackWithoutAWord(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
@@ -69,7 +70,7 @@ func TestBoxes_PinsMovesEndsFixesAndStones_NobodyIsSentBackWithoutAWord(t *testi
 			l.publish("canary", "1")
 			l.publish("stable", "1")
 			for i := range 6 {
-				b := &homed{id: fmt.Sprintf("%s-%d", l.edgeType, i), channel: "stable", runs: "0"}
+				b := &homed{id: fmt.Sprintf("%s-%d", l.edgeType, i), channel: "stable", runs: "0", organization: []string{"acme", "rival"}[i%2]}
 				l.boxes = append(l.boxes, b)
 				l.put(b, edge.Assignment{})
 			}
@@ -91,16 +92,16 @@ func (l *lineage) step() {
 	channel := rapid.SampledFrom([]string{"canary", "stable"}).Draw(l.T, "channel")
 	version := rapid.SampledFrom(append(versions, "4", "4", "4")).Draw(l.T, "version")
 	back := rapid.IntRange(0, 3).Draw(l.T, "allowed") == 0
-	switch step := rapid.SampledFrom([]string{"publish", "start", "start", "raise", "raise", "fail", "fail", "halt", "resume", "complete", "return", "pin", "pin", "unpin", "move", "move", "allow"}).Draw(l.T, "step"); step {
+	switch step := rapid.SampledFrom([]string{"publish", "start", "start", "raise", "raise", "fail", "fail", "halt", "resume", "leave out", "complete", "return", "pin", "pin", "unpin", "move", "move", "allow"}).Draw(l.T, "step"); step {
 	case "publish":
 		l.publish(channel, version)
 	case "start":
 		id, err := rollout.NewStore(l.db).Start(admission.Unlimited(l.Context()), audit.Origin{}, rollout.Plan{EdgeType: l.edgeType, Channel: channel, TargetVersion: version}, idempotency.Claim{})
 		if err == nil {
 			l.started = append(l.started, id)
-			l.excuse(channel, version)
+			l.excuse(rollout.Rollout{Channel: channel, TargetVersion: version})
 		}
-	case "raise", "halt", "resume", "complete", "return":
+	case "raise", "halt", "resume", "leave out", "complete", "return":
 		l.moveRollout(step)
 	case "fail": // while boxes are on their way
 		l.moveRollout("raise")
@@ -138,7 +139,8 @@ func (l *lineage) moveRollout(step string) {
 		return
 	}
 	id := rapid.SampledFrom(l.started[max(0, len(l.started)-2):]).Draw(l.T, "rollout")
-	move := map[string]rollout.Move{"halt": {Status: rollout.Halted}, "resume": {Status: rollout.Active}, "complete": {Status: rollout.Completed},
+	move := map[string]rollout.Move{"halt": {Status: rollout.Halted}, "resume": {Status: rollout.Active},
+		"leave out": {Status: rollout.Active, Without: []string{"acme"}}, "complete": {Status: rollout.Completed},
 		"return": {Status: rollout.Halted, Return: true}}[step]
 	moves := []rollout.Move{move}
 	if step == "raise" {
@@ -149,8 +151,8 @@ func (l *lineage) moveRollout(step string) {
 	}
 	for _, move := range moves { // those that the rollout cannot make are refused
 		r, err := rollout.NewStore(l.db).Move(admission.Unlimited(l.Context()), audit.Origin{}, id, move, input.Preconditions{})
-		if err == nil && step == "resume" {
-			l.excuse(r.Channel, r.TargetVersion)
+		if err == nil && (r.Status == rollout.Active && move.Status == rollout.Active || step == "complete" && r.Adopted) {
+			l.excuse(r)
 		}
 		for _, b := range l.boxes {
 			brought := b.runs == r.TargetVersion || b.runs == l.requires[r.TargetVersion]
@@ -159,10 +161,10 @@ func (l *lineage) moveRollout(step string) {
 	}
 }
 
-// excuse notes that a rollout brings a lower order, as somebody asked for.
-func (l *lineage) excuse(channel, version string) {
+// excuse notes that a rollout brings a lower order, as somebody asked for, but not to those that it leaves out.
+func (l *lineage) excuse(r rollout.Rollout) {
 	for _, b := range l.boxes {
-		b.excused = b.excused || b.channel == channel && orders[version] < orders[b.runs]
+		b.excused = b.excused || b.channel == r.Channel && orders[r.TargetVersion] < orders[b.runs] && !slices.Contains(r.Without, b.organization)
 	}
 }
 
@@ -181,7 +183,7 @@ func (l *lineage) publish(channel, version string) {
 
 // put changes a box, and reports whether that was accepted.
 func (l *lineage) put(b *homed, a edge.Assignment) bool {
-	a.EdgeType, a.Channel, a.OrganizationID = l.edgeType, b.channel, "acme"
+	a.EdgeType, a.Channel, a.OrganizationID = l.edgeType, b.channel, b.organization
 	_, err := l.registry.Put(admission.Unlimited(l.Context()), audit.Origin{}, b.id, a, input.Preconditions{})
 	if err != nil && !problem.Has(err, problem.DowngradeRefused) {
 		l.Fatal(err)

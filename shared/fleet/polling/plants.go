@@ -13,8 +13,13 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// Has is what the box runs or, if it does not say, was told last.
-func (b Box) Has() string { return cmp.Or(b.Installed, b.Told) }
+// Has is what the box runs or, if it does not say, was told last. A waiting DDI box that does not say is told nothing.
+func (b Box) Has() string {
+	if b.Installed == "" && b.Told == "" && b.Offer != nil {
+		return b.Offer.Version
+	}
+	return cmp.Or(b.Installed, b.Told)
+}
 
 // asks reports whether the box's plant decides when it is told: it is told something new, not by a pin, and it is not its
 // first version.
@@ -27,7 +32,10 @@ func passes(r Resolution, row release.ChannelRow) calendar.Haste {
 	if r.Source == FromRollout {
 		return row.Passes(r.RolloutID)
 	}
-	haste := row.Passes("")
+	var haste calendar.Haste
+	if r.Target() == row.CurrentVersion { // and not what a box keeps
+		haste = row.Passes("")
+	}
 	haste.Urgent = haste.Urgent || r.ReturnedFrom != "" && row.ReturnedUrgently(r.ReturnedFrom)
 	return haste
 }

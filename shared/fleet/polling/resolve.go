@@ -101,7 +101,7 @@ type Releases func(version string) (release.Release, error)
 //     publication, is told that same version: no start, stage, halt or completion ever sends a box
 //     back, unless somebody returns the rollout. Where the channel has that version too, the box simply
 //     follows the channel.
-//  5. A box of an organization that was left out of an adopted rollout keeps the version before.
+//  5. A box of an organization that was left out of an adopted rollout keeps what it had by 4, or else the version before.
 //  6. Any other box is told the channel's version. So is a box with the target of a rollout that was returned, and
 //     every box after a publication, which ends the rollout and forgets all targets, until the next rollout starts.
 //
@@ -181,7 +181,11 @@ func (b Box) step(r Resolution, way release.Way, find Releases) (Resolution, err
 // keepStone is what a box is told that runs a stone of a remembered target: the stone, unless its channel has a release
 // of at least that order.
 func (b Box) keepStone(r Resolution, row release.ChannelRow, find Releases) (Resolution, error) {
-	for _, t := range row.Remembered() {
+	targets := row.Remembered()
+	if r.Source == FromKept { // the target was adopted without the box's organization
+		targets = append(targets, release.RolloutTarget{Version: row.CurrentVersion})
+	}
+	for _, t := range targets {
 		order := row.Way(t.Version).Order(b.Installed)
 		if order == 0 {
 			continue
@@ -244,7 +248,7 @@ func (b Box) follow(row release.ChannelRow) (Resolution, bool) {
 	if s := b.Stone; from == "" && s != nil && b.Installed != "" && (b.Installed == s.Version || b.Installed == s.Ran) && row.HasReturned(s.RolloutID) {
 		from = s.RolloutID
 	}
-	if kept, is := row.KeptFor(b.OrganizationID); is && b.Installed != row.CurrentVersion {
+	if kept, is := row.KeptFor(b.OrganizationID, b.Installed); is && b.Installed != row.CurrentVersion {
 		return Resolution{RolloutTarget: kept, Source: FromKept, ReturnedFrom: from}, true
 	}
 	published := release.RolloutTarget{Version: row.CurrentVersion, ArtifactURL: row.ArtifactURL, SHA256: row.SHA256}

@@ -15,11 +15,11 @@ func TestKept_OrganizationsLeftOut_KeepTheVersionBefore_UntilTheyAreReached(t *t
 	row.Telling = Telling{TellingID: "second", Without: []string{"acme"}}
 	expect.That(t, !row.Tells("acme", true) && row.Tells("initech", false), "the wrong organization is left out")
 	row = row.Adopt(second, Release{}, noon)
-	kept, is := row.KeptFor("acme")
+	kept, is := row.KeptFor("acme", "")
 	expect.Must(t, is && kept.Version == "1.0.0" && row.CurrentVersion == "2" && row.TellingID == "",
 		"keeps %+v in %+v", kept, row)
 	again := row.Begin(third)
-	if _, is := again.KeptFor("acme"); !is || !again.Tells("acme", false) {
+	if _, is := again.KeptFor("acme", ""); !is || !again.Tells("acme", false) {
 		t.Error("a rollout that includes the organization does not tell it, or the others reach it before")
 	}
 	for name, c := range map[string]struct {
@@ -27,8 +27,8 @@ func TestKept_OrganizationsLeftOut_KeepTheVersionBefore_UntilTheyAreReached(t *t
 		want    []string
 	}{
 		"reached":        {nil, nil},
-		"left out again": {[]string{"acme"}, []string{Kept{"acme", kept}.text()}},
-		"another":        {[]string{"initech"}, []string{Kept{"initech", RolloutTarget{Version: "2"}}.text()}},
+		"left out again": {[]string{"acme"}, []string{Kept{[]string{"acme"}, kept}.text(), "acme 2  "}},
+		"another":        {[]string{"initech"}, []string{Kept{[]string{"initech"}, RolloutTarget{Version: "2"}}.text()}},
 	} {
 		next := again
 		next.Telling = Telling{TellingID: "third", Without: c.without}

@@ -75,7 +75,7 @@ func TestShowing_ARow_KnowsTheWaysOfWhatItTells(t *testing.T) {
 	expect.Equal(t, []bool{row.Knows("1.5"), row.Knows("15"), row.Knows("0.9")}, []bool{true, false, true}, "stones that it knows")
 	row.Telling = Telling{TellingID: "s", Without: []string{"acme"}}
 	adopted := row.Adopt(*row.Rollout, release("3.0.0", ""), noon)
-	expect.Equal(t, strings.Join(adopted.Ways, ", "), "1.0.0 0.9 9", "the ways after the second rollout, with what acme keeps")
+	expect.Equal(t, strings.Join(adopted.Ways, ", "), "1.0.0 0.9 9, 2.0.0 1.5 15 0.9 9", "the ways after the second rollout, with what acme keeps")
 	p := same()
 	p.CurrentVersion = "4.0.0"
 	expect.Equal(t, len(adopted.Publish(p, noon).Showing(release("4.0.0", "")).Ways), 0, "ways after a publication")
