@@ -295,6 +295,7 @@ func (w *world) hasty() {
 	w.do(created, "olga", channel+"hasty2/canary", released("1.1.0", `,"deadline":"P9D"`))
 	w.start("hasty2", "hasty2", "stable", "1.1.0", "")
 	w.move("olga", "hasty2", `{"urgent":true,"reason":"a hole"}`)
+	w.poll("pair-1", "0.9.0") // it takes its turn
 }
 
 // described makes a box with attributes that changes what it says after it was told of a rollout, and moves it.

@@ -71,6 +71,7 @@ func (p polled) Change(next *report.Row, was report.Row) {
 	next.DDI = true
 	p.Take(next, was)
 	p.act(next, was)
+	next.Turn(p.Polled, deployment(*next, p.At) != 0)
 	next.Stamp(was, p.At)
 	ask(next, p.At)
 }

@@ -225,7 +225,7 @@ func (b *Base) link(row report.Row, first bool, at time.Time) {
 
 // poll is the report of a poll.
 func (b *Boxes) poll(e known, t telling, has string, at time.Time) polled {
-	event := polled{report.Polled{Told: t.version, Subject: e.subject, HeldAt: t.heldAt, ReturnedFrom: t.returnedFrom, Waits: t.wait.For != "", At: at}, has}
+	event := polled{report.Polled{Told: t.version, Subject: e.subject, HeldAt: t.heldAt, ReturnedFrom: t.returnedFrom, Waits: t.wait.For != "", Turn: t.turn != nil, At: at}, has}
 	if t.rolloutID != "" {
 		event.RolloutID, event.Stage, event.Towards = t.rolloutID, cohort.FirstStage(e.EdgeType, cmp.Or(t.towards, t.version), e.EdgeID), t.towards
 	}
@@ -242,7 +242,8 @@ func (b *Boxes) record(ctx context.Context, e edge.Edge, event report.Input, tur
 type Deployment struct {
 	Action  int64
 	Release release.Release
-	// Windowed is set if the box's plant has windows, and Closed if the box must not install now.
+	// Windowed is set if the box's plant has windows, and Closed if the box must not install now. Without its turn in its
+	// group it must not either, until its next poll.
 	Windowed, Closed bool
 }
 
@@ -253,7 +254,6 @@ func (b *Boxes) Deployment(ctx context.Context, c ClientCall, action int64) (Dep
 		return Deployment{}, err
 	}
 	row := e.row
-	row.Group = "" // it was told
 	t, err := b.tell(ctx, row)
 	if err != nil {
 		return Deployment{}, err
@@ -261,7 +261,7 @@ func (b *Boxes) Deployment(ctx context.Context, c ClientCall, action int64) (Dep
 	if action == 0 || deployment(row, b.at()) != action || t.version != row.Offer.Version {
 		return Deployment{}, problem.Missing()
 	}
-	return Deployment{Action: action, Release: t.release, Windowed: t.windowed, Closed: t.wait.For != ""}, nil
+	return Deployment{Action: action, Release: t.release, Windowed: t.windowed, Closed: t.wait.For != "" || t.turn != nil}, nil
 }
 
 // Cancel returns nil if a box is asked to give up an action, otherwise NOT_FOUND.

@@ -142,11 +142,12 @@ func Proof(r Resolution, row release.ChannelRow) time.Duration {
 	return proof
 }
 
-// wasTold reports whether the box is on its way to what it is told, and need not wait for its group again. One that waited
-// since it was told, because its plant was closed, is not on its way.
+// wasTold reports whether the box has its turn for what it is told, and need not wait for its group again. One that waited
+// since it was told, because its plant was closed, or that failed, has to take another turn.
 func (b Box) wasTold(r Resolution) bool {
 	o := b.Offer
-	return o != nil && o.Version == r.Version && b.Told == r.Version && (r.Source != FromRollout || o.RolloutID == r.RolloutID) && !o.State.Decided()
+	return b.TurnAt != nil && o != nil && o.Version == r.Version && b.Told == r.Version && (r.Source != FromRollout || o.RolloutID == r.RolloutID) &&
+		o.State != report.Installed && o.State != report.Reverted
 }
 
 // blocker is a box of a group that keeps the others from being told a version; empty: none does.

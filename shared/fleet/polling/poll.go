@@ -175,6 +175,7 @@ func (p *Polls) Answer(ctx context.Context, poll Poll) (Reply, error) {
 		return Reply{}, err
 	}
 	event := p.event(found.box.EdgeType, found.Resolution, poll)
+	event.Turn = found.turn != nil
 	if asked := found.manifest.Health; asked != nil {
 		event.Numbers, event.NumbersFor = report.NumbersOf(poll.Said, asked), found.channel.Rollout.TargetVersion
 	}

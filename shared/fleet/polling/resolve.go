@@ -61,6 +61,7 @@ type Box struct {
 	Told      string        // the version that it was told last, or empty
 	Offer     *report.Offer // the last one, or nil
 	Stone     *report.Stone // the last one, or nil
+	TurnAt    *time.Time    // see report.Row
 	At        time.Time
 	// Unbooted is set for a DDI box that has yet to boot what it has installed. It still runs Running.
 	Unbooted bool
@@ -70,7 +71,7 @@ type Box struct {
 // BoxOf makes a Box of its report row. has is what the box says it runs.
 func BoxOf(row report.Row, has string, at time.Time) Box {
 	return Box{
-		Edge: edge.Of(row), Installed: has, Told: row.Told, Offer: row.Offer, Stone: row.Stone, At: at,
+		Edge: edge.Of(row), Installed: has, Told: row.Told, Offer: row.Offer, Stone: row.Stone, TurnAt: row.TurnAt, At: at,
 		Unbooted: row.DDI && row.Written != "" && row.Written == has, Running: row.Running,
 	}
 }

@@ -81,8 +81,20 @@ func (r Row) Blocks(version string, proof time.Duration, seen, now time.Time) bo
 		return seen.Sub(o.Since) < proof
 	case o.State == Reverted, o.State == Failed && o.Code.BlamesRelease():
 		return o.Version == version
-	case o.State == Offered, o.State == Working:
-		return now.Sub(o.Since) < undecided
+	case o.State == Deferred:
+		return false
+	case r.TurnAt != nil && r.TurnAt.After(o.Since): // it waited meanwhile, or tries again
+		return now.Sub(*r.TurnAt) < undecided
 	}
-	return false
+	return o.State != Failed && now.Sub(o.Since) < undecided
+}
+
+// Turn notes what a poll does to the turn of a box in its group. told is set if the box is told to install.
+func (r *Row) Turn(p Polled, told bool) {
+	switch {
+	case p.Waits:
+		r.TurnAt = nil
+	case p.Turn && told:
+		r.TurnAt = &p.At
+	}
 }

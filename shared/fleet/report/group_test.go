@@ -37,5 +37,23 @@ func TestBlocks_UntilABoxRanWhatItWasToldForTenMinutes(t *testing.T) {
 			expect.Equal(t, row.Blocks("2", 10*time.Minute, ago(c.seen), now), c.blocks, "blocks")
 		})
 	}
+	for name, c := range map[string]struct {
+		state       State
+		since, turn time.Duration
+		blocks      bool
+	}{
+		"told again after its plant was closed": {Offered, 20 * time.Hour, time.Minute, true},
+		"told again an hour ago":                {Offered, 20 * time.Hour, time.Hour, false},
+		"installs, with a turn before that":     {Working, time.Minute, 20 * time.Hour, true},
+		"tries again":                           {Failed, time.Hour, time.Minute, true},
+		"failed since its turn":                 {Failed, time.Minute, time.Hour, false},
+		"put off":                               {Deferred, time.Hour, time.Minute, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			at := ago(c.turn)
+			row := Row{TurnAt: &at, Offer: &Offer{Version: "2", State: c.state, Code: CodeDownload, Since: ago(c.since)}}
+			expect.Equal(t, row.Blocks("2", 10*time.Minute, now, now), c.blocks, "blocks")
+		})
+	}
 	expect.Equal(t, Row{}.Blocks("2", 10*time.Minute, time.Time{}, now), false, "a box that was never told anything blocks")
 }

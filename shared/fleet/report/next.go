@@ -29,6 +29,7 @@ type Polled struct {
 	Often        bool // it polls far more often than told; see TooOften
 	// Waits is set if the box's plant is closed. Told is then what the box runs, whatever that is.
 	Waits bool
+	Turn  bool // the box takes its turn in its group
 	// Numbers are the health numbers that the box says, of those that it was asked for, and NumbersFor is the target of the
 	// rollout that asks.
 	Numbers    map[string]float64
@@ -119,6 +120,7 @@ func (p Polled) Change(next *Row, was Row) {
 		next.Offer.WrittenAt, next.Offer.StatedAt = nil, nil
 	}
 	p.Take(next, was)
+	next.Turn(p, next.Offer != nil && !next.Offer.State.Decided())
 }
 
 // Take first judges the box's offer by what the box runs, and then makes a new offer if the box is told one.
@@ -133,9 +135,6 @@ func (p Polled) Take(next *Row, was Row) {
 	}
 	next.unrest(was, p)
 	if !p.offers(*next) {
-		if o := next.Offer; o != nil && next.Group != "" && !o.State.Decided() && o.Version == p.Told && was.Told != p.Told {
-			o.Since = p.At // it waited meanwhile, and keeps its group waiting from now on
-		}
 		return
 	}
 	next.ReturnedFrom = p.ReturnedFrom
@@ -250,6 +249,7 @@ func (o Outcome) Take(next *Row) {
 	}
 	switch {
 	case o.State == Failed:
+		next.TurnAt = nil
 		offer.FailedAttempt = o.Attempt
 		offer.fail(next.Running, o)
 	case offer.State.Decided():

@@ -44,6 +44,8 @@ type Row struct {
 	Channel   string `json:"channel"`
 	FactoryID string `json:"factoryId,omitempty"`
 	Group     string `json:"group,omitempty"` // of the plant; see Group
+	// TurnAt is since when the box has its turn in the group; nil: it has none, or was told before that was noted.
+	TurnAt *time.Time `json:"turnAt,omitempty"`
 	// OrganizationID is the organization that the box belongs to.
 	OrganizationID string `json:"organizationId,omitempty"`
 	// Issuer is the issuer of the box's tokens; see edge.Edge.
