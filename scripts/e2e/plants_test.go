@@ -223,8 +223,8 @@ func TestPlant_APair_IsToldOneAfterTheOther(t *testing.T) {
 	owner.Put(t, "/api/edges/press-9", ninth).Refused(t, problem.ValidationFailed)
 	owner.Put(t, "/api/edges/press-9", strings.Replace(box, "}", `,"group":"press 4"}`, 1)).Refused(t, problem.ValidationFailed)
 	owner.Post(t, "/api/edges", `{"edges":[{"edgeId":"press-9",`+ninth[1:]+`]}`).Refused(t, problem.ValidationFailed)
-	owner.Put(t, "/api/edges/press-4a", strings.Replace(box, "}", `,"factoryId":null}`, 1)).Is(t, http.StatusNoContent)
-	owner.Post(t, "/api/edges", `{"edges":[{"edgeId":"press-9",`+ninth[1:]+`]}`).Is(t, http.StatusOK)
+	leaves := `{"edgeId":"press-4a",` + strings.Replace(box, "}", `,"factoryId":null}`, 1)[1:]
+	owner.Post(t, "/api/edges", `{"edges":[{"edgeId":"press-9",`+ninth[1:]+`,`+leaves+`]}`).Is(t, http.StatusOK)
 }
 
 // TestPlant_ADDIPair_IsToldOneAfterTheOther, also at the door. Their organization sees for what they wait.

@@ -56,7 +56,7 @@ func (p *play) blocked(b *box, asks polling.Box, r polling.Resolution) bool {
 	for _, i := range p.groups[b.group] {
 		m := &p.boxes[i]
 		m.pace(p)
-		if m != b && m.row.Blocks(r.Version, polling.Proof(r, p.channel), p.at(m.lastSeen(p.now)), p.at(p.now)) {
+		if m != b && m.row.Blocks(r.Version, polling.Patience(r, p.channel), p.at(m.lastSeen(p.now)), p.at(p.now)) {
 			return true
 		}
 	}

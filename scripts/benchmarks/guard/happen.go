@@ -51,10 +51,11 @@ func (p *play) put(b *box, e report.Input) {
 // poll is a poll with a possibly new answer. The box starts to install the version that it is told.
 func (p *play) poll(i int32, b *box) {
 	runs := p.runs(b)
-	asks := polling.Box{Edge: b.edge, Installed: runs, Told: b.row.Told, Offer: b.row.Offer, Stone: b.row.Stone, At: p.at(p.now)}
+	asks := polling.Box{Edge: b.edge, Installed: runs, Told: b.row.Told, Offer: b.row.Offer, Stone: b.row.Stone, TurnAt: b.row.TurnAt, At: p.at(p.now)}
 	r, _, _ := polling.Resolve(asks, p.channel, p.world.released)
 	r = p.waits(i, b, asks, r)
-	e := report.Polled{Told: r.Version, Running: runs, Subject: b.edge.EdgeID, ReturnedFrom: r.ReturnedFrom, At: p.at(p.now)}
+	e := report.Polled{Told: r.Version, Running: runs, Subject: b.edge.EdgeID, ReturnedFrom: r.ReturnedFrom, Waits: r.Source == polling.FromWaits, At: p.at(p.now)}
+	e.Turn = !e.Waits && polling.TakesTurn(asks, r, p.channel)
 	if r.Source == polling.FromRollout {
 		e.RolloutID, e.Stage, e.Towards = r.RolloutID, cohort.FirstStage(edgeType, r.Target(), b.edge.EdgeID), r.Towards
 	}

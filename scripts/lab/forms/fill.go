@@ -296,6 +296,9 @@ func (w *world) hasty() {
 	w.start("hasty2", "hasty2", "stable", "1.1.0", "")
 	w.move("olga", "hasty2", `{"urgent":true,"reason":"a hole"}`)
 	w.poll("pair-1", "0.9.0") // it takes its turn
+	w.do(created, "olga", channel+"patient/stable", released("1.0.0", ""))
+	w.do(created, "olga", channel+"patient/canary", released("1.1.0", ""))
+	w.start("patient", "patient", "stable", "1.1.0", `,"policy":{"guard":{"decideWithin":"PT6H"}}`)
 }
 
 // described makes a box with attributes that changes what it says after it was told of a rollout, and moves it.

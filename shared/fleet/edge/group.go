@@ -19,6 +19,11 @@ type regrouping struct {
 	was, next Edge
 }
 
+// stays reports whether the box stays in its group, or in none.
+func (b regrouping) stays() bool {
+	return b.was.FactoryID == b.next.FactoryID && b.was.Group == b.next.Group
+}
+
 // regroup is the parts of a transaction that write the groups of some boxes. It returns VALIDATION_FAILED with a fault for
 // each box whose group is full or has no factory.
 func (r *Registry) regroup(ctx context.Context, boxes []regrouping) (parts []dynamo.TransactItem, err error) {
@@ -35,16 +40,15 @@ func (r *Registry) regroup(ctx context.Context, boxes []regrouping) (parts []dyn
 		return nil
 	}
 	var faults []problem.Fault
-	for _, b := range boxes {
-		if b.was.FactoryID == b.next.FactoryID && b.was.Group == b.next.Group {
-			continue
-		}
-		if b.was.Group != "" && b.was.FactoryID != "" {
+	for _, b := range boxes { // leave before others join
+		if !b.stays() && b.was.Group != "" && b.was.FactoryID != "" {
 			if err := of(b.was, report.Group.Without); err != nil {
 				return nil, err
 			}
 		}
-		if b.next.Group == "" {
+	}
+	for _, b := range boxes {
+		if b.stays() || b.next.Group == "" {
 			continue
 		}
 		if b.next.FactoryID == "" {

@@ -111,7 +111,7 @@ func (p *Plants) Turn(ctx context.Context, o Opening, b Box, r Resolution, row r
 	if err != nil {
 		return o, err
 	}
-	if o.Blocker, err = p.blocker(ctx, group.Without(b.EdgeID), b, r.Version, Proof(r, row)); err != nil {
+	if o.Blocker, err = p.blocker(ctx, group.Without(b.EdgeID), b, r.Version, Patience(r, row)); err != nil {
 		return o, err
 	}
 	if o.Blocker != "" {
@@ -134,12 +134,17 @@ const (
 	earlyProof = 4 * time.Hour
 )
 
-// Proof is one of the two.
-func Proof(r Resolution, row release.ChannelRow) time.Duration {
+// Patience is for how long one box of a group keeps the others from being told. It may take as long to install as the
+// rollout's policy says.
+func Patience(r Resolution, row release.ChannelRow) report.Patience {
+	p := report.Patience{Proof: proof, DecideWithin: time.Hour}
 	if r.Source == FromRollout && row.Rollout.StagedPercent < 100 {
-		return earlyProof
+		p.Proof = earlyProof
 	}
-	return proof
+	if r.Source == FromRollout && row.TellingID == r.RolloutID && row.DecideWithin > 0 {
+		p.DecideWithin = time.Duration(row.DecideWithin) * time.Second
+	}
+	return p
 }
 
 // wasTold reports whether the box has its turn for what it is told, and need not wait for its group again. One that waited
@@ -151,7 +156,7 @@ func (b Box) wasTold(r Resolution) bool {
 }
 
 // blocker is a box of a group that keeps the others from being told a version; empty: none does.
-func (p *Plants) blocker(ctx context.Context, g report.Group, b Box, version string, proof time.Duration) (string, error) {
+func (p *Plants) blocker(ctx context.Context, g report.Group, b Box, version string, patience report.Patience) (string, error) {
 	rows, err := p.reports.GetAll(ctx, g.Members)
 	if err != nil {
 		return "", err
@@ -167,7 +172,7 @@ func (p *Plants) blocker(ctx context.Context, g report.Group, b Box, version str
 				return "", err
 			}
 		}
-		if row.Blocks(version, proof, seen, b.At) {
+		if row.Blocks(version, patience, seen, b.At) {
 			return id, nil
 		}
 	}

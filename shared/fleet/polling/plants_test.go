@@ -37,12 +37,17 @@ func TestPoll_FallsBackWhileItsPlantIsClosed_IsSeen(t *testing.T) {
 	})
 }
 
-func TestProof_BelowTheLastStage_TakesLonger(t *testing.T) {
+func TestPatience_BelowTheLastStage_AndByThePolicy_IsLonger(t *testing.T) {
 	row := func(percent int) release.ChannelRow {
-		return release.ChannelRow{Rollout: &release.Carried{StagedPercent: percent, Active: true}}
+		return release.ChannelRow{Rollout: &release.Carried{ID: "r", StagedPercent: percent, Active: true}}
 	}
-	reached := polling.Resolution{Source: polling.FromRollout}
-	expect.Equal(t, polling.Proof(reached, row(50)), 4*time.Hour, "at 50 percent")
-	expect.Equal(t, polling.Proof(reached, row(100)), 10*time.Minute, "at 100 percent")
-	expect.Equal(t, polling.Proof(polling.Resolution{Source: polling.FromChannel}, release.ChannelRow{}), 10*time.Minute, "after a publication")
+	reached := polling.Resolution{Source: polling.FromRollout, RolloutID: "r"}
+	expect.Equal(t, polling.Patience(reached, row(50)), report.Patience{Proof: 4 * time.Hour, DecideWithin: time.Hour}, "at 50 percent")
+	expect.Equal(t, polling.Patience(reached, row(100)), report.Patience{Proof: 10 * time.Minute, DecideWithin: time.Hour}, "at 100 percent")
+	expect.Equal(t, polling.Patience(polling.Resolution{Source: polling.FromChannel}, release.ChannelRow{}), report.Patience{Proof: 10 * time.Minute, DecideWithin: time.Hour}, "after a publication")
+	slow := row(100)
+	slow.Telling = release.Telling{TellingID: "r", DecideWithin: 21600}
+	expect.Equal(t, polling.Patience(reached, slow).DecideWithin, 6*time.Hour, "by a policy of six hours")
+	slow.TellingID = "another"
+	expect.Equal(t, polling.Patience(reached, slow).DecideWithin, time.Hour, "by the policy of another rollout")
 }

@@ -86,6 +86,8 @@ type Telling struct {
 	Deadline *time.Time `json:"tellingDeadline,omitempty"`
 	// Asks are the health numbers that boxes are asked for.
 	Asks []string `json:"tellingAsks,omitempty"`
+	// DecideWithin is the policy's, in seconds, if it is longer than usual.
+	DecideWithin int `json:"tellingDecideWithin,omitempty"`
 }
 
 // A Haste is what the channel's version may pass by in plants, like a Telling.

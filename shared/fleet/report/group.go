@@ -24,9 +24,13 @@ const (
 	MostInGroup = 8
 	// groupSilent is how long a box of a group may be unheard from. Such boxes poll at the idle interval at least.
 	groupSilent = 30 * time.Minute
-	// undecided is how long a box may take to install until the next one is told.
-	undecided = time.Hour
 )
+
+// A Patience is for how long a box keeps its group waiting.
+type Patience struct {
+	Proof        time.Duration // how long it must have run what it was told
+	DecideWithin time.Duration // how long it may take to install that
+}
 
 // IsBox reports whether an item with a key is a box's row, and no trace or group.
 func IsBox(key string) bool { return !strings.Contains(key, separator) }
@@ -70,7 +74,7 @@ func (s *Store) GroupPart(g Group) dynamo.TransactItem {
 // Blocks reports whether a box keeps the others of its group from being told a version: from when it was told something
 // until it has run that for a time, while nobody hears from it, and after it fell back from that version. A box that
 // says why it did not install, or does not decide in time, is up. seen is when it made its last call; zero: unknown.
-func (r Row) Blocks(version string, proof time.Duration, seen, now time.Time) bool {
+func (r Row) Blocks(version string, p Patience, seen, now time.Time) bool {
 	o := r.Offer
 	switch {
 	case o == nil || r.Retired:
@@ -78,15 +82,15 @@ func (r Row) Blocks(version string, proof time.Duration, seen, now time.Time) bo
 	case now.Sub(seen) >= groupSilent:
 		return true
 	case o.State == Installed:
-		return seen.Sub(o.Since) < proof
+		return seen.Sub(o.Since) < p.Proof
 	case o.State == Reverted, o.State == Failed && o.Code.BlamesRelease():
 		return o.Version == version
 	case o.State == Deferred:
 		return false
 	case r.TurnAt != nil && r.TurnAt.After(o.Since): // it waited meanwhile, or tries again
-		return now.Sub(*r.TurnAt) < undecided
+		return now.Sub(*r.TurnAt) < p.DecideWithin
 	}
-	return o.State != Failed && now.Sub(o.Since) < undecided
+	return o.State != Failed && now.Sub(o.Since) < p.DecideWithin
 }
 
 // Turn notes what a poll does to the turn of a box in its group. told is set if the box is told to install.

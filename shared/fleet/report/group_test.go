@@ -8,6 +8,7 @@ import (
 )
 
 func TestBlocks_UntilABoxRanWhatItWasToldForTenMinutes(t *testing.T) {
+	patience := Patience{Proof: 10 * time.Minute, DecideWithin: time.Hour}
 	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	ago := func(d time.Duration) time.Time { return now.Add(-d) }
 	for name, c := range map[string]struct {
@@ -34,7 +35,7 @@ func TestBlocks_UntilABoxRanWhatItWasToldForTenMinutes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			row := Row{Offer: &Offer{Version: c.told, State: c.state, Code: c.code, Since: ago(c.since)}}
-			expect.Equal(t, row.Blocks("2", 10*time.Minute, ago(c.seen), now), c.blocks, "blocks")
+			expect.Equal(t, row.Blocks("2", patience, ago(c.seen), now), c.blocks, "blocks")
 		})
 	}
 	for name, c := range map[string]struct {
@@ -52,8 +53,8 @@ func TestBlocks_UntilABoxRanWhatItWasToldForTenMinutes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			at := ago(c.turn)
 			row := Row{TurnAt: &at, Offer: &Offer{Version: "2", State: c.state, Code: CodeDownload, Since: ago(c.since)}}
-			expect.Equal(t, row.Blocks("2", 10*time.Minute, now, now), c.blocks, "blocks")
+			expect.Equal(t, row.Blocks("2", patience, now, now), c.blocks, "blocks")
 		})
 	}
-	expect.Equal(t, Row{}.Blocks("2", 10*time.Minute, time.Time{}, now), false, "a box that was never told anything blocks")
+	expect.Equal(t, Row{}.Blocks("2", patience, time.Time{}, now), false, "a box that was never told anything blocks")
 }

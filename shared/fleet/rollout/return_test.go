@@ -142,6 +142,11 @@ func TestPolicy_OnHalt_IsKeptBesideThePolicy(t *testing.T) {
 	expect.OK(t, err)
 	expect.Equal(t, fmt.Sprint(event, asks.Telling().Asks), "RolloutPolicyChanged[cycle]", "a number")
 	expect.Equal(t, string(asks.Policy().JSON()), string(p.JSON()), "the policy with a number")
+	expect.Equal(t, asks.Telling().DecideWithin, 0, "the usual time to decide")
+	p.Guard.DecideWithin = guard.Lasting(6 * time.Hour)
+	slow, _, err := asks.WithPolicy(p, origin.Actor.Person(), time.Now())
+	expect.OK(t, err)
+	expect.Equal(t, slow.Telling().DecideWithin, 21600, "the seconds of a longer time to decide")
 	asks.Status = rollout.Halted
 	expect.Equal(t, len(asks.Telling().Asks), 0, "numbers that a halted rollout asks for")
 	p.OnHalt = ""

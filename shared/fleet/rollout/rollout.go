@@ -117,7 +117,10 @@ func (s Stop) Stopped() bool { return s.StoppedFor != "" }
 // Telling is whom the rollout tells, for the channel's row.
 func (r Rollout) Telling() release.Telling {
 	t := release.Telling{TellingID: r.ID, Asks: r.asks(), Stopped: r.Stopped(), Without: r.Without, Urgent: r.Urgent, Deadline: r.Until(r.StartedAt)}
-	if !t.Stopped && len(t.Without) == 0 && !t.Urgent && t.Deadline == nil && len(t.Asks) == 0 {
+	if p := r.Terms; p != nil && r.Status == Active && p.Policy.Guard.DecideWithin.Length() > guard.Default().Guard.DecideWithin.Length() {
+		t.DecideWithin = int(p.Policy.Guard.DecideWithin.Length() / time.Second)
+	}
+	if !t.Stopped && t.DecideWithin == 0 && len(t.Without) == 0 && !t.Urgent && t.Deadline == nil && len(t.Asks) == 0 {
 		return release.Telling{}
 	}
 	return t
