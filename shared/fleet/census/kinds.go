@@ -98,14 +98,14 @@ func (s *Store) attributes(ctx context.Context, rolloutID string, boxes []Survey
 		group.Go(func() error {
 			ids := make([]string, len(chunk))
 			for i, box := range chunk {
-				ids[i] = box.EdgeID
+				ids[i] = cmp.Or(box.TraceID, box.EdgeID)
 			}
 			rows, err := s.reports.GetAll(reading, ids)
 			if err != nil {
 				return err
 			}
-			for i := range chunk {
-				row := rows[chunk[i].EdgeID]
+			for i, id := range ids {
+				row := rows[id]
 				chunk[i].Health = row.Health
 				if chunk[i].Attributes = row.AttributesBefore(rolloutID); row.Subject == "" || chunk[i].Trace || !sightings {
 					continue

@@ -161,3 +161,25 @@ func TestGuard_AKindOfBoxesDies_ItHaltsAndNamesIt(t *testing.T) {
 	expect.Equal(t, v.Culprit, &guard.Culprit{Name: "revision", Value: "C", Silent: true, Harmed: 3, Boxes: 3, OtherBoxes: 60}, "the culprit is")
 	expect.Equal(t, g.rollout().Status, rollout.Halted, "the rollout is")
 }
+
+// TestGuard_BoxesOfAKindFallBackAndAreRetired_ItStillHalts: three boxes have hardware revision C, in a factory each. Nobody can
+// remove the evidence against the kind.
+func TestGuard_BoxesOfAKindFallBackAndAreRetired_ItStillHalts(t *testing.T) {
+	g := newJudgedFleet(t, dynamotest.Embedded(t), quick(), 100, "acme", "initech")
+	g.raise(50)
+	bad := g.reached()[:3]
+	for i, id := range bad {
+		a := edge.Assignment{EdgeType: g.edgeType, Channel: g.channel, OrganizationID: []string{"acme", "initech"}[i%2],
+			FactoryID: new(fmt.Sprint("plant-", i)), Attributes: map[string]string{"revision": "C"}}
+		expect.Value(g.registry.Put(g.ctx, audit.Origin{}, id, a, input.Preconditions{}))(t)
+	}
+	g.update()
+	g.poll("1.0.0", bad...)
+	for _, id := range bad {
+		expect.OK(t, g.registry.Retire(g.ctx, audit.Origin{}, id, input.Preconditions{}))
+	}
+	g.tick(3 * time.Minute)
+	v := g.verdict()
+	expect.Equal(t, v.Culprit, &guard.Culprit{Name: "revision", Value: "C", Harmed: 3, Boxes: 3, Factories: 3, OtherBoxes: len(g.reached()) - 3}, "the culprit is")
+	expect.Equal(t, g.rollout().Status, rollout.Halted, "%s: the rollout is", v.Sentence)
+}
