@@ -49,7 +49,7 @@ func (e Evidence) silent() *Culprit {
 			return t.chance(hits)
 		}
 	}
-	return harmed(tests, placesSilent, 1, true)
+	return harmed(tests, placesSilent, 1, nil)
 }
 
 // bad is the place with the most bad or silent boxes among those that need a look; false: there is none.
