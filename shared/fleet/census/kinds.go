@@ -261,7 +261,8 @@ func (g *Groups) silence(box Surveyed, unwatched time.Duration) sighted {
 	return isSeen
 }
 
-// silences says for each box whether it is silent. No box of a factory in which most boxes are silent counts.
+// silences says for each box whether it is silent. No box of a factory in which most boxes are silent counts. One or two boxes
+// do not show that their factory is switched off: otherwise no box that dies alone in its factory counts.
 func (g *Groups) silences(boxes []Surveyed, unwatched time.Duration) []sighted {
 	seen, factories := make([]sighted, len(boxes)), map[string]guard.Group{}
 	for i, box := range boxes {
@@ -270,7 +271,7 @@ func (g *Groups) silences(boxes []Surveyed, unwatched time.Duration) []sighted {
 		}
 	}
 	for i, box := range boxes {
-		if sum := factories[box.FactoryID]; sum.Boxes > 0 && dark(sum.Silent, sum.Boxes) {
+		if sum := factories[box.FactoryID]; sum.Boxes >= enoughDark && dark(sum.Silent, sum.Boxes) {
 			seen[i] = unseen
 		}
 	}

@@ -79,6 +79,25 @@ func TestSurvey_CountsEachKind(t *testing.T) {
 	expect.That(t, !made, "an attribute replaces the factory")
 }
 
+// TestSurvey_SilentBoxes_CountUnlessTheirFactoryIsOff: a factory is off if three boxes or more show it.
+func TestSurvey_SilentBoxes_CountUnlessTheirFactoryIsOff(t *testing.T) {
+	at := noon.Add(48 * time.Hour)
+	c := census.KeepAll(rollout.Rollout{StartedAt: noon, StageStarts: rollout.StageStarts{At1: new(noon)}, Terms: &rollout.Terms{Policy: guard.Default()}}, at)
+	for in, want := range []int{0, 1, 2, 0} {
+		var boxes []census.Surveyed
+		for range in {
+			boxes = append(boxes, census.Surveyed{IndexEntry: report.IndexEntry{FactoryID: "munich"}, LastSeen: at.Add(-24 * time.Hour)})
+		}
+		silent := 0
+		for _, k := range c.Groups.Kinds(boxes, 0) {
+			if k.Name == "factory" {
+				silent = k.Control.Silent
+			}
+		}
+		expect.Equal(t, silent, want, "of %d in a factory, silent are", in)
+	}
+}
+
 // TestSurvey_NamesThatOneOrganizationMakesUp_HideNoneOfTheOthers: one has far more boxes, and far more names than a survey
 // uses.
 func TestSurvey_NamesThatOneOrganizationMakesUp_HideNoneOfTheOthers(t *testing.T) {
