@@ -1,6 +1,8 @@
 package census
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"wavegate/shared/fleet/cohort"
@@ -13,7 +15,6 @@ type fewBoxes struct {
 	of          *Groups
 	silentAfter time.Duration
 	told        map[string]int // by organization
-	bad         int
 	harmed      []fewHarmed
 	untold      map[string]guard.Group // by factory
 }
@@ -37,9 +38,7 @@ func (g *Groups) newFew(longer time.Duration, percent int) *fewBoxes {
 }
 
 func (f *fewBoxes) harm(e report.IndexEntry, silent bool) {
-	if f.told[e.OrganizationID]++; !silent {
-		f.bad++
-	}
+	f.told[e.OrganizationID]++
 	f.harmed = append(f.harmed, fewHarmed{e.FactoryID, e.OrganizationID, silent})
 }
 
@@ -80,32 +79,45 @@ func (f *fewBoxes) compare(boxes []report.IndexEntry, sightings []Sighting) {
 	}
 }
 
-// look sums up. Boxes without a factory count as one factory. Silent boxes of a factory are not harmed if those that the
-// release did not reach are silent there, too: the factory is switched off. The boxes of one organization alone harm nobody
-// else's rollout if the others' boxes contradict them.
+// look sums up. The boxes of one organization harm nobody else's rollout if the others' boxes contradict them.
 func (f *fewBoxes) look() *guard.Few {
-	l := guard.Few{At: f.of.at, Bad: f.bad}
-	for _, n := range f.told {
-		l.Told += n
+	l := f.sum()
+	for _, organization := range slices.Sorted(maps.Keys(f.told)) {
+		if l.RestsOn(f.sum(organization)) {
+			l.Only = organization
+		}
 	}
-	factories, organizations := map[string]bool{}, map[string]bool{}
+	return &l
+}
+
+// sum sums up, without the told boxes of some organizations. Boxes without a factory count as one factory. Silent boxes of a
+// factory are not harmed if those that the release did not reach are silent there, too: the factory is switched off.
+func (f *fewBoxes) sum(without ...string) guard.Few {
+	l := guard.Few{At: f.of.at}
+	for organization, n := range f.told {
+		if !slices.Contains(without, organization) {
+			l.Told += n
+		}
+	}
+	factories := map[string]bool{}
 	for _, h := range f.harmed {
+		if slices.Contains(without, h.organization) {
+			continue
+		}
+		if !h.silent {
+			l.Bad++
+		}
 		there := f.untold[h.factory]
 		if h.silent && there.Boxes > 0 && there.Silent == there.Boxes {
 			continue
 		}
 		l.Harmed++
-		factories[h.factory], organizations[h.organization] = true, true
+		factories[h.factory] = true
 		l.Beside = l.Beside || there.Boxes > there.Silent
 	}
 	l.Factories = len(factories)
-	for organization := range organizations {
-		if len(organizations) == 1 && l.Told-f.told[organization] >= guard.OthersEnough {
-			l.Only = organization
-		}
-	}
 	for _, g := range f.untold {
 		l.Untold, l.Quiet = l.Untold+g.Boxes-g.Silent, l.Quiet+g.Silent
 	}
-	return &l
+	return l
 }

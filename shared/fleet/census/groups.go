@@ -107,7 +107,7 @@ func (g *Groups) add(e report.IndexEntry, stage int, told, reached bool) {
 	}
 	p := g.part(e.OrganizationID, stage)
 	p.Told++
-	if e.State.Decided() {
+	if e.State.Decided() || now { // a box that fell back from a stone is told it again
 		p.Decided++
 		g.places.each(e, func(p *guard.Place) { p.Decided++ })
 	}

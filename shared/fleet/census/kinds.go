@@ -98,14 +98,14 @@ func (s *Store) attributes(ctx context.Context, rolloutID string, boxes []Survey
 		group.Go(func() error {
 			ids := make([]string, len(chunk))
 			for i, box := range chunk {
-				ids[i] = box.EdgeID
+				ids[i] = cmp.Or(box.TraceID, box.EdgeID)
 			}
 			rows, err := s.reports.GetAll(reading, ids)
 			if err != nil {
 				return err
 			}
-			for i := range chunk {
-				row := rows[chunk[i].EdgeID]
+			for i, id := range ids {
+				row := rows[id]
 				chunk[i].Health = row.Health
 				if chunk[i].Attributes = row.AttributesBefore(rolloutID); row.Subject == "" || chunk[i].Trace || !sightings {
 					continue
@@ -125,34 +125,48 @@ func (s *Store) attributes(ctx context.Context, rolloutID string, boxes []Survey
 func (g *Groups) Kinds(boxes []Surveyed, unwatched time.Duration) []guard.Kind {
 	names := namesOf(boxes)
 	seen := g.silences(boxes, unwatched)
+	several := slices.ContainsFunc(boxes, func(box Surveyed) bool { return box.OrganizationID != boxes[0].OrganizationID })
 	kinds := map[[2]string]*tallied{}
-	organizations := map[string]bool{}
 	for i, box := range boxes {
-		organizations[box.OrganizationID] = true
 		for _, name := range names {
-			key := [2]string{name, valueOf(box, name)}
-			if kinds[key] == nil {
-				kinds[key] = &tallied{Kind: guard.Kind{Name: name, Value: key[1]}, told: map[string]bool{}, bad: map[string]bool{}, harmed: map[string]bool{}}
+			k := in(kinds, [2]string{name, valueOf(box, name)})
+			if k.add(box, seen[i]); several {
+				in(k.by, box.OrganizationID).add(box, seen[i])
 			}
-			kinds[key].add(box, seen[i])
 		}
 	}
 	list := []guard.Kind{}
 	for _, key := range slices.SortedFunc(maps.Keys(kinds), byName) {
-		k := kinds[key]
-		k.Factories, k.BadFactories = len(k.told), len(k.bad)
-		if len(k.harmed) == 1 && len(organizations) > 1 {
-			k.Only = slices.Collect(maps.Keys(k.harmed))[0]
-		}
-		list = append(list, k.Kind)
+		k := kinds[key].sum()
+		k.Name, k.Value = key[0], key[1]
+		list = append(list, k)
 	}
 	return list
 }
 
-// A tallied is a kind with the factories of its told and of its bad boxes, and the organizations of its bad and silent ones.
+// A tallied is a kind with the factories of its told and of its bad boxes, and what each organization contributes.
 type tallied struct {
 	guard.Kind
-	told, bad, harmed map[string]bool
+	told, bad map[string]bool
+	by        map[string]*tallied
+}
+
+func in[K comparable](all map[K]*tallied, key K) *tallied {
+	if all[key] == nil {
+		all[key] = &tallied{told: map[string]bool{}, bad: map[string]bool{}, by: map[string]*tallied{}}
+	}
+	return all[key]
+}
+
+func (k *tallied) sum() guard.Kind {
+	k.Factories, k.BadFactories = len(k.told), len(k.bad)
+	for organization, part := range k.by {
+		if k.By == nil {
+			k.By = map[string]guard.Kind{}
+		}
+		k.By[organization] = part.sum()
+	}
+	return k.Kind
 }
 
 func (k *tallied) add(box Surveyed, seen sighted) {
@@ -160,9 +174,12 @@ func (k *tallied) add(box Surveyed, seen sighted) {
 		k.Told++
 		k.told[box.FactoryID] = true
 	}
+	if box.told && (box.bad || box.State.Decided()) {
+		k.Decided++
+	}
 	if box.told && box.bad {
 		k.Bad++
-		k.bad[box.FactoryID], k.harmed[box.OrganizationID] = true, true
+		k.bad[box.FactoryID] = true
 	}
 	switch {
 	case seen == unseen:
@@ -170,9 +187,6 @@ func (k *tallied) add(box Surveyed, seen sighted) {
 		k.Control = k.Control.Plus(single(seen == isSilent))
 	default:
 		k.Treated = k.Treated.Plus(single(seen == isSilent))
-		if seen == isSilent {
-			k.harmed[box.OrganizationID] = true
-		}
 	}
 }
 
@@ -247,7 +261,8 @@ func (g *Groups) silence(box Surveyed, unwatched time.Duration) sighted {
 	return isSeen
 }
 
-// silences says for each box whether it is silent. No box of a factory in which most boxes are silent counts.
+// silences says for each box whether it is silent. No box of a factory in which most boxes are silent counts. One or two boxes
+// do not show that their factory is switched off: otherwise no box that dies alone in its factory counts.
 func (g *Groups) silences(boxes []Surveyed, unwatched time.Duration) []sighted {
 	seen, factories := make([]sighted, len(boxes)), map[string]guard.Group{}
 	for i, box := range boxes {
@@ -256,7 +271,7 @@ func (g *Groups) silences(boxes []Surveyed, unwatched time.Duration) []sighted {
 		}
 	}
 	for i, box := range boxes {
-		if sum := factories[box.FactoryID]; sum.Boxes > 0 && dark(sum.Silent, sum.Boxes) {
+		if sum := factories[box.FactoryID]; sum.Boxes >= enoughDark && dark(sum.Silent, sum.Boxes) {
 			seen[i] = unseen
 		}
 	}

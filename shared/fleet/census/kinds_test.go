@@ -57,18 +57,45 @@ func TestSurvey_CountsEachKind(t *testing.T) {
 			boxes[i].LastSeen = at.Add(-24 * time.Hour) // it is switched off
 		}
 	}
-	byName := map[string]guard.Kind{}
+	byName, parts := map[string]guard.Kind{}, map[string]guard.Kind{}
 	for _, k := range c.Groups.Kinds(boxes, 0) {
+		if k.Value == "C" {
+			parts = k.By
+		}
+		k.By = nil
 		byName[k.Name+"="+k.Value] = k
 	}
-	expect.Equal(t, byName["revision=C"], guard.Kind{Name: "revision", Value: "C", Told: 10, Bad: 10, Factories: 4, BadFactories: 4,
+	expect.Equal(t, byName["revision=C"], guard.Kind{Name: "revision", Value: "C", Told: 10, Bad: 10, Decided: 10, Factories: 4, BadFactories: 4,
 		Treated: guard.Group{Boxes: 7}}, "the kind of the bad boxes is")
-	expect.Equal(t, byName["revision=B"], guard.Kind{Name: "revision", Value: "B", Told: 30, Factories: 4,
+	expect.Equal(t, byName["revision=B"], guard.Kind{Name: "revision", Value: "B", Told: 30, Decided: 30, Factories: 4,
 		Treated: guard.Group{Boxes: 23}, Control: guard.Group{Boxes: 30}}, "the other kind is")
-	expect.Equal(t, byName["organization=organization-1"], guard.Kind{Name: "organization", Value: "organization-1", Told: 20, Bad: 5, Factories: 2, BadFactories: 2,
-		Treated: guard.Group{Boxes: 20}, Control: guard.Group{Boxes: 20}, Only: "organization-1"}, "an organization is")
+	expect.Equal(t, byName["organization=organization-1"], guard.Kind{Name: "organization", Value: "organization-1", Told: 20, Bad: 5, Decided: 20, Factories: 2, BadFactories: 2,
+		Treated: guard.Group{Boxes: 20}, Control: guard.Group{Boxes: 20}}, "an organization is")
+	five := guard.Kind{Told: 5, Bad: 5, Decided: 5, Factories: 2, BadFactories: 2, Treated: guard.Group{Boxes: 5}}
+	first := five
+	first.Treated.Boxes = 2
+	expect.Equal(t, parts, map[string]guard.Kind{"organization-0": first, "organization-1": five}, "the organizations contribute to the kind")
 	_, made := byName["factory=made up"]
 	expect.That(t, !made, "an attribute replaces the factory")
+}
+
+// TestSurvey_SilentBoxes_CountUnlessTheirFactoryIsOff: a factory is off if three boxes or more show it.
+func TestSurvey_SilentBoxes_CountUnlessTheirFactoryIsOff(t *testing.T) {
+	at := noon.Add(48 * time.Hour)
+	c := census.KeepAll(rollout.Rollout{StartedAt: noon, StageStarts: rollout.StageStarts{At1: new(noon)}, Terms: &rollout.Terms{Policy: guard.Default()}}, at)
+	for in, want := range []int{0, 1, 2, 0} {
+		var boxes []census.Surveyed
+		for range in {
+			boxes = append(boxes, census.Surveyed{IndexEntry: report.IndexEntry{FactoryID: "munich"}, LastSeen: at.Add(-24 * time.Hour)})
+		}
+		silent := 0
+		for _, k := range c.Groups.Kinds(boxes, 0) {
+			if k.Name == "factory" {
+				silent = k.Control.Silent
+			}
+		}
+		expect.Equal(t, silent, want, "of %d in a factory, silent are", in)
+	}
 }
 
 // TestSurvey_NamesThatOneOrganizationMakesUp_HideNoneOfTheOthers: one has far more boxes, and far more names than a survey
@@ -160,4 +187,26 @@ func TestGuard_AKindOfBoxesDies_ItHaltsAndNamesIt(t *testing.T) {
 	expect.Equal(t, v.Action, guard.Halt, "%s: the verdict is", v.Sentence)
 	expect.Equal(t, v.Culprit, &guard.Culprit{Name: "revision", Value: "C", Silent: true, Harmed: 3, Boxes: 3, OtherBoxes: 60}, "the culprit is")
 	expect.Equal(t, g.rollout().Status, rollout.Halted, "the rollout is")
+}
+
+// TestGuard_BoxesOfAKindFallBackAndAreRetired_ItStillHalts: three boxes have hardware revision C, in a factory each. Nobody can
+// remove the evidence against the kind.
+func TestGuard_BoxesOfAKindFallBackAndAreRetired_ItStillHalts(t *testing.T) {
+	g := newJudgedFleet(t, dynamotest.Embedded(t), quick(), 100, "acme", "initech")
+	g.raise(50)
+	bad := g.reached()[:3]
+	for i, id := range bad {
+		a := edge.Assignment{EdgeType: g.edgeType, Channel: g.channel, OrganizationID: []string{"acme", "initech"}[i%2],
+			FactoryID: new(fmt.Sprint("plant-", i)), Attributes: map[string]string{"revision": "C"}}
+		expect.Value(g.registry.Put(g.ctx, audit.Origin{}, id, a, input.Preconditions{}))(t)
+	}
+	g.update()
+	g.poll("1.0.0", bad...)
+	for _, id := range bad {
+		expect.OK(t, g.registry.Retire(g.ctx, audit.Origin{}, id, input.Preconditions{}))
+	}
+	g.tick(3 * time.Minute)
+	v := g.verdict()
+	expect.Equal(t, v.Culprit, &guard.Culprit{Name: "revision", Value: "C", Harmed: 3, Boxes: 3, Factories: 3, OtherBoxes: len(g.reached()) - 3}, "the culprit is")
+	expect.Equal(t, g.rollout().Status, rollout.Halted, "%s: the rollout is", v.Sentence)
 }

@@ -54,7 +54,8 @@
 //
 // No test can tell a bad release in a fleet of fewer than 40 boxes. By default people promote it. The guard counts: three
 // bad or silent boxes halt it if they are in two factories, or if others of their factory call, and if three boxes that the
-// release did not reach call. Otherwise such boxes hold it, and stop telling. A stage without a box is passed.
+// release did not reach call. Otherwise such boxes hold it, and stop telling, as do those of one organization that the others
+// contradict. A stage without a box is passed.
 //
 // # Clearing
 //
@@ -70,8 +71,9 @@
 // a kind that fails, it counts factories with a bad box, so that nothing that the boxes of a factory have in common is
 // evidence. A kind that goes silent is compared with boxes of the same kind that the release did not reach, without
 // factories that are switched off. Each attribute gets the same share of the level, and values that are too few to reach it cost
-// nothing. Attributes count as they were before a box was told of the rollout. A kind of one organization alone never halts
-// the rollout for all: it holds, and stops telling.
+// nothing. Attributes count as they were before a box was told of the rollout, also of a box that is gone. Harm to a kind never
+// halts the rollout for all if it rests on one organization: without its boxes the kind is not harmed, and no others of the kind
+// are, or those contradict it. It holds, and stops telling.
 //
 // # Health
 //
@@ -213,7 +215,7 @@ func (d decision) blame(v *Verdict) {
 func (d decision) alone() string {
 	_, bad := d.failures(Organization{})
 	if slices.ContainsFunc(d.kinds, Survey.halts) || d.tiny.halts() {
-		return "" // its boxes are of several organizations, or the others are too few to contradict
+		return "" // they do not rest on one organization
 	}
 	for _, o := range d.evidence.Organizations {
 		if slices.ContainsFunc(d.seen, func(l Look) bool { return l.Halts && l.Only != o.ID }) {
@@ -243,8 +245,12 @@ func (d decision) contradicted(by Organization) bool {
 		sum := o.total()
 		all.Bad, all.Decided = all.Bad+sum.Bad, all.Decided+sum.Decided
 	}
-	own := by.total()
-	bad, decided := all.Bad-own.Bad, all.Decided-own.Decided
+	return all.unlike(by.total())
+}
+
+// unlike reports whether the decided boxes of the other organizations contradict that boxes are bad because of a release.
+func (s Share) unlike(own Share) bool {
+	bad, decided := s.Bad-own.Bad, s.Decided-own.Decided
 	return decided >= OthersEnough && stats.Fisher(own.Bad, own.Decided, bad, decided) <= contradiction
 }
 

@@ -111,7 +111,7 @@ type Look struct {
 // A Share is what the boxes of one organization contribute to a stage.
 type Share struct {
 	Told, Bad        int
-	Decided          int // of Told, those whose outcome is final
+	Decided          int // of Told, those whose outcome is final or that are bad now
 	Treated, Control Group
 }
 

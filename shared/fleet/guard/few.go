@@ -25,7 +25,7 @@ type Few struct {
 	Quiet  int `json:"quiet,omitempty"`
 	// Beside is set if untold boxes call from a factory with harmed ones.
 	Beside bool `json:"beside,omitempty"`
-	// Only is the organization of all harmed boxes, if the others have told boxes enough to contradict them.
+	// Only is the organization on which a halt would rest; see RestsOn.
 	Only string `json:"only,omitempty"`
 	// Halts is set if the release harms boxes, and Doubts if a person must judge that.
 	Halts  bool `json:"halts,omitempty"`
@@ -49,6 +49,14 @@ func (f Few) judged() Few {
 	f.Halts = f.Doubts && (f.Factories >= 2 || f.Beside) && f.Untold >= fewestUntold && f.Only == ""
 	f.Doubts = f.Doubts && !f.Halts
 	return f
+}
+
+// RestsOn reports whether a halt would rest on one organization, given the look without its boxes: these would not halt, and
+// they are enough to contradict it. If others are harmed, too, chance must not explain that so few of them are.
+func (f Few) RestsOn(others Few) bool {
+	harmed, told := f.Harmed-others.Harmed, f.Told-others.Told
+	return harmed > 0 && others.Told >= OthersEnough && !others.judged().Halts &&
+		(others.Harmed == 0 || stats.Fisher(harmed, told, others.Harmed, others.Told) <= contradiction)
 }
 
 func (f *Few) halts() bool  { return f != nil && f.Halts }

@@ -85,3 +85,23 @@ func TestPolled_BoxesThatPollRarely_AreSilentOnceTheyMissedAPoll(t *testing.T) {
 	p.Guard.SilentAfter = guard.Lasting(3 * time.Hour)
 	expect.Equal(t, p.Polled(time.Hour).Guard.SilentAfter.Length(), 3*time.Hour, "more by the policy:")
 }
+
+func TestRestsOn_AHaltRestsOnOneOrganization_IfTheOthersContradictIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		harmed, told             int
+		othersHarmed, othersTold int
+		rests                    bool
+	}{
+		"only its boxes are harmed":                {3, 3, 0, 24, true},
+		"only its boxes, and the others are few":   {3, 3, 0, 19, false},
+		"one of the others, too":                   {3, 3, 1, 24, true},
+		"one of the others, which chance explains": {3, 12, 1, 24, false},
+		"three of the others, too":                 {3, 3, 3, 24, false},
+		"only the others":                          {0, 3, 3, 24, false},
+	} {
+		others := guard.Few{Told: c.othersTold, Harmed: c.othersHarmed, Bad: c.othersHarmed, Factories: c.othersHarmed, Untold: 9}
+		all := others
+		all.Told, all.Harmed, all.Bad, all.Factories = all.Told+c.told, all.Harmed+c.harmed, all.Bad+c.harmed, all.Factories+c.harmed
+		expect.Equal(t, all.RestsOn(others), c.rests, "%s: it rests on it:", name)
+	}
+}

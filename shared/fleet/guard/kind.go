@@ -17,11 +17,29 @@ type Kind struct {
 	// Told boxes were told the release, and Bad ones count against it. The told ones are in Factories, and the bad ones in
 	// BadFactories; boxes without a factory count as one.
 	Told, Bad, Factories, BadFactories int
+	// Decided is how many of Told have an outcome that is final, or are bad now.
+	Decided int
 	// Treated are its boxes that the release reached, and Control those that it never reached, without factories in which
 	// most boxes are silent.
 	Treated, Control Group
-	// Only is the organization of all its bad and silent boxes, if the channel has several organizations.
-	Only string
+	// By is what the boxes of each organization contribute; nil if the channel has only one.
+	By map[string]Kind
+}
+
+// without are the kinds without the boxes of an organization.
+func without(kinds []Kind, organization string) (list []Kind) {
+	for _, k := range kinds {
+		rest := Kind{Name: k.Name, Value: k.Value}
+		for id, p := range k.By {
+			if id != organization {
+				rest.Told, rest.Bad = rest.Told+p.Told, rest.Bad+p.Bad
+				rest.Factories, rest.BadFactories = rest.Factories+p.Factories, rest.BadFactories+p.BadFactories
+				rest.Treated, rest.Control = rest.Treated.Plus(p.Treated), rest.Control.Plus(p.Control)
+			}
+		}
+		list = append(list, rest)
+	}
+	return list
 }
 
 // A Survey is the guard's last look at the kinds of a stage's boxes. It is taken when the stage has soaked, once a day while the
@@ -83,7 +101,7 @@ func surveyLevel(budget float64, percent, number int) float64 {
 // A kindTest is a test of one kind: the probability of so many harmed boxes or more if the release does not harm the kind.
 type kindTest struct {
 	culprit Culprit
-	only    string
+	of      Kind
 	hits    int
 	most    int // hits that are possible
 	chance  func(hits int) float64
@@ -106,9 +124,9 @@ func (t kindTest) reach(p float64, least int) float64 {
 }
 
 // harmed finds the kind that chance explains least, if it does not explain it: each attribute has the same share of the
-// level, and the sum of the chances of its values to be as unlikely as that one must be below it. A kind of one organization
-// alone is left out if alone is false.
-func harmed(tests []kindTest, level float64, least int, alone bool) *Culprit {
+// level, and the sum of the chances of its values to be as unlikely as that one must be below it. If counts is set, only tests
+// for which it is true count.
+func harmed(tests []kindTest, level float64, least int, counts func(kindTest) bool) *Culprit {
 	byName := map[string][]kindTest{}
 	for _, t := range tests {
 		byName[t.culprit.Name] = append(byName[t.culprit.Name], t)
@@ -117,7 +135,7 @@ func harmed(tests []kindTest, level float64, least int, alone bool) *Culprit {
 	smallest := 1.0
 	for _, values := range byName {
 		for _, t := range values {
-			if t.hits < t.fewest(least) || t.only != "" && !alone {
+			if t.hits < t.fewest(least) {
 				continue
 			}
 			p, sum := t.chance(t.hits), 0.0
@@ -127,7 +145,7 @@ func harmed(tests []kindTest, level float64, least int, alone bool) *Culprit {
 			for _, other := range values {
 				sum += other.reach(p, least)
 			}
-			if sum > level/float64(len(byName)) {
+			if sum > level/float64(len(byName)) || counts != nil && !counts(t) {
 				continue
 			}
 			if worst == nil || cmp.Or(cmp.Compare(p, smallest), cmp.Compare(t.culprit.Name, worst.Name), cmp.Compare(t.culprit.Value, worst.Value)) < 0 {
@@ -136,6 +154,29 @@ func harmed(tests []kindTest, level float64, least int, alone bool) *Culprit {
 		}
 	}
 	return worst
+}
+
+// rests reports whether the harm to a kind rests on the boxes of one organization: only they are harmed, or those of the others
+// contradict it.
+func (t kindTest) rests(own Kind) bool {
+	k := t.of
+	if t.culprit.Silent {
+		return own.Treated.Silent == k.Treated.Silent || k.Treated.unlike(own.Treated)
+	}
+	return own.Bad == k.Bad || Share{Bad: k.Bad, Decided: k.Decided}.unlike(Share{Bad: own.Bad, Decided: own.Decided})
+}
+
+// stands reports whether the harm to a kind halts the rollout for all. It does not if it rests on one organization, without
+// which the kind is not harmed.
+func (b Bounds) stands(t kindTest, kinds []Kind, level float64) bool {
+	same := func(o kindTest) bool { return o.culprit.Name == t.culprit.Name && o.culprit.Value == t.culprit.Value }
+	still := func(tests []kindTest) bool { return harmed(tests, level, fewestHalting, same) != nil }
+	for id, own := range t.of.By {
+		if t.rests(own) && !slices.ContainsFunc(b.tests(without(kinds, id)), still) {
+			return false
+		}
+	}
+	return true
 }
 
 // failures are the tests of kinds that fail. One count a factory makes them valid whatever the boxes of a factory have in
@@ -156,7 +197,7 @@ func (b Bounds) failures(kinds []Kind) (tests []kindTest) {
 		}
 		tests = append(tests, kindTest{
 			culprit: Culprit{Name: k.Name, Value: k.Value, Harmed: k.Bad, Boxes: k.Told, Factories: k.BadFactories, OtherHarmed: badOthers, OtherBoxes: others},
-			only:    k.Only, hits: k.BadFactories, most: min(k.Told, k.Factories),
+			of:      k, hits: k.BadFactories, most: min(k.Told, k.Factories),
 			chance: func(hits int) float64 { return stats.AtLeast(hits, k.Told, share) },
 		})
 	}
@@ -173,22 +214,28 @@ func silences(kinds []Kind) (tests []kindTest) {
 		}
 		tests = append(tests, kindTest{
 			culprit: Culprit{Name: k.Name, Value: k.Value, Silent: true, Harmed: t.Silent, Boxes: t.Boxes, OtherHarmed: c.Silent, OtherBoxes: c.Boxes},
-			only:    k.Only, hits: t.Silent, most: min(t.Boxes, silent),
+			of:      k, hits: t.Silent, most: min(t.Boxes, silent),
 			chance: func(hits int) float64 { return stats.Fisher(hits, t.Boxes, silent-hits, c.Boxes) },
 		})
 	}
 	return tests
 }
 
+// tests are those of kinds that fail, and of kinds that go silent.
+func (b Bounds) tests(kinds []Kind) [][]kindTest {
+	return [][]kindTest{b.failures(kinds), silences(kinds)}
+}
+
 // survey tests kinds at a part of the budgets.
 func (b Bounds) survey(kinds []Kind, percent, number int, at time.Time) Survey {
-	s := Survey{Percent: percent, Number: number, At: at}
-	for _, tests := range [][]kindTest{b.failures(kinds), silences(kinds)} {
-		if c := harmed(tests, surveyLevel(kindsHalt, percent, number), fewestHalting, false); c != nil {
+	s, level := Survey{Percent: percent, Number: number, At: at}, surveyLevel(kindsHalt, percent, number)
+	stands := func(t kindTest) bool { return b.stands(t, kinds, level) }
+	for _, tests := range b.tests(kinds) {
+		if c := harmed(tests, level, fewestHalting, stands); c != nil {
 			s.Halts, s.Doubts, s.Culprit = true, false, c
 			return s
 		}
-		if c := harmed(tests, surveyLevel(kindsHold, percent, number), fewestHolding, true); c != nil && s.Culprit == nil {
+		if c := harmed(tests, surveyLevel(kindsHold, percent, number), fewestHolding, nil); c != nil && s.Culprit == nil {
 			s.Doubts, s.Culprit = true, c
 		}
 	}
@@ -247,8 +294,8 @@ func (s Survey) doubts() bool { return s.Doubts }
 
 // culprit names the kind that chance explains least, for a halt that rests on all boxes.
 func (d decision) culprit() *Culprit {
-	for _, tests := range [][]kindTest{d.policy.Guard.failures(d.evidence.Kinds), silences(d.evidence.Kinds)} {
-		if c := harmed(tests, kindsHold, fewestHolding, true); c != nil {
+	for _, tests := range d.policy.Guard.tests(d.evidence.Kinds) {
+		if c := harmed(tests, kindsHold, fewestHolding, nil); c != nil {
 			return c
 		}
 	}

@@ -12,9 +12,50 @@ import (
 // own.
 func revisions(c guard.Kind) []guard.Kind {
 	c.Name, c.Value = "hardwareRevision", "C"
-	c.Factories, c.BadFactories = c.Told, c.Bad
+	c.Factories, c.BadFactories, c.Decided = c.Told, c.Bad, c.Told
 	return []guard.Kind{c, {Name: "hardwareRevision", Value: "B", Told: 1000 - c.Told, Bad: 3, Factories: 50, BadFactories: 3,
 		Treated: guard.Group{Boxes: 1000 - c.Told, Silent: 4}, Control: guard.Group{Boxes: 9000, Silent: 40}}}
+}
+
+// shared is a kind with boxes of two organizations, each in a factory of its own.
+func shared(acme, other guard.Kind) guard.Kind {
+	sum := guard.Kind{By: map[string]guard.Kind{}}
+	for id, p := range map[string]guard.Kind{"acme": acme, "other": other} {
+		p.Factories, p.BadFactories, p.Decided = p.Told, p.Bad, p.Told
+		sum.By[id] = p
+		sum.Told, sum.Bad, sum.Treated, sum.Control = sum.Told+p.Told, sum.Bad+p.Bad, sum.Treated.Plus(p.Treated), sum.Control.Plus(p.Control)
+	}
+	return sum
+}
+
+// TestDecide_OneKindOfSeveralOrganizations: a halt rests on none of them alone.
+func TestDecide_OneKindOfSeveralOrganizations(t *testing.T) {
+	bad := func(bad, of int) guard.Kind { return guard.Kind{Told: of, Bad: bad} }
+	silent := func(silent, of, without int) guard.Kind {
+		return guard.Kind{Told: of, Treated: guard.Group{Boxes: of, Silent: silent}, Control: guard.Group{Boxes: without}}
+	}
+	for name, c := range map[string]struct {
+		acme, other guard.Kind
+		want        guard.Reason
+	}{
+		"only one's are bad":                        {bad(6, 6), bad(0, 5), guard.KindDoubtful},
+		"only one's are bad, and another's is off":  {bad(6, 6), silent(1, 1, 10), guard.KindDoubtful},
+		"one's are bad, and others' one of one":     {bad(5, 5), bad(1, 1), guard.KindBad},
+		"one's are bad, and others' one of thirty":  {bad(6, 6), bad(1, 30), guard.KindDoubtful},
+		"one's are bad, and others' four of thirty": {bad(6, 6), bad(4, 30), guard.KindBad},
+		"one's are bad, and others' silent":         {bad(6, 6), silent(4, 4, 60), guard.KindBad},
+		"only one's are silent":                     {silent(6, 6, 60), silent(0, 5, 60), guard.KindDoubtful},
+		"one's are silent, and others' one":         {silent(5, 5, 60), silent(1, 1, 60), guard.KindBad},
+		"one's are silent, and others' one of 40":   {silent(6, 6, 60), silent(1, 40, 60), guard.KindDoubtful},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := healthy(10)
+			e.Kinds = revisions(shared(c.acme, c.other))
+			e.Kinds[1].By = map[string]guard.Kind{"other": e.Kinds[1]}
+			v := guard.Decide(acting(), e, now)
+			expect.Equal(t, v.Reason, c.want, "%s", v.Sentence)
+		})
+	}
 }
 
 func TestDecide_OneKind(t *testing.T) {
@@ -33,7 +74,7 @@ func TestDecide_OneKind(t *testing.T) {
 			sentence: "Hold: 2 of 2 boxes with hardwareRevision=C are bad, in 2 factories, and 3 of 998 others" + rest},
 		"one of a kind is bad":                    {kinds: revisions(guard.Kind{Told: 1, Bad: 1}), action: guard.Promote, reasons: []guard.Reason{guard.Clear}},
 		"one of twenty bad boxes is of each kind": {kinds: revisions(guard.Kind{Told: 300, Bad: 1}), action: guard.Promote, reasons: []guard.Reason{guard.Clear}},
-		"all of a kind in one organization are bad": {kinds: revisions(guard.Kind{Told: 7, Bad: 7, Only: "acme"}), action: guard.Hold, reasons: []guard.Reason{guard.KindDoubtful},
+		"all of a kind in one organization are bad": {kinds: revisions(guard.Kind{Told: 7, Bad: 7, By: map[string]guard.Kind{"acme": {Told: 7, Bad: 7}}}), action: guard.Hold, reasons: []guard.Reason{guard.KindDoubtful},
 			sentence: "Hold: 7 of 7 boxes with hardwareRevision=C are bad, in 7 factories, and 3 of 993 others" + rest},
 		"all of a kind are silent": {kinds: revisions(guard.Kind{Told: 7, Treated: guard.Group{Boxes: 7, Silent: 7}, Control: guard.Group{Boxes: 50}}),
 			action: guard.Halt, reasons: []guard.Reason{guard.KindBad},

@@ -10,7 +10,7 @@ import (
 type Place struct {
 	Kind string // factory or organization
 	ID   string
-	// Decided boxes were told the release, and their outcome is final. Bad ones count against it.
+	// Decided boxes were told the release, and their outcome is final, or they are bad now. Bad ones count against it.
 	Decided, Bad int
 	// Treated are its boxes of all reached stages that were looked up, and Control those that the release never reached.
 	Treated, Control Group
@@ -49,7 +49,7 @@ func (e Evidence) silent() *Culprit {
 			return t.chance(hits)
 		}
 	}
-	return harmed(tests, placesSilent, 1, true)
+	return harmed(tests, placesSilent, 1, nil)
 }
 
 // bad is the place with the most bad or silent boxes among those that need a look; false: there is none.

@@ -64,8 +64,9 @@ type IndexEntry struct {
 	AsideSince, PinnedUntil time.Time
 	// Restless is set if the box is restless since AsideSince, and neither pinned nor held.
 	Restless bool
-	// Trace is set for what a box did before its registration changed; see trace.
-	Trace bool
+	// Trace is set for what a box did before its registration changed; see trace. TraceID is then the key of that item.
+	Trace   bool
+	TraceID string
 }
 
 // Entry returns the row's index entry.

@@ -129,7 +129,9 @@ type indexed struct {
 func (x indexed) entry() (IndexEntry, error) {
 	e, err := IndexEntryOf(x.StateKey)
 	e.Running, e.RolloutID, e.FactoryID, e.OrganizationID = x.Running, x.RolloutID, x.FactoryID, x.OrganizationID
-	e.Code, e.Since = x.Code, x.Since
+	if e.Code, e.Since = x.Code, x.Since; e.Trace {
+		e.TraceID = x.EdgeID
+	}
 	return e, err
 }
 
@@ -254,7 +256,8 @@ func (s *Store) found(ctx context.Context, q Search, shard int, after dynamo.Key
 // errEnough ends a walk.
 var errEnough = errors.New("report: enough was found")
 
-// GetAll reads the rows of boxes, and returns those that there are, by box.
+// GetAll reads the rows of boxes, and returns those that there are, by box. By the id of a trace, it returns a row with the
+// attributes of the trace.
 func (s *Store) GetAll(ctx context.Context, ids []string) (map[string]Row, error) {
 	var keys []dynamo.Key
 	asked := map[string]bool{}
