@@ -133,9 +133,7 @@ func (s *Store) Move(ctx context.Context, caller auth.Principal, from audit.Orig
 			if seen, err = s.surveyed(ctx, r, st, seen); err != nil {
 				return err
 			}
-			if st.version.Status != Withdrawn {
-				o.Method = o.Method.recalls(st.version, seen, move.number, at)
-			}
+			o.Method = o.Method.recalls(st.version, seen, move.number, at)
 		case o.Version.Status != Draft && o.Version.Status != Withdrawn:
 			machines, err := s.complete(ctx, st.version, move)
 			if err != nil {

@@ -138,6 +138,10 @@ func (m OnMachine) clear(version int64) bool {
 		!slices.ContainsFunc(m.Orders, func(o RunningOrder) bool { return o.Version == version })
 }
 
+// reports reports whether the machine has said that it has a version, also with other bytes, and nobody has confirmed since
+// that it does not.
+func (m OnMachine) reports(version int64) bool { return m.SaysAbout(version) && !m.clear(version) }
+
 // reported decides the result of a report about a version that holds on the machine, or does not. The event is empty if
 // the machine has already said the same. A report that a machine has a withdrawn version is stored, and the machine is
 // told what to do: see Version.recalls. A report of other bytes is stored, and refused: see Version.contradicts. It
