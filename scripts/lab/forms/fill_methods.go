@@ -176,4 +176,11 @@ func (w *world) recalls() {
 	w.edit(place{dynamo.Progress, "recalls", w.fill("munich-1/<reported again>/1")}, "since", earlier(production.ConfirmWithin))
 	w.tick()
 	again.says("press-1", "running", `,"order":"PO-1"`, http.StatusConflict)
+
+	bytes := w.method("other bytes")
+	bytes.review(1, "Press")
+	bytes.move("anna", 1, "trial", `,"machines":["press-1"]`)
+	bytes.values["hash"] = strings.Repeat("b", 64)
+	bytes.says("press-1", "running", `,"order":"PO-1"`, http.StatusConflict)
+	bytes.says("press-1", "running", `,"order":"PO-2"`, http.StatusConflict)
 }

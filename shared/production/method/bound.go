@@ -78,7 +78,7 @@ func (m Method) versionsOn(x machine.Machine, said OnMachine, s *Store) []int64 
 			all = append(all, one.Version)
 		}
 	}
-	for _, one := range said.Deviations {
+	for _, one := range slices.Concat(said.Deviations, said.OtherBytes) {
 		if said.reports(one.Version) {
 			all = append(all, one.Version)
 		}

@@ -286,7 +286,7 @@ func (x *Reached) says(m OnMachine, version int64) bool {
 		x.Confirmed = &c
 	}
 	x.Clear = m.clear(version)
-	return spoke || deviates || confirmed
+	return spoke || deviates || confirmed || x.OrdersUnlisted
 }
 
 // SaysAbout reports whether something was said about a version.
