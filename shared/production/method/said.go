@@ -342,6 +342,9 @@ func (m OnMachine) confirm(v Version, code string, c Confirmation) (next OnMachi
 		next.Versions = slices.DeleteFunc(slices.Clone(m.Versions), func(s Said) bool { return s.Version == oldest })
 		next.Orders = slices.DeleteFunc(slices.Clone(m.Orders), func(o RunningOrder) bool { return o.Version == oldest })
 		next.Unlisted = slices.DeleteFunc(slices.Clone(m.Unlisted), func(n int64) bool { return n == oldest })
+		deviates := func(d Deviation) bool { return d.Version == oldest }
+		next.Deviations = slices.DeleteFunc(slices.Clone(m.Deviations), deviates)
+		next.OtherBytes = slices.DeleteFunc(slices.Clone(m.OtherBytes), deviates)
 	}
 	return next.changed(m, c.At), "MachineConfirmedByPerson", nil
 }

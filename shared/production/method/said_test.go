@@ -204,6 +204,17 @@ func TestConfirm_MachineThatHasItLater_IsNotClear(t *testing.T) {
 	}
 }
 
+// TestConfirm_ManyVersions_StayConfirmed: the machine had said that it has the first one, with the right and other bytes.
+func TestConfirm_ManyVersions_StayConfirmed(t *testing.T) {
+	m, _ := after(t, "running A?, running B?, running C")
+	for n := int64(1); n <= maxConfirmed+1; n++ {
+		next, _, err := m.confirm(approvedVersion(n), "press-1", Confirmation{Version: n, At: hour(2).Add(time.Duration(n) * time.Minute)})
+		expect.OK(t, err)
+		m = next
+		expect.That(t, m.clear(1), "after %d confirmations, version 1 is %s", n, word(m))
+	}
+}
+
 func first(m OnMachine, _ []string) OnMachine { return m }
 
 // TestClear_EarlierReleaseReported_IsNotClearIfAnythingSaysSo: its function changed the last report, and kept the orders
