@@ -124,7 +124,14 @@ func (s *Store) Move(ctx context.Context, caller auth.Principal, from audit.Orig
 			return err
 		}
 		at, move.number, move.park = set.After(st.changedAt()), st.owner.Changes(), st.owner.Machines()
-		o, err = st.method.Move(st.version, st.other, move, SignerOf(caller), st.owner.MethodApproval, at)
+		now := st.method
+		if (move.Status == Trial || move.Status == Released) && len(now.Withdrawals) >= maxWithdrawals {
+			if seen, err = s.survey(ctx, r); err != nil {
+				return err
+			}
+			now = now.pruned(seen) // most may be confirmed by now
+		}
+		o, err = now.Move(st.version, st.other, move, SignerOf(caller), st.owner.MethodApproval, at)
 		if err != nil || o.Event == "" {
 			return err
 		}

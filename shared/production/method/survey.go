@@ -83,6 +83,11 @@ func (m Method) recalls(v Version, seen survey, number int64, at time.Time) Meth
 	}
 	m.Recalled = slices.DeleteFunc(slices.Clone(m.Recalled), func(c Concern) bool { return c.Version == v.Version })
 	m.Recalled = append(m.Recalled, concern(v, seen.number, number, codes, seen.park))
+	return m.pruned(seen)
+}
+
+// pruned returns the method without older withdrawals that all of their machines have confirmed.
+func (m Method) pruned(seen survey) Method {
 	var kept []Withdrawal
 	for i, w := range m.Withdrawals {
 		if i < keptWithdrawals || !m.confirmed(w.Version, seen) {
