@@ -112,3 +112,23 @@ func TestRecall_ClassLost_IsToldAndListed(t *testing.T) {
 	expect.That(t, strings.Contains(poll, `"withdrawn":[{"version":1,"orders":"stop"}]`),
 		"the machine is told %s", poll)
 }
+
+// TestRecall_MachineThatNoStepNames_IsToldToStop: it is on the list, so it has to hear of the recall, and its box stays.
+func TestRecall_MachineThatNoStepNames_IsToldToStop(t *testing.T) {
+	t.Parallel()
+	b, box := boxed(t)
+	for _, code := range []string{"saw-1", "saw-2"} {
+		b.machine(code, "saw")
+		b.author.Put(t, "/api/factories/munich-1/machines/"+code, `{"name":"Saw","edgeId":"box-1"}`).Is(t, http.StatusNoContent)
+	}
+	box.Put(t, b.report("saw-1"), strings.Replace(b.says(1, "running"), b.hash(1), digest("b"), 1)).Refused(t, problem.ContentChanged)
+	leaves := b.w.Owner(t).Put(t, "/api/edges/box-1", registration("", `,"factoryId":null`)).Refused(t, problem.Conflict).Detail
+	expect.That(t, strings.Contains(leaves, "saw-1 has version 1"), "the box stays because %s", leaves)
+	b.move(b.author, 1, "withdrawn", `,"orders":"finish"`).Is(t, http.StatusOK)
+	box.Put(t, b.report("saw-2"), b.says(1, "running")).Refused(t, problem.VersionWithdrawn)
+	b.move(b.author, 1, "withdrawn", "").Is(t, http.StatusOK)
+	for _, code := range []string{"press-1", "press-2", "saw-1", "saw-2"} {
+		poll := string(b.author.Get(t, "/api/factories/munich-1/machines/"+code+"/methods").Is(t, http.StatusOK).Body)
+		expect.That(t, strings.Contains(poll, `"withdrawn":[{"version":1,"orders":"stop"}]`), "%s is told %s", code, poll)
+	}
+}

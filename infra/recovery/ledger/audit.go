@@ -37,7 +37,7 @@ func (f *Findings) Add(format string, args ...any) { *f = append(*f, fmt.Sprintf
 //   - Versions of methods count from 1, and their contents are stored by their hashes. A version that
 //     takes effect was approved by a second person. The chain of each method's changes is complete.
 //   - Each machine and class that a method names leads to it.
-//   - People were warned at most once of a recall, and its version is stored.
+//   - People were warned at most once of a recall each time that machines were left, and its version is stored.
 //   - Only the hash of a token is stored.
 //   - Every resource in a factory, and each of its events, has an existing factory and the
 //     organization of that factory.

@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"time"
+
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/production/method"
 )
@@ -9,8 +11,8 @@ func versionID(item Item) string {
 	return Text(item, "factoryId") + "/" + Text(item, "methodId") + "/" + Plain(item, "version")
 }
 
-// auditRecalls: the warning of a recall is about a version that is stored, and there is at most one. The version of a
-// recall that is still watched is stored, too.
+// auditRecalls: the warnings of a recall are about a version that is stored, and there is at most one since its orders were
+// stopped, or since a machine reported it again. The version of a recall that is still watched is stored, too.
 func (b Books) auditRecalls(f *Findings, trail map[Resource][]Event) {
 	stored := map[string]bool{}
 	for _, v := range b[dynamo.MethodVersions] {
@@ -20,11 +22,16 @@ func (b Books) auditRecalls(f *Findings, trail map[Resource][]Event) {
 		if r.Type != method.RecallResourceType {
 			continue
 		}
-		if len(events) != 1 {
-			f.Add("%s: %d warnings", r, len(events))
-		}
-		if !stored[r.ID] || versionID(events[0].After) != r.ID {
-			f.Add("%s: the warning is about %v, which is not stored", r, events[0].After)
+		since := map[time.Time]bool{}
+		for _, e := range events {
+			at := moment(e.After, "since")
+			if since[at] {
+				f.Add("%s: two warnings since %s", r, at)
+			}
+			since[at] = true
+			if !stored[r.ID] || versionID(e.After) != r.ID {
+				f.Add("%s: the warning is about %v, which is not stored", r, e.After)
+			}
 		}
 	}
 	for _, item := range b[dynamo.Progress] {

@@ -167,4 +167,20 @@ func (w *world) recalls() {
 		many.do([]int{done, created}[max(0, 2-version)], "box:box-21", "PUT"+inMunich+"/machines/press-1/methods/<many versions>/report",
 			fmt.Sprintf(`{"version":%d,"contentSha256":"<hash>","state":"finished"}`, version))
 	}
+
+	again := w.method("reported again")
+	again.review(1, "Press")
+	again.move("anna", 1, "trial", `,"machines":["press-1"]`)
+	again.move("anna", 1, "withdrawn", "")
+	again.says("press-1", "finished", "", created)
+	w.edit(place{dynamo.Progress, "recalls", w.fill("munich-1/<reported again>/1")}, "since", earlier(production.ConfirmWithin))
+	w.tick()
+	again.says("press-1", "running", `,"order":"PO-1"`, http.StatusConflict)
+
+	bytes := w.method("other bytes")
+	bytes.review(1, "Press")
+	bytes.move("anna", 1, "trial", `,"machines":["press-1"]`)
+	bytes.values["hash"] = strings.Repeat("b", 64)
+	bytes.says("press-1", "running", `,"order":"PO-1"`, http.StatusConflict)
+	bytes.says("press-1", "running", `,"order":"PO-2"`, http.StatusConflict)
 }

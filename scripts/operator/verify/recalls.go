@@ -91,7 +91,9 @@ func (c *comparison) approved(name string, state map[string]any) error {
 // A report is what the trail says about a machine and the method.
 type report struct {
 	method.OnMachine
-	sha256 string // of the record
+	sha256 string             // of the record
+	past   []method.OnMachine // after each report
+	on     machine.Machine
 }
 
 // recalls compares what a recall of the method rests on: the machines that its versions name, what was said about
@@ -169,20 +171,27 @@ func (c *comparison) machines(ctx context.Context, shown []map[string]any) error
 		if !leads[i] {
 			c.add("machine %s does not hear of the method: an entry that leads to it is missing", code)
 		}
-		if c.said[code], err = c.reports(code, said[i]); err != nil {
+		one, err := c.reports(code, said[i])
+		if err == nil {
+			one.on, err = as[machine.Machine](m)
+		}
+		if err != nil {
 			return err
 		}
+		c.said[code] = one
 	}
 	return nil
 }
 
 // names reports whether a version names a machine, or named it at some moment.
 func (c *comparison) names(m machine.Machine) bool {
+	return slices.ContainsFunc(c.versionsInTrail, func(v version) bool { return names(v, m) })
+}
+
+func names(v version, m machine.Machine) bool {
 	classes := m.EverClasses()
-	return slices.ContainsFunc(c.versionsInTrail, func(v version) bool {
-		return slices.Contains(v.Equipment.Machines, m.Code) ||
-			slices.ContainsFunc(v.Equipment.Classes, func(class string) bool { return slices.Contains(classes, class) })
-	})
+	return slices.Contains(v.Equipment.Machines, m.Code) ||
+		slices.ContainsFunc(v.Equipment.Classes, func(class string) bool { return slices.Contains(classes, class) })
 }
 
 // leads reports whether a machine's poll for all methods finds the method if a poll for the method does.
@@ -208,9 +217,13 @@ func (c *comparison) reports(code string, events []audit.Event) (last report, er
 	for i, e := range events {
 		was, _ := state["trailSha256"].(string)
 		var changed []string
-		if state, changed, err = chain.Follow(state, e, audit.Grown(method.OnMachineResourceType)); err != nil {
+		if state, changed, err = chain.Follow(state, e, audit.Grown(method.OnMachineResourceType)); err == nil {
+			last.OnMachine, err = as[method.OnMachine](state)
+		}
+		if err != nil {
 			return last, err
 		}
+		last.past = append(last.past, last.OnMachine)
 		if e.Resource.Revision != int64(i+1) {
 			c.add("machine %s: the trail has no event for report %d", code, i+1)
 			break
@@ -237,9 +250,7 @@ func (c *comparison) reports(code string, events []audit.Event) (last report, er
 	if len(events) == 0 {
 		return last, nil
 	}
-	if last.OnMachine, err = as[method.OnMachine](state); err == nil {
-		last.sha256, err = chain.Digest(state)
-	}
+	last.sha256, err = chain.Digest(state)
 	return last, err
 }
 
@@ -286,7 +297,7 @@ func (c *comparison) lists(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		left := len(slices.DeleteFunc(slices.Clone(list), func(x method.Reached) bool { return x.Clear }))
+		left := slices.DeleteFunc(slices.Clone(list), func(x method.Reached) bool { return x.Clear })
 		if err := c.watched(ctx, v, left); err != nil {
 			return err
 		}
@@ -345,24 +356,4 @@ func (c *comparison) listed(v version, list []method.Reached) (findings, unshown
 		}
 	}
 	return findings, unshown
-}
-
-// watched looks for the warning of a recall that was not confirmed in time.
-func (c *comparison) watched(ctx context.Context, v version, left int) error {
-	late := c.now.Sub(v.UpdatedAt) > 2*method.ConfirmWithin
-	if v.Orders != method.Stop || left == 0 || !late || len(v.Decisions) == 0 {
-		return nil
-	}
-	id := fmt.Sprintf("%s/%s/%d", v.FactoryID, c.method, v.Version)
-	c.loaded = nil
-	events, err := c.events(ctx, method.RecallResourceType, id)
-	if err == nil && len(events) == 0 {
-		c.add("version %d: nobody was warned that its recall is not confirmed", v.Version)
-	}
-	for _, e := range events {
-		if e.OrganizationID != c.organization || e.Resource.Revision != 1 {
-			c.add("version %d: the warning of its recall was changed: revision %d, for people of %q", v.Version, e.Resource.Revision, e.OrganizationID)
-		}
-	}
-	return err
 }

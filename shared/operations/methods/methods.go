@@ -190,7 +190,8 @@ var (
 				operations.May(dynamo.Methods, dynamo.Get),
 				operations.May(dynamo.MethodVersions, dynamo.Get, dynamo.ConditionCheck),
 				operations.May(dynamo.MethodReports, dynamo.Get, dynamo.Write),
-				operations.May(dynamo.MethodPlaces, dynamo.Write), // of a machine that no version names
+				operations.May(dynamo.MethodPlaces, dynamo.Write),         // of a machine that no version names
+				operations.May(dynamo.Progress, dynamo.Get, dynamo.Write), // of a recall that the report reopens
 				operations.May(dynamo.Audit, dynamo.Put),
 			},
 		}, input.Both(method.AboutOf, method.ReportOf))

@@ -74,7 +74,12 @@ func (m Method) versionsOn(x machine.Machine, said OnMachine, s *Store) []int64 
 		all = append(all, d.Version)
 	}
 	for _, one := range said.Versions {
-		if one.State.has() && !said.clear(one.Version) {
+		if said.reports(one.Version) {
+			all = append(all, one.Version)
+		}
+	}
+	for _, one := range slices.Concat(said.Deviations, said.OtherBytes) {
+		if said.reports(one.Version) {
 			all = append(all, one.Version)
 		}
 	}

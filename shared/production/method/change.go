@@ -124,7 +124,14 @@ func (s *Store) Move(ctx context.Context, caller auth.Principal, from audit.Orig
 			return err
 		}
 		at, move.number, move.park = set.After(st.changedAt()), st.owner.Changes(), st.owner.Machines()
-		o, err = st.method.Move(st.version, st.other, move, SignerOf(caller), st.owner.MethodApproval, at)
+		now := st.method
+		if (move.Status == Trial || move.Status == Released) && len(now.Withdrawals) >= maxWithdrawals {
+			if seen, err = s.survey(ctx, r); err != nil {
+				return err
+			}
+			now = now.pruned(seen) // most may be confirmed by now
+		}
+		o, err = now.Move(st.version, st.other, move, SignerOf(caller), st.owner.MethodApproval, at)
 		if err != nil || o.Event == "" {
 			return err
 		}
@@ -133,9 +140,7 @@ func (s *Store) Move(ctx context.Context, caller auth.Principal, from audit.Orig
 			if seen, err = s.surveyed(ctx, r, st, seen); err != nil {
 				return err
 			}
-			if st.version.Status != Withdrawn {
-				o.Method = o.Method.recalls(st.version, seen, move.number, at)
-			}
+			o.Method = o.Method.recalls(st.version, seen, move.number, at)
 		case o.Version.Status != Draft && o.Version.Status != Withdrawn:
 			machines, err := s.complete(ctx, st.version, move)
 			if err != nil {

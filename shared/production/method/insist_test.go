@@ -13,6 +13,7 @@ import (
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
+	"wavegate/shared/platform/problem"
 	"wavegate/shared/production/machine"
 	"wavegate/shared/production/method"
 	"wavegate/shared/testing/dynamotest"
@@ -72,4 +73,39 @@ func write(ctx context.Context, db *dynamo.DB, methods *method.Store, ref method
 	ref.Version = 3
 	_, err := methods.Move(ctx, engineer, origin, ref, method.Move{Status: status, Reason: "again"}, input.Preconditions{})
 	return err
+}
+
+// TestApproval_AfterManyWithdrawals_WaitsUntilTheyAreConfirmed: otherwise the method could never be approved again.
+func TestApproval_AfterManyWithdrawals_WaitsUntilTheyAreConfirmed(t *testing.T) {
+	db := dynamo.Open(dynamotest.Embedded(t), time.Now)
+	methods, ref := staged(t, db, plant(t, db))
+	ctx := admission.Unlimited(t.Context())
+	at := func(n int64) method.Ref { r := ref; r.Version = n; return r }
+	move := func(n int64, m method.Move) error {
+		m.Reason = "r"
+		v := expect.Value(methods.Version(ctx, engineer, at(n)))(t)
+		if m.Status == method.Released {
+			m.ContentSHA256 = v.ContentSHA256
+		}
+		_, err := methods.Move(ctx, person("anna"), origin, at(n), m, input.Preconditions{})
+		return err
+	}
+	last := int64(64)
+	for n := int64(1); n <= last; n++ {
+		if n > 2 {
+			expect.OK(t, move(n, method.Move{Status: method.Released}))
+		}
+		expect.OK(t, move(n, method.Move{Status: method.Withdrawn}))
+		if n > 2 {
+			reviewed(t, methods, at(n+1))
+		}
+	}
+	refused := move(last+1, method.Move{Status: method.Released})
+	expect.That(t, problem.Has(refused, problem.EffectivityFull), "while none is confirmed: %v", refused)
+	for n := int64(1); n <= last; n++ {
+		expect.Value(methods.Confirm(ctx, engineer, origin, method.Confirmed{Ref: at(n), Machine: "press-1"}, "seen"))(t)
+	}
+	expect.OK(t, move(last+1, method.Move{Status: method.Released}))
+	m := expect.Value(methods.Get(ctx, engineer, ref.FactoryID, ref.MethodID))(t)
+	expect.Equal(t, len(m.Withdrawals), 8, "withdrawals listed")
 }

@@ -47,7 +47,7 @@ type model struct {
 	withdrawn map[int64]bool
 	orders    map[int64]map[string]map[string]bool // that run, by machine; nil: the machine has said nothing
 	loaded    map[int64]map[string]bool            // machines whose last word was that they have it
-	told      map[int64]map[string]bool            // machines that reported it before its withdrawal, and had it then
+	told      map[int64]map[string]bool            // machines that had reported it when its withdrawal was signed
 	confirmed map[int64]map[string]bool            // by a person
 }
 
@@ -175,14 +175,16 @@ func (m *model) decide(k kind, codes []string, from time.Time, present bool) {
 	m.supersede(now)
 }
 
-func (m *model) withdraw(version, reinstated int64) {
-	if !m.withdrawn[version] {
-		for code, orders := range m.orders[version] {
-			if len(orders) > 0 || m.loaded[version][code] {
-				note(m.told, version, code)
-			}
+// tell notes that a withdrawal was signed: it tells the machines that have said by now that they have the version.
+func (m *model) tell(version int64) {
+	for code, orders := range m.orders[version] {
+		if (len(orders) > 0 || m.loaded[version][code]) && !m.confirmed[version][code] {
+			note(m.told, version, code)
 		}
 	}
+}
+
+func (m *model) withdraw(version, reinstated int64) {
 	m.withdrawn[version] = true
 	m.supersede(m.times[m.now()])
 	if reinstated > 0 {

@@ -226,6 +226,7 @@ func (l *lived) withdraw() {
 				holds = m.Reinstate
 			}
 		}
+		l.model.tell(version)
 		if l.model.withdrawn[version] && holds == 0 {
 			return // a further signature
 		}
@@ -294,8 +295,16 @@ func (l *lived) check() {
 			may = map[string]bool{}
 		}
 		maps.Copy(may, l.model.told[version])
-		l.within(version, "told", told[version], l.model.must[version], may)
-		must, may := l.model.left(version)
+		must := maps.Clone(l.model.must[version])
+		if must == nil {
+			must = map[string]bool{}
+		}
+		left, _ := l.model.left(version)
+		for code := range l.model.told[version] {
+			must[code] = must[code] || left[code]
+		}
+		l.within(version, "told", told[version], must, may)
+		must, may = l.model.left(version)
 		l.within(version, "on the list", l.list(version), must, may)
 		l.withoutBox(version)
 		l.told += len(told[version])

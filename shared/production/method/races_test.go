@@ -206,15 +206,9 @@ func staged(t *testing.T, db *dynamo.DB, slug string) (*method.Store, method.Ref
 	ref := method.Ref{FactoryID: slug, MethodID: id}
 	for n := int64(1); n <= 3; n++ {
 		ref.Version = n
-		c, faults := content.Parse([]byte(`{"form":1,"basis":{"quantity":1,"unit":"{piece}"},"steps":[{"id":"10","name":"Press ` + strconv.FormatInt(n, 10) +
-			`","equipment":{"class":"press"},"run":{"time":"PT1M","per":{"quantity":1,"unit":"{piece}"}},"outputs":[{"material":"P","quantity":1,"unit":"{piece}"}]}]}`))
-		expect.Must(t, len(faults) == 0, "%v", faults)
-		_, err = methods.Save(ctx, engineer, origin, ref, c, input.Preconditions{})
-		must(err)
-		_, err = methods.Move(ctx, engineer, origin, ref, method.Move{Status: method.InReview, Reason: "ready"}, input.Preconditions{})
-		must(err)
+		hash := reviewed(t, methods, ref)
 		if n < 3 {
-			_, err = methods.Move(ctx, person("anna"), origin, ref, method.Move{Status: method.Released, Reason: "good", ContentSHA256: c.SHA256()}, input.Preconditions{})
+			_, err = methods.Move(ctx, person("anna"), origin, ref, method.Move{Status: method.Released, Reason: "good", ContentSHA256: hash}, input.Preconditions{})
 			must(err)
 		}
 	}
@@ -231,4 +225,16 @@ func look(t *testing.T, methods *method.Store, ref method.Ref) (s stage) {
 		s.versions[v.Version.Version] = v.Version
 	}
 	return s
+}
+
+// reviewed saves and submits a version, and returns the hash of its content.
+func reviewed(t *testing.T, methods *method.Store, r method.Ref) string {
+	t.Helper()
+	c, faults := content.Parse([]byte(`{"form":1,"basis":{"quantity":1,"unit":"{piece}"},"steps":[{"id":"10","name":"Press ` + strconv.FormatInt(r.Version, 10) +
+		`","equipment":{"class":"press"},"run":{"time":"PT1M","per":{"quantity":1,"unit":"{piece}"}},"outputs":[{"material":"P","quantity":1,"unit":"{piece}"}]}]}`))
+	expect.Must(t, len(faults) == 0, "%v", faults)
+	ctx := admission.Unlimited(context.Background())
+	expect.Value(methods.Save(ctx, engineer, origin, r, c, input.Preconditions{}))(t)
+	expect.Value(methods.Move(ctx, engineer, origin, r, method.Move{Status: method.InReview, Reason: "ready"}, input.Preconditions{}))(t)
+	return c.SHA256()
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/production/machine"
 	"wavegate/shared/trail/audit"
 )
 
@@ -23,8 +24,8 @@ const RecallUnconfirmed = "RecallUnconfirmed"
 // Orders that may finish have no time limit.
 const ConfirmWithin = 30 * time.Minute
 
-// A Recall is a version with stopped orders. It is watched until all machines have confirmed. Meanwhile, people are warned
-// once that it is unconfirmed.
+// A Recall is a version with stopped orders. It is watched until all machines have confirmed, and again once a machine
+// reports the version after that. Meanwhile, people are warned once that it is unconfirmed.
 type Recall struct {
 	Subject        string    `json:"subject"`
 	Part           string    `json:"part"`
@@ -32,8 +33,10 @@ type Recall struct {
 	MethodID       string    `json:"methodId"`
 	Version        int64     `json:"version"`
 	OrganizationID string    `json:"organizationId"`
-	Since          time.Time `json:"since"` // when its orders were stopped; see warned
+	Since          time.Time `json:"since"` // when its orders were stopped, or a machine reported it again; see warned
 	Revision       int64     `json:"revision"`
+	// Again is set if a machine reported the version after all had confirmed.
+	Again bool `json:"again,omitempty"`
 	// Stopped is set once people were warned: when its orders were stopped. Left of Of machines had not confirmed at the last
 	// tick.
 	Stopped *time.Time `json:"stopped,omitempty"`
@@ -104,11 +107,38 @@ func recalled(was, next Version, organization string) []dynamo.TransactItem {
 	if next.Orders != Stop || was.Orders == Stop || !next.approvedOnce() {
 		return nil
 	}
-	r := Recall{Subject: recalls, FactoryID: next.FactoryID, MethodID: next.MethodID, Version: next.Version,
-		OrganizationID: organization, Since: next.UpdatedAt, Revision: 1}
-	r.Part = r.id()
-	return []dynamo.TransactItem{dynamo.TransactPut("recall", dynamo.Progress, r, dynamo.Condition{})}
+	return []dynamo.TransactItem{dynamo.TransactPut("recall", dynamo.Progress, next.watch(organization, next.UpdatedAt), dynamo.Condition{})}
 }
+
+// watch is a recall that begins to be watched.
+func (v Version) watch(organization string, since time.Time) Recall {
+	r := Recall{Subject: recalls, FactoryID: v.FactoryID, MethodID: v.MethodID, Version: v.Version,
+		OrganizationID: organization, Since: since, Revision: 1}
+	r.Part = r.id()
+	return r
+}
+
+// reopens reports whether a report puts a machine on the list of a recall on which it was not.
+func (m Method) reopens(v Version, on machine.Machine, was, next OnMachine) bool {
+	return v.Orders == Stop && next.reports(v.Version) &&
+		(was.clear(v.Version) || !was.SaysAbout(v.Version) && !m.concerns(v.Version, on))
+}
+
+// reopened returns the write that watches a recall again. A watch that has not ended changes, so that a tick which has not
+// seen the report does not end it.
+func (s *Store) reopened(ctx context.Context, v Version, organization string, at time.Time) (dynamo.TransactItem, error) {
+	var was Recall
+	r := v.watch(organization, at)
+	r.Again = true
+	found, err := s.db.Get(ctx, dynamo.Progress, r.key(), &was)
+	if found {
+		r = was
+		r.Revision++
+	}
+	return dynamo.TransactPut("recall", dynamo.Progress, r, dynamo.AtRevision("subject", was.Revision)), err
+}
+
+func (r Recall) key() dynamo.Key { return dynamo.Key{"subject": r.Subject, "part": r.Part} }
 
 func (r Recall) id() string {
 	return strings.Join([]string{r.FactoryID, r.MethodID, strconv.FormatInt(r.Version, 10)}, "/")
@@ -149,8 +179,12 @@ func (r Recall) missing(all []Reached) Missing {
 			m.Machines = append(m.Machines, x.Machine)
 		}
 	}
-	m.Sentence = fmt.Sprintf("%d of %d machines have not said that they no longer have version %d, %d minutes after its orders were stopped.",
-		m.Left, m.Of, r.Version, int(ConfirmWithin/time.Minute))
+	after := "its orders were stopped"
+	if r.Again {
+		after = "a machine reported it again"
+	}
+	m.Sentence = fmt.Sprintf("%d of %d machines have not said that they no longer have version %d, %d minutes after %s.",
+		m.Left, m.Of, r.Version, int(ConfirmWithin/time.Minute), after)
 	return m
 }
 
@@ -184,12 +218,14 @@ func (s *Store) tellUnconfirmed(ctx context.Context, from audit.Origin, r Recall
 	if err != nil {
 		return false, err
 	}
-	key := dynamo.Key{"subject": r.Subject, "part": r.Part}
 	m := r.missing(all)
 	unchanged := dynamo.AtRevision("subject", r.Revision)
 	switch {
 	case m.Left == 0:
-		return false, s.db.Commit(ctx, dynamo.TransactDelete("recall", dynamo.Progress, key, dynamo.Condition{}))
+		if err = s.db.Commit(ctx, dynamo.TransactDelete("recall", dynamo.Progress, r.key(), unchanged)); dynamo.Refused(err, "recall") {
+			err = nil // another run has ended it, or a machine has reported the version
+		}
+		return false, err
 	case r.Stopped != nil && r.Left == m.Left && r.Of == m.Of:
 		return false, nil
 	case r.Stopped != nil:
@@ -202,7 +238,7 @@ func (s *Store) tellUnconfirmed(ctx context.Context, from audit.Origin, r Recall
 	event := audit.Event{
 		EventTime: now, EventName: RecallUnconfirmed, OrganizationID: r.OrganizationID,
 		Actor: from.Actor, RequestID: from.RequestID, Grounds: audit.Grounds{Cause: m},
-		Resource: audit.Resource{Type: RecallResourceType, ID: r.id(), Revision: r.Revision},
+		Resource: audit.Resource{Type: RecallResourceType, ID: r.id(), Revision: 1},
 		After:    unconfirmed{r.FactoryID, r.MethodID, r.Version, r.Since},
 	}
 	err = s.db.Commit(ctx, dynamo.TransactPut("recall", dynamo.Progress, r.warned(m), unchanged), audit.Write(audit.Factory(r.FactoryID), event))

@@ -1,15 +1,20 @@
 package method_test
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"wavegate/shared/access/auth"
+	"wavegate/shared/fleet/edge"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
+	"wavegate/shared/platform/problem"
 	"wavegate/shared/production/machine"
 	"wavegate/shared/production/method"
 	"wavegate/shared/testing/dynamotest"
@@ -28,7 +33,7 @@ type recalling struct {
 	now     time.Time
 }
 
-func newRecalling(t *testing.T, client *dynamodb.Client) *recalling {
+func newRecalling(t *testing.T, client dynamo.API) *recalling {
 	t.Helper()
 	r := &recalling{T: t, now: time.Now().UTC().Truncate(time.Millisecond)}
 	r.db = dynamo.Open(client, func() time.Time { return r.now })
@@ -171,4 +176,67 @@ func TestRecall_ClassLostBefore_IsTold(t *testing.T) {
 	r.withdraw(method.Stop)
 	events := r.told(method.ConfirmWithin)
 	expect.That(t, len(events) == 1, "told %+v", events)
+}
+
+// boxed gives the machine a box, and returns a function that lets it report the version.
+func (r *recalling) boxed() (says func(method.Doing)) {
+	r.Helper()
+	ctx, box := admission.Unlimited(r.Context()), "box-"+r.ref.FactoryID
+	assignment := edge.Assignment{EdgeType: "gateway-x", Channel: "stable", OrganizationID: "acme", FactoryID: &r.ref.FactoryID}
+	expect.Value(edge.NewRegistry(r.db, 1).Within(edge.Quotas{Boxes: 1e6, Daily: 1e6}).For(admin).Put(ctx, origin, box, assignment, input.Preconditions{}))(r)
+	expect.Value(machine.NewStore(r.db).Put(ctx, engineer, origin, r.ref.FactoryID, "press-1",
+		machine.Registration{Name: "Press", EdgeID: &box}, input.Preconditions{}))(r)
+	v := expect.Value(r.methods.Version(ctx, engineer, r.ref))(r)
+	return func(d method.Doing) {
+		r.Helper()
+		_, err := r.methods.ForBoxes(func(_, _ string) bool { return true }).Report(ctx, auth.Principal{UserID: box, Roles: []auth.Role{auth.Edge}},
+			origin, r.ref.FactoryID, "press-1", r.ref.MethodID, "", method.Report{Version: r.ref.Version, ContentSHA256: v.ContentSHA256, State: d})
+		if err != nil && !problem.Has(err, problem.VersionWithdrawn) {
+			r.Fatal(err)
+		}
+	}
+}
+
+// TestRecall_ReportedAfterAllConfirmed_IsToldAgain: a controller was restored from a backup, for example.
+func TestRecall_ReportedAfterAllConfirmed_IsToldAgain(t *testing.T) {
+	r := newRecalling(t, dynamotest.Embedded(t))
+	says := r.boxed()
+	r.withdraw(method.Stop)
+	for n := range 2 {
+		says(method.Finished)
+		expect.Equal(t, len(r.told(method.ConfirmWithin)), n, "once it is confirmed, warnings")
+		says(method.Running)
+		expect.Equal(t, len(r.told(method.ConfirmWithin-time.Minute)), n, "29 minutes later, warnings")
+		events := r.told(time.Minute)
+		expect.Must(t, len(events) == n+1, "told %d times", len(events))
+		cause, _ := events[n].Cause.(map[string]any)
+		const sentence = "1 of 1 machines have not said that they no longer have version 2, 30 minutes after a machine reported it again."
+		expect.Equal(t, cause["sentence"], any(sentence), "warned with")
+		list := expect.Value(r.methods.Unconfirmed(t.Context(), "acme"))(t)
+		expect.Equal(t, len(list), 1, "unconfirmed recalls")
+	}
+}
+
+// beforeDelete does something before each transaction that deletes an item.
+type beforeDelete struct {
+	dynamo.API
+	do func()
+}
+
+func (b *beforeDelete) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, with ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	if slices.ContainsFunc(in.TransactItems, func(i types.TransactWriteItem) bool { return i.Delete != nil }) {
+		b.do()
+	}
+	return b.API.TransactWriteItems(ctx, in, with...)
+}
+
+func TestRecall_ReportedWhileATickEndsIt_IsToldOf(t *testing.T) {
+	store := &beforeDelete{API: dynamotest.Embedded(t)}
+	r := newRecalling(t, store)
+	says := r.boxed()
+	r.withdraw(method.Stop)
+	says(method.Finished)
+	store.do = func() { says(method.Running) }
+	expect.Equal(t, len(r.told(method.ConfirmWithin)), 0, "once it is confirmed, warnings")
+	expect.Equal(t, len(r.told(method.ConfirmWithin)), 1, "half an hour later, warnings")
 }

@@ -86,6 +86,13 @@ func (s *Store) Report(ctx context.Context, caller auth.Principal, from audit.Or
 		if r.State.has() && !v.Equipment.named(on, 0, maxNumber) {
 			set.With(placed(machinePlace(factoryID, code), methodID))
 		}
+		if m.reopens(v, on, was, next) {
+			watch, err := s.reopened(ctx, v, owner.OrganizationID, at)
+			if err != nil {
+				return err
+			}
+			set.With(watch)
+		}
 		return recordReport(set, from, onMachineKind(owner.OrganizationID, subject), was, next, event)
 	})
 	if err == nil {
@@ -279,7 +286,7 @@ func (x *Reached) says(m OnMachine, version int64) bool {
 		x.Confirmed = &c
 	}
 	x.Clear = m.clear(version)
-	return spoke || deviates || confirmed
+	return spoke || deviates || confirmed || x.OrdersUnlisted
 }
 
 // SaysAbout reports whether something was said about a version.

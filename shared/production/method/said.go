@@ -22,8 +22,10 @@ type OnMachine struct {
 	Unlisted []int64        `json:"unlisted,omitempty"`
 	// Gone are versions that the machine does not have, and of which no more is kept.
 	Gone []int64 `json:"gone,omitempty"`
-	// Deviations are reports of versions that did not hold on the machine, or with other bytes.
+	// Deviations are the last reports, by version, of versions that did not hold on the machine, or with other bytes.
 	Deviations []Deviation `json:"deviations,omitempty"`
+	// OtherBytes are the other bytes that the machine has, by version, content and running order.
+	OtherBytes []Deviation `json:"otherBytes,omitempty"`
 	// Confirmed is what people have confirmed for the machine, by version.
 	Confirmed []Confirmation `json:"confirmed,omitempty"`
 	// TrailSHA256 is the hash of the last report in the chain of this machine's reports; see chain.NextReport.
@@ -109,11 +111,12 @@ func (m OnMachine) running(version int64) []RunningOrder {
 
 // deviation returns how the machine deviates from a version.
 func (m OnMachine) deviation(version int64) (Deviation, bool) {
-	i := slices.IndexFunc(m.Deviations, func(d Deviation) bool { return d.Version == version })
-	if i < 0 {
-		return Deviation{}, false
+	for _, d := range slices.Concat(m.Deviations, m.OtherBytes) {
+		if d.Version == version {
+			return d, true
+		}
 	}
-	return m.Deviations[i], true
+	return Deviation{}, false
 }
 
 // confirmation returns the confirmation of a version.
@@ -137,6 +140,10 @@ func (m OnMachine) clear(version int64) bool {
 	return spoke && !s.State.has() && !(deviates && d.State.has()) && !slices.Contains(m.Unlisted, version) &&
 		!slices.ContainsFunc(m.Orders, func(o RunningOrder) bool { return o.Version == version })
 }
+
+// reports reports whether the machine has said that it has a version, also with other bytes, and nobody has confirmed since
+// that it does not.
+func (m OnMachine) reports(version int64) bool { return m.SaysAbout(version) && !m.clear(version) }
 
 // reported decides the result of a report about a version that holds on the machine, or does not. The event is empty if
 // the machine has already said the same. A report that a machine has a withdrawn version is stored, and the machine is
@@ -169,7 +176,7 @@ func (m OnMachine) changed(was OnMachine, at time.Time) OnMachine {
 	}
 	m.UpdatedAt, m.Revision = at, was.Revision+1
 	m.Orders, m.Unlisted, m.Gone = orNil(m.Orders), orNil(m.Unlisted), orNil(m.Gone)
-	m.Deviations, m.Confirmed = orNil(m.Deviations), orNil(m.Confirmed)
+	m.Deviations, m.OtherBytes, m.Confirmed = orNil(m.Deviations), orNil(m.OtherBytes), orNil(m.Confirmed)
 	return m
 }
 
@@ -184,12 +191,16 @@ func orNil[T any](list []T) []T {
 // same reports whether everything that was said is the same.
 func (m OnMachine) same(was OnMachine) bool {
 	return m.EdgeID == was.EdgeID && slices.Equal(m.Versions, was.Versions) && slices.Equal(m.Orders, was.Orders) &&
-		slices.Equal(m.Unlisted, was.Unlisted) && slices.Equal(m.Deviations, was.Deviations) && len(m.Confirmed) == len(was.Confirmed)
+		slices.Equal(m.Unlisted, was.Unlisted) && slices.Equal(m.Deviations, was.Deviations) && slices.Equal(m.OtherBytes, was.OtherBytes) &&
+		len(m.Confirmed) == len(was.Confirmed)
 }
 
 // deviated notes whether a report deviates, and reports whether that is new. A machine that continues with a version
 // which it had when that held does not deviate; a withdrawal tells what becomes of its orders.
 func (m *OnMachine) deviated(was OnMachine, r Report, v Version, holds bool, at time.Time) bool {
+	if known := m.hasOthers(was, r, v, at); known {
+		return false
+	}
 	before, known := was.deviation(r.Version)
 	known = known && before.ContentSHA256 == r.ContentSHA256
 	if !r.State.has() && !known {
@@ -206,6 +217,51 @@ func (m *OnMachine) deviated(was OnMachine, r Report, v Version, holds bool, at 
 	}
 	m.Deviations = append(m.Deviations, d)
 	return d != before
+}
+
+// hasOthers notes which other bytes of a version the machine has after a report, and reports whether it has said before
+// that it has the report's. A finished order takes back only what was said of it and its bytes.
+func (m *OnMachine) hasOthers(was OnMachine, r Report, v Version, at time.Time) (known bool) {
+	ofVersion := func(d Deviation) bool { return d.Version == r.Version }
+	own := slices.DeleteFunc(slices.Clone(was.OtherBytes), func(d Deviation) bool { return !ofVersion(d) })
+	all := slices.Clone(own)
+	for _, d := range was.Deviations { // an earlier release kept only the last
+		listed := slices.ContainsFunc(own, func(o Deviation) bool { return o.saysAs(d) })
+		if ofVersion(d) && d.ContentSHA256 != v.ContentSHA256 && !listed && len(own) < maxOrders {
+			all = append(all, d)
+		}
+	}
+	right, d := r.ContentSHA256 == v.ContentSHA256, Deviation{r.Version, r.ContentSHA256, r.State, r.Order, at}
+	if slices.ContainsFunc(all, d.saysAs) {
+		return true
+	}
+	all = slices.DeleteFunc(all, func(o Deviation) bool {
+		switch {
+		case r.State == Loaded:
+			return o.State == Loaded
+		case right:
+			return r.State == Running && (o.State == Loaded || o.Order == r.Order)
+		default:
+			return !r.State.has() && o.ContentSHA256 == r.ContentSHA256 && (r.Order == "" || o.State == Loaded || o.Order == r.Order)
+		}
+	})
+	switch {
+	case right || !r.State.has():
+	case len(all) < maxOrders:
+		all = append(all, d)
+	case !slices.Contains(was.Unlisted, r.Version):
+		m.Unlisted = append(slices.Clone(was.Unlisted), r.Version)
+	}
+	if !slices.Equal(all, own) {
+		m.OtherBytes = append(slices.DeleteFunc(slices.Clone(was.OtherBytes), ofVersion), all...)
+	}
+	return false
+}
+
+// saysAs reports whether two deviations say the same, at whatever time.
+func (d Deviation) saysAs(o Deviation) bool {
+	o.Since = d.Since
+	return d == o
 }
 
 // goesOn reports whether the machine has already said that it has the version, and begins no other order.
@@ -230,7 +286,7 @@ func (m *OnMachine) says(was OnMachine, r Report, v Version, at time.Time) {
 	case r.State.has():
 	case r.Order == "": // about all orders
 		orders = nil
-		if unlisted >= 0 {
+		if unlisted >= 0 && !slices.ContainsFunc(m.OtherBytes, func(d Deviation) bool { return d.Version == r.Version }) {
 			m.Unlisted = slices.Delete(m.Unlisted, unlisted, unlisted+1)
 		}
 	case known >= 0:
@@ -286,6 +342,9 @@ func (m OnMachine) confirm(v Version, code string, c Confirmation) (next OnMachi
 		next.Versions = slices.DeleteFunc(slices.Clone(m.Versions), func(s Said) bool { return s.Version == oldest })
 		next.Orders = slices.DeleteFunc(slices.Clone(m.Orders), func(o RunningOrder) bool { return o.Version == oldest })
 		next.Unlisted = slices.DeleteFunc(slices.Clone(m.Unlisted), func(n int64) bool { return n == oldest })
+		deviates := func(d Deviation) bool { return d.Version == oldest }
+		next.Deviations = slices.DeleteFunc(slices.Clone(m.Deviations), deviates)
+		next.OtherBytes = slices.DeleteFunc(slices.Clone(m.OtherBytes), deviates)
 	}
 	return next.changed(m, c.At), "MachineConfirmedByPerson", nil
 }

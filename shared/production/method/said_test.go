@@ -40,7 +40,7 @@ func word(m OnMachine) string {
 	return text
 }
 
-// after plays reports, each as "state order"; with "!" the version does not hold, and with "?" the bytes are others.
+// after plays reports, each as "state order"; with "!" the version does not hold, and with "?" or "??" the bytes are others.
 func after(t *testing.T, reports string) (m OnMachine, events []string) {
 	t.Helper()
 	at := hour(1)
@@ -48,8 +48,8 @@ func after(t *testing.T, reports string) (m OnMachine, events []string) {
 		at = at.Add(time.Minute)
 		state, order, _ := strings.Cut(strings.Trim(report, "!?"), " ")
 		v, r := approvedVersion(1), Report{Version: 1, ContentSHA256: "right", State: Doing(state), Order: order}
-		if strings.HasSuffix(report, "?") {
-			r.ContentSHA256 = "wrong"
+		if others := strings.Count(report, "?"); others > 0 {
+			r.ContentSHA256 = []string{"wrong", "worse"}[others-1]
 		}
 		next, event, err := m.reported(r, v, !strings.HasSuffix(report, "!"), "box-1", at)
 		expect.OK(t, err)
@@ -64,21 +64,34 @@ func TestReported_OrdersAndDeviations_AreKept(t *testing.T) {
 		"loaded, finished":                 "finished [] clear",
 		"running A, finished A":            "finished [] clear",
 		"running A, running B, finished A": "running [B]",
-		"running A, running B, finished A, finished B": "finished [] clear",
-		"running A, running B, finished":               "finished [] clear",
-		"running A, loaded":                            "running [A]",
-		"running A, refused B":                         "running [A]",
-		"running, finished A":                          "running []",
-		"running, finished":                            "finished [] clear",
-		"running A!":                                   "running [A] deviates with right",
-		"running A, running A!":                        "running [A]",
-		"running A, running B!":                        "running [A B] deviates with right",
-		"loaded, loaded!":                              "loaded []",
-		"loaded!, finished":                            "finished [] clear",
-		"running A!, running A":                        "running [A]",
-		"loaded, running A?":                           "loaded [] deviates with wrong",
-		"finished, running A?":                         "finished [] deviates with wrong",
-		"running A?, finished A?":                      " []",
+		"running A, running B, finished A, finished B":          "finished [] clear",
+		"running A, running B, finished":                        "finished [] clear",
+		"running A, loaded":                                     "running [A]",
+		"running A, refused B":                                  "running [A]",
+		"running, finished A":                                   "running []",
+		"running, finished":                                     "finished [] clear",
+		"running A!":                                            "running [A] deviates with right",
+		"running A, running A!":                                 "running [A]",
+		"running A, running B!":                                 "running [A B] deviates with right",
+		"loaded, loaded!":                                       "loaded []",
+		"loaded!, finished":                                     "finished [] clear",
+		"running A!, running A":                                 "running [A]",
+		"loaded, running A?":                                    "loaded [] deviates with wrong",
+		"finished, running A?":                                  "finished [] deviates with wrong",
+		"running A?, finished A?":                               " []",
+		"running A?, finished A":                                "finished [] deviates with wrong",
+		"running A?, running A":                                 "running [A]",
+		"running A?, running B":                                 "running [B] deviates with wrong",
+		"running A?, loaded":                                    "loaded [] deviates with wrong",
+		"running A?, loaded, finished":                          "finished [] deviates with wrong",
+		"loaded?, loaded":                                       "loaded []",
+		"loaded, finished, running A?, running B?, finished B?": "finished [] deviates with wrong",
+		"running A?, running B?, finished B?, finished A?":      " []",
+		"running A?, running B?, finished?":                     " []",
+		"running A?, running B!, finished B":                    "finished [] deviates with wrong",
+		"finished, running A?, running B??, finished B??":       "finished [] deviates with wrong",
+		"finished, loaded?, running B??, finished B??":          "finished [] deviates with wrong",
+		"loaded?, running A?, finished A?":                      " []",
 	} {
 		t.Run(reports, func(t *testing.T) {
 			m, _ := after(t, reports)
@@ -88,8 +101,8 @@ func TestReported_OrdersAndDeviations_AreKept(t *testing.T) {
 }
 
 func TestReported_Deviation_IsItsOwnEventOnce(t *testing.T) {
-	_, events := after(t, "running A?, running A?, running B!, running B!, finished B")
-	want := []string{MachineDeviates, "", MachineDeviates, "", doings[Finished]}
+	_, events := after(t, "running A?, running A?, running B!, running B!, finished B, running C?, running A?, running C?")
+	want := []string{MachineDeviates, "", MachineDeviates, "", doings[Finished], MachineDeviates, "", ""}
 	expect.That(t, strings.Join(events, " ") == strings.Join(want, " "), "got %q, want %q", events, want)
 }
 
@@ -105,6 +118,35 @@ func TestReported_BeyondTheListOfOrders_HasItUntilAllAreFinished(t *testing.T) {
 	expect.Equal(t, word(m), "running [] and more", "got")
 	m, _ = after(t, strings.Join(append(reports, "finished"), ", "))
 	expect.Equal(t, word(m), "finished [] clear", "once all are finished:")
+}
+
+// TestReported_BeyondTheListOfOtherBytes_HasItUntilAllAreFinished: 21 orders run with other bytes.
+func TestReported_BeyondTheListOfOtherBytes_HasItUntilAllAreFinished(t *testing.T) {
+	var reports []string
+	for _, state := range []Doing{Running, Finished} {
+		for i := range maxOrders + 1 {
+			reports = append(reports, fmt.Sprintf("%s %d?", state, i))
+		}
+	}
+	m, _ := after(t, strings.Join(reports, ", "))
+	expect.Equal(t, word(m), " [] and more", "got")
+	expect.Equal(t, len(m.OtherBytes), 0, "orders listed")
+	m, _ = after(t, strings.Join(append(reports[:maxOrders+1], "finished"), ", "))
+	expect.Equal(t, word(m), "running [] and more deviates with wrong", "while the listed ones run:")
+	m, _ = after(t, strings.Join(append(reports[:maxOrders+1], "finished?", "finished"), ", "))
+	expect.Equal(t, word(m), "finished [] clear", "once all are finished:")
+}
+
+// TestReported_AfterAnEarlierRelease_KeepsItsDeviation: that release kept the last deviation of a version only.
+func TestReported_AfterAnEarlierRelease_KeepsItsDeviation(t *testing.T) {
+	m := OnMachine{Deviations: []Deviation{{Version: 1, ContentSHA256: "wrong", State: Running, Order: "A"}}}
+	for _, r := range []Report{{State: Loaded, ContentSHA256: "right"}, {State: Running, ContentSHA256: "wrong", Order: "B"}, {State: Finished, ContentSHA256: "wrong", Order: "B"}} {
+		r.Version = 1
+		next, _, err := m.reported(r, approvedVersion(1), true, "box-1", hour(2))
+		expect.OK(t, err)
+		m = next
+	}
+	expect.Equal(t, word(m), "loaded [] deviates with wrong", "got")
 }
 
 // TestReported_ManyVersions_ForgetNoneThatTheMachineHas: the first is running, and all others are finished.
@@ -159,6 +201,17 @@ func TestConfirm_MachineThatHasItLater_IsNotClear(t *testing.T) {
 	m, _, err = m.reported(Report{Version: 1, ContentSHA256: "right", State: Loaded}, approvedVersion(1), true, "box-1", hour(4))
 	if err != nil || m.clear(1) {
 		t.Errorf("got %s, %v", word(m), err)
+	}
+}
+
+// TestConfirm_ManyVersions_StayConfirmed: the machine had said that it has the first one, with the right and other bytes.
+func TestConfirm_ManyVersions_StayConfirmed(t *testing.T) {
+	m, _ := after(t, "running A?, running B?, running C")
+	for n := int64(1); n <= maxConfirmed+1; n++ {
+		next, _, err := m.confirm(approvedVersion(n), "press-1", Confirmation{Version: n, At: hour(2).Add(time.Duration(n) * time.Minute)})
+		expect.OK(t, err)
+		m = next
+		expect.That(t, m.clear(1), "after %d confirmations, version 1 is %s", n, word(m))
 	}
 }
 

@@ -72,16 +72,22 @@ func (s survey) waiting(m Method, version int64, at time.Time) (codes []string) 
 	return codes
 }
 
-// recalls returns the method after the first withdrawal of a version: with the machines that it concerns, and without
-// older withdrawals that all of their machines have confirmed.
+// recalls returns the method after a withdrawal of a version: with the machines that it concerns by now, since more may
+// have reported it since an earlier withdrawal, and without older withdrawals that all of their machines have confirmed.
 func (m Method) recalls(v Version, seen survey, number int64, at time.Time) Method {
 	codes := couldHave(v, seen.versions, seen.park, at)
 	for _, x := range seen.park {
-		if s, spoke := seen.said[x.Code].about(v.Version); spoke && s.State.has() && !slices.Contains(codes, x.Code) {
+		if seen.said[x.Code].reports(v.Version) && !slices.Contains(codes, x.Code) {
 			codes = append(codes, x.Code)
 		}
 	}
-	m.Recalled = append(slices.Clone(m.Recalled), concern(v, seen.number, number, codes, seen.park))
+	m.Recalled = slices.DeleteFunc(slices.Clone(m.Recalled), func(c Concern) bool { return c.Version == v.Version })
+	m.Recalled = append(m.Recalled, concern(v, seen.number, number, codes, seen.park))
+	return m.pruned(seen)
+}
+
+// pruned returns the method without older withdrawals that all of their machines have confirmed.
+func (m Method) pruned(seen survey) Method {
 	var kept []Withdrawal
 	for i, w := range m.Withdrawals {
 		if i < keptWithdrawals || !m.confirmed(w.Version, seen) {
@@ -92,9 +98,11 @@ func (m Method) recalls(v Version, seen survey, number int64, at time.Time) Meth
 	return m.equipped()
 }
 
-// confirmed reports whether all machines that a withdrawn version concerns have confirmed that they do not have it.
+// confirmed reports whether all machines that a withdrawn version concerns, or that have reported it, have confirmed that
+// they do not have it.
 func (m Method) confirmed(version int64, seen survey) bool {
 	return !slices.ContainsFunc(seen.park, func(x machine.Machine) bool {
-		return m.concerns(version, x) && !seen.said[x.Code].clear(version)
+		said := seen.said[x.Code]
+		return said.reports(version) || m.concerns(version, x) && !said.clear(version)
 	})
 }

@@ -12,5 +12,5 @@ var grown = map[string][]string{
 	"release-channel":           {"urgent"},
 	"production-method":         {"covers", "recalled"},
 	"production-method-version": {"decisions", "park"},
-	"method-on-machine":         {"orders", "unlisted", "gone", "deviations", "confirmed", "trailSha256"},
+	"method-on-machine":         {"orders", "unlisted", "gone", "deviations", "otherBytes", "confirmed", "trailSha256"},
 }

@@ -2,6 +2,7 @@ package answers_test
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -101,6 +102,29 @@ func TestAudit_WarningsThatCannotBe_AreFound(t *testing.T) {
 	} {
 		found := strings.Join(books.Audit(), "\n")
 		expect.That(t, strings.Contains(found, want), "%q is not found: %s", want, found)
+	}
+}
+
+// TestAudit_WarningsOfARecall_AreOneForEachTime: machines were left, all confirmed, and one reported the version again.
+func TestAudit_WarningsOfARecall_AreOneForEachTime(t *testing.T) {
+	honest := warned(t)
+	for since, want := range map[string]bool{"": true, "2026-03-01T12:00:00Z": false} {
+		books := maps.Clone(honest)
+		for _, e := range honest[dynamo.Audit] {
+			if e["eventName"] != method.RecallUnconfirmed {
+				continue
+			}
+			second, after := maps.Clone(e), maps.Clone(ledger.Object(e, "after"))
+			if second["after"] = after; since != "" {
+				after["since"] = since
+			}
+			second["eventId"] = "another"
+			second["position"] = strings.Replace(e["position"].(string), e["eventId"].(string), "another", 1)
+			books[dynamo.Audit] = append(slices.Clone(books[dynamo.Audit]), second)
+		}
+		found := strings.Join(books.Audit(), "\n")
+		expect.That(t, strings.Contains(found, "two warnings since") == want, "since %q: %s", since, found)
+		expect.That(t, want || found == "", "since %q: %s", since, found)
 	}
 }
 
