@@ -23,10 +23,10 @@ import (
 	"wavegate/shared/testing/expect"
 )
 
-// TestRecall_ThatNoMachineConfirms_IsToldOnceByTheTick_WithItsOwnRights simulates half an hour.
+// TestRecall_ThatNoMachineConfirms_IsToldOnceByTheTick_WithItsOwnRights simulates half an hour, and another one after a
+// machine has reported the version again.
 func TestRecall_ThatNoMachineConfirms_IsToldOnceByTheTick_WithItsOwnRights(t *testing.T) {
-	b := newBench(t)
-	b.release(1, smallContent)
+	b, box := boxed(t)
 	b.move(b.author, 1, "withdrawn", "").Is(t, http.StatusOK)
 	event, err := os.ReadFile(filepath.Join("..", "..", "events", "tick.json"))
 	expect.OK(t, err)
@@ -38,14 +38,18 @@ func TestRecall_ThatNoMachineConfirms_IsToldOnceByTheTick_WithItsOwnRights(t *te
 	if events := told(); len(events) != 0 {
 		t.Fatalf("told at once: %v", events)
 	}
-	_, err = b.w.DB.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
-		TableName:                 aws.String(dynamolocal.TableName(dynamo.Progress)),
-		Key:                       map[string]types.AttributeValue{"subject": &types.AttributeValueMemberS{Value: "recalls"}, "part": &types.AttributeValueMemberS{Value: recall}},
-		UpdateExpression:          aws.String("SET since = :since"),
-		ConditionExpression:       aws.String("attribute_exists(since)"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":since": &types.AttributeValueMemberS{Value: time.Now().Add(-production.ConfirmWithin).UTC().Format(time.RFC3339Nano)}},
-	})
-	expect.OK(t, err)
+	halfAnHour := func() {
+		t.Helper()
+		_, err := b.w.DB.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+			TableName:                 aws.String(dynamolocal.TableName(dynamo.Progress)),
+			Key:                       map[string]types.AttributeValue{"subject": &types.AttributeValueMemberS{Value: "recalls"}, "part": &types.AttributeValueMemberS{Value: recall}},
+			UpdateExpression:          aws.String("SET since = :since"),
+			ConditionExpression:       aws.String("attribute_exists(since)"),
+			ExpressionAttributeValues: map[string]types.AttributeValue{":since": &types.AttributeValueMemberS{Value: time.Now().Add(-production.ConfirmWithin).UTC().Format(time.RFC3339Nano)}},
+		})
+		expect.OK(t, err)
+	}
+	halfAnHour()
 	for range 2 {
 		events := told()
 		expect.Must(t, len(events) == 1 && events[0]["eventName"] == production.RecallUnconfirmed, "told %v", events)
@@ -75,6 +79,11 @@ func TestRecall_ThatNoMachineConfirms_IsToldOnceByTheTick_WithItsOwnRights(t *te
 			expect.Equal(t, len(told()), 1, "warnings")
 		}
 	}
+	box.Put(t, b.report("press-1"), b.says(1, "running")).Refused(t, problem.VersionWithdrawn)
+	expect.Equal(t, b.left(1), "press-1 box-1 running stop", "left:")
+	halfAnHour()
+	expect.Equal(t, len(told()), 2, "warnings")
+	expect.Equal(t, lists(owner, "/api/ota/overview"), []int{1}, "the overview lists")
 }
 
 // TestRecall_PeopleCloseIt: a person confirms for a machine without a box, once, and only for a machine that could have it.
