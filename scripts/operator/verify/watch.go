@@ -24,7 +24,7 @@ func (c *comparison) watched(ctx context.Context, v version, left []method.Reach
 		c.add("version %d: nobody was warned that its recall is not confirmed", v.Version)
 	}
 	for _, e := range events {
-		if e.OrganizationID != c.organization || e.Resource.Revision < 1 { // an earlier release counts the changes of the watch
+		if e.OrganizationID != c.organization || e.Resource.Revision != 1 {
 			c.add("version %d: the warning of its recall was changed: revision %d, for people of %q", v.Version, e.Resource.Revision, e.OrganizationID)
 		}
 	}

@@ -49,9 +49,9 @@ func TestPoll_LeftOutOfACompletedRollout_KeepsWhatItRuns(t *testing.T) {
 		rollouts, id := p.rollOut(t, "2.0.0")
 		expect.Equal(t, p.told(t, "2.0.0"), "2.0.0 rollout", "what the first rollout brings is")
 		expect.Value(rollouts.Move(admission.Unlimited(t.Context()), audit.Origin{}, id, rollout.Move{Status: rollout.Halted}, input.Preconditions{}))(t)
-		p.withoutAcme(t, rollout.Plan{TargetVersion: "3.0.0"})
-		p.withoutAcme(t, rollout.Plan{TargetVersion: "4.0.0"})
-		for runs, want := range map[string]string{"2.0.0": "2.0.0 kept", "1.0.0": "1.0.0 kept", "0.9.0": "1.0.0 kept", "3.0.0": "3.0.0 kept", "4.0.0": "4.0.0 channel"} {
+		p.withoutAcme(t, rollout.Plan{TargetVersion: "30.0.0"})
+		p.withoutAcme(t, rollout.Plan{TargetVersion: "40.0.0"})
+		for runs, want := range map[string]string{"2.0.0": "2.0.0 kept", "1.0.0": "1.0.0 kept", "0.9.0": "1.0.0 kept", "30.0.0": "30.0.0 kept", "40.0.0": "40.0.0 channel"} {
 			expect.Equal(t, p.told(t, runs), want, "a box that runs %s is told", runs)
 		}
 	})
@@ -67,7 +67,7 @@ func TestPoll_WhatABoxKeeps_IsNotHurriedByAnotherVersion(t *testing.T) {
 		paused := plant.Plant{FactoryID: id, Updates: &calendar.Updates{PausedUntil: &until, Reason: "stocktaking"}}
 		expect.OK(t, p.db.Put(admission.Unlimited(t.Context()), dynamo.Factories, paused, dynamo.Absent("factoryId")))
 		p.publish(t, p.box.Channel, "2.0.0")
-		p.withoutAcme(t, rollout.Plan{TargetVersion: "3.0.0", Urgent: true})
+		p.withoutAcme(t, rollout.Plan{TargetVersion: "30.0.0", Urgent: true})
 		expect.Equal(t, p.told(t, "1.0.0"), "1.0.0 waits", "told in a pause")
 		expect.That(t, strings.HasSuffix(p.told(t, ""), string(polling.FromWaits)), "a box that does not say what it runs does not wait")
 	})
