@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"wavegate/shared/fleet/cache"
+	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/plant"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
@@ -137,7 +138,7 @@ const (
 // Patience is for how long one box of a group keeps the others from being told. It may take as long to install as the
 // rollout's policy says.
 func Patience(r Resolution, row release.ChannelRow) report.Patience {
-	p := report.Patience{Proof: proof, DecideWithin: time.Hour}
+	p := report.Patience{Proof: proof, DecideWithin: guard.Default().Guard.DecideWithin.Length()}
 	if r.Source == FromRollout && row.Rollout.StagedPercent < 100 {
 		p.Proof = earlyProof
 	}

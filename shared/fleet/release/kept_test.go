@@ -1,6 +1,7 @@
 package release
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -44,4 +45,23 @@ func TestTells_AStoppedRollout_TellsOnlyThoseThatItToldBefore(t *testing.T) {
 	expect.That(t, !row.Tells("acme", false) && row.Tells("acme", true), "tells the wrong boxes")
 	row.TellingID = "an earlier one"
 	expect.That(t, row.Tells("acme", false), "what an earlier rollout says counts for this one")
+}
+
+// TestKept_OverManyRollouts_EachOrganizationKeepsWhatItIsTold, although what boxes may run is limited.
+func TestKept_OverManyRollouts_EachOrganizationKeepsWhatItIsTold(t *testing.T) {
+	row := published(nil)
+	for i := range 60 {
+		c := Carried{ID: fmt.Sprint(i), TargetVersion: fmt.Sprint("v", i), Active: true, StagedPercent: 100}
+		row = row.Begin(c)
+		row.Telling = Telling{TellingID: c.ID, Without: []string{"acme"}}
+		if i > 50 {
+			row.Without = []string{"acme", "initech"}
+		}
+		row = row.Adopt(c, Release{}, noon)
+	}
+	acme, _ := row.KeptFor("acme", "")
+	initech, _ := row.KeptFor("initech", "")
+	runs, _ := row.KeptFor("acme", "v58")
+	expect.Equal(t, []string{acme.Version, initech.Version, runs.Version}, []string{"1.0.0", "v50", "v58"}, "what they keep is")
+	expect.Equal(t, len(row.Kept), 48, "the row's texts are")
 }

@@ -121,20 +121,6 @@ func (r ChannelRow) Passes(rolloutID string) calendar.Haste {
 	return calendar.Haste{}
 }
 
-// A Kept is a version that boxes of organizations keep, which were left out of a rollout that was adopted, until a
-// publication or another rollout reaches them: the version that the channel had before, or one that they run by an
-// earlier rollout. It is stored as one text, since an earlier release of the service erases fields of nested values that
-// it does not know.
-type Kept struct {
-	Organizations []string
-	RolloutTarget
-}
-
-// text is the stored form. None of its parts has a space.
-func (k Kept) text() string {
-	return strings.Join([]string{strings.Join(k.Organizations, ","), k.Version, k.SHA256, k.ArtifactURL}, " ")
-}
-
 // Tells reports whether the row's rollout tells its target to a box of an organization; offered is set if it was told
 // before.
 func (r ChannelRow) Tells(organizationID string, offered bool) bool {
@@ -152,51 +138,6 @@ func (r ChannelRow) Asked() []string {
 	return r.Asks
 }
 
-// KeptFor is what a box of an organization keeps, which was left out of the rollout that gave the channel its version:
-// what it runs, or else the version that the channel had before.
-func (r ChannelRow) KeptFor(organizationID, runs string) (kept RolloutTarget, is bool) {
-	for _, k := range r.leftOut() {
-		if slices.Contains(k.Organizations, organizationID) && (!is || k.Version == runs) {
-			kept, is = k.RolloutTarget, true
-		}
-	}
-	return kept, is
-}
-
-// leftOut parses Kept. Texts of another form are skipped.
-func (r ChannelRow) leftOut() (list []Kept) {
-	for _, text := range r.Kept {
-		if p := strings.Split(text, " "); len(p) == 4 {
-			list = append(list, Kept{strings.Split(p[0], ","), RolloutTarget{Version: p[1], SHA256: p[2], ArtifactURL: p[3]}})
-		}
-	}
-	return list
-}
-
-// keeping lists what boxes of organizations keep that the adopted rollout left out: what they kept before, if an earlier
-// one left them out, too, the version that the channel had, and the targets that boxes may run.
-func (r ChannelRow) keeping(c Carried) (list []string) {
-	if r.TellingID != c.ID {
-		return nil
-	}
-	keep := func(ids []string, t RolloutTarget) {
-		text := Kept{ids, t}.text()
-		if len(ids) > 0 && len(list) < mostKept && !slices.Contains(list, text) {
-			list = append(list, text)
-		}
-	}
-	for _, k := range r.leftOut() {
-		keep(slices.DeleteFunc(k.Organizations, func(id string) bool { return !slices.Contains(r.Without, id) }), k.RolloutTarget)
-	}
-	keep(r.Without, RolloutTarget{Version: r.CurrentVersion, ArtifactURL: r.ArtifactURL, SHA256: r.SHA256})
-	for _, t := range r.Remembered() {
-		if t.Version != c.TargetVersion {
-			keep(r.Without, t)
-		}
-	}
-	return list
-}
-
 // LastChange is when something on the channel was last published, started, moved or ended.
 func (r ChannelRow) LastChange() time.Time {
 	if r.Rollout != nil && r.Rollout.ChangedAt.After(r.UpdatedAt) {
@@ -208,7 +149,6 @@ func (r ChannelRow) LastChange() time.Time {
 const (
 	// MostEarlier limits the targets that a row remembers, and so the size of a poll's read.
 	MostEarlier = 16
-	mostKept    = 2 * MostEarlier
 	// MostPast limits the former versions of a channel in its row.
 	MostPast = 8
 )

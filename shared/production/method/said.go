@@ -198,7 +198,7 @@ func (m OnMachine) same(was OnMachine) bool {
 // deviated notes whether a report deviates, and reports whether that is new. A machine that continues with a version
 // which it had when that held does not deviate; a withdrawal tells what becomes of its orders.
 func (m *OnMachine) deviated(was OnMachine, r Report, v Version, holds bool, at time.Time) bool {
-	if known := m.hasOthers(was, r, v, at); known {
+	if m.hasOthers(was, r, v, at) {
 		return false
 	}
 	before, known := was.deviation(r.Version)
