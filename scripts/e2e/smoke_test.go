@@ -7,7 +7,10 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
 	"path/filepath"
+	goruntime "runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -77,6 +80,18 @@ func TestSmokeTest_DataOfAHigherForm_FailsTheDeploy(t *testing.T) {
 	}
 }
 
+// smokeTestProgram builds the function as it is deployed. A local run does not start it.
+func smokeTestProgram(t *testing.T) string {
+	t.Helper()
+	root := expect.Value(service.Root())(t)
+	out := t.TempDir()
+	build := exec.CommandContext(t.Context(), filepath.Join(root, "scripts", "build"), "smoke-test")
+	build.Env = append(os.Environ(), "OUT="+out, "OS="+goruntime.GOOS, "ARCH="+goruntime.GOARCH, "TOOLCHAIN=local")
+	text, err := build.CombinedOutput()
+	expect.Must(t, err == nil, "%v: %s", err, text)
+	return filepath.Join(out, "smoke-test", "bootstrap")
+}
+
 // smokeTest runs the function smoke-test for a release of functions, with their processes for their new versions. It
 // returns the answer to CloudFormation.
 func smokeTest(t *testing.T, w *harness.World, timeout time.Duration, functions []string) cfn.Response {
@@ -111,8 +126,7 @@ func smokeTest(t *testing.T, w *harness.World, timeout time.Duration, functions 
 	cloud := httptest.NewServer(mux)
 	defer cloud.Close()
 
-	dir := expect.Value(harness.Functions())(t)
-	f := runtime.New(runtime.Spec{Name: prefix + "smoke-test", Binary: filepath.Join(dir, "smoke-test", "bootstrap"),
+	f := runtime.New(runtime.Spec{Name: prefix + "smoke-test", Binary: smokeTestProgram(t),
 		Timeout: timeout, MemoryMB: 256, Env: []string{
 			"AWS_ENDPOINT_URL=" + cloud.URL, "AWS_REGION=" + runtime.Region, "AWS_ACCESS_KEY_ID=AKIATEST", "AWS_SECRET_ACCESS_KEY=test",
 		}})

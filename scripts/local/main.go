@@ -41,7 +41,7 @@ func main() {
 			os.Exit(demo.Run(ctx, os.Args[2:], os.Stdout, os.Stderr))
 		}
 	}
-	functions := flag.String("functions", ".dev/functions", "the output directory of scripts/build")
+	functions := flag.String("functions", ".dev/functions", "the links that ./scripts/build local makes")
 	flag.Parse()
 	if err := run(ctx, *functions); err != nil && !errors.Is(err, context.Canceled) {
 		fmt.Fprintln(os.Stderr, "dev:", err)

@@ -177,9 +177,9 @@ func TestDev_WithoutTheRenderer_FetchesItOrSaysWhatIsMissing(t *testing.T) {
 			dir := t.TempDir()
 			files := map[string]string{
 				"scripts/dev":      string(script),
-				"scripts/build":    "#!/bin/sh\nmkdir -p .dev/functions/docs\n",
+				"scripts/build":    "#!/bin/sh\nmkdir -p .dev/functions/docs\ncp scripts/local .dev/local\n",
 				"scripts/contract": "#!/bin/sh\n[ \"$1\" = docs ] && echo >" + fetched + "\n",
-				"bin/go":           "#!/bin/sh\n[ \"$1\" = env ] || { cp scripts/local .dev/local; }\n",
+				"bin/go":           "#!/bin/sh\n",
 				// The service runs until it has the renderer, if one is expected.
 				"scripts/local": "#!/bin/sh\n" + waits(c.ready),
 			}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	goruntime "runtime"
 )
 
 // Root returns the directory of the repository's go.mod, at or above the working directory.
@@ -30,17 +29,15 @@ func Root() (string, error) {
 	}
 }
 
-// Build builds all functions for this machine with ./scripts/build into
-// <repository>/.dev/functions, and returns that directory. Its output goes to out. If nothing
-// has changed, it takes a second or two.
+// Build builds one program of all functions that a local run starts, with ./scripts/build local, and returns the directory with
+// its links: <repository>/.dev/functions. Its output goes to out. If nothing has changed, it takes a second or two.
 func Build(ctx context.Context, out io.Writer) (string, error) {
 	root, err := Root()
 	if err != nil {
 		return "", err
 	}
 	dir := filepath.Join(root, ".dev", "functions")
-	build := exec.CommandContext(ctx, filepath.Join(root, "scripts", "build"))
-	build.Env = append(os.Environ(), "OUT="+dir, "OS="+goruntime.GOOS, "ARCH="+goruntime.GOARCH, "TOOLCHAIN=local")
+	build := exec.CommandContext(ctx, filepath.Join(root, "scripts", "build"), "local")
 	build.Stdout, build.Stderr = out, out
 	if err := build.Run(); err != nil {
 		return "", fmt.Errorf("service: build the functions: %w", err)
