@@ -240,7 +240,9 @@ func Complete(ctx context.Context, db *dynamo.DB, set *change.Set, p release.Pub
 			}
 			p.Details, p.ArtifactURL, p.DownloadWithoutToken = r.Details.With(p.Details), p.KeptAt+"/"+r.Object(), true
 		}
-		set.With(dynamo.TransactUpdate(ResourceType, dynamo.Releases, key(n), "SET #uses = :next", map[string]any{":next": r.Uses + 1},
+		set.With(dynamo.TransactPatch(ResourceType, dynamo.Releases, key(n), struct {
+			Uses int64 `json:"uses"`
+		}{r.Uses + 1},
 			dynamo.Condition{Expr: "#key = :key AND #state = :kept AND #uses = :uses", Values: map[string]any{":key": r.Key, ":kept": Kept, ":uses": r.Uses}}))
 	}
 	return p, nil

@@ -68,5 +68,7 @@ func (s *Store) sweep(ctx context.Context, from audit.Origin, n Name, uses Uses)
 	if err := s.bucket.Remove(ctx, now); err != nil {
 		return err
 	}
-	return s.db.Commit(ctx, dynamo.TransactUpdate(ResourceType, dynamo.Releases, key(n), "REMOVE #removing", nil, unchanged(now)))
+	return s.db.Commit(ctx, dynamo.TransactPatch(ResourceType, dynamo.Releases, key(n), struct {
+		Removing bool `json:"removing,omitempty"`
+	}{}, unchanged(now)))
 }

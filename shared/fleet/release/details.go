@@ -2,6 +2,7 @@ package release
 
 import (
 	"cmp"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -35,14 +36,11 @@ func (d Details) Sufficient() bool { return d.SizeBytes > 0 && d.SHA1 != "" }
 
 // With adds what another publication of the same bytes says.
 func (d Details) With(other Details) Details {
-	if d.SizeBytes == 0 {
-		d.SizeBytes = other.SizeBytes
-	}
-	if d.SHA1 == "" {
-		d.SHA1 = other.SHA1
-	}
-	if d.MD5 == "" {
-		d.MD5 = other.MD5
+	own, more := reflect.ValueOf(&d).Elem(), reflect.ValueOf(other)
+	for i := range own.NumField() {
+		if own.Field(i).IsZero() {
+			own.Field(i).Set(more.Field(i))
+		}
 	}
 	return d
 }

@@ -12,7 +12,7 @@ import (
 // A Carried is the present or last rollout of a channel, as stored in the channel's row: all that a poll needs, so that
 // a poll reads one item. It is a copy of the rollout, written in the same transactions.
 type Carried struct {
-	ID            string `json:"id"`
+	ID            string `json:"id" stored:"identity"`
 	TargetVersion string `json:"targetVersion"`
 	ArtifactURL   string `json:"artifactUrl"` // at the start; see Release for where the bytes are now
 	SHA256        string `json:"sha256"`

@@ -2,8 +2,6 @@ package release
 
 import (
 	"context"
-	"reflect"
-	"strings"
 	"time"
 
 	"wavegate/shared/platform/dynamo"
@@ -142,18 +140,8 @@ func Replace(was, next ChannelRow) dynamo.TransactItem {
 // Carry updates the rollout in a channel's row, and whom it tells, if the row still carries the rollout as it was. The
 // row need not be read.
 func Carry(edgeType, channel string, was, next Carried, t Telling) dynamo.TransactItem {
-	set, remove, values := []string{"#rollout = :carried"}, []string{}, map[string]any{":carried": next}
-	for name, v := range map[string]any{"tellingRolloutId": t.TellingID, "tellingStopped": t.Stopped, "tellingWithout": t.Without,
-		"tellingUrgent": t.Urgent, "tellingDeadline": t.Deadline, "tellingAsks": t.Asks} {
-		if reflect.ValueOf(v).IsZero() {
-			remove = append(remove, "#"+name)
-			continue
-		}
-		set, values[":"+name] = append(set, "#"+name+" = :"+name), v
-	}
-	change := "SET " + strings.Join(set, ", ")
-	if len(remove) > 0 {
-		change += " REMOVE " + strings.Join(remove, ", ")
-	}
-	return dynamo.TransactUpdate(ResourceType, dynamo.Channels, dynamo.Key{"edgeType": edgeType, "channel": channel}, change, values, carries(&was))
+	return dynamo.TransactPatch(ResourceType, dynamo.Channels, dynamo.Key{"edgeType": edgeType, "channel": channel}, struct {
+		Rollout Carried `json:"rollout"`
+		Telling
+	}{next, t}, carries(&was))
 }

@@ -90,9 +90,10 @@ func (f *fleet) row(t *testing.T) release.ChannelRow {
 func (f *fleet) carries(t *testing.T, id string) {
 	t.Helper()
 	r := expect.Value(f.rollouts.Get(t.Context(), id))(t)
-	if row := f.row(t); row.Rollout == nil || *row.Rollout != r.Carried() {
-		t.Fatalf("the row carries %+v, the rollout is %+v", row.Rollout, r)
-	}
+	row := f.row(t)
+	expect.Must(t, row.Rollout != nil, "the row carries no rollout")
+	expect.Equal(t, *row.Rollout, r.Carried(), "the row carries")
+	expect.Equal(t, row.Telling, r.Telling(), "of whom the rollout tells, the row has")
 }
 
 func eachFleet(t *testing.T, test func(t *testing.T, f *fleet)) {

@@ -59,6 +59,20 @@ func TestGuard_PolicyAndApprovals_ChangeTheRowsCopyTogetherWithTheRollout(t *tes
 	})
 }
 
+// TestSetPolicy_AnotherTimeToDecide_ReachesTheRow: a pair's second box is told by it while the first may still install.
+func TestSetPolicy_AnotherTimeToDecide_ReachesTheRow(t *testing.T) {
+	eachFleet(t, func(t *testing.T, f *fleet) {
+		p := policy()
+		id, err := f.rollouts.Start(admission.Unlimited(t.Context()), origin, rollout.Plan{EdgeType: f.edgeType, Channel: "stable", TargetVersion: "1.1.0", Policy: &p}, idempotency.Claim{})
+		expect.OK(t, err)
+		for _, within := range []time.Duration{6 * time.Hour, 8 * time.Hour, time.Hour} {
+			p.Guard.DecideWithin = guard.Lasting(within)
+			expect.OK(t, f.rollouts.SetPolicy(admission.Unlimited(t.Context()), origin, id, p, input.Preconditions{}))
+			f.carries(t, id)
+		}
+	})
+}
+
 // TestFreeze_HoldsUpWhatMovesBoxesOn_UntilItIsLifted runs on its own store, since the freeze applies to all rollouts.
 func TestFreeze_HoldsUpWhatMovesBoxesOn_UntilItIsLifted(t *testing.T) {
 	onFleet(t, dynamotest.Embedded(t), func(t *testing.T, f *fleet) {

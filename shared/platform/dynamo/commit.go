@@ -60,12 +60,8 @@ type TransactItem struct {
 // TransactPut writes an item: every attribute that its type declares. It keeps attributes that the type does not declare,
 // which a newer version of the service may have written. A Refusal uses the name.
 func TransactPut(name string, table TableID, item any, when Condition) TransactItem {
-	e, err := editOf(table, item, when)
-	return TransactItem{name: name, err: err, item: types.TransactWriteItem{Update: &types.Update{
-		TableName: aws.String(table.Name()), Key: e.key, UpdateExpression: aws.String(e.expr),
-		ConditionExpression:      optional(when.Expr),
-		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-	}}}
+	e, err := put(table, item, when)
+	return e.part(name, table, err)
 }
 
 // TransactNew writes an item and keeps nothing of an item with the same key. It is for an item that is never changed

@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/truora/minidyn/interpreter/language"
+	"github.com/truora/minidyn/server"
 )
 
 var placeholder = regexp.MustCompile(`[#:]\w+`)
@@ -58,40 +59,69 @@ func (w write) expressions() error {
 // names. It also rewrites attributes that the expression does not name, and turns numbers into
 // floating-point ones, even in a value that is only assigned.
 func (w write) correct(c *change) {
-	named := map[string]bool{}
+	fresh, computed := item{}, map[string]bool{}
 	for _, a := range w.actions() {
-		root := a.Left
-		for {
-			x, ok := root.(*language.IndexExpression)
-			if !ok {
-				break
+		path := w.path(a.Left)
+		v, _ := a.Right.(*language.Identifier)
+		assigned := a.Token.Type == language.SET && v != nil && w.ExpressionAttributeValues[v.Value] != nil
+		switch root := path[0]; {
+		case len(path) == 1 && assigned:
+			fresh[root] = w.ExpressionAttributeValues[v.Value]
+		case len(path) == 1 && a.Token.Type == language.REMOVE:
+			fresh[root] = nil
+		case slices.Contains(path, "") || !assigned && a.Token.Type != language.REMOVE:
+			computed[root] = true
+		default:
+			if fresh[root] == nil {
+				fresh[root] = c.was[root]
 			}
-			root = x.Left
-		}
-		id, ok := root.(*language.Identifier)
-		if !ok {
-			continue
-		}
-		name := id.Value
-		if full, ok := w.ExpressionAttributeNames[name]; ok {
-			name = full
-		}
-		named[name] = true
-		if root != a.Left {
-			continue
-		}
-		if a.Token.Type == language.REMOVE {
-			delete(c.is, name)
-		}
-		if v, ok := a.Right.(*language.Identifier); ok && w.ExpressionAttributeValues[v.Value] != nil && a.Token.Type == language.SET {
-			c.is[name] = w.ExpressionAttributeValues[v.Value]
+			var value *server.AttributeValue
+			if assigned {
+				value = w.ExpressionAttributeValues[v.Value]
+			}
+			fresh[root] = with(fresh[root], path[1:], value)
 		}
 	}
 	for name, v := range c.was {
-		if !named[name] {
+		if _, named := fresh[name]; !named && !computed[name] {
 			c.is[name] = v
 		}
 	}
+	for name, v := range fresh {
+		if c.is[name] = v; v == nil {
+			delete(c.is, name)
+		}
+	}
+}
+
+// path lists the attributes of a document path, from the item's; empty for the position of an entry.
+func (w write) path(of language.Expression) []string {
+	switch x := of.(type) {
+	case *language.IndexExpression:
+		path := w.path(x.Left)
+		if _, is := x.Index.(*language.Identifier); is && x.Token.Type == language.DOT {
+			return append(path, w.path(x.Index)...)
+		}
+		return append(path, "")
+	case *language.Identifier:
+		if full, is := w.ExpressionAttributeNames[x.Value]; is {
+			return []string{full}
+		}
+		return []string{x.Value}
+	}
+	return []string{""}
+}
+
+// with returns a copy of a map with another value at a path; nil: without it.
+func with(m *server.AttributeValue, path []string, v *server.AttributeValue) *server.AttributeValue {
+	if len(path) == 0 {
+		return v
+	}
+	next := &server.AttributeValue{M: maps.Clone(m.M)}
+	if next.M[path[0]] = with(m.M[path[0]], path[1:], v); next.M[path[0]] == nil {
+		delete(next.M, path[0])
+	}
+	return next
 }
 
 // actions are the parts of a well-formed update expression.

@@ -1,0 +1,37 @@
+package release_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/uuid"
+
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/platform/admission"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
+)
+
+// TestCarry_EachFieldReachesTheRow_AndNothingElseChanges: there and back, so that each field is also removed.
+func TestCarry_EachFieldReachesTheRow_AndNothingElseChanges(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		ctx, db := admission.Unlimited(t.Context()), dynamo.Open(client, time.Now)
+		row := expect.Filled[release.ChannelRow](0)
+		row.EdgeType = uuid.NewString()
+		was, next := release.Carried{ID: row.Rollout.ID, Revision: 1}, expect.Filled[release.Carried](100)
+		row.Rollout, row.Telling, next.ID = &was, release.Telling{}, was.ID
+		expect.OK(t, db.Commit(ctx, release.Replace(release.ChannelRow{}, row)))
+		carry := func(from, to release.Carried, telling release.Telling) {
+			t.Helper()
+			expect.OK(t, db.Commit(ctx, release.Carry(row.EdgeType, row.Channel.Channel, from, to, telling)))
+			row.Rollout, row.Telling = &to, telling
+			expect.Equal(t, expect.Value(release.NewStore(db).Row(ctx, row.EdgeType, row.Channel.Channel))(t), row, "the row")
+		}
+		carry(was, next, expect.Filled[release.Telling](200))
+		carry(next, was, release.Telling{})
+		err := db.Commit(ctx, release.Carry(row.EdgeType, row.Channel.Channel, next, next, release.Telling{}))
+		expect.That(t, dynamo.Refused(err, release.ResourceType), "the row carries another state of the rollout: %v", err)
+	})
+}
