@@ -93,6 +93,14 @@ func mustBeUnauthorized(t *testing.T, answer response, err error) {
 	}
 }
 
+// mustBeUnknown: API Gateway answers 503.
+func mustBeUnknown(t *testing.T, answer response, err error) {
+	t.Helper()
+	if err == nil || err.Error() != "Unavailable" || !reflect.DeepEqual(answer, response{}) {
+		t.Errorf("answer %s, error %v, want the error Unavailable alone", tokentest.JSON(answer), err)
+	}
+}
+
 func TestAuthorize_GoodToken_AllowsTheWholeAPI(t *testing.T) {
 	w := tokentest.NewWorld(noon)
 	h := newHarness(t, w.Setting, atNoon)
@@ -240,18 +248,18 @@ func TestAuthorize_OnlySingleValuedHeaders_AreRead(t *testing.T) {
 	mustDeny(t, answer, err)
 }
 
-func TestAuthorize_KeysUnavailable_IsUnauthorizedAndLoggedAsAnError(t *testing.T) {
+func TestAuthorize_KeysUnavailable_IsUnavailableAndLoggedAsAnError(t *testing.T) {
 	setting := `[{"issuer":"https://people.example","audience":["wavegate"],"jwksUrl":"http://127.0.0.1:1/keys","grants":["production_engineer"]}]`
 	h := newHarness(t, setting, atNoon)
 	answer, err := h.authorize(t.Context(), withToken(tokentest.NewWorld(noon).Person().Sign()))
-	mustBeUnauthorized(t, answer, err)
+	mustBeUnknown(t, answer, err)
 	if !strings.Contains(h.metrics.String(), `"KeyFetchFailures":1`) || !strings.Contains(h.log.String(), `"level":"ERROR"`) {
 		t.Errorf("logged %s, counted %s", h.log.String(), h.metrics.String())
 	}
 	expect.Equal(t, h.reasons(t), []string{string(token.KeysUnavailable)}, "counted as")
 }
 
-func TestAuthorize_Panic_IsUnauthorizedAndAnError(t *testing.T) {
+func TestAuthorize_Panic_IsUnavailableAndAnError(t *testing.T) {
 	calls := 0
 	h := newHarness(t, tokentest.NewWorld(noon).Setting, func() time.Time {
 		if calls++; calls == 2 {
@@ -260,7 +268,7 @@ func TestAuthorize_Panic_IsUnauthorizedAndAnError(t *testing.T) {
 		return noon
 	})
 	answer, err := h.authorize(t.Context(), withToken(tokentest.NewWorld(noon).Person().Sign()))
-	mustBeUnauthorized(t, answer, err)
+	mustBeUnknown(t, answer, err)
 	expect.That(t, h.outcome(t) == fault && strings.Contains(h.log.String(), "a secret of the service"),
 		"logged %s", h.log.String())
 }

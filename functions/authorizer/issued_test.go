@@ -101,11 +101,11 @@ func TestAuthorize_UnknownToken_IsRefused_AndNotForLong(t *testing.T) {
 	}
 }
 
-func TestAuthorize_StoreOutOfReach_IsNoDenial(t *testing.T) {
+func TestAuthorize_StoreOutOfReach_IsUnavailable(t *testing.T) {
 	h, s, box, _ := issuing(t, atNoon)
 	s.err = errors.New("out of reach")
 	answer, err := h.authorize(t.Context(), calling("TargetToken "+box))
-	mustBeUnauthorized(t, answer, err)
+	mustBeUnknown(t, answer, err)
 }
 
 // TestAuthorize_KnownToken_IsReadEachFortyMinutes: the operations check it again.

@@ -57,27 +57,31 @@ func newAuthorizer(issuers []token.Issuer, tokens knows, now func() time.Time, l
 	return a
 }
 
-// errUnauthorized is the one error that API Gateway answers with 401. It is not cached.
-var errUnauthorized = errors.New("Unauthorized") // API Gateway recognises it by this text
+// These errors are never cached. API Gateway answers the first with 401, and recognises it by its text; any other with 503.
+var (
+	errUnauthorized = errors.New("Unauthorized")
+	errUnavailable  = errors.New("Unavailable")
+)
 
 type (
 	request  = events.APIGatewayCustomAuthorizerRequestTypeRequest
 	response = events.APIGatewayCustomAuthorizerResponse
 )
 
-// authorize gives one of three answers, none of which shows the reason:
+// authorize gives one of four answers, none of which shows the reason:
 //
 //   - Allow for the whole API, with the principal as context. API Gateway caches it per token, for
 //     all methods.
 //   - Deny for the whole API, for a token that can never become valid. API Gateway caches it too.
-//   - The error Unauthorized, for a token that may become valid.
+//   - The error Unauthorized, for a token that is not valid now and may become valid.
+//   - The error Unavailable, if it is not known whether the token is valid. With 401, a box would ask for another token.
 func (a *authorizer) authorize(ctx context.Context, event request) (answer response, err error) {
 	start := a.now()
 	var v verdict
 	defer func() {
 		if cause := recover(); cause != nil {
 			v = verdict{class: fault, cause: fmt.Errorf("panic: %v\n%s", cause, debug.Stack())}
-			answer, err = response{}, errUnauthorized
+			answer, err = response{}, errUnavailable
 		}
 		a.report(ctx, event, v, a.now().Sub(start))
 	}()
@@ -85,6 +89,8 @@ func (a *authorizer) authorize(ctx context.Context, event request) (answer respo
 	switch {
 	case v.class == accepted:
 		return policy("Allow", v.resource, v.principal.User(), v.principal.Context()), nil
+	case v.class == noStore || v.class == token.KeysUnavailable:
+		return response{}, errUnavailable
 	case v.mayBecomeGood:
 		return response{}, errUnauthorized
 	default:

@@ -246,6 +246,36 @@ func TestPlant_ADDIPair_IsToldOneAfterTheOther(t *testing.T) {
 	}
 }
 
+// TestPlant_ADDIBoxThatJoinsAGroup_IsAnswered: the group's other box is read, too. One of them waits, and may not install.
+func TestPlant_ADDIBoxThatJoinsAGroup_IsAnswered(t *testing.T) {
+	t.Parallel()
+	w, owner := published(t, lookEachSecond, harness.WithDoor())
+	owner.Put(t, plantPath, updating(`{}`)).Is(t, http.StatusCreated)
+	clients := ddiFleet(t, w, 2)
+	ddiRollout(t, w, quickly)
+	action := func(c ddiBox, path string) {
+		t.Helper()
+		answer := c.Get(t, path)
+		expect.That(t, answer.Status == http.StatusOK || answer.Status == http.StatusNotFound, "%s: %d %s", path, answer.Status, answer.Body)
+	}
+	var told []string
+	for _, c := range clients {
+		told = append(told, linked(t, w, base(t, c.Caller, c.id).Links.DeploymentBase))
+	}
+	for _, more := range []string{`,"group":"press 4"`, `,"pin":{"version":"1.1.0","reason":"a test"}`, `,"pin":null`} {
+		for i, c := range clients {
+			owner.Put(t, "/api/edges/"+c.id, strings.Replace(box, "}", `,"factoryId":"munich-1"`+more+"}", 1)).Is(t, http.StatusNoContent)
+			action(c, told[i])
+			base(t, c.Caller, c.id)
+			c.Get(t, manifestPath(c.id)+"?installed=1.0.0").Is(t, http.StatusOK)
+			owner.Get(t, "/api/edges/"+c.id+"/update/why").Is(t, http.StatusOK)
+		}
+	}
+	clients[0].says(t, told[0], "closed", "failure", "no space left")
+	base(t, clients[0].Caller, clients[0].id)
+	action(clients[1], told[1])
+}
+
 // TestDoor_APair_IsToldOneAfterTheOther: both boxes poll at the door.
 func TestDoor_APair_IsToldOneAfterTheOther(t *testing.T) {
 	t.Parallel()

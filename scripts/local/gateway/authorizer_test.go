@@ -77,7 +77,7 @@ func TestAuthorizer_FailureOrMalformedAnswer_Is500AndNotCached(t *testing.T) {
 			w := newWorld(t)
 			w.authorizer.answer = answer
 			r := w.raw(t, "GET "+somewhere)
-			r.is(t, "AUTHORIZER_FAILURE", 500)
+			r.is(t, "AUTHORIZER_FAILURE", 503)
 			expect.Equal(t, r.access.Cause == nil, false, "the log has no cause:")
 			expect.Equal(t, w.function.calls(), 0, "calls of the function:")
 		})

@@ -45,7 +45,8 @@ var (
 			Grants: append([]operations.Grant{
 				operations.May(dynamo.Channels, dynamo.Get),
 				operations.May(dynamo.Releases, dynamo.Get),
-				operations.May(dynamo.Reports, dynamo.Get),
+				operations.May(dynamo.Reports, dynamo.Get, dynamo.BatchGet),
+				operations.May(dynamo.RateCounters, dynamo.Get), // whether the others of the box's group are heard
 				operations.May(dynamo.Factories, dynamo.Get),
 			}, operations.Gateways...),
 		}, ddi.DeploymentOf)

@@ -77,7 +77,8 @@ var GatewayResponses = []GatewayResponse{
 	{Type: "QUOTA_EXCEEDED", Status: 429, Code: RateLimited, Detail: "The quota is used up.", RetryAfter: time.Minute},
 	{Type: "API_CONFIGURATION_ERROR", Status: 500, Code: Internal, Detail: "The service failed."},
 	{Type: "AUTHORIZER_CONFIGURATION_ERROR", Status: 500, Code: Internal, Detail: "The service failed."},
-	{Type: "AUTHORIZER_FAILURE", Status: 500, Code: Internal, Detail: "The service failed."},
+	// The store or an issuer's keys did not answer, or the authorizer failed: nobody knows whether the token is valid.
+	{Type: "AUTHORIZER_FAILURE", Status: 503, Code: Unavailable, Detail: "The token cannot be checked at the moment.", RetryAfter: 5 * time.Second},
 	// The function crashed, timed out or gave an invalid answer, or Lambda could not run it.
 	{Type: "INTEGRATION_FAILURE", Status: 502, Code: BadGateway, Detail: failed},
 	{Type: "INTEGRATION_TIMEOUT", Status: 504, Code: Timeout, Detail: timedOut},
