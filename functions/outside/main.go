@@ -16,6 +16,7 @@ import (
 
 	"wavegate/shared/platform/secret"
 	"wavegate/shared/platform/telemetry"
+	"wavegate/shared/platform/zones"
 )
 
 // operation is what the check calls itself in logs and metrics.
@@ -38,7 +39,7 @@ func main() {
 			faults := c.check(ctx, known)
 			failures, err = float64(len(faults)), errors.Join(faults...)
 		}
-		telemetry.Emit(os.Stdout, time.Now(), map[string]string{"operation": operation},
+		telemetry.Emit(os.Stdout, time.Now(), map[string]string{"operation": operation, "timeZones": zones.Release()},
 			telemetry.Metric{Name: "OutsideFailures", Value: failures, Unit: telemetry.Count})
 		if err != nil {
 			log.ErrorContext(ctx, "the check failed", "operation", operation, "cause", err.Error())

@@ -12,6 +12,7 @@ import (
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/calendar"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/zones"
 	"wavegate/shared/testing/expect"
 )
 
@@ -79,7 +80,7 @@ func TestPlant_ItsBoxesWait_UnlessTheReleaseIsUrgentOrTheyArePinned(t *testing.T
 	expect.Equal(t, toldFrom(t, w, "press-1")+", "+toldFrom(t, w, "press-4"), "1.0.0 waits, 1.1.0 rollout", "in the plant, and elsewhere")
 	manifest := string(w.Box(t, "press-1").Get(t, manifestPath("press-1")+"?installed=1.0.0").Is(t, http.StatusOK).Body)
 	why := string(owner.Get(t, "/api/edges/press-1/update/why").Is(t, http.StatusOK).Body)
-	for _, want := range []string{`"rule":"waits"`, `"waits":"window"`, `"opensAt":"`} {
+	for _, want := range []string{`"rule":"waits"`, `"waits":"window"`, `"opensAt":"`, `"timeZones":"` + zones.Release()} {
 		expect.That(t, strings.Contains(why, want), "why has no %s: %s", want, why)
 	}
 	var waiting struct {
@@ -125,7 +126,7 @@ func TestPlant_ItsBoxesWait_UnlessTheReleaseIsUrgentOrTheyArePinned(t *testing.T
 func TestPlants_InTwoZones_FollowTheirOwnClocks(t *testing.T) {
 	t.Parallel()
 	w, owner := published(t, lookEachSecond)
-	tokyo := expect.Value(time.LoadLocation("Asia/Tokyo"))(t)
+	tokyo := expect.Value(zones.Load("Asia/Tokyo"))(t)
 	now := time.Now().In(tokyo)
 	hours := fmt.Sprintf(`,"windows":[{"days":["mon","tue","wed","thu","fri","sat","sun"],"from":%q,"to":%q}]`,
 		now.Add(-2*time.Hour).Format("15:04"), now.Add(2*time.Hour).Format("15:04"))

@@ -9,6 +9,7 @@ import (
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/calendar"
+	"wavegate/shared/platform/zones"
 )
 
 // Updates say when the plants of a world take updates.
@@ -69,8 +70,8 @@ func (r *reader) updates(f *fileUpdates) *updates {
 	u := updates{Zones: f.Zones}
 	r.must(len(f.Zones) > 0, "updates: zones must be one or more")
 	for _, zone := range f.Zones {
-		_, err := time.LoadLocation(zone)
-		r.must(err == nil && zone != "" && zone != "Local", "%q is not a time zone", zone)
+		_, err := zones.Load(zone)
+		r.must(err == nil, "%q is not a time zone", zone)
 	}
 	for _, w := range f.Windows {
 		days := w.Days
@@ -110,7 +111,7 @@ func (w world) sites(r *rand.Rand) []site {
 	for i := range list {
 		s := &list[i]
 		s.updates.TimeZone = u.Zones[i%len(u.Zones)]
-		s.zone, _ = time.LoadLocation(s.updates.TimeZone)
+		s.zone, _ = zones.Load(s.updates.TimeZone)
 		if least := u.RandomHours[0]; least > 0 {
 			from, long := r.IntN(quarters), 4*least+r.IntN(4*(u.RandomHours[1]-least)+1)
 			s.updates.Windows = []calendar.Hours{{Days: calendar.Days, From: clock(from), To: clock(from + long)}}

@@ -10,6 +10,7 @@ import (
 
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/platform/calendar"
+	"wavegate/shared/platform/zones"
 	"wavegate/shared/testing/expect"
 )
 
@@ -124,7 +125,7 @@ func TestSite_OpensByTheClockOnTheWall(t *testing.T) {
 		at := expect.Value(time.Parse(time.RFC3339, text))(t)
 		return at
 	}
-	berlin := expect.Value(time.LoadLocation("Europe/Berlin"))(t)
+	berlin := expect.Value(zones.Load("Europe/Berlin"))(t)
 	s := site{zone: berlin, updates: calendar.Updates{Windows: []calendar.Hours{{Days: []string{"sat", "sun"}, From: "23:30", To: "02:30"}}},
 		pauses: []calendar.Pause{{From: until("2026-04-04T00:00:00Z"), Until: until("2026-04-12T00:00:00Z")}}}
 	for name, c := range map[string]struct {

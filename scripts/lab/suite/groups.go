@@ -61,6 +61,8 @@ var groups = []group{
 		[]string{"./scripts/contract clients", "@test -count=1 ./scripts/lab/clients"}},
 	{"properties", rest, "each property of the rules, 500 cases, in a long run 2,000", "",
 		[]string{"@test -count=1 -timeout=1h @rapid -rapid.checks=" + expect.Long("500", "2000")}},
+	{"zones", rest, "the time zone database as Python reads it, and whether there is a newer one", "python3",
+		[]string{"go run ./scripts/lab/zones check", "@full -run=^TestZones_ ./shared/platform/zones"}},
 	{"vulnerabilities", rest, "known faults of modules, from Go's vulnerability database", "", []string{"./scripts/check vulnerabilities"}},
 
 	{"release", long, "a release twice, with the same bytes", "npm", []string{"@full -run=^TestRelease_ ./scripts/local/service"}},

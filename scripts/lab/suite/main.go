@@ -195,7 +195,7 @@ func (g group) play(ctx context.Context, words *strings.Replacer, before ...stri
 
 // A result of a group. It reads the output of the group's commands.
 type result struct {
-	state, why             string        // ok, skipped or FAILED
+	state, why             string        // ok, skipped or FAILED, and its cause or what its steps warn of
 	took, used             time.Duration // used is the time of processors, without the Docker engine's
 	passed, failed, cached int           // tests, and packages with results from Go's cache
 
@@ -241,6 +241,8 @@ func (r *result) line(line string) {
 	name := e.Package + " " + e.Test       // both are empty for compilers and other programs
 	r.output[name] = append(r.output[name], e.Output)
 	switch {
+	case e.Package == "" && strings.HasPrefix(e.Output, "warning: "):
+		r.why += e.Output
 	case e.Test == "" && strings.Contains(e.Output, "(cached)"):
 		r.cached++
 	case e.Test != "" && e.Action == "pass":

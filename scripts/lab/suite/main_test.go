@@ -49,6 +49,7 @@ func TestRun_AGroup_HasItsResult(t *testing.T) {
 		{name: "a test does not compile", steps: []string{"@test ./broken"}, red: true, shows: []string{"undefined: undeclared"}},
 		{name: "a program fails", steps: []string{"./fails", "touch after"}, red: true, shows: []string{"the reason"}},
 		{name: "a program does not exist", steps: []string{"./none"}, red: true, shows: []string{"./none"}},
+		{name: "a step warns", steps: []string{"echo warning: it is old"}, shows: []string{"ok        group", "warning: it is old"}},
 		{name: "a step leaves", steps: []string{"./leaves", "touch after"}, shows: []string{"skipped   group", "the database is away"}},
 		{name: "a needed program is missing", needs: "sh none|nor-this", steps: []string{"touch after"},
 			shows: []string{"skipped   group", "there is no none or nor-this"}},

@@ -15,8 +15,8 @@ import (
 
 	"wavegate/scripts/operator/run"
 	"wavegate/scripts/operator/terminal"
-	"wavegate/shared/platform/calendar"
 	"wavegate/shared/platform/telemetry"
+	"wavegate/shared/platform/zones"
 )
 
 // Version is the command that shows which program this is.
@@ -35,7 +35,7 @@ func Version(r *run.Run) *cobra.Command {
 			return r.ShowDocument(b)
 		}
 		rows := []string{terminal.Cells("wavegate", cmp.Or(b.Version, b.SHA256[:12])), terminal.Cells("sha256", b.SHA256),
-			terminal.Cells("time zones", "IANA "+calendar.Database)}
+			terminal.Cells("time zones", "IANA "+b.TimeZones)}
 		if b.Revision != "" {
 			rows = append(rows, terminal.Cells("revision", b.Revision))
 		}
@@ -51,10 +51,12 @@ type build struct {
 	Revision string `json:"revision,omitempty"` // the commit, if the program was built with it
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
+	// TimeZones is the release of the time zone database.
+	TimeZones string `json:"timeZones"`
 }
 
 func thisBuild() (b build, err error) {
-	b.Version, b.Go, b.Platform = telemetry.Release, runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH
+	b.Version, b.Go, b.Platform, b.TimeZones = telemetry.Release, runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH, zones.Release()
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" {

@@ -254,6 +254,8 @@ type Why struct {
 	// Waits is for what the box waits, and OpensAt until when if that is known; only with the rule waits.
 	Waits   string     `json:"waits,omitempty"`
 	OpensAt *time.Time `json:"opensAt,omitempty"`
+	// TimeZones is the release of the time zone database by which OpensAt is computed; only with it.
+	TimeZones string `json:"timeZones,omitempty"`
 	// Warnings lists problems that the box's DDI client may have with the release that it is told.
 	Warnings []string `json:"warnings,omitempty"`
 }
@@ -342,7 +344,7 @@ func (s *Store) Why(ctx context.Context, caller auth.Principal, edgeID string) (
 		t, r.Source, r.Towards = t.waits(box, open), polling.FromWaits, ""
 	}
 	why := t.of(known, failed)
-	why.Waits, why.OpensAt = t.Wait.For, t.Wait.OpensAt()
+	why.Waits, why.OpensAt, why.TimeZones = t.Wait.For, t.Wait.OpensAt(), t.Wait.TimeZones()
 	why.EdgeID, why.EdgeType, why.Channel, why.LastSeenAt = e.EdgeID, e.EdgeType, e.Channel, seen
 	why.Source, why.Towards, why.Warnings = r.Source, r.Towards, warnings
 	if e.Pin.Holds(box.At) {

@@ -8,6 +8,7 @@ import (
 
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/zones"
 )
 
 // Updates say when the boxes of a plant may be told a version that they do not run. The zero Updates allow it always.
@@ -199,6 +200,14 @@ func (w Wait) OpensAt() *time.Time {
 		return nil
 	}
 	return &w.Opens
+}
+
+// TimeZones is the release of the time zone database by which OpensAt is computed; empty without it.
+func (w Wait) TimeZones() string {
+	if w.Opens.IsZero() {
+		return ""
+	}
+	return zones.Release()
 }
 
 // Wait is for how long a release waits for a plant.

@@ -2,18 +2,13 @@
 package calendar
 
 import (
-	"path"
 	"slices"
 	"strings"
-	"sync"
 	"time"
-	_ "time/tzdata" // so that zones are known wherever the service runs
 
 	"wavegate/shared/platform/input"
+	"wavegate/shared/platform/zones"
 )
-
-// Database is the version of the time zone database that is embedded; see https://www.iana.org/time-zones.
-const Database = "2025c"
 
 // Hours are when a window is open, in local time. It begins on each of some days. If it ends at an earlier time of day
 // than it begins, it ends on the next day.
@@ -42,33 +37,19 @@ var (
 	dayRule  = &input.Text{Pattern: strings.Join(Days, "|"), Says: "mon, tue, wed, thu, fri, sat or sun"}
 	fromRule = &input.Text{Pattern: `([01][0-9]|2[0-3]):[0-5][0-9]`, Says: "a time of day from 00:00 to 23:59"}
 	toRule   = &input.Text{Pattern: `([01][0-9]|2[0-3]):[0-5][0-9]|24:00`, Says: "a time of day from 00:00 to 24:00"}
-	ZoneRule = &input.Text{Min: 1, Max: 64, Check: isZone, Says: "a name of the IANA time zone database such as Europe/Berlin or UTC"}
+	ZoneRule = &input.Text{Min: 1, Max: 64, Check: isZone, Hint: zoneHint, Says: "a name of the IANA time zone database such as Europe/Berlin or UTC"}
 )
 
 func isZone(name string) bool {
-	switch first, _, _ := strings.Cut(name, "/"); {
-	case slices.Contains([]string{"Local", "localtime", "posixrules", "posix", "right"}, first):
-		return false // the machine's own zone, and names that only some machines know
-	case path.Clean(name) != name:
-		return false // another spelling
-	}
-	_, err := location(name)
-	return err == nil
+	_, ok := zones.Data(name)
+	return ok
 }
 
-// locations are the time zones that were loaded, by name: some 600 at most. A poll of a waiting box needs its zone, and to
-// parse one takes longer than to ask it for the time.
-var locations sync.Map
-
-func location(name string) (*time.Location, error) {
-	if known, ok := locations.Load(name); ok {
-		return known.(*time.Location), nil
+func zoneHint(name string) string {
+	if like := zones.Like(name); like != "" {
+		return "did you mean " + like + "?"
 	}
-	zone, err := time.LoadLocation(name)
-	if err == nil {
-		locations.Store(name, zone)
-	}
-	return zone, err
+	return ""
 }
 
 // minutes converts a time of day to minutes since midnight.
@@ -120,24 +101,24 @@ func (h Hours) In(zone string) Window { return Window{h.Days, h.From, h.To, zone
 type Windows []Window
 
 // Open reports whether one of the windows is open.
-func (ws Windows) Open(at time.Time) bool { return ws.open(ws.zones(), at) }
+func (ws Windows) Open(at time.Time) bool { return ws.open(ws.locations(), at) }
 
-// zones loads the zones of the windows once, so that many times can be checked.
-func (ws Windows) zones() []*time.Location {
-	zones := make([]*time.Location, len(ws))
+// locations loads the zones of the windows once, so that many times can be checked.
+func (ws Windows) locations() []*time.Location {
+	list := make([]*time.Location, len(ws))
 	for i, w := range ws {
-		zone, err := location(w.TimeZone)
+		zone, err := zones.Load(w.TimeZone)
 		if err != nil {
 			continue // not reached: a window without faults has a valid zone
 		}
-		zones[i] = zone
+		list[i] = zone
 	}
-	return zones
+	return list
 }
 
-func (ws Windows) open(zones []*time.Location, at time.Time) bool {
+func (ws Windows) open(in []*time.Location, at time.Time) bool {
 	for i, w := range ws {
-		if zones[i] != nil && w.open(at.In(zones[i])) {
+		if in[i] != nil && w.open(at.In(in[i])) {
 			return true
 		}
 	}
@@ -155,17 +136,17 @@ func (ws Windows) Closes(at time.Time) (time.Time, bool) { return ws.next(at, fa
 
 // next returns when it is next so that one of the windows is open, or none.
 func (ws Windows) next(at time.Time, is bool) (time.Time, bool) {
-	zones := ws.zones()
-	if ws.open(zones, at) == is {
+	in := ws.locations()
+	if ws.open(in, at) == is {
 		return at, true
 	}
 	var list []time.Time
 	for day := -1; day <= farthest+2; day++ {
-		list = append(list, ws.changes(zones, at, day)...)
+		list = append(list, ws.changes(in, at, day)...)
 		slices.SortFunc(list, time.Time.Compare)
 		complete := at.AddDate(0, 0, day-1).Add(-2 * time.Hour) // a later day of another zone may begin then
 		for len(list) > 0 && list[0].Before(complete) {
-			if t := list[0]; t.After(at) && ws.open(zones, t) == is {
+			if t := list[0]; t.After(at) && ws.open(in, t) == is {
 				return t, true
 			}
 			list = list[1:]
@@ -177,13 +158,13 @@ func (ws Windows) next(at time.Time, is bool) (time.Time, bool) {
 // changes lists the times at which a window may open or close on a day of its zone, so many days after a time: at its own
 // times of day, each as often as it occurs, at midnight, and when clocks are changed. The days are those of the zone: 24
 // hours after the last hour of a day, a day of 23 hours is over.
-func (ws Windows) changes(zones []*time.Location, at time.Time, day int) (list []time.Time) {
+func (ws Windows) changes(in []*time.Location, at time.Time, day int) (list []time.Time) {
 	for i, w := range ws {
-		if zones[i] == nil {
+		if in[i] == nil {
 			continue
 		}
-		y, m, d := at.In(zones[i]).Date()
-		midnight := time.Date(y, m, d+day, 0, 0, 0, 0, zones[i])
+		y, m, d := at.In(in[i]).Date()
+		midnight := time.Date(y, m, d+day, 0, 0, 0, 0, in[i])
 		_, before := midnight.AddDate(0, 0, -1).Zone()
 		_, after := midnight.AddDate(0, 0, 2).Zone()
 		for _, offset := range []int{before, after} {

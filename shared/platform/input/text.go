@@ -26,6 +26,8 @@ type Text struct {
 	Says string
 	// Check, if set, is called last; false refuses the value with Says.
 	Check func(string) bool
+	// Hint, if set, says more about a value that was refused for its format; empty: nothing.
+	Hint func(string) string
 
 	once   sync.Once
 	regexp *regexp.Regexp
@@ -47,7 +49,13 @@ func (t *Text) Apply(value string) (kept, code, detail string) {
 	case n < t.Min, t.Max > 0 && n > t.Max:
 		return "", "length", fmt.Sprintf("must have %s, not %d", t.length(), n)
 	case t.Pattern != "" && !t.matches(value), t.Check != nil && !t.Check(value):
-		return "", "format", "must be " + t.Says
+		detail = "must be " + t.Says
+		if t.Hint != nil {
+			if hint := t.Hint(value); hint != "" {
+				detail += "; " + hint
+			}
+		}
+		return "", "format", detail
 	}
 	if t.Lower {
 		value = strings.ToLower(value)
