@@ -1,5 +1,3 @@
-//go:build full
-
 package box
 
 import (
@@ -29,12 +27,7 @@ const minute = time.Second
 // plantCache runs nginx in front of an origin, with the configuration of infra/plant-cache.md, and returns its URL.
 func plantCache(t *testing.T, origin string) string {
 	t.Helper()
-	nginx, err := exec.LookPath("nginx")
-	if err != nil {
-		if nginx, err = exec.LookPath("/usr/sbin/nginx"); err != nil {
-			t.Fatal(err)
-		}
-	}
+	nginx := expect.Program(t, "Debian's nginx brings it", "nginx", "/usr/sbin/nginx")
 	page, err := os.ReadFile(filepath.Join("..", "..", "infra", "plant-cache.md"))
 	expect.OK(t, err)
 	block := regexp.MustCompile("(?s)```nginx\n(.*?)```").FindSubmatch(page)
@@ -164,6 +157,7 @@ func (p *plant) run(t *testing.T, boxes int, api, cache string) (end func()) {
 // TestPlantCache_AThousandBoxes_AnHourWithoutTheUplink counts what reaches the bell through the cache. Then all boxes
 // download a release, the uplink fails, and meanwhile the release is halted: no box activates it.
 func TestPlantCache_AThousandBoxes_AnHourWithoutTheUplink(t *testing.T) {
+	expect.Full(t)
 	const boxes = 1000
 	o := newOrigin(t)
 	o.interval = 120
@@ -223,6 +217,7 @@ func TestPlantCache_AThousandBoxes_AnHourWithoutTheUplink(t *testing.T) {
 // TestPlantCache_FiftyDownloadsAtOnce_AreOneAtTheOrigin, without a token. Ranges come from the cached file, and what the
 // origin refuses is asked again.
 func TestPlantCache_FiftyDownloadsAtOnce_AreOneAtTheOrigin(t *testing.T) {
+	expect.Full(t)
 	const there, gone = "/aaaaaaaaaaaaaaaaaaaaaaaaaa/box.swu", "/bbbbbbbbbbbbbbbbbbbbbbbbbb/box.swu"
 	whole := bytes.Repeat([]byte("0123456789abcdef"), 1<<16)
 	var mu sync.Mutex

@@ -1,5 +1,3 @@
-//go:build full
-
 package box
 
 import (
@@ -14,18 +12,21 @@ import (
 
 // TestShellClient_DoesTheWholeLoop plays the same scenario as for the Go client.
 func TestShellClient_DoesTheWholeLoop(t *testing.T) {
+	expect.Full(t)
 	for _, program := range []string{"curl", "jq", "sha256sum"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Fatal(err)
-		}
+		expect.Program(t, "Debian's curl, jq and coreutils bring it", program)
 	}
 	playLoop(t, startShell)
 }
 
-func TestShellClient_FullDoor_GoesToTheAPI(t *testing.T) { playDoor(t, startShell) }
+func TestShellClient_FullDoor_GoesToTheAPI(t *testing.T) {
+	expect.Full(t)
+	playDoor(t, startShell)
+}
 
 // TestProgram_DoesTheWholeLoop, too, with the same hooks.
 func TestProgram_DoesTheWholeLoop(t *testing.T) {
+	expect.Full(t)
 	program := filepath.Join(t.TempDir(), "wavegate-box")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./wavegate-box").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -1,5 +1,3 @@
-//go:build full
-
 package e2e
 
 import (
@@ -23,6 +21,7 @@ func (f file) described() string {
 
 // TestSWUpdate_ArtifactThatTheServiceKeeps_IsInstalled: the publication has nothing but the digest.
 func TestSWUpdate_ArtifactThatTheServiceKeeps_IsInstalled(t *testing.T) {
+	expect.Full(t)
 	withDepot(t, func(d *depot, w *harness.World, owner *harness.Caller) {
 		d.image(t, "1.1.0", false)
 		bytes := expect.Value(os.ReadFile(filepath.Join(d.dir, "1.1.0.swu")))(t)
@@ -44,6 +43,7 @@ func TestSWUpdate_ArtifactThatTheServiceKeeps_IsInstalled(t *testing.T) {
 
 // TestBoxClients_ArtifactThatTheServiceKeeps_IsInstalled, by both reference clients.
 func TestBoxClients_ArtifactThatTheServiceKeeps_IsInstalled(t *testing.T) {
+	expect.Full(t)
 	eachClient(t, 2400, func(t *testing.T, b *listeningBox) {
 		owner, image := b.Owner(t), file(imageOf("1.1.0"))
 		b.runs(t, "1.0.0")

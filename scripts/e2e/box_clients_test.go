@@ -1,5 +1,3 @@
-//go:build full
-
 package e2e
 
 import (
@@ -165,6 +163,7 @@ func (b *listeningBox) listensFor(t *testing.T, times int64) {
 
 // TestBoxClients_ARollout_AHalt_TheWayBack_AndALostRing.
 func TestBoxClients_ARollout_AHalt_TheWayBack_AndALostRing(t *testing.T) {
+	expect.Full(t)
 	const heartbeat = 2400 // 40 s here
 	eachClient(t, heartbeat, func(t *testing.T, b *listeningBox) {
 		owner := b.Owner(t)
@@ -231,6 +230,7 @@ func TestBoxClients_ARollout_AHalt_TheWayBack_AndALostRing(t *testing.T) {
 
 // TestBoxClients_TheBellIsDown_PollEachHour_AndReturnToIt. The heartbeat is six minutes here.
 func TestBoxClients_TheBellIsDown_PollEachHour_AndReturnToIt(t *testing.T) {
+	expect.Full(t)
 	eachClient(t, 21_600, func(t *testing.T, b *listeningBox) {
 		owner := b.Owner(t)
 		b.runs(t, "1.0.0")

@@ -1,5 +1,3 @@
-//go:build full
-
 package e2e
 
 import (
@@ -28,14 +26,17 @@ type library struct {
 }
 
 func TestClient_RustCrateHawkbit_Follows(t *testing.T) {
+	expect.Full(t)
 	follow(t, library{crate(t), "/api/ddi/", "no poll: HTTP status client error (401"})
 }
 
 func TestClient_NpmHawkbitDDI_Follows(t *testing.T) {
+	expect.Full(t)
 	follow(t, library{npmPackage(t), "", "failed: invalid statusCode (401) value"})
 }
 
 func TestClient_PyPIRaucHawkbit_Follows(t *testing.T) {
+	expect.Full(t)
 	follow(t, library{pypiPackage(t), "/api/ddi", "temporary error: 401"})
 }
 
@@ -103,9 +104,6 @@ func (b clientBox) installs(t *testing.T, owner *harness.Caller) {
 // download, and a revoked token. None of the libraries polls while it downloads, and each sends its token to the
 // artifact's host.
 func follow(t *testing.T, l library) {
-	if l.program == nil {
-		return
-	}
 	t.Parallel()
 	begin := func(t *testing.T, more ...func(*service.Options)) (*harness.Caller, clientBox) {
 		w, owner := published(t, append(more, swift, func(o *service.Options) { o.DDIRoot = l.server == "" })...)

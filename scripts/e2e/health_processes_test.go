@@ -1,5 +1,3 @@
-//go:build full
-
 package e2e
 
 import (
@@ -17,6 +15,7 @@ import (
 
 // TestClient_ThreeHundredProcesses_WhoseCyclesTakeATenthLonger_AreHalted, each with one box of the Go client.
 func TestClient_ThreeHundredProcesses_WhoseCyclesTakeATenthLonger_AreHalted(t *testing.T) {
+	expect.Full(t)
 	const boxes = 300
 	w, owner := begin(t, lookEachSecond, withSettings(setting.PollIntervalSeconds.Assign(10), setting.IdlePollIntervalSeconds.Assign(10)))
 	rollout := judgedRollout(t, w, strings.ReplaceAll(numbersPolicy, "PT20S", "PT60S"))

@@ -1,5 +1,3 @@
-//go:build full
-
 package e2e
 
 import (
@@ -15,6 +13,7 @@ import (
 
 // TestSWUpdate_ItsPlantIsClosed_InstallsOnceItOpens: a client that knows nothing of windows.
 func TestSWUpdate_ItsPlantIsClosed_InstallsOnceItOpens(t *testing.T) {
+	expect.Full(t)
 	withDepot(t, func(d *depot, w *harness.World, owner *harness.Caller) {
 		owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
 		owner.Put(t, plantPath, updating(farAway())).Is(t, http.StatusCreated)

@@ -1,5 +1,3 @@
-//go:build full
-
 package e2e
 
 import (
@@ -13,42 +11,20 @@ import (
 	"wavegate/shared/testing/expect"
 )
 
-// lacks reports whether the machine lacks a program, and logs how to install it. CI must have all of them.
-func lacks(t *testing.T, brings string, programs ...string) bool {
-	t.Helper()
-	for _, program := range programs {
-		if _, err := exec.LookPath(program); err != nil {
-			leaveOut(t, err, brings)
-			return true
-		}
-	}
-	return false
-}
-
-func leaveOut(t *testing.T, why error, brings string) {
-	t.Helper()
-	expect.Must(t, os.Getenv("CI") != "true", "%v", why)
-	t.Logf("skipped: %v; %s", why, brings)
-}
-
-// crate builds the program that uses the Rust crate hawkbit, once for a user's machine. It is nil on a machine without
-// cargo.
+// crate builds the program that uses the Rust crate hawkbit, once for a user's machine.
 func crate(t *testing.T) []string {
 	t.Helper()
-	if lacks(t, "rustup or Debian's cargo-web and rustc-web bring it", "cargo") {
-		return nil
-	}
+	expect.Program(t, "rustup or Debian's cargo-web and rustc-web bring it", "cargo")
 	target := filepath.Join(cache(t), "hawkbit")
 	in(t, "testdata/crate", "cargo", "build", "--quiet", "--locked", "--target-dir", target)
 	return []string{filepath.Join(target, "debug", "box")}
 }
 
-// npmPackage is the program that uses npm's @awesomeorganization/hawkbit-ddi. It is nil on a machine without Node.js.
+// npmPackage is the program that uses npm's @awesomeorganization/hawkbit-ddi.
 func npmPackage(t *testing.T) []string {
 	t.Helper()
-	if lacks(t, "Debian's nodejs and npm bring it", "node", "npm") {
-		return nil
-	}
+	expect.Program(t, "Debian's nodejs brings it", "node")
+	expect.Program(t, "Debian's npm brings it", "npm")
 	installed := prepared(t, "hawkbit-npm", "testdata/npm/package-lock.json", func(dir string) {
 		for _, name := range []string{"package.json", "package-lock.json"} {
 			place(t, filepath.Join("testdata/npm", name), dir)
@@ -62,18 +38,15 @@ func npmPackage(t *testing.T) []string {
 	return []string{"node", filepath.Join(dir, "box.js")}
 }
 
-// pypiPackage is the program that uses PyPI's rauc-hawkbit. It is nil on a machine without D-Bus, or without a Python that
-// can use it.
+// pypiPackage is the program that uses PyPI's rauc-hawkbit.
 func pypiPackage(t *testing.T) []string {
 	t.Helper()
 	const python, brings = "/usr/bin/python3", "Debian's dbus, python3-gi, python3-aiohttp and python3-venv bring it"
-	if lacks(t, brings, "dbus-daemon", python) {
-		return nil
-	}
+	expect.Program(t, brings, "dbus-daemon")
+	expect.Program(t, brings, python)
 	// Debian has the packages for its own Python, no matter which one is on the PATH.
 	if err := exec.CommandContext(t.Context(), python, "-c", "import gi, aiohttp, ensurepip").Run(); err != nil {
-		leaveOut(t, fmt.Errorf("%s has no gi, aiohttp or ensurepip: %w", python, err), brings)
-		return nil
+		expect.Missing(t, fmt.Sprintf("%s has no gi, aiohttp or ensurepip: %v; %s", python, err, brings))
 	}
 	installed := prepared(t, "hawkbit-pypi", "testdata/pypi/requirements.txt", func(dir string) {
 		in(t, ".", python, "-m", "venv", "--system-site-packages", dir)

@@ -1,5 +1,3 @@
-//go:build full
-
 package e2e
 
 import (

@@ -1,5 +1,3 @@
-//go:build full
-
 package e2e
 
 import (
@@ -44,11 +42,10 @@ type depot struct {
 	sent, begun, broken atomic.Int64
 }
 
-// newDepot is nil on a machine without SWUpdate. CI must have it.
 func newDepot(t *testing.T) *depot {
 	t.Helper()
-	if lacks(t, "Debian's packages swupdate, cpio and openssl bring it", "swupdate", "cpio", "openssl") {
-		return nil
+	for _, program := range []string{"swupdate", "cpio", "openssl"} {
+		expect.Program(t, "Debian's package of the same name brings it", program)
 	}
 	d := &depot{dir: t.TempDir()}
 	in(t, d.dir, "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "cert.pem", "-days", "2",
@@ -64,13 +61,12 @@ func newDepot(t *testing.T) *depot {
 	return d
 }
 
-// withDepot runs a test on a service, if the machine has SWUpdate.
+// withDepot runs a test on a service with boxes that run SWUpdate.
 func withDepot(t *testing.T, test func(d *depot, w *harness.World, owner *harness.Caller)) {
 	t.Helper()
-	if d := newDepot(t); d != nil {
-		w, owner := begin(t, quick)
-		test(d, w, owner)
-	}
+	d := newDepot(t)
+	w, owner := begin(t, quick)
+	test(d, w, owner)
 }
 
 func (d *depot) write(t *testing.T, name string, content []byte) {
@@ -256,6 +252,7 @@ func givesUp(t *testing.T, owner *harness.Caller, id string) {
 }
 
 func TestSWUpdate_GoodImage_IsInstalledOnceTheBoxHasRebooted(t *testing.T) {
+	expect.Full(t)
 	withDepot(t, func(d *depot, w *harness.World, owner *harness.Caller) { installsOnce(t, d, w, owner) })
 }
 
@@ -276,6 +273,7 @@ func installsOnce(t *testing.T, d *depot, w *harness.World, owner *harness.Calle
 }
 
 func TestSWUpdate_BrokenImage_IsAFailedAttempt(t *testing.T) {
+	expect.Full(t)
 	withDepot(t, func(d *depot, w *harness.World, owner *harness.Caller) {
 		owner.Put(t, channel, d.image(t, "1.1.0", true)).Is(t, http.StatusCreated)
 		d.hold = make(chan struct{})
@@ -303,6 +301,7 @@ func TestSWUpdate_BrokenImage_IsAFailedAttempt(t *testing.T) {
 
 // TestSWUpdate_HaltBeforeTheReboot_IsCancelled: SWUpdate has not closed the action, and abandons it.
 func TestSWUpdate_HaltBeforeTheReboot_IsCancelled(t *testing.T) {
+	expect.Full(t)
 	withDepot(t, func(d *depot, w *harness.World, owner *harness.Caller) {
 		owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
 		owner.Put(t, channelPath("gateway-x", "canary"), d.image(t, "1.1.0", false)).Is(t, http.StatusCreated)
@@ -322,6 +321,7 @@ func TestSWUpdate_HaltBeforeTheReboot_IsCancelled(t *testing.T) {
 // TestSWUpdate_HaltDuringTheDownload_StopsIt: SWUpdate polls while it downloads, stops the download and abandons the
 // action. Nothing is installed, and the box has not failed.
 func TestSWUpdate_HaltDuringTheDownload_StopsIt(t *testing.T) {
+	expect.Full(t)
 	withDepot(t, func(d *depot, w *harness.World, owner *harness.Caller) {
 		owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
 		d.padding, d.slow = 32<<20, true // this takes 100 seconds
@@ -344,6 +344,7 @@ func TestSWUpdate_HaltDuringTheDownload_StopsIt(t *testing.T) {
 
 // TestSWUpdate_Rollout_ReachesTheBoxesOfEachStage runs a box of each stage.
 func TestSWUpdate_Rollout_ReachesTheBoxesOfEachStage(t *testing.T) {
+	expect.Full(t)
 	withDepot(t, func(d *depot, w *harness.World, owner *harness.Caller) {
 		owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
 		owner.Put(t, channelPath("gateway-x", "canary"), d.image(t, "1.1.0", false)).Is(t, http.StatusCreated)

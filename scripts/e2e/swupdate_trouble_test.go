@@ -1,5 +1,3 @@
-//go:build full
-
 package e2e
 
 import (
@@ -19,6 +17,7 @@ import (
 
 // TestSWUpdate_DoesNotBoot_IsAFailedAttempt: without a boot state, SWUpdate begins the same action again on the old version.
 func TestSWUpdate_DoesNotBoot_IsAFailedAttempt(t *testing.T) {
+	expect.Full(t)
 	withDepot(t, func(d *depot, w *harness.World, owner *harness.Caller) {
 		owner.Put(t, channel, d.image(t, "1.1.0", false)).Is(t, http.StatusCreated)
 		token := enrol(t, owner, "box-1")
@@ -35,6 +34,7 @@ func TestSWUpdate_DoesNotBoot_IsAFailedAttempt(t *testing.T) {
 
 // TestSWUpdate_BootsWithoutABootState_IsInstalled: it is asked before it is told the same action again.
 func TestSWUpdate_BootsWithoutABootState_IsInstalled(t *testing.T) {
+	expect.Full(t)
 	withDepot(t, func(d *depot, w *harness.World, owner *harness.Caller) {
 		owner.Put(t, channel, d.image(t, "1.1.0", false)).Is(t, http.StatusCreated)
 		token := enrol(t, owner, "box-1")
@@ -52,6 +52,7 @@ func TestSWUpdate_BootsWithoutABootState_IsInstalled(t *testing.T) {
 // TestSWUpdate_WrongChecksum_IsAFailedAttempt: the image is signed, but it is not the one that was published. SWUpdate
 // compares the checksum after it has installed the image.
 func TestSWUpdate_WrongChecksum_IsAFailedAttempt(t *testing.T) {
+	expect.Full(t)
 	withDepot(t, func(d *depot, w *harness.World, owner *harness.Caller) {
 		publication := d.image(t, "1.1.0", false)
 		sum := between(t, publication, `"sha1":"`, `"`)
@@ -72,6 +73,7 @@ func TestSWUpdate_WrongChecksum_IsAFailedAttempt(t *testing.T) {
 
 // TestSWUpdate_TokenTakenBack_IsRefused, and a new token is taken.
 func TestSWUpdate_TokenTakenBack_IsRefused(t *testing.T) {
+	expect.Full(t)
 	withDepot(t, func(d *depot, w *harness.World, owner *harness.Caller) {
 		owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
 		token := enrol(t, owner, "box-1")
@@ -89,6 +91,7 @@ func TestSWUpdate_TokenTakenBack_IsRefused(t *testing.T) {
 
 // TestSWUpdate_TooManyCallsAndTheServiceDown_FollowsAfterThat.
 func TestSWUpdate_TooManyCallsAndTheServiceDown_FollowsAfterThat(t *testing.T) {
+	expect.Full(t)
 	t.Parallel()
 	withDepot(t, func(d *depot, w *harness.World, owner *harness.Caller) {
 		owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)

@@ -1,5 +1,3 @@
-//go:build full
-
 package e2e
 
 import (
@@ -99,6 +97,7 @@ func textOf(item map[string]types.AttributeValue, name string) string {
 
 // TestTampered_EachFieldOfEachReport_IsNamed: also a field that the row does not have, and a removed one.
 func TestTampered_EachFieldOfEachReport_IsNamed(t *testing.T) {
+	expect.Full(t)
 	t.Parallel()
 	s := reported(t)
 	number := func(n string) types.AttributeValue {
@@ -135,6 +134,7 @@ func TestTampered_EachFieldOfEachReport_IsNamed(t *testing.T) {
 
 // TestTampered_RowsAndEventsOfARecall_RemovedOrChanged_AreNamed removes each row that a recall rests on, and each event.
 func TestTampered_RowsAndEventsOfARecall_RemovedOrChanged_AreNamed(t *testing.T) {
+	expect.Full(t)
 	t.Parallel()
 	s := reported(t)
 	for id, names := range map[dynamo.TableID]string{
@@ -176,6 +176,7 @@ func TestTampered_RowsAndEventsOfARecall_RemovedOrChanged_AreNamed(t *testing.T)
 // TestTampered_RuleOfTheFactory_IsNamed: each field of the row that has the rule for approvals. The counts of
 // machines in it are not shown: the numbers of later decisions give them away.
 func TestTampered_RuleOfTheFactory_IsNamed(t *testing.T) {
+	expect.Full(t)
 	t.Parallel()
 	s := reported(t)
 	item := s.rows(dynamo.Factories)[0]
@@ -203,6 +204,7 @@ func TestTampered_RuleOfTheFactory_IsNamed(t *testing.T) {
 // missing or wrong warning is found. Time passes by hand, too: the tick sees watches that are half an hour old. The revision
 // is not changed: it only orders writes, and no warning follows from it.
 func TestTampered_WatchOfARecall_IsNamed(t *testing.T) {
+	expect.Full(t)
 	t.Parallel()
 	b := benchIn(t, harness.New(t, withSettings("LIMIT_USER=30000", "LIMIT_ORGANIZATION=30000")))
 	b.release(1, smallContent)
@@ -247,6 +249,7 @@ func TestTampered_WatchOfARecall_IsNamed(t *testing.T) {
 
 // TestTampered_EachFieldOfEachRow_IsFound changes the stored data directly, one field at a time.
 func TestTampered_EachFieldOfEachRow_IsFound(t *testing.T) {
+	expect.Full(t)
 	t.Parallel()
 	b := benchIn(t, harness.New(t, withSettings("LIMIT_USER=30000", "LIMIT_ORGANIZATION=30000")))
 	b.release(1, smallContent)

@@ -15,10 +15,13 @@ import (
 	"wavegate/shared/testing/expect"
 )
 
+const fetches = "./scripts/contract clients fetches it"
+
 // TestContract_AGeneratedClient_DoesTheREADMEsSession shows that others can program against the contract: common
 // generators make clients from it, which run the README's first session. The clients continue if a later service
 // answers with a problem code and a manifest source that the contract does not list.
 func TestContract_AGeneratedClient_DoesTheREADMEsSession(t *testing.T) {
+	expect.Full(t)
 	t.Run("Go", func(t *testing.T) {
 		tools := absolute(t, "..", "tools", "oapi-codegen.mod")
 		dir := copied(t, "client")
@@ -30,9 +33,7 @@ func TestContract_AGeneratedClient_DoesTheREADMEsSession(t *testing.T) {
 	})
 	t.Run("Python", func(t *testing.T) {
 		bin := filepath.Join(absolute(t, "..", "..", "..", ".dev", "openapi-python-client"), "bin")
-		if !there(t, filepath.Join(bin, "openapi-python-client")) {
-			return
-		}
+		expect.Program(t, fetches, filepath.Join(bin, "openapi-python-client"))
 		dir := copied(t, "client-python")
 		in(t, dir, filepath.Join(bin, "openapi-python-client"), "generate", "--path", theContract(t),
 			"--config", "generate.yaml", "--meta", "none", "--output-path", "wavegate_client")
@@ -41,9 +42,7 @@ func TestContract_AGeneratedClient_DoesTheREADMEsSession(t *testing.T) {
 	})
 	t.Run("TypeScript", func(t *testing.T) {
 		modules := absolute(t, "..", "..", "node_modules")
-		if !there(t, filepath.Join(modules, ".bin", "openapi-typescript")) {
-			return
-		}
+		expect.Program(t, fetches, filepath.Join(modules, ".bin", "openapi-typescript"))
 		dir := copied(t, "client-typescript")
 		expect.OK(t, os.Symlink(modules, filepath.Join(dir, "node_modules")))
 		in(t, dir, filepath.Join(modules, ".bin", "openapi-typescript"), theContract(t), "-o", "contract.d.ts")
@@ -54,11 +53,11 @@ func TestContract_AGeneratedClient_DoesTheREADMEsSession(t *testing.T) {
 
 // TestContract_OpenAPIGenerator_TakesItAsItIs, for each of four languages. Three of the clients are compiled and make ten calls.
 func TestContract_OpenAPIGenerator_TakesItAsItIs(t *testing.T) {
+	expect.Full(t)
 	bin := filepath.Join(absolute(t, "..", "..", "..", ".dev", "openapi-python-client"), "bin")
 	modules := absolute(t, "..", "..", "node_modules")
-	if !there(t, filepath.Join(bin, "openapi-generator-cli")) || !there(t, filepath.Join(modules, ".bin", "tsc")) {
-		return
-	}
+	expect.Program(t, fetches, filepath.Join(bin, "openapi-generator-cli"))
+	expect.Program(t, fetches, filepath.Join(modules, ".bin", "tsc"))
 	generated := func(t *testing.T, language string, options ...string) (dir string) {
 		t.Helper()
 		dir = t.TempDir()
@@ -90,19 +89,6 @@ func TestContract_OpenAPIGenerator_TakesItAsItIs(t *testing.T) {
 		doSession(t, dir, "java", "-cp", filepath.Join("target", "classes")+string(os.PathListSeparator)+filepath.Join("lib", "*"), "Session")
 	})
 	t.Run("csharp", func(t *testing.T) { generated(t, "csharp") })
-}
-
-// there reports whether a generator is installed. CI must have it.
-func there(t *testing.T, file string) bool {
-	t.Helper()
-	_, err := os.Stat(file)
-	if err != nil && os.Getenv("CI") == "true" {
-		t.Fatalf("%v; ./scripts/contract clients fetches it", err)
-	}
-	if err != nil {
-		t.Logf("skipped: there is no %s; ./scripts/contract clients fetches it", file)
-	}
-	return err == nil
 }
 
 // doSession runs a client on a new service, and on one that knows more than this contract.

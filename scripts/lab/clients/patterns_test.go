@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -23,11 +22,7 @@ import (
 // beyond U+FFFF counts as two, so the test compares only texts without such characters, but checks that every pattern
 // is valid.
 func TestContract_ItsPatterns_SayInJavaScriptWhatTheySayInGo(t *testing.T) {
-	node, err := exec.LookPath("node")
-	if err != nil && os.Getenv("CI") != "true" {
-		t.Log("skipped: there is no node: https://nodejs.org")
-		return
-	}
+	node := expect.Program(t, "https://nodejs.org has it", "node")
 	type tried struct {
 		Pattern string
 		Texts   []string

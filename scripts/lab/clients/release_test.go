@@ -16,14 +16,13 @@ import (
 // TestSamples_Release_PublishesStartsAndWaits: until the rollout is completed, or with 1 until it is halted. A second run starts
 // no second rollout.
 func TestSamples_Release_PublishesStartsAndWaits(t *testing.T) {
+	expect.Full(t)
 	for language, c := range map[string]struct{ needs, program, file string }{
 		"Python":     {"python3", "python3", "release.py"},
 		"TypeScript": {absolute(t, "..", "..", "node_modules", ".bin", "tsc"), "node", "release.mts"},
 	} {
 		t.Run(language, func(t *testing.T) {
-			if _, err := exec.LookPath(c.needs); err != nil && !there(t, c.needs) {
-				return
-			}
+			expect.Program(t, fetches, c.needs)
 			file := absolute(t, "..", "..", "samples", c.file)
 			if language == "TypeScript" {
 				dir := t.TempDir()

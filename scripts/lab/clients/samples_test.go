@@ -18,6 +18,7 @@ import (
 
 // TestContract_ItsSamples_PastedIntoAShell_AreUnderstood: their resources may be missing, or in another state.
 func TestContract_ItsSamples_PastedIntoAShell_AreUnderstood(t *testing.T) {
+	expect.Full(t)
 	w := harness.New(t)
 	expect.OK(t, w.Seed(t.Context()))
 	document := expect.Value(openapi3.NewLoader().LoadFromData(contract.Document))(t)

@@ -28,6 +28,7 @@ import (
 // TestBeside_OldAndNew_AnswersAndTablesAgree runs random calls and ticks, each by the functions of the working tree or
 // by those of an old commit, as during a deploy. Then the old functions answer alone, as after a rollback.
 func TestBeside_OldAndNew_AnswersAndTablesAgree(t *testing.T) {
+	expect.Full(t)
 	t.Parallel()
 	o := round{share: 0.01, kinds: append(slices.Clone(fault.Everything), fault.Dead), kills: 60, calls: 1000, old: oldFunctions(t)}
 	play(t, o, count(t, "PROOF_BESIDE", 1000, 20_000))

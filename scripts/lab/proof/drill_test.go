@@ -63,11 +63,13 @@ func (h *past) Restore(ctx context.Context, t recovery.Restoration, at time.Time
 // TestDrill_RestoredTables_TellTheStoryOfTheirMoment fills a deployment, continues to use it, restores its tables to
 // an earlier moment, and compares them with the audit trail.
 func TestDrill_RestoredTables_TellTheStoryOfTheirMoment(t *testing.T) {
+	expect.Full(t)
 	t.Parallel()
 	drill(t, nil)
 }
 
 func TestDrill_OnTheReference(t *testing.T) {
+	expect.Full(t)
 	onReference(t, func(s *dynamolocal.Store) { drill(t, s) })
 }
 

@@ -32,12 +32,14 @@ func TestHistories_OfOneBox_AreLinearizable(t *testing.T) {
 
 // TestHistories_OfOneBoxUnderFaults_AreLinearizable plays them with faults of the store.
 func TestHistories_OfOneBoxUnderFaults_AreLinearizable(t *testing.T) {
+	expect.Full(t)
 	n := count(t, "PROOF_HISTORIES_FAULTS", 30, 2000)
 	onEmbedded(t, n, 0.02, ofBoxes)
 }
 
 // TestHistories_OfOneBoxOnTheReference_AreLinearizable plays them on DynamoDB Local.
 func TestHistories_OfOneBoxOnTheReference_AreLinearizable(t *testing.T) {
+	expect.Full(t)
 	onReference(t, func(reference *dynamolocal.Store) {
 		onStore(t, reference, count(t, "PROOF_HISTORIES_FAULTS", 30, 2000), ofBoxes)
 	})

@@ -43,12 +43,14 @@ func TestHistories_OfOneChannel_AreLinearizable(t *testing.T) {
 // TestHistories_UnderFaults_AreLinearizable plays them with faults of the store. A call without
 // a clear answer may have made its change or not. Every other answer must be explained.
 func TestHistories_UnderFaults_AreLinearizable(t *testing.T) {
+	expect.Full(t)
 	n := count(t, "PROOF_HISTORIES_FAULTS", 30, 2000)
 	onEmbedded(t, n, 0.02, ofChannels)
 }
 
 // TestHistories_OnTheReference_AreLinearizable plays them on DynamoDB Local.
 func TestHistories_OnTheReference_AreLinearizable(t *testing.T) {
+	expect.Full(t)
 	onReference(t, func(reference *dynamolocal.Store) {
 		onStore(t, reference, count(t, "PROOF_HISTORIES_FAULTS", 30, 2000), ofChannels)
 	})

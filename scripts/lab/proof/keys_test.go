@@ -124,6 +124,7 @@ func waitUntilAccepted(t *testing.T, w *harness.World, signer *devissuer.Issuers
 // TestKeys_ServerFails_CallersAreRefusedUntilItRecovers begins without keys. Everyone gets only 401. When
 // the server works again, the same callers are accepted.
 func TestKeys_ServerFails_CallersAreRefusedUntilItRecovers(t *testing.T) {
+	expect.Full(t)
 	for name, serve := range map[string]http.HandlerFunc{
 		"breaks off": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 		"fails":      func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) },
@@ -160,6 +161,7 @@ func TestKeys_ServerFails_CallersAreRefusedUntilItRecovers(t *testing.T) {
 // TestKeys_ServerDownLater_KnownKeysAreUsed: keys that were fetched once are used during an
 // outage. A container that starts during the outage has none.
 func TestKeys_ServerDownLater_KnownKeysAreUsed(t *testing.T) {
+	expect.Full(t)
 	t.Parallel()
 	signer, server := issuers(t), newKeyServer(t)
 	server.does(keysOf(t, signer))
@@ -179,6 +181,7 @@ func TestKeys_ServerDownLater_KnownKeysAreUsed(t *testing.T) {
 // are fetched again, and tokens with a removed key are then refused. Many tokens with unknown
 // keys do not cause many fetches.
 func TestKeys_Rotated_NewKeysAreAcceptedAndOldOnesRefused(t *testing.T) {
+	expect.Full(t)
 	t.Parallel()
 	old, fresh, server := issuers(t), issuers(t), newKeyServer(t)
 	server.does(keysOf(t, old))
@@ -208,6 +211,7 @@ func TestKeys_Rotated_NewKeysAreAcceptedAndOldOnesRefused(t *testing.T) {
 // TestKeys_AuthorizerKilledDuringAFetch_NextCallSucceeds: the gateway answers for a killed
 // authorizer, and caches nothing.
 func TestKeys_AuthorizerKilledDuringAFetch_NextCallSucceeds(t *testing.T) {
+	expect.Full(t)
 	t.Parallel()
 	signer, server := issuers(t), newKeyServer(t)
 	asked := make(chan struct{}, 1)

@@ -21,6 +21,7 @@ import (
 // transaction, before the store gets it and after the store applied it. The caller gets 502 in
 // both cases. After a retry with the same key, the change exists exactly once.
 func TestKilled_DuringAChange_IsAppliedInFullOrNotAtAll(t *testing.T) {
+	expect.Full(t)
 	t.Parallel()
 	for _, applied := range []bool{false, true} {
 		t.Run(fmt.Sprintf("applied=%t", applied), func(t *testing.T) {

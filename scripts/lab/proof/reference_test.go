@@ -27,8 +27,7 @@ var used bool
 func onReference(t *testing.T, test func(*dynamolocal.Store)) {
 	t.Helper()
 	if os.Getenv(dynamotest.Reference) == "" {
-		t.Logf("skipped: %s is not set; ./scripts/test full starts DynamoDB Local and sets it", dynamotest.Reference)
-		return
+		t.Skipf("%s is not set; ./scripts/test full starts DynamoDB Local and sets it", dynamotest.Reference)
 	}
 	used = true
 	s, err := reference()

@@ -27,12 +27,14 @@ import (
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/setting"
 	"wavegate/shared/testing/dynamolocal"
+	"wavegate/shared/testing/expect"
 )
 
 // TestRun_UnderFaults_AnswersAndTablesAgree runs random calls of every operation, by people of several
 // organizations with every role. The store has faults and processes are killed. Afterwards the
 // test compares the tables, the audit trail and the answers.
 func TestRun_UnderFaults_AnswersAndTablesAgree(t *testing.T) {
+	expect.Full(t)
 	t.Parallel()
 	total := count(t, "PROOF_CALLS", 500, 80_000)
 	o := round{share: 0.015, kinds: append(slices.Clone(fault.Everything), fault.Dead), kills: 60, calls: 1000}
@@ -41,6 +43,7 @@ func TestRun_UnderFaults_AnswersAndTablesAgree(t *testing.T) {
 
 // TestRun_OnTheReference_AnswersAndTablesAgree does this on DynamoDB Local.
 func TestRun_OnTheReference_AnswersAndTablesAgree(t *testing.T) {
+	expect.Full(t)
 	onReference(t, func(s *dynamolocal.Store) {
 		total := count(t, "PROOF_CALLS_REFERENCE", 300, 20_000)
 		o := round{share: 0.03, kinds: append(slices.Clone(fault.Everything), fault.Dead), kills: 60, calls: 2000, store: s}

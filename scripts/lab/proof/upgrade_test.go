@@ -16,6 +16,7 @@ import (
 // every read, and what each of 200 boxes is told, with the answers of the working tree. The working tree goes on with
 // everything. After the rollback, the old functions must give its answers, and go on.
 func TestUpgrade_OfAFilledDeployment_ChangesNoAnswer(t *testing.T) {
+	expect.Full(t)
 	t.Parallel()
 	dir := oldFunctions(t)
 	w := harness.New(t, func(s *service.Options) {

@@ -106,7 +106,7 @@ func replacer(chosen []group) (*strings.Replacer, error) {
 		short = ""
 	}
 	const test = "go test -vet=off -json" // the group "sources" vets all packages, and the suite reads the output
-	words := []string{"@short", short, "@test", test, "@full", test + " -tags=full -count=1 -timeout=1h",
+	words := []string{"@short", short, "@test", test, "@full", "env FULL=1 " + test + " -count=1 -timeout=1h",
 		"@race", "env CGO_ENABLED=1 " + test + " -race -short -timeout=20m"} // properties start no goroutines
 	for list, names := range lists {
 		words = append(words, list, names)
@@ -139,11 +139,11 @@ func run(ctx context.Context, words *strings.Replacer, chosen []group, out io.Wr
 	}
 	_ = all.Wait() // the results have the errors
 
-	board.Printf("\n%-15s %-9s %8s %8s %7s %7s %7s", "group", "result", "seconds", "of CPU", "tests", "failed", "cached")
+	board.Printf("\n%-15s %-9s %8s %8s %7s %7s %7s %7s", "group", "result", "seconds", "of CPU", "tests", "failed", "skipped", "cached")
 	passed, failed, red := 0, 0, 0
 	for i, r := range results {
-		board.Printf("%-15s %-9s %8.0f %8.0f %7d %7d %7d",
-			chosen[i].name, r.state, r.took.Seconds(), r.used.Seconds(), r.passed+r.failed, r.failed, r.cached)
+		board.Printf("%-15s %-9s %8.0f %8.0f %7d %7d %7d %7d",
+			chosen[i].name, r.state, r.took.Seconds(), r.used.Seconds(), r.passed+r.failed, r.failed, r.skipped, r.cached)
 		passed, failed = passed+r.passed, failed+r.failed
 		if r.state == "FAILED" {
 			red++
@@ -198,6 +198,7 @@ type result struct {
 	state, why             string        // ok, skipped or FAILED, and its cause or what its steps warn of
 	took, used             time.Duration // used is the time of processors, without the Docker engine's
 	passed, failed, cached int           // tests, and packages with results from Go's cache
+	skipped                int           // tests that need FULL, or a program that is missing
 
 	log    io.Writer
 	begun  []byte              // a line that has no end yet
@@ -249,6 +250,8 @@ func (r *result) line(line string) {
 		r.passed++
 	case e.Test != "" && e.Action == "fail":
 		r.failed++
+	case e.Test != "" && e.Action == "skip":
+		r.skipped++
 	}
 	if e.Action == "pass" || e.Action == "skip" {
 		delete(r.output, name)

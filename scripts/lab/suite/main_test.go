@@ -2,9 +2,6 @@ package main
 
 import (
 	"bytes"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -100,16 +97,17 @@ func write(t *testing.T, name, text string) {
 	expect.OK(t, os.WriteFile(name, []byte(text), 0o755))
 }
 
-func TestRun_CachedPackages_AreCounted(t *testing.T) {
+func TestRun_CachedPackagesAndSkippedTests_AreCounted(t *testing.T) {
 	r := &result{log: &bytes.Buffer{}, output: map[string][]string{}}
 	for _, line := range []string{
 		`{"Action":"pass","Package":"a","Test":"TestA"}`,
+		`{"Action":"skip","Package":"a","Test":"TestFull"}`,
 		`{"Action":"output","Package":"a","Output":"ok  \ta\t(cached)\n"}`,
 		`{"Action":"output","Package":"b","Test":"TestB","Output":"it says (cached)\n"}`,
 	} {
 		r.line(line)
 	}
-	expect.That(t, r.cached == 1 && r.passed == 1, "%d cached and %d passed, want 1 and 1", r.cached, r.passed)
+	expect.Equal(t, []int{r.cached, r.passed, r.skipped}, []int{1, 1, 1}, "cached, passed and skipped")
 }
 
 func TestChoose_ReturnsWhatIsAskedFor(t *testing.T) {
@@ -148,7 +146,7 @@ func TestChoose_ReturnsWhatIsAskedFor(t *testing.T) {
 	}
 }
 
-// TestGroups_EveryTest_IsInOne finds tests that no group runs: of packages, with the race detector, and with the build tag full.
+// TestGroups_EveryTest_IsInOne finds tests that no group runs: of packages, with the race detector, and those that need FULL.
 func TestGroups_EveryTest_IsInOne(t *testing.T) {
 	t.Chdir("../../..")
 	words := expect.Value(replacer(groups))(t)
@@ -156,15 +154,15 @@ func TestGroups_EveryTest_IsInOne(t *testing.T) {
 	for name := range strings.FieldsSeq(words.Replace("@rapid")) {
 		expect.That(t, strings.Contains(pure, " "+name+" "), "nothing runs %s if the group \"properties\" is not chosen", name)
 	}
-	var plain, raced, tagged [][]string
+	var plain, raced, full [][]string
 	for _, g := range groups {
 		for _, step := range g.steps {
 			command := strings.Fields(words.Replace(step))
 			expect.That(t, !strings.Contains(strings.Join(command, " "), "@"),
 				"%s: there is an unknown word in %q", g.name, command)
 			switch {
-			case slices.Contains(command, "-tags=full"):
-				tagged = append(tagged, command)
+			case slices.Contains(command, "FULL=1"):
+				full, plain = append(full, command), append(plain, command) // all tests of a package, or some by name
 			case slices.Contains(command, "-race"):
 				raced = append(raced, command)
 			default:
@@ -180,41 +178,35 @@ func TestGroups_EveryTest_IsInOne(t *testing.T) {
 			return matches && (slices.Contains(command, name) || slices.Contains(command, local))
 		})
 	}
-	const format = `{{.ImportPath}};{{.Dir}};{{len .TestGoFiles}}{{len .XTestGoFiles}};{{join .IgnoredGoFiles " "}}`
+	const format = `{{.ImportPath}};{{.Dir}};{{join .TestGoFiles " "}} {{join .XTestGoFiles " "}}`
 	out := expect.Value(exec.Command("go", "list", "-f", format, "./...").Output())(t)
 	for _, name := range slices.Concat(alone, goroutines) {
 		expect.That(t, strings.Contains("\n"+string(out), "\n"+name+";"), "there is no package %s", name)
 	}
 	for line := range strings.Lines(string(out)) {
 		part := strings.Split(strings.TrimSpace(line), ";")
-		if part[2] != "00" && !runs(plain, part[0], "") {
+		if strings.TrimSpace(part[2]) != "" && !runs(plain, part[0], "") {
 			t.Errorf("no group runs the tests of %s", part[0])
 		}
 		if strings.Contains(pure, " "+part[0]+" ") && !runs(raced, part[0], map[string]string{simulator: "TestRun_TheSameSeed_GivesTheSame"}[part[0]]) {
 			t.Errorf("no group runs %s with the race detector", part[0])
 		}
-		for file := range strings.FieldsSeq(part[3]) {
+		for file := range strings.FieldsSeq(part[2]) {
 			for _, test := range fullTests(t, filepath.Join(part[1], file)) {
-				if !runs(tagged, part[0], test) {
-					t.Errorf("no group runs %s of %s", test, part[0])
-				}
+				expect.That(t, runs(full, part[0], test), "no group runs %s of %s with FULL", test, part[0])
 			}
 		}
 	}
 }
 
-// fullTests are the tests of a file if it has the build tag full.
+// fullTests are the tests of a file whose first statement is expect.Full. Nothing else may call it, so that none is missed.
 func fullTests(t *testing.T, path string) (names []string) {
 	t.Helper()
 	text := expect.Value(os.ReadFile(path))(t)
-	if !bytes.HasPrefix(text, []byte("//go:build full\n")) {
-		return nil
+	for _, match := range regexp.MustCompile(`func (Test\w+)\(t \*testing\.T\) \{\n\texpect\.Full\(t\)\n`).FindAllSubmatch(text, -1) {
+		names = append(names, string(match[1]))
 	}
-	file := expect.Value(parser.ParseFile(token.NewFileSet(), path, text, parser.SkipObjectResolution))(t)
-	for _, d := range file.Decls {
-		if f, ok := d.(*ast.FuncDecl); ok && strings.HasPrefix(f.Name.Name, "Test") && f.Name.Name != "TestMain" {
-			names = append(names, f.Name.Name)
-		}
-	}
+	calls := bytes.Count(text, []byte("\texpect.Full("))
+	expect.That(t, calls == len(names), "%s: expect.Full is called %d times, and begins %d tests", path, calls, len(names))
 	return names
 }

@@ -1,5 +1,3 @@
-//go:build full
-
 package demo
 
 import (
@@ -97,6 +95,7 @@ func (s *shown) get(by devissuer.Claims, path string, into any) {
 
 // TestDemo_ShowsWhatTheServiceSays_AndLeavesNothing runs the demo to its end. Its screen must show what the API says.
 func TestDemo_ShowsWhatTheServiceSays_AndLeavesNothing(t *testing.T) {
+	expect.Full(t)
 	s := start(t)
 	address := s.until(`^  (http://127\.0\.0\.1:\d+)/console\?(.*)$`)
 	s.until("Ctrl-C ends the demo")
@@ -286,6 +285,7 @@ func (s *shown) leavesNothing() {
 }
 
 func TestRun_Misused_SaysHowToUseIt(t *testing.T) {
+	expect.Full(t)
 	for _, c := range []struct {
 		args []string
 		code int

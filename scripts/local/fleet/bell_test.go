@@ -1,5 +1,3 @@
-//go:build full
-
 package fleet
 
 import (
@@ -25,6 +23,7 @@ import (
 // TestBell_AFleetThatListens_IsCountedAsItKnowsItself takes boxes through a rollout. They hear of each stage only by
 // the bell, and do not poll while nothing changes.
 func TestBell_AFleetThatListens_IsCountedAsItKnowsItself(t *testing.T) {
+	expect.Full(t)
 	issuers := expect.Value(devissuer.Load(t.TempDir()))(t)
 	f := &played{World: harness.New(t, harness.WithBell(), func(o *service.Options) {
 		o.Issuers = issuers

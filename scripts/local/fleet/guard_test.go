@@ -1,5 +1,3 @@
-//go:build full
-
 package fleet
 
 import (
@@ -29,7 +27,8 @@ func acting(silentAfter, decideWithin string) string {
 // TestGuard_LeadsAFleetBySight makes the guard lead rollouts over a fleet of 1,200 simulated boxes. Every tenth box
 // belongs to initech, the others to acme. The audit trail has the outcome of each rollout.
 func TestGuard_LeadsAFleetBySight(t *testing.T) {
-	f := newPlayed(t, nil, 1200)
+	expect.Full(t)
+	f := newPlayed(t, 1200)
 	f.prepared(t)
 	for _, run := range []struct {
 		name                      string
@@ -54,7 +53,8 @@ func TestGuard_LeadsAFleetBySight(t *testing.T) {
 
 // TestGuard_AGoodRelease_ReachesTheEndAlone in a fleet of 200 boxes, in a long run of 1,200.
 func TestGuard_AGoodRelease_ReachesTheEndAlone(t *testing.T) {
-	f := newPlayed(t, nil, expect.Long(200, 1200))
+	expect.Full(t)
+	f := newPlayed(t, expect.Long(200, 1200))
 	f.prepared(t)
 	l := f.start(t, acting(expect.Long("PT12S", "PT30S"), "PT4S"))
 	l.good(t)

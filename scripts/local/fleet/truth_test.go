@@ -1,5 +1,3 @@
-//go:build full
-
 package fleet
 
 import (
@@ -20,8 +18,6 @@ import (
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/setting"
-	"wavegate/shared/testing/dynamolocal"
-	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/testing/expect"
 )
 
@@ -29,29 +25,8 @@ import (
 // back or are put off. After each stage it compares every number of the service's progress with the boxes' own
 // states.
 func TestProgress_OfAWholeRollout_IsTheFleetsOwnTruth(t *testing.T) {
-	t.Run("embedded", func(t *testing.T) { compareRollout(t, nil) })
-	if os.Getenv(dynamotest.Reference) == "" {
-		t.Logf("skipped: %s is not set; ./scripts/test full starts DynamoDB Local and sets it", dynamotest.Reference)
-		return
-	}
-	t.Run("reference", func(t *testing.T) {
-		store := expect.Value(dynamolocal.Reference(t.Context(), dynamolocal.ReferenceOptions{}))(t)
-		t.Cleanup(func() { store.Close() })
-		compareRollout(t, store)
-	})
-}
-
-// A played is a fleet that polls only when the test makes it poll.
-type played struct {
-	*harness.World
-	boxes []*box
-	seen  *tally
-	asks  *watch
-	runs  int // rollouts that were started
-}
-
-func compareRollout(t *testing.T, store *dynamolocal.Store) {
-	f := newPlayed(t, store, expect.Long(500, 2000))
+	expect.Full(t)
+	f := newPlayed(t, expect.Long(500, 2000))
 	f.everyonePolls(t, 2) // it is told 1.0.0, and then reports that it runs it
 	owner := f.Owner(t)
 	id := owner.Post(t, "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.1.0"}`).
@@ -88,11 +63,20 @@ func compareRollout(t *testing.T, store *dynamolocal.Store) {
 	t.Logf("%d boxes ended at %v", len(f.boxes), truth)
 }
 
-func newPlayed(t *testing.T, store *dynamolocal.Store, boxes int) *played {
+// A played is a fleet that polls only when the test makes it poll.
+type played struct {
+	*harness.World
+	boxes []*box
+	seen  *tally
+	asks  *watch
+	runs  int // rollouts that were started
+}
+
+func newPlayed(t *testing.T, boxes int) *played {
 	t.Helper()
 	issuers := expect.Value(devissuer.Load(t.TempDir()))(t)
 	f := &played{World: harness.New(t, func(o *service.Options) {
-		o.Issuers, o.Store = issuers, store
+		o.Issuers = issuers
 		o.Environment = func(string) []string {
 			return []string{setting.ChannelCacheSeconds.Assign(0), setting.GuardIntervalSeconds.Assign(1), setting.PollIntervalSeconds.Assign(1), setting.IdlePollIntervalSeconds.Assign(1)}
 		}

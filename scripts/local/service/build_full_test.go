@@ -1,5 +1,3 @@
-//go:build full
-
 package service
 
 import (
@@ -21,6 +19,7 @@ import (
 // TestBuild_AChangedWord_ChangesOnlyTheFunctionsThatLinkIt: a deploy makes a version of each function whose bytes
 // changed, and an alias moves to it by degrees.
 func TestBuild_AChangedWord_ChangesOnlyTheFunctionsThatLinkIt(t *testing.T) {
+	expect.Full(t)
 	root := expect.Value(Root())(t)
 	tree := copyOf(t, root)
 	type change struct {
@@ -56,6 +55,7 @@ func TestBuild_AChangedWord_ChangesOnlyTheFunctionsThatLinkIt(t *testing.T) {
 }
 
 func TestBuild_ByDefault_IsForLambdaOnARM(t *testing.T) {
+	expect.Full(t)
 	root := expect.Value(Root())(t)
 	out := t.TempDir()
 	cmd := exec.Command(filepath.Join(root, "scripts", "build"), "authorizer")

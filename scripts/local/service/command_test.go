@@ -1,5 +1,3 @@
-//go:build full
-
 package service
 
 import (
@@ -15,6 +13,7 @@ import (
 // TestBuild_Command_SameBytes_WhateverTheDirectoryAndCommit builds the operator's command for
 // another system, from two directories.
 func TestBuild_Command_SameBytes_WhateverTheDirectoryAndCommit(t *testing.T) {
+	expect.Full(t)
 	root, err := Root()
 	expect.OK(t, err)
 	// The build prints nothing, except what it downloads. On a bare machine that is what only Windows needs.

@@ -1,5 +1,3 @@
-//go:build full
-
 package service
 
 import (
@@ -18,6 +16,7 @@ import (
 
 // TestRelease_TwoRuns_GiveTheSameBytes from two checkouts, for this machine and with two functions. What is in it works.
 func TestRelease_TwoRuns_GiveTheSameBytes(t *testing.T) {
+	expect.Full(t)
 	const version = "1.0.0-tried.7"
 	root := expect.Value(Root())(t)
 	platform := runtime.GOOS + "-" + runtime.GOARCH

@@ -36,10 +36,7 @@ for (const m of JSON.parse(text)) {
 // TestRecall_CommandPageAndNotices_SayWhatTheListSays: who still has the version, since when, who said so, what runs under
 // which order, and who deviates.
 func TestRecall_CommandPageAndNotices_SayWhatTheListSays(t *testing.T) {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Fatal("the page's words need node: ", err)
-	}
+	node := expect.Program(t, "https://nodejs.org has it", "node")
 	d := newDesk(t)
 	id, path, method := recalledOnFivePresses(t, d)
 

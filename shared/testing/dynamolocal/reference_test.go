@@ -1,5 +1,3 @@
-//go:build full
-
 package dynamolocal
 
 import (
@@ -10,6 +8,7 @@ import (
 )
 
 func TestReference_WithADataDirectory_KeepsDataBetweenRuns(t *testing.T) {
+	expect.Full(t)
 	dir := filepath.Join(t.TempDir(), "made", "if", "absent")
 	for run := range 2 {
 		s := expect.Value(Reference(t.Context(), ReferenceOptions{DataDir: dir}))(t)

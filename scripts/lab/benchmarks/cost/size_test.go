@@ -1,5 +1,3 @@
-//go:build full
-
 package main
 
 import (
@@ -26,6 +24,7 @@ const mostZipped = 4_000_000
 // TestFunctions_AreSmallAsDeployed zips the largest of the four deployed binaries that link the most packages, in a long run of
 // all. They share most of their packages, so the zips of the others are smaller.
 func TestFunctions_AreSmallAsDeployed(t *testing.T) {
+	expect.Full(t)
 	root := expect.Value(service.Root())(t)
 	list := exec.CommandContext(t.Context(), "go", "list", "-tags=lambda.norpc", "-f", `{{printf "%04d" (len .Deps)}} {{.ImportPath}}`, "./functions/...")
 	list.Dir = root

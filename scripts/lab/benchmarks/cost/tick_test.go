@@ -1,5 +1,3 @@
-//go:build full
-
 package main
 
 import (
@@ -142,8 +140,9 @@ func newCountedFleet(t *testing.T, endpoint, metered string, boxes int) *counted
 // once its stage has soaked. fleet.go computes from these the cost of a fleet's counts. With 100,000 boxes, this
 // takes some minutes:
 //
-//	go test -tags full -v ./scripts/lab/benchmarks/cost -run TestTick -boxes 100000
+//	FULL=1 go test -v ./scripts/lab/benchmarks/cost -run TestTick -boxes 100000
 func TestTick_ACountOfRollouts_TakesTheUnitsThatThePriceHas(t *testing.T) {
+	expect.Full(t)
 	s := expect.Value(dynamolocal.Embedded())(t)
 	t.Cleanup(func() { s.Close() })
 	expect.OK(t, dynamolocal.CreateTables(t.Context(), s.Client()))
