@@ -70,6 +70,7 @@ type record struct {
 	Subject string `json:"subject"`
 	Removed bool   `json:"removed,omitempty"`
 	Override
+	dynamo.Unknown
 }
 
 // subject is the target's key in the table of overrides, and its id in the audit trail.

@@ -142,7 +142,7 @@ func TestRun_Boxes_BringsEarlierRegistrationsIntoTheList(t *testing.T) {
 		db := dynamo.Open(client, time.Now)
 		for id, organization := range map[string]string{"a": "acme", "b": "-", "c": "rival"} {
 			e := edge.Edge{EdgeID: id, EdgeType: "gateway-x", Channel: "stable", OrganizationID: organization, Revision: 1}
-			expect.OK(t, db.Put(admission.Unlimited(t.Context()), dynamo.Edges, e, dynamo.Absent("edgeId")))
+			expect.OK(t, db.Put(admission.Unlimited(t.Context()), dynamo.Edges, nil, e, dynamo.Absent("edgeId")))
 		}
 		for name, value := range map[string]string{"AWS_ENDPOINT_URL_DYNAMODB": *client.Options().BaseEndpoint, "AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local"} {
 			t.Setenv(name, value)

@@ -8,7 +8,7 @@ import (
 // Live are the hashes of the tokens of one box or gateway: the current one and, for a while, the previous one. So a
 // running box keeps its token until it has the new one. The zero Live has no token.
 type Live struct {
-	Current  string `json:"current,omitempty"`
+	Current  string `json:"current,omitempty" stored:"identity"`
 	Previous string `json:"previous,omitempty"`
 	// ReplacedAt is when Previous stopped being the current one.
 	ReplacedAt *time.Time `json:"replacedAt,omitempty"`

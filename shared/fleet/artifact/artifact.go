@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"wavegate/shared/fleet/release"
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
 )
 
@@ -70,6 +71,7 @@ type Row struct {
 	Revision  int64     `json:"revision"`
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
+	dynamo.Unknown
 }
 
 func (r Row) name() Name {

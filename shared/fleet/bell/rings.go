@@ -19,6 +19,7 @@ type Rings struct {
 	Calls    map[string]int64  `json:"calls,omitempty"`
 	Callers  map[string]string `json:"callers,omitempty"`
 	Revision int64             `json:"revision"`
+	dynamo.Unknown
 }
 
 const (

@@ -82,6 +82,6 @@ func (s *Store) ring(ctx context.Context, edgeType, channel string, boxes []Call
 		if !changed {
 			return nil
 		}
-		return s.db.Put(ctx, dynamo.Bells, next, dynamo.AtRevision("edgeType", was.Revision))
+		return s.db.Put(ctx, dynamo.Bells, was, next, dynamo.AtRevision("edgeType", was.Revision))
 	})
 }

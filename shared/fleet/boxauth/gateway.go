@@ -25,6 +25,7 @@ type Gateway struct {
 	RefusedFor string     `json:"refusedFor,omitempty"`
 	UpdatedAt  time.Time  `json:"updatedAt"`
 	Revision   int64      `json:"revision"`
+	dynamo.Unknown
 }
 
 // A gatewayShown is a gateway in the audit trail, without hashes.

@@ -13,7 +13,7 @@ import (
 
 // A Snapshot is a rollout's progress at one minute: the sum of all stages, and the silent boxes.
 type Snapshot struct {
-	At            time.Time `json:"at"`
+	At            time.Time `json:"at" stored:"identity"`
 	StagedPercent int       `json:"staged_percent"`
 	Counts
 	Silent int `json:"silent"`
@@ -26,6 +26,7 @@ type Hour struct {
 	Part     string     `json:"part"`    // see HourPart
 	Moments  []Snapshot `json:"moments"`
 	Revision int64      `json:"revision"`
+	dynamo.Unknown
 }
 
 // hourPrefix begins the sort key of every hour.
@@ -61,7 +62,7 @@ func (s *Store) remember(ctx context.Context, hour Hour, p Progress) error {
 	if !changed {
 		return nil
 	}
-	err := s.db.Put(ctx, dynamo.Progress, next, dynamo.AtRevision("subject", hour.Revision))
+	err := s.db.Put(ctx, dynamo.Progress, hour, next, dynamo.AtRevision("subject", hour.Revision))
 	if dynamo.Refused(err, "item") {
 		return nil // another count has stored this minute
 	}

@@ -329,7 +329,7 @@ func counted[T any](ctx context.Context, s *Reader, h head[T], age time.Duration
 	var err error
 	if now.Sub(h.Begun) >= s.settings.fresh() {
 		err = dynamo.Together(ctx, append(beside, func(ctx context.Context) error {
-			return s.db.Put(ctx, dynamo.Progress, claimed, dynamo.AtRevision("subject", h.Revision))
+			return s.db.Put(ctx, dynamo.Progress, nil, claimed, dynamo.AtRevision("subject", h.Revision))
 		})...)
 	}
 	if now.Sub(h.Begun) < s.settings.fresh() || dynamo.Refused(err, "item") {
@@ -357,7 +357,7 @@ func keep[T any](ctx context.Context, db *dynamo.DB, h head[T], answer T, at tim
 	for {
 		revision := h.Revision
 		h.Answer, h.AsOf, h.Revision = &answer, at, revision+1
-		err := db.Put(ctx, dynamo.Progress, h, dynamo.AtRevision("subject", revision))
+		err := db.Put(ctx, dynamo.Progress, nil, h, dynamo.AtRevision("subject", revision))
 		if !dynamo.Refused(err, "item") {
 			return err
 		}

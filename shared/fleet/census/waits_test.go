@@ -49,7 +49,7 @@ func TestWaits_OfEachBox_AreWhatWhySays(t *testing.T) {
 		}
 	}
 	for id, updates := range plants {
-		expect.OK(t, f.db.Put(f.ctx, dynamo.Factories, plant.Plant{FactoryID: id, Updates: updates}, dynamo.Condition{}))
+		expect.OK(t, f.db.Put(f.ctx, dynamo.Factories, nil, plant.Plant{FactoryID: id, Updates: updates}, dynamo.Condition{}))
 	}
 	want, kinds := map[string]string{}, map[string]bool{}
 	for _, id := range ids {

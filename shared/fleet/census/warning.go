@@ -33,6 +33,7 @@ type Warnings struct {
 	Given         []Warning `json:"given"`
 	UpdatedAt     time.Time `json:"updatedAt"`
 	Revision      int64     `json:"revision"`
+	dynamo.Unknown
 }
 
 // A Warning is an event at a stage.

@@ -35,7 +35,7 @@ func paired(t *testing.T, group *string, test func(p *pair)) {
 		f.boxes = ddi.NewBoxes(f.db, polling.Settings{PollInterval: time.Minute, Shards: 1, Issuers: issuer}, func() time.Time { return p.clock }).
 			Seeing(func(context.Context, string) (time.Time, error) { return p.clock, nil })
 		nightly := &calendar.Updates{TimeZone: "UTC", Windows: []calendar.Hours{{Days: calendar.Days, From: "02:00", To: "04:00"}}}
-		expect.OK(f, f.db.Put(f.ctx(), dynamo.Factories, plant.Plant{FactoryID: f.edgeType, Updates: nightly}, dynamo.Absent("factoryId")))
+		expect.OK(f, f.db.Put(f.ctx(), dynamo.Factories, nil, plant.Plant{FactoryID: f.edgeType, Updates: nightly}, dynamo.Absent("factoryId")))
 		test(p)
 	})
 }

@@ -57,7 +57,7 @@ func TestList_ByARareAttribute_GoesOnAfterTwoThousandBoxes(t *testing.T) {
 			if i == 2050 {
 				e.Attributes = map[string]string{"board": "C"}
 			}
-			expect.OK(g, g.db.Put(g.ctx(), dynamo.Edges, e, dynamo.Absent("edgeId")))
+			expect.OK(g, g.db.Put(g.ctx(), dynamo.Edges, nil, e, dynamo.Absent("edgeId")))
 		}
 		ids, pages := g.pages(edge.Filter{OrganizationID: g.org, Attribute: "board:C"}, 50)
 		expect.Equal(g, ids, []string{"2050"}, "it lists")

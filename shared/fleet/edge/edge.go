@@ -37,6 +37,7 @@ type Edge struct {
 	CreatedAt time.Time    `json:"createdAt"`
 	UpdatedAt time.Time    `json:"updatedAt"`
 	Revision  int64        `json:"revision"` // from 1
+	dynamo.Unknown
 }
 
 // nowhere is the organization and the channel of a retired box. For everyone but the audit trail the box does not

@@ -126,7 +126,7 @@ func TestList_OfAll_LeavesOutRetiredBoxes(t *testing.T) {
 		expect.OK(g, g.edges.For(owner).Retire(g.ctx(), audit.Origin{}, g.org+"-a", input.Preconditions{}))
 		retired := expect.Value(edge.NewStore(g.db).Get(g.ctx(), g.org+"-b"))(g)
 		retired.OrganizationID = "-"
-		expect.OK(g, g.db.Put(g.ctx(), dynamo.Edges, struct {
+		expect.OK(g, g.db.Put(g.ctx(), dynamo.Edges, nil, struct {
 			edge.Edge
 			List string `json:"list"`
 		}{retired, "edge"}, dynamo.AtRevision("edgeId", retired.Revision)))

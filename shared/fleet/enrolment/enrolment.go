@@ -10,6 +10,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
 )
 
@@ -49,6 +50,7 @@ type Kept struct {
 	CodeSHA256 string `json:"codeSha256"`
 	// Registrar is who the boxes count for that redeem their ids.
 	Registrar edge.Registrar `json:"registrar,omitempty"`
+	dynamo.Unknown
 }
 
 // IDs holds the ids of an enrolment's boxes: the listed ones, and others that were accepted.

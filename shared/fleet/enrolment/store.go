@@ -59,7 +59,7 @@ func (e Enrolment) expires() int64 { return e.ExpiresAt.Add(keep).Unix() }
 // write is the part of a transaction that stores the ids. The enrolment is written with them, and its revision detects
 // other writers.
 func (i IDs) write(e Enrolment) dynamo.TransactItem {
-	return dynamo.TransactPut(theIDs, dynamo.Enrolments, struct {
+	return dynamo.TransactPut(theIDs, dynamo.Enrolments, nil, struct {
 		IDs
 		ID      string `json:"id"`
 		Part    string `json:"part"`
@@ -130,7 +130,7 @@ func (s *Store) Create(ctx context.Context, from audit.Origin, p Plan, claim ide
 			code, made = boxtoken.New(boxtoken.Enrolment, id)
 		}
 		by := auth.Principal{Issuer: from.Actor.Issuer, UserID: from.Actor.UserID, Roles: from.Actor.Roles}
-		e := Kept{plan(id, p, set.After(time.Time{})), made.SHA256, edge.RegistrarOf(by)}
+		e := Kept{Enrolment: plan(id, p, set.After(time.Time{})), CodeSHA256: made.SHA256, Registrar: edge.RegistrarOf(by)}
 		change.Record(set, kind, Kept{}, e, "EnrolmentCreated")
 		set.With(IDs{Listed: p.EdgeIDs}.write(e.Enrolment))
 		return nil

@@ -41,7 +41,7 @@ func waitingKey(id string, p Pair) dynamo.Key {
 // write is the part of a transaction that stores the waiting box.
 func (w Waiting) write(e Enrolment) dynamo.TransactItem {
 	at := waitingKey(e.ID, Pair{w.EdgeID, w.TokenSHA256})
-	return dynamo.TransactPut("waiting", dynamo.Enrolments, struct {
+	return dynamo.TransactPut("waiting", dynamo.Enrolments, nil, struct {
 		Waiting
 		ID      string `json:"id"`
 		Part    string `json:"part"`
@@ -154,7 +154,7 @@ func networkOf(address string) string {
 
 // write is the part of a transaction that stores the crowd after a change.
 func (c crowd) write() dynamo.TransactItem {
-	return dynamo.TransactPut(theCrowd, dynamo.Enrolments, c, dynamo.AtRevision("id", c.Revision-1))
+	return dynamo.TransactPut(theCrowd, dynamo.Enrolments, nil, c, dynamo.AtRevision("id", c.Revision-1))
 }
 
 // allWaiting returns the waiting boxes, newest first.

@@ -30,6 +30,7 @@ type record struct {
 	ID     string `json:"id"`
 	Lifted bool   `json:"lifted,omitempty"`
 	Freeze
+	dynamo.Unknown
 }
 
 // holds reports whether a freeze is in force.

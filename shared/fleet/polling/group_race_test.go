@@ -48,7 +48,7 @@ func TestGroup_TwoBoxesPollAtOnce_OneIsTold(t *testing.T) {
 			all.Go(func() { put("c-" + uuid.NewString()) })
 			all.Go(func() {
 				until := time.Now().Add(time.Hour)
-				_ = p.db.Put(ctx, dynamo.Factories, plant.Plant{FactoryID: factory, Updates: &calendar.Updates{PausedUntil: &until}}, dynamo.Absent("factoryId"))
+				_ = p.db.Put(ctx, dynamo.Factories, nil, plant.Plant{FactoryID: factory, Updates: &calendar.Updates{PausedUntil: &until}}, dynamo.Absent("factoryId"))
 			})
 			all.Wait()
 			n := 0

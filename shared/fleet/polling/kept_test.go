@@ -65,7 +65,7 @@ func TestPoll_WhatABoxKeeps_IsNotHurriedByAnotherVersion(t *testing.T) {
 		p.box.FactoryID = &id
 		p.register(t)
 		paused := plant.Plant{FactoryID: id, Updates: &calendar.Updates{PausedUntil: &until, Reason: "stocktaking"}}
-		expect.OK(t, p.db.Put(admission.Unlimited(t.Context()), dynamo.Factories, paused, dynamo.Absent("factoryId")))
+		expect.OK(t, p.db.Put(admission.Unlimited(t.Context()), dynamo.Factories, nil, paused, dynamo.Absent("factoryId")))
 		p.publish(t, p.box.Channel, "2.0.0")
 		p.withoutAcme(t, rollout.Plan{TargetVersion: "30.0.0", Urgent: true})
 		expect.Equal(t, p.told(t, "1.0.0"), "1.0.0 waits", "told in a pause")

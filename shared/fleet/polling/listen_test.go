@@ -103,7 +103,7 @@ func (l *listener) forgetCalls(t *testing.T, channel string) {
 	was := expect.Value(bell.Get(t.Context(), l.db, "gateway-x", channel))(t)
 	next := was
 	next.Calls, next.Revision = nil, was.Revision+1
-	expect.OK(t, l.db.Put(admission.Unlimited(t.Context()), dynamo.Bells, next, dynamo.AtRevision("edgeType", was.Revision)))
+	expect.OK(t, l.db.Put(admission.Unlimited(t.Context()), dynamo.Bells, nil, next, dynamo.AtRevision("edgeType", was.Revision)))
 }
 
 func TestPoll_ThatListens_IsToldWhereAndByWhatCode_AndPollsAtItsHeartbeat(t *testing.T) {

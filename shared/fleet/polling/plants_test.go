@@ -29,7 +29,7 @@ func TestPoll_FallsBackWhileItsPlantIsClosed_IsSeen(t *testing.T) {
 		expect.Equal(t, p.row(t).Offer.State, report.Installed, "before")
 		until := time.Now().Add(time.Hour)
 		closed := plant.Plant{FactoryID: id, Updates: &calendar.Updates{PausedUntil: &until, Reason: "a test"}}
-		expect.OK(t, p.db.Put(admission.Unlimited(t.Context()), dynamo.Factories, closed, dynamo.Absent("factoryId")))
+		expect.OK(t, p.db.Put(admission.Unlimited(t.Context()), dynamo.Factories, nil, closed, dynamo.Absent("factoryId")))
 		p.forget()
 		m := p.ask(t, "1.5.0", "").Manifest
 		expect.Equal(t, m.Version+" "+string(m.Source), "1.5.0 "+string(polling.FromWaits), "told")

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
@@ -60,6 +61,7 @@ type Release struct {
 	KeptArtifact bool      `json:"keptArtifact,omitempty"`
 	Documents    Documents `json:"documents,omitempty"`
 	PublishedAt  time.Time `json:"publishedAt"` // first, on any channel
+	dynamo.Unknown
 }
 
 // Rank is the order of the release. A box is never sent to a lower one without somebody's word.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"wavegate/shared/platform/calendar"
+	"wavegate/shared/platform/dynamo"
 )
 
 // A Carried is the present or last rollout of a channel, as stored in the channel's row: all that a poll needs, so that
@@ -27,7 +28,7 @@ type Carried struct {
 
 // A RolloutTarget is a version that a rollout brought to boxes, and where its bytes were when it started.
 type RolloutTarget struct {
-	Version     string `json:"version"`
+	Version     string `json:"version" stored:"identity"`
 	ArtifactURL string `json:"artifactUrl"`
 	SHA256      string `json:"sha256"`
 }
@@ -60,6 +61,7 @@ type ChannelRow struct {
 	PublishedAt *time.Time `json:"publishedAt,omitempty"`
 	// Ways are those of the versions that boxes of the channel are told, each after its version and a space; see Showing.
 	Ways []string `json:"ways,omitempty"`
+	dynamo.Unknown
 }
 
 // LastPublished is when a version was last published on the channel; zero: not known. Without a rollout in the row, that

@@ -93,7 +93,7 @@ func Bind(was, next Release) dynamo.TransactItem {
 	unchanged := was.unchanged()
 	unchanged.Expr = "attribute_not_exists(#version) OR (#sha256 = :sha256 AND " + unchanged.Expr + ")"
 	unchanged.Values[":sha256"] = next.SHA256
-	return dynamo.TransactPut("release", dynamo.Releases, next, unchanged)
+	return dynamo.TransactPut("release", dynamo.Releases, was, next, unchanged)
 }
 
 // shown is a channel in the audit trail.
@@ -134,7 +134,7 @@ func carries(c *Carried) dynamo.Condition {
 
 // Replace replaces the row that was read, if the channel itself does not change.
 func Replace(was, next ChannelRow) dynamo.TransactItem {
-	return dynamo.TransactPut(ResourceType, dynamo.Channels, item(next), unchanged(was))
+	return dynamo.TransactPut(ResourceType, dynamo.Channels, was, item(next), unchanged(was))
 }
 
 // Carry updates the rollout in a channel's row, and whom it tells, if the row still carries the rollout as it was. The

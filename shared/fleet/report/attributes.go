@@ -103,7 +103,7 @@ func (r *Row) Say(said map[string]string) {
 
 // SaidBefore are the attributes that a box said before it was told of a rollout.
 type SaidBefore struct {
-	RolloutID string            `json:"rolloutId"`
+	RolloutID string            `json:"rolloutId" stored:"identity"`
 	Said      map[string]string `json:"said,omitempty"`
 }
 

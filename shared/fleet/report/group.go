@@ -68,7 +68,7 @@ func (s *Store) Group(ctx context.Context, factoryID, name string) (Group, error
 func (s *Store) GroupPart(g Group) dynamo.TransactItem {
 	was := g.Revision
 	g.Revision++
-	return dynamo.TransactPut("group", dynamo.Reports, g, dynamo.AtRevision("edgeId", was))
+	return dynamo.TransactPut("group", dynamo.Reports, nil, g, dynamo.AtRevision("edgeId", was))
 }
 
 // Blocks reports whether a box keeps the others of its group from being told a version: from when it was told something

@@ -13,7 +13,7 @@ import (
 type Health struct {
 	// Version is the target of the rollout that asked. Before are the first numbers that the box said for it, as long as it
 	// ran something else.
-	Version string             `json:"version"`
+	Version string             `json:"version" stored:"identity"`
 	Before  map[string]float64 `json:"before,omitempty"`
 	// Now are the last ones. The box said them At, when it was Running this.
 	Now     map[string]float64 `json:"now,omitempty"`

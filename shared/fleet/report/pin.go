@@ -10,8 +10,8 @@ import (
 type Pin struct {
 	Version string       `json:"version"`
 	Reason  string       `json:"reason"`
-	Until   time.Time    `json:"until"` // the first instant at which it no longer holds
-	At      time.Time    `json:"at"`    // since when
+	Until   time.Time    `json:"until"`                // the first instant at which it no longer holds
+	At      time.Time    `json:"at" stored:"identity"` // since when
 	By      audit.Person `json:"by"`
 }
 
@@ -21,7 +21,7 @@ func (p *Pin) Holds(now time.Time) bool { return p != nil && now.Before(p.Until)
 // A Hold says since when a box keeps what it runs while its channel has an older release, and who moved or unpinned it
 // then. A later publication on the channel ends it.
 type Hold struct {
-	Since time.Time    `json:"since"`
+	Since time.Time    `json:"since" stored:"identity"`
 	By    audit.Person `json:"by"`
 }
 

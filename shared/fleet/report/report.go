@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"wavegate/shared/access/boxtoken"
+	"wavegate/shared/platform/dynamo"
 )
 
 // A State is the state of a box's offer.
@@ -101,13 +102,14 @@ type Row struct {
 	AskedAt *time.Time `json:"askedAt,omitempty"`
 	// Revision counts the changes to the row.
 	Revision int64 `json:"revision"`
+	dynamo.Unknown
 }
 
 // An Offer is the version that a box was last offered, and what has happened with it.
 type Offer struct {
 	// RolloutID is empty if the channel's own version was offered.
-	RolloutID string `json:"rolloutId,omitempty"`
-	Version   string `json:"version"`
+	RolloutID string `json:"rolloutId,omitempty" stored:"identity"`
+	Version   string `json:"version" stored:"identity"`
 	// From is what the box ran before, or fell back to; empty: it had not said.
 	From string `json:"from,omitempty"`
 	// Stage is the first stage, in percent, at which the rollout reaches the box; 0 without a rollout. It is derived from
@@ -140,8 +142,8 @@ type Offer struct {
 
 // A Stone is a version that a rollout tells a box first, because its target requires it.
 type Stone struct {
-	RolloutID string `json:"rolloutId"`
-	Version   string `json:"version"`
+	RolloutID string `json:"rolloutId" stored:"identity"`
+	Version   string `json:"version" stored:"identity"`
 	Towards   string `json:"towards"`       // the target
 	Ran       string `json:"ran,omitempty"` // the stone that the box ran last
 }

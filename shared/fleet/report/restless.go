@@ -5,7 +5,7 @@ import "time"
 // A Restless box polls far more often than it was told, as in a boot loop, or names two versions in turns: two boards have
 // its id, or it falls back within a minute. Nobody can tell what such a box says about a release.
 type Restless struct {
-	Since time.Time `json:"since"`
+	Since time.Time `json:"since" stored:"identity"`
 	At    time.Time `json:"at"` // when that was last noted, at most once an hour
 	// Polls is set if it polls too often. Otherwise it names versions in turns.
 	Polls bool `json:"polls,omitempty"`

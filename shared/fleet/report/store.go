@@ -51,7 +51,7 @@ func (s *Store) GetEventually(ctx context.Context, edgeID string) (row Row, err 
 // Save writes a row that Next made of another, outside any transaction. It is refused (dynamo.ConditionError) if the
 // row has changed meanwhile.
 func (s *Store) Save(ctx context.Context, was, next Row) error {
-	return s.db.Put(ctx, dynamo.Reports, s.item(next), dynamo.AtRevision("edgeId", was.Revision))
+	return s.db.Put(ctx, dynamo.Reports, was, s.item(next), dynamo.AtRevision("edgeId", was.Revision))
 }
 
 // ErrOutdated means that an event was decided with an outdated registration of the box, read from a lagging replica. A
@@ -98,11 +98,11 @@ func (s *Store) Observe(ctx context.Context, g Registration, e Input, beside ...
 
 // Part is the part of a registration's transaction that writes the box's row; see Row.Registered.
 func (s *Store) Part(was, next Row) dynamo.TransactItem {
-	write := dynamo.TransactPut
-	if was.starts(next.EdgeType) {
-		write = dynamo.TransactNew // nothing of the row stays, not even what a newer version of the service wrote
+	unchanged := dynamo.AtRevision("edgeId", was.Revision)
+	if was.starts(next.EdgeType) { // nothing of the row stays, not even what a newer version of the service wrote
+		return dynamo.TransactNew("report", dynamo.Reports, s.item(next), unchanged)
 	}
-	return write("report", dynamo.Reports, s.item(next), dynamo.AtRevision("edgeId", was.Revision))
+	return dynamo.TransactPut("report", dynamo.Reports, was, s.item(next), unchanged)
 }
 
 func (s *Store) item(r Row) item {

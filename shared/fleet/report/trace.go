@@ -69,7 +69,7 @@ func (s *Store) Trace(was, next Row, at time.Time) []dynamo.TransactItem {
 	if all := was.AttributesBefore(e.RolloutID); len(all) > 0 {
 		t.Attributes = all
 	}
-	return []dynamo.TransactItem{dynamo.TransactPut("trace", dynamo.Reports, t, dynamo.Absent("edgeId"))}
+	return []dynamo.TransactItem{dynamo.TransactNew("trace", dynamo.Reports, t, dynamo.Absent("edgeId"))}
 }
 
 // boxOf is the box of an item's key, which is that of a row or a trace.

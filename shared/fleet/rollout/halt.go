@@ -28,7 +28,7 @@ func intentID(id string) string { return "halt#" + id }
 
 // intend announces that a halt is tried until a time; the zero time ends that.
 func (s *Store) intend(ctx context.Context, id string, until time.Time) error {
-	return s.db.Put(ctx, dynamo.Rollouts, intent{intentID(id), until}, dynamo.Condition{})
+	return s.db.Put(ctx, dynamo.Rollouts, nil, intent{intentID(id), until}, dynamo.Condition{})
 }
 
 // notHalting returns a *dynamo.ConditionError while somebody is trying to halt the rollout. Every write of the rollout

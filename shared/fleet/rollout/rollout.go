@@ -11,6 +11,7 @@ import (
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/calendar"
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/trail/audit"
@@ -87,12 +88,13 @@ type Rollout struct {
 	// Seen is set if somebody has marked the halt, or that it tells no more boxes, as seen. It is gone once that changes.
 	Seen     *Mark `json:"seen,omitempty"`
 	Revision int64 `json:"revision"` // from 1
+	dynamo.Unknown
 }
 
 // A Mark says who has seen a trouble, and when.
 type Mark struct {
 	By audit.Person `json:"by"`
-	At time.Time    `json:"at"`
+	At time.Time    `json:"at" stored:"identity"`
 }
 
 // Marked reports whether somebody has marked the present halt or stop as seen. A function of an earlier release keeps a mark

@@ -19,7 +19,7 @@ var Guard = audit.Person{Issuer: "urn:wavegate:guard", UserID: "guard"}
 type Terms struct {
 	Policy guard.Policy `json:"policy"`
 	// Revision is the rollout's revision at the last change to the policy.
-	Revision int64 `json:"revision"`
+	Revision int64 `json:"revision" stored:"identity"`
 	// By is who changed the policy last.
 	By audit.Person `json:"by"`
 	// Approvals are in the order in which they were given.
@@ -69,7 +69,7 @@ func (r Rollout) MarshalJSON() ([]byte, error) {
 
 // An Approval is one person's consent to raise the rollout to a stage.
 type Approval struct {
-	Stage int          `json:"stage"`
+	Stage int          `json:"stage" stored:"identity"`
 	By    audit.Person `json:"by"`
 	At    time.Time    `json:"at"`
 }

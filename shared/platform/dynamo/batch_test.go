@@ -52,7 +52,7 @@ func stored(t *testing.T, db *dynamo.DB, n int) (keys []dynamo.Key, ids []string
 	t.Helper()
 	for range n {
 		id := uuid.NewString()
-		expect.OK(t, db.Put(call(t), dynamo.Edges, boxed{id}, dynamo.Absent("edgeId")))
+		expect.OK(t, db.Put(call(t), dynamo.Edges, nil, boxed{id}, dynamo.Absent("edgeId")))
 		keys, ids = append(keys, dynamo.Key{"edgeId": id}), append(ids, id)
 	}
 	slices.Sort(ids)

@@ -58,9 +58,10 @@ type TransactItem struct {
 }
 
 // TransactPut writes an item: every attribute that its type declares. It keeps attributes that the type does not declare,
-// which a newer version of the service may have written. A Refusal uses the name.
-func TransactPut(name string, table TableID, item any, when Condition) TransactItem {
-	e, err := put(table, item, when)
+// which a newer version of the service may have written. So that it also keeps those of structs inside the item, was is the
+// item as it was read; nil if it was not read or has no structs inside. A Refusal uses the name.
+func TransactPut(name string, table TableID, was, item any, when Condition) TransactItem {
+	e, err := put(table, was, item, when)
 	return e.part(name, table, err)
 }
 

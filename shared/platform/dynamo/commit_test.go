@@ -34,7 +34,7 @@ type thing struct {
 func call(t testing.TB) context.Context { return admission.Unlimited(t.Context()) }
 
 func put(name string, v thing, when dynamo.Condition) dynamo.TransactItem {
-	return dynamo.TransactPut(name, dynamo.Factories, v, when)
+	return dynamo.TransactPut(name, dynamo.Factories, nil, v, when)
 }
 
 func get(t *testing.T, db *dynamo.DB, id string) thing {

@@ -97,6 +97,7 @@ func encoding(o *attributevalue.EncoderOptions) {
 func Decode(table TableID, item map[string]types.AttributeValue, out any) error {
 	err := decode(item, out)
 	if err == nil {
+		learn(out, item)
 		return nil
 	}
 	again := reflect.New(reflect.TypeOf(out).Elem())

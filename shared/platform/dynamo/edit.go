@@ -30,12 +30,13 @@ func editOf(when Condition) (*edit, error) {
 	return e, err
 }
 
-// put returns the edit that writes an item as a whole.
-func put(table TableID, item any, when Condition) (*edit, error) {
+// put returns the edit that writes an item as a whole, given what was read.
+func put(table TableID, was, item any, when Condition) (*edit, error) {
 	declared, encoded, err := encodedOf(item)
 	if err != nil {
 		return nil, err
 	}
+	keep(was, reflect.TypeOf(item), encoded)
 	e, err := editOf(when)
 	if err != nil {
 		return nil, err
@@ -73,12 +74,11 @@ func (e *edit) patch(path string, declared []field, level map[string]types.Attri
 		switch {
 		case path != "" && f.identity:
 			e.require(at + " = " + e.value(level[f.name]))
-		case is && f.of != nil && !f.many:
-			inner := fieldsOf(f.of)
-			if !identified(inner) {
+		case is && f.of != nil && f.of.Kind() == reflect.Struct:
+			if !identified(f.of) {
 				e.require("attribute_exists(" + at + ")")
 			}
-			e.patch(at+".", inner, nested.Value)
+			e.patch(at+".", fieldsOf(f.of), nested.Value)
 		default:
 			e.write(at, level[f.name])
 		}

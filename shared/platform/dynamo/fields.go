@@ -14,24 +14,21 @@ import (
 // A field is an attribute that a struct declares, as Encode names it.
 type field struct {
 	name string
-	// of is the struct that the attribute has, or each entry of its list or map if many is set; nil for any other value.
-	of   reflect.Type
-	many bool
-	// identity is set if the field says which thing the struct is about, by the tag stored:"identity". With another value, the
-	// struct is about another thing.
+	of   reflect.Type // of a value that is a struct, or a list or map of them; nil for any other value
+	// identity is set if the field says which thing the struct is about; see Unknown.
 	identity bool
 }
 
-// known has the fields of each type.
-var known sync.Map
+// fields has those of each type.
+var fields sync.Map
 
 // fieldsOf lists the attributes that a struct declares. Those of an embedded struct are the struct's own.
 func fieldsOf(t reflect.Type) []field {
-	if list, ok := known.Load(t); ok {
+	if list, ok := fields.Load(t); ok {
 		return list.([]field)
 	}
 	list := declared(t)
-	known.Store(t, list)
+	fields.Store(t, list)
 	return list
 }
 
@@ -50,8 +47,7 @@ func declared(t reflect.Type) (list []field) {
 				add(inner)
 			}
 		case f.IsExported() && name != "-":
-			of, many := nested(f.Type)
-			add(field{cmp.Or(name, f.Name), of, many, f.Tag.Get("stored") == "identity"})
+			add(field{cmp.Or(name, f.Name), holder(f.Type), f.Tag.Get("stored") == "identity"})
 		}
 	}
 	return list
@@ -59,21 +55,23 @@ func declared(t reflect.Type) (list []field) {
 
 var marshaler = reflect.TypeFor[attributevalue.Marshaler]()
 
-// nested returns the struct that a field of a type has, and whether it may have many.
-func nested(t reflect.Type) (of reflect.Type, many bool) {
+// holder returns a type without its pointer if its values are structs, or lists or maps of them; otherwise nil.
+func holder(t reflect.Type) reflect.Type {
 	switch {
 	case t.Implements(marshaler) || t == reflect.TypeFor[time.Time]():
 	case t.Kind() == reflect.Pointer:
-		return nested(t.Elem())
-	case t.Kind() == reflect.Slice || t.Kind() == reflect.Map:
-		of, _ = nested(t.Elem())
-		return of, true
-	case t.Kind() == reflect.Struct:
-		return t, false
+		return holder(t.Elem())
+	case t.Kind() == reflect.Struct, (t.Kind() == reflect.Slice || t.Kind() == reflect.Map) && holder(t.Elem()) != nil:
+		return t
 	}
-	return nil, false
+	return nil
 }
 
-func identified(fields []field) bool {
-	return slices.ContainsFunc(fields, func(f field) bool { return f.identity })
+// identified reports whether a struct says which thing it is about.
+func identified(t reflect.Type) bool {
+	return slices.ContainsFunc(fieldsOf(t), func(f field) bool { return f.identity })
+}
+
+func declares(declared []field, name string) bool {
+	return slices.ContainsFunc(declared, func(f field) bool { return f.name == name })
 }

@@ -54,7 +54,7 @@ func RaiseForm(ctx context.Context, db *DB) error {
 	}
 	next := theForm
 	next.Form = Form
-	err := db.Commit(admission.Unlimited(ctx), TransactPut("form", Progress, next, Condition{
+	err := db.Commit(admission.Unlimited(ctx), TransactPut("form", Progress, nil, next, Condition{
 		Expr: "attribute_not_exists(#form) OR #form <= :form", Values: map[string]any{":form": Form}}))
 	if Refused(err, "form") { // a newer release has raised it meanwhile
 		return CheckForm(ctx, db.api, Progress.Name())

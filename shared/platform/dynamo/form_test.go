@@ -40,7 +40,7 @@ func TestForm_IsCheckedAndRaised(t *testing.T) {
 				key := dynamo.Key{"subject": "data", "part": "form"}
 				expect.OK(t, db.Commit(ctx, dynamo.TransactDelete("form", dynamo.Progress, key, dynamo.Condition{})))
 				if c.stored != nil {
-					expect.OK(t, db.Put(ctx, dynamo.Progress, formItem{"data", "form", c.stored}, dynamo.Condition{}))
+					expect.OK(t, db.Put(ctx, dynamo.Progress, nil, formItem{"data", "form", c.stored}, dynamo.Condition{}))
 				}
 				says(t, dynamo.CheckForm(t.Context(), client, dynamo.Progress.Name()), c.check)
 				says(t, dynamo.RaiseForm(t.Context(), db), c.says)

@@ -41,10 +41,10 @@ type inner struct {
 // writes are the ways to store an item that keep what its type does not declare.
 var writes = map[string]func(ctx context.Context, db *dynamo.DB, item any) error{
 	"in a transaction": func(ctx context.Context, db *dynamo.DB, item any) error {
-		return db.Commit(ctx, dynamo.TransactPut("a", dynamo.Factories, item, dynamo.Condition{}))
+		return db.Commit(ctx, dynamo.TransactPut("a", dynamo.Factories, nil, item, dynamo.Condition{}))
 	},
 	"alone": func(ctx context.Context, db *dynamo.DB, item any) error {
-		return db.Put(ctx, dynamo.Factories, item, dynamo.Condition{})
+		return db.Put(ctx, dynamo.Factories, nil, item, dynamo.Condition{})
 	},
 }
 
@@ -115,7 +115,7 @@ func TestPutPart_OnlyAKey_IsMadeAndKept(t *testing.T) {
 		db, item := dynamo.Open(client, time.Now), onlyKey{"p", uuid.NewString()}
 		key := map[string]string{"place": item.Place, "methodId": item.MethodID}
 		for range 2 {
-			expect.OK(t, db.Commit(call(t), dynamo.TransactPut("a", dynamo.MethodPlaces, item, dynamo.Condition{})))
+			expect.OK(t, db.Commit(call(t), dynamo.TransactPut("a", dynamo.MethodPlaces, nil, item, dynamo.Condition{})))
 			expect.Equal(t, len(raw(t, client, dynamo.MethodPlaces, key)), 2, "the number of stored attributes is")
 		}
 	})
@@ -137,7 +137,7 @@ func TestPut_NotAStruct_IsRefused(t *testing.T) {
 	db := dynamo.Open(dynamotest.Embedded(t), time.Now)
 	for name, item := range map[string]any{"a map": map[string]string{"factoryId": "a"}, "nothing": nil, "a pointer": &thing{}} {
 		t.Run(name, func(t *testing.T) {
-			err := db.Put(call(t), dynamo.Factories, item, dynamo.Condition{})
+			err := db.Put(call(t), dynamo.Factories, nil, item, dynamo.Condition{})
 			expect.Error(t, err, "an item is a struct", "got")
 		})
 	}

@@ -18,8 +18,8 @@ import (
 // the item, and UNAVAILABLE if the store failed. In that case the item may have been written.
 //
 // Like Commit, it waits until the call is admitted.
-func (db *DB) Put(ctx context.Context, table TableID, item any, when Condition) error {
-	e, err := put(table, item, when)
+func (db *DB) Put(ctx context.Context, table TableID, was, item any, when Condition) error {
+	e, err := put(table, was, item, when)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func TestPut_ConditionFails_IsRefusedAndWritesNothing(t *testing.T) {
 		}{
 			{"A", dynamo.Absent("factoryId"), "A"}, {"B", dynamo.AtRevision("factoryId", 7), "A"}, {"C", dynamo.AtRevision("factoryId", 1), "C"},
 		} {
-			err := db.Put(call(t), dynamo.Factories, thing{id, step.name, 1}, step.when)
+			err := db.Put(call(t), dynamo.Factories, nil, thing{id, step.name, 1}, step.when)
 			expect.Equal(t, dynamo.Refused(err, "item"), step.name != step.stored, "%s is refused (%v):", step.name, err)
 			expect.Equal(t, get(t, db, id).Name, step.stored, "after %s, stored is", step.name)
 		}
@@ -50,14 +50,14 @@ func TestWalk_ItemMovesInTheIndex_IsFoundOnce(t *testing.T) {
 		var want []placed
 		for i := range 50 {
 			p := placed{fmt.Sprintf("%s-%02d", shard, i), shard, fmt.Sprintf("b%02d", i), "1.0.0", "s"}
-			expect.OK(t, db.Put(ctx, dynamo.Reports, p, dynamo.Condition{}))
+			expect.OK(t, db.Put(ctx, dynamo.Reports, nil, p, dynamo.Condition{}))
 			if i%3 == 0 { // moves within the shard
 				p.StateKey = fmt.Sprintf("a%02d", i)
 			}
 			if i%5 == 0 { // moves to another shard
 				p.Shard += "-other"
 			}
-			expect.OK(t, db.Put(ctx, dynamo.Reports, p, dynamo.Condition{}))
+			expect.OK(t, db.Put(ctx, dynamo.Reports, nil, p, dynamo.Condition{}))
 			if p.Subject = ""; i%5 != 0 {
 				want = append(want, p)
 			}
@@ -88,6 +88,6 @@ func (lockedStore) UpdateItem(
 
 func TestPut_ATransactionWritesTheItem_IsRefused(t *testing.T) {
 	db := dynamo.Open(lockedStore{dynamotest.Embedded(t)}, time.Now)
-	err := db.Put(call(t), dynamo.Factories, thing{uuid.NewString(), "A", 1}, dynamo.Condition{})
+	err := db.Put(call(t), dynamo.Factories, nil, thing{uuid.NewString(), "A", 1}, dynamo.Condition{})
 	expect.That(t, dynamo.Refused(err, "item") && dynamo.Collided(err), "got %v", err)
 }

@@ -35,7 +35,7 @@ func fill(t testing.TB, db *dynamo.DB, keys []string, text string) (partition st
 	for chunk := range slices.Chunk(keys, 25) {
 		var parts []dynamo.TransactItem
 		for _, k := range chunk {
-			parts = append(parts, dynamo.TransactPut(k, dynamo.Methods,
+			parts = append(parts, dynamo.TransactPut(k, dynamo.Methods, nil,
 				entry{partition, k, product(k) + "#" + k, text}, dynamo.Absent("methodId")))
 		}
 		expect.OK(t, db.Commit(admission.Unlimited(context.Background()), parts...))

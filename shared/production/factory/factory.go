@@ -28,6 +28,7 @@ type Factory struct {
 
 	changes  int64 // see Changes
 	machines int64 // see Machines
+	dynamo.Unknown
 }
 
 // A row is a factory as stored, with its number of changes of machines. Changes of the factory itself do not write it.

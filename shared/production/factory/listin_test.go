@@ -35,7 +35,7 @@ func TestListIn_StrangersOffset_ReadsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range 3 {
-			expect.OK(t, db.Commit(ctx, dynamo.TransactPut("thing", dynamo.Machines, thing{id, fmt.Sprint(i)}, dynamo.Condition{})))
+			expect.OK(t, db.Commit(ctx, dynamo.TransactPut("thing", dynamo.Machines, nil, thing{id, fmt.Sprint(i)}, dynamo.Condition{})))
 		}
 		list := func(caller auth.Principal, factoryID string, skip int) (dynamo.Page[thing], error) {
 			return factory.ListIn[thing](t.Context(), s, caller, factoryID,

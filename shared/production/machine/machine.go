@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/trail/audit"
 )
@@ -32,6 +33,7 @@ type Machine struct {
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
 	Revision  int64     `json:"revision"` // from 1
+	dynamo.Unknown
 }
 
 // ChangedAt is the time of the machine's last change.

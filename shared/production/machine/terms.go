@@ -13,8 +13,8 @@ import (
 // A Term is a time in which a machine had a class: from one change of the factory's machines until another one. To is 0
 // while the machine has the class. From is 0 for a class that the machine had before changes were counted.
 type Term struct {
-	Class  string     `json:"class"`
-	From   int64      `json:"from"`
+	Class  string     `json:"class" stored:"identity"`
+	From   int64      `json:"from" stored:"identity"`
 	FromAt time.Time  `json:"fromAt"`
 	To     int64      `json:"to,omitempty"`
 	ToAt   *time.Time `json:"toAt,omitempty"`
@@ -41,7 +41,7 @@ func PersonOf(caller auth.Principal) Person {
 // had been approved again.
 type Admission struct {
 	Person
-	Number int64     `json:"number"` // of the change
+	Number int64     `json:"number" stored:"identity"` // of the change
 	At     time.Time `json:"at"`
 	Reason string    `json:"reason"`
 }

@@ -20,7 +20,7 @@ type contentItem struct {
 
 // putContent writes a content. It needs no condition, because only these bytes have this hash.
 func putContent(methodID string, c content.Content) dynamo.TransactItem {
-	return dynamo.TransactPut("content", dynamo.MethodContents,
+	return dynamo.TransactPut("content", dynamo.MethodContents, nil,
 		contentItem{MethodID: methodID, SHA256: c.SHA256(), Bytes: string(c.Bytes())}, dynamo.Condition{})
 }
 

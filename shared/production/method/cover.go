@@ -10,9 +10,9 @@ import (
 
 // A Decided is an approval or a withdrawal of a version, as the version records it.
 type Decided struct {
-	Status Status `json:"status"` // trial, released or withdrawn
+	Status Status `json:"status" stored:"identity"` // trial, released or withdrawn
 	// Number is the number of changes of the factory's machines before the decision; see factory.Factory.Changes.
-	Number int64     `json:"number"`
+	Number int64     `json:"number" stored:"identity"`
 	At     time.Time `json:"at"`
 	// From and Machines are the decision of an approval.
 	From     *time.Time `json:"from,omitempty"`
@@ -26,8 +26,8 @@ type Decided struct {
 // A Cover is an approval of a decision. It covers the machines that had a class of the version's equipment at its
 // Number. Made is the number at which the decision was made: a machine that was admitted after that is covered, too.
 type Cover struct {
-	Version int64     `json:"version"`
-	Trial   bool      `json:"trial,omitempty"`
+	Version int64     `json:"version" stored:"identity"`
+	Trial   bool      `json:"trial,omitempty" stored:"identity"`
 	Number  int64     `json:"number"`
 	At      time.Time `json:"at"`
 	Made    int64     `json:"made"`
@@ -92,7 +92,7 @@ func (m Method) waits(x machine.Machine, version int64, at time.Time) bool {
 // to Until, without Except, or exactly Only. Whichever list is shorter is stored. The lists were made at the number AsOf:
 // a machine that changed between AsOf and Until is concerned if steps named it.
 type Concern struct {
-	Version int64    `json:"version"`
+	Version int64    `json:"version" stored:"identity"`
 	Since   int64    `json:"since"`
 	AsOf    int64    `json:"asOf"`
 	Until   int64    `json:"until"`

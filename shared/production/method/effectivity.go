@@ -7,7 +7,7 @@ import (
 
 // A Decision says that a version holds from a time on: on some machines, as a trial, or on all.
 type Decision struct {
-	Version       int64     `json:"version"`
+	Version       int64     `json:"version" stored:"identity"`
 	ContentSHA256 string    `json:"contentSha256"`
 	From          time.Time `json:"from"`
 	Machines      []string  `json:"machines,omitempty"` // none means all machines

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/production/content"
 	"wavegate/shared/trail/audit"
@@ -42,25 +43,26 @@ type Method struct {
 	// TrailSHA256 is the hash of the method's chain of changes; see package chain.
 	TrailSHA256 string `json:"trailSha256,omitempty"`
 	Revision    int64  `json:"revision"` // from 1
+	dynamo.Unknown
 }
 
 // Latest is the version with the highest number, and its status.
 type Latest struct {
-	Version int64  `json:"version"`
+	Version int64  `json:"version" stored:"identity"`
 	Status  Status `json:"status"`
 }
 
 // A Withdrawal tells controllers which version was withdrawn, and what to do with orders under
 // way.
 type Withdrawal struct {
-	Version int64     `json:"version"`
+	Version int64     `json:"version" stored:"identity"`
 	Orders  Orders    `json:"orders"`
 	At      time.Time `json:"at"`
 }
 
 // VersionEquipment is the equipment of a version.
 type VersionEquipment struct {
-	Version int64 `json:"version"`
+	Version int64 `json:"version" stored:"identity"`
 	Equipment
 }
 

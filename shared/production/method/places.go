@@ -41,5 +41,5 @@ func newPlaces(was, next Method) []dynamo.TransactItem {
 }
 
 func placed(name, methodID string) dynamo.TransactItem {
-	return dynamo.TransactPut("place", dynamo.MethodPlaces, place{name, methodID}, dynamo.Condition{})
+	return dynamo.TransactPut("place", dynamo.MethodPlaces, nil, place{name, methodID}, dynamo.Condition{})
 }

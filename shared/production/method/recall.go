@@ -42,6 +42,7 @@ type Recall struct {
 	Stopped *time.Time `json:"stopped,omitempty"`
 	Left    int        `json:"left,omitempty"`
 	Of      int        `json:"of,omitempty"`
+	dynamo.Unknown
 }
 
 // warned is the recall once people were warned. Since is far away then, so that a tick of an earlier release, which removes
@@ -107,7 +108,7 @@ func recalled(was, next Version, organization string) []dynamo.TransactItem {
 	if next.Orders != Stop || was.Orders == Stop || !next.approvedOnce() {
 		return nil
 	}
-	return []dynamo.TransactItem{dynamo.TransactPut("recall", dynamo.Progress, next.watch(organization, next.UpdatedAt), dynamo.Condition{})}
+	return []dynamo.TransactItem{dynamo.TransactPut("recall", dynamo.Progress, nil, next.watch(organization, next.UpdatedAt), dynamo.Condition{})}
 }
 
 // watch is a recall that begins to be watched.
@@ -135,7 +136,7 @@ func (s *Store) reopened(ctx context.Context, v Version, organization string, at
 		r = was
 		r.Revision++
 	}
-	return dynamo.TransactPut("recall", dynamo.Progress, r, dynamo.AtRevision("subject", was.Revision)), err
+	return dynamo.TransactPut("recall", dynamo.Progress, was, r, dynamo.AtRevision("subject", was.Revision)), err
 }
 
 func (r Recall) key() dynamo.Key { return dynamo.Key{"subject": r.Subject, "part": r.Part} }
@@ -229,7 +230,7 @@ func (s *Store) tellUnconfirmed(ctx context.Context, from audit.Origin, r Recall
 	case r.Stopped != nil && r.Left == m.Left && r.Of == m.Of:
 		return false, nil
 	case r.Stopped != nil:
-		if err = s.db.Put(ctx, dynamo.Progress, r.left(m), unchanged); dynamo.Refused(err, "item") {
+		if err = s.db.Put(ctx, dynamo.Progress, r, r.left(m), unchanged); dynamo.Refused(err, "item") {
 			err = nil // another run has counted
 		}
 		return false, err
@@ -241,7 +242,7 @@ func (s *Store) tellUnconfirmed(ctx context.Context, from audit.Origin, r Recall
 		Resource: audit.Resource{Type: RecallResourceType, ID: r.id(), Revision: 1},
 		After:    unconfirmed{r.FactoryID, r.MethodID, r.Version, r.Since},
 	}
-	err = s.db.Commit(ctx, dynamo.TransactPut("recall", dynamo.Progress, r.warned(m), unchanged), audit.Write(audit.Factory(r.FactoryID), event))
+	err = s.db.Commit(ctx, dynamo.TransactPut("recall", dynamo.Progress, r, r.warned(m), unchanged), audit.Write(audit.Factory(r.FactoryID), event))
 	if dynamo.Refused(err, "recall") {
 		return false, nil // another run has told people
 	}

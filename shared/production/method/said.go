@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/production/machine"
 )
@@ -33,11 +34,12 @@ type OnMachine struct {
 	CreatedAt   time.Time `json:"createdAt"`
 	UpdatedAt   time.Time `json:"updatedAt"`
 	Revision    int64     `json:"revision"`
+	dynamo.Unknown
 }
 
 // Said is what a machine has said about one version.
 type Said struct {
-	Version       int64     `json:"version"`
+	Version       int64     `json:"version" stored:"identity"`
 	ContentSHA256 string    `json:"contentSha256"`
 	State         Doing     `json:"state"`
 	Since         time.Time `json:"since"`
@@ -50,8 +52,8 @@ type Said struct {
 
 // A RunningOrder is an order that runs with a version. Its name is empty if the machine did not name it.
 type RunningOrder struct {
-	Version int64     `json:"version"`
-	Order   string    `json:"order"`
+	Version int64     `json:"version" stored:"identity"`
+	Order   string    `json:"order" stored:"identity"`
 	Since   time.Time `json:"since"`
 }
 
@@ -66,7 +68,7 @@ type Deviation struct {
 
 // A Confirmation is a person's word that a machine no longer has a version.
 type Confirmation struct {
-	Version int64 `json:"version"`
+	Version int64 `json:"version" stored:"identity"`
 	machine.Person
 	At     time.Time `json:"at"`
 	Reason string    `json:"reason"`

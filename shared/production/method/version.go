@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/production/content"
 	"wavegate/shared/production/machine"
@@ -126,6 +127,7 @@ type Version struct {
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
 	Revision  int64     `json:"revision"` // from 1
+	dynamo.Unknown
 }
 
 // ID names the version in the audit trail and to controllers: the id of its method, a colon, and

@@ -16,7 +16,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/testing/expect"
 )
 
@@ -45,6 +47,52 @@ func Kept[T any](t *testing.T, id dynamo.TableID, kind string) {
 			t.Errorf("%s %s: %s", id, i.Key(), fault)
 		}
 	}
+	if k := kindNamed(id, kind); k.Whole == "" {
+		keepsForeign[T](t, id, kind)
+	}
+}
+
+// keepsForeign checks that a write keeps what its code does not know, in each struct inside the recorded items.
+func keepsForeign[T any](t *testing.T, id dynamo.TableID, kind string) {
+	k := kindNamed(id, kind)
+	marked := func(p Plain) Plain { return k.mark("", p).(Plain) }
+	client := dynamotest.Embedded(t)
+	db := dynamo.Open(client, time.Now)
+	for _, i := range Of(t, id, kind) {
+		var v T
+		was := marked(i.Plain)
+		expect.OK(t, dynamo.Decode(id, Encoded(was), &v))
+		expect.OK(t, db.Commit(admission.Unlimited(t.Context()), dynamo.TransactPut("a", id, v, v, dynamo.Condition{})))
+		for _, fault := range Differences("", was, read(t, client, id, i)) {
+			t.Errorf("%s %s: %s", id, i.Key(), fault)
+		}
+	}
+}
+
+// mark adds an attribute that no code knows to each struct inside an item.
+func (k Kind) mark(path string, v any) any {
+	switch v := v.(type) {
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = k.mark(path, v[i])
+		}
+		return list
+	case Plain:
+		m, free := Plain{}, slices.Contains(k.Free, path)
+		for name := range v {
+			at := strings.TrimPrefix(path+"."+name, ".")
+			if free {
+				at = path + ".*"
+			}
+			m[name] = k.mark(at, v[name])
+		}
+		if path != "" && !free {
+			m["zForeign"] = "of another release at " + path
+		}
+		return m
+	}
+	return v
 }
 
 func kept[T any](id dynamo.TableID, p Plain) []string {
@@ -194,7 +242,7 @@ func checkCovered[T any](t testing.TB, id dynamo.TableID, kind string) {
 	if slices.Contains(replaced, kind) {
 		return
 	}
-	k := Kinds[slices.IndexFunc(Kinds, func(k Kind) bool { return k.Table == id && k.Name == kind })]
+	k := kindNamed(id, kind)
 	found := map[string]bool{}
 	for _, i := range Of(t, id, kind) {
 		k.walk("", i.Plain, found)

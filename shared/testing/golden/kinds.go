@@ -23,7 +23,11 @@ type Kind struct {
 	Free []string
 	// Numbered is how the names of numbered attributes begin, which count as one.
 	Numbered string
+	// Whole is set if a write keeps nothing inside an item of the kind, and says why.
+	Whole string
 }
+
+const counted = "each count makes it again"
 
 // Kinds lists all kinds.
 var Kinds = []Kind{
@@ -42,7 +46,7 @@ var Kinds = []Kind{
 	{Table: dynamo.Enrolments, Name: "ids", Is: has("part", "ids")},
 	{Table: dynamo.Enrolments, Name: "crowd", Is: has("part", "waits")},
 	{Table: dynamo.Enrolments, Name: "waiting box", Is: begins("part", "waiting/")},
-	{Table: dynamo.Audit, Name: "event", Parts: eventParts, States: []string{"eventName"},
+	{Table: dynamo.Audit, Name: "event", Whole: "events are only added", Parts: eventParts, States: []string{"eventName"},
 		Free: []string{"salts", "classesSince", "taken.causes", "attributes", "health"}},
 	{Table: dynamo.Idempotency, Name: "record"},
 	{Table: dynamo.RateCounters, Name: "box counter", Is: begins("subject", "edges#"), Numbered: "by"},
@@ -56,9 +60,9 @@ var Kinds = []Kind{
 	{Table: dynamo.Progress, Name: "recall", Is: has("subject", "recalls")},
 	{Table: dynamo.Progress, Name: "hour", Is: begins("part", "hour#")},
 	{Table: dynamo.Progress, Name: "warnings", Is: has("part", "warnings")},
-	{Table: dynamo.Progress, Name: "census of a channel", Is: begins("subject", "channel#")},
+	{Table: dynamo.Progress, Name: "census of a channel", Whole: counted, Is: begins("subject", "channel#")},
 	{Table: dynamo.Progress, Name: "census of an organization", Is: begins("subject", "organization#")},
-	{Table: dynamo.Progress, Name: "census of a rollout", Free: []string{"answer.failures", "answer.guard.taken.causes"},
+	{Table: dynamo.Progress, Name: "census of a rollout", Whole: counted, Free: []string{"answer.failures", "answer.guard.taken.causes"},
 		Is: without(has("subject", "data"), has("subject", "recalls"), begins("part", "hour#"), has("part", "warnings"), begins("subject", "channel#"), begins("subject", "organization#"))},
 	{Table: dynamo.Bells, Name: "bell", Free: []string{"calls", "callers"}},
 	{Table: dynamo.MethodVersions, Name: "version", States: []string{"status"}},
@@ -103,6 +107,11 @@ func without(others ...func(Plain) bool) func(Plain) bool {
 }
 
 func (k Kind) String() string { return string(k.Table) + ": " + k.Name }
+
+// kindNamed returns the kind with a name, which there is.
+func kindNamed(id dynamo.TableID, name string) Kind {
+	return Kinds[slices.IndexFunc(Kinds, func(k Kind) bool { return k.Table == id && k.Name == name })]
+}
 
 // KindOf finds the kind of an item.
 func KindOf(id dynamo.TableID, p Plain) (Kind, error) {

@@ -31,13 +31,18 @@ func Stored[T any](t *testing.T, id dynamo.TableID, kind string, write func(v T,
 			continue
 		}
 		expect.OK(t, db.Commit(admission.Unlimited(t.Context()), write(*v, i.Plain)))
-		table := dynamo.TableOf(id)
-		maps.DeleteFunc(item, func(name string, _ types.AttributeValue) bool { return name != table.Partition && name != table.Sort })
-		out, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(dynamolocal.TableName(id)), Key: item})
-		expect.OK(t, err)
-		now := expect.Value(PlainOf(out.Item))(t)
-		for _, fault := range Differences("", i.Plain, now) {
+		for _, fault := range Differences("", i.Plain, read(t, client, id, i)) {
 			t.Errorf("%s %s: %s", id, i.Key(), fault)
 		}
 	}
+}
+
+// read returns what a store has under the key of an item.
+func read(t *testing.T, client *dynamodb.Client, id dynamo.TableID, i Item) Plain {
+	t.Helper()
+	key, table := Encoded(i.Plain), dynamo.TableOf(id)
+	maps.DeleteFunc(key, func(name string, _ types.AttributeValue) bool { return name != table.Partition && name != table.Sort })
+	out, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(dynamolocal.TableName(id)), Key: key})
+	expect.OK(t, err)
+	return expect.Value(PlainOf(out.Item))(t)
 }

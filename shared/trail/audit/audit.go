@@ -25,8 +25,8 @@ type Actor struct {
 
 // A Person is a user of an issuer.
 type Person struct {
-	Issuer string `json:"issuer"`
-	UserID string `json:"userId"`
+	Issuer string `json:"issuer" stored:"identity"`
+	UserID string `json:"userId" stored:"identity"`
 }
 
 // Person is who the actor is, whatever their roles.

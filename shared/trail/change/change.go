@@ -214,11 +214,11 @@ func RecordSalted[T any](s *Set, k Kind[T], was, next T, event string, salts map
 	if s.first == "" {
 		s.first = k.Type
 	}
-	write := dynamo.TransactPut
-	if k.tag(was, s.db.Now()) == "" {
-		write = dynamo.TransactNew // made again after its removal, it keeps nothing that it had before
+	if k.tag(was, s.db.Now()) == "" { // made again after its removal, it keeps nothing that it had before
+		s.With(dynamo.TransactNew(k.Type, k.Table, item, unchanged))
+	} else {
+		s.With(dynamo.TransactPut(k.Type, k.Table, was, item, unchanged))
 	}
-	s.With(write(k.Type, k.Table, item, unchanged))
 	if k.Along != nil {
 		s.With(k.Along(next)...)
 	}
