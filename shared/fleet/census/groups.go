@@ -56,7 +56,7 @@ func newGroups(r rollout.Rollout, at time.Time) *Groups {
 func emptyGroups(r rollout.Rollout, at time.Time) *Groups {
 	n := len(cohort.Stages)
 	g := &Groups{
-		Stages: make([]Sample, n), policy: r.Policy(), at: at, starts: make([]time.Time, n), bad: make([]int, n), counts: make([]Counts, n),
+		Stages: make([]Sample, n), policy: r.Terms.Policy, at: at, starts: make([]time.Time, n), bad: make([]int, n), counts: make([]Counts, n),
 		decideWithin: r.Terms.Policy.Guard.DecideWithin.Length(), soaks: make([]time.Duration, n), places: places{}, by: map[string][]guard.Share{},
 	}
 	if r.ResumedAt != nil {

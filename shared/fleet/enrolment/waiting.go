@@ -41,12 +41,14 @@ func waitingKey(id string, p Pair) dynamo.Key {
 // write is the part of a transaction that stores the waiting box.
 func (w Waiting) write(e Enrolment) dynamo.TransactItem {
 	at := waitingKey(e.ID, Pair{w.EdgeID, w.TokenSHA256})
-	return dynamo.TransactPut("waiting", dynamo.Enrolments, nil, struct {
-		Waiting
-		ID      string `json:"id"`
-		Part    string `json:"part"`
-		Expires int64  `json:"expires"`
-	}{w, at["id"], at["part"], e.expires()}, dynamo.Condition{})
+	return dynamo.TransactPut("waiting", dynamo.Enrolments, nil, waitingItem{w, at["id"], at["part"], e.expires()}, dynamo.Condition{})
+}
+
+type waitingItem struct {
+	Waiting
+	ID      string `json:"id"`
+	Part    string `json:"part"`
+	Expires int64  `json:"expires"`
 }
 
 // waits reports whether a box waits with an id and a hash.

@@ -142,8 +142,8 @@ func Patience(r Resolution, row release.ChannelRow) report.Patience {
 	if r.Source == FromRollout && row.Rollout.StagedPercent < 100 {
 		p.Proof = earlyProof
 	}
-	if r.Source == FromRollout && row.TellingID == r.RolloutID && row.DecideWithin > 0 {
-		p.DecideWithin = time.Duration(row.DecideWithin) * time.Second
+	if r.Source == FromRollout && row.Rollout.DecideWithin > 0 {
+		p.DecideWithin = time.Duration(row.Rollout.DecideWithin) * time.Second
 	}
 	return p
 }

@@ -46,8 +46,6 @@ func TestPatience_BelowTheLastStage_AndByThePolicy_IsLonger(t *testing.T) {
 	expect.Equal(t, polling.Patience(reached, row(100)), report.Patience{Proof: 10 * time.Minute, DecideWithin: time.Hour}, "at 100 percent")
 	expect.Equal(t, polling.Patience(polling.Resolution{Source: polling.FromChannel}, release.ChannelRow{}), report.Patience{Proof: 10 * time.Minute, DecideWithin: time.Hour}, "after a publication")
 	slow := row(100)
-	slow.Telling = release.Telling{TellingID: "r", DecideWithin: 21600}
+	slow.Rollout.DecideWithin = 21600
 	expect.Equal(t, polling.Patience(reached, slow).DecideWithin, 6*time.Hour, "by a policy of six hours")
-	slow.TellingID = "another"
-	expect.Equal(t, polling.Patience(reached, slow).DecideWithin, time.Hour, "by the policy of another rollout")
 }

@@ -145,7 +145,7 @@ func Resolve(b Box, row release.ChannelRow, find Releases) (r Resolution, publis
 // does not say what it runs stays on the stone, or on what it was told if that is newer.
 func (b Box) step(r Resolution, way release.Way, find Releases) (Resolution, error) {
 	runs := b.Runs()
-	if way == "" || b.Installed == r.Version {
+	if len(way) == 0 || b.Installed == r.Version {
 		return r, nil
 	}
 	order := way.Order(runs)

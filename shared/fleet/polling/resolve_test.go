@@ -142,8 +142,8 @@ func shelf(versions ...string) polling.Releases {
 		if order == 0 {
 			return release.Release{}, nil
 		}
-		return release.Release{EdgeType: "gateway-x", Version: version, ArtifactURL: "https://a.example/release/" + version, SHA256: "digest of " + version,
-			Lineage: release.Lineage{Order: order}}, nil
+		return release.Release{EdgeType: "gateway-x", Version: version, ArtifactURL: "https://a.example/release/" + version,
+			Bound: release.Bound{SHA256: "digest of " + version, Lineage: release.Lineage{Order: order}}}, nil
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 // shelved are the versions of the tests below, in the order of their releases. 3.0.0 requires 2.0.0, which requires 1.0.0.
 var shelved = []string{"0.9.0", "1.0.0", "1.5.0", "2.0.0", "2.5.0", "3.0.0"}
 
-const way = "2.0.0 4 1.0.0 2"
+var way = release.Way{{Version: "2.0.0", Order: 4}, {Version: "1.0.0", Order: 2}}
 
 func stepped(version string) (release.Release, error) {
 	is, err := shelf(shelved...)(version)
@@ -34,7 +34,7 @@ func TestResolve_ABoxBelowAStone_IsToldTheStoneFirst(t *testing.T) {
 	moved := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	plain := func(current string, rollout *release.Carried, earlier ...release.RolloutTarget) release.ChannelRow {
 		r := row(current, rollout, earlier...)
-		r.Ways = []string{"3.0.0 " + way}
+		r.Ways = []release.Path{{Version: "3.0.0", Way: way}}
 		return r
 	}
 	in, out := box("3.0.0", 10, true), box("3.0.0", 10, false)
@@ -89,7 +89,7 @@ func TestResolve_ABoxBelowAStone_IsToldTheStoneFirst(t *testing.T) {
 
 func TestResolve_AStoneWithoutItsRelease_IsAnError(t *testing.T) {
 	r := row("3.0.0", nil)
-	r.Ways = []string{"3.0.0 9.0.0 99"}
+	r.Ways = []release.Path{{Version: "3.0.0", Way: release.Way{{Version: "9.0.0", Order: 99}}}}
 	_, _, err := polling.Resolve(polling.Box{Edge: box("3.0.0", 10, true), Installed: "1.0.0"}, r, stepped)
 	expect.That(t, problem.Has(err, problem.Unavailable), "%v", err)
 }
