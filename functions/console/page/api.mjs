@@ -42,7 +42,7 @@ export async function call(method, path, { body, ifMatch, ifNoneMatch, key } = {
 	const { value } = answer;
 	const type = answer.headers.get('Content-Type') ?? '';
 	// What something on the way said: a page, no value, no reason, or that what was never read is unchanged.
-	const foreign = answer.status === 304 ? !ifNoneMatch : answer.ok ? value === undefined && (method === 'GET' || type) : answer.status !== 401 && !/problem\+json/.test(type);
+	const foreign = answer.status === 304 ? !ifNoneMatch : answer.ok ? value === undefined && (method === 'GET' || answer.text) : answer.status !== 401 && !/problem\+json/.test(type);
 	if (foreign) throw lost();
 	if (answer.ok || answer.status === 304) return { status: answer.status, value, tag: answer.headers.get('ETag'), headers: answer.headers };
 	const wait = Number(answer.headers.get('Retry-After')) || 0;
@@ -63,10 +63,10 @@ async function send(method, path, { body, ifMatch, ifNoneMatch, key }) {
 			method, headers, body: body && JSON.stringify(body), credentials: 'omit', cache: 'no-store', signal: AbortSignal.timeout(patience),
 		});
 		const text = await answer.text();
-		const value = /json/.test(answer.headers.get('Content-Type') ?? '') ? JSON.parse(text) : undefined;
+		const value = text && /json/.test(answer.headers.get('Content-Type') ?? '') ? JSON.parse(text) : undefined; // some changes have no body
 		Object.assign(health, { answered: Date.now(), roundTrip: Date.now() - began, reachable: answer.status < 500 });
 		note(answer.headers);
-		return { status: answer.status, ok: answer.ok, headers: answer.headers, value };
+		return { status: answer.status, ok: answer.ok, headers: answer.headers, text, value };
 	} catch (e) {
 		throw lost(e.name === 'TimeoutError');
 	} finally {

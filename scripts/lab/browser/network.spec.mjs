@@ -35,7 +35,7 @@ async function proxy(page, spoil) {
 
 // The page says these only if it knows them.
 const statements = ['There is no such', 'Sorry', 'Nothing is frozen', 'No reason was given', 'does not show why', 'has no factory', 'No rollout', 'No other channel',
-	'No box', 'Nobody', 'nobody', 'was never counted', 'were never counted', 'Nothing was changed', 'null', 'undefined', 'NaN', 'Nothing to look at', 'The defaults apply'];
+	'No box failed', 'No box was offered', 'No box follows', 'Nobody', 'nobody', 'was never counted', 'were never counted', 'Nothing was changed', 'null', 'undefined', 'NaN', 'Nothing to look at', 'The defaults apply'];
 
 const stated = async (page) => {
 	const text = await page.locator('main').innerText();
