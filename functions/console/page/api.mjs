@@ -42,7 +42,7 @@ export async function call(method, path, { body, ifMatch, ifNoneMatch, key } = {
 	const { value } = answer;
 	const type = answer.headers.get('Content-Type') ?? '';
 	// What something on the way said: a page, no value, no reason, or that what was never read is unchanged.
-	const foreign = answer.status === 304 ? !ifNoneMatch : answer.ok ? value === undefined && (method === 'GET' || answer.text) : answer.status !== 401 && !/problem\+json/.test(type);
+	const foreign = answer.status === 304 ? !ifNoneMatch : answer.ok ? value === undefined && (method === 'GET' || answer.text) : answer.status !== 401 && !(value && /problem\+json/.test(type));
 	if (foreign) throw lost();
 	if (answer.ok || answer.status === 304) return { status: answer.status, value, tag: answer.headers.get('ETag'), headers: answer.headers };
 	const wait = Number(answer.headers.get('Retry-After')) || 0;
