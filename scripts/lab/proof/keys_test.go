@@ -121,7 +121,7 @@ func waitUntilAccepted(t *testing.T, w *harness.World, signer *devissuer.Issuers
 	}
 }
 
-// TestKeys_ServerFails_CallersAreRefusedUntilItRecovers begins without keys. Everyone gets only 401. When
+// TestKeys_ServerFails_CallersAreRefusedUntilItRecovers begins without keys. Everyone gets only 503. When
 // the server works again, the same callers are accepted.
 func TestKeys_ServerFails_CallersAreRefusedUntilItRecovers(t *testing.T) {
 	expect.Full(t)
@@ -147,8 +147,8 @@ func TestKeys_ServerFails_CallersAreRefusedUntilItRecovers(t *testing.T) {
 			server.does(serve)
 			w := server.start(t, signer)
 			a := get(t, w, signer, "olga")
-			a.Refused(t, problem.Unauthenticated)
-			expect.That(t, a.Header.Get("WWW-Authenticate") != "", "a 401 without WWW-Authenticate: %v", a.Header)
+			a.Refused(t, problem.Unavailable)
+			expect.That(t, a.Header.Get("Retry-After") != "", "a 503 without Retry-After: %v", a.Header)
 			server.does(keysOf(t, signer))
 			waitUntilAccepted(t, w, signer, time.Minute)
 			if a := get(t, w, signer, "olga"); a.Status != http.StatusOK {
@@ -172,7 +172,7 @@ func TestKeys_ServerDownLater_KnownKeysAreUsed(t *testing.T) {
 		get(t, w, signer, harness.Name("new")).Is(t, http.StatusOK)
 	}
 	w.Function(operations.Authorizer).Recycle()
-	get(t, w, signer, "late").Refused(t, problem.Unauthenticated)
+	get(t, w, signer, "late").Refused(t, problem.Unavailable)
 	server.does(keysOf(t, signer))
 	waitUntilAccepted(t, w, signer, time.Minute)
 }
@@ -233,6 +233,6 @@ func TestKeys_AuthorizerKilledDuringAFetch_NextCallSucceeds(t *testing.T) {
 	for _, pid := range w.Function(operations.Authorizer).PIDs() {
 		kill(pid)
 	}
-	(<-answer).Refused(t, problem.Internal)
+	(<-answer).Refused(t, problem.Unavailable)
 	caller.Get(t, "/api/factories").Is(t, http.StatusOK)
 }
