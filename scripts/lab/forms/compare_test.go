@@ -18,9 +18,6 @@ var ignored = map[string]string{
 	"resetSeconds":  "from now",
 }
 
-// renamed are the members of answers that have another name since.
-var renamed = map[string]string{"rule": "reason"}
-
 // reworded are the parts of sentences that a later release words in another way: a hold must not advise to retire boxes,
 // which are evidence, and a return sends boxes back, too.
 var reworded = strings.NewReplacer("retire them or lower taken in the policy", "lower taken in the policy",
@@ -64,7 +61,7 @@ func (c *comparison) values(path string, was, now any) {
 				continue
 			} else if found {
 				c.values(path+"."+name, w[name], v)
-			} else if n[renamed[name]] == nil {
+			} else {
 				c.add(path+"."+name, "is missing")
 			}
 		}

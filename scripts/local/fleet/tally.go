@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"wavegate/shared/fleet/decide"
 	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/report"
 )
@@ -17,7 +16,7 @@ type outcome struct {
 	status  int
 	took    time.Duration
 	version string // of a 200
-	source  decide.Source
+	source  polling.Source
 	failed  error
 }
 
@@ -26,7 +25,7 @@ type tally struct {
 	mu       sync.Mutex
 	boxes    int
 	version  map[string]string // by box
-	source   map[string]decide.Source
+	source   map[string]polling.Source
 	statuses map[int]int
 	failures int
 	failure  string          // the last one
@@ -46,7 +45,7 @@ type position struct {
 const recentPolls = 2000
 
 func newTally(boxes []*box) *tally {
-	return &tally{boxes: len(boxes), version: map[string]string{}, source: map[string]decide.Source{}, statuses: map[int]int{}, truth: map[string]position{}}
+	return &tally{boxes: len(boxes), version: map[string]string{}, source: map[string]polling.Source{}, statuses: map[int]int{}, truth: map[string]position{}}
 }
 
 func (t *tally) poll(id string, o outcome) {
@@ -76,7 +75,7 @@ func (t *tally) told(id string, m polling.Manifest, installed string) {
 	defer t.mu.Unlock()
 	was := t.truth[id]
 	switch {
-	case m.Source == decide.FromRollout && m.RolloutID != was.rollout:
+	case m.Source == polling.FromRollout && m.RolloutID != was.rollout:
 		was = position{m.RolloutID, m.Version, report.Offered}
 		if installed == m.Version {
 			was.state = report.Installed
@@ -164,7 +163,7 @@ func (t *tally) picture() picture {
 		s := counts[version]
 		s.version = version
 		s.boxes++
-		if t.source[id] == decide.FromRollout {
+		if t.source[id] == polling.FromRollout {
 			s.rollout++
 		}
 		counts[version] = s

@@ -7,6 +7,7 @@ import (
 
 	"wavegate/shared/fleet/freeze"
 	"wavegate/shared/fleet/guard"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
@@ -75,6 +76,9 @@ type ChannelVersions struct {
 	OtherVersions int `json:"otherVersions"`
 }
 
+// LastSeen returns when the subject of a box made its last call; zero: unknown.
+type LastSeen func(ctx context.Context, subject string) (time.Time, error)
+
 // A Reader reads counts of rollouts, and counts channels: what does not depend on when boxes were last seen.
 type Reader struct {
 	db       *dynamo.DB
@@ -96,12 +100,13 @@ func NewReader(db *dynamo.DB, settings Settings) *Reader {
 // A Store counts the boxes of rollouts and stores the results.
 type Store struct {
 	*Reader
-	seen report.LastSeen
+	seen   LastSeen
+	plants *polling.Plants
 }
 
 // NewStore makes a store.
-func NewStore(db *dynamo.DB, settings Settings, seen report.LastSeen) *Store {
-	return &Store{NewReader(db, settings), seen}
+func NewStore(db *dynamo.DB, settings Settings, seen LastSeen) *Store {
+	return &Store{NewReader(db, settings), seen, polling.NewPlants(db, polling.Settings{Shards: settings.Shards}, db.Now).Seeing(seen)}
 }
 
 // How old a count in an answer may be, with and without the parameter fresh. An active rollout is counted once a

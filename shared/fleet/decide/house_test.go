@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -15,7 +16,6 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/ddi"
-	"wavegate/shared/fleet/decide"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/plant"
 	"wavegate/shared/fleet/polling"
@@ -104,12 +104,12 @@ func (h *house) put(box, channel, group string) {
 func (h *house) pauses() {
 	h.Helper()
 	until := h.now.Add(time.Hour)
-	expect.OK(h, h.db.Put(h.ctx(), dynamo.Factories, nil, plant.Plant{FactoryID: h.name, Updates: &calendar.Updates{PausedUntil: &until, Reason: "a test"}}, dynamo.Condition{}))
+	expect.OK(h, h.db.Put(h.ctx(), dynamo.Factories, plant.Plant{FactoryID: h.name, Updates: &calendar.Updates{PausedUntil: &until, Reason: "a test"}}, dynamo.Condition{}))
 }
 
 // polls lets a box poll by the manifest, in a container without a cache.
 func (h *house) polls(box, installed string) (polling.Reply, error) {
-	return polling.NewPolls(h.db, h.settings(), h.seen, h.clock).
+	return polling.NewPolls(h.db, h.settings(), h.clock).Seeing(h.seen).
 		Answer(h.ctx(), polling.Poll{EdgeID: h.id(box), Installed: installed, Caller: "the box", Subject: h.id(box)})
 }
 
@@ -125,7 +125,7 @@ func (h *house) call(box string) ddi.ClientCall {
 		Counts: func(_ context.Context, box auth.Principal) (string, error) { return box.Counted(), nil }}
 }
 
-func (h *house) ddi() *ddi.Boxes { return ddi.NewBoxes(h.db, h.settings(), h.seen, h.clock) }
+func (h *house) ddi() *ddi.Boxes { return ddi.NewBoxes(h.db, h.settings(), h.clock).Seeing(h.seen) }
 
 // asks lets a DDI client poll.
 func (h *house) asks(box string) ddi.Base {
@@ -196,12 +196,15 @@ func (h *house) why(box string) string {
 	if err != nil {
 		return string(problem.From(err).Code)
 	}
-	text := fmt.Sprintf("%s %q", w.Reason, w.Version)
+	text := fmt.Sprintf("%s %q", w.Rule, w.Version)
 	if w.Source != "" {
 		text += " " + string(w.Source)
 	}
 	if w.Towards != "" {
 		text += " towards " + w.Towards
+	}
+	if w.Waits != "" {
+		text += " " + w.Waits
 	}
 	return text
 }
@@ -209,7 +212,7 @@ func (h *house) why(box string) string {
 // list is for what a box waits, in a list of waiting boxes.
 func (h *house) list(box string) string {
 	h.Helper()
-	page, err := edge.NewStore(h.db).Waiting(decide.Waiting(h.db, h.seen)).List(h.ctx(), edge.Filter{OrganizationID: h.name, State: "waiting"}, dynamo.Span{Limit: 50})
+	page, err := edge.NewStore(h.db).Waiting(h.progress().Waits).List(h.ctx(), edge.Filter{OrganizationID: h.name, State: "waiting"}, dynamo.Span{Limit: 50})
 	if err != nil {
 		return string(problem.From(err).Code)
 	}
@@ -220,3 +223,5 @@ func (h *house) list(box string) string {
 	}
 	return "none"
 }
+
+var _ tester = (*testing.T)(nil)
