@@ -13,7 +13,7 @@ export class Refusal extends Error {
 	}
 }
 
-/** No answer came. It is unknown whether the call arrived. */
+/** No answer came, or not all of it. It is unknown whether the call arrived. */
 export class Unreachable extends Error {
 	constructor(late) { super(late ? 'The service did not answer in time.' : 'The service cannot be reached.'); }
 }
@@ -31,7 +31,7 @@ export const health = {
 const patience = 10_000;
 
 /**
- * Sends a call. Returns the answer's value and entity tag; 304 has no value.
+ * Sends a call. Returns the answer's value and entity tag; 304 has no value. A 200 to a GET has one.
  * @param {string} method
  * @param {string} path
  * @param {{body?: object, ifMatch?: string, ifNoneMatch?: string, key?: string}} [options]
@@ -39,8 +39,11 @@ const patience = 10_000;
 export async function call(method, path, { body, ifMatch, ifNoneMatch, key } = {}) {
 	let answer = await send(method, path, { body, ifMatch, ifNoneMatch, key });
 	if (answer.status === 401 && await refresh()) answer = await send(method, path, { body, ifMatch, ifNoneMatch, key });
+	const { value } = answer;
 	const type = answer.headers.get('Content-Type') ?? '';
-	const value = /json/.test(type) ? await answer.json().catch(() => null) : null;
+	// What something on the way said: a page, no value, no reason, or that what was never read is unchanged.
+	const foreign = answer.status === 304 ? !ifNoneMatch : answer.ok ? value === undefined && (method === 'GET' || answer.text) : answer.status !== 401 && !(value && /problem\+json/.test(type));
+	if (foreign) throw lost();
 	if (answer.ok || answer.status === 304) return { status: answer.status, value, tag: answer.headers.get('ETag'), headers: answer.headers };
 	const wait = Number(answer.headers.get('Retry-After')) || 0;
 	if (answer.status === 401 && state.person) over('Your session has ended. Sign in again.');
@@ -59,15 +62,22 @@ async function send(method, path, { body, ifMatch, ifNoneMatch, key }) {
 		const answer = await fetch(base + path, {
 			method, headers, body: body && JSON.stringify(body), credentials: 'omit', cache: 'no-store', signal: AbortSignal.timeout(patience),
 		});
+		const text = await answer.text();
+		const value = text && /json/.test(answer.headers.get('Content-Type') ?? '') ? JSON.parse(text) : undefined; // some changes have no body
 		Object.assign(health, { answered: Date.now(), roundTrip: Date.now() - began, reachable: answer.status < 500 });
 		note(answer.headers);
-		return answer;
+		return { status: answer.status, ok: answer.ok, headers: answer.headers, text, value };
 	} catch (e) {
-		health.reachable = false;
-		throw new Unreachable(e.name === 'TimeoutError');
+		throw lost(e.name === 'TimeoutError');
 	} finally {
 		changed();
 	}
+}
+
+// lost is what is thrown if no whole answer of the service came: a body that was cut or came from something on the way says nothing.
+function lost(late = false) {
+	health.reachable = false;
+	return new Unreachable(late);
 }
 
 // note records what is left of the limits, such as "user";r=412;t=9, "org";r=5871;t=2. The smallest number counts.

@@ -65,8 +65,8 @@ function Waiting({ w }) {
 		${!w.read ? html`<${Loading} lines=${2} />` : w.boxes.length ? html`<${Table} label="Boxes to accept" head=${['Box', 'Fingerprint', 'Channel', 'Since', html`<span class="unseen">Accept</span>`]}
 			rows=${w.boxes.map((b) => [html`${b.edgeId}${twice.has(b.edgeId) && html` <${Chip} kind="bad">Claimed twice<//>`}`, html`<span class="mono">${groups(b.tokenSha256).slice(0, 17)}…</span>`, channelOf(b.enrolment), html`<${Ago} at=${b.since} />`,
 				may('accept-edge-enrolment') && html`<button type="button" class="button small" onClick=${() => accept(b)}>Accept…<span class="unseen"> ${b.edgeId}</span></button>`])} />`
-		: html`<p>No box waits to be accepted.</p><p class="note">A box does if it calls with a code of ${organization() || 'the organization'} that does not list its id.</p>`}
-		${w.partial && html`<p class="note">Not every open enrolment could be checked, so there may be more.</p>`}</section>`;
+		: w.partial ? null : html`<p>No box waits to be accepted.</p><p class="note">A box does if it calls with a code of ${organization() || 'the organization'} that does not list its id.</p>`}
+		${w.partial && html`<p class="note">Not every open enrolment could be checked: others may wait.</p>`}</section>`;
 }
 
 function Enrolment({ e }) {

@@ -29,6 +29,7 @@ export function HaltedWhy({ r }) {
 	const e = eventOf(r);
 	if (e === undefined) return html`<p class="note">Reading why…</p>`;
 	if (e?.cause?.sentence) return html`<${Sentence} text=${e.cause.sentence} />`;
+	if (e === null && r.endedBy !== 'publication') return html`<p class="note">The audit trail does not show why.</p>`;
 	if (e?.reason) return html`<p class="said">“<bdi>${e.reason}</bdi>”</p>`;
 	return html`<p class="note">${r.endedBy === 'publication' ? 'The channel got another version.' : 'No reason was given.'}</p>`;
 }

@@ -101,8 +101,9 @@ const shares = [['1 %', 0.01], ['10 %', 0.1], ['50 %', 0.5], ['100 %', 1]];
 
 // Reach shows about how many boxes each stage reaches. A box's place depends on its hash, so the shares are not exact.
 function Reach({ of }) {
-	const n = of?.progress?.boxes;
-	if (!n) return html`<p class="note">${of && of.progress === undefined ? 'Reading how many boxes it reaches…' : 'No box follows this channel yet.'}</p>`;
+	if (!of) return html`<p class="note">How many boxes it reaches stands here once the channel is named.</p>`;
+	const n = of.progress?.boxes;
+	if (!n) return html`<p class="note">${of.progress === undefined ? 'Reading how many boxes it reaches…' : 'No box follows this channel yet.'}</p>`;
 	return html`<dl class="facts four">${shares.map(([stage, share]) => html`<div><dt>${stage}</dt><dd>${share === 1 ? boxes(n) : `about ${count(Math.round(n * share))}`}</dd></div>`)}</dl>`;
 }
 

@@ -15,7 +15,7 @@ const quickFor = 30_000;
 /**
  * @typedef {object} Source
  * @property {string} path
- * @property {any} value what was read last; undefined: nothing yet; null: there is nothing at the path
+ * @property {any} value what was read last; undefined: nothing yet; null: the service said that there is nothing at the path
  * @property {number} at when that was
  * @property {Error | null} error of the last try
  * @property {number} next when it is read again
@@ -26,6 +26,7 @@ let wanted = new Map();
 let shown = new Map(); // what the drawing before wanted
 let calls = [];
 let movedAt = 0;
+let knownAt = 0; // when the service last confirmed a change
 let probe = 0; // no call before this, while the service cannot be reached
 
 /** Begins a drawing: what is read during it is what the page shows. */
@@ -65,6 +66,7 @@ export function moved(prefix) {
 
 /** Applies a change that the service has just confirmed to what is shown, because that may not be read again for a while. */
 export function known(id, change) {
+	knownAt = Date.now();
 	const has = (v, name) => name in Object(v) ? v[name] : undefined; // not everything that was read has an id
 	const put = (v) => has(v, 'id') === id ? { ...v, ...change } : has(v, 'rollout')?.id === id ? { ...v, rollout: { ...v.rollout, ...change } } : v;
 	for (const s of sources.values()) s.value = has(s.value, 'items') ? { ...s.value, items: s.value.items.map(put) } : put(s.value);
@@ -112,9 +114,13 @@ export function turn() {
 async function fetchOne(s) {
 	s.busy = true;
 	const was = health.reachable;
+	const began = Date.now();
 	try {
 		const answer = await call('GET', s.path, { ifNoneMatch: s.tag });
-		if (answer.status !== 304) {
+		if (began <= knownAt) { // it may be from before the change
+			s.asked = true;
+			s.next = 0;
+		} else if (answer.status !== 304) {
 			s.value = answer.value;
 			s.tag = answer.tag ?? '';
 		}

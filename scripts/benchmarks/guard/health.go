@@ -165,14 +165,14 @@ func (w work) play(seed int) (end string, stage int, sentence string) {
 		p.Health["number-1"] = guard.Number{Is: "counter", Worse: "higher", By: 0.2}
 	}
 	start := time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
-	var looks []guard.NumberLook
+	var looks []guard.Comparison
 	for _, stage := range []int{1, 10, 50} {
 		at := start.Add(8 * 24 * time.Hour)
 		e := guard.Evidence{Active: true, Stage: stage, Since: start, AsOf: at, CountedAt: stage, Kinds: []guard.Kind{}, Numbers: looks,
 			Taken: &guard.Taken{Boxes: 1000, Good: 1000, Needed: 800}}
 		asked, watched := map[bool]int{}, map[int]int{}
 		for _, percent := range cohort.Stages {
-			e.Stages = append(e.Stages, guard.StageBoxes{Percent: percent, Expected: w.Boxes * percent / 100, Installed: w.Boxes * min(percent, stage) / 100, Start: start})
+			e.Stages = append(e.Stages, guard.StageBoxes{Percent: percent, Start: start, Counts: guard.Counts{Expected: w.Boxes * percent / 100, Installed: w.Boxes * min(percent, stage) / 100}})
 		}
 		for i := range w.Organizations {
 			e.Organizations = append(e.Organizations, guard.Organization{ID: fmt.Sprint("organization-", i), Parts: make([]guard.Share, len(cohort.Stages))})

@@ -212,12 +212,7 @@ func (p *play) ticks(minute time.Duration) bool {
 		if !reached {
 			continue
 		}
-		i := slices.IndexFunc(p.last.Looks, func(l guard.Look) bool { return l.Percent == percent })
-		look := guard.Look{}
-		if i >= 0 {
-			look = p.last.Looks[i]
-		}
-		if policy.Guard.Due(start, look, p.at(minute)) {
+		if policy.Guard.Due(percent, start, p.last.Looks, p.at(minute)) {
 			return true
 		}
 	}

@@ -198,7 +198,7 @@ func (a Answer) Is(t testing.TB, status int) Answer {
 	if kind := a.Header.Get("Content-Type"); status == http.StatusCreated && len(a.Body) > 0 && kind != "application/json" {
 		t.Fatalf("answered %d as %s: %s", status, kind, a.Body)
 	}
-	// Another target may be SAM, which adds a type to every answer.
+	// Another target may add a type to every answer.
 	if kind := a.Header.Get("Content-Type"); os.Getenv("E2E_URL") == "" && (status == http.StatusNoContent || status == http.StatusNotModified) && kind != "" {
 		t.Fatalf("answered %d, without content, as %s", status, kind)
 	}

@@ -38,6 +38,7 @@ export default defineConfig({
 			{ name: 'operator', use: looks(1280, 'light'), ...before, testMatch: 'operator.spec.mjs' },
 			{ name: 'work', use: looks(1280, 'light'), ...before, testMatch: ['methods.spec.mjs', 'work.spec.mjs'] },
 			{ name: 'boxes', use: looks(1280, 'light'), testMatch: 'boxes.spec.mjs' },
+			{ name: 'network', use: looks(1280, 'light'), ...before, testMatch: 'network.spec.mjs' },
 			{ name: 'trouble', use: looks(1280, 'light'), ...before, testMatch: 'trouble.spec.mjs' },
 		]),
 	],

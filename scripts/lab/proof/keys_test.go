@@ -107,7 +107,7 @@ func get(t *testing.T, w *harness.World, signer *devissuer.Issuers, user string)
 
 // waitUntilAccepted waits until the service accepts new tokens again. It fetches keys again after a few
 // seconds if it has none, and after a minute if it has some.
-func waitUntilAccepted(t *testing.T, w *harness.World, signer *devissuer.Issuers, within time.Duration) {
+func waitUntilAccepted(t *testing.T, w *harness.World, signer *devissuer.Issuers, within time.Duration, until problem.Code) {
 	t.Helper()
 	deadline := time.Now().Add(within)
 	for n := 0; ; n++ {
@@ -115,13 +115,13 @@ func waitUntilAccepted(t *testing.T, w *harness.World, signer *devissuer.Issuers
 		if a.Status == http.StatusOK {
 			return
 		}
-		a.Refused(t, problem.Unauthenticated)
+		a.Refused(t, until)
 		expect.Must(t, !time.Now().After(deadline), "after %s tokens are still refused", within)
 		time.Sleep(200 * time.Millisecond)
 	}
 }
 
-// TestKeys_ServerFails_CallersAreRefusedUntilItRecovers begins without keys. Everyone gets only 401. When
+// TestKeys_ServerFails_CallersAreRefusedUntilItRecovers begins without keys. Everyone gets only 503. When
 // the server works again, the same callers are accepted.
 func TestKeys_ServerFails_CallersAreRefusedUntilItRecovers(t *testing.T) {
 	expect.Full(t)
@@ -147,10 +147,10 @@ func TestKeys_ServerFails_CallersAreRefusedUntilItRecovers(t *testing.T) {
 			server.does(serve)
 			w := server.start(t, signer)
 			a := get(t, w, signer, "olga")
-			a.Refused(t, problem.Unauthenticated)
-			expect.That(t, a.Header.Get("WWW-Authenticate") != "", "a 401 without WWW-Authenticate: %v", a.Header)
+			a.Refused(t, problem.Unavailable)
+			expect.That(t, a.Header.Get("Retry-After") != "", "a 503 without Retry-After: %v", a.Header)
 			server.does(keysOf(t, signer))
-			waitUntilAccepted(t, w, signer, time.Minute)
+			waitUntilAccepted(t, w, signer, time.Minute, problem.Unavailable)
 			if a := get(t, w, signer, "olga"); a.Status != http.StatusOK {
 				t.Errorf("a caller who was refused before gets %d %s", a.Status, a.Body)
 			}
@@ -172,9 +172,9 @@ func TestKeys_ServerDownLater_KnownKeysAreUsed(t *testing.T) {
 		get(t, w, signer, harness.Name("new")).Is(t, http.StatusOK)
 	}
 	w.Function(operations.Authorizer).Recycle()
-	get(t, w, signer, "late").Refused(t, problem.Unauthenticated)
+	get(t, w, signer, "late").Refused(t, problem.Unavailable)
 	server.does(keysOf(t, signer))
-	waitUntilAccepted(t, w, signer, time.Minute)
+	waitUntilAccepted(t, w, signer, time.Minute, problem.Unavailable)
 }
 
 // TestKeys_Rotated_NewKeysAreAcceptedAndOldOnesRefused: tokens with a new key are accepted once keys
@@ -196,7 +196,7 @@ func TestKeys_Rotated_NewKeysAreAcceptedAndOldOnesRefused(t *testing.T) {
 	n := server.times()
 	expect.That(t, n <= 2, "unknown keys caused %d requests to the server", n)
 	if expect.Long(false, true) {
-		waitUntilAccepted(t, w, fresh, 2*time.Minute)
+		waitUntilAccepted(t, w, fresh, 2*time.Minute, problem.Unauthenticated)
 	}
 	w.Function(operations.Authorizer).Recycle()
 	get(t, w, fresh, "new").Is(t, http.StatusOK)
@@ -233,6 +233,6 @@ func TestKeys_AuthorizerKilledDuringAFetch_NextCallSucceeds(t *testing.T) {
 	for _, pid := range w.Function(operations.Authorizer).PIDs() {
 		kill(pid)
 	}
-	(<-answer).Refused(t, problem.Internal)
+	(<-answer).Refused(t, problem.Unavailable)
 	caller.Get(t, "/api/factories").Is(t, http.StatusOK)
 }

@@ -1,94 +1,76 @@
-// Command sam runs the synthesised stack on this machine under the AWS SAM CLI: the deployed functions, in
-// containers, behind the template's own routes and authorizer, with DynamoDB Local as their store. See
-// scripts/lab/sam/run, which builds and starts it.
+// Command sam runs a command beside DynamoDB Local with the service's tables, which Docker's containers can reach.
+// scripts/lab/sam/run calls it. The command has STORE, the endpoint for containers, and ISSUERS, the local issuers of
+// tokens. The first argument is this machine's address on Docker's network. The file of the second gets the names of the
+// tables for the SAM CLI, since a template has references that only a deploy resolves.
 package main
 
 import (
 	"context"
-	"errors"
-	"flag"
+	"encoding/json"
 	"fmt"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
 	"os"
+	"os/exec"
 	"os/signal"
+	"strings"
 	"syscall"
+	"time"
+
+	"wavegate/scripts/local/devissuer"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/dynamolocal"
 )
 
 func main() {
-	flag.Parse()
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
-	err := run(ctx, flag.Args())
-	if missing, ok := errors.AsType[*missingError](err); ok {
-		fmt.Fprintln(os.Stderr, "sam:", missing)
-		os.Exit(3)
-	}
-	if err != nil && !errors.Is(err, context.Canceled) {
+	if err := run(ctx, os.Args[1], os.Args[2], os.Args[3:]); err != nil {
 		fmt.Fprintln(os.Stderr, "sam:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, arguments []string) error {
-	command := "serve"
-	if len(arguments) > 0 {
-		command, arguments = arguments[0], arguments[1:]
+func run(ctx context.Context, address, variables string, command []string) error {
+	names := map[string]string{}
+	for _, t := range dynamo.Tables {
+		names[t.ID.EnvName()] = dynamolocal.TableName(t.ID)
 	}
-	switch {
-	case command == "check" && len(arguments) == 0:
-		_, err := findTools(ctx)
-		return err
-	case command == "serve" && len(arguments) == 0:
-		return serve(ctx, atFirstCall, func(_ *environment, url string) error {
-			fmt.Printf("ready %s\n", url)
-			<-ctx.Done()
-			return nil
-		})
-	case command == "test" && len(arguments) == 0:
-		return serve(ctx, atStart, func(e *environment, url string) error {
-			if err := test(ctx, url); err != nil {
-				return err
-			}
-			return e.testTasks(ctx)
-		})
-	case command == "invoke" && len(arguments) == 1:
-		return invoke(ctx, arguments[0])
-	}
-	return fmt.Errorf("usage: sam [serve | test | check | invoke <operation>]")
-}
-
-// serve starts the API and ends it when use returns.
-func serve(ctx context.Context, containers string, use func(e *environment, url string) error) error {
-	tools, err := findTools(ctx)
+	text, err := json.Marshal(map[string]any{"Parameters": names})
 	if err != nil {
 		return err
 	}
-	e, err := prepare(ctx, tools)
+	if err := os.WriteFile(variables, text, 0o600); err != nil {
+		return err
+	}
+	issuers, err := devissuer.Load("")
 	if err != nil {
 		return err
 	}
-	defer e.close()
-	api, err := e.startAPI(ctx, containers)
+	db, err := dynamolocal.Reference(ctx, dynamolocal.ReferenceOptions{Progress: os.Stderr})
 	if err != nil {
 		return err
 	}
-	defer api.stop()
-	return use(e, api.url)
-}
-
-// invoke sends one event to its function.
-func invoke(ctx context.Context, event string) error {
-	tools, err := findTools(ctx)
+	defer db.Close()
+	if err := dynamolocal.CreateTables(ctx, db.Client()); err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", address+":0")
 	if err != nil {
 		return err
 	}
-	function, file, err := eventOf(event)
-	if err != nil {
+	store := &url.URL{Scheme: "http", Host: strings.TrimPrefix(db.Endpoint, "http://")} // on loopback, which containers do not reach
+	proxy := &http.Server{Handler: httputil.NewSingleHostReverseProxy(store), ReadHeaderTimeout: 5 * time.Second}
+	defer proxy.Close()
+	go proxy.Serve(listener) //nolint:errcheck // it ends by Close
+	c := exec.CommandContext(ctx, command[0], command[1:]...)
+	c.Env = append(os.Environ(), fmt.Sprint("STORE=http://host.docker.internal:", listener.Addr().(*net.TCPAddr).Port), "ISSUERS="+issuers.Setting())
+	c.Stdout, c.Stderr = os.Stdout, os.Stderr
+	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
+	if err := c.Run(); ctx.Err() == nil {
 		return err
 	}
-	e, err := prepare(ctx, tools)
-	if err != nil {
-		return err
-	}
-	defer e.close()
-	return e.invoke(ctx, os.Stdout, function, file).Run()
+	return nil
 }

@@ -49,7 +49,7 @@ var groups = []group{
 			"go build -o .dev/reference ./scripts/local/reference",
 			".dev/reference @test -count=1 -timeout=30m" + expect.Long(" -short", "") + " -run=/^reference$ @stores",
 			".dev/reference @full -run=Reference ./scripts/lab/proof"}},
-	{"sam", rest, "one call of every operation and a tick under the AWS SAM CLI", "docker sam javac npm", []string{"./scripts/lab/sam/run test"}},
+	{"sam", rest, "a publication under the AWS SAM CLI", "docker sam javac npm", []string{"./scripts/lab/sam/run test"}},
 	{"faults", rest, "calls under faults, also beside an old commit's functions; an upgrade and a rollback; killed processes; a restore; rows changed by hand", "",
 		[]string{"@full -run=^TestTampered_ ./scripts/e2e", "@full -parallel=8 -timeout=" + expect.Long("30m", "4h") + " -skip=" + isolation + " ./scripts/lab/proof"}},
 	{"synthesis", rest, "the stacks of every setting; cfn-lint", "npm", []string{"./scripts/synth"}},

@@ -28,7 +28,7 @@ func TestBuild_AChangedWord_ChangesOnlyTheFunctionsThatLinkIt(t *testing.T) {
 	}
 	changes := []change{
 		{"shared/production/method/input.go", `is not allowed in a move to `, `is not possible in a move to `, ofMoves},
-		{"shared/fleet/guard/sentence.go", `"Hold: `, `"Held: `, []string{"get-rollout-progress", "tick"}},
+		{"shared/fleet/guard/finding.go", `"Hold: `, `"Held: `, []string{"get-rollout-progress", "tick"}},
 	}
 	for _, c := range append(changes, expect.Long(nil, []change{{"shared/ratelimit/decision.go", `"Exceeded: `, `"Too much: `, nil}})...) {
 		t.Run(c.file, func(t *testing.T) {

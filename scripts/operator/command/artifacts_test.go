@@ -176,11 +176,8 @@ func TestPublish_AURL_IsAskedOnce_AndWarnedOf(t *testing.T) {
 // TestUpload_OnATerminal_ShowsHowMuchIsSent, and leaves nothing of it.
 func TestUpload_OnATerminal_ShowsHowMuchIsSent(t *testing.T) {
 	d := newDesk(t)
-	e := d.emulates(80, 24, nil, "upload", d.file("image.swu", strings.Repeat("abc", 1_000_000)), "--edge-type", "gateway-x")
-	expect.OK(t, <-e.done)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	all := e.printed.String()
-	expect.That(t, strings.Contains(all, "image.swu [") && strings.Contains(all, " of 3.0 MB"), "it prints %q", all)
-	expect.Equal(t, e.rows()[0], "image.swu is uploaded, 3.0 MB", "the terminal shows")
+	r := d.onTerminal(80, "upload", d.file("image.swu", strings.Repeat("abc", 1_000_000)), "--edge-type", "gateway-x").is(run.Done)
+	expect.That(t, strings.Contains(r.err, "\r\x1b[2Kimage.swu [") && strings.Contains(r.err, " of 3.0 MB"), "it prints %q", r.err)
+	expect.That(t, strings.HasSuffix(r.err, "\r\x1b[2K"), "it leaves %q", r.err)
+	r.says("image.swu is uploaded, 3.0 MB\n").not("\x1b")
 }

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -97,62 +96,6 @@ func TestWatch_Lines_OneForEachChange_UntilTheHalt(t *testing.T) {
 	lines.shows(t, "was halted, at 10 %")
 	n := strings.Count(lines.String(), "at 10 %, active")
 	expect.That(t, n == 1 && !strings.Contains(lines.String(), "\x1b"), "%d lines of one state:\n%q", n, lines)
-}
-
-func TestWatch_Redrawn_HaltsByTwoKeys(t *testing.T) {
-	d := newDesk(t, settings("CHANNEL_CACHE_SECONDS=0"))
-	d.starts(30)
-	d.fails()
-	keys, press := io.Pipe()
-	restored := make(chan struct{})
-	view, code := d.watches(func(e *run.Environment) {
-		e.In, e.Draws = keys, true
-		e.Raw = func() (func(), error) { return func() { close(restored) }, nil }
-	}, "watch", "gateway-x/stable", "--every", "50ms")
-	view.shows(t, "ready to halt: olga until")
-	view.shows(t, "failures  boot 1")
-	for _, key := range []string{"H", "x", "H"} { // another key between them starts over
-		expect.Value(press.Write([]byte(key)))(t)
-		time.Sleep(100 * time.Millisecond)
-	}
-	d.stands("active", 10)
-	expect.Value(press.Write([]byte("H")))(t)
-	ends(t, code, run.Otherwise)
-	<-restored
-	d.stands("halted", 10)
-	expect.That(t, strings.Contains(view.String(), "press H again to halt 1.1.0 on gateway-x/stable"),
-		"it was drawn as %q", view)
-}
-
-// TestWatch_Redrawn_HaltsAlsoWhileALookIsNotAnswered: the service still accepts a halt, although it answers no reads.
-func TestWatch_Redrawn_HaltsAlsoWhileALookIsNotAnswered(t *testing.T) {
-	d := newDesk(t)
-	d.starts(0)
-	var hangs atomic.Bool
-	held := make(chan struct{}, 1)
-	d.answers = func(r *http.Request) (*http.Response, error) {
-		if r.Method != http.MethodGet || !hangs.Load() {
-			return nil, nil
-		}
-		select {
-		case held <- struct{}{}:
-		default:
-		}
-		for hangs.Load() && r.Context().Err() == nil {
-			time.Sleep(10 * time.Millisecond)
-		}
-		return nil, nil
-	}
-	keys, press := io.Pipe()
-	view, code := d.watches(drawn(keys), "watch", "gateway-x/stable", "--every", "20ms")
-	view.shows(t, "active at 1 %")
-	hangs.Store(true)
-	<-held
-	expect.Value(io.WriteString(press, "HH"))(t)
-	view.shows(t, "halted")
-	d.stands("halted", 1)
-	hangs.Store(false)
-	ends(t, code, run.Otherwise)
 }
 
 func TestWatch_NetworkThatFails_IsTold_AndTheViewStays(t *testing.T) {

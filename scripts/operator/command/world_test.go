@@ -86,7 +86,7 @@ func (d *desk) changed(ctx context.Context, change func(*run.Environment), args 
 	change(&e)
 	code := command.Run(ctx, args, e)
 	for line := range strings.Lines(out.String()) {
-		if n := utf8.RuneCountInString(strings.TrimSpace(line)); n > 80 && args[0] == "status" && !strings.HasPrefix(line, "{") {
+		if n := utf8.RuneCountInString(escapes.ReplaceAllString(strings.TrimSpace(line), "")); n > e.Width() && args[0] == "status" && !strings.HasPrefix(line, "{") {
 			d.Errorf("wavegate %q has a line of %d columns: %s", args, n, line)
 		}
 	}
@@ -99,7 +99,7 @@ func (d *desk) environment(out, problems io.Writer) run.Environment {
 		after = run.Process().After
 	}
 	return run.Environment{
-		Terminal: terminal.Terminal{In: d.typed, Out: out, Err: problems, Asks: d.asks, Size: func() (int, int) { return 80, 24 }},
+		Terminal: terminal.Terminal{In: d.typed, Out: out, Err: problems, Asks: d.asks, Width: func() int { return 80 }},
 		After:    after,
 		Getenv:   func(name string) string { return d.env[name] },
 		Files:    login.Files{Dir: d.dir}, Cache: filepath.Join(d.dir, "cache"), Disk: d.disk,
@@ -267,14 +267,6 @@ func publishing(channel, version string) []string {
 func (d *desk) publish(channel, version string) result {
 	d.Helper()
 	return d.does(append(publishing(channel, version), "--confirm", channel)...)
-}
-
-// drawn lets a person press keys at a terminal that can be redrawn.
-func drawn(keys io.Reader) func(*run.Environment) {
-	return func(e *run.Environment) {
-		e.In, e.Draws = keys, true
-		e.Raw = func() (func(), error) { return func() {}, nil }
-	}
 }
 
 // digest is a SHA-256 digest.

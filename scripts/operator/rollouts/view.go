@@ -15,6 +15,7 @@ import (
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/freeze"
+	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/trail/audit"
@@ -280,16 +281,16 @@ func (v view) brief() string {
 }
 
 // onItsWay counts the boxes that were told of the version and have neither installed it nor failed.
-func onItsWay(c census.Counts) int { return c.Offered + c.Working + c.Deferred }
+func onItsWay(c guard.Counts) int { return c.Offered + c.Working + c.Deferred }
 
 // told counts the boxes that were told of the version.
-func told(c census.Counts) int { return c.Expected - c.NotYetPolled }
+func told(c guard.Counts) int { return c.Expected - c.NotYetPolled }
 
 // total adds up the stages that the rollout has reached, of a rollout that was counted.
-func (v view) total() census.Counts { return v.at(0) }
+func (v view) total() guard.Counts { return v.at(0) }
 
 // at counts the boxes of one of the stages that the rollout has reached; with 0, of all of them together.
-func (v view) at(stage int) census.Counts {
+func (v view) at(stage int) guard.Counts {
 	return census.Total(slices.DeleteFunc(slices.Clone(v.progress.Stages), func(s census.StageCounts) bool {
 		return s.Percent > v.progress.StagedPercent || stage != 0 && stage != s.Percent
 	}))
@@ -329,7 +330,7 @@ func (v view) table(columns int) []string {
 		}
 		rows = append(rows, row)
 	}
-	all := func(name string, s census.Counts) {
+	all := func(name string, s guard.Counts) {
 		add(name, count(s.Expected), count(told(s)), count(s.Installed), count(onItsWay(s)), count(s.Failed), count(s.Reverted))
 	}
 	add("stage", "boxes", "told", "installed", "on its way", "failed", "reverted")

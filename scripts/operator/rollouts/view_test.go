@@ -24,10 +24,10 @@ func judged(action guard.Action, reason guard.Reason) view {
 		progress: &census.Progress{AsOf: time.Now().Add(-20 * time.Second), StagedPercent: 10,
 			Failures: map[report.FailureCode]int{"boot": 1, "health": 2},
 			Stages: []census.StageCounts{
-				{Percent: 1, Counts: census.Counts{Expected: 103, Installed: 102, Offered: 1}},
-				{Percent: 10, Counts: census.Counts{Expected: 926, Installed: 96, Offered: 400, Working: 71, Failed: 3,
+				{Percent: 1, Counts: guard.Counts{Expected: 103, Installed: 102, Offered: 1}},
+				{Percent: 10, Counts: guard.Counts{Expected: 926, Installed: 96, Offered: 400, Working: 71, Failed: 3,
 					Reverted: 1, NotYetPolled: 355}},
-				{Percent: 50, Counts: census.Counts{Expected: 4102}}, {Percent: 100, Counts: census.Counts{Expected: 5130}},
+				{Percent: 50, Counts: guard.Counts{Expected: 4102}}, {Percent: 100, Counts: guard.Counts{Expected: 5130}},
 			},
 			Guard: &census.Judgement{Verdict: guard.Verdict{Stage: 10, Action: action, Reason: reason,
 				Sentence: "55 more clean boxes clear it,\x1b[2J 4 more bad ones halt it."}}},
@@ -183,9 +183,9 @@ func TestTable_EachCountIsOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := judged(guard.Hold, guard.Soaking)
 		some := rapid.IntRange(0, 200_000)
-		var sum census.Counts
+		var sum guard.Counts
 		for i := range v.progress.Stages {
-			c := census.Counts{NotYetPolled: some.Draw(t, "waiting"), Offered: some.Draw(t, "offered"), Working: some.Draw(t, "working"),
+			c := guard.Counts{NotYetPolled: some.Draw(t, "waiting"), Offered: some.Draw(t, "offered"), Working: some.Draw(t, "working"),
 				Deferred: some.Draw(t, "deferred"), Installed: some.Draw(t, "installed"), Failed: some.Draw(t, "failed"),
 				Reverted: some.Draw(t, "reverted")}
 			c.Expected = c.NotYetPolled + onItsWay(c) + c.Installed + c.Failed + c.Reverted

@@ -63,26 +63,6 @@ func Wrapped(lines []Line, columns int) (list []Line) {
 	return list
 }
 
-// Fit returns the lines that fit a screen: as many of lines as there is room for, and always last.
-func Fit(lines, last []Line, columns, rows int) []Line {
-	lines, last = Wrapped(lines, columns), Wrapped(last, columns)
-	last = last[:min(len(last), max(rows-1, 0))]
-	lines = lines[:min(len(lines), max(rows-len(last), 0))]
-	return append(lines[:len(lines):len(lines)], last...)
-}
-
-// Frame draws lines over a whole screen. Each row is cleared before it is written: clearing the rest of a full row
-// would clear its last letter.
-func Frame(lines []Line, rows int, colours bool) string {
-	drawn := make([]string, rows)
-	for i := range drawn {
-		if drawn[i] = "\x1b[2K"; i < len(lines) {
-			drawn[i] += lines[i].Drawn(colours)
-		}
-	}
-	return "\x1b[H" + strings.Join(drawn, "\r\n")
-}
-
 // Drawn returns the line as it is written, with its mark if there are colours.
 func (l Line) Drawn(colours bool) string {
 	if l.Mark == "" || !colours {

@@ -18,35 +18,17 @@ import (
 // text generates what people, boxes and the guard write: words with letters of any width and terminal controls.
 var text = rapid.StringOfN(rapid.OneOf(rapid.RuneFrom([]rune("abcé  ;:→日本\u0301\x1b\n\t\u202e")), rapid.Rune()), 0, 200, -1)
 
-// someLines generates lines like those of a view.
-var someLines = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) terminal.Line {
-	return terminal.Line{
-		Mark:  rapid.SampledFrom([]terminal.Mark{"", terminal.Strong, terminal.Red}).Draw(t, "mark"),
-		Label: rapid.SampledFrom([]string{"", "guard", "approval"}).Draw(t, "label"),
-		Text:  text.Draw(t, "text"),
-	}
-}), 0, 40)
-
-func TestFit_NoLineIsWiderThanTheScreen_AndNoMoreThanItsRows(t *testing.T) {
+// TestWrapped_NoLineIsWiderThanTheScreen_AndNothingIsLost but the blanks at which a text was broken.
+func TestWrapped_NoLineIsWiderThanTheScreen_AndNothingIsLost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		columns, rows := rapid.IntRange(2, 160).Draw(t, "columns"), rapid.IntRange(1, 50).Draw(t, "rows")
-		list := terminal.Fit(someLines.Draw(t, "lines"), someLines.Draw(t, "last"), columns, rows)
-		expect.Must(t, len(list) <= rows, "%d lines on %d rows", len(list), rows)
-		for _, l := range list {
-			if n := runewidth.StringWidth(l.Text); n > columns || strings.ContainsFunc(l.Text, unicode.IsControl) || l.Label != "" {
-				t.Fatalf("%q takes %d of %d columns", l.Text, n, columns)
-			}
-		}
-	})
-}
-
-// TestWrapped_LosesNothing: a text only loses the blanks at which it was broken.
-func TestWrapped_LosesNothing(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		l := terminal.Line{Label: "guard", Text: text.Draw(t, "text")}
+		l := terminal.Line{Label: rapid.SampledFrom([]string{"", "guard", "approval"}).Draw(t, "label"), Text: text.Draw(t, "text")}
+		columns := rapid.IntRange(2, 160).Draw(t, "columns")
 		var shown strings.Builder
-		for _, part := range terminal.Wrapped([]terminal.Line{l}, rapid.IntRange(2, 160).Draw(t, "columns")) {
+		for _, part := range terminal.Wrapped([]terminal.Line{l}, columns) {
 			shown.WriteString(part.Text)
+			if n := runewidth.StringWidth(part.Text); n > columns || strings.ContainsFunc(part.Text, unicode.IsControl) {
+				t.Fatalf("%q takes %d of %d columns", part.Text, n, columns)
+			}
 		}
 		dense := func(s string) string { return strings.Join(strings.Fields(terminal.Printable(s)), "") }
 		diff := cmp.Diff(dense(l.Label+l.Text), dense(shown.String()))
@@ -75,19 +57,6 @@ func TestWrapped_BreaksBetweenWords_AndIndentsPastTheLabel(t *testing.T) {
 			diff := cmp.Diff(c.want, got)
 			expect.That(t, diff == "", "%v", diff)
 		})
-	}
-}
-
-// TestFit_WhatHasToBeSeen_IsOnTheSmallestScreens: the beginning and the keys.
-func TestFit_WhatHasToBeSeen_IsOnTheSmallestScreens(t *testing.T) {
-	lines, keys := []terminal.Line{{Text: "gateway-x/stable"}}, []terminal.Line{{Text: "H H halt   q quit"}}
-	for range 20 {
-		lines = append(lines, terminal.Line{Text: "more"})
-	}
-	for _, rows := range []int{2, 5, 24} {
-		list := terminal.Fit(lines, keys, 40, rows)
-		expect.That(t, list[0].Text == "gateway-x/stable" && list[len(list)-1].Text == "H H halt   q quit",
-			"%d rows show %v", rows, list)
 	}
 }
 

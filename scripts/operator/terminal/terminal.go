@@ -1,4 +1,4 @@
-// Package terminal is what a person sees and types: texts, tables and whole screens, within the columns that there are.
+// Package terminal is what a person sees and types: texts and tables, within the columns that there are.
 package terminal
 
 import (
@@ -23,10 +23,8 @@ type Terminal struct {
 	Out, Err io.Writer
 	// Asks is set if there is a person to ask, and Draws if Out can be redrawn.
 	Asks, Draws bool
-	// Raw delivers keys as they are pressed, until restore is called.
-	Raw func() (restore func(), err error)
-	// Size returns the columns and rows of Out.
-	Size func() (columns, rows int)
+	// Width returns the columns of Out.
+	Width func() int
 }
 
 // Standard is the terminal of the process.
@@ -36,16 +34,12 @@ func Standard() Terminal {
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		Asks:  term.IsTerminal(in) && term.IsTerminal(int(os.Stderr.Fd())),
 		Draws: term.IsTerminal(out) && term.IsTerminal(in) && os.Getenv("TERM") != "dumb",
-		Raw: func() (func(), error) {
-			was, err := term.MakeRaw(in)
-			return func() { _ = term.Restore(in, was) }, err
-		},
-		Size: func() (int, int) {
-			columns, rows, err := term.GetSize(out)
-			if err != nil || columns < 1 || rows < 1 {
-				return 80, 24
+		Width: func() int {
+			columns, _, err := term.GetSize(out)
+			if err != nil || columns < 1 {
+				return 80
 			}
-			return columns, rows
+			return columns
 		},
 	}
 }
@@ -55,8 +49,7 @@ func (t Terminal) Columns() int {
 	if !t.Draws {
 		return 80
 	}
-	columns, _ := t.Size()
-	return columns
+	return t.Width()
 }
 
 // Typed reads a line that a person types. It is empty at the end of input, which confirms nothing.

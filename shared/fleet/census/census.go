@@ -11,28 +11,15 @@ import (
 	"time"
 
 	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
 )
 
-// Counts counts the boxes of a part of the fleet, by their state with a rollout's target. Once the rollout reaches that
-// part, Expected equals the sum of the other counts.
-type Counts struct {
-	Expected int `json:"expected"`
-	// NotYetPolled boxes are reached by the rollout and have not polled since.
-	NotYetPolled int `json:"notYetPolled"`
-	Offered      int `json:"offered"`
-	Working      int `json:"working"`
-	Deferred     int `json:"deferred"`
-	Installed    int `json:"installed"`
-	Failed       int `json:"failed"`
-	Reverted     int `json:"reverted"`
-}
-
 // A StageCounts counts the boxes that a stage is the first to reach.
 type StageCounts struct {
 	Percent int `json:"percent"`
-	Counts
+	guard.Counts
 }
 
 // A Census counts the boxes of a rollout's channel.
@@ -41,7 +28,7 @@ type Census struct {
 	// Codes counts the failed boxes by why they failed.
 	Codes map[report.FailureCode]int
 	// Factories counts the boxes that the rollout reaches, by factory; boxes without a factory are under the empty name.
-	Factories map[string]Counts
+	Factories map[string]guard.Counts
 	// Awaited is a random sample of the boxes that are expected to poll, and the number of all of them.
 	Awaited Sample
 	// Groups is what only the guard needs; nil if the rollout has no policy.
@@ -75,7 +62,7 @@ func (c *Census) NewFleet() bool { return !c.established && c.Young > 0 }
 
 // NewCensus makes an empty census of a rollout's boxes at a time.
 func NewCensus(of rollout.Rollout, at time.Time) *Census {
-	c := &Census{of: of, at: at, Codes: map[report.FailureCode]int{}, Factories: map[string]Counts{}, traces: map[string]report.IndexEntry{}, sighted: map[string]Sighting{}}
+	c := &Census{of: of, at: at, Codes: map[report.FailureCode]int{}, Factories: map[string]guard.Counts{}, traces: map[string]report.IndexEntry{}, sighted: map[string]Sighting{}}
 	if of.Terms != nil {
 		c.Groups = newGroups(of, at)
 	}
@@ -142,7 +129,7 @@ func (c *Census) add(e report.IndexEntry) {
 		c.Restless++
 	}
 	reached := told || percent <= c.of.StagedPercent
-	c.Stages[i].add(e, told, reached)
+	count(&c.Stages[i].Counts, e, told, reached)
 	young := e.RegisteredAt.After(c.of.StartedAt)
 	if young {
 		c.Young++
@@ -159,7 +146,7 @@ func (c *Census) add(e report.IndexEntry) {
 		return
 	}
 	factory := c.Factories[e.FactoryID]
-	factory.add(e, told, reached)
+	count(&factory, e, told, reached)
 	c.Factories[e.FactoryID] = factory
 	if !told {
 		return
@@ -172,40 +159,25 @@ func (c *Census) add(e report.IndexEntry) {
 	}
 }
 
-// add counts a box; told is set if its offer is the rollout's.
-func (n *Counts) add(e report.IndexEntry, told, reached bool) {
+// count counts a box; told is set if its offer is the rollout's.
+func count(n *guard.Counts, e report.IndexEntry, told, reached bool) {
 	n.Expected++
 	switch {
 	case !reached:
 	case !told:
 		n.NotYetPolled++
+	case e.State == report.Working:
+		n.Working++
+	case e.State == report.Deferred:
+		n.Deferred++
+	case e.State == report.Installed:
+		n.Installed++
+	case e.State == report.Failed:
+		n.Failed++
+	case e.State == report.Reverted:
+		n.Reverted++
 	default:
-		*n.of(e.State)++
-	}
-}
-
-func (n *Counts) of(s report.State) *int {
-	switch s {
-	case report.Working:
-		return &n.Working
-	case report.Deferred:
-		return &n.Deferred
-	case report.Installed:
-		return &n.Installed
-	case report.Failed:
-		return &n.Failed
-	case report.Reverted:
-		return &n.Reverted
-	}
-	return &n.Offered
-}
-
-// plus adds the counts of two parts of a fleet.
-func (n Counts) plus(m Counts) Counts {
-	return Counts{
-		Expected: n.Expected + m.Expected, NotYetPolled: n.NotYetPolled + m.NotYetPolled,
-		Offered: n.Offered + m.Offered, Working: n.Working + m.Working, Deferred: n.Deferred + m.Deferred,
-		Installed: n.Installed + m.Installed, Failed: n.Failed + m.Failed, Reverted: n.Reverted + m.Reverted,
+		n.Offered++
 	}
 }
 
@@ -216,13 +188,13 @@ func (c *Census) Merge(other *Census) {
 	c.Returning, c.Returned = c.Returning+other.Returning, c.Returned+other.Returned
 	c.Young, c.established = c.Young+other.Young, c.established || other.established
 	for i := range c.Stages {
-		c.Stages[i].Counts = c.Stages[i].plus(other.Stages[i].Counts)
+		c.Stages[i].Counts = c.Stages[i].Plus(other.Stages[i].Counts)
 	}
 	for code, n := range other.Codes {
 		c.Codes[code] += n
 	}
 	for factory, n := range other.Factories {
-		c.Factories[factory] = c.Factories[factory].plus(n)
+		c.Factories[factory] = c.Factories[factory].Plus(n)
 	}
 	c.Awaited.Merge(other.Awaited)
 	if c.Groups != nil {
@@ -231,10 +203,10 @@ func (c *Census) Merge(other *Census) {
 }
 
 // Total adds up all stages.
-func Total(stages []StageCounts) Counts {
-	var sum Counts
+func Total(stages []StageCounts) guard.Counts {
+	var sum guard.Counts
 	for _, s := range stages {
-		sum = sum.plus(s.Counts)
+		sum = sum.Plus(s.Counts)
 	}
 	return sum
 }

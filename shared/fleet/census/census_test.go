@@ -11,6 +11,7 @@ import (
 
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/testing/expect"
@@ -108,7 +109,7 @@ func TestCensus_IsTheFoldOfTheEvents(t *testing.T) {
 			}
 		}
 		want := census.NewCensus(raised, noon)
-		wantFactories := map[string]census.Counts{}
+		wantFactories := map[string]guard.Counts{}
 		parts := make([]*census.Census, 4)
 		for i := range parts {
 			parts[i] = census.NewCensus(raised, noon)
@@ -139,7 +140,7 @@ func TestCensus_IsTheFoldOfTheEvents(t *testing.T) {
 }
 
 // tally counts a box by its word.
-func tally(n *census.Counts, word string, reached bool) {
+func tally(n *guard.Counts, word string, reached bool) {
 	n.Expected++
 	if !reached {
 		return

@@ -254,7 +254,7 @@ func (s *Store) sighting(ctx context.Context, rolloutID, edgeID string) Sighting
 const MostFactories = 1000
 
 // troubled lists factories, those with the most failed and reverted boxes first.
-func troubled(by map[string]Counts) (list []FactoryCounts, more int) {
+func troubled(by map[string]guard.Counts) (list []FactoryCounts, more int) {
 	for id, n := range by {
 		list = append(list, FactoryCounts{FactoryID: id, Counts: n})
 	}

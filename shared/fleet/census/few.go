@@ -26,10 +26,10 @@ type fewHarmed struct {
 
 // newFew begins a look at a small fleet, with the boxes that are gone and were bad. At the last stage there is nobody to
 // compare with, so that silence must last longer.
-func (g *Groups) newFew(longer time.Duration, percent int) *fewBoxes {
+func (g *Groups) newFew() *fewBoxes {
 	f := &fewBoxes{of: g, silentAfter: g.policy.Guard.SilentAfter.Length(), told: map[string]int{}, untold: map[string]guard.Group{}}
-	if percent == cohort.Stages[len(cohort.Stages)-1] {
-		f.silentAfter = longer
+	if g.of.StagedPercent == cohort.Stages[len(cohort.Stages)-1] {
+		f.silentAfter = g.half()
 	}
 	for _, e := range g.gone {
 		f.harm(e, false)
@@ -47,35 +47,25 @@ func (f *fewBoxes) knows(seen, since time.Time) bool {
 	return !seen.Before(since) && !seen.Before(f.of.resumed.Add(-f.silentAfter))
 }
 
-// add adds the boxes of a stage that the release has reached.
-func (f *fewBoxes) add(boxes []report.IndexEntry, sightings []Sighting, stage int) {
-	if f == nil {
-		return
-	}
-	for i, e := range boxes {
-		told := e.RolloutID == f.of.of.ID
-		switch seen := sightings[i].LastSeen; {
-		case e.Restless || f.of.wasBad(e, stage):
-		case told && e.Bad(f.of.at, f.of.decideWithin, f.of.soaks[stage]):
-			f.harm(e, false)
-		case !f.knows(seen, f.of.starts[stage]):
-		case f.of.at.Sub(seen) >= f.silentAfter:
-			f.harm(e, true)
-		default:
-			f.told[e.OrganizationID]++
-		}
+// treat adds a box of a stage that the release has reached.
+func (f *fewBoxes) treat(b lookedUp, stage int) {
+	e, told := b.IndexEntry, b.RolloutID == f.of.of.ID
+	switch seen := b.seen.LastSeen; {
+	case f.of.starts[stage].IsZero() || e.Restless || f.of.wasBad(e, stage):
+	case told && e.Bad(f.of.at, f.of.decideWithin, f.of.soaks[stage]):
+		f.harm(e, false)
+	case !f.knows(seen, f.of.starts[stage]):
+	case f.of.at.Sub(seen) >= f.silentAfter:
+		f.harm(e, true)
+	default:
+		f.told[e.OrganizationID]++
 	}
 }
 
-// compare adds the boxes that the release did not reach, also if they are off since before the last stage.
-func (f *fewBoxes) compare(boxes []report.IndexEntry, sightings []Sighting) {
-	if f == nil {
-		return
-	}
-	for i, e := range boxes {
-		if seen := sightings[i].LastSeen; f.knows(seen, f.of.of.StartedAt) {
-			f.untold[e.FactoryID] = f.untold[e.FactoryID].Plus(single(f.of.at.Sub(seen) >= f.silentAfter))
-		}
+// control adds a box that the release did not reach, also if it is off since before the last stage.
+func (f *fewBoxes) control(b lookedUp) {
+	if seen := b.seen.LastSeen; f.knows(seen, f.of.of.StartedAt) {
+		f.untold[b.FactoryID] = f.untold[b.FactoryID].Plus(single(f.of.at.Sub(seen) >= f.silentAfter))
 	}
 }
 

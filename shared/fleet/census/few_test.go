@@ -14,7 +14,7 @@ import (
 func TestFew_OneOrganizationsBoxesFail_AndSomeOfTheOthersAreOff(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for off, want := range []string{"acme", "acme", "acme", ""} {
-		f := NewCensus(onEveryBox(now), now).Groups.newFew(time.Hour, 50)
+		f := NewCensus(onEveryBox(now), now).Groups.newFew()
 		f.untold["lyon"] = guard.Group{Boxes: 11}
 		harm := func(organization string, i int, silent bool) {
 			f.harm(report.IndexEntry{OrganizationID: organization, FactoryID: fmt.Sprint(organization, i)}, silent)

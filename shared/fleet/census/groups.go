@@ -24,10 +24,8 @@ type Groups struct {
 	decideWithin time.Duration
 	soaks        []time.Duration // of the stages
 	starts       []time.Time     // of the stages; zero: never reached
-	counts       []Counts        // of the stages
-	bad          []int           // boxes that count against the release, by stage
-	by           map[string][]guard.Share
-	places       places
+	counts       []guard.Counts  // of the stages
+	by           shares
 	resumed      time.Time // zero: never
 	without      []string
 	// left counts the boxes that were bad or silent when the rollout was resumed, and excluded those of organizations that
@@ -56,8 +54,8 @@ func newGroups(r rollout.Rollout, at time.Time) *Groups {
 func emptyGroups(r rollout.Rollout, at time.Time) *Groups {
 	n := len(cohort.Stages)
 	g := &Groups{
-		Stages: make([]Sample, n), policy: r.Terms.Policy, at: at, starts: make([]time.Time, n), bad: make([]int, n), counts: make([]Counts, n),
-		decideWithin: r.Terms.Policy.Guard.DecideWithin.Length(), soaks: make([]time.Duration, n), places: places{}, by: map[string][]guard.Share{},
+		Stages: make([]Sample, n), policy: r.Terms.Policy, at: at, starts: make([]time.Time, n), counts: make([]guard.Counts, n),
+		decideWithin: r.Terms.Policy.Guard.DecideWithin.Length(), soaks: make([]time.Duration, n), by: shares{},
 	}
 	if r.ResumedAt != nil {
 		g.resumed = *r.ResumedAt
@@ -89,7 +87,7 @@ func (g *Groups) add(e report.IndexEntry, stage int, told, reached bool) {
 	case e.Restless:
 		g.counts[stage].Expected++ // it says nothing, and has not taken the release either
 	default:
-		g.counts[stage].add(e, told, reached)
+		count(&g.counts[stage], e, told, reached)
 	}
 	switch {
 	case e.Trace:
@@ -105,19 +103,15 @@ func (g *Groups) add(e report.IndexEntry, stage int, told, reached bool) {
 	if !told || bad || aside || e.Restless {
 		return
 	}
-	p := g.part(e.OrganizationID, stage)
-	p.Told++
+	one := guard.Share{Told: 1}
 	if e.State.Decided() || now { // a box that fell back from a stone is told it again
-		p.Decided++
-		g.places.each(e, func(p *guard.Place) { p.Decided++ })
+		one.Decided = 1
 	}
 	if now {
-		if e.Trace {
-			g.gone = append(g.gone, e)
-		}
-		g.bad[stage]++
-		p.Bad++
-		g.places.each(e, func(p *guard.Place) { p.Bad++ })
+		one.Bad = 1
+	}
+	if g.by.add(e, one, stage, together); now && e.Trace {
+		g.gone = append(g.gone, e)
 	}
 }
 
@@ -136,31 +130,32 @@ func (g *Groups) isAside(e report.IndexEntry, stage int) bool {
 	return !told && e.Aside(g.at) && !e.AsideSince.After(began)
 }
 
+// A lookedUp is a box that was looked up.
+type lookedUp struct {
+	report.IndexEntry
+	seen Sighting
+}
+
 // present are the boxes of a sample that count, with when they were last seen.
-func (g *Groups) present(boxes []report.IndexEntry, sightings []Sighting) (list []report.IndexEntry, seen []Sighting) {
-	return some(boxes, sightings, func(e report.IndexEntry) bool {
-		stage := slices.Index(cohort.Stages, cohort.FirstStage(g.of.EdgeType, g.of.TargetVersion, e.EdgeID))
-		return stage < 0 || !g.isAside(e, stage)
-	})
+func (g *Groups) present(boxes []report.IndexEntry, sightings []Sighting) (list []lookedUp) {
+	for i, e := range boxes {
+		stage := slices.Index(cohort.Stages, g.stageOf(e))
+		if stage < 0 || !g.isAside(e, stage) {
+			list = append(list, lookedUp{e, sightings[i]})
+		}
+	}
+	return list
 }
 
 // watched are the boxes of a sample that poll often, so that they would be missed. If the rollout leaves out boxes, or many
 // were registered since the start, a sample of the others is larger than what is watched of them; see bell.Sizes.
-func (g *Groups) watched(boxes []report.IndexEntry, sightings []Sighting, sizes bell.Sizes) (list []report.IndexEntry, seen []Sighting) {
-	return some(boxes, sightings, func(e report.IndexEntry) bool {
-		return sizes.Watched(e.EdgeID, cohort.FirstStage(g.of.EdgeType, g.of.TargetVersion, e.EdgeID))
-	})
+func (g *Groups) watched(boxes []lookedUp, sizes bell.Sizes) []lookedUp {
+	return slices.DeleteFunc(boxes, func(b lookedUp) bool { return !sizes.Watched(b.EdgeID, g.stageOf(b.IndexEntry)) })
 }
 
-// some are the boxes for which a condition is true, with their sightings.
-func some(boxes []report.IndexEntry, sightings []Sighting, is func(report.IndexEntry) bool) (list []report.IndexEntry, seen []Sighting) {
-	list, seen = make([]report.IndexEntry, 0, len(boxes)), make([]Sighting, 0, len(boxes))
-	for i, e := range boxes {
-		if is(e) {
-			list, seen = append(list, e), append(seen, sightings[i])
-		}
-	}
-	return list, seen
+// stageOf is the stage that the hash gives a box.
+func (g *Groups) stageOf(e report.IndexEntry) int {
+	return cohort.FirstStage(g.of.EdgeType, g.of.TargetVersion, e.EdgeID)
 }
 
 // wasBad reports whether a box's failure was known when the rollout was resumed.
@@ -168,89 +163,84 @@ func (g *Groups) wasBad(e report.IndexEntry, stage int) bool {
 	return !g.resumed.IsZero() && !e.Since.After(g.resumed) && e.Bad(g.resumed, 0, g.soaks[stage])
 }
 
-// part is what an organization contributes to a stage.
-func (g *Groups) part(organization string, stage int) *guard.Share {
-	parts, ok := g.by[organization]
-	if !ok {
-		parts = make([]guard.Share, len(cohort.Stages))
-		g.by[organization] = parts
-	}
-	return &parts[stage]
-}
-
 // merge adds what was counted of other boxes.
 func (g *Groups) merge(other *Groups) {
 	g.Unreached.Merge(other.Unreached)
 	for i := range g.Stages {
 		g.Stages[i].Merge(other.Stages[i])
-		g.bad[i] += other.bad[i]
-		g.counts[i] = g.counts[i].plus(other.counts[i])
+		g.counts[i] = g.counts[i].Plus(other.counts[i])
 	}
 	g.left, g.excluded, g.aside = g.left+other.left, g.excluded+other.excluded, g.aside+other.aside
 	g.kept, g.gone = append(g.kept, other.kept...), append(g.gone, other.gone...)
 	if g.young != nil && other.young != nil {
 		g.young.merge(other.young)
 	}
-	for key, p := range other.places {
-		sum := g.places.of(key)
-		sum.Decided, sum.Bad = sum.Decided+p.Decided, sum.Bad+p.Bad
-	}
-	for id, parts := range other.by {
-		for i, p := range parts {
-			sum := g.part(id, i)
-			sum.Told += p.Told
-			sum.Bad += p.Bad
-			sum.Decided += p.Decided
-		}
-	}
+	g.by.merge(other.by)
 }
 
-// group makes a group for the comparison of a stage, as a whole and by organization: the boxes that were seen since the
-// stage began, whatever happened to them since.
-func (g *Groups) group(boxes []report.IndexEntry, sightings []Sighting, stage int, half time.Duration, part func(*guard.Share) *guard.Group) (sum guard.Group) {
+// half is half of the present soak, or SilentAfter if that is longer.
+func (g *Groups) half() time.Duration {
+	return max(g.policy.SoakAt(g.of.StagedPercent)/2, g.policy.Guard.SilentAfter.Length())
+}
+
+// one is a box that was last seen at a time. It is unknown if it was silent when the rollout was resumed.
+func (g *Groups) one(seen time.Time) (one guard.Group, known bool) {
 	silentAfter := g.policy.Guard.SilentAfter.Length()
-	for i, box := range sightings {
-		if box.LastSeen.Before(g.starts[stage]) {
-			continue
-		}
-		if box.LastSeen.Before(g.resumed.Add(-silentAfter)) {
-			continue // it was silent when the rollout was resumed
-		}
-		one := single(g.at.Sub(box.LastSeen) >= silentAfter)
-		if g.at.Sub(box.LastSeen) >= half {
-			one.Away = 1
-		}
-		sum = sum.Plus(one)
-		in := part(g.part(boxes[i].OrganizationID, stage))
-		*in = in.Plus(one)
+	if one = single(g.at.Sub(seen) >= silentAfter); g.at.Sub(seen) >= g.half() {
+		one.Away = 1
 	}
-	return sum
+	return one, !seen.Before(g.resumed.Add(-silentAfter))
 }
 
-// wereSilent counts the boxes of a stage that were silent when the rollout was resumed, and still are. add has counted those
-// that were bad.
-func (g *Groups) wereSilent(boxes []report.IndexEntry, sightings []Sighting, stage int) (n int) {
-	for i, box := range sightings {
-		if !g.wasBad(boxes[i], stage) && !box.LastSeen.Before(g.starts[stage]) && box.LastSeen.Before(g.resumed.Add(-g.policy.Guard.SilentAfter.Length())) {
-			n++
+// treat adds a box that the release has reached to the group of its stage if it was seen since the stage began, and to its places
+// if it was seen since the rollout began, whatever happened to it since. If all is set, places are looked at, too.
+func (g *Groups) treat(b lookedUp, stage int, all bool) {
+	one, known := g.one(b.seen.LastSeen)
+	inStage, inRollout := !b.seen.LastSeen.Before(g.starts[stage]), !b.seen.LastSeen.Before(g.of.StartedAt)
+	switch {
+	case !known:
+		if inStage && !g.wasBad(b.IndexEntry, stage) { // add has counted those that were bad
+			g.left++
+		}
+		return
+	case inStage:
+		g.by.add(b.IndexEntry, guard.Share{Treated: one}, stage)
+	}
+	if inRollout && all && !g.starts[stage].IsZero() {
+		g.by.add(b.IndexEntry, guard.Share{Treated: one}, together)
+	}
+}
+
+// control adds a box that the release has never reached to what each stage and the box's places are compared with.
+func (g *Groups) control(b lookedUp) {
+	one, known := g.one(b.seen.LastSeen)
+	if !known {
+		return
+	}
+	for stage, start := range g.starts {
+		if !start.IsZero() && !b.seen.LastSeen.Before(start) {
+			g.by.add(b.IndexEntry, guard.Share{Control: one}, stage)
 		}
 	}
-	return n
+	if !b.seen.LastSeen.Before(g.of.StartedAt) {
+		g.by.add(b.IndexEntry, guard.Share{Control: one}, together)
+	}
 }
 
 // taken is how a sample of a stage's boxes, or all of them, took the release; nil if it is unknown when any of them was last seen.
-func (g *Groups) taken(r rollout.Rollout, stage int, boxes []Sighting, all bool) *guard.Taken {
+func (g *Groups) taken(stage int, boxes []lookedUp, all bool) *guard.Taken {
 	t := guard.Taken{Boxes: len(boxes), All: all, Causes: map[guard.Cause]int{}}
 	soak := g.soaks[stage]
 	installed, seen := 0, 0
-	for _, box := range boxes {
+	for _, b := range boxes {
+		box := b.seen
 		if box.Offer.State == report.Installed {
 			installed++
 			if !box.LastSeen.IsZero() {
 				seen++
 			}
 		}
-		cause, young := g.cause(r, box, soak)
+		cause, young := g.cause(box, soak)
 		switch {
 		case cause == guard.Waiting && g.waits[box.FactoryID].For == calendar.ForPause:
 			t.Paused++
@@ -275,10 +265,10 @@ func (g *Groups) taken(r rollout.Rollout, stage int, boxes []Sighting, all bool)
 }
 
 // cause is why a box has not run the release for a soak; empty if it has. young is set if it still can in time.
-func (g *Groups) cause(r rollout.Rollout, box Sighting, soak time.Duration) (cause guard.Cause, young bool) {
+func (g *Groups) cause(box Sighting, soak time.Duration) (cause guard.Cause, young bool) {
 	o := box.Offer
 	recent := g.at.Sub(o.Since) < g.decideWithin
-	if o.RolloutID != r.ID {
+	if o.RolloutID != g.of.ID {
 		if g.waits[box.FactoryID].For != "" {
 			return guard.Waiting, false
 		}

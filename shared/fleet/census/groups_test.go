@@ -28,13 +28,9 @@ func TestAdd_BadBoxes_AreAmongTheDecided(t *testing.T) {
 			e := boxAt("a", c.state, c.code, now)
 			e.FactoryID = "munich"
 			census.Add(e)
-			g := census.Groups
-			expect.Equal(t, *g.places.of([2]string{"factory", "munich"}), guard.Place{Kind: "factory", ID: "munich", Decided: c.decided, Bad: c.bad}, "its factory has")
-			sum := guard.Share{}
-			for _, p := range g.by["acme"] {
-				sum.Told, sum.Decided, sum.Bad = sum.Told+p.Told, sum.Decided+p.Decided, sum.Bad+p.Bad
-			}
-			expect.Equal(t, sum, guard.Share{Told: 1, Decided: c.decided, Bad: c.bad}, "its organization has")
+			whole := guard.Share{Told: 1, Decided: c.decided, Bad: c.bad}
+			expect.Equal(t, census.Groups.by[[2]string{guard.OfFactory, "munich"}][together], whole, "its factory has")
+			expect.Equal(t, census.Groups.by[[2]string{guard.OfOrganization, "acme"}][together], whole, "its organization has")
 		})
 	}
 }

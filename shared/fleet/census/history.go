@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"wavegate/shared/fleet/guard"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/timestamp"
 )
@@ -15,7 +16,7 @@ import (
 type Snapshot struct {
 	At            time.Time `json:"at" stored:"identity"`
 	StagedPercent int       `json:"staged_percent"`
-	Counts
+	guard.Counts
 	Silent int `json:"silent"`
 }
 

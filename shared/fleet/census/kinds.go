@@ -199,7 +199,7 @@ func namesOf(boxes []Surveyed) []string {
 			own[box.OrganizationID] = map[string]int{}
 		}
 		for name := range box.Attributes {
-			if name != ofFactory && name != ofOrganization {
+			if name != guard.OfFactory && name != guard.OfOrganization {
 				counts[name]++
 				own[box.OrganizationID][name]++
 			}
@@ -215,7 +215,7 @@ func namesOf(boxes []Surveyed) []string {
 	}
 	names := mostFrequent(counts)
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(places[a], places[b]) })
-	return append(names[:min(len(names), mostNames)], ofFactory, ofOrganization)
+	return append(names[:min(len(names), mostNames)], guard.OfFactory, guard.OfOrganization)
 }
 
 // mostFrequent orders names by their counts.
@@ -223,17 +223,11 @@ func mostFrequent(counts map[string]int) []string {
 	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b)) })
 }
 
-// Each box has these attributes.
-const (
-	ofFactory      = "factory"
-	ofOrganization = "organization"
-)
-
 func valueOf(box Surveyed, name string) string {
 	switch name {
-	case ofFactory:
+	case guard.OfFactory:
 		return box.FactoryID
-	case ofOrganization:
+	case guard.OfOrganization:
 		return box.OrganizationID
 	}
 	return box.Attributes[name]

@@ -65,13 +65,13 @@ func TestSurvey_CountsEachKind(t *testing.T) {
 		k.By = nil
 		byName[k.Name+"="+k.Value] = k
 	}
-	expect.Equal(t, byName["revision=C"], guard.Kind{Name: "revision", Value: "C", Told: 10, Bad: 10, Decided: 10, Factories: 4, BadFactories: 4,
-		Treated: guard.Group{Boxes: 7}}, "the kind of the bad boxes is")
-	expect.Equal(t, byName["revision=B"], guard.Kind{Name: "revision", Value: "B", Told: 30, Decided: 30, Factories: 4,
-		Treated: guard.Group{Boxes: 23}, Control: guard.Group{Boxes: 30}}, "the other kind is")
-	expect.Equal(t, byName["organization=organization-1"], guard.Kind{Name: "organization", Value: "organization-1", Told: 20, Bad: 5, Decided: 20, Factories: 2, BadFactories: 2,
-		Treated: guard.Group{Boxes: 20}, Control: guard.Group{Boxes: 20}}, "an organization is")
-	five := guard.Kind{Told: 5, Bad: 5, Decided: 5, Factories: 2, BadFactories: 2, Treated: guard.Group{Boxes: 5}}
+	expect.Equal(t, byName["revision=C"], guard.Kind{Name: "revision", Value: "C", Factories: 4, BadFactories: 4,
+		Share: guard.Share{Told: 10, Bad: 10, Decided: 10, Treated: guard.Group{Boxes: 7}}}, "the kind of the bad boxes is")
+	expect.Equal(t, byName["revision=B"], guard.Kind{Name: "revision", Value: "B", Factories: 4,
+		Share: guard.Share{Told: 30, Decided: 30, Treated: guard.Group{Boxes: 23}, Control: guard.Group{Boxes: 30}}}, "the other kind is")
+	expect.Equal(t, byName["organization=organization-1"], guard.Kind{Name: "organization", Value: "organization-1", Factories: 2, BadFactories: 2,
+		Share: guard.Share{Told: 20, Bad: 5, Decided: 20, Treated: guard.Group{Boxes: 20}, Control: guard.Group{Boxes: 20}}}, "an organization is")
+	five := guard.Kind{Factories: 2, BadFactories: 2, Share: guard.Share{Told: 5, Bad: 5, Decided: 5, Treated: guard.Group{Boxes: 5}}}
 	first := five
 	first.Treated.Boxes = 2
 	expect.Equal(t, parts, map[string]guard.Kind{"organization-0": first, "organization-1": five}, "the organizations contribute to the kind")

@@ -13,6 +13,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/input"
@@ -65,16 +66,16 @@ func TestRollout_BoxesMoveMeanwhile_TheCensusIsWrongByThoseAtMost(t *testing.T) 
 				t.Fatal(m.err)
 			}
 			after := census.Total(f.count(t, id).Stages)
-			for number, of := range map[string]func(census.Counts) int{
-				"not yet polled": func(n census.Counts) int { return n.NotYetPolled }, "offered": func(n census.Counts) int { return n.Offered },
-				"installed": func(n census.Counts) int { return n.Installed }, "failed": func(n census.Counts) int { return n.Failed },
-				"reverted": func(n census.Counts) int { return n.Reverted }, "expected": func(n census.Counts) int { return n.Expected },
+			for number, of := range map[string]func(guard.Counts) int{
+				"not yet polled": func(n guard.Counts) int { return n.NotYetPolled }, "offered": func(n guard.Counts) int { return n.Offered },
+				"installed": func(n guard.Counts) int { return n.Installed }, "failed": func(n guard.Counts) int { return n.Failed },
+				"reverted": func(n guard.Counts) int { return n.Reverted }, "expected": func(n guard.Counts) int { return n.Expected },
 			} {
 				most := len(m.moved)
 				if number == "expected" {
 					most = m.made
 				}
-				for when, there := range map[string]census.Counts{"before": before, "after": after} {
+				for when, there := range map[string]guard.Counts{"before": before, "after": after} {
 					if off := of(during) - of(there); max(off, -off) > most {
 						t.Fatalf("%s: %d %s, counted %d while %d boxes made %d moves", number, of(there), when, of(during), len(m.moved), m.made)
 					}
@@ -160,7 +161,7 @@ func (m *movers) assign(box, channel string) error {
 }
 
 // count retries until it succeeds: counts are written, too, so they can fail.
-func (m *movers) count(t tester, id string) census.Counts {
+func (m *movers) count(t tester, id string) guard.Counts {
 	t.Helper()
 	for range 30 {
 		m.now = m.now.Add(11 * time.Second)
@@ -171,5 +172,5 @@ func (m *movers) count(t tester, id string) census.Counts {
 		}
 	}
 	t.Fatal("the boxes could not be counted")
-	return census.Counts{}
+	return guard.Counts{}
 }

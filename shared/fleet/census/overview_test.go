@@ -19,7 +19,7 @@ var overviewNow = time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC)
 func judged(v guard.Verdict, age time.Duration, failed int) *Progress {
 	return &Progress{
 		AsOf: overviewNow.Add(-age), Guard: &Judgement{Verdict: v},
-		Stages: []StageCounts{{Percent: 1, Counts: Counts{Expected: 200, Failed: failed}}},
+		Stages: []StageCounts{{Percent: 1, Counts: guard.Counts{Expected: 200, Failed: failed}}},
 	}
 }
 
@@ -146,7 +146,7 @@ func TestCompare_MoreBadBoxes_NeverMoveARowDown(t *testing.T) {
 			return
 		}
 		worse := *a.Progress
-		worse.Stages = []StageCounts{{Counts: Counts{Failed: a.bad() + 1}}}
+		worse.Stages = []StageCounts{{Counts: guard.Counts{Failed: a.bad() + 1}}}
 		a.Progress = &worse
 		expect.Must(t, a.Compare(b) <= 0, "%+v comes after %+v", a, b)
 	})

@@ -10,6 +10,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/input"
@@ -82,7 +83,7 @@ func TestFleet_OfAllOrganizations_AddUpToThePlatformsCounts(t *testing.T) {
 		f.updates(t, boxes)
 	}
 	all := f.count(t, id)
-	sum := make([]census.Counts, len(all.Stages))
+	sum := make([]guard.Counts, len(all.Stages))
 	failures, boxes := 0, 0
 	for organization, own := range fleets {
 		got := f.fleetOf(t, organization)

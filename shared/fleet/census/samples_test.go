@@ -69,7 +69,7 @@ func TestReuse_OnlyWhileNothingFollowsFromIt(t *testing.T) {
 		{&Judgement{Verdict: guard.Verdict{Taken: taken, Surveys: surveyed}}, true},
 	} {
 		q := Ask(soakedCensus(false), c.last, false)
-		q.groups = false // as in a fleet that is not small
+		q.all = false // as in a fleet that is not small
 		j := q.reuse(c.last, nil)
 		expect.Equal(t, j != nil, c.want, "%s is reused", fmt.Sprint("case ", i))
 		if j != nil {
@@ -80,7 +80,7 @@ func TestReuse_OnlyWhileNothingFollowsFromIt(t *testing.T) {
 	final := soakedCensus(false)
 	final.of.StagedPercent = 100
 	q := Ask(final, nil, false)
-	q.groups = false
+	q.all = false
 	expect.That(t, q.reuse(&Judgement{Verdict: guard.Verdict{Taken: taken, Surveys: surveyed}}, nil) == nil,
 		"it is reused at the last stage, where people are paged by it")
 }

@@ -8,6 +8,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
@@ -48,7 +49,7 @@ func TestRollout_BoxesOnTheWay_AreToldAndHaveNotTakenIt(t *testing.T) {
 	}
 	f.poll(t, boxes[2], "1.0.0")
 	f.poll(t, boxes[3], "3.0.0")
-	expect.Equal(t, census.Total(f.count(t, id).Stages), census.Counts{Expected: 4, Offered: 2, Failed: 1, Installed: 1}, "all boxes")
+	expect.Equal(t, census.Total(f.count(t, id).Stages), guard.Counts{Expected: 4, Offered: 2, Failed: 1, Installed: 1}, "all boxes")
 	found := expect.Value(f.progress.Search(f.ctx, owner, id, report.Failed))(t)
 	page := expect.Value(found.Page(f.ctx, "", 10))(t)
 	expect.Equal(t, fmt.Sprint(len(page.Items), page.Items[0].EdgeID, page.Items[0].Version, page.Items[0].Code), fmt.Sprint(1, boxes[1], "2.1.0", "boot"), "the failed box")

@@ -53,7 +53,7 @@ type Progress struct {
 // FactoryCounts counts the boxes of one factory that the rollout reaches. ID is empty for boxes without a factory.
 type FactoryCounts struct {
 	FactoryID string `json:"factoryId,omitempty"`
-	Counts
+	guard.Counts
 	// TimeZone is that of the factory's windows. Waits is what boxes wait for that were not told, and OpensAt until when.
 	TimeZone string     `json:"timeZone,omitempty"`
 	Waits    string     `json:"waits,omitempty"`

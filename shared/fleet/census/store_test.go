@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"wavegate/shared/fleet/census"
+	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/problem"
@@ -105,9 +106,9 @@ func TestByFactory_TheMostTroubledFirst(t *testing.T) {
 		}
 		got := expect.Value(f.progress.Rollout(f.ctx, id, true, false))(t)
 		want := []census.FactoryCounts{
-			{FactoryID: "oslo-2", Counts: census.Counts{Expected: 3, Failed: 3}},
-			{Counts: census.Counts{Expected: 3, Offered: 3}},
-			{FactoryID: "munich-1", Counts: census.Counts{Expected: 3, Offered: 3}},
+			{FactoryID: "oslo-2", Counts: guard.Counts{Expected: 3, Failed: 3}},
+			{Counts: guard.Counts{Expected: 3, Offered: 3}},
+			{FactoryID: "munich-1", Counts: guard.Counts{Expected: 3, Offered: 3}},
 		}
 		expect.That(t, slices.Equal(got.Factories, want) && got.MoreFactories == 0, "got %+v", got)
 	})

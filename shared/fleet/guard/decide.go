@@ -15,7 +15,7 @@
 // or without it. Then boxes that were bad or silent leave both groups, and the guard judges what is new.
 //
 // A place, one factory or one organization, may be the only one that a release harms. If most of its boxes are bad, the
-// rollout is held and stops telling, too; see Place.
+// rollout is held and stops telling, too.
 //
 // A box that somebody has pinned, or that keeps a newer release after a move, cannot take the release. If that was so
 // before its stage began, it is in no group, and is counted apart. A pin after that changes nothing: what the box did
@@ -87,6 +87,7 @@
 package guard
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -101,134 +102,123 @@ const Oldest = 2 * time.Minute
 // Nothing that people set delays a halt: no window, freeze, approval or soak. Failures halt on an old count, too, since
 // a failure does not age. A rollout is promoted or completed if its stage has soaked and is clear, on a new count. It
 // is promoted only inside a window, unfrozen and approved.
+//
+// Each test returns its findings. Kinds and health numbers come last: when they are tested depends on the other findings.
 func Decide(p Policy, e Evidence, at time.Time) Verdict {
 	d := decision{policy: p, evidence: e, at: at, stage: e.present(), test: p.Guard.test()}
-	d.told, d.undecided = e.totals()
-	d.seen = d.looks()
-	d.tiny = d.few()
-	d.kinds = d.surveys()
-	d.health = d.numbers()
-	v := Verdict{Stage: e.Stage, Next: e.next(), Looks: d.seen, Surveys: d.kinds, Health: d.health, Few: d.tiny, Taken: e.Taken}
-	v.Action, v.Reasons, v.Organization = d.judge()
-	d.blame(&v)
-	v.Reason, v.Acts = v.Reasons[0], p.Mode == Act && v.Action != Hold
-	v.Stops = p.Mode == Act && v.Action == Hold && v.Suspicion() != "" && e.Active && !e.Stopped
-	v.Pages = v.Next == 0 && (v.Action == Halt || slices.Contains(v.Reasons, TooManyBad) || slices.Contains(v.Reasons, Silent) || d.tiny.doubts())
+	v := Verdict{Stage: e.Stage, Next: e.next(), Looks: d.looks(), Few: d.few(), Taken: e.Taken}
 	d.measure(&v)
-	v.Sentence = d.sentence(v)
+	var found findings
+	if e.Active {
+		found = slices.Concat(d.failing(v), silenced(v.Looks), d.small(v.Few), d.places(), d.unclear(v), d.notAllowed(v))
+	} else {
+		found = d.afterwards(v)
+	}
+	v.Surveys = d.surveys(found.leftToPeople())
+	v.Health = d.numbers(v.Surveys)
+	if e.Active {
+		found = slices.Concat(found, harmedKinds(v.Surveys), d.worse(v.Health))
+		found.add(found.leftToPeople() && d.unsurveyed(v), NotSurveyed, "the kinds of boxes have not been looked at yet")
+	}
+	found = d.judge(&v, found.sorted())
+	v.Reasons, v.Culprit = found.reasons(), found.group()
+	v.Reason, v.Acts = v.Reasons[0], p.Mode == Act && v.Action != Hold
+	d.blame(&v, found)
+	v.Stops = p.Mode == Act && v.Action == Hold && v.Suspicion() != "" && e.Active && !e.Stopped
+	v.Pages = v.Next == 0 && (v.Action == Halt || slices.Contains(v.Reasons, TooManyBad) || slices.Contains(v.Reasons, Silent) || v.Few.doubts())
+	if !slices.Contains(v.Reasons, WindowClosed) {
+		v.Distance.OpensAt = nil
+	}
+	v.Sentence = d.sentence(v, found)
 	return v
 }
 
 // A decision is the work on one verdict.
 type decision struct {
-	policy          Policy
-	evidence        Evidence
-	at              time.Time
-	stage           StageBoxes // the present one
-	told, undecided int        // of all stages
-	test            Wald       // of failures
-	seen            []Look     // the last look at each stage
-	kinds           []Survey   // the last survey of each stage
-	health          []NumberLook
-	tiny            *Few // the last look at a small fleet
+	policy   Policy
+	evidence Evidence
+	at       time.Time
+	stage    StageBoxes // the present one
+	test     Wald       // of failures
 }
 
-func (d decision) judge() (action Action, reasons []Reason, organization string) {
-	if !d.evidence.Active {
-		return Hold, d.afterwards(), ""
-	}
-	halts := d.halts()
-	if len(halts) > 0 {
-		if organization = d.alone(); organization == "" {
-			return Halt, halts, ""
+// judge sets the action that follows from all findings, and returns those that it follows from.
+func (d decision) judge(v *Verdict, found findings) findings {
+	if halting := found.halting(); len(halting) > 0 {
+		organization, alone := d.alone(halting)
+		if !alone {
+			v.Action = Halt
+			return halting
 		}
+		v.Organization = organization
+		found = found.holding()
+		found.add(true, OneOrganization, d.aloneSentence(organization, halting))
+		found = found.sorted()
 	}
-	reasons = d.holds(organization)
 	switch {
-	case len(reasons) > 0:
-		return Hold, reasons, organization
-	case d.evidence.next() == 0:
-		return Complete, []Reason{Clear}, ""
-	}
-	return Promote, []Reason{Clear}, ""
-}
-
-// afterwards lists why a completed release seems to go bad. If there is no such reason, or the rollout ended in another
-// way, the only reason to hold is NotActive.
-func (d decision) afterwards() []Reason {
-	var reasons []Reason
-	if d.evidence.Completed && d.counted() {
-		if _, bad := d.failures(Organization{}); bad {
-			reasons = append(reasons, TooManyBad)
-		}
-		if _, _, unexplained := d.away(); unexplained {
-			reasons = append(reasons, Silent)
-		}
-	}
-	if len(reasons) == 0 {
-		return []Reason{NotActive}
-	}
-	return reasons
-}
-
-// halts lists the reasons to halt.
-func (d decision) halts() []Reason {
-	var reasons []Reason
-	if _, halts := d.failures(Organization{}); halts {
-		reasons = append(reasons, TooManyBad)
-	}
-	if slices.ContainsFunc(d.seen, func(l Look) bool { return l.Halts }) {
-		reasons = append(reasons, TooManySilent)
-	}
-	if slices.ContainsFunc(d.kinds, Survey.halts) {
-		reasons = append(reasons, KindBad)
-	}
-	if slices.ContainsFunc(d.health, NumberLook.halts) {
-		reasons = append(reasons, HealthWorse)
-	}
-	if d.tiny.halts() {
-		reasons = append(reasons, FewBad)
-	}
-	return reasons
-}
-
-// blame names the kind of boxes that is to blame, and says whether to look for one.
-func (d decision) blame(v *Verdict) {
-	switch {
-	case !d.evidence.Active:
-	case v.Action == Halt:
-		if i := slices.IndexFunc(d.kinds, Survey.halts); i >= 0 {
-			v.Culprit = d.kinds[i].Culprit
-			return
-		}
-		v.Culprit, v.Wants = d.culprit(), d.evidence.Kinds == nil && d.counted() && (d.policy.Mode == Act || d.surveyDue(false))
+	case len(found) > 0:
+		v.Action = Hold
+		return found
+	case v.Next == 0:
+		v.Action = Complete
 	default:
-		if i := slices.IndexFunc(d.kinds, Survey.doubts); i >= 0 {
-			v.Culprit = d.kinds[i].Culprit
-		}
-		v.Wants = d.evidence.Kinds == nil && d.counted() && d.surveyDue(onlyPeople(v.Reasons))
+		v.Action = Promote
+	}
+	found.add(true, Clear, d.clearSentence(*v))
+	return found
+}
+
+// afterwards says why a completed release seems to go bad. If there is no such reason, or the rollout ended in another way, the
+// only reason to hold is NotActive.
+func (d decision) afterwards(v Verdict) (list findings) {
+	if d.evidence.Completed && d.counted() {
+		_, bad := d.closest(Organization{})
+		list.add(bad, TooManyBad, v.Halting.sentence())
+		_, _, unexplained := d.away()
+		list.add(unexplained, Silent, awaySentence(v))
+	}
+	list.add(list == nil, NotActive, "the rollout is not active")
+	return list
+}
+
+// blame names the kind of boxes that is to blame for a halt, and says whether to look for one.
+func (d decision) blame(v *Verdict, found findings) {
+	e, wants := d.evidence, d.evidence.Kinds == nil && d.counted()
+	switch {
+	case !e.Active || v.Action == Halt && v.Culprit != nil:
+	case v.Action == Halt:
+		v.Culprit, v.Wants = d.culprit(), wants && (d.policy.Mode == Act || d.surveyDue(false))
+	default:
+		v.Wants = wants && d.surveyDue(found.leftToPeople())
 	}
 }
 
-// alone returns the organization if a halt rests on the boxes of only one, and the boxes of the others contradict it;
-// otherwise an empty id.
-func (d decision) alone() string {
-	_, bad := d.failures(Organization{})
-	if slices.ContainsFunc(d.kinds, Survey.halts) || d.tiny.halts() {
-		return "" // they do not rest on one organization
-	}
+// alone returns the organization, if a halt rests on the boxes of only one and the boxes of the others contradict it.
+func (d decision) alone(halting findings) (organization string, alone bool) {
 	for _, o := range d.evidence.Organizations {
-		if slices.ContainsFunc(d.seen, func(l Look) bool { return l.Halts && l.Only != o.ID }) {
-			continue
-		}
-		if slices.ContainsFunc(d.health, func(l NumberLook) bool { return l.halts() && l.Only != o.ID }) {
-			continue
-		}
-		if _, halts := d.failures(o); !bad || !halts && d.contradicted(o) {
-			return o.ID
+		if !slices.ContainsFunc(halting, func(f finding) bool { return !slices.Contains(f.only, o.ID) }) {
+			return o.ID, o.ID != "" // boxes without an organization are nobody's
 		}
 	}
-	return ""
+	return "", false
+}
+
+// aloneSentence names the organization on which a halt rests, and what its boxes and those of the others say.
+func (d decision) aloneSentence(organization string, halting findings) string {
+	text := fmt.Sprintf("without the boxes of organization %s there would be no halt, and those of the others contradict it", organization)
+	var own, all Share
+	for _, o := range d.evidence.Organizations {
+		if all = all.Plus(o.total()); o.ID == organization {
+			own = o.total()
+		}
+	}
+	if worse := halting.of(HealthWorse).sentence(); worse != "" {
+		text += ": " + worse
+	}
+	if others := all.minus(own); own.Bad > 0 {
+		text += fmt.Sprintf(": %d of its %s are bad, and %d of %d others", own.Bad, boxes(own.Decided), others.Bad, others.Decided)
+	}
+	return text
 }
 
 // Boxes of other organizations contradict a halt if there are enough of them and their share of bad or silent boxes is
@@ -238,26 +228,9 @@ const (
 	contradiction = 0.01
 )
 
-// contradicted reports whether the decided boxes of the other organizations contradict that a release is bad.
-func (d decision) contradicted(by Organization) bool {
-	var all Share
-	for _, o := range d.evidence.Organizations {
-		sum := o.total()
-		all.Bad, all.Decided = all.Bad+sum.Bad, all.Decided+sum.Decided
-	}
-	return all.unlike(by.total())
-}
-
-// unlike reports whether the decided boxes of the other organizations contradict that boxes are bad because of a release.
-func (s Share) unlike(own Share) bool {
-	bad, decided := s.Bad-own.Bad, s.Decided-own.Decided
-	return decided >= OthersEnough && stats.Fisher(own.Bad, own.Decided, bad, decided) <= contradiction
-}
-
-// unlike reports whether the boxes of the other organizations contradict that boxes are silent because of a release.
-func (g Group) unlike(own Group) bool {
-	others := g.minus(own)
-	return others.Boxes >= OthersEnough && stats.Fisher(own.Silent, own.Boxes, others.Silent, others.Boxes) <= contradiction
+// contradicted reports whether other boxes contradict that so many of an organization's are bad or silent because of a release.
+func contradicted(harmed, of, othersHarmed, others int) bool {
+	return others >= OthersEnough && stats.Fisher(harmed, of, othersHarmed, others) <= contradiction
 }
 
 // counted reports whether there is a new count of the present stage.
@@ -270,72 +243,73 @@ func (d decision) soaked() time.Duration { return max(d.at.Sub(d.evidence.Since)
 
 func (d decision) soakOver() bool { return d.soaked() >= d.policy.SoakAt(d.evidence.Stage) }
 
-// holds lists the reasons not to go on.
-func (d decision) holds(organization string) []Reason {
-	var reasons []Reason
-	add := func(applies bool, r Reason) {
-		if applies {
-			reasons = append(reasons, r)
-		}
-	}
-	e, promote := d.evidence, d.policy.Promote
-	add(!d.counted() || d.soakOver() && e.Taken == nil, NotCounted)
-	add(organization != "", OneOrganization)
-	_, bad := e.bad()
-	add(bad, FactoryBad)
-	add(slices.ContainsFunc(d.kinds, Survey.doubts), KindDoubtful)
-	add(slices.ContainsFunc(d.health, d.unreported), Unreported)
-	add(e.Stopped, TellingStopped)
-	add(d.tooSmall(), EvidenceTooSmall)
-	if t := e.Taken; t != nil && d.soakOver() {
-		add(t.Good < t.Needed && t.Good+t.Young >= t.Needed, Undecided)
-		add(t.Good < t.Needed && t.Good+t.Young < t.Needed, TooFewTaken)
+// unclear says why the stage is not clear.
+func (d decision) unclear(v Verdict) (list findings) {
+	e, t, over := d.evidence, d.evidence.Taken, d.soakOver()
+	list.add(!d.counted() || over && t == nil, NotCounted, d.notCounted())
+	list.add(e.Stopped, TellingStopped, "no more boxes are told until a person halts the rollout or goes on with it")
+	if t != nil && over {
+		list.add(t.Good < t.Needed && t.Good+t.Young >= t.Needed, Undecided,
+			fmt.Sprintf("%s, %d more are needed and %d may still come", t.sentence(), t.Needed-t.Good, t.Young))
+		list.add(t.Good < t.Needed && t.Good+t.Young < t.Needed, TooFewTaken, t.tooFew())
 		_, _, unexplained := d.away()
-		add(unexplained, Silent)
+		list.add(unexplained, Silent, awaySentence(v))
 	}
-	add(!d.soakOver() && (!d.vacant() || e.reaches()), Soaking)
-	add(!promote.Auto || d.toPeople() && !d.vacant(), PeoplePromote)
-	if next := e.next(); next != 0 {
-		add(!promote.Windows.Open(d.at), WindowClosed)
-		add(e.Freeze != nil && d.at.Before(e.Freeze.Until), Frozen)
-		add(slices.Contains(d.policy.Approvals.Before, next) && !slices.Contains(e.Approved, next), ApprovalRequired)
-		last := d.surveyed(d.kinds)
-		add(onlyPeople(reasons) && !d.vacant() && (!d.fresh(last) || last.Early || !d.looked(d.health)), NotSurveyed)
+	list.add(!over && (!d.vacant() || e.reaches()), Soaking, v.Distance.soaked())
+	return list
+}
+
+func (d decision) notCounted() string {
+	e := d.evidence
+	switch {
+	case e.AsOf.IsZero():
+		return "the boxes have not been counted yet"
+	case e.CountedAt != e.Stage:
+		return fmt.Sprintf("the last count is of stage %d", e.CountedAt)
+	case d.counted():
+		return "how the boxes took the release has not been looked up yet"
 	}
-	return reasons
+	return "the last count is from " + e.AsOf.UTC().Format(time.RFC3339)
+}
+
+// notAllowed says which of what people set keeps the rollout at its stage.
+func (d decision) notAllowed(v Verdict) (list findings) {
+	e, promote := d.evidence, d.policy.Promote
+	list.add(!promote.Auto, PeoplePromote, "the policy leaves promoting to people")
+	list.add(promote.Auto && d.toPeople() && !d.vacant(), PeoplePromote, "people decide in a fleet of "+boxes(e.fleet()))
+	if v.Next == 0 {
+		return list
+	}
+	opens := "no window opens within two weeks"
+	if at := v.Distance.OpensAt; at != nil {
+		opens = "the next window opens at " + at.UTC().Format(time.RFC3339)
+	}
+	list.add(!promote.Windows.Open(d.at), WindowClosed, opens)
+	if e.Freeze != nil {
+		list.add(d.at.Before(e.Freeze.Until), Frozen, "rollouts are frozen until "+e.Freeze.Until.UTC().Format(time.RFC3339))
+	}
+	list.add(slices.Contains(d.policy.Approvals.Before, v.Next) && !slices.Contains(e.Approved, v.Next), ApprovalRequired, fmt.Sprintf("stage %d is not approved", v.Next))
+	return list
 }
 
 // vacant reports whether the stage has no box, although the channel has some. Then nobody need decide about it, and if the
 // release reaches no box at all, there is nothing to wait for either.
 func (d decision) vacant() bool { return d.evidence.Vacant && d.evidence.fleet() > 0 }
 
-// tooSmall reports whether a small stage is not clear: it is left to people, there are no boxes at all, or more of its
-// boxes are bad than chance explains, alone or with the stages before it. In a small fleet, three harmed boxes are enough.
-func (d decision) tooSmall() bool {
-	switch {
-	case d.evidence.fleet() == 0 || d.tiny.doubts():
-		return true
-	case !d.small():
-		return false
-	case d.policy.Guard.SmallFleet == People:
-		return true
-	}
-	return d.soakOver() && d.badUnexplained()
-}
-
 // measure fills in the numbers of a verdict.
 func (d decision) measure(v *Verdict) {
-	c, _ := d.failures(Organization{})
-	v.Halting, v.Treated, v.Control = c, d.stage.Treated, d.control(d.evidence.at())
-	l := d.telling()
+	v.Halting, _ = d.closest(Organization{})
+	v.Treated, v.Control = d.stage.Treated, d.control(d.evidence.at())
+	l := telling(v.Looks, d.evidence.Stage)
 	if l.Number > 0 {
 		v.Treated, v.Control = l.Treated, l.Control
 	}
 	if treated, control, unexplained := d.away(); unexplained {
 		v.Treated, v.Control = treated, control
 	}
+	_, undecided := d.evidence.totals()
 	v.Distance = Distance{
-		MoreBad: d.moreBad(), FewerBad: d.fewerBad(), Undecided: d.undecided,
+		MoreBad: d.moreBad(), FewerBad: d.fewerBad(), Undecided: undecided,
 		MoreGood: none, MoreSilent: none,
 		Soaked: int64(d.soaked() / time.Second),
 		Soak:   int64(d.policy.SoakAt(v.Stage) / time.Second),
@@ -343,35 +317,14 @@ func (d decision) measure(v *Verdict) {
 	if t := v.Taken; t != nil {
 		v.Distance.MoreGood, v.Distance.Spare = max(t.Needed-t.Good, 0), max(t.Good-t.Needed, 0)
 	}
-	if l.Number > 0 && d.evidence.next() != 0 {
+	if l.Number > 0 && v.Next != 0 {
 		v.Distance.MoreSilent = d.moreSilent(l)
 	}
-	if slices.Contains(v.Reasons, WindowClosed) {
-		if at, ok := d.policy.Promote.Windows.Opens(d.at); ok {
+	if windows := d.policy.Promote.Windows; !windows.Open(d.at) {
+		if at, ok := windows.Opens(d.at); ok {
 			v.Distance.OpensAt = &at
 		}
 	}
-}
-
-// telling is the look that a verdict shows: the one that halts, otherwise that of the present stage.
-func (d decision) telling() Look {
-	if i := slices.IndexFunc(d.seen, func(l Look) bool { return l.Halts }); i >= 0 {
-		return d.seen[i]
-	}
-	return lookOf(d.seen, d.evidence.Stage)
-}
-
-// moreSilent is how many more silent boxes would have caused a halt at a look, or none if no number of them would.
-func (d decision) moreSilent(l Look) int {
-	rest := l.Treated.Boxes - l.Treated.Silent
-	more := least(func(more int) bool {
-		more = min(more, rest+1)
-		return more > rest || d.policy.Guard.tellsApart(Group{Boxes: l.Treated.Boxes, Silent: l.Treated.Silent + more}, l.Control, Level(l.Number))
-	})
-	if more > rest {
-		return none
-	}
-	return more
 }
 
 // none marks a number of boxes that does not exist.

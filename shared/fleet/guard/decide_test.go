@@ -21,7 +21,7 @@ func healthy(stage int) guard.Evidence {
 	e := guard.Evidence{Active: true, Stage: stage, Since: now.Add(-25 * time.Hour), AsOf: now.Add(-time.Minute), CountedAt: stage, New: true, Kinds: []guard.Kind{}}
 	before := 0
 	for i, percent := range cohort.Stages {
-		b := guard.StageBoxes{Percent: percent, Expected: 100 * (percent - before)}
+		b := guard.StageBoxes{Percent: percent, Counts: guard.Counts{Expected: 100 * (percent - before)}}
 		if percent <= stage {
 			b.Installed, b.Start = b.Expected, now.Add(-time.Duration(25*(4-i))*time.Hour)
 			sample := min(b.Expected, 1000)

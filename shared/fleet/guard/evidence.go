@@ -1,34 +1,49 @@
 package guard
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"time"
 )
+
+// Counts counts boxes by their state with a release. Once the release reaches them, Expected equals the sum of the other counts.
+type Counts struct {
+	Expected int `json:"expected"`
+	// NotYetPolled boxes are reached by the rollout and have not polled since.
+	NotYetPolled int `json:"notYetPolled"`
+	Offered      int `json:"offered"`
+	Working      int `json:"working"`
+	Deferred     int `json:"deferred"`
+	Installed    int `json:"installed"`
+	Failed       int `json:"failed"`
+	Reverted     int `json:"reverted"`
+}
+
+// Plus adds the counts of two parts of a fleet.
+func (n Counts) Plus(m Counts) Counts {
+	return Counts{
+		Expected: n.Expected + m.Expected, NotYetPolled: n.NotYetPolled + m.NotYetPolled,
+		Offered: n.Offered + m.Offered, Working: n.Working + m.Working, Deferred: n.Deferred + m.Deferred,
+		Installed: n.Installed + m.Installed, Failed: n.Failed + m.Failed, Reverted: n.Reverted + m.Reverted,
+	}
+}
+
+func (n Counts) told() int {
+	return n.Offered + n.Working + n.Deferred + n.Installed + n.Failed + n.Reverted
+}
 
 // StageBoxes are the boxes that a stage is the first to reach. Which ones these are is decided by a hash.
 type StageBoxes struct {
 	Percent int // of the stage
 	// Start is when the release first reached the stage on its channel, in this rollout or an earlier one; zero: never.
 	Start time.Time
-	// Expected equals the sum of the other counts once the rollout reaches the stage.
-	Expected     int
-	NotYetPolled int
-	Offered      int
-	Working      int
-	Deferred     int
-	Installed    int
-	Failed       int
-	Reverted     int
+	Counts
 	// Bad boxes count against the release now.
 	Bad int
 	// Treated are boxes of the stage, and Control are boxes that the release never reached, both counted if seen since
 	// Start. They are empty if nobody looked.
 	Treated, Control Group
-}
-
-func (b StageBoxes) told() int {
-	return b.Offered + b.Working + b.Deferred + b.Installed + b.Failed + b.Reverted
 }
 
 // undecided boxes may still turn out bad.
@@ -85,34 +100,57 @@ type Taken struct {
 	Causes map[Cause]int `json:"causes,omitempty"`
 }
 
-// largest is the most frequent cause.
-func (t Taken) largest() (cause Cause, boxes int) {
+// causes words each cause.
+var causes = map[Cause]string{
+	Download:     "could not download it (download)",
+	Space:        "have no space for it (space)",
+	Power:        "lack the power for it (power)",
+	Bad:          "failed with it or fell back",
+	Deferred:     "were put off by a person (deferred)",
+	NotInstalled: "were told and never installed it",
+	NotPolled:    "have not polled since the stage began, so were not told",
+	Waiting:      "wait until their plants take updates",
+	Unrest:       "poll far too often or name two versions in turns (restless)",
+	Vanished:     "installed it and were not seen a soak later",
+}
+
+// sentence says how many boxes have run the release for a soak.
+func (t Taken) sentence() string {
+	of := boxes(t.Boxes)
+	if !t.All {
+		of += " in a sample"
+	}
+	return fmt.Sprintf("%d of %s have run the release for a soak", t.Good, of)
+}
+
+// tooFew names the most frequent cause of the other boxes.
+func (t Taken) tooFew() string {
+	cause, most := Cause(""), 0
 	for c, n := range t.Causes {
-		if n > boxes || n == boxes && c < cause {
-			cause, boxes = c, n
+		if n > most || n == most && c < cause {
+			cause, most = c, n
 		}
 	}
-	return cause, boxes
+	return fmt.Sprintf("%s, and %d are needed: most of the others, %d, %s; to go on without such boxes, lower taken in the policy", t.sentence(), t.Needed, most, causes[cause])
 }
 
-// A Look is the guard's last look at the silence of a stage.
-type Look struct {
-	Percent int       `json:"percent"`
-	Number  int       `json:"number"` // of the stage's looks, from 1
-	At      time.Time `json:"at"`
-	Treated Group     `json:"treated"`
-	Control Group     `json:"control"`
-	// Halts is set if the treated are silent because of the release.
-	Halts bool `json:"halts,omitempty"`
-	// Only is the organization without which it would not halt.
-	Only string `json:"only,omitempty"`
-}
-
-// A Share is what the boxes of one organization contribute to a stage.
+// A Share is what some of the boxes contribute: those of an organization, a factory or another kind.
 type Share struct {
-	Told, Bad        int
-	Decided          int // of Told, those whose outcome is final or that are bad now
+	// Told boxes were told the release. Bad ones count against it.
+	Told, Bad int
+	// Decided is how many of Told have an outcome that is final, or are bad now.
+	Decided int
+	// Treated are boxes that the release reached and that were looked up, and Control those that it never reached.
 	Treated, Control Group
+}
+
+// Plus is the sum of two shares.
+func (s Share) Plus(t Share) Share {
+	return Share{s.Told + t.Told, s.Bad + t.Bad, s.Decided + t.Decided, s.Treated.Plus(t.Treated), s.Control.Plus(t.Control)}
+}
+
+func (s Share) minus(t Share) Share {
+	return Share{s.Told - t.Told, s.Bad - t.Bad, s.Decided - t.Decided, s.Treated.minus(t.Treated), s.Control.minus(t.Control)}
 }
 
 // An Organization is what its boxes contribute to each stage, in the order of the stages.
@@ -124,7 +162,7 @@ type Organization struct {
 // total sums the parts of all stages.
 func (o Organization) total() (sum Share) {
 	for _, p := range o.Parts {
-		sum.Told, sum.Bad, sum.Decided = sum.Told+p.Told, sum.Bad+p.Bad, sum.Decided+p.Decided
+		sum = sum.Plus(p)
 	}
 	return sum
 }
@@ -153,15 +191,16 @@ type Evidence struct {
 	CountedAt     int
 	Stages        []StageBoxes // all of them, in order
 	Organizations []Organization
-	Places        []Place
+	// Places are the factories and organizations, each with the boxes of all stages together.
+	Places []Kind
 	// Looks are the last looks at the stages. New is set if looks that are due are taken now.
 	Looks []Look
 	New   bool
 	// Surveys are the last surveys of the stages. Kinds are those of all boxes; nil: nobody looked them up.
 	Surveys []Survey
 	Kinds   []Kind
-	// Numbers are the last looks at health numbers. Workers are the boxes that are asked for them; nil: nobody looked them up.
-	Numbers []NumberLook
+	// Numbers are the last comparisons of health numbers. Workers are the boxes that are asked for them; nil: nobody looked them up.
+	Numbers []Comparison
 	Workers []Worker
 	// Few is the last look at a fleet of fewer than 40 boxes, or one that is taken now; nil: none.
 	Few *Few
@@ -223,7 +262,7 @@ func (e Evidence) totals() (told, undecided int) {
 
 // Small reports whether the present stage has too few boxes for the test of failures, together with those before it.
 func (e Evidence) Small(p Policy) bool {
-	return decision{policy: p, evidence: e, test: p.Guard.test()}.small()
+	return decision{policy: p, evidence: e, test: p.Guard.test()}.isSmall()
 }
 
 // Needed is how many of a sample must be good: the share that the policy asks for, or all boxes of the stage but one.

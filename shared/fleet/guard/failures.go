@@ -1,6 +1,30 @@
 package guard
 
-import "wavegate/shared/fleet/stats"
+import (
+	"fmt"
+
+	"wavegate/shared/fleet/stats"
+)
+
+// failing is the test of failures.
+func (d decision) failing(v Verdict) findings {
+	if _, halts := d.closest(Organization{}); !halts {
+		return nil
+	}
+	f := finding{reason: TooManyBad, halts: true, sentence: fmt.Sprintf("%s, %d more than allowed", v.Halting.sentence(), v.Distance.FewerBad)}
+	var all Share
+	for _, o := range d.evidence.Organizations {
+		all = all.Plus(o.total())
+	}
+	for _, o := range d.evidence.Organizations {
+		own := o.total()
+		others := all.minus(own)
+		if _, halts := d.closest(o); !halts && contradicted(own.Bad, own.Decided, others.Bad, others.Decided) {
+			f.only = append(f.only, o.ID)
+		}
+	}
+	return findings{f}
+}
 
 // counts returns the counts that are tested for failures, without the boxes of one organization: one of all boxes that
 // were told the release, and one of each stage. Once the soak is over, there is one more: of the present stage, pooled
@@ -21,8 +45,8 @@ func (d decision) counts(without Organization) []Count {
 	return list
 }
 
-// failures is the test of failures that halts, otherwise the one closest to it.
-func (d decision) failures(without Organization) (closest Count, halts bool) {
+// closest is the count that halts, otherwise the one closest to it.
+func (d decision) closest(without Organization) (closest Count, halts bool) {
 	for i, c := range d.counts(without) {
 		h := d.countHalts(c)
 		if i == 0 || h && !halts || h == halts && c.Likelihood > closest.Likelihood {
@@ -43,7 +67,7 @@ func (d decision) part(i int, without Organization) Share {
 	b := d.evidence.Stages[i]
 	p := Share{Told: b.told(), Bad: b.Bad}
 	if i < len(without.Parts) {
-		p.Told, p.Bad = p.Told-without.Parts[i].Told, p.Bad-without.Parts[i].Bad
+		p = p.minus(without.Parts[i])
 	}
 	return p
 }
@@ -51,8 +75,7 @@ func (d decision) part(i int, without Organization) Share {
 // sum adds the parts of all stages.
 func (d decision) sum(without Organization) (sum Share) {
 	for i := range d.evidence.Stages {
-		p := d.part(i, without)
-		sum.Told, sum.Bad = sum.Told+p.Told, sum.Bad+p.Bad
+		sum = sum.Plus(d.part(i, without))
 	}
 	return sum
 }
@@ -60,14 +83,13 @@ func (d decision) sum(without Organization) (sum Share) {
 // pooled is the present stage, and as many of those before it as the test needs.
 func (d decision) pooled(without Organization) (sum Share) {
 	for i := d.evidence.at(); i >= 0 && sum.Told < d.test.Needs(); i-- {
-		p := d.part(i, without)
-		sum.Told, sum.Bad = sum.Told+p.Told, sum.Bad+p.Bad
+		sum = sum.Plus(d.part(i, without))
 	}
 	return sum
 }
 
-// small reports whether the stage has too few boxes for the test, together with those before it.
-func (d decision) small() bool { return d.pooled(Organization{}).Told < d.test.Needs() }
+// isSmall reports whether the stage has too few boxes for the test, together with those before it.
+func (d decision) isSmall() bool { return d.pooled(Organization{}).Told < d.test.Needs() }
 
 // moreBad is how many more bad boxes of the present stage halt the rollout. If the bad boxes would then outnumber those
 // that were told the release, the surplus counts as told, too.

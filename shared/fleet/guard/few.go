@@ -59,16 +59,11 @@ func (f Few) RestsOn(others Few) bool {
 		(others.Harmed == 0 || stats.Fisher(harmed, told, others.Harmed, others.Told) <= contradiction)
 }
 
-func (f *Few) halts() bool  { return f != nil && f.Halts }
 func (f *Few) doubts() bool { return f != nil && f.Doubts }
 
 func (f Few) sentence() string {
-	in := "one factory"
-	if f.Factories != 1 {
-		in = fmt.Sprintf("%d factories", f.Factories)
-	}
 	return fmt.Sprintf("%d of %s with the release are bad or silent, in %s, and %d of %d that it did not reach are silent",
-		f.Harmed, boxes(f.Told), in, f.Quiet, f.Untold+f.Quiet)
+		f.Harmed, boxes(f.Told), factories(f.Factories), f.Quiet, f.Untold+f.Quiet)
 }
 
 // FewDue reports whether it is time to look at a small fleet: silentAfter has passed since the stage's start, and since the
@@ -91,6 +86,27 @@ func (d decision) few() *Few {
 		f.Halts, f.Doubts = false, f.Halts || f.Doubts
 	}
 	return &f
+}
+
+// small is the test of a small fleet, or of a small stage, which is not clear if it is left to people, if there are no boxes at
+// all, or if more of its boxes are bad than chance explains, alone or with the stages before it.
+func (d decision) small(f *Few) (list findings) {
+	if f != nil && f.Halts {
+		list = append(list, finding{reason: FewBad, halts: true, sentence: f.sentence()})
+	}
+	all, people := d.pooled(Organization{}), d.policy.Guard.SmallFleet == People
+	text := fmt.Sprintf("stage %d has %s with those before it, fewer than the %d that the test needs", d.evidence.Stage, boxes(all.Told), d.test.Needs())
+	switch {
+	case d.evidence.fleet() == 0:
+		list.add(true, EvidenceTooSmall, "the channel has no boxes")
+	case f.doubts():
+		list.add(true, EvidenceTooSmall, f.sentence())
+	case d.isSmall() && people:
+		list.add(true, EvidenceTooSmall, text+", and the policy leaves it to people")
+	case d.isSmall() && d.soakOver() && d.badUnexplained():
+		list.add(true, EvidenceTooSmall, fmt.Sprintf("%s, and %d of them bad is more than chance explains", text, all.Bad))
+	}
+	return list
 }
 
 // toPeople reports whether the policy leaves the fleet to people because it is small.

@@ -12,7 +12,7 @@ import (
 func smallFleet(boxes, stage int, f guard.Few) guard.Evidence {
 	e := guard.Evidence{
 		Active: true, Stage: stage, Since: now.Add(-48 * time.Hour), AsOf: now, CountedAt: stage,
-		Stages: []guard.StageBoxes{{Percent: 1}, {Percent: 10}, {Percent: 50, Expected: boxes / 2}, {Percent: 100, Expected: boxes - boxes/2}},
+		Stages: []guard.StageBoxes{{Percent: 1}, {Percent: 10}, {Percent: 50, Counts: guard.Counts{Expected: boxes / 2}}, {Percent: 100, Counts: guard.Counts{Expected: boxes - boxes/2}}},
 		Taken:  &guard.Taken{Boxes: boxes / 2, Good: boxes / 2, Needed: boxes / 2, All: true},
 	}
 	for i, b := range e.Stages {

@@ -94,13 +94,10 @@ func counted(name string, workers []Worker) Reading {
 	return r
 }
 
-// A NumberLook is the guard's last look at a health number at a stage. It is taken with a Survey.
-type NumberLook struct {
-	Name    string    `json:"name"`
-	Percent int       `json:"percent"`
-	At      time.Time `json:"at"`
-	Reached Saying    `json:"reached"`
-	Control Saying    `json:"control"`
+// A Comparison is the guard's last comparison of a health number at a stage, which a survey makes.
+type Comparison struct {
+	Reading
+	Percent int `json:"percent"`
 	// More is how much higher the number is with the release, compared with before and with the other boxes: for a gauge as a
 	// share, for a counter as a difference.
 	More float64 `json:"more"`
@@ -115,7 +112,7 @@ type NumberLook struct {
 	counts bool
 }
 
-// The probability that the looks at health numbers halt a good release is at most healthHalt, and that they hold it at most
+// The probability that the comparisons of health numbers halt a good release is at most healthHalt, and that they hold it at most
 // healthHold. Each number has the same share. A release is tested three times: whether most boxes are a little worse, whether
 // they are if factories have several lines of which each changes for itself, and whether a few boxes are much worse.
 const (
@@ -125,15 +122,15 @@ const (
 	nearWorse  = 0.2
 	fewWorse   = 0.1
 	worst      = 0.05 // of the boxes are the few
-	firstLook  = 0.8  // of a stage's level
+	firstShare = 0.8  // of a stage's level
 
 	fewestSaying = 10  // reached boxes, for a test
 	saying       = 0.5 // of the boxes must say a number
 )
 
-// numberLevel is the part of a budget that a look at the numbers of a stage may use. Few boxes have the release at stage 1, and
-// say little about slow harm. The first look of a stage has most: what it does not find, a look at nearly the same numbers a day
-// later hardly does.
+// numberLevel is the part of a budget that a comparison at a stage may use. Few boxes have the release at stage 1, and say little
+// about slow harm. The first comparison of a stage has most: what it does not find, one of nearly the same numbers a day later
+// hardly does.
 func numberLevel(budget float64, percent, number int) float64 {
 	part := budget * 0.35
 	switch percent {
@@ -143,9 +140,9 @@ func numberLevel(budget float64, percent, number int) float64 {
 		part = budget * 0.55
 	}
 	if number == 1 {
-		return part * firstLook
+		return part * firstShare
 	}
-	return part * (1 - firstLook) / float64(number*(number-1))
+	return part * (1 - firstShare) / float64(number*(number-1))
 }
 
 // together puts boxes that are alone in their factories together, as if they were in one. Chance has chosen those with the
@@ -163,10 +160,9 @@ func together(workers []Worker) []Worker {
 	return list
 }
 
-// look looks at a number at a share of the budgets.
-func (n Number) look(name string, workers []Worker, share func(budget float64) float64) NumberLook {
-	r := n.reading(name, workers)
-	l := NumberLook{Name: name, Reached: r.Reached, Control: r.Control, More: n.more(name, workers), counts: n.Is == counter}
+// compare compares a number at a share of the budgets.
+func (n Number) compare(name string, workers []Worker, share func(budget float64) float64) Comparison {
+	c := Comparison{Reading: n.reading(name, workers), More: n.more(name, workers), counts: n.Is == counter}
 	watched := slices.DeleteFunc(slices.Clone(workers), func(w Worker) bool { return !w.Watched })
 	all, silent := make([]scored, len(watched)), make([]float64, len(watched))
 	for i, w := range watched {
@@ -175,14 +171,13 @@ func (n Number) look(name string, workers []Worker, share func(budget float64) f
 		}
 	}
 	const half = 0.5
-	if c := counted(name, watched); c.Reached.few() || c.Control.few() || drawn(all, silent, half) <= share(healthHold) {
-		r = n.reading(name, watched)
-		l.Unreported, l.Reached, l.Control = true, r.Reached, r.Control
+	if r := counted(name, watched); r.Reached.few() || r.Control.few() || drawn(all, silent, half) <= share(healthHold) {
+		c.Unreported, c.Reading = true, n.reading(name, watched)
 	}
 	if changes := n.changes(name, workers); n.harms(name, changes, share(healthHalt)) {
-		l.Halts, l.Only = true, n.only(name, changes, share(healthHalt))
+		c.Halts, c.Only = true, n.only(name, changes, share(healthHalt))
 	}
-	return l
+	return c
 }
 
 // few reports whether too few boxes say a number.
@@ -198,7 +193,7 @@ func (n Number) only(name string, list []scored, level float64) string {
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(of)) {
-		if reached-of[id] < OthersEnough || !contradicted(list, id, contradiction/float64(len(of))) {
+		if reached-of[id] < OthersEnough || !worseThanOthers(list, id, contradiction/float64(len(of))) {
 			continue
 		}
 		others := slices.DeleteFunc(slices.Clone(list), func(s scored) bool { return s.Organization == id })
@@ -209,9 +204,9 @@ func (n Number) only(name string, list []scored, level float64) string {
 	return ""
 }
 
-// contradicted reports whether the boxes of the other organizations contradict that a number is worse with the release: of the
+// worseThanOthers reports whether the boxes of the other organizations contradict that a number is worse with the release: of the
 // boxes that have it, those of the organization are worse than chance explains.
-func contradicted(all []scored, by string, level float64) bool {
+func worseThanOthers(all []scored, by string, level float64) bool {
 	var list []scored
 	for _, s := range all {
 		if s.Reached {
@@ -223,26 +218,26 @@ func contradicted(all []scored, by string, level float64) bool {
 	return min(most, few) <= level
 }
 
-// numbers looks at the health numbers if a survey is taken, and keeps the last looks at the other stages. What was known when a
-// person let the rollout go on does not halt it again.
-func (d decision) numbers() []NumberLook {
-	e, taken := d.evidence, d.surveyed(d.kinds)
-	var list []NumberLook
-	for _, l := range e.Numbers {
-		if n, judged := d.policy.Health[l.Name]; judged {
-			l.counts, l.Accepted = n.Is == counter, l.Accepted || l.Halts && !l.At.After(e.Resumed)
-			list = append(list, l)
+// numbers compares the health numbers if a survey is taken, and keeps the last comparisons at the other stages. What was known when
+// a person let the rollout go on does not halt it again.
+func (d decision) numbers(surveys []Survey) []Comparison {
+	e, taken := d.evidence, d.surveyed(surveys)
+	var list []Comparison
+	for _, c := range e.Numbers {
+		if n, judged := d.policy.Health[c.Name]; judged {
+			c.counts, c.Accepted = n.Is == counter, c.Accepted || c.Halts && !c.At.After(e.Resumed)
+			list = append(list, c)
 		}
 	}
-	if e.Workers != nil && taken.Number > 0 && taken.At.Equal(e.AsOf) && !slices.Equal(d.kinds, e.Surveys) {
+	if e.Workers != nil && taken.Number > 0 && taken.At.Equal(e.AsOf) && !slices.Equal(surveys, e.Surveys) {
 		workers := together(e.Workers)
 		for _, name := range slices.Sorted(maps.Keys(d.policy.Health)) {
-			l := d.policy.Health[name].look(name, workers, func(budget float64) float64 {
+			c := d.policy.Health[name].compare(name, workers, func(budget float64) float64 {
 				return numberLevel(budget, e.Stage, taken.Number) / float64(len(d.policy.Health))
 			})
-			l.Percent, l.At = e.Stage, e.AsOf
-			l.Accepted = slices.ContainsFunc(list, func(o NumberLook) bool { return o.Name == name && o.Accepted && !e.leavesOut(o.Only) })
-			list = append(slices.DeleteFunc(list, func(o NumberLook) bool { return o.Name == name && o.Percent == e.Stage }), l)
+			c.Percent, c.At = e.Stage, e.AsOf
+			c.Accepted = slices.ContainsFunc(list, func(o Comparison) bool { return o.Name == name && o.Accepted && !e.leavesOut(o.Only) })
+			list = append(slices.DeleteFunc(list, func(o Comparison) bool { return o.Name == name && o.Percent == e.Stage }), c)
 		}
 	}
 	return list
@@ -254,11 +249,11 @@ func (e Evidence) leavesOut(organization string) bool {
 	return organization != "" && !slices.ContainsFunc(e.Workers, func(w Worker) bool { return w.Organization == organization })
 }
 
-// looked reports whether there is a look at each number since the rollout got to its stage, or was resumed.
-func (d decision) looked(looks []NumberLook) bool {
+// compared reports whether there is a comparison of each number since the rollout got to its stage, or was resumed.
+func (d decision) compared(all []Comparison) bool {
 	for name := range d.policy.Health {
-		if !slices.ContainsFunc(looks, func(l NumberLook) bool {
-			return l.Name == name && l.Percent == d.evidence.Stage && !l.At.Before(d.evidence.Since)
+		if !slices.ContainsFunc(all, func(c Comparison) bool {
+			return c.Name == name && c.Percent == d.evidence.Stage && !c.At.Before(d.evidence.Since)
 		}) {
 			return false
 		}
@@ -266,25 +261,31 @@ func (d decision) looked(looks []NumberLook) bool {
 	return true
 }
 
-func (l NumberLook) halts() bool { return l.Halts && !l.Accepted }
-
-// unreported reports whether a look at the present stage found too few reports.
-func (d decision) unreported(l NumberLook) bool { return l.Unreported && l.Percent == d.evidence.Stage }
-
-func (l NumberLook) sentence() string {
-	with := fmt.Sprintf("%d of %s that have the release", l.Reached.Said, boxes(l.Reached.Boxes))
-	without := fmt.Sprintf("%d of %d that it did not reach", l.Control.Said, l.Control.Boxes)
-	if l.counts {
-		return fmt.Sprintf("%s is %.3g in %s, and %.3g in %s, in a day on average", l.Name, l.Reached.Now, with, l.Control.Now, without)
+// worse is the test of health numbers, at any stage, and of whether boxes of the present one say them.
+func (d decision) worse(all []Comparison) (list findings) {
+	for _, c := range all {
+		if c.Halts && !c.Accepted {
+			list = append(list, finding{reason: HealthWorse, halts: true, only: []string{c.Only}, sentence: c.sentence()})
+		}
+		list.add(c.Unreported && c.Percent == d.evidence.Stage, Unreported, c.missing())
 	}
-	change := "higher"
-	if l.More < 0 {
-		change = "lower"
-	}
-	return fmt.Sprintf("%s is %.1f %% %s in %s, compared with %s", l.Name, 100*math.Abs(l.More), change, with, without)
+	return list
 }
 
-func (l NumberLook) missing() string {
+func (c Comparison) sentence() string {
+	with := fmt.Sprintf("%d of %s that have the release", c.Reached.Said, boxes(c.Reached.Boxes))
+	without := fmt.Sprintf("%d of %d that it did not reach", c.Control.Said, c.Control.Boxes)
+	if c.counts {
+		return fmt.Sprintf("%s is %.3g in %s, and %.3g in %s, in a day on average", c.Name, c.Reached.Now, with, c.Control.Now, without)
+	}
+	change := "higher"
+	if c.More < 0 {
+		change = "lower"
+	}
+	return fmt.Sprintf("%s is %.1f %% %s in %s, compared with %s", c.Name, 100*math.Abs(c.More), change, with, without)
+}
+
+func (c Comparison) missing() string {
 	return fmt.Sprintf("%d of %s that have the release say %s, and %d of %d that it did not reach; to go on without this number, take it out of the policy",
-		l.Reached.Said, boxes(l.Reached.Boxes), l.Name, l.Control.Said, l.Control.Boxes)
+		c.Reached.Said, boxes(c.Reached.Boxes), c.Name, c.Control.Said, c.Control.Boxes)
 }

@@ -42,7 +42,7 @@ func working(list []guard.Worker) (guard.Policy, guard.Evidence) {
 		Taken:         &guard.Taken{Boxes: 1000, Good: 1000, Needed: 800},
 		Organizations: []guard.Organization{{ID: "o0", Parts: make([]guard.Share, 4)}, {ID: "o1", Parts: make([]guard.Share, 4)}}}
 	for _, percent := range []int{1, 10, 50, 100} {
-		e.Stages = append(e.Stages, guard.StageBoxes{Percent: percent, Expected: 1000, Installed: min(1000, 100*percent), Start: start})
+		e.Stages = append(e.Stages, guard.StageBoxes{Percent: percent, Start: start, Counts: guard.Counts{Expected: 1000, Installed: min(1000, 100*percent)}})
 	}
 	return p, e
 }
@@ -126,24 +126,24 @@ func TestDecide_HealthNumbers(t *testing.T) {
 			e.Kinds, e.Workers, e.Surveys = nil, nil, []guard.Survey{{Percent: 10, Number: 1, At: e.Since.Add(time.Hour)}}
 		}},
 		"a look that halted stands": {say: none, action: guard.Halt, reason: guard.HealthWorse, change: func(_ *guard.Policy, e *guard.Evidence) {
-			e.Numbers = []guard.NumberLook{{Name: "cycle", Percent: 1, At: e.Since, Halts: true}}
+			e.Numbers = []guard.Comparison{{Reading: guard.Reading{Name: "cycle", At: e.Since}, Percent: 1, Halts: true}}
 		}},
 		"a person has accepted it": {say: times(1.1, all), action: guard.Promote, reason: guard.Clear, change: func(_ *guard.Policy, e *guard.Evidence) {
 			e.Resumed = e.Since.Add(time.Minute)
-			e.Numbers = []guard.NumberLook{{Name: "cycle", Percent: 1, At: e.Since, Halts: true}}
+			e.Numbers = []guard.Comparison{{Reading: guard.Reading{Name: "cycle", At: e.Since}, Percent: 1, Halts: true}}
 		}},
 		"a person went on without the one organization, and it is worse for the others": {say: times(1.1, all), action: guard.Halt, reason: guard.HealthWorse,
 			change: func(_ *guard.Policy, e *guard.Evidence) {
 				e.Resumed = e.Since.Add(time.Minute)
-				e.Numbers = []guard.NumberLook{{Name: "cycle", Percent: 1, At: e.Since, Halts: true, Only: "o0"}}
+				e.Numbers = []guard.Comparison{{Reading: guard.Reading{Name: "cycle", At: e.Since}, Percent: 1, Halts: true, Only: "o0"}}
 				e.Workers = slices.DeleteFunc(e.Workers, func(w guard.Worker) bool { return w.Organization == "o0" })
 			}},
 		"a person went on with it": {say: times(1.1, all), action: guard.Promote, reason: guard.Clear, change: func(_ *guard.Policy, e *guard.Evidence) {
 			e.Resumed = e.Since.Add(time.Minute)
-			e.Numbers = []guard.NumberLook{{Name: "cycle", Percent: 1, At: e.Since, Halts: true, Only: "o0"}}
+			e.Numbers = []guard.Comparison{{Reading: guard.Reading{Name: "cycle", At: e.Since}, Percent: 1, Halts: true, Only: "o0"}}
 		}},
 		"a number that was taken out": {say: none, action: guard.Promote, reason: guard.Clear, change: func(_ *guard.Policy, e *guard.Evidence) {
-			e.Numbers = []guard.NumberLook{{Name: "heat", Percent: 10, At: e.Since, Halts: true, Unreported: true}}
+			e.Numbers = []guard.Comparison{{Reading: guard.Reading{Name: "heat", At: e.Since}, Percent: 10, Halts: true, Unreported: true}}
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

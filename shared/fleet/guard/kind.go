@@ -11,17 +11,12 @@ import (
 )
 
 // A Kind is what the boxes with one value of an attribute, or without it, contribute to all stages together. Factory and
-// organization are attributes of boxes, too.
+// organization are attributes of boxes, too. Its treated and untreated boxes are without those of factories in which most are silent.
 type Kind struct {
 	Name, Value string
-	// Told boxes were told the release, and Bad ones count against it. The told ones are in Factories, and the bad ones in
-	// BadFactories; boxes without a factory count as one.
-	Told, Bad, Factories, BadFactories int
-	// Decided is how many of Told have an outcome that is final, or are bad now.
-	Decided int
-	// Treated are its boxes that the release reached, and Control those that it never reached, without factories in which
-	// most boxes are silent.
-	Treated, Control Group
+	Share
+	// The told boxes are in Factories, and the bad ones in BadFactories; boxes without a factory count as one.
+	Factories, BadFactories int
 	// By is what the boxes of each organization contribute; nil if the channel has only one.
 	By map[string]Kind
 }
@@ -32,9 +27,8 @@ func without(kinds []Kind, organization string) (list []Kind) {
 		rest := Kind{Name: k.Name, Value: k.Value}
 		for id, p := range k.By {
 			if id != organization {
-				rest.Told, rest.Bad = rest.Told+p.Told, rest.Bad+p.Bad
+				rest.Share = rest.Plus(p.Share)
 				rest.Factories, rest.BadFactories = rest.Factories+p.Factories, rest.BadFactories+p.BadFactories
-				rest.Treated, rest.Control = rest.Treated.Plus(p.Treated), rest.Control.Plus(p.Control)
 			}
 		}
 		list = append(list, rest)
@@ -98,6 +92,12 @@ func surveyLevel(budget float64, percent, number int) float64 {
 	return budget * part / float64(number*(number+1))
 }
 
+// Each box has these attributes.
+const (
+	OfFactory      = "factory"
+	OfOrganization = "organization"
+)
+
 // A kindTest is a test of one kind: the probability of so many harmed boxes or more if the release does not harm the kind.
 type kindTest struct {
 	culprit Culprit
@@ -160,10 +160,11 @@ func harmed(tests []kindTest, level float64, least int, counts func(kindTest) bo
 // contradict it.
 func (t kindTest) rests(own Kind) bool {
 	k := t.of
+	others := k.minus(own.Share)
 	if t.culprit.Silent {
-		return own.Treated.Silent == k.Treated.Silent || k.Treated.unlike(own.Treated)
+		return others.Treated.Silent == 0 || contradicted(own.Treated.Silent, own.Treated.Boxes, others.Treated.Silent, others.Treated.Boxes)
 	}
-	return own.Bad == k.Bad || Share{Bad: k.Bad, Decided: k.Decided}.unlike(Share{Bad: own.Bad, Decided: own.Decided})
+	return others.Bad == 0 || contradicted(own.Bad, own.Decided, others.Bad, others.Decided)
 }
 
 // stands reports whether the harm to a kind halts the rollout for all. It does not if it rests on one organization, without
@@ -242,24 +243,40 @@ func (b Bounds) survey(kinds []Kind, percent, number int, at time.Time) Survey {
 	return s
 }
 
-// surveys takes the survey of the present stage if its boxes were looked up for one, and keeps the last ones of the others.
-// What was known when a person let the rollout go on does not halt or hold it again.
-func (d decision) surveys() []Survey {
+// surveys takes the survey of the present stage if its boxes were looked up for one, and keeps the last ones of the others. clear is
+// set if the stage is clear apart from it. What was known when a person let the rollout go on does not halt or hold it again.
+func (d decision) surveys(clear bool) []Survey {
 	e := d.evidence
 	list := slices.Clone(e.Surveys)
-	if e.Kinds != nil && d.counted() {
-		_, reasons, _ := d.judge() // without a survey
-		if clear := onlyPeople(reasons); d.surveyDue(clear) {
-			taken := d.policy.Guard.survey(e.Kinds, e.Stage, d.surveyed(list).Number+1, e.AsOf)
-			taken.Early = !clear
-			list = append(slices.DeleteFunc(list, func(s Survey) bool { return s.Percent == e.Stage }), taken)
-		}
+	if e.Kinds != nil && d.counted() && d.surveyDue(clear) {
+		taken := d.policy.Guard.survey(e.Kinds, e.Stage, d.surveyed(list).Number+1, e.AsOf)
+		taken.Early = !clear
+		list = append(slices.DeleteFunc(list, func(s Survey) bool { return s.Percent == e.Stage }), taken)
 	}
 	for i, s := range list {
 		after := s.At.After(e.Resumed)
 		list[i].Halts, list[i].Doubts = s.Halts && after, s.Doubts && after
 	}
 	return list
+}
+
+// harmedKinds are the findings of surveys.
+func harmedKinds(surveys []Survey) (list findings) {
+	for _, s := range surveys {
+		switch {
+		case s.Halts:
+			return findings{{reason: KindBad, halts: true, group: s.Culprit}}
+		case s.Doubts && list == nil:
+			list = findings{{reason: KindDoubtful, group: s.Culprit, sentence: s.Culprit.sentence()}}
+		}
+	}
+	return list
+}
+
+// unsurveyed reports whether a survey is missing that the next stage needs.
+func (d decision) unsurveyed(v Verdict) bool {
+	last := d.surveyed(v.Surveys)
+	return v.Next != 0 && !d.vacant() && (!d.fresh(last) || last.Early || !d.compared(v.Health))
 }
 
 // surveyed is the last survey of the present stage; its number is 0 if there was none.
@@ -279,18 +296,8 @@ func (d decision) fresh(s Survey) bool { return s.Number > 0 && !s.At.Before(d.e
 // ago and the rollout still tells boxes. At the last stage there is nobody left to keep from the release.
 func (d decision) surveyDue(clear bool) bool {
 	last, e := d.surveyed(d.evidence.Surveys), d.evidence
-	return e.next() != 0 && d.soakOver() && (!d.fresh(last) || clear && (last.Early || !d.looked(e.Numbers)) || !e.Stopped && e.AsOf.Sub(last.At) >= surveyAgain)
+	return e.next() != 0 && d.soakOver() && (!d.fresh(last) || clear && (last.Early || !d.compared(e.Numbers)) || !e.Stopped && e.AsOf.Sub(last.At) >= surveyAgain)
 }
-
-// onlyPeople reports whether all reasons to hold are left to people, or come from a survey itself.
-func onlyPeople(reasons []Reason) bool {
-	return !slices.ContainsFunc(reasons, func(r Reason) bool {
-		return !slices.Contains([]Reason{NotSurveyed, KindDoubtful, Unreported, TellingStopped, PeoplePromote, WindowClosed, Frozen, ApprovalRequired, Clear}, r)
-	})
-}
-
-func (s Survey) halts() bool  { return s.Halts }
-func (s Survey) doubts() bool { return s.Doubts }
 
 // culprit names the kind that chance explains least, for a halt that rests on all boxes.
 func (d decision) culprit() *Culprit {
@@ -307,16 +314,19 @@ func (c Culprit) sentence() string {
 	switch {
 	case c.Value == "":
 		of = "without " + c.Name
-	case c.Name == "factory" || c.Name == "organization":
+	case c.Name == OfFactory || c.Name == OfOrganization:
 		of = fmt.Sprintf("of %s %s", c.Name, c.Value)
 	}
 	if c.Silent {
 		return fmt.Sprintf("%d of %s %s that the release reached are silent, and %d of %d that it did not reach",
 			c.Harmed, boxes(c.Boxes), of, c.OtherHarmed, c.OtherBoxes)
 	}
-	in := "one factory"
-	if c.Factories != 1 {
-		in = fmt.Sprintf("%d factories", c.Factories)
+	return fmt.Sprintf("%d of %s %s are bad, in %s, and %d of %d others", c.Harmed, boxes(c.Boxes), of, factories(c.Factories), c.OtherHarmed, c.OtherBoxes)
+}
+
+func factories(n int) string {
+	if n == 1 {
+		return "one factory"
 	}
-	return fmt.Sprintf("%d of %s %s are bad, in %s, and %d of %d others", c.Harmed, boxes(c.Boxes), of, in, c.OtherHarmed, c.OtherBoxes)
+	return fmt.Sprintf("%d factories", n)
 }

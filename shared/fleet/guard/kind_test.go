@@ -8,13 +8,15 @@ import (
 	"wavegate/shared/testing/expect"
 )
 
+func kind(s guard.Share) guard.Kind { return guard.Kind{Share: s} }
+
 // revisions are a thousand told boxes in fifty factories, of which some have hardware revision C, each in a factory of its
 // own.
 func revisions(c guard.Kind) []guard.Kind {
 	c.Name, c.Value = "hardwareRevision", "C"
 	c.Factories, c.BadFactories, c.Decided = c.Told, c.Bad, c.Told
-	return []guard.Kind{c, {Name: "hardwareRevision", Value: "B", Told: 1000 - c.Told, Bad: 3, Factories: 50, BadFactories: 3,
-		Treated: guard.Group{Boxes: 1000 - c.Told, Silent: 4}, Control: guard.Group{Boxes: 9000, Silent: 40}}}
+	return []guard.Kind{c, {Name: "hardwareRevision", Value: "B", Factories: 50, BadFactories: 3,
+		Share: guard.Share{Told: 1000 - c.Told, Bad: 3, Treated: guard.Group{Boxes: 1000 - c.Told, Silent: 4}, Control: guard.Group{Boxes: 9000, Silent: 40}}}}
 }
 
 // shared is a kind with boxes of two organizations, each in a factory of its own.
@@ -23,16 +25,16 @@ func shared(acme, other guard.Kind) guard.Kind {
 	for id, p := range map[string]guard.Kind{"acme": acme, "other": other} {
 		p.Factories, p.BadFactories, p.Decided = p.Told, p.Bad, p.Told
 		sum.By[id] = p
-		sum.Told, sum.Bad, sum.Treated, sum.Control = sum.Told+p.Told, sum.Bad+p.Bad, sum.Treated.Plus(p.Treated), sum.Control.Plus(p.Control)
+		sum.Share = sum.Plus(p.Share)
 	}
 	return sum
 }
 
 // TestDecide_OneKindOfSeveralOrganizations: a halt rests on none of them alone.
 func TestDecide_OneKindOfSeveralOrganizations(t *testing.T) {
-	bad := func(bad, of int) guard.Kind { return guard.Kind{Told: of, Bad: bad} }
+	bad := func(bad, of int) guard.Kind { return kind(guard.Share{Told: of, Bad: bad}) }
 	silent := func(silent, of, without int) guard.Kind {
-		return guard.Kind{Told: of, Treated: guard.Group{Boxes: of, Silent: silent}, Control: guard.Group{Boxes: without}}
+		return kind(guard.Share{Told: of, Treated: guard.Group{Boxes: of, Silent: silent}, Control: guard.Group{Boxes: without}})
 	}
 	for name, c := range map[string]struct {
 		acme, other guard.Kind
@@ -68,18 +70,18 @@ func TestDecide_OneKind(t *testing.T) {
 		sentence string
 		wants    bool
 	}{
-		"all of a kind are bad": {kinds: revisions(guard.Kind{Told: 7, Bad: 7}), action: guard.Halt, reasons: []guard.Reason{guard.KindBad},
+		"all of a kind are bad": {kinds: revisions(kind(guard.Share{Told: 7, Bad: 7})), action: guard.Halt, reasons: []guard.Reason{guard.KindBad},
 			sentence: "Halt: 7 of 7 boxes with hardwareRevision=C are bad, in 7 factories, and 3 of 993 others."},
-		"two of a kind are bad": {kinds: revisions(guard.Kind{Told: 2, Bad: 2}), action: guard.Hold, reasons: []guard.Reason{guard.KindDoubtful},
+		"two of a kind are bad": {kinds: revisions(kind(guard.Share{Told: 2, Bad: 2})), action: guard.Hold, reasons: []guard.Reason{guard.KindDoubtful},
 			sentence: "Hold: 2 of 2 boxes with hardwareRevision=C are bad, in 2 factories, and 3 of 998 others" + rest},
-		"one of a kind is bad":                    {kinds: revisions(guard.Kind{Told: 1, Bad: 1}), action: guard.Promote, reasons: []guard.Reason{guard.Clear}},
-		"one of twenty bad boxes is of each kind": {kinds: revisions(guard.Kind{Told: 300, Bad: 1}), action: guard.Promote, reasons: []guard.Reason{guard.Clear}},
-		"all of a kind in one organization are bad": {kinds: revisions(guard.Kind{Told: 7, Bad: 7, By: map[string]guard.Kind{"acme": {Told: 7, Bad: 7}}}), action: guard.Hold, reasons: []guard.Reason{guard.KindDoubtful},
+		"one of a kind is bad":                    {kinds: revisions(kind(guard.Share{Told: 1, Bad: 1})), action: guard.Promote, reasons: []guard.Reason{guard.Clear}},
+		"one of twenty bad boxes is of each kind": {kinds: revisions(kind(guard.Share{Told: 300, Bad: 1})), action: guard.Promote, reasons: []guard.Reason{guard.Clear}},
+		"all of a kind in one organization are bad": {kinds: revisions(guard.Kind{Share: guard.Share{Told: 7, Bad: 7}, By: map[string]guard.Kind{"acme": kind(guard.Share{Told: 7, Bad: 7})}}), action: guard.Hold, reasons: []guard.Reason{guard.KindDoubtful},
 			sentence: "Hold: 7 of 7 boxes with hardwareRevision=C are bad, in 7 factories, and 3 of 993 others" + rest},
-		"all of a kind are silent": {kinds: revisions(guard.Kind{Told: 7, Treated: guard.Group{Boxes: 7, Silent: 7}, Control: guard.Group{Boxes: 50}}),
+		"all of a kind are silent": {kinds: revisions(kind(guard.Share{Told: 7, Treated: guard.Group{Boxes: 7, Silent: 7}, Control: guard.Group{Boxes: 50}})),
 			action: guard.Halt, reasons: []guard.Reason{guard.KindBad},
 			sentence: "Halt: 7 of 7 boxes with hardwareRevision=C that the release reached are silent, and 0 of 50 that it did not reach."},
-		"a kind is silent everywhere": {kinds: revisions(guard.Kind{Told: 7, Treated: guard.Group{Boxes: 7, Silent: 7}, Control: guard.Group{Boxes: 50, Silent: 48}}),
+		"a kind is silent everywhere": {kinds: revisions(kind(guard.Share{Told: 7, Treated: guard.Group{Boxes: 7, Silent: 7}, Control: guard.Group{Boxes: 50, Silent: 48}})),
 			action: guard.Promote, reasons: []guard.Reason{guard.Clear}},
 		"nobody has looked": {change: func(e *guard.Evidence) { e.Kinds = nil }, action: guard.Hold, reasons: []guard.Reason{guard.NotSurveyed},
 			sentence: "Hold: the kinds of boxes have not been looked at yet" + rest},
@@ -107,7 +109,7 @@ func TestDecide_OneKind(t *testing.T) {
 			e.Kinds, e.Resumed = nil, e.Since.Add(2*time.Hour)
 			e.Surveys = []guard.Survey{{Percent: 10, Number: 1, At: e.Since.Add(time.Hour), Halts: true, Culprit: &guard.Culprit{}}}
 		}, action: guard.Promote, reasons: []guard.Reason{guard.Clear}},
-		"a halt for failures names the kind": {kinds: revisions(guard.Kind{Told: 30, Bad: 30}), change: bad(1, 30), action: guard.Halt,
+		"a halt for failures names the kind": {kinds: revisions(kind(guard.Share{Told: 30, Bad: 30})), change: bad(1, 30), action: guard.Halt,
 			reasons:  []guard.Reason{guard.TooManyBad, guard.KindBad},
 			sentence: "Halt: 30 of 900 boxes of stage 10 with the release are bad, 8 more than allowed; 30 of 30 boxes with hardwareRevision=C are bad, in 30 factories, and 3 of 970 others."},
 	} {
@@ -135,9 +137,9 @@ func TestDecide_OneKind(t *testing.T) {
 // TestDecide_ManyValues_DoNotHideOne: values that are too small to be conspicuous cost the others nothing.
 func TestDecide_ManyValues_DoNotHideOne(t *testing.T) {
 	e := healthy(10)
-	e.Kinds = revisions(guard.Kind{Told: 5, Bad: 5})
+	e.Kinds = revisions(kind(guard.Share{Told: 5, Bad: 5}))
 	for i := range 1600 {
-		e.Kinds = append(e.Kinds, guard.Kind{Name: "hardwareRevision", Value: string(rune('a' + i)), Told: 2, Factories: 2})
+		e.Kinds = append(e.Kinds, guard.Kind{Name: "hardwareRevision", Value: string(rune('a' + i)), Share: guard.Share{Told: 2}, Factories: 2})
 	}
 	expect.Equal(t, guard.Decide(acting(), e, now).Reason, guard.KindBad, "the verdict's reason is")
 }
@@ -147,7 +149,7 @@ func TestDecide_DailySurveys_AreTakenAtFallingLevels(t *testing.T) {
 	e := healthy(10)
 	p := acting()
 	p.Promote.Auto = false
-	e.Kinds = revisions(guard.Kind{Told: 2, Bad: 2})
+	e.Kinds = revisions(kind(guard.Share{Told: 2, Bad: 2}))
 	for number := range 40 {
 		v := guard.Decide(p, e, now)
 		expect.Equal(t, v.Surveys[0].Number, number+1, "the survey's number is")

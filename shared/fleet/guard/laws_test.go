@@ -44,14 +44,14 @@ func TestBounds_ALookIsDueOnceEachSilentAfter(t *testing.T) {
 	look := guard.Look{}
 	var at []time.Duration
 	for minute := range 120 {
-		if age := time.Duration(minute) * time.Minute; b.Due(start, look, start.Add(age)) {
-			look = guard.Look{Number: look.Number + 1, At: start.Add(age)}
+		if age := time.Duration(minute) * time.Minute; b.Due(1, start, []guard.Look{look}, start.Add(age)) {
+			look = guard.Look{Percent: 1, Number: look.Number + 1, At: start.Add(age)}
 			at = append(at, age)
 		}
 	}
 	want := []time.Duration{30 * time.Minute, 60 * time.Minute, 90 * time.Minute}
 	expect.That(t, slices.Equal(at, want), "looks at %v, want %v", at, want)
-	expect.That(t, !b.Due(time.Time{}, guard.Look{}, now), "a stage that was never reached is looked at")
+	expect.That(t, !b.Due(1, time.Time{}, nil, now), "a stage that was never reached is looked at")
 }
 
 // If the only box of a stage dies, the release must hold: otherwise most of a fleet of twenty could die.

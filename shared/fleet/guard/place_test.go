@@ -11,7 +11,7 @@ import (
 )
 
 // at10 judges a stage at which all is well, apart from some places.
-func at10(change func(*guard.Evidence), places ...guard.Place) guard.Verdict {
+func at10(change func(*guard.Evidence), places ...guard.Kind) guard.Verdict {
 	e := healthy(10)
 	e.Places = places
 	if change != nil {
@@ -20,12 +20,16 @@ func at10(change func(*guard.Evidence), places ...guard.Place) guard.Verdict {
 	return guard.Decide(acting(), e, now)
 }
 
+func factory(id string, bad, of int) guard.Kind {
+	return guard.Kind{Name: "factory", Value: id, Share: guard.Share{Decided: of, Bad: bad}}
+}
+
 func TestDecide_APlaceWhereMostBoxesAreBad_IsLeftToAPerson(t *testing.T) {
 	for _, c := range []struct {
 		bad, of int
 		holds   bool
 	}{{4, 4, false}, {5, 5, true}, {5, 6, false}, {6, 7, true}, {7, 10, false}, {8, 10, true}, {12, 20, false}, {13, 20, true}, {1, 1, false}, {0, 100, false}, {50, 1000, false}} {
-		v := at10(nil, guard.Place{Kind: "factory", ID: "munich", Decided: c.of, Bad: c.bad}, guard.Place{Kind: "factory", ID: "lyon", Decided: 100})
+		v := at10(nil, factory("munich", c.bad, c.of), factory("lyon", 0, 100))
 		if got := slices.Contains(v.Reasons, guard.FactoryBad); got != c.holds || v.Stops != c.holds {
 			t.Errorf("%d of %d bad: %s, stops telling: %t", c.bad, c.of, v.Sentence, v.Stops)
 		}
@@ -45,7 +49,7 @@ func TestDecide_APlaceThatGoesSilent_IsComparedWithItself(t *testing.T) {
 		"nobody to compare with":             {guard.Group{Boxes: 6, Silent: 6}, guard.Group{}, false},
 		"one of many":                        {guard.Group{Boxes: 60, Silent: 1}, guard.Group{Boxes: 60}, false},
 	} {
-		v := at10(nil, guard.Place{Kind: "organization", ID: "acme", Treated: c.treated, Control: c.control})
+		v := at10(nil, guard.Kind{Name: "organization", Value: "acme", Share: guard.Share{Treated: c.treated, Control: c.control}})
 		expect.That(t, slices.Contains(v.Reasons, guard.FactoryBad) == c.holds, "%s: %s", name, v.Sentence)
 	}
 }
@@ -57,9 +61,9 @@ func TestDecide_OfManyPlaces_SomeLookSilentByChance(t *testing.T) {
 		control int
 		holds   bool
 	}{"as many without the release": {6, false}, "ten times as many": {60, true}} {
-		var places []guard.Place
+		var places []guard.Kind
 		for i := range 100 {
-			p := guard.Place{Kind: "organization", ID: fmt.Sprint("o", i), Treated: guard.Group{Boxes: 6, Silent: 3}, Control: guard.Group{Boxes: c.control, Silent: c.control / 2}}
+			p := guard.Kind{Name: "organization", Value: fmt.Sprint("o", i), Share: guard.Share{Treated: guard.Group{Boxes: 6, Silent: 3}, Control: guard.Group{Boxes: c.control, Silent: c.control / 2}}}
 			if i == 0 {
 				p.Treated.Silent, p.Control.Silent = 6, 0
 			}
@@ -71,7 +75,7 @@ func TestDecide_OfManyPlaces_SomeLookSilentByChance(t *testing.T) {
 }
 
 func TestDecide_TellingIsStoppedOnce_AtAnyStage(t *testing.T) {
-	place := guard.Place{Kind: "factory", ID: "munich", Decided: 5, Bad: 5}
+	place := factory("munich", 5, 5)
 	if v := at10(func(e *guard.Evidence) { e.Stopped = true }, place); v.Stops || v.Suspicion() != guard.FactoryBad {
 		t.Errorf("stops again: %s", v.Sentence)
 	}
@@ -79,7 +83,7 @@ func TestDecide_TellingIsStoppedOnce_AtAnyStage(t *testing.T) {
 		t.Errorf("stops an ended rollout: %s", v.Sentence)
 	}
 	all := healthy(100)
-	all.Places = []guard.Place{place}
+	all.Places = []guard.Kind{place}
 	if v := guard.Decide(acting(), all, now); !v.Stops || !slices.Contains(v.Reasons, guard.FactoryBad) {
 		t.Errorf("at 100 percent, where boxes may not have polled yet: %s", v.Sentence)
 	}

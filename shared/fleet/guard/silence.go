@@ -1,6 +1,8 @@
 package guard
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"wavegate/shared/fleet/stats"
@@ -23,10 +25,10 @@ func Level(look int) float64 {
 	return Alpha / (2 * compared) / (n * (n + 1))
 }
 
-// Due reports whether it is time to look at a stage: silentAfter has passed since the stage's start, and since the last
-// look. Between two looks the guard uses the last one, so that counting more often does not cause more errors.
-func (b Bounds) Due(start time.Time, last Look, at time.Time) bool {
-	wait := b.SilentAfter.Length()
+// Due reports whether it is time to look at a stage: silentAfter has passed since the stage's start, and since the last of
+// the looks at it. Between two looks the guard uses the last one, so that counting more often does not cause more errors.
+func (b Bounds) Due(percent int, start time.Time, looks []Look, at time.Time) bool {
+	wait, last := b.SilentAfter.Length(), lookOf(looks, percent)
 	return !start.IsZero() && at.Sub(start) >= wait && (last.Number == 0 || at.Sub(last.At) >= wait)
 }
 
@@ -50,6 +52,24 @@ func (b Bounds) tellsApart(treated, control Group, level float64) bool {
 		stats.Fisher(treated.Silent, treated.Boxes, control.Silent, control.Boxes) <= level
 }
 
+// A Look is the guard's last look at the silence of a stage.
+type Look struct {
+	Percent int       `json:"percent"`
+	Number  int       `json:"number"` // of the stage's looks, from 1
+	At      time.Time `json:"at"`
+	Treated Group     `json:"treated"`
+	Control Group     `json:"control"`
+	// Halts is set if the treated are silent because of the release.
+	Halts bool `json:"halts,omitempty"`
+	// Only is the organization without which it would not halt.
+	Only string `json:"only,omitempty"`
+}
+
+func (l Look) sentence() string {
+	return fmt.Sprintf("%d of %s of stage %d are silent, and %d of %s that the release did not reach, which chance does not explain",
+		l.Treated.Silent, boxes(l.Treated.Boxes), l.Percent, l.Control.Silent, boxes(l.Control.Boxes))
+}
+
 // lookOf is the last look at a stage; its number is 0 if there was none.
 func lookOf(looks []Look, percent int) Look {
 	for _, l := range looks {
@@ -60,12 +80,34 @@ func lookOf(looks []Look, percent int) Look {
 	return Look{Percent: percent}
 }
 
+// telling is the look that a verdict shows: the one that halts, otherwise that of the present stage.
+func telling(looks []Look, stage int) Look {
+	if i := slices.IndexFunc(looks, func(l Look) bool { return l.Halts }); i >= 0 {
+		return looks[i]
+	}
+	return lookOf(looks, stage)
+}
+
+// silenced is the test of silence. Only the first look that halts is put into words.
+func silenced(looks []Look) (list findings) {
+	for _, l := range looks {
+		if l.Halts {
+			f := finding{reason: TooManySilent, halts: true, only: []string{l.Only}}
+			if list == nil {
+				f.sentence = l.sentence()
+			}
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
 // looks takes the looks that are due, and keeps the last ones of the other stages.
 func (d decision) looks() []Look {
 	var list []Look
 	for i, b := range d.evidence.Stages {
 		l := lookOf(d.evidence.Looks, b.Percent)
-		if d.counted() && d.evidence.New && b.Control.Boxes > 0 && d.policy.Guard.Due(b.Start, l, d.evidence.AsOf) {
+		if d.counted() && d.evidence.New && b.Control.Boxes > 0 && d.policy.Guard.Due(b.Percent, b.Start, d.evidence.Looks, d.evidence.AsOf) {
 			l = d.look(i, l.Number+1)
 		}
 		if l.Number > 0 {
@@ -85,12 +127,27 @@ func (d decision) look(i, number int) Look {
 		return l
 	}
 	for _, o := range d.evidence.Organizations {
-		if p := o.Parts[i]; b.Treated.unlike(p.Treated) && !d.policy.Guard.tellsApart(b.Treated.minus(p.Treated), b.Control.minus(p.Control), level) {
+		own := o.Parts[i]
+		others := Share{Treated: b.Treated, Control: b.Control}.minus(own)
+		if contradicted(own.Treated.Silent, own.Treated.Boxes, others.Treated.Silent, others.Treated.Boxes) && !d.policy.Guard.tellsApart(others.Treated, others.Control, level) {
 			l.Only = o.ID
 			break
 		}
 	}
 	return l
+}
+
+// moreSilent is how many more silent boxes would have caused a halt at a look, or none if no number of them would.
+func (d decision) moreSilent(l Look) int {
+	rest := l.Treated.Boxes - l.Treated.Silent
+	more := least(func(more int) bool {
+		more = min(more, rest+1)
+		return more > rest || d.policy.Guard.tellsApart(Group{Boxes: l.Treated.Boxes, Silent: l.Treated.Silent + more}, l.Control, Level(l.Number))
+	})
+	if more > rest {
+		return none
+	}
+	return more
 }
 
 // Chance explains an observation that is more likely than this without a fault of the release. This is for a stage that
@@ -105,7 +162,7 @@ const (
 func (d decision) away() (treated, control Group, unexplained bool) {
 	e := d.evidence
 	at := e.at()
-	if at < 0 || !d.small() && e.next() != 0 {
+	if at < 0 || !d.isSmall() && e.next() != 0 {
 		return Group{}, Group{}, false
 	}
 	var all, kept Group
@@ -145,4 +202,16 @@ func (b Bounds) unexplained(treated, control Group) bool {
 		return stats.AtLeast(treated.Away, treated.Boxes, b.Acceptable) <= awayByChance
 	}
 	return stats.Fisher(treated.Away, treated.Boxes, control.Away, control.Boxes) <= awayByChance
+}
+
+func awaySentence(v Verdict) string {
+	text := fmt.Sprintf("%d of %s with the release were not seen for half a soak", v.Treated.Away, boxes(v.Treated.Boxes))
+	if v.Control.Boxes == 0 {
+		return text + ", with no boxes to compare with"
+	}
+	where := "that it did not reach"
+	if v.Next == 0 {
+		where = "without it before"
+	}
+	return fmt.Sprintf("%s, and %d of %s %s", text, v.Control.Away, boxes(v.Control.Boxes), where)
 }

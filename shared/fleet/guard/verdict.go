@@ -1,6 +1,9 @@
 package guard
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // An Action is what the guard recommends.
 type Action string
@@ -25,7 +28,7 @@ const (
 	FewBad        Reason = "FEW_BAD"      // three boxes or more of a fleet of fewer than 40 are bad or silent
 )
 
-// Reasons to hold, in the order in which they are listed.
+// Reasons to hold.
 const (
 	NotActive        Reason = "NOT_ACTIVE"         // the rollout ended
 	NotCounted       Reason = "NOT_COUNTED"        // there is no count, or it is old or of another stage
@@ -48,6 +51,13 @@ const (
 
 // Clear is the reason to promote and to complete.
 const Clear Reason = "CLEAR"
+
+// inOrder are the reasons in the order in which they are listed: those to halt, and then those to hold.
+var inOrder = []Reason{
+	TooManyBad, TooManySilent, KindBad, HealthWorse, FewBad,
+	NotActive, NotCounted, OneOrganization, FactoryBad, KindDoubtful, Unreported, TellingStopped, EvidenceTooSmall, Undecided, TooFewTaken, Silent,
+	Soaking, PeoplePromote, WindowClosed, Frozen, ApprovalRequired, NotSurveyed, Clear,
+}
 
 // A Verdict is what the guard recommends at a moment, why, and how far away another verdict is.
 type Verdict struct {
@@ -82,7 +92,7 @@ type Verdict struct {
 	Surveys []Survey `json:"surveys,omitempty"`
 	Culprit *Culprit `json:"culprit,omitempty"`
 	// Health are the last looks at the health numbers.
-	Health []NumberLook `json:"health,omitempty"`
+	Health []Comparison `json:"health,omitempty"`
 	// Few is the last look at a fleet of fewer than 40 boxes.
 	Few      *Few     `json:"few,omitempty"`
 	Distance Distance `json:"distance"`
@@ -107,6 +117,14 @@ type Count struct {
 	Limit      float64 `json:"limit"` // at which the likelihood halts while the stage soaks
 
 	last bool // the test at the end of the soak
+}
+
+func (c Count) sentence() string {
+	with := "with the release"
+	if c.Percent != 0 {
+		with = fmt.Sprintf("of stage %d with the release", c.Percent)
+	}
+	return fmt.Sprintf("%d of %s %s are bad", c.Bad, boxes(c.Boxes), with)
 }
 
 // A Distance is how far away another verdict is. The rule itself finds the numbers: with that many boxes the verdict

@@ -17,7 +17,7 @@ import (
 
 func (p *place) publish(t *testing.T, channel, version string) {
 	t.Helper()
-	_, err := publication.NewStore(p.db).Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{EdgeType: "gateway-x", Channel: channel,
+	_, err := publication.NewStore(p.db).Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{EdgeType: p.box.EdgeType, Channel: channel,
 		CurrentVersion: version, ArtifactURL: "https://a.example/" + version, SHA256: version}, input.Preconditions{})
 	expect.OK(t, err)
 }
@@ -28,7 +28,7 @@ func (p *place) rollOut(t *testing.T, version string) (rollouts *rollout.Store, 
 	ctx := admission.Unlimited(t.Context())
 	p.publish(t, "lab-"+p.box.Channel, version)
 	rollouts = rollout.NewStore(p.db)
-	id, err := rollouts.Start(ctx, audit.Origin{}, rollout.Plan{EdgeType: "gateway-x", Channel: p.box.Channel, TargetVersion: version}, idempotency.Claim{})
+	id, err := rollouts.Start(ctx, audit.Origin{}, rollout.Plan{EdgeType: p.box.EdgeType, Channel: p.box.Channel, TargetVersion: version}, idempotency.Claim{})
 	for _, percent := range []int{10, 50, 100} {
 		if err == nil {
 			_, err = rollouts.Move(ctx, audit.Origin{}, id, rollout.Move{StagedPercent: &percent}, input.Preconditions{})

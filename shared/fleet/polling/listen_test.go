@@ -86,7 +86,7 @@ func (l *listener) bell(t *testing.T, channel string) bell.Response {
 	t.Helper()
 	t.Setenv("CHANNEL_CACHE_SECONDS", "0")
 	r := setting.NewValues(polling.BellSettings...)
-	a := expect.Value(polling.NewBell(l.db, r, time.Now).Ask(t.Context(), secret, secret.Address("gateway-x", channel)))(t)
+	a := expect.Value(polling.NewBell(l.db, r, time.Now).Ask(t.Context(), secret, secret.Address(l.box.EdgeType, channel)))(t)
 	return a
 }
 
@@ -100,7 +100,7 @@ func (l *listener) called(t *testing.T, channel string) bool {
 // forgetCalls removes all calls of a channel.
 func (l *listener) forgetCalls(t *testing.T, channel string) {
 	t.Helper()
-	was := expect.Value(bell.Get(t.Context(), l.db, "gateway-x", channel))(t)
+	was := expect.Value(bell.Get(t.Context(), l.db, l.box.EdgeType, channel))(t)
 	next := was
 	next.Calls, next.Revision = nil, was.Revision+1
 	expect.OK(t, l.db.Put(admission.Unlimited(t.Context()), dynamo.Bells, nil, next, dynamo.AtRevision("edgeType", was.Revision)))
@@ -109,7 +109,7 @@ func (l *listener) forgetCalls(t *testing.T, channel string) {
 func TestPoll_ThatListens_IsToldWhereAndByWhatCode_AndPollsAtItsHeartbeat(t *testing.T) {
 	listening(t, func(t *testing.T, l *listener) {
 		plain, told := l.ask(t, "1.0.0", ""), l.listen(t, "1.0.0", "")
-		want := polling.Address{URL: "https://bell.example" + secret.Address("gateway-x", l.box.Channel).Path(), Call: secret.Call(l.id)}
+		want := polling.Address{URL: "https://bell.example" + secret.Address(l.box.EdgeType, l.box.Channel).Path(), Call: secret.Call(l.id)}
 		if m := told.Manifest; m.Bell == nil || *m.Bell != want || m.PollIntervalSeconds != 21_600 || told.NoBell != nil {
 			t.Errorf("told %+v %+v, want %+v", m, m.Bell, want)
 		}
@@ -177,9 +177,9 @@ func TestPoll_DuringARollout_IsOftenForBoxesThatItReached_AndThoseThatTheGuardCo
 		l.publish(t, "lab-"+l.box.Channel, "2.0.0")
 		target := "2.0.0"
 		expect.Value(rollout.NewStore(l.db).Start(admission.Unlimited(t.Context()), audit.Origin{},
-			rollout.Plan{EdgeType: "gateway-x", Channel: l.box.Channel, TargetVersion: target}, idempotency.Claim{}))(t)
+			rollout.Plan{EdgeType: l.box.EdgeType, Channel: l.box.Channel, TargetVersion: target}, idempotency.Claim{}))(t)
 		for _, reached := range []bool{false, true} {
-			for i := 0; cohort.Of("gateway-x", target, l.id).In(1) != reached; i++ {
+			for i := 0; cohort.Of(l.box.EdgeType, target, l.id).In(1) != reached; i++ {
 				l.id = fmt.Sprint(l.box.Channel, "-", i)
 			}
 			_, err := l.registry.Put(admission.Unlimited(t.Context()), audit.Origin{}, l.id, l.box, input.Preconditions{})
@@ -274,7 +274,7 @@ func TestRegistry_TheRingIsLost_TheChangeHolds_AndTheBoxLearnsAtItsHeartbeat(t *
 		moved := l.box
 		moved.OrganizationID = "initech"
 		moved.Channel = "c-" + uuid.NewString()
-		if _, err := publication.NewStore(l.db).Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{EdgeType: "gateway-x", Channel: moved.Channel,
+		if _, err := publication.NewStore(l.db).Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{EdgeType: l.box.EdgeType, Channel: moved.Channel,
 			CurrentVersion: "3.0.0", ArtifactURL: "https://a.example/3", SHA256: "3"}, input.Preconditions{}); err != nil {
 			t.Fatal(err)
 		}

@@ -93,8 +93,8 @@ func newPlace(t *testing.T, client *dynamodb.Client) *place {
 	p := &place{meter: &meter{API: client, calls: map[string]int{}}, id: "box-" + uuid.NewString()}
 	p.db = dynamo.Open(p.meter, time.Now)
 	db := p.db
-	p.box = edge.Assignment{EdgeType: "gateway-x", Channel: "c-" + uuid.NewString(), OrganizationID: "acme"}
-	_, err := publication.NewStore(db).Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{EdgeType: "gateway-x", Channel: p.box.Channel,
+	p.box = edge.Assignment{EdgeType: "gateway-" + uuid.NewString(), Channel: "c-" + uuid.NewString(), OrganizationID: "acme"}
+	_, err := publication.NewStore(db).Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{EdgeType: p.box.EdgeType, Channel: p.box.Channel,
 		CurrentVersion: "1.0.0", ArtifactURL: "https://a.example/1", SHA256: "0"}, input.Preconditions{})
 	expect.OK(t, err)
 	p.registry, p.reports = edge.NewRegistry(db, 1).For(owner), report.NewStore(db, 1)

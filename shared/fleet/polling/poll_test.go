@@ -153,7 +153,7 @@ func TestPoll_ChannelThatNothingIsPublishedOn_IsNotFoundAndNamed(t *testing.T) {
 func TestRetire_TheBoxIsGoneFromPollsAndCounts_AndCanComeBack(t *testing.T) {
 	polled(t, func(t *testing.T, p *place) {
 		ctx := admission.Unlimited(t.Context())
-		pair := "gateway-x/" + p.box.Channel
+		pair := p.box.EdgeType + "/" + p.box.Channel
 		counted := func() (n int) {
 			expect.OK(t, p.reports.Each(ctx, pair, 0, func(report.IndexEntry) { n++ }, func(err error) { t.Error(err) }))
 			return n

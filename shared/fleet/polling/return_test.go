@@ -34,7 +34,7 @@ func (p *place) returned(t *testing.T, after func()) (id string) {
 // entries is what the index has of the box's channel.
 func (p *place) entries(t *testing.T) (boxes, traces []report.IndexEntry) {
 	t.Helper()
-	expect.OK(t, p.reports.Each(t.Context(), "gateway-x/"+p.box.Channel, 0, func(e report.IndexEntry) {
+	expect.OK(t, p.reports.Each(t.Context(), p.box.EdgeType+"/"+p.box.Channel, 0, func(e report.IndexEntry) {
 		if e.Trace {
 			traces = append(traces, e)
 			return
@@ -88,12 +88,12 @@ func TestPoll_AfterAReturn_ABoxOnAStoneLeavesATrace(t *testing.T) {
 		old, stone, target := "0-"+p.id, "1-"+p.id, "2-"+p.id
 		for i, version := range []string{stone, target, old} {
 			channel := []string{"lab-" + p.box.Channel, "lab-" + p.box.Channel, p.box.Channel}[i]
-			_, err := publication.NewStore(p.db).Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{EdgeType: "gateway-x", Channel: channel,
+			_, err := publication.NewStore(p.db).Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{EdgeType: p.box.EdgeType, Channel: channel,
 				CurrentVersion: version, SHA256: version, Lineage: release.Lineage{Order: []int64{2, 3, 1}[i], Requires: []string{"", stone, ""}[i]}}, input.Preconditions{})
 			expect.OK(t, err)
 		}
 		ctx, rollouts := admission.Unlimited(t.Context()), rollout.NewStore(p.db)
-		id, err := rollouts.Start(ctx, audit.Origin{}, rollout.Plan{EdgeType: "gateway-x", Channel: p.box.Channel, TargetVersion: target}, idempotency.Claim{})
+		id, err := rollouts.Start(ctx, audit.Origin{}, rollout.Plan{EdgeType: p.box.EdgeType, Channel: p.box.Channel, TargetVersion: target}, idempotency.Claim{})
 		expect.OK(t, err)
 		for _, percent := range []int{10, 50, 100} {
 			_, err = rollouts.Move(ctx, audit.Origin{}, id, rollout.Move{StagedPercent: &percent}, input.Preconditions{})

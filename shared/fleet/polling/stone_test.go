@@ -99,7 +99,7 @@ func TestPolls_OnTheWay_ReadTheReleasesOnce(t *testing.T) {
 	polled(t, func(t *testing.T, p *place) {
 		old, stone, target := "0-"+p.id, "1-"+p.id, "2-"+p.id
 		for i, version := range []string{old, stone, target} {
-			_, err := publication.NewStore(p.db).Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{EdgeType: "gateway-x", Channel: p.box.Channel,
+			_, err := publication.NewStore(p.db).Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{EdgeType: p.box.EdgeType, Channel: p.box.Channel,
 				CurrentVersion: version, SHA256: version, Lineage: release.Lineage{Order: int64(i + 1), Requires: []string{"", "", stone}[i]}}, input.Preconditions{})
 			expect.OK(t, err)
 		}

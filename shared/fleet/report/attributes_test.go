@@ -2,8 +2,10 @@ package report_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -94,4 +96,16 @@ func TestFitting_KeepsWhatIsValidAndFits(t *testing.T) {
 		again := report.Fitting(kept, nil)
 		expect.That(t, len(again) == len(kept), "keeps %v of %v", again, kept)
 	})
+}
+
+// TestRegistered_InAnotherOrganization_BeginsAnEmptyRow, whatever fields a row has: what the box said, did and was told is the former
+// organization's. The id's tokens and its first registration are the box's.
+func TestRegistered_InAnotherOrganization_BeginsAnEmptyRow(t *testing.T) {
+	was := expect.Filled[report.Row](1)
+	was.Retired = false
+	g := report.Registration{EdgeID: was.EdgeID, EdgeType: was.EdgeType, Channel: was.Channel, OrganizationID: "another", At: time.Now()}
+	want := report.Row{}.Registered(g)
+	want.Revision, want.RegisteredAt, want.Banned = was.Revision+1, was.RegisteredAt, was.Banned
+	want.Ended = append(slices.Clone(was.Ended), was.Tokens.Current, was.Tokens.Previous)
+	expect.Equal(t, was.Registered(g), want, "the row:")
 }

@@ -188,18 +188,16 @@ type Registration struct {
 
 // Registered returns the row after its box was registered, moved or retired. It is written in the same transaction, so
 // that a census counts the box where it belongs from then on. What the box was told and has reported stays unless the
-// edge type changes.
+// edge type or the organization changes: who said it may have been another box, and it is the former organization's.
 func (r Row) Registered(g Registration) Row {
 	next := r
-	if g.Retired || r.starts(g.EdgeType) {
+	moves := r.OrganizationID != g.OrganizationID
+	if g.Retired || r.starts(g.EdgeType) || moves {
 		next = Row{}
 	}
 	next.EdgeID, next.EdgeType, next.Channel, next.FactoryID = g.EdgeID, g.EdgeType, g.Channel, g.FactoryID
 	next.Group = g.Group
 	next.OrganizationID, next.Issuer, next.Tokens, next.Attributes = g.OrganizationID, g.Issuer, g.Tokens, g.Attributes
-	if r.OrganizationID != g.OrganizationID {
-		next.Said, next.Before, next.Health = nil, nil, nil // who said it may have been another box with a token of that organization
-	}
 	next.EdgeAt, next.Retired, next.Revision = g.At, g.Retired, r.Revision+1
 	next.Pin, next.Hold = g.Pin, g.Hold
 	if g.Pin != nil {
@@ -209,7 +207,7 @@ func (r Row) Registered(g Registration) Row {
 		next.RegisteredAt = &g.First
 	}
 	next.Ended, next.Banned = r.Ended, r.Banned
-	if !g.Tokens.Exists() || r.OrganizationID != g.OrganizationID { // the tokens were not replaced, but taken away
+	if !g.Tokens.Exists() || moves { // the tokens were not replaced, but taken away
 		next.Ended = remember(r.Ended, r.Tokens.Current, r.Tokens.Previous)
 	}
 	if g.Reset {
