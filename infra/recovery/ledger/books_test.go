@@ -28,7 +28,7 @@ func TestAudit_OfAChannel_ComparesWhatCallersSee(t *testing.T) {
 	row := release.ChannelRow{
 		Channel: release.Channel{EdgeType: "gateway-x", Channel: "stable", CurrentVersion: "1.0.0", Revision: 1, UpdatedAt: at},
 		Haste:   &calendar.Haste{Urgent: true, Deadline: &at},
-		Earlier: []release.RolloutTarget{{Version: "0.9.0"}}, Past: []string{"0.8.0"}, PublishedAt: &at, Ways: []release.Path{{Version: "1.0.0"}},
+		Earlier: []release.RolloutTarget{{Version: "0.9.0"}}, Past: []string{"0.8.0"}, PublishedAt: at, Ways: []release.Path{{Version: "1.0.0"}},
 		Kept: []release.Kept{{Organizations: []string{"acme"}}}, Returned: []release.Returned{{RolloutID: "r", Version: "0.9.0", Urgent: true}},
 	}
 	event := ledger.Item{

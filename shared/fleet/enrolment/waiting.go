@@ -19,7 +19,7 @@ type Waiting struct {
 	EdgeID      string    `json:"edgeId"`
 	TokenSHA256 string    `json:"tokenSha256"`
 	Since       time.Time `json:"since"`
-	// Network is a hash of the network that the box called from; empty if an earlier release stored the box.
+	// Network is a hash of the network that the box called from.
 	Network string `json:"network,omitempty"`
 }
 
@@ -82,8 +82,8 @@ func (s *Store) wait(ctx context.Context, set *change.Set, e Enrolment, p Pair, 
 	if slices.Contains(c.Largest, box.Network) {
 		return errCrowd
 	}
-	if c.Revision == 0 || c.Boxes+1 >= MostBoxes {
-		all, err := s.allWaiting(ctx, e.ID) // also if an earlier release stored them
+	if c.Boxes+1 >= MostBoxes {
+		all, err := s.allWaiting(ctx, e.ID)
 		if err != nil {
 			return err
 		}

@@ -164,9 +164,6 @@ func (p *Plants) blocker(ctx context.Context, g report.Group, b Box, version str
 	}
 	for _, id := range g.Members {
 		row := rows[id]
-		if row.FactoryID != b.FactoryID || row.Group != b.Group { // an earlier release of the service moved it
-			continue
-		}
 		var seen time.Time
 		if row.Subject != "" && row.Offer != nil && p.seen != nil {
 			if seen, err = p.seen(ctx, row.Subject); err != nil {

@@ -130,7 +130,7 @@ func Resolve(b Box, row release.ChannelRow, find Releases) (r Resolution, publis
 			return r, true, err
 		}
 	}
-	if hold := report.Holding(b.Pin, b.Hold, b.At); published && hold != nil && hold.Since.After(row.LastPublished()) {
+	if hold := report.Holding(b.Pin, b.Hold, b.At); published && hold != nil && hold.Since.After(row.PublishedAt) {
 		if r, err = b.kept(r, hold, find); err != nil {
 			return r, true, err
 		}

@@ -154,7 +154,7 @@ func TestResolve_AHeldBox_KeepsWhatItRuns(t *testing.T) {
 		return e
 	}
 	since := func(r release.ChannelRow, at time.Time) release.ChannelRow {
-		r.UpdatedAt, r.PublishedAt = at, &at
+		r.UpdatedAt, r.PublishedAt = at, at
 		return r
 	}
 	in, out := held(box("2.0.0", 10, true)), held(box("2.0.0", 10, false))

@@ -69,23 +69,11 @@ type ChannelRow struct {
 	Haste *calendar.Haste `json:"haste,omitempty"`
 	// Past are versions that were the channel's before, the latest first; MostPast at most. See Knows.
 	Past []string `json:"past,omitempty"`
-	// PublishedAt is when a version was last published on the channel, if a rollout has started since; see LastPublished.
-	PublishedAt *time.Time `json:"publishedAt,omitempty"`
+	// PublishedAt is when a version was last published on the channel.
+	PublishedAt time.Time `json:"publishedAt"`
 	// Ways are those of the versions that boxes of the channel are told; see Showing.
 	Ways []Path `json:"ways,omitempty"`
 	dynamo.Unknown
-}
-
-// LastPublished is when a version was last published on the channel; zero: not known. Without a rollout in the row, that
-// was its last change.
-func (r ChannelRow) LastPublished() time.Time {
-	switch {
-	case r.Rollout == nil:
-		return r.UpdatedAt
-	case r.PublishedAt != nil:
-		return *r.PublishedAt
-	}
-	return time.Time{}
 }
 
 // A Returned is a rollout that was returned: boxes that run its target are told the channel's version.
@@ -246,7 +234,7 @@ func (r ChannelRow) Publish(p Publication, at time.Time) ChannelRow {
 		CurrentVersion: p.CurrentVersion, ArtifactURL: p.ArtifactURL, SHA256: p.SHA256, Details: p.Details, Delivery: p.Delivery,
 		Revision: r.Revision + 1, UpdatedAt: at,
 	}
-	return ChannelRow{Channel: published, Past: r.past(p.CurrentVersion)}
+	return ChannelRow{Channel: published, Past: r.past(p.CurrentVersion), PublishedAt: at}
 }
 
 // Hastening returns the row with what its version may pass by, since it was published.
@@ -271,9 +259,6 @@ func (r ChannelRow) past(next string) []string {
 
 // Begin returns the row after the start of a rollout. The targets of earlier rollouts stay remembered.
 func (r ChannelRow) Begin(c Carried) ChannelRow {
-	if at := r.LastPublished(); !at.IsZero() {
-		r.PublishedAt = &at
-	}
 	earlier := r.Remembered()
 	r.Returned = slices.DeleteFunc(slices.Clone(r.Returned), func(b Returned) bool { return b.Version == c.TargetVersion })
 	r.Earlier, r.Rollout = earlier, &c

@@ -53,7 +53,7 @@ func TestReturn_ARollout_IsForgottenByItsChannel(t *testing.T) {
 				expect.Equal(t, f.remembers(t, "1.1.0"), false, "boxes keep the target")
 				expect.Equal(t, now.ReturnedBy("1.1.0"), id, "the rollout that was returned")
 				expect.Equal(t, now.Knows("1.1.0"), true, "the row explains the version")
-				expect.Equal(t, now.LastPublished(), row.LastPublished(), "a return publishes nothing")
+				expect.Equal(t, now.PublishedAt, row.PublishedAt, "a return publishes nothing")
 				again := expect.Value(f.try(t, id, goBack))(t)
 				expect.Equal(t, again.Revision, r.Revision, "repeating it changes nothing")
 				f.move(t, id, 0, rollout.Completed) // only notes the status

@@ -20,7 +20,7 @@ type formItem struct {
 }
 
 func TestForm_IsCheckedAndRaised(t *testing.T) {
-	const higher = `item "data form" of progress: attribute form: the stored data has form 3`
+	const other = `item "data form" of progress: attribute form: the stored data has form `
 	for _, c := range []struct {
 		name   string
 		stored any    // nil: no item
@@ -28,10 +28,10 @@ func TestForm_IsCheckedAndRaised(t *testing.T) {
 		raised any    // the form after RaiseForm
 		says   string // what RaiseForm says
 	}{
-		{name: "no number", raised: 2.0},
-		{name: "lower", stored: 1, raised: 2.0},
-		{name: "the same", stored: dynamo.Form, raised: 2.0},
-		{name: "higher", stored: dynamo.Form + 1, check: higher, raised: 3.0, says: higher},
+		{name: "no number", raised: 3.0},
+		{name: "of before the first release", stored: 2, check: other + "2", raised: 2.0, says: other + "2"},
+		{name: "the same", stored: dynamo.Form, raised: 3.0},
+		{name: "higher", stored: dynamo.Form + 1, check: other + "4", raised: 4.0, says: other + "4"},
 		{name: "not a number", stored: "two", check: `item "data form" of progress: attribute form: `, raised: "two", says: "attribute form"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -33,7 +33,7 @@ var Kinds = []Kind{
 	{Table: dynamo.Releases, Name: "release", Is: without(has("edgeType", "#artifacts"))},
 	{Table: dynamo.Rollouts, Name: "freeze", Is: has("id", "freeze")},
 	{Table: dynamo.Rollouts, Name: "halt", Is: begins("id", "halt#")},
-	{Table: dynamo.Rollouts, Name: "rollout", Is: without(has("id", "freeze"), begins("id", "halt#")), Free: []string{"health"}},
+	{Table: dynamo.Rollouts, Name: "rollout", Is: without(has("id", "freeze"), begins("id", "halt#")), Free: []string{"terms.policy.health"}},
 	{Table: dynamo.Methods, Name: "method"},
 	{Table: dynamo.Factories, Name: "factory"},
 	{Table: dynamo.Machines, Name: "machine", Free: []string{"classesSince"}},
