@@ -5,7 +5,6 @@ import (
 
 	"time"
 
-
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/dynamo"

@@ -38,7 +38,8 @@ func TestPublish_ReachesEveryBox_SoThatTheRowForgetsWhatWentBefore(t *testing.T)
 			was := fmt.Sprintf("%+v", c.row)
 			next := c.row.Publish(c.asked, noon.Add(time.Minute))
 			want := ChannelRow{Channel: Channel{EdgeType: "gateway-x", Channel: "stable", CurrentVersion: c.asked.CurrentVersion,
-				ArtifactURL: c.asked.ArtifactURL, SHA256: c.asked.SHA256, Revision: c.revision, UpdatedAt: noon.Add(time.Minute)}, Past: c.past}
+				ArtifactURL: c.asked.ArtifactURL, SHA256: c.asked.SHA256, Revision: c.revision, UpdatedAt: noon.Add(time.Minute)},
+				Past: c.past, PublishedAt: noon.Add(time.Minute)}
 			expect.That(t, reflect.DeepEqual(next, want), "got %+v, want %+v", next, want)
 			expect.That(t, fmt.Sprintf("%+v", c.row) == was, "the row that was read changed")
 		})

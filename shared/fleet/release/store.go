@@ -26,7 +26,7 @@ type channelItem struct {
 }
 
 // listAll is the one partition of the list of all channels: there are few of them.
-const listAll = "channel"
+const listAll = "channels"
 
 // item orders channels by edge type first: a space comes before every character of a name, so that
 // gateway comes before gateway-x.

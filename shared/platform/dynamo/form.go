@@ -2,10 +2,12 @@ package dynamo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"wavegate/shared/platform/admission"
 )
@@ -45,6 +47,21 @@ func CheckForm(ctx context.Context, api API, table string) error {
 	if stored.Form < first || stored.Form > Form {
 		return fmt.Errorf("dynamo: item %q of %s: attribute form: the stored data has form %d, and this release knows forms %d to %d: use another release",
 			theForm.Subject+" "+theForm.Part, Progress, stored.Form, first, Form)
+	}
+	return nil
+}
+
+// CheckFirst returns an error if the table of channels, which has the given name, was written before the first release, when
+// data mostly had no number. Its list of all channels then lies in a partition that nothing writes since.
+func CheckFirst(ctx context.Context, api API, table string) error {
+	out, err := api.Query(ctx, &dynamodb.QueryInput{TableName: aws.String(table), IndexName: aws.String("all"), Limit: aws.Int32(1),
+		KeyConditionExpression: aws.String("#list = :list"), ExpressionAttributeNames: map[string]string{"#list": "list"},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":list": &types.AttributeValueMemberS{Value: "channel"}}})
+	if err != nil {
+		return fmt.Errorf("dynamo: the channels cannot be read: %w", err)
+	}
+	if len(out.Items) > 0 {
+		return errors.New("dynamo: the stored data was written before the first release, and no release reads it: begin with empty tables")
 	}
 	return nil
 }

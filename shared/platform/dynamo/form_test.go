@@ -50,6 +50,23 @@ func TestForm_IsCheckedAndRaised(t *testing.T) {
 	}
 }
 
+// TestCheckFirst_AChannelOfBefore_IsRefused: it is in the partition of that time.
+func TestCheckFirst_AChannelOfBefore_IsRefused(t *testing.T) {
+	client := dynamotest.Embedded(t)
+	db, ctx := dynamo.Open(client, time.Now), admission.Unlimited(t.Context())
+	for list, want := range map[string]string{"channels": "", "channel": "written before the first release"} {
+		item := struct {
+			EdgeType string `json:"edgeType"`
+			Channel  string `json:"channel"`
+			List     string `json:"list"`
+			ListKey  string `json:"listKey"`
+		}{"gateway-x", "stable", list, "gateway-x stable"}
+		expect.OK(t, db.Put(ctx, dynamo.Channels, nil, item, dynamo.Condition{}))
+		says(t, dynamo.CheckFirst(ctx, client, dynamo.Channels.Name()), want)
+	}
+	says(t, dynamo.CheckFirst(ctx, client, "no-such-table"), "the channels cannot be read")
+}
+
 func TestCheckForm_NoTable_IsSaid(t *testing.T) {
 	says(t, dynamo.CheckForm(t.Context(), dynamotest.Embedded(t), "no-such-table"), "the form of the stored data cannot be read")
 }
