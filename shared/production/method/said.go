@@ -17,7 +17,7 @@ type OnMachine struct {
 	Machine   string `json:"machine"`
 	EdgeID    string `json:"edgeId"` // the box that reported last
 	// Versions are the last reports by version: at least the last 16, and all of versions that the machine has.
-	Versions []Said `json:"versions"`
+	Versions []Said `json:"versions,omitempty"`
 	// Orders are the orders that run, by version. Unlisted are versions with more orders than are kept.
 	Orders   []RunningOrder `json:"orders,omitempty"`
 	Unlisted []int64        `json:"unlisted,omitempty"`
