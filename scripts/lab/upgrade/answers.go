@@ -24,9 +24,6 @@ var passes = []string{
 	"asOf", "ageSeconds", "lastSeenAt", "lastHeardAt", "tokenLastUsedAt", "silent", "soakedSeconds", "used", "remaining", "resetSeconds", "requestId",
 }
 
-// newer are members that the release which an upgrade begins with does not show.
-var newer []string
-
 // soaked is how long a stage has soaked, in the guard's sentences.
 var soaked = regexp.MustCompile(`soaked \d+ of`)
 
@@ -200,12 +197,12 @@ func plain(body []byte, until time.Time) (shown, next string) {
 	return soaked.ReplaceAllString(string(text), "soaked some of"), next
 }
 
-// lines returns the lasting part of an answer that has a JSON object on each line, without the limiter's counters.
+// lines returns the lasting part of an answer that has a JSON object on each line.
 func lines(body []byte, until time.Time) string {
 	var all []string
 	for line := range strings.Lines(string(body)) {
 		line = strings.TrimSpace(line)
-		if json.Valid([]byte(line)) && !strings.HasPrefix(line, `{"kind":"call-counter"`) {
+		if json.Valid([]byte(line)) {
 			line, _ = plain([]byte(line), until)
 			all = append(all, line)
 		}
@@ -225,7 +222,7 @@ func lasting(v any) any {
 		}
 	case map[string]any:
 		for name := range v {
-			if slices.Contains(passes, name) || slices.Contains(newer, name) {
+			if slices.Contains(passes, name) {
 				delete(v, name)
 			} else {
 				v[name] = lasting(v[name])
