@@ -283,7 +283,7 @@ func (b Books) auditDerived(f *Findings) {
 	}
 	// In a local store, a wrong key may give the same order as the right one, so the tests of lists do not see it.
 	derive(dynamo.Channels, func(i Item) Item {
-		return Item{"list": "channel", "listKey": Text(i, "edgeType") + " " + Text(i, "channel")}
+		return Item{"list": "channels", "listKey": Text(i, "edgeType") + " " + Text(i, "channel")}
 	})
 	derive(dynamo.Edges, func(i Item) Item {
 		keys := Item{"pair": pairOf(i)}
