@@ -286,14 +286,10 @@ func (b Books) auditDerived(f *Findings) {
 		return Item{"list": "channels", "listKey": Text(i, "edgeType") + " " + Text(i, "channel")}
 	})
 	derive(dynamo.Edges, func(i Item) Item {
-		keys := Item{"pair": pairOf(i)}
 		if retired(i) {
-			keys["pair"] = "-"
+			return Item{"pair": "-"}
 		}
-		if i["list"] != nil { // an earlier release registers boxes without it, and leaves it in those that it retires
-			keys["list"] = "edge"
-		}
-		return keys
+		return Item{"pair": pairOf(i), "list": "edge"}
 	})
 	derive(dynamo.Rollouts, func(i Item) Item {
 		return only(rollout.Kind.Item(as[rollout.Rollout](i)), "list", "pair", "pairStatus", "edgeTypeStatus", "channelStatus")
