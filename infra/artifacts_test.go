@@ -50,7 +50,7 @@ dynamodb*"--table-name wavegate-prod-progress"*) echo "%s" ;;
 esac`
 	none := `echo "An error occurred (ParameterNotFound) when calling the GetParameter operation" >&2; exit 254`
 	for name, c := range map[string]struct{ release, aws, says string }{
-		"form 3, of data of before":     {"3", fmt.Sprintf(found, "2"), "the stored data has form 2, and this release knows forms 3 to 3"},
+		"form 3, of data of before":      {"3", fmt.Sprintf(found, "2"), "the stored data has form 2, and this release knows forms 3 to 3"},
 		"form 3, of data of form 4":      {"3", fmt.Sprintf(found, "4"), "the stored data has form 4, and this release knows forms 3 to 3"},
 		"form 4, of data of form 4":      {"4", fmt.Sprintf(found, "4"), "deploying commit c0ffee"},
 		"form 3, of data without number": {"3", fmt.Sprintf(found, "None"), "deploying commit c0ffee"},
