@@ -40,12 +40,12 @@ func TestParse_NamesEveryFault(t *testing.T) {
 		"release": [{"does": "explode"}, {"share": 1, "does": "brick", "code": "boot", "every": "PT1H", "after": "soon"},
 			{"share": 1, "does": "brick", "after": "PT2H", "until": "PT1H"}],
 		"policy": {"modes": "act"}}`))
-	for _, want := range []string{"boxes, plants", "2 is not a share", "pollSeconds must", "installMinutes must",
-		"two times of day", `"25:00" is not`, `"monday" is not`,
-		`does is "explode"`, "code and attempts", "every is a field", `"soon" is not`, "until must", "policy: "} {
+	for _, want := range []string{"/boxes is required", "/plants must be", "/dead must be a share", "/pollSeconds must", "/installMinutes must",
+		"/dark/0/to must be another time of day", "/dark/1/from must be a time of day", "/dark/1/days/0 must be",
+		"/release/0/does must be", "code and attempts", "/release/1/every is a field", "/release/1/after must be powerUp", "/release/2/until must not", "/policy/modes"} {
 		expect.That(t, err != nil && strings.Contains(err.Error(), want), "%s is not in %v", want, err)
 	}
-	if _, err := parse([]byte(`{"boxes": 1, "more": 1}`)); err == nil || !strings.Contains(err.Error(), "more") {
+	if _, err := parse([]byte(`{"boxes": 1, "more": 1}`)); err == nil || !strings.Contains(err.Error(), "/more") {
 		t.Errorf("an unknown field: %v", err)
 	}
 }
