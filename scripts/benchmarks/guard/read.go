@@ -183,9 +183,9 @@ func (r reader) dark(plants float64) dark {
 
 // clock is a time of day since midnight.
 func clock(text string) time.Duration {
-	var hours, minutes time.Duration
+	var hours, minutes int
 	_, _ = fmt.Sscanf(text, "%d:%d", &hours, &minutes) // a wrong one is a fault
-	return hours*time.Hour + minutes*time.Minute
+	return time.Duration(60*hours+minutes) * time.Minute
 }
 
 func (r reader) urgency() release.Urgency {

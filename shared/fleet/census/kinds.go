@@ -120,7 +120,8 @@ func (s *Store) attributes(ctx context.Context, rolloutID string, boxes []Survey
 	return group.Wait()
 }
 
-// Kinds counts boxes by each value of each attribute; those without the attribute have an empty one. A box is silent after
+// Kinds counts boxes by each value of each attribute; those without the attribute have an empty one. An attribute of which all
+// boxes have the same value is left out: they are no kind, but everybody. A box is silent after
 // SilentAfter, or unwatched if that is longer, in which a box that is not watched polls.
 func (g *Groups) Kinds(boxes []Surveyed, unwatched time.Duration) []guard.Kind {
 	names := namesOf(boxes)
@@ -135,13 +136,13 @@ func (g *Groups) Kinds(boxes []Surveyed, unwatched time.Duration) []guard.Kind {
 			}
 		}
 	}
-	list := []guard.Kind{}
+	list, values := []guard.Kind{}, map[string]int{}
 	for _, key := range slices.SortedFunc(maps.Keys(kinds), byName) {
 		k := kinds[key].sum()
 		k.Name, k.Value = key[0], key[1]
-		list = append(list, k)
+		list, values[k.Name] = append(list, k), values[k.Name]+1
 	}
-	return list
+	return slices.DeleteFunc(list, func(k guard.Kind) bool { return values[k.Name] == 1 })
 }
 
 // A tallied is a kind with the factories of its told and of its bad boxes, and what each organization contributes.

@@ -130,6 +130,7 @@ func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze, kinds func()
 			v = guard.Decide(q.policy, e, q.at)
 		}
 	}
+	v.Over, v.Needs = v.Needs.Over(q.last.Needs, q.last.Over), v.Needs.After(q.last.Needs)
 	return &Judgement{Verdict: v, Revision: q.of.Revision, PolicyRevision: q.of.Terms.Revision, Left: q.left, Excluded: q.excluded, Aside: q.aside}
 }
 
@@ -142,7 +143,8 @@ func (q Question) evidence() guard.Evidence {
 	}
 	for i, counts := range q.counts {
 		all := q.by.stage(i)
-		e.Stages = append(e.Stages, guard.StageBoxes{Percent: cohort.Stages[i], Start: q.starts[i], Counts: counts, Bad: all.Bad, Treated: all.Treated, Control: all.Control})
+		e.Stages = append(e.Stages, guard.StageBoxes{Percent: cohort.Stages[i], Start: q.starts[i], Counts: counts, Bad: all.Bad,
+			Retrying: q.retrying[i].boxes, RetryUntil: q.retrying[i].until, Treated: all.Treated, Control: all.Control})
 		e.Vacant = e.Vacant || cohort.Stages[i] == r.StagedPercent && q.census.Stages[i].Expected == 0
 	}
 	return e

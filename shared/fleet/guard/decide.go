@@ -129,7 +129,7 @@ func Decide(p Policy, e Evidence, at time.Time) Verdict {
 	if !slices.Contains(v.Reasons, WindowClosed) {
 		v.Distance.OpensAt = nil
 	}
-	v.Sentence = d.sentence(v, found)
+	v.Needs, v.Sentence = d.need(v, found), d.sentence(v, found)
 	return v
 }
 
@@ -190,6 +190,9 @@ func (d decision) blame(v *Verdict, found findings) {
 		v.Culprit, v.Wants = d.culprit(), wants && (d.policy.Mode == Act || d.surveyDue(false))
 	default:
 		v.Wants = wants && d.surveyDue(found.leftToPeople())
+	}
+	if v.Culprit.isNoise(*v) {
+		v.Culprit = nil
 	}
 }
 
@@ -306,6 +309,9 @@ func (d decision) measure(v *Verdict) {
 	}
 	if treated, control, unexplained := d.away(); unexplained {
 		v.Treated, v.Control = treated, control
+	}
+	if d.evidence.Active && d.counted() {
+		v.Retrying = d.retrying()
 	}
 	_, undecided := d.evidence.totals()
 	v.Distance = Distance{

@@ -141,12 +141,12 @@ func TestDecide_EveryVerdict(t *testing.T) {
 
 		// Silence.
 		"many are silent that have the release": {stage: 10, evidence: []change{silent(1, 72, 10)}, action: guard.Halt, reasons: []guard.Reason{guard.TooManySilent},
-			sentence: "Halt: 72 of 900 boxes of stage 10 are silent, and 10 of 1000 boxes that the release did not reach, which chance does not explain."},
+			sentence: "Halt: 72 of 900 boxes of stage 10 are silent, and 10 of 1000 boxes that the release did not reach, which chance does not explain: they are dead or cut off, or call less often with the release."},
 		"an earlier stage is silent": {stage: 50, evidence: []change{silent(0, 40, 10)}, action: guard.Halt, reasons: []guard.Reason{guard.TooManySilent},
-			sentence: "Halt: 40 of 100 boxes of stage 1 are silent, and 10 of 1000 boxes that the release did not reach, which chance does not explain."},
+			sentence: "Halt: 40 of 100 boxes of stage 1 are silent, and 10 of 1000 boxes that the release did not reach, which chance does not explain: they are dead or cut off, or call less often with the release."},
 		"many are bad and many silent": {stage: 10, evidence: []change{bad(1, 35), silent(1, 72, 10)}, action: guard.Halt,
 			reasons:  []guard.Reason{guard.TooManyBad, guard.TooManySilent},
-			sentence: "Halt: 35 of 900 boxes of stage 10 with the release are bad, 13 more than allowed; 72 of 900 boxes of stage 10 are silent, and 10 of 1000 boxes that the release did not reach, which chance does not explain."},
+			sentence: "Halt: 35 of 900 boxes of stage 10 with the release are bad, 13 more than allowed; 72 of 900 boxes of stage 10 are silent, and 10 of 1000 boxes that the release did not reach, which chance does not explain: they are dead or cut off, or call less often with the release."},
 		"a third of all factories is off": {stage: 10, evidence: []change{silent(1, 270, 300)}, action: guard.Promote, reasons: []guard.Reason{guard.Clear},
 			sentence: "Promote to 50 percent: stage 10 is clear: 900 of 900 boxes have run the release for a soak, 180 more than needed; soaked 25 of 24 hours."},
 		"silent before the next look is due": {stage: 10, action: guard.Promote, reasons: []guard.Reason{guard.Clear},
@@ -160,7 +160,7 @@ func TestDecide_EveryVerdict(t *testing.T) {
 				e.New = false
 				e.Looks[1] = guard.Look{Percent: 10, Number: 4, At: now, Treated: guard.Group{Boxes: 900, Silent: 72}, Control: guard.Group{Boxes: 1000}, Halts: true}
 			}},
-			sentence: "Halt: 72 of 900 boxes of stage 10 are silent, and 0 of 1000 boxes that the release did not reach, which chance does not explain."},
+			sentence: "Halt: 72 of 900 boxes of stage 10 are silent, and 0 of 1000 boxes that the release did not reach, which chance does not explain: they are dead or cut off, or call less often with the release."},
 		"at the last stage silence holds": {stage: 100, evidence: []change{func(e *guard.Evidence) { at(e).Treated.Away = 40 }}, action: guard.Hold, reasons: []guard.Reason{guard.Silent},
 			sentence: "Hold: 40 of 1000 boxes with the release were not seen for half a soak, and 0 of 1000 boxes without it before; with 0 undecided, 125 more bad boxes halt it."},
 		"silence does not halt on an old count": {stage: 10, action: guard.Hold, reasons: []guard.Reason{guard.NotCounted},
@@ -171,7 +171,7 @@ func TestDecide_EveryVerdict(t *testing.T) {
 		"too few have run it for a soak yet": {stage: 10, evidence: []change{took(700, 100, map[guard.Cause]int{guard.Deferred: 100})}, action: guard.Hold, reasons: []guard.Reason{guard.Undecided},
 			sentence: "Hold: 700 of 900 boxes have run the release for a soak, 20 more are needed and 100 may still come; with 0 undecided, 23 more bad boxes or 26 more silent halt it."},
 		"half have no space": {stage: 10, evidence: []change{took(400, 20, map[guard.Cause]int{guard.Space: 470, guard.Vanished: 10})}, action: guard.Hold, reasons: []guard.Reason{guard.TooFewTaken},
-			sentence: "Hold: 400 of 900 boxes have run the release for a soak, and 720 are needed: most of the others, 470, have no space for it (space); to go on without such boxes, lower taken in the policy; with 0 undecided, 23 more bad boxes or 26 more silent halt it."},
+			sentence: "Hold: 400 of 900 boxes have run the release for a soak, and 720 are needed: of the others, 470 have no space for it (space), 10 installed it and were not seen a soak later; the release may be the cause for 10 of them, so look at these before you go on; with 0 undecided, 23 more bad boxes or 26 more silent halt it."},
 		"how they took it was not looked up": {stage: 10, evidence: []change{func(e *guard.Evidence) { e.Taken = nil }}, action: guard.Hold, reasons: []guard.Reason{guard.NotCounted},
 			sentence: "Hold: how the boxes took the release has not been looked up yet; with 0 undecided, 23 more bad boxes or 26 more silent halt it."},
 		"too early": {stage: 10, evidence: []change{since(24*time.Hour - time.Second)}, action: guard.Hold, reasons: []guard.Reason{guard.Soaking},

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"fmt"
+	"slices"
 
 	"wavegate/shared/fleet/stats"
 )
@@ -124,4 +125,23 @@ func (d decision) fewerBad() int {
 func (d decision) badUnexplained() bool {
 	all, acceptable := d.pooled(Organization{}), d.policy.Guard.Acceptable
 	return stats.AtLeast(d.stage.Bad, d.stage.told(), acceptable) <= badByChance || stats.AtLeast(all.Bad, all.Told, acceptable) <= badByChance
+}
+
+// retrying are the boxes that failed and may recover. It tests what would be if none does.
+func (d decision) retrying() *Retrying {
+	var r Retrying
+	r.Told, _ = d.evidence.totals()
+	d.evidence.Stages = slices.Clone(d.evidence.Stages)
+	for i := range d.evidence.Stages {
+		b := &d.evidence.Stages[i]
+		r.Boxes, b.Bad = r.Boxes+b.Retrying, b.Bad+b.Retrying
+		if b.RetryUntil.After(r.Until) {
+			r.Until = b.RetryUntil
+		}
+	}
+	if r.Boxes == 0 {
+		return nil
+	}
+	_, r.Halts = d.closest(Organization{})
+	return &r
 }

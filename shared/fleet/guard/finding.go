@@ -64,10 +64,10 @@ func (l findings) group() *Culprit {
 	return nil
 }
 
-// leftToPeople reports whether the rollout waits for people or for a survey only, and not for its boxes or for time.
-func (l findings) leftToPeople() bool {
+// leftToPeople reports whether the rollout waits for people, a survey or some other reasons only, and not for its boxes or for time.
+func (l findings) leftToPeople(or ...Reason) bool {
 	return !slices.ContainsFunc(l, func(f finding) bool {
-		return !slices.Contains([]Reason{NotSurveyed, KindDoubtful, Unreported, TellingStopped, PeoplePromote, WindowClosed, Frozen, ApprovalRequired, Clear}, f.reason)
+		return !slices.Contains(or, f.reason) && !slices.Contains([]Reason{NotSurveyed, KindDoubtful, Unreported, TellingStopped, PeoplePromote, WindowClosed, Frozen, ApprovalRequired, Clear}, f.reason)
 	})
 }
 
@@ -104,8 +104,12 @@ func (d decision) sentence(v Verdict, why findings) string {
 		return "Complete: " + text + "."
 	case !d.evidence.Active && v.Reason != NotActive:
 		return "Completed, and " + text + "."
-	case v.Reason != NotActive && v.Organization == "":
-		text += "; " + v.Distance.sentence()
+	}
+	if v.Retrying != nil {
+		text = join(text, v.Retrying.sentence(d.policy.Mode))
+	}
+	if v.Reason != NotActive && v.Organization == "" && (v.Retrying == nil || !v.Retrying.Halts) {
+		text = join(text, v.Distance.sentence())
 	}
 	return "Hold: " + text + "."
 }

@@ -309,6 +309,12 @@ func (d decision) culprit() *Culprit {
 	return nil
 }
 
+// isNoise reports whether a silent kind is not to blame for a halt because of silence: as many of all boxes are silent.
+func (c *Culprit) isNoise(v Verdict) bool {
+	return c != nil && c.Silent && slices.Contains(v.Reasons, TooManySilent) &&
+		stats.Fisher(c.Harmed, c.Boxes, v.Treated.Silent, v.Treated.Boxes) > kindsHold
+}
+
 func (c Culprit) sentence() string {
 	of := fmt.Sprintf("with %s=%s", c.Name, c.Value)
 	switch {

@@ -66,8 +66,8 @@ type Look struct {
 }
 
 func (l Look) sentence() string {
-	return fmt.Sprintf("%d of %s of stage %d are silent, and %d of %s that the release did not reach, which chance does not explain",
-		l.Treated.Silent, boxes(l.Treated.Boxes), l.Percent, l.Control.Silent, boxes(l.Control.Boxes))
+	return fmt.Sprintf("%d of %s of stage %d are silent, and %d of %s that the release did not reach, which chance does not explain: "+
+		"they are dead or cut off, or call less often with the release", l.Treated.Silent, boxes(l.Treated.Boxes), l.Percent, l.Control.Silent, boxes(l.Control.Boxes))
 }
 
 // lookOf is the last look at a stage; its number is 0 if there was none.

@@ -94,8 +94,35 @@ type Verdict struct {
 	// Health are the last looks at the health numbers.
 	Health []Comparison `json:"health,omitempty"`
 	// Few is the last look at a fleet of fewer than 40 boxes.
-	Few      *Few     `json:"few,omitempty"`
+	Few *Few `json:"few,omitempty"`
+	// Retrying are boxes that failed so recently that they may recover; nil: none.
+	Retrying *Retrying `json:"retrying,omitempty"`
+	// Needs is what the rollout waits for a person to do; nil: nothing. Over is such a need that has ended lately.
+	Needs    *Need    `json:"needs,omitempty"`
+	Over     *Need    `json:"over,omitempty"`
 	Distance Distance `json:"distance"`
+}
+
+// Retrying are boxes that failed so recently that they do not count as bad yet.
+type Retrying struct {
+	Boxes int `json:"boxes"`
+	Told  int `json:"told"` // boxes that were told the release, with these
+	// Until is when the last of them counts as bad, unless it recovers. Halts is set if the rollout is halted by then, unless
+	// some recover.
+	Until time.Time `json:"until"`
+	Halts bool      `json:"halts,omitempty"`
+}
+
+func (r *Retrying) sentence(mode Mode) string {
+	text := fmt.Sprintf("%d of %s that were told the release failed and may try again", r.Boxes, boxes(r.Told))
+	if !r.Halts {
+		return text
+	}
+	does := "halts"
+	if mode != Act {
+		does = "would halt"
+	}
+	return fmt.Sprintf("%s; if they do not recover by %s, the guard %s", text, r.Until.UTC().Format(time.RFC3339), does)
 }
 
 // Suspicion is the reason for which the guard stops telling boxes; empty if there is none.
