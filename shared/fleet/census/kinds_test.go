@@ -120,7 +120,7 @@ func TestSurvey_NamesThatOneOrganizationMakesUp_HideNoneOfTheOthers(t *testing.T
 	for _, k := range c.Groups.Kinds(boxes, 0) {
 		names[k.Name] = true
 	}
-	expect.Equal(t, len(names), 64+1, "names, with the organization, but without the factory, which none has:")
+	expect.Equal(t, len(names), 64+2, "names, with the organization and with all boxes, but without the factory, which none has:")
 	for _, name := range []string{"revision", "modem"} {
 		expect.Equal(t, names[name], true, "the survey knows %s:", name)
 	}
@@ -219,7 +219,9 @@ func TestSurvey_AnAttributeThatAllBoxesShare_IsNoKind(t *testing.T) {
 		boxes = append(boxes, census.Surveyed{IndexEntry: report.IndexEntry{OrganizationID: "acme", FactoryID: "munich"},
 			Attributes: map[string]string{"model": "X", "revision": string("AB"[i%2])}})
 	}
-	for _, k := range c.Groups.Kinds(boxes, 0) {
+	kinds := c.Groups.Kinds(boxes, 0)
+	for _, k := range kinds[:2] {
 		expect.Equal(t, k.Name, "revision", "a kind is of the attribute")
 	}
+	expect.Equal(t, kinds[2:], []guard.Kind{{Name: guard.OfAll, Share: guard.Share{}}}, "and all boxes are, none of which was seen")
 }

@@ -46,6 +46,11 @@
 // reach. The comparison uses Fisher's exact test, at a level that falls with each look, and Wald's test against the
 // share of the control. Nothing is tested in between: each look is another chance to be wrong.
 //
+// Dead is not failed: someone must travel to a dead box, while a wrong hold costs a person a look. So silence has a floor of its
+// own, below the share of failures that a policy accepts, and from three boxes on it holds the rollout and stops telling at a higher
+// level without any floor: at each look at stages 10 and 50, and in each survey, which looks up many more boxes. A release that
+// fails on more boxes than the policy accepts, and on too few to halt, holds, too; it stops nothing, since a failed box can be helped.
+//
 // At 100 percent there is nobody left to compare with. The last controls show whether more boxes are away than chance
 // explains. If so, the rollout is held, and people are paged. The guard keeps looking for one more soak after the
 // completion, and pages people if the release goes bad. Only people publish a version that sends boxes back.
@@ -110,7 +115,7 @@ func Decide(p Policy, e Evidence, at time.Time) Verdict {
 	d.measure(&v)
 	var found findings
 	if e.Active {
-		found = slices.Concat(d.failing(v), silenced(v.Looks), d.small(v.Few), d.places(), d.unclear(v), d.notAllowed(v))
+		found = slices.Concat(d.failing(v), silenced(v.Looks), d.small(v.Few), d.places(), d.notAcceptable(), d.unclear(v), d.notAllowed(v))
 	} else {
 		found = d.afterwards(v)
 	}
@@ -191,7 +196,7 @@ func (d decision) blame(v *Verdict, found findings) {
 	default:
 		v.Wants = wants && d.surveyDue(found.leftToPeople())
 	}
-	if v.Culprit.isNoise(*v) {
+	if v.Culprit.isNoise(*v, d.surveyedBoxes(v.Surveys)) {
 		v.Culprit = nil
 	}
 }

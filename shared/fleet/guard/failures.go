@@ -27,6 +27,23 @@ func (d decision) failing(v Verdict) findings {
 	return findings{f}
 }
 
+// The levels of the test at the end of a soak that holds a release of which more boxes fail than the policy accepts. A person
+// may accept so many. At stage 50 there are so many boxes that the test can tell.
+const (
+	acceptHold10 = 0.0005
+	acceptHold50 = 0.005
+)
+
+// notAcceptable holds a rollout of which more boxes are bad than the policy accepts.
+func (d decision) notAcceptable() (list findings) {
+	all, acceptable := d.sum(Organization{}), d.policy.Guard.Acceptable
+	level := map[int]float64{10: acceptHold10, 50: acceptHold50}[d.evidence.Stage]
+	_, halts := d.closest(Organization{})
+	list.add(!halts && d.soakOver() && stats.AtLeast(all.Bad, all.Told, acceptable) <= level, NotAcceptable,
+		fmt.Sprintf("%d of %s with the release are bad, %.1f percent, and the policy accepts %g", all.Bad, boxes(all.Told), 100*float64(all.Bad)/float64(max(all.Told, 1)), 100*acceptable))
+	return list
+}
+
 // counts returns the counts that are tested for failures, without the boxes of one organization: one of all boxes that
 // were told the release, and one of each stage. Once the soak is over, there is one more: of the present stage, pooled
 // with as many earlier stages as the test needs.

@@ -64,6 +64,9 @@ func (l findings) group() *Culprit {
 	return nil
 }
 
+// has reports whether there is a finding for a reason.
+func (l findings) has(r Reason) bool { return len(l.of(r)) > 0 }
+
 // leftToPeople reports whether the rollout waits for people, a survey or some other reasons only, and not for its boxes or for time.
 func (l findings) leftToPeople(or ...Reason) bool {
 	return !slices.ContainsFunc(l, func(f finding) bool {

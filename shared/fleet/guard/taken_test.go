@@ -40,7 +40,7 @@ func TestTooFewTaken_SaysHowManyBoxesHaveEachCause(t *testing.T) {
 		"Hold: 600 of 900 boxes have run the release for a soak, and 720 are needed: of the others, 200 were told it and have gone silent, "+
 			"90 were told it, still call and have not installed it, 10 have not polled since the rollout began, so were not told; "+
 			"the release may be the cause for 290 of them, so look at these before you go on; "+
-			"with 0 undecided, 23 more bad boxes or 26 more silent halt it.", "the sentence")
+			"with 0 undecided, 23 more bad boxes or 13 more silent halt it.", "the sentence")
 }
 
 // TestRetrying_FailuresThatWouldHalt_SayUntilWhen: they may recover, so they do not count as bad yet. No further box must fail.
@@ -72,7 +72,7 @@ func TestCulprit_AKindThatIsHarmedLikeAllOthers_IsNotBlamed(t *testing.T) {
 	}{"like the others": {840, 28, false}, "more than the others": {120, 3, true}} {
 		e := healthy(10)
 		e.New, at(&e).Treated.Silent = true, c.all
-		e.Kinds = []guard.Kind{kind("acme", 30), kind("initech", c.others), kind("hooli", c.others)}
+		e.Kinds = []guard.Kind{{Name: guard.OfAll, Share: guard.Share{Treated: guard.Group{Boxes: 90, Silent: 30 + 2*c.others}, Control: guard.Group{Boxes: 900}}}, kind("acme", 30), kind("initech", c.others), kind("hooli", c.others)}
 		v := guard.Decide(acting(), e, now)
 		expect.That(t, v.Action == guard.Halt && (v.Culprit != nil) == c.blamed, "%s: %s %+v", name, v.Sentence, v.Culprit)
 	}
