@@ -3,7 +3,7 @@
 package main
 
 import (
-	"wavegate/shared/fleet/census"
+	"wavegate/shared/fleet/decide"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/boxes"
@@ -16,7 +16,7 @@ import (
 func main() { function.Run(boxes.ListEdges(), wire) }
 
 func wire(env lambdahttp.Env) function.Handler[paging.Asked[edge.Filter, paging.Place]] {
-	edges := edge.NewStore(env.DB).Waiting(census.NewStore(env.DB, census.Settings{}, ratelimit.LastSeen(env.API)).Waits)
+	edges := edge.NewStore(env.DB).Waiting(decide.Waiting(env.DB, ratelimit.LastSeen(env.API)))
 	return func(c *function.Call, in paging.Asked[edge.Filter, paging.Place]) (lambdahttp.Answer, error) {
 		filter, err := in.List.For(c.Caller)
 		if err != nil {

@@ -13,7 +13,7 @@ import (
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/service"
-	"wavegate/shared/fleet/census"
+	"wavegate/shared/fleet/decide"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/testing/expect"
 )
@@ -136,7 +136,7 @@ func follow(t *testing.T, l library) {
 		owner.Put(t, "/api/edges/"+b.id, strings.Replace(box, "}", `,"factoryId":"munich-1"}`, 1)).Is(t, http.StatusNoContent)
 		b.start(t, "1.0.0")
 		b.told(t, owner, false)
-		expect.Until(t, "the box waits", func() bool { return why(t, owner, b.id).Rule == census.RuleWaits })
+		expect.Until(t, "the box waits", func() bool { return why(t, owner, b.id).Source == decide.FromWaits })
 		waits := time.Now()
 		expect.Until(t, "it polls on", func() bool {
 			seen := why(t, owner, b.id).LastSeenAt

@@ -10,6 +10,7 @@ import (
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/service"
+	"wavegate/shared/fleet/decide"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/polling"
 	"wavegate/shared/platform/problem"
@@ -109,7 +110,7 @@ func TestManifest_IsForTheBoxItselfAndForPlatformOwners(t *testing.T) {
 	var m polling.Manifest
 	w.Box(t, "box-1").Get(t, manifestPath("box-1")).Is(t, http.StatusOK).Into(t, &m)
 	want := polling.Manifest{EdgeID: "box-1", EdgeType: "gateway-x", Channel: "stable", Version: "1.0.0",
-		ArtifactURL: "https://artifacts.example/1.0.0.tar.gz", SHA256: digest("a"), Source: polling.FromChannel, PollIntervalSeconds: 60}
+		ArtifactURL: "https://artifacts.example/1.0.0.tar.gz", SHA256: digest("a"), Source: decide.FromChannel, PollIntervalSeconds: 60}
 	expect.Equal(t, m, want, "the manifest")
 	owner.Get(t, manifestPath("box-1")+"?installed=").Is(t, http.StatusOK)
 

@@ -62,8 +62,6 @@ var enrolmentFields = []string{"id", "edgeId", "listed", "boxes"}
 var exportedKinds = map[string]exportedKind{
 	"gateway":                   {dynamo.Gateways, []string{"organizationId"}},
 	"rate-limit":                {dynamo.RateOverrides, []string{"subject"}},
-	"call-counter":              {dynamo.RateCounters, []string{"subject"}},
-	"box-counter":               {dynamo.RateCounters, []string{"subject"}},
 	"edge":                      {dynamo.Edges, []string{"edgeId"}},
 	"edge-report":               {dynamo.Reports, []string{"edgeId"}},
 	"enrolment":                 {dynamo.Enrolments, enrolmentFields},

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"wavegate/scripts/e2e/harness"
-	"wavegate/shared/fleet/census"
+	"wavegate/shared/fleet/decide"
 	"wavegate/shared/testing/expect"
 )
 
@@ -23,7 +23,7 @@ func TestSWUpdate_ItsPlantIsClosed_InstallsOnceItOpens(t *testing.T) {
 		runs(t, owner, "box-1", "1.0.0")
 		owner.Put(t, channel, d.image(t, "1.1.0", false)).Is(t, http.StatusNoContent)
 		time.Sleep(5 * time.Second) // it polls every second
-		if known := why(t, owner, "box-1"); known.Rule != census.RuleWaits || d.installed("1.1.0") {
+		if known := why(t, owner, "box-1"); known.Source != decide.FromWaits || d.installed("1.1.0") {
 			t.Errorf("known as %+v, installed: %t", known, d.installed("1.1.0"))
 		}
 		owner.Put(t, plantPath, updating(`{"windows":[]}`)).Is(t, http.StatusNoContent)

@@ -80,7 +80,7 @@ func TestPlant_ItsBoxesWait_UnlessTheReleaseIsUrgentOrTheyArePinned(t *testing.T
 	expect.Equal(t, toldFrom(t, w, "press-1")+", "+toldFrom(t, w, "press-4"), "1.0.0 waits, 1.1.0 rollout", "in the plant, and elsewhere")
 	manifest := string(w.Box(t, "press-1").Get(t, manifestPath("press-1")+"?installed=1.0.0").Is(t, http.StatusOK).Body)
 	why := string(owner.Get(t, "/api/edges/press-1/update/why").Is(t, http.StatusOK).Body)
-	for _, want := range []string{`"rule":"waits"`, `"waits":"window"`, `"opensAt":"`, `"timeZones":"` + zones.Release()} {
+	for _, want := range []string{`"reason":"window"`, `"source":"waits"`, `"opensAt":"`, `"timeZones":"` + zones.Release()} {
 		expect.That(t, strings.Contains(why, want), "why has no %s: %s", want, why)
 	}
 	var waiting struct {
@@ -209,7 +209,7 @@ func TestPlant_APair_IsToldOneAfterTheOther(t *testing.T) {
 	owner.Put(t, channel, release("1.1.0", digest("b"))).Is(t, http.StatusNoContent)
 	expect.Equal(t, toldFrom(t, w, "press-4a")+", "+toldFrom(t, w, "press-4b")+", "+toldFrom(t, w, "press-4a"), "1.1.0 channel, 1.0.0 waits, 1.1.0 channel", "told")
 	why := string(owner.Get(t, "/api/edges/press-4b/update/why").Is(t, http.StatusOK).Body)
-	expect.That(t, strings.Contains(why, `"waits":"group"`) && strings.Contains(why, "press-4a"), "why: %s", why)
+	expect.That(t, strings.Contains(why, `"reason":"group"`) && strings.Contains(why, "press-4a"), "why: %s", why)
 	owner.Put(t, "/api/edges/press-4a", strings.Replace(box, "}", `,"factoryId":"munich-1","pin":{"version":"1.1.0","reason":"measured"}}`, 1)).Is(t, http.StatusNoContent)
 	var waiting struct {
 		Items []struct{ EdgeID, Waits string }

@@ -90,6 +90,6 @@ func TestPublication_RequiresAnotherRelease_OrIsRefused(t *testing.T) {
 	owner.Put(t, "/api/edges/box-1", `{"edgeType":"stepped","channel":"stable","organizationId":"acme"}`).Is(t, http.StatusCreated)
 	box := w.Box(t, "box-1")
 	box.Get(t, "/api/edges/box-1/update/manifest?installed=1.0.0").Has(t, `{"version":"2.0.0","towards":"3.0.0","source":"channel"}`)
-	owner.Get(t, "/api/edges/box-1/update/why").Has(t, `{"rule":"stone","version":"2.0.0","towards":"3.0.0"}`)
+	owner.Get(t, "/api/edges/box-1/update/why").Has(t, `{"reason":"stone","version":"2.0.0","towards":"3.0.0"}`)
 	box.Get(t, "/api/edges/box-1/update/manifest?installed=2.0.0").Has(t, `{"version":"3.0.0","towards":null}`)
 }

@@ -57,7 +57,7 @@ func TestReturn_ByAPersonOrTheGuard_SendsBackWhoRunsTheTarget(t *testing.T) {
 				t.Errorf("the DDI client is told %s", text)
 			}
 			why := string(owner.Get(t, "/api/edges/"+boxes[2]+"/update/why").Is(t, http.StatusOK).Body)
-			expect.That(t, strings.Contains(why, `"rule":"returned"`), "why: %s", why)
+			expect.That(t, strings.Contains(why, `"reason":"returned"`), "why: %s", why)
 			time.Sleep(time.Second) // the index lags
 			expect.OK(t, w.RunTask(t.Context(), operations.Tick))
 			text := string(owner.Get(t, rollout+"/progress?fresh=true").Is(t, http.StatusOK).Body)

@@ -250,7 +250,7 @@ var fleet = []Sample{
 	},
 	{
 		Operation: "get-update-why", By: Viewer, After: offered,
-		Shows: `{"edgeId":"{edgeId}","version":"{version}","rule":"channel"}`,
+		Shows: `{"edgeId":"{edgeId}","version":"{version}","reason":"channel"}`,
 	},
 	{
 		Operation: "get-overview", By: Viewer, After: After("get-rollout-progress"),

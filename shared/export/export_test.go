@@ -79,11 +79,9 @@ func (s *shelf) box(int) {
 	switch rapid.IntRange(0, 2).Draw(s.t, "report") {
 	case 1:
 		s.put(dynamo.Reports, map[string]any{"edgeId": id, "organizationId": s.organization, "subject": "user#" + id, "shard": "s", "stateKey": "k"})
-		s.put(dynamo.RateCounters, map[string]any{"subject": "user#" + id})
 	case 2: // of the last owner of the box
 		kept := s.marks
 		s.put(dynamo.Reports, map[string]any{"edgeId": id, "organizationId": "another", "subject": "user#" + id, "shard": "s", "stateKey": "k"})
-		s.put(dynamo.RateCounters, map[string]any{"subject": "user#" + id})
 		s.marks = kept
 	}
 }

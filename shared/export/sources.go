@@ -72,7 +72,6 @@ func by(name string) func(string, row) string {
 var sources = append([]source{
 	{kind: "gateway", table: dynamo.Gateways, partition: organization},
 	{kind: "rate-limit", table: dynamo.RateOverrides, partition: func(id string, _ row) string { return ratelimit.OrganizationOverride(id) }},
-	counter(0), counter(1),
 	{kind: "edge", table: dynamo.Edges, index: "byOrganization", partition: organization, inside: []source{report}},
 	{kind: "enrolment", table: dynamo.Enrolments, index: "byOrganization", partition: organization, inside: []source{
 		{kind: "enrolment-boxes", table: dynamo.Enrolments, partition: by("id"), behind: withoutHash,
@@ -91,18 +90,10 @@ var sources = append([]source{
 			}},
 		{kind: "audit-event", table: dynamo.Audit, partition: func(_ string, parent row) string { return audit.Factory(parent.text("factoryId")) }},
 	}},
-}, append(events(),
-	source{kind: "box-counter", table: dynamo.RateCounters, partition: func(id string, _ row) string { return dynamo.BoxTally(id) }})...)
+}, events()...)
 
-// report is what a box reported, and when it called.
-var report = source{kind: "edge-report", table: dynamo.Reports, partition: by("edgeId"), inside: []source{
-	{kind: "call-counter", table: dynamo.RateCounters, partition: by("subject")},
-}}
-
-// counter is a count of the organization's calls: of ordinary ones and of those to the copilot.
-func counter(n int) source {
-	return source{kind: "call-counter", table: dynamo.RateCounters, partition: func(id string, _ row) string { return ratelimit.OrganizationSubjects(id)[n] }}
-}
+// report is what a box reported.
+var report = source{kind: "edge-report", table: dynamo.Reports, partition: by("edgeId")}
 
 // events are the organization's audit events in the streams that it shares with others.
 func events() []source {
@@ -119,6 +110,7 @@ var Elsewhere = map[dynamo.TableID]string{
 	dynamo.Channels:     "the platform's; no organization owns a channel",
 	dynamo.Releases:     "the platform's; no organization owns a release",
 	dynamo.Rollouts:     "the platform's; no organization owns a rollout or the freeze",
+	dynamo.RateCounters: "the limits' own counts of calls and registrations, for 35 days, under hashes of users",
 	dynamo.Bells:        "which boxes should poll soon, for some minutes, by release channel",
 	dynamo.MethodPlaces: "an index of the methods by the machines and classes that their versions name",
 	dynamo.Idempotency:  "hashes of calls, for a day, under a hash of the caller and the key",

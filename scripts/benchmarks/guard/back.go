@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/decide"
 	"wavegate/shared/fleet/guard"
-	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/calendar"
@@ -32,33 +32,29 @@ type wayBack struct {
 	Told   int `json:"told"`   // untold boxes that were told the target after the return
 }
 
-// waits makes a box wait for its plant, if it must: it is told what it runs, and polls again when the plant opens.
-func (p *play) waits(i int32, b *box, asks polling.Box, r polling.Resolution) polling.Resolution {
-	s, at := &p.sites[b.plant], p.at(p.now)
-	if r.Target() == target && b.askedAt == never {
+// waits makes a box that waits poll again when its plant opens.
+func (p *play) waits(i int32, b *box, d decide.Decision) {
+	would := d
+	if d.Waits() {
+		would = *d.Next
+	}
+	if would.Target() == target && b.askedAt == never {
 		b.askedAt = p.now
 	}
-	w := polling.Waits(asks, r, p.channel, s.at(at))
-	if w.For == "" && p.blocked(b, asks, r) {
-		w.For = calendar.ForGroup
-	}
-	if w.For == "" {
-		if r.Version != asks.Installed && !s.open(at, p.haste()) {
+	if !d.Waits() {
+		if d.Version != p.runs(b) && !p.sites[b.plant].open(p.at(p.now), p.haste()) {
 			p.kept.Outside++
 		}
-		return r
+		return
 	}
 	if !b.waited {
 		b.waited, p.kept.Asked = true, p.kept.Asked+1
 	}
-	next := p.opens(b, w)
-	if w.For == calendar.ForGroup {
+	next := p.opens(b, d.Wait)
+	if d.Reason == decide.Group {
 		next, b.blocked = b.nextPoll(p.now+time.Second), true
 	}
 	p.schedule(i, polls, next)
-	r = polling.Resolution{Source: polling.FromWaits, Wait: w}
-	r.Version = asks.Installed
-	return r
 }
 
 // haste is what the release, or its return, may pass by, by the world's own words.

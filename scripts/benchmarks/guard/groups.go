@@ -3,8 +3,6 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
-
-	"wavegate/shared/fleet/polling"
 )
 
 // A grouping puts a share of the boxes into groups of a size, within their plants.
@@ -37,21 +35,6 @@ func (p *play) group(r *rand.Rand) {
 			}
 		}
 	}
-}
-
-// blocked reports whether a box waits for another one of its group.
-func (p *play) blocked(b *box, asks polling.Box, r polling.Resolution) bool {
-	if !polling.TakesTurn(asks, r, p.channel) {
-		return false
-	}
-	for _, i := range p.groups[b.group] {
-		m := &p.boxes[i]
-		m.pace(p)
-		if m != b && m.row.Blocks(r.Version, polling.Patience(r, p.channel), p.at(m.lastSeen(p.now)), p.at(p.now)) {
-			return true
-		}
-	}
-	return false
 }
 
 // isDown reports whether a box is down because of the release.

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
 	"time"
 
-	"wavegate/shared/fleet/cohort"
-	"wavegate/shared/fleet/polling"
+	"wavegate/shared/fleet/decide"
+	"wavegate/shared/fleet/plant"
+	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/dynamo"
 )
 
 // happen plays an event of a living box.
@@ -51,32 +54,63 @@ func (p *play) put(b *box, e report.Input) {
 // poll is a poll with a possibly new answer. The box starts to install the version that it is told.
 func (p *play) poll(i int32, b *box) {
 	runs := p.runs(b)
-	asks := polling.Box{Edge: b.edge, Installed: runs, Told: b.row.Told, Offer: b.row.Offer, Stone: b.row.Stone, TurnAt: b.row.TurnAt, At: p.at(p.now)}
-	r, _, _ := polling.Resolve(asks, p.channel, p.world.released)
-	r = p.waits(i, b, asks, r)
-	e := report.Polled{Told: r.Version, Running: runs, Subject: b.edge.EdgeID, ReturnedFrom: r.ReturnedFrom, Waits: r.Source == polling.FromWaits, At: p.at(p.now)}
-	e.Turn = !e.Waits && polling.TakesTurn(asks, r, p.channel)
-	if r.Source == polling.FromRollout {
-		e.RolloutID, e.Stage, e.Towards = r.RolloutID, cohort.FirstStage(edgeType, r.Target(), b.edge.EdgeID), r.Towards
+	asks := decide.Saying(b.row, runs, p.at(p.now))
+	asks.Group, asks.Pin = b.edge.Group, b.edge.Pin
+	d, err := decide.Decide(context.Background(), asks, sources{p, b})
+	if err != nil {
+		panic(err) // no source fails
 	}
+	p.waits(i, b, d)
+	e := d.Polled(asks.Row)
+	e.Running, e.Subject, e.At = runs, b.edge.EdgeID, p.at(p.now)
 	p.put(b, e)
 	if p.world.Bell || b.waited {
 		b.called = p.now
 	}
-	p.goesBack(i, b, r.Version)
-	if r.Target() != target {
+	p.goesBack(i, b, d.Version)
+	if d.Target() != target {
 		return
 	}
 	if b.told = true; b.toldAt == never {
 		b.toldAt = p.now
 	}
-	if b.installing != r.Version && !b.busy {
-		b.installing, b.attempt = r.Version, 0
+	if b.installing != d.Version && !b.busy {
+		b.installing, b.attempt = d.Version, 0
 	}
 	if b.runsTarget || b.busy || b.stays || b.neverInstalls || p.putOff(i, b) {
 		return
 	}
 	p.install(i, b)
+}
+
+// Sources are where the decision of a box reads: the world.
+type sources struct {
+	*play
+	b *box
+}
+
+func (s sources) Row(context.Context, string, string, string) (release.ChannelRow, error) {
+	return s.channel, nil
+}
+
+func (s sources) Release(_ context.Context, _, version string) (release.Release, error) {
+	return s.world.released(version)
+}
+
+func (s sources) Plant(context.Context, string) (plant.Plant, error) {
+	return plant.Plant{Updates: s.sites[s.b.plant].at(s.play.at(s.now))}, nil
+}
+
+// Blocker looks for a box of the group that keeps the box waiting.
+func (s sources) Blocker(_ context.Context, asks decide.Box, version string, patience report.Patience) (string, []dynamo.TransactItem, error) {
+	for _, i := range s.groups[s.b.group] {
+		m := &s.boxes[i]
+		m.pace(s.play)
+		if m != s.b && m.row.Blocks(version, patience, s.play.at(m.lastSeen(s.now)), asks.At) {
+			return m.edge.EdgeID, nil, nil
+		}
+	}
+	return "", []dynamo.TransactItem{}, nil
 }
 
 // install begins an installation.

@@ -57,7 +57,7 @@ var ofBoxes = kind{
 			s := &box{
 				id: name, edgeType: edgeType, registry: edge.NewRegistry(db, 1).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}), edges: edge.NewStore(db), reports: report.NewStore(db, 1),
 				taken: polling.NewReports(db, 1, fleetIssuer),
-				polls: polling.NewPolls(db, polling.Settings{PollInterval: time.Minute, IdlePollInterval: time.Minute, Shards: 1, Issuers: fleetIssuer}, time.Now),
+				polls: polling.NewPolls(db, polling.Settings{PollInterval: time.Minute, IdlePollInterval: time.Minute, Shards: 1, Issuers: fleetIssuer}, nil, time.Now),
 			}
 			return toCaller(s.answer)
 		}

@@ -24,11 +24,6 @@ var passes = []string{
 	"asOf", "ageSeconds", "lastSeenAt", "lastHeardAt", "tokenLastUsedAt", "silent", "soakedSeconds", "used", "remaining", "resetSeconds", "requestId",
 }
 
-// newer are members that the release which an upgrade begins with does not show.
-var newer = []string{"aside", "attributes", "classTerms", "covers", "culprit", "dark", "deadline", "decisions", "documents", "door", "fast", "few", "group", "halted", "health", "hold", "onHalt", "opensAt", "order", "ordinal",
-	"park", "pin", "recalled", "recalls", "recordSha256", "requires", "restless", "returned", "returnedAt", "returning", "said", "saidAttributes", "seen", "surveys", "towards", "updates", "urgent", "waiting",
-	"waits", "withoutBox", "work"}
-
 // soaked is how long a stage has soaked, in the guard's sentences.
 var soaked = regexp.MustCompile(`soaked \d+ of`)
 
@@ -199,16 +194,15 @@ func plain(body []byte, until time.Time) (shown, next string) {
 	if err != nil { // it was JSON
 		panic(err)
 	}
-	told := strings.ReplaceAll(string(text), "only a publication or a return sends", "only a publication sends") // as earlier releases say it
-	return soaked.ReplaceAllString(told, "soaked some of"), next
+	return soaked.ReplaceAllString(string(text), "soaked some of"), next
 }
 
-// lines returns the lasting part of an answer that has a JSON object on each line, without the limiter's counters.
+// lines returns the lasting part of an answer that has a JSON object on each line.
 func lines(body []byte, until time.Time) string {
 	var all []string
 	for line := range strings.Lines(string(body)) {
 		line = strings.TrimSpace(line)
-		if json.Valid([]byte(line)) && !strings.HasPrefix(line, `{"kind":"call-counter"`) {
+		if json.Valid([]byte(line)) {
 			line, _ = plain([]byte(line), until)
 			all = append(all, line)
 		}
@@ -227,12 +221,8 @@ func lasting(v any) any {
 			v[i] = lasting(v[i])
 		}
 	case map[string]any:
-		if v["edgeId"] != nil && v["createdAt"] != nil { // a registration, which was shown without what the box last said
-			delete(v, "running")
-			delete(v, "state")
-		}
 		for name := range v {
-			if slices.Contains(passes, name) || slices.Contains(newer, name) {
+			if slices.Contains(passes, name) {
 				delete(v, name)
 			} else {
 				v[name] = lasting(v[name])

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	client "wavegate/scripts/box"
+	"wavegate/shared/fleet/decide"
 	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/report"
 )
@@ -105,7 +106,7 @@ func (l *listener) made(c client.Call) {
 			l.token, o.failed = "", nil // it has expired; the next poll has a new one
 		}
 		if c.Manifest != nil {
-			o.version, o.source = c.Manifest.Version, polling.Source(c.Manifest.Source)
+			o.version, o.source = c.Manifest.Version, decide.Source(c.Manifest.Source)
 			if c.Tag != "" {
 				l.seen.told(l.id, polling.Manifest{Version: o.version, Source: o.source, RolloutID: c.Manifest.RolloutID}, c.Installed)
 			}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"wavegate/shared/fleet/decide"
 	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/report"
 )
@@ -16,7 +17,7 @@ type outcome struct {
 	status  int
 	took    time.Duration
 	version string // of a 200
-	source  polling.Source
+	source  decide.Source
 	failed  error
 }
 
@@ -25,7 +26,7 @@ type tally struct {
 	mu       sync.Mutex
 	boxes    int
 	version  map[string]string // by box
-	source   map[string]polling.Source
+	source   map[string]decide.Source
 	statuses map[int]int
 	failures int
 	failure  string          // the last one
@@ -45,7 +46,7 @@ type position struct {
 const recentPolls = 2000
 
 func newTally(boxes []*box) *tally {
-	return &tally{boxes: len(boxes), version: map[string]string{}, source: map[string]polling.Source{}, statuses: map[int]int{}, truth: map[string]position{}}
+	return &tally{boxes: len(boxes), version: map[string]string{}, source: map[string]decide.Source{}, statuses: map[int]int{}, truth: map[string]position{}}
 }
 
 func (t *tally) poll(id string, o outcome) {
@@ -75,7 +76,7 @@ func (t *tally) told(id string, m polling.Manifest, installed string) {
 	defer t.mu.Unlock()
 	was := t.truth[id]
 	switch {
-	case m.Source == polling.FromRollout && m.RolloutID != was.rollout:
+	case m.Source == decide.FromRollout && m.RolloutID != was.rollout:
 		was = position{m.RolloutID, m.Version, report.Offered}
 		if installed == m.Version {
 			was.state = report.Installed
@@ -163,7 +164,7 @@ func (t *tally) picture() picture {
 		s := counts[version]
 		s.version = version
 		s.boxes++
-		if t.source[id] == polling.FromRollout {
+		if t.source[id] == decide.FromRollout {
 			s.rollout++
 		}
 		counts[version] = s

@@ -55,7 +55,7 @@ func TestPoll_TokenOfAnotherFleetsIssuer_FindsNoBox(t *testing.T) {
 		ctx := admission.Unlimited(t.Context())
 		what := release.Publication{EdgeType: edgeType, Channel: "stable", CurrentVersion: "1.0.0", ArtifactURL: "https://x.example/1", SHA256: "a"}
 		expect.Value(publication.NewStore(db).Publish(ctx, audit.Origin{}, what, input.Preconditions{}))(t)
-		polls := polling.NewPolls(db, polling.Settings{PollInterval: time.Minute, Shards: 1, Issuers: fleetA + " " + fleetB}, time.Now)
+		polls := polling.NewPolls(db, polling.Settings{PollInterval: time.Minute, Shards: 1, Issuers: fleetA + " " + fleetB}, nil, time.Now)
 		reports := polling.NewReports(db, 1, fleetA+" "+fleetB)
 		boxes := edge.NewRegistry(db, 1).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}})
 		id := uuid.NewString()

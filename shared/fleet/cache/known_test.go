@@ -10,9 +10,9 @@ import (
 
 	"wavegate/shared/fleet/cache"
 	"wavegate/shared/fleet/cohort"
-	"wavegate/shared/fleet/edge"
-	"wavegate/shared/fleet/polling"
+	"wavegate/shared/fleet/decide"
 	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/report"
 	"wavegate/shared/testing/expect"
 )
 
@@ -52,12 +52,12 @@ func (s *source) poll(t interface {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := edge.Edge{EdgeID: fmt.Sprintf("box-%d", box), EdgeType: "gateway-x", Channel: "stable"}
-	r, ok, _ := polling.Resolve(polling.Box{Edge: e, Installed: installed}, row, nil)
-	if !ok {
-		t.Fatal("nothing is published")
+	of := report.Row{EdgeID: fmt.Sprintf("box-%d", box), EdgeType: "gateway-x", Channel: "stable"}
+	d, err := decide.Resolve(decide.Saying(of, installed, time.Time{}), row, nil)
+	if err != nil || d.Version == "" {
+		t.Fatal("nothing is published", err)
 	}
-	return r.Version
+	return d.Version
 }
 
 // TestRow_BoxThatHasTheTarget_IsSentBackByNoContainer starts and raises rollouts of new versions while the boxes poll

@@ -149,7 +149,7 @@ func newFleet(t tester, client *dynamodb.Client, shards report.Shards) *fleet {
 	clock := f.time
 	f.db = dynamo.Open(f.api, clock)
 	settings := polling.Settings{PollInterval: time.Minute, IdlePollInterval: 5 * time.Minute, Shards: shards}
-	f.registry, f.polls, f.reports = edge.NewRegistry(f.db, shards).For(owner), polling.NewPolls(f.db, settings, clock), polling.NewReports(f.db, shards, fleetIssuer)
+	f.registry, f.polls, f.reports = edge.NewRegistry(f.db, shards).For(owner), polling.NewPolls(f.db, settings, nil, clock), polling.NewReports(f.db, shards, fleetIssuer)
 	f.releases, f.publications, f.rollouts = release.NewStore(f.db), publication.NewStore(f.db), rollout.NewStore(f.db)
 	f.limiter = ratelimit.New(ratelimit.Config{Store: client, Limits: ratelimit.Limits{User: 600}, Clock: clock, Deadline: 10 * time.Second})
 	f.progress = census.NewStore(f.db, census.Settings{Shards: shards, PollInterval: time.Minute, GuardInterval: time.Minute},

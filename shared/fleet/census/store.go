@@ -7,7 +7,6 @@ import (
 
 	"wavegate/shared/fleet/freeze"
 	"wavegate/shared/fleet/guard"
-	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
@@ -76,9 +75,6 @@ type ChannelVersions struct {
 	OtherVersions int `json:"otherVersions"`
 }
 
-// LastSeen returns when the subject of a box made its last call; zero: unknown.
-type LastSeen func(ctx context.Context, subject string) (time.Time, error)
-
 // A Reader reads counts of rollouts, and counts channels: what does not depend on when boxes were last seen.
 type Reader struct {
 	db       *dynamo.DB
@@ -100,13 +96,12 @@ func NewReader(db *dynamo.DB, settings Settings) *Reader {
 // A Store counts the boxes of rollouts and stores the results.
 type Store struct {
 	*Reader
-	seen   LastSeen
-	plants *polling.Plants
+	seen report.LastSeen
 }
 
 // NewStore makes a store.
-func NewStore(db *dynamo.DB, settings Settings, seen LastSeen) *Store {
-	return &Store{NewReader(db, settings), seen, polling.NewPlants(db, polling.Settings{Shards: settings.Shards}, db.Now).Seeing(seen)}
+func NewStore(db *dynamo.DB, settings Settings, seen report.LastSeen) *Store {
+	return &Store{NewReader(db, settings), seen}
 }
 
 // How old a count in an answer may be, with and without the parameter fresh. An active rollout is counted once a

@@ -5,11 +5,13 @@ import (
 	"testing"
 	"time"
 
+	"wavegate/shared/fleet/decide"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/plant"
 	"wavegate/shared/platform/calendar"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
+	"wavegate/shared/ratelimit"
 	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
@@ -55,15 +57,15 @@ func TestWaits_OfEachBox_AreWhatWhySays(t *testing.T) {
 	for _, id := range ids {
 		why, err := f.progress.Why(f.ctx, owner, id)
 		expect.OK(t, err)
-		if why.Waits != "" {
-			want[id] = fmt.Sprint(why.Waits, why.OpensAt)
-			kinds[why.Waits] = true
+		if why.Source == decide.FromWaits {
+			want[id] = fmt.Sprint(why.Reason, why.OpensAt)
+			kinds[string(why.Reason)] = true
 		}
 	}
 	expect.Equal(t, kinds, map[string]bool{calendar.ForWindow: true, calendar.ForPause: true, calendar.ForGroup: true}, "the boxes wait for")
 	got, span := map[string]string{}, dynamo.Span{Limit: 7}
 	for {
-		page, err := edge.NewStore(f.db).Waiting(f.progress.Waits).List(f.ctx, edge.Filter{OrganizationID: "acme", State: "waiting"}, span)
+		page, err := edge.NewStore(f.db).Waiting(decide.Waiting(f.db, ratelimit.LastSeen(f.api))).List(f.ctx, edge.Filter{OrganizationID: "acme", State: "waiting"}, span)
 		expect.OK(t, err)
 		for _, e := range page.Items {
 			got[e.EdgeID] = fmt.Sprint(e.Waits, e.OpensAt)

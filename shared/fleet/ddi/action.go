@@ -10,15 +10,6 @@ import (
 // both the version and the action. An action is one attempt at an offer. Its number is the revision of the row that
 // made it. So a box's numbers never repeat, and a poll with the same answer gets the same number without a write.
 
-// Has is the version that a box has, for the decision on what to tell it: the one that it wrote to disk last, otherwise
-// the one that it runs.
-func Has(r report.Row) string {
-	if r.Written != "" {
-		return r.Written
-	}
-	return r.Running
-}
-
 // deployment is the number of the action that a box is told to carry out at a time; 0: none. A closed action is not
 // told again. Neither is a version that the box has fallen back from: its client would install it again and again.
 func deployment(r report.Row, at time.Time) int64 {
@@ -59,13 +50,13 @@ func cancellation(r report.Row, at time.Time) int64 {
 // A polled is a client's poll and its answer. Such a poll does not say what the box runs.
 type polled struct {
 	report.Polled
-	// had is what Has returned for the row that the answer was decided on. If the box has reported something else
+	// had is what the box had by the row that the answer was decided on. If the box has reported something else
 	// meanwhile, the poll changes nothing.
 	had string
 }
 
 func (p polled) Change(next *report.Row, was report.Row) {
-	if Has(was) != p.had {
+	if was.Has() != p.had {
 		return
 	}
 	next.DDI = true

@@ -14,7 +14,7 @@ var begin = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // told is a DDI poll with a version as its answer, decided on what the box has according to its row.
 func told(row report.Row, version string) polled {
-	return polled{report.Polled{Told: version, Subject: "s", At: begin}, Has(row)}
+	return polled{report.Polled{Told: version, Subject: "s", At: begin}, row.Has()}
 }
 
 // after returns a row after events. Each event is made from the row before it.
@@ -66,14 +66,14 @@ func TestAction_PollToldTheSame_HasTheSameNumber_AndChangesNothing(t *testing.T)
 // itself what it runs.
 func TestAction_ClosedWithSuccess_IsNotInstalled(t *testing.T) {
 	row := after(enrolled(), poll("1.1.0"), reports(Proceeding), reports(Written))
-	if row.Offer.State != report.Working || row.Running != "1.0.0" || Has(row) != "1.1.0" || deployment(row, begin) != 0 {
+	if row.Offer.State != report.Working || row.Running != "1.0.0" || row.Has() != "1.1.0" || deployment(row, begin) != 0 {
 		t.Fatalf("the row is %+v, the offer %+v", row, row.Offer)
 	}
 	before := after(row, says("1.0.0"), poll("1.1.0"))
 	expect.That(t, before.Written == "1.1.0" && before.Offer.State == report.Working && deployment(before, begin) == 0,
 		"before the reboot: %+v, the offer %+v", before, before.Offer)
 	rebooted := after(row, says("1.1.0"))
-	expect.That(t, rebooted.Offer.State == report.Installed && rebooted.Written == "" && Has(rebooted) == "1.1.0",
+	expect.That(t, rebooted.Offer.State == report.Installed && rebooted.Written == "" && rebooted.Has() == "1.1.0",
 		"after the reboot: %+v, the offer %+v", rebooted, rebooted.Offer)
 	back := after(rebooted, poll("1.1.0"), says("1.0.0"), poll("1.1.0"))
 	expect.That(t, back.Offer.State == report.Reverted && deployment(back, begin) == 0,
@@ -131,7 +131,7 @@ func TestAction_Halted_IsCancelled_AndResumedIsAnotherAction(t *testing.T) {
 	if failed := after(row, reports(Broken)); failed.Offer.State != report.Failed || cancellation(failed, begin) != 0 {
 		t.Errorf("the failure after the halt is lost: %+v", failed.Offer)
 	}
-	if finished := after(row, reports(Written)); finished.Written != "1.1.0" || cancellation(finished, begin) != 0 || Has(finished) != "1.1.0" {
+	if finished := after(row, reports(Written)); finished.Written != "1.1.0" || cancellation(finished, begin) != 0 || finished.Has() != "1.1.0" {
 		t.Errorf("a version that is already on disk is cancelled: %+v", finished)
 	}
 	row = after(row, reports(GivenUp), poll("1.0.0"))

@@ -1,17 +1,15 @@
 // Package ddi serves the part of hawkBit's Direct Device Integration API (DDI v1) that the clients of SWUpdate and RAUC
-// use. It has no model of deployments of its own: polling.Resolve decides what a box is told. The rules in action.go,
+// use. It has no model of deployments of its own: decide.Decide says what a box is told. The rules in action.go,
 // ask.go and fallback.go say what a client's calls change in the box's report row. README.md says what is served and how each client behaved in tests.
 package ddi
 
 import (
-	"cmp"
 	"context"
 	"time"
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/boxauth"
-	"wavegate/shared/fleet/cache"
-	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/decide"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/polling"
@@ -19,7 +17,6 @@ import (
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/admission"
-	"wavegate/shared/platform/calendar"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/trail/audit"
@@ -48,31 +45,23 @@ func (c ClientCall) By(caller auth.Principal, from audit.Origin, counts func(con
 type Boxes struct {
 	reports  *report.Store
 	rollouts *rollout.Store
-	channels *cache.Channels
-	plants   *polling.Plants
+	from     *decide.Cache
 	speakers *boxauth.Speakers
 	settings polling.Settings
 	watch    polling.Watch
 	now      func() time.Time
 }
 
-// NewBoxes makes a Boxes. It has a cache of channels for the container.
-func NewBoxes(db *dynamo.DB, settings polling.Settings, now func() time.Time) *Boxes {
+// NewBoxes makes a Boxes, with one cache for the container. seen says when a box of a group was last seen.
+func NewBoxes(db *dynamo.DB, settings polling.Settings, seen report.LastSeen, now func() time.Time) *Boxes {
 	return &Boxes{
 		reports:  report.NewStore(db, settings.Shards),
 		rollouts: rollout.NewStore(db),
-		channels: cache.NewChannels(release.NewStore(db), settings.ChannelCache, now),
-		plants:   polling.NewPlants(db, settings, now),
+		from:     decide.NewCache(db, settings.ChannelCache, settings.Shards, seen, now),
 		speakers: boxauth.NewSpeakers(db, settings.Shards, settings.Issuers, settings.ChannelCache, now),
 		settings: settings,
 		now:      now,
 	}
-}
-
-// Seeing makes the boxes ask when one of a group was last seen.
-func (b *Boxes) Seeing(seen func(context.Context, string) (time.Time, error)) *Boxes {
-	b.plants.Seeing(seen)
-	return b
 }
 
 // With makes the boxes poll less often that no rollout has reached, and that the guard does not look up.
@@ -105,53 +94,31 @@ func (b *Boxes) box(ctx context.Context, c ClientCall, fresh bool) (known, error
 	return known{edge.Of(row), row, subject}, err
 }
 
-// A telling is the version that a box is told to run.
-type telling struct {
-	version string
-	// rolloutID is the active rollout that reaches the box; empty: none does.
-	rolloutID    string
-	returnedFrom string          // see polling.Resolution
-	towards      string          // the rollout's target, if version is a stone
-	heldAt       *time.Time      // since when the box is held; nil: it is not
-	release      release.Release // of a version that the box does not have
-	channel      release.ChannelRow
-	wait         calendar.Wait
-	// windowed is set if the box's plant has windows. While the box waits, it is still told a version that it was told
-	// before, and must not install it.
-	windowed bool
-	turn     []dynamo.TransactItem // see polling.Opening
+// A reply is what a DDI client is told.
+type reply struct {
+	decide.Decision
+	// is the decision, or the one that follows it: a client keeps the action that it was told before its plant closed, and must
+	// not install it until then.
+	is decide.Decision
 }
 
-// tell decides what a box is told. If nothing is published on the box's channel, or the release
-// lacks details that a DDI client needs, the box is told what it has.
-func (b *Boxes) tell(ctx context.Context, box report.Row) (telling, error) {
-	has, now := Has(box), b.now()
-	of := polling.BoxOf(box, has, now)
-	r, row, published, err := polling.Tell(ctx, b.channels, of)
-	if err != nil {
-		return telling{}, err
+// tell decides what a box is told.
+func (b *Boxes) tell(ctx context.Context, row report.Row) (reply, error) {
+	now := b.now()
+	box := decide.Known(row, now)
+	box.DDI = true // also in its first poll
+	d, err := decide.Decide(ctx, box, b.from)
+	o := reply{d, d}
+	switch {
+	case err != nil:
+	case d.Reason == decide.StoneMissing:
+		err = d.Missing()
+	case d.Reason == decide.NothingPublished:
+		o.is.Version = row.Has()
+	case d.Waits() && row.Accepts(d.Next.Version) && deployment(row, now) != 0:
+		o.is = *d.Next
 	}
-	open, err := b.plants.Open(ctx, of, r, row)
-	if err != nil {
-		return telling{}, err
-	}
-	t := telling{version: has, channel: row, windowed: open.Updates.Windowed(), wait: open.Wait, turn: open.Turn}
-	if !published || t.wait.For != "" && (!box.Accepts(r.Version) || deployment(box, now) == 0) {
-		return t, nil
-	}
-	if r.Version != has {
-		if t.release, err = b.channels.Release(ctx, box.EdgeType, r.Version); err != nil {
-			return telling{}, err
-		}
-		if !t.release.Sufficient() {
-			return t, nil
-		}
-	}
-	t.version, t.heldAt, t.returnedFrom = r.Version, r.HeldAt, r.ReturnedFrom
-	if r.Source == polling.FromRollout {
-		t.rolloutID, t.towards = r.RolloutID, r.Towards
-	}
-	return t, nil
+	return o, err
 }
 
 // A Base is the answer to a poll.
@@ -182,32 +149,34 @@ func (b *Boxes) Poll(ctx context.Context, c ClientCall) (Base, error) {
 		return Base{}, err
 	}
 	row := e.row
-	has := Has(row)
+	has := row.Has()
 	t, err := b.tell(ctx, row)
 	if err != nil {
 		return Base{}, err
 	}
 	at := b.at()
-	interval := polling.UntilEnd(row.Pin, b.settings.Interval(t.channel, at, b.watch.Near(ctx, t.channel, row)), at)
-	base := Base{Sleep: t.wait.Until(spread(e.EdgeID, interval), report.Place(e.EdgeID), at)}
+	interval := polling.UntilEnd(row.Pin, b.settings.Interval(t.Channel, at, b.watch.Near(ctx, t.Channel, row)), at)
+	base := Base{Sleep: t.Wait.Until(spread(e.EdgeID, interval), report.Place(e.EdgeID), at)}
 	if door := boxauth.DoorFor(ctx, c.Caller, b.settings.Door); door != "" {
 		base.Door = door + "/" + c.Tenant + "/controller/v1/" + c.ControllerID
 	}
 	var event report.Input = Contact{Subject: e.subject, At: at}
-	if row.DDI {
-		polled := b.poll(e, t, has, at)
+	first := !row.DDI
+	if first {
+		t.Turn = nil // the box is told nothing yet
+	} else {
+		polled := t.polled(row, e.subject, at)
 		polled.Often = c.Calls != nil && report.TooOften(c.Calls(ctx), interval)
 		event = polled
 	}
-	first := !row.DDI
 	event = report.By{Input: event, SHA256: c.Caller.Credential}
 	if _, changed := report.Next(row, event); changed {
 		if err := admission.Wait(ctx); err != nil {
 			return Base{}, err
 		}
-		row, base.Unrecorded = b.record(ctx, e.Edge, event, t.turn)
+		row, base.Unrecorded = b.record(ctx, e.Edge, event, t.Turn)
 	}
-	if base.Unrecorded == nil && Has(row) == has { // otherwise the box has reported something else meanwhile
+	if base.Unrecorded == nil && row.Has() == has { // otherwise the box has reported something else meanwhile
 		base.link(row, first, at)
 	}
 	return base, nil
@@ -223,13 +192,11 @@ func (b *Base) link(row report.Row, first bool, at time.Time) {
 	}
 }
 
-// poll is the report of a poll.
-func (b *Boxes) poll(e known, t telling, has string, at time.Time) polled {
-	event := polled{report.Polled{Told: t.version, Subject: e.subject, HeldAt: t.heldAt, ReturnedFrom: t.returnedFrom, Waits: t.wait.For != "", Turn: t.turn != nil, At: at}, has}
-	if t.rolloutID != "" {
-		event.RolloutID, event.Stage, event.Towards = t.rolloutID, cohort.FirstStage(e.EdgeType, cmp.Or(t.towards, t.version), e.EdgeID), t.towards
-	}
-	return event
+// polled is the report of a poll.
+func (t reply) polled(row report.Row, subject string, at time.Time) polled {
+	p := t.is.Polled(row)
+	p.Subject, p.Waits, p.Turn, p.At = subject, t.Waits(), t.Turn != nil, at
+	return polled{p, row.Has()}
 }
 
 func (b *Boxes) record(ctx context.Context, e edge.Edge, event report.Input, turn []dynamo.TransactItem) (report.Row, error) {
@@ -258,10 +225,10 @@ func (b *Boxes) Deployment(ctx context.Context, c ClientCall, action int64) (Dep
 	if err != nil {
 		return Deployment{}, err
 	}
-	if action == 0 || deployment(row, b.at()) != action || t.version != row.Offer.Version {
+	if action == 0 || deployment(row, b.at()) != action || t.is.Version != row.Offer.Version {
 		return Deployment{}, problem.Missing()
 	}
-	return Deployment{Action: action, Release: t.release, Windowed: t.windowed, Closed: t.wait.For != "" || t.turn != nil}, nil
+	return Deployment{Action: action, Release: t.is.Release, Windowed: t.Updates.Windowed(), Closed: t.Waits() || t.Turn != nil}, nil
 }
 
 // Cancel returns nil if a box is asked to give up an action, otherwise NOT_FOUND.

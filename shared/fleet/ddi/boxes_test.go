@@ -70,7 +70,7 @@ func each(t *testing.T, test func(f *fleet)) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		api := &counted{API: client}
 		f := &fleet{T: t, api: api, db: dynamo.Open(api, time.Now), edgeType: "t-" + uuid.NewString(), box: "b-" + uuid.NewString()}
-		f.boxes = ddi.NewBoxes(f.db, polling.Settings{PollInterval: time.Minute, ChannelCache: time.Hour, Shards: 1, Issuers: issuer}, time.Now)
+		f.boxes = ddi.NewBoxes(f.db, polling.Settings{PollInterval: time.Minute, ChannelCache: time.Hour, Shards: 1, Issuers: issuer}, nil, time.Now)
 		f.publish("1.0.0", release.Details{SizeBytes: 10, SHA1: strings.Repeat("1", 40)})
 		if _, err := edge.NewRegistry(f.db, 1).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}).Put(f.ctx(), audit.Origin{}, f.box,
 			edge.Assignment{EdgeType: f.edgeType, Channel: "stable", OrganizationID: "acme"}, input.Preconditions{}); err != nil {

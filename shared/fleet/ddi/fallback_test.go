@@ -64,7 +64,7 @@ func TestFallback_WrittenAndStillTheOldVersion_IsRevertedOnceTheBoxHadItsTime(t 
 		expect.Must(t, row.Offer.State == report.Working, "%s: decided too early: %+v", name, row.Offer)
 		row = after(row, states("1.0.0", time.Hour))
 		o := row.Offer
-		if o.State != report.Reverted || o.Code != report.CodeBoot || o.Detail != runsTheOld || o.From != "1.0.0" || Has(row) != "1.0.0" {
+		if o.State != report.Reverted || o.Code != report.CodeBoot || o.Detail != runsTheOld || o.From != "1.0.0" || row.Has() != "1.0.0" {
 			t.Errorf("%s: %+v, the offer %+v", name, row, o)
 		}
 		expect.That(t, row.Entry().Bad(begin.Add(time.Hour), time.Hour, time.Hour), "%s: it is not bad", name)

@@ -32,8 +32,8 @@ func paired(t *testing.T, group *string, test func(p *pair)) {
 	each(t, func(f *fleet) {
 		p := &pair{fleet: f, day: time.Now().UTC().Truncate(24 * time.Hour).Add(48 * time.Hour), group: group}
 		p.at("02:05")
-		f.boxes = ddi.NewBoxes(f.db, polling.Settings{PollInterval: time.Minute, Shards: 1, Issuers: issuer}, func() time.Time { return p.clock }).
-			Seeing(func(context.Context, string) (time.Time, error) { return p.clock, nil })
+		f.boxes = ddi.NewBoxes(f.db, polling.Settings{PollInterval: time.Minute, Shards: 1, Issuers: issuer},
+			func(context.Context, string) (time.Time, error) { return p.clock, nil }, func() time.Time { return p.clock })
 		nightly := &calendar.Updates{TimeZone: "UTC", Windows: []calendar.Hours{{Days: calendar.Days, From: "02:00", To: "04:00"}}}
 		expect.OK(f, f.db.Put(f.ctx(), dynamo.Factories, nil, plant.Plant{FactoryID: f.edgeType, Updates: nightly}, dynamo.Absent("factoryId")))
 		test(p)

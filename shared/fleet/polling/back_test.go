@@ -14,6 +14,7 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/decide"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/publication"
@@ -200,7 +201,7 @@ func (l *lineage) poll(b *homed) {
 	if row.Pin != nil && !row.Pin.Holds(l.now) && (row.Hold == nil || row.Pin.Until.After(row.Hold.Since)) && !published(l, b.channel, row.Pin.Until) {
 		b.excused = false // the pin has ended: what was said before does not count
 	}
-	polls := polling.NewPolls(l.db, polling.Settings{PollInterval: time.Minute, ChannelCache: time.Second, Shards: 1}, func() time.Time { return l.now })
+	polls := polling.NewPolls(l.db, polling.Settings{PollInterval: time.Minute, ChannelCache: time.Second, Shards: 1}, nil, func() time.Time { return l.now })
 	reply, err := polls.Answer(admission.Unlimited(l.Context()), polling.Poll{EdgeID: b.id, Installed: b.runs, Caller: "the box", Subject: b.id})
 	if err != nil {
 		l.Fatal(err)
@@ -210,14 +211,14 @@ func (l *lineage) poll(b *homed) {
 	if err != nil {
 		l.Fatal(err)
 	}
-	asked := m.Source == polling.FromRollout && orders[cmp.Or(m.Towards, m.Version)] < orders[channel.CurrentVersion]
+	asked := m.Source == decide.FromRollout && orders[cmp.Or(m.Towards, m.Version)] < orders[channel.CurrentVersion]
 	if orders[m.Version] < orders[b.runs] && !b.excused && !asked {
 		l.Fatalf("%s on %s runs %s, and is told %s by %s; its pin is %+v, its hold %+v", b.id, b.channel, b.runs, m.Version, m.Source, row.Pin, row.Hold)
 	}
 	if stone := l.requires[m.Version]; m.Version != b.runs && orders[b.runs] < orders[stone] {
 		l.Fatalf("%s runs %s, and is told %s, which requires %s", b.id, b.runs, m.Version, stone)
 	}
-	if pinned := row.Pin.Holds(l.now); pinned != (m.Source == polling.FromPin) {
+	if pinned := row.Pin.Holds(l.now); pinned != (m.Source == decide.FromPin) {
 		l.Fatalf("%s is pinned: %t, and told %s by %s", b.id, pinned, m.Version, m.Source)
 	}
 	if m.Version != b.runs && rapid.Bool().Draw(l.T, "installs") {

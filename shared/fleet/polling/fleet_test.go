@@ -13,10 +13,12 @@ import (
 	"pgregory.net/rapid"
 
 	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/decide"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
@@ -78,9 +80,9 @@ func (w *world) row(t *rapid.T) release.ChannelRow {
 
 // told returns what a box is told, with its manifest's entity tag and bytes.
 func told(t *rapid.T, e edge.Edge, installed string, row release.ChannelRow) (version, etag, body string) {
-	r, ok, _ := polling.Resolve(polling.Box{Edge: e, Installed: installed}, row, nil)
-	expect.Must(t, ok, "nothing is published")
-	m := polling.Manifest{EdgeID: e.EdgeID, Version: r.Version, ArtifactURL: r.ArtifactURL, SHA256: r.SHA256, Source: r.Source, RolloutID: r.RolloutID}
+	r := expect.Value(decide.Resolve(decide.Saying(report.Row{}.Registered(e.Registration()), installed, time.Time{}), row, nil))(t)
+	expect.Must(t, r.Version != "", "nothing is published")
+	m := polling.Manifest{EdgeID: e.EdgeID, Version: r.Version, ArtifactURL: r.ArtifactURL, SHA256: r.SHA256, Source: r.Source(), RolloutID: r.RolloutID}
 	b, tag, err := m.Encode("box")
 	expect.OK(t, err)
 	return r.Version, tag, string(b)

@@ -29,7 +29,7 @@ func TestGroup_TwoBoxesPollAtOnce_OneIsTold(t *testing.T) {
 			assignment.FactoryID, assignment.Group = &factory, &group
 			boxes := []string{"a-" + uuid.NewString(), "b-" + uuid.NewString()}
 			ask := func(id string) (string, error) {
-				polls := polling.NewPolls(p.db, polling.Settings{PollInterval: time.Minute, Shards: 1}, time.Now)
+				polls := polling.NewPolls(p.db, polling.Settings{PollInterval: time.Minute, Shards: 1}, nil, time.Now)
 				reply, err := polls.Answer(ctx, polling.Poll{EdgeID: id, Installed: "0.9.0", Caller: id, Subject: id})
 				return reply.Manifest.Version, err
 			}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"wavegate/shared/fleet/decide"
 	"wavegate/shared/fleet/plant"
-	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/calendar"
@@ -69,6 +69,6 @@ func TestPoll_WhatABoxKeeps_IsNotHurriedByAnotherVersion(t *testing.T) {
 		p.publish(t, p.box.Channel, "2.0.0")
 		p.withoutAcme(t, rollout.Plan{TargetVersion: "30.0.0", Urgent: true})
 		expect.Equal(t, p.told(t, "1.0.0"), "1.0.0 waits", "told in a pause")
-		expect.That(t, strings.HasSuffix(p.told(t, ""), string(polling.FromWaits)), "a box that does not say what it runs does not wait")
+		expect.That(t, strings.HasSuffix(p.told(t, ""), string(decide.FromWaits)), "a box that does not say what it runs does not wait")
 	})
 }

@@ -143,7 +143,7 @@ func (l Listening) tell(ctx context.Context, m *Manifest, s Settings, f found, r
 		return err
 	}
 	m.Bell = &Address{URL: l.url + secret.Address(m.EdgeType, m.Channel).Path(), Call: secret.Call(m.EdgeID)}
-	m.PollIntervalSeconds = wholeSeconds(f.next(s.ListenInterval(l.heartbeat, row.Group != "" || l.watched(ctx, f.channel, row, now), row.Offer, now), now))
+	m.PollIntervalSeconds = wholeSeconds(f.next(s.ListenInterval(l.heartbeat, row.Group != "" || l.watched(ctx, f.Channel, row, now), row.Offer, now), now))
 	return nil
 }
 

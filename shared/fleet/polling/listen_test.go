@@ -57,7 +57,7 @@ func listening(t *testing.T, test func(t *testing.T, l *listener)) {
 // attach makes polls with empty caches and a bell.
 func (l *listener) attach(t *testing.T) {
 	t.Helper()
-	l.polls = polling.NewPolls(l.db, polling.Settings{PollInterval: time.Minute, IdlePollInterval: 5 * time.Minute, ChannelCache: time.Hour, Shards: 1}, time.Now)
+	l.polls = polling.NewPolls(l.db, polling.Settings{PollInterval: time.Minute, IdlePollInterval: 5 * time.Minute, ChannelCache: time.Hour, Shards: 1}, nil, time.Now)
 	r := setting.NewValues(polling.ListeningSettings...)
 	l.polls.With(polling.NewListening(r, keys.Read(r, noVault{}, time.Now), func(context.Context, string) (bell.Sizes, error) {
 		l.count("a rollout", "counted")

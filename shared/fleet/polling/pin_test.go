@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"wavegate/shared/fleet/decide"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/report"
@@ -18,7 +19,7 @@ func TestPolls_APinnedBox_DoesNotReadTheChannelEachTime(t *testing.T) {
 		p.publish(t, "lab-"+home, "7.0.0")
 		p.box.Pin = &edge.PinRequest{Version: "7.0.0", Reason: "a test"}
 		p.register(t)
-		p.asksTenTimes(t, polling.FromPin, 1)
+		p.asksTenTimes(t, decide.FromPin, 1)
 	})
 }
 
@@ -32,15 +33,15 @@ func TestPolls_AHeldBox_DoesNotReadTheChannelEachTime(t *testing.T) {
 		p.register(t)
 		p.box.Channel = home
 		p.register(t)
-		p.asksTenTimes(t, polling.FromHold, 2)
+		p.asksTenTimes(t, decide.FromHold, 2)
 	})
 }
 
 // asksTenTimes polls for ten seconds, with version 7.0.0, which it is told from a source, and which needs so many releases.
-func (p *place) asksTenTimes(t *testing.T, source polling.Source, releases int) {
+func (p *place) asksTenTimes(t *testing.T, source decide.Source, releases int) {
 	t.Helper()
 	now := time.Now()
-	p.polls = polling.NewPolls(p.db, polling.Settings{PollInterval: time.Minute, ChannelCache: time.Hour, Shards: 1}, func() time.Time { return now })
+	p.polls = polling.NewPolls(p.db, polling.Settings{PollInterval: time.Minute, ChannelCache: time.Hour, Shards: 1}, nil, func() time.Time { return now })
 	clear(p.calls)
 	for range 10 {
 		reply := p.ask(t, "7.0.0", "")

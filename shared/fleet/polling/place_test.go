@@ -106,7 +106,7 @@ func newPlace(t *testing.T, client *dynamodb.Client) *place {
 
 // forget makes the next poll read the channel. Otherwise the polls of a test use the cached channel.
 func (p *place) forget() {
-	p.polls = polling.NewPolls(p.db, polling.Settings{PollInterval: time.Minute, ChannelCache: time.Hour, Shards: 1}, time.Now)
+	p.polls = polling.NewPolls(p.db, polling.Settings{PollInterval: time.Minute, ChannelCache: time.Hour, Shards: 1}, nil, time.Now)
 }
 
 func (p *place) register(t *testing.T) {

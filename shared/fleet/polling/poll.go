@@ -13,8 +13,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/boxauth"
-	"wavegate/shared/fleet/cache"
-	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/decide"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
@@ -35,13 +34,13 @@ var InstalledRule = &input.Text{
 
 // A Manifest is the answer to a poll: which version a box should run, and where its bytes are.
 type Manifest struct {
-	EdgeID      string `json:"edgeId"`
-	EdgeType    string `json:"edgeType"`
-	Channel     string `json:"channel"`
-	Version     string `json:"version"`
-	ArtifactURL string `json:"artifactUrl,omitempty"`
-	SHA256      string `json:"sha256,omitempty"`
-	Source      Source `json:"source"`
+	EdgeID      string        `json:"edgeId"`
+	EdgeType    string        `json:"edgeType"`
+	Channel     string        `json:"channel"`
+	Version     string        `json:"version"`
+	ArtifactURL string        `json:"artifactUrl,omitempty"`
+	SHA256      string        `json:"sha256,omitempty"`
+	Source      decide.Source `json:"source"`
 	// OpensAt is when the box's plant takes updates next; only for a box that waits, and if that is known.
 	OpensAt   *time.Time `json:"opensAt,omitempty"`
 	RolloutID string     `json:"rolloutId,omitempty"`
@@ -133,28 +132,20 @@ type Reply struct {
 // that was registered a moment ago never gets NOT_FOUND: the box is read again first, strongly consistent.
 type Polls struct {
 	boxauth.Finder
-	channels *cache.Channels
-	plants   *Plants
+	from     *decide.Cache
 	settings Settings
 	bell     Listening
 	now      func() time.Time
 }
 
-// NewPolls makes Polls, with one cache of channels for the container.
-func NewPolls(db *dynamo.DB, settings Settings, now func() time.Time) *Polls {
+// NewPolls makes Polls, with one cache for the container. seen says when a box of a group was last seen.
+func NewPolls(db *dynamo.DB, settings Settings, seen report.LastSeen, now func() time.Time) *Polls {
 	return &Polls{
 		Finder:   boxauth.Finder{Reports: report.NewStore(db, settings.Shards)},
-		channels: cache.NewChannels(release.NewStore(db), settings.ChannelCache, now),
-		plants:   NewPlants(db, settings, now),
+		from:     decide.NewCache(db, settings.ChannelCache, settings.Shards, seen, now),
 		settings: settings,
 		now:      now,
 	}
-}
-
-// Seeing makes the polls ask when a box of a group was last seen.
-func (p *Polls) Seeing(seen func(context.Context, string) (time.Time, error)) *Polls {
-	p.plants.Seeing(seen)
-	return p
 }
 
 // With makes the polls tell boxes where to listen, if the deployment has a bell.
@@ -174,10 +165,9 @@ func (p *Polls) Answer(ctx context.Context, poll Poll) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
-	event := p.event(found.box.EdgeType, found.Resolution, poll)
-	event.Turn = found.turn != nil
+	event := p.event(found.box, found.Decision, poll)
 	if asked := found.manifest.Health; asked != nil {
-		event.Numbers, event.NumbersFor = report.NumbersOf(poll.Said, asked), found.channel.Rollout.TargetVersion
+		event.Numbers, event.NumbersFor = report.NumbersOf(poll.Said, asked), found.Channel.Rollout.TargetVersion
 	}
 	event.Often = poll.Calls != nil && report.TooOften(poll.Calls(ctx), time.Duration(found.manifest.PollIntervalSeconds)*time.Second)
 	by := report.By{Input: event, SHA256: poll.Speaker.Credential}
@@ -197,8 +187,8 @@ func (p *Polls) Answer(ctx context.Context, poll Poll) (Reply, error) {
 	if err := admission.Wait(ctx); err != nil {
 		return Reply{}, err
 	}
-	if reply.Unrecorded = p.record(ctx, found.box, by, found.turn); reply.Unrecorded != nil {
-		if found.turn != nil { // another box of the group may be told now
+	if reply.Unrecorded = p.record(ctx, found.box, by, found.Turn); reply.Unrecorded != nil {
+		if found.Turn != nil { // another box of the group may be told now
 			return Reply{}, problem.Wrap(reply.Unrecorded, problem.Unavailable, "Another box of the group is told something at this moment; poll again.").After(time.Second)
 		}
 		reply.ETag = ""
@@ -206,13 +196,11 @@ func (p *Polls) Answer(ctx context.Context, poll Poll) (Reply, error) {
 	return reply, nil
 }
 
-// A found holds a box's report row, the row of its channel, and what the box is told.
+// A found holds a box's report row, and what the box is told.
 type found struct {
-	box     report.Row
-	channel release.ChannelRow
-	Resolution
+	box report.Row
+	decide.Decision
 	manifest Manifest
-	turn     []dynamo.TransactItem // see Opening
 }
 
 // next is the time until the next poll of the box, which is told to wait an interval.
@@ -232,52 +220,53 @@ func (p *Polls) resolve(ctx context.Context, poll Poll) (found, error) {
 		}
 	}
 	now := p.now()
-	b := BoxOf(box, poll.Installed, now)
-	e := b.Edge
-	r, row, ok, err := Tell(ctx, p.channels, b)
+	d, err := decide.Decide(ctx, decide.Saying(box, poll.Installed, now), p.from)
+	if err == nil {
+		d.RolloutTarget, err = p.target(ctx, box, d)
+	}
 	if err != nil {
 		return found{}, err
 	}
-	if !ok {
-		return found{}, problem.New(problem.NotFound, "Nothing is published on the release channel %s, which the box follows.", e.Pair())
-	}
-	open, err := p.plants.Open(ctx, b, r, row)
-	if err != nil {
-		return found{}, err
-	}
-	switch {
-	case open.Wait.For != "":
-		if r, err = b.wait(open.Wait, func(version string) (release.Release, error) { return p.channels.Release(ctx, e.EdgeType, version) }); err != nil {
-			return found{}, err
-		}
-	case r.Source != FromChannel:
-		if r.RolloutTarget, err = p.channels.Target(ctx, e.EdgeType, r.RolloutTarget); err != nil {
-			return found{}, err
-		}
-	}
+	row := d.Channel
 	asked := row.Asked()
 	if asked != nil && !p.bell.among(ctx, *row.Rollout, box, bell.Sizes.Asked) {
 		asked = nil
 	}
-	f := found{box: box, channel: row, Resolution: r, turn: open.Turn}
+	f := found{box: box, Decision: d}
 	f.manifest = Manifest{
-		EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel,
-		Version: r.Version, ArtifactURL: r.ArtifactURL, SHA256: r.SHA256,
-		Source: r.Source, RolloutID: r.RolloutID, Towards: r.Towards, Installed: poll.Installed,
+		EdgeID: box.EdgeID, EdgeType: box.EdgeType, Channel: box.Channel,
+		Version: d.Version, ArtifactURL: d.ArtifactURL, SHA256: d.SHA256,
+		Source: d.Source(), RolloutID: d.RolloutID, Towards: d.Towards(), Installed: poll.Installed,
 		PollIntervalSeconds: wholeSeconds(f.next(p.settings.Interval(row, now, p.bell.Near(ctx, row, box)), now)),
 		Door:                boxauth.DoorFor(ctx, poll.Speaker, p.settings.Door),
-		OpensAt:             r.Wait.OpensAt(),
+		OpensAt:             d.Wait.OpensAt(),
 		Health:              asked,
 	}
 	return f, nil
 }
 
-// event is the report of a poll and its answer.
-func (p *Polls) event(edgeType string, r Resolution, poll Poll) report.Polled {
-	event := report.Polled{Told: r.Version, Running: report.Shown(poll.Installed), Subject: poll.Subject, HeldAt: r.HeldAt, ReturnedFrom: r.ReturnedFrom, Waits: r.Source == FromWaits, At: p.now().UTC().Truncate(time.Millisecond)}
-	if r.Source == FromRollout {
-		event.RolloutID, event.Stage, event.Towards = r.RolloutID, cohort.FirstStage(edgeType, r.Target(), poll.EdgeID), r.Towards
+// target is what a box is told, with the address where the bytes are now. It returns an error if the box can be told nothing.
+func (p *Polls) target(ctx context.Context, box report.Row, d decide.Decision) (release.RolloutTarget, error) {
+	switch {
+	case d.Reason == decide.NothingPublished:
+		return d.RolloutTarget, problem.New(problem.NotFound, "Nothing is published on the release channel %s, which the box follows.", release.Pair(box.EdgeType, box.Channel))
+	case d.Reason == decide.StoneMissing:
+		return d.RolloutTarget, d.Missing()
+	case d.Waits():
+		has, err := p.from.Release(ctx, box.EdgeType, d.Version)
+		is := has.Target()
+		is.Version = d.Version
+		return is, err
+	case d.Source() != decide.FromChannel:
+		return p.from.Target(ctx, box.EdgeType, d.RolloutTarget)
 	}
+	return d.RolloutTarget, nil
+}
+
+// event is the report of a poll and its answer.
+func (p *Polls) event(box report.Row, d decide.Decision, poll Poll) report.Polled {
+	event := d.Polled(box)
+	event.Running, event.Subject, event.At = report.Shown(poll.Installed), poll.Subject, p.now().UTC().Truncate(time.Millisecond)
 	return event
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/fleet/decide"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/publication"
@@ -203,9 +204,9 @@ func TestPoll_OfARollout_TakesTheURLThatWasPublishedLast(t *testing.T) {
 		}
 		expect.OK(t, err)
 		publish("canary", "2.0.0", "https://new.example/2.0.0")
-		told := func(source polling.Source) {
+		told := func(source decide.Source) {
 			t.Helper()
-			polls := polling.NewPolls(db, polling.Settings{PollInterval: time.Minute, ChannelCache: time.Hour, Shards: 1}, time.Now)
+			polls := polling.NewPolls(db, polling.Settings{PollInterval: time.Minute, ChannelCache: time.Hour, Shards: 1}, nil, time.Now)
 			clear(m.calls)
 			for range 100 {
 				reply, err := polls.Answer(t.Context(), polling.Poll{EdgeID: id, Installed: "2.0.0"})
@@ -218,9 +219,9 @@ func TestPoll_OfARollout_TakesTheURLThatWasPublishedLast(t *testing.T) {
 				t.Errorf("100 polls made the reads %v", m.calls)
 			}
 		}
-		told(polling.FromRollout)
+		told(decide.FromRollout)
 		expect.Value(rollouts.Move(ctx, audit.Origin{}, started, rollout.Move{Status: rollout.Halted}, input.Preconditions{}))(t)
-		told(polling.FromInstalled)
+		told(decide.FromInstalled)
 	})
 }
 
@@ -235,7 +236,7 @@ func TestEncode_SameBytesSameTag(t *testing.T) {
 		"version":   func(m *polling.Manifest) { m.Version = "1.0.1" },
 		"address":   func(m *polling.Manifest) { m.ArtifactURL = "x" },
 		"digest":    func(m *polling.Manifest) { m.SHA256 = "x" },
-		"source":    func(m *polling.Manifest) { m.Source = polling.FromRollout },
+		"source":    func(m *polling.Manifest) { m.Source = decide.FromRollout },
 		"rollout":   func(m *polling.Manifest) { m.RolloutID = "x" },
 		"installed": func(m *polling.Manifest) { m.Installed = "0.9.0" },
 		"interval":  func(m *polling.Manifest) { m.PollIntervalSeconds = 61 },

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"wavegate/shared/fleet/decide"
 	"wavegate/shared/fleet/edge"
-	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
@@ -63,9 +63,9 @@ func TestPoll_AfterAReturn_TheBoxGoesBack_AndWhatItDidStays(t *testing.T) {
 }
 
 func TestPoll_AfterAReturn_PinnedAndHeldBoxesStay(t *testing.T) {
-	for source, pin := range map[polling.Source]*edge.PinRequest{
-		polling.FromPin:  {Version: "1.1.0", Reason: "a test"},
-		polling.FromHold: {Remove: true},
+	for source, pin := range map[decide.Source]*edge.PinRequest{
+		decide.FromPin:  {Version: "1.1.0", Reason: "a test"},
+		decide.FromHold: {Remove: true},
 	} {
 		t.Run(string(source), func(t *testing.T) {
 			polled(t, func(t *testing.T, p *place) {

@@ -18,6 +18,9 @@ type Group struct {
 	Revision int64    `json:"revision"`
 }
 
+// LastSeen returns when the subject of a box made its last call, to half a second; zero: unknown.
+type LastSeen func(ctx context.Context, subject string) (time.Time, error)
+
 const (
 	groupPrefix = "group" + separator
 	// MostInGroup limits the boxes of a group.

@@ -6,6 +6,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -167,6 +168,9 @@ func (r Row) Counted() (o Offer) {
 	}
 	return o
 }
+
+// Has is the version that the box says it has: the one that its DDI client wrote to disk last, otherwise the one that it runs.
+func (r Row) Has() string { return cmp.Or(r.Written, r.Running) }
 
 // Accepts reports whether a report about a version is about the box's offer.
 func (r Row) Accepts(version string) bool { return r.Offer != nil && r.Offer.Version == version }

@@ -15,7 +15,7 @@ import (
 )
 
 func boxes(env lambdahttp.Env) *ddi.Boxes {
-	return ddi.NewBoxes(env.DB, polling.ReadSettings(env.Settings), env.Now).Seeing(ratelimit.LastSeen(env.API))
+	return ddi.NewBoxes(env.DB, polling.ReadSettings(env.Settings), ratelimit.LastSeen(env.API), env.Now)
 }
 
 // Base answers the poll of a DDI client: whether there is an action for the box, and when to poll again.

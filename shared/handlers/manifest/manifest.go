@@ -1,5 +1,5 @@
 // Package manifest answers a box's poll with what it should run, at the API and at the door. Nearly all traffic of a fleet
-// is such polls. polling.Polls says what a poll costs, and polling.Resolve which version a box gets.
+// is such polls. polling.Polls says what a poll costs, and decide.Decide which version a box gets.
 package manifest
 
 import (
@@ -22,7 +22,7 @@ import (
 // Handle makes the handler.
 func Handle(env lambdahttp.Env) function.Handler[polling.Poll] {
 	counts, secrets := census.NewCountedSizes(env.DB), keys.Read(env.Settings, secret.NewClient(), env.Now)
-	polls := polling.NewPolls(env.DB, polling.ReadSettings(env.Settings), env.Now).Seeing(ratelimit.LastSeen(env.API)).
+	polls := polling.NewPolls(env.DB, polling.ReadSettings(env.Settings), ratelimit.LastSeen(env.API), env.Now).
 		With(polling.NewListening(env.Settings, secrets, counts.Of, env.Now))
 	return func(c *function.Call, poll polling.Poll) (lambdahttp.Answer, error) {
 		if err := boxauth.Named(c.Caller, poll.EdgeID, auth.PlatformOwner); err != nil {

@@ -24,7 +24,6 @@ var (
 			Roles: operations.Watchers,
 			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
 			Grants: []operations.Grant{
-				operations.May(dynamo.Edges, dynamo.Get),
 				operations.May(dynamo.Channels, dynamo.Get),
 				operations.May(dynamo.Releases, dynamo.Get),
 				operations.May(dynamo.Rollouts, dynamo.Get),

@@ -57,7 +57,7 @@ var (
 			Roles: operations.Keepers, Timeout: exportTimeout,
 			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
 			Grants: []operations.Grant{
-				operations.List(dynamo.Gateways), operations.List(dynamo.RateOverrides), operations.List(dynamo.RateCounters),
+				operations.List(dynamo.Gateways), operations.List(dynamo.RateOverrides),
 				operations.ListByIndex(dynamo.Edges, "byOrganization"), operations.List(dynamo.Reports),
 				operations.List(dynamo.Enrolments, "byOrganization"),
 				operations.ListByIndex(dynamo.Factories, "byOrganization"), operations.List(dynamo.Machines),

@@ -65,7 +65,7 @@ func newCountedFleet(t *testing.T, endpoint, metered string, boxes int) *counted
 	direct := client(endpoint, storefront.AdminKey)
 	db := dynamo.Open(direct, clock)
 	settings := polling.Settings{PollInterval: time.Minute, IdlePollInterval: 5 * time.Minute, Shards: 32}
-	registry, polls := edge.NewRegistry(db, 32).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}), polling.NewPolls(db, settings, clock)
+	registry, polls := edge.NewRegistry(db, 32).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}), polling.NewPolls(db, settings, nil, clock)
 	limiter := ratelimit.New(ratelimit.Config{Store: direct, Limits: ratelimit.Limits{User: 600}, Clock: clock, Deadline: 10 * time.Second})
 	counted := client(metered, storefront.AccessKey("tick"))
 	f.progress = census.NewStore(dynamo.Open(counted, clock),

@@ -11,7 +11,7 @@ import (
 
 	"wavegate/infra/recovery/ledger"
 	"wavegate/scripts/samples"
-	"wavegate/shared/fleet/polling"
+	"wavegate/shared/fleet/decide"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/production/method"
@@ -336,7 +336,7 @@ func (x *explainer) poll(c Call) {
 		return
 	}
 	m := c.answered()
-	apart := slices.Contains([]polling.Source{polling.FromPin, polling.FromHold}, polling.Source(ledger.Text(m, "source"))) || ledger.Text(m, "towards") != ""
+	apart := slices.Contains([]decide.Source{decide.FromPin, decide.FromHold}, decide.Source(ledger.Text(m, "source"))) || ledger.Text(m, "towards") != ""
 	is := func(e ledger.Event, version string) bool {
 		return ledger.Text(e.After, "edgeType") == ledger.Text(m, "edgeType") &&
 			(apart || ledger.Text(e.After, "channel") == ledger.Text(m, "channel")) &&

@@ -1,0 +1,72 @@
+package decide
+
+import (
+	"context"
+	"time"
+
+	"wavegate/shared/fleet/cache"
+	"wavegate/shared/fleet/plant"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/dynamo"
+)
+
+// A Cache is the Sources of a container. It is safe for concurrent use.
+type Cache struct {
+	*cache.Channels
+	groups
+	plants *cache.Of[plant.Plant]
+	keep   time.Duration
+}
+
+// plantKeep is for how many times as long as a channel a plant is kept: with the default settings, for a minute.
+const plantKeep = 30
+
+// NewCache makes an empty Cache that keeps channels for a time. now must be a clock like time.Now; see cache.NewChannels.
+func NewCache(db *dynamo.DB, keep time.Duration, shards report.Shards, seen report.LastSeen, now func() time.Time) *Cache {
+	read := func(ctx context.Context, id, _ string) (plant.Plant, error) { return plant.Get(ctx, db, id) }
+	return &Cache{
+		Channels: cache.NewChannels(release.NewStore(db), keep, now), groups: groups{report.NewStore(db, shards), seen},
+		plants: cache.New(now, read), keep: plantKeep * keep,
+	}
+}
+
+// Plant returns a plant.
+func (c *Cache) Plant(ctx context.Context, factoryID string) (plant.Plant, error) {
+	return c.plants.Get(ctx, factoryID, "", c.keep)
+}
+
+// groups reads what boxes of a group do. Nothing of it is kept.
+type groups struct {
+	reports *report.Store
+	seen    report.LastSeen
+}
+
+// Blocker finds the box of a group that keeps another from being told a version; see Sources.
+func (g groups) Blocker(ctx context.Context, b Box, version string, p report.Patience) (edgeID string, turn []dynamo.TransactItem, err error) {
+	group, err := g.reports.Group(ctx, b.FactoryID, b.Group)
+	if err != nil {
+		return "", nil, err
+	}
+	members := group.Without(b.EdgeID).Members
+	rows, err := g.reports.GetAll(ctx, members)
+	if err != nil {
+		return "", nil, err
+	}
+	for _, id := range members {
+		row := rows[id]
+		if row.FactoryID != b.FactoryID || row.Group != b.Group { // an earlier release of the service moved it
+			continue
+		}
+		var seen time.Time
+		if row.Subject != "" && row.Offer != nil && g.seen != nil {
+			if seen, err = g.seen(ctx, row.Subject); err != nil {
+				return "", nil, err
+			}
+		}
+		if row.Blocks(version, p, seen, b.At) {
+			return id, nil, nil
+		}
+	}
+	return "", []dynamo.TransactItem{g.reports.GroupPart(group.With(b.EdgeID))}, nil
+}
