@@ -154,8 +154,11 @@ func TestRun_EndsAsItShould(t *testing.T) {
 		"a stone bricks":                                 {`{"boxes": 12000, "stones": 3, "behind": 0.1, "release": [{"share": 1, "stone": 2, "does": "brick"}], ` + auto, "halted", "TOO_MANY_SILENT", 1},
 		"all brick, while half of the calls are refused": {`{"boxes": 2000, "full": {"calls": 0.5, "from": "00:00", "to": "24:00"}, "release": [{"share": 1, "does": "brick", "after": "PT3H"}], ` + auto, "halted", "TOO_MANY_SILENT", 1},
 		"good, while half of the calls are refused":      {`{"boxes": 2000, "full": {"calls": 0.5, "from": "00:00", "to": "24:00"}, ` + auto, "completed", "CLEAR", 100},
-		"half never install":                             {`{"boxes": 2000, "days": 3, "neverInstalls": 0.5, ` + auto, "held", "TOO_FEW_TAKEN", 1},
-		"works at the second attempt":                    {`{"boxes": 500, "release": [{"share": 0.3, "does": "fail", "code": "boot", "attempts": 1}], ` + auto, "completed", "CLEAR", 100},
+		"a fleet that grows":                             {`{"boxes": 1000, "growth": 0.2, "plants": 40, "organizations": 5, ` + auto, "completed", "CLEAR", 100},
+		"only new boxes brick": {`{"boxes": 1000, "growth": 0.3, "plants": 40, "organizations": 5, "days": 6, "release": [{"share": 1, "kind": "born=later", "does": "brick"}], ` +
+			auto, "held", "YOUNG_HARMED", 10},
+		"half never install":          {`{"boxes": 2000, "days": 3, "neverInstalls": 0.5, ` + auto, "held", "TOO_FEW_TAKEN", 1},
+		"works at the second attempt": {`{"boxes": 500, "release": [{"share": 0.3, "does": "fail", "code": "boot", "attempts": 1}], ` + auto, "completed", "CLEAR", 100},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := run(mustParse(t, c.world), 1)

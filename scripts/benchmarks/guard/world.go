@@ -19,6 +19,7 @@ type world struct {
 	Days                         int
 	Start                        time.Time
 	Dead, NeverInstalls          float64
+	Growth                       float64 // boxes that are registered some days after the start, as a share of Boxes
 	Pinned                       float64 // before the rollout starts
 	PinFailed                    bool    // a box that failed is pinned some minutes later
 	Behind                       float64 // of the boxes that are before all stones of the release

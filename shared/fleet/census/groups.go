@@ -42,8 +42,11 @@ type Groups struct {
 	// aside counts the boxes that were pinned or held before their stage began. They are in no group either.
 	aside int
 	of    rollout.Rollout
+	// Told is a sample of the boxes that were told the release, of young boxes only.
+	Told Sample
 	// young are the groups of boxes that were registered since the start; nil if they count like the others.
-	young *Groups
+	young   *Groups
+	isYoung bool
 }
 
 // Retrying counts boxes that failed so recently that they may recover, until a time.
@@ -63,6 +66,7 @@ func (r retrying) plus(other retrying) retrying {
 func newGroups(r rollout.Rollout, at time.Time) *Groups {
 	g := emptyGroups(r, at)
 	g.young = emptyGroups(r, at)
+	g.young.isYoung = true
 	return g
 }
 
@@ -117,6 +121,9 @@ func (g *Groups) add(e report.IndexEntry, stage int, told, reached bool) {
 	}
 	if !told || bad || aside || e.Restless {
 		return
+	}
+	if g.isYoung && !e.Trace {
+		g.Told.Add(e)
 	}
 	one := guard.Share{Told: 1}
 	if e.State.Decided() || now { // a box that fell back from a stone is told it again
@@ -183,6 +190,7 @@ func (g *Groups) wasBad(e report.IndexEntry, stage int) bool {
 // merge adds what was counted of other boxes.
 func (g *Groups) merge(other *Groups) {
 	g.Unreached.Merge(other.Unreached)
+	g.Told.Merge(other.Told)
 	for i := range g.Stages {
 		g.Stages[i].Merge(other.Stages[i])
 		g.counts[i] = g.counts[i].Plus(other.counts[i])

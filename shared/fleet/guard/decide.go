@@ -23,7 +23,7 @@
 //
 // Every stage that the release reached is judged until the rollout ends, from its own start. A resumption keeps the
 // starts. What a box did stays counted if it is moved, retired or given away. Boxes that were registered after the start
-// do not count, so that nobody can make up evidence. Another rollout of the same version on the channel inherits them: a
+// are judged apart, so that nobody can make up evidence. Another rollout of the same version on the channel inherits them: a
 // release that failed once does not start afresh.
 //
 // # Failures
@@ -111,11 +111,11 @@ const Oldest = 2 * time.Minute
 // Each test returns its findings. Kinds and health numbers come last: when they are tested depends on the other findings.
 func Decide(p Policy, e Evidence, at time.Time) Verdict {
 	d := decision{policy: p, evidence: e, at: at, stage: e.present(), test: p.Guard.test()}
-	v := Verdict{Stage: e.Stage, Next: e.next(), Looks: d.looks(), Few: d.few(), Taken: e.Taken}
+	v := Verdict{Stage: e.Stage, Next: e.next(), Looks: d.looks(), Few: d.few(), Young: d.young(), Taken: e.Taken}
 	d.measure(&v)
 	var found findings
 	if e.Active {
-		found = slices.Concat(d.failing(v), silenced(v.Looks), d.small(v.Few), d.places(), d.notAcceptable(), d.unclear(v), d.notAllowed(v))
+		found = slices.Concat(d.failing(v), silenced(v.Looks), d.small(v.Few), d.places(), v.Young.holding(), d.notAcceptable(), d.unclear(v), d.notAllowed(v))
 	} else {
 		found = d.afterwards(v)
 	}

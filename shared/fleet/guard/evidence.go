@@ -136,6 +136,9 @@ type Evidence struct {
 	Workers []Worker
 	// Few is the last look at a fleet of fewer than 40 boxes, or one that is taken now; nil: none.
 	Few *Few
+	// Young is the last look at the boxes that were registered since the start, or one that is taken now if YoungNew is set.
+	Young    *Young
+	YoungNew bool
 	// Vacant is set if the channel has no box in the present stage, not even one that does not count.
 	Vacant bool
 	// Taken is how the present stage's boxes took the release; nil if that was not looked up.

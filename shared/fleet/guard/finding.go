@@ -146,7 +146,8 @@ func (d decision) clearSentence(v Verdict) string {
 	if d.vacant() {
 		return fmt.Sprintf("stage %d has no boxes", v.Stage)
 	}
-	return fmt.Sprintf("stage %d is clear: %s, %d more than needed; %s", v.Stage, v.Taken.sentence(), v.Distance.Spare, v.Distance.soaked())
+	text := fmt.Sprintf("stage %d is clear: %s, %d more than needed; %s", v.Stage, v.Taken.sentence(), v.Distance.Spare, v.Distance.soaked())
+	return join(text, v.Young.apart())
 }
 
 func boxes(n int) string { return fmt.Sprintf("%d %s", n, noun(n)) }

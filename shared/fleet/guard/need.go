@@ -24,6 +24,7 @@ var outlooks = map[Reason]Outlook{
 	OneOrganization:  {Do: "ask the organization what happened to its boxes; then halt it, or resume it without the organization"},
 	FactoryBad:       {Do: "find out what happened to the boxes there; " + judge},
 	KindDoubtful:     {Do: "look at these boxes; " + judge},
+	YoungHarmed:      {Do: "look at the new boxes; " + judge},
 	NotAcceptable:    {Do: "look at the bad boxes; then promote it if you accept so many, or halt it"},
 	Unreported:       {Do: "find out why boxes do not say the number; then promote it, or halt it"},
 	TellingStopped:   {Do: "halt it, or resume it if the release is not the cause"},

@@ -36,6 +36,7 @@ const (
 	OneOrganization  Reason = "ONE_ORGANIZATION"   // only one organization's boxes speak for a halt, and the others against it
 	FactoryBad       Reason = "FACTORY_BAD"        // most boxes of one factory or organization are bad or silent
 	KindDoubtful     Reason = "KIND_DOUBTFUL"      // one kind of boxes may be bad or silent
+	YoungHarmed      Reason = "YOUNG_HARMED"       // boxes that were registered since the start are bad or silent
 	NotAcceptable    Reason = "NOT_ACCEPTABLE"     // more boxes are bad than the policy accepts, and fewer than halt
 	Unreported       Reason = "UNREPORTED"         // too few boxes say a health number, or fewer of those with the release
 	TellingStopped   Reason = "TELLING_STOPPED"    // the rollout tells no more boxes until a person decides
@@ -57,7 +58,7 @@ const Clear Reason = "CLEAR"
 // inOrder are the reasons in the order in which they are listed: those to halt, and then those to hold.
 var inOrder = []Reason{
 	TooManyBad, TooManySilent, KindBad, HealthWorse, FewBad,
-	NotActive, NotCounted, OneOrganization, FactoryBad, KindDoubtful, NotAcceptable, Unreported, TellingStopped, EvidenceTooSmall, Undecided, TooFewTaken, Silent,
+	NotActive, NotCounted, OneOrganization, FactoryBad, KindDoubtful, YoungHarmed, NotAcceptable, Unreported, TellingStopped, EvidenceTooSmall, Undecided, TooFewTaken, Silent,
 	Soaking, PeoplePromote, WindowClosed, Frozen, ApprovalRequired, NotSurveyed, Clear,
 }
 
@@ -97,6 +98,8 @@ type Verdict struct {
 	Health []Comparison `json:"health,omitempty"`
 	// Few is the last look at a fleet of fewer than 40 boxes.
 	Few *Few `json:"few,omitempty"`
+	// Young is the last look at the boxes that were registered since the start; nil: there are none.
+	Young *Young `json:"young,omitempty"`
 	// Retrying are boxes that failed so recently that they may recover; nil: none.
 	Retrying *Retrying `json:"retrying,omitempty"`
 	// Needs is what the rollout waits for a person to do; nil: nothing. Over is such a need that has ended lately.
@@ -130,7 +133,7 @@ func (r *Retrying) sentence(mode Mode) string {
 // Suspicion is the reason for which the guard stops telling boxes; empty if there is none.
 func (v Verdict) Suspicion() Reason {
 	for _, r := range v.Reasons {
-		if r == OneOrganization || r == FactoryBad || r == KindDoubtful || r == Silent && v.silenceDoubted() || r == EvidenceTooSmall && v.Few.doubts() {
+		if r == OneOrganization || r == FactoryBad || r == KindDoubtful || r == YoungHarmed || r == Silent && v.silenceDoubted() || r == EvidenceTooSmall && v.Few.doubts() {
 			return r
 		}
 	}
