@@ -100,7 +100,7 @@ func (w *world) ddi() {
 	slow.runs("1.0.0")
 	path := slow.base()
 	slow.says(path, "proceeding", "none", "All Chunks Installed.")
-	slow.runs("1.0.0")
+	slow.runs(`1.0.0\n`)
 }
 
 // tokens gives boxes and a gateway tokens, replaces them and ends them.
