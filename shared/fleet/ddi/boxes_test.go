@@ -216,9 +216,9 @@ func TestDeployment_ActionThatIsNotTold_IsNotFound(t *testing.T) {
 		if _, err := f.boxes.Deployment(f.ctx(), f.call(), action); !problem.Has(err, problem.NotFound) {
 			f.Errorf("a closed action: %v", err)
 		}
-		before := expect.Value(f.reports.Get(f.ctx(), "box-1"))(f)
+		before := expect.Value(report.NewStore(f.db, 1).Get(f.ctx(), f.box))(f)
 		f.says(ddi.Feedback{Action: action + 100, Progress: ddi.Broken, At: f.db.Now()})
-		after := expect.Value(f.reports.Get(f.ctx(), "box-1"))(f)
+		after := expect.Value(report.NewStore(f.db, 1).Get(f.ctx(), f.box))(f)
 		expect.Equal(f, after.Heard, []report.Heard{{Way: report.ByFeedback, Field: "actionId", Said: strconv.FormatInt(action+100, 10)}}, "feedback about an action that never existed")
 		expect.Equal(f, after.Offer, before.Offer, "the offer after it")
 	})
