@@ -143,6 +143,9 @@ func (s Status) Deployment(action int64) Feedback {
 // Cancellation is what the status means for an action that the box was asked to give up.
 func (s Status) Cancellation(action int64) Feedback {
 	f := Feedback{Action: action, Progress: Refused}
+	if s.Execution == "" { // it cannot be read, so the client is asked again
+		f.Progress = Proceeding
+	}
 	if s.Execution == "canceled" || s.Execution == "closed" && s.Finished != "failure" {
 		f.Progress = GivenUp
 	}

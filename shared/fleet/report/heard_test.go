@@ -79,3 +79,18 @@ func TestFittedOf_AttributesOfHawkBit(t *testing.T) {
 		expect.Equal(t, strings.Join(notes, "|"), strings.Join(c.notes, "|"), "%s: notes", name)
 	}
 }
+
+// FuzzFittedOf: whatever a box says about itself, it is kept as attributes that people may write, too.
+func FuzzFittedOf(f *testing.F) {
+	f.Add(`{"hw revision":"A","\ufeff":7,"x":"\u202e","n":1e999,"a":[{}]}`)
+	f.Add("{\"a\":\"\xff\n\"}")
+	f.Fuzz(func(t *testing.T, body string) {
+		in := input.Of(httptest.NewRequest(http.MethodPut, "/", strings.NewReader(body)), input.Takes{})
+		in.Box = true
+		in.Hears()
+		got := report.FittedOf(in.Body())
+		expect.OK(t, in.Err())
+		expect.Equal(t, report.Fitting(got, nil), got, "as people may write them")
+		expect.Must(t, len(got) <= report.MostAttributes, "%d are kept", len(got))
+	})
+}
