@@ -21,15 +21,11 @@ func wire(env lambdahttp.Env) function.Handler[enrolment.Plan] {
 		if err := edge.MayInstall(c.Caller, plan.OrganizationID, plan.FactoryID, plan.EdgeType, plan.Channel); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		claim, err := c.Claim(plan)
-		if err != nil {
-			return lambdahttp.Answer{}, err
-		}
 		var beside []func(context.Context) error
 		if plan.FactoryID != "" {
 			beside = append(beside, func(ctx context.Context) error { return factories.Of(ctx, plan.OrganizationID, plan.FactoryID) })
 		}
-		id, code, err := enrolments.Create(c.Context(), c.Origin(), plan, claim, beside...)
+		id, code, err := enrolments.Create(c.Context(), c.Origin(), plan, c.Claim, beside...)
 		answer := lambdahttp.Created(c.Href(c.Route() + "/" + id))
 		answer.Body = enrolment.Made{ID: id, Code: code, ExpiresAt: plan.ExpiresAt}
 		return answer, err

@@ -15,11 +15,7 @@ func main() { function.Run(methods.CreateProductionMethod(), wire) }
 func wire(env lambdahttp.Env) function.Handler[input.Sent[string, method.Creation]] {
 	methods := method.NewStore(env.DB)
 	return func(c *function.Call, in input.Sent[string, method.Creation]) (lambdahttp.Answer, error) {
-		claim, err := c.Claim(in.Body)
-		if err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		id, err := methods.Create(c.Context(), c.Caller, c.Origin(), in.Path, in.Body, claim)
+		id, err := methods.Create(c.Context(), c.Caller, c.Origin(), in.Path, in.Body, c.Claim)
 		return lambdahttp.Created(c.Href(c.Route() + "/" + id)), err
 	}
 }

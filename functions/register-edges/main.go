@@ -23,17 +23,13 @@ func wire(env lambdahttp.Env) function.Handler[[]edge.BatchItem] {
 		Within(edge.ReadQuotas(env.Settings)).Leaving(method.NewStore(env.DB).Leaves)
 	factories := factory.NewStore(env.DB)
 	return func(c *function.Call, batch []edge.BatchItem) (lambdahttp.Answer, error) {
-		claim, err := c.Claim(batch)
-		if err != nil {
-			return lambdahttp.Answer{}, err
-		}
 		named := make([]factory.Named, len(batch))
 		for i, m := range batch {
 			if m.FactoryID != nil {
 				named[i] = factory.Named{OrganizationID: m.OrganizationID, FactoryID: *m.FactoryID}
 			}
 		}
-		tally, err := edges.For(c.Caller).PutAll(c.Context(), c.Origin(), batch, claim, func(ctx context.Context) (refusal, err error) {
+		tally, err := edges.For(c.Caller).PutAll(c.Context(), c.Origin(), batch, c.Claim, func(ctx context.Context) (refusal, err error) {
 			return factories.OfAll(ctx, "/edges", named)
 		})
 		return lambdahttp.Answer{Status: http.StatusOK, Body: tally}, err

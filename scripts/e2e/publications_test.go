@@ -80,6 +80,13 @@ func TestPublication_RequiresAnotherRelease_OrIsRefused(t *testing.T) {
 			owner.Get(t, channelPath("stepped", "stable")).Has(t, `{"currentVersion":"3.0.0","requires":"2.0.0","order":30,"revision":4}`)
 		})
 	}
+	// Published in the same second as what they require, they get the next order, and keep it if they are published again.
+	for range 2 {
+		for version, requires := "5.0.0", ""; version <= "7.0.0"; version, requires = string(version[0]+1)+".0.0", `,"requires":"`+version+`"` {
+			a := owner.Put(t, channelPath("stepped", "canary"), strings.TrimSuffix(release(version, digest("a")), "}")+requires+"}")
+			expect.That(t, a.Status < 300, "%s was answered with %d %s", version, a.Status, a.Body)
+		}
+	}
 	owner.Put(t, "/api/edges/box-1", `{"edgeType":"stepped","channel":"stable","organizationId":"acme"}`).Is(t, http.StatusCreated)
 	box := w.Box(t, "box-1")
 	box.Get(t, "/api/edges/box-1/update/manifest?installed=1.0.0").Has(t, `{"version":"2.0.0","towards":"3.0.0","source":"channel"}`)

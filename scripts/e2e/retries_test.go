@@ -48,6 +48,8 @@ func TestIdempotencyKey_SameRequest_GivesTheFirstAnswerAgain(t *testing.T) {
 	one := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.0.0"), "Idempotency-Key", "k").Made(t)
 	two := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.0.0"), "Idempotency-Key", "k").Made(t)
 	expect.Equal(t, two, one, "the second start gives")
+	reason := strings.Replace(plan("gateway-x", "stable", "1.0.0"), "{", `{"reason":"Somebody else's",`, 1)
+	owner.Post(t, rollouts, reason, "Idempotency-Key", "k").Refused(t, problem.IdempotencyKeyReused)
 	owner.Post(t, rollouts, plan("gateway-x", "stable", "1.0.0"), "Idempotency-Key", "other").Refused(t, problem.RolloutActive)
 }
 

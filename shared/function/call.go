@@ -23,9 +23,10 @@ type Call struct {
 	*lambdahttp.Call
 	// Caller is who calls. For a gateway it is the box that the path names.
 	Caller auth.Principal
-	// When are the preconditions, and Key is the Idempotency-Key, if the operation takes them.
-	When input.Preconditions
-	Key  string
+	// When are the preconditions, and Claim is the claim to the Idempotency-Key with all that the body says, if the
+	// operation takes them.
+	When  input.Preconditions
+	Claim idempotency.Claim
 
 	token   auth.Principal // who the token belongs to, which may be a gateway
 	limiter Limiter
@@ -39,12 +40,6 @@ func (c *Call) Route() string {
 		route = strings.Replace(route, "{"+name+"}", c.Request.PathValue(name), 1)
 	}
 	return route
-}
-
-// Claim is the claim to the call's Idempotency-Key for this operation with an input. It can fail with a
-// bad input.
-func (c *Call) Claim(of any) (idempotency.Claim, error) {
-	return idempotency.Of(c.Caller, c.op.ID, c.Route(), c.Key, of)
 }
 
 // CountBox returns the name that the limiter counts a box under. If a gateway calls for the box, the call counts for
@@ -86,10 +81,16 @@ func (c *Call) read() error {
 	if c.op.Takes.Conditions {
 		c.When = c.Reader.Preconditions()
 	}
+	key := ""
 	if c.op.Takes.IdempotencyKey {
-		c.Key = c.Reader.IdempotencyKey()
+		key = c.Reader.IdempotencyKey()
 	}
-	return c.Reader.Err()
+	if err := c.Reader.Err(); err != nil {
+		return err
+	}
+	claim, err := idempotency.Of(c.Caller, c.op.ID, c.Route(), key, c.Reader.Said())
+	c.Claim = claim
+	return err
 }
 
 // A Limiter enforces the caller's fair-use limits. The returned headers are sent with every answer to the call.

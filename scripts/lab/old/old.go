@@ -18,7 +18,7 @@ import (
 )
 
 // Commit is the release that upgrades are tested from, and rollbacks to.
-const Commit = "5832050b0e20667cd4a02573934321c88fb6c226"
+const Commit = "1dcb142959d2613a0194a4cccdcf019cae8eba8d"
 
 // Functions builds the functions of a commit for this machine, and returns their directory. They are built once, and
 // kept in .dev/old/<commit>. The build's output goes to out.

@@ -14,11 +14,8 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// granted are operations that people of organizations may call since this release. An earlier one refuses them.
-var granted = []string{"get-edge", "list-edges", "get-update-why", "list-rollout-edges", "list-audit-events", "list-edge-enrolments", "get-edge-enrolment"}
-
 // judge returns what is wrong with a single answer, without looking at the tables.
-func judge(p person, r samples.Call, a harness.Answer, killing, old bool) []string {
+func judge(p person, r samples.Call, a harness.Answer, killing bool) []string {
 	op := table.Get(r.Operation)
 	var wrong []string
 	add := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
@@ -39,7 +36,7 @@ func judge(p person, r samples.Call, a harness.Answer, killing, old bool) []stri
 			add("a good token was refused")
 		}
 	case http.StatusForbidden:
-		limited := !p.Has(auth.PlatformOwner) && (op.ID == "put-factory" || old && slices.Contains(granted, op.ID)) // to the factory's updates
+		limited := !p.Has(auth.PlatformOwner) && op.ID == "put-factory" // to the factory's updates
 		if d, err := a.Problem(); p.Has(op.Roles...) && !limited && (err != nil || d.Code != problem.SelfApproval) {
 			add("a caller with the right role was refused")
 		}

@@ -105,10 +105,7 @@ func (o round) play(t *testing.T, sum *tally) {
 		}
 	})
 	plan := fault.New(o.seed, o.share, o.kinds)
-	callers := &callers{world: newWorld(), people: people(t, w.Target), begin: time.Now(), killing: o.kills > 0, old: o.old != ""}
-	if o.old != "" { // an earlier release shows them the boxes of all organizations
-		callers.people = slices.DeleteFunc(callers.people, func(p person) bool { return p.OrganizationID != "" && p.Has(auth.FleetViewer) })
-	}
+	callers := &callers{world: newWorld(), people: people(t, w.Target), begin: time.Now(), killing: o.kills > 0}
 	callers.warm(t)
 	endFaults := w.Front.Intercept(plan.Effect)
 	var killed atomic.Int64
@@ -233,7 +230,6 @@ type callers struct {
 	people  []person
 	begin   time.Time
 	killing bool
-	old     bool // functions of an earlier release answer, too
 
 	mu       sync.Mutex
 	left     int
@@ -310,7 +306,7 @@ func (c *callers) make(p person, r samples.Call) int {
 	if err != nil {
 		wrong = []string{"no answer: " + err.Error()}
 	} else {
-		wrong = judge(p, r, a, c.killing, c.old)
+		wrong = judge(p, r, a, c.killing)
 	}
 	if call.Status/100 == 2 {
 		c.world.learn(r, call.Location, a.Header.Get("ETag"), a.Body)

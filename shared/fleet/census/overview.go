@@ -104,12 +104,12 @@ func (r Row) bad() int {
 	return sum.Failed + sum.Reverted
 }
 
-// halted is how long ago the rollout was halted, in seconds; 0 for an active one.
-func (r Row) halted() int64 {
-	if r.Rollout.Status != rollout.Halted {
-		return 0
+// halted is when the rollout was halted; zero for an active one.
+func (r Row) halted() (at time.Time) {
+	if r.Rollout.Status == rollout.Halted && r.Rollout.EndedAt != nil {
+		at = *r.Rollout.EndedAt
 	}
-	return r.Age
+	return at
 }
 
 // Compare orders rows by their trouble, then by their bad boxes, and then by their start or halt, the latest first.
@@ -117,7 +117,7 @@ func (r Row) Compare(other Row) int {
 	return cmp.Or(
 		cmp.Compare(slices.Index(Troubles, r.Trouble), slices.Index(Troubles, other.Trouble)),
 		cmp.Compare(other.bad(), r.bad()),
-		cmp.Compare(r.halted(), other.halted()),
+		other.halted().Compare(r.halted()),
 		other.Rollout.StartedAt.Compare(r.Rollout.StartedAt),
 		cmp.Compare(other.Rollout.ID, r.Rollout.ID))
 }

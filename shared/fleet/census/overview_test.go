@@ -151,3 +151,16 @@ func TestCompare_MoreBadBoxes_NeverMoveARowDown(t *testing.T) {
 		expect.Must(t, a.Compare(b) <= 0, "%+v comes after %+v", a, b)
 	})
 }
+
+// TestCompare_HaltedInOneSecond_TheLastIsFirst: whole seconds since then would order them by the moment of the look.
+func TestCompare_HaltedInOneSecond_TheLastIsFirst(t *testing.T) {
+	at := func(id string, ended time.Duration) rollout.Rollout {
+		halted := overviewNow.Add(-time.Minute + ended)
+		return rollout.Rollout{ID: id, Status: rollout.Halted, StartedAt: overviewNow.Add(-time.Hour), EndedAt: &halted}
+	}
+	for look := range 10 {
+		now := overviewNow.Add(time.Duration(look) * 100 * time.Millisecond)
+		first, last := NewRow(at("b", 200*time.Millisecond), nil, now), NewRow(at("a", 400*time.Millisecond), nil, now)
+		expect.That(t, last.Compare(first) < 0, "%v later, the first that was halted is first", now.Sub(overviewNow))
+	}
+}

@@ -75,6 +75,7 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, asked release.Pu
 		if err := known.Allows(p, set.After(row.UpdatedAt)); err != nil {
 			return err
 		}
+		p = known.Ordered(p, stone, set.After(row.UpdatedAt))
 		if err := known.MayRequire(p, stone, set.After(row.UpdatedAt)); err != nil {
 			return err
 		}

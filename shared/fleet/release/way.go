@@ -62,6 +62,15 @@ func (r Release) Onward() Way {
 	return Way(strings.TrimSuffix(r.Version+" "+strconv.FormatInt(r.Rank(), 10)+" "+string(r.Way), " "))
 }
 
+// Ordered returns a publication with an order, if it says none and would not be above the stone that it requires: both were
+// published in the same second, or a clock is behind. It is then the next one.
+func (r Release) Ordered(p Publication, stone Release, at time.Time) Publication {
+	if r.SHA256 == "" && p.Order == 0 && stone.Version != "" && stone.Rank() >= at.Unix() {
+		p.Order = stone.Rank() + 1
+	}
+	return p
+}
+
 // MayRequire reports why a version that may have been published before cannot require a stone: RELEASE_NOT_PUBLISHED,
 // REQUIRES_CYCLE, RELEASE_IMMUTABLE, or VALIDATION_FAILED if the stone is not older. The stone has no version if it was
 // never published.

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
+
+	"pgregory.net/rapid"
 
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/expect"
@@ -28,31 +31,53 @@ func TestMayRequire_EveryRefusal(t *testing.T) {
 		order    int64
 		refused  problem.Code
 	}{
-		"a release":                     {Release{}, "1", stones(1), 0, ""},
-		"the eighth stone":              {Release{}, "8", stones(8), 0, ""},
-		"the ninth stone":               {Release{}, "9", stones(9), 0, problem.RequiresCycle},
-		"what was never published":      {Release{}, "9.9", Release{}, 0, problem.ReleaseNotPublished},
-		"itself, new":                   {Release{}, "1.0.0", Release{}, 0, problem.RequiresCycle},
-		"itself":                        {twin, "1.0.0", twin, 0, problem.RequiresCycle},
-		"itself, through others":        {twin, "3", Release{Version: "3", Way: twin.Onward()}, 0, problem.RequiresCycle},
-		"a higher order":                {Release{}, "2", stones(2), 19, problem.ValidationFailed},
-		"the same order":                {Release{}, "2", stones(2), 20, problem.ValidationFailed},
-		"the next order":                {Release{}, "2", stones(2), 21, ""},
-		"the default order is the time": {Release{}, "1", Release{Version: "1", PublishedAt: noon}, 0, problem.ValidationFailed},
-		"again, nothing said":           {twin, "", Release{}, 0, ""},
-		"again, the same":               {twin, "1", stones(1), 0, ""},
-		"again, another":                {twin, "2", stones(2), 0, problem.ReleaseImmutable},
-		"later, for the first time":     {Release{Version: "1.0.0", SHA256: same().SHA256, Lineage: Lineage{Order: 99}}, "1", stones(1), 0, problem.ReleaseImmutable},
+		"a release":                    {Release{}, "1", stones(1), 0, ""},
+		"the eighth stone":             {Release{}, "8", stones(8), 0, ""},
+		"the ninth stone":              {Release{}, "9", stones(9), 0, problem.RequiresCycle},
+		"what was never published":     {Release{}, "9.9", Release{}, 0, problem.ReleaseNotPublished},
+		"itself, new":                  {Release{}, "1.0.0", Release{}, 0, problem.RequiresCycle},
+		"itself":                       {twin, "1.0.0", twin, 0, problem.RequiresCycle},
+		"itself, through others":       {twin, "3", Release{Version: "3", Way: twin.Onward()}, 0, problem.RequiresCycle},
+		"a higher order":               {Release{}, "2", stones(2), 19, problem.ValidationFailed},
+		"the same order":               {Release{}, "2", stones(2), 20, problem.ValidationFailed},
+		"the next order":               {Release{}, "2", stones(2), 21, ""},
+		"of the same second":           {Release{}, "1", Release{Version: "1", PublishedAt: noon}, 0, ""},
+		"of a tie of the same second":  {Release{}, "1", Release{Version: "1", PublishedAt: noon, Lineage: Lineage{Order: noon.Unix() + 1}}, 0, ""},
+		"of the same second, the time": {Release{}, "1", Release{Version: "1", PublishedAt: noon}, noon.Unix(), problem.ValidationFailed},
+		"again, nothing said":          {twin, "", Release{}, 0, ""},
+		"again, the same":              {twin, "1", stones(1), 0, ""},
+		"again, another":               {twin, "2", stones(2), 0, problem.ReleaseImmutable},
+		"later, for the first time":    {Release{Version: "1.0.0", SHA256: same().SHA256, Lineage: Lineage{Order: 99}}, "1", stones(1), 0, problem.ReleaseImmutable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := same()
 			p.Requires, p.Order = c.requires, c.order
-			err := c.known.MayRequire(p, c.stone, noon)
+			err := c.known.MayRequire(c.known.Ordered(p, c.stone, noon), c.stone, noon)
 			if c.refused != "" && !problem.Has(err, c.refused) || c.refused == "" && err != nil {
 				t.Error(err)
 			}
 		})
 	}
+}
+
+// TestOrdered_ManyInOneSecond_EachIsAboveWhatItRequires: whatever the clocks say, if the publications say no order.
+func TestOrdered_ManyInOneSecond_EachIsAboveWhatItRequires(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var stone Release
+		for i := range MostStones {
+			at := noon.Add(time.Duration(rapid.IntRange(-1500, 1500).Draw(t, "ms")) * time.Millisecond)
+			p := same()
+			p.CurrentVersion, p.Requires = fmt.Sprint(i+1), stone.Version
+			p = Release{}.Ordered(p, stone, at)
+			expect.OK(t, Release{}.MayRequire(p, stone, at))
+			next := Release{}.Published(p, at)
+			expect.Must(t, i == 0 || next.Rank() > stone.Rank(), "%d requires %d", next.Rank(), stone.Rank())
+			expect.Must(t, next.Rank() == max(at.Unix(), stone.Rank()+1) || i == 0, "%d at %d after %d", next.Rank(), at.Unix(), stone.Rank())
+			again := next.Ordered(p, stone, at.Add(time.Hour)) // the same publication, repeated
+			expect.OK(t, next.MayRequire(again, stone, at.Add(time.Hour)))
+			next.Way, stone = stone.Onward(), next
+		}
+	})
 }
 
 func TestWay_TheNextStone_IsTheLowestAboveWhatTheBoxRuns(t *testing.T) {

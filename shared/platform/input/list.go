@@ -27,7 +27,7 @@ func (o *Object) NamedObjects(rule *Text, most int, read func(name string, each 
 	for _, name := range o.named(most) {
 		o.check(name, rule)
 		if raw, _, usable := o.find(Field{Name: name}, ObjectKind); usable {
-			o.inner(o.at(name), raw, func(each *Object) { read(name, each) })
+			o.said[name] = o.inner(o.at(name), raw, func(each *Object) { read(name, each) })
 		}
 	}
 }
@@ -74,6 +74,9 @@ func (o *Object) texts(field Field) (texts []string, given bool) {
 			o.FaultIn(field.Name, i, "duplicate", "must not be given twice")
 		}
 		texts = append(texts, text)
+	}
+	if given && !slices.Contains(texts, "") {
+		o.said[field.Name] = texts
 	}
 	return texts, given
 }
@@ -131,12 +134,16 @@ func (o *Object) objects(field Field, read func(*Object)) (given bool) {
 		field.Is.(*List).Of = shapeOf(read)
 	}
 	_, elements, given := o.list(field)
+	var said []map[string]any
 	for i, raw := range elements {
 		if kind := KindOf(raw); kind != ObjectKind {
 			o.FaultIn(field.Name, i, "type", "must be an object, not "+string(kind))
 			continue
 		}
-		o.inner(o.at(field.Name)+"/"+strconv.Itoa(i), raw, read)
+		said = append(said, o.inner(o.at(field.Name)+"/"+strconv.Itoa(i), raw, read))
+	}
+	if given && len(said) > 0 {
+		o.said[field.Name] = said
 	}
 	return given
 }

@@ -34,11 +34,12 @@ type Object struct {
 	source   []byte
 	pointer  string
 	members  []Member
+	said     map[string]any // the fields that were asked for and are given; see Reader.Said
 }
 
 // ObjectOf starts reading an object that CheckJSON accepted. Its faults are added to faults.
 func ObjectOf(text []byte, faults *Faults) *Object {
-	return &Object{faults: faults, source: text, members: Members(text)}
+	return &Object{faults: faults, source: text, members: Members(text), said: map[string]any{}}
 }
 
 // Parse reads a text that must be one JSON object, and returns all its faults.
@@ -130,12 +131,14 @@ func (o *Object) at(name string) string {
 func (o *Object) find(field Field, kind Type) (raw json.RawMessage, given, usable bool) {
 	o.shape.Fields = append(o.shape.Fields, field)
 	if field.Clearable && o.isNull(field.Name) {
+		o.said[field.Name] = nil
 		return nil, true, false
 	}
 	for _, m := range o.members {
 		if m.Name != field.Name {
 			continue
 		}
+		o.said[field.Name] = m.Value
 		got := KindOf(m.Value)
 		if o.faults.hears && got != kind {
 			if raw, usable = as(kind, m.Value); !usable && got != NullKind {
@@ -210,7 +213,9 @@ func (o *Object) text(field Field, rule *Text) (text string, given bool) {
 	if !usable {
 		return "", given
 	}
-	text = o.apply(field.Name, raw, rule)
+	if text = o.apply(field.Name, raw, rule); text != "" {
+		o.said[field.Name] = text
+	}
 	return text, text != "" || !o.faults.hears
 }
 
@@ -328,7 +333,7 @@ func (o *Object) object(field Field, read func(*Object)) (given bool) {
 	}
 	raw, given, usable := o.find(field, ObjectKind)
 	if usable {
-		o.inner(o.at(field.Name), raw, read)
+		o.said[field.Name] = o.inner(o.at(field.Name), raw, read)
 	}
 	return given
 }
@@ -340,10 +345,12 @@ func shapeOf(read func(*Object)) *Shape {
 	return &o.shape
 }
 
-func (o *Object) inner(pointer string, raw json.RawMessage, read func(*Object)) {
-	inside := &Object{faults: o.faults, pointer: pointer, members: Members(raw)}
+// inner reads an object inside this one, and returns what it says.
+func (o *Object) inner(pointer string, raw json.RawMessage, read func(*Object)) map[string]any {
+	inside := &Object{faults: o.faults, pointer: pointer, members: Members(raw), said: map[string]any{}}
 	read(inside)
 	inside.Unread(o.faults)
+	return inside.said
 }
 
 func (o *Object) isNull(name string) bool {

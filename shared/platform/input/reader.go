@@ -293,6 +293,15 @@ func (in *Reader) BodyWith(repair func([]byte) []byte) *Object {
 	return in.body
 }
 
+// Said returns the body's fields that were asked for, as they were sent and are known: texts as their rules keep them, and
+// without the fields that are absent. Two valid bodies that say the same have the same canonical form.
+func (in *Reader) Said() map[string]any {
+	if in.body == nil {
+		return nil
+	}
+	return in.body.said
+}
+
 // read returns the text of a body that is a JSON object.
 func (in *Reader) read(repair func([]byte) []byte) ([]byte, *problem.Error) {
 	if fatal := in.mediaType(); fatal != nil {

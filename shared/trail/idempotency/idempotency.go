@@ -5,12 +5,10 @@ package idempotency
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"time"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/canonical"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
 )
@@ -30,28 +28,18 @@ type Claim struct {
 }
 
 // Of makes the claim of a caller for an operation on a path. Different callers, operations or
-// paths never share a record, even with the same key. The input is the decoded request, so the
-// same request in another spelling is the same input.
+// paths never share a record, even with the same key. The input is what the request says; the
+// same request in another spelling has the same canonical form.
 func Of(caller auth.Principal, operation, path, key string, input any) (Claim, error) {
 	if key == "" {
 		return Claim{}, nil
 	}
-	who, err := hash(caller.Issuer, caller.OrganizationID, caller.UserID, operation, path, key)
+	who, err := canonical.Encode([]string{caller.Issuer, caller.OrganizationID, caller.UserID, operation, path, key})
 	if err != nil {
 		return Claim{}, err
 	}
-	digest, err := hash(input)
-	return Claim{key: who, digest: digest}, err
-}
-
-// hash hashes the parts as JSON, which keeps them apart.
-func hash(parts ...any) (string, error) {
-	b, err := json.Marshal(parts)
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:]), nil
+	what, err := canonical.Encode(input)
+	return Claim{key: canonical.SHA256(who), digest: canonical.SHA256(what)}, err
 }
 
 type record struct {
