@@ -25,7 +25,7 @@ var odd = []string{
 	`"1.4.0"`, `'1.4.0'`, "`1.4.0`", "v1.4.0", "V1.4.0", "1.4.0+7", "1.4.0 7", "1.4.0-rc1~2", "1:1.4.0", "1,4,0", "VERSION=1.4.0", "1.4.0;1.3.0",
 	"", " ", "\n", "\x00", "null", "undefined", "NaN", "-1", "0", "7", "1e400", "true", "{}", "[]", "%", "%zz", "%0A", "../../etc/passwd", "<script>",
 	"\u202e0.4.1", "\u2800", "می\u200cخواهم", "1.4.0\u200d", "😀", "e\u0301", "\xff\xfe", "\xed\xa0\x80", "\x1b[31m1.4.0", strings.Repeat("1", 129),
-	strings.Repeat("x", 200), strings.Repeat("ä", 4000),
+	strings.Repeat("x", 200), strings.Repeat("ä", 500),
 }
 
 // oddJSON are values of a field of a body, or a whole body; not all are JSON.
@@ -41,10 +41,11 @@ var bodies = []string{"", "[]", `"x"`, "7", "null", "{", "}", "{}{}", "\ufeff{}"
 // TestOddities_WhateverABoxSays_ItsCallIsAnswered: in each parameter and each field of each operation for boxes, at the API and at the
 // door. At the end the box is still understood.
 func TestOddities_WhateverABoxSays_ItsCallIsAnswered(t *testing.T) {
+	t.Parallel()
 	w, owner := served(t, quick, harness.WithDoor(), withSettings(setting.LimitUser.Assign(setting.HighestLimit), setting.LimitOrganization.Assign(setting.HighestLimit)))
 	token := owner.SetToken(t, "/api/edges/box-1/token")
 	ddiToken := enrol(t, owner, "box-2")
-	calls := 0
+	calls, refused := 0, 0
 	for _, at := range []string{w.Target.URL, w.DoorURL} {
 		manifests, client := &harness.Caller{URL: at, Bearer: "Bearer " + token}, &harness.Caller{URL: at, Bearer: "TargetToken " + ddiToken}
 		client.Put(t, ddiPath("acme", "box-2")+"/configData", `{"data":{"installed":"0.9.0"}}`).Is(t, http.StatusOK)
@@ -56,12 +57,16 @@ func TestOddities_WhateverABoxSays_ItsCallIsAnswered(t *testing.T) {
 			if strings.HasPrefix(op.Path, "/api/ddi/") {
 				by = client
 			}
-			for _, target := range oddCalls(t, op, by) {
+			for i, target := range oddCalls(t, op, by) {
+				if at == w.DoorURL && i%5 != 0 {
+					continue // the door reads as the API does
+				}
 				a := by.Do(t, op.Method, target.path, target.body, "Content-Type", target.kind)
 				calls++
 				fine := a.Status/100 == 2 || a.Status == http.StatusNotModified
-				if d, err := a.Problem(); err == nil && d.Code == problem.ReportStale {
-					fine = op.ID == "put-update-report" // the report names another release, as one without oddities may
+				if d, err := a.Problem(); err == nil && d.Code == problem.ReportStale && op.ID == "put-update-report" {
+					refused++ // the report names another release, as one without oddities may
+					fine = true
 				}
 				expect.That(t, fine, "%s %.300s %.300q: answered %d %s", op.ID, target.path, target.body, a.Status, a.Body)
 			}
@@ -72,7 +77,7 @@ func TestOddities_WhateverABoxSays_ItsCallIsAnswered(t *testing.T) {
 		expect.Equal(t, why(t, owner, "box-2").Running, "0.8.0", "after all, box-2 says that it runs")
 	}
 	expect.That(t, calls > 4*len(odd), "only %d calls were made", calls)
-	t.Logf("%d calls with %d odd texts, %d odd values and %d odd bodies", calls, len(odd), len(oddJSON), len(bodies))
+	t.Logf("%d calls, %d of them reports about other releases, with %d odd texts, %d odd values and %d odd bodies", calls, refused, len(odd), len(oddJSON), len(bodies))
 }
 
 // An oddCall is one call of a box.
@@ -193,9 +198,11 @@ func TestOddities_AVersion_IsReadAndNoted(t *testing.T) {
 		return fmt.Sprintf(`{"data":{"installed":%s}}`, expect.Value(json.Marshal(text))(t))
 	}
 	ways := map[string]func(text string){
-		report.ByPoll:       func(text string) { api.Get(t, query(text)).Is(t, http.StatusOK) },
-		report.ByConfigData: func(text string) { api.Put(t, ddiPath("acme", "box-1")+"/configData", config(text)).Is(t, http.StatusOK) },
-		"poll at the door":  func(text string) { door.Get(t, query(text)).Is(t, http.StatusOK) },
+		report.ByPoll: func(text string) { api.Get(t, query(text)).Is(t, http.StatusOK) },
+		report.ByConfigData: func(text string) {
+			api.Put(t, ddiPath("acme", "box-1")+"/configData", config(text)).Is(t, http.StatusOK)
+		},
+		"poll at the door": func(text string) { door.Get(t, query(text)).Is(t, http.StatusOK) },
 		"configData at the door": func(text string) {
 			door.Put(t, ddiPath("acme", "box-1")+"/configData", config(text)).Is(t, http.StatusOK)
 		},

@@ -92,6 +92,7 @@ func TestShown_WhatCannotBeSeen_IsASign(t *testing.T) {
 // FuzzHears: no query and no body of a box is a fault, and whatever is kept or shown of it can be seen.
 func FuzzHears(f *testing.F) {
 	f.Add("a=1.4.0%0A&b=%zz&;", "{\"a\":\"x\n\",\"n\":[1]}")
+	f.Add("x=1", `{"o":{"x":1,"x":2},"o":7,"y":1,"y":2}`)
 	f.Add("a=+", "\ufeff{\"a\":\"\\ud800\"}")
 	f.Fuzz(func(t *testing.T, query, body string) {
 		in := heardBy(query, body)

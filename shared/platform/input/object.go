@@ -60,8 +60,11 @@ func Parse[T any](text []byte, read func(*Object) T) (value T, faults []problem.
 // Source is the text that ObjectOf was given.
 func (o *Object) Source() []byte { return o.source }
 
-// Unread adds to faults the fields that nobody asked for and those that occur twice.
+// Unread adds to faults the fields that nobody asked for and those that occur twice. What a box says has none.
 func (o *Object) Unread(faults *Faults) {
+	if o.faults.hears {
+		return
+	}
 	seen := map[string]bool{}
 	for _, m := range o.members {
 		_, declared := o.shape.Fields.Find(m.Name)
