@@ -21,7 +21,7 @@ func wire(env lambdahttp.Env) function.Handler[release.PublicationRequest] {
 		if err := program.MayPublish(c.Caller, in.Publication, in.Grounds); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		made, err := publications.Publish(c.Context(), c.Origin().For(in.Grounds), in.Publication, c.When)
+		made, err := publications.For(c.Caller).Publish(c.Context(), c.Origin().For(in.Grounds), in.Publication, c.When)
 		answer := lambdahttp.Stored(made.Created)
 		if warning := made.Untold(); warning != "" && err == nil {
 			answer.Header = http.Header{lambdahttp.Warning: {warning}}

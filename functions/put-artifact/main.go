@@ -19,7 +19,7 @@ func wire(env lambdahttp.Env) function.Handler[artifact.Wish] {
 		if err := artifact.MayUpload(c.Caller, in.EdgeType); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		asked, err := artifacts.Ask(c.Context(), c.Origin(), in)
+		asked, err := artifacts.Ask(c.Context(), c.Caller, c.Origin(), in)
 		answer := lambdahttp.Present(asked)
 		if asked.Upload != nil {
 			answer.Status = http.StatusCreated

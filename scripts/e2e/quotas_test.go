@@ -97,7 +97,7 @@ func TestTakeOver_IDThatAnotherOrganizationTook_ComesToItsBox(t *testing.T) {
 		got := string(owner.Post(t, "/api/edges", batch, "Idempotency-Key", "k1").Is(t, http.StatusOK).Body)
 		expect.Equal(t, got, `{"registered":1,"reassigned":0,"unchanged":0,"takenOver":1,"items":[{"edgeId":"box-1","outcome":"takenOver"},{"edgeId":"box-3","outcome":"registered"}]}`, "answered")
 	}
-	expect.Equal(t, strings.Join(eventNames(w, t, "edge", "box-1"), " "), "EdgeRegistered EdgeTakenOver", "events")
+	expect.Equal(t, strings.Join(eventNames(w, t, "edge", "box-1"), " "), "EdgeRegistered EdgeLeft EdgeTakenOver", "events")
 	admin.Do(t, http.MethodDelete, path+"/redemptions/box-1", "").Is(t, http.StatusNoContent)
 	code.Post(t, redeems, body).Is(t, http.StatusCreated)
 	w.With("Bearer", token).Get(t, manifest).Is(t, http.StatusOK)

@@ -40,6 +40,8 @@ function phrase(e) {
 		if (!a.pin && e.before?.pin) return ['unpinned', e.resource.id];
 		return ['moved', `${e.resource.id} to ${channel}`];
 	case 'EdgeRetired': return ['retired', e.resource.id];
+	case 'EdgeLeft': return ['gave to another organization', e.resource.id];
+	case 'EdgeTakenOver': return ['took over', `${e.resource.id} on ${channel}`];
 	}
 	// Other names are split: FactoryRenamed becomes renamed, factory munich-1.
 	const words = e.eventName.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase().split(' ');

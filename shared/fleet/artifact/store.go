@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/fleet/program"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
@@ -127,8 +128,8 @@ type Asked struct {
 }
 
 // Ask makes an artifact that waits for its bytes, or finds the one that is there. If it is kept, its bytes are looked up.
-// It returns CONFLICT for another size, SHA-1 or MD5, and UNAVAILABLE.
-func (s *Store) Ask(ctx context.Context, from audit.Origin, w Wish) (Asked, error) {
+// It returns CONFLICT for another size, SHA-1 or MD5, FORBIDDEN as mayChange, and UNAVAILABLE.
+func (s *Store) Ask(ctx context.Context, caller auth.Principal, from audit.Origin, w Wish) (Asked, error) {
 	if err := s.bucket.check(); err != nil {
 		return Asked{}, err
 	}
@@ -147,10 +148,14 @@ func (s *Store) Ask(ctx context.Context, from audit.Origin, w Wish) (Asked, erro
 			missing = !there
 		}
 		next, event, err := was.ask(w, missing, set.After(was.UpdatedAt))
-		if now = next; err == nil && event != "" {
-			change.Record(set, Kind, was, next, event)
+		if now = next; err != nil || event == "" {
+			return err
 		}
-		return err
+		if err := s.mayChange(ctx, caller, was, next); err != nil {
+			return err
+		}
+		change.Record(set, Kind, was, next, event)
+		return nil
 	})
 	if err != nil {
 		return Asked{}, err
@@ -160,6 +165,27 @@ func (s *Store) Ask(ctx context.Context, from audit.Origin, w Wish) (Asked, erro
 		asked.Upload, err = s.bucket.Sign(ctx, now)
 	}
 	return asked, err
+}
+
+// mayChange returns FORBIDDEN to a program that would say something else about an artifact that was asked for before, or
+// change one that is of a release on a channel on which it may not publish.
+func (s *Store) mayChange(ctx context.Context, caller auth.Principal, was, next Row) error {
+	if caller.Has(auth.PlatformOwner) || was.Revision == 0 || was.State == Removed {
+		return nil
+	}
+	n, releases := was.name(), release.NewStore(s.db)
+	versions, err := releases.Using(ctx, n.EdgeType, n.SHA256)
+	if err != nil {
+		return err
+	}
+	channel, err := releases.Elsewhere(ctx, n.EdgeType, caller.MayPublish, versions...)
+	if err == nil {
+		err = program.Bound(channel, "the artifact")
+	}
+	if err == nil && was.Details != next.Details {
+		err = problem.New(problem.Forbidden, "The artifact was asked for before. A program cannot change its size, SHA-1 or MD5. Say the same, or let a platform owner make the call.")
+	}
+	return err
 }
 
 // Finish keeps an artifact whose bytes have arrived. It returns NOT_FOUND, ARTIFACT_NOT_KEPT if they have not, CONFLICT,

@@ -23,7 +23,7 @@ func TestAssign_DecidesByWhatTheBoxIs(t *testing.T) {
 	}
 	moved := box(canary, 3, made, at)
 	moved.Hold = &report.Hold{Since: at}
-	taken := box(rival, 3, made, at)
+	taken := box(rival, 4, made, at.Add(time.Millisecond)) // two events: it leaves, and it comes
 	taken.Hold = &report.Hold{Since: at}
 	for name, c := range map[string]struct {
 		was   Edge

@@ -118,13 +118,16 @@ func (r *Registry) move(set *change.Set, batch []BatchItem, was []Stored, leavin
 		if event != "" && was[i].Row.LeavesTrace(was[i].Row.Registered(next.Registration())) {
 			traces++
 		}
+		if event != "" && was[i].Edge.Exists() && was[i].Edge.OrganizationID != next.OrganizationID {
+			leaving++ // the event for its former organization
+		}
 		event, calls := r.Record(set, m, was[i])
 		done.tally.count(m, event)
 		done.called = append(done.called, calls...)
 	}
 	if 3*len(batch)+traces+leaving > mostWrites {
 		return done, problem.New(problem.Conflict, "The call would make %d writes, and a transaction has %d: three a box, and one for each offer of a rollout "+
-			"that a box loses, and each group and factory that changes. Send at most %d boxes in one call.", 3*len(batch)+traces+leaving, mostWrites, mostWrites/7)
+			"that a box loses, each box that changes its organization, and each group and factory that changes. Send at most %d boxes in one call.", 3*len(batch)+traces+leaving, mostWrites, mostWrites/7)
 	}
 	return done, nil
 }

@@ -164,6 +164,10 @@ func (e Edge) assign(id string, a Assignment, had boxtoken.Live, at time.Time) (
 	}
 	next.UpdatedAt = at
 	next.Revision++
+	if e.Exists() && e.OrganizationID != next.OrganizationID { // it leaves the one, and then comes to the other
+		next.UpdatedAt = at.Add(time.Millisecond)
+		next.Revision++
+	}
 	return next, has, event
 }
 

@@ -198,7 +198,7 @@ func TestTakeOver_BoxesOfAnotherOrganization_AreTheOwnersToGive(t *testing.T) {
 		expect.That(t, err == nil && is.Edge.OrganizationID == g.org && !is.Row.Tokens.Exists(),
 			"stored %+v, %v", is, err)
 		page, err := audit.NewLog(g.db).List(g.ctx(), audit.Box(g.org+"-1"), audit.Filter{ResourceType: edge.ResourceType, ResourceID: g.org + "-1"}, "", 10)
-		expect.That(t, err == nil && len(page.Items) == 2 && page.Items[0].EventName == "EdgeTakenOver",
+		expect.That(t, err == nil && len(page.Items) == 3 && page.Items[0].EventName == "EdgeTakenOver" && page.Items[1].EventName == "EdgeLeft",
 			"the trail has %+v, %v", page.Items, err)
 	})
 }

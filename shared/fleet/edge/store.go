@@ -58,7 +58,7 @@ func Unlisted(stored map[string]types.AttributeValue) (map[string]types.Attribut
 }
 
 var kind = change.Kind[Edge]{
-	Type: ResourceType, Table: dynamo.Edges, Key: "edgeId",
+	Type: ResourceType, Table: dynamo.Edges, Key: "edgeId", Leaves: "EdgeLeft",
 	State: func(e Edge) change.Stamp {
 		s := change.Stamp{ID: e.EdgeID, Revision: e.Revision, ChangedAt: e.UpdatedAt, Stream: audit.Box(e.EdgeID), Organization: e.OrganizationID}
 		if e.retired() {

@@ -24,6 +24,8 @@ func MayPublish(caller auth.Principal, p release.Publication, g audit.Grounds) e
 		return problem.New(problem.Forbidden, "The settings do not list the host of artifactUrl among the hosts of this program.")
 	case p.ArtifactHTTPURL != "" && !caller.MayFetchFrom(p.ArtifactHTTPURL):
 		return problem.New(problem.Forbidden, "The settings do not list the host of artifactHttpUrl among the hosts of this program.")
+	case slices.ContainsFunc(p.Documents.List(), func(d release.Document) bool { return d.URL != "" && !caller.MayFetchFrom(d.URL) }):
+		return problem.New(problem.Forbidden, "The settings do not list the host of a document among the hosts of this program.")
 	case p.Hurries() || p.Urgent:
 		return problem.New(problem.Forbidden, "A program cannot publish a security release, which soaks for a shorter time, nor one that is urgent or has a deadline of less than P7D. "+
 			"Omit these, or let a platform owner make the call.")
@@ -34,9 +36,19 @@ func MayPublish(caller auth.Principal, p release.Publication, g audit.Grounds) e
 	return nil
 }
 
+// Bound returns FORBIDDEN if a caller is a program that may not change a release or an artifact: a channel on which the
+// program may not publish carries it. elsewhere names that channel; empty: there is none.
+func Bound(elsewhere, what string) error {
+	if elsewhere == "" {
+		return nil
+	}
+	return problem.New(problem.Forbidden, "The channel %s, on which this program may not publish, carries %s, so it cannot be changed by this program. "+
+		"Say nothing else than is known of it, or let a platform owner make the call.", elsewhere, what)
+}
+
 // Grounds are the grounds on which a caller passes a freeze. No program overrides one, whatever reason it gives.
 func Grounds(from audit.Origin) audit.Grounds {
-	if is(from) {
+	if Is(from) {
 		return audit.Grounds{}
 	}
 	return from.Grounds
@@ -45,15 +57,15 @@ func Grounds(from audit.Origin) audit.Grounds {
 // MayEnd returns ROLLOUT_ACTIVE if a program would end a rollout that it did not start, without a reason to override.
 // MayPublish has checked that it may give one.
 func MayEnd(from audit.Origin, startedBy audit.Person) error {
-	if !is(from) || startedBy == from.Actor.Person() || from.Grounds.OverrideReason != "" {
+	if !Is(from) || startedBy == from.Actor.Person() || from.Grounds.OverrideReason != "" {
 		return nil
 	}
 	return problem.New(problem.RolloutActive, "The publication would end a rollout that this program did not start. "+
 		"Wait for its end, let a platform owner make the call, or give an overrideReason if the settings allow that.")
 }
 
-// is reports whether a program calls.
-func is(from audit.Origin) bool {
+// Is reports whether a program calls.
+func Is(from audit.Origin) bool {
 	return slices.Contains(from.Actor.Roles, auth.Program) && !slices.Contains(from.Actor.Roles, auth.PlatformOwner)
 }
 

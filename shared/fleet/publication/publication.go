@@ -5,6 +5,7 @@ package publication
 import (
 	"context"
 
+	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/artifact"
 	"wavegate/shared/fleet/freeze"
 	"wavegate/shared/fleet/program"
@@ -22,11 +23,19 @@ type Store struct {
 	releases *release.Store
 	rollouts *rollout.Store
 	freezes  *freeze.Store
+	own      func(edgeType, channel string) bool
 }
 
 // NewStore makes a store.
 func NewStore(db *dynamo.DB) *Store {
-	return &Store{db: db, releases: release.NewStore(db), rollouts: rollout.NewStore(db), freezes: freeze.NewStore(db)}
+	return &Store{db: db, releases: release.NewStore(db), rollouts: rollout.NewStore(db), freezes: freeze.NewStore(db), own: auth.Principal{}.MayPublish}
+}
+
+// For returns the store for a caller, who may be a program.
+func (s *Store) For(caller auth.Principal) *Store {
+	as := *s
+	as.own = caller.MayPublish
+	return &as
 }
 
 // Made is what a publication has made: the release, and whether its channel is new.
@@ -37,7 +46,7 @@ type Made struct {
 
 // Publish puts a version on a channel. It returns RELEASE_IMMUTABLE for a
 // version that was published with another digest, errors of release.MayRequire, ARTIFACT_NOT_KEPT, FROZEN, ROLLOUT_ACTIVE to a program that
-// may not end the rollout, PRECONDITION_FAILED, and CONFLICT if the channel keeps changing.
+// may not end the rollout, FORBIDDEN to one that would change what others carry, PRECONDITION_FAILED, and CONFLICT if the channel keeps changing.
 func (s *Store) Publish(ctx context.Context, from audit.Origin, asked release.Publication, when input.Preconditions) (made Made, err error) {
 	err = change.Make(ctx, s.db, from, func(set *change.Set) error {
 		var row release.ChannelRow
@@ -92,11 +101,26 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, asked release.Pu
 		made.Release = bound
 		change.Record(set, release.Kind, row, next.Showing(bound).Hastening(p.Urgent, bound.Urgency), "ReleasePublished")
 		if bound != known {
+			if err := s.mayBind(ctx, from, known); err != nil {
+				return err
+			}
 			set.With(release.Bind(known, bound))
 		}
 		return s.end(ctx, set, from, row.Rollout)
 	})
 	return made, err
+}
+
+// mayBind returns FORBIDDEN to a program that would change a release that others carry.
+func (s *Store) mayBind(ctx context.Context, from audit.Origin, known release.Release) error {
+	if !program.Is(from) || known.SHA256 == "" {
+		return nil
+	}
+	channel, err := s.releases.Elsewhere(ctx, known.EdgeType, s.own, known.Version)
+	if err == nil {
+		err = program.Bound(channel, "version "+known.Version)
+	}
+	return err
 }
 
 // stone reads the release that a publication requires; its Version is empty if there is none.

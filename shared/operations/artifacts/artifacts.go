@@ -24,9 +24,11 @@ var (
 		return operations.New(operations.Operation{
 			ID: "put-artifact", Summary: "Ask to upload an artifact",
 			Method: http.MethodPut, Path: path,
-			Roles:    operations.Releasers,
-			Gives:    []int{http.StatusOK, http.StatusCreated},
-			Grants:   changing,
+			Roles: operations.Releasers,
+			Gives: []int{http.StatusOK, http.StatusCreated},
+			// A program's right depends on the channels that carry an artifact.
+			Grants: []operations.Grant{operations.May(dynamo.Releases, dynamo.Get, dynamo.Query, dynamo.Write),
+				operations.May(dynamo.Channels, dynamo.Query), operations.May(dynamo.Audit, dynamo.Put)},
 			Settings: artifact.Settings,
 		}, artifact.WishOf)
 	}

@@ -29,7 +29,7 @@ var (
 			Takes: input.Takes{Conditions: true},
 			Gives: operations.Stored, Refuses: []problem.Code{problem.ArtifactNotKept, problem.Frozen, problem.ReleaseImmutable, problem.ReleaseNotPublished, problem.RequiresCycle, problem.RolloutActive},
 			Grants: []operations.Grant{
-				operations.May(dynamo.Channels, dynamo.Get, dynamo.Write),
+				operations.May(dynamo.Channels, dynamo.Get, dynamo.Query, dynamo.Write),
 				operations.May(dynamo.Releases, dynamo.Get, dynamo.Write),
 				operations.May(dynamo.Rollouts, dynamo.Get, dynamo.Write),
 				operations.May(dynamo.Audit, dynamo.Put),

@@ -43,6 +43,9 @@ type Kind[T any] struct {
 	// Unchanged is the condition that the stored item is the one that was read. If Unchanged is
 	// nil, the revision must be the same.
 	Unchanged func(was T) dynamo.Condition
+	// Leaves is the event that says, in the trail of its former organization, that a resource was given to another one. Such a
+	// change has two revisions and two events: the resource ends for the one, and begins for the other.
+	Leaves string
 	// Along returns what is written together with a resource. If Along is nil, nothing is.
 	Along func(next T) []dynamo.TransactItem
 }
@@ -222,11 +225,24 @@ func RecordSalted[T any](s *Set, k Kind[T], was, next T, event string, salts map
 	if k.Along != nil {
 		s.With(k.Along(next)...)
 	}
-	s.With(audit.Write(after.Stream, audit.Event{
-		EventTime: after.ChangedAt, EventName: event, OrganizationID: cmp.Or(after.Organization, before.Organization),
+	shown := k.shown(was)
+	if k.Leaves != "" && before.Organization != "" && after.Organization != "" && before.Organization != after.Organization {
+		left := before
+		left.Revision, left.ChangedAt = after.Revision-1, after.ChangedAt.Add(-time.Millisecond)
+		s.event(k.Type, left, k.Leaves, shown, nil, nil)
+		shown = nil
+	}
+	after.Organization = cmp.Or(after.Organization, before.Organization)
+	s.event(k.Type, after, event, shown, k.shown(next), salts)
+}
+
+// event adds the event of a change to a resource.
+func (s *Set) event(resource string, is Stamp, name string, before, after any, salts map[string]string) {
+	s.With(audit.Write(is.Stream, audit.Event{
+		EventTime: is.ChangedAt, EventName: name, OrganizationID: is.Organization,
 		Actor: s.from.Actor, SourceIP: s.from.SourceIP, RequestID: s.from.RequestID, Grounds: s.from.Grounds,
-		Resource: audit.Resource{Type: k.Type, ID: after.ID, Revision: after.Revision},
-		Before:   k.shown(was), After: k.shown(next), Salts: salts,
+		Resource: audit.Resource{Type: resource, ID: is.ID, Revision: is.Revision},
+		Before:   before, After: after, Salts: salts,
 	}))
 }
 
