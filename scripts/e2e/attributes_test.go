@@ -34,7 +34,7 @@ func TestAttributes_OfTheRegistrationAndOfTheBox_AreShownAndFound(t *testing.T) 
 	before := w.State(t)
 	owner.Put(t, "/api/edges/box-1", `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`).Is(t, http.StatusNoContent)
 	owner.Put(t, "/api/edges/box-1", `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme","attributes":{"board":"C"}}`).Is(t, http.StatusNoContent)
-	w.Box(t, "box-1").Put(t, attributesPath, `{"attributes":{"modem":"LTE","board":"B"}}`).Is(t, http.StatusNoContent)
+	w.Box(t, "box-1").Put(t, attributesPath, `{"attributes":{"modem":" LTE ","board":"B"}}`).Is(t, http.StatusNoContent)
 	expect.Equal(t, w.State(t), before, "after the same again, the stored data is")
 	owner.Put(t, "/api/edges/box-1", `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme","attributes":null}`, "If-Match", `"1"`).Is(t, http.StatusNoContent)
 	var trail struct {
