@@ -50,21 +50,18 @@ dynamodb*"--table-name wavegate-prod-progress"*) echo "%s" ;;
 esac`
 	none := `echo "An error occurred (ParameterNotFound) when calling the GetParameter operation" >&2; exit 254`
 	for name, c := range map[string]struct{ release, aws, says string }{
-		"the first release, of data of form 2": {"", fmt.Sprintf(found, "2"), "the stored data has form 2, and this release knows forms up to 1"},
-		"form 2, of data of form 3":            {"2", fmt.Sprintf(found, "3"), "the stored data has form 3, and this release knows forms up to 2"},
-		"form 2, of data of form 2":            {"2", fmt.Sprintf(found, "2"), "deploying commit c0ffee"},
-		"the first release, of its own data":   {"", fmt.Sprintf(found, "None"), "deploying commit c0ffee"},
-		"form 2, of no data yet":               {"2", none, "deploying commit c0ffee"},
-		"the form cannot be read":              {"2", `echo "AccessDeniedException" >&2; exit 254`, "AccessDeniedException"},
+		"form 3, of data of before":      {"3", fmt.Sprintf(found, "2"), "the stored data has form 2, and this release knows forms 3 to 3"},
+		"form 3, of data of form 4":      {"3", fmt.Sprintf(found, "4"), "the stored data has form 4, and this release knows forms 3 to 3"},
+		"form 4, of data of form 4":      {"4", fmt.Sprintf(found, "4"), "deploying commit c0ffee"},
+		"form 3, of data without number": {"3", fmt.Sprintf(found, "None"), "deploying commit c0ffee"},
+		"form 3, of no data yet":         {"3", none, "deploying commit c0ffee"},
+		"the form cannot be read":        {"3", `echo "AccessDeniedException" >&2; exit 254`, "AccessDeniedException"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			release, bin := t.TempDir(), t.TempDir()
 			putFile(t, release, "commit", "c0ffee\n", 0o600)
-			sums := fmt.Sprintf("%x  ./commit\n", sha256.Sum256([]byte("c0ffee\n")))
-			if c.release != "" {
-				putFile(t, release, "form", c.release+"\n", 0o600)
-				sums += fmt.Sprintf("%x  ./form\n", sha256.Sum256([]byte(c.release+"\n")))
-			}
+			putFile(t, release, "form", c.release+"\n", 0o600)
+			sums := fmt.Sprintf("%x  ./commit\n%x  ./form\n", sha256.Sum256([]byte("c0ffee\n")), sha256.Sum256([]byte(c.release+"\n")))
 			putFile(t, release, "SHA256SUMS", sums, 0o600)
 			putFile(t, bin, "aws", "#!/bin/sh\n"+c.aws+"\n", 0o700)
 			putFile(t, bin, "npm", "#!/bin/sh\necho no packages here >&2\nexit 1\n", 0o700) // nothing is deployed either way

@@ -25,15 +25,15 @@ context_of() {
 	done
 }
 
-# form_of prints the form of a deployment's stored data: 1 if it has no number, or there is no data yet.
+# form_of prints the form of a deployment's stored data: 3, the first release's, if it has no number, or there is no data yet.
 form_of() {
 	if ! table=$(aws ssm get-parameter --name "/wavegate/$1/tables/progress" --query Parameter.Value --output text 2>&1); then
-		case $table in *ParameterNotFound*) echo 1 && return ;; esac
+		case $table in *ParameterNotFound*) echo 3 && return ;; esac
 		echo "$table" >&2
 		return 1
 	fi
 	number=$(aws dynamodb get-item --table-name "$table" --key '{"subject":{"S":"data"},"part":{"S":"form"}}' --consistent-read --query Item.form.N --output text)
-	case $number in None) echo 1 ;; *) echo "$number" ;; esac
+	case $number in None) echo 3 ;; *) echo "$number" ;; esac
 }
 
 # credentials exports the user's credentials and region for the programs that follow.

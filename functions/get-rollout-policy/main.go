@@ -23,6 +23,6 @@ func wire(env lambdahttp.Env) function.Handler[string] {
 		if err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		return lambdahttp.OK(r.Policy(), input.Revision(r.Revision)), nil
+		return lambdahttp.OK(r.Terms.Policy, input.Revision(r.Revision)), nil
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/timestamp"
 	"wavegate/shared/testing/dynamolocal"
 	"wavegate/shared/testing/expect"
 )
@@ -204,12 +205,13 @@ func TestEvidence_RestlessBoxes_AreShown_AndDoNotCount(t *testing.T) {
 	}
 }
 
-// isOld makes a box look as if an earlier release of the service had registered it.
+// isOld makes a box look as if it had been registered a year ago.
 func isOld(t *testing.T, w *harness.World, box string) {
 	t.Helper()
 	table := dynamolocal.TableName(dynamo.Reports)
 	expect.Value(w.DB.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
 		TableName: &table, Key: map[string]types.AttributeValue{"edgeId": &types.AttributeValueMemberS{Value: box}},
-		UpdateExpression: new("REMOVE registeredAt"),
+		UpdateExpression:          new("SET registeredAt = :then"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":then": &types.AttributeValueMemberS{Value: timestamp.Text(time.Now().AddDate(-1, 0, 0))}},
 	}))(t)
 }

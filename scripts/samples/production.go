@@ -14,9 +14,9 @@ var production = []Sample{
 		About:    About{"factory", "{factoryId}"},
 		Weight:   4,
 		Also: []Case{
-			{New: true, Body: `{"organizationId":"{organization}","name":"{name}","updates":{"timeZone":"Europe/Paris","windows":[{"from":"02:00","to":"04:00"}]}}`},
-			{New: true, Body: `{"organizationId":"{organization}","name":"{name}","updates":{"pausedUntil":"{soon}","reason":"stocktaking"}}`},
-			{New: true, Body: `{"organizationId":"{organization}","name":"{name}","updates":{"windows":[],"pausedUntil":null}}`},
+			{Body: `{"organizationId":"{organization}","name":"{name}","updates":{"timeZone":"Europe/Paris","windows":[{"from":"02:00","to":"04:00"}]}}`},
+			{Body: `{"organizationId":"{organization}","name":"{name}","updates":{"pausedUntil":"{soon}","reason":"stocktaking"}}`},
+			{Body: `{"organizationId":"{organization}","name":"{name}","updates":{"windows":[],"pausedUntil":null}}`},
 		},
 	},
 	{

@@ -19,7 +19,6 @@ import (
 	"golang.org/x/time/rate"
 
 	"wavegate/infra/migration"
-	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/setting"
@@ -62,22 +61,19 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	names := []string{"boxes", "form", "shards"}
+	names := []string{"form", "shards"}
 	if *stage == "" || flags.NArg() != 1 || !slices.Contains(names, flags.Arg(0)) || *perSecond < 1 || *file == "" {
 		return fmt.Errorf("give --stage, --state, a --rate of 1 or more, and the name of a migration: %s", strings.Join(names, ", "))
 	}
 	if flags.Arg(0) == "form" {
 		return raise(ctx, *check, out)
 	}
-	m, form := migration.Migration{Table: dynamo.Edges, Form: edge.Unlisted}, "boxes"
-	if flags.Arg(0) == "shards" {
-		settings := setting.NewValues(setting.ReportShards)
-		number := report.ReadShards(settings)
-		if err := settings.Err(); err != nil {
-			return err
-		}
-		m, form = shards(number), fmt.Sprintf("shards of %d", number)
+	settings := setting.NewValues(setting.ReportShards)
+	number := report.ReadShards(settings)
+	if err := settings.Err(); err != nil {
+		return err
 	}
+	m, form := shards(number), fmt.Sprintf("shards of %d", number)
 	limit := rate.NewLimiter(rate.Limit(*perSecond), 1)
 	now := state{Table: m.Table.Name(), Form: form}
 	r := migration.Run{Client: dynamo.NewClient(), Name: now.Table, Migration: m, Wait: limit.Wait, Save: func(p migration.Progress) error {

@@ -22,7 +22,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"wavegate/infra/migration"
-	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
@@ -131,37 +130,6 @@ func TestMigrate_KilledInTheMiddle_GoesOnWhereItWas(t *testing.T) {
 		for n := 0; n < s.number; n += 97 {
 			expect.Equal(t, s.row(t, n)["shard"].(*types.AttributeValueMemberS).Value, after.Of("gateway-x/stable", s.id(n)), "%s is in", s.id(n))
 		}
-	})
-}
-
-// TestRun_Boxes_BringsEarlierRegistrationsIntoTheList: but no retired box.
-func TestRun_Boxes_BringsEarlierRegistrationsIntoTheList(t *testing.T) {
-	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		t.Setenv(dynamo.Edges.EnvName(), "wavegate-migrated-edges-"+uuid.NewString()[:8])
-		expect.Value(client.CreateTable(t.Context(), dynamo.TableOf(dynamo.Edges).CreateInput(dynamo.Edges.Name())))(t)
-		db := dynamo.Open(client, time.Now)
-		for id, organization := range map[string]string{"a": "acme", "b": "-", "c": "rival"} {
-			e := edge.Edge{EdgeID: id, EdgeType: "gateway-x", Channel: "stable", OrganizationID: organization, Revision: 1}
-			expect.OK(t, db.Put(admission.Unlimited(t.Context()), dynamo.Edges, nil, e, dynamo.Absent("edgeId")))
-		}
-		for name, value := range map[string]string{"AWS_ENDPOINT_URL_DYNAMODB": *client.Options().BaseEndpoint, "AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local"} {
-			t.Setenv(name, value)
-		}
-		list := func() (ids []string) {
-			page := expect.Value(edge.NewStore(db).List(t.Context(), edge.Filter{}, dynamo.Span{Limit: 5}))(t)
-			for _, e := range page.Items {
-				ids = append(ids, e.EdgeID)
-			}
-			return ids
-		}
-		args := []string{"--stage", "a", "--state", filepath.Join(t.TempDir(), "state"), "boxes"}
-		var out bytes.Buffer
-		if err := run(t.Context(), append([]string{"--check"}, args...), &out); err == nil || list() != nil {
-			t.Errorf("before, the check finds nothing: %s; the list has %v", out.String(), list())
-		}
-		expect.OK(t, run(t.Context(), args, &out))
-		expect.OK(t, run(t.Context(), append([]string{"--check"}, args...), &out))
-		expect.Equal(t, list(), []string{"a", "c"}, "the list has")
 	})
 }
 

@@ -104,6 +104,9 @@ func run(ctx context.Context, args []string, tables io.Reader, out io.Writer) er
 	if err := dynamo.CheckForm(ctx, client, restored[dynamo.Progress]); err != nil {
 		return err
 	}
+	if err := dynamo.CheckFirst(ctx, client, restored[dynamo.Channels]); err != nil {
+		return err
+	}
 	dir, err := os.MkdirTemp("", "wavegate-restore-")
 	if err != nil {
 		return err

@@ -170,7 +170,7 @@ func (b Books) auditCarried(f *Findings) {
 		r := rollouts[Text(carried, "id")]
 		if r == nil {
 			f.Add("channel %s: the row carries %s, which is not stored", pair, Text(carried, "id"))
-		} else if want := as[rollout.Rollout](r).Carried(); as[release.Carried](carried) != want {
+		} else if want := as[rollout.Rollout](r).Carried(); !dynamo.Same(as[release.Carried](carried), want) {
 			f.Add("channel %s: the row carries %v; the rollout is %v", pair, carried, want)
 		}
 	}
@@ -283,17 +283,13 @@ func (b Books) auditDerived(f *Findings) {
 	}
 	// In a local store, a wrong key may give the same order as the right one, so the tests of lists do not see it.
 	derive(dynamo.Channels, func(i Item) Item {
-		return Item{"list": "channel", "listKey": Text(i, "edgeType") + " " + Text(i, "channel")}
+		return Item{"list": "channels", "listKey": Text(i, "edgeType") + " " + Text(i, "channel")}
 	})
 	derive(dynamo.Edges, func(i Item) Item {
-		keys := Item{"pair": pairOf(i)}
 		if retired(i) {
-			keys["pair"] = "-"
+			return Item{"pair": "-"}
 		}
-		if i["list"] != nil { // an earlier release registers boxes without it, and leaves it in those that it retires
-			keys["list"] = "edge"
-		}
-		return keys
+		return Item{"pair": pairOf(i), "list": "edge"}
 	})
 	derive(dynamo.Rollouts, func(i Item) Item {
 		return only(rollout.Kind.Item(as[rollout.Rollout](i)), "list", "pair", "pairStatus", "edgeTypeStatus", "channelStatus")

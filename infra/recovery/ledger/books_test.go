@@ -9,6 +9,7 @@ import (
 
 	"wavegate/infra/recovery/ledger"
 	"wavegate/shared/fleet/release"
+	"wavegate/shared/platform/calendar"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/expect"
 )
@@ -26,10 +27,9 @@ func TestAudit_OfAChannel_ComparesWhatCallersSee(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	row := release.ChannelRow{
 		Channel: release.Channel{EdgeType: "gateway-x", Channel: "stable", CurrentVersion: "1.0.0", Revision: 1, UpdatedAt: at},
-		Telling: release.Telling{TellingID: "r", Stopped: true, Without: []string{"acme"}, Urgent: true, Deadline: &at},
-		Haste:   release.Haste{HasteOf: "1.0.0", HasteUrgent: true, HasteDeadline: &at},
-		Earlier: []release.RolloutTarget{{Version: "0.9.0"}}, Past: []string{"0.8.0"}, PublishedAt: &at, Ways: []string{"1.0.0 0.9.0"},
-		Kept: []string{"acme"}, Returned: []string{"r 0.9.0"}, UrgentReturns: []string{"r"},
+		Haste:   &calendar.Haste{Urgent: true, Deadline: &at},
+		Earlier: []release.RolloutTarget{{Version: "0.9.0"}}, Past: []string{"0.8.0"}, PublishedAt: at, Ways: []release.Path{{Version: "1.0.0"}},
+		Kept: []release.Kept{{Organizations: []string{"acme"}}}, Returned: []release.Returned{{RolloutID: "r", Version: "0.9.0", Urgent: true}},
 	}
 	event := ledger.Item{
 		"stream": "platform", "eventId": "e", "eventName": "ReleasePublished", "eventTime": "2026-03-01T12:00:00.000Z", "requestId": "q",

@@ -3,7 +3,6 @@ package ledger
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/dynamo"
@@ -58,25 +57,13 @@ func (b Books) auditReports(f *Findings) {
 		if retired(box) {
 			place = "-"
 		}
-		if !finds(row) || !strings.HasPrefix(Text(row, "shard"), place+"#") || Text(row, "rolloutId") != Text(offer, "rolloutId") || Text(row, "code") != Text(offer, "code") {
+		if Text(row, "stateKey") != as[report.Row](row).Entry().StateKey() || !strings.HasPrefix(Text(row, "shard"), place+"#") || Text(row, "rolloutId") != Text(offer, "rolloutId") || Text(row, "code") != Text(offer, "code") {
 			f.Add("reports: the index does not find %v", row)
 		}
 	}
 	for id := range boxes {
 		f.Add("reports: the box %s has no row", id)
 	}
-}
-
-// finds reports whether the index finds a row. The sort key of an earlier release has neither the registration's time nor
-// whether the box is pinned or held, and does not know stones.
-func finds(row Item) bool {
-	r, key := as[report.Row](row), Text(row, "stateKey")
-	with := r.Entry()
-	r.Stone = nil
-	entry := r.Entry()
-	plain := entry
-	plain.RegisteredAt, plain.AsideSince, plain.PinnedUntil = time.Time{}, time.Time{}, time.Time{}
-	return key == with.StateKey() || key == entry.StateKey() || key == plain.StateKey()
 }
 
 func (f *Findings) auditCode(offer Item) {

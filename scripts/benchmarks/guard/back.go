@@ -136,9 +136,9 @@ func (p *play) move(m rollout.Move, by audit.Person) {
 	case next.Adopted:
 		p.channel = p.channel.Adopt(carried, is, at)
 	case m.Return:
-		p.channel = p.channel.Return(next.ID, next.TargetVersion, &carried, next.Telling(), next.Urgent, at)
+		p.channel = p.channel.Return(next.ID, next.TargetVersion, &carried, next.Urgent, at)
 	default:
-		p.channel.Rollout, p.channel.Telling = &carried, next.Telling()
+		p.channel.Rollout = &carried
 	}
 	for i := range p.boxes {
 		b := &p.boxes[i]
@@ -155,7 +155,7 @@ func (p *play) act() {
 	case guard.Hold:
 		m.Stop = p.last.Suspicion()
 	case guard.Halt:
-		m.Status, m.Return = rollout.Halted, p.rollout.OnHalt == guard.Return
+		m.Status, m.Return = rollout.Halted, p.rollout.Terms.Policy.OnHalt == guard.Return
 	case guard.Complete:
 		m.Status = rollout.Completed
 	default:

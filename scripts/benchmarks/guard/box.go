@@ -25,16 +25,16 @@ func stone(i int) string { return fmt.Sprintf("0.%d.0", i+1) }
 
 // released finds the release of a version. The target requires all stones, each of which is older than the next.
 func (w world) released(version string) (release.Release, error) {
-	versions, way := []string{behind}, ""
+	versions, way := []string{behind}, release.Way(nil)
 	for i := range w.Stones {
-		versions, way = append(versions, stone(i+1)), fmt.Sprintf("%s %d %s", stone(i+1), i+2, way)
+		versions, way = append(versions, stone(i+1)), append(release.Way{{Version: stone(i + 1), Order: int64(i + 2)}}, way...)
 	}
 	is := release.Release{EdgeType: edgeType, Version: version}
 	if version == target {
 		is.Urgency = w.Urgency
 	}
 	if is.Order = int64(slices.Index(append(versions, oldVersion, target), version) + 1); version == target {
-		is.Way = release.Way(strings.TrimSpace(way))
+		is.Way = way
 	}
 	return is, nil
 }

@@ -108,7 +108,6 @@ func newPlay(w world, seed int) *play {
 	r := rollout.Start("simulated", p.channel.Channel, is, &policy, person, w.Start)
 	r.Urgent = w.Urgent
 	p.rollout, p.channel = r, p.channel.Begin(r.Carried()).Showing(is)
-	p.channel.Telling = r.Telling()
 	p.measure()
 	if w.Bell {
 		p.addBell()

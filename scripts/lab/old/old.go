@@ -18,7 +18,7 @@ import (
 )
 
 // Commit is the release that upgrades are tested from, and rollbacks to.
-const Commit = "1dcb142959d2613a0194a4cccdcf019cae8eba8d"
+const Commit = "edc2be4b0f6c79470400ec42108a3bfcfb7310cd"
 
 // Functions builds the functions of a commit for this machine, and returns their directory. They are built once, and
 // kept in .dev/old/<commit>. The build's output goes to out.

@@ -43,7 +43,6 @@ func TestUpgrade_OfAFilledDeployment_ChangesNoAnswer(t *testing.T) {
 	upgraded := settled(t, d)
 	expect.That(t, !maps.Equal(filled.Told(), upgraded.Told()), "no box is told anything else: going on moved nothing")
 	w.Answer(service.Second)
-	d.Earlier = true
 	same(t, d, upgraded)
 	goOn(t, d)
 	t.Logf("%d reads and %d polls were compared after the upgrade and after the rollback; the boxes were told %v, then %v, and at last %v",

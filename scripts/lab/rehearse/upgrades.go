@@ -80,7 +80,6 @@ func (l *played) goOn(ctx context.Context) error {
 		return err
 	}
 	defer end()
-	l.deployment.Earlier = l.version == l.release
 	c, err := l.deployment.GoOn(ctx)
 	if err != nil {
 		return err

@@ -26,8 +26,6 @@ type Deployment struct {
 	Tick func(context.Context) error
 	// Has reports whether the release that fills the deployment has an operation.
 	Has func(operation string) bool
-	// Earlier is set while the release that filled the deployment answers again, after a rollback.
-	Earlier bool
 	// After is called after each call that was answered, one at a time; it may be nil.
 	After func(call string) error
 
@@ -56,9 +54,6 @@ const organization = "acme"
 func (d *Deployment) caller(by samples.Caller) (harness.Caller, error) {
 	if by.Role == auth.Enrolment {
 		return harness.Caller{URL: d.Target.URL, Bearer: "Bearer " + by.Code()}, nil
-	}
-	if by.Role == auth.PlatformViewer { // as an earlier release knows it
-		by.Role, by.Organization = auth.FleetViewer, ""
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

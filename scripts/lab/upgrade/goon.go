@@ -95,11 +95,7 @@ func (d *Deployment) relocate() error {
 		if b.channel = "ten"; i%20 == 9 {
 			b.channel = "calm"
 		}
-		may := `,"allowDowngrade":true` // else it would be held, and the earlier release knows no hold
-		if d.Earlier {
-			may = ""
-		}
-		body := fmt.Sprintf(`{"edgeType":%q,"channel":%q,"organizationId":%q%s}`, edgeType, b.channel, organization, may)
+		body := fmt.Sprintf(`{"edgeType":%q,"channel":%q,"organizationId":%q}`, edgeType, b.channel, organization)
 		if _, err := d.must(samples.Owner, http.MethodPut, "/api/edges/"+b.id, body); err != nil {
 			return err
 		}

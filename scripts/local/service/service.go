@@ -181,6 +181,9 @@ func (s *Service) startStore(ctx context.Context, o Options) error {
 	if err := dynamo.CheckForm(ctx, s.DB, dynamolocal.TableName(dynamo.Progress)); err != nil {
 		return err
 	}
+	if err := dynamo.CheckFirst(ctx, s.DB, dynamolocal.TableName(dynamo.Channels)); err != nil {
+		return err
+	}
 	grants := map[string][]operations.Grant{authorizer.ID: authorizer.Grants}
 	for _, op := range ownURLs {
 		grants[op.ID] = op.Grants

@@ -101,19 +101,16 @@ type report struct {
 func (c *comparison) recalls(ctx context.Context) error {
 	var named []map[string]any
 	var total, numbered int64
-	err := c.settle(ctx, func(ctx context.Context, _ bool) (findings, unshown []string, err error) {
-		named, total, numbered = nil, 0, 0
-		err = c.pages(ctx, c.factory+"/machines?limit=100", func(shown map[string]any) {
-			m, err := as[machine.Machine](shown)
-			if total, numbered = total+1, max(numbered, m.Ordinal); err == nil && c.names(m) {
-				named = append(named, shown)
-			}
-		})
-		return c.ordered(numbered, total), nil, err
+	err := c.pages(ctx, c.factory+"/machines?limit=100", func(shown map[string]any) {
+		m, err := as[machine.Machine](shown)
+		if total, numbered = total+1, max(numbered, m.Ordinal); err == nil && c.names(m) {
+			named = append(named, shown)
+		}
 	})
 	if err != nil {
 		return err
 	}
+	c.ordered(numbered, total)
 	c.said = map[string]report{}
 	if err := c.machines(ctx, named); err != nil {
 		return err
@@ -123,22 +120,20 @@ func (c *comparison) recalls(ctx context.Context) error {
 
 // ordered compares the numbers of the factory's machines with those of the decisions on the method: how many machines
 // there were, and how often they had changed, only grows. numbered is the highest number of a machine.
-func (c *comparison) ordered(numbered, total int64) (findings []string) {
+func (c *comparison) ordered(numbered, total int64) {
 	var all []method.Decided
 	for _, v := range c.versionsInTrail {
 		all, numbered = append(all, v.Decisions...), max(numbered, v.Park)
 	}
 	if total < numbered {
-		findings = append(findings, fmt.Sprintf("the factory has had %d machines, and only %d are shown", numbered, total))
+		c.add("the factory has had %d machines, and only %d are shown", numbered, total)
 	}
 	slices.SortStableFunc(all, func(a, b method.Decided) int { return a.At.Compare(b.At) })
 	for i, d := range all {
 		if i > 0 && d.Number < all[i-1].Number {
-			findings = append(findings, fmt.Sprintf("the factory's count of changes of machines went back from %d to %d before %s",
-				all[i-1].Number, d.Number, timestamp.Text(d.At)))
+			c.add("the factory's count of changes of machines went back from %d to %d before %s", all[i-1].Number, d.Number, timestamp.Text(d.At))
 		}
 	}
-	return findings
 }
 
 // machines compares machines, as they are shown, and what was said about them.
@@ -165,7 +160,7 @@ func (c *comparison) machines(ctx context.Context, shown []map[string]any) error
 	for i, m := range shown {
 		code := fmt.Sprint(m["code"])
 		subject := chain.Subject{Name: "machine " + code, Shown: m, Events: found[i], Grown: audit.Grown(machine.ResourceType)}
-		if _, err := c.compare(ctx, subject, c.factory+"/machines/"+url.PathEscape(code)); err != nil {
+		if _, err := c.compare(subject); err != nil {
 			return err
 		}
 		if !leads[i] {
@@ -197,17 +192,12 @@ func names(v version, m machine.Machine) bool {
 // leads reports whether a machine's poll for all methods finds the method if a poll for the method does.
 func (c *comparison) leads(ctx context.Context, code string) (bool, error) {
 	path := c.factory + "/machines/" + url.PathEscape(code) + "/methods?limit=100"
-	for range tries {
-		concerned, listed := false, false
-		err := c.pages(ctx, path+"&methodId="+c.method, func(map[string]any) { concerned = true })
-		if err == nil && concerned {
-			err = c.pages(ctx, path, func(m map[string]any) { listed = listed || m["methodId"] == c.method })
-		}
-		if err != nil || listed || !concerned {
-			return true, err
-		}
+	concerned, listed := false, false
+	err := c.pages(ctx, path+"&methodId="+c.method, func(map[string]any) { concerned = true })
+	if err == nil && concerned {
+		err = c.pages(ctx, path, func(m map[string]any) { listed = listed || m["methodId"] == c.method })
 	}
-	return false, nil
+	return err != nil || listed || !concerned, err
 }
 
 // reports checks the chain of what was said about a machine, and returns what holds after the last report.
@@ -234,10 +224,6 @@ func (c *comparison) reports(code string, events []audit.Event) (last report, er
 		after, err := as[method.OnMachine](e.After)
 		if err != nil {
 			return last, err
-		}
-		has, _ := state["trailSha256"].(string)
-		if after.TrailSHA256 == "" && has == was {
-			continue // an earlier release stored it
 		}
 		hash, err := chain.NextReport(was, chain.EntryOf(e))
 		if err != nil {
@@ -285,18 +271,7 @@ func (c *comparison) lists(ctx context.Context) error {
 		if err := c.unnamed(ctx, list); err != nil {
 			return err
 		}
-		err := c.settle(ctx, func(ctx context.Context, again bool) (findings, unshown []string, err error) {
-			if again {
-				if list, err = c.list(ctx, v); err != nil {
-					return nil, nil, err
-				}
-			}
-			findings, unshown = c.listed(v, list)
-			return findings, unshown, c.unnamed(ctx, list)
-		})
-		if err != nil {
-			return err
-		}
+		c.listed(v, list)
 		left := slices.DeleteFunc(slices.Clone(list), func(x method.Reached) bool { return x.Clear })
 		if err := c.watched(ctx, v, left); err != nil {
 			return err
@@ -315,7 +290,6 @@ func (c *comparison) list(ctx context.Context, v version) (list []method.Reached
 func (c *comparison) unnamed(ctx context.Context, list []method.Reached) error {
 	var more []map[string]any
 	for _, x := range list {
-		c.knows = c.knows || x.RecordSHA256 != ""
 		if _, known := c.said[x.Machine]; known {
 			continue
 		}
@@ -328,32 +302,21 @@ func (c *comparison) unnamed(ctx context.Context, list []method.Reached) error {
 	return c.machines(ctx, more)
 }
 
-// listed compares the list of a version with the trail. A function of an earlier release lists less.
-func (c *comparison) listed(v version, list []method.Reached) (findings, unshown []string) {
+// listed compares the list of a version with the trail.
+func (c *comparison) listed(v version, list []method.Reached) {
 	on := map[string]bool{}
 	for _, x := range list {
 		on[x.Machine] = true
 		said := c.said[x.Machine]
 		want := said.Shown(v.Version)
 		want.RecordSHA256 = said.sha256
-		finding := fmt.Sprintf("version %d on machine %s: what was said differs from the trail", v.Version, x.Machine)
-		switch {
-		case !want.Earlier().SameWord(x.Earlier()):
-			findings = append(findings, finding)
-		case !want.SameWord(x):
-			unshown = append(unshown, finding)
+		if !want.SameWord(x) {
+			c.add("version %d on machine %s: what was said differs from the trail", v.Version, x.Machine)
 		}
 	}
 	for code, m := range c.said {
-		if !m.SaysAbout(v.Version) || on[code] {
-			continue
-		}
-		finding := fmt.Sprintf("version %d: machine %s is not listed, and the trail has its report", v.Version, code)
-		if want := m.Shown(v.Version).Earlier(); want.State != "" {
-			findings = append(findings, finding)
-		} else {
-			unshown = append(unshown, finding)
+		if m.SaysAbout(v.Version) && !on[code] {
+			c.add("version %d: machine %s is not listed, and the trail has its report", v.Version, code)
 		}
 	}
-	return findings, unshown
 }

@@ -24,8 +24,7 @@ type Get func(ctx context.Context, path string) ([]byte, error)
 type Conclusion struct {
 	Links    []chain.Link
 	Findings []string // what is wrong; empty if everything agrees
-	// Unseen says what was not compared: what an earlier release of the service, if only it answers, does not show, and what
-	// the caller may not read.
+	// Unseen says what was not compared: what the caller may not read, and what a function of an earlier release does not show.
 	Unseen []string
 }
 
@@ -48,7 +47,7 @@ func MethodAt(ctx context.Context, now time.Time, get Get, factory, method strin
 	if err != nil {
 		return r, err
 	}
-	if _, err := c.compare(ctx, chain.Subject{Name: "the method", Shown: head, Events: methodEvents, Grown: audit.Grown("production-method")}, c.path()); err != nil {
+	if _, err := c.compare(chain.Subject{Name: "the method", Shown: head, Events: methodEvents, Grown: audit.Grown("production-method")}); err != nil {
 		return r, err
 	}
 	owner, err := c.object(ctx, c.factory)
@@ -89,9 +88,8 @@ func MethodAt(ctx context.Context, now time.Time, get Get, factory, method strin
 			c.add("%s", fault)
 		}
 	}
-	err = c.unsettledNow(ctx)
 	r.Findings, r.Unseen = c.findings, c.unseen
-	return r, err
+	return r, nil
 }
 
 type comparison struct {
@@ -103,48 +101,6 @@ type comparison struct {
 	versionsInTrail    []version
 	said               map[string]report // by machine
 	rule, organization string            // of the factory
-	// knows is set if an answer showed what an earlier release does not know. unsettled are the checks that may have read
-	// such a release's answers.
-	knows     bool
-	unsettled []check
-}
-
-// A check reads, again or for the first time, and compares. It returns what is wrong, and what is wrong unless an earlier
-// release has answered.
-type check func(ctx context.Context, again bool) (findings, unshown []string, err error)
-
-// tries is how often an answer is read if an earlier release may have answered: while both are running, each call may go to
-// either of them.
-const tries = 15
-
-func (c *comparison) settle(ctx context.Context, one check) error {
-	findings, unshown, err := one(ctx, false)
-	if len(unshown) > 0 {
-		c.unsettled = append(c.unsettled, one)
-		return err
-	}
-	c.findings = append(c.findings, findings...)
-	return err
-}
-
-// unsettledNow repeats the unsettled checks. If no answer at all showed what an earlier release does not know, such a
-// release answers alone, and repeating is of no use.
-func (c *comparison) unsettledNow(ctx context.Context) error {
-	for _, one := range c.unsettled {
-		findings, unshown, err := one(ctx, false)
-		for i := 0; c.knows && i < tries && len(unshown) > 0 && err == nil; i++ {
-			findings, unshown, err = one(ctx, true)
-		}
-		if err != nil {
-			return err
-		}
-		if c.findings = append(c.findings, findings...); c.knows {
-			c.findings = append(c.findings, unshown...)
-		} else {
-			c.unseen = append(c.unseen, unshown...)
-		}
-	}
-	return nil
 }
 
 func (c *comparison) add(format string, args ...any) {
@@ -154,24 +110,13 @@ func (c *comparison) add(format string, args ...any) {
 func (c *comparison) path() string { return c.factory + "/production-methods/" + c.method }
 
 // compare compares a resource with its events, and returns its state according to them, or as shown if there are none.
-func (c *comparison) compare(ctx context.Context, r chain.Subject, path string) (state map[string]any, err error) {
-	err = c.settle(ctx, func(ctx context.Context, again bool) (findings, unshown []string, err error) {
-		if again {
-			if r.Shown, err = c.object(ctx, path); err != nil {
-				return nil, nil, err
-			}
-		}
-		for _, name := range r.Grown {
-			_, is := r.Shown[name]
-			c.knows = c.knows || is
-		}
-		found, err := r.Compare()
-		if state = found.State; state == nil {
-			state = r.Shown
-		}
-		return found.Findings, found.Unshown, err
-	})
-	return state, err
+func (c *comparison) compare(r chain.Subject) (state map[string]any, err error) {
+	found, err := r.Compare()
+	c.findings, c.unseen = append(c.findings, found.Findings...), append(c.unseen, found.Unshown...)
+	if found.State == nil {
+		return r.Shown, err
+	}
+	return found.State, err
 }
 
 // ruled compares the factory with its events, which not everybody may read.
@@ -182,7 +127,7 @@ func (c *comparison) ruled(ctx context.Context, shown map[string]any) error {
 		c.unseen = append(c.unseen, "the factory's rule for approvals: its changes cannot be read: "+err.Error())
 		return ctx.Err()
 	}
-	_, err := c.compare(ctx, chain.Subject{Name: "the factory", Shown: shown, Events: events, Grown: audit.Grown("factory")}, c.factory)
+	_, err := c.compare(chain.Subject{Name: "the factory", Shown: shown, Events: events, Grown: audit.Grown("factory")})
 	return err
 }
 
@@ -222,8 +167,7 @@ func (c *comparison) versions(ctx context.Context) (all []audit.Event, err error
 			}
 			continue
 		}
-		path := c.path() + "/versions/" + number
-		state, err := c.compare(ctx, chain.Subject{Name: name, Shown: v, Events: events, Grown: audit.Grown("production-method-version")}, path)
+		state, err := c.compare(chain.Subject{Name: name, Shown: v, Events: events, Grown: audit.Grown("production-method-version")})
 		if err != nil {
 			return nil, err
 		}

@@ -42,7 +42,7 @@ func (s *Store) act(ctx context.Context, from audit.Origin, c Candidate) (acted 
 		m.Stop, m.Judged = j.Suspicion(), j.PolicyRevision
 	case guard.Halt:
 		m.Status, m.Judged, when = rollout.Halted, j.PolicyRevision, input.Preconditions{}
-		m.Return = c.OnHalt == guard.Return
+		m.Return = c.Terms.Policy.OnHalt == guard.Return
 	case guard.Complete:
 		m.Status = rollout.Completed
 	default: // promote: the guard does not act on a hold

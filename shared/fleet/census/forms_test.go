@@ -7,7 +7,7 @@ import (
 	"wavegate/shared/testing/golden"
 )
 
-func TestForms_OfEachRelease_AreKept(t *testing.T) {
+func TestForms_AreKept(t *testing.T) {
 	golden.Kept[head[Progress]](t, dynamo.Progress, "census of a rollout")
 	golden.Kept[head[ChannelVersions]](t, dynamo.Progress, "census of a channel")
 	golden.Kept[head[string]](t, dynamo.Progress, "census of an organization")

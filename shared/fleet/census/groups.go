@@ -54,7 +54,7 @@ func newGroups(r rollout.Rollout, at time.Time) *Groups {
 func emptyGroups(r rollout.Rollout, at time.Time) *Groups {
 	n := len(cohort.Stages)
 	g := &Groups{
-		Stages: make([]Sample, n), policy: r.Policy(), at: at, starts: make([]time.Time, n), counts: make([]guard.Counts, n),
+		Stages: make([]Sample, n), policy: r.Terms.Policy, at: at, starts: make([]time.Time, n), counts: make([]guard.Counts, n),
 		decideWithin: r.Terms.Policy.Guard.DecideWithin.Length(), soaks: make([]time.Duration, n), by: shares{},
 	}
 	if r.ResumedAt != nil {

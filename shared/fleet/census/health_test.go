@@ -40,7 +40,7 @@ func TestWorkers_AreTheBoxesOfASurvey(t *testing.T) {
 		return c.Groups.Workers(boxes)
 	}
 	expect.Equal(t, len(workers(of, nil)), 0, "workers without a number in the policy")
-	of.Health = map[string]guard.Number{"cycle": {Is: "gauge", Worse: "higher"}}
+	of.Terms.Policy.Health = map[string]guard.Number{"cycle": {Is: "gauge", Worse: "higher"}}
 	numbers := map[string]float64{"cycle": 1}
 	for name, c := range map[string]struct {
 		said                    *report.Health

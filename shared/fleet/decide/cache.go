@@ -55,9 +55,6 @@ func (g groups) Blocker(ctx context.Context, b Box, version string, p report.Pat
 	}
 	for _, id := range members {
 		row := rows[id]
-		if row.FactoryID != b.FactoryID || row.Group != b.Group { // an earlier release of the service moved it
-			continue
-		}
 		var seen time.Time
 		if row.Subject != "" && row.Offer != nil && g.seen != nil {
 			if seen, err = g.seen(ctx, row.Subject); err != nil {

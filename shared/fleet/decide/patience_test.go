@@ -18,8 +18,6 @@ func TestPatience_BelowTheLastStage_AndByThePolicy_IsLonger(t *testing.T) {
 	expect.Equal(t, patience(reached(100)), report.Patience{Proof: 10 * time.Minute, DecideWithin: time.Hour}, "at 100 percent")
 	expect.Equal(t, patience(Decision{Reason: Channel}), report.Patience{Proof: 10 * time.Minute, DecideWithin: time.Hour}, "after a publication")
 	slow := reached(100)
-	slow.Channel.Telling = release.Telling{TellingID: "r", DecideWithin: 21600}
+	slow.Channel.Rollout.DecideWithin = 21600
 	expect.Equal(t, patience(slow).DecideWithin, 6*time.Hour, "by a policy of six hours")
-	slow.Channel.TellingID = "another"
-	expect.Equal(t, patience(slow).DecideWithin, time.Hour, "by the policy of another rollout")
 }

@@ -59,7 +59,7 @@ func (b Box) resolve(row release.ChannelRow, find Releases) (d Decision, err err
 			return d, err
 		}
 	}
-	if hold := report.Holding(b.Pin, b.Hold, b.At); hold != nil && hold.Since.After(row.LastPublished()) {
+	if hold := report.Holding(b.Pin, b.Hold, b.At); hold != nil && hold.Since.After(row.PublishedAt) {
 		if d, err = b.held(d, hold, find); err != nil || d.Reason == Hold {
 			return d, err
 		}
@@ -70,7 +70,7 @@ func (b Box) resolve(row release.ChannelRow, find Releases) (d Decision, err err
 // step is what a box is told on its way to a version: the stone that it has to run next, or that version. A box that
 // does not say what it runs stays on the stone, or on what it was told if that is newer.
 func (b Box) step(d Decision, way release.Way, find Releases) (Decision, error) {
-	if way == "" || b.Has == d.Version {
+	if len(way) == 0 || b.Has == d.Version {
 		return d, nil
 	}
 	order := way.Order(b.Runs)

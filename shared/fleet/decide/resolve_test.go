@@ -146,8 +146,8 @@ func shelf(versions ...string) decide.Releases {
 		if order == 0 {
 			return release.Release{}, nil
 		}
-		return release.Release{EdgeType: "gateway-x", Version: version, ArtifactURL: "https://a.example/release/" + version, SHA256: "digest of " + version,
-			Lineage: release.Lineage{Order: order}}, nil
+		return release.Release{EdgeType: "gateway-x", Version: version, ArtifactURL: "https://a.example/release/" + version,
+			Bound: release.Bound{SHA256: "digest of " + version, Lineage: release.Lineage{Order: order}}}, nil
 	}
 }
 
@@ -158,7 +158,7 @@ func TestResolve_AHeldBox_KeepsWhatItRuns(t *testing.T) {
 		return e
 	}
 	since := func(r release.ChannelRow, at time.Time) release.ChannelRow {
-		r.UpdatedAt, r.PublishedAt = at, &at
+		r.UpdatedAt, r.PublishedAt = at, at
 		return r
 	}
 	in, out := held(box("2.0.0", 10, true)), held(box("2.0.0", 10, false))

@@ -48,8 +48,8 @@ func patience(d Decision) report.Patience {
 	if rollout && row.Rollout.StagedPercent < 100 {
 		p.Proof = earlyProof
 	}
-	if rollout && row.TellingID == d.RolloutID && row.DecideWithin > 0 {
-		p.DecideWithin = time.Duration(row.DecideWithin) * time.Second
+	if rollout && row.Rollout.DecideWithin > 0 {
+		p.DecideWithin = time.Duration(row.Rollout.DecideWithin) * time.Second
 	}
 	return p
 }

@@ -261,8 +261,7 @@ func (s Shown) attribute(name string) string {
 	return s.Said[name]
 }
 
-// includes reports whether the filter includes a box of its selection, as far as the registration says. An earlier release
-// leaves retired boxes in the list of all.
+// includes reports whether the filter includes a box of its selection, as far as the registration says.
 func (f Filter) includes(e Edge, now time.Time) bool {
 	return !e.retired() && (f.EdgeType == "" || e.EdgeType == f.EdgeType) && (f.Channel == "" || e.Channel == f.Channel) &&
 		(f.FactoryID == "" || e.FactoryID == f.FactoryID) && (!f.Pinned || e.Pin.Holds(now)) &&

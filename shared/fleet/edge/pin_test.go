@@ -18,7 +18,7 @@ var (
 )
 
 func ordered(version string, order int64) release.Release {
-	return release.Release{EdgeType: "gateway-x", Version: version, Lineage: release.Lineage{Order: order}}
+	return release.Release{EdgeType: "gateway-x", Version: version, Bound: release.Bound{Lineage: release.Lineage{Order: order}}}
 }
 
 func TestPinned_EachRefusal(t *testing.T) {

@@ -5,8 +5,6 @@ import (
 
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/dynamo"
@@ -46,16 +44,6 @@ type edgeItem struct {
 
 // listAll is the one partition of the list of all boxes.
 const listAll = "edge"
-
-// Unlisted returns the attributes with which a stored registration joins the list of all boxes; none if it is there, or
-// the box is retired. Earlier releases wrote no such attribute.
-func Unlisted(stored map[string]types.AttributeValue) (map[string]types.AttributeValue, error) {
-	var e edgeItem
-	if err := dynamo.Decode(dynamo.Edges, stored, &e); err != nil || !e.Exists() || e.List != "" {
-		return nil, err
-	}
-	return map[string]types.AttributeValue{"list": &types.AttributeValueMemberS{Value: listAll}}, nil
-}
 
 var kind = change.Kind[Edge]{
 	Type: ResourceType, Table: dynamo.Edges, Key: "edgeId", Leaves: "EdgeLeft",

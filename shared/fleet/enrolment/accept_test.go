@@ -89,8 +89,7 @@ func TestAccept_ThirtyBoxes_FitIntoOneTransaction(t *testing.T) {
 }
 
 // TestWaiting_MoreThanAThousand_DisplaceOnlyTheirNetworks: 998 made-up boxes wait, and a real one of another network. More
-// made-up ones are refused, and boxes of other networks displace the oldest made-up ones. An earlier release stored a third
-// of these, and no network.
+// made-up ones are refused, and boxes of other networks displace the oldest made-up ones.
 func TestWaiting_MoreThanAThousand_DisplaceOnlyTheirNetworks(t *testing.T) {
 	const attacker, plant, other = "203.0.113.7", "198.51.100.1", "2001:db8:1::1"
 	each(t, func(w *world) {
@@ -107,11 +106,8 @@ func TestWaiting_MoreThanAThousand_DisplaceOnlyTheirNetworks(t *testing.T) {
 		must(plant, "real")
 		var all []enrolment.Waiting
 		for n := range enrolment.MostBoxes - 2 {
-			made := enrolment.Waiting{EdgeID: name(n), TokenSHA256: hash(1), Since: w.now.Add(time.Duration(n+1) * time.Millisecond)}
-			if n%3 > 0 {
-				made.Network = enrolment.NetworkOf(attacker)
-			}
-			all = append(all, made)
+			all = append(all, enrolment.Waiting{EdgeID: name(n), TokenSHA256: hash(1), Since: w.now.Add(time.Duration(n+1) * time.Millisecond),
+				Network: enrolment.NetworkOf(attacker)})
 		}
 		expect.OK(t, w.enrolments.Fill(w.ctx(), w.details().Enrolment, all))
 		w.now = w.now.Add(time.Minute)
@@ -124,8 +120,8 @@ func TestWaiting_MoreThanAThousand_DisplaceOnlyTheirNetworks(t *testing.T) {
 		d := w.details()
 		expect.Equal(t, len(d.Waiting), enrolment.MostBoxes, "boxes that wait")
 		expect.Equal(t, []string{d.Waiting[0].EdgeID, d.Waiting[enrolment.MostBoxes-2].EdgeID, d.Waiting[enrolment.MostBoxes-1].EdgeID},
-			[]string{"other-2", name(0), "real"}, "the newest and the oldest")
-		for _, displaced := range []int{1, 2, 4} {
+			[]string{"other-2", name(3), "real"}, "the newest and the oldest")
+		for _, displaced := range []int{0, 1, 2} {
 			if slices.ContainsFunc(d.Waiting, func(w enrolment.Waiting) bool { return w.EdgeID == name(displaced) }) {
 				t.Errorf("%s still waits", name(displaced))
 			}

@@ -7,9 +7,10 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// Fill makes boxes wait as an earlier release did, which did not count them.
+// Fill makes boxes wait beside one that waits.
 func (s *Store) Fill(ctx context.Context, e Enrolment, all []Waiting) error {
-	if err := s.db.Commit(ctx, dynamo.TransactDelete("crowd", dynamo.Enrolments, key(e.ID, theCrowd), dynamo.Condition{})); err != nil {
+	c := crowd{ID: e.ID, Part: theCrowd, Expires: e.expires(), Revision: 2, Boxes: 1 + len(all)}
+	if err := s.db.Commit(ctx, dynamo.TransactPut("crowd", dynamo.Enrolments, nil, c, dynamo.Condition{})); err != nil {
 		return err
 	}
 	for some := range slices.Chunk(all, 100) {

@@ -59,12 +59,14 @@ func (e Enrolment) expires() int64 { return e.ExpiresAt.Add(keep).Unix() }
 // write is the part of a transaction that stores the ids. The enrolment is written with them, and its revision detects
 // other writers.
 func (i IDs) write(e Enrolment) dynamo.TransactItem {
-	return dynamo.TransactPut(theIDs, dynamo.Enrolments, nil, struct {
-		IDs
-		ID      string `json:"id"`
-		Part    string `json:"part"`
-		Expires int64  `json:"expires"`
-	}{i, e.ID, theIDs, e.expires()}, dynamo.Condition{})
+	return dynamo.TransactPut(theIDs, dynamo.Enrolments, nil, idsItem{i, e.ID, theIDs, e.expires()}, dynamo.Condition{})
+}
+
+type idsItem struct {
+	IDs
+	ID      string `json:"id"`
+	Part    string `json:"part"`
+	Expires int64  `json:"expires"`
 }
 
 // A Store stores enrolments.

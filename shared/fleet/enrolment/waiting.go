@@ -19,7 +19,7 @@ type Waiting struct {
 	EdgeID      string    `json:"edgeId"`
 	TokenSHA256 string    `json:"tokenSha256"`
 	Since       time.Time `json:"since"`
-	// Network is a hash of the network that the box called from; empty if an earlier release stored the box.
+	// Network is a hash of the network that the box called from.
 	Network string `json:"network,omitempty"`
 }
 
@@ -41,12 +41,14 @@ func waitingKey(id string, p Pair) dynamo.Key {
 // write is the part of a transaction that stores the waiting box.
 func (w Waiting) write(e Enrolment) dynamo.TransactItem {
 	at := waitingKey(e.ID, Pair{w.EdgeID, w.TokenSHA256})
-	return dynamo.TransactPut("waiting", dynamo.Enrolments, nil, struct {
-		Waiting
-		ID      string `json:"id"`
-		Part    string `json:"part"`
-		Expires int64  `json:"expires"`
-	}{w, at["id"], at["part"], e.expires()}, dynamo.Condition{})
+	return dynamo.TransactPut("waiting", dynamo.Enrolments, nil, waitingItem{w, at["id"], at["part"], e.expires()}, dynamo.Condition{})
+}
+
+type waitingItem struct {
+	Waiting
+	ID      string `json:"id"`
+	Part    string `json:"part"`
+	Expires int64  `json:"expires"`
 }
 
 // waits reports whether a box waits with an id and a hash.
@@ -80,8 +82,8 @@ func (s *Store) wait(ctx context.Context, set *change.Set, e Enrolment, p Pair, 
 	if slices.Contains(c.Largest, box.Network) {
 		return errCrowd
 	}
-	if c.Revision == 0 || c.Boxes+1 >= MostBoxes {
-		all, err := s.allWaiting(ctx, e.ID) // also if an earlier release stored them
+	if c.Boxes+1 >= MostBoxes {
+		all, err := s.allWaiting(ctx, e.ID)
 		if err != nil {
 			return err
 		}

@@ -38,14 +38,13 @@ const (
 
 // A Policy is how the guard judges a rollout.
 type Policy struct {
-	Mode Mode `json:"mode"`
-	// OnHalt is Return, or empty. It is not stored here: an earlier release would erase it; see rollout.Rollout.
-	OnHalt OnHalt `json:"-"`
-	// Health are the health numbers that the guard judges, by name. They are not stored here either.
-	Health    map[string]Number `json:"-"`
-	Guard     Bounds            `json:"guard"`
-	Promote   Promotion         `json:"promote"`
-	Approvals Approvals         `json:"approvals"`
+	Mode      Mode      `json:"mode"`
+	Guard     Bounds    `json:"guard"`
+	Promote   Promotion `json:"promote"`
+	Approvals Approvals `json:"approvals"`
+	OnHalt    OnHalt    `json:"onHalt,omitempty"` // Return, or empty
+	// Health are the health numbers that the guard judges, by name.
+	Health map[string]Number `json:"health,omitempty"`
 }
 
 // Bounds says which failures are acceptable, and when a stage is clear.
@@ -65,8 +64,6 @@ type Bounds struct {
 	// boxes of the stage count, even those that are switched off for good.
 	Taken      float64    `json:"taken"`
 	SmallFleet SmallFleet `json:"smallFleet"`
-
-	open bool // SmallFleet was not given; see Policy.For
 }
 
 // Promotion says when the guard promotes.
@@ -116,12 +113,8 @@ func Default() Policy {
 	}
 }
 
-// For returns the policy as it applies to a release: the soak of stage 10 and what clears a small stage are filled in if
-// they were not given.
+// For returns the policy as it applies to a release: the soak of stage 10 is filled in if it was not given.
 func (p Policy) For(security bool) Policy {
-	if p.Guard.open {
-		p.Guard.open, p.Guard.SmallFleet = false, PeopleIfFew
-	}
 	if p.Promote.Soak.open {
 		p.Promote.Soak.open, p.Promote.Soak.At10 = false, week
 		if security {
@@ -160,16 +153,6 @@ func (p Policy) Polled(every time.Duration) Policy {
 
 // test is Wald's test with these bounds.
 func (b Bounds) test() Wald { return NewWald(b.Acceptable, b.Intolerable) }
-
-// MarshalJSON shows a policy with what it does on a halt.
-func (p Policy) MarshalJSON() ([]byte, error) {
-	type stored Policy
-	return json.Marshal(struct {
-		stored
-		OnHalt OnHalt            `json:"onHalt,omitempty"`
-		Health map[string]Number `json:"health,omitempty"`
-	}{stored(p), p.OnHalt, p.Health})
-}
 
 // JSON returns the policy as Parse reads it, with every field.
 func (p Policy) JSON() []byte {

@@ -48,13 +48,10 @@ func Parse(text []byte, interval time.Duration) (Policy, []problem.Fault) {
 	return input.Parse(text, func(o *input.Object) Policy { return Read(o, interval).For(false) })
 }
 
-// Open is the default policy of a release that is not known yet; see Policy.For. Its soak of stage 10 and its rule for
-// small stages are the defaults of earlier releases of the service, so that a retried call has the same digest as before an
-// upgrade.
+// Open is the default policy of a release that is not known yet; see Policy.For.
 func Open() Policy {
 	p := Default()
-	p.Promote.Soak.At10, p.Promote.Soak.open = day, true
-	p.Guard.SmallFleet, p.Guard.open = AllDecided, true
+	p.Promote.Soak.open = true
 	return p
 }
 
@@ -117,7 +114,7 @@ func (b *Bounds) read(o *input.Object, wait *input.Text) {
 		}
 	}
 	if small, given := o.OptionalText("smallFleet", smallFleetRule); given {
-		b.SmallFleet, b.open = SmallFleet(small), false
+		b.SmallFleet = SmallFleet(small)
 	}
 }
 

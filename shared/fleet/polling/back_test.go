@@ -232,5 +232,5 @@ func published(l *lineage, channel string, since time.Time) bool {
 	if err != nil {
 		l.Fatal(err)
 	}
-	return !row.LastPublished().Before(since)
+	return !row.PublishedAt.Before(since)
 }

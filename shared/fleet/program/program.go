@@ -24,7 +24,7 @@ func MayPublish(caller auth.Principal, p release.Publication, g audit.Grounds) e
 		return problem.New(problem.Forbidden, "The settings do not list the host of artifactUrl among the hosts of this program.")
 	case p.ArtifactHTTPURL != "" && !caller.MayFetchFrom(p.ArtifactHTTPURL):
 		return problem.New(problem.Forbidden, "The settings do not list the host of artifactHttpUrl among the hosts of this program.")
-	case slices.ContainsFunc(p.Documents.List(), func(d release.Document) bool { return d.URL != "" && !caller.MayFetchFrom(d.URL) }):
+	case slices.ContainsFunc(p.Documents, func(d release.Document) bool { return d.URL != "" && !caller.MayFetchFrom(d.URL) }):
 		return problem.New(problem.Forbidden, "The settings do not list the host of a document among the hosts of this program.")
 	case p.Hurries() || p.Urgent:
 		return problem.New(problem.Forbidden, "A program cannot publish a security release, which soaks for a shorter time, nor one that is urgent or has a deadline of less than P7D. "+

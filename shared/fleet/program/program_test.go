@@ -38,11 +38,11 @@ func TestMayPublish(t *testing.T) {
 		"a person of another role":     {engineer, "canary", audit.Grounds{}, false},
 	} {
 		p := release.Publication{EdgeType: "g", Channel: c.channel, ArtifactURL: "https://CDN.example/1",
-			Delivery: release.Delivery{ArtifactHTTPURL: "http://other.example/1"}, Documents: "notes https://other.example/n\nsbom sha256:ab"}
+			Delivery: release.Delivery{ArtifactHTTPURL: "http://other.example/1"}, Documents: release.Documents{{Kind: "notes", URL: "https://other.example/n"}, {Kind: "sbom", SHA256: "ab"}}}
 		expect(t, name, program.MayPublish(c.caller, p, c.grounds), c.may)
 	}
 	for _, p := range []release.Publication{
-		{ArtifactURL: "https://cdn.example/1", Documents: "notes https://other.example/n\nsbom https://evil.example/b"},
+		{ArtifactURL: "https://cdn.example/1", Documents: release.Documents{{Kind: "notes", URL: "https://other.example/n"}, {Kind: "sbom", URL: "https://evil.example/b"}}},
 		{ArtifactURL: "https://evil.example/1"}, {ArtifactURL: "https://cdn.example/1", Delivery: release.Delivery{ArtifactHTTPURL: "http://evil.example/1"}},
 	} {
 		p.EdgeType, p.Channel = "g", "canary"

@@ -94,13 +94,10 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, asked release.Pu
 		if err := frozen.Refuse(program.Grounds(from)); err != nil {
 			return err
 		}
-		bound := known.Published(p, next.UpdatedAt)
-		if known.SHA256 == "" {
-			bound.Way = stone.Onward()
-		}
+		bound := known.Published(p, stone.Onward(), next.UpdatedAt)
 		made.Release = bound
 		change.Record(set, release.Kind, row, next.Showing(bound).Hastening(p.Urgent, bound.Urgency), "ReleasePublished")
-		if bound != known {
+		if !dynamo.Same(bound, known) {
 			if err := s.mayBind(ctx, from, known); err != nil {
 				return err
 			}

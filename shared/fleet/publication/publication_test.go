@@ -182,10 +182,10 @@ func TestPublish_IfMatch_HoldsWhileNothingOfTheChannelMoved(t *testing.T) {
 func TestPublish_WhatIsThere_IsAPublication(t *testing.T) {
 	eachFleet(t, func(t *testing.T, f *fleet) {
 		f.publish(t, "stable", "1.0.0", "")
-		before := f.row(t).LastPublished()
+		before := f.row(t).PublishedAt
 		f.publish(t, "stable", "1.0.0", "")
 		row := f.row(t)
-		expect.That(t, row.Revision == 3 && row.LastPublished().After(before), "the row is %+v", row)
+		expect.That(t, row.Revision == 3 && row.PublishedAt.After(before), "the row is %+v", row)
 	})
 }
 

@@ -37,17 +37,17 @@ func TestCarry_EachFieldReachesTheRow_AndNothingElseChanges(t *testing.T) {
 		row := expect.Filled[release.ChannelRow](0)
 		row.EdgeType = uuid.NewString()
 		was, next := release.Carried{ID: row.Rollout.ID, Revision: 1}, expect.Filled[release.Carried](100)
-		row.Rollout, row.Telling, next.ID = &was, release.Telling{}, was.ID
+		row.Rollout, next.ID = &was, was.ID
 		expect.OK(t, db.Commit(ctx, release.Replace(release.ChannelRow{}, row)))
-		carry := func(from, to release.Carried, telling release.Telling) {
+		carry := func(from, to release.Carried) {
 			t.Helper()
-			expect.OK(t, db.Commit(ctx, release.Carry(row.EdgeType, row.Channel.Channel, from, to, telling)))
-			row.Rollout, row.Telling = &to, telling
+			expect.OK(t, db.Commit(ctx, release.Carry(row.EdgeType, row.Channel.Channel, from, to)))
+			row.Rollout = &to
 			expect.Equal(t, expect.Value(release.NewStore(db).Row(ctx, row.EdgeType, row.Channel.Channel))(t), row, "the row")
 		}
-		carry(was, next, expect.Filled[release.Telling](200))
-		carry(next, was, release.Telling{})
-		err := db.Commit(ctx, release.Carry(row.EdgeType, row.Channel.Channel, next, next, release.Telling{}))
+		carry(was, next)
+		carry(next, was)
+		err := db.Commit(ctx, release.Carry(row.EdgeType, row.Channel.Channel, next, next))
 		expect.That(t, dynamo.Refused(err, release.ResourceType), "the row carries another state of the rollout: %v", err)
 		expect.That(t, expressions.longest > 100 && expressions.longest < 1024, "the longest expression has %d bytes", expressions.longest)
 	})

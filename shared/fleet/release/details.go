@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 )
 
@@ -126,17 +125,3 @@ type Lineage struct {
 
 // contradicts reports whether another publication contradicts the details.
 func (d Details) contradicts(other Details) bool { return d.With(other) != other.With(d) }
-
-// unchanged requires that the stored details, the kind, the lineage and the documents are still the ones that were read.
-func (r Release) unchanged() dynamo.Condition {
-	var terms []string
-	values := map[string]any{}
-	for name, v := range map[string]any{"sizeBytes": r.SizeBytes, "sha1": r.SHA1, "md5": r.MD5, "kind": string(r.Kind), "deadline": r.Deadline, "order": r.Order, "requires": r.Requires, "documents": string(r.Documents)} {
-		if v == "" || v == int64(0) {
-			terms = append(terms, "attribute_not_exists(#"+name+")")
-			continue
-		}
-		terms, values[":"+name] = append(terms, "#"+name+" = :"+name), v
-	}
-	return dynamo.Condition{Expr: strings.Join(terms, " AND "), Values: values}
-}

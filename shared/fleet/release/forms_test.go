@@ -7,7 +7,7 @@ import (
 	"wavegate/shared/testing/golden"
 )
 
-func TestForms_OfEachRelease_AreKept(t *testing.T) {
+func TestForms_AreKept(t *testing.T) {
 	golden.Kept[channelItem](t, dynamo.Channels, "channel")
 	golden.Kept[Release](t, dynamo.Releases, "release")
 }

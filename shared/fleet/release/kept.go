@@ -2,21 +2,16 @@ package release
 
 import (
 	"slices"
-	"strings"
+
+	"wavegate/shared/platform/dynamo"
 )
 
 // A Kept is a version that boxes of organizations keep, which were left out of a rollout that was adopted, until a
 // publication or another rollout reaches them: the version that the channel had before, or one that they run by an
-// earlier rollout. It is stored as one text, since an earlier release of the service erases fields of nested values that
-// it does not know.
+// earlier rollout.
 type Kept struct {
-	Organizations []string
+	Organizations []string `json:"organizations"`
 	RolloutTarget
-}
-
-// text is the stored form. None of its parts has a space.
-func (k Kept) text() string {
-	return strings.Join([]string{strings.Join(k.Organizations, ","), k.Version, k.SHA256, k.ArtifactURL}, " ")
 }
 
 // mostKept limits what is kept. It is far more than the organizations that one rollout leaves out.
@@ -25,7 +20,7 @@ const mostKept = 3 * MostEarlier
 // KeptFor is what a box of an organization keeps, which was left out of the rollout that gave the channel its version:
 // what it runs, or else the version that the channel had before.
 func (r ChannelRow) KeptFor(organizationID, runs string) (kept RolloutTarget, is bool) {
-	for _, k := range r.leftOut() {
+	for _, k := range r.Kept {
 		if slices.Contains(k.Organizations, organizationID) && (!is || k.Version == runs) {
 			kept, is = k.RolloutTarget, true
 		}
@@ -33,29 +28,18 @@ func (r ChannelRow) KeptFor(organizationID, runs string) (kept RolloutTarget, is
 	return kept, is
 }
 
-// leftOut parses Kept. Texts of another form are skipped.
-func (r ChannelRow) leftOut() (list []Kept) {
-	for _, text := range r.Kept {
-		if p := strings.Split(text, " "); len(p) == 4 {
-			list = append(list, Kept{strings.Split(p[0], ","), RolloutTarget{Version: p[1], SHA256: p[2], ArtifactURL: p[3]}})
-		}
-	}
-	return list
-}
-
-// keeping lists what boxes of organizations keep that the adopted rollout left out: first what each organization is told,
-// and then what boxes may run, the newest first.
-func (r ChannelRow) keeping(c Carried) (list []string) {
-	if r.TellingID != c.ID {
-		return nil
-	}
+// keeping lists what boxes of organizations keep that the row's rollout left out, once its target is adopted: first what
+// each organization is told, and then what boxes may run, the newest first.
+func (r ChannelRow) keeping(target string) (list []Kept) {
 	keep := func(ids []string, t RolloutTarget) {
-		if text := (Kept{ids, t}).text(); len(ids) > 0 && !slices.Contains(list, text) {
-			list = append(list, text)
+		next := Kept{ids, t}
+		if len(ids) > 0 && !slices.ContainsFunc(list, func(k Kept) bool { return dynamo.Same(k, next) }) {
+			list = append(list, next)
 		}
 	}
+	without := r.Rollout.Without
 	had := RolloutTarget{Version: r.CurrentVersion, ArtifactURL: r.ArtifactURL, SHA256: r.SHA256}
-	for _, id := range r.Without {
+	for _, id := range without {
 		if kept, was := r.KeptFor(id, ""); was { // an earlier rollout left it out, too
 			keep([]string{id}, kept)
 		} else {
@@ -63,12 +47,12 @@ func (r ChannelRow) keeping(c Carried) (list []string) {
 		}
 	}
 	for _, t := range append([]RolloutTarget{had}, r.Remembered()...) {
-		if t.Version != c.TargetVersion {
-			keep(r.Without, t)
+		if t.Version != target {
+			keep(without, t)
 		}
 	}
-	for _, k := range r.leftOut() {
-		keep(slices.DeleteFunc(k.Organizations, func(id string) bool { return !slices.Contains(r.Without, id) }), k.RolloutTarget)
+	for _, k := range r.Kept {
+		keep(slices.DeleteFunc(slices.Clone(k.Organizations), func(id string) bool { return !slices.Contains(without, id) }), k.RolloutTarget)
 	}
 	return list[:min(len(list), mostKept)]
 }

@@ -51,17 +51,24 @@ type Release struct {
 	EdgeType    string `json:"edgeType"`
 	Version     string `json:"version"`
 	ArtifactURL string `json:"artifactUrl"` // of the last publication
-	SHA256      string `json:"sha256"`
-	Details
+	Bound
 	Delivery
+	// KeptArtifact is set if the last publication named an artifact that the service keeps.
+	KeptArtifact bool `json:"keptArtifact,omitempty"`
+	// Revision counts the changes to Bound, from 1.
+	Revision int64 `json:"revision"`
+	dynamo.Unknown
+}
+
+// Bound is what each publication of a version keeps, or adds to.
+type Bound struct {
+	SHA256 string `json:"sha256"`
+	Details
 	Urgency
 	Lineage
-	Way Way `json:"way,omitempty"`
-	// KeptArtifact is set if the last publication named an artifact that the service keeps.
-	KeptArtifact bool      `json:"keptArtifact,omitempty"`
-	Documents    Documents `json:"documents,omitempty"`
-	PublishedAt  time.Time `json:"publishedAt"` // first, on any channel
-	dynamo.Unknown
+	Way         Way       `json:"way,omitempty"`
+	Documents   Documents `json:"documents,omitempty"`
+	PublishedAt time.Time `json:"publishedAt"` // first, on any channel
 }
 
 // Rank is the order of the release. A box is never sent to a lower one without somebody's word.
@@ -161,18 +168,23 @@ func (r Release) Allows(p Publication, at time.Time) error {
 	return nil
 }
 
-// Published returns the release after a publication. The first publication binds the version to its digest.
-func (r Release) Published(p Publication, at time.Time) Release {
-	next := Release{EdgeType: p.EdgeType, Version: p.CurrentVersion, ArtifactURL: p.ArtifactURL, SHA256: p.SHA256, Details: r.Details.With(p.Details),
-		Delivery: p.Delivery, PublishedAt: at, KeptArtifact: p.KeptAt != "", Documents: cmp.Or(p.Documents, r.Documents)}
-	switch {
-	case r.SHA256 != "":
-		next.Urgency, next.Lineage, next.Way, next.PublishedAt = r.Urgency, r.Lineage, r.Way, r.PublishedAt
-	default:
-		next.Lineage = p.Lineage
-		if next.Deadline = p.Deadline; p.Security() {
+// Published returns the release after a publication, with the way of what it requires. The first publication binds the
+// version to its digest.
+func (r Release) Published(p Publication, way Way, at time.Time) Release {
+	next := Release{EdgeType: p.EdgeType, Version: p.CurrentVersion, ArtifactURL: p.ArtifactURL, Bound: r.Bound,
+		Delivery: p.Delivery, KeptArtifact: p.KeptAt != "", Revision: r.Revision}
+	if r.SHA256 == "" {
+		next.Bound = Bound{SHA256: p.SHA256, Urgency: Urgency{Deadline: p.Deadline}, Lineage: p.Lineage, Way: way, PublishedAt: at}
+		if p.Security() {
 			next.Kind = p.Kind
 		}
+	}
+	next.Details = next.With(p.Details)
+	if len(p.Documents) > 0 {
+		next.Documents = p.Documents
+	}
+	if !dynamo.Same(next.Bound, r.Bound) {
+		next.Revision++
 	}
 	return next
 }

@@ -24,10 +24,10 @@ func TestAllows_AVersionKeepsItsBytes(t *testing.T) {
 	if err := (Release{}).Allows(same(), noon); err != nil {
 		t.Errorf("never published: %v", err)
 	}
-	if err := (Release{SHA256: same().SHA256}).Allows(same(), noon); err != nil {
+	if err := (Release{Bound: Bound{SHA256: same().SHA256}}).Allows(same(), noon); err != nil {
 		t.Errorf("the same digest: %v", err)
 	}
-	if err := (Release{SHA256: strings.Repeat("b", 64)}).Allows(same(), noon); !problem.Has(err, problem.ReleaseImmutable) {
+	if err := (Release{Bound: Bound{SHA256: strings.Repeat("b", 64)}}).Allows(same(), noon); !problem.Has(err, problem.ReleaseImmutable) {
 		t.Errorf("another digest: %v", err)
 	}
 }
@@ -46,7 +46,7 @@ func TestVersionRule(t *testing.T) {
 // TestAllows_Details: given details stay, and missing ones may be added.
 func TestAllows_Details(t *testing.T) {
 	digest, sha1, md5 := strings.Repeat("a", 64), strings.Repeat("1", 40), strings.Repeat("2", 32)
-	known := Release{Version: "1.1.0", SHA256: digest, Details: Details{SizeBytes: 10, SHA1: sha1}}
+	known := Release{Version: "1.1.0", Bound: Bound{SHA256: digest, Details: Details{SizeBytes: 10, SHA1: sha1}}}
 	for name, c := range map[string]struct {
 		said    Details
 		allowed bool
@@ -63,7 +63,7 @@ func TestAllows_Details(t *testing.T) {
 		if (err == nil) != c.allowed || err != nil && !problem.Has(err, problem.ReleaseImmutable) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if got := known.Published(p, time.Time{}).Details; c.allowed && got != c.kept {
+		if got := known.Published(p, nil, time.Time{}).Details; c.allowed && got != c.kept {
 			t.Errorf("%s: kept %+v, want %+v", name, got, c.kept)
 		}
 	}
@@ -91,13 +91,13 @@ func TestAllows_Kind_IsSetByTheFirstPublicationForever(t *testing.T) {
 			p := same()
 			p.Kind = c.said
 			if c.was.exists {
-				known = Release{Version: p.CurrentVersion, SHA256: p.SHA256, Urgency: Urgency{Kind: c.was.kind}}
+				known = Release{Version: p.CurrentVersion, Bound: Bound{SHA256: p.SHA256, Urgency: Urgency{Kind: c.was.kind}}}
 			}
 			err := known.Allows(p, noon)
 			if (err == nil) != c.allowed || err != nil && !problem.Has(err, problem.ReleaseImmutable) {
 				t.Fatal(err)
 			}
-			if got := known.Published(p, noon).Kind; c.allowed && got != c.kept {
+			if got := known.Published(p, nil, noon).Kind; c.allowed && got != c.kept {
 				t.Errorf("its kind is %q, want %q", got, c.kept)
 			}
 		})
@@ -127,12 +127,12 @@ func TestAllows_Order_IsSetByTheFirstPublicationForever(t *testing.T) {
 			p := same()
 			p.Order = c.said
 			if c.published {
-				known = Release{Version: p.CurrentVersion, SHA256: p.SHA256, Lineage: Lineage{Order: c.was}, PublishedAt: noon.Add(-time.Minute)}
+				known = Release{Version: p.CurrentVersion, Bound: Bound{SHA256: p.SHA256, Lineage: Lineage{Order: c.was}, PublishedAt: noon.Add(-time.Minute)}}
 			}
 			if err := known.Allows(p, noon); c.refused != "" && !problem.Has(err, c.refused) || c.refused == "" && err != nil {
 				t.Fatal(err)
 			}
-			if got := known.Published(p, noon).Rank(); c.refused == "" && got != c.rank {
+			if got := known.Published(p, nil, noon).Rank(); c.refused == "" && got != c.rank {
 				t.Errorf("its order is %d, want %d", got, c.rank)
 			}
 		})

@@ -3,7 +3,6 @@ package release
 import (
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"wavegate/shared/platform/calendar"
@@ -24,6 +23,21 @@ type Carried struct {
 	Guard string `json:"guard"`
 	// ChangedAt is when the rollout last changed.
 	ChangedAt time.Time `json:"changedAt"`
+	Telling
+}
+
+// A Telling restricts whom a rollout tells its target, once it is not adopted.
+type Telling struct {
+	// Stopped is set if only boxes that were told before are told.
+	Stopped bool `json:"stopped,omitempty"`
+	// Without are organizations whose boxes are not told.
+	Without []string `json:"without,omitempty"`
+	// Haste is what the target may pass by in plants.
+	calendar.Haste
+	// Asks are the health numbers that boxes are asked for.
+	Asks []string `json:"asks,omitempty"`
+	// DecideWithin is the policy's, in seconds, if it is longer than usual.
+	DecideWithin int `json:"decideWithin,omitempty"`
 }
 
 // A RolloutTarget is a version that a rollout brought to boxes, and where its bytes were when it started.
@@ -47,78 +61,58 @@ type ChannelRow struct {
 	// Rollout is the rollout that the row carries.
 	Rollout *Carried        `json:"rollout,omitempty"`
 	Earlier []RolloutTarget `json:"earlier,omitempty"` // each version once, MostEarlier at most
-	Telling
-	// Kept are the boxes that adopted rollouts left out; see Kept.
-	Kept []string `json:"kept,omitempty"`
-	// Returned are the targets of rollouts that were returned; see Return.
-	Returned []string `json:"returned,omitempty"`
-	// UrgentReturns are those of them that plants need not be open for.
-	UrgentReturns []string `json:"urgentReturns,omitempty"`
-	Haste
+	// Kept are the boxes that adopted rollouts left out.
+	Kept []Kept `json:"kept,omitempty"`
+	// Returned are the rollouts that were returned; see Return.
+	Returned []Returned `json:"returned,omitempty"`
+	// Haste is what the channel's version may pass by in plants; nil: nothing.
+	Haste *calendar.Haste `json:"haste,omitempty"`
 	// Past are versions that were the channel's before, the latest first; MostPast at most. See Knows.
 	Past []string `json:"past,omitempty"`
-	// PublishedAt is when a version was last published on the channel, if a rollout has started since; see LastPublished.
-	PublishedAt *time.Time `json:"publishedAt,omitempty"`
-	// Ways are those of the versions that boxes of the channel are told, each after its version and a space; see Showing.
-	Ways []string `json:"ways,omitempty"`
+	// PublishedAt is when a version was last published on the channel.
+	PublishedAt time.Time `json:"publishedAt"`
+	// Ways are those of the versions that boxes of the channel are told; see Showing.
+	Ways []Path `json:"ways,omitempty"`
 	dynamo.Unknown
 }
 
-// LastPublished is when a version was last published on the channel; zero: not known. Without a rollout in the row, that
-// was its last change.
-func (r ChannelRow) LastPublished() time.Time {
-	switch {
-	case r.Rollout == nil:
-		return r.UpdatedAt
-	case r.PublishedAt != nil:
-		return *r.PublishedAt
+// A Returned is a rollout that was returned: boxes that run its target are told the channel's version.
+type Returned struct {
+	RolloutID string `json:"rolloutId" stored:"identity"`
+	Version   string `json:"version"`
+	Urgent    bool   `json:"urgent,omitempty"` // plants need not be open
+}
+
+// hasteOf returns what a version may pass by; nil if nothing.
+func hasteOf(h calendar.Haste) *calendar.Haste {
+	if h == (calendar.Haste{}) {
+		return nil
 	}
-	return time.Time{}
+	return &h
 }
 
-// A Telling restricts whom a rollout tells its target. It is a copy of what the rollout says.
-type Telling struct {
-	TellingID string `json:"tellingRolloutId,omitempty"` // of the rollout that it restricts; another one is not restricted
-	// Stopped is set if only boxes that were told before are told.
-	Stopped bool `json:"tellingStopped,omitempty"`
-	// Without are organizations whose boxes are not told.
-	Without []string `json:"tellingWithout,omitempty"`
-	// Urgent is set if plants need not be open, and Deadline is when pauses end to count; nil: never.
-	Urgent   bool       `json:"tellingUrgent,omitempty"`
-	Deadline *time.Time `json:"tellingDeadline,omitempty"`
-	// Asks are the health numbers that boxes are asked for.
-	Asks []string `json:"tellingAsks,omitempty"`
-	// DecideWithin is the policy's, in seconds, if it is longer than usual.
-	DecideWithin int `json:"tellingDecideWithin,omitempty"`
-}
-
-// A Haste is what the channel's version may pass by in plants, like a Telling.
-type Haste struct {
-	HasteOf       string     `json:"hasteOf,omitempty"` // the version; another one has none
-	HasteUrgent   bool       `json:"hasteUrgent,omitempty"`
-	HasteDeadline *time.Time `json:"hasteDeadline,omitempty"`
-}
-
-// hasteOf is the haste of a version.
-func hasteOf(version string, urgent bool, deadline *time.Time) Haste {
-	if !urgent && deadline == nil {
-		return Haste{}
+// returned returns what the row remembers of a returned rollout; false: nothing.
+func (r ChannelRow) returned(rolloutID string) (is Returned, found bool) {
+	i := slices.IndexFunc(r.Returned, func(b Returned) bool { return b.RolloutID == rolloutID })
+	if i < 0 {
+		return Returned{}, false
 	}
-	return Haste{version, urgent, deadline}
+	return r.Returned[i], true
 }
 
 // ReturnedUrgently reports whether boxes of a returned rollout go back at once.
 func (r ChannelRow) ReturnedUrgently(rolloutID string) bool {
-	return slices.Contains(r.UrgentReturns, rolloutID)
+	is, _ := r.returned(rolloutID)
+	return is.Urgent
 }
 
 // Passes is what a version may pass by in plants: that of a rollout, or else the channel's.
 func (r ChannelRow) Passes(rolloutID string) calendar.Haste {
 	switch {
-	case rolloutID != "" && rolloutID == r.TellingID:
-		return calendar.Haste{Urgent: r.Urgent, Deadline: r.Deadline}
-	case rolloutID == "" && r.HasteOf == r.CurrentVersion:
-		return calendar.Haste{Urgent: r.HasteUrgent, Deadline: r.HasteDeadline}
+	case r.Rollout != nil && rolloutID == r.Rollout.ID:
+		return r.Rollout.Haste
+	case rolloutID == "" && r.Haste != nil:
+		return *r.Haste
 	}
 	return calendar.Haste{}
 }
@@ -126,18 +120,15 @@ func (r ChannelRow) Passes(rolloutID string) calendar.Haste {
 // Tells reports whether the row's rollout tells its target to a box of an organization; offered is set if it was told
 // before.
 func (r ChannelRow) Tells(organizationID string, offered bool) bool {
-	if r.Rollout == nil || r.TellingID != r.Rollout.ID {
-		return true
-	}
-	return !slices.Contains(r.Without, organizationID) && (offered || !r.Stopped)
+	return r.Rollout == nil || !slices.Contains(r.Rollout.Without, organizationID) && (offered || !r.Rollout.Stopped)
 }
 
 // Asked are the health numbers that the row's rollout asks boxes for.
 func (r ChannelRow) Asked() []string {
-	if r.Rollout == nil || !r.Rollout.Active || r.TellingID != r.Rollout.ID {
+	if r.Rollout == nil || !r.Rollout.Active {
 		return nil
 	}
-	return r.Asks
+	return r.Rollout.Asks
 }
 
 // LastChange is when something on the channel was last published, started, moved or ended.
@@ -176,7 +167,7 @@ func (r ChannelRow) Targets() []RolloutTarget {
 	if r.Rollout != nil {
 		list = append(list, r.Rollout.Target())
 	}
-	for _, k := range r.leftOut() {
+	for _, k := range r.Kept {
 		list = append(list, k.RolloutTarget)
 	}
 	return list
@@ -185,10 +176,9 @@ func (r ChannelRow) Targets() []RolloutTarget {
 // ReturnedBy is the rollout of a target that was returned: boxes that run it are told the channel's version. It is empty
 // for any other version, and for one that another rollout brings again.
 func (r ChannelRow) ReturnedBy(version string) (rolloutID string) {
-	for _, text := range r.Returned {
-		if id, target, _ := strings.Cut(text, " "); target == version && version != "" &&
-			(r.Rollout == nil || r.Rollout.ID == id || r.Rollout.TargetVersion != version) {
-			return id
+	for _, b := range r.Returned {
+		if b.Version == version && (r.Rollout == nil || r.Rollout.ID == b.RolloutID || r.Rollout.TargetVersion != version) {
+			return b.RolloutID
 		}
 	}
 	return ""
@@ -196,31 +186,30 @@ func (r ChannelRow) ReturnedBy(version string) (rolloutID string) {
 
 // HasReturned reports whether a rollout was returned, as far as the row remembers.
 func (r ChannelRow) HasReturned(rolloutID string) bool {
-	return slices.ContainsFunc(r.Returned, func(text string) bool { id, _, _ := strings.Cut(text, " "); return id == rolloutID })
+	_, found := r.returned(rolloutID)
+	return found
 }
 
 // Return returns the row after a rollout was returned. next is the rollout if the row carries it, otherwise nil. The row
 // must remember the target. Boxes with other versions, and those that are held, are told the same as before.
-func (r ChannelRow) Return(rolloutID, version string, next *Carried, t Telling, urgent bool, at time.Time) ChannelRow {
+func (r ChannelRow) Return(rolloutID, version string, next *Carried, urgent bool, at time.Time) ChannelRow {
 	if next != nil {
-		r.Rollout, r.Telling = next, t
+		r.Rollout = next
 	}
-	r.Returned = append(slices.Clone(r.Returned), rolloutID+" "+version)
-	if urgent {
-		r.UrgentReturns = append(slices.Clone(r.UrgentReturns), rolloutID)
-	}
+	r.Returned = append(slices.Clone(r.Returned), Returned{rolloutID, version, urgent})
 	r.Revision++
 	r.UpdatedAt = at
 	return r
 }
 
 // Hurried returns the row once plants need not be open for the return of a rollout, which it may carry.
-func (r ChannelRow) Hurried(rolloutID string, carries bool, next Carried) ChannelRow {
-	if carries {
+func (r ChannelRow) Hurried(next Carried) ChannelRow {
+	if r.Rollout != nil && r.Rollout.ID == next.ID {
 		r.Rollout = &next
 	}
-	if r.HasReturned(rolloutID) {
-		r.UrgentReturns = append(slices.Clone(r.UrgentReturns), rolloutID)
+	r.Returned = slices.Clone(r.Returned)
+	for i := range r.Returned {
+		r.Returned[i].Urgent = r.Returned[i].Urgent || r.Returned[i].RolloutID == next.ID
 	}
 	return r
 }
@@ -245,12 +234,12 @@ func (r ChannelRow) Publish(p Publication, at time.Time) ChannelRow {
 		CurrentVersion: p.CurrentVersion, ArtifactURL: p.ArtifactURL, SHA256: p.SHA256, Details: p.Details, Delivery: p.Delivery,
 		Revision: r.Revision + 1, UpdatedAt: at,
 	}
-	return ChannelRow{Channel: published, Past: r.past(p.CurrentVersion)}
+	return ChannelRow{Channel: published, Past: r.past(p.CurrentVersion), PublishedAt: at}
 }
 
 // Hastening returns the row with what its version may pass by, since it was published.
 func (r ChannelRow) Hastening(urgent bool, of Urgency) ChannelRow {
-	r.Haste = hasteOf(r.CurrentVersion, urgent, of.Until(r.UpdatedAt))
+	r.Haste = hasteOf(calendar.Haste{Urgent: urgent, Deadline: of.Until(r.UpdatedAt)})
 	return r
 }
 
@@ -270,29 +259,18 @@ func (r ChannelRow) past(next string) []string {
 
 // Begin returns the row after the start of a rollout. The targets of earlier rollouts stay remembered.
 func (r ChannelRow) Begin(c Carried) ChannelRow {
-	if at := r.LastPublished(); !at.IsZero() {
-		r.PublishedAt = &at
-	}
 	earlier := r.Remembered()
-	r.Returned = slices.DeleteFunc(slices.Clone(r.Returned), func(text string) bool { return strings.HasSuffix(text, " "+c.TargetVersion) })
-	if len(r.Returned) == 0 {
-		r.Returned = nil
-	}
-	r.Earlier, r.Rollout, r.Telling = nil, &c, Telling{}
-	if len(earlier) > 0 { // omit an empty list: the embedded store cannot store one
-		r.Earlier = earlier
-	}
+	r.Returned = slices.DeleteFunc(slices.Clone(r.Returned), func(b Returned) bool { return b.Version == c.TargetVersion })
+	r.Earlier, r.Rollout = earlier, &c
 	return r
 }
 
 // Adopt returns the row after the completion of a rollout that reached everyone: its target is the channel's version,
-// and earlier targets are forgotten. The address of the bytes is that of the target's release.
+// and earlier targets are forgotten. The row carries the rollout; c is the completed one. The address of the bytes is that
+// of the target's release.
 func (r ChannelRow) Adopt(c Carried, target Release, at time.Time) ChannelRow {
-	r.Past, r.Kept = r.past(c.TargetVersion), r.keeping(c)
-	if r.Haste = (Haste{}); r.TellingID == c.ID {
-		r.Haste = hasteOf(c.TargetVersion, r.Urgent, r.Deadline)
-	}
-	r.Rollout, r.Earlier, r.Returned, r.UrgentReturns, r.Telling = &c, nil, nil, nil, Telling{}
+	r.Past, r.Kept, r.Haste = r.past(c.TargetVersion), r.keeping(c.TargetVersion), hasteOf(r.Rollout.Haste)
+	r.Rollout, r.Earlier, r.Returned = &c, nil, nil
 	r.CurrentVersion, r.ArtifactURL, r.SHA256 = c.TargetVersion, target.At(c.Target()).ArtifactURL, c.SHA256
 	r.Details, r.Delivery = target.Of(c.Target())
 	r.Revision++

@@ -38,7 +38,8 @@ func TestPublish_ReachesEveryBox_SoThatTheRowForgetsWhatWentBefore(t *testing.T)
 			was := fmt.Sprintf("%+v", c.row)
 			next := c.row.Publish(c.asked, noon.Add(time.Minute))
 			want := ChannelRow{Channel: Channel{EdgeType: "gateway-x", Channel: "stable", CurrentVersion: c.asked.CurrentVersion,
-				ArtifactURL: c.asked.ArtifactURL, SHA256: c.asked.SHA256, Revision: c.revision, UpdatedAt: noon.Add(time.Minute)}, Past: c.past}
+				ArtifactURL: c.asked.ArtifactURL, SHA256: c.asked.SHA256, Revision: c.revision, UpdatedAt: noon.Add(time.Minute)},
+				Past: c.past, PublishedAt: noon.Add(time.Minute)}
 			expect.That(t, reflect.DeepEqual(next, want), "got %+v, want %+v", next, want)
 			expect.That(t, fmt.Sprintf("%+v", c.row) == was, "the row that was read changed")
 		})
@@ -69,7 +70,8 @@ func TestPast_AreTheLastEightVersionsOfTheChannel_EachOnce(t *testing.T) {
 		t.Fatalf("knows %v, want %v", row.Past, want)
 	}
 	publish("8")
-	row = row.Adopt(Carried{ID: "r", TargetVersion: "12"}, Release{}, noon)
+	carried := Carried{ID: "r", TargetVersion: "12"}
+	row = row.Begin(carried).Adopt(carried, Release{}, noon)
 	want := []string{"8", "11", "10", "9", "7", "6", "5", "4"}
 	expect.Must(t, slices.Equal(row.Past, want), "knows %v, want %v", row.Past, want)
 }
@@ -77,19 +79,19 @@ func TestPast_AreTheLastEightVersionsOfTheChannel_EachOnce(t *testing.T) {
 func TestAdopt_TakesTheTargetFromWhereItIsNow(t *testing.T) {
 	digest, later := strings.Repeat("b", 64), noon.Add(time.Minute)
 	carried := Carried{ID: "r", TargetVersion: "2.0.0", ArtifactURL: "https://dead.example/2.0.0", SHA256: digest, StagedPercent: 100, Revision: 5}
-	next := published(&carried).Adopt(carried, Release{Version: "2.0.0", SHA256: digest, ArtifactURL: "https://new.example/2.0.0"}, later)
+	next := published(&carried).Adopt(carried, Release{Version: "2.0.0", Bound: Bound{SHA256: digest}, ArtifactURL: "https://new.example/2.0.0"}, later)
 	if next.CurrentVersion != "2.0.0" || next.SHA256 != digest || next.ArtifactURL != "https://new.example/2.0.0" || next.Revision != 4 {
 		t.Errorf("got %+v", next)
 	}
 	expect.Equal(t, next.UpdatedAt, later, "it changed at")
-	for name, other := range map[string]Release{"no release": {}, "other bytes": {Version: "2.0.0", SHA256: strings.Repeat("c", 64), ArtifactURL: "https://x.example"}} {
+	for name, other := range map[string]Release{"no release": {}, "other bytes": {Version: "2.0.0", Bound: Bound{SHA256: strings.Repeat("c", 64)}, ArtifactURL: "https://x.example"}} {
 		next := published(&carried).Adopt(carried, other, noon)
 		expect.That(t, next.ArtifactURL == carried.ArtifactURL, "%s: got %s", name, next.ArtifactURL)
 	}
 }
 
 func TestHasReturned_KnowsTheRolloutsThatAreRemembered(t *testing.T) {
-	row := ChannelRow{Returned: []string{"r 2.0.0", "s 3.0.0 beta"}}
+	row := ChannelRow{Returned: []Returned{{"r", "2.0.0", false}, {"s", "3.0.0", true}}}
 	for id, want := range map[string]bool{"r": true, "s": true, "t": false, "": false, "2.0.0": false} {
 		expect.Equal(t, row.HasReturned(id), want, "%q has returned:", id)
 	}

@@ -26,7 +26,7 @@ type channelItem struct {
 }
 
 // listAll is the one partition of the list of all channels: there are few of them.
-const listAll = "channel"
+const listAll = "channels"
 
 // item orders channels by edge type first: a space comes before every character of a name, so that
 // gateway comes before gateway-x.
@@ -52,7 +52,7 @@ func (s *Store) View(ctx context.Context, edgeType, channel string) (v View, eta
 	is, err := s.Release(ctx, edgeType, row.CurrentVersion)
 	v = row.View()
 	v.Lineage = is.Lineage
-	v.Order, v.Documents = is.Rank(), is.Documents.List()
+	v.Order, v.Documents = is.Rank(), is.Documents
 	return v, row.ETag(), err
 }
 
@@ -87,13 +87,9 @@ func (s *Store) EachRow(ctx context.Context, edgeType string, each func(ChannelR
 	return dynamo.Walk(ctx, s.db, dynamo.Selection{Table: dynamo.Channels, Partition: edgeType}, nil, 0, func(r ChannelRow) error { each(r); return nil })
 }
 
-// Bind stores a release, given the one that was read. A publication on another channel may bind the version at the same
-// time. Then the digest must be the same, and the details must not have changed since the read.
+// Bind stores a release, given the one that was read, if what publications of it keep has not changed since.
 func Bind(was, next Release) dynamo.TransactItem {
-	unchanged := was.unchanged()
-	unchanged.Expr = "attribute_not_exists(#version) OR (#sha256 = :sha256 AND " + unchanged.Expr + ")"
-	unchanged.Values[":sha256"] = next.SHA256
-	return dynamo.TransactPut("release", dynamo.Releases, was, next, unchanged)
+	return dynamo.TransactPut("release", dynamo.Releases, was, next, dynamo.AtRevision("version", was.Revision))
 }
 
 // shown is a channel in the audit trail.
@@ -137,11 +133,9 @@ func Replace(was, next ChannelRow) dynamo.TransactItem {
 	return dynamo.TransactPut(ResourceType, dynamo.Channels, was, item(next), unchanged(was))
 }
 
-// Carry updates the rollout in a channel's row, and whom it tells, if the row still carries the rollout as it was. The
-// row need not be read.
-func Carry(edgeType, channel string, was, next Carried, t Telling) dynamo.TransactItem {
+// Carry updates the rollout in a channel's row, if the row still carries the rollout as it was. The row need not be read.
+func Carry(edgeType, channel string, was, next Carried) dynamo.TransactItem {
 	return dynamo.TransactPatch(ResourceType, dynamo.Channels, dynamo.Key{"edgeType": edgeType, "channel": channel}, struct {
 		Rollout Carried `json:"rollout"`
-		Telling
-	}{next, t}, carries(&was))
+	}{next}, carries(&was))
 }

@@ -3,7 +3,6 @@ package release
 import (
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"wavegate/shared/platform/problem"
@@ -14,28 +13,23 @@ const MostStones = 8
 
 // A Stone is a release that a box has to run before another one.
 type Stone struct {
-	Version string
-	Order   int64
+	Version string `json:"version" stored:"identity"`
+	Order   int64  `json:"order"`
 }
 
-// A Way lists the stones of a release, the nearest first, each with its order. Neither ever changes, so that copies of a
-// way stay true. It is one text, since the row of a channel has it in a list.
-type Way string
+// A Way lists the stones of a release, the nearest first. Their orders decrease. Neither ever changes, so that copies of a
+// way stay true.
+type Way []Stone
 
-// Stones returns the stones of the way, the nearest first. Their orders decrease.
-func (w Way) Stones() (list []Stone) {
-	for pair := range slices.Chunk(strings.Fields(string(w)), 2) {
-		if len(pair) == 2 {
-			order, _ := strconv.ParseInt(pair[1], 10, 64)
-			list = append(list, Stone{pair[0], order})
-		}
-	}
-	return list
+// A Path is the way of a version in the row of a channel.
+type Path struct {
+	Version string `json:"version" stored:"identity"`
+	Way     Way    `json:"way"`
 }
 
 // Order is the order of a stone of the way; 0: the version is none.
 func (w Way) Order(version string) int64 {
-	for _, s := range w.Stones() {
+	for _, s := range w {
 		if s.Version == version {
 			return s.Order
 		}
@@ -45,7 +39,7 @@ func (w Way) Order(version string) int64 {
 
 // Next is the stone that a box is told next which runs a release of an order; false: it has passed all.
 func (w Way) Next(order int64) (next Stone, is bool) {
-	for _, s := range w.Stones() {
+	for _, s := range w {
 		if s.Order <= order {
 			break
 		}
@@ -57,9 +51,9 @@ func (w Way) Next(order int64) (next Stone, is bool) {
 // Onward is the way of a release that requires this one.
 func (r Release) Onward() Way {
 	if r.Version == "" {
-		return ""
+		return nil
 	}
-	return Way(strings.TrimSuffix(r.Version+" "+strconv.FormatInt(r.Rank(), 10)+" "+string(r.Way), " "))
+	return append(Way{{r.Version, r.Rank()}}, r.Way...)
 }
 
 // Ordered returns a publication with an order, if it says none and would not be above the stone that it requires: both were
@@ -75,7 +69,7 @@ func (r Release) Ordered(p Publication, stone Release, at time.Time) Publication
 // REQUIRES_CYCLE, RELEASE_IMMUTABLE, or VALIDATION_FAILED if the stone is not older. The stone has no version if it was
 // never published.
 func (r Release) MayRequire(p Publication, stone Release, at time.Time) error {
-	next := r.Published(p, at)
+	next := r.Published(p, nil, at)
 	switch {
 	case p.Requires == "":
 		return nil
@@ -83,7 +77,7 @@ func (r Release) MayRequire(p Publication, stone Release, at time.Time) error {
 		return problem.New(problem.ReleaseNotPublished, "Version %s of %s, which %s requires, was never published.", p.Requires, p.EdgeType, p.CurrentVersion)
 	case p.Requires == p.CurrentVersion || stone.Way.Order(p.CurrentVersion) > 0:
 		return problem.New(problem.RequiresCycle, "Version %s would require itself.", p.CurrentVersion)
-	case len(stone.Way.Stones()) >= MostStones:
+	case len(stone.Way) >= MostStones:
 		return problem.New(problem.RequiresCycle, "A box would have to run more than %d releases before %s.", MostStones, p.CurrentVersion)
 	case next.Requires != p.Requires:
 		return problem.New(problem.ReleaseImmutable, "Version %s of %s was published with another requires, or without one. A version keeps it; publish a new version.",
@@ -97,12 +91,12 @@ func (r Release) MayRequire(p Publication, stone Release, at time.Time) error {
 
 // Way is the way of a version that the row tells boxes, or has told them.
 func (r ChannelRow) Way(version string) Way {
-	for _, text := range r.Ways {
-		if v, way, _ := strings.Cut(text, " "); v == version {
-			return Way(way)
+	for _, p := range r.Ways {
+		if p.Version == version {
+			return p.Way
 		}
 	}
-	return ""
+	return nil
 }
 
 // Showing returns the row with the way of a release that it now tells boxes. It forgets those of versions that it no
@@ -112,26 +106,17 @@ func (r ChannelRow) Showing(is Release) ChannelRow {
 	for _, t := range r.Remembered() {
 		told = append(told, t.Version)
 	}
-	for _, k := range r.leftOut() {
+	for _, k := range r.Kept {
 		told = append(told, k.Version)
 	}
-	var ways []string
-	for _, text := range r.Ways {
-		if v, _, _ := strings.Cut(text, " "); v != is.Version && slices.Contains(told, v) {
-			ways = append(ways, text)
-		}
+	r.Ways = slices.DeleteFunc(slices.Clone(r.Ways), func(p Path) bool { return p.Version == is.Version || !slices.Contains(told, p.Version) })
+	if len(is.Way) > 0 {
+		r.Ways = append(r.Ways, Path{is.Version, is.Way})
 	}
-	if is.Way != "" {
-		ways = append(ways, is.Version+" "+string(is.Way))
-	}
-	r.Ways = ways
 	return r
 }
 
 // IsStone reports whether a version is a stone of one that the row tells boxes.
 func (r ChannelRow) IsStone(version string) bool {
-	return slices.ContainsFunc(r.Ways, func(text string) bool {
-		_, way, _ := strings.Cut(text, " ")
-		return Way(way).Order(version) > 0
-	})
+	return slices.ContainsFunc(r.Ways, func(p Path) bool { return p.Way.Order(version) > 0 })
 }

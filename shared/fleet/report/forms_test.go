@@ -7,7 +7,7 @@ import (
 	"wavegate/shared/testing/golden"
 )
 
-func TestForms_OfEachRelease_AreKept(t *testing.T) {
+func TestForms_AreKept(t *testing.T) {
 	golden.Kept[item](t, dynamo.Reports, "report")
 	golden.Kept[trace](t, dynamo.Reports, "trace")
 	golden.Kept[Group](t, dynamo.Reports, "group")

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 )
 
@@ -14,6 +15,7 @@ type Heard struct {
 	Field string `json:"field"`
 	Said  string `json:"said"`
 	Read  string `json:"read,omitempty"`
+	dynamo.Unknown
 }
 
 // The ways in which a box says something.
@@ -36,7 +38,7 @@ func (r *Row) hears(way string, said []input.Heard) {
 	}
 	var all []Heard
 	for _, s := range said {
-		all = append(all, Heard{way, s.Field, s.Said, s.Read})
+		all = append(all, Heard{Way: way, Field: s.Field, Said: s.Said, Read: s.Read})
 	}
 	for _, h := range r.Heard {
 		if h.Way != way {

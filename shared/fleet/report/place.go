@@ -154,8 +154,7 @@ func parseSeconds(text string) (time.Time, error) {
 }
 
 // StateKey is the sort key of the index: version, state, stage, hash and box. The hash is followed by whether the box is
-// pinned or held and, after a dot, by the time of the registration, since the index has no attributes for them. Earlier
-// releases of the service take all together as the hash.
+// pinned or held and, after a dot, by the time of the registration, since the index has no attributes for them.
 func (e IndexEntry) StateKey() string {
 	version, state := e.Version, string(e.State)
 	if version == "" {

@@ -59,8 +59,8 @@ func TestStone_WhatABoxDoesOnIt_CountsForTheRollout(t *testing.T) {
 	}
 }
 
-// TestStone_OfAnOfferThatAnEarlierReleaseMade_IsIgnored: it replaced the offer, and kept the attribute.
-func TestStone_OfAnOfferThatAnEarlierReleaseMade_IsIgnored(t *testing.T) {
+// TestStone_OfAnotherOffer_IsIgnored.
+func TestStone_OfAnotherOffer_IsIgnored(t *testing.T) {
 	row := report.Row{Offer: &report.Offer{RolloutID: "s", Version: "1", State: report.Installed}, Stone: &report.Stone{RolloutID: "r", Version: "1", Towards: "3"}}
 	expect.Equal(t, row.Counted().State, report.Installed, "the state")
 	expect.Equal(t, row.Entry().Version, "1", "the version")

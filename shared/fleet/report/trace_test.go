@@ -72,7 +72,7 @@ func TestIndexEntryOf_TellsTheRegistrationAndTraces(t *testing.T) {
 	pinned, held := plain, dated
 	pinned.AsideSince, pinned.PinnedUntil = at, at.Add(time.Hour)
 	held.AsideSince = at
-	for name, e := range map[string]IndexEntry{"of an earlier release": plain, "with a date": dated, "pinned": pinned, "held, with a date": held} {
+	for name, e := range map[string]IndexEntry{"without a date": plain, "with a date": dated, "pinned": pinned, "held, with a date": held} {
 		for _, trace := range []bool{false, true} {
 			key := e.StateKey()
 			if e.Trace = trace; trace {

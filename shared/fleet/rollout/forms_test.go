@@ -7,7 +7,7 @@ import (
 	"wavegate/shared/testing/golden"
 )
 
-func TestForms_OfEachRelease_AreKept(t *testing.T) {
+func TestForms_AreKept(t *testing.T) {
 	golden.Kept[rolloutItem](t, dynamo.Rollouts, "rollout")
 	golden.Kept[intent](t, dynamo.Rollouts, "halt")
 }

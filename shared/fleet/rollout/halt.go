@@ -97,7 +97,7 @@ func (s *Store) halt(ctx context.Context, from audit.Origin, id string, m Move, 
 			return err
 		}
 		again, now = true, next
-		set.With(release.Carry(was.EdgeType, was.Channel, was.Carried(), next.Carried(), next.Telling()))
+		set.With(release.Carry(was.EdgeType, was.Channel, was.Carried(), next.Carried()))
 		change.Record(set, Kind, was, next, event)
 		return nil
 	})
@@ -120,12 +120,12 @@ func (s *Store) stillAt(ctx context.Context, was Rollout) error {
 // healed records a halt, whatever revision of the rollout is in the channel's row, and makes the two agree. If they
 // disagreed, the halt is a change even if the rollout was halted before: the row may have offered the target.
 func healed(set *change.Set, was, next Rollout, event string, row release.ChannelRow) Rollout {
-	if c := row.Rollout; c != nil && c.ID == was.ID && (event != "" || *c != was.Carried()) {
+	if c := row.Rollout; c != nil && c.ID == was.ID && (event != "" || !dynamo.Same(*c, was.Carried())) {
 		if event == "" {
 			next, event = was.changed(was, set.After(was.UpdatedAt)), "RolloutHalted"
 		}
 		next = next.beyond(c.Revision)
-		set.With(release.Carry(was.EdgeType, was.Channel, *c, next.Carried(), next.Telling()))
+		set.With(release.Carry(was.EdgeType, was.Channel, *c, next.Carried()))
 	}
 	if event != "" {
 		change.Record(set, Kind, was, next, event)
@@ -147,6 +147,6 @@ func returned(set *change.Set, was, next Rollout, event string, row release.Chan
 			"Since the rollout, a version was published on its channel or adopted there, so no box is told %s because of the rollout.", was.TargetVersion)
 	}
 	change.Record(set, Kind, was, next, event)
-	change.Record(set, release.Kind, row, row.Return(was.ID, was.TargetVersion, carried, next.Telling(), next.Urgent, set.After(row.UpdatedAt)), "ReleaseReturned")
+	change.Record(set, release.Kind, row, row.Return(was.ID, was.TargetVersion, carried, next.Urgent, set.After(row.UpdatedAt)), "ReleaseReturned")
 	return next, nil
 }

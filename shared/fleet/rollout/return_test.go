@@ -53,7 +53,7 @@ func TestReturn_ARollout_IsForgottenByItsChannel(t *testing.T) {
 				expect.Equal(t, f.remembers(t, "1.1.0"), false, "boxes keep the target")
 				expect.Equal(t, now.ReturnedBy("1.1.0"), id, "the rollout that was returned")
 				expect.Equal(t, now.Knows("1.1.0"), true, "the row explains the version")
-				expect.Equal(t, now.LastPublished(), row.LastPublished(), "a return publishes nothing")
+				expect.Equal(t, now.PublishedAt, row.PublishedAt, "a return publishes nothing")
 				again := expect.Value(f.try(t, id, goBack))(t)
 				expect.Equal(t, again.Revision, r.Revision, "repeating it changes nothing")
 				f.move(t, id, 0, rollout.Completed) // only notes the status
@@ -124,35 +124,35 @@ func TestReturn_UrgentAfterAnother_IsUrgent(t *testing.T) {
 			r := expect.Value(f.try(t, id, urgent))(t)
 			expect.Equal(t, r.Urgent && f.row(t).ReturnedUrgently(id), true, "the second return is urgent")
 		}
-		expect.Equal(t, len(f.row(t).UrgentReturns), 1, "urgent returns in the row")
+		expect.Equal(t, len(f.row(t).Returned), 1, "returns in the row")
 	})
 }
 
-func TestPolicy_OnHalt_IsKeptBesideThePolicy(t *testing.T) {
+func TestPolicy_OnHaltAndNumbers_AreKeptWithIt(t *testing.T) {
 	p := guard.Default()
 	p.OnHalt = guard.Return
 	r := rollout.Start("r", release.Channel{}, release.Release{}, &p, origin.Actor.Person(), time.Now())
-	expect.Equal(t, r.OnHalt, guard.Return, "of the rollout")
-	expect.Equal(t, string(r.Policy().JSON()), string(p.JSON()), "the policy as it is shown")
+	expect.Equal(t, r.Terms.Policy.OnHalt, guard.Return, "of the rollout")
+	expect.Equal(t, string(r.Terms.Policy.JSON()), string(p.JSON()), "the policy as it is shown")
 	same, event, err := r.WithPolicy(p, origin.Actor.Person(), time.Now())
 	expect.OK(t, err)
 	expect.Equal(t, event, "", "the same policy")
 	p.Health = map[string]guard.Number{"cycle": {Is: "gauge", Worse: "higher", By: 0.01}}
 	asks, event, err := same.WithPolicy(p, origin.Actor.Person(), time.Now())
 	expect.OK(t, err)
-	expect.Equal(t, fmt.Sprint(event, asks.Telling().Asks), "RolloutPolicyChanged[cycle]", "a number")
-	expect.Equal(t, string(asks.Policy().JSON()), string(p.JSON()), "the policy with a number")
-	expect.Equal(t, asks.Telling().DecideWithin, 0, "the usual time to decide")
+	expect.Equal(t, fmt.Sprint(event, asks.Carried().Asks), "RolloutPolicyChanged[cycle]", "a number")
+	expect.Equal(t, string(asks.Terms.Policy.JSON()), string(p.JSON()), "the policy with a number")
+	expect.Equal(t, asks.Carried().DecideWithin, 0, "the usual time to decide")
 	p.Guard.DecideWithin = guard.Lasting(6 * time.Hour)
 	slow, _, err := asks.WithPolicy(p, origin.Actor.Person(), time.Now())
 	expect.OK(t, err)
-	expect.Equal(t, slow.Telling().DecideWithin, 21600, "the seconds of a longer time to decide")
+	expect.Equal(t, slow.Carried().DecideWithin, 21600, "the seconds of a longer time to decide")
 	asks.Status = rollout.Halted
-	expect.Equal(t, len(asks.Telling().Asks), 0, "numbers that a halted rollout asks for")
+	expect.Equal(t, len(asks.Carried().Asks), 0, "numbers that a halted rollout asks for")
 	p.OnHalt = ""
 	other, event, err := same.WithPolicy(p, origin.Actor.Person(), time.Now())
 	expect.OK(t, err)
-	expect.Equal(t, event+string(other.OnHalt), "RolloutPolicyChanged", "another one")
+	expect.Equal(t, event+string(other.Terms.Policy.OnHalt), "RolloutPolicyChanged", "another one")
 }
 
 // TestRaces_AReturnBesideAnotherDecision_IsAsIfOneCameFirst: the rollout and the channel never disagree about the return.

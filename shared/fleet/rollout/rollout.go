@@ -63,11 +63,6 @@ type Rollout struct {
 	Urgent bool `json:"urgent,omitempty"`
 	// ReturnedAt is when the rollout was returned: since then, boxes that run its target are told the channel's version.
 	ReturnedAt *time.Time `json:"returnedAt,omitempty"`
-	// OnHalt is what the guard does with a halt besides halting: return, or nothing. It is the policy's, and lies here
-	// because an earlier release keeps it here when it writes the rollout.
-	OnHalt guard.OnHalt `json:"onHalt,omitempty"`
-	// Health are the policy's health numbers, and lie here for the same reason.
-	Health map[string]guard.Number `json:"health,omitempty"`
 	// Without are organizations whose boxes the rollout leaves out. They are no evidence either.
 	Without []string `json:"without,omitempty"`
 	// StageStarts are when the target first reached each stage on the channel, by this rollout or an earlier one.
@@ -97,15 +92,8 @@ type Mark struct {
 	At time.Time    `json:"at" stored:"identity"`
 }
 
-// Marked reports whether somebody has marked the present halt or stop as seen. A function of an earlier release keeps a mark
-// for longer.
-func (r Rollout) Marked() bool {
-	since := r.EndedAt
-	if r.Status == Active {
-		since = r.StoppedAt
-	}
-	return r.Seen != nil && (r.Status != Active || r.Stopped()) && (since == nil || !r.Seen.At.Before(*since))
-}
+// Marked reports whether somebody has marked the present halt or stop as seen.
+func (r Rollout) Marked() bool { return r.Seen != nil }
 
 // A Stop says why a rollout tells no more boxes: the guard suspects something that people must judge.
 type Stop struct {
@@ -116,24 +104,25 @@ type Stop struct {
 // Stopped reports whether the rollout tells no more boxes.
 func (s Stop) Stopped() bool { return s.StoppedFor != "" }
 
-// Telling is whom the rollout tells, for the channel's row.
-func (r Rollout) Telling() release.Telling {
-	t := release.Telling{TellingID: r.ID, Asks: r.asks(), Stopped: r.Stopped(), Without: r.Without, Urgent: r.Urgent, Deadline: r.Until(r.StartedAt)}
-	if p := r.Terms; p != nil && r.Status == Active && p.Policy.Guard.DecideWithin.Length() > guard.Default().Guard.DecideWithin.Length() {
-		t.DecideWithin = int(p.Policy.Guard.DecideWithin.Length() / time.Second)
+// telling is whom the rollout tells, for the channel's row. Once its target is adopted, the channel tells it.
+func (r Rollout) telling() (t release.Telling) {
+	if r.Adopted {
+		return t
 	}
-	if !t.Stopped && t.DecideWithin == 0 && len(t.Without) == 0 && !t.Urgent && t.Deadline == nil && len(t.Asks) == 0 {
-		return release.Telling{}
+	t = release.Telling{Asks: r.asks(), Stopped: r.Stopped(), Without: r.Without, Haste: r.Haste()}
+	usual := guard.Default().Guard.DecideWithin.Length()
+	if p := r.Terms; p != nil && r.Status == Active && p.Policy.Guard.DecideWithin.Length() > usual {
+		t.DecideWithin = int(p.Policy.Guard.DecideWithin.Length() / time.Second)
 	}
 	return t
 }
 
 // asks are the names of the health numbers that boxes are asked for.
 func (r Rollout) asks() []string {
-	if r.Status != Active || r.Terms == nil || len(r.Health) == 0 {
+	if r.Status != Active || r.Terms == nil {
 		return nil
 	}
-	return slices.Sorted(maps.Keys(r.Health))
+	return slices.Sorted(maps.Keys(r.Terms.Policy.Health))
 }
 
 // Haste is what plants cannot keep waiting.
@@ -236,7 +225,6 @@ func Start(id string, on release.Channel, target release.Release, p *guard.Polic
 	}
 	if p != nil {
 		r.Terms = &Terms{Policy: p.For(r.Security()), Revision: r.Revision, By: by}
-		r.OnHalt, r.Health = p.OnHalt, p.Health
 	}
 	return r.reaches(at)
 }
@@ -270,6 +258,6 @@ func (r Rollout) Carried() release.Carried {
 	return release.Carried{
 		ID: r.ID, TargetVersion: r.TargetVersion, ArtifactURL: r.ArtifactURL, SHA256: r.SHA256,
 		StagedPercent: r.StagedPercent, Active: r.Status == Active, Revision: r.Revision,
-		Guard: string(r.Mode()), ChangedAt: r.UpdatedAt,
+		Guard: string(r.Mode()), ChangedAt: r.UpdatedAt, Telling: r.telling(),
 	}
 }

@@ -40,7 +40,7 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 func at(percent int, status rollout.Status) rollout.Rollout {
 	r := rollout.Start("0192f0c1-6d2e-7a55-9c3b-1f2e3d4c5b6a",
 		release.Channel{EdgeType: "gateway-x", Channel: "stable", CurrentVersion: "1.0.0", Revision: 1},
-		release.Release{EdgeType: "gateway-x", Version: "1.1.0", ArtifactURL: "https://a.example/1.1.0", SHA256: strings.Repeat("a", 64)},
+		release.Release{EdgeType: "gateway-x", Version: "1.1.0", ArtifactURL: "https://a.example/1.1.0", Bound: release.Bound{SHA256: strings.Repeat("a", 64)}},
 		nil, otto, start)
 	r.StagedPercent, r.Status, r.Revision = percent, status, 5
 	r.StageSince, r.StartedBy, r.StageStarts = start, otto, starts(percent)
@@ -66,7 +66,7 @@ func states(percent int) map[string]rollout.Rollout {
 
 func TestStart_ReachesTheFirstStageAtOnce(t *testing.T) {
 	on := release.Channel{EdgeType: "gateway-x", Channel: "stable", CurrentVersion: "1.0.0", Revision: 7}
-	target := release.Release{EdgeType: "gateway-x", Version: "1.1.0", ArtifactURL: "https://a.example/1", SHA256: "ab"}
+	target := release.Release{EdgeType: "gateway-x", Version: "1.1.0", ArtifactURL: "https://a.example/1", Bound: release.Bound{SHA256: "ab"}}
 	r := rollout.Start("id", on, target, nil, otto, start)
 	want := rollout.Rollout{ID: "id", EdgeType: "gateway-x", Channel: "stable", TargetVersion: "1.1.0", ArtifactURL: "https://a.example/1",
 		SHA256: "ab", PreviousVersion: "1.0.0", StagedPercent: 1, Status: rollout.Active, StartedAt: start, UpdatedAt: start, StageSince: r.StageSince, StageStarts: r.StageStarts, StartedBy: r.StartedBy, Revision: 1}
@@ -270,6 +270,5 @@ func TestCarried_IsWhatAPollNeeds(t *testing.T) {
 	r := at(50, rollout.Halted)
 	want := release.Carried{ID: r.ID, TargetVersion: "1.1.0", ArtifactURL: "https://a.example/1.1.0", SHA256: strings.Repeat("a", 64),
 		StagedPercent: 50, Active: false, Revision: 5, Guard: string(rollout.NoGuard), ChangedAt: r.UpdatedAt}
-	got := r.Carried()
-	expect.Must(t, got == want, "got %+v, want %+v", got, want)
+	expect.Equal(t, r.Carried(), want, "the copy")
 }

@@ -54,11 +54,6 @@ func TestAfter_AMark_CountsUntilTheTroubleChanges(t *testing.T) {
 			t.Errorf("%s: %v", r.Status, err)
 		}
 	}
-	active.Seen = &rollout.Mark{By: olga, At: start} // as a function of an earlier release resumes a marked one
-	expect.Equal(t, active.Marked(), false, "an old mark, while it is active")
-	again, _ := after(t, active, rollout.Move{Status: rollout.Halted})
-	again.Seen = active.Seen
-	expect.Equal(t, again.Marked(), false, "an old mark, after another halt")
 }
 
 // TestMove_ToUrgent_WhereStagesNeedApprovals_TakesSomebodyElse, and the refusal has a code that the contract of moves has.

@@ -79,9 +79,7 @@ func (s *Store) Start(ctx context.Context, from audit.Origin, p Plan, claim idem
 			}
 			r.Urgent = p.Urgent
 			change.Record(set, Kind, Rollout{}, r, "RolloutStarted")
-			next := row.Begin(r.Carried()).Showing(target)
-			next.Telling = r.Telling()
-			set.With(release.Replace(row, next))
+			set.With(release.Replace(row, row.Begin(r.Carried()).Showing(target)))
 			return nil
 		},
 		func(ctx context.Context) (err error) {
@@ -217,7 +215,7 @@ func (s *Store) change(ctx context.Context, from audit.Origin, id string, when i
 // To adopt the target changes the channel itself.
 func (s *Store) follow(ctx context.Context, set *change.Set, was, next Rollout) error {
 	if was.Status == Active && !was.adopts(next) {
-		set.With(release.Carry(was.EdgeType, was.Channel, was.Carried(), next.Carried(), next.Telling()))
+		set.With(release.Carry(was.EdgeType, was.Channel, was.Carried(), next.Carried()))
 		return nil
 	}
 	var row release.ChannelRow
@@ -238,14 +236,14 @@ func (s *Store) follow(ctx context.Context, set *change.Set, was, next Rollout) 
 	carries := row.Rollout != nil && row.Rollout.ID == was.ID
 	switch {
 	case next.ReturnedAt != nil && next.Urgent && !was.Urgent:
-		set.With(release.Replace(row, row.Hurried(next.ID, carries, next.Carried())))
+		set.With(release.Replace(row, row.Hurried(next.Carried())))
 	case was.adopts(next):
-		if !carries || *row.Rollout != was.Carried() {
+		if !carries || !dynamo.Same(*row.Rollout, was.Carried()) {
 			return &dynamo.ConditionError{Parts: []string{release.ResourceType}}
 		}
 		change.Record(set, release.Kind, row, row.Adopt(next.Carried(), target, set.After(row.UpdatedAt)), "ReleaseAdopted")
 	case carries:
-		set.With(release.Carry(was.EdgeType, was.Channel, was.Carried(), next.Carried(), next.Telling()))
+		set.With(release.Carry(was.EdgeType, was.Channel, was.Carried(), next.Carried()))
 	case next.Status == Active:
 		return outlived()
 	}

@@ -93,7 +93,6 @@ func (f *fleet) carries(t *testing.T, id string) {
 	row := f.row(t)
 	expect.Must(t, row.Rollout != nil, "the row carries no rollout")
 	expect.Equal(t, *row.Rollout, r.Carried(), "the row carries")
-	expect.Equal(t, row.Telling, r.Telling(), "of whom the rollout tells, the row has")
 }
 
 func eachFleet(t *testing.T, test func(t *testing.T, f *fleet)) {

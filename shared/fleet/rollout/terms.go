@@ -37,13 +37,6 @@ func (r Rollout) Mode() guard.Mode {
 	return r.Terms.Policy.Mode
 }
 
-// Policy is the rollout's policy; only if it has Terms.
-func (r Rollout) Policy() guard.Policy {
-	p := r.Terms.Policy
-	p.OnHalt, p.Health = r.OnHalt, r.Health
-	return p
-}
-
 // Fast says what the rollout's policy cannot see in time; empty if it soaks for a week, or has no policy.
 func (r Rollout) Fast() string {
 	if r.Terms == nil {
@@ -56,10 +49,6 @@ func (r Rollout) Fast() string {
 // with what a fast one cannot see.
 func (r Rollout) MarshalJSON() ([]byte, error) {
 	type stored Rollout
-	if r.Terms != nil {
-		r.Terms = new(*r.Terms)
-		r.Terms.Policy = r.Policy()
-	}
 	return timestamp.JSON(struct {
 		stored
 		Guard guard.Mode `json:"guard"`
@@ -108,7 +97,7 @@ func (r Rollout) WithPolicy(p guard.Policy, by audit.Person, at time.Time) (next
 	next = r
 	next.Terms = &Terms{Policy: p}
 	if g := r.Terms; g != nil {
-		if bytes.Equal(r.Policy().JSON(), p.JSON()) {
+		if bytes.Equal(g.Policy.JSON(), p.JSON()) {
 			return r, "", nil
 		}
 		for _, stage := range g.Policy.Approvals.Before {
@@ -125,7 +114,6 @@ func (r Rollout) WithPolicy(p guard.Policy, by audit.Person, at time.Time) (next
 		next.Terms.Approvals = g.without(func(a Approval) bool { return a.Stage > r.StagedPercent }).Approvals
 	}
 	next = next.changed(r, at)
-	next.OnHalt, next.Health = p.OnHalt, p.Health
 	next.Terms.Revision, next.Terms.By = next.Revision, by
 	return next, "RolloutPolicyChanged", nil
 }

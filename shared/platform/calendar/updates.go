@@ -176,8 +176,8 @@ func (u *Updates) pause(until, reason string, at time.Time) (fault string) {
 
 // A Haste is what a release may pass by.
 type Haste struct {
-	Urgent   bool       // windows and pauses
-	Deadline *time.Time // pauses, from then on; nil: none
+	Urgent   bool       `json:"urgent,omitempty"`   // windows and pauses
+	Deadline *time.Time `json:"deadline,omitempty"` // pauses, from then on; nil: none
 }
 
 // What a box waits for.

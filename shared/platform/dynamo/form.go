@@ -2,10 +2,12 @@ package dynamo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"wavegate/shared/platform/admission"
 )
@@ -13,9 +15,12 @@ import (
 // Form is the highest form of the stored data that this code can be trusted with. The data has a form, too: a number
 // that only ./scripts/migrate raises, after a deploy. A release is never deployed on data of a higher form.
 //
-//	1  written by code that replaces whole items. Data without a number has this form
-//	2  may have attributes that only code that keeps what it does not know may write beside
-const Form = 2
+// The first release has form 3, and data without a number has that form. Lower ones were written before the first release,
+// and no release reads them.
+const Form = 3
+
+// first is the form of the first release.
+const first = 3
 
 // A form is the item with the number.
 type form struct {
@@ -31,7 +36,7 @@ func (f form) key() Key { return Key{"subject": f.Subject, "part": f.Part} }
 
 // CheckForm returns an error if this code must not touch the stored data. The table of Progress has the given name.
 func CheckForm(ctx context.Context, api API, table string) error {
-	stored := form{Form: 1}
+	stored := form{Form: first}
 	out, err := api.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(table), Key: theForm.key().item(), ConsistentRead: aws.Bool(true)})
 	if err == nil {
 		err = Decode(Progress, out.Item, &stored)
@@ -39,9 +44,24 @@ func CheckForm(ctx context.Context, api API, table string) error {
 	if err != nil {
 		return fmt.Errorf("dynamo: the form of the stored data cannot be read: %w", err)
 	}
-	if stored.Form > Form {
-		return fmt.Errorf("dynamo: item %q of %s: attribute form: the stored data has form %d, and this release knows forms up to %d: use a newer release",
-			theForm.Subject+" "+theForm.Part, Progress, stored.Form, Form)
+	if stored.Form < first || stored.Form > Form {
+		return fmt.Errorf("dynamo: item %q of %s: attribute form: the stored data has form %d, and this release knows forms %d to %d: use another release",
+			theForm.Subject+" "+theForm.Part, Progress, stored.Form, first, Form)
+	}
+	return nil
+}
+
+// CheckFirst returns an error if the table of channels, which has the given name, was written before the first release, when
+// data mostly had no number. Its list of all channels then lies in a partition that nothing writes since.
+func CheckFirst(ctx context.Context, api API, table string) error {
+	out, err := api.Query(ctx, &dynamodb.QueryInput{TableName: aws.String(table), IndexName: aws.String("all"), Limit: aws.Int32(1),
+		KeyConditionExpression: aws.String("#list = :list"), ExpressionAttributeNames: map[string]string{"#list": "list"},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":list": &types.AttributeValueMemberS{Value: "channel"}}})
+	if err != nil {
+		return fmt.Errorf("dynamo: the channels cannot be read: %w", err)
+	}
+	if len(out.Items) > 0 {
+		return errors.New("dynamo: the stored data was written before the first release, and no release reads it: begin with empty tables")
 	}
 	return nil
 }

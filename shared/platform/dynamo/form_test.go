@@ -20,7 +20,7 @@ type formItem struct {
 }
 
 func TestForm_IsCheckedAndRaised(t *testing.T) {
-	const higher = `item "data form" of progress: attribute form: the stored data has form 3`
+	const other = `item "data form" of progress: attribute form: the stored data has form `
 	for _, c := range []struct {
 		name   string
 		stored any    // nil: no item
@@ -28,10 +28,10 @@ func TestForm_IsCheckedAndRaised(t *testing.T) {
 		raised any    // the form after RaiseForm
 		says   string // what RaiseForm says
 	}{
-		{name: "no number", raised: 2.0},
-		{name: "lower", stored: 1, raised: 2.0},
-		{name: "the same", stored: dynamo.Form, raised: 2.0},
-		{name: "higher", stored: dynamo.Form + 1, check: higher, raised: 3.0, says: higher},
+		{name: "no number", raised: 3.0},
+		{name: "of before the first release", stored: 2, check: other + "2", raised: 2.0, says: other + "2"},
+		{name: "the same", stored: dynamo.Form, raised: 3.0},
+		{name: "higher", stored: dynamo.Form + 1, check: other + "4", raised: 4.0, says: other + "4"},
 		{name: "not a number", stored: "two", check: `item "data form" of progress: attribute form: `, raised: "two", says: "attribute form"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -48,6 +48,23 @@ func TestForm_IsCheckedAndRaised(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestCheckFirst_AChannelOfBefore_IsRefused: it is in the partition of that time.
+func TestCheckFirst_AChannelOfBefore_IsRefused(t *testing.T) {
+	client := dynamotest.Embedded(t)
+	db, ctx := dynamo.Open(client, time.Now), admission.Unlimited(t.Context())
+	for list, want := range map[string]string{"channels": "", "channel": "written before the first release"} {
+		item := struct {
+			EdgeType string `json:"edgeType"`
+			Channel  string `json:"channel"`
+			List     string `json:"list"`
+			ListKey  string `json:"listKey"`
+		}{"gateway-x", "stable", list, "gateway-x stable"}
+		expect.OK(t, db.Put(ctx, dynamo.Channels, nil, item, dynamo.Condition{}))
+		says(t, dynamo.CheckFirst(ctx, client, dynamo.Channels.Name()), want)
+	}
+	says(t, dynamo.CheckFirst(ctx, client, "no-such-table"), "the channels cannot be read")
 }
 
 func TestCheckForm_NoTable_IsSaid(t *testing.T) {

@@ -45,7 +45,7 @@ const changesField = "machineChanges"
 // a decision with the number n comes after the n-th change and before the next one.
 func (f Factory) Changes() int64 { return f.changes }
 
-// Machines is how many machines the factory has, or 0 if nobody has counted them yet: earlier releases did not.
+// Machines is how many machines the factory has.
 func (f Factory) Machines() int64 { return f.machines }
 
 // Unchanged is the condition that no machine of the factory has changed since it was read.
@@ -56,14 +56,10 @@ func (f Factory) Unchanged() dynamo.Condition {
 	return dynamo.Condition{Expr: "#" + changesField + " = :changes", Values: map[string]any{":changes": f.changes}}
 }
 
-// Counted is the write that counts one more change of a machine, and how many machines there are then; 0 if that is unknown.
+// Counted is the write that counts one more change of a machine, and how many machines there are then.
 func (f Factory) Counted(machines int64) dynamo.TransactItem {
-	set, values := "SET #"+changesField+" = :next", map[string]any{":next": f.changes + 1}
-	if machines > 0 {
-		set += ", #machineCount = :machines"
-		values[":machines"] = machines
-	}
-	return dynamo.TransactUpdate("factory", dynamo.Factories, key(f.FactoryID), set, values, f.Unchanged())
+	return dynamo.TransactUpdate("factory", dynamo.Factories, key(f.FactoryID), "SET #"+changesField+" = :next, #machineCount = :machines",
+		map[string]any{":next": f.changes + 1, ":machines": machines}, f.Unchanged())
 }
 
 // Check is the condition on the factory that a decision depends on.

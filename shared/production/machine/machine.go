@@ -25,8 +25,7 @@ type Machine struct {
 	ClassTerms []Term `json:"classTerms,omitempty"`
 	// Admissions are the signatures for this machine alone, the latest last.
 	Admissions []Admission `json:"admissions,omitempty"`
-	// Ordinal is the machine's number in its factory, from 1 without gaps, so that a removed row is found. Machines that an
-	// earlier release registered have none, and their number comes before.
+	// Ordinal is the machine's number in its factory, from 1 without gaps, so that a removed row is found.
 	Ordinal int64 `json:"ordinal,omitempty"`
 	// EdgeID is the box that speaks for the machine; empty if it has none.
 	EdgeID    string    `json:"edgeId,omitempty"`

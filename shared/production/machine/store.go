@@ -131,9 +131,6 @@ func (s *Store) Put(ctx context.Context, caller auth.Principal, from audit.Origi
 		}
 		total := owner.Machines()
 		if created {
-			if total, err = s.count(ctx, owner); err != nil {
-				return err
-			}
 			total++
 			next.Ordinal = total
 		}
@@ -149,15 +146,6 @@ func (s *Store) Put(ctx context.Context, caller auth.Principal, from audit.Origi
 		return nil
 	})
 	return created, err
-}
-
-// count returns how many machines a factory has. It reads them if nobody has counted them yet.
-func (s *Store) count(ctx context.Context, owner factory.Factory) (n int64, err error) {
-	if n = owner.Machines(); n > 0 {
-		return n, nil
-	}
-	err = dynamo.Walk(ctx, s.db, dynamo.Selection{Table: dynamo.Machines, Partition: owner.FactoryID}, nil, 0, func(Machine) error { n++; return nil })
-	return n, err
 }
 
 // speaksIn refuses a box that cannot speak for machines of a factory: its polls there would be refused, so the machine

@@ -11,7 +11,7 @@ import (
 )
 
 // A Term is a time in which a machine had a class: from one change of the factory's machines until another one. To is 0
-// while the machine has the class. From is 0 for a class that the machine had before changes were counted.
+// while the machine has the class.
 type Term struct {
 	Class  string     `json:"class" stored:"identity"`
 	From   int64      `json:"from" stored:"identity"`
@@ -55,27 +55,9 @@ const (
 	maxAdmissions = 64
 )
 
-// Terms are the machine's terms, by their beginnings. A class without a term was given by an earlier release.
-func (m Machine) Terms() []Term {
-	terms := slices.Clone(m.ClassTerms)
-	for _, class := range m.Classes {
-		open := func(t Term) bool { return t.Class == class && t.To == 0 }
-		if slices.ContainsFunc(terms, open) {
-			continue
-		}
-		since, known := m.ClassesSince[class]
-		if !known {
-			since = m.CreatedAt
-		}
-		terms = append(terms, Term{Class: class, FromAt: since})
-	}
-	slices.SortStableFunc(terms, func(a, b Term) int { return cmp.Compare(a.From, b.From) })
-	return terms
-}
-
 // termsWith returns the terms after a change of the classes.
 func (m Machine) termsWith(classes []string, number int64, at time.Time) []Term {
-	terms := m.Terms()
+	terms := slices.Clone(m.ClassTerms)
 	for i, t := range terms {
 		if t.To == 0 && !slices.Contains(classes, t.Class) {
 			terms[i].To, terms[i].ToAt = number, &at
@@ -109,28 +91,27 @@ func (t Term) during(number int64) bool { return t.From <= number && (t.To == 0 
 
 // Had reports whether the machine had a class at some moment from one number to another.
 func (m Machine) Had(class string, from, to int64) bool {
-	return slices.ContainsFunc(m.Terms(), func(t Term) bool { return t.Class == class && t.From <= to && (t.To == 0 || from < t.To) })
+	return slices.ContainsFunc(m.ClassTerms, func(t Term) bool { return t.Class == class && t.From <= to && (t.To == 0 || from < t.To) })
 }
 
-// A Moment is when a decision was made: its number, and the time by its container's clock, which only counts for classes
-// that were given by an earlier release.
+// A Moment is when a change was made: its number, and the time by its container's clock.
 type Moment struct {
 	Number int64
 	At     time.Time
 }
 
-// Keeps reports whether the machine has a class and had it at a moment. If it lost the class between, it got it back in
-// time; see Correction.
-func (m Machine) Keeps(class string, from Moment) bool {
+// Keeps reports whether the machine has a class and had it after the change with a number. If it lost the class between, it
+// got it back in time; see Correction.
+func (m Machine) Keeps(class string, number int64) bool {
 	if !slices.Contains(m.Classes, class) {
 		return false
 	}
 	had, last := false, time.Time{}
-	for _, t := range m.Terms() {
+	for _, t := range m.ClassTerms {
 		switch {
 		case t.Class != class:
-		case t.during(from.Number):
-			had = t.From > 0 || !t.FromAt.After(from.At)
+		case t.during(number):
+			had = true
 		case had && t.FromAt.Sub(last) > Correction:
 			had = false
 		}
@@ -144,15 +125,14 @@ func (m Machine) Keeps(class string, from Moment) bool {
 // Admitted reports whether somebody admitted the machine after a decision, while it had a class that it still has.
 func (m Machine) Admitted(class string, after int64) bool {
 	return slices.ContainsFunc(m.Admissions, func(a Admission) bool {
-		return a.Number > after && m.Keeps(class, Moment{a.Number, a.At})
+		return a.Number > after && m.Keeps(class, a.Number)
 	})
 }
 
 // AsOf is the machine with the classes and admissions that it had after a change with a number.
 func (m Machine) AsOf(number int64) Machine {
-	var terms []Term
-	m.Classes, terms = nil, m.Terms()
-	m.ClassTerms = nil
+	terms := m.ClassTerms
+	m.Classes, m.ClassTerms = nil, nil
 	for _, t := range terms {
 		if t.From > number {
 			continue
@@ -172,7 +152,7 @@ func (m Machine) AsOf(number int64) Machine {
 // Changes are the moments of the machine's changes, by their numbers.
 func (m Machine) Changes() []Moment {
 	var all []Moment
-	for _, t := range m.Terms() {
+	for _, t := range m.ClassTerms {
 		all = append(all, Moment{t.From, t.FromAt})
 		if t.ToAt != nil {
 			all = append(all, Moment{t.To, *t.ToAt})
@@ -188,7 +168,7 @@ func (m Machine) Changes() []Moment {
 // EverClasses are all classes that the machine has or had.
 func (m Machine) EverClasses() []string {
 	var all []string
-	for _, t := range m.Terms() {
+	for _, t := range m.ClassTerms {
 		all = append(all, t.Class)
 	}
 	slices.SortFunc(all, strings.Compare)

@@ -63,53 +63,6 @@ func TestTerms_ClassesComeAndGo_AreAllKept(t *testing.T) {
 		"the class is not found when the machine had it")
 }
 
-func TestTerms_MachineOfAnEarlierRelease_CountFromTheStart(t *testing.T) {
-	l := newLife(t)
-	l.machine = Machine{Code: "press-1", Classes: []string{"press"}, ClassesSince: map[string]time.Time{"press": l.at}, Revision: 1, UpdatedAt: l.at}
-	l.number = 6
-	l.gets(1, "saw")
-	got, want := l.terms(), "press 0-7, saw 7-0"
-	expect.That(t, got == want, "got %s, want %s", got, want)
-}
-
-// TestTerms_EarlierReleaseChangedTheClasses: its function keeps the terms, which it does not know. The recall of a version
-// concerns the machine as if it had had each class for longer, and a signature counts only for classes that it has.
-func TestTerms_EarlierReleaseChangedTheClasses(t *testing.T) {
-	for name, c := range map[string]struct {
-		by        []string // an earlier release's change of the class press, after the change 1
-		then      []string // this release's change 3
-		had, asOf string   // whether it had press at the changes 1 to 3; its classes as of 2
-		keeps     bool     // the class, and had it at 1
-	}{
-		"no change":                                     {[]string{"press"}, nil, "true true true", "press", true},
-		"took it away":                                  {nil, nil, "true true true", "press", false},
-		"took it away, and gave another":                {[]string{"saw"}, nil, "true true true", "press saw", false},
-		"took it away, and this release, too":           {nil, []string{"saw"}, "true true false", "press", false},
-		"took it away, and this release gives it again": {nil, []string{"press"}, "true true true", "press", false},
-		"gave another":                                  {[]string{"press", "saw"}, nil, "true true true", "press saw", true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			l := newLife(t)
-			l.gets(0, "press")
-			l.at = l.at.Add(time.Hour)
-			l.machine.ClassesSince = l.machine.since(c.by, l.at)
-			l.machine.Classes = c.by
-			if l.number = 2; c.then != nil {
-				l.gets(24*8, c.then...)
-			}
-			had := fmt.Sprint(l.machine.Had("press", 1, 1), l.machine.Had("press", 2, 2), l.machine.Had("press", 3, 3))
-			expect.Equal(t, had, c.had, "had it")
-			asOf := l.machine.AsOf(2).Classes
-			slices.Sort(asOf)
-			expect.Equal(t, strings.Join(slices.Compact(asOf), " "), c.asOf, "the classes as of 2")
-			expect.Equal(t, l.machine.Keeps("press", Moment{1, l.at}), c.keeps, "keeps it")
-			for _, class := range append(c.by, "press") {
-				expect.That(t, slices.Contains(l.machine.EverClasses(), class), "%s is forgotten", class)
-			}
-		})
-	}
-}
-
 func TestKeeps_ByTheMoment(t *testing.T) {
 	days := func(n int) int { return 24 * n }
 	for name, c := range map[string]struct {
@@ -136,7 +89,7 @@ func TestKeeps_ByTheMoment(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := newLife(t)
 			c.live(l)
-			expect.Equal(t, l.machine.Keeps("press", Moment{c.from, l.at}), c.want, "got")
+			expect.Equal(t, l.machine.Keeps("press", c.from), c.want, "got")
 		})
 	}
 }

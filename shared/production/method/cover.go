@@ -68,18 +68,9 @@ func (m Method) covers(x machine.Machine, d Decision) bool {
 }
 
 func (m Method) signedFor(x machine.Machine, class string, d Decision) bool {
-	known := false
-	for _, a := range m.Covers {
-		if a.Version != d.Version || a.Trial == d.everywhere() {
-			continue
-		}
-		known = true
-		if x.Keeps(class, machine.Moment{Number: a.Number, At: a.At}) || x.Admitted(class, a.Made) {
-			return true
-		}
-	}
-	// An earlier release made the decision, and compared times.
-	return !known && (x.Keeps(class, machine.Moment{At: d.ApprovedAt}) || x.Admitted(class, 0))
+	return slices.ContainsFunc(m.Covers, func(a Cover) bool {
+		return a.Version == d.Version && a.Trial != d.everywhere() && (x.Keeps(class, a.Number) || x.Admitted(class, a.Made))
+	})
 }
 
 // waits reports whether a machine does a step of a version that holds there, and waits for a signature.
@@ -107,7 +98,7 @@ const maxExcept = 1000
 // concern describes the machines with these codes, from all machines of the factory.
 func concern(v Version, asOf, number int64, codes []string, park []machine.Machine) Concern {
 	c := Concern{Version: v.Version, AsOf: asOf, Until: number, Nobody: len(codes) == 0}
-	if len(v.Decisions) > 0 && v.complete() {
+	if len(v.Decisions) > 0 {
 		c.Since = v.Decisions[0].Number
 	}
 	if c.Nobody {
@@ -135,8 +126,8 @@ func concern(v Version, asOf, number int64, codes []string, park []machine.Machi
 func (m Method) concerns(version int64, x machine.Machine) bool {
 	e := m.equipmentOf(version)
 	i := slices.IndexFunc(m.Recalled, func(c Concern) bool { return c.Version == version })
-	if i < 0 { // an earlier release withdrew it
-		return e.named(x, 0, maxNumber)
+	if i < 0 {
+		return e.named(x, 0, maxNumber) // rather one machine too many
 	}
 	c := m.Recalled[i]
 	if slices.ContainsFunc(x.Changes(), func(at machine.Moment) bool { return at.Number > c.AsOf && at.Number <= c.Until }) {

@@ -7,7 +7,7 @@ import (
 	"wavegate/shared/testing/golden"
 )
 
-func TestForms_OfEachRelease_AreKept(t *testing.T) {
+func TestForms_AreKept(t *testing.T) {
 	golden.Kept[methodItem](t, dynamo.Methods, "method")
 	golden.Kept[versionItem](t, dynamo.MethodVersions, "version")
 	golden.Kept[contentItem](t, dynamo.MethodContents, "content")

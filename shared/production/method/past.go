@@ -15,36 +15,6 @@ const maxNumber = math.MaxInt64
 // longer, in both directions. Everything else has the order of its number.
 const skew = time.Minute
 
-// complete reports whether the version records all of its approvals. Earlier releases did not.
-func (v Version) complete() bool {
-	return v.records(Approval, func(d Decided) bool { return d.Status != Withdrawn })
-}
-
-// records reports whether all signatures with a meaning that changed something have their decision.
-func (v Version) records(meaning Meaning, of func(Decided) bool) bool {
-	left := 0
-	for _, g := range v.Signatures {
-		if g.Meaning == meaning && !(meaning == Responsibility && g.Further) {
-			left++
-		}
-	}
-	for _, d := range v.Decisions {
-		if of(d) {
-			left--
-		}
-	}
-	return left <= 0
-}
-
-// unrecordedAfter reports whether a function of an earlier release withdrew a later version: it may have reinstated this
-// one, which nobody recorded.
-func (v Version) unrecordedAfter(all []Version) bool {
-	return slices.ContainsFunc(all, func(later Version) bool {
-		return later.Version > v.Version && later.Status == Withdrawn && later.approvedOnce() &&
-			!later.records(Responsibility, func(d Decided) bool { return d.Status == Withdrawn })
-	})
-}
-
 // A scene is a method between two decisions.
 type scene struct {
 	number int64
@@ -115,20 +85,15 @@ func with(all map[kindOf]bool, k kindOf, chosen bool) map[kindOf]bool {
 }
 
 // couldHave lists the machines of a factory that could have a version at some moment until now: it held there, and
-// they were covered. If an earlier release approved or reinstated it, these are all machines that its steps ever named.
-// The versions are all of the method.
+// they were covered. The versions are all of the method.
 func couldHave(v Version, versions []Version, park []machine.Machine, now time.Time) []string {
 	if !v.approvedOnce() {
 		return nil
 	}
-	could := func(x machine.Machine) bool { return v.Equipment.named(x, 0, maxNumber) }
-	if v.complete() && !v.unrecordedAfter(versions) {
-		scenes := past(versions)
-		could = func(x machine.Machine) bool { return couldEver(v.Version, scenes, x, now) }
-	}
+	scenes := past(versions)
 	var codes []string
 	for _, x := range park {
-		if could(x) {
+		if couldEver(v.Version, scenes, x, now) {
 			codes = append(codes, x.Code)
 		}
 	}

@@ -33,32 +33,24 @@ type Recall struct {
 	MethodID       string    `json:"methodId"`
 	Version        int64     `json:"version"`
 	OrganizationID string    `json:"organizationId"`
-	Since          time.Time `json:"since"` // when its orders were stopped, or a machine reported it again; see warned
+	Since          time.Time `json:"since"` // when its orders were stopped, or a machine reported it again
 	Revision       int64     `json:"revision"`
 	// Again is set if a machine reported the version after all had confirmed.
 	Again bool `json:"again,omitempty"`
-	// Stopped is set once people were warned: when its orders were stopped. Left of Of machines had not confirmed at the last
-	// tick.
-	Stopped *time.Time `json:"stopped,omitempty"`
-	Left    int        `json:"left,omitempty"`
-	Of      int        `json:"of,omitempty"`
+	// Warned is set once people were warned. Left of Of machines had not confirmed at the last tick.
+	Warned bool `json:"warned,omitempty"`
+	Left   int  `json:"left,omitempty"`
+	Of     int  `json:"of,omitempty"`
 	dynamo.Unknown
-}
-
-// warned is the recall once people were warned. Since is far away then, so that a tick of an earlier release, which removes
-// what it has warned of, does not warn of it again.
-func (r Recall) warned(m Missing) Recall {
-	r.Stopped, r.Since = new(r.Since), time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
-	return r.left(m)
 }
 
 // due reports whether a tick looks at the recall. Each look reads all machines of the factory, and a machine that is gone
 // for good never confirms. So a look every ten minutes is enough once people were warned a day ago.
 func (r Recall) due(at time.Time) bool {
-	if r.Stopped == nil {
-		return at.Sub(r.Since) >= ConfirmWithin
+	age := at.Sub(r.Since)
+	if !r.Warned {
+		return age >= ConfirmWithin
 	}
-	age := at.Sub(*r.Stopped)
 	return age < 24*time.Hour || int(age/time.Minute)%10 == 0
 }
 
@@ -90,8 +82,8 @@ const MostPending = 100
 // all of them.
 func (s *Store) Unconfirmed(ctx context.Context, organization string) (list []Pending, err error) {
 	err = dynamo.Walk(ctx, s.db, watched, nil, 0, func(r Recall) error {
-		if r.Stopped != nil && (organization == "" || r.OrganizationID == organization) && len(list) < MostPending {
-			list = append(list, Pending{r.FactoryID, r.OrganizationID, *r.Stopped, r.Left, r.Of})
+		if r.Warned && (organization == "" || r.OrganizationID == organization) && len(list) < MostPending {
+			list = append(list, Pending{r.FactoryID, r.OrganizationID, r.Since, r.Left, r.Of})
 		}
 		return nil
 	})
@@ -227,9 +219,9 @@ func (s *Store) tellUnconfirmed(ctx context.Context, from audit.Origin, r Recall
 			err = nil // another run has ended it, or a machine has reported the version
 		}
 		return false, err
-	case r.Stopped != nil && r.Left == m.Left && r.Of == m.Of:
+	case r.Warned && r.Left == m.Left && r.Of == m.Of:
 		return false, nil
-	case r.Stopped != nil:
+	case r.Warned:
 		if err = s.db.Put(ctx, dynamo.Progress, r, r.left(m), unchanged); dynamo.Refused(err, "item") {
 			err = nil // another run has counted
 		}
@@ -242,7 +234,9 @@ func (s *Store) tellUnconfirmed(ctx context.Context, from audit.Origin, r Recall
 		Resource: audit.Resource{Type: RecallResourceType, ID: r.id(), Revision: 1},
 		After:    unconfirmed{r.FactoryID, r.MethodID, r.Version, r.Since},
 	}
-	err = s.db.Commit(ctx, dynamo.TransactPut("recall", dynamo.Progress, r, r.warned(m), unchanged), audit.Write(audit.Factory(r.FactoryID), event))
+	next := r.left(m)
+	next.Warned = true
+	err = s.db.Commit(ctx, dynamo.TransactPut("recall", dynamo.Progress, r, next, unchanged), audit.Write(audit.Factory(r.FactoryID), event))
 	if dynamo.Refused(err, "recall") {
 		return false, nil // another run has told people
 	}

@@ -298,14 +298,6 @@ func (m OnMachine) Shown(version int64) (x Reached) {
 	return x
 }
 
-// Earlier is what a function of an earlier release shows of what was said: the last report of the version.
-func (x Reached) Earlier() Reached {
-	if x.Since == nil {
-		return Reached{}
-	}
-	return Reached{State: x.State, ContentSHA256: x.ContentSHA256, Since: x.Since, Order: x.Order, Detail: x.Detail, Told: x.Told, ToldAt: x.ToldAt}
-}
-
 // SameWord reports whether the same was said about two machines.
 func (x Reached) SameWord(y Reached) bool {
 	word := func(r Reached) Reached {

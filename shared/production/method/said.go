@@ -17,7 +17,7 @@ type OnMachine struct {
 	Machine   string `json:"machine"`
 	EdgeID    string `json:"edgeId"` // the box that reported last
 	// Versions are the last reports by version: at least the last 16, and all of versions that the machine has.
-	Versions []Said `json:"versions"`
+	Versions []Said `json:"versions,omitempty"`
 	// Orders are the orders that run, by version. Unlisted are versions with more orders than are kept.
 	Orders   []RunningOrder `json:"orders,omitempty"`
 	Unlisted []int64        `json:"unlisted,omitempty"`
@@ -105,9 +105,6 @@ func (m OnMachine) running(version int64) []RunningOrder {
 			all = append(all, o)
 		}
 	}
-	if s, _ := m.about(version); len(all) == 0 && s.State == Running && !slices.Contains(m.Unlisted, version) {
-		all = append(all, RunningOrder{version, s.Order, s.Since}) // stored by an earlier release
-	}
 	return all
 }
 
@@ -130,9 +127,7 @@ func (m OnMachine) confirmation(version int64) (Confirmation, bool) {
 	return m.Confirmed[i], true
 }
 
-// clear reports whether the machine, or a person for it, has confirmed that it does not have a version. A function of an
-// earlier release stores what a machine says beside confirmations and orders that it does not know: then the machine is not
-// clear if either of them says so.
+// clear reports whether the machine, or a person for it, has confirmed that it does not have a version.
 func (m OnMachine) clear(version int64) bool {
 	s, spoke := m.about(version)
 	if c, confirmed := m.confirmation(version); confirmed {
@@ -227,12 +222,6 @@ func (m *OnMachine) hasOthers(was OnMachine, r Report, v Version, at time.Time) 
 	ofVersion := func(d Deviation) bool { return d.Version == r.Version }
 	own := slices.DeleteFunc(slices.Clone(was.OtherBytes), func(d Deviation) bool { return !ofVersion(d) })
 	all := slices.Clone(own)
-	for _, d := range was.Deviations { // an earlier release kept only the last
-		listed := slices.ContainsFunc(own, func(o Deviation) bool { return o.saysAs(d) })
-		if ofVersion(d) && d.ContentSHA256 != v.ContentSHA256 && !listed && len(own) < maxOrders {
-			all = append(all, d)
-		}
-	}
 	right, d := r.ContentSHA256 == v.ContentSHA256, Deviation{r.Version, r.ContentSHA256, r.State, r.Order, at}
 	if slices.ContainsFunc(all, d.saysAs) {
 		return true

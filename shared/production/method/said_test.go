@@ -137,18 +137,6 @@ func TestReported_BeyondTheListOfOtherBytes_HasItUntilAllAreFinished(t *testing.
 	expect.Equal(t, word(m), "finished [] clear", "once all are finished:")
 }
 
-// TestReported_AfterAnEarlierRelease_KeepsItsDeviation: that release kept the last deviation of a version only.
-func TestReported_AfterAnEarlierRelease_KeepsItsDeviation(t *testing.T) {
-	m := OnMachine{Deviations: []Deviation{{Version: 1, ContentSHA256: "wrong", State: Running, Order: "A"}}}
-	for _, r := range []Report{{State: Loaded, ContentSHA256: "right"}, {State: Running, ContentSHA256: "wrong", Order: "B"}, {State: Finished, ContentSHA256: "wrong", Order: "B"}} {
-		r.Version = 1
-		next, _, err := m.reported(r, approvedVersion(1), true, "box-1", hour(2))
-		expect.OK(t, err)
-		m = next
-	}
-	expect.Equal(t, word(m), "loaded [] deviates with wrong", "got")
-}
-
 // TestReported_ManyVersions_ForgetNoneThatTheMachineHas: the first is running, and all others are finished.
 func TestReported_ManyVersions_ForgetNoneThatTheMachineHas(t *testing.T) {
 	m, _ := after(t, "running A")
@@ -217,9 +205,8 @@ func TestConfirm_ManyVersions_StayConfirmed(t *testing.T) {
 
 func first(m OnMachine, _ []string) OnMachine { return m }
 
-// TestClear_EarlierReleaseReported_IsNotClearIfAnythingSaysSo: its function changed the last report, and kept the orders
-// and the confirmations, which it does not know.
-func TestClear_EarlierReleaseReported_IsNotClearIfAnythingSaysSo(t *testing.T) {
+// TestClear_OfWhatIsStored_IsNotClearIfAnythingSaysSo, also in a combination that no call stores.
+func TestClear_OfWhatIsStored_IsNotClearIfAnythingSaysSo(t *testing.T) {
 	reported := func(s Doing, at time.Time) []Said { return []Said{{Version: 1, State: s, Since: at}} }
 	for name, c := range map[string]struct {
 		said OnMachine

@@ -47,6 +47,7 @@ func fill(v reflect.Value, n *int) {
 		v.SetString(fmt.Sprint("text-", *n))
 	case reflect.Bool:
 		v.SetBool(true)
+	case reflect.Interface: // stays empty
 	case reflect.Float64:
 		v.SetFloat(float64(*n))
 	default:

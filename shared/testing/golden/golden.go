@@ -1,159 +1,100 @@
-// Package golden has items of every table as the service once wrote them. Each must stay readable for ever: tests read
-// all of them with the present code. An item is recorded once and never rewritten. The code that stores a new form adds
+// Package golden has items of every kind as the service stores them. Each must stay readable: tests read all of them with
+// the present code, and write them back. An item has every field of its type. After a type has got another field, this adds
 // an item of it:
 //
-//	go run ./scripts/lab/forms
+//	env WAVEGATE_FORMS=add go test -run TestForms ./shared/...
+//
+// Until the first release, WAVEGATE_FORMS=again replaces the items. Afterwards, no item ever changes.
 package golden
 
 import (
 	"bytes"
-	"cmp"
 	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"slices"
+	"os"
+	"path/filepath"
 	"strings"
-	"sync"
-	"time"
+	"testing"
 
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/expect"
 )
 
-// Command is the command that adds items of forms that no item has yet.
-const Command = "go run ./scripts/lab/forms"
-
-// Folder is the folder of the files, from the repository's root. There is a file for each table, with an item in each
-// line, sorted by the time of recording and the key.
-const Folder = "shared/testing/golden/testdata"
+// recording is the environment variable that has the tests record items.
+const recording = "WAVEGATE_FORMS"
 
 //go:embed testdata
 var files embed.FS
 
-// An Item is an item of a table at one moment of a recording.
+// An Item is an item of a table as it was stored.
 type Item struct {
 	Table dynamo.TableID
-	// Recorded is when it was read. The items of a table that were read at the same time are all that were in it.
-	Recorded time.Time
-	Plain    Plain
+	Plain Plain
 }
 
 // Key is the item's key, for people.
-func (i Item) Key() string { return Key(i.Table, i.Plain) }
-
-// Key is the key of an item of a table, for people.
-func Key(id dynamo.TableID, p Plain) string {
-	t := dynamo.TableOf(id)
-	key := fmt.Sprint(p[t.Partition])
+func (i Item) Key() string {
+	t := dynamo.TableOf(i.Table)
+	key := fmt.Sprint(i.Plain[t.Partition])
 	if t.Sort != "" {
-		key += " " + fmt.Sprint(p[t.Sort])
+		key += " " + fmt.Sprint(i.Plain[t.Sort])
 	}
 	return key
 }
 
-// Compare orders items of one table as in its file.
-func (i Item) Compare(j Item) int {
-	return cmp.Or(i.Recorded.Compare(j.Recorded), strings.Compare(i.Key(), j.Key()))
+// file is the name of the kind's file. It has an item in each line.
+func (k Kind) file() string {
+	return strings.ReplaceAll(string(k.Table)+"."+k.Name, " ", "-") + ".jsonl"
 }
 
-// A line is an item in a file.
-type line struct {
-	Recorded time.Time `json:"recorded"`
-	Item     Plain     `json:"item"`
+// items reads the kind's recorded items.
+func (k Kind) items() (all []Item, err error) {
+	text, err := files.ReadFile("testdata/" + k.file())
+	for line := range strings.Lines(string(text)) {
+		d := json.NewDecoder(strings.NewReader(line))
+		d.UseNumber()
+		i := Item{Table: k.Table}
+		if err := d.Decode(&i.Plain); err != nil {
+			return nil, fmt.Errorf("golden: %s: %w: %s", k, err, line)
+		}
+		all = append(all, i)
+	}
+	return all, err
 }
 
-// Line is the item's line in the file of its table.
-func (i Item) Line() ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
+// Of returns the recorded items of a kind. It fails a test if there are none.
+func Of(t testing.TB, id dynamo.TableID, kind string) []Item {
+	t.Helper()
+	return expect.Value(named(id, kind).items())(t)
+}
+
+// record appends an item to the kind's file.
+func (k Kind) record(p Plain) error {
+	root := "."
+	for !exists(filepath.Join(root, "go.mod")) {
+		root = filepath.Join(root, "..")
+	}
+	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
+	if os.Getenv(recording) == "again" {
+		flags |= os.O_TRUNC
+	}
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
-	err := e.Encode(line{i.Recorded, i.Plain})
-	return b.Bytes(), err
-}
-
-// Items reads the embedded files, once per process.
-var Items = sync.OnceValues(func() ([]Item, error) {
-	sub, err := fs.Sub(files, "testdata")
-	if err != nil {
-		return nil, err
-	}
-	return Load(sub)
-})
-
-const extension = ".jsonl"
-
-// File is the name of a table's file.
-func File(id dynamo.TableID) string { return string(id) + extension }
-
-// Load reads the items of all tables. Its error lists everything that is wrong, with file and line.
-func Load(from fs.FS) (all []Item, err error) {
-	names, err := fs.Glob(from, "*"+extension)
-	if err != nil {
-		return nil, err
-	}
-	var wrong []error
-	for _, name := range names {
-		id := dynamo.TableID(strings.TrimSuffix(name, extension))
-		if !slices.ContainsFunc(dynamo.Tables, func(t dynamo.Table) bool { return t.ID == id }) {
-			wrong = append(wrong, fmt.Errorf("%s:1: there is no table %s", name, id))
-			continue
-		}
-		text, err := fs.ReadFile(from, name)
-		if err != nil {
-			return nil, err
-		}
-		items, faults := parse(name, id, text)
-		all, wrong = append(all, items...), append(wrong, faults...)
-	}
-	return all, errors.Join(wrong...)
-}
-
-// parse reads the file of a table.
-func parse(name string, id dynamo.TableID, text []byte) (all []Item, wrong []error) {
-	if len(text) == 0 {
-		return nil, nil
-	}
-	seen := map[string]int{}
-	for number, one := range bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n")) {
-		fault := func(format string, a ...any) {
-			wrong = append(wrong, fmt.Errorf("%s:%d: %s", name, number+1, fmt.Sprintf(format, a...)))
-		}
-		var l line
-		if err := unmarshal(one, &l); err != nil {
-			fault("%v", err)
-			continue
-		}
-		item := Item{id, l.Recorded, l.Item}
-		if l.Recorded.IsZero() || len(l.Item) == 0 {
-			fault("an item needs recorded and item")
-			continue
-		}
-		if _, err := KindOf(id, l.Item); err != nil {
-			fault("%v", err)
-			continue
-		}
-		key := l.Recorded.String() + item.Key()
-		if first, twice := seen[key]; twice {
-			fault("the item %s of %s is in line %d, too", item.Key(), l.Recorded.Format(time.RFC3339Nano), first)
-			continue
-		}
-		seen[key] = number + 1
-		all = append(all, item)
-	}
-	return all, wrong
-}
-
-// unmarshal reads one JSON value, with numbers as they are written.
-func unmarshal(text []byte, v any) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
+	if err := e.Encode(p); err != nil {
 		return err
 	}
-	if d.More() {
-		return errors.New("there is more than one value")
+	file, err := os.OpenFile(filepath.Join(root, "shared/testing/golden/testdata", k.file()), flags, 0o600)
+	if err != nil {
+		return err
 	}
-	return nil
+	_, err = file.Write(text.Bytes())
+	return errors.Join(err, file.Close())
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }

@@ -3,8 +3,6 @@ package golden
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
@@ -96,14 +94,3 @@ func typeOf(v any) string {
 	}
 	return "NULL"
 }
-
-// Parsed reads JSON; nil if it is none.
-func Parsed(text []byte) (v any) {
-	if err := unmarshal(text, &v); err != nil {
-		return nil
-	}
-	return v
-}
-
-// Names lists the names of a map, sorted.
-func Names(p Plain) []string { return slices.Sorted(maps.Keys(p)) }

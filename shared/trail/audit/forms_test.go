@@ -7,6 +7,6 @@ import (
 	"wavegate/shared/testing/golden"
 )
 
-func TestForms_OfEachRelease_AreKept(t *testing.T) {
+func TestForms_AreKept(t *testing.T) {
 	golden.Kept[Record](t, dynamo.Audit, "event")
 }

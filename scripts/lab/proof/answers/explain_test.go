@@ -141,24 +141,6 @@ func TestExplain_AHaltEverywhereOfWhatWasHalted_MakesOnlyOthers(t *testing.T) {
 	}
 }
 
-// TestExplain_AfterAnEarlierRelease_FieldsAreAsStored: an earlier release halted a returned rollout, and left that out of its event.
-func TestExplain_AfterAnEarlierRelease_FieldsAreAsStored(t *testing.T) {
-	for stored, faults := range map[string]int{"returnedAt": 0, "endedBy": 1} {
-		r := honest(t)
-		c := *r.call(t, "update-rollout")
-		c.RequestID, c.Body, c.Began, c.Ended = "again", []byte(`{"status":"halted","return":true}`), time.Now(), time.Now().Add(time.Millisecond)
-		c.Parameter = map[string]string{"id": r.event(t, "RolloutHalted")["resource"].(ledger.Item)["id"].(string)}
-		r.calls = append(r.calls, c)
-		for _, item := range r.books[dynamo.Rollouts] {
-			if item["id"] == c.Parameter["id"] {
-				item[stored] = "2026-11-24T12:00:00Z"
-			}
-		}
-		found := answers.Explain(r.books, r.calls)
-		expect.That(t, len(found) == faults, "with %s: %q, want %d", stored, found, faults)
-	}
-}
-
 // TestExplain_AConfirmation_IsThatOfThePersonAndTheVersion: anna said of m-1 that it no longer has version 1, as it is gone.
 func TestExplain_AConfirmation_IsThatOfThePersonAndTheVersion(t *testing.T) {
 	for _, c := range []struct {
