@@ -47,6 +47,7 @@ func (s Settings) values() map[setting.Name]*string {
 		setting.PollIntervalSeconds:      number(s.PollIntervalSeconds),
 		setting.IdlePollIntervalSeconds:  number(s.IdlePollIntervalSeconds),
 		setting.ChannelCacheSeconds:      number(s.ChannelCacheSeconds),
+		setting.SettleSeconds:            number(s.settleSeconds()),
 		setting.HeartbeatSeconds:         number(s.HeartbeatSeconds),
 		setting.ReportShards:             number(s.ReportShards),
 		setting.EdgesPerOrganization:     number(s.EdgesPerOrganization),
@@ -63,6 +64,15 @@ func (s Settings) values() map[setting.Name]*string {
 		values[setting.CORSOrigins] = jsii.String(strings.Join(s.Origins, ","))
 	}
 	return values
+}
+
+// settleSeconds is how long changes wait for the containers' caches: the highest setting, because containers of the last
+// deploy may still run.
+func (s Settings) settleSeconds() int {
+	if s.ChannelCacheSeconds == 0 {
+		return 0
+	}
+	return setting.Ranges[setting.ChannelCacheSeconds].Most
 }
 
 // secretOf is the ARN of the secret that an operation's function may read; nil: none. If the copilot's secret is given by

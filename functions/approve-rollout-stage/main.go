@@ -19,6 +19,6 @@ func wire(env lambdahttp.Env) function.Handler[input.Sent[string, rollout.Approv
 	rollouts := rollout.NewStore(env.DB)
 	return func(c *function.Call, in input.Sent[string, rollout.ApprovalRequest]) (lambdahttp.Answer, error) {
 		err := rollouts.Approve(c.Context(), c.Origin().For(audit.Grounds{Reason: in.Body.Reason}), in.Path, in.Body.Stage, c.When)
-		return lambdahttp.Empty(http.StatusNoContent), err
+		return c.Settled(lambdahttp.Empty(http.StatusNoContent), err)
 	}
 }

@@ -26,6 +26,6 @@ func wire(env lambdahttp.Env) function.Handler[release.PublicationRequest] {
 		if warning := made.Untold(); warning != "" && err == nil {
 			answer.Header = http.Header{lambdahttp.Warning: {warning}}
 		}
-		return answer, err
+		return c.Settled(answer, err)
 	}
 }

@@ -19,6 +19,6 @@ func wire(env lambdahttp.Env) function.Handler[input.Sent[string, guard.Policy]]
 	rollouts := rollout.NewStore(env.DB)
 	return func(c *function.Call, in input.Sent[string, guard.Policy]) (lambdahttp.Answer, error) {
 		err := rollouts.SetPolicy(c.Context(), c.Origin(), in.Path, in.Body, c.When)
-		return lambdahttp.Empty(http.StatusNoContent), err
+		return c.Settled(lambdahttp.Empty(http.StatusNoContent), err)
 	}
 }

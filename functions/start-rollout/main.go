@@ -19,6 +19,6 @@ func wire(env lambdahttp.Env) function.Handler[rollout.PlanRequest] {
 			return lambdahttp.Answer{}, err
 		}
 		id, err := rollouts.Start(c.Context(), c.Origin().For(in.Grounds), in.Plan, c.Claim)
-		return lambdahttp.Created(c.Href(c.Route() + "/" + id)), err
+		return c.Settled(lambdahttp.Created(c.Href(c.Route()+"/"+id)), err)
 	}
 }

@@ -18,10 +18,16 @@ func wire(env lambdahttp.Env) function.Handler[input.Sent[string, rollout.MoveRe
 	rollouts := rollout.NewStore(env.DB)
 	return func(c *function.Call, in input.Sent[string, rollout.MoveRequest]) (lambdahttp.Answer, error) {
 		from, move := c.Origin().For(in.Body.Grounds), in.Body.Move
+		var err error
 		if in.Body.Everywhere {
-			return lambdahttp.Empty(http.StatusNoContent), rollouts.HaltEverywhere(c.Context(), from, in.Path, move, c.When)
+			err = rollouts.HaltEverywhere(c.Context(), from, in.Path, move, c.When)
+		} else {
+			_, err = rollouts.Move(c.Context(), from, in.Path, move, c.When)
 		}
-		_, err := rollouts.Move(c.Context(), from, in.Path, move, c.When)
-		return lambdahttp.Empty(http.StatusNoContent), err
+		answer := lambdahttp.Empty(http.StatusNoContent)
+		if move.Status == rollout.Halted { // a halt is answered at once
+			return c.Unsettled(answer, env.Now()), err
+		}
+		return c.Settled(answer, err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/boxtoken"
@@ -13,6 +14,8 @@ import (
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/setting"
+	"wavegate/shared/platform/timestamp"
 	"wavegate/shared/ratelimit"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
@@ -55,6 +58,29 @@ func (c *Call) CountBox(ctx context.Context, box auth.Principal) (subject string
 		}
 	}
 	return ratelimit.Subject(box.Counted()), nil
+}
+
+// Settled is the answer of a call that changes what boxes are told, once no container answers a poll from what it read before
+// the change was committed; see setting.SettleSeconds. A call that found nothing to change waits, too: another call may have
+// made the change a moment ago.
+func (c *Call) Settled(answer lambdahttp.Answer, err error) (lambdahttp.Answer, error) {
+	if err == nil {
+		err = c.Wait(c.settles())
+	}
+	return answer, err
+}
+
+// Unsettled is the answer of a change that does not wait, because a halt must not. It says until when boxes may still be told what
+// was there before. now is after the commit.
+func (c *Call) Unsettled(answer lambdahttp.Answer, now time.Time) lambdahttp.Answer {
+	if d := c.settles(); d > 0 {
+		answer.Header = http.Header{lambdahttp.Warning: {"Until " + timestamp.Text(now.Add(d)) + ", a box that polls may still be told what was there before."}}
+	}
+	return answer
+}
+
+func (c *Call) settles() time.Duration {
+	return time.Duration(c.Reader.Settings.Number(setting.SettleSeconds)) * time.Second
 }
 
 // Calls is how many calls the caller made in the last minute, once the limiter has decided.

@@ -56,6 +56,8 @@ type Operation struct {
 	Timeout time.Duration
 	// MemoryMB is the function's memory, which also decides its share of a CPU.
 	MemoryMB int
+	// Tells is set if a success may change what boxes are told. It is answered once that holds; see function.Settled.
+	Tells bool
 	// Sampled operations have so many calls that only a sample of their successes is logged; see
 	// setting.LogSamplePolls.
 	Sampled bool
@@ -163,6 +165,10 @@ func New[T any](op Operation, read func(*input.Reader) T) Row[T] {
 	op.Reads = func(in *input.Reader) { read(in) }
 	op.Takes = op.Takes.Declare(op.Reads)
 	op.Limit, op.Timeout, op.MemoryMB = cmp.Or(op.Limit, ratelimit.Ordinary), cmp.Or(op.Timeout, timeout), cmp.Or(op.MemoryMB, memory)
+	if op.Tells {
+		op.Settings = append(slices.Clone(op.Settings), setting.SettleSeconds)
+		op.Timeout += time.Duration(setting.Ranges[setting.SettleSeconds].Most) * time.Second
+	}
 	op.Settings = slices.Concat(op.Settings, setting.Limits, []setting.Name{setting.CORSOrigins})
 	op.Grants = slices.Clone(op.Grants)
 	at := slices.IndexFunc(op.Grants, func(g Grant) bool { return g.Table == dynamo.RateCounters })

@@ -51,7 +51,7 @@ func people(t testing.TB, target harness.Target) []person {
 		add(devissuer.People, "mara-"+o, o)
 		add(devissuer.People, "fritz-"+o, o, auth.FleetViewer)
 	}
-	add(devissuer.People, "vera", "", auth.FleetViewer) // a platform viewer, whom an earlier release knows, too
+	add(devissuer.People, "vera", "wavegate", auth.PlatformViewer)
 	for i := range 4 {
 		add(devissuer.Fleet, fmt.Sprintf("edge-%d", i), "", auth.Edge)
 	}

@@ -5,13 +5,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 
 	"wavegate/scripts/local/gateway"
 	"wavegate/scripts/local/runtime"
-	"wavegate/shared/access/auth"
 )
 
 // A Beside is a second version of the functions, which answers calls beside the first one, as during a deploy. Both
@@ -74,10 +71,6 @@ func (s *Service) addBeside(o Options, spec runtime.Spec) error {
 		return err
 	}
 	spec.Binary = binary
-	spec.Env = slices.Clone(spec.Env)
-	for i, value := range spec.Env { // each version has its own settings, and releases before this one do not know the role
-		spec.Env[i] = strings.ReplaceAll(value, `"`+string(auth.PlatformViewer)+`",`, "")
-	}
 	f := runtime.New(spec)
 	s.beside[spec.Name] = f
 	s.onStop(f.Stop)

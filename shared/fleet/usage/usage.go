@@ -98,17 +98,27 @@ func inReleases(sha256 string, rows []release.ChannelRow, releases []release.Rel
 	return uses, versions
 }
 
+// running lists the boxes of a counted channel that run one of some versions, and those that may: a box can say that it runs
+// anything, so the list of versions is cut, and what it leaves out may be one of these.
+func running(channel string, count census.ChannelVersions, versions []string) (uses []string) {
+	for _, v := range count.Versions {
+		if slices.Contains(versions, v.Version) {
+			uses = append(uses, fmt.Sprintf("boxes of channel %s run %s: %d", channel, v.Version, v.Boxes))
+		}
+	}
+	if count.OtherVersions > 0 && len(uses) < len(versions) {
+		uses = append(uses, fmt.Sprintf("boxes of channel %s may run it: %d run versions beyond the %d that most run", channel, count.OtherVersions, len(count.Versions)))
+	}
+	return uses
+}
+
 // byBoxes lists the boxes of a channel that run one of some versions or are pinned to it.
 func (f *Finder) byBoxes(ctx context.Context, c release.Channel, versions []string) (uses []string, err error) {
 	count, err := f.counts.Channel(ctx, c.EdgeType, c.Channel, true)
 	if err != nil {
 		return nil, err
 	}
-	for _, v := range count.Versions {
-		if slices.Contains(versions, v.Version) {
-			uses = append(uses, fmt.Sprintf("boxes of channel %s run %s: %d", c.Channel, v.Version, v.Boxes))
-		}
-	}
+	uses = running(c.Channel, count, versions)
 	err = f.edges.EachPinned(ctx, c.EdgeType, c.Channel, func(e edge.Edge) {
 		if slices.Contains(versions, e.Pin.Version) && len(uses) < most {
 			uses = append(uses, fmt.Sprintf("box %s is pinned to %s", e.EdgeID, e.Pin.Version))

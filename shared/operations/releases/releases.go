@@ -24,6 +24,7 @@ var (
 	PublishRelease = func() operations.Row[release.PublicationRequest] {
 		return operations.New(operations.Operation{
 			ID: "publish-release", Summary: "Publish a version to a release channel",
+			Tells:  true,
 			Method: http.MethodPut, Path: "/api/ota/release-channels/{edgeType}/{channel}",
 			Roles: operations.Releasers,
 			Takes: input.Takes{Conditions: true},

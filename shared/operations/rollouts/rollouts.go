@@ -20,6 +20,7 @@ var (
 	StartRollout = func() operations.Row[rollout.PlanRequest] {
 		return operations.New(operations.Operation{
 			ID: "start-rollout", Summary: "Start a staged rollout",
+			Tells:  true,
 			Method: http.MethodPost, Path: "/api/ota/rollouts",
 			Roles: operations.Releasers,
 			Takes: input.Takes{IdempotencyKey: true},
@@ -40,6 +41,7 @@ var (
 	UpdateRollout = func() operations.Row[input.Sent[string, rollout.MoveRequest]] {
 		return operations.New(operations.Operation{
 			ID: "update-rollout", Summary: "Promote, halt, resume or complete a rollout",
+			Tells:  true,
 			Method: http.MethodPatch, Path: "/api/ota/rollouts/{id}",
 			Roles: operations.Owners, Limit: ratelimit.Reserved,
 			Takes: input.Takes{Conditions: true},
@@ -79,6 +81,7 @@ var (
 	PutRolloutPolicy = func() operations.Row[input.Sent[string, guard.Policy]] {
 		return operations.New(operations.Operation{
 			ID: "put-rollout-policy", Summary: "Set the policy by which the guard judges a rollout",
+			Tells:  true,
 			Method: http.MethodPut, Path: "/api/ota/rollouts/{id}/policy",
 			Roles: operations.Owners,
 			Takes: input.Takes{Conditions: true},
@@ -103,6 +106,7 @@ var (
 	ApproveRolloutStage = func() operations.Row[input.Sent[string, rollout.ApprovalRequest]] {
 		return operations.New(operations.Operation{
 			ID: "approve-rollout-stage", Summary: "Approve a stage of a rollout",
+			Tells:  true,
 			Method: http.MethodPost, Path: "/api/ota/rollouts/{id}/approvals",
 			Roles: operations.Owners,
 			Takes: input.Takes{Conditions: true},

@@ -29,8 +29,26 @@ type Call struct {
 	Header http.Header
 	// Attributes are added to the call's log line.
 	Attributes []slog.Attr
-	path       string // as the caller asked, with any prefix before /api
-	host       string // with the scheme before it
+	waited     time.Duration // by Wait
+	path       string        // as the caller asked, with any prefix before /api
+	host       string        // with the scheme before it
+}
+
+// Wait waits for a time, which does not count as the call's own. It returns TIMEOUT if the call has to end before.
+func (c *Call) Wait(d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		c.waited += d
+		return nil
+	case <-c.Context().Done():
+		return problem.Wrap(context.Cause(c.Context()), problem.Timeout,
+			"The change was made, but some boxes may still be told what was there before. Repeat the call to wait for that.")
+	}
 }
 
 func newCall(r *http.Request, event events.APIGatewayProxyRequest, takes input.Takes) *Call {

@@ -54,6 +54,10 @@ func (l *line) fail(err error) { l.code, l.cause = problem.ValidationFailed, err
 // may be an attack.
 func (l *line) end(ctx context.Context, status int) {
 	duration := l.s.env.Now().Sub(l.start)
+	own := duration
+	if l.call != nil {
+		own -= l.call.waited
+	}
 	ms := float64(duration.Microseconds()) / 1000
 	near := l.s.op.Timeout > 0 && duration.Seconds() >= nearShare*l.s.op.Timeout.Seconds()
 	sampled := l.s.sampler != nil && l.code == "" && !l.cold && !near
@@ -92,7 +96,7 @@ func (l *line) end(ctx context.Context, status int) {
 	if near {
 		metrics = append(metrics, telemetry.One(NearTimeout))
 	}
-	if duration >= lateAfter && l.s.op.People {
+	if own >= lateAfter && l.s.op.People {
 		metrics = append(metrics, telemetry.One(Late))
 	}
 	switch {

@@ -45,6 +45,9 @@ const (
 	// ChannelCacheSeconds is how long a container may cache a channel's row. More than 2 would
 	// break the promise that a halt reaches every poll within 2 s.
 	ChannelCacheSeconds Name = "CHANNEL_CACHE_SECONDS"
+	// SettleSeconds is how long a change to what boxes are told waits before it is answered: the longest time for which any
+	// container may have cached what was there before. With 0, nothing waits, as in most tests.
+	SettleSeconds Name = "SETTLE_SECONDS"
 	// ReportShards is the number of index partitions over which a channel's boxes are spread.
 	// Stored keys depend on it, so all functions must use the same number, and it must never
 	// become smaller. The embedded store has one, because it reads every row for each partition.
@@ -124,6 +127,7 @@ var Ranges = map[Name]Range{
 	ReportShards:             {32, 1, 128},
 	GuardIntervalSeconds:     {60, 1, 60},
 	ChannelCacheSeconds:      {2, 0, 2},
+	SettleSeconds:            {0, 0, 2},
 	CopilotTimeoutSeconds:    {25, 1, 27},
 	EdgesPerOrganization:     {200_000, 1, 10_000_000},
 	RegistrationsPerDay:      {5_000, 1, 10_000_000},

@@ -38,6 +38,8 @@ var details = []struct {
 		w.submit(3)
 		w.must(3, w.to(3, Released))
 	}},
+	{"superseded by time", func(w *walk) { w.submit(2); w.must(2, w.released()); w.overtaken() }},
+	{"trial superseded by time", func(w *walk) { w.submit(2); w.must(2, w.trial()); w.overtaken() }},
 	{"withdrawn, finish", func(w *walk) { w.submit(2); w.must(2, w.released()); w.must(2, orders(Finish)) }},
 	{"withdrawn, stop", func(w *walk) { w.submit(2); w.must(2, w.released()); w.must(2, orders(Stop)) }},
 	{"version 1 reinstated", func(w *walk) { w.submit(2); w.must(2, w.released()); w.must(2, reinstate(orders(Stop), 1)) }},
@@ -77,6 +79,14 @@ var wishes = []struct {
 	}},
 	{"withdraw, reinstate 1", other, func(*walk) Move { return reinstate(orders(Stop), 1) }},
 	{"withdraw, reinstate 9", other, func(*walk) Move { return reinstate(orders(Stop), 9) }},
+}
+
+// overtaken lets a scheduled release of version 3 take over.
+func (w *walk) overtaken() {
+	w.save(3, "c", author)
+	w.submit(3)
+	w.must(3, from(w.to(3, Released), w.now.Add(time.Hour)))
+	w.now = w.now.Add(2 * time.Hour)
 }
 
 func (w *walk) submit(number int64) { w.mustBy(number, w.to(number, InReview), author) }

@@ -48,6 +48,7 @@ var moves = map[Status][]Status{
 // would let orders finish that were told to stop, or if the version to reinstate cannot be reinstated.
 func (m Method) Move(v, other Version, move Move, s Signer, p factory.ApprovalPolicy, at time.Time) (Result, error) {
 	same := Result{Method: m, Version: v}
+	m.Effectivity = m.Effectivity.Prune(at) // what time has superseded decides nothing
 	if move.Status != v.Status && !slices.Contains(moves[v.Status], move.Status) {
 		return same, m.refuse(at, v, "It cannot become %s.", move.Status)
 	}

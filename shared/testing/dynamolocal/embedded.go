@@ -20,7 +20,7 @@ import (
 )
 
 // Embedded starts a store in this process, on a free loopback port. It keeps everything in
-// memory. Unlike DynamoDB, it reports no capacity, has no TTL and no size limits, and supports
+// memory. Unlike DynamoDB, it reports no capacity, has no TTL, and supports
 // only the operations that the service, its tools and its tests call.
 func Embedded() (*Store, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

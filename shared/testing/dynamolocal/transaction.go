@@ -11,8 +11,9 @@ import (
 
 // DynamoDB's maximums.
 const (
-	manyParts = 100 // parts of a transaction
-	longToken = 36  // characters
+	manyParts  = 100 // parts of a transaction
+	manyWrites = 25  // of a batch
+	longToken  = 36  // characters
 )
 
 type transaction struct {
@@ -41,11 +42,15 @@ func (e *engine) transactWriteItems(ctx context.Context, in *transaction) (*stru
 	}
 	changes := make([]change, len(writes))
 	reasons := make([]reason, len(writes))
-	cancelled := false
+	cancelled, all := false, 0
 	for i, w := range writes {
 		c, err := e.try(ctx, w)
 		changes[i], reasons[i] = c, reasonOf(err)
 		cancelled = cancelled || err != nil
+		all += size(c.is)
+	}
+	if all > largestTransaction {
+		return nil, invalid("Transaction size cannot exceed 4 MB")
 	}
 	if cancelled {
 		return nil, cancellation(reasons)

@@ -66,6 +66,9 @@ func (e *engine) wellFormed(w write) error {
 			}
 		}
 	}
+	if err := e.fits(w); err != nil {
+		return err
+	}
 	return w.expressions()
 }
 
@@ -118,6 +121,7 @@ func (e *engine) try(ctx context.Context, w write) (change, error) {
 	c.is = found.Item
 	if w.action == update {
 		w.correct(&c)
+		return c, c.large()
 	}
 	return c, nil
 }
@@ -185,6 +189,13 @@ type batch struct {
 }
 
 func (e *engine) batchWriteItem(ctx context.Context, in *batch) (*struct{}, error) {
+	n := 0
+	for _, requests := range in.RequestItems {
+		n += len(requests)
+	}
+	if n > manyWrites {
+		return nil, invalid("Too many items requested for the BatchWriteItem call")
+	}
 	for table, requests := range in.RequestItems {
 		for _, r := range requests {
 			var w write
