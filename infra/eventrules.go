@@ -30,6 +30,8 @@ var chatRules = []chatRule{
 	{"chat-override", "A caller asked to override a freeze or a closed window", map[string]any{"detail": map[string]any{"override": []any{"yes"}}}, "<why> <event> of <type> <id>, by <who>.", "log"},
 	told("chat-near-halt", "A rollout is close to a halt", census.NearHalt, "<why> Rollout <id>.", "rollout/<id>"),
 	told("chat-approval", "A rollout waits for an approval", census.ApprovalWaiting, "<why> Rollout <id>.", "rollout/<id>"),
+	told("chat-needs-person", "A rollout waits for a person", census.NeedsPerson, "<why> Rollout <id>.", "rollout/<id>"),
+	told("chat-needs-nobody", "A rollout no longer waits for a person", census.NeedsNobody, "<why> Rollout <id>.", "rollout/<id>"),
 	told("chat-went-bad", "A release that all boxes have seems bad", census.WentBad, "<why> Rollout <id>.", "rollout/<id>"),
 	told("chat-deviates", "A machine deviates from its production method", methods.MachineDeviates, "<why> Report <id>.", "log"),
 	told("chat-recall", "A recall is not confirmed", methods.RecallUnconfirmed, "<why> Method <id>.", "methods/<id>"),

@@ -39,8 +39,8 @@ func (w *watch) taskAlarms() []alarm {
 			metric: w.own().metric("GoneBad", maximum, ""), threshold: 1, minutes: 1, of: 1,
 		},
 		{
-			kind: "one-organization", says: "The guard delays a halt, because only one organization's boxes give reason for it.",
-			metric: w.own().metric("OneOrganization", maximum, ""), threshold: 1, minutes: 1, of: 1,
+			kind: "needs-person", says: "A rollout waits for a person, and does not go on by itself.",
+			metric: w.own().metric("NeedPerson", maximum, ""), threshold: 1, minutes: 1, of: 1,
 		},
 	}
 }

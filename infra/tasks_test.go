@@ -34,7 +34,7 @@ func TestTasks_AreWatched(t *testing.T) {
 		seen[kindOf(t, a)] = true
 		missed[kindOf(t, a)] = a.Properties["TreatMissingData"] == "breaching"
 	}
-	for _, kind := range []string{"tick-failing", "progress-old", "guard-stale", "unreadable", "one-organization"} {
+	for _, kind := range []string{"tick-failing", "progress-old", "guard-stale", "unreadable", "needs-person"} {
 		expect.That(t, seen[kind], "there is no alarm %s", kind)
 		if missed[kind] != (kind == "guard-stale") {
 			t.Errorf("%s: a minute without figures is bad: %t", kind, missed[kind])

@@ -80,8 +80,8 @@ func (s *sweeper) sweep(ctx context.Context, from audit.Origin) {
 func metrics(t census.Tally) []telemetry.Metric {
 	var list []telemetry.Metric
 	for _, m := range []telemetry.Metric{
-		// Rollouts that are held because only one organization's boxes call for a halt.
-		{Name: "OneOrganization", Value: float64(t.OneOrganization), Unit: telemetry.Count},
+		// Rollouts that have waited for a person for ten counts, who may not know.
+		{Name: "NeedPerson", Value: float64(t.NeedPerson), Unit: telemetry.Count},
 		// Rollouts whose release seems to go bad now that every box has it or is offered it.
 		{Name: "GoneBad", Value: float64(t.Paging), Unit: telemetry.Count},
 		// Rollouts and boxes that cannot be read.

@@ -24,6 +24,8 @@ function phrase(e) {
 	case 'RolloutPolicyChanged': return ['changed the policy', `of ${a.targetVersion} on ${channel}`];
 	case 'RolloutNearHalt': return ['warned that a halt is near', `for ${a.targetVersion} on ${channel} at ${stage} %`];
 	case 'RolloutApprovalWaiting': return ['asks for an approval', `of ${stage} % of ${a.targetVersion} on ${channel}`];
+	case 'RolloutNeedsPerson': return ['asks for a person', `for ${a.targetVersion} on ${channel} at ${stage} %`];
+	case 'RolloutNeedsNobody': return ['no longer asks for a person', `for ${a.targetVersion} on ${channel} at ${stage} %`];
 	case 'RolloutWentBad': return ['warned of a release going bad:', `${a.targetVersion} on ${channel}`];
 	case 'MachineDeviates': return ['warned that a machine deviates from', `method ${a.methodId} on ${a.machine}`];
 	case 'MachineConfirmedByPerson': return ['confirmed that a version is gone from', `machine ${a.machine}`];
@@ -48,7 +50,7 @@ function phrase(e) {
 	return [words.at(-1), `${words.slice(0, -1).join(' ')} ${e.resource.id}`];
 }
 
-const kind = { RolloutHalted: 'bad', RolloutPromoted: 'act', RolloutStarted: 'act', RolloutResumed: 'act', ReleasePublished: 'act', FreezeSet: 'hold', RolloutApproved: 'good', RolloutReturned: 'bad', RolloutCompleted: 'good', ReleaseAdopted: 'good', RolloutNearHalt: 'bad', RolloutTellingStopped: 'bad', RolloutWentBad: 'bad', RolloutApprovalWaiting: 'hold', RecallUnconfirmed: 'bad', MachineDeviates: 'bad' };
+const kind = { RolloutHalted: 'bad', RolloutPromoted: 'act', RolloutStarted: 'act', RolloutResumed: 'act', ReleasePublished: 'act', FreezeSet: 'hold', RolloutApproved: 'good', RolloutReturned: 'bad', RolloutCompleted: 'good', ReleaseAdopted: 'good', RolloutNearHalt: 'bad', RolloutTellingStopped: 'bad', RolloutWentBad: 'bad', RolloutApprovalWaiting: 'hold', RolloutNeedsPerson: 'bad', RecallUnconfirmed: 'bad', MachineDeviates: 'bad' };
 const unsaid = new Set(['revision', 'updatedAt']);
 
 // flat turns a document into lines of path and value.

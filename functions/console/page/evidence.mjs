@@ -30,7 +30,7 @@ function place(g) {
 function distances(g) {
 	const d = g.distance;
 	const clear = g.verdict === 'promote' || g.verdict === 'complete' || d.moreGood === 0 ? 'Clear' : d.moreGood > 0 ? `${some(d.moreGood, 'more good box', 'more good boxes')} would clear it` : 'Soaking';
-	const halt = d.fewerBad > 0 ? 'Over the line' : d.moreBad > 0 ? `${some(d.moreBad, 'more bad box', 'more bad boxes')} would halt it` : 'Cannot halt yet';
+	const halt = d.fewerBad > 0 ? 'Over the line' : g.retrying?.halts ? `${count(g.retrying.boxes)} that failed must recover by ${moment(g.retrying.until)}` : d.moreBad > 0 ? `${some(d.moreBad, 'more bad box', 'more bad boxes')} would halt it` : 'Cannot halt yet';
 	return [clear, halt];
 }
 
@@ -54,6 +54,7 @@ export function Evidence({ guard, policy, stages = [] }) {
 	return html`<section class="panel evidence" aria-labelledby="guard">
 		<h2 id="guard">Guard <${Verdict} guard=${guard} /></h2>
 		<${Sentence} text=${guard.sentence} />
+		${guard.needs && html`<p class="warn"><span aria-hidden="true">▲ </span><strong>To do:</strong> ${guard.needs.do}.</p>`}
 		<div class="strip" aria-hidden="true"><svg width="100%" height="34">
 			<rect class="strip-clear" x="0" y="12" width="50%" height="10" /><rect class="strip-halt" x="50%" y="12" width="50%" height="10" />
 			<rect class="strip-end good" x="0" y="6" width="3" height="22" /><rect class="strip-end bad" x="100%" y="6" width="3" height="22" transform="translate(-3 0)" />

@@ -38,6 +38,8 @@ function health({ trouble, rollout: r, progress: p, ageSeconds }) {
 	switch (trouble) {
 	case 'halting': return 'The guard would halt it';
 	case 'held': return held(r);
+	case 'failing': return `${count(g.retrying.boxes)} of ${count(g.retrying.told)} failed; unless they recover by ${moment(g.retrying.until)}, the guard halts it`;
+	case 'needs': return `Waits for a person: ${g.needs.do}`;
 	case 'bad': return g.organization ? `Bad only for ${g.organization}` : 'Going bad, and all boxes get it';
 	case 'stale': return p ? `Not counted for ${length(ageSeconds)}` : `Never counted, active for ${length(ageSeconds)}`;
 	case 'stuck': return 'Too few boxes take it';
@@ -52,8 +54,8 @@ function State({ trouble, guard: g }) {
 	return html`<${Verdict} guard=${g} quiet=${quiet(trouble)} />`;
 }
 
-const kinds = { halting: 'bad', bad: 'bad', held: 'bad', near: 'bad', stale: 'act', stuck: 'act', waiting: 'hold' };
-const worst = ['halting', 'bad', 'halted', 'held', 'near', 'stale', 'stuck', 'waiting'];
+const kinds = { halting: 'bad', bad: 'bad', failing: 'bad', held: 'bad', needs: 'bad', near: 'bad', stale: 'act', stuck: 'act', waiting: 'hold' };
+const worst = ['halting', 'bad', 'halted', 'failing', 'held', 'needs', 'near', 'stale', 'stuck', 'waiting'];
 const quiet = (trouble) => !worst.includes(trouble);
 const urgent = (trouble) => worst.indexOf(trouble) >= 0 && worst.indexOf(trouble) < worst.indexOf('stuck');
 

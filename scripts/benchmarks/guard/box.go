@@ -46,8 +46,9 @@ const never = time.Duration(1<<63 - 1)
 type box struct {
 	edge  edge.Edge
 	row   report.Row
-	entry int   // its place among the entries
-	dark  spans // of its plant
+	born  time.Duration // when it was registered
+	entry int           // its place among the entries
+	dark  spans         // of its plant
 	full  *full
 	// attributes are those of its registration.
 	attributes map[string]string

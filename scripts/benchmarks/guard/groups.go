@@ -3,22 +3,12 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
-
-	"wavegate/shared/fleet/report"
 )
 
 // A grouping puts a share of the boxes into groups of a size, within their plants.
 type grouping struct {
 	Boxes float64
 	Size  int
-}
-
-func (r *reader) groups(list []grouping) []grouping {
-	for _, g := range list {
-		r.shares(g.Boxes)
-		r.must(g.Size >= 2 && g.Size <= report.MostInGroup, "groups: size must be 2 to %d", report.MostInGroup)
-	}
-	return list
 }
 
 // group puts boxes into groups, as many as the world says and its plants have boxes for.

@@ -40,12 +40,12 @@ func TestParse_NamesEveryFault(t *testing.T) {
 		"release": [{"does": "explode"}, {"share": 1, "does": "brick", "code": "boot", "every": "PT1H", "after": "soon"},
 			{"share": 1, "does": "brick", "after": "PT2H", "until": "PT1H"}],
 		"policy": {"modes": "act"}}`))
-	for _, want := range []string{"boxes, plants", "2 is not a share", "pollSeconds must", "installMinutes must",
-		"two times of day", `"25:00" is not`, `"monday" is not`,
-		`does is "explode"`, "code and attempts", "every is a field", `"soon" is not`, "until must", "policy: "} {
+	for _, want := range []string{"/boxes is required", "/plants must be", "/dead must be a share", "/pollSeconds must", "/installMinutes must",
+		"/dark/0/to must be another time of day", "/dark/1/from must be a time of day", "/dark/1/days/0 must be",
+		"/release/0/does must be", "code and attempts", "/release/1/every is a field", "/release/1/after must be powerUp", "/release/2/until must not", "/policy/modes"} {
 		expect.That(t, err != nil && strings.Contains(err.Error(), want), "%s is not in %v", want, err)
 	}
-	if _, err := parse([]byte(`{"boxes": 1, "more": 1}`)); err == nil || !strings.Contains(err.Error(), "more") {
+	if _, err := parse([]byte(`{"boxes": 1, "more": 1}`)); err == nil || !strings.Contains(err.Error(), "/more") {
 		t.Errorf("an unknown field: %v", err)
 	}
 }
@@ -154,8 +154,11 @@ func TestRun_EndsAsItShould(t *testing.T) {
 		"a stone bricks":                                 {`{"boxes": 12000, "stones": 3, "behind": 0.1, "release": [{"share": 1, "stone": 2, "does": "brick"}], ` + auto, "halted", "TOO_MANY_SILENT", 1},
 		"all brick, while half of the calls are refused": {`{"boxes": 2000, "full": {"calls": 0.5, "from": "00:00", "to": "24:00"}, "release": [{"share": 1, "does": "brick", "after": "PT3H"}], ` + auto, "halted", "TOO_MANY_SILENT", 1},
 		"good, while half of the calls are refused":      {`{"boxes": 2000, "full": {"calls": 0.5, "from": "00:00", "to": "24:00"}, ` + auto, "completed", "CLEAR", 100},
-		"half never install":                             {`{"boxes": 2000, "days": 3, "neverInstalls": 0.5, ` + auto, "held", "TOO_FEW_TAKEN", 1},
-		"works at the second attempt":                    {`{"boxes": 500, "release": [{"share": 0.3, "does": "fail", "code": "boot", "attempts": 1}], ` + auto, "completed", "CLEAR", 100},
+		"a fleet that grows":                             {`{"boxes": 1000, "growth": 0.2, "plants": 40, "organizations": 5, ` + auto, "completed", "CLEAR", 100},
+		"only new boxes brick": {`{"boxes": 1000, "growth": 0.3, "plants": 40, "organizations": 5, "days": 6, "release": [{"share": 1, "kind": "born=later", "does": "brick"}], ` +
+			auto, "held", "YOUNG_HARMED", 10},
+		"half never install":          {`{"boxes": 2000, "days": 3, "neverInstalls": 0.5, ` + auto, "held", "TOO_FEW_TAKEN", 1},
+		"works at the second attempt": {`{"boxes": 500, "release": [{"share": 0.3, "does": "fail", "code": "boot", "attempts": 1}], ` + auto, "completed", "CLEAR", 100},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := run(mustParse(t, c.world), 1)

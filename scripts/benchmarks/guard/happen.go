@@ -53,6 +53,10 @@ func (p *play) put(b *box, e report.Input) {
 
 // poll is a poll with a possibly new answer. The box starts to install the version that it is told.
 func (p *play) poll(i int32, b *box) {
+	if p.now < b.born { // all boxes poll when something changes
+		p.schedule(i, polls, b.nextPoll(b.born))
+		return
+	}
 	runs := p.runs(b)
 	asks := decide.Saying(b.row, runs, p.at(p.now))
 	asks.Group, asks.Pin = b.edge.Group, b.edge.Pin

@@ -18,6 +18,9 @@ import (
 	"wavegate/shared/fleet/rollout"
 )
 
+// The boxes of a growth are registered between two times after the start. The attribute born of these is later.
+const grows, grown = 26 * time.Hour, 72 * time.Hour
+
 // afterwards is how long a world continues after its rollout has ended: what shows within a week has shown by then.
 const afterwards = 8 * 24 * time.Hour
 
@@ -113,7 +116,7 @@ func newPlay(w world, seed int) *play {
 		p.addBell()
 	}
 	for i := range p.boxes {
-		p.schedule(int32(i), polls, p.rings(&p.boxes[i]))
+		p.schedule(int32(i), polls, max(p.rings(&p.boxes[i]), p.boxes[i].nextPoll(p.boxes[i].born)))
 	}
 	return p
 }
@@ -130,7 +133,7 @@ func (p *play) place(seed int) {
 			}
 		}
 	}
-	p.sites, p.boxes = w.sites(rand.New(rand.NewPCG(uint64(seed), 2))), make([]box, w.Boxes)
+	p.sites, p.boxes = w.sites(rand.New(rand.NewPCG(uint64(seed), 2))), make([]box, w.Boxes+chosen(w.Growth, w.Boxes))
 	for i := range p.boxes {
 		b, id, plant := &p.boxes[i], fmt.Sprintf("box-%d-%05d", seed, i), p.random.IntN(w.Plants)
 		b.edge = edge.Edge{EdgeID: id, EdgeType: edgeType, Channel: channel, FactoryID: fmt.Sprintf("plant-%d", plant),
@@ -142,7 +145,7 @@ func (p *play) place(seed int) {
 			b.dies = -7*24*time.Hour - b.first
 		}
 		b.neverInstalls = p.random.Float64() < w.NeverInstalls
-		p.draw(b, plant, clusters)
+		p.draw(b, plant, clusters, i >= w.Boxes)
 		if w.AlwaysOn > 0 && p.random.Float64() < w.AlwaysOn {
 			b.dark = nil
 		}
@@ -152,15 +155,26 @@ func (p *play) place(seed int) {
 		if w.Behind > 0 && p.random.Float64() < w.Behind {
 			b.behind, b.ahead = true, w.Stones
 		}
-		b.row = report.Row{}.Registered(b.registration(p.at(-afterwards)))
-		b.row, _ = report.Next(b.row, report.Polled{Told: oldVersion, Running: p.runs(b), Subject: id, At: p.at(-afterwards)})
+		b.born = -afterwards
+		if i >= w.Boxes {
+			b.born = grows + time.Duration(p.random.Int64N(int64(grown-grows)))
+		}
+		registered := b.registration(p.at(b.born))
+		if i >= w.Boxes {
+			registered.First = registered.At
+		}
+		b.row = report.Row{}.Registered(registered)
+		b.row, _ = report.Next(b.row, report.Polled{Told: oldVersion, Running: p.runs(b), Subject: id, At: p.at(b.born)})
 		p.byID[id], p.entries = int32(i), append(p.entries, b.row.Entry())
 	}
 }
 
 // draw draws a box's attributes, and the effects of the release on it. Some effects are only in some plants.
-func (p *play) draw(b *box, plant int, clusters []map[int]bool) {
+func (p *play) draw(b *box, plant int, clusters []map[int]bool, late bool) {
 	b.attributes = map[string]string{}
+	if late {
+		b.attributes["born"] = "later"
+	}
 	for _, a := range p.world.Attributes {
 		if value := a.value(p.random); value != "" {
 			b.attributes[a.Name] = value
@@ -226,16 +240,14 @@ func (p *play) tick() {
 	for _, t := range p.traces {
 		c.Add(t)
 	}
-	for _, e := range p.entries {
-		c.Add(e)
-	}
+	p.count(c)
 	q := census.Ask(c, p.last, true)
 	boxes := q.Boxes()
 	sightings := make([]census.Sighting, len(boxes))
 	for i, e := range boxes {
 		b := &p.boxes[p.byID[e.EdgeID]]
 		b.pace(p)
-		s := census.Sighting{EdgeID: e.EdgeID, OrganizationID: e.OrganizationID, LastSeen: p.at(b.lastSeen(p.now))}
+		s := census.Sighting{EdgeID: e.EdgeID, OrganizationID: e.OrganizationID, FactoryID: e.FactoryID, LastSeen: p.at(b.lastSeen(p.now))}
 		if o := b.row.Counted(); o.RolloutID == p.rollout.ID {
 			s.Offer = o
 		}
@@ -247,12 +259,19 @@ func (p *play) tick() {
 	}
 }
 
+// count adds the boxes that are registered by now.
+func (p *play) count(c *census.Census) {
+	for _, e := range p.entries {
+		if !e.RegisteredAt.After(p.at(p.now)) {
+			c.Add(e)
+		}
+	}
+}
+
 // kinds looks up all boxes, as a census does for a survey.
 func (p *play) kinds() ([]guard.Kind, []guard.Worker) {
 	c := census.KeepAll(p.rollout, p.at(p.now))
-	for _, e := range p.entries {
-		c.Add(e)
-	}
+	p.count(c)
 	boxes := c.Survey()
 	for i := range boxes {
 		b := &p.boxes[p.byID[boxes[i].EdgeID]]

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"wavegate/shared/fleet/guard"
-	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/calendar"
 	"wavegate/shared/platform/zones"
 )
@@ -46,54 +44,6 @@ type site struct {
 type shutTime struct {
 	from, to time.Time
 	deadline bool // of those with one
-}
-
-// fileUpdates are the updates of a world as they are written.
-type fileUpdates struct {
-	Zones   []string
-	Windows []struct {
-		Plants   float64
-		Days     []string
-		From, To string
-	}
-	RandomHours []int
-	Pauses      []struct {
-		Plants     float64
-		Start, For string
-	}
-}
-
-func (r *reader) updates(f *fileUpdates) *updates {
-	if f == nil {
-		return nil
-	}
-	u := updates{Zones: f.Zones}
-	r.must(len(f.Zones) > 0, "updates: zones must be one or more")
-	for _, zone := range f.Zones {
-		_, err := zones.Load(zone)
-		r.must(err == nil, "%q is not a time zone", zone)
-	}
-	for _, w := range f.Windows {
-		days := w.Days
-		if days == nil {
-			days = calendar.Days
-		}
-		r.shares(w.Plants)
-		r.must(r.clock(w.From) != r.clock(w.To) && w.From != "24:00", "updates: from and to must be two times of day")
-		for _, day := range days {
-			r.must(slices.Contains(calendar.Days, day), "%q is not one of %v", day, calendar.Days)
-		}
-		u.Windows = append(u.Windows, hours{w.Plants, calendar.Hours{Days: days, From: w.From, To: w.To}})
-	}
-	if f.RandomHours != nil {
-		r.must(len(f.RandomHours) == 2 && f.RandomHours[0] >= 1 && slices.IsSorted(f.RandomHours) && f.RandomHours[1] < 24, "randomHours must be two numbers from 1 to 23, the second not less than the first")
-		copy(u.RandomHours[:], f.RandomHours)
-	}
-	for _, p := range f.Pauses {
-		r.shares(p.Plants)
-		u.Pauses = append(u.Pauses, pause{p.Plants, r.duration(p.Start), r.duration(p.For)})
-	}
-	return &u
 }
 
 // quarters are the quarters of an hour of a day.
@@ -201,26 +151,4 @@ type goingBack struct {
 	After  time.Duration
 	Stage  int
 	Urgent bool
-}
-
-type fileReturn struct {
-	After  string
-	Stage  int
-	Urgent bool
-}
-
-func (r *reader) urgency(kind, deadline string) release.Urgency {
-	u := release.Urgency{Kind: release.Purpose(kind), Deadline: deadline}
-	r.must(kind == "" || u.Kind == release.Regular || u.Security(), "kind is %q, not regular or security", kind)
-	r.must(deadline == "" || u.Until(time.Time{}) != nil, "deadline must be a number of days, as P3D")
-	return u
-}
-
-func (r *reader) goingBack(f *fileReturn, p guard.Policy) *goingBack {
-	if f == nil {
-		return nil
-	}
-	r.must(f.Stage == 10 || f.Stage == 50, "return: stage must be 10 or 50")
-	r.must(p.Mode == guard.Advise, "return: the policy's mode must be advise")
-	return &goingBack{r.duration(f.After), f.Stage, f.Urgent}
 }

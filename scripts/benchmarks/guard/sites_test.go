@@ -150,8 +150,9 @@ func TestSite_OpensByTheClockOnTheWall(t *testing.T) {
 func TestParse_NamesEveryFaultOfPlants(t *testing.T) {
 	_, err := parse([]byte(`{"boxes": 1, "kind": "small", "deadline": "soon", "return": {"after": "P1D", "stage": 100},
 		"updates": {"zones": ["Mars/Base"], "randomHours": [8, 2], "windows": [{"plants": 2, "days": ["monday"], "from": "10:00", "to": "10:00"}], "pauses": [{"plants": 3, "for": "a week"}]}}`))
-	for _, want := range []string{`"Mars/Base"`, "randomHours must", "2 is not a share", "updates: from and to", `"monday"`, "3 is not a share", `"a week"`, `kind is "small"`,
-		"deadline must", "return: stage", "return: the policy's mode"} {
+	for _, want := range []string{"/updates/zones/0 must be", "/updates/randomHours must", "/updates/windows/0/plants must be a share", "/updates/windows/0/to must be",
+		"/updates/windows/0/days/0 must be", "/updates/pauses/0/plants must be", "/updates/pauses/0/for must be", "/kind must be", "/deadline must be", "/return/stage must be",
+		"/return needs a policy"} {
 		expect.That(t, err != nil && strings.Contains(err.Error(), want), "%s is not in %v", want, err)
 	}
 }

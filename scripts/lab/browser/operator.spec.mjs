@@ -60,7 +60,7 @@ test('rollouts with trouble come first, and only they have a prominent halt', as
 	const sorted = (await as('otto', 'GET', '/api/ota/overview')).value.items;
 	await expect(page.locator('.row:not(.quiet):not(.ended):not(.about) h3')).toHaveText(sorted.map((x) => `${x.rollout.edgeType}/${x.rollout.channel}`));
 	for (const { trouble, rollout: r } of sorted) {
-		const prominent = ['halting', 'bad', 'held', 'near', 'stale'].includes(trouble);
+		const prominent = ['halting', 'bad', 'failing', 'held', 'needs', 'near', 'stale'].includes(trouble);
 		const halt = page.getByRole('button', { name: `Halt ${r.edgeType}/${r.channel}` });
 		await (prominent ? expect(halt).toHaveClass(/halt/) : expect(halt).not.toHaveClass(/halt/));
 	}

@@ -265,20 +265,22 @@ test('rollouts that are being halted, or are bad at 100 %, are marked', async ({
 		const one = (await (await route.fetch()).json());
 		const [x] = one.items.filter((item) => item.progress?.guard);
 		const row = (i, trouble, guard) => ({ ...x, trouble, rollout: { ...x.rollout, id: x.rollout.id.slice(0, -2) + `1${i}`, edgeType: `line-${i}`, status: 'active' }, progress: { ...x.progress, guard: { ...x.progress.guard, ...guard } } });
-		const items = [row(1, 'halting', { verdict: 'halt' }), row(2, 'bad', { pages: true }), row(3, 'bad', { organization: 'acme', reason: 'ONE_ORGANIZATION' }), row(4, 'stuck', { reason: 'TOO_FEW_TAKEN' })];
-		await route.fulfill({ json: { ...one, active: items.length, troubles: { halting: 1, bad: 2, stuck: 1 }, items } });
+		const items = [row(1, 'halting', { verdict: 'halt' }), row(2, 'bad', { pages: true }), row(3, 'bad', { organization: 'acme', reason: 'ONE_ORGANIZATION' }), row(4, 'stuck', { reason: 'TOO_FEW_TAKEN' }),
+			row(5, 'failing', { retrying: { boxes: 5, told: 9, until: '2026-03-02T03:21:00Z', halts: true } }), row(6, 'needs', { needs: { reason: 'TOO_FEW_TAKEN', stage: 10, do: 'look at the boxes', counts: 10 } })];
+		await route.fulfill({ json: { ...one, active: items.length, troubles: { halting: 1, bad: 2, stuck: 1, failing: 1, needs: 1 }, items } });
 	});
 	await signIn(page);
 	const row = (name) => page.locator('.row', { hasText: name });
 	for (const [name, text, prominent] of [
 		['line-1', 'The guard would halt it', true], ['line-2', 'Going bad, and all boxes get it', true], ['line-3', 'Bad only for acme', true], ['line-4', 'Too few boxes take it', false],
+		['line-5', '5 of 9 failed; unless they recover by', true], ['line-6', 'Waits for a person: look at the boxes', true],
 	]) {
 		await expect(row(name)).toContainText(text);
 		await expect(row(name)).toContainText(/counted \d+\s(s|min) ago/);
 		const halt = row(name).getByRole('button');
 		await (prominent ? expect(halt).toHaveClass(/halt/) : expect(halt).not.toHaveClass(/halt/));
 	}
-	await expect(fact(page, 'Active rollouts')).toHaveText('4');
+	await expect(fact(page, 'Active rollouts')).toHaveText('6');
 	await looksWell(page, 'halting and bad');
 	await page.emulateMedia({ colorScheme: 'dark' });
 	await page.setViewportSize({ width: 320, height: 900 });

@@ -18,7 +18,7 @@ import (
 
 // Commands are those about the person and the organization.
 func Commands(r *run.Run) []*cobra.Command {
-	return []*cobra.Command{signIn(r), logout(r), whoami(r), limits(r), export(r)}
+	return []*cobra.Command{signIn(r), logout(r), profiles(r), use(r), whoami(r), limits(r), export(r)}
 }
 
 func export(r *run.Run) *cobra.Command {

@@ -3,9 +3,12 @@ package account
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -96,13 +99,66 @@ func logout(r *run.Run) *cobra.Command {
 	return r.Local(&cobra.Command{Use: "logout", Short: "Forget the session", Example: "wavegate logout"}, func(context.Context, []string) error {
 		name, _, err := r.Files.Profile(r.Profile)
 		if errors.Is(err, login.ErrSignIn) {
-			return nil // there is nothing to forget
+			return nil // nobody has signed in
 		}
 		if err != nil {
 			return err
 		}
 		return r.Files.End(name)
 	})
+}
+
+func profiles(r *run.Run) *cobra.Command {
+	return r.Local(&cobra.Command{Use: "profiles", Short: "List the services that you have signed in to", Example: "wavegate profiles"},
+		func(context.Context, []string) error {
+			all, current, err := r.Files.Profiles()
+			if err != nil {
+				return err
+			}
+			type shown struct {
+				Name       string     `json:"name"`
+				URL        string     `json:"url"`
+				Default    bool       `json:"default"`
+				SignedInAs string     `json:"signedInAs,omitempty"`
+				Until      *time.Time `json:"until,omitempty"`
+			}
+			list, rows := []shown{}, []string{terminal.Cells("NAME", "SERVICE", "SIGNED IN AS", "UNTIL")}
+			for _, name := range slices.Sorted(maps.Keys(all)) {
+				p, until := shown{Name: name, URL: all[name].URL, Default: name == current}, ""
+				if s, err := r.Files.Session(name); err == nil {
+					who, _ := run.Claims(s.Access)
+					p.SignedInAs, p.Until, until = who.Subject, new(s.Ends()), terminal.Clock(s.Ends())
+				}
+				list = append(list, p)
+				if p.Default {
+					name += " (default)"
+				}
+				rows = append(rows, terminal.Cells(name, p.URL, p.SignedInAs, until))
+			}
+			switch {
+			case r.JSON:
+				text, err := json.Marshal(list)
+				if err == nil {
+					r.Show(text)
+				}
+				return err
+			case len(list) == 0:
+				r.Note("wavegate: no service yet; run: wavegate login URL")
+				return nil
+			}
+			return r.Table(rows...)
+		})
+}
+
+func use(r *run.Run) *cobra.Command {
+	return r.Local(&cobra.Command{Use: "use NAME", Short: "Make a profile the default one", Example: "wavegate use api.example.com"},
+		func(_ context.Context, args []string) error {
+			if err := r.Files.Use(args[0]); err != nil {
+				return err
+			}
+			r.Say("without --profile, commands now go to %s", args[0])
+			return nil
+		})
 }
 
 // hostOf is the default name of a profile.

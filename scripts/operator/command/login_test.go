@@ -140,13 +140,36 @@ func TestProfiles_TheDefaultOne_ChangesOnlyIfItIsSaid(t *testing.T) {
 	d.does(vera...).is(run.Done).says("without --profile, commands still go to " + first)
 	d.does("whoami").is(run.Done).says("olga")
 	d.does("whoami", "--profile", "reader").is(run.Done).says("vera")
-	d.does("whoami", "--profile", "none").is(run.SignIn)
+	for _, args := range [][]string{{"whoami"}, {"logout"}} {
+		d.does(append(args, "--profile", "none")...).is(run.Misused).warns("there is no profile none; there is " + first + ", reader")
+	}
 	d.does(append(vera, "--default")...).is(run.Done).says("without --profile, commands now go to reader, no longer to " + first)
 	d.does("whoami").is(run.Done).says("vera")
 	d.does(vera...).is(run.Done)
 	d.does("whoami").is(run.Done).says("vera")
 	d.does("login", d.Target.URL, "--as", "olga").is(run.Done).says("now go to " + first + ", no longer to reader")
 	d.does("whoami").is(run.Done).says("olga")
+
+	d.does("profiles").is(run.Done).says(first+" (default)", "reader", "vera", "olga")
+	d.does("profiles", "--json").is(run.Done).says(`"name":"reader"`, `"signedInAs":"vera"`)
+	d.does("use", "reader").is(run.Done).says("commands now go to reader")
+	d.does("whoami").is(run.Done).says("vera")
+	d.does("use", "none").is(run.Misused).warns("there is no profile none")
+	d.changed(t.Context(), func(e *run.Environment) {
+		e.Getenv = func(name string) string { return map[string]string{"WAVEGATE_PROFILE": first}[name] }
+	}, "whoami").is(run.Done).says("olga")
+	d.does("logout").is(run.Done)
+	d.does("profiles").is(run.Done).says("reader", "olga")
+	d.does("whoami").is(run.SignIn)
+}
+
+func TestProfiles_BeforeTheFirstLogin_ThereAreNone(t *testing.T) {
+	d := newDesk(t)
+	expect.OK(t, os.RemoveAll(d.dir))
+	d.does("profiles").is(run.Done).warns("no service yet; run: wavegate login URL")
+	d.does("profiles", "--json").is(run.Done).says("[]")
+	d.does("whoami", "--profile", "prod").is(run.Misused).warns("wavegate login URL --profile prod")
+	d.does("whoami").is(run.SignIn)
 }
 
 func TestProfiles_TheFirst_IsTheDefaultOne(t *testing.T) {

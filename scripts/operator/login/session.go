@@ -1,14 +1,18 @@
 package login
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -95,20 +99,52 @@ const (
 	sessionsFile = "sessions.json"
 )
 
+// UnknownProfileError means that there is no profile with a name.
+type UnknownProfileError struct {
+	Name  string
+	Known []string
+}
+
+func (e *UnknownProfileError) Error() string {
+	if len(e.Known) == 0 {
+		return fmt.Sprintf("there is no profile %s, nor another one; run: wavegate login URL --profile %s", e.Name, e.Name)
+	}
+	return fmt.Sprintf("there is no profile %s; there is %s", e.Name, strings.Join(e.Known, ", "))
+}
+
 // Profile returns a profile by its name; with an empty name, the default one.
 func (f Files) Profile(name string) (string, Profile, error) {
-	var s settings
-	if err := f.Read(settingsFile, &s); err != nil {
+	all, current, err := f.Profiles()
+	if err != nil {
 		return "", Profile{}, err
 	}
-	if name == "" {
-		name = s.Current
+	p, ok := all[cmp.Or(name, current)]
+	switch {
+	case ok:
+		return cmp.Or(name, current), p, nil
+	case name == "":
+		return "", Profile{}, ErrSignIn
 	}
-	p, ok := s.Profiles[name]
-	if !ok {
-		return name, Profile{}, ErrSignIn
+	return name, Profile{}, &UnknownProfileError{name, slices.Sorted(maps.Keys(all))}
+}
+
+// Profiles returns all profiles by their names, and the name of the default one.
+func (f Files) Profiles() (all map[string]Profile, current string, err error) {
+	var s settings
+	err = f.Read(settingsFile, &s)
+	return s.Profiles, s.Current, err
+}
+
+// Use makes a profile the default one.
+func (f Files) Use(name string) error {
+	if _, _, err := f.Profile(name); err != nil {
+		return err
 	}
-	return name, p, nil
+	all, _, err := f.Profiles()
+	if err != nil {
+		return err
+	}
+	return f.Write(settingsFile, settings{name, all})
 }
 
 // Begin stores a new session of a profile. The first profile becomes the default one; another one does with

@@ -307,6 +307,12 @@ func standingOf(text []byte) (s standing, err error) {
 	return s, nil
 }
 
+// first is the first thing to do.
+func first(do string) string {
+	do, _, _ = strings.Cut(do, "; ")
+	return do
+}
+
 // health describes the state of a rollout in a few words, with a ! if it needs attention.
 func (v view) health(trouble census.Trouble, age time.Duration) string {
 	g := v.judgement()
@@ -323,6 +329,10 @@ func (v view) health(trouble census.Trouble, age time.Duration) string {
 		return "! going bad, and all boxes get it"
 	case trouble == census.Held:
 		return "! tells no more boxes: " + string(v.rollout.StoppedFor)
+	case trouble == census.Failing && g != nil:
+		return fmt.Sprintf("! %d failed; unless they recover by %s, it halts", g.Retrying.Boxes, clock(g.Retrying.Until))
+	case trouble == census.Needs && g != nil:
+		return "! needs you: " + first(g.Needs.Do)
 	case trouble == census.Near && g != nil:
 		return "! " + distance(g)
 	case trouble == census.Stale && v.progress == nil:

@@ -134,6 +134,9 @@ func (v view) lines(columns int, now time.Time) []terminal.Line {
 	}
 	if r.Status == rollout.Active {
 		add("guard", v.guardSentence())
+		if g := v.judgement(); g != nil && g.Needs != nil && g.Revision == r.Revision {
+			add("to do", g.Needs.Do)
+		}
 		add("approval", v.approval())
 	}
 	add("", v.counted(now))

@@ -151,7 +151,13 @@ func TestHealth_SaysItInAFewWords(t *testing.T) {
 		"bad for everybody":        {census.Bad, nil, "! going bad, and all boxes get it"},
 		"not counted lately":       {census.Stale, nil, "! not counted for 3 min"},
 		"never counted":            {census.Stale, func(v *view, _ *census.Judgement) { v.progress = nil }, "! never counted, active for 3 min"},
-		"few take it":              {census.Stuck, nil, "! too few boxes take it"},
+		"many failed, and may recover": {census.Failing, func(_ *view, g *census.Judgement) {
+			g.Retrying = &guard.Retrying{Boxes: 5, Told: 9, Halts: true, Until: time.Date(2026, 3, 2, 3, 21, 0, 0, time.Local)}
+		}, "! 5 failed; unless they recover by 2026-03-02 03:21, it halts"},
+		"it waits for a person": {census.Needs, func(_ *view, g *census.Judgement) {
+			g.Needs = &guard.Need{Reason: guard.TooFewTaken, Do: "look at the boxes; then halt it", Counts: 10}
+		}, "! needs you: look at the boxes"},
+		"few take it": {census.Stuck, nil, "! too few boxes take it"},
 		"people have to approve": {census.Waiting,
 			func(_ *view, g *census.Judgement) { g.Reason = guard.ApprovalRequired }, "waits for the approval of 50 %"},
 		"people have to promote": {census.Waiting, func(_ *view, g *census.Judgement) { g.Reason = guard.PeoplePromote },

@@ -46,11 +46,14 @@ func CodeOf(err error) int {
 	f, failed := errors.AsType[*failure](err)
 	_, unreachable := errors.AsType[*url.Error](err)
 	_, unknown := errors.AsType[*api.Unknown](err)
+	_, misnamed := errors.AsType[*login.UnknownProfileError](err)
 	switch {
 	case err == nil:
 		return Done
 	case failed:
 		return f.code
+	case misnamed:
+		return Misused
 	case errors.Is(err, context.Canceled):
 		return Interrupted
 	case errors.Is(err, login.ErrSignIn) || answered(err, http.StatusUnauthorized) || Forbidden(err):

@@ -92,7 +92,7 @@ func (r *Run) Cached() login.Files { return login.Files{Dir: r.Cache} }
 // Flags declares the options of all commands.
 func (r *Run) Flags(cmd *cobra.Command) {
 	f := cmd.PersistentFlags()
-	f.StringVar(&r.Profile, "profile", "", "the service to use, by the name given at login; by default, the default one")
+	f.StringVar(&r.Profile, "profile", r.Getenv("WAVEGATE_PROFILE"), "the service to use, by the name given at login; else WAVEGATE_PROFILE, or the default one")
 	f.BoolVar(&r.JSON, "json", false, "print one JSON document, or with watch one per line; problem documents go to stderr")
 	f.BoolVarP(&r.yes, "yes", "y", false, "answer yes to yes-or-no questions")
 	f.StringVar(&r.Confirm, "confirm", "", "the `name` that a question asks for")

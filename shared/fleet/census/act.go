@@ -21,10 +21,17 @@ func GuardOrigin(requestID string) audit.Origin {
 type MoveCause struct {
 	Judgement
 	AsOf time.Time `json:"asOf"` // when the boxes were counted
+	// Do is what a person should do, of a warning that needs one.
+	Do string `json:"do,omitempty"`
 }
 
-// Explain returns the guard's own sentence.
-func (c MoveCause) Explain() string { return c.Sentence }
+// Explain returns the guard's own sentence, and what to do.
+func (c MoveCause) Explain() string {
+	if c.Do == "" {
+		return c.Sentence
+	}
+	return c.Sentence + " To do: " + c.Do + "."
+}
 
 // act moves a rollout by the guard's verdict, if the policy lets the guard act. It promotes, stops telling boxes and completes only the
 // revision that was judged; otherwise the next tick judges the new one. It halts if the rollout still has the policy
@@ -51,7 +58,7 @@ func (s *Store) act(ctx context.Context, from audit.Origin, c Candidate) (acted 
 	if j.Action != guard.Halt && (j.Revision != c.Revision || s.db.Now().Sub(c.Last.AsOf) > guard.Oldest) {
 		return false, nil // it has changed, or could not be counted now
 	}
-	_, err = s.rollouts.Move(ctx, from.For(audit.Grounds{Cause: MoveCause{j, c.Last.AsOf}}), c.ID, m, when)
+	_, err = s.rollouts.Move(ctx, from.For(audit.Grounds{Cause: MoveCause{Judgement: j, AsOf: c.Last.AsOf}}), c.ID, m, when)
 	for _, code := range []problem.Code{problem.PreconditionFailed, problem.Frozen, problem.WindowClosed, problem.ApprovalRequired, problem.InvalidStateTransition} {
 		if problem.Has(err, code) {
 			return false, nil

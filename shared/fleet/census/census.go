@@ -34,7 +34,7 @@ type Census struct {
 	// Groups is what only the guard needs; nil if the rollout has no policy.
 	Groups *Groups
 
-	// Young counts the boxes that were registered since the rollout started. The guard does not count them, unless
+	// Young counts the boxes that were registered since the rollout started. The guard judges them apart, unless
 	// NewFleet is set: no box of the channel was registered a day before the start.
 	Young       int
 	established bool

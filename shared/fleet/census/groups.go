@@ -26,7 +26,8 @@ type Groups struct {
 	starts       []time.Time     // of the stages; zero: never reached
 	counts       []guard.Counts  // of the stages
 	by           shares
-	resumed      time.Time // zero: never
+	retrying     []retrying // at each stage
+	resumed      time.Time  // zero: never
 	without      []string
 	// left counts the boxes that were bad or silent when the rollout was resumed, and excluded those of organizations that
 	// it leaves out. Both are in no group.
@@ -41,13 +42,31 @@ type Groups struct {
 	// aside counts the boxes that were pinned or held before their stage began. They are in no group either.
 	aside int
 	of    rollout.Rollout
+	// Told is a sample of the boxes that were told the release, of young boxes only.
+	Told Sample
 	// young are the groups of boxes that were registered since the start; nil if they count like the others.
-	young *Groups
+	young   *Groups
+	isYoung bool
+}
+
+// Retrying counts boxes that failed so recently that they may recover, until a time.
+type retrying struct {
+	boxes int
+	until time.Time
+}
+
+func (r retrying) plus(other retrying) retrying {
+	if other.until.After(r.until) {
+		r.until = other.until
+	}
+	r.boxes += other.boxes
+	return r
 }
 
 func newGroups(r rollout.Rollout, at time.Time) *Groups {
 	g := emptyGroups(r, at)
 	g.young = emptyGroups(r, at)
+	g.young.isYoung = true
 	return g
 }
 
@@ -55,7 +74,7 @@ func emptyGroups(r rollout.Rollout, at time.Time) *Groups {
 	n := len(cohort.Stages)
 	g := &Groups{
 		Stages: make([]Sample, n), policy: r.Terms.Policy, at: at, starts: make([]time.Time, n), counts: make([]guard.Counts, n),
-		decideWithin: r.Terms.Policy.Guard.DecideWithin.Length(), soaks: make([]time.Duration, n), by: shares{},
+		decideWithin: r.Terms.Policy.Guard.DecideWithin.Length(), soaks: make([]time.Duration, n), by: shares{}, retrying: make([]retrying, n),
 	}
 	if r.ResumedAt != nil {
 		g.resumed = *r.ResumedAt
@@ -103,12 +122,17 @@ func (g *Groups) add(e report.IndexEntry, stage int, told, reached bool) {
 	if !told || bad || aside || e.Restless {
 		return
 	}
+	if g.isYoung && !e.Trace {
+		g.Told.Add(e)
+	}
 	one := guard.Share{Told: 1}
 	if e.State.Decided() || now { // a box that fell back from a stone is told it again
 		one.Decided = 1
 	}
 	if now {
 		one.Bad = 1
+	} else if e.State == report.Failed && e.Code.BlamesRelease() {
+		g.retrying[stage] = g.retrying[stage].plus(retrying{1, e.Since.Add(g.decideWithin)})
 	}
 	if g.by.add(e, one, stage, together); now && e.Trace {
 		g.gone = append(g.gone, e)
@@ -166,9 +190,11 @@ func (g *Groups) wasBad(e report.IndexEntry, stage int) bool {
 // merge adds what was counted of other boxes.
 func (g *Groups) merge(other *Groups) {
 	g.Unreached.Merge(other.Unreached)
+	g.Told.Merge(other.Told)
 	for i := range g.Stages {
 		g.Stages[i].Merge(other.Stages[i])
 		g.counts[i] = g.counts[i].Plus(other.counts[i])
+		g.retrying[i] = g.retrying[i].plus(other.retrying[i])
 	}
 	g.left, g.excluded, g.aside = g.left+other.left, g.excluded+other.excluded, g.aside+other.aside
 	g.kept, g.gone = append(g.kept, other.kept...), append(g.gone, other.gone...)
@@ -269,10 +295,7 @@ func (g *Groups) cause(box Sighting, soak time.Duration) (cause guard.Cause, you
 	o := box.Offer
 	recent := g.at.Sub(o.Since) < g.decideWithin
 	if o.RolloutID != g.of.ID {
-		if g.waits[box.FactoryID].For != "" {
-			return guard.Waiting, false
-		}
-		return guard.NotPolled, false
+		return g.untold(box), false
 	}
 	if box.Restless {
 		return guard.Unrest, false
@@ -293,5 +316,21 @@ func (g *Groups) cause(box Sighting, soak time.Duration) (cause guard.Cause, you
 		}
 		return guard.Cause(o.Code), recent
 	}
+	if g.at.Sub(box.LastSeen) >= g.policy.Guard.SilentAfter.Length() {
+		return guard.Unheard, recent
+	}
 	return guard.NotInstalled, recent
+}
+
+// untold is why a box that the stage reaches was not told the release.
+func (g *Groups) untold(box Sighting) guard.Cause {
+	switch {
+	case g.waits[box.FactoryID].For != "":
+		return guard.Waiting
+	case box.LastSeen.Before(g.of.StartedAt):
+		return guard.NotPolled
+	case g.at.Sub(box.LastSeen) >= g.policy.Guard.SilentAfter.Length():
+		return guard.Gone
+	}
+	return guard.NotTold
 }

@@ -120,14 +120,17 @@ func (s *Store) attributes(ctx context.Context, rolloutID string, boxes []Survey
 	return group.Wait()
 }
 
-// Kinds counts boxes by each value of each attribute; those without the attribute have an empty one. A box is silent after
+// Kinds counts boxes by each value of each attribute; those without the attribute have an empty one. An attribute of which all
+// boxes have the same value is left out: they are no kind, but everybody, which the last one counts. A box is silent after
 // SilentAfter, or unwatched if that is longer, in which a box that is not watched polls.
 func (g *Groups) Kinds(boxes []Surveyed, unwatched time.Duration) []guard.Kind {
 	names := namesOf(boxes)
 	seen := g.silences(boxes, unwatched)
 	several := slices.ContainsFunc(boxes, func(box Surveyed) bool { return box.OrganizationID != boxes[0].OrganizationID })
 	kinds := map[[2]string]*tallied{}
+	all := tallied{told: map[string]bool{}, bad: map[string]bool{}}
 	for i, box := range boxes {
+		all.add(box, seen[i])
 		for _, name := range names {
 			k := in(kinds, [2]string{name, valueOf(box, name)})
 			if k.add(box, seen[i]); several {
@@ -135,13 +138,14 @@ func (g *Groups) Kinds(boxes []Surveyed, unwatched time.Duration) []guard.Kind {
 			}
 		}
 	}
-	list := []guard.Kind{}
+	list, values := []guard.Kind{}, map[string]int{}
 	for _, key := range slices.SortedFunc(maps.Keys(kinds), byName) {
 		k := kinds[key].sum()
 		k.Name, k.Value = key[0], key[1]
-		list = append(list, k)
+		list, values[k.Name] = append(list, k), values[k.Name]+1
 	}
-	return list
+	list = slices.DeleteFunc(list, func(k guard.Kind) bool { return values[k.Name] == 1 })
+	return append(list, guard.Kind{Name: guard.OfAll, Share: all.Share})
 }
 
 // A tallied is a kind with the factories of its told and of its bad boxes, and what each organization contributes.

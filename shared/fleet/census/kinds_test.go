@@ -84,13 +84,13 @@ func TestSurvey_SilentBoxes_CountUnlessTheirFactoryIsOff(t *testing.T) {
 	at := noon.Add(48 * time.Hour)
 	c := census.KeepAll(rollout.Rollout{StartedAt: noon, StageStarts: rollout.StageStarts{At1: new(noon)}, Terms: &rollout.Terms{Policy: guard.Default()}}, at)
 	for in, want := range []int{0, 1, 2, 0} {
-		var boxes []census.Surveyed
+		boxes := []census.Surveyed{{IndexEntry: report.IndexEntry{FactoryID: "hamburg"}, LastSeen: at}}
 		for range in {
 			boxes = append(boxes, census.Surveyed{IndexEntry: report.IndexEntry{FactoryID: "munich"}, LastSeen: at.Add(-24 * time.Hour)})
 		}
 		silent := 0
 		for _, k := range c.Groups.Kinds(boxes, 0) {
-			if k.Name == "factory" {
+			if k.Value == "munich" {
 				silent = k.Control.Silent
 			}
 		}
@@ -120,7 +120,7 @@ func TestSurvey_NamesThatOneOrganizationMakesUp_HideNoneOfTheOthers(t *testing.T
 	for _, k := range c.Groups.Kinds(boxes, 0) {
 		names[k.Name] = true
 	}
-	expect.Equal(t, len(names), 64+2, "names, with those that each box has:")
+	expect.Equal(t, len(names), 64+2, "names, with the organization and with all boxes, but without the factory, which none has:")
 	for _, name := range []string{"revision", "modem"} {
 		expect.Equal(t, names[name], true, "the survey knows %s:", name)
 	}
@@ -209,4 +209,19 @@ func TestGuard_BoxesOfAKindFallBackAndAreRetired_ItStillHalts(t *testing.T) {
 	v := g.verdict()
 	expect.Equal(t, v.Culprit, &guard.Culprit{Name: "revision", Value: "C", Harmed: 3, Boxes: 3, Factories: 3, OtherBoxes: len(g.reached()) - 3}, "the culprit is")
 	expect.Equal(t, g.rollout().Status, rollout.Halted, "%s: the rollout is", v.Sentence)
+}
+
+// TestSurvey_AnAttributeThatAllBoxesShare_IsNoKind: they are everybody.
+func TestSurvey_AnAttributeThatAllBoxesShare_IsNoKind(t *testing.T) {
+	c := census.KeepAll(rollout.Rollout{StageStarts: rollout.StageStarts{At1: new(noon)}, Terms: &rollout.Terms{Policy: guard.Default()}}, noon)
+	var boxes []census.Surveyed
+	for i := range 10 {
+		boxes = append(boxes, census.Surveyed{IndexEntry: report.IndexEntry{OrganizationID: "acme", FactoryID: "munich"},
+			Attributes: map[string]string{"model": "X", "revision": string("AB"[i%2])}})
+	}
+	kinds := c.Groups.Kinds(boxes, 0)
+	for _, k := range kinds[:2] {
+		expect.Equal(t, k.Name, "revision", "a kind is of the attribute")
+	}
+	expect.Equal(t, kinds[2:], []guard.Kind{{Name: guard.OfAll, Share: guard.Share{}}}, "and all boxes are, none of which was seen")
 }

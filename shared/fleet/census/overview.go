@@ -19,7 +19,9 @@ const (
 	Halting Trouble = "halting" // the guard would halt it
 	Bad     Trouble = "bad"     // it is going bad, but the guard does not halt it: all boxes get it, or it is bad only for one organization
 	Halted  Trouble = "halted"  // it was halted, and nothing has followed on its channel
+	Failing Trouble = "failing" // so many boxes failed that the guard halts it, unless they recover
 	Held    Trouble = "held"    // it tells no more boxes until a person decides
+	Needs   Trouble = "needs"   // it waits for a person, and people may not know
 	Near    Trouble = "near"    // a few more bad or silent boxes would halt it
 	Stale   Trouble = "stale"   // it was not counted recently, so its state is unknown
 	Stuck   Trouble = "stuck"   // too few boxes take the release
@@ -29,7 +31,7 @@ const (
 )
 
 // Troubles lists all of them in this order.
-var Troubles = []Trouble{Halting, Bad, Halted, Held, Near, Stale, Stuck, Waiting, Seen, None}
+var Troubles = []Trouble{Halting, Bad, Halted, Failing, Held, Needs, Near, Stale, Stuck, Waiting, Seen, None}
 
 // nearHalt is how many more boxes count as a few.
 const nearHalt = 3
@@ -69,8 +71,12 @@ func NewRow(r rollout.Rollout, last *Progress, now time.Time) Row {
 		row.Trouble = Halting
 	case v != nil && (v.Pages || v.Reason == guard.OneOrganization && !seen):
 		row.Trouble = Bad
+	case v != nil && v.Retrying != nil && v.Retrying.Halts:
+		row.Trouble = Failing
 	case r.Stopped() && !seen:
 		row.Trouble = Held
+	case v != nil && v.Needs.Alarms() && !seen:
+		row.Trouble = Needs
 	case v != nil && near(*v):
 		row.Trouble = Near
 	case age > guard.Oldest:

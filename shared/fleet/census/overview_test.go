@@ -34,6 +34,10 @@ func TestNewRow_TroubleIsTheWorstOfTheGuardsLastJudgement(t *testing.T) {
 	hold := func(why guard.Reason) guard.Verdict {
 		return guard.Verdict{Action: guard.Hold, Reason: why, Distance: guard.Distance{MoreBad: 20, Undecided: 100}}
 	}
+	failing, needs, promote := hold(guard.Soaking), hold(guard.TooFewTaken), hold(guard.PeoplePromote)
+	failing.Retrying = &guard.Retrying{Boxes: 5, Told: 9, Halts: true}
+	needs.Needs = &guard.Need{Reason: guard.TooFewTaken, Counts: 10}
+	promote.Needs = &guard.Need{Reason: guard.PeoplePromote, Counts: 10}
 	paging := hold(guard.TooFewTaken)
 	paging.Pages = true
 	for name, c := range map[string]struct {
@@ -55,6 +59,9 @@ func TestNewRow_TroubleIsTheWorstOfTheGuardsLastJudgement(t *testing.T) {
 		"counted just in time":              {judged(hold(guard.Soaking), guard.Oldest, 0), None},
 		"too few take it":                   {judged(hold(guard.TooFewTaken), 0, 0), Stuck},
 		"people promote":                    {judged(hold(guard.PeoplePromote), 0, 0), Waiting},
+		"people promote, for long":          {judged(promote, 0, 0), Waiting},
+		"5 of 9 failed and may recover":     {judged(failing, 0, 0), Failing},
+		"it waits for a person":             {judged(needs, 0, 0), Needs},
 		"a second person approves":          {judged(hold(guard.ApprovalRequired), 0, 0), Waiting},
 		"without a guard":                   {&Progress{AsOf: overviewNow}, None},
 		"never counted, started just now":   {nil, None},

@@ -29,7 +29,9 @@ type Question struct {
 	last guard.Verdict // before
 	// all is set if all groups are wanted, due if they are for new looks at silence, and small if for one at a small fleet.
 	all, due, small bool
-	soaked          bool
+	// young is set if young boxes are looked up.
+	young  bool
+	soaked bool
 	// known is what an earlier count looked up of the present stage; nil: it is looked up now.
 	known *guard.Taken
 }
@@ -54,6 +56,7 @@ func Ask(c *Census, last *Judgement, looks bool) Question {
 	q.soaked = g.at.Sub(c.of.StageSince) >= g.policy.SoakAt(c.of.StagedPercent)
 	e := q.evidence()
 	q.small = looks && e.FewDue(g.policy)
+	q.young = looks && g.young != nil && g.young.Told.Boxes > 0 && q.youngDue()
 	q.all = q.due || q.small || q.soaked && e.Small(g.policy)
 	return q
 }
@@ -68,6 +71,9 @@ func (q Question) Boxes() (list []report.IndexEntry) {
 	if q.all {
 		list = append(list, q.Unreached.Chosen()...)
 	}
+	if q.young {
+		list = append(append(list, q.Groups.young.Told.Chosen()...), q.Groups.young.Unreached.Chosen()...)
+	}
 	return list
 }
 
@@ -80,7 +86,7 @@ func (q Question) ends(stage int) bool { return q.soaked && cohort.Stages[stage]
 // reuse has the guard judge with what the last judgement looked up, and returns nil if that cannot be: if nothing or more
 // is known, or if something would follow from it. A move and a survey are made only with boxes that were looked up now.
 func (q Question) reuse(last *Judgement, freeze *guard.Freeze) *Judgement {
-	if q.all || !q.soaked {
+	if q.all || q.young || !q.soaked {
 		return nil // more is looked up, or nothing
 	}
 	if last == nil || last.Taken == nil || q.evidence().Final() || !q.resumed.IsZero() {
@@ -114,12 +120,17 @@ func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze, kinds func()
 		}
 	}
 	if q.all {
-		for _, b := range q.watched(q.present(q.Unreached.Chosen(), sightings), sizes) {
+		chosen := q.Unreached.Chosen()
+		for _, b := range q.watched(q.present(chosen, sightings), sizes) {
 			q.control(b)
 			few.control(b)
 		}
+		sightings = sightings[len(chosen):]
 	}
 	e := q.evidence()
+	if e.Young = q.last.Young; q.young {
+		e.Young, e.YoungNew = q.lookAtYoung(sightings, sizes), true
+	}
 	e.Freeze, e.New, e.Taken, e.Places, e.Organizations = freeze, q.due, taken, q.by.places(), q.by.organizations()
 	if q.small {
 		e.Few = few.look()
@@ -130,6 +141,7 @@ func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze, kinds func()
 			v = guard.Decide(q.policy, e, q.at)
 		}
 	}
+	v.Over, v.Needs = v.Needs.Over(q.last.Needs, q.last.Over), v.Needs.After(q.last.Needs)
 	return &Judgement{Verdict: v, Revision: q.of.Revision, PolicyRevision: q.of.Terms.Revision, Left: q.left, Excluded: q.excluded, Aside: q.aside}
 }
 
@@ -142,7 +154,8 @@ func (q Question) evidence() guard.Evidence {
 	}
 	for i, counts := range q.counts {
 		all := q.by.stage(i)
-		e.Stages = append(e.Stages, guard.StageBoxes{Percent: cohort.Stages[i], Start: q.starts[i], Counts: counts, Bad: all.Bad, Treated: all.Treated, Control: all.Control})
+		e.Stages = append(e.Stages, guard.StageBoxes{Percent: cohort.Stages[i], Start: q.starts[i], Counts: counts, Bad: all.Bad,
+			Retrying: q.retrying[i].boxes, RetryUntil: q.retrying[i].until, Treated: all.Treated, Control: all.Control})
 		e.Vacant = e.Vacant || cohort.Stages[i] == r.StagedPercent && q.census.Stages[i].Expected == 0
 	}
 	return e

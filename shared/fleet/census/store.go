@@ -24,7 +24,7 @@ type Progress struct {
 	// Failures counts the failed boxes by why they failed.
 	Failures map[report.FailureCode]int `json:"failures"`
 	Silent   Silence                    `json:"silent"`
-	// Young counts the boxes that were registered since the start. The guard does not count them, unless NewFleet is set.
+	// Young counts the boxes that were registered since the start. The guard judges them apart, unless NewFleet is set.
 	Young    int  `json:"young,omitempty"`
 	NewFleet bool `json:"newFleet,omitempty"`
 	// Pinned and Held count the boxes of the channel that somebody's word keeps on another version.

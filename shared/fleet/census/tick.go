@@ -36,8 +36,8 @@ type Tally struct {
 	Unreadable Unreadable
 	// Paging is how many rollouts at 100 percent, or completed since, seem to go bad.
 	Paging int
-	// OneOrganization is how many are held because the case for a halt rests on one organization's boxes.
-	OneOrganization int
+	// NeedPerson is how many wait for a person who may not know.
+	NeedPerson int
 }
 
 // Unreadable counts items that cannot be read.
@@ -205,8 +205,8 @@ func (t *Tally) add(c Candidate, acted bool, now time.Time) {
 	if c.Last != nil && c.Last.Guard != nil {
 		judged = c.Last.AsOf
 		t.Verdicts[c.Last.Guard.Action]++
-		if c.Last.Guard.Reason == guard.OneOrganization {
-			t.OneOrganization++
+		if c.Last.Guard.Needs.Alarms() {
+			t.NeedPerson++
 		}
 		if c.Last.Guard.Pages {
 			t.Paging++

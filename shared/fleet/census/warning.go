@@ -2,7 +2,9 @@ package census
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"wavegate/shared/fleet/guard"
@@ -22,9 +24,11 @@ const (
 	NearHalt        = "RolloutNearHalt"        // a few more bad or silent boxes would halt it, or the guard would but is not allowed to
 	ApprovalWaiting = "RolloutApprovalWaiting" // it needs an approval, and nothing more from its boxes
 	WentBad         = "RolloutWentBad"         // everybody has the release, or is being told it, and it seems to go bad
+	NeedsPerson     = "RolloutNeedsPerson"     // it has waited for a person for ten counts
+	NeedsNobody     = "RolloutNeedsNobody"     // it no longer does
 )
 
-// Warnings records which warnings a rollout has had: each event once per stage.
+// Warnings records which warnings a rollout has had: each event once per stage, and those about a person's need once per reason, too.
 type Warnings struct {
 	RolloutID     string    `json:"rolloutId"`
 	EdgeType      string    `json:"edgeType"`
@@ -36,27 +40,42 @@ type Warnings struct {
 	dynamo.Unknown
 }
 
-// A Warning is an event at a stage.
+// A Warning is an event at a stage. One about a person's need says for which reason, after the event's name.
 type Warning struct {
 	Event string    `json:"event"`
 	Stage int       `json:"stage"`
 	At    time.Time `json:"at"`
 }
 
-// WarningOf is the warning that a verdict calls for; empty if there is none. A halt that the guard makes itself has its
-// own event.
-func WarningOf(v guard.Verdict) (event string, stage int) {
+// because is a warning about a need.
+func because(event string, n *guard.Need) Warning {
+	return Warning{Event: event + " for " + string(n.Reason), Stage: n.Stage}
+}
+
+// name is the event's name.
+func (w Warning) name() string {
+	name, _, _ := strings.Cut(w.Event, " for ")
+	return name
+}
+
+// WarningsOf are the warnings that a verdict calls for, as events at a stage. A halt that the guard makes itself has its own event.
+func WarningsOf(v guard.Verdict) (list []Warning) {
 	switch {
 	case v.Action == guard.Halt && v.Acts:
-		return "", 0
 	case v.Pages:
-		return WentBad, v.Stage
-	case v.Action == guard.Halt || v.Reason == guard.OneOrganization || near(v):
-		return NearHalt, v.Stage
+		list = append(list, Warning{Event: WentBad, Stage: v.Stage})
+	case v.Action == guard.Halt || v.Reason == guard.OneOrganization || near(v) || v.Retrying != nil && v.Retrying.Halts:
+		list = append(list, Warning{Event: NearHalt, Stage: v.Stage})
 	case waitsForApproval(v):
-		return ApprovalWaiting, v.Next
+		list = append(list, Warning{Event: ApprovalWaiting, Stage: v.Next})
 	}
-	return "", 0
+	if v.Over != nil {
+		list = append(list, because(NeedsNobody, v.Over))
+	}
+	if v.Needs.IsTold() {
+		list = append(list, because(NeedsPerson, v.Needs))
+	}
+	return list
 }
 
 // waitsForApproval reports whether the boxes and the soak allow the next stage, and it only lacks the approval.
@@ -66,15 +85,22 @@ func waitsForApproval(v guard.Verdict) bool {
 		!slices.ContainsFunc(v.Reasons, func(r guard.Reason) bool { return !slices.Contains(others, r) })
 }
 
-// with adds a warning. The event is empty if the warning was given before.
-func (w Warnings) with(r rollout.Rollout, event string, stage int, at time.Time) (Warnings, string) {
-	if slices.ContainsFunc(w.Given, func(g Warning) bool { return g.Event == event && g.Stage == stage }) {
+// has reports whether a warning was given.
+func (w Warnings) has(event string, stage int) bool {
+	return slices.ContainsFunc(w.Given, func(g Warning) bool { return g.Event == event && g.Stage == stage })
+}
+
+// with adds a warning. The event is empty if the warning was given before, or says that a need is over of which nobody was told.
+func (w Warnings) with(r rollout.Rollout, one Warning, at time.Time) (Warnings, string) {
+	begun := strings.Replace(one.Event, NeedsNobody, NeedsPerson, 1)
+	if w.has(one.Event, one.Stage) || begun != one.Event && !w.has(begun, one.Stage) {
 		return w, ""
 	}
+	one.At = at
 	return Warnings{
 		RolloutID: r.ID, EdgeType: r.EdgeType, Channel: r.Channel, TargetVersion: r.TargetVersion,
-		Given: append(slices.Clone(w.Given), Warning{event, stage, at}), UpdatedAt: at, Revision: w.Revision + 1,
-	}, event
+		Given: append(slices.Clone(w.Given), one), UpdatedAt: at, Revision: w.Revision + 1,
+	}, one.name()
 }
 
 // warningsItem is stored beside the counts of the rollout.
@@ -94,19 +120,27 @@ var warningsKind = change.Kind[Warnings]{
 	Item: func(w Warnings) any { return warningsItem{w.RolloutID, partWarnings, w} },
 }
 
-// warn publishes the warning that the last judgement of a rollout calls for, through the audit trail and the event bus.
+// warn publishes the warnings that the last judgement of a rollout calls for, through the audit trail and the event bus.
 func (s *Store) warn(ctx context.Context, from audit.Origin, r rollout.Rollout, last *Progress) error {
 	if last == nil || last.Guard == nil || last.Guard.Revision != r.Revision {
 		return nil
 	}
-	event, stage := WarningOf(last.Guard.Verdict)
-	if event == "" {
-		return nil
+	for _, one := range WarningsOf(last.Guard.Verdict) {
+		cause := MoveCause{Judgement: *last.Guard, AsOf: last.AsOf}
+		switch one.name() {
+		case NeedsPerson:
+			cause.Do = last.Guard.Needs.Do
+		case NeedsNobody:
+			cause.Do = fmt.Sprintf("nothing more because of %s at %d percent", last.Guard.Over.Reason, one.Stage)
+		}
+		_, err := change.Put(ctx, s.db, from.For(audit.Grounds{Cause: cause}), warningsKind,
+			dynamo.Key{"subject": r.ID, "part": partWarnings}, input.Preconditions{}, func(was Warnings, at time.Time) (Warnings, string, error) {
+				next, event := was.with(r, one, at)
+				return next, event, nil
+			})
+		if err != nil {
+			return err
+		}
 	}
-	_, err := change.Put(ctx, s.db, from.For(audit.Grounds{Cause: MoveCause{*last.Guard, last.AsOf}}), warningsKind,
-		dynamo.Key{"subject": r.ID, "part": partWarnings}, input.Preconditions{}, func(was Warnings, at time.Time) (Warnings, string, error) {
-			next, event := was.with(r, event, stage, at)
-			return next, event, nil
-		})
-	return err
+	return nil
 }

@@ -3,6 +3,7 @@ package census_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,12 +16,14 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-func TestWarningOf_TellsWhatNeedsPeople_AndNotWhatTheGuardDoesItself(t *testing.T) {
+func TestWarningsOf_TellWhatNeedsPeople_AndNotWhatTheGuardDoesItself(t *testing.T) {
 	hold := func(why ...guard.Reason) guard.Verdict {
 		return guard.Verdict{Action: guard.Hold, Reason: why[0], Reasons: why, Stage: 10, Next: 50, Distance: guard.Distance{MoreBad: 20, Undecided: 100}}
 	}
 	near := hold(guard.Soaking)
 	near.Halting.Bad, near.Distance.MoreBad = 4, 2
+	failing := hold(guard.Soaking)
+	failing.Retrying = &guard.Retrying{Boxes: 5, Told: 9, Halts: true}
 	bad := hold(guard.Silent)
 	bad.Stage, bad.Next, bad.Pages = 100, 0, true
 	for name, c := range map[string]struct {
@@ -29,6 +32,7 @@ func TestWarningOf_TellsWhatNeedsPeople_AndNotWhatTheGuardDoesItself(t *testing.
 		stage int
 	}{
 		"2 more bad would halt it":          {near, census.NearHalt, 10},
+		"many failed, and may recover":      {failing, census.NearHalt, 10},
 		"one organization holds up a halt":  {hold(guard.OneOrganization), census.NearHalt, 10},
 		"the guard would, but only advises": {guard.Verdict{Action: guard.Halt, Stage: 10}, census.NearHalt, 10},
 		"the guard halts it":                {guard.Verdict{Action: guard.Halt, Acts: true, Pages: true, Stage: 100}, "", 0},
@@ -42,10 +46,52 @@ func TestWarningOf_TellsWhatNeedsPeople_AndNotWhatTheGuardDoesItself(t *testing.
 		"all is well":                       {hold(guard.Soaking), "", 0},
 		"the guard promotes":                {guard.Verdict{Action: guard.Promote, Acts: true, Distance: guard.Distance{MoreBad: 20, Undecided: 9}}, "", 0},
 	} {
-		if event, stage := census.WarningOf(c.given); event != c.event || stage != c.stage {
-			t.Errorf("%s: %q at %d, want %q at %d", name, event, stage, c.event, c.stage)
+		var want []census.Warning
+		if c.event != "" {
+			want = []census.Warning{{Event: c.event, Stage: c.stage}}
 		}
+		expect.Equal(t, census.WarningsOf(c.given), want, "%s", name)
 	}
+}
+
+// TestWarningsOf_ANeed_IsTriedForTenCounts: each attempt costs a read, and a lost one is made up for.
+func TestWarningsOf_ANeed_IsTriedForTenCounts(t *testing.T) {
+	for counts, told := range map[int]bool{1: false, 9: false, 10: true, 19: true, 20: false, 1000: false} {
+		v := guard.Verdict{Action: guard.Hold, Reason: guard.KindDoubtful, Stage: 10, Distance: guard.Distance{MoreBad: 20},
+			Needs: &guard.Need{Reason: guard.KindDoubtful, Stage: 10, Counts: counts}}
+		var want []census.Warning
+		if told {
+			want = []census.Warning{{Event: "RolloutNeedsPerson for KIND_DOUBTFUL", Stage: 10}}
+		}
+		expect.Equal(t, census.WarningsOf(v), want, "after %d counts", counts)
+	}
+}
+
+// TestWarnings_ANeedThatStands_IsToldOnce_AndItsEndToo: no box takes the release, until all do.
+func TestWarnings_ANeedThatStands_IsToldOnce_AndItsEndToo(t *testing.T) {
+	p := quick()
+	p.Promote.Auto = false
+	p.Guard.Taken = 1
+	g := newJudgedFleet(t, dynamotest.Embedded(t), p, 60, "acme", "initech")
+	g.raise(50)
+	g.poll("1.0.0", g.reached()...)
+	g.tick(3 * time.Minute)
+	for range 25 {
+		g.poll("1.0.0", g.reached()...) // they call, and do not install it
+		g.tick(time.Minute)
+	}
+	expect.Equal(t, g.warnings(), []string{"RolloutNeedsPerson for TOO_FEW_TAKEN at 50"}, "told once it has stood")
+	v := g.verdict()
+	expect.Equal(t, v.Needs.Reason, guard.TooFewTaken, "it needs a person because of")
+	expect.Equal(t, g.tick(time.Minute).NeedPerson >= 1, true, "the tick counts it:")
+	for range 25 {
+		g.update()
+		g.tick(time.Minute)
+	}
+	expect.Equal(t, g.warnings(), []string{"RolloutNeedsPerson for TOO_FEW_TAKEN at 50",
+		"RolloutNeedsNobody for TOO_FEW_TAKEN at 50", "RolloutNeedsPerson for PEOPLE_PROMOTE at 50"}, "%s", g.verdict().Sentence)
+	expect.Equal(t, g.verdict().Needs.Reason, guard.PeoplePromote, "then it needs a person because of")
+	expect.Equal(t, g.verdict().Needs.Alarms(), false, "which is expected, so it alarms:")
 }
 
 // warnings lists the rollout's warnings, as event and stage, oldest first. Each has the guard's sentence.
@@ -59,7 +105,7 @@ func (g *judgedFleet) warnings() (told []string) {
 		given, _ := e.After.(map[string]any)["given"].([]any)
 		last, _ := given[len(given)-1].(map[string]any)
 		cause, _ := e.Cause.(map[string]any)
-		if sentence, _ := cause["sentence"].(string); sentence == "" || e.Actor.Issuer != rollout.Guard.Issuer || e.Resource.Revision != int64(len(page.Items)-i) {
+		if sentence, _ := cause["sentence"].(string); sentence == "" || !strings.HasPrefix(fmt.Sprint(last["event"]), e.EventName) || e.Actor.Issuer != rollout.Guard.Issuer || e.Resource.Revision != int64(len(page.Items)-i) {
 			g.t.Errorf("the event is %+v", e)
 		}
 		told = append(told, fmt.Sprintf("%v at %v", last["event"], last["stage"]))

@@ -23,7 +23,7 @@
 //
 // Every stage that the release reached is judged until the rollout ends, from its own start. A resumption keeps the
 // starts. What a box did stays counted if it is moved, retired or given away. Boxes that were registered after the start
-// do not count, so that nobody can make up evidence. Another rollout of the same version on the channel inherits them: a
+// are judged apart, so that nobody can make up evidence. Another rollout of the same version on the channel inherits them: a
 // release that failed once does not start afresh.
 //
 // # Failures
@@ -45,6 +45,11 @@
 // A bricked box reports nothing. Once every SilentAfter, each stage is compared with the boxes that the release did not
 // reach. The comparison uses Fisher's exact test, at a level that falls with each look, and Wald's test against the
 // share of the control. Nothing is tested in between: each look is another chance to be wrong.
+//
+// Dead is not failed: someone must travel to a dead box, while a wrong hold costs a person a look. So silence has a floor of its
+// own, below the share of failures that a policy accepts, and from three boxes on it holds the rollout and stops telling at a higher
+// level without any floor: at each look at stages 10 and 50, and in each survey, which looks up many more boxes. A release that
+// fails on more boxes than the policy accepts, and on too few to halt, holds, too; it stops nothing, since a failed box can be helped.
 //
 // At 100 percent there is nobody left to compare with. The last controls show whether more boxes are away than chance
 // explains. If so, the rollout is held, and people are paged. The guard keeps looking for one more soak after the
@@ -106,11 +111,11 @@ const Oldest = 2 * time.Minute
 // Each test returns its findings. Kinds and health numbers come last: when they are tested depends on the other findings.
 func Decide(p Policy, e Evidence, at time.Time) Verdict {
 	d := decision{policy: p, evidence: e, at: at, stage: e.present(), test: p.Guard.test()}
-	v := Verdict{Stage: e.Stage, Next: e.next(), Looks: d.looks(), Few: d.few(), Taken: e.Taken}
+	v := Verdict{Stage: e.Stage, Next: e.next(), Looks: d.looks(), Few: d.few(), Young: d.young(), Taken: e.Taken}
 	d.measure(&v)
 	var found findings
 	if e.Active {
-		found = slices.Concat(d.failing(v), silenced(v.Looks), d.small(v.Few), d.places(), d.unclear(v), d.notAllowed(v))
+		found = slices.Concat(d.failing(v), silenced(v.Looks), d.small(v.Few), d.places(), v.Young.holding(), d.notAcceptable(), d.unclear(v), d.notAllowed(v))
 	} else {
 		found = d.afterwards(v)
 	}
@@ -129,7 +134,7 @@ func Decide(p Policy, e Evidence, at time.Time) Verdict {
 	if !slices.Contains(v.Reasons, WindowClosed) {
 		v.Distance.OpensAt = nil
 	}
-	v.Sentence = d.sentence(v, found)
+	v.Needs, v.Sentence = d.need(v, found), d.sentence(v, found)
 	return v
 }
 
@@ -190,6 +195,9 @@ func (d decision) blame(v *Verdict, found findings) {
 		v.Culprit, v.Wants = d.culprit(), wants && (d.policy.Mode == Act || d.surveyDue(false))
 	default:
 		v.Wants = wants && d.surveyDue(found.leftToPeople())
+	}
+	if v.Culprit.isNoise(*v, d.surveyedBoxes(v.Surveys)) {
+		v.Culprit = nil
 	}
 }
 
@@ -306,6 +314,9 @@ func (d decision) measure(v *Verdict) {
 	}
 	if treated, control, unexplained := d.away(); unexplained {
 		v.Treated, v.Control = treated, control
+	}
+	if d.evidence.Active && d.counted() {
+		v.Retrying = d.retrying()
 	}
 	_, undecided := d.evidence.totals()
 	v.Distance = Distance{

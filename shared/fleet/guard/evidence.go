@@ -1,8 +1,6 @@
 package guard
 
 import (
-	"fmt"
-	"math"
 	"slices"
 	"time"
 )
@@ -39,8 +37,10 @@ type StageBoxes struct {
 	// Start is when the release first reached the stage on its channel, in this rollout or an earlier one; zero: never.
 	Start time.Time
 	Counts
-	// Bad boxes count against the release now.
-	Bad int
+	// Bad boxes count against the release now. Retrying ones failed so recently that they may recover; the last of them counts
+	// against the release from RetryUntil on.
+	Bad, Retrying int
+	RetryUntil    time.Time
 	// Treated are boxes of the stage, and Control are boxes that the release never reached, both counted if seen since
 	// Start. They are empty if nobody looked.
 	Treated, Control Group
@@ -64,74 +64,6 @@ func (g Group) minus(h Group) Group {
 // Plus is the sum of two groups.
 func (g Group) Plus(h Group) Group {
 	return Group{g.Boxes + h.Boxes, g.Silent + h.Silent, g.Away + h.Away}
-}
-
-// A Cause is why a box has not lived on with the release for a soak.
-type Cause string
-
-// Causes. The first three concern the box and its factory.
-const (
-	Download     Cause = "download"     // it cannot fetch the release
-	Space        Cause = "space"        // it has no room for it
-	Power        Cause = "power"        // it lacks the power for it
-	Bad          Cause = "bad"          // it failed to install the release, or fell back
-	Deferred     Cause = "deferred"     // a person put it off
-	NotInstalled Cause = "notInstalled" // it was told, and has not installed it within DecideWithin
-	NotPolled    Cause = "notPolled"    // it was not told, since it has not polled
-	Waiting      Cause = "waiting"      // it was not told, since its plant takes no updates now
-	Unrest       Cause = "restless"     // nobody can tell what it says
-	Vanished     Cause = "vanished"     // it installed the release and was not seen a soak later
-)
-
-// Taken is how a stage's boxes, or a random sample of them, took the release.
-type Taken struct {
-	// Boxes is the size of the sample. All reports whether the sample holds all boxes of the stage.
-	Boxes int  `json:"boxes"`
-	All   bool `json:"all"`
-	// Good boxes were seen running the release at least a soak after they installed it. Young ones can still become good
-	// in time.
-	Good  int `json:"good"`
-	Young int `json:"young"`
-	// Needed is how many boxes must be good.
-	Needed int `json:"needed"`
-	// Paused boxes were not told because their plants pause, and are not in Boxes, if at least half of the boxes remain.
-	Paused int `json:"paused,omitempty"`
-	// Causes counts the other boxes by cause.
-	Causes map[Cause]int `json:"causes,omitempty"`
-}
-
-// causes words each cause.
-var causes = map[Cause]string{
-	Download:     "could not download it (download)",
-	Space:        "have no space for it (space)",
-	Power:        "lack the power for it (power)",
-	Bad:          "failed with it or fell back",
-	Deferred:     "were put off by a person (deferred)",
-	NotInstalled: "were told and never installed it",
-	NotPolled:    "have not polled since the stage began, so were not told",
-	Waiting:      "wait until their plants take updates",
-	Unrest:       "poll far too often or name two versions in turns (restless)",
-	Vanished:     "installed it and were not seen a soak later",
-}
-
-// sentence says how many boxes have run the release for a soak.
-func (t Taken) sentence() string {
-	of := boxes(t.Boxes)
-	if !t.All {
-		of += " in a sample"
-	}
-	return fmt.Sprintf("%d of %s have run the release for a soak", t.Good, of)
-}
-
-// tooFew names the most frequent cause of the other boxes.
-func (t Taken) tooFew() string {
-	cause, most := Cause(""), 0
-	for c, n := range t.Causes {
-		if n > most || n == most && c < cause {
-			cause, most = c, n
-		}
-	}
-	return fmt.Sprintf("%s, and %d are needed: most of the others, %d, %s; to go on without such boxes, lower taken in the policy", t.sentence(), t.Needed, most, causes[cause])
 }
 
 // A Share is what some of the boxes contribute: those of an organization, a factory or another kind.
@@ -204,6 +136,9 @@ type Evidence struct {
 	Workers []Worker
 	// Few is the last look at a fleet of fewer than 40 boxes, or one that is taken now; nil: none.
 	Few *Few
+	// Young is the last look at the boxes that were registered since the start, or one that is taken now if YoungNew is set.
+	Young    *Young
+	YoungNew bool
 	// Vacant is set if the channel has no box in the present stage, not even one that does not count.
 	Vacant bool
 	// Taken is how the present stage's boxes took the release; nil if that was not looked up.
@@ -263,15 +198,4 @@ func (e Evidence) totals() (told, undecided int) {
 // Small reports whether the present stage has too few boxes for the test of failures, together with those before it.
 func (e Evidence) Small(p Policy) bool {
 	return decision{policy: p, evidence: e, test: p.Guard.test()}.isSmall()
-}
-
-// Needed is how many of a sample must be good: the share that the policy asks for, or all boxes of the stage but one.
-// At least one box must be good, so that a release does not go on after the only box of a stage dies.
-func (b Bounds) Needed(t Taken) int {
-	const rounding = 1e-9
-	needed := int(math.Ceil(b.Taken*float64(t.Boxes) - rounding))
-	if t.All {
-		needed = min(needed, max(t.Boxes-1, 1))
-	}
-	return needed
 }

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"fmt"
+	"slices"
 
 	"wavegate/shared/fleet/stats"
 )
@@ -24,6 +25,23 @@ func (d decision) failing(v Verdict) findings {
 		}
 	}
 	return findings{f}
+}
+
+// The levels of the test at the end of a soak that holds a release of which more boxes fail than the policy accepts. A person
+// may accept so many. At stage 50 there are so many boxes that the test can tell.
+const (
+	acceptHold10 = 0.0005
+	acceptHold50 = 0.005
+)
+
+// notAcceptable holds a rollout of which more boxes are bad than the policy accepts.
+func (d decision) notAcceptable() (list findings) {
+	all, acceptable := d.sum(Organization{}), d.policy.Guard.Acceptable
+	level := map[int]float64{10: acceptHold10, 50: acceptHold50}[d.evidence.Stage]
+	_, halts := d.closest(Organization{})
+	list.add(!halts && d.soakOver() && stats.AtLeast(all.Bad, all.Told, acceptable) <= level, NotAcceptable,
+		fmt.Sprintf("%d of %s with the release are bad, %.1f percent, and the policy accepts %g", all.Bad, boxes(all.Told), 100*float64(all.Bad)/float64(max(all.Told, 1)), 100*acceptable))
+	return list
 }
 
 // counts returns the counts that are tested for failures, without the boxes of one organization: one of all boxes that
@@ -124,4 +142,23 @@ func (d decision) fewerBad() int {
 func (d decision) badUnexplained() bool {
 	all, acceptable := d.pooled(Organization{}), d.policy.Guard.Acceptable
 	return stats.AtLeast(d.stage.Bad, d.stage.told(), acceptable) <= badByChance || stats.AtLeast(all.Bad, all.Told, acceptable) <= badByChance
+}
+
+// retrying are the boxes that failed and may recover. It tests what would be if none does.
+func (d decision) retrying() *Retrying {
+	var r Retrying
+	r.Told, _ = d.evidence.totals()
+	d.evidence.Stages = slices.Clone(d.evidence.Stages)
+	for i := range d.evidence.Stages {
+		b := &d.evidence.Stages[i]
+		r.Boxes, b.Bad = r.Boxes+b.Retrying, b.Bad+b.Retrying
+		if b.RetryUntil.After(r.Until) {
+			r.Until = b.RetryUntil
+		}
+	}
+	if r.Boxes == 0 {
+		return nil
+	}
+	_, r.Halts = d.closest(Organization{})
+	return &r
 }

@@ -64,10 +64,13 @@ func (l findings) group() *Culprit {
 	return nil
 }
 
-// leftToPeople reports whether the rollout waits for people or for a survey only, and not for its boxes or for time.
-func (l findings) leftToPeople() bool {
+// has reports whether there is a finding for a reason.
+func (l findings) has(r Reason) bool { return len(l.of(r)) > 0 }
+
+// leftToPeople reports whether the rollout waits for people, a survey or some other reasons only, and not for its boxes or for time.
+func (l findings) leftToPeople(or ...Reason) bool {
 	return !slices.ContainsFunc(l, func(f finding) bool {
-		return !slices.Contains([]Reason{NotSurveyed, KindDoubtful, Unreported, TellingStopped, PeoplePromote, WindowClosed, Frozen, ApprovalRequired, Clear}, f.reason)
+		return !slices.Contains(or, f.reason) && !slices.Contains([]Reason{NotSurveyed, KindDoubtful, Unreported, TellingStopped, PeoplePromote, WindowClosed, Frozen, ApprovalRequired, Clear}, f.reason)
 	})
 }
 
@@ -104,8 +107,12 @@ func (d decision) sentence(v Verdict, why findings) string {
 		return "Complete: " + text + "."
 	case !d.evidence.Active && v.Reason != NotActive:
 		return "Completed, and " + text + "."
-	case v.Reason != NotActive && v.Organization == "":
-		text += "; " + v.Distance.sentence()
+	}
+	if v.Retrying != nil {
+		text = join(text, v.Retrying.sentence(d.policy.Mode))
+	}
+	if v.Reason != NotActive && v.Organization == "" && (v.Retrying == nil || !v.Retrying.Halts) {
+		text = join(text, v.Distance.sentence())
 	}
 	return "Hold: " + text + "."
 }
@@ -139,7 +146,8 @@ func (d decision) clearSentence(v Verdict) string {
 	if d.vacant() {
 		return fmt.Sprintf("stage %d has no boxes", v.Stage)
 	}
-	return fmt.Sprintf("stage %d is clear: %s, %d more than needed; %s", v.Stage, v.Taken.sentence(), v.Distance.Spare, v.Distance.soaked())
+	text := fmt.Sprintf("stage %d is clear: %s, %d more than needed; %s", v.Stage, v.Taken.sentence(), v.Distance.Spare, v.Distance.soaked())
+	return join(text, v.Young.apart())
 }
 
 func boxes(n int) string { return fmt.Sprintf("%d %s", n, noun(n)) }

@@ -47,6 +47,11 @@ type Survey struct {
 	Doubts bool `json:"doubts,omitempty"`
 	// Early is set if the stage was not clear otherwise.
 	Early bool `json:"early,omitempty"`
+	// Silent is set if a person must judge why so many boxes of all kinds are silent: those that the release reached, and
+	// those that it did not reach.
+	Silent  bool  `json:"silent,omitempty"`
+	Treated Group `json:"treated,omitzero"`
+	Control Group `json:"control,omitzero"`
 	// Culprit is that kind.
 	Culprit *Culprit `json:"culprit,omitempty"`
 }
@@ -92,8 +97,9 @@ func surveyLevel(budget float64, percent, number int) float64 {
 	return budget * part / float64(number*(number+1))
 }
 
-// Each box has these attributes.
+// Each box has these attributes. OfAll names the kind of all boxes.
 const (
+	OfAll          = ""
 	OfFactory      = "factory"
 	OfOrganization = "organization"
 )
@@ -227,9 +233,20 @@ func (b Bounds) tests(kinds []Kind) [][]kindTest {
 	return [][]kindTest{b.failures(kinds), silences(kinds)}
 }
 
-// survey tests kinds at a part of the budgets.
-func (b Bounds) survey(kinds []Kind, percent, number int, at time.Time) Survey {
+// surveyAll tests all kinds together for silence: a survey looks up many more boxes than a look.
+func (s *Survey) surveyAll(kinds []Kind, before bool) []Kind {
+	if i := slices.IndexFunc(kinds, func(k Kind) bool { return k.Name == OfAll }); i >= 0 {
+		s.Treated, s.Control = kinds[i].Treated, kinds[i].Control
+		s.Silent = silenceHolds(s.Treated, s.Control, surveyHold(s.Percent, s.Number), before)
+	}
+	return slices.DeleteFunc(slices.Clone(kinds), func(k Kind) bool { return k.Name == OfAll })
+}
+
+// survey tests kinds at a part of the budgets, given the last survey of the stage.
+func (b Bounds) survey(kinds []Kind, percent int, last Survey, before bool, at time.Time) Survey {
+	number := last.Number + 1
 	s, level := Survey{Percent: percent, Number: number, At: at}, surveyLevel(kindsHalt, percent, number)
+	kinds = s.surveyAll(kinds, before)
 	stands := func(t kindTest) bool { return b.stands(t, kinds, level) }
 	for _, tests := range b.tests(kinds) {
 		if c := harmed(tests, level, fewestHalting, stands); c != nil {
@@ -249,13 +266,14 @@ func (d decision) surveys(clear bool) []Survey {
 	e := d.evidence
 	list := slices.Clone(e.Surveys)
 	if e.Kinds != nil && d.counted() && d.surveyDue(clear) {
-		taken := d.policy.Guard.survey(e.Kinds, e.Stage, d.surveyed(list).Number+1, e.AsOf)
+		last := d.surveyed(list)
+		taken := d.policy.Guard.survey(e.Kinds, e.Stage, last, last.Silent && last.At.After(e.Resumed), e.AsOf)
 		taken.Early = !clear
 		list = append(slices.DeleteFunc(list, func(s Survey) bool { return s.Percent == e.Stage }), taken)
 	}
 	for i, s := range list {
 		after := s.At.After(e.Resumed)
-		list[i].Halts, list[i].Doubts = s.Halts && after, s.Doubts && after
+		list[i].Halts, list[i].Doubts, list[i].Silent = s.Halts && after, s.Doubts && after, s.Silent && after
 	}
 	return list
 }
@@ -266,9 +284,10 @@ func harmedKinds(surveys []Survey) (list findings) {
 		switch {
 		case s.Halts:
 			return findings{{reason: KindBad, halts: true, group: s.Culprit}}
-		case s.Doubts && list == nil:
-			list = findings{{reason: KindDoubtful, group: s.Culprit, sentence: s.Culprit.sentence()}}
+		case s.Doubts && !list.has(KindDoubtful):
+			list = append(list, finding{reason: KindDoubtful, group: s.Culprit, sentence: s.Culprit.sentence()})
 		}
+		list.add(s.Silent && !list.has(Silent), Silent, silentSentence(" with the release", s.Treated, s.Control))
 	}
 	return list
 }
@@ -301,12 +320,33 @@ func (d decision) surveyDue(clear bool) bool {
 
 // culprit names the kind that chance explains least, for a halt that rests on all boxes.
 func (d decision) culprit() *Culprit {
-	for _, tests := range d.policy.Guard.tests(d.evidence.Kinds) {
+	kinds := slices.DeleteFunc(slices.Clone(d.evidence.Kinds), func(k Kind) bool { return k.Name == OfAll })
+	for _, tests := range d.policy.Guard.tests(kinds) {
 		if c := harmed(tests, kindsHold, fewestHolding, nil); c != nil {
 			return c
 		}
 	}
 	return nil
+}
+
+// isNoise reports whether a silent kind is not to blame for a halt because of silence: chance explains that the others of all boxes
+// that the release reached are less silent.
+func (c *Culprit) isNoise(v Verdict, all Group) bool {
+	if c == nil || !c.Silent || !slices.Contains(v.Reasons, TooManySilent) || all.Boxes == 0 {
+		return false
+	}
+	boxes := max(all.Boxes-c.Boxes, 0)
+	return stats.Fisher(c.Harmed, c.Boxes, min(max(all.Silent-c.Harmed, 0), boxes), boxes) > badByChance
+}
+
+// surveyedBoxes are all boxes that the release reached, as the last survey saw them.
+func (d decision) surveyedBoxes(surveys []Survey) Group {
+	for _, k := range d.evidence.Kinds {
+		if k.Name == OfAll {
+			return k.Treated
+		}
+	}
+	return d.surveyed(surveys).Treated
 }
 
 func (c Culprit) sentence() string {

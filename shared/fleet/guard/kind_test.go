@@ -61,7 +61,7 @@ func TestDecide_OneKindOfSeveralOrganizations(t *testing.T) {
 }
 
 func TestDecide_OneKind(t *testing.T) {
-	const rest = "; with 0 undecided, 23 more bad boxes or 26 more silent halt it."
+	const rest = "; with 0 undecided, 23 more bad boxes or 13 more silent halt it."
 	for name, c := range map[string]struct {
 		kinds    []guard.Kind
 		change   change

@@ -8,11 +8,50 @@ import (
 	"wavegate/shared/fleet/stats"
 )
 
-// If the share of silent boxes is coarse or more, the test of silence requires a difference coarseness times as large.
+// If the share of silent boxes is coarse or more, as at night, the test of silence requires a difference coarseness times that of
+// failures. Otherwise it has a floor of its own: a dead box is worse than one that failed, whatever a policy accepts.
 const (
-	coarse     = 0.20
-	coarseness = 2.5
+	coarse        = 0.20
+	coarseness    = 2.5
+	silentFloor   = 0.002
+	silentFurther = 0.018 // the difference that it looks for
 )
+
+// A hold because of silence rests on Fisher's test alone, which is exact whatever else silences boxes: nights and dark plants are
+// in both groups. The levels are those of all looks and all surveys of a stage. To hold or to halt takes so many silent boxes.
+const (
+	fewestSilent = 3
+	lookHold10   = 0.0015
+	lookHold50   = 0.0005
+	surveyHold10 = 0.0025
+	surveyHold50 = 0.005
+)
+
+// lookHold is the level at which a look at a stage holds.
+func lookHold(percent, number int) float64 {
+	budget := map[int]float64{10: lookHold10, 50: lookHold50}[percent]
+	return budget / float64(number*(number+1))
+}
+
+// surveyHold is the level at which a survey of a stage holds because of silence. The first one, just before the next stage, has four
+// fifths.
+func surveyHold(percent, number int) float64 {
+	const first = 0.8
+	budget := map[int]float64{10: surveyHold10, 50: surveyHold50}[percent]
+	if number == 1 {
+		return budget * first
+	}
+	return budget * (1 - first) / float64(number*(number-1))
+}
+
+// silenceHolds reports whether silence holds a rollout at a level. What held it before holds it still while chance does not
+// explain it.
+func silenceHolds(treated, control Group, level float64, before bool) bool {
+	if before {
+		level = max(level, awayByChance)
+	}
+	return treated.Silent >= fewestSilent && control.Boxes > 0 && stats.Fisher(treated.Silent, treated.Boxes, control.Silent, control.Boxes) <= level
+}
 
 // compared is the number of stages that have boxes to compare with: all but the last.
 const compared = 3
@@ -41,14 +80,14 @@ func apart(share, difference float64) Wald {
 // tellsApart reports whether boxes are silent because of the release: too many of the treated are silent, and a
 // difference to the control as large as this is at most level likely by chance. It is false without a control.
 func (b Bounds) tellsApart(treated, control Group, level float64) bool {
-	if control.Boxes == 0 || treated.Silent == 0 {
+	if control.Boxes == 0 || treated.Silent < fewestSilent {
 		return false
 	}
-	share, difference := float64(control.Silent)/float64(control.Boxes), b.Intolerable-b.Acceptable
+	share, difference := float64(control.Silent)/float64(control.Boxes), silentFurther
 	if share >= coarse {
-		difference *= coarseness
+		difference = coarseness * (b.Intolerable - b.Acceptable)
 	}
-	return apart(max(b.Acceptable, share), difference).Likelihood(treated.Silent, treated.Boxes) >= silentAt &&
+	return apart(max(silentFloor, share), difference).Likelihood(treated.Silent, treated.Boxes) >= silentAt &&
 		stats.Fisher(treated.Silent, treated.Boxes, control.Silent, control.Boxes) <= level
 }
 
@@ -59,15 +98,21 @@ type Look struct {
 	At      time.Time `json:"at"`
 	Treated Group     `json:"treated"`
 	Control Group     `json:"control"`
-	// Halts is set if the treated are silent because of the release.
-	Halts bool `json:"halts,omitempty"`
+	// Halts is set if the treated are silent because of the release, and Doubts if a person must judge that.
+	Halts  bool `json:"halts,omitempty"`
+	Doubts bool `json:"doubts,omitempty"`
 	// Only is the organization without which it would not halt.
 	Only string `json:"only,omitempty"`
 }
 
 func (l Look) sentence() string {
-	return fmt.Sprintf("%d of %s of stage %d are silent, and %d of %s that the release did not reach, which chance does not explain",
-		l.Treated.Silent, boxes(l.Treated.Boxes), l.Percent, l.Control.Silent, boxes(l.Control.Boxes))
+	return silentSentence(fmt.Sprintf(" of stage %d", l.Percent), l.Treated, l.Control)
+}
+
+// silentSentence says how many boxes are silent, and what that may mean.
+func silentSentence(of string, treated, control Group) string {
+	return fmt.Sprintf("%d of %s%s are silent, and %d of %s that the release did not reach, which chance does not explain: "+
+		"they are dead or cut off, or call less often with the release", treated.Silent, boxes(treated.Boxes), of, control.Silent, boxes(control.Boxes))
 }
 
 // lookOf is the last look at a stage; its number is 0 if there was none.
@@ -88,12 +133,15 @@ func telling(looks []Look, stage int) Look {
 	return lookOf(looks, stage)
 }
 
-// silenced is the test of silence. Only the first look that halts is put into words.
+// silenced is the test of silence. Only the first look that halts or holds is put into words.
 func silenced(looks []Look) (list findings) {
+	if i := slices.IndexFunc(looks, func(l Look) bool { return l.Doubts }); i >= 0 {
+		list.add(!slices.ContainsFunc(looks, func(l Look) bool { return l.Halts }), Silent, looks[i].sentence())
+	}
 	for _, l := range looks {
 		if l.Halts {
 			f := finding{reason: TooManySilent, halts: true, only: []string{l.Only}}
-			if list == nil {
+			if len(list) == 0 {
 				f.sentence = l.sentence()
 			}
 			list = append(list, f)
@@ -108,22 +156,25 @@ func (d decision) looks() []Look {
 	for i, b := range d.evidence.Stages {
 		l := lookOf(d.evidence.Looks, b.Percent)
 		if d.counted() && d.evidence.New && b.Control.Boxes > 0 && d.policy.Guard.Due(b.Percent, b.Start, d.evidence.Looks, d.evidence.AsOf) {
-			l = d.look(i, l.Number+1)
+			l = d.look(i, l)
 		}
 		if l.Number > 0 {
-			l.Halts = l.Halts && l.At.After(d.evidence.Resumed)
+			after := l.At.After(d.evidence.Resumed)
+			l.Halts, l.Doubts = l.Halts && after, l.Doubts && after
 			list = append(list, l)
 		}
 	}
 	return list
 }
 
-// look looks at a stage.
-func (d decision) look(i, number int) Look {
+// look looks at a stage again.
+func (d decision) look(i int, last Look) Look {
+	number := last.Number + 1
 	b, level := d.evidence.Stages[i], Level(number)
 	l := Look{Percent: b.Percent, Number: number, At: d.evidence.AsOf, Treated: b.Treated, Control: b.Control}
 	l.Halts = d.policy.Guard.tellsApart(b.Treated, b.Control, level)
 	if !l.Halts {
+		l.Doubts = silenceHolds(b.Treated, b.Control, lookHold(b.Percent, number), last.Doubts && last.At.After(d.evidence.Resumed))
 		return l
 	}
 	for _, o := range d.evidence.Organizations {

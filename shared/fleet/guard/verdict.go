@@ -2,6 +2,7 @@ package guard
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -35,6 +36,8 @@ const (
 	OneOrganization  Reason = "ONE_ORGANIZATION"   // only one organization's boxes speak for a halt, and the others against it
 	FactoryBad       Reason = "FACTORY_BAD"        // most boxes of one factory or organization are bad or silent
 	KindDoubtful     Reason = "KIND_DOUBTFUL"      // one kind of boxes may be bad or silent
+	YoungHarmed      Reason = "YOUNG_HARMED"       // boxes that were registered since the start are bad or silent
+	NotAcceptable    Reason = "NOT_ACCEPTABLE"     // more boxes are bad than the policy accepts, and fewer than halt
 	Unreported       Reason = "UNREPORTED"         // too few boxes say a health number, or fewer of those with the release
 	TellingStopped   Reason = "TELLING_STOPPED"    // the rollout tells no more boxes until a person decides
 	EvidenceTooSmall Reason = "EVIDENCE_TOO_SMALL" // the stage has too few boxes for the test, and is not clear
@@ -55,7 +58,7 @@ const Clear Reason = "CLEAR"
 // inOrder are the reasons in the order in which they are listed: those to halt, and then those to hold.
 var inOrder = []Reason{
 	TooManyBad, TooManySilent, KindBad, HealthWorse, FewBad,
-	NotActive, NotCounted, OneOrganization, FactoryBad, KindDoubtful, Unreported, TellingStopped, EvidenceTooSmall, Undecided, TooFewTaken, Silent,
+	NotActive, NotCounted, OneOrganization, FactoryBad, KindDoubtful, YoungHarmed, NotAcceptable, Unreported, TellingStopped, EvidenceTooSmall, Undecided, TooFewTaken, Silent,
 	Soaking, PeoplePromote, WindowClosed, Frozen, ApprovalRequired, NotSurveyed, Clear,
 }
 
@@ -94,18 +97,53 @@ type Verdict struct {
 	// Health are the last looks at the health numbers.
 	Health []Comparison `json:"health,omitempty"`
 	// Few is the last look at a fleet of fewer than 40 boxes.
-	Few      *Few     `json:"few,omitempty"`
+	Few *Few `json:"few,omitempty"`
+	// Young is the last look at the boxes that were registered since the start; nil: there are none.
+	Young *Young `json:"young,omitempty"`
+	// Retrying are boxes that failed so recently that they may recover; nil: none.
+	Retrying *Retrying `json:"retrying,omitempty"`
+	// Needs is what the rollout waits for a person to do; nil: nothing. Over is such a need that has ended lately.
+	Needs    *Need    `json:"needs,omitempty"`
+	Over     *Need    `json:"over,omitempty"`
 	Distance Distance `json:"distance"`
+}
+
+// Retrying are boxes that failed so recently that they do not count as bad yet.
+type Retrying struct {
+	Boxes int `json:"boxes"`
+	Told  int `json:"told"` // boxes that were told the release, with these
+	// Until is when the last of them counts as bad, unless it recovers. Halts is set if the rollout is halted by then, unless
+	// some recover.
+	Until time.Time `json:"until"`
+	Halts bool      `json:"halts,omitempty"`
+}
+
+func (r *Retrying) sentence(mode Mode) string {
+	text := fmt.Sprintf("%d of %s that were told the release failed and may try again", r.Boxes, boxes(r.Told))
+	if !r.Halts {
+		return text
+	}
+	does := "halts"
+	if mode != Act {
+		does = "would halt"
+	}
+	return fmt.Sprintf("%s; if they do not recover by %s, the guard %s", text, r.Until.UTC().Format(time.RFC3339), does)
 }
 
 // Suspicion is the reason for which the guard stops telling boxes; empty if there is none.
 func (v Verdict) Suspicion() Reason {
 	for _, r := range v.Reasons {
-		if r == OneOrganization || r == FactoryBad || r == KindDoubtful || r == EvidenceTooSmall && v.Few.doubts() {
+		if r == OneOrganization || r == FactoryBad || r == KindDoubtful || r == YoungHarmed || r == Silent && v.silenceDoubted() || r == EvidenceTooSmall && v.Few.doubts() {
 			return r
 		}
 	}
 	return ""
+}
+
+// silenceDoubted reports whether a look or a survey holds the rollout because of silence. What is away at the end of a soak holds it,
+// too, and stops nothing: that test has no budget for all its looks.
+func (v Verdict) silenceDoubted() bool {
+	return slices.ContainsFunc(v.Looks, func(l Look) bool { return l.Doubts }) || slices.ContainsFunc(v.Surveys, func(s Survey) bool { return s.Silent })
 }
 
 // A Count is the input of a test of failures: the boxes of one stage, or of all, that were told the release.
