@@ -142,7 +142,7 @@ func (p *play) place(seed int) {
 		b.askedAt, b.toldAt, b.backAt = never, never, never
 		b.first = time.Duration(p.random.Int64N(int64(w.IdlePoll)))
 		if p.random.Float64() < w.Dead {
-			b.dies = -7*24*time.Hour - b.first
+			b.dies = time.Duration(-w.DeadDays)*24*time.Hour - b.first
 		}
 		b.neverInstalls = p.random.Float64() < w.NeverInstalls
 		p.draw(b, plant, clusters, i >= w.Boxes)

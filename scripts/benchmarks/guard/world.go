@@ -19,6 +19,7 @@ type world struct {
 	Days                         int
 	Start                        time.Time
 	Dead, NeverInstalls          float64
+	DeadDays                     int     // how long before the start the Dead boxes died
 	Growth                       float64 // boxes that are registered some days after the start, as a share of Boxes
 	Pinned                       float64 // before the rollout starts
 	PinFailed                    bool    // a box that failed is pinned some minutes later

@@ -9,4 +9,5 @@ import (
 
 func TestForms_AreKept(t *testing.T) {
 	golden.Kept[Row](t, dynamo.Releases, "artifact")
+	golden.Kept[bounded](t, dynamo.RateCounters, "uploads")
 }

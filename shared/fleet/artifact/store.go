@@ -128,12 +128,14 @@ type Asked struct {
 }
 
 // Ask makes an artifact that waits for its bytes, or finds the one that is there. If it is kept, its bytes are looked up.
-// It returns CONFLICT for another size, SHA-1 or MD5, FORBIDDEN as mayChange, and UNAVAILABLE.
+// It returns CONFLICT for another size, SHA-1 or MD5, FORBIDDEN as mayChange,
+// RATE_LIMITED as enter, and UNAVAILABLE.
 func (s *Store) Ask(ctx context.Context, caller auth.Principal, from audit.Origin, w Wish) (Asked, error) {
 	if err := s.bucket.check(); err != nil {
 		return Asked{}, err
 	}
 	var now Row
+	asked := &wishes{by: caller}
 	err := change.Make(ctx, s.db, from, func(set *change.Set) error {
 		was, err := s.Row(ctx, w.Name)
 		if err != nil {
@@ -154,17 +156,22 @@ func (s *Store) Ask(ctx context.Context, caller auth.Principal, from audit.Origi
 		if err := s.mayChange(ctx, caller, was, next); err != nil {
 			return err
 		}
+		if was.Revision == 0 || was.State == Removed {
+			if err := s.enter(ctx, asked, w.SizeBytes); err != nil {
+				return err
+			}
+		}
 		change.Record(set, Kind, was, next, event)
 		return nil
 	})
 	if err != nil {
 		return Asked{}, err
 	}
-	asked := Asked{Artifact: s.shown(now)}
+	answer := Asked{Artifact: s.shown(now)}
 	if !now.Arrived {
-		asked.Upload, err = s.bucket.Sign(ctx, now)
+		answer.Upload, err = s.bucket.Sign(ctx, now)
 	}
-	return asked, err
+	return answer, err
 }
 
 // mayChange returns FORBIDDEN to a program that would say something else about an artifact that was asked for before, or

@@ -3,6 +3,7 @@ package artifact_test
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -353,4 +354,45 @@ func (s *shelf) bytesOfChannel(t *testing.T, made error, published *int) {
 	defer res.Body.Close()
 	bytes := expect.Value(io.ReadAll(res.Body))(t)
 	expect.Equal(t, []any{res.StatusCode, string(bytes)}, []any{http.StatusOK, content}, "the channel's artifact")
+}
+
+// TestAsk_Program_GetsSoManyUploadsADay: artifacts and bytes are bounded, also for calls at once. A repeated wish costs nothing,
+// the next day begins anew, and a platform owner is not bounded.
+func TestAsk_Program_GetsSoManyUploadsADay(t *testing.T) {
+	eachShelf(t, func(t *testing.T, s *shelf) {
+		at := time.Now().Truncate(24 * time.Hour).Add(26 * time.Hour) // two in the morning
+		s.ahead.Store(int64(time.Until(at)))
+		program := func(name string) auth.Principal {
+			return auth.Principal{Issuer: "https://ci.example", UserID: name + s.n.SHA256, Roles: []auth.Role{auth.Program}}
+		}
+		ask := func(by auth.Principal, n int, size int64) error {
+			sum := sha256.Sum256(fmt.Append(nil, by.UserID, n))
+			_, err := s.Ask(s.ctx(), by, audit.Origin{}, artifact.Wish{Name: artifact.Name{EdgeType: s.n.EdgeType, SHA256: hex.EncodeToString(sum[:])}, SizeBytes: size, Filename: "image.swu"})
+			return err
+		}
+		many, large := program("many"), program("large")
+		var granted, refused atomic.Int64
+		var group sync.WaitGroup
+		for worker := range 4 {
+			group.Go(func() {
+				for n := range 30 {
+					if err := ask(many, 30*worker+n, 1); err == nil {
+						granted.Add(1)
+					} else if problem.Has(err, problem.RateLimited) {
+						refused.Add(1)
+					}
+				}
+			})
+		}
+		group.Wait()
+		expect.Equal(t, []int64{granted.Load(), refused.Load()}, []int64{100, 20}, "artifacts of 1 byte, granted and refused")
+		for n := range 20 {
+			expect.OK(t, ask(large, n, artifact.Most))
+		}
+		expect.OK(t, ask(large, 0, artifact.Most)) // again
+		expect.That(t, problem.Has(ask(large, 20, artifact.Most), problem.RateLimited), "more than 100 GiB")
+		expect.OK(t, ask(auth.Principal{UserID: "olga", Roles: []auth.Role{auth.PlatformOwner}}, 21, artifact.Most))
+		s.ahead.Add(int64(24 * time.Hour))
+		expect.OK(t, ask(large, 20, artifact.Most))
+	})
 }

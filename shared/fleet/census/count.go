@@ -242,6 +242,7 @@ func (s *Store) sighting(ctx context.Context, rolloutID, edgeID string) Sighting
 		box.Offer = o
 	}
 	if row.Subject == "" {
+		box.Never = true
 		return box
 	}
 	if at, err := s.seen(ctx, row.Subject); err == nil {

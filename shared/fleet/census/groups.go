@@ -257,7 +257,7 @@ func (g *Groups) control(b lookedUp) {
 func (g *Groups) taken(stage int, boxes []lookedUp, all bool) *guard.Taken {
 	t := guard.Taken{Boxes: len(boxes), All: all, Causes: map[guard.Cause]int{}}
 	soak := g.soaks[stage]
-	installed, seen := 0, 0
+	installed, seen, dormant := 0, 0, map[guard.Cause]int{}
 	for _, b := range boxes {
 		box := b.seen
 		if box.Offer.State == report.Installed {
@@ -268,6 +268,9 @@ func (g *Groups) taken(stage int, boxes []lookedUp, all bool) *guard.Taken {
 		}
 		cause, young := g.cause(box, soak)
 		switch {
+		case g.isDormant(b, stage):
+			dormant[cause]++
+			t.Dormant++
 		case cause == guard.Waiting && g.waits[box.FactoryID].For == calendar.ForPause:
 			t.Paused++
 		case young:
@@ -281,6 +284,14 @@ func (g *Groups) taken(stage int, boxes []lookedUp, all bool) *guard.Taken {
 	if installed > 0 && seen == 0 {
 		return nil
 	}
+	if 2*t.Dormant <= t.Boxes || t.Boxes < fewInStage {
+		t.Boxes -= t.Dormant
+	} else {
+		for cause, n := range dormant {
+			t.Causes[cause] += n
+		}
+		t.Dormant = 0
+	}
 	if 2*t.Paused <= t.Boxes {
 		t.Boxes -= t.Paused
 	} else {
@@ -288,6 +299,22 @@ func (g *Groups) taken(stage int, boxes []lookedUp, all bool) *guard.Taken {
 	}
 	t.Needed = g.policy.Guard.Needed(t)
 	return &t
+}
+
+// A box is dormant if it was last seen longer before its stage began than dormantFor, or a soak if that is longer, and was not
+// told since: it is in a store room, or was scrapped. It counts again once it calls, whatever follows. Of fewInStage boxes or more,
+// at most half are set aside: if most are off, people should know.
+const (
+	dormantFor = 8 * 24 * time.Hour
+	fewInStage = 10
+)
+
+func (g *Groups) isDormant(b lookedUp, stage int) bool {
+	since, seen := g.starts[stage].Add(-max(dormantFor, g.soaks[stage])), b.seen.LastSeen
+	if b.seen.Never {
+		seen = b.RegisteredAt
+	}
+	return b.seen.Offer.RolloutID != g.of.ID && (b.seen.Never || !seen.IsZero()) && seen.Before(since)
 }
 
 // cause is why a box has not run the release for a soak; empty if it has. young is set if it still can in time.

@@ -65,6 +65,7 @@ type Sighting struct {
 	Offer          report.Offer // of the rollout; empty if the box has none of it
 	LastSeen       time.Time
 	Restless       bool
+	Never          bool // it has never called
 }
 
 // Silent estimates the silent boxes among so many from a sample.

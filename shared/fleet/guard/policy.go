@@ -61,7 +61,7 @@ type Bounds struct {
 	// stage soaks at least this long: slow failures come last.
 	DecideWithin Duration `json:"decideWithin"`
 	// Taken is the share of a stage's boxes that must have run the release for a soak before the rollout goes on. All
-	// boxes of the stage count, even those that are switched off for good.
+	// boxes of the stage count, apart from those that were off long before.
 	Taken      float64    `json:"taken"`
 	SmallFleet SmallFleet `json:"smallFleet"`
 }

@@ -42,6 +42,9 @@ type Taken struct {
 	Needed int `json:"needed"`
 	// Paused boxes were not told because their plants pause, and are not in Boxes, if at least half of the boxes remain.
 	Paused int `json:"paused,omitempty"`
+	// Dormant boxes were last seen long before the stage began, and were not told since. They are not in Boxes either, unless
+	// they are most boxes of the stage.
+	Dormant int `json:"dormant,omitempty"`
 	// Causes counts the other boxes by cause.
 	Causes map[Cause]int `json:"causes,omitempty"`
 }
@@ -69,7 +72,11 @@ func (t Taken) sentence() string {
 	if !t.All {
 		of += " in a sample"
 	}
-	return fmt.Sprintf("%d of %s have run the release for a soak", t.Good, of)
+	text := fmt.Sprintf("%d of %s have run the release for a soak", t.Good, of)
+	if t.Dormant > 0 {
+		text += fmt.Sprintf(" (without %d that were off long before)", t.Dormant)
+	}
+	return text
 }
 
 // innocent are the causes that cannot be the release.
