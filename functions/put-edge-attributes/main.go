@@ -22,6 +22,6 @@ func wire(env lambdahttp.Env) function.Handler[input.Sent[string, map[string]str
 		if err := boxauth.Named(c.Caller, id); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		return lambdahttp.Empty(http.StatusNoContent), reports.Describe(c.Context(), c.Caller, id, report.Description{Said: said, At: env.DB.Now()})
+		return lambdahttp.Empty(http.StatusNoContent), reports.Describe(c.Context(), c.Caller, id, report.Description{Said: said, At: env.DB.Now()}, c.Reader.Heard()...)
 	}
 }

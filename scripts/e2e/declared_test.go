@@ -80,7 +80,8 @@ func succeeds(t *testing.T, w *harness.World, op operations.Operation, call samp
 func refusesBadForms(t *testing.T, w *harness.World, op operations.Operation, call samples.Call) {
 	by, codes := w.By(t, call), op.Problems()
 	for _, r := range refusedAlike(op, call) {
-		if slices.Contains(codes, r.code) {
+		heard := op.Takes.Hears && r.code == problem.ValidationFailed // only the path of such a call has faults
+		if slices.Contains(codes, r.code) && !heard {
 			by.Do(t, call.Method, r.path, r.body, r.header...).Refused(t, r.code)
 		}
 	}

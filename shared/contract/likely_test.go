@@ -74,7 +74,7 @@ func around(length int, some []rune) iter.Seq[string] {
 // TestLikely_FindsWhatAPatternForgets: each pattern is almost that of a name of 1 to 200 characters.
 func TestLikely_FindsWhatAPatternForgets(t *testing.T) {
 	const (
-		hidden  = `\x{ad}\x{34f}\x{61c}\x{115f}\x{1160}\x{17b4}\x{17b5}\x{180b}-\x{180f}\x{200b}-\x{200f}\x{202a}-\x{202e}\x{2060}-\x{206f}\x{3164}\x{fdd0}-\x{fdef}\x{feff}\x{ffa0}\x{fff0}-\x{fffb}\x{fffe}\x{ffff}`
+		hidden  = `\x{ad}\x{34f}\x{61c}\x{115f}\x{1160}\x{17b4}\x{17b5}\x{180e}\x{200b}\x{200e}\x{200f}\x{202a}-\x{202e}\x{2060}-\x{206f}\x{3164}\x{fdd0}-\x{fdef}\x{feff}\x{ffa0}\x{fff0}-\x{fffb}\x{fffe}\x{ffff}`
 		space   = `[\t-\r \x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]*`
 		visible = `[^\x00-\x20\x7f-\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}` + hidden + `]`
 		any     = `[^\x00-\x1f\x7f-\x9f\x{2028}\x{2029}` + hidden + `]`
@@ -83,7 +83,7 @@ func TestLikely_FindsWhatAPatternForgets(t *testing.T) {
 	right, unseen := `^`+space+visible+`(`+any+`{0,198}`+visible+`)?`+space+`$`, document(t).Components.Schemas["Unseen"].Value.Pattern
 	found := disagreements(right, unseen, 0, math.MaxInt, rule)
 	expect.That(t, found == nil, "the right pattern: %v", found)
-	for name, not := range map[string]string{"everything above U+FFFF is seen": "", "nothing above U+FFFF is seen": `[\x{10000}-\x{10ffff}]`, "private use is seen": `[\x{e0000}-\x{e0fff}]`} {
+	for name, not := range map[string]string{"everything above U+FFFF is seen": "", "nothing above U+FFFF is seen": `[\x{10000}-\x{10ffff}]`, "private use is seen": `[\x{e0000}-\x{effff}]`} {
 		expect.That(t, disagreements(right, not, 0, math.MaxInt, rule) != nil, "%s: nothing was found", name)
 	}
 	for name, pattern := range map[string]string{
@@ -108,7 +108,7 @@ func TestLikely_FindsWhatAPatternForgets(t *testing.T) {
 func TestUnseen_OfEveryCharacterBeyondFFFF_SaysWhatTheCodeSays(t *testing.T) {
 	unseen := regexp.MustCompile(document(t).Components.Schemas["Unseen"].Value.Pattern)
 	for r := rune(0x10000); r <= unicode.MaxRune; r++ {
-		if text := string(r); unseen.MatchString(text) == input.Visible(text) {
+		if text := string(r); !depends(r) && unseen.MatchString(text) == input.Visible(text) {
 			t.Fatalf("%U is unseen: %v in the contract, %v in the code", r, unseen.MatchString(text), !input.Visible(text))
 		}
 	}

@@ -134,7 +134,7 @@ func New[T any](row operations.Row[T], limiter Limiter, env lambdahttp.Env, hand
 	op := row.Operation
 	a := admitter{op, limiter, func(c *Call) (lambdahttp.Answer, error) {
 		in := c.Reader
-		in.Settings, in.Now, in.Organization = env.Settings, env.Now(), c.Caller.OrganizationID
+		in.Settings, in.Now, in.Organization, in.Box = env.Settings, env.Now(), c.Caller.OrganizationID, c.Caller.Has(auth.Edge)
 		value := row.Read(in)
 		if err := c.read(); err != nil {
 			return lambdahttp.Answer{}, err

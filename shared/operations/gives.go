@@ -33,9 +33,9 @@ func (op Operation) Problems() []problem.Code {
 		return slices.ContainsFunc(op.Takes.Query, func(f input.Field) bool { return f.Name == name })
 	}
 	for code, follows := range map[problem.Code]bool{
-		problem.InvalidJSON:          op.Takes.Body != nil,
-		problem.BodyTooLarge:         op.Takes.Body != nil,
-		problem.UnsupportedMediaType: op.Takes.Body != nil,
+		problem.InvalidJSON:          op.Takes.Body != nil && !op.Takes.Hears,
+		problem.BodyTooLarge:         op.Takes.Body != nil && !op.Takes.Hears,
+		problem.UnsupportedMediaType: op.Takes.Body != nil && !op.Takes.Hears,
 		problem.Conflict:             op.Method != http.MethodGet,
 		problem.PreconditionFailed:   op.Takes.Conditions,
 		problem.IdempotencyKeyReused: op.Takes.IdempotencyKey,

@@ -10,6 +10,7 @@ import (
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/fleet/usage"
 	"wavegate/shared/production/factory"
@@ -46,6 +47,7 @@ var answers = map[string]any{
 	"Progress":   census.Progress{},
 	"Moment":     census.Snapshot{},
 	"RolloutBox": census.Box{},
+	"Heard":      report.Heard{},
 	"Fleet": struct {
 		census.Fleet
 		method.Warned

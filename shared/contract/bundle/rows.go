@@ -53,6 +53,9 @@ func operation(document, part *yaml.Node, op operations.Operation, words *yaml.N
 	if asked := get(words, "x-sample-query"); asked != nil {
 		put(made, "x-sample-query", asked)
 	}
+	if op.Takes.Hears {
+		put(made, "x-hears", text("true"))
+	}
 	tags := get(words, "tags")
 	if tags == nil { // those of the part
 		tags = sequence(get(get(part, "tags").Content[0], "name"))
@@ -64,7 +67,7 @@ func operation(document, part *yaml.Node, op operations.Operation, words *yaml.N
 		return nil, fmt.Errorf("it has no description")
 	}
 	roles, security := rolesOf(op)
-	put(made, "description", &yaml.Node{Kind: yaml.ScalarNode, Style: yaml.LiteralStyle, Value: strings.TrimSpace(description.Value) + "\n\n" + roles + "\n"})
+	put(made, "description", &yaml.Node{Kind: yaml.ScalarNode, Style: yaml.LiteralStyle, Value: strings.TrimSpace(description.Value) + "\n\n" + hears(op) + roles + "\n"})
 	put(made, "security", security)
 	parameters, err := parametersOf(document, "query", op.Takes.Query, get(words, "parameters"))
 	if err != nil {
@@ -87,6 +90,14 @@ func operation(document, part *yaml.Node, op operations.Operation, words *yaml.N
 	responses, err := responsesOf(document, op, words)
 	put(made, "responses", responses)
 	return made, err
+}
+
+// hears says whether an operation takes what boxes say as they say it.
+func hears(op operations.Operation) string {
+	if !op.Takes.Hears {
+		return ""
+	}
+	return "What a box says never fails this call (see What boxes say).\n\n"
 }
 
 // rolesOf says in words and in OpenAPI which roles may call.

@@ -50,8 +50,9 @@ type Why struct {
 	Restless *report.Restless `json:"restless,omitempty"`
 	// Attributes are those by which the guard tells kinds of boxes, and lists find boxes.
 	Attributes map[string]string `json:"attributes,omitempty"`
-	// Health is what the box says about its work, if a rollout asked for it.
-	Health *report.Health `json:"health,omitempty"`
+	// Heard is what the box said last that was read otherwise.
+	Heard  []report.Heard `json:"heard,omitempty"`
+	Health *report.Health `json:"health,omitempty"` // what the box says about its work, if a rollout asked for it
 	// Written is the version that a DDI client has written to disk, if the box has not said yet that it runs it.
 	Written string `json:"written,omitempty"`
 	// LastSeenAt is when the box made its last call, to half a second; missing: unknown.
@@ -173,8 +174,8 @@ func (s *Store) beside(ctx context.Context, row release.ChannelRow, known report
 func whyOf(e report.Row, failed release.Release) Why {
 	why := Why{
 		EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel,
-		Sentence: fellBack(e) + download(e, failed) + e.Restless.Sentence(),
-		Running:  e.Running, Written: e.Written, Restless: e.Restless, Health: e.Health,
+		Sentence: fellBack(e) + download(e, failed) + e.Restless.Sentence() + e.HeardSentence(),
+		Heard:    e.Heard, Running: e.Running, Written: e.Written, Restless: e.Restless, Health: e.Health,
 		TokenFirstUsedAt: e.Tokens.FirstUsedAt, TokenLastUsedAt: e.Tokens.LastUsedAt,
 	}
 	if all := e.AttributesBefore(""); len(all) > 0 {

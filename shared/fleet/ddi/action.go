@@ -1,6 +1,7 @@
 package ddi
 
 import (
+	"strconv"
 	"time"
 
 	"wavegate/shared/fleet/report"
@@ -176,6 +177,10 @@ func (f Feedback) When() time.Time { return f.At }
 
 // Change takes feedback on the offer's action, or on one that the box was asked to give up.
 func (f Feedback) Change(next *report.Row, was report.Row) {
+	if f.Action == 0 || f.Action > was.Revision {
+		next.Hears(report.ByFeedback, "actionId", strconv.FormatInt(f.Action, 10))
+		return
+	}
 	o := next.Offer
 	if o == nil || o.Action != f.Action {
 		if f.Action == next.Cancel && (f.Progress.closes() || f.Progress == Refused) {

@@ -18,6 +18,7 @@ import (
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/trail/audit"
 )
@@ -31,6 +32,8 @@ type ClientCall struct {
 	// Counts also counts a gateway's call for the box. It returns the name that the fair-use limiter counts the box under,
 	// or an error if the box has used up its limit.
 	Counts func(context.Context, auth.Principal) (subject string, err error)
+	// Heard is what the call said that was read otherwise.
+	Heard []input.Heard
 	// Calls returns how many calls the box made in the last minute; see polling.Poll. Nil: unknown.
 	Calls func(context.Context) int
 }
@@ -38,6 +41,12 @@ type ClientCall struct {
 // By completes a call with what only the function knows.
 func (c ClientCall) By(caller auth.Principal, from audit.Origin, counts func(context.Context, auth.Principal) (string, error)) ClientCall {
 	c.Caller, c.Origin, c.Counts = caller, from, counts
+	return c
+}
+
+// Hearing adds what the call said that was read otherwise.
+func (c ClientCall) Hearing(heard []input.Heard) ClientCall {
+	c.Heard = heard
 	return c
 }
 
@@ -240,18 +249,14 @@ func (b *Boxes) Cancel(ctx context.Context, c ClientCall, action int64) error {
 	return err
 }
 
-// Report takes a box's feedback on an action. It returns NOT_FOUND for an action that never existed. A report on a
-// closed action changes nothing but is not an error: SWUpdate would keep repeating a refused report, and do nothing
-// else.
+// Report takes a box's feedback on an action. A report on a closed action, or on one that never existed, changes nothing but
+// is not an error: SWUpdate would keep repeating a refused report, and do nothing else.
 func (b *Boxes) Report(ctx context.Context, c ClientCall, f Feedback) error {
 	e, err := b.box(ctx, c, false)
 	if err != nil {
 		return err
 	}
-	row, err := b.reports.Observe(ctx, e.Registration(), report.By{Input: f, SHA256: c.Caller.Credential})
-	if err == nil && (f.Action == 0 || f.Action > row.Revision) {
-		return problem.Missing()
-	}
+	_, err = b.reports.Observe(ctx, e.Registration(), report.By{Input: f, SHA256: c.Caller.Credential, Way: report.ByFeedback, Heard: c.Heard})
 	return polling.Outdated(err)
 }
 
@@ -270,7 +275,7 @@ func (b *Boxes) State(ctx context.Context, c ClientCall, statement Statement) er
 		statement.DecideWithin = p.Guard.DecideWithin.Length()
 	}
 	statement.At = b.at()
-	_, err = b.reports.Observe(ctx, e.Registration(), report.By{Input: statement, SHA256: c.Caller.Credential})
+	_, err = b.reports.Observe(ctx, e.Registration(), report.By{Input: statement, SHA256: c.Caller.Credential, Way: report.ByConfigData, Heard: c.Heard})
 	return polling.Outdated(err)
 }
 

@@ -2,6 +2,7 @@ package ddi_test
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -17,11 +18,13 @@ import (
 	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 )
 
@@ -213,9 +216,11 @@ func TestDeployment_ActionThatIsNotTold_IsNotFound(t *testing.T) {
 		if _, err := f.boxes.Deployment(f.ctx(), f.call(), action); !problem.Has(err, problem.NotFound) {
 			f.Errorf("a closed action: %v", err)
 		}
-		if err := f.boxes.Report(f.ctx(), f.call(), ddi.Feedback{Action: action + 100, Progress: ddi.Written, At: f.db.Now()}); !problem.Has(err, problem.NotFound) {
-			f.Errorf("feedback about an action that never existed: %v", err)
-		}
+		before := expect.Value(report.NewStore(f.db, 1).Get(f.ctx(), f.box))(f)
+		f.says(ddi.Feedback{Action: action + 100, Progress: ddi.Broken, At: f.db.Now()})
+		after := expect.Value(report.NewStore(f.db, 1).Get(f.ctx(), f.box))(f)
+		expect.Equal(f, after.Heard, []report.Heard{{Way: report.ByFeedback, Field: "actionId", Said: strconv.FormatInt(action+100, 10)}}, "feedback about an action that never existed")
+		expect.Equal(f, after.Offer, before.Offer, "the offer after it")
 	})
 }
 

@@ -56,6 +56,7 @@ func Quoted(body []byte) []byte {
 
 // CallOf reads the path parameters of every call.
 func CallOf(in *input.Reader) ClientCall {
+	in.Hears()
 	return ClientCall{Tenant: in.Path("tenant", input.Name), ControllerID: in.Path("controllerId", input.EdgeID)}
 }
 
@@ -67,7 +68,7 @@ type CallAbout struct {
 
 // CallAboutOf reads the path parameters of a call about an action.
 func CallAboutOf(in *input.Reader) CallAbout {
-	return CallAbout{CallOf(in), Action(in.Path("actionId", ActionRule))}
+	return CallAbout{CallOf(in), Action(in.PathHeard("actionId", ActionRule))}
 }
 
 // DeploymentOf reads a call for a deployment, with two query parameters that some clients send. They have no effect.
@@ -142,6 +143,9 @@ func (s Status) Deployment(action int64) Feedback {
 // Cancellation is what the status means for an action that the box was asked to give up.
 func (s Status) Cancellation(action int64) Feedback {
 	f := Feedback{Action: action, Progress: Refused}
+	if s.Execution == "" { // it cannot be read, so the client is asked again
+		f.Progress = Proceeding
+	}
 	if s.Execution == "canceled" || s.Execution == "closed" && s.Finished != "failure" {
 		f.Progress = GivenUp
 	}
@@ -159,7 +163,7 @@ func (s Status) detail() string {
 			parts = append(parts, d)
 		}
 	}
-	text := []rune(report.Shown(strings.Join(parts, "; ")))
+	text := []rune(input.Cleaned(strings.Join(parts, "; ")))
 	return string(text[:min(len(text), mostDetail)])
 }
 
@@ -208,12 +212,21 @@ const Attribute = "installed"
 // StatementOf reads what a client says about its box. A bad attribute is no fault: the client would send nothing else.
 func StatementOf(body *input.Object) (s Statement) {
 	body.Open()
+	fields, _ := body.Others()
+	s.Mode = strings.ToLower(strings.TrimSpace(fields["mode"]))
 	body.Object("data", func(data *input.Object) {
 		data.Open()
-		s.Running, _ = data.OptionalText(Attribute, polling.InstalledRule)
-		s.Others = data.Others()
+		s.Running, _ = data.OptionalText(Attribute, polling.RunningRule)
+		if s.Mode != "remove" {
+			s.Others = report.FittedOf(data)
+			return
+		}
+		s.Others = map[string]string{}
+		names, _ := data.Others()
+		for name := range names {
+			s.Others[report.NameOf(name)] = ""
+		}
 	})
-	s.Running, s.Mode = report.Shown(s.Running), body.Others()["mode"]
 	return s
 }
 

@@ -21,9 +21,11 @@ func OutcomeOf(body *input.Object) report.Outcome {
 	until, ends := body.OptionalText("until", input.Time)
 	if coded && o.State != report.Failed {
 		body.Fault("code", "exclusive", "is only allowed with the outcome failed")
+		code = ""
 	}
 	if ends && o.State != report.Deferred {
 		body.Fault("until", "exclusive", "is only allowed with the outcome deferred")
+		ends = false
 	}
 	if o.Code = report.FailureCode(code); o.State == report.Failed && !coded {
 		o.Code = report.CodeOther

@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"time"
 
 	"wavegate/shared/access/auth"
@@ -24,12 +25,25 @@ import (
 	"wavegate/shared/platform/timestamp"
 )
 
-// InstalledRule accepts the version that a box says it has installed. The version is only compared for equality, so a
+// RunningRule accepts the version that a box says it has installed. The version is only compared for equality, so a
 // box may report whatever it was built with, and an odd name does not prevent its update. Empty means that the box did
 // not say.
-var InstalledRule = &input.Text{
+var RunningRule = &input.Text{
 	Max: 128, Check: input.Printable,
 	Says: "at most 128 characters without control characters",
+}
+
+// InstalledRule is RunningRule for a query. There, + means a blank, and boxes send it as it is: 1.4.0+7 arrives as 1.4.0 7.
+// No release's name has a blank.
+var InstalledRule = &input.Text{Max: RunningRule.Max, Check: RunningRule.Check, Says: RunningRule.Says, Fit: plus}
+
+var between = regexp.MustCompile(`([^ ]) ([^ ])`)
+
+func plus(text string) string {
+	for between.MatchString(text) { // a b c has two of them, which overlap
+		text = between.ReplaceAllString(text, "$1+$2")
+	}
+	return text
 }
 
 // A Manifest is the answer to a poll: which version a box should run, and where its bytes are.
@@ -79,6 +93,8 @@ type Poll struct {
 	Installed string // what the box says it runs, or empty
 	// Listens is set if the box asks where to listen. It then polls less often.
 	Listens bool
+	// Heard is what the poll said that was read otherwise.
+	Heard []input.Heard
 	// Said are the health numbers that the box says, as it sent them; see report.NumbersOf.
 	Said []string
 	// Caller names who polls, and Tag is the entity tag of the last answer, as the caller sent it.
@@ -94,10 +110,12 @@ type Poll struct {
 
 // PollOf reads a poll: the path parameter edgeId, and the query parameters installed, bell and health.
 func PollOf(in *input.Reader) Poll {
+	in.Hears()
 	p := Poll{EdgeID: in.Path("edgeId", input.EdgeID)}
 	p.Installed, _ = in.Query("installed", InstalledRule)
 	p.Listens = in.Flag("bell")
 	p.Said = in.QueryTexts("health") // which never fails a poll
+	p.Heard = in.Heard()
 	return p
 }
 
@@ -170,7 +188,7 @@ func (p *Polls) Answer(ctx context.Context, poll Poll) (Reply, error) {
 		event.Numbers, event.NumbersFor = report.NumbersOf(poll.Said, asked), found.Channel.Rollout.TargetVersion
 	}
 	event.Often = poll.Calls != nil && report.TooOften(poll.Calls(ctx), time.Duration(found.manifest.PollIntervalSeconds)*time.Second)
-	by := report.By{Input: event, SHA256: poll.Speaker.Credential}
+	by := report.By{Input: event, SHA256: poll.Speaker.Credential, Way: report.ByPoll, Heard: poll.Heard}
 	next, news := report.Next(found.box, by)
 	news = news && poll.Subject != ""
 	reply := Reply{Manifest: found.manifest}
@@ -266,7 +284,7 @@ func (p *Polls) target(ctx context.Context, box report.Row, d decide.Decision) (
 // event is the report of a poll and its answer.
 func (p *Polls) event(box report.Row, d decide.Decision, poll Poll) report.Polled {
 	event := d.Polled(box)
-	event.Running, event.Subject, event.At = report.Shown(poll.Installed), poll.Subject, p.now().UTC().Truncate(time.Millisecond)
+	event.Running, event.Subject, event.At = input.Cleaned(poll.Installed), poll.Subject, p.now().UTC().Truncate(time.Millisecond)
 	return event
 }
 

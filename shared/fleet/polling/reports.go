@@ -8,6 +8,7 @@ import (
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 )
 
@@ -24,11 +25,15 @@ func NewReports(db *dynamo.DB, shards report.Shards, issuers boxauth.Issuers) *R
 
 // Take takes an outcome and returns what the box should do next. It returns NOT_FOUND for a box that is not registered
 // and for one that the caller does not speak for, UNAUTHENTICATED for a token that is no longer valid, and REPORT_STALE
-// if the outcome is about a version or rollout other than the box's last offer.
-func (r *Reports) Take(ctx context.Context, caller auth.Principal, id string, o report.Outcome) (report.Advice, error) {
-	row, err := r.observe(ctx, caller, id, o)
+// if the outcome is about a version or rollout other than the box's last offer. An outcome that says no version or nothing of
+// it changes nothing but what was heard.
+func (r *Reports) Take(ctx context.Context, caller auth.Principal, id string, o report.Outcome, heard ...input.Heard) (report.Advice, error) {
+	row, err := r.observe(ctx, caller, id, report.By{Input: o, Way: report.ByReport, Heard: heard})
 	if err != nil {
 		return report.Advice{}, err
+	}
+	if o.Unread() {
+		return report.Advice{}, nil
 	}
 	if !o.About(row) {
 		return report.Advice{}, problem.New(problem.ReportStale, "Version %s is not the box's latest offer, or it was offered by another rollout; poll, then report on the latest offer.", o.Version)
@@ -37,12 +42,12 @@ func (r *Reports) Take(ctx context.Context, caller auth.Principal, id string, o 
 }
 
 // Describe takes what a box says about itself. It returns errors as Take does.
-func (r *Reports) Describe(ctx context.Context, caller auth.Principal, id string, d report.Description) error {
-	_, err := r.observe(ctx, caller, id, d)
+func (r *Reports) Describe(ctx context.Context, caller auth.Principal, id string, d report.Description, heard ...input.Heard) error {
+	_, err := r.observe(ctx, caller, id, report.By{Input: d, Way: report.ByAttributes, Heard: heard})
 	return err
 }
 
-func (r *Reports) observe(ctx context.Context, caller auth.Principal, id string, in report.Input) (report.Row, error) {
+func (r *Reports) observe(ctx context.Context, caller auth.Principal, id string, in report.By) (report.Row, error) {
 	row, err := r.Find(ctx, id)
 	if err != nil {
 		return report.Row{}, err
@@ -50,6 +55,7 @@ func (r *Reports) observe(ctx context.Context, caller auth.Principal, id string,
 	if err := r.issuers.Allow(caller, row, in.When()); err != nil {
 		return report.Row{}, err
 	}
-	row, err = r.Reports.Observe(ctx, edge.Of(row).Registration(), report.By{Input: in, SHA256: caller.Credential})
+	in.SHA256 = caller.Credential
+	row, err = r.Reports.Observe(ctx, edge.Of(row).Registration(), in)
 	return row, Outdated(err)
 }

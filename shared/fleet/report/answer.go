@@ -31,7 +31,7 @@ type Advice struct {
 
 // Reply is the answer to an outcome, given the row that it led to. A repeated report gets the same answer.
 func Reply(row Row, o Outcome) Advice {
-	attempts := o.Attempt
+	attempts := max(1, o.Attempt)
 	if row.Offer != nil {
 		attempts = max(attempts, row.Offer.Attempts)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"wavegate/shared/platform/input"
@@ -12,6 +13,7 @@ import (
 const (
 	// MostAttributes is how many attributes a box has by its registration, and how many by what it says.
 	MostAttributes = 16
+	mostOfName     = 32
 	// mostOfAttributes bounds their names and values together, in bytes, because each write of a row pays for them.
 	mostOfAttributes = 1024
 )
@@ -40,8 +42,54 @@ func AttributesOf(body *input.Object) map[string]string {
 
 // SaidOf reads the attributes that a box says itself.
 func SaidOf(body *input.Object) (said map[string]string) {
-	body.Object("attributes", func(o *input.Object) { said = read(o) })
+	body.Object("attributes", func(o *input.Object) {
+		if !o.Hears() {
+			said = read(o)
+			return
+		}
+		said = FittedOf(o)
+	})
 	return said
+}
+
+// FittedOf reads the attributes that a box says itself, whatever they are. A name has an underscore for each character that a
+// name cannot have, and is cut, and so is a value. Numbers and booleans are texts. In the order of the names as the box sends
+// them, the first of those that have the same name then is kept, and so many as a box may have. What was changed or left
+// out is noted.
+func FittedOf(o *input.Object) map[string]string {
+	kept := map[string]string{}
+	texts, unusable := o.Others()
+	for _, name := range unusable {
+		o.Note(name, name, "")
+	}
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		to, value := NameOf(name), AttributeValue.Fitted(texts[name])
+		_, known := kept[to]
+		switch {
+		case to == "" || value == "" || known || !hasRoom(kept, to, value):
+			o.Note(name, name+": "+texts[name], "")
+			continue
+		case to != name || value != texts[name]:
+			o.Note(name, name+": "+texts[name], to+": "+value)
+		}
+		kept[to] = value
+	}
+	return kept
+}
+
+// NameOf is the name that an attribute has here if a box gives it another one; empty: there is none.
+func NameOf(said string) string {
+	name := strings.TrimLeft(strings.Map(func(c rune) rune {
+		if c < 0x80 && AttributeName.Accepts("a"+string(c)) {
+			return c
+		}
+		return '_'
+	}, strings.TrimSpace(said)), "._-")
+	return name[:min(len(name), mostOfName)]
+}
+
+func hasRoom(kept map[string]string, name, value string) bool {
+	return len(kept) < MostAttributes && size(kept)+len(name)+len(value) <= mostOfAttributes
 }
 
 func read(o *input.Object) map[string]string {
@@ -67,8 +115,7 @@ func Fitting(first, then map[string]string) map[string]string {
 		for _, name := range slices.Sorted(maps.Keys(set)) {
 			value, _, wrong := AttributeValue.Apply(set[name])
 			_, known := kept[name]
-			room := len(kept) < MostAttributes && size(kept)+len(name)+len(value) <= mostOfAttributes
-			if !known && wrong == "" && AttributeName.Accepts(name) && room {
+			if !known && wrong == "" && AttributeName.Accepts(name) && hasRoom(kept, name, value) {
 				kept[name] = value
 			}
 		}

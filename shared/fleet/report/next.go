@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 )
 
 // An Input changes a row: a Polled, an Outcome, or what the client of a DDI box says; see package ddi.
@@ -55,12 +56,16 @@ type Outcome struct {
 type By struct {
 	Input
 	SHA256 string
+	// Heard is what the call said that was read otherwise, and Way in which way it came; empty: the call says nothing.
+	Way   string
+	Heard []input.Heard
 }
 
 // Change applies the input, and notes the use of the token.
 func (b By) Change(next *Row, was Row) {
 	b.Input.Change(next, was)
 	next.Tokens, _ = was.Tokens.Used(b.SHA256, b.When())
+	next.hears(b.Way, b.Heard)
 }
 
 // When is the time of the poll.
@@ -224,6 +229,9 @@ func (p Polled) offers(row Row) bool {
 	return p.Told != "" && p.Told != row.Running && !row.Accepts(p.Told)
 }
 
+// Unread reports whether it cannot be read what the outcome is about.
+func (o Outcome) Unread() bool { return o.Version == "" || o.State == "" }
+
 // About reports whether an outcome is about the box's last offer.
 func (o Outcome) About(r Row) bool {
 	return r.Accepts(o.Version) && (o.RolloutID == "" || o.RolloutID == r.Offer.RolloutID)
@@ -244,7 +252,13 @@ func (o Outcome) Change(next *Row, _ Row) {
 // Take takes an outcome of the latest known attempt, or of a later one.
 func (o Outcome) Take(next *Row) {
 	offer := next.Offer
-	if !o.About(*next) || o.Attempt < offer.Attempts {
+	if o.Unread() || !o.About(*next) {
+		return
+	}
+	if o.Attempt == 0 { // the box did not say
+		o.Attempt = max(1, offer.Attempts)
+	}
+	if o.Attempt < offer.Attempts {
 		return
 	}
 	switch {

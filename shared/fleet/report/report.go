@@ -101,6 +101,8 @@ type Row struct {
 	Cancel int64 `json:"cancel,omitempty"`
 	// AskedAt is when the box was last asked what it runs.
 	AskedAt *time.Time `json:"askedAt,omitempty"`
+	// Heard is what the box said last that was read otherwise.
+	Heard []Heard `json:"heard,omitempty"`
 	// Revision counts the changes to the row.
 	Revision int64 `json:"revision"`
 	dynamo.Unknown

@@ -58,7 +58,7 @@ func DeploymentFeedback(env lambdahttp.Env) function.Handler[input.Sent[ddi.Call
 	return func(c *function.Call, in input.Sent[ddi.CallAbout, ddi.Status]) (lambdahttp.Answer, error) {
 		feedback := in.Body.Deployment(in.Path.Action)
 		feedback.At = env.DB.Now()
-		return lambdahttp.Empty(http.StatusOK), known.Report(c.Context(), in.Path.By(c.Caller, c.Origin(), c.CountBox), feedback)
+		return lambdahttp.Empty(http.StatusOK), known.Report(c.Context(), in.Path.Hearing(c.Reader.Heard()).By(c.Caller, c.Origin(), c.CountBox), feedback)
 	}
 }
 
@@ -68,7 +68,7 @@ func CancelFeedback(env lambdahttp.Env) function.Handler[input.Sent[ddi.CallAbou
 	return func(c *function.Call, in input.Sent[ddi.CallAbout, ddi.Status]) (lambdahttp.Answer, error) {
 		feedback := in.Body.Cancellation(in.Path.Action)
 		feedback.At = env.DB.Now()
-		return lambdahttp.Empty(http.StatusOK), known.Report(c.Context(), in.Path.By(c.Caller, c.Origin(), c.CountBox), feedback)
+		return lambdahttp.Empty(http.StatusOK), known.Report(c.Context(), in.Path.Hearing(c.Reader.Heard()).By(c.Caller, c.Origin(), c.CountBox), feedback)
 	}
 }
 
@@ -77,6 +77,6 @@ func CancelFeedback(env lambdahttp.Env) function.Handler[input.Sent[ddi.CallAbou
 func ConfigData(env lambdahttp.Env) function.Handler[input.Sent[ddi.ClientCall, ddi.Statement]] {
 	known := boxes(env)
 	return func(c *function.Call, in input.Sent[ddi.ClientCall, ddi.Statement]) (lambdahttp.Answer, error) {
-		return lambdahttp.Empty(http.StatusOK), known.State(c.Context(), in.Path.By(c.Caller, c.Origin(), c.CountBox), in.Body)
+		return lambdahttp.Empty(http.StatusOK), known.State(c.Context(), in.Path.Hearing(c.Reader.Heard()).By(c.Caller, c.Origin(), c.CountBox), in.Body)
 	}
 }

@@ -29,7 +29,7 @@ func Handle(env lambdahttp.Env) function.Handler[input.Sent[string, report.Outco
 			return lambdahttp.Answer{}, err
 		}
 		outcome.At = env.DB.Now()
-		answer, err := reports.Take(c.Context(), c.Caller, id, outcome)
+		answer, err := reports.Take(c.Context(), c.Caller, id, outcome, c.Reader.Heard()...)
 		body := advice{Retry: new(bool)}
 		if !answer.GiveUp {
 			seconds := int((answer.RetryAfter + time.Second - 1) / time.Second)

@@ -179,7 +179,7 @@ var (
 				operations.May(dynamo.Reports, dynamo.Get, dynamo.Write),
 			},
 			Settings: []setting.Name{setting.ReportShards, setting.FleetIssuers},
-		}, input.Both(operations.EdgeID, polling.OutcomeOf))
+		}, input.Hearing(operations.EdgeID, polling.OutcomeOf))
 	}
 
 	PutEdgeAttributes = func() operations.Row[input.Sent[string, map[string]string]] {
@@ -192,7 +192,7 @@ var (
 				operations.May(dynamo.Reports, dynamo.Get, dynamo.Write),
 			},
 			Settings: []setting.Name{setting.ReportShards, setting.FleetIssuers},
-		}, input.Both(operations.EdgeID, report.SaidOf))
+		}, input.Hearing(operations.EdgeID, report.SaidOf))
 	}
 )
 

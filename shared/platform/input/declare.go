@@ -18,6 +18,8 @@ type Takes struct {
 	Conditions bool
 	// IdempotencyKey is set if the operation takes an Idempotency-Key.
 	IdempotencyKey bool
+	// Hears is set if the operation takes whatever a box says; see Reader.Hears.
+	Hears bool
 	// Anything is set if the operation forwards the request without reading it.
 	Anything bool
 }
@@ -110,6 +112,14 @@ type Sent[P, B any] struct {
 // Both reads the path of a request and then its body.
 func Both[P, B any](path func(*Reader) P, body func(*Object) B) func(*Reader) Sent[P, B] {
 	return func(in *Reader) Sent[P, B] { return Sent[P, B]{path(in), body(in.Body())} }
+}
+
+// Hearing is Both for what a box says; see Reader.Hears.
+func Hearing[P, B any](path func(*Reader) P, body func(*Object) B) func(*Reader) Sent[P, B] {
+	return func(in *Reader) Sent[P, B] {
+		in.Hears()
+		return Both(path, body)(in)
+	}
 }
 
 // Body reads the body of a request.

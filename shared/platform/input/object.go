@@ -13,16 +13,17 @@ import (
 // Faults collects the faults of one document, in the order in which they are found. Their number
 // is limited by the size of the body, and problem.Document limits how many are shown. The zero
 // value is ready to use.
-type Faults struct{ list []problem.Fault }
+type Faults struct {
+	list  []problem.Fault
+	hears bool // see Reader.Hears
+	heard []Heard
+}
 
 // Add adds a fault.
 func (f *Faults) Add(fault problem.Fault) { f.list = append(f.list, fault) }
 
 // List returns the faults.
 func (f *Faults) List() []problem.Fault { return f.list }
-
-// Copy returns a copy, to which other faults can be added.
-func (f *Faults) Copy() Faults { return Faults{slices.Clone(f.list)} }
 
 // An Object is a JSON object that is being read. Ask for its fields, then call Unread. What was asked for is the
 // object's shape. Objects inside it are read on their own.
@@ -59,8 +60,11 @@ func Parse[T any](text []byte, read func(*Object) T) (value T, faults []problem.
 // Source is the text that ObjectOf was given.
 func (o *Object) Source() []byte { return o.source }
 
-// Unread adds to faults the fields that nobody asked for and those that occur twice.
+// Unread adds to faults the fields that nobody asked for and those that occur twice. What a box says has none.
 func (o *Object) Unread(faults *Faults) {
+	if o.faults.hears {
+		return
+	}
 	seen := map[string]bool{}
 	for _, m := range o.members {
 		_, declared := o.shape.Fields.Find(m.Name)
@@ -77,21 +81,37 @@ func (o *Object) Unread(faults *Faults) {
 // Open takes further fields, too.
 func (o *Object) Open() { o.shape.Open = true }
 
-// Others returns the texts of the fields that nobody has asked for yet. Their values have no faults.
-func (o *Object) Others() map[string]string {
-	texts := map[string]string{}
+// Others returns the texts, numbers and booleans of the fields that nobody has asked for yet, as texts, and the names of the
+// other fields that have a value. They have no faults. Of a field that is given twice, the first counts.
+func (o *Object) Others() (texts map[string]string, unusable []string) {
+	texts = map[string]string{}
 	for _, m := range o.members {
-		var text string
+		text, ok := textOf(m.Value)
 		_, declared := o.shape.Fields.Find(m.Name)
-		if !declared && KindOf(m.Value) == StringKind && json.Unmarshal(m.Value, &text) == nil {
+		_, twice := texts[m.Name]
+		switch {
+		case declared || twice || KindOf(m.Value) == NullKind:
+		case ok:
 			texts[m.Name] = text
+		default:
+			unusable = append(unusable, m.Name)
 		}
 	}
-	return texts
+	return texts, unusable
 }
 
-// Fault adds a fault of a field. An empty name means the object itself.
+// Hears reports whether the object is what a box says; see Reader.Hears.
+func (o *Object) Hears() bool { return o.faults.hears }
+
+// Note notes a field of what a box says that was read otherwise than it was said.
+func (o *Object) Note(name, said, read string) { o.faults.note(o.at(name), said, read) }
+
+// Fault adds a fault of a field. An empty name means the object itself. What a box says in the field is noted as not used.
 func (o *Object) Fault(name, code, detail string) {
+	if o.faults.hears {
+		o.unusable(name)
+		return
+	}
 	o.faults.Add(problem.Fault{Pointer: o.at(name), Code: code, Detail: detail})
 }
 
@@ -122,7 +142,14 @@ func (o *Object) find(field Field, kind Type) (raw json.RawMessage, given, usabl
 			continue
 		}
 		o.said[field.Name] = m.Value
-		if got := KindOf(m.Value); got != kind {
+		got := KindOf(m.Value)
+		if o.faults.hears && got != kind {
+			if raw, usable = as(kind, m.Value); !usable && got != NullKind {
+				o.unusable(field.Name)
+			}
+			return raw, usable, usable
+		}
+		if got != kind {
 			o.Fault(field.Name, "type", "must be "+string(kind)+", not "+string(got))
 			return nil, true, false
 		}
@@ -135,7 +162,11 @@ func (o *Object) find(field Field, kind Type) (raw json.RawMessage, given, usabl
 }
 
 // Missing adds the fault that a field is missing, if other fields require it.
-func (o *Object) Missing(name string) { o.Fault(name, "required", "is required") }
+func (o *Object) Missing(name string) {
+	if !o.faults.hears {
+		o.Fault(name, "required", "is required")
+	}
+}
 
 // RequireAny adds a fault if none of some fields is given.
 func (o *Object) RequireAny(names ...string) {
@@ -188,7 +219,7 @@ func (o *Object) text(field Field, rule *Text) (text string, given bool) {
 	if text = o.apply(field.Name, raw, rule); text != "" {
 		o.said[field.Name] = text
 	}
-	return text, true
+	return text, text != "" || !o.faults.hears
 }
 
 func (o *Object) apply(name string, raw json.RawMessage, rule *Text) string {
@@ -196,6 +227,9 @@ func (o *Object) apply(name string, raw json.RawMessage, rule *Text) string {
 	if err := json.Unmarshal(raw, &text); err != nil {
 		o.Fault(name, "type", "must be a string")
 		return ""
+	}
+	if o.faults.hears {
+		return o.faults.fit(o.at(name), text, rule)
 	}
 	kept, code, detail := rule.Apply(text)
 	if code != "" {
@@ -224,6 +258,9 @@ func (o *Object) integer(field Field) (n int64, given bool) {
 	n, ok := ParseInteger(string(raw))
 	if !ok || !rule.Accepts(n) {
 		o.Fault(field.Name, "range", "must be "+rule.Says())
+		if o.faults.hears {
+			return 0, false
+		}
 	}
 	return n, true
 }

@@ -38,6 +38,7 @@ type Reader struct {
 	Settings     *setting.Values
 	Now          time.Time
 	Organization string
+	Box          bool // the caller is a box
 
 	r        *http.Request
 	takes    Takes // so far
@@ -46,17 +47,15 @@ type Reader struct {
 	body     *Object
 	fatal    *problem.Error // a body that cannot be read
 	query    url.Values
-	foreign  []string // declared parameters that this request does not have
+
+	undecoded error    // the query cannot be decoded as a whole
+	foreign   []string // declared parameters that this request does not have
 }
 
 // Of starts reading a request. Limit bounds the body, in bytes; 0 means MaxBody.
 func Of(r *http.Request, takes Takes) *Reader {
 	in := &Reader{r: r, takes: Takes{MaxBody: takes.MaxBody}}
-	query, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil {
-		in.parameter("query", "format", "must be a percent-encoded query string")
-	}
-	in.query = query
+	in.query, in.undecoded = url.ParseQuery(r.URL.RawQuery)
 	return in
 }
 
@@ -66,24 +65,36 @@ func (in *Reader) parameter(name, code, detail string) {
 
 // Err reports all faults at once: faults of the values, and every query parameter and body field that nobody asked for.
 func (in *Reader) Err() error {
-	all := in.faults.Copy()
+	faults := in.faults.list
+	if !in.faults.hears {
+		faults = in.all()
+	}
+	if in.fatal != nil {
+		in.fatal.Faults = append(faults, in.fatal.Faults...)
+		return in.fatal
+	}
+	if len(faults) == 0 {
+		return nil
+	}
+	return problem.Invalid(faults)
+}
+
+// all returns the faults with those of the whole query, and of what nobody asked for.
+func (in *Reader) all() []problem.Fault {
+	var all Faults
+	if in.undecoded != nil {
+		all.Add(problem.Fault{Parameter: "query", Code: "format", Detail: "must be a percent-encoded query string"})
+	}
+	all.list = append(all.list, in.faults.list...)
 	for _, name := range slices.Sorted(maps.Keys(in.query)) {
 		if _, declared := in.takes.Query.Find(name); !declared || slices.Contains(in.foreign, name) {
 			all.Add(problem.Fault{Parameter: name, Code: "unknown", Detail: "is not a parameter of this operation"})
 		}
 	}
-	if in.fatal != nil {
-		in.fatal.Faults = append(all.List(), in.fatal.Faults...)
-		return in.fatal
-	}
-	if in.body != nil {
+	if in.body != nil && in.fatal == nil {
 		in.body.Unread(&all)
 	}
-	faults := all.List()
-	if len(faults) == 0 {
-		return nil
-	}
-	return problem.Invalid(faults)
+	return all.List()
 }
 
 // Path returns a path parameter.
@@ -99,6 +110,15 @@ func (in *Reader) Path(name string, rule *Text) string {
 	return in.apply(name, value, rule)
 }
 
+// PathHeard is Path for a parameter that a box makes up. If it is not valid, it is empty, and noted.
+func (in *Reader) PathHeard(name string, rule *Text) string {
+	if !in.faults.hears {
+		return in.Path(name, rule)
+	}
+	in.takes.Path = append(in.takes.Path, Field{Name: name, Is: rule})
+	return in.faults.fit(name, in.r.PathValue(name), rule)
+}
+
 func (in *Reader) apply(parameter, raw string, rule *Text) string {
 	kept, code, detail := rule.Apply(raw)
 	if code != "" {
@@ -112,6 +132,10 @@ func (in *Reader) Query(name string, rule *Text) (value string, given bool) {
 	raw, given := in.raw(Field{Name: name, Is: rule})
 	if !given {
 		return "", false
+	}
+	if in.faults.hears {
+		value = in.faults.fit(name, raw, rule)
+		return value, value != ""
 	}
 	return in.apply(name, raw, rule), true
 }
@@ -190,7 +214,9 @@ func (in *Reader) QueryTexts(name string) []string {
 func (in *Reader) raw(field Field) (string, bool) {
 	in.takes.Query = append(in.takes.Query, field)
 	values, given := in.query[field.Name]
-	if len(values) > 1 {
+	if len(values) > 1 && in.faults.hears {
+		in.faults.note(field.Name, strings.Join(values, " & "), values[0])
+	} else if len(values) > 1 {
 		in.parameter(field.Name, "duplicate", "must be given once")
 		return "", false
 	}
@@ -254,6 +280,9 @@ func (in *Reader) BodyWith(repair func([]byte) []byte) *Object {
 	if in.declares {
 		in.body = &Object{declares: true, faults: &in.faults}
 		return in.body
+	}
+	if in.faults.hears {
+		return ObjectOf(in.hear(repair), &in.faults)
 	}
 	text, fatal := in.read(repair)
 	if fatal != nil {

@@ -1,11 +1,7 @@
 package input
 
 import (
-	"strings"
 	"time"
-	"unicode"
-
-	"golang.org/x/text/unicode/norm"
 )
 
 // These rules are shared by several packages.
@@ -64,55 +60,4 @@ func ParseTime(text string) time.Time {
 		return time.Time{}
 	}
 	return at.UTC()
-}
-
-// Visible reports whether all characters of a text can be seen, and only in the order in which they are stored. It
-// refuses what can make two texts look the same (Unicode Technical Report 36): control characters, characters without a
-// width or a mark, marks of the direction of writing, line separators, and code points that are not characters. It is
-// the rule of every text that people send.
-func Visible(text string) bool { return !strings.ContainsFunc(text, hostile) }
-
-func hostile(c rune) bool {
-	return unicode.IsControl(c) || unicode.Is(invisible, c) || c&0xfffe == 0xfffe
-}
-
-var invisible = &unicode.RangeTable{
-	R16: []unicode.Range16{
-		{Lo: 0x00ad, Hi: 0x00ad, Stride: 1}, // soft hyphen
-		{Lo: 0x034f, Hi: 0x034f, Stride: 1}, // combining grapheme joiner
-		{Lo: 0x061c, Hi: 0x061c, Stride: 1}, // Arabic letter mark
-		{Lo: 0x115f, Hi: 0x1160, Stride: 1}, // Hangul fillers
-		{Lo: 0x17b4, Hi: 0x17b5, Stride: 1}, // Khmer inherent vowels
-		{Lo: 0x180b, Hi: 0x180f, Stride: 1}, // Mongolian selectors and vowel separator
-		{Lo: 0x200b, Hi: 0x200f, Stride: 1}, // zero-width space, joiners, direction marks
-		{Lo: 0x2028, Hi: 0x202e, Stride: 1}, // line and paragraph separators, embeddings and overrides
-		{Lo: 0x2060, Hi: 0x206f, Stride: 1}, // word joiner, isolates, deprecated format characters
-		{Lo: 0x3164, Hi: 0x3164, Stride: 1}, // Hangul filler
-		{Lo: 0xfdd0, Hi: 0xfdef, Stride: 1}, // not characters
-		{Lo: 0xfeff, Hi: 0xfeff, Stride: 1}, // zero-width no-break space
-		{Lo: 0xffa0, Hi: 0xffa0, Stride: 1}, // halfwidth Hangul filler
-		{Lo: 0xfff0, Hi: 0xfffb, Stride: 1}, // annotations
-	},
-	R32: []unicode.Range32{
-		{Lo: 0x1bca0, Hi: 0x1bca3, Stride: 1},  // controls of shorthand
-		{Lo: 0x1d173, Hi: 0x1d17a, Stride: 1},  // controls of music
-		{Lo: 0xe0000, Hi: 0x10ffff, Stride: 1}, // tags, and the planes for private use
-	},
-	LatinOffset: 1,
-}
-
-// Cleaned is a text that a box sends, in Unicode's normal form NFC, with U+FFFD for each character
-// that Visible would refuse. What boxes say is evidence, so it is kept rather than refused.
-func Cleaned(text string) string {
-	return norm.NFC.String(strings.Map(func(c rune) rune {
-		if hostile(c) {
-			return unicode.ReplacementChar
-		}
-		return c
-	}, text))
-}
-
-// Printable reports whether a value contains no control characters.
-func Printable(value string) bool {
-	return !strings.ContainsFunc(value, unicode.IsControl)
 }

@@ -22,11 +22,13 @@ type Text struct {
 	Trim bool
 	// Lower stores the value in lower case.
 	Lower bool
+	// Fit, if set, returns what a value means, before it is checked and stored.
+	Fit func(string) string
 	// Says describes the accepted values to a caller, for example "64 hexadecimal digits".
 	Says string
 	// Check, if set, is called last; false refuses the value with Says.
 	Check func(string) bool
-	// Hint, if set, says more about a value that was refused for its format; empty: nothing.
+	// Hint says more about a value that was refused for its format; empty: nothing. Without it, Where does.
 	Hint func(string) string
 
 	once   sync.Once
@@ -44,23 +46,31 @@ func (t *Text) Apply(value string) (kept, code, detail string) {
 	if t.Trim {
 		value = norm.NFC.String(strings.TrimSpace(value))
 	}
+	if t.Fit != nil {
+		value = t.Fit(value)
+	}
 	n := utf8.RuneCountInString(value)
 	switch {
 	case n < t.Min, t.Max > 0 && n > t.Max:
 		return "", "length", fmt.Sprintf("must have %s, not %d", t.length(), n)
 	case t.Pattern != "" && !t.matches(value), t.Check != nil && !t.Check(value):
-		detail = "must be " + t.Says
-		if t.Hint != nil {
-			if hint := t.Hint(value); hint != "" {
-				detail += "; " + hint
-			}
-		}
-		return "", "format", detail
+		return "", "format", t.refusal(value)
 	}
 	if t.Lower {
 		value = strings.ToLower(value)
 	}
 	return value, "", ""
+}
+
+func (t *Text) refusal(value string) string {
+	more := Where
+	if t.Hint != nil {
+		more = t.Hint
+	}
+	if hint := more(value); hint != "" {
+		return "must be " + t.Says + "; " + hint
+	}
+	return "must be " + t.Says
 }
 
 func (t *Text) length() string {

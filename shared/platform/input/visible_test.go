@@ -20,13 +20,45 @@ func TestVisible_RefusesWhatCannotBeSeen(t *testing.T) {
 	} {
 		if text := "a" + string(c) + "b"; input.Visible(text) {
 			t.Errorf("%s is accepted", name)
-		} else if got := input.Cleaned(text); got != "a\ufffdb" {
+		} else if got := input.Cleaned(text); got != "a?b" {
 			t.Errorf("%s is cleaned to %q", name, got)
 		}
 	}
 	for _, text := range []string{"", "Fräsen, Halle 1", "铣削", "фреза", "⚙ 🔧", "a b", "ﷺ", "\ufffd"} {
 		expect.That(t, input.Visible(text) && input.Cleaned(text) == text, "%q is refused or changed", text)
 	}
+}
+
+// TestVisible_WhereAScriptNeedsThem_TakesJoiners: they are those of RFC 5892, Appendix A.1 and A.2.
+func TestVisible_WhereAScriptNeedsThem_TakesJoiners(t *testing.T) {
+	for name, c := range map[string]struct {
+		text  string
+		where string // empty: it is visible
+	}{
+		"Persian":                              {"می\u200cخواهم", ""},
+		"Persian, after a mark":                {"نَ\u200cنا", ""},
+		"Hindi, a half consonant":              {"क्\u200dष", ""},
+		"Hindi, no ligature":                   {"क्\u200cष", ""},
+		"Sinhala":                              {"ශ්\u200dරී", ""},
+		"a Japanese place":                     {"葛\U000e0100城市", ""},
+		"an emoji":                             {"⚠\ufe0f hot", ""},
+		"a Mongolian selector":                 {"ᠠ\u180bᠠ", ""},
+		"Braille":                              {"⠓⠑⠇⠇⠕\u2800⠺", ""},
+		"between Latin letters":                {"ab\u200cc", "character 3 is U+200C, a joiner, where it joins nothing"},
+		"a joiner after Arabic":                {"ب\u200dب", "character 2 is U+200D, a joiner, where it joins nothing"},
+		"after a letter that does not join":    {"ا\u200cب", "character 2 is U+200C, a joiner, where it joins nothing"},
+		"at the end":                           {"می\u200c", "character 3 is U+200C, a joiner, where it joins nothing"},
+		"a selector alone":                     {"\ufe0f", "character 1 is U+FE0F, a variation selector without a character before it"},
+		"two selectors":                        {"葛\ufe00\U000e0100", "character 3 is U+E0100, a variation selector without a character before it"},
+		"only blanks of braille":               {" \u2800\u2800", "character 2 is U+2800, a blank, and nothing else can be seen"},
+		"a line break":                         {"a\nb", "character 2 is U+000A, a line break"},
+		"a mark of direction, after an umlaut": {"ä\u200f", "character 2 is U+200F, which cannot be seen"},
+	} {
+		expect.Equal(t, input.Where(c.text), c.where, "%s", name)
+		expect.Equal(t, input.Visible(c.text), c.where == "", "%s is visible", name)
+	}
+	_, _, detail := input.DisplayName.Apply("Halle\u200b 1")
+	expect.Equal(t, detail, "must be "+input.DisplayName.Says+"; character 6 is U+200B, which cannot be seen", "the refusal")
 }
 
 func TestTextForPeople_IsKeptInNFC(t *testing.T) {
@@ -36,8 +68,8 @@ func TestTextForPeople_IsKeptInNFC(t *testing.T) {
 
 func TestCleaned_CanBeSeen(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.StringOf(rapid.OneOf(rapid.RuneFrom(nil, unicode.Cc, unicode.Cf, unicode.Mn, unicode.Co), rapid.Rune())).Draw(t, "text")
-		if got := input.Cleaned(text); !input.Visible(got) || !norm.NFC.IsNormalString(got) || input.Cleaned(got) != got {
+		text := rapid.StringOf(rapid.OneOf(rapid.RuneFrom(nil, unicode.Cc, unicode.Cf, unicode.Mn, unicode.Co, unicode.Arabic, unicode.Devanagari, unicode.Variation_Selector), rapid.Rune())).Draw(t, "text")
+		if got := input.Cleaned(text); !input.Visible("a"+got) || !norm.NFC.IsNormalString(got) || input.Cleaned(got) != got {
 			t.Fatalf("%q is cleaned to %q", text, got)
 		}
 	})

@@ -30,7 +30,7 @@ var (
 	// wordRule is the rule for short texts: material references and standards.
 	wordRule         = &input.Text{Min: 1, Max: 64, Check: isLine, Says: lineSays(64)}
 	attributeRule    = &input.Text{Max: 200, Check: isLine, Says: "at most 200 visible characters, without white space at either end, in Unicode's normal form NFC"}
-	instructionsRule = &input.Text{Max: 4000, Check: isText, Says: "at most 4000 visible characters, line breaks and tabs, in Unicode's normal form NFC"}
+	instructionsRule = &input.Text{Max: 4000, Check: isText, Hint: whereInText, Says: "at most 4000 visible characters, line breaks and tabs, in Unicode's normal form NFC"}
 	formRule         = &input.Integer{Least: 1, Most: 1}
 	unitRule         = &input.Text{Pattern: `[!-~]{1,40}`, Says: "a UCUM code"}
 	unitText         = &input.Text{Min: 1, Max: unit.MaxLength} // package unit says what is wrong with it
@@ -64,7 +64,9 @@ func isText(text string) bool {
 	return input.Visible(breaks.Replace(text)) && norm.NFC.IsNormalString(text)
 }
 
-var breaks = strings.NewReplacer("\n", "", "\r", "", "\t", "")
+func whereInText(text string) string { return input.Where(breaks.Replace(text)) }
+
+var breaks = strings.NewReplacer("\n", " ", "\r", " ", "\t", " ")
 
 func pointerOf(list string, i int) string { return "/" + list + "/" + strconv.Itoa(i) }
 

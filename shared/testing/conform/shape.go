@@ -68,7 +68,11 @@ func bones(v any) any {
 			b, _ := json.Marshal(bones(value))
 			kinds[string(b)] = true
 		}
-		return slices.Sorted(maps.Keys(kinds))
+		all := []json.RawMessage{} // as a text, each would be escaped once more on each level
+		for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+			all = append(all, json.RawMessage(kind))
+		}
+		return all
 	}
 	return fmt.Sprintf("%T", v)
 }
