@@ -18,7 +18,7 @@ import (
 )
 
 // Commit is the release that upgrades are tested from, and rollbacks to.
-const Commit = "edc2be4b0f6c79470400ec42108a3bfcfb7310cd"
+const Commit = "a35aeca939443083111510d6a44b30b90c38c37e"
 
 // Functions builds the functions of a commit for this machine, and returns their directory. They are built once, and
 // kept in .dev/old/<commit>. The build's output goes to out.
