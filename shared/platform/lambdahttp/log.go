@@ -92,6 +92,12 @@ func (l *line) end(ctx context.Context, status int) {
 		return
 	}
 
+	telemetry.Emit(l.s.env.Metrics, l.s.env.Now(), map[string]string{"operation": l.s.op.ID}, l.metrics(status, near, own)...)
+}
+
+// metrics are those of a call that is not sampled. near is set if it nearly took all of its time, and own is how long it took
+// without what it waited on purpose.
+func (l *line) metrics(status int, near bool, own time.Duration) []telemetry.Metric {
 	metrics := []telemetry.Metric{telemetry.One("Calls")}
 	if near {
 		metrics = append(metrics, telemetry.One(NearTimeout))
@@ -113,7 +119,7 @@ func (l *line) end(ctx context.Context, status int) {
 	if l.cold {
 		metrics = append(metrics, telemetry.One("ColdStarts"))
 	}
-	telemetry.Emit(l.s.env.Metrics, l.s.env.Now(), map[string]string{"operation": l.s.op.ID}, metrics...)
+	return metrics
 }
 
 func traceID(ctx context.Context) string {
