@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -171,6 +172,10 @@ func (b Books) Things() map[Resource]Item {
 	things := map[Resource]Item{}
 	for _, k := range kinds {
 		for _, item := range b[k.table] {
+			if urgent := Object(item, "haste")["urgent"]; k.table == dynamo.Channels && urgent != nil {
+				item = maps.Clone(item)
+				item["urgent"] = urgent
+			}
 			things[Resource{k.stream(item), k.name, k.id(item)}] = item
 		}
 	}

@@ -167,10 +167,14 @@ func (s *shelf) read(part int, into Books) error {
 	}
 }
 
-// Same compares two states of a resource. A field that an earlier release does not know counts only if both have it.
+// trailOnly are fields that events have and answers do not.
+var trailOnly = map[string][]string{"release-channel": {"urgent"}}
+
+// Same compares two states of a resource. A field that an earlier release does not know, or that only the trail shows, counts
+// only if both have it.
 func Same(kind string, a, b Item) bool {
 	a, b = maps.Clone(a), maps.Clone(b)
-	for _, name := range audit.Grown(kind) {
+	for _, name := range slices.Concat(audit.Grown(kind), trailOnly[kind]) {
 		if a[name] == nil || b[name] == nil {
 			delete(a, name)
 			delete(b, name)

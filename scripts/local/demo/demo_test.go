@@ -207,7 +207,7 @@ func (s *shown) guardHalts(edgeType, why string) {
 func (s *shown) plantWaits() {
 	s.until(`^Each halt brings the boxes back to 1\.0\.0\. Until it is halted, a rollout also lists its boxes that wait for a plant:$`)
 	opens := s.until(`^  plant-40 +waits for its window, which begins at (\d\d:\d\d) UTC`)[1]
-	var why struct{ Waits, OpensAt string }
+	var why struct{ Reason, OpensAt string }
 	expect.Until(s, "a box of plant-40 waits", func() bool {
 		var list struct {
 			Items []struct{ EdgeID, FactoryID, Waits string }
@@ -222,7 +222,7 @@ func (s *shown) plantWaits() {
 		}
 		return len(list.Items) > 0
 	})
-	expect.That(s, why.Waits == "window" && strings.Contains(why.OpensAt, "T"+opens), "it waits for %q until %q, not %s", why.Waits, why.OpensAt, opens)
+	expect.That(s, why.Reason == "window" && strings.Contains(why.OpensAt, "T"+opens), "it waits for %q until %q, not %s", why.Reason, why.OpensAt, opens)
 }
 
 // returns checks that boxes go back to the version before after the guard's halt.

@@ -167,7 +167,7 @@ func (m Machine) Changes() []Moment {
 
 // EverClasses are all classes that the machine has or had.
 func (m Machine) EverClasses() []string {
-	var all []string
+	all := slices.Clone(m.Classes) // they have terms, unless somebody removed these
 	for _, t := range m.ClassTerms {
 		all = append(all, t.Class)
 	}

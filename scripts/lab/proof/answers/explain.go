@@ -17,6 +17,9 @@ import (
 	"wavegate/shared/production/method"
 )
 
+// left is the event of a box in the trail of an organization that it leaves.
+const left = "EdgeLeft"
+
 // Explain compares the answers to callers with the audit trail, and returns all contradictions:
 //
 //   - For every change there is a call of that user that asked for exactly this change and was not
@@ -36,7 +39,9 @@ func Explain(b ledger.Books, calls []Call) []string {
 	}
 	for _, events := range x.trail {
 		for _, e := range events {
-			x.made[e.RequestID] = append(x.made[e.RequestID], e)
+			if e.Name != left { // the other half of a change of the organization
+				x.made[e.RequestID] = append(x.made[e.RequestID], e)
+			}
 		}
 	}
 	x.changes()
