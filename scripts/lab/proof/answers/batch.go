@@ -27,6 +27,17 @@ func (c Call) members() []Call {
 	return list
 }
 
+// collect finds the changes of each request. That a box leaves an organization is the other half of another event.
+func (x *explainer) collect() {
+	for _, events := range x.trail {
+		for _, e := range events {
+			if e.Name != "EdgeLeft" {
+				x.made[e.RequestID] = append(x.made[e.RequestID], e)
+			}
+		}
+	}
+}
+
 // batchChanges checks the events of a batch: each must be about one of its boxes, with the
 // values in the batch.
 func (x *explainer) batchChanges(c Call, events []ledger.Event) {

@@ -17,9 +17,6 @@ import (
 	"wavegate/shared/production/method"
 )
 
-// left is the event of a box in the trail of an organization that it leaves.
-const left = "EdgeLeft"
-
 // Explain compares the answers to callers with the audit trail, and returns all contradictions:
 //
 //   - For every change there is a call of that user that asked for exactly this change and was not
@@ -37,13 +34,7 @@ func Explain(b ledger.Books, calls []Call) []string {
 	for _, c := range calls {
 		x.asked[c.RequestID] = c
 	}
-	for _, events := range x.trail {
-		for _, e := range events {
-			if e.Name != left { // the other half of a change of the organization
-				x.made[e.RequestID] = append(x.made[e.RequestID], e)
-			}
-		}
-	}
+	x.collect()
 	x.changes()
 	x.keys(calls)
 	x.tokens(b)
