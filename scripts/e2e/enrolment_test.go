@@ -176,16 +176,19 @@ func TestEnrolment_TheOldestOfAThousandThatWait_FallsOut(t *testing.T) {
 	path, code := enrols(t, w, admin, `"box-1"`, "")
 	id := strings.TrimPrefix(path, enrolments+"/")
 	hash := strings.Repeat("c", 64)
+	put := func(item map[string]any) {
+		item["id"], item["expires"] = id, time.Now().Add(time.Hour).Unix()
+		table := dynamolocal.TableName(dynamo.Enrolments)
+		expect.Value(w.DB.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: expect.Value(dynamo.Encode(item))(t)}))(t)
+	}
 	for i := range enrolment.MostBoxes {
 		edgeID := fmt.Sprintf("flood-%04d", i)
-		item := expect.Value(dynamo.Encode(map[string]any{
-			"id": id, "part": "waiting/" + edgeID + "/" + hash, "edgeId": edgeID, "tokenSha256": hash,
-			"since":   time.Now().Add(time.Duration(i-2*enrolment.MostBoxes) * time.Second),
-			"expires": time.Now().Add(time.Hour).Unix(),
-		}))(t)
-		table := dynamolocal.TableName(dynamo.Enrolments)
-		expect.Value(w.DB.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item}))(t)
+		put(map[string]any{
+			"part": "waiting/" + edgeID + "/" + hash, "edgeId": edgeID, "tokenSha256": hash,
+			"since": time.Now().Add(time.Duration(i-2*enrolment.MostBoxes) * time.Second),
+		})
 	}
+	put(map[string]any{"part": "waits", "revision": enrolment.MostBoxes, "boxes": enrolment.MostBoxes})
 	_, body := redemption("late")
 	code.Post(t, redeems, body).Is(t, http.StatusAccepted)
 	var shown struct{ Waiting []enrolment.Waiting }

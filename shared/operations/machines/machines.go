@@ -24,7 +24,7 @@ var (
 			Grants: []operations.Grant{
 				operations.May(dynamo.Factories, dynamo.Get, dynamo.Write),
 				operations.May(dynamo.Edges, dynamo.Get, dynamo.ConditionCheck),
-				operations.May(dynamo.Machines, dynamo.Get, dynamo.Query, dynamo.Write),
+				operations.May(dynamo.Machines, dynamo.Get, dynamo.Write),
 				operations.May(dynamo.Audit, dynamo.Put),
 			},
 		}, input.Both(machine.PlaceOf, machine.RegistrationOf))
