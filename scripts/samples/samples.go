@@ -60,8 +60,6 @@ type Case struct {
 	Status      int
 	// Each is the value that changes for every item of a list; the sample's After makes one item.
 	Each string
-	// New is set if an earlier release refuses the call.
-	New bool
 }
 
 // A Step is the call of a sample, with its own values for some placeholders.

@@ -53,8 +53,6 @@ type world struct {
 	tags map[string]string  // the last entity tag of each path
 	told map[string]string  // box: the DDI action that it was last told, or asked to give up
 	news []enrolled
-	// beside is set if an earlier release answers, too.
-	beside bool
 }
 
 // An enrolled is an enrolment with its code.
@@ -174,7 +172,7 @@ func (d *drawer) values(op operations.Operation, p person) samples.Values {
 		}
 	}
 	d.control(v, op, p)
-	switch kept := !d.world.beside && d.IntN(4) == 0; {
+	switch kept := d.IntN(4) == 0; {
 	case kept && op.ID == "publish-release":
 		v["version"], v["sha256"], v["details"] = keptVersion, samples.Fixed()["sha256"], ""
 	case kept && op.ID == "start-rollout":
@@ -262,9 +260,6 @@ func (d *drawer) request(op operations.Operation, p person) samples.Call {
 	sample, way := samples.Of(op.ID), samples.Case{}
 	if op.ID == "register-edges" && !p.Has(auth.PlatformOwner) {
 		sample.Also = nil // only a platform owner may take boxes over
-	}
-	if d.world.beside {
-		sample.Also = slices.DeleteFunc(slices.Clone(sample.Also), func(c samples.Case) bool { return c.New })
 	}
 	if len(sample.Also) > 0 && d.IntN(10) < 3 {
 		way = one(d, sample.Also)

@@ -110,7 +110,6 @@ func (o round) play(t *testing.T, sum *tally) {
 	endFaults := w.Front.Intercept(plan.Effect)
 	var killed atomic.Int64
 	stay := w.Front.Intercept(o.killer(w, &killed))
-	callers.world.beside = o.old != ""
 	if o.old == "" {
 		callers.call(o)
 	} else {

@@ -22,9 +22,6 @@ func (d *Deployment) Fill() error {
 			continue // no deployment here has an assistant to ask
 		}
 		for _, c := range s.Cases {
-			if c.New {
-				continue
-			}
 			if err := d.sample(s, c, known); err != nil {
 				return fmt.Errorf("upgrade: the sample of %s, %s: %w", s.Operation, c.Name, err)
 			}
