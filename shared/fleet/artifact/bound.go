@@ -15,8 +15,6 @@ import (
 const (
 	mostAsked = 100
 	mostBytes = 100 << 30
-	// longestWait is the longest Retry-After that the service promises.
-	longestWait = 121 * time.Second
 )
 
 // A bounded is what a program has asked for on a day, an item in the table of rate counters.
@@ -49,8 +47,6 @@ func (s *Store) enter(ctx context.Context, asked *wishes, size int64) error {
 	if asked.counted = counted; err != nil || counted {
 		return err
 	}
-	p := problem.New(problem.RateLimited, "Exceeded: uploads (%d artifacts and %d GiB a day of a program, until midnight UTC). Let a platform owner upload it.",
-		mostAsked, mostBytes>>30).After(min(now.Truncate(24*time.Hour).Add(24*time.Hour).Sub(now), longestWait))
-	p.Policies = []string{"uploads"}
-	return p
+	return problem.Daily(now, "uploads", "Exceeded: uploads (%d artifacts and %d GiB a day of a program, until midnight UTC). Let a platform owner upload it.",
+		mostAsked, mostBytes>>30)
 }

@@ -54,8 +54,6 @@ const (
 	mostStale = 20
 	// registrarPrefix begins the attribute with a registrar's number of a day.
 	registrarPrefix = "by"
-	// longestWait is the longest Retry-After that the service promises.
-	longestWait = 121 * time.Second
 )
 
 // A tally is an organization's counter of registrations, an item in the table of rate counters. N is about how many boxes
@@ -174,9 +172,6 @@ func tooManyBoxes(most int) error {
 }
 
 func tooMany(daily int, now time.Time) error {
-	p := problem.New(problem.RateLimited, "Exceeded: registrations (%d a day, until midnight UTC). "+
-		"Let an admin register more, or ask a platform owner for a higher registrationsPerDay.", daily).
-		After(min(now.Truncate(24*time.Hour).Add(24*time.Hour).Sub(now), longestWait))
-	p.Policies = []string{"registrations"}
-	return p
+	return problem.Daily(now, "registrations", "Exceeded: registrations (%d a day, until midnight UTC). "+
+		"Let an admin register more, or ask a platform owner for a higher registrationsPerDay.", daily)
 }

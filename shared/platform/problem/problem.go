@@ -218,6 +218,16 @@ func Missing() *Error { return New(NotFound, "There is no such resource.") }
 // After sets the time that the caller should wait before a retry.
 func (e *Error) After(d time.Duration) *Error { e.RetryAfter = d; return e }
 
+// longestWait is the longest Retry-After that the service promises.
+const longestWait = 121 * time.Second
+
+// Daily returns RATE_LIMITED for something of which a policy allows so much a day, until midnight UTC.
+func Daily(now time.Time, policy, format string, args ...any) *Error {
+	e := New(RateLimited, format, args...)
+	e.RetryAfter, e.Policies = min(now.Truncate(24*time.Hour).Add(24*time.Hour).Sub(now), longestWait), []string{policy}
+	return e
+}
+
 // Allowing sets the methods of the resource.
 func (e *Error) Allowing(methods []string) *Error { e.Allow = methods; return e }
 
