@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"regexp"
@@ -53,12 +54,11 @@ type schema struct {
 }
 
 // all lists the key attributes of the table and of its indexes.
-func (s schema) all() []string {
-	list := s.primary
-	for _, attributes := range s.indexes {
-		list = append(list[:len(list):len(list)], attributes...)
-	}
-	return list
+func (s schema) all() []string { return slices.Concat(s.keys()...) }
+
+// keys lists the key attributes of the table and of each index: the partition first, and then what sorts, if anything does.
+func (s schema) keys() [][]string {
+	return append(slices.Collect(maps.Values(s.indexes)), s.primary)
 }
 
 func newEngine(now func() time.Time) *engine {

@@ -52,15 +52,6 @@ func (e *engine) fits(w write) error {
 	return nil
 }
 
-// keys lists the key attributes of the table and of each index: the partition first, and then what sorts, if anything does.
-func (s schema) keys() [][]string {
-	list := [][]string{s.primary}
-	for _, attributes := range s.indexes {
-		list = append(list, attributes)
-	}
-	return list
-}
-
 func textSize(v *server.AttributeValue) int {
 	if v == nil || v.S == nil {
 		return 0
