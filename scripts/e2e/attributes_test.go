@@ -7,6 +7,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/expect"
 )
@@ -64,8 +65,8 @@ func TestAttributes_ThatDoNotFit_AreFitted(t *testing.T) {
 	known := why(t, owner, "box-1")
 	expect.Equal(t, known.Attributes, map[string]string{"a_b": "x", "board": "7"}, "the attributes")
 	expect.Equal(t, known.Heard, []report.Heard{
-		{Way: report.ByAttributes, Field: "attributes/a b", Said: "a b: x", Read: "a_b: x"},
-		{Way: report.ByAttributes, Field: "attributes/c", Said: "c:␣"},
+		{Way: report.ByAttributes, Heard: input.Heard{Field: "attributes/a b", Said: "a b: x", Read: "a_b: x"}},
+		{Way: report.ByAttributes, Heard: input.Heard{Field: "attributes/c", Said: "c:␣"}},
 	}, "what was read otherwise")
 	before := w.State(t)
 	boxes.Get(t, manifestPath("box-1")).Is(t, http.StatusOK)

@@ -219,7 +219,7 @@ func TestDeployment_ActionThatIsNotTold_IsNotFound(t *testing.T) {
 		before := expect.Value(report.NewStore(f.db, 1).Get(f.ctx(), f.box))(f)
 		f.says(ddi.Feedback{Action: action + 100, Progress: ddi.Broken, At: f.db.Now()})
 		after := expect.Value(report.NewStore(f.db, 1).Get(f.ctx(), f.box))(f)
-		expect.Equal(f, after.Heard, []report.Heard{{Way: report.ByFeedback, Field: "actionId", Said: strconv.FormatInt(action+100, 10)}}, "feedback about an action that never existed")
+		expect.Equal(f, after.Heard, []report.Heard{{Way: report.ByFeedback, Heard: input.Heard{Field: "actionId", Said: strconv.FormatInt(action+100, 10)}}}, "feedback about an action that never existed")
 		expect.Equal(f, after.Offer, before.Offer, "the offer after it")
 	})
 }

@@ -11,10 +11,8 @@ import (
 
 // A Heard is something that a box said and that was read otherwise, or not at all; see input.Reader.Hears.
 type Heard struct {
-	Way   string `json:"way"` // one of those below
-	Field string `json:"field"`
-	Said  string `json:"said"`
-	Read  string `json:"read,omitempty"`
+	Way string `json:"way"` // one of those below
+	input.Heard
 	dynamo.Unknown
 }
 
@@ -38,7 +36,7 @@ func (r *Row) hears(way string, said []input.Heard) {
 	}
 	var all []Heard
 	for _, s := range said {
-		all = append(all, Heard{Way: way, Field: s.Field, Said: s.Said, Read: s.Read})
+		all = append(all, Heard{Way: way, Heard: s})
 	}
 	for _, h := range r.Heard {
 		if h.Way != way {

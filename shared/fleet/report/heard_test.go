@@ -31,7 +31,7 @@ func TestHeard_OfAWay_TakesThePlaceOfTheLastOne(t *testing.T) {
 	row, _ = report.Next(row, failed)
 	expect.Equal(t, len(row.Heard), 2, "after a report that can be read")
 	row, _ = report.Next(row, poll("1.4.0"))
-	expect.Equal(t, row.Heard, []report.Heard{{Way: report.ByReport, Field: "code", Said: "e7"}}, "after a poll that can be read")
+	expect.Equal(t, row.Heard, []report.Heard{{Way: report.ByReport, Heard: input.Heard{Field: "code", Said: "e7"}}}, "after a poll that can be read")
 
 	row.OrganizationID = "acme"
 	next := row.Registered(report.Registration{EdgeID: "box-1", OrganizationID: "rival"})

@@ -54,7 +54,7 @@ func (f *Faults) fit(field, said string, rule *Text) string {
 // Fitted is a text of a box as the rule takes it: without white space and control characters at its ends, and cut. It is empty
 // if the rule takes no such text.
 func (t *Text) Fitted(said string) string {
-	text := []rune(Cleaned(strings.TrimFunc(strings.ToValidUTF8(said, "?"), outer)))
+	text := []rune(Cleaned(strings.TrimFunc(said, outer)))
 	if t.Max > 0 {
 		text = text[:min(len(text), t.Max)]
 	}
@@ -75,7 +75,12 @@ func outer(c rune) bool {
 // is cut.
 func Shown(text string) string {
 	all := []rune(strings.ToValidUTF8(text, "\ufffd"))
-	first := slices.IndexFunc(all, func(c rune) bool { return c != ' ' })
+	first, last := len(all), -1 // that are no blanks
+	for i, c := range all {
+		if c != ' ' {
+			first, last = min(first, i), i
+		}
+	}
 	var shown strings.Builder
 	for i, c := range all {
 		switch {
@@ -85,7 +90,7 @@ func Shown(text string) string {
 			shown.WriteRune('⏎')
 		case c == '\t':
 			shown.WriteRune('⇥')
-		case c == ' ' && (first < 0 || i < first || strings.TrimLeft(string(all[i:]), " ") == ""):
+		case c == ' ' && (i < first || i > last):
 			shown.WriteRune('␣')
 		case c < ' ':
 			shown.WriteRune('\u2400' + c)
