@@ -46,6 +46,18 @@ var fleet = []Sample{
 		Cases: []Case{page("channel", "edgeType={edgeType}&limit=10")},
 	},
 	{
+		Operation: "list-releases", By: Owner, After: After("publish-release"),
+		Query: "edgeType={edgeType}",
+		Shows: `{"edgeType":"{edgeType}","version":"{version}"}`,
+		Cases: []Case{page("version", "edgeType={edgeType}&limit=10")},
+	},
+	{
+		Operation: "list-release-edges", By: Viewer,
+		After:    []Step{{"get-manifest", Values{"installed": "0.9.9"}}, {"get-manifest", Values{"installed": "1.1.0"}}},
+		Defaults: Values{"version": "0.9.9"},
+		Shows:    `{"edgeId":"{edgeId}","version":"0.9.9"}`,
+	},
+	{
 		Operation: "put-artifact", By: Owner,
 		Body:  `{"sizeBytes":4,"sha1":"{sha1}","filename":"image.swu"}`,
 		About: About{"artifact", "{edgeType}/{sha256}"}, Own: content,
@@ -218,6 +230,10 @@ var fleet = []Sample{
 		About: About{"edge", "{edgeId}"},
 		Cases: []Case{page("edgeId", "edgeType={edgeType}&channel={channel}&limit=10")},
 		Also:  []Case{{Query: "organizationId={organization}"}},
+	},
+	{
+		Operation: "list-edge-history", By: Viewer, After: After("get-manifest"),
+		Shows: `{"edgeId":"{edgeId}","version":"{version}"}`,
 	},
 	{
 		Operation: "get-manifest", By: Box, After: After("publish-release", "put-edge"),

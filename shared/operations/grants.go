@@ -26,6 +26,9 @@ var Silencing = append(slices.Clone(Registration), List(dynamo.Machines))
 // Registering is registration with the count of an organization's boxes.
 var Registering = append([]Grant{Registered}, Registration[1:]...)
 
+// Ended is for what a call ends of boxes' histories.
+var Ended = May(dynamo.Stays, dynamo.Put)
+
 // Gateways grants what a change to an organization's gateway needs. A call of the gateway itself may change it too: its
 // first call with a new token, and a call for a box that has a token of its own.
 var Gateways = []Grant{

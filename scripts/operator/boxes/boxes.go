@@ -23,7 +23,7 @@ import (
 )
 
 // See are the commands that show boxes.
-func See(r *run.Run) []*cobra.Command { return []*cobra.Command{list(r), why(r), pins(r)} }
+func See(r *run.Run) []*cobra.Command { return []*cobra.Command{list(r), why(r), pins(r), releases(r)} }
 
 // Commands are the commands that change boxes.
 func Commands(r *run.Run) []*cobra.Command {
@@ -159,7 +159,7 @@ func box(r *run.Run) *cobra.Command {
 	installed := manifest.Flags().String("installed", "", "the `version` that it would report as installed")
 	return run.Group("box", "See a box, register it, or move it",
 		r.Shows(&cobra.Command{Use: "show BOX", Short: "Show a box", Example: "wavegate box show box-0017"}, "/api/edges/%s"),
-		set(r),
+		history(r), set(r),
 		r.Calls(manifest, func(ctx context.Context, c *run.Call) error {
 			return c.Read(ctx, c.Path("/api/edges/%s/update/manifest"), run.Query("installed", *installed))
 		}))

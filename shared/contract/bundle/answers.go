@@ -56,6 +56,8 @@ var answers = map[string]any{
 	"ChannelProgress":  census.ChannelVersions{},
 	"Why":              census.Why{},
 	"Channel":          release.View{},
+	"Release":          release.Published{},
+	"Spell":            report.Spell{},
 	"Rollout":          rollout.Rollout{},
 	"Factory":          factory.Factory{},
 	"Machine":          machine.Machine{},

@@ -104,7 +104,7 @@ type moving struct {
 
 // move adds the changes of a batch to a set. leaving is how many parts about factories and groups are in it already.
 func (r *Registry) move(set *change.Set, batch []BatchItem, was []Stored, leaving int) (done moving, err error) {
-	traces := 0
+	ended := 0
 	for i, m := range batch {
 		next, _, event := was[i].Edge.assign(m.EdgeID, m.Assignment, was[i].Row.Tokens, set.After(was[i].Edge.UpdatedAt))
 		if event != "" {
@@ -115,8 +115,8 @@ func (r *Registry) move(set *change.Set, batch []BatchItem, was []Stored, leavin
 		if arrives(was[i].Edge, next) {
 			done.arriving = append(done.arriving, next)
 		}
-		if event != "" && was[i].Row.LeavesTrace(was[i].Row.Registered(next.Registration())) {
-			traces++
+		if event != "" {
+			ended += len(r.reports.Ending(was[i].Row, was[i].Row.Registered(next.Registration()), next.UpdatedAt))
 		}
 		if event != "" && was[i].Edge.Exists() && was[i].Edge.OrganizationID != next.OrganizationID {
 			leaving++ // the event for its former organization
@@ -125,9 +125,9 @@ func (r *Registry) move(set *change.Set, batch []BatchItem, was []Stored, leavin
 		done.tally.count(m, event)
 		done.called = append(done.called, calls...)
 	}
-	if 3*len(batch)+traces+leaving > mostWrites {
+	if 3*len(batch)+ended+leaving > mostWrites {
 		return done, problem.New(problem.Conflict, "The call would make %d writes, and a transaction has %d: three a box, and one for each offer of a rollout "+
-			"that a box loses, each box that changes its organization, and each group and factory that changes. Send at most %d boxes in one call.", 3*len(batch)+traces+leaving, mostWrites, mostWrites/7)
+			"that a box loses, each version that its history keeps, each box that changes its organization, and each group and factory that changes. Send at most %d boxes in one call.", 3*len(batch)+ended+leaving, mostWrites, mostWrites/7)
 	}
 	return done, nil
 }

@@ -232,7 +232,7 @@ func (r *Registry) along(row *report.Row, has *boxtoken.Live) change.Kind[Edge] 
 	k := kind
 	k.Along = func(next Edge) []dynamo.TransactItem {
 		registered := row.Registered(next.registration(*has))
-		return append(r.reports.Trace(*row, registered, registered.EdgeAt), r.reports.Part(*row, registered))
+		return append(r.reports.Ending(*row, registered, registered.EdgeAt), r.reports.Part(*row, registered))
 	}
 	return k
 }

@@ -1,7 +1,12 @@
 package release
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
 
 	"wavegate/shared/platform/dynamo"
 )
@@ -20,6 +25,42 @@ func (s *Store) List(ctx context.Context, edgeType string, w dynamo.Span) (dynam
 	page := dynamo.Page[View]{More: rows.More, Last: rows.Last}
 	for _, row := range rows.Items {
 		page.Items = append(page.Items, row.View())
+	}
+	return page, err
+}
+
+// A Published is a release as callers see it: what was ever published under a version of an edge type.
+type Published struct {
+	EdgeType    string `json:"edgeType"`
+	Version     string `json:"version"`
+	ArtifactURL string `json:"artifactUrl"`
+	SHA256      string `json:"sha256"`
+	Details
+	Urgency
+	Lineage
+	Documents   []Document `json:"documents,omitempty"`
+	PublishedAt time.Time  `json:"publishedAt"` // first, on any channel
+}
+
+// Published is what callers see of the release.
+func (r Release) published() Published {
+	r.Order = r.Rank()
+	return Published{r.EdgeType, r.Version, r.ArtifactURL, r.SHA256, r.Details, r.Urgency, r.Lineage, r.Documents, r.PublishedAt}
+}
+
+// place sorts releases from the highest order to the lowest, then by version.
+func (p Published) place() string { return fmt.Sprintf("%020d/%s", int64(1<<62)-p.Order, p.Version) }
+
+// Published returns the releases of an edge type, the highest order first. It reads all of them.
+func (s *Store) Published(ctx context.Context, edgeType string, w dynamo.Span) (page dynamo.Page[Published], err error) {
+	var all []Published
+	err = s.Each(ctx, edgeType, func(r Release) { all = append(all, r.published()) })
+	slices.SortFunc(all, func(a, b Published) int { return cmp.Compare(a.place(), b.place()) })
+	all = slices.DeleteFunc(all, func(p Published) bool { return w.After != "" && strings.Compare(p.place(), w.After) <= 0 })
+	all = all[min(w.Skip, len(all)):]
+	page.Items = all[:min(w.Limit, len(all))]
+	if page.More = len(all) > w.Limit; page.More {
+		page.Last = page.Items[w.Limit-1].place()
 	}
 	return page, err
 }

@@ -97,6 +97,14 @@ func NameOf(in *input.Reader) Name {
 	return Name{in.Path("edgeType", input.Name), in.Path("channel", input.Name)}
 }
 
+// A Named names a release.
+type Named struct{ EdgeType, Version string }
+
+// NamedOf reads the path parameters edgeType and version.
+func NamedOf(in *input.Reader) Named {
+	return Named{in.Path("edgeType", input.Name), in.Path("version", VersionRule)}
+}
+
 // A PublicationRequest is a Publication and its grounds.
 type PublicationRequest struct {
 	Publication

@@ -94,8 +94,12 @@ func Next(was Row, e Input) (next Row, changed bool) {
 	return next, true
 }
 
-// Stamp sets since when the offer has been in its state.
+// Stamp sets since when the offer has been in its state, and what is of the box's history.
 func (r *Row) Stamp(was Row, at time.Time) {
+	if r.Offer != nil && r.Offer.ToldAt.IsZero() {
+		r.Offer.ToldAt = at
+	}
+	r.stays(was, at)
 	if r.Offer != nil && (was.Offer == nil || r.Offer.State != was.Offer.State || !r.Offer.Is(*was.Offer)) {
 		r.Offer.Since = at
 	}
@@ -106,12 +110,12 @@ func (o Offer) Is(other Offer) bool {
 	return o.RolloutID == other.RolloutID && o.Version == other.Version
 }
 
-// same reports whether two rows hold the same, apart from since when.
+// same reports whether two rows hold the same, apart from the times of their offers.
 func same(a, b Row) bool {
 	for _, r := range []*Row{&a, &b} {
 		if r.Offer != nil {
 			offer := *r.Offer
-			offer.Since = time.Time{}
+			offer.Since, offer.ToldAt = time.Time{}, time.Time{}
 			r.Offer = &offer
 		}
 	}

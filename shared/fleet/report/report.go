@@ -85,6 +85,9 @@ type Row struct {
 	// Subject is the name that the fair-use limiter counts the box under. Its counter shows when the box was last seen.
 	Subject string `json:"subject,omitempty"`
 	Offer   *Offer `json:"offer,omitempty"`
+	// Stay is since when the box runs what it says; nil: it never said. Kept counts those that ended; nil: none did.
+	Stay *Stay `json:"stay,omitempty"`
+	Kept *Kept `json:"kept,omitempty"`
 	// Stone is the stone on the way to a rollout's target that the box was offered last. The offer may be a later one.
 	Stone *Stone `json:"stone,omitempty"`
 	// Restless is set if nobody can tell what the box says. Turns counts quick changes of what it runs.
@@ -117,9 +120,10 @@ type Offer struct {
 	From string `json:"from,omitempty"`
 	// Stage is the first stage, in percent, at which the rollout reaches the box; 0 without a rollout. It is derived from
 	// the box's name, so a box that was switched off during its stage still counts there.
-	Stage int       `json:"stage,omitempty"`
-	Since time.Time `json:"since"` // of the state
-	State State     `json:"state"`
+	Stage  int       `json:"stage,omitempty"`
+	ToldAt time.Time `json:"toldAt"`
+	Since  time.Time `json:"since"` // of the state
+	State  State     `json:"state"`
 	// Attempts is the highest attempt that the box reported, and FailedAttempt the highest that failed.
 	Attempts      int `json:"attempts,omitempty"`
 	FailedAttempt int `json:"failedAttempt,omitempty"`

@@ -88,7 +88,7 @@ func (s *Store) Observe(ctx context.Context, g Registration, e Input, beside ...
 			return nil
 		}
 		tried = next.Revision
-		if parts := append(s.Trace(was, next, e.When()), beside...); parts != nil {
+		if parts := append(s.Ending(was, next, e.When()), beside...); parts != nil {
 			return s.db.Commit(ctx, append(parts, s.Part(was, next))...)
 		}
 		return s.Save(ctx, was, next)

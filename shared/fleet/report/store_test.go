@@ -151,8 +151,6 @@ func TestObserve_AnswerLost_CountsAnEventOnce(t *testing.T) {
 		observe := func(version string) {
 			expect.Value(w.store.Observe(ctx, g, runs(version)))(t)
 		}
-		observe("1.0.0")
-		observe("2.0.0")
 		var want report.Row
 		read := func() (row report.Row) {
 			row = expect.Value(w.store.Get(ctx, g.EdgeID))(t)

@@ -54,8 +54,8 @@ func (r Row) sentBack(next Row) bool {
 	return next.Offer != nil && next.Offer.RolloutID == "" && next.ReturnedFrom == r.Offer.RolloutID
 }
 
-// Trace is the part of a transaction that keeps what the box did until a time; nil if there is nothing to keep.
-func (s *Store) Trace(was, next Row, at time.Time) []dynamo.TransactItem {
+// trace is the part of a transaction that keeps what the box did until a time; nil if there is nothing to keep.
+func (s *Store) trace(was, next Row, at time.Time) []dynamo.TransactItem {
 	if !was.LeavesTrace(next) {
 		return nil
 	}

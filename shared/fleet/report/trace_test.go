@@ -43,7 +43,7 @@ func TestLeavesTrace_WhateverEndsTheOfferOfARollout(t *testing.T) {
 			next := c.was.Registered(c.next)
 			got := c.was.LeavesTrace(next)
 			expect.That(t, got == c.leave, "leaves a trace: %t", got)
-			parts := NewStore(nil, 4).Trace(c.was, next, next.EdgeAt)
+			parts := NewStore(nil, 4).trace(c.was, next, next.EdgeAt)
 			expect.That(t, len(parts) == map[bool]int{true: 1}[c.leave], "writes %d traces", len(parts))
 		})
 	}

@@ -32,7 +32,7 @@ var (
 			Settings: slices.Concat([]setting.Name{setting.FleetIssuers, setting.ReportShards}, bell.Settings, edge.QuotaSettings),
 			Grants: []operations.Grant{
 				operations.Registered,
-				operations.May(dynamo.Reports, dynamo.Get, dynamo.Write),
+				operations.May(dynamo.Reports, dynamo.Get, dynamo.Write), operations.Ended,
 				operations.May(dynamo.Releases, dynamo.Get), // to which a box is pinned
 				operations.May(dynamo.Bells, dynamo.Get, dynamo.Write),
 				operations.May(dynamo.Factories, dynamo.Get, dynamo.ConditionCheck),
@@ -57,7 +57,7 @@ var (
 			Settings: slices.Concat([]setting.Name{setting.FleetIssuers, setting.ReportShards}, bell.Settings, edge.QuotaSettings),
 			Grants: []operations.Grant{
 				operations.Registered,
-				operations.May(dynamo.Reports, dynamo.Get, dynamo.Write),
+				operations.May(dynamo.Reports, dynamo.Get, dynamo.Write), operations.Ended,
 				operations.May(dynamo.Releases, dynamo.Get), // to which a box is pinned
 				operations.May(dynamo.Bells, dynamo.Get, dynamo.Write),
 				operations.May(dynamo.Factories, dynamo.Get, dynamo.ConditionCheck),
@@ -80,7 +80,7 @@ var (
 			Roles: operations.Keepers,
 			Takes: input.Takes{Conditions: true},
 			Gives: operations.Silenced, Refuses: []problem.Code{problem.NotFound},
-			Settings: append([]setting.Name{setting.ReportShards}, bell.Settings...), Grants: operations.Silencing,
+			Settings: append([]setting.Name{setting.ReportShards}, bell.Settings...), Grants: append(slices.Clone(operations.Silencing), operations.Ended),
 		}, operations.EdgeID)
 	}
 
@@ -92,6 +92,16 @@ var (
 			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
 			Grants: []operations.Grant{operations.May(dynamo.Edges, dynamo.Get), operations.May(dynamo.Reports, dynamo.Get)},
 		}, operations.EdgeID)
+	}
+
+	ListEdgeHistory = func() operations.Row[paging.Asked[string, paging.Cursor]] {
+		return operations.New(operations.Operation{
+			ID: "list-edge-history", Summary: "List what a box ran and was told, newest first",
+			Method: http.MethodGet, Path: "/api/edges/{edgeId}/history",
+			Roles: operations.Watchers,
+			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
+			Grants: []operations.Grant{operations.May(dynamo.Reports, dynamo.Get), operations.List(dynamo.Stays)},
+		}, paging.With(operations.EdgeID, paging.ByCursor))
 	}
 
 	ListEdges = func() operations.Row[paging.Asked[edge.Filter, paging.Place]] {
@@ -119,7 +129,7 @@ var (
 			Grants: []operations.Grant{
 				operations.May(dynamo.Channels, dynamo.Get),
 				operations.May(dynamo.Releases, dynamo.Get),
-				operations.May(dynamo.Reports, dynamo.Get, dynamo.Write, dynamo.BatchGet),
+				operations.May(dynamo.Reports, dynamo.Get, dynamo.Write, dynamo.BatchGet), operations.Ended,
 				operations.May(dynamo.Progress, dynamo.Get), operations.May(dynamo.Factories, dynamo.Get), operations.May(dynamo.RateCounters, dynamo.Get),
 			},
 		}, polling.PollOf)

@@ -94,7 +94,7 @@ var (
 			Roles: operations.Keepers, Limit: ratelimit.Reserved,
 			Gives: operations.Silenced, Refuses: []problem.Code{problem.NotFound},
 			Settings: append([]setting.Name{setting.ReportShards}, bell.Settings...),
-			Grants:   append([]operations.Grant{operations.May(dynamo.Enrolments, dynamo.Get)}, operations.Silencing...),
+			Grants:   append([]operations.Grant{operations.May(dynamo.Enrolments, dynamo.Get), operations.Ended}, operations.Silencing...),
 		}, enrolment.PlaceOf)
 	}
 )

@@ -28,7 +28,7 @@ var (
 			Grants: append([]operations.Grant{
 				operations.May(dynamo.Channels, dynamo.Get),
 				operations.May(dynamo.Releases, dynamo.Get),
-				operations.May(dynamo.Reports, dynamo.Get, dynamo.Write, dynamo.BatchGet),
+				operations.May(dynamo.Reports, dynamo.Get, dynamo.Write, dynamo.BatchGet), operations.Ended,
 				operations.May(dynamo.Factories, dynamo.Get), operations.May(dynamo.RateCounters, dynamo.Get),
 				operations.May(dynamo.Progress, dynamo.Get), // the sizes of a rollout's stages
 			}, operations.Gateways...),
@@ -77,7 +77,7 @@ var (
 
 	PutDDIConfigData = func() operations.Row[input.Sent[ddi.ClientCall, ddi.Statement]] {
 		return operations.New(reported("put-ddi-config-data", "Report what a box runs as a DDI client",
-			http.MethodPut, "/configData", operations.May(dynamo.Rollouts, dynamo.Get)), input.Both(ddi.CallOf, ddi.StatementOf))
+			http.MethodPut, "/configData", operations.May(dynamo.Rollouts, dynamo.Get), operations.Ended), input.Both(ddi.CallOf, ddi.StatementOf))
 	}
 )
 

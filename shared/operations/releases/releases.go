@@ -58,4 +58,24 @@ var (
 			Grants: []operations.Grant{operations.List(dynamo.Channels, "all")},
 		}, paging.With(edgeType, paging.ByOffset))
 	}
+
+	ListReleases = func() operations.Row[paging.Asked[string, paging.Place]] {
+		return operations.New(operations.Operation{
+			ID: "list-releases", Summary: "List the versions of an edge type",
+			Method: http.MethodGet, Path: "/api/ota/releases",
+			Roles:  operations.Viewers,
+			Gives:  operations.Shown,
+			Grants: []operations.Grant{operations.List(dynamo.Releases)},
+		}, paging.With(func(in *input.Reader) string { return in.RequiredQuery("edgeType", input.Name) }, paging.ByOffset))
+	}
+
+	ListReleaseEdges = func() operations.Row[paging.Asked[release.Named, paging.Cursor]] {
+		return operations.New(operations.Operation{
+			ID: "list-release-edges", Summary: "List the boxes that ran a version before",
+			Method: http.MethodGet, Path: "/api/ota/releases/{edgeType}/{version}/edges",
+			Roles: operations.Watchers,
+			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
+			Grants: []operations.Grant{operations.ListByIndex(dynamo.Stays, "byVersion")},
+		}, paging.With(release.NamedOf, paging.ByCursor))
+	}
 )

@@ -24,9 +24,9 @@ import (
 var All = []operations.Operation{
 	releases.PublishRelease().Operation, releases.GetReleaseChannel().Operation,
 	rollouts.StartRollout().Operation, rollouts.UpdateRollout().Operation, rollouts.GetRollout().Operation,
-	releases.ListReleaseChannels().Operation,
+	releases.ListReleaseChannels().Operation, releases.ListReleases().Operation, releases.ListReleaseEdges().Operation,
 	rollouts.ListRollouts().Operation,
-	boxes.PutEdge().Operation, boxes.RegisterEdges().Operation, boxes.DeleteEdge().Operation, boxes.GetEdge().Operation, boxes.ListEdges().Operation, boxes.GetManifest().Operation,
+	boxes.PutEdge().Operation, boxes.RegisterEdges().Operation, boxes.DeleteEdge().Operation, boxes.GetEdge().Operation, boxes.ListEdges().Operation, boxes.ListEdgeHistory().Operation, boxes.GetManifest().Operation,
 	artifacts.PutArtifact().Operation, artifacts.UpdateArtifact().Operation, artifacts.GetArtifact().Operation,
 	artifacts.ListArtifacts().Operation, artifacts.DeleteArtifact().Operation,
 	rollouts.PutRolloutPolicy().Operation, rollouts.GetRolloutPolicy().Operation, rollouts.ApproveRolloutStage().Operation,

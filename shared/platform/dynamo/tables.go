@@ -29,6 +29,7 @@ const (
 	RateCounters  TableID = "rate-counters"
 	RateOverrides TableID = "rate-overrides"
 	Reports       TableID = "reports"
+	Stays         TableID = "stays"
 	Progress      TableID = "progress"
 	Bells         TableID = "bells"
 
@@ -166,6 +167,10 @@ var Tables = []Table{
 	// did in a rollout before their registration changed; only traces expire.
 	{ID: Reports, Partition: "edgeId", TTL: "expires", Indexes: []Index{
 		{Name: "byState", Partition: "shard", Sort: "stateKey", Holds: []string{"running", "rolloutId", "factoryId", "organizationId", "code", "since"}}}},
+	// What each box ran and was told before: an item for each stay on a version, once it has ended, by its beginning. The
+	// index has the stays of a version, spread over shards, by organization and box. Items are only added.
+	{ID: Stays, Partition: "edgeId", Sort: "began", TTL: "expires", Indexes: []Index{
+		{Name: "byVersion", Partition: "shard", Sort: "place"}}},
 	// The last census of a rollout or a channel, its history and the notifications about it. Also the recalls of
 	// production methods that are watched.
 	{ID: Progress, Partition: "subject", Sort: "part"},

@@ -53,6 +53,7 @@ var Kinds = []Kind{
 	{Table: dynamo.Reports, Name: "group", Is: begins("edgeId", "group#")},
 	{Table: dynamo.Reports, Name: "report", Is: without(begins("edgeId", "trace#"), begins("edgeId", "group#")),
 		Free: []string{"attributes", "said", "saidBefore.said", "health.before", "health.now"}},
+	{Table: dynamo.Stays, Name: "stay", Whole: "stays are only added"},
 	{Table: dynamo.Progress, Name: "form", Is: has("subject", "data")},
 	{Table: dynamo.Progress, Name: "recall", Is: has("subject", "recalls")},
 	{Table: dynamo.Progress, Name: "hour", Is: begins("part", "hour#")},
