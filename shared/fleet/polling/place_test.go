@@ -67,6 +67,18 @@ func (m *meter) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o 
 	return m.API.UpdateItem(ctx, in, o...)
 }
 
+func (m *meter) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	for _, part := range in.TransactItems {
+		switch {
+		case part.Put != nil:
+			m.count(*part.Put.TableName, "puts")
+		case part.Update != nil:
+			m.count(*part.Update.TableName, "puts")
+		}
+	}
+	return m.API.TransactWriteItems(ctx, in, o...)
+}
+
 // A place is a box on a channel, and polls on a metered store.
 type place struct {
 	*meter

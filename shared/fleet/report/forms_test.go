@@ -11,4 +11,5 @@ func TestForms_AreKept(t *testing.T) {
 	golden.Kept[item](t, dynamo.Reports, "report")
 	golden.Kept[trace](t, dynamo.Reports, "trace")
 	golden.Kept[Group](t, dynamo.Reports, "group")
+	golden.Kept[Past](t, dynamo.Stays, "stay")
 }
