@@ -64,6 +64,7 @@ var exportedKinds = map[string]exportedKind{
 	"rate-limit":                {dynamo.RateOverrides, []string{"subject"}},
 	"edge":                      {dynamo.Edges, []string{"edgeId"}},
 	"edge-report":               {dynamo.Reports, []string{"edgeId"}},
+	"edge-stay":                 {dynamo.Stays, []string{"edgeId", "began"}},
 	"enrolment":                 {dynamo.Enrolments, enrolmentFields},
 	"enrolment-boxes":           {dynamo.Enrolments, enrolmentFields},
 	"factory":                   {dynamo.Factories, []string{"factoryId"}},

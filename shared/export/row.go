@@ -65,7 +65,7 @@ func (r row) text(name string) string { s, _ := r[name].(string); return s }
 
 // technical are attributes by which lists and filters find items. All of them repeat other attributes.
 var technical = []string{
-	"listKey", "pair", "shard", "stateKey", "productMethod", "factoryStatus", "number", "part",
+	"listKey", "pair", "shard", "stateKey", "place", "productMethod", "factoryStatus", "number", "part",
 	"stream", "position", "streamResource", "streamActor", "streamResourceActor", "streamOrganization", "why", "override",
 }
 

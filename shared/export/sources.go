@@ -72,7 +72,7 @@ func by(name string) func(string, row) string {
 var sources = append([]source{
 	{kind: "gateway", table: dynamo.Gateways, partition: organization},
 	{kind: "rate-limit", table: dynamo.RateOverrides, partition: func(id string, _ row) string { return ratelimit.OrganizationOverride(id) }},
-	{kind: "edge", table: dynamo.Edges, index: "byOrganization", partition: organization, inside: []source{report}},
+	{kind: "edge", table: dynamo.Edges, index: "byOrganization", partition: organization, inside: []source{report, stays}},
 	{kind: "enrolment", table: dynamo.Enrolments, index: "byOrganization", partition: organization, inside: []source{
 		{kind: "enrolment-boxes", table: dynamo.Enrolments, partition: by("id"), behind: withoutHash,
 			keys: func(row) (string, string) { return "ids", last }}, // not the enrolment itself
@@ -94,6 +94,9 @@ var sources = append([]source{
 
 // report is what a box reported.
 var report = source{kind: "edge-report", table: dynamo.Reports, partition: by("edgeId")}
+
+// stays are what a box ran and was told while it was the organization's.
+var stays = source{kind: "edge-stay", table: dynamo.Stays, partition: by("edgeId")}
 
 // events are the organization's audit events in the streams that it shares with others.
 func events() []source {

@@ -58,7 +58,7 @@ var (
 			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
 			Grants: []operations.Grant{
 				operations.List(dynamo.Gateways), operations.List(dynamo.RateOverrides),
-				operations.ListByIndex(dynamo.Edges, "byOrganization"), operations.List(dynamo.Reports),
+				operations.ListByIndex(dynamo.Edges, "byOrganization"), operations.List(dynamo.Reports), operations.List(dynamo.Stays),
 				operations.List(dynamo.Enrolments, "byOrganization"),
 				operations.ListByIndex(dynamo.Factories, "byOrganization"), operations.List(dynamo.Machines),
 				operations.List(dynamo.Methods), operations.List(dynamo.MethodVersions), operations.List(dynamo.MethodContents), operations.List(dynamo.MethodReports),
