@@ -30,6 +30,7 @@ var fleet = []Sample{
 			{Name: "ends a rollout", After: After("start-rollout"), Status: http.StatusNoContent},
 		},
 		Also: []Case{
+			{After: After("publish-release"), Body: `{"currentVersion":"{version}"}`, Status: http.StatusNoContent},
 			{With: Values{"details": `,"urgent":true,"reason":"a hole"`}},
 			{With: Values{"details": `,"kind":"security","deadline":"P3D"`}},
 		},

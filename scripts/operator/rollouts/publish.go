@@ -24,13 +24,16 @@ func publish(r *run.Run) *cobra.Command {
 	var why reasons
 	var said artifact
 	cmd := &cobra.Command{
-		Use: "publish CHANNEL VERSION --file FILE", Short: "Publish a version to all boxes of a channel",
+		Use: "publish CHANNEL VERSION", Short: "Publish a version to all boxes of a channel",
 		Long: "Publishes a version on a channel. It reaches every box of the channel at its next poll, and ends a rollout that is " +
 			"active there. Publish a new version on a channel with few boxes first, then roll it out on the others: wavegate start.\n\n" +
 			"With --file, the command uploads the file to the service's store, unless it is there, and publishes it. If you keep files " +
 			"elsewhere, add --url: then it only computes size, SHA-256, SHA-1 and MD5 (boxes with a client for hawkBit's DDI need them), " +
-			"and asks the URL once.",
+			"and asks the URL once.\n\n" +
+			"Without either, it publishes a version that was published before, as the service knows it. So you can bring back the " +
+			"version before.",
 		Example: "wavegate publish gateway-x/canary 1.1.0 --file 1.1.0.tar.gz\n" +
+			"wavegate publish gateway-x/stable 1.0.0\n" +
 			"wavegate publish gateway-x/canary 1.1.0 --file 1.1.0.tar.gz \\\n" +
 			"    --url https://artifacts.example.com/gateway-x/1.1.0.tar.gz --verify",
 	}
@@ -113,7 +116,7 @@ func passes(ctx context.Context, c *run.Call, name, version string, body map[str
 	edgeType, _, _ := api.ChannelName(name)
 	channels, err := api.All[release.View](ctx, c.Client, "/api/ota/release-channels", run.Query("edgeType", edgeType), 0)
 	for _, one := range channels {
-		if one.CurrentVersion == version && !strings.EqualFold(one.SHA256, fmt.Sprint(body["sha256"])) {
+		if body["sha256"] != nil && one.CurrentVersion == version && !strings.EqualFold(one.SHA256, fmt.Sprint(body["sha256"])) {
 			return run.Fail(run.Refused, "version %s is on %s/%s with other bytes (SHA-256 %s); a version never changes its bytes. Publish the new bytes as a new version",
 				version, edgeType, one.Channel.Channel, one.SHA256)
 		}
@@ -172,14 +175,13 @@ func (a *artifact) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&a.withoutToken, "download-without-token", false, "the host of the bytes needs no token")
 	cmd.Flags().StringArrayVar(&a.documents, "document", nil, "evidence for people, which boxes never read: `KIND=WHERE`, with sbom, notes or provenance, and an https URL or the SHA-256 of an uploaded file; may be repeated")
 	cmd.Flags().BoolVar(&a.verify, "verify", false, "download what is at the URL, and compare its SHA-256")
-	cmd.MarkFlagsOneRequired("sha256", "file")
 	cmd.MarkFlagsMutuallyExclusive("sha256", "file")
 }
 
 // publication returns the request body that publishes the version.
 func (a *artifact) publication(version string) (map[string]any, error) {
-	body := map[string]any{"currentVersion": version, "sha256": a.digest}
-	for name, value := range map[string]string{"artifactUrl": a.url, "artifactHttpUrl": a.httpURL, "part": a.part, "kind": a.kind, "requires": a.requires, "deadline": a.deadline} {
+	body := map[string]any{"currentVersion": version}
+	for name, value := range map[string]string{"sha256": a.digest, "artifactUrl": a.url, "artifactHttpUrl": a.httpURL, "part": a.part, "kind": a.kind, "requires": a.requires, "deadline": a.deadline} {
 		if value != "" {
 			body[name] = value
 		}

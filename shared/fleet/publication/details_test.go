@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/input"
@@ -54,5 +55,30 @@ func TestPublish_OtherDetails_AreRefused(t *testing.T) {
 		expect.OK(t, f.describe(t, "stable", release.Details{}))
 		row := f.row(t)
 		expect.That(t, row.SizeBytes == 10, "the channel shows %+v", row.Channel)
+	})
+}
+
+// TestPublish_ByNameAlone_BringsBackWhatTheVersionWas: on another channel, with all that describes its bytes.
+func TestPublish_ByNameAlone_BringsBackWhatTheVersionWas(t *testing.T) {
+	eachFleet(t, func(t *testing.T, f *fleet) {
+		ctx := admission.Unlimited(t.Context())
+		known := release.Publication{EdgeType: f.edgeType, Channel: "canary", CurrentVersion: "1.1.0", ArtifactURL: "https://a.example/1.1.0",
+			SHA256: strings.Repeat("a", 64), Details: release.Details{SizeBytes: 10, SHA1: strings.Repeat("1", 40)}, Delivery: release.Delivery{Part: "bApp"}}
+		owner := f.publications.For(auth.Principal{UserID: "olga", Roles: []auth.Role{auth.PlatformOwner}})
+		expect.Value(owner.Publish(ctx, from("describe"), known, input.Preconditions{}))(t)
+		named := release.Publication{EdgeType: f.edgeType, Channel: "stable", CurrentVersion: "1.1.0", KeptAt: "https://kept.example"}
+		expect.Value(owner.Publish(ctx, from("again"), named, input.Preconditions{}))(t)
+		row := f.row(t)
+		expect.Equal(t, []any{row.CurrentVersion, row.ArtifactURL, row.SHA256, row.Details, row.Delivery},
+			[]any{"1.1.0", known.ArtifactURL, known.SHA256, known.Details, known.Delivery}, "stable has")
+
+		named.CurrentVersion = "7.7.7"
+		_, err := owner.Publish(ctx, from("unknown"), named, input.Preconditions{})
+		expect.That(t, problem.Has(err, problem.ReleaseNotPublished), "a version that was never published: %v", err)
+
+		elsewhere := auth.Principal{UserID: "ci", Roles: []auth.Role{auth.Program}}
+		named.CurrentVersion = "1.1.0"
+		_, err = f.publications.For(elsewhere).Publish(ctx, from("program"), named, input.Preconditions{})
+		expect.That(t, problem.Has(err, problem.Forbidden), "a program of no channel: %v", err)
 	})
 }

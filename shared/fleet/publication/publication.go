@@ -23,18 +23,18 @@ type Store struct {
 	releases *release.Store
 	rollouts *rollout.Store
 	freezes  *freeze.Store
-	own      func(edgeType, channel string) bool
+	caller   auth.Principal
 }
 
 // NewStore makes a store.
 func NewStore(db *dynamo.DB) *Store {
-	return &Store{db: db, releases: release.NewStore(db), rollouts: rollout.NewStore(db), freezes: freeze.NewStore(db), own: auth.Principal{}.MayPublish}
+	return &Store{db: db, releases: release.NewStore(db), rollouts: rollout.NewStore(db), freezes: freeze.NewStore(db)}
 }
 
 // For returns the store for a caller, who may be a program.
 func (s *Store) For(caller auth.Principal) *Store {
 	as := *s
-	as.own = caller.MayPublish
+	as.caller = caller
 	return &as
 }
 
@@ -45,7 +45,7 @@ type Made struct {
 }
 
 // Publish puts a version on a channel. It returns RELEASE_IMMUTABLE for a
-// version that was published with another digest, errors of release.MayRequire, ARTIFACT_NOT_KEPT, FROZEN, ROLLOUT_ACTIVE to a program that
+// version that was published with another digest, errors of release.Again and release.MayRequire, ARTIFACT_NOT_KEPT, FROZEN, ROLLOUT_ACTIVE to a program that
 // may not end the rollout, FORBIDDEN to one that would change what others carry, PRECONDITION_FAILED, and CONFLICT if the channel keeps changing.
 func (s *Store) Publish(ctx context.Context, from audit.Origin, asked release.Publication, when input.Preconditions) (made Made, err error) {
 	err = change.Make(ctx, s.db, from, func(set *change.Set) error {
@@ -71,7 +71,9 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, asked release.Pu
 				return err
 			},
 			func(ctx context.Context) (err error) {
-				p, err = artifact.Complete(ctx, s.db, set, asked)
+				if p, err = s.again(ctx, asked, from); err == nil {
+					p, err = artifact.Complete(ctx, s.db, set, p)
+				}
 				return err
 			})
 		if err != nil {
@@ -108,12 +110,27 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, asked release.Pu
 	return made, err
 }
 
+// again completes a publication that only names a version. A program needs the right to publish it so.
+func (s *Store) again(ctx context.Context, p release.Publication, from audit.Origin) (release.Publication, error) {
+	if p.SHA256 != "" {
+		return p, nil
+	}
+	known, err := s.releases.Release(ctx, p.EdgeType, p.CurrentVersion)
+	if err == nil {
+		p, err = known.Again(p)
+	}
+	if err == nil {
+		err = program.MayPublish(s.caller, p, from.Grounds)
+	}
+	return p, err
+}
+
 // mayBind returns FORBIDDEN to a program that would change a release that others carry.
 func (s *Store) mayBind(ctx context.Context, from audit.Origin, known release.Release) error {
 	if !program.Is(from) || known.SHA256 == "" {
 		return nil
 	}
-	channel, err := s.releases.Elsewhere(ctx, known.EdgeType, s.own, known.Version)
+	channel, err := s.releases.Elsewhere(ctx, known.EdgeType, s.caller.MayPublish, known.Version)
 	if err == nil {
 		err = program.Bound(channel, "version "+known.Version)
 	}

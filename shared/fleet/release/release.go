@@ -76,6 +76,7 @@ func (r Release) Rank() int64 { return cmp.Or(r.Order, r.PublishedAt.Unix()) }
 
 // A Publication is a caller's request to put a version on a channel.
 type Publication struct {
+	// SHA256 is empty if the publication only names a version that was published before; see Again.
 	EdgeType, Channel, CurrentVersion, ArtifactURL, SHA256 string
 	Details
 	Delivery
@@ -117,11 +118,12 @@ func PublicationOf(in *input.Reader) PublicationRequest {
 	p := Publication{
 		EdgeType: on.EdgeType, Channel: on.Channel,
 		CurrentVersion: body.Text("currentVersion", VersionRule),
-		SHA256:         body.Text("sha256", input.SHA256),
 	}
+	digest, bytes := body.OptionalText("sha256", input.SHA256)
 	address, named := body.OptionalText("artifactUrl", input.HTTPSURL)
-	if p.ArtifactURL = address; !named && in.Settings != nil {
-		if p.KeptAt = strings.TrimSuffix(in.Settings.Text(setting.ArtifactURL), "/"); p.KeptAt == "" {
+	p.SHA256, p.ArtifactURL = digest, address
+	if !named && in.Settings != nil {
+		if p.KeptAt = strings.TrimSuffix(in.Settings.Text(setting.ArtifactURL), "/"); p.KeptAt == "" && bytes {
 			body.Missing("artifactUrl")
 		}
 	}
@@ -138,6 +140,9 @@ func PublicationOf(in *input.Reader) PublicationRequest {
 	p.Order, _ = body.OptionalInteger("order", OrderRule)
 	p.Requires, _ = body.OptionalText("requires", VersionRule)
 	p.Documents = documentsOf(body)
+	if !bytes && (named || p.Details != Details{} || p.Delivery != Delivery{}) {
+		body.Missing("sha256")
+	}
 	grounds := audit.GroundsOf(body)
 	if p.Urgent && grounds.Reason == "" {
 		body.Fault("reason", "required", "is required with urgent")
@@ -174,6 +179,17 @@ func (r Release) Allows(p Publication, at time.Time) error {
 			"Version %s of %s was published with the order %d. A version keeps its order; publish a new version.", p.CurrentVersion, p.EdgeType, r.Rank())
 	}
 	return nil
+}
+
+// Again completes a publication that only names the release. It returns RELEASE_NOT_PUBLISHED if that was never published.
+func (r Release) Again(p Publication) (Publication, error) {
+	if r.SHA256 == "" {
+		return p, problem.New(problem.ReleaseNotPublished, "Version %s of %s was never published. Give its sha256, and its artifactUrl if the service does not keep the bytes.", p.CurrentVersion, p.EdgeType)
+	}
+	if p.SHA256, p.Details, p.Delivery, p.ArtifactURL = r.SHA256, r.Details, r.Delivery, r.ArtifactURL; !r.KeptArtifact {
+		p.KeptAt = ""
+	}
+	return p, nil
 }
 
 // Published returns the release after a publication, with the way of what it requires. The first publication binds the
