@@ -44,6 +44,15 @@ func Look(ctx context.Context, r *run.Run, at string, size int64) {
 
 // Verify downloads what is at a URL, and returns an error unless it has the digest.
 func Verify(ctx context.Context, r *run.Run, at, want string) error {
+	err := Download(ctx, r, at, want, io.Discard)
+	if err == nil {
+		r.Say("the bytes at %s are the right ones", at)
+	}
+	return err
+}
+
+// Download copies what is at a URL, and returns an error unless it has the digest.
+func Download(ctx context.Context, r *run.Run, at, want string, to io.Writer) error {
 	res, err := get(ctx, r, at, "")
 	if err != nil {
 		return run.Fail(run.Refused, "%s cannot be downloaded: %w", at, cause(err))
@@ -54,7 +63,7 @@ func Verify(ctx context.Context, r *run.Run, at, want string) error {
 	}
 	sum := sha256.New()
 	p := &progress{run: r, from: res.Body, name: "download", total: res.ContentLength}
-	_, err = io.Copy(sum, p)
+	_, err = io.Copy(io.MultiWriter(sum, to), p)
 	p.end()
 	if err != nil {
 		return run.Fail(run.Refused, "%s cannot be downloaded: %w", at, err)
@@ -62,7 +71,6 @@ func Verify(ctx context.Context, r *run.Run, at, want string) error {
 	if got := hex.EncodeToString(sum.Sum(nil)); !strings.EqualFold(got, want) {
 		return run.Fail(run.Refused, "what is at %s has the SHA-256 %s, not %s", at, got, want)
 	}
-	r.Say("the bytes at %s are the right ones", at)
 	return nil
 }
 

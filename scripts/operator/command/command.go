@@ -14,6 +14,7 @@ import (
 	"wavegate/scripts/operator/account"
 	"wavegate/scripts/operator/artifacts"
 	"wavegate/scripts/operator/boxes"
+	"wavegate/scripts/operator/dossier"
 	"wavegate/scripts/operator/login"
 	"wavegate/scripts/operator/production"
 	"wavegate/scripts/operator/rollouts"
@@ -84,7 +85,7 @@ func Commands(r *run.Run) *cobra.Command {
 		title string
 		of    []*cobra.Command
 	}{
-		{"See what is going on:", slices.Concat(rollouts.See(r), boxes.See(r))},
+		{"See what is going on:", slices.Concat(rollouts.See(r), boxes.See(r), dossier.Commands(r))},
 		{"Bring versions to boxes:", slices.Concat(rollouts.Bring(r), artifacts.Commands(r))},
 		{"Stop, and go back:", rollouts.Stop(r)},
 		{"Boxes:", boxes.Commands(r)},

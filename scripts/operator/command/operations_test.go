@@ -36,7 +36,7 @@ func TestEveryOperationForPeople_HasACommand(t *testing.T) {
 		"{content}": d.file("content.json", pressed),
 		"{policy}":  d.file("policy.json", "// a second person looks\n"+`{"approvals":{"before":[10]}}`),
 		"{image}":   d.file("image.swu", "abc"), "{sum}": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
-		"{boxes}": d.file("boxes.csv", csv(3)), "{serials}": d.file("serials.csv", "edgeId\nSN-1\n"), "{tokens}": d.dir + "/tokens",
+		"{boxes}": d.file("boxes.csv", csv(3)), "{serials}": d.file("serials.csv", "edgeId\nSN-1\n"), "{tokens}": d.dir + "/tokens", "{dossier}": d.dir + "/dossier.zip",
 	}
 	granted := map[string]bool{}
 	d.answered = func(r *http.Request, status int) {
@@ -112,6 +112,7 @@ func TestEveryOperationForPeople_HasACommand(t *testing.T) {
 		{by: olga, operation: "list-edge-history", line: "box history box-0001"},
 		{by: olga, operation: "list-releases", line: "releases list gateway-x"},
 		{by: olga, operation: "list-release-edges", line: "releases boxes gateway-x 1.0.0"},
+		{by: olga, operation: "list-edges", line: "dossier gateway-x 1.0.0 --out {dossier}"},
 		{by: olga, operation: "get-manifest", line: "box manifest box-0001"},
 		{by: olga, operation: "get-channel-progress", line: "versions gateway-x/stable"},
 		{by: olga, operation: "get-update-why", line: "why box-0001"},

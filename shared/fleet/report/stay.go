@@ -199,7 +199,7 @@ func (s *Store) Ending(was, next Row, at time.Time) []dynamo.TransactItem {
 	parts := s.trace(was, next, at)
 	for _, p := range was.past(next, at) {
 		began := p.Began()
-		parts = append(parts, dynamo.TransactPut("stay", dynamo.Stays, nil, Past{Spell: p, Began: began, Shard: stayShards.Of(p.EdgeType+"/"+p.Version, p.EdgeID),
+		parts = append(parts, dynamo.TransactNew("stay", dynamo.Stays, Past{Spell: p, Began: began, Shard: stayShards.Of(p.EdgeType+"/"+p.Version, p.EdgeID),
 			Place: strings.Join([]string{p.OrganizationID, p.EdgeID, began}, separator), Expires: at.Add(historyFor).Unix()}, dynamo.Condition{}))
 	}
 	return parts

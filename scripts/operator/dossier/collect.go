@@ -1,0 +1,248 @@
+package dossier
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"wavegate/scripts/operator/api"
+	"wavegate/scripts/operator/artifacts"
+	"wavegate/scripts/operator/run"
+	"wavegate/scripts/operator/terminal"
+	"wavegate/shared/fleet/artifact"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/timestamp"
+)
+
+// Commands are all of them.
+func Commands(r *run.Run) []*cobra.Command {
+	made := makes(r)
+	made.AddCommand(verifies(r))
+	return []*cobra.Command{made}
+}
+
+func makes(r *run.Run) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "dossier TYPE VERSION", Short: "Write a file that says who got a release, for those who ask",
+		Long: "Writes a file that says, of one release: its digests and documents, when it was published and by whom, how many boxes of each " +
+			"organization were told it, ran it and run it now, when the first, half, 95 percent and all of them ran it, and which boxes of its " +
+			"channels do not run it. wavegate dossier verify checks the file without the service.\n\n" +
+			"The file is consistent in itself. Whoever makes one can make another: to prove later that it is this one, give its " +
+			"SHA-256, which the command prints, to somebody else to keep.",
+		Example: "wavegate dossier gateway-x 1.1.0 --out gateway-x-1.1.0.zip\nwavegate dossier verify gateway-x-1.1.0.zip",
+	}
+	out := cmd.Flags().String("out", "", "the `file` to write")
+	run.Required(cmd, "out")
+	return r.Calls(cmd, func(ctx context.Context, c *run.Call) error {
+		file, err := collect(ctx, c, c.Args[0], c.Args[1])
+		if err == nil {
+			err = os.WriteFile(*out, file, 0o600)
+		}
+		if err != nil {
+			return err
+		}
+		return tell(c.Run, *out, file)
+	})
+}
+
+func verifies(r *run.Run) *cobra.Command {
+	return r.Local(&cobra.Command{
+		Use: "verify FILE", Short: "Check such a file, without the service", Example: "wavegate dossier verify gateway-x-1.1.0.zip",
+	}, func(_ context.Context, args []string) error {
+		file, err := os.ReadFile(args[0])
+		if err != nil {
+			return run.Fail(run.Misused, "%w", err)
+		}
+		return tell(r, args[0], file)
+	})
+}
+
+// tell checks a file, and says what is in it.
+func tell(r *run.Run, name string, file []byte) error {
+	d, err := Verify(file)
+	if err != nil {
+		return run.Fail(run.Refused, "%s: %w", name, err)
+	}
+	if r.JSON {
+		return r.ShowDocument(d)
+	}
+	rows := []string{terminal.Cells("ORGANIZATION", "TOLD", "RAN", "RUNS", "MISSING", "FAILED", "FIRST", "HALF", "95 %", "LAST")}
+	for _, s := range append(d.Organizations, d.All) {
+		rows = append(rows, terminal.Cells(cmp.Or(s.OrganizationID, "all"), s.Told, s.Ran, s.Runs, s.Missing, s.Failed, when(s.First), when(s.Half), when(s.Most), when(s.Last)))
+	}
+	if err := r.Table(rows...); err != nil {
+		return err
+	}
+	r.Say("%s is consistent: %s %s, asked between %s and %s; its SHA-256 is %s", name, d.EdgeType, d.Version, terminal.Dated(d.From), terminal.Dated(d.Until), fmt.Sprintf("%x", sha256.Sum256(file)))
+	return nil
+}
+
+func when(at *time.Time) string {
+	if at == nil {
+		return "-"
+	}
+	return terminal.Dated(*at)
+}
+
+const claims = "This file is consistent in itself: its digests, counts and events fit each other. It does not prove that it is the only one. " +
+	"Whoever keeps its SHA-256 elsewhere can show later that it was not changed."
+
+// says tells apart what the service saw and what boxes said.
+var says = map[string][]string{
+	"service": {"toldAt", "rolloutId", "organizationId", "factoryId", "channel", "endedAt of an end that is moved, retired or retyped"},
+	"box":     {"ranAt", "running", "code", "endedAt of an end that is replaced"},
+}
+
+// A collection is a dossier that is being made.
+type collection struct {
+	*run.Call
+	d       Dossier
+	entries []entry
+}
+
+// collect asks the service for what a dossier rests on.
+func collect(ctx context.Context, c *run.Call, edgeType, version string) ([]byte, error) {
+	all := &collection{Call: c, d: Dossier{Form: 1, EdgeType: edgeType, Version: version, Service: c.Service(), From: time.Now().UTC(), Claims: claims, Says: says}}
+	for _, part := range []func(context.Context) error{all.release, all.boxes, all.events, all.documents} {
+		if err := part(ctx); err != nil {
+			return nil, err
+		}
+	}
+	all.d.Until = time.Now().UTC()
+	head, err := json.MarshalIndent(all.d, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	return pack(append([]entry{{"dossier.json", append(head, '\n')}}, all.entries...))
+}
+
+func (a *collection) release(ctx context.Context) error {
+	known, err := api.All[release.Published](ctx, a.Client, "/api/ota/releases", run.Query("edgeType", a.d.EdgeType), 0)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(known, func(p release.Published) bool { return p.Version == a.d.Version })
+	if i < 0 {
+		return run.Fail(run.Refused, "version %s of %s was never published", a.d.Version, a.d.EdgeType)
+	}
+	a.d.Release = known[i]
+	return nil
+}
+
+// boxes collects the boxes that ran the version before, those that run it, and those whose channel carries it.
+func (a *collection) boxes(ctx context.Context) error {
+	spells, err := api.All[report.Spell](ctx, a.Client, api.Path("/api/ota/releases/%s/%s/edges", a.d.EdgeType, a.d.Version), nil, 0)
+	if err != nil {
+		return err
+	}
+	channels, err := api.All[release.View](ctx, a.Client, "/api/ota/release-channels", run.Query("edgeType", a.d.EdgeType), 0)
+	if err != nil {
+		return err
+	}
+	found := map[string]Box{}
+	add := func(carries bool, query ...string) error {
+		list, err := api.All[edge.Shown](ctx, a.Client, "/api/edges", run.Query(append(query, "edgeType", a.d.EdgeType)...), 0)
+		for _, b := range list {
+			found[b.EdgeID] = Box{b.EdgeID, b.OrganizationID, b.FactoryID, b.Channel, b.Running, b.Stay, carries || found[b.EdgeID].Carries}
+		}
+		return err
+	}
+	for _, one := range channels {
+		if one.CurrentVersion == a.d.Version {
+			a.d.Channels = append(a.d.Channels, one.Channel.Channel)
+			if err := add(true, "channel", one.Channel.Channel); err != nil {
+				return err
+			}
+		}
+	}
+	if err := add(false, "version", a.d.Version); err != nil {
+		return err
+	}
+	boxes := []Box{}
+	for _, b := range found {
+		boxes = append(boxes, b)
+	}
+	slices.SortFunc(boxes, func(x, y Box) int { return cmp.Compare(x.EdgeID, y.EdgeID) })
+	a.d.All, a.d.Organizations = summed(a.d.Version, spells, boxes)
+	return cmp.Or(listed(a, "spells.jsonl", spells), listed(a, "boxes.jsonl", boxes))
+}
+
+// events collects the trails of the edge type's channels, and of the rollouts of the version, the oldest event first.
+func (a *collection) events(ctx context.Context) error {
+	channels, err := api.All[release.View](ctx, a.Client, "/api/ota/release-channels", run.Query("edgeType", a.d.EdgeType), 0)
+	if err != nil {
+		return err
+	}
+	rollouts, err := api.All[rollout.Rollout](ctx, a.Client, "/api/ota/rollouts", run.Query("edgeType", a.d.EdgeType), 0)
+	if err != nil {
+		return err
+	}
+	var of [][2]string
+	for _, one := range channels {
+		of = append(of, [2]string{release.ResourceType, one.ID()})
+	}
+	for _, r := range rollouts {
+		if r.TargetVersion == a.d.Version {
+			of = append(of, [2]string{rollout.ResourceType, r.ID})
+		}
+	}
+	var all []map[string]any
+	for _, resource := range of {
+		events, err := api.All[map[string]any](ctx, a.Client, "/api/audit-events", run.Query("resourceType", resource[0], "resourceId", resource[1]), 0)
+		if err != nil {
+			return err
+		}
+		for _, e := range slices.Backward(events) {
+			delete(e, "sourceIp") // of a person
+			all = append(all, e)
+		}
+	}
+	return listed(a, "events.jsonl", all)
+}
+
+// documents collects the documents that the service keeps.
+func (a *collection) documents(ctx context.Context) error {
+	for _, d := range a.d.Release.Documents {
+		if d.SHA256 == "" {
+			a.d.Unknown = append(a.d.Unknown, fmt.Sprintf("what is in the %s at %s, which somebody else keeps", d.Kind, d.URL))
+			continue
+		}
+		kept, _, err := api.Get[artifact.Artifact](ctx, a.Client, api.Path("/api/ota/artifacts/%s/%s", a.d.EdgeType, d.SHA256), nil)
+		if err != nil {
+			return err
+		}
+		var data bytes.Buffer
+		if err := artifacts.Download(ctx, a.Run, kept.URL, d.SHA256, &data); err != nil {
+			return err
+		}
+		a.entries = append(a.entries, entry{strings.Join([]string{"documents", d.SHA256, kept.Filename}, "/"), data.Bytes()})
+	}
+	a.d.Unknown = append(a.d.Unknown, "what a box does that has not called since", "what ran before the service kept histories")
+	return nil
+}
+
+// listed adds a list, one item a line.
+func listed[T any](a *collection, name string, list []T) error {
+	var data bytes.Buffer
+	for _, item := range list {
+		text, err := timestamp.JSON(item)
+		if err != nil {
+			return err
+		}
+		data.Write(append(text, '\n'))
+	}
+	a.entries = append(a.entries, entry{name, data.Bytes()})
+	return nil
+}
