@@ -9,7 +9,6 @@ import (
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
-	"wavegate/shared/platform/problem"
 )
 
 func main() { function.Run(releases.ListReleaseEdges(), wire) }
@@ -20,14 +19,15 @@ func wire(env lambdahttp.Env) function.Handler[paging.Asked[release.Named, pagin
 		only := c.Caller.Only()
 		query := paging.Query{Path: c.Route(), Of: only}
 		position, err := in.Page.Position(query, report.IsPositionOf)
-		if err == nil && only == "" && !c.Caller.SeesAll() {
-			err = problem.Missing()
-		}
 		if err != nil {
 			return lambdahttp.Answer{}, err
 		}
+		page := dynamo.Page[report.Spell]{}
+		if only == "" && !c.Caller.SeesAll() { // of no organization
+			return paging.Series(c, query, in.Page.Limit, page, report.Spell.Began), nil
+		}
 		found, err := reports.EverRan(c.Context(), in.List.EdgeType, in.List.Version, only, position, in.Page.Limit)
-		page := dynamo.Page[report.Spell]{More: found.More}
+		page.More = found.More
 		for _, p := range found.Items {
 			page.Items, page.Last = append(page.Items, p.Spell), report.PositionOf(p)
 		}

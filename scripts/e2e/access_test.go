@@ -46,7 +46,7 @@ func refusesStrangers(t *testing.T, w *harness.World, op operations.Operation, c
 				expect.Equal(t, a.Header.Get("WWW-Authenticate"), "Bearer", "the challenge")
 			case !mayCall(op, name):
 				a.Refused(t, problem.Forbidden)
-			case op.ID == "list-edges" || op.ID == "list-audit-events":
+			case op.ID == "list-edges" || op.ID == "list-audit-events" || op.ID == "list-release-edges":
 				expect.Equal(t, len(a.Is(t, http.StatusOK).Object(t)["items"].([]any)), 0, "others' items")
 			case op.Method == http.MethodGet:
 				a.Refused(t, problem.NotFound)

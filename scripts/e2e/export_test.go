@@ -79,7 +79,7 @@ var exportedKinds = map[string]exportedKind{
 
 // notExported are the attributes that are not in lines: those for lists and filters, and hashes of tokens and codes.
 var notExported = []string{
-	"listKey", "pair", "shard", "stateKey", "productMethod", "factoryStatus", "number", "part", "why", "override",
+	"listKey", "pair", "shard", "stateKey", "place", "productMethod", "factoryStatus", "number", "part", "why", "override",
 	"stream", "position", "streamResource", "streamActor", "streamResourceActor", "streamOrganization", "codeSha256", "tokenSha256",
 	"endedSha256", "bannedSha256",
 }

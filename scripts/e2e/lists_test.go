@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/samples"
 	"wavegate/shared/fleet/census"
+	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/dynamolocal"
@@ -53,12 +55,35 @@ func lists(t testing.TB, w *harness.World, organization string) map[string]list 
 		filter.Del("limit")
 		l := list{caller: w.By(t, call), path: path, filter: filter, factory: call.Parameters["factoryId"]}
 		l.series = pageOf(t, l.caller, call.Path).Offset == nil
-		if s.Operation == "list-rollout-history" {
+		switch s.Operation {
+		case "list-rollout-history":
 			remember(t, w, call.Parameters["id"])
+		case "list-edge-history", "list-release-edges":
+			stays(t, w, cmp.Or(call.Parameters["edgeId"], harness.Name("box")), cmp.Or(call.Parameters["edgeType"], "gateway-x"), cmp.Or(call.Parameters["version"], "0.9.9"), organization)
 		}
 		all[s.Operation] = l
 	}
 	return all
+}
+
+// stays adds ten stays on a version to the history of a box, which would take a box many polls.
+func stays(t testing.TB, w *harness.World, box, edgeType, version, organization string) {
+	t.Helper()
+	for i := range 10 {
+		at := time.Unix(int64(60*i), 0).UTC()
+		p := report.Spell{EdgeID: box, EdgeType: edgeType, Version: version, OrganizationID: organization, Channel: "stable", RanAt: &at, EndedAt: &at, End: report.Replaced}
+		put(t, w, dynamo.Stays, p.Past())
+	}
+}
+
+// put stores an item.
+func put(t testing.TB, w *harness.World, table dynamo.TableID, value any) {
+	t.Helper()
+	item, err := dynamo.Encode(value)
+	if err == nil {
+		_, err = w.DB.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(dynamolocal.TableName(table)), Item: item})
+	}
+	expect.OK(t, err)
 }
 
 // remember adds ten minutes to the history of a rollout, which would take a tick ten minutes.
@@ -68,11 +93,7 @@ func remember(t testing.TB, w *harness.World, rollout string) {
 	for i := range 10 {
 		hour, _ = hour.With(census.Snapshot{At: time.Unix(int64(60*i), 0).UTC(), StagedPercent: 1})
 	}
-	item, err := dynamo.Encode(hour)
-	if err == nil {
-		_, err = w.DB.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(dynamolocal.TableName(dynamo.Progress)), Item: item})
-	}
-	expect.OK(t, err)
+	put(t, w, dynamo.Progress, hour)
 }
 
 // A plant is an organization with a factory that has something of every kind.
@@ -150,8 +171,8 @@ func TestLists_WalkedByNext_WithAndWithoutAStage_GiveEveryItemOnce(t *testing.T)
 	walks := func(stage string, world *harness.World, sizes []string) {
 		for operation, l := range lists(t, world, "acme") {
 			t.Run(stage+" "+operation, func(t *testing.T) { walkBySizes(t, l, sizes) })
-			// Boxes are only listed by a filter.
-			if l.filter = nil; operation != "list-edges" && operation != "list-rollout-edges" {
+			// Boxes and releases are only listed by a filter.
+			if l.filter = nil; operation != "list-edges" && operation != "list-rollout-edges" && operation != "list-releases" {
 				t.Run(stage+" "+operation+", unfiltered", func(t *testing.T) { walkBySizes(t, l, sizes) })
 			}
 		}

@@ -54,9 +54,8 @@ var fleet = []Sample{
 	},
 	{
 		Operation: "list-release-edges", By: Viewer,
-		After:    []Step{{"get-manifest", Values{"installed": "0.9.9"}}, {"get-manifest", Values{"installed": "1.1.0"}}},
-		Defaults: Values{"version": "0.9.9"},
-		Shows:    `{"edgeId":"{edgeId}","version":"0.9.9"}`,
+		After: []Step{{Operation: "get-manifest"}, {"get-manifest", Values{"installed": "0.9.8"}}},
+		Shows: `{"edgeId":"{edgeId}","version":"{version}"}`,
 	},
 	{
 		Operation: "put-artifact", By: Owner,

@@ -78,6 +78,13 @@ type Past struct {
 	dynamo.Unknown
 }
 
+// Past is an ended spell as it is stored.
+func (p Spell) Past() Past {
+	began := p.Began()
+	return Past{Spell: p, Began: began, Shard: stayShards.Of(p.EdgeType+"/"+p.Version, p.EdgeID),
+		Place: strings.Join([]string{p.OrganizationID, p.EdgeID, began}, separator), Expires: p.EndedAt.Add(historyFor).Unix()}
+}
+
 const (
 	// historyFor is how long an ended stay is kept: the Cyber Resilience Act asks makers to keep what they did for ten years
 	// (Regulation (EU) 2024/2847, article 13).
@@ -198,9 +205,7 @@ func (r Row) ends(next Row) End {
 func (s *Store) Ending(was, next Row, at time.Time) []dynamo.TransactItem {
 	parts := s.trace(was, next, at)
 	for _, p := range was.past(next, at) {
-		began := p.Began()
-		parts = append(parts, dynamo.TransactNew("stay", dynamo.Stays, Past{Spell: p, Began: began, Shard: stayShards.Of(p.EdgeType+"/"+p.Version, p.EdgeID),
-			Place: strings.Join([]string{p.OrganizationID, p.EdgeID, began}, separator), Expires: at.Add(historyFor).Unix()}, dynamo.Condition{}))
+		parts = append(parts, dynamo.TransactNew("stay", dynamo.Stays, p.Past(), dynamo.Condition{}))
 	}
 	return parts
 }

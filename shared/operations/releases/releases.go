@@ -73,8 +73,8 @@ var (
 		return operations.New(operations.Operation{
 			ID: "list-release-edges", Summary: "List the boxes that ran a version before",
 			Method: http.MethodGet, Path: "/api/ota/releases/{edgeType}/{version}/edges",
-			Roles: operations.Watchers,
-			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
+			Roles:  operations.Watchers,
+			Gives:  operations.Shown,
 			Grants: []operations.Grant{operations.ListByIndex(dynamo.Stays, "byVersion")},
 		}, paging.With(release.NamedOf, paging.ByCursor))
 	}
