@@ -71,9 +71,7 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, asked release.Pu
 				return err
 			},
 			func(ctx context.Context) (err error) {
-				if p, err = s.again(ctx, asked, from); err == nil {
-					p, err = artifact.Complete(ctx, s.db, set, p)
-				}
+				p, err = s.complete(ctx, set, from, asked)
 				return err
 			})
 		if err != nil {
@@ -110,19 +108,22 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, asked release.Pu
 	return made, err
 }
 
-// again completes a publication that only names a version. A program needs the right to publish it so.
-func (s *Store) again(ctx context.Context, p release.Publication, from audit.Origin) (release.Publication, error) {
-	if p.SHA256 != "" {
-		return p, nil
+// complete completes a publication that only names a version, which a program needs the right to publish, and one of an
+// artifact that the service keeps.
+func (s *Store) complete(ctx context.Context, set *change.Set, from audit.Origin, p release.Publication) (release.Publication, error) {
+	if p.SHA256 == "" {
+		known, err := s.releases.Release(ctx, p.EdgeType, p.CurrentVersion)
+		if err == nil {
+			p, err = known.Again(p)
+		}
+		if err == nil {
+			err = program.MayPublish(s.caller, p, from.Grounds)
+		}
+		if err != nil {
+			return p, err
+		}
 	}
-	known, err := s.releases.Release(ctx, p.EdgeType, p.CurrentVersion)
-	if err == nil {
-		p, err = known.Again(p)
-	}
-	if err == nil {
-		err = program.MayPublish(s.caller, p, from.Grounds)
-	}
-	return p, err
+	return artifact.Complete(ctx, s.db, set, p)
 }
 
 // mayBind returns FORBIDDEN to a program that would change a release that others carry.
