@@ -260,19 +260,33 @@ func (s *Store) EverRan(ctx context.Context, edgeType, version, organizationID, 
 		}
 		place = rest
 	}
-	for ; shard < int(stayShards); shard, place = shard+1, "" {
+	read := func(ctx context.Context, shard int, place string) ([]Past, error) {
 		of := dynamo.Selection{Table: dynamo.Stays, Index: "byVersion", Partition: stayShards.At(edgeType+"/"+version, shard)}
 		if organizationID != "" {
 			of.Least, of.Most = organizationID+separator, organizationID+separator+"~"
 		}
-		found, err := dynamo.List[Past](ctx, s.db, of, dynamo.Span{Limit: limit + 1 - len(page.Items), After: place})
-		if err != nil {
+		found, err := dynamo.List[Past](ctx, s.db, of, dynamo.Span{Limit: limit + 1, After: place})
+		return found.Items, err
+	}
+	if place != "" { // most pages end in the shard in which they begin
+		if page.Items, err = read(ctx, shard, place); err != nil {
 			return page, err
 		}
-		if page.Items = append(page.Items, found.Items...); len(page.Items) > limit {
-			page.Items, page.More = page.Items[:limit], true
-			return page, nil
+		shard++
+	}
+	if len(page.Items) <= limit {
+		found := make([][]Past, int(stayShards)-shard)
+		var reads []func(context.Context) error
+		for i := range found {
+			reads = append(reads, func(ctx context.Context) (err error) { found[i], err = read(ctx, shard+i, ""); return err })
 		}
+		if err := dynamo.Together(ctx, reads...); err != nil {
+			return page, err
+		}
+		page.Items = append(page.Items, slices.Concat(found...)...)
+	}
+	if page.More = len(page.Items) > limit; page.More {
+		page.Items = page.Items[:limit]
 	}
 	return page, nil
 }
