@@ -27,7 +27,7 @@ func See(r *run.Run) []*cobra.Command { return []*cobra.Command{list(r), why(r),
 
 // Commands are the commands that change boxes.
 func Commands(r *run.Run) []*cobra.Command {
-	return []*cobra.Command{box(r), register(r), enrol(r), tokens(r), gatewayToken(r), pin(r), unpin(r), retire(r)}
+	return []*cobra.Command{box(r), register(r), enrol(r), tokens(r), gatewayToken(r), pin(r), unpin(r), retire(r), labels(r)}
 }
 
 // ofBoxes are the states of boxes that no rollout has, and silent is one that only a rollout has.

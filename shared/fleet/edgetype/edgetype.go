@@ -95,11 +95,8 @@ func (s *Store) Set(ctx context.Context, from audit.Origin, edgeType string, for
 // Of reads the edge type in the path.
 func Of(in *input.Reader) string { return in.Path("edgeType", input.Name) }
 
-// FormOf reads the settings. What is not given, or null, is not set.
+// FormOf reads the settings. What is not given is not set.
 func FormOf(body *input.Object) report.Form {
-	form := body.ClearableText("versionForm", report.FormRule)
-	if form == nil {
-		return ""
-	}
-	return report.Form(*form)
+	form, _ := body.OptionalText("versionForm", report.FormRule)
+	return report.Form(form)
 }
