@@ -35,10 +35,11 @@ type record struct {
 	dynamo.Unknown
 }
 
-const partition = "#types"
+// Partition is the partition of all settings. No edge type has this name.
+const Partition = "#types"
 
 func key(edgeType string) dynamo.Key {
-	return dynamo.Key{"edgeType": partition, "version": edgeType}
+	return dynamo.Key{"edgeType": Partition, "version": edgeType}
 }
 
 func (r record) settings() Settings {
@@ -58,7 +59,7 @@ func (r record) set(edgeType string, form report.Form, at time.Time) (next recor
 	if r.Revision > 0 && r.VersionForm == form {
 		return r, "", nil
 	}
-	r.Partition, r.EdgeType, r.VersionForm, r.UpdatedAt = partition, edgeType, form, at
+	r.Partition, r.EdgeType, r.VersionForm, r.UpdatedAt = Partition, edgeType, form, at
 	r.Revision++
 	return r, "EdgeTypeChanged", nil
 }
