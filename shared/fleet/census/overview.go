@@ -62,7 +62,7 @@ func NewRow(r rollout.Rollout, last *Progress, now time.Time) Row {
 	if last != nil && last.Guard != nil && last.Guard.Revision == r.Revision { // otherwise the rollout has changed since
 		v = &last.Guard.Verdict
 	}
-	seen := r.Marked()
+	seen, mislabelled := r.Marked(), last != nil && last.Mislabelled > 0
 	switch {
 	case r.Status == rollout.Halted && !seen:
 		row.Trouble = Halted
@@ -84,13 +84,15 @@ func NewRow(r rollout.Rollout, last *Progress, now time.Time) Row {
 		row.Trouble = Stale
 	case seen:
 		row.Trouble = Seen
-	case last != nil && last.Mislabelled > 0:
+	case mislabelled && (v == nil || v.Reason == guard.LabelsUnknown || v.Reason == guard.TooFewTaken):
 		row.Trouble = Labels
 	case v == nil:
 	case v.Reason == guard.TooFewTaken:
 		row.Trouble = Stuck
 	case v.Reason == guard.PeoplePromote || v.Reason == guard.ApprovalRequired:
 		row.Trouble = Waiting
+	case mislabelled:
+		row.Trouble = Labels
 	}
 	return row
 }
