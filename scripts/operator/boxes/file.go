@@ -1,15 +1,8 @@
 package boxes
 
 import (
-	"crypto/sha256"
-	"encoding/csv"
-	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
-	"strings"
 
 	"wavegate/scripts/operator/run"
 	"wavegate/shared/platform/input"
@@ -79,11 +72,14 @@ func readBoxes(name string, each func(boxLine) error) (f boxFile, err error) {
 	return f, err
 }
 
+// shown are columns of lists of boxes that a registration ignores.
+var shown = []string{"running", "state", "waits"}
+
 // columnsOf refuses columns that a file of boxes does not have, and requires the others.
 func columnsOf(head []string) error {
 	for i, name := range head {
 		known := slices.ContainsFunc(columns, func(c column) bool { return c.name == name })
-		if !known || slices.Contains(head[:i], name) {
+		if !known && !slices.Contains(shown, name) || slices.Contains(head[:i], name) {
 			return fmt.Errorf("the first line must name the columns; %q is unknown or a duplicate", name)
 		}
 	}
@@ -148,48 +144,4 @@ func columnsIn(name string, wanted ...string) (rows []map[string]string, err err
 		return nil
 	})
 	return rows, err
-}
-
-// readSheet reads a CSV file that names its columns in the first line, if known accepts them. It calls each with every
-// other line: its number, and its cells by column or what is wrong with it. It returns the hash of the file's bytes.
-func readSheet(name string, known func(head []string) error, each func(line int, cells map[string]string, wrong error) error) (hash string, err error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return "", run.Fail(run.Misused, "%w", err)
-	}
-	defer file.Close()
-	digest := sha256.New()
-	r := csv.NewReader(io.TeeReader(file, digest))
-	r.FieldsPerRecord = -1
-	head, err := r.Read()
-	for i := range head {
-		head[i] = strings.TrimSpace(strings.TrimPrefix(head[i], "\ufeff")) // spreadsheets begin files with it
-	}
-	if err == nil {
-		err = known(head)
-	}
-	if err != nil {
-		return "", run.Fail(run.Misused, "%s: %w", name, err)
-	}
-	for {
-		record, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return hex.EncodeToString(digest.Sum(nil)), nil
-		}
-		if p, wrong := errors.AsType[*csv.ParseError](err); wrong {
-			err = each(p.StartLine, nil, p.Err)
-		} else if err == nil {
-			line, _ := r.FieldPos(0)
-			cells := map[string]string{}
-			for i, column := range head {
-				if i < len(record) {
-					cells[column] = strings.TrimSpace(record[i])
-				}
-			}
-			err = each(line, cells, nil)
-		}
-		if err != nil {
-			return "", err
-		}
-	}
 }
