@@ -53,11 +53,18 @@ func odd(oddity int, version string) string {
 func (h *house) says(box int, version string) {
 	h.Helper()
 	id, text := fmt.Sprint(box), polling.RunningRule.Fitted(odd(box, version))
-	if box%2 == 0 {
-		h.poll(id, text)
+	if box%2 == 1 {
+		h.states(id, text)
 		return
 	}
-	h.states(id, text)
+	for try := 1; ; try++ { // a busy machine may take longer than a poll waits
+		reply, err := h.polls(id, text)
+		expect.OK(h, err)
+		if reply.Unrecorded == nil {
+			return
+		}
+		expect.Must(h, try < 20, "%v", reply.Unrecorded)
+	}
 }
 
 // updates lets the boxes of a fleet take a rollout of a version, all at once, and returns what the guard says.
@@ -103,7 +110,6 @@ func TestLabels_TwentyFleets(t *testing.T) {
 		"4.19.255-yocto", "gateway_x-1.4.0", "a1b2c3d", "1.10.0", "1.0.1", "1.0.0-hotfix", "build.7", "V2",
 	} {
 		t.Run(version, func(t *testing.T) {
-			t.Parallel()
 			h := newHouse(t, client)
 			h.publish("stable", "1.0.0", described, release.Lineage{Order: 1 << 30})
 			h.publish("lab", version, described, release.Lineage{Order: 1<<30 + 1})
@@ -162,7 +168,9 @@ func TestMeans_WhatIsWritten(t *testing.T) {
 		"the same text as before":                      {report.Row{Running: "v1.4.0"}, "", "v1.4.0", "v1.4.0"},
 		"the same label as before":                     {report.Row{Running: "1.1.0", Label: "v1.1.0"}, "", "v1.1.0", "1.1.0"},
 		"the name instead of a label":                  {report.Row{Running: "1.4.0", Label: "v1.4.0"}, "", "1.4.0", "1.4.0"},
-		"a build of a release without one":             {text: "1.4.0+7", means: "1.4.0"},
+		"a build of what it was told":                  {report.Row{Told: "1.4.0"}, "", "1.4.0+7", "1.4.0"},
+		"a build of the channel's version":             {text: "1.4.0+7", means: "1.4.0+7"},
+		"a build of it, and builds are ignored":        {report.Row{}, report.IgnoreBuild, "1.4.0+7", "1.4.0"},
 		"another build of a release":                   {report.Row{Told: "3.0.0+2"}, "", "3.0.0+1", "3.0.0+1"},
 		"another build, and builds are ignored":        {report.Row{Told: "3.0.0+2"}, report.IgnoreBuild, "3.0.0+1", "3.0.0+2"},
 		"no build, and builds are ignored":             {report.Row{Told: "3.0.0+2"}, report.IgnoreBuild, "3.0.0", "3.0.0+2"},
@@ -193,7 +201,7 @@ func TestManifest_TheBoxsOwnText_IsWhatItIsTold(t *testing.T) {
 	h.publish("stable", "1.4.0", described, release.Lineage{})
 	h.put("box", "stable", "")
 	for sent, want := range map[string][2]string{
-		"v1.4.0": {"v1.4.0", "1.4.0"}, "1.4.0": {"1.4.0", ""}, "1.4.0\n": {"1.4.0\n", "1.4.0"}, "1.4.0 7": {"1.4.0+7", "1.4.0"}, "1.3.0": {"1.4.0", ""}, "": {"1.4.0", ""},
+		"v1.4.0": {"v1.4.0", "1.4.0"}, "1.4.0": {"1.4.0", ""}, "1.4.0\n": {"1.4.0\n", "1.4.0"}, "v1.4.0 7": {"v1.4.0+7", "1.4.0"}, "1.3.0": {"1.4.0", ""}, "": {"1.4.0", ""},
 	} {
 		poll := polling.Poll{EdgeID: h.id("box"), Installed: polling.InstalledRule.Fitted(sent), Text: sent, Caller: "the box", Subject: h.id("box")}
 		reply, err := polling.NewPolls(h.db, h.settings(), h.seen, h.clock).Answer(h.ctx(), poll)

@@ -14,19 +14,21 @@ import (
 //  1. A release's name means that release.
 //  2. A text that the box said before it was told something is not another word for that.
 //  3. A label means the only release that is like it, of those that the box may have been told: see report.Row.MayMean and
-//     release.ChannelRow.Targets. A release with build metadata has no other label than its name, unless builds are ignored.
+//     release.ChannelRow.Targets. Another build is another version, unless builds are ignored, or the box was told a release
+//     without one: then it has that release, by which a good one is not halted.
 func Means(ctx context.Context, box report.Row, text string, from Sources) (string, error) {
-	names := box.MayMean()
+	told := box.MayMean()
 	switch {
 	case text == box.Says():
 		return box.Running, nil
-	case text == "" || slices.Contains(names, text):
+	case text == "" || slices.Contains(told, text):
 		return text, nil
 	}
 	row, err := from.Row(ctx, box.EdgeType, box.Channel, "")
 	if err != nil {
 		return "", err
 	}
+	names := slices.Clone(told)
 	for _, t := range row.Targets() {
 		names = append(names, t.Version)
 	}
@@ -34,7 +36,7 @@ func Means(ctx context.Context, box report.Row, text string, from Sources) (stri
 	if name == "" || slices.Contains(names, text) || box.Offer != nil && box.Offer.From == text {
 		return text, nil
 	}
-	if needs == report.IgnoreBuild && report.HasBuild(name) {
+	if needs == report.IgnoreBuild && (report.HasBuild(name) || !slices.Contains(told, name)) {
 		if form, err := from.VersionForm(ctx, box.EdgeType); err != nil || form != report.IgnoreBuild {
 			return text, err
 		}
