@@ -2,7 +2,9 @@ package boxes
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 
 	"wavegate/scripts/operator/run"
 	"wavegate/shared/platform/input"
@@ -47,11 +49,26 @@ type boxFile struct {
 	hash  string // of its bytes
 	boxes int
 	bad   []string // faults, each with its line
+	// twins are ids that may be one box, since they are one MAC address in two spellings.
+	twins []string
+}
+
+var (
+	macAddress = regexp.MustCompile(`^([0-9A-Fa-f]{2}[:.-]?){5}[0-9A-Fa-f]{2}$`)
+	separators = strings.NewReplacer(":", "", ".", "", "-", "")
+)
+
+// macOf is a MAC address in one spelling; empty: the id is none.
+func macOf(id string) string {
+	if !macAddress.MatchString(id) {
+		return ""
+	}
+	return strings.ToLower(separators.Replace(id))
 }
 
 // readBoxes reads a file and calls each with its valid boxes, in order. Empty cells of optional columns are ignored.
 func readBoxes(name string, each func(boxLine) error) (f boxFile, err error) {
-	seen := map[string]int{}
+	seen, spelled := map[string]int{}, map[string]string{}
 	f.hash, err = readSheet(name, columnsOf, func(line int, cells map[string]string, wrong error) error {
 		if wrong != nil {
 			f.bad = append(f.bad, fmt.Sprintf("line %d: %v", line, wrong))
@@ -62,6 +79,11 @@ func readBoxes(name string, each func(boxLine) error) (f boxFile, err error) {
 			faults = append(faults, fmt.Sprintf("line %d: edgeId %s is already in line %d", line, id, seen[id]))
 		} else {
 			seen[id] = line
+			if mac := macOf(id); mac != "" && spelled[mac] != "" {
+				f.twins = append(f.twins, fmt.Sprintf("line %d: %s is the MAC address of %s in line %d; one box has one id", line, id, spelled[mac], seen[spelled[mac]]))
+			} else if mac != "" {
+				spelled[mac] = id
+			}
 		}
 		f.boxes++
 		if f.bad = append(f.bad, faults...); len(faults) > 0 {

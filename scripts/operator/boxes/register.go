@@ -65,6 +65,9 @@ func register(r *run.Run) *cobra.Command {
 		case f.boxes == 0:
 			return run.Fail(run.Misused, "%s lists no boxes", name)
 		}
+		for _, twin := range f.twins {
+			c.Note("wavegate: %s", twin)
+		}
 		s := recall(c, f, tokens)
 		if s.Line > 0 {
 			c.Note("wavegate: continuing after line %d of %s", s.Line, name)

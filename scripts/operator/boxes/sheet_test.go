@@ -81,6 +81,19 @@ func TestReadBoxes_ALineThatCannotBeMeant_IsAFault(t *testing.T) {
 	}
 }
 
+// TestReadBoxes_OneMACAddressInTwoSpellings_IsSaid: each would be a box of its own.
+func TestReadBoxes_OneMACAddressInTwoSpellings_IsSaid(t *testing.T) {
+	lines := sheet
+	for _, id := range []string{"00:1A:2b:3c:4d:5e", "box-1", "001a2b3c4d5e", "00-1A-2B-3C-4D-5F", "001a.2b3c.4d5e", "001a2b3c4d5e6"} {
+		lines += id + ",gateway-x,stable,acme,,\n"
+	}
+	boxes, f := read(t, t.TempDir(), lines)
+	expect.That(t, len(boxes) == 6 && len(f.bad) == 0, "%d boxes, %q", len(boxes), f.bad)
+	want := []string{"line 4: 001a2b3c4d5e is the MAC address of 00:1A:2b:3c:4d:5e in line 2; one box has one id",
+		"line 6: 001a.2b3c.4d5e is the MAC address of 00:1A:2b:3c:4d:5e in line 2; one box has one id"}
+	expect.Equal(t, f.twins, want, "one MAC address in two spellings:")
+}
+
 // TestReadBoxes_WhatListsPrint_IsReadBack: any attributes, as CSV with each separator, and as JSON lines.
 func TestReadBoxes_WhatListsPrint_IsReadBack(t *testing.T) {
 	dir := t.TempDir()
