@@ -45,3 +45,20 @@ credentials() {
 	AWS_REGION=${AWS_REGION:-$(aws configure get region)}
 	export AWS_REGION
 }
+
+# platform_of_host prints the system and processor of this machine, as releases name them.
+platform_of_host() {
+	echo "$(uname -s | tr '[:upper:]' '[:lower:]')-$(uname -m | sed 's/x86_64/amd64/; s/aarch64/arm64/')"
+}
+
+# program prints the path of a program: that of the release in whose package this file is, or one built from the source.
+program() {
+	shipped=artifacts/$1-$(platform_of_host)
+	if [ -x "$shipped" ]; then
+		echo "$shipped"
+		return
+	fi
+	mkdir -p .dev
+	go build -o ".dev/$1" "$2"
+	echo ".dev/$1"
+}

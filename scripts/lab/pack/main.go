@@ -1,6 +1,7 @@
 // Command pack makes a zip of each directory, beside it, with the same bytes whenever and wherever it runs.
 //
 //	pack [-folder] DIR...
+//	pack -pages DIR...          cuts the pages in each to what is there; see cut
 package main
 
 import (
@@ -19,11 +20,16 @@ import (
 
 func main() {
 	folder := flag.Bool("folder", false, "put the files into a folder with the directory's name")
+	pages := flag.Bool("pages", false, "cut pages to what is there")
 	flag.Parse()
 	var all errgroup.Group
 	all.SetLimit(runtime.NumCPU())
 	for _, dir := range flag.Args() {
 		dir = filepath.Clean(dir)
+		if *pages {
+			all.Go(func() error { return cut(dir) })
+			continue
+		}
 		below := ""
 		if *folder {
 			below = filepath.Base(dir)

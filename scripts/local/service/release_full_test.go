@@ -4,9 +4,11 @@ import (
 	"archive/zip"
 	"encoding/json"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -26,7 +28,7 @@ func TestRelease_TwoRuns_GiveTheSameBytes(t *testing.T) {
 		checkout := filepath.Join(t.TempDir(), strings.Repeat("x", i+1))
 		runs(t, root, "git", "clone", "--quiet", "--no-hardlinks", root, checkout)
 		dir = filepath.Join(checkout, "dist", "release", version)
-		runs(t, checkout, "env", "PLATFORMS="+platform, "APPS=", "FUNCTIONS=authorizer tick", "./scripts/release", version)
+		runs(t, checkout, "env", "PLATFORMS="+platform, "APPS="+platform, "FUNCTIONS=authorizer tick", "./scripts/release", version)
 		sums[i] = runs(t, dir, "cat", "SHA256SUMS")
 		runs(t, dir, "sha256sum", "-c", "--quiet", "SHA256SUMS")
 		expect.OK(t, os.WriteFile(filepath.Join(checkout, "more"), nil, 0o600))
@@ -54,7 +56,52 @@ func TestRelease_TwoRuns_GiveTheSameBytes(t *testing.T) {
 	if text, err := os.ReadFile(bootstrap); err != nil || !strings.Contains(string(text), version) {
 		t.Errorf("the function does not know its release: %v", err)
 	}
-	runs(t, top, "test", "-x", "scripts/cdk")
+	checkPackage(t, top, platform)
+}
+
+var (
+	pageLink = regexp.MustCompile(`\]\(([^)#\s]+)[^)]*\)`)
+	script   = regexp.MustCompile("(?m)(?:^|[ `])(\\./scripts/[a-z/]+)")
+)
+
+// checkPackage checks the package of a deploy, which lies in an empty place: each link and each command of its pages leads to
+// something, and its programs run without the source and without Go.
+func checkPackage(t *testing.T, top, platform string) {
+	t.Helper()
+	links, commands := 0, 0
+	expect.OK(t, filepath.WalkDir(top, func(page string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(page) != ".md" {
+			return err
+		}
+		text, err := os.ReadFile(page)
+		for _, l := range pageLink.FindAllStringSubmatch(string(text), -1) {
+			if !strings.Contains(l[1], "://") {
+				_, err := os.Stat(filepath.Join(filepath.Dir(page), l[1]))
+				expect.That(t, err == nil, "%s has a link to %s, which is not in the package", d.Name(), l[1])
+				links++
+			}
+		}
+		if d.Name() != "CHANGES.md" { // which is for those with the source, too
+			for _, c := range script.FindAllStringSubmatch(string(text), -1) {
+				_, err := os.Stat(filepath.Join(top, c[1]))
+				expect.That(t, err == nil, "%s names %s, which is not in the package", d.Name(), c[1])
+				commands++
+			}
+		}
+		return err
+	}))
+	expect.That(t, links > 20 && commands > 20, "the pages have %d links and %d commands", links, commands)
+	aws := t.TempDir()                                                                             // a command that knows of nothing: the programs are found, and say what they lack
+	expect.OK(t, os.WriteFile(filepath.Join(aws, "aws"), []byte("#!/bin/sh\necho none\n"), 0o700)) //nolint:gosec // it is run
+	for _, name := range []string{"restore", "migrate"} {
+		expect.OK(t, os.Rename(filepath.Join(top, "artifacts", name+"-"+platform), filepath.Join(top, "artifacts", name+"-real")))
+		shown := "#!/bin/sh\necho " + name + " is run\n"
+		expect.OK(t, os.WriteFile(filepath.Join(top, "artifacts", name+"-"+platform), []byte(shown), 0o700)) //nolint:gosec // it is run
+		out := runs(t, top, "env", "-i", "PATH="+aws+":/usr/bin:/bin", "AWS_ACCESS_KEY_ID=x", "AWS_REGION=eu-central-1", "sh", "scripts/"+name, "--stage", "prod")
+		expect.Equal(t, out, name+" is run\n", "the script prints")
+		help, _ := exec.CommandContext(t.Context(), filepath.Join(top, "artifacts", name+"-real"), "-h").CombinedOutput()
+		expect.That(t, strings.Contains(string(help), "-stage") || strings.Contains(string(help), "Usage"), "%s says %s", name, help)
+	}
 }
 
 // runs runs a program in a directory and returns what it prints.

@@ -89,11 +89,11 @@ func (r Row) Artifact() Artifact {
 func (r Row) Object() string { return r.Key + "/" + r.Filename }
 
 // ask is the row after somebody asked to upload. missing is set if its bytes should be in the bucket and are not, as after
-// a restore.
-func (r Row) ask(w Wish, missing bool, at time.Time) (next Row, event string, err error) {
+// a restore. corrects is set for a caller who may put right what was said of a kept one.
+func (r Row) ask(w Wish, missing, corrects bool, at time.Time) (next Row, event string, err error) {
 	described := release.Details{SizeBytes: w.SizeBytes, SHA1: w.SHA1, MD5: w.MD5}
 	next = r
-	if next.Details = r.Details.With(described); r.State != Kept {
+	if next.Details = r.Details.With(described); r.State != Kept || corrects {
 		next.Details = described.With(r.Details) // whoever was wrong before keeps nobody from uploading
 	}
 	next.Revision, next.UpdatedAt = r.Revision+1, at

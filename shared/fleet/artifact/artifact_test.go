@@ -35,7 +35,7 @@ func TestRow_EveryStateAndEvent(t *testing.T) {
 	hashed := in(Deleted, true)
 	hashed.SHA1 = strings.Repeat("2", 40)
 	ask := func(w Wish, missing bool) func(Row, time.Time) (Row, string, error) {
-		return func(r Row, at time.Time) (Row, string, error) { return r.ask(w, missing, at) }
+		return func(r Row, at time.Time) (Row, string, error) { return r.ask(w, missing, false, at) }
 	}
 	sweep := func(used bool) func(Row, time.Time) (Row, string, error) {
 		return func(r Row, at time.Time) (Row, string, error) {
@@ -114,8 +114,8 @@ func TestRow_OnlyAKeptArtifact_CanBeUsed(t *testing.T) {
 		expect.Equal(t, problem.Has(r.Used(image.Name), problem.ArtifactNotKept), true, "%s is refused", name)
 	}
 	expect.OK(t, in(Kept, true).Used(image.Name))
-	one, _, _ := Row{}.ask(image, false, noon)
-	two, _, _ := Row{}.ask(image, false, noon)
+	one, _, _ := Row{}.ask(image, false, false, noon)
+	two, _, _ := Row{}.ask(image, false, false, noon)
 	expect.That(t, one.Key != two.Key && len(one.Key) >= 26, "the keys are %q and %q", one.Key, two.Key)
 }
 
@@ -136,8 +136,18 @@ func TestRow_WrongDescription_IsPutRight(t *testing.T) {
 	right.SHA1 = strings.Repeat("1", 40)
 	for _, r := range []Row{in(Waiting, false), in(Deleted, false), in(Deleted, true)} {
 		r.Details = wrong
-		next, _, err := r.ask(right, false, noon)
+		next, _, err := r.ask(right, false, false, noon)
 		expect.OK(t, err)
 		expect.Equal(t, next.Details, release.Details{SizeBytes: 10, SHA1: right.SHA1, MD5: wrong.MD5}, "the details of a %s one", r.State)
 	}
+	kept := in(Kept, true)
+	kept.Details = wrong
+	_, _, err := kept.ask(right, false, false, noon)
+	expect.That(t, problem.Has(err, problem.Conflict), "a program says something else of a kept one: %v", err)
+	next, event, err := kept.ask(right, false, true, noon)
+	expect.OK(t, err)
+	expect.Equal(t, []any{event, next.Details}, []any{"ArtifactDescribed", release.Details{SizeBytes: 10, SHA1: right.SHA1, MD5: wrong.MD5}}, "a platform owner puts right")
+	right.SizeBytes++
+	_, _, err = kept.ask(right, false, true, noon)
+	expect.That(t, problem.Has(err, problem.Conflict), "nobody changes the size that the store has checked: %v", err)
 }

@@ -95,6 +95,9 @@ func (b *Bucket) Sign(ctx context.Context, r Row) (*Upload, error) {
 	}
 	now := b.now()
 	headers := map[string]string{"x-amz-checksum-sha256": checksum(r), "if-none-match": "*"}
+	if r.MD5 != "" { // so nobody says a false one
+		headers["content-md5"] = inBase64(r.MD5)
+	}
 	for name, value := range headers {
 		req.Header.Set(name, value)
 	}
@@ -109,8 +112,10 @@ func (b *Bucket) Sign(ctx context.Context, r Row) (*Upload, error) {
 }
 
 // checksum is the row's digest in S3's form.
-func checksum(r Row) string {
-	sum, _ := hex.DecodeString(r.Artifact().SHA256)
+func checksum(r Row) string { return inBase64(r.Artifact().SHA256) }
+
+func inBase64(digest string) string {
+	sum, _ := hex.DecodeString(digest)
 	return base64.StdEncoding.EncodeToString(sum)
 }
 

@@ -4,6 +4,7 @@ package bucket
 
 import (
 	"context"
+	"crypto/md5" //nolint:gosec // as S3 checks it
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -119,9 +120,12 @@ func put(root *os.Root, r *http.Request, file string) error {
 		return err
 	}
 	defer func() { _, _ = part.Close(), root.Remove(path.Base(part.Name())) }()
-	sum := sha256.New()
-	if _, err := io.Copy(io.MultiWriter(part, sum), r.Body); err != nil {
+	sum, old := sha256.New(), md5.New() //nolint:gosec // as S3 checks it
+	if _, err := io.Copy(io.MultiWriter(part, sum, old), r.Body); err != nil {
 		return err
+	}
+	if said := r.Header.Get("Content-Md5"); said != "" && base64.StdEncoding.EncodeToString(old.Sum(nil)) != said {
+		return badDigest
 	}
 	if base64.StdEncoding.EncodeToString(sum.Sum(nil)) != r.Header.Get("X-Amz-Checksum-Sha256") {
 		return badDigest
