@@ -3,7 +3,7 @@ package main
 import (
 	"io/fs"
 	"os"
-	"path/filepath"
+	"path"
 	"regexp"
 	"strings"
 )
@@ -18,32 +18,37 @@ var (
 // cut removes from the pages in a directory what is only for those who have the source: parts that say so, and links to files
 // that are not there, of which the text stays.
 func cut(dir string) error {
-	return filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(name) != ".md" {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	return fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || path.Ext(name) != ".md" {
 			return err
 		}
-		text, err := os.ReadFile(name)
+		text, err := root.ReadFile(name)
 		if err != nil {
 			return err
 		}
 		page := sourceOnly.ReplaceAllString(string(text), "")
 		page = link.ReplaceAllStringFunc(page, func(l string) string {
 			parts := link.FindStringSubmatch(l)
-			if there(filepath.Dir(name), parts[2]) {
+			if there(root, path.Dir(name), parts[2]) {
 				return l
 			}
 			return parts[1]
 		})
-		return os.WriteFile(name, []byte(page), 0o600)
+		return root.WriteFile(name, []byte(page), 0o600)
 	})
 }
 
 // there reports whether a link leads elsewhere, or to a file.
-func there(dir, target string) bool {
+func there(root *os.Root, dir, target string) bool {
 	file, _, _ := strings.Cut(target, "#")
 	if file == "" || strings.Contains(target, "://") {
 		return true
 	}
-	_, err := os.Stat(filepath.Join(dir, filepath.FromSlash(file)))
+	_, err := root.Stat(path.Join(dir, file))
 	return err == nil
 }

@@ -92,11 +92,11 @@ func checkPackage(t *testing.T, top, platform string) {
 	}))
 	expect.That(t, links > 20 && commands > 20, "the pages have %d links and %d commands", links, commands)
 	aws := t.TempDir()                                                                             // a command that knows of nothing: the programs are found, and say what they lack
-	expect.OK(t, os.WriteFile(filepath.Join(aws, "aws"), []byte("#!/bin/sh\necho none\n"), 0o700)) //nolint:gosec // it is run
+	expect.OK(t, os.WriteFile(filepath.Join(aws, "aws"), []byte("#!/bin/sh\necho none\n"), 0o700))
 	for _, name := range []string{"restore", "migrate"} {
 		expect.OK(t, os.Rename(filepath.Join(top, "artifacts", name+"-"+platform), filepath.Join(top, "artifacts", name+"-real")))
 		shown := "#!/bin/sh\necho " + name + " is run\n"
-		expect.OK(t, os.WriteFile(filepath.Join(top, "artifacts", name+"-"+platform), []byte(shown), 0o700)) //nolint:gosec // it is run
+		expect.OK(t, os.WriteFile(filepath.Join(top, "artifacts", name+"-"+platform), []byte(shown), 0o700))
 		out := runs(t, top, "env", "-i", "PATH="+aws+":/usr/bin:/bin", "AWS_ACCESS_KEY_ID=x", "AWS_REGION=eu-central-1", "sh", "scripts/"+name, "--stage", "prod")
 		expect.Equal(t, out, name+" is run\n", "the script prints")
 		help, _ := exec.CommandContext(t.Context(), filepath.Join(top, "artifacts", name+"-real"), "-h").CombinedOutput()

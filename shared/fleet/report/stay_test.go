@@ -16,8 +16,6 @@ type life struct {
 	row  Row
 	at   time.Time
 	kept []Spell
-	ran  []string // each version that the box said, with its beginning, its organization and its end
-	told []string
 }
 
 func (l *life) next(next Row) {
