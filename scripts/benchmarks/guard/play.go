@@ -254,8 +254,8 @@ func (p *play) tick() {
 		sightings[i] = s
 	}
 	p.last = q.Judge(sightings, nil, p.kinds)
-	if p.last.Acts || p.last.Stops {
-		p.act()
+	if m, moves := p.last.Move(p.world.Policy.OnHalt, c.NewFleet()); moves {
+		p.move(m, rollout.Guard)
 	}
 }
 

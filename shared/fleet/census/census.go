@@ -12,6 +12,7 @@ import (
 
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/guard"
+	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
 )
@@ -48,6 +49,7 @@ type Census struct {
 
 	at         time.Time
 	of         rollout.Rollout
+	carried    release.Carried
 	traces     map[string]report.IndexEntry // of boxes that were not counted yet
 	unreadable Unreadable                   // boxes that were not counted
 	sighted    map[string]Sighting          // what was looked up, by box
@@ -62,7 +64,7 @@ func (c *Census) NewFleet() bool { return !c.established && c.Young > 0 }
 
 // NewCensus makes an empty census of a rollout's boxes at a time.
 func NewCensus(of rollout.Rollout, at time.Time) *Census {
-	c := &Census{of: of, at: at, Codes: map[report.FailureCode]int{}, Factories: map[string]guard.Counts{}, traces: map[string]report.IndexEntry{}, sighted: map[string]Sighting{}}
+	c := &Census{of: of, carried: of.Carried(), at: at, Codes: map[report.FailureCode]int{}, Factories: map[string]guard.Counts{}, traces: map[string]report.IndexEntry{}, sighted: map[string]Sighting{}}
 	if of.Terms != nil {
 		c.Groups = newGroups(of, at)
 	}
@@ -128,7 +130,7 @@ func (c *Census) add(e report.IndexEntry) {
 	if e.Restless && !e.Trace {
 		c.Restless++
 	}
-	reached := told || percent <= c.of.StagedPercent
+	reached := told || c.carried.Reaches(c.of.EdgeType, e.EdgeID, e.OrganizationID, e.RegisteredAt, false)
 	count(&c.Stages[i].Counts, e, told, reached)
 	young := e.RegisteredAt.After(c.of.StartedAt)
 	if young {

@@ -93,7 +93,7 @@ func (q Question) reuse(last *Judgement, freeze *guard.Freeze) *Judgement {
 		return nil
 	}
 	q.known = last.Taken
-	if j := q.Judge(nil, freeze, nil); j.Action == guard.Hold && !j.Wants {
+	if j := q.Judge(nil, freeze, nil); j.Action == guard.Hold && !j.Wants && !j.Steps {
 		return j
 	}
 	return nil
@@ -130,6 +130,13 @@ func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze, kinds func()
 	e := q.evidence()
 	if e.Young = q.last.Young; q.young {
 		e.Young, e.YoungNew = q.lookAtYoung(sightings, sizes), true
+	}
+	e.Newcomers = guard.Newcomers{Steps: len(q.of.YoungAt), Stopped: q.of.YoungStopped}
+	if n := e.Newcomers.Steps; n > 0 {
+		e.Newcomers.At = q.of.YoungAt[n-1]
+	}
+	if g := q.Groups.young; g != nil {
+		e.Newcomers.Untold = g.Unreached.Boxes
 	}
 	e.Freeze, e.New, e.Taken, e.Places, e.Organizations = freeze, q.due, taken, q.by.places(), q.by.organizations()
 	if q.small {

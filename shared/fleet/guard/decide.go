@@ -23,7 +23,7 @@
 //
 // Every stage that the release reached is judged until the rollout ends, from its own start. A resumption keeps the
 // starts. What a box did stays counted if it is moved, retired or given away. Boxes that were registered after the start
-// are judged apart, so that nobody can make up evidence. Another rollout of the same version on the channel inherits them: a
+// are judged apart, so that nobody can make up evidence, and come a stage later if the guard promotes. Another rollout of the same version on the channel inherits them: a
 // release that failed once does not start afresh.
 //
 // # Failures
@@ -115,7 +115,7 @@ func Decide(p Policy, e Evidence, at time.Time) Verdict {
 	d.measure(&v)
 	var found findings
 	if e.Active {
-		found = slices.Concat(d.failing(v), silenced(v.Looks), d.small(v.Few), d.places(), v.Young.holding(), d.notAcceptable(), d.unclear(v), d.notAllowed(v))
+		found = slices.Concat(d.failing(v), silenced(v.Looks), d.small(v.Few), d.places(), d.newcomers(v.Young), d.notAcceptable(), d.unclear(v), d.notAllowed(v))
 	} else {
 		found = d.afterwards(v)
 	}
@@ -130,6 +130,7 @@ func Decide(p Policy, e Evidence, at time.Time) Verdict {
 	v.Reason, v.Acts = v.Reasons[0], p.Mode == Act && v.Action != Hold
 	d.blame(&v, found)
 	v.Stops = p.Mode == Act && v.Action == Hold && v.Suspicion() != "" && e.Active && !e.Stopped
+	v.Steps, v.YoungStop = d.steps(found), d.stopped(v.Young)
 	v.Pages = v.Next == 0 && (v.Action == Halt || slices.Contains(v.Reasons, TooManyBad) || slices.Contains(v.Reasons, Silent) || v.Few.doubts())
 	if !slices.Contains(v.Reasons, WindowClosed) {
 		v.Distance.OpensAt = nil

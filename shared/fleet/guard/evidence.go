@@ -139,6 +139,8 @@ type Evidence struct {
 	// Young is the last look at the boxes that were registered since the start, or one that is taken now if YoungNew is set.
 	Young    *Young
 	YoungNew bool
+	// Newcomers are all such boxes.
+	Newcomers Newcomers
 	// Vacant is set if the channel has no box in the present stage, not even one that does not count.
 	Vacant bool
 	// Taken is how the present stage's boxes took the release; nil if that was not looked up.

@@ -24,6 +24,7 @@ var outlooks = map[Reason]Outlook{
 	OneOrganization:  {Do: "ask the organization what happened to its boxes; then halt it, or resume it without the organization"},
 	FactoryBad:       {Do: "find out what happened to the boxes there; " + judge},
 	KindDoubtful:     {Do: "look at these boxes; " + judge},
+	YoungWaiting:     {Ends: "they are told, at most a soak a stage"},
 	YoungHarmed:      {Do: "look at the new boxes; " + judge},
 	NotAcceptable:    {Do: "look at the bad boxes; then promote it if you accept so many, or halt it"},
 	Unreported:       {Do: "find out why boxes do not say the number; then promote it, or halt it"},
@@ -109,12 +110,20 @@ func (d decision) need(v Verdict, found findings) *Need {
 	if !d.evidence.Active || v.Acts {
 		return nil
 	}
+	var reason Reason
 	for _, f := range found {
 		if r, needs := d.needsFor(f, found); needs {
-			return &Need{Reason: r, Stage: v.Stage, Do: outlooks[r].Do}
+			reason = r
+			break
 		}
 	}
-	return nil
+	if len(d.evidence.Newcomers.Stopped) > 0 && (reason == "" || reason == PeoplePromote) {
+		reason = YoungHarmed
+	}
+	if reason == "" {
+		return nil
+	}
+	return &Need{Reason: reason, Stage: v.Stage, Do: outlooks[reason].Do}
 }
 
 // needsFor reports whether a finding needs a person, and for which reason.

@@ -37,6 +37,7 @@ const (
 	FactoryBad       Reason = "FACTORY_BAD"        // most boxes of one factory or organization are bad or silent
 	KindDoubtful     Reason = "KIND_DOUBTFUL"      // one kind of boxes may be bad or silent
 	YoungHarmed      Reason = "YOUNG_HARMED"       // boxes that were registered since the start are bad or silent
+	YoungWaiting     Reason = "YOUNG_WAITING"      // too many boxes that were registered since the start are not told yet
 	NotAcceptable    Reason = "NOT_ACCEPTABLE"     // more boxes are bad than the policy accepts, and fewer than halt
 	Unreported       Reason = "UNREPORTED"         // too few boxes say a health number, or fewer of those with the release
 	TellingStopped   Reason = "TELLING_STOPPED"    // the rollout tells no more boxes until a person decides
@@ -59,7 +60,7 @@ const Clear Reason = "CLEAR"
 var inOrder = []Reason{
 	TooManyBad, TooManySilent, KindBad, HealthWorse, FewBad,
 	NotActive, NotCounted, OneOrganization, FactoryBad, KindDoubtful, YoungHarmed, NotAcceptable, Unreported, TellingStopped, EvidenceTooSmall, Undecided, TooFewTaken, Silent,
-	Soaking, PeoplePromote, WindowClosed, Frozen, ApprovalRequired, NotSurveyed, Clear,
+	Soaking, YoungWaiting, PeoplePromote, WindowClosed, Frozen, ApprovalRequired, NotSurveyed, Clear,
 }
 
 // A Verdict is what the guard recommends at a moment, why, and how far away another verdict is.
@@ -74,6 +75,10 @@ type Verdict struct {
 	Acts bool `json:"acts"`
 	// Stops reports whether the guard stops the rollout from telling more boxes.
 	Stops bool `json:"stops,omitempty"`
+	// YoungStop are organizations of which it tells no more boxes that were registered since the start. Steps is set if such boxes
+	// come a stage further.
+	YoungStop []string `json:"youngStop,omitempty"`
+	Steps     bool     `json:"steps,omitempty"`
 	Stage int  `json:"stage"`          // the present one, in percent
 	Next  int  `json:"next,omitempty"` // the stage after it; 0 at the last
 	// Pages reports whether people are paged: everybody has the release, or is being told it, and it seems to go bad.
