@@ -30,6 +30,7 @@ var (
 	smallFleetRule = &input.Text{Pattern: `allDecided|people|peopleIfFew`, Says: "allDecided, people or peopleIfFew"}
 	soakRule       = durationRule(0)
 	numberRule     = &input.Text{Pattern: `gauge|counter`, Says: "gauge or counter"}
+	expectsRule    = &input.Text{Pattern: better, Says: better}
 	worseRule      = &input.Text{Pattern: `higher|lower`, Says: "higher or lower"}
 	// NumberName accepts the names of health numbers.
 	NumberName = &input.Text{Pattern: `[A-Za-z][A-Za-z0-9._-]{0,31}`, Says: "1 to 32 letters, digits, dots, underscores or hyphens, the first a letter"}
@@ -84,6 +85,9 @@ func readNumbers(o *input.Object) map[string]Number {
 			if n.Worse = worse; n.Is == counter && worse == lower {
 				number.Fault("worse", "exclusive", "of a counter can only be higher")
 			}
+		}
+		if n.Expects, _ = number.OptionalText("expects", expectsRule); n.Expects != "" && n.Is == counter {
+			number.Fault("expects", "exclusive", "must only be given for a gauge")
 		}
 		if by, given, ok := number.OptionalNumber("by"); given && ok {
 			if n.By = by; by < 0 || by > mostBy {

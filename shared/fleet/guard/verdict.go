@@ -40,6 +40,7 @@ const (
 	YoungWaiting     Reason = "YOUNG_WAITING"      // too many boxes that were registered since the start are not told yet
 	NotAcceptable    Reason = "NOT_ACCEPTABLE"     // more boxes are bad than the policy accepts, and fewer than halt
 	Unreported       Reason = "UNREPORTED"         // too few boxes say a health number, or fewer of those with the release
+	MeterChanged     Reason = "METER_CHANGED"      // boxes with the release say another thing by a health number
 	TellingStopped   Reason = "TELLING_STOPPED"    // the rollout tells no more boxes until a person decides
 	EvidenceTooSmall Reason = "EVIDENCE_TOO_SMALL" // the stage has too few boxes for the test, and is not clear
 	Undecided        Reason = "UNDECIDED"          // too few boxes have run the release for a soak yet
@@ -59,7 +60,7 @@ const Clear Reason = "CLEAR"
 // inOrder are the reasons in the order in which they are listed: those to halt, and then those to hold.
 var inOrder = []Reason{
 	TooManyBad, TooManySilent, KindBad, HealthWorse, FewBad,
-	NotActive, NotCounted, OneOrganization, FactoryBad, KindDoubtful, YoungHarmed, NotAcceptable, Unreported, TellingStopped, EvidenceTooSmall, Undecided, TooFewTaken, Silent,
+	NotActive, NotCounted, OneOrganization, FactoryBad, KindDoubtful, YoungHarmed, NotAcceptable, Unreported, MeterChanged, TellingStopped, EvidenceTooSmall, Undecided, TooFewTaken, Silent,
 	Soaking, YoungWaiting, PeoplePromote, WindowClosed, Frozen, ApprovalRequired, NotSurveyed, Clear,
 }
 
