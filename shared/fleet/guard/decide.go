@@ -122,7 +122,7 @@ func Decide(p Policy, e Evidence, at time.Time) Verdict {
 	v.Surveys = d.surveys(found.leftToPeople())
 	v.Health = d.numbers(v.Surveys)
 	if e.Active {
-		found = slices.Concat(found, harmedKinds(v.Surveys), d.worse(v.Health))
+		found = slices.Concat(found, harmedKinds(v.Surveys), d.lacks(v.Surveys), d.worse(v.Health))
 		found.add(found.leftToPeople() && d.unsurveyed(v), NotSurveyed, "the kinds of boxes have not been looked at yet")
 	}
 	found = d.judge(&v, found.sorted())

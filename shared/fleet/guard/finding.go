@@ -70,7 +70,7 @@ func (l findings) has(r Reason) bool { return len(l.of(r)) > 0 }
 // leftToPeople reports whether the rollout waits for people, a survey or some other reasons only, and not for its boxes or for time.
 func (l findings) leftToPeople(or ...Reason) bool {
 	return !slices.ContainsFunc(l, func(f finding) bool {
-		return !slices.Contains(or, f.reason) && !slices.Contains([]Reason{NotSurveyed, KindDoubtful, Unreported, MeterChanged, TellingStopped, PeoplePromote, WindowClosed, Frozen, ApprovalRequired, Clear}, f.reason)
+		return !slices.Contains(or, f.reason) && !slices.Contains([]Reason{NotSurveyed, KindDoubtful, Unreported, KindAbsent, MeterChanged, TellingStopped, PeoplePromote, WindowClosed, Frozen, ApprovalRequired, Clear}, f.reason)
 	})
 }
 
@@ -152,7 +152,7 @@ func (d decision) clearSentence(v Verdict) string {
 			text = join(text, c.sentence())
 		}
 	}
-	return join(text, v.Young.apart())
+	return join(text, d.surveyed(v.Surveys).missing(), v.Young.apart())
 }
 
 func boxes(n int) string { return fmt.Sprintf("%d %s", n, noun(n)) }

@@ -234,7 +234,7 @@ func (d decision) numbers(surveys []Survey) []Comparison {
 			list = append(list, c)
 		}
 	}
-	if e.Workers != nil && taken.Number > 0 && taken.At.Equal(e.AsOf) && !slices.Equal(surveys, e.Surveys) {
+	if e.Workers != nil && taken.Number > 0 && taken.At.Equal(e.AsOf) && !slices.EqualFunc(surveys, e.Surveys, func(a, b Survey) bool { return a.At.Equal(b.At) }) {
 		workers := together(e.Workers)
 		for _, name := range slices.Sorted(maps.Keys(d.policy.Health)) {
 			c := d.policy.Health[name].compare(name, workers, func(budget float64) float64 {

@@ -54,20 +54,10 @@ type Survey struct {
 	Control Group `json:"control,omitzero"`
 	// Culprit is that kind.
 	Culprit *Culprit `json:"culprit,omitempty"`
-}
-
-// A Culprit is a kind of boxes that a release harms, and the boxes that it was compared with: the others, or if boxes are
-// silent, those of the kind that the release did not reach.
-type Culprit struct {
-	Name   string `json:"name"`
-	Value  string `json:"value"`
-	Silent bool   `json:"silent,omitempty"` // otherwise they are bad
-	Harmed int    `json:"harmed"`
-	Boxes  int    `json:"boxes"`
-	// Factories is in how many factories there are bad ones.
-	Factories   int `json:"factories,omitempty"`
-	OtherHarmed int `json:"otherHarmed"`
-	OtherBoxes  int `json:"otherBoxes"`
+	// Absent are kinds of which the release reached no box that lives, the largest first, mostAbsent at most; More is how many
+	// others there are.
+	Absent []Absent `json:"absent,omitempty"`
+	More   int      `json:"moreAbsent,omitempty"`
 }
 
 // The probability that the surveys of a rollout halt a good release because of failures is at most kindsHalt, and as much
@@ -247,6 +237,7 @@ func (b Bounds) survey(kinds []Kind, percent int, last Survey, before bool, at t
 	number := last.Number + 1
 	s, level := Survey{Percent: percent, Number: number, At: at}, surveyLevel(kindsHalt, percent, number)
 	kinds = s.surveyAll(kinds, before)
+	s.absent(kinds)
 	stands := func(t kindTest) bool { return b.stands(t, kinds, level) }
 	for _, tests := range b.tests(kinds) {
 		if c := harmed(tests, level, fewestHalting, stands); c != nil {
@@ -315,7 +306,11 @@ func (d decision) fresh(s Survey) bool { return s.Number > 0 && !s.At.Before(d.e
 // ago and the rollout still tells boxes. At the last stage there is nobody left to keep from the release.
 func (d decision) surveyDue(clear bool) bool {
 	last, e := d.surveyed(d.evidence.Surveys), d.evidence
-	return e.next() != 0 && d.soakOver() && (!d.fresh(last) || clear && (last.Early || !d.compared(e.Numbers)) || !e.Stopped && e.AsOf.Sub(last.At) >= surveyAgain)
+	again := surveyAgain
+	if d.policy.Hurries() {
+		again = time.Hour
+	}
+	return e.next() != 0 && d.soakOver() && (!d.fresh(last) || clear && (last.Early || !d.compared(e.Numbers)) || !e.Stopped && e.AsOf.Sub(last.At) >= again)
 }
 
 // culprit names the kind that chance explains least, for a halt that rests on all boxes.

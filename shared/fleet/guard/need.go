@@ -28,6 +28,7 @@ var outlooks = map[Reason]Outlook{
 	YoungHarmed:      {Do: "look at the new boxes; " + judge},
 	NotAcceptable:    {Do: "look at the bad boxes; then promote it if you accept so many, or halt it"},
 	Unreported:       {Do: "find out why boxes do not say the number; then promote it, or halt it"},
+	KindAbsent:       {Do: "try it on a box of that kind; then promote it, or halt it"},
 	MeterChanged:     {Do: "find out whether the release says the number otherwise; then promote it, or halt it"},
 	TellingStopped:   {Do: "halt it, or resume it if the release is not the cause"},
 	EvidenceTooSmall: {Do: "look at the bad and the silent boxes; then promote it if the release is not the cause, or halt it"},

@@ -40,6 +40,7 @@ const (
 	YoungWaiting     Reason = "YOUNG_WAITING"      // too many boxes that were registered since the start are not told yet
 	NotAcceptable    Reason = "NOT_ACCEPTABLE"     // more boxes are bad than the policy accepts, and fewer than halt
 	Unreported       Reason = "UNREPORTED"         // too few boxes say a health number, or fewer of those with the release
+	KindAbsent       Reason = "KIND_ABSENT"        // no box of a kind has lived with the release, and the policy is in a hurry
 	MeterChanged     Reason = "METER_CHANGED"      // boxes with the release say another thing by a health number
 	TellingStopped   Reason = "TELLING_STOPPED"    // the rollout tells no more boxes until a person decides
 	EvidenceTooSmall Reason = "EVIDENCE_TOO_SMALL" // the stage has too few boxes for the test, and is not clear
@@ -60,7 +61,7 @@ const Clear Reason = "CLEAR"
 // inOrder are the reasons in the order in which they are listed: those to halt, and then those to hold.
 var inOrder = []Reason{
 	TooManyBad, TooManySilent, KindBad, HealthWorse, FewBad,
-	NotActive, NotCounted, OneOrganization, FactoryBad, KindDoubtful, YoungHarmed, NotAcceptable, Unreported, MeterChanged, TellingStopped, EvidenceTooSmall, Undecided, TooFewTaken, Silent,
+	NotActive, NotCounted, OneOrganization, FactoryBad, KindDoubtful, YoungHarmed, NotAcceptable, Unreported, KindAbsent, MeterChanged, TellingStopped, EvidenceTooSmall, Undecided, TooFewTaken, Silent,
 	Soaking, YoungWaiting, PeoplePromote, WindowClosed, Frozen, ApprovalRequired, NotSurveyed, Clear,
 }
 
@@ -80,8 +81,8 @@ type Verdict struct {
 	// come a stage further.
 	YoungStop []string `json:"youngStop,omitempty"`
 	Steps     bool     `json:"steps,omitempty"`
-	Stage int  `json:"stage"`          // the present one, in percent
-	Next  int  `json:"next,omitempty"` // the stage after it; 0 at the last
+	Stage     int      `json:"stage"`          // the present one, in percent
+	Next      int      `json:"next,omitempty"` // the stage after it; 0 at the last
 	// Pages reports whether people are paged: everybody has the release, or is being told it, and it seems to go bad.
 	Pages bool `json:"pages,omitempty"`
 	// Wants reports whether the boxes should be looked up for a survey, or to name the culprit of a halt.

@@ -204,6 +204,8 @@ func (p Plan) check(row release.ChannelRow, target release.Release) error {
 	case target.Version == "":
 		return problem.New(problem.ReleaseNotPublished,
 			"Version %s of %s was never published; publish it first, on a channel with few boxes.", p.TargetVersion, p.EdgeType)
+	case p.Policy != nil && p.Policy.Hurries() && !p.Urgent && !target.Security():
+		return notUrgent()
 	case row.Rollout != nil && row.Rollout.Active:
 		return problem.New(problem.RolloutActive,
 			"Rollout %s is active on %s; halt or complete it first.", row.Rollout.ID, row.ID())
