@@ -347,7 +347,7 @@ func (p *play) until(t time.Duration) {
 	for len(p.events) > 0 && p.events[0].at <= t {
 		e := heap.Pop(&p.events).(event) //nolint:forcetypeassert // only events are pushed
 		p.now = e.at
-		if b := &p.boxes[e.box]; e.at < b.dies {
+		if b := &p.boxes[e.box]; e.at < b.dies && !b.cut {
 			p.happen(e, b)
 		}
 	}

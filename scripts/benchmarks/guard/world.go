@@ -95,6 +95,7 @@ const (
 	bricks  = "brick"
 	reverts = "revert"
 	defers  = "defer"
+	cuts    = "cut"
 )
 
 // An effect of the release on a share of the boxes, or of those of a kind, each drawn independently.

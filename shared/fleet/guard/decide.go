@@ -115,7 +115,7 @@ func Decide(p Policy, e Evidence, at time.Time) Verdict {
 	d.measure(&v)
 	var found findings
 	if e.Active {
-		found = slices.Concat(d.failing(v), silenced(v.Looks), d.small(v.Few), d.places(), d.newcomers(v.Young), d.notAcceptable(), d.unclear(v), d.notAllowed(v))
+		found = slices.Concat(d.failing(v), silenced(v.Looks), d.small(v.Few), d.places(), d.interferes(), d.newcomers(v.Young), d.notAcceptable(), d.unclear(v), d.notAllowed(v))
 	} else {
 		found = d.afterwards(v)
 	}

@@ -141,6 +141,8 @@ type Evidence struct {
 	YoungNew bool
 	// Newcomers are all such boxes.
 	Newcomers Newcomers
+	// Plants are those that a look sees now.
+	Plants Plants
 	// Vacant is set if the channel has no box in the present stage, not even one that does not count.
 	Vacant bool
 	// Taken is how the present stage's boxes took the release; nil if that was not looked up.

@@ -23,6 +23,7 @@ var outlooks = map[Reason]Outlook{
 	NotCounted:       {Ends: "the next count"},
 	OneOrganization:  {Do: "ask the organization what happened to its boxes; then halt it, or resume it without the organization"},
 	FactoryBad:       {Do: "find out what happened to the boxes there; " + judge},
+	PlantsDown:       {Do: "find out what happened to these plants; " + judge},
 	KindDoubtful:     {Do: "look at these boxes; " + judge},
 	YoungWaiting:     {Ends: "they are told, at most a soak a stage"},
 	YoungHarmed:      {Do: "look at the new boxes; " + judge},

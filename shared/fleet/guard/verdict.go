@@ -35,6 +35,7 @@ const (
 	NotCounted       Reason = "NOT_COUNTED"        // there is no count, or it is old or of another stage
 	OneOrganization  Reason = "ONE_ORGANIZATION"   // only one organization's boxes speak for a halt, and the others against it
 	FactoryBad       Reason = "FACTORY_BAD"        // most boxes of one factory or organization are bad or silent
+	PlantsDown       Reason = "PLANTS_DOWN"        // plants went dark soon after a box there was told
 	KindDoubtful     Reason = "KIND_DOUBTFUL"      // one kind of boxes may be bad or silent
 	YoungHarmed      Reason = "YOUNG_HARMED"       // boxes that were registered since the start are bad or silent
 	YoungWaiting     Reason = "YOUNG_WAITING"      // too many boxes that were registered since the start are not told yet
@@ -61,7 +62,7 @@ const Clear Reason = "CLEAR"
 // inOrder are the reasons in the order in which they are listed: those to halt, and then those to hold.
 var inOrder = []Reason{
 	TooManyBad, TooManySilent, KindBad, HealthWorse, FewBad,
-	NotActive, NotCounted, OneOrganization, FactoryBad, KindDoubtful, YoungHarmed, NotAcceptable, Unreported, KindAbsent, MeterChanged, TellingStopped, EvidenceTooSmall, Undecided, TooFewTaken, Silent,
+	NotActive, NotCounted, OneOrganization, FactoryBad, PlantsDown, KindDoubtful, YoungHarmed, NotAcceptable, Unreported, KindAbsent, MeterChanged, TellingStopped, EvidenceTooSmall, Undecided, TooFewTaken, Silent,
 	Soaking, YoungWaiting, PeoplePromote, WindowClosed, Frozen, ApprovalRequired, NotSurveyed, Clear,
 }
 
@@ -140,7 +141,7 @@ func (r *Retrying) sentence(mode Mode) string {
 // Suspicion is the reason for which the guard stops telling boxes; empty if there is none.
 func (v Verdict) Suspicion() Reason {
 	for _, r := range v.Reasons {
-		if r == OneOrganization || r == FactoryBad || r == KindDoubtful || r == YoungHarmed || r == Silent && v.silenceDoubted() || r == EvidenceTooSmall && v.Few.doubts() {
+		if r == OneOrganization || r == FactoryBad || r == PlantsDown || r == KindDoubtful || r == YoungHarmed || r == Silent && v.silenceDoubted() || r == EvidenceTooSmall && v.Few.doubts() {
 			return r
 		}
 	}

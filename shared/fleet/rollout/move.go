@@ -76,12 +76,12 @@ func (r Rollout) After(m Move, now Moment) (next Rollout, event string, err erro
 	resumes := r.Status != Active && next.Status == Active
 	goesOn := r.goesOn(m, next)
 	returns := m.Return && r.ReturnedAt == nil
-	steps := r.Status == Active && (m.Young || raises && len(r.YoungAt) > 0)
+	steps := r.steps(m, raises)
 	if steps {
 		next.Young = r.Young.Further(now.At)
 	}
 	switch {
-	case r.Status == Active && (m.Stop != "" && !r.Stopped() || m.YoungStop != nil):
+	case r.tellsFewer(m):
 		return r.stops(m, now.At), "RolloutTellingStopped", nil
 	case m.Seen:
 		return r.marked(now)
@@ -114,6 +114,16 @@ func (r Rollout) After(m Move, now Moment) (next Rollout, event string, err erro
 		return next, "RolloutResumed", nil
 	}
 	return next, r.event(next), nil
+}
+
+// steps reports whether boxes that were registered since the start come a stage further.
+func (r Rollout) steps(m Move, raises bool) bool {
+	return r.Status == Active && (m.Young || raises && len(r.YoungAt) > 0)
+}
+
+// tellsFewer reports whether the guard has an active rollout tell fewer boxes.
+func (r Rollout) tellsFewer(m Move) bool {
+	return r.Status == Active && (m.Stop != "" && !r.Stopped() || m.YoungStop != nil)
 }
 
 // stops is an active rollout once the guard has it tell fewer boxes.
