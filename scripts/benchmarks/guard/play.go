@@ -21,7 +21,8 @@ import (
 // The boxes of a growth are registered between two times after the start. The attribute born of these is later.
 const grows, grown = 26 * time.Hour, 72 * time.Hour
 
-// afterwards is how long a world continues after its rollout has ended: what shows within a week has shown by then.
+// afterwards is how long a world continues after its rollout has ended, besides the longest time after which the release does
+// something: everything in it has happened by then.
 const afterwards = 8 * 24 * time.Hour
 
 // A result of a rollout.
@@ -77,7 +78,7 @@ func run(w world, seed int) result {
 		}
 	}
 	res, ended := p.result(seed), p.now
-	p.until(p.now + afterwards)
+	p.until(p.now + afterwards + w.longest())
 	res.Kept, res.Back = p.judge(ended)
 	for i := range p.boxes {
 		if p.boxes[i].told {

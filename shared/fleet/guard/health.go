@@ -121,7 +121,7 @@ type Comparison struct {
 // they are if factories have several lines of which each changes for itself, and whether a few boxes are much worse.
 const (
 	healthHalt = 0.0025
-	healthHold = 0.01
+	healthHold = 0.0075
 	mostWorse  = 0.7 // of the level
 	nearWorse  = 0.2
 	fewWorse   = 0.1

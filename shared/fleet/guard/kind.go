@@ -64,7 +64,7 @@ type Survey struct {
 // because of silence; that they hold one is at most kindsHold, twice.
 const (
 	kindsHalt = 0.0025
-	kindsHold = 0.02
+	kindsHold = 0.0125
 )
 
 // A kind is harmed if at least so many of its boxes are, and at least this share.
