@@ -10,12 +10,17 @@ import (
 // A Young restricts whom a rollout tells of the boxes that were registered since its start: nobody has judged the release on such
 // boxes, and a new hardware revision may be among them. They come one stage behind the others, by the same hash.
 type Young struct {
+	// NewBoxes is OfTarget if manufacture flashes the target: then such boxes are told it at once, at every stage.
+	NewBoxes string `json:"newBoxes,omitempty"`
 	// YoungAt are the guard's promotions, and what else brought such boxes a stage further; nil: they are told as the others are. A
 	// box is told at 1 percent from the first of these on that follows its registration, then at 10, 50 and 100.
 	YoungAt []time.Time `json:"youngAt,omitempty"`
 	// YoungStopped are organizations of which no more such boxes are told, because some were harmed. Of two, nobody's are.
 	YoungStopped []string `json:"youngStopped,omitempty"`
 }
+
+// OfTarget is what NewBoxes may be.
+const OfTarget = "target"
 
 // percent is the stage of a young box.
 func (y Young) percent(organizationID string, registered time.Time) int {
@@ -48,8 +53,11 @@ func (y Young) StopFor(organizations []string) Young {
 
 // Reaches reports whether the rollout reaches a box, which was registered at a time in whole seconds, and was told before or not.
 func (c Carried) Reaches(edgeType, edgeID, organizationID string, registered time.Time, told bool) bool {
-	percent := c.StagedPercent
-	if !told && registered.After(c.StartedAt) {
+	percent, young := c.StagedPercent, registered.After(c.StartedAt)
+	switch {
+	case young && c.NewBoxes == OfTarget && (told || c.percent(organizationID, c.StartedAt) > 0):
+		return true
+	case young && !told:
 		percent = min(percent, c.percent(organizationID, registered))
 	}
 	return cohort.Of(edgeType, c.TargetVersion, edgeID).In(percent)

@@ -42,6 +42,10 @@ func TestReaches_BoxesOfBeforeTheStart_AsTheStageSays_AndNewOnesAStageLater(t *t
 	stopped.Young = stopped.StopFor([]string{"acme"})
 	both := stopped
 	both.Young = both.StopFor([]string{"initech", "acme"})
+	flashed := young(1)
+	flashed.NewBoxes = release.OfTarget
+	flashedAndStopped := flashed
+	flashedAndStopped.Young = flashed.StopFor([]string{"acme"})
 	for name, c := range map[string]struct {
 		of         release.Carried
 		hour, want int
@@ -56,6 +60,9 @@ func TestReaches_BoxesOfBeforeTheStart_AsTheStageSays_AndNewOnesAStageLater(t *t
 		"new since 10, a step later":             {young(100, 24, 192, 216, 240), 25, 50},
 		"new since 10, two steps later":          {young(100, 24, 192, 216, 240, 264), 25, 100},
 		"new since 50, a step after 100":         {young(100, 24, 192, 216, 240), 193, 10},
+		"flashed by manufacture":                 {flashed, 1, 100},
+		"old, where manufacture flashes it":      {flashed, -1, 1},
+		"flashed, of one that stopped":           {flashedAndStopped, 1, 0},
 		"of an organization that stopped":        {stopped, 25, 0},
 		"old, of it":                             {stopped, -1, 100},
 		"of none of the two that stopped":        {both, 25, 0},

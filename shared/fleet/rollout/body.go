@@ -15,6 +15,8 @@ type PlanRequest struct {
 	audit.Grounds
 }
 
+var newBoxesRule = &input.Text{Pattern: release.OfTarget, Says: release.OfTarget}
+
 // PlanOf reads a request to start a rollout by the deployment's settings; see guard.Settings.
 func PlanOf(body *input.Object, settings *setting.Values) PlanRequest {
 	r := PlanRequest{Plan: Plan{
@@ -27,6 +29,7 @@ func PlanOf(body *input.Object, settings *setting.Values) PlanRequest {
 	if r.OwnPolicy = given; null {
 		r.Policy = nil
 	}
+	r.NewBoxes, _ = body.OptionalText("newBoxes", newBoxesRule)
 	r.Grounds = audit.GroundsOf(body)
 	r.Urgent = urgent(body, r.Grounds)
 	if r.Urgent && r.Policy != nil && len(r.Policy.Approvals.Before) > 0 {

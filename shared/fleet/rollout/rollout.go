@@ -194,6 +194,8 @@ type Plan struct {
 	Policy *guard.Policy `json:"policy,omitempty"`
 	// Urgent is set if plants need not be open for it.
 	Urgent bool `json:"urgent,omitempty"`
+	// NewBoxes is what boxes are told that are registered since the start; see release.Young.
+	NewBoxes string `json:"newBoxes,omitempty"`
 }
 
 // check returns why a rollout cannot start as planned; nil if it can. An empty row or target does not exist.
