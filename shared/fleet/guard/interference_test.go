@@ -20,6 +20,8 @@ func TestInterference_TwoPlantsThatGoDownWithTheirTold_HoldAndStop_ButNoNight(t 
 		"two of two, and one other is lit":        {guard.Plants{Told: 2, Down: 2, Others: 1}, true},
 		"one":                                     {guard.Plants{Told: 1, Down: 1, Others: 29}, false},
 		"two of three, as many others at night":   {guard.Plants{Told: 3, Down: 2, Others: 27, OthersDark: 18}, false},
+		"two of three, and a third of the others": {guard.Plants{Told: 3, Down: 2, Others: 27, OthersDark: 9}, false},
+		"two of two, and one of two others":       {guard.Plants{Told: 2, Down: 2, Others: 2, OthersDark: 1}, true},
 		"a third of the told, at night":           {guard.Plants{Told: 90, Down: 30}, false},
 		"all told, and all others, who are few":   {guard.Plants{Told: 90, Down: 90, Others: 3, OthersDark: 3}, false},
 		"two of ninety":                           {guard.Plants{Told: 90, Down: 2, Others: 10}, false},
