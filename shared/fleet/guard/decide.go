@@ -75,7 +75,7 @@
 // organization. When a stage is otherwise clear, and then once a day, the guard looks at each value of each attribute. Of
 // a kind that fails, it counts factories with a bad box, so that nothing that the boxes of a factory have in common is
 // evidence. A kind that goes silent is compared with boxes of the same kind that the release did not reach, without
-// factories that are switched off. Each attribute gets the same share of the level, and values that are too few to reach it cost
+// factories that are switched off. Each attribute gets the same share of the level, and values and attributes that cannot reach it cost
 // nothing. Attributes count as they were before a box was told of the rollout, also of a box that is gone. Harm to a kind never
 // halts the rollout for all if it rests on one organization: without its boxes the kind is not harmed, and no others of the kind
 // are, or those contradict it. It holds, and stops telling.

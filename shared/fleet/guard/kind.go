@@ -119,8 +119,8 @@ func (t kindTest) reach(p float64, least int) float64 {
 	return 0
 }
 
-// harmed finds the kind that chance explains least, if it does not explain it: each attribute has the same share of the
-// level, and the sum of the chances of its values to be as unlikely as that one must be below it. If counts is set, only tests
+// harmed finds the kind that chance explains least, if it does not explain it: each attribute of which a value can reach the level has
+// the same share of it, so serial numbers cost nothing, and the sum of the chances of its values to be as unlikely as that one must be below it. If counts is set, only tests
 // for which it is true count.
 func harmed(tests []kindTest, level float64, least int, counts func(kindTest) bool) *Culprit {
 	byName := map[string][]kindTest{}
@@ -128,7 +128,12 @@ func harmed(tests []kindTest, level float64, least int, counts func(kindTest) bo
 		byName[t.culprit.Name] = append(byName[t.culprit.Name], t)
 	}
 	var worst *Culprit
-	smallest := 1.0
+	smallest, attributes := 1.0, 0
+	for _, values := range byName {
+		if slices.ContainsFunc(values, func(t kindTest) bool { return t.reach(level, least) > 0 }) {
+			attributes++
+		}
+	}
 	for _, values := range byName {
 		for _, t := range values {
 			if t.hits < t.fewest(least) {
@@ -141,7 +146,7 @@ func harmed(tests []kindTest, level float64, least int, counts func(kindTest) bo
 			for _, other := range values {
 				sum += other.reach(p, least)
 			}
-			if sum > level/float64(len(byName)) || counts != nil && !counts(t) {
+			if sum > level/float64(attributes) || counts != nil && !counts(t) {
 				continue
 			}
 			if worst == nil || cmp.Or(cmp.Compare(p, smallest), cmp.Compare(t.culprit.Name, worst.Name), cmp.Compare(t.culprit.Value, worst.Value)) < 0 {
