@@ -31,6 +31,7 @@ var outlooks = map[Reason]Outlook{
 	Unreported:       {Do: "find out why boxes do not say the number; then promote it, or halt it"},
 	KindAbsent:       {Do: "try it on a box of that kind; then promote it, or halt it"},
 	MeterChanged:     {Do: "find out whether the release says the number otherwise; then promote it, or halt it"},
+	LabelsUnknown:    {Do: setForm},
 	TellingStopped:   {Do: "halt it, or resume it if the release is not the cause"},
 	EvidenceTooSmall: {Do: "look at the bad and the silent boxes; then promote it if the release is not the cause, or halt it"},
 	Undecided:        {Ends: "enough boxes have run the release for a soak, or can no longer"},

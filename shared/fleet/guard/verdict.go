@@ -43,6 +43,7 @@ const (
 	Unreported       Reason = "UNREPORTED"         // too few boxes say a health number, or fewer of those with the release
 	KindAbsent       Reason = "KIND_ABSENT"        // no box of a kind has lived with the release, and the policy is in a hurry
 	MeterChanged     Reason = "METER_CHANGED"      // boxes with the release say another thing by a health number
+	LabelsUnknown    Reason = "LABELS_UNKNOWN"     // most boxes that run the release say so in other words
 	TellingStopped   Reason = "TELLING_STOPPED"    // the rollout tells no more boxes until a person decides
 	EvidenceTooSmall Reason = "EVIDENCE_TOO_SMALL" // the stage has too few boxes for the test, and is not clear
 	Undecided        Reason = "UNDECIDED"          // too few boxes have run the release for a soak yet
@@ -62,7 +63,8 @@ const Clear Reason = "CLEAR"
 // inOrder are the reasons in the order in which they are listed: those to halt, and then those to hold.
 var inOrder = []Reason{
 	TooManyBad, TooManySilent, KindBad, HealthWorse, FewBad,
-	NotActive, NotCounted, OneOrganization, FactoryBad, PlantsDown, KindDoubtful, YoungHarmed, NotAcceptable, Unreported, KindAbsent, MeterChanged, TellingStopped, EvidenceTooSmall, Undecided, TooFewTaken, Silent,
+	NotActive, NotCounted, OneOrganization, FactoryBad, PlantsDown, KindDoubtful, YoungHarmed, NotAcceptable, Unreported, KindAbsent, MeterChanged, LabelsUnknown,
+	TellingStopped, EvidenceTooSmall, Undecided, TooFewTaken, Silent,
 	Soaking, YoungWaiting, PeoplePromote, WindowClosed, Frozen, ApprovalRequired, NotSurveyed, Clear,
 }
 
