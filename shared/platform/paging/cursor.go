@@ -56,11 +56,6 @@ func (q Query) Pack(position string) string {
 	return encoding.EncodeToString(append(b, position...))
 }
 
-// After is the path of the page after a position.
-func (q Query) After(c linker, limit int, position string) string {
-	return q.href(c, limit, "cursor", q.Pack(position))
-}
-
 // Position returns the cursor's position, which is empty if none was sent, or INVALID_CURSOR.
 // valid checks the form of the position, because anyone can make a cursor.
 func (c Cursor) Position(q Query, valid func(string) bool) (string, error) {
@@ -90,10 +85,10 @@ func badCursor() error {
 	return p
 }
 
-// Series answers with a page of a time series. position returns an item's position in it. A page that may have fewer items
-// than there are says itself where the next begins.
+// Series answers with a page of a time series. position returns an item's position in it. A page that may be partial
+// says itself where the next begins.
 func Series[T any](c linker, q Query, limit int, page dynamo.Page[T], position func(T) string) lambdahttp.Answer {
-	b := body[T]{Items: page.Items, Limit: limit}
+	b := body[T]{Items: page.Items, Limit: limit, Partial: page.More && len(page.Items) < limit}
 	if page.More {
 		last := page.Last
 		if last == "" {
