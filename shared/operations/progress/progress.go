@@ -118,7 +118,7 @@ var (
 			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
 			Grants: []operations.Grant{
 				operations.May(dynamo.Channels, dynamo.Get),
-				operations.ListByIndex(dynamo.Reports, "byState"),
+				operations.ListByIndex(dynamo.Reports, "byState"), operations.May(dynamo.Factories, dynamo.BatchGet),
 				operations.May(dynamo.Progress, dynamo.Get, dynamo.Write),
 			},
 			Settings: census.SettingNames,
