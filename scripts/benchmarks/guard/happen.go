@@ -106,15 +106,15 @@ func (s sources) Plant(context.Context, string) (plant.Plant, error) {
 }
 
 // Blocker looks for a box of the group that keeps the box waiting.
-func (s sources) Blocker(_ context.Context, asks decide.Box, version string, patience report.Patience) (string, []dynamo.TransactItem, error) {
+func (s sources) Blocker(_ context.Context, asks decide.Box, version string, patience report.Patience) (decide.Blocker, []dynamo.TransactItem, error) {
 	for _, i := range s.groups[s.b.group] {
 		m := &s.boxes[i]
 		m.pace(s.play)
 		if m != s.b && m.row.Blocks(version, patience, s.play.at(m.lastSeen(s.now)), asks.At) {
-			return m.edge.EdgeID, nil, nil
+			return decide.Blocker{EdgeID: m.edge.EdgeID}, nil, nil
 		}
 	}
-	return "", []dynamo.TransactItem{}, nil
+	return decide.Blocker{}, []dynamo.TransactItem{}, nil
 }
 
 // install begins an installation.

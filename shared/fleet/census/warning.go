@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"wavegate/shared/fleet/guard"
@@ -40,22 +39,12 @@ type Warnings struct {
 	dynamo.Unknown
 }
 
-// A Warning is an event at a stage. One about a person's need says for which reason, after the event's name.
+// A Warning is an event at a stage. One about a person's need says for which reason.
 type Warning struct {
-	Event string    `json:"event"`
-	Stage int       `json:"stage"`
-	At    time.Time `json:"at"`
-}
-
-// because is a warning about a need.
-func because(event string, n *guard.Need) Warning {
-	return Warning{Event: event + " for " + string(n.Reason), Stage: n.Stage}
-}
-
-// name is the event's name.
-func (w Warning) name() string {
-	name, _, _ := strings.Cut(w.Event, " for ")
-	return name
+	Event  string       `json:"event"`
+	Stage  int          `json:"stage"`
+	Reason guard.Reason `json:"reason,omitempty"`
+	At     time.Time    `json:"at"`
 }
 
 // WarningsOf are the warnings that a verdict calls for, as events at a stage. A halt that the guard makes itself has its own event.
@@ -70,10 +59,10 @@ func WarningsOf(v guard.Verdict) (list []Warning) {
 		list = append(list, Warning{Event: ApprovalWaiting, Stage: v.Next})
 	}
 	if v.Over != nil {
-		list = append(list, because(NeedsNobody, v.Over))
+		list = append(list, Warning{Event: NeedsNobody, Stage: v.Over.Stage, Reason: v.Over.Reason})
 	}
 	if v.Needs.IsTold() {
-		list = append(list, because(NeedsPerson, v.Needs))
+		list = append(list, Warning{Event: NeedsPerson, Stage: v.Needs.Stage, Reason: v.Needs.Reason})
 	}
 	return list
 }
@@ -85,22 +74,23 @@ func waitsForApproval(v guard.Verdict) bool {
 		!slices.ContainsFunc(v.Reasons, func(r guard.Reason) bool { return !slices.Contains(others, r) })
 }
 
-// has reports whether a warning was given.
-func (w Warnings) has(event string, stage int) bool {
-	return slices.ContainsFunc(w.Given, func(g Warning) bool { return g.Event == event && g.Stage == stage })
+// has reports whether a warning was given, at any time.
+func (w Warnings) has(one Warning) bool {
+	return slices.ContainsFunc(w.Given, func(g Warning) bool { one.At = g.At; return g == one })
 }
 
 // with adds a warning. The event is empty if the warning was given before, or says that a need is over of which nobody was told.
 func (w Warnings) with(r rollout.Rollout, one Warning, at time.Time) (Warnings, string) {
-	begun := strings.Replace(one.Event, NeedsNobody, NeedsPerson, 1)
-	if w.has(one.Event, one.Stage) || begun != one.Event && !w.has(begun, one.Stage) {
+	begun := one
+	begun.Event = NeedsPerson
+	if w.has(one) || one.Event == NeedsNobody && !w.has(begun) {
 		return w, ""
 	}
 	one.At = at
 	return Warnings{
 		RolloutID: r.ID, EdgeType: r.EdgeType, Channel: r.Channel, TargetVersion: r.TargetVersion,
 		Given: append(slices.Clone(w.Given), one), UpdatedAt: at, Revision: w.Revision + 1,
-	}, one.name()
+	}, one.Event
 }
 
 // warningsItem is stored beside the counts of the rollout.
@@ -127,7 +117,7 @@ func (s *Store) warn(ctx context.Context, from audit.Origin, r rollout.Rollout, 
 	}
 	for _, one := range WarningsOf(last.Guard.Verdict) {
 		cause := MoveCause{Judgement: *last.Guard, AsOf: last.AsOf}
-		switch one.name() {
+		switch one.Event {
 		case NeedsPerson:
 			cause.Do = last.Guard.Needs.Do
 		case NeedsNobody:

@@ -3,7 +3,6 @@ package census_test
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -61,7 +60,7 @@ func TestWarningsOf_ANeed_IsTriedForTenCounts(t *testing.T) {
 			Needs: &guard.Need{Reason: guard.KindDoubtful, Stage: 10, Counts: counts}}
 		var want []census.Warning
 		if told {
-			want = []census.Warning{{Event: "RolloutNeedsPerson for KIND_DOUBTFUL", Stage: 10}}
+			want = []census.Warning{{Event: "RolloutNeedsPerson", Stage: 10, Reason: guard.KindDoubtful}}
 		}
 		expect.Equal(t, census.WarningsOf(v), want, "after %d counts", counts)
 	}
@@ -105,10 +104,14 @@ func (g *judgedFleet) warnings() (told []string) {
 		given, _ := e.After.(map[string]any)["given"].([]any)
 		last, _ := given[len(given)-1].(map[string]any)
 		cause, _ := e.Cause.(map[string]any)
-		if sentence, _ := cause["sentence"].(string); sentence == "" || !strings.HasPrefix(fmt.Sprint(last["event"]), e.EventName) || e.Actor.Issuer != rollout.Guard.Issuer || e.Resource.Revision != int64(len(page.Items)-i) {
+		if sentence, _ := cause["sentence"].(string); sentence == "" || last["event"] != e.EventName || e.Actor.Issuer != rollout.Guard.Issuer || e.Resource.Revision != int64(len(page.Items)-i) {
 			g.t.Errorf("the event is %+v", e)
 		}
-		told = append(told, fmt.Sprintf("%v at %v", last["event"], last["stage"]))
+		line := fmt.Sprintf("%v at %v", last["event"], last["stage"])
+		if last["reason"] != nil {
+			line = fmt.Sprintf("%v for %v at %v", last["event"], last["reason"], last["stage"])
+		}
+		told = append(told, line)
 	}
 	return told
 }

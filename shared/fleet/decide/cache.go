@@ -43,27 +43,30 @@ type groups struct {
 }
 
 // Blocker finds the box of a group that keeps another from being told a version; see Sources.
-func (g groups) Blocker(ctx context.Context, b Box, version string, p report.Patience) (edgeID string, turn []dynamo.TransactItem, err error) {
+func (g groups) Blocker(ctx context.Context, b Box, version string, p report.Patience) (is Blocker, turn []dynamo.TransactItem, err error) {
 	group, err := g.reports.Group(ctx, b.FactoryID, b.Group)
 	if err != nil {
-		return "", nil, err
+		return is, nil, err
 	}
 	members := group.Without(b.EdgeID).Members
 	rows, err := g.reports.GetAll(ctx, members)
 	if err != nil {
-		return "", nil, err
+		return is, nil, err
 	}
 	for _, id := range members {
 		row := rows[id]
 		var seen time.Time
 		if row.Subject != "" && row.Offer != nil && g.seen != nil {
 			if seen, err = g.seen(ctx, row.Subject); err != nil {
-				return "", nil, err
+				return is, nil, err
 			}
 		}
 		if row.Blocks(version, p, seen, b.At) {
-			return id, nil, nil
+			if is.EdgeID = id; report.Silent(seen, b.At) {
+				is.Silent, is.Seen, is.Until = true, seen, row.WaitedFor(version, seen)
+			}
+			return is, nil, nil
 		}
 	}
-	return "", []dynamo.TransactItem{g.reports.GroupPart(group.With(b.EdgeID))}, nil
+	return is, []dynamo.TransactItem{g.reports.GroupPart(group.With(b.EdgeID))}, nil
 }

@@ -68,10 +68,19 @@ type Decision struct {
 	// Group. Blocker is the box of the group for which it waits.
 	Updates *calendar.Updates
 	Wait    calendar.Wait
-	Blocker string
+	Blocker Blocker
 	// Turn must be written with what the box is told, so that no other box of its group is told at the same time; nil: the box
 	// takes no turn.
 	Turn []dynamo.TransactItem
+}
+
+// A Blocker is the box of a group that keeps another from being told a version.
+type Blocker struct {
+	EdgeID string
+	// Silent is set if nobody hears from it. Seen is when it made its last call; zero: unknown. Until is when its group no
+	// longer waits for it; zero: somebody must take it out of the group.
+	Silent      bool
+	Seen, Until time.Time
 }
 
 // Towards is the version that the box is told once it has run this one; empty: this is no stone.
@@ -112,7 +121,7 @@ type Sources interface {
 	Plant(ctx context.Context, factoryID string) (plant.Plant, error)
 	// Blocker returns the box of the group that keeps a box from being told a version. If there is none, it returns the write
 	// that takes the box's turn, which is not nil.
-	Blocker(ctx context.Context, b Box, version string, p report.Patience) (edgeID string, turn []dynamo.TransactItem, err error)
+	Blocker(ctx context.Context, b Box, version string, p report.Patience) (blocker Blocker, turn []dynamo.TransactItem, err error)
 }
 
 // Decide decides what a box is told, in this order: what its pin, hold, channel and rollout tell it, and the stone before that
@@ -142,7 +151,7 @@ func Decide(ctx context.Context, b Box, from Sources) (Decision, error) {
 		if d.Blocker, d.Turn, err = from.Blocker(ctx, b, d.Version, patience(d)); err != nil {
 			return d, err
 		}
-		if d.Blocker != "" {
+		if d.Blocker.EdgeID != "" {
 			d.Wait.For = calendar.ForGroup
 		}
 	}

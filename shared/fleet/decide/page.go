@@ -74,7 +74,7 @@ func (p *Page) Plant(ctx context.Context, factoryID string) (of plant.Plant, err
 }
 
 // Blocker finds the box of a group that keeps another waiting.
-func (p *Page) Blocker(ctx context.Context, b Box, version string, patience report.Patience) (string, []dynamo.TransactItem, error) {
+func (p *Page) Blocker(ctx context.Context, b Box, version string, patience report.Patience) (Blocker, []dynamo.TransactItem, error) {
 	p.asides += ofGroup
 	return p.groups.Blocker(ctx, b, version, patience)
 }

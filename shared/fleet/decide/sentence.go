@@ -71,6 +71,23 @@ func (s speaker) rollout(d Decision) string {
 	return place + "."
 }
 
+// says is why a box keeps its group waiting, and until when.
+func (b Blocker) says() string {
+	if !b.Silent {
+		return "was told something and has not run it long enough, or fell back"
+	}
+	silent, until := "is silent since ", ", after it was told the same. It keeps its group waiting until somebody takes it out of the group"
+	if b.Seen.IsZero() {
+		silent = "has been silent for long"
+	} else {
+		silent += b.Seen.UTC().Format(time.RFC3339)
+	}
+	if !b.Until.IsZero() {
+		until = ". Its group waits for it until " + b.Until.UTC().Format(time.RFC3339)
+	}
+	return silent + until
+}
+
 // waits is the sentence for a box that waits.
 func (s speaker) waits(d Decision) string {
 	told, then := fmt.Sprintf("Told %s, which it has: ", d.Version), "Then: "+s.says(*d.Next)
@@ -83,7 +100,7 @@ func (s speaker) waits(d Decision) string {
 	}
 	switch d.Reason {
 	case Group:
-		return fmt.Sprintf("%sbox %s of its group was told something and has not run it long enough, is silent or fell back. %s", told, d.Blocker, then)
+		return fmt.Sprintf("%sbox %s of its group %s. %s", told, d.Blocker.EdgeID, d.Blocker.says(), then)
 	case Pause:
 		return fmt.Sprintf("%sits plant %s pauses: %s. It opens next: %s. %s", told, s.b.FactoryID, strings.TrimSuffix(d.Updates.Reason, "."), opens, then)
 	}

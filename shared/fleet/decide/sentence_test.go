@@ -43,12 +43,20 @@ func TestSentence_EveryReason(t *testing.T) {
 			"publish it again with both.",
 		decide.Window: "Told 1.0.0, which it has: its plant munich-1 takes updates only in its windows. It opens next: " + opens + ". Then: " + then,
 		decide.Pause:  "Told 1.0.0, which it has: its plant munich-1 pauses: stocktaking. It opens next: " + opens + ". Then: " + then,
-		decide.Group: "Told 1.0.0, which it has: box box-2 of its group was told something and has not run it long enough, is silent or fell back. Then: " +
-			then,
+		decide.Group:  "Told 1.0.0, which it has: box box-2 of its group was told something and has not run it long enough, or fell back. Then: " + then,
 	} {
-		d := decide.Decision{RolloutTarget: release.RolloutTarget{Version: "1.0.0"}, Reason: reason, Next: later, Channel: row, Blocker: "box-2",
+		d := decide.Decision{RolloutTarget: release.RolloutTarget{Version: "1.0.0"}, Reason: reason, Next: later, Channel: row, Blocker: decide.Blocker{EdgeID: "box-2"},
 			Updates: &calendar.Updates{Reason: "stocktaking."}, Wait: calendar.Wait{Opens: noon}}
 		expect.Equal(t, d.Sentence(b, "halted"), want, "%s says", reason)
+	}
+	for want, blocker := range map[string]decide.Blocker{
+		"is silent since " + opens + ", after it was told the same. It keeps its group waiting until somebody takes it out of the group": {Seen: noon},
+		"has been silent for long, after it was told the same. It keeps its group waiting until somebody takes it out of the group":      {},
+		"is silent since " + opens + ". Its group waits for it until 2026-03-02T12:00:00Z":                                               {Seen: noon, Until: noon.Add(24 * time.Hour)},
+	} {
+		blocker.EdgeID, blocker.Silent = "box-2", true
+		d := decide.Decision{Reason: decide.Group, Next: later, Blocker: blocker}
+		expect.Equal(t, d.Sentence(b, ""), "Told nothing new: box box-2 of its group "+want+". Then: "+then, "a silent box of the group")
 	}
 	silent := decide.Decision{Reason: decide.Window, Next: later}
 	expect.Equal(t, silent.Sentence(b, ""), "Told nothing new: its plant munich-1 takes updates only in its windows. It opens next: not within two weeks. Then: "+then, "a box that does not say what it has")

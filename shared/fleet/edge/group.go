@@ -28,7 +28,7 @@ func (b regrouping) stays() bool {
 // each box whose group is full or has no factory.
 func (r *Registry) regroup(ctx context.Context, boxes []regrouping) (parts []dynamo.TransactItem, err error) {
 	groups := map[[2]string]report.Group{}
-	of := func(e Edge, change func(report.Group, string) report.Group) error {
+	of := func(e Edge, change func(report.Group, string) (report.Group, error)) error {
 		at := [2]string{e.FactoryID, e.Group}
 		g, known := groups[at]
 		if !known {
@@ -36,13 +36,15 @@ func (r *Registry) regroup(ctx context.Context, boxes []regrouping) (parts []dyn
 				return err
 			}
 		}
-		groups[at] = change(g, e.EdgeID)
-		return nil
+		groups[at], err = change(g, e.EdgeID)
+		return err
 	}
+	without := func(g report.Group, id string) (report.Group, error) { return g.Without(id), nil }
+	with := func(g report.Group, id string) (report.Group, error) { return r.joined(ctx, g, id) }
 	var faults []problem.Fault
 	for _, b := range boxes { // leave before others join
 		if !b.stays() && b.was.Group != "" && b.was.FactoryID != "" {
-			if err := of(b.was, report.Group.Without); err != nil {
+			if err := of(b.was, without); err != nil {
 				return nil, err
 			}
 		}
@@ -55,7 +57,7 @@ func (r *Registry) regroup(ctx context.Context, boxes []regrouping) (parts []dyn
 			faults = append(faults, problem.Fault{Pointer: b.pointer + "/group", Code: "exclusive", Detail: "is only allowed for a box in a factory"})
 			continue
 		}
-		if err := of(b.next, report.Group.With); err != nil {
+		if err := of(b.next, with); err != nil {
 			return nil, err
 		}
 		if len(groups[[2]string{b.next.FactoryID, b.next.Group}].Members) > report.MostInGroup {
@@ -70,6 +72,32 @@ func (r *Registry) regroup(ctx context.Context, boxes []regrouping) (parts []dyn
 		parts = append(parts, r.reports.GroupPart(groups[at]))
 	}
 	return parts, nil
+}
+
+// joined is a group with another box. An installer may open a group, and fill it while all its boxes are its own and none of
+// them runs, so that a stolen flash station keeps no group waiting. joined returns FORBIDDEN for another group.
+func (r *Registry) joined(ctx context.Context, g report.Group, id string) (report.Group, error) {
+	by := string(RegistrarOf(r.caller))
+	if len(g.Members) == 0 {
+		g.OpenedBy = by
+	}
+	runs := false
+	if by != "" && by == g.OpenedBy {
+		for _, member := range g.Members {
+			row, err := r.reports.Get(ctx, member)
+			if err != nil {
+				return g, err
+			}
+			runs = runs || begun(row)
+		}
+	}
+	if by != "" && (by != g.OpenedBy || runs) && !slices.Contains(g.Members, id) {
+		return g, problem.New(problem.Forbidden, "Your roles only allow you to register boxes into a group of your own in which no box runs. Let an admin add this one.")
+	}
+	if by != g.OpenedBy {
+		g.OpenedBy = ""
+	}
+	return g.With(id), nil
 }
 
 // regroupAll adds the groups of a batch to a set, and returns how many they are.

@@ -12,8 +12,8 @@ import (
 //   - a platform owner: all of them
 //   - an admin: those of their own organization
 //   - an installer: the same, in the factories and on the channels of its token, but only what is new: a box that is not
-//     registered, and the token of a box that has not polled and never had one. So whoever steals a flash station cannot
-//     take over a box that runs.
+//     registered, and the token of a box that has not polled and never had one, and in a group only beside its own boxes,
+//     before one has polled. So whoever steals a flash station can neither take over a box that runs nor keep it waiting.
 
 // MayInstall returns nil if a caller may register boxes of an organization in a factory and on a channel. It returns
 // NOT_FOUND for another organization, and FORBIDDEN for another place.
@@ -74,10 +74,14 @@ func mayAssign(caller auth.Principal, was, next Edge, row report.Row) error {
 	return mayReplace(caller, row)
 }
 
+// begun reports whether a box has polled.
+func begun(row report.Row) bool {
+	return row.Told != "" || row.Running != "" || row.Subject != "" || row.Offer != nil
+}
+
 // mayReplace returns nil if a caller may give a new token to the box of a row.
 func mayReplace(caller auth.Principal, row report.Row) error {
-	runs := row.Told != "" || row.Running != "" || row.Subject != "" || row.Offer != nil
-	if onlyNew(caller) && (runs || !row.Tokens.Never()) {
+	if onlyNew(caller) && (begun(row) || !row.Tokens.Never()) {
 		return problem.New(problem.Forbidden, "Your roles only allow you to set a token for a box that has not polled and never had one.")
 	}
 	return nil

@@ -2,6 +2,7 @@ package edge_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -10,11 +11,13 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/testing/expect"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
 )
@@ -27,12 +30,14 @@ func of(organization string, role auth.Role) auth.Principal {
 type yard struct {
 	*testing.T
 	registry *edge.Registry
+	reports  *report.Store
 	id       string
 }
 
 func inYard(t *testing.T, test func(y *yard)) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		y := &yard{t, edge.NewRegistry(dynamo.Open(client, time.Now), 1), "box-" + uuid.NewString()}
+		db := dynamo.Open(client, time.Now)
+		y := &yard{t, edge.NewRegistry(db, 1), report.NewStore(db, 1), "box-" + uuid.NewString()}
 		test(y)
 	})
 }
@@ -110,6 +115,36 @@ func TestAdmin_OfAnotherOrganization_FindsNoBox(t *testing.T) {
 		}
 		y.id = there
 		y.is("", y.registry.For(of("acme", auth.OrganizationAdmin)).Retire(y.ctx(), audit.Origin{}, y.id, input.Preconditions{}))
+	})
+}
+
+// TestInstaller_FillsAGroupOfItsOwnWhileNoBoxRuns_AndJoinsNoOther: a box of a stolen flash station keeps no pair waiting.
+func TestInstaller_FillsAGroupOfItsOwnWhileNoBoxRuns_AndJoinsNoOther(t *testing.T) {
+	installer, other, admin := of("acme", auth.FleetInstaller), of("acme", auth.FleetInstaller), of("acme", auth.OrganizationAdmin)
+	other.UserID = "v"
+	inYard(t, func(y *yard) {
+		plant := "plant-" + uuid.NewString()
+		boxes := 0
+		join := func(p auth.Principal, group string) error {
+			boxes++
+			_, err := y.registry.For(p).Put(y.ctx(), audit.Origin{}, fmt.Sprintf("%s-%d", y.id, boxes),
+				edge.Assignment{EdgeType: "g", Channel: "stable", OrganizationID: "acme", FactoryID: &plant, Group: &group}, input.Preconditions{})
+			return err
+		}
+		y.is("", join(installer, "pair"))
+		y.is("", join(installer, "pair"))
+		y.is(problem.Forbidden, join(other, "pair"))
+		y.is("", join(admin, "pair"))
+		y.is(problem.Forbidden, join(installer, "pair")) // no longer only its own boxes
+
+		y.is("", join(admin, "line"))
+		y.is(problem.Forbidden, join(installer, "line"))
+
+		y.is("", join(installer, "cell"))
+		row := expect.Value(y.reports.Get(y.ctx(), fmt.Sprintf("%s-%d", y.id, boxes)))(y)
+		expect.Value(y.reports.Observe(y.ctx(), edge.Of(row).Registration(), report.Polled{Told: "1.0.0", Subject: "s", At: time.Now()}))(y)
+		y.is(problem.Forbidden, join(installer, "cell")) // one of its boxes runs
+		y.is("", join(admin, "cell"))
 	})
 }
 

@@ -13,9 +13,12 @@ import (
 // A registration writes the members. Whoever tells one of them something new writes the revision in the same transaction, so
 // that no two are told at once.
 type Group struct {
-	EdgeID   string   `json:"edgeId"` // see NewGroup
-	Members  []string `json:"members,omitempty"`
-	Revision int64    `json:"revision"`
+	EdgeID  string   `json:"edgeId"` // see NewGroup
+	Members []string `json:"members,omitempty"`
+	// OpenedBy is the installer whose boxes these are, as a hash; empty once somebody else has added one.
+	OpenedBy string `json:"openedBy,omitempty"`
+	Revision int64  `json:"revision"`
+	dynamo.Unknown
 }
 
 // LastSeen returns when the subject of a box made its last call, to half a second; zero: unknown.
@@ -27,6 +30,9 @@ const (
 	MostInGroup = 8
 	// groupSilent is how long a box of a group may be unheard from. Such boxes poll at the idle interval at least.
 	groupSilent = 30 * time.Minute
+	// groupGone is how long a group waits for a box that is silent and was never told the version: it fell silent before, so
+	// the version is not why.
+	groupGone = 24 * time.Hour
 )
 
 // A Patience is for how long a box keeps its group waiting.
@@ -77,13 +83,17 @@ func (s *Store) GroupPart(g Group) dynamo.TransactItem {
 // Blocks reports whether a box keeps the others of its group from being told a version: from when it was told something
 // until it has run that for a time, while nobody hears from it, and after it fell back from that version. A box that
 // says why it did not install, or does not decide in time, is up. seen is when it made its last call; zero: unknown.
+//
+// A box that is silent since it was told the version blocks until somebody takes it out of the group, since else a version
+// that stops one of a pair for good would stop the other. If it was told another one, its group waits for a day.
 func (r Row) Blocks(version string, p Patience, seen, now time.Time) bool {
 	o := r.Offer
 	switch {
 	case o == nil || r.Retired:
 		return false
-	case now.Sub(seen) >= groupSilent:
-		return true
+	case Silent(seen, now):
+		until := r.WaitedFor(version, seen)
+		return until.IsZero() || now.Before(until)
 	case o.State == Installed:
 		return seen.Sub(o.Since) < p.Proof
 	case o.State == Reverted, o.State == Failed && o.Code.BlamesRelease():
@@ -94,6 +104,17 @@ func (r Row) Blocks(version string, p Patience, seen, now time.Time) bool {
 		return now.Sub(*r.TurnAt) < p.DecideWithin
 	}
 	return o.State != Failed && now.Sub(o.Since) < p.DecideWithin
+}
+
+// Silent reports whether a box of a group that was heard last at a time is silent.
+func Silent(seen, now time.Time) bool { return now.Sub(seen) >= groupSilent }
+
+// WaitedFor is until when the group of a silent box waits for it; zero: until somebody takes it out of the group.
+func (r Row) WaitedFor(version string, seen time.Time) time.Time {
+	if r.Offer.Version == version {
+		return time.Time{}
+	}
+	return seen.Add(groupGone)
 }
 
 // Turn notes what a poll does to the turn of a box in its group. told is set if the box is told to install.
