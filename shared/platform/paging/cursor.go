@@ -34,7 +34,7 @@ const (
 	cursorVersion = 1
 	sealSize      = 16
 	// maxPosition bounds a position, in bytes. Real positions are much shorter.
-	maxPosition = 256
+	maxPosition = 512
 )
 
 var encoding = base64.RawURLEncoding
