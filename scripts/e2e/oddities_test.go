@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"wavegate/scripts/e2e/harness"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/polling"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/operations"
 	"wavegate/shared/operations/table"
@@ -240,6 +242,40 @@ func TestOddities_APlusInAQuery_IsPartOfTheVersion(t *testing.T) {
 			expect.Equal(t, why(t, owner, "box-1").Running, want, "%s: installed=%s", name, sent)
 		}
 	}
+}
+
+// TestOddities_ALabel_MeansTheRelease over each way: the box runs what it was told, its client stops, people see both texts, and
+// a person can make such labels good.
+func TestOddities_ALabel_MeansTheRelease(t *testing.T) {
+	w, owner := served(t, quick, harness.WithDoor())
+	box := owner.SetToken(t, "/api/edges/box-1/token")
+	ddi := enrol(t, owner, "box-2")
+	config := func(by *harness.Caller, text string) {
+		by.Put(t, ddiPath("acme", "box-2")+"/configData", `{"data":{"installed":"`+text+`"}}`).Is(t, http.StatusOK)
+	}
+	set := http.StatusCreated
+	for _, at := range []string{w.Target.URL, w.DoorURL} {
+		manifests, client := &harness.Caller{URL: at, Bearer: "Bearer " + box}, &harness.Caller{URL: at, Bearer: "TargetToken " + ddi}
+		manifests.Get(t, manifestPath("box-1")+"?installed=0.9.0").Is(t, http.StatusOK)
+		config(client, "0.9.0")
+		var told polling.Manifest
+		manifests.Get(t, manifestPath("box-1")+"?installed=v1.0.0").Is(t, http.StatusOK).Into(t, &told)
+		expect.That(t, told.Version == "v1.0.0" && told.Release == "1.0.0", "told %+v", told)
+		manifests.Put(t, "/api/edges/box-1/update/report", `{"version":"v1.0.0","attempt":1,"outcome":"working"}`).Is(t, http.StatusOK)
+		config(client, "V1_0-0")
+		for id, text := range map[string]string{"box-1": "v1.0.0", "box-2": "V1_0-0"} {
+			known := why(t, owner, id)
+			expect.That(t, known.Running == "1.0.0" && known.Label == text && strings.Contains(known.Sentence, "It says `"+text+"` for release 1.0.0. That is no proof"), "%+v", known)
+		}
+		owner.Put(t, "/api/ota/edge-types/gateway-x", `{"versionForm":"alike"}`).Is(t, set)
+		sentence := why(t, owner, "box-2").Sentence
+		expect.That(t, strings.HasSuffix(sentence, "for release 1.0.0."), "with the form: %s", sentence)
+		owner.Put(t, "/api/ota/edge-types/gateway-x", `{}`).Is(t, http.StatusNoContent)
+		set = http.StatusNoContent
+	}
+	var listed struct{ Items []edge.Shown }
+	owner.Get(t, "/api/edges?state=mislabelled").Is(t, http.StatusOK).Into(t, &listed)
+	expect.Equal(t, len(listed.Items), 2, "mislabelled boxes:")
 }
 
 // TestOddities_OfPeople_AreRefused: who is no box gets all faults.

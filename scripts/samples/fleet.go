@@ -155,6 +155,18 @@ var fleet = []Sample{
 		About: About{"freeze", "freeze"},
 	},
 	{
+		Operation: "put-edge-type", By: Owner,
+		Defaults: Values{"form": "alike"},
+		Body:     `{"versionForm":"{form}"}`,
+		About:    About{"edge-type", "{edgeType}"},
+		Cases:    []Case{{Name: "in place of another", After: After("put-edge-type"), With: Values{"form": "ignoreBuild"}, Status: http.StatusNoContent}},
+	},
+	{
+		Operation: "get-edge-type", By: Viewer, After: After("put-edge-type"),
+		About: About{"edge-type", "{edgeType}"},
+		Shows: `{"edgeType":"{edgeType}","versionForm":"alike"}`,
+	},
+	{
 		Operation: "get-rollout", By: Owner, After: After("start-rollout"),
 		Defaults: Values{"id": "{rolloutId}", "target": "1.1.0"},
 		About:    About{"rollout", "{id}"},

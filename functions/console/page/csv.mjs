@@ -5,12 +5,18 @@ import { boxes } from './format.mjs';
 
 const most = 200; // pages, because each is a call
 
-const columns = ['edgeId', 'edgeType', 'channel', 'organizationId', 'factoryId', 'running', 'state', 'waits'];
+const columns = ['edgeId', 'edgeType', 'channel', 'organizationId', 'factoryId', 'attributes', 'running', 'state', 'waits'];
 
 // cell makes a value safe as a cell: a spreadsheet must not take what a box says for a formula.
 function cell(value = '') {
 	const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
 	return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+// attributes writes them as `wavegate register` reads them: as JSON if a value has the separator.
+function attributes(all = {}) {
+	const pairs = Object.entries(all);
+	return pairs.some(([, value]) => value.includes(';')) ? JSON.stringify(all) : pairs.map(([name, value]) => `${name}=${value}`).join('; ');
 }
 
 /** Reads the boxes of a filter, and gives them to the browser as a file. */
@@ -22,7 +28,7 @@ export async function save(of) {
 		let next = '/api/edges' + query({ ...of, limit: '100' });
 		for (let pages = 0; next && pages < most; pages++) {
 			const { value } = await call('GET', next);
-			lines.push(...value.items.map((b) => columns.map((name) => cell(b[name])).join(',')));
+			lines.push(...value.items.map((b) => columns.map((name) => cell(name === 'attributes' ? attributes(b.attributes) : b[name])).join(',')));
 			is.read = lines.length - 1;
 			changed();
 			next = value.next?.slice(value.next.indexOf('/api/'));

@@ -9,7 +9,7 @@ import { states } from './box.mjs';
 import { Events } from './events.mjs';
 import { Plant as Row } from './plants.mjs';
 
-const chosen = { trouble: 'In trouble', restless: 'Restless', waiting: 'Waits for its plant or group', ...Object.fromEntries(Object.entries(states).map(([id, [, word]]) => [id, word])) };
+const chosen = { trouble: 'In trouble', restless: 'Restless', mislabelled: 'Says its version in other words', waiting: 'Waits for its plant or group', ...Object.fromEntries(Object.entries(states).map(([id, [, word]]) => [id, word])) };
 
 const causes = { window: 'its plant’s window', pause: 'the end of its plant’s pause', group: 'a box of its group' };
 
@@ -38,7 +38,7 @@ function List({ of }) {
 		return html`<p class="note" role="status">${some(items.length, 'box', 'boxes')} ${next ? 'so far' : 'in all'}.${of.version ? '' : html` <${Versions} items=${items} of=${of} />`}</p>
 			${items.length > 0 && html`<${Table} label="Boxes" head=${['Box', 'Channel', ...(all ? ['Organization'] : []), 'Plant', 'Runs', 'State']} rows=${items.map((b) => [
 				html`<a href=${`#/box/${encodeURIComponent(b.edgeId)}`}>${b.edgeId}</a>`, channelOf(b), ...(all ? [b.organizationId] : []), b.factoryId && html`<${PlantLink} id=${b.factoryId} />`,
-				html`<${Said}>${b.running ?? ''}<//>`, html`<${Standing} b=${b} />`])} />`}${button}`;
+				html`<${Said}>${b.running ?? ''}<//>${b.label && html` <span class="note">as <${Said}>${b.label}<//></span>`}`, html`<${Standing} b=${b} />`])} />`}${button}`;
 	}} />`;
 }
 

@@ -42,6 +42,7 @@ function health({ trouble, rollout: r, progress: p, ageSeconds }) {
 	case 'needs': return `Waits for a person: ${g.needs.do}`;
 	case 'bad': return g.organization ? `Bad only for ${g.organization}` : 'Going bad, and all boxes get it';
 	case 'stale': return p ? `Not counted for ${length(ageSeconds)}` : `Never counted, active for ${length(ageSeconds)}`;
+	case 'mislabelled': return `${some(p.mislabelled, 'box runs', 'boxes run')} it and ${p.mislabelled > 1 ? 'say' : 'says'} so in other words`;
 	case 'stuck': return 'Too few boxes take it';
 	case 'waiting': return g.reason === 'APPROVAL_REQUIRED' ? `Waiting for approval of ${g.next} %` : 'Waiting for a person to promote it';
 	}
@@ -54,10 +55,10 @@ function State({ trouble, guard: g }) {
 	return html`<${Verdict} guard=${g} quiet=${quiet(trouble)} />`;
 }
 
-const kinds = { halting: 'bad', bad: 'bad', failing: 'bad', held: 'bad', needs: 'bad', near: 'bad', stale: 'act', stuck: 'act', waiting: 'hold' };
-const worst = ['halting', 'bad', 'halted', 'failing', 'held', 'needs', 'near', 'stale', 'stuck', 'waiting'];
+const kinds = { halting: 'bad', bad: 'bad', failing: 'bad', held: 'bad', needs: 'bad', near: 'bad', stale: 'act', mislabelled: 'act', stuck: 'act', waiting: 'hold' };
+const worst = ['halting', 'bad', 'halted', 'failing', 'held', 'needs', 'near', 'stale', 'mislabelled', 'stuck', 'waiting'];
 const quiet = (trouble) => !worst.includes(trouble);
-const urgent = (trouble) => worst.indexOf(trouble) >= 0 && worst.indexOf(trouble) < worst.indexOf('stuck');
+const urgent = (trouble) => worst.indexOf(trouble) >= 0 && worst.indexOf(trouble) < worst.indexOf('mislabelled');
 
 function Row(row) {
 	const { trouble, rollout: r, progress: p, ageSeconds, at: readAt } = row;

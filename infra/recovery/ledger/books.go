@@ -21,6 +21,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"wavegate/shared/fleet/artifact"
+	"wavegate/shared/fleet/edgetype"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/production/method"
@@ -32,13 +33,14 @@ type Item = map[string]any
 
 // Books are all items of all tables, except the limiter's counters and the bell's calls. The freeze is stored among
 // the rollouts, but is listed under freezes; rollouts' warnings are stored among the counts, but are listed under warnings;
-// and artifacts among the releases.
+// and artifacts and the settings of edge types among the releases.
 type Books map[dynamo.TableID][]Item
 
 const (
 	freezes   dynamo.TableID = "freezes"
 	warnings  dynamo.TableID = "warnings"
 	artifacts dynamo.TableID = "artifacts"
+	types     dynamo.TableID = "edge-types"
 )
 
 // Read reads all tables, by their names, strongly consistent.
@@ -76,6 +78,9 @@ func scan(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableID) st
 				case table.ID == dynamo.Releases && Text(item, "edgeType") == artifact.Partition:
 					under = artifacts
 					item["edgeType"], item["sha256"], _ = strings.Cut(Text(item, "version"), "/")
+				case table.ID == dynamo.Releases && Text(item, "edgeType") == edgetype.Partition:
+					under = types
+					item["edgeType"] = Text(item, "version")
 				case table.ID == dynamo.Progress && Text(item, "part") == "warnings":
 					under = warnings
 				case table.ID == dynamo.Rollouts && strings.HasPrefix(id, "halt#"):
@@ -219,6 +224,7 @@ var kinds = []kind{
 	{dynamo.Rollouts, "rollout", platform, by("id"),
 		[]string{"list", "pair", "edgeTypeStatus", "channelStatus", "pairStatus"}},
 	{artifacts, artifact.ResourceType, platform, by("version"), []string{"version", "key", "arrived", "removing", "uses"}},
+	{types, edgetype.ResourceType, platform, by("edgeType"), []string{"version"}},
 	{warnings, "rollout-warning", platform, by("rolloutId"), []string{"subject", "part"}},
 	{freezes, "freeze", platform, by("id"), []string{"id", "lifted"}},
 	{dynamo.Factories, "factory", platform, by("factoryId"), []string{"machineChanges", "machineCount"}},

@@ -105,6 +105,9 @@ func (s sources) Plant(context.Context, string) (plant.Plant, error) {
 	return plant.Plant{Updates: s.sites[s.b.plant].at(s.play.at(s.now))}, nil
 }
 
+// VersionForm returns no form: a simulated box says its version as it is.
+func (sources) VersionForm(context.Context, string) (report.Form, error) { return "", nil }
+
 // Blocker looks for a box of the group that keeps the box waiting.
 func (s sources) Blocker(_ context.Context, asks decide.Box, version string, patience report.Patience) (decide.Blocker, []dynamo.TransactItem, error) {
 	for _, i := range s.groups[s.b.group] {

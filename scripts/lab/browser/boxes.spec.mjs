@@ -12,7 +12,7 @@ const rows = (page) => page.locator('main tbody tr');
 test('boxes of one organization and with one attribute are found, and saved as CSV', async ({ page }) => {
 	await publish('otto', 'crane', 'stable', '1.5.0');
 	await register('crane', 'stable', '1.5.0', 'crane-', 3);
-	await as('registrar', 'POST', '/api/edges', { edges: [{ edgeId: 'crane-r', edgeType: 'crane', channel: 'stable', organizationId: 'rival', attributes: { board: 'B' } }] });
+	await as('registrar', 'POST', '/api/edges', { edges: [{ edgeId: 'crane-r', edgeType: 'crane', channel: 'stable', organizationId: 'rival', attributes: { board: 'B', note: 'a;b' } }] });
 	await poll('crane-r', '%3D1%2B2');
 	await signIn(page);
 	await says(page, 'Boxes to accept in acme'); // a box that waits is another thing
@@ -22,8 +22,8 @@ test('boxes of one organization and with one attribute are found, and saved as C
 	await says(page, '4 boxes in all.');
 	const [file] = await Promise.all([page.waitForEvent('download'), press(page, 'Save as CSV')]);
 	const [head, ...lines] = (await readFile(await file.path(), 'utf8')).trim().split('\r\n');
-	expect(head).toBe('edgeId,edgeType,channel,organizationId,factoryId,running,state,waits');
-	expect(lines).toEqual(['crane-0001,crane,stable,acme,munich-1,1.5.0,,', 'crane-0002,crane,stable,acme,lyon-2,1.5.0,,', 'crane-0003,crane,stable,acme,graz-1,1.5.0,,', "crane-r,crane,stable,rival,,'=1+2,offered,"]);
+	expect(head).toBe('edgeId,edgeType,channel,organizationId,factoryId,attributes,running,state,waits');
+	expect(lines).toEqual(['crane-0001,crane,stable,acme,munich-1,,1.5.0,,', 'crane-0002,crane,stable,acme,lyon-2,,1.5.0,,', 'crane-0003,crane,stable,acme,graz-1,,1.5.0,,', `crane-r,crane,stable,rival,,"{""board"":""B"",""note"":""a;b""}",'=1+2,offered,`]);
 	await says(page, 'The file has 4 boxes.');
 	await looksWell(page, 'a list of boxes');
 	await page.getByRole('link', { name: '3 run 1.5.0' }).click();

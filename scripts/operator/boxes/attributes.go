@@ -11,8 +11,11 @@ import (
 	"wavegate/shared/platform/input"
 )
 
-// attributesIn reads attributes such as board=C; modem=LTE. In a text of several lines, each line is one.
+// attributesIn reads attributes such as board=C; modem=LTE. In a text of several lines, each line is one. A JSON object holds any.
 func attributesIn(text string) (map[string]string, error) {
+	if strings.HasPrefix(text, "{") {
+		return kept([]byte(text))
+	}
 	separator := ";"
 	if strings.Contains(text, "\n") {
 		separator = "\n"
@@ -36,26 +39,31 @@ func attributesOf(texts []string) (map[string]string, error) {
 		}
 		all[name] = value
 	}
-	document, err := json.Marshal(map[string]any{"attributes": all})
+	text, err := json.Marshal(all)
 	if err != nil {
 		return nil, err
 	}
-	kept, faults := input.Parse(document, report.SaidOf)
+	return kept(text)
+}
+
+// kept reads attributes in JSON by the service's rule.
+func kept(text []byte) (map[string]string, error) {
+	all, faults := input.Parse(slices.Concat([]byte(`{"attributes":`), text, []byte("}")), report.SaidOf)
 	for _, f := range faults {
 		return nil, fmt.Errorf("%s %s", strings.TrimPrefix(f.Pointer, "/"), f.Detail)
 	}
-	return kept, nil
+	return all, nil
 }
 
 // attributesText is the reverse of attributesIn.
 func attributesText(all map[string]string) string {
 	var texts []string
-	separator := "; "
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		texts = append(texts, name+"="+all[name])
 		if strings.Contains(all[name], ";") {
-			separator = "\n"
+			text, _ := json.Marshal(all) // texts can always be encoded
+			return string(text)
 		}
+		texts = append(texts, name+"="+all[name])
 	}
-	return strings.Join(texts, separator)
+	return strings.Join(texts, "; ")
 }

@@ -1,13 +1,8 @@
 package boxes
 
 import (
-	"crypto/sha256"
-	"encoding/csv"
-	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
-	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -54,11 +49,26 @@ type boxFile struct {
 	hash  string // of its bytes
 	boxes int
 	bad   []string // faults, each with its line
+	// twins are ids that may be one box, since they are one MAC address in two spellings.
+	twins []string
+}
+
+var (
+	macAddress = regexp.MustCompile(`^([0-9A-Fa-f]{2}[:.-]?){5}[0-9A-Fa-f]{2}$`)
+	separators = strings.NewReplacer(":", "", ".", "", "-", "")
+)
+
+// macOf is a MAC address in one spelling; empty: the id is none.
+func macOf(id string) string {
+	if !macAddress.MatchString(id) {
+		return ""
+	}
+	return strings.ToLower(separators.Replace(id))
 }
 
 // readBoxes reads a file and calls each with its valid boxes, in order. Empty cells of optional columns are ignored.
 func readBoxes(name string, each func(boxLine) error) (f boxFile, err error) {
-	seen := map[string]int{}
+	seen, spelled := map[string]int{}, map[string]string{}
 	f.hash, err = readSheet(name, columnsOf, func(line int, cells map[string]string, wrong error) error {
 		if wrong != nil {
 			f.bad = append(f.bad, fmt.Sprintf("line %d: %v", line, wrong))
@@ -69,6 +79,11 @@ func readBoxes(name string, each func(boxLine) error) (f boxFile, err error) {
 			faults = append(faults, fmt.Sprintf("line %d: edgeId %s is already in line %d", line, id, seen[id]))
 		} else {
 			seen[id] = line
+			if mac := macOf(id); mac != "" && spelled[mac] != "" {
+				f.twins = append(f.twins, fmt.Sprintf("line %d: %s is the MAC address of %s in line %d; one box has one id", line, id, spelled[mac], seen[spelled[mac]]))
+			} else if mac != "" {
+				spelled[mac] = id
+			}
 		}
 		f.boxes++
 		if f.bad = append(f.bad, faults...); len(faults) > 0 {
@@ -79,11 +94,14 @@ func readBoxes(name string, each func(boxLine) error) (f boxFile, err error) {
 	return f, err
 }
 
+// shown are columns of lists of boxes that a registration ignores.
+var shown = []string{"running", "state", "waits"}
+
 // columnsOf refuses columns that a file of boxes does not have, and requires the others.
 func columnsOf(head []string) error {
 	for i, name := range head {
 		known := slices.ContainsFunc(columns, func(c column) bool { return c.name == name })
-		if !known || slices.Contains(head[:i], name) {
+		if !known && !slices.Contains(shown, name) || slices.Contains(head[:i], name) {
 			return fmt.Errorf("the first line must name the columns; %q is unknown or a duplicate", name)
 		}
 	}
@@ -148,48 +166,4 @@ func columnsIn(name string, wanted ...string) (rows []map[string]string, err err
 		return nil
 	})
 	return rows, err
-}
-
-// readSheet reads a CSV file that names its columns in the first line, if known accepts them. It calls each with every
-// other line: its number, and its cells by column or what is wrong with it. It returns the hash of the file's bytes.
-func readSheet(name string, known func(head []string) error, each func(line int, cells map[string]string, wrong error) error) (hash string, err error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return "", run.Fail(run.Misused, "%w", err)
-	}
-	defer file.Close()
-	digest := sha256.New()
-	r := csv.NewReader(io.TeeReader(file, digest))
-	r.FieldsPerRecord = -1
-	head, err := r.Read()
-	for i := range head {
-		head[i] = strings.TrimSpace(strings.TrimPrefix(head[i], "\ufeff")) // spreadsheets begin files with it
-	}
-	if err == nil {
-		err = known(head)
-	}
-	if err != nil {
-		return "", run.Fail(run.Misused, "%s: %w", name, err)
-	}
-	for {
-		record, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return hex.EncodeToString(digest.Sum(nil)), nil
-		}
-		if p, wrong := errors.AsType[*csv.ParseError](err); wrong {
-			err = each(p.StartLine, nil, p.Err)
-		} else if err == nil {
-			line, _ := r.FieldPos(0)
-			cells := map[string]string{}
-			for i, column := range head {
-				if i < len(record) {
-					cells[column] = strings.TrimSpace(record[i])
-				}
-			}
-			err = each(line, cells, nil)
-		}
-		if err != nil {
-			return "", err
-		}
-	}
 }

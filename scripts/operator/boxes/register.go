@@ -26,9 +26,10 @@ const atOnce = 30
 
 func register(r *run.Run) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "register FILE.csv", Short: "Register the boxes of a file, of any length",
+		Use: "register FILE", Short: "Register the boxes of a file, of any length",
 		Long: "Registers the boxes of a file, or moves them. The first line of the file names its columns: edgeId, edgeType, channel, " +
-			"organizationId, and optionally factoryId, issuer and attributes, such as \"board=C; modem=LTE\". An empty cell keeps what " +
+			"organizationId, and optionally factoryId, issuer and attributes, such as \"board=C; modem=LTE\". It is what wavegate boxes --csv " +
+			"prints, with commas, semicolons or tabs, or a box in JSON on each line. An empty cell keeps what " +
 			"the box has. All bad lines are listed before anything is sent. If the command " +
 			"is interrupted, run it again: it continues where it stopped. Boxes that are already registered this way stay " +
 			"unchanged.\n\n" +
@@ -63,6 +64,9 @@ func register(r *run.Run) *cobra.Command {
 			return c.BadLines(f.bad, "nothing was sent")
 		case f.boxes == 0:
 			return run.Fail(run.Misused, "%s lists no boxes", name)
+		}
+		for _, twin := range f.twins {
+			c.Note("wavegate: %s", twin)
 		}
 		s := recall(c, f, tokens)
 		if s.Line > 0 {

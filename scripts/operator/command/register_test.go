@@ -66,7 +66,7 @@ func TestRegister_Attributes_AreSetFoundAndWrittenAsTheyWereRead(t *testing.T) {
 		"box-3,gateway-x,stable,acme,\n")
 	d.does("register", file, "--yes").is(run.Done).says("3 boxes registered")
 	d.does("boxes", "gateway-x/stable", "--attribute", "board=C").is(run.Done).says("box-1").not("box-2")
-	r := d.does("boxes", "gateway-x/stable", "--csv").is(run.Done).says("board=C; modem=LTE", "\"board=B\nnote=a;b\"")
+	r := d.does("boxes", "gateway-x/stable", "--csv").is(run.Done).says("board=C; modem=LTE", `"{""board"":""B"",""note"":""a;b""}"`)
 	d.does("register", d.file("again.csv", r.out), "--yes").is(run.Done).says("3 unchanged")
 	d.does("box", "set", "box-1", "--attribute", "board=D", "--yes").is(run.Done)
 	d.does("box", "show", "box-1").is(run.Done).says("board", "D").not("LTE")

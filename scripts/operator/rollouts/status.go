@@ -339,6 +339,8 @@ func (v view) health(trouble census.Trouble, age time.Duration) string {
 		return "! never counted, active for " + terminal.Length(age)
 	case trouble == census.Stale:
 		return "! not counted for " + terminal.Length(age)
+	case trouble == census.Labels:
+		return fmt.Sprintf("! %s run it and say so in other words", terminal.Boxes(v.progress.Mislabelled))
 	case trouble == census.Stuck:
 		return "! too few boxes take it"
 	case trouble == census.Seen:

@@ -5,6 +5,7 @@ import (
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/ddi"
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/edgetype"
 	"wavegate/shared/fleet/enrolment"
 	"wavegate/shared/fleet/freeze"
 	"wavegate/shared/fleet/guard"
@@ -39,6 +40,7 @@ var answers = map[string]any{
 	"EnrolledBox":      enrolment.Told{},
 	"EnrolmentDetails": enrolment.Details{},
 	"Freeze":           freeze.Freeze{},
+	"EdgeTypeSettings": edgetype.Settings{},
 	"PolicyInForce":    guard.Policy{},
 	"Overview": struct {
 		census.Overview

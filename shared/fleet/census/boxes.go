@@ -27,6 +27,7 @@ type Box struct {
 	State     report.State       `json:"state"`
 	Since     time.Time          `json:"since"`
 	Running   string             `json:"running,omitempty"` // what it last said it runs
+	Label     string             `json:"label,omitempty"`   // its words for that; see report.Form
 	Attempts  int                `json:"attempts,omitempty"`
 	Code      report.FailureCode `json:"code,omitempty"`
 	Detail    string             `json:"detail,omitempty"`
@@ -199,7 +200,7 @@ func box(row report.Row, seen time.Time) Box {
 	o := row.Counted()
 	b := Box{
 		EdgeID: row.EdgeID, FactoryID: row.FactoryID, Stage: o.Stage, Version: o.Version, State: o.State, Since: o.Since,
-		Running: row.Running, Attempts: o.Attempts, Code: o.Code, Detail: o.Detail, Until: o.Until, Cancelled: o.Cancelled, Restless: row.Restless,
+		Running: row.Running, Label: row.Label, Attempts: o.Attempts, Code: o.Code, Detail: o.Detail, Until: o.Until, Cancelled: o.Cancelled, Restless: row.Restless,
 	}
 	if !seen.IsZero() {
 		b.LastSeenAt = &seen

@@ -42,12 +42,15 @@ type Census struct {
 	Pinned, Held int
 	// Restless counts the boxes that the guard does not count because nobody can tell what they say.
 	Restless int
+	// Mislabelled counts the boxes that run the target and say so in other words, by the form for which they would be good.
+	Mislabelled map[report.Form]int
 	// Returning counts the boxes that had the target of a rollout that was returned and still run it, and Returned those
 	// that run another version now. Pinned and held boxes stay, and are in neither.
 	Returning, Returned int
 
 	at         time.Time
 	of         rollout.Rollout
+	form       report.Form                  // of the edge type; only if boxes have labels
 	traces     map[string]report.IndexEntry // of boxes that were not counted yet
 	unreadable Unreadable                   // boxes that were not counted
 	sighted    map[string]Sighting          // what was looked up, by box
@@ -62,7 +65,7 @@ func (c *Census) NewFleet() bool { return !c.established && c.Young > 0 }
 
 // NewCensus makes an empty census of a rollout's boxes at a time.
 func NewCensus(of rollout.Rollout, at time.Time) *Census {
-	c := &Census{of: of, at: at, Codes: map[report.FailureCode]int{}, Factories: map[string]guard.Counts{}, traces: map[string]report.IndexEntry{}, sighted: map[string]Sighting{}}
+	c := &Census{of: of, at: at, Codes: map[report.FailureCode]int{}, Factories: map[string]guard.Counts{}, Mislabelled: map[report.Form]int{}, traces: map[string]report.IndexEntry{}, sighted: map[string]Sighting{}}
 	if of.Terms != nil {
 		c.Groups = newGroups(of, at)
 	}
@@ -151,6 +154,9 @@ func (c *Census) add(e report.IndexEntry) {
 	if !told {
 		return
 	}
+	if e.Mislabelled != "" && e.State == report.Installed && !e.Trace {
+		c.Mislabelled[e.Mislabelled]++
+	}
 	if e.State == report.Failed {
 		c.Codes[e.Code]++
 	}
@@ -190,6 +196,9 @@ func (c *Census) Merge(other *Census) {
 	for i := range c.Stages {
 		c.Stages[i].Counts = c.Stages[i].Plus(other.Stages[i].Counts)
 	}
+	for form, n := range other.Mislabelled {
+		c.Mislabelled[form] += n
+	}
 	for code, n := range other.Codes {
 		c.Codes[code] += n
 	}
@@ -200,6 +209,16 @@ func (c *Census) Merge(other *Census) {
 	if c.Groups != nil {
 		c.Groups.merge(other.Groups)
 	}
+}
+
+// mislabelled is how many boxes that run the target are mislabelled if their edge type has a form.
+func (c *Census) mislabelled(form report.Form) (n int) {
+	for needs, boxes := range c.Mislabelled {
+		if !form.Covers(needs) {
+			n += boxes
+		}
+	}
+	return n
 }
 
 // Total adds up all stages.

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"wavegate/shared/fleet/edgetype"
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/plant"
 	"wavegate/shared/fleet/release"
@@ -172,6 +173,9 @@ func (s *Store) look(ctx context.Context, r rollout.Rollout, known *Progress, be
 		return Progress{}, nil, Hour{}, err
 	}
 	waiting, err := s.waiting(ctx, c)
+	if err == nil && c.mislabelled("") > 0 {
+		err = s.readForm(ctx, c)
+	}
 	if err != nil {
 		return Progress{}, nil, Hour{}, err
 	}
@@ -184,9 +188,18 @@ func (s *Store) look(ctx context.Context, r rollout.Rollout, known *Progress, be
 	return Progress{
 		RolloutID: r.ID, AsOf: now, StagedPercent: r.StagedPercent, Stages: c.Stages, Failures: c.Codes,
 		Silent: silent,
-		Young:  c.Young, NewFleet: c.NewFleet(), Pinned: c.Pinned, Held: c.Held, Restless: c.Restless,
+		Young:  c.Young, NewFleet: c.NewFleet(), Pinned: c.Pinned, Held: c.Held, Restless: c.Restless, Mislabelled: c.mislabelled(c.form),
 		Returning: c.Returning, Returned: c.Returned, Waiting: waiting, unreadable: c.unreadable,
 	}, c, hour, nil
+}
+
+// readForm reads which labels are good for the boxes of a count.
+func (s *Store) readForm(ctx context.Context, c *Census) error {
+	of, err := edgetype.NewStore(s.db).Read(ctx, c.of.EdgeType)
+	if c.form = of.VersionForm; c.Groups != nil {
+		c.Groups.form = c.form
+	}
+	return err
 }
 
 // silence looks up how many boxes of a count are silent.
@@ -241,6 +254,7 @@ func (s *Store) sighting(ctx context.Context, rolloutID, edgeID string) Sighting
 		return box
 	}
 	box.OrganizationID, box.FactoryID, box.Restless = row.OrganizationID, row.FactoryID, row.Restless != nil
+	box.Mislabelled = row.Mislabelled()
 	if o := row.Counted(); o.RolloutID == rolloutID {
 		box.Offer = o
 	}

@@ -47,6 +47,8 @@ type Groups struct {
 	// young are the groups of boxes that were registered since the start; nil if they count like the others.
 	young   *Groups
 	isYoung bool
+	// form says which labels are good.
+	form report.Form
 }
 
 // Retrying counts boxes that failed so recently that they may recover, until a time.
@@ -329,6 +331,9 @@ func (g *Groups) cause(box Sighting, soak time.Duration) (cause guard.Cause, you
 	}
 	switch o.State {
 	case report.Installed:
+		if !g.form.Covers(box.Mislabelled) {
+			return guard.Mislabelled, false
+		}
 		if o.LivedOn(box.LastSeen, soak) {
 			return "", false
 		}

@@ -16,22 +16,23 @@ type Trouble string
 
 // Troubles, the worst first.
 const (
-	Halting Trouble = "halting" // the guard would halt it
-	Bad     Trouble = "bad"     // it is going bad, but the guard does not halt it: all boxes get it, or it is bad only for one organization
-	Halted  Trouble = "halted"  // it was halted, and nothing has followed on its channel
-	Failing Trouble = "failing" // so many boxes failed that the guard halts it, unless they recover
-	Held    Trouble = "held"    // it tells no more boxes until a person decides
-	Needs   Trouble = "needs"   // it waits for a person, and people may not know
-	Near    Trouble = "near"    // a few more bad or silent boxes would halt it
-	Stale   Trouble = "stale"   // it was not counted recently, so its state is unknown
-	Stuck   Trouble = "stuck"   // too few boxes take the release
-	Waiting Trouble = "waiting" // for people: to approve the next stage, or to promote
-	Seen    Trouble = "seen"    // it was halted or is held, and somebody has marked that as seen
+	Halting Trouble = "halting"     // the guard would halt it
+	Bad     Trouble = "bad"         // it is going bad, but the guard does not halt it: all boxes get it, or it is bad only for one organization
+	Halted  Trouble = "halted"      // it was halted, and nothing has followed on its channel
+	Failing Trouble = "failing"     // so many boxes failed that the guard halts it, unless they recover
+	Held    Trouble = "held"        // it tells no more boxes until a person decides
+	Needs   Trouble = "needs"       // it waits for a person, and people may not know
+	Near    Trouble = "near"        // a few more bad or silent boxes would halt it
+	Stale   Trouble = "stale"       // it was not counted recently, so its state is unknown
+	Labels  Trouble = "mislabelled" // boxes run the release and say so in other words, so it waits for a person
+	Stuck   Trouble = "stuck"       // too few boxes take the release
+	Waiting Trouble = "waiting"     // for people: to approve the next stage, or to promote
+	Seen    Trouble = "seen"        // it was halted or is held, and somebody has marked that as seen
 	None    Trouble = "none"
 )
 
 // Troubles lists all of them in this order.
-var Troubles = []Trouble{Halting, Bad, Halted, Failing, Held, Needs, Near, Stale, Stuck, Waiting, Seen, None}
+var Troubles = []Trouble{Halting, Bad, Halted, Failing, Held, Needs, Near, Stale, Labels, Stuck, Waiting, Seen, None}
 
 // nearHalt is how many more boxes count as a few.
 const nearHalt = 3
@@ -61,7 +62,7 @@ func NewRow(r rollout.Rollout, last *Progress, now time.Time) Row {
 	if last != nil && last.Guard != nil && last.Guard.Revision == r.Revision { // otherwise the rollout has changed since
 		v = &last.Guard.Verdict
 	}
-	seen := r.Marked()
+	seen, mislabelled := r.Marked(), last != nil && last.Mislabelled > 0
 	switch {
 	case r.Status == rollout.Halted && !seen:
 		row.Trouble = Halted
@@ -75,7 +76,7 @@ func NewRow(r rollout.Rollout, last *Progress, now time.Time) Row {
 		row.Trouble = Failing
 	case r.Stopped() && !seen:
 		row.Trouble = Held
-	case v != nil && v.Needs.Alarms() && !seen:
+	case v != nil && v.Needs.Alarms() && v.Needs.Reason != guard.LabelsUnknown && !seen:
 		row.Trouble = Needs
 	case v != nil && near(*v):
 		row.Trouble = Near
@@ -83,11 +84,15 @@ func NewRow(r rollout.Rollout, last *Progress, now time.Time) Row {
 		row.Trouble = Stale
 	case seen:
 		row.Trouble = Seen
+	case mislabelled && (v == nil || v.Reason == guard.LabelsUnknown || v.Reason == guard.TooFewTaken):
+		row.Trouble = Labels
 	case v == nil:
 	case v.Reason == guard.TooFewTaken:
 		row.Trouble = Stuck
 	case v.Reason == guard.PeoplePromote || v.Reason == guard.ApprovalRequired:
 		row.Trouble = Waiting
+	case mislabelled:
+		row.Trouble = Labels
 	}
 	return row
 }

@@ -1,6 +1,7 @@
 package census
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"wavegate/shared/fleet/guard"
+	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/testing/expect"
 )
@@ -38,6 +40,13 @@ func TestNewRow_TroubleIsTheWorstOfTheGuardsLastJudgement(t *testing.T) {
 	failing.Retrying = &guard.Retrying{Boxes: 5, Told: 9, Halts: true}
 	needs.Needs = &guard.Need{Reason: guard.TooFewTaken, Counts: 10}
 	promote.Needs = &guard.Need{Reason: guard.PeoplePromote, Counts: 10}
+	unknown := hold(guard.LabelsUnknown)
+	unknown.Needs = &guard.Need{Reason: guard.LabelsUnknown, Counts: 10}
+	labelled := func(v guard.Verdict) *Progress {
+		p := judged(v, 0, 0)
+		p.Mislabelled = 3
+		return p
+	}
 	paging := hold(guard.TooFewTaken)
 	paging.Pages = true
 	for name, c := range map[string]struct {
@@ -65,6 +74,12 @@ func TestNewRow_TroubleIsTheWorstOfTheGuardsLastJudgement(t *testing.T) {
 		"a second person approves":          {judged(hold(guard.ApprovalRequired), 0, 0), Waiting},
 		"without a guard":                   {&Progress{AsOf: overviewNow}, None},
 		"never counted, started just now":   {nil, None},
+		"mislabelled, without a guard":      {&Progress{AsOf: overviewNow, Mislabelled: 1}, Labels},
+		"most are mislabelled":              {labelled(hold(guard.LabelsUnknown)), Labels},
+		"they are, for long":                {labelled(unknown), Labels},
+		"too few take it, and mislabelled":  {labelled(hold(guard.TooFewTaken)), Labels},
+		"one is mislabelled":                {labelled(hold(guard.Soaking)), Labels},
+		"one is, and a person approves":     {labelled(hold(guard.ApprovalRequired)), Waiting},
 	} {
 		r := rollout.Rollout{StartedAt: overviewNow}
 		row := NewRow(r, c.last, overviewNow)
@@ -169,5 +184,22 @@ func TestCompare_HaltedInOneSecond_TheLastIsFirst(t *testing.T) {
 		now := overviewNow.Add(time.Duration(look) * 100 * time.Millisecond)
 		first, last := NewRow(at("b", 200*time.Millisecond), nil, now), NewRow(at("a", 400*time.Millisecond), nil, now)
 		expect.That(t, last.Compare(first) < 0, "%v later, the first that was halted is first", now.Sub(overviewNow))
+	}
+}
+
+// TestMislabelled_AreThoseWhoseLabelsNeedMore: only boxes that run the target count, and each form makes some labels good.
+func TestMislabelled_AreThoseWhoseLabelsNeedMore(t *testing.T) {
+	r := rollout.Rollout{ID: "r", EdgeType: "x", Channel: "stable", TargetVersion: "2.0.0", StagedPercent: 100, StartedAt: overviewNow}
+	c, other := NewCensus(r, overviewNow), NewCensus(r, overviewNow)
+	for i, label := range []string{"v2.0.0", "v2.0.0", "2.0.0+7", "", "v2.0.0"} {
+		row := report.Row{EdgeID: fmt.Sprint(i), Running: "2.0.0", Label: label, Offer: &report.Offer{RolloutID: "r", Version: "2.0.0", Stage: 100, State: report.Installed}}
+		if i == 4 {
+			row.Offer.RolloutID = "an earlier one"
+		}
+		[]*Census{c, other}[i%2].Add(row.Entry())
+	}
+	c.Merge(other)
+	for form, want := range map[report.Form]int{"": 3, report.Alike: 1, report.IgnoreBuild: 0} {
+		expect.Equal(t, c.mislabelled(form), want, "with the form %q, mislabelled are", form)
 	}
 }

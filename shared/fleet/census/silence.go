@@ -65,7 +65,8 @@ type Sighting struct {
 	Offer          report.Offer // of the rollout; empty if the box has none of it
 	LastSeen       time.Time
 	Restless       bool
-	Never          bool // it has never called
+	Mislabelled    report.Form // see report.Row.Mislabelled
+	Never          bool        // it has never called
 }
 
 // Silent estimates the silent boxes among so many from a sample.

@@ -32,6 +32,8 @@ type Progress struct {
 	Held   int `json:"held,omitempty"`
 	// Restless counts those of which nobody can tell what they say about the release. The guard does not count them.
 	Restless int `json:"restless,omitempty"`
+	// Mislabelled counts the boxes that run the target and say so in other words; see report.Form.
+	Mislabelled int `json:"mislabelled,omitempty"`
 	// Returning and Returned are only for a rollout that was returned: boxes that still run its target, and boxes that were
 	// told the channel's version and run another one now.
 	Returning int `json:"returning,omitempty"`

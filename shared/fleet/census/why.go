@@ -12,6 +12,7 @@ import (
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 )
 
@@ -22,7 +23,7 @@ func fellBack(row report.Row) string {
 	case !row.DDI || o == nil || o.Version != row.Told:
 		return ""
 	case o.State == report.Reverted:
-		return fmt.Sprintf(" It fell back from %s to %s, and its client is not told %s again.", o.Version, o.From, o.Version)
+		return fmt.Sprintf(" It fell back from %s to %s, and its client is not told %s again.", o.Version, input.Shown(o.From), o.Version)
 	case o.State == report.Failed && o.Code == report.CodeBoot && row.Running != o.Version:
 		return fmt.Sprintf(" It wrote %s to disk and did not boot it.", o.Version)
 	}
@@ -43,8 +44,9 @@ type Why struct {
 	Pin *report.Pin `json:"pin,omitempty"`
 	// Rollout is the present or last one of the channel.
 	Rollout *WhyRollout `json:"rollout,omitempty"`
-	// Running is what the box last said it runs, and Report how its last offer went.
+	// Running is what the box last said it runs, Label its words for that if it has other ones, and Report how its last offer went.
 	Running string      `json:"running,omitempty"`
+	Label   string      `json:"label,omitempty"`
 	Report  *LastReport `json:"report,omitempty"`
 	// Restless is set if nobody can tell what the box says; see report.Restless.
 	Restless *report.Restless `json:"restless,omitempty"`
@@ -129,6 +131,13 @@ func (s *Store) Why(ctx context.Context, caller auth.Principal, edgeID string) (
 	why := whyOf(known, failed)
 	why.Version, why.Source, why.Towards, why.Reason = d.Version, d.Source(), d.Towards(), d.Reason
 	why.Sentence = d.Sentence(box, string(carried.Status)) + why.Sentence
+	if known.Label != "" {
+		form, err := from.VersionForm(ctx, known.EdgeType)
+		if err != nil {
+			return Why{}, err
+		}
+		why.Sentence += known.LabelSentence(form)
+	}
 	why.OpensAt, why.TimeZones, why.LastSeenAt = d.Wait.OpensAt(), d.Wait.TimeZones(), seen
 	if d.Release.Version != "" {
 		why.Warnings = d.Release.Warnings()
@@ -175,7 +184,7 @@ func whyOf(e report.Row, failed release.Release) Why {
 	why := Why{
 		EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel,
 		Sentence: fellBack(e) + download(e, failed) + e.Restless.Sentence() + e.HeardSentence(),
-		Heard:    e.Heard, Running: e.Running, Written: e.Written, Restless: e.Restless, Health: e.Health,
+		Heard:    e.Heard, Running: e.Running, Label: e.Label, Written: e.Written, Restless: e.Restless, Health: e.Health,
 		TokenFirstUsedAt: e.Tokens.FirstUsedAt, TokenLastUsedAt: e.Tokens.LastUsedAt,
 	}
 	if all := e.AttributesBefore(""); len(all) > 0 {

@@ -111,6 +111,7 @@ func (c Contact) Change(next *report.Row, _ report.Row) {
 // A Statement is what a DDI box says about itself.
 type Statement struct {
 	Running string // the version that the box runs; empty: it does not say
+	Text    string // how it says that; see Boxes.State
 	// Others are its other attributes. Mode says what happens with those that it has said before: merge, replace or remove.
 	Others map[string]string
 	Mode   string
@@ -128,7 +129,7 @@ func (s Statement) Change(next *report.Row, was report.Row) {
 	if s.Running == "" {
 		return
 	}
-	next.Running = s.Running
+	next.Runs(s.Running, s.Text)
 	rebooted := was.Running != "" && was.Running != s.Running
 	if rebooted || was.Written == s.Running {
 		next.Written = ""

@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"net/url"
 	"path"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"wavegate/shared/fleet/release"
+	"wavegate/shared/platform/input"
 )
 
 // A Hyperlink is an absolute URL: clients follow no other.
@@ -118,13 +121,19 @@ func (d Deployment) Answer() DeploymentAnswer {
 	return a
 }
 
-// filename is the last part of the artifact's URL.
+// filename is the last part of the artifact's URL, with underscores for what a name of a file should not have: a client may use
+// it as one.
 func filename(address string) string {
 	u, err := url.Parse(address)
-	if err != nil || path.Base(u.Path) == "/" || path.Base(u.Path) == "." {
+	if err != nil || slices.Contains([]string{"/", ".", ".."}, path.Base(u.Path)) {
 		return "artifact"
 	}
-	return path.Base(u.Path)
+	return strings.Map(func(c rune) rune {
+		if c < ' ' || c == 0x7f || strings.ContainsRune(`\:*?"<>|`, c) || !input.Visible("a"+string(c)) {
+			return '_'
+		}
+		return c
+	}, path.Base(u.Path))
 }
 
 // A CancelAnswer asks a box to give up an action.

@@ -274,6 +274,10 @@ func (b *Boxes) State(ctx context.Context, c ClientCall, statement Statement) er
 		}
 		statement.DecideWithin = p.Guard.DecideWithin.Length()
 	}
+	statement.Text = statement.Running
+	if statement.Running, err = decide.Means(ctx, e.row, statement.Text, b.from); err != nil {
+		return err
+	}
 	statement.At = b.at()
 	_, err = b.reports.Observe(ctx, e.Registration(), report.By{Input: statement, SHA256: c.Caller.Credential, Way: report.ByConfigData, Heard: c.Heard})
 	return polling.Outdated(err)

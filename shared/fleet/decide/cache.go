@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"wavegate/shared/fleet/cache"
+	"wavegate/shared/fleet/edgetype"
 	"wavegate/shared/fleet/plant"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
@@ -16,6 +17,7 @@ type Cache struct {
 	*cache.Channels
 	groups
 	plants *cache.Of[plant.Plant]
+	types  *cache.Of[edgetype.Settings]
 	keep   time.Duration
 }
 
@@ -25,15 +27,24 @@ const plantKeep = 30
 // NewCache makes an empty Cache that keeps channels for a time. now must be a clock like time.Now; see cache.NewChannels.
 func NewCache(db *dynamo.DB, keep time.Duration, shards report.Shards, seen report.LastSeen, now func() time.Time) *Cache {
 	read := func(ctx context.Context, id, _ string) (plant.Plant, error) { return plant.Get(ctx, db, id) }
+	settings := func(ctx context.Context, edgeType, _ string) (edgetype.Settings, error) {
+		return edgetype.NewStore(db).Read(ctx, edgeType)
+	}
 	return &Cache{
 		Channels: cache.NewChannels(release.NewStore(db), keep, now), groups: groups{report.NewStore(db, shards), seen},
-		plants: cache.New(now, read), keep: plantKeep * keep,
+		plants: cache.New(now, read), types: cache.New(now, settings), keep: plantKeep * keep,
 	}
 }
 
 // Plant returns a plant.
 func (c *Cache) Plant(ctx context.Context, factoryID string) (plant.Plant, error) {
 	return c.plants.Get(ctx, factoryID, "", c.keep)
+}
+
+// VersionForm returns which labels are good for an edge type.
+func (c *Cache) VersionForm(ctx context.Context, edgeType string) (report.Form, error) {
+	of, err := c.types.Get(ctx, edgeType, "", c.keep)
+	return of.VersionForm, err
 }
 
 // groups reads what boxes of a group do. Nothing of it is kept.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/edgetype"
 	"wavegate/shared/fleet/plant"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
@@ -71,6 +72,12 @@ func (p *Page) Plant(ctx context.Context, factoryID string) (of plant.Plant, err
 		}
 	}
 	return of, err
+}
+
+// VersionForm returns which labels are good for an edge type.
+func (p *Page) VersionForm(ctx context.Context, edgeType string) (report.Form, error) {
+	of, err := edgetype.NewStore(p.db).Read(ctx, edgeType)
+	return of.VersionForm, err
 }
 
 // Blocker finds the box of a group that keeps another waiting.

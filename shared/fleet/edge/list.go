@@ -27,7 +27,7 @@ type Filter struct {
 	FactoryID         string
 	Attribute         string // the name of an attribute, a colon and its value; empty: any
 	Version           string // what the boxes say they run; empty: any
-	State             string // of the boxes' last offers, or restless, trouble or waiting; empty: any
+	State             string // of the boxes' last offers, or mislabelled, restless, trouble or waiting; empty: any
 	Pinned            bool   // only boxes with a pin that holds
 	byRow             bool   // what rows say was asked for, even if it is not valid
 }
@@ -42,9 +42,9 @@ var (
 	stateRule   = &input.Text{Pattern: strings.Join(States, "|"), Says: "one of " + strings.Join(States, ", ")}
 )
 
-// States are those of boxes' last offers, restless, trouble (failed, reverted or restless), and waiting, as Waits says.
+// States are those of boxes' last offers, mislabelled (with a label, also one that is good), restless, trouble (failed, reverted or restless), and waiting, as Waits says.
 var States = func() []string {
-	all := []string{restless, trouble, waiting}
+	all := []string{mislabelled, restless, trouble, waiting}
 	for _, s := range report.States {
 		all = append(all, string(s))
 	}
@@ -53,9 +53,10 @@ var States = func() []string {
 }()
 
 const (
-	restless = "restless"
-	trouble  = "trouble"
-	waiting  = "waiting"
+	mislabelled = "mislabelled"
+	restless    = "restless"
+	trouble     = "trouble"
+	waiting     = "waiting"
 )
 
 // Waits finds for what boxes wait before they are told something new, given their rows. It may answer only for the first of
@@ -246,7 +247,7 @@ func (f Filter) includes(e Edge, now time.Time) bool {
 func (f Filter) shows(box Shown) bool {
 	name, value, _ := strings.Cut(f.Attribute, ":")
 	return (f.Attribute == "" || box.attribute(name) == value) && (f.Version == "" || box.Running == f.Version) &&
-		(f.State == "" || f.State == box.State || f.State == waiting && box.Waits != "" || f.State == restless && box.Restless != nil ||
+		(f.State == "" || f.State == box.State || f.State == waiting && box.Waits != "" || f.State == restless && box.Restless != nil || f.State == mislabelled && box.Label != "" ||
 			f.State == trouble && (box.Restless != nil || box.State == string(report.Failed) || box.State == string(report.Reverted)))
 }
 

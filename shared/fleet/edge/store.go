@@ -91,6 +91,7 @@ type Shown struct {
 	Edge
 	Said     map[string]string `json:"saidAttributes,omitempty"`
 	Running  string            `json:"running,omitempty"` // the version that it last said it runs
+	Label    string            `json:"label,omitempty"`   // its words for that; see report.Form
 	State    string            `json:"state,omitempty"`   // of its last offer
 	Restless *report.Restless  `json:"restless,omitempty"`
 	// Waits is for what the box waits, and OpensAt until when if that is known; only in lists of waiting boxes.
@@ -115,7 +116,7 @@ func (e Edge) with(row report.Row) Shown {
 	if row.OrganizationID != e.OrganizationID {
 		return Shown{Edge: e}
 	}
-	shown := Shown{Edge: e, Said: row.Said, Running: row.Running, Restless: row.Restless}
+	shown := Shown{Edge: e, Said: row.Said, Running: row.Running, Label: row.Label, Restless: row.Restless}
 	if row.Offer != nil {
 		shown.State = string(row.Offer.State)
 	}

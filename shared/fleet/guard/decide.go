@@ -255,6 +255,9 @@ func (d decision) soakOver() bool { return d.soaked() >= d.policy.SoakAt(d.evide
 func (d decision) unclear(v Verdict) (list findings) {
 	e, t, over := d.evidence, d.evidence.Taken, d.soakOver()
 	list.add(!d.counted() || over && t == nil, NotCounted, d.notCounted())
+	if n, of := e.Mislabelled, e.installed(); n > 0 && 2*n >= of {
+		list.add(true, LabelsUnknown, fmt.Sprintf("%d of %s that run the release say so in other words", n, boxes(of)))
+	}
 	list.add(e.Stopped, TellingStopped, "no more boxes are told until a person halts the rollout or goes on with it")
 	if t != nil && over {
 		list.add(t.Good < t.Needed && t.Good+t.Young >= t.Needed, Undecided,

@@ -139,6 +139,8 @@ type Evidence struct {
 	// Young is the last look at the boxes that were registered since the start, or one that is taken now if YoungNew is set.
 	Young    *Young
 	YoungNew bool
+	// Mislabelled is how many of the boxes that run the release say so in words that are not known to be good.
+	Mislabelled int
 	// Vacant is set if the channel has no box in the present stage, not even one that does not count.
 	Vacant bool
 	// Taken is how the present stage's boxes took the release; nil if that was not looked up.
@@ -193,6 +195,14 @@ func (e Evidence) totals() (told, undecided int) {
 		undecided += b.undecided()
 	}
 	return told, undecided
+}
+
+// installed is how many boxes run the release.
+func (e Evidence) installed() (boxes int) {
+	for _, b := range e.Stages {
+		boxes += b.Installed
+	}
+	return boxes
 }
 
 // Small reports whether the present stage has too few boxes for the test of failures, together with those before it.

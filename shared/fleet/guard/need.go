@@ -27,6 +27,7 @@ var outlooks = map[Reason]Outlook{
 	YoungHarmed:      {Do: "look at the new boxes; " + judge},
 	NotAcceptable:    {Do: "look at the bad boxes; then promote it if you accept so many, or halt it"},
 	Unreported:       {Do: "find out why boxes do not say the number; then promote it, or halt it"},
+	LabelsUnknown:    {Do: setForm},
 	TellingStopped:   {Do: "halt it, or resume it if the release is not the cause"},
 	EvidenceTooSmall: {Do: "look at the bad and the silent boxes; then promote it if the release is not the cause, or halt it"},
 	Undecided:        {Ends: "enough boxes have run the release for a soak, or can no longer"},

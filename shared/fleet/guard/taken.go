@@ -27,6 +27,7 @@ const (
 	Waiting      Cause = "waiting"      // it was not told, since its plant takes no updates now
 	Unrest       Cause = "restless"     // nobody can tell what it says
 	Vanished     Cause = "vanished"     // it installed the release and was not seen a soak later
+	Mislabelled  Cause = "mislabelled"  // it runs the release, and says so in other words
 )
 
 // Taken is how a stage's boxes, or a random sample of them, took the release.
@@ -64,6 +65,7 @@ var causes = map[Cause]string{
 	Waiting:      "wait until their plants take updates",
 	Unrest:       "poll far too often or name two versions in turns (restless)",
 	Vanished:     "installed it and were not seen a soak later",
+	Mislabelled:  "run it and say so in other words (mislabelled)",
 }
 
 // sentence says how many boxes have run the release for a soak.
@@ -80,7 +82,7 @@ func (t Taken) sentence() string {
 }
 
 // innocent are the causes that cannot be the release.
-var innocent = []Cause{Download, Space, Power, Deferred, NotPolled, NotTold, Waiting}
+var innocent = []Cause{Download, Space, Power, Deferred, NotPolled, NotTold, Waiting, Mislabelled}
 
 // suspects counts the boxes whose cause may be the release.
 func (t Taken) suspects() (n int) {
@@ -101,11 +103,17 @@ func (t Taken) tooFew() string {
 		parts[i] = fmt.Sprintf("%d %s", t.Causes[cause], causes[cause])
 	}
 	text := fmt.Sprintf("%s, and %d are needed: of the others, %s", t.sentence(), t.Needed, strings.Join(parts, ", "))
-	if n := t.suspects(); n > 0 {
+	switch n := t.suspects(); {
+	case n > 0:
 		return fmt.Sprintf("%s; the release may be the cause for %d of them, so look at these before you go on", text, n)
+	case t.Causes[Mislabelled] > 0:
+		return text + "; " + setForm
 	}
 	return text + "; to go on without such boxes, lower taken in the policy"
 }
+
+// setForm is what a person does about boxes that are mislabelled.
+const setForm = "look at what these boxes say; if that is the release, set versionForm of their edge type"
 
 // Needed is how many of a sample must be good: the share that the policy asks for, or all boxes of the stage but one.
 // At least one box must be good, so that a release does not go on after the only box of a stage dies.

@@ -35,6 +35,27 @@ func TestTooFewTaken_OffersToGoOn_OnlyIfTheReleaseCannotBeTheCause(t *testing.T)
 	}
 }
 
+// TestMislabelled_AreNeverLeftOut: a person looks at what they say.
+func TestMislabelled_AreNeverLeftOut(t *testing.T) {
+	const set = "set versionForm of their edge type"
+	says := tooFew(map[guard.Cause]int{guard.Mislabelled: 300})
+	expect.That(t, strings.Contains(says, "300 run it and say so in other words (mislabelled); look at what these boxes say") && strings.Contains(says, set) &&
+		!strings.Contains(says, goOn) && !strings.Contains(says, look), "%s", says)
+	says = tooFew(map[guard.Cause]int{guard.Mislabelled: 200, guard.Unheard: 100})
+	expect.That(t, strings.Contains(says, look+" 100 of them") && !strings.Contains(says, goOn), "with others: %s", says)
+	e := healthy(10)
+	installed := 0
+	for _, b := range e.Stages {
+		installed += b.Installed
+	}
+	for mislabelled, holds := range map[int]bool{0: false, 1: false, installed/2 - 1: false, (installed + 1) / 2: true, installed: true} {
+		e.Mislabelled = mislabelled
+		v := guard.Decide(acting(), e, now)
+		expect.Equal(t, v.Action == guard.Hold && v.Reason == guard.LabelsUnknown, holds, "%d of %d are mislabelled: %s", mislabelled, installed, v.Sentence)
+		expect.That(t, !v.Stops && v.Action != guard.Halt && (!holds || strings.Contains(v.Needs.Do, set)), "%+v", v)
+	}
+}
+
 func TestTooFewTaken_SaysHowManyBoxesHaveEachCause(t *testing.T) {
 	expect.Equal(t, tooFew(map[guard.Cause]int{guard.Unheard: 200, guard.NotInstalled: 90, guard.NotPolled: 10}),
 		"Hold: 600 of 900 boxes have run the release for a soak, and 720 are needed: of the others, 200 were told it and have gone silent, "+

@@ -48,10 +48,12 @@ func plus(text string) string {
 
 // A Manifest is the answer to a poll: which version a box should run, and where its bytes are.
 type Manifest struct {
-	EdgeID      string        `json:"edgeId"`
-	EdgeType    string        `json:"edgeType"`
-	Channel     string        `json:"channel"`
+	EdgeID   string `json:"edgeId"`
+	EdgeType string `json:"edgeType"`
+	Channel  string `json:"channel"`
+	// Version is the release's name, or the box's own text for it if the box runs that release. Release is then its name.
 	Version     string        `json:"version"`
+	Release     string        `json:"release,omitempty"`
 	ArtifactURL string        `json:"artifactUrl,omitempty"`
 	SHA256      string        `json:"sha256,omitempty"`
 	Source      decide.Source `json:"source"`
@@ -91,6 +93,7 @@ func (m Manifest) Encode(caller string) (body json.RawMessage, etag string, err 
 type Poll struct {
 	EdgeID    string
 	Installed string // what the box says it runs, or empty
+	Text      string // the same, as it was sent
 	// Listens is set if the box asks where to listen. It then polls less often.
 	Listens bool
 	// Heard is what the poll said that was read otherwise.
@@ -112,11 +115,19 @@ type Poll struct {
 func PollOf(in *input.Reader) Poll {
 	in.Hears()
 	p := Poll{EdgeID: in.Path("edgeId", input.EdgeID)}
-	p.Installed, _ = in.Query("installed", InstalledRule)
+	p.Installed, p.Text = in.QuerySaid("installed", InstalledRule)
 	p.Listens = in.Flag("bell")
 	p.Said = in.QueryTexts("health") // which never fails a poll
 	p.Heard = in.Heard()
 	return p
+}
+
+// own is what the box says it runs, as it was sent, but with the plus signs that a query makes blanks.
+func (p Poll) own() string {
+	if RunningRule.Fitted(p.Text) == p.Installed {
+		return p.Text
+	}
+	return p.Installed
 }
 
 // A Reply is the answer to a poll.
@@ -183,7 +194,7 @@ func (p *Polls) Answer(ctx context.Context, poll Poll) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
-	event := p.event(found.box, found.Decision, poll)
+	event := p.event(found, poll)
 	if asked := found.manifest.Health; asked != nil {
 		event.Numbers, event.NumbersFor = report.NumbersOf(poll.Said, asked), found.Channel.Rollout.TargetVersion
 	}
@@ -216,7 +227,8 @@ func (p *Polls) Answer(ctx context.Context, poll Poll) (Reply, error) {
 
 // A found holds a box's report row, and what the box is told.
 type found struct {
-	box report.Row
+	box  report.Row
+	runs string // what the box means by what it says
 	decide.Decision
 	manifest Manifest
 }
@@ -238,7 +250,11 @@ func (p *Polls) resolve(ctx context.Context, poll Poll) (found, error) {
 		}
 	}
 	now := p.now()
-	d, err := decide.Decide(ctx, decide.Saying(box, poll.Installed, now), p.from)
+	runs, err := decide.Means(ctx, box, input.Cleaned(poll.Installed), p.from)
+	if err != nil {
+		return found{}, err
+	}
+	d, err := decide.Decide(ctx, decide.Saying(box, runs, now), p.from)
 	if err == nil {
 		d.RolloutTarget, err = p.target(ctx, box, d)
 	}
@@ -250,7 +266,7 @@ func (p *Polls) resolve(ctx context.Context, poll Poll) (found, error) {
 	if asked != nil && !p.bell.among(ctx, *row.Rollout, box, bell.Sizes.Asked) {
 		asked = nil
 	}
-	f := found{box: box, Decision: d}
+	f := found{box: box, Decision: d, runs: runs}
 	f.manifest = Manifest{
 		EdgeID: box.EdgeID, EdgeType: box.EdgeType, Channel: box.Channel,
 		Version: d.Version, ArtifactURL: d.ArtifactURL, SHA256: d.SHA256,
@@ -259,6 +275,9 @@ func (p *Polls) resolve(ctx context.Context, poll Poll) (found, error) {
 		Door:                boxauth.DoorFor(ctx, poll.Speaker, p.settings.Door),
 		OpensAt:             d.Wait.OpensAt(),
 		Health:              asked,
+	}
+	if own := poll.own(); d.Version == runs && runs != "" && own != runs {
+		f.manifest.Version, f.manifest.Release = own, runs
 	}
 	return f, nil
 }
@@ -282,9 +301,9 @@ func (p *Polls) target(ctx context.Context, box report.Row, d decide.Decision) (
 }
 
 // event is the report of a poll and its answer.
-func (p *Polls) event(box report.Row, d decide.Decision, poll Poll) report.Polled {
-	event := d.Polled(box)
-	event.Running, event.Subject, event.At = input.Cleaned(poll.Installed), poll.Subject, p.now().UTC().Truncate(time.Millisecond)
+func (p *Polls) event(f found, poll Poll) report.Polled {
+	event := f.Polled(f.box)
+	event.Running, event.Text, event.Subject, event.At = f.runs, input.Cleaned(poll.Installed), poll.Subject, p.now().UTC().Truncate(time.Millisecond)
 	return event
 }
 

@@ -22,6 +22,7 @@ type Polled struct {
 	Stage     int
 	Towards   string // the rollout's target, if Told is a stone
 	Running   string // what the box says it runs; empty: it did not say
+	Text      string // how it says that
 	Subject   string // the name that the fair-use limiter counts the box under
 	// HeldAt is since when the box is held, if it is told what it runs for that reason; see Hold.
 	HeldAt *time.Time
@@ -131,9 +132,7 @@ func (p Polled) Change(next *Row, was Row) {
 // Take first judges the box's offer by what the box runs, and then makes a new offer if the box is told one.
 func (p Polled) Take(next *Row, was Row) {
 	next.Told, next.Subject, next.HeldAt = p.Told, p.Subject, p.HeldAt
-	if p.Running != "" {
-		next.Running = p.Running
-	}
+	next.Runs(p.Running, p.Text)
 	next.say(p)
 	if next.Offer != nil {
 		next.Offer.Judge(was.Running, next.Running, !p.Waits && next.Running == p.Told && was.Told != p.Told)

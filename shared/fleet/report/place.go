@@ -63,7 +63,8 @@ type IndexEntry struct {
 	// ends; zero: it is held. See Aside.
 	AsideSince, PinnedUntil time.Time
 	// Restless is set if the box is restless since AsideSince, and neither pinned nor held.
-	Restless bool
+	Restless    bool
+	Mislabelled Form // see Row.Mislabelled
 	// Trace is set for what a box did before its registration changed; see trace. TraceID is then the key of that item.
 	Trace   bool
 	TraceID string
@@ -71,7 +72,7 @@ type IndexEntry struct {
 
 // Entry returns the row's index entry.
 func (r Row) Entry() IndexEntry {
-	e := IndexEntry{EdgeID: r.EdgeID, Hash: hash(r.EdgeID), Running: r.Running, FactoryID: r.FactoryID, OrganizationID: r.OrganizationID}
+	e := IndexEntry{EdgeID: r.EdgeID, Hash: hash(r.EdgeID), Running: r.Running, Mislabelled: r.Mislabelled(), FactoryID: r.FactoryID, OrganizationID: r.OrganizationID}
 	if r.RegisteredAt != nil {
 		e.RegisteredAt = r.RegisteredAt.Truncate(time.Second)
 	}
@@ -134,6 +135,9 @@ func seconds(at time.Time) string { return strconv.FormatInt(at.Unix(), 16) }
 // hashSize is the length of a hash in a sort key.
 const hashSize = 8
 
+// labelled are how a sort key says that a box is mislabelled, behind the hash.
+var labelled = map[Form]string{"": "", Alike: "l", IgnoreBuild: "m"}
+
 // setAside parses what aside writes.
 func (e *IndexEntry) setAside(text string) error {
 	if text == "" {
@@ -154,13 +158,13 @@ func parseSeconds(text string) (time.Time, error) {
 }
 
 // StateKey is the sort key of the index: version, state, stage, hash and box. The hash is followed by whether the box is
-// pinned or held and, after a dot, by the time of the registration, since the index has no attributes for them.
+// mislabelled, whether it is pinned or held and, after a dot, by the time of the registration, since the index has no attributes for them.
 func (e IndexEntry) StateKey() string {
 	version, state := e.Version, string(e.State)
 	if version == "" {
 		version, state = absent, absent
 	}
-	place := e.Hash + e.aside()
+	place := e.Hash + labelled[e.Mislabelled] + e.aside()
 	if !e.RegisteredAt.IsZero() {
 		place += "." + seconds(e.RegisteredAt)
 	}
@@ -183,7 +187,14 @@ func IndexEntryOf(stateKey string) (IndexEntry, error) {
 	hash, registered, dated := strings.Cut(parts[3], ".")
 	size := min(len(hash), hashSize)
 	e := IndexEntry{State: State(parts[1]), Stage: stage, Hash: hash[:size], EdgeID: parts[4]}
-	if err := e.setAside(hash[size:]); err != nil {
+	marks := hash[size:]
+	for form, mark := range labelled {
+		if rest, is := strings.CutPrefix(marks, mark); is && mark != "" {
+			marks, e.Mislabelled = rest, form
+			break
+		}
+	}
+	if err := e.setAside(marks); err != nil {
 		return IndexEntry{}, fmt.Errorf("report: %q is not a sort key of the index: %w", stateKey, err)
 	}
 	e.Version, e.Trace = strings.CutPrefix(parts[0], traced)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -36,8 +37,18 @@ func TestStanding_ReadsBack(t *testing.T) {
 			row.Offer = &report.Offer{Version: version.Draw(t, "version"), Stage: rapid.SampledFrom(append([]int{0}, cohort.Stages...)).Draw(t, "stage"),
 				State: rapid.SampledFrom(report.States).Draw(t, "state")}
 		}
+		row.Running, row.Label = "1.4.0", rapid.SampledFrom([]string{"", "v1.4.0", "1.4.0+7"}).Draw(t, "label")
+		switch at := time.Unix(1<<30, 0).UTC(); rapid.IntRange(0, 3).Draw(t, "aside") {
+		case 1:
+			row.HeldAt = &at
+		case 2:
+			row.Pin, row.RegisteredAt = &report.Pin{At: at, Until: at.Add(time.Hour)}, &at
+		case 3:
+			row.Restless = &report.Restless{Since: at}
+		}
 		e := row.Entry()
 		got, err := report.IndexEntryOf(e.StateKey())
+		got.Running = e.Running // an attribute of the index
 		if err != nil || got != e {
 			t.Fatalf("%q reads back as %+v, %v; want %+v", e.StateKey(), got, err, e)
 		}

@@ -82,6 +82,7 @@ type Row struct {
 
 	Told    string `json:"told,omitempty"`    // the version that the last poll was answered with
 	Running string `json:"running,omitempty"` // what the box last said it runs; empty: it never said
+	Label   string `json:"label,omitempty"`   // its words for that, if it has other ones; see Form
 	// Subject is the name that the fair-use limiter counts the box under. Its counter shows when the box was last seen.
 	Subject string `json:"subject,omitempty"`
 	Offer   *Offer `json:"offer,omitempty"`
@@ -175,7 +176,9 @@ func (r Row) Counted() (o Offer) {
 func (r Row) Has() string { return cmp.Or(r.Written, r.Running) }
 
 // Accepts reports whether a report about a version is about the box's offer.
-func (r Row) Accepts(version string) bool { return r.Offer != nil && r.Offer.Version == version }
+func (r Row) Accepts(version string) bool {
+	return r.Offer != nil && (r.Offer.Version == version || r.Offer.Version == r.Running && r.Label == version && version != "")
+}
 
 // A Registration is the part of a row that comes from the box's registration.
 type Registration struct {

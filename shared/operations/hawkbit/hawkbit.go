@@ -77,7 +77,8 @@ var (
 
 	PutDDIConfigData = func() operations.Row[input.Sent[ddi.ClientCall, ddi.Statement]] {
 		return operations.New(reported("put-ddi-config-data", "Report what a box runs as a DDI client",
-			http.MethodPut, "/configData", operations.May(dynamo.Rollouts, dynamo.Get)), input.Both(ddi.CallOf, ddi.StatementOf))
+			http.MethodPut, "/configData", operations.May(dynamo.Rollouts, dynamo.Get),
+			operations.May(dynamo.Channels, dynamo.Get), operations.May(dynamo.Releases, dynamo.Get)), input.Both(ddi.CallOf, ddi.StatementOf))
 	}
 )
 

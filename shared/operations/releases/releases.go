@@ -4,7 +4,9 @@ package releases
 import (
 	"net/http"
 
+	"wavegate/shared/fleet/edgetype"
 	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/report"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
@@ -58,5 +60,28 @@ var (
 			Gives:  operations.Shown,
 			Grants: []operations.Grant{operations.List(dynamo.Channels, "all")},
 		}, paging.With(edgeType, paging.ByOffset))
+	}
+
+	PutEdgeType = func() operations.Row[input.Sent[string, report.Form]] {
+		return operations.New(operations.Operation{
+			ID: "put-edge-type", Summary: "Set what holds for an edge type",
+			Method: http.MethodPut, Path: "/api/ota/edge-types/{edgeType}",
+			Roles: operations.Owners,
+			Takes: input.Takes{Conditions: true},
+			Gives: operations.Stored,
+			Grants: []operations.Grant{
+				operations.May(dynamo.Releases, dynamo.Get, dynamo.Write), operations.May(dynamo.Audit, dynamo.Put),
+			},
+		}, input.Both(edgetype.Of, edgetype.FormOf))
+	}
+
+	GetEdgeType = func() operations.Row[string] {
+		return operations.New(operations.Operation{
+			ID: "get-edge-type", Summary: "Read what holds for an edge type",
+			Method: http.MethodGet, Path: "/api/ota/edge-types/{edgeType}",
+			Roles: operations.Viewers,
+			Gives: operations.Read, Refuses: []problem.Code{problem.NotFound},
+			Grants: []operations.Grant{operations.May(dynamo.Releases, dynamo.Get)},
+		}, edgetype.Of)
 	}
 )

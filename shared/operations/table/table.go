@@ -30,6 +30,7 @@ var All = []operations.Operation{
 	artifacts.PutArtifact().Operation, artifacts.UpdateArtifact().Operation, artifacts.GetArtifact().Operation,
 	artifacts.ListArtifacts().Operation, artifacts.DeleteArtifact().Operation,
 	rollouts.PutRolloutPolicy().Operation, rollouts.GetRolloutPolicy().Operation, rollouts.ApproveRolloutStage().Operation,
+	releases.PutEdgeType().Operation, releases.GetEdgeType().Operation,
 	freezes.PutFreeze().Operation, freezes.GetFreeze().Operation, freezes.DeleteFreeze().Operation,
 	hawkbit.GetDDIBase().Operation, hawkbit.GetDDIDeployment().Operation, hawkbit.GetDDICancelAction().Operation,
 	boxes.PutEdgeToken().Operation, boxes.DeleteEdgeToken().Operation, boxes.PutGatewayToken().Operation, boxes.DeleteGatewayToken().Operation,

@@ -140,6 +140,12 @@ func (in *Reader) Query(name string, rule *Text) (value string, given bool) {
 	return in.apply(name, raw, rule), true
 }
 
+// QuerySaid is Query for what boxes say. It also returns the value as it was sent.
+func (in *Reader) QuerySaid(name string, rule *Text) (value, sent string) {
+	value, _ = in.Query(name, rule)
+	return value, in.query.Get(name)
+}
+
 // RequiredQuery is Query for a parameter that is required.
 func (in *Reader) RequiredQuery(name string, rule *Text) string {
 	raw, given := in.raw(Field{Name: name, Is: rule, Required: true})

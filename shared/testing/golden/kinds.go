@@ -30,7 +30,8 @@ const counted = "each count makes it again"
 var Kinds = []Kind{
 	{Table: dynamo.Channels, Name: "channel"},
 	{Table: dynamo.Releases, Name: "artifact", Is: has("edgeType", "#artifacts")},
-	{Table: dynamo.Releases, Name: "release", Is: without(has("edgeType", "#artifacts"))},
+	{Table: dynamo.Releases, Name: "edge type", Is: has("edgeType", "#types")},
+	{Table: dynamo.Releases, Name: "release", Is: without(has("edgeType", "#artifacts"), has("edgeType", "#types"))},
 	{Table: dynamo.Rollouts, Name: "freeze", Is: has("id", "freeze")},
 	{Table: dynamo.Rollouts, Name: "halt", Is: begins("id", "halt#")},
 	{Table: dynamo.Rollouts, Name: "rollout", Is: without(has("id", "freeze"), begins("id", "halt#")), Free: []string{"terms.policy.health"}},

@@ -1,0 +1,103 @@
+// Package edgetype has the settings of edge types: what holds for all boxes of a type, on each of its channels.
+package edgetype
+
+import (
+	"context"
+	"time"
+
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/change"
+)
+
+// ResourceType is the resource type of the settings in the audit trail.
+const ResourceType = "edge-type"
+
+// Settings are those of an edge type. A type without any has a Revision of 0.
+type Settings struct {
+	EdgeType string `json:"edgeType"`
+	// VersionForm says which labels of boxes are good; empty: none.
+	VersionForm report.Form `json:"versionForm,omitempty"`
+	UpdatedAt   time.Time   `json:"updatedAt"`
+	Revision    int64       `json:"revision"`
+}
+
+// A record is the settings as they are stored: in the table of releases, in a partition that has no release.
+type record struct {
+	Partition   string      `json:"edgeType"`
+	EdgeType    string      `json:"version"`
+	VersionForm report.Form `json:"versionForm,omitempty"`
+	UpdatedAt   time.Time   `json:"updatedAt"`
+	Revision    int64       `json:"revision"`
+	dynamo.Unknown
+}
+
+// Partition is the partition of all settings. No edge type has this name.
+const Partition = "#types"
+
+func key(edgeType string) dynamo.Key {
+	return dynamo.Key{"edgeType": Partition, "version": edgeType}
+}
+
+func (r record) settings() Settings {
+	return Settings{EdgeType: r.EdgeType, VersionForm: r.VersionForm, UpdatedAt: r.UpdatedAt, Revision: r.Revision}
+}
+
+var kind = change.Kind[record]{
+	Type: ResourceType, Table: dynamo.Releases, Key: "edgeType",
+	State: func(r record) change.Stamp {
+		return change.Stamp{ID: r.EdgeType, Revision: r.Revision, ChangedAt: r.UpdatedAt}
+	},
+	Shown: func(r record) any { return r.settings() },
+}
+
+// set is the settings with a form.
+func (r record) set(edgeType string, form report.Form, at time.Time) (next record, event string, err error) {
+	if r.Revision > 0 && r.VersionForm == form {
+		return r, "", nil
+	}
+	r.Partition, r.EdgeType, r.VersionForm, r.UpdatedAt = Partition, edgeType, form, at
+	r.Revision++
+	return r, "EdgeTypeChanged", nil
+}
+
+// A Store stores the settings.
+type Store struct{ db *dynamo.DB }
+
+// NewStore makes a store.
+func NewStore(db *dynamo.DB) *Store { return &Store{db} }
+
+// Read returns the settings of an edge type. A type that has none gets those that hold then.
+func (s *Store) Read(ctx context.Context, edgeType string) (Settings, error) {
+	var r record
+	_, err := s.db.Get(ctx, dynamo.Releases, key(edgeType), &r)
+	return r.settings(), err
+}
+
+// Get returns the settings of an edge type, or NOT_FOUND.
+func (s *Store) Get(ctx context.Context, edgeType string) (Settings, error) {
+	is, err := s.Read(ctx, edgeType)
+	if err == nil && is.Revision == 0 {
+		err = problem.Missing()
+	}
+	return is, err
+}
+
+// Set sets the settings of an edge type, and reports whether it had none. It returns PRECONDITION_FAILED.
+func (s *Store) Set(ctx context.Context, from audit.Origin, edgeType string, form report.Form, when input.Preconditions) (created bool, err error) {
+	return change.Put(ctx, s.db, from, kind, key(edgeType), when, func(was record, at time.Time) (record, string, error) {
+		return was.set(edgeType, form, at)
+	})
+}
+
+// Of reads the edge type in the path.
+func Of(in *input.Reader) string { return in.Path("edgeType", input.Name) }
+
+// FormOf reads the settings. What is not given is not set.
+func FormOf(body *input.Object) report.Form {
+	form, _ := body.OptionalText("versionForm", report.FormRule)
+	return report.Form(form)
+}
