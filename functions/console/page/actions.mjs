@@ -41,10 +41,10 @@ async function move(r, body, ifMatch, done, tries = 1) {
 	const wish = (now) => (!body.status || now.status === body.status) && (!body.staged_percent || now.staged_percent === body.staged_percent);
 	for (let i = 1; ; i++) {
 		try {
-			await call('PATCH', path(r), { body, ifMatch });
+			const { headers } = await call('PATCH', path(r), { body, ifMatch });
 			known(r.id, { status: body.status ?? r.status, staged_percent: body.staged_percent ?? r.staged_percent, ...(body.status === 'halted' && { endedAt: new Date().toISOString() }) });
 			moved('/api/ota/');
-			return done;
+			return [done, headers.get('Wavegate-Warning')].filter(Boolean).join(' '); // until when boxes may still be told the version
 		} catch (e) {
 			if (e instanceof Refusal && e.status === 403 && e.code === 'FORBIDDEN') { state.local.forbidden = true; changed(); }
 			if (e instanceof Refusal && e.status < 500 && e.status !== 412) { moved('/api/ota/'); throw e; }
