@@ -132,7 +132,7 @@ export function complete(r, progress) {
 	});
 }
 
-const suspicions = { ONE_ORGANIZATION: 'one organization’s boxes are bad', FACTORY_BAD: 'most boxes of one plant are bad or silent', KIND_DOUBTFUL: 'one kind of boxes may be bad or silent', EVIDENCE_TOO_SMALL: 'some of few boxes are bad or silent' };
+const suspicions = { ONE_ORGANIZATION: 'one organization’s boxes are bad', FACTORY_BAD: 'most boxes of one plant are bad or silent', PLANTS_DOWN: 'plants went dark with it', KIND_DOUBTFUL: 'one kind of boxes may be bad or silent', YOUNG_HARMED: 'new boxes are bad or silent', SILENT: 'boxes are silent', EVIDENCE_TOO_SMALL: 'some of few boxes are bad or silent' };
 
 /** Why a rollout tells no more boxes. */
 export const held = (r) => `Tells no more boxes: ${suspicions[r.stoppedFor] ?? 'people must decide'}`;
