@@ -9,8 +9,8 @@ import (
 	"wavegate/shared/fleet/stats"
 )
 
-// Young is the guard's last look at the boxes that were registered since the start. They are told the release as the others are,
-// and judged apart: who registers boxes could make up evidence with them.
+// Young is the guard's last look at the boxes that were registered since the start. They come a stage later than others if the
+// guard promotes, and are judged apart: who registers boxes could make up evidence with them.
 type Young struct {
 	At     time.Time `json:"at"`
 	Number int       `json:"number"` // of the looks, from 1
