@@ -66,9 +66,9 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, asked release.Pu
 			},
 			func(ctx context.Context) (err error) { stone, err = s.stone(ctx, asked); return err },
 			func(ctx context.Context) (err error) { frozen, err = s.freezes.Holding(ctx); return err },
-			func(ctx context.Context) (err error) {
-				made.Count, err = s.lastCount(ctx, asked.EdgeType, asked.Channel)
-				return err
+			func(ctx context.Context) error {
+				made.Count = s.lastCount(ctx, asked.EdgeType, asked.Channel)
+				return nil
 			},
 			func(ctx context.Context) (err error) { p, err = artifact.Complete(ctx, s.db, set, asked); return err })
 		if err != nil {

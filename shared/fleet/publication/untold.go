@@ -27,13 +27,15 @@ type Running struct {
 	Boxes   int    `json:"boxes"`
 }
 
-// lastCount reads the last count of a channel.
-func (s *Store) lastCount(ctx context.Context, edgeType, channel string) (Count, error) {
+// lastCount reads the last count of a channel. A count that cannot be read refuses no publication: it is none.
+func (s *Store) lastCount(ctx context.Context, edgeType, channel string) Count {
 	var head struct {
 		Answer Count `json:"answer"`
 	}
-	_, err := s.db.GetEventually(ctx, dynamo.Progress, dynamo.Key{"subject": "channel#" + release.Pair(edgeType, channel), "part": "latest"}, &head)
-	return head.Answer, err
+	if _, err := s.db.GetEventually(ctx, dynamo.Progress, dynamo.Key{"subject": "channel#" + release.Pair(edgeType, channel), "part": "latest"}, &head); err != nil {
+		return Count{}
+	}
+	return head.Answer
 }
 
 // Untold warns of boxes that are not told what was published at their next poll; empty: none is known.

@@ -1,16 +1,24 @@
 package publication_test
 
 import (
+	"context"
+	"errors"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
 	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
+	"wavegate/shared/platform/admission"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
+	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/testing/expect"
 )
 
@@ -44,5 +52,28 @@ func TestUntold_OfAnyCount_NamesEachReasonOnce(t *testing.T) {
 			expect.Must(t, 0 < untold && untold <= all && all == c.Boxes, "%q", text)
 		}
 		expect.Must(t, !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }), "%q is no header", text)
+	})
+}
+
+// A countless store answers no read of the counts.
+type countless struct{ dynamo.API }
+
+func (c countless) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+	if *in.TableName == dynamo.Progress.Name() {
+		return nil, errors.New("no answer")
+	}
+	return c.API.GetItem(ctx, in, o...)
+}
+
+// TestPublish_TheCountCannotBeRead_IsMadeAllTheSame: what it says about boxes is no reason to keep a release from them.
+func TestPublish_TheCountCannotBeRead_IsMadeAllTheSame(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		store := publication.NewStore(dynamo.Open(countless{client}, time.Now))
+		p := release.Publication{EdgeType: "t-" + uuid.NewString(), Channel: "stable", CurrentVersion: "1.0.0", ArtifactURL: "https://a.example/1", SHA256: strings.Repeat("a", 64)}
+		for _, version := range []string{"1.0.0", "2.0.0"} {
+			p.CurrentVersion = version
+			made := expect.Value(store.Publish(admission.Unlimited(t.Context()), from("publish"), p, input.Preconditions{}))(t)
+			expect.Equal(t, strings.Contains(made.Untold(), "Not counted"), version == "2.0.0", "%s says that nothing was counted:", version)
+		}
 	})
 }
