@@ -91,7 +91,7 @@ func checkPackage(t *testing.T, top, platform string) {
 		return err
 	}))
 	expect.That(t, links > 20 && commands > 20, "the pages have %d links and %d commands", links, commands)
-	aws := t.TempDir()                                                                             // a command that knows of nothing: the programs are found, and say what they lack
+	aws := t.TempDir() // a command that knows of nothing: the programs are found, and say what they lack
 	expect.OK(t, os.WriteFile(filepath.Join(aws, "aws"), []byte("#!/bin/sh\necho none\n"), 0o700))
 	for _, name := range []string{"restore", "migrate"} {
 		expect.OK(t, os.Rename(filepath.Join(top, "artifacts", name+"-"+platform), filepath.Join(top, "artifacts", name+"-real")))

@@ -303,3 +303,6 @@ func IsPositionOf(text string) bool {
 	shard, err := strconv.Atoi(number)
 	return err == nil && shard >= 0 && shard < int(stayShards) && strings.Count(place, separator) == 3
 }
+
+// errEnough ends a walk.
+var errEnough = errors.New("report: enough was read")
