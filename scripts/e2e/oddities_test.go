@@ -270,12 +270,20 @@ func TestOddities_ALabel_MeansTheRelease(t *testing.T) {
 		owner.Put(t, "/api/ota/edge-types/gateway-x", `{"versionForm":"alike"}`).Is(t, set)
 		sentence := why(t, owner, "box-2").Sentence
 		expect.That(t, strings.HasSuffix(sentence, "for release 1.0.0."), "with the form: %s", sentence)
-		owner.Put(t, "/api/ota/edge-types/gateway-x", `{}`).Is(t, http.StatusNoContent)
+		owner.Put(t, "/api/ota/edge-types/gateway-x", `{"versionForm":null}`).Is(t, http.StatusNoContent)
 		set = http.StatusNoContent
 	}
 	var listed struct{ Items []edge.Shown }
 	owner.Get(t, "/api/edges?state=mislabelled").Is(t, http.StatusOK).Into(t, &listed)
 	expect.Equal(t, len(listed.Items), 2, "mislabelled boxes:")
+	owner.Put(t, "/api/ota/edge-types/gateway-x", `{"versionAttribute":"sw_version"}`).Is(t, http.StatusNoContent)
+	api := &harness.Caller{URL: w.Target.URL, Bearer: "TargetToken " + ddi}
+	api.Put(t, ddiPath("acme", "box-2")+"/configData", `{"data":{"sw_version":"1.0.0\n","board":"C"}}`).Is(t, http.StatusOK)
+	known := why(t, owner, "box-2")
+	expect.That(t, known.Running == "1.0.0" && known.Label == "" && known.Attributes["board"] == "C" && known.Attributes["sw_version"] == "", "by another attribute: %+v", known)
+	api.Put(t, ddiPath("acme", "box-2")+"/configData", `{"data":{"installed":"0.9.0","sw_version":"7"}}`).Is(t, http.StatusOK)
+	known = why(t, owner, "box-2")
+	expect.That(t, known.Running == "0.9.0" && known.Attributes["sw_version"] == "7", "installed wins: %+v", known)
 }
 
 // TestOddities_AVersionOfDebian_IsAVersion: with an epoch and a tilde, from the publication to the box and back.

@@ -8,7 +8,7 @@ import (
 )
 
 // offeredRule accepts what a manifest names as the version: its name, or the box's own words for it.
-var offeredRule = &input.Text{Min: 1, Max: RunningRule.Max, Check: RunningRule.Check, Says: "1 to 128 characters without control characters"}
+var offeredRule = &input.Text{Min: 1, Max: RunningRule.Max, Check: input.Visible, Says: "1 to 128 characters without control characters and invisible characters"}
 
 // OutcomeOf reads what a box reports.
 func OutcomeOf(body *input.Object) report.Outcome {
