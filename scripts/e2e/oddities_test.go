@@ -270,7 +270,7 @@ func TestOddities_ALabel_MeansTheRelease(t *testing.T) {
 		owner.Put(t, "/api/ota/edge-types/gateway-x", `{"versionForm":"alike"}`).Is(t, set)
 		sentence := why(t, owner, "box-2").Sentence
 		expect.That(t, strings.HasSuffix(sentence, "for release 1.0.0."), "with the form: %s", sentence)
-		owner.Put(t, "/api/ota/edge-types/gateway-x", `{"versionForm":null}`).Is(t, http.StatusNoContent)
+		owner.Put(t, "/api/ota/edge-types/gateway-x", `{"versionForm":"exact"}`).Is(t, http.StatusNoContent)
 		set = http.StatusNoContent
 	}
 	var listed struct{ Items []edge.Shown }

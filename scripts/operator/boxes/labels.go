@@ -14,22 +14,19 @@ func labels(r *run.Run) *cobra.Command {
 		Use: "labels TYPE [FORM]", Short: "Show or set in which words boxes of an edge type may say their version",
 		Long: "Boxes may say the version that they run in other words than the release's name. Such boxes are mislabelled, and a rollout " +
 			"waits for a person, until their edge type has a form. alike: in quotes, in other letters, with a leading v, or with _ or - " +
-			"for a dot. ignoreBuild: also with other build metadata or another epoch, as 1.4.0+7. none: the name.",
+			"for a dot. ignoreBuild: also with other build metadata or another epoch, as 1.4.0+7. exact: only the name.",
 		Example: "wavegate boxes --state mislabelled\nwavegate labels gateway-x\nwavegate labels gateway-x alike\nwavegate labels gateway-x --attribute sw_version",
 	}
-	attribute := cmd.Flags().String("attribute", "", "the `attribute` by which DDI clients say their version instead of installed; none: there is none")
+	attribute := cmd.Flags().String("attribute", "", "the `attribute` by which DDI clients say their version instead of installed; '' for none")
 	return r.Calls(cmd, func(ctx context.Context, c *run.Call) error {
 		path, wish := api.Path("/api/ota/edge-types/%s", c.Args[0]), map[string]any{}
-		set := func(name, value string) {
-			if wish[name] = any(value); value == "none" {
-				wish[name] = nil
-			}
-		}
 		if len(c.Args) > 1 {
-			set("versionForm", c.Args[1])
+			wish["versionForm"] = c.Args[1]
 		}
-		if *attribute != "" {
-			set("versionAttribute", *attribute)
+		if cmd.Flags().Changed("attribute") {
+			if wish["versionAttribute"] = any(*attribute); *attribute == "" {
+				wish["versionAttribute"] = nil
+			}
 		}
 		if len(wish) > 0 {
 			return c.Put(ctx, run.Change{What: "edge type " + c.Args[0], Path: path, Wish: wish})

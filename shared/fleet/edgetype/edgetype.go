@@ -58,13 +58,16 @@ var kind = change.Kind[record]{
 }
 
 // A Wish is what a caller asks for. What is nil stays, and what is empty ends.
-type Wish struct{ VersionForm, VersionAttribute *string }
+type Wish struct {
+	VersionForm      *report.Form
+	VersionAttribute *string
+}
 
 // set is the settings after a wish.
 func (r record) set(edgeType string, w Wish, at time.Time) (next record, event string, err error) {
 	next = r
 	if w.VersionForm != nil {
-		next.VersionForm = report.Form(*w.VersionForm)
+		next.VersionForm = *w.VersionForm
 	}
 	if w.VersionAttribute != nil {
 		next.VersionAttribute = *w.VersionAttribute
@@ -111,5 +114,13 @@ func Of(in *input.Reader) string { return in.Path("edgeType", input.Name) }
 
 // WishOf reads the settings.
 func WishOf(body *input.Object) Wish {
-	return Wish{body.ClearableText("versionForm", report.FormRule), body.ClearableText("versionAttribute", report.AttributeName)}
+	w := Wish{VersionAttribute: body.ClearableText("versionAttribute", report.AttributeName)}
+	if text, given := body.OptionalText("versionForm", report.FormRule); given {
+		form := report.Form(text)
+		if text == report.Exact {
+			form = ""
+		}
+		w.VersionForm = &form
+	}
+	return w
 }

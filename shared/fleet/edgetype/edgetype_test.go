@@ -4,12 +4,13 @@ import (
 	"testing"
 	"time"
 
+	"wavegate/shared/fleet/report"
 	"wavegate/shared/testing/expect"
 )
 
 // TestSet_EveryWish: what is not given stays, what is empty ends, and the same again changes nothing.
 func TestSet_EveryWish(t *testing.T) {
-	alike, none, name := "alike", "", "sw_version"
+	alike, exact, none, name := report.Alike, report.Form(""), "", "sw_version"
 	at := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	var r record
 	for i, c := range []struct {
@@ -22,8 +23,8 @@ func TestSet_EveryWish(t *testing.T) {
 		{Wish{VersionForm: &alike}, "alike", "", true},
 		{Wish{VersionForm: &alike}, "alike", "", false},
 		{Wish{VersionAttribute: &name}, "alike", name, true},
-		{Wish{VersionForm: &none}, "", name, true},
-		{Wish{&none, &none}, "", "", true},
+		{Wish{VersionForm: &exact}, "", name, true},
+		{Wish{&exact, &none}, "", "", true},
 	} {
 		at = at.Add(time.Minute)
 		was := r

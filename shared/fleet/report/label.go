@@ -24,8 +24,11 @@ const (
 	IgnoreBuild Form = "ignoreBuild"
 )
 
-// FormRule accepts a form.
-var FormRule = &input.Text{Pattern: `alike|ignoreBuild`, Says: "alike or ignoreBuild"}
+// Exact is what people say for no form.
+const Exact = "exact"
+
+// FormRule accepts a form, or that there is none.
+var FormRule = &input.Text{Pattern: `exact|alike|ignoreBuild`, Says: "exact, alike or ignoreBuild"}
 
 // Covers reports whether labels that need another form are good.
 func (f Form) Covers(needed Form) bool { return needed == "" || f == needed || f == IgnoreBuild }
