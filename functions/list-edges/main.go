@@ -22,7 +22,7 @@ func wire(env lambdahttp.Env) function.Handler[paging.Asked[edge.Filter, paging.
 		if err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		query := paging.Query{Path: c.Route(), Filter: filter.Values(), Cursors: filter.Looks()}
+		query := paging.Query{Path: c.Route(), Filter: filter.Values()}
 		return paging.List(c, query, in.Page, func(w dynamo.Span) (dynamo.Page[edge.Shown], error) {
 			return edges.List(c.Context(), filter, w)
 		})

@@ -8,6 +8,7 @@ import (
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/progress"
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/ratelimit"
@@ -15,20 +16,14 @@ import (
 
 func main() { function.Run(progress.ListRolloutEdges(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler[paging.Asked[census.OfState, paging.Cursor]] {
+func wire(env lambdahttp.Env) function.Handler[paging.Asked[census.OfState, paging.Place]] {
 	store := census.NewStore(env.DB, census.ReadSettings(env.Settings), ratelimit.LastSeen(env.API))
-	return func(c *function.Call, in paging.Asked[census.OfState, paging.Cursor]) (lambdahttp.Answer, error) {
-		id, state, cursor := in.List.RolloutID, in.List.State, in.Page
-		search, err := store.Search(c.Context(), c.Caller, id, state)
+	return func(c *function.Call, in paging.Asked[census.OfState, paging.Place]) (lambdahttp.Answer, error) {
+		search, err := store.Search(c.Context(), c.Caller, in.List.RolloutID, in.List.State)
 		if err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		query := paging.Query{Path: c.Route(), Filter: url.Values{"state": {string(state)}}, Of: c.Caller.Only()}
-		after, err := cursor.Position(query, search.IsPosition)
-		if err != nil {
-			return lambdahttp.Answer{}, err
-		}
-		page, err := search.Page(c.Context(), after, cursor.Limit)
-		return paging.Series(c, query, cursor.Limit, page, search.Position), err
+		query := paging.Query{Path: c.Route(), Filter: url.Values{"state": {string(in.List.State)}}, Of: c.Caller.Only(), Position: search.IsPosition}
+		return paging.List(c, query, in.Page, func(w dynamo.Span) (dynamo.Page[census.Box], error) { return search.Page(c.Context(), w) })
 	}
 }

@@ -84,20 +84,27 @@ func TestEdges_AreListedByChannelAndByOrganization(t *testing.T) {
 		"state=offered":                     nil,
 		"version=1.0.0":                     nil,
 		"factoryId=munich-1":                nil,
+		"pinned=true":                       nil,
+		"attribute=board:C":                 nil,
+		"edgeType=gateway-x":                {"box-0", "box-1", "box-2", "box-3", "box-4", "box-5", "box-6"},
+		"organizationId=acme&edgeType=gateway-x&channel=stable": {"box-0", "box-6"},
 	} {
-		var got []string
-		for next := "/api/edges?limit=2&" + query; next != ""; {
-			var page struct {
-				Items []edge.Edge
-				Next  string
+		for offset := range len(want) + 2 {
+			var got []string
+			for next := fmt.Sprintf("/api/edges?limit=2&offset=%d&%s", offset, query); next != ""; {
+				var page struct {
+					Items []edge.Edge
+					Next  string
+				}
+				owner.Get(t, next).Is(t, http.StatusOK).Into(t, &page)
+				for _, e := range page.Items {
+					got = append(got, e.EdgeID)
+				}
+				next = page.Next
 			}
-			owner.Get(t, next).Is(t, http.StatusOK).Into(t, &page)
-			for _, e := range page.Items {
-				got = append(got, e.EdgeID)
-			}
-			next = page.Next
+			rest := append([]string(nil), want[min(offset, len(want)):]...)
+			expect.Equal(t, got, rest, "%s, after %d:", query, offset)
 		}
-		expect.Equal(t, got, want, "%s:", query)
 	}
 	owner.Get(t, "/api/edges?state=silent&version=&factoryId=A&idPart=%20&offset=2").Refused(t, problem.ValidationFailed)
 	owner.Get(t, "/api/edges?channel=stable").Refused(t, problem.ValidationFailed)

@@ -41,10 +41,10 @@ async function move(r, body, ifMatch, done, tries = 1) {
 	const wish = (now) => (!body.status || now.status === body.status) && (!body.staged_percent || now.staged_percent === body.staged_percent);
 	for (let i = 1; ; i++) {
 		try {
-			await call('PATCH', path(r), { body, ifMatch });
+			const { headers } = await call('PATCH', path(r), { body, ifMatch });
 			known(r.id, { status: body.status ?? r.status, staged_percent: body.staged_percent ?? r.staged_percent, ...(body.status === 'halted' && { endedAt: new Date().toISOString() }) });
 			moved('/api/ota/');
-			return done;
+			return [done, headers.get('Wavegate-Warning')].filter(Boolean).join(' '); // until when boxes may still be told the version
 		} catch (e) {
 			if (e instanceof Refusal && e.status === 403 && e.code === 'FORBIDDEN') { state.local.forbidden = true; changed(); }
 			if (e instanceof Refusal && e.status < 500 && e.status !== 412) { moved('/api/ota/'); throw e; }
@@ -132,7 +132,7 @@ export function complete(r, progress) {
 	});
 }
 
-const suspicions = { ONE_ORGANIZATION: 'one organization’s boxes are bad', FACTORY_BAD: 'most boxes of one plant are bad or silent', KIND_DOUBTFUL: 'one kind of boxes may be bad or silent', EVIDENCE_TOO_SMALL: 'some of few boxes are bad or silent' };
+const suspicions = { ONE_ORGANIZATION: 'one organization’s boxes are bad', FACTORY_BAD: 'most boxes of one plant are bad or silent', PLANTS_DOWN: 'plants went dark with it', KIND_DOUBTFUL: 'one kind of boxes may be bad or silent', YOUNG_HARMED: 'new boxes are bad or silent', SILENT: 'boxes are silent', EVIDENCE_TOO_SMALL: 'some of few boxes are bad or silent' };
 
 /** Why a rollout tells no more boxes. */
 export const held = (r) => `Tells no more boxes: ${suspicions[r.stoppedFor] ?? 'people must decide'}`;

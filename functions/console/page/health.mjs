@@ -41,7 +41,7 @@ export function Numbers({ looks, readings, health = {} }) {
 			<thead><tr><th scope="col">Stage</th><th scope="col">With the release</th><th scope="col">Without</th><th scope="col">Say it</th></tr></thead>
 			<tbody>${list.map((l) => html`<tr key=${l.percent}><th scope="row">${l.percent} % <span class="note">${moment(l.at)}</span></th>
 				<${Bar} of=${l.reached} most=${most} kind="installed" /><${Bar} of=${l.control} most=${most} kind="bound" />
-				<td>${count(l.reached.said)} of ${count(l.reached.boxes)}, ${count(l.control.said)} of ${count(l.control.boxes)} ${l.halts && !l.accepted ? html`<${Chip} kind="bad">Worse<//>${health[name]?.is === 'gauge' && html` <span class="note">${(100 * Math.abs(l.more)).toFixed(1)} % ${l.more < 0 ? 'lower' : 'higher'} than before, beside the others</span>`}` : l.unreported && html`<${Chip} kind="hold">Too few<//>`}</td></tr>`)}</tbody></table>`}`;
+				<td>${count(l.reached.said)} of ${count(l.reached.boxes)}, ${count(l.control.said)} of ${count(l.control.boxes)} ${l.halts && !l.accepted ? html`<${Chip} kind="bad">Worse<//>${health[name]?.is === 'gauge' && html` <span class="note">${(100 * Math.abs(l.more)).toFixed(1)} % ${l.more < 0 ? 'lower' : 'higher'} than before, beside the others</span>`}` : l.changed ? html`<${Chip} kind="hold">Another meter<//>` : l.unreported && html`<${Chip} kind="hold">Too few<//>`}</td></tr>`)}</tbody></table>`}`;
 	})}<p class="note">A gauge is the median of the boxes, and a counter their mean in a day. Whether one is worse follows from each box's change since before the release.</p></section>`;
 }
 

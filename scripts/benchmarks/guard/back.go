@@ -5,7 +5,6 @@ import (
 
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/decide"
-	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/calendar"
@@ -142,26 +141,10 @@ func (p *play) move(m rollout.Move, by audit.Person) {
 	}
 	for i := range p.boxes {
 		b := &p.boxes[i]
-		if stage := b.stage(); p.world.Bell || m.Status != "" && b.told || stage > was && stage <= next.StagedPercent {
+		if stage := b.stage(); p.world.Bell || m.Status != "" && b.told || stage > was && stage <= next.StagedPercent || b.born > 0 {
 			p.schedule(int32(i), polls, p.rings(b))
 		}
 	}
-}
-
-// act moves the rollout like census.Store.
-func (p *play) act() {
-	var m rollout.Move
-	switch p.last.Action {
-	case guard.Hold:
-		m.Stop = p.last.Suspicion()
-	case guard.Halt:
-		m.Status, m.Return = rollout.Halted, p.rollout.Terms.Policy.OnHalt == guard.Return
-	case guard.Complete:
-		m.Status = rollout.Completed
-	default:
-		m.StagedPercent = &p.last.Next
-	}
-	p.move(m, rollout.Guard)
 }
 
 // answers reports whether a box is alive, and its plant switched on, for a time.

@@ -63,6 +63,7 @@ type box struct {
 	neverInstalls bool
 
 	runsTarget bool
+	cut        bool // its plant is cut off because of the release
 	// ahead are the stones that the box has yet to run, and installing is what it installs, or was told last.
 	ahead      int
 	installing string
@@ -124,7 +125,7 @@ func (b *box) is(kind string) bool {
 
 // hurt reports whether the box is in a worse state than before.
 func (b *box) hurt() bool {
-	return b.dies != never && b.told || b.failing || b.fellBack && !b.runsTarget
+	return b.cut || b.dies != never && b.told || b.failing || b.fellBack && !b.runsTarget
 }
 
 // pace makes a box that does not listen poll as often as the service tells it.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
+	"time"
 )
 
 // A grouping puts a share of the boxes into groups of a size, within their plants.
@@ -42,13 +43,16 @@ func (p *play) isDown(b *box) bool {
 	return b.told && b.dies <= p.now || b.dies > p.now && (b.down || b.failing && b.runsTarget)
 }
 
+// forADay is how long a box that died with the release keeps others waiting that go back to the version before, since its last call.
+const forADay = 24 * time.Hour
+
 // goesDown counts a box that goes down while another of its group is. Who calls a release urgent accepts that.
 func (p *play) goesDown(b *box) {
 	if b.group == 0 || p.haste().Urgent {
 		return
 	}
 	for _, i := range p.groups[b.group] {
-		if m := &p.boxes[i]; m != b && p.isDown(m) {
+		if m := &p.boxes[i]; m != b && p.isDown(m) && !(b.installing == oldVersion && m.dies <= p.now-forADay+p.world.IdlePoll) {
 			p.kept.Together++
 			return
 		}

@@ -156,7 +156,7 @@ func TestRun_EndsAsItShould(t *testing.T) {
 		"good, while half of the calls are refused":      {`{"boxes": 2000, "full": {"calls": 0.5, "from": "00:00", "to": "24:00"}, ` + auto, "completed", "CLEAR", 100},
 		"a fleet that grows":                             {`{"boxes": 1000, "growth": 0.2, "plants": 40, "organizations": 5, ` + auto, "completed", "CLEAR", 100},
 		"only new boxes brick": {`{"boxes": 1000, "growth": 0.3, "plants": 40, "organizations": 5, "days": 6, "release": [{"share": 1, "kind": "born=later", "does": "brick"}], ` +
-			auto, "held", "YOUNG_HARMED", 10},
+			auto, "held", "YOUNG_HARMED", 100},
 		"half never install":          {`{"boxes": 2000, "days": 3, "neverInstalls": 0.5, ` + auto, "held", "TOO_FEW_TAKEN", 1},
 		"works at the second attempt": {`{"boxes": 500, "release": [{"share": 0.3, "does": "fail", "code": "boot", "attempts": 1}], ` + auto, "completed", "CLEAR", 100},
 	} {

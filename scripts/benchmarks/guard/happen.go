@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"wavegate/shared/fleet/decide"
@@ -205,12 +206,24 @@ func (p *play) installed(i int32, b *box) {
 	}
 	b.installs++
 	for j, e := range p.world.Release {
-		if b.has(j) && e.Stone == at {
+		switch {
+		case b.has(j) && e.Does == cuts:
+			p.cut(b.plant)
+		case b.has(j) && e.Stone == at:
 			p.doom(i, b, int8(j), e)
 		}
 	}
 	if b.dies > p.now {
 		p.schedule(i, polls, p.again(b))
+	}
+}
+
+// cut cuts off all boxes of a plant.
+func (p *play) cut(plant int) {
+	for i := range p.boxes {
+		if b := &p.boxes[i]; b.plant == plant && !b.cut {
+			b.cut, b.dark = true, append(slices.Clone(b.dark), span{p.now, never}).joined()
+		}
 	}
 }
 

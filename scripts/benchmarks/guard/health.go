@@ -27,6 +27,7 @@ type work struct {
 	Renamed              float64 // the share of the boxes that do not say a number with the release
 	SilentWorst          bool    // those that are slowest with the release say nothing
 	Unit                 float64 // by which the release multiplies the number
+	Fixes                bool    // boxes crash twice a day without the release
 	Wild                 bool    // one reached box says the greatest number that counts
 	Off                  float64 // the share of the plants that are switched off
 	Organizations        int
@@ -71,6 +72,12 @@ var works = []struct {
 	{"health-renamed", with(func(w *work) { w.Renamed = 1 })},
 	{"health-renamed-in-20", with(func(w *work) { w.Renamed = 0.2 })},
 	{"health-unit", with(func(w *work) { w.Unit = 1000 })},
+	{"health-thousandth", with(func(w *work) { w.Unit = 0.001 })},
+	{"health-thousandth-of-1000", with(func(w *work) { w.Unit, w.Boxes, w.Plants = 0.001, 1000, 30 })},
+	{"health-nothing", with(func(w *work) { w.Unit = 0 })},
+	{"health-nothing-of-1000", with(func(w *work) { w.Unit, w.Boxes, w.Plants = 0, 1000, 30 })},
+	{"health-third-alone", with(func(w *work) { w.Unit, w.Plants, w.Lines, w.Changing = 0.33, 12000, 1, 0.3 })},
+	{"health-good-fix", with(func(w *work) { w.Fixes = true })},
 	{"health-silences-the-worst", with(func(w *work) { w.Worse, w.SilentWorst = 0.05, true })},
 	{"health-one-wild-box", with(func(w *work) { w.Wild = true })},
 	{"health-plants-off", with(func(w *work) { w.Off = 0.6 })},
@@ -138,7 +145,9 @@ func (w work) draws(l laborer, level, change, worse float64, random *rand.Rand) 
 		name := fmt.Sprint("number-", n)
 		if n == 1 {
 			l.before[name], l.without[name] = count(0.01), count(0.01)
-			l.with[name] = max(l.without[name], count(w.Crash))
+			if l.with[name] = max(l.without[name], count(w.Crash)); w.Fixes {
+				l.before[name], l.without[name], l.with[name] = 2, 2, 0
+			}
 			continue
 		}
 		l.before[name], l.without[name] = level*noisy(), level*change*noisy()
@@ -198,7 +207,7 @@ func (w work) play(seed int) (end string, stage int, sentence string) {
 		switch looks = v.Health; {
 		case v.Action == guard.Halt:
 			return "halted", stage, v.Sentence
-		case v.Organization != "" || slices.Contains(v.Reasons, guard.Unreported):
+		case v.Organization != "" || slices.Contains(v.Reasons, guard.Unreported), slices.Contains(v.Reasons, guard.MeterChanged):
 			return "held", stage, v.Sentence
 		case v.Action != guard.Promote:
 			return "odd", stage, v.Sentence

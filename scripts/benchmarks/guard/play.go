@@ -21,7 +21,8 @@ import (
 // The boxes of a growth are registered between two times after the start. The attribute born of these is later.
 const grows, grown = 26 * time.Hour, 72 * time.Hour
 
-// afterwards is how long a world continues after its rollout has ended: what shows within a week has shown by then.
+// afterwards is how long a world continues after its rollout has ended, besides the longest time after which the release does
+// something: everything in it has happened by then.
 const afterwards = 8 * 24 * time.Hour
 
 // A result of a rollout.
@@ -77,7 +78,7 @@ func run(w world, seed int) result {
 		}
 	}
 	res, ended := p.result(seed), p.now
-	p.until(p.now + afterwards)
+	p.until(p.now + afterwards + w.longest())
 	res.Kept, res.Back = p.judge(ended)
 	for i := range p.boxes {
 		if p.boxes[i].told {
@@ -254,8 +255,8 @@ func (p *play) tick() {
 		sightings[i] = s
 	}
 	p.last = q.Judge(sightings, nil, p.kinds)
-	if p.last.Acts || p.last.Stops {
-		p.act()
+	if m, moves := p.last.Move(p.world.Policy.OnHalt, c.NewFleet()); moves {
+		p.move(m, rollout.Guard)
 	}
 }
 
@@ -347,7 +348,7 @@ func (p *play) until(t time.Duration) {
 	for len(p.events) > 0 && p.events[0].at <= t {
 		e := heap.Pop(&p.events).(event) //nolint:forcetypeassert // only events are pushed
 		p.now = e.at
-		if b := &p.boxes[e.box]; e.at < b.dies {
+		if b := &p.boxes[e.box]; e.at < b.dies && !b.cut {
 			p.happen(e, b)
 		}
 	}

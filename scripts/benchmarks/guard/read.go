@@ -200,7 +200,7 @@ func (r reader) urgency() release.Urgency {
 func (r reader) effect(stones int) effect {
 	e := effect{
 		Share: r.share("share"), Clustered: r.share("clustered"), Stone: r.number("stone", 0, int64(stones), 0),
-		Does:     r.Text("does", &input.Text{Pattern: strings.Join([]string{fails, bricks, reverts, defers}, "|"), Says: "fail, brick, revert or defer"}),
+		Does:     r.Text("does", &input.Text{Pattern: strings.Join([]string{fails, bricks, reverts, defers, cuts}, "|"), Says: "fail, brick, revert, defer or cut"}),
 		Attempts: r.number("attempts", 0, report.MostAttempts-1, 0), Every: r.duration("every"), For: r.duration("for"),
 	}
 	e.Kind, _ = r.OptionalText("kind", &input.Text{Says: "name=value", Check: func(text string) bool { return strings.Contains(text, "=") }})

@@ -47,7 +47,7 @@ func writeReport(out *bufio.Writer, seeds int, results string) error {
 
 const reportText = `The results of simulated rollouts in %d worlds. A world is a fleet with its plants and organizations, a release with its effects on boxes, and a policy. Each is a file in ` + "`scripts/benchmarks/guard/worlds`" + `, and ` + "`scripts/benchmarks/guard/README.md`" + ` explains how to read and write one. The code of the service decides what a box is told, what the service knows about it, the count, the verdict and the moves. The clock, the plants and the boxes are simulated.
 
-*Good* and *perfect* worlds should complete, and the others should not. If boxes *cannot* take the release, the rollout should be held, with the cause named. *Hurt* are boxes that died, failed or fell back, eight days after the rollout ended, as a share of all boxes: the mean and the maximum of all fleets. The median time is that of the most frequent end; for held rollouts, it is the length of the world.
+*Good* and *perfect* worlds should complete, and the others should not. If boxes *cannot* take the release, the rollout should be held, with the cause named. *Hurt* are boxes that died, failed or fell back, once all that the world holds has happened, as a share of all boxes: the mean and the maximum of all fleets. The median time is that of the most frequent end; for held rollouts, it is the length of the world.
 
 | world | boxes | fleets | completed | halted at 1, 10, 50, 100 | held | median time | hurt | most frequent reason |
 |---|---|---|---|---|---|---|---|---|

@@ -89,12 +89,21 @@ func (a attribute) value(random *rand.Rand) string {
 	return ""
 }
 
+// longest is the longest time after which the release does something.
+func (w world) longest() (last time.Duration) {
+	for _, e := range w.Release {
+		last = max(last, e.After, e.Until)
+	}
+	return last
+}
+
 // The kinds of effects on a box.
 const (
 	fails   = "fail"
 	bricks  = "brick"
 	reverts = "revert"
 	defers  = "defer"
+	cuts    = "cut"
 )
 
 // An effect of the release on a share of the boxes, or of those of a kind, each drawn independently.

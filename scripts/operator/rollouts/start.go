@@ -31,6 +31,7 @@ func start(r *run.Run) *cobra.Command {
 	policy := cmd.Flags().String("policy", "", "a `file` with the rollout's policy; see wavegate policy show --example")
 	auto := cmd.Flags().Bool("auto", false, "let the guard promote the rollout, too")
 	alone := cmd.Flags().Bool("no-guard", false, "no guard: only people halt and promote the rollout")
+	newBoxes := cmd.Flags().String("new-boxes", "", "target: manufacture flashes the version, so tell it at once to boxes registered since the start")
 	cmd.MarkFlagsMutuallyExclusive("policy", "auto", "no-guard")
 	why.flags(cmd, true)
 	why.hurries(cmd)
@@ -38,6 +39,9 @@ func start(r *run.Run) *cobra.Command {
 		name, version := c.Args[0], c.Args[1]
 		edgeType, channelName, _ := api.ChannelName(name)
 		body := map[string]any{"edgeType": edgeType, "channel": channelName, "targetVersion": version}
+		if *newBoxes != "" {
+			body["newBoxes"] = *newBoxes
+		}
 		fast, err := choosePolicy(body, *policy, *auto, *alone)
 		if err != nil {
 			return err

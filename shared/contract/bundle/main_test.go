@@ -226,7 +226,7 @@ func TestBundle_Schemas_FollowFromShapesAndTypes(t *testing.T) {
 `
 	for name, c := range map[string]struct{ schemas, has string }{
 		"a page":                          {"A: {}", "FreezePage: {description: A page of a list., type: object, required: [items, limit], properties: {items: {type: array, maxItems: 100, items: {$ref: '#/components/schemas/Freeze'}}, limit: {$ref: '#/components/schemas/PageLimit'}, offset: "},
-		"a series":                        {"A: {}", "limit: {$ref: '#/components/schemas/PageLimit'}, next: "},
+		"a series":                        {"A: {}", "limit: {$ref: '#/components/schemas/PageLimit'}, partial: {$ref: '#/components/schemas/PagePartial'}, next: "},
 		"a refusal":                       {"A: {}", "application/problem+json: {schema: {$ref: '#/components/schemas/Problem', x-codes: [CONFLICT]}, examples: {one: {$ref: '#/components/examples/One'}}}"},
 		"a description":                   {"A: {oneOf: [{properties: {b: What it is.}}]}", "A: {oneOf: [{properties: {b: {description: What it is.}}}]}"},
 		"a schema before its description": {"A: {properties: {b: {Freeze: What it is.}}}", "A: {properties: {b: {description: What it is., $ref: '#/components/schemas/Freeze'}}}"},

@@ -74,6 +74,7 @@ func page(of string, offset bool) *yaml.Node {
 	if offset {
 		put(properties, "offset", ref("schemas", "PageOffset"))
 	}
+	put(properties, "partial", ref("schemas", "PagePartial"))
 	put(properties, "next", ref("schemas", "Next"))
 	made := described("A page of a list.")
 	put(made, "type", text("object"))

@@ -33,30 +33,40 @@ func (c MoveCause) Explain() string {
 	return c.Sentence + " To do: " + c.Do + "."
 }
 
+// Move is the move that follows from a judgement, if the guard may make it; onHalt is what the policy does with a halt, and newFleet is
+// set if all boxes of the channel are new.
+func (j Judgement) Move(onHalt guard.OnHalt, newFleet bool) (m rollout.Move, moves bool) {
+	switch {
+	case j.Acts && j.Action == guard.Halt:
+		return rollout.Move{Status: rollout.Halted, Judged: j.PolicyRevision, Return: onHalt == guard.Return}, true
+	case j.Stops:
+		return rollout.Move{Stop: j.Suspicion(), Judged: j.PolicyRevision}, true
+	case j.YoungStop != nil:
+		return rollout.Move{YoungStop: j.YoungStop, Judged: j.PolicyRevision}, true
+	case j.Steps:
+		return rollout.Move{Young: true}, true
+	case j.Acts && j.Action == guard.Complete:
+		return rollout.Move{Status: rollout.Completed}, true
+	}
+	return rollout.Move{StagedPercent: &j.Next, Young: !newFleet}, j.Acts
+}
+
 // act moves a rollout by the guard's verdict, if the policy lets the guard act. It promotes, stops telling boxes and completes only the
 // revision that was judged; otherwise the next tick judges the new one. It halts if the rollout still has the policy
 // that was judged, whatever else has changed. Freezes, windows and approvals apply to the guard's moves as they do to
 // people's.
 func (s *Store) act(ctx context.Context, from audit.Origin, c Candidate) (acted bool, err error) {
-	if c.Last == nil || c.Last.Guard == nil || !c.Last.Guard.Acts && !c.Last.Guard.Stops {
+	if c.Last == nil || c.Last.Guard == nil {
 		return false, nil
 	}
-	j := *c.Last.Guard
-	var m rollout.Move
-	when := input.Matching(input.Revision(j.Revision))
-	switch j.Action {
-	case guard.Hold:
-		m.Stop, m.Judged = j.Suspicion(), j.PolicyRevision
-	case guard.Halt:
-		m.Status, m.Judged, when = rollout.Halted, j.PolicyRevision, input.Preconditions{}
-		m.Return = c.Terms.Policy.OnHalt == guard.Return
-	case guard.Complete:
-		m.Status = rollout.Completed
-	default: // promote: the guard does not act on a hold
-		m.StagedPercent = &j.Next
+	j, when := *c.Last.Guard, input.Preconditions{}
+	m, moves := j.Move(c.Terms.Policy.OnHalt, c.Last.NewFleet)
+	if m.Status != rollout.Halted {
+		when = input.Matching(input.Revision(j.Revision))
+		moves = moves && j.Revision == c.Revision && s.db.Now().Sub(c.Last.AsOf) <= guard.Oldest // otherwise it has changed, or could not be counted now
 	}
-	if j.Action != guard.Halt && (j.Revision != c.Revision || s.db.Now().Sub(c.Last.AsOf) > guard.Oldest) {
-		return false, nil // it has changed, or could not be counted now
+	if !moves {
+		return false, nil
 	}
 	_, err = s.rollouts.Move(ctx, from.For(audit.Grounds{Cause: MoveCause{Judgement: j, AsOf: c.Last.AsOf}}), c.ID, m, when)
 	for _, code := range []problem.Code{problem.PreconditionFailed, problem.Frozen, problem.WindowClosed, problem.ApprovalRequired, problem.InvalidStateTransition} {

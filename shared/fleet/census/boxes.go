@@ -2,7 +2,6 @@ package census
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -39,8 +38,6 @@ type Box struct {
 	Restless *report.Restless `json:"restless,omitempty"`
 	// LastSeenAt is when the box made its last call; only of silent boxes.
 	LastSeenAt *time.Time `json:"lastSeenAt,omitempty"`
-
-	row report.Row
 }
 
 // A RolloutBoxes lists the boxes of a rollout at one state: all, or those of one organization.
@@ -49,7 +46,6 @@ type RolloutBoxes struct {
 	rollout      rollout.Rollout
 	counts       *Store
 	store        *report.Store
-	edges        *edge.Store
 	organization string // empty: all
 }
 
@@ -83,7 +79,7 @@ func (s *Store) Search(ctx context.Context, caller auth.Principal, id string, st
 	}
 	return RolloutBoxes{
 		of:      report.Search{Pair: release.Pair(r.EdgeType, r.Channel), RolloutID: r.ID, Version: r.TargetVersion, State: state},
-		rollout: r, counts: s, store: s.reports, edges: edge.NewStore(s.db), organization: own,
+		rollout: r, counts: s, store: s.reports, organization: own,
 	}, err
 }
 
@@ -95,83 +91,68 @@ func (s RolloutBoxes) IsPosition(text string) bool {
 	return s.store.IsPosition(s.of, text)
 }
 
-// Position is a box's position in the list.
-func (s RolloutBoxes) Position(b Box) string {
-	if s.byID() {
-		return b.EdgeID
-	}
-	return s.store.Position(b.row)
-}
-
 // byID reports whether the list is in the order of the ids.
 func (s RolloutBoxes) byID() bool { return s.organization != "" || s.of.State == silent }
 
-const (
-	// mostSought is how many boxes of the channel a page of an organization's boxes looks at, and soughtAtOnce those of one
-	// request.
-	mostSought   = 1000
-	soughtAtOnce = 100
-)
+// soughtAtOnce is how many boxes are looked at together.
+const soughtAtOnce = 100
 
-// own are the next of an organization's boxes on the channel, in the order of their ids. It reads no box of another
-// organization, so neither a page nor its cost depends on them.
-func (s RolloutBoxes) own(ctx context.Context, after string) (ids []string, err error) {
-	err = s.edges.Each(ctx, s.organization, after, func(e edge.Edge) error {
-		if e.Pair() == s.of.Pair {
-			ids = append(ids, e.EdgeID)
+// own looks for boxes of the organization, in the order of their ids. It reads no box of another organization, so neither a
+// page nor its cost depends on them.
+func (s RolloutBoxes) own(ctx context.Context, w dynamo.Span) (dynamo.Page[Box], error) {
+	search := dynamo.NewSearch[Box](s.counts.db, w, dynamo.MostLooked)
+	_, err := dynamo.Look(ctx, search, edge.OfOrganization(s.organization), w.After, soughtAtOnce, "", false, func(ctx context.Context, all []edge.Edge) ([]*Box, error) {
+		ids := make([]string, len(all))
+		for i, e := range all {
+			if e.Pair() == s.of.Pair {
+				ids[i] = e.EdgeID
+			}
 		}
-		if len(ids) > mostSought {
-			return errEnough
-		}
-		return nil
+		return s.among(ctx, ids)
 	})
-	if errors.Is(err, errEnough) {
-		err = nil
-	}
-	return ids, err
+	return search.Page(), err
 }
 
-// awaited are the next boxes that a count looks up, in the order of their ids.
-func (s RolloutBoxes) awaited(ctx context.Context, after string) (ids []string, err error) {
+// awaited looks for boxes that a count looks up, in the order of their ids.
+func (s RolloutBoxes) awaited(ctx context.Context, w dynamo.Span) (dynamo.Page[Box], error) {
+	search := dynamo.NewSearch[Box](s.counts.db, w, dynamo.MostLooked)
 	c, err := s.counts.census(ctx, s.rollout, s.counts.db.Now())
 	if err != nil {
-		return nil, err
+		return search.Page(), err
 	}
+	var ids []string
 	for _, e := range c.Awaited.Chosen() {
-		if e.EdgeID > after {
+		if e.EdgeID > w.After {
 			ids = append(ids, e.EdgeID)
 		}
 	}
 	slices.Sort(ids)
-	return ids, nil
+	for len(ids) > 0 {
+		some := ids[:min(len(ids), soughtAtOnce)]
+		ids = ids[len(some):]
+		shown, err := s.among(ctx, some)
+		if err != nil || search.Take(some, shown, len(ids) > 0) {
+			return search.Page(), err
+		}
+	}
+	return search.Page(), nil
 }
 
-// among is a page of those boxes that are in the list. It looks at mostSought of them.
-func (s RolloutBoxes) among(ctx context.Context, ids []string, limit int) (page dynamo.Page[Box], err error) {
-	for some := range slices.Chunk(ids[:min(len(ids), mostSought)], soughtAtOnce) {
-		rows, err := s.store.GetAll(ctx, some)
-		if err != nil {
-			return page, err
-		}
-		seen, err := s.seen(ctx, rows)
-		if err != nil {
-			return page, err
-		}
-		for _, id := range some {
-			if !s.includes(rows[id], seen[id]) {
-				continue
-			}
-			if len(page.Items) == limit {
-				page.More, page.Last = true, page.Items[limit-1].EdgeID
-				return page, nil
-			}
-			page.Items = append(page.Items, box(rows[id], seen[id]))
+// among shows those of some boxes that are in the list; an empty id is no box.
+func (s RolloutBoxes) among(ctx context.Context, ids []string) ([]*Box, error) {
+	rows, err := s.store.GetAll(ctx, slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return id == "" }))
+	if err != nil {
+		return nil, err
+	}
+	seen, err := s.seen(ctx, rows)
+	shown := make([]*Box, len(ids))
+	for i, id := range ids {
+		if row := rows[id]; s.includes(row, seen[id]) {
+			b := box(row, seen[id])
+			shown[i] = &b
 		}
 	}
-	if len(ids) > mostSought {
-		page.More, page.Last = true, ids[mostSought-1]
-	}
-	return page, nil
+	return shown, err
 }
 
 // includes reports whether a box that was last seen at a time is in the list.
@@ -219,7 +200,7 @@ func box(row report.Row, seen time.Time) Box {
 	o := row.Counted()
 	b := Box{
 		EdgeID: row.EdgeID, FactoryID: row.FactoryID, Stage: o.Stage, Version: o.Version, State: o.State, Since: o.Since,
-		Running: row.Running, Label: row.Label, Attempts: o.Attempts, Code: o.Code, Detail: o.Detail, Until: o.Until, Cancelled: o.Cancelled, Restless: row.Restless, row: row,
+		Running: row.Running, Label: row.Label, Attempts: o.Attempts, Code: o.Code, Detail: o.Detail, Until: o.Until, Cancelled: o.Cancelled, Restless: row.Restless,
 	}
 	if !seen.IsZero() {
 		b.LastSeenAt = &seen
@@ -227,22 +208,17 @@ func box(row report.Row, seen time.Time) Box {
 	return b
 }
 
-// Page returns a page of the list after a position, in a random order that stays the same; silent boxes, and those of an
-// organization, in the order of the ids. It reads an index, so a change shows after a moment, usually within a second.
-func (s RolloutBoxes) Page(ctx context.Context, after string, limit int) (page dynamo.Page[Box], err error) {
-	if s.byID() {
-		next := s.awaited
-		if s.organization != "" {
-			next = s.own
-		}
-		ids, err := next(ctx, after)
-		if err != nil {
-			return page, err
-		}
-		return s.among(ctx, ids, limit)
+// Page returns a page of the list, in a random order that stays the same; silent boxes, and those of an organization, in the
+// order of the ids. It reads an index, so a change shows after a moment, usually within a second.
+func (s RolloutBoxes) Page(ctx context.Context, w dynamo.Span) (page dynamo.Page[Box], err error) {
+	switch {
+	case s.organization != "":
+		return s.own(ctx, w)
+	case s.of.State == silent:
+		return s.awaited(ctx, w)
 	}
-	rows, err := s.store.Find(ctx, s.of, after, limit)
-	page.More, page.Last = rows.More, rows.Last
+	rows, err := s.store.Find(ctx, s.of, w)
+	page.More, page.Last, page.Skip = rows.More, rows.Last, rows.Skip
 	for _, row := range rows.Items {
 		page.Items = append(page.Items, box(row, time.Time{}))
 	}

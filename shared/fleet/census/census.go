@@ -12,6 +12,7 @@ import (
 
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/guard"
+	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
 )
@@ -50,6 +51,7 @@ type Census struct {
 
 	at         time.Time
 	of         rollout.Rollout
+	carried    release.Carried
 	form       report.Form                  // of the edge type; only if boxes have labels
 	traces     map[string]report.IndexEntry // of boxes that were not counted yet
 	unreadable Unreadable                   // boxes that were not counted
@@ -65,7 +67,8 @@ func (c *Census) NewFleet() bool { return !c.established && c.Young > 0 }
 
 // NewCensus makes an empty census of a rollout's boxes at a time.
 func NewCensus(of rollout.Rollout, at time.Time) *Census {
-	c := &Census{of: of, at: at, Codes: map[report.FailureCode]int{}, Factories: map[string]guard.Counts{}, Mislabelled: map[report.Form]int{}, traces: map[string]report.IndexEntry{}, sighted: map[string]Sighting{}}
+	c := &Census{of: of, carried: of.Carried(), at: at, Codes: map[report.FailureCode]int{}, Factories: map[string]guard.Counts{},
+		Mislabelled: map[report.Form]int{}, traces: map[string]report.IndexEntry{}, sighted: map[string]Sighting{}}
 	if of.Terms != nil {
 		c.Groups = newGroups(of, at)
 	}
@@ -131,7 +134,7 @@ func (c *Census) add(e report.IndexEntry) {
 	if e.Restless && !e.Trace {
 		c.Restless++
 	}
-	reached := told || percent <= c.of.StagedPercent
+	reached := told || c.carried.Reaches(c.of.EdgeType, e.EdgeID, e.OrganizationID, e.RegisteredAt, false)
 	count(&c.Stages[i].Counts, e, told, reached)
 	young := e.RegisteredAt.After(c.of.StartedAt)
 	if young {

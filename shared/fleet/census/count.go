@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -12,9 +13,11 @@ import (
 
 	"wavegate/shared/fleet/edgetype"
 	"wavegate/shared/fleet/guard"
+	"wavegate/shared/fleet/plant"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/calendar"
 	"wavegate/shared/platform/dynamo"
 )
 
@@ -292,6 +295,15 @@ func (s *Reader) countChannel(ctx context.Context, edgeType, channel string) (Ch
 	c.Boxes, c.Unknown = sum.Boxes()+left.Items, sum.Unknown()+left.Items
 	c.Versions, c.OtherVersions = sum.List()
 	c.Pinned, c.Held, c.OldestPin = sum.Aside()
+	if err != nil {
+		return c, err
+	}
+	plants, err := plant.GetAll(ctx, s.db, slices.Collect(maps.Keys(sum.plants)))
+	for _, p := range plants {
+		if p.Updates.Wait(calendar.Haste{}, c.AsOf).For != "" {
+			c.AtClosedPlants += sum.plants[p.FactoryID]
+		}
+	}
 	return c, err
 }
 

@@ -112,7 +112,7 @@ func (g *Groups) add(e report.IndexEntry, stage int, told, reached bool) {
 	}
 	switch {
 	case e.Trace:
-	case g.starts[stage].IsZero():
+	case g.starts[stage].IsZero() || g.isYoung && !reached:
 		g.Unreached.Add(e)
 	default:
 		g.Stages[stage].Add(e)

@@ -7,6 +7,7 @@ import (
 
 	"wavegate/shared/fleet/freeze"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/testing/expect"
@@ -54,7 +55,7 @@ func TestGuard_Silence_IsJudgedByTheBoxesThatAreNotReached(t *testing.T) {
 			}
 			search, err := g.progress.Search(g.ctx, owner, g.id, "silent") // a halt can be followed up
 			expect.OK(t, err)
-			page := expect.Value(search.Page(g.ctx, "", 100))(t)
+			page := expect.Value(search.Page(g.ctx, dynamo.Span{Limit: 100}))(t)
 			var listed []string
 			for _, b := range page.Items {
 				listed = append(listed, b.EdgeID)

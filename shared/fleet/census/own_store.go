@@ -143,7 +143,7 @@ type ownCount struct {
 func (s *Reader) countFleet(ctx context.Context, edges *edge.Store, organizationID string) (Fleet, error) {
 	f := Fleet{OrganizationID: organizationID, AsOf: s.db.Now()}
 	on := map[string][]edge.Edge{}
-	err := edges.Each(ctx, organizationID, "", func(e edge.Edge) error {
+	err := edges.Each(ctx, organizationID, func(e edge.Edge) error {
 		on[e.Pair()] = append(on[e.Pair()], e)
 		f.Boxes++
 		return nil

@@ -13,6 +13,7 @@ import (
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/dynamotest"
@@ -139,11 +140,11 @@ func TestFleet_Requests_DoNotGrowWithOthersBoxes(t *testing.T) {
 		"the fleet": func() { f.fleetOf(t, "acme") },
 		"the boxes of a state": func() {
 			search := expect.Value(f.progress.Search(f.ctx, of("acme"), id, report.Offered))(t)
-			expect.Value(search.Page(f.ctx, "", 3))(t)
+			expect.Value(search.Page(f.ctx, dynamo.Span{Limit: 3}))(t)
 		},
 		"the silent boxes": func() {
 			search := expect.Value(f.progress.Search(f.ctx, of("acme"), id, "silent"))(t)
-			expect.Value(search.Page(f.ctx, "", 3))(t)
+			expect.Value(search.Page(f.ctx, dynamo.Span{Limit: 3}))(t)
 		},
 		"a box of others": func() {
 			_, err := f.progress.Why(f.ctx, of("acme"), "rival-1")

@@ -93,7 +93,7 @@ func (q Question) reuse(last *Judgement, freeze *guard.Freeze) *Judgement {
 		return nil
 	}
 	q.known = last.Taken
-	if j := q.Judge(nil, freeze, nil); j.Action == guard.Hold && !j.Wants {
+	if j := q.Judge(nil, freeze, nil); j.Action == guard.Hold && !j.Wants && !j.Steps {
 		return j
 	}
 	return nil
@@ -103,7 +103,7 @@ func (q Question) reuse(last *Judgement, freeze *guard.Freeze) *Judgement {
 // boxes if the guard wants a survey; it returns nil if it cannot. It is nil if the guard may not look now.
 func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze, kinds func() ([]guard.Kind, []guard.Worker)) *Judgement {
 	few := q.newFew()
-	taken, sizes := q.known, q.census.sizes()
+	taken, sizes, seen := q.known, q.census.sizes(), plants{}
 	for i := range q.Stages {
 		if !q.wants(i) {
 			continue
@@ -117,6 +117,7 @@ func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze, kinds func()
 		for _, b := range q.watched(boxes, sizes) {
 			q.treat(b, i, q.all)
 			few.treat(b, i)
+			seen.add(q.Groups, b)
 		}
 	}
 	if q.all {
@@ -124,6 +125,7 @@ func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze, kinds func()
 		for _, b := range q.watched(q.present(chosen, sightings), sizes) {
 			q.control(b)
 			few.control(b)
+			seen.add(q.Groups, b)
 		}
 		sightings = sightings[len(chosen):]
 	}
@@ -131,7 +133,17 @@ func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze, kinds func()
 	if e.Young = q.last.Young; q.young {
 		e.Young, e.YoungNew = q.lookAtYoung(sightings, sizes), true
 	}
+	e.Newcomers = guard.Newcomers{Steps: len(q.of.YoungAt), Stopped: q.of.YoungStopped}
+	if n := e.Newcomers.Steps; n > 0 {
+		e.Newcomers.At = q.of.YoungAt[n-1]
+	}
+	if g := q.Groups.young; g != nil {
+		e.Newcomers.Untold = g.Unreached.Boxes
+	}
 	e.Freeze, e.New, e.Taken, e.Places, e.Organizations = freeze, q.due, taken, q.by.places(), q.by.organizations()
+	if q.due {
+		e.Plants = seen.count()
+	}
 	if q.small {
 		e.Few = few.look()
 	}

@@ -12,6 +12,7 @@ import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/testing/expect"
@@ -51,7 +52,7 @@ func TestRollout_BoxesOnTheWay_AreToldAndHaveNotTakenIt(t *testing.T) {
 	f.poll(t, boxes[3], "3.0.0")
 	expect.Equal(t, census.Total(f.count(t, id).Stages), guard.Counts{Expected: 4, Offered: 2, Failed: 1, Installed: 1}, "all boxes")
 	found := expect.Value(f.progress.Search(f.ctx, owner, id, report.Failed))(t)
-	page := expect.Value(found.Page(f.ctx, "", 10))(t)
+	page := expect.Value(found.Page(f.ctx, dynamo.Span{Limit: 10}))(t)
 	expect.Equal(t, fmt.Sprint(len(page.Items), page.Items[0].EdgeID, page.Items[0].Version, page.Items[0].Code), fmt.Sprint(1, boxes[1], "2.1.0", "boot"), "the failed box")
 	row := expect.Value(report.NewStore(f.db, 1).Get(f.ctx, boxes[2]))(t)
 	expect.Equal(t, row.Offer.Code, report.CodeReverted, "what the box did that fell back")

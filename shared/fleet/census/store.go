@@ -73,6 +73,8 @@ type ChannelVersions struct {
 	Pinned    int        `json:"pinned,omitempty"`
 	Held      int        `json:"held,omitempty"`
 	OldestPin *OldestPin `json:"oldestPin,omitempty"`
+	// AtClosedPlants counts the boxes whose plant takes no updates at this time, without the pinned ones.
+	AtClosedPlants int `json:"atClosedPlants,omitempty"`
 	// OtherVersions is how many boxes run a version that is not listed.
 	OtherVersions int `json:"otherVersions"`
 }

@@ -23,6 +23,7 @@ type Versions struct {
 	at           time.Time
 	pinned, held int
 	oldest       *OldestPin
+	plants       map[string]int // boxes that are not pinned, by factory
 }
 
 // OldestPin is the pin of a channel that began first, to a second.
@@ -59,14 +60,22 @@ func (v *Versions) Add(e report.IndexEntry) {
 		v.pinned++
 		v.oldest = v.oldest.older(&OldestPin{e.EdgeID, e.AsideSince})
 	}
+	if e.FactoryID != "" && (!e.Aside(v.at) || e.PinnedUntil.IsZero()) {
+		v.plants = added(v.plants, e.FactoryID, 1)
+	}
 	if e.Running == "" {
 		v.unknown++
 		return
 	}
-	if v.by == nil {
-		v.by = map[string]int{}
+	v.by = added(v.by, e.Running, 1)
+}
+
+func added(to map[string]int, name string, n int) map[string]int {
+	if to == nil {
+		to = map[string]int{}
 	}
-	v.by[e.Running]++
+	to[name] += n
+	return to
 }
 
 // Merge adds what was counted of other boxes.
@@ -75,10 +84,10 @@ func (v *Versions) Merge(other Versions) {
 	v.unknown += other.unknown
 	v.pinned, v.held, v.oldest = v.pinned+other.pinned, v.held+other.held, v.oldest.older(other.oldest)
 	for version, n := range other.by {
-		if v.by == nil {
-			v.by = map[string]int{}
-		}
-		v.by[version] += n
+		v.by = added(v.by, version, n)
+	}
+	for id, n := range other.plants {
+		v.plants = added(v.plants, id, n)
 	}
 }
 

@@ -1,6 +1,8 @@
 package census
 
 import (
+	"maps"
+
 	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/guard"
 )
@@ -14,7 +16,7 @@ func (q Question) youngDue() bool {
 // lookAtYoung looks at the young boxes, given when those that were told were last seen, and then those that the release does not
 // reach.
 func (q Question) lookAtYoung(sightings []Sighting, sizes bell.Sizes) *guard.Young {
-	g, y := q.Groups.young, guard.Young{At: q.at, Number: 1}
+	g, y := q.Groups.young, guard.Young{At: q.at, Number: 1, By: map[string]guard.Share{}}
 	if last := q.last.Young; last != nil {
 		y.Number, y.Holds = last.Number+1, last.Holds
 	}
@@ -22,7 +24,7 @@ func (q Question) lookAtYoung(sightings []Sighting, sizes bell.Sizes) *guard.You
 	for key, of := range g.by {
 		if s := of[together]; key[0] == guard.OfOrganization {
 			y.Told, y.Bad = y.Told+s.Told, y.Bad+s.Bad
-			organizations[key[1]] = true
+			organizations[key[1]], y.By[key[1]] = true, s
 			if s.Bad > 0 {
 				harmed[key[1]] = true
 			}
@@ -39,9 +41,8 @@ func (q Question) lookAtYoung(sightings []Sighting, sizes bell.Sizes) *guard.You
 		if !known || b.Bad(q.at, g.decideWithin, g.soaks[0]) {
 			continue
 		}
-		if y.Treated = y.Treated.Plus(one); one.Silent > 0 {
-			harmed[b.OrganizationID] = true
-		}
+		y.Treated, y.By[b.OrganizationID] = y.Treated.Plus(one), y.By[b.OrganizationID].Plus(guard.Share{Treated: one})
+		harmed[b.OrganizationID] = harmed[b.OrganizationID] || one.Silent > 0
 	}
 	for _, b := range q.watched(q.present(g.Unreached.Chosen(), sightings[len(told):]), sizes) {
 		if one, known := g.newcomer(b); known {
@@ -51,6 +52,7 @@ func (q Question) lookAtYoung(sightings []Sighting, sizes bell.Sizes) *guard.You
 	if y.Control.Boxes < guard.FewYoung { // others are compared with, as far as they were looked up
 		y.Control = y.Control.Plus(q.last.Control)
 	}
+	maps.DeleteFunc(harmed, func(_ string, is bool) bool { return !is })
 	y.Organizations, y.Alone = len(harmed), len(organizations) <= 1
 	return &y
 }

@@ -3,7 +3,6 @@ package decide
 import (
 	"cmp"
 
-	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 )
@@ -171,7 +170,7 @@ func (b Box) follow(row release.ChannelRow) Decision {
 	if row.Revision == 0 {
 		return Decision{Reason: NothingPublished}
 	}
-	if c := row.Rollout; b.reached(c) && row.Tells(b.OrganizationID, b.Offer != nil && b.Offer.RolloutID == c.ID) {
+	if c := row.Rollout; b.reached(c) && row.Tells(b.OrganizationID, b.offeredBy(c)) {
 		return Decision{RolloutTarget: c.Target(), Reason: Rollout, RolloutID: c.ID}
 	}
 	if b.Has != "" {
@@ -193,9 +192,11 @@ func (b Box) follow(row release.ChannelRow) Decision {
 	return Decision{RolloutTarget: published, Reason: b.published(row, from), ReturnedFrom: from}
 }
 
+func (b Box) offeredBy(c *release.Carried) bool { return b.Offer != nil && b.Offer.RolloutID == c.ID }
+
 // reached reports whether a rollout is active and has reached the box.
 func (b Box) reached(c *release.Carried) bool {
-	return c != nil && c.Active && cohort.Of(b.EdgeType, c.TargetVersion, b.EdgeID).In(c.StagedPercent)
+	return c != nil && c.Active && c.Reaches(b.EdgeType, b.EdgeID, b.OrganizationID, b.FirstAt(), b.offeredBy(c))
 }
 
 // published is why a box is told the channel's version.

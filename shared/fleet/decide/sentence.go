@@ -60,6 +60,9 @@ func (s speaker) rollout(d Decision) string {
 	place := fmt.Sprintf("its percentile is %d and %s is at %d percent", cohort.Of(s.b.EdgeType, c.TargetVersion, s.b.EdgeID).Percentile(), rollout, c.StagedPercent)
 	switch d.Reason {
 	case NotReached:
+		if c.Reaches(s.b.EdgeType, s.b.EdgeID, s.b.OrganizationID, s.b.FirstAt(), true) {
+			return fmt.Sprintf("%s; it was registered since then, and such boxes come at least a stage later.", place)
+		}
 		return fmt.Sprintf("%s; it is reached at %d.", place, cohort.FirstStage(s.b.EdgeType, c.TargetVersion, s.b.EdgeID))
 	case LeftOut:
 		return rollout + " leaves out the box's organization."

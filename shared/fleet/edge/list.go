@@ -110,25 +110,23 @@ func (f Filter) Values() url.Values {
 // ofRows reports whether the filter asks for what is in the rows of boxes.
 func (f Filter) ofRows() bool { return f.byRow || f.Attribute+f.Version+f.State != "" }
 
-// Looks reports whether there is no index of the boxes of the filter, so that a page looks through others, too.
-func (f Filter) Looks() bool {
-	return f.ofRows() || f.IDPart != "" || f.FactoryID != "" || f.EdgeType != "" && f.Channel == "" || f.OrganizationID == "" && f.Channel == ""
+// looks reports whether there is no index of the boxes of the filter, so that a page looks through others, too.
+func (f Filter) looks() bool {
+	return f.ofRows() || f.IDPart != "" || f.FactoryID != "" || f.Pinned || f.EdgeType != "" && f.Channel == "" || f.OrganizationID != "" && f.Channel != ""
 }
 
 // List returns boxes in the byte order of their ids. It reads a global index, so a change shows after a moment, usually
 // within a second. A read of a single box is always up to date.
 //
-// While someone pages, a box that joins shifts those after it by one, and so does one that leaves.
+// While someone pages by offset, a box that joins shifts those after it by one, and so does one that leaves.
 func (s *Store) List(ctx context.Context, f Filter, w dynamo.Span) (dynamo.Page[Shown], error) {
-	find := s.registered
-	if f.Looks() {
-		find = s.look
+	if f.looks() {
+		return s.look(ctx, f, w)
 	}
-	page, err := find(ctx, f, w)
-	if err != nil || f.ofRows() { // then each row was read
-		return page, err
+	page, err := dynamo.List[Shown](ctx, s.db, f.selection(), w)
+	if err == nil {
+		page.Items, err = s.standing(ctx, page.Items, nil)
 	}
-	page.Items, err = s.standing(ctx, page.Items, nil)
 	return page, err
 }
 
@@ -147,14 +145,6 @@ func (f Filter) selection() dynamo.Selection {
 	return by
 }
 
-// registered lists the registrations of a filter that does not look.
-func (s *Store) registered(ctx context.Context, f Filter, w dynamo.Span) (dynamo.Page[Shown], error) {
-	if f.Pinned || f.OrganizationID != "" && f.Channel != "" {
-		return f.chosen(ctx, s.db, f.selection(), w)
-	}
-	return dynamo.List[Shown](ctx, s.db, f.selection(), w)
-}
-
 // EachPinned calls a function with every box of a channel whose pin holds. It reads all boxes of the channel.
 func (s *Store) EachPinned(ctx context.Context, edgeType, channel string, each func(Edge)) error {
 	by := dynamo.Selection{Table: dynamo.Edges, Index: "byChannel", Partition: release.Pair(edgeType, channel), With: "pin"}
@@ -166,58 +156,42 @@ func (s *Store) EachPinned(ctx context.Context, edgeType, channel string, each f
 	})
 }
 
-// A page looks at 20,000 registrations, or at 2,000 with their report rows, or at 1,000 with these, their channels and their
-// plants, in 40 requests.
+// A page with what report rows say looks at 2,000 boxes, or at 1,000 if it also needs their channels and plants.
 const (
-	mostLooks  = 40
-	lookedAt   = 500
-	rowsLooked = 100
+	rowsLooked    = 2000
+	waitingLooked = 1000
+	rowsAtOnce    = 100
+	atOnce        = 500
 )
 
-// look looks for the boxes that a filter includes. Only if the filter asks for what is in their report rows, it reads these.
-func (s *Store) look(ctx context.Context, f Filter, w dynamo.Span) (page dynamo.Page[Shown], err error) {
-	by, atOnce, looks := f.selection(), lookedAt, mostLooks
-	var waits Waits
-	switch {
-	case f.State == waiting:
-		atOnce, looks, waits = rowsLooked, mostLooks/4, s.waits()
-	case f.ofRows():
-		atOnce, looks = rowsLooked, mostLooks/2
-	case f == Filter{IDPrefix: f.IDPrefix}:
-		atOnce = w.Limit // all are included
+// look looks for the boxes that a filter includes. Only if the filter asks for what is in their report rows, it reads these
+// of all that it looks at.
+func (s *Store) look(ctx context.Context, f Filter, w dynamo.Span) (dynamo.Page[Shown], error) {
+	most, some, waits := dynamo.MostLooked, atOnce, Waits(nil)
+	if f.ofRows() {
+		most, some = rowsLooked, rowsAtOnce
 	}
-	now := s.db.Now()
-	for page.More = true; page.More && looks > 0; looks-- {
-		if w.After != "" {
-			by.Least = max(by.Least, w.After+"\x00")
+	if f.State == waiting {
+		most, waits = waitingLooked, s.waits()
+	}
+	search, now := dynamo.NewSearch[Shown](s.db, w, most), s.db.Now()
+	_, err := dynamo.Look(ctx, search, f.selection(), w.After, some, "", false, func(ctx context.Context, boxes []Shown) (shown []*Shown, err error) {
+		if f.ofRows() {
+			boxes, err = s.standing(ctx, boxes, waits)
 		}
-		if by.Least != "" && by.Most == "" { // DynamoDB takes no empty bound
-			by.Most = "~"
-		}
-		some, err := dynamo.List[Shown](ctx, s.db, by, dynamo.Span{Limit: atOnce})
-		boxes := some.Items
-		if err == nil && f.ofRows() {
-			boxes, err = s.standing(ctx, some.Items, waits)
-		}
-		if err != nil {
-			return page, err
-		}
-		for _, box := range boxes {
+		for i, box := range boxes {
+			shown = append(shown, nil)
 			if f.includes(box.Edge, now) && f.shows(box) {
-				if len(page.Items) == w.Limit {
-					return page, nil
-				}
-				page.Items = append(page.Items, box)
+				shown[i] = &boxes[i]
 			}
-			w.After = box.EdgeID
-			page.Last = w.After
 		}
-		if len(boxes) < len(some.Items) {
-			break
-		}
-		page.More = some.More
+		return shown, err
+	})
+	page := search.Page()
+	if err == nil && !f.ofRows() {
+		page.Items, err = s.standing(ctx, page.Items, nil)
 	}
-	return page, nil
+	return page, err
 }
 
 // standing adds to boxes what their rows say and, if waits is not nil, for what they wait. It returns only the boxes for
@@ -277,44 +251,14 @@ func (f Filter) shows(box Shown) bool {
 			f.State == trouble && (box.Restless != nil || box.State == string(report.Failed) || box.State == string(report.Reverted)))
 }
 
-// chosen lists the boxes of a selection that the filter includes. There is no index of them: few boxes are pinned, and
-// an organization has few channels. So it reads the selection until the page is full, about 1 MB for 2,000 boxes. For an
-// organization it reads no box of another one.
-func (f Filter) chosen(ctx context.Context, db *dynamo.DB, by dynamo.Selection, w dynamo.Span) (page dynamo.Page[Shown], err error) {
-	by.Least = max(by.Least, w.After)
-	if f.Pinned {
-		by.With = "pin"
-	}
-	if by.Least != "" && by.Most == "" {
-		by.Most = "~"
-	}
-	now, skip := db.Now(), w.Skip
-	err = dynamo.Walk(ctx, db, by, nil, 0, func(e Edge) error {
-		switch {
-		case !f.includes(e, now) || e.EdgeID == w.After:
-		case skip > 0:
-			skip--
-		case len(page.Items) < w.Limit:
-			page.Items = append(page.Items, Shown{Edge: e})
-		default:
-			page.More, page.Last = true, page.Items[w.Limit-1].EdgeID
-			return errEnough
-		}
-		return nil
-	})
-	if errors.Is(err, errEnough) {
-		err = nil
-	}
-	return page, err
+// OfOrganization selects the boxes of an organization, in the order of their ids.
+func OfOrganization(organizationID string) dynamo.Selection {
+	return Filter{OrganizationID: organizationID}.selection()
 }
 
-// Each calls a function with every box of an organization, in the order of their ids, after an id or from the start.
-func (s *Store) Each(ctx context.Context, organizationID, after string, each func(Edge) error) error {
-	by := dynamo.Selection{Table: dynamo.Edges, Index: "byOrganization", Partition: organizationID}
-	if after != "" {
-		by.Least, by.Most = after+"\x00", "~"
-	}
-	return dynamo.Walk(ctx, s.db, by, nil, 0, each)
+// Each calls a function with every box of an organization, in the order of their ids.
+func (s *Store) Each(ctx context.Context, organizationID string, each func(Edge) error) error {
+	return dynamo.Walk(ctx, s.db, OfOrganization(organizationID), nil, 0, each)
 }
 
 // Has reports whether an organization has a box on a channel, or any if none is named. No organization has none.
@@ -322,8 +266,20 @@ func (s *Store) Has(ctx context.Context, organizationID, edgeType, channel strin
 	if organizationID == "" {
 		return false, nil
 	}
-	page, err := s.registered(ctx, Filter{OrganizationID: organizationID, EdgeType: edgeType, Channel: channel}, dynamo.Span{Limit: 1})
-	return len(page.Items) > 0, err
+	some := 0
+	if edgeType == "" {
+		some = 1
+	}
+	err := dynamo.Walk(ctx, s.db, OfOrganization(organizationID), nil, some, func(e Edge) error {
+		if edgeType == "" || e.EdgeType == edgeType && e.Channel == channel {
+			return errEnough
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		return true, nil
+	}
+	return false, err
 }
 
 // errEnough ends a walk.

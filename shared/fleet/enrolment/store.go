@@ -2,7 +2,6 @@ package enrolment
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -98,10 +97,18 @@ func (s *Store) List(ctx context.Context, caller auth.Principal, organizationID 
 	if !caller.MayRead(organizationID) {
 		return dynamo.Page[Enrolment]{}, problem.Missing()
 	}
-	page, err := dynamo.List[Enrolment](ctx, s.db,
-		dynamo.Selection{Table: dynamo.Enrolments, Index: "byOrganization", Partition: organizationID, Descending: true}, w)
-	page.Items = slices.DeleteFunc(page.Items, func(e Enrolment) bool { return Kept{Enrolment: e}.shown(caller) != nil })
-	return page, err
+	search := dynamo.NewSearch[Enrolment](s.db, w, dynamo.MostLooked)
+	of := dynamo.Selection{Table: dynamo.Enrolments, Index: "byOrganization", Partition: organizationID, Descending: true}
+	_, err := dynamo.Look(ctx, search, of, w.After, 0, "", false, func(_ context.Context, all []Enrolment) ([]*Enrolment, error) {
+		shown := make([]*Enrolment, len(all))
+		for i, e := range all {
+			if (Kept{Enrolment: e}).shown(caller) == nil {
+				shown[i] = &all[i]
+			}
+		}
+		return shown, nil
+	})
+	return search.Page(), err
 }
 
 // shown returns NOT_FOUND unless the caller may read the enrolment: whoever manages it, and who sees the boxes of its

@@ -23,7 +23,7 @@
 //
 // Every stage that the release reached is judged until the rollout ends, from its own start. A resumption keeps the
 // starts. What a box did stays counted if it is moved, retired or given away. Boxes that were registered after the start
-// are judged apart, so that nobody can make up evidence. Another rollout of the same version on the channel inherits them: a
+// are judged apart, so that nobody can make up evidence, and come a stage later if the guard promotes. Another rollout of the same version on the channel inherits them: a
 // release that failed once does not start afresh.
 //
 // # Failures
@@ -75,7 +75,7 @@
 // organization. When a stage is otherwise clear, and then once a day, the guard looks at each value of each attribute. Of
 // a kind that fails, it counts factories with a bad box, so that nothing that the boxes of a factory have in common is
 // evidence. A kind that goes silent is compared with boxes of the same kind that the release did not reach, without
-// factories that are switched off. Each attribute gets the same share of the level, and values that are too few to reach it cost
+// factories that are switched off. Each attribute gets the same share of the level, and values and attributes that cannot reach it cost
 // nothing. Attributes count as they were before a box was told of the rollout, also of a box that is gone. Harm to a kind never
 // halts the rollout for all if it rests on one organization: without its boxes the kind is not harmed, and no others of the kind
 // are, or those contradict it. It holds, and stops telling.
@@ -115,14 +115,14 @@ func Decide(p Policy, e Evidence, at time.Time) Verdict {
 	d.measure(&v)
 	var found findings
 	if e.Active {
-		found = slices.Concat(d.failing(v), silenced(v.Looks), d.small(v.Few), d.places(), v.Young.holding(), d.notAcceptable(), d.unclear(v), d.notAllowed(v))
+		found = slices.Concat(d.failing(v), silenced(v.Looks), d.small(v.Few), d.places(), d.interferes(), d.newcomers(v.Young), d.notAcceptable(), d.unclear(v), d.notAllowed(v))
 	} else {
 		found = d.afterwards(v)
 	}
 	v.Surveys = d.surveys(found.leftToPeople())
 	v.Health = d.numbers(v.Surveys)
 	if e.Active {
-		found = slices.Concat(found, harmedKinds(v.Surveys), d.worse(v.Health))
+		found = slices.Concat(found, harmedKinds(v.Surveys), d.lacks(v.Surveys), d.worse(v.Health))
 		found.add(found.leftToPeople() && d.unsurveyed(v), NotSurveyed, "the kinds of boxes have not been looked at yet")
 	}
 	found = d.judge(&v, found.sorted())
@@ -130,6 +130,7 @@ func Decide(p Policy, e Evidence, at time.Time) Verdict {
 	v.Reason, v.Acts = v.Reasons[0], p.Mode == Act && v.Action != Hold
 	d.blame(&v, found)
 	v.Stops = p.Mode == Act && v.Action == Hold && v.Suspicion() != "" && e.Active && !e.Stopped
+	v.Steps, v.YoungStop = d.steps(found), d.stopped(v.Young)
 	v.Pages = v.Next == 0 && (v.Action == Halt || slices.Contains(v.Reasons, TooManyBad) || slices.Contains(v.Reasons, Silent) || v.Few.doubts())
 	if !slices.Contains(v.Reasons, WindowClosed) {
 		v.Distance.OpensAt = nil

@@ -139,6 +139,10 @@ type Evidence struct {
 	// Young is the last look at the boxes that were registered since the start, or one that is taken now if YoungNew is set.
 	Young    *Young
 	YoungNew bool
+	// Newcomers are all such boxes.
+	Newcomers Newcomers
+	// Plants are those that a look sees now.
+	Plants Plants
 	// Mislabelled is how many of the boxes that run the release say so in words that are not known to be good.
 	Mislabelled int
 	// Vacant is set if the channel has no box in the present stage, not even one that does not count.

@@ -70,7 +70,7 @@ func (l findings) has(r Reason) bool { return len(l.of(r)) > 0 }
 // leftToPeople reports whether the rollout waits for people, a survey or some other reasons only, and not for its boxes or for time.
 func (l findings) leftToPeople(or ...Reason) bool {
 	return !slices.ContainsFunc(l, func(f finding) bool {
-		return !slices.Contains(or, f.reason) && !slices.Contains([]Reason{NotSurveyed, KindDoubtful, Unreported, TellingStopped, PeoplePromote, WindowClosed, Frozen, ApprovalRequired, Clear}, f.reason)
+		return !slices.Contains(or, f.reason) && !slices.Contains([]Reason{NotSurveyed, KindDoubtful, Unreported, KindAbsent, MeterChanged, TellingStopped, PeoplePromote, WindowClosed, Frozen, ApprovalRequired, Clear}, f.reason)
 	})
 }
 
@@ -147,7 +147,12 @@ func (d decision) clearSentence(v Verdict) string {
 		return fmt.Sprintf("stage %d has no boxes", v.Stage)
 	}
 	text := fmt.Sprintf("stage %d is clear: %s, %d more than needed; %s", v.Stage, v.Taken.sentence(), v.Distance.Spare, v.Distance.soaked())
-	return join(text, v.Young.apart())
+	for _, c := range v.Health {
+		if n := d.policy.Health[c.Name]; n.Is == counter && c.Percent == v.Stage && c.Reached.Now == 0 && c.Control.Now > 0 && c.Reached.Said >= fewestSaying {
+			text = join(text, c.sentence())
+		}
+	}
+	return join(text, d.surveyed(v.Surveys).missing(), v.Young.apart())
 }
 
 func boxes(n int) string { return fmt.Sprintf("%d %s", n, noun(n)) }

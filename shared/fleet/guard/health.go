@@ -15,6 +15,8 @@ type Number struct {
 	Worse string `json:"worse"`
 	// By is the share by which the number may be worse with the release; 0.01 is one percent.
 	By float64 `json:"by"`
+	// Expects is better if the number may become much better with the release; otherwise empty.
+	Expects string `json:"expects,omitempty"`
 }
 
 // What a number is, and when it is worse. A counter is worse if it is higher.
@@ -106,6 +108,8 @@ type Comparison struct {
 	Only  string `json:"only,omitempty"`
 	// Unreported is set if too few boxes say the number, or fewer of those that have the release.
 	Unreported bool `json:"unreported,omitempty"`
+	// Changed is set if the boxes with the release say another thing by the number.
+	Changed bool `json:"changed,omitempty"`
 	// Accepted is set once a person let the rollout go on although the number was worse.
 	Accepted bool `json:"accepted,omitempty"`
 
@@ -117,7 +121,7 @@ type Comparison struct {
 // they are if factories have several lines of which each changes for itself, and whether a few boxes are much worse.
 const (
 	healthHalt = 0.0025
-	healthHold = 0.01
+	healthHold = 0.0075
 	mostWorse  = 0.7 // of the level
 	nearWorse  = 0.2
 	fewWorse   = 0.1
@@ -174,6 +178,7 @@ func (n Number) compare(name string, workers []Worker, share func(budget float64
 	if r := counted(name, watched); r.Reached.few() || r.Control.few() || drawn(all, silent, half) <= share(healthHold) {
 		c.Unreported, c.Reading = true, n.reading(name, watched)
 	}
+	c.Changed = n.meter(name, workers, share(meterHold))
 	if changes := n.changes(name, workers); n.harms(name, changes, share(healthHalt)) {
 		c.Halts, c.Only = true, n.only(name, changes, share(healthHalt))
 	}
@@ -229,7 +234,7 @@ func (d decision) numbers(surveys []Survey) []Comparison {
 			list = append(list, c)
 		}
 	}
-	if e.Workers != nil && taken.Number > 0 && taken.At.Equal(e.AsOf) && !slices.Equal(surveys, e.Surveys) {
+	if e.Workers != nil && taken.Number > 0 && taken.At.Equal(e.AsOf) && !slices.EqualFunc(surveys, e.Surveys, func(a, b Survey) bool { return a.At.Equal(b.At) }) {
 		workers := together(e.Workers)
 		for _, name := range slices.Sorted(maps.Keys(d.policy.Health)) {
 			c := d.policy.Health[name].compare(name, workers, func(budget float64) float64 {
@@ -267,6 +272,7 @@ func (d decision) worse(all []Comparison) (list findings) {
 		if c.Halts && !c.Accepted {
 			list = append(list, finding{reason: HealthWorse, halts: true, only: []string{c.Only}, sentence: c.sentence()})
 		}
+		list.add(c.Changed && c.Percent == d.evidence.Stage && !(c.Halts && !c.Accepted), MeterChanged, c.another())
 		list.add(c.Unreported && c.Percent == d.evidence.Stage, Unreported, c.missing())
 	}
 	return list
@@ -283,6 +289,11 @@ func (c Comparison) sentence() string {
 		change = "lower"
 	}
 	return fmt.Sprintf("%s is %.1f %% %s in %s, compared with %s", c.Name, 100*math.Abs(c.More), change, with, without)
+}
+
+func (c Comparison) another() string {
+	return fmt.Sprintf("the meter has changed: %s is %.3g in %d boxes that have the release, and %.3g in %d that it did not reach; if this is what the release is for, "+
+		"the policy may expect it to be better", c.Name, c.Reached.Now, c.Reached.Said, c.Control.Now, c.Control.Said)
 }
 
 func (c Comparison) missing() string {

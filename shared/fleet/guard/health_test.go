@@ -96,8 +96,30 @@ func TestDecide_HealthNumbers(t *testing.T) {
 				now["crashes"] = 1
 			}
 		}, change: func(_ *guard.Policy, e *guard.Evidence) { e.Workers[len(e.Workers)-1].Now["crashes"] = 1e12 }},
-		"one box is wild":  {say: times(1e11, func(i int) bool { return i == 7 }), action: guard.Promote, reason: guard.Clear},
-		"another unit":     {say: times(1000, all), action: guard.Halt, reason: guard.HealthWorse},
+		"one box is wild": {say: times(1e11, func(i int) bool { return i == 7 }), action: guard.Promote, reason: guard.Clear},
+		"another unit":    {say: times(1000, all), action: guard.Halt, reason: guard.HealthWorse},
+		"a smaller unit":  {say: times(0.001, all), action: guard.Hold, reason: guard.MeterChanged},
+		"always the same": {say: func(_ int, now map[string]float64) { now["cycle"] = 5 }, action: guard.Hold, reason: guard.MeterChanged},
+		"always 0":        {say: times(0, all), action: guard.Hold, reason: guard.MeterChanged},
+		"half, by a fix":  {say: times(0.45, all), action: guard.Hold, reason: guard.MeterChanged},
+		"half, as expected": {say: times(0.45, all), action: guard.Promote, reason: guard.Clear, change: func(p *guard.Policy, _ *guard.Evidence) {
+			p.Health = map[string]guard.Number{"cycle": {Is: "gauge", Worse: "higher", By: 0.01, Expects: "better"}}
+		}},
+		"half, in eight of ten": {say: times(0.45, func(i int) bool { return i%5 > 0 }), action: guard.Promote, reason: guard.Clear},
+		"half everywhere": {say: times(0.45, all), action: guard.Promote, reason: guard.Clear, change: func(_ *guard.Policy, e *guard.Evidence) {
+			for _, w := range e.Workers {
+				if !w.Reached {
+					w.Now["cycle"] *= 0.45
+				}
+			}
+		}},
+		"two crashes a day everywhere, and none with the release": {say: none, action: guard.Promote, reason: guard.Clear, change: func(_ *guard.Policy, e *guard.Evidence) {
+			for _, w := range e.Workers {
+				if w.Before["crashes"] = 2; !w.Reached {
+					w.Now["crashes"] = 2
+				}
+			}
+		}},
 		"a few much worse": {say: times(3, func(i int) bool { return i%4 == 0 }), action: guard.Halt, reason: guard.HealthWorse},
 		"one organization": {say: times(1.3, func(i int) bool { return i/10%2 == 0 }), action: guard.Hold, reason: guard.OneOrganization},
 		"renamed": {action: guard.Hold, reason: guard.Unreported, say: func(_ int, now map[string]float64) { delete(now, "cycle") },

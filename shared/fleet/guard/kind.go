@@ -54,27 +54,17 @@ type Survey struct {
 	Control Group `json:"control,omitzero"`
 	// Culprit is that kind.
 	Culprit *Culprit `json:"culprit,omitempty"`
-}
-
-// A Culprit is a kind of boxes that a release harms, and the boxes that it was compared with: the others, or if boxes are
-// silent, those of the kind that the release did not reach.
-type Culprit struct {
-	Name   string `json:"name"`
-	Value  string `json:"value"`
-	Silent bool   `json:"silent,omitempty"` // otherwise they are bad
-	Harmed int    `json:"harmed"`
-	Boxes  int    `json:"boxes"`
-	// Factories is in how many factories there are bad ones.
-	Factories   int `json:"factories,omitempty"`
-	OtherHarmed int `json:"otherHarmed"`
-	OtherBoxes  int `json:"otherBoxes"`
+	// Absent are kinds of which the release reached no box that lives, the largest first, mostAbsent at most; More is how many
+	// others there are.
+	Absent []Absent `json:"absent,omitempty"`
+	More   int      `json:"moreAbsent,omitempty"`
 }
 
 // The probability that the surveys of a rollout halt a good release because of failures is at most kindsHalt, and as much
 // because of silence; that they hold one is at most kindsHold, twice.
 const (
 	kindsHalt = 0.0025
-	kindsHold = 0.02
+	kindsHold = 0.0125
 )
 
 // A kind is harmed if at least so many of its boxes are, and at least this share.
@@ -129,8 +119,8 @@ func (t kindTest) reach(p float64, least int) float64 {
 	return 0
 }
 
-// harmed finds the kind that chance explains least, if it does not explain it: each attribute has the same share of the
-// level, and the sum of the chances of its values to be as unlikely as that one must be below it. If counts is set, only tests
+// harmed finds the kind that chance explains least, if it does not explain it: each attribute of which a value can reach the level has
+// the same share of it, so serial numbers cost nothing, and the sum of the chances of its values to be as unlikely as that one must be below it. If counts is set, only tests
 // for which it is true count.
 func harmed(tests []kindTest, level float64, least int, counts func(kindTest) bool) *Culprit {
 	byName := map[string][]kindTest{}
@@ -138,7 +128,12 @@ func harmed(tests []kindTest, level float64, least int, counts func(kindTest) bo
 		byName[t.culprit.Name] = append(byName[t.culprit.Name], t)
 	}
 	var worst *Culprit
-	smallest := 1.0
+	smallest, attributes := 1.0, 0
+	for _, values := range byName {
+		if slices.ContainsFunc(values, func(t kindTest) bool { return t.reach(level, least) > 0 }) {
+			attributes++
+		}
+	}
 	for _, values := range byName {
 		for _, t := range values {
 			if t.hits < t.fewest(least) {
@@ -151,7 +146,7 @@ func harmed(tests []kindTest, level float64, least int, counts func(kindTest) bo
 			for _, other := range values {
 				sum += other.reach(p, least)
 			}
-			if sum > level/float64(len(byName)) || counts != nil && !counts(t) {
+			if sum > level/float64(attributes) || counts != nil && !counts(t) {
 				continue
 			}
 			if worst == nil || cmp.Or(cmp.Compare(p, smallest), cmp.Compare(t.culprit.Name, worst.Name), cmp.Compare(t.culprit.Value, worst.Value)) < 0 {
@@ -247,6 +242,7 @@ func (b Bounds) survey(kinds []Kind, percent int, last Survey, before bool, at t
 	number := last.Number + 1
 	s, level := Survey{Percent: percent, Number: number, At: at}, surveyLevel(kindsHalt, percent, number)
 	kinds = s.surveyAll(kinds, before)
+	s.absent(kinds)
 	stands := func(t kindTest) bool { return b.stands(t, kinds, level) }
 	for _, tests := range b.tests(kinds) {
 		if c := harmed(tests, level, fewestHalting, stands); c != nil {
@@ -315,7 +311,11 @@ func (d decision) fresh(s Survey) bool { return s.Number > 0 && !s.At.Before(d.e
 // ago and the rollout still tells boxes. At the last stage there is nobody left to keep from the release.
 func (d decision) surveyDue(clear bool) bool {
 	last, e := d.surveyed(d.evidence.Surveys), d.evidence
-	return e.next() != 0 && d.soakOver() && (!d.fresh(last) || clear && (last.Early || !d.compared(e.Numbers)) || !e.Stopped && e.AsOf.Sub(last.At) >= surveyAgain)
+	again := surveyAgain
+	if d.policy.Hurries() {
+		again = time.Hour
+	}
+	return e.next() != 0 && d.soakOver() && (!d.fresh(last) || clear && (last.Early || !d.compared(e.Numbers)) || !e.Stopped && e.AsOf.Sub(last.At) >= again)
 }
 
 // culprit names the kind that chance explains least, for a halt that rests on all boxes.

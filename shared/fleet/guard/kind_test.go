@@ -1,6 +1,8 @@
 package guard_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -160,4 +162,23 @@ func TestDecide_DailySurveys_AreTakenAtFallingLevels(t *testing.T) {
 		e.Surveys[0].At = e.AsOf.Add(-24 * time.Hour)
 	}
 	t.Error("the fortieth survey doubts as easily as the first")
+}
+
+// TestDecide_AttributesThatAreUniqueToEachBox_CostNothing: hawkBit's boxes say serial numbers and addresses.
+func TestDecide_AttributesThatAreUniqueToEachBox_CostNothing(t *testing.T) {
+	halts := func(bad, unique int) bool {
+		e := healthy(10)
+		e.Kinds = revisions(kind(guard.Share{Told: 10, Bad: bad}))
+		for i := range unique {
+			for box := range 1000 {
+				e.Kinds = append(e.Kinds, guard.Kind{Name: fmt.Sprint("serial-", i), Value: fmt.Sprint(box), Factories: 1,
+					Share: guard.Share{Told: 1, Decided: 1}})
+			}
+		}
+		return slices.Contains(guard.Decide(acting(), e, now).Reasons, guard.KindBad)
+	}
+	for bad := range 7 {
+		expect.Equal(t, halts(bad, 12), halts(bad, 0), "with twelve such attributes and %d of 10 boxes bad, it halts", bad)
+	}
+	expect.That(t, halts(3, 12) && !halts(2, 0), "three of ten are bad, or two")
 }

@@ -23,10 +23,14 @@ var outlooks = map[Reason]Outlook{
 	NotCounted:       {Ends: "the next count"},
 	OneOrganization:  {Do: "ask the organization what happened to its boxes; then halt it, or resume it without the organization"},
 	FactoryBad:       {Do: "find out what happened to the boxes there; " + judge},
+	PlantsDown:       {Do: "find out what happened to these plants; " + judge},
 	KindDoubtful:     {Do: "look at these boxes; " + judge},
+	YoungWaiting:     {Ends: "they are told, at most a soak a stage"},
 	YoungHarmed:      {Do: "look at the new boxes; " + judge},
 	NotAcceptable:    {Do: "look at the bad boxes; then promote it if you accept so many, or halt it"},
 	Unreported:       {Do: "find out why boxes do not say the number; then promote it, or halt it"},
+	KindAbsent:       {Do: "try it on a box of that kind; then promote it, or halt it"},
+	MeterChanged:     {Do: "find out whether the release says the number otherwise; then promote it, or halt it"},
 	LabelsUnknown:    {Do: setForm},
 	TellingStopped:   {Do: "halt it, or resume it if the release is not the cause"},
 	EvidenceTooSmall: {Do: "look at the bad and the silent boxes; then promote it if the release is not the cause, or halt it"},
@@ -110,12 +114,20 @@ func (d decision) need(v Verdict, found findings) *Need {
 	if !d.evidence.Active || v.Acts {
 		return nil
 	}
+	var reason Reason
 	for _, f := range found {
 		if r, needs := d.needsFor(f, found); needs {
-			return &Need{Reason: r, Stage: v.Stage, Do: outlooks[r].Do}
+			reason = r
+			break
 		}
 	}
-	return nil
+	if len(d.evidence.Newcomers.Stopped) > 0 && (reason == "" || reason == PeoplePromote) {
+		reason = YoungHarmed
+	}
+	if reason == "" {
+		return nil
+	}
+	return &Need{Reason: reason, Stage: v.Stage, Do: outlooks[reason].Do}
 }
 
 // needsFor reports whether a finding needs a person, and for which reason.

@@ -26,14 +26,19 @@ const (
 // Rules of the texts in a policy.
 var (
 	modeRule       = &input.Text{Pattern: `advise|act`, Says: "advise or act"}
+	presetRule     = &input.Text{Pattern: fast, Says: fast}
 	onHaltRule     = &input.Text{Pattern: `stay|return`, Says: "stay or return"}
 	smallFleetRule = &input.Text{Pattern: `allDecided|people|peopleIfFew`, Says: "allDecided, people or peopleIfFew"}
 	soakRule       = durationRule(0)
 	numberRule     = &input.Text{Pattern: `gauge|counter`, Says: "gauge or counter"}
+	expectsRule    = &input.Text{Pattern: better, Says: better}
 	worseRule      = &input.Text{Pattern: `higher|lower`, Says: "higher or lower"}
 	// NumberName accepts the names of health numbers.
 	NumberName = &input.Text{Pattern: `[A-Za-z][A-Za-z0-9._-]{0,31}`, Says: "1 to 32 letters, digits, dots, underscores or hyphens, the first a letter"}
 )
+
+// Settings lists the settings that ReadFor reads.
+var Settings = []setting.Name{setting.GuardIntervalSeconds, setting.PollIntervalSeconds, setting.IdlePollIntervalSeconds}
 
 // Interval reads how often the guard runs.
 func Interval(r *setting.Values) time.Duration {
@@ -59,6 +64,9 @@ func Open() Policy {
 // interval is the time between two runs of the guard: the least value of silentAfter and decideWithin.
 func Read(o *input.Object, interval time.Duration) Policy {
 	p := Open()
+	if _, given := o.OptionalText("preset", presetRule); given {
+		p = p.hurried()
+	}
 	if mode, given := o.OptionalText("mode", modeRule); given {
 		p.Mode = Mode(mode)
 	}
@@ -67,8 +75,21 @@ func Read(o *input.Object, interval time.Duration) Policy {
 	}
 	o.OptionalObject("health", func(numbers *input.Object) { p.Health = readNumbers(numbers) })
 	o.OptionalObject("guard", func(bounds *input.Object) { p.Guard.read(bounds, durationRule(interval)) })
+	soaks := p.Promote.Soak
 	o.OptionalObject("promote", p.Promote.read)
+	if p.Hurries() && (p.Promote.Soak != soaks || p.Guard.DecideWithin.Length() > defaultSilence.Length() || p.Guard.SilentAfter.Length() > defaultSilence.Length()) {
+		o.Fault("preset", "exclusive", "must not be fast with soaks, or with times in guard that are longer than PT30M: these make it slower")
+	}
 	o.OptionalObject("approvals", p.Approvals.read)
+	return p
+}
+
+// ReadFor is Read by the deployment's settings, with a fault if its boxes poll too rarely.
+func ReadFor(o *input.Object, r *setting.Values) Policy {
+	p := Read(o, Interval(r))
+	if text := p.TooSlow(time.Duration(max(r.Number(setting.PollIntervalSeconds), r.Number(setting.IdlePollIntervalSeconds))) * time.Second); text != "" {
+		o.Fault("preset", "range", text)
+	}
 	return p
 }
 
@@ -84,6 +105,9 @@ func readNumbers(o *input.Object) map[string]Number {
 			if n.Worse = worse; n.Is == counter && worse == lower {
 				number.Fault("worse", "exclusive", "of a counter can only be higher")
 			}
+		}
+		if n.Expects, _ = number.OptionalText("expects", expectsRule); n.Expects != "" && n.Is == counter {
+			number.Fault("expects", "exclusive", "must only be given for a gauge")
 		}
 		if by, given, ok := number.OptionalNumber("by"); given && ok {
 			if n.By = by; by < 0 || by > mostBy {
@@ -147,7 +171,7 @@ func (p *Promotion) read(o *input.Object) {
 	}
 	o.OptionalObject("soak", func(soak *input.Object) {
 		duration(soak, "1", soakRule, &p.Soak.At1)
-		p.Soak.open = !duration(soak, "10", soakRule, &p.Soak.At10)
+		p.Soak.open = !duration(soak, "10", soakRule, &p.Soak.At10) && p.Soak.open
 		duration(soak, "50", soakRule, &p.Soak.At50)
 		duration(soak, "100", soakRule, &p.Soak.At100)
 	})

@@ -35,10 +35,14 @@ const (
 	NotCounted       Reason = "NOT_COUNTED"        // there is no count, or it is old or of another stage
 	OneOrganization  Reason = "ONE_ORGANIZATION"   // only one organization's boxes speak for a halt, and the others against it
 	FactoryBad       Reason = "FACTORY_BAD"        // most boxes of one factory or organization are bad or silent
+	PlantsDown       Reason = "PLANTS_DOWN"        // plants went dark soon after a box there was told
 	KindDoubtful     Reason = "KIND_DOUBTFUL"      // one kind of boxes may be bad or silent
 	YoungHarmed      Reason = "YOUNG_HARMED"       // boxes that were registered since the start are bad or silent
+	YoungWaiting     Reason = "YOUNG_WAITING"      // too many boxes that were registered since the start are not told yet
 	NotAcceptable    Reason = "NOT_ACCEPTABLE"     // more boxes are bad than the policy accepts, and fewer than halt
 	Unreported       Reason = "UNREPORTED"         // too few boxes say a health number, or fewer of those with the release
+	KindAbsent       Reason = "KIND_ABSENT"        // no box of a kind has lived with the release, and the policy is in a hurry
+	MeterChanged     Reason = "METER_CHANGED"      // boxes with the release say another thing by a health number
 	LabelsUnknown    Reason = "LABELS_UNKNOWN"     // most boxes that run the release say so in other words
 	TellingStopped   Reason = "TELLING_STOPPED"    // the rollout tells no more boxes until a person decides
 	EvidenceTooSmall Reason = "EVIDENCE_TOO_SMALL" // the stage has too few boxes for the test, and is not clear
@@ -59,8 +63,9 @@ const Clear Reason = "CLEAR"
 // inOrder are the reasons in the order in which they are listed: those to halt, and then those to hold.
 var inOrder = []Reason{
 	TooManyBad, TooManySilent, KindBad, HealthWorse, FewBad,
-	NotActive, NotCounted, OneOrganization, FactoryBad, KindDoubtful, YoungHarmed, NotAcceptable, Unreported, LabelsUnknown, TellingStopped, EvidenceTooSmall, Undecided, TooFewTaken, Silent,
-	Soaking, PeoplePromote, WindowClosed, Frozen, ApprovalRequired, NotSurveyed, Clear,
+	NotActive, NotCounted, OneOrganization, FactoryBad, PlantsDown, KindDoubtful, YoungHarmed, NotAcceptable, Unreported, KindAbsent, MeterChanged, LabelsUnknown,
+	TellingStopped, EvidenceTooSmall, Undecided, TooFewTaken, Silent,
+	Soaking, YoungWaiting, PeoplePromote, WindowClosed, Frozen, ApprovalRequired, NotSurveyed, Clear,
 }
 
 // A Verdict is what the guard recommends at a moment, why, and how far away another verdict is.
@@ -75,8 +80,12 @@ type Verdict struct {
 	Acts bool `json:"acts"`
 	// Stops reports whether the guard stops the rollout from telling more boxes.
 	Stops bool `json:"stops,omitempty"`
-	Stage int  `json:"stage"`          // the present one, in percent
-	Next  int  `json:"next,omitempty"` // the stage after it; 0 at the last
+	// YoungStop are organizations of which it tells no more boxes that were registered since the start. Steps is set if such boxes
+	// come a stage further.
+	YoungStop []string `json:"youngStop,omitempty"`
+	Steps     bool     `json:"steps,omitempty"`
+	Stage     int      `json:"stage"`          // the present one, in percent
+	Next      int      `json:"next,omitempty"` // the stage after it; 0 at the last
 	// Pages reports whether people are paged: everybody has the release, or is being told it, and it seems to go bad.
 	Pages bool `json:"pages,omitempty"`
 	// Wants reports whether the boxes should be looked up for a survey, or to name the culprit of a halt.
@@ -134,7 +143,7 @@ func (r *Retrying) sentence(mode Mode) string {
 // Suspicion is the reason for which the guard stops telling boxes; empty if there is none.
 func (v Verdict) Suspicion() Reason {
 	for _, r := range v.Reasons {
-		if r == OneOrganization || r == FactoryBad || r == KindDoubtful || r == YoungHarmed || r == Silent && v.silenceDoubted() || r == EvidenceTooSmall && v.Few.doubts() {
+		if r == OneOrganization || r == FactoryBad || r == PlantsDown || r == KindDoubtful || r == YoungHarmed || r == Silent && v.silenceDoubted() || r == EvidenceTooSmall && v.Few.doubts() {
 			return r
 		}
 	}

@@ -257,8 +257,12 @@ func mean(list []float64) (m float64) {
 	return m
 }
 
+// median is 0 if there is nothing.
 func median(list []float64) float64 {
 	slices.Sort(list)
 	n := len(list)
+	if n == 0 {
+		return 0
+	}
 	return list[(n-1)/2]/2 + list[n/2]/2
 }

@@ -99,7 +99,7 @@ func NewWatch(count CountSizes, now func() time.Time) Watch {
 func (w Watch) Near(ctx context.Context, channel release.ChannelRow, row report.Row) func() bool {
 	return func() bool {
 		c := channel.Rollout
-		return cohort.Of(row.EdgeType, c.TargetVersion, row.EdgeID).In(c.StagedPercent) || w.among(ctx, *c, row, bell.Sizes.Watched)
+		return c.Reaches(row.EdgeType, row.EdgeID, row.OrganizationID, row.FirstAt(), false) || w.among(ctx, *c, row, bell.Sizes.Watched)
 	}
 }
 

@@ -38,10 +38,12 @@ func (s *Store) For(caller auth.Principal) *Store {
 	return &as
 }
 
-// Made is what a publication has made: the release, and whether its channel is new.
+// Made is what a publication has made: the release, and whether its channel is new. Count is of before.
 type Made struct {
 	Created bool
 	release.Release
+	Count  Count
+	Urgent bool
 }
 
 // Publish puts a version on a channel. It returns RELEASE_IMMUTABLE for a
@@ -62,18 +64,13 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, asked release.Pu
 				known, err = s.releases.Release(ctx, asked.EdgeType, asked.CurrentVersion)
 				return err
 			},
-			func(ctx context.Context) (err error) {
-				stone, err = s.stone(ctx, asked)
-				return err
+			func(ctx context.Context) (err error) { stone, err = s.stone(ctx, asked); return err },
+			func(ctx context.Context) (err error) { frozen, err = s.freezes.Holding(ctx); return err },
+			func(ctx context.Context) error {
+				made.Count = s.lastCount(ctx, asked.EdgeType, asked.Channel)
+				return nil
 			},
-			func(ctx context.Context) (err error) {
-				frozen, err = s.freezes.Holding(ctx)
-				return err
-			},
-			func(ctx context.Context) (err error) {
-				p, err = artifact.Complete(ctx, s.db, set, asked)
-				return err
-			})
+			func(ctx context.Context) (err error) { p, err = artifact.Complete(ctx, s.db, set, asked); return err })
 		if err != nil {
 			return err
 		}
@@ -95,7 +92,7 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, asked release.Pu
 			return err
 		}
 		bound := known.Published(p, stone.Onward(), next.UpdatedAt)
-		made.Release = bound
+		made.Release, made.Urgent = bound, p.Urgent
 		change.Record(set, release.Kind, row, next.Showing(bound).Hastening(p.Urgent, bound.Urgency), "ReleasePublished")
 		if !dynamo.Same(bound, known) {
 			if err := s.mayBind(ctx, from, known); err != nil {

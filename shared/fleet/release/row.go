@@ -23,6 +23,7 @@ type Carried struct {
 	Guard string `json:"guard"`
 	// ChangedAt is when the rollout last changed.
 	ChangedAt time.Time `json:"changedAt"`
+	StartedAt time.Time `json:"startedAt"`
 	Telling
 }
 
@@ -38,6 +39,7 @@ type Telling struct {
 	Asks []string `json:"asks,omitempty"`
 	// DecideWithin is the policy's, in seconds, if it is longer than usual.
 	DecideWithin int `json:"decideWithin,omitempty"`
+	Young
 }
 
 // A RolloutTarget is a version that a rollout brought to boxes, and where its bytes were when it started.

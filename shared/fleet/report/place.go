@@ -70,12 +70,18 @@ type IndexEntry struct {
 	TraceID string
 }
 
+// FirstAt is when the box was registered first, in whole seconds; zero: before that was noted.
+func (r Row) FirstAt() (at time.Time) {
+	if r.RegisteredAt != nil {
+		at = r.RegisteredAt.Truncate(time.Second)
+	}
+	return at
+}
+
 // Entry returns the row's index entry.
 func (r Row) Entry() IndexEntry {
-	e := IndexEntry{EdgeID: r.EdgeID, Hash: hash(r.EdgeID), Running: r.Running, Mislabelled: r.Mislabelled(), FactoryID: r.FactoryID, OrganizationID: r.OrganizationID}
-	if r.RegisteredAt != nil {
-		e.RegisteredAt = r.RegisteredAt.Truncate(time.Second)
-	}
+	e := IndexEntry{EdgeID: r.EdgeID, Hash: hash(r.EdgeID), Running: r.Running, Mislabelled: r.Mislabelled(), FactoryID: r.FactoryID,
+		OrganizationID: r.OrganizationID, RegisteredAt: r.FirstAt()}
 	switch {
 	case r.HeldAt != nil:
 		e.AsideSince = upToSecond(*r.HeldAt)

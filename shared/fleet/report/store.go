@@ -162,24 +162,15 @@ type Search struct {
 	State     State
 }
 
-// Position is a box's position in a search.
-func (s *Store) Position(r Row) string {
-	_, shard, _ := strings.Cut(s.shards.Of(r.pair(), r.EdgeID), separator)
-	return shard + separator + r.Entry().StateKey()
-}
-
 // open parses a position: the shard, and the key after which to continue.
-func (s *Store) open(q Search, position string) (shard int, after dynamo.Key, ok bool) {
+func (s *Store) open(q Search, position string) (shard int, after string, ok bool) {
 	number, stateKey, _ := strings.Cut(position, separator)
 	shard, err := strconv.Atoi(number)
 	if err != nil || shard < 0 || shard >= int(s.shards) || !strings.HasPrefix(stateKey, StatePrefix(q.Version, q.State)) {
-		return 0, nil, false
+		return 0, "", false
 	}
 	e, err := IndexEntryOf(stateKey)
-	if err != nil || e.EdgeID == "" {
-		return 0, nil, false
-	}
-	return shard, dynamo.Key{"edgeId": e.EdgeID, "shard": s.shards.At(q.Pair, shard), "stateKey": stateKey}, true
+	return shard, stateKey, err == nil && e.EdgeID != ""
 }
 
 // IsPosition reports whether a text is a position in the search.
@@ -188,73 +179,47 @@ func (s *Store) IsPosition(q Search, position string) bool {
 	return ok
 }
 
-// Find returns a page of the boxes of a search, after a position, or from the start. The boxes are found with an index
-// that lags, and then read: boxes that have left the state meanwhile are skipped.
-func (s *Store) Find(ctx context.Context, q Search, position string, limit int) (dynamo.Page[Row], error) {
-	shard, after := 0, dynamo.Key(nil)
-	if position != "" {
+// Find returns a page of the boxes of a search. The boxes are found with an index that lags, and then read: boxes that have
+// left the state meanwhile are skipped.
+func (s *Store) Find(ctx context.Context, q Search, w dynamo.Span) (dynamo.Page[Row], error) {
+	first, after := 0, ""
+	if w.After != "" {
 		var ok bool
-		if shard, after, ok = s.open(q, position); !ok {
-			return dynamo.Page[Row]{}, fmt.Errorf("report: %q is not a position in the search", position)
+		if first, after, ok = s.open(q, w.After); !ok {
+			return dynamo.Page[Row]{}, fmt.Errorf("report: %q is not a position in the search", w.After)
 		}
 	}
-	var page dynamo.Page[Row]
-	for ; shard < int(s.shards); shard, after = shard+1, nil {
-		for {
-			// One box more than the page shows whether there are more.
-			ids, last, err := s.found(ctx, q, shard, after, limit+1-len(page.Items))
-			if err != nil {
-				return dynamo.Page[Row]{}, err
-			}
-			rows, err := s.GetAll(ctx, ids)
-			if err != nil {
-				return dynamo.Page[Row]{}, err
-			}
-			for _, id := range ids {
-				row := rows[id]
-				delete(rows, id) // it counts once
-				if o := row.Counted(); o.RolloutID == q.RolloutID && o.State == q.State && row.pair() == q.Pair {
-					page.Items = append(page.Items, row)
-				}
-			}
-			if len(page.Items) > limit {
-				page.Items, page.More = page.Items[:limit], true
-				return page, nil
-			}
-			if last == nil {
-				break
-			}
-			after = last
+	search, prefix := dynamo.NewSearch[Row](s.db, w, dynamo.MostLooked), StatePrefix(q.Version, q.State)
+	for shard := first; shard < int(s.shards); shard, after = shard+1, "" {
+		of := dynamo.Selection{Table: dynamo.Reports, Index: index, Partition: s.shards.At(q.Pair, shard), Least: prefix, Most: prefix + "~"}
+		ends, err := dynamo.Look(ctx, search, of, after, 0, strconv.Itoa(shard)+separator, shard+1 < int(s.shards),
+			func(ctx context.Context, found []indexed) ([]*Row, error) { return s.shown(ctx, q, found) })
+		if err != nil || ends {
+			return search.Page(), err
 		}
 	}
-	return page, nil
+	return search.Page(), nil
 }
 
-// found returns at most n boxes of one shard that match the search in the index, and the key of the last one if there
-// may be more after it.
-func (s *Store) found(ctx context.Context, q Search, shard int, after dynamo.Key, n int) (ids []string, last dynamo.Key, err error) {
-	prefix := StatePrefix(q.Version, q.State)
-	of := dynamo.Selection{Table: dynamo.Reports, Index: index, Partition: s.shards.At(q.Pair, shard), Least: prefix, Most: prefix + "~"}
-	err = dynamo.Walk(ctx, s.db, of, after, n, func(x indexed) error {
-		e, err := x.entry()
-		if err != nil || e.RolloutID != q.RolloutID {
-			return err
+// shown are the rows of those boxes that are in the search.
+func (s *Store) shown(ctx context.Context, q Search, found []indexed) ([]*Row, error) {
+	var ids []string
+	for _, x := range found {
+		if x.RolloutID == q.RolloutID {
+			ids = append(ids, x.EdgeID)
 		}
-		ids = append(ids, e.EdgeID)
-		if len(ids) == n {
-			last = dynamo.Key{"edgeId": e.EdgeID, "shard": of.Partition, "stateKey": x.StateKey}
-			return errEnough
-		}
-		return nil
-	})
-	if errors.Is(err, errEnough) {
-		err = nil
 	}
-	return ids, last, err
+	rows, err := s.GetAll(ctx, ids)
+	shown := make([]*Row, len(found))
+	for i, x := range found {
+		row := rows[x.EdgeID]
+		delete(rows, x.EdgeID) // it counts once
+		if o := row.Counted(); o.RolloutID == q.RolloutID && o.State == q.State && row.pair() == q.Pair {
+			shown[i] = &row
+		}
+	}
+	return shown, err
 }
-
-// errEnough ends a walk.
-var errEnough = errors.New("report: enough was found")
 
 // GetAll reads the rows of boxes, and returns those that there are, by box. By the id of a trace, it returns a row with the
 // attributes of the trace.

@@ -1,11 +1,10 @@
 package rollout
 
 import (
-	"time"
-
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/input"
+	"wavegate/shared/platform/setting"
 	"wavegate/shared/trail/audit"
 )
 
@@ -16,18 +15,21 @@ type PlanRequest struct {
 	audit.Grounds
 }
 
-// PlanOf reads a request to start a rollout. interval is the time between two runs of the guard.
-func PlanOf(body *input.Object, interval time.Duration) PlanRequest {
+var newBoxesRule = &input.Text{Pattern: release.OfTarget, Says: release.OfTarget}
+
+// PlanOf reads a request to start a rollout by the deployment's settings; see guard.Settings.
+func PlanOf(body *input.Object, settings *setting.Values) PlanRequest {
 	r := PlanRequest{Plan: Plan{
 		EdgeType:      body.Text("edgeType", input.Name),
 		Channel:       body.Text("channel", input.Name),
 		TargetVersion: body.Text("targetVersion", release.VersionRule),
 		Policy:        new(guard.Open()),
 	}}
-	given, null := body.ClearableObject("policy", func(o *input.Object) { *r.Policy = guard.Read(o, interval) })
+	given, null := body.ClearableObject("policy", func(o *input.Object) { *r.Policy = guard.ReadFor(o, settings) })
 	if r.OwnPolicy = given; null {
 		r.Policy = nil
 	}
+	r.NewBoxes, _ = body.OptionalText("newBoxes", newBoxesRule)
 	r.Grounds = audit.GroundsOf(body)
 	r.Urgent = urgent(body, r.Grounds)
 	if r.Urgent && r.Policy != nil && len(r.Policy.Approvals.Before) > 0 {

@@ -61,3 +61,29 @@ func TestAfter_TheOrganizationsLeftOut_CanChange(t *testing.T) {
 		r = next
 	}
 }
+
+// TestAfter_TheGuardsPromotions_BringNewBoxesALittleLater: people's do not, unless the guard's did before.
+func TestAfter_TheGuardsPromotions_BringNewBoxesALittleLater(t *testing.T) {
+	at := func(hours int) time.Time { return start.Add(time.Duration(hours) * time.Hour) }
+	by := func(r rollout.Rollout, m rollout.Move, hours int) rollout.Rollout {
+		t.Helper()
+		next, event, err := r.After(m, rollout.Moment{By: rollout.Guard, At: at(hours)})
+		expect.Must(t, err == nil && event != "", "%+v: %q, %v", m, event, err)
+		return next
+	}
+	people := by(judged(10, policy()), rollout.Move{StagedPercent: new(50)}, 1)
+	expect.That(t, people.YoungAt == nil, "people promoted, and new boxes come later: %v", people.YoungAt)
+	r := by(judged(10, policy()), rollout.Move{StagedPercent: new(50), Young: true}, 1)
+	r = by(r, rollout.Move{StagedPercent: new(100)}, 2)
+	r = by(r, rollout.Move{Young: true}, 3)
+	expect.Equal(t, r.YoungAt, []time.Time{at(1), at(2), at(3)}, "they come further")
+	expect.That(t, r.StagedPercent == 100 && r.StageSince.Equal(at(2)), "at %d since %v", r.StagedPercent, r.StageSince)
+	stopped := by(r, rollout.Move{YoungStop: []string{"acme"}, Judged: r.Terms.Revision}, 4)
+	stopped = by(stopped, rollout.Move{YoungStop: []string{"initech", "acme"}, Judged: r.Terms.Revision}, 5)
+	expect.Equal(t, stopped.YoungStopped, []string{"acme", "initech"}, "they are stopped of")
+	expect.That(t, !stopped.Stopped() && stopped.Status == rollout.Active, "others are told")
+	resumed := by(stopped, rollout.Move{Status: rollout.Active}, 6)
+	expect.That(t, resumed.YoungStopped == nil && len(resumed.YoungAt) == 3 && resumed.ResumedAt.Equal(at(6)), "resumed: %+v", resumed.Young)
+	_, _, err := r.After(rollout.Move{Young: true}, rollout.Moment{By: rollout.Guard, At: at(4), Freeze: &freeze.Freeze{Until: at(9)}})
+	expect.That(t, problem.Has(err, problem.Frozen), "during a freeze: %v", err)
+}

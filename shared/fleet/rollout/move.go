@@ -27,13 +27,17 @@ type Move struct {
 	Seen bool
 	// Stop is set if the guard stops telling boxes, and says why.
 	Stop guard.Reason
+	// Young is set if the guard lets the boxes that were registered since the start go on by a stage of their own. YoungStop are
+	// organizations of which it tells no more such boxes.
+	Young     bool
+	YoungStop []string
 	// Judged is set for a halt and a stop by the guard: the revision of the policy that it judged the rollout by.
 	Judged int64
 }
 
 // advances reports whether a freeze can refuse the move: a raise or a resumption.
 func (m Move) advances() bool {
-	return m.Status == Active || m.StagedPercent != nil && m.Status != Halted
+	return m.Status == Active || m.Young || m.StagedPercent != nil && m.Status != Halted
 }
 
 // A Moment is what a move depends on besides the rollout: who makes it, when and why, and the freeze at that time, or
@@ -72,21 +76,23 @@ func (r Rollout) After(m Move, now Moment) (next Rollout, event string, err erro
 	resumes := r.Status != Active && next.Status == Active
 	goesOn := r.goesOn(m, next)
 	returns := m.Return && r.ReturnedAt == nil
-	if m.Stop != "" && r.Status == Active && !r.Stopped() {
-		next.Stop = Stop{m.Stop, &now.At}
-		return next.changed(r, now.At), "RolloutTellingStopped", nil
+	steps := r.steps(m, raises)
+	if steps {
+		next.Young = r.Young.Further(now.At)
 	}
 	switch {
+	case r.tellsFewer(m):
+		return r.stops(m, now.At), "RolloutTellingStopped", nil
 	case m.Seen:
 		return r.marked(now)
 	case m.Urgent && m.Status == "":
 		return r.hastened(now)
 	}
 	next.Urgent = r.Urgent || m.Urgent && returns
-	if !raises && !goesOn && !returns && next.Status == r.Status {
+	if !raises && !goesOn && !returns && !steps && next.Status == r.Status {
 		return r, "", nil
 	}
-	if err := r.refuses(next, now, returns, resumes, raises || resumes || goesOn); err != nil {
+	if err := r.refuses(next, now, returns, resumes, raises || resumes || goesOn || steps); err != nil {
 		return r, "", err
 	}
 	next = next.changed(r, now.At)
@@ -108,6 +114,27 @@ func (r Rollout) After(m Move, now Moment) (next Rollout, event string, err erro
 		return next, "RolloutResumed", nil
 	}
 	return next, r.event(next), nil
+}
+
+// steps reports whether boxes that were registered since the start come a stage further.
+func (r Rollout) steps(m Move, raises bool) bool {
+	return r.Status == Active && (m.Young || raises && len(r.YoungAt) > 0)
+}
+
+// tellsFewer reports whether the guard has an active rollout tell fewer boxes.
+func (r Rollout) tellsFewer(m Move) bool {
+	return r.Status == Active && (m.Stop != "" && !r.Stopped() || m.YoungStop != nil)
+}
+
+// stops is an active rollout once the guard has it tell fewer boxes.
+func (r Rollout) stops(m Move, at time.Time) Rollout {
+	next := r
+	if m.Stop != "" {
+		next.Stop = Stop{m.Stop, &at}
+	} else {
+		next.Young = r.Young.StopFor(m.YoungStop)
+	}
+	return next.changed(r, at)
 }
 
 // refuses says why a move is refused, or nil.
@@ -173,7 +200,7 @@ func (r Rollout) goesOn(m Move, next Rollout) bool {
 	case next.Status != Active:
 		return false
 	case m.Status == Active:
-		return r.Stopped() || m.Without != nil && !slices.Equal(m.Without, r.Without)
+		return r.Stopped() || len(r.YoungStopped) > 0 || m.Without != nil && !slices.Equal(m.Without, r.Without)
 	}
 	return next.StagedPercent != r.StagedPercent && r.Stopped()
 }
@@ -181,7 +208,7 @@ func (r Rollout) goesOn(m Move, next Rollout) bool {
 // resumedBy is the rollout that goes on after a move.
 func (r Rollout) resumedBy(m Move, at time.Time) Rollout {
 	r.EndedAt, r.EndedBy = nil, ""
-	r.ResumedAt, r.Stop, r.Seen = &at, Stop{}, nil
+	r.ResumedAt, r.Stop, r.Seen, r.YoungStopped = &at, Stop{}, nil, nil
 	if m.Without != nil {
 		r.Without = without(m.Without)
 	}

@@ -65,6 +65,8 @@ type Rollout struct {
 	ReturnedAt *time.Time `json:"returnedAt,omitempty"`
 	// Without are organizations whose boxes the rollout leaves out. They are no evidence either.
 	Without []string `json:"without,omitempty"`
+	// Young is set by the guard's promotions only: people who promote decide about all boxes.
+	release.Young
 	// StageStarts are when the target first reached each stage on the channel, by this rollout or an earlier one.
 	StageStarts StageStarts `json:"stageStarts"`
 	// StartedBy is who started the rollout, and PromotedBy who promoted it last.
@@ -109,7 +111,7 @@ func (r Rollout) telling() (t release.Telling) {
 	if r.Adopted {
 		return t
 	}
-	t = release.Telling{Asks: r.asks(), Stopped: r.Stopped(), Without: r.Without, Haste: r.Haste()}
+	t = release.Telling{Asks: r.asks(), Stopped: r.Stopped(), Without: r.Without, Haste: r.Haste(), Young: r.Young}
 	usual := guard.Default().Guard.DecideWithin.Length()
 	if p := r.Terms; p != nil && r.Status == Active && p.Policy.Guard.DecideWithin.Length() > usual {
 		t.DecideWithin = int(p.Policy.Guard.DecideWithin.Length() / time.Second)
@@ -192,6 +194,8 @@ type Plan struct {
 	Policy *guard.Policy `json:"policy,omitempty"`
 	// Urgent is set if plants need not be open for it.
 	Urgent bool `json:"urgent,omitempty"`
+	// NewBoxes is what boxes are told that are registered since the start; see release.Young.
+	NewBoxes string `json:"newBoxes,omitempty"`
 }
 
 // check returns why a rollout cannot start as planned; nil if it can. An empty row or target does not exist.
@@ -202,6 +206,8 @@ func (p Plan) check(row release.ChannelRow, target release.Release) error {
 	case target.Version == "":
 		return problem.New(problem.ReleaseNotPublished,
 			"Version %s of %s was never published; publish it first, on a channel with few boxes.", p.TargetVersion, p.EdgeType)
+	case p.Policy != nil && p.Policy.Hurries() && !p.Urgent && !target.Security():
+		return notUrgent()
 	case row.Rollout != nil && row.Rollout.Active:
 		return problem.New(problem.RolloutActive,
 			"Rollout %s is active on %s; halt or complete it first.", row.Rollout.ID, row.ID())
@@ -258,6 +264,6 @@ func (r Rollout) Carried() release.Carried {
 	return release.Carried{
 		ID: r.ID, TargetVersion: r.TargetVersion, ArtifactURL: r.ArtifactURL, SHA256: r.SHA256,
 		StagedPercent: r.StagedPercent, Active: r.Status == Active, Revision: r.Revision,
-		Guard: string(r.Mode()), ChangedAt: r.UpdatedAt, Telling: r.telling(),
+		Guard: string(r.Mode()), ChangedAt: r.UpdatedAt, StartedAt: r.StartedAt, Telling: r.telling(),
 	}
 }

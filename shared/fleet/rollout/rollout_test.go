@@ -269,6 +269,6 @@ func drawMove(t *rapid.T) rollout.Move {
 func TestCarried_IsWhatAPollNeeds(t *testing.T) {
 	r := at(50, rollout.Halted)
 	want := release.Carried{ID: r.ID, TargetVersion: "1.1.0", ArtifactURL: "https://a.example/1.1.0", SHA256: strings.Repeat("a", 64),
-		StagedPercent: 50, Active: false, Revision: 5, Guard: string(rollout.NoGuard), ChangedAt: r.UpdatedAt}
+		StagedPercent: 50, Active: false, Revision: 5, Guard: string(rollout.NoGuard), ChangedAt: r.UpdatedAt, StartedAt: r.StartedAt}
 	expect.Equal(t, r.Carried(), want, "the copy")
 }

@@ -77,7 +77,7 @@ func (s *Store) Start(ctx context.Context, from audit.Origin, p Plan, claim idem
 					break
 				}
 			}
-			r.Urgent = p.Urgent
+			r.Urgent, r.NewBoxes = p.Urgent, p.NewBoxes
 			change.Record(set, Kind, Rollout{}, r, "RolloutStarted")
 			set.With(release.Replace(row, row.Begin(r.Carried()).Showing(target)))
 			return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/uuid"
 
+	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
@@ -205,6 +206,10 @@ func TestStart_Refusals(t *testing.T) {
 			_, err := f.rollouts.Start(admission.Unlimited(t.Context()), origin, rollout.Plan{EdgeType: f.edgeType, Channel: channel, TargetVersion: target}, idempotency.Claim{})
 			return err
 		}
+		fast := guard.Default()
+		fast.Preset = "fast"
+		_, err := f.rollouts.Start(admission.Unlimited(t.Context()), origin, rollout.Plan{EdgeType: f.edgeType, Channel: "stable", TargetVersion: "1.0.0", Policy: &fast}, idempotency.Claim{})
+		expect.That(t, problem.Has(err, problem.Conflict), "fast, and not urgent: %v", err)
 		if err := start("nowhere", "1.1.0"); !problem.Has(err, problem.NotFound) {
 			t.Errorf("no channel: %v", err)
 		}
@@ -219,7 +224,7 @@ func TestStart_Refusals(t *testing.T) {
 		if err := start("stable", "1.1.0"); err != nil {
 			t.Errorf("after a halt: %v", err)
 		}
-		_, err := f.rollouts.Get(t.Context(), uuid.NewString())
+		_, err = f.rollouts.Get(t.Context(), uuid.NewString())
 		expect.That(t, problem.Has(err, problem.NotFound), "no rollout: %v", err)
 	})
 }

@@ -93,6 +93,9 @@ func (r Rollout) WithPolicy(p guard.Policy, by audit.Person, at time.Time) (next
 	if err := r.ended(); err != nil {
 		return r, "", err
 	}
+	if p.Hurries() && !r.Urgent && !r.Security() {
+		return r, "", notUrgent()
+	}
 	p = p.For(r.Security())
 	next = r
 	next.Terms = &Terms{Policy: p}
@@ -116,6 +119,10 @@ func (r Rollout) WithPolicy(p guard.Policy, by audit.Person, at time.Time) (next
 	next = next.changed(r, at)
 	next.Terms.Revision, next.Terms.By = next.Revision, by
 	return next, "RolloutPolicyChanged", nil
+}
+
+func notUrgent() error {
+	return problem.New(problem.Conflict, "The preset fast is for an urgent rollout, or for a release of the kind security; what shows after hours hurts all boxes.")
 }
 
 // ended says why a rollout can no longer get a policy or an approval, or nil.

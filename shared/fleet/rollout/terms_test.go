@@ -10,6 +10,7 @@ import (
 
 	"wavegate/shared/fleet/freeze"
 	"wavegate/shared/fleet/guard"
+	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/calendar"
 	"wavegate/shared/platform/problem"
@@ -247,4 +248,20 @@ func TestWithPolicy_NobodyRaisesAloneWhereTwoAreNeeded(t *testing.T) {
 			expect.Must(t, err == nil, "a halt is refused: %v", err)
 		}
 	})
+}
+
+// TestFast_IsForWhatIsUrgentOrForSecurity: whoever starts a rollout or changes its policy.
+func TestFast_IsForWhatIsUrgentOrForSecurity(t *testing.T) {
+	fast, faults := guard.Parse([]byte(`{"preset":"fast"}`), time.Minute)
+	expect.Must(t, len(faults) == 0, "faults %v", faults)
+	usual, urgent, security := judged(1, policy()), judged(1, policy()), judged(1, policy())
+	urgent.Urgent = true
+	security.Kind = release.Security
+	for name, c := range map[string]struct {
+		of      rollout.Rollout
+		refused bool
+	}{"usual": {usual, true}, "urgent": {urgent, false}, "for security": {security, false}} {
+		next, event, err := c.of.WithPolicy(fast, olga, start.Add(time.Hour))
+		expect.That(t, problem.Has(err, problem.Conflict) == c.refused && (event != "") != c.refused && next.Terms.Policy.Hurries() != c.refused, "%s: %q, %v", name, event, err)
+	}
 }

@@ -105,7 +105,7 @@ var (
 				operations.May(dynamo.Channels, dynamo.BatchGet), operations.May(dynamo.Factories, dynamo.BatchGet),
 				operations.May(dynamo.Releases, dynamo.Get), operations.May(dynamo.RateCounters, dynamo.Get),
 			},
-		}, listOf)
+		}, paging.With(edge.FilterOf, paging.ByOffset))
 	}
 
 	GetManifest = func() operations.Row[polling.Poll] {
@@ -201,12 +201,3 @@ var pinCodes = []problem.Code{problem.ReleaseNotPublished, problem.ArtifactNotKe
 
 // BellSettings are the settings of the bell, which is not an operation.
 var BellSettings = slices.Concat(bell.KeySettings, polling.BellSettings)
-
-// listOf reads which page of which boxes is asked for.
-func listOf(in *input.Reader) paging.Asked[edge.Filter, paging.Place] {
-	asked := paging.With(edge.FilterOf, paging.ByOffset)(in)
-	if asked.List.Looks() && asked.Page.Skips() {
-		in.Fault("offset", "exclusive", "must not be given with this choice of boxes; follow next")
-	}
-	return asked
-}

@@ -74,7 +74,7 @@ var (
 		}, paging.With(operations.RolloutID, paging.ByCursor))
 	}
 
-	ListRolloutEdges = func() operations.Row[paging.Asked[census.OfState, paging.Cursor]] {
+	ListRolloutEdges = func() operations.Row[paging.Asked[census.OfState, paging.Place]] {
 		return operations.New(operations.Operation{
 			ID: "list-rollout-edges", Summary: "List the boxes of a rollout by their state",
 			Method: http.MethodGet, Path: "/api/ota/rollouts/{id}/edges",
@@ -87,7 +87,7 @@ var (
 				operations.ListByIndex(dynamo.Edges, "byOrganization"),
 			},
 			Settings: census.SettingNames,
-		}, paging.With(census.OfStateOf, paging.ByCursor))
+		}, paging.With(census.OfStateOf, paging.ByOffset))
 	}
 
 	GetOrganizationFleet = func() operations.Row[census.OfFleet] {
@@ -118,7 +118,7 @@ var (
 			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
 			Grants: []operations.Grant{
 				operations.May(dynamo.Channels, dynamo.Get),
-				operations.ListByIndex(dynamo.Reports, "byState"),
+				operations.ListByIndex(dynamo.Reports, "byState"), operations.May(dynamo.Factories, dynamo.BatchGet),
 				operations.May(dynamo.Progress, dynamo.Get, dynamo.Write),
 			},
 			Settings: census.SettingNames,

@@ -34,6 +34,7 @@ var (
 				operations.May(dynamo.Channels, dynamo.Get, dynamo.Query, dynamo.Write),
 				operations.May(dynamo.Releases, dynamo.Get, dynamo.Write),
 				operations.May(dynamo.Rollouts, dynamo.Get, dynamo.Write),
+				operations.May(dynamo.Progress, dynamo.Get),
 				operations.May(dynamo.Audit, dynamo.Put),
 			},
 			Settings: []setting.Name{setting.ArtifactURL},

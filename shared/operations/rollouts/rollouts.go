@@ -11,7 +11,6 @@ import (
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/setting"
 	"wavegate/shared/ratelimit"
 )
 
@@ -32,9 +31,9 @@ var (
 				operations.May(dynamo.Idempotency, dynamo.Get, dynamo.Put),
 				operations.May(dynamo.Audit, dynamo.Put),
 			},
-			Settings: []setting.Name{setting.GuardIntervalSeconds},
+			Settings: guard.Settings,
 		}, func(in *input.Reader) rollout.PlanRequest {
-			return rollout.PlanOf(in.Body(), guard.Interval(in.Settings))
+			return rollout.PlanOf(in.Body(), in.Settings)
 		})
 	}
 
@@ -86,10 +85,10 @@ var (
 			Roles: operations.Owners,
 			Takes: input.Takes{Conditions: true},
 			Gives: operations.Changed, Refuses: []problem.Code{problem.InvalidStateTransition, problem.NotFound, problem.WindowClosed},
-			Settings: []setting.Name{setting.GuardIntervalSeconds},
+			Settings: guard.Settings,
 			Grants:   guards(),
 		}, func(in *input.Reader) input.Sent[string, guard.Policy] {
-			return input.Sent[string, guard.Policy]{Path: operations.RolloutID(in), Body: guard.Read(in.Body(), guard.Interval(in.Settings))}
+			return input.Sent[string, guard.Policy]{Path: operations.RolloutID(in), Body: guard.ReadFor(in.Body(), in.Settings)}
 		})
 	}
 

@@ -26,7 +26,7 @@ type Selection struct {
 }
 
 // A Span is the part of a selection to read: at most Limit items after the first Skip, or
-// after the sort key After, in the selection's order. At most one of the two is set. A
+// after the sort key After, in the selection's order. If both are set, After comes first. A
 // selection that is both bounded and descending does not support After.
 type Span struct {
 	Skip, Limit int
@@ -37,8 +37,10 @@ type Span struct {
 type Page[T any] struct {
 	Items []T
 	More  bool // whether items follow
-	// Last is the sort key of the last item, if More is set.
+	// Last is the sort key after which the next page begins, if More is set, and Skip the items that a Search still has to
+	// skip there.
 	Last string
+	Skip int
 }
 
 // List reads a window of a selection. Reads are strongly consistent, except in a global index. A

@@ -34,7 +34,7 @@ const (
 	cursorVersion = 1
 	sealSize      = 16
 	// maxPosition bounds a position, in bytes. Real positions are much shorter.
-	maxPosition = 256
+	maxPosition = 512
 )
 
 var encoding = base64.RawURLEncoding
@@ -54,11 +54,6 @@ func (q Query) seal(version byte, position string) []byte {
 func (q Query) Pack(position string) string {
 	b := append([]byte{cursorVersion}, q.seal(cursorVersion, position)...)
 	return encoding.EncodeToString(append(b, position...))
-}
-
-// After is the path of the page after a position.
-func (q Query) After(c linker, limit int, position string) string {
-	return q.href(c, limit, "cursor", q.Pack(position))
 }
 
 // Position returns the cursor's position, which is empty if none was sent, or INVALID_CURSOR.
@@ -90,10 +85,10 @@ func badCursor() error {
 	return p
 }
 
-// Series answers with a page of a time series. position returns an item's position in it. A page that may have fewer items
-// than there are says itself where the next begins.
+// Series answers with a page of a time series. position returns an item's position in it. A page that may be partial
+// says itself where the next begins.
 func Series[T any](c linker, q Query, limit int, page dynamo.Page[T], position func(T) string) lambdahttp.Answer {
-	b := body[T]{Items: page.Items, Limit: limit}
+	b := body[T]{Items: page.Items, Limit: limit, Partial: page.More && len(page.Items) < limit}
 	if page.More {
 		last := page.Last
 		if last == "" {

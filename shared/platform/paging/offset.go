@@ -5,11 +5,11 @@
 // next. The header Link with rel="next" has the same link (RFC 8288). There is no total, because
 // counting would read the whole list.
 //
-// Most lists take offset or cursor, and beyond the largest offset next uses cursor. Changes
-// between two pages affect offsets. If an item is added before the page, the next page repeats
-// an item. If an item before the page leaves the list, the next page skips one. The List of each
-// package says whether items can leave. With a cursor no item is repeated, and no item is
-// skipped that was there from the start. Time series take only cursor.
+// Lists take offset or cursor, and next has a cursor. With a cursor no item is repeated, and no item
+// is skipped that was there from the start. Changes between two pages affect offsets. If an item is
+// added before the page, the next page repeats an item. If an item before the page leaves the list,
+// the next page skips one. The List of each package says whether items can leave. Time series take
+// only cursor.
 package paging
 
 import (
@@ -28,8 +28,7 @@ import (
 const (
 	MaxLimit     = 100
 	DefaultLimit = 50
-	// MaxOffset bounds the cost of skipping. Beyond it next uses a cursor, so that a caller can
-	// read each list to its end.
+	// MaxOffset bounds the cost of skipping.
 	MaxOffset = 10_000
 )
 
@@ -61,9 +60,6 @@ type Place struct {
 	window dynamo.Span
 	cursor Cursor
 }
-
-// Skips reports whether the page starts at an offset.
-func (p Place) Skips() bool { return p.window.Skip > 0 }
 
 // ByOffset reads limit (1 to 100, default 50) and either offset (0 to 10,000, default 0) or
 // cursor. A larger offset gives the problem OFFSET_TOO_LARGE.
@@ -99,8 +95,8 @@ func ByOffset(in *input.Reader) Place {
 type Query struct {
 	Path   string
 	Filter url.Values
-	// Cursors is set if a page can have fewer items than its limit, so that only a cursor says where the next begins.
-	Cursors bool
+	// Position checks the position of a cursor; nil: it is a sort key.
+	Position func(string) bool
 	// Of is the organization whose part of the list the caller reads, if neither path nor filter names it.
 	Of string
 }
@@ -108,21 +104,24 @@ type Query struct {
 // A linker makes paths that the caller can follow; lambdahttp.Call is one.
 type linker interface{ Href(path string) string }
 
-func (q Query) href(c linker, limit int, name, value string) string {
+// After is the path of the page after a position.
+func (q Query) After(c linker, limit int, position string) string {
 	values := url.Values{}
 	for k, v := range q.Filter {
 		values[k] = v
 	}
 	values.Set("limit", strconv.Itoa(limit))
-	values.Set(name, value)
+	values.Set("cursor", q.Pack(position))
 	return c.Href(q.Path) + "?" + values.Encode()
 }
 
 type body[T any] struct {
-	Items  []T    `json:"items"`
-	Limit  int    `json:"limit"`
-	Offset *int   `json:"offset,omitempty"` // missing if the list takes a cursor
-	Next   string `json:"next,omitempty"`
+	Items  []T  `json:"items"`
+	Limit  int  `json:"limit"`
+	Offset *int `json:"offset,omitempty"` // missing if the list takes a cursor
+	// Partial is set if the page has fewer items than it may have, and others follow.
+	Partial bool   `json:"partial,omitempty"`
+	Next    string `json:"next,omitempty"`
 }
 
 func (b body[T]) answer() lambdahttp.Answer {
@@ -137,34 +136,55 @@ func (b body[T]) answer() lambdahttp.Answer {
 }
 
 // List answers with a page of a list that takes offset or cursor. read returns one window of the
-// list. Up to the largest offset next uses an offset, and after that a cursor.
+// list.
 func List[T any](c linker, q Query, p Place, read func(dynamo.Span) (dynamo.Page[T], error)) (lambdahttp.Answer, error) {
-	behind, err := p.cursor.Position(q, isSortKey)
+	position, err := p.cursor.Position(q, q.isPosition)
 	if err != nil {
 		return lambdahttp.Answer{}, err
 	}
 	w := p.window
-	w.After = behind
+	if p.cursor.given {
+		w.After, w.Skip = opened(position)
+	}
 	page, err := read(w)
 	if err != nil {
 		return lambdahttp.Answer{}, err
 	}
-	b := body[T]{Items: page.Items, Limit: w.Limit}
-	if !p.cursor.given && !q.Cursors {
+	b := body[T]{Items: page.Items, Limit: w.Limit, Partial: page.More && len(page.Items) < w.Limit}
+	if !p.cursor.given {
 		b.Offset = &w.Skip
 	}
-	switch {
-	case !page.More:
-	case p.cursor.given || q.Cursors || w.Skip+w.Limit > MaxOffset:
-		b.Next = q.href(c, w.Limit, "cursor", q.Pack(page.Last))
-	default:
-		b.Next = q.href(c, w.Limit, "offset", strconv.Itoa(w.Skip+w.Limit))
+	if page.More {
+		b.Next = q.After(c, w.Limit, closed(page.Last, page.Skip))
 	}
 	return b.answer(), nil
 }
 
-// isSortKey reports whether a position can be an item's sort key. All sort keys are printable
-// ASCII.
-func isSortKey(position string) bool {
-	return !strings.ContainsFunc(position, func(c rune) bool { return c < ' ' || c > '~' })
+// skips is between a position and the number of items after it that were still to be skipped, when a page ended before it
+// was full.
+const skips = "\x00"
+
+func closed(position string, skip int) string {
+	if skip > 0 {
+		position += skips + strconv.Itoa(skip)
+	}
+	return position
+}
+
+func opened(position string) (after string, skip int) {
+	after, number, _ := strings.Cut(position, skips)
+	skip, _ = strconv.Atoi(number) // isPosition has checked it
+	return after, skip
+}
+
+// isPosition reports whether a position can be one of the list. All sort keys are printable ASCII.
+func (q Query) isPosition(position string) bool {
+	after, skip := opened(position)
+	if skip < 0 || skip > MaxOffset || closed(after, skip) != position {
+		return false
+	}
+	if q.Position != nil {
+		return q.Position(after)
+	}
+	return !strings.ContainsFunc(after, func(c rune) bool { return c < ' ' || c > '~' })
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
+	"math/big"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -57,6 +59,32 @@ func numbers(n int) operation {
 			}
 			page.More = first+w.Limit < n
 			return page, nil
+		})
+	}
+}
+
+// primes is a list of the primes below n, whose pages look at seven numbers.
+func primes(n int) operation {
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		q, place := query(c, "/api/primes"), paging.ByOffset(c.Reader)
+		if err := c.Reader.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		return paging.List(c, q, place, func(w dynamo.Span) (dynamo.Page[int], error) {
+			search, first := dynamo.NewSearch[int](dynamo.Open(nil, time.Now), w, 7), 0
+			if last, err := strconv.Atoi(w.After); err == nil {
+				first = last + 1
+			}
+			for i := first; i < n; i++ {
+				var shown *int
+				if big.NewInt(int64(i)).ProbablyPrime(0) {
+					shown = &i
+				}
+				if search.Take([]string{strconv.Itoa(i)}, []*int{shown}, i+1 < n) {
+					break
+				}
+			}
+			return search.Page(), nil
 		})
 	}
 }
@@ -114,7 +142,9 @@ type page struct {
 	Items  []int
 	Limit  int
 	Offset *int
-	Next   string
+
+	Partial bool
+	Next    string
 }
 
 // read returns the page in an answer, after it has checked that Link equals next.
@@ -143,12 +173,14 @@ func cursorOf(t *testing.T, next string) string {
 func TestOffset_WithoutParameters_GivesTheFirstFiftyAndNext(t *testing.T) {
 	p := read(t, get(t, numbers(120), "kind=prime"))
 	expect.That(t, len(p.Items) == 50 && p.Limit == 50 && p.Offset != nil && *p.Offset == 0, "the page is %+v", p)
-	expect.Equal(t, p.Next, "/prod/api/numbers?kind=prime&limit=50&offset=50", "next is")
+	q := paging.Query{Path: "/api/numbers", Filter: url.Values{"kind": {"prime"}}}
+	expect.Equal(t, p.Next, "/prod/api/numbers?cursor="+q.Pack("49")+"&kind=prime&limit=50", "next is")
 }
 
 func TestOffset_Next_IsNotEscapedAsHTML(t *testing.T) {
 	res := get(t, numbers(3), "limit=1&offset=1")
-	expect.Equal(t, res.Body, `{"items":[1],"limit":1,"offset":1,"next":"/prod/api/numbers?limit=1&offset=2"}`, "the body is")
+	next := "/prod/api/numbers?cursor=" + (paging.Query{Path: "/api/numbers"}).Pack("1") + "&limit=1"
+	expect.Equal(t, res.Body, `{"items":[1],"limit":1,"offset":1,"next":"`+next+`"}`, "the body is")
 }
 
 func TestOffset_EmptyList_IsAnEmptyArray(t *testing.T) {
@@ -156,7 +188,7 @@ func TestOffset_EmptyList_IsAnEmptyArray(t *testing.T) {
 	expect.Equal(t, res.Body, `{"items":[],"limit":50,"offset":0}`, "the body is")
 }
 
-func TestOffset_BeyondTheLargestOffset_NextUsesACursor(t *testing.T) {
+func TestOffset_BeyondTheLargestOffset_NextGoesOn(t *testing.T) {
 	const n = 10_333
 	p := read(t, get(t, numbers(n), "kind=prime&limit=100&offset=10000"))
 	expect.Must(t, len(p.Items) == 100 && p.Items[0] == 10_000, "the page begins with %v", p.Items)
@@ -177,6 +209,22 @@ func TestOffset_BeyondTheLargestOffset_NextUsesACursor(t *testing.T) {
 	expect.That(t, want == n, "the walk ends before %d of %d", want, n)
 }
 
+func TestOffset_PartialPages_AreThatPartOfTheList(t *testing.T) {
+	all := []int{2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47}
+	for offset := range len(all) + 2 {
+		for _, limit := range []int{1, 2, 4, 20} {
+			var got []int
+			for rawQuery, more := fmt.Sprintf("limit=%d&offset=%d", limit, offset), true; more; {
+				p := read(t, get(t, primes(50), rawQuery))
+				got = append(got, p.Items...)
+				expect.Must(t, p.Partial == (p.Next != "" && len(p.Items) < limit), "the page of %q is %+v", rawQuery, p)
+				_, rawQuery, more = strings.Cut(p.Next, "?")
+			}
+			expect.Equal(t, fmt.Sprint(got), fmt.Sprint(all[min(offset, len(all)):]), "after %d, by %d:", offset, limit)
+		}
+	}
+}
+
 func TestOffset_AnyPage_CanAlsoBeReadByCursor(t *testing.T) {
 	q := paging.Query{Path: "/api/numbers", Filter: url.Values{"kind": {"prime"}}}
 	p := read(t, get(t, numbers(120), "kind=prime&limit=5&cursor="+q.Pack("41")))
@@ -184,6 +232,9 @@ func TestOffset_AnyPage_CanAlsoBeReadByCursor(t *testing.T) {
 	refused(t, get(t, numbers(120), "cursor="+q.Pack("41")), problem.InvalidCursor, "cursor")
 	refused(t, get(t, numbers(120), "kind=prime&cursor="+q.Pack("4\x00")), problem.InvalidCursor, "cursor")
 	refused(t, get(t, numbers(120), "kind=prime&cursor="+q.Pack("\xff")), problem.InvalidCursor, "cursor")
+	for _, skip := range []string{"", "0", "-1", "07", "10001", "x", "1\x001"} {
+		refused(t, get(t, numbers(120), "kind=prime&cursor="+q.Pack("41\x00"+skip)), problem.InvalidCursor, "cursor")
+	}
 	refused(t, get(t, numbers(120), "kind=prime&offset=0&cursor="+q.Pack("41")), problem.ValidationFailed, "cursor")
 }
 

@@ -52,8 +52,8 @@ const (
 	// A count of a channel's boxes is made each minute of an active rollout; see countReads. It reads the index entry of each box,
 	// entryBytes with names of some 20 characters, at half a unit for 4 KB. It looks up when boxes were last seen, at a
 	// unit for the row and half a unit for the counter: every ten minutes 1,000 for the progress and 1,000 of the present stage
-	// once it has soaked, and 5,000 every half hour, when the guard checks for silence. It stores its counts, and the item of
-	// the present hour's history, which grows by 200 bytes each minute.
+	// once it has soaked, and 5,000 every half hour, when the guard checks for silence, apart from boxes that are new since the
+	// start. It stores its counts, and the item of the present hour's history, which grows by 200 bytes each minute.
 	entryBytes  = 280.0
 	countShare  = entryBytes / 8192
 	countWrites = 12.0
