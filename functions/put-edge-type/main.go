@@ -3,7 +3,6 @@ package main
 
 import (
 	"wavegate/shared/fleet/edgetype"
-	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
 	"wavegate/shared/operations/releases"
 	"wavegate/shared/platform/input"
@@ -12,9 +11,9 @@ import (
 
 func main() { function.Run(releases.PutEdgeType(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler[input.Sent[string, report.Form]] {
+func wire(env lambdahttp.Env) function.Handler[input.Sent[string, edgetype.Wish]] {
 	types := edgetype.NewStore(env.DB)
-	return func(c *function.Call, in input.Sent[string, report.Form]) (lambdahttp.Answer, error) {
+	return func(c *function.Call, in input.Sent[string, edgetype.Wish]) (lambdahttp.Answer, error) {
 		created, err := types.Set(c.Context(), c.Origin(), in.Path, in.Body, c.When)
 		return lambdahttp.Stored(created), err
 	}

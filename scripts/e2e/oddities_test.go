@@ -270,12 +270,43 @@ func TestOddities_ALabel_MeansTheRelease(t *testing.T) {
 		owner.Put(t, "/api/ota/edge-types/gateway-x", `{"versionForm":"alike"}`).Is(t, set)
 		sentence := why(t, owner, "box-2").Sentence
 		expect.That(t, strings.HasSuffix(sentence, "for release 1.0.0."), "with the form: %s", sentence)
-		owner.Put(t, "/api/ota/edge-types/gateway-x", `{}`).Is(t, http.StatusNoContent)
+		owner.Put(t, "/api/ota/edge-types/gateway-x", `{"versionForm":"exact"}`).Is(t, http.StatusNoContent)
 		set = http.StatusNoContent
 	}
 	var listed struct{ Items []edge.Shown }
 	owner.Get(t, "/api/edges?state=mislabelled").Is(t, http.StatusOK).Into(t, &listed)
 	expect.Equal(t, len(listed.Items), 2, "mislabelled boxes:")
+	owner.Put(t, "/api/ota/edge-types/gateway-x", `{"versionAttribute":"sw_version"}`).Is(t, http.StatusNoContent)
+	api := &harness.Caller{URL: w.Target.URL, Bearer: "TargetToken " + ddi}
+	api.Put(t, ddiPath("acme", "box-2")+"/configData", `{"data":{"sw_version":"1.0.0\n","board":"C"}}`).Is(t, http.StatusOK)
+	known := why(t, owner, "box-2")
+	expect.That(t, known.Running == "1.0.0" && known.Label == "" && known.Attributes["board"] == "C" && known.Attributes["sw_version"] == "", "by another attribute: %+v", known)
+	api.Put(t, ddiPath("acme", "box-2")+"/configData", `{"data":{"installed":"0.9.0","sw_version":"7"}}`).Is(t, http.StatusOK)
+	known = why(t, owner, "box-2")
+	expect.That(t, known.Running == "0.9.0" && known.Attributes["sw_version"] == "7", "installed wins: %+v", known)
+}
+
+// TestOddities_AVersionOfDebian_IsAVersion: with an epoch and a tilde, from the publication to the box and back.
+func TestOddities_AVersionOfDebian_IsAVersion(t *testing.T) {
+	const version = "1:2.0~rc1-1"
+	w, owner := served(t, quick)
+	owner.Put(t, channelPath("gateway-x", "canary"), release(version, digest("d"))).Is(t, http.StatusCreated)
+	rollout := owner.Post(t, "/api/ota/rollouts", plan("gateway-x", "stable", version)).Made(t)
+	for _, percent := range []int{10, 50, 100} {
+		owner.Patch(t, rollout, fmt.Sprintf(`{"staged_percent":%d}`, percent)).Is(t, http.StatusNoContent)
+	}
+	box := w.Box(t, "box-1")
+	for _, installed := range []string{"1.0.0", version} {
+		var told polling.Manifest
+		box.Get(t, manifestPath("box-1")+"?installed="+installed).Is(t, http.StatusOK).Into(t, &told)
+		expect.Equal(t, told.Version, version, "a box that runs %s is told", installed)
+	}
+	box.Put(t, "/api/edges/box-1/update/report", `{"version":"`+version+`","attempt":1,"outcome":"failed","code":"health"}`).Is(t, http.StatusOK)
+	for _, path := range []string{rollout + "/edges?state=failed", "/api/edges?version=" + url.QueryEscape(version)} {
+		var listed struct{ Items []edge.Shown }
+		owner.Get(t, path).Is(t, http.StatusOK).Into(t, &listed)
+		expect.That(t, len(listed.Items) == 1 && listed.Items[0].EdgeID == "box-1", "%s: %+v", path, listed)
+	}
 }
 
 // TestOddities_OfPeople_AreRefused: who is no box gets all faults.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"wavegate/shared/fleet/decide"
+	"wavegate/shared/fleet/edgetype"
 	"wavegate/shared/fleet/plant"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
@@ -106,8 +107,10 @@ func (s sources) Plant(context.Context, string) (plant.Plant, error) {
 	return plant.Plant{Updates: s.sites[s.b.plant].at(s.play.at(s.now))}, nil
 }
 
-// VersionForm returns no form: a simulated box says its version as it is.
-func (sources) VersionForm(context.Context, string) (report.Form, error) { return "", nil }
+// Settings returns none: a simulated box says its version as it is.
+func (sources) Settings(context.Context, string) (edgetype.Settings, error) {
+	return edgetype.Settings{}, nil
+}
 
 // Blocker looks for a box of the group that keeps the box waiting.
 func (s sources) Blocker(_ context.Context, asks decide.Box, version string, patience report.Patience) (decide.Blocker, []dynamo.TransactItem, error) {

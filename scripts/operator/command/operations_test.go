@@ -139,7 +139,7 @@ func TestEveryOperationForPeople_HasACommand(t *testing.T) {
 		{by: anna, operation: "get-update-why", line: "why box-0001"},
 		{by: anna, operation: "list-audit-events", line: "log box-0001"},
 
-		{by: olga, operation: "put-edge-type", line: "labels gateway-x alike --yes"},
+		{by: olga, operation: "put-edge-type", line: "labels gateway-x alike --attribute sw_version --yes"},
 		{by: olga, operation: "get-edge-type", line: "labels gateway-x"},
 		{by: olga, operation: "put-freeze", line: "freeze --for 1h --reason stocktaking --yes"},
 		{by: olga, operation: "get-freeze", line: "freeze show"},

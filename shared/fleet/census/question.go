@@ -29,8 +29,9 @@ type Question struct {
 	last guard.Verdict // before
 	// all is set if all groups are wanted, due if they are for new looks at silence, and small if for one at a small fleet.
 	all, due, small bool
-	// young is set if young boxes are looked up.
+	// young is set if young boxes are looked up, and untold are those that the rollout does not tell yet.
 	young  bool
+	untold int
 	soaked bool
 	// known is what an earlier count looked up of the present stage; nil: it is looked up now.
 	known *guard.Taken
@@ -40,13 +41,16 @@ type Question struct {
 // silence now; see guard.Bounds.Due. Most of the time there is nothing to look up.
 func Ask(c *Census, last *Judgement, looks bool) Question {
 	c.settle()
-	g := c.Groups
+	g, untold := c.Groups, 0
+	if g.young != nil {
+		untold = g.young.Unreached.Boxes
+	}
 	if g.young != nil && !c.established {
 		young := g.young
 		g.young = nil
 		g.merge(young)
 	}
-	q := Question{census: c, Groups: g}
+	q := Question{census: c, Groups: g, untold: untold}
 	if last != nil {
 		q.last = last.Verdict
 	}
@@ -133,12 +137,9 @@ func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze, kinds func()
 	if e.Young = q.last.Young; q.young {
 		e.Young, e.YoungNew = q.lookAtYoung(sightings, sizes), true
 	}
-	e.Newcomers = guard.Newcomers{Steps: len(q.of.YoungAt), Stopped: q.of.YoungStopped}
+	e.Newcomers = guard.Newcomers{Untold: q.untold, Steps: len(q.of.YoungAt), Stopped: q.of.YoungStopped}
 	if n := e.Newcomers.Steps; n > 0 {
 		e.Newcomers.At = q.of.YoungAt[n-1]
-	}
-	if g := q.Groups.young; g != nil {
-		e.Newcomers.Untold = g.Unreached.Boxes
 	}
 	e.Freeze, e.New, e.Taken, e.Places, e.Organizations = freeze, q.due, taken, q.by.places(), q.by.organizations()
 	if q.due {

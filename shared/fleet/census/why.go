@@ -132,11 +132,11 @@ func (s *Store) Why(ctx context.Context, caller auth.Principal, edgeID string) (
 	why.Version, why.Source, why.Towards, why.Reason = d.Version, d.Source(), d.Towards(), d.Reason
 	why.Sentence = d.Sentence(box, string(carried.Status)) + why.Sentence
 	if known.Label != "" {
-		form, err := from.VersionForm(ctx, known.EdgeType)
+		of, err := from.Settings(ctx, known.EdgeType)
 		if err != nil {
 			return Why{}, err
 		}
-		why.Sentence += known.LabelSentence(form)
+		why.Sentence += known.LabelSentence(of.VersionForm)
 	}
 	why.OpensAt, why.TimeZones, why.LastSeenAt = d.Wait.OpensAt(), d.Wait.TimeZones(), seen
 	if d.Release.Version != "" {

@@ -51,7 +51,7 @@ func TestOf_AgreesWithEveryVector(t *testing.T) {
 
 func TestIn_RaisingNeverDropsABox(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		name := rapid.StringMatching(`[A-Za-z0-9][A-Za-z0-9._+-]{0,63}`)
+		name := rapid.StringMatching(`[A-Za-z0-9][A-Za-z0-9._+:~-]{0,63}`)
 		b := cohort.Of(name.Draw(t, "edge type"), name.Draw(t, "version"), name.Draw(t, "edge id"))
 		in := false
 		for percent := 0; percent <= 100; percent++ {

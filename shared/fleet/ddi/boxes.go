@@ -274,6 +274,13 @@ func (b *Boxes) State(ctx context.Context, c ClientCall, statement Statement) er
 		}
 		statement.DecideWithin = p.Guard.DecideWithin.Length()
 	}
+	if statement.Running == "" {
+		of, err := b.from.Settings(ctx, e.row.EdgeType)
+		if err != nil {
+			return err
+		}
+		statement.says(of.VersionAttribute)
+	}
 	statement.Text = statement.Running
 	if statement.Running, err = decide.Means(ctx, e.row, statement.Text, b.from); err != nil {
 		return err

@@ -230,6 +230,14 @@ func StatementOf(body *input.Object) (s Statement) {
 	return s
 }
 
+// says takes what the box runs from another attribute, which is then none of its attributes; empty: there is none.
+func (s *Statement) says(attribute string) {
+	if s.Running = s.Others[attribute]; s.Running != "" {
+		s.Others = maps.Clone(s.Others)
+		delete(s.Others, attribute)
+	}
+}
+
 // said is what the box has said after this, as in hawkBit.
 func (s Statement) said(before map[string]string) map[string]string {
 	switch s.Mode {

@@ -41,10 +41,9 @@ func (c *Cache) Plant(ctx context.Context, factoryID string) (plant.Plant, error
 	return c.plants.Get(ctx, factoryID, "", c.keep)
 }
 
-// VersionForm returns which labels are good for an edge type.
-func (c *Cache) VersionForm(ctx context.Context, edgeType string) (report.Form, error) {
-	of, err := c.types.Get(ctx, edgeType, "", c.keep)
-	return of.VersionForm, err
+// Settings returns those of an edge type.
+func (c *Cache) Settings(ctx context.Context, edgeType string) (edgetype.Settings, error) {
+	return c.types.Get(ctx, edgeType, "", c.keep)
 }
 
 // groups reads what boxes of a group do. Nothing of it is kept.

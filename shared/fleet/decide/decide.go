@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/edgetype"
 	"wavegate/shared/fleet/plant"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
@@ -119,8 +120,8 @@ type Sources interface {
 	// Release returns the release of a version; its Version is empty if it was never published.
 	Release(ctx context.Context, edgeType, version string) (release.Release, error)
 	Plant(ctx context.Context, factoryID string) (plant.Plant, error)
-	// VersionForm returns which labels are good for an edge type.
-	VersionForm(ctx context.Context, edgeType string) (report.Form, error)
+	// Settings returns those of an edge type.
+	Settings(ctx context.Context, edgeType string) (edgetype.Settings, error)
 	// Blocker returns the box of the group that keeps a box from being told a version. If there is none, it returns the write
 	// that takes the box's turn, which is not nil.
 	Blocker(ctx context.Context, b Box, version string, p report.Patience) (blocker Blocker, turn []dynamo.TransactItem, err error)

@@ -118,7 +118,7 @@ func TestLabels_TwentyFleets(t *testing.T) {
 				form = report.IgnoreBuild
 			}
 			if form != "" {
-				expect.Value(edgetype.NewStore(h.db).Set(h.ctx(), audit.Origin{}, h.name, form, input.Preconditions{}))(t)
+				expect.Value(edgetype.NewStore(h.db).Set(h.ctx(), audit.Origin{}, h.name, edgetype.Wish{VersionForm: &form}, input.Preconditions{}))(t)
 			}
 			for box := range boxes {
 				h.put(fmt.Sprint(box), "stable", "")
@@ -184,7 +184,7 @@ func TestMeans_WhatIsWritten(t *testing.T) {
 			h.publish("stable", "1.4.0", described, release.Lineage{})
 			expect.Value(h.rollouts.Start(h.ctx(), audit.Origin{}, rollout.Plan{EdgeType: h.name, Channel: "stable", TargetVersion: "2.0.0"}, idempotency.Claim{}))(t)
 			if c.form != "" {
-				expect.Value(edgetype.NewStore(h.db).Set(h.ctx(), audit.Origin{}, h.name, c.form, input.Preconditions{}))(t)
+				expect.Value(edgetype.NewStore(h.db).Set(h.ctx(), audit.Origin{}, h.name, edgetype.Wish{VersionForm: &c.form}, input.Preconditions{}))(t)
 			}
 			c.row.EdgeType, c.row.Channel = h.name, "stable"
 			for _, from := range []decide.Sources{decide.NewPage(h.db, h.seen), decide.NewCache(h.db, time.Second, 1, h.seen, h.clock)} {

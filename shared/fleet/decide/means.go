@@ -37,7 +37,7 @@ func Means(ctx context.Context, box report.Row, text string, from Sources) (stri
 		return text, nil
 	}
 	if needs == report.IgnoreBuild && (report.HasBuild(name) || !slices.Contains(told, name)) {
-		if form, err := from.VersionForm(ctx, box.EdgeType); err != nil || form != report.IgnoreBuild {
+		if of, err := from.Settings(ctx, box.EdgeType); err != nil || of.VersionForm != report.IgnoreBuild {
 			return text, err
 		}
 	}

@@ -74,10 +74,9 @@ func (p *Page) Plant(ctx context.Context, factoryID string) (of plant.Plant, err
 	return of, err
 }
 
-// VersionForm returns which labels are good for an edge type.
-func (p *Page) VersionForm(ctx context.Context, edgeType string) (report.Form, error) {
-	of, err := edgetype.NewStore(p.db).Read(ctx, edgeType)
-	return of.VersionForm, err
+// Settings returns those of an edge type.
+func (p *Page) Settings(ctx context.Context, edgeType string) (edgetype.Settings, error) {
+	return edgetype.NewStore(p.db).Read(ctx, edgeType)
 }
 
 // Blocker finds the box of a group that keeps another waiting.

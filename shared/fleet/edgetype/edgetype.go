@@ -21,17 +21,20 @@ type Settings struct {
 	EdgeType string `json:"edgeType"`
 	// VersionForm says which labels of boxes are good; empty: none.
 	VersionForm report.Form `json:"versionForm,omitempty"`
-	UpdatedAt   time.Time   `json:"updatedAt"`
-	Revision    int64       `json:"revision"`
+	// VersionAttribute is the attribute by which a DDI client says what its box runs, if it does not say installed.
+	VersionAttribute string    `json:"versionAttribute,omitempty"`
+	UpdatedAt        time.Time `json:"updatedAt"`
+	Revision         int64     `json:"revision"`
 }
 
 // A record is the settings as they are stored: in the table of releases, in a partition that has no release.
 type record struct {
-	Partition   string      `json:"edgeType"`
-	EdgeType    string      `json:"version"`
-	VersionForm report.Form `json:"versionForm,omitempty"`
-	UpdatedAt   time.Time   `json:"updatedAt"`
-	Revision    int64       `json:"revision"`
+	Partition        string      `json:"edgeType"`
+	EdgeType         string      `json:"version"`
+	VersionForm      report.Form `json:"versionForm,omitempty"`
+	VersionAttribute string      `json:"versionAttribute,omitempty"`
+	UpdatedAt        time.Time   `json:"updatedAt"`
+	Revision         int64       `json:"revision"`
 	dynamo.Unknown
 }
 
@@ -43,7 +46,7 @@ func key(edgeType string) dynamo.Key {
 }
 
 func (r record) settings() Settings {
-	return Settings{EdgeType: r.EdgeType, VersionForm: r.VersionForm, UpdatedAt: r.UpdatedAt, Revision: r.Revision}
+	return Settings{EdgeType: r.EdgeType, VersionForm: r.VersionForm, VersionAttribute: r.VersionAttribute, UpdatedAt: r.UpdatedAt, Revision: r.Revision}
 }
 
 var kind = change.Kind[record]{
@@ -54,14 +57,27 @@ var kind = change.Kind[record]{
 	Shown: func(r record) any { return r.settings() },
 }
 
-// set is the settings with a form.
-func (r record) set(edgeType string, form report.Form, at time.Time) (next record, event string, err error) {
-	if r.Revision > 0 && r.VersionForm == form {
+// A Wish is what a caller asks for. What is nil stays, and what is empty ends.
+type Wish struct {
+	VersionForm      *report.Form
+	VersionAttribute *string
+}
+
+// set is the settings after a wish.
+func (r record) set(edgeType string, w Wish, at time.Time) (next record, event string, err error) {
+	next = r
+	if w.VersionForm != nil {
+		next.VersionForm = *w.VersionForm
+	}
+	if w.VersionAttribute != nil {
+		next.VersionAttribute = *w.VersionAttribute
+	}
+	if r.Revision > 0 && dynamo.Same(next, r) {
 		return r, "", nil
 	}
-	r.Partition, r.EdgeType, r.VersionForm, r.UpdatedAt = Partition, edgeType, form, at
-	r.Revision++
-	return r, "EdgeTypeChanged", nil
+	next.Partition, next.EdgeType, next.UpdatedAt = Partition, edgeType, at
+	next.Revision++
+	return next, "EdgeTypeChanged", nil
 }
 
 // A Store stores the settings.
@@ -87,17 +103,24 @@ func (s *Store) Get(ctx context.Context, edgeType string) (Settings, error) {
 }
 
 // Set sets the settings of an edge type, and reports whether it had none. It returns PRECONDITION_FAILED.
-func (s *Store) Set(ctx context.Context, from audit.Origin, edgeType string, form report.Form, when input.Preconditions) (created bool, err error) {
+func (s *Store) Set(ctx context.Context, from audit.Origin, edgeType string, w Wish, when input.Preconditions) (created bool, err error) {
 	return change.Put(ctx, s.db, from, kind, key(edgeType), when, func(was record, at time.Time) (record, string, error) {
-		return was.set(edgeType, form, at)
+		return was.set(edgeType, w, at)
 	})
 }
 
 // Of reads the edge type in the path.
 func Of(in *input.Reader) string { return in.Path("edgeType", input.Name) }
 
-// FormOf reads the settings. What is not given is not set.
-func FormOf(body *input.Object) report.Form {
-	form, _ := body.OptionalText("versionForm", report.FormRule)
-	return report.Form(form)
+// WishOf reads the settings.
+func WishOf(body *input.Object) Wish {
+	w := Wish{VersionAttribute: body.ClearableText("versionAttribute", report.AttributeName)}
+	if text, given := body.OptionalText("versionForm", report.FormRule); given {
+		form := report.Form(text)
+		if text == report.Exact {
+			form = ""
+		}
+		w.VersionForm = &form
+	}
+	return w
 }

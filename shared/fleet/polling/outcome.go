@@ -3,15 +3,17 @@ package polling
 import (
 	"time"
 
-	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/input"
 )
 
+// offeredRule accepts what a manifest names as the version: its name, or the box's own words for it.
+var offeredRule = &input.Text{Min: 1, Max: RunningRule.Max, Check: input.Visible, Says: "1 to 128 characters without control characters and invisible characters"}
+
 // OutcomeOf reads what a box reports.
 func OutcomeOf(body *input.Object) report.Outcome {
 	o := report.Outcome{
-		Version: body.Text("version", release.VersionRule),
+		Version: body.Text("version", offeredRule),
 		Attempt: int(body.Integer("attempt", report.AttemptRule)),
 		State:   report.State(body.Text("outcome", report.OutcomeRule)),
 	}

@@ -22,8 +22,8 @@ import (
 var (
 	// VersionRule accepts any versioning scheme: versions are only compared for equality.
 	VersionRule = &input.Text{
-		Pattern: `[A-Za-z0-9][A-Za-z0-9._+-]{0,63}`,
-		Says:    "1 to 64 letters, digits, dots, underscores, plus signs or hyphens, the first a letter or digit",
+		Pattern: `[A-Za-z0-9][A-Za-z0-9._+:~-]{0,63}`,
+		Says:    "1 to 64 letters, digits, or any of . _ + : ~ -, the first a letter or digit",
 	}
 )
 

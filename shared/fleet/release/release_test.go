@@ -34,7 +34,7 @@ func TestAllows_AVersionKeepsItsBytes(t *testing.T) {
 
 func TestVersionRule(t *testing.T) {
 	for value, taken := range map[string]bool{
-		"1.0.0": true, "2026.03.01+build.7": true, "v1_2-rc.1": true, strings.Repeat("1", 64): true,
+		"1.0.0": true, "1:2.0-1": true, "1.0~rc1-1": true, "~1": false, ":1": false, "2026.03.01+build.7": true, "v1_2-rc.1": true, strings.Repeat("1", 64): true,
 		strings.Repeat("1", 65): false, "": false, ".1": false, "1/2": false, "1 2": false, "+1": false, "1\n": false,
 	} {
 		if _, code, _ := VersionRule.Apply(value); (code == "") != taken {

@@ -24,14 +24,17 @@ const (
 	IgnoreBuild Form = "ignoreBuild"
 )
 
-// FormRule accepts a form.
-var FormRule = &input.Text{Pattern: `alike|ignoreBuild`, Says: "alike or ignoreBuild"}
+// Exact is what people say for no form.
+const Exact = "exact"
+
+// FormRule accepts a form, or that there is none.
+var FormRule = &input.Text{Pattern: `exact|alike|ignoreBuild`, Says: "exact, alike or ignoreBuild"}
 
 // Covers reports whether labels that need another form are good.
 func (f Form) Covers(needed Form) bool { return needed == "" || f == needed || f == IgnoreBuild }
 
 var (
-	leading = regexp.MustCompile(`^(v[. ]?)+`)
+	leading = regexp.MustCompile(`^(v[. ]?)+(.)`)
 	dots    = strings.NewReplacer("_", ".", "-", ".")
 	build   = regexp.MustCompile(`^[0-9]+:|\+.*$`)
 )
@@ -39,8 +42,7 @@ var (
 // alike is the same for texts that are Alike, and core for those that IgnoreBuild makes the same.
 func alike(text string) string {
 	text = strings.Trim(text, " \t\"'`“”„‘’«»")
-	text = dots.Replace(strings.ToLower(text))
-	return cmp.Or(leading.ReplaceAllString(text, ""), text)
+	return leading.ReplaceAllString(dots.Replace(strings.ToLower(text)), "$2")
 }
 
 func core(text string) string {

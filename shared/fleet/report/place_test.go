@@ -30,7 +30,7 @@ func TestShards_BoxesOfAChannel_SpreadEvenly(t *testing.T) {
 
 func TestStanding_ReadsBack(t *testing.T) {
 	name := rapid.StringMatching(`[A-Za-z0-9][A-Za-z0-9._-]{0,63}`)
-	version := rapid.StringMatching(`[A-Za-z0-9][A-Za-z0-9._+-]{0,63}`)
+	version := rapid.StringMatching(`[A-Za-z0-9][A-Za-z0-9._+:~-]{0,63}`)
 	rapid.Check(t, func(t *rapid.T) {
 		row := report.Row{EdgeID: name.Draw(t, "id")}
 		if rapid.Bool().Draw(t, "offer") {
@@ -54,6 +54,12 @@ func TestStanding_ReadsBack(t *testing.T) {
 		}
 		if row.Offer != nil && !strings.HasPrefix(e.StateKey(), report.StatePrefix(row.Offer.Version, row.Offer.State)) {
 			t.Fatalf("%q is not found by its version and state", e.StateKey())
+		}
+		if other := version.Draw(t, "other"); row.Offer != nil && other != row.Offer.Version {
+			prefix := report.StatePrefix(other, row.Offer.State)
+			if key := e.StateKey(); key >= prefix && key <= prefix+"~" {
+				t.Fatalf("%q is found by the version %s", key, other)
+			}
 		}
 	})
 }

@@ -6,7 +6,6 @@ import (
 
 	"wavegate/shared/fleet/edgetype"
 	"wavegate/shared/fleet/release"
-	"wavegate/shared/fleet/report"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
@@ -82,7 +81,7 @@ var (
 		}, paging.With(release.NamedOf, paging.ByCursor))
 	}
 
-	PutEdgeType = func() operations.Row[input.Sent[string, report.Form]] {
+	PutEdgeType = func() operations.Row[input.Sent[string, edgetype.Wish]] {
 		return operations.New(operations.Operation{
 			ID: "put-edge-type", Summary: "Set what holds for an edge type",
 			Method: http.MethodPut, Path: "/api/ota/edge-types/{edgeType}",
@@ -92,7 +91,7 @@ var (
 			Grants: []operations.Grant{
 				operations.May(dynamo.Releases, dynamo.Get, dynamo.Write), operations.May(dynamo.Audit, dynamo.Put),
 			},
-		}, input.Both(edgetype.Of, edgetype.FormOf))
+		}, input.Both(edgetype.Of, edgetype.WishOf))
 	}
 
 	GetEdgeType = func() operations.Row[string] {

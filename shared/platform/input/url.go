@@ -4,14 +4,14 @@ package input
 // pattern alone decides, following RFC 3986, so that the published contract can contain it.
 var HTTPSURL = &Text{
 	Pattern: `https` + location,
-	Max:     2048,
+	Max:     4096, // an address that is signed in advance is longer than most
 	Says:    "an absolute https URL with a host, without user information and fragment",
 }
 
 // HTTPURL is HTTPSURL for an address that may be http as well.
 var HTTPURL = &Text{
 	Pattern: `https?` + location,
-	Max:     2048,
+	Max:     4096, // an address that is signed in advance is longer than most
 	Says:    "an absolute http or https URL with a host, without user information and fragment",
 }
 

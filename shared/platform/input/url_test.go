@@ -8,7 +8,7 @@ import (
 )
 
 func TestHTTPSURL(t *testing.T) {
-	long := "https://a.example/" + strings.Repeat("x", 2048-len("https://a.example/"))
+	long := "https://a.example/" + strings.Repeat("x", 4096-len("https://a.example/"))
 	for url, taken := range map[string]bool{
 		"https://a.example/x.tar.gz":                     true,
 		"https://a.example":                              true,
@@ -32,7 +32,7 @@ func TestHTTPSURL(t *testing.T) {
 		"https://a.example:65536/x":                      false,
 		long:                                             true,
 		long + "x":                                       false,
-		"https://a.example/" + strings.Repeat("x", 3000): false,
+		"https://a.example/" + strings.Repeat("x", 5000): false,
 		"http://a.example/x":                             false,
 		"ftp://a.example/x":                              false,
 		"//a.example/x":                                  false,
