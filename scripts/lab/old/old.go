@@ -18,7 +18,7 @@ import (
 )
 
 // Commit is the release that upgrades are tested from, and rollbacks to.
-const Commit = "a35aeca939443083111510d6a44b30b90c38c37e"
+const Commit = "77ab64bc1d2cb32213880e06f63b5a63e0e6da04"
 
 // Functions builds the functions of a commit for this machine, and returns their directory. They are built once, and
 // kept in .dev/old/<commit>. The build's output goes to out.
