@@ -63,7 +63,7 @@ def share(organization, boxes):
         return ran[max(0, (len(ran) * percent + 99) // 100 - 1)] if ran else None
 
     counts = {name: sum(b[name] for b in boxes) for name in ("told", "runs", "failed", "missing")}
-    return {"organizationId": organization, "ran": len(ran), **counts,
+    return {"organizationId": organization, "ran": sum(bool(b["ran"] or b["runs"]) for b in boxes), **counts,
             "first": part(0), "half": part(50), "most": part(95), "last": part(100)}
 
 
@@ -88,7 +88,11 @@ def summed(version, spells, boxes):
         box = of(b)
         box["runs"] = b.get("running") == version
         box["missing"] = b["carries"] and not box["runs"]
-        if box["runs"] and b.get("stay"):
+        pending = b.get("pending", {})
+        if pending.get("version") == version:
+            box["told"] = True
+            box["failed"] |= "code" in pending
+        if box["runs"] and b.get("stay", {}).get("version") == version:
             box["told"] |= "toldAt" in b["stay"]
             runs_since(box, b["stay"]["ranAt"])
     organizations = {}

@@ -30,7 +30,7 @@ function Actions({ r, p }) {
 		return html`<div class="buttons">
 				<button type="button" class="button halt" onClick=${() => halt(r)}>Halt</button>
 				${stage ? html`<button type="button" class="button" onClick=${() => promote(r, p)}>Promote to ${stage} %…</button>` : html`<button type="button" class="button" onClick=${() => complete(r, p)}>Complete…</button>`}
-				${r.stoppedFor && html`<button type="button" class="button" onClick=${() => goOn(r, p)}>Go on…</button>`}
+				${(r.stoppedFor || r.youngStopped) && html`<button type="button" class="button" onClick=${() => goOn(r, p)}>Go on…</button>`}
 				${r.stoppedFor && p?.guard?.organization && html`<button type="button" class="button" onClick=${() => goOn(r, p, p.guard.organization)}>Go on without ${p.guard.organization}…</button>`}
 				${needed && !steered(r) && html`<button type="button" class="button" onClick=${() => approve(r, stage)}>Approve ${stage} %…</button>`}
 				${r.stoppedFor && !r.seen && html`<button type="button" class="button" onClick=${() => mark(r)}>Seen…</button>`}

@@ -155,7 +155,7 @@ func (a *collection) boxes(ctx context.Context) error {
 	add := func(carries bool, query ...string) error {
 		list, err := api.All[edge.Shown](ctx, a.Client, "/api/edges", run.Query(append(query, "edgeType", a.d.EdgeType)...), 0)
 		for _, b := range list {
-			found[b.EdgeID] = Box{b.EdgeID, b.OrganizationID, b.FactoryID, b.Channel, b.Running, b.Stay, carries || found[b.EdgeID].Carries}
+			found[b.EdgeID] = Box{b.EdgeID, b.OrganizationID, b.FactoryID, b.Channel, b.Running, b.Stay, b.Pending, carries || found[b.EdgeID].Carries}
 		}
 		return err
 	}
@@ -163,6 +163,13 @@ func (a *collection) boxes(ctx context.Context) error {
 		if one.CurrentVersion == a.d.Version {
 			a.d.Channels = append(a.d.Channels, one.Channel.Channel)
 			if err := add(true, "channel", one.Channel.Channel); err != nil {
+				return err
+			}
+		}
+	}
+	for _, one := range channels {
+		if r := one.ActiveRollout; r != nil && r.TargetVersion == a.d.Version && one.CurrentVersion != a.d.Version {
+			if err := add(false, "channel", one.Channel.Channel); err != nil {
 				return err
 			}
 		}

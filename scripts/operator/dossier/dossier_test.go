@@ -60,6 +60,10 @@ func drawn(t *rapid.T) []byte {
 			if running != "" {
 				b.Stay = &report.Stay{Version: running, RanAt: *at("stays since")}
 			}
+			if rapid.Bool().Draw(t, "pending") {
+				b.Pending = &report.Pending{Version: rapid.SampledFrom([]string{"1.0.0", "1.1.0"}).Draw(t, "pends"), ToldAt: *at("pending since"),
+					Code: report.FailureCode(rapid.SampledFrom([]string{"", "download"}).Draw(t, "failed"))}
+			}
 			boxes = append(boxes, b)
 		}
 	}

@@ -34,17 +34,17 @@ type Dossier struct {
 	Organizations []Share           `json:"organizations"`
 }
 
-// A Share is how far the release is among the boxes of an organization, or of all.
+// A Share is how far the release is among the boxes of an organization, or of all. A box counts for each organization that it had.
 type Share struct {
 	OrganizationID string `json:"organizationId,omitempty"` // empty: all
 	Told           int    `json:"told"`                     // boxes that were ever told the version
 	Ran            int    `json:"ran"`                      // boxes that ever said that they run it
 	Runs           int    `json:"runs"`                     // boxes that say so now
-	Failed         int    `json:"failed"`                   // boxes that failed with it or fell back from it, and left it since
+	Failed         int    `json:"failed"`                   // boxes that failed with it or fell back from it
 	// Missing are the boxes on channels that carry the version which do not run it.
 	Missing int `json:"missing"`
 	// First, Half, Most and Last are when the first box said that it runs the version, half of those that ever did, 95 percent
-	// of them, and all.
+	// of them, and all: of those of which the time is known.
 	First *time.Time `json:"first,omitempty"`
 	Half  *time.Time `json:"half,omitempty"`
 	Most  *time.Time `json:"most,omitempty"`
@@ -53,12 +53,13 @@ type Share struct {
 
 // A Box is a box of the list boxes.jsonl: it follows a channel that carries the version, or runs the version.
 type Box struct {
-	EdgeID         string       `json:"edgeId"`
-	OrganizationID string       `json:"organizationId"`
-	FactoryID      string       `json:"factoryId,omitempty"`
-	Channel        string       `json:"channel"`
-	Running        string       `json:"running,omitempty"`
-	Stay           *report.Stay `json:"stay,omitempty"`
+	EdgeID         string          `json:"edgeId"`
+	OrganizationID string          `json:"organizationId"`
+	FactoryID      string          `json:"factoryId,omitempty"`
+	Channel        string          `json:"channel"`
+	Running        string          `json:"running,omitempty"`
+	Stay           *report.Stay    `json:"stay,omitempty"`
+	Pending        *report.Pending `json:"pending,omitempty"`
 	// Carries is set if its channel carries the version.
 	Carries bool `json:"carries"`
 }
@@ -96,7 +97,10 @@ func summed(version string, spells []report.Spell, boxes []Box) (all Share, orga
 		s := of(b.OrganizationID, b.EdgeID)
 		s.runs = b.Running == version
 		s.missing = b.Carries && !s.runs
-		if s.runs && b.Stay != nil {
+		if p := b.Pending; p != nil && p.Version == version {
+			s.told, s.failed = true, s.failed || p.Code != ""
+		}
+		if s.runs && b.Stay != nil && b.Stay.Version == version {
 			s.told = s.told || b.Stay.ToldAt != nil
 			s.runsSince(b.Stay.RanAt)
 		}
@@ -123,7 +127,7 @@ func share(organization string, list []*seen) Share {
 	}
 	for _, b := range list {
 		count(&s.Told, b.told)
-		count(&s.Ran, b.ran != nil)
+		count(&s.Ran, b.ran != nil || b.runs)
 		count(&s.Runs, b.runs)
 		count(&s.Failed, b.failed)
 		count(&s.Missing, b.missing)

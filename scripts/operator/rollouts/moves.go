@@ -271,7 +271,7 @@ func resume(r *run.Run) *cobra.Command {
 	without := cmd.Flags().StringSlice("without", nil, "organizations whose boxes are left out from now on")
 	return moves(r, cmd, true, latest, func(_ context.Context, _ *run.Call, name string, v view) (run.Step, error) {
 		r := v.rollout
-		if r.Status == rollout.Active && !r.Stopped() && *without == nil {
+		if r.Status == rollout.Active && !r.Stopped() && len(r.YoungStopped) == 0 && *without == nil {
 			return run.Step{Done: fmt.Sprintf("the rollout of %s on %s is active", r.TargetVersion, name)}, nil
 		}
 		s := run.Step{

@@ -179,6 +179,9 @@ func (v view) standing(now time.Time) string {
 		if r.Stopped() {
 			text += fmt.Sprintf("; it tells no more boxes (%s): resume it, also --without ORGANIZATION, or halt it", r.StoppedFor)
 		}
+		if len(r.YoungStopped) > 0 {
+			text += "; it tells no more new boxes of " + strings.Join(r.YoungStopped, ", ") + ": resume it, or halt it"
+		}
 		if len(r.Without) > 0 {
 			text += "; without " + strings.Join(r.Without, ", ")
 		}
@@ -287,7 +290,7 @@ func (v view) brief() string {
 func onItsWay(c guard.Counts) int { return c.Offered + c.Working + c.Deferred }
 
 // told counts the boxes that were told of the version.
-func told(c guard.Counts) int { return c.Expected - c.NotYetPolled }
+func told(c guard.Counts) int { return onItsWay(c) + c.Installed + c.Failed + c.Reverted }
 
 // total adds up the stages that the rollout has reached, of a rollout that was counted.
 func (v view) total() guard.Counts { return v.at(0) }

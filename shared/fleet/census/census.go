@@ -199,9 +199,7 @@ func (c *Census) Merge(other *Census) {
 	for i := range c.Stages {
 		c.Stages[i].Counts = c.Stages[i].Plus(other.Stages[i].Counts)
 	}
-	for form, n := range other.Mislabelled {
-		c.Mislabelled[form] += n
-	}
+	c.Mislabelled = plus(c.Mislabelled, other.Mislabelled)
 	for code, n := range other.Codes {
 		c.Codes[code] += n
 	}
@@ -215,13 +213,27 @@ func (c *Census) Merge(other *Census) {
 }
 
 // mislabelled is how many boxes that run the target are mislabelled if their edge type has a form.
-func (c *Census) mislabelled(form report.Form) (n int) {
-	for needs, boxes := range c.Mislabelled {
+func (c *Census) mislabelled(form report.Form) int { return uncovered(c.Mislabelled, form) }
+
+// uncovered is how many mislabelled boxes a form does not make good.
+func uncovered(by map[report.Form]int, form report.Form) (n int) {
+	for needs, boxes := range by {
 		if !form.Covers(needs) {
 			n += boxes
 		}
 	}
 	return n
+}
+
+// plus adds counts of mislabelled boxes.
+func plus(by, more map[report.Form]int) map[report.Form]int {
+	if by == nil {
+		by = map[report.Form]int{}
+	}
+	for form, n := range more {
+		by[form] += n
+	}
+	return by
 }
 
 // Total adds up all stages.

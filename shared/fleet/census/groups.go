@@ -22,9 +22,10 @@ type Groups struct {
 	policy       guard.Policy
 	at           time.Time
 	decideWithin time.Duration
-	soaks        []time.Duration // of the stages
-	starts       []time.Time     // of the stages; zero: never reached
-	counts       []guard.Counts  // of the stages
+	soaks        []time.Duration     // of the stages
+	starts       []time.Time         // of the stages; zero: never reached
+	counts       []guard.Counts      // of the stages
+	labels       map[report.Form]int // boxes that run the target and are mislabelled
 	by           shares
 	retrying     []retrying // at each stage
 	resumed      time.Time  // zero: never
@@ -112,20 +113,23 @@ func (g *Groups) add(e report.IndexEntry, stage int, told, reached bool) {
 	}
 	switch {
 	case e.Trace:
-	case g.starts[stage].IsZero() || g.isYoung && !reached:
+	case g.isYoung && !reached, !g.isYoung && g.starts[stage].IsZero():
 		g.Unreached.Add(e)
 	default:
 		g.Stages[stage].Add(e)
 	}
 	now := e.Bad(g.at, g.decideWithin, g.soaks[stage])
 	if !aside && !e.Restless {
-		g.keep(e, stage, told && !bad, now)
+		g.keep(e, stage, told && !bad, now, g.isYoung && reached || !g.isYoung && !g.starts[stage].IsZero())
 	}
 	if !told || bad || aside || e.Restless {
 		return
 	}
 	if g.isYoung && !e.Trace {
 		g.Told.Add(e)
+	}
+	if e.Mislabelled != "" && e.State == report.Installed && !e.Trace {
+		g.labels = plus(g.labels, map[report.Form]int{e.Mislabelled: 1})
 	}
 	one := guard.Share{Told: 1}
 	if e.State.Decided() || now { // a box that fell back from a stone is told it again
@@ -200,6 +204,7 @@ func (g *Groups) merge(other *Groups) {
 	}
 	g.left, g.excluded, g.aside = g.left+other.left, g.excluded+other.excluded, g.aside+other.aside
 	g.kept, g.gone = append(g.kept, other.kept...), append(g.gone, other.gone...)
+	g.labels = plus(g.labels, other.labels)
 	if g.young != nil && other.young != nil {
 		g.young.merge(other.young)
 	}
@@ -331,7 +336,7 @@ func (g *Groups) cause(box Sighting, soak time.Duration) (cause guard.Cause, you
 	}
 	switch o.State {
 	case report.Installed:
-		if !g.form.Covers(box.Mislabelled) {
+		if o.LivedOn(box.LastSeen, soak) && !g.form.Covers(box.Mislabelled) {
 			return guard.Mislabelled, false
 		}
 		if o.LivedOn(box.LastSeen, soak) {

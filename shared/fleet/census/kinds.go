@@ -38,9 +38,9 @@ type Surveyed struct {
 }
 
 // keep keeps a box for a survey.
-func (g *Groups) keep(e report.IndexEntry, stage int, told, bad bool) {
+func (g *Groups) keep(e report.IndexEntry, stage int, told, bad, reached bool) {
 	if g.keeps {
-		g.kept = append(g.kept, Surveyed{IndexEntry: e, stage: stage, told: told, bad: bad, reached: !g.starts[stage].IsZero()})
+		g.kept = append(g.kept, Surveyed{IndexEntry: e, stage: stage, told: told, bad: bad, reached: reached})
 	}
 }
 

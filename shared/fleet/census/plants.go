@@ -21,9 +21,13 @@ func (p plants) add(g *Groups, b lookedUp) {
 	if b.FactoryID == "" || b.seen.LastSeen.Before(g.of.StartedAt) {
 		return
 	}
+	one, known := g.one(b.seen.LastSeen)
+	if !known { // it was silent already when somebody let the rollout go on
+		return
+	}
 	at := p[b.FactoryID]
 	at.boxes++
-	if one, _ := g.one(b.seen.LastSeen); one.Silent > 0 {
+	if one.Silent > 0 {
 		if at.silent++; b.seen.LastSeen.After(at.last) {
 			at.last = b.seen.LastSeen
 		}

@@ -164,7 +164,7 @@ func (q Question) evidence() guard.Evidence {
 	e := guard.Evidence{
 		Active: r.Status == rollout.Active, Completed: watched(r, q.at), Stage: r.StagedPercent, Since: r.StageSince, AsOf: q.at, CountedAt: r.StagedPercent,
 		Looks: q.last.Looks, Surveys: q.last.Surveys, Numbers: q.last.Health, Few: q.last.Few, Approved: r.Approved(), Resumed: q.resumed, Stopped: r.Stopped(),
-		Mislabelled: q.census.mislabelled(q.form),
+		Mislabelled: uncovered(q.Groups.labels, q.form),
 	}
 	for i, counts := range q.counts {
 		all := q.by.stage(i)

@@ -2,6 +2,7 @@ package census
 
 import (
 	"maps"
+	"slices"
 
 	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/guard"
@@ -18,7 +19,7 @@ func (q Question) youngDue() bool {
 func (q Question) lookAtYoung(sightings []Sighting, sizes bell.Sizes) *guard.Young {
 	g, y := q.Groups.young, guard.Young{At: q.at, Number: 1, By: map[string]guard.Share{}}
 	if last := q.last.Young; last != nil {
-		y.Number, y.Holds = last.Number+1, last.Holds
+		y.Number, y.Holds = last.Number+1, last.Holds && last.At.After(q.resumed)
 	}
 	organizations, harmed := map[string]bool{}, map[string]bool{}
 	for key, of := range g.by {
@@ -33,6 +34,11 @@ func (q Question) lookAtYoung(sightings []Sighting, sizes bell.Sizes) *guard.You
 	for key := range q.by {
 		if key[0] == guard.OfOrganization {
 			organizations[key[1]] = true
+		}
+	}
+	for _, s := range append(slices.Clone(q.Groups.Stages[:]), q.Groups.Unreached) { // whoever has boxes here, told or not
+		for _, e := range s.Chosen() {
+			organizations[e.OrganizationID] = true
 		}
 	}
 	told := g.Told.Chosen()

@@ -200,6 +200,7 @@ func TestManifest_TheBoxsOwnText_IsWhatItIsTold(t *testing.T) {
 	h := newHouse(t, dynamotest.Embedded(t))
 	h.publish("stable", "1.4.0", described, release.Lineage{})
 	h.put("box", "stable", "")
+	h.poll("box", "1.3.0") // and is told 1.4.0: before that, another build would be another version
 	for sent, want := range map[string][2]string{
 		"v1.4.0": {"v1.4.0", "1.4.0"}, "1.4.0": {"1.4.0", ""}, "1.4.0\n": {"1.4.0\n", "1.4.0"}, "v1.4.0 7": {"v1.4.0+7", "1.4.0"}, "1.3.0": {"1.4.0", ""}, "": {"1.4.0", ""},
 	} {

@@ -19,10 +19,10 @@ import (
 func Means(ctx context.Context, box report.Row, text string, from Sources) (string, error) {
 	told := box.MayMean()
 	switch {
-	case text == box.Says():
-		return box.Running, nil
 	case text == "" || slices.Contains(told, text):
 		return text, nil
+	case text == box.Says():
+		return box.Running, nil
 	}
 	row, err := from.Row(ctx, box.EdgeType, box.Channel, "")
 	if err != nil {

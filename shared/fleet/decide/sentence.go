@@ -60,6 +60,9 @@ func (s speaker) rollout(d Decision) string {
 	place := fmt.Sprintf("its percentile is %d and %s is at %d percent", cohort.Of(s.b.EdgeType, c.TargetVersion, s.b.EdgeID).Percentile(), rollout, c.StagedPercent)
 	switch d.Reason {
 	case NotReached:
+		if young := s.b.FirstAt().After(c.StartedAt); young && c.StopsYoung(s.b.OrganizationID) {
+			return fmt.Sprintf("%s; it was registered since then, and no more such boxes are told until a person resumes the rollout.", place)
+		}
 		if c.Reaches(s.b.EdgeType, s.b.EdgeID, s.b.OrganizationID, s.b.FirstAt(), true) {
 			return fmt.Sprintf("%s; it was registered since then, and such boxes come at least a stage later.", place)
 		}

@@ -93,6 +93,7 @@ type Shown struct {
 	Running  string            `json:"running,omitempty"` // the version that it last said it runs
 	Stay     *report.Stay      `json:"stay,omitempty"`    // since when it says so
 	Label    string            `json:"label,omitempty"`   // its words for that; see report.Form
+	Pending  *report.Pending   `json:"pending,omitempty"` // what it was told and does not run
 	State    string            `json:"state,omitempty"`   // of its last offer
 	Restless *report.Restless  `json:"restless,omitempty"`
 	// Waits is for what the box waits, and OpensAt until when if that is known; only in lists of waiting boxes.
@@ -117,7 +118,7 @@ func (e Edge) with(row report.Row) Shown {
 	if row.OrganizationID != e.OrganizationID {
 		return Shown{Edge: e}
 	}
-	shown := Shown{Edge: e, Said: row.Said, Running: row.Running, Label: row.Label, Stay: row.Stay, Restless: row.Restless}
+	shown := Shown{Edge: e, Said: row.Said, Running: row.Running, Label: row.Label, Stay: row.Stay, Pending: row.Pending(), Restless: row.Restless}
 	if row.Offer != nil {
 		shown.State = string(row.Offer.State)
 	}

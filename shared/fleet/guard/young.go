@@ -118,7 +118,7 @@ func (d decision) newcomers(y *Young) (list findings) {
 	if y != nil {
 		list.add(y.Holds || last && y.At.After(e.Resumed) && (len(n.Stopped) > 0 || y.harms(youngLast/youngBad, d.policy.Guard.Acceptable, lastYoung)), YoungHarmed, y.sentence())
 	}
-	if e.next() == 0 && n.Steps > 0 && n.Steps < mostSteps && float64(n.Untold) > youngWaits*float64(e.fleet()+n.Untold) {
+	if d.policy.Mode == Act && d.policy.Promote.Auto && !d.toPeople() && e.next() == 0 && n.Steps > 0 && n.Steps < mostSteps && float64(n.Untold) > youngWaits*float64(e.fleet()+n.Untold) {
 		list.add(true, YoungWaiting, fmt.Sprintf("%s registered since the start come by stages, and are not told yet", boxes(n.Untold)))
 	}
 	return list
@@ -126,7 +126,7 @@ func (d decision) newcomers(y *Young) (list findings) {
 
 // steps reports whether young boxes come a stage further at the last stage: nothing else keeps the rollout there.
 func (d decision) steps(found findings) bool {
-	return d.evidence.Active && d.policy.Mode == Act && found.has(YoungWaiting) && found.leftToPeople(YoungWaiting) && !found.has(PeoplePromote) &&
+	return d.evidence.Active && !d.evidence.Stopped && d.policy.Mode == Act && found.has(YoungWaiting) && found.leftToPeople(YoungWaiting) && !found.has(PeoplePromote) &&
 		d.at.Sub(d.evidence.Newcomers.At) >= d.policy.SoakAt(d.evidence.Stage)
 }
 

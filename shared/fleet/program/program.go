@@ -20,7 +20,7 @@ func MayPublish(caller auth.Principal, p release.Publication, g audit.Grounds) e
 		return nil
 	case !caller.MayPublish(p.EdgeType, p.Channel):
 		return problem.New(problem.Forbidden, "The settings do not list %s/%s among the channels on which this program may publish.", p.EdgeType, p.Channel)
-	case p.KeptAt == "" && !caller.MayFetchFrom(p.ArtifactURL):
+	case p.ArtifactURL != "" && p.KeptAt == "" && !caller.MayFetchFrom(p.ArtifactURL): // one by name alone is asked again with its address
 		return problem.New(problem.Forbidden, "The settings do not list the host of artifactUrl among the hosts of this program.")
 	case p.ArtifactHTTPURL != "" && !caller.MayFetchFrom(p.ArtifactHTTPURL):
 		return problem.New(problem.Forbidden, "The settings do not list the host of artifactHttpUrl among the hosts of this program.")

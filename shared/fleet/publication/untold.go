@@ -68,10 +68,10 @@ func (c Count) few(r release.Release, urgent bool) string {
 		add(c.AtClosedPlants, "at plants that take no updates")
 	}
 	if r.Requires != "" {
-		others := 0
+		others := c.Boxes // also those that never said what they run
 		for _, v := range c.Versions {
-			if v.Version != r.Version && v.Version != r.Requires {
-				others += v.Boxes
+			if v.Version == r.Version || v.Version == r.Requires {
+				others -= v.Boxes
 			}
 		}
 		add(others, "that are told "+r.Requires+" first if they run an older release")

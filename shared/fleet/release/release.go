@@ -186,6 +186,9 @@ func (r Release) Again(p Publication) (Publication, error) {
 	if r.SHA256 == "" {
 		return p, problem.New(problem.ReleaseNotPublished, "Version %s of %s was never published. Give its sha256, and its artifactUrl if the service does not keep the bytes.", p.CurrentVersion, p.EdgeType)
 	}
+	if r.KeptArtifact && p.KeptAt == "" {
+		return p, problem.New(problem.ArtifactNotKept, "The service kept the artifact of version %s of %s, and keeps none any more. Give its sha256 and its artifactUrl.", p.CurrentVersion, p.EdgeType)
+	}
 	if p.SHA256, p.Details, p.Delivery, p.ArtifactURL = r.SHA256, r.Details, r.Delivery, r.ArtifactURL; !r.KeptArtifact {
 		p.KeptAt = ""
 	}

@@ -22,9 +22,14 @@ type Young struct {
 // OfTarget is what NewBoxes may be.
 const OfTarget = "target"
 
+// StopsYoung reports whether no more such boxes of an organization are told.
+func (y Young) StopsYoung(organizationID string) bool {
+	return len(y.YoungStopped) >= 2 || slices.Contains(y.YoungStopped, organizationID)
+}
+
 // percent is the stage of a young box.
 func (y Young) percent(organizationID string, registered time.Time) int {
-	if len(y.YoungStopped) >= 2 || slices.Contains(y.YoungStopped, organizationID) {
+	if y.StopsYoung(organizationID) {
 		return 0
 	}
 	steps := 0
@@ -43,6 +48,17 @@ func (y Young) percent(organizationID string, registered time.Time) int {
 func (y Young) Further(at time.Time) Young {
 	y.YoungAt = append(slices.Clone(y.YoungAt), at)
 	return y
+}
+
+// Beside returns it after a step of the guard, at a percentage. What people promoted before reached such boxes as it did others,
+// and stays so.
+func (y Young) Beside(percent int, at time.Time) Young {
+	if len(y.YoungAt) == 0 {
+		for range slices.Index(cohort.Stages, percent) {
+			y = y.Further(at)
+		}
+	}
+	return y.Further(at)
 }
 
 // StopFor returns it once no more boxes of some organizations are told.

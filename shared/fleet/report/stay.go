@@ -30,6 +30,22 @@ type Kept struct {
 	Lost int    `json:"lost,omitempty"`
 }
 
+// A Pending is a version that a box was told and has not run.
+type Pending struct {
+	Version   string      `json:"version"`
+	RolloutID string      `json:"rolloutId,omitempty"`
+	ToldAt    time.Time   `json:"toldAt"`
+	Code      FailureCode `json:"code,omitempty"` // why it failed, if it did
+}
+
+// Pending is what the box was told last and has not run; nil: it runs it, or was told nothing.
+func (r Row) Pending() *Pending {
+	if o := r.Offer; o != nil && o.neverRan(r) {
+		return &Pending{o.Version, o.RolloutID, o.ToldAt, o.Code}
+	}
+	return nil
+}
+
 // An End is why a stay ended.
 type End string
 
@@ -136,6 +152,9 @@ func (k *Kept) on(at time.Time) (today Kept) {
 func (r Row) past(next Row, at time.Time) []Spell {
 	ended := r.ended(next, at)
 	if len(ended) == 0 || ended[0].End != Replaced {
+		if len(ended) > 0 && r.Kept != nil {
+			ended[0].Lost = r.Kept.Lost
+		}
 		return ended
 	}
 	today := r.Kept.on(at)
@@ -159,7 +178,7 @@ func (r Row) Lasting() []Spell {
 func (r Row) ended(next Row, at time.Time) (ended []Spell) {
 	o, end := r.Offer, r.ends(next)
 	p := Spell{EdgeID: r.EdgeID, EdgeType: r.EdgeType, OrganizationID: r.OrganizationID, FactoryID: r.FactoryID, Channel: r.Channel, EndedAt: &at, End: end}
-	if s := r.Stay; s != nil && (end != Replaced || next.Stay == nil || next.Stay.Version != s.Version) {
+	if s := r.Stay; s != nil && s.Version == r.Running && (end != Replaced || next.Stay == nil || next.Stay.Version != s.Version) {
 		ran := p
 		ran.Version, ran.RolloutID, ran.ToldAt, ran.RanAt = s.Version, s.RolloutID, s.ToldAt, &s.RanAt
 		if o != nil && o.Version == s.Version {

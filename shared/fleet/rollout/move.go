@@ -78,7 +78,7 @@ func (r Rollout) After(m Move, now Moment) (next Rollout, event string, err erro
 	returns := m.Return && r.ReturnedAt == nil
 	steps := r.steps(m, raises)
 	if steps {
-		next.Young = r.Young.Further(now.At)
+		next.Young = r.Young.Beside(r.StagedPercent, now.At)
 	}
 	switch {
 	case r.tellsFewer(m):
