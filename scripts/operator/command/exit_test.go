@@ -42,7 +42,7 @@ func TestExit_EachCodeOfTheHelp_IsWhatItSays(t *testing.T) {
 		"neither channel nor all":   {d, []string{"halt"}, 2, ""},
 		"both channel and all":      {d, []string{"halt", "a/b", "--all"}, 2, ""},
 		"no such stage":             {d, []string{"wait", "a/b", "--until", "soon"}, 2, ""},
-		"nothing to publish":        {d, []string{"publish", "a/b", "1"}, 2, ""},
+		"nothing to publish":        {d, []string{"publish", "a/b"}, 2, ""},
 		"no address of a service":   {d, []string{"login", "http://elsewhere.example"}, 2, ""},
 		"two ways":                  {d, []string{"boxes", "a/b", "--state", "failed", "--prefix", "b"}, 2, ""},
 		"nobody is signed in":       {d.nobody(), []string{"status"}, 4, "wavegate login"},

@@ -171,7 +171,7 @@ func TestWait_ForAStage_ForTheEnd_AndNoLonger(t *testing.T) {
 		}
 		return nil, nil
 	}
-	d.does("wait", "gateway-x/stable", "--until", "10", "--every", "10ms", "--timeout", "4s").is(run.Unknown).warns("could not be read")
+	d.does("wait", "gateway-x/stable", "--until", "10", "--every", "10ms", "--timeout", "8s").is(run.Unknown).warns("could not be read")
 	d.answers = nil
 	_, code := d.watches(nil, "wait", "gateway-x/stable", "--until", "10", "--every", "20ms")
 	d.does("promote", "gateway-x/stable", "--yes").is(run.Done)

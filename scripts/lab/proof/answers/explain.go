@@ -350,7 +350,7 @@ func (x *explainer) poll(c Call) {
 func beside(thing ledger.Item) {
 	gone := []string{"standing", "saidAttributes", "restless", "url", "uses", "fast"}
 	if thing["edgeId"] != nil && thing["createdAt"] != nil { // a registration
-		gone = append(gone, "running", "state")
+		gone = append(gone, "running", "label", "stay", "pending", "state")
 	}
 	for _, name := range gone {
 		delete(thing, name)
