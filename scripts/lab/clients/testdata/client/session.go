@@ -57,7 +57,7 @@ func session(ctx context.Context, url string) error {
 	published, err := owner.PublishReleaseWithResponse(ctx, edgeType, "canary", nil, Publication{
 		CurrentVersion: "1.1.0",
 		ArtifactUrl:    ptr(ArtifactUrl("https://artifacts.example.com/gateway-x/1.1.0.tar.gz")),
-		Sha256:         strings.Repeat("0b", 32),
+		Sha256:         ptr(Sha256(strings.Repeat("0b", 32))),
 	})
 	if err := is(err, published.HTTPResponse, published.Body, 201); err != nil {
 		return err
