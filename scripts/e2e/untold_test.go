@@ -37,5 +37,5 @@ func TestPublication_BoxesThatAreNotTold_AreNamedByTheLastCount(t *testing.T) {
 	beyond := strings.ReplaceAll(with(`"requires":"1.1.0"`), `"1.1.0","artifact`, `"1.2.0","artifact`)
 	beyond = strings.Replace(beyond, digest("b"), digest("c"), 1)
 	expect.Equal(t, warning(beyond), counted+"5 of 5 boxes are not told 1.2.0 at their next poll: 2 pinned, 2 at plants that take no updates, "+
-		"1 that are told 1.1.0 first if they run an older release"+groups, "over a stone")
+		"5 that are told 1.1.0 first if they run an older release"+groups, "over a stone, with those that never said what they run")
 }

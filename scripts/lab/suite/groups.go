@@ -58,7 +58,7 @@ var groups = []group{
 		[]string{"@full ./scripts/local/demo", "@full -run=^TestBuild_(AChangedWord|ByDefault|Command)_ ./scripts/local/service",
 			"@full -run=^Test(Functions|Tick)_ ./scripts/lab/benchmarks/cost"}},
 	{"clients", rest, "clients that are generated from the contract, in Go, Java, Python and TypeScript; one more generator; samples", "npm python3 javac mvn",
-		[]string{"./scripts/contract clients", "@full ./scripts/lab/clients"}},
+		[]string{"./scripts/contract clients", "@full ./scripts/lab/clients ./scripts/operator/dossier"}},
 	{"properties", rest, "each property of the rules, 500 cases, in a long run 2,000", "",
 		[]string{"@test -count=1 -timeout=1h @rapid -rapid.checks=" + expect.Long("500", "2000")}},
 	{"zones", rest, "the time zone database as Python reads it, and whether there is a newer one", "python3",
