@@ -53,11 +53,6 @@ var fleet = []Sample{
 		Cases: []Case{page("version", "edgeType={edgeType}&limit=10")},
 	},
 	{
-		Operation: "list-release-edges", By: Viewer,
-		After: []Step{{Operation: "get-manifest"}, {"get-manifest", Values{"installed": "0.9.8"}}},
-		Shows: `{"edgeId":"{edgeId}","version":"{version}"}`,
-	},
-	{
 		Operation: "put-artifact", By: Owner,
 		Body:  `{"sizeBytes":4,"sha1":"{sha1}","filename":"image.swu"}`,
 		About: About{"artifact", "{edgeType}/{sha256}"}, Own: content,
@@ -244,10 +239,6 @@ var fleet = []Sample{
 		Also:  []Case{{Query: "organizationId={organization}"}},
 	},
 	{
-		Operation: "list-edge-history", By: Viewer, After: After("get-manifest"),
-		Shows: `{"edgeId":"{edgeId}","version":"{version}"}`,
-	},
-	{
 		Operation: "get-manifest", By: Box, After: After("publish-release", "put-edge"),
 		Defaults: Values{"installed": "{version}", "said": ""},
 		Query:    "installed={installed}{said}",
@@ -323,6 +314,16 @@ var fleet = []Sample{
 		Operation: "get-organization-rollout", By: Watcher, After: After("start-rollout", "put-edge"),
 		Defaults: Values{"organizationId": "{organization}", "id": "{rolloutId}"},
 		Shows:    `{"id":"{rolloutId}","targetVersion":"1.1.0","status":"active"}`,
+	},
+	// These poll, and a container keeps the channel for a moment, so no sample that starts a rollout follows them.
+	{
+		Operation: "list-edge-history", By: Viewer, After: After("get-manifest"),
+		Shows: `{"edgeId":"{edgeId}","version":"{version}"}`,
+	},
+	{
+		Operation: "list-release-edges", By: Viewer,
+		After: []Step{{Operation: "get-manifest"}, {"get-manifest", Values{"installed": "0.9.8"}}},
+		Shows: `{"edgeId":"{edgeId}","version":"{version}"}`,
 	},
 }
 
