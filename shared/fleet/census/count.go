@@ -3,7 +3,6 @@ package census
 import (
 	"cmp"
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -306,9 +305,6 @@ func (s *Reader) countChannel(ctx context.Context, edgeType, channel string) (Ch
 	}
 	return c, err
 }
-
-// errEnough ends a walk.
-var errEnough = errors.New("census: enough was read")
 
 // Deadline is how long a tick may take: a little less than the time until the next one.
 const Deadline = 55 * time.Second

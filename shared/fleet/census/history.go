@@ -2,7 +2,6 @@ package census
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -101,16 +100,13 @@ func (s *Reader) History(ctx context.Context, id, before string, limit int) (dyn
 			case before != "" && !earlier(m, before):
 			case len(page.Items) == limit:
 				page.More = true
-				return errEnough
+				return dynamo.ErrEnough
 			default:
 				page.Items = append(page.Items, m)
 			}
 		}
 		return nil
 	})
-	if errors.Is(err, errEnough) {
-		err = nil
-	}
 	return page, err
 }
 

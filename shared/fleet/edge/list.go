@@ -2,7 +2,6 @@ package edge
 
 import (
 	"context"
-	"errors"
 	"net/url"
 	"slices"
 	"strings"
@@ -262,7 +261,7 @@ func (s *Store) Each(ctx context.Context, organizationID string, each func(Edge)
 }
 
 // Has reports whether an organization has a box on a channel, or any if none is named. No organization has none.
-func (s *Store) Has(ctx context.Context, organizationID, edgeType, channel string) (bool, error) {
+func (s *Store) Has(ctx context.Context, organizationID, edgeType, channel string) (has bool, err error) {
 	if organizationID == "" {
 		return false, nil
 	}
@@ -270,17 +269,11 @@ func (s *Store) Has(ctx context.Context, organizationID, edgeType, channel strin
 	if edgeType == "" {
 		some = 1
 	}
-	err := dynamo.Walk(ctx, s.db, OfOrganization(organizationID), nil, some, func(e Edge) error {
-		if edgeType == "" || e.EdgeType == edgeType && e.Channel == channel {
-			return errEnough
+	err = dynamo.Walk(ctx, s.db, OfOrganization(organizationID), nil, some, func(e Edge) error {
+		if has = edgeType == "" || e.EdgeType == edgeType && e.Channel == channel; has {
+			return dynamo.ErrEnough
 		}
 		return nil
 	})
-	if errors.Is(err, errEnough) {
-		return true, nil
-	}
-	return false, err
+	return has, err
 }
-
-// errEnough ends a walk.
-var errEnough = errors.New("edge: enough was read")

@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -160,6 +161,9 @@ func (db *DB) skip(ctx context.Context, in *dynamodb.QueryInput, n int) (ended b
 	return false, nil
 }
 
+// ErrEnough ends a walk without an error.
+var ErrEnough = errors.New("dynamo: enough was read")
+
 // Walk calls a function with every item of a selection until the function returns an error. It
 // starts after the item with the key after, if that is set. atOnce is the number of items in one
 // request; 0 means 1 MB. With a global index, items have only the attributes in the index.
@@ -203,7 +207,10 @@ func walk(ctx context.Context, db *DB, s Selection, after Key, atOnce int, each 
 			return unavailable(ctx, false, fmt.Errorf("dynamo: query %s: %w", s.Table, err))
 		}
 		for _, item := range out.Items {
-			if err := each(item); err != nil {
+			switch err := each(item); {
+			case errors.Is(err, ErrEnough):
+				return nil
+			case err != nil:
 				return err
 			}
 		}
