@@ -2,7 +2,6 @@ package report
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -150,15 +149,10 @@ func (k *Kept) on(at time.Time) (today Kept) {
 
 // past is what is kept of what ends with a change of the row. What a registration ends is always kept.
 func (r Row) past(next Row, at time.Time) []Spell {
-	ended := r.ended(next, at)
-	if len(ended) == 0 || ended[0].End != Replaced {
-		if len(ended) > 0 && r.Kept != nil {
-			ended[0].Lost = r.Kept.Lost
-		}
-		return ended
+	ended, today := r.ended(next, at), r.Kept.on(at)
+	if r.ends(next) == Replaced {
+		ended = ended[:min(len(ended), mostStays-today.N)]
 	}
-	today := r.Kept.on(at)
-	ended = ended[:min(len(ended), mostStays-today.N)]
 	if len(ended) > 0 {
 		ended[0].Lost = today.Lost
 	}
@@ -249,13 +243,10 @@ func (s *Store) History(ctx context.Context, edgeID string, row Row, organizatio
 		}
 		list = append(list, p.Spell)
 		if read++; read > limit {
-			return errEnough
+			return dynamo.ErrEnough
 		}
 		return nil
 	})
-	if errors.Is(err, errEnough) {
-		err = nil
-	}
 	slices.SortStableFunc(list, func(a, b Spell) int { return strings.Compare(b.Began(), a.Began()) })
 	page.Items, page.More = list[:min(len(list), limit)], len(list) > limit
 	return page, err
@@ -322,6 +313,3 @@ func IsPositionOf(text string) bool {
 	shard, err := strconv.Atoi(number)
 	return err == nil && shard >= 0 && shard < int(stayShards) && strings.Count(place, separator) == 3
 }
-
-// errEnough ends a walk.
-var errEnough = errors.New("report: enough was read")
