@@ -111,16 +111,19 @@ func (g *Groups) add(e report.IndexEntry, stage int, told, reached bool) {
 	default:
 		count(&g.counts[stage], e, told, reached)
 	}
+	if !g.isYoung { // the others count at the stages that were reached, whatever each box knows
+		reached = !g.starts[stage].IsZero()
+	}
 	switch {
 	case e.Trace:
-	case g.isYoung && !reached, !g.isYoung && g.starts[stage].IsZero():
+	case !reached:
 		g.Unreached.Add(e)
 	default:
 		g.Stages[stage].Add(e)
 	}
 	now := e.Bad(g.at, g.decideWithin, g.soaks[stage])
 	if !aside && !e.Restless {
-		g.keep(e, stage, told && !bad, now, g.isYoung && reached || !g.isYoung && !g.starts[stage].IsZero())
+		g.keep(e, stage, told && !bad, now, reached)
 	}
 	if !told || bad || aside || e.Restless {
 		return
@@ -336,13 +339,13 @@ func (g *Groups) cause(box Sighting, soak time.Duration) (cause guard.Cause, you
 	}
 	switch o.State {
 	case report.Installed:
-		if o.LivedOn(box.LastSeen, soak) && !g.form.Covers(box.Mislabelled) {
+		switch {
+		case !o.LivedOn(box.LastSeen, soak):
+			return guard.Vanished, g.at.Sub(o.Since) < soak+g.policy.Guard.SilentAfter.Length()
+		case !g.form.Covers(box.Mislabelled):
 			return guard.Mislabelled, false
 		}
-		if o.LivedOn(box.LastSeen, soak) {
-			return "", false
-		}
-		return guard.Vanished, g.at.Sub(o.Since) < soak+g.policy.Guard.SilentAfter.Length()
+		return "", false
 	case report.Deferred:
 		return guard.Deferred, false
 	case report.Reverted:

@@ -42,7 +42,7 @@ type Published struct {
 	PublishedAt time.Time  `json:"publishedAt"` // first, on any channel
 }
 
-// Published is what callers see of the release.
+// published is what callers see of the release.
 func (r Release) published() Published {
 	r.Order = r.Rank()
 	return Published{r.EdgeType, r.Version, r.ArtifactURL, r.SHA256, r.Details, r.Urgency, r.Lineage, r.Documents, r.PublishedAt}
