@@ -70,7 +70,10 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, asked release.Pu
 				made.Count = s.lastCount(ctx, asked.EdgeType, asked.Channel)
 				return nil
 			},
-			func(ctx context.Context) (err error) { p, err = s.complete(ctx, set, from, asked); return err })
+			func(ctx context.Context) (err error) { p, err = s.complete(ctx, set, asked); return err })
+		if err == nil && asked.SHA256 == "" {
+			p, err = s.again(ctx, set, from, asked, known)
+		}
 		if err != nil {
 			return err
 		}
@@ -105,20 +108,22 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, asked release.Pu
 	return made, err
 }
 
-// complete completes a publication that only names a version, which a program needs the right to publish, and one of an
-// artifact that the service keeps.
-func (s *Store) complete(ctx context.Context, set *change.Set, from audit.Origin, p release.Publication) (release.Publication, error) {
+// again completes a publication that only names a release, which a program needs the right to publish.
+func (s *Store) again(ctx context.Context, set *change.Set, from audit.Origin, p release.Publication, known release.Release) (release.Publication, error) {
+	p, err := known.Again(p)
+	if err == nil {
+		err = program.MayPublish(s.caller, p, from.Grounds)
+	}
+	if err != nil {
+		return p, err
+	}
+	return s.complete(ctx, set, p)
+}
+
+// complete completes a publication of an artifact that the service keeps. One that only names a release says nothing yet.
+func (s *Store) complete(ctx context.Context, set *change.Set, p release.Publication) (release.Publication, error) {
 	if p.SHA256 == "" {
-		known, err := s.releases.Release(ctx, p.EdgeType, p.CurrentVersion)
-		if err == nil {
-			p, err = known.Again(p)
-		}
-		if err == nil {
-			err = program.MayPublish(s.caller, p, from.Grounds)
-		}
-		if err != nil {
-			return p, err
-		}
+		return p, nil
 	}
 	return artifact.Complete(ctx, s.db, set, p)
 }
