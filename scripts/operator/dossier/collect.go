@@ -108,8 +108,9 @@ var says = map[string][]string{
 // A collection is a dossier that is being made.
 type collection struct {
 	*run.Call
-	d       Dossier
-	entries []entry
+	d        Dossier
+	channels []release.View // of the edge type
+	entries  []entry
 }
 
 // collect asks the service for what a dossier rests on.
@@ -138,16 +139,13 @@ func (a *collection) release(ctx context.Context) error {
 		return run.Fail(run.Refused, "version %s of %s was never published", a.d.Version, a.d.EdgeType)
 	}
 	a.d.Release = known[i]
-	return nil
+	a.channels, err = api.All[release.View](ctx, a.Client, "/api/ota/release-channels", run.Query("edgeType", a.d.EdgeType), 0)
+	return err
 }
 
 // boxes collects the boxes that ran the version before, those that run it, and those whose channel carries it.
 func (a *collection) boxes(ctx context.Context) error {
 	spells, err := api.All[report.Spell](ctx, a.Client, api.Path("/api/ota/releases/%s/%s/edges", a.d.EdgeType, a.d.Version), nil, 0)
-	if err != nil {
-		return err
-	}
-	channels, err := api.All[release.View](ctx, a.Client, "/api/ota/release-channels", run.Query("edgeType", a.d.EdgeType), 0)
 	if err != nil {
 		return err
 	}
@@ -159,17 +157,13 @@ func (a *collection) boxes(ctx context.Context) error {
 		}
 		return err
 	}
-	for _, one := range channels {
-		if one.CurrentVersion == a.d.Version {
-			a.d.Channels = append(a.d.Channels, one.Channel.Channel)
-			if err := add(true, "channel", one.Channel.Channel); err != nil {
-				return err
-			}
+	for _, one := range a.channels {
+		carries, name := one.CurrentVersion == a.d.Version, one.Channel.Channel
+		if carries {
+			a.d.Channels = append(a.d.Channels, name)
 		}
-	}
-	for _, one := range channels {
-		if r := one.ActiveRollout; r != nil && r.TargetVersion == a.d.Version && one.CurrentVersion != a.d.Version {
-			if err := add(false, "channel", one.Channel.Channel); err != nil {
+		if r := one.ActiveRollout; carries || r != nil && r.TargetVersion == a.d.Version {
+			if err := add(carries, "channel", name); err != nil {
 				return err
 			}
 		}
@@ -188,16 +182,12 @@ func (a *collection) boxes(ctx context.Context) error {
 
 // events collects the trails of the edge type's channels, and of the rollouts of the version, the oldest event first.
 func (a *collection) events(ctx context.Context) error {
-	channels, err := api.All[release.View](ctx, a.Client, "/api/ota/release-channels", run.Query("edgeType", a.d.EdgeType), 0)
-	if err != nil {
-		return err
-	}
 	rollouts, err := api.All[rollout.Rollout](ctx, a.Client, "/api/ota/rollouts", run.Query("edgeType", a.d.EdgeType), 0)
 	if err != nil {
 		return err
 	}
 	var of [][2]string
-	for _, one := range channels {
+	for _, one := range a.channels {
 		of = append(of, [2]string{release.ResourceType, one.ID()})
 	}
 	for _, r := range rollouts {
