@@ -72,17 +72,24 @@ func (f *boxGroup) suffices(now time.Time) bool {
 
 // ofGateway is the limit of the organization's gateway: that of its boxes.
 func (f *boxGroup) ofGateway(now time.Time) int {
-	most := f.most(now)
-	if f.counted {
-		most = min(most, max(f.n, 1)*f.defaults.User)
+	if !f.counted {
+		return f.most(now)
 	}
-	return item{override: f.gateway.override}.limit(now, most)
+	return min(f.most(now), max(f.n, 1)*f.defaults.User)
+}
+
+// leases reports whether containers lease the calls. The calls of a gateway of few boxes are counted one by one, like a user's.
+func (f *boxGroup) leases(c Caller, now time.Time) bool {
+	if c.Gateway {
+		return f.ofGateway(now) > Highest
+	}
+	return !f.suffices(now)
 }
 
 // accountOf is the account that a call counts against, with its key, policy and limit.
 func (f *boxGroup) accountOf(c Caller, now time.Time) (a *account, s subject) {
 	if c.Gateway {
-		return &f.gateway, subject{key: gatewayKey(c.User), policy: "user", limit: f.ofGateway(now)}
+		return &f.gateway, subject{key: gatewayKey(c.User), policy: "user", limit: item{override: f.gateway.override}.limit(now, f.ofGateway(now))}
 	}
 	return &f.own, subject{key: boxesKey(c.Organization), policy: boxPolicy, limit: f.most(now)}
 }
@@ -90,6 +97,18 @@ func (f *boxGroup) accountOf(c Caller, now time.Time) (a *account, s subject) {
 // leases reports whether a call counts against a limit that containers lease.
 func (l *Limiter) leases(c Caller) bool {
 	return (c.Box || c.Gateway) && c.Organization != "" && l.limits.Boxes > 0
+}
+
+// gateway is what a gateway's call counts against, unless its calls are leased.
+func (l *Limiter) gateway(c Caller, user subject) [][]subject {
+	f, now := l.groups.get(c.Organization, l.limits), l.clock()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.leases(c, now) {
+		return nil
+	}
+	user.limit = f.ofGateway(now)
+	return [][]subject{{user}}
 }
 
 // moment is now, by both clocks.
@@ -150,7 +169,7 @@ func (l *Limiter) lease(ctx context.Context, c Caller, d *Result, now time.Time)
 		}
 		f.tally, f.own.override, f.readAt = is, is.override, now
 	}
-	if !c.Gateway && f.suffices(now) {
+	if !f.leases(c, now) {
 		return leased{}, nil
 	}
 	a, s := f.accountOf(c, now)

@@ -155,23 +155,27 @@ func TestAdmit_Containers_AreNeverOverTheLimit(t *testing.T) {
 	expect.That(t, most <= 300 && most >= 270, "%d in a minute", most)
 }
 
-// TestAdmit_Gateway_MayCallForAllBoxesOfItsOrganization, up to the organization's limit; or what was arranged for it.
+// TestAdmit_Gateway_MayCallForAllBoxesOfItsOrganization, up to the organization's limit; or what was arranged for it. One of few
+// boxes is counted call by call.
 func TestAdmit_Gateway_MayCallForAllBoxesOfItsOrganization(t *testing.T) {
 	gateway := Caller{User: "urn:wavegate:gateway-tokens:acme acme", Organization: "acme", Gateway: true}
 	for name, c := range map[string]struct {
-		boxes       int
-		arranged    *counterOverride
-		least, most int
+		boxes, limit int
+		arranged     *counterOverride
+		least, most  int
 	}{
-		"one box":                  {1, nil, 5, 6},
-		"five boxes":               {5, nil, 25, 30},
-		"many boxes":               {100, nil, 50, 60},
-		"nobody knows how many":    {0, nil, 50, 60},
-		"ten were arranged for it": {100, &counterOverride{Limit: 10}, 8, 10},
-		"none":                     {100, &counterOverride{Limit: 0}, 0, 0},
+		"one box":                  {1, 60, nil, 6, 6},
+		"five boxes":               {5, 60, nil, 30, 30},
+		"many boxes":               {100, 60, nil, 60, 60},
+		"nobody knows how many":    {0, 60, nil, 60, 60},
+		"very many boxes":          {10_000, 40_000, nil, 300, 300},
+		"ten were arranged for it": {10_000, 40_000, &counterOverride{Limit: 10}, 8, 10},
+		"none":                     {10_000, 40_000, &counterOverride{Limit: 0}, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, books := crowd(crowded, c.boxes)
+			limits := crowded
+			limits.Boxes = c.limit
+			s, books := crowd(limits, c.boxes)
 			if c.arranged != nil {
 				books.pages[gatewayKey(gateway.User)] = page{override: c.arranged}
 			}
@@ -183,6 +187,7 @@ func TestAdmit_Gateway_MayCallForAllBoxesOfItsOrganization(t *testing.T) {
 				s.now = s.now.Add(100 * time.Millisecond)
 			}
 			expect.That(t, admitted >= c.least && admitted <= c.most, "%d were admitted", admitted)
+			expect.Equal(t, books.writes > 0, c.limit > Highest, "calls are leased:")
 		})
 	}
 }

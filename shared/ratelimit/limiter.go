@@ -123,7 +123,7 @@ func (l *Limiter) subjects(c Caller, class Class) [][]subject {
 	}
 	switch {
 	case c.Gateway && l.leases(c):
-		return nil
+		return l.gateway(c, user[0])
 	case c.Box || c.Gateway || c.Organization == "":
 		return [][]subject{user}
 	}
@@ -171,7 +171,7 @@ func (l *Limiter) Admit(ctx context.Context, caller Caller, class Class) Result 
 		share, err = l.lease(bounded, caller, &d, now)
 	}
 	if !rejected && err == nil && !share.Exceeded {
-		counted, err = l.count(bounded, levels, &d, now)
+		counted, err = l.count(bounded, l.subjects(caller, class), &d, now) // the boxes of a gateway are known now
 	}
 	if share.Name != "" {
 		d.add(share.QuotaPolicy)

@@ -39,10 +39,7 @@ func (target Target) Name() string {
 }
 
 func (target Target) key() string {
-	switch {
-	case boxtoken.IsGateway(target.Issuer):
-		return gatewayKey(target.Name())
-	case target.Kind == Users:
+	if target.Kind == Users {
 		return userKey(target.Name())
 	}
 	return organizationKey(target.Name())
@@ -141,13 +138,16 @@ var kind = change.Kind[record]{
 	Along: func(next record) []dynamo.TransactItem {
 		key, at := next.key(), next.UpdatedAt
 		parts := []dynamo.TransactItem{
-			counterPart("counter", key, next.Limit, next.ExpiresAt, at),
-			counterPart("copilot-counter", copilotKey(key), next.CopilotLimit, next.ExpiresAt, at),
+			counterPart("counter", key, next.Limit, next.ExpiresAt, at, true),
+			counterPart("copilot-counter", copilotKey(key), next.CopilotLimit, next.ExpiresAt, at, true),
 		}
-		if next.Kind == Organizations {
+		switch {
+		case next.Kind == Organizations:
 			parts = append(parts,
-				counterPart("box-counter", boxesKey(next.Target.ID), next.BoxLimit, next.ExpiresAt, at),
-				counterPart("box-tally", dynamo.BoxTally(next.Target.ID), next.BoxLimit, next.ExpiresAt, at))
+				counterPart("box-counter", boxesKey(next.Target.ID), next.BoxLimit, next.ExpiresAt, at, false),
+				counterPart("box-tally", dynamo.BoxTally(next.Target.ID), next.BoxLimit, next.ExpiresAt, at, false))
+		case boxtoken.IsGateway(next.Issuer):
+			parts = append(parts, counterPart("gateway-counter", gatewayKey(next.Name()), next.Limit, next.ExpiresAt, at, false))
 		}
 		return parts
 	},
@@ -201,10 +201,14 @@ func (s *OverrideStore) Delete(ctx context.Context, from audit.Origin, target Ta
 
 // counterPart writes an override into a counter's item, or removes it. A new item counts no
 // request yet. An item with an override is kept for as long after the expiry as any other item
-// after its last request.
-func counterPart(part, key string, limit *int, expires *time.Time, now time.Time) dynamo.TransactItem {
-	values := map[string]any{":zero": 0, ":base": int64(slotLog.at(now) - slotLog.window)}
-	set := "SET #n = if_not_exists(#n, :zero), #b = if_not_exists(#b, :base), "
+// after its last request. slots is set for a slot log.
+func counterPart(part, key string, limit *int, expires *time.Time, now time.Time, slots bool) dynamo.TransactItem {
+	values := map[string]any{":zero": 0}
+	set := "SET #n = if_not_exists(#n, :zero), "
+	if slots {
+		values[":base"] = int64(slotLog.at(now) - slotLog.window)
+		set += "#b = if_not_exists(#b, :base), "
+	}
 	if limit == nil {
 		values[":ttl"] = now.Add(idle).Unix()
 		set += "#ttl = :ttl REMOVE #lim, #until, #keep"
