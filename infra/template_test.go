@@ -93,7 +93,7 @@ func fullContext() map[string]any {
 		"tags", `{"costCenter":"42"}`, "kmsKeyArn", testKey, "permissionsBoundary", testBoundary,
 		"webAclArn", "arn:aws:wafv2:eu-central-1:111122223333:regional/webacl/api/a-1",
 		"alarmEmail", "ops@example.com", "origins", "https://a.example,https://b.example",
-		"docs", "true", "ddiRoot", "true", "console", "true", "bell", "true", "door", "true", "artifacts", "true", "warmWrites", `{"rate-counters":21000,"reports":17000}`,
+		"docs", "true", "ddiRoot", "true", "foreignTokens", "true", "console", "true", "bell", "true", "door", "true", "artifacts", "true", "warmWrites", `{"rate-counters":21000,"reports":17000}`,
 		"budgetUsd", "5000", "apiQuota", "2500", "tableQuota", "80000", "backupCopyVaultArn", testVault, "outsideSecret", "wavegate/outside",
 		"events", "true", "eventsChatTopicArn", testTopic, "eventsEndpoint", `{"url":"https://changes.example/hook","connectionArn":"`+testConnection+`","rate":40}`,
 		"issuers", "["+fleet+"]", "copilotUrl", "https://assistant.example", "copilotSecret", "wavegate/copilot",
