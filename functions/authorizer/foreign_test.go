@@ -70,14 +70,18 @@ func TestAuthorize_ForeignToken_ElsewhereOrWithoutTheSetting_IsDenied(t *testing
 		}
 	}
 	for name, event := range map[string]func(*harness) request{
-		"without the setting":    without(func(h *harness, _ *request) { h.foreign = false }),
-		"at another operation":   without(func(_ *harness, r *request) { r.PathParameters, r.MethodArn = nil, arn }),
-		"as Bearer":              without(func(_ *harness, r *request) { *r = foreignCall("Bearer "+foreignText, "DEFAULT", "box-1") }),
-		"as GatewayToken":        without(func(_ *harness, r *request) { *r = foreignCall("GatewayToken "+foreignText, "DEFAULT", "box-1") }),
-		"no box":                 without(func(_ *harness, r *request) { *r = foreignCall("TargetToken "+foreignText, "DEFAULT", "..%2F1") }),
-		"a tenant for all":       without(func(_ *harness, r *request) { *r = foreignCall("TargetToken "+foreignText, "*", "box-1") }),
-		"a JWT's form":           without(func(_ *harness, r *request) { *r = foreignCall("TargetToken eyJhbGciOiJIUzI1NiJ9.e30.c2ln", "DEFAULT", "box-1") }),
-		"our form, a bit wrong":  without(func(_ *harness, r *request) { *r = foreignCall("TargetToken wavegate-edge:box-1:x", "DEFAULT", "box-1") }),
+		"without the setting":  without(func(h *harness, _ *request) { h.foreign = false }),
+		"at another operation": without(func(_ *harness, r *request) { r.PathParameters, r.MethodArn = nil, arn }),
+		"as Bearer":            without(func(_ *harness, r *request) { *r = foreignCall("Bearer "+foreignText, "DEFAULT", "box-1") }),
+		"as GatewayToken":      without(func(_ *harness, r *request) { *r = foreignCall("GatewayToken "+foreignText, "DEFAULT", "box-1") }),
+		"no box":               without(func(_ *harness, r *request) { *r = foreignCall("TargetToken "+foreignText, "DEFAULT", "..%2F1") }),
+		"a tenant for all":     without(func(_ *harness, r *request) { *r = foreignCall("TargetToken "+foreignText, "*", "box-1") }),
+		"a JWT's form": without(func(_ *harness, r *request) {
+			*r = foreignCall("TargetToken eyJhbGciOiJIUzI1NiJ9.e30.c2ln", "DEFAULT", "box-1")
+		}),
+		"our form, a bit wrong": without(func(_ *harness, r *request) {
+			*r = foreignCall("TargetToken wavegate-edge:box-1:x", "DEFAULT", "box-1")
+		}),
 		"a path with a wildcard": without(func(_ *harness, r *request) { r.MethodArn += "/*" }),
 	} {
 		t.Run(name, func(t *testing.T) {

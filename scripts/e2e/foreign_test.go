@@ -80,3 +80,29 @@ func TestForeignToken_GuessedTenTimes_IsAnEvent(t *testing.T) {
 		good.Get(t, ddiPath("acme", id)).Is(t, http.StatusOK)
 	}
 }
+
+// TestTenants_OfAnOrganization_AreRightInThePathsOfItsBoxesAlone, also at the door, and links keep them.
+func TestTenants_OfAnOrganization_AreRightInThePathsOfItsBoxesAlone(t *testing.T) {
+	w, owner := published(t, atRoot, harness.WithDoor(), withSettings("DDI_TENANTS=acme=DEFAULT initech=OLD"))
+	box1, box2 := enrol(t, owner, "box-1"), ""
+	owner.Put(t, "/api/edges/box-2", strings.Replace(box, "acme", "initech", 1)).Is(t, http.StatusCreated)
+	box2 = owner.SetToken(t, "/api/edges/box-2/token")
+	for _, c := range []struct {
+		tenant, id, token string
+		status            int
+	}{
+		{"acme", "box-1", box1, http.StatusOK}, {"DEFAULT", "box-1", box1, http.StatusOK}, {"OLD", "box-1", box1, http.StatusNotFound},
+		{"default", "box-1", box1, http.StatusNotFound}, {"initech", "box-1", box1, http.StatusNotFound},
+		{"OLD", "box-2", box2, http.StatusOK}, {"initech", "box-2", box2, http.StatusOK}, {"DEFAULT", "box-2", box2, http.StatusNotFound},
+	} {
+		for _, by := range []*harness.Caller{w.With("TargetToken", c.token), atDoor(w, "TargetToken", c.token)} {
+			a := by.Get(t, ddiPath(c.tenant, c.id)).Is(t, c.status)
+			expect.That(t, c.status != http.StatusOK || strings.Contains(string(a.Body), "/"+c.tenant+"/controller/v1/"+c.id), "%s is answered %s", c.tenant, a.Body)
+			by.Put(t, ddiPath(c.tenant, c.id)+"/configData", `{"data":{"hw":"1"}}`).Is(t, c.status)
+		}
+	}
+	gateway := client(t, w, "GatewayToken", gatewayToken)
+	owner.Put(t, "/api/edges/box-3", box).Is(t, http.StatusCreated)
+	gateway.Get(t, ddiPath("DEFAULT", "box-3")).Is(t, http.StatusOK)
+	gateway.Get(t, ddiPath("OLD", "box-2")).Refused(t, problem.NotFound)
+}

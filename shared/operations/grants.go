@@ -44,4 +44,4 @@ var ForeignGrants = []Grant{May(dynamo.Edges, dynamo.Get, dynamo.Write), May(dyn
 
 // PollSettings are those of polling.ReadSettings.
 var PollSettings = []setting.Name{setting.PollIntervalSeconds, setting.IdlePollIntervalSeconds, setting.ChannelCacheSeconds,
-	setting.ReportShards, setting.FleetIssuers, setting.DoorURL}
+	setting.ReportShards, setting.FleetIssuers, setting.DoorURL, setting.DDITenants}
