@@ -84,9 +84,9 @@ func TestForeignToken_GuessedTenTimes_IsAnEvent(t *testing.T) {
 // TestTenants_OfAnOrganization_AreRightInThePathsOfItsBoxesAlone, also at the door, and links keep them.
 func TestTenants_OfAnOrganization_AreRightInThePathsOfItsBoxesAlone(t *testing.T) {
 	w, owner := published(t, atRoot, harness.WithDoor(), withSettings("DDI_TENANTS=acme=DEFAULT initech=OLD"))
-	box1, box2 := enrol(t, owner, "box-1"), ""
+	box1 := enrol(t, owner, "box-1")
 	owner.Put(t, "/api/edges/box-2", strings.Replace(box, "acme", "initech", 1)).Is(t, http.StatusCreated)
-	box2 = owner.SetToken(t, "/api/edges/box-2/token")
+	box2 := owner.SetToken(t, "/api/edges/box-2/token")
 	for _, c := range []struct {
 		tenant, id, token string
 		status            int
