@@ -33,7 +33,7 @@ func TestDomain_Set_IsTheOnlyWayIn(t *testing.T) {
 	for _, r := range template.of("AWS::ApiGateway::RestApi") {
 		expect.Equal[any](t, r.Properties["DisableExecuteApiEndpoint"], true, "the default endpoint, which takes TLS 1.0, serves")
 	}
-	further := template.id(t, "AWS::ApiGateway::DomainName", "domainhawkbit")
+	further := template.id(t, "AWS::ApiGateway::DomainName", "domain-hawkbitacmeexample")
 	has(t, template.Resources[further].Properties, map[string]any{
 		"DomainName": "hawkbit.acme.example", "SecurityPolicy": "TLS_1_2", "RegionalCertificateArn": "arn:aws:acm:eu-central-1:111122223333:certificate/c-2",
 	}, "the further domain")
