@@ -71,11 +71,11 @@ func (h *hawkbit) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // at makes a desk beside a hawkBit server.
-func (h *hawkbit) at(t *testing.T) (d *desk, server string) {
+func (h *hawkbit) at(t *testing.T, more ...func(*service.Options)) (d *desk, server string) {
 	t.Helper()
 	there := httptest.NewServer(h)
 	t.Cleanup(there.Close)
-	d = newDesk(t, func(o *service.Options) { o.ForeignTokens = true })
+	d = newDesk(t, append(more, func(o *service.Options) { o.ForeignTokens = true })...)
 	d.env["WAVEGATE_HAWKBIT"] = "DEFAULT\\olga:a:b"
 	return d, there.URL
 }
