@@ -145,15 +145,15 @@ func TestPublication_PollSentAfterTheAnswer_IsToldTheVersion(t *testing.T) {
 	expect.That(t, otherwise > 0, "of %d polls none was told otherwise, so the test shows nothing", after)
 }
 
-// TestPublication_AtEachFunctionThatTellsBoxes_IsTold: five boxes at once, so five processes, of the manifest's function, of the
-// door for manifests and for DDI, and of the functions of DDI.
+// TestPublication_AtEachFunctionThatTellsBoxes_IsTold: seven boxes at once call each of the manifest's function, the functions
+// of DDI, and the door for both, so each function has at least five processes.
 func TestPublication_AtEachFunctionThatTellsBoxes_IsTold(t *testing.T) {
 	expect.Full(t)
 	t.Parallel()
 	w, owner := begin(t, harness.WithDoor(), settling(2))
 	owner.Put(t, channelPath("gateway-x", "stable"), described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
 	var polls []func() string
-	for i := range 20 {
+	for i := range 28 {
 		id := fmt.Sprint("box-", i)
 		token := enrol(t, owner, id)
 		caller := w.With("Bearer", token)
