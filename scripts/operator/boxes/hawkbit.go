@@ -26,33 +26,33 @@ const (
 	atOnceThere = 500
 )
 
-// get reads what is at a path; found is false if there is nothing.
-func (h hawkbit) get(ctx context.Context, path string, query url.Values, into any) (found bool, err error) {
+// get reads what is at a path. If there is nothing, into stays as it is.
+func (h hawkbit) get(ctx context.Context, path string, query url.Values, into any) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, h.url+"/rest/v1"+path+"?"+query.Encode(), nil)
 	if err != nil {
-		return false, err
+		return err
 	}
 	user, password, _ := strings.Cut(h.auth, ":")
 	r.SetBasicAuth(user, password)
 	r.Header.Set("Accept", "application/json, application/hal+json")
 	answer, err := h.http.Do(r)
 	if err != nil {
-		return false, run.Fail(run.Unknown, "%w", err)
+		return run.Fail(run.Unknown, "%w", err)
 	}
 	defer answer.Body.Close()
 	switch answer.StatusCode {
 	case http.StatusOK:
 	case http.StatusNotFound, http.StatusNoContent:
-		return false, nil
+		return nil
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return false, run.Fail(run.SignIn, "%s answers %s with %s: WAVEGATE_HAWKBIT must have a user, who may read targets and their tokens, and the password, as user:password", h.url, path, answer.Status)
+		return run.Fail(run.SignIn, "%s answers %s with %s: WAVEGATE_HAWKBIT must have a user, who may read targets and their tokens, and the password, as user:password", h.url, path, answer.Status)
 	default:
-		return false, run.Fail(run.Refused, "%s answers %s with %s", h.url, path, answer.Status)
+		return run.Fail(run.Refused, "%s answers %s with %s", h.url, path, answer.Status)
 	}
 	if err := json.NewDecoder(io.LimitReader(answer.Body, mostAnswer)).Decode(into); err != nil {
-		return false, run.Fail(run.Refused, "%s answers %s with something that is not hawkBit's: %w", h.url, path, err)
+		return run.Fail(run.Refused, "%s answers %s with something that is not hawkBit's: %w", h.url, path, err)
 	}
-	return true, nil
+	return nil
 }
 
 // A target is a box there.
@@ -73,7 +73,7 @@ func (h hawkbit) targets(ctx context.Context, filter string) (all []target, err 
 			Content []target `json:"content"`
 			Total   int      `json:"total"`
 		}
-		if _, err := h.get(ctx, "/targets", query, &page); err != nil {
+		if err := h.get(ctx, "/targets", query, &page); err != nil {
 			return nil, err
 		}
 		if all = append(all, page.Content...); len(page.Content) == 0 || len(all) >= page.Total {
@@ -87,7 +87,7 @@ func (h hawkbit) switches(ctx context.Context) (own bool, gateway string, err er
 	var all map[string]struct {
 		Value any `json:"value"`
 	}
-	_, err = h.get(ctx, "/system/configs", nil, &all)
+	err = h.get(ctx, "/system/configs", nil, &all)
 	is := func(key string) string { return fmt.Sprint(all["authentication."+key].Value) }
 	if is("gatewaytoken.enabled") == "true" {
 		gateway = is("gatewaytoken.key")
@@ -102,7 +102,7 @@ func (h hawkbit) lastAction(ctx context.Context) (int64, error) {
 			ID int64 `json:"id"`
 		} `json:"content"`
 	}
-	if _, err := h.get(ctx, "/actions", url.Values{"limit": {"1"}, "sort": {"id:DESC"}}, &page); err != nil || len(page.Content) == 0 {
+	if err := h.get(ctx, "/actions", url.Values{"limit": {"1"}, "sort": {"id:DESC"}}, &page); err != nil || len(page.Content) == 0 {
 		return 0, err
 	}
 	return page.Content[0].ID, nil
@@ -144,7 +144,7 @@ func (h hawkbit) complete(ctx context.Context, g *guest, attributes []string, tr
 		var installed struct {
 			Version string `json:"version"`
 		}
-		if _, err := h.get(ctx, path+"/installedDS", nil, &installed); err != nil {
+		if err := h.get(ctx, path+"/installedDS", nil, &installed); err != nil {
 			return err
 		}
 		g.version = installed.Version
@@ -153,7 +153,7 @@ func (h hawkbit) complete(ctx context.Context, g *guest, attributes []string, tr
 		return nil
 	}
 	var said map[string]string
-	_, err := h.get(ctx, path+"/attributes", nil, &said)
+	err := h.get(ctx, path+"/attributes", nil, &said)
 	g.attributes = map[string]string{}
 	for _, name := range attributes {
 		if said[name] != "" {
