@@ -97,6 +97,7 @@ func TestAuthorize_ForeignToken_ElsewhereOrWithoutTheSetting_IsDenied(t *testing
 		"our form, a bit wrong": without(func(_ *harness, r *request) {
 			*r = foreignCall("TargetToken wavegate-edge:box-1:x", "DEFAULT", "box-1")
 		}),
+		"another box's path":     without(func(_ *harness, r *request) { r.MethodArn += "0" }),
 		"a path with a wildcard": without(func(_ *harness, r *request) { r.MethodArn += "/*" }),
 	} {
 		t.Run(name, func(t *testing.T) {

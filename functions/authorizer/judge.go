@@ -88,11 +88,13 @@ func foreignToken(event request, scheme, raw string) (t boxtoken.Token, resource
 	}
 	t, ok := read(id, raw)
 	stage, path, named := strings.Cut(event.MethodArn, "/"+event.HTTPMethod+"/")
-	before, _, found := strings.Cut(path, "/controller/v1/")
-	if !ok || !named || !found || !input.Name.Accepts(tenant) || strings.ContainsAny(event.MethodArn, "*?") {
+	before, rest, found := strings.Cut(path, "/controller/v1/")
+	own, _, _ := strings.Cut(rest, "/") // as the ARN spells it, which may be another spelling than the parameter's
+	same, _ := url.PathUnescape(own)
+	if !ok || !named || !found || same != id || !input.Name.Accepts(tenant) || strings.ContainsAny(event.MethodArn, "*?") {
 		return t, ""
 	}
-	return t, stage + "/*/" + before + "/controller/v1/" + event.PathParameters["controllerId"]
+	return t, stage + "/*/" + before + "/controller/v1/" + own
 }
 
 // judgeIssued judges a box's or a gateway's token, or a code.
