@@ -136,6 +136,12 @@ var production = []Sample{
 		},
 	},
 	{
+		Operation: "get-machine-content", By: Engineer, After: After("put-machine", "put-method-content"),
+		Defaults: Values{"number": "1"},
+		About:    About{versionType, "{methodId}:{number}"},
+		Shows:    `{"version":1,"machine":"{code}"}`,
+	},
+	{
 		Operation: "put-method-report", By: Box,
 		After: []Step{{Operation: "put-factory"}, {"put-edge", Values{"place": `,"factoryId":"{factoryId}"`}}, {Operation: "put-machine"},
 			{"put-machine", Values{"box": `,"edgeId":"{edgeId}"`}}, {Operation: "put-method-content"},

@@ -24,6 +24,7 @@ import (
 // answers are the types of answers, and of the items of lists, by the names of their schemas. The schemas that these
 // refer to follow from them.
 var answers = map[string]any{
+	"MachineContent":   method.MachineContent{},
 	"RateLimit":        ratelimit.Override{},
 	"DDIBase":          ddi.BaseAnswer{},
 	"DDIDeployment":    ddi.DeploymentAnswer{},

@@ -25,6 +25,8 @@ var (
 				operations.May(dynamo.Factories, dynamo.Get, dynamo.Write),
 				operations.May(dynamo.Edges, dynamo.Get, dynamo.ConditionCheck),
 				operations.May(dynamo.Machines, dynamo.Get, dynamo.Write),
+				operations.May(dynamo.Methods, dynamo.Get), // of an admission that is given again
+				operations.List(dynamo.MethodPlaces),
 				operations.May(dynamo.Audit, dynamo.Put),
 			},
 		}, input.Both(machine.PlaceOf, machine.RegistrationOf))

@@ -103,6 +103,7 @@ var (
 				operations.May(dynamo.Factories, dynamo.Get),
 				operations.May(dynamo.Methods, dynamo.Get),
 				operations.May(dynamo.MethodVersions, dynamo.Get),
+				operations.May(dynamo.MethodContents, dynamo.Get),
 			},
 		}, method.RefOf)
 	}
@@ -168,11 +169,29 @@ var (
 				operations.May(dynamo.Factories, dynamo.Get),
 				operations.May(dynamo.Edges, dynamo.Get),
 				operations.May(dynamo.Machines, dynamo.Get),
+				operations.May(dynamo.MethodContents, dynamo.Get), // for the steps, once a container
 				{Table: dynamo.Methods, Actions: []dynamo.Permission{dynamo.Get, dynamo.Query}, Indexes: []string{"byProduct"}, OnlyIndexes: true},
 				operations.List(dynamo.MethodPlaces),
 				operations.ListByIndex(dynamo.Audit, "byResource"),
 			},
 		}, paging.With(method.PollRequestOf, paging.ByCursor))
+	}
+
+	GetMachineContent = func() operations.Row[method.MachineRef] {
+		return operations.New(operations.Operation{
+			ID: "get-machine-content", Summary: "Read the content of a version, with what of it is for a machine",
+			Method: http.MethodGet, Path: "/api/factories/{factoryId}/machines/{code}/methods/{methodId}/versions/{number}",
+			Roles: controllers,
+			Gives: operations.Read, Refuses: []problem.Code{problem.NotFound},
+			Settings: []setting.Name{setting.FleetIssuers},
+			Grants: []operations.Grant{
+				operations.May(dynamo.Factories, dynamo.Get),
+				operations.May(dynamo.Edges, dynamo.Get),
+				operations.May(dynamo.Machines, dynamo.Get),
+				operations.May(dynamo.MethodVersions, dynamo.Get),
+				operations.May(dynamo.MethodContents, dynamo.Get),
+			},
+		}, method.MachineRefOf)
 	}
 
 	PutMethodReport = func() operations.Row[input.Sent[method.About, method.Report]] {

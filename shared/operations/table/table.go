@@ -46,7 +46,7 @@ var All = []operations.Operation{
 	machines.PutMachine().Operation, machines.GetMachine().Operation, machines.ListMachines().Operation,
 	methods.CreateProductionMethod().Operation, methods.GetProductionMethod().Operation, methods.ListProductionMethods().Operation,
 	methods.PutMethodContent().Operation, methods.GetMethodContent().Operation, methods.GetMethodVersion().Operation, methods.ListMethodVersions().Operation,
-	methods.UpdateMethodVersion().Operation, methods.GetMethodChanges().Operation, methods.GetMachineMethods().Operation, methods.PutMethodReport().Operation,
+	methods.UpdateMethodVersion().Operation, methods.GetMethodChanges().Operation, methods.GetMachineMethods().Operation, methods.GetMachineContent().Operation, methods.PutMethodReport().Operation,
 	methods.ListMethodMachines().Operation,
 	methods.PutMethodConfirmation().Operation,
 	limits.PutRateLimit().Operation, limits.GetRateLimit().Operation, limits.DeleteRateLimit().Operation, limits.GetMyRateLimits().Operation,

@@ -175,6 +175,15 @@ func (m Machine) EverClasses() []string {
 	return slices.Compact(all)
 }
 
+// signedLast reports whether the last admission is by a person, with a reason.
+func (m Machine) signedLast(reason string, by Person) bool {
+	if len(m.Admissions) == 0 {
+		return false
+	}
+	last := m.Admissions[len(m.Admissions)-1]
+	return last.Reason == reason && last.Issuer == by.Issuer && last.UserID == by.UserID
+}
+
 // admitted returns the admissions with one more.
 func (m Machine) admitted(reason string, by signing, at time.Time) ([]Admission, error) {
 	if len(m.Admissions) >= maxAdmissions {
