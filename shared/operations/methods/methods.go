@@ -129,7 +129,8 @@ var (
 			Roles: operations.Engineers, Limit: ratelimit.Reserved,
 			Takes: input.Takes{Conditions: true},
 			Gives: operations.Shown, Refuses: []problem.Code{problem.ContentChanged, problem.EffectivityFull, problem.InvalidStateTransition,
-				problem.MethodIncomplete, problem.NotFound, problem.ReachesNothing, problem.SelfApproval, problem.TrialSplitsRoute},
+				problem.MethodIncomplete, problem.NotFound, problem.ReachesNothing, problem.SelfApproval, problem.SignInAgain, problem.TrialSplitsRoute},
+			Settings: []setting.Name{setting.SignatureMaxAgeSeconds},
 			Grants: []operations.Grant{
 				operations.May(dynamo.Factories, dynamo.Get, dynamo.ConditionCheck),
 				operations.May(dynamo.Machines, dynamo.Get, dynamo.Query, dynamo.ConditionCheck),

@@ -22,6 +22,9 @@ type Move struct {
 	number, park  int64         // how many changes of machines, and machines, the factory has when it is decided
 }
 
+// Approves reports whether the move is a person's approval of a content.
+func (m Move) Approves() bool { return m.Status == Trial || m.Status == Released }
+
 // events are the names of the moves in the audit trail.
 var events = map[Status]string{
 	Draft: "ProductionMethodVersionReturned", InReview: "ProductionMethodVersionSubmitted", Trial: "ProductionMethodVersionTried",
