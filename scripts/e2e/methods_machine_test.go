@@ -82,11 +82,11 @@ func TestUnits_ThatAreProbablyNotMeant_AreNamedAtTheSaveAndWherePeopleSign(t *te
 	expect.Equal(t, saved.Header.Get("Wavegate-Warning"), want, "the warning of the save")
 	type shown struct {
 		Units  map[string]string
-		Doubts []struct{ Pointer, Code, Detail string }
+		Doubts []struct{ Pointer, Kind, Detail string }
 	}
 	var v shown
 	b.author.Get(t, b.version(1)).Is(t, http.StatusOK).Into(t, &v)
-	expect.Must(t, len(v.Doubts) == 1 && v.Doubts[0].Code == "doubtful" && v.Units["C"] == "coulomb" && v.Units["min"] == "", "%+v", v)
+	expect.Must(t, len(v.Doubts) == 1 && v.Doubts[0].Kind == "doubtful" && v.Units["C"] == "coulomb" && v.Units["min"] == "", "%+v", v)
 	var moved struct{ Version shown }
 	b.move(b.author, 1, "in_review", "").Is(t, http.StatusOK).Into(t, &moved)
 	expect.That(t, len(moved.Version.Doubts) == 1, "the submission says %+v", moved)

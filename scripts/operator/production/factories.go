@@ -22,6 +22,7 @@ import (
 
 // Commands are all of them.
 func Commands(r *run.Run) []*cobra.Command {
+	r.Named = map[string]func(context.Context, *run.Call, int) error{"METHOD": methodNamed}
 	return []*cobra.Command{factories(r), machines(r), methods(r)}
 }
 
@@ -160,7 +161,7 @@ func machines(r *run.Run) *cobra.Command {
 			}, nil
 		}),
 		r.Shows(&cobra.Command{Use: "show FACTORY MACHINE", Short: "Show a machine", Example: "wavegate machines show munich-1 cnc-04"}, machinePath),
-		machinesSet(r), admit(r), machinesMethods(r))
+		machinesSet(r), admit(r), scrap(r), machinesMethods(r))
 	cmd.Aliases = []string{"machine"}
 	return cmd
 }

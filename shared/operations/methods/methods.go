@@ -47,6 +47,21 @@ var (
 		}, method.IDOf)
 	}
 
+	UpdateProductionMethod = func() operations.Row[input.Sent[method.Ref, method.Update]] {
+		return operations.New(operations.Operation{
+			ID: "update-production-method", Summary: "Rename, retire or reopen a production method",
+			Method: http.MethodPatch, Path: "/api/factories/{factoryId}/production-methods/{methodId}",
+			Roles: operations.Engineers,
+			Takes: input.Takes{Conditions: true},
+			Gives: operations.Shown, Refuses: []problem.Code{problem.InvalidStateTransition, problem.NotFound},
+			Grants: []operations.Grant{
+				operations.May(dynamo.Factories, dynamo.Get),
+				operations.May(dynamo.Methods, dynamo.Get, dynamo.Write),
+				operations.May(dynamo.Audit, dynamo.Put),
+			},
+		}, input.Both(method.IDOf, method.UpdateOf))
+	}
+
 	ListProductionMethods = func() operations.Row[paging.Asked[method.Filter, paging.Place]] {
 		return operations.New(operations.Operation{
 			ID: "list-production-methods", Summary: "List the production methods of a factory",
@@ -66,7 +81,7 @@ var (
 			Method: http.MethodPut, Path: versions + "/{number}/content",
 			Roles: operations.Engineers,
 			Takes: input.Takes{Conditions: true, MaxBody: 64 << 10},
-			Gives: operations.Stored, Refuses: []problem.Code{problem.NotFound, problem.VersionFrozen, problem.VersionOpen},
+			Gives: operations.Stored, Refuses: []problem.Code{problem.InvalidStateTransition, problem.NotFound, problem.VersionFrozen, problem.VersionOpen},
 			Grants: []operations.Grant{
 				operations.May(dynamo.Factories, dynamo.Get),
 				operations.May(dynamo.Methods, dynamo.Get, dynamo.Write),
@@ -251,6 +266,23 @@ var (
 				operations.May(dynamo.Audit, dynamo.Put),
 			},
 		}, input.Both(method.ConfirmedOf, method.ConfirmationOf))
+	}
+
+	ConfirmMethodMachines = func() operations.Row[input.Sent[method.Ref, method.Confirmations]] {
+		return operations.New(operations.Operation{
+			ID: "confirm-method-machines", Summary: "Confirm that machines no longer have a version, with one signature",
+			Method: http.MethodPost, Path: versions + "/{number}/confirmations",
+			Roles: operations.Engineers, Limit: ratelimit.Reserved,
+			Gives: operations.Shown, Refuses: []problem.Code{problem.InvalidStateTransition, problem.NotFound},
+			Grants: []operations.Grant{
+				operations.May(dynamo.Factories, dynamo.Get),
+				operations.List(dynamo.Machines),
+				operations.May(dynamo.Methods, dynamo.Get),
+				operations.May(dynamo.MethodVersions, dynamo.Get, dynamo.Query),
+				operations.May(dynamo.MethodReports, dynamo.Query, dynamo.Write),
+				operations.May(dynamo.Audit, dynamo.Put),
+			},
+		}, input.Both(method.RefOf, method.ConfirmationsOf))
 	}
 )
 

@@ -48,7 +48,7 @@ var All = []operations.Operation{
 	methods.PutMethodContent().Operation, methods.GetMethodContent().Operation, methods.GetMethodVersion().Operation, methods.ListMethodVersions().Operation,
 	methods.UpdateMethodVersion().Operation, methods.GetMethodChanges().Operation, methods.GetMachineMethods().Operation, methods.GetMachineContent().Operation, methods.PutMethodReport().Operation,
 	methods.ListMethodMachines().Operation,
-	methods.PutMethodConfirmation().Operation,
+	methods.PutMethodConfirmation().Operation, methods.ConfirmMethodMachines().Operation, methods.UpdateProductionMethod().Operation,
 	limits.PutRateLimit().Operation, limits.GetRateLimit().Operation, limits.DeleteRateLimit().Operation, limits.GetMyRateLimits().Operation,
 	trails.ListAuditEvents().Operation, trails.ListFactoryAuditEvents().Operation, trails.ExportOrganization().Operation,
 	assistant.Copilot().Operation,

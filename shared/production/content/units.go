@@ -57,7 +57,7 @@ func (c Content) Units() map[string]string {
 // A Doubt is a part of a content that is probably not what its author meant.
 type Doubt struct {
 	Pointer string `json:"pointer"`
-	Code    string `json:"code"` // doubtful, or unreadable for the whole
+	Kind    string `json:"kind"` // doubtful, or unreadable for the whole
 	Detail  string `json:"detail"`
 }
 
@@ -71,7 +71,7 @@ func (c Content) Doubts() []Doubt {
 			continue
 		}
 		seen[u.code] = true
-		list = append(list, Doubt{Pointer: u.pointer, Code: "doubtful", Detail: fmt.Sprintf("%s is %s, a unit of %s; for %s, write %s",
+		list = append(list, Doubt{Pointer: u.pointer, Kind: "doubtful", Detail: fmt.Sprintf("%s is %s, a unit of %s; for %s, write %s",
 			u.code, unit.Name(u.code), m.Quantity, m.MeantFor, m.Meant)})
 	}
 	return list

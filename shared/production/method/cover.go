@@ -61,6 +61,9 @@ func (m Method) after(made Decided, v Version, other ...Version) Method {
 // covers reports whether a decision's approvals cover a machine: steps name it, or it has a class of the steps and had
 // it at an approval, or somebody has admitted it since.
 func (m Method) covers(x machine.Machine, d Decision) bool {
+	if x.Scrapped != nil {
+		return false
+	}
 	e := m.equipmentOf(d.Version)
 	return slices.Contains(e.Machines, x.Code) || slices.ContainsFunc(e.Classes, func(class string) bool {
 		return slices.Contains(x.Classes, class) && m.signedFor(x, class, d)

@@ -76,7 +76,7 @@ func TestRaces_MachinesBesideMoves_AreToldWhatTheyAreListedFor(t *testing.T) {
 						}
 						if beside.confirms {
 							ref.Version = 2
-							_, err := method.NewStore(racing).Confirm(admission.Unlimited(context.Background()), engineer, origin, method.Confirmed{Ref: ref, Machine: beside.code}, "seen")
+							_, err := method.NewStore(racing).Confirm(admission.Unlimited(context.Background()), engineer, origin, ref, method.Confirmations{Machines: []string{beside.code}, Reason: "seen"})
 							return err
 						}
 						r := beside.change

@@ -139,7 +139,7 @@ func (s *Store) named(ctx context.Context, factoryID string, codes []string) (kn
 	}
 	all := known{}
 	for _, m := range found {
-		if m.Revision > 0 {
+		if m.Revision > 0 && m.Scrapped == nil {
 			all[m.Code] = m
 		}
 	}

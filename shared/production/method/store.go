@@ -163,7 +163,7 @@ func (s *Store) Version(ctx context.Context, caller auth.Principal, r Ref) (Show
 		shown := m.shown(v, s.db.Now())
 		c, err := s.parsed(ctx, v)
 		if err != nil { // who signed is worth knowing all the same
-			shown.Doubts = []content.Doubt{{Code: "unreadable", Detail: "the content cannot be read, or is not what was signed"}}
+			shown.Doubts = []content.Doubt{{Kind: "unreadable", Detail: "the content cannot be read, or is not what was signed"}}
 			return shown, ctx.Err()
 		}
 		return shown.saying(c), nil
