@@ -28,6 +28,10 @@ type Edge struct {
 	// TokenSetAt is when the box's own token was last set; nil: it has none. The hashes of its tokens are in its report
 	// row, since API answers show this struct.
 	TokenSetAt *time.Time `json:"tokenSetAt,omitempty"`
+	// TokenWeak is set if that token may be weak, and GuessedAt is when its calls had a wrong token ten times; see
+	// boxauth.Foreign.
+	TokenWeak bool       `json:"tokenWeak,omitempty"`
+	GuessedAt *time.Time `json:"guessedAt,omitempty"`
 	// EnrolmentID is the enrolment by which the box was registered; empty: a person did it. A retired box keeps it, or has
 	// the value nowhere if a person registered it. A reset empties it.
 	EnrolmentID string `json:"enrolmentId,omitempty"`
@@ -72,6 +76,8 @@ type Assignment struct {
 	Attributes map[string]string `json:",omitzero"`
 	// TokenSHA256 is the hash of the box's own token; empty keeps the box's tokens.
 	TokenSHA256 string
+	// TokenWeak says that the token may be weak.
+	TokenWeak bool `json:",omitempty"`
 	// EnrolmentID is the enrolment by which a new box is registered.
 	EnrolmentID string
 	// Departure is the reason of a signature: the box leaves its factory although it speaks for machines that have versions.
@@ -138,7 +144,7 @@ func (e Edge) assign(id string, a Assignment, had boxtoken.Live, at time.Time) (
 	next.EdgeID, next.EdgeType, next.Channel, next.OrganizationID = id, a.EdgeType, a.Channel, a.OrganizationID
 	next.FactoryID, next.Group, next.Issuer, next.Attributes = a.factory(e), a.group(e), a.issuer(e), a.attributes(e)
 	if !e.Exists() || e.OrganizationID != a.OrganizationID {
-		had, next.TokenSetAt, next.EnrolmentID = boxtoken.Live{}, nil, a.EnrolmentID // a box that moves to another organization loses its tokens
+		had, next.TokenSetAt, next.GuessedAt, next.EnrolmentID = boxtoken.Live{}, nil, nil, a.EnrolmentID // a box that moves to another organization loses its tokens
 	}
 	next.Pin, next.Hold = a.pin(e, at), a.hold(e, at)
 	has = had
@@ -147,7 +153,11 @@ func (e Edge) assign(id string, a Assignment, had boxtoken.Live, at time.Time) (
 		if has, changed = had.Replace(a.TokenSHA256, at); changed {
 			next.TokenSetAt = &at
 		}
+		if a.TokenWeak {
+			has.Weak = a.TokenSHA256
+		}
 	}
+	next.TokenWeak = has.Exists() && has.Weak == has.Current
 	if dynamo.Same(next, e) {
 		return e, had, ""
 	}
@@ -177,6 +187,7 @@ func (e Edge) retire(at time.Time) (next Edge, event string, err error) {
 		return e, "", problem.Missing()
 	}
 	e.OrganizationID, e.FactoryID, e.Group, e.Issuer, e.Attributes, e.TokenSetAt, e.Pin, e.Hold, e.UpdatedAt = nowhere, "", "", "", nil, nil, nil, nil, at
+	e.TokenWeak, e.GuessedAt = false, nil
 	e.EnrolmentID = cmp.Or(e.EnrolmentID, nowhere)
 	e.Revision++
 	return e, "EdgeRetired", nil
