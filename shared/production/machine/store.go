@@ -136,15 +136,9 @@ func (s *Store) Put(ctx context.Context, caller auth.Principal, from audit.Origi
 				return err
 			}
 		}
-		r := r
-		if s.waits != nil && r.Admission != "" && was.signedLast(r.Admission, by) {
-			waits, err := s.waits(ctx, was)
-			if err != nil {
-				return err
-			}
-			if !waits { // the same signature again would admit it to nothing more
-				r.Admission = ""
-			}
+		r, err := s.needed(ctx, was, r, by)
+		if err != nil {
+			return err
 		}
 		next, event, err := was.register(factoryID, code, r, signing{by, owner.Changes() + 1}, set.After(was.UpdatedAt))
 		if err != nil || event == "" {
@@ -167,6 +161,19 @@ func (s *Store) Put(ctx context.Context, caller auth.Principal, from audit.Origi
 		return nil
 	})
 	return created, err
+}
+
+// needed returns the registration without an admission that would admit the machine to nothing more: the last one again, while
+// no version waits for the machine.
+func (s *Store) needed(ctx context.Context, was Machine, r Registration, by Person) (Registration, error) {
+	if s.waits == nil || r.Admission == "" || !was.signedLast(r.Admission, by) {
+		return r, nil
+	}
+	waits, err := s.waits(ctx, was)
+	if !waits {
+		r.Admission = ""
+	}
+	return r, err
 }
 
 // speaksIn refuses a box that cannot speak for machines of a factory: its polls there would be refused, so the machine

@@ -72,7 +72,7 @@ type VersionEquipment struct {
 // not confirmed, no version is approved: so the list stays small, and no withdrawal is ever refused.
 const (
 	keptWithdrawals = 8
-	maxWithdrawals  = 64
+	maxWithdrawals  = 24
 )
 
 func (m Method) equipmentOf(version int64) Equipment {
