@@ -294,6 +294,7 @@ func (s *Reader) countChannel(ctx context.Context, edgeType, channel string) (Ch
 	c.Boxes, c.Unknown = sum.Boxes()+left.Items, sum.Unknown()+left.Items
 	c.Versions, c.OtherVersions = sum.List()
 	c.Pinned, c.Held, c.OldestPin = sum.Aside()
+	c.ImportedUnknown = sum.unproven
 	if err != nil {
 		return c, err
 	}

@@ -36,11 +36,13 @@ type Edge struct {
 	// the value nowhere if a person registered it. A reset empties it.
 	EnrolmentID string `json:"enrolmentId,omitempty"`
 	// Pin keeps the box on a version; nil: nobody pinned it. A pin that has ended stays until the box is changed.
-	Pin       *report.Pin  `json:"pin,omitempty"`
-	Hold      *report.Hold `json:"hold,omitempty"` // see report.Holding
-	CreatedAt time.Time    `json:"createdAt"`
-	UpdatedAt time.Time    `json:"updatedAt"`
-	Revision  int64        `json:"revision"` // from 1
+	Pin  *report.Pin  `json:"pin,omitempty"`
+	Hold *report.Hold `json:"hold,omitempty"` // see report.Holding
+	// Imported is set if the box comes from another server.
+	Imported  *report.Imported `json:"imported,omitempty"`
+	CreatedAt time.Time        `json:"createdAt"`
+	UpdatedAt time.Time        `json:"updatedAt"`
+	Revision  int64            `json:"revision"` // from 1
 	dynamo.Unknown
 }
 
@@ -86,6 +88,8 @@ type Assignment struct {
 	TakeOver bool `json:",omitempty"`
 	// Pin is what the caller asks of the box's pin; nil keeps it.
 	Pin *PinRequest `json:",omitempty"`
+	// Imported says that the box comes from another server; nil keeps what was said of it while it stays in its organization.
+	Imported *report.Imported `json:",omitempty"`
 	// AllowDowngrade says that the box need not keep what it runs.
 	AllowDowngrade bool `json:",omitempty"`
 
@@ -147,6 +151,10 @@ func (e Edge) assign(id string, a Assignment, had boxtoken.Live, at time.Time) (
 		had, next.TokenSetAt, next.GuessedAt, next.EnrolmentID = boxtoken.Live{}, nil, nil, a.EnrolmentID // a box that moves to another organization loses its tokens
 	}
 	next.Pin, next.Hold = a.pin(e, at), a.hold(e, at)
+	if !e.Exists() || e.OrganizationID != a.OrganizationID {
+		next.Imported = nil
+	}
+	next.Imported = a.Imported.After(next.Imported, at)
 	has = had
 	if a.TokenSHA256 != "" {
 		var changed bool
@@ -187,7 +195,7 @@ func (e Edge) retire(at time.Time) (next Edge, event string, err error) {
 		return e, "", problem.Missing()
 	}
 	e.OrganizationID, e.FactoryID, e.Group, e.Issuer, e.Attributes, e.TokenSetAt, e.Pin, e.Hold, e.UpdatedAt = nowhere, "", "", "", nil, nil, nil, nil, at
-	e.TokenWeak, e.GuessedAt = false, nil
+	e.TokenWeak, e.GuessedAt, e.Imported = false, nil, nil
 	e.EnrolmentID = cmp.Or(e.EnrolmentID, nowhere)
 	e.Revision++
 	return e, "EdgeRetired", nil
@@ -220,7 +228,8 @@ func (e Edge) reset(by Enroller, at time.Time) (next Edge, event string, err err
 // Of makes a box from its report row, with all that a poll needs.
 func Of(row report.Row) Edge {
 	return Edge{EdgeID: row.EdgeID, EdgeType: row.EdgeType, Channel: row.Channel, FactoryID: row.FactoryID, Group: row.Group,
-		OrganizationID: row.OrganizationID, Issuer: row.Issuer, Attributes: row.Attributes, Pin: row.Pin, Hold: row.Hold, UpdatedAt: row.EdgeAt}
+		OrganizationID: row.OrganizationID, Issuer: row.Issuer, Attributes: row.Attributes, Pin: row.Pin, Hold: row.Hold,
+		Imported: row.Imported, UpdatedAt: row.EdgeAt}
 }
 
 // registration is the registration in the report row of a box with these tokens.
@@ -233,7 +242,7 @@ func (e Edge) registration(has boxtoken.Live) report.Registration {
 // Registration is the registration in the box's report row, without its tokens.
 func (e Edge) Registration() report.Registration {
 	g := report.Registration{EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel, FactoryID: e.FactoryID, Group: e.Group,
-		OrganizationID: e.OrganizationID, Issuer: e.Issuer, Attributes: e.Attributes, At: e.UpdatedAt, First: e.CreatedAt, Pin: e.Pin, Hold: e.Hold}
+		OrganizationID: e.OrganizationID, Issuer: e.Issuer, Attributes: e.Attributes, At: e.UpdatedAt, First: e.CreatedAt, Pin: e.Pin, Hold: e.Hold, Imported: e.Imported}
 	if e.retired() {
 		g.OrganizationID, g.Retired, g.Reset = "", true, e.EnrolmentID == ""
 	}
