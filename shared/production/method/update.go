@@ -35,9 +35,10 @@ func UpdateOf(body *input.Object) Update {
 	if is, given := body.OptionalBoolean("retired"); given {
 		u.Retired = &is
 	}
-	u.Reason, _ = body.OptionalText("reason", ReasonRule)
+	reason, given := body.OptionalText("reason", ReasonRule)
+	u.Reason = reason
 	body.RequireAny("name", "retired")
-	if u.Retired != nil && u.Reason == "" {
+	if u.Retired != nil && !given {
 		body.Missing("reason")
 	}
 	return u
