@@ -20,7 +20,7 @@ type routes struct {
 }
 
 // mostRoutes limits what is remembered; beyond it, all is forgotten.
-const mostRoutes = 1000
+const mostRoutes = 200
 
 // of returns how to find the steps of a method's contents. They are unknown if a content cannot be read: a controller that cannot
 // learn its steps has to learn of a withdrawal all the same.
