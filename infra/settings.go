@@ -176,38 +176,35 @@ func readSettings(r *reader) Settings {
 		retention = 90
 	}
 	s := Settings{
-		Stage:               Stage(r.stage),
-		Keep:                keep,
-		Account:             r.text("account", ""),
-		Region:              r.text("region", ""),
-		Domain:              readDomain(r),
-		Tags:                r.texts("tags"),
-		KMSKeyARN:           r.text("kmsKeyArn", ""),
-		PermissionsBoundary: r.text("permissionsBoundary", ""),
-		WebACLARN:           r.text("webAclArn", ""),
-		Architecture:        r.oneOf("architecture", "arm64", "arm64", "x86_64"),
-		RequireMFA:          r.flag("requireMfa", false),
-		DDIRoot:             r.flag("ddiRoot", false),
-		DDITenants:          readTenants(r),
-		ForeignTokens:       r.flag("foreignTokens", false),
-		Docs:                r.flag("docs", false),
-		Bell:                r.flag("bell", false),
-		BellURL:             r.text("bellUrl", ""),
-		Door:                r.flag("door", false),
-		Artifacts:           r.flag("artifacts", false),
-		Origins:             r.list("origins"),
-		Alarms:              r.flag("alarms", keep || r.text("alarmEmail", "") != "" || r.text("alarmTopicArn", "") != ""),
-		AlarmEmail:          r.text("alarmEmail", ""),
-		OutsideSecret:       r.text("outsideSecret", ""),
-		AlarmTopicARN:       r.text("alarmTopicArn", ""),
-		Limits:              readLimits(r),
-		Throttles:           readThrottles(r),
-		Concurrency:         readConcurrency(r),
-		Quotas:              readQuotas(r),
-		Copilot: Copilot{
-			URL: r.text("copilotUrl", ""), Secret: r.text("copilotSecret", ""),
-			TimeoutSeconds: r.ranged("copilotTimeoutSeconds", setting.CopilotTimeoutSeconds),
-		},
+		Stage:                   Stage(r.stage),
+		Keep:                    keep,
+		Account:                 r.text("account", ""),
+		Region:                  r.text("region", ""),
+		Domain:                  readDomain(r),
+		Tags:                    r.texts("tags"),
+		KMSKeyARN:               r.text("kmsKeyArn", ""),
+		PermissionsBoundary:     r.text("permissionsBoundary", ""),
+		WebACLARN:               r.text("webAclArn", ""),
+		Architecture:            r.oneOf("architecture", "arm64", "arm64", "x86_64"),
+		RequireMFA:              r.flag("requireMfa", false),
+		DDIRoot:                 r.flag("ddiRoot", false),
+		DDITenants:              readTenants(r),
+		ForeignTokens:           r.flag("foreignTokens", false),
+		Docs:                    r.flag("docs", false),
+		Bell:                    r.flag("bell", false),
+		BellURL:                 r.text("bellUrl", ""),
+		Door:                    r.flag("door", false),
+		Artifacts:               r.flag("artifacts", false),
+		Origins:                 r.list("origins"),
+		Alarms:                  r.flag("alarms", keep || r.text("alarmEmail", "") != "" || r.text("alarmTopicArn", "") != ""),
+		AlarmEmail:              r.text("alarmEmail", ""),
+		OutsideSecret:           r.text("outsideSecret", ""),
+		AlarmTopicARN:           r.text("alarmTopicArn", ""),
+		Limits:                  readLimits(r),
+		Throttles:               readThrottles(r),
+		Concurrency:             readConcurrency(r),
+		Quotas:                  readQuotas(r),
+		Copilot:                 readCopilot(r),
 		PollIntervalSeconds:     r.ranged("pollIntervalSeconds", setting.PollIntervalSeconds),
 		IdlePollIntervalSeconds: r.ranged("idlePollIntervalSeconds", setting.IdlePollIntervalSeconds),
 		ChannelCacheSeconds:     r.ranged("channelCacheSeconds", setting.ChannelCacheSeconds),
@@ -230,6 +227,10 @@ func readSettings(r *reader) Settings {
 	r.structured("warmWrites", &s.WarmWrites)
 	s.Console = readConsole(r, s)
 	return s
+}
+
+func readCopilot(r *reader) Copilot {
+	return Copilot{URL: r.text("copilotUrl", ""), Secret: r.text("copilotSecret", ""), TimeoutSeconds: r.ranged("copilotTimeoutSeconds", setting.CopilotTimeoutSeconds)}
 }
 
 func readLimits(r *reader) ratelimit.Limits {
