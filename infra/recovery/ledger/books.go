@@ -33,7 +33,7 @@ type Item = map[string]any
 
 // Books are all items of all tables, except the limiter's counters and the bell's calls. The freeze is stored among
 // the rollouts, but is listed under freezes; rollouts' warnings are stored among the counts, but are listed under warnings;
-// and artifacts and the settings of edge types among the releases.
+// and artifacts, the settings of edge types and what is said of releases among the releases.
 type Books map[dynamo.TableID][]Item
 
 const (
@@ -41,6 +41,7 @@ const (
 	warnings  dynamo.TableID = "warnings"
 	artifacts dynamo.TableID = "artifacts"
 	types     dynamo.TableID = "edge-types"
+	said      dynamo.TableID = "said"
 )
 
 // Read reads all tables, by their names, strongly consistent.
@@ -81,6 +82,8 @@ func scan(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableID) st
 				case table.ID == dynamo.Releases && Text(item, "edgeType") == edgetype.Partition:
 					under = types
 					item["edgeType"] = Text(item, "version")
+				case table.ID == dynamo.Releases && Text(item, "edgeType") == release.SaidPartition:
+					under = said
 				case table.ID == dynamo.Progress && Text(item, "part") == "warnings":
 					under = warnings
 				case table.ID == dynamo.Rollouts && strings.HasPrefix(id, "halt#"):
@@ -224,6 +227,7 @@ var kinds = []kind{
 	{dynamo.Rollouts, "rollout", platform, by("id"),
 		[]string{"list", "pair", "edgeTypeStatus", "channelStatus", "pairStatus"}},
 	{artifacts, artifact.ResourceType, platform, by("version"), []string{"version", "key", "arrived", "removing", "uses"}},
+	{said, release.SaidType, platform, by("version"), []string{"edgeType", "version"}},
 	{types, edgetype.ResourceType, platform, by("edgeType"), []string{"version"}},
 	{warnings, "rollout-warning", platform, by("rolloutId"), []string{"subject", "part"}},
 	{freezes, "freeze", platform, by("id"), []string{"id", "lifted"}},

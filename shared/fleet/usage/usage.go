@@ -47,17 +47,19 @@ const most = 20
 func (f *Finder) Of(ctx context.Context, n artifact.Name) (uses []string, err error) {
 	var rows []release.ChannelRow
 	var releases []release.Release
+	var said map[string]release.Saying
 	err = dynamo.Together(ctx,
 		func(ctx context.Context) error {
 			return f.releases.EachRow(ctx, n.EdgeType, func(r release.ChannelRow) { rows = append(rows, r) })
 		},
 		func(ctx context.Context) error {
 			return f.releases.Each(ctx, n.EdgeType, func(r release.Release) { releases = append(releases, r) })
-		})
+		},
+		func(ctx context.Context) (err error) { said, err = f.releases.SaidOf(ctx, n.EdgeType); return err })
 	if err != nil {
 		return nil, err
 	}
-	uses, versions := inReleases(n.SHA256, rows, releases)
+	uses, versions := inReleases(n.SHA256, rows, releases, said)
 	boxes := make([][]string, len(rows))
 	var reads []func(context.Context) error
 	for i, row := range rows {
@@ -74,7 +76,7 @@ func (f *Finder) Of(ctx context.Context, n artifact.Name) (uses []string, err er
 }
 
 // inReleases lists what uses an artifact among channels and releases, and the versions that have it.
-func inReleases(sha256 string, rows []release.ChannelRow, releases []release.Release) (uses, versions []string) {
+func inReleases(sha256 string, rows []release.ChannelRow, releases []release.Release, said map[string]release.Saying) (uses, versions []string) {
 	for _, r := range releases {
 		if r.SHA256 == sha256 {
 			versions = append(versions, r.Version)
@@ -91,8 +93,8 @@ func inReleases(sha256 string, rows []release.ChannelRow, releases []release.Rel
 		if slices.Contains(versions, r.Requires) {
 			uses = append(uses, fmt.Sprintf("release %s requires %s", r.Version, r.Requires))
 		}
-		if slices.Contains(r.Documents.Kept(), sha256) {
-			uses = append(uses, fmt.Sprintf("release %s has it as a document", r.Version))
+		if slices.Contains(said[r.Version].Kept(), sha256) {
+			uses = append(uses, fmt.Sprintf("release %s has it as a document, or had it", r.Version))
 		}
 	}
 	return uses, versions
