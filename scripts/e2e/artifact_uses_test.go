@@ -69,6 +69,11 @@ func TestArtifact_WhatUsesIt_KeepsIt(t *testing.T) {
 	refused(one, "release 2.0.0 requires 1.0.0")
 	refused(notes, "release 3.0.0 has it as a document")
 	refused(three, "channel stable has version 3.0.0")
+	owner.Put(t, "/api/ota/releases/gateway-x/3.0.0", `{"documents":[{"kind":"sbom","url":"https://evidence.example/3b.json"}]}`).Is(t, http.StatusNoContent)
+	owner.Get(t, "/api/ota/releases/gateway-x/3.0.0").Has(t, fmt.Sprintf(`{"documents":[{"kind":"sbom","url":"https://evidence.example/3b.json"}],"replaced":[{"kind":"notes","sha256":%q},{"kind":"sbom","url":"https://evidence.example/3.json"}]}`, notes.sum()))
+	refused(notes, "release 3.0.0 had it as a document")
+	owner.Put(t, "/api/ota/releases/gateway-x/3.0.0", fmt.Sprintf(`{"documents":[{"kind":"notes","sha256":%q}]}`, digest("f"))).Refused(t, problem.ArtifactNotKept)
+	owner.Put(t, "/api/ota/releases/gateway-x/9.9.9", `{"supportedUntil":null}`).Refused(t, problem.NotFound)
 	const pin = `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme","pin":{"version":"2.0.0","reason":"a test"}}`
 	owner.Put(t, "/api/edges/box-1", pin).Is(t, http.StatusNoContent)
 	refused(two, "box box-1 is pinned to 2.0.0")

@@ -93,8 +93,11 @@ func inReleases(sha256 string, rows []release.ChannelRow, releases []release.Rel
 		if slices.Contains(versions, r.Requires) {
 			uses = append(uses, fmt.Sprintf("release %s requires %s", r.Version, r.Requires))
 		}
-		if slices.Contains(said[r.Version].Kept(), sha256) {
-			uses = append(uses, fmt.Sprintf("release %s has it as a document, or had it", r.Version))
+		switch is := said[r.Version]; {
+		case slices.Contains(is.Documents.Kept(), sha256):
+			uses = append(uses, fmt.Sprintf("release %s has it as a document", r.Version))
+		case slices.Contains(is.Kept(), sha256):
+			uses = append(uses, fmt.Sprintf("release %s had it as a document", r.Version))
 		}
 	}
 	return uses, versions
