@@ -3,6 +3,7 @@ package artifact
 import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/input"
+	"wavegate/shared/trail/audit"
 )
 
 // Most is the size of the largest artifact: what S3 takes in one PUT, and so checks as a whole.
@@ -48,6 +49,19 @@ func FinishOf(in *input.Reader) Name {
 	name := NameOf(in)
 	in.Body().Text("state", stateRule)
 	return name
+}
+
+// A Removal asks to delete an artifact, with a reason over boxes that were never told it.
+type Removal struct {
+	Name
+	audit.Grounds
+}
+
+// RemovalOf reads the path, and the query parameter reason.
+func RemovalOf(in *input.Reader) Removal {
+	r := Removal{Name: NameOf(in)}
+	r.Reason, _ = in.Query("reason", audit.ReasonRule)
+	return r
 }
 
 // A Look asks for an artifact, and perhaps for what uses it.

@@ -252,6 +252,27 @@ func (s *Store) History(ctx context.Context, edgeID string, row Row, organizatio
 	return page, err
 }
 
+// WasTold reports whether a box was told one of some versions, as far as its history is kept.
+func (s *Store) WasTold(ctx context.Context, row Row, versions []string) (told bool, err error) {
+	was := func(version string, at *time.Time) bool { return at != nil && slices.Contains(versions, version) }
+	if told = slices.Contains(versions, row.Told); told {
+		return true, nil
+	}
+	for _, p := range row.Lasting() {
+		told = told || was(p.Version, p.ToldAt)
+	}
+	if told {
+		return true, nil
+	}
+	err = dynamo.Walk(ctx, s.db, dynamo.Selection{Table: dynamo.Stays, Partition: row.EdgeID}, nil, 0, func(p Past) error {
+		if told = told || was(p.Version, p.ToldAt) || p.Lost > 0; told {
+			return dynamo.ErrEnough
+		}
+		return nil
+	})
+	return told, err
+}
+
 // IsBegan reports whether a text is a position in a box's history.
 func IsBegan(text string) bool {
 	at, how, _ := strings.Cut(text, separator)
