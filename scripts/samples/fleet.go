@@ -61,7 +61,7 @@ var fleet = []Sample{
 	},
 	{
 		Operation: "get-release", By: Viewer, After: After("publish-release", "put-release"),
-		Shows: `{"version":"{version}","advisories":[{"id":"CVE-2026-1234"}],"channels":[{"channel":"{channel}","current":true}]}`,
+		Shows: `{"version":"{version}","advisories":[{"id":"CVE-2026-1234","severity":"high","fixedIn":"9.9.9"}]}`,
 	},
 	{
 		Operation: "put-artifact", By: Owner,
