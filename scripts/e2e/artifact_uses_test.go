@@ -132,11 +132,14 @@ func TestArtifact_OnAChannelWithoutAPublication_IsUsed(t *testing.T) {
 	const one, two = file("1.0.0"), file("2.0.0")
 	keep(t, owner, one)
 	keep(t, owner, two)
-	owner.Put(t, channel, one.publish("1.0.0")).Is(t, http.StatusCreated)
+	owner.Put(t, channel, strings.Replace(one.publish("1.0.0"), "}", `,"order":1}`, 1)).Is(t, http.StatusCreated)
 	owner.Put(t, "/api/factories/munich-1", `{"organizationId":"acme","name":"Munich"}`).Is(t, http.StatusCreated)
 	owner.Put(t, "/api/edges/box-1", `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme","factoryId":"munich-1"}`).Is(t, http.StatusCreated)
 	w.Box(t, "box-1").Get(t, "/api/edges/box-1/update/manifest?installed=0.9.0").Is(t, http.StatusOK) // it is told 1.0.0
 	owner.Put(t, channel, two.publish("2.0.0")).Is(t, http.StatusNoContent)
+	expect.Until(t, "box-1 is told 2.0.0", func() bool {
+		return strings.Contains(string(w.Box(t, "box-1").Get(t, "/api/edges/box-1/update/manifest?installed=0.9.0").Body), `"version":"2.0.0"`)
+	})
 	const trial = `{"edgeType":"gateway-x","channel":"trial","organizationId":"acme"}`
 	refused := func(query, why string) {
 		t.Helper()

@@ -76,14 +76,9 @@ func scan(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableID) st
 				switch id := Text(item, "id"); {
 				case table.ID == dynamo.Rollouts && id == "freeze":
 					under = freezes
-				case table.ID == dynamo.Releases && Text(item, "edgeType") == artifact.Partition:
-					under = artifacts
+				case table.ID == dynamo.Releases && amongReleases[Text(item, "edgeType")] != "":
+					under = amongReleases[Text(item, "edgeType")]
 					item["edgeType"], item["sha256"], _ = strings.Cut(Text(item, "version"), "/")
-				case table.ID == dynamo.Releases && Text(item, "edgeType") == edgetype.Partition:
-					under = types
-					item["edgeType"] = Text(item, "version")
-				case table.ID == dynamo.Releases && Text(item, "edgeType") == release.SaidPartition:
-					under = said
 				case table.ID == dynamo.Progress && Text(item, "part") == "warnings":
 					under = warnings
 				case table.ID == dynamo.Rollouts && strings.HasPrefix(id, "halt#"):
@@ -99,6 +94,9 @@ func scan(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableID) st
 	}
 	return nil
 }
+
+// amongReleases are the kinds that lie in partitions of their own in the table of releases.
+var amongReleases = map[string]dynamo.TableID{artifact.Partition: artifacts, edgetype.Partition: types, release.SaidPartition: said}
 
 // Text returns a text, or an empty one if it is missing.
 func Text(item Item, name string) string { s, _ := item[name].(string); return s }
@@ -227,8 +225,8 @@ var kinds = []kind{
 	{dynamo.Rollouts, "rollout", platform, by("id"),
 		[]string{"list", "pair", "edgeTypeStatus", "channelStatus", "pairStatus"}},
 	{artifacts, artifact.ResourceType, platform, by("version"), []string{"version", "key", "arrived", "removing", "uses"}},
-	{said, release.SaidType, platform, by("version"), []string{"edgeType", "version"}},
-	{types, edgetype.ResourceType, platform, by("edgeType"), []string{"version"}},
+	{said, release.SaidType, platform, by("version"), []string{"edgeType", "version", "sha256"}},
+	{types, edgetype.ResourceType, platform, by("edgeType"), []string{"version", "sha256"}},
 	{warnings, "rollout-warning", platform, by("rolloutId"), []string{"subject", "part"}},
 	{freezes, "freeze", platform, by("id"), []string{"id", "lifted"}},
 	{dynamo.Factories, "factory", platform, by("factoryId"), []string{"machineChanges", "machineCount"}},

@@ -10,8 +10,10 @@ import (
 const Most = 5 << 30
 
 var (
-	sizeRule  = &input.Integer{Least: 1, Most: Most}
-	stateRule = &input.Text{Pattern: string(Kept), Says: string(Kept)}
+	sizeRule = &input.Integer{Least: 1, Most: Most}
+	// reasonRule accepts less than a reason in a body does: a query has no rule for what is not seen.
+	reasonRule = &input.Text{Min: 1, Max: 256, Check: input.Printable, Says: "1 to 256 characters without control characters"}
+	stateRule  = &input.Text{Pattern: string(Kept), Says: string(Kept)}
 	// FilenameRule accepts names that mean the same in a URL, in a bucket's key and in every file system.
 	FilenameRule = &input.Text{
 		Pattern: `[A-Za-z0-9_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*`, Min: 1, Max: 255,
@@ -60,7 +62,7 @@ type Removal struct {
 // RemovalOf reads the path, and the query parameter reason.
 func RemovalOf(in *input.Reader) Removal {
 	r := Removal{Name: NameOf(in)}
-	r.Reason, _ = in.Query("reason", audit.ReasonRule)
+	r.Reason, _ = in.Query("reason", reasonRule)
 	return r
 }
 

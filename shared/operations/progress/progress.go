@@ -173,6 +173,6 @@ func tick() []operations.Grant {
 		operations.Grant{Table: dynamo.Rollouts, Actions: []dynamo.Permission{dynamo.Get, dynamo.Write, dynamo.Query}, Indexes: []string{"byStatus"}, OnlyIndexes: true},
 		operations.May(dynamo.Channels, dynamo.Get, dynamo.Write, dynamo.Query),
 		operations.May(dynamo.Releases, dynamo.Get, dynamo.Query, dynamo.Write), // the artifacts that are swept
-		operations.ListByIndex(dynamo.Edges, "byPlace"),
+		operations.ListByIndex(dynamo.Edges, "byPlace"), operations.List(dynamo.Stays),
 		operations.May(dynamo.Audit, dynamo.Put))
 }
