@@ -5,7 +5,6 @@ package main
 import (
 	"wavegate/shared/function"
 	"wavegate/shared/operations/methods"
-	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/production/method"
 )
@@ -15,7 +14,7 @@ func main() { function.Run(methods.GetProductionMethod(), wire) }
 func wire(env lambdahttp.Env) function.Handler[method.Ref] {
 	methods := method.NewStore(env.DB)
 	return func(c *function.Call, in method.Ref) (lambdahttp.Answer, error) {
-		m, err := methods.Get(c.Context(), c.Caller, in.FactoryID, in.MethodID)
-		return lambdahttp.OK(m, input.Revision(m.Revision)), err
+		m, err := methods.Show(c.Context(), c.Caller, in.FactoryID, in.MethodID)
+		return lambdahttp.OK(m, m.ETag()), err
 	}
 }

@@ -18,8 +18,8 @@ func wire(env lambdahttp.Env) function.Handler[paging.Asked[method.Filter, pagin
 	return func(c *function.Call, in paging.Asked[method.Filter, paging.Place]) (lambdahttp.Answer, error) {
 		of := in.List
 		query := paging.Query{Path: c.Route(), Filter: of.Values()}
-		return paging.List(c, query, in.Page, func(w dynamo.Span) (dynamo.Page[method.Method], error) {
-			return methods.List(c.Context(), c.Caller, of.FactoryID, of.ProductID, of.Status, w)
+		return paging.List(c, query, in.Page, func(w dynamo.Span) (dynamo.Page[method.Made], error) {
+			return methods.ShowList(c.Context(), c.Caller, of, w)
 		})
 	}
 }

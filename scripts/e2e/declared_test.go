@@ -64,7 +64,7 @@ func succeeds(t *testing.T, w *harness.World, op operations.Operation, call samp
 	shown(t, op, call, answer)
 	if op.Takes.IdempotencyKey {
 		others := samples.Fresh(harness.Name)
-		others["product"] = "7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e12"
+		others["productId"] = "7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e12"
 		other := samples.Of(op.ID).Call(others, samples.Case{})
 		by.Do(t, call.Method, call.Path, other.Body, header...).Refused(t, problem.IdempotencyKeyReused)
 	}

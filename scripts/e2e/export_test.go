@@ -69,6 +69,7 @@ var exportedKinds = map[string]exportedKind{
 	"enrolment-boxes":           {dynamo.Enrolments, enrolmentFields},
 	"factory":                   {dynamo.Factories, []string{"factoryId"}},
 	"machine":                   {dynamo.Machines, []string{"factoryId", "code"}},
+	"product":                   {dynamo.Products, []string{"factoryId", "productId"}},
 	"production-method":         {dynamo.Methods, []string{"methodId"}},
 	"production-method-version": {dynamo.MethodVersions, []string{"methodId", "version"}},
 	"production-method-content": {dynamo.MethodContents, []string{"methodId", "sha256"}},

@@ -264,7 +264,7 @@ func TestLists_WalkedWhileOthersWrite_MissNothingThatStays(t *testing.T) {
 
 // identity names an item by what never changes in it.
 func identity(item map[string]any) (name string) {
-	for _, field := range []string{"eventId", "edgeId", "id", "at", "methodId", "version", "code", "machine", "factoryId", "edgeType", "channel", "sha256", "ranAt"} {
+	for _, field := range []string{"eventId", "edgeId", "id", "at", "methodId", "version", "code", "machine", "productId", "factoryId", "edgeType", "channel", "sha256", "ranAt"} {
 		name += fmt.Sprint(item[field], " ")
 	}
 	return name

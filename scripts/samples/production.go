@@ -32,7 +32,7 @@ var production = []Sample{
 	{
 		Operation: "create-production-method", By: Engineer, After: After("put-factory"),
 		Defaults: Values{"name": "Milling"},
-		Body:     `{"productId":"{product}","name":"{name}"}`,
+		Body:     `{"productId":"{productId}","name":"{name}"}`,
 		Makes:    "methodId",
 		About:    About{"production-method", "{methodId}"},
 	},
@@ -42,7 +42,7 @@ var production = []Sample{
 	},
 	{
 		Operation: "list-production-methods", By: Engineer, After: After("create-production-method"),
-		Query: "productId={product}",
+		Query: "productId={productId}",
 		About: About{"production-method", "{methodId}"},
 		Cases: []Case{page("name", "limit=10")},
 	},
@@ -63,6 +63,22 @@ var production = []Sample{
 			page("code", "limit=10"),
 			{Name: "10 of a page, offset 10", Query: "offset=10&limit=10", Each: "code"},
 		},
+	},
+	{
+		Operation: "put-product", By: Engineer, After: After("put-factory"),
+		Defaults: Values{"name": "Housing, left"},
+		Body:     `{"name":"{name}","number":"4711-03","productRevision":"B"}`,
+		About:    About{"product", "{productId}"},
+		Also:     []Case{{Body: `{"name":"{name}","status":"retired"}`}},
+	},
+	{
+		Operation: "get-product", By: Engineer, After: After("put-product"),
+		About: About{"product", "{productId}"},
+	},
+	{
+		Operation: "list-products", By: Engineer, After: After("put-product"),
+		About: About{"product", "{productId}"},
+		Cases: []Case{page("productId", "limit=10")},
 	},
 	{
 		Operation: "put-method-content", By: Engineer, After: After("create-production-method"), Weight: 16,

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/google/uuid"
 )
 
 // A Session makes the calls of samples with one set of values, each call once.
@@ -33,6 +35,8 @@ func (s *Session) Prepare(operation string, c Case) (Call, error) {
 		case items == 1:
 		case c.Each == numbered:
 			s.Values[c.Each] = strconv.Itoa(i + 1)
+		case c.Each == "productId":
+			s.Values[c.Each] = uuid.NewString()
 		default:
 			s.Values[c.Each] = s.Name(stem(c.Each))
 		}

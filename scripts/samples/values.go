@@ -34,7 +34,7 @@ var fixed = Values{
 	"rolloutId":    "0192f0c1-6d2e-7a55-9c3b-1f2e3d4c5b6a",
 	"factoryId":    "munich-1",
 	"code":         "press-1",
-	"product":      "7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11",
+	"productId":    "7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11",
 	"methodId":     "0192f0c1-7f10-7c1d-8a4e-2b3c4d5e6f70",
 	"key":          "key-1",
 	"etag":         `"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`,

@@ -89,6 +89,7 @@ var sources = append([]source{
 				return factory.text("factoryId") + "/", factory.text("factoryId") + "/" + last
 			}},
 		{kind: "audit-event", table: dynamo.Audit, partition: func(_ string, parent row) string { return audit.Factory(parent.text("factoryId")) }},
+		{kind: "product", table: dynamo.Products, partition: by("factoryId")},
 	}},
 }, events()...)
 

@@ -27,6 +27,9 @@ export const viewOf = (...parts) => '#/methods/' + parts.map(encodeURIComponent)
 /** The machines that a decision covers. */
 export const where = (machines) => machines?.length ? `on ${machines.join(', ')}` : 'on all machines';
 
+/** What a method makes, by its name if somebody named it. */
+export const Product = ({ of: m }) => m.product ? html`<${Said}>${[m.product.name, m.product.number, m.product.productRevision && `revision ${m.product.productRevision}`].filter(Boolean).join(', ')}<//>${m.product.status === 'retired' ? ' (retired)' : ''}` : html`Product ${m.productId}, not named`;
+
 // holding lists the decisions of a method that have begun, the last first.
 const holding = (m) => (m.effectivity ?? []).filter((d) => new Date(d.from).getTime() <= Date.now()).reverse();
 const coming = (m) => (m.effectivity ?? []).filter((d) => new Date(d.from).getTime() > Date.now());
@@ -35,7 +38,7 @@ function Row({ factory, m }) {
 	const held = holding(m);
 	const last = m.withdrawn?.[0];
 	return html`<li class="row">
-		<div class="row-name"><h3><a href=${viewOf(factory, m.methodId)}><${Said}>${m.name}<//></a></h3></div>
+		<div class="row-name"><h3><a href=${viewOf(factory, m.methodId)}><${Said}>${m.name}<//></a></h3><p><${Product} of=${m} /></p></div>
 		<div class="row-state">${m.latest ? html`<p class="chips"><a href=${viewOf(factory, m.methodId, m.latest.version)}>Version ${m.latest.version}</a> <${Status} of=${m.latest.status} /></p>` : html`<p>No version yet</p>`}</div>
 		<div>${held.length ? held.map((d) => html`<p>Version ${d.version} holds ${where(d.machines)}</p>`) : html`<p>Nothing holds</p>`}
 			${last && html`<p>Version ${last.version} was withdrawn <${Ago} at=${last.at} /></p>`}</div></li>`;
@@ -97,7 +100,7 @@ function Method({ factory, id }) {
 	const list = pathOf(factory, id) + '/versions?limit=50';
 	const versions = read(list, 30, true);
 	return html`${method.value ? null : html`<h1>Method</h1>`}<${Shown} of=${method} lines=${4} none=${() => html`<${Empty} title="There is no such method."><p><a href=${viewOf(factory)}>See the methods of ${factory}</a></p><//>`} then=${(m) => html`
-		<header class="title"><div><h1><${Said}>${m.name}<//></h1><p class="versions"><a href=${viewOf(factory)}>${factory}</a></p></div></header>
+		<header class="title"><div><h1><${Said}>${m.name}<//></h1><p class="versions"><a href=${viewOf(factory)}>${factory}</a> · <${Product} of=${m} /></p></div></header>
 		<div class="columns"><div class="column"><section class="panel" aria-labelledby="versions"><h2 id="versions">Versions</h2>
 			<${Shown} of=${versions} lines=${3} then=${(first) => {
 				const { items, button } = further(list, first, (v) => v.version, () => true);

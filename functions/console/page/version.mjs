@@ -5,7 +5,7 @@ import { state, changed, may } from './state.mjs';
 import { Ago, Moment, Said } from './format.mjs';
 import { Chip, Empty, More, Shown, Table, further } from './parts.mjs';
 import { Content, valueText } from './content.mjs';
-import { Left, Status, pathOf, viewOf } from './methods.mjs';
+import { Left, Product, Status, pathOf, viewOf } from './methods.mjs';
 import { confirmed, moves, orderText } from './moves.mjs';
 import { deviation, orders, said } from './said.mjs';
 
@@ -74,7 +74,7 @@ export function Version({ factory, id, number }) {
 		const author = plant?.methodApproval !== 'single' && v.authors.some((a) => a.userId === state.person?.id);
 		const possible = mine ? moves({ factory, method, v, path, author }) : [];
 		return html`<header class="title"><div><h1><${Said}>${method?.name ?? 'Method'}<//>, version ${v.version}</h1>
-				<p class="versions"><a href=${viewOf(factory)}>${factory}</a> · <a href=${viewOf(factory, id)}>all versions</a></p>
+				<p class="versions"><a href=${viewOf(factory)}>${factory}</a> · <a href=${viewOf(factory, id)}>all versions</a>${method && html` · <${Product} of=${method} />`}</p>
 				<p class="chips"><${Status} of=${v.status} standing=${v.standing} /><span>changed <${Ago} at=${v.updatedAt} /></span></p></div>
 			<div class="act">${possible.length > 0 && html`<div class="buttons">${possible.map((m) => html`<button type="button" class=${`button ${m.danger ? 'halt' : ''}`} onClick=${m.ask}>${m.name}…</button>`)}</div>`}
 				${author && mine && v.status === 'in_review' && html`<p class="note">You saved or submitted it, so somebody else must approve it.</p>`}

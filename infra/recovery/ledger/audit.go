@@ -336,7 +336,7 @@ func (b Books) auditFactories(f *Findings, trail map[Resource][]Event) {
 			made[Text(i, "id")] = true
 		}
 	}
-	for _, table := range []dynamo.TableID{dynamo.Methods, dynamo.MethodVersions, dynamo.Machines} {
+	for _, table := range []dynamo.TableID{dynamo.Methods, dynamo.MethodVersions, dynamo.Machines, dynamo.Products} {
 		for _, i := range b[table] {
 			made[Text(i, "methodId")] = true
 			if owners[Text(i, "factoryId")] == "" {

@@ -25,6 +25,7 @@ import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/production/method"
+	"wavegate/shared/production/product"
 	"wavegate/shared/trail/audit"
 )
 
@@ -238,6 +239,7 @@ var kinds = []kind{
 	{dynamo.MethodVersions, method.VersionResourceType, insideFactory,
 		func(i Item) string { return Text(i, "methodId") + ":" + Plain(i, "version") }, []string{"number"}},
 	{dynamo.Machines, "machine", insideFactory, by("code"), nil},
+	{dynamo.Products, product.ResourceType, insideFactory, by("productId"), nil},
 	{dynamo.MethodReports, "method-on-machine", insideFactory,
 		func(i Item) string { return Text(i, "machine") + "/" + Text(i, "methodId") }, []string{"subject"}},
 }

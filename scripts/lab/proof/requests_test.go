@@ -153,7 +153,7 @@ func (d *drawer) values(op operations.Operation, p person) samples.Values {
 	v["sha256"] = strings.Repeat("ab"[:1+d.IntN(12)/11], 64)[:64] // one of twelve has another digest
 	v["percent"], v["end"], v["status"] = one(d, percents), one(d, ends), one(d, append(ends, "active"))
 	v["factoryId"], v["code"] = factory, one(d, codes)
-	v["product"] = fmt.Sprintf("7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e1%d", d.IntN(3))
+	v["productId"] = fmt.Sprintf("7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e1%d", d.IntN(3))
 	v["name"] = fmt.Sprintf("Works %d, %s", d.IntN(5), secret(author))
 	v["limit"] = fmt.Sprint(5 + d.IntN(40))
 	for _, s := range samples.All {

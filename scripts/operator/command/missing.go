@@ -22,6 +22,7 @@ var kinds = []struct{ word, path, lists string }{
 	{"enrolment", "/api/edge-enrolments/{0}", "enrol list"},
 	{"factory", "/api/factories/{0}", "factories list"},
 	{"machine", "/api/factories/{0}/machines/{1}", "machines list FACTORY"},
+	{"product", "/api/factories/{0}/products/{1}", "products list FACTORY"},
 	{"method", "/api/factories/{0}/production-methods/{1}", "methods list FACTORY"},
 	{"version", "/api/factories/{0}/production-methods/{1}/versions/{2}", "methods versions FACTORY METHOD"},
 }

@@ -69,6 +69,9 @@ func TestEveryOperationForPeople_HasACommand(t *testing.T) {
 		{by: eric, operation: "put-machine", line: "machines set munich-1 press-1 --name Press --class press --yes"},
 		{by: eric, operation: "get-machine", line: "machines show munich-1 press-1"},
 		{by: eric, operation: "list-machines", line: "machines list munich-1"},
+		{by: eric, operation: "put-product", line: "products set munich-1 7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11 --name Housing --number 4711 --status retired --yes"},
+		{by: eric, operation: "get-product", line: "products show munich-1 7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11"},
+		{by: eric, operation: "list-products", line: "products list munich-1"},
 		{by: eric, operation: "create-production-method",
 			line: "methods create munich-1 --product 7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11 --name Pressing --yes",
 			then: func(string) {

@@ -22,13 +22,14 @@ import (
 
 // Commands are all of them.
 func Commands(r *run.Run) []*cobra.Command {
-	return []*cobra.Command{factories(r), machines(r), methods(r)}
+	return []*cobra.Command{factories(r), machines(r), products(r), methods(r)}
 }
 
 // The paths of a factory, of a machine, and of a method in it.
 const (
 	factoryPath = "/api/factories/%s"
 	machinePath = factoryPath + "/machines/%s"
+	productPath = factoryPath + "/products/%s"
 	methodPath  = factoryPath + "/production-methods/%s"
 	versionPath = methodPath + "/versions/%s"
 )

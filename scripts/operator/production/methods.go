@@ -44,16 +44,20 @@ func list(r *run.Run) *cobra.Command {
 	}
 	product := cmd.Flags().String("product", "", "only those of this `product`")
 	status := cmd.Flags().String("status", "", "only those with the latest version in this `status`: draft, in_review, trial, released or withdrawn")
-	return run.Lists(r, cmd, 1000, func(_ context.Context, c *run.Call) (run.List[method.Method], error) {
-		return run.List[method.Method]{
+	return run.Lists(r, cmd, 1000, func(_ context.Context, c *run.Call) (run.List[method.Made], error) {
+		return run.List[method.Made]{
 			Path: c.Path(factoryPath + "/production-methods"), Query: run.Query("productId", *product, "status", *status),
-			None: c.Args[0] + " has no such method", Head: "METHOD|NAME|LATEST",
-			Row: func(m method.Method) []any {
+			None: c.Args[0] + " has no such method", Head: "METHOD|NAME|PRODUCT|LATEST",
+			Row: func(m method.Made) []any {
 				latest := "-"
 				if m.Latest != nil {
 					latest = fmt.Sprintf("%d %s", m.Latest.Version, m.Latest.Status)
 				}
-				return []any{m.MethodID, m.Name, latest}
+				product := "not named"
+				if m.Product != nil {
+					product = m.Product.Name
+				}
+				return []any{m.MethodID, m.Name, product, latest}
 			},
 		}, nil
 	})

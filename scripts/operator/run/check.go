@@ -89,9 +89,9 @@ var (
 	TypedAs = map[string]string{
 		"currentVersion": "VERSION", "artifactUrl": "--url", "artifactHttpUrl": "--http-url", "sha256": "--sha256", "tokenSha256": "--sha256", "part": "--part", "sizeBytes": "the file's size",
 		"organizationId": "--organization", "factoryId": "--factory", "edgeType": "--channel", "channel": "--channel", "issuer": "--issuer",
-		"name": "--name", "methodApproval": "--approval", "classes": "--class", "edgeId": "--box", "productId": "--product", "reason": "--reason", "overrideReason": "--override",
+		"name": "--name", "methodApproval": "--approval", "classes": "--class", "edgeId": "--box", "productId": "--product", "number": "--number", "productRevision": "--revision", "status": "--status", "reason": "--reason", "overrideReason": "--override",
 	}
-	namedAs = map[string]string{"factoryId": "FACTORY", "code": "MACHINE", "methodId": "METHOD", "number": "VERSION", "edgeId": "BOX", "organizationId": "ORGANIZATION",
+	namedAs = map[string]string{"factoryId": "FACTORY", "productId": "PRODUCT", "code": "MACHINE", "methodId": "METHOD", "number": "VERSION", "edgeId": "BOX", "organizationId": "ORGANIZATION",
 		"edgeType": "CHANNEL", "channel": "CHANNEL"}
 )
 

@@ -17,6 +17,7 @@ import (
 	"wavegate/shared/production/factory"
 	"wavegate/shared/production/machine"
 	"wavegate/shared/production/method"
+	"wavegate/shared/production/product"
 	"wavegate/shared/ratelimit"
 	"wavegate/shared/trail/audit"
 )
@@ -65,7 +66,8 @@ var answers = map[string]any{
 	"Factory":          factory.Factory{},
 	"Machine":          machine.Machine{},
 	"MachinesLeft":     machine.Left{},
-	"Method":           method.Method{},
+	"Product":          product.Product{},
+	"Method":           method.Made{},
 	"MethodVersion":    method.Shown{},
 	"MethodComparison": method.Comparison{},
 	"MachineMethods":   method.PollAnswer{},

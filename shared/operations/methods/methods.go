@@ -43,6 +43,7 @@ var (
 			Grants: []operations.Grant{
 				operations.May(dynamo.Factories, dynamo.Get),
 				operations.May(dynamo.Methods, dynamo.Get),
+				operations.May(dynamo.Products, dynamo.BatchGet),
 			},
 		}, method.IDOf)
 	}
@@ -56,6 +57,7 @@ var (
 			Grants: []operations.Grant{
 				operations.May(dynamo.Factories, dynamo.Get),
 				operations.List(dynamo.Methods, "byProduct", "byStatus"),
+				operations.May(dynamo.Products, dynamo.BatchGet),
 			},
 		}, paging.With(method.FilterOf, paging.ByOffset))
 	}

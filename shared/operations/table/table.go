@@ -14,6 +14,7 @@ import (
 	"wavegate/shared/operations/limits"
 	"wavegate/shared/operations/machines"
 	"wavegate/shared/operations/methods"
+	"wavegate/shared/operations/products"
 	"wavegate/shared/operations/progress"
 	"wavegate/shared/operations/releases"
 	"wavegate/shared/operations/rollouts"
@@ -45,6 +46,7 @@ var All = []operations.Operation{
 	progress.GetOrganizationFleet().Operation, progress.GetOrganizationRollout().Operation,
 	factories.PutFactory().Operation, factories.GetFactory().Operation, factories.ListFactories().Operation,
 	machines.PutMachine().Operation, machines.GetMachine().Operation, machines.ListMachines().Operation,
+	products.PutProduct().Operation, products.GetProduct().Operation, products.ListProducts().Operation,
 	methods.CreateProductionMethod().Operation, methods.GetProductionMethod().Operation, methods.ListProductionMethods().Operation,
 	methods.PutMethodContent().Operation, methods.GetMethodContent().Operation, methods.GetMethodVersion().Operation, methods.ListMethodVersions().Operation,
 	methods.UpdateMethodVersion().Operation, methods.GetMethodChanges().Operation, methods.GetMachineMethods().Operation, methods.PutMethodReport().Operation,

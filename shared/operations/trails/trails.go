@@ -60,7 +60,7 @@ var (
 				operations.List(dynamo.Gateways), operations.List(dynamo.RateOverrides),
 				operations.ListByIndex(dynamo.Edges, "byOrganization"), operations.List(dynamo.Reports), operations.List(dynamo.Stays),
 				operations.List(dynamo.Enrolments, "byOrganization"),
-				operations.ListByIndex(dynamo.Factories, "byOrganization"), operations.List(dynamo.Machines),
+				operations.ListByIndex(dynamo.Factories, "byOrganization"), operations.List(dynamo.Machines), operations.List(dynamo.Products),
 				operations.List(dynamo.Methods), operations.List(dynamo.MethodVersions), operations.List(dynamo.MethodContents), operations.List(dynamo.MethodReports),
 				operations.List(dynamo.Progress), // recalls
 				operations.List(dynamo.Audit, "byOrganization"),

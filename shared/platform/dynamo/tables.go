@@ -21,6 +21,7 @@ const (
 	Methods       TableID = "recipes"
 	Factories     TableID = "factories"
 	Machines      TableID = "machines"
+	Products      TableID = "products"
 	Edges         TableID = "edges"
 	Gateways      TableID = "gateways"
 	Enrolments    TableID = "enrolments"
@@ -139,6 +140,8 @@ var Tables = []Table{
 	{ID: Factories, Partition: "factoryId",
 		Indexes: []Index{{Name: "byOrganization", Partition: "organizationId", Sort: "factoryId"}}},
 	{ID: Machines, Partition: "factoryId", Sort: "code"},
+	// The products of a factory that somebody has named.
+	{ID: Products, Partition: "factoryId", Sort: "productId"},
 	{ID: Edges, Partition: "edgeId", Indexes: []Index{
 		{Name: "all", Partition: "list", Sort: "edgeId"},
 		{Name: "byChannel", Partition: "pair", Sort: "edgeId"},

@@ -39,6 +39,7 @@ var Kinds = []Kind{
 	{Table: dynamo.Methods, Name: "method"},
 	{Table: dynamo.Factories, Name: "factory"},
 	{Table: dynamo.Machines, Name: "machine", Free: []string{"classesSince"}},
+	{Table: dynamo.Products, Name: "product"},
 	{Table: dynamo.Edges, Name: "box", Free: []string{"attributes"}},
 	{Table: dynamo.Gateways, Name: "gateway"},
 	{Table: dynamo.Enrolments, Name: "enrolment", Is: has("part", "enrolment")},
