@@ -56,7 +56,8 @@ func TestArtifact_WhatUsesIt_KeepsIt(t *testing.T) {
 		keep(t, owner, f)
 	}
 	owner.Put(t, channel, strings.Replace(one.publish("1.0.0"), "}", `,"order":1}`, 1)).Is(t, http.StatusCreated)
-	owner.Put(t, "/api/edges/box-1", `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`).Is(t, http.StatusCreated)
+	owner.Put(t, "/api/factories/munich-1", `{"organizationId":"acme","name":"Munich"}`).Is(t, http.StatusCreated)
+	owner.Put(t, "/api/edges/box-1", `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme","factoryId":"munich-1"}`).Is(t, http.StatusCreated)
 	owner.Put(t, channel, strings.Replace(two.publish("2.0.0"), "}", `,"order":2,"requires":"1.0.0"}`, 1)).Is(t, http.StatusNoContent)
 	owner.Put(t, channel, strings.Replace(three.publish("3.0.0"), "}", fmt.Sprintf(`,"documents":[{"kind":"notes","sha256":%q},{"kind":"sbom","url":"https://evidence.example/3.json"}]}`,
 		notes.sum()), 1)).Is(t, http.StatusNoContent)
