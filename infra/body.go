@@ -26,6 +26,8 @@ const (
 	anyMethod = "x-amazon-apigateway-any-method"
 	// scheme is the authorizer's name in the document.
 	scheme = "token"
+	// pathScheme is the authorizer for DDI clients that may have tokens of another form.
+	pathScheme = "token-and-path"
 )
 
 // A document is an API as API Gateway imports it.
@@ -98,6 +100,9 @@ func (s *service) body(invoker awsiam.Role) any {
 			OperationID: op.ID, Security: []map[string][]string{{scheme: {}}},
 			Integration: s.invocation(op.ID, invoker, wait),
 		}
+		if s.settings.ForeignTokens && op.RootPath() != "" {
+			m.Security = []map[string][]string{{pathScheme: {}}}
+		}
 		set(op.Path, op.Method, m)
 		if root := op.RootPath(); root != "" && s.settings.DDIRoot {
 			m.OperationID += "-at-root"
@@ -112,11 +117,15 @@ func (s *service) body(invoker awsiam.Role) any {
 			set(path, name, s.mocked(answer))
 		}
 	}
+	schemes := map[string]any{scheme: s.authorizer(invoker)}
+	if s.settings.ForeignTokens {
+		schemes[pathScheme] = s.authorizer(invoker, "context.path")
+	}
 	return inline(document{
 		OpenAPI:          "3.0.1",
 		Info:             map[string]string{"title": s.name(), "version": "1"},
 		Paths:            paths,
-		Components:       map[string]map[string]any{"securitySchemes": {scheme: s.authorizer(invoker)}},
+		Components:       map[string]map[string]any{"securitySchemes": schemes},
 		Responses:        s.gatewayResponses(),
 		BinaryMediaTypes: []string{"*/*"},
 	})
@@ -138,14 +147,15 @@ func (s *service) invocation(function string, invoker awsiam.Role, wait time.Dur
 	}
 }
 
-// authorizer is the security scheme that calls the authorizer, which gets the whole request.
-func (s *service) authorizer(invoker awsiam.Role) any {
+// authorizer is the security scheme that calls the authorizer, which gets the whole request. Its answers are kept by the token
+// and by the identity sources besides.
+func (s *service) authorizer(invoker awsiam.Role, besides ...string) any {
 	return map[string]any{
 		"type": "apiKey", "name": "Authorization", "in": "header",
 		"x-amazon-apigateway-authtype": "custom",
 		"x-amazon-apigateway-authorizer": map[string]any{
 			"type":                         "request",
-			"identitySource":               "method.request.header.Authorization",
+			"identitySource":               strings.Join(append([]string{"method.request.header.Authorization"}, besides...), ", "),
 			"authorizerUri":                s.invocationURI(operations.Authorizer),
 			"authorizerCredentials":        *invoker.RoleArn(),
 			"authorizerResultTtlInSeconds": int(auth.GatewayCache.Seconds()),

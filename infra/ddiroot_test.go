@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"wavegate/shared/operations"
 	"wavegate/shared/operations/table"
+	"wavegate/shared/platform/setting"
 	"wavegate/shared/testing/expect"
 )
 
@@ -31,6 +33,41 @@ func TestDDIRoot_IsASecondPathOfTheSameFunction(t *testing.T) {
 	expect.That(t, second == 6, "%d operations have a second path", second)
 	expect.That(t, with[http.MethodGet+" /{tenant}/controller/v1/{controllerId}"] != nil,
 		"there is no poll at the root")
+}
+
+// TestForeignTokens_AreJudgedByTokenAndPath, at the paths of DDI alone, and only on request.
+func TestForeignTokens_AreJudgedByTokenAndPath(t *testing.T) {
+	for name, c := range map[string]struct {
+		of      stage
+		foreign bool
+	}{"dev": {dev(), false}, "full": {full(), true}} {
+		api := c.of.api(t)
+		schemes, _ := value(map[string]any(api), "components", "securitySchemes").(map[string]any)
+		sources := map[string]any{}
+		for scheme := range schemes {
+			sources[scheme] = value(schemes[scheme], "x-amazon-apigateway-authorizer", "identitySource")
+		}
+		want := map[string]any{scheme: "method.request.header.Authorization"}
+		if c.foreign {
+			want[pathScheme] = "method.request.header.Authorization, context.path"
+		}
+		expect.Equal(t, sources, want, "%s: the identity sources are", name)
+		for route, m := range api.routes() {
+			security, _ := value(m, "security").([]any)
+			if len(security) == 0 {
+				continue
+			}
+			_, byPath := security[0].(map[string]any)[pathScheme]
+			expect.Equal(t, byPath, c.foreign && strings.Contains(route, "/{tenant}/controller/v1/{controllerId}"), "%s: %s is judged by path:", name, route)
+		}
+		for _, function := range []string{operations.Authorizer, operations.Door} {
+			if function == operations.Door && !c.foreign {
+				continue // dev has no door
+			}
+			is := value(c.of.function(t, function).Properties, "Environment", "Variables", string(setting.ForeignTokens))
+			expect.Equal(t, is == "true", c.foreign, "%s: %s takes foreign tokens:", name, function)
+		}
+	}
 }
 
 // TestPaths_HaveOneVariableAfterTheSamePath: API Gateway accepts no others.

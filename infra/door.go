@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"wavegate/shared/operations"
 	"wavegate/shared/operations/door"
 )
@@ -12,6 +14,9 @@ func (s *service) addDoor() {
 		return
 	}
 	op := door.Function
+	if s.settings.ForeignTokens {
+		op.Grants = slices.Concat(op.Grants, operations.ForeignGrants)
+	}
 	s.add(functionSpec{
 		name: op.ID, description: op.Summary, memoryMB: op.MemoryMB, timeout: op.Timeout,
 		grants: op.Grants, environment: s.operationEnvironment(op), secret: s.secretOf(op),

@@ -60,6 +60,12 @@ func (s Settings) values() map[setting.Name]*string {
 	if s.Domain.Name != "" {
 		values[setting.APIURL] = jsii.String("https://" + s.Domain.Name)
 	}
+	if len(s.DDITenants) > 0 {
+		values[setting.DDITenants] = jsii.String(strings.Join(s.DDITenants, " "))
+	}
+	if s.ForeignTokens {
+		values[setting.ForeignTokens] = jsii.String("true")
+	}
 	if len(s.Origins) > 0 {
 		values[setting.CORSOrigins] = jsii.String(strings.Join(s.Origins, ","))
 	}

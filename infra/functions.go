@@ -4,6 +4,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -15,6 +16,7 @@ import (
 	"wavegate/shared/access/token"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/setting"
 	"wavegate/shared/platform/telemetry"
 )
 
@@ -61,6 +63,10 @@ func (s *service) addOperations() {
 func (s *service) addAuthorizer(issuers *string) {
 	spec := helper(operations.Authorizer, "Verify an access token", map[string]*string{token.Setting: issuers})
 	spec.grants = operations.AuthorizerGrants
+	if s.settings.ForeignTokens {
+		spec.grants = slices.Concat(spec.grants, operations.ForeignGrants)
+		spec.environment[string(setting.ForeignTokens)] = jsii.String("true")
+	}
 	spec.reserved = s.settings.Concurrency.of(operations.Authorizer, operations.Operation{})
 	s.add(spec)
 }

@@ -33,14 +33,19 @@ func TestDomain_Set_IsTheOnlyWayIn(t *testing.T) {
 	for _, r := range template.of("AWS::ApiGateway::RestApi") {
 		expect.Equal[any](t, r.Properties["DisableExecuteApiEndpoint"], true, "the default endpoint, which takes TLS 1.0, serves")
 	}
+	further := template.id(t, "AWS::ApiGateway::DomainName", "domain-hawkbitacmeexample")
+	has(t, template.Resources[further].Properties, map[string]any{
+		"DomainName": "hawkbit.acme.example", "SecurityPolicy": "TLS_1_2", "RegionalCertificateArn": "arn:aws:acm:eu-central-1:111122223333:certificate/c-2",
+	}, "the further domain")
+	expect.Equal(t, text(template.Outputs["FurtherDomainTargets"].Value), "hawkbit.acme.example ${"+further+".RegionalDomainName}", "it must point to")
 	mappings := template.of("AWS::ApiGateway::BasePathMapping")
 	for _, m := range mappings {
-		if text(m.Properties["DomainName"]) != "${"+domain+"}" || m.Properties["BasePath"] != nil || !strings.HasPrefix(text(m.Properties["RestApiId"]), "${api") ||
+		if name := text(m.Properties["DomainName"]); name != "${"+domain+"}" && name != "${"+further+"}" || m.Properties["BasePath"] != nil || !strings.HasPrefix(text(m.Properties["RestApiId"]), "${api") ||
 			!strings.HasPrefix(text(m.Properties["Stage"]), "${api") {
 			t.Errorf("the mapping is %v", m.Properties)
 		}
 	}
-	expect.Equal(t, len(mappings), 1, "the number of mappings is")
+	expect.Equal(t, len(mappings), 2, "the number of mappings is")
 	has(t, template.Resources["domainrecord"].Properties, map[string]any{
 		"Name": "api.wavegate.example", "HostedZoneId": "Z0123456789", "Type": "A",
 		"AliasTarget/DNSName": "${" + domain + ".RegionalDomainName}", "AliasTarget/HostedZoneId": "${" + domain + ".RegionalHostedZoneId}",

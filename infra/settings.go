@@ -57,6 +57,10 @@ type Settings struct {
 	RequireMFA bool
 	// DDIRoot makes the API also serve hawkBit's DDI at its root, for clients that do not support a path in the server's URL.
 	DDIRoot bool
+	// DDITenants are the tenants in the paths of organizations' DDI clients, as boxauth.Tenants has them.
+	DDITenants []string
+	// ForeignTokens lets DDI clients call with tokens of another form.
+	ForeignTokens bool
 	// Docs makes the API serve its contract, and the page that shows it, to anyone.
 	Docs bool
 	// Console is the API's base URL, under which the operator's page is; empty: there is no page. If people do not sign in
@@ -182,6 +186,8 @@ func readSettings(r *reader) Settings {
 		Architecture:        r.oneOf("architecture", "arm64", "arm64", "x86_64"),
 		RequireMFA:          r.flag("requireMfa", false),
 		DDIRoot:             r.flag("ddiRoot", false),
+		DDITenants:          readTenants(r),
+		ForeignTokens:       r.flag("foreignTokens", false),
 		Docs:                r.flag("docs", false),
 		Bell:                r.flag("bell", false),
 		BellURL:             r.text("bellUrl", ""),

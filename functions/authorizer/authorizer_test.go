@@ -39,7 +39,7 @@ func newHarness(t testing.TB, setting string, now func() time.Time) *harness {
 }
 
 // gaveNone knows no token.
-func gaveNone(context.Context, boxtoken.Token) (auth.Principal, bool, error) {
+func gaveNone(context.Context, request, boxtoken.Token) (auth.Principal, bool, error) {
 	return auth.Principal{}, false, nil
 }
 

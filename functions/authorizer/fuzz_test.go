@@ -14,6 +14,7 @@ func FuzzAuthorize(f *testing.F) {
 	f.Add(`{"methodArn":"` + arn + `","multiValueHeaders":{"Authorization":["Bearer a.b.c"]}}`)
 	f.Add(`{"methodArn":"arn:::::/","headers":{"authorization":"bearer"}}`)
 	f.Add(`{"methodArn":"//","multiValueHeaders":{"Authorization":null}}`)
+	f.Add(tokentest.JSON(foreignCall("TargetToken 0123456789abcdef0123456789abcdef", "DEFAULT", "box-1")))
 	for _, attack := range w.Attacks()[:20] {
 		f.Add(tokentest.JSON(withToken(attack.Token)))
 	}
@@ -23,6 +24,7 @@ func FuzzAuthorize(f *testing.F) {
 			return // the runtime refuses it before the function sees it
 		}
 		h := newHarness(t, w.Setting, atNoon)
+		h.foreign = true
 		answer, err := h.authorize(t.Context(), event)
 		if errors.Is(err, errUnauthorized) {
 			mustBeUnauthorized(t, answer, err)

@@ -9,8 +9,8 @@ import (
 	"wavegate/shared/access/boxtoken"
 )
 
-// A knows looks up a token. It reports whether the service knows the token, and returns its principal.
-type knows func(context.Context, boxtoken.Token) (auth.Principal, bool, error)
+// A knows looks up the token of a call. It reports whether the service knows the token, and returns its principal.
+type knows func(context.Context, request, boxtoken.Token) (auth.Principal, bool, error)
 
 // issued verifies the tokens of boxes and gateways and the codes of enrolments, and remembers those that the service
 // knows. They can be revoked, but every operation that is called with such a token checks it again. So a container
@@ -20,7 +20,7 @@ type issued struct {
 	now   func() time.Time
 
 	mu   sync.Mutex
-	kept map[string]auth.Principal // by the token's SHA-256, until the principal expires
+	kept map[boxtoken.Token]auth.Principal // by the token and its subject, until the principal expires
 }
 
 const (
@@ -33,13 +33,13 @@ const (
 )
 
 // verify returns the caller that a token authenticates, or false if there is none.
-func (s *issued) verify(ctx context.Context, t boxtoken.Token) (auth.Principal, bool, error) {
+func (s *issued) verify(ctx context.Context, event request, t boxtoken.Token) (auth.Principal, bool, error) {
 	if p, ok := s.remembered(t); ok {
 		return p, true, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
-	p, ok, err := s.knows(ctx, t)
+	p, ok, err := s.knows(ctx, event, t)
 	if err != nil || !ok {
 		return auth.Principal{}, false, err
 	}
@@ -47,16 +47,16 @@ func (s *issued) verify(ctx context.Context, t boxtoken.Token) (auth.Principal, 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.kept == nil || len(s.kept) >= mostRemembered {
-		s.kept = map[string]auth.Principal{}
+		s.kept = map[boxtoken.Token]auth.Principal{}
 	}
-	s.kept[t.SHA256] = p
+	s.kept[t] = p
 	return p, true, nil
 }
 
 func (s *issued) remembered(t boxtoken.Token) (auth.Principal, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p, ok := s.kept[t.SHA256]
+	p, ok := s.kept[t]
 	return p, ok && s.now().Add(margin).Before(p.Expires)
 }
 

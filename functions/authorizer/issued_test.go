@@ -20,7 +20,7 @@ type store struct {
 	reads  int
 }
 
-func (s *store) knows(_ context.Context, t boxtoken.Token) (auth.Principal, bool, error) {
+func (s *store) knows(_ context.Context, _ request, t boxtoken.Token) (auth.Principal, bool, error) {
 	s.reads++
 	organization, ok := s.tokens[t]
 	return t.Principal(organization, ""), ok, s.err

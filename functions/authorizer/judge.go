@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/access/token"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/telemetry"
 )
 
@@ -32,9 +34,9 @@ type verdict struct {
 	class         token.RefusalReason
 	mayBecomeGood bool
 	principal     auth.Principal
-	resource      string // all methods and paths of the called stage
-	issuer        string // empty if it is not in the settings
-	cause         error  // for the log
+	resource      []string // all methods and paths of the called stage, or of a box
+	issuer        string   // empty if it is not in the settings
+	cause         error    // for the log
 }
 
 func (a *authorizer) judge(ctx context.Context, event request) verdict {
@@ -54,7 +56,7 @@ func (a *authorizer) judge(ctx context.Context, event request) verdict {
 	var v verdict
 	switch t, ours := boxtoken.Parse(raw); {
 	case ours && t.Kind.ComesBy(scheme):
-		v = a.judgeIssued(ctx, t)
+		v = a.judgeIssued(ctx, event, t)
 	case scheme == boxtoken.GatewayToken:
 		v = verdict{class: token.Malformed}
 	default:
@@ -62,14 +64,34 @@ func (a *authorizer) judge(ctx context.Context, event request) verdict {
 		if v.class == accepted && scheme == boxtoken.TargetToken && !v.principal.Has(auth.Edge) {
 			v = verdict{class: noBox, issuer: v.issuer}
 		}
+		if t, of := foreignToken(event, raw); a.foreign && v.class == token.Malformed && scheme == boxtoken.TargetToken && of != "" {
+			v = a.judgeIssued(ctx, event, t)
+			v.resource = []string{of, of + "/*"}
+		}
 	}
-	v.resource = resource
+	if v.resource == nil {
+		v.resource = []string{resource}
+	}
 	return v
 }
 
+// foreignToken reads a token of another form for the box in the path of a DDI client's call. The resource is the path of
+// the box; empty: there is no such token. No valid tenant or box has a wildcard in its name.
+func foreignToken(event request, raw string) (t boxtoken.Token, resource string) {
+	tenant, _ := url.PathUnescape(event.PathParameters["tenant"])
+	id, _ := url.PathUnescape(event.PathParameters["controllerId"])
+	t, ok := boxtoken.Foreign(id, raw)
+	stage, path, named := strings.Cut(event.MethodArn, "/"+event.HTTPMethod+"/")
+	before, _, found := strings.Cut(path, "/controller/v1/")
+	if !ok || !named || !found || !input.Name.Accepts(tenant) || strings.ContainsAny(event.MethodArn, "*?") {
+		return t, ""
+	}
+	return t, stage + "/*/" + before + "/controller/v1/" + event.PathParameters["controllerId"]
+}
+
 // judgeIssued judges a box's or a gateway's token, or a code.
-func (a *authorizer) judgeIssued(ctx context.Context, t boxtoken.Token) verdict {
-	p, ok, err := a.issued.verify(ctx, t)
+func (a *authorizer) judgeIssued(ctx context.Context, event request, t boxtoken.Token) verdict {
+	p, ok, err := a.issued.verify(ctx, event, t)
 	switch {
 	case err != nil:
 		return verdict{class: noStore, mayBecomeGood: true, cause: err}

@@ -20,9 +20,13 @@ import (
 	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/access/token"
 	"wavegate/shared/fleet/boxauth"
+	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/enrolment"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/setting"
 	"wavegate/shared/platform/telemetry"
+	"wavegate/shared/trail/audit"
 )
 
 func main() {
@@ -34,18 +38,31 @@ func main() {
 	}
 	db := dynamo.Open(dynamo.NewClient(), time.Now)
 	tokens, enrolments := boxauth.NewTokens(db, boxauth.Issuers(strings.Join(token.Fleets(issuers), " "))), enrolment.NewStore(db)
-	verify := func(ctx context.Context, t boxtoken.Token) (auth.Principal, bool, error) {
-		if t.Kind == boxtoken.Enrolment {
+	foreign := boxauth.ReadForeign(setting.NewValues(setting.ForeignTokens), tokens, func(ctx context.Context, from audit.Origin, edgeID string) error {
+		return edge.Guess(ctx, db, from, edgeID)
+	})
+	verify := func(ctx context.Context, event request, t boxtoken.Token) (auth.Principal, bool, error) {
+		switch {
+		case t.Foreign:
+			_, p, err := foreign.Enter(ctx, event.RequestContext.Identity.SourceIP, event.RequestContext.RequestID, t)
+			if problem.Has(err, problem.NotFound) {
+				err = nil
+			}
+			return p, p.UserID != "", err
+		case t.Kind == boxtoken.Enrolment:
 			return enrolments.Verify(ctx, t)
 		}
 		return tokens.Verify(ctx, t)
 	}
-	lambda.Start(newAuthorizer(issuers, verify, time.Now, log, os.Stdout).authorize)
+	a := newAuthorizer(issuers, verify, time.Now, log, os.Stdout)
+	a.foreign = foreign != nil
+	lambda.Start(a.authorize)
 }
 
 type authorizer struct {
 	verifier *token.Verifier
 	issued   *issued
+	foreign  bool // DDI clients may have tokens of another form
 	now      func() time.Time
 	log      *slog.Logger
 	metrics  io.Writer
@@ -71,7 +88,7 @@ type (
 // authorize gives one of four answers, none of which shows the reason:
 //
 //   - Allow for the whole API, with the principal as context. API Gateway caches it per token, for
-//     all methods.
+//     all methods. For a token of another form, Allow for the called box, which API Gateway caches per token and path.
 //   - Deny for the whole API, for a token that can never become valid. API Gateway caches it too.
 //   - The error Unauthorized, for a token that is not valid now and may become valid.
 //   - The error Unavailable, if it is not known whether the token is valid. With 401, a box would ask for another token.
@@ -94,19 +111,19 @@ func (a *authorizer) authorize(ctx context.Context, event request) (answer respo
 	case v.mayBecomeGood:
 		return response{}, errUnauthorized
 	default:
-		return policy("Deny", "*", "nobody", nil), nil
+		return policy("Deny", []string{"*"}, "nobody", nil), nil
 	}
 }
 
 // policy makes an answer. Its resource is the whole API and not only the called method, because
 // API Gateway uses a cached answer for every method.
-func policy(effect, resource, principal string, values map[string]any) response {
+func policy(effect string, resources []string, principal string, values map[string]any) response {
 	return response{
 		PrincipalID: principal,
 		PolicyDocument: events.APIGatewayCustomAuthorizerPolicy{
 			Version: "2012-10-17",
 			Statement: []events.IAMPolicyStatement{{
-				Action: []string{"execute-api:Invoke"}, Effect: effect, Resource: []string{resource},
+				Action: []string{"execute-api:Invoke"}, Effect: effect, Resource: resources,
 			}},
 		},
 		Context: values,

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"wavegate/shared/fleet/boxauth"
+	"wavegate/shared/fleet/edge"
 	"wavegate/shared/function"
 	handlers "wavegate/shared/handlers/hawkbit"
 	"wavegate/shared/handlers/manifest"
@@ -23,6 +24,7 @@ import (
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
+	"wavegate/shared/trail/audit"
 )
 
 func main() {
@@ -41,6 +43,10 @@ type door struct {
 
 func wire(p *function.Process) *door {
 	api := p.Env.Settings.Text(setting.APIURL)
+	tokens := boxauth.NewTokens(p.Env.DB, boxauth.ReadIssuers(p.Env.Settings))
+	foreign := boxauth.ReadForeign(p.Env.Settings, tokens, func(ctx context.Context, from audit.Origin, edgeID string) error {
+		return edge.Guess(ctx, p.Env.DB, from, edgeID)
+	})
 	return &door{
 		routes: []route{
 			behind(p, boxes.GetManifest(), manifest.Handle),
@@ -59,7 +65,7 @@ func wire(p *function.Process) *door {
 			}
 			return lambdahttp.Answer{}, err
 		}),
-		keeper: keeper{tokens: boxauth.NewTokens(p.Env.DB, boxauth.ReadIssuers(p.Env.Settings)), now: p.Env.Now, unknown: map[string]time.Time{}},
+		keeper: keeper{tokens: tokens, foreign: foreign, now: p.Env.Now, unknown: map[string]time.Time{}},
 	}
 }
 
@@ -73,7 +79,7 @@ func (d *door) answer(ctx context.Context, r events.LambdaFunctionURLRequest) (e
 	var enter entry
 	err := lambdahttp.Recovered(func() (err error) {
 		if to, err = d.find(event.HTTPMethod, event.Path); err == nil {
-			enter, err = d.keeper.enter(ctx, event, lambdahttp.HostOf(r))
+			enter, err = d.keeper.enter(ctx, event, to.parameters["controllerId"], lambdahttp.HostOf(r))
 		}
 		return err
 	})

@@ -72,6 +72,7 @@ func run(ctx context.Context, functions string) error {
 		ArtifactFolder: artifactFolder(),
 		Prefix:         os.Getenv("PREFIX"),
 		DDIRoot:        true,
+		ForeignTokens:  true,
 		Origins:        lambdahttp.Origins(os.Getenv(string(setting.CORSOrigins))),
 		Store:          db,
 		Environment:    func(string) []string { return passed },

@@ -39,6 +39,9 @@ var Gateways = []Grant{
 // AuthorizerGrants are what the authorizer reads to verify codes and the tokens of boxes and gateways.
 var AuthorizerGrants = []Grant{May(dynamo.Reports, dynamo.Get), May(dynamo.Gateways, dynamo.Get), May(dynamo.Enrolments, dynamo.Get)}
 
+// ForeignGrants are what the authorizer and the door need besides if boxes may have tokens of another form: the event of wrong ones.
+var ForeignGrants = []Grant{May(dynamo.Edges, dynamo.Get, dynamo.Write), May(dynamo.Audit, dynamo.Put)}
+
 // PollSettings are those of polling.ReadSettings.
 var PollSettings = []setting.Name{setting.PollIntervalSeconds, setting.IdlePollIntervalSeconds, setting.ChannelCacheSeconds,
-	setting.ReportShards, setting.FleetIssuers, setting.DoorURL}
+	setting.ReportShards, setting.FleetIssuers, setting.DoorURL, setting.DDITenants}

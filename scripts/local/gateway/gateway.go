@@ -48,6 +48,8 @@ type Options struct {
 	Authorizer Invoker
 	// DDIRoot adds the second paths of hawkBit's DDI; see operations.Operation.RootPath.
 	DDIRoot bool
+	// ForeignTokens makes the cache of the authorizer's answers to DDI clients depend on the path, too.
+	ForeignTokens bool
 	// Prefix is the path prefix of the API, such as /prod on a stage's default URL. It is empty
 	// for a custom domain.
 	Prefix string
@@ -94,6 +96,8 @@ type Gateway struct {
 	arrives    time.Duration // the longest that a body may take
 	now        func() time.Time
 	access     func(Access)
+
+	foreignTokens bool
 }
 
 // New makes a gateway.
@@ -107,6 +111,8 @@ func New(o Options) *Gateway {
 		arrives: o.BodyTimeout,
 		now:     o.Now,
 		access:  o.Access,
+
+		foreignTokens: o.ForeignTokens,
 	}
 	if g.prefix != "" {
 		g.stage = strings.TrimPrefix(g.prefix, "/")
@@ -212,7 +218,11 @@ func (x *exchange) answer(w http.ResponseWriter) parsedAnswer {
 	if to.open {
 		return x.call(ctx, to.function, e)
 	}
-	values, refused, cause := g.authorizer.authorize(ctx, r.Header.Get("Authorization"), e.forAuthorizer(g.methodArn(r.Method, path)))
+	key := r.Header.Get("Authorization")
+	if key != "" && g.foreignTokens && parameters["controllerId"] != "" {
+		key += "\n" + e.RequestContext.Path
+	}
+	values, refused, cause := g.authorizer.authorize(ctx, key, e.forAuthorizer(g.methodArn(r.Method, path)))
 	if refused != allowed {
 		return x.own(refused, http.StatusInternalServerError, cause)
 	}

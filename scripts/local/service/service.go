@@ -52,6 +52,8 @@ type Options struct {
 	Prefix string
 	// DDIRoot adds the second paths of hawkBit's DDI; see gateway.Options.
 	DDIRoot bool
+	// ForeignTokens lets DDI clients call with tokens of another form.
+	ForeignTokens bool
 	// Origins are the origins that are allowed to call from a browser; see gateway.Options.
 	Origins []string
 	// Store is the store behind the front, which the caller must close. Nil means an embedded
@@ -81,7 +83,7 @@ type Options struct {
 }
 
 // authorizer describes the authorizer as an operation: its permissions.
-var authorizer = operations.Operation{ID: operations.Authorizer, Grants: operations.AuthorizerGrants}
+var authorizer = operations.Operation{ID: operations.Authorizer, Grants: slices.Concat(operations.AuthorizerGrants, operations.ForeignGrants)}
 
 // A Service runs until Stop.
 type Service struct {
@@ -226,6 +228,9 @@ func (s *Service) addFunctions(o Options) error {
 	}
 	for _, op := range slices.Concat(o.Operations, ownURLs) {
 		env := append(s.environment(op), string(setting.CORSOrigins)+"="+strings.Join(o.Origins, ","))
+		if o.ForeignTokens && slices.Contains(op.Settings, setting.ForeignTokens) {
+			env = append(env, string(setting.ForeignTokens)+"=true")
+		}
 		if slices.Contains(op.Settings, setting.FleetIssuers) {
 			env = append(env, string(setting.FleetIssuers)+"="+devissuer.Fleet)
 		}
@@ -238,16 +243,19 @@ func (s *Service) addFunctions(o Options) error {
 			return err
 		}
 	}
+	env := append(s.environment(authorizer), token.Setting+"="+s.issuers.Setting())
+	if o.ForeignTokens {
+		env = append(env, string(setting.ForeignTokens)+"=true")
+	}
+	if err := add(authorizer.ID, operations.HelperTimeout, operations.HelperMemoryMB, env); err != nil {
+		return err
+	}
 	region := "AWS_REGION=" + runtime.Region
 	if err := add(operations.Docs, operations.HelperTimeout, operations.HelperMemoryMB, []string{region}); err != nil {
 		return err
 	}
 	console := []string{region, string(setting.LoginOrigin) + "=" + s.loginOrigin, string(setting.ArtifactStoreURL) + "=" + s.ArtifactURL}
-	if err := add(operations.Console, operations.HelperTimeout, operations.HelperMemoryMB, console); err != nil {
-		return err
-	}
-	env := append(s.environment(authorizer), token.Setting+"="+s.issuers.Setting())
-	return add(authorizer.ID, operations.HelperTimeout, operations.HelperMemoryMB, env)
+	return add(operations.Console, operations.HelperTimeout, operations.HelperMemoryMB, console)
 }
 
 // environment is what the stack gives a function: the tables in its row, and credentials for
@@ -288,9 +296,11 @@ func (s *Service) serveAPI(o Options) {
 		Authorizer: s.invoker(o.Account, operations.Authorizer),
 		Prefix:     o.Prefix,
 		DDIRoot:    o.DDIRoot,
-		Access:     o.Access,
-		Docs:       s.invoker(o.Account, operations.Docs),
-		Origins:    o.Origins,
+
+		ForeignTokens: o.ForeignTokens,
+		Access:        o.Access,
+		Docs:          s.invoker(o.Account, operations.Docs),
+		Origins:       o.Origins,
 	})
 	server := &http.Server{ReadHeaderTimeout: 10 * time.Second}
 	served := make(chan struct{})

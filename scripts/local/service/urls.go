@@ -25,7 +25,13 @@ var bell = operations.Operation{
 }
 
 // ownURLs are the functions that have a port of their own, as their URLs on AWS.
-var ownURLs = []operations.Operation{bell, door.Function}
+var ownURLs = []operations.Operation{bell, doorOf(door.Function)}
+
+// doorOf is the door as a deployment with foreign tokens has it.
+func doorOf(op operations.Operation) operations.Operation {
+	op.Grants = slices.Concat(op.Grants, operations.ForeignGrants)
+	return op
+}
 
 // A port is where a function with its own URL answers.
 type port struct {

@@ -27,7 +27,7 @@ func See(r *run.Run) []*cobra.Command { return []*cobra.Command{list(r), why(r),
 
 // Commands are the commands that change boxes.
 func Commands(r *run.Run) []*cobra.Command {
-	return []*cobra.Command{box(r), register(r), enrol(r), tokens(r), gatewayToken(r), pin(r), unpin(r), retire(r), labels(r)}
+	return []*cobra.Command{box(r), register(r), imports(r), enrol(r), tokens(r), gatewayToken(r), pin(r), unpin(r), retire(r), labels(r)}
 }
 
 // ofBoxes are the states of boxes that no rollout has, and silent is one that only a rollout has.
@@ -159,7 +159,7 @@ func box(r *run.Run) *cobra.Command {
 	installed := manifest.Flags().String("installed", "", "the `version` that it would report as installed")
 	return run.Group("box", "See a box, register it, or move it",
 		r.Shows(&cobra.Command{Use: "show BOX", Short: "Show a box", Example: "wavegate box show box-0017"}, "/api/edges/%s"),
-		history(r), set(r),
+		history(r), set(r), assume(r),
 		r.Calls(manifest, func(ctx context.Context, c *run.Call) error {
 			return c.Read(ctx, c.Path("/api/edges/%s/update/manifest"), run.Query("installed", *installed))
 		}))

@@ -2,6 +2,7 @@ package boxes
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -30,6 +31,15 @@ type boxLine struct {
 	line       int
 	fields     map[string]string
 	attributes map[string]string // nil: the column is missing or empty
+	more       map[string]any    // of an import
+}
+
+// place is where the box is, for errors.
+func (b boxLine) place() string {
+	if b.line == 0 {
+		return b.fields["edgeId"]
+	}
+	return fmt.Sprintf("line %d", b.line)
 }
 
 // body is the box as the service takes it.
@@ -41,6 +51,7 @@ func (b boxLine) body() map[string]any {
 	if b.attributes != nil {
 		body[attributes] = b.attributes
 	}
+	maps.Copy(body, b.more)
 	return body
 }
 

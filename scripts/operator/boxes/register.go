@@ -208,7 +208,7 @@ func (s *sending) one(ctx context.Context, batch []boxLine) error {
 		for _, f := range refused.Errors {
 			if i, field, ok := place(f.Pointer); ok && i < len(batch) {
 				bad[i] = true
-				s.Bad = append(s.Bad, fmt.Sprintf("line %d: %s %s", batch[i].line, field, f.Detail))
+				s.Bad = append(s.Bad, fmt.Sprintf("%s: %s %s", batch[i].place(), field, f.Detail))
 			}
 		}
 		if len(bad) == 0 {

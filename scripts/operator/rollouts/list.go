@@ -249,6 +249,9 @@ func versions(r *run.Run) *cobra.Command {
 			if p.Pinned > 0 {
 				c.Note("%d of them are pinned, the oldest is %s, since %s; see wavegate pins", p.Pinned, p.OldestPin.EdgeID, timestamp.Text(p.OldestPin.Since))
 			}
+			if p.ImportedUnknown > 0 {
+				c.Note("%d come from another server and have not said what they run, so they are told nothing new; see wavegate box assume", p.ImportedUnknown)
+			}
 			if p.Held > 0 {
 				c.Note("%d keep a newer release after a move or the end of a pin", p.Held)
 			}

@@ -35,6 +35,8 @@ type Token struct {
 	Subject string
 	// SHA256 is of the whole text, in hexadecimal digits.
 	SHA256 string
+	// Foreign is set for a token of another form, and Weak for one of them that is so short that it can be guessed.
+	Foreign, Weak bool
 }
 
 const separator = ":"
@@ -54,7 +56,7 @@ func New(kind Prefix, subject string) (text string, t Token) {
 	secret := make([]byte, kind.secretBytes())
 	_, _ = rand.Read(secret) // it never fails
 	text = strings.Join([]string{string(kind), subject, base64.RawURLEncoding.EncodeToString(secret)}, separator)
-	return text, Token{kind, subject, hash(text)}
+	return text, Token{Kind: kind, Subject: subject, SHA256: hash(text)}
 }
 
 // Parse reads a token's text. It does not report whether the service knows the token. The id of a box may contain
@@ -74,7 +76,23 @@ func Parse(text string) (Token, bool) {
 	if err != nil || len(bits) != kind.secretBytes() || base64.RawURLEncoding.EncodeToString(bits) != secret {
 		return Token{}, false
 	}
-	return Token{kind, subject, hash(text)}, true
+	return Token{Kind: kind, Subject: subject, SHA256: hash(text)}, true
+}
+
+// A token of another form is not longer than mostForeign. It is weak if it is shorter than LeastForeign.
+const (
+	LeastForeign = 20
+	mostForeign  = 512
+)
+
+// Foreign reads a box's token of another form: an earlier server gave it to the box, and the box still sends it. It does not
+// name the box, so the call does. What looks like a token of this service or like a JWT is none.
+func Foreign(edgeID, text string) (Token, bool) {
+	jwt := strings.HasPrefix(text, "eyJ") && strings.Count(text, ".") == 2
+	if jwt || strings.HasPrefix(text, "wavegate-") || text == "" || len(text) > mostForeign || !input.EdgeID.Accepts(edgeID) {
+		return Token{}, false
+	}
+	return Token{Kind: Box, Subject: edgeID, SHA256: hash(text), Foreign: true, Weak: len(text) < LeastForeign}, true
 }
 
 // accepts reports whether a token of the kind can speak for a subject.

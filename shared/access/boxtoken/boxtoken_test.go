@@ -69,6 +69,23 @@ func TestParse_Vectors_AreReadAsTheySay(t *testing.T) {
 	}
 }
 
+// TestForeign_IsNeverOneOfOurs, names the call's box, and is weak below 20 characters.
+func TestForeign_IsNeverOneOfOurs(t *testing.T) {
+	ours, _ := boxtoken.New(boxtoken.Box, "box-1")
+	for text, want := range map[string]bool{
+		strings.Repeat("f", 32): true, strings.Repeat("f", 19): true, "a b": true, "x.y.z": true, strings.Repeat("f", 512): true,
+		"": false, strings.Repeat("f", 513): false, ours: false, ours + "x": false, "eyJh.e30.c2ln": false,
+	} {
+		got, ok := boxtoken.Foreign("box-1", text)
+		expect.Equal(t, ok, want, "%q", text)
+		if ok && (got.Kind != boxtoken.Box || got.Subject != "box-1" || !got.Foreign || got.Weak != (len(text) < 20) || len(got.SHA256) != 64) {
+			t.Errorf("%q was read as %+v", text, got)
+		}
+	}
+	_, ok := boxtoken.Foreign("../1", strings.Repeat("f", 32))
+	expect.That(t, !ok, "no box has this name")
+}
+
 // FuzzParse checks that an accepted token has only one spelling.
 func FuzzParse(f *testing.F) {
 	text, _ := boxtoken.New(boxtoken.Gateway, "acme")

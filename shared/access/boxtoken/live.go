@@ -18,6 +18,8 @@ type Live struct {
 	EndedAt *time.Time `json:"endedAt,omitempty"`
 	// LastUsedAt is the time of a call with either token. The latest call was less than noteEvery after it.
 	LastUsedAt *time.Time `json:"lastUsedAt,omitempty"`
+	// Weak is the one of the two hashes whose token may be weak, because somebody who registered the box said so.
+	Weak string `json:"weak,omitempty"`
 }
 
 const (
@@ -45,7 +47,15 @@ func (l Live) Replace(sha256 string, at time.Time) (next Live, changed bool) {
 	if next.Previous == sha256 {
 		next.Previous, next.ReplacedAt = "", nil
 	}
+	if next.Previous != "" && next.Previous == l.Weak {
+		next.Weak = l.Weak
+	}
 	return next, true
+}
+
+// Admits reports whether a token is valid.
+func (l Live) Admits(t Token, at time.Time) bool {
+	return l.Accepts(t.SHA256, at) && (!t.Weak || t.SHA256 == l.Weak)
 }
 
 // Accepts reports whether the token with a hash is valid.

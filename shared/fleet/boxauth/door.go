@@ -16,7 +16,7 @@ import (
 // empty if the token is not valid, and the box's row for Inside. It returns NOT_FOUND if there is no such box.
 func (s *Tokens) Enter(ctx context.Context, t boxtoken.Token) (row report.Row, caller auth.Principal, err error) {
 	row, err = registeredRow(s.Reports.GetEventually(ctx, t.Subject))
-	if err == nil && row.Tokens.Accepts(t.SHA256, s.now()) {
+	if err == nil && row.Tokens.Admits(t, s.now()) {
 		caller = t.Principal(row.OrganizationID, s.issuers.Of(row.Issuer))
 	}
 	return row, caller, err

@@ -18,6 +18,7 @@ import (
 type Speakers struct {
 	Finder
 	issuers  Issuers
+	tenants  Tenants
 	gateways *Gateways
 	kept     *cache.Of[Gateway]
 	keep     time.Duration
@@ -26,12 +27,12 @@ type Speakers struct {
 
 // NewSpeakers makes Speakers. A container keeps a gateway's tokens for a while, so that polls do not read them each
 // time.
-func NewSpeakers(db *dynamo.DB, shards report.Shards, issuers Issuers, keep time.Duration, now func() time.Time) *Speakers {
+func NewSpeakers(db *dynamo.DB, shards report.Shards, issuers Issuers, tenants Tenants, keep time.Duration, now func() time.Time) *Speakers {
 	gateways := NewGateways(db)
 	read := func(ctx context.Context, organizationID, _ string) (Gateway, error) {
 		return gateways.get(ctx, organizationID)
 	}
-	return &Speakers{Finder{report.NewStore(db, shards)}, issuers, gateways, cache.New(now, read), keep, now}
+	return &Speakers{Finder{report.NewStore(db, shards)}, issuers, tenants, gateways, cache.New(now, read), keep, now}
 }
 
 // Find returns the row of a tenant's box that the caller speaks for. Fresh reads the row strongly consistent. It
@@ -54,13 +55,13 @@ func (s *Speakers) Find(ctx context.Context, from audit.Origin, caller auth.Prin
 }
 
 func (s *Speakers) check(ctx context.Context, from audit.Origin, caller auth.Principal, row report.Row, tenant string) error {
-	if row.OrganizationID != tenant || caller.OrganizationID != "" && caller.OrganizationID != tenant {
+	if !s.tenants.Fit(row.OrganizationID, tenant) || caller.OrganizationID != "" && caller.OrganizationID != row.OrganizationID {
 		return problem.Missing()
 	}
 	if boxtoken.KindOf(caller) != boxtoken.Gateway {
 		return s.issuers.Allow(caller, row, s.now())
 	}
-	g, err := s.gateway(ctx, tenant, caller.Credential)
+	g, err := s.gateway(ctx, row.OrganizationID, caller.Credential)
 	switch {
 	case err != nil:
 		return err

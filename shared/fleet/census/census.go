@@ -125,9 +125,11 @@ func (c *Census) add(e report.IndexEntry) {
 		return // no rollout offered this
 	}
 	if !e.Trace && e.Aside(c.at) {
-		if e.PinnedUntil.IsZero() {
+		switch {
+		case e.Unproven: // the channel's count has them
+		case e.PinnedUntil.IsZero():
 			c.Held++
-		} else {
+		default:
 			c.Pinned++
 		}
 	}

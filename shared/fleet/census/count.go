@@ -305,6 +305,7 @@ func (s *Reader) countChannel(ctx context.Context, edgeType, channel string) (Ch
 	c.EdgeType, c.Channel, c.AsOf = edgeType, channel, at
 	c.Boxes, c.Unknown = sum.Boxes()+left.Items, sum.Unknown()+left.Items
 	c.Pinned, c.Held, c.OldestPin = sum.Aside()
+	c.ImportedUnknown = sum.unproven
 	if err != nil {
 		return c, err
 	}

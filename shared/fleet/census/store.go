@@ -70,9 +70,11 @@ type ChannelVersions struct {
 	Unknown  int            `json:"unknown"` // of these, those that never said what they run, or have an unreadable row
 	Versions []VersionCount `json:"versions"`
 	// Pinned and Held count the boxes that somebody's word keeps on another version. OldestPin is the pin that began first.
-	Pinned    int        `json:"pinned,omitempty"`
-	Held      int        `json:"held,omitempty"`
-	OldestPin *OldestPin `json:"oldestPin,omitempty"`
+	Pinned int `json:"pinned,omitempty"`
+	Held   int `json:"held,omitempty"`
+	// ImportedUnknown counts the boxes from another server that have not said what they run.
+	ImportedUnknown int        `json:"importedUnknown,omitempty"`
+	OldestPin       *OldestPin `json:"oldestPin,omitempty"`
 	// AtClosedPlants counts the boxes whose plant takes no updates at this time, without the pinned ones.
 	AtClosedPlants int `json:"atClosedPlants,omitempty"`
 	// OtherVersions is how many boxes run a version that is not listed.

@@ -22,6 +22,7 @@ type Versions struct {
 
 	at           time.Time
 	pinned, held int
+	unproven     int // see report.Row.Unproven
 	oldest       *OldestPin
 	plants       map[string]int // boxes that are not pinned, by factory
 }
@@ -54,13 +55,15 @@ func (v *Versions) Add(e report.IndexEntry) {
 	v.boxes++
 	switch {
 	case !e.Aside(v.at):
+	case e.Unproven:
+		v.unproven++
 	case e.PinnedUntil.IsZero():
 		v.held++
 	default:
 		v.pinned++
 		v.oldest = v.oldest.older(&OldestPin{e.EdgeID, e.AsideSince})
 	}
-	if e.FactoryID != "" && (!e.Aside(v.at) || e.PinnedUntil.IsZero()) {
+	if e.FactoryID != "" && (!e.Aside(v.at) || e.PinnedUntil.IsZero() && !e.Unproven) {
 		v.plants = added(v.plants, e.FactoryID, 1)
 	}
 	if e.Running == "" {
@@ -83,6 +86,7 @@ func (v *Versions) Merge(other Versions) {
 	v.boxes += other.boxes
 	v.unknown += other.unknown
 	v.pinned, v.held, v.oldest = v.pinned+other.pinned, v.held+other.held, v.oldest.older(other.oldest)
+	v.unproven += other.unproven
 	for version, n := range other.by {
 		v.by = added(v.by, version, n)
 	}

@@ -178,7 +178,7 @@ func (f Feedback) When() time.Time { return f.At }
 
 // Change takes feedback on the offer's action, or on one that the box was asked to give up.
 func (f Feedback) Change(next *report.Row, was report.Row) {
-	if f.Action == 0 || f.Action > was.Revision {
+	if f.Action == 0 || f.Action > was.Revision || was.Imported != nil && f.Action <= was.Imported.ActionsAbove {
 		next.Hears(report.ByFeedback, "actionId", strconv.FormatInt(f.Action, 10))
 		return
 	}

@@ -30,7 +30,8 @@ func askEvery(r report.Row, at time.Time) time.Duration {
 }
 
 // asked reports whether the poll at a time asks what the box runs, given the row after the poll and the time between
-// polls. A box with a written version is asked at each poll, unless its client has never said what the box runs.
+// polls. A box with a written version is asked at each poll, unless its client has never said what the box runs. So is one that
+// comes from another server until it says that.
 //
 // A client that leaves its action open until the reboot is alternately asked and told. So a client that has booted the
 // version says so before it is told to install it again.
@@ -39,7 +40,7 @@ func asked(r report.Row, at time.Time, interval time.Duration) bool {
 		return false
 	}
 	if deployment(r, at) == 0 {
-		return r.AskedAt != nil && r.AskedAt.Equal(at) || r.Running != "" && r.Written != ""
+		return r.AskedAt != nil && r.AskedAt.Equal(at) || r.Running != "" && r.Written != "" || r.Unproven()
 	}
 	o := r.Offer
 	return r.Running != "" && o.WrittenAt != nil && (o.StatedAt == nil || at.Sub(*o.StatedAt) > interval+interval/2)

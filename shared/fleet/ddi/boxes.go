@@ -25,7 +25,7 @@ import (
 
 // A ClientCall holds what every call of a DDI client has.
 type ClientCall struct {
-	Tenant       string // the organization in the path
+	Tenant       string // in the path; see boxauth.Tenants
 	ControllerID string // the box in the path
 	Caller       auth.Principal
 	Origin       audit.Origin
@@ -67,7 +67,7 @@ func NewBoxes(db *dynamo.DB, settings polling.Settings, seen report.LastSeen, no
 		reports:  report.NewStore(db, settings.Shards),
 		rollouts: rollout.NewStore(db),
 		from:     decide.NewCache(db, settings.ChannelCache, settings.Shards, seen, now),
-		speakers: boxauth.NewSpeakers(db, settings.Shards, settings.Issuers, settings.ChannelCache, now),
+		speakers: boxauth.NewSpeakers(db, settings.Shards, settings.Issuers, settings.Tenants, settings.ChannelCache, now),
 		settings: settings,
 		now:      now,
 	}

@@ -128,11 +128,14 @@ type Sources interface {
 }
 
 // Decide decides what a box is told, in this order: what its pin, hold, channel and rollout tell it, and the stone before that
-// (Resolve); whether its DDI client can take that; whether its plant takes updates; whether it is its turn in its group.
+// (Resolve); whether anybody knows what it runs, if it comes from another server; whether its DDI client can take that; whether its plant takes updates; whether it is its turn in its group.
 func Decide(ctx context.Context, b Box, from Sources) (Decision, error) {
 	d, err := resolved(ctx, b, from)
 	if err != nil || d.Version == "" || d.Reason == StoneMissing {
 		return d, err
+	}
+	if b.Has == "" && b.Unproven() {
+		return b.keeps(d, Imported, ""), nil
 	}
 	if b.DDI && d.Version != b.Has {
 		if d.Release, err = from.Release(ctx, b.EdgeType, d.Version); err != nil {

@@ -39,6 +39,8 @@ const (
 	Channel Reason = "channel"
 	// Undescribed: the box has a DDI client, and the release lacks details that such a client needs.
 	Undescribed Reason = "release-undescribed"
+	// Imported: the box comes from another server, and nobody knows what it runs.
+	Imported Reason = "imported"
 	// Window, Pause and Group: the box waits for its plant, or for another box of its group.
 	Window Reason = calendar.ForWindow
 	Pause  Reason = calendar.ForPause
@@ -47,7 +49,7 @@ const (
 
 // Reasons lists all of them.
 var Reasons = []Reason{Pin, Hold, Stone, RequiresUnknown, StoneMissing, NothingPublished, Rollout, NotReached, Installed, Returned, LeftOut, Kept,
-	TellingStopped, RolloutEnded, Channel, Undescribed, Window, Pause, Group}
+	TellingStopped, RolloutEnded, Channel, Undescribed, Imported, Window, Pause, Group}
 
 // A Source is where the version of a box comes from. It follows from the reason.
 type Source string
@@ -73,7 +75,7 @@ func (d Decision) Source() Source {
 		return d.Next.Source()
 	case Window, Pause, Group:
 		return FromWaits
-	case NothingPublished, Undescribed, StoneMissing, "":
+	case NothingPublished, Undescribed, Imported, StoneMissing, "":
 		return ""
 	}
 	return FromChannel

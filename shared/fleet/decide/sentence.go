@@ -45,6 +45,9 @@ func (s speaker) says(d Decision) string {
 		return fmt.Sprintf("Told %s: the rollout that brought %s to %s left out the box's organization, which keeps the version before.", d.Version, s.first.Channel.CurrentVersion, channel)
 	case Undescribed:
 		return fmt.Sprintf("Told nothing new: release %s was published without sizeBytes and sha1, which the box's DDI client needs; publish it again with both.", d.Next.Version)
+	case Imported:
+		return fmt.Sprintf("Told nothing new: it comes from another server since %s, and has not said what it runs. It is asked at each poll; wavegate box assume says it for the box. Then: %s",
+			s.b.Row.Imported.Since.UTC().Format(time.RFC3339), s.says(*d.Next))
 	case Window, Pause, Group:
 		return s.waits(d)
 	case Rollout, NotReached, LeftOut, TellingStopped, RolloutEnded:

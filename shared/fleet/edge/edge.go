@@ -28,15 +28,21 @@ type Edge struct {
 	// TokenSetAt is when the box's own token was last set; nil: it has none. The hashes of its tokens are in its report
 	// row, since API answers show this struct.
 	TokenSetAt *time.Time `json:"tokenSetAt,omitempty"`
+	// TokenWeak is set if that token may be weak, and GuessedAt is when its calls had a wrong token ten times; see
+	// boxauth.Foreign.
+	TokenWeak bool       `json:"tokenWeak,omitempty"`
+	GuessedAt *time.Time `json:"guessedAt,omitempty"`
 	// EnrolmentID is the enrolment by which the box was registered; empty: a person did it. A retired box keeps it, or has
 	// the value nowhere if a person registered it. A reset empties it.
 	EnrolmentID string `json:"enrolmentId,omitempty"`
 	// Pin keeps the box on a version; nil: nobody pinned it. A pin that has ended stays until the box is changed.
-	Pin       *report.Pin  `json:"pin,omitempty"`
-	Hold      *report.Hold `json:"hold,omitempty"` // see report.Holding
-	CreatedAt time.Time    `json:"createdAt"`
-	UpdatedAt time.Time    `json:"updatedAt"`
-	Revision  int64        `json:"revision"` // from 1
+	Pin  *report.Pin  `json:"pin,omitempty"`
+	Hold *report.Hold `json:"hold,omitempty"` // see report.Holding
+	// Imported is set if the box comes from another server.
+	Imported  *report.Imported `json:"imported,omitempty"`
+	CreatedAt time.Time        `json:"createdAt"`
+	UpdatedAt time.Time        `json:"updatedAt"`
+	Revision  int64            `json:"revision"` // from 1
 	dynamo.Unknown
 }
 
@@ -72,6 +78,8 @@ type Assignment struct {
 	Attributes map[string]string `json:",omitzero"`
 	// TokenSHA256 is the hash of the box's own token; empty keeps the box's tokens.
 	TokenSHA256 string
+	// TokenWeak says that the token may be weak.
+	TokenWeak bool `json:",omitempty"`
 	// EnrolmentID is the enrolment by which a new box is registered.
 	EnrolmentID string
 	// Departure is the reason of a signature: the box leaves its factory although it speaks for machines that have versions.
@@ -80,6 +88,8 @@ type Assignment struct {
 	TakeOver bool `json:",omitempty"`
 	// Pin is what the caller asks of the box's pin; nil keeps it.
 	Pin *PinRequest `json:",omitempty"`
+	// Imported says that the box comes from another server; nil keeps what was said of it while it stays in its organization.
+	Imported *report.Imported `json:",omitempty"`
 	// AllowDowngrade says that the box need not keep what it runs.
 	AllowDowngrade bool `json:",omitempty"`
 
@@ -138,16 +148,24 @@ func (e Edge) assign(id string, a Assignment, had boxtoken.Live, at time.Time) (
 	next.EdgeID, next.EdgeType, next.Channel, next.OrganizationID = id, a.EdgeType, a.Channel, a.OrganizationID
 	next.FactoryID, next.Group, next.Issuer, next.Attributes = a.factory(e), a.group(e), a.issuer(e), a.attributes(e)
 	if !e.Exists() || e.OrganizationID != a.OrganizationID {
-		had, next.TokenSetAt, next.EnrolmentID = boxtoken.Live{}, nil, a.EnrolmentID // a box that moves to another organization loses its tokens
+		had, next.TokenSetAt, next.GuessedAt, next.EnrolmentID = boxtoken.Live{}, nil, nil, a.EnrolmentID // a box that moves to another organization loses its tokens
 	}
 	next.Pin, next.Hold = a.pin(e, at), a.hold(e, at)
+	if !e.Exists() || e.OrganizationID != a.OrganizationID {
+		next.Imported = nil
+	}
+	next.Imported = a.Imported.After(next.Imported, at)
 	has = had
 	if a.TokenSHA256 != "" {
 		var changed bool
 		if has, changed = had.Replace(a.TokenSHA256, at); changed {
 			next.TokenSetAt = &at
 		}
+		if a.TokenWeak {
+			has.Weak = a.TokenSHA256
+		}
 	}
+	next.TokenWeak = has.Exists() && has.Weak == has.Current
 	if dynamo.Same(next, e) {
 		return e, had, ""
 	}
@@ -177,6 +195,7 @@ func (e Edge) retire(at time.Time) (next Edge, event string, err error) {
 		return e, "", problem.Missing()
 	}
 	e.OrganizationID, e.FactoryID, e.Group, e.Issuer, e.Attributes, e.TokenSetAt, e.Pin, e.Hold, e.UpdatedAt = nowhere, "", "", "", nil, nil, nil, nil, at
+	e.TokenWeak, e.GuessedAt, e.Imported = false, nil, nil
 	e.EnrolmentID = cmp.Or(e.EnrolmentID, nowhere)
 	e.Revision++
 	return e, "EdgeRetired", nil
@@ -209,7 +228,8 @@ func (e Edge) reset(by Enroller, at time.Time) (next Edge, event string, err err
 // Of makes a box from its report row, with all that a poll needs.
 func Of(row report.Row) Edge {
 	return Edge{EdgeID: row.EdgeID, EdgeType: row.EdgeType, Channel: row.Channel, FactoryID: row.FactoryID, Group: row.Group,
-		OrganizationID: row.OrganizationID, Issuer: row.Issuer, Attributes: row.Attributes, Pin: row.Pin, Hold: row.Hold, UpdatedAt: row.EdgeAt}
+		OrganizationID: row.OrganizationID, Issuer: row.Issuer, Attributes: row.Attributes, Pin: row.Pin, Hold: row.Hold,
+		Imported: row.Imported, UpdatedAt: row.EdgeAt}
 }
 
 // registration is the registration in the report row of a box with these tokens.
@@ -222,7 +242,7 @@ func (e Edge) registration(has boxtoken.Live) report.Registration {
 // Registration is the registration in the box's report row, without its tokens.
 func (e Edge) Registration() report.Registration {
 	g := report.Registration{EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel, FactoryID: e.FactoryID, Group: e.Group,
-		OrganizationID: e.OrganizationID, Issuer: e.Issuer, Attributes: e.Attributes, At: e.UpdatedAt, First: e.CreatedAt, Pin: e.Pin, Hold: e.Hold}
+		OrganizationID: e.OrganizationID, Issuer: e.Issuer, Attributes: e.Attributes, At: e.UpdatedAt, First: e.CreatedAt, Pin: e.Pin, Hold: e.Hold, Imported: e.Imported}
 	if e.retired() {
 		g.OrganizationID, g.Retired, g.Reset = "", true, e.EnrolmentID == ""
 	}

@@ -2,6 +2,7 @@ package edge
 
 import (
 	"wavegate/shared/fleet/boxauth"
+	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/trail/audit"
@@ -25,11 +26,22 @@ func ReadAssignment(body *input.Object, issuers boxauth.Issuers) Assignment {
 		Attributes:     report.AttributesOf(body),
 		Pin:            readPin(body),
 		AllowDowngrade: body.Boolean("allowDowngrade"),
+		Imported:       readImported(body),
 	}
 	if a.Issuer != nil && *a.Issuer != "" && !issuers.Include(*a.Issuer) {
 		body.Fault("issuer", "unknown", "must be an issuer that the service trusts for boxes")
 	}
 	return a
+}
+
+// readImported reads what is said of a box that comes from another server; nil: nothing.
+func readImported(body *input.Object) (is *report.Imported) {
+	body.OptionalObject("imported", func(o *input.Object) {
+		n, _ := o.OptionalInteger("actionsAbove", &input.Integer{Most: report.MostAction})
+		is = &report.Imported{ActionsAbove: max(n, report.LeastAction)}
+		is.Version, _ = o.OptionalText("version", release.VersionRule)
+	})
+	return is
 }
 
 // ReadSigned reads an assignment that may be signed.
@@ -57,6 +69,9 @@ func ReadBatch(body *input.Object, issuers boxauth.Issuers) []BatchItem {
 		m := BatchItem{EdgeID: o.Text("edgeId", input.EdgeID), Assignment: ReadAssignment(o, issuers)}
 		m.TakeOver = takeOver
 		m.TokenSHA256, _ = o.OptionalText("tokenSha256", input.SHA256)
+		if m.TokenWeak = o.Boolean("tokenWeak"); m.TokenWeak && m.TokenSHA256 == "" {
+			o.Fault("tokenSha256", "required", "is required with tokenWeak")
+		}
 		if m.EdgeID != "" && seen[m.EdgeID] {
 			o.Fault("edgeId", "duplicate", "must not be given twice")
 		}

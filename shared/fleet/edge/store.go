@@ -64,6 +64,9 @@ var kind = change.Kind[Edge]{
 		if e.retired() {
 			s.Organization = ""
 		}
+		if e.GuessedAt != nil && e.GuessedAt.After(s.ChangedAt) {
+			s.ChangedAt = *e.GuessedAt
+		}
 		return s
 	},
 	Item: func(e Edge) any {

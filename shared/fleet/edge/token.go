@@ -6,9 +6,12 @@ import (
 
 	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/admission"
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/change"
 )
 
 // TokenOf reads the SHA-256 of a token. The token itself stays with whoever made it.
@@ -23,7 +26,7 @@ func (e Edge) setToken(sha256 string, had boxtoken.Live, at time.Time) (next Edg
 	if !changed {
 		return e, had, "", nil
 	}
-	e.TokenSetAt, e.UpdatedAt = &at, at
+	e.TokenSetAt, e.TokenWeak, e.UpdatedAt = &at, false, at
 	e.Revision++
 	return e, has, "EdgeTokenSet", nil
 }
@@ -33,9 +36,32 @@ func (e Edge) endTokens(had boxtoken.Live, at time.Time) (next Edge, has boxtoke
 	if !e.Exists() || !had.Exists() {
 		return e, had, "", problem.Missing()
 	}
-	e.TokenSetAt, e.UpdatedAt = nil, at
+	e.TokenSetAt, e.TokenWeak, e.UpdatedAt = nil, false, at
 	e.Revision++
 	return e, had.End(at), "EdgeTokenEnded", nil
+}
+
+// guessesEvery is the least time between two events about wrong tokens of a box.
+const guessesEvery = time.Hour
+
+// guess notes that the box's calls had a wrong token ten times.
+func (e Edge) guess(at time.Time) (next Edge, event string) {
+	if !e.Exists() || e.GuessedAt != nil && at.Sub(*e.GuessedAt) < guessesEvery {
+		return e, ""
+	}
+	e.GuessedAt = &at
+	e.Revision++
+	return e, "EdgeTokenGuessed"
+}
+
+// Guess notes that a box's calls had a wrong token ten times. It is not written again for an hour. The box's report row stays
+// as it is: nothing of the registration has changed.
+func Guess(ctx context.Context, db *dynamo.DB, from audit.Origin, id string) error {
+	_, err := change.Put(admission.Unlimited(ctx), db, from, kind, key(id), input.Preconditions{}, func(was Edge, at time.Time) (Edge, string, error) {
+		next, event := was.guess(at)
+		return next, event, nil
+	})
+	return err
 }
 
 // SetToken gives a box a new token, by its hash; boxtoken.Live says how long the one before stays valid. It returns

@@ -287,6 +287,8 @@ func (p *Polls) target(ctx context.Context, box report.Row, d decide.Decision) (
 	switch {
 	case d.Reason == decide.NothingPublished:
 		return d.RolloutTarget, problem.New(problem.NotFound, "Nothing is published on the release channel %s, which the box follows.", release.Pair(box.EdgeType, box.Channel))
+	case d.Reason == decide.Imported:
+		return d.RolloutTarget, problem.New(problem.NotFound, "The box comes from another server. Poll with installed, so that it is known what the box runs.")
 	case d.Reason == decide.StoneMissing:
 		return d.RolloutTarget, d.Missing()
 	case d.Waits():

@@ -254,7 +254,7 @@ func TestEncode_SameBytesSameTag(t *testing.T) {
 func TestSettings_AreReadInSeconds(t *testing.T) {
 	t.Setenv("POLL_INTERVAL_SECONDS", "15")
 	t.Setenv("FLEET_ISSUERS", "https://a.example")
-	r := setting.NewValues(setting.PollIntervalSeconds, setting.IdlePollIntervalSeconds, setting.ChannelCacheSeconds, setting.ReportShards, setting.FleetIssuers, setting.DoorURL)
+	r := setting.NewValues(setting.PollIntervalSeconds, setting.IdlePollIntervalSeconds, setting.ChannelCacheSeconds, setting.ReportShards, setting.FleetIssuers, setting.DoorURL, setting.DDITenants)
 	want := polling.Settings{
 		PollInterval: 15 * time.Second, IdlePollInterval: 5 * time.Minute, ChannelCache: 2 * time.Second,
 		Shards: 32, Issuers: "https://a.example",

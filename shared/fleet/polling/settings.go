@@ -18,6 +18,7 @@ type Settings struct {
 	ChannelCache     time.Duration
 	Shards           report.Shards
 	Issuers          boxauth.Issuers
+	Tenants          boxauth.Tenants
 	Door             string // see setting.DoorURL
 }
 
@@ -26,7 +27,7 @@ func ReadSettings(r *setting.Values) Settings {
 	return Settings{
 		PollInterval: seconds(r, setting.PollIntervalSeconds), IdlePollInterval: seconds(r, setting.IdlePollIntervalSeconds),
 		ChannelCache: seconds(r, setting.ChannelCacheSeconds), Shards: report.ReadShards(r), Issuers: boxauth.ReadIssuers(r),
-		Door: strings.TrimSuffix(r.Text(setting.DoorURL), "/"),
+		Tenants: boxauth.ReadTenants(r), Door: strings.TrimSuffix(r.Text(setting.DoorURL), "/"),
 	}
 }
 

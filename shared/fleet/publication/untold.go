@@ -18,7 +18,9 @@ type Count struct {
 	Boxes          int       `json:"boxes"`
 	Pinned         int       `json:"pinned"`
 	AtClosedPlants int       `json:"atClosedPlants"`
-	Versions       []Running `json:"versions"`
+	// ImportedUnknown are from another server, and have not said what they run.
+	ImportedUnknown int       `json:"importedUnknown"`
+	Versions        []Running `json:"versions"`
 }
 
 // Running is how many boxes run a version.
@@ -64,6 +66,7 @@ func (c Count) few(r release.Release, urgent bool) string {
 		}
 	}
 	add(c.Pinned, "pinned")
+	add(c.ImportedUnknown, "that come from another server and have not said what they run")
 	if !urgent {
 		add(c.AtClosedPlants, "at plants that take no updates")
 	}

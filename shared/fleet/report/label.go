@@ -99,7 +99,7 @@ func (r *Row) Runs(name, text string) {
 	if name == "" {
 		return
 	}
-	r.Running, r.Label = name, ""
+	r.Running, r.Label, r.Assumed = name, "", false
 	if text != name {
 		r.Label = text
 	}

@@ -63,7 +63,9 @@ type IndexEntry struct {
 	// ends; zero: it is held. See Aside.
 	AsideSince, PinnedUntil time.Time
 	// Restless is set if the box is restless since AsideSince, and neither pinned nor held.
-	Restless    bool
+	Restless bool
+	// Unproven is set if nobody knows what the box runs, which comes from another server since AsideSince.
+	Unproven    bool
 	Mislabelled Form // see Row.Mislabelled
 	// Trace is set for what a box did before its registration changed; see trace. TraceID is then the key of that item.
 	Trace   bool
@@ -83,6 +85,8 @@ func (r Row) Entry() IndexEntry {
 	e := IndexEntry{EdgeID: r.EdgeID, Hash: hash(r.EdgeID), Running: r.Running, Mislabelled: r.Mislabelled(), FactoryID: r.FactoryID,
 		OrganizationID: r.OrganizationID, RegisteredAt: r.FirstAt()}
 	switch {
+	case r.Unproven():
+		e.AsideSince, e.Unproven = upToSecond(r.Imported.Since), true
 	case r.HeldAt != nil:
 		e.AsideSince = upToSecond(*r.HeldAt)
 	case r.Pin != nil:
@@ -114,7 +118,7 @@ const (
 	absent    = "-"
 )
 
-// Aside reports whether the box was pinned or held at a time, as far as its last call showed.
+// Aside reports whether the box was pinned, held or unproven at a time, as far as its last call showed.
 func (e IndexEntry) Aside(at time.Time) bool {
 	return !e.AsideSince.IsZero() && !e.Restless && (e.PinnedUntil.IsZero() || at.Before(e.PinnedUntil))
 }
@@ -122,14 +126,16 @@ func (e IndexEntry) Aside(at time.Time) bool {
 // upToSecond rounds up, so that a pin never seems older than it is.
 func upToSecond(at time.Time) time.Time { return at.Add(time.Second - 1).Truncate(time.Second) }
 
-// aside is how a sort key says that a box is pinned, held or restless: p, since when and until when, or h or r and since
-// when, in seconds.
+// aside is how a sort key says that a box is pinned, held, restless or unproven: p, since when and until when, or h, r or i and
+// since when, in seconds.
 func (e IndexEntry) aside() string {
 	switch {
 	case e.AsideSince.IsZero():
 		return ""
 	case e.Restless:
 		return "r" + seconds(e.AsideSince)
+	case e.Unproven:
+		return "i" + seconds(e.AsideSince)
 	case e.PinnedUntil.IsZero():
 		return "h" + seconds(e.AsideSince)
 	}
@@ -151,7 +157,7 @@ func (e *IndexEntry) setAside(text string) error {
 	}
 	since, until, _ := strings.Cut(text[1:], "-")
 	var err error
-	e.Restless = text[0] == 'r'
+	e.Restless, e.Unproven = text[0] == 'r', text[0] == 'i'
 	if e.AsideSince, err = parseSeconds(since); err == nil && text[0] == 'p' {
 		e.PinnedUntil, err = parseSeconds(until)
 	}

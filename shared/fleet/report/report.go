@@ -72,6 +72,9 @@ type Row struct {
 	// Pin is the box's pin; nil: nobody pinned it. It is written with the registration, too.
 	Pin  *Pin  `json:"pin,omitempty"`
 	Hold *Hold `json:"hold,omitempty"` // see Holding
+	// Imported is set if the box comes from another server, and Assumed if Running is what somebody says of it, not the box.
+	Imported *Imported `json:"imported,omitempty"`
+	Assumed  bool      `json:"assumed,omitempty"`
 	// HeldAt is since when the box is held, if the last poll was answered with what it runs for that reason.
 	HeldAt *time.Time `json:"heldAt,omitempty"`
 	// ReturnedFrom is the rollout that was returned, if the box was offered its channel's version for that reason.
@@ -190,13 +193,15 @@ type Registration struct {
 
 	Attributes map[string]string
 
-	Tokens  boxtoken.Live
-	At      time.Time // when it last changed
-	First   time.Time // when the box was registered; zero: not known
-	Pin     *Pin
-	Hold    *Hold
-	Retired bool
-	Reset   bool // the id is free for whoever redeems it, but not with an earlier token
+	Tokens boxtoken.Live
+	At     time.Time // when it last changed
+	First  time.Time // when the box was registered; zero: not known
+	Pin    *Pin
+	Hold   *Hold
+	// Imported is set for a box that comes from another server.
+	Imported *Imported
+	Retired  bool
+	Reset    bool // the id is free for whoever redeems it, but not with an earlier token
 }
 
 // Registered returns the row after its box was registered, moved or retired. It is written in the same transaction, so
@@ -212,6 +217,7 @@ func (r Row) Registered(g Registration) Row {
 	next.Group = g.Group
 	next.OrganizationID, next.Issuer, next.Tokens, next.Attributes = g.OrganizationID, g.Issuer, g.Tokens, g.Attributes
 	next.EdgeAt, next.Retired, next.Revision = g.At, g.Retired, r.Revision+1
+	next.arrives(g.Imported)
 	next.Pin, next.Hold = g.Pin, g.Hold
 	if g.Pin != nil {
 		next.HeldAt = nil

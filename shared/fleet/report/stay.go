@@ -114,7 +114,7 @@ const (
 // stays notes since when the box runs what it says, and counts what ends.
 func (r *Row) stays(was Row, at time.Time) {
 	switch {
-	case r.Running == "":
+	case r.Running == "" || r.Assumed: // the box has not said it
 		r.Stay = nil
 	case r.Stay == nil || r.Stay.Version != r.Running:
 		r.Stay = &Stay{Version: r.Running, RanAt: at}

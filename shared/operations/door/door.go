@@ -23,7 +23,7 @@ var Takes = []operations.Operation{
 var Function = function()
 
 func function() operations.Operation {
-	op := operations.Operation{ID: operations.Door, Summary: "Answer boxes with tokens of their own", Sampled: true, Settings: []setting.Name{setting.APIURL}}
+	op := operations.Operation{ID: operations.Door, Summary: "Answer boxes with tokens of their own", Sampled: true, Settings: []setting.Name{setting.APIURL, setting.ForeignTokens}}
 	var timeout time.Duration
 	for _, takes := range Takes {
 		op.Settings = append(op.Settings, takes.Settings...)

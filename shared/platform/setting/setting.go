@@ -70,6 +70,11 @@ const (
 	// APIURL is the API's base URL, to which the door refers callers that it does not take. It may be empty.
 	APIURL Name = "API_URL"
 
+	// DDITenants are the tenants of organizations in the paths of DDI clients; see boxauth.Tenants.
+	DDITenants Name = "DDI_TENANTS"
+	// ForeignTokens is "true" if the calls of DDI clients may have tokens of another form; see boxauth.Foreign.
+	ForeignTokens Name = "FOREIGN_TOKENS"
+
 	// GuardIntervalSeconds is the time between two ticks. A tick counts the active rollouts, and the guard judges them.
 	// The stack runs it once a minute. A local run uses a shorter time, to show in a minute what takes an hour.
 	GuardIntervalSeconds Name = "GUARD_INTERVAL_SECONDS"

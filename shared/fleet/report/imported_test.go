@@ -1,0 +1,41 @@
+package report_test
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/testing/expect"
+)
+
+// TestImported_Row_IsUnprovenUntilSomebodySaysWhatItRuns, and its revisions, which number its actions, are above those of the other server.
+func TestImported_Row_IsUnprovenUntilSomebodySaysWhatItRuns(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+		above := rapid.Int64Range(report.LeastAction, report.MostAction).Draw(t, "above")
+		g := report.Registration{EdgeID: "box-1", EdgeType: "gateway-x", Channel: "stable", OrganizationID: "acme", At: at, First: at}
+		g.Imported = (&report.Imported{ActionsAbove: above}).After(nil, at)
+		row := report.Row{}.Registered(g)
+		expect.That(t, row.Unproven() && row.Revision >= above && row.Entry().Unproven && row.Entry().Aside(at.Add(time.Second)), "it is %+v", row)
+		read, err := report.IndexEntryOf(row.Entry().StateKey())
+		expect.That(t, err == nil && read.Unproven && read.AsideSince.Equal(at) && !read.Restless, "read back as %+v, %v", read, err)
+		switch rapid.IntRange(0, 2).Draw(t, "who") {
+		case 0: // the box
+			row.Runs("1.0.0", "1.0.0")
+			expect.That(t, !row.Unproven() && !row.Assumed, "it is %+v", row)
+		case 1: // a person, before the box
+			g.Imported = (&report.Imported{ActionsAbove: report.LeastAction, Version: "1.0.0"}).After(g.Imported, at.Add(time.Hour))
+			expect.That(t, g.Imported.ActionsAbove == above && g.Imported.Since.Equal(at), "it is %+v", g.Imported)
+			row = row.Registered(g)
+			expect.That(t, !row.Unproven() && row.Assumed && row.Running == "1.0.0" && row.Stay == nil, "it is %+v", row)
+			row.Runs("1.1.0", "1.1.0")
+			expect.That(t, !row.Assumed, "it is still assumed")
+		case 2: // another organization: it is somebody else's box
+			g.OrganizationID, g.Imported = "initech", nil
+			row = row.Registered(g)
+			expect.That(t, !row.Unproven() && row.Imported == nil && !row.Assumed && row.Revision > above, "it is %+v", row)
+		}
+	})
+}
