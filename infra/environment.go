@@ -56,6 +56,7 @@ func (s Settings) values() map[setting.Name]*string {
 		setting.CopilotURL:               jsii.String(s.Copilot.URL),
 		setting.CopilotSecretID:          jsii.String(s.Copilot.Secret),
 		setting.CopilotTimeoutSeconds:    number(s.Copilot.TimeoutSeconds),
+		setting.SignatureMaxAgeSeconds:   number(s.SignatureMaxAgeSeconds),
 	}
 	if s.Domain.Name != "" {
 		values[setting.APIURL] = jsii.String("https://" + s.Domain.Name)

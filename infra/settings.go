@@ -112,6 +112,8 @@ type Settings struct {
 	WarmWrites map[dynamo.TableID]int
 	// ChannelCacheSeconds is how long a function may answer polls from a channel that it has read.
 	ChannelCacheSeconds int
+	// SignatureMaxAgeSeconds is how long ago a person may have signed in who approves; 0: whenever.
+	SignatureMaxAgeSeconds int
 	// LogSamplePolls is the share of successful polls that are logged: one in this many.
 	LogSamplePolls int
 	// fleetIssuers are the names of the issuers of boxes.
@@ -213,6 +215,7 @@ func readSettings(r *reader) Settings {
 		RegistrationsPerDay:     r.ranged("registrationsPerDay", setting.RegistrationsPerDay),
 		HeartbeatSeconds:        r.ranged("heartbeatSeconds", setting.HeartbeatSeconds),
 		ReportShards:            r.number("reportShards", shards.Default, shards.Default, shards.Most),
+		SignatureMaxAgeSeconds:  r.ranged("signatureMaxAgeSeconds", setting.SignatureMaxAgeSeconds),
 		LogSamplePolls:          r.ranged("logSamplePolls", setting.LogSamplePolls),
 		LogRetentionDays:        r.number("logRetentionDays", retention, 1, 3653),
 		Functions:               r.text("functions", "dist"),

@@ -46,6 +46,22 @@ func TestAuthorize_ForeignToken_SpeaksForTheBoxInThePathAlone(t *testing.T) {
 	}
 }
 
+// TestAuthorize_ForeignGatewayToken_IsTheGatewayForTheBoxInThePath: another box, perhaps of another organization, is asked for again.
+func TestAuthorize_ForeignGatewayToken_IsTheGatewayForTheBoxInThePath(t *testing.T) {
+	h := takingForeign(t)
+	h.issued.knows = func(_ context.Context, _ request, shown boxtoken.Token) (auth.Principal, bool, error) {
+		known, _ := boxtoken.ForeignGateway("box-1", foreignText)
+		return boxtoken.Token{Kind: boxtoken.Gateway, Subject: "acme", SHA256: shown.SHA256}.Principal("acme", ""), shown == known, nil
+	}
+	answer := expect.Value(h.authorize(t.Context(), foreignCall("GatewayToken "+foreignText, "DEFAULT", "box-1")))(t)
+	p := expect.Value(auth.FromContext(answer.Context))(t)
+	expect.Equal(t, p.OrganizationID+" "+string(boxtoken.KindOf(p)), "acme wavegate-gateway", "the caller is")
+	for _, other := range []request{foreignCall("GatewayToken "+foreignText, "DEFAULT", "box-2"), foreignCall("TargetToken "+foreignText, "DEFAULT", "box-1")} {
+		answer, err := h.authorize(t.Context(), other)
+		mustBeUnauthorized(t, answer, err)
+	}
+}
+
 // TestAuthorize_ForeignToken_ThatIsNotKnown_IsUnauthorized, and not kept: the box may be registered a moment later.
 func TestAuthorize_ForeignToken_ThatIsNotKnown_IsUnauthorized(t *testing.T) {
 	for name, event := range map[string]request{
@@ -73,7 +89,6 @@ func TestAuthorize_ForeignToken_ElsewhereOrWithoutTheSetting_IsDenied(t *testing
 		"without the setting":  without(func(h *harness, _ *request) { h.foreign = false }),
 		"at another operation": without(func(_ *harness, r *request) { r.PathParameters, r.MethodArn = nil, arn }),
 		"as Bearer":            without(func(_ *harness, r *request) { *r = foreignCall("Bearer "+foreignText, "DEFAULT", "box-1") }),
-		"as GatewayToken":      without(func(_ *harness, r *request) { *r = foreignCall("GatewayToken "+foreignText, "DEFAULT", "box-1") }),
 		"no box":               without(func(_ *harness, r *request) { *r = foreignCall("TargetToken "+foreignText, "DEFAULT", "..%2F1") }),
 		"a tenant for all":     without(func(_ *harness, r *request) { *r = foreignCall("TargetToken "+foreignText, "*", "box-1") }),
 		"a JWT's form": without(func(_ *harness, r *request) {
@@ -82,6 +97,7 @@ func TestAuthorize_ForeignToken_ElsewhereOrWithoutTheSetting_IsDenied(t *testing
 		"our form, a bit wrong": without(func(_ *harness, r *request) {
 			*r = foreignCall("TargetToken wavegate-edge:box-1:x", "DEFAULT", "box-1")
 		}),
+		"another box's path":     without(func(_ *harness, r *request) { r.MethodArn += "0" }),
 		"a path with a wildcard": without(func(_ *harness, r *request) { r.MethodArn += "/*" }),
 	} {
 		t.Run(name, func(t *testing.T) {

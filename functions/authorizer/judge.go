@@ -64,7 +64,9 @@ func (a *authorizer) judge(ctx context.Context, event request) verdict {
 		if v.class == accepted && scheme == boxtoken.TargetToken && !v.principal.Has(auth.Edge) {
 			v = verdict{class: noBox, issuer: v.issuer}
 		}
-		if t, of := foreignToken(event, raw); a.foreign && v.class == token.Malformed && scheme == boxtoken.TargetToken && of != "" {
+	}
+	if a.foreign && v.class == token.Malformed && scheme != boxtoken.Bearer {
+		if t, of := foreignToken(event, scheme, raw); of != "" {
 			v = a.judgeIssued(ctx, event, t)
 			v.resource = []string{of, of + "/*"}
 		}
@@ -77,16 +79,22 @@ func (a *authorizer) judge(ctx context.Context, event request) verdict {
 
 // foreignToken reads a token of another form for the box in the path of a DDI client's call. The resource is the path of
 // the box; empty: there is no such token. No valid tenant or box has a wildcard in its name.
-func foreignToken(event request, raw string) (t boxtoken.Token, resource string) {
+func foreignToken(event request, scheme, raw string) (t boxtoken.Token, resource string) {
 	tenant, _ := url.PathUnescape(event.PathParameters["tenant"])
 	id, _ := url.PathUnescape(event.PathParameters["controllerId"])
-	t, ok := boxtoken.Foreign(id, raw)
+	read := boxtoken.Foreign
+	if scheme == boxtoken.GatewayToken {
+		read = boxtoken.ForeignGateway
+	}
+	t, ok := read(id, raw)
 	stage, path, named := strings.Cut(event.MethodArn, "/"+event.HTTPMethod+"/")
-	before, _, found := strings.Cut(path, "/controller/v1/")
-	if !ok || !named || !found || !input.Name.Accepts(tenant) || strings.ContainsAny(event.MethodArn, "*?") {
+	before, rest, found := strings.Cut(path, "/controller/v1/")
+	own, _, _ := strings.Cut(rest, "/") // as the ARN spells it, which may be another spelling than the parameter's
+	same, _ := url.PathUnescape(own)
+	if !ok || !named || !found || same != id || !input.Name.Accepts(tenant) || strings.ContainsAny(event.MethodArn, "*?") {
 		return t, ""
 	}
-	return t, stage + "/*/" + before + "/controller/v1/" + event.PathParameters["controllerId"]
+	return t, stage + "/*/" + before + "/controller/v1/" + own
 }
 
 // judgeIssued judges a box's or a gateway's token, or a code.

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net/http"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -29,6 +30,9 @@ var mediaTypes = map[string]string{
 	".css": "text/css; charset=utf-8",
 	".svg": "image/svg+xml",
 }
+
+// comments are whole lines of comments, which no browser needs. What others wrote is served as it is.
+var comments = regexp.MustCompile(`(?m)^[\t ]*//.*\n|^[\t ]*/\*\*(?s:.*?)\*/[\t ]*\n`)
 
 // A site is the page and its files by name. The version is a hash of all their bytes.
 type site struct {
@@ -51,6 +55,8 @@ func read(store string) site {
 		switch {
 		case path.Base(name) == "index.html":
 			s.page = text
+		case path.Ext(name) == ".mjs" && path.Dir(name) == "page":
+			s.files[path.Base(name)] = comments.ReplaceAll(text, nil)
 		case mediaTypes[path.Ext(name)] != "":
 			s.files[path.Base(name)] = text
 		}

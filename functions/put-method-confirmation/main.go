@@ -15,7 +15,7 @@ func main() { function.Run(methods.PutMethodConfirmation(), wire) }
 func wire(env lambdahttp.Env) function.Handler[input.Sent[method.Confirmed, string]] {
 	methods := method.NewStore(env.DB)
 	return func(c *function.Call, in input.Sent[method.Confirmed, string]) (lambdahttp.Answer, error) {
-		created, err := methods.Confirm(c.Context(), c.Caller, c.Origin(), in.Path, in.Body)
-		return lambdahttp.Stored(created), err
+		now, err := methods.Confirm(c.Context(), c.Caller, c.Origin(), in.Path.Ref, method.Confirmations{Machines: []string{in.Path.Machine}, Reason: in.Body})
+		return lambdahttp.Stored(now.First()), err
 	}
 }

@@ -4,6 +4,8 @@
 package main
 
 import (
+	"net/http"
+
 	"wavegate/shared/function"
 	"wavegate/shared/operations/methods"
 	"wavegate/shared/platform/input"
@@ -18,6 +20,10 @@ func wire(env lambdahttp.Env) function.Handler[input.Sent[method.Ref, content.Co
 	methods := method.NewStore(env.DB)
 	return func(c *function.Call, in input.Sent[method.Ref, content.Content]) (lambdahttp.Answer, error) {
 		created, err := methods.Save(c.Context(), c.Caller, c.Origin(), in.Path, in.Body, c.When)
-		return lambdahttp.Stored(created), err
+		answer := lambdahttp.Stored(created)
+		if doubts := in.Body.Warning(); err == nil && doubts != "" {
+			answer.Header = http.Header{lambdahttp.Warning: {doubts}}
+		}
+		return answer, err
 	}
 }

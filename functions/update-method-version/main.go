@@ -18,6 +18,11 @@ func main() { function.Run(methods.UpdateMethodVersion(), wire) }
 func wire(env lambdahttp.Env) function.Handler[input.Sent[method.Ref, method.Move]] {
 	methods := method.NewStore(env.DB)
 	return func(c *function.Call, in input.Sent[method.Ref, method.Move]) (lambdahttp.Answer, error) {
+		if in.Body.Approves() {
+			if err := c.Caller.Fresh(env.Settings, env.Now()); err != nil {
+				return lambdahttp.Answer{}, err
+			}
+		}
 		moved, err := methods.Move(c.Context(), c.Caller, c.Origin(), in.Path, in.Body, c.When)
 		return lambdahttp.Answer{Status: http.StatusOK, Body: moved}, err
 	}

@@ -118,6 +118,12 @@ func follow(t *testing.T, l library) {
 		owner, b := begin(t, harness.WithDoor())
 		b.installs(t, owner)
 	})
+	t.Run("good, with the token of another server", func(t *testing.T) {
+		owner, b := begin(t, withForeignTokens)
+		owner.Post(t, "/api/edges", strings.Replace(importedWith(hawkBits, `,"imported":{}`), "box-1", b.id, 1)).Is(t, http.StatusOK)
+		b.token = hawkBits
+		b.installs(t, owner)
+	})
 	t.Run("an artifact that the service keeps", func(t *testing.T) {
 		owner, b := begin(t)
 		b.start(t, "1.0.0")

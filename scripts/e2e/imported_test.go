@@ -55,3 +55,21 @@ func TestImportedBox_OfWhichSomebodySaysWhatItRuns_IsNotToldThatAgain(t *testing
 	expect.That(t, a.Links.DeploymentBase != nil, "it is told %+v", a.Links)
 	owner.Put(t, boxPath, strings.Replace(box, "}", `,"imported":{"actionsAbove":-1,"version":"../1","note":1}}`, 1)).Refused(t, problem.ValidationFailed)
 }
+
+// TestSWUpdate_OfAnotherServer_ComesWithItsConfiguration: its tenant, its token and a path without /api/ddi. It installs nothing that it
+// has, and then the next release.
+func TestSWUpdate_OfAnotherServer_ComesWithItsConfiguration(t *testing.T) {
+	expect.Full(t)
+	d := newDepot(t)
+	w, owner := published(t, atRoot, withForeignTokens, withSettings("DDI_TENANTS=acme=DEFAULT"))
+	owner.Post(t, "/api/edges", importedWith(hawkBits, `,"imported":{"actionsAbove":517}`)).Is(t, http.StatusOK)
+	asThere := []string{"-t", "DEFAULT", "-u", server(w)}
+	first := d.swupdate(t, w, "box-1", hawkBits, "1.0.0", asThere...)
+	runs(t, owner, "box-1", "1.0.0")
+	expect.That(t, why(t, owner, "box-1").Report == nil, "it was told something before")
+	owner.Put(t, channel, d.image(t, "1.1.0", false)).Is(t, http.StatusNoContent)
+	expect.Until(t, "SWUpdate has installed the image", func() bool { return first.says("Update successful") && d.installed("1.1.0") })
+	first.stop()
+	d.swupdate(t, w, "box-1", hawkBits, "1.1.0", append(asThere, "-c", "2")...)
+	reportsAs(t, owner, "box-1", "1.1.0", report.Installed)
+}

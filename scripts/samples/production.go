@@ -41,6 +41,12 @@ var production = []Sample{
 		About: About{"production-method", "{methodId}"},
 	},
 	{
+		Operation: "update-production-method", By: Engineer, After: After("create-production-method"), Status: http.StatusOK,
+		Defaults: Values{"title": "Milling, two passes"},
+		Body:     `{"name":"{title}"}`,
+		About:    About{"production-method", "{methodId}"},
+	},
+	{
 		Operation: "list-production-methods", By: Engineer, After: After("create-production-method"),
 		Query: "productId={productId}",
 		About: About{"production-method", "{methodId}"},
@@ -152,6 +158,12 @@ var production = []Sample{
 		},
 	},
 	{
+		Operation: "get-machine-content", By: Engineer, After: After("put-machine", "put-method-content"),
+		Defaults: Values{"number": "1"},
+		About:    About{versionType, "{methodId}:{number}"},
+		Shows:    `{"version":1,"machine":"{code}"}`,
+	},
+	{
 		Operation: "put-method-report", By: Box,
 		After: []Step{{Operation: "put-factory"}, {"put-edge", Values{"place": `,"factoryId":"{factoryId}"`}}, {Operation: "put-machine"},
 			{"put-machine", Values{"box": `,"edgeId":"{edgeId}"`}}, {Operation: "put-method-content"},
@@ -180,6 +192,14 @@ var production = []Sample{
 			{"update-method-version", release}, {"update-method-version", Values{"status": "withdrawn"}}},
 		Defaults: Values{"number": "1"},
 		Body:     `{"reason":"The program was removed at the machine"}`,
+		About:    About{"method-on-machine", "{code}/{methodId}"},
+	},
+	{
+		Operation: "confirm-method-machines", By: Engineer, Status: http.StatusOK,
+		After: []Step{{Operation: "put-machine"}, {Operation: "put-method-content"}, submitted, {Operation: "get-method-content"},
+			{"update-method-version", release}, {"update-method-version", Values{"status": "withdrawn"}}},
+		Defaults: Values{"number": "1"},
+		Body:     `{"machines":["{code}"],"reason":"The program was removed at the machine"}`,
 		About:    About{"method-on-machine", "{code}/{methodId}"},
 	},
 }

@@ -3,6 +3,7 @@ package contract_test
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -20,8 +21,10 @@ func TestContent_OfContractAndCode_AreTheSame(t *testing.T) {
 		return schema.VisitJSON(v) == nil
 	}
 	const folder = "../production/content/testdata/"
-	for _, name := range []string{"anodizing", "milling", "reflow"} {
-		text := expect.Value(os.ReadFile(folder + name + ".json"))(t)
+	files := expect.Value(filepath.Glob(folder + "*.json"))(t)
+	expect.Must(t, len(files) >= 13, "only %d contents", len(files))
+	for _, name := range files {
+		text := expect.Value(os.ReadFile(name))(t)
 		if _, faults := content.Parse(text); len(faults) > 0 || !taken(string(text)) {
 			t.Errorf("%s: faults %v, the contract takes it: %v", name, faults, taken(string(text)))
 		}

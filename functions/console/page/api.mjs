@@ -38,7 +38,8 @@ const patience = 10_000;
  */
 export async function call(method, path, { body, ifMatch, ifNoneMatch, key } = {}) {
 	let answer = await send(method, path, { body, ifMatch, ifNoneMatch, key });
-	if (answer.status === 401 && await refresh()) answer = await send(method, path, { body, ifMatch, ifNoneMatch, key });
+	const stale = answer.value?.code === 'SIGN_IN_AGAIN'; // a signature needs a sign-in that is not long ago
+	if (answer.status === 401 && !stale && await refresh()) answer = await send(method, path, { body, ifMatch, ifNoneMatch, key });
 	const { value } = answer;
 	const type = answer.headers.get('Content-Type') ?? '';
 	// What something on the way said: a page, no value, no reason, or that what was never read is unchanged.
@@ -46,7 +47,7 @@ export async function call(method, path, { body, ifMatch, ifNoneMatch, key } = {
 	if (foreign) throw lost();
 	if (answer.ok || answer.status === 304) return { status: answer.status, value, tag: answer.headers.get('ETag'), headers: answer.headers };
 	const wait = Number(answer.headers.get('Retry-After')) || 0;
-	if (answer.status === 401 && state.person) over('Your session has ended. Sign in again.');
+	if (answer.status === 401 && state.person) over(stale ? value.detail : 'Your session has ended. Sign in again.', stale);
 	if (answer.status === 429) health.waitUntil = Math.max(health.waitUntil, Date.now() + (wait || 10) * 1000);
 	throw new Refusal(answer.status, value, wait);
 }

@@ -81,5 +81,6 @@ export function Plant({ id }) {
 		<h1><${Said}>${f.name}<//></h1><section aria-labelledby="updates"><h2 id="updates">Updates</h2><ul class="rows"><${Row} f=${f} /></ul></section>
 		${may('list-edges') && html`<section aria-labelledby="boxes"><h2 id="boxes">Boxes</h2><${List} of=${{ organizationId: f.organizationId, factoryId: id }} /></section>`}
 		${may('list-machines') && html`<section aria-labelledby="machines"><h2 id="machines">Machines</h2><${Machines} id=${id} />${may('list-production-methods') && html`<p><a href=${`#/methods/${id}`}>Its production methods</a></p>`}</section>`}
-		${may('list-factory-audit-events') && html`<section aria-labelledby="changes"><h2 id="changes">Changes</h2><${Events} path=${at`/api/factories/${id}/audit-events` + '?limit=20'} /></section>`}`} />`;
+		${may('list-factory-audit-events') && html`<section aria-labelledby="changes"><h2 id="changes">Changes</h2><${Events} path=${at`/api/factories/${id}/audit-events` + '?limit=20'} />
+			${may('list-audit-events') && html`<h3>The plant itself</h3><${Events} path=${'/api/audit-events' + query({ resourceType: 'factory', resourceId: id, limit: '20' })} />`}</section>`}`} />`;
 }

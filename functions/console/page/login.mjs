@@ -13,6 +13,7 @@ const hours = 12;
 let config = null;
 let session = null;
 let refreshing = null;
+let stale = false; // the next sign-in has to ask the person
 let ended = 0; // how many sessions have ended
 
 const text = (bytes) => btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
@@ -38,7 +39,7 @@ export async function signIn(hint = '', issuer = '') {
 		for (const [name, value] of Object.entries({
 			response_type: 'code', client_id: c.clientId, scope: c.scope, redirect_uri: location.origin + base + '/console',
 			state: mine.state, code_challenge: text(new Uint8Array(sum)), code_challenge_method: 'S256',
-			...(hint && { login_hint: hint }),
+			...(hint && { login_hint: hint }), ...(stale && { prompt: 'login' }),
 		})) to.searchParams.set(name, value);
 		location.assign(to);
 	} catch (e) {
@@ -130,8 +131,9 @@ export function refresh() {
 /** When the token expires, in milliseconds of the clock; 0 if there is none. */
 export const expires = () => session?.expires ?? 0;
 
-/** Forgets the tokens. */
-export function over(why) {
+/** Forgets the tokens. With again, the login has to ask the person, whatever it remembers. */
+export function over(why, again = false) {
+	stale = again;
 	ended++;
 	session = null;
 	sessionStorage.removeItem(was);

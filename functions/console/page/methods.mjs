@@ -61,9 +61,12 @@ function List({ factory }) {
 const mostTabs = 8; // factories that are tabs; more are a choice
 
 function Factories({ chosen }) {
-	const list = read('/api/factories' + query({ organizationId: organization(), limit: '100' }), 120);
+	const one = chosen && read(at`/api/factories/${chosen}`, 300); // it may be another organization's
+	if (one && !one.value) return html`<${Shown} of=${one} lines=${3} none=${() => html`<${Empty} title=${html`There is no factory <${Said}>${chosen}<//>.`} />`} />`;
+	const owner = one ? one.value.organizationId : organization();
+	const list = read('/api/factories' + query({ organizationId: owner, limit: '100' }), 120);
 	return html`<${Shown} of=${list} lines=${3} then=${(page) => {
-		if (!page.items.length) return html`<${Empty} title=${`${organization()} has no factory.`}><p>${may('put-factory') ? 'Choose another organization, or register a factory: ' : 'A platform owner registers factories.'}</p><//>`;
+		if (!page.items.length) return html`<${Empty} title=${`${owner} has no factory.`}><p>${may('put-factory') ? 'Choose another organization, or register a factory for it.' : 'A platform owner registers factories.'}</p><//>`;
 		const factory = chosen || page.items[0].factoryId;
 		const choose = (event) => { location.hash = viewOf(event.target.value); };
 		return html`${page.items.length > mostTabs ? html`<div class="choice"><label for="plant">Factory</label><select id="plant" onChange=${choose}>${page.items.map((f) => html`<option value=${f.factoryId} selected=${f.factoryId === factory}>${f.name}</option>`)}</select></div>` : html`<nav aria-label="Factories"><ul class="tabs">${page.items.map((f) => html`<li><a href=${viewOf(f.factoryId)} aria-current=${f.factoryId === factory ? 'true' : null}><${Said}>${f.name}<//></a></li>`)}</ul></nav>`}
@@ -118,5 +121,5 @@ function Method({ factory, id }) {
 export function Methods({ factory = '', id = '', number = '' }) {
 	if (number) return html`<${Version} key=${`${id} ${number}`} factory=${factory} id=${id} number=${number} />`;
 	if (id) return html`<${Method} key=${id} factory=${factory} id=${id} />`;
-	return html`<h1>Methods</h1><${Organization} />${organization() ? html`<${Factories} key=${organization()} chosen=${factory} />` : html`<p class="note">Enter the organization whose methods you want to see.</p>`}`;
+	return html`<h1>Methods</h1><${Organization} />${organization() || factory ? html`<${Factories} key=${organization()} chosen=${factory} />` : html`<p class="note">Enter the organization whose methods you want to see.</p>`}`;
 }

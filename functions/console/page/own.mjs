@@ -30,13 +30,21 @@ function List({ c }) {
 	return html`<${Shown} of=${s} lines=${2} then=${(page) => html`<ul class="plain">${page.items.map((b) => html`<li key=${b.edgeId}><a href=${`#/box/${encodeURIComponent(b.edgeId)}`}>${b.edgeId}</a> <span class="note">${b.factoryId ?? ''}</span></li>`)}</ul>${page.next && html`<p><a href=${boxesIn({ edgeType: c.edgeType, channel: c.channel })}>All of them</a></p>`}`} />`;
 }
 
+// running says what the boxes of a channel run, in the parts that there are.
+function running(c) {
+	if (!c.versions.length) return c.boxes ? [`${boxes(c.boxes)}, none has reported yet`] : [];
+	const of = { edgeType: c.edgeType, channel: c.channel };
+	return [...c.versions.map((v) => html`<a href=${boxesIn({ ...of, version: v.version })}>${count(v.boxes)} run <bdi>${v.version}</bdi></a>`),
+		c.unknown && `${count(c.unknown)} never said`, c.pinned && html`<a href=${boxesIn({ ...of, pinned: 'true' })}>${count(c.pinned)} pinned</a>`].filter(Boolean);
+}
+
 function Channel({ c }) {
 	const r = c.rollout;
 	const sum = r?.stages && total(r);
 	return html`<li class=${`row ${r?.status === 'active' ? '' : 'quiet'}`}>
 		<div class="row-name"><h3>${channelOf(c)}</h3><p>${r?.status === 'active' ? html`${c.currentVersion} → <strong>${r.targetVersion}</strong>` : html`<strong>${c.currentVersion ?? 'Nothing published'}</strong>`}</p></div>
 		<div class="row-state">${r ? html`<${Standing} r=${r} />` : html`<p class="chips"><${Chip} kind="quiet">No rollout<//></p>`}
-			<p class="note">${c.versions.map((v, i) => html`${i > 0 && ', '}<a href=${boxesIn({ edgeType: c.edgeType, channel: c.channel, version: v.version })}>${count(v.boxes)} run <bdi>${v.version}</bdi></a>`)}${c.unknown ? `, ${count(c.unknown)} never said` : ''}${c.pinned ? html`, <a href=${boxesIn({ edgeType: c.edgeType, channel: c.channel, pinned: 'true' })}>${count(c.pinned)} pinned</a>` : ''}</p></div>
+			<p class="note">${running(c).map((part, i) => html`${i > 0 && ', '}${part}`)}</p></div>
 		<div class="row-count">${r?.stages ? html`<${Counts} r=${r} />` : html`<p>${boxes(c.boxes)}</p>`}
 			${r?.waiting && html`<p class="note"><a href=${boxesIn({ state: 'waiting', edgeType: c.edgeType, channel: c.channel })}>${boxes(r.waiting.window + r.waiting.pause)} wait for your plants</a>${r.waiting.opensAt && html`, the next opens <${Moment} at=${r.waiting.opensAt} />`}</p>`}
 			${sum?.failed > 0 && html`<${More} id=${`failed ${r.id}`} label="Boxes that failed"><${Boxes} r=${r} state="failed" /><//>`}

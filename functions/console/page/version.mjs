@@ -17,11 +17,10 @@ function Changes({ path, number }) {
 	const since = state.local[`since ${path}`] ?? last - 1;
 	const s = last > 1 && read(`${path}/changes?since=${since}`, 60);
 	const choose = (e) => { state.local[`since ${path}`] = Number(e.target.value); changed(); };
-	const word = { added: 'added', removed: 'removed', changed: 'changed', moved: 'moved' };
 	return html`<section class="panel" aria-labelledby="diff"><h2 id="diff">What it changes</h2>
 		${!s ? html`<p>It is the first version.</p>` : html`<div class="choice"><label for="since">Since version</label><select id="since" onChange=${choose}>${Array.from({ length: Math.min(last - 1, 100) }, (_, i) => last - 1 - i).map((n) => html`<option value=${n} selected=${n === since}>${n}</option>`)}</select></div>
 		<${Shown} of=${s} lines=${2} none=${() => html`<p>There is no version ${since}.</p>`} then=${(c) => c.changes.length ? html`<${Table} label="Changes" head=${['Where', 'Change', 'Before', 'After']} rows=${c.changes.map((x) => [
-			html`<${Said}>${place(x.path)}<//>`, html`${word[x.op] ?? x.op}${x.critical && html` <${Chip} kind="bad">critical<//>`}`,
+			html`<${Said}>${place(x.path)}<//>`, html`${x.op}${x.critical && html` <${Chip} kind="bad">critical<//>`}`,
 			x.from !== undefined && html`<del><${Said}>${valueText(x.from)}<//></del>`, x.to !== undefined ? html`<ins><${Said}>${valueText(x.to)}<//></ins>` : x.op === 'moved' && (x.after ? html`after <${Said}>${x.after}<//>` : 'to the front')])} />` : html`<p>Nothing: the contents are the same.</p>`} />`}</section>`;
 }
 
@@ -83,6 +82,6 @@ export function Version({ factory, id, number }) {
 				<${Changes} path=${path} number=${number} />
 				<${Machines} path=${path} v=${v} mine=${may('put-method-confirmation') && plant?.organizationId === state.person?.organization} /></div>
 				<div class="column"><${Signatures} v=${v} /></div></div>
-			<section class="panel" aria-labelledby="content"><h2 id="content">Content</h2><${Shown} of=${content} lines=${4} then=${(c) => html`<${Content} of=${c} />`} /></section>`;
+			<section class="panel" aria-labelledby="content"><h2 id="content">Content</h2><${Shown} of=${content} lines=${4} then=${(c) => html`${v.doubts?.map((d) => html`<p class="note"><${Chip} kind="bad">Is it meant?<//> <${Said}>${d.pointer} ${d.detail}<//></p>`)}<${Content} of=${c} units=${v.units} />`} /></section>`;
 	}} />`;
 }

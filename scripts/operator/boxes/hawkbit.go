@@ -82,14 +82,17 @@ func (h hawkbit) targets(ctx context.Context, filter string) (all []target, err 
 	}
 }
 
-// switches says which tokens the server takes.
-func (h hawkbit) switches(ctx context.Context) (own, gateway bool, err error) {
+// switches says which tokens the server takes: those of targets, and that of a gateway; empty: it takes none.
+func (h hawkbit) switches(ctx context.Context) (own bool, gateway string, err error) {
 	var all map[string]struct {
 		Value any `json:"value"`
 	}
 	err = h.get(ctx, "/system/configs", nil, &all)
-	on := func(key string) bool { return fmt.Sprint(all["authentication."+key+".enabled"].Value) == "true" }
-	return on("targettoken"), on("gatewaytoken"), err
+	is := func(key string) string { return fmt.Sprint(all["authentication."+key].Value) }
+	if is("gatewaytoken.enabled") == "true" {
+		gateway = is("gatewaytoken.key")
+	}
+	return is("targettoken.enabled") == "true", gateway, err
 }
 
 // lastAction is the highest number of an action; 0: there is none.

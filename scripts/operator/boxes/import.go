@@ -3,6 +3,7 @@ package boxes
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"wavegate/scripts/operator/api"
 	"wavegate/scripts/operator/run"
 	"wavegate/scripts/operator/terminal"
+	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/platform/input"
 )
@@ -83,7 +85,6 @@ func importHawkbit(r *run.Run) *cobra.Command {
 		Example: "wavegate import hawkbit https://hawkbit.acme.example --channel gateway-x/stable --organization acme --dry-run",
 	}
 	w.flags(cmd)
-	own := cmd.Flags().Bool("own-tokens", false, "all boxes call with their own tokens, although the server takes that of a gateway, too")
 	attributes := cmd.Flags().StringArray("attribute", nil, "an `attribute` to register; by default boxes say theirs themselves")
 	return r.Calls(cmd, func(ctx context.Context, c *run.Call) error {
 		from, err := url.Parse(strings.TrimSuffix(c.Args[0], "/"))
@@ -94,15 +95,16 @@ func importHawkbit(r *run.Run) *cobra.Command {
 			return err
 		}
 		h := hawkbit{url: from.String(), auth: c.Getenv("WAVEGATE_HAWKBIT"), http: c.HTTP}
-		takesOwn, takesGateway, err := h.switches(ctx)
+		own, gateway, err := h.switches(ctx)
 		switch {
 		case err != nil:
 			return err
-		case !takesOwn:
-			return run.Fail(run.Refused, "%s takes no tokens of targets (authentication.targettoken.enabled), so no box can come with its own", h.url)
-		case takesGateway && !*own:
-			return run.Fail(run.Refused, "%s takes a gateway's token, too (authentication.gatewaytoken.enabled). A box that calls with that cannot come; give --own-tokens if none does", h.url)
+		case !own && gateway == "":
+			return run.Fail(run.Refused, "%s takes no tokens (authentication.targettoken.enabled, authentication.gatewaytoken.enabled), so no box can come with one", h.url)
+		case gateway != "" && len(gateway) < boxtoken.LeastForeign:
+			return run.Fail(run.Refused, "%s has a gateway's token of fewer than %d characters, which can be guessed; give it another one there", h.url, boxtoken.LeastForeign)
 		}
+		w.gateway = gateway
 		if from.Scheme != "https" || from.Port() != "" && from.Port() != "443" {
 			c.Note("wavegate: boxes that call %s cannot come over by DNS: that needs https at port 443", h.url)
 		}
@@ -174,10 +176,16 @@ func (w *wishes) send(ctx context.Context, c *run.Call, guests []guest) error {
 	}
 	c.Say("%s there, %d came already, %d come now: %s", terminal.Boxes(all), all-len(boxes), len(boxes), reached(channels))
 	c.Say("%d of them are told nothing new until they say what they run; their actions are above %d", len(boxes)-versions, w.above)
+	if w.gateway != "" {
+		c.Say("the gateway's token there becomes that of the gateway of %s; it speaks for each box until that calls with its own", strings.Join(w.organizations(), ", "))
+	}
 	if w.dry || len(boxes) == 0 {
 		return nil
 	}
 	if err := c.Ask(fmt.Sprintf("Register %s?", terminal.Boxes(len(boxes)))); err != nil {
+		return err
+	}
+	if err := w.openGateways(ctx, c); err != nil {
 		return err
 	}
 	s := &sending{Call: c, file: boxFile{boxes: len(boxes)}}
@@ -196,16 +204,35 @@ func (w *wishes) send(ctx context.Context, c *run.Call, guests []guest) error {
 	return nil
 }
 
+// organizations are those that get boxes.
+func (w *wishes) organizations() (all []string) {
+	for _, r := range w.arrival.rooms {
+		if !slices.Contains(all, r.organization) {
+			all = append(all, r.organization)
+		}
+	}
+	return all
+}
+
+// openGateways gives the gateways of the organizations the token of the one there.
+func (w *wishes) openGateways(ctx context.Context, c *run.Call) error {
+	if w.gateway == "" {
+		return nil
+	}
+	for _, organization := range w.organizations() {
+		_, err := c.Do(ctx, api.Request{Method: http.MethodPut, Path: api.Path(gatewayPath, organization), Body: map[string]any{"tokenSha256": hashOf(w.gateway)}})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // came are the imported boxes that the organizations have.
 func (w *wishes) came(ctx context.Context, c *run.Call) (map[string]bool, error) {
 	came := map[string]bool{}
-	var asked []string
-	for _, r := range w.arrival.rooms {
-		if slices.Contains(asked, r.organization) {
-			continue
-		}
-		asked = append(asked, r.organization)
-		list, err := api.All[edge.Edge](ctx, c.Client, "/api/edges", run.Query("organizationId", r.organization), 0)
+	for _, organization := range w.organizations() {
+		list, err := api.All[edge.Edge](ctx, c.Client, "/api/edges", run.Query("organizationId", organization), 0)
 		if err != nil {
 			return nil, err
 		}

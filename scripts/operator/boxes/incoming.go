@@ -32,6 +32,7 @@ type arrival struct {
 	above   int64  // the highest number of an action there
 	weak    bool   // tokens that can be guessed may come
 	trusted bool   // the other server knows what boxes run
+	gateway string // the token of the gateway there; empty: boxes only call with their own
 }
 
 // roomOf finds the room of a box.
@@ -95,6 +96,9 @@ func (a arrival) registration(g guest, r room, hash string) boxLine {
 	}
 	if len(g.token) < boxtoken.LeastForeign {
 		b.more["tokenWeak"] = true
+	}
+	if a.gateway != "" {
+		b.more["tokenWaits"] = true
 	}
 	said := map[string]any{"actionsAbove": a.above}
 	if a.trusted && g.version != "" {

@@ -18,10 +18,11 @@ import (
 
 // A hawkbit answers like hawkBit's Management API, as its documentation has it.
 type hawkbit struct {
-	targets      []map[string]any
-	tags         map[string][]string // boxes by tag
-	own, gateway bool
-	calls        int
+	targets []map[string]any
+	tags    map[string][]string // boxes by tag
+	own     bool
+	gateway string // the token of a gateway; empty: it takes none
+	calls   int
 }
 
 func fleetOf(n int) *hawkbit {
@@ -48,7 +49,7 @@ func (h *hawkbit) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == "/rest/v1/system/configs":
 		answer(map[string]any{"authentication.targettoken.enabled": map[string]any{"value": h.own, "global": true},
-			"authentication.gatewaytoken.enabled": map[string]any{"value": h.gateway, "global": true}, "pollingTime": map[string]any{"value": "00:05:00"}})
+			"authentication.gatewaytoken.enabled": map[string]any{"value": h.gateway != "", "global": true}, "authentication.gatewaytoken.key": map[string]any{"value": h.gateway}, "pollingTime": map[string]any{"value": "00:05:00"}})
 	case r.URL.Path == "/rest/v1/actions":
 		answer(map[string]any{"content": []any{map[string]any{"id": 1500000, "status": "finished"}}, "total": 1500000, "size": 1})
 	case r.URL.Path == "/rest/v1/targets":
@@ -115,6 +116,34 @@ func TestImport_TrustsTheServer_OnlyIfAsked(t *testing.T) {
 	d.does("box", "show", "line-1").is(run.Done).says("running", "1.0.0", "HW_Revision").not("other")
 }
 
+// TestImport_AServerWithAGateway_GivesItsToken, which speaks for each box until that calls with its own.
+func TestImport_AServerWithAGateway_GivesItsToken(t *testing.T) {
+	h := fleetOf(2)
+	h.gateway = strings.Repeat("9", 32)
+	d, server := h.at(t)
+	d.does("import", "hawkbit", server, "--channel", "gateway-x/stable", "--organization", "acme", "--yes").
+		is(run.Done).says("becomes that of the gateway of acme; it speaks for each box until", "2 boxes registered")
+	poll := func(id, authorization string, status int) {
+		t.Helper()
+		r := expect.Value(http.NewRequestWithContext(t.Context(), http.MethodGet, d.Target.URL+"/api/ddi/acme/controller/v1/"+id, nil))(t)
+		r.Header.Set("Authorization", authorization)
+		answer := expect.Value(http.DefaultClient.Do(r))(t)
+		answer.Body.Close()
+		expect.Equal(t, answer.StatusCode, status, "a poll of %s", id)
+	}
+	poll("line-0", "GatewayToken "+h.gateway, http.StatusOK)
+	poll("line-1", "GatewayToken "+h.gateway, http.StatusOK)
+	poll("line-1", "TargetToken "+fmt.Sprintf("%032x", 1), http.StatusOK)
+	poll("line-1", "GatewayToken "+h.gateway, http.StatusUnauthorized)
+	poll("line-0", "GatewayToken "+h.gateway, http.StatusOK)
+	poll("line-0", "GatewayToken "+strings.Repeat("8", 32), http.StatusUnauthorized)
+	var events []string
+	for _, e := range d.Events(t, "gateway", "acme") {
+		events = append(events, fmt.Sprint(e["eventName"]))
+	}
+	expect.Equal(t, strings.Join(events, " "), "GatewayTokenSet GatewayTokenUsed GatewayRefused", "events")
+}
+
 // TestImport_BoxesThatCannotCome_AreAllNamed, and nothing is sent.
 func TestImport_BoxesThatCannotCome_AreAllNamed(t *testing.T) {
 	h := fleetOf(8)
@@ -143,11 +172,10 @@ func TestImport_AServerThatCannotBeLeft_IsNamed(t *testing.T) {
 		code   int
 		warns  string
 	}{
-		"a gateway's token":   {func(h *hawkbit, _ *desk) { h.gateway = true }, nil, run.Refused, "give --own-tokens if none does"},
-		"the same, none does": {func(h *hawkbit, _ *desk) { h.gateway = true }, []string{"--own-tokens"}, run.Done, ""},
-		"no tokens":           {func(h *hawkbit, _ *desk) { h.own = false }, nil, run.Refused, "takes no tokens of targets"},
-		"nobody":              {func(_ *hawkbit, d *desk) { d.env["WAVEGATE_HAWKBIT"] = "" }, nil, run.SignIn, "WAVEGATE_HAWKBIT must have a user"},
-		"no organization":     {func(*hawkbit, *desk) {}, []string{"--organization", ""}, run.Misused, "is not an organization"},
+		"a gateway's short token": {func(h *hawkbit, _ *desk) { h.gateway = "secret" }, nil, run.Refused, "which can be guessed"},
+		"no tokens":               {func(h *hawkbit, _ *desk) { h.own = false }, nil, run.Refused, "takes no tokens"},
+		"nobody":                  {func(_ *hawkbit, d *desk) { d.env["WAVEGATE_HAWKBIT"] = "" }, nil, run.SignIn, "WAVEGATE_HAWKBIT must have a user"},
+		"no organization":         {func(*hawkbit, *desk) {}, []string{"--organization", ""}, run.Misused, "is not an organization"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := fleetOf(1)

@@ -17,7 +17,8 @@ import (
 
 // noCommand lists the operations for people that no command calls, and why.
 var noCommand = map[string]string{
-	"copilot": "what it forwards, and to which paths, is between the assistant and the program that a person talks to it with",
+	"copilot":                 "what it forwards, and to which paths, is between the assistant and the program that a person talks to it with",
+	"put-method-confirmation": "confirm-method-machines does the same, for one machine as for many",
 }
 
 // forPeople reports whether people may call an operation. The other roles are those of boxes, programs and codes.
@@ -90,7 +91,9 @@ func TestEveryOperationForPeople_HasACommand(t *testing.T) {
 		{by: eric, operation: "get-machine-methods", line: "machines methods munich-1 press-1"},
 		{by: anna, operation: "update-method-version", line: "methods release munich-1 {method} 1 --reason good --confirm {version}"},
 		{by: anna, operation: "update-method-version", line: "methods withdraw munich-1 {method} 1 --reason bad --confirm {version}"},
-		{by: eric, operation: "put-method-confirmation", line: "methods confirm munich-1 {method} 1 press-1 --reason removed --confirm press-1"},
+		{by: eric, operation: "confirm-method-machines", line: "methods confirm munich-1 {method} 1 press-1 --reason removed --confirm press-1"},
+		{by: eric, operation: "update-production-method", line: "methods rename munich-1 {method} Pressing --yes"},
+		{by: eric, operation: "get-machine-content", line: "machines content munich-1 press-1 Pressing 1"},
 
 		{by: olga, operation: "publish-release",
 			line: "publish gateway-x/stable 1.0.0 --url https://artifacts.example/1.0.0 --sha256 " + digest("a") +

@@ -22,6 +22,7 @@ import (
 
 // Commands are all of them.
 func Commands(r *run.Run) []*cobra.Command {
+	r.Named = map[string]func(context.Context, *run.Call, int) error{"METHOD": methodNamed}
 	return []*cobra.Command{factories(r), machines(r), products(r), methods(r)}
 }
 
@@ -161,7 +162,9 @@ func machines(r *run.Run) *cobra.Command {
 			}, nil
 		}),
 		r.Shows(&cobra.Command{Use: "show FACTORY MACHINE", Short: "Show a machine", Example: "wavegate machines show munich-1 cnc-04"}, machinePath),
-		machinesSet(r), admit(r), machinesMethods(r))
+		machinesSet(r), admit(r), scrap(r), machinesMethods(r),
+		r.Shows(&cobra.Command{Use: "content FACTORY MACHINE METHOD VERSION", Short: "Show the content of a version, and what of it is for a machine",
+			Example: "wavegate machines content munich-1 cnc-04 Milling 3"}, machinePath+"/methods/%s/versions/%s"))
 	cmd.Aliases = []string{"machine"}
 	return cmd
 }

@@ -25,7 +25,7 @@ import (
 
 func methods(r *run.Run) *cobra.Command {
 	cmd := run.Group("methods", "See, write and move the versions of production methods",
-		list(r), create(r), show(r), versions(r), contents(r), save(r), diff(r), machinesOf(r), confirm(r), audited(r), exported(r))
+		list(r), create(r), show(r), versions(r), contents(r), save(r), diff(r), machinesOf(r), confirm(r), rename(r), retire(r), reopen(r), audited(r), exported(r))
 	cmd.AddCommand(moves(r)...)
 	cmd.Aliases = []string{"method"}
 	return cmd

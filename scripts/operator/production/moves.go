@@ -3,7 +3,9 @@ package production
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -59,14 +61,25 @@ func plain(*cobra.Command) details {
 	return func(context.Context, *run.Call, map[string]any) (string, error) { return "", nil }
 }
 
-// signed adds the hash of the content that the person approves, and begins the question.
+// signed adds the hash of the content that the person approves, and begins the question. It says which units the content has, and
+// which of them are probably not meant.
 func signed(ctx context.Context, c *run.Call, body map[string]any) (question string, err error) {
-	answer, err := c.Get(ctx, c.Path(versionPath+"/content"))
-	hash := strings.Trim(answer.Header.Get("ETag"), `"`)
-	if err == nil {
-		body["contentSha256"] = hash
+	v, _, err := api.Get[method.Shown](ctx, c, c.Path(versionPath), nil)
+	if err != nil {
+		return "", err
 	}
-	return fmt.Sprintf("sign its content %.12s…", hash), err
+	body["contentSha256"] = v.ContentSHA256
+	var units []string
+	for _, code := range slices.Sorted(maps.Keys(v.Units)) {
+		units = append(units, code+" "+v.Units[code])
+	}
+	if len(units) > 0 {
+		c.Note("its units are %s", strings.Join(units, ", "))
+	}
+	for _, d := range v.Doubts {
+		c.Note("is it meant? %s: %s", d.Pointer, d.Detail)
+	}
+	return fmt.Sprintf("sign its content %.12s…", v.ContentSHA256), nil
 }
 
 func trial(cmd *cobra.Command) details {

@@ -1,9 +1,13 @@
 package production
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
+	"os"
+	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -90,6 +94,8 @@ func note(m method.Reached) string {
 	switch {
 	case m.Deviates != nil:
 		return fmt.Sprintf("deviates: %s content %.12s since %s", m.Deviates.State, m.Deviates.ContentSHA256, timestamp.Text(m.Deviates.Since))
+	case m.Scrapped != nil:
+		return "scrapped by " + cmp.Or(m.Scrapped.Name, m.Scrapped.UserID) + ": " + m.Scrapped.Reason
 	case m.Waits:
 		return "waits for a signature: wavegate machines admit"
 	case m.Confirmed != nil && m.Clear:
@@ -100,23 +106,80 @@ func note(m method.Reached) string {
 
 func confirm(r *run.Run) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "confirm FACTORY METHOD VERSION MACHINE --reason TEXT", Short: "Confirm that a machine no longer has a withdrawn version",
-		Example: "wavegate methods confirm" + ofMethod + " 3 press-1 \\\n    --reason 'the program was removed at the machine'",
-		Long:    "Confirms it with your signature, for a machine whose box cannot report it.",
+		Use: "confirm FACTORY METHOD VERSION [MACHINE...] --reason TEXT", Short: "Confirm that machines no longer have a withdrawn version",
+		Example: "wavegate methods confirm" + ofMethod + " 3 press-1 press-2 \\\n    --reason 'the program was removed at both'\n" +
+			"wavegate methods confirm" + ofMethod + " 3 --confirm-all 'press-*' \\\n    --reason 'the line was replaced'",
+		Long: "Confirms it with your signature, for machines whose boxes cannot report it. One signature confirms up to 40 machines, all of them or none.",
 	}
 	reason := cmd.Flags().String("reason", "", "how you know; it is kept with your signature")
+	all := cmd.Flags().String("confirm-all", "", "all machines that are not clear and match the `pattern`, such as 'press-*', or that a file @FILE lists, one a line")
 	run.Required(cmd, "reason")
 	return r.Calls(cmd, func(ctx context.Context, c *run.Call) error {
-		if err := c.AskName(c.Args[3], "sign that machine "+c.Args[3]+" no longer has version "+c.Args[2]+"."); err != nil {
+		codes := c.Args[3:]
+		if *all == "" && len(codes) == 0 || *all != "" && len(codes) > 0 {
+			return run.Fail(run.Misused, "give machines, or --confirm-all")
+		}
+		if *all != "" {
+			var err error
+			if codes, err = matching(ctx, c, *all); err != nil {
+				return err
+			}
+		}
+		name := codes[0]
+		if len(codes) > 1 {
+			name = fmt.Sprint(len(codes), " machines")
+			c.Note("these are %s", strings.Join(codes, ", "))
+		}
+		if err := c.AskName(name, "sign that "+strings.Join(codes[:min(len(codes), 3)], ", ")+more(len(codes)-3)+" no longer have version "+c.Args[2]+"."); err != nil {
 			return err
 		}
-		path := c.Path(versionPath + "/machines/%s/confirmation")
-		if _, err := c.Do(ctx, api.Request{Method: http.MethodPut, Path: path, Body: map[string]any{"reason": *reason}}); err != nil {
-			return err
+		for part := range slices.Chunk(codes, method.MostConfirmed) {
+			body := map[string]any{"machines": part, "reason": *reason}
+			if _, err := c.Do(ctx, api.Request{Method: http.MethodPost, Path: c.Path(versionPath + "/confirmations"), Body: body}); err != nil {
+				return err
+			}
+			c.Say("confirmed not to have version %s: %s", c.Args[2], strings.Join(part, ", "))
 		}
-		c.Say("machine %s is confirmed not to have version %s", c.Args[3], c.Args[2])
 		return nil
 	})
+}
+
+func more(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d more", n)
+}
+
+// matching lists the machines of a version that are not clear and match a pattern, or that a file lists.
+func matching(ctx context.Context, c *run.Call, pattern string) (codes []string, err error) {
+	if file, is := strings.CutPrefix(pattern, "@"); is {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, run.Fail(run.Misused, "%w", err)
+		}
+		if codes = strings.Fields(string(text)); len(codes) == 0 {
+			return nil, run.Fail(run.Misused, "%s lists no machine", file)
+		}
+		return codes, nil
+	}
+	left, err := api.All[method.Reached](ctx, c.Client, c.Path(versionPath+"/machines"), run.Query("clear", "false"), 10_000)
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range left {
+		is, err := path.Match(pattern, x.Machine)
+		if err != nil {
+			return nil, run.Fail(run.Misused, "--confirm-all: %w", err)
+		}
+		if is {
+			codes = append(codes, x.Machine)
+		}
+	}
+	if len(codes) == 0 {
+		return nil, run.Fail(run.Otherwise, "no machine that is not clear matches %s", pattern)
+	}
+	return codes, nil
 }
 
 func admit(r *run.Run) *cobra.Command {

@@ -41,7 +41,17 @@ func (r *Run) Local(cmd *cobra.Command, do func(ctx context.Context, args []stri
 
 // Calls completes a command that calls the service.
 func (r *Run) Calls(cmd *cobra.Command, do func(ctx context.Context, c *Call) error) *cobra.Command {
-	return r.Local(cmd, func(ctx context.Context, args []string) error { return do(ctx, r.Call(args)) })
+	return r.Local(cmd, func(ctx context.Context, args []string) error {
+		c := r.Call(args)
+		for i, word := range Words(cmd) {
+			if id := r.Named[word]; id != nil && i < len(args) {
+				if err := id(ctx, c, i); err != nil {
+					return err
+				}
+			}
+		}
+		return do(ctx, c)
+	})
 }
 
 // Words are the arguments of a command in its usage: words in capitals, with [ ] around those that may be omitted.

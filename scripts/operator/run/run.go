@@ -75,6 +75,8 @@ type Run struct {
 	Began   bool
 	yes     bool
 	noColor bool
+	// Named turn what a person writes for a word of a usage into the id that the API has, such as a method's name.
+	Named map[string]func(ctx context.Context, c *Call, i int) error
 	// service is the client of the service, and unable why it cannot be called.
 	service *api.Client
 	unable  error

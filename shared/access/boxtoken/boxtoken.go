@@ -31,7 +31,7 @@ const (
 // A Token is the content of a token's text.
 type Token struct {
 	Kind Prefix
-	// Subject is the id of the box, of the gateway's organization or of the enrolment.
+	// Subject is the id of the box, of the gateway's organization or of the enrolment. For a foreign token, it is that of the box.
 	Subject string
 	// SHA256 is of the whole text, in hexadecimal digits.
 	SHA256 string
@@ -87,12 +87,17 @@ const (
 
 // Foreign reads a box's token of another form: an earlier server gave it to the box, and the box still sends it. It does not
 // name the box, so the call does. What looks like a token of this service or like a JWT is none.
-func Foreign(edgeID, text string) (Token, bool) {
+func Foreign(edgeID, text string) (Token, bool) { return foreign(Box, edgeID, text) }
+
+// ForeignGateway is Foreign for the token of the gateway of the box's organization.
+func ForeignGateway(edgeID, text string) (Token, bool) { return foreign(Gateway, edgeID, text) }
+
+func foreign(kind Prefix, edgeID, text string) (Token, bool) {
 	jwt := strings.HasPrefix(text, "eyJ") && strings.Count(text, ".") == 2
 	if jwt || strings.HasPrefix(text, "wavegate-") || text == "" || len(text) > mostForeign || !input.EdgeID.Accepts(edgeID) {
 		return Token{}, false
 	}
-	return Token{Kind: Box, Subject: edgeID, SHA256: hash(text), Foreign: true, Weak: len(text) < LeastForeign}, true
+	return Token{Kind: kind, Subject: edgeID, SHA256: hash(text), Foreign: true, Weak: len(text) < LeastForeign}, true
 }
 
 // accepts reports whether a token of the kind can speak for a subject.

@@ -20,6 +20,8 @@ type Live struct {
 	LastUsedAt *time.Time `json:"lastUsedAt,omitempty"`
 	// Weak is the one of the two hashes whose token may be weak, because somebody who registered the box said so.
 	Weak string `json:"weak,omitempty"`
+	// Waits is set if the gateway speaks for the box until the first call with Current.
+	Waits bool `json:"waits,omitempty"`
 }
 
 const (
@@ -93,6 +95,9 @@ func (l Live) Never() bool { return !l.Exists() && l.EndedAt == nil }
 
 // Exists reports whether there is a token.
 func (l Live) Exists() bool { return l.Current != "" }
+
+// Speaks reports whether the box speaks for itself, so that no gateway does.
+func (l Live) Speaks() bool { return l.Exists() && (!l.Waits || l.FirstUsedAt != nil) }
 
 // matches compares two digests. An empty digest never matches.
 func matches(shown, kept string) bool {

@@ -9,11 +9,13 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"wavegate/shared/access/auth"
 	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/fleet/boxauth"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
 	"wavegate/shared/testing/dynamotest"
@@ -136,6 +138,30 @@ func TestForeign_AWeakToken_NeedsAMark(t *testing.T) {
 	}
 	good, reads := f.try("box-1", weak)
 	expect.That(t, !good && reads == 0, "it is %t, by %d reads", good, reads)
+}
+
+// TestForeign_AGatewaysToken_IsThatOfTheBoxesOrganization, and is tried for apart from the box's own.
+func TestForeign_AGatewaysToken_IsThatOfTheBoxesOrganization(t *testing.T) {
+	f := newForeigner(t, strong, false)
+	ctx := admission.Unlimited(t.Context())
+	all, _ := boxtoken.ForeignGateway("box-1", strong+"0")
+	owner := auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}
+	expect.OK(t, boxauth.NewGateways(dynamo.Open(f.store, func() time.Time { return f.now })).SetToken(ctx, audit.Origin{}, owner, "acme", all.SHA256, input.Preconditions{}))
+	by := func(text string) auth.Principal {
+		t.Helper()
+		shown, _ := boxtoken.ForeignGateway("box-1", text)
+		_, caller, err := f.Enter(ctx, "192.0.2.9", "r-1", shown)
+		expect.OK(t, err)
+		return caller
+	}
+	expect.Equal(t, by(strong+"0").UserID, "acme", "the caller is")
+	for range 12 {
+		expect.Equal(t, by(strong).UserID, "", "with the box's own token, the caller is")
+	}
+	expect.Equal(t, f.events, 1, "events")
+	expect.Equal(t, by(strong+"0").UserID, "acme", "afterwards, the caller is")
+	good, reads := f.try("box-1", strong)
+	expect.That(t, good && reads == 1, "the box's own token is %t, by %d reads", good, reads)
 }
 
 // TestForeign_Strangers_CostAReadAndNoMemory: there is no such box, or it has no token.

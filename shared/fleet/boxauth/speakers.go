@@ -67,7 +67,7 @@ func (s *Speakers) check(ctx context.Context, from audit.Origin, caller auth.Pri
 		return err
 	case !g.Tokens.Accepts(caller.Credential, s.now()):
 		return errVoid()
-	case row.Tokens.Exists():
+	case row.Tokens.Speaks():
 		return s.refuse(ctx, from, g, row.EdgeID)
 	}
 	s.note(ctx, from, g, caller.Credential)

@@ -80,6 +80,8 @@ type Assignment struct {
 	TokenSHA256 string
 	// TokenWeak says that the token may be weak.
 	TokenWeak bool `json:",omitempty"`
+	// TokenWaits says that the gateway speaks for the box until it calls with the token.
+	TokenWaits bool `json:",omitempty"`
 	// EnrolmentID is the enrolment by which a new box is registered.
 	EnrolmentID string
 	// Departure is the reason of a signature: the box leaves its factory although it speaks for machines that have versions.
@@ -159,7 +161,7 @@ func (e Edge) assign(id string, a Assignment, had boxtoken.Live, at time.Time) (
 	if a.TokenSHA256 != "" {
 		var changed bool
 		if has, changed = had.Replace(a.TokenSHA256, at); changed {
-			next.TokenSetAt = &at
+			next.TokenSetAt, has.Waits = &at, a.TokenWaits
 		}
 		if a.TokenWeak {
 			has.Weak = a.TokenSHA256

@@ -69,8 +69,9 @@ func ReadBatch(body *input.Object, issuers boxauth.Issuers) []BatchItem {
 		m := BatchItem{EdgeID: o.Text("edgeId", input.EdgeID), Assignment: ReadAssignment(o, issuers)}
 		m.TakeOver = takeOver
 		m.TokenSHA256, _ = o.OptionalText("tokenSha256", input.SHA256)
-		if m.TokenWeak = o.Boolean("tokenWeak"); m.TokenWeak && m.TokenSHA256 == "" {
-			o.Fault("tokenSha256", "required", "is required with tokenWeak")
+		m.TokenWeak, m.TokenWaits = o.Boolean("tokenWeak"), o.Boolean("tokenWaits")
+		if (m.TokenWeak || m.TokenWaits) && m.TokenSHA256 == "" {
+			o.Fault("tokenSha256", "required", "is required with tokenWeak and tokenWaits")
 		}
 		if m.EdgeID != "" && seen[m.EdgeID] {
 			o.Fault("edgeId", "duplicate", "must not be given twice")

@@ -9,6 +9,7 @@ import (
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/setting"
 	"wavegate/shared/production/machine"
 )
 
@@ -20,11 +21,14 @@ var (
 			Method: http.MethodPut, Path: "/api/factories/{factoryId}/machines/{code}",
 			Roles: operations.Engineers,
 			Takes: input.Takes{Conditions: true},
-			Gives: operations.Stored, Refuses: []problem.Code{problem.EdgeNotInOrganization, problem.NotFound},
+			Gives: operations.Stored, Refuses: []problem.Code{problem.EdgeNotInOrganization, problem.NotFound, problem.SignInAgain},
+			Settings: []setting.Name{setting.SignatureMaxAgeSeconds},
 			Grants: []operations.Grant{
 				operations.May(dynamo.Factories, dynamo.Get, dynamo.Write),
 				operations.May(dynamo.Edges, dynamo.Get, dynamo.ConditionCheck),
 				operations.May(dynamo.Machines, dynamo.Get, dynamo.Write),
+				operations.May(dynamo.Methods, dynamo.Get), // of an admission that is given again
+				operations.List(dynamo.MethodPlaces),
 				operations.May(dynamo.Audit, dynamo.Put),
 			},
 		}, input.Both(machine.PlaceOf, machine.RegistrationOf))

@@ -48,6 +48,21 @@ var (
 		}, method.IDOf)
 	}
 
+	UpdateProductionMethod = func() operations.Row[input.Sent[method.Ref, method.Update]] {
+		return operations.New(operations.Operation{
+			ID: "update-production-method", Summary: "Rename, retire or reopen a production method",
+			Method: http.MethodPatch, Path: "/api/factories/{factoryId}/production-methods/{methodId}",
+			Roles: operations.Engineers,
+			Takes: input.Takes{Conditions: true},
+			Gives: operations.Shown, Refuses: []problem.Code{problem.InvalidStateTransition, problem.NotFound},
+			Grants: []operations.Grant{
+				operations.May(dynamo.Factories, dynamo.Get),
+				operations.May(dynamo.Methods, dynamo.Get, dynamo.Write),
+				operations.May(dynamo.Audit, dynamo.Put),
+			},
+		}, input.Both(method.IDOf, method.UpdateOf))
+	}
+
 	ListProductionMethods = func() operations.Row[paging.Asked[method.Filter, paging.Place]] {
 		return operations.New(operations.Operation{
 			ID: "list-production-methods", Summary: "List the production methods of a factory",
@@ -68,7 +83,7 @@ var (
 			Method: http.MethodPut, Path: versions + "/{number}/content",
 			Roles: operations.Engineers,
 			Takes: input.Takes{Conditions: true, MaxBody: 64 << 10},
-			Gives: operations.Stored, Refuses: []problem.Code{problem.NotFound, problem.VersionFrozen, problem.VersionOpen},
+			Gives: operations.Stored, Refuses: []problem.Code{problem.InvalidStateTransition, problem.NotFound, problem.VersionFrozen, problem.VersionOpen},
 			Grants: []operations.Grant{
 				operations.May(dynamo.Factories, dynamo.Get),
 				operations.May(dynamo.Methods, dynamo.Get, dynamo.Write),
@@ -105,6 +120,7 @@ var (
 				operations.May(dynamo.Factories, dynamo.Get),
 				operations.May(dynamo.Methods, dynamo.Get),
 				operations.May(dynamo.MethodVersions, dynamo.Get),
+				operations.May(dynamo.MethodContents, dynamo.Get),
 			},
 		}, method.RefOf)
 	}
@@ -130,7 +146,8 @@ var (
 			Roles: operations.Engineers, Limit: ratelimit.Reserved,
 			Takes: input.Takes{Conditions: true},
 			Gives: operations.Shown, Refuses: []problem.Code{problem.ContentChanged, problem.EffectivityFull, problem.InvalidStateTransition,
-				problem.MethodIncomplete, problem.NotFound, problem.ReachesNothing, problem.SelfApproval, problem.TrialSplitsRoute},
+				problem.MethodIncomplete, problem.NotFound, problem.ReachesNothing, problem.SelfApproval, problem.SignInAgain, problem.TrialSplitsRoute},
+			Settings: []setting.Name{setting.SignatureMaxAgeSeconds},
 			Grants: []operations.Grant{
 				operations.May(dynamo.Factories, dynamo.Get, dynamo.ConditionCheck),
 				operations.May(dynamo.Machines, dynamo.Get, dynamo.Query, dynamo.ConditionCheck),
@@ -170,11 +187,29 @@ var (
 				operations.May(dynamo.Factories, dynamo.Get),
 				operations.May(dynamo.Edges, dynamo.Get),
 				operations.May(dynamo.Machines, dynamo.Get),
+				operations.May(dynamo.MethodContents, dynamo.Get), // for the steps, once a container
 				{Table: dynamo.Methods, Actions: []dynamo.Permission{dynamo.Get, dynamo.Query}, Indexes: []string{"byProduct"}, OnlyIndexes: true},
 				operations.List(dynamo.MethodPlaces),
 				operations.ListByIndex(dynamo.Audit, "byResource"),
 			},
 		}, paging.With(method.PollRequestOf, paging.ByCursor))
+	}
+
+	GetMachineContent = func() operations.Row[method.MachineRef] {
+		return operations.New(operations.Operation{
+			ID: "get-machine-content", Summary: "Read the content of a version, with what of it is for a machine",
+			Method: http.MethodGet, Path: "/api/factories/{factoryId}/machines/{code}/methods/{methodId}/versions/{number}",
+			Roles: controllers,
+			Gives: operations.Read, Refuses: []problem.Code{problem.NotFound},
+			Settings: []setting.Name{setting.FleetIssuers},
+			Grants: []operations.Grant{
+				operations.May(dynamo.Factories, dynamo.Get),
+				operations.May(dynamo.Edges, dynamo.Get),
+				operations.May(dynamo.Machines, dynamo.Get),
+				operations.May(dynamo.MethodVersions, dynamo.Get),
+				operations.May(dynamo.MethodContents, dynamo.Get),
+			},
+		}, method.MachineRefOf)
 	}
 
 	PutMethodReport = func() operations.Row[input.Sent[method.About, method.Report]] {
@@ -233,6 +268,23 @@ var (
 				operations.May(dynamo.Audit, dynamo.Put),
 			},
 		}, input.Both(method.ConfirmedOf, method.ConfirmationOf))
+	}
+
+	ConfirmMethodMachines = func() operations.Row[input.Sent[method.Ref, method.Confirmations]] {
+		return operations.New(operations.Operation{
+			ID: "confirm-method-machines", Summary: "Confirm that machines no longer have a version, with one signature",
+			Method: http.MethodPost, Path: versions + "/{number}/confirmations",
+			Roles: operations.Engineers, Limit: ratelimit.Reserved,
+			Gives: operations.Shown, Refuses: []problem.Code{problem.InvalidStateTransition, problem.NotFound},
+			Grants: []operations.Grant{
+				operations.May(dynamo.Factories, dynamo.Get),
+				operations.List(dynamo.Machines),
+				operations.May(dynamo.Methods, dynamo.Get),
+				operations.May(dynamo.MethodVersions, dynamo.Get, dynamo.Query),
+				operations.May(dynamo.MethodReports, dynamo.Query, dynamo.Write),
+				operations.May(dynamo.Audit, dynamo.Put),
+			},
+		}, input.Both(method.RefOf, method.ConfirmationsOf))
 	}
 )
 

@@ -11,6 +11,7 @@ import (
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/setting"
 	"wavegate/shared/ratelimit"
 )
 
@@ -109,8 +110,9 @@ var (
 			Method: http.MethodPost, Path: "/api/ota/rollouts/{id}/approvals",
 			Roles: operations.Owners,
 			Takes: input.Takes{Conditions: true},
-			Gives: operations.Changed, Refuses: []problem.Code{problem.InvalidStateTransition, problem.NotFound, problem.SelfApproval},
-			Grants: guards(),
+			Gives: operations.Changed, Refuses: []problem.Code{problem.InvalidStateTransition, problem.NotFound, problem.SelfApproval, problem.SignInAgain},
+			Settings: []setting.Name{setting.SignatureMaxAgeSeconds},
+			Grants:   guards(),
 		}, input.Both(operations.RolloutID, rollout.ApprovalOf))
 	}
 )

@@ -122,6 +122,9 @@ func (o *Object) FaultIn(list string, i int, code, detail string) {
 
 var escaper = strings.NewReplacer("~", "~0", "/", "~1")
 
+// Pointer is where a field is in the document.
+func (o *Object) Pointer(name string) string { return o.at(name) }
+
 func (o *Object) at(name string) string {
 	if name == "" {
 		return o.pointer

@@ -22,11 +22,13 @@ type Code string
 
 // Codes, grouped by status.
 const (
-	InvalidJSON            Code = "INVALID_JSON"
-	ValidationFailed       Code = "VALIDATION_FAILED"
-	InvalidCursor          Code = "INVALID_CURSOR"
-	OffsetTooLarge         Code = "OFFSET_TOO_LARGE"
-	Unauthenticated        Code = "UNAUTHENTICATED"
+	InvalidJSON      Code = "INVALID_JSON"
+	ValidationFailed Code = "VALIDATION_FAILED"
+	InvalidCursor    Code = "INVALID_CURSOR"
+	OffsetTooLarge   Code = "OFFSET_TOO_LARGE"
+	Unauthenticated  Code = "UNAUTHENTICATED"
+	// SignInAgain: the caller signed in too long ago for a signature.
+	SignInAgain            Code = "SIGN_IN_AGAIN"
 	Forbidden              Code = "FORBIDDEN"
 	NotFound               Code = "NOT_FOUND"
 	MethodNotAllowed       Code = "METHOD_NOT_ALLOWED"
@@ -92,6 +94,7 @@ var Classes = []Class{
 	{InvalidCursor, http.StatusBadRequest, "The cursor is not valid for this query"},
 	{OffsetTooLarge, http.StatusBadRequest, "The offset is too large"},
 	{Unauthenticated, http.StatusUnauthorized, "A valid access token is required"},
+	{SignInAgain, http.StatusUnauthorized, "The person must sign in again"},
 	{Forbidden, http.StatusForbidden, "The caller is not allowed to do this"},
 	{SelfApproval, http.StatusForbidden, "Someone else has to approve this"},
 	{NotFound, http.StatusNotFound, "There is no such resource"},
@@ -186,7 +189,9 @@ type Error struct {
 	Orders string
 	// Allow lists the methods of a resource, for METHOD_NOT_ALLOWED.
 	Allow []string
-	cause error
+	// MaxAge is how long ago the person may have signed in, for SIGN_IN_AGAIN.
+	MaxAge time.Duration
+	cause  error
 }
 
 // New makes an error that is safe to show. The detail is for the caller.
@@ -327,6 +332,10 @@ func (e *Error) Header() http.Header {
 	}
 	if e.Code == Unauthenticated {
 		h.Set("WWW-Authenticate", "Bearer")
+	}
+	if e.Code == SignInAgain { // RFC 9470
+		h.Set("WWW-Authenticate", fmt.Sprintf(`Bearer error="insufficient_user_authentication", error_description="A signature needs a more recent sign-in", max_age="%d"`,
+			int(e.MaxAge/time.Second)))
 	}
 	return h
 }

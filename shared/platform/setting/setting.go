@@ -107,6 +107,9 @@ const (
 	// CopilotTimeoutSeconds is how long the assistant may take to answer. API Gateway waits for
 	// 29 s.
 	CopilotTimeoutSeconds Name = "COPILOT_TIMEOUT_SECONDS"
+
+	// SignatureMaxAgeSeconds is how long ago a person may have signed in who approves; 0: whenever. See auth.Fresh.
+	SignatureMaxAgeSeconds Name = "SIGNATURE_MAX_AGE_SECONDS"
 )
 
 // HighestLimit is the highest limit that can be set. An item takes about 1,000 writes a second
@@ -134,6 +137,7 @@ var Ranges = map[Name]Range{
 	ChannelCacheSeconds:      {2, 0, 2},
 	SettleSeconds:            {0, 0, 2},
 	CopilotTimeoutSeconds:    {25, 1, 27},
+	SignatureMaxAgeSeconds:   {0, 0, 86_400},
 	EdgesPerOrganization:     {200_000, 1, 10_000_000},
 	RegistrationsPerDay:      {5_000, 1, 10_000_000},
 }

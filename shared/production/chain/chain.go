@@ -127,15 +127,16 @@ func Check(methodEvents, versionEvents []audit.Event) ([]Link, error) {
 	events := slices.Clone(methodEvents)
 	slices.SortFunc(events, func(a, b audit.Event) int { return int(a.Resource.Revision - b.Resource.Revision) })
 	var links []Link
-	previous, revision := "", int64(0)
+	previous, revision, inForce := "", int64(0), map[int64]string{}
 	for _, e := range events {
 		after := headOf(e.After)
 		stored, linked := after.Hash, after.Hash != ""
 		gap := e.Resource.Revision != revision+1
 		revision = e.Resource.Revision
-		if !linked && previous == "" {
+		if !linked && previous == "" || unlinked(e, stored == previous, inForce, after) {
 			continue
 		}
+		inForce = after.contents()
 		link := Link{SHA256: stored, EventName: e.EventName, EventTime: e.EventTime, RequestID: e.RequestID, Contents: after.contents()}
 		version, found := versions[e.RequestID]
 		computed, err := Next(previous, EntryOf(version), EntryOf(e))
@@ -153,6 +154,14 @@ func Check(methodEvents, versionEvents []audit.Event) ([]Link, error) {
 		previous = stored
 	}
 	return links, nil
+}
+
+// names are the events of a method itself, which change no version.
+var names = []string{"ProductionMethodRenamed", "ProductionMethodRetired", "ProductionMethodReopened"}
+
+// unlinked reports whether an event is no link: one of a method itself, which leaves the hash and what is in force as it was.
+func unlinked(e audit.Event, sameHash bool, inForce map[int64]string, after head) bool {
+	return slices.Contains(names, e.EventName) && sameHash && maps.Equal(inForce, after.contents())
 }
 
 // A head is the part of a method that a check needs.

@@ -2,6 +2,7 @@ package content_test
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"pgregory.net/rapid"
@@ -12,7 +13,7 @@ import (
 // keys holds the identifiers of lists that the contract documents for clients.
 var keys = map[string]string{
 	"steps": "id", "parameters": "id", "checks": "id", "overrides": "machine",
-	"inputs": "material", "outputs": "material", "documents": "title",
+	"inputs": "material", "outputs": "material", "documents": "title", "points": "x",
 }
 
 // apply applies the changes that Diff listed to a decoded content, in order, as a client would.
@@ -65,13 +66,21 @@ func walk(t *rapid.T, tree map[string]any, path string) (place, string) {
 	return at, ""
 }
 
+// name is an identifier in a path. A number is written without an exponent.
+func name(id any) string {
+	if x, is := id.(float64); is {
+		return strconv.FormatFloat(x, 'f', -1, 64)
+	}
+	return id.(string)
+}
+
 func (p place) elements() []any {
 	list, _ := p.object[p.list].([]any)
 	return list
 }
 
 func (p place) index(id string) int {
-	return slices.IndexFunc(p.elements(), func(e any) bool { return e.(map[string]any)[keys[p.list]] == id })
+	return slices.IndexFunc(p.elements(), func(e any) bool { return name(e.(map[string]any)[keys[p.list]]) == id })
 }
 
 func (p place) remove(name string) any {

@@ -21,6 +21,7 @@ const MaxBytes = 64 << 10
 type Content struct {
 	bytes []byte
 	steps []step
+	units []inUnit
 }
 
 // A step is the part of a step that the rules need.
@@ -30,7 +31,9 @@ type step struct {
 	class    string   // of the equipment, or empty
 	machines []string // that can do the step, or none
 	run      bool     // the step has a run time
-	outputs  bool     // the step has an output
+	// documents are the machines that each document is for; none: for all.
+	documents [][]string
+	outputs   bool // the step has an output
 }
 
 // named is a machine that a part of a step names.
@@ -56,8 +59,8 @@ func (s Stop) Equipment() string {
 func (c Content) Route() []Stop {
 	var route []Stop
 	for i, s := range c.steps {
-		if s.class != "" || len(s.machines) > 0 {
-			route = append(route, Stop{pointerOf("steps", i), s.id, s.class, s.machines})
+		if s.byMachine() {
+			route = append(route, s.stop(i))
 		}
 	}
 	return route
@@ -83,6 +86,7 @@ func Parse(text []byte) (Content, []problem.Fault) {
 func Read(o *input.Object) Content {
 	r := reader{}
 	c := Content{steps: r.content(o)}
+	c.units = r.units
 	bytes, err := canonical.JSON(o.Source())
 	if err == nil && len(bytes) > MaxBytes {
 		o.Fault("", "length", "must have at most 65536 bytes in its canonical form")

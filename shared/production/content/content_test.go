@@ -62,7 +62,8 @@ func TestEquipment_IsListedOnceInOrder(t *testing.T) {
 const one = `{"form":1,"basis":{"quantity":1,"unit":"{piece}"},"attributes":{"erp":"R-1"},"steps":[
  {"id":"10","name":"Mill","equipment":{"machines":["m1","m2"]},"setup":"PT5M","run":{"time":"PT1M30.5S","per":{"quantity":1,"unit":"{piece}"}},
   "parameters":[{"id":"speed","name":"Speed","target":5,"min":4,"max":6,"unit":"/min","critical":true,"overrides":[{"machine":"m2","target":5.5}]},
-   {"id":"program","text":"P1","overrides":[{"machine":"m1","text":"P2"}]}],
+   {"id":"program","text":"P1","overrides":[{"machine":"m1","text":"P2"}]},
+   {"id":"heat","points":[{"x":0,"y":20,"min":10,"max":30},{"x":5.5,"y":180}],"xUnit":"min","unit":"Cel","overrides":[{"machine":"m1","points":[{"x":0,"y":21},{"x":5.5,"y":185}]}]}],
   "inputs":[{"material":"BAR","quantity":0.1,"unit":"m","lotTracked":true}],"outputs":[{"material":"PART","quantity":1,"unit":"{piece}"}],
   "checks":[{"id":"bore","name":"Bore","min":1,"max":2,"unit":"mm","every":{"quantity":5,"unit":"{piece}"},"standard":"ISO 1","critical":true},
    {"id":"look","name":"Look","accept":"no room in the scratch table"}],
@@ -120,6 +121,22 @@ func TestParse_OneFault_HasItsPointer(t *testing.T) {
 		{`{"machine":"m1","text":"P2"}`, `{"machine":"m1","target":1}`, "/steps/0/parameters/1/overrides/0/target exclusive"},
 		{`{"machine":"m1","text":"P2"}`, `{"machine":"m1","text":"P2"},{"machine":"m1","text":"P3"}`, "/steps/0/parameters/1/overrides/1/machine duplicate"},
 		{`[{"machine":"m1","text":"P2"}]`, `[]`, "/steps/0/parameters/1/overrides length"},
+		{`{"x":5.5,"y":180}`, `{"x":0,"y":180}`, "/steps/0/parameters/2/points/1/x range"},
+		{`{"x":5.5,"y":180}`, `{"x":-1,"y":180}`, "/steps/0/parameters/2/points/1/x range"},
+		{`{"x":5.5,"y":180}`, `{"x":5.5}`, "/steps/0/parameters/2/points/1/y required"},
+		{`"y":20,"min":10`, `"y":9,"min":10`, "/steps/0/parameters/2/points/0/y range"},
+		{`"min":10,"max":30`, `"min":31,"max":30`, "/steps/0/parameters/2/points/0/max range"},
+		{`,{"x":5.5,"y":180}]`, `]`, "/steps/0/parameters/2/points length"},
+		{`"xUnit":"min",`, ``, "/steps/0/parameters/2/xUnit required"},
+		{`"xUnit":"min","unit":"Cel",`, `"xUnit":"min",`, "/steps/0/parameters/2/unit required"},
+		{`"xUnit":"min"`, `"xUnit":"mins"`, "/steps/0/parameters/2/xUnit format"},
+		{`"unit":"Cel","overrides"`, `"unit":"Cel","text":"x","overrides"`, "/steps/0/parameters/2 required"},
+		{`{"x":0,"y":21},`, `{"x":1,"y":21},`, "/steps/0/parameters/2/overrides/0/points reference"},
+		{`{"x":0,"y":21},`, `{"x":0,"y":31},`, "/steps/0/parameters/2/overrides/0/points/0 range"},
+		{`{"x":0,"y":21},`, `{"x":0,"y":21,"min":1},`, "/steps/0/parameters/2/overrides/0/points/0/min unknown"},
+		{`"unit":"Cel","overrides"`, `"unit":"C","quantity":"Temperature","overrides"`, "/steps/0/parameters/2/unit format"},
+		{`"unit":"Cel","overrides"`, `"unit":"C","quantity":"heat","overrides"`, "/steps/0/parameters/2/quantity format"},
+		{`"text":"P1",`, `"text":"P1","quantity":"program",`, "/steps/0/parameters/1/quantity exclusive"},
 		{`"material":"BAR"`, `"material":""`, "/steps/0/inputs/0/material length"},
 		{`"lotTracked":true`, `"lotTracked":"yes"`, "/steps/0/inputs/0/lotTracked type"},
 		{`"outputs":[{`, `"outputs":[{"material":"PART","quantity":1,"unit":"{piece}"},{`, "/steps/0/outputs/1/material duplicate"},
@@ -145,6 +162,17 @@ func TestParse_OneFault_HasItsPointer(t *testing.T) {
 			t.Errorf("%s → %s: got %q, want %q", c.old, c.other, got, c.want)
 		}
 	}
+}
+
+func TestDoubts_NameEachUnitThatIsProbablyNotMeant_Once(t *testing.T) {
+	expect.Equal(t, len(parsed(t, with(t, "", "")).Doubts()), 0, "doubts of a content whose units are meant")
+	list := parsed(t, with(t, `"unit":"Cel","overrides"`, `"unit":"C","overrides"`)).Doubts()
+	expect.Must(t, len(list) == 1, "%v", list)
+	expect.Equal(t, list[0].Pointer, "/steps/0/parameters/2/unit", "the pointer")
+	expect.Equal(t, list[0].Detail, "C is coulomb, a unit of electric charge; for temperature, write Cel", "the sentence")
+	meant := parsed(t, with(t, `"unit":"Cel","overrides"`, `"unit":"C","quantity":"electric charge","overrides"`))
+	expect.Equal(t, len(meant.Doubts()), 0, "doubts of a unit that is said to be meant")
+	expect.Equal(t, meant.Units()["C"], "coulomb", "the name of a unit")
 }
 
 func TestParse_Bounds(t *testing.T) {
@@ -235,7 +263,7 @@ func TestMissing_OverrideOrDocumentForNoMachine_IsToldWithItsPointer(t *testing.
 			at = append(at, f.Pointer)
 		}
 	}
-	want = "/steps/0/parameters/0/overrides/0/machine /steps/0/parameters/1/overrides/0/machine /steps/0/documents/0/machines/0"
+	want = "/steps/0/parameters/0/overrides/0/machine /steps/0/parameters/1/overrides/0/machine /steps/0/parameters/2/overrides/0/machine /steps/0/documents/0/machines/0"
 	expect.That(t, strings.Join(at, " ") == want, "got %q, want %q", at, want)
 }
 

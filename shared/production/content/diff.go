@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -40,7 +41,7 @@ type Change struct {
 // such as a step's machines, is compared as a whole.
 var identifiers = map[string]string{
 	"steps": "id", "parameters": "id", "checks": "id", "overrides": "machine",
-	"inputs": "material", "outputs": "material", "documents": "title",
+	"inputs": "material", "outputs": "material", "documents": "title", "points": "x",
 }
 
 // Diff lists the changes from one content to another.
@@ -144,6 +145,9 @@ func byID(list any, field string) keyed {
 	for _, e := range elements {
 		object, _ := e.(map[string]any)
 		id, _ := object[field].(string)
+		if x, is := object[field].(float64); is {
+			id = strconv.FormatFloat(x, 'f', -1, 64)
+		}
 		k.ids = append(k.ids, id)
 		k.element[id] = object
 	}

@@ -10,6 +10,22 @@ import (
 	"wavegate/shared/testing/expect"
 )
 
+func TestDiff_APointOfACurve_IsOneChange(t *testing.T) {
+	before := parsed(t, sample(t, "roasting"))
+	for name, c := range map[string]struct{ old, other, want string }{
+		"a point more": {`"x": 5,`, `"x": 3.25, "y": 120}, {"x": 5,`, `[{"op":"added","path":"/steps/10/parameters/bean-temperature/points/3.25","to":{"x":3.25,"y":120},"after":"1.5","critical":true}]`},
+		"another y":    {`"y": 150,`, `"y": 151,`, `[{"op":"changed","path":"/steps/10/parameters/bean-temperature/points/5/y","from":150,"to":151,"critical":true}]`},
+		"a wider band": {`"min": 146,`, `"min": 140,`, `[{"op":"changed","path":"/steps/10/parameters/bean-temperature/points/5/min","from":146,"to":140,"critical":true}]`},
+	} {
+		text := strings.Join(strings.Fields(string(sample(t, "roasting"))), " ")
+		expect.Must(t, strings.Contains(text, c.old), "%s: no %s in the sample", name, c.old)
+		changes := expect.Value(content.Diff(before, parsed(t, []byte(strings.Replace(text, c.old, c.other, 1)))))(t)
+		if got, err := json.Marshal(changes); err != nil || string(got) != c.want {
+			t.Errorf("%s: %s, %v\nwant %s", name, got, err, c.want)
+		}
+	}
+}
+
 func TestDiff_TellsWhatAnEngineerChanged(t *testing.T) {
 	before := parsed(t, sample(t, "anodizing"))
 	for name, c := range map[string]struct{ old, other, want string }{

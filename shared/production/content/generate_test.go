@@ -97,6 +97,10 @@ func drawParameter(t *rapid.T, machines []any) map[string]any {
 		}
 		return p
 	}
+	if rapid.Bool().Draw(t, "curve") {
+		p["points"], p["unit"], p["xUnit"] = drawPoints(t), "Cel", "min"
+		return p
+	}
 	n := []float64{number(t), number(t), number(t), number(t)}
 	override := n[3]
 	slices.Sort(n[:3])
@@ -105,6 +109,22 @@ func drawParameter(t *rapid.T, machines []any) map[string]any {
 		p["overrides"] = []any{map[string]any{"machine": machine, "target": override}}
 	}
 	return p
+}
+
+// drawPoints draws a curve. Its x come from a small set, too.
+func drawPoints(t *rapid.T) []any {
+	at := rapid.Permutation([]float64{-0.125, 0, 7.5, 1e14, 3}).Draw(t, "points")[:rapid.IntRange(2, 5).Draw(t, "point count")]
+	slices.Sort(at)
+	list := []any{}
+	for _, x := range at {
+		y := number(t)
+		point := map[string]any{"x": x, "y": y}
+		if rapid.Bool().Draw(t, "band") {
+			point["min"], point["max"] = y-1, y+1
+		}
+		list = append(list, point)
+	}
+	return list
 }
 
 func encoded(v any) []byte {

@@ -9,7 +9,8 @@ import (
 // limits holds the numbers of a parameter or a check. They are absolute; no tolerance is added.
 type limits struct {
 	target, least, most number
-	faulty              bool // they have a fault
+	at                  float64 // the x of a point
+	faulty              bool    // they have a fault
 }
 
 type number struct {
@@ -17,8 +18,8 @@ type number struct {
 	given bool
 }
 
-// limitsOf reads target, min and max, and their unit.
-func limitsOf(o *input.Object) limits {
+// limitsOf reads target, min and max, and their unit. other is set if something else has that unit.
+func (r *reader) limitsOf(o *input.Object, other bool) limits {
 	var l limits
 	read := func(name string) number {
 		n, given, ok := o.OptionalNumber(name)
@@ -26,22 +27,24 @@ func limitsOf(o *input.Object) limits {
 		return number{n, given}
 	}
 	l.target, l.least, l.most = read("target"), read("min"), read("max")
-	unit, given := o.OptionalTextBy("unit", unitRule, unitText)
-	checkUnit(o, unit)
-	if given != l.given() {
-		if l.given() {
-			o.Missing("unit")
-		} else {
-			o.Fault("unit", "exclusive", "is only allowed with target, min or max")
-		}
+	switch given := r.inUnit(o, "unit", "quantity"); {
+	case !given && (other || l.given()):
+		o.Missing("unit")
+	case given && !other && !l.given():
+		o.Fault("unit", "exclusive", "is only allowed with target, min or max")
 	}
+	return l.checked(o, "target")
+}
+
+// checked finds what is wrong with limits that an object has, and with the value within them, which is in a field.
+func (l limits) checked(o *input.Object, value string) limits {
 	switch {
 	case l.faulty:
 	case l.least.given && l.most.given && l.least.n > l.most.n:
 		o.Fault("max", "range", "must not be less than min")
 		l.faulty = true
 	case l.target.given && !l.contain(l.target.n):
-		o.Fault("target", "range", "must be within min and max")
+		o.Fault(value, "range", "must be within min and max")
 	}
 	return l
 }
@@ -52,26 +55,40 @@ func (l limits) contain(n float64) bool {
 	return (!l.least.given || n >= l.least.n) && (!l.most.given || n <= l.most.n)
 }
 
-// parameter reads a parameter: numbers with a unit, or a text, and overrides for some machines. It
+// parameter reads a parameter: numbers with a unit, a curve, or a text, and overrides for some machines. It
 // returns the machines of the overrides.
-func parameter(o *input.Object, ids distinct, machines []string) (overridden []string) {
+func (r *reader) parameter(o *input.Object, ids distinct, machines []string) (overridden []string) {
 	ids.check(o, "id", o.Text("id", input.Name))
 	o.OptionalText("name", nameRule)
-	l := limitsOf(o)
-	_, isText := o.OptionalText("text", nameRule)
-	if isText == l.given() {
-		o.Fault("", "required", "must have either text, or one of target, min and max")
+	is := value{curve: r.curveOf(o)}
+	is.limits = r.limitsOf(o, is.curve != nil)
+	_, is.text = o.OptionalText("text", nameRule)
+	kinds := 0
+	for _, given := range []bool{is.text, is.given(), is.curve != nil} {
+		if given {
+			kinds++
+		}
+	}
+	if kinds != 1 {
+		o.Fault("", "required", "must have either text, points, or one of target, min and max")
 	}
 	o.Boolean("critical")
 	seen := distinct{}
 	o.OptionalObjects("overrides", 1, maxMachines, func(v *input.Object) {
-		overridden = append(overridden, override(v, l, isText, seen, machines))
+		overridden = append(overridden, is.override(v, seen, machines))
 	})
 	return overridden
 }
 
+// A value is what a parameter has: a text, a curve, or limits.
+type value struct {
+	limits
+	text  bool
+	curve []limits // nil: none
+}
+
 // override reads the values of a parameter for one machine, and returns the machine.
-func override(o *input.Object, l limits, isText bool, seen distinct, machines []string) (machine string) {
+func (is value) override(o *input.Object, seen distinct, machines []string) (machine string) {
 	machine = o.Text("machine", input.Name)
 	seen.check(o, "machine", machine)
 	if notInStep(machine, machines) {
@@ -79,16 +96,28 @@ func override(o *input.Object, l limits, isText bool, seen distinct, machines []
 	}
 	target, hasTarget, ok := o.OptionalNumber("target")
 	_, hasText := o.OptionalText("text", nameRule)
+	points, hasPoints := pointsOf(o, false)
+	right := "target"
 	switch {
-	case isText && hasTarget:
-		o.Fault("target", "exclusive", "is only allowed for a parameter with numbers")
-	case !isText && hasText:
-		o.Fault("text", "exclusive", "is only allowed for a parameter with a text")
-	case isText && !hasText:
-		o.Missing("text")
-	case !isText && !hasTarget:
-		o.Missing("target")
-	case ok && !l.faulty && !l.contain(target):
+	case is.curve != nil:
+		right = "points"
+	case is.text:
+		right = "text"
+	}
+	given, wrong := map[string]bool{"target": hasTarget, "text": hasText, "points": hasPoints}, false
+	for _, kind := range []struct{ name, of string }{{"target", "numbers"}, {"text", "a text"}, {"points", "points"}} {
+		if given[kind.name] && kind.name != right {
+			o.Fault(kind.name, "exclusive", "is only allowed for a parameter with "+kind.of)
+			wrong = true
+		}
+	}
+	if !wrong && !given[right] {
+		o.Missing(right)
+	}
+	switch {
+	case right == "points" && hasPoints:
+		is.follows(o, points)
+	case right == "target" && ok && !is.faulty && !is.contain(target):
 		o.Fault("target", "range", "must be within the parameter's min and max")
 	}
 	return machine
@@ -103,10 +132,10 @@ func notInStep(machine string, machines []string) bool {
 const foreignSays = "must be one of the step's machines"
 
 // check reads a check: limits with a unit, or acceptance criteria in words.
-func check(o *input.Object, ids distinct) {
+func (r *reader) check(o *input.Object, ids distinct) {
 	ids.check(o, "id", o.Text("id", input.Name))
 	o.Text("name", nameRule)
-	l := limitsOf(o)
+	l := r.limitsOf(o, false)
 	_, inWords := o.OptionalText("accept", nameRule)
 	switch {
 	case inWords == l.given():
@@ -114,7 +143,7 @@ func check(o *input.Object, ids distinct) {
 	case l.given() && !l.least.given && !l.most.given:
 		o.Fault("", "required", "must have min or max together with target")
 	}
-	o.OptionalObject("every", quantity)
+	o.OptionalObject("every", r.quantity)
 	o.OptionalText("standard", wordRule)
 	o.Boolean("critical")
 }

@@ -16,7 +16,8 @@ const (
 	maxSteps      = 100
 	maxEquipment  = 40 // different machines and classes in a content
 	maxMachines   = 20 // machines of a step, and of one element of it
-	maxParameters = 50
+	maxParameters = 100
+	maxPoints     = 100
 	maxInputs     = 50
 	maxOutputs    = 20
 	maxChecks     = 30
@@ -74,11 +75,12 @@ func pointerOf(list string, i int) string { return "/" + list + "/" + strconv.It
 type reader struct {
 	equipment []string // the machines and classes so far
 	full      bool     // there are too many of them
+	units     []inUnit // that were given
 }
 
 func (r *reader) content(o *input.Object) []step {
 	o.Integer("form", formRule)
-	o.Object("basis", quantity)
+	o.Object("basis", r.quantity)
 	ids := distinct{}
 	var steps []step
 	o.Objects("steps", 0, maxSteps, func(s *input.Object) { steps = append(steps, r.step(s, ids)) })
@@ -105,23 +107,25 @@ func (r *reader) step(o *input.Object, ids distinct) step {
 	o.OptionalText("setup", durationRule)
 	s.run = o.OptionalObject("run", func(run *input.Object) {
 		run.Text("time", durationRule)
-		run.Object("per", quantity)
+		run.Object("per", r.quantity)
 	})
 	parameters, inputs, outputs, checks, documents := distinct{}, distinct{}, distinct{}, distinct{}, distinct{}
 	n := 0 // parameters so far
 	o.OptionalObjects("parameters", 0, maxParameters, func(p *input.Object) {
-		for i, machine := range parameter(p, parameters, s.machines) {
+		for i, machine := range r.parameter(p, parameters, s.machines) {
 			s.named = append(s.named, named{pointerOf("parameters", n) + pointerOf("overrides", i) + "/machine", machine})
 		}
 		n++
 	})
-	o.OptionalObjects("inputs", 0, maxInputs, func(m *input.Object) { material(m, inputs) })
-	o.OptionalObjects("outputs", 0, maxOutputs, func(m *input.Object) { s.outputs = true; material(m, outputs) })
-	o.OptionalObjects("checks", 0, maxChecks, func(c *input.Object) { check(c, checks) })
+	o.OptionalObjects("inputs", 0, maxInputs, func(m *input.Object) { r.material(m, inputs) })
+	o.OptionalObjects("outputs", 0, maxOutputs, func(m *input.Object) { s.outputs = true; r.material(m, outputs) })
+	o.OptionalObjects("checks", 0, maxChecks, func(c *input.Object) { r.check(c, checks) })
 	o.OptionalText("instructions", instructionsRule)
 	d := 0 // documents so far
 	o.OptionalObjects("documents", 0, maxDocuments, func(o *input.Object) {
-		for i, machine := range document(o, documents, s.machines) {
+		only := document(o, documents, s.machines)
+		s.documents = append(s.documents, only)
+		for i, machine := range only {
 			s.named = append(s.named, named{pointerOf("documents", d) + pointerOf("machines", i), machine})
 		}
 		d++
@@ -150,20 +154,11 @@ func (r *reader) equip(o *input.Object) (class string, machines []string) {
 }
 
 // quantity reads an amount, which must be more than 0, and its unit.
-func quantity(o *input.Object) {
+func (r *reader) quantity(o *input.Object) {
 	if n, ok := o.Number("quantity"); ok && n <= 0 {
 		o.Fault("quantity", "range", "must be more than 0")
 	}
-	checkUnit(o, o.TextBy("unit", unitRule, unitText))
-}
-
-// checkUnit adds a fault for a unit that is not valid.
-func checkUnit(o *input.Object, code string) {
-	if code != "" {
-		if err := unit.Check(code); err != nil {
-			o.Fault("unit", "format", "must be "+err.Error())
-		}
-	}
+	r.unit(o, "unit", o.TextBy("unit", unitRule, unitText), "")
 }
 
 // attributes reads texts that the service does not interpret.
@@ -171,9 +166,9 @@ func attributes(o *input.Object) {
 	o.OptionalObject("attributes", func(a *input.Object) { a.Names(input.Name, attributeRule, maxAttributes) })
 }
 
-func material(o *input.Object, seen distinct) {
+func (r *reader) material(o *input.Object, seen distinct) {
 	seen.check(o, "material", o.Text("material", wordRule))
-	quantity(o)
+	r.quantity(o)
 	o.Boolean("lotTracked")
 }
 

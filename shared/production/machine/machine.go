@@ -25,6 +25,8 @@ type Machine struct {
 	ClassTerms []Term `json:"classTerms,omitempty"`
 	// Admissions are the signatures for this machine alone, the latest last.
 	Admissions []Admission `json:"admissions,omitempty"`
+	// Scrapped is a person's word that the machine is gone; nil: it is there. Its history stays.
+	Scrapped *Scrapping `json:"scrapped,omitempty"`
 	// Ordinal is the machine's number in its factory, from 1 without gaps, so that a removed row is found.
 	Ordinal int64 `json:"ordinal,omitempty"`
 	// EdgeID is the box that speaks for the machine; empty if it has none.
@@ -47,6 +49,9 @@ type Registration struct {
 	EdgeID *string
 	// Admission is the reason of a signature that admits the machine; empty: none is given.
 	Admission string
+	// Scrapped is the reason of a signature that the machine is gone; empty: none is given. Returned is set if it is there again.
+	Scrapped string
+	Returned bool
 }
 
 const maxClasses = 20
@@ -68,6 +73,10 @@ func RegistrationOf(body *input.Object) Registration {
 	}
 	r.EdgeID = body.ClearableText("edgeId", input.EdgeID)
 	body.OptionalObject("admission", func(o *input.Object) { r.Admission = o.Text("reason", audit.ReasonRule) })
+	_, r.Returned = body.ClearableObject("scrapped", func(o *input.Object) { r.Scrapped = o.Text("reason", audit.ReasonRule) })
+	if r.Scrapped != "" && (given || r.Admission != "") {
+		body.Fault("scrapped", "exclusive", "must not be given with classes or admission: a machine that is gone has none")
+	}
 	return r
 }
 
@@ -83,6 +92,9 @@ func (m Machine) register(factoryID, code string, r Registration, by signing, at
 	next = m
 	next.FactoryID, next.Code, next.Name = factoryID, code, r.Name
 	next.UpdatedAt, next.Revision = at, m.Revision+1
+	if r, next.Scrapped, err = m.scrap(r, by, at); err != nil {
+		return m, "", err
+	}
 	if r.Classes != nil {
 		// Make an empty list nil: an empty list would be stored, but never shown.
 		next.Classes = append([]string(nil), r.Classes...)
@@ -104,6 +116,10 @@ func (m Machine) register(factoryID, code string, r Registration, by signing, at
 	case m.Revision == 0:
 		next.CreatedAt = at
 		return next, "MachineRegistered", nil
+	case m.Scrapped == nil && next.Scrapped != nil:
+		return next, "MachineScrapped", nil
+	case m.Scrapped != nil && next.Scrapped == nil:
+		return next, "MachineReturned", nil
 	case m.Name != r.Name:
 		return next, "MachineRenamed", nil
 	case !slices.Equal(m.Classes, next.Classes):
@@ -118,7 +134,8 @@ func (m Machine) register(factoryID, code string, r Registration, by signing, at
 
 // counts reports whether the change to next is one that the factory counts.
 func (m Machine) counts(next Machine) bool {
-	return m.Revision == 0 || !slices.Equal(m.Classes, next.Classes) || m.EdgeID != next.EdgeID || len(m.Admissions) != len(next.Admissions)
+	return m.Revision == 0 || !slices.Equal(m.Classes, next.Classes) || m.EdgeID != next.EdgeID || len(m.Admissions) != len(next.Admissions) ||
+		(m.Scrapped == nil) != (next.Scrapped == nil)
 }
 
 // since returns since when the machine has had each of the classes, if it gets new ones now.

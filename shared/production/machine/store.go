@@ -19,10 +19,20 @@ const ResourceType = "machine"
 type Store struct {
 	db        *dynamo.DB
 	factories *factory.Store
+	waits     Waits // nil: unknown
 }
 
 // NewStore makes a store.
 func NewStore(db *dynamo.DB) *Store { return &Store{db: db, factories: factory.NewStore(db)} }
+
+// Waits reports whether a version that holds somewhere waits for a signature for a machine; see method.Store.Waits.
+type Waits func(ctx context.Context, m Machine) (bool, error)
+
+// Admitting makes the store know which machines wait.
+func (s *Store) Admitting(waits Waits) *Store {
+	s.waits = waits
+	return s
+}
 
 func (s *Store) find(ctx context.Context, factoryID, code string) (m Machine, err error) {
 	_, err = s.db.Get(ctx, dynamo.Machines, key(factoryID, code), &m)
@@ -91,7 +101,8 @@ type registered struct {
 // Put registers or changes a machine in a factory of the caller's organization, and reports whether it is new. It
 // returns NOT_FOUND for any other factory, EDGE_NOT_IN_ORGANIZATION for a box of another organization, CONFLICT for
 // one of another factory, PRECONDITION_FAILED, and TIMEOUT if the machine keeps changing. It insists, because all
-// machines of a factory are counted by one number.
+// machines of a factory are counted by one number. An admission that its person gave last, with the same reason, is stored
+// again only if a version waits for it by now.
 func (s *Store) Put(ctx context.Context, caller auth.Principal, from audit.Origin, factoryID, code string, r Registration, when input.Preconditions) (created bool, err error) {
 	named := r.EdgeID != nil && *r.EdgeID != ""
 	by := PersonOf(caller)
@@ -125,6 +136,10 @@ func (s *Store) Put(ctx context.Context, caller auth.Principal, from audit.Origi
 				return err
 			}
 		}
+		r, err := s.needed(ctx, was, r, by)
+		if err != nil {
+			return err
+		}
 		next, event, err := was.register(factoryID, code, r, signing{by, owner.Changes() + 1}, set.After(was.UpdatedAt))
 		if err != nil || event == "" {
 			return err
@@ -146,6 +161,19 @@ func (s *Store) Put(ctx context.Context, caller auth.Principal, from audit.Origi
 		return nil
 	})
 	return created, err
+}
+
+// needed returns the registration without an admission that would admit the machine to nothing more: the last one again, while
+// no version waits for the machine.
+func (s *Store) needed(ctx context.Context, was Machine, r Registration, by Person) (Registration, error) {
+	if s.waits == nil || r.Admission == "" || !was.signedLast(r.Admission, by) {
+		return r, nil
+	}
+	waits, err := s.waits(ctx, was)
+	if !waits {
+		r.Admission = ""
+	}
+	return r, err
 }
 
 // speaksIn refuses a box that cannot speak for machines of a factory: its polls there would be refused, so the machine

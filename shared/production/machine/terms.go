@@ -46,6 +46,30 @@ type Admission struct {
 	Reason string    `json:"reason"`
 }
 
+// A Scrapping is a signature that a machine is gone. It has no class any more, and no version holds on it.
+type Scrapping struct {
+	Person
+	Number int64     `json:"number"` // of the change
+	At     time.Time `json:"at"`
+	Reason string    `json:"reason"`
+}
+
+// scrap returns what a registration says of a machine that is gone, and the registration, by which it loses its classes. Nothing
+// else changes on a machine that is gone, until it is there again. The first signature counts.
+func (m Machine) scrap(r Registration, by signing, at time.Time) (Registration, *Scrapping, error) {
+	switch {
+	case r.Scrapped != "" && m.Scrapped == nil:
+		r.Classes = []string{}
+		return r, &Scrapping{by.Person, by.number, at, r.Scrapped}, nil
+	case r.Returned:
+		return r, nil, nil
+	case m.Scrapped != nil && (len(r.Classes) > 0 || r.Admission != ""):
+		return r, m.Scrapped, problem.New(problem.Conflict, "The machine was scrapped on %s: %s. If it is there again, send \"scrapped\": null with its classes.",
+			m.Scrapped.At.Format(time.DateOnly), m.Scrapped.Reason)
+	}
+	return r, m.Scrapped, nil
+}
+
 const (
 	// Correction is the time within which a lost class can be given back. The machine then has its versions again
 	// without a signature: it takes a person over a weekend to notice a wrong class.
@@ -146,6 +170,9 @@ func (m Machine) AsOf(number int64) Machine {
 		m.ClassTerms = append(m.ClassTerms, t)
 	}
 	m.Admissions = slices.DeleteFunc(slices.Clone(m.Admissions), func(a Admission) bool { return a.Number > number })
+	if m.Scrapped != nil && m.Scrapped.Number > number {
+		m.Scrapped = nil
+	}
 	return m
 }
 
@@ -161,6 +188,9 @@ func (m Machine) Changes() []Moment {
 	for _, a := range m.Admissions {
 		all = append(all, Moment{a.Number, a.At})
 	}
+	if m.Scrapped != nil {
+		all = append(all, Moment{m.Scrapped.Number, m.Scrapped.At})
+	}
 	slices.SortFunc(all, func(a, b Moment) int { return cmp.Compare(a.Number, b.Number) })
 	return slices.CompactFunc(all, func(a, b Moment) bool { return a.Number == b.Number })
 }
@@ -173,6 +203,15 @@ func (m Machine) EverClasses() []string {
 	}
 	slices.SortFunc(all, strings.Compare)
 	return slices.Compact(all)
+}
+
+// signedLast reports whether the last admission is by a person, with a reason.
+func (m Machine) signedLast(reason string, by Person) bool {
+	if len(m.Admissions) == 0 {
+		return false
+	}
+	last := m.Admissions[len(m.Admissions)-1]
+	return last.Reason == reason && last.Issuer == by.Issuer && last.UserID == by.UserID
 }
 
 // admitted returns the admissions with one more.

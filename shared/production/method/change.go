@@ -107,6 +107,7 @@ func (s *Store) Move(ctx context.Context, caller auth.Principal, from audit.Orig
 	var o Result
 	var at time.Time
 	var seen survey
+	var read content.Content
 	from = from.For(audit.Grounds{Reason: move.Reason})
 	attempt := change.Make
 	if move.Status == Withdrawn {
@@ -142,7 +143,7 @@ func (s *Store) Move(ctx context.Context, caller auth.Principal, from audit.Orig
 			}
 			o.Method = o.Method.recalls(st.version, seen, move.number, at)
 		case o.Version.Status != Draft && o.Version.Status != Withdrawn:
-			machines, err := s.complete(ctx, st.version, move)
+			machines, err := s.complete(ctx, st.version, move, &read)
 			if err != nil {
 				return err
 			}
@@ -154,7 +155,7 @@ func (s *Store) Move(ctx context.Context, caller auth.Principal, from audit.Orig
 	if err != nil {
 		return Moved{}, err
 	}
-	moved := Moved{Changed: o.Event != "", Version: o.Method.shown(o.Version, at)}
+	moved := Moved{Changed: o.Event != "", Version: o.Method.shown(o.Version, at).saying(read)}
 	moved.Holds, moved.Next = o.Method.Effectivity.Holdings(at)
 	if move.Reinstate > 0 {
 		moved.Waiting = seen.waiting(o.Method, move.Reinstate, at)

@@ -2,7 +2,9 @@ package method
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"wavegate/shared/access/auth"
@@ -28,42 +30,103 @@ func ConfirmedOf(in *input.Reader) Confirmed {
 // ConfirmationOf reads the reason of a confirmation.
 func ConfirmationOf(body *input.Object) string { return body.Text("reason", ReasonRule) }
 
-// Confirm stores a person's word that a machine no longer has a withdrawn version, and reports whether it is the first
-// word about the machine and the method. It returns NOT_FOUND for a version outside the caller's organization or a machine
-// that the factory does not have, and INVALID_STATE_TRANSITION if the version is not withdrawn, does not concern the
-// machine, or the machine is confirmed already.
-func (s *Store) Confirm(ctx context.Context, caller auth.Principal, from audit.Origin, c Confirmed, reason string) (created bool, err error) {
-	from = from.For(audit.Grounds{Reason: reason})
+// MostConfirmed is how many machines one signature confirms: each is two items of a transaction.
+const MostConfirmed = 40
+
+// A Confirmations is a person's word about several machines of a version.
+type Confirmations struct {
+	Machines []string
+	Reason   string
+}
+
+// ConfirmationsOf reads such a word.
+func ConfirmationsOf(body *input.Object) Confirmations {
+	return Confirmations{body.Texts("machines", input.Name, 1, MostConfirmed), body.Text("reason", ReasonRule)}
+}
+
+// A ConfirmedNow says which machines were confirmed by a call, and which had been by the same person with the same reason.
+type ConfirmedNow struct {
+	Confirmed []string `json:"confirmed"`
+	Before    []string `json:"before"`
+	first     bool
+}
+
+// Confirm stores a person's word that machines no longer have a withdrawn version: about all of them, or about none. Each machine has
+// an event. It returns NOT_FOUND for a version outside the caller's organization or a machine that the factory does not have, and
+// INVALID_STATE_TRANSITION, with each such machine, if the version is not withdrawn, does not concern a machine, or the machine is
+// confirmed already.
+func (s *Store) Confirm(ctx context.Context, caller auth.Principal, from audit.Origin, r Ref, c Confirmations) (now ConfirmedNow, err error) {
+	from = from.For(audit.Grounds{Reason: c.Reason})
 	err = change.Make(ctx, s.db, from, func(set *change.Set) error {
 		var st state
 		var seen survey
+		now = ConfirmedNow{Confirmed: []string{}, Before: []string{}}
 		err := dynamo.Together(ctx,
-			func(ctx context.Context) (err error) { st, err = s.read(ctx, caller, c.Ref, 0); return err },
-			func(ctx context.Context) (err error) { seen, err = s.survey(ctx, c.Ref); return err })
+			func(ctx context.Context) (err error) { st, err = s.read(ctx, caller, r, 0); return err },
+			func(ctx context.Context) (err error) { seen, err = s.survey(ctx, r); return err })
 		if err != nil {
 			return err
 		}
-		v, was := st.version, seen.said[c.Machine]
-		if v.Revision == 0 || !slices.ContainsFunc(seen.park, func(x machine.Machine) bool { return x.Code == c.Machine }) {
+		v := st.version
+		known := func(code string) bool {
+			return slices.ContainsFunc(seen.park, func(x machine.Machine) bool { return x.Code == code })
+		}
+		if v.Revision == 0 || slices.ContainsFunc(c.Machines, func(code string) bool { return !known(code) }) {
 			return problem.Missing()
 		}
 		if v.Status != Withdrawn {
 			return st.method.refuse(s.db.Now(), v, "Only a withdrawn version is confirmed.")
 		}
 		all := st.method.reached(v, seen, s.db.Now())
-		if !slices.ContainsFunc(all, func(x Reached) bool { return x.Machine == c.Machine }) {
-			return problem.New(problem.InvalidStateTransition, "Version %d does not concern machine %s, which never could have it.", v.Version, c.Machine)
+		var refused []problem.Fault
+		for i, code := range c.Machines {
+			was := seen.said[code]
+			detail := fmt.Sprintf("Version %d does not concern machine %s, which never could have it.", v.Version, code)
+			if slices.ContainsFunc(all, func(x Reached) bool { return x.Machine == code }) {
+				next, event, err := was.confirm(v, code, Confirmation{Version: v.Version, At: set.After(was.UpdatedAt), Reason: c.Reason, Person: machine.PersonOf(caller)})
+				if err == nil {
+					now.add(code, was.Revision == 0, event)
+					if event != "" {
+						err = recordReport(set, from, onMachineKind(st.owner.OrganizationID, was.Subject), was.OnMachine, next, event)
+					}
+					if err != nil {
+						return err
+					}
+					continue
+				}
+				detail = problem.From(err).Detail
+			}
+			refused = append(refused, problem.Fault{Pointer: "/machines/" + strconv.Itoa(i), Code: "reference", Detail: detail})
 		}
-		next, event, err := was.confirm(v, c.Machine, Confirmation{
-			Version: v.Version, At: set.After(was.UpdatedAt), Reason: reason, Person: machine.PersonOf(caller),
-		})
-		if created = was.Revision == 0; err != nil || event == "" {
-			return err
-		}
-		return recordReport(set, from, onMachineKind(st.owner.OrganizationID, was.Subject), was.OnMachine, next, event)
+		return unconfirmable(refused)
 	})
-	return created, err
+	return now, err
 }
+
+// unconfirmable refuses a word about several machines; nil if none is refused.
+func unconfirmable(faults []problem.Fault) error {
+	switch len(faults) {
+	case 0:
+		return nil
+	case 1:
+		return problem.New(problem.InvalidStateTransition, "%s", faults[0].Detail)
+	}
+	e := problem.New(problem.InvalidStateTransition, "%d of the machines cannot be confirmed; see errors. None was.", len(faults))
+	e.Faults = faults
+	return e
+}
+
+// add notes a machine. Without an event, it was confirmed before.
+func (n *ConfirmedNow) add(code string, first bool, event string) {
+	if event == "" {
+		n.Before = append(n.Before, code)
+		return
+	}
+	n.Confirmed, n.first = append(n.Confirmed, code), n.first || first
+}
+
+// First reports whether it was the first word about a machine and the method.
+func (n ConfirmedNow) First() bool { return n.first }
 
 // boxOf is what a machine's list shows of its box.
 type boxOf struct {

@@ -45,9 +45,13 @@ func (s *Store) parsed(ctx context.Context, v Version) (content.Content, error) 
 	}
 	c, faults := content.Parse(bytes)
 	if len(faults) > 0 {
-		return content.Content{}, fmt.Errorf("method: the stored content of %s has faults: %v", v.ID(), faults)
+		return content.Content{}, unreadable(v, faults)
 	}
 	return c, nil
+}
+
+func unreadable(v Version, faults []problem.Fault) error {
+	return fmt.Errorf("method: the stored content of %s has faults: %v", v.ID(), faults)
 }
 
 // forMachines reports whether machines may have the content of a version: its content was approved, and it is on trial

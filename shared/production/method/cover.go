@@ -61,6 +61,9 @@ func (m Method) after(made Decided, v Version, other ...Version) Method {
 // covers reports whether a decision's approvals cover a machine: steps name it, or it has a class of the steps and had
 // it at an approval, or somebody has admitted it since.
 func (m Method) covers(x machine.Machine, d Decision) bool {
+	if x.Scrapped != nil {
+		return false
+	}
 	e := m.equipmentOf(d.Version)
 	return slices.Contains(e.Machines, x.Code) || slices.ContainsFunc(e.Classes, func(class string) bool {
 		return slices.Contains(x.Classes, class) && m.signedFor(x, class, d)
@@ -90,10 +93,34 @@ type Concern struct {
 	Only    []string `json:"only,omitempty"`
 	Except  []string `json:"except,omitempty"`
 	Nobody  bool     `json:"nobody,omitempty"`
+	// Also are machines that no step names. They are listed if the version has neither Only nor Except.
+	Also []string `json:"also,omitempty"`
 }
 
-// maxExcept limits the list of a Concern. Beyond it, machines hear of a recall that does not concern them.
-const maxExcept = 1000
+// mostCodes limits the lists of all concerns of a method, so that its row and its event fit into the store. Beyond it, machines that
+// steps name hear of a recall that does not concern them.
+const mostCodes = 600
+
+// fitted returns the concerns of a method with lists that are not too long: the newest ones keep theirs.
+func (m Method) fitted(park []machine.Machine) []Concern {
+	list, left := slices.Clone(m.Recalled), mostCodes
+	for i, c := range slices.Backward(list) {
+		if left -= len(c.Only) + len(c.Except) + len(c.Also); left >= 0 {
+			continue
+		}
+		left += len(c.Only) + len(c.Except)
+		e := m.equipmentOf(c.Version)
+		for _, x := range park {
+			if slices.Contains(c.Only, x.Code) && !e.named(x, c.Since, c.Until) && left > 0 {
+				c.Also = append(c.Also, x.Code)
+				left--
+			}
+		}
+		c.Only, c.Except = nil, nil
+		list[i] = c
+	}
+	return list
+}
 
 // concern describes the machines with these codes, from all machines of the factory.
 func concern(v Version, asOf, number int64, codes []string, park []machine.Machine) Concern {
@@ -117,7 +144,7 @@ func concern(v Version, asOf, number int64, codes []string, park []machine.Machi
 	if len(except) > len(codes) || named-len(except) < len(codes) {
 		c.Only = codes
 	} else {
-		c.Except = except[:min(len(except), maxExcept)]
+		c.Except = except
 	}
 	return c
 }
@@ -139,6 +166,6 @@ func (m Method) concerns(version int64, x machine.Machine) bool {
 	case len(c.Only) > 0:
 		return slices.Contains(c.Only, x.Code)
 	default:
-		return e.named(x, c.Since, c.Until) && !slices.Contains(c.Except, x.Code)
+		return e.named(x, c.Since, c.Until) && !slices.Contains(c.Except, x.Code) || slices.Contains(c.Also, x.Code)
 	}
 }

@@ -45,6 +45,17 @@ func RefOf(in *input.Reader) Ref {
 	return r
 }
 
+// A MachineRef names a version on a machine.
+type MachineRef struct {
+	Ref
+	Code string
+}
+
+// MachineRefOf reads a version as RefOf, and the path parameter code.
+func MachineRefOf(in *input.Reader) MachineRef {
+	return MachineRef{RefOf(in), in.Path("code", input.Name)}
+}
+
 // numberOf parses a number that NumberRule accepted.
 func numberOf(text string) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)

@@ -103,7 +103,7 @@ func TestApproval_AfterManyWithdrawals_WaitsUntilTheyAreConfirmed(t *testing.T) 
 	refused := move(last+1, method.Move{Status: method.Released})
 	expect.That(t, problem.Has(refused, problem.EffectivityFull), "while none is confirmed: %v", refused)
 	for n := int64(1); n <= last; n++ {
-		expect.Value(methods.Confirm(ctx, engineer, origin, method.Confirmed{Ref: at(n), Machine: "press-1"}, "seen"))(t)
+		expect.Value(methods.Confirm(ctx, engineer, origin, at(n), method.Confirmations{Machines: []string{"press-1"}, Reason: "seen"}))(t)
 	}
 	expect.OK(t, move(last+1, method.Move{Status: method.Released}))
 	m := expect.Value(methods.Get(ctx, engineer, ref.FactoryID, ref.MethodID))(t)

@@ -56,7 +56,8 @@ func newLived(t *testing.T, store dynamo.API, seed uint64) *lived {
 		now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), model: newModel(), hashes: map[int64]string{}}
 	// Each call has a container's clock, which may be a minute behind another one's.
 	l.db = dynamo.Open(store, func() time.Time { return l.now.Add(-rand.N(time.Minute)).Truncate(time.Millisecond) })
-	l.methods, l.machines = method.NewStore(l.db), machine.NewStore(l.db)
+	l.methods = method.NewStore(l.db)
+	l.machines = machine.NewStore(l.db).Admitting(l.methods.Waits)
 	l.polls = method.NewMachinePolls(l.db, setting.NewValues(setting.PollIntervalSeconds, setting.IdlePollIntervalSeconds), nil)
 	l.ref.FactoryID = uuid.NewString()
 	_, err := factory.NewStore(l.db).Put(l.ctx, origin, l.ref.FactoryID, factory.Registration{OrganizationID: "acme", Name: "A factory"}, input.Preconditions{})
@@ -301,7 +302,9 @@ func (l *lived) check() {
 		}
 		left, _ := l.model.left(version)
 		for code := range l.model.told[version] {
-			must[code] = must[code] || left[code]
+			if left[code] {
+				must[code] = true
+			}
 		}
 		l.within(version, "told", told[version], must, may)
 		must, may = l.model.left(version)

@@ -47,7 +47,7 @@ func (l *lived) confirm() {
 	}
 	code, version := l.anyMachine(), l.anyVersion()
 	must, may := l.model.left(version)
-	_, err := l.methods.Confirm(l.ctx, engineer, origin, method.Confirmed{Ref: l.at(version), Machine: code}, fmt.Sprint("seen, ", len(l.model.times)))
+	_, err := l.methods.Confirm(l.ctx, engineer, origin, l.at(version), method.Confirmations{Machines: []string{code}, Reason: fmt.Sprint("seen, ", len(l.model.times))})
 	l.did("%s is confirmed not to have %d: %v", code, version, err)
 	if open := l.model.withdrawn[version]; err == nil && !(open && may[code]) || err != nil && open && must[code] {
 		l.Fatalf("%s, version %d, withdrawn %v: confirmed with %v\n%s", code, version, open, err, strings.Join(l.log, "\n"))

@@ -28,6 +28,8 @@ type Method struct {
 	// UpdatedAt is missing until the method has a version.
 	UpdatedAt *time.Time `json:"updatedAt,omitempty"`
 	Latest    *Latest    `json:"latest,omitempty"` // the version with the highest number
+	// Retired is a person's word that nothing is made by the method any more; nil: it can have further versions.
+	Retired *Retirement `json:"retired,omitempty"`
 	// Effectivity decides which version holds on which machine from now on.
 	Effectivity Effectivity `json:"effectivity,omitempty"`
 	// Equipment is the equipment of each version in Effectivity and Withdrawals, so that a poll need
@@ -70,7 +72,7 @@ type VersionEquipment struct {
 // not confirmed, no version is approved: so the list stays small, and no withdrawal is ever refused.
 const (
 	keptWithdrawals = 8
-	maxWithdrawals  = 64
+	maxWithdrawals  = 24
 )
 
 func (m Method) equipmentOf(version int64) Equipment {
@@ -156,6 +158,9 @@ type Result struct {
 // next one, VERSION_OPEN while another version is in draft or in review, and VERSION_FROZEN.
 func (m Method) Save(v Version, number int64, c content.Content, author audit.Person, at time.Time) (Result, error) {
 	begins := v.Revision == 0
+	if m.Retired != nil {
+		return Result{}, m.isRetired()
+	}
 	if latest := m.latest(); begins && number != latest.Version+1 {
 		return Result{}, problem.Missing()
 	} else if begins && latest.Status.open() {

@@ -22,6 +22,9 @@ type Move struct {
 	number, park  int64         // how many changes of machines, and machines, the factory has when it is decided
 }
 
+// Approves reports whether the move is a person's approval of a content.
+func (m Move) Approves() bool { return m.Status == Trial || m.Status == Released }
+
 // events are the names of the moves in the audit trail.
 var events = map[Status]string{
 	Draft: "ProductionMethodVersionReturned", InReview: "ProductionMethodVersionSubmitted", Trial: "ProductionMethodVersionTried",
@@ -48,6 +51,9 @@ var moves = map[Status][]Status{
 // would let orders finish that were told to stop, or if the version to reinstate cannot be reinstated.
 func (m Method) Move(v, other Version, move Move, s Signer, p factory.ApprovalPolicy, at time.Time) (Result, error) {
 	same := Result{Method: m, Version: v}
+	if m.Retired != nil && (move.Status != Withdrawn || move.Reinstate > 0) {
+		return same, m.isRetired()
+	}
 	m.Effectivity = m.Effectivity.Prune(at) // what time has superseded decides nothing
 	if move.Status != v.Status && !slices.Contains(moves[v.Status], move.Status) {
 		return same, m.refuse(at, v, "It cannot become %s.", move.Status)

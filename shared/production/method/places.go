@@ -1,6 +1,11 @@
 package method
 
-import "wavegate/shared/platform/dynamo"
+import (
+	"context"
+
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/production/machine"
+)
 
 // A place is an entry in the index of methods by the machines and classes that their versions name. An entry is made
 // when a version with the name is first approved, or when a machine says that it has a version which does not name it, and
@@ -38,6 +43,24 @@ func newPlaces(was, next Method) []dynamo.TransactItem {
 		}
 	}
 	return parts
+}
+
+// Waits reports whether a version that holds now or later waits for a signature for a machine.
+func (s *Store) Waits(ctx context.Context, x machine.Machine) (bool, error) {
+	waits := false
+	for _, class := range x.Classes {
+		err := dynamo.Walk(ctx, s.db, dynamo.Selection{Table: dynamo.MethodPlaces, Partition: classPlace(x.FactoryID, class)}, nil, 0, func(p place) error {
+			m, err := s.find(ctx, x.FactoryID, p.MethodID)
+			for _, d := range m.Effectivity.Prune(s.db.Now()) {
+				waits = waits || d.covers(x.Code) && m.equipmentOf(d.Version).names(x) && !m.covers(x, d)
+			}
+			return err
+		})
+		if err != nil {
+			return false, err
+		}
+	}
+	return waits, nil
 }
 
 func placed(name, methodID string) dynamo.TransactItem {

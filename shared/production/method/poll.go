@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"wavegate/shared/platform/timestamp"
+	"wavegate/shared/production/content"
 	"wavegate/shared/production/machine"
 )
 
@@ -43,6 +44,10 @@ type MachineState struct {
 	ContentSHA256 string     `json:"contentSha256,omitempty"`
 	Content       string     `json:"content,omitempty"` // the path of the content
 	EffectiveFrom *time.Time `json:"effectiveFrom,omitempty"`
+	// Steps are the ids of the steps that the machine does, and Classes those of its classes by which it does them. Both are
+	// missing if the content cannot be read.
+	Steps   []string `json:"steps,omitempty"`
+	Classes []string `json:"classes,omitempty"`
 	// TrailSHA256 is a hash that the controller stores with what it produces; see package chain.
 	TrailSHA256 string `json:"trailSha256,omitempty"`
 	// Next is the version that takes over next. A controller can fetch it in advance and switch
@@ -60,6 +65,8 @@ type NextVersion struct {
 	ContentSHA256 string    `json:"contentSha256"`
 	Content       string    `json:"content"` // the path of the content
 	From          time.Time `json:"from"`
+	Steps         []string  `json:"steps,omitempty"`
+	Classes       []string  `json:"classes,omitempty"`
 }
 
 // A WithdrawnVersion tells a controller about a withdrawn version.
@@ -70,8 +77,8 @@ type WithdrawnVersion struct {
 
 // On returns the state of a method on a machine at a time, and whether the method concerns the
 // machine. It does if a version that holds or follows covers it, or if it could have a withdrawn
-// one. href makes the paths of contents.
-func (m Method) On(x machine.Machine, t time.Time, href func(version int64) string) (MachineState, bool) {
+// one. href makes the paths of contents, and route lists the steps of a content that machines do.
+func (m Method) On(x machine.Machine, t time.Time, href func(version int64) string, route func(sha256 string) []content.Stop) (MachineState, bool) {
 	s := MachineState{MethodID: m.MethodID, TrailSHA256: m.TrailSHA256, Withdrawn: []WithdrawnVersion{}}
 	concerned := false
 	covers := func(d Decision) bool { return m.covers(x, d) }
@@ -79,10 +86,13 @@ func (m Method) On(x machine.Machine, t time.Time, href func(version int64) stri
 		concerned = true
 		s.Version, s.WorkMasterID, s.ContentSHA256 = d.Version, WorkMasterID(m.MethodID, d.Version), d.ContentSHA256
 		s.Content, s.EffectiveFrom, s.Phase = href(d.Version), &d.From, d.phase()
+		s.Steps, s.Classes = m.stepsOf(x, d, route)
 	}
 	if d, ok := m.Effectivity.Next(x.Code, t); ok && (concerned || covers(d)) {
 		concerned = true
-		s.Next = &NextVersion{d.Version, WorkMasterID(m.MethodID, d.Version), d.phase(), d.ContentSHA256, href(d.Version), d.From}
+		s.Next = &NextVersion{Version: d.Version, WorkMasterID: WorkMasterID(m.MethodID, d.Version), Phase: d.phase(), ContentSHA256: d.ContentSHA256,
+			Content: href(d.Version), From: d.From}
+		s.Next.Steps, s.Next.Classes = m.stepsOf(x, d, route)
 	}
 	for _, w := range m.Withdrawals {
 		if m.concerns(w.Version, x) {
@@ -91,6 +101,21 @@ func (m Method) On(x machine.Machine, t time.Time, href func(version int64) stri
 		}
 	}
 	return s, concerned
+}
+
+// stepsOf returns the steps of a decision's version that a machine does, and the classes by which it does them: those for which it
+// is covered.
+func (m Method) stepsOf(x machine.Machine, d Decision, route func(sha256 string) []content.Stop) (steps, classes []string) {
+	for _, s := range route(d.ContentSHA256) {
+		byClass := s.Class != "" && slices.Contains(x.Classes, s.Class) && m.signedFor(x, s.Class, d)
+		if byClass && !slices.Contains(classes, s.Class) {
+			classes = append(classes, s.Class)
+		}
+		if byClass || slices.Contains(s.Machines, x.Code) {
+			steps = append(steps, s.ID)
+		}
+	}
+	return steps, classes
 }
 
 // recent is how long after a change of a method its machines poll often.
@@ -110,6 +135,11 @@ func (p PollAnswer) Encode() (body json.RawMessage, etag string, err error) {
 	if body, err = timestamp.JSON(p); err != nil {
 		return nil, "", fmt.Errorf("method: encode a poll: %w", err)
 	}
+	return body, tagOf(body), nil
+}
+
+// tagOf is the entity tag of an answer's bytes.
+func tagOf(body []byte) string {
 	sum := sha256.Sum256(body)
-	return body, `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`, nil
+	return `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`
 }

@@ -28,6 +28,7 @@ type MachinePolls struct {
 	store          *Store
 	log            *audit.Log
 	interval, idle time.Duration
+	routes         routes
 }
 
 // NewMachinePolls makes MachinePolls.
@@ -94,7 +95,7 @@ func (p *MachinePolls) Poll(ctx context.Context, caller auth.Principal, q PollRe
 		path := func(version int64) string {
 			return href("/api/factories/" + q.FactoryID + "/production-methods/" + m.MethodID + "/versions/" + strconv.FormatInt(version, 10) + "/content")
 		}
-		if s, concerned := m.On(on, at, path); concerned {
+		if s, concerned := m.On(on, at, path, p.routes.of(ctx, p.store, m.MethodID)); concerned {
 			answer.Items = append(answer.Items, s)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/production/content"
 	"wavegate/shared/production/machine"
 	"wavegate/shared/production/method"
 	"wavegate/shared/testing/dynamotest"
@@ -75,7 +76,7 @@ func TestRaces_MachinesBesideMoves_AreToldWhatTheyAreListedFor(t *testing.T) {
 						}
 						if beside.confirms {
 							ref.Version = 2
-							_, err := method.NewStore(racing).Confirm(admission.Unlimited(context.Background()), engineer, origin, method.Confirmed{Ref: ref, Machine: beside.code}, "seen")
+							_, err := method.NewStore(racing).Confirm(admission.Unlimited(context.Background()), engineer, origin, ref, method.Confirmations{Machines: []string{beside.code}, Reason: "seen"})
 							return err
 						}
 						r := beside.change
@@ -132,7 +133,7 @@ func raceBeside(t *testing.T, db, racing *dynamo.DB, slug string, i int, beside 
 			if here := one.EdgeID == box && stored.FactoryID == slug; x.WithoutBox == here {
 				t.Errorf("%s is shown without a box: %v; its box is %+v", x.Machine, x.WithoutBox, stored)
 			}
-			state, _ := told.On(one, time.Now(), func(int64) string { return "" })
+			state, _ := told.On(one, time.Now(), func(int64) string { return "" }, func(string) []content.Stop { return nil })
 			if !slices.ContainsFunc(state.Withdrawn, func(w method.WithdrawnVersion) bool { return w.Version == version }) {
 				t.Errorf("%s is listed for version %d, and not told", x.Machine, version)
 			}

@@ -28,10 +28,9 @@ func does(m machine.Machine, s content.Stop) bool {
 }
 
 // complete checks that a version is complete for production, and that a trial or release reaches
-// the machines that it must. It returns the conditions on the machines that it depends on.
-func (s *Store) complete(ctx context.Context, v Version, move Move) ([]dynamo.TransactItem, error) {
-	c, err := s.parsed(ctx, v)
-	if err != nil {
+// the machines that it must. It returns the conditions on the machines that it depends on, and puts the content into c.
+func (s *Store) complete(ctx context.Context, v Version, move Move, c *content.Content) (_ []dynamo.TransactItem, err error) {
+	if *c, err = s.parsed(ctx, v); err != nil {
 		return nil, err
 	}
 	named, err := s.named(ctx, v.FactoryID, slices.Concat(c.Named(), move.Machines))
@@ -140,7 +139,7 @@ func (s *Store) named(ctx context.Context, factoryID string, codes []string) (kn
 	}
 	all := known{}
 	for _, m := range found {
-		if m.Revision > 0 {
+		if m.Revision > 0 && m.Scrapped == nil {
 			all[m.Code] = m
 		}
 	}

@@ -93,7 +93,7 @@ func TestRecall_MachinesThatSaidNothing_AreToldOfOnce_AfterHalfAnHour(t *testing
 		expect.Equal(t, unconfirmed(""), pending, "until it is confirmed, for all")
 		expect.Equal(t, unconfirmed("acme"), pending, "until it is confirmed, for its organization")
 		expect.Equal(t, len(unconfirmed("initech")), 0, "for another one")
-		_, err := r.methods.Confirm(admission.Unlimited(t.Context()), engineer, origin, method.Confirmed{Ref: r.ref, Machine: "press-1"}, "looked at it")
+		_, err := r.methods.Confirm(admission.Unlimited(t.Context()), engineer, origin, r.ref, method.Confirmations{Machines: []string{"press-1"}, Reason: "looked at it"})
 		expect.OK(t, err)
 		events = r.told(time.Minute)
 		expect.That(t, len(events) == 1, "told %d times", len(events))
@@ -106,7 +106,7 @@ func TestRecall_OfADayAgo_IsCountedEveryTenMinutes(t *testing.T) {
 	r := newRecalling(t, dynamotest.Embedded(t))
 	r.withdraw(method.Stop)
 	r.told(method.ConfirmWithin)
-	_, err := r.methods.Confirm(admission.Unlimited(t.Context()), engineer, origin, method.Confirmed{Ref: r.ref, Machine: "press-1"}, "looked at it")
+	_, err := r.methods.Confirm(admission.Unlimited(t.Context()), engineer, origin, r.ref, method.Confirmations{Machines: []string{"press-1"}, Reason: "looked at it"})
 	expect.OK(t, err)
 	for _, c := range []struct {
 		after time.Duration

@@ -170,6 +170,8 @@ type Reached struct {
 	Deviates *Deviation `json:"deviates,omitempty"`
 	// Confirmed is a person's word that the machine does not have the version.
 	Confirmed *Confirmation `json:"confirmed,omitempty"`
+	// Scrapped is a person's word that the machine is gone. Then it is clear, unless it has said something since.
+	Scrapped *machine.Scrapping `json:"scrapped,omitempty"`
 	// Waits is set if the machine could not have the version yet: it waits for a signature.
 	Waits bool `json:"waits,omitempty"`
 	// LastHeardAt is when the box made its last call, to half a second; nil if unknown.
@@ -256,6 +258,9 @@ func (m Method) reached(v Version, seen survey, now time.Time) []Reached {
 			x.Waits, x.Clear = true, true
 		default:
 			continue
+		}
+		if x.Scrapped = one.Scrapped; x.record.gone(one) {
+			x.Clear = true
 		}
 		all = append(all, x)
 	}

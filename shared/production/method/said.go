@@ -81,6 +81,11 @@ const (
 	maxOrders = 20
 	// maxConfirmed is how many confirmations are kept with their person. The audit trail has them all.
 	maxConfirmed = 16
+	// maxHad is how many versions that the machine has are kept, and mostOrders and mostOthers how many orders and other bytes of all
+	// versions, so that the row and its event fit into the store.
+	maxHad     = 32
+	mostOrders = 100
+	mostOthers = 50
 )
 
 // MachineDeviates is the event of a report of a version that does not hold on the machine, or of another content. It warns
@@ -142,6 +147,11 @@ func (m OnMachine) clear(version int64) bool {
 // that it does not.
 func (m OnMachine) reports(version int64) bool { return m.SaysAbout(version) && !m.clear(version) }
 
+// gone reports whether a machine was scrapped after the last word about it.
+func (m OnMachine) gone(x machine.Machine) bool {
+	return x.Scrapped != nil && !m.UpdatedAt.After(x.Scrapped.At)
+}
+
 // reported decides the result of a report about a version that holds on the machine, or does not. The event is empty if
 // the machine has already said the same. A report that a machine has a withdrawn version is stored, and the machine is
 // told what to do: see Version.recalls. A report of other bytes is stored, and refused: see Version.contradicts. It
@@ -161,10 +171,42 @@ func (m OnMachine) reported(r Report, v Version, holds bool, box string, at time
 	if r.State.has() {
 		next.Confirmed = slices.DeleteFunc(slices.Clone(m.Confirmed), func(c Confirmation) bool { return c.Version == r.Version })
 	}
+	next.bound()
 	if next.same(m) {
 		return m, "", nil
 	}
 	return next.changed(m, at), event, nil
+}
+
+// bound keeps only the number of the oldest versions that the machine has, as if it had more orders than are listed, once it has too
+// many. So it is clear of none that it may have.
+func (m *OnMachine) bound() {
+	for {
+		var oldest int64
+		switch {
+		case len(m.Versions) > maxHad && slices.ContainsFunc(m.Versions, func(s Said) bool { return !s.State.has() }):
+			m.forget()
+			continue
+		case len(m.Versions) > maxHad:
+			oldest = m.Versions[0].Version
+		case len(m.Orders) > mostOrders:
+			oldest = slices.MinFunc(m.Orders, func(a, b RunningOrder) int { return cmp.Compare(a.Version, b.Version) }).Version
+		case len(m.OtherBytes) > mostOthers:
+			oldest = slices.MinFunc(m.OtherBytes, func(a, b Deviation) int { return cmp.Compare(a.Version, b.Version) }).Version
+		case len(m.Deviations) > maxHad:
+			oldest = m.Deviations[0].Version
+		default:
+			return
+		}
+		if !slices.Contains(m.Unlisted, oldest) {
+			m.Unlisted = append(slices.Clone(m.Unlisted), oldest)
+		}
+		deviates := func(d Deviation) bool { return d.Version == oldest }
+		m.Versions = slices.DeleteFunc(slices.Clone(m.Versions), func(s Said) bool { return s.Version == oldest })
+		m.Orders = slices.DeleteFunc(slices.Clone(m.Orders), func(o RunningOrder) bool { return o.Version == oldest })
+		m.Deviations = slices.DeleteFunc(slices.Clone(m.Deviations), deviates)
+		m.OtherBytes = slices.DeleteFunc(slices.Clone(m.OtherBytes), deviates)
+	}
 }
 
 func (m OnMachine) changed(was OnMachine, at time.Time) OnMachine {
@@ -189,7 +231,7 @@ func orNil[T any](list []T) []T {
 func (m OnMachine) same(was OnMachine) bool {
 	return m.EdgeID == was.EdgeID && slices.Equal(m.Versions, was.Versions) && slices.Equal(m.Orders, was.Orders) &&
 		slices.Equal(m.Unlisted, was.Unlisted) && slices.Equal(m.Deviations, was.Deviations) && slices.Equal(m.OtherBytes, was.OtherBytes) &&
-		len(m.Confirmed) == len(was.Confirmed)
+		len(m.Confirmed) == len(was.Confirmed) && slices.Equal(slices.Sorted(slices.Values(m.Gone)), slices.Sorted(slices.Values(was.Gone)))
 }
 
 // deviated notes whether a report deviates, and reports whether that is new. A machine that continues with a version

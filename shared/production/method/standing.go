@@ -8,6 +8,7 @@ import (
 
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/timestamp"
+	"wavegate/shared/production/content"
 )
 
 // A Standing says whether an approved version holds. It is computed from the decisions and the time.
@@ -43,9 +44,21 @@ func (m Method) StandingOf(v Version, at time.Time) Standing {
 type Shown struct {
 	Version
 	Standing Standing `json:"standing,omitempty"`
+	// Units are the full names of the content's units, by their codes, and Doubts what its author probably did not mean. Lists of
+	// versions have neither.
+	Units  map[string]string `json:"units,omitempty"`
+	Doubts []content.Doubt   `json:"doubts,omitempty"`
 }
 
-func (m Method) shown(v Version, at time.Time) Shown { return Shown{v, m.StandingOf(v, at)} }
+func (m Method) shown(v Version, at time.Time) Shown {
+	return Shown{Version: v, Standing: m.StandingOf(v, at)}
+}
+
+// saying is the version with what people have to know of its content before they sign it.
+func (v Shown) saying(c content.Content) Shown {
+	v.Units, v.Doubts = c.Units(), c.Doubts()
+	return v
+}
 
 // A Holding is a version on machines, from a time on.
 type Holding struct {

@@ -8,6 +8,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/production/content"
 	"wavegate/shared/production/factory"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/change"
@@ -156,7 +157,16 @@ func (s *Store) Version(ctx context.Context, caller auth.Principal, r Ref) (Show
 		if err == nil && v.FactoryID != r.FactoryID {
 			err = problem.Missing()
 		}
-		return m.shown(v, s.db.Now()), err
+		if err != nil {
+			return Shown{}, err
+		}
+		shown := m.shown(v, s.db.Now())
+		c, err := s.parsed(ctx, v)
+		if err != nil { // who signed is worth knowing all the same
+			shown.Doubts = []content.Doubt{{Kind: "unreadable", Detail: "the content cannot be read, or is not what was signed"}}
+			return shown, ctx.Err()
+		}
+		return shown.saying(c), nil
 	})
 }
 

@@ -83,6 +83,7 @@ func (m Method) recalls(v Version, seen survey, number int64, at time.Time) Meth
 	}
 	m.Recalled = slices.DeleteFunc(slices.Clone(m.Recalled), func(c Concern) bool { return c.Version == v.Version })
 	m.Recalled = append(m.Recalled, concern(v, seen.number, number, codes, seen.park))
+	m.Recalled = m.equipped(v).fitted(seen.park)
 	return m.pruned(seen)
 }
 
@@ -103,6 +104,6 @@ func (m Method) pruned(seen survey) Method {
 func (m Method) confirmed(version int64, seen survey) bool {
 	return !slices.ContainsFunc(seen.park, func(x machine.Machine) bool {
 		said := seen.said[x.Code]
-		return said.reports(version) || m.concerns(version, x) && !said.clear(version)
+		return !said.gone(x) && (said.reports(version) || m.concerns(version, x) && !said.clear(version))
 	})
 }

@@ -91,8 +91,8 @@ type Equipment struct {
 
 // names reports whether a machine can do a step now, whether or not an approval covers it.
 func (e Equipment) names(m machine.Machine) bool {
-	return slices.Contains(e.Machines, m.Code) ||
-		slices.ContainsFunc(e.Classes, func(class string) bool { return slices.Contains(m.Classes, class) })
+	return m.Scrapped == nil && (slices.Contains(e.Machines, m.Code) ||
+		slices.ContainsFunc(e.Classes, func(class string) bool { return slices.Contains(m.Classes, class) }))
 }
 
 // named reports whether a machine could do a step at some moment from one number of the factory to another.

@@ -4,9 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/expect"
-	"wavegate/shared/testing/golden"
 )
 
 func TestNamed_ByPresentProduct(t *testing.T) {
@@ -39,8 +37,4 @@ func TestNamed_ByPresentProduct(t *testing.T) {
 			expect.Equal(t, event, c.event, "the event is")
 		})
 	}
-}
-
-func TestForms_AreKept(t *testing.T) {
-	golden.Kept[Product](t, dynamo.Products, "product")
 }
