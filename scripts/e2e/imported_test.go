@@ -46,6 +46,9 @@ func TestImportedBox_OfWhichSomebodySaysWhatItRuns_IsNotToldThatAgain(t *testing
 	base(t, c, "box-1")
 	owner.Put(t, boxPath, strings.Replace(box, "}", `,"imported":{"version":"1.0.0"}}`, 1)).Is(t, http.StatusNoContent)
 	owner.Get(t, boxPath).Has(t, `{"running":"1.0.0"}`)
+	const assumed = "It counts as running 1.0.0 because somebody said so; the box has not."
+	known := why(t, owner, "box-1")
+	expect.That(t, strings.Contains(known.Sentence, assumed), "why says %s", known.Sentence)
 	for range 3 {
 		a := base(t, c, "box-1")
 		expect.That(t, a.Links.DeploymentBase == nil, "it is told %+v", a.Links)
@@ -53,6 +56,8 @@ func TestImportedBox_OfWhichSomebodySaysWhatItRuns_IsNotToldThatAgain(t *testing
 	owner.Put(t, channel, described("1.1.0", digest("b"))).Is(t, http.StatusNoContent)
 	a := base(t, c, "box-1")
 	expect.That(t, a.Links.DeploymentBase != nil, "it is told %+v", a.Links)
+	c.Put(t, ddiPath("acme", "box-1")+"/configData", `{"data":{"installed":"1.0.0"}}`).Is(t, http.StatusOK)
+	expect.That(t, !strings.Contains(why(t, owner, "box-1").Sentence, "somebody said so"), "the box has said it")
 	owner.Put(t, boxPath, strings.Replace(box, "}", `,"imported":{"actionsAbove":-1,"version":"../1","note":1}}`, 1)).Refused(t, problem.ValidationFailed)
 }
 

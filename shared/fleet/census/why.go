@@ -183,7 +183,7 @@ func (s *Store) beside(ctx context.Context, row release.ChannelRow, known report
 func whyOf(e report.Row, failed release.Release) Why {
 	why := Why{
 		EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel,
-		Sentence: fellBack(e) + download(e, failed) + e.Restless.Sentence() + e.HeardSentence(),
+		Sentence: fellBack(e) + download(e, failed) + e.Restless.Sentence() + e.HeardSentence() + e.AssumedSentence(),
 		Heard:    e.Heard, Running: e.Running, Label: e.Label, Written: e.Written, Restless: e.Restless, Health: e.Health,
 		TokenFirstUsedAt: e.Tokens.FirstUsedAt, TokenLastUsedAt: e.Tokens.LastUsedAt,
 	}

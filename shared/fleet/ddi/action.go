@@ -130,7 +130,7 @@ func (s Statement) Change(next *report.Row, was report.Row) {
 		return
 	}
 	next.Runs(s.Running, s.Text)
-	rebooted := was.Running != "" && was.Running != s.Running
+	rebooted := was.Running != "" && !was.Assumed && was.Running != s.Running
 	if rebooted || was.Written == s.Running {
 		next.Written = ""
 	}

@@ -41,6 +41,14 @@ func (i *Imported) After(was *Imported, at time.Time) *Imported {
 // Unproven reports whether the box comes from another server, and nobody knows what it runs.
 func (r Row) Unproven() bool { return r.Imported != nil && r.Running == "" && r.Written == "" }
 
+// AssumedSentence says to a person that the box itself has not said what it runs; empty: it has.
+func (r Row) AssumedSentence() string {
+	if !r.Assumed {
+		return ""
+	}
+	return " It counts as running " + r.Running + " because somebody said so; the box has not."
+}
+
 // arrives takes what is said of an imported box into its row.
 func (r *Row) arrives(is *Imported) {
 	r.Imported = is

@@ -39,3 +39,19 @@ func TestImported_Row_IsUnprovenUntilSomebodySaysWhatItRuns(t *testing.T) {
 		}
 	})
 }
+
+// TestImported_Assumption_IsNoEvidence: a box of which somebody says that it runs a rollout's target has not installed that before it says so
+// itself, and has not fallen back from it if it runs something else.
+func TestImported_Assumption_IsNoEvidence(t *testing.T) {
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	g := report.Registration{EdgeID: "box-1", EdgeType: "gateway-x", Channel: "stable", OrganizationID: "acme", At: at, First: at}
+	g.Imported = (&report.Imported{ActionsAbove: report.LeastAction, Version: "1.1.0"}).After(nil, at)
+	for runs, want := range map[string]report.State{"": report.Offered, "1.1.0": report.Installed, "1.0.0": report.Offered} {
+		told := report.Polled{Told: "1.1.0", RolloutID: "r-1", Stage: 1, Subject: "s", At: at.Add(time.Minute)}
+		row, _ := report.Next(report.Row{}.Registered(g), told)
+		expect.That(t, row.Offer.State == report.Offered && row.Stay == nil, "before it says anything, it is %+v with %+v", row, row.Offer)
+		told.Running, told.Text, told.At = runs, runs, at.Add(2*time.Minute)
+		row, _ = report.Next(row, told)
+		expect.That(t, row.Offer.State == want && row.Offer.Code == "", "it runs %q: %+v", runs, row.Offer)
+	}
+}

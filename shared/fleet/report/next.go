@@ -138,7 +138,7 @@ func (p Polled) Take(next *Row, was Row) {
 	next.Told, next.Subject, next.HeldAt = p.Told, p.Subject, p.HeldAt
 	next.Runs(p.Running, p.Text)
 	next.say(p)
-	if next.Offer != nil {
+	if next.Offer != nil && !next.Assumed {
 		next.Offer.Judge(was.Running, next.Running, !p.Waits && next.Running == p.Told && was.Told != p.Told)
 	}
 	next.unrest(was, p)
@@ -149,7 +149,10 @@ func (p Polled) Take(next *Row, was Row) {
 	next.Offer = &Offer{RolloutID: p.RolloutID, Version: p.Told, Stage: p.Stage, From: next.Running, State: Offered, Code: next.afterRun(p, was.Running)}
 	next.Stone = p.stone(*next)
 	if next.Running == p.Told {
-		next.Offer.State, next.Offer.From = Installed, ""
+		next.Offer.From = ""
+		if !next.Assumed { // what only a person says is no evidence
+			next.Offer.State = Installed
+		}
 	}
 }
 
