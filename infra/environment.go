@@ -43,6 +43,7 @@ func (s Settings) values() map[setting.Name]*string {
 		setting.LimitOrganization:        number(s.Limits.Organization),
 		setting.LimitCopilotUser:         number(s.Limits.CopilotUser),
 		setting.LimitCopilotOrganization: number(s.Limits.CopilotOrganization),
+		setting.LimitBoxes:               number(s.Limits.Boxes),
 		setting.LogSamplePolls:           number(s.LogSamplePolls),
 		setting.PollIntervalSeconds:      number(s.PollIntervalSeconds),
 		setting.IdlePollIntervalSeconds:  number(s.IdlePollIntervalSeconds),

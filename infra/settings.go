@@ -237,6 +237,7 @@ func readLimits(r *reader) ratelimit.Limits {
 		User: r.ranged("limitUser", setting.LimitUser), Organization: r.ranged("limitOrganization", setting.LimitOrganization),
 		CopilotUser:         r.ranged("limitCopilotUser", setting.LimitCopilotUser),
 		CopilotOrganization: r.ranged("limitCopilotOrganization", setting.LimitCopilotOrganization),
+		Boxes:               r.ranged("limitBoxes", setting.LimitBoxes),
 	}
 }
 

@@ -12,7 +12,7 @@ func TestSettings_NoneGiven_AreThoseOfDev(t *testing.T) {
 	got, err := ReadSettings(nil)
 	want := Settings{
 		Stage: Dev, Architecture: "arm64",
-		Limits:    ratelimit.Limits{User: 600, Organization: 6000, CopilotUser: 30, CopilotOrganization: 300},
+		Limits:    ratelimit.Limits{User: 600, Organization: 6000, CopilotUser: 30, CopilotOrganization: 300, Boxes: 600_000},
 		Throttles: Throttles{Method: Throttle{Rate: 2000, Burst: 2000}, Poll: Throttle{Rate: 1800, Burst: 1000}},
 		Copilot:   Copilot{TimeoutSeconds: 25}, Backup: Backup{Days: 35}, Traffic: direct, Quotas: Quotas{API: 10_000, Table: 40_000},
 		PollIntervalSeconds: 60, IdlePollIntervalSeconds: 300, ChannelCacheSeconds: 2, HeartbeatSeconds: 21_600, ReportShards: 32,

@@ -126,6 +126,7 @@ func TestDoor_WhatItRemembers_IsBounded(t *testing.T) {
 // TestDoor_APoll_IsOneReadOfTheBoxBesideItsChannel, whichever scheme the box sends.
 func TestDoor_APoll_IsOneReadOfTheBoxBesideItsChannel(t *testing.T) {
 	w := newWorld(t)
+	w.call(t, http.MethodGet, poll, "Bearer "+w.token) // reads, for an hour, how many boxes there are, and leases calls of them
 	for _, scheme := range []string{"Bearer", "bearer", "TargetToken"} {
 		w.reads.Store(0)
 		w.writes.Store(0)

@@ -150,7 +150,7 @@ func TestLimits_Copilot_30PassThe31stWaits(t *testing.T) {
 	for _, l := range standings(t, eric) {
 		used[l.Policy] = l.Used
 	}
-	expect.Equal(t, used, map[string]int{"user": 31, "copilot-user": 30, "org": 31, "copilot-org": 30}, "used are")
+	expect.Equal(t, used, map[string]int{"user": 31, "copilot-user": 30, "org": 31, "copilot-org": 30, "org-boxes": 0}, "used are")
 	time.Sleep(wait)
 	eric.Post(t, "/api/copilot/chat", "{}").Is(t, http.StatusOK)
 }

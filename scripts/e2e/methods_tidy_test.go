@@ -101,6 +101,11 @@ func TestMachine_ThatIsScrapped_HasNoVersion_AndTheRecallSaysWhoSaidSo(t *testin
 	b.approver.Put(t, press, `{"name":"press-2","admission":{"reason":"inspected"}}`).Is(t, http.StatusNoContent)
 	p = b.poll(press + "/methods")
 	expect.That(t, len(p.Items) == 1 && p.Items[0].Version == 2, "a machine that is back and admitted: %+v", p.Items)
+
+	b.approver.Put(t, press, `{"name":"press-2","admission":{"reason":"inspected"}}`).Is(t, http.StatusNoContent)
+	var m struct{ Admissions []struct{ Reason string } }
+	b.author.Get(t, press).Is(t, http.StatusOK).Into(t, &m)
+	expect.Equal(t, len(m.Admissions), 1, "the signatures after the same one again")
 	b.counted()
 }
 

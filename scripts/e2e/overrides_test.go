@@ -20,11 +20,11 @@ func TestOverride_IsSetReadReplacedAndTakenBack(t *testing.T) {
 	owner.Get(t, path).Refused(t, problem.NotFound)
 	owner.Do(t, http.MethodDelete, path, "").Refused(t, problem.NotFound)
 
-	owner.Put(t, path, `{"limit":9000,"copilotLimit":500,"expiresAt":"2099-01-01T00:00:00+01:00","reason":" ticket 1 "}`).Is(t, http.StatusCreated)
+	owner.Put(t, path, `{"limit":9000,"copilotLimit":500,"boxLimit":1000000,"expiresAt":"2099-01-01T00:00:00+01:00","reason":" ticket 1 "}`).Is(t, http.StatusCreated)
 	first := owner.Get(t, path).Is(t, http.StatusOK)
 	got := first.Object(t)
 	for field, want := range map[string]any{
-		"kind": "organizations", "id": "acme", "limit": 9000.0, "copilotLimit": 500.0,
+		"kind": "organizations", "id": "acme", "limit": 9000.0, "copilotLimit": 500.0, "boxLimit": 1_000_000.0,
 		"expiresAt": "2098-12-31T23:00:00.000Z", "reason": "ticket 1", "revision": 1.0,
 	} {
 		expect.Equal(t, got[field], want, "%s is", field)
@@ -33,14 +33,14 @@ func TestOverride_IsSetReadReplacedAndTakenBack(t *testing.T) {
 
 	// Repeating the same values changes nothing.
 	before := w.State(t)
-	owner.Put(t, path, `{"limit":9000,"copilotLimit":500,"expiresAt":"2098-12-31T23:00:00Z","reason":"ticket 1"}`).Is(t, http.StatusNoContent)
+	owner.Put(t, path, `{"limit":9000,"copilotLimit":500,"boxLimit":1000000,"expiresAt":"2098-12-31T23:00:00Z","reason":"ticket 1"}`).Is(t, http.StatusNoContent)
 	expect.Equal(t, w.State(t), before, "the stored data is")
 
 	// A PUT replaces everything: the copilot's limit is the default again.
 	owner.Put(t, path, `{"limit":100}`, "If-Match", `"7"`).Refused(t, problem.PreconditionFailed)
 	owner.Put(t, path, `{"limit":100}`, "If-Match", `"1"`).Is(t, http.StatusNoContent)
 	for _, s := range standings(t, w.Engineer(t, "acme")) {
-		want := map[string]int{"user": 600, "copilot-user": 30, "org": 100, "copilot-org": 300}[s.Policy]
+		want := map[string]int{"user": 600, "copilot-user": 30, "org": 100, "copilot-org": 300, "org-boxes": 600_000}[s.Policy]
 		expect.That(t, s.Limit == want, "the limit %s is %d, want %d", s.Policy, s.Limit, want)
 	}
 
@@ -49,7 +49,7 @@ func TestOverride_IsSetReadReplacedAndTakenBack(t *testing.T) {
 	owner.Do(t, http.MethodDelete, path, "").Refused(t, problem.NotFound)
 
 	// Revisions continue, so that an entity tag never means two things.
-	owner.Put(t, path, `{"limit":7}`).Is(t, http.StatusCreated)
+	owner.Put(t, path, `{"boxLimit":700000}`).Is(t, http.StatusCreated)
 	expect.Equal(t, owner.Get(t, path).Header.Get("ETag"), `"4"`, "ETag is")
 	expect.Equal(t, len(w.Events(t, "rate-limit", "organizations/acme")), 4, "audit events:")
 }

@@ -6,7 +6,7 @@ var access = []Sample{
 		Defaults: Values{"kind": "users", "id": "{user}", "limit": "1200"},
 		Body:     `{"limit":{limit},"reason":"data migration"}`,
 		About:    About{"rate-limit", "{kind}/{id}"},
-		Also:     []Case{{With: organizations, Body: `{"limit":6000,"copilotLimit":{limit}}`}},
+		Also:     []Case{{With: organizations, Body: `{"limit":6000,"copilotLimit":{limit},"boxLimit":1000000}`}},
 		Weight:   2,
 	},
 	{

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
@@ -134,5 +135,6 @@ func (f fairUse) Admit(ctx context.Context, caller auth.Principal, class ratelim
 }
 
 func callerOf(p auth.Principal) ratelimit.Caller {
-	return ratelimit.Caller{User: p.Counted(), Organization: p.OrganizationID, Box: p.Has(auth.Edge)}
+	gateway := boxtoken.KindOf(p) == boxtoken.Gateway
+	return ratelimit.Caller{User: p.Counted(), Organization: p.OrganizationID, Box: p.Has(auth.Edge) && !gateway, Gateway: gateway}
 }

@@ -55,34 +55,41 @@ type counters struct {
 // The error is errThrottled if the item takes no more writes at the moment. Any other error is a
 // failure of the store.
 func (c counters) apply(ctx context.Context, subject string, w write) (item, bool, error) {
-	in := c.rules.input(w)
+	_, givesBack := w.(giveBack)
+	attributes, applied, err := c.update(ctx, subject, c.rules.input(w), !givesBack)
+	if err != nil {
+		return item{}, false, err
+	}
+	it, err := c.rules.decode(attributes)
+	return it, applied, err
+}
+
+// update sends one write, with the answers of apply. again allows to send it again after a broken connection.
+func (c counters) update(ctx context.Context, subject string, in *dynamodb.UpdateItemInput, again bool) (map[string]types.AttributeValue, bool, error) {
 	in.TableName = aws.String(c.table)
 	in.Key = map[string]types.AttributeValue{attrSubject: &types.AttributeValueMemberS{Value: subject}}
 	in.ReturnValues = types.ReturnValueAllNew
 	in.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
-	_, givesBack := w.(giveBack)
-	out, err := c.send(ctx, in, !givesBack)
+	out, err := c.send(ctx, in, again)
 	for collided(err) {
 		// A transaction that sets an override locks the item for a moment; nothing was written.
 		select {
 		case <-ctx.Done():
-			return item{}, false, fmt.Errorf("ratelimit: count: %w", err)
+			return nil, false, fmt.Errorf("ratelimit: count: %w", err)
 		case <-time.After(rand.N(pause)):
 		}
-		out, err = c.send(ctx, in, !givesBack)
+		out, err = c.send(ctx, in, again)
 	}
 	if failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
-		it, err := c.rules.decode(failed.Item)
-		return it, false, err
+		return failed.Item, false, nil
 	}
 	if throttled(err) {
-		return item{}, false, fmt.Errorf("%w: %w", errThrottled, err)
+		return nil, false, fmt.Errorf("%w: %w", errThrottled, err)
 	}
 	if err != nil {
-		return item{}, false, fmt.Errorf("ratelimit: count: %w", err)
+		return nil, false, fmt.Errorf("ratelimit: count: %w", err)
 	}
-	it, err := c.rules.decode(out.Attributes)
-	return it, true, err
+	return out.Attributes, true, nil
 }
 
 // send sends one write. The SDK does not retry it: a write that timed out may have been applied,
@@ -261,6 +268,22 @@ func (r rules) decode(attributes map[string]types.AttributeValue) (item, error) 
 	if len(attributes) == 0 {
 		return item{}, nil
 	}
+	values, err := numbers(attributes)
+	if err != nil {
+		return item{}, err
+	}
+	it := item{total: int(values[attrTotal]), base: slot(values[attrBase]), slots: make(map[slot]int, len(values))}
+	for name, v := range values {
+		if strings.HasPrefix(name, slotPrefix) {
+			it.slots[r.slotOf(name, it.base)] = int(v)
+		}
+	}
+	it.override = overrideIn(values)
+	return it, nil
+}
+
+// numbers are the attributes that are numbers.
+func numbers(attributes map[string]types.AttributeValue) (map[string]int64, error) {
 	values := make(map[string]int64, len(attributes))
 	for name, a := range attributes {
 		n, ok := a.(*types.AttributeValueMemberN)
@@ -269,23 +292,24 @@ func (r rules) decode(attributes map[string]types.AttributeValue) (item, error) 
 		}
 		v, err := strconv.ParseInt(n.Value, 10, 64)
 		if err != nil {
-			return item{}, fmt.Errorf("ratelimit: attribute %s: %w", name, err)
+			return nil, fmt.Errorf("ratelimit: attribute %s: %w", name, err)
 		}
 		values[name] = v
 	}
-	it := item{total: int(values[attrTotal]), base: slot(values[attrBase]), slots: make(map[slot]int, len(values))}
-	for name, v := range values {
-		if strings.HasPrefix(name, slotPrefix) {
-			it.slots[r.slotOf(name, it.base)] = int(v)
-		}
+	return values, nil
+}
+
+// overrideIn is the override that an item has, or nil.
+func overrideIn(values map[string]int64) *counterOverride {
+	limit, ok := values[attrLimit]
+	if !ok {
+		return nil
 	}
-	if limit, ok := values[attrLimit]; ok {
-		it.override = &counterOverride{Limit: int(limit)}
-		if u := values[attrUntil]; u != forever {
-			it.override.Ends = time.UnixMilli(u)
-		}
+	o := &counterOverride{Limit: int(limit)}
+	if u := values[attrUntil]; u != forever {
+		o.Ends = time.UnixMilli(u)
 	}
-	return it, nil
+	return o
 }
 
 // until is an override's end as it is stored.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"wavegate/shared/platform/input"
+	"wavegate/shared/platform/setting"
 )
 
 // These rules check the values of an override.
@@ -19,6 +20,8 @@ var (
 	IssuerRule = &input.Text{Pattern: `[ -~]{1,240}`, Says: "1 to 240 printable ASCII characters"}
 	// LimitRule checks a limit; 0 allows no request.
 	LimitRule = &input.Integer{Least: 0, Most: Highest}
+	// BoxLimitRule checks a limit of all boxes. It is never below that of one.
+	BoxLimitRule = &input.Integer{Least: 600, Most: setting.HighestBoxLimit}
 	// ReasonRule checks the reason for an override.
 	ReasonRule = &input.Text{Min: 1, Max: 500, Trim: true, Check: input.Visible, Says: "1 to 500 characters without control characters and invisible characters"}
 )
@@ -39,19 +42,19 @@ func (target Target) Of(issuer string) Target {
 	return target
 }
 
-// ReadOverrideSpec reads limit and copilotLimit, of which at least one must be given, expiresAt
+// ReadOverrideSpec reads limit, copilotLimit and boxLimit, of which at least one must be given, expiresAt
 // and reason.
 func ReadOverrideSpec(body *input.Object) OverrideSpec {
 	var spec OverrideSpec
-	limit := func(name string) *int {
-		n, given := body.OptionalInteger(name, LimitRule)
+	limit := func(name string, rule *input.Integer) *int {
+		n, given := body.OptionalInteger(name, rule)
 		if !given {
 			return nil
 		}
 		return new(int(n))
 	}
-	spec.Limit, spec.CopilotLimit = limit("limit"), limit("copilotLimit")
-	body.RequireAny("limit", "copilotLimit")
+	spec.Limit, spec.CopilotLimit, spec.BoxLimit = limit("limit", LimitRule), limit("copilotLimit", LimitRule), limit("boxLimit", BoxLimitRule)
+	body.RequireAny("limit", "copilotLimit", "boxLimit")
 	if text, given := body.OptionalText("expiresAt", input.Time); given {
 		at := input.ParseTime(text)
 		if at.Year() > 9999 {

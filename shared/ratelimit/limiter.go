@@ -20,9 +20,12 @@ type Caller struct {
 	User string
 	// Organization is empty if the caller has none.
 	Organization string
-	// Box is set for an edge device. It counts against its own limit only, so that a fleet
-	// cannot use up the limit of the people in its organization.
+	// Box is set for an edge device. It counts against its own limit and against that of the boxes of its organization, so
+	// that a fleet cannot use up the limit of the people there.
 	Box bool
+	// Gateway is set for the gateway of an organization, which calls for its boxes. Each of its calls also counts as one of
+	// the box that it names.
+	Gateway bool
 }
 
 // A Config holds the parts of a Limiter. Store and Limits are required; the zero value of every
@@ -35,6 +38,8 @@ type Config struct {
 	// Deadline bounds the time of a request in the limiter. A request that must first connect to
 	// the store has at least a second; see bound.
 	Deadline time.Duration
+	// Awake is a clock that runs only while the process does, and that nobody sets.
+	Awake func() time.Duration
 }
 
 // A Limiter admits and rejects requests. It is safe for concurrent use. A container has one.
@@ -43,7 +48,10 @@ type Limiter struct {
 	store    store
 	limits   Limits
 	clock    func() time.Time
+	awake    func() time.Duration
 	deadline time.Duration
+	books    books
+	groups   boxGroups
 	memory   memory
 	turns    turns
 	lowUsage lowUsage
@@ -66,7 +74,8 @@ func New(c Config) *Limiter {
 	if table == "" {
 		table = dynamo.RateCounters.Name()
 	}
-	l.store = counters{api: c.Store, table: table, rules: slotLog}
+	store := counters{api: c.Store, table: table, rules: slotLog}
+	l.store, l.books = store, store
 	if l.clock == nil {
 		l.clock = time.Now
 	}
@@ -74,6 +83,10 @@ func New(c Config) *Limiter {
 	// seconds could then last for hours. So the limiter uses the wall clock only.
 	clock := l.clock
 	l.clock = func() time.Time { return clock().Round(0) }
+	if l.awake = c.Awake; l.awake == nil {
+		began := time.Now()
+		l.awake = func() time.Duration { return time.Since(began) }
+	}
 	if l.deadline == 0 {
 		l.deadline = time.Duration(setting.Ranges[setting.LimitDeadlineMS].Default) * time.Millisecond
 	}
@@ -108,7 +121,10 @@ func (l *Limiter) subjects(c Caller, class Class) [][]subject {
 		user = append(user, subject{key: copilotKey(userKey(c.User)), policy: "copilot-user", limit: l.limits.CopilotUser})
 		organization = append(organization, subject{key: copilotKey(organizationKey(c.Organization)), policy: "copilot-org", limit: l.limits.CopilotOrganization, caller: c.User})
 	}
-	if c.Box || c.Organization == "" {
+	switch {
+	case c.Gateway && l.leases(c):
+		return l.gateway(c, user[0])
+	case c.Box || c.Gateway || c.Organization == "":
 		return [][]subject{user}
 	}
 	return [][]subject{user, organization}
@@ -122,6 +138,10 @@ var errOpen = errors.New("ratelimit: the store failed repeatedly; no calls are m
 func (l *Limiter) Recall(caller Caller, class Class) (Result, bool) {
 	now := l.clock()
 	d, rejected := l.remembered(l.subjects(caller, class), now)
+	if p, refuses := l.recallLease(caller, now); refuses {
+		d.add(p)
+		rejected = true
+	}
 	if rejected && class == Reserved {
 		return d, l.recallReserve(caller, &d, now)
 	}
@@ -146,10 +166,17 @@ func (l *Limiter) Admit(ctx context.Context, caller Caller, class Class) Result 
 	var err error
 	// A remembered rejection gets here only for a request that may use the reserve.
 	d, rejected := l.remembered(levels, now)
+	var share leased
 	if !rejected {
-		counted, err = l.count(bounded, levels, &d, now)
-		rejected = d.Outcome == Rejected
+		share, err = l.lease(bounded, caller, &d, now)
 	}
+	if !rejected && err == nil && !share.Exceeded {
+		counted, err = l.count(bounded, l.subjects(caller, class), &d, now) // the boxes of a gateway are known now
+	}
+	if share.Name != "" {
+		d.add(share.QuotaPolicy)
+	}
+	rejected = d.Outcome == Rejected
 	if err == nil && rejected && class == Reserved {
 		err = l.askReserve(bounded, caller, &d, now)
 	}
@@ -164,6 +191,7 @@ func (l *Limiter) Admit(ctx context.Context, caller Caller, class Class) Result 
 	l.breaker.succeeded()
 	if rejected {
 		l.giveBack(bounded, counted, &d)
+		share.giveBack()
 	}
 	return d
 }

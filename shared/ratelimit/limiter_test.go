@@ -214,7 +214,9 @@ func TestBreaker_CallerLeft_IsNotAFailureOfTheStore(t *testing.T) {
 
 func TestSettings_Defaults(t *testing.T) {
 	r := setting.NewValues(setting.Limits...)
-	expect.Equal(t, ReadSettings(r), Settings{Limits: standard, Deadline: 100 * time.Millisecond}, "the settings")
+	want := Settings{Limits: standard, Deadline: 100 * time.Millisecond}
+	want.Boxes = 600_000
+	expect.Equal(t, ReadSettings(r), want, "the settings")
 	expect.OK(t, r.Err())
 }
 

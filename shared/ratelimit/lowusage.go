@@ -57,6 +57,9 @@ func (u *lowUsage) note(key string, v verdict, now time.Time) {
 
 // mergeLevels puts the levels of a request into one if all of the user's counts have low usage.
 func (u *lowUsage) mergeLevels(levels [][]subject, now time.Time) [][]subject {
+	if len(levels) < 2 {
+		return levels
+	}
 	for _, s := range levels[0] {
 		if !u.has(s.key, now) {
 			return levels

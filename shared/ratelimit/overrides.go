@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
@@ -48,6 +49,7 @@ func (target Target) key() string {
 type OverrideSpec struct {
 	Limit        *int       `json:"limit,omitempty"`        // requests in any 60 s
 	CopilotLimit *int       `json:"copilotLimit,omitempty"` // copilot requests in any 60 s
+	BoxLimit     *int       `json:"boxLimit,omitempty"`     // requests of all boxes of an organization in any 60 s
 	ExpiresAt    *time.Time `json:"expiresAt,omitempty"`    // the first instant at which the limits no longer apply
 	Reason       string     `json:"reason,omitempty"`
 }
@@ -135,10 +137,19 @@ var kind = change.Kind[record]{
 	ETag: record.etag,
 	Along: func(next record) []dynamo.TransactItem {
 		key, at := next.key(), next.UpdatedAt
-		return []dynamo.TransactItem{
-			counterPart("counter", key, next.Limit, next.ExpiresAt, at),
-			counterPart("copilot-counter", copilotKey(key), next.CopilotLimit, next.ExpiresAt, at),
+		parts := []dynamo.TransactItem{
+			counterPart("counter", key, next.Limit, next.ExpiresAt, at, true),
+			counterPart("copilot-counter", copilotKey(key), next.CopilotLimit, next.ExpiresAt, at, true),
 		}
+		switch {
+		case next.Kind == Organizations:
+			parts = append(parts,
+				counterPart("box-counter", boxesKey(next.Target.ID), next.BoxLimit, next.ExpiresAt, at, false),
+				counterPart("box-tally", dynamo.BoxTally(next.Target.ID), next.BoxLimit, next.ExpiresAt, at, false))
+		case boxtoken.IsGateway(next.Issuer):
+			parts = append(parts, counterPart("gateway-counter", gatewayKey(next.Name()), next.Limit, next.ExpiresAt, at, false))
+		}
+		return parts
 	},
 }
 
@@ -161,10 +172,17 @@ func (s *OverrideStore) Get(ctx context.Context, target Target) (Override, error
 }
 
 // Put sets the override of a target, and replaces any previous one. Created reports whether there was none. It returns
-// VALIDATION_FAILED for an expiry in the past, and PRECONDITION_FAILED.
+// VALIDATION_FAILED for an expiry in the past and for a user's BoxLimit, and PRECONDITION_FAILED.
 func (s *OverrideStore) Put(ctx context.Context, from audit.Origin, target Target, spec OverrideSpec, when input.Preconditions) (created bool, err error) {
+	var faults []problem.Fault
+	if target.Kind == Users && spec.BoxLimit != nil {
+		faults = append(faults, problem.Fault{Pointer: "/boxLimit", Code: "exclusive", Detail: "must not be given for a user; it is for all boxes of an organization"})
+	}
 	if now := s.db.Now(); spec.ExpiresAt != nil && !now.Before(*spec.ExpiresAt) {
-		return false, problem.Invalid([]problem.Fault{{Pointer: "/expiresAt", Code: "range", Detail: "must be in the future"}})
+		faults = append(faults, problem.Fault{Pointer: "/expiresAt", Code: "range", Detail: "must be in the future"})
+	}
+	if faults != nil {
+		return false, problem.Invalid(faults)
 	}
 	return change.Put(ctx, s.db, from, kind, overrideKey(target), when, func(was record, at time.Time) (record, string, error) {
 		next, event := was.set(target, spec, at)
@@ -183,10 +201,14 @@ func (s *OverrideStore) Delete(ctx context.Context, from audit.Origin, target Ta
 
 // counterPart writes an override into a counter's item, or removes it. A new item counts no
 // request yet. An item with an override is kept for as long after the expiry as any other item
-// after its last request.
-func counterPart(part, key string, limit *int, expires *time.Time, now time.Time) dynamo.TransactItem {
-	values := map[string]any{":zero": 0, ":base": int64(slotLog.at(now) - slotLog.window)}
-	set := "SET #n = if_not_exists(#n, :zero), #b = if_not_exists(#b, :base), "
+// after its last request. slots is set for a slot log.
+func counterPart(part, key string, limit *int, expires *time.Time, now time.Time, slots bool) dynamo.TransactItem {
+	values := map[string]any{":zero": 0}
+	set := "SET #n = if_not_exists(#n, :zero), "
+	if slots {
+		values[":base"] = int64(slotLog.at(now) - slotLog.window)
+		set += "#b = if_not_exists(#b, :base), "
+	}
 	if limit == nil {
 		values[":ttl"] = now.Add(idle).Unix()
 		set += "#ttl = :ttl REMOVE #lim, #until, #keep"

@@ -16,6 +16,7 @@ type Limits struct {
 	Organization        int // of the people and integrations of one organization together
 	CopilotUser         int // copilot calls of one user
 	CopilotOrganization int // copilot calls of one organization
+	Boxes               int // of the boxes of one organization together; 0: they are not counted
 }
 
 // Highest is the highest limit that can be set.
@@ -37,6 +38,7 @@ func ReadSettings(r *setting.Values) Settings {
 			Organization:        r.Number(setting.LimitOrganization),
 			CopilotUser:         r.Number(setting.LimitCopilotUser),
 			CopilotOrganization: r.Number(setting.LimitCopilotOrganization),
+			Boxes:               r.Number(setting.LimitBoxes),
 		},
 		Deadline: time.Duration(r.Number(setting.LimitDeadlineMS)) * time.Millisecond,
 	}
@@ -55,6 +57,7 @@ func (l Limits) Validate() error {
 		}
 	}
 	within(setting.LimitUser, l.User, setting.LimitOrganization, l.Organization)
+	within(setting.LimitUser, l.User, setting.LimitBoxes, l.Boxes)
 	within(setting.LimitCopilotUser, l.CopilotUser, setting.LimitUser, l.User)
 	within(setting.LimitCopilotUser, l.CopilotUser, setting.LimitCopilotOrganization, l.CopilotOrganization)
 	within(setting.LimitCopilotOrganization, l.CopilotOrganization, setting.LimitOrganization, l.Organization)

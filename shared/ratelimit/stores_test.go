@@ -98,7 +98,7 @@ func setOverride(t *testing.T, db *dynamo.DB, m *model, target Target, now time.
 			spec.ExpiresAt = new(now.Add(time.Duration(pick(100_000)) * time.Millisecond).UTC())
 		}
 	}
-	expect.OK(t, db.Commit(admission.Unlimited(t.Context()), counterPart("counter", target.key(), spec.Limit, spec.ExpiresAt, now)))
+	expect.OK(t, db.Commit(admission.Unlimited(t.Context()), counterPart("counter", target.key(), spec.Limit, spec.ExpiresAt, now, true)))
 	if spec.Limit == nil {
 		m.override(target.key(), now, nil)
 		return

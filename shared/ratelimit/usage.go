@@ -30,8 +30,8 @@ type Getter interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 }
 
-// ReadUsage reads the usage of a caller's limits without counting anything. A box has no copilot
-// limits. It returns UNAVAILABLE if the store does not answer.
+// ReadUsage reads the usage of a caller's limits without counting anything, and that of the limit of all boxes of the caller's
+// organization. A box has no copilot limits. It returns UNAVAILABLE if the store does not answer.
 func ReadUsage(ctx context.Context, api Getter, limits Limits, now time.Time, caller Caller) ([]LimitUsage, error) {
 	class := Copilot
 	if caller.Box {
@@ -40,6 +40,9 @@ func ReadUsage(ctx context.Context, api Getter, limits Limits, now time.Time, ca
 	var subjects []subject
 	for _, level := range New(Config{Limits: limits}).subjects(caller, class) {
 		subjects = append(subjects, level...)
+	}
+	if caller.Organization != "" {
+		subjects = append(subjects, subject{key: boxesKey(caller.Organization), policy: boxPolicy, limit: limits.Boxes})
 	}
 	usages := make([]LimitUsage, len(subjects))
 	var reads []func(context.Context) error
@@ -54,25 +57,38 @@ func ReadUsage(ctx context.Context, api Getter, limits Limits, now time.Time, ca
 				return problem.Wrap(fmt.Errorf("ratelimit: read a counter: %w", err), problem.Unavailable,
 					"The limits cannot be read at the moment.").After(time.Second)
 			}
-			it, err := slotLog.decode(out.Item)
-			usages[i] = slotLog.usage(it, s, now)
+			usages[i], err = usageOf(out.Item, s, limits, now)
 			return err
 		})
 	}
 	return usages, dynamo.Together(ctx, reads...)
 }
 
-func (r rules) usage(it item, s subject, now time.Time) LimitUsage {
+func usageOf(stored map[string]types.AttributeValue, s subject, limits Limits, now time.Time) (LimitUsage, error) {
+	if s.policy == boxPolicy {
+		p, err := pageOf(stored)
+		st := usage(p.override, s, now, p.Used(now.Unix()), time.Unix(p.Free(now.Unix(), p.Used(now.Unix())), 0))
+		st.Limit = max(st.Limit, limits.User)
+		st.Remaining = max(st.Limit-st.Used, 0)
+		return st, err
+	}
+	r := slotLog
+	it, err := r.decode(stored)
+	at := r.at(now)
+	return usage(it.override, s, now, r.used(it, at), r.expiry(r.oldestUsed(it, at))), err
+}
+
+func usage(o *counterOverride, s subject, now time.Time, used int, free time.Time) LimitUsage {
 	st := LimitUsage{
-		Policy: s.policy, Limit: it.limit(now, s.limit), WindowSeconds: int(Window / time.Second),
-		Used: r.used(it, r.at(now)), Arranged: it.override.inForce(now),
+		Policy: s.policy, Limit: item{override: o}.limit(now, s.limit), WindowSeconds: int(Window / time.Second),
+		Used: used, Arranged: o.inForce(now),
 	}
 	st.Remaining = max(st.Limit-st.Used, 0)
 	if st.Used > 0 {
-		st.ResetSeconds = int(r.retryAfter(now, r.expiry(r.oldestUsed(it, r.at(now)))) / time.Second)
+		st.ResetSeconds = int(slotLog.retryAfter(now, free) / time.Second)
 	}
-	if st.Arranged && !it.override.Ends.IsZero() {
-		ends := it.override.Ends.UTC()
+	if st.Arranged && !o.Ends.IsZero() {
+		ends := o.Ends.UTC()
 		st.ExpiresAt = &ends
 	}
 	return st

@@ -109,6 +109,9 @@ func limitGet(r *run.Run) *cobra.Command {
 			if l.CopilotLimit != nil {
 				rows = append(rows, terminal.Cells("copilot calls in any 60 s", *l.CopilotLimit))
 			}
+			if l.BoxLimit != nil {
+				rows = append(rows, terminal.Cells("calls of all boxes in any 60 s", *l.BoxLimit))
+			}
 			if l.ExpiresAt != nil {
 				rows = append(rows, terminal.Cells("until", terminal.Clock(*l.ExpiresAt)))
 			}
@@ -129,6 +132,7 @@ func limitSet(r *run.Run) *cobra.Command {
 	path := target(cmd)
 	calls := cmd.Flags().Int("calls", 0, "calls in any 60 seconds")
 	copilot := cmd.Flags().Int("copilot", 0, "calls to the copilot in any 60 seconds")
+	boxes := cmd.Flags().Int("boxes", 0, "calls of all boxes of an organization in any 60 seconds")
 	lasts := cmd.Flags().Duration("for", 0, "how long, such as 24h; by default, until it is ended")
 	reason := cmd.Flags().String("reason", "", "why, for the audit trail")
 	return r.Takes(cmd, func(_ context.Context, c *run.Call) (run.Step, error) {
@@ -139,8 +143,11 @@ func limitSet(r *run.Run) *cobra.Command {
 		if cmd.Flags().Changed("copilot") {
 			body.CopilotLimit = copilot
 		}
-		if body.Limit == nil && body.CopilotLimit == nil {
-			return run.Step{}, run.Fail(run.Misused, "give --calls, --copilot or both")
+		if cmd.Flags().Changed("boxes") {
+			body.BoxLimit = boxes
+		}
+		if body.Limit == nil && body.CopilotLimit == nil && body.BoxLimit == nil {
+			return run.Step{}, run.Fail(run.Misused, "give --calls, --copilot or --boxes")
 		}
 		if *lasts > 0 {
 			body.ExpiresAt = new(time.Now().Add(*lasts).UTC().Truncate(time.Second))

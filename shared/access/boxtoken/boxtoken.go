@@ -142,17 +142,20 @@ func (t Token) Principal(organizationID, issuer string) auth.Principal {
 	return p
 }
 
-// Counted is a box as the fair-use limits count it, given the issuer of its access tokens, if it has one.
-func Counted(issuer, edgeID string) auth.Principal {
-	return auth.Principal{Issuer: cmp.Or(issuer, boxes), UserID: edgeID, Roles: []auth.Role{auth.Edge}}
+// Counted is a box of an organization as the fair-use limits count it, given the issuer of its access tokens, if it has one.
+func Counted(issuer, organizationID, edgeID string) auth.Principal {
+	return auth.Principal{Issuer: cmp.Or(issuer, boxes), UserID: edgeID, OrganizationID: organizationID, Roles: []auth.Role{auth.Edge}}
 }
+
+// IsGateway reports whether an issuer is that of an organization's gateway.
+func IsGateway(issuer string) bool { return strings.HasPrefix(issuer, gateways) }
 
 // KindOf returns the kind of token that a caller sent, or an empty Prefix for the token of another issuer.
 func KindOf(p auth.Principal) Prefix {
 	switch {
 	case p.Issuer == boxes:
 		return Box
-	case strings.HasPrefix(p.Issuer, gateways):
+	case IsGateway(p.Issuer):
 		return Gateway
 	case p.Issuer == enrolments:
 		return Enrolment

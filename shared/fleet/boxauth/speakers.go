@@ -111,7 +111,7 @@ func (s *Speakers) note(ctx context.Context, from audit.Origin, g Gateway, sha25
 // Counted is the caller that a box's calls count for in the fair-use limits, whichever token they have: a user of the
 // box's issuer. Without an issuer it is the user for boxes' tokens.
 func (s *Speakers) Counted(row report.Row) auth.Principal {
-	return boxtoken.Counted(s.issuers.Of(row.Issuer), row.EdgeID)
+	return boxtoken.Counted(s.issuers.Of(row.Issuer), row.OrganizationID, row.EdgeID)
 }
 
 // Tokens verifies the tokens of boxes and gateways.

@@ -10,7 +10,7 @@ import (
 type lookedAt struct {
 	boxes, silent int
 	last          time.Time // when its silent boxes were last seen
-	told          []time.Time
+	told          []time.Time // when boxes were told the release, and when they last said something new about it
 }
 
 // plants are those of a look, by factory.
@@ -33,7 +33,8 @@ func (p plants) add(g *Groups, b lookedUp) {
 		}
 	}
 	if b.seen.Offer.RolloutID == g.of.ID {
-		at.told = append(at.told, b.seen.Offer.Since)
+		// A box may take its plant down when it is told, and when it installs, which it says later.
+		at.told = append(at.told, b.seen.Offer.ToldAt, b.seen.Offer.Since)
 	}
 	p[b.FactoryID] = at
 }

@@ -107,7 +107,7 @@ func arrives(was, next Edge) bool {
 func (r *Registry) enter(ctx context.Context, organizationID string, by Registrar, n int) error {
 	now := r.db.Now()
 	key := dynamo.Key{"subject": dynamo.BoxTally(organizationID)}
-	update, when := "SET #ttl = :ttl ADD #n :k", dynamo.Condition{}
+	update, when := "SET #ttl = if_not_exists(#keep, :ttl) ADD #n :k", dynamo.Condition{}
 	values := map[string]any{":ttl": now.Add(tallyKept).Unix(), ":k": n}
 	today := registrarPrefix + now.Format("20060102")
 	if by != "" {
@@ -139,13 +139,13 @@ func (r *Registry) enter(ctx context.Context, organizationID string, by Registra
 	return r.fits(ctx, organizationID, key, tally{number("n"), int64(number("countedAt"))}, n)
 }
 
-// fits returns CONFLICT if an organization has too many boxes with the n that its tally has counted last. Now and then,
-// and if the tally is full, it counts the boxes in an index that lags by a moment.
+// fits returns CONFLICT if an organization has too many boxes with the n that its tally has counted last. At first, now and
+// then, and if the tally is full, it counts the boxes in an index that lags by a moment.
 func (r *Registry) fits(ctx context.Context, organizationID string, key dynamo.Key, is tally, n int) error {
 	most, now := r.quotas.Boxes, r.db.Now()
 	step := max(most/recounts, 1)
 	full := is.N > most
-	if !full && is.N/step == (is.N-n)/step {
+	if !full && is.CountedAt > 0 && is.N/step == (is.N-n)/step {
 		return nil
 	}
 	if full && now.Sub(time.UnixMilli(is.CountedAt)) < fullFor {
@@ -155,11 +155,12 @@ func (r *Registry) fits(ctx context.Context, organizationID string, key dynamo.K
 	if err != nil {
 		return err
 	}
+	values, when := map[string]any{":n": has, ":at": now.UnixMilli()}, dynamo.Condition{}
 	if full = has+n > most; !full {
-		has += n
+		// Others that have registered boxes meanwhile are not in the count. Then a later call counts.
+		values[":n"], when = has+n, dynamo.Condition{Expr: "#n = :was", Values: map[string]any{":was": is.N}}
 	}
-	_, err = r.db.Tally(ctx, dynamo.RateCounters, key, "SET #n = :n, #countedAt = :at",
-		map[string]any{":n": has, ":at": now.UnixMilli()}, dynamo.Condition{}, &tally{})
+	_, err = r.db.Tally(ctx, dynamo.RateCounters, key, "SET #n = :n, #countedAt = :at", values, when, &tally{})
 	if err == nil && full {
 		err = tooManyBoxes(most)
 	}

@@ -25,6 +25,8 @@ const (
 	LimitOrganization        Name = "LIMIT_ORGANIZATION"
 	LimitCopilotUser         Name = "LIMIT_COPILOT_USER"
 	LimitCopilotOrganization Name = "LIMIT_COPILOT_ORGANIZATION"
+	// LimitBoxes is the default limit of all boxes of one organization together.
+	LimitBoxes Name = "LIMIT_BOXES"
 	// LimitDeadlineMS is how long a call may wait for the limiter, in milliseconds. A call that
 	// must first connect to the store may wait a second. Only a machine that is much slower than
 	// AWS needs another value than the default.
@@ -117,6 +119,9 @@ const (
 // would need several items.
 const HighestLimit = 30_000
 
+// HighestBoxLimit is the highest limit of all boxes of an organization. Containers count most of their calls themselves.
+const HighestBoxLimit = 10_000_000
+
 // A Range is the range and the default of a whole number.
 type Range struct{ Default, Least, Most int }
 
@@ -127,6 +132,7 @@ var Ranges = map[Name]Range{
 	LimitOrganization:        {6000, 1, HighestLimit},
 	LimitCopilotUser:         {30, 1, HighestLimit},
 	LimitCopilotOrganization: {300, 1, HighestLimit},
+	LimitBoxes:               {600_000, 1, HighestBoxLimit},
 	LimitDeadlineMS:          {100, 1, 5000},
 	LogSamplePolls:           {100, 1, 1_000_000},
 	PollIntervalSeconds:      {60, 1, 86_400},
@@ -143,7 +149,7 @@ var Ranges = map[Name]Range{
 }
 
 // Limits are the limiter's settings. The function of every operation reads them.
-var Limits = []Name{LimitUser, LimitOrganization, LimitCopilotUser, LimitCopilotOrganization, LimitDeadlineMS}
+var Limits = []Name{LimitUser, LimitOrganization, LimitCopilotUser, LimitCopilotOrganization, LimitBoxes, LimitDeadlineMS}
 
 // Assign is the environment variable with a value, for programs that start a function.
 func (n Name) Assign(value int) string { return string(n) + "=" + strconv.Itoa(value) }

@@ -90,7 +90,7 @@ func TestApproval_AfterManyWithdrawals_WaitsUntilTheyAreConfirmed(t *testing.T) 
 		_, err := methods.Move(ctx, person("anna"), origin, at(n), m, input.Preconditions{})
 		return err
 	}
-	last := int64(64)
+	last := int64(24)
 	for n := int64(1); n <= last; n++ {
 		if n > 2 {
 			expect.OK(t, move(n, method.Move{Status: method.Released}))

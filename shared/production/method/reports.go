@@ -3,7 +3,6 @@ package method
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"wavegate/shared/access/auth"
@@ -186,47 +185,71 @@ type LastCall func(ctx context.Context, subject string) (time.Time, error)
 
 // Machines lists the machines that a version concerns, in the order of their codes; with onlyNotClear, only those that
 // have not confirmed that they do not have it. It returns NOT_FOUND for a version outside the factories that the caller
-// may read. It reads all machines of the factory.
+// may read. A page looks at as many machines as it needs; see dynamo.Search.
 func (s *Store) Machines(ctx context.Context, caller auth.Principal, r Ref, onlyNotClear bool, seen LastCall, w dynamo.Span) (page dynamo.Page[Reached], err error) {
-	v, err := factory.ReadInParallel(ctx, s.factories, caller, r.FactoryID, func(ctx context.Context) (Version, error) { return s.lookup(ctx, r) })
+	var v Version
+	var m Method
+	var versions []Version
+	_, err = factory.ReadInParallel(ctx, s.factories, caller, r.FactoryID, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, dynamo.Together(ctx,
+			func(ctx context.Context) (err error) { v, err = s.lookup(ctx, r); return err },
+			func(ctx context.Context) (err error) { m, err = s.find(ctx, r.FactoryID, r.MethodID); return err },
+			func(ctx context.Context) (err error) { versions, err = s.versions(ctx, r.MethodID); return err })
+	})
 	if err != nil {
 		return page, err
 	}
 	if v.Revision == 0 || v.FactoryID != r.FactoryID {
 		return page, problem.Missing()
 	}
-	all, err := s.reachedBy(ctx, v)
-	if err != nil {
-		return page, err
-	}
-	all = slices.DeleteFunc(all, func(m Reached) bool {
-		return onlyNotClear && m.Clear || w.After != "" && strings.Compare(m.Machine, w.After) <= 0
+	search := dynamo.NewSearch[Reached](s.db, w, dynamo.MostLooked)
+	of := dynamo.Selection{Table: dynamo.Machines, Partition: r.FactoryID}
+	_, err = dynamo.Look(ctx, search, of, w.After, 0, "", false, func(ctx context.Context, some []machine.Machine) ([]*Reached, error) {
+		shown := make([]*Reached, len(some))
+		if len(some) == 0 {
+			return shown, nil
+		}
+		said, err := s.saidBy(ctx, r.MethodID, some[0].Code, some[len(some)-1].Code)
+		next := 0
+		for _, one := range m.reached(v, survey{versions: versions, park: some, said: said}, s.db.Now()) {
+			for some[next].Code != one.Machine {
+				next++
+			}
+			if !onlyNotClear || !one.Clear {
+				shown[next] = &one
+			}
+		}
+		return shown, err
 	})
-	page.Items = all[min(w.Skip, len(all)):]
-	if len(page.Items) > w.Limit {
-		page.Items, page.More = page.Items[:w.Limit], true
-		page.Last = page.Items[w.Limit-1].Machine
+	if page = search.Page(); err == nil {
+		err = s.addBoxes(ctx, r.FactoryID, page.Items, seen)
 	}
-	boxes, err := s.boxesOf(ctx, page.Items)
+	return page, err
+}
+
+// addBoxes adds to a page what the boxes of its machines say.
+func (s *Store) addBoxes(ctx context.Context, factoryID string, page []Reached, seen LastCall) error {
+	boxes, err := s.boxesOf(ctx, page)
 	if err == nil {
-		err = heard(ctx, r.FactoryID, page.Items, boxes, seen)
+		err = heard(ctx, factoryID, page, boxes, seen)
 	}
 	if err != nil {
-		return page, err
+		return err
 	}
-	withoutBox(r.FactoryID, page.Items, boxes)
-	for i, x := range page.Items {
+	withoutBox(factoryID, page, boxes)
+	for i, x := range page {
 		if x.record.Revision == 0 {
 			continue
 		}
-		if page.Items[i].RecordSHA256, err = chain.Digest(x.record.OnMachine); err != nil {
-			return page, err
+		if page[i].RecordSHA256, err = chain.Digest(x.record.OnMachine); err != nil {
+			return err
 		}
 	}
-	return page, nil
+	return nil
 }
 
-// reachedBy lists the machines that a version concerns, and those that wait for it, in the order of their codes.
+// reachedBy lists the machines that a version concerns, and those that wait for it, in the order of their codes. It reads all
+// machines of the factory.
 func (s *Store) reachedBy(ctx context.Context, v Version) ([]Reached, error) {
 	var seen survey
 	var m Method

@@ -28,27 +28,36 @@ func (s survey) holds(m Method) bool {
 }
 
 func (s *Store) survey(ctx context.Context, r Ref) (survey, error) {
-	seen := survey{said: map[string]onMachineItem{}}
+	var seen survey
 	err := dynamo.Together(ctx,
-		func(ctx context.Context) error {
-			return dynamo.Walk(ctx, s.db, dynamo.Selection{Table: dynamo.MethodVersions, Partition: r.MethodID}, nil, 0, func(v Version) error {
-				seen.versions = append(seen.versions, v)
-				return nil
-			})
-		},
+		func(ctx context.Context) (err error) { seen.versions, err = s.versions(ctx, r.MethodID); return err },
 		func(ctx context.Context) error {
 			return dynamo.Walk(ctx, s.db, dynamo.Selection{Table: dynamo.Machines, Partition: r.FactoryID}, nil, 0, func(m machine.Machine) error {
 				seen.park = append(seen.park, m)
 				return nil
 			})
 		},
-		func(ctx context.Context) error {
-			return dynamo.Walk(ctx, s.db, dynamo.Selection{Table: dynamo.MethodReports, Partition: r.MethodID}, nil, 0, func(m onMachineItem) error {
-				seen.said[m.Machine] = m
-				return nil
-			})
-		})
+		func(ctx context.Context) (err error) { seen.said, err = s.saidBy(ctx, r.MethodID, "", ""); return err })
 	return seen, err
+}
+
+// versions are all versions of a method.
+func (s *Store) versions(ctx context.Context, methodID string) (all []Version, err error) {
+	err = dynamo.Walk(ctx, s.db, dynamo.Selection{Table: dynamo.MethodVersions, Partition: methodID}, nil, 0, func(v Version) error {
+		all = append(all, v)
+		return nil
+	})
+	return all, err
+}
+
+// saidBy is what machines have said about a method, by their codes: those from one code to another, or all.
+func (s *Store) saidBy(ctx context.Context, methodID, least, most string) (map[string]onMachineItem, error) {
+	said := map[string]onMachineItem{}
+	of := dynamo.Selection{Table: dynamo.MethodReports, Partition: methodID, Least: least, Most: most}
+	return said, dynamo.Walk(ctx, s.db, of, nil, 0, func(m onMachineItem) error {
+		said[m.Machine] = m
+		return nil
+	})
 }
 
 // surveyed returns the survey for a withdrawal. It takes longer than the writes of others, so one is enough unless they

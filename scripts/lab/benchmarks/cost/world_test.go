@@ -28,6 +28,7 @@ func startWorld(tb testing.TB, change func(*service.Options)) *world {
 		setting.LimitCopilotOrganization} {
 		settings = append(settings, limit.Assign(setting.HighestLimit))
 	}
+	settings = append(settings, setting.LimitBoxes.Assign(setting.HighestBoxLimit))
 	return &world{World: harness.New(tb, harness.WithProcesses(1), func(o *service.Options) {
 		o.Environment = func(string) []string { return settings }
 		change(o)
