@@ -14,10 +14,10 @@ import (
 
 func main() { function.Run(artifacts.DeleteArtifact(), wire) }
 
-func wire(env lambdahttp.Env) function.Handler[artifact.Name] {
+func wire(env lambdahttp.Env) function.Handler[artifact.Removal] {
 	artifacts, finder := artifact.NewStore(env.DB, artifact.ReadBucket(env.Settings, env.Now, env.Metrics)), usage.NewFinder(env.DB, census.ReadSettings(env.Settings))
-	return func(c *function.Call, in artifact.Name) (lambdahttp.Answer, error) {
-		err := artifacts.Delete(c.Context(), c.Origin(), in, finder.Of)
+	return func(c *function.Call, in artifact.Removal) (lambdahttp.Answer, error) {
+		err := artifacts.Delete(c.Context(), c.Origin().For(in.Grounds), in.Name, finder.Of)
 		return lambdahttp.Empty(http.StatusNoContent), err
 	}
 }

@@ -56,7 +56,8 @@ func TestArtifact_WhatUsesIt_KeepsIt(t *testing.T) {
 		keep(t, owner, f)
 	}
 	owner.Put(t, channel, strings.Replace(one.publish("1.0.0"), "}", `,"order":1}`, 1)).Is(t, http.StatusCreated)
-	owner.Put(t, "/api/edges/box-1", `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`).Is(t, http.StatusCreated)
+	owner.Put(t, "/api/factories/munich-1", `{"organizationId":"acme","name":"Munich"}`).Is(t, http.StatusCreated)
+	owner.Put(t, "/api/edges/box-1", `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme","factoryId":"munich-1"}`).Is(t, http.StatusCreated)
 	owner.Put(t, channel, strings.Replace(two.publish("2.0.0"), "}", `,"order":2,"requires":"1.0.0"}`, 1)).Is(t, http.StatusNoContent)
 	owner.Put(t, channel, strings.Replace(three.publish("3.0.0"), "}", fmt.Sprintf(`,"documents":[{"kind":"notes","sha256":%q},{"kind":"sbom","url":"https://evidence.example/3.json"}]}`,
 		notes.sum()), 1)).Is(t, http.StatusNoContent)
@@ -69,6 +70,11 @@ func TestArtifact_WhatUsesIt_KeepsIt(t *testing.T) {
 	refused(one, "release 2.0.0 requires 1.0.0")
 	refused(notes, "release 3.0.0 has it as a document")
 	refused(three, "channel stable has version 3.0.0")
+	owner.Put(t, "/api/ota/releases/gateway-x/3.0.0", `{"documents":[{"kind":"sbom","url":"https://evidence.example/3b.json"}]}`).Is(t, http.StatusNoContent)
+	owner.Get(t, "/api/ota/releases/gateway-x/3.0.0").Has(t, fmt.Sprintf(`{"documents":[{"kind":"sbom","url":"https://evidence.example/3b.json"}],"replaced":[{"kind":"notes","sha256":%q},{"kind":"sbom","url":"https://evidence.example/3.json"}]}`, notes.sum()))
+	refused(notes, "release 3.0.0 had it as a document")
+	owner.Put(t, "/api/ota/releases/gateway-x/3.0.0", fmt.Sprintf(`{"documents":[{"kind":"notes","sha256":%q}]}`, digest("f"))).Refused(t, problem.ArtifactNotKept)
+	owner.Put(t, "/api/ota/releases/gateway-x/9.9.9", `{"supportedUntil":null}`).Refused(t, problem.NotFound)
 	const pin = `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme","pin":{"version":"2.0.0","reason":"a test"}}`
 	owner.Put(t, "/api/edges/box-1", pin).Is(t, http.StatusNoContent)
 	refused(two, "box box-1 is pinned to 2.0.0")
@@ -115,6 +121,56 @@ func TestArtifact_ThatABoxRuns_ComesBack(t *testing.T) {
 	sweep(t, w)
 	owner.Get(t, one.path()).Has(t, `{"state":"kept"}`)
 	expect.Equal(t, one.delete(t, owner).Refused(t, problem.ArtifactInUse).Detail, "The artifact is in use: boxes of channel stable run 1.0.0: 1.", "the refusal")
+}
+
+// TestArtifact_OnAChannelWithoutAPublication_IsUsed by boxes that are pinned to it or run it; what boxes only say is no use if an
+// owner gives a reason, also when the bytes go.
+func TestArtifact_OnAChannelWithoutAPublication_IsUsed(t *testing.T) {
+	t.Parallel()
+	w, owner := begin(t, func(o *service.Options) { // counts that are half a second old are made again
+		o.Environment = func(string) []string { return []string{setting.GuardIntervalSeconds.Assign(1)} }
+	})
+	const one, two = file("1.0.0"), file("2.0.0")
+	keep(t, owner, one)
+	keep(t, owner, two)
+	owner.Put(t, channel, strings.Replace(one.publish("1.0.0"), "}", `,"order":1}`, 1)).Is(t, http.StatusCreated)
+	owner.Put(t, "/api/factories/munich-1", `{"organizationId":"acme","name":"Munich"}`).Is(t, http.StatusCreated)
+	owner.Put(t, "/api/edges/box-1", `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme","factoryId":"munich-1"}`).Is(t, http.StatusCreated)
+	w.Box(t, "box-1").Get(t, "/api/edges/box-1/update/manifest?installed=0.9.0").Is(t, http.StatusOK) // it is told 1.0.0
+	owner.Put(t, channel, two.publish("2.0.0")).Is(t, http.StatusNoContent)
+	expect.Until(t, "box-1 is told 2.0.0", func() bool {
+		return strings.Contains(string(w.Box(t, "box-1").Get(t, "/api/edges/box-1/update/manifest?installed=0.9.0").Body), `"version":"2.0.0"`)
+	})
+	const trial = `{"edgeType":"gateway-x","channel":"trial","organizationId":"acme"}`
+	refused := func(query, why string) {
+		t.Helper()
+		answer := owner.Do(t, http.MethodDelete, one.path()+query, "").Refused(t, problem.ArtifactInUse)
+		expect.Equal(t, answer.Detail, "The artifact is in use: "+why+".", "the refusal")
+	}
+	used := func(why string) {
+		t.Helper()
+		expect.Until(t, why, func() bool { return strings.Contains(string(owner.Get(t, one.path()+"?uses=true").Body), why) })
+	}
+	owner.Put(t, "/api/edges/box-2", strings.Replace(trial, "}", `,"pin":{"version":"1.0.0","reason":"a test"}}`, 1)).Is(t, http.StatusCreated)
+	used("box box-2 is pinned to 1.0.0")
+	refused("", "box box-2 is pinned to 1.0.0")
+	owner.Do(t, http.MethodDelete, "/api/edges/box-2", "").Is(t, http.StatusNoContent)
+
+	w.Box(t, "box-1").Get(t, "/api/edges/box-1/update/manifest?installed=1.0.0").Is(t, http.StatusOK)
+	owner.Put(t, "/api/edges/box-1", trial).Is(t, http.StatusNoContent)
+	used("boxes of channel trial run 1.0.0: 1")
+	refused("", "boxes of channel trial run 1.0.0: 1")
+	refused("?reason=old", "box box-1 was told it")
+	owner.Do(t, http.MethodDelete, "/api/edges/box-1", "").Is(t, http.StatusNoContent)
+
+	owner.Put(t, "/api/edges/box-3", strings.Replace(trial, "trial", "stable", 1)).Is(t, http.StatusCreated)
+	w.Box(t, "box-3").Get(t, "/api/edges/box-3/update/manifest?installed=1.0.0").Is(t, http.StatusOK)
+	used("boxes of channel stable run 1.0.0: 1")
+	refused("", "boxes of channel stable run 1.0.0: 1")
+	owner.Do(t, http.MethodDelete, one.path()+"?reason=never+told", "").Is(t, http.StatusNoContent)
+	one.due(t, w)
+	sweep(t, w)
+	owner.Get(t, one.path()).Has(t, `{"state":"removed"}`)
 }
 
 // TestArtifact_StoreIsDown_NothingElseStops: polls, publications by URL, rollouts and ticks go on.

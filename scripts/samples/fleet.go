@@ -53,6 +53,17 @@ var fleet = []Sample{
 		Cases: []Case{page("version", "edgeType={edgeType}&limit=10")},
 	},
 	{
+		Operation: "put-release", By: Owner, After: After("publish-release"),
+		Defaults: Values{"severity": "high"},
+		Body:     `{"supportedUntil":"2031-03-02T00:00:00Z","advisories":[{"id":"CVE-2026-1234","severity":"{severity}","fixedIn":"9.9.9"}]}`,
+		About:    About{"release", "{edgeType}/{version}"},
+		Cases:    []Case{{Name: "in place of another", After: After("publish-release", "put-release"), With: Values{"severity": "low"}, Status: http.StatusNoContent}},
+	},
+	{
+		Operation: "get-release", By: Viewer, After: After("publish-release", "put-release"),
+		Shows: `{"version":"{version}","advisories":[{"id":"CVE-2026-1234","severity":"high","fixedIn":"9.9.9"}]}`,
+	},
+	{
 		Operation: "put-artifact", By: Owner,
 		Body:  `{"sizeBytes":4,"sha1":"{sha1}","filename":"image.swu"}`,
 		About: About{"artifact", "{edgeType}/{sha256}"}, Own: content,

@@ -289,7 +289,11 @@ func (b Books) auditDerived(f *Findings) {
 		if retired(i) {
 			return Item{"pair": "-"}
 		}
-		return Item{"pair": pairOf(i), "list": "edge"}
+		place := Text(i, "channel") + "/" + Text(i, "edgeId")
+		if i["pin"] != nil {
+			place = "#" + Text(i, "edgeId")
+		}
+		return Item{"pair": pairOf(i), "list": "edge", "place": place}
 	})
 	derive(dynamo.Rollouts, func(i Item) Item {
 		return only(rollout.Kind.Item(as[rollout.Rollout](i)), "list", "pair", "pairStatus", "edgeTypeStatus", "channelStatus")

@@ -34,7 +34,7 @@ type Item = map[string]any
 
 // Books are all items of all tables, except the limiter's counters and the bell's calls. The freeze is stored among
 // the rollouts, but is listed under freezes; rollouts' warnings are stored among the counts, but are listed under warnings;
-// and artifacts and the settings of edge types among the releases.
+// and artifacts, the settings of edge types and what is said of releases among the releases.
 type Books map[dynamo.TableID][]Item
 
 const (
@@ -42,6 +42,7 @@ const (
 	warnings  dynamo.TableID = "warnings"
 	artifacts dynamo.TableID = "artifacts"
 	types     dynamo.TableID = "edge-types"
+	said      dynamo.TableID = "said"
 )
 
 // Read reads all tables, by their names, strongly consistent.
@@ -76,12 +77,9 @@ func scan(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableID) st
 				switch id := Text(item, "id"); {
 				case table.ID == dynamo.Rollouts && id == "freeze":
 					under = freezes
-				case table.ID == dynamo.Releases && Text(item, "edgeType") == artifact.Partition:
-					under = artifacts
+				case table.ID == dynamo.Releases && amongReleases[Text(item, "edgeType")] != "":
+					under = amongReleases[Text(item, "edgeType")]
 					item["edgeType"], item["sha256"], _ = strings.Cut(Text(item, "version"), "/")
-				case table.ID == dynamo.Releases && Text(item, "edgeType") == edgetype.Partition:
-					under = types
-					item["edgeType"] = Text(item, "version")
 				case table.ID == dynamo.Progress && Text(item, "part") == "warnings":
 					under = warnings
 				case table.ID == dynamo.Rollouts && strings.HasPrefix(id, "halt#"):
@@ -97,6 +95,9 @@ func scan(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableID) st
 	}
 	return nil
 }
+
+// amongReleases are the kinds that lie in partitions of their own in the table of releases.
+var amongReleases = map[string]dynamo.TableID{artifact.Partition: artifacts, edgetype.Partition: types, release.SaidPartition: said}
 
 // Text returns a text, or an empty one if it is missing.
 func Text(item Item, name string) string { s, _ := item[name].(string); return s }
@@ -225,11 +226,12 @@ var kinds = []kind{
 	{dynamo.Rollouts, "rollout", platform, by("id"),
 		[]string{"list", "pair", "edgeTypeStatus", "channelStatus", "pairStatus"}},
 	{artifacts, artifact.ResourceType, platform, by("version"), []string{"version", "key", "arrived", "removing", "uses"}},
-	{types, edgetype.ResourceType, platform, by("edgeType"), []string{"version"}},
+	{said, release.SaidType, platform, by("version"), []string{"edgeType", "version", "sha256"}},
+	{types, edgetype.ResourceType, platform, by("edgeType"), []string{"version", "sha256"}},
 	{warnings, "rollout-warning", platform, by("rolloutId"), []string{"subject", "part"}},
 	{freezes, "freeze", platform, by("id"), []string{"id", "lifted"}},
 	{dynamo.Factories, "factory", platform, by("factoryId"), []string{"machineChanges", "machineCount"}},
-	{dynamo.Edges, "edge", shard, by("edgeId"), []string{"pair", "list"}},
+	{dynamo.Edges, "edge", shard, by("edgeId"), []string{"pair", "list", "place"}},
 	{dynamo.Gateways, "gateway", platform, by("organizationId"), []string{"tokens"}},
 	{dynamo.Enrolments, "enrolment", platform, by("id"), []string{"part", "listKey", "expires", "codeSha256"}},
 	{dynamo.RateOverrides, "rate-limit", platform, by("subject"), []string{"subject", "removed"}},

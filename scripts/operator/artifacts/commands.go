@@ -63,17 +63,20 @@ func show(r *run.Run) *cobra.Command {
 }
 
 func remove(r *run.Run) *cobra.Command {
-	return r.Takes(&cobra.Command{
+	cmd := &cobra.Command{
 		Use: "delete TYPE SHA256", Short: "Delete a file that no box needs",
 		Long: "Deletes a file that the service keeps. It is refused while something uses the file: a channel, a rollout, a pin, or boxes that run it. " +
+			"With --reason, boxes do not count that only say that they run it, and were never told it. " +
 			"Boxes can download it for seven days more, and an upload of the same file undoes the deletion until then.",
 		Example: "wavegate artifacts delete gateway-x ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
-	}, func(ctx context.Context, c *run.Call) (run.Step, error) {
+	}
+	reason := cmd.Flags().String("reason", "", "`why` it goes although boxes say that they run it")
+	return r.Takes(cmd, func(ctx context.Context, c *run.Call) (run.Step, error) {
 		path := c.Path(artifactPath)
 		a, _, err := api.Get[artifact.Artifact](ctx, c, path, nil)
 		return run.Step{
 			Question: "Delete " + a.Filename + ", " + Bytes(a.SizeBytes) + "? Its bytes go in seven days.",
-			Request:  api.Request{Method: http.MethodDelete, Path: path},
+			Request:  api.Request{Method: http.MethodDelete, Path: path, Query: run.Query("reason", *reason)},
 			Done:     a.Filename + " is deleted; its bytes go in seven days", Shown: path,
 		}, err
 	})

@@ -2,10 +2,13 @@ package boxes
 
 import (
 	"context"
+	"net/http"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"wavegate/scripts/operator/api"
 	"wavegate/scripts/operator/run"
 	"wavegate/scripts/operator/terminal"
 	"wavegate/shared/fleet/release"
@@ -27,7 +30,7 @@ func history(r *run.Run) *cobra.Command {
 
 // releases shows what was published for a type of boxes, and where it ran.
 func releases(r *run.Run) *cobra.Command {
-	return run.Group("releases", "See what was published for a type of boxes, and which boxes ran it", released(r), ran(r))
+	return run.Group("releases", "See what was published for a type of boxes, and which boxes ran it", released(r), known(r), describes(r), ran(r))
 }
 
 func released(r *run.Run) *cobra.Command {
@@ -40,6 +43,64 @@ func released(r *run.Run) *cobra.Command {
 				return []any{p.Version, terminal.Dated(p.PublishedAt), p.Kind, p.Requires, p.SHA256}
 			},
 		}, nil
+	})
+}
+
+func known(r *run.Run) *cobra.Command {
+	return r.Shows(&cobra.Command{
+		Use: "show TYPE VERSION", Short: "Show what is known of a version, and where it ran", Example: "wavegate releases show gateway-x 1.1.0",
+	}, "/api/ota/releases/%s/%s")
+}
+
+func describes(r *run.Run) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "describe TYPE VERSION", Short: "Say until when a version is supported, what a weakness means for it, or where its documents are",
+		Long: "Says more of a version that was published. What you do not say stays. No box is told anything.\n\n" +
+			"With --advisory, add --severity, and --fixed-in or --not-affected with --reason. With --document, name all documents: they " +
+			"replace those before, which stay listed.",
+		Example: "wavegate releases describe gateway-x 1.1.0 --supported-until 2031-03-02T00:00:00Z\n" +
+			"wavegate releases describe gateway-x 1.1.0 --advisory CVE-2026-1234 --severity high --fixed-in 1.1.1\n" +
+			"wavegate releases describe gateway-x 1.1.0 --document sbom=https://evidence.example.com/1.1.0.json",
+	}
+	texts := cmd.Flags()
+	texts.String("supported-until", "", "the `time` at which the support ends, such as 2031-03-02T00:00:00Z")
+	texts.String("advisory", "", "the `name` of a weakness, such as CVE-2026-1234")
+	texts.String("severity", "", "how `bad` it is: none, low, medium, high or critical")
+	texts.String("fixed-in", "", "the `version` that fixes it")
+	notAffected := texts.Bool("not-affected", false, "the weakness does not concern the version")
+	texts.String("reason", "", "`why` the version is not affected, or is as bad as that")
+	documents := texts.StringArray("document", nil, "a `kind=place`: sbom, notes or provenance, and a URL or the SHA-256 of an uploaded file")
+	return r.Calls(cmd, func(ctx context.Context, c *run.Call) error {
+		wish := run.Given(cmd, map[string]string{"supported-until": "supportedUntil"})
+		if found := run.Given(cmd, map[string]string{"advisory": "id", "severity": "severity", "fixed-in": "fixedIn", "reason": "reason"}); len(found) > 0 {
+			if *notAffected {
+				found["notAffected"] = true
+			}
+			wish["advisories"] = []any{found}
+		}
+		var all []any
+		for _, text := range *documents {
+			kind, place, _ := strings.Cut(text, "=")
+			where := "sha256"
+			if strings.Contains(place, ":") {
+				where = "url"
+			}
+			all = append(all, map[string]any{"kind": kind, where: place})
+		}
+		if len(all) > 0 {
+			wish["documents"] = all
+		}
+		path := c.Path("/api/ota/releases/%s/%s")
+		if err := run.Acceptable(http.MethodPut, path, wish); err != nil {
+			return err
+		}
+		said, err := run.Written(wish)
+		if err != nil {
+			return err
+		}
+		what := strings.Join(c.Args, " ")
+		return c.Take(ctx, run.Step{Request: api.Request{Method: http.MethodPut, Path: path, Body: wish}, Shown: path, Done: what + " is described",
+			Question: "Say of " + what + ":\n" + strings.Join(run.Differences([]byte("{}"), said), "\n") + "\nContinue?"})
 	})
 }
 

@@ -117,6 +117,8 @@ func TestEveryOperationForPeople_HasACommand(t *testing.T) {
 		{by: olga, operation: "list-edges", line: "boxes gateway-x/stable"},
 		{by: olga, operation: "list-edge-history", line: "box history box-0001"},
 		{by: olga, operation: "list-releases", line: "releases list gateway-x"},
+		{by: olga, operation: "put-release", line: "releases describe gateway-x 1.0.0 --advisory CVE-2026-1 --severity high --fixed-in 1.1.0 --yes"},
+		{by: olga, operation: "get-release", line: "releases show gateway-x 1.0.0"},
 		{by: olga, operation: "list-release-edges", line: "releases boxes gateway-x 1.0.0"},
 		{by: olga, operation: "list-edges", line: "dossier gateway-x 1.0.0 --out {dossier}"},
 		{by: olga, operation: "get-manifest", line: "box manifest box-0001"},

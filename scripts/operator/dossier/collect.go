@@ -35,10 +35,11 @@ func Commands(r *run.Run) []*cobra.Command {
 
 func makes(r *run.Run) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "dossier TYPE VERSION", Short: "Write a file that says who got a release, for those who ask",
+		Use: "dossier TYPE VERSION|ADVISORY", Short: "Write a file that says who got a release, for those who ask",
 		Long: "Writes a file that says, of one release: its digests and documents, when it was published and by whom, how many boxes of each " +
 			"organization were told it, ran it and run it now, when the first, half, 95 percent and all of them ran it, and which boxes of its " +
-			"channels do not run it. wavegate dossier verify checks the file without the service.\n\n" +
+			"channels do not run it. For the name of an advisory, as CVE-2026-1234, it says this of the version that fixes it, and which versions " +
+			"are affected, as wavegate releases describe has said. wavegate dossier verify checks the file without the service.\n\n" +
 			"The file is consistent in itself. Whoever makes one can make another: to prove later that it is this one, give its " +
 			"SHA-256, which the command prints, to somebody else to keep.",
 		Example: "wavegate dossier gateway-x 1.1.0 --out gateway-x-1.1.0.zip\nwavegate dossier verify gateway-x-1.1.0.zip",
@@ -134,13 +135,41 @@ func (a *collection) release(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(known, func(p release.Published) bool { return p.Version == a.d.Version })
+	named := func(p release.Published) bool { return p.Version == a.d.Version }
+	i := slices.IndexFunc(known, named)
 	if i < 0 {
-		return run.Fail(run.Refused, "version %s of %s was never published", a.d.Version, a.d.EdgeType)
+		if err := a.fix(known); err != nil {
+			return err
+		}
+		if i = slices.IndexFunc(known, named); i < 0 {
+			return run.Fail(run.Refused, "version %s of %s, which fixes %s, was never published", a.d.Version, a.d.EdgeType, a.d.Advisory)
+		}
 	}
 	a.d.Release = known[i]
 	a.channels, err = api.All[release.View](ctx, a.Client, "/api/ota/release-channels", run.Query("edgeType", a.d.EdgeType), 0)
 	return err
+}
+
+// fix finds the version that fixes the advisory which a person named instead of a version.
+func (a *collection) fix(known []release.Published) error {
+	a.d.Advisory, a.d.Version = a.d.Version, ""
+	for _, p := range known {
+		for _, is := range p.Advisories {
+			switch {
+			case is.ID != a.d.Advisory || is.NotAffected:
+				continue
+			case is.FixedIn == "":
+				return run.Fail(run.Refused, "nothing fixes %s in version %s of %s yet", is.ID, p.Version, a.d.EdgeType)
+			case a.d.Version != "" && a.d.Version != is.FixedIn:
+				return run.Fail(run.Refused, "%s is fixed in %s and in %s; name one of them", is.ID, a.d.Version, is.FixedIn)
+			}
+			a.d.Version, a.d.Affected = is.FixedIn, append(a.d.Affected, p.Version)
+		}
+	}
+	if a.d.Version == "" {
+		return run.Fail(run.Refused, "version %s of %s was never published, and no version has an advisory of this name", a.d.Advisory, a.d.EdgeType)
+	}
+	return nil
 }
 
 // boxes collects the boxes that ran the version before, those that run it, and those whose channel carries it.
@@ -186,7 +215,7 @@ func (a *collection) events(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var of [][2]string
+	of := [][2]string{{release.SaidType, release.Pair(a.d.EdgeType, a.d.Version)}}
 	for _, one := range a.channels {
 		of = append(of, [2]string{release.ResourceType, one.ID()})
 	}

@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/testing/expect"
 )
@@ -166,5 +167,29 @@ func TestVerify_AnotherProgram_SaysTheSame(t *testing.T) {
 	expect.Must(t, len(said) == 300, "it says %d lines of 300 files: %.2000s", len(said), out)
 	for _, line := range said {
 		expect.That(t, strings.Contains(line, "consistent") == strings.Contains(line, ".right.zip"), "%s", line)
+	}
+}
+
+// TestFix_OfAnAdvisory_IsTheVersionThatFixesIt in all versions that are affected.
+func TestFix_OfAnAdvisory_IsTheVersionThatFixesIt(t *testing.T) {
+	says := func(version string, is ...release.Advisory) release.Published {
+		return release.Published{Version: version, Saying: release.Saying{Advisories: is}}
+	}
+	fixed, open := release.Advisory{ID: "CVE-1", FixedIn: "1.2.0"}, release.Advisory{ID: "CVE-1"}
+	for _, c := range []struct {
+		known     []release.Published
+		want, err string
+	}{
+		{[]release.Published{says("1.2.0"), says("1.1.0", fixed), says("1.0.0", release.Advisory{ID: "CVE-2"}, fixed), says("0.9.0", release.Advisory{ID: "CVE-1", NotAffected: true})}, "1.2.0 [1.1.0 1.0.0]", ""},
+		{[]release.Published{says("1.1.0", fixed), says("1.0.0", open)}, "", "nothing fixes CVE-1 in version 1.0.0 of g yet"},
+		{[]release.Published{says("1.1.0", fixed), says("1.0.0", release.Advisory{ID: "CVE-1", FixedIn: "1.0.1"})}, "", "CVE-1 is fixed in 1.2.0 and in 1.0.1; name one of them"},
+		{[]release.Published{says("1.1.0")}, "", "version CVE-1 of g was never published, and no version has an advisory of this name"},
+	} {
+		a := &collection{d: Dossier{EdgeType: "g", Version: "CVE-1"}}
+		if err := a.fix(c.known); err != nil || c.err != "" {
+			expect.Error(t, err, c.err, "of %v", c.known)
+			continue
+		}
+		expect.Equal(t, fmt.Sprint(a.d.Version, " ", a.d.Affected), c.want, "of %v", c.known)
 	}
 }

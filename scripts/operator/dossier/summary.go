@@ -19,7 +19,10 @@ type Dossier struct {
 	Form     int    `json:"form"` // 1
 	EdgeType string `json:"edgeType"`
 	Version  string `json:"version"`
-	Service  string `json:"service"` // the URL that was asked
+	// Advisory is the weakness that was asked for, which the version fixes, and Affected the versions that have it.
+	Advisory string   `json:"advisory,omitempty"`
+	Affected []string `json:"affected,omitempty"`
+	Service  string   `json:"service"` // the URL that was asked
 	// From and Until are when the service was asked first and last.
 	From  time.Time `json:"from"`
 	Until time.Time `json:"until"`

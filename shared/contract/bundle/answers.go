@@ -62,6 +62,7 @@ var answers = map[string]any{
 	"Why":              census.Why{},
 	"Channel":          release.View{},
 	"Release":          release.Published{},
+	"KnownRelease":     census.Release{},
 	"Spell":            report.Spell{},
 	"Rollout":          rollout.Rollout{},
 	"Factory":          factory.Factory{},

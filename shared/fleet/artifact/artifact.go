@@ -66,6 +66,8 @@ type Row struct {
 	// Removing is set while the bytes of a removed one may still be there.
 	Removing bool       `json:"removing,omitempty"`
 	RemoveAt *time.Time `json:"removeAt,omitempty"`
+	// OverClaims is set if it was deleted although boxes say that they run it, which were never told it.
+	OverClaims bool `json:"overClaims,omitempty"`
 	// Uses counts the publications of it, so that no deletion misses one that is made at the same time.
 	Uses      int64     `json:"uses"`
 	Revision  int64     `json:"revision"`
@@ -124,7 +126,7 @@ func (r Row) differs() error {
 
 // restored is the row of a deleted artifact once its deletion is undone.
 func (r Row) restored(d release.Details, at time.Time) Row {
-	r.Details, r.State, r.RemoveAt, r.UpdatedAt = d, Waiting, nil, at
+	r.Details, r.State, r.RemoveAt, r.OverClaims, r.UpdatedAt = d, Waiting, nil, false, at
 	if r.Revision++; r.Arrived {
 		r.State = Kept
 	}

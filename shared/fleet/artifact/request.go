@@ -3,14 +3,17 @@ package artifact
 import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/input"
+	"wavegate/shared/trail/audit"
 )
 
 // Most is the size of the largest artifact: what S3 takes in one PUT, and so checks as a whole.
 const Most = 5 << 30
 
 var (
-	sizeRule  = &input.Integer{Least: 1, Most: Most}
-	stateRule = &input.Text{Pattern: string(Kept), Says: string(Kept)}
+	sizeRule = &input.Integer{Least: 1, Most: Most}
+	// reasonRule accepts less than a reason in a body does: a query has no rule for what is not seen.
+	reasonRule = &input.Text{Min: 1, Max: 256, Check: input.Printable, Says: "1 to 256 characters without control characters"}
+	stateRule  = &input.Text{Pattern: string(Kept), Says: string(Kept)}
 	// FilenameRule accepts names that mean the same in a URL, in a bucket's key and in every file system.
 	FilenameRule = &input.Text{
 		Pattern: `[A-Za-z0-9_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*`, Min: 1, Max: 255,
@@ -48,6 +51,19 @@ func FinishOf(in *input.Reader) Name {
 	name := NameOf(in)
 	in.Body().Text("state", stateRule)
 	return name
+}
+
+// A Removal asks to delete an artifact, with a reason over boxes that were never told it.
+type Removal struct {
+	Name
+	audit.Grounds
+}
+
+// RemovalOf reads the path, and the query parameter reason.
+func RemovalOf(in *input.Reader) Removal {
+	r := Removal{Name: NameOf(in)}
+	r.Reason, _ = in.Query("reason", reasonRule)
+	return r
 }
 
 // A Look asks for an artifact, and perhaps for what uses it.

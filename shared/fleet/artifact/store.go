@@ -222,10 +222,11 @@ func (s *Store) Finish(ctx context.Context, from audit.Origin, n Name) (Artifact
 	return s.shown(now), err
 }
 
-// Uses finds what uses an artifact.
-type Uses func(context.Context, Name) ([]string, error)
+// Uses finds what uses an artifact; told leaves out boxes that only say that they run it, and were never told it.
+type Uses func(ctx context.Context, n Name, told bool) ([]string, error)
 
-// Delete deletes an artifact that nothing uses. It returns NOT_FOUND, and ARTIFACT_IN_USE.
+// Delete deletes an artifact that nothing uses; with a reason, over boxes that were never told it. It returns NOT_FOUND, and
+// ARTIFACT_IN_USE.
 func (s *Store) Delete(ctx context.Context, from audit.Origin, n Name, uses Uses) error {
 	if err := s.bucket.check(); err != nil {
 		return err
@@ -239,7 +240,8 @@ func (s *Store) Delete(ctx context.Context, from audit.Origin, n Name, uses Uses
 		if err != nil || event == "" {
 			return err
 		}
-		by, err := uses(ctx, n)
+		next.OverClaims = from.Grounds.Reason != ""
+		by, err := uses(ctx, n, next.OverClaims)
 		if err == nil && len(by) > 0 {
 			err = problem.New(problem.ArtifactInUse, "The artifact is in use: %s.", strings.Join(by, "; "))
 		}

@@ -108,7 +108,7 @@ func (s *shelf) publish() error {
 }
 
 // uses finds the use by a channel.
-func (s *shelf) uses(ctx context.Context, n artifact.Name) (uses []string, err error) {
+func (s *shelf) uses(ctx context.Context, n artifact.Name, _ bool) (uses []string, err error) {
 	err = release.NewStore(s.db).EachRow(ctx, n.EdgeType, func(r release.ChannelRow) { uses = append(uses, r.ID()) })
 	return uses, err
 }
@@ -219,7 +219,7 @@ func TestSweep_OfWhatFails_DoesNotKeepOthersWaiting(t *testing.T) {
 			expect.Value(s.ask())(t)
 		}
 		s.ahead.Store(int64(25 * time.Hour))
-		uses := func(_ context.Context, n artifact.Name) ([]string, error) {
+		uses := func(_ context.Context, n artifact.Name, _ bool) ([]string, error) {
 			if strings.HasPrefix(n.EdgeType, own) && n != s.n {
 				return nil, errors.New("unreadable")
 			}

@@ -52,7 +52,7 @@ func (s *Store) sweep(ctx context.Context, from audit.Origin, n Name, uses Uses)
 		if now = was; err != nil || was.Removing {
 			return err
 		}
-		used, err := uses(ctx, n)
+		used, err := uses(ctx, n, was.OverClaims)
 		if err != nil {
 			return err
 		}

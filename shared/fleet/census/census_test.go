@@ -187,7 +187,7 @@ func TestVersions_MostBoxesFirst_AndRareOnesTogether(t *testing.T) {
 		add(&a, fmt.Sprintf("odd-%03d", i), 1)
 	}
 	a.Merge(b)
-	list, others := a.List()
+	list, others := a.List(nil)
 	if len(list) != census.MostVersions || others != 52 || a.Boxes() != 167 || a.Unknown() != 3 {
 		t.Errorf("%d versions, %d others, %d boxes, %d unknown", len(list), others, a.Boxes(), a.Unknown())
 	}

@@ -285,14 +285,25 @@ func troubled(by map[string]guard.Counts) (list []FactoryCounts, more int) {
 }
 
 func (s *Reader) countChannel(ctx context.Context, edgeType, channel string) (ChannelVersions, error) {
-	c := ChannelVersions{EdgeType: edgeType, Channel: channel, AsOf: s.db.Now()}
-	parts, left, err := each(ctx, s.reports, release.Pair(edgeType, channel), func() *Versions { return NewVersions(c.AsOf) }, (*Versions).Add)
+	at := s.db.Now()
+	published := map[string]bool{}
+	var parts []*Versions
+	var left Unreadable
+	err := dynamo.Together(ctx,
+		func(ctx context.Context) error {
+			return s.releases.Each(ctx, edgeType, func(r release.Release) { published[r.Version] = true })
+		},
+		func(ctx context.Context) (err error) {
+			parts, left, err = each(ctx, s.reports, release.Pair(edgeType, channel), func() *Versions { return NewVersions(at) }, (*Versions).Add)
+			return err
+		})
 	var sum Versions
 	for _, part := range parts {
 		sum.Merge(*part)
 	}
+	c := sum.Among(published)
+	c.EdgeType, c.Channel, c.AsOf = edgeType, channel, at
 	c.Boxes, c.Unknown = sum.Boxes()+left.Items, sum.Unknown()+left.Items
-	c.Versions, c.OtherVersions = sum.List()
 	c.Pinned, c.Held, c.OldestPin = sum.Aside()
 	c.ImportedUnknown = sum.unproven
 	if err != nil {
@@ -305,6 +316,19 @@ func (s *Reader) countChannel(ctx context.Context, edgeType, channel string) (Ch
 		}
 	}
 	return c, err
+}
+
+// Running lists boxes of a channel that say that they run one of some versions, at most so many and one more.
+func (s *Reader) Running(ctx context.Context, edgeType, channel string, versions []string, most int) (ids []string, err error) {
+	parts, _, err := each(ctx, s.reports, release.Pair(edgeType, channel), func() *[]string { return new([]string) }, func(ids *[]string, e report.IndexEntry) {
+		if !e.Trace && len(*ids) <= most && slices.Contains(versions, e.Running) {
+			*ids = append(*ids, e.EdgeID)
+		}
+	})
+	for _, part := range parts {
+		ids = append(ids, *part...)
+	}
+	return ids[:min(len(ids), most+1)], err
 }
 
 // Deadline is how long a tick may take: a little less than the time until the next one.

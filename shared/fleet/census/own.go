@@ -176,7 +176,7 @@ func largest(all []OwnChannel) (list []OwnChannel, more int) {
 func (c OwnChannel) ran(v *Versions) OwnChannel {
 	c.Boxes, c.Unknown = v.Boxes(), v.Unknown()
 	c.Pinned, c.Held, _ = v.Aside()
-	c.Versions, c.OtherVersions = v.List()
+	c.Versions, c.OtherVersions = v.List(nil)
 	for _, rare := range c.Versions[min(len(c.Versions), mostOwnVersions):] {
 		c.OtherVersions += rare.Boxes
 	}

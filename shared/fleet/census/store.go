@@ -79,6 +79,8 @@ type ChannelVersions struct {
 	AtClosedPlants int `json:"atClosedPlants,omitempty"`
 	// OtherVersions is how many boxes run a version that is not listed.
 	OtherVersions int `json:"otherVersions"`
+	// Cut is set if a version that was published may be one of these.
+	Cut bool `json:"cut,omitempty"`
 }
 
 // A Reader reads counts of rollouts, and counts channels: what does not depend on when boxes were last seen.
@@ -202,20 +204,36 @@ func (s *Store) Rollout(ctx context.Context, id string, byFactory, fresh bool) (
 // Channel returns which boxes of a channel run what. It counts on request. It returns NOT_FOUND for a channel that does
 // not exist.
 func (s *Reader) Channel(ctx context.Context, edgeType, channel string, fresh bool) (ChannelVersions, error) {
+	return s.versions(ctx, edgeType, channel, func(*ChannelVersions) time.Duration { return s.settings.ageOf(fresh) }, func(ctx context.Context) error {
+		_, err := s.releases.Get(ctx, edgeType, channel)
+		return err
+	})
+}
+
+// Recent is Channel for a channel that need not exist. If it has many boxes, it is counted at most once a day.
+func (s *Reader) Recent(ctx context.Context, edgeType, channel string) (ChannelVersions, error) {
+	return s.versions(ctx, edgeType, channel, func(last *ChannelVersions) time.Duration {
+		if last != nil && last.Boxes > manyBoxes {
+			return 24 * time.Hour
+		}
+		return s.settings.fresh()
+	})
+}
+
+// manyBoxes is how many boxes of a channel are counted again whenever somebody asks what uses an artifact.
+const manyBoxes = 10_000
+
+// versions is the last count of a channel, if it is not older than it may be, or a new one.
+func (s *Reader) versions(ctx context.Context, edgeType, channel string, age func(last *ChannelVersions) time.Duration, beside ...func(context.Context) error) (ChannelVersions, error) {
 	var h head[ChannelVersions]
-	err := dynamo.Together(ctx,
-		func(ctx context.Context) error {
-			_, err := s.releases.Get(ctx, edgeType, channel)
-			return err
-		},
-		func(ctx context.Context) (err error) {
-			h, err = readHead[ChannelVersions](ctx, s.db, "channel#"+release.Pair(edgeType, channel), partLatest)
-			return err
-		})
+	err := dynamo.Together(ctx, append(beside, func(ctx context.Context) (err error) {
+		h, err = readHead[ChannelVersions](ctx, s.db, "channel#"+release.Pair(edgeType, channel), partLatest)
+		return err
+	})...)
 	if err != nil {
 		return ChannelVersions{}, err
 	}
-	return counted(ctx, s, h, s.settings.ageOf(fresh), func(ctx context.Context, _ *ChannelVersions) (ChannelVersions, afterwards, error) {
+	return counted(ctx, s, h, age(h.Answer), func(ctx context.Context, _ *ChannelVersions) (ChannelVersions, afterwards, error) {
 		c, err := s.countChannel(ctx, edgeType, channel)
 		return c, nothing, err
 	})

@@ -98,19 +98,38 @@ func (v *Versions) Merge(other Versions) {
 // MostVersions limits the versions that are listed one by one: a box may claim to run anything.
 const MostVersions = 100
 
-// List returns the versions that most boxes run, most boxes first.
-func (v *Versions) List() (list []VersionCount, others int) {
+// List returns the versions that most boxes run, most boxes first. Those that are published come before the made-up ones of
+// boxes if not all can be listed.
+func (v *Versions) List(published map[string]bool) (list []VersionCount, others int) {
 	list = []VersionCount{}
 	for version, n := range v.by {
 		list = append(list, VersionCount{version, n})
 	}
-	slices.SortFunc(list, func(a, b VersionCount) int {
+	most := func(a, b VersionCount) int {
 		return cmp.Or(cmp.Compare(b.Boxes, a.Boxes), cmp.Compare(a.Version, b.Version))
+	}
+	slices.SortFunc(list, func(a, b VersionCount) int {
+		switch {
+		case published[a.Version] == published[b.Version]:
+			return most(a, b)
+		case published[a.Version]:
+			return -1
+		}
+		return 1
 	})
 	for _, rare := range list[min(len(list), MostVersions):] {
 		others += rare.Boxes
 	}
-	return list[:min(len(list), MostVersions)], others
+	list = list[:min(len(list), MostVersions)]
+	slices.SortFunc(list, most)
+	return list, others
+}
+
+// Among is the count of a channel whose type has some published versions.
+func (v *Versions) Among(published map[string]bool) (c ChannelVersions) {
+	c.Versions, c.OtherVersions = v.List(published)
+	c.Cut = c.OtherVersions > 0 && !slices.ContainsFunc(c.Versions, func(v VersionCount) bool { return !published[v.Version] })
+	return c
 }
 
 // Boxes is how many boxes follow the channel.

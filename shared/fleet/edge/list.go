@@ -144,15 +144,32 @@ func (f Filter) selection() dynamo.Selection {
 	return by
 }
 
-// EachPinned calls a function with every box of a channel whose pin holds. It reads all boxes of the channel.
-func (s *Store) EachPinned(ctx context.Context, edgeType, channel string, each func(Edge)) error {
-	by := dynamo.Selection{Table: dynamo.Edges, Index: "byChannel", Partition: release.Pair(edgeType, channel), With: "pin"}
-	return dynamo.Walk(ctx, s.db, by, nil, 0, func(e Edge) error {
+// Pinned lists the boxes of a type whose pin holds. Only their ids, channels and pins are known. It reads all pinned ones.
+func (s *Store) Pinned(ctx context.Context, edgeType string) (list []Edge, err error) {
+	err = dynamo.Walk(ctx, s.db, byPlace(edgeType, pinned, pinned+"~"), nil, 0, func(e Edge) error {
 		if e.Pin.Holds(s.db.Now()) {
-			each(e)
+			list = append(list, e)
 		}
 		return nil
 	})
+	return list, err
+}
+
+// Channels lists the channels on which a type has boxes that are not pinned, also those on which nothing was published. It reads
+// one box of each.
+func (s *Store) Channels(ctx context.Context, edgeType string) (list []string, err error) {
+	for after := pinned + "~"; ; {
+		page, err := dynamo.List[Edge](ctx, s.db, byPlace(edgeType, after, "~"), dynamo.Span{Limit: 1})
+		if err != nil || len(page.Items) == 0 {
+			return list, err
+		}
+		list = append(list, page.Items[0].Channel)
+		after = page.Items[0].Channel + "/~"
+	}
+}
+
+func byPlace(edgeType, least, most string) dynamo.Selection {
+	return dynamo.Selection{Table: dynamo.Edges, Index: "byPlace", Partition: edgeType, Least: least, Most: most}
 }
 
 // A page with what report rows say looks at 2,000 boxes, or at 1,000 if it also needs their channels and plants.

@@ -35,12 +35,24 @@ func (s *Store) Waiting(waits func() Waits) *Store {
 	return s
 }
 
-// edgeItem is a box with the index keys for the list of its channel and for that of all boxes.
+// edgeItem is a box with the index keys for the list of its channel, for that of all boxes and for those of its type.
 type edgeItem struct {
 	Edge
-	Pair string `json:"pair"`
-	List string `json:"list,omitempty"`
+	Pair  string `json:"pair"`
+	List  string `json:"list,omitempty"`
+	Place string `json:"place,omitempty"`
 }
+
+// place is where a box lies among those of its type: pinned ones are before all others.
+func (e Edge) place() string {
+	if e.Pin != nil {
+		return pinned + e.EdgeID
+	}
+	return e.Channel + "/" + e.EdgeID
+}
+
+// pinned begins the place of pinned boxes. No channel is called so.
+const pinned = "#"
 
 // listAll is the one partition of the list of all boxes.
 const listAll = "edge"
@@ -59,9 +71,9 @@ var kind = change.Kind[Edge]{
 	},
 	Item: func(e Edge) any {
 		if e.retired() {
-			return edgeItem{e, nowhere, ""}
+			return edgeItem{e, nowhere, "", ""}
 		}
-		return edgeItem{e, e.Pair(), listAll}
+		return edgeItem{e, e.Pair(), listAll, e.place()}
 	},
 	Shown: func(e Edge) any {
 		if e.retired() {

@@ -13,6 +13,7 @@ import (
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
+	"wavegate/shared/platform/problem"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/change"
 )
@@ -55,6 +56,7 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, asked release.Pu
 		var known, stone release.Release
 		var frozen *freeze.Freeze
 		var p release.Publication
+		var was release.Said
 		err := dynamo.Together(ctx,
 			func(ctx context.Context) (err error) {
 				row, err = s.releases.Row(ctx, asked.EdgeType, asked.Channel)
@@ -65,6 +67,7 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, asked release.Pu
 				return err
 			},
 			func(ctx context.Context) (err error) { stone, err = s.stone(ctx, asked); return err },
+			func(ctx context.Context) (err error) { was, err = s.said(ctx, asked); return err },
 			func(ctx context.Context) (err error) { frozen, err = s.freezes.Holding(ctx); return err },
 			func(ctx context.Context) error {
 				made.Count = s.lastCount(ctx, asked.EdgeType, asked.Channel)
@@ -97,11 +100,8 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, asked release.Pu
 		bound := known.Published(p, stone.Onward(), next.UpdatedAt)
 		made.Release, made.Urgent = bound, p.Urgent
 		change.Record(set, release.Kind, row, next.Showing(bound).Hastening(p.Urgent, bound.Urgency), "ReleasePublished")
-		if !dynamo.Same(bound, known) {
-			if err := s.mayBind(ctx, from, known); err != nil {
-				return err
-			}
-			set.With(release.Bind(known, bound))
+		if err := s.bind(ctx, set, from, p, known, bound, was); err != nil {
+			return err
 		}
 		return s.end(ctx, set, from, row.Rollout)
 	})
@@ -128,6 +128,25 @@ func (s *Store) complete(ctx context.Context, set *change.Set, p release.Publica
 	return artifact.Complete(ctx, s.db, set, p)
 }
 
+// bind records what a publication changes of its release, and of what was said of it. It returns errors of mayBind.
+func (s *Store) bind(ctx context.Context, set *change.Set, from audit.Origin, p release.Publication, known, bound release.Release, was release.Said) error {
+	said, event, err := was.After(release.Named{EdgeType: p.EdgeType, Version: p.CurrentVersion}, release.SaidWish{Documents: p.Documents}, set.After(was.UpdatedAt))
+	same := dynamo.Same(bound, known)
+	if err != nil || same && event == "" {
+		return err
+	}
+	if err := s.mayBind(ctx, from, known); err != nil {
+		return err
+	}
+	if event != "" {
+		change.Record(set, release.SaidKind, was, said, event)
+	}
+	if !same {
+		set.With(release.Bind(known, bound))
+	}
+	return nil
+}
+
 // mayBind returns FORBIDDEN to a program that would change a release that others carry.
 func (s *Store) mayBind(ctx context.Context, from audit.Origin, known release.Release) error {
 	if !program.Is(from) || known.SHA256 == "" {
@@ -138,6 +157,44 @@ func (s *Store) mayBind(ctx context.Context, from audit.Origin, known release.Re
 		err = program.Bound(channel, "version "+known.Version)
 	}
 	return err
+}
+
+// Describe stores what a caller says of a release, and reports whether nothing was said of it before. It returns NOT_FOUND,
+// ARTIFACT_NOT_KEPT, and errors of release.Said.After.
+func (s *Store) Describe(ctx context.Context, from audit.Origin, n release.Named, w release.SaidWish) (created bool, err error) {
+	err = change.Make(ctx, s.db, from, func(set *change.Set) error {
+		var was release.Said
+		var known release.Release
+		err := dynamo.Together(ctx,
+			func(ctx context.Context) (err error) { was, err = s.releases.Said(ctx, n); return err },
+			func(ctx context.Context) (err error) {
+				known, err = s.releases.Release(ctx, n.EdgeType, n.Version)
+				return err
+			})
+		if err == nil && known.Version == "" {
+			err = problem.Missing()
+		}
+		if err != nil {
+			return err
+		}
+		next, event, err := was.After(n, w, set.After(was.UpdatedAt))
+		created = event != "" && was.Revision == 0 // set by the last try
+		if err != nil || event == "" {
+			return err
+		}
+		change.Record(set, release.SaidKind, was, next, event)
+		_, err = artifact.Complete(ctx, s.db, set, release.Publication{EdgeType: n.EdgeType, Documents: w.Documents})
+		return err
+	})
+	return created, err
+}
+
+// said reads what is said of a release, if a publication says more.
+func (s *Store) said(ctx context.Context, p release.Publication) (is release.Said, err error) {
+	if len(p.Documents) == 0 {
+		return is, nil
+	}
+	return s.releases.Said(ctx, release.Named{EdgeType: p.EdgeType, Version: p.CurrentVersion})
 }
 
 // stone reads the release that a publication requires; its Version is empty if there is none.

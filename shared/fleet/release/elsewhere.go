@@ -22,9 +22,18 @@ func (s *Store) Elsewhere(ctx context.Context, edgeType string, own func(edgeTyp
 // Using lists the versions of an edge type whose bytes or documents have a digest.
 func (s *Store) Using(ctx context.Context, edgeType, sum string) (versions []string, err error) {
 	err = s.Each(ctx, edgeType, func(r Release) {
-		if r.SHA256 == sum || slices.Contains(r.Documents.Kept(), sum) {
+		if r.SHA256 == sum {
 			versions = append(versions, r.Version)
 		}
 	})
+	if err != nil {
+		return nil, err
+	}
+	said, err := s.SaidOf(ctx, edgeType)
+	for version, is := range said {
+		if slices.Contains(is.Kept(), sum) {
+			versions = append(versions, version)
+		}
+	}
 	return versions, err
 }

@@ -36,16 +36,17 @@ type Published struct {
 	ArtifactURL string `json:"artifactUrl"`
 	SHA256      string `json:"sha256"`
 	Details
+	Delivery
 	Urgency
 	Lineage
-	Documents   []Document `json:"documents,omitempty"`
-	PublishedAt time.Time  `json:"publishedAt"` // first, on any channel
+	Saying
+	PublishedAt time.Time `json:"publishedAt"` // first, on any channel
 }
 
-// published is what callers see of the release.
-func (r Release) published() Published {
+// Shown is what callers see of the release and of what is said of it.
+func (r Release) Shown(is Saying) Published {
 	r.Order = r.Rank()
-	return Published{r.EdgeType, r.Version, r.ArtifactURL, r.SHA256, r.Details, r.Urgency, r.Lineage, r.Documents, r.PublishedAt}
+	return Published{r.EdgeType, r.Version, r.ArtifactURL, r.SHA256, r.Details, r.Delivery, r.Urgency, r.Lineage, is, r.PublishedAt}
 }
 
 // place sorts releases from the highest order to the lowest, then by version.
@@ -54,7 +55,15 @@ func (p Published) place() string { return fmt.Sprintf("%020d/%s", int64(1<<62)-
 // Published returns the releases of an edge type, the highest order first. It reads all of them.
 func (s *Store) Published(ctx context.Context, edgeType string, w dynamo.Span) (page dynamo.Page[Published], err error) {
 	var all []Published
-	err = s.Each(ctx, edgeType, func(r Release) { all = append(all, r.published()) })
+	said := map[string]Saying{}
+	err = dynamo.Together(ctx,
+		func(ctx context.Context) error {
+			return s.Each(ctx, edgeType, func(r Release) { all = append(all, r.Shown(Saying{})) })
+		},
+		func(ctx context.Context) (err error) { said, err = s.SaidOf(ctx, edgeType); return err })
+	for i := range all {
+		all[i].Saying = said[all[i].Version]
+	}
 	slices.SortFunc(all, func(a, b Published) int { return cmp.Compare(a.place(), b.place()) })
 	all = slices.DeleteFunc(all, func(p Published) bool { return w.After != "" && strings.Compare(p.place(), w.After) <= 0 })
 	all = all[min(w.Skip, len(all)):]

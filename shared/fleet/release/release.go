@@ -67,7 +67,6 @@ type Bound struct {
 	Urgency
 	Lineage
 	Way         Way       `json:"way,omitempty"`
-	Documents   Documents `json:"documents,omitempty"`
 	PublishedAt time.Time `json:"publishedAt"` // first, on any channel
 }
 
@@ -207,9 +206,6 @@ func (r Release) Published(p Publication, way Way, at time.Time) Release {
 		}
 	}
 	next.Details = next.With(p.Details)
-	if len(p.Documents) > 0 {
-		next.Documents = p.Documents
-	}
 	if !dynamo.Same(next.Bound, r.Bound) {
 		next.Revision++
 	}

@@ -49,10 +49,20 @@ func (s *Store) View(ctx context.Context, edgeType, channel string) (v View, eta
 	if err != nil {
 		return View{}, "", err
 	}
-	is, err := s.Release(ctx, edgeType, row.CurrentVersion)
+	var is Release
+	var said Said
+	err = dynamo.Together(ctx,
+		func(ctx context.Context) (err error) {
+			is, err = s.Release(ctx, edgeType, row.CurrentVersion)
+			return err
+		},
+		func(ctx context.Context) (err error) {
+			said, err = s.Said(ctx, Named{edgeType, row.CurrentVersion})
+			return err
+		})
 	v = row.View()
 	v.Lineage = is.Lineage
-	v.Order, v.Documents = is.Rank(), is.Documents
+	v.Order, v.Documents = is.Rank(), said.Documents
 	return v, row.ETag(), err
 }
 

@@ -65,6 +65,21 @@ func walked[T any](t *rapid.T, limit int, read func(position string) (dynamo.Pag
 	return all
 }
 
+// ranBefore compares the count of a version's boxes with its spells.
+func ranBefore(t *rapid.T, w *world, version string, spells []report.Past) {
+	boxes, began := map[string]bool{}, []time.Time{}
+	for _, p := range spells {
+		if p.RanAt != nil {
+			boxes[p.EdgeID], began = true, append(began, *p.RanAt)
+		}
+	}
+	ran := expect.Value(w.store.Ran(t.Context(), w.prefix, version))(t)
+	expect.Equal(t, ran.Boxes, len(boxes), "the boxes that ran %s before", version)
+	slices.SortFunc(began, time.Time.Compare)
+	expect.Must(t, len(began) == 0 && ran.First == nil || ran.First.RanAt.Equal(began[0]) && ran.Last.RanAt.Equal(began[len(began)-1]),
+		"the first and the last one that ran %s: %v, %v, want of %v", version, ran.First, ran.Last, began)
+}
+
 // TestHistory_OfRandomLives_IsWhatWasSeen: what a box ran, for each organization what was its own, and who ever ran a version.
 func TestHistory_OfRandomLives_IsWhatWasSeen(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
@@ -102,6 +117,9 @@ func TestHistory_OfRandomLives_IsWhatWasSeen(t *testing.T) {
 					for _, p := range got {
 						expect.Must(t, own(p.Spell) && p.Version == version && !seen[p.Place], "%q sees %+v among those of %s", organization, p, version)
 						seen[p.Place] = true
+					}
+					if organization == "" {
+						ranBefore(t, w, version, got)
 					}
 					expect.Must(t, len(got) == ever[version], "%q sees %d boxes that ran %s before, want %d", organization, len(got), version, ever[version])
 				}

@@ -252,6 +252,27 @@ func (s *Store) History(ctx context.Context, edgeID string, row Row, organizatio
 	return page, err
 }
 
+// WasTold reports whether a box was told one of some versions, as far as its history is kept.
+func (s *Store) WasTold(ctx context.Context, row Row, versions []string) (told bool, err error) {
+	was := func(version string, at *time.Time) bool { return at != nil && slices.Contains(versions, version) }
+	if told = slices.Contains(versions, row.Told); told {
+		return true, nil
+	}
+	for _, p := range row.Lasting() {
+		told = told || was(p.Version, p.ToldAt)
+	}
+	if told {
+		return true, nil
+	}
+	err = dynamo.Walk(ctx, s.db, dynamo.Selection{Table: dynamo.Stays, Partition: row.EdgeID}, nil, 0, func(p Past) error {
+		if told = told || was(p.Version, p.ToldAt) || p.Lost > 0; told {
+			return dynamo.ErrEnough
+		}
+		return nil
+	})
+	return told, err
+}
+
 // IsBegan reports whether a text is a position in a box's history.
 func IsBegan(text string) bool {
 	at, how, _ := strings.Cut(text, separator)
@@ -299,6 +320,66 @@ func (s *Store) EverRan(ctx context.Context, edgeType, version, organizationID, 
 		page.Items = page.Items[:limit]
 	}
 	return page, nil
+}
+
+// Ran counts the boxes that ran a version before: their spells have ended.
+type Ran struct {
+	AsOf  time.Time `json:"asOf"`
+	Boxes int       `json:"boxes"`
+	First *Began    `json:"first,omitempty"` // the first one that ran it
+	Last  *Began    `json:"last,omitempty"`  // the last one that began to run it
+}
+
+// Began is when a box first said that it runs a version.
+type Began struct {
+	EdgeID string    `json:"edgeId"`
+	RanAt  time.Time `json:"ranAt"`
+}
+
+// before is the earlier one of two.
+func (b *Began) before(other *Began) *Began {
+	if b == nil || other != nil && other.RanAt.Before(b.RanAt) {
+		return other
+	}
+	return b
+}
+
+// after is the later one of two.
+func (b *Began) after(other *Began) *Began {
+	if b == nil || other != nil && other.RanAt.After(b.RanAt) {
+		return other
+	}
+	return b
+}
+
+// Ran counts the boxes that ran a version before. It reads all of its spells that have ended.
+func (s *Store) Ran(ctx context.Context, edgeType, version string) (Ran, error) {
+	type spell struct {
+		EdgeID string     `json:"edgeId"`
+		RanAt  *time.Time `json:"ranAt"`
+	}
+	sum, parts := Ran{AsOf: s.db.Now()}, make([]Ran, stayShards)
+	var reads []func(context.Context) error
+	for i := range parts {
+		reads = append(reads, func(ctx context.Context) error {
+			boxes := map[string]bool{} // all spells of a box are in one shard
+			of := dynamo.Selection{Table: dynamo.Stays, Index: "byVersion", Partition: stayShards.At(edgeType+"/"+version, i)}
+			err := dynamo.Walk(ctx, s.db, of, nil, 0, func(p spell) error {
+				if p.RanAt != nil {
+					began := &Began{p.EdgeID, *p.RanAt}
+					boxes[p.EdgeID], parts[i].First, parts[i].Last = true, parts[i].First.before(began), parts[i].Last.after(began)
+				}
+				return nil
+			})
+			parts[i].Boxes = len(boxes)
+			return err
+		})
+	}
+	err := dynamo.Together(ctx, reads...)
+	for _, p := range parts {
+		sum.Boxes, sum.First, sum.Last = sum.Boxes+p.Boxes, sum.First.before(p.First), sum.Last.after(p.Last)
+	}
+	return sum, err
 }
 
 // PositionOf is the position of a spell among those of its version, and IsPositionOf whether a text is one.

@@ -3,6 +3,7 @@ package rollout
 import (
 	"context"
 	"net/url"
+	"time"
 
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/dynamo"
@@ -83,6 +84,17 @@ func (f Filter) selection() dynamo.Selection {
 // changes its status can move others to a page that was already read.
 func (s *Store) List(ctx context.Context, f Filter, w dynamo.Span) (dynamo.Page[Rollout], error) {
 	return dynamo.List[Rollout](ctx, s.db, f.selection(), w)
+}
+
+// EachSince calls a function with every rollout of an edge type that started since a time, the last started first.
+func (s *Store) EachSince(ctx context.Context, edgeType string, since time.Time, each func(Rollout)) error {
+	return dynamo.Walk(ctx, s.db, Filter{EdgeType: edgeType}.selection(), nil, 0, func(r Rollout) error {
+		if r.StartedAt.Before(since) {
+			return dynamo.ErrEnough
+		}
+		each(r)
+		return nil
+	})
 }
 
 // EachActive calls a function with every active rollout, in any order. It reads a global index and then each rollout.

@@ -10,6 +10,7 @@ import (
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/dynamo"
 )
 
@@ -18,11 +19,12 @@ type Finder struct {
 	releases *release.Store
 	edges    *edge.Store
 	counts   *census.Reader
+	reports  *report.Store
 }
 
 // NewFinder makes a finder. The settings are those of counts.
 func NewFinder(db *dynamo.DB, settings census.Settings) *Finder {
-	return &Finder{release.NewStore(db), edge.NewStore(db), census.NewReader(db, settings)}
+	return &Finder{release.NewStore(db), edge.NewStore(db), census.NewReader(db, settings), report.NewStore(db, settings.Shards)}
 }
 
 // A Shown is an artifact, and what uses it if the call asks for that.
@@ -34,7 +36,7 @@ type Shown struct {
 // Get returns an artifact, or NOT_FOUND.
 func (f *Finder) Get(ctx context.Context, artifacts *artifact.Store, look artifact.Look) (found Shown, err error) {
 	if found.Artifact, err = artifacts.Get(ctx, look.Name); err == nil && look.Uses {
-		found.Uses, err = f.Of(ctx, look.Name)
+		found.Uses, err = f.Of(ctx, look.Name, false)
 	}
 	return found, err
 }
@@ -43,38 +45,68 @@ func (f *Finder) Get(ctx context.Context, artifacts *artifact.Store, look artifa
 const most = 20
 
 // Of lists what uses an artifact: a channel that may tell it to boxes, a release that requires it or has it as a document,
-// a box that is pinned to it, and boxes that run it by the last count of their channel.
-func (f *Finder) Of(ctx context.Context, n artifact.Name) (uses []string, err error) {
+// a box that is pinned to it, and boxes that run it by the last count of their channel; with told, only those that were told it.
+func (f *Finder) Of(ctx context.Context, n artifact.Name, told bool) (uses []string, err error) {
+	runs := f.running
+	if told {
+		runs = f.told
+	}
 	var rows []release.ChannelRow
 	var releases []release.Release
+	var said map[string]release.Saying
 	err = dynamo.Together(ctx,
 		func(ctx context.Context) error {
 			return f.releases.EachRow(ctx, n.EdgeType, func(r release.ChannelRow) { rows = append(rows, r) })
 		},
 		func(ctx context.Context) error {
 			return f.releases.Each(ctx, n.EdgeType, func(r release.Release) { releases = append(releases, r) })
-		})
+		},
+		func(ctx context.Context) (err error) { said, err = f.releases.SaidOf(ctx, n.EdgeType); return err })
 	if err != nil {
 		return nil, err
 	}
-	uses, versions := inReleases(n.SHA256, rows, releases)
-	boxes := make([][]string, len(rows))
-	var reads []func(context.Context) error
-	for i, row := range rows {
-		reads = append(reads, func(ctx context.Context) (err error) {
-			boxes[i], err = f.byBoxes(ctx, row.Channel, versions)
-			return err
-		})
-	}
+	uses, versions := inReleases(n.SHA256, rows, releases, said)
 	if len(versions) > 0 {
-		err = dynamo.Together(ctx, reads...)
+		var boxes []string
+		boxes, err = f.byBoxes(ctx, n.EdgeType, versions, runs)
+		uses = append(uses, boxes...)
 	}
-	uses = append(uses, slices.Concat(boxes...)...)
 	return uses[:min(len(uses), most)], err
 }
 
+// byBoxes lists the boxes that run one of some versions of a type or are pinned to it, on any channel.
+func (f *Finder) byBoxes(ctx context.Context, edgeType string, versions []string,
+	runs func(ctx context.Context, edgeType, channel string, versions []string) ([]string, error)) (uses []string, err error) {
+	var pinned []edge.Edge
+	var channels []string
+	err = dynamo.Together(ctx,
+		func(ctx context.Context) (err error) { pinned, err = f.edges.Pinned(ctx, edgeType); return err },
+		func(ctx context.Context) (err error) { channels, err = f.edges.Channels(ctx, edgeType); return err })
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range pinned {
+		channels = append(channels, e.Channel)
+		if slices.Contains(versions, e.Pin.Version) {
+			uses = append(uses, fmt.Sprintf("box %s is pinned to %s", e.EdgeID, e.Pin.Version))
+		}
+	}
+	slices.Sort(channels)
+	channels = slices.Compact(channels)
+	found := make([][]string, len(channels))
+	var reads []func(context.Context) error
+	for i, channel := range channels {
+		reads = append(reads, func(ctx context.Context) (err error) {
+			found[i], err = runs(ctx, edgeType, channel, versions)
+			return err
+		})
+	}
+	err = dynamo.Together(ctx, reads...)
+	return append(uses, slices.Concat(found...)...), err
+}
+
 // inReleases lists what uses an artifact among channels and releases, and the versions that have it.
-func inReleases(sha256 string, rows []release.ChannelRow, releases []release.Release) (uses, versions []string) {
+func inReleases(sha256 string, rows []release.ChannelRow, releases []release.Release, said map[string]release.Saying) (uses, versions []string) {
 	for _, r := range releases {
 		if r.SHA256 == sha256 {
 			versions = append(versions, r.Version)
@@ -91,38 +123,65 @@ func inReleases(sha256 string, rows []release.ChannelRow, releases []release.Rel
 		if slices.Contains(versions, r.Requires) {
 			uses = append(uses, fmt.Sprintf("release %s requires %s", r.Version, r.Requires))
 		}
-		if slices.Contains(r.Documents.Kept(), sha256) {
+		switch is := said[r.Version]; {
+		case slices.Contains(is.Documents.Kept(), sha256):
 			uses = append(uses, fmt.Sprintf("release %s has it as a document", r.Version))
+		case slices.Contains(is.Kept(), sha256):
+			uses = append(uses, fmt.Sprintf("release %s had it as a document", r.Version))
 		}
 	}
 	return uses, versions
 }
 
-// running lists the boxes of a counted channel that run one of some versions, and those that may: a box can say that it runs
-// anything, so the list of versions is cut, and what it leaves out may be one of these.
+// running lists the boxes of a channel that run one of some versions, by its last count.
+func (f *Finder) running(ctx context.Context, edgeType, channel string, versions []string) ([]string, error) {
+	count, err := f.counts.Recent(ctx, edgeType, channel)
+	return running(channel, count, versions), err
+}
+
+// running lists the boxes of a counted channel that run one of some versions, and those that may: the list of versions is cut,
+// and what it leaves out may be one of these.
 func running(channel string, count census.ChannelVersions, versions []string) (uses []string) {
 	for _, v := range count.Versions {
 		if slices.Contains(versions, v.Version) {
 			uses = append(uses, fmt.Sprintf("boxes of channel %s run %s: %d", channel, v.Version, v.Boxes))
 		}
 	}
-	if count.OtherVersions > 0 && len(uses) < len(versions) {
+	if count.Cut && len(uses) < len(versions) {
 		uses = append(uses, fmt.Sprintf("boxes of channel %s may run it: %d run versions beyond the %d that most run", channel, count.OtherVersions, len(count.Versions)))
 	}
 	return uses
 }
 
-// byBoxes lists the boxes of a channel that run one of some versions or are pinned to it.
-func (f *Finder) byBoxes(ctx context.Context, c release.Channel, versions []string) (uses []string, err error) {
-	count, err := f.counts.Channel(ctx, c.EdgeType, c.Channel, true)
+// mostClaims limits the boxes of a channel of which is looked up whether they were told a version. If more run it, they use it.
+const mostClaims = 100
+
+// told lists the boxes of a channel that run one of some versions and were told it.
+func (f *Finder) told(ctx context.Context, edgeType, channel string, versions []string) (uses []string, err error) {
+	ids, err := f.counts.Running(ctx, edgeType, channel, versions, mostClaims)
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	if len(ids) > mostClaims {
+		return []string{fmt.Sprintf("more than %d boxes of channel %s run it", mostClaims, channel)}, nil
+	}
+	rows, err := f.reports.GetAll(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	uses = running(c.Channel, count, versions)
-	err = f.edges.EachPinned(ctx, c.EdgeType, c.Channel, func(e edge.Edge) {
-		if slices.Contains(versions, e.Pin.Version) && len(uses) < most {
-			uses = append(uses, fmt.Sprintf("box %s is pinned to %s", e.EdgeID, e.Pin.Version))
+	told := make([]bool, len(ids))
+	var reads []func(context.Context) error
+	for i, id := range ids {
+		reads = append(reads, func(ctx context.Context) (err error) {
+			told[i], err = f.reports.WasTold(ctx, rows[id], versions)
+			return err
+		})
+	}
+	err = dynamo.Together(ctx, reads...)
+	for i, id := range ids {
+		if told[i] {
+			uses = append(uses, fmt.Sprintf("box %s was told it", id))
 		}
-	})
+	}
 	return uses, err
 }

@@ -66,16 +66,17 @@ var (
 		}, paging.With(edgeType, paging.ByOffset))
 	}
 
-	DeleteArtifact = func() operations.Row[artifact.Name] {
+	DeleteArtifact = func() operations.Row[artifact.Removal] {
 		return operations.New(operations.Operation{
 			ID: "delete-artifact", Summary: "Delete an artifact that nothing uses",
 			Method: http.MethodDelete, Path: path,
 			Roles: operations.Owners, Timeout: findTimeout, MemoryMB: findMemory,
 			Gives: operations.Changed, Refuses: []problem.Code{problem.ArtifactInUse, problem.NotFound},
-			Grants: append(finding(), operations.May(dynamo.Releases, dynamo.Get, dynamo.Query, dynamo.Write),
-				operations.May(dynamo.Audit, dynamo.Put)),
+			Grants: append(finding(dynamo.BatchGet), operations.May(dynamo.Releases, dynamo.Get, dynamo.Query, dynamo.Write),
+				operations.May(dynamo.Audit, dynamo.Put),
+				operations.List(dynamo.Stays)), // of boxes that only say that they run it
 			Settings: slices.Concat(artifact.Settings, census.SettingNames),
-		}, artifact.NameOf)
+		}, artifact.RemovalOf)
 	}
 )
 
@@ -89,11 +90,13 @@ const (
 )
 
 // finding is what usage.Finder needs besides the releases.
-func finding() []operations.Grant {
+func finding(more ...dynamo.Permission) []operations.Grant {
+	reports := operations.ListByIndex(dynamo.Reports, "byState")
+	reports.Actions = append(reports.Actions, more...)
 	return []operations.Grant{
-		operations.May(dynamo.Channels, dynamo.Get, dynamo.Query),
-		operations.ListByIndex(dynamo.Reports, "byState"),
-		operations.ListByIndex(dynamo.Edges, "byChannel"),
+		operations.May(dynamo.Channels, dynamo.Query), operations.May(dynamo.Factories, dynamo.BatchGet),
+		reports,
+		operations.ListByIndex(dynamo.Edges, "byPlace"),
 		operations.May(dynamo.Progress, dynamo.Get, dynamo.Write),
 	}
 }

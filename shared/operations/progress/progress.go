@@ -117,7 +117,7 @@ var (
 			Roles: operations.Viewers, Timeout: countTimeout, MemoryMB: countMemory,
 			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
 			Grants: []operations.Grant{
-				operations.May(dynamo.Channels, dynamo.Get),
+				operations.May(dynamo.Channels, dynamo.Get), operations.List(dynamo.Releases),
 				operations.ListByIndex(dynamo.Reports, "byState"), operations.May(dynamo.Factories, dynamo.BatchGet),
 				operations.May(dynamo.Progress, dynamo.Get, dynamo.Write),
 			},
@@ -173,6 +173,6 @@ func tick() []operations.Grant {
 		operations.Grant{Table: dynamo.Rollouts, Actions: []dynamo.Permission{dynamo.Get, dynamo.Write, dynamo.Query}, Indexes: []string{"byStatus"}, OnlyIndexes: true},
 		operations.May(dynamo.Channels, dynamo.Get, dynamo.Write, dynamo.Query),
 		operations.May(dynamo.Releases, dynamo.Get, dynamo.Query, dynamo.Write), // the artifacts that are swept
-		operations.ListByIndex(dynamo.Edges, "byChannel"),
+		operations.ListByIndex(dynamo.Edges, "byPlace"), operations.List(dynamo.Stays),
 		operations.May(dynamo.Audit, dynamo.Put))
 }

@@ -3,7 +3,9 @@ package releases
 
 import (
 	"net/http"
+	"time"
 
+	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/edgetype"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/operations"
@@ -19,6 +21,12 @@ func edgeType(in *input.Reader) string {
 	name, _ := in.Query("edgeType", input.Name)
 	return name
 }
+
+// To count the boxes that ran a version, each of their times on it is read; see package progress.
+const (
+	countTimeout = 28 * time.Second
+	countMemory  = 1769
+)
 
 // The rows.
 var (
@@ -69,6 +77,31 @@ var (
 			Gives:  operations.Shown,
 			Grants: []operations.Grant{operations.List(dynamo.Releases)},
 		}, paging.With(func(in *input.Reader) string { return in.RequiredQuery("edgeType", input.Name) }, paging.ByOffset))
+	}
+
+	GetRelease = func() operations.Row[release.Named] {
+		return operations.New(operations.Operation{
+			ID: "get-release", Summary: "Read what is known of a version",
+			Method: http.MethodGet, Path: "/api/ota/releases/{edgeType}/{version}",
+			Roles: operations.Viewers, Timeout: countTimeout, MemoryMB: countMemory,
+			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
+			Grants: []operations.Grant{
+				operations.May(dynamo.Channels, dynamo.Query), operations.May(dynamo.Releases, dynamo.Get),
+				operations.ListByIndex(dynamo.Rollouts, "byEdgeType"), operations.ListByIndex(dynamo.Stays, "byVersion"),
+				operations.May(dynamo.Progress, dynamo.Get, dynamo.Write),
+			},
+			Settings: census.SettingNames,
+		}, release.NamedOf)
+	}
+
+	PutRelease = func() operations.Row[input.Sent[release.Named, release.SaidWish]] {
+		return operations.New(operations.Operation{
+			ID: "put-release", Summary: "Say more of a version",
+			Method: http.MethodPut, Path: "/api/ota/releases/{edgeType}/{version}",
+			Roles: operations.Owners,
+			Gives: operations.Stored, Refuses: []problem.Code{problem.ArtifactNotKept, problem.NotFound},
+			Grants: []operations.Grant{operations.May(dynamo.Releases, dynamo.Get, dynamo.Write), operations.May(dynamo.Audit, dynamo.Put)},
+		}, input.Both(release.NamedOf, release.SaidWishOf))
 	}
 
 	ListReleaseEdges = func() operations.Row[paging.Asked[release.Named, paging.Cursor]] {

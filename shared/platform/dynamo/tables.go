@@ -145,7 +145,9 @@ var Tables = []Table{
 	{ID: Edges, Partition: "edgeId", Indexes: []Index{
 		{Name: "all", Partition: "list", Sort: "edgeId"},
 		{Name: "byChannel", Partition: "pair", Sort: "edgeId"},
-		{Name: "byOrganization", Partition: "organizationId", Sort: "edgeId"}}},
+		{Name: "byOrganization", Partition: "organizationId", Sort: "edgeId"},
+		// The boxes of a type by channel, the pinned ones first: so every channel that has boxes is found, also one without a publication.
+		{Name: "byPlace", Partition: "edgeType", Sort: "place", Holds: []string{"channel", "pin"}}}},
 	// The gateways of organizations, each with the hash of its token.
 	{ID: Gateways, Partition: "organizationId"},
 	// The enrolments, each with the hash of its code. In parts of their own, so that no list reads them, are the ids of an

@@ -131,7 +131,7 @@ func (x *explainer) changes() {
 func (c Call) beside(e ledger.Event) bool {
 	return (e.Name == "ReleaseAdopted" || e.Name == "ReleaseReturned") && c.Operation == "update-rollout" ||
 		e.Name == "RolloutHalted" && e.Resource != c.resource() && c.everywhere() ||
-		e.Name == "RolloutHalted" && c.Operation == "publish-release" ||
+		(e.Name == "RolloutHalted" || e.Name == "ReleaseDescribed") && c.Operation == "publish-release" ||
 		e.Name == "EnrolmentRefused" || c.accepts(e) ||
 		e.Type == method.ResourceType && c.about().Type == method.VersionResourceType && e.Resource.ID == c.Parameter["methodId"]
 }
