@@ -9,7 +9,7 @@ import (
 // A lookedAt is what a look saw of a plant.
 type lookedAt struct {
 	boxes, silent int
-	last          time.Time // when its silent boxes were last seen
+	last          time.Time   // when its silent boxes were last seen
 	told          []time.Time // when boxes were told the release, and when they last said something new about it
 }
 
