@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,6 +19,7 @@ import (
 	"wavegate/shared/function"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/setting"
 	"wavegate/shared/ratelimit"
 	"wavegate/shared/testing/dynamolocal"
 	"wavegate/shared/testing/expect"
@@ -266,4 +268,28 @@ func TestLimits_StoreSlow_TheDeadlineHolds(t *testing.T) {
 		w.Engineer(t, "acme").Post(t, "/api/copilot/chat", "{}").Refused(t, problem.Unavailable)
 	}
 	expect.Equal(t, uncounted(w, "get-my-rate-limits"), 4, "calls that were reported as let through uncounted:")
+}
+
+// TestLimits_BoxesWhoseTokensNameNoOrganization_ShareItsLimit: three boxes of a rollout's issuer may make 10 calls each, and 15 together.
+func TestLimits_BoxesWhoseTokensNameNoOrganization_ShareItsLimit(t *testing.T) {
+	w := harness.New(t, withSettings(setting.LimitUser.Assign(10), setting.LimitBoxes.Assign(15)))
+	owner := w.Owner(t)
+	for i := range 3 {
+		owner.Put(t, fmt.Sprint("/api/edges/box-", i), `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`).Is(t, http.StatusCreated)
+	}
+	admitted, refused := 0, 0
+	for range 8 {
+		for i := range 3 {
+			box := w.Box(t, fmt.Sprint("box-", i))
+			switch a := box.Get(t, fmt.Sprintf("/api/edges/box-%d/manifest", i)); a.Status {
+			case http.StatusTooManyRequests:
+				d := a.Refused(t, problem.RateLimited)
+				expect.That(t, slices.Contains(d.Policies, "org-boxes") && a.Header.Get("Retry-After") != "", "refused with %v", d.Policies)
+				refused++
+			default:
+				admitted++
+			}
+		}
+	}
+	expect.That(t, admitted <= 15 && admitted >= 12 && refused >= 9, "%d calls were admitted and %d refused, want at most 15 admitted", admitted, refused)
 }

@@ -126,6 +126,8 @@ type Limiter interface {
 	Recall(caller auth.Principal, class ratelimit.Class) (http.Header, error)
 	// Admit counts a call, and returns an error if the call is not admitted.
 	Admit(ctx context.Context, caller auth.Principal, class ratelimit.Class) (http.Header, error)
+	// Share counts a call of a box also for the organization of its row, which its token does not name.
+	Share(ctx context.Context, caller auth.Principal, organization string, class ratelimit.Class) error
 }
 
 // New makes the handler of an operation's calls: it finds out who calls, asks the limiter, checks the role and
@@ -199,7 +201,12 @@ func (a admitter) answer(call *Call) (lambdahttp.Answer, error) {
 			return lambdahttp.Answer{}, err
 		}
 	}
-	call.Request = call.Request.WithContext(decision.Context(ctx))
+	ctx = decision.Context(ctx)
+	if call.token.Has(auth.Edge) && call.token.OrganizationID == "" {
+		counting := ctx
+		ctx = admission.Sharing(ctx, func(organization string) error { return a.limiter.Share(counting, call.token, organization, class) })
+	}
+	call.Request = call.Request.WithContext(ctx)
 	got, err := answer()
 	refusal := decision.Wait()
 	call.Header = decision.Header()

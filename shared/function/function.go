@@ -124,14 +124,26 @@ func (f fairUse) Recall(caller auth.Principal, class ratelimit.Class) (http.Head
 
 // Admit counts a call.
 func (f fairUse) Admit(ctx context.Context, caller auth.Principal, class ratelimit.Class) (http.Header, error) {
-	d := f.limiter.Admit(ctx, callerOf(caller), class)
+	d := f.admit(ctx, callerOf(caller), class)
+	return d.Header(), d.Err()
+}
+
+// Share counts a call for the boxes of an organization.
+func (f fairUse) Share(ctx context.Context, caller auth.Principal, organization string, class ratelimit.Class) error {
+	of := callerOf(caller)
+	of.Organization, of.Shared = organization, true
+	return f.admit(ctx, of, class).Err()
+}
+
+func (f fairUse) admit(ctx context.Context, caller ratelimit.Caller, class ratelimit.Class) ratelimit.Result {
+	d := f.limiter.Admit(ctx, caller, class)
 	if d.Unchecked != nil {
 		f.env.Log.LogAttrs(ctx, slog.LevelWarn, "the call was not counted", slog.String("cause", d.Unchecked.Error()))
 	}
 	if d.Unchecked != nil && d.Outcome == ratelimit.Admitted {
 		telemetry.Emit(f.env.Metrics, f.env.Now(), map[string]string{"operation": f.operation}, telemetry.One(LimiterFailOpen))
 	}
-	return d.Header(), d.Err()
+	return d
 }
 
 func callerOf(p auth.Principal) ratelimit.Caller {

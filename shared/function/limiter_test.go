@@ -2,6 +2,7 @@ package function_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -11,6 +12,7 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/ratelimit"
@@ -22,6 +24,8 @@ type limiter struct {
 	after          time.Duration // how long a refusal takes
 	class          ratelimit.Class
 	asked          int
+	shared         []string // the organizations for whose boxes a call was counted
+	full           error    // what refuses such a call
 }
 
 var policy = http.Header{"Ratelimit-Policy": {`"user";q=600;w=60`}}
@@ -35,6 +39,11 @@ func (l *limiter) Admit(context.Context, auth.Principal, ratelimit.Class) (http.
 	l.asked++
 	time.Sleep(l.after)
 	return policy, l.refusal
+}
+
+func (l *limiter) Share(_ context.Context, _ auth.Principal, organization string, _ ratelimit.Class) error {
+	l.shared = append(l.shared, organization)
+	return l.full
 }
 
 var tooMany = problem.New(problem.RateLimited, "Exceeded: user.").After(7 * time.Second)
@@ -92,5 +101,28 @@ func TestLimiter_ForbiddenCall_DoesNotUseTheReserve(t *testing.T) {
 		if b.callOf(t, "update-rollout", e, answers("x")); l.class != want {
 			t.Errorf("a call of a %s counts as %s, want %s", role, l.class, want)
 		}
+	}
+}
+
+// TestLimiter_ABoxWhoseTokenNamesNoOrganization_CountsForThatOfItsRow_Once: others are counted before the handler runs.
+func TestLimiter_ABoxWhoseTokenNamesNoOrganization_CountsForThatOfItsRow_Once(t *testing.T) {
+	for name, c := range map[string]struct {
+		organization, role string
+		want               int
+	}{
+		"a box without an organization": {"", string(auth.Edge), 1},
+		"a box with one":                {"acme", string(auth.Edge), 0},
+		"a person":                      {"", string(auth.PlatformOwner), 0},
+	} {
+		b, l, e := newBench(), &limiter{full: tooMany}, event()
+		b.limiter = l
+		e.RequestContext.Authorizer["roles"] = c.role
+		e.RequestContext.Authorizer["organizationId"] = c.organization
+		res := b.callOf(t, "get-manifest", e, func(c *function.Call, _ request) (lambdahttp.Answer, error) {
+			err := errors.Join(admission.Share(c.Context(), "acme"), admission.Share(c.Context(), "acme"))
+			return lambdahttp.OK("x", ""), err
+		})
+		expect.Equal(t, len(l.shared), c.want, "%s: counted for an organization", name)
+		expect.That(t, (res.StatusCode == http.StatusTooManyRequests) == (c.want > 0), "%s: answered %d", name, res.StatusCode)
 	}
 }

@@ -26,6 +26,8 @@ type Caller struct {
 	// Gateway is set for the gateway of an organization, which calls for its boxes. Each of its calls also counts as one of
 	// the box that it names.
 	Gateway bool
+	// Shared is set for a call of a box that was counted against its own limit, before its organization was known.
+	Shared bool
 }
 
 // A Config holds the parts of a Limiter. Store and Limits are required; the zero value of every
@@ -122,6 +124,8 @@ func (l *Limiter) subjects(c Caller, class Class) [][]subject {
 		organization = append(organization, subject{key: copilotKey(organizationKey(c.Organization)), policy: "copilot-org", limit: l.limits.CopilotOrganization, caller: c.User})
 	}
 	switch {
+	case c.Shared:
+		return nil
 	case c.Gateway && l.leases(c):
 		return l.gateway(c, user[0])
 	case c.Box || c.Gateway || c.Organization == "":

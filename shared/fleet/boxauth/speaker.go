@@ -9,6 +9,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/problem"
 )
 
@@ -48,7 +49,9 @@ func (i Issuers) Of(own string) string {
 // Allow returns nil if a caller is the box of a row, with an access token of its issuer or a valid token of its own. It
 // returns NOT_FOUND for another issuer, and UNAUTHENTICATED if the box's own token was replaced or revoked since it was
 // verified.
-func (i Issuers) Allow(caller auth.Principal, row report.Row, at time.Time) error {
+//
+// It also counts the call for the organization of the box, if the token does not name it.
+func (i Issuers) Allow(ctx context.Context, caller auth.Principal, row report.Row, at time.Time) error {
 	switch boxtoken.KindOf(caller) {
 	case boxtoken.Box:
 		if !row.Tokens.Accepts(caller.Credential, at) {
@@ -61,7 +64,7 @@ func (i Issuers) Allow(caller auth.Principal, row report.Row, at time.Time) erro
 	if !i.Speak(row.Issuer, caller.Issuer) {
 		return problem.Missing()
 	}
-	return nil
+	return admission.Share(ctx, row.OrganizationID)
 }
 
 // errVoid is the answer to a token that does not speak for the box. It is the same as the authorizer's answer to an

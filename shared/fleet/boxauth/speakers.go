@@ -59,7 +59,7 @@ func (s *Speakers) check(ctx context.Context, from audit.Origin, caller auth.Pri
 		return problem.Missing()
 	}
 	if boxtoken.KindOf(caller) != boxtoken.Gateway {
-		return s.issuers.Allow(caller, row, s.now())
+		return s.issuers.Allow(ctx, caller, row, s.now())
 	}
 	g, err := s.gateway(ctx, row.OrganizationID, caller.Credential)
 	switch {

@@ -245,7 +245,7 @@ func (p *Polls) resolve(ctx context.Context, poll Poll) (found, error) {
 		return found{}, err
 	}
 	if poll.Speaker.Issuer != "" {
-		if err := p.settings.Issuers.Allow(poll.Speaker, box, p.now()); err != nil {
+		if err := p.settings.Issuers.Allow(ctx, poll.Speaker, box, p.now()); err != nil {
 			return found{}, err
 		}
 	}

@@ -52,7 +52,7 @@ func (r *Reports) observe(ctx context.Context, caller auth.Principal, id string,
 	if err != nil {
 		return report.Row{}, err
 	}
-	if err := r.issuers.Allow(caller, row, in.When()); err != nil {
+	if err := r.issuers.Allow(ctx, caller, row, in.When()); err != nil {
 		return report.Row{}, err
 	}
 	in.SHA256 = caller.Credential

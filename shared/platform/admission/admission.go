@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"sync"
 )
 
 // An Admission is the decision on one call. Several goroutines may wait for it.
@@ -63,6 +64,27 @@ type key struct{}
 // Context returns a context with this Admission, for the call.
 func (a *Admission) Context(parent context.Context) context.Context {
 	return context.WithValue(parent, key{}, a)
+}
+
+type sharing struct{}
+
+// Sharing returns a context in which the first Share counts the call.
+func Sharing(parent context.Context, count func(organization string) error) context.Context {
+	var once sync.Once
+	var err error
+	return context.WithValue(parent, sharing{}, func(organization string) error {
+		once.Do(func() { err = count(organization) })
+		return err
+	})
+}
+
+// Share counts the context's call for an organization that only a row names, and returns the refusal if the call is refused. Calls
+// whose token names the organization are counted already.
+func Share(ctx context.Context, organization string) error {
+	if count, ok := ctx.Value(sharing{}).(func(string) error); ok {
+		return count(organization)
+	}
+	return nil
 }
 
 var admitted = Ask(func() (http.Header, error) { return nil, nil })

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
@@ -113,8 +114,9 @@ func (s *Store) checkAccess(ctx context.Context, caller auth.Principal, factoryI
 	// The row of a box is its registration; see package edge. A factory never changes its
 	// organization, and a box can only be registered in a factory of its own organization.
 	var box struct {
-		FactoryID string `json:"factoryId"`
-		Issuer    string `json:"issuer"`
+		FactoryID      string `json:"factoryId"`
+		OrganizationID string `json:"organizationId"`
+		Issuer         string `json:"issuer"`
 	}
 	found, err := s.db.GetEventually(ctx, dynamo.Edges, dynamo.Key{"edgeId": caller.UserID}, &box)
 	if err != nil {
@@ -123,7 +125,7 @@ func (s *Store) checkAccess(ctx context.Context, caller auth.Principal, factoryI
 	if !found || box.FactoryID != factoryID || !s.speaks(box.Issuer, caller.Issuer) {
 		return problem.Missing()
 	}
-	return nil
+	return admission.Share(ctx, box.OrganizationID)
 }
 
 // get reads an item. For a time in the past it is strongly consistent, so that the answer never

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/timestamp"
@@ -65,6 +66,9 @@ func (s *Store) Report(ctx context.Context, caller auth.Principal, from audit.Or
 			s.speaks(box.Issuer, caller.Issuer)
 		if owner.Revision == 0 || !speaks || v.FactoryID != factoryID {
 			return problem.Missing()
+		}
+		if err := admission.Share(ctx, owner.OrganizationID); err != nil {
+			return err
 		}
 		at := set.After(was.UpdatedAt)
 		next, event, err := was.reported(r, v, m.has(on, r, at), caller.UserID, at)
