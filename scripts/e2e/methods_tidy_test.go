@@ -18,6 +18,7 @@ func TestMethod_IsRenamedAndRetired_OnceNothingOfItHolds(t *testing.T) {
 	var m struct {
 		Name    string
 		Retired *struct{ Reason, UserID string }
+		Product struct{ Name string }
 	}
 	b.author.Patch(t, b.path, `{"name":"Pressing, two strokes"}`).Is(t, http.StatusOK).Into(t, &m)
 	expect.Equal(t, m.Name, "Pressing, two strokes", "the name")
@@ -27,6 +28,14 @@ func TestMethod_IsRenamedAndRetired_OnceNothingOfItHolds(t *testing.T) {
 
 	b.release(1, smallContent)
 	b.author.Patch(t, b.path, `{"name":"Pressing"}`).Is(t, http.StatusOK)
+
+	// Its product gets a name, which is in the method's entity tag, and not in the trail of the method.
+	b.author.Put(t, "/api/factories/munich-1/products/7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11", `{"name":"Housing"}`).Is(t, http.StatusCreated)
+	tag := b.author.Get(t, b.path).Is(t, http.StatusOK).Header.Get("ETag")
+	b.author.Patch(t, b.path, `{"name":"Pressing, again"}`, "If-Match", tag).Is(t, http.StatusOK).Into(t, &m)
+	expect.Equal(t, m.Product.Name, "Housing", "the product of the answer")
+	b.author.Patch(t, b.path, `{"name":"Lost"}`, "If-Match", tag).Refused(t, problem.PreconditionFailed)
+	b.counted()
 	b.save(2, another("Two")).Is(t, http.StatusCreated)
 	const retire = `{"retired":true,"reason":"no longer made"}`
 	d := b.author.Patch(t, b.path, retire).Refused(t, problem.InvalidStateTransition)
@@ -69,7 +78,7 @@ func TestMachine_ThatIsScrapped_HasNoVersion_AndTheRecallSaysWhoSaidSo(t *testin
 	expect.Equal(t, d.Errors[0].Pointer, "/scrapped", "the pointer")
 	b.author.Put(t, press, `{"name":"press-2","scrapped":{"reason":"sold in parts"}}`).Is(t, http.StatusNoContent)
 	b.author.Put(t, press, `{"name":"press-2","scrapped":{"reason":"sold in parts"}}`).Is(t, http.StatusNoContent)
-	expect.Equal(t, b.unclear(1), "press-1", "the machines that are left once one is scrapped")
+	expect.Equal(t, b.unclear(1), "press-1 press-2", "the machines that are left once one is scrapped")
 	var page struct {
 		Items []struct {
 			Machine  string
@@ -80,7 +89,7 @@ func TestMachine_ThatIsScrapped_HasNoVersion_AndTheRecallSaysWhoSaidSo(t *testin
 	b.author.Get(t, b.version(1)+"/machines").Is(t, http.StatusOK).Into(t, &page)
 	expect.Must(t, len(page.Items) == 2, "%+v", page.Items)
 	gone := page.Items[1]
-	expect.That(t, gone.Machine == "press-2" && gone.Clear && gone.Scrapped != nil && gone.Scrapped.UserID == "eric", "%+v", gone)
+	expect.That(t, gone.Machine == "press-2" && !gone.Clear && gone.Scrapped != nil && gone.Scrapped.UserID == "eric", "%+v", gone)
 
 	b.author.Put(t, press, `{"name":"press-2","classes":["press"]}`).Refused(t, problem.Conflict)
 	b.author.Put(t, press, `{"name":"press-2","admission":{"reason":"back"}}`).Refused(t, problem.Conflict)
@@ -91,8 +100,9 @@ func TestMachine_ThatIsScrapped_HasNoVersion_AndTheRecallSaysWhoSaidSo(t *testin
 	p := b.poll(press + "/methods")
 	expect.That(t, len(p.Items) == 1 && p.Items[0].Version == 0, "a scrapped machine is told %+v", p.Items)
 
-	// It says something after all, through a box.
-	b.author.Put(t, press, `{"name":"press-2","edgeId":"box-1"}`).Is(t, http.StatusNoContent)
+	b.author.Post(t, b.version(1)+"/confirmations", `{"machines":["press-2"],"reason":"it was sold in parts"}`).Is(t, http.StatusOK)
+	expect.Equal(t, b.unclear(1), "press-1", "the machines that are left once somebody has confirmed it")
+	b.author.Put(t, press, `{"name":"press-2","edgeId":"box-1"}`).Is(t, http.StatusNoContent) // it says something after all
 	box.Put(t, b.report("press-2"), b.says(1, "running")).Refused(t, problem.VersionWithdrawn)
 	expect.Equal(t, b.unclear(1), "press-1 press-2", "the machines that are left once the scrapped one has spoken")
 	b.author.Put(t, press, `{"name":"press-2","scrapped":null,"classes":["press"]}`).Is(t, http.StatusNoContent)

@@ -5,7 +5,7 @@ import { Chip, Table } from './parts.mjs';
 
 /** A value of a content as a line of text. */
 export function valueText(v) {
-	if (v === null || typeof v !== 'object') return /^PT\d/.test(v) ? time(v) : String(v);
+	if (v === null || typeof v !== 'object') return /^PT(?=\d)(\d+H)?(\d+M)?(\d+(\.\d+)?S)?$/.test(v) ? time(v) : String(v);
 	if (Array.isArray(v)) return v.map(valueText).join(', ');
 	if ('quantity' in v && 'unit' in v && Object.keys(v).length === 2) return `${v.quantity} ${unit(v.unit)}`;
 	return Object.entries(v).map(([k, x]) => `${k}: ${valueText(x)}`).join('; ');

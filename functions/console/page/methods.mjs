@@ -62,8 +62,8 @@ const mostTabs = 8; // factories that are tabs; more are a choice
 
 function Factories({ chosen }) {
 	const one = chosen && read(at`/api/factories/${chosen}`, 300); // it may be another organization's
-	if (one && !one.value) return html`<${Shown} of=${one} lines=${3} none=${() => html`<${Empty} title=${html`There is no factory <${Said}>${chosen}<//>.`} />`} />`;
-	const owner = one ? one.value.organizationId : organization();
+	if (one && one.value === undefined) return html`<${Shown} of=${one} lines=${3} />`;
+	const owner = one?.value?.organizationId ?? organization();
 	const list = read('/api/factories' + query({ organizationId: owner, limit: '100' }), 120);
 	return html`<${Shown} of=${list} lines=${3} then=${(page) => {
 		if (!page.items.length) return html`<${Empty} title=${`${owner} has no factory.`}><p>${may('put-factory') ? 'Choose another organization, or register a factory for it.' : 'A platform owner registers factories.'}</p><//>`;

@@ -82,6 +82,6 @@ export function Version({ factory, id, number }) {
 				<${Changes} path=${path} number=${number} />
 				<${Machines} path=${path} v=${v} mine=${may('put-method-confirmation') && plant?.organizationId === state.person?.organization} /></div>
 				<div class="column"><${Signatures} v=${v} /></div></div>
-			<section class="panel" aria-labelledby="content"><h2 id="content">Content</h2><${Shown} of=${content} lines=${4} then=${(c) => html`${v.doubts?.map((d) => html`<p class="note"><${Chip} kind="bad">Is it meant?<//> <${Said}>${d.pointer} ${d.detail}<//></p>`)}<${Content} of=${c} units=${v.units} />`} /></section>`;
+			<section class="panel" aria-labelledby="content"><h2 id="content">Content</h2>${v.doubts?.map((d) => html`<p class="note"><${Chip} kind="bad">Is it meant?<//> <${Said}>${d.pointer} ${d.detail}<//></p>`)}<${Shown} of=${content} lines=${4} then=${(c) => html`<${Content} of=${c} units=${v.units} />`} /></section>`;
 	}} />`;
 }

@@ -48,7 +48,11 @@ func TestIsolation_ResourceOfAnotherOrganization_LooksTheSameWhetherItExists(t *
 					made += 2
 					answers[a.Status]++
 					checkForeign(t, name, p, op, a)
-					if x, y := comparable(a), comparable(b); x != y {
+					x, y := comparable(a), comparable(b)
+					if p.Issuer == gatewayTokens { // its limit is that of its own boxes, which are not in the other world
+						x, y = quota.ReplaceAllString(x, ""), quota.ReplaceAllString(y, "")
+					}
+					if x != y {
 						t.Errorf("%s:\nwhere it exists       %s\nwhere there is nothing %s", name, x, y)
 					}
 					if slices.ContainsFunc(door.Takes, func(takes operations.Operation) bool { return takes.ID == op.ID }) {
@@ -67,6 +71,9 @@ func TestIsolation_ResourceOfAnotherOrganization_LooksTheSameWhetherItExists(t *
 	}
 	t.Logf("%d calls of %d operations, answered with %v", made, len(table.All), answers)
 }
+
+// quota is the limit of a caller in an answer.
+var quota = regexp.MustCompile(`"user";q=\d+;w=60`)
 
 // freshPolls lets a poll see the previous call's change immediately.
 func freshPolls(o *service.Options) {

@@ -108,7 +108,7 @@ func TestHelp_WrongUse_SaysHowTheCommandIsUsed(t *testing.T) {
 		"promote":                         {"accepts 1 arg(s), received 0", "usage: wavegate promote CHANNEL [flags]", "wavegate promote --help"},
 		"machines show munich-1":          {"usage: wavegate machines show FACTORY MACHINE"},
 		"stauts":                          {`"stauts" is not a command of wavegate; did you mean start or status?`, "usage: wavegate COMMAND"},
-		"methods relase a b 1":            {"did you mean release?", "usage: wavegate methods COMMAND"},
+		"methods relase a b 1":            {"did you mean release or rename?", "usage: wavegate methods COMMAND"},
 		"rollback gateway-x/stable":       {"did you mean return?"},
 		"boxes gateway-x/stable --stat x": {"unknown flag: --stat; did you mean --state?", "usage: wavegate boxes [CHANNEL]"},
 		"freeze":                          {`required flag(s) "for", "reason" not set`, "usage: wavegate freeze"},

@@ -58,6 +58,7 @@ var (
 			Grants: []operations.Grant{
 				operations.May(dynamo.Factories, dynamo.Get),
 				operations.May(dynamo.Methods, dynamo.Get, dynamo.Write),
+				operations.May(dynamo.Products, dynamo.BatchGet),
 				operations.May(dynamo.Audit, dynamo.Put),
 			},
 		}, input.Both(method.IDOf, method.UpdateOf))

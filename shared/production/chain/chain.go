@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"time"
 
@@ -127,16 +128,18 @@ func Check(methodEvents, versionEvents []audit.Event) ([]Link, error) {
 	events := slices.Clone(methodEvents)
 	slices.SortFunc(events, func(a, b audit.Event) int { return int(a.Resource.Revision - b.Resource.Revision) })
 	var links []Link
-	previous, revision, inForce := "", int64(0), map[int64]string{}
+	previous, revision := "", int64(0)
+	var before any // the method before an event
 	for _, e := range events {
 		after := headOf(e.After)
 		stored, linked := after.Hash, after.Hash != ""
 		gap := e.Resource.Revision != revision+1
 		revision = e.Resource.Revision
-		if !linked && previous == "" || unlinked(e, stored == previous, inForce, after) {
+		if !linked && previous == "" || unlinked(e, before) {
+			before = e.After
 			continue
 		}
-		inForce = after.contents()
+		before = e.After
 		link := Link{SHA256: stored, EventName: e.EventName, EventTime: e.EventTime, RequestID: e.RequestID, Contents: after.contents()}
 		version, found := versions[e.RequestID]
 		computed, err := Next(previous, EntryOf(version), EntryOf(e))
@@ -159,9 +162,18 @@ func Check(methodEvents, versionEvents []audit.Event) ([]Link, error) {
 // names are the events of a method itself, which change no version.
 var names = []string{"ProductionMethodRenamed", "ProductionMethodRetired", "ProductionMethodReopened"}
 
-// unlinked reports whether an event is no link: one of a method itself, which leaves the hash and what is in force as it was.
-func unlinked(e audit.Event, sameHash bool, inForce map[int64]string, after head) bool {
-	return slices.Contains(names, e.EventName) && sameHash && maps.Equal(inForce, after.contents())
+// unlinked reports whether an event is no link: one of a method itself, which leaves all but its name and its end as they were.
+func unlinked(e audit.Event, before any) bool {
+	was, err := decoded(before)
+	is, err2 := decoded(e.After)
+	if err != nil || err2 != nil || !slices.Contains(names, e.EventName) {
+		return false
+	}
+	for _, own := range []string{"name", "retired", "updatedAt", "revision"} {
+		delete(was, own)
+		delete(is, own)
+	}
+	return reflect.DeepEqual(was, is)
 }
 
 // A head is the part of a method that a check needs.

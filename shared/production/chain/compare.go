@@ -10,7 +10,7 @@ import (
 )
 
 // derived lists the fields that reads add to those in the trail; they are computed from other fields.
-var derived = []string{"standing"}
+var derived = []string{"standing", "units", "doubts", "product"}
 
 // A Subject is a resource as the service shows it now, and its events.
 type Subject struct {

@@ -158,7 +158,7 @@ func (r *reader) quantity(o *input.Object) {
 	if n, ok := o.Number("quantity"); ok && n <= 0 {
 		o.Fault("quantity", "range", "must be more than 0")
 	}
-	r.unit(o, "unit", o.TextBy("unit", unitRule, unitText), "")
+	r.unit(o, "unit", o.TextBy("unit", unitRule, unitText), "amount") // no field could say that it is meant
 }
 
 // attributes reads texts that the service does not interpret.

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"context"
+	"slices"
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/dynamo"
@@ -164,9 +165,10 @@ func (s *Store) Put(ctx context.Context, caller auth.Principal, from audit.Origi
 }
 
 // needed returns the registration without an admission that would admit the machine to nothing more: the last one again, while
-// no version waits for the machine.
+// no version waits for the machine and its classes stay as they are.
 func (s *Store) needed(ctx context.Context, was Machine, r Registration, by Person) (Registration, error) {
-	if s.waits == nil || r.Admission == "" || !was.signedLast(r.Admission, by) {
+	changes := r.Returned || r.Classes != nil && !slices.Equal(slices.Sorted(slices.Values(r.Classes)), was.Classes)
+	if s.waits == nil || r.Admission == "" || changes || !was.signedLast(r.Admission, by) {
 		return r, nil
 	}
 	waits, err := s.waits(ctx, was)

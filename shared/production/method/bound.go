@@ -58,9 +58,6 @@ func (s *Store) versionsOn(ctx context.Context, x machine.Machine) (all []string
 			if _, err := s.db.Get(ctx, dynamo.MethodReports, dynamo.Key{"methodId": m.MethodID, "machine": x.Code}, &said); err != nil {
 				return nil, err
 			}
-			if said.gone(x) {
-				continue
-			}
 			for _, version := range m.versionsOn(x, said, s) {
 				all = append(all, fmt.Sprintf("version %d of %s", version, m.MethodID))
 			}

@@ -2,6 +2,7 @@ package method
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"wavegate/shared/access/auth"
@@ -11,6 +12,9 @@ import (
 	"wavegate/shared/production/content"
 	"wavegate/shared/production/factory"
 )
+
+// errContent is why a stored content cannot be used, however often it is read.
+var errContent = errors.New("method: stored bytes")
 
 type contentItem struct {
 	MethodID string `json:"methodId"`
@@ -35,7 +39,7 @@ func (s *Store) load(ctx context.Context, methodID, hash string) ([]byte, error)
 	if bytes := []byte(item.Bytes); found && canonical.SHA256(bytes) == hash {
 		return bytes, nil
 	}
-	return nil, fmt.Errorf("method: the stored bytes of content %s of method %s do not match its hash", hash, methodID)
+	return nil, fmt.Errorf("%w: those with the hash %s of method %s do not match it", errContent, hash, methodID)
 }
 
 func (s *Store) parsed(ctx context.Context, v Version) (content.Content, error) {
@@ -51,7 +55,7 @@ func (s *Store) parsed(ctx context.Context, v Version) (content.Content, error) 
 }
 
 func unreadable(v Version, faults []problem.Fault) error {
-	return fmt.Errorf("method: the stored content of %s has faults: %v", v.ID(), faults)
+	return fmt.Errorf("%w: %s has faults: %v", errContent, v.ID(), faults)
 }
 
 // forMachines reports whether machines may have the content of a version: its content was approved, and it is on trial

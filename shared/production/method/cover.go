@@ -111,7 +111,7 @@ func (m Method) fitted(park []machine.Machine) []Concern {
 		left += len(c.Only) + len(c.Except)
 		e := m.equipmentOf(c.Version)
 		for _, x := range park {
-			if slices.Contains(c.Only, x.Code) && !e.named(x, c.Since, c.Until) && left > 0 {
+			if slices.Contains(c.Only, x.Code) && !e.named(x, c.Since, c.Until) {
 				c.Also = append(c.Also, x.Code)
 				left--
 			}

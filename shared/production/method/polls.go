@@ -13,6 +13,7 @@ import (
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
+	"wavegate/shared/production/content"
 	"wavegate/shared/production/machine"
 	"wavegate/shared/trail/audit"
 )
@@ -87,6 +88,10 @@ func (p *MachinePolls) Poll(ctx context.Context, caller auth.Principal, q PollRe
 			return PollAnswer{}, err
 		}
 	}
+	routes, err := p.routes.of(ctx, p.store, methods)
+	if err != nil {
+		return PollAnswer{}, err
+	}
 	interval := max(p.interval, p.idle)
 	answer := PollAnswer{Items: []MachineState{}, Last: last}
 	for _, m := range methods {
@@ -96,7 +101,7 @@ func (p *MachinePolls) Poll(ctx context.Context, caller auth.Principal, q PollRe
 		path := func(version int64) string {
 			return href("/api/factories/" + q.FactoryID + "/production-methods/" + m.MethodID + "/versions/" + strconv.FormatInt(version, 10) + "/content")
 		}
-		if s, concerned := m.On(on, at, path, p.routes.of(ctx, p.store, m.MethodID)); concerned {
+		if s, concerned := m.On(on, at, path, func(sha256 string) []content.Stop { return routes[contentID{m.MethodID, sha256}] }); concerned {
 			answer.Items = append(answer.Items, s)
 		}
 	}

@@ -2,6 +2,7 @@ package method
 
 import (
 	"context"
+	"fmt"
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/dynamo"
@@ -17,9 +18,13 @@ type Made struct {
 	named   int64            // the revision of the product
 }
 
-// ETag is the method's entity tag. Neither the method's revision nor the product's ever falls, so their sum changes with
-// each change of one of them.
-func (m Made) ETag() string { return input.Revision(m.Revision + m.named) }
+// ETag is the method's entity tag. It changes with the method, and with the name of its product.
+func (m Made) ETag() string {
+	if m.named == 0 {
+		return input.Revision(m.Revision)
+	}
+	return fmt.Sprintf(`"%d.%d"`, m.Revision, m.named)
+}
 
 // made returns methods of one factory with their products.
 func (s *Store) made(ctx context.Context, factoryID string, methods ...Method) ([]Made, error) {

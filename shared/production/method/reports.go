@@ -173,7 +173,7 @@ type Reached struct {
 	Deviates *Deviation `json:"deviates,omitempty"`
 	// Confirmed is a person's word that the machine does not have the version.
 	Confirmed *Confirmation `json:"confirmed,omitempty"`
-	// Scrapped is a person's word that the machine is gone. Then it is clear, unless it has said something since.
+	// Scrapped is a person's word that the machine is gone. It is clear only once somebody confirms that, too.
 	Scrapped *machine.Scrapping `json:"scrapped,omitempty"`
 	// Waits is set if the machine could not have the version yet: it waits for a signature.
 	Waits bool `json:"waits,omitempty"`
@@ -286,9 +286,7 @@ func (m Method) reached(v Version, seen survey, now time.Time) []Reached {
 		default:
 			continue
 		}
-		if x.Scrapped = one.Scrapped; x.record.gone(one) {
-			x.Clear = true
-		}
+		x.Scrapped = one.Scrapped
 		all = append(all, x)
 	}
 	return all

@@ -2,49 +2,70 @@ package method
 
 import (
 	"context"
+	"errors"
 	"sync"
 
+	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/timestamp"
-
-	"wavegate/shared/access/auth"
 	"wavegate/shared/production/content"
 	"wavegate/shared/production/machine"
 )
 
 // Routes remember the steps of contents in a container. The bytes with a hash never change, so a poll reads each content once.
 type routes struct {
-	mu   sync.Mutex
-	kept map[string][]content.Stop // by method and hash
+	mu    sync.Mutex
+	kept  map[contentID][]content.Stop
+	stops int // in kept
 }
 
-// mostRoutes limits what is remembered; beyond it, all is forgotten.
-const mostRoutes = 200
+// A contentID names a content.
+type contentID struct{ method, sha256 string }
 
-// of returns how to find the steps of a method's contents. They are unknown if a content cannot be read: a controller that cannot
-// learn its steps has to learn of a withdrawal all the same.
-func (r *routes) of(ctx context.Context, s *Store, methodID string) func(sha256 string) []content.Stop {
-	return func(sha256 string) []content.Stop {
-		id := methodID + "#" + sha256
-		r.mu.Lock()
-		route, known := r.kept[id]
-		r.mu.Unlock()
-		if known {
-			return route
+// mostStops limits how many steps are remembered, of contents of all factories; beyond it, all is forgotten.
+const mostStops = 20_000
+
+// of returns the steps of the contents that hold or will hold by some methods. It reads those that the container has not read. One
+// that cannot be used has no steps: a controller has to learn of a withdrawal all the same.
+func (r *routes) of(ctx context.Context, s *Store, methods []Method) (map[contentID][]content.Stop, error) {
+	found := map[contentID][]content.Stop{}
+	var reads []func(context.Context) error
+	r.mu.Lock()
+	for _, m := range methods {
+		for _, d := range m.Effectivity {
+			id := contentID{m.MethodID, d.ContentSHA256}
+			if route, known := r.kept[id]; known {
+				found[id] = route
+				continue
+			}
+			if _, twice := found[id]; twice {
+				continue
+			}
+			found[id] = nil
+			reads = append(reads, func(ctx context.Context) error {
+				c, err := s.parsed(ctx, Version{MethodID: id.method, ContentSHA256: id.sha256})
+				if err != nil && !errors.Is(err, errContent) {
+					return err
+				}
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				found[id] = c.Route()
+				r.keep(id, found[id])
+				return nil
+			})
 		}
-		c, err := s.parsed(ctx, Version{MethodID: methodID, ContentSHA256: sha256})
-		if err != nil {
-			return nil
-		}
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if r.kept == nil || len(r.kept) >= mostRoutes {
-			r.kept = map[string][]content.Stop{}
-		}
-		r.kept[id] = c.Route()
-		return r.kept[id]
 	}
+	r.mu.Unlock()
+	return found, dynamo.Together(ctx, reads...)
+}
+
+// keep remembers steps. The caller holds the lock.
+func (r *routes) keep(id contentID, route []content.Stop) {
+	if r.kept == nil || r.stops > mostStops {
+		r.kept, r.stops = map[contentID][]content.Stop{}, 0
+	}
+	r.kept[id], r.stops = route, r.stops+len(route)+1
 }
 
 // A MachineContent is a content with what of it is for one machine.

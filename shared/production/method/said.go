@@ -147,11 +147,6 @@ func (m OnMachine) clear(version int64) bool {
 // that it does not.
 func (m OnMachine) reports(version int64) bool { return m.SaysAbout(version) && !m.clear(version) }
 
-// gone reports whether a machine was scrapped after the last word about it.
-func (m OnMachine) gone(x machine.Machine) bool {
-	return x.Scrapped != nil && !m.UpdatedAt.After(x.Scrapped.At)
-}
-
 // reported decides the result of a report about a version that holds on the machine, or does not. The event is empty if
 // the machine has already said the same. A report that a machine has a withdrawn version is stored, and the machine is
 // told what to do: see Version.recalls. A report of other bytes is stored, and refused: see Version.contradicts. It

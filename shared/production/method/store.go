@@ -2,6 +2,7 @@ package method
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -162,11 +163,11 @@ func (s *Store) Version(ctx context.Context, caller auth.Principal, r Ref) (Show
 		}
 		shown := m.shown(v, s.db.Now())
 		c, err := s.parsed(ctx, v)
-		if err != nil { // who signed is worth knowing all the same
-			shown.Doubts = []content.Doubt{{Kind: "unreadable", Detail: "the content cannot be read, or is not what was signed"}}
-			return shown, ctx.Err()
+		if errors.Is(err, errContent) { // who signed is worth knowing all the same
+			shown.Doubts = []content.Doubt{{Kind: "unreadable", Detail: "the stored content is not what was signed"}}
+			return shown, nil
 		}
-		return shown.saying(c), nil
+		return shown.saying(c), err
 	})
 }
 

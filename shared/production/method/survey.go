@@ -113,6 +113,6 @@ func (m Method) pruned(seen survey) Method {
 func (m Method) confirmed(version int64, seen survey) bool {
 	return !slices.ContainsFunc(seen.park, func(x machine.Machine) bool {
 		said := seen.said[x.Code]
-		return !said.gone(x) && (said.reports(version) || m.concerns(version, x) && !said.clear(version))
+		return said.reports(version) || m.concerns(version, x) && !said.clear(version)
 	})
 }

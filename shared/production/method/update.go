@@ -77,7 +77,7 @@ func (m Method) isRetired() error {
 // Update renames, retires or reopens a method of the caller's organization. It returns NOT_FOUND for any other method,
 // INVALID_STATE_TRANSITION while a version holds, follows or is open, PRECONDITION_FAILED and CONFLICT. It is no link of the chain:
 // the next link has the name.
-func (s *Store) Update(ctx context.Context, caller auth.Principal, from audit.Origin, r Ref, u Update, when input.Preconditions) (now Method, err error) {
+func (s *Store) Update(ctx context.Context, caller auth.Principal, from audit.Origin, r Ref, u Update, when input.Preconditions) (now Made, err error) {
 	err = change.Make(ctx, s.db, from.For(audit.Grounds{Reason: u.Reason}), func(set *change.Set) error {
 		var owner factory.Factory
 		var was Method
@@ -90,11 +90,16 @@ func (s *Store) Update(ctx context.Context, caller auth.Principal, from audit.Or
 		if err != nil {
 			return err
 		}
-		if err := when.Check(input.Revision(was.Revision)); err != nil {
+		all, err := s.made(ctx, r.FactoryID, was)
+		if err != nil {
+			return err
+		}
+		now = all[0]
+		if err := when.Check(now.ETag()); err != nil {
 			return err
 		}
 		next, event, err := was.updated(u, machine.PersonOf(caller), set.After(was.changedAt()))
-		if now = next; err != nil || event == "" {
+		if now.Method = next; err != nil || event == "" {
 			return err
 		}
 		change.Record(set, kind(&owner), was, next, event)
