@@ -11,6 +11,7 @@ import (
 	"wavegate/shared/fleet/ddi"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/setting"
 	"wavegate/shared/testing/expect"
 )
 
@@ -156,4 +157,21 @@ func TestDDI_WordsThatAreNoJSON_AreAFailureAllTheSame(t *testing.T) {
 	ask(t, http.MethodPost, w.Target.URL+action+"/feedback", body, "Authorization", c.Bearer).Is(t, http.StatusOK)
 	known := knows(t, owner, "box-1", "1.0.0", report.Failed)
 	expect.Equal(t, known.Report.Detail, `cannot open "/dev/mmcblk0p3" for writing`, "the report's detail is")
+}
+
+// TestRestless_ABoxBehindABusyGateway_IsNot: the calls of all boxes behind it are no sign of one.
+func TestRestless_ABoxBehindABusyGateway_IsNot(t *testing.T) {
+	w, owner := published(t, harness.WithProcesses(1), withSettings(setting.PollIntervalSeconds.Assign(60), setting.IdlePollIntervalSeconds.Assign(60)))
+	gateway := client(t, w, "GatewayToken", gatewayToken)
+	owner.Put(t, boxPath, box).Is(t, http.StatusCreated)
+	owner.Put(t, "/api/edges/box-2", box).Is(t, http.StatusCreated)
+	base(t, gateway, "box-1")
+	gateway.Put(t, ddiPath("acme", "box-1")+"/configData", `{"data":{"installed":"0.9.0"}}`).Is(t, http.StatusOK)
+	for range 70 {
+		base(t, gateway, "box-2")
+	}
+	base(t, gateway, "box-1")
+	owner.Get(t, boxPath).Has(t, `{"running":"0.9.0"}`)
+	shown := string(owner.Get(t, boxPath).Body)
+	expect.That(t, !strings.Contains(shown, "restless"), "it is %s", shown)
 }

@@ -58,6 +58,8 @@ func TestImportedBox_OfWhichSomebodySaysWhatItRuns_IsNotToldThatAgain(t *testing
 	expect.That(t, a.Links.DeploymentBase != nil, "it is told %+v", a.Links)
 	c.Put(t, ddiPath("acme", "box-1")+"/configData", `{"data":{"installed":"1.0.0"}}`).Is(t, http.StatusOK)
 	expect.That(t, !strings.Contains(why(t, owner, "box-1").Sentence, "somebody said so"), "the box has said it")
+	refused := owner.Put(t, boxPath, strings.Replace(box, "}", `,"imported":{"version":"0.9.0"}}`, 1)).Refused(t, problem.Conflict)
+	expect.That(t, strings.Contains(refused.Detail, "has itself said that it runs 1.0.0"), "refused with %s", refused.Detail)
 	owner.Put(t, boxPath, strings.Replace(box, "}", `,"imported":{"actionsAbove":-1,"version":"../1","note":1}}`, 1)).Refused(t, problem.ValidationFailed)
 }
 

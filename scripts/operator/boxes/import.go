@@ -15,6 +15,7 @@ import (
 	"wavegate/scripts/operator/terminal"
 	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/input"
 )
 
@@ -103,6 +104,8 @@ func importHawkbit(r *run.Run) *cobra.Command {
 			return run.Fail(run.Refused, "%s takes no tokens (authentication.targettoken.enabled, authentication.gatewaytoken.enabled), so no box can come with one", h.url)
 		case gateway != "" && len(gateway) < boxtoken.LeastForeign:
 			return run.Fail(run.Refused, "%s has a gateway's token of fewer than %d characters, which can be guessed; give it another one there", h.url, boxtoken.LeastForeign)
+		case gateway != "" && !fits("any", gateway):
+			return run.Fail(run.Refused, "%s has a gateway's token that can never be the right one: %s; give it another one there", h.url, tokenForm)
 		}
 		w.gateway = gateway
 		if from.Scheme != "https" || from.Port() != "" && from.Port() != "443" {
@@ -156,8 +159,13 @@ func importFile(r *run.Run) *cobra.Command {
 // send registers boxes that have not come yet, once all can come.
 func (w *wishes) send(ctx context.Context, c *run.Call, guests []guest) error {
 	c.Patiently()
+	w.above = max(w.above, min(w.above+report.LeastAction, report.MostAction)) // the other server goes on until the turn
 	boxes, bad := w.plan(guests)
-	if len(bad) > 0 {
+	none, err := unreleased(ctx, c, boxes)
+	if err != nil {
+		return err
+	}
+	if bad = append(bad, none...); len(bad) > 0 {
 		return c.BadLines(bad, "nothing was sent")
 	}
 	came, err := w.came(ctx, c)
@@ -167,17 +175,21 @@ func (w *wishes) send(ctx context.Context, c *run.Call, guests []guest) error {
 	channels := map[string]int{}
 	all := len(boxes)
 	boxes = slices.DeleteFunc(boxes, func(b boxLine) bool { return came[b.fields["edgeId"]] })
-	versions := 0
+	versions, known := map[string]int{}, 0
 	for _, b := range boxes {
 		channels[b.fields["edgeType"]+"/"+b.fields["channel"]+" of "+b.fields["organizationId"]]++
-		if _, says := b.more["imported"].(map[string]any)["version"]; says {
-			versions++
+		if v := versionOf(b); v.text != "" {
+			versions[v.edgeType+" "+v.text]++
+			known++
 		}
 	}
 	c.Say("%s there, %d came already, %d come now: %s", terminal.Boxes(all), all-len(boxes), len(boxes), reached(channels))
-	c.Say("%d of them are told nothing new until they say what they run; their actions are above %d", len(boxes)-versions, w.above)
+	c.Say("%d of them are told nothing new until they say what they run; their actions are above %d", len(boxes)-known, w.above)
+	if known > 0 {
+		c.Say("as the other server says, %s", running(versions))
+	}
 	if w.gateway != "" {
-		c.Say("the gateway's token there becomes that of the gateway of %s; it speaks for each box until that calls with its own", strings.Join(w.organizations(), ", "))
+		c.Say("the gateway's token there becomes that of the gateway of %s, if that has none; it speaks for each box until that calls with its own", strings.Join(w.organizations(), ", "))
 	}
 	if w.dry || len(boxes) == 0 {
 		return nil
@@ -214,14 +226,20 @@ func (w *wishes) organizations() (all []string) {
 	return all
 }
 
-// openGateways gives the gateways of the organizations the token of the one there.
+// openGateways gives the gateways of the organizations the token of the one there. One that has a token keeps it: the token that it replaced
+// would end a day later.
 func (w *wishes) openGateways(ctx context.Context, c *run.Call) error {
 	if w.gateway == "" {
 		return nil
 	}
 	for _, organization := range w.organizations() {
-		_, err := c.Do(ctx, api.Request{Method: http.MethodPut, Path: api.Path(gatewayPath, organization), Body: map[string]any{"tokenSha256": hashOf(w.gateway)}})
-		if err != nil {
+		hash := hashOf(w.gateway)
+		_, err := c.Do(ctx, api.Request{Method: http.MethodPut, Path: api.Path(gatewayPath, organization), Body: map[string]any{"tokenSha256": hash}, IfNoneMatch: "*"})
+		switch {
+		case run.Changed(err):
+			c.Note("wavegate: the gateway of %s has a token already, which stays. If that is not the one there, calls with the one there are refused; "+
+				"wavegate gateway-token set %s --sha256 %s replaces it", organization, organization, hash)
+		case err != nil:
 			return err
 		}
 	}

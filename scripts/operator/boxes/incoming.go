@@ -1,6 +1,7 @@
 package boxes
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"wavegate/scripts/operator/api"
 	"wavegate/scripts/operator/run"
+	"wavegate/scripts/operator/terminal"
 	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
@@ -62,6 +64,8 @@ func (a arrival) plan(guests []guest) (boxes []boxLine, bad []string) {
 			fault("it has no token")
 		case same:
 			fault("it has the token of %s; two boxes must not have one", other)
+		case !fits(g.id, g.token):
+			fault("its token can never be the right one: %s; give it another one there", tokenForm)
 		case len(g.token) < boxtoken.LeastForeign && !a.weak:
 			fault("its token has fewer than %d characters and can be guessed; give it another one there, or --weak", boxtoken.LeastForeign)
 		}
@@ -80,6 +84,65 @@ func (a arrival) plan(guests []guest) (boxes []boxLine, bad []string) {
 		}
 	}
 	return boxes, bad
+}
+
+// tokenForm says which tokens of another server a call can have.
+const tokenForm = "it begins or ends with a blank, has a line break, is longer than 512 characters, or looks like a token of this service or a JWT"
+
+// fits reports whether the service could find a box, or the gateway that speaks for it, by a token that a client sends as it is.
+func fits(id, token string) bool {
+	_, sent, _ := boxtoken.Credentials([]string{"TargetToken " + token})
+	_, ok := boxtoken.Foreign(id, token)
+	return (ok || !input.EdgeID.Accepts(id)) && sent == token && !strings.ContainsAny(token, "\r\n\x00")
+}
+
+// versionOf is the version that a box is registered with, and its edge type; empty: none.
+func versionOf(b boxLine) (v version) {
+	said, _ := b.more["imported"].(map[string]any)
+	if text, _ := said["version"].(string); text != "" {
+		v = version{b.fields["edgeType"], text}
+	}
+	return v
+}
+
+type version struct{ edgeType, text string }
+
+// unreleased names the versions of boxes that are no releases of their edge types.
+func unreleased(ctx context.Context, c *run.Call, boxes []boxLine) (bad []string, err error) {
+	with := map[version][]string{}
+	var order []version
+	for _, b := range boxes {
+		v := versionOf(b)
+		if v.text != "" && with[v] == nil {
+			order = append(order, v)
+		}
+		with[v] = append(with[v], b.fields["edgeId"])
+	}
+	for _, v := range order {
+		switch _, err := c.Get(ctx, api.Path("/api/ota/releases/%s/%s", v.edgeType, v.text)); {
+		case run.Missing(err):
+			bad = append(bad, fmt.Sprintf("%s, which %s runs there, as %s, is no release of %s; publish it, or leave out --trust-installed",
+				v.text, with[v][0], others(len(with[v])-1), v.edgeType))
+		case err != nil:
+			return nil, err
+		}
+	}
+	return bad, nil
+}
+
+func others(n int) string { return fmt.Sprint("do ", n, terminal.Noun(n, " other", " others")) }
+
+// running counts boxes by the versions that they are registered with.
+func running(versions map[string]int) string {
+	var list []string
+	for i, text := range terminal.ByCount(versions) {
+		if i == 20 {
+			list = append(list, fmt.Sprintf("and %d more %s", len(versions)-i, terminal.Noun(len(versions)-i, "version", "versions")))
+			break
+		}
+		list = append(list, fmt.Sprintf("%d run %s", versions[text], text))
+	}
+	return strings.Join(list, ", ")
 }
 
 func hashOf(token string) string {

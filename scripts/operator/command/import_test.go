@@ -90,13 +90,13 @@ func TestImport_AFleetOfHawkbits_ComesOnce(t *testing.T) {
 	batches := 0
 	d.counts(&batches)
 	d.does(append(args, "--dry-run")...).is(run.Done).says("620 boxes there, 0 came already, 620 come now", "618 on gateway-x/stable of acme", "1 on gateway-x/canary of acme",
-		"1 on gateway-y/stable of initech", "620 of them are told nothing new until they say what they run; their actions are above 1500000").
+		"1 on gateway-y/stable of initech", "620 of them are told nothing new until they say what they run; their actions are above 2548576").
 		warns("cannot come over by DNS: that needs https at port 443")
 	expect.Equal(t, batches, 0, "calls of a dry run:")
 	d.does(append(args, "--yes")...).is(run.Done).says("620 boxes registered, 0 moved or changed, 0 unchanged")
 	d.does(append(args, "--yes")...).is(run.Done).says("620 boxes there, 620 came already, 0 come now")
 	expect.Equal(t, batches, 21, "calls:")
-	d.does("box", "show", "line-7").is(run.Done).says("imported", "1500000", "tokenSetAt")
+	d.does("box", "show", "line-7").is(run.Done).says("imported", "2548576", "tokenSetAt")
 	poll := &http.Client{}
 	r := expect.Value(http.NewRequestWithContext(t.Context(), http.MethodGet, d.Target.URL+"/api/ddi/acme/controller/v1/line-7", nil))(t)
 	r.Header.Set("Authorization", "TargetToken "+fmt.Sprintf("%032x", 7))
@@ -104,6 +104,9 @@ func TestImport_AFleetOfHawkbits_ComesOnce(t *testing.T) {
 	answer.Body.Close()
 	expect.Equal(t, answer.StatusCode, http.StatusOK, "a poll with the token:")
 	d.does("box", "assume", "line-7", "--version", "1.0.0", "--yes").is(run.Done).says("line-7 counts as running 1.0.0")
+	d.does("box", "assume", "line-7", "--version", "1.0.1", "--yes").is(run.Done)
+	d.does("box", "show", "line-7").is(run.Done).says("1.0.1")
+	d.does("box", "assume", "line-7", "--version", "1.0.0", "--yes").is(run.Done)
 	d.does("box", "show", "line-7").is(run.Done).says("running", "1.0.0")
 }
 
@@ -111,8 +114,11 @@ func TestImport_AFleetOfHawkbits_ComesOnce(t *testing.T) {
 func TestImport_TrustsTheServer_OnlyIfAsked(t *testing.T) {
 	h := fleetOf(3)
 	d, server := h.at(t)
-	d.does("import", "hawkbit", server, "--channel", "gateway-x/stable", "--organization", "acme", "--trust-installed", "--attribute", "HW Revision", "--yes").
-		is(run.Done).says("0 of them are told nothing new", "3 boxes registered")
+	args := []string{"import", "hawkbit", server, "--channel", "gateway-x/stable", "--organization", "acme", "--trust-installed", "--attribute", "HW Revision", "--yes"}
+	d.does(args...).is(run.Refused).warns("1.0.0, which line-0 runs there, as do 2 others, is no release of gateway-x", "1 line has errors; nothing was sent")
+	d.publishes()
+	d.does(append(args, "--dry-run")...).is(run.Done).says("0 of them are told nothing new", "3 run gateway-x 1.0.0")
+	d.does(args...).is(run.Done).says("0 of them are told nothing new", "3 boxes registered")
 	d.does("box", "show", "line-1").is(run.Done).says("running", "1.0.0", "HW_Revision").not("other")
 }
 
@@ -122,7 +128,7 @@ func TestImport_AServerWithAGateway_GivesItsToken(t *testing.T) {
 	h.gateway = strings.Repeat("9", 32)
 	d, server := h.at(t)
 	d.does("import", "hawkbit", server, "--channel", "gateway-x/stable", "--organization", "acme", "--yes").
-		is(run.Done).says("becomes that of the gateway of acme; it speaks for each box until", "2 boxes registered")
+		is(run.Done).says("becomes that of the gateway of acme, if that has none; it speaks for each box until", "2 boxes registered")
 	poll := func(id, authorization string, status int) {
 		t.Helper()
 		r := expect.Value(http.NewRequestWithContext(t.Context(), http.MethodGet, d.Target.URL+"/api/ddi/acme/controller/v1/"+id, nil))(t)
@@ -142,6 +148,12 @@ func TestImport_AServerWithAGateway_GivesItsToken(t *testing.T) {
 		events = append(events, fmt.Sprint(e["eventName"]))
 	}
 	expect.Equal(t, strings.Join(events, " "), "GatewayTokenSet GatewayTokenUsed GatewayRefused", "events")
+	h.gateway = strings.Repeat("8", 32)
+	h.targets = append(h.targets, fleetOf(3).targets[2])
+	d.does("import", "hawkbit", server, "--channel", "gateway-x/stable", "--organization", "acme", "--yes").
+		is(run.Done).says("1 box registered").warns("the gateway of acme has a token already, which stays", "wavegate gateway-token set acme --sha256")
+	poll("line-0", "GatewayToken "+strings.Repeat("9", 32), http.StatusOK)
+	poll("line-0", "GatewayToken "+h.gateway, http.StatusUnauthorized)
 }
 
 // TestImport_BoxesThatCannotCome_AreAllNamed, and nothing is sent.
@@ -151,12 +163,14 @@ func TestImport_BoxesThatCannotCome_AreAllNamed(t *testing.T) {
 	h.targets[2]["securityToken"] = h.targets[0]["securityToken"]
 	h.targets[3]["securityToken"] = "short"
 	h.targets[4]["securityToken"] = ""
+	h.targets[6]["securityToken"] = strings.Repeat("6", 32) + " "
+	h.targets[7]["securityToken"] = "wavegate-" + strings.Repeat("7", 32)
 	d, server := h.at(t)
 	batches := 0
 	d.counts(&batches)
 	args := []string{"import", "hawkbit", server, "--channel", "gateway-x/stable", "--organization", "acme", "--yes"}
 	d.does(args...).is(run.Refused).warns("line 1: its id must be", "line-2: it has the token of line-0; two boxes must not have one",
-		"line-3: its token has fewer than 20 characters", "line-4: it has no token", "4 lines have errors; nothing was sent")
+		"line-3: its token has fewer than 20 characters", "line-4: it has no token", "line-6: its token can never be the right one", "line-7: its token can never", "6 lines have errors; nothing was sent")
 	h.targets = append(h.targets[:1], h.targets[3], h.targets[5])
 	d.does(args...).is(run.Refused).warns("line-3: its token")
 	expect.Equal(t, batches, 0, "calls:")
@@ -173,6 +187,7 @@ func TestImport_AServerThatCannotBeLeft_IsNamed(t *testing.T) {
 		warns  string
 	}{
 		"a gateway's short token": {func(h *hawkbit, _ *desk) { h.gateway = "secret" }, nil, run.Refused, "which can be guessed"},
+		"a gateway's odd token":   {func(h *hawkbit, _ *desk) { h.gateway = strings.Repeat("a", 32) + "\t" }, nil, run.Refused, "can never be the right one"},
 		"no tokens":               {func(h *hawkbit, _ *desk) { h.own = false }, nil, run.Refused, "takes no tokens"},
 		"nobody":                  {func(_ *hawkbit, d *desk) { d.env["WAVEGATE_HAWKBIT"] = "" }, nil, run.SignIn, "WAVEGATE_HAWKBIT must have a user"},
 		"no organization":         {func(*hawkbit, *desk) {}, []string{"--organization", ""}, run.Misused, "is not an organization"},
@@ -194,6 +209,7 @@ func TestImport_AFile_IsTheSame(t *testing.T) {
 	d := newDesk(t, func(o *service.Options) { o.ForeignTokens = true })
 	file := d.file("goosebit.csv", "edgeId,token,tag,version,attributes\nbox-1,"+strings.Repeat("a", 32)+",lab,1.0.0,board=C\nbox-2,"+strings.Repeat("b", 32)+",,,\n")
 	by := d.file("by.csv", "tag,channel,organizationId\nlab,gateway-x/canary,acme\n")
+	d.publishes()
 	d.does("import", "csv", file, "--by", by, "--yes").is(run.Refused).warns("box-2: no channel: none is given for a box with this id")
 	d.does("import", "csv", file, "--by", by, "--channel", "gateway-x/stable", "--organization", "acme", "--trust-installed", "--actions-above", "7", "--yes").
 		is(run.Done).says("1 of them are told nothing new", "2 boxes registered")

@@ -178,7 +178,7 @@ func (f Feedback) When() time.Time { return f.At }
 
 // Change takes feedback on the offer's action, or on one that the box was asked to give up.
 func (f Feedback) Change(next *report.Row, was report.Row) {
-	if f.Action == 0 || f.Action > was.Revision || was.Imported != nil && f.Action <= was.Imported.ActionsAbove {
+	if f.Action == 0 || f.Action > was.Revision || f.elsewhere(was) {
 		next.Hears(report.ByFeedback, "actionId", strconv.FormatInt(f.Action, 10))
 		return
 	}
@@ -229,6 +229,12 @@ func (f Feedback) Change(next *report.Row, was report.Row) {
 		}
 		f.fail(next, was)
 	}
+}
+
+// elsewhere reports whether the action is one of the server that the box comes from. A box that was here before it was imported may have an
+// open action with as low a number.
+func (f Feedback) elsewhere(r report.Row) bool {
+	return r.Imported != nil && f.Action <= r.Imported.ActionsAbove && f.Action != r.Cancel && (r.Offer == nil || f.Action != r.Offer.Action)
 }
 
 // closes reports whether the client has nothing more to do for the action.

@@ -213,3 +213,20 @@ func TestAction_AnyHistory(t *testing.T) {
 		}
 	})
 }
+
+// TestAction_OfABoxThatIsImportedMeanwhile_GoesOn: its number is as low as those of the other server, whose actions are only noted.
+func TestAction_OfABoxThatIsImportedMeanwhile_GoesOn(t *testing.T) {
+	imported := func(row report.Row) report.Row {
+		is := &report.Imported{ActionsAbove: report.LeastAction}
+		return row.Registered(report.Registration{EdgeID: "box-1", EdgeType: "gateway-x", Channel: "stable", At: begin, Imported: is.After(nil, begin)})
+	}
+	row := imported(after(enrolled(), poll("1.1.0"), reports(Proceeding)))
+	finished := after(row, reports(Written))
+	expect.That(t, finished.Written == "1.1.0" && deployment(finished, begin) == 0, "its own action is not closed: %+v", finished)
+	other, _ := report.Next(row, Feedback{Action: row.Offer.Action + 1, Progress: Broken, At: begin})
+	expect.That(t, other.Offer.State == row.Offer.State && len(other.Heard) == 1, "an action of the other server is %+v", other.Offer)
+	halted := imported(after(enrolled(), poll("1.1.0"), reports(Proceeding), poll("1.2.0")))
+	expect.Must(t, halted.Cancel != 0 && halted.Cancel != halted.Offer.Action, "the row is %+v", halted)
+	halted, _ = report.Next(halted, Feedback{Action: halted.Cancel, Progress: GivenUp, At: begin})
+	expect.That(t, halted.Cancel == 0, "it is still asked to give up %d", halted.Cancel)
+}

@@ -155,6 +155,8 @@ func (e Edge) assign(id string, a Assignment, had boxtoken.Live, at time.Time) (
 	next.Pin, next.Hold = a.pin(e, at), a.hold(e, at)
 	if !e.Exists() || e.OrganizationID != a.OrganizationID {
 		next.Imported = nil
+	} else if e.EdgeType != a.EdgeType {
+		next.Imported = e.Imported.Unsaid() // a version of the former edge type is none of this one
 	}
 	next.Imported = a.Imported.After(next.Imported, at)
 	has = had

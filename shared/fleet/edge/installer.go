@@ -74,6 +74,17 @@ func mayAssign(caller auth.Principal, was, next Edge, row report.Row) error {
 	return mayReplace(caller, row)
 }
 
+// mayAssume returns CONFLICT for a new assumption of what a box runs if the box itself says otherwise. A batch is not refused for that: what
+// the box says counts.
+func mayAssume(was, next Edge, row report.Row) error {
+	is := next.Imported
+	if is == nil || was.Imported != nil && was.Imported.Version == is.Version || was.EdgeType != next.EdgeType || was.OrganizationID != next.OrganizationID ||
+		!row.SaysOtherwise(is.Version) {
+		return nil
+	}
+	return problem.New(problem.Conflict, "The box has itself said that it runs %s, and that counts.", row.Running)
+}
+
 // begun reports whether a box has polled.
 func begun(row report.Row) bool {
 	return row.Told != "" || row.Running != "" || row.Subject != "" || row.Offer != nil

@@ -98,8 +98,8 @@ func (r *Registry) calls(was, next Edge) []bell.Call {
 
 // Put registers a box or moves it, and reports whether it is new. It returns NOT_FOUND for an organization other than
 // the caller's, FORBIDDEN if the caller is not allowed to change the box, PRECONDITION_FAILED, errors of the reads
-// beside and of PinRequest, and CONFLICT if the box keeps changing, or if it leaves machines that have versions and
-// nobody signs for it. The channel need not exist: boxes may be registered before the first
+// beside and of PinRequest, and CONFLICT if the box keeps changing, if it has itself said that it runs another version than
+// somebody says, or if it leaves machines that have versions and nobody signs for it. The channel need not exist: boxes may be registered before the first
 // release is published to them.
 func (r *Registry) Put(ctx context.Context, from audit.Origin, id string, a Assignment, when input.Preconditions,
 	beside ...func(context.Context) error) (created bool, err error) {
@@ -121,7 +121,9 @@ func (r *Registry) Put(ctx context.Context, from audit.Origin, id string, a Assi
 		if event == "" {
 			return next, has, event, nil
 		}
-		err = mayAssign(r.caller, was, next, row)
+		if err = mayAssign(r.caller, was, next, row); err == nil {
+			err = mayAssume(was, next, row)
+		}
 		if err == nil && arrives(was, next) {
 			err = r.Enter(ctx, arrivals, next)
 		}

@@ -38,8 +38,23 @@ func (i *Imported) After(was *Imported, at time.Time) *Imported {
 	return &next
 }
 
+// Unsaid is what holds of a box once what somebody said it runs no longer does.
+func (i *Imported) Unsaid() *Imported {
+	if i == nil {
+		return nil
+	}
+	next := *i
+	next.Version = ""
+	return &next
+}
+
 // Unproven reports whether the box comes from another server, and nobody knows what it runs.
 func (r Row) Unproven() bool { return r.Imported != nil && r.Running == "" && r.Written == "" }
+
+// SaysOtherwise reports whether the box itself has said that it runs another version.
+func (r Row) SaysOtherwise(version string) bool {
+	return version != "" && r.Running != "" && !r.Assumed && r.Running != version
+}
 
 // AssumedSentence says to a person that the box itself has not said what it runs; empty: it has.
 func (r Row) AssumedSentence() string {
@@ -57,7 +72,7 @@ func (r *Row) arrives(is *Imported) {
 		return
 	}
 	r.Revision = max(r.Revision, is.ActionsAbove)
-	if r.Running == "" && is.Version != "" {
+	if (r.Running == "" || r.Assumed) && is.Version != "" {
 		r.Running, r.Assumed = is.Version, true
 	}
 }

@@ -30,8 +30,13 @@ func TestImported_Row_IsUnprovenUntilSomebodySaysWhatItRuns(t *testing.T) {
 			expect.That(t, g.Imported.ActionsAbove == above && g.Imported.Since.Equal(at), "it is %+v", g.Imported)
 			row = row.Registered(g)
 			expect.That(t, !row.Unproven() && row.Assumed && row.Running == "1.0.0" && row.Stay == nil, "it is %+v", row)
+			g.Imported = (&report.Imported{Version: "1.0.1"}).After(g.Imported, at.Add(2*time.Hour))
+			row = row.Registered(g)
+			expect.That(t, row.Assumed && row.Running == "1.0.1", "somebody corrects it, and it is %+v", row)
 			row.Runs("1.1.0", "1.1.0")
-			expect.That(t, !row.Assumed, "it is still assumed")
+			expect.That(t, !row.Assumed && row.SaysOtherwise("1.0.1") && !row.SaysOtherwise("1.1.0"), "it is still assumed")
+			row = row.Registered(g)
+			expect.That(t, !row.Assumed && row.Running == "1.1.0", "what it says does not count: %+v", row)
 		case 2: // another organization: it is somebody else's box
 			g.OrganizationID, g.Imported = "initech", nil
 			row = row.Registered(g)

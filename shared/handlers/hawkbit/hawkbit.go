@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/ddi"
 	"wavegate/shared/fleet/polling"
@@ -22,7 +23,7 @@ func boxes(env lambdahttp.Env) *ddi.Boxes {
 func Base(env lambdahttp.Env) function.Handler[ddi.ClientCall] {
 	known := boxes(env).With(polling.NewWatch(census.NewCountedSizes(env.DB).Of, env.Now))
 	return func(c *function.Call, in ddi.ClientCall) (lambdahttp.Answer, error) {
-		if c.Caller.Has(auth.Edge) { // its own token: a gateway's calls are counted otherwise
+		if c.Caller.Has(auth.Edge) && boxtoken.KindOf(c.Caller) != boxtoken.Gateway { // the limiter's header is the gateway's, of all its boxes
 			in.Calls = c.Calls
 		}
 		base, err := known.Poll(c.Context(), in.By(c.Caller, c.Origin(), c.CountBox))
