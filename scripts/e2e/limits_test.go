@@ -38,7 +38,7 @@ func spend(t *testing.T, n int, call func() (harness.Answer, error)) map[int]int
 	}
 	close(work)
 	var group sync.WaitGroup
-	for range 24 {
+	for range 8 {
 		group.Go(func() {
 			for range work {
 				a, err := call()
@@ -279,7 +279,7 @@ func TestLimits_BoxesWhoseTokensNameNoOrganization_ShareItsLimit(t *testing.T) {
 		owner.Put(t, fmt.Sprint("/api/edges/box-", i), `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`).Is(t, http.StatusCreated)
 	}
 	admitted, refused := 0, 0
-	for range 8 {
+	for range 24 {
 		for i := range 3 {
 			box := w.Box(t, fmt.Sprint("box-", i))
 			switch a := box.Get(t, fmt.Sprintf("/api/edges/box-%d/manifest", i)); a.Status {

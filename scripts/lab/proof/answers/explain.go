@@ -348,7 +348,7 @@ func (x *explainer) poll(c Call) {
 // beside removes what a read and a list show besides the thing: what follows from its method and the time, what a box says
 // or does, where an artifact is and what uses it, and a warning about a policy.
 func beside(thing ledger.Item) {
-	gone := []string{"standing", "saidAttributes", "restless", "url", "uses", "fast"}
+	gone := []string{"standing", "units", "doubts", "product", "saidAttributes", "restless", "url", "uses", "fast"}
 	if thing["edgeId"] != nil && thing["createdAt"] != nil { // a registration
 		gone = append(gone, "running", "label", "stay", "pending", "state")
 	}
