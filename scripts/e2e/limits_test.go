@@ -282,7 +282,7 @@ func TestLimits_BoxesWhoseTokensNameNoOrganization_ShareItsLimit(t *testing.T) {
 	for range 24 {
 		for i := range 3 {
 			box := w.Box(t, fmt.Sprint("box-", i))
-			switch a := box.Get(t, fmt.Sprintf("/api/edges/box-%d/manifest", i)); a.Status {
+			switch a := box.Get(t, fmt.Sprintf("/api/edges/box-%d/update/manifest", i)); a.Status {
 			case http.StatusTooManyRequests:
 				d := a.Refused(t, problem.RateLimited)
 				expect.That(t, slices.Contains(d.Policies, "org-boxes") && a.Header.Get("Retry-After") != "", "refused with %v", d.Policies)
