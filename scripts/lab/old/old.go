@@ -18,7 +18,7 @@ import (
 )
 
 // Commit is the release that upgrades are tested from, and rollbacks to.
-const Commit = "42ec3cf115a25132c8bee8d7697f21244c559230"
+const Commit = "da3958e79d0e0d50cc43977f11bc408411ba024b"
 
 // Functions builds the functions of a commit for this machine, and returns their directory. They are built once, and
 // kept in .dev/old/<commit>. The build's output goes to out.
