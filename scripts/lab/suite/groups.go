@@ -23,6 +23,9 @@ const (
 	full  = "full" // all but long
 )
 
+// races is the group that uses the most of all processors.
+const races = "races"
+
 // Three groups run at a time, in this order. Those that take the longest, or mostly wait, come early: at the end little runs beside them.
 // Those that compile the same with settings of their own are apart, so that the second finds what the first has compiled, and so are those
 // in which thousands of boxes have to keep to their times.
@@ -37,13 +40,13 @@ var groups = []group{
 		[]string{"env PROOF_HISTORIES=100 PROOF_HISTORIES_BOXES=50 @test -count=1 -run=" + isolation + " ./scripts/lab/proof"}},
 	{"boxes", rest, "boxes with SWUpdate, with DDI clients from crates.io, npm and PyPI, and with the shell client; a plant cache",
 		"swupdate cargo npm dbus-daemon curl jq nginx|/usr/sbin/nginx",
-		[]string{"@full -run=^Test(BoxClients|Client|SWUpdate)_ ./scripts/e2e", "@full -run=^Test(PlantCache|Program|ShellClient)_ ./scripts/box"}},
+		[]string{"@full -run=^Test(BoxClients|Client|Publication|SWUpdate)_ ./scripts/e2e", "@full -run=^Test(PlantCache|Program|ShellClient)_ ./scripts/box"}},
 	{"stacks", daily, "templates; cdk-nag", "node npm", []string{"@test ./infra"}},
 	{"processes", daily, "the local service, the command and the other tools, as processes", "", []string{"@test @worlds", "@test -count=1 @processes"}},
 	{"contract", daily, "the contract's lint, and whether it would break a caller", "npm", []string{"./scripts/contract check"}},
-	{"races", rest, "the race detector on packages that start goroutines", "cc|gcc|clang", []string{"@race -skip=" + plays + " " + strings.Join(goroutines, " "), "@race -run=^TestRun_TheSameSeed_ " + simulator}},
+	{races, rest, "the race detector on packages that start goroutines", "cc|gcc|clang", []string{"@race -skip=" + plays + " " + strings.Join(goroutines, " "), "@race -run=^TestRun_TheSameSeed_ " + simulator}},
 	{"fleets", rest, "thousands of boxes over HTTP; each number and verdict is what the boxes know", "",
-		[]string{"@full -run=^Test(Bell|Guard|Progress)_ ./scripts/local/fleet"}},
+		[]string{"@full -run=^Test(Bell|Guard|Progress)_ ./scripts/local/fleet", "@full -run=^TestTable_ ./shared/ratelimit/lease"}},
 	{"references", rest, "the tests of the store on Amazon's DynamoDB Local, with a fifth of the cases of each property in full", "javac npm",
 		[]string{"@full -run=^TestReference_WithADataDirectory_ ./shared/testing/dynamolocal",
 			"go build -o .dev/reference ./scripts/local/reference",

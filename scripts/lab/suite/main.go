@@ -123,8 +123,8 @@ func run(ctx context.Context, words *strings.Replacer, chosen []group, out io.Wr
 	all.SetLimit(3) // some mostly wait for other programs
 	for i, g := range chosen {
 		var before []string
-		if i > 0 && g.mode == daily {
-			before = []string{"nice", "-n", "5"} // they make room for the first, which takes longest
+		if i > 0 && g.mode == daily || g.name == races {
+			before = []string{"nice", "-n", "5"} // they make room for the first, which takes longest, and for boxes that keep to their times
 		}
 		all.Go(func() error {
 			if slices.Contains(apart, g.name) {

@@ -82,10 +82,9 @@ func (s *Store) Report(ctx context.Context, caller auth.Principal, from audit.Or
 			return nil
 		}
 		next.Machine = code
-		set.With(
+		set.With(append(conditionsOn(known{code: on}, factoryID, []string{code}),
 			dynamo.TransactCheck("version", dynamo.MethodVersions, ref.key(), dynamo.AtRevision("number", v.Revision)),
-			dynamo.TransactCheck("machine", dynamo.Machines, dynamo.Key{"factoryId": factoryID, "code": code}, dynamo.AtRevision("code", on.Revision)),
-			dynamo.TransactCheck("box", dynamo.Edges, dynamo.Key{"edgeId": caller.UserID}, dynamo.AtRevision("edgeId", box.Revision)))
+			dynamo.TransactCheck("box", dynamo.Edges, dynamo.Key{"edgeId": caller.UserID}, dynamo.AtRevision("edgeId", box.Revision)))...)
 		if r.State.has() && !v.Equipment.named(on, 0, maxNumber) {
 			set.With(placed(machinePlace(factoryID, code), methodID))
 		}

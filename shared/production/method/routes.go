@@ -88,7 +88,7 @@ func (s *Store) ContentFor(ctx context.Context, caller auth.Principal, r Ref, co
 	err := dynamo.Together(ctx,
 		func(ctx context.Context) (err error) { v, bytes, err = s.Content(ctx, caller, r); return err },
 		func(ctx context.Context) error {
-			found, err := s.db.GetEventually(ctx, dynamo.Machines, dynamo.Key{"factoryId": r.FactoryID, "code": code}, &x)
+			found, err := s.db.Get(ctx, dynamo.Machines, dynamo.Key{"factoryId": r.FactoryID, "code": code}, &x)
 			if err == nil && !found {
 				err = problem.Missing()
 			}

@@ -54,7 +54,7 @@ func Explain(b ledger.Books, calls []Call) []string {
 			x.methodPoll(c)
 		case c.Operation == "list-method-machines":
 			x.foreign(c)
-		case c.Operation == "get-method-content":
+		case c.Operation == "get-method-content", c.Operation == "get-machine-content":
 			x.content(c)
 		case c.Operation == "get-method-changes":
 			x.foreign(c)

@@ -29,6 +29,9 @@ func (x *explainer) content(c Call) {
 	if c.Status != http.StatusOK {
 		return
 	}
+	if c.Operation == "get-machine-content" { // with what of it is for a machine
+		c.Answer = []byte(ledger.Text(c.answered(), "content"))
+	}
 	read, known := canonical.SHA256(c.Answer), false
 	for i, e := range x.trail[c.resource()] {
 		outdated := i+1 < len(x.trail[c.resource()]) && x.acknowledged(x.trail[c.resource()][i+1], c.Began)
