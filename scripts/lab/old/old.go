@@ -18,7 +18,7 @@ import (
 )
 
 // Commit is the release that upgrades are tested from, and rollbacks to.
-const Commit = "da3958e79d0e0d50cc43977f11bc408411ba024b"
+const Commit = "ea7f14fb02f43e3363e898d317c165927d561e10"
 
 // Functions builds the functions of a commit for this machine, and returns their directory. They are built once, and
 // kept in .dev/old/<commit>. The build's output goes to out.
