@@ -183,10 +183,10 @@ func (w *wishes) send(ctx context.Context, c *run.Call, guests []guest) error {
 			known++
 		}
 	}
-	c.Say("%s there, %d came already, %d come now: %s", terminal.Boxes(all), all-len(boxes), len(boxes), reached(channels))
+	c.Say("%s there, %d came already, %d come now: %s", terminal.Boxes(all), all-len(boxes), len(boxes), counted(channels, 5, "on", "channel"))
 	c.Say("%d of them are told nothing new until they say what they run; their actions are above %d", len(boxes)-known, w.above)
 	if known > 0 {
-		c.Say("as the other server says, %s", running(versions))
+		c.Say("as the other server says, %s", counted(versions, 20, "run", "version"))
 	}
 	if w.gateway != "" {
 		c.Say("the gateway's token there becomes that of the gateway of %s, if that has none; it speaks for each box until that calls with its own", strings.Join(w.organizations(), ", "))
@@ -233,7 +233,7 @@ func (w *wishes) openGateways(ctx context.Context, c *run.Call) error {
 		return nil
 	}
 	for _, organization := range w.organizations() {
-		hash := hashOf(w.gateway)
+		hash := boxtoken.Hash(w.gateway)
 		_, err := c.Do(ctx, api.Request{Method: http.MethodPut, Path: api.Path(gatewayPath, organization), Body: map[string]any{"tokenSha256": hash}, IfNoneMatch: "*"})
 		switch {
 		case run.Changed(err):

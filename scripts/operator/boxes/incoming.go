@@ -2,8 +2,6 @@ package boxes
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -51,7 +49,7 @@ func (a arrival) roomOf(g guest) (room, bool) {
 func (a arrival) plan(guests []guest) (boxes []boxLine, bad []string) {
 	tokens := map[string]string{} // by its hash, the first box with a token
 	for _, g := range guests {
-		hash := hashOf(g.token)
+		hash := boxtoken.Hash(g.token)
 		var faults []string
 		fault := func(format string, args ...any) {
 			faults = append(faults, fmt.Sprintf("%s: %s", g.id, fmt.Sprintf(format, args...)))
@@ -132,24 +130,6 @@ func unreleased(ctx context.Context, c *run.Call, boxes []boxLine) (bad []string
 
 func others(n int) string { return fmt.Sprint("do ", n, terminal.Noun(n, " other", " others")) }
 
-// running counts boxes by the versions that they are registered with.
-func running(versions map[string]int) string {
-	var list []string
-	for i, text := range terminal.ByCount(versions) {
-		if i == 20 {
-			list = append(list, fmt.Sprintf("and %d more %s", len(versions)-i, terminal.Noun(len(versions)-i, "version", "versions")))
-			break
-		}
-		list = append(list, fmt.Sprintf("%d run %s", versions[text], text))
-	}
-	return strings.Join(list, ", ")
-}
-
-func hashOf(token string) string {
-	sum := sha256.Sum256([]byte(token))
-	return hex.EncodeToString(sum[:])
-}
-
 // registration registers a box in a room.
 func (a arrival) registration(g guest, r room, hash string) boxLine {
 	edgeType, channel, _ := api.ChannelName(r.channel)
@@ -178,23 +158,20 @@ func (a arrival) registration(g guest, r room, hash string) boxLine {
 	return b
 }
 
-// roomsIn reads a file that says where boxes go.
-func roomsIn(name string) (rooms []room, err error) {
+// roomsIn reads a file that says where boxes go. What it says of single boxes comes first.
+func roomsIn(name string) ([]room, error) {
 	rows, err := columnsIn(name, "channel", "organizationId")
+	var single, others []room
 	for i, row := range rows {
 		r := room{row["tag"], row["edgeId"], row["channel"], row["organizationId"]}
-		if r.kind == "" && r.id == "" {
+		switch {
+		case r.id != "":
+			single = append(single, r)
+		case r.kind != "":
+			others = append(others, r)
+		default:
 			return nil, run.Fail(run.Misused, "%s: row %d names neither a tag nor an edgeId", name, i+1)
 		}
-		rooms = append(rooms, r)
 	}
-	slices.SortStableFunc(rooms, func(a, b room) int { return strings.Compare(first(b.id), first(a.id)) }) // single boxes come first
-	return rooms, err
-}
-
-func first(id string) string {
-	if id != "" {
-		return "1"
-	}
-	return ""
+	return append(single, others...), err
 }

@@ -71,7 +71,7 @@ func register(r *run.Run) *cobra.Command {
 		s := recall(c, f, tokens)
 		if s.Line > 0 {
 			c.Note("wavegate: continuing after line %d of %s", s.Line, name)
-		} else if err := c.Ask(fmt.Sprintf("Register %s: %s%s?", terminal.Boxes(f.boxes), reached(channels), tokens.with())); err != nil {
+		} else if err := c.Ask(fmt.Sprintf("Register %s: %s%s?", terminal.Boxes(f.boxes), counted(channels, 5, "on", "channel"), tokens.with())); err != nil {
 			return err
 		}
 		if err := tokens.prepare(); err != nil {
@@ -81,15 +81,15 @@ func register(r *run.Run) *cobra.Command {
 	})
 }
 
-// reached lists the channels that the boxes of a file will follow.
-func reached(channels map[string]int) string {
+// counted lists the channels or versions with the most boxes; verb says what the boxes do there.
+func counted(boxes map[string]int, most int, verb, noun string) string {
 	var list []string
-	for i, name := range terminal.ByCount(channels) {
-		if i == 5 {
-			list = append(list, fmt.Sprintf("and %d more %s", len(channels)-i, terminal.Noun(len(channels)-i, "channel", "channels")))
+	for i, name := range terminal.ByCount(boxes) {
+		if i == most {
+			list = append(list, fmt.Sprintf("and %d more %s", len(boxes)-i, terminal.Noun(len(boxes)-i, noun, noun+"s")))
 			break
 		}
-		list = append(list, fmt.Sprintf("%d on %s", channels[name], name))
+		list = append(list, fmt.Sprintf("%d %s %s", boxes[name], verb, name))
 	}
 	return strings.Join(list, ", ")
 }

@@ -26,7 +26,7 @@ func moves(r *run.Run) []*cobra.Command {
 			Use: name + " FACTORY METHOD VERSION --reason TEXT", Short: short,
 			Example: "wavegate methods " + name + ofMethod + " 3 \\\n   " + example + " --reason 'the inspection passed'",
 		}
-		reason := cmd.Flags().String("reason", "", "why; it is kept with your signature")
+		reason := whySigned(cmd)
 		run.Required(cmd, "reason")
 		add := more(cmd)
 		return r.Calls(cmd, func(ctx context.Context, c *run.Call) error {

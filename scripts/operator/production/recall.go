@@ -188,7 +188,7 @@ func admit(r *run.Run) *cobra.Command {
 		Example: "wavegate machines admit munich-1 cnc-04 --reason 'inspected and measured'",
 		Long:    "Admits the machine, with your signature, to all versions that hold for its classes.",
 	}
-	reason := cmd.Flags().String("reason", "", "why; it is kept with your signature")
+	reason := whySigned(cmd)
 	run.Required(cmd, "reason")
 	return r.Calls(cmd, func(ctx context.Context, c *run.Call) error {
 		m, _, err := api.Get[machine.Machine](ctx, c, c.Path(machinePath), nil)

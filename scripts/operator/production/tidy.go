@@ -67,22 +67,30 @@ func rename(r *run.Run) *cobra.Command {
 }
 
 func retire(r *run.Run) *cobra.Command {
-	cmd := &cobra.Command{
+	return retires(r, true, "method %s is retired", &cobra.Command{
 		Use: "retire FACTORY METHOD --reason TEXT", Short: "Say that nothing is made by a method any more",
 		Long:    "Retires a method. What holds must be withdrawn first. A retired method takes no content and no approval until it is reopened.",
 		Example: "wavegate methods retire munich-1 Pressing --reason 'the product is no longer made'",
-	}
-	reason := cmd.Flags().String("reason", "", "why; it is kept with your signature")
-	run.Required(cmd, "reason")
-	return changes(r, cmd, "method %s is retired", func(*run.Call) map[string]any { return map[string]any{"retired": true, "reason": *reason} })
+	})
 }
 
 func reopen(r *run.Run) *cobra.Command {
-	cmd := &cobra.Command{Use: "reopen FACTORY METHOD --reason TEXT", Short: "Let a retired method have versions again",
-		Example: "wavegate methods reopen munich-1 Pressing --reason 'spare parts'"}
-	reason := cmd.Flags().String("reason", "", "why; it is kept with your signature")
+	return retires(r, false, "method %s can have versions again", &cobra.Command{
+		Use: "reopen FACTORY METHOD --reason TEXT", Short: "Let a retired method have versions again",
+		Example: "wavegate methods reopen munich-1 Pressing --reason 'spare parts'",
+	})
+}
+
+// retires is a command that retires a method, or undoes that.
+func retires(r *run.Run, retired bool, done string, cmd *cobra.Command) *cobra.Command {
+	reason := whySigned(cmd)
 	run.Required(cmd, "reason")
-	return changes(r, cmd, "method %s can have versions again", func(*run.Call) map[string]any { return map[string]any{"retired": false, "reason": *reason} })
+	return changes(r, cmd, done, func(*run.Call) map[string]any { return map[string]any{"retired": retired, "reason": *reason} })
+}
+
+// whySigned gives a command the reason that is kept with a signature.
+func whySigned(cmd *cobra.Command) *string {
+	return cmd.Flags().String("reason", "", "why; it is kept with your signature")
 }
 
 func scrap(r *run.Run) *cobra.Command {
@@ -92,7 +100,7 @@ func scrap(r *run.Run) *cobra.Command {
 			"show it as scrapped. With --undo, it is there again; give it its classes with wavegate machines set.",
 		Example: "wavegate machines scrap munich-1 cnc-04 --reason 'sold in parts'",
 	}
-	reason := cmd.Flags().String("reason", "", "why; it is kept with your signature")
+	reason := whySigned(cmd)
 	undo := cmd.Flags().Bool("undo", false, "it is there again")
 	return r.Calls(cmd, func(ctx context.Context, c *run.Call) error {
 		if *undo == (*reason != "") {

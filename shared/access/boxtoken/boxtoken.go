@@ -56,7 +56,7 @@ func New(kind Prefix, subject string) (text string, t Token) {
 	secret := make([]byte, kind.secretBytes())
 	_, _ = rand.Read(secret) // it never fails
 	text = strings.Join([]string{string(kind), subject, base64.RawURLEncoding.EncodeToString(secret)}, separator)
-	return text, Token{Kind: kind, Subject: subject, SHA256: hash(text)}
+	return text, Token{Kind: kind, Subject: subject, SHA256: Hash(text)}
 }
 
 // Parse reads a token's text. It does not report whether the service knows the token. The id of a box may contain
@@ -76,7 +76,7 @@ func Parse(text string) (Token, bool) {
 	if err != nil || len(bits) != kind.secretBytes() || base64.RawURLEncoding.EncodeToString(bits) != secret {
 		return Token{}, false
 	}
-	return Token{Kind: kind, Subject: subject, SHA256: hash(text)}, true
+	return Token{Kind: kind, Subject: subject, SHA256: Hash(text)}, true
 }
 
 // A token of another form is not longer than mostForeign. It is weak if it is shorter than LeastForeign.
@@ -97,7 +97,7 @@ func foreign(kind Prefix, edgeID, text string) (Token, bool) {
 	if jwt || strings.HasPrefix(text, "wavegate-") || text == "" || len(text) > mostForeign || !input.EdgeID.Accepts(edgeID) {
 		return Token{}, false
 	}
-	return Token{Kind: kind, Subject: edgeID, SHA256: hash(text), Foreign: true, Weak: len(text) < LeastForeign}, true
+	return Token{Kind: kind, Subject: edgeID, SHA256: Hash(text), Foreign: true, Weak: len(text) < LeastForeign}, true
 }
 
 // accepts reports whether a token of the kind can speak for a subject.
@@ -113,7 +113,8 @@ func (k Prefix) accepts(subject string) bool {
 	return false
 }
 
-func hash(text string) string {
+// Hash is what is kept of a token, and what a box is registered with.
+func Hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }

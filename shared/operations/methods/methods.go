@@ -260,14 +260,7 @@ var (
 			Method: http.MethodPut, Path: versions + "/{number}/machines/{code}/confirmation",
 			Roles: operations.Engineers, Limit: ratelimit.Reserved,
 			Gives: operations.Stored, Refuses: []problem.Code{problem.InvalidStateTransition, problem.NotFound},
-			Grants: []operations.Grant{
-				operations.May(dynamo.Factories, dynamo.Get),
-				operations.List(dynamo.Machines),
-				operations.May(dynamo.Methods, dynamo.Get),
-				operations.May(dynamo.MethodVersions, dynamo.Get, dynamo.Query),
-				operations.May(dynamo.MethodReports, dynamo.Query, dynamo.Write),
-				operations.May(dynamo.Audit, dynamo.Put),
-			},
+			Grants: confirming,
 		}, input.Both(method.ConfirmedOf, method.ConfirmationOf))
 	}
 
@@ -277,14 +270,7 @@ var (
 			Method: http.MethodPost, Path: versions + "/{number}/confirmations",
 			Roles: operations.Engineers, Limit: ratelimit.Reserved,
 			Gives: operations.Shown, Refuses: []problem.Code{problem.InvalidStateTransition, problem.NotFound},
-			Grants: []operations.Grant{
-				operations.May(dynamo.Factories, dynamo.Get),
-				operations.List(dynamo.Machines),
-				operations.May(dynamo.Methods, dynamo.Get),
-				operations.May(dynamo.MethodVersions, dynamo.Get, dynamo.Query),
-				operations.May(dynamo.MethodReports, dynamo.Query, dynamo.Write),
-				operations.May(dynamo.Audit, dynamo.Put),
-			},
+			Grants: confirming,
 		}, input.Both(method.RefOf, method.ConfirmationsOf))
 	}
 )
@@ -294,3 +280,13 @@ const versions = "/api/factories/{factoryId}/production-methods/{methodId}/versi
 // controllers are the boxes that run a factory's machines, and everyone who may read its
 // methods.
 var controllers = []auth.Role{auth.Edge, auth.PlatformOwner, auth.Member}
+
+// confirming is what the confirmation of one machine, and of many, needs.
+var confirming = []operations.Grant{
+	operations.May(dynamo.Factories, dynamo.Get),
+	operations.List(dynamo.Machines),
+	operations.May(dynamo.Methods, dynamo.Get),
+	operations.May(dynamo.MethodVersions, dynamo.Get, dynamo.Query),
+	operations.May(dynamo.MethodReports, dynamo.Query, dynamo.Write),
+	operations.May(dynamo.Audit, dynamo.Put),
+}
