@@ -17,6 +17,7 @@ func TestForms_AreKept(t *testing.T) {
 // TestForms_OfCounters_AreRead: the limiter reads counters itself. Each of their attributes is known, and the slots add
 // up to the total.
 func TestForms_OfCounters_AreRead(t *testing.T) {
+	golden.Fits(t, dynamo.RateCounters, "counter", golden.Most{slotPrefix: int(slotLog.ring)})
 	for _, i := range golden.Of(t, dynamo.RateCounters, "counter") {
 		number := func(name string) int64 {
 			n, _ := i.Plain[name].(json.Number)

@@ -9,7 +9,7 @@ import (
 
 func TestForms_AreKept(t *testing.T) {
 	golden.Kept[item](t, dynamo.Enrolments, "enrolment")
-	golden.Kept[idsItem](t, dynamo.Enrolments, "ids")
-	golden.Kept[crowd](t, dynamo.Enrolments, "crowd")
+	golden.Kept[idsItem](t, dynamo.Enrolments, "ids", golden.Most{"listed[]": MostBoxes, "listed": 128, "accepted[]": MostBoxes, "accepted": 128})
+	golden.Kept[crowd](t, dynamo.Enrolments, "crowd", golden.Most{"largest[]": mostLargest})
 	golden.Kept[waitingItem](t, dynamo.Enrolments, "waiting box")
 }

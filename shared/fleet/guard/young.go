@@ -50,6 +50,8 @@ const (
 	// The completion waits for such boxes if the rollout does not tell more than this share of the channel's; for mostSteps at most.
 	youngWaits = 0.05
 	mostSteps  = 8
+	// mostStopped limits the organizations that are listed. Of two, nobody's boxes are told any more.
+	mostStopped = 16
 	// FewYoung is how many young boxes without the release are too few to compare with.
 	FewYoung = 20
 )
@@ -135,8 +137,9 @@ func (d decision) stopped(y *Young) (ids []string) {
 	if y == nil || !d.evidence.Active || !d.evidence.YoungNew || d.policy.Mode != Act {
 		return nil
 	}
+	before := d.evidence.Newcomers.Stopped
 	for _, id := range y.stops(d.policy.Guard.Acceptable) {
-		if !slices.Contains(d.evidence.Newcomers.Stopped, id) {
+		if !slices.Contains(before, id) && len(before)+len(ids) < mostStopped {
 			ids = append(ids, id)
 		}
 	}

@@ -14,8 +14,12 @@ type Kept struct {
 	RolloutTarget
 }
 
-// mostKept limits what is kept. It is far more than the organizations that one rollout leaves out.
-const mostKept = 3 * MostEarlier
+const (
+	// MostWithout limits the organizations that a rollout leaves out, and so the size of a poll's read.
+	MostWithout = 16
+	// mostKept limits what is kept: what each organization is told, and what boxes may run.
+	mostKept = MostWithout + MostEarlier + 2
+)
 
 // KeptFor is what a box of an organization keeps, which was left out of the rollout that gave the channel its version:
 // what it runs, or else the version that the channel had before.

@@ -54,9 +54,6 @@ type MoveRequest struct {
 	audit.Grounds
 }
 
-// mostWithout limits the organizations that a rollout leaves out, and so the size of a poll's read.
-const mostWithout = 16
-
 // MoveOf reads a move.
 func MoveOf(body *input.Object) MoveRequest {
 	var r MoveRequest
@@ -66,7 +63,7 @@ func MoveOf(body *input.Object) MoveRequest {
 	}
 	status, _ := body.OptionalText("status", StatusRule)
 	r.Status, r.Grounds = Status(status), audit.GroundsOf(body)
-	if ids, given := body.OptionalTexts("without", input.Name, 0, mostWithout); given {
+	if ids, given := body.OptionalTexts("without", input.Name, 0, release.MostWithout); given {
 		r.Without = append([]string{}, ids...)
 		if r.Status != Active {
 			body.Fault("without", "exclusive", "must only be given together with the status active")

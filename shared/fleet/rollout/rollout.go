@@ -212,8 +212,8 @@ func (p Plan) check(row release.ChannelRow, target release.Release) error {
 		return problem.New(problem.RolloutActive,
 			"Rollout %s is active on %s; halt or complete it first.", row.Rollout.ID, row.ID())
 	}
-	if n := len(row.Remembered()); n > release.MostEarlier {
-		// If the row forgot a target, the boxes that run it would be sent back. Only a publication may do that.
+	if n := len(row.Remembered()) + len(row.Returned); n > release.MostEarlier {
+		// If the row forgot a target, the boxes that run it would be sent back, or no longer. Only a publication may do that.
 		return problem.New(problem.Conflict,
 			"Boxes of %s may hold the targets of %d rollouts that ended since the last publication; publish the version that they should have first.",
 			row.ID(), n)

@@ -56,6 +56,9 @@ func (r Rollout) MarshalJSON() ([]byte, error) {
 	}{stored(r), r.Mode(), r.Fast()})
 }
 
+// mostApprovals limits the approvals of a rollout, so that it and its events fit into the store.
+const mostApprovals = 48
+
 // An Approval is one person's consent to raise the rollout to a stage.
 type Approval struct {
 	Stage int          `json:"stage" stored:"identity"`
@@ -151,6 +154,8 @@ func (r Rollout) Approve(stage int, by audit.Person, at time.Time) (next Rollout
 		return r, "", nil
 	case stage < r.StagedPercent:
 		return r, "", problem.New(problem.InvalidStateTransition, "The rollout is already at %d percent.", r.StagedPercent)
+	case len(g.Approvals) >= mostApprovals:
+		return r, "", problem.New(problem.Conflict, "The rollout has %d approvals, which is the maximum.", mostApprovals)
 	case r.steered(by):
 		return r, "", problem.New(problem.SelfApproval,
 			"Whoever started the rollout, promoted it last or changed its policy last cannot approve it; someone else has to.")

@@ -76,7 +76,7 @@ const (
 	Correction = 7 * 24 * time.Hour
 	// maxTerms and maxAdmissions keep the item of a machine small, since each poll reads it.
 	maxTerms      = 64
-	maxAdmissions = 64
+	maxAdmissions = 48
 )
 
 // termsWith returns the terms after a change of the classes.

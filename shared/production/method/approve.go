@@ -140,6 +140,8 @@ func (m Method) reinstate(e Effectivity, v, other Version, move Move, at time.Ti
 	switch {
 	case move.Reinstate == 0 || holds == move.Reinstate:
 		return e, false, nil
+	case len(v.Signatures) >= mostSigned-1:
+		return nil, false, signaturesFull(v)
 	case holds > 0:
 		return nil, false, m.refuse(at, v, "Version %d cannot be reinstated, because version %d holds on all machines.", move.Reinstate, holds)
 	case other.Version != move.Reinstate || other.Status != Released || other.Version >= v.Version || !m.begun(other, at):

@@ -149,6 +149,9 @@ func (s *Store) Move(ctx context.Context, caller auth.Principal, from audit.Orig
 			}
 			set.With(machines...)
 		}
+		if err := o.Method.fits(move.Status); err != nil {
+			return err
+		}
 		set.With(st.conditions(move)...)
 		return record(set, from, st, o)
 	})

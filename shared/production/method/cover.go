@@ -1,9 +1,12 @@
 package method
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
+	"wavegate/shared/platform/problem"
 	"wavegate/shared/production/factory"
 	"wavegate/shared/production/machine"
 )
@@ -95,6 +98,23 @@ type Concern struct {
 	Nobody  bool     `json:"nobody,omitempty"`
 	// Also are machines that no step names. They are listed if the version has neither Only nor Except.
 	Also []string `json:"also,omitempty"`
+}
+
+// mostBytes limits a method's row, which an event has twice. Approvals leave room for withdrawals: for those of all that holds, and of more
+// than 10 superseded versions with the longest equipment, or of hundreds with what is usual.
+const mostBytes = 155 << 10
+
+// fits refuses a move after which the method's row would be too large. JSON is longer than what the store counts.
+func (m Method) fits(to Status) error {
+	text, err := json.Marshal(m)
+	switch {
+	case err != nil:
+		return fmt.Errorf("method: %w", err)
+	case len(text) > mostBytes || len(text) > mostBytes*2/3 && (to == Trial || to == Released):
+		return problem.New(problem.EffectivityFull, "The method has %d decisions that still count, and %d withdrawals that are not confirmed by all of their machines, "+
+			"which is the maximum with so much equipment. Confirm the withdrawals first.", len(m.Effectivity), len(m.Withdrawals))
+	}
+	return nil
 }
 
 // mostCodes limits the lists of all concerns of a method, so that its row and its event fit into the store. Beyond it, machines that

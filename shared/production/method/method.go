@@ -73,6 +73,8 @@ type VersionEquipment struct {
 const (
 	keptWithdrawals = 8
 	maxWithdrawals  = 24
+	// maxVersions limits what is kept by version of each machine.
+	maxVersions = 10_000
 )
 
 func (m Method) equipmentOf(version int64) Equipment {
@@ -169,6 +171,9 @@ func (m Method) Save(v Version, number int64, c content.Content, author audit.Pe
 			advice = "Put it on trial, release it or withdraw it"
 		}
 		return Result{}, problem.New(problem.VersionOpen, "Version %d is %s. %s before you begin another.", latest.Version, latest.Status.words(), advice)
+	}
+	if number > maxVersions {
+		return Result{}, problem.New(problem.Conflict, "The method has %d versions, which is the maximum. Create another method.", maxVersions)
 	}
 	v.MethodID, v.FactoryID, v.Version = m.MethodID, m.FactoryID, number
 	next, event, err := v.saved(c, author, at)

@@ -3,14 +3,12 @@ package method
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
-	"wavegate/shared/production/factory"
 	"wavegate/shared/production/machine"
 	"wavegate/shared/testing/expect"
 )
@@ -89,70 +87,28 @@ func TestOnMachine_HoweverMuchItSays_IsClearOfNothingThatItHas(t *testing.T) {
 	})
 }
 
-// TestMethod_TheLargestRow_FitsTheStore has as many decisions and unconfirmed withdrawals as the rules allow, of versions with the most
-// equipment, in a factory of 5,000 machines.
-func TestMethod_TheLargestRow_FitsTheStore(t *testing.T) {
+// TestFits_RefusesApprovalsFirst: with the longest equipment and lists, a method has room for withdrawals after its last approval.
+func TestFits_RefusesApprovalsFirst(t *testing.T) {
 	var equipment Equipment
+	var park []machine.Machine
 	for i := range 40 {
 		equipment.Classes = append(equipment.Classes, code(i))
 	}
-	var park []machine.Machine
-	for i := range 5000 {
-		park = append(park, machine.Machine{Code: code(i), Classes: equipment.Classes[:1+i%3], ClassTerms: []machine.Term{{Class: code(i % 3), From: 1, FromAt: at(0)}}})
+	for i := range 600 {
+		park = append(park, machine.Machine{Code: code(i)})
 	}
-	m := Method{MethodID: "m", FactoryID: "f", Name: long(200, 1)}
-	for n := int64(1); n <= maxWithdrawals; n++ {
+	m, approved := Method{Name: long(200, 1)}, 0
+	for n := int64(1); m.fits(Withdrawn) == nil; n++ {
+		if m.fits(Released) == nil {
+			approved++
+		}
 		v := numbered(n)
 		v.Equipment = equipment
 		m = m.told(v, at(int(n)))
-		var codes []string
-		for i := range 2500 {
-			codes = append(codes, code(2*i))
-		}
-		m.Recalled = append(m.Recalled, concern(v, 10, 10, codes, park))
-		m = m.equipped(v)
-		m.Recalled = m.fitted(park)
-	}
-	for n := int64(100); n < 100+maxDecisions; n++ {
-		d := Decision{Version: n, ContentSHA256: numbered(n).ContentSHA256, From: at(int(n)), ApprovedAt: at(int(n))}
-		for i := range maxTrialMachines {
-			d.Machines = append(d.Machines, code(i))
-		}
-		m.Effectivity = append(m.Effectivity, d)
-		m.Covers = append(m.Covers, slices.Repeat([]Cover{{Version: n, Trial: true, Number: 10, At: at(1), Made: 10}}, maxSignatures)...)
-		v := numbered(n)
-		v.Equipment = equipment
+		m.Recalled = append(m.Recalled, concern(v, 10, 10, []string{code(int(n))}, park))
 		m = m.equipped(v)
 	}
-	expect.That(t, len(m.Equipment) == maxWithdrawals+maxDecisions, "%d versions have equipment", len(m.Equipment))
-	fits(t, "a method", m)
-	fits(t, "a machine", machineOfTheMost())
-	v := numbered(1)
-	v.Equipment = equipment
-	for i := range maxAuthors {
-		v.Authors = append(v.Authors, signerOfTheMost(i).Person)
-	}
-	for i := range maxSignatures + 8 {
-		s := signerOfTheMost(i)
-		v.Signatures = append(v.Signatures, Signature{Name: s.Name, Issuer: s.Issuer, UserID: s.UserID, Reason: long(256, i), ContentSHA256: v.ContentSHA256})
-		v.Decisions = append(v.Decisions, Decided{Status: Trial, Number: 1, At: at(1), Rule: factory.FourEyes, Machines: m.Effectivity[0].Machines})
-	}
-	fits(t, "a version", v)
-}
-
-func signerOfTheMost(i int) (s Signer) {
-	s.Issuer, s.UserID, s.Name = "https://people.example/"+strings.Repeat("p", 100), strings.Repeat("u", 122)+fmt.Sprintf("%06d", i), long(100, i)
-	return s
-}
-
-func machineOfTheMost() (x machine.Machine) {
-	s := signerOfTheMost(1)
-	person := machine.Person{Issuer: s.Issuer, UserID: s.UserID, Name: s.Name}
-	for i := range 64 {
-		x.Admissions = append(x.Admissions, machine.Admission{Person: person, Number: int64(i), At: at(i), Reason: long(256, i)})
-		x.ClassTerms = append(x.ClassTerms, machine.Term{Class: code(i), From: int64(i), FromAt: at(i), To: int64(i + 1)})
-	}
-	return x
+	expect.That(t, approved >= 30 && len(m.Withdrawals) >= approved+10, "approved with %d withdrawals, refused at %d", approved, len(m.Withdrawals))
 }
 
 // TestFitted_ConcernsNoMachineLess: a shorter list never leaves a machine out.

@@ -144,6 +144,7 @@ func WorkMasterID(methodID string, version int64) string {
 const (
 	maxAuthors    = 50
 	maxSignatures = 16
+	mostSigned    = maxSignatures + 8 // with the release and the withdrawals
 )
 
 // saved decides the result of saving a content as a version. A draft accepts it; the same content again changes

@@ -24,8 +24,9 @@ import (
 
 // Kept checks that a type keeps the recorded items of a kind: each is read and written, and every value must be what it
 // was. So nothing that is stored was renamed, retyped or dropped. Attributes that no code knows, in each struct inside the
-// items, must be kept, too. Each field of the type must be in some item.
-func Kept[T any](t *testing.T, id dynamo.TableID, kind string) {
+// items, must be kept, too. Each field of the type must be in some item. The largest items that the rules allow must fit into
+// the store.
+func Kept[T any](t *testing.T, id dynamo.TableID, kind string, most ...Most) {
 	t.Helper()
 	k := named(id, kind)
 	items, found := []Item(nil), map[string]bool{}
@@ -52,6 +53,12 @@ func Kept[T any](t *testing.T, id dynamo.TableID, kind string) {
 	whole := expect.Value(PlainOf(expect.Value(dynamo.Encode(expect.Filled[T](len(items))))(t)))(t)
 	wanted := map[string]bool{}
 	k.walk("", whole, wanted)
+	if len(most) == 0 {
+		most = []Most{nil}
+	}
+	for _, m := range most {
+		k.fits(t, whole, m)
+	}
 	maps.DeleteFunc(wanted, func(form string, _ bool) bool { return found[form] })
 	switch {
 	case len(wanted) == 0:

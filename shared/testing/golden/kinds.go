@@ -22,6 +22,8 @@ type Kind struct {
 	Numbered string
 	// Whole is set if a write keeps nothing inside an item of the kind, and says why.
 	Whole string
+	// Shown is how many times an event has an item of the kind; 0: it has little of it, or there is none.
+	Shown int
 }
 
 const counted = "each count makes it again"
@@ -29,20 +31,20 @@ const counted = "each count makes it again"
 // Kinds lists all kinds.
 var Kinds = []Kind{
 	{Table: dynamo.Channels, Name: "channel"},
-	{Table: dynamo.Releases, Name: "artifact", Is: has("edgeType", "#artifacts")},
-	{Table: dynamo.Releases, Name: "edge type", Is: has("edgeType", "#types")},
-	{Table: dynamo.Releases, Name: "said of a release", Is: has("edgeType", "#said")},
+	{Table: dynamo.Releases, Name: "artifact", Shown: 2, Is: has("edgeType", "#artifacts")},
+	{Table: dynamo.Releases, Name: "edge type", Shown: 2, Is: has("edgeType", "#types")},
+	{Table: dynamo.Releases, Name: "said of a release", Shown: 2, Is: has("edgeType", "#said")},
 	{Table: dynamo.Releases, Name: "release", Is: without(has("edgeType", "#artifacts"), has("edgeType", "#types"), has("edgeType", "#said"))},
-	{Table: dynamo.Rollouts, Name: "freeze", Is: has("id", "freeze")},
+	{Table: dynamo.Rollouts, Name: "freeze", Shown: 2, Is: has("id", "freeze")},
 	{Table: dynamo.Rollouts, Name: "halt", Is: begins("id", "halt#")},
-	{Table: dynamo.Rollouts, Name: "rollout", Is: without(has("id", "freeze"), begins("id", "halt#")), Free: []string{"terms.policy.health"}},
-	{Table: dynamo.Methods, Name: "method"},
-	{Table: dynamo.Factories, Name: "factory"},
-	{Table: dynamo.Machines, Name: "machine", Free: []string{"classesSince"}},
-	{Table: dynamo.Products, Name: "product"},
-	{Table: dynamo.Edges, Name: "box", Free: []string{"attributes"}},
-	{Table: dynamo.Gateways, Name: "gateway"},
-	{Table: dynamo.Enrolments, Name: "enrolment", Is: has("part", "enrolment")},
+	{Table: dynamo.Rollouts, Name: "rollout", Shown: 2, Is: without(has("id", "freeze"), begins("id", "halt#")), Free: []string{"terms.policy.health"}},
+	{Table: dynamo.Methods, Name: "method", Shown: 2},
+	{Table: dynamo.Factories, Name: "factory", Shown: 2},
+	{Table: dynamo.Machines, Name: "machine", Shown: 2, Free: []string{"classesSince"}},
+	{Table: dynamo.Products, Name: "product", Shown: 2},
+	{Table: dynamo.Edges, Name: "box", Shown: 2, Free: []string{"attributes"}},
+	{Table: dynamo.Gateways, Name: "gateway", Shown: 2},
+	{Table: dynamo.Enrolments, Name: "enrolment", Shown: 2, Is: has("part", "enrolment")},
 	{Table: dynamo.Enrolments, Name: "ids", Is: has("part", "ids")},
 	{Table: dynamo.Enrolments, Name: "crowd", Is: has("part", "waits")},
 	{Table: dynamo.Enrolments, Name: "waiting box", Is: begins("part", "waiting/")},
@@ -51,7 +53,7 @@ var Kinds = []Kind{
 	{Table: dynamo.RateCounters, Name: "box counter", Is: begins("subject", "edges#"), Numbered: "by"},
 	{Table: dynamo.RateCounters, Name: "uploads", Is: begins("subject", "uploads#")},
 	{Table: dynamo.RateCounters, Name: "counter", Is: without(begins("subject", "edges#"), begins("subject", "uploads#")), Numbered: "x"},
-	{Table: dynamo.RateOverrides, Name: "override"},
+	{Table: dynamo.RateOverrides, Name: "override", Shown: 2},
 	{Table: dynamo.Reports, Name: "trace", Is: begins("edgeId", "trace#"), Free: []string{"attributes"}},
 	{Table: dynamo.Reports, Name: "group", Is: begins("edgeId", "group#")},
 	{Table: dynamo.Reports, Name: "report", Is: without(begins("edgeId", "trace#"), begins("edgeId", "group#")),
@@ -60,7 +62,7 @@ var Kinds = []Kind{
 	{Table: dynamo.Progress, Name: "form", Is: has("subject", "data")},
 	{Table: dynamo.Progress, Name: "recall", Is: has("subject", "recalls")},
 	{Table: dynamo.Progress, Name: "hour", Is: begins("part", "hour#")},
-	{Table: dynamo.Progress, Name: "warnings", Is: has("part", "warnings")},
+	{Table: dynamo.Progress, Name: "warnings", Shown: 2, Is: has("part", "warnings")},
 	{Table: dynamo.Progress, Name: "census of a channel", Whole: counted, Is: begins("subject", "channel#")},
 	{Table: dynamo.Progress, Name: "census of an organization", Is: begins("subject", "organization#")},
 	{Table: dynamo.Progress, Name: "census of a release", Whole: counted, Is: begins("subject", "release#")},
@@ -68,9 +70,9 @@ var Kinds = []Kind{
 		Is: without(has("subject", "data"), has("subject", "recalls"), begins("part", "hour#"), has("part", "warnings"), begins("subject", "channel#"), begins("subject", "organization#"),
 			begins("subject", "release#"))},
 	{Table: dynamo.Bells, Name: "bell", Free: []string{"calls", "callers"}},
-	{Table: dynamo.MethodVersions, Name: "version"},
+	{Table: dynamo.MethodVersions, Name: "version", Shown: 2},
 	{Table: dynamo.MethodContents, Name: "content"},
-	{Table: dynamo.MethodReports, Name: "report of a machine"},
+	{Table: dynamo.MethodReports, Name: "report of a machine", Shown: 1},
 	{Table: dynamo.MethodPlaces, Name: "place"},
 }
 
