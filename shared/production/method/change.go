@@ -149,9 +149,6 @@ func (s *Store) Move(ctx context.Context, caller auth.Principal, from audit.Orig
 			}
 			set.With(machines...)
 		}
-		if err := o.Method.fits(move.Status); err != nil {
-			return err
-		}
 		set.With(st.conditions(move)...)
 		return record(set, from, st, o)
 	})
@@ -190,6 +187,9 @@ func record(set *change.Set, from audit.Origin, st state, o Result) error {
 	if o.Method.Revision == st.method.Revision {
 		change.Record(set, versionKind(&st.owner), st.version, o.Version, o.Event)
 		return nil
+	}
+	if err := o.Method.fits(o.Version.Status); err != nil {
+		return err
 	}
 	version, err := entry(from, o.Event, o.Version.UpdatedAt, audit.Resource{Type: VersionResourceType, ID: o.Version.ID(), Revision: o.Version.Revision}, o.Version)
 	if err != nil {

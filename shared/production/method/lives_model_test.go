@@ -30,6 +30,8 @@ type notedMachine struct {
 	classes  []map[string]bool // after each action
 	admitted []int             // actions
 	rulings  []notedRuling     // in the order of precedence
+	scrapped bool
+	spoke    map[int64]bool // versions that it has said it has since then
 }
 
 type kind struct {
@@ -90,6 +92,9 @@ func (m *model) keeps(x *notedMachine, class string, action int) bool {
 }
 
 func (m *model) covered(x *notedMachine, code string, k kind) bool {
+	if x.scrapped {
+		return false
+	}
 	if m.equipment[k.version]["="+code] {
 		return true
 	}
@@ -205,7 +210,7 @@ func (m *model) withdraw(version, reinstated int64) {
 
 // everywhere is the version that a machine without a trial has: newcomers get the same rulings.
 func (m *model) add(code string, classes map[string]bool) {
-	x := &notedMachine{}
+	x := &notedMachine{spoke: map[int64]bool{}}
 	for range m.times {
 		x.classes = append(x.classes, map[string]bool{})
 	}
@@ -242,7 +247,22 @@ func (m *model) says(version int64, code string, r method.Report) {
 	}
 	if has {
 		delete(m.confirmed[version], code)
+		m.machines[code].spoke[version] = true
 	}
+}
+
+// listed says who must and who may be on the list of a recall: nobody asks for a machine that is gone, unless it has spoken.
+func (m *model) listed(version int64) (must, may map[string]bool) {
+	must, may = m.left(version)
+	for code, x := range m.machines {
+		if x.scrapped {
+			delete(must, code)
+		}
+		if x.scrapped && !x.spoke[version] {
+			delete(may, code)
+		}
+	}
+	return must, may
 }
 
 // left says who must and who may be on the list of a recall.

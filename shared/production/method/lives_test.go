@@ -127,6 +127,30 @@ func (l *lived) admit() {
 	}
 }
 
+// scrap signs that a machine is gone, or brings it back.
+func (l *lived) scrap() {
+	code := l.anyMachine()
+	x := l.model.machines[code]
+	if l.put(code, machine.Registration{Scrapped: "sold", Returned: x.scrapped}) && !x.scrapped {
+		x.classes[l.model.now()], x.spoke = map[string]bool{}, map[int64]bool{}
+	}
+	x.scrapped = !x.scrapped
+}
+
+// tidy renames the method, retires or reopens it. It is never retired while a version holds somewhere, and a retired method has no
+// further versions.
+func (l *lived) tidy() {
+	retired := l.random.IntN(2) == 0
+	made, err := l.methods.Update(l.ctx, engineer, origin, l.ref, method.Update{Name: fmt.Sprint("Press ", len(l.model.times)), Retired: &retired, Reason: "old"}, input.Preconditions{})
+	l.did("retired %v: %v", retired, err)
+	holds := slices.ContainsFunc(slices.Collect(maps.Values(l.model.machines)), func(x *notedMachine) bool {
+		return slices.ContainsFunc(x.rulings, func(r notedRuling) bool { return !r.ended })
+	})
+	if err == nil && retired && (holds || made.Retired == nil) {
+		l.Fatalf("the method is retired while a version holds\n%s", strings.Join(l.log, "\n"))
+	}
+}
+
 // write saves and submits a new version, if none is open.
 func (l *lived) write() {
 	next := int64(len(l.hashes) + 1)
@@ -251,7 +275,11 @@ func (l *lived) pause() {
 func (l *lived) step() {
 	l.pause()
 	l.begin()
-	switch n := l.random.IntN(24); {
+	switch n := l.random.IntN(28); {
+	case n > 25:
+		l.scrap()
+	case n > 23:
+		l.tidy()
 	case n < 4:
 		l.classes()
 	case n < 6:
@@ -307,7 +335,7 @@ func (l *lived) check() {
 			}
 		}
 		l.within(version, "told", told[version], must, may)
-		must, may = l.model.left(version)
+		must, may = l.model.listed(version)
 		l.within(version, "on the list", l.list(version), must, may)
 		l.withoutBox(version)
 		l.told += len(told[version])

@@ -2,6 +2,7 @@ package method_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"wavegate/shared/access/auth"
@@ -32,6 +33,9 @@ func (l *lived) report() {
 	if err == nil || problem.Has(err, problem.VersionWithdrawn) {
 		l.model.says(version, code, r)
 	}
+	if _, again := l.send(code, r); fmt.Sprint(again) != fmt.Sprint(err) { // a retry is answered as the first call
+		l.Fatalf("%v, and %v again\n%s", err, again, strings.Join(l.log, "\n"))
+	}
 }
 
 // send sends a report of the box.
@@ -40,19 +44,25 @@ func (l *lived) send(code string, r method.Report) (bool, error) {
 		origin, l.ref.FactoryID, code, l.ref.MethodID, "", r)
 }
 
-// confirm lets a person confirm for a machine.
+// confirm lets a person confirm for a machine, or for two with one signature: for both or for none.
 func (l *lived) confirm() {
 	if len(l.hashes) == 0 {
 		return
 	}
-	code, version := l.anyMachine(), l.anyVersion()
+	codes, version := slices.Compact(slices.Sorted(slices.Values([]string{l.anyMachine(), l.anyMachine()}))), l.anyVersion()
 	must, may := l.model.left(version)
-	_, err := l.methods.Confirm(l.ctx, engineer, origin, l.at(version), method.Confirmations{Machines: []string{code}, Reason: fmt.Sprint("seen, ", len(l.model.times))})
-	l.did("%s is confirmed not to have %d: %v", code, version, err)
-	if open := l.model.withdrawn[version]; err == nil && !(open && may[code]) || err != nil && open && must[code] {
-		l.Fatalf("%s, version %d, withdrawn %v: confirmed with %v\n%s", code, version, open, err, strings.Join(l.log, "\n"))
+	all, some := true, true
+	for _, code := range codes {
+		all, some = all && must[code], some && may[code]
 	}
-	if err == nil {
-		note(l.model.confirmed, version, code)
+	_, err := l.methods.Confirm(l.ctx, engineer, origin, l.at(version), method.Confirmations{Machines: codes, Reason: fmt.Sprint("seen, ", len(l.model.times))})
+	l.did("%v are confirmed not to have %d: %v", codes, version, err)
+	if open := l.model.withdrawn[version]; err == nil && !(open && some) || err != nil && open && all {
+		l.Fatalf("%v, version %d, withdrawn %v: confirmed with %v\n%s", codes, version, open, err, strings.Join(l.log, "\n"))
+	}
+	for _, code := range codes {
+		if err == nil {
+			note(l.model.confirmed, version, code)
+		}
 	}
 }

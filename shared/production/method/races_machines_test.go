@@ -1,10 +1,9 @@
 package method_test
 
 import (
+	"cmp"
 	"context"
-	"os"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
@@ -30,6 +29,9 @@ var besides = []struct {
 	{name: "press-1 loses its class", code: "press-1", change: machine.Registration{Classes: []string{}}},
 	{name: "press-2 gets the class", code: "press-2", change: machine.Registration{Classes: []string{"press"}}},
 	{name: "press-2 is admitted", code: "press-2", change: machine.Registration{Classes: []string{"press"}, Admission: "inspected"}},
+	{name: "press-1 is renamed", code: "press-1", change: machine.Registration{Name: "Press 1"}},
+	{name: "press-1 is scrapped", code: "press-1", change: machine.Registration{Scrapped: "sold"}},
+	{name: "press-2 is back", code: "press-2", change: machine.Registration{Returned: true, Classes: []string{"press"}}},
 	{name: "press-1 loses its box", code: "press-1", change: machine.Registration{EdgeID: new("")}},
 	{name: "press-1 is confirmed", code: "press-1", confirms: true},
 	{name: "its box leaves", box: func(ctx context.Context, r *edge.Registry, id string) error { return sendAway(ctx, r, id, "") }},
@@ -55,10 +57,7 @@ func sendAway(ctx context.Context, r *edge.Registry, id, signed string) error {
 // approval, and each move of the box of press-1, and then withdraws everything: each machine on a list is told, and shown
 // as without a box if it has none. RACE_ROUNDS is the number of rounds of a pair.
 func TestRaces_MachinesBesideMoves_AreToldWhatTheyAreListedFor(t *testing.T) {
-	rounds := 1
-	if n, err := strconv.Atoi(os.Getenv("RACE_ROUNDS")); err == nil {
-		rounds = n
-	}
+	rounds := raceRounds()
 	for _, i := range []int{0, 1, 2, 4, 7} { // of racers: withdrawals of 2, a release and a trial of 3
 		for _, beside := range besides {
 			t.Run(racers[i].name+", "+beside.name, func(t *testing.T) {
@@ -80,7 +79,7 @@ func TestRaces_MachinesBesideMoves_AreToldWhatTheyAreListedFor(t *testing.T) {
 							return err
 						}
 						r := beside.change
-						r.Name = "Press"
+						r.Name = cmp.Or(r.Name, "Press")
 						_, err := machine.NewStore(racing).Put(admission.Unlimited(context.Background()), engineer, origin, slug, beside.code, r, input.Preconditions{})
 						return err
 					})
@@ -98,7 +97,7 @@ func raceBeside(t *testing.T, db, racing *dynamo.DB, slug string, i int, beside 
 	_, err := edges.Put(ctx, origin, box, edge.Assignment{EdgeType: "gateway-x", Channel: "stable", OrganizationID: "acme", FactoryID: &slug}, input.Preconditions{})
 	expect.OK(t, err)
 	for code, r := range map[string]machine.Registration{"press-1": {Classes: []string{"press"}, EdgeID: &box}, "press-2": {Classes: []string{}, EdgeID: &none}} {
-		r.Name = "Press"
+		r.Name, r.Returned = "Press", true
 		expect.Value(machine.NewStore(db).Put(ctx, engineer, origin, slug, code, r, input.Preconditions{}))(t)
 	}
 	methods, ref := staged(t, db, slug)

@@ -1,6 +1,7 @@
 package method_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -25,6 +26,7 @@ import (
 	"wavegate/shared/production/method"
 	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/testing/expect"
+	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
 )
 
@@ -38,33 +40,35 @@ func (s slow) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(
 	return s.API.GetItem(ctx, in, o...)
 }
 
-// racers lists the moves, two of which are made at the same time. Version 1 was released and is superseded by version
+// racers lists the moves of versions and of the method itself, two of which are made at the same time. Version 1 was released and is superseded by version
 // 2, which holds. Version 3 waits for an approval.
 var racers = []struct {
 	name    string
 	version int64
 	user    string
 	move    method.Move
+	update  *method.Update // instead of a move
 }{
-	{"withdraw 2, finish", 2, "anna", method.Move{Status: method.Withdrawn, Reason: "worn tools", Orders: method.Finish}},
-	{"withdraw 2, stop", 2, "otto", method.Move{Status: method.Withdrawn, Reason: "danger", Orders: method.Stop}},
-	{"withdraw 2, reinstate 1", 2, "anna", method.Move{Status: method.Withdrawn, Reason: "back", Orders: method.Stop, Reinstate: 1}},
-	{"withdraw 1", 1, "otto", method.Move{Status: method.Withdrawn, Reason: "bad, too", Orders: method.Stop}},
-	{"release 3", 3, "anna", method.Move{Status: method.Released, Reason: "good"}},
-	{"release 3, second approver", 3, "otto", method.Move{Status: method.Released, Reason: "good"}},
-	{"release 3 later", 3, "otto", method.Move{Status: method.Released, Reason: "next shift", EffectiveFrom: time.Now().Add(24 * time.Hour).UTC().Truncate(time.Millisecond)}},
-	{"trial of 3", 3, "anna", method.Move{Status: method.Trial, Reason: "first parts", Machines: []string{"press-1"}}},
-	{"return 3", 3, "otto", method.Move{Status: method.Draft, Reason: "wrong unit"}},
-	{"withdraw 3", 3, "anna", method.Move{Status: method.Withdrawn, Reason: "not needed"}},
+	{"withdraw 2, finish", 2, "anna", method.Move{Status: method.Withdrawn, Reason: "worn tools", Orders: method.Finish}, nil},
+	{"withdraw 2, stop", 2, "otto", method.Move{Status: method.Withdrawn, Reason: "danger", Orders: method.Stop}, nil},
+	{"withdraw 2, reinstate 1", 2, "anna", method.Move{Status: method.Withdrawn, Reason: "back", Orders: method.Stop, Reinstate: 1}, nil},
+	{"withdraw 1", 1, "otto", method.Move{Status: method.Withdrawn, Reason: "bad, too", Orders: method.Stop}, nil},
+	{"release 3", 3, "anna", method.Move{Status: method.Released, Reason: "good"}, nil},
+	{"release 3, second approver", 3, "otto", method.Move{Status: method.Released, Reason: "good"}, nil},
+	{"release 3 later", 3, "otto", method.Move{Status: method.Released, Reason: "next shift", EffectiveFrom: time.Now().Add(24 * time.Hour).UTC().Truncate(time.Millisecond)}, nil},
+	{"trial of 3", 3, "anna", method.Move{Status: method.Trial, Reason: "first parts", Machines: []string{"press-1"}}, nil},
+	{"return 3", 3, "otto", method.Move{Status: method.Draft, Reason: "wrong unit"}, nil},
+	{"withdraw 3", 3, "anna", method.Move{Status: method.Withdrawn, Reason: "not needed"}, nil},
+	{"submit 3", 3, "otto", method.Move{Status: method.InReview, Reason: "ready, too"}, nil},
+	{name: "rename", version: 3, user: "anna", update: &method.Update{Name: "Press better"}},
+	{name: "retire", version: 3, user: "otto", update: &method.Update{Retired: new(true), Reason: "not made any more"}},
+	{name: "rename and reopen", version: 3, user: "otto", update: &method.Update{Name: "Press again", Retired: new(false), Reason: "made"}},
 }
 
 // TestRaces_EachPairOfMoves_IsAsIfOneCameFirst makes every pair of moves at the same time. The answers and the state
-// must be the same as if one of the two came first. RACE_ROUNDS is the number of rounds of each pair.
+// must be the same as if one of the two came first, and each change has one event. RACE_ROUNDS is the number of rounds of each pair, 200 if LONG is set.
 func TestRaces_EachPairOfMoves_IsAsIfOneCameFirst(t *testing.T) {
-	rounds := 1
-	if n, err := strconv.Atoi(os.Getenv("RACE_ROUNDS")); err == nil {
-		rounds = n
-	}
+	rounds := raceRounds()
 	total := 0
 	for i := range racers {
 		for j := i; j < len(racers); j++ {
@@ -84,6 +88,14 @@ func TestRaces_EachPairOfMoves_IsAsIfOneCameFirst(t *testing.T) {
 	t.Logf("%d rounds", total)
 }
 
+// raceRounds is how many rounds each pair has.
+func raceRounds() int {
+	if n, err := strconv.Atoi(os.Getenv("RACE_ROUNDS")); err == nil {
+		return n
+	}
+	return expect.Long(1, 200)
+}
+
 // A stage is a method with its three versions.
 type stage struct {
 	method   method.Method
@@ -98,13 +110,19 @@ func race(t *testing.T, db *dynamo.DB, racing *method.Store, slug string, i, j i
 	make := func(k int) error {
 		r := ref
 		r.Version = racers[k].version
+		if u := racers[k].update; u != nil {
+			_, err := racing.Update(admission.Unlimited(context.Background()), person(racers[k].user), origin, r, *u, input.Preconditions{})
+			return err
+		}
 		_, err := racing.Move(admission.Unlimited(context.Background()), person(racers[k].user), origin, r, wish(was, k), input.Preconditions{})
 		return err
 	}
 	go func() { errs <- make(i) }()
 	second := make(j)
 	first := <-errs
-	got := told(look(t, methods, ref), first, second)
+	now := look(t, methods, ref)
+	got := told(now, first, second)
+	now.hasEvents(t, db, ref)
 	forward, backward := was.then(i, j), was.then(j, i)
 	if got != forward.told() && got != backward.swapped() {
 		return fmt.Sprintf("\n%s\nwant\n%s\nor\n%s", got, forward.told(), backward.swapped())
@@ -141,11 +159,38 @@ func (s stage) then(i, j int) sequel {
 func (x *sequel) make(was stage, k int) error {
 	m := wish(was, k)
 	at := time.Now().UTC().Truncate(time.Millisecond)
+	if u := racers[k].update; u != nil {
+		return x.update(*u)
+	}
 	o, err := x.method.Move(x.versions[racers[k].version], x.versions[m.Reinstate], m, method.SignerOf(person(racers[k].user)), factory.FourEyes, at)
 	if err == nil && o.Event != "" {
 		x.method, x.versions[racers[k].version] = o.Method, o.Version
 	}
 	return err
+}
+
+// update is what an update does, by the README: only a method of which nothing holds or is open is retired.
+func (x *sequel) update(u method.Update) error {
+	busy := len(x.method.Effectivity) > 0 || x.versions[3].Status == method.Draft || x.versions[3].Status == method.InReview
+	if u.Retired != nil && *u.Retired && busy {
+		return problem.New(problem.InvalidStateTransition, "busy")
+	}
+	x.method.Name = cmp.Or(u.Name, x.method.Name)
+	return nil
+}
+
+// hasEvents checks that each revision of the method and of its versions has one event.
+func (s stage) hasEvents(t *testing.T, db *dynamo.DB, ref method.Ref) {
+	t.Helper()
+	revisions := map[string]int64{method.ResourceType + " " + s.method.MethodID: s.method.Revision}
+	for _, v := range s.versions[1:] {
+		revisions[method.VersionResourceType+" "+v.ID()] = v.Revision
+	}
+	for of, revision := range revisions {
+		kind, id, _ := strings.Cut(of, " ")
+		page := expect.Value(audit.NewLog(db).List(t.Context(), audit.Factory(ref.FactoryID), audit.Filter{ResourceType: kind, ResourceID: id}, "", 100))(t)
+		expect.That(t, int64(len(page.Items)) == revision, "%s has %d events and the revision %d", of, len(page.Items), revision)
+	}
 }
 
 func (x sequel) told() string    { return told(x.stage, x.first, x.second) }
@@ -167,6 +212,7 @@ func told(s stage, first, second error) string {
 			fmt.Fprintf(&b, " %s %s %q %v", g.Meaning, g.UserID, g.Reason, g.Further)
 		}
 	}
+	fmt.Fprintf(&b, "\n%s, retired %t", s.method.Name, s.method.Retired != nil)
 	for _, d := range s.method.Effectivity {
 		fmt.Fprintf(&b, "\nholds %d %v %v", d.Version, d.Machines, d.From.After(time.Now().Add(time.Hour)))
 	}

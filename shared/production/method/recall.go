@@ -114,7 +114,7 @@ func (v Version) watch(organization string, since time.Time) Recall {
 // reopens reports whether a report puts a machine on the list of a recall on which it was not.
 func (m Method) reopens(v Version, on machine.Machine, was, next OnMachine) bool {
 	return v.Orders == Stop && next.reports(v.Version) &&
-		(was.clear(v.Version) || !was.SaysAbout(v.Version) && !m.concerns(v.Version, on))
+		(was.clear(v.Version) || on.Scrapped != nil || !was.SaysAbout(v.Version) && !m.concerns(v.Version, on))
 }
 
 // reopened returns the write that watches a recall again. A watch that has not ended changes, so that a tick which has not

@@ -1,6 +1,7 @@
 package method
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -172,7 +173,7 @@ type Reached struct {
 	Deviates *Deviation `json:"deviates,omitempty"`
 	// Confirmed is a person's word that the machine does not have the version.
 	Confirmed *Confirmation `json:"confirmed,omitempty"`
-	// Scrapped is a person's word that the machine is gone. It is clear only once somebody confirms that, too.
+	// Scrapped is a person's word that the machine is gone; see gone.
 	Scrapped *machine.Scrapping `json:"scrapped,omitempty"`
 	// Waits is set if the machine could not have the version yet: it waits for a signature.
 	Waits bool `json:"waits,omitempty"`
@@ -286,9 +287,20 @@ func (m Method) reached(v Version, seen survey, now time.Time) []Reached {
 			continue
 		}
 		x.Scrapped = one.Scrapped
+		x.Clear = x.Clear || x.gone()
 		all = append(all, x)
 	}
 	return all
+}
+
+// gone reports whether the machine is scrapped and has not said since then that it has the version.
+func (x Reached) gone() bool {
+	if x.Scrapped == nil {
+		return false
+	}
+	since := func(at time.Time) bool { return at.After(x.Scrapped.At) }
+	return !(x.State.has() && since(*cmp.Or(x.Since, &time.Time{})) || x.Deviates != nil && x.Deviates.State.has() && since(x.Deviates.Since) ||
+		slices.ContainsFunc(x.Orders, func(o RunningOrder) bool { return since(o.Since) }))
 }
 
 // says shows what was said about a version, and reports whether anything was.
