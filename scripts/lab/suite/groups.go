@@ -70,6 +70,8 @@ var groups = []group{
 
 	{"release", long, "a release twice, with the same bytes", "npm", []string{"@full -run=^TestRelease_ ./scripts/local/service"}},
 	{"fuzz", long, "each parser of outside input for 30 s; other groups try the recorded inputs", "", []string{"./scripts/lab/fuzz/run 30s"}},
+	{"lives", long, "2,000 random lives of a factory; each pair of moves of methods and machines at the same time, 200 times", "",
+		[]string{"env LIVES=2000 RACE_ROUNDS=200 @test -count=1 -timeout=4h -run=^Test(Races|Recall_LivesOfAFactory)_ ./shared/production/method"}},
 	{"race detector", long, "the same on the other packages of \"packages\", and whole rollouts", "cc|gcc|clang", []string{"@race @unraced", "@race -run=" + plays + " " + strings.Join(goroutines, " ")}},
 }
 

@@ -178,9 +178,9 @@ func (c *comparison) machines(ctx context.Context, shown []map[string]any) error
 	return nil
 }
 
-// names reports whether a version names a machine, or named it at some moment.
+// names reports whether a version names a machine, or named it at some moment. Of one without any class, its row cannot say that.
 func (c *comparison) names(m machine.Machine) bool {
-	return slices.ContainsFunc(c.versionsInTrail, func(v version) bool { return names(v, m) })
+	return len(m.EverClasses()) == 0 || slices.ContainsFunc(c.versionsInTrail, func(v version) bool { return names(v, m) })
 }
 
 func names(v version, m machine.Machine) bool {

@@ -127,30 +127,6 @@ func (l *lived) admit() {
 	}
 }
 
-// scrap signs that a machine is gone, or brings it back.
-func (l *lived) scrap() {
-	code := l.anyMachine()
-	x := l.model.machines[code]
-	if l.put(code, machine.Registration{Scrapped: "sold", Returned: x.scrapped}) && !x.scrapped {
-		x.classes[l.model.now()], x.spoke = map[string]bool{}, map[int64]bool{}
-	}
-	x.scrapped = !x.scrapped
-}
-
-// tidy renames the method, retires or reopens it. It is never retired while a version holds somewhere, and a retired method has no
-// further versions.
-func (l *lived) tidy() {
-	retired := l.random.IntN(2) == 0
-	made, err := l.methods.Update(l.ctx, engineer, origin, l.ref, method.Update{Name: fmt.Sprint("Press ", len(l.model.times)), Retired: &retired, Reason: "old"}, input.Preconditions{})
-	l.did("retired %v: %v", retired, err)
-	holds := slices.ContainsFunc(slices.Collect(maps.Values(l.model.machines)), func(x *notedMachine) bool {
-		return slices.ContainsFunc(x.rulings, func(r notedRuling) bool { return !r.ended })
-	})
-	if err == nil && retired && (holds || made.Retired == nil) {
-		l.Fatalf("the method is retired while a version holds\n%s", strings.Join(l.log, "\n"))
-	}
-}
-
 // write saves and submits a new version, if none is open.
 func (l *lived) write() {
 	next := int64(len(l.hashes) + 1)
@@ -404,10 +380,7 @@ func TestRecall_LivesOfAFactory_MissNobody(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("LIVES")); err == nil {
 		lives = n
 	}
-	first := uint64(0)
-	if n, err := strconv.ParseUint(os.Getenv("LIFE"), 10, 64); err == nil {
-		first = n
-	}
+	first, _ := strconv.ParseUint(os.Getenv("LIFE"), 10, 64) // otherwise 0
 	recalls, told := 0, 0
 	var store dynamo.API
 	for seed := first; seed < first+uint64(lives); seed++ {

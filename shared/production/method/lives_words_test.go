@@ -2,10 +2,12 @@ package method_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/production/machine"
 	"wavegate/shared/production/method"
@@ -64,5 +66,29 @@ func (l *lived) confirm() {
 		if err == nil {
 			note(l.model.confirmed, version, code)
 		}
+	}
+}
+
+// scrap signs that a machine is gone, or brings it back.
+func (l *lived) scrap() {
+	code := l.anyMachine()
+	x := l.model.machines[code]
+	if l.put(code, machine.Registration{Scrapped: "sold", Returned: x.scrapped}) && !x.scrapped {
+		x.classes[l.model.now()], x.spoke = map[string]bool{}, map[int64]bool{}
+	}
+	x.scrapped = !x.scrapped
+}
+
+// tidy renames the method, retires or reopens it. It is never retired while a version holds somewhere, and a retired method has no
+// further versions.
+func (l *lived) tidy() {
+	retired := l.random.IntN(2) == 0
+	made, err := l.methods.Update(l.ctx, engineer, origin, l.ref, method.Update{Name: fmt.Sprint("Press ", len(l.model.times)), Retired: &retired, Reason: "old"}, input.Preconditions{})
+	l.did("retired %v: %v", retired, err)
+	holds := slices.ContainsFunc(slices.Collect(maps.Values(l.model.machines)), func(x *notedMachine) bool {
+		return slices.ContainsFunc(x.rulings, func(r notedRuling) bool { return !r.ended })
+	})
+	if err == nil && retired && (holds || made.Retired == nil) {
+		l.Fatalf("the method is retired while a version holds\n%s", strings.Join(l.log, "\n"))
 	}
 }

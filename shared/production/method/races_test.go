@@ -66,7 +66,7 @@ var racers = []struct {
 }
 
 // TestRaces_EachPairOfMoves_IsAsIfOneCameFirst makes every pair of moves at the same time. The answers and the state
-// must be the same as if one of the two came first, and each change has one event. RACE_ROUNDS is the number of rounds of each pair, 200 if LONG is set.
+// must be the same as if one of the two came first, and each change has one event. RACE_ROUNDS is the number of rounds of each pair.
 func TestRaces_EachPairOfMoves_IsAsIfOneCameFirst(t *testing.T) {
 	rounds := raceRounds()
 	total := 0
@@ -93,7 +93,7 @@ func raceRounds() int {
 	if n, err := strconv.Atoi(os.Getenv("RACE_ROUNDS")); err == nil {
 		return n
 	}
-	return expect.Long(1, 200)
+	return 1
 }
 
 // A stage is a method with its three versions.
