@@ -35,10 +35,10 @@ func (l *limiter) Recall(_ auth.Principal, class ratelimit.Class) (http.Header, 
 	return policy, l.known
 }
 
-func (l *limiter) Admit(context.Context, auth.Principal, ratelimit.Class) (http.Header, error) {
+func (l *limiter) Admit(context.Context, auth.Principal, ratelimit.Class) (http.Header, []time.Time, error) {
 	l.asked++
 	time.Sleep(l.after)
-	return policy, l.refusal
+	return policy, nil, l.refusal
 }
 
 func (l *limiter) Share(_ context.Context, _ auth.Principal, organization string, _ ratelimit.Class) error {
