@@ -220,8 +220,14 @@ func isOld(t *testing.T, w *harness.World, box string) {
 // suspected since an hour. One of them is calm, and comes through the gateway of another.
 func TestFrequent_ABoxThatDoesNotWait_IsNamedAndPriced_AndCounts(t *testing.T) {
 	t.Parallel()
-	w := harness.New(t, lookEachSecond)
-	owner, rollout := w.Owner(t), everyStage(t, w, []string{"loops", "calm", "ddi"})
+	w, owner := begin(t)
+	for _, box := range []string{"loops", "calm", "ddi"} {
+		owner.Put(t, "/api/edges/"+box, `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`).Is(t, http.StatusCreated)
+	}
+	rollout := judgedRollout(t, w, "{}")
+	for _, percent := range []string{"10", "50", "100"} {
+		owner.Patch(t, rollout, `{"staged_percent":`+percent+`}`).Is(t, http.StatusNoContent)
+	}
 	gateway := client(t, w, "GatewayToken", gatewayToken)
 	for _, box := range []string{"ddi", "calm"} {
 		base(t, gateway, box)
@@ -240,7 +246,7 @@ func TestFrequent_ABoxThatDoesNotWait_IsNamedAndPriced_AndCounts(t *testing.T) {
 	expect.OK(t, w.RunTask(t.Context(), operations.Tick))
 	for path, want := range map[string]string{
 		rollout + "/progress?fresh=true": `"frequent":2`, "/api/ota/release-channels/gateway-x/stable/progress": `"frequent":2`, "/api/ota/overview": `"frequent":2`,
-		"/api/edges/loops/update/why": "It calls every 1 s, and was told to wait ", "/api/edges/ddi/update/why": `"dollarsPerMonth":`,
+		"/api/edges/loops/update/why": " s, and was told to wait 60 s or longer: at the API, ", "/api/edges/ddi/update/why": `"dollarsPerMonth":`,
 		"/api/edges/loops": `"frequent":{`, "/api/edges?state=frequent&limit=1": `"edgeId":"ddi"`,
 	} {
 		text := string(owner.Get(t, path).Is(t, http.StatusOK).Body)

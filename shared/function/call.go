@@ -212,7 +212,12 @@ func (a admitter) answer(call *Call) (lambdahttp.Answer, error) {
 	ctx = decision.Context(ctx)
 	if call.token.Has(auth.Edge) && call.token.OrganizationID == "" {
 		counting := ctx
-		ctx = admission.Sharing(ctx, func(organization string) error { return a.limiter.Share(counting, call.token, organization, class) })
+		ctx = admission.Sharing(ctx, func(organization string) error {
+			if err := decision.Wait(); err != nil { // a box above its own limit takes nothing of its organization's
+				return err
+			}
+			return a.limiter.Share(counting, call.token, organization, class)
+		})
 	}
 	call.Request = call.Request.WithContext(ctx)
 	got, err := answer()
