@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -115,9 +116,12 @@ func checksum(r Row) string {
 
 // Has reports whether the bucket has the bytes: so many, with the digest. It returns CONFLICT if it has others.
 func (b *Bucket) Has(ctx context.Context, r Row) (bool, error) {
-	res, err := b.call(ctx, http.MethodHead, r, "X-Amz-Checksum-Mode", "ENABLED")
-	if err != nil || res.StatusCode == http.StatusNotFound {
+	res, err := b.call(ctx, http.MethodHead, r, http.Header{"X-Amz-Checksum-Mode": {"ENABLED"}})
+	if err != nil {
 		return false, err
+	}
+	if res.Body.Close(); res.StatusCode == http.StatusNotFound {
+		return false, nil
 	}
 	if length := res.Header.Get("Content-Length"); length != strconv.FormatInt(r.SizeBytes, 10) || res.Header.Get("X-Amz-Checksum-Sha256") != checksum(r) {
 		return false, problem.New(problem.Conflict, "The store has other bytes for this artifact: %s, and not %d. Delete it, and upload it again.", length, r.SizeBytes)
@@ -127,7 +131,7 @@ func (b *Bucket) Has(ctx context.Context, r Row) (bool, error) {
 
 // Read copies the bytes from a place on, for as long as the bucket's client lets a call last, and returns how many.
 func (b *Bucket) Read(ctx context.Context, r Row, from int64, to io.Writer) (n int64, err error) {
-	res, err := b.call(ctx, http.MethodGet, r, "Range", fmt.Sprintf("bytes=%d-", from))
+	res, err := b.call(ctx, http.MethodGet, r, http.Header{"Range": {fmt.Sprintf("bytes=%d-", from)}})
 	if err != nil {
 		return 0, err
 	}
@@ -143,22 +147,22 @@ func (b *Bucket) Read(ctx context.Context, r Row, from int64, to io.Writer) (n i
 
 // Remove removes the bytes, if they are there.
 func (b *Bucket) Remove(ctx context.Context, r Row) error {
-	_, err := b.call(ctx, http.MethodDelete, r)
+	res, err := b.call(ctx, http.MethodDelete, r, nil)
+	if err == nil {
+		err = res.Body.Close()
+	}
 	return err
 }
 
-// call makes a request about the bytes, with a header. Only the answer to a GET is left open. It returns UNAVAILABLE unless
-// the bucket answers with a success or 404.
-func (b *Bucket) call(ctx context.Context, method string, r Row, header ...string) (*http.Response, error) {
+// call makes a request about the bytes. It returns UNAVAILABLE unless the bucket answers with a success or 404.
+func (b *Bucket) call(ctx context.Context, method string, r Row, header http.Header) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, b.store+"/"+r.Object(), nil)
 	if err != nil {
 		return nil, err
 	}
 	empty := hex.EncodeToString(sha256.New().Sum(nil))
 	req.Header.Set("X-Amz-Content-Sha256", empty)
-	for i := 0; i < len(header); i += 2 {
-		req.Header.Set(header[i], header[i+1])
-	}
+	maps.Copy(req.Header, header)
 	own, err := credentials.FromEnvironment().Retrieve(ctx)
 	if err == nil {
 		err = b.signer.SignHTTP(ctx, own, req, empty, "s3", os.Getenv("AWS_REGION"), b.now())
@@ -173,9 +177,6 @@ func (b *Bucket) call(ctx context.Context, method string, r Row, header ...strin
 	if res.StatusCode/100 != 2 && res.StatusCode != http.StatusNotFound {
 		_ = res.Body.Close()
 		return nil, b.failed(fmt.Errorf("artifact: %s answers %d", method, res.StatusCode))
-	}
-	if method != http.MethodGet {
-		_ = res.Body.Close()
 	}
 	return res, nil
 }
