@@ -24,6 +24,7 @@ type target struct {
 	root      string // the project
 	scratch   string // a directory that is deleted with it
 	contract  string // the contract as schemathesis reads it
+	config    string // what schemathesis checks
 
 	mu      sync.Mutex
 	crashes []string
@@ -43,7 +44,7 @@ func startTarget(ctx context.Context) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &target{root: root, scratch: scratch, contract: filepath.Join(scratch, "openapi.yaml"), assistant: httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	t := &target{root: root, scratch: scratch, contract: filepath.Join(scratch, "openapi.yaml"), config: filepath.Join(scratch, "schemathesis.toml"), assistant: httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte(`{"answer":"yes"}`))
 	}))}
@@ -51,7 +52,7 @@ func startTarget(ctx context.Context) (*target, error) {
 		"LIMIT_USER=30000", "LIMIT_ORGANIZATION=30000", "LIMIT_COPILOT_USER=30000", "LIMIT_COPILOT_ORGANIZATION=30000",
 		"COPILOT_URL=" + t.assistant.URL, "COPILOT_SECRET=of-the-fuzzer",
 	}
-	if err = t.rewrite(); err == nil {
+	if err = errors.Join(t.rewrite(), t.configure()); err == nil {
 		t.service, err = service.Start(ctx, service.Options{
 			Functions:   functions,
 			Environment: func(string) []string { return environment },

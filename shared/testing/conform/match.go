@@ -108,7 +108,7 @@ func faultsBeyondSchemas(route *routers.Route, body []byte) error {
 		if fault.Code == "duplicate" || strings.Contains(fault.Detail, "; character ") {
 			return nil
 		}
-		if dependent(route)[cmp.Or(fault.Parameter, outermost(fault.Pointer))] {
+		if dependent(route.PathItem, route.Operation)[cmp.Or(fault.Parameter, outermost(fault.Pointer))] {
 			return nil
 		}
 	}
@@ -123,21 +123,35 @@ func outermost(pointer string) string {
 	return pointer
 }
 
+// Dependent lists the operations with a value that is marked with DependsOn. They may refuse a request that the schemas allow.
+func (c *Checker) Dependent() []string {
+	var ids []string
+	for _, item := range c.doc.Paths.Map() {
+		for _, op := range item.Operations() {
+			if len(dependent(item, op)) > 0 {
+				ids = append(ids, op.OperationID)
+			}
+		}
+	}
+	return ids
+}
+
 // dependent lists the parameters of an operation, and pointers to the fields of its body, that are
 // marked.
-func dependent(route *routers.Route) map[string]bool {
+func dependent(item *openapi3.PathItem, op *openapi3.Operation) map[string]bool {
 	marked := map[string]bool{}
-	for _, p := range slices.Concat(route.PathItem.Parameters, route.Operation.Parameters) {
+	for _, p := range slices.Concat(item.Parameters, op.Parameters) {
 		if _, is := p.Value.Extensions[DependsOn]; is {
 			marked[p.Value.Name] = true
 		}
 	}
-	if route.Operation.RequestBody != nil {
-		for _, media := range route.Operation.RequestBody.Value.Content {
+	if op.RequestBody != nil {
+		for _, media := range op.RequestBody.Value.Content {
 			for name, field := range media.Schema.Value.Properties {
 				_, is := field.Value.Extensions[DependsOn]
-				_, beside := field.Extensions[DependsOn] // beside a reference
-				marked["/"+name] = is || beside
+				if _, beside := field.Extensions[DependsOn]; is || beside { // beside a reference
+					marked["/"+name] = true
+				}
 			}
 		}
 	}

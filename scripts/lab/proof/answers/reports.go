@@ -1,6 +1,7 @@
 package answers
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -79,7 +80,14 @@ func (x *explainer) report(c Call, calls []Call) {
 		}
 		return false
 	}
-	if !slices.ContainsFunc(calls, offers) {
-		x.Add("%s was accepted, but no poll offered that version to the box", c)
+	if slices.ContainsFunc(calls, offers) {
+		return
 	}
+	var about []string
+	for _, other := range calls {
+		if box := c.Parameter["edgeId"]; (other.Parameter["edgeId"] == box || other.controller() == box) && other.Began.Before(c.Ended) {
+			about = append(about, fmt.Sprintf("%s %s: %d %s", other, other.Body, other.Status, other.Answer))
+		}
+	}
+	x.Add("%s was accepted, but no poll offered that version to the box, whose calls were\n%s", c, strings.Join(about, "\n"))
 }
