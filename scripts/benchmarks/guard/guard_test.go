@@ -28,7 +28,7 @@ func TestParse_TheFileOfTheReadme(t *testing.T) {
 	d := w.Dark[0]
 	times := []time.Duration{d.From, d.To, w.Release[3].Every, w.ActivePoll, w.InstallMost}
 	expect.Equal(t, times, []time.Duration{22 * time.Hour, 30 * time.Hour, 8 * time.Hour, time.Minute, 10 * time.Minute}, "times")
-	set := []bool{d.Days[0], w.Release[2].PowerUp, w.Policy.Promote.Auto}
+	set := []bool{d.Days[0], w.Release[2].PowerUps == 1, w.Policy.Promote.Auto}
 	expect.Equal(t, set, []bool{true, true, true}, "Monday, the power-up and the promotion")
 	expect.Equal(t, len(w.Release), 6, "releases:")
 	expect.Equal(t, w.Policy.Guard.Taken, 0.8, "the default of what the policy leaves out:")
