@@ -7,7 +7,9 @@ import (
 )
 
 // Plants counts the plants of which at least three boxes were looked up at a look. A box with the release can take down what its plant
-// shares, such as a gateway: then the boxes without it go silent, too, and no comparison within plants sees it.
+// shares, such as a gateway: then the boxes without it go silent, too, and no comparison within plants sees it. A policy cannot keep the
+// first stage to some plants: one percent of a plant of 60 boxes is mostly no box, and a larger share would be another cohort. Plants that
+// shall come first have a channel of their own.
 type Plants struct {
 	// A box of the Told ones was told the release. Down are those of them that went dark less than an hour after that.
 	Told, Down int
