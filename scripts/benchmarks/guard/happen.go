@@ -22,6 +22,8 @@ func (p *play) happen(e event, b *box) {
 		p.installed(e.box, b)
 	case pinned:
 		p.pin(e.box, b)
+	case wearsOut:
+		b.dies = p.now
 	case reimaged:
 		p.reimage(e.box, b)
 	case retries:

@@ -114,6 +114,9 @@ func newPlay(w world, seed int) *play {
 	}
 	days := rand.New(rand.NewPCG(uint64(seed), 4))
 	for i := range p.boxes {
+		if w.Dying > 0 && days.Float64() < w.Dying {
+			p.schedule(int32(i), wearsOut, time.Duration(days.Int64N(int64(w.Days)*int64(24*time.Hour))))
+		}
 		if w.Reimaged > 0 && days.Float64() < w.Reimaged {
 			p.schedule(int32(i), reimaged, time.Duration(days.Int64N(int64(w.Days)*int64(24*time.Hour))))
 		}
@@ -325,6 +328,7 @@ const (
 	fallsBack
 	pinned   // by an operator, after it failed
 	reimaged // by a technician
+	wearsOut // whatever it runs
 )
 
 // An event is something that happens to a box.

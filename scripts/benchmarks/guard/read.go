@@ -55,7 +55,7 @@ func (r reader) world() world {
 	w := world{
 		Boxes: r.number("boxes", 1, mostBoxes, 0), Plants: r.number("plants", 1, mostBoxes, 200), Organizations: r.number("organizations", 1, mostBoxes, 1),
 		Days: r.number("days", 1, mostDays, 21), Start: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC),
-		Dead: r.share("dead"), DeadDays: r.number("deadDays", 1, mostDays, 7), NeverInstalls: r.share("neverInstalls"), Growth: r.share("growth"), Reimaged: r.share("reimaged"), Pinned: r.share("pinned"), PinFailed: r.flag("pinFailed"),
+		Dead: r.share("dead"), Dying: r.share("dying"), DeadDays: r.number("deadDays", 1, mostDays, 7), NeverInstalls: r.share("neverInstalls"), Growth: r.share("growth"), Reimaged: r.share("reimaged"), Pinned: r.share("pinned"), PinFailed: r.flag("pinFailed"),
 		Behind: r.share("behind"), Stones: r.number("stones", 0, release.MostStones, 0), AlwaysOn: r.share("alwaysOn"), Bell: r.flag("bell"),
 		Urgent: r.flag("urgent"), CountEvery: time.Minute,
 	}

@@ -18,7 +18,7 @@ type world struct {
 	Boxes, Plants, Organizations int
 	Days                         int
 	Start                        time.Time
-	Dead, NeverInstalls          float64
+	Dead, Dying, NeverInstalls   float64 // Dying die at some time of the world, whatever they run
 	DeadDays                     int     // how long before the start the Dead boxes died
 	Growth                       float64 // boxes that are registered some days after the start, as a share of Boxes
 	Reimaged                     float64 // boxes to which people write the old version anew, with other attributes
