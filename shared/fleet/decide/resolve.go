@@ -18,7 +18,7 @@ type Releases func(version string) (release.Release, error)
 //
 //  1. A box that is pinned is told the pin's version, until the pin ends.
 //  2. A box that was moved, or whose pin has ended, since the last publication on its channel keeps what it runs while
-//     the rules below would tell it a release of a lower order. So does a box that was registered since the start of the
+//     the rules below would tell it a release of a lower order. So does a box that was registered during the channel's
 //     rollout, and runs a release that its channel never had: its manufacturer has flashed a later one.
 //  3. An active rollout gives its target to the boxes of its cohort, except those of organizations that it leaves out.
 //     While it tells no more boxes, only those that have its offer are told.
@@ -149,14 +149,17 @@ func rolloutOf(row release.ChannelRow, version string) string {
 	return ""
 }
 
-// holding is why a box is held, or nil. A box that came after the rollout's start, with what its channel never told anybody, is held
-// since its registration.
+// holding is why a box is held, or nil. A box that came during the rollout, with what its channel never told anybody, is held since its
+// registration, also after the rollout's end.
 func (b Box) holding(row release.ChannelRow) *report.Hold {
-	hold, c := report.Holding(b.Pin, b.Hold, b.At), row.Rollout
-	if hold == nil && c != nil && b.FirstAt().After(c.StartedAt) && b.Has != "" && !row.Knows(b.Has) {
-		return &report.Hold{Since: b.FirstAt()}
+	hold, c, came := report.Holding(b.Pin, b.Hold, b.At), row.Rollout, b.FirstAt()
+	if hold != nil || c == nil || b.Has == "" || row.Knows(b.Has) {
+		return hold
 	}
-	return hold
+	if !came.After(c.StartedAt) || !c.Active && came.After(c.ChangedAt) {
+		return nil
+	}
+	return &report.Hold{Since: came}
 }
 
 // held is what a held box is told: what it runs, or was told if it does not say what it runs, unless that is older than

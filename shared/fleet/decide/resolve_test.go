@@ -220,11 +220,12 @@ func TestResolve_ABoxThatCameDuringARollout_KeepsALaterRelease(t *testing.T) {
 		"what was never published":              {during, before, "9.0.0", 10, true, "1.0.0", decide.FromChannel},
 		"what the channel had before":           {during, before, "1.9.0", 10, true, "1.0.0", decide.FromChannel},
 		"registered before the rollout started": {before, before, "2.5.0", 10, true, "1.0.0", decide.FromChannel},
+		"registered after the rollout ended":    {during.Add(90 * time.Minute), before, "2.5.0", 10, false, "1.0.0", decide.FromChannel},
 		"published since":                       {during, during.Add(time.Hour), "2.5.0", 10, true, "1.0.0", decide.FromChannel},
 	} {
 		t.Run(name, func(t *testing.T) {
 			carries := carried("2.0.0", c.percent, c.active)
-			carries.StartedAt = start
+			carries.StartedAt, carries.ChangedAt = start, during.Add(time.Hour)
 			on := row("1.0.0", carries)
 			on.PublishedAt, on.Past = c.published, []string{"1.9.0"}
 			b := of(box("2.0.0", 10, false), c.runs)
