@@ -31,22 +31,27 @@ func TestProgram_WhatAnotherChannelCarries_CannotBeChangedByIt(t *testing.T) {
 		return string(v.Body) + string(owner.Get(t, image.path()).Body) + string(owner.Get(t, notes.path()).Body)
 	}
 	before := state()
-	for name, body := range map[string]string{
-		"a SHA-1":       with(`,"sha1":"` + strings.Repeat("1", 40) + `"`),
-		"an MD5":        with(`,"md5":"` + strings.Repeat("1", 32) + `"`),
-		"a part":        with(`,"part":"app"`),
-		"documents":     strings.Replace(said, `"notes"`, `"sbom"`, 1),
-		"another place": with(`,"artifactUrl":"https://releases.example.com/1.0.0.img"`),
+	for name, c := range map[string]struct {
+		body string
+		code problem.Code
+	}{
+		"a SHA-1":         {with(`,"sha1":"` + strings.Repeat("1", 40) + `"`), problem.Conflict},
+		"an MD5":          {with(`,"md5":"` + strings.Repeat("1", 32) + `"`), problem.Conflict},
+		"a size":          {with(`,"sizeBytes":1`), problem.Conflict},
+		"a part":          {with(`,"part":"app"`), problem.Forbidden},
+		"documents":       {strings.Replace(said, `"notes"`, `"sbom"`, 1), problem.Forbidden},
+		"another place":   {with(`,"artifactUrl":"https://releases.example.com/1.0.0.img"`), problem.Forbidden},
+		"another address": {with(`,"artifactUrl":"https://releases.example.com/1.0.0.img","sha1":"` + strings.Repeat("1", 40) + `"`), problem.ReleaseImmutable},
 	} {
 		t.Run(name, func(t *testing.T) {
-			program.Put(t, canary, body).Refused(t, problem.Forbidden)
+			program.Put(t, canary, c.body).Refused(t, c.code)
 			owner.Get(t, canary).Refused(t, problem.NotFound)
 			expect.Equal(t, state(), before, "what stable carries is")
 		})
 	}
 	for name, artifact := range map[string]file{"the bytes": image, "the notes": notes} {
 		t.Run("an MD5 of "+name, func(t *testing.T) {
-			program.Put(t, artifact.path(), strings.Replace(artifact.wish(), "{", `{"md5":"`+strings.Repeat("1", 32)+`",`, 1)).Refused(t, problem.Forbidden)
+			program.Put(t, artifact.path(), strings.Replace(artifact.wish(), "{", `{"md5":"`+strings.Repeat("1", 32)+`",`, 1)).Refused(t, problem.Conflict)
 			expect.Equal(t, state(), before, "what stable carries is")
 		})
 		t.Run("what is known of "+name, func(t *testing.T) {

@@ -1,8 +1,6 @@
 package e2e
 
 import (
-	"crypto/md5"
-	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -129,9 +127,7 @@ func follow(t *testing.T, l library) {
 		b.start(t, "1.0.0")
 		runs(t, owner, b.id, "1.0.0")
 		image := file(b.shelf.content)
-		asked := owner.Put(t, image.path(), strings.Replace(image.described(), "}", fmt.Sprintf(`,"md5":"%x"}`, md5.Sum(b.shelf.content)), 1))
-		expect.Equal(t, send(t, asked, string(image)), http.StatusOK, "the store answers the upload")
-		owner.Patch(t, image.path(), `{"state":"kept"}`).Is(t, http.StatusOK)
+		keep(t, owner, image)
 		owner.Put(t, channelPath("gateway-x", "canary"), image.publish("1.1.0")).Is(t, http.StatusCreated)
 		owner.Post(t, rollouts, judged(brief)).Made(t)
 		expect.Until(t, "the image is written", func() bool { return why(t, owner, b.id).Written == "1.1.0" })

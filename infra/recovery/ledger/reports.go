@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/dynamo"
 )
@@ -15,7 +16,7 @@ func pairOf(i Item) string { return Text(i, "edgeType") + "/" + Text(i, "channel
 
 // auditReports checks the report rows. Every box has a row that agrees with its registration,
 // because both are written together. Every row belongs to a box. An offer from a rollout has the
-// rollout's target. A box that failed or fell back has a failure code. The index finds each row.
+// rollout's target, or a release on the way to it. A box that failed or fell back has a failure code. The index finds each row.
 func (b Books) auditReports(f *Findings) {
 	boxes, rollouts, factories := map[string]Item{}, map[string]Item{}, map[string]string{}
 	for _, box := range b[dynamo.Edges] {
@@ -49,7 +50,7 @@ func (b Books) auditReports(f *Findings) {
 			f.Add("reports: the row %v does not match the registration of the box %v", row, box)
 		}
 		offer := Object(row, "offer")
-		if rollout := Text(offer, "rolloutId"); rollout != "" && Text(rollouts[rollout], "targetVersion") != Text(offer, "version") {
+		if rollout := Text(offer, "rolloutId"); rollout != "" && !b.brings(rollouts[rollout], Text(offer, "version")) {
 			f.Add("reports: %v was offered by the rollout %v", offer, rollouts[rollout])
 		}
 		f.auditCode(offer)
@@ -64,6 +65,14 @@ func (b Books) auditReports(f *Findings) {
 	for id := range boxes {
 		f.Add("reports: the box %s has no row", id)
 	}
+}
+
+// brings reports whether a rollout brings a version: its target, or a release that boxes have to run before.
+func (b Books) brings(rollout Item, version string) bool {
+	target := Text(rollout, "targetVersion")
+	return version == target || slices.ContainsFunc(b[dynamo.Releases], func(i Item) bool {
+		return Text(i, "edgeType") == Text(rollout, "edgeType") && Text(i, "version") == target && as[release.Release](i).Way.Order(version) > 0
+	})
 }
 
 func (f *Findings) auditCode(offer Item) {

@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"wavegate/scripts/e2e/harness"
+	"wavegate/scripts/samples"
 	"wavegate/shared/access/auth"
+	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/expect"
 )
@@ -103,7 +105,16 @@ func (s shared) reads() []string {
 		paths = append(paths, s.rollout+"/edges?limit=1&state="+state)
 	}
 	for _, box := range []string{"box-acme-0", "box-acme-2", "box-acme-4", "box-rival-0", "box-rival-2", "box-nobody"} {
-		paths = append(paths, "/api/edges/"+box, "/api/edges/"+box+"/update/why")
+		paths = append(paths, "/api/edges/"+box, "/api/edges/"+box+"/update/why", "/api/edges/"+box+"/history")
+	}
+	for _, version := range []string{"1.0.0", "1.1.0"} {
+		release := "/api/ota/releases/gateway-x/" + version
+		paths = append(paths, release, release+"/edges?limit=1", release+"/edges?organizationId=rival")
+	}
+	for _, organization := range []string{"acme", "rival"} {
+		factory := "/api/factories/works-of-" + organization
+		paths = append(paths, "/api/factories?organizationId="+organization, factory, factory+"/audit-events", factory+"/machines", factory+"/products",
+			factory+"/production-methods", "/api/factories?limit=1")
 	}
 	return paths
 }
@@ -169,6 +180,52 @@ func TestIsolation_OwnFleet_IsTheSameWhateverOthersDo(t *testing.T) {
 			t.Errorf("acme's fleet is %s", own)
 		}
 	}
+}
+
+// TestIsolation_EveryRead_IsTheSameWithoutARival: in one of two worlds, a rival has made what the samples of all operations
+// need, with names of its own. Each read of what is acme's, by acme's people and boxes, answers the same in both.
+func TestIsolation_EveryRead_IsTheSameWithoutARival(t *testing.T) {
+	t.Parallel()
+	alone, beside := harness.New(t, freshPolls), harness.New(t, freshPolls)
+	rival := samples.Fresh(harness.Name)
+	rival["organization"] = "rival"
+	others := beside.Session(t, rival)
+	for _, s := range samples.All {
+		others.Call(t, s.Operation)
+	}
+	a, b := alone.Samples(t), beside.Samples(t)
+	read, answers := 0, map[int]int{}
+	for _, op := range table.All {
+		if op.Method != http.MethodGet || op.ID == "get-freeze" { // which holds for all organizations
+			continue
+		}
+		callers := []samples.Caller{samples.Admin, samples.Engineer, samples.Watcher}
+		if by := a[op.ID].By; by.Role == auth.Edge {
+			callers = append(callers, by)
+		}
+		for _, by := range callers {
+			if by.Role != auth.Edge {
+				by.Organization = "acme"
+			}
+			x, y := a[op.ID], b[op.ID]
+			x.By, y.By = by, by
+			one, two := alone.Make(t, x), beside.Make(t, y)
+			read++
+			answers[one.Status]++
+			expect.Equal(t, anonymous(t, two, beside), anonymous(t, one, alone), "%s %s as %s, beside a rival and alone:", op.ID, x.Path, by.Role)
+		}
+	}
+	t.Logf("%d reads, answered with %v", read, answers)
+}
+
+// chosen is what is drawn or made of times: digests of texts with times in them, salts, the end of what is kept for years, and
+// the window of a limit, which counts a person of the samples in both organizations.
+var chosen = regexp.MustCompile(`[0-9a-f]{64}|"salts":\{[^}]*\}|"expires":\d+|"used":\d+,"remaining":\d+,"resetSeconds":\d+`)
+
+// anonymous is an answer without what differs between any two worlds.
+func anonymous(t *testing.T, a harness.Answer, w *harness.World) string {
+	t.Helper()
+	return strings.ReplaceAll(chosen.ReplaceAllString(plain(t, comparable(a)), "CHOSEN"), w.Target.URL, "")
 }
 
 // TestIsolation_OfASharedRollout_ARivalSeesOnlyItsOwn: the same calls by the rival's readers show the rival's boxes, and

@@ -89,6 +89,10 @@ func uploads(ctx context.Context, c *cloud) error {
 			return fmt.Errorf("%s: %w", q.what, err)
 		}
 	}
+	var from4 bytes.Buffer
+	if _, err := store.Read(ctx, row, 4, &from4); err != nil || from4.String() != string(image[4:]) {
+		return fmt.Errorf("the bytes from the fifth on are read as %q: %w", &from4, err)
+	}
 	return errors.Join(there(true), store.Remove(ctx, row), there(false), store.Remove(ctx, row))
 }
 

@@ -137,7 +137,7 @@ func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
 		case a.Status == http.StatusUnauthorized && !renew:
 			renew = true
 			continue
-		case a.Status == http.StatusTooManyRequests:
+		case a.Status == http.StatusTooManyRequests, a.Status < 500 && a.Header.Get("Retry-After") != "":
 			wait = after(a.Header, wait)
 			err = &Unknown{Cause: refusal(a, repeated), Document: a.Body}
 		case a.Status >= 500:

@@ -61,6 +61,7 @@ func TestDo_WhatIsRepeated(t *testing.T) {
 		"503 is, until it succeeds":         {get, []func(http.ResponseWriter){status(503), status(502), status(204)}, 3, false, 0},
 		"503 is, until patience ends":       {get, []func(http.ResponseWriter){status(503, "Retry-After", "0")}, 0, true, 0},
 		"429 is, with what a POST asks for": {post, []func(http.ResponseWriter){status(429, "Retry-After", "0"), status(201)}, 2, false, 0},
+		"422 is, if there is a wait":        {post, []func(http.ResponseWriter){status(422, "Retry-After", "0"), status(200)}, 2, false, 0},
 		"a long wait is not waited for":     {get, []func(http.ResponseWriter){status(429, "Retry-After", "41")}, 1, true, 0},
 		"a POST without a key is not":       {post, []func(http.ResponseWriter){status(503)}, 1, true, 0},
 		"a POST with a key is":              {keyed, []func(http.ResponseWriter){status(504), status(201)}, 2, false, 0},

@@ -74,7 +74,7 @@ func Keep(ctx context.Context, c *run.Call, edgeType string, f File) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.Do(ctx, api.Request{Method: http.MethodPatch, Path: request.Path, Body: map[string]any{"state": artifact.Kept}})
+	_, err = c.Patiently().Do(ctx, api.Request{Method: http.MethodPatch, Path: request.Path, Body: map[string]any{"state": artifact.Kept}})
 	if err == nil {
 		c.Say("%s is uploaded, %s", f.name(), Bytes(f.Size))
 	}

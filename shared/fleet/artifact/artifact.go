@@ -40,7 +40,7 @@ type Artifact struct {
 	EdgeType string `json:"edgeType"`
 	SHA256   string `json:"sha256"`
 	Filename string `json:"filename"`
-	// Details are its size, which the store checks, and its SHA-1 and MD5 in the words of its uploader.
+	// Details are its size, which the store checks, and its SHA-1 and MD5, once the service has computed them.
 	release.Details
 	State State `json:"state"`
 	// URL is where boxes download it; empty while it waits, and in the audit trail.
@@ -61,6 +61,8 @@ type Row struct {
 	Filename string `json:"filename"`
 	release.Details
 	State State `json:"state"`
+	// Reading is how far the service has read the bytes, to compute their SHA-1 and MD5.
+	Reading *Reading `json:"reading,omitempty"`
 	// Arrived is set once its bytes were there.
 	Arrived bool `json:"arrived,omitempty"`
 	// Removing is set while the bytes of a removed one may still be there.
@@ -91,28 +93,28 @@ func (r Row) Artifact() Artifact {
 func (r Row) Object() string { return r.Key + "/" + r.Filename }
 
 // ask is the row after somebody asked to upload. missing is set if its bytes should be in the bucket and are not, as after
-// a restore. corrects is set for a caller who may put right what was said of a kept one.
-func (r Row) ask(w Wish, missing, corrects bool, at time.Time) (next Row, event string, err error) {
-	described := release.Details{SizeBytes: w.SizeBytes, SHA1: w.SHA1, MD5: w.MD5}
+// a restore.
+func (r Row) ask(w Wish, missing bool, at time.Time) (next Row, event string, err error) {
 	next = r
-	if next.Details = r.Details.With(described); r.State != Kept || corrects {
-		next.Details = described.With(r.Details) // whoever was wrong before keeps nobody from uploading
-	}
 	next.Revision, next.UpdatedAt = r.Revision+1, at
+	if r.SHA1 == "" { // whoever said a wrong size before keeps nobody from uploading
+		next.SizeBytes = w.SizeBytes
+	}
 	switch {
 	case r.Removing:
 		return r, "", problem.New(problem.Conflict, "The artifact is being removed. Ask again in some minutes.")
 	case r.Revision == 0 || r.State == Removed:
-		return Row{Partition: Partition, ID: id(w.Name), Key: strings.ToLower(rand.Text()), Filename: w.Filename, Details: described,
-			State: Waiting, Revision: r.Revision + 1, CreatedAt: at, UpdatedAt: at}, "ArtifactAsked", nil
-	case described.With(next.Details) != next.Details || r.Arrived && next.SizeBytes != r.SizeBytes:
+		return Row{Partition: Partition, ID: id(w.Name), Key: strings.ToLower(rand.Text()), Filename: w.Filename,
+			Details: release.Details{SizeBytes: w.SizeBytes}, State: Waiting, Revision: r.Revision + 1, CreatedAt: at, UpdatedAt: at}, "ArtifactAsked", nil
+	case r.SHA1 != "" && r.Contradicts(release.Details{SizeBytes: w.SizeBytes, SHA1: w.SHA1, MD5: w.MD5}):
 		return r, "", r.differs()
 	case missing:
 		next.State, next.Arrived, next.RemoveAt = Waiting, false, nil
 		return next, "ArtifactMissed", nil
 	case r.State == Deleted:
-		return r.restored(next.Details, at), "ArtifactRestored", nil
-	case next.Details != r.Details:
+		r.SizeBytes = next.SizeBytes
+		return r.restored(at), "ArtifactRestored", nil
+	case next.SizeBytes != r.SizeBytes:
 		return next, "ArtifactDescribed", nil
 	case r.State == Waiting && at.Sub(r.UpdatedAt) > waits/2:
 		return next, "ArtifactAsked", nil
@@ -121,20 +123,20 @@ func (r Row) ask(w Wish, missing, corrects bool, at time.Time) (next Row, event 
 }
 
 func (r Row) differs() error {
-	return problem.New(problem.Conflict, "The artifact was described with other values: %d bytes, the SHA-1 %q and the MD5 %q.", r.SizeBytes, r.SHA1, r.MD5)
+	return problem.New(problem.Conflict, "The bytes are others than described: they have %d bytes, the SHA-1 %s and the MD5 %s.", r.SizeBytes, r.SHA1, r.MD5)
 }
 
 // restored is the row of a deleted artifact once its deletion is undone.
-func (r Row) restored(d release.Details, at time.Time) Row {
-	r.Details, r.State, r.RemoveAt, r.OverClaims, r.UpdatedAt = d, Waiting, nil, false, at
+func (r Row) restored(at time.Time) Row {
+	r.State, r.RemoveAt, r.OverClaims, r.UpdatedAt = Waiting, nil, false, at
 	if r.Revision++; r.Arrived {
 		r.State = Kept
 	}
 	return r
 }
 
-// keep is the row once its bytes are in the bucket.
-func (r Row) keep(at time.Time) (next Row, event string, err error) {
+// keep is the row once its bytes are in the bucket, and the service has read them: see Store.read.
+func (r Row) keep(read Row, at time.Time) (next Row, event string, err error) {
 	switch {
 	case r.Revision == 0:
 		return r, "", problem.Missing()
@@ -144,7 +146,10 @@ func (r Row) keep(at time.Time) (next Row, event string, err error) {
 		return r, "", problem.New(problem.Conflict, "The artifact was deleted. Ask for the upload again to undo that.")
 	case r.State == Kept:
 		return r, "", nil
+	case read.Key != r.Key || read.SHA1 == "": // it was removed and asked for again meanwhile
+		return r, "", r.Used(r.name())
 	}
+	r.Details, r.Reading = read.Details, nil
 	r.State, r.Arrived, r.UpdatedAt = Kept, true, at
 	r.Revision++
 	return r, "ArtifactKept", nil
@@ -181,7 +186,7 @@ func (r Row) sweep(used bool, at time.Time) (next Row, event string) {
 	case r.State == Removed || !r.Due(at):
 		return r, ""
 	case used:
-		return r.restored(r.Details, at), "ArtifactRestored"
+		return r.restored(at), "ArtifactRestored"
 	}
 	r.State, r.Arrived, r.Removing, r.RemoveAt, r.UpdatedAt = Removed, false, true, new(at), at
 	r.Revision++

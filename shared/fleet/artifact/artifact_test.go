@@ -11,14 +11,18 @@ import (
 )
 
 var (
-	noon  = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	image = Wish{Name: Name{"gateway-x", strings.Repeat("a", 64)}, SizeBytes: 10, Filename: "image.swu"}
+	noon   = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	sha1Of = strings.Repeat("2", 40)
+	image  = Wish{Name: Name{"gateway-x", strings.Repeat("a", 64)}, SizeBytes: 10, Filename: "image.swu"}
 )
 
 // in is the row of an artifact in a state, changed at noon.
 func in(s State, arrived bool) Row {
 	r := Row{Partition: Partition, ID: id(image.Name), Key: "secret", Filename: "image.swu", Details: release.Details{SizeBytes: 10},
 		State: s, Arrived: arrived, Revision: 3, CreatedAt: noon, UpdatedAt: noon}
+	if arrived {
+		r.SHA1 = sha1Of
+	}
 	if s == Deleted {
 		r.RemoveAt = new(noon.Add(lingers))
 	}
@@ -32,11 +36,15 @@ func TestRow_EveryStateAndEvent(t *testing.T) {
 	described.SHA1 = strings.Repeat("1", 40)
 	other := image
 	other.SizeBytes = 11
-	hashed := in(Deleted, true)
-	hashed.SHA1 = strings.Repeat("2", 40)
 	ask := func(w Wish, missing bool) func(Row, time.Time) (Row, string, error) {
-		return func(r Row, at time.Time) (Row, string, error) { return r.ask(w, missing, false, at) }
+		return func(r Row, at time.Time) (Row, string, error) { return r.ask(w, missing, at) }
 	}
+	read := in(Waiting, false)
+	read.SHA1 = sha1Of
+	finish := func(r Row, at time.Time) (Row, string, error) { return r.keep(read, at) }
+	half := func(r Row, at time.Time) (Row, string, error) { return r.keep(in(Waiting, false), at) }
+	again := in(Waiting, false)
+	again.Key = "another"
 	sweep := func(used bool) func(Row, time.Time) (Row, string, error) {
 		return func(r Row, at time.Time) (Row, string, error) {
 			next, event := r.sweep(used, at)
@@ -52,41 +60,43 @@ func TestRow_EveryStateAndEvent(t *testing.T) {
 		refused problem.Code
 	}{
 		"none, asked":                        {Row{}, ask(image, false), 0, "ArtifactAsked", Waiting, ""},
-		"none, finished":                     {Row{}, Row.keep, 0, "", "", problem.NotFound},
+		"none, finished":                     {Row{}, finish, 0, "", "", problem.NotFound},
 		"none, deleted":                      {Row{}, Row.delete, 0, "", "", problem.NotFound},
 		"waiting, asked again":               {in(Waiting, false), ask(image, false), waits / 2, "", Waiting, ""},
 		"waiting, asked again much later":    {in(Waiting, false), ask(image, false), waits/2 + 1, "ArtifactAsked", Waiting, ""},
-		"waiting, asked with a SHA-1":        {in(Waiting, false), ask(described, false), 0, "ArtifactDescribed", Waiting, ""},
+		"waiting, asked with a SHA-1":        {in(Waiting, false), ask(described, false), 0, "", Waiting, ""},
 		"waiting, asked with another size":   {in(Waiting, false), ask(other, false), 0, "ArtifactDescribed", Waiting, ""},
-		"waiting, finished":                  {in(Waiting, false), Row.keep, 0, "ArtifactKept", Kept, ""},
+		"waiting, finished":                  {in(Waiting, false), finish, 0, "ArtifactKept", Kept, ""},
+		"waiting, finished without digests":  {in(Waiting, false), half, 0, "", Waiting, problem.ArtifactNotKept},
+		"asked again, finished for earlier":  {again, finish, 0, "", Waiting, problem.ArtifactNotKept},
 		"waiting, deleted":                   {in(Waiting, false), Row.delete, 0, "ArtifactDeleted", Deleted, ""},
 		"waiting, swept too early":           {in(Waiting, false), sweep(false), waits - 1, "", Waiting, ""},
 		"waiting, swept":                     {in(Waiting, false), sweep(false), waits, "ArtifactRemoved", Removed, ""},
 		"waiting for lost bytes, swept":      {in(Waiting, false), sweep(true), waits, "ArtifactRestored", Waiting, ""},
 		"kept, asked":                        {in(Kept, true), ask(image, false), time.Hour, "", Kept, ""},
-		"kept, asked with a SHA-1":           {in(Kept, true), ask(described, false), 0, "ArtifactDescribed", Kept, ""},
+		"kept, asked with a SHA-1":           {in(Kept, true), ask(described, false), 0, "", Kept, problem.Conflict},
 		"kept, asked with another size":      {in(Kept, true), ask(other, false), 0, "", Kept, problem.Conflict},
 		"kept, asked, and its bytes missing": {in(Kept, true), ask(image, true), 0, "ArtifactMissed", Waiting, ""},
-		"kept, finished":                     {in(Kept, true), Row.keep, 0, "", Kept, ""},
+		"kept, finished":                     {in(Kept, true), finish, 0, "", Kept, ""},
 		"kept, deleted":                      {in(Kept, true), Row.delete, 0, "ArtifactDeleted", Deleted, ""},
 		"kept, swept":                        {in(Kept, true), sweep(false), 10 * lingers, "", Kept, ""},
 		"deleted, asked":                     {in(Deleted, true), ask(image, false), 0, "ArtifactRestored", Kept, ""},
-		"deleted, asked with another SHA-1":  {hashed, ask(described, false), 0, "ArtifactRestored", Kept, ""},
+		"deleted, asked with another SHA-1":  {in(Deleted, true), ask(described, false), 0, "", Deleted, problem.Conflict},
 		"deleted, asked with another size":   {in(Deleted, true), ask(other, false), 0, "", Deleted, problem.Conflict},
 		"deleted while waiting, asked":       {in(Deleted, false), ask(image, false), 0, "ArtifactRestored", Waiting, ""},
 		"the same with another size":         {in(Deleted, false), ask(other, false), 0, "ArtifactRestored", Waiting, ""},
 		"deleted, asked, and bytes missing":  {in(Deleted, true), ask(image, true), 0, "ArtifactMissed", Waiting, ""},
-		"deleted, finished":                  {in(Deleted, true), Row.keep, 0, "", Deleted, problem.Conflict},
+		"deleted, finished":                  {in(Deleted, true), finish, 0, "", Deleted, problem.Conflict},
 		"deleted, deleted":                   {in(Deleted, true), Row.delete, time.Hour, "", Deleted, ""},
 		"deleted, swept too early":           {in(Deleted, true), sweep(false), lingers - 1, "", Deleted, ""},
 		"deleted, swept":                     {in(Deleted, true), sweep(false), lingers, "ArtifactRemoved", Removed, ""},
 		"deleted and used again, swept":      {in(Deleted, true), sweep(true), lingers, "ArtifactRestored", Kept, ""},
 		"being removed, asked":               {removing, ask(image, false), 0, "", Removed, problem.Conflict},
-		"being removed, finished":            {removing, Row.keep, 0, "", Removed, problem.ArtifactNotKept},
+		"being removed, finished":            {removing, finish, 0, "", Removed, problem.ArtifactNotKept},
 		"being removed, deleted":             {removing, Row.delete, 0, "", Removed, ""},
 		"being removed, swept":               {removing, sweep(false), 10 * lingers, "", Removed, ""},
 		"removed, asked with another size":   {in(Removed, false), ask(other, false), 0, "ArtifactAsked", Waiting, ""},
-		"removed, finished":                  {in(Removed, false), Row.keep, 0, "", Removed, problem.ArtifactNotKept},
+		"removed, finished":                  {in(Removed, false), finish, 0, "", Removed, problem.ArtifactNotKept},
 		"removed, swept":                     {in(Removed, false), sweep(false), 10 * lingers, "", Removed, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -114,8 +124,8 @@ func TestRow_OnlyAKeptArtifact_CanBeUsed(t *testing.T) {
 		expect.Equal(t, problem.Has(r.Used(image.Name), problem.ArtifactNotKept), true, "%s is refused", name)
 	}
 	expect.OK(t, in(Kept, true).Used(image.Name))
-	one, _, _ := Row{}.ask(image, false, false, noon)
-	two, _, _ := Row{}.ask(image, false, false, noon)
+	one, _, _ := Row{}.ask(image, false, noon)
+	two, _, _ := Row{}.ask(image, false, noon)
 	expect.That(t, one.Key != two.Key && len(one.Key) >= 26, "the keys are %q and %q", one.Key, two.Key)
 }
 
@@ -127,27 +137,4 @@ func TestFilename_ThatMeansSomethingElseSomewhere_IsRefused(t *testing.T) {
 	} {
 		expect.Equal(t, FilenameRule.Accepts(name), taken, "%q is taken:", name)
 	}
-}
-
-// TestRow_WrongDescription_IsPutRight while there are no bytes, or once the artifact is deleted: it keeps nobody from uploading.
-func TestRow_WrongDescription_IsPutRight(t *testing.T) {
-	wrong := release.Details{SizeBytes: 10, SHA1: strings.Repeat("2", 40), MD5: strings.Repeat("3", 32)}
-	right := image
-	right.SHA1 = strings.Repeat("1", 40)
-	for _, r := range []Row{in(Waiting, false), in(Deleted, false), in(Deleted, true)} {
-		r.Details = wrong
-		next, _, err := r.ask(right, false, false, noon)
-		expect.OK(t, err)
-		expect.Equal(t, next.Details, release.Details{SizeBytes: 10, SHA1: right.SHA1, MD5: wrong.MD5}, "the details of a %s one", r.State)
-	}
-	kept := in(Kept, true)
-	kept.Details = wrong
-	_, _, err := kept.ask(right, false, false, noon)
-	expect.That(t, problem.Has(err, problem.Conflict), "a program says something else of a kept one: %v", err)
-	next, event, err := kept.ask(right, false, true, noon)
-	expect.OK(t, err)
-	expect.Equal(t, []any{event, next.Details}, []any{"ArtifactDescribed", release.Details{SizeBytes: 10, SHA1: right.SHA1, MD5: wrong.MD5}}, "a platform owner puts right")
-	right.SizeBytes++
-	_, _, err = kept.ask(right, false, true, noon)
-	expect.That(t, problem.Has(err, problem.Conflict), "nobody changes the size that the store has checked: %v", err)
 }

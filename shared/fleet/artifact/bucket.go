@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -15,7 +16,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
 	"wavegate/shared/platform/credentials"
@@ -24,7 +24,7 @@ import (
 	"wavegate/shared/platform/telemetry"
 )
 
-// A Bucket is the store of the bytes, which speaks S3's protocol. The signer of the SDK is enough for its three calls; the
+// A Bucket is the store of the bytes, which speaks S3's protocol. The signer of the SDK is enough for its few calls; the
 // module for S3 would make each function larger than the rest of it.
 type Bucket struct {
 	store, downloads string // URLs without a slash at the end; empty: there is none
@@ -95,9 +95,6 @@ func (b *Bucket) Sign(ctx context.Context, r Row) (*Upload, error) {
 	}
 	now := b.now()
 	headers := map[string]string{"x-amz-checksum-sha256": checksum(r), "if-none-match": "*"}
-	if r.MD5 != "" { // so nobody says a false one
-		headers["content-md5"] = inBase64(r.MD5)
-	}
 	for name, value := range headers {
 		req.Header.Set(name, value)
 	}
@@ -112,55 +109,80 @@ func (b *Bucket) Sign(ctx context.Context, r Row) (*Upload, error) {
 }
 
 // checksum is the row's digest in S3's form.
-func checksum(r Row) string { return inBase64(r.Artifact().SHA256) }
-
-func inBase64(digest string) string {
-	sum, _ := hex.DecodeString(digest)
+func checksum(r Row) string {
+	sum, _ := hex.DecodeString(r.name().SHA256)
 	return base64.StdEncoding.EncodeToString(sum)
 }
 
 // Has reports whether the bucket has the bytes: so many, with the digest. It returns CONFLICT if it has others.
 func (b *Bucket) Has(ctx context.Context, r Row) (bool, error) {
-	there, header, err := b.call(ctx, http.MethodHead, r)
-	if length := header.Get("Content-Length"); there && (length != strconv.FormatInt(r.SizeBytes, 10) || header.Get("X-Amz-Checksum-Sha256") != checksum(r)) {
+	res, err := b.call(ctx, http.MethodHead, r, http.Header{"X-Amz-Checksum-Mode": {"ENABLED"}})
+	if err != nil {
+		return false, err
+	}
+	if res.Body.Close(); res.StatusCode == http.StatusNotFound {
+		return false, nil
+	}
+	if length := res.Header.Get("Content-Length"); length != strconv.FormatInt(r.SizeBytes, 10) || res.Header.Get("X-Amz-Checksum-Sha256") != checksum(r) {
 		return false, problem.New(problem.Conflict, "The store has other bytes for this artifact: %s, and not %d. Delete it, and upload it again.", length, r.SizeBytes)
 	}
-	return there, err
+	return true, nil
+}
+
+// Read copies the bytes from a place on, for as long as the bucket's client lets a call last, and returns how many.
+func (b *Bucket) Read(ctx context.Context, r Row, from int64, to io.Writer) (n int64, err error) {
+	res, err := b.call(ctx, http.MethodGet, r, http.Header{"Range": {fmt.Sprintf("bytes=%d-", from)}})
+	if err != nil {
+		return 0, err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusPartialContent {
+		return 0, b.failed(fmt.Errorf("artifact: GET of a range answers %d", res.StatusCode))
+	}
+	if n, err = io.Copy(to, res.Body); n == 0 && err != nil {
+		return 0, b.failed(err)
+	}
+	return n, nil // what was cut is for the next call
 }
 
 // Remove removes the bytes, if they are there.
 func (b *Bucket) Remove(ctx context.Context, r Row) error {
-	_, _, err := b.call(ctx, http.MethodDelete, r)
+	res, err := b.call(ctx, http.MethodDelete, r, nil)
+	if err == nil {
+		err = res.Body.Close()
+	}
 	return err
 }
 
-// call makes a request about the bytes, and reports whether they are there. It returns UNAVAILABLE unless the bucket answers
-// with a success or 404.
-func (b *Bucket) call(ctx context.Context, method string, r Row) (there bool, header http.Header, err error) {
+// call makes a request about the bytes. It returns UNAVAILABLE unless the bucket answers with a success or 404.
+func (b *Bucket) call(ctx context.Context, method string, r Row, header http.Header) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, b.store+"/"+r.Object(), nil)
 	if err != nil {
-		return false, nil, err
+		return nil, err
 	}
 	empty := hex.EncodeToString(sha256.New().Sum(nil))
 	req.Header.Set("X-Amz-Content-Sha256", empty)
-	if method == http.MethodHead {
-		req.Header.Set("X-Amz-Checksum-Mode", "ENABLED")
-	}
-	var own aws.Credentials
-	if own, err = credentials.FromEnvironment().Retrieve(ctx); err == nil {
+	maps.Copy(req.Header, header)
+	own, err := credentials.FromEnvironment().Retrieve(ctx)
+	if err == nil {
 		err = b.signer.SignHTTP(ctx, own, req, empty, "s3", os.Getenv("AWS_REGION"), b.now())
 	}
 	if err != nil {
-		return false, nil, err
+		return nil, err
 	}
 	res, err := b.client.Do(req)
-	if err == nil {
-		_ = res.Body.Close()
-		if there = res.StatusCode/100 == 2; there || res.StatusCode == http.StatusNotFound {
-			return there, res.Header, nil
-		}
-		err = fmt.Errorf("artifact: %s answers %d", method, res.StatusCode)
+	if err != nil {
+		return nil, b.failed(err)
 	}
+	if res.StatusCode/100 != 2 && res.StatusCode != http.StatusNotFound {
+		_ = res.Body.Close()
+		return nil, b.failed(fmt.Errorf("artifact: %s answers %d", method, res.StatusCode))
+	}
+	return res, nil
+}
+
+// failed counts a call that the bucket did not answer as it should, and returns UNAVAILABLE.
+func (b *Bucket) failed(err error) error {
 	telemetry.Emit(b.metrics, b.now(), nil, telemetry.One(Failed))
-	return false, nil, problem.Wrap(err, problem.Unavailable, "The store of artifacts does not answer. Try again later.").After(10 * time.Second)
+	return problem.Wrap(err, problem.Unavailable, "The store of artifacts does not answer. Try again later.").After(10 * time.Second)
 }

@@ -128,7 +128,7 @@ type Asked struct {
 }
 
 // Ask makes an artifact that waits for its bytes, or finds the one that is there. If it is kept, its bytes are looked up.
-// It returns CONFLICT for another size, SHA-1 or MD5, FORBIDDEN as mayChange,
+// It returns CONFLICT for another size, SHA-1 or MD5 than the service has found, FORBIDDEN as mayChange,
 // RATE_LIMITED as enter, and UNAVAILABLE.
 func (s *Store) Ask(ctx context.Context, caller auth.Principal, from audit.Origin, w Wish) (Asked, error) {
 	if err := s.bucket.check(); err != nil {
@@ -149,7 +149,7 @@ func (s *Store) Ask(ctx context.Context, caller auth.Principal, from audit.Origi
 			}
 			missing = !there
 		}
-		next, event, err := was.ask(w, missing, caller.Has(auth.PlatformOwner), set.After(was.UpdatedAt))
+		next, event, err := was.ask(w, missing, set.After(was.UpdatedAt))
 		if now = next; err != nil || event == "" {
 			return err
 		}
@@ -189,35 +189,33 @@ func (s *Store) mayChange(ctx context.Context, caller auth.Principal, was, next 
 	if err == nil {
 		err = program.Bound(channel, "the artifact")
 	}
-	if err == nil && was.Details != next.Details {
-		err = problem.New(problem.Forbidden, "The artifact was asked for before. A program cannot change its size, SHA-1 or MD5. Say the same, or let a platform owner make the call.")
+	if err == nil && was.SizeBytes != next.SizeBytes {
+		err = problem.New(problem.Forbidden, "The artifact was asked for before. A program cannot change its size. Say the same, or let a platform owner make the call.")
 	}
 	return err
 }
 
-// Finish keeps an artifact whose bytes have arrived. It returns NOT_FOUND, ARTIFACT_NOT_KEPT if they have not, CONFLICT,
-// and UNAVAILABLE.
+// Finish keeps an artifact whose bytes have arrived. It returns NOT_FOUND, ARTIFACT_NOT_KEPT if they have not or are still
+// read, CONFLICT, and UNAVAILABLE.
 func (s *Store) Finish(ctx context.Context, from audit.Origin, n Name) (Artifact, error) {
 	if err := s.bucket.check(); err != nil {
 		return Artifact{}, err
 	}
+	read, err := s.read(ctx, n)
+	if err != nil {
+		return Artifact{}, err
+	}
 	var now Row
-	err := change.Make(ctx, s.db, from, func(set *change.Set) error {
+	err = change.Make(ctx, s.db, from, func(set *change.Set) error {
 		was, err := s.Row(ctx, n)
 		if err != nil {
 			return err
 		}
-		next, event, err := was.keep(set.After(was.UpdatedAt))
-		if now = next; err != nil || event == "" {
-			return err
+		next, event, err := was.keep(read, set.After(was.UpdatedAt))
+		if now = next; err == nil && event != "" {
+			change.Record(set, Kind, was, next, event)
 		}
-		if there, err := s.bucket.Has(ctx, was); err != nil {
-			return err
-		} else if !there {
-			return was.Used(n)
-		}
-		change.Record(set, Kind, was, next, event)
-		return nil
+		return err
 	})
 	return s.shown(now), err
 }
@@ -270,7 +268,7 @@ func Complete(ctx context.Context, db *dynamo.DB, set *change.Set, p release.Pub
 			return p, err
 		}
 		if p.KeptAt != "" && sum == p.SHA256 {
-			if p.Details.With(r.Details) != r.Details.With(p.Details) {
+			if r.Contradicts(p.Details) {
 				return p, r.differs()
 			}
 			p.Details, p.ArtifactURL, p.DownloadWithoutToken = r.Details.With(p.Details), p.KeptAt+"/"+r.Object(), true

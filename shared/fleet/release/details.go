@@ -123,5 +123,5 @@ type Lineage struct {
 	Requires string `json:"requires,omitempty"`
 }
 
-// contradicts reports whether another publication contradicts the details.
-func (d Details) contradicts(other Details) bool { return d.With(other) != other.With(d) }
+// Contradicts reports whether somebody else contradicts the details.
+func (d Details) Contradicts(other Details) bool { return d.With(other) != other.With(d) }

@@ -160,7 +160,7 @@ func (r Release) Allows(p Publication, at time.Time) error {
 			"Version %s of %s was published with the digest %s; a version never changes its bytes. Publish the new bytes as a new version.",
 			p.CurrentVersion, p.EdgeType, r.SHA256)
 	}
-	if r.Details.contradicts(p.Details) {
+	if r.Contradicts(p.Details) {
 		return problem.New(problem.ReleaseImmutable,
 			"Version %s of %s was published with another size, SHA-1 or MD5; a version never changes its bytes. Publish the new bytes as a new version.",
 			p.CurrentVersion, p.EdgeType)

@@ -37,7 +37,7 @@ var (
 		return operations.New(operations.Operation{
 			ID: "update-artifact", Summary: "Finish the upload of an artifact",
 			Method: http.MethodPatch, Path: path,
-			Roles: operations.Releasers,
+			Roles: operations.Releasers, MemoryMB: findMemory, // it reads the bytes
 			Gives: operations.Shown, Refuses: []problem.Code{problem.ArtifactNotKept, problem.NotFound},
 			Grants:   changing,
 			Settings: artifact.Settings,
