@@ -135,8 +135,8 @@ func (r Row) restored(at time.Time) Row {
 	return r
 }
 
-// keep is the row once its bytes are in the bucket, and the service has read them: see Store.read.
-func (r Row) keep(read Row, at time.Time) (next Row, event string, err error) {
+// keep is the row once its bytes are in the bucket, with what the service has read of them.
+func (r Row) keep(read release.Details, at time.Time) (next Row, event string, err error) {
 	switch {
 	case r.Revision == 0:
 		return r, "", problem.Missing()
@@ -146,10 +146,8 @@ func (r Row) keep(read Row, at time.Time) (next Row, event string, err error) {
 		return r, "", problem.New(problem.Conflict, "The artifact was deleted. Ask for the upload again to undo that.")
 	case r.State == Kept:
 		return r, "", nil
-	case read.Key != r.Key || read.SHA1 == "": // it was removed and asked for again meanwhile
-		return r, "", r.Used(r.name())
 	}
-	r.Details, r.Reading = read.Details, nil
+	r.Details, r.Reading = read, nil
 	r.State, r.Arrived, r.UpdatedAt = Kept, true, at
 	r.Revision++
 	return r, "ArtifactKept", nil

@@ -39,12 +39,7 @@ func TestRow_EveryStateAndEvent(t *testing.T) {
 	ask := func(w Wish, missing bool) func(Row, time.Time) (Row, string, error) {
 		return func(r Row, at time.Time) (Row, string, error) { return r.ask(w, missing, at) }
 	}
-	read := in(Waiting, false)
-	read.SHA1 = sha1Of
-	finish := func(r Row, at time.Time) (Row, string, error) { return r.keep(read, at) }
-	half := func(r Row, at time.Time) (Row, string, error) { return r.keep(in(Waiting, false), at) }
-	again := in(Waiting, false)
-	again.Key = "another"
+	finish := func(r Row, at time.Time) (Row, string, error) { return r.keep(in(Kept, true).Details, at) }
 	sweep := func(used bool) func(Row, time.Time) (Row, string, error) {
 		return func(r Row, at time.Time) (Row, string, error) {
 			next, event := r.sweep(used, at)
@@ -67,8 +62,6 @@ func TestRow_EveryStateAndEvent(t *testing.T) {
 		"waiting, asked with a SHA-1":        {in(Waiting, false), ask(described, false), 0, "", Waiting, ""},
 		"waiting, asked with another size":   {in(Waiting, false), ask(other, false), 0, "ArtifactDescribed", Waiting, ""},
 		"waiting, finished":                  {in(Waiting, false), finish, 0, "ArtifactKept", Kept, ""},
-		"waiting, finished without digests":  {in(Waiting, false), half, 0, "", Waiting, problem.ArtifactNotKept},
-		"asked again, finished for earlier":  {again, finish, 0, "", Waiting, problem.ArtifactNotKept},
 		"waiting, deleted":                   {in(Waiting, false), Row.delete, 0, "ArtifactDeleted", Deleted, ""},
 		"waiting, swept too early":           {in(Waiting, false), sweep(false), waits - 1, "", Waiting, ""},
 		"waiting, swept":                     {in(Waiting, false), sweep(false), waits, "ArtifactRemoved", Removed, ""},

@@ -42,20 +42,16 @@ func pause(d digest) (string, error) {
 	return hex.EncodeToString(state), err
 }
 
-// read returns the row with the SHA-1 and the MD5 of bytes that have arrived. The bucket computes neither, since it checks the
+// read returns a waiting row with the SHA-1 and the MD5 of bytes that have arrived. The bucket computes neither, since it checks the
 // SHA-256, and nobody's word for them holds: it would be true for every release with these bytes. A call reads for some
 // seconds; if that is not enough, it stores how far it came and returns ARTIFACT_NOT_KEPT, as it does without bytes.
-func (s *Store) read(ctx context.Context, n Name) (r Row, err error) {
-	r, err = s.Row(ctx, n)
-	if err != nil || r.State != Waiting { // see Row.keep
-		return r, err
-	}
+func (s *Store) read(ctx context.Context, r Row) (Row, error) {
 	there, err := s.bucket.Has(ctx, r)
 	switch {
 	case err != nil:
 		return r, err
 	case !there:
-		return r, r.Used(n)
+		return r, r.Used(r.name())
 	case r.SHA1 != "": // the bytes were lost, and sent again
 		return r, nil
 	}

@@ -201,17 +201,16 @@ func (s *Store) Finish(ctx context.Context, from audit.Origin, n Name) (Artifact
 	if err := s.bucket.check(); err != nil {
 		return Artifact{}, err
 	}
-	read, err := s.read(ctx, n)
-	if err != nil {
-		return Artifact{}, err
-	}
-	var now Row
-	err = change.Make(ctx, s.db, from, func(set *change.Set) error {
+	var now, read Row
+	err := change.Make(ctx, s.db, from, func(set *change.Set) error {
 		was, err := s.Row(ctx, n)
+		if err == nil && was.State == Waiting && was.Key != read.Key {
+			read, err = s.read(ctx, was)
+		}
 		if err != nil {
 			return err
 		}
-		next, event, err := was.keep(read, set.After(was.UpdatedAt))
+		next, event, err := was.keep(read.Details, set.After(was.UpdatedAt))
 		if now = next; err == nil && event != "" {
 			change.Record(set, Kind, was, next, event)
 		}
