@@ -122,6 +122,11 @@ func (w *watch) apiAlarms() []alarm {
 			kind: "reports-not-recorded", says: "The boxes' reports cannot be recorded in time.",
 			metric: own.metric(polling.NotRecorded, sum, ""), threshold: 5, minutes: 3, of: 5,
 		},
+		{
+			kind: "boxes-too-frequent", says: "Boxes that call more than twice as often as told cost 10 dollars a month more.",
+			metric:    own.metric(polling.FrequentDollars, sum, "").With(&awscloudwatch.MetricOptions{Period: awscdk.Duration_Hours(jsii.Number(1))}),
+			threshold: 10, minutes: 2, of: 3,
+		},
 	}
 }
 

@@ -215,3 +215,61 @@ func isOld(t *testing.T, w *harness.World, box string) {
 		ExpressionAttributeValues: map[string]types.AttributeValue{":then": &types.AttributeValueMemberS{Value: timestamp.Text(time.Now().AddDate(-1, 0, 0))}},
 	}))(t)
 }
+
+// TestFrequent_ABoxThatDoesNotWait_IsNamedAndPriced_AndCounts for the guard as any other. Three boxes are
+// suspected since an hour. One of them is calm, and comes through the gateway of another.
+func TestFrequent_ABoxThatDoesNotWait_IsNamedAndPriced_AndCounts(t *testing.T) {
+	t.Parallel()
+	w, owner := begin(t)
+	for _, box := range []string{"loops", "calm", "ddi"} {
+		owner.Put(t, "/api/edges/"+box, `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`).Is(t, http.StatusCreated)
+	}
+	rollout := judgedRollout(t, w, "{}")
+	for _, percent := range []string{"10", "50", "100"} {
+		owner.Patch(t, rollout, `{"staged_percent":`+percent+`}`).Is(t, http.StatusNoContent)
+	}
+	gateway := client(t, w, "GatewayToken", gatewayToken)
+	for _, box := range []string{"ddi", "calm"} {
+		base(t, gateway, box)
+		gateway.Put(t, ddiPath("acme", box)+"/configData", `{"data":{"installed":"1.1.0"}}`).Is(t, http.StatusOK)
+		base(t, gateway, box)
+	}
+	w.Box(t, "loops").Get(t, manifestPath("loops")+"?installed=1.1.0").Is(t, http.StatusOK)
+	for _, box := range []string{"loops", "ddi", "calm"} {
+		isSuspected(t, w, box)
+	}
+	for range 42 {
+		w.Box(t, "loops").Get(t, manifestPath("loops")+"?installed=1.1.0").Is(t, http.StatusOK)
+		base(t, gateway, "ddi")
+	}
+	base(t, gateway, "calm")
+	expect.OK(t, w.RunTask(t.Context(), operations.Tick))
+	for path, want := range map[string]string{
+		rollout + "/progress?fresh=true": `"frequent":2`, "/api/ota/release-channels/gateway-x/stable/progress": `"frequent":2`, "/api/ota/overview": `"frequent":2`,
+		"/api/edges/loops/update/why": " s, and was told to wait 60 s or longer: at the API, ", "/api/edges/ddi/update/why": `"dollarsPerMonth":`,
+		"/api/edges/loops": `"frequent":{`, "/api/edges?state=frequent&limit=1": `"edgeId":"ddi"`,
+	} {
+		text := string(owner.Get(t, path).Is(t, http.StatusOK).Body)
+		expect.That(t, strings.Contains(text, want), "%s does not say %s: %s", path, want, text)
+	}
+	for _, path := range []string{"/api/edges/calm", "/api/edges/calm/update/why", "/api/edges?state=trouble"} {
+		text := string(owner.Get(t, path).Is(t, http.StatusOK).Body)
+		expect.That(t, !strings.Contains(text, "frequent"), "%s says %s", path, text)
+	}
+}
+
+// isSuspected makes a box look as if it had been suspected of calling too often an hour ago.
+func isSuspected(t *testing.T, w *harness.World, box string) {
+	t.Helper()
+	ago := func(d time.Duration) types.AttributeValue {
+		return &types.AttributeValueMemberS{Value: timestamp.Text(time.Now().Add(-d))}
+	}
+	number, hour := &types.AttributeValueMemberN{Value: "60"}, ago(time.Hour)
+	table := dynamolocal.TableName(dynamo.Reports)
+	expect.Value(w.DB.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+		TableName: &table, Key: map[string]types.AttributeValue{"edgeId": &types.AttributeValueMemberS{Value: box}},
+		UpdateExpression: new("SET frequent = :suspected, offer.since = :long"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":long": ago(24 * time.Hour), ":suspected": &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{
+			"since": hour, "at": hour, "everySeconds": number, "toldSeconds": number, "dollarsPerMonth": number}}},
+	}))(t)
+}

@@ -34,6 +34,7 @@ type Call struct {
 	token   auth.Principal // who the token belongs to, which may be a gateway
 	limiter Limiter
 	op      operations.Operation
+	calls   []time.Time // see Calls
 }
 
 // Route is the operation's path with the values of this call.
@@ -53,7 +54,7 @@ func (c *Call) CountBox(ctx context.Context, box auth.Principal) (subject string
 		if err := admission.Wait(ctx); err != nil {
 			return "", err
 		}
-		if _, err := c.limiter.Admit(ctx, box, c.op.Limit); err != nil {
+		if _, c.calls, err = c.limiter.Admit(ctx, box, c.op.Limit); err != nil {
 			return "", err
 		}
 	}
@@ -83,8 +84,14 @@ func (c *Call) settles() time.Duration {
 	return time.Duration(c.Reader.Settings.Number(setting.SettleSeconds)) * time.Second
 }
 
-// Calls is how many calls the caller made in the last minute, once the limiter has decided.
-func (c *Call) Calls(ctx context.Context) int { return ratelimit.Used(admission.Header(ctx)) }
+// Calls are when the box made its latest calls, once the limiter has decided; see ratelimit.Result. For a box of a gateway,
+// CountBox comes first. Nil: unknown.
+func (c *Call) Calls(ctx context.Context) []time.Time {
+	if admission.Wait(ctx) != nil {
+		return nil
+	}
+	return c.calls
+}
 
 // Origin is the call's part of an audit event.
 func (c *Call) Origin() audit.Origin {
@@ -124,8 +131,9 @@ type Limiter interface {
 	// Recall returns an error if this container remembers that the call would be refused. It makes no network
 	// call. Without an error, the decision is still open.
 	Recall(caller auth.Principal, class ratelimit.Class) (http.Header, error)
-	// Admit counts a call, and returns an error if the call is not admitted.
-	Admit(ctx context.Context, caller auth.Principal, class ratelimit.Class) (http.Header, error)
+	// Admit counts a call, and returns an error if the call is not admitted. If the caller is a box, it returns when that made its
+	// latest calls, the newest first; nil: unknown.
+	Admit(ctx context.Context, caller auth.Principal, class ratelimit.Class) (http.Header, []time.Time, error)
 	// Share counts a call of a box also for the organization of its row, which its token does not name.
 	Share(ctx context.Context, caller auth.Principal, organization string, class ratelimit.Class) error
 }
@@ -204,7 +212,12 @@ func (a admitter) answer(call *Call) (lambdahttp.Answer, error) {
 	ctx = decision.Context(ctx)
 	if call.token.Has(auth.Edge) && call.token.OrganizationID == "" {
 		counting := ctx
-		ctx = admission.Sharing(ctx, func(organization string) error { return a.limiter.Share(counting, call.token, organization, class) })
+		ctx = admission.Sharing(ctx, func(organization string) error {
+			if err := decision.Wait(); err != nil { // a box above its own limit takes nothing of its organization's
+				return err
+			}
+			return a.limiter.Share(counting, call.token, organization, class)
+		})
 	}
 	call.Request = call.Request.WithContext(ctx)
 	got, err := answer()
@@ -231,7 +244,7 @@ func (a admitter) ask(call *Call, class ratelimit.Class) (*admission.Admission, 
 	outer := call.Context()
 	return admission.Ask(func() (header http.Header, err error) {
 		err = lambdahttp.Recovered(func() error {
-			header, err = a.limiter.Admit(outer, call.token, class)
+			header, call.calls, err = a.limiter.Admit(outer, call.token, class)
 			return err
 		})
 		if err != nil {

@@ -123,9 +123,14 @@ func (f fairUse) Recall(caller auth.Principal, class ratelimit.Class) (http.Head
 }
 
 // Admit counts a call.
-func (f fairUse) Admit(ctx context.Context, caller auth.Principal, class ratelimit.Class) (http.Header, error) {
-	d := f.admit(ctx, callerOf(caller), class)
-	return d.Header(), d.Err()
+func (f fairUse) Admit(ctx context.Context, caller auth.Principal, class ratelimit.Class) (http.Header, []time.Time, error) {
+	of := callerOf(caller)
+	d := f.admit(ctx, of, class)
+	var calls []time.Time
+	if of.Box {
+		calls = d.Calls()
+	}
+	return d.Header(), calls, d.Err()
 }
 
 // Share counts a call for the boxes of an organization.

@@ -35,10 +35,10 @@ func (l *limiter) Recall(_ auth.Principal, class ratelimit.Class) (http.Header, 
 	return policy, l.known
 }
 
-func (l *limiter) Admit(context.Context, auth.Principal, ratelimit.Class) (http.Header, error) {
+func (l *limiter) Admit(context.Context, auth.Principal, ratelimit.Class) (http.Header, []time.Time, error) {
 	l.asked++
 	time.Sleep(l.after)
-	return policy, l.refusal
+	return policy, nil, l.refusal
 }
 
 func (l *limiter) Share(_ context.Context, _ auth.Principal, organization string, _ ratelimit.Class) error {
@@ -108,13 +108,15 @@ func TestLimiter_ForbiddenCall_DoesNotUseTheReserve(t *testing.T) {
 func TestLimiter_ABoxWhoseTokenNamesNoOrganization_CountsForThatOfItsRow_Once(t *testing.T) {
 	for name, c := range map[string]struct {
 		organization, role string
+		refusal            error // by the caller's own limit
 		want               int
 	}{
-		"a box without an organization": {"", string(auth.Edge), 1},
-		"a box with one":                {"acme", string(auth.Edge), 0},
-		"a person":                      {"", string(auth.PlatformOwner), 0},
+		"a box without an organization":   {"", string(auth.Edge), nil, 1},
+		"such a box that calls too often": {"", string(auth.Edge), tooMany, 0},
+		"a box with one":                  {"acme", string(auth.Edge), nil, 0},
+		"a person":                        {"", string(auth.PlatformOwner), nil, 0},
 	} {
-		b, l, e := newBench(), &limiter{full: tooMany}, event()
+		b, l, e := newBench(), &limiter{full: tooMany, refusal: c.refusal}, event()
 		b.limiter = l
 		e.RequestContext.Authorizer["roles"] = c.role
 		e.RequestContext.Authorizer["organizationId"] = c.organization
@@ -123,6 +125,6 @@ func TestLimiter_ABoxWhoseTokenNamesNoOrganization_CountsForThatOfItsRow_Once(t 
 			return lambdahttp.OK("x", ""), err
 		})
 		expect.Equal(t, len(l.shared), c.want, "%s: counted for an organization", name)
-		expect.That(t, (res.StatusCode == http.StatusTooManyRequests) == (c.want > 0), "%s: answered %d", name, res.StatusCode)
+		expect.That(t, (res.StatusCode == http.StatusTooManyRequests) == (c.want > 0 || c.refusal != nil), "%s: answered %d", name, res.StatusCode)
 	}
 }

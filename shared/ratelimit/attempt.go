@@ -78,8 +78,7 @@ type verdict struct {
 	// the request would be admitted. Otherwise it is the instant from which more is left than
 	// now.
 	free time.Time
-	// item is set for a rejection.
-	item item
+	item item // afterwards
 	// throttled is set for a request that was rejected because its item takes no more writes at
 	// the moment.
 	throttled bool
@@ -138,7 +137,7 @@ func (a *attempt) answered(it item, applied bool) (verdict, bool) {
 
 func (a *attempt) admitted(it item) verdict {
 	at := a.rules.at(a.now)
-	v := verdict{admitted: true, at: at, alone: it.slots[at] == 1, limit: it.limit(a.now, a.standard), writes: a.writes}
+	v := verdict{admitted: true, at: at, alone: it.slots[at] == 1, limit: it.limit(a.now, a.standard), item: it, writes: a.writes}
 	v.used = a.rules.used(it, at)
 	v.free = a.rules.expiry(a.rules.oldestUsed(it, at))
 	return v

@@ -51,6 +51,8 @@ type Result struct {
 	// the other. A user's counts are written in parallel; the organization's counts usually
 	// follow.
 	Writes, RoundTrips int
+
+	own item // of the caller's own count, if it admitted the request
 }
 
 // unavailableFor is the Retry-After while the store fails: the longest time that the breaker is
@@ -112,17 +114,6 @@ func (d Result) reserved() bool {
 // below cannot express that. Its policies need a quota, which is unknown here, because an override is read with the
 // count.
 const Unchecked = "RateLimit-Unchecked"
-
-// Used is how many calls in the last minute counted against the caller's own limit, by the headers of a decision; 0 if it is
-// unknown.
-func Used(h http.Header) (used int) {
-	var quota, remaining int
-	_, err := fmt.Sscanf(strings.Join(h["RateLimit-Policy"], ""), `"user";q=%d`, &quota)
-	if _, failed := fmt.Sscanf(strings.Join(h["RateLimit"], ""), `"user";r=%d`, &remaining); err != nil || failed != nil {
-		return 0
-	}
-	return quota - remaining
-}
 
 // Header returns RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-11). In
 // them q is the quota, w the window in seconds, r what remains, and t the seconds until more

@@ -230,6 +230,9 @@ func (l *Limiter) count(ctx context.Context, levels [][]subject, d *Result, now 
 			trips = max(trips, v.writes)
 			if v.admitted {
 				counted = append(counted, admitted{level[i].key, v})
+				if level[i].policy == "user" {
+					d.own = v.item
+				}
 			}
 		}
 		d.RoundTrips += trips

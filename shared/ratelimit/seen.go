@@ -3,6 +3,8 @@ package ratelimit
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -40,6 +42,15 @@ func LastSeen(api Getter) func(ctx context.Context, subject string) (time.Time, 
 		}
 		return slotLog.start(newest), nil
 	}
+}
+
+// Calls are when the caller made its latest calls that were admitted, to half a second, the newest first: all of the last
+// minute, and up to 60 of the last 33 minutes. Nil: unknown.
+func (d Result) Calls() (at []time.Time) {
+	for _, s := range slices.Backward(slices.Sorted(maps.Keys(d.own.slots))) {
+		at = append(at, slices.Repeat([]time.Time{slotLog.start(s)}, d.own.slots[s])...)
+	}
+	return at
 }
 
 func (r rules) start(s slot) time.Time { return time.UnixMilli(int64(s) * r.slot.Milliseconds()).UTC() }

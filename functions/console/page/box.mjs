@@ -101,7 +101,7 @@ export function Box({ id }) {
 	const why = read(at`/api/edges/${id}/update/why`, 10);
 	const edge = read(at`/api/edges/${id}`, 30).value;
 	return html`${why.value === undefined && html`<h1><${Said}>${id}<//></h1>`}<${Shown} of=${why} lines=${5} none=${() => html`<${Nobody} id=${id} />`} then=${(w) => html`
-		<header class="title"><div><h1>${w.edgeId}</h1><p class="versions">Runs <strong><${Said}>${w.running ?? 'an unknown version'}<//></strong>${w.label && html`, as <${Said}>${w.label}<//>`}</p>
+		<header class="title"><div><h1>${w.edgeId}</h1><p class="versions">Runs <strong><${Said}>${w.running ?? 'an unknown version'}<//></strong>${w.label && html`, as <${Said}>${w.label}<//>`}${w.assumed && html`, <span class="note">because somebody said so; the box has not</span>`}</p>
 			<p>${w.lastSeenAt ? html`Seen <${Ago} at=${w.lastSeenAt} />` : 'Last seen: unknown'} · ${w.edgeType}/${w.channel}${edge ? html` · <${Said}>${edge.organizationId}<//>${edge.factoryId && html` · <${PlantLink} id=${edge.factoryId} />`}` : ''}</p></div>
 			${edge && may('put-edge') && html`<div class="act"><div class="buttons"><button type="button" class="button" onClick=${() => move(edge)}>Move…</button>
 				${may('delete-edge') && html`<button type="button" class="button" onClick=${() => pinning((m) => m.pin(edge, w))}>${w.pin ? 'Change the pin…' : 'Pin…'}</button>${w.pin && html`<button type="button" class="button" onClick=${() => pinning((m) => m.unpin(edge))}>End the pin…</button>`}`}</div></div>`}</header>

@@ -9,14 +9,14 @@ import { states } from './box.mjs';
 import { Events } from './events.mjs';
 import { Plant as Row } from './plants.mjs';
 
-const chosen = { trouble: 'In trouble', restless: 'Restless', mislabelled: 'Says its version in other words', waiting: 'Waits for its plant or group', ...Object.fromEntries(Object.entries(states).map(([id, [, word]]) => [id, word])) };
+const chosen = { trouble: 'In trouble', restless: 'Restless', frequent: 'Calls too often', mislabelled: 'Says its version in other words', waiting: 'Waits for its plant or group', ...Object.fromEntries(Object.entries(states).map(([id, [, word]]) => [id, word])) };
 
 const causes = { window: 'its plant’s window', pause: 'the end of its plant’s pause', group: 'a box of its group' };
 
 // Standing shows for what a box waits, if that was asked, or how its last offer went.
 function Standing({ b }) {
 	if (b.waits) return html`<${Chip} kind="hold">Waits for ${causes[b.waits] ?? b.waits}<//>${b.opensAt && html` <span class="note">until <${Moment} at=${b.opensAt} /></span>`}`;
-	return html`${b.state && html`<${Chip} kind=${states[b.state]?.[0]}>${states[b.state]?.[1] ?? b.state}<//>`}${b.restless && html` <${Chip} kind="bad">Restless<//>`}`;
+	return html`${b.state && html`<${Chip} kind=${states[b.state]?.[0]}>${states[b.state]?.[1] ?? b.state}<//>`}${b.restless && html` <${Chip} kind="bad">Restless<//>`}${b.frequent && html` <${Chip} kind="hold">Calls every ${b.frequent.everySeconds} s<//> <span class="note">told ${b.frequent.toldSeconds} s; ${b.frequent.dollarsPerMonth.toFixed(2)} dollars a month more</span>`}`;
 }
 
 const mostVersions = 5;
@@ -38,7 +38,7 @@ function List({ of }) {
 		return html`<p class="note" role="status">${some(items.length, 'box', 'boxes')} ${next ? 'so far' : 'in all'}.${of.version ? '' : html` <${Versions} items=${items} of=${of} />`}</p>
 			${items.length > 0 && html`<${Table} label="Boxes" head=${['Box', 'Channel', ...(all ? ['Organization'] : []), 'Plant', 'Runs', 'State']} rows=${items.map((b) => [
 				html`<a href=${`#/box/${encodeURIComponent(b.edgeId)}`}>${b.edgeId}</a>`, channelOf(b), ...(all ? [b.organizationId] : []), b.factoryId && html`<${PlantLink} id=${b.factoryId} />`,
-				html`<${Said}>${b.running ?? ''}<//>${b.label && html` <span class="note">as <${Said}>${b.label}<//></span>`}`, html`<${Standing} b=${b} />`])} />`}${button}`;
+				html`<${Said}>${b.running ?? ''}<//>${b.label && html` <span class="note">as <${Said}>${b.label}<//></span>`}${b.assumed && html` <span class="note">somebody said so</span>`}${!b.running && b.imported && html`<span class="note">not said since it came from another server</span>`}`, html`<${Standing} b=${b} />`])} />`}${button}`;
 	}} />`;
 }
 

@@ -106,6 +106,7 @@ const troubled = (v) => [
 	...(v.dark ?? []).map((d) => html`<${About} key=${d.factoryId} name=${html`<${PlantLink} id=${d.factoryId} />`}>is dark: ${count(d.silent)} of ${boxes(d.of)} that were looked up ${d.silent === 1 ? 'is' : 'are'} silent<//>`),
 	...(v.recalls ?? []).map((x, i) => html`<${Recall} key=${`recall ${i}`} x=${x} />`),
 	v.restless && html`<${About} key="restless" name=${html`<a href=${boxesIn({ state: 'restless' })}>Restless boxes</a>`}>${boxes(v.restless)}: nobody can tell what they say, so the guard does not count them<//>`,
+	v.frequent && html`<${About} key="frequent" name=${html`<a href=${boxesIn({ state: 'frequent' })}>Boxes that call too often</a>`}>${boxes(v.frequent)}: more than twice as often as told, which costs more<//>`,
 ].filter(Boolean);
 
 function Channel({ c }) {
@@ -113,7 +114,7 @@ function Channel({ c }) {
 	return html`<li class="row quiet">
 		<div class="row-name"><h3><a href=${`#/log/release-channel/${encodeURIComponent(channelOf(c))}`}>${channelOf(c)}<span class="unseen">, its log</span></a></h3><p><strong>${c.currentVersion}</strong></p></div>
 		<div class="row-state"><p class="chips"><${Chip} kind="quiet">No rollout<//></p></div>
-		<div class="row-count">${p && html`<p><a href=${boxesIn({ edgeType: c.edgeType, channel: c.channel })}>${boxes(p.boxes)}</a></p>`}</div>
+		<div class="row-count">${p && html`<p><a href=${boxesIn({ edgeType: c.edgeType, channel: c.channel })}>${boxes(p.boxes)}</a></p>${p.importedUnknown > 0 && html`<p>${count(p.importedUnknown)} from another server ${p.importedUnknown > 1 ? 'have' : 'has'} not said what ${p.importedUnknown > 1 ? 'they run' : 'it runs'}</p>`}${p.frequent > 0 && html`<p><a href=${boxesIn({ edgeType: c.edgeType, channel: c.channel, state: 'frequent' })}>${count(p.frequent)} call too often</a></p>`}`}</div>
 	</li>`;
 }
 

@@ -63,19 +63,19 @@ test('halted rollouts stand on top and are counted, until somebody marks them as
 	expect((await as('otto', 'GET', '/api/ota/overview')).value.troubles).toMatchObject({ seen: 1 });
 });
 
-test('what a rollout alone does not show stands on top: dark plants, restless boxes, a late count, a held rollout', async ({ page }) => {
+test('what a rollout alone does not show stands on top: dark plants, restless and frequent boxes, a late count, a held rollout', async ({ page }) => {
 	const recall = { factoryId: 'graz-1', organizationId: 'acme', since: new Date(Date.now() - 7_200_000).toISOString(), left: 2, of: 5 };
 	await page.route('**/api/ota/overview?*', async (route) => {
 		const one = await (await route.fetch()).json();
 		const [x] = one.items;
 		const row = (i, more, rollout) => ({ ...x, trouble: 'none', ageSeconds: 400, ...more, rollout: { ...x.rollout, id: x.rollout.id.slice(0, -2) + `3${i}`, edgeType: `line-${i}`, ...rollout } });
-		await route.fulfill({ json: { ...one, active: 2, halted: [], troubles: { held: 1, none: 1 }, restless: 3, recalls: [recall], dark: [{ factoryId: 'lyon-2', of: 12, silent: 11 }],
+		await route.fulfill({ json: { ...one, active: 2, halted: [], troubles: { held: 1, none: 1 }, restless: 3, frequent: 4, recalls: [recall], dark: [{ factoryId: 'lyon-2', of: 12, silent: 11 }],
 			items: [row(1, { trouble: 'held' }, { stoppedFor: 'FACTORY_BAD' }), row(2)] } });
 	});
 	await signIn(page);
 	const trouble = page.locator('[aria-labelledby=trouble]');
-	for (const text of ['Tells no more boxes: most boxes of one plant are bad or silent', 'last counted boxes 7 min ago', '11 of 12 boxes that were looked up are silent', '3 boxes: nobody can tell', '2 machines of 5 may still have the version, 2']) await expect(trouble).toContainText(text);
-	await expect(fact(page, 'To look at')).toHaveText('■5');
+	for (const text of ['Tells no more boxes: most boxes of one plant are bad or silent', 'last counted boxes 7 min ago', '11 of 12 boxes that were looked up are silent', '3 boxes: nobody can tell', '4 boxes: more than twice as often as told', '2 machines of 5 may still have the version, 2']) await expect(trouble).toContainText(text);
+	await expect(fact(page, 'To look at')).toHaveText('■6');
 	await expect(trouble).not.toContainText('line-2');
 	await looksWell(page, 'other trouble');
 	await trouble.getByRole('link', { name: 'Restless boxes' }).click();

@@ -31,7 +31,7 @@ func Commands(r *run.Run) []*cobra.Command {
 }
 
 // ofBoxes are the states of boxes that no rollout has, and silent is one that only a rollout has.
-var ofBoxes = []string{"mislabelled", "restless", "trouble", "waiting"}
+var ofBoxes = []string{"frequent", "mislabelled", "restless", "trouble", "waiting"}
 
 const silent = "silent"
 
@@ -43,7 +43,7 @@ func list(r *run.Run) *cobra.Command {
 	}
 	asCSV := cmd.Flags().Bool("csv", false, "print a CSV file; without the --state of a rollout it has the columns that register reads")
 	state := cmd.Flags().String("state", "", "with CHANNEL, only those of its rollout that are offered, working, deferred, installed, failed, reverted or silent; "+
-		"without, only those whose last offer is in such a state, or that are waiting for their factory or group, or restless, or mislabelled (they say what they run in other words), or trouble: failed, reverted or restless")
+		"without, only those whose last offer is in such a state, or that are waiting for their factory or group, or restless, or frequent (they call more than twice as often as told), or mislabelled (they say what they run in other words), or trouble: failed, reverted or restless")
 	pinned := cmd.Flags().Bool("pinned", false, "only those with a pin")
 	query := map[string]*string{}
 	for _, f := range [][3]string{

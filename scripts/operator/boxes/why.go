@@ -48,7 +48,7 @@ func tell(c *run.Call, w census.Why) {
 		}
 		c.Say("%s", text)
 	}
-	if w.Running != "" {
+	if w.Running != "" && !w.Assumed { // the sentence says that
 		c.Say("It runs %s, as it last said.", w.Running)
 	}
 	if w.LastSeenAt != nil {

@@ -252,6 +252,9 @@ func versions(r *run.Run) *cobra.Command {
 			if p.ImportedUnknown > 0 {
 				c.Note("%d come from another server and have not said what they run, so they are told nothing new; see wavegate box assume", p.ImportedUnknown)
 			}
+			if p.Frequent > 0 {
+				c.Note("%d call too often, which costs more; see wavegate boxes --state frequent", p.Frequent)
+			}
 			if p.Held > 0 {
 				c.Note("%d keep a newer release after a move or the end of a pin", p.Held)
 			}

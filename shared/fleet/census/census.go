@@ -43,6 +43,8 @@ type Census struct {
 	Pinned, Held int
 	// Restless counts the boxes that the guard does not count because nobody can tell what they say.
 	Restless int
+	// Frequent counts the boxes that call too often.
+	Frequent int
 	// Mislabelled counts the boxes that run the target and say so in other words, by the form for which they would be good.
 	Mislabelled map[report.Form]int
 	// Returning counts the boxes that had the target of a rollout that was returned and still run it, and Returned those
@@ -136,6 +138,9 @@ func (c *Census) add(e report.IndexEntry) {
 	if e.Restless && !e.Trace {
 		c.Restless++
 	}
+	if e.Frequent && !e.Trace {
+		c.Frequent++
+	}
 	reached := told || c.carried.Reaches(c.of.EdgeType, e.EdgeID, e.OrganizationID, e.RegisteredAt, false)
 	count(&c.Stages[i].Counts, e, told, reached)
 	young := e.RegisteredAt.After(c.of.StartedAt)
@@ -195,7 +200,8 @@ func count(n *guard.Counts, e report.IndexEntry, told, reached bool) {
 // Merge adds what another census of the same rollout counted, of other boxes.
 func (c *Census) Merge(other *Census) {
 	other.settle()
-	c.Pinned, c.Held, c.Restless = c.Pinned+other.Pinned, c.Held+other.Held, c.Restless+other.Restless
+	c.Pinned, c.Held = c.Pinned+other.Pinned, c.Held+other.Held
+	c.Restless, c.Frequent = c.Restless+other.Restless, c.Frequent+other.Frequent
 	c.Returning, c.Returned = c.Returning+other.Returning, c.Returned+other.Returned
 	c.Young, c.established = c.Young+other.Young, c.established || other.established
 	for i := range c.Stages {

@@ -187,7 +187,7 @@ func (s *Store) look(ctx context.Context, r rollout.Rollout, known *Progress, be
 	return Progress{
 		RolloutID: r.ID, AsOf: now, StagedPercent: r.StagedPercent, Stages: c.Stages, Failures: c.Codes,
 		Silent: silent,
-		Young:  c.Young, NewFleet: c.NewFleet(), Pinned: c.Pinned, Held: c.Held, Restless: c.Restless, Mislabelled: c.mislabelled(c.form),
+		Young:  c.Young, NewFleet: c.NewFleet(), Pinned: c.Pinned, Held: c.Held, Restless: c.Restless, Frequent: c.Frequent, Mislabelled: c.mislabelled(c.form),
 		Returning: c.Returning, Returned: c.Returned, Waiting: waiting, unreadable: c.unreadable,
 	}, c, hour, nil
 }
@@ -305,7 +305,7 @@ func (s *Reader) countChannel(ctx context.Context, edgeType, channel string) (Ch
 	c.EdgeType, c.Channel, c.AsOf = edgeType, channel, at
 	c.Boxes, c.Unknown = sum.Boxes()+left.Items, sum.Unknown()+left.Items
 	c.Pinned, c.Held, c.OldestPin = sum.Aside()
-	c.ImportedUnknown = sum.unproven
+	c.ImportedUnknown, c.Frequent = sum.unproven, sum.frequent
 	if err != nil {
 		return c, err
 	}

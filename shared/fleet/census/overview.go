@@ -147,8 +147,9 @@ type Overview struct {
 	// counts.
 	Boxes  int `json:"boxes"`
 	Silent int `json:"silent"`
-	// Restless is how many of these are restless, and Dark are the plants with most of their boxes silent.
+	// Restless is how many of these are restless, Frequent how many call too often, and Dark are the plants with most of their boxes silent.
 	Restless int         `json:"restless,omitempty"`
+	Frequent int         `json:"frequent,omitempty"`
 	Dark     []DarkPlant `json:"dark,omitempty"`
 	// Halted are the halted rollouts that nothing has followed on their channels, the last first and those that were marked
 	// as seen at the end; at most mostHalted. Troubles counts all of them.
@@ -168,7 +169,7 @@ func NewOverview(rows, halted []Row, limit, skip int) Overview {
 	for _, r := range slices.Concat(rows, halted) {
 		o.Troubles[r.Trouble]++
 		if r.Progress != nil {
-			o.Restless += r.Progress.Restless
+			o.Restless, o.Frequent = o.Restless+r.Progress.Restless, o.Frequent+r.Progress.Frequent
 			for _, p := range r.Progress.Silent.Dark {
 				p.Of, p.Silent = p.Of+dark[p.FactoryID].Of, p.Silent+dark[p.FactoryID].Silent
 				dark[p.FactoryID] = p

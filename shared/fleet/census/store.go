@@ -32,6 +32,8 @@ type Progress struct {
 	Held   int `json:"held,omitempty"`
 	// Restless counts those of which nobody can tell what they say about the release. The guard does not count them.
 	Restless int `json:"restless,omitempty"`
+	// Frequent counts those that call too often; see report.Row.Often.
+	Frequent int `json:"frequent,omitempty"`
 	// Mislabelled counts the boxes that run the target and say so in other words; see report.Form.
 	Mislabelled int `json:"mislabelled,omitempty"`
 	// Returning and Returned are only for a rollout that was returned: boxes that still run its target, and boxes that were
@@ -74,6 +76,7 @@ type ChannelVersions struct {
 	Held   int `json:"held,omitempty"`
 	// ImportedUnknown counts the boxes from another server that have not said what they run.
 	ImportedUnknown int        `json:"importedUnknown,omitempty"`
+	Frequent        int        `json:"frequent,omitempty"` // boxes that call too often
 	OldestPin       *OldestPin `json:"oldestPin,omitempty"`
 	// AtClosedPlants counts the boxes whose plant takes no updates at this time, without the pinned ones.
 	AtClosedPlants int `json:"atClosedPlants,omitempty"`

@@ -23,6 +23,7 @@ type Versions struct {
 	at           time.Time
 	pinned, held int
 	unproven     int // see report.Row.Unproven
+	frequent     int // see report.Row.Often
 	oldest       *OldestPin
 	plants       map[string]int // boxes that are not pinned, by factory
 }
@@ -53,6 +54,9 @@ func (v *Versions) Add(e report.IndexEntry) {
 		return
 	}
 	v.boxes++
+	if e.Frequent {
+		v.frequent++
+	}
 	switch {
 	case !e.Aside(v.at):
 	case e.Unproven:
@@ -86,7 +90,7 @@ func (v *Versions) Merge(other Versions) {
 	v.boxes += other.boxes
 	v.unknown += other.unknown
 	v.pinned, v.held, v.oldest = v.pinned+other.pinned, v.held+other.held, v.oldest.older(other.oldest)
-	v.unproven += other.unproven
+	v.unproven, v.frequent = v.unproven+other.unproven, v.frequent+other.frequent
 	for version, n := range other.by {
 		v.by = added(v.by, version, n)
 	}

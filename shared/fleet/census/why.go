@@ -44,12 +44,14 @@ type Why struct {
 	Pin *report.Pin `json:"pin,omitempty"`
 	// Rollout is the present or last one of the channel.
 	Rollout *WhyRollout `json:"rollout,omitempty"`
-	// Running is what the box last said it runs, Label its words for that if it has other ones, and Report how its last offer went.
+	// Running is what the box last said it runs, or only somebody (Assumed), Label its words for that if it has other ones, and Report how its last offer went.
 	Running string      `json:"running,omitempty"`
+	Assumed bool        `json:"assumed,omitempty"`
 	Label   string      `json:"label,omitempty"`
 	Report  *LastReport `json:"report,omitempty"`
 	// Restless is set if nobody can tell what the box says; see report.Restless.
 	Restless *report.Restless `json:"restless,omitempty"`
+	Frequent *report.Frequent `json:"frequent,omitempty"` // see report.Row.Often
 	// Attributes are those by which the guard tells kinds of boxes, and lists find boxes.
 	Attributes map[string]string `json:"attributes,omitempty"`
 	// Heard is what the box said last that was read otherwise.
@@ -183,8 +185,8 @@ func (s *Store) beside(ctx context.Context, row release.ChannelRow, known report
 func whyOf(e report.Row, failed release.Release) Why {
 	why := Why{
 		EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel,
-		Sentence: fellBack(e) + download(e, failed) + e.Restless.Sentence() + e.HeardSentence() + e.AssumedSentence(),
-		Heard:    e.Heard, Running: e.Running, Label: e.Label, Written: e.Written, Restless: e.Restless, Health: e.Health,
+		Sentence: fellBack(e) + download(e, failed) + e.Restless.Sentence() + e.Often().Sentence() + e.HeardSentence() + e.AssumedSentence(),
+		Heard:    e.Heard, Running: e.Running, Assumed: e.Assumed, Label: e.Label, Written: e.Written, Restless: e.Restless, Frequent: e.Often(), Health: e.Health,
 		TokenFirstUsedAt: e.Tokens.FirstUsedAt, TokenLastUsedAt: e.Tokens.LastUsedAt,
 	}
 	if all := e.AttributesBefore(""); len(all) > 0 {

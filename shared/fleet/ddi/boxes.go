@@ -34,8 +34,8 @@ type ClientCall struct {
 	Counts func(context.Context, auth.Principal) (subject string, err error)
 	// Heard is what the call said that was read otherwise.
 	Heard []input.Heard
-	// Calls returns how many calls the box made in the last minute; see polling.Poll. Nil: unknown.
-	Calls func(context.Context) int
+	// Calls returns when the box made its latest calls; see polling.Poll. Nil: unknown.
+	Calls func(context.Context) []time.Time
 }
 
 // By completes a call with what only the function knows.
@@ -144,6 +144,8 @@ type Base struct {
 	Door string
 	// Unrecorded is why the poll could not be recorded. If set, the client is told nothing new.
 	Unrecorded error
+	// Frequent is set if it was noted that the box calls too often.
+	Frequent *polling.Frequent
 }
 
 // Poll answers a poll. It reads the box's report row, for half a read unit, and the row of the channel if the container
@@ -164,7 +166,8 @@ func (b *Boxes) Poll(ctx context.Context, c ClientCall) (Base, error) {
 		return Base{}, err
 	}
 	at := b.at()
-	interval := polling.UntilEnd(row.Pin, b.settings.Interval(t.Channel, at, b.watch.Near(ctx, t.Channel, row)), at)
+	near := b.watch.Near(ctx, t.Channel, row)
+	interval := polling.UntilEnd(row.Pin, b.settings.Interval(t.Channel, at, near), at)
 	base := Base{Sleep: t.Wait.Until(spread(e.EdgeID, interval), report.Place(e.EdgeID), at)}
 	if door := boxauth.DoorFor(ctx, c.Caller, b.settings.Door); door != "" {
 		base.Door = door + "/" + c.Tenant + "/controller/v1/" + c.ControllerID
@@ -175,7 +178,9 @@ func (b *Boxes) Poll(ctx context.Context, c ClientCall) (Base, error) {
 		t.Turn = nil // the box is told nothing yet
 	} else {
 		polled := t.polled(row, e.subject, at)
-		polled.Often = c.Calls != nil && report.TooOften(c.Calls(ctx), interval)
+		if c.Calls != nil {
+			polled.Calls, polled.Every = c.Calls(ctx), b.settings.Every(t.Channel, base.Sleep, at, near)
+		}
 		event = polled
 	}
 	event = report.By{Input: event, SHA256: c.Caller.Credential}
@@ -184,6 +189,7 @@ func (b *Boxes) Poll(ctx context.Context, c ClientCall) (Base, error) {
 			return Base{}, err
 		}
 		row, base.Unrecorded = b.record(ctx, e.Edge, event, t.Turn)
+		base.Frequent = polling.Noted(e.row, row)
 	}
 	if base.Unrecorded == nil && row.Has() == has { // otherwise the box has reported something else meanwhile
 		base.link(row, first, at)

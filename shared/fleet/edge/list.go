@@ -26,7 +26,7 @@ type Filter struct {
 	FactoryID         string
 	Attribute         string // the name of an attribute, a colon and its value; empty: any
 	Version           string // what the boxes say they run; empty: any
-	State             string // of the boxes' last offers, or mislabelled, restless, trouble or waiting; empty: any
+	State             string // of the boxes' last offers, or frequent, mislabelled, restless, trouble or waiting; empty: any
 	Pinned            bool   // only boxes with a pin that holds
 	byRow             bool   // what rows say was asked for, even if it is not valid
 }
@@ -41,9 +41,9 @@ var (
 	stateRule   = &input.Text{Pattern: strings.Join(States, "|"), Says: "one of " + strings.Join(States, ", ")}
 )
 
-// States are those of boxes' last offers, mislabelled (with a label, also one that is good), restless, trouble (failed, reverted or restless), and waiting, as Waits says.
+// States are those of boxes' last offers, frequent (see report.Row.Often), mislabelled (with a label, also one that is good), restless, trouble (failed, reverted or restless), and waiting, as Waits says.
 var States = func() []string {
-	all := []string{mislabelled, restless, trouble, waiting}
+	all := []string{frequent, mislabelled, restless, trouble, waiting}
 	for _, s := range report.States {
 		all = append(all, string(s))
 	}
@@ -52,6 +52,7 @@ var States = func() []string {
 }()
 
 const (
+	frequent    = "frequent"
 	mislabelled = "mislabelled"
 	restless    = "restless"
 	trouble     = "trouble"
@@ -263,7 +264,7 @@ func (f Filter) includes(e Edge, now time.Time) bool {
 func (f Filter) shows(box Shown) bool {
 	name, value, _ := strings.Cut(f.Attribute, ":")
 	return (f.Attribute == "" || box.attribute(name) == value) && (f.Version == "" || box.Running == f.Version) &&
-		(f.State == "" || f.State == box.State || f.State == waiting && box.Waits != "" || f.State == restless && box.Restless != nil || f.State == mislabelled && box.Label != "" ||
+		(f.State == "" || f.State == box.State || f.State == waiting && box.Waits != "" || f.State == restless && box.Restless != nil || f.State == frequent && box.Frequent != nil || f.State == mislabelled && box.Label != "" ||
 			f.State == trouble && (box.Restless != nil || box.State == string(report.Failed) || box.State == string(report.Reverted)))
 }
 

@@ -101,16 +101,18 @@ func (s *Store) Get(ctx context.Context, id string) (Edge, error) {
 	return e, err
 }
 
-// A Shown is a box with what it says itself, and whether it is restless.
+// A Shown is a box with what it says itself, and whether it is restless or calls too often.
 type Shown struct {
 	Edge
 	Said     map[string]string `json:"saidAttributes,omitempty"`
 	Running  string            `json:"running,omitempty"` // the version that it last said it runs
+	Assumed  bool              `json:"assumed,omitempty"` // only because somebody said so
 	Stay     *report.Stay      `json:"stay,omitempty"`    // since when it says so
 	Label    string            `json:"label,omitempty"`   // its words for that; see report.Form
 	Pending  *report.Pending   `json:"pending,omitempty"` // what it was told and does not run
 	State    string            `json:"state,omitempty"`   // of its last offer
 	Restless *report.Restless  `json:"restless,omitempty"`
+	Frequent *report.Frequent  `json:"frequent,omitempty"`
 	// Waits is for what the box waits, and OpensAt until when if that is known; only in lists of waiting boxes.
 	Waits   string     `json:"waits,omitempty"`
 	OpensAt *time.Time `json:"opensAt,omitempty"`
@@ -133,7 +135,7 @@ func (e Edge) with(row report.Row) Shown {
 	if row.OrganizationID != e.OrganizationID {
 		return Shown{Edge: e}
 	}
-	shown := Shown{Edge: e, Said: row.Said, Running: row.Running, Label: row.Label, Stay: row.Stay, Pending: row.Pending(), Restless: row.Restless}
+	shown := Shown{Edge: e, Said: row.Said, Running: row.Running, Assumed: row.Assumed, Label: row.Label, Stay: row.Stay, Pending: row.Pending(), Restless: row.Restless, Frequent: row.Often()}
 	if row.Offer != nil {
 		shown.State = string(row.Offer.State)
 	}

@@ -107,8 +107,8 @@ type Poll struct {
 	// Subject is the name that the fair-use limiter counts a box under. It is empty if a person views a box's manifest,
 	// which is not a report.
 	Subject string
-	// Calls returns how many calls the box made in the last minute, once the limiter has decided; nil: unknown.
-	Calls func(context.Context) int
+	// Calls returns when the box made its latest calls, the newest first, once the limiter has decided; nil: unknown.
+	Calls func(context.Context) []time.Time
 }
 
 // PollOf reads a poll: the path parameter edgeId, and the query parameters installed, bell and health.
@@ -141,6 +141,8 @@ type Reply struct {
 	NotModified bool
 	// Unrecorded is why the report could not be written.
 	Unrecorded error
+	// Frequent is set if it was noted that the box calls too often.
+	Frequent *Frequent
 	// NoBell is why a box that asked is not told where to listen. It polls like boxes that do not listen.
 	NoBell error
 }
@@ -198,7 +200,9 @@ func (p *Polls) Answer(ctx context.Context, poll Poll) (Reply, error) {
 	if asked := found.manifest.Health; asked != nil {
 		event.Numbers, event.NumbersFor = report.NumbersOf(poll.Said, asked), found.Channel.Rollout.TargetVersion
 	}
-	event.Often = poll.Calls != nil && report.TooOften(poll.Calls(ctx), time.Duration(found.manifest.PollIntervalSeconds)*time.Second)
+	if poll.Calls != nil {
+		event.Calls, event.Every = poll.Calls(ctx), found.every
+	}
 	by := report.By{Input: event, SHA256: poll.Speaker.Credential, Way: report.ByPoll, Heard: poll.Heard}
 	next, news := report.Next(found.box, by)
 	news = news && poll.Subject != ""
@@ -221,7 +225,9 @@ func (p *Polls) Answer(ctx context.Context, poll Poll) (Reply, error) {
 			return Reply{}, problem.Wrap(reply.Unrecorded, problem.Unavailable, "Another box of the group is told something at this moment; poll again.").After(time.Second)
 		}
 		reply.ETag = ""
+		return reply, nil
 	}
+	reply.Frequent = Noted(found.box, next)
 	return reply, nil
 }
 
@@ -231,6 +237,7 @@ type found struct {
 	runs string // what the box means by what it says
 	decide.Decision
 	manifest Manifest
+	every    time.Duration // see Settings.Every
 }
 
 // next is the time until the next poll of the box, which is told to wait an interval.
@@ -266,12 +273,14 @@ func (p *Polls) resolve(ctx context.Context, poll Poll) (found, error) {
 	if asked != nil && !p.bell.among(ctx, *row.Rollout, box, bell.Sizes.Asked) {
 		asked = nil
 	}
-	f := found{box: box, Decision: d, runs: runs}
+	f, near := found{box: box, Decision: d, runs: runs}, p.bell.Near(ctx, row, box)
+	interval := f.next(p.settings.Interval(row, now, near), now)
+	f.every = p.settings.Every(row, interval, now, near)
 	f.manifest = Manifest{
 		EdgeID: box.EdgeID, EdgeType: box.EdgeType, Channel: box.Channel,
 		Version: d.Version, ArtifactURL: d.ArtifactURL, SHA256: d.SHA256,
 		Source: d.Source(), RolloutID: d.RolloutID, Towards: d.Towards(), Installed: poll.Installed,
-		PollIntervalSeconds: wholeSeconds(f.next(p.settings.Interval(row, now, p.bell.Near(ctx, row, box)), now)),
+		PollIntervalSeconds: wholeSeconds(interval),
 		Door:                boxauth.DoorFor(ctx, poll.Speaker, p.settings.Door),
 		OpensAt:             d.Wait.OpensAt(),
 		Health:              asked,

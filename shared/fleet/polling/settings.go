@@ -55,6 +55,12 @@ func (s Settings) Interval(row release.ChannelRow, now time.Time, near func() bo
 	return max(s.PollInterval, s.IdlePollInterval)
 }
 
+// Every is the shortest interval at which a box was told to poll while it made the calls that are known, if it is told to wait
+// until next now.
+func (s Settings) Every(row release.ChannelRow, next time.Duration, now time.Time, near func() bool) time.Duration {
+	return min(next, s.Interval(row, now.Add(-report.CallsKnown), near))
+}
+
 // UntilEnd is the time until a box's next poll: an interval, or the rest of its pin if that is shorter. No bell rings
 // when a pin ends.
 func UntilEnd(pin *report.Pin, interval time.Duration, now time.Time) time.Duration {

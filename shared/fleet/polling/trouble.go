@@ -27,6 +27,33 @@ func Warn(ctx context.Context, log *slog.Logger, metrics io.Writer, at time.Time
 	telemetry.Emit(metrics, at, map[string]string{"operation": operation}, telemetry.One(NotRecorded))
 }
 
+// FrequentDollars is the metric of boxes that call too often: what each costs more, in dollars a month, at most once an hour.
+const FrequentDollars = "FrequentDollars"
+
+// A Frequent box was noted to call too often.
+type Frequent struct {
+	EdgeID, OrganizationID string
+	report.Frequent
+}
+
+// Noted is what a write to a box's row noted of how often it calls; nil: nothing.
+func Noted(was, is report.Row) *Frequent {
+	often := is.Often()
+	if often == nil || was.Frequent != nil && was.Frequent.At.Equal(often.At) {
+		return nil
+	}
+	return &Frequent{is.EdgeID, is.OrganizationID, *often}
+}
+
+// Emit counts the box. The receiver may be nil.
+func (f *Frequent) Emit(metrics io.Writer, at time.Time) {
+	if f == nil {
+		return
+	}
+	telemetry.Emit(metrics, at, map[string]string{"edgeId": f.EdgeID, "organizationId": f.OrganizationID},
+		telemetry.Metric{Name: FrequentDollars, Value: f.DollarsPerMonth, Unit: telemetry.Count})
+}
+
 // Outdated asks a caller to come back if its box was registered again while the call ran.
 func Outdated(err error) error {
 	if errors.Is(err, report.ErrOutdated) {

@@ -28,7 +28,10 @@ type Polled struct {
 	HeldAt *time.Time
 	// ReturnedFrom is the rollout that brought the box what it runs, if it was returned.
 	ReturnedFrom string
-	Often        bool // it polls far more often than told; see TooOften
+	// Calls are when the box made its latest calls, the newest first; nil: unknown. Every is the shortest interval at which it was
+	// told to poll in that time.
+	Calls []time.Time
+	Every time.Duration
 	// Waits is set if the box's plant is closed. Told is then what the box runs, whatever that is.
 	Waits bool
 	Turn  bool // the box takes its turn in its group
@@ -142,6 +145,7 @@ func (p Polled) Take(next *Row, was Row) {
 		next.Offer.Judge(was.Running, next.Running, !p.Waits && next.Running == p.Told && was.Told != p.Told)
 	}
 	next.unrest(was, p)
+	next.paces(was, p)
 	if !p.offers(*next) {
 		return
 	}

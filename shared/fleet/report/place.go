@@ -67,6 +67,7 @@ type IndexEntry struct {
 	// Unproven is set if nobody knows what the box runs, which comes from another server since AsideSince.
 	Unproven    bool
 	Mislabelled Form // see Row.Mislabelled
+	Frequent    bool // see Row.Often
 	// Trace is set for what a box did before its registration changed; see trace. TraceID is then the key of that item.
 	Trace   bool
 	TraceID string
@@ -82,8 +83,8 @@ func (r Row) FirstAt() (at time.Time) {
 
 // Entry returns the row's index entry.
 func (r Row) Entry() IndexEntry {
-	e := IndexEntry{EdgeID: r.EdgeID, Hash: hash(r.EdgeID), Running: r.Running, Mislabelled: r.Mislabelled(), FactoryID: r.FactoryID,
-		OrganizationID: r.OrganizationID, RegisteredAt: r.FirstAt()}
+	e := IndexEntry{EdgeID: r.EdgeID, Hash: hash(r.EdgeID), Running: r.Running, Mislabelled: r.Mislabelled(), Frequent: r.Often() != nil,
+		FactoryID: r.FactoryID, OrganizationID: r.OrganizationID, RegisteredAt: r.FirstAt()}
 	switch {
 	case r.Unproven():
 		e.AsideSince, e.Unproven = upToSecond(r.Imported.Since), true
@@ -147,7 +148,10 @@ func seconds(at time.Time) string { return strconv.FormatInt(at.Unix(), 16) }
 // hashSize is the length of a hash in a sort key.
 const hashSize = 8
 
-// labelled are how a sort key says that a box is mislabelled, behind the hash.
+// frequent is how a sort key says that a box calls too often, behind the hash.
+const frequent = "f"
+
+// labelled are how a sort key says that a box is mislabelled, behind that.
 var labelled = map[Form]string{"": "", Alike: "l", IgnoreBuild: "m"}
 
 // setAside parses what aside writes.
@@ -169,14 +173,18 @@ func parseSeconds(text string) (time.Time, error) {
 	return time.Unix(n, 0).UTC(), err
 }
 
-// StateKey is the sort key of the index: version, state, stage, hash and box. The hash is followed by whether the box is
-// mislabelled, whether it is pinned or held and, after a dot, by the time of the registration, since the index has no attributes for them.
+// StateKey is the sort key of the index: version, state, stage, hash and box. The hash is followed by whether the box
+// calls too often, whether it is mislabelled, whether it is pinned or held and, after a dot, by the time of the registration, since the index has no attributes for them.
 func (e IndexEntry) StateKey() string {
 	version, state := e.Version, string(e.State)
 	if version == "" {
 		version, state = absent, absent
 	}
-	place := e.Hash + labelled[e.Mislabelled] + e.aside()
+	place := e.Hash
+	if e.Frequent {
+		place += frequent
+	}
+	place += labelled[e.Mislabelled] + e.aside()
 	if !e.RegisteredAt.IsZero() {
 		place += "." + seconds(e.RegisteredAt)
 	}
@@ -199,7 +207,8 @@ func IndexEntryOf(stateKey string) (IndexEntry, error) {
 	hash, registered, dated := strings.Cut(parts[3], ".")
 	size := min(len(hash), hashSize)
 	e := IndexEntry{State: State(parts[1]), Stage: stage, Hash: hash[:size], EdgeID: parts[4]}
-	marks := hash[size:]
+	marks, often := strings.CutPrefix(hash[size:], frequent)
+	e.Frequent = often
 	for form, mark := range labelled {
 		if rest, is := strings.CutPrefix(marks, mark); is && mark != "" {
 			marks, e.Mislabelled = rest, form

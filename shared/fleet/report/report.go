@@ -97,6 +97,8 @@ type Row struct {
 	// Restless is set if nobody can tell what the box says. Turns counts quick changes of what it runs.
 	Restless *Restless `json:"restless,omitempty"`
 	Turns    int       `json:"turns,omitempty"`
+	// Frequent is set if the box calls too often, or is suspected to; see Row.Often.
+	Frequent *Frequent `json:"frequent,omitempty"`
 	Health   *Health   `json:"health,omitempty"` // see Polled.Numbers
 
 	// DDI is set while the box polls by hawkBit's DDI. Written, Cancel and AskedAt are only for such a box; see package ddi.

@@ -39,12 +39,13 @@ func (r *Row) unrest(was Row, p Polled) {
 			r.Turns = 0
 		}
 	}
-	restless, known := p.Often || turned && r.Turns >= manyTurns, r.Restless
+	often := TooOften(p.callsSince(p.At.Add(-time.Minute)), p.Every)
+	restless, known := often || turned && r.Turns >= manyTurns, r.Restless
 	switch {
 	case restless && known == nil:
-		r.Restless = &Restless{Since: p.At, At: p.At, Polls: p.Often}
+		r.Restless = &Restless{Since: p.At, At: p.At, Polls: often}
 	case restless && p.At.Sub(known.At) >= notedAgain:
-		r.Restless = &Restless{Since: known.Since, At: p.At, Polls: p.Often}
+		r.Restless = &Restless{Since: known.Since, At: p.At, Polls: often}
 	case known != nil && p.At.Sub(known.At) >= restlessFor:
 		r.Restless = nil
 	}

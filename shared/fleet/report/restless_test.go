@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -26,7 +27,8 @@ func TestNext_ABoxThatNamesTwoVersionsInTurns_IsRestless(t *testing.T) {
 // TestNext_ABoxThatPollsTooOften_IsRestlessUntilItHasNotForADay: a poll that says nothing new is written once an hour.
 func TestNext_ABoxThatPollsTooOften_IsRestlessUntilItHasNotForADay(t *testing.T) {
 	start := time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
-	row := report.Row{EdgeID: "box-1", EdgeType: "gateway-x"}
+	row := report.Row{EdgeID: "box-1", EdgeType: "gateway-x", Offer: &report.Offer{Version: "1.0.0", State: report.Working}}
+	calls := map[bool]int{true: 1}
 	for _, c := range []struct {
 		after             time.Duration
 		often             bool
@@ -35,7 +37,7 @@ func TestNext_ABoxThatPollsTooOften_IsRestlessUntilItHasNotForADay(t *testing.T)
 		{0, false, true, false}, {time.Minute, true, true, true}, {2 * time.Minute, true, false, true}, {2 * time.Hour, true, true, true},
 		{25 * time.Hour, false, false, true}, {26 * time.Hour, false, true, false}, {27 * time.Hour, false, false, false},
 	} {
-		next, changed := report.Next(row, report.Polled{Told: "1.0.0", Running: "1.0.0", Often: c.often, At: start.Add(c.after)})
+		next, changed := report.Next(row, report.Polled{Told: "1.0.0", Every: time.Minute, Calls: slices.Repeat([]time.Time{start.Add(c.after)}, 60*calls[c.often]), At: start.Add(c.after)})
 		expect.Equal(t, []bool{changed, next.Restless != nil}, []bool{c.changed, c.restless}, "after %s it is written, and restless:", c.after)
 		e := expect.Value(report.IndexEntryOf(next.Entry().StateKey()))(t)
 		expect.Equal(t, []bool{e.Restless, e.Aside(start)}, []bool{c.restless, false}, "after %s the index says:", c.after)

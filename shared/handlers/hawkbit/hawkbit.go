@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"wavegate/shared/access/auth"
-	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/ddi"
 	"wavegate/shared/fleet/polling"
@@ -23,11 +22,12 @@ func boxes(env lambdahttp.Env) *ddi.Boxes {
 func Base(env lambdahttp.Env) function.Handler[ddi.ClientCall] {
 	known := boxes(env).With(polling.NewWatch(census.NewCountedSizes(env.DB).Of, env.Now))
 	return func(c *function.Call, in ddi.ClientCall) (lambdahttp.Answer, error) {
-		if c.Caller.Has(auth.Edge) && boxtoken.KindOf(c.Caller) != boxtoken.Gateway { // the limiter's header is the gateway's, of all its boxes
+		if c.Caller.Has(auth.Edge) {
 			in.Calls = c.Calls
 		}
 		base, err := known.Poll(c.Context(), in.By(c.Caller, c.Origin(), c.CountBox))
 		polling.Warn(c.Context(), env.Log, env.Metrics, env.Now(), "get-ddi-base", base.Unrecorded)
+		base.Frequent.Emit(env.Metrics, env.Now())
 		return lambdahttp.Answer{
 			Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}},
 			Body: base.Answer(c.Self()), // with the path that the client used

@@ -38,6 +38,7 @@ func Handle(env lambdahttp.Env) function.Handler[polling.Poll] {
 		}
 		reply, err := polls.Answer(c.Context(), poll)
 		polling.Warn(c.Context(), env.Log, env.Metrics, env.Now(), "get-manifest", reply.Unrecorded)
+		reply.Frequent.Emit(env.Metrics, env.Now())
 		if reply.NoBell != nil {
 			env.Log.LogAttrs(c.Context(), slog.LevelWarn, "the box is not told where to listen", slog.String("cause", reply.NoBell.Error()))
 		}

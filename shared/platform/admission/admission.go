@@ -93,14 +93,6 @@ var admitted = Ask(func() (http.Header, error) { return nil, nil })
 // functions, tools and tests.
 func Unlimited(parent context.Context) context.Context { return admitted.Context(parent) }
 
-// Header waits for the decision on the context's call, and returns its headers; nil: the context has no Admission.
-func Header(ctx context.Context) http.Header {
-	if a, ok := ctx.Value(key{}).(*Admission); ok {
-		return a.Header()
-	}
-	return nil
-}
-
 // errNone is a fault of the service: a write without asking the limiter.
 var errNone = errors.New("admission: the context has no admission")
 

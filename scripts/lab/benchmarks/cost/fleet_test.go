@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"wavegate/scripts/local/service"
+	"wavegate/shared/fleet/report"
 	"wavegate/shared/testing/expect"
 )
 
@@ -123,6 +124,17 @@ func TestFleet_AMillionBoxesEverySixtySeconds(t *testing.T) {
 	if n.PollRate < 20_833 || n.GatewayQuota < n.PollRate || n.WarmWrites < 16_667 || n.ThrottleRate <= n.PollRate || n.Burst <= n.PollBurst {
 		t.Errorf("it needs %+v", n)
 	}
+}
+
+// TestFleet_APollThatChangesNothing_CostsWhatFrequentBoxesAreSaidToCost: checks of tokens do not grow with the polls of one box.
+func TestFleet_APollThatChangesNothing_CostsWhatFrequentBoxesAreSaidToCost(t *testing.T) {
+	f, dollars := fleet{Boxes: 1e6, Interval: 60, Idle: 60}, 0.0
+	for _, c := range f.bill(onePoll) {
+		if strings.HasPrefix(c.Formula, "polls × ") {
+			dollars += c.Dollars
+		}
+	}
+	expect.Equal(t, fmt.Sprintf("%.2f", dollars/f.polls()*1e6), fmt.Sprintf("%.2f", report.DollarsPerPoll*1e6), "a million polls cost")
 }
 
 // TestFleet_WithTheBell_CostsASixteenthFrom100000BoxesOn: figures calculated by hand. Each of 10^5 boxes listens

@@ -34,7 +34,7 @@ const (
 	// traced is the share of polls that the stage's own rules sample: infra/traces.go.
 	traced = 0.001
 	// alarmMetrics is how many metrics the alarms of prod look at. A test of infra counts them.
-	alarmMetrics = 70
+	alarmMetrics = 71
 	// writtenMetrics is an estimate of the number of own metrics that a healthy deployment writes: VerdictAge, ProgressAge,
 	// Calls, Waits, Refusals, ColdStarts, TokenRefusals and GatewayThrottled. A fault adds its own while it lasts.
 	// A dashboard with at most 50 metrics costs nothing.
