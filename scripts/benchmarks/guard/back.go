@@ -109,6 +109,13 @@ func (p *play) people() {
 			}
 		}
 	}
+	if back.Again > 0 && p.now == back.After+back.Again {
+		p.world.Policy = back.Policy.Polled(max(p.world.ActivePoll, p.world.IdlePoll))
+		p.start("again")
+		for i := range p.boxes {
+			p.schedule(int32(i), polls, p.again(&p.boxes[i]))
+		}
+	}
 	if p.now != back.After {
 		return
 	}

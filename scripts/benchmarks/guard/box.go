@@ -111,8 +111,11 @@ func (b *box) registration(at time.Time) report.Registration {
 // has reports whether the release has an effect on the box.
 func (b *box) has(i int) bool { return b.effects&(1<<i) != 0 }
 
-// is reports whether the box is of a kind, name=value.
+// is reports whether the box is of a kind: name=value, or several of these with & between them.
 func (b *box) is(kind string) bool {
+	if one, others, several := strings.Cut(kind, "&"); several {
+		return b.is(one) && b.is(others)
+	}
 	name, value, _ := strings.Cut(kind, "=")
 	switch name {
 	case "factory":

@@ -28,7 +28,7 @@ func TestParse_TheFileOfTheReadme(t *testing.T) {
 	d := w.Dark[0]
 	times := []time.Duration{d.From, d.To, w.Release[3].Every, w.ActivePoll, w.InstallMost}
 	expect.Equal(t, times, []time.Duration{22 * time.Hour, 30 * time.Hour, 8 * time.Hour, time.Minute, 10 * time.Minute}, "times")
-	set := []bool{d.Days[0], w.Release[2].PowerUp, w.Policy.Promote.Auto}
+	set := []bool{d.Days[0], w.Release[2].PowerUps == 1, w.Policy.Promote.Auto}
 	expect.Equal(t, set, []bool{true, true, true}, "Monday, the power-up and the promotion")
 	expect.Equal(t, len(w.Release), 6, "releases:")
 	expect.Equal(t, w.Policy.Guard.Taken, 0.8, "the default of what the policy leaves out:")
@@ -157,6 +157,12 @@ func TestRun_EndsAsItShould(t *testing.T) {
 		"a fleet that grows":                             {`{"boxes": 1000, "growth": 0.2, "plants": 40, "organizations": 5, ` + auto, "completed", "CLEAR", 100},
 		"only new boxes brick": {`{"boxes": 1000, "growth": 0.3, "plants": 40, "organizations": 5, "days": 6, "release": [{"share": 1, "kind": "born=later", "does": "brick"}], ` +
 			auto, "held", "YOUNG_HARMED", 100},
+		"all die where two attributes meet": {`{"boxes": 3000, "days": 8, "attributes": [{"name": "board", "shares": {"B": 0.3}}, {"name": "system", "shares": {"Y": 0.2}}], ` +
+			`"release": [{"share": 1, "kind": "board=B&system=Y", "does": "brick"}], ` + auto, "halted", "TOO_MANY_SILENT", 10},
+		"all brick at the second power-up": {`{"boxes": 2000, "dark": [{"plants": 0.5, "from": "22:00", "to": "06:00"}], "release": [{"share": 1, "does": "brick", "after": "powerUp", "powerUps": 2}], ` + auto, "halted", "TOO_MANY_SILENT", 10},
+		"a tenth are written anew":         {`{"boxes": 500, "reimaged": 0.1, "dying": 0.007, ` + auto, "completed", "CLEAR", 100},
+		"rolled out again after its return": {`{"boxes": 500, "return": {"after": "PT5H", "stage": 10, "again": "P1D", "policy": {"promote": {"auto": true}}}, "policy": {"mode": "advise"}}`,
+			"completed", "CLEAR", 100},
 		"half never install":          {`{"boxes": 2000, "days": 3, "neverInstalls": 0.5, ` + auto, "held", "TOO_FEW_TAKEN", 1},
 		"works at the second attempt": {`{"boxes": 500, "release": [{"share": 0.3, "does": "fail", "code": "boot", "attempts": 1}], ` + auto, "completed", "CLEAR", 100},
 	} {

@@ -22,6 +22,10 @@ func (p *play) happen(e event, b *box) {
 		p.installed(e.box, b)
 	case pinned:
 		p.pin(e.box, b)
+	case wearsOut:
+		b.dies = p.now
+	case reimaged:
+		p.reimage(e.box, b)
 	case retries:
 		b.busy = false
 		p.schedule(e.box, polls, p.again(b))
@@ -139,6 +143,14 @@ func (p *play) step(b *box) int {
 	return 0
 }
 
+// reimage writes the old version to a box, as it comes from the manufacturer. The box says it, and its new attributes, at its next poll.
+func (p *play) reimage(i int32, b *box) {
+	b.runsTarget, b.busy, b.down, b.failing, b.fellBack, b.installing, b.attempt = false, false, false, false, false, "", 0
+	b.installs++ // nothing of what it ran happens to it any more
+	p.attribute(b)
+	p.schedule(i, polls, p.again(b))
+}
+
 // pinAfter is how long an operator takes to pin a box that failed.
 const pinAfter = 5 * time.Minute
 
@@ -194,7 +206,7 @@ func (p *play) installed(i int32, b *box) {
 	b.attempt++
 	at := p.step(b)
 	for j, e := range p.world.Release {
-		if e.Does == fails && b.has(j) && e.Stone == at && e.After == 0 && !e.PowerUp && (e.Attempts == 0 || b.attempt <= e.Attempts) {
+		if e.Does == fails && b.has(j) && e.Stone == at && e.After == 0 && e.PowerUps == 0 && (e.Attempts == 0 || b.attempt <= e.Attempts) {
 			p.failed(i, b, e.Code)
 			return
 		}
@@ -245,7 +257,7 @@ func (p *play) failed(i int32, b *box, code report.FailureCode) {
 func (p *play) doom(i int32, b *box, number int8, e effect) {
 	kinds := map[string]kind{fails: failsLate, bricks: dies, reverts: fallsBack}
 	k, ok := kinds[e.Does]
-	if !ok || e.Does == fails && (e.After == 0 && !e.PowerUp || e.Attempts > 0 && b.attempt > e.Attempts) {
+	if !ok || e.Does == fails && (e.After == 0 && e.PowerUps == 0 || e.Attempts > 0 && b.attempt > e.Attempts) {
 		return
 	}
 	wait := e.After
@@ -255,10 +267,12 @@ func (p *play) doom(i int32, b *box, number int8, e effect) {
 	if e.Does == reverts && e.Every > 0 && (b.installs > 1 || e.After == 0) {
 		wait = e.Every
 	}
-	at := p.now + wait
-	if e.PowerUp {
-		if at, ok = b.dark.nextPowerUp(p.now); !ok {
-			return
+	var at time.Duration
+	if at = p.now + wait; e.PowerUps > 0 {
+		for range e.PowerUps {
+			if at, ok = b.dark.nextPowerUp(at); !ok {
+				return
+			}
 		}
 	}
 	if k == dies && at <= p.now {

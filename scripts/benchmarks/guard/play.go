@@ -73,7 +73,7 @@ func run(w world, seed int) result {
 			due = false
 			p.tick()
 		}
-		if p.rollout.Status != rollout.Active {
+		if p.rollout.Status != rollout.Active && w.Return.ends(minute) {
 			break
 		}
 	}
@@ -107,19 +107,31 @@ func newPlay(w world, seed int) *play {
 	for i, e := range p.entries {
 		p.boxes[p.byID[e.EdgeID]].entry = i
 	}
-	policy := w.Policy
-	is, _ := w.released(target)
-	r := rollout.Start("simulated", p.channel.Channel, is, &policy, person, w.Start)
-	r.Urgent = w.Urgent
-	p.rollout, p.channel = r, p.channel.Begin(r.Carried()).Showing(is)
+	p.start("simulated")
 	p.measure()
 	if w.Bell {
 		p.addBell()
 	}
+	days := rand.New(rand.NewPCG(uint64(seed), 4))
 	for i := range p.boxes {
+		if w.Dying > 0 && days.Float64() < w.Dying {
+			p.schedule(int32(i), wearsOut, time.Duration(days.Int64N(int64(w.Days)*int64(24*time.Hour))))
+		}
+		if w.Reimaged > 0 && days.Float64() < w.Reimaged {
+			p.schedule(int32(i), reimaged, time.Duration(days.Int64N(int64(w.Days)*int64(24*time.Hour))))
+		}
 		p.schedule(int32(i), polls, max(p.rings(&p.boxes[i]), p.boxes[i].nextPoll(p.boxes[i].born)))
 	}
 	return p
+}
+
+// start starts a rollout of the target.
+func (p *play) start(id string) {
+	policy := p.world.Policy
+	is, _ := p.world.released(target)
+	r := rollout.Start(id, p.channel.Channel, is, &policy, person, p.at(p.now))
+	r.Urgent = p.world.Urgent
+	p.last, p.rollout, p.channel = nil, r, p.channel.Begin(r.Carried()).Showing(is)
 }
 
 // place makes the boxes. Each is in a random plant, and each plant belongs to an organization.
@@ -170,17 +182,23 @@ func (p *play) place(seed int) {
 	}
 }
 
+// attribute draws a box's attributes.
+func (p *play) attribute(b *box) {
+	for _, a := range p.world.Attributes {
+		delete(b.attributes, a.Name)
+		if value := a.value(p.random); value != "" {
+			b.attributes[a.Name] = value
+		}
+	}
+}
+
 // draw draws a box's attributes, and the effects of the release on it. Some effects are only in some plants.
 func (p *play) draw(b *box, plant int, clusters []map[int]bool, late bool) {
 	b.attributes = map[string]string{}
 	if late {
 		b.attributes["born"] = "later"
 	}
-	for _, a := range p.world.Attributes {
-		if value := a.value(p.random); value != "" {
-			b.attributes[a.Name] = value
-		}
-	}
+	p.attribute(b)
 	for j, e := range p.world.Release {
 		share := e.Share
 		if clusters[j] != nil {
@@ -308,7 +326,9 @@ const (
 	dies
 	failsLate
 	fallsBack
-	pinned // by an operator, after it failed
+	pinned   // by an operator, after it failed
+	reimaged // by a technician
+	wearsOut // whatever it runs
 )
 
 // An event is something that happens to a box.

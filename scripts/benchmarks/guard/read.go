@@ -55,7 +55,7 @@ func (r reader) world() world {
 	w := world{
 		Boxes: r.number("boxes", 1, mostBoxes, 0), Plants: r.number("plants", 1, mostBoxes, 200), Organizations: r.number("organizations", 1, mostBoxes, 1),
 		Days: r.number("days", 1, mostDays, 21), Start: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC),
-		Dead: r.share("dead"), DeadDays: r.number("deadDays", 1, mostDays, 7), NeverInstalls: r.share("neverInstalls"), Growth: r.share("growth"), Pinned: r.share("pinned"), PinFailed: r.flag("pinFailed"),
+		Dead: r.share("dead"), Dying: r.share("dying"), DeadDays: r.number("deadDays", 1, mostDays, 7), NeverInstalls: r.share("neverInstalls"), Growth: r.share("growth"), Reimaged: r.share("reimaged"), Pinned: r.share("pinned"), PinFailed: r.flag("pinFailed"),
 		Behind: r.share("behind"), Stones: r.number("stones", 0, release.MostStones, 0), AlwaysOn: r.share("alwaysOn"), Bell: r.flag("bell"),
 		Urgent: r.flag("urgent"), CountEvery: time.Minute,
 	}
@@ -91,7 +91,10 @@ func (r reader) world() world {
 	})
 	r.OptionalObject("return", func(o *input.Object) {
 		stage, back := o.Integer("stage", &input.Integer{OneOf: []int{10, 50}}), reader{o}
-		w.Return = &goingBack{back.duration("after"), int(stage), back.flag("urgent")}
+		w.Return = &goingBack{After: back.duration("after"), Stage: int(stage), Urgent: back.flag("urgent"), Again: back.duration("again")}
+		if !o.OptionalObject("policy", func(o *input.Object) { w.Return.Policy = guard.Read(o, time.Minute) }) && w.Return.Again > 0 {
+			w.Return.Policy = guard.Open()
+		}
 		r.must(w.Policy.Mode == guard.Advise, "return", "needs a policy whose mode is advise")
 	})
 	return w
@@ -211,9 +214,13 @@ func (r reader) effect(stones int) effect {
 		return ok || text == powerUp
 	}})
 	e.After, _ = guard.ParseDuration(after)
-	e.PowerUp, e.Until = after == powerUp, r.duration("until")
+	e.Until = r.duration("until")
+	if e.PowerUps = r.number("powerUps", 1, mostDays, 0); after == powerUp {
+		e.PowerUps = max(1, e.PowerUps)
+	}
+	r.must(e.PowerUps == 0 || after == powerUp, "powerUps", "must be given with after, powerUp")
 	r.must(e.Stone == 0 || (e.Does == fails || e.Does == bricks) && after == "", "stone", "on a stone, boxes fail or brick at once")
-	r.must(e.Until == 0 || !e.PowerUp && e.Until >= e.After, "until", "must not be less than after")
+	r.must(e.Until == 0 || e.PowerUps == 0 && e.Until >= e.After, "until", "must not be less than after")
 	r.must(e.Every == 0 || e.Does == reverts, "every", "is a field of revert alone")
 	r.must(e.For == 0 || e.Does == defers, "for", "is a field of defer alone")
 	r.must(e.Does == fails || e.Code == "" && e.Attempts == 0, "does", "code and attempts are fields of fail alone")

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"wavegate/shared/fleet/guard"
 	"wavegate/shared/platform/calendar"
 	"wavegate/shared/platform/zones"
 )
@@ -146,9 +147,17 @@ func usualUpdates() *updates {
 		"Europe/London", "America/Sao_Paulo", "Asia/Kathmandu", "Australia/Lord_Howe", "Pacific/Auckland", "Africa/Casablanca"}}
 }
 
-// A goingBack is the halt of a rollout that a person raised to a stage at once, with the return of its boxes.
+// A goingBack is the halt of a rollout that a person raised to a stage at once, with the return of its boxes. Some time after that,
+// the version is rolled out again with another policy.
 type goingBack struct {
 	After  time.Duration
 	Stage  int
 	Urgent bool
+	Again  time.Duration // 0: never
+	Policy guard.Policy
+}
+
+// ends reports whether nothing follows a rollout that has ended.
+func (g *goingBack) ends(now time.Duration) bool {
+	return g == nil || g.Again == 0 || now > g.After+g.Again
 }

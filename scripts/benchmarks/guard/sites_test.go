@@ -92,7 +92,7 @@ func TestRun_AnyPlants_NobodyIsToldOutside(t *testing.T) {
 		}
 		if stage := rapid.SampledFrom([]int{0, 10, 50}).Draw(t, "return"); stage > 0 {
 			w.Policy.Mode = "advise"
-			w.Return = &goingBack{time.Duration(rapid.IntRange(1, 100).Draw(t, "after")) * time.Hour, stage, rapid.Bool().Draw(t, "urgently")}
+			w.Return = &goingBack{After: time.Duration(rapid.IntRange(1, 100).Draw(t, "after")) * time.Hour, Stage: stage, Urgent: rapid.Bool().Draw(t, "urgently")}
 		}
 		if r := run(w, rapid.IntRange(1, 1000).Draw(t, "seed")); r.Kept.Outside > 0 || r.Kept.Late > 0 && len(w.Updates.Pauses) == 0 && shortest >= max(w.IdlePoll, w.ActivePoll) || r.Back.Told > 0 {
 			t.Fatalf("%+v", r)

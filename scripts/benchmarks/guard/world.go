@@ -18,9 +18,10 @@ type world struct {
 	Boxes, Plants, Organizations int
 	Days                         int
 	Start                        time.Time
-	Dead, NeverInstalls          float64
+	Dead, Dying, NeverInstalls   float64 // Dying die at some time of the world, whatever they run
 	DeadDays                     int     // how long before the start the Dead boxes died
 	Growth                       float64 // boxes that are registered some days after the start, as a share of Boxes
+	Reimaged                     float64 // boxes to which people write the old version anew, with other attributes
 	Pinned                       float64 // before the rollout starts
 	PinFailed                    bool    // a box that failed is pinned some minutes later
 	Behind                       float64 // of the boxes that are before all stones of the release
@@ -109,13 +110,13 @@ const (
 // An effect of the release on a share of the boxes, or of those of a kind, each drawn independently.
 type effect struct {
 	Share float64
-	Kind  string // name=value; also factory and organization
+	Kind  string // name=value, or several of these with & between them; also factory and organization
 	Stone int    // that it happens on, from 1 on; 0: on the release
 	Does  string
 	Code  report.FailureCode
 	// After is how long after the installation it happens, or after being told for defers; up to Until, if that is set.
 	After, Until time.Duration
-	PowerUp      bool // it happens when the box's plant is switched on again
+	PowerUps     int // it happens when the box's plant is switched on for this time; 0: whatever its plant does
 	Every        time.Duration
 	For          time.Duration // of a deferral; 0: forever
 	// Clustered is the share of the plants that have all such boxes; 0: all plants.

@@ -148,7 +148,7 @@ func (g *Groups) add(e report.IndexEntry, stage int, told, reached bool) {
 	}
 }
 
-// isAside reports whether a box was pinned or held before its stage began, and still is: the release cannot reach it. A
+// isAside reports whether a box was pinned or held before its stage began, or since it was registered during the rollout, and still is: the release cannot reach it. A
 // box that was pinned later stays in its group, as it does whatever else happens to it. The same is true of a restless box,
 // told or not: what is restless since it has the release must not let the release pass.
 func (g *Groups) isAside(e report.IndexEntry, stage int) bool {
@@ -160,7 +160,7 @@ func (g *Groups) isAside(e report.IndexEntry, stage int) bool {
 		return !e.AsideSince.After(began)
 	}
 	told := e.RolloutID != "" && e.RolloutID == g.of.ID
-	return !told && e.Aside(g.at) && !e.AsideSince.After(began)
+	return !told && e.Aside(g.at) && (g.isYoung || !e.AsideSince.After(began))
 }
 
 // A lookedUp is a box that was looked up.

@@ -144,6 +144,9 @@ func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze, kinds func()
 	e.Freeze, e.New, e.Taken, e.Places, e.Organizations = freeze, q.due, taken, q.by.places(), q.by.organizations()
 	if q.due {
 		e.Plants = seen.count()
+		e.Plants.At = q.at
+	} else if q.last.Plants != nil {
+		e.Plants = *q.last.Plants
 	}
 	if q.small {
 		e.Few = few.look()

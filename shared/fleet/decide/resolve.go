@@ -18,7 +18,8 @@ type Releases func(version string) (release.Release, error)
 //
 //  1. A box that is pinned is told the pin's version, until the pin ends.
 //  2. A box that was moved, or whose pin has ended, since the last publication on its channel keeps what it runs while
-//     the rules below would tell it a release of a lower order.
+//     the rules below would tell it a release of a lower order. So does a box that was registered during the channel's
+//     rollout, and runs a release that its channel never had: its manufacturer has flashed a later one.
 //  3. An active rollout gives its target to the boxes of its cohort, except those of organizations that it leaves out.
 //     While it tells no more boxes, only those that have its offer are told.
 //  4. A box that runs the target of the present or last rollout, or of an earlier one since the last
@@ -58,7 +59,7 @@ func (b Box) resolve(row release.ChannelRow, find Releases) (d Decision, err err
 			return d, err
 		}
 	}
-	if hold := report.Holding(b.Pin, b.Hold, b.At); hold != nil && hold.Since.After(row.PublishedAt) {
+	if hold := b.holding(row); hold != nil && hold.Since.After(row.PublishedAt) {
 		if d, err = b.held(d, hold, find); err != nil || d.Reason == Hold {
 			return d, err
 		}
@@ -146,6 +147,19 @@ func rolloutOf(row release.ChannelRow, version string) string {
 		return row.Rollout.ID
 	}
 	return ""
+}
+
+// holding is why a box is held, or nil. A box that came during the rollout, with what its channel never told anybody, is held since its
+// registration, also after the rollout's end.
+func (b Box) holding(row release.ChannelRow) *report.Hold {
+	hold, c, came := report.Holding(b.Pin, b.Hold, b.At), row.Rollout, b.FirstAt()
+	if hold != nil || c == nil || b.Has == "" || row.Knows(b.Has) {
+		return hold
+	}
+	if !came.After(c.StartedAt) || !c.Active && came.After(c.ChangedAt) {
+		return nil
+	}
+	return &report.Hold{Since: came}
 }
 
 // held is what a held box is told: what it runs, or was told if it does not say what it runs, unless that is older than

@@ -199,6 +199,43 @@ func TestResolve_AHeldBox_KeepsWhatItRuns(t *testing.T) {
 	}
 }
 
+// TestResolve_ABoxThatCameDuringARollout_KeepsALaterRelease that its manufacturer has flashed, until the next publication. What
+// was on the channel is not kept: somebody may have gone back from it.
+func TestResolve_ABoxThatCameDuringARollout_KeepsALaterRelease(t *testing.T) {
+	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	during, before := start.Add(time.Hour), start.Add(-time.Hour)
+	for name, c := range map[string]struct {
+		registered, published time.Time
+		runs                  string
+		percent               int
+		active                bool
+		version               string
+		source                decide.Source
+	}{
+		"later than the target, not reached":    {during, before, "2.5.0", 10, true, "2.5.0", decide.FromHold},
+		"later than the target, reached":        {during, before, "2.5.0", 100, true, "2.5.0", decide.FromHold},
+		"later than the target, and halted":     {during, before, "2.5.0", 10, false, "2.5.0", decide.FromHold},
+		"earlier than the target, reached":      {during, before, "1.5.0", 100, true, "2.0.0", decide.FromRollout},
+		"earlier than the channel":              {during, before, "0.5.0", 10, true, "1.0.0", decide.FromChannel},
+		"what was never published":              {during, before, "9.0.0", 10, true, "1.0.0", decide.FromChannel},
+		"what the channel had before":           {during, before, "1.9.0", 10, true, "1.0.0", decide.FromChannel},
+		"registered before the rollout started": {before, before, "2.5.0", 10, true, "1.0.0", decide.FromChannel},
+		"registered after the rollout ended":    {during.Add(90 * time.Minute), before, "2.5.0", 10, false, "1.0.0", decide.FromChannel},
+		"published since":                       {during, during.Add(time.Hour), "2.5.0", 10, true, "1.0.0", decide.FromChannel},
+	} {
+		t.Run(name, func(t *testing.T) {
+			carries := carried("2.0.0", c.percent, c.active)
+			carries.StartedAt, carries.ChangedAt = start, during.Add(time.Hour)
+			on := row("1.0.0", carries)
+			on.PublishedAt, on.Past = c.published, []string{"1.9.0"}
+			b := of(box("2.0.0", 10, false), c.runs)
+			b.RegisteredAt, b.At = &c.registered, during.Add(2*time.Hour)
+			got, err := decide.Resolve(b, on, shelf("0.5.0", "1.0.0", "1.5.0", "1.9.0", "2.0.0", "2.5.0"))
+			expect.That(t, err == nil && got.Version == c.version && got.Source() == c.source, "told %s from %s, %v", got.Version, got.Source(), err)
+		})
+	}
+}
+
 func TestResolve_APinnedBox_IsToldThePinUntilItEnds(t *testing.T) {
 	end := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	pinned := func(e edge.Edge, version string) edge.Edge {

@@ -27,6 +27,9 @@ func (s speaker) says(d Decision) string {
 		return fmt.Sprintf("Told %s: %s pinned it until %s: %s.", d.Version, p.By.UserID, p.Until.UTC().Format(time.RFC3339), strings.TrimSuffix(p.Reason, "."))
 	case Hold:
 		hold := report.Holding(s.b.Pin, s.b.Hold, s.b.At)
+		if hold == nil {
+			return fmt.Sprintf("Told %s: it ran that version when it was registered, and %s has an older release for it. A publication there sends it back.", d.Version, channel)
+		}
 		return fmt.Sprintf("Told %s: it runs that version, %s moved or unpinned it at %s, and %s has an older release for it. A publication there, or allowDowngrade, sends it back.",
 			d.Version, hold.By.UserID, hold.Since.UTC().Format(time.RFC3339), channel)
 	case Stone:

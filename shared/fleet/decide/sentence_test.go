@@ -49,6 +49,9 @@ func TestSentence_EveryReason(t *testing.T) {
 			Updates: &calendar.Updates{Reason: "stocktaking."}, Wait: calendar.Wait{Opens: noon}}
 		expect.Equal(t, d.Sentence(b, "halted"), want, "%s says", reason)
 	}
+	b.Pin, b.Hold = nil, nil
+	came := decide.Decision{RolloutTarget: release.RolloutTarget{Version: "1.1.0"}, Reason: decide.Hold, Channel: row}
+	expect.Equal(t, came.Sentence(b, ""), "Told 1.1.0: it ran that version when it was registered, and stable has an older release for it. A publication there sends it back.", "of a box that came so")
 	for want, blocker := range map[string]decide.Blocker{
 		"is silent since " + opens + ", after it was told the same. It keeps its group waiting until somebody takes it out of the group": {Seen: noon},
 		"has been silent for long, after it was told the same. It keeps its group waiting until somebody takes it out of the group":      {},

@@ -125,6 +125,9 @@ func Decide(p Policy, e Evidence, at time.Time) Verdict {
 		found = slices.Concat(found, harmedKinds(v.Surveys), d.lacks(v.Surveys), d.worse(v.Health))
 		found.add(found.leftToPeople() && d.unsurveyed(v), NotSurveyed, "the kinds of boxes have not been looked at yet")
 	}
+	if found.has(PlantsDown) {
+		v.Plants = &e.Plants
+	}
 	found = d.judge(&v, found.sorted())
 	v.Reasons, v.Culprit = found.reasons(), found.group()
 	v.Reason, v.Acts = v.Reasons[0], p.Mode == Act && v.Action != Hold

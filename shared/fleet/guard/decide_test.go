@@ -209,7 +209,7 @@ func TestDecide_EveryVerdict(t *testing.T) {
 			reasons:  []guard.Reason{guard.TooManyBad},
 			sentence: "Halt: 90 of 100 boxes with the release are bad, 85 more than allowed."},
 		"stopped, and a person has not decided": {stage: 10, evidence: []change{func(e *guard.Evidence) { e.Stopped = true }}, action: guard.Hold, reasons: []guard.Reason{guard.TellingStopped},
-			sentence: "Hold: no more boxes are told until a person halts the rollout or goes on with it; with 0 undecided, 23 more bad boxes or 13 more silent halt it."},
+			sentence: "Hold: no more boxes are told until a person halts the rollout or goes on with it."},
 		"resumed after a look that would halt it": {stage: 10, evidence: []change{func(e *guard.Evidence) {
 			e.New, e.Resumed = false, now
 			e.Looks = []guard.Look{{Percent: 10, Number: 1, At: now.Add(-time.Minute), Treated: guard.Group{Boxes: 900, Silent: 90}, Control: guard.Group{Boxes: 1000}, Halts: true}}

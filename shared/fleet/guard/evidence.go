@@ -141,7 +141,7 @@ type Evidence struct {
 	YoungNew bool
 	// Newcomers are all such boxes.
 	Newcomers Newcomers
-	// Plants are those that a look sees now.
+	// Plants are those that a look sees now, or that the last one saw go down.
 	Plants Plants
 	// Mislabelled is how many of the boxes that run the release say so in words that are not known to be good.
 	Mislabelled int

@@ -111,7 +111,9 @@ func (d decision) sentence(v Verdict, why findings) string {
 	if v.Retrying != nil {
 		text = join(text, v.Retrying.sentence(d.policy.Mode))
 	}
-	if v.Reason != NotActive && v.Organization == "" && (v.Retrying == nil || !v.Retrying.Halts) {
+	// Where people must judge what has happened, how much more would halt it would sound as if so much were left.
+	doubted := d.evidence.Stopped || v.Suspicion() != ""
+	if v.Reason != NotActive && v.Organization == "" && !doubted && (v.Retrying == nil || !v.Retrying.Halts) {
 		text = join(text, v.Distance.sentence())
 	}
 	return "Hold: " + text + "."

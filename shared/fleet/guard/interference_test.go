@@ -3,6 +3,7 @@ package guard_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/testing/expect"
@@ -33,4 +34,17 @@ func TestInterference_TwoPlantsThatGoDownWithTheirTold_HoldAndStop_ButNoNight(t 
 		expect.That(t, slices.Contains(v.Reasons, guard.PlantsDown) == c.holds && v.Stops == c.holds && (v.Action == guard.Promote) != c.holds, "%s: %s", name, v.Sentence)
 		expect.Equal(t, v.Needs != nil, c.holds, "%s: a person is needed", name)
 	}
+}
+
+// TestInterference_HoldsUntilTheNextLook_OrAPersonResumes, also where the guard only advises: a count between two looks sees no plants.
+func TestInterference_HoldsUntilTheNextLook_OrAPersonResumes(t *testing.T) {
+	e, p := healthy(10), acting()
+	p.Mode = guard.Advise
+	e.Plants = guard.Plants{At: now.Add(-time.Hour), Told: 3, Down: 2, Others: 27}
+	v := guard.Decide(p, e, now)
+	expect.Must(t, v.Plants != nil && v.Needs != nil && v.Needs.Reason == guard.PlantsDown, "%+v", v)
+	e.Plants = *v.Plants
+	expect.That(t, guard.Decide(p, e, now.Add(10*time.Minute)).Plants != nil, "it is forgotten before the next look")
+	e.Resumed = now
+	expect.That(t, guard.Decide(p, e, now.Add(10*time.Minute)).Plants == nil, "it holds although a person resumed the rollout")
 }

@@ -10,7 +10,7 @@ type Outlook struct {
 	Do string
 }
 
-const judge = "then halt it, or resume it if the release is not the cause"
+const judge = "halt it if in doubt, and resume it if the release is not the cause"
 
 // outlooks are those of all reasons.
 var outlooks = map[Reason]Outlook{
@@ -23,7 +23,7 @@ var outlooks = map[Reason]Outlook{
 	NotCounted:       {Ends: "the next count"},
 	OneOrganization:  {Do: "ask the organization what happened to its boxes; then halt it, or resume it without the organization"},
 	FactoryBad:       {Do: "find out what happened to the boxes there; " + judge},
-	PlantsDown:       {Do: "find out what happened to these plants; " + judge},
+	PlantsDown:       {Do: "halt it, and find out what happened to these plants; resume it if the release is not the cause"},
 	KindDoubtful:     {Do: "look at these boxes; " + judge},
 	YoungWaiting:     {Ends: "they are told, at most a soak a stage"},
 	YoungHarmed:      {Do: "look at the new boxes; " + judge},
@@ -32,11 +32,11 @@ var outlooks = map[Reason]Outlook{
 	KindAbsent:       {Do: "try it on a box of that kind; then promote it, or halt it"},
 	MeterChanged:     {Do: "find out whether the release says the number otherwise; then promote it, or halt it"},
 	LabelsUnknown:    {Do: setForm},
-	TellingStopped:   {Do: "halt it, or resume it if the release is not the cause"},
-	EvidenceTooSmall: {Do: "look at the bad and the silent boxes; then promote it if the release is not the cause, or halt it"},
+	TellingStopped:   {Do: judge},
+	EvidenceTooSmall: {Do: "look at the bad and the silent boxes; halt it if in doubt, and promote it if the release is not the cause"},
 	Undecided:        {Ends: "enough boxes have run the release for a soak, or can no longer"},
-	TooFewTaken:      {Do: "look at the boxes that have not taken it; then help them to, or halt it"},
-	Silent:           {Do: "find out whether the silent boxes are dead; then halt it, or promote it if the release is not the cause"},
+	TooFewTaken:      {Do: "find out why boxes have not taken it; then see that they do, or halt it"},
+	Silent:           {Do: "find out whether the silent boxes are dead; halt it if in doubt, and promote it if the release is not the cause"},
 	Soaking:          {Ends: "the soak is over"},
 	NotSurveyed:      {Ends: "the next count"},
 	PeoplePromote:    {Do: "promote it, or halt it"},

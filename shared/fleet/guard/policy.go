@@ -161,8 +161,7 @@ func (p Policy) Fast() string {
 	if soak >= week.Length() {
 		return ""
 	}
-	return fmt.Sprintf("Stages 1 and 10 soak for at most %s instead of a week, so half of the boxes get the release before anybody can see "+
-		"what shows later, such as boxes that do not start after a weekend.", Lasting(soak))
+	return fmt.Sprintf("Stages 1 and 10 soak for at most %s instead of a week. What shows later, such as boxes that do not start after a weekend, can hurt all boxes.", Lasting(soak))
 }
 
 // SoakAt is the least time that the rollout stays at a stage.

@@ -109,7 +109,10 @@ func (t Taken) tooFew() string {
 	case t.Causes[Mislabelled] > 0:
 		return text + "; " + setForm
 	}
-	return text + "; to go on without such boxes, lower taken in the policy"
+	if t.Good == 0 { // nothing is known of the release
+		return text
+	}
+	return text + "; to go on without such boxes, lower the policy's taken"
 }
 
 // setForm is what a person does about boxes that are mislabelled.

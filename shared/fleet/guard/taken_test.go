@@ -18,7 +18,7 @@ func tooFew(causes map[guard.Cause]int) string {
 }
 
 const (
-	goOn = "to go on without such boxes, lower taken in the policy"
+	goOn = "to go on without such boxes, lower the policy's taken"
 	look = "the release may be the cause for"
 )
 

@@ -110,6 +110,8 @@ type Verdict struct {
 	Few *Few `json:"few,omitempty"`
 	// Young is the last look at the boxes that were registered since the start; nil: there are none.
 	Young *Young `json:"young,omitempty"`
+	// Plants are those of the last look, if some went down because of the release.
+	Plants *Plants `json:"plants,omitempty"`
 	// Retrying are boxes that failed so recently that they may recover; nil: none.
 	Retrying *Retrying `json:"retrying,omitempty"`
 	// Needs is what the rollout waits for a person to do; nil: nothing. Over is such a need that has ended lately.

@@ -90,8 +90,8 @@ func (y Young) explained(level, acceptable float64) bool {
 }
 
 func (y Young) sentence() string {
-	return fmt.Sprintf("of the boxes that were registered since the start, %d of %d with the release are bad, and %d of %d silent, and %d of %s without it",
-		y.Bad, y.Told, y.Treated.Silent, y.Treated.Boxes, y.Control.Silent, boxes(y.Control.Boxes))
+	return fmt.Sprintf("of the boxes that were registered since the rollout's start, %d of %d with the release are silent, as %d of %d without it are, and %d of %d with it are bad",
+		y.Treated.Silent, y.Treated.Boxes, y.Control.Silent, y.Control.Boxes, y.Bad, y.Told)
 }
 
 // young is the last look at young boxes, or one that is taken now. What held the rollout before holds it still, until a person
@@ -118,7 +118,7 @@ func (d decision) newcomers(y *Young) (list findings) {
 	if y != nil {
 		list.add(y.Holds || last && y.At.After(e.Resumed) && (len(n.Stopped) > 0 || y.harms(youngLast/youngBad, d.policy.Guard.Acceptable, lastYoung)), YoungHarmed, y.sentence())
 	}
-	if d.policy.Mode == Act && d.policy.Promote.Auto && !d.toPeople() && e.next() == 0 && n.Steps > 0 && n.Steps < mostSteps && float64(n.Untold) > youngWaits*float64(e.fleet()+n.Untold) {
+	if d.policy.Mode == Act && d.policy.Promote.Auto && !e.Stopped && !d.toPeople() && e.next() == 0 && n.Steps > 0 && n.Steps < mostSteps && float64(n.Untold) > youngWaits*float64(e.fleet()+n.Untold) {
 		list.add(true, YoungWaiting, fmt.Sprintf("%s registered since the start come by stages, and are not told yet", boxes(n.Untold)))
 	}
 	return list

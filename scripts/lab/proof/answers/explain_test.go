@@ -141,6 +141,20 @@ func TestExplain_AHaltEverywhereOfWhatWasHalted_MakesOnlyOthers(t *testing.T) {
 	}
 }
 
+// TestExplain_AReport_IsOnWhatAPollOffered, unless nobody can read it: then it is about nothing.
+func TestExplain_AReport_IsOnWhatAPollOffered(t *testing.T) {
+	for body, faults := range map[string]int{`{"version":"1.1.0"}`: 0, `{"version":"9.9.9"}`: 1, `{"version":"9.9.9"}x`: 0, `null`: 0} {
+		r := honest(t)
+		box, now := map[string]string{"edgeId": "box-1"}, time.Now()
+		poll := r.call(t, "get-manifest")
+		poll.Parameter, poll.Began = box, now
+		r.calls = append(r.calls, answers.Call{Operation: "put-update-report", User: "box-1", Status: 200, RequestID: "report",
+			Parameter: box, Body: []byte(body), Began: now, Ended: now.Add(time.Millisecond)})
+		found := answers.Explain(r.books, r.calls)
+		expect.That(t, len(found) == faults, "%s: %q", body, found)
+	}
+}
+
 // TestExplain_AConfirmation_IsThatOfThePersonAndTheVersion: anna said of m-1 that it no longer has version 1, as it is gone.
 func TestExplain_AConfirmation_IsThatOfThePersonAndTheVersion(t *testing.T) {
 	for _, c := range []struct {

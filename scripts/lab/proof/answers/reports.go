@@ -63,9 +63,10 @@ func Carried(b ledger.Books) []ledger.Item {
 }
 
 // report checks an accepted report against the box's polls: one of them must have offered the version. A poll by DDI that
-// names a deployment may have, because its answer does not show the version.
+// names a deployment may have, because its answer does not show the version. A report that nobody can read is accepted, too, and is
+// about nothing.
 func (x *explainer) report(c Call, calls []Call) {
-	if !c.done() {
+	if !c.done() || ledger.Text(c.fields(), "version") == "" {
 		return
 	}
 	offers := func(poll Call) bool {
