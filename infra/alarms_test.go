@@ -146,7 +146,7 @@ func TestAlarms_OnFunctions_WatchBoxesHelpersAndShares(t *testing.T) {
 // a price, of each value.
 func TestAlarms_OfOwnMetrics_NameWhatTheFunctionsWrite(t *testing.T) {
 	written := []string{"Failures", "Calls", "Limited", "KeyFetchFailures", "TokenRefusals", "StrangersTokens", "ProgressAge", "VerdictAge", "Unreadable",
-		"GoneBad", "NeedPerson", "OutsideFailures", "ArtifactStoreFailed", function.LimiterFailOpen, enrolment.Refusals, polling.NotRecorded,
+		"GoneBad", "NeedPerson", "OutsideFailures", "ArtifactStoreFailed", function.LimiterFailOpen, enrolment.Refusals, polling.NotRecorded, polling.FrequentDollars,
 		lambdahttp.Late, lambdahttp.NearTimeout, lambdahttp.Waits, dynamo.StoreErrors, dynamo.StoreThrottled}
 	check := func(id string, metric any) {
 		if value(metric, "Namespace") != telemetry.Namespace {

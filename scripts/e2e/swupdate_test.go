@@ -38,6 +38,8 @@ type depot struct {
 	slow bool
 	// hold, if set, keeps all of an image but its first byte until it is closed.
 	hold chan struct{}
+	// within is a command in which SWUpdate runs; empty: in none.
+	within []string
 	// sent, begun and broken count the bytes of slow images, the downloads of them, and those that a box broke off.
 	sent, begun, broken atomic.Int64
 }
@@ -164,8 +166,9 @@ func (d *depot) swupdate(t *testing.T, w *harness.World, id, token, runs string,
 	out := expect.Value(os.Create(filepath.Join(home, "log")))(t)
 	b := &daemon{log: out.Name(), stopped: make(chan struct{}), over: make(chan struct{})}
 	b.command = func() *exec.Cmd {
-		c := exec.Command("swupdate", "-v", "-f", filepath.Join(home, "swupdate.cfg"), "-k", filepath.Join(d.dir, "cert.pem"), "-H", "box:1.0",
+		program := append(slices.Clone(d.within), "swupdate", "-v", "-f", filepath.Join(home, "swupdate.cfg"), "-k", filepath.Join(d.dir, "cert.pem"), "-H", "box:1.0",
 			"-u", strings.Join(suricatta, " "))
+		c := exec.Command(program[0], program[1:]...)
 		c.Env = append(os.Environ(), "TMPDIR="+home)
 		c.Dir, c.Stdout, c.Stderr = home, out, out
 		return c

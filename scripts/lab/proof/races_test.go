@@ -62,6 +62,26 @@ var acts = map[string]func(y yard){
 // something new, nobody in a closed plant is, and nobody passes over a required release.
 func TestRaces_OfAnyTwoMoves_KeepEachBoxSafe(t *testing.T) {
 	expect.Full(t)
+	names, rounds := []string{"close", "join", "pin", "publish", "retire", "return", "start", "take over"}, count(t, "PROOF_RACES", 2, 200)
+	expect.Equal(t, len(names), len(acts), "the moves are listed")
+	for i, one := range names {
+		for _, two := range names[i:] {
+			t.Run(one+" and "+two, func(t *testing.T) {
+				w := withLine(t) // of its own, since an organization's boxes are counted now and then
+				for n := range rounds {
+					owner := w.As(t, fmt.Sprintf("olga-%d", n), fmt.Sprintf("wavegate-%d", n), auth.PlatformOwner) // limits are of a minute
+					yard{t, w, owner, fmt.Sprintf("yard-%d", n)}.race(acts[one], acts[two])
+				}
+				books := expect.Value(ledger.Read(t.Context(), w.DB, dynamolocal.TableName))(t)
+				expect.Equal(t, len(books.Audit()), 0, "%v: the audit of the tables finds", books.Audit())
+			})
+		}
+	}
+}
+
+// withLine is a world with the three releases and two plants.
+func withLine(t *testing.T) *harness.World {
+	t.Helper()
 	w := harness.New(t, freshPolls)
 	owner := w.Owner(t)
 	for version, more := range map[string]string{"1.0.0": `"order":1`, "1.1.0": `"order":2`} {
@@ -70,21 +90,7 @@ func TestRaces_OfAnyTwoMoves_KeepEachBoxSafe(t *testing.T) {
 	owner.Put(t, linePath("line-2"), published("2.0.0", `"order":3,"requires":"1.1.0"`)).Is(t, http.StatusCreated)
 	owner.Put(t, "/api/factories/closed", plant(closed())).Is(t, http.StatusCreated)
 	owner.Put(t, "/api/factories/pairs", plant(`{}`)).Is(t, http.StatusCreated)
-	names, rounds, n := []string{"close", "join", "pin", "publish", "retire", "return", "start", "take over"}, count(t, "PROOF_RACES", 2, 200), 0
-	expect.Equal(t, len(names), len(acts), "the acts are listed")
-	for i, one := range names {
-		for _, two := range names[i:] {
-			t.Run(one+" and "+two, func(t *testing.T) {
-				for range rounds {
-					n++
-					yard{t, w, w.As(t, fmt.Sprintf("olga-%d", n), fmt.Sprintf("wavegate-%d", n), auth.PlatformOwner), fmt.Sprintf("yard-%d", n)}.race(acts[one], acts[two])
-				}
-			})
-		}
-	}
-	books := expect.Value(ledger.Read(t.Context(), w.DB, dynamolocal.TableName))(t)
-	expect.Equal(t, len(books.Audit()), 0, "%v: the audit of the tables finds", books.Audit())
-	t.Logf("%d rounds", n)
+	return w
 }
 
 // race opens the yard, and makes two moves while its boxes poll.
