@@ -92,9 +92,6 @@ func (m *model) keeps(x *notedMachine, class string, action int) bool {
 }
 
 func (m *model) covered(x *notedMachine, code string, k kind) bool {
-	if x.scrapped {
-		return false
-	}
 	if m.equipment[k.version]["="+code] {
 		return true
 	}
@@ -127,7 +124,7 @@ func (m *model) look(now time.Time) {
 				continue
 			}
 			note(m.may, top.version, code)
-			if d == 0 {
+			if d == 0 && !x.scrapped { // once it is back, nobody knows any more that it was gone: rather one machine too many
 				note(m.must, top.version, code)
 			}
 		}
