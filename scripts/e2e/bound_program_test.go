@@ -66,4 +66,12 @@ func TestProgram_WhatAnotherChannelCarries_CannotBeChangedByIt(t *testing.T) {
 	program.Put(t, canary, said).Is(t, http.StatusNoContent)
 	owner.Get(t, canary).Has(t, `{"currentVersion":"1.0.0"}`)
 	expect.Equal(t, strings.Contains(state(), `"documents":[{"kind":"notes"`), true, "the documents of stable stay")
+
+	// It cannot change the size of what waits for its bytes, whether stable carries that or nobody does.
+	const late = file("the bytes of 2.0.0")
+	program.Put(t, late.path(), late.wish()).Is(t, http.StatusCreated)
+	longer := strings.Replace(late.wish(), ":", ":1", 1)
+	program.Put(t, late.path(), longer).Refused(t, problem.Forbidden)
+	owner.Put(t, channelPath("gateway-x", "stable"), release("2.0.0", late.sum())).Is(t, http.StatusNoContent)
+	program.Put(t, late.path(), longer).Refused(t, problem.Forbidden)
 }

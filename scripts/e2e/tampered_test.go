@@ -247,8 +247,8 @@ func TestTampered_WatchOfARecall_IsNamed(t *testing.T) {
 	}
 }
 
-// TestTampered_EachFieldOfEachRow_IsFound changes the stored data directly, one field at a time: also of a machine that is scrapped, and
-// of a method that is renamed and retired.
+// TestTampered_EachFieldOfEachRow_IsFound changes the stored data directly, one field at a time: also of a machine that is scrapped, of
+// one that no version names, which may have lost the class by which one did, and of a method that is renamed and retired.
 func TestTampered_EachFieldOfEachRow_IsFound(t *testing.T) {
 	expect.Full(t)
 	t.Parallel()
@@ -261,6 +261,7 @@ func TestTampered_EachFieldOfEachRow_IsFound(t *testing.T) {
 	b.move(b.approver, 3, "trial", `,"machines":["press-1"]`).Is(t, http.StatusOK)
 	b.approver.Put(t, "/api/factories/munich-1/machines/press-1", `{"name":"Press","admission":{"reason":"inspected"}}`).Is(t, http.StatusNoContent)
 	b.author.Put(t, "/api/factories/munich-1/machines/press-2", `{"name":"Press","scrapped":{"reason":"sold"}}`).Is(t, http.StatusNoContent)
+	b.author.Put(t, "/api/factories/munich-1/machines/lathe-1", `{"name":"Lathe","classes":["lathe"]}`).Is(t, http.StatusCreated)
 	changed := b.tampered(dynamo.Methods, dynamo.MethodVersions, dynamo.MethodContents, dynamo.Machines)
 	for _, version := range []int{2, 3} {
 		b.move(b.author, version, "withdrawn", "").Is(t, http.StatusOK)

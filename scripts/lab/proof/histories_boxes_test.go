@@ -46,7 +46,7 @@ func TestHistories_OfOneBoxOnTheReference_AreLinearizable(t *testing.T) {
 }
 
 // ofBoxes are histories of one box each. The boxes' channels never change: each has a rollout at
-// 100 percent.
+// 100 percent, which started before any box was registered.
 var ofBoxes = kind{
 	open: func(t *testing.T, faultless *dynamo.DB, edgeType string) func(*dynamo.DB, string) func(history.Input) history.Output {
 		t.Helper()

@@ -99,12 +99,14 @@ type report struct {
 // recalls compares what a recall of the method rests on: the machines that its versions name, what was said about
 // these, and whether they hear of the method.
 func (c *comparison) recalls(ctx context.Context) error {
-	var named []map[string]any
+	var named, others []map[string]any
 	var total, numbered int64
 	err := c.pages(ctx, c.factory+"/machines?limit=100", func(shown map[string]any) {
 		m, err := as[machine.Machine](shown)
 		if total, numbered = total+1, max(numbered, m.Ordinal); err == nil && c.names(m) {
 			named = append(named, shown)
+		} else {
+			others = append(others, shown)
 		}
 	})
 	if err != nil {
@@ -113,6 +115,12 @@ func (c *comparison) recalls(ctx context.Context) error {
 	c.ordered(numbered, total)
 	c.said = map[string]report{}
 	if err := c.machines(ctx, named); err != nil {
+		return err
+	}
+	if err := c.load(ctx, len(others)); err != nil {
+		return err
+	}
+	if err := c.registrations(ctx, others); err != nil {
 		return err
 	}
 	return c.lists(ctx)
@@ -136,15 +144,25 @@ func (c *comparison) ordered(numbered, total int64) {
 	}
 }
 
+// registrations compares machines, as they are shown, with the trail. A row that no version seems to name may have lost the class by
+// which one did.
+func (c *comparison) registrations(ctx context.Context, shown []map[string]any) error {
+	found, err := each(ctx, len(shown), func(ctx context.Context, i int) ([]audit.Event, error) {
+		return c.events(ctx, machine.ResourceType, fmt.Sprint(shown[i]["code"]))
+	})
+	for i := 0; i < len(shown) && err == nil; i++ {
+		subject := chain.Subject{Name: fmt.Sprint("machine ", shown[i]["code"]), Shown: shown[i], Events: found[i], Grown: audit.Grown(machine.ResourceType)}
+		_, err = c.compare(subject)
+	}
+	return err
+}
+
 // machines compares machines, as they are shown, and what was said about them.
 func (c *comparison) machines(ctx context.Context, shown []map[string]any) error {
 	if err := c.load(ctx, 2*len(shown)); err != nil {
 		return err
 	}
-	found, err := each(ctx, len(shown), func(ctx context.Context, i int) ([]audit.Event, error) {
-		return c.events(ctx, machine.ResourceType, fmt.Sprint(shown[i]["code"]))
-	})
-	if err != nil {
+	if err := c.registrations(ctx, shown); err != nil {
 		return err
 	}
 	said, err := each(ctx, len(shown), func(ctx context.Context, i int) ([]audit.Event, error) {
@@ -159,10 +177,6 @@ func (c *comparison) machines(ctx context.Context, shown []map[string]any) error
 	}
 	for i, m := range shown {
 		code := fmt.Sprint(m["code"])
-		subject := chain.Subject{Name: "machine " + code, Shown: m, Events: found[i], Grown: audit.Grown(machine.ResourceType)}
-		if _, err := c.compare(subject); err != nil {
-			return err
-		}
 		if !leads[i] {
 			c.add("machine %s does not hear of the method: an entry that leads to it is missing", code)
 		}
@@ -178,9 +192,9 @@ func (c *comparison) machines(ctx context.Context, shown []map[string]any) error
 	return nil
 }
 
-// names reports whether a version names a machine, or named it at some moment. Of one without any class, its row cannot say that.
+// names reports whether a version names a machine, or named it at some moment.
 func (c *comparison) names(m machine.Machine) bool {
-	return len(m.EverClasses()) == 0 || slices.ContainsFunc(c.versionsInTrail, func(v version) bool { return names(v, m) })
+	return slices.ContainsFunc(c.versionsInTrail, func(v version) bool { return names(v, m) })
 }
 
 func names(v version, m machine.Machine) bool {

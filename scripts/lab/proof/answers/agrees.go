@@ -27,6 +27,9 @@ func (c Call) agrees(fields, thing ledger.Item) bool {
 			delete(fields, "pin")
 		}
 		delete(fields, "allowDowngrade")
+	case "put-artifact": // the service computes them from the bytes
+		delete(fields, "sha1")
+		delete(fields, "md5")
 	case "publish-release":
 		delete(fields, "kind") // of the version
 		delete(fields, "deadline")

@@ -3,8 +3,8 @@ package history
 import "wavegate/shared/platform/problem"
 
 // Targets are the versions that boxes are offered, by channel. Rollouts at 100 percent offer
-// them. A box that was moved and runs a newer version keeps it. Of these versions, the greater
-// text is the newer one.
+// them. A box that came during its channel's rollout, as all do, or was moved, keeps a newer version
+// that it runs. Of these versions, the greater text is the newer one.
 var Targets = map[string]string{"stable": "2.0.0", "canary": "3.0.0"}
 
 // A Box is a registration as it is read. Revision 0 means that there is none.
@@ -30,18 +30,13 @@ type boxState struct {
 	Box        Box
 	Registered bool // if false, Box.Revision is the revision of the retirement
 	ReportRow  ReportRow
-	Moved      bool   // to another channel since it was registered
 	Told       string // by its last poll
 	From       string // the version that it ran when it got its offer, or fell back to
 }
 
 // tells is the version that a poll of the box is told.
 func (b boxState) tells(running string) string {
-	target := Targets[b.Box.Channel]
-	if b.Moved && running > target {
-		return running
-	}
-	return target
+	return max(running, Targets[b.Box.Channel])
 }
 
 func (b boxState) refusals(in Input) []problem.Code {
@@ -87,7 +82,7 @@ func (b boxState) apply(in Input) (after boxState, created bool) {
 		if b.Registered && b.Box.Channel == in.Channel {
 			return b, false
 		}
-		created, b.Moved = !b.Registered, b.Registered
+		created = !b.Registered
 		b.Registered, b.Box = true, Box{in.Channel, b.Box.Revision + 1}
 	case Retire:
 		// A box that is registered again has no earlier offers and reports.
