@@ -247,6 +247,7 @@ func (l *lead) fails(t *testing.T) {
 // so nothing is halted. The rollout stays at its stage, because too few boxes take it.
 func (l *lead) dark(t *testing.T) {
 	l.fate(chances{})
+	time.Sleep(time.Until(l.rollout(t).StartedAt.Add(time.Second))) // when a box was last seen is known to half a second
 	l.poll(t, 1, nil)
 	off := func(i int) bool { return i/10%10 < 3 }
 	began, silent := time.Now(), false
