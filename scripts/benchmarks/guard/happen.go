@@ -267,12 +267,10 @@ func (p *play) doom(i int32, b *box, number int8, e effect) {
 	if e.Does == reverts && e.Every > 0 && (b.installs > 1 || e.After == 0) {
 		wait = e.Every
 	}
-	var at time.Duration
-	if at = p.now + wait; e.PowerUps > 0 {
-		for range e.PowerUps {
-			if at, ok = b.dark.nextPowerUp(at); !ok {
-				return
-			}
+	at := p.now + wait
+	for range e.PowerUps {
+		if at, ok = b.dark.nextPowerUp(at); !ok {
+			return
 		}
 	}
 	if k == dies && at <= p.now {

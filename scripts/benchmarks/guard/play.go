@@ -114,12 +114,13 @@ func newPlay(w world, seed int) *play {
 	}
 	days := rand.New(rand.NewPCG(uint64(seed), 4))
 	for i := range p.boxes {
-		if w.Dying > 0 && days.Float64() < w.Dying {
-			p.schedule(int32(i), wearsOut, time.Duration(days.Int64N(int64(w.Days)*int64(24*time.Hour))))
+		sometime := func(share float64, k kind) {
+			if share > 0 && days.Float64() < share {
+				p.schedule(int32(i), k, time.Duration(days.Int64N(int64(w.Days)*int64(24*time.Hour))))
+			}
 		}
-		if w.Reimaged > 0 && days.Float64() < w.Reimaged {
-			p.schedule(int32(i), reimaged, time.Duration(days.Int64N(int64(w.Days)*int64(24*time.Hour))))
-		}
+		sometime(w.Dying, wearsOut)
+		sometime(w.Reimaged, reimaged)
 		p.schedule(int32(i), polls, max(p.rings(&p.boxes[i]), p.boxes[i].nextPoll(p.boxes[i].born)))
 	}
 	return p

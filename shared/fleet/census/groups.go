@@ -148,9 +148,9 @@ func (g *Groups) add(e report.IndexEntry, stage int, told, reached bool) {
 	}
 }
 
-// isAside reports whether a box was pinned or held before its stage began, or since it was registered during the rollout, and still is: the release cannot reach it. A
-// box that was pinned later stays in its group, as it does whatever else happens to it. The same is true of a restless box,
-// told or not: what is restless since it has the release must not let the release pass.
+// isAside reports whether a box was pinned or held before its stage began, or at any time if it was registered during the rollout, and
+// still is: the release cannot reach it. A box that was pinned later stays in its group, as it does whatever else happens to it. The
+// same is true of a restless box, told or not: what is restless since it has the release must not let the release pass.
 func (g *Groups) isAside(e report.IndexEntry, stage int) bool {
 	began := g.starts[stage]
 	if began.IsZero() {

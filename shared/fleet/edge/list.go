@@ -41,7 +41,8 @@ var (
 	stateRule   = &input.Text{Pattern: strings.Join(States, "|"), Says: "one of " + strings.Join(States, ", ")}
 )
 
-// States are those of boxes' last offers, frequent (see report.Row.Often), mislabelled (with a label, also one that is good), restless, trouble (failed, reverted or restless), and waiting, as Waits says.
+// States are those of boxes' last offers, frequent (see report.Row.Often), mislabelled (with a label, also one that is good), restless,
+// trouble (failed, reverted or restless), and waiting, as Waits says.
 var States = func() []string {
 	all := []string{frequent, mislabelled, restless, trouble, waiting}
 	for _, s := range report.States {
