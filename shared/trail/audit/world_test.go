@@ -4,9 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -74,12 +74,15 @@ const boxes = "boxes"
 
 var users = []string{"olga", "eric", "mia"}
 
-// newWorld starts at its own time, far from that of any other world. So a time filter finds its
-// part of the platform's stream. Skews are the differences of the containers' clocks.
+// worlds counts the worlds that were made.
+var worlds atomic.Int64
+
+// newWorld starts at a day of its own in a century that no other test uses. So a time filter
+// finds its part of the platform's stream. Skews are the differences of the containers' clocks.
 func newWorld(client *dynamodb.Client, skews ...time.Duration) *world {
 	name := "t" + uuid.NewString()[:13]
 	w := &world{
-		now:      time.UnixMilli(rand.Int64N(100 * 365 * 24 * 3600 * 1000)).UTC(),
+		now:      time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, int(worlds.Add(1))),
 		edgeType: name, factory: name, last: map[string]any{}, revisions: map[string]int64{},
 	}
 	var ticking sync.Mutex // a store may read several rows in parallel, each with the clock
